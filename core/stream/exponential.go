@@ -1,0 +1,81 @@
+package stream
+
+import "math"
+
+const (
+	// largest is the largest scale: 45 of it are still finite.
+	largest = 0x1p1000
+
+	// unitBits is the binary exponent by which 2^63 u exceeds u.
+	unitBits = 63
+)
+
+// Exponential fills dst with exponential samples of the given mean, density
+// exp(-x/mean) / mean for x > 0. It takes one word a sample, so that cutting dst
+// into pieces changes nothing.
+//
+// A sample is mean * E with E = -log(u), u one of the 2^63 numbers of unitSplit,
+// so that E lies in [2^-53, 44.4] and the tail is right to P(E > 43), beyond which
+// steps of 2^-64 in probability show. Near 0, where u is near 1, E has steps of
+// 2^-53. A sample is never infinite nor NaN, and 0 only where mean is subnormal
+// or 0; a mean of 0 gives zeros and takes the same words.
+//
+// Exponential panics unless 0 <= mean <= 2^1000.
+func (s *Stream) Exponential(dst []float64, mean float64) {
+	if !(mean >= 0 && mean <= largest) {
+		panic("stream: Exponential: mean must be between 0 and 2^1000")
+	}
+	for rest := dst; len(rest) > 0; {
+		raw := s.take(len(rest))
+		logBlock(rest, raw, mean, 0)
+		rest = rest[len(raw):]
+	}
+}
+
+// logBlock makes dst[0:len(raw)] of raw: -scale log u, u by unitSplit, negative
+// where the lowest bit of the word and signed, which is 0 or 1, are both set.
+//
+// Four at a time, through array pointers: in wasm a turn of the loop and its
+// bounds checks cost half as much as the logarithm. A turn calls nothing.
+func logBlock(dst []float64, raw []uint64, scale float64, signed uint64) {
+	dst = dst[:len(raw)]
+	for len(raw) >= 4 && len(dst) >= 4 {
+		d, w := (*[4]float64)(dst), (*[4]uint64)(raw)
+		n0, f0 := unitSplit(w[0])
+		q0 := f0 / (2 + f0)
+		d[0] = withSign(float64(-scale*logSum(n0, f0, q0, logRatio(q0), float64(n0*ln2Lo))), w[0]&signed)
+
+		n1, f1 := unitSplit(w[1])
+		q1 := f1 / (2 + f1)
+		d[1] = withSign(float64(-scale*logSum(n1, f1, q1, logRatio(q1), float64(n1*ln2Lo))), w[1]&signed)
+
+		n2, f2 := unitSplit(w[2])
+		q2 := f2 / (2 + f2)
+		d[2] = withSign(float64(-scale*logSum(n2, f2, q2, logRatio(q2), float64(n2*ln2Lo))), w[2]&signed)
+
+		n3, f3 := unitSplit(w[3])
+		q3 := f3 / (2 + f3)
+		d[3] = withSign(float64(-scale*logSum(n3, f3, q3, logRatio(q3), float64(n3*ln2Lo))), w[3]&signed)
+
+		dst, raw = dst[4:], raw[4:]
+	}
+	for i, r := range raw {
+		n, f := unitSplit(r)
+		q := f / (2 + f)
+		dst[i] = withSign(float64(-scale*logSum(n, f, q, logRatio(q), float64(n*ln2Lo))), r&signed)
+	}
+}
+
+// unitSplit writes u = 2^n (1+f), where u in [2^-64, 1-2^-53] is uniform: 2^-63
+// times the upper 63 bits of r plus a half. It first takes off one part in 2^53,
+// less than a double can show, but it keeps the largest from rounding up to 1,
+// whose logarithm would make a sample 0.
+func unitSplit(r uint64) (n, f float64) {
+	k, f := logSplit(math.Float64bits(float64(int64(r>>1-r>>54)) + 0.5))
+	return float64(k - unitBits), f
+}
+
+// withSign returns x, or -x if bit is 1 and not 0.
+func withSign(x float64, bit uint64) float64 {
+	return math.Float64frombits(math.Float64bits(x) ^ bit<<63)
+}
