@@ -1,0 +1,97 @@
+package bound_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/dpscope/dpscope/core/bound"
+)
+
+// A mechanism claims epsilon = 1. Of 10000 outputs a side the event was seen
+// 4000 times on the first dataset and 900 times on the second.
+func ExampleExact() {
+	c := bound.Counts{X: 4000, N1: 10_000, Y: 900, N0: 10_000}
+	fmt.Printf("epsilon >= %.3f with 95 %% confidence\n", bound.Exact(c, 1e-5, 0.05))
+	// Output: epsilon >= 1.436 with 95 % confidence
+}
+
+func ExampleCertify() {
+	explore := bound.Counts{X: 380, N1: 1000, Y: 95, N0: 1000}
+	shards := []bound.Counts{{X: 1980, N1: 5000, Y: 440, N0: 5000}, {X: 2020, N1: 5000, Y: 460, N0: 5000}}
+	certify := shards[0].Add(shards[1])
+	if err := certify.Validate(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := bound.Certify(certify, explore, 1e-5, 0.05)
+	fmt.Printf("epsilon >= %.3f (%s)\n", r.Epsilon, r.Method)
+	// Output: epsilon >= 1.436 (exact-unconditional)
+}
+
+func ExampleExactPValue() {
+	c := bound.Counts{X: 350, N1: 1000, Y: 100, N0: 1000}
+	fmt.Printf("claim 1: p-value at most %.4f\n", bound.ExactPValue(c, 1, 1e-5, 1e-4))
+	// Output: claim 1: p-value at most 0.0067
+}
+
+func ExampleClopperPearson() {
+	explore := bound.Counts{X: 1000, N1: 1000, Y: 0, N0: 1000}
+	split := bound.TuneSplit(explore, 10_000, 10_000, 0, 0.05)
+	c := bound.Counts{X: 10_000, N1: 10_000, Y: 0, N0: 10_000}
+	fmt.Printf("even split %.2f, tuned %.2f\n", bound.ClopperPearson(c, 0, 0.05, 0.5), bound.ClopperPearson(c, 0, 0.05, split))
+	// Output: even split 7.90, tuned 8.11
+}
+
+func ExampleScore() {
+	// Koopman's example: 36 of 40 against 16 of 80.
+	c := bound.Counts{X: 36, N1: 40, Y: 16, N0: 80}
+	fmt.Printf("score %.3f (asymptotic), exact %.3f\n", bound.Score(c, 0, 0.05), bound.Exact(c, 0, 0.05))
+	// Output: score 1.143 (asymptotic), exact 1.143
+}
+
+func ExamplePairedBetting() {
+	r := rand.New(rand.NewPCG(1, 2))
+	draw := func(n int, rate float64) []float64 {
+		scores := make([]float64, n)
+		for i := range scores {
+			if r.Float64() < rate {
+				scores[i] = 0.5 + 0.5*r.Float64()
+			}
+		}
+		return scores
+	}
+	lambda := bound.TuneBet(draw(1000, 0.6), draw(1000, 0.1), 5000, 0, 0.05)
+	eps := bound.PairedBetting(draw(5000, 0.6), draw(5000, 0.1), 0, 0.05, lambda)
+	fmt.Printf("epsilon >= %.1f (truth log 6 = 1.8)\n", eps)
+	// Output: epsilon >= 1.6 (truth log 6 = 1.8)
+}
+
+func ExampleSmallestDetectable() {
+	eps := bound.SmallestDetectable(1, 0, 0.05, 10_000, 10_000, 0.1)
+	fmt.Printf("10000 outputs a side show a violation of epsilon = 1 from %.2f on, and certify at most %.2f\n",
+		eps, bound.MaxCertifiable(10_000, 10_000, 0, 0.05))
+	// Output: 10000 outputs a side show a violation of epsilon = 1 from 1.06 on, and certify at most 8.11
+}
+
+func ExampleLowerProportion() {
+	fmt.Printf("%.4f to %.4f\n", bound.LowerProportion(5, 500, 0.025), bound.UpperProportion(5, 500, 0.025))
+	// Output: 0.0033 to 0.0232
+}
+
+func ExampleKatz() {
+	// Undefined where the second dataset never shows the event.
+	fmt.Printf("%.3f %.3f\n", bound.Katz(bound.Counts{X: 200, N1: 500, Y: 5, N0: 500}, 0, 0.025),
+		bound.Katz(bound.Counts{X: 200, N1: 500, Y: 0, N0: 500}, 0, 0.025))
+	// Output: 2.810 -Inf
+}
+
+func ExampleLowerDelta() {
+	c := bound.Counts{X: 4000, N1: 10_000, Y: 900, N0: 10_000}
+	fmt.Printf("at epsilon = 1 delta is at least %.3f\n", bound.LowerDelta(c, 1, 0.05))
+	// Output: at epsilon = 1 delta is at least 0.130
+}
+
+func ExampleCounts_Validate() {
+	fmt.Println(bound.Counts{X: 12, N1: 10, Y: 0, N0: 10}.Validate())
+	// Output: counts: X is 12, must be 0 to N1 = 10
+}
