@@ -1,0 +1,37 @@
+package core
+
+// Catalogue is what an engine has to work with: the registries.
+type Catalogue struct {
+	Mechanisms []MechanismSpec
+	Learners   []LearnerSpec
+	Finders    []FinderSpec
+}
+
+// Mechanism finds a mechanism by name.
+func (c Catalogue) Mechanism(name string) (MechanismSpec, error) {
+	return lookUp("mechanism", name, c.Mechanisms, func(m MechanismSpec) string { return m.Name })
+}
+
+// Learner finds a learner by name.
+func (c Catalogue) Learner(name string) (LearnerSpec, error) {
+	return lookUp("learner", name, c.Learners, func(l LearnerSpec) string { return l.Name })
+}
+
+// Finder finds a finder by name.
+func (c Catalogue) Finder(name string) (FinderSpec, error) {
+	return lookUp("finder", name, c.Finders, func(f FinderSpec) string { return f.Name })
+}
+
+func lookUp[T any](field, name string, all []T, nameOf func(T) string) (T, error) {
+	names := make([]string, len(all))
+	for i, t := range all {
+		if names[i] = nameOf(t); names[i] == name {
+			return t, nil
+		}
+	}
+	if field == "learner" {
+		names = append([]string{Auto}, names...)
+	}
+	var none T
+	return none, UnknownName(field, name, names)
+}

@@ -1,0 +1,258 @@
+package core
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// ChartKind says what the bins of a chart are.
+type ChartKind string
+
+const (
+	HistogramChart ChartKind = "histogram" // bins of a real output
+	OutcomeChart   ChartKind = "outcomes"  // the outcomes of a discrete output
+	ScoreChart     ChartKind = "score"     // bins of the witness's score, where outputs have several columns
+)
+
+// Chart is what the two output distributions look like, as counts of the
+// certification samples, and how much of each bin lies in the event. The bins
+// are chosen on exploration samples.
+type Chart struct {
+	Kind ChartKind `json:"kind"`
+	Axis string    `json:"axis"` // what the bins are bins of
+	// Edges of histogram and score, ascending. Bin 0 lies below Edges[0], bin
+	// i in [Edges[i-1], Edges[i]), the last one at or above the last edge.
+	Edges []float64 `json:"edges,omitempty"`
+	// Outcomes of kind outcomes, as output rows; the last bin holds all others.
+	Outcomes [][]float64 `json:"outcomes,omitempty"`
+	Labels   []string    `json:"labels,omitempty"` // words for Outcomes
+
+	First    []int `json:"first,omitempty"` // outputs a bin on the first dataset
+	FirstIn  []int `json:"firstInEvent,omitempty"`
+	Second   []int `json:"second,omitempty"`
+	SecondIn []int `json:"secondInEvent,omitempty"`
+}
+
+const (
+	chartBins     = 48 // inner bins of a histogram
+	chartOutcomes = 16 // outcomes shown before "others"
+	// chartTail is the share of exploration samples left to either overflow
+	// bin, at most.
+	chartTail = 0.005
+)
+
+// newChart chooses the bins on training samples.
+func newChart(columns []Column, first, second Samples, ev *event) Chart {
+	if len(columns) == 1 && columns[0].Kind == Real {
+		return Chart{Kind: HistogramChart, Axis: columns[0].Name, Edges: chartEdges(first.Rows, second.Rows)}
+	}
+	if !slices.ContainsFunc(columns, func(c Column) bool { return c.Kind != Symbol }) {
+		return outcomeChart(columns, first, second)
+	}
+	return Chart{Kind: ScoreChart, Axis: "score of the witness (higher: likelier on the first dataset)",
+		Edges: chartEdges(scoresOf(ev, first), scoresOf(ev, second))}
+}
+
+func scoresOf(ev *event, s Samples) []float64 {
+	out := make([]float64, s.Len())
+	for lo := 0; lo < len(out); lo += BlockRows {
+		hi := min(lo+BlockRows, len(out))
+		ev.model.Score(s.Slice(lo, hi).Rows, out[lo:hi])
+	}
+	return out
+}
+
+// chartEdges spans all but the tails of both samples with equal bins.
+func chartEdges(first, second []float64) []float64 {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, xs := range [][]float64{first, second} {
+		s := slices.Sorted(slices.Values(xs))
+		k := int(chartTail * float64(len(s)))
+		lo, hi = min(lo, s[k]), max(hi, s[len(s)-1-k])
+	}
+	if half := float64(hi/2) - float64(lo/2); !(half > 0) {
+		pad := max(0.5, math.Abs(lo)/1024)
+		lo, hi = lo-pad, hi+pad
+	}
+	edges := make([]float64, 0, chartBins+1)
+	for i := 0; i <= chartBins; i++ {
+		f := float64(i) / chartBins
+		e := float64(lo*(1-f)) + float64(hi*f)
+		if len(edges) == 0 || e > edges[len(edges)-1] {
+			edges = append(edges, e)
+		}
+	}
+	return edges
+}
+
+// outcomeChart lists the outcomes that tell most: those whose frequencies
+// differ most between the two samples, and among equals the frequent ones.
+func outcomeChart(columns []Column, first, second Samples) Chart {
+	type cell struct {
+		row  []float64
+		n    [2]int
+		rank float64
+	}
+	cells := map[uint64]*cell{}
+	width := Width(columns)
+	for side, s := range []Samples{first, second} {
+		for i := 0; i < s.Len(); i++ {
+			row := s.Row(i)
+			h := hashRow(row)
+			c := cells[h]
+			if c == nil {
+				c = &cell{row: row}
+				cells[h] = c
+			}
+			c.n[side]++
+		}
+	}
+	all := make([]*cell, 0, len(cells))
+	for _, c := range cells {
+		a, b := float64(c.n[0])/float64(first.Len()), float64(c.n[1])/float64(second.Len())
+		c.rank = math.Abs(a-b) + float64((a+b)/64)
+		all = append(all, c)
+	}
+	sort.Slice(all, func(i, j int) bool {
+		if all[i].rank != all[j].rank {
+			return all[i].rank > all[j].rank
+		}
+		return slices.Compare(all[i].row, all[j].row) < 0
+	})
+	all = all[:min(len(all), chartOutcomes)]
+	// Shown by likelihood ratio, the likeliest on the first dataset first.
+	sort.SliceStable(all, func(i, j int) bool {
+		return float64(all[i].n[0]+1)*float64(all[j].n[1]+1) > float64(all[j].n[0]+1)*float64(all[i].n[1]+1)
+	})
+	ch := Chart{Kind: OutcomeChart, Axis: "outcome"}
+	for _, c := range all {
+		ch.Outcomes = append(ch.Outcomes, slices.Clone(c.row[:width]))
+		ch.Labels = append(ch.Labels, OutcomeWords(columns, c.row))
+	}
+	return ch
+}
+
+// OutcomeWords puts an output row into words, by its columns' labels.
+func OutcomeWords(columns []Column, row []float64) string {
+	words := make([]string, 0, len(columns))
+	short := true
+	at := 0
+	for _, c := range columns {
+		var w string
+		switch {
+		case c.Kind == Real:
+			w = fmt.Sprintf("%.4g", row[at])
+		case c.Kind == Mixed && row[at+1] != 0:
+			w = fmt.Sprintf("%s(%.4g)", c.Word(row[at]), row[at+1])
+		default:
+			w = c.Word(row[at])
+		}
+		short = short && len([]rune(w)) == 1
+		words = append(words, w)
+		at += c.Width()
+	}
+	if short {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words, ", ")
+}
+
+// hashRow mixes the bits of a row; equal rows have equal hashes.
+func hashRow(row []float64) uint64 {
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, v := range row {
+		h ^= math.Float64bits(v + 0) // -0 and 0 are one symbol
+		h *= 0xff51afd7ed558ccd
+		h ^= h >> 32
+	}
+	return h
+}
+
+// binner counts rows into the bins of a chart.
+type binner struct {
+	chart Chart
+	width int
+	index map[uint64]int32 // outcomes
+	lo    float64          // histogram: first edge, and bins per unit
+	scale float64
+}
+
+func (ch Chart) binner(columns []Column) (*binner, error) {
+	b := &binner{chart: ch, width: Width(columns)}
+	switch ch.Kind {
+	case OutcomeChart:
+		b.index = map[uint64]int32{}
+		for i, row := range ch.Outcomes {
+			if len(row) != b.width {
+				return nil, &InputError{Field: fmt.Sprintf("chart.outcomes[%d]", i), Found: fmt.Sprintf("%d numbers", len(row)), Want: fmt.Sprint(b.width)}
+			}
+			b.index[hashRow(row)] = int32(i)
+		}
+	case HistogramChart, ScoreChart:
+		if len(ch.Edges) < 2 || !slices.IsSorted(ch.Edges) || nonFinite(ch.Edges) >= 0 {
+			return nil, &InputError{Field: "chart.edges", Found: fmt.Sprint(ch.Edges), Want: "two or more finite numbers in ascending order"}
+		}
+		b.lo = ch.Edges[0]
+		b.scale = float64(len(ch.Edges)-1) / (ch.Edges[len(ch.Edges)-1] - b.lo)
+	default:
+		return nil, UnknownName("chart.kind", string(ch.Kind), []string{string(HistogramChart), string(OutcomeChart), string(ScoreChart)})
+	}
+	return b, nil
+}
+
+func (b *binner) bins() int {
+	if b.chart.Kind == OutcomeChart {
+		return len(b.chart.Outcomes) + 1
+	}
+	return len(b.chart.Edges) + 1
+}
+
+// count adds a block of rows to all and, where they lie in the event, to hit.
+func (b *binner) count(rows, scores []float64, in []bool, all, hit []int) {
+	for i, isIn := range in {
+		var k int
+		switch b.chart.Kind {
+		case OutcomeChart:
+			k = len(b.chart.Outcomes)
+			if j, ok := b.index[hashRow(rows[i*b.width:(i+1)*b.width])]; ok {
+				k = int(j)
+			}
+		case HistogramChart:
+			k = b.bin(rows[i])
+		default:
+			k = b.bin(scores[i])
+		}
+		all[k]++
+		if isIn {
+			hit[k]++
+		}
+	}
+}
+
+// bin finds the bin of v: a guess from equal widths, mended against the edges.
+func (b *binner) bin(v float64) int {
+	edges := b.chart.Edges
+	guess := (v - b.lo) * b.scale
+	k := len(edges)
+	if guess < 0 {
+		k = 0
+	} else if guess < float64(len(edges)) {
+		k = int(guess) + 1
+	}
+	for k > 0 && v < edges[k-1] {
+		k--
+	}
+	for k < len(edges) && v >= edges[k] {
+		k++
+	}
+	return k
+}
+
+// with returns the chart with its counts filled in.
+func (ch Chart) with(counts [4][]int) Chart {
+	ch.First, ch.FirstIn, ch.Second, ch.SecondIn = counts[0], counts[1], counts[2], counts[3]
+	return ch
+}

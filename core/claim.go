@@ -1,0 +1,134 @@
+package core
+
+import (
+	"fmt"
+	"math"
+)
+
+// ClaimKind names the kind of guarantee that a mechanism promises.
+type ClaimKind string
+
+const (
+	Pure        ClaimKind = "pure"        // (epsilon, 0)-DP
+	Approximate ClaimKind = "approximate" // (epsilon, delta)-DP
+	Renyi       ClaimKind = "renyi"       // (alpha, epsilon)-RDP (Mironov 2017)
+	ZCDP        ClaimKind = "zcdp"        // rho-zCDP (Bun and Steinke 2016)
+	GaussianDP  ClaimKind = "gaussian-dp" // mu-GDP (Dong, Roth and Su 2019)
+)
+
+var claimKinds = []string{string(Pure), string(Approximate), string(Renyi), string(ZCDP), string(GaussianDP)}
+
+// Claim is the guarantee under audit. Which fields count depends on Kind; the
+// others are zero. In a plan, Kind may be absent: then epsilon and delta mean
+// an (epsilon, delta) claim, and one that is zero is what the mechanism itself
+// claims at its parameters.
+type Claim struct {
+	Kind    ClaimKind `json:"kind,omitempty"`
+	Epsilon float64   `json:"epsilon,omitempty"` // pure, approximate, renyi; > 0
+	Delta   float64   `json:"delta,omitempty"`   // approximate; in [0, 1)
+	Alpha   float64   `json:"alpha,omitempty"`   // renyi; > 1
+	Mu      float64   `json:"mu,omitempty"`      // gaussian-dp; > 0
+	Rho     float64   `json:"rho,omitempty"`     // zcdp; > 0
+}
+
+// DPClaim is the pure claim at epsilon when delta is zero, and the approximate
+// one otherwise.
+func DPClaim(epsilon, delta float64) Claim {
+	if delta == 0 {
+		return Claim{Kind: Pure, Epsilon: epsilon}
+	}
+	return Claim{Kind: Approximate, Epsilon: epsilon, Delta: delta}
+}
+
+// Validate checks that the fields of the claim's kind are in range and that no
+// other field is set.
+func (c Claim) Validate() error {
+	uses := map[string]bool{}
+	switch c.Kind {
+	case Pure:
+		uses["epsilon"] = true
+	case Approximate:
+		uses["epsilon"], uses["delta"] = true, true
+	case Renyi:
+		uses["epsilon"], uses["alpha"] = true, true
+	case ZCDP:
+		uses["rho"] = true
+	case GaussianDP:
+		uses["mu"] = true
+	default:
+		return UnknownName("claim.kind", string(c.Kind), claimKinds)
+	}
+	fields := []struct {
+		name  string
+		value float64
+	}{{"epsilon", c.Epsilon}, {"delta", c.Delta}, {"alpha", c.Alpha}, {"mu", c.Mu}, {"rho", c.Rho}}
+	for _, f := range fields {
+		if !uses[f.name] {
+			if f.value != 0 {
+				return &InputError{Field: f.name, Found: number(f.value), Want: fmt.Sprintf("absent in a claim of kind %q", c.Kind)}
+			}
+			continue
+		}
+		var want string
+		ok := true
+		switch f.name {
+		case "delta":
+			ok, want = f.value >= 0 && f.value < 1, "in [0, 1)"
+		case "alpha":
+			ok, want = f.value > 1 && !math.IsInf(f.value, 1), "a finite number above 1"
+		default:
+			ok, want = f.value > 0 && !math.IsInf(f.value, 1), "a finite number above 0"
+		}
+		if !ok {
+			return &InputError{Field: f.name, Found: number(f.value), Want: want}
+		}
+	}
+	if c.Kind == Approximate && c.Delta == 0 {
+		return &InputError{Field: "delta", Found: "0", Want: "above 0 in an approximate claim", Remedy: `use kind "pure"`}
+	}
+	return nil
+}
+
+// complete fills in a claim without a kind from the mechanism's own.
+func (c Claim) complete(own Claim) Claim {
+	if c.Kind != "" {
+		return c
+	}
+	if c.Epsilon == 0 {
+		c.Epsilon = own.Epsilon
+	}
+	if c.Delta == 0 {
+		c.Delta = own.Delta
+	}
+	full := DPClaim(c.Epsilon, c.Delta)
+	full.Alpha, full.Mu, full.Rho = c.Alpha, c.Mu, c.Rho // refused by Validate
+	return full
+}
+
+// certifiable answers with a clear "not yet" for claims that parse but have no
+// certificate.
+func (c Claim) certifiable() error {
+	switch c.Kind {
+	case Pure, Approximate:
+		return nil
+	}
+	return &InputError{Field: "claim.kind", Found: fmt.Sprintf("%q", c.Kind), Want: "pure or approximate",
+		Remedy: "claims of this kind are understood but not certified yet"}
+}
+
+// String gives the claim in the field's notation.
+func (c Claim) String() string {
+	switch c.Kind {
+	case Pure:
+		return fmt.Sprintf("epsilon = %s", number(c.Epsilon))
+	case Approximate:
+		return fmt.Sprintf("epsilon = %s at delta = %s", number(c.Epsilon), number(c.Delta))
+	case Renyi:
+		return fmt.Sprintf("Rényi epsilon = %s at alpha = %s", number(c.Epsilon), number(c.Alpha))
+	case ZCDP:
+		return fmt.Sprintf("rho = %s (zCDP)", number(c.Rho))
+	case GaussianDP:
+		return fmt.Sprintf("mu = %s (Gaussian DP)", number(c.Mu))
+	}
+	return string(c.Kind)
+}

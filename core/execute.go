@@ -1,0 +1,290 @@
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// Purposes of random streams. The words are part of the seed.
+const (
+	purposeExplore = "explore"
+	purposeCertify = "certify"
+	purposeLearn   = "learn"
+	purposeFind    = "find"
+)
+
+// Hook is called between blocks of work, a few milliseconds apart, with the
+// number of outputs drawn since the last call. When it returns an error,
+// Execute stops and returns that error.
+type Hook func(rows int) error
+
+// Execute runs one task. Its result depends on the task and the catalogue
+// alone. A panic of a mechanism or a learner is returned as an error.
+func Execute(cat Catalogue, t Task, hook Hook) (res Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			res, err = Result{}, fmt.Errorf("%s: mechanism %s panicked: %v", t.Name(), t.Plan.Mechanism, p)
+		}
+	}()
+	if hook == nil {
+		hook = func(int) error { return nil }
+	}
+	if t.Kind == BoundTask {
+		return executeBound(t)
+	}
+	a, err := t.Plan.Resolve(cat)
+	if err != nil {
+		return Result{}, err
+	}
+	if t.Pair == nil {
+		return Result{}, &InputError{Field: "task: field pair", Found: "absent", Want: "a pair of datasets"}
+	}
+	switch t.Kind {
+	case ExploreTask:
+		return explore(cat, a, t, hook)
+	case CertifyTask:
+		return certify(cat, a, t, hook)
+	}
+	return Result{}, UnknownName("task kind", string(t.Kind), []string{string(ExploreTask), string(CertifyTask), string(BoundTask)})
+}
+
+func executeBound(t Task) (Result, error) {
+	if t.Counts == nil || t.Explored == nil {
+		return Result{}, &InputError{Field: "task: fields counts and explored", Found: "absent", Want: "counts"}
+	}
+	for _, c := range []*bound.Counts{t.Counts, t.Explored} {
+		if err := c.Validate(); err != nil {
+			return Result{}, err
+		}
+	}
+	b := bound.Certify(*t.Counts, *t.Explored, t.Plan.Claim.Delta, t.Plan.Beta)
+	b.Epsilon = lowerBound(b.Epsilon) // JSON has no -Inf
+	return Result{Bound: &b}, nil
+}
+
+// source draws outputs of one side of a pair in blocks.
+type source struct {
+	audit   *Audit
+	data    Dataset
+	side    int
+	purpose string
+	trial   int
+	width   int
+}
+
+func newSource(a *Audit, t Task, purpose string, side int) source {
+	data := t.Pair.First
+	if side == 1 {
+		data = t.Pair.Second
+	}
+	return source{audit: a, data: data, side: side, purpose: purpose, trial: t.Trial, width: Width(a.Columns)}
+}
+
+// stream is the randomness of one shard.
+func (s source) stream(shard int) *stream.Stream {
+	return stream.New(stream.Key{Seed: s.audit.Plan.Seed, Purpose: s.purpose, Trial: s.trial, Side: s.side, Shard: shard})
+}
+
+// block fills out with outputs and refuses what is not finite.
+func (s source) block(st *stream.Stream, out []float64) error {
+	name := s.audit.Spec.Name
+	if err := s.audit.Mechanism.Sample(s.data, st, out); err != nil {
+		return fmt.Errorf("mechanism %s on the %s dataset: %w", name, sideName(s.side), err)
+	}
+	if i := nonFinite(out); i >= 0 {
+		return &InputError{Field: fmt.Sprintf("output of mechanism %s on the %s dataset, number %d of %d", name, sideName(s.side), i%s.width+1, s.width),
+			Found: number(out[i]), Want: "finite", Remedy: "describe values that are not numbers as symbols"}
+	}
+	return nil
+}
+
+func sideName(side int) string {
+	if side == 1 {
+		return "second"
+	}
+	return "first"
+}
+
+// explore draws the exploration outputs of a pair, trains on the first half
+// and picks learner, direction and threshold on the second.
+func explore(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
+	var half [2][2]Samples // side, then train and validate
+	for side := range half {
+		all, err := newSource(a, t, purposeExplore, side).draw(a.Plan.Explore, hook)
+		if err != nil {
+			return Result{}, err
+		}
+		mid := all.Len() / 2
+		half[side] = [2]Samples{all.Slice(0, mid), all.Slice(mid, all.Len())}
+	}
+	best, err := portfolio(cat, a, t.Trial, half, hook)
+	if err != nil {
+		return Result{}, err
+	}
+	w, err := best.Witness.decode(cat, a.Columns)
+	if err != nil {
+		return Result{}, err
+	}
+	best.Chart = newChart(a.Columns, half[0][0], half[1][0], w)
+	return Result{Explored: best}, nil
+}
+
+// draw returns n outputs of the source, shard after shard.
+func (s source) draw(n int, hook Hook) (Samples, error) {
+	all := Samples{Columns: s.audit.Columns, Rows: make([]float64, n*s.width)}
+	for lo := 0; lo < n; lo += ShardRows {
+		st := s.stream(lo / ShardRows)
+		for at := lo; at < min(lo+ShardRows, n); at += BlockRows {
+			end := min(at+BlockRows, n)
+			if err := s.block(st, all.Rows[at*s.width:end*s.width]); err != nil {
+				return Samples{}, err
+			}
+			if err := hook(end - at); err != nil {
+				return Samples{}, err
+			}
+		}
+	}
+	return all, nil
+}
+
+// certify draws one shard on both sides and counts.
+func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
+	if t.Witness == nil || t.Chart == nil {
+		return Result{}, &InputError{Field: "task: fields witness and chart", Found: "absent", Want: "what exploration found"}
+	}
+	n := t.rows()
+	if t.Shard < 0 || n <= 0 {
+		return Result{}, &InputError{Field: "task: field shard", Found: fmt.Sprint(t.Shard), Want: fmt.Sprintf("in [0, %d]", (t.Plan.Samples-1)/ShardRows)}
+	}
+	ev, err := t.Witness.decode(cat, a.Columns)
+	if err != nil {
+		return Result{}, err
+	}
+	binner, err := t.Chart.binner(a.Columns)
+	if err != nil {
+		return Result{}, err
+	}
+	counted := Counted{Rows: n}
+	for k := range counted.Chart {
+		counted.Chart[k] = make([]int, binner.bins())
+	}
+	width := Width(a.Columns)
+	rows := make([]float64, BlockRows*width)
+	in := make([]bool, BlockRows)
+	hits := [2]int{}
+	// The trial is part of the stream's key: certification has its own purpose
+	// and one trial only, number 0.
+	t.Trial = 0
+	for side := range hits {
+		src := newSource(a, t, purposeCertify, side)
+		st := src.stream(t.Shard)
+		for at := 0; at < n; at += BlockRows {
+			k := min(BlockRows, n-at)
+			if err := src.block(st, rows[:k*width]); err != nil {
+				return Result{}, err
+			}
+			hits[side] += ev.mark(rows[:k*width], in[:k])
+			binner.count(rows[:k*width], ev.scores[:k], in[:k], counted.Chart[2*side], counted.Chart[2*side+1])
+			if err := hook(k); err != nil {
+				return Result{}, err
+			}
+		}
+	}
+	counted.First, counted.Second = hits[0], hits[1]
+	return Result{Counted: &counted}, nil
+}
+
+// worthless is the value of a witness that shows nothing. It is finite, as
+// JSON has no infinity.
+const worthless = -99
+
+// valueMargin is how much better a trial must be to displace an earlier one:
+// differences in the last bits between platforms decide nothing.
+const valueMargin = 1e-9
+
+// simplicity is the share by which a learner must do better than one that is
+// listed before it: the catalogue lists what is easiest to read first.
+const simplicity = 0.01
+
+// portfolio trains the learners that apply and returns the witness that does
+// best on the validation halves.
+func portfolio(cat Catalogue, a *Audit, trial int, half [2][2]Samples, hook Hook) (*Explored, error) {
+	var learners []LearnerSpec
+	if a.Plan.Learner != Auto {
+		l, err := cat.Learner(a.Plan.Learner)
+		if err != nil {
+			return nil, err
+		}
+		learners = []LearnerSpec{l}
+	} else {
+		for _, l := range cat.Learners {
+			if l.Applies(a.Columns) == nil {
+				learners = append(learners, l)
+			}
+		}
+	}
+	if len(learners) == 0 {
+		return nil, fmt.Errorf("no learner applies to the outputs of %s", a.Spec.Name)
+	}
+	check := func() error { return hook(0) }
+	var best *Explored
+	var notes []LearnerNote
+	for i, l := range learners {
+		found, err := learn(l, a, half, stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: purposeLearn, Trial: trial, Shard: i}), check)
+		if stop := check(); stop != nil {
+			return nil, stop
+		}
+		if err != nil {
+			notes = append(notes, LearnerNote{Learner: l.Name, Value: worthless, Note: err.Error()})
+			continue
+		}
+		notes = append(notes, LearnerNote{Learner: l.Name, Value: found.Value})
+		if best == nil || found.Value > best.Value+max(valueMargin, float64(simplicity*best.Value)) {
+			best = found
+		}
+	}
+	if best == nil {
+		return nil, fmt.Errorf("no learner could learn from the outputs of %s: %s: %s", a.Spec.Name, notes[0].Learner, notes[0].Note)
+	}
+	best.Learners = notes
+	return best, nil
+}
+
+// learn trains one learner and picks its threshold and direction.
+func learn(l LearnerSpec, a *Audit, half [2][2]Samples, st *stream.Stream, check func() error) (*Explored, error) {
+	m, err := l.Learn(Exploration{First: half[0][0], Second: half[1][0], Claim: a.Claim, Stream: st, Check: check})
+	if err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(m)
+	if err != nil {
+		return nil, err
+	}
+	// Score with the decoded model, as every replay will.
+	if m, err = l.Decode(data, a.Columns); err != nil {
+		return nil, err
+	}
+	var scores [2][]float64
+	for side := range scores {
+		valid := half[side][1]
+		scores[side] = make([]float64, valid.Len())
+		for lo := 0; lo < valid.Len(); lo += BlockRows {
+			hi := min(lo+BlockRows, valid.Len())
+			m.Score(valid.Slice(lo, hi).Rows, scores[side][lo:hi])
+			if err := check(); err != nil {
+				return nil, err
+			}
+		}
+		if i := nonFinite(scores[side]); i >= 0 {
+			return nil, fmt.Errorf("a score is %s, must be finite", number(scores[side][i]))
+		}
+	}
+	cut := bestCut(scores[0], scores[1], a.Claim.Delta)
+	return &Explored{
+		Witness:  Witness{Kind: EventWitness, Learner: l.Name, Model: data, Threshold: cut.threshold, Above: cut.above},
+		Reversed: cut.reversed, Value: cut.value, Counts: cut.counts,
+	}, nil
+}

@@ -1,0 +1,193 @@
+package core
+
+import (
+	"fmt"
+	"math"
+)
+
+// PlanVersion is the version of the plan's JSON form.
+const PlanVersion = 1
+
+// Auto leaves the choice of learner or finder to dpscope.
+const Auto = "auto"
+
+// Limits of a plan. MaxSeed keeps seeds exact in JSON numbers that are read as
+// float64.
+const (
+	MinSamples = 100
+	MaxSamples = 1_000_000_000
+	MaxTrials  = 100_000
+	MaxSeed    = 1<<53 - 1
+	// maxExploreCells is how many float64 one exploration may hold in memory,
+	// both sides together (512 MiB): explored outputs are kept, certified
+	// ones are not.
+	maxExploreCells = 1 << 26
+)
+
+// Plan says what to audit and how. Its zero values mean the documented
+// defaults.
+type Plan struct {
+	Version    int      `json:"version"`
+	Mechanism  string   `json:"mechanism"`
+	Parameters Params   `json:"parameters,omitempty"`
+	Claim      *Claim   `json:"claim,omitempty"`    // default: what the mechanism claims at its parameters
+	Relation   Relation `json:"relation,omitempty"` // default: the mechanism's first
+	Pair       *Pair    `json:"pair,omitempty"`     // default: the finder searches; given: no search
+	Finder     string   `json:"finder,omitempty"`   // default auto: the mechanism's pairs, then random search
+	Learner    string   `json:"learner,omitempty"`  // default auto: a portfolio of all that apply
+	Samples    int      `json:"samples,omitempty"`  // certification outputs a side, default 100000
+	Explore    int      `json:"explore,omitempty"`  // exploration outputs a side and trial, default as Samples
+	Trials     int      `json:"trials,omitempty"`   // pairs to explore, default 10
+	Beta       float64  `json:"beta,omitempty"`     // allowed error of the certificate, in (0, 0.5]; default 0.05
+	Seed       uint64   `json:"seed"`               // at most MaxSeed
+}
+
+// ParsePlan reads a plan from JSON; unknown fields and other versions are
+// refused.
+func ParsePlan(data []byte) (Plan, error) {
+	var p Plan
+	if err := decodeStrict(data, "plan", &p); err != nil {
+		return Plan{}, err
+	}
+	return p, nil
+}
+
+// Audit is a plan that was checked and whose defaults are filled in.
+type Audit struct {
+	Plan      Plan // every field set
+	Spec      MechanismSpec
+	Mechanism Mechanism
+	Columns   []Column
+	Domain    Domain
+	Claim     Claim
+	Notes     []string // what was changed from what was asked, in words
+}
+
+// Resolve checks a plan against the catalogue and fills in its defaults.
+func (p Plan) Resolve(cat Catalogue) (*Audit, error) {
+	if p.Version != PlanVersion {
+		return nil, &InputError{Field: "plan version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+	}
+	spec, err := cat.Mechanism(p.Mechanism)
+	if err != nil {
+		return nil, err
+	}
+	var given Claim
+	if p.Claim != nil {
+		given = *p.Claim
+		// Before parameters follow it, so that the error is about the claim.
+		if err := given.complete(Claim{Epsilon: 1}).Validate(); err != nil {
+			return nil, err
+		}
+	}
+	params, err := resolveParams(spec.Params, p.Parameters, given)
+	if err != nil {
+		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, err)
+	}
+	a := &Audit{Plan: p, Spec: spec, Claim: given.complete(spec.Claim(params))}
+	a.Plan.Parameters, a.Plan.Claim = params, &a.Claim
+	if err := a.Claim.certifiable(); err != nil {
+		return nil, err
+	}
+	if err := a.resolveRelation(); err != nil {
+		return nil, err
+	}
+	if a.Mechanism, err = spec.New(params); err != nil {
+		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, err)
+	}
+	a.Columns = a.Mechanism.Columns()
+	if err := checkColumns(a.Columns); err != nil {
+		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, err)
+	}
+	if err := a.resolveMethods(cat); err != nil {
+		return nil, err
+	}
+	if err := a.resolveBudget(); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+func (a *Audit) resolveRelation() error {
+	allowed := a.Spec.Relations(a.Plan.Parameters)
+	if a.Plan.Relation == "" {
+		a.Plan.Relation = allowed[0]
+	}
+	r, err := ParseRelation(string(a.Plan.Relation))
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(allowed))
+	found := false
+	for i, x := range allowed {
+		names[i] = string(x)
+		found = found || x == r
+	}
+	if !found {
+		return &InputError{Field: "relation", Found: fmt.Sprintf("%q", r),
+			Want: fmt.Sprintf("one that %s defines at these parameters: %v", a.Spec.Name, names)}
+	}
+	a.Domain = a.Spec.Domain(a.Plan.Parameters, r)
+	if a.Plan.Pair != nil {
+		return r.Check(*a.Plan.Pair, a.Domain)
+	}
+	return nil
+}
+
+func (a *Audit) resolveMethods(cat Catalogue) error {
+	p := &a.Plan
+	if p.Learner == "" {
+		p.Learner = Auto
+	}
+	if p.Learner != Auto {
+		l, err := cat.Learner(p.Learner)
+		if err != nil {
+			return err
+		}
+		if err := l.Applies(a.Columns); err != nil {
+			return &InputError{Field: "learner", Found: fmt.Sprintf("%q", p.Learner), Want: "one that fits the outputs of " + p.Mechanism, Remedy: err.Error()}
+		}
+	}
+	if p.Finder == "" {
+		p.Finder = Auto
+	}
+	_, err := cat.Finder(p.Finder)
+	return err
+}
+
+func (a *Audit) resolveBudget() error {
+	p := &a.Plan
+	if p.Samples == 0 {
+		p.Samples = 100_000
+	}
+	if p.Samples < MinSamples || p.Samples > MaxSamples {
+		return &InputError{Field: "samples", Found: fmt.Sprint(p.Samples), Want: fmt.Sprintf("in [%d, %d]", MinSamples, MaxSamples)}
+	}
+	most := maxExploreCells / (2 * Width(a.Columns))
+	switch {
+	case p.Explore == 0:
+		if p.Explore = p.Samples; p.Explore > most {
+			p.Explore = most
+			a.Notes = append(a.Notes, fmt.Sprintf("explored with %d outputs a side and trial, the most that fit in memory, instead of %d", most, p.Samples))
+		}
+	case p.Explore < MinSamples || p.Explore > most:
+		return &InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [%d, %d] for outputs of %d numbers", MinSamples, most, Width(a.Columns)),
+			Remedy: "0 means as many as samples"}
+	}
+	if p.Trials == 0 {
+		p.Trials = 10
+	}
+	if p.Trials < 1 || p.Trials > MaxTrials {
+		return &InputError{Field: "trials", Found: fmt.Sprint(p.Trials), Want: fmt.Sprintf("in [1, %d]", MaxTrials)}
+	}
+	if p.Beta == 0 {
+		p.Beta = 0.05
+	}
+	if math.IsNaN(p.Beta) || p.Beta < 1e-9 || p.Beta > 0.5 {
+		return &InputError{Field: "beta", Found: number(p.Beta), Want: "in [1e-9, 0.5]"}
+	}
+	if p.Seed > MaxSeed {
+		return &InputError{Field: "seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(MaxSeed))}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package core
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+)
+
+// Relation says which datasets are neighbours.
+type Relation string
+
+const (
+	// AddRemove: one dataset is the other with one row more.
+	AddRemove Relation = "add-remove"
+	// Replace: the datasets have as many rows and differ in one of them.
+	Replace Relation = "replace"
+	// LInfinity: two vectors of query answers, no coordinate of which differs
+	// by more than the domain's Reach (the sensitivity of a query). It is the
+	// relation of DP-Sniper and StatDP.
+	LInfinity Relation = "l-infinity"
+)
+
+var relations = []string{string(AddRemove), string(Replace), string(LInfinity)}
+
+// ParseRelation reads a relation's name.
+func ParseRelation(name string) (Relation, error) {
+	if slices.Contains(relations, name) {
+		return Relation(name), nil
+	}
+	return "", UnknownName("relation", name, relations)
+}
+
+// reachSlack absorbs rounding of coordinates such as 0.1+0.2.
+const reachSlack = 1e-12
+
+// Check reports an error unless the pair's datasets lie in the domain and are
+// neighbours. Rows are compared as multisets: their order carries no meaning,
+// except under LInfinity, where it names the query.
+func (r Relation) Check(p Pair, dom Domain) error {
+	if err := dom.Contains(p.First, "pair.first"); err != nil {
+		return err
+	}
+	if err := dom.Contains(p.Second, "pair.second"); err != nil {
+		return err
+	}
+	n1, n2 := p.First.Len(), p.Second.Len()
+	switch r {
+	case LInfinity:
+		if n1 != n2 {
+			return notNeighbours(r, fmt.Sprintf("%d and %d coordinates", n1, n2), "as many coordinates in both")
+		}
+		for i, v := range p.First.Values {
+			if gap := math.Abs(v - p.Second.Values[i]); gap > dom.Reach+reachSlack {
+				return notNeighbours(r, fmt.Sprintf("coordinate %d moved by %s", i, number(gap)), "moves of at most "+number(dom.Reach))
+			}
+		}
+		return nil
+	case Replace:
+		if n1 != n2 {
+			return notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "as many rows in both")
+		}
+		if k := unmatchedRows(p.First, p.Second); k > 1 {
+			return notNeighbours(r, fmt.Sprintf("%d rows that differ", k), "one row that differs")
+		}
+		return nil
+	case AddRemove:
+		small, large := p.First, p.Second
+		if n1 > n2 {
+			small, large = large, small
+		}
+		if large.Len() != small.Len()+1 || unmatchedRows(small, large) != 0 {
+			return notNeighbours(r, fmt.Sprintf("datasets of %d and %d rows that are not one row apart", n1, n2),
+				"one dataset with one row more than the other and otherwise the same rows")
+		}
+		return nil
+	}
+	return UnknownName("relation", string(r), relations)
+}
+
+func notNeighbours(r Relation, found, want string) error {
+	return &InputError{Field: fmt.Sprintf("pair (%s)", r), Found: found, Want: want}
+}
+
+// unmatchedRows counts the rows of a that find no equal row in b.
+func unmatchedRows(a, b Dataset) int {
+	ra, rb := sortedRows(a), sortedRows(b)
+	missing, j := 0, 0
+	for _, row := range ra {
+		for j < len(rb) && slices.Compare(rb[j], row) < 0 {
+			j++
+		}
+		if j < len(rb) && slices.Equal(rb[j], row) {
+			j++
+			continue
+		}
+		missing++
+	}
+	return missing
+}
+
+func sortedRows(d Dataset) [][]float64 {
+	rows := make([][]float64, d.Len())
+	for i := range rows {
+		rows[i] = d.Row(i)
+	}
+	sort.Slice(rows, func(i, j int) bool { return slices.Compare(rows[i], rows[j]) < 0 })
+	return rows
+}

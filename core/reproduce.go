@@ -1,0 +1,107 @@
+package core
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// argument is one setting of a plan that differs from its default, by the name
+// that the command line and the page's address use for it.
+type argument struct{ name, value string }
+
+// arguments lists what reproduces the audit: the mechanism, the claim, the
+// seed, and whatever else is not a default.
+func arguments(a *Audit) (args []argument, params []string) {
+	p := a.Plan
+	add := func(name, value string) { args = append(args, argument{name, value}) }
+	add("mechanism", p.Mechanism)
+	add("epsilon", number(p.Claim.Epsilon))
+	// The default delta is that of the mechanism's own claim.
+	if own := a.Spec.Claim(p.Parameters); p.Claim.Delta > 0 || own.Delta > 0 {
+		add("delta", number(p.Claim.Delta))
+	}
+	defaults, err := resolveParams(a.Spec.Params, nil, a.Claim)
+	if err == nil {
+		for _, s := range a.Spec.Params {
+			if v := p.Parameters[s.Name]; v != defaults[s.Name] {
+				params = append(params, s.Name+"="+v.String())
+			}
+		}
+	}
+	if r := a.Spec.Relations(p.Parameters); p.Relation != r[0] {
+		add("relation", string(p.Relation))
+	}
+	if p.Pair != nil {
+		if data, err := json.Marshal(p.Pair); err == nil {
+			add("pair", string(data))
+		}
+	}
+	if p.Finder != Auto {
+		add("finder", p.Finder)
+	}
+	if p.Learner != Auto {
+		add("learner", p.Learner)
+	}
+	for _, n := range []struct {
+		name        string
+		value, dflt int
+	}{{"samples", p.Samples, 100_000}, {"explore", p.Explore, p.Samples}, {"trials", p.Trials, 10}} {
+		if n.value != n.dflt {
+			add(n.name, fmt.Sprint(n.value))
+		}
+	}
+	if p.Beta != 0.05 {
+		add("beta", number(p.Beta))
+	}
+	add("seed", fmt.Sprint(p.Seed))
+	return args, params
+}
+
+func reproduce(a *Audit) Reproduce {
+	if a.Spec.Custom {
+		return Reproduce{Note: "The mechanism is the caller's own: run the test that audited it again, with this seed."}
+	}
+	args, params := arguments(a)
+	var cli, frag strings.Builder
+	cli.WriteString("dpscope audit")
+	frag.WriteString("#v=1")
+	for _, x := range args {
+		fmt.Fprintf(&cli, " -%s %s", x.name, shellWord(x.value))
+		fmt.Fprintf(&frag, "&%s=%s", x.name, fragmentWord(x.value))
+	}
+	for _, x := range params {
+		name, value, _ := strings.Cut(x, "=")
+		fmt.Fprintf(&cli, " -param %s", shellWord(x))
+		fmt.Fprintf(&frag, "&p.%s=%s", fragmentWord(name), fragmentWord(value))
+	}
+	return Reproduce{CLI: cli.String(), URL: frag.String()}
+}
+
+// shellWord quotes what a shell would take apart.
+func shellWord(s string) string {
+	if s != "" && strings.IndexFunc(s, func(r rune) bool {
+		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-_.=,:+/", r))
+	}) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+// fragmentWord percent-encodes what does not stand for itself in the value of
+// an address's fragment.
+func fragmentWord(s string) string {
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(s) {
+		c := s[i]
+		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("-_.~", c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		b.WriteByte('%')
+		b.WriteByte(hex[c>>4])
+		b.WriteByte(hex[c&15])
+	}
+	return b.String()
+}

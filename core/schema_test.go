@@ -1,0 +1,106 @@
+package core_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	check "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+var schemaFile = filepath.Join("..", "docs", core.SchemaName)
+
+func words(all ...string) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	for _, w := range all {
+		s.Enum = append(s.Enum, w)
+	}
+	return s
+}
+
+// schema is generated from the Go types, with the words that named types allow.
+func schema(t *testing.T) []byte {
+	t.Helper()
+	zero, one := 0.0, 1.0
+	s, err := jsonschema.For[core.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[core.Verdict]():           words(string(core.Violation), string(core.NoViolation), string(core.Inconclusive), string(core.Invalid)),
+		reflect.TypeFor[core.ClaimKind]():         words(string(core.Pure), string(core.Approximate), string(core.Renyi), string(core.ZCDP), string(core.GaussianDP)),
+		reflect.TypeFor[core.Relation]():          words(string(core.AddRemove), string(core.Replace), string(core.LInfinity)),
+		reflect.TypeFor[core.WitnessKind]():       words(string(core.EventWitness)),
+		reflect.TypeFor[core.ChartKind]():         words(string(core.HistogramChart), string(core.OutcomeChart), string(core.ScoreChart)),
+		reflect.TypeFor[core.TerminationReason](): words(string(core.Completed), string(core.Stopped), string(core.Failed)),
+		reflect.TypeFor[bound.Method]():           words(string(bound.MethodExact), string(bound.MethodClopperPearson)),
+		reflect.TypeFor[core.ParamValue]():        {Types: []string{"number", "string"}},
+		reflect.TypeFor[json.RawMessage]():        {Type: "object", Description: "the model, as its learner writes it"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Schema = "https://json-schema.org/draft/2020-12/schema"
+	s.Title = "dpscope report"
+	s.Description = "What an audit of differential privacy found, with all that is needed to replay it. Lower bounds are rounded down."
+	s.Properties["schemaVersion"].Enum = []any{core.SchemaVersion}
+	settings := s.Properties["settings"].Properties
+	settings["confidence"].ExclusiveMinimum, settings["confidence"].ExclusiveMaximum = &zero, &one
+	s.Properties["results"].Items.Properties["lowerBound"].Minimum = &zero
+	data, err := core.Canonical(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestSchemaIsCurrent(t *testing.T) {
+	want := schema(t)
+	if *update {
+		if err := os.WriteFile(schemaFile, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the types say; go test ./core -run TestSchemaIsCurrent -update writes it", schemaFile)
+	}
+}
+
+// validate checks a report's JSON against the schema file.
+func validate(t *testing.T, report []byte) {
+	t.Helper()
+	file, err := os.Open(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	doc, err := check.UnmarshalJSON(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := check.NewCompiler()
+	if err := c.AddResource("report.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("report.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := check.UnmarshalJSON(bytes.NewReader(report))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(value); err != nil {
+		t.Errorf("a report does not fit its schema: %v", err)
+	}
+}

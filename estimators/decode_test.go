@@ -1,0 +1,88 @@
+package estimators
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+func TestDecodeRefuses(t *testing.T) {
+	columns := []core.Column{{Kind: core.Real}, {Kind: core.Symbol}, {Kind: core.Mixed}}
+	parts := `[{"edges":[0,1]},{"symbols":[0,1]},{"symbols":[0,1],"carries":[false,true],"edges":[2]}]`
+	table := func(outcomes string) string {
+		return `{"partitions":` + parts + `,"outcomes":[` + outcomes + `],"rest":0}`
+	}
+	logit := func(f string) string { return `{"carriers":[1],"features":[` + f + `]}` }
+	for _, c := range []struct {
+		spec  core.LearnerSpec
+		model string
+		says  string // "": decodes
+	}{
+		{outcomeTable, table(`{"cells":[2,1,2],"score":1}`), ""},
+		{outcomeTable, ``, "empty"},
+		{outcomeTable, `[]`, "array"},
+		{outcomeTable, `{"partitions":`, "unreadable"},
+		{outcomeTable, table("") + " 1", "followed by more"},
+		{outcomeTable, `{"partition":[]}`, `"partition"`},
+		{outcomeTable, `{"partitions":[],"outcomes":[],"rest":0}`, "a list of 3"},
+		{outcomeTable, `{"partitions":` + parts + `,"outcomes":[],"rest":"0"}`, "rest"},
+		{outcomeTable, table(`{"cells":[2,1],"score":1}`), "outcomes[0].cells is a list of 2"},
+		{outcomeTable, table(`{"cells":[3,1,2],"score":1}`), "in [0, 2]"},
+		{outcomeTable, table(`{"cells":[2,-1,2],"score":1}`), "in [0, 1]"},
+		{outcomeTable, table(`{"cells":[2,1,2],"score":1},{"cells":[2,1,2],"score":2}`), "twice"},
+		{outcomeTable, table(`{"cells":[2,1,2],"score":1e999}`), "1e999"},
+		{outcomeTable, strings.Replace(table(""), `"edges":[0,1]`, `"edges":[1,0]`, 1), "ascending"},
+		{outcomeTable, strings.Replace(table(""), `"edges":[0,1]`, `"edges":[0,1],"symbols":[1]`, 1), "absent in a real column"},
+		{outcomeTable, strings.Replace(table(""), `"carries":[false,true]`, `"carries":[true]`, 1), "one a symbol"},
+		{outcomeTable, strings.Replace(table(""), `{"symbols":[0,1]}`, `{"symbols":[]}`, 1), "1 to 256"},
+		{outcomeTable, strings.Replace(table(""), `{"symbols":[0,1]}`, `{"symbols":[1,1]}`, 1), "distinct"},
+		{outcomeTable, strings.Replace(table(""), `{"symbols":[0,1]}`, `{"symbols":[0,1],"edges":[1]}`, 1), "absent in a symbol column"},
+		{histogram, `{"column":0,"partition":{"edges":[0]},"scores":[1,-1,0]}`, ""},
+		{histogram, `{"column":2,"partition":{"symbols":[0,1],"carries":[false,true],"edges":[2]},"scores":[1,-1,2,0]}`, ""},
+		{histogram, `{"column":3,"partition":{"edges":[0]},"scores":[1,-1,0]}`, "in [0, 2]"},
+		{histogram, `{"column":-1,"partition":{"edges":[0]},"scores":[1,-1,0]}`, "in [0, 2]"},
+		{histogram, `{"column":0,"partition":{"edges":[0]},"scores":[1,-1]}`, "a list of 3"},
+		{histogram, `{"column":0,"partition":{"edges":[0],"bins":2},"scores":[1,-1,0]}`, `"bins"`},
+		{histogram, fmt.Sprintf(`{"column":0,"partition":{"edges":[0%s]},"scores":[]}`, strings.Repeat(",1", 300)), "at most 255"},
+		{logistic, logit(`{"kind":"is","column":1,"symbol":1,"weight":2},{"kind":"sum","low":0,"high":1,"weight":1}`), ""},
+		{logistic, logit(`{"kind":"is","column":0,"weight":2}`), "real column"},
+		{logistic, logit(`{"kind":"is","column":7,"weight":2}`), "in [0, 2]"},
+		{logistic, logit(`{"kind":"value","column":1,"low":0,"high":1,"weight":2}`), "symbol column"},
+		{logistic, logit(`{"kind":"value","column":0,"low":1,"high":1,"weight":2}`), "low, high"},
+		{logistic, logit(`{"kind":"value","column":0,"low":0,"high":5e-324,"weight":2}`), "low, high"},
+		{logistic, logit(`{"kind":"square","column":0,"low":0,"high":1e-200,"weight":2}`), "low, high"},
+		{logistic, logit(`{"kind":"count","from":2,"to":2,"weight":2}`), "0 <= from"},
+		{logistic, logit(`{"kind":"count","from":0,"to":4,"weight":2}`), "0 <= from"},
+		{logistic, logit(`{"kind":"cube","weight":2}`), `"cube"`},
+		{logistic, logit(`{"kind":"first","weight":1e10}`), "weight"},
+		{logistic, `{"carriers":[1,0],"features":[]}`, "ascending"},
+		{logistic, logit(strings.Repeat(`{"kind":"sum","low":0,"high":1,"weight":1},`, 127) + `{"kind":"sum","low":0,"high":1,"weight":1}`), "at most 127"},
+	} {
+		_, err := c.spec.Decode(json.RawMessage(c.model), columns)
+		short := c.model[:min(len(c.model), 120)]
+		switch {
+		case c.says == "" && err != nil:
+			t.Errorf("%s: %s: %v", c.spec.Name, short, err)
+		case c.says != "" && (err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), c.says)):
+			t.Errorf("%s: %s: error %v, want one that says %q", c.spec.Name, short, err, c.says)
+		}
+	}
+}
+
+// A model of other outputs does not decode.
+func TestDecodeChecksTheColumns(t *testing.T) {
+	c := mixedScenario()
+	for _, spec := range All {
+		m, err := spec.Learn(c.exploration(2000))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, _ := json.Marshal(m)
+		if _, err := spec.Decode(data, realColumns(1)); err == nil {
+			t.Errorf("%s: a model of a symbol and a mixed column decodes for one real column", spec.Name)
+		}
+	}
+}

@@ -1,0 +1,231 @@
+package estimators
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+const (
+	outcomesShown = 8
+	featuresShown = 4
+)
+
+// inEvent reports whether a score lies in the event.
+func inEvent(score, threshold float64, above bool) bool { return (score > threshold) == above }
+
+// figure prints a number for reading.
+func figure(v float64) string { return fmt.Sprintf("%.4g", v) }
+
+// columnName is the column's name, or its number from 1, or, where there is but
+// one, "output".
+func columnName(columns []core.Column, i int) string {
+	switch {
+	case columns[i].Name != "":
+		return columns[i].Name
+	case len(columns) == 1:
+		return "output"
+	}
+	return fmt.Sprintf("column %d", i+1)
+}
+
+// interval is the words for the bins from..to of a partition.
+func (p partition) interval(from, to int) string {
+	e := p.Edges
+	switch {
+	case from == 0 && to == len(e):
+		return "any number"
+	case from == 0:
+		return fmt.Sprintf("(-inf, %s]", figure(e[to]))
+	case to == len(e):
+		return fmt.Sprintf("(%s, inf)", figure(e[from-1]))
+	case from == to && isAtom(e[from-1], e[to]):
+		return "{" + figure(e[to]) + "}"
+	}
+	return fmt.Sprintf("(%s, %s]", figure(e[from-1]), figure(e[to]))
+}
+
+// word is the words for one cell of a column.
+func (p partition) word(column core.Column, cell int) string {
+	switch column.Kind {
+	case core.Real:
+		return p.interval(cell, cell)
+	case core.Symbol:
+		return column.Word(p.Symbols[cell])
+	}
+	for i, s := range p.Symbols {
+		if !p.Carries[i] {
+			if cell == 0 {
+				return column.Word(s)
+			}
+			cell--
+			continue
+		}
+		if cell < p.bins() {
+			if p.bins() == 1 {
+				return column.Word(s)
+			}
+			return column.Word(s) + " in " + p.interval(cell, cell)
+		}
+		cell -= p.bins()
+	}
+	return "other"
+}
+
+// words is the words for an outcome: single characters run together.
+func (m *tableModel) words(cells []int) string {
+	parts := make([]string, len(cells))
+	short := true
+	for c, v := range cells {
+		parts[c] = m.Partitions[c].word(m.columns[c], v)
+		short = short && utf8.RuneCountInString(parts[c]) == 1
+	}
+	if short || len(parts) == 1 {
+		return strings.Join(parts, "")
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+// Describe lists the outcomes in the event, the loudest first.
+func (m *tableModel) Describe(threshold float64, above bool) string {
+	in := slices.DeleteFunc(slices.Clone(m.Outcomes), func(o outcome) bool { return !inEvent(o.Score, threshold, above) })
+	sort.SliceStable(in, func(i, j int) bool { return (in[i].Score > in[j].Score) == above && in[i].Score != in[j].Score })
+	rest := inEvent(m.Rest, threshold, above)
+	var list []string
+	for _, o := range in[:min(outcomesShown, len(in))] {
+		list = append(list, m.words(o.Cells))
+	}
+	if more := len(in) - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	text := strings.Join(list, ", ")
+	switch {
+	case len(in) == 0 && rest:
+		return fmt.Sprintf("any outcome but the %d that the table lists", len(m.Outcomes))
+	case len(in) == 0:
+		return "no outcome"
+	case len(in) == len(m.Outcomes) && rest:
+		return "any outcome"
+	case rest && len(in) > len(m.Outcomes)/2:
+		return "any outcome but " + m.Describe(threshold, !above)
+	case rest:
+		text += ", or one that the table does not list"
+	}
+	if len(in) == 1 {
+		return "outcome " + text
+	}
+	return fmt.Sprintf("one of %d outcomes: %s", len(in), text)
+}
+
+// Describe lists the symbols and intervals in the event.
+func (m *histogramModel) Describe(threshold float64, above bool) string {
+	column := m.columns[m.Column]
+	var list []string
+	intervals := func(scores []float64) (parts []string) {
+		for i := 0; i < len(scores); i++ {
+			from := i
+			for i < len(scores) && inEvent(scores[i], threshold, above) {
+				i++
+			}
+			if i > from {
+				parts = append(parts, m.Partition.interval(from, i-1))
+			}
+		}
+		return parts
+	}
+	if column.Kind == core.Real {
+		list = intervals(m.Scores[:m.Partition.bins()])
+	}
+	cell := 0
+	for i, s := range m.Partition.Symbols {
+		word := column.Word(s)
+		if column.Kind == core.Mixed && m.Partition.Carries[i] {
+			next := cell + m.Partition.bins()
+			if parts := intervals(m.Scores[cell:next]); len(parts) > 0 {
+				list = append(list, word+" in "+strings.Join(parts, " or "))
+			}
+			cell = next
+			continue
+		}
+		if inEvent(m.Scores[cell], threshold, above) {
+			list = append(list, word)
+		}
+		cell++
+	}
+	if column.Kind != core.Real && inEvent(m.Scores[len(m.Scores)-1], threshold, above) {
+		list = append(list, "a symbol not seen before")
+	}
+	name := columnName(m.columns, m.Column)
+	if len(list) == 0 {
+		return "no output"
+	}
+	if column.Kind == core.Real {
+		return name + " in " + strings.Join(list, " or ")
+	}
+	return name + " is " + strings.Join(list, " or ")
+}
+
+// Describe gives the threshold and the features with the largest weights.
+func (m *logisticModel) Describe(threshold float64, above bool) string {
+	sign := ">"
+	if !above {
+		sign = "<="
+	}
+	if len(m.Features) == 0 {
+		return fmt.Sprintf("constant score 0 %s %s", sign, figure(threshold))
+	}
+	loud := slices.Clone(m.Features)
+	sort.SliceStable(loud, func(i, j int) bool { return math.Abs(loud[i].Weight) > math.Abs(loud[j].Weight) })
+	var terms []string
+	for _, f := range loud[:min(featuresShown, len(loud))] {
+		terms = append(terms, fmt.Sprintf("%+.3g·[%s]", f.Weight, m.phrase(f)))
+	}
+	text := fmt.Sprintf("logistic score of %d features %s %s: ", len(m.Features), sign, figure(threshold))
+	if len(loud) > featuresShown {
+		text += "mostly "
+	}
+	return text + strings.Join(terms, " ")
+}
+
+// phrase is the words for a feature.
+func (m *logisticModel) phrase(f feature) string {
+	ramp := fmt.Sprintf(", as a share of the way from %s to %s", figure(f.Low), figure(f.High))
+	switch f.Kind {
+	case isFeature:
+		return columnName(m.columns, f.Column) + " is " + m.columns[f.Column].Word(f.Symbol)
+	case countFeature:
+		text := "number of " + m.anyWord(f.Symbol)
+		if f.From > 0 || f.To < len(m.columns) {
+			text += fmt.Sprintf(" in columns %d to %d", f.From+1, f.To)
+		}
+		return text
+	case firstFeature:
+		return "columns before the first " + m.anyWord(f.Symbol)
+	case valueFeature:
+		return columnName(m.columns, f.Column) + ramp
+	case squareFeature:
+		return "squared distance of " + columnName(m.columns, f.Column) + " from the middle of " + figure(f.Low) + " to " + figure(f.High)
+	case sumFeature:
+		return "sum of the released values" + ramp
+	case minFeature:
+		return "smallest released value" + ramp
+	}
+	return "largest released value" + ramp
+}
+
+// anyWord is the word for a symbol in the first column that has one.
+func (m *logisticModel) anyWord(symbol float64) string {
+	for _, c := range m.columns {
+		for _, l := range c.Labels {
+			if l.Value == symbol {
+				return l.Text
+			}
+		}
+	}
+	return figure(symbol)
+}

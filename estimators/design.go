@@ -1,0 +1,221 @@
+package estimators
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+const (
+	designRows  = 50_000  // most outputs a side that are fitted
+	designCells = 1 << 23 // most numbers of a design (64 MiB)
+	foldsOf     = 4       // one output in four is held out to choose the penalty
+	leastSpread = 1e-9    // features with a smaller standard deviation are dropped
+)
+
+// weights of one row of a design: how many outputs of each side it stands for,
+// fitted and held out.
+type rowWeights struct{ fitted, held [2]float64 }
+
+// design is the matrix of standardised features of the training outputs, in
+// blocks of rows, each block column by column: feature j of row i of a block is
+// at j*block + i. Equal outputs of symbols share a row.
+type design struct {
+	features  []feature
+	deviation []float64 // of the features before they were standardised
+	blocks    [][]float64
+	weights   []rowWeights
+}
+
+// newDesign reads the features of the training outputs and drops those that do
+// not vary.
+func newDesign(ex core.Exploration, list []feature, carriers []float64) (*design, error) {
+	d := &design{features: list}
+	reader := newOutputReader(ex.First.Columns, carriers)
+	rows, err := d.collect(ex, reader.width)
+	if err != nil {
+		return nil, err
+	}
+	for start := 0; start < len(d.weights); start += block {
+		n := min(block, len(d.weights)-start)
+		b := make([]float64, len(list)*block)
+		for j, f := range list {
+			reader.read(f, rows[start*reader.width:], n, (*floats)(b[j*block:]))
+		}
+		d.blocks = append(d.blocks, b)
+		if err := ex.Check(); err != nil {
+			return nil, err
+		}
+	}
+	d.standardise()
+	return d, ex.Check()
+}
+
+// collect chooses the rows of the design and their weights: distinct outputs
+// with their counts if there are few, else some outputs of each side by turns.
+func (d *design) collect(ex core.Exploration, width int) ([]float64, error) {
+	sides := [2]core.Samples{ex.First, ex.Second}
+	limit := max(block, min(designRows, designCells/2/max(1, len(d.features))))
+	rows, err := d.distinct(ex, width, limit)
+	if err != nil || rows != nil {
+		return rows, err
+	}
+	var stride [2]int
+	total := 0
+	for s, side := range sides {
+		stride[s] = (side.Len() + limit - 1) / limit
+		total += side.Len()/stride[s] + 1
+	}
+	rows = make([]float64, 0, total*width)
+	d.weights = make([]rowWeights, 0, total)
+	for i := 0; ; i++ {
+		done := true
+		for s, side := range sides {
+			if i*stride[s] >= side.Len() {
+				continue
+			}
+			done = false
+			at := i * stride[s] * width
+			rows = append(rows, side.Rows[at:at+width]...)
+			d.weights = append(d.weights, rowWeights{})
+			d.weights[len(d.weights)-1].add(s, i)
+		}
+		if done {
+			return rows, ex.Check()
+		}
+	}
+}
+
+func (w *rowWeights) add(side, index int) {
+	if index%foldsOf == foldsOf-1 {
+		w.held[side]++
+	} else {
+		w.fitted[side]++
+	}
+}
+
+// distinct counts equal outputs, if they hold symbols only and there are at
+// most limit/8 distinct ones; else it returns no rows.
+func (d *design) distinct(ex core.Exploration, width, limit int) ([]float64, error) {
+	for _, c := range ex.First.Columns {
+		if c.Kind != core.Symbol {
+			return nil, nil
+		}
+	}
+	known := map[uint64]int{}
+	var rows []float64
+	for s, side := range []core.Samples{ex.First, ex.Second} {
+		for i := range side.Len() {
+			if i%checkEvery == 0 {
+				if err := ex.Check(); err != nil {
+					return nil, err
+				}
+			}
+			row := side.Rows[i*width : (i+1)*width]
+			var key uint64
+			for _, v := range row {
+				key = (key ^ math.Float64bits(v+0)) * hashFactor
+				key ^= key >> 32
+			}
+			at, ok := known[key]
+			if !ok {
+				if at = len(d.weights); at >= limit/8 {
+					d.weights = d.weights[:0]
+					return nil, nil
+				}
+				known[key] = at
+				rows = append(rows, row...)
+				d.weights = append(d.weights, rowWeights{})
+			}
+			d.weights[at].add(s, i)
+		}
+	}
+	return rows, nil
+}
+
+// standardise brings every feature to mean 0 and standard deviation 1, and
+// drops those that do not vary or double another.
+func (d *design) standardise() {
+	p := len(d.features)
+	mean := make([]float64, p)
+	d.deviation = make([]float64, p)
+	keep := make([]int, 0, p)
+	for j := range p {
+		var total, sum, square, shift float64
+		if len(d.blocks) > 0 {
+			shift = d.blocks[0][j*block]
+		}
+		for k, b := range d.blocks {
+			column := b[j*block : (j+1)*block]
+			for i, weights := range d.weights[k*block : min(len(d.weights), (k+1)*block)] {
+				v, w := column[i]-shift, weights.sum()
+				total += w
+				sum += float64(w * v)
+				square += float64(w * float64(v*v))
+			}
+		}
+		m := sum / total
+		mean[j] = m + shift
+		d.deviation[j] = math.Sqrt(max(0, square/total-float64(m*m)))
+		if d.deviation[j] > leastSpread {
+			keep = append(keep, j)
+		}
+	}
+	for k, b := range d.blocks {
+		packed := make([]float64, len(keep)*block)
+		rows := min(block, len(d.weights)-k*block)
+		for to, from := range keep {
+			for i := range rows {
+				packed[to*block+i] = (b[from*block+i] - mean[from]) / d.deviation[from]
+			}
+		}
+		d.blocks[k] = packed
+	}
+	features, deviation := make([]feature, len(keep)), make([]float64, len(keep))
+	for to, from := range keep {
+		features[to], deviation[to] = d.features[from], d.deviation[from]
+	}
+	d.features, d.deviation = features, deviation
+	d.dropDoubles()
+}
+
+// dropDoubles drops features that equal an earlier one, or its opposite, in all
+// rows, to the rounding of a standardised number.
+func (d *design) dropDoubles() {
+	const tolerance = 1e-6
+	double := func(a, b int) bool {
+		for _, sign := range []float64{1, -1} {
+			same := true
+			for k := 0; same && k < len(d.blocks); k++ {
+				x, y := d.blocks[k][a*block:(a+1)*block], d.blocks[k][b*block:(b+1)*block]
+				for i, v := range x {
+					if math.Abs(v-float64(sign*y[i])) > tolerance {
+						same = false
+						break
+					}
+				}
+			}
+			if same {
+				return true
+			}
+		}
+		return false
+	}
+	var keep []int
+	for j := range d.features {
+		if !slices.ContainsFunc(keep, func(k int) bool { return double(k, j) }) {
+			keep = append(keep, j)
+		}
+	}
+	for k, b := range d.blocks {
+		for to, from := range keep {
+			copy(b[to*block:(to+1)*block], b[from*block:(from+1)*block])
+		}
+		d.blocks[k] = b[:len(keep)*block]
+	}
+	for to, from := range keep {
+		d.features[to], d.deviation[to] = d.features[from], d.deviation[from]
+	}
+	d.features, d.deviation = d.features[:len(keep)], d.deviation[:len(keep)]
+}

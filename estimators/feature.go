@@ -1,0 +1,233 @@
+package estimators
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// featureKind names a summary of an output.
+type featureKind string
+
+const (
+	isFeature     featureKind = "is"     // 1 where column shows symbol, else 0
+	countFeature  featureKind = "count"  // how many of columns from..to-1 show symbol
+	firstFeature  featureKind = "first"  // first column that shows symbol; their number where none does
+	valueFeature  featureKind = "value"  // column's number on a ramp from low (0) to high (1)
+	squareFeature featureKind = "square" // (2r - 1)^2 of that ramp r
+	sumFeature    featureKind = "sum"    // sum of the carried values, on a ramp
+	minFeature    featureKind = "min"    // smallest carried value, on a ramp
+	maxFeature    featureKind = "max"    // largest carried value, on a ramp
+)
+
+// feature is one summary of an output and its weight. Ramps, squares included,
+// are 0 where no value is carried.
+type feature struct {
+	Kind   featureKind `json:"kind"`
+	Column int         `json:"column,omitempty"`
+	Symbol float64     `json:"symbol,omitempty"`
+	From   int         `json:"from,omitempty"`
+	To     int         `json:"to,omitempty"`
+	Low    float64     `json:"low,omitempty"`
+	High   float64     `json:"high,omitempty"`
+	Weight float64     `json:"weight"`
+}
+
+const (
+	mostWeight  = 1e9   // of a feature, absolute
+	hugeValue   = 1e300 // values are cut there before they are summed
+	steepest    = 1e290 // a ramp's 1/(high - low), so that its product with a weight is finite
+	squareSteep = 1e140 // a squared ramp's, so that its square is, and its inverse
+)
+
+// steepness is 1/(high - low).
+func (f feature) steepness() float64 { return 1 / (f.High - f.Low) }
+
+// ramped reports whether the feature has a ramp.
+func (f feature) ramped() bool {
+	switch f.Kind {
+	case valueFeature, squareFeature, sumFeature, minFeature, maxFeature:
+		return true
+	}
+	return false
+}
+
+// sound reports whether a ramp can be computed without overflow.
+func (f feature) sound() bool {
+	s := f.steepness()
+	if !(s > 0 && s < steepest) || math.Abs(f.Low) > hugeValue || math.Abs(f.High) > hugeValue {
+		return false
+	}
+	return f.Kind != squareFeature || (s < squareSteep && s > 1/squareSteep)
+}
+
+// validate checks that the feature fits the columns.
+func (f feature) validate(field string, columns []core.Column) error {
+	bad := func(what, found, want string) error {
+		return &core.InputError{Field: field + "." + what, Found: found, Want: want}
+	}
+	last := len(columns) - 1
+	switch f.Kind {
+	case isFeature, valueFeature, squareFeature:
+		if f.Column < 0 || f.Column > last {
+			return bad("column", fmt.Sprint(f.Column), fmt.Sprintf("in [0, %d]", last))
+		}
+		switch kind := columns[f.Column].Kind; {
+		case f.Kind == isFeature && kind == core.Real:
+			return bad("column", "a real column", "one with symbols")
+		case f.Kind != isFeature && kind == core.Symbol:
+			return bad("column", "a symbol column", "one with numbers")
+		}
+	case countFeature:
+		if f.From < 0 || f.From >= f.To || f.To > len(columns) {
+			return bad("from, to", fmt.Sprintf("%d, %d", f.From, f.To), fmt.Sprintf("0 <= from < to <= %d", len(columns)))
+		}
+	case firstFeature, sumFeature, minFeature, maxFeature:
+	default:
+		return bad("kind", fmt.Sprintf("%q", f.Kind), "is, count, first, value, square, sum, min or max")
+	}
+	if f.ramped() && !f.sound() {
+		return bad("low, high", fmt.Sprintf("%g, %g", f.Low, f.High), "ascending, finite and neither too near nor too far from each other")
+	}
+	if math.Abs(f.Weight) > mostWeight {
+		return bad("weight", fmt.Sprint(f.Weight), fmt.Sprintf("in [%g, %g]", -mostWeight, mostWeight))
+	}
+	return nil
+}
+
+// outputReader reads features off rows, one feature at a time: what training
+// sees.
+type outputReader struct {
+	columns  []core.Column
+	at       []int
+	width    int
+	carriers []float64 // symbols that carry values
+}
+
+func newOutputReader(columns []core.Column, carriers []float64) outputReader {
+	return outputReader{columns, offsets(columns), core.Width(columns), carriers}
+}
+
+// carried returns the value in a column, and whether the row has one there.
+func (r outputReader) carried(row []float64, column int) (float64, bool) {
+	switch r.columns[column].Kind {
+	case core.Real:
+		return row[r.at[column]], true
+	case core.Mixed:
+		for _, s := range r.carriers {
+			if row[r.at[column]] == s {
+				return row[r.at[column]+1], true
+			}
+		}
+	}
+	return 0, false
+}
+
+// read writes feature f of the first n rows into out, without its weight.
+func (r outputReader) read(f feature, rows []float64, n int, out *floats) {
+	switch f.Kind {
+	case isFeature:
+		r.readSymbols(f, f.Column, f.Column+1, rows, n, out)
+	case countFeature:
+		r.readSymbols(f, f.From, f.To, rows, n, out)
+	case firstFeature:
+		r.readSymbols(f, 0, len(r.columns), rows, n, out)
+	default:
+		for i := range n {
+			out[i] = r.readRow(f, rows[i*r.width:(i+1)*r.width])
+		}
+	}
+}
+
+// readSymbols counts the columns from..to-1 that show the feature's symbol, or
+// finds the first, without branches on the data.
+func (r outputReader) readSymbols(f feature, from, to int, rows []float64, n int, out *floats) {
+	var found codes
+	symbol, first := math.Float64bits(f.Symbol+0), f.Kind == firstFeature
+	if first {
+		for i := range found[:n] {
+			found[i] = uint32(len(r.columns))
+		}
+	}
+	for c := to - 1; c >= from; c-- {
+		if r.columns[c].Kind == core.Real {
+			continue
+		}
+		j, here := r.at[c], uint32(c)
+		for i := range found[:n] {
+			old := found[i]
+			then := old + 1
+			if first {
+				then = here
+			}
+			if math.Float64bits(rows[j]+0) == symbol { // -0 is 0
+				old = then
+			}
+			found[i] = old
+			j += r.width
+		}
+	}
+	for i, k := range found[:n] {
+		out[i] = float64(k)
+	}
+}
+
+// readRow reads a feature that has a ramp.
+func (r outputReader) readRow(f feature, row []float64) float64 {
+	v, ok := 0.0, false
+	if f.Kind == valueFeature || f.Kind == squareFeature {
+		v, ok = r.carried(row, f.Column)
+	} else {
+		v, ok = r.summary(f.Kind, row)
+	}
+	if !ok {
+		return 0
+	}
+	return f.ramp(v)
+}
+
+// summary is the sum, minimum or maximum of the values that the mixed columns
+// of a row carry.
+func (r outputReader) summary(kind featureKind, row []float64) (value float64, any bool) {
+	for c := range r.columns {
+		if r.columns[c].Kind != core.Mixed {
+			continue
+		}
+		v, ok := r.carried(row, c)
+		if !ok {
+			continue
+		}
+		v = within(v, -hugeValue, hugeValue)
+		switch {
+		case !any:
+			value = v
+		case kind == sumFeature:
+			value += v
+		case kind == minFeature && v < value, kind == maxFeature && v > value:
+			value = v
+		}
+		any = true
+	}
+	return value, any
+}
+
+// ramp is v's place between low (0) and high (1), or for squares (2r - 1)^2.
+func (f feature) ramp(v float64) float64 {
+	r := float64((within(v, f.Low, f.High) - f.Low) * f.steepness())
+	if f.Kind != squareFeature {
+		return r
+	}
+	d := float64(2*r) - 1
+	return float64(d * d)
+}
+
+func within(v, low, high float64) float64 {
+	if v < low {
+		return low
+	}
+	if v > high {
+		return high
+	}
+	return v
+}

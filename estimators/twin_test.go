@@ -1,0 +1,207 @@
+package estimators
+
+import (
+	"encoding/json"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// The slow twins score one output at a time from a model's written fields.
+
+// twinCell is the cell of a column's numbers, or -1 where the symbol is not
+// listed.
+func twinCell(p partition, kind core.ColumnKind, v []float64) int {
+	bin := 0
+	for _, e := range p.Edges {
+		if e < v[len(v)-1] {
+			bin++
+		}
+	}
+	switch kind {
+	case core.Real:
+		return bin
+	case core.Symbol:
+		return slices.Index(p.Symbols, v[0])
+	}
+	cell := 0
+	for i, s := range p.Symbols {
+		if s == v[0] {
+			if p.Carries[i] {
+				cell += bin
+			}
+			return cell
+		}
+		cell++
+		if p.Carries[i] {
+			cell += len(p.Edges)
+		}
+	}
+	return -1
+}
+
+func twinScore(m core.Model, columns []core.Column, row []float64) float64 {
+	at := offsets(columns)
+	part := func(c int) []float64 { return row[at[c] : at[c]+columns[c].Width()] }
+	switch m := m.(type) {
+	case *tableModel:
+		cells := make([]int, len(columns))
+		for c, p := range m.Partitions {
+			cells[c] = twinCell(p, columns[c].Kind, part(c))
+		}
+		for _, o := range m.Outcomes {
+			if slices.Equal(o.Cells, cells) {
+				return o.Score
+			}
+		}
+		return m.Rest
+	case *histogramModel:
+		cell := twinCell(m.Partition, columns[m.Column].Kind, part(m.Column))
+		if cell < 0 {
+			return m.Scores[len(m.Scores)-1]
+		}
+		return m.Scores[cell]
+	case *logisticModel:
+		sum := 0.0
+		for _, f := range m.Features {
+			sum += f.Weight * twinFeature(f, m.Carriers, columns, row)
+		}
+		return sum
+	}
+	panic("no twin")
+}
+
+// twinFeature follows the definitions beside the feature kinds word by word.
+func twinFeature(f feature, carriers []float64, columns []core.Column, row []float64) float64 {
+	at := offsets(columns)
+	shows := func(c int) bool { return columns[c].Kind != core.Real && row[at[c]] == f.Symbol }
+	ramp := func(v float64) float64 {
+		r := (min(max(v, f.Low), f.High) - f.Low) / (f.High - f.Low)
+		if f.Kind == squareFeature {
+			return (2*r - 1) * (2*r - 1)
+		}
+		return r
+	}
+	var carried []float64
+	for c, column := range columns {
+		if column.Kind == core.Mixed && slices.Contains(carriers, row[at[c]]) {
+			carried = append(carried, row[at[c]+1])
+		}
+	}
+	switch f.Kind {
+	case isFeature:
+		if shows(f.Column) {
+			return 1
+		}
+		return 0
+	case countFeature:
+		n := 0.0
+		for c := f.From; c < f.To; c++ {
+			if shows(c) {
+				n++
+			}
+		}
+		return n
+	case firstFeature:
+		for c := range columns {
+			if shows(c) {
+				return float64(c)
+			}
+		}
+		return float64(len(columns))
+	case valueFeature, squareFeature:
+		if columns[f.Column].Kind == core.Real {
+			return ramp(row[at[f.Column]])
+		}
+		if slices.Contains(carriers, row[at[f.Column]]) {
+			return ramp(row[at[f.Column]+1])
+		}
+		return 0
+	}
+	if len(carried) == 0 {
+		return 0
+	}
+	switch f.Kind {
+	case minFeature:
+		return ramp(slices.Min(carried))
+	case maxFeature:
+		return ramp(slices.Max(carried))
+	}
+	sum := 0.0
+	for _, v := range carried {
+		sum += v
+	}
+	return ramp(sum)
+}
+
+// twinTolerance is for the logistic score, whose fast form adds up in another
+// order: relative to the sum of the weights.
+const twinTolerance = 1e-10
+
+// checkModel compares a model with its slow twin, with itself row by row, and
+// with what JSON makes of it, on these outputs.
+func checkModel(t *testing.T, spec core.LearnerSpec, m core.Model, in core.Samples) {
+	t.Helper()
+	n := in.Len()
+	scores := make([]float64, n)
+	m.Score(in.Rows, scores)
+	data, err := json.Marshal(m)
+	if err != nil {
+		t.Fatalf("%s: %v", spec.Name, err)
+	}
+	again, err := spec.Decode(data, in.Columns)
+	if err != nil {
+		t.Fatalf("%s: its own model does not decode: %v", spec.Name, err)
+	}
+	decoded := make([]float64, n)
+	again.Score(in.Rows, decoded)
+	tolerance := 0.0
+	if l, ok := m.(*logisticModel); ok {
+		for _, f := range l.Features {
+			tolerance += twinTolerance * math.Abs(f.Weight) * float64(len(in.Columns))
+		}
+	}
+	one := make([]float64, 1)
+	for i, s := range scores {
+		row := in.Row(i)
+		m.Score(row, one)
+		twin := twinScore(m, in.Columns, row)
+		switch {
+		case s-s != 0:
+			t.Fatalf("%s: score of %v is %v", spec.Name, row, s)
+		case math.Float64bits(s) != math.Float64bits(decoded[i]):
+			t.Fatalf("%s: score of %v is %v, but %v through JSON", spec.Name, row, s, decoded[i])
+		case math.Float64bits(s) != math.Float64bits(one[0]):
+			t.Fatalf("%s: score of %v is %v in a block, but %v alone", spec.Name, row, s, one[0])
+		case !(math.Abs(s-twin) <= tolerance):
+			t.Fatalf("%s: score of %v is %v, its twin says %v", spec.Name, row, s, twin)
+		}
+	}
+	for _, above := range []bool{true, false} {
+		if again.Describe(scores[0], above) == "" {
+			t.Errorf("%s: no description", spec.Name)
+		}
+	}
+}
+
+func TestModelsAgreeWithTheirTwins(t *testing.T) {
+	for _, c := range []scenario{laplaceShift(1), discrete(), svt6(5, 1), svt6(12, 1), mixedScenario(), laplaceVector()} {
+		ex := c.exploration(3000)
+		in := c.samples("fresh", 0, 1300) // no multiple of a block
+		for i := range min(40, len(in.Rows)) {
+			in.Rows[i] = []float64{math.Copysign(0, -1), 7, -1, 1e300, -1e300, 0.5}[i%6] // and what training never showed
+		}
+		for _, spec := range All {
+			if spec.Applies(c.columns) != nil {
+				continue
+			}
+			m, err := spec.Learn(ex)
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkModel(t, spec, m, in)
+		}
+	}
+}

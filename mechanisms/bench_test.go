@@ -1,0 +1,30 @@
+package mechanisms
+
+import (
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// BenchmarkSample gives the time of one output at the defaults, in calls of
+// 4096 outputs.
+func BenchmarkSample(b *testing.B) {
+	for _, spec := range All {
+		b.Run(spec.Name, func(b *testing.B) {
+			const rows = 4096
+			p := defaults(spec)
+			m := mustNew(b, spec, p)
+			d := spec.Pairs(p, spec.Relations(p)[0])[0].First
+			out := make([]float64, rows*core.Width(m.Columns()))
+			s := stream.New(stream.Key{Seed: 1, Purpose: "bench"})
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := m.Sample(d, s, out); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/rows, "ns/output")
+		})
+	}
+}

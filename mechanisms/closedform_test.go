@@ -1,0 +1,181 @@
+package mechanisms
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// distance is the Kolmogorov-Smirnov distance of x from a distribution, and
+// what it may be: P(D > d) <= 2 exp(-2 n d²) (Dvoretzky, Kiefer, Wolfowitz;
+// Massart), at falseAlarm.
+func distance(x []float64, cdf func(float64) float64) (d, limit float64) {
+	slices.Sort(x)
+	n := float64(len(x))
+	for i, v := range x {
+		f := cdf(v)
+		d = math.Max(d, math.Max(f-float64(i)/n, float64(i+1)/n-f))
+	}
+	return d, math.Sqrt(math.Log(2/falseAlarm) / (2 * n))
+}
+
+func specOf(t testing.TB, name string) core.MechanismSpec {
+	t.Helper()
+	spec, err := core.Catalogue{Mechanisms: All}.Mechanism(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+// Each bin's count has Laplace noise of the stated scale around it.
+func TestHistogramMarginals(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		epsilon, scale float64
+	}{{"noisy-histogram", 0.25, 4}, {"noisy-histogram-wrong-scale", 0.25, 0.25}} {
+		spec := specOf(t, c.name)
+		m := mustNew(t, spec, numbers("epsilon", c.epsilon, "bins", 3))
+		s := sample(t, m, core.Records(2, 0, 2, 2), 40_000, 0)
+		for bin, count := range []float64{1, 0, 3} {
+			x := make([]float64, s.Len())
+			for i := range x {
+				x[i] = s.Row(i)[bin]
+			}
+			if d, limit := distance(x, func(v float64) float64 { return laplaceCDF(v-count, c.scale) }); d > limit {
+				t.Errorf("%s, bin %d: distance %.4f, allowed %.4f", c.name, bin, d, limit)
+			}
+		}
+	}
+}
+
+// The reported maximum is at most t with probability Π F(t - q_i).
+func TestNoisyMaxValues(t *testing.T) {
+	q := []float64{0, 1, 0.5, -1, 1}
+	const scale = 2 / 0.5
+	for name, f := range map[string]func(float64) float64{
+		"noisy-max-value-laplace":     func(x float64) float64 { return laplaceCDF(x, scale) },
+		"noisy-max-value-exponential": func(x float64) float64 { return math.Max(0, -math.Expm1(-x/scale)) },
+	} {
+		m := mustNew(t, specOf(t, name), numbers("epsilon", 0.5, "m", 5))
+		s := sample(t, m, core.Records(q...), 60_000, 0)
+		product := func(x float64) float64 {
+			p := 1.0
+			for _, v := range q {
+				p *= f(x - v)
+			}
+			return p
+		}
+		if d, limit := distance(s.Rows, product); d > limit {
+			t.Errorf("%s: distance %.4f, allowed %.4f", name, d, limit)
+		}
+	}
+}
+
+// Ties go to the lowest index, and every index can win.
+func TestNoisyMaxTies(t *testing.T) {
+	out := make([]float64, 3)
+	indexOfLargest(out, []float64{0, 0, 0, -1, 2, 2, 1, 0, 3}, []float64{1, 1, 1})
+	if want := []float64{0, 1, 2}; !slices.Equal(out, want) {
+		t.Errorf("indices %v, want %v", out, want)
+	}
+}
+
+// The truth of noisy-max-value-laplace, m epsilon/2, is never passed by the
+// ratio of the exact densities on any candidate pair, and is reached on the
+// first.
+func TestNoisyMaxValueLaplaceTruth(t *testing.T) {
+	const m, epsilon = 5, 1.0
+	density := func(x float64, q []float64) float64 {
+		var sum float64
+		for i := range q {
+			term := epsilon / 4 * math.Exp(-math.Abs(x-q[i])*epsilon/2)
+			for j := range q {
+				if j != i {
+					term *= laplaceCDF(x-q[j], 2/epsilon)
+				}
+			}
+			sum += term
+		}
+		return sum
+	}
+	for k, p := range shapePairs(valueLaplaceShapes, m, -10) {
+		worst := 0.0
+		for x := -30.0; x < 30; x += 0.01 {
+			worst = math.Max(worst, math.Abs(math.Log(density(x, p.First.Values)/density(x, p.Second.Values))))
+		}
+		if worst > m*epsilon/2+1e-9 {
+			t.Errorf("%s: loss %.6f, want at most %g", p.Label, worst, m*epsilon/2)
+		}
+		if k == 0 && worst < m*epsilon/2-1e-9 {
+			t.Errorf("%s: loss %.6f, want %g", p.Label, worst, m*epsilon/2)
+		}
+	}
+}
+
+// noisy-max-value-exponential on its first pair never falls below 1 on the
+// second dataset, and does so with probability (1-e^(-1/2)) (1-e^(-21/2))^4 on the
+// first. Tolerance: 4 standard deviations, exceeded with probability 6e-5.
+func TestNoisyMaxValueExponentialFault(t *testing.T) {
+	spec := specOf(t, "noisy-max-value-exponential")
+	p := defaults(spec)
+	pair := spec.Pairs(p, core.LInfinity)[0]
+	const rows = 50_000
+	low := func(d core.Dataset) (n float64) {
+		for _, v := range sample(t, mustNew(t, spec, p), d, rows, 0).Rows {
+			if v < 1 {
+				n++
+			}
+		}
+		return n
+	}
+	want := -math.Expm1(-0.5) * math.Pow(-math.Expm1(-10.5), 4)
+	if n, sd := low(pair.First), math.Sqrt(rows*want*(1-want)); math.Abs(n-rows*want) > 4*sd {
+		t.Errorf("%g of %d outputs below 1, want %.0f ± %.0f", n, rows, rows*want, 4*sd)
+	}
+	if n := low(pair.Second); n != 0 {
+		t.Errorf("%g outputs below the largest answer, want none", n)
+	}
+}
+
+// The share of true answers is p to 4 standard deviations, exceeded with
+// probability 6e-5, and a claim is never below the truth.
+func TestRandomisedResponse(t *testing.T) {
+	spec := randomisedResponseSpec
+	const rows = 100_000
+	for _, c := range []struct{ epsilon, p, want float64 }{
+		{1, 0, math.E / (1 + math.E)}, {0.1, 0, 0.52497918747894}, {1, 0.9, 0.9}, {3, 0.501, 0.501},
+	} {
+		params := numbers("epsilon", c.epsilon, "p", c.p)
+		m := mustNew(t, spec, params)
+		for bit := range 2 {
+			var told float64
+			for _, v := range sample(t, m, core.Records(float64(bit)), rows, bit).Rows {
+				if v == float64(bit) {
+					told++
+				}
+			}
+			if sd := math.Sqrt(rows * c.want * (1 - c.want)); math.Abs(told-rows*c.want) > 4*sd {
+				t.Errorf("epsilon %g, p %g, bit %d: %g true answers of %d, want %.0f ± %.0f", c.epsilon, c.p, bit, told, rows, rows*c.want, 4*sd)
+			}
+		}
+	}
+	s := stream.New(stream.Key{Seed: 1, Purpose: "claims"})
+	for range 10_000 {
+		epsilon := 30 * s.Float64()
+		params := numbers("epsilon", max(epsilon, 1e-6), "p", 0)
+		if p := truthfulProbability(epsilon); p < 0.5 || logOddsUp(p) > epsilon+3e-9+math.Exp(epsilon)*0x1p-50 {
+			t.Fatalf("epsilon %v derives p = %v with log odds %v", epsilon, p, logOddsUp(p))
+		} else if odds := math.Log(p) - math.Log1p(-p); odds > spec.Claim(params).Epsilon*(1+0x1p-51) {
+			t.Fatalf("epsilon %v derives p = %v with log odds %v above it", epsilon, p, odds)
+		}
+		p := 0.5 + s.Float64()/2
+		params["p"] = number(p)
+		if claim, odds := spec.Claim(params).Epsilon, math.Log(p)-math.Log1p(-p); claim < odds || claim > odds+3e-9 {
+			t.Fatalf("p = %v claims %v, has log odds %v", p, claim, odds)
+		}
+	}
+}

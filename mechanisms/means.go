@@ -1,0 +1,218 @@
+package mechanisms
+
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// meanFamily is a mean of records clipped to [0, 1], with noise on the sum and
+// on the count n:
+//
+//	ñ = max(1e-12, n + Lap(2/epsilon))
+//	private:          sum/ñ + noise/ñ, the same ñ in both
+//	raw-count:        sum/n + noise/n
+//	raw-denominator:  sum/n + noise/ñ
+//
+// where noise is Lap(2/epsilon), or N(0, s²) with s = sqrt(2 ln(1.25/delta)) 2/epsilon.
+// Dividing noise by n scales it, so this is the published sum/n + Lap(2/(n epsilon)).
+type meanFamily struct {
+	name, title, source, fault string
+
+	gaussian bool
+	rawMean  bool // the sum is divided by the true n
+	rawNoise bool // the noise is divided by the true n
+}
+
+const (
+	leastCount = 1e-12 // lower end of the noisy count
+	meanRows   = 20    // most records that a finder proposes
+
+	meanSource = "Kong, Muñoz Medina, Ribero and Syed, DP-Auditorium (2023), section 6.1; Kong, Muñoz Medina and Ribero, RényiTester (2023), section 5"
+
+	rawCountFault = "divides by the true number of records and scales the noise with it: the noise tells how many records there are" +
+		" (add/remove; where a record is replaced it is private)"
+	rawDenominatorFault = "divides the sum by the true number of records, and only the noise by a private one" +
+		" (add/remove; where a record is replaced it is private)"
+)
+
+var (
+	laplaceMean = meanFamily{name: "laplace-mean", title: "Mean with Laplace noise on sum and count",
+		source: "DPLaplace, DPMean: " + meanSource}
+	laplaceMeanRawCount = meanFamily{name: "laplace-mean-raw-count", title: "Mean with Laplace noise, scaled by the true count",
+		source: "NonDPLaplace1, NonDPMean1: " + meanSource, fault: rawCountFault, rawMean: true, rawNoise: true}
+	laplaceMeanRawDenominator = meanFamily{name: "laplace-mean-raw-denominator", title: "Mean with Laplace noise, sum divided by the true count",
+		source: "NonDPLaplace2, NonDPMean2: " + meanSource, fault: rawDenominatorFault, rawMean: true}
+	gaussianMean = meanFamily{name: "gaussian-mean", title: "Mean with Gaussian noise on the sum, Laplace noise on the count",
+		source: meanSource + "; Gaussian noise: Dwork and Roth (2014), theorem 3.22", gaussian: true}
+	gaussianMeanRawCount = meanFamily{name: "gaussian-mean-raw-count", title: "Mean with Gaussian noise, scaled by the true count",
+		source: "NonDPGaussian1, NonADPMean: " + meanSource, fault: rawCountFault, gaussian: true, rawMean: true, rawNoise: true}
+	gaussianMeanRawDenominator = meanFamily{name: "gaussian-mean-raw-denominator", title: "Mean with Gaussian noise, sum divided by the true count",
+		source: "NonDPGaussian2: " + meanSource, fault: rawDenominatorFault, gaussian: true, rawMean: true}
+)
+
+func (f meanFamily) spec() core.MechanismSpec {
+	params := []core.ParamSpec{epsilonParam(1)}
+	if f.gaussian {
+		params = append(params, core.ParamSpec{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 0.01, Min: 1e-300, Max: 0.5})
+	}
+	return core.MechanismSpec{
+		Name: f.name, Title: f.title, Source: f.source, Fault: f.fault,
+		Params:    params,
+		Relations: func(core.Params) []core.Relation { return []core.Relation{core.AddRemove, core.Replace} },
+		Claim:     f.claim,
+		Truth:     f.truth,
+		Domain: func(_ core.Params, r core.Relation) core.Domain {
+			return core.Domain{Columns: 1, MinRows: f.minRows(r), MaxRows: meanRows, Lower: []float64{0}, Upper: []float64{1}}
+		},
+		Pairs: func(_ core.Params, r core.Relation) []core.Pair { return f.pairs(r) },
+		New:   f.build,
+	}
+}
+
+func (f meanFamily) claim(p core.Params) core.Claim {
+	if f.gaussian {
+		return core.DPClaim(p.Num("epsilon"), p.Num("delta"))
+	}
+	return pureClaim(p)
+}
+
+func (f meanFamily) truth(p core.Params) string {
+	half := "epsilon/2 = " + show(p.Num("epsilon")/2)
+	if f.gaussian {
+		half += " at delta = " + show(p.Num("delta"))
+	}
+	switch {
+	case f.rawNoise:
+		return "not private when a record is added or removed, for any epsilon; " + half + " when one is replaced"
+	case f.rawMean:
+		return "not private at the claim when a record is added or removed to few others; " + half + " when one is replaced"
+	case f.gaussian && p.Num("epsilon") >= 2:
+		return "unknown: the theorem behind the noise asks for epsilon/2 < 1"
+	}
+	return f.claim(p).String()
+}
+
+// minRows is 1 where the mean of no records is not defined (0/0), or where a
+// record has to be replaced.
+func (f meanFamily) minRows(r core.Relation) int {
+	if f.rawMean || r == core.Replace {
+		return 1
+	}
+	return 0
+}
+
+// pairs puts small datasets first: every fault fades as n grows.
+func (f meanFamily) pairs(r core.Relation) []core.Pair {
+	if r == core.Replace {
+		five := core.Records(0, 0, 0, 0, 0)
+		return []core.Pair{
+			{Label: "{0} against {1}", First: core.Records(0), Second: core.Records(1)},
+			{Label: "{0, 0} against {0, 1}", First: core.Records(0, 0), Second: core.Records(0, 1)},
+			{Label: "five zeros, one of them replaced by 1", First: five, Second: core.Records(0, 0, 0, 0, 1)},
+		}
+	}
+	pairs := []core.Pair{
+		{Label: "{1} against {1, 0}", First: core.Records(1), Second: core.Records(1, 0)},
+		{Label: "{1} against {1, 1}", First: core.Records(1), Second: core.Records(1, 1)},
+		{Label: "{0} against {0, 1}", First: core.Records(0), Second: core.Records(0, 1)},
+	}
+	if f.minRows(r) == 0 {
+		pairs = append(pairs, core.Pair{Label: "{1} against none", First: core.Records(1), Second: core.Records()})
+	}
+	return append(pairs, core.Pair{Label: "five ones against five ones and a zero",
+		First: core.Records(1, 1, 1, 1, 1), Second: core.Records(1, 1, 1, 1, 1, 0)})
+}
+
+func (f meanFamily) build(p core.Params) (core.Mechanism, error) {
+	m := &mean{meanFamily: f, scale: 2 / p.Num("epsilon")}
+	if f.gaussian {
+		m.sigma = math.Sqrt(2*stream.Log(1.25/p.Num("delta"))) * m.scale
+	}
+	return m, nil
+}
+
+// mean is a meanFamily at fixed parameters. For each block it draws the noise
+// of the counts, where it has any, then that of the sums.
+type mean struct {
+	meanFamily
+	scale float64 // of the Laplace noise: 2/epsilon
+	sigma float64 // of the Gaussian noise on the sum
+}
+
+func (m *mean) Columns() []core.Column { return []core.Column{{Name: "mean", Kind: core.Real}} }
+
+// Sample makes outputs of at most about 1e20 at the smallest epsilon: finite
+// also where ñ is at its lower end. A raw mean of no records is an error.
+func (m *mean) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+	least := 0
+	if m.rawMean {
+		least = 1
+	}
+	if err := checkShape(d, least, anyRows); err != nil {
+		return err
+	}
+	sum, n := clippedSum(d.Values), float64(d.Len())
+	counts := make([]float64, min(len(out), blockRows))
+	eachBlock(out, 1, func(block []float64, rows int) {
+		counts := counts[:rows]
+		if !m.rawNoise {
+			s.Laplace(counts, m.scale)
+			noisyCounts(counts, n)
+		}
+		if m.gaussian {
+			s.Gaussian(block, m.sigma)
+		} else {
+			s.Laplace(block, m.scale)
+		}
+		switch {
+		case m.rawNoise:
+			rawCountMeans(block, sum, n)
+		case m.rawMean:
+			rawDenominatorMeans(block, counts, sum/n)
+		default:
+			privateMeans(block, counts, sum)
+		}
+	})
+	return nil
+}
+
+// clippedSum is the sum of the values clipped to [0, 1].
+func clippedSum(values []float64) float64 {
+	var sum float64
+	for _, v := range values {
+		sum += min(max(v, 0), 1)
+	}
+	return sum
+}
+
+// noisyCounts turns noise into max(1e-12, n + noise).
+func noisyCounts(noise []float64, n float64) {
+	for i, z := range noise {
+		if z += n; z < leastCount {
+			z = leastCount
+		}
+		noise[i] = z
+	}
+}
+
+func privateMeans(noise, counts []float64, sum float64) {
+	counts = counts[:len(noise)]
+	for i, z := range noise {
+		noise[i] = (sum + z) / counts[i]
+	}
+}
+
+func rawCountMeans(noise []float64, sum, n float64) {
+	for i, z := range noise {
+		noise[i] = (sum + z) / n
+	}
+}
+
+func rawDenominatorMeans(noise, counts []float64, mean float64) {
+	counts = counts[:len(noise)]
+	for i, z := range noise {
+		noise[i] = mean + z/counts[i]
+	}
+}

@@ -1,0 +1,100 @@
+package mechanisms
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// density is the exact density of a mean's output at x, on records with this
+// sum and number, by quadrature over the noisy count. It leaves out the count
+// of 1e-12, whose outputs are out of sight.
+func (m *mean) density(x, sum, n float64) float64 {
+	noise := func(z float64) float64 {
+		if m.gaussian {
+			return math.Exp(-z*z/(2*m.sigma*m.sigma)) / (m.sigma * math.Sqrt(2*math.Pi))
+		}
+		return math.Exp(-math.Abs(z)/m.scale) / (2 * m.scale)
+	}
+	switch {
+	case m.rawNoise:
+		return n * noise(n*x-sum)
+	case m.rawMean:
+		return m.overCounts(n, func(count float64) float64 { return count * noise(count*(x-sum/n)) })
+	}
+	return m.overCounts(n, func(count float64) float64 { return count * noise(count*x-sum) })
+}
+
+// overCounts is the expectation of g(n + Lap(scale)) where that is positive.
+func (m *mean) overCounts(n float64, g func(count float64) float64) float64 {
+	// For large x all happens near a count of zero: pieces that shrink there.
+	ends := []float64{-n}
+	for piece := 1e-7; piece < 1; piece *= 4 {
+		ends = append(ends, -n+piece)
+	}
+	var total float64
+	overRho(16, m.scale, ends, 0, func(z, weight float64) {
+		if n+z > 0 {
+			total += weight * g(n+z)
+		}
+	})
+	return total
+}
+
+// hockeyStick is the divergence of the outputs on a from those on b, records in
+// [0, 1]. Outputs are spread over many orders of magnitude, so x = sinh(u) with
+// the midpoint rule in u; |x| beyond 2e4 is left out.
+func (m *mean) hockeyStick(a, b core.Dataset, epsilon float64) float64 {
+	const step = 0.04
+	var h float64
+	sumA, sumB := clippedSum(a.Values), clippedSum(b.Values)
+	for u := -11 + step/2; u < 11; u += step {
+		x := math.Sinh(u)
+		p, q := m.density(x, sumA, float64(a.Len())), m.density(x, sumB, float64(b.Len()))
+		h += step * math.Cosh(u) * math.Max(0, p-math.Exp(epsilon)*q)
+	}
+	return h
+}
+
+// loudness is the larger of the two directions' divergences.
+func (m *mean) loudness(p core.Pair, epsilon float64) float64 {
+	return math.Max(m.hockeyStick(p.First, p.Second, epsilon), m.hockeyStick(p.Second, p.First, epsilon))
+}
+
+// The divergences at the default pair, against an independent computation
+// rounded to two or three digits; and that no other pair of the list is louder.
+func TestMeansAreAsLoudAsKnown(t *testing.T) {
+	const digits = 6e-4 // half a unit of the third digit, and quadrature
+	for _, c := range []struct {
+		family  meanFamily
+		epsilon float64
+		want    float64
+		within  float64
+	}{
+		{laplaceMean, 1, 0, digits},
+		{laplaceMeanRawCount, 1, 0.104, digits},
+		{laplaceMeanRawCount, 0.01, 0.25, 6e-3},
+		{laplaceMeanRawDenominator, 1, 0.019, digits},
+		{laplaceMeanRawDenominator, 0.01, 0.10, 6e-3},
+		{gaussianMeanRawCount, 0.01, 0.32, 6e-3},
+		{gaussianMeanRawDenominator, 1, 0, digits},
+		{gaussianMeanRawDenominator, 0.01, 0.03, 6e-3},
+	} {
+		built, err := c.family.build(numbers("epsilon", c.epsilon, "delta", 0.01))
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := built.(*mean)
+		pairs := c.family.pairs(core.AddRemove)
+		first := m.loudness(pairs[0], c.epsilon)
+		if math.Abs(first-c.want) > c.within {
+			t.Errorf("%s at epsilon %g, %s: divergence %.5f, want %g within %g", c.family.name, c.epsilon, pairs[0].Label, first, c.want, c.within)
+		}
+		for _, p := range pairs[1:] {
+			if h := m.loudness(p, c.epsilon); h > first+digits {
+				t.Errorf("%s at epsilon %g: pair %q has divergence %.5f, the first pair only %.5f", c.family.name, c.epsilon, p.Label, h, first)
+			}
+		}
+	}
+}

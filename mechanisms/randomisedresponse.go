@@ -1,0 +1,102 @@
+package mechanisms
+
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// randomisedResponse tells one bit truthfully with probability truthful, and
+// else its opposite. It draws one Bernoulli an output.
+type randomisedResponse struct {
+	truthful float64 // in (1/2, 1)
+}
+
+var randomisedResponseSpec = core.MechanismSpec{
+	Name:   "randomised-response",
+	Title:  "Randomised response of one bit",
+	Source: "Warner, Randomized response, JASA 60 (1965); Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), section 3.2",
+	Params: []core.ParamSpec{
+		epsilonParam(1),
+		{Name: "p", Doc: "probability of the true answer, in (0.5, 1); 0 derives it from epsilon: e^epsilon/(1+e^epsilon)", Min: 0, Max: 1},
+	},
+	Relations: only(core.Replace),
+	Claim: func(p core.Params) core.Claim {
+		if truthful := p.Num("p"); truthful != 0 {
+			return core.DPClaim(logOddsUp(truthful), 0)
+		}
+		return pureClaim(p)
+	},
+	Truth: func(p core.Params) string {
+		if truthful := p.Num("p"); truthful != 0 {
+			return "epsilon = ln(p/(1-p)) = " + show(logOddsUp(truthful))
+		}
+		epsilon := p.Num("epsilon")
+		if epsilon > coarseFrom {
+			return "epsilon = ln(p/(1-p)) = " + show(logOddsUp(truthfulProbability(epsilon))) + ", below what is asked for: 1-p is a few multiples of 2^-53"
+		}
+		return "epsilon = ln(p/(1-p)) = " + show(epsilon)
+	},
+	Domain: func(core.Params, core.Relation) core.Domain {
+		return core.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
+	},
+	Pairs: func(core.Params, core.Relation) []core.Pair {
+		return []core.Pair{{Label: "the bit 1 against the bit 0", First: core.Records(1), Second: core.Records(0)}}
+	},
+	New: func(p core.Params) (core.Mechanism, error) {
+		truthful := p.Num("p")
+		if truthful == 0 {
+			return &randomisedResponse{truthfulProbability(p.Num("epsilon"))}, nil
+		}
+		if !(truthful > 0.5 && truthful < 1) {
+			return nil, &core.InputError{Field: "parameter p", Found: show(truthful), Want: "a number in (0.5, 1), or 0",
+				Remedy: "0 derives it from epsilon"}
+		}
+		return &randomisedResponse{truthful}, nil
+	},
+}
+
+// coarseFrom is the epsilon above which rounding p to a double shows: at 30 it
+// changes epsilon by 1e-3.
+const coarseFrom = 30
+
+// truthfulProbability is e^epsilon/(1+e^epsilon) as a multiple of 2^-53, which a
+// Bernoulli hits exactly, rounded down so that its log odds stay at or below
+// epsilon. It stays above 1/2: below epsilon = 2^-50 there is no such
+// multiple, and the range of epsilon ends before.
+func truthfulProbability(epsilon float64) float64 {
+	// The probability of the lie, rounded up. The logistic function is good
+	// to 2 ulp; 4 ulp are added.
+	lie := stream.Logistic(-epsilon)
+	lie += float64(lie * 0x1p-50)
+	return 1 - float64(math.Ceil(float64(lie*0x1p53))*0x1p-53)
+}
+
+// logOddsUp is ln(p/(1-p)) rounded up to a multiple of 1e-9, so that a claim of
+// it is never below the truth. 1-p is exact for p in [1/2, 1); the quotient and
+// the logarithm are good to 1 ulp, far less than the margin of 1e-12.
+func logOddsUp(p float64) float64 {
+	return math.Ceil((stream.Log(p/(1-p))+1e-12)*1e9) / 1e9
+}
+
+func (m *randomisedResponse) Columns() []core.Column {
+	return []core.Column{{Name: "answer", Kind: core.Symbol, Labels: []core.Label{{Value: 0, Text: "no"}, {Value: 1, Text: "yes"}}}}
+}
+
+func (m *randomisedResponse) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+	if err := checkShape(d, 1, 1); err != nil {
+		return err
+	}
+	bit := d.Values[0]
+	if bit != 0 && bit != 1 {
+		return &core.InputError{Field: "dataset.values[0]", Found: show(bit), Want: "0 or 1"}
+	}
+	s.Bernoulli(out, m.truthful)
+	if bit == 0 {
+		for i, truth := range out {
+			out[i] = 1 - truth
+		}
+	}
+	return nil
+}

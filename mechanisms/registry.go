@@ -1,0 +1,112 @@
+// Package mechanisms holds the mechanisms to audit: textbook ones that keep
+// what they claim, and others that were published or shipped broken. Each
+// family has a file of its own; [All] names them.
+//
+// Every Sample draws its noise in blocks of [blockRows] outputs, in the order
+// that the family's type documents, and adds and divides with plain IEEE
+// arithmetic alone. So outputs have the same bits on every platform, and two
+// calls that ask for n1 and n2 outputs give what one call for n1+n2 gives
+// wherever n1 is a multiple of blockRows.
+package mechanisms
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// All is the registry: one line a mechanism.
+var All = []core.MechanismSpec{
+	randomisedResponseSpec,
+
+	laplaceMean.spec(),
+	laplaceMeanRawCount.spec(),
+	laplaceMeanRawDenominator.spec(),
+	gaussianMean.spec(),
+	gaussianMeanRawCount.spec(),
+	gaussianMeanRawDenominator.spec(),
+
+	svt1.spec(),
+	svt2.spec(),
+	svt3.spec(),
+	svt4.spec(),
+	svt5.spec(),
+	svt6.spec(),
+
+	noisyMaxLaplace.spec(),
+	noisyMaxExponential.spec(),
+	noisyMaxValueLaplace.spec(),
+	noisyMaxValueExponential.spec(),
+
+	noisyHistogram.spec(),
+	noisyHistogramWrongScale.spec(),
+}
+
+// blockRows is how many outputs a mechanism makes at a time. It is part of what
+// a seed means: another value gives other outputs.
+const blockRows = 1024
+
+// eachBlock cuts out, rows of the given width, into blocks of blockRows rows
+// (the last one may be shorter) and calls fill on each with its number of rows.
+func eachBlock(out []float64, width int, fill func(block []float64, rows int)) {
+	for len(out) > 0 {
+		n := min(len(out), blockRows*width)
+		fill(out[:n], n/width)
+		out = out[n:]
+	}
+}
+
+// epsilonParam is the parameter that every mechanism has. Its range keeps the
+// noise of every mechanism finite.
+func epsilonParam(byDefault float64) core.ParamSpec {
+	return core.ParamSpec{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: byDefault, Min: 1e-6, Max: 100}
+}
+
+// pureClaim is the claim of most mechanisms: (epsilon, 0).
+func pureClaim(p core.Params) core.Claim { return core.DPClaim(p.Num("epsilon"), 0) }
+
+// epsilonTruth is the truth of a mechanism that keeps its pure claim.
+func epsilonTruth(p core.Params) string { return "epsilon = " + show(p.Num("epsilon")) }
+
+// only is the Relations of a mechanism that defines one whatever its
+// parameters.
+func only(r core.Relation) func(core.Params) []core.Relation {
+	return func(core.Params) []core.Relation { return []core.Relation{r} }
+}
+
+// show prints a number for a description or a message.
+func show(v float64) string { return fmt.Sprintf("%.10g", v) }
+
+// vector is n times the same value.
+func vector(n int, value float64) []float64 {
+	v := make([]float64, n)
+	for i := range v {
+		v[i] = value
+	}
+	return v
+}
+
+// checkShape refuses a dataset that is not of one column with minRows to
+// maxRows finite rows. The engine checks domains; this guards other callers.
+func checkShape(d core.Dataset, minRows, maxRows int) error {
+	if d.Columns != 1 {
+		return &core.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: "1"}
+	}
+	if n := d.Len(); n < minRows || n > maxRows {
+		want := fmt.Sprintf("at least %d rows", minRows)
+		if minRows == maxRows {
+			want = fmt.Sprintf("%d rows", minRows)
+		}
+		return &core.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", n), Want: want}
+	}
+	for i, v := range d.Values {
+		if v-v != 0 { // NaN or infinite
+			return &core.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: show(v), Want: "a finite number"}
+		}
+	}
+	return nil
+}
+
+// anyRows is the maxRows of a mechanism that takes datasets of every size.
+const anyRows = math.MaxInt

@@ -1,0 +1,264 @@
+package mechanisms
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+var update = flag.Bool("update", false, "write testdata/digests.txt anew")
+
+// broken are the mechanisms that do not keep their claims.
+var broken = map[string]bool{
+	"laplace-mean-raw-count": true, "laplace-mean-raw-denominator": true,
+	"gaussian-mean-raw-count": true, "gaussian-mean-raw-denominator": true,
+	"svt3": true, "svt4": true, "svt5": true, "svt6": true,
+	"noisy-max-value-laplace": true, "noisy-max-value-exponential": true,
+	"noisy-histogram-wrong-scale": true,
+}
+
+// everySetting is settings, the smallest and largest numbers of queries and
+// bins, and for an SVT every query family.
+func everySetting(spec core.MechanismSpec) []core.Params {
+	list := settings(spec)
+	for _, name := range []string{"m", "bins"} {
+		for _, size := range []float64{1, 2, 3, 64} {
+			if p := defaults(spec); has(p, name) {
+				p[name] = number(size)
+				list = append(list, p)
+			}
+		}
+	}
+	for _, threshold := range []float64{-1000, 3, 25.5, 1000} {
+		for _, family := range queryFamilyNames() {
+			if p := defaults(spec); has(p, "queries") {
+				p["threshold"], p["queries"], p["sensitivity"] = number(threshold), core.ParamValue{Text: family}, number(1000)
+				list = append(list, p)
+			}
+		}
+	}
+	return list
+}
+
+func TestSpecsAreWhole(t *testing.T) {
+	seen := map[string]bool{}
+	for _, spec := range All {
+		if seen[spec.Name] {
+			t.Errorf("%s is there twice", spec.Name)
+		}
+		seen[spec.Name] = true
+		if spec.Name == "" || spec.Title == "" || len(spec.Source) < 20 {
+			t.Errorf("%s has name %q, title %q, source %q: all must be there", spec.Name, spec.Name, spec.Title, spec.Source)
+		}
+		if broken[spec.Name] != (spec.Fault != "") {
+			t.Errorf("%s: is broken %v, fault %q", spec.Name, broken[spec.Name], spec.Fault)
+		}
+		for _, s := range spec.Params {
+			if s.Doc == "" || len(s.Choices) == 0 && !(s.Min <= s.Default && s.Default <= s.Max) {
+				t.Errorf("%s: parameter %+v has no doc or a default out of range", spec.Name, s)
+			}
+		}
+		for _, p := range everySetting(spec) {
+			claim := spec.Claim(p)
+			if err := claim.Validate(); err != nil {
+				t.Errorf("%s at %v claims %v: %v", spec.Name, p.Assignments(), claim, err)
+			}
+			if (claim.Kind == core.Approximate) != has(p, "delta") {
+				t.Errorf("%s claims kind %s", spec.Name, claim.Kind)
+			}
+			if spec.Truth(p) == "" {
+				t.Errorf("%s at %v has no truth", spec.Name, p.Assignments())
+			}
+			for _, r := range spec.Relations(p) {
+				checkPairs(t, spec, p, r)
+			}
+		}
+	}
+	if len(seen) != 19 {
+		t.Errorf("%d mechanisms, want 19", len(seen))
+	}
+}
+
+// checkPairs checks that all pairs are neighbours in the domain and that the
+// mechanism answers on them, with finite numbers.
+func checkPairs(t *testing.T, spec core.MechanismSpec, p core.Params, r core.Relation) {
+	t.Helper()
+	what := fmt.Sprintf("%s at %v under %s", spec.Name, p.Assignments(), r)
+	dom, pairs, m := spec.Domain(p, r), spec.Pairs(p, r), mustNew(t, spec, p)
+	if len(dom.Lower) != dom.Columns || len(dom.Upper) != dom.Columns || !(dom.Lower[0] <= dom.Upper[0]) || dom.MinRows > dom.MaxRows {
+		t.Errorf("%s: domain %+v is not one", what, dom)
+	}
+	if r == core.AddRemove && dom.MaxRows <= dom.MinRows || r == core.Replace && dom.MinRows < 1 || (r == core.LInfinity) != (dom.Reach > 0) {
+		t.Errorf("%s: domain %+v does not fit the relation", what, dom)
+	}
+	if len(pairs) == 0 {
+		t.Errorf("%s: no pairs", what)
+	}
+	labels := map[string]bool{}
+	for _, pair := range pairs {
+		if pair.Label == "" || labels[pair.Label] {
+			t.Errorf("%s: label %q is empty or there twice", what, pair.Label)
+		}
+		labels[pair.Label] = true
+		if err := r.Check(pair, dom); err != nil {
+			t.Errorf("%s: pair %q: %v", what, pair.Label, err)
+		}
+		for _, d := range []core.Dataset{pair.First, pair.Second} {
+			s := sample(t, m, d, 10, 0)
+			if s.Len() != 10 {
+				t.Errorf("%s: %d outputs, want 10", what, s.Len())
+			}
+			for _, v := range s.Rows {
+				if v-v != 0 {
+					t.Errorf("%s: output %g", what, v)
+				}
+			}
+		}
+	}
+}
+
+// At the ends of the range of epsilon outputs stay finite. A hundred thousand
+// outputs reach where ñ is at its lower end about half of the time.
+func TestOutputsAreFinite(t *testing.T) {
+	for _, spec := range All {
+		for _, epsilon := range []float64{1e-6, 100} {
+			p := defaults(spec)
+			p["epsilon"] = number(epsilon)
+			if has(p, "delta") {
+				p["delta"] = number(1e-300)
+			}
+			d := spec.Pairs(p, spec.Relations(p)[0])[0].First
+			for _, v := range sample(t, mustNew(t, spec, p), d, 5_000, 0).Rows {
+				if v-v != 0 || math.Abs(v) > 1e25 {
+					t.Fatalf("%s at epsilon %g: output %g", spec.Name, epsilon, v)
+				}
+			}
+		}
+	}
+}
+
+// Two calls give what one gives, when the first ends with a block; and a digest
+// of the outputs at the defaults is the same on every platform. Its reference
+// is this package itself: go test -run TestDigests -update, after a change of
+// what a seed means.
+func TestDigests(t *testing.T) {
+	const file = "testdata/digests.txt"
+	var got strings.Builder
+	for _, spec := range All {
+		p := defaults(spec)
+		m := mustNew(t, spec, p)
+		d := spec.Pairs(p, spec.Relations(p)[0])[0].Second
+		width := core.Width(m.Columns())
+		const rows = 2*blockRows + 100
+		whole := sample(t, m, d, rows, 0).Rows
+		parts := make([]float64, len(whole))
+		s := stream.New(stream.Key{Seed: 42, Purpose: "test"})
+		for _, part := range [][]float64{parts[:blockRows*width], parts[blockRows*width:]} {
+			if err := m.Sample(d, s, part); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sum := fnv.New64a()
+		for i, v := range whole {
+			if math.Float64bits(v) != math.Float64bits(parts[i]) {
+				t.Fatalf("%s: number %d is %v in one call and %v in two", spec.Name, i, v, parts[i])
+			}
+			b := math.Float64bits(v)
+			sum.Write([]byte{byte(b), byte(b >> 8), byte(b >> 16), byte(b >> 24), byte(b >> 32), byte(b >> 40), byte(b >> 48), byte(b >> 56)})
+		}
+		fmt.Fprintf(&got, "%s %016x\n", spec.Name, sum.Sum64())
+	}
+	if *update {
+		if err := os.MkdirAll("testdata", 0o777); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got.String()), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.String() != string(want) {
+		t.Errorf("outputs changed; digests are now\n%swant\n%s", got.String(), want)
+	}
+}
+
+func TestParametersOutOfRange(t *testing.T) {
+	word := func(s string) core.ParamValue { return core.ParamValue{Text: s} }
+	for _, c := range []struct {
+		mechanism, param string
+		value            core.ParamValue
+		says             string
+	}{
+		{"svt4", "epsilon", number(0), "epsilon is 0"},
+		{"svt4", "epsilon", number(math.NaN()), "epsilon is NaN"},
+		{"laplace-mean", "epsilon", number(101), "epsilon is 101"},
+		{"gaussian-mean", "delta", number(0), "delta is 0"},
+		{"svt1", "c", number(1.5), "c is 1.5"},
+		{"svt1", "m", number(65), "m is 65"},
+		{"svt1", "queries", word("sums"), "queries"},
+		{"svt1", "q", number(1), `"q"`},
+		{"noisy-histogram", "bins", number(0), "bins is 0"},
+		{"randomised-response", "p", number(0.5), "parameter p is 0.5, must be a number in (0.5, 1)"},
+		{"randomised-response", "p", number(0.2), "parameter p is 0.2"},
+		{"randomised-response", "p", number(1), "parameter p is 1"},
+		{"randomised-response", "p", number(-1), "p is -1"},
+	} {
+		plan := core.Plan{Version: core.PlanVersion, Mechanism: c.mechanism, Parameters: core.Params{c.param: c.value}}
+		_, err := plan.Resolve(core.Catalogue{Mechanisms: All})
+		refused(t, err, c.mechanism, c.says)
+	}
+	p := defaults(svt1.spec())
+	p["sensitivity"] = number(0.5)
+	mustNew(t, svt1.spec(), p)
+	p["queries"] = word("sum")
+	_, err := svt1.spec().New(p)
+	refused(t, err, "svt1", "sensitivity is 0.5, must be at least 1 for queries=sum")
+}
+
+func TestDatasetsThatDoNotFit(t *testing.T) {
+	two := core.Dataset{Columns: 2, Values: []float64{0, 0}}
+	for _, c := range []struct {
+		mechanism string
+		d         core.Dataset
+		says      string
+	}{
+		{"laplace-mean", two, "dataset.columns is 2"},
+		{"laplace-mean", core.Records(math.NaN()), "dataset.values[0] is NaN"},
+		{"laplace-mean-raw-count", core.Records(), "0 rows"},
+		{"laplace-mean-raw-denominator", core.Records(), "0 rows"},
+		{"gaussian-mean-raw-count", core.Records(), "0 rows"},
+		{"svt1", core.Records(1, 2), "2 rows"},
+		{"svt1", two, "dataset.columns is 2"},
+		{"svt3", core.Records(math.Inf(1)), "dataset.values[0] is +Inf"},
+		{"noisy-max-laplace", core.Records(1, 2), "2 rows"},
+		{"noisy-histogram", core.Records(5), "dataset.values[0] is 5, must be a whole number in [0, 4]"},
+		{"noisy-histogram", core.Records(0, 0.5), "dataset.values[1] is 0.5"},
+		{"noisy-histogram", core.Records(-1), "dataset.values[0] is -1"},
+		{"randomised-response", core.Records(0, 1), "2 rows"},
+		{"randomised-response", core.Records(0.5), "dataset.values[0] is 0.5"},
+	} {
+		spec := specOf(t, c.mechanism)
+		m := mustNew(t, spec, defaults(spec))
+		out := make([]float64, core.Width(m.Columns()))
+		refused(t, m.Sample(c.d, stream.New(stream.Key{}), out), c.mechanism, c.says)
+	}
+}
+
+func refused(t *testing.T, err error, what, says string) {
+	t.Helper()
+	var input *core.InputError
+	if !errors.As(err, &input) || !strings.Contains(err.Error(), says) {
+		t.Errorf("%s: error %v, want an input error with %q", what, err, says)
+	}
+}
