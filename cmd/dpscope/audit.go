@@ -1,0 +1,252 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// auditFlags are the flags of dpscope audit.
+type auditFlags struct {
+	set *flag.FlagSet
+
+	mechanism, relation, pair, finder, learner, format string
+	epsilon, delta, beta                               float64
+	samples, explore, trials, workers                  int
+	seed                                               uint64
+	strict                                             bool
+	params                                             core.Params
+}
+
+func newAuditFlags(stderr io.Writer) *auditFlags {
+	f := &auditFlags{set: flag.NewFlagSet("dpscope audit", flag.ContinueOnError), params: core.Params{}}
+	s := f.set
+	s.SetOutput(stderr)
+	s.StringVar(&f.mechanism, "mechanism", "", "mechanism to audit (dpscope list shows all)")
+	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0; default: what the mechanism claims at its parameters")
+	s.Float64Var(&f.delta, "delta", 0, "claimed delta, in [0, 1); default: the delta of the mechanism's own claim, 0 for most")
+	s.Func("param", "parameter of the mechanism as name=value; may be given more than once", func(v string) error {
+		name, value, err := core.ParseParam(v)
+		if err == nil {
+			f.params[name] = value
+		}
+		return err
+	})
+	s.StringVar(&f.relation, "relation", "", "neighbouring relation: add-remove, replace or l-infinity; default: the mechanism's first")
+	s.StringVar(&f.pair, "pair", "", `neighbouring pair as JSON, instead of a search: {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}`)
+	s.StringVar(&f.finder, "finder", core.Auto, "how pairs are found")
+	s.StringVar(&f.learner, "learner", core.Auto, "what learns the test; auto: a portfolio of all that apply")
+	s.IntVar(&f.samples, "samples", 100_000, "certification outputs a side")
+	s.IntVar(&f.explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
+	s.IntVar(&f.trials, "trials", 10, "pairs to explore")
+	s.Float64Var(&f.beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
+	s.Uint64Var(&f.seed, "seed", 42, "seed of all randomness")
+	s.IntVar(&f.workers, "workers", 0, "parallel workers; 0: one a processor. The result does not depend on it")
+	s.StringVar(&f.format, "format", "text", "text or json")
+	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
+	return f
+}
+
+// plan makes the plan that the flags ask for.
+func (f *auditFlags) plan() (core.Plan, error) {
+	given := map[string]bool{}
+	f.set.Visit(func(x *flag.Flag) { given[x.Name] = true })
+	p := core.Plan{Version: core.PlanVersion, Mechanism: f.mechanism, Parameters: f.params, Relation: core.Relation(f.relation),
+		Finder: f.finder, Learner: f.learner, Samples: f.samples, Explore: f.explore, Trials: f.trials, Beta: f.beta, Seed: f.seed}
+	if f.mechanism == "" {
+		return p, &core.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all"}
+	}
+	// Zero means the default in a plan; a user who typed it meant it.
+	for _, n := range []struct {
+		name  string
+		value float64
+		least float64
+	}{{"samples", float64(f.samples), core.MinSamples}, {"trials", float64(f.trials), 1}, {"beta", f.beta, 1e-9}} {
+		if given[n.name] && !(n.value >= n.least) {
+			return p, &core.InputError{Field: "-" + n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("at least %v", n.least)}
+		}
+	}
+	if given["epsilon"] || given["delta"] {
+		p.Claim = &core.Claim{Epsilon: f.epsilon, Delta: f.delta}
+		if given["epsilon"] {
+			if err := core.DPClaim(f.epsilon, 0).Validate(); err != nil {
+				return p, err
+			}
+		}
+		if math.IsNaN(f.delta) || f.delta < 0 || f.delta >= 1 {
+			return p, core.DPClaim(1, f.delta).Validate()
+		}
+		if given["delta"] && f.delta == 0 {
+			if p.Claim.Kind = core.Pure; !given["epsilon"] {
+				return p, &core.InputError{Field: "-epsilon", Found: "absent", Want: "given together with -delta 0"}
+			}
+		}
+	}
+	if f.pair != "" {
+		pair, err := core.ParsePair([]byte(f.pair))
+		if err != nil {
+			return p, err
+		}
+		p.Pair = &pair
+	}
+	return p, nil
+}
+
+// parse reads the arguments; the exit code counts when ok is false.
+func parse(set *flag.FlagSet, args []string, stderr io.Writer, operands int) (code int, ok bool) {
+	set.Usage = func() {
+		fmt.Fprintf(set.Output(), "Usage of %s:\n", set.Name())
+		set.PrintDefaults()
+	}
+	if err := set.Parse(args); err != nil {
+		if err == flag.ErrHelp {
+			return exitOK, false
+		}
+		return exitUsage, false
+	}
+	if set.NArg() != operands {
+		want := "no argument besides flags"
+		if operands > 0 {
+			want = fmt.Sprintf("%d argument", operands)
+		}
+		return fail(stderr, &core.InputError{Field: set.Name(), Found: fmt.Sprintf("called with %q", set.Args()), Want: "given " + want}), false
+	}
+	return 0, true
+}
+
+// checkFormat refuses an output format that the command does not have.
+func checkFormat(name string, formats ...string) error {
+	if slices.Contains(formats, name) {
+		return nil
+	}
+	return core.UnknownName("-format", name, formats)
+}
+
+func workerCount(n int) (int, error) {
+	const most = 1024
+	if n < 0 || n > most {
+		return 0, &core.InputError{Field: "-workers", Found: fmt.Sprint(n), Want: fmt.Sprintf("in [0, %d]", most), Remedy: "0 means one a processor"}
+	}
+	if n == 0 {
+		n = runtime.GOMAXPROCS(0)
+	}
+	return n, nil
+}
+
+// audit is dpscope audit.
+func audit(args []string, stdout, stderr io.Writer) int {
+	f := newAuditFlags(stderr)
+	if code, ok := parse(f.set, args, stderr, 0); !ok {
+		return code
+	}
+	if err := checkFormat(f.format, "text", "json"); err != nil {
+		return fail(stderr, err)
+	}
+	plan, err := f.plan()
+	if err != nil {
+		return fail(stderr, err)
+	}
+	workers, err := workerCount(f.workers)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	show := newMeter(stderr)
+	report, err := core.Run{Plan: plan, Catalogue: catalogue, Pool: core.LocalPool(catalogue, workers),
+		Generator: generator(), Progress: show.progress, Now: clock()}.Do(ctx)
+	show.clear()
+	if err != nil && report.Schema == "" {
+		return fail(stderr, err)
+	}
+	if perr := printReport(stdout, report, f.format); perr != nil {
+		return fail(stderr, perr)
+	}
+	if err != nil {
+		return fail(stderr, err)
+	}
+	switch {
+	case report.Verdict == core.Violation:
+		return exitViolation
+	case report.Termination.Reason == core.Stopped, f.strict && report.Verdict != core.NoViolation:
+		return exitInconclusive
+	}
+	return exitOK
+}
+
+func printReport(w io.Writer, r core.Report, format string) error {
+	if format == "text" {
+		_, err := io.WriteString(w, core.Text(r))
+		return err
+	}
+	data, err := core.Canonical(r)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+// clock counts seconds from now on.
+func clock() func() float64 {
+	start := time.Now()
+	return func() float64 { return time.Since(start).Seconds() }
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// meter shows progress on one line of a terminal, and nothing elsewhere.
+type meter struct {
+	w    io.Writer
+	now  func() float64
+	last float64
+	wide int
+}
+
+func newMeter(w io.Writer) *meter {
+	if !isTerminal(w) {
+		return &meter{}
+	}
+	return &meter{w: w, now: clock(), last: math.Inf(-1)}
+}
+
+func (m *meter) progress(p core.Progress) {
+	if m.w == nil || m.now()-m.last < 0.1 {
+		return
+	}
+	m.last = m.now()
+	line := fmt.Sprintf("%s %3.0f %%", p.Phase, 100*float64(p.Rows)/float64(max(1, p.Total)))
+	if p.Phase == core.Exploring {
+		line += fmt.Sprintf(", trial %d of %d", p.Trial, p.Trials)
+	}
+	line += fmt.Sprintf(", %.3g outputs/s", float64(p.Rows)/max(m.last, 1e-3))
+	if p.Provisional != nil {
+		line += fmt.Sprintf(", epsilon >= %.3f so far, not certified", *p.Provisional)
+	}
+	pad := max(0, m.wide-len(line))
+	m.wide = len(line)
+	fmt.Fprintf(m.w, "\r%s%s", line, strings.Repeat(" ", pad))
+}
+
+func (m *meter) clear() {
+	if m.w != nil && m.wide > 0 {
+		fmt.Fprintf(m.w, "\r%s\r", strings.Repeat(" ", m.wide))
+	}
+}

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// benches are the measurements by name.
+var benches = map[string]func(args []string, stdout, stderr io.Writer) int{
+	"detection": benchDetection,
+	"browser":   benchBrowser,
+}
+
+// bench is dpscope bench.
+func bench(args []string, stdout, stderr io.Writer) int {
+	names := []string{"detection", "browser"}
+	if len(args) == 0 {
+		return fail(stderr, &core.InputError{Field: "bench", Found: "called without a name", Want: fmt.Sprintf("one of %v", names)})
+	}
+	run, ok := benches[args[0]]
+	if !ok {
+		return fail(stderr, core.UnknownName("bench", args[0], names))
+	}
+	return run(args[1:], stdout, stderr)
+}

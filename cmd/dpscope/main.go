@@ -1,0 +1,96 @@
+// Command dpscope audits differential privacy: it searches for two
+// neighbouring datasets and a test that tells a mechanism's outputs on them
+// apart, and turns the test's success into a lower confidence bound on
+// epsilon.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/finder"
+	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/mechanisms"
+)
+
+// Exit codes of every command.
+const (
+	exitOK           = 0 // no violation found
+	exitViolation    = 1
+	exitUsage        = 2 // wrong usage or input
+	exitInconclusive = 3 // with -strict, and for a run that was stopped or failed
+)
+
+// catalogue is all that is registered.
+var catalogue = core.Catalogue{Mechanisms: mechanisms.All, Learners: estimators.All, Finders: finder.All}
+
+const usage = `dpscope audits differential privacy.
+
+Usage:
+  dpscope audit -mechanism NAME [-epsilon E] [flags]   search for a violation and certify it
+  dpscope verify [-full] FILE                          replay a report; - is standard input
+  dpscope list [-format text|json]                     mechanisms, learners, finders and their parameters
+  dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page
+  dpscope bench NAME [flags]                           measure: detection, browser
+  dpscope version
+
+Flags of a command: dpscope COMMAND -h.
+Exit codes: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (audit: with -strict, or stopped).
+`
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+// run is main without the process, so that tests can call it.
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	if len(args) == 0 {
+		fmt.Fprint(stderr, usage)
+		return exitUsage
+	}
+	switch args[0] {
+	case "audit":
+		return audit(args[1:], stdout, stderr)
+	case "verify":
+		return verify(args[1:], stdin, stdout, stderr)
+	case "list":
+		return list(args[1:], stdout, stderr)
+	case "serve":
+		return serve(args[1:], stdout, stderr)
+	case "bench":
+		return bench(args[1:], stdout, stderr)
+	case "version", "-version", "--version":
+		g := generator()
+		fmt.Fprintf(stdout, "dpscope %s %s %s/%s\n", g.Version, g.Go, g.GoOS, g.GoArch)
+		return exitOK
+	case "help", "-h", "-help", "--help":
+		fmt.Fprint(stdout, usage)
+		return exitOK
+	}
+	return fail(stderr, core.UnknownName("command", args[0], []string{"audit", "verify", "list", "serve", "bench", "version"}))
+}
+
+// fail prints an error and returns the exit code that goes with it.
+func fail(stderr io.Writer, err error) int {
+	fmt.Fprintf(stderr, "dpscope: %v\n", err)
+	if core.IsInput(err) || errors.Is(err, os.ErrNotExist) {
+		return exitUsage
+	}
+	return exitInconclusive
+}
+
+// generator says what this program is, for reports.
+func generator() core.Generator {
+	g := core.Generator{Name: "dpscope", Version: core.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
+				g.Version += "+" + s.Value[:12]
+			}
+		}
+	}
+	return g
+}

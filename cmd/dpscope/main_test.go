@@ -1,0 +1,46 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"dpscope": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }})
+}
+
+// TestScripts runs the command as a user does; the scripts say what it prints
+// and its exit code.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: map[string]func(*testscript.TestScript, bool, []string){
+		"exits": exits,
+	}})
+}
+
+// exits CODE ARGS... runs dpscope with the arguments and wants that exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE ARGS...")
+	}
+	err := ts.Exec("dpscope", args[1:]...)
+	got := "0"
+	if err != nil {
+		got = exitCode(err)
+	}
+	if got != args[0] {
+		ts.Fatalf("exit code %s, want %s", got, args[0])
+	}
+}
+
+func exitCode(err error) string {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return strconv.Itoa(exit.ExitCode())
+	}
+	return err.Error()
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	defaultAddr = "127.0.0.1:8080"
+	// otherPorts is how many ports after the default one are tried when that
+	// is taken.
+	otherPorts = 20
+	// goodbye is how long open requests may take after an interrupt.
+	goodbye = 2 * time.Second
+)
+
+// serve is the command: it serves the built site until it is interrupted.
+func serve(args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("dpscope serve", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	addr := flags.String("addr", defaultAddr, "`address` to listen on; without it, the next free port is taken where this one is not free")
+	dir := flags.String("dir", "dist", "`folder` of the built site")
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return exitOK
+		}
+		return exitUsage
+	}
+	if flags.NArg() > 0 {
+		fmt.Fprintf(stderr, "dpscope: serve: unexpected argument %q\n", flags.Arg(0))
+		return exitUsage
+	}
+	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
+		fmt.Fprintf(stderr, "dpscope: serve: no site in %q: %v; run ./build.sh build, or name its folder with -dir\n", *dir, err)
+		return exitUsage
+	}
+	given := false
+	flags.Visit(func(f *flag.Flag) { given = given || f.Name == "addr" })
+	listener, err := listen(*addr, !given)
+	if err != nil {
+		fmt.Fprintf(stderr, "dpscope: serve: %v; choose another address with -addr\n", err)
+		return exitUsage
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	fmt.Fprintf(stdout, "dpscope: http://%s/ (Ctrl-C ends it)\n", listener.Addr())
+	if err := serveUntil(ctx, listener, newSite(*dir)); err != nil {
+		fmt.Fprintf(stderr, "dpscope: serve: %v\n", err)
+		return exitUsage
+	}
+	return exitOK
+}
+
+// listen opens addr, or, with elsewhere, one of the ports that follow.
+func listen(addr string, elsewhere bool) (net.Listener, error) {
+	first, err := net.Listen("tcp", addr)
+	if err == nil || !elsewhere || !errors.Is(err, syscall.EADDRINUSE) {
+		return first, err
+	}
+	host, port, splitErr := net.SplitHostPort(addr)
+	base, numErr := strconv.Atoi(port)
+	if splitErr != nil || numErr != nil {
+		return nil, err
+	}
+	for p := base + 1; p <= base+otherPorts; p++ {
+		if l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(p))); err == nil {
+			return l, nil
+		}
+	}
+	return nil, err
+}
+
+// serveUntil serves until ctx ends, and then lets open requests finish.
+func serveUntil(ctx context.Context, l net.Listener, site http.Handler) error {
+	server := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	late, cancel := context.WithTimeout(context.Background(), goodbye)
+	defer cancel()
+	if err := server.Shutdown(late); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+// policy keeps the page from running any script but its own and from sending
+// anything anywhere but to this server. WebAssembly needs 'wasm-unsafe-eval'.
+const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; " +
+	"style-src 'self'; img-src 'self' blob: data:; frame-src 'self'"
+
+// mimeTypes are those of the site's files, whatever the system's tables say:
+// WebAssembly that streams and module scripts need the right ones.
+var mimeTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".json": "application/json",
+	".wasm": "application/wasm",
+	".svg":  "image/svg+xml",
+	".png":  "image/png",
+}
+
+// codings are what a file may be served in, the best first.
+var codings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
+
+// newSite serves the built site in dir: files only, no listings, nothing
+// outside of it, no name that begins with a dot. Where a file has a compressed
+// sibling that the client takes, that is served.
+func newSite(dir string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			h.Set("Allow", "GET, HEAD")
+			http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+			return
+		}
+		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
+		if name == "" {
+			name = "index.html"
+		}
+		folder := name != "index.html" && strings.HasSuffix(r.URL.Path, "/")
+		if folder || strings.HasPrefix(name, ".") || strings.Contains(name, "/.") {
+			http.NotFound(w, r)
+			return
+		}
+		data, err := readInside(dir, name)
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		kind, known := mimeTypes[path.Ext(name)]
+		if !known {
+			kind = "application/octet-stream"
+		}
+		h.Set("Content-Type", kind)
+		h.Set("Vary", "Accept-Encoding")
+		for _, c := range codings {
+			if !accepts(r.Header.Values("Accept-Encoding"), c.name) {
+				continue
+			}
+			if packed, err := readInside(dir, name+c.suffix); err == nil {
+				data = packed
+				h.Set("Content-Encoding", c.name)
+				break
+			}
+		}
+		// The browser asks each time and is told that nothing changed.
+		sum := sha256.Sum256(data)
+		h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
+		h.Set("Cache-Control", "no-cache")
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	})
+}
+
+// readInside reads a file of dir; links that lead out of it are not followed.
+func readInside(dir, name string) ([]byte, error) {
+	f, err := os.OpenInRoot(dir, filepath.FromSlash(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(f)
+}
+
+// accepts reports whether an Accept-Encoding header names the coding, with a
+// weight above zero.
+func accepts(header []string, coding string) bool {
+	for item := range strings.SplitSeq(strings.Join(header, ","), ",") {
+		name, weight, _ := strings.Cut(item, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), coding) {
+			continue
+		}
+		q, found := strings.CutPrefix(strings.TrimSpace(weight), "q=")
+		v, err := strconv.ParseFloat(q, 64)
+		return !found || err == nil && v > 0
+	}
+	return false
+}

@@ -1,0 +1,233 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// testSite writes a small built site beside a file that is not part of it.
+func testSite(t *testing.T) string {
+	t.Helper()
+	top := t.TempDir()
+	dir := filepath.Join(top, "dist")
+	files := map[string]string{
+		"secret.txt":        "secret",
+		"dist/index.html":   "<!doctype html>",
+		"dist/page.js":      "script",
+		"dist/page.js.br":   "script in brotli",
+		"dist/page.js.gz":   "script in gzip",
+		"dist/page.css":     "style",
+		"dist/core.wasm":    "\x00asm",
+		"dist/core.wasm.gz": "core in gzip",
+		"dist/info.json":    "{}",
+		"dist/notes.xyz":    "?",
+		"dist/.hidden":      "hidden",
+		"dist/sub/.hidden":  "hidden",
+		"dist/sub/a.css":    "deep",
+	}
+	for name, text := range files {
+		path := filepath.Join(top, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(top, "secret.txt"), filepath.Join(dir, "link.json")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func get(site http.Handler, method, target string, header ...string) *http.Response {
+	r := httptest.NewRequest(method, "/", nil)
+	r.URL.Path = target // as it came, not cleaned by the client
+	for i := 0; i+1 < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	w := httptest.NewRecorder()
+	site.ServeHTTP(w, r)
+	return w.Result()
+}
+
+func body(t *testing.T, r *http.Response) string {
+	t.Helper()
+	data, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestSiteFiles(t *testing.T) {
+	site := newSite(testSite(t))
+	for _, c := range []struct{ path, accept, kind, coding, text string }{
+		{"/", "", "text/html; charset=utf-8", "", "<!doctype html>"},
+		{"/index.html", "br", "text/html; charset=utf-8", "", "<!doctype html>"},
+		{"/page.js", "", "text/javascript; charset=utf-8", "", "script"},
+		{"/page.js", "gzip, deflate, br", "text/javascript; charset=utf-8", "br", "script in brotli"},
+		{"/page.js", "gzip", "text/javascript; charset=utf-8", "gzip", "script in gzip"},
+		{"/page.js", "br;q=0, gzip;q=0.5", "text/javascript; charset=utf-8", "gzip", "script in gzip"},
+		{"/page.js", "br;q=0", "text/javascript; charset=utf-8", "", "script"},
+		{"/page.js", "brotli", "text/javascript; charset=utf-8", "", "script"},
+		{"/core.wasm", "br, gzip", "application/wasm", "gzip", "core in gzip"},
+		{"/page.css", "", "text/css; charset=utf-8", "", "style"},
+		{"/info.json", "", "application/json", "", "{}"},
+		{"/notes.xyz", "", "application/octet-stream", "", "?"},
+		{"/sub/a.css", "", "text/css; charset=utf-8", "", "deep"},
+		{"/sub/../page.css", "", "text/css; charset=utf-8", "", "style"},
+	} {
+		r := get(site, "GET", c.path, "Accept-Encoding", c.accept)
+		if r.StatusCode != 200 {
+			t.Errorf("%s: status %d", c.path, r.StatusCode)
+			continue
+		}
+		if text := body(t, r); text != c.text {
+			t.Errorf("%s (%s): %q, want %q", c.path, c.accept, text, c.text)
+		}
+		for name, want := range map[string]string{"Content-Type": c.kind, "Content-Encoding": c.coding, "Vary": "Accept-Encoding",
+			"Cache-Control": "no-cache", "X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer"} {
+			if got := r.Header.Get(name); got != want {
+				t.Errorf("%s (%s): %s is %q, want %q", c.path, c.accept, name, got, want)
+			}
+		}
+	}
+}
+
+func TestSiteRefuses(t *testing.T) {
+	site := newSite(testSite(t))
+	for _, path := range []string{"/sub", "/sub/", "/absent.js", "/../secret.txt", "/sub/../../secret.txt", "/link.json",
+		"/.hidden", "/sub/.hidden", "/..%2fsecret.txt", "/page.js/", "/\x00"} {
+		r := get(site, "GET", path)
+		if text := body(t, r); r.StatusCode != 404 || strings.Contains(text, "secret") || strings.Contains(text, "hidden") {
+			t.Errorf("%q: status %d, %q, want 404", path, r.StatusCode, text)
+		}
+		if r.Header.Get("Content-Security-Policy") != policy {
+			t.Errorf("%q: an error page without the policy", path)
+		}
+	}
+	for _, method := range []string{"POST", "PUT", "DELETE", "OPTIONS"} {
+		r := get(site, method, "/")
+		if r.StatusCode != 405 || r.Header.Get("Allow") != "GET, HEAD" {
+			t.Errorf("%s: status %d, Allow %q", method, r.StatusCode, r.Header.Get("Allow"))
+		}
+	}
+}
+
+func TestSitePolicy(t *testing.T) {
+	r := get(newSite(testSite(t)), "GET", "/")
+	got := r.Header.Get("Content-Security-Policy")
+	for _, part := range []string{"default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "connect-src 'self'",
+		"style-src 'self'", "img-src 'self' blob: data:", "frame-src 'self'"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("policy %q lacks %q", got, part)
+		}
+	}
+	if strings.Contains(got, "unsafe-inline") || strings.Contains(got, "*") {
+		t.Errorf("policy %q is not strict", got)
+	}
+}
+
+func TestSiteRevalidates(t *testing.T) {
+	dir := testSite(t)
+	site := newSite(dir)
+	plain := get(site, "GET", "/page.js").Header.Get("ETag")
+	packed := get(site, "GET", "/page.js", "Accept-Encoding", "br").Header.Get("ETag")
+	if plain == "" || plain == packed {
+		t.Fatalf("ETags %q and %q, must be there and differ", plain, packed)
+	}
+	r := get(site, "GET", "/page.js", "If-None-Match", plain)
+	if r.StatusCode != 304 || body(t, r) != "" {
+		t.Errorf("unchanged: status %d, want 304", r.StatusCode)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "page.js"), []byte("changed"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r = get(site, "GET", "/page.js", "If-None-Match", plain)
+	if r.StatusCode != 200 || body(t, r) != "changed" {
+		t.Errorf("changed: status %d, want 200", r.StatusCode)
+	}
+	r = get(site, "HEAD", "/page.js")
+	if r.StatusCode != 200 || body(t, r) != "" || r.Header.Get("Content-Length") != "7" {
+		t.Errorf("HEAD: status %d, length %q", r.StatusCode, r.Header.Get("Content-Length"))
+	}
+}
+
+func TestServeUsage(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		says string
+	}{
+		{[]string{"-dir", t.TempDir()}, exitUsage, "./build.sh build"},
+		{[]string{"-dir", testSite(t), "-addr", "256.0.0.1:x"}, exitUsage, "-addr"},
+		{[]string{"-colour"}, exitUsage, "-colour"},
+		{[]string{"dist"}, exitUsage, `"dist"`},
+		{[]string{"-h"}, exitOK, "-addr"},
+	} {
+		var out, errs bytes.Buffer
+		if code := serve(c.args, &out, &errs); code != c.code || !strings.Contains(errs.String(), c.says) || out.Len() > 0 {
+			t.Errorf("serve %v: code %d, stdout %q, stderr %q", c.args, code, out.String(), errs.String())
+		}
+	}
+}
+
+func TestListenElsewhere(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	addr := taken.Addr().String()
+	if l, err := listen(addr, false); err == nil {
+		l.Close()
+		t.Errorf("listened on %s, which is taken", addr)
+	}
+	l, err := listen(addr, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if host, _, _ := net.SplitHostPort(l.Addr().String()); host != "127.0.0.1" || l.Addr().String() == addr {
+		t.Errorf("listens on %s beside %s", l.Addr(), addr)
+	}
+}
+
+func TestServeUntil(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	site := newSite(testSite(t))
+	ended := make(chan error, 1)
+	go func() { ended <- serveUntil(ctx, l, site) }()
+	r, err := http.Get("http://" + l.Addr().String() + "/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := body(t, r); text != "<!doctype html>" {
+		t.Errorf("served %q", text)
+	}
+	r.Body.Close()
+	stop()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("ended with %v", err)
+		}
+	case <-time.After(2 * goodbye):
+		t.Error("does not end")
+	}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// maxReportBytes bounds what is read as a report.
+const maxReportBytes = 64 << 20
+
+// verify is dpscope verify: it replays a report.
+func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	set := flag.NewFlagSet("dpscope verify", flag.ContinueOnError)
+	set.SetOutput(stderr)
+	full := set.Bool("full", false, "explore again too, instead of only certifying the report's witness again")
+	workers := set.Int("workers", 0, "parallel workers; 0: one a processor")
+	if code, ok := parse(set, args, stderr, 1); !ok {
+		return code
+	}
+	n, err := workerCount(*workers)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	name := set.Arg(0)
+	data, err := readReport(name, stdin)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	report, newer, err := core.ParseReport(data)
+	if err != nil {
+		return fail(stderr, fmt.Errorf("%s: %w", name, err))
+	}
+	if newer {
+		return fail(stderr, &core.InputError{Field: name + ": schemaVersion", Found: fmt.Sprint(report.SchemaVersion),
+			Want: fmt.Sprintf("at most %d", core.SchemaVersion), Remedy: "verify it with the version of dpscope that wrote it"})
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	v, err := core.Verify(ctx, catalogue, core.LocalPool(catalogue, n), report, *full)
+	if err != nil {
+		return fail(stderr, fmt.Errorf("%s: %w", name, err))
+	}
+	fmt.Fprintln(stdout, report.Summary)
+	for _, what := range v.Checked {
+		fmt.Fprintf(stdout, "  same: %s\n", what)
+	}
+	for _, what := range v.Differences {
+		fmt.Fprintf(stdout, "  DIFFERS: %s\n", what)
+	}
+	if !v.OK() {
+		fmt.Fprintln(stdout, "Not replayed: the report does not match its own settings.")
+		return exitViolation
+	}
+	fmt.Fprintln(stdout, "Replayed: same counts, bound and verdict.")
+	return exitOK
+}
+
+func readReport(name string, stdin io.Reader) ([]byte, error) {
+	in := stdin
+	if name != "-" {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxReportBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(data) > maxReportBytes {
+		return nil, &core.InputError{Field: name, Found: "larger than 64 MiB", Want: "a report"}
+	}
+	return data, nil
+}

@@ -1,0 +1,170 @@
+// Package dptest audits differential privacy inside go test.
+//
+//	func TestCountIsPrivate(t *testing.T) {
+//		dptest.RequireNoViolation(t, myCount{}, core.DPClaim(1, 0), dptest.Options{
+//			Pairs: []core.Pair{{First: core.Records(1), Second: core.Records(1, 0)}},
+//		})
+//	}
+//
+// A test that passes found no violation. It has not shown that the mechanism
+// is private.
+package dptest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/finder"
+	"github.com/dpscope/dpscope/estimators"
+)
+
+// Options of an audit. The zero value of a field means its default.
+type Options struct {
+	// Name of the mechanism in messages; default "mechanism under test".
+	Name string
+	// Pairs of neighbouring datasets to try. At least one, unless Domain is
+	// set or the mechanism comes from [From].
+	Pairs []core.Pair
+	// Relation that makes the pairs neighbours; default add-remove, or the
+	// registered mechanism's own.
+	Relation core.Relation
+	// Domain to search at random for further pairs, up to Trials; default
+	// none, or the registered mechanism's own.
+	Domain *core.Domain
+	// Samples is the number of certification outputs a side; default 100000.
+	Samples int
+	// Explore is the number of exploration outputs a side and trial; default
+	// as many as Samples.
+	Explore int
+	// Trials is how many pairs are explored; default all of Pairs, and ten
+	// where there is a domain to search.
+	Trials int
+	// FalseAlarm is the probability, over the seed, that the whole call
+	// reports a violation of a mechanism that keeps its claim, at most.
+	// Default 0.001. It is spent once, however many pairs are tried.
+	FalseAlarm float64
+	// Learner by name; default the portfolio of all that apply.
+	Learner string
+	// Seed of all randomness; the default, 0, is a seed like any other.
+	Seed uint64
+	// Workers run in parallel; default one a processor. The result does not
+	// depend on it.
+	Workers int
+	// Learners are further learners to choose from.
+	Learners []core.LearnerSpec
+}
+
+const defaultFalseAlarm = 0.001
+
+// ViolationError says that a mechanism broke its claim.
+type ViolationError struct{ Report core.Report }
+
+// Error holds the verdict, the witness, the counts and the seed.
+func (e *ViolationError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Report.Summary)
+	for _, row := range core.Facts(e.Report) {
+		fmt.Fprintf(&b, "\n  %-15s %s", row.Name, row.Value)
+	}
+	if e.Report.Reproduce.CLI != "" {
+		b.WriteString("\nReplay: " + e.Report.Reproduce.CLI)
+	}
+	return b.String()
+}
+
+// Check audits m against the claim and returns a [*ViolationError] if the
+// audit refutes the claim with confidence 1 - FalseAlarm, another error if the
+// audit could not be done or could not have found anything at this sample
+// size, and nil if it found no violation.
+func Check(m core.Mechanism, claim core.Claim, opts Options) error {
+	_, err := Audit(context.Background(), m, claim, opts)
+	return err
+}
+
+// Audit is [Check] with the report, and ends early when ctx does.
+func Audit(ctx context.Context, m core.Mechanism, claim core.Claim, opts Options) (core.Report, error) {
+	cat, plan, err := prepare(m, claim, opts)
+	if err != nil {
+		return core.Report{}, err
+	}
+	workers := opts.Workers
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	r, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, workers),
+		Generator: core.Generator{Name: "dpscope/dptest", Version: core.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}}.Do(ctx)
+	switch {
+	case err != nil:
+		return r, err
+	case ctx.Err() != nil:
+		return r, ctx.Err()
+	case r.Verdict == core.Violation:
+		return r, &ViolationError{r}
+	case r.Verdict != core.NoViolation:
+		return r, fmt.Errorf("dptest: %s", r.Summary)
+	}
+	return r, nil
+}
+
+// RequireNoViolation fails the test at once if the audit of m refutes the
+// claim, or could not be done. A failure tells the witness, the counts, the
+// seed and how to replay.
+func RequireNoViolation(t testing.TB, m core.Mechanism, claim core.Claim, opts Options) {
+	t.Helper()
+	err := Check(m, claim, opts)
+	if err == nil {
+		return
+	}
+	replay := ""
+	var v *ViolationError
+	if errors.As(err, &v) {
+		if v.Report.Reproduce.CLI == "" {
+			replay = fmt.Sprintf("\nReplay: go test -run '^%s$' with dptest.Options{Seed: %d}", strings.ReplaceAll(t.Name(), "/", "$/^"), opts.Seed)
+		}
+		replay += fmt.Sprintf("\nA mechanism that keeps its claim fails so with probability at most %g.", opts.falseAlarm())
+	}
+	t.Fatalf("%v%s", err, replay)
+}
+
+func (o Options) falseAlarm() float64 {
+	if o.FalseAlarm == 0 {
+		return defaultFalseAlarm
+	}
+	return o.FalseAlarm
+}
+
+// prepare turns the call into a plan and a catalogue.
+func prepare(m core.Mechanism, claim core.Claim, opts Options) (core.Catalogue, core.Plan, error) {
+	cat := core.Catalogue{Learners: append(append([]core.LearnerSpec{}, estimators.All...), opts.Learners...), Finders: finder.All}
+	plan := core.Plan{Version: core.PlanVersion, Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.Samples,
+		Explore: opts.Explore, Trials: opts.Trials, Beta: opts.falseAlarm(), Seed: opts.Seed}
+	if reg, ok := m.(*registered); ok {
+		if reg.err != nil {
+			return cat, plan, reg.err
+		}
+		cat.Mechanisms = []core.MechanismSpec{reg.spec(opts)}
+		plan.Mechanism, plan.Parameters = reg.of.Name, reg.params
+		return cat, plan, nil
+	}
+	spec, err := customSpec(m, claim, opts)
+	if err != nil {
+		return cat, plan, err
+	}
+	cat.Mechanisms = []core.MechanismSpec{spec}
+	plan.Mechanism = spec.Name
+	if opts.Domain == nil {
+		plan.Finder = "candidates"
+	}
+	if opts.Trials == 0 {
+		plan.Trials = len(opts.Pairs)
+		if opts.Domain != nil {
+			plan.Trials = max(10, len(opts.Pairs))
+		}
+	}
+	return cat, plan, nil
+}
