@@ -28,7 +28,7 @@ func (s *state) report(end Termination) Report {
 		Settings: Settings{Learner: p.Learner, Finder: p.Finder, Pair: p.Pair, Samples: p.Samples, Explore: p.Explore,
 			Trials: p.Trials, Confidence: 1 - p.Beta, Beta: p.Beta, Seed: p.Seed, Split: splitWords},
 		Results: []Finding{}, Trials: s.trials, Warnings: append(append([]string{}, s.audit.Notes...), s.warnings...),
-		Termination: end, Timing: s.timing, Reproduce: reproduce(s.audit),
+		Termination: end, Timing: s.timing, Reproduce: s.audit.Reproduce(),
 		Limitations: limitations, References: references(spec, s),
 	}
 	if r.Trials == nil {
@@ -38,7 +38,7 @@ func (s *state) report(end Termination) Report {
 		r.Results = append(r.Results, s.finding())
 	}
 	r.Verdict = s.verdict(end)
-	if r.Verdict == NoViolation || r.Verdict == Inconclusive {
+	if end.Reason == Completed && r.Verdict != Violation {
 		r.Power = power(p, s.best)
 	}
 	r.Summary = Headline(r)
@@ -109,9 +109,6 @@ func floorTo(x float64, decimals int) float64 {
 func power(p Plan, best *Explored) *Power {
 	n := p.Samples
 	out := &Power{LargestBound: lowerBound(bound.MaxCertifiable(n, n, p.Claim.Delta, p.Beta))}
-	if best == nil {
-		return out
-	}
 	rate := (float64(best.Counts.Y) + 0.5) / (float64(best.Counts.N0) + 1)
 	if e := bound.SmallestDetectable(p.Claim.Epsilon, p.Claim.Delta, p.Beta, n, n, rate); !math.IsInf(e, 0) && !math.IsNaN(e) {
 		// Rounded up: it is what could have been seen, not what was.

@@ -40,8 +40,11 @@ const (
 	chartBins     = 48 // inner bins of a histogram
 	chartOutcomes = 16 // outcomes shown before "others"
 	// chartTail is the share of exploration samples left to either overflow
-	// bin, at most.
-	chartTail = 0.005
+	// bin, at least; chartReach is how many interquartile ranges beyond the
+	// quartiles the inner bins reach, at most, so that heavy tails do not
+	// squeeze the rest into one bin.
+	chartTail  = 0.005
+	chartReach = 4
 )
 
 // newChart chooses the bins on training samples.
@@ -65,13 +68,18 @@ func scoresOf(ev *event, s Samples) []float64 {
 	return out
 }
 
-// chartEdges spans all but the tails of both samples with equal bins.
+// chartEdges spans all but the far tails of both samples with equal bins.
 func chartEdges(first, second []float64) []float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, xs := range [][]float64{first, second} {
 		s := slices.Sorted(slices.Values(xs))
-		k := int(chartTail * float64(len(s)))
-		lo, hi = min(lo, s[k]), max(hi, s[len(s)-1-k])
+		k, quarter := int(chartTail*float64(len(s))), len(s)/4
+		from, to := s[k], s[len(s)-1-k]
+		low, high := s[quarter], s[len(s)-1-quarter]
+		if reach := float64(chartReach*high) - float64(chartReach*low); reach > 0 {
+			from, to = max(from, low-reach), min(to, high+reach)
+		}
+		lo, hi = min(lo, from), max(hi, to)
 	}
 	if half := float64(hi/2) - float64(lo/2); !(half > 0) {
 		pad := max(0.5, math.Abs(lo)/1024)

@@ -221,7 +221,7 @@ func portfolio(cat Catalogue, a *Audit, trial int, half [2][2]Samples, hook Hook
 		learners = []LearnerSpec{l}
 	} else {
 		for _, l := range cat.Learners {
-			if l.Applies(a.Columns) == nil {
+			if !l.ByName && l.Applies(a.Columns) == nil {
 				learners = append(learners, l)
 			}
 		}

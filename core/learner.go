@@ -23,6 +23,8 @@ type LearnerSpec struct {
 	Name   string
 	Title  string
 	Source string
+	// ByName: used only when a plan names it, not in the portfolio.
+	ByName bool
 	// Applies returns nil where the learner can work on such outputs, and
 	// else an error that says why not.
 	Applies func(columns []Column) error

@@ -58,7 +58,8 @@ func arguments(a *Audit) (args []argument, params []string) {
 	return args, params
 }
 
-func reproduce(a *Audit) Reproduce {
+// Reproduce says how to run the audit again.
+func (a *Audit) Reproduce() Reproduce {
 	if a.Spec.Custom {
 		return Reproduce{Note: "The mechanism is the caller's own: run the test that audited it again, with this seed."}
 	}

@@ -25,7 +25,7 @@ func Headline(r Report) string {
 		return "Invalid: the run failed: " + strings.TrimSuffix(r.Termination.Message, ".") + "."
 	}
 	if r.Termination.Reason == Stopped {
-		return fmt.Sprintf("Inconclusive: stopped after %d of %d certification samples a side; no bound is certified. %s.", r.Termination.SamplesUsed, r.Settings.Samples, upper(claimed))
+		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification samples a side; no bound is certified. %s.", grouped(r.Termination.SamplesUsed), grouped(r.Settings.Samples), upper(claimed))
 	}
 	return fmt.Sprintf("Inconclusive: %s certification samples a side cannot show more than epsilon >= %s%s, and the mechanism %s. Raise the number of samples.",
 		grouped(r.Settings.Samples), boundWords(r.Power.LargestBound, r.Claim.Epsilon), at, claimed)

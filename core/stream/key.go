@@ -1,7 +1,6 @@
 package stream
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 )
 
@@ -42,7 +41,7 @@ func (k Key) Sum() [32]byte {
 	for _, v := range [...]int{k.Trial, k.Side, k.Shard} {
 		b = binary.BigEndian.AppendUint64(b, uint64(int64(v)))
 	}
-	return sha256.Sum256(b)
+	return sha256Sum(b)
 }
 
 // New returns the stream that k names, at its beginning.

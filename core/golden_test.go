@@ -1,0 +1,49 @@
+package core_test
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// goldenPlans cover each learner, each kind of output and each relation.
+var goldenPlans = map[string]core.Plan{
+	"outcomes":  {Mechanism: "svt4", Claim: &core.Claim{Epsilon: 1}, Samples: 20_000, Explore: 4_000, Trials: 2, Seed: 7},
+	"histogram": {Mechanism: "laplace-mean-raw-denominator", Learner: "histogram", Samples: 20_000, Explore: 4_000, Trials: 2, Seed: 8},
+	"mixed":     {Mechanism: "svt3", Parameters: core.Params{"m": {Number: 4}}, Learner: "logistic", Samples: 5_000, Trials: 2, Seed: 9},
+	"random":    {Mechanism: "gaussian-mean", Relation: core.Replace, Finder: "random", Samples: 5_000, Trials: 3, Seed: 10},
+}
+
+// TestGoldenReports replays committed reports, exploration and all. It runs on
+// every platform that the tests run on, so that a report written on one gives
+// the same counts on the others. With -update it writes them anew.
+func TestGoldenReports(t *testing.T) {
+	for name, plan := range goldenPlans {
+		file := filepath.Join("testdata", "reports", name+".json")
+		if *update {
+			data, err := core.Canonical(audit(t, plan, 2))
+			if err == nil {
+				err = os.WriteFile(file, data, 0o644)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		validate(t, data)
+		r, _, err := core.ParseReport(data)
+		if err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		v, err := core.Verify(context.Background(), catalogue, core.LocalPool(catalogue, 2), r, true)
+		if err != nil || !v.OK() {
+			t.Errorf("%s: %v %v", file, err, v.Differences)
+		}
+	}
+}
