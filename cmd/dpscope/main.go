@@ -5,7 +5,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -22,8 +21,8 @@ import (
 const (
 	exitOK           = 0 // no violation found
 	exitViolation    = 1
-	exitUsage        = 2 // wrong usage or input
-	exitInconclusive = 3 // with -strict, and for a run that was stopped or failed
+	exitUsage        = 2 // wrong usage or input, a mechanism that fails among it
+	exitInconclusive = 3 // with -strict, and for a run that was stopped
 )
 
 // catalogue is all that is registered.
@@ -76,10 +75,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 // fail prints an error and returns the exit code that goes with it.
 func fail(stderr io.Writer, err error) int {
 	fmt.Fprintf(stderr, "dpscope: %v\n", err)
-	if core.IsInput(err) || errors.Is(err, os.ErrNotExist) {
-		return exitUsage
-	}
-	return exitInconclusive
+	return exitUsage
 }
 
 // generator says what this program is, for reports.

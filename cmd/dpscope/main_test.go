@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -43,4 +44,13 @@ func exitCode(err error) string {
 		return strconv.Itoa(exit.ExitCode())
 	}
 	return err.Error()
+}
+
+// TestExampleReplays: the example that the page shows first is a real report
+// of this version.
+func TestExampleReplays(t *testing.T) {
+	var out strings.Builder
+	if code := run([]string{"verify", "-full", "../../site/example.json"}, nil, &out, &out); code != exitOK {
+		t.Errorf("exit code %d: %s\ndpscope audit -mechanism svt4 -epsilon 1 -seed 7 -format json writes it anew", code, out.String())
+	}
 }

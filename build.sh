@@ -1,0 +1,110 @@
+#!/usr/bin/env bash
+# Builds, serves and tests dpscope. Works from any folder; needs Go, and for
+# the tests Chromium and Node, which it installs where it can.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")"
+
+usage() {
+	cat <<'END'
+Usage: ./build.sh COMMAND
+
+  build           make the site in dist/, with sizes; fails over budget
+  serve [flags]   build, then serve it on 127.0.0.1 (flags: see dpscope serve -h)
+  test            all tests: formatting, vet, Go, WebAssembly in Node, browser
+  help            this text
+END
+}
+
+say() { printf '\n== %s\n' "$*"; }
+
+die() {
+	printf 'build.sh: %s\n' "$*" >&2
+	exit 1
+}
+
+need_go() {
+	command -v go >/dev/null || die "no go command found; install Go 1.26 or later from https://go.dev/dl/"
+}
+
+build() {
+	need_go
+	go run ./site/build -out dist
+}
+
+# What a test of the site needs from the system: commands, and the Debian
+# packages that bring them.
+need_system() {
+	local packages=()
+	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
+		packages+=(chromium)
+	command -v node >/dev/null || packages+=(nodejs)
+	((${#packages[@]})) || return 0
+	local missing="the tests need ${packages[*]}, which cannot be installed here"
+	command -v apt-get >/dev/null || die "$missing (no apt-get); install it by hand"
+	local root=()
+	if [[ $(id -u) != 0 ]]; then
+		command -v sudo >/dev/null || die "$missing (neither root nor sudo); install it by hand"
+		root=(sudo)
+	fi
+	say "installing ${packages[*]}"
+	"${root[@]}" apt-get update
+	"${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${packages[@]}"
+}
+
+run_tests() {
+	need_go
+	need_system
+
+	say "gofmt"
+	local unformatted
+	unformatted=$(gofmt -l .)
+	[[ -z $unformatted ]] || die "not formatted: ${unformatted//$'\n'/ }; run gofmt -w on them"
+
+	local pure=(./core/... ./estimators/... ./mechanisms/...)
+	say "go vet, for the host and for the browser"
+	go vet ./...
+	GOOS=js GOARCH=wasm go vet "${pure[@]}" ./wasm/...
+
+	say "build"
+	build
+
+	local packages
+	mapfile -t packages < <(go list ./... | grep -v '/e2e$')
+	say "tests"
+	go test "${packages[@]}"
+
+	say "browser tests" # alone: they watch the clock
+	DPSCOPE_DIST=$PWD/dist go test -count=1 ./e2e
+
+	# The runtime has room for 12 KB of environment, so it gets what it needs.
+	say "tests of the core as WebAssembly, in Node"
+	GOOS=js GOARCH=wasm go test \
+		-exec "env -i PATH=$PATH HOME=$HOME $(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${pure[@]}"
+
+	say "all tests passed"
+}
+
+case "${1:-help}" in
+build)
+	shift
+	(($# == 0)) || die "build takes no arguments"
+	build
+	;;
+serve)
+	shift
+	build
+	exec go run ./cmd/dpscope serve "$@"
+	;;
+test)
+	shift
+	(($# == 0)) || die "test takes no arguments"
+	run_tests
+	;;
+help | -h | --help)
+	usage
+	;;
+*)
+	usage >&2
+	die "no such command: $1"
+	;;
+esac

@@ -1,0 +1,145 @@
+// Package browser starts a headless Chromium that talks to nobody but the
+// page under test, and records what the page says and asks for.
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+)
+
+// names under which Chromium is installed.
+var names = []string{"chromium", "chromium-browser", "google-chrome"}
+
+// Path finds the browser.
+func Path() (string, error) {
+	for _, n := range names {
+		if p, err := exec.LookPath(n); err == nil {
+			return p, nil
+		}
+	}
+	return "", errors.New("no Chromium found, looked for " + strings.Join(names, ", ") + "; on Debian: apt-get install chromium (./build.sh test does it)")
+}
+
+// Start starts a browser and returns a context for [Open]; cancel ends it.
+func Start(parent context.Context) (context.Context, context.CancelFunc, error) {
+	path, err := Path()
+	if err != nil {
+		return nil, nil, err
+	}
+	alloc, stop := chromedp.NewExecAllocator(parent,
+		chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
+		chromedp.Flag("disable-default-apps", true), chromedp.Flag("disable-extensions", true),
+		chromedp.Flag("disable-dev-shm-usage", true), chromedp.Flag("no-proxy-server", true))
+	ctx, cancel := chromedp.NewContext(alloc)
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		cancel()
+		stop()
+		return nil, nil, fmt.Errorf("starting %s: %w", path, err)
+	}
+	return ctx, func() { cancel(); stop() }, nil
+}
+
+// Tab is one page and what was heard from it.
+type Tab struct {
+	Ctx    context.Context
+	cancel context.CancelFunc
+
+	mu       sync.Mutex
+	errors   []string
+	requests []string
+}
+
+// Open opens a tab on a URL, 1100 by 1000 pixels.
+func Open(browser context.Context, url string) (*Tab, error) {
+	ctx, cancel := chromedp.NewContext(browser)
+	t := &Tab{Ctx: ctx, cancel: cancel}
+	err := chromedp.Listen(ctx, t.hear)
+	if err == nil {
+		_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	}
+	if err == nil {
+		err = chromedp.Do(ctx, chromedp.EmulateViewport(1100, 1000), chromedp.Navigate(url))
+	}
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	return t, nil
+}
+
+// Close closes the tab.
+func (t *Tab) Close() { t.cancel() }
+
+func (t *Tab) hear(ev any) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch ev := ev.(type) {
+	case *runtime.EventExceptionThrown:
+		t.errors = append(t.errors, "exception: "+exceptionWords(ev.ExceptionDetails))
+	case *runtime.EventConsoleAPICalled:
+		if ev.Type == runtime.ConsoleAPICalledTypeError || ev.Type == runtime.ConsoleAPICalledTypeWarning || ev.Type == runtime.ConsoleAPICalledTypeAssert {
+			words := make([]string, len(ev.Args))
+			for i, a := range ev.Args {
+				words[i] = string(a.Value)
+			}
+			t.errors = append(t.errors, fmt.Sprintf("console.%s: %s", ev.Type, strings.Join(words, " ")))
+		}
+	case *log.EventEntryAdded:
+		if ev.Entry.Level == log.EntryLevelError || ev.Entry.Level == log.EntryLevelWarning {
+			t.errors = append(t.errors, fmt.Sprintf("log: %s (%s)", ev.Entry.Text, ev.Entry.URL))
+		}
+	case *network.EventRequestWillBeSent:
+		t.requests = append(t.requests, ev.Request.URL)
+	}
+}
+
+func exceptionWords(d *runtime.ExceptionDetails) string {
+	if d.Exception != nil && d.Exception.Description != "" {
+		return d.Exception.Description
+	}
+	return d.Text
+}
+
+// Errors are the console errors, warnings and exceptions so far.
+func (t *Tab) Errors() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]string{}, t.errors...)
+}
+
+// Requests are the addresses that the page asked for so far.
+func (t *Tab) Requests() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return append([]string{}, t.requests...)
+}
+
+// Until waits for a JavaScript expression to be true.
+func (t *Tab) Until(expression string, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(t.Ctx, limit+5*time.Second)
+	defer cancel()
+	_, err := chromedp.Run(ctx, chromedp.Poll[bool]("!!("+expression+")", chromedp.WithPollingInterval(50*time.Millisecond), chromedp.WithPollingTimeout(limit)))
+	if err != nil {
+		return fmt.Errorf("waiting for %s: %w", expression, err)
+	}
+	return nil
+}
+
+// Eval evaluates JavaScript, awaiting a promise.
+func Eval[T any](t *Tab, expression string) (T, error) {
+	ctx, cancel := context.WithTimeout(t.Ctx, 60*time.Second)
+	defer cancel()
+	return chromedp.Run(ctx, chromedp.Evaluate[T](expression, chromedp.EvalAwaitPromise))
+}

@@ -1,0 +1,103 @@
+package e2e
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/e2e/browser"
+)
+
+// TestPolicy: the page's policy is sent, and the browser enforces it.
+func TestPolicy(t *testing.T) {
+	res, err := http.Get(site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res.Body.Close()
+	policy := res.Header.Get("Content-Security-Policy")
+	for _, want := range []string{"default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "connect-src 'self'", "style-src 'self'", "img-src 'self' blob: data:", "frame-src 'self'"} {
+		if !strings.Contains(policy, want) {
+			t.Errorf("the policy %q lacks %q", policy, want)
+		}
+	}
+	tab, err := browser.Open(chromium, site)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
+	if errs := tab.Errors(); len(errs) > 0 {
+		t.Errorf("the page complains: %v", errs)
+	}
+	// Nothing can be sent to another host, and no inline script runs.
+	refused := eval[string](t, tab, `fetch("http://127.0.0.2:9/", {method: "POST", body: "data"}).then(() => "sent", e => "refused")`)
+	inline := eval[bool](t, tab, `(() => { const s = document.createElement("script"); s.textContent = "window.inlineRan = true"; document.head.append(s); return window.inlineRan === true })()`)
+	if refused != "refused" || inline {
+		t.Errorf("fetch to another host: %s; inline script ran: %v", refused, inline)
+	}
+	violations := strings.Join(tab.Errors(), "\n")
+	if !strings.Contains(violations, "connect-src") || !strings.Contains(violations, "script-src") {
+		t.Errorf("the browser does not say that the policy refused them: %s", violations)
+	}
+	for _, url := range tab.Requests() {
+		if strings.HasPrefix(url, "http") && !strings.HasPrefix(url, site) && !strings.Contains(url, "127.0.0.2") {
+			t.Errorf("asked for %s", url)
+		}
+	}
+}
+
+// TestAddressState: the state comes from the address, bad values are named and
+// replaced by defaults, and a change is written back.
+func TestAddressState(t *testing.T) {
+	tab := open(t, "#v=1&mechanism=svt3&epsilon=0.5&seed=99&p.c=2&samples=12345&unknown=1")
+	for id, want := range map[string]string{"mechanism": "svt3", "epsilon": "0.5", "seed": "99", "samples": "12345"} {
+		if got := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s").value`, id)); got != want {
+			t.Errorf("#%s is %q, want %q", id, got, want)
+		}
+	}
+	eval[bool](t, tab, `(() => { const e = document.querySelector("#epsilon"); e.value = "0.25"; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
+	until(t, tab, `location.hash.includes("epsilon=0.25") && location.hash.includes("p.c=2") && location.hash.includes("seed=99")`, 5*time.Second)
+
+	bad := open(t, "#v=1&mechanism=svt44&samples=many")
+	until(t, bad, `document.querySelector("#notice").textContent.includes("svt44")`, 5*time.Second)
+	if now := eval[string](t, bad, `document.querySelector("#mechanism").value`); now == "" {
+		t.Error("no mechanism is chosen")
+	}
+}
+
+// TestBadInputKeepsTheResult: a value out of range is named at its field, Run
+// does nothing with it, and what was shown stays.
+func TestBadInputKeepsTheResult(t *testing.T) {
+	tab := open(t, svt4+"1")
+	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
+	for _, c := range []struct{ field, value, says string }{
+		{"epsilon", "-1", "above 0"},
+		{"delta", "1", "[0, 1)"},
+		{"samples", "5", "[100, 1000000000]"},
+	} {
+		old := eval[string](t, tab, fmt.Sprintf(`(() => { const e = document.querySelector("#%s"), old = e.value; e.value = %q;
+			e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return old })()`, c.field, c.value))
+		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") === "true" && document.body.innerText.includes(%q)`, c.field, c.says), 5*time.Second)
+		if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
+			t.Errorf("%s: the old result is gone", c.field)
+		}
+		eval[bool](t, tab, fmt.Sprintf(`(() => { const e = document.querySelector("#%s"); e.value = %q; e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`, c.field, old))
+		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") !== "true"`, c.field), 5*time.Second)
+	}
+}
+
+// TestNarrow: nothing is wider than a small phone, before and after a run.
+func TestNarrow(t *testing.T) {
+	tab := open(t, svt4+"2")
+	if err := resize(tab, 360, 740); err != nil {
+		t.Fatal(err)
+	}
+	click(t, tab, "#run")
+	finish(t, tab, time.Minute)
+	if wide := eval[int](t, tab, `document.documentElement.scrollWidth`); wide > 360 {
+		t.Errorf("the page is %d px wide in a window of 360", wide)
+	}
+}

@@ -1,0 +1,81 @@
+package e2e
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+
+	"github.com/dpscope/dpscope/e2e/browser"
+)
+
+var (
+	screenshots = flag.String("screenshots", "", "folder to write screenshots of the page to")
+	everything  = flag.Bool("everything", false, "with -screenshots: more than the README's")
+)
+
+func resize(tab *browser.Tab, width, height int64) error {
+	return chromedp.Do(tab.Ctx, chromedp.EmulateViewport(width, height))
+}
+
+// TestScreenshots writes the README's picture of the page, and with
+// -everything the page after runs with each kind of chart, light and dark, wide
+// and on a small phone:
+//
+//	go test ./e2e -run TestScreenshots -screenshots ../docs
+func TestScreenshots(t *testing.T) {
+	if *screenshots == "" {
+		t.Skip("no -screenshots folder")
+	}
+	shoot(t, "page", "#v=1&mechanism=svt4&epsilon=1&seed=7&workers=2", 1180, 1240, false, false)
+	if !*everything {
+		return
+	}
+	for _, run := range []struct{ name, mechanism string }{
+		{"outcomes", "svt4"}, {"histogram", "laplace-mean"}, {"score", "svt3"}, {"few", "randomised-response"},
+	} {
+		for _, dark := range []bool{false, true} {
+			for _, width := range []int64{360, 1400} {
+				name := fmt.Sprintf("%s-%d-dark-%v", run.name, width, dark)
+				shoot(t, name, "#v=1&epsilon=1&samples=20000&trials=2&workers=2&mechanism="+run.mechanism, width, 900, dark, true)
+			}
+		}
+	}
+}
+
+// shoot runs the audit at a state and writes a picture of the page.
+func shoot(t *testing.T, name, fragment string, width, height int64, dark, whole bool) {
+	t.Helper()
+	tab := open(t, fragment)
+	scheme := "light"
+	if dark {
+		scheme = "dark"
+	}
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}}
+	if _, err := chromedp.Call(tab.Ctx, emulation.SetEmulatedMedia, media); err != nil {
+		t.Fatal(err)
+	}
+	if err := resize(tab, width, height); err != nil {
+		t.Fatal(err)
+	}
+	click(t, tab, "#run")
+	finish(t, tab, 2*time.Minute)
+	until(t, tab, `document.querySelectorAll("#chart .picture svg").length === 1`, 5*time.Second)
+	eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), true)`)
+	capture := chromedp.CaptureScreenshot()
+	if whole {
+		capture = chromedp.FullScreenshot(100)
+	}
+	picture, err := chromedp.Run(tab.Ctx, capture)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(*screenshots, name+".png"), picture, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,183 @@
+// Package e2e drives the built page in a headless Chromium, as a user would.
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/e2e/browser"
+)
+
+var (
+	site     string // address of the served page, with a slash at the end
+	dist     string // folder of the built site
+	program  string // the built command
+	chromium context.Context
+)
+
+// TestMain builds the site and the command, serves the one with the other, and
+// starts one browser for all tests.
+func TestMain(m *testing.M) {
+	code, err := setUp(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func setUp(m *testing.M) (int, error) {
+	if _, err := browser.Path(); err != nil {
+		return 1, err
+	}
+	dir, err := os.MkdirTemp("", "dpscope-e2e-")
+	if err != nil {
+		return 1, err
+	}
+	defer os.RemoveAll(dir)
+	dist, program = filepath.Join(dir, "dist"), filepath.Join(dir, "dpscope")
+	if ready := os.Getenv("DPSCOPE_DIST"); ready != "" {
+		dist = ready
+	} else if out, err := goCommand("run", "./site/build", "-out", dist).CombinedOutput(); err != nil {
+		return 1, fmt.Errorf("building the site: %w\n%s", err, out)
+	}
+	if out, err := goCommand("build", "-o", program, "./cmd/dpscope").CombinedOutput(); err != nil {
+		return 1, fmt.Errorf("building the command: %w\n%s", err, out)
+	}
+	server := exec.Command(program, "serve", "-addr", "127.0.0.1:0", "-dir", dist)
+	printed, err := server.StdoutPipe()
+	if err != nil {
+		return 1, err
+	}
+	if err := server.Start(); err != nil {
+		return 1, err
+	}
+	defer func() { server.Process.Signal(os.Interrupt); server.Wait() }()
+	for lines := bufio.NewScanner(printed); site == "" && lines.Scan(); {
+		if _, address, ok := strings.Cut(lines.Text(), "http://"); ok {
+			site = "http://" + strings.TrimRight(strings.Fields(address)[0], "/.") + "/"
+		}
+	}
+	if site == "" {
+		return 1, errors.New("serve printed no address")
+	}
+	ctx, stop, err := browser.Start(context.Background())
+	if err != nil {
+		return 1, err
+	}
+	defer stop()
+	chromium = ctx
+	return m.Run(), nil
+}
+
+// goCommand runs the go command in the project's root.
+func goCommand(args ...string) *exec.Cmd {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = ".."
+	return cmd
+}
+
+// open opens the page at a state and waits until it can run. Whatever the page
+// complains about, and whatever it asks of another host, fails the test.
+func open(t *testing.T, fragment string) *browser.Tab {
+	t.Helper()
+	tab, err := browser.Open(chromium, site+fragment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, e := range tab.Errors() {
+			t.Errorf("the page complains: %s", e)
+		}
+		for _, url := range tab.Requests() {
+			if !strings.HasPrefix(url, site) && !strings.HasPrefix(url, "blob:") && !strings.HasPrefix(url, "data:") {
+				t.Errorf("the page asks for %s", url)
+			}
+		}
+		tab.Close()
+	})
+	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
+	return tab
+}
+
+func until(t *testing.T, tab *browser.Tab, expression string, limit time.Duration) {
+	t.Helper()
+	if err := tab.Until(expression, limit); err != nil {
+		state, _ := browser.Eval[string](tab, `document.body.dataset.state + " | " + document.querySelector("#notice").textContent + " | " + document.querySelector("#verdict").textContent`)
+		t.Fatalf("%v\nthe page is at: %s\nit complained: %v", err, state, tab.Errors())
+	}
+}
+
+func eval[T any](t *testing.T, tab *browser.Tab, expression string) T {
+	t.Helper()
+	v, err := browser.Eval[T](tab, expression)
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
+	}
+	return v
+}
+
+func click(t *testing.T, tab *browser.Tab, selector string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(tab.Ctx, 10*time.Second)
+	defer cancel()
+	if err := chromedp.Do(ctx, chromedp.Click(selector)); err != nil {
+		t.Fatalf("click %s: %v", selector, err)
+	}
+}
+
+// finish waits for the end of a run and returns its report.
+func finish(t *testing.T, tab *browser.Tab, limit time.Duration) core.Report {
+	t.Helper()
+	until(t, tab, `document.body.dataset.state === "done"`, limit)
+	return reportOf(t, tab)
+}
+
+// reportOf is the report that the page holds, through the file that its Save
+// button would write.
+func reportOf(t *testing.T, tab *browser.Tab) core.Report {
+	t.Helper()
+	text := eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)
+	r, newer, err := core.ParseReport([]byte(text))
+	if err != nil || newer {
+		t.Fatalf("the page's report: %v (newer: %v)", err, newer)
+	}
+	return r
+}
+
+// audit runs the command line and returns its report.
+func audit(t *testing.T, args ...string) core.Report {
+	t.Helper()
+	cmd := exec.Command(program, append([]string{"audit", "-format", "json"}, args...)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Run() // its exit code tells the verdict
+	r, _, err := core.ParseReport(stdout.Bytes())
+	if err != nil {
+		t.Fatalf("dpscope audit %v: %v\n%s", args, err, stderr.String())
+	}
+	return r
+}
+
+// sameCounts compares what certification counted.
+func sameCounts(t *testing.T, what string, a, b core.Report) {
+	t.Helper()
+	x, _ := json.Marshal([]any{a.Results[0].Counts, a.Results[0].Explored, a.Results[0].Pair, a.Results[0].Direction, a.Verdict})
+	y, _ := json.Marshal([]any{b.Results[0].Counts, b.Results[0].Explored, b.Results[0].Pair, b.Results[0].Direction, b.Verdict})
+	if !bytes.Equal(x, y) {
+		t.Errorf("%s:\n%s\n%s", what, x, y)
+	}
+}

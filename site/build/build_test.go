@@ -1,0 +1,188 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestCodingsReturnWhatTheyWereGiven(t *testing.T) {
+	text := bytes.Repeat([]byte("a bound is a number; "), 500)
+	for _, c := range []coding{gzipCoding, brotliCoding} {
+		for _, data := range [][]byte{{}, {0}, text} {
+			packed, err := c.pack(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, err := c.unpack(packed)
+			if err != nil || !bytes.Equal(back, data) {
+				t.Errorf("%s: %d bytes come back as %d, %v", c.suffix, len(data), len(back), err)
+			}
+			if again, _ := c.pack(data); !bytes.Equal(again, packed) {
+				t.Errorf("%s: two packings of %d bytes differ", c.suffix, len(data))
+			}
+			if len(data) > 1000 && len(packed) > len(data)/10 {
+				t.Errorf("%s: %d bytes became %d", c.suffix, len(data), len(packed))
+			}
+		}
+	}
+}
+
+// A sibling is made anew exactly when it does not unpack to the file.
+func TestSiblingIsKeptWhileItFits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	one, two := []byte(strings.Repeat("one", 100)), []byte(strings.Repeat("two", 100))
+	made := 0
+	c := gzipCoding
+	c.pack = func(b []byte) ([]byte, error) { made++; return gzipCoding.pack(b) }
+	for i, step := range []struct {
+		data []byte
+		made int
+	}{{one, 1}, {one, 1}, {two, 2}, {two, 2}, {one, 3}} {
+		n, err := c.sibling(path, step.data)
+		if err != nil || made != step.made {
+			t.Fatalf("step %d: packed %d times, want %d; %v", i, made, step.made, err)
+		}
+		if on, err := os.ReadFile(path + ".gz"); err != nil || len(on) != n {
+			t.Errorf("step %d: %d bytes, reported %d, %v", i, len(on), n, err)
+		}
+	}
+	if err := os.WriteFile(path+".gz", []byte("broken"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.sibling(path, one); err != nil || made != 4 {
+		t.Errorf("over a broken sibling: packed %d times, want 4; %v", made, err)
+	}
+}
+
+func TestWrite(t *testing.T) {
+	out := t.TempDir()
+	if err := os.WriteFile(filepath.Join(out, "mine.txt"), []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := write(out, "go1", []file{{"b.js", []byte("b")}, {"a.html", []byte("a")}}); err != nil {
+		t.Fatal(err)
+	}
+	info, err := write(out, "go1", []file{{"c.css", []byte("c")}, {"a.html", []byte("abc")}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	entries, err := os.ReadDir(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		names = append(names, e.Name())
+	}
+	if got, want := strings.Join(names, " "), "a.html a.html.br a.html.gz build-info.json c.css c.css.br c.css.gz mine.txt"; got != want {
+		t.Errorf("files %q, want %q", got, want)
+	}
+	data, err := os.ReadFile(filepath.Join(out, infoName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var onDisk buildInfo
+	if err := json.Unmarshal(data, &onDisk); err != nil {
+		t.Fatal(err)
+	}
+	// sha256 of "abc", from FIPS 180-2.
+	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+	if f := onDisk.Files[0]; f.Name != "a.html" || f.SHA256 != abc || f.Bytes != 3 || f != info.Files[0] {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestBudget(t *testing.T) {
+	for _, c := range []struct {
+		files []fileInfo
+		over  string
+	}{
+		{[]fileInfo{{Name: "core.wasm", Brotli: coreBudget}, {Name: "page.js", Brotli: pageBudget}}, ""},
+		{[]fileInfo{{Name: "core.wasm", Brotli: coreBudget + 1}}, "core.wasm"},
+		{[]fileInfo{{Name: "page.js", Brotli: pageBudget}, {Name: "page.css", Brotli: 1}}, "page"},
+		{[]fileInfo{{Name: "example.json", Brotli: 2 * pageBudget}}, ""},
+	} {
+		err := buildInfo{Files: c.files}.overBudget()
+		if (err == nil) != (c.over == "") || err != nil && !strings.Contains(err.Error(), c.over) {
+			t.Errorf("%+v: %v, want %q", c.files, err, c.over)
+		}
+	}
+}
+
+func TestCompareNamesTheDifference(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	for _, dir := range []string{a, b} {
+		for _, name := range []string{"x", "y"} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(name), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n, err := compare(a, b); n != 2 || err != nil {
+		t.Errorf("equal folders: %d, %v", n, err)
+	}
+	if err := os.WriteFile(filepath.Join(b, "y"), []byte("z"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compare(a, b); err == nil || !strings.Contains(err.Error(), "y differs") {
+		t.Errorf("a changed file: %v", err)
+	}
+	if err := os.Remove(filepath.Join(b, "x")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := compare(a, b); err == nil {
+		t.Error("a missing file was not seen")
+	}
+}
+
+// The worker's script holds Go's own part and runs without modules.
+func TestBundleWorker(t *testing.T) {
+	t.Chdir("../..")
+	goroot, err := goEnv("GOROOT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := bundle(goroot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := bundle(goroot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, f := range all {
+		if !bytes.Equal(f.data, again[i].data) {
+			t.Errorf("%s differs between two builds", f.name)
+		}
+		if bytes.Contains(f.data, []byte(goroot)) {
+			t.Errorf("%s names the folder of Go", f.name)
+		}
+		if f.name != "worker.js" {
+			continue
+		}
+		for _, word := range []string{"syscall/js.valueCall", "dpscopeShell"} {
+			if !bytes.Contains(f.data, []byte(word)) {
+				t.Errorf("worker.js lacks %q", word)
+			}
+		}
+		if bytes.Contains(f.data, []byte("import ")) {
+			t.Error("worker.js imports")
+		}
+	}
+	if _, err := bundleOne("site/absent.js", 0, goroot); err == nil || !strings.Contains(err.Error(), "absent.js") {
+		t.Errorf("a missing script: %v", err)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{{"-colour"}, {"dist"}} {
+		if code := run(args, io.Discard, io.Discard); code != 2 {
+			t.Errorf("build %v: exit code %d, want 2", args, code)
+		}
+	}
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/evanw/esbuild/pkg/api"
+)
+
+// file is one file of the site.
+type file struct {
+	name string
+	data []byte
+}
+
+// asIs are files that the site needs and that are copied unchanged. Those of
+// the second list may be absent.
+var (
+	asIs         = []string{"index.html"}
+	asIsOptional = []string{"site/example.json", "site/icon.svg"}
+)
+
+// bundle makes everything but the core: one script for the page, one for the
+// workers (with wasm_exec.js of the given GOROOT), and the styles.
+func bundle(goroot string) ([]file, error) {
+	var files []file
+	for _, entry := range []struct {
+		name   string
+		format api.Format
+	}{{"page.js", api.FormatESModule}, {"page.css", api.FormatDefault}, {"worker.js", api.FormatIIFE}} {
+		data, err := bundleOne(filepath.Join("site", entry.name), entry.format, goroot)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{entry.name, data})
+	}
+	for i, name := range append(append([]string{}, asIs...), asIsOptional...) {
+		data, err := os.ReadFile(name)
+		if i >= len(asIs) && errors.Is(err, os.ErrNotExist) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, file{filepath.Base(name), data})
+	}
+	return files, nil
+}
+
+func bundleOne(path string, format api.Format, goroot string) ([]byte, error) {
+	res := api.Build(api.BuildOptions{
+		EntryPoints:       []string{path},
+		Bundle:            true,
+		Format:            format,
+		Target:            api.ES2022,
+		Charset:           api.CharsetUTF8,
+		LegalComments:     api.LegalCommentsNone,
+		MinifyWhitespace:  true,
+		MinifyIdentifiers: true,
+		MinifySyntax:      true,
+		Alias:             map[string]string{"wasm_exec.js": filepath.Join(goroot, "lib", "wasm", "wasm_exec.js")},
+		Loader:            map[string]api.Loader{".svg": api.LoaderDataURL},
+		LogLevel:          api.LogLevelSilent,
+	})
+	if len(res.Errors) > 0 {
+		lines := api.FormatMessages(res.Errors, api.FormatMessagesOptions{Kind: api.ErrorMessage})
+		return nil, fmt.Errorf("%s: %s", path, strings.TrimSpace(strings.Join(lines, "")))
+	}
+	if len(res.OutputFiles) != 1 {
+		return nil, fmt.Errorf("%s: bundled into %d files, must be one", path, len(res.OutputFiles))
+	}
+	return res.OutputFiles[0].Contents, nil
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// buildInfo is build-info.json: what was built and how large it is. The page
+// reads the core's hash from it.
+type buildInfo struct {
+	Version string     `json:"version"`
+	Go      string     `json:"go"`
+	Files   []fileInfo `json:"files"` // by name
+}
+
+type fileInfo struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+	Bytes  int    `json:"bytes"`
+	Gzip   int    `json:"gzip"`
+	Brotli int    `json:"brotli"`
+}
+
+const infoName = "build-info.json"
+
+// Budgets in bytes of brotli.
+const (
+	coreBudget = 1 << 20
+	pageBudget = 60 << 10 // index.html, scripts and styles together
+)
+
+// write puts the files, their siblings and build-info.json into the folder
+// out, and removes what an earlier build left there that is no more.
+func write(out, goVersion string, files []file) (buildInfo, error) {
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	info := buildInfo{Version: core.Version, Go: goVersion}
+	for _, f := range files {
+		path := filepath.Join(out, f.name)
+		if err := os.WriteFile(path, f.data, 0o644); err != nil {
+			return info, err
+		}
+		gz, err := gzipCoding.sibling(path, f.data)
+		if err != nil {
+			return info, err
+		}
+		br, err := brotliCoding.sibling(path, f.data)
+		if err != nil {
+			return info, err
+		}
+		sum := sha256.Sum256(f.data)
+		info.Files = append(info.Files, fileInfo{Name: f.name, SHA256: hex.EncodeToString(sum[:]), Bytes: len(f.data), Gzip: gz, Brotli: br})
+	}
+	if err := removeStale(out, info); err != nil {
+		return info, err
+	}
+	data, err := json.MarshalIndent(info, "", "  ")
+	if err != nil {
+		return info, err
+	}
+	return info, os.WriteFile(filepath.Join(out, infoName), append(data, '\n'), 0o644)
+}
+
+// removeStale removes the files that the folder's build-info.json lists and
+// info does not; others are not ours.
+func removeStale(out string, info buildInfo) error {
+	data, err := os.ReadFile(filepath.Join(out, infoName))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	var old buildInfo
+	if json.Unmarshal(data, &old) != nil {
+		return nil // not ours, or broken: it is about to be replaced
+	}
+	for _, f := range old.Files {
+		if !filepath.IsLocal(f.Name) || slices.ContainsFunc(info.Files, func(n fileInfo) bool { return n.Name == f.Name }) {
+			continue
+		}
+		for _, suffix := range []string{"", gzipCoding.suffix, brotliCoding.suffix} {
+			if err := os.Remove(filepath.Join(out, f.Name+suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (b buildInfo) table(w io.Writer) {
+	fmt.Fprintf(w, "%-16s %10s %10s %10s\n", "file", "bytes", "gzip", "brotli")
+	for _, f := range b.Files {
+		fmt.Fprintf(w, "%-16s %10d %10d %10d\n", f.Name, f.Bytes, f.Gzip, f.Brotli)
+	}
+	core, page := b.budgeted()
+	fmt.Fprintf(w, "brotli: core %d of %d, page %d of %d\n", core, coreBudget, page, pageBudget)
+}
+
+// budgeted adds up the brotli sizes that have a budget.
+func (b buildInfo) budgeted() (core, page int) {
+	for _, f := range b.Files {
+		switch filepath.Ext(f.Name) {
+		case ".wasm":
+			core += f.Brotli
+		case ".html", ".js", ".css":
+			page += f.Brotli
+		}
+	}
+	return core, page
+}
+
+func (b buildInfo) overBudget() error {
+	core, page := b.budgeted()
+	if core > coreBudget {
+		return fmt.Errorf("core.wasm is %d bytes in brotli, must be at most %d: import less", core, coreBudget)
+	}
+	if page > pageBudget {
+		return fmt.Errorf("page, scripts and styles are %d bytes in brotli, must be at most %d", page, pageBudget)
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+// Command build makes the site: the WebAssembly core, the page's scripts and
+// styles, their compressed siblings and build-info.json, all in one folder
+// that any static server can serve, under any path.
+//
+//	go run ./site/build [-out dist] [-check]
+//
+// It is run from the root of the module. The same sources and the same Go make
+// the same bytes; -check builds twice and compares. It fails when a file is
+// over its budget.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+func run(args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("build", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	out := flags.String("out", "dist", "`folder` to build into")
+	check := flags.Bool("check", false, "build twice into temporary folders, compare, keep nothing")
+	if err := flags.Parse(args); err != nil {
+		return 2
+	}
+	if flags.NArg() > 0 {
+		fmt.Fprintf(stderr, "build: unexpected argument %q\n", flags.Arg(0))
+		return 2
+	}
+	var err error
+	if *check {
+		err = checkReproducible(stdout)
+	} else {
+		err = build(*out, stdout)
+	}
+	if err != nil {
+		fmt.Fprintf(stderr, "build: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// build makes the site in the folder out and prints its sizes.
+func build(out string, stdout io.Writer) error {
+	if _, err := os.Stat("wasm/worker"); err != nil {
+		return fmt.Errorf("run it from the root of the module: %w", err)
+	}
+	goroot, err := goEnv("GOROOT")
+	if err != nil {
+		return err
+	}
+	version, err := goEnv("GOVERSION")
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	files, err := bundle(goroot)
+	if err != nil {
+		return err
+	}
+	core, err := compileCore()
+	if err != nil {
+		return err
+	}
+	files = append(files, core)
+	info, err := write(out, version, files)
+	if err != nil {
+		return err
+	}
+	info.table(stdout)
+	return info.overBudget()
+}
+
+// goEnv asks the go command that will build the core.
+func goEnv(name string) (string, error) {
+	out, err := exec.Command("go", "env", name).Output()
+	if err != nil {
+		return "", fmt.Errorf("go env %s: %w", name, err)
+	}
+	return strings.TrimSpace(string(out)), nil
+}

@@ -1,0 +1,33 @@
+// Elements, built without markup strings: reports are strangers' files.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+function fill(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else element.setAttribute(name, value === true ? "" : String(value));
+  }
+  for (const child of children.flat(Infinity)) {
+    if (child !== undefined && child !== null && child !== false) element.append(child);
+  }
+  return element;
+}
+
+/** An HTML element. `on...` attributes are listeners; absent children are skipped. */
+export const html = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
+
+/** An SVG element. Only attributes: the policy allows no style attribute. */
+export const svg = (name, attributes, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
+
+/** @returns {HTMLElement} the element of the page with this id */
+export const byId = (id) => document.getElementById(id);
+
+/** Head and body rows of a table; cells of the first column head their rows. */
+export function tableRows(head, rows) {
+  const out = [];
+  if (head) out.push(html("thead", {}, html("tr", {}, head.map((cell, i) => html("th", { scope: "col", class: i ? "number" : null }, cell)))));
+  out.push(html("tbody", {}, rows.map((row) => html("tr", {}, row.map((cell, i) =>
+    i ? html("td", { class: head ? "number" : null }, cell) : html("th", { scope: "row" }, cell))))));
+  return out;
+}

@@ -1,0 +1,248 @@
+// The core, seen from the page: one compiled module, a coordinator and task
+// workers, requests with ids. The messages are those of protocol.d.ts.
+
+const SAY_STOPPING = 500; // ms after a stop without an answer
+const END_UNSTOPPED = 2000; // then all workers are ended
+const DEATHS_AT_START = 3; // of one task worker, before it is given up
+
+/** The core refused a request. */
+export class Refused extends Error {
+  /** @param {import("./protocol").Refusal} refusal */
+  constructor(refusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+/** The core ended, or was ended, with the request unanswered. */
+export class Ended extends Error {
+  constructor(reason, stopped = false) {
+    super(reason);
+    this.stopped = stopped; // on the user's wish
+  }
+}
+
+export class Engine {
+  /** Task workers by number. */
+  workers = [];
+  /** @type {import("./protocol").ReadyValue | null} */
+  ready = null;
+  #module = null;
+  #info = null;
+  #coordinator = null;
+  #pending = new Map();
+  #last = 0;
+  #size = 1;
+  #starting = null;
+  #on;
+  #options;
+
+  /**
+   * @param {{lost(worker: number, reason: string): void, died(reason: string): void}} on
+   * @param {{hangAfterMs?: number}} options for tests
+   */
+  constructor(on, options = {}) {
+    this.#on = on;
+    this.#options = options;
+  }
+
+  /** build-info.json, or null where a server has none. @returns {Promise<import("./protocol").BuildInfo | null>} */
+  async info() {
+    if (!this.#info) {
+      try {
+        const answer = await fetch(beside("build-info.json"));
+        if (answer.ok) this.#info = await answer.json();
+      } catch { /* a core without its size is a core */ }
+    }
+    return this.#info;
+  }
+
+  /** Fetches and compiles the core. Throws an Error in words for the user. */
+  async load() {
+    if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, or it is switched off.");
+    let answer;
+    try {
+      answer = await fetch(beside("core.wasm"));
+    } catch (error) {
+      throw new Error(`core.wasm could not be fetched (${error.message}). Is the server still there?`);
+    }
+    if (!answer.ok) throw new Error(`core.wasm could not be fetched: the server answered ${answer.status}. It belongs beside page.js.`);
+    try {
+      const streams = WebAssembly.compileStreaming && answer.headers.get("Content-Type")?.startsWith("application/wasm");
+      this.#module = await (streams ? WebAssembly.compileStreaming(answer) : WebAssembly.compile(await answer.arrayBuffer()));
+    } catch (error) {
+      if (/unsafe-eval|security policy/i.test(error.message)) {
+        throw new Error("The server's content security policy forbids WebAssembly: script-src needs 'wasm-unsafe-eval'.");
+      }
+      throw new Error(`core.wasm is not a WebAssembly module that this browser can run (${error.message}).`);
+    }
+  }
+
+  /** Starts the coordinator and `size` task workers. @returns {Promise<import("./protocol").ReadyValue>} */
+  async start(size) {
+    this.#end("the workers were started anew");
+    this.#size = size;
+    const info = await this.info();
+    const worker = this.#spawn({
+      role: "coordinator", worker: 0, hangAfterMs: this.#options.hangAfterMs,
+      coreSha256: info?.files.find((file) => file.name === "core.wasm")?.sha256,
+    });
+    this.#coordinator = worker;
+    const ready = new Promise((resolve, reject) => { this.#starting = { resolve, reject }; });
+    worker.onmessage = ({ data }) => this.#hear(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      this.#died(event.message || "worker.js could not be loaded");
+    };
+    for (let n = 0; n < size; n++) this.#attach(n, 0);
+    return ready;
+  }
+
+  /** Ends all workers and starts as many anew. */
+  restart() { return this.start(this.#size); }
+
+  /** Makes it `size` task workers. Not during a run. */
+  resize(size) {
+    this.#size = size;
+    if (!this.#coordinator) return;
+    while (this.workers.length > size) {
+      const n = this.workers.length - 1;
+      this.#post({ type: "detach", worker: n });
+      this.workers.pop().terminate();
+    }
+    for (let n = this.workers.length; n < size; n++) this.#attach(n, 0);
+  }
+
+  /** Ends task worker n, tells the coordinator, and attaches a fresh one. */
+  endWorker(n, reason = "ended by the page") { this.#replace(n, reason, true, 0); }
+
+  /** @returns {Promise<import("./protocol").CheckedValue>} */
+  check(plan) { return this.#request("check", JSON.stringify(plan)).answer; }
+  /** @param {string} text @returns {Promise<import("./protocol").ReportedValue>} */
+  open(text) { return this.#request("open", text).answer; }
+  /** @returns {{id: number, answer: Promise<import("./protocol").ReportedValue>}} */
+  run(plan, progress) { return this.#request("run", JSON.stringify(plan), progress); }
+  /** @returns {{id: number, answer: Promise<import("./protocol").VerifiedValue>}} */
+  verify(text, progress) { return this.#request("verify", text, progress); }
+
+  /**
+   * Stops a run or a verification; its answer arrives as ever. When none does
+   * in time, the request fails and all is to be started anew.
+   * @param {() => void} late called when the answer takes its time
+   * @param {() => void} unstopped called when it was given up
+   */
+  stop(id, late, unstopped) {
+    const request = this.#pending.get(id);
+    if (!request || request.timers) return;
+    this.#post({ type: "stop", id });
+    request.timers = [
+      setTimeout(late, SAY_STOPPING),
+      setTimeout(() => {
+        this.#settle(id)?.reject(new Ended("The core did not answer and its workers were ended.", true));
+        unstopped();
+      }, END_UNSTOPPED),
+    ];
+  }
+
+  #request(type, json, progress) {
+    const id = ++this.#last;
+    const answer = new Promise((resolve, reject) => {
+      if (!this.#coordinator) {
+        reject(new Ended("the core is not running"));
+        return;
+      }
+      this.#pending.set(id, { resolve, reject, progress });
+      this.#post({ type, id, json });
+    });
+    return { id, answer };
+  }
+
+  /** Takes a request from the pending ones. */
+  #settle(id) {
+    const request = this.#pending.get(id);
+    this.#pending.delete(id);
+    request?.timers?.forEach(clearTimeout);
+    return request;
+  }
+
+  /** A message from the coordinator. */
+  #hear(message) {
+    switch (message.type) {
+      case "ready":
+        this.ready = JSON.parse(message.json);
+        this.#starting?.resolve(this.ready);
+        this.#starting = null;
+        break;
+      case "progress":
+        this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
+        break;
+      case "checked": case "report": case "verified":
+        this.#settle(message.id)?.resolve(JSON.parse(message.json));
+        break;
+      case "refused":
+        this.#settle(message.id)?.reject(new Refused(JSON.parse(message.json)));
+        break;
+      case "replace": // the coordinator knows already
+        this.#replace(message.worker, message.reason, false, 0);
+        break;
+      case "dead":
+        this.#died(message.reason);
+    }
+  }
+
+  #post(message, transfer = []) { this.#coordinator?.postMessage(message, transfer); }
+
+  #spawn(start) {
+    const worker = new Worker(beside("worker.js"));
+    worker.postMessage({ type: "start", module: this.#module, ...start });
+    return worker;
+  }
+
+  /** Starts task worker n and connects it to the coordinator. */
+  #attach(n, deaths) {
+    const worker = this.#spawn({ role: "task", worker: n });
+    this.workers[n] = worker;
+    let lived = false;
+    const die = (reason) => {
+      if (this.workers[n] === worker) this.#replace(n, reason, true, lived ? 0 : deaths + 1);
+    };
+    worker.onmessage = ({ data }) => {
+      if (data.type === "ready") lived = true;
+      if (data.type === "dead") die(data.reason);
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      die(event.message || "worker.js could not be loaded");
+    };
+    const { port1, port2 } = new MessageChannel();
+    this.#post({ type: "attach", worker: n, port: port1 }, [port1]);
+    worker.postMessage({ type: "serve", port: port2 }, [port2]);
+  }
+
+  #replace(n, reason, tell, deaths) {
+    if (!this.workers[n]) return;
+    this.workers[n].terminate();
+    if (tell) this.#post({ type: "lost", worker: n, reason });
+    this.#on.lost(n, reason);
+    if (deaths < DEATHS_AT_START) this.#attach(n, deaths);
+  }
+
+  #died(reason) {
+    this.#end(reason);
+    this.#on.died(reason);
+  }
+
+  /** Ends all workers; what is pending fails. */
+  #end(reason) {
+    this.#coordinator?.terminate();
+    this.#coordinator = null;
+    this.ready = null;
+    for (const worker of this.workers.splice(0)) worker.terminate();
+    for (const id of [...this.#pending.keys()]) this.#settle(id).reject(new Ended(reason));
+    this.#starting?.reject(new Ended(reason));
+    this.#starting = null;
+  }
+}
+
+/** A file beside this script, wherever the site lies. */
+const beside = (name) => new URL(name, import.meta.url);

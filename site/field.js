@@ -1,0 +1,56 @@
+// One labelled control of the form, with its hint and its error.
+import { html } from "./element.js";
+
+/**
+ * @typedef {object} Field
+ * @property {HTMLElement} box
+ * @property {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} control
+ * @property {(message: string) => void} fail shows an error, or none for ""
+ * @property {(text: string) => void} hint
+ */
+
+/**
+ * @param {{id: string, key: string, label: string, hint?: string, wide?: boolean}} about
+ * @param {HTMLElement} control
+ * @returns {Field}
+ */
+export function field({ id, key, label, hint = "", wide = false }, control) {
+  const said = html("span", { id: `${id}-hint`, class: "hint", hidden: !hint }, hint);
+  const error = html("span", { id: `${id}-error`, class: "field-error", hidden: true });
+  control.id = id;
+  control.dataset.key = key;
+  control.setAttribute("aria-describedby", `${id}-hint ${id}-error`);
+  const box = html("div", { class: wide ? "field wide" : "field" }, html("label", { for: id }, label), control, said, error);
+  return {
+    box, control,
+    fail(message) {
+      error.textContent = message;
+      error.hidden = !message;
+      if (message) control.setAttribute("aria-invalid", "true");
+      else control.removeAttribute("aria-invalid");
+    },
+    hint(text) {
+      said.textContent = text;
+      said.hidden = !text;
+    },
+  };
+}
+
+/** A number; an empty one means the default, which its placeholder shows. */
+export const numberInput = (attributes) => html("input", { type: "number", step: "any", autocomplete: "off", ...attributes });
+
+/**
+ * A choice.
+ * @param {{value: string, text: string}[]} options
+ */
+export function choice(options, value = "") {
+  const control = html("select", {});
+  setOptions(control, options, value);
+  return control;
+}
+
+/** Replaces a select's options and keeps its value where it can. */
+export function setOptions(control, options, value = control.value) {
+  control.replaceChildren(...options.map((o) => html("option", { value: o.value }, o.text)));
+  control.value = options.some((o) => o.value === value) ? value : options[0]?.value ?? "";
+}

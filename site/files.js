@@ -1,0 +1,98 @@
+// Reports in and out: files that are chosen, dropped or pasted; a file that is
+// saved; text that is copied. Nothing leaves the browser.
+import { byId, html } from "./element.js";
+import { size } from "./number.js";
+
+const MAX_BYTES = 50e6; // a report is some 20 kB
+
+/** Is the user typing, so that keys and pasted text are his? */
+export const typing = (event) => event.target instanceof Element && event.target.closest("input, textarea, select, [contenteditable]") !== null;
+
+/**
+ * Listens for reports.
+ * @param {(name: string, text: string) => void} opened
+ * @param {(name: string, found: string, want: string) => void} refused
+ */
+export function receive(opened, refused) {
+  const take = async (file) => {
+    if (file.size > MAX_BYTES) {
+      refused(file.name, `${size(file.size)}`, `a report of at most ${size(MAX_BYTES)}`);
+      return;
+    }
+    let text;
+    try {
+      text = await file.text();
+    } catch (error) {
+      refused(file.name, `unreadable (${error.message})`, "a file that this browser may read");
+      return;
+    }
+    opened(file.name, text);
+  };
+  const input = byId("file");
+  byId("open").addEventListener("click", () => input.click());
+  input.addEventListener("change", () => {
+    if (input.files.length) take(input.files[0]);
+    input.value = ""; // so that the same file can be chosen again
+  });
+
+  const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
+  addEventListener("dragover", (event) => {
+    if (!carriesFiles(event)) return;
+    event.preventDefault();
+    event.dataTransfer.dropEffect = "copy";
+    document.body.classList.add("dropping");
+  });
+  addEventListener("dragleave", (event) => {
+    if (!event.relatedTarget) document.body.classList.remove("dropping");
+  });
+  addEventListener("drop", (event) => {
+    document.body.classList.remove("dropping");
+    if (!carriesFiles(event)) return;
+    event.preventDefault();
+    const files = event.dataTransfer.files;
+    if (files.length > 1) refused(`${files.length} files`, "several files", "one report at a time");
+    else if (files.length) take(files[0]);
+  });
+  addEventListener("paste", (event) => {
+    if (typing(event)) return;
+    const file = event.clipboardData?.files[0];
+    const text = event.clipboardData?.getData("text/plain");
+    if (file) take(file);
+    else if (text?.trim()) opened("pasted text", text);
+  });
+}
+
+/** Offers text as a file. */
+export function save(name, text) {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+  html("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+}
+
+/** dpscope-svt4-eps1-seed7.json */
+export function reportName(report) {
+  const { epsilon, delta } = report.claim;
+  const parts = ["dpscope", report.inputs.mechanism, `eps${epsilon}`, delta ? `delta${delta}` : "", `seed${report.settings.seed}`];
+  return parts.filter(Boolean).join("-").replace(/[^\w.+-]+/g, "_") + ".json";
+}
+
+/** Copies text. @returns {Promise<boolean>} whether the browser let it */
+export async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return copyBySelection(text);
+  }
+}
+
+/** For pages without the clipboard interface (plain http). */
+function copyBySelection(text) {
+  const area = html("textarea", { class: "unseen", readonly: true });
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done;
+}

@@ -1,0 +1,180 @@
+// The form: what to audit and how. It holds texts; what they mean is up to the
+// core, whose answers it shows beside the fields.
+import { byId, html } from "./element.js";
+import { choice, field, numberInput, setOptions } from "./field.js";
+import { DEFAULT_SEED } from "./plan.js";
+
+const MAX_WORKERS = 64;
+const FIRST_MECHANISM = "svt4";
+
+/** Task workers unless the user says otherwise. */
+export const defaultWorkers = () => Math.max(1, Math.min(4, navigator.hardwareConcurrency || 1));
+
+export class Form {
+  /** @type {Map<string, import("./field.js").Field>} by key */
+  #fields = new Map();
+  #catalogue = null;
+  #params = []; // keys of the parameters that are shown
+  #kept = {}; // what was typed for parameters that are not
+
+  /** @param {{changed(): void}} on */
+  constructor(on) {
+    this.#add("mechanism-field", "mechanism", { label: "Mechanism", wide: true }, html("select", { disabled: true }, html("option", { value: "" }, "…")));
+    this.#add("claim-fields", "epsilon", { label: "Claimed epsilon" }, numberInput({ min: 0, inputmode: "decimal" }));
+    this.#add("claim-fields", "delta", { label: "Claimed delta" }, numberInput({ min: 0, max: 1, inputmode: "decimal" }));
+    this.#add("claim-fields", "relation", { label: "Neighbouring datasets", wide: true }, choice([{ value: "", text: "default" }]));
+    this.#add("budget-fields", "samples", { label: "Samples", hint: "to certify, a side" }, numberInput({ step: 1, placeholder: "100000" }));
+    this.#add("budget-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, placeholder: DEFAULT_SEED }));
+    this.#add("budget-fields", "workers", { label: "Workers", hint: "the result does not depend on them" },
+      numberInput({ min: 1, max: MAX_WORKERS, step: 1, placeholder: defaultWorkers() }));
+    this.#add("more-fields", "explore", { label: "Exploration", hint: "samples a side and pair; 0: as many as above" }, numberInput({ min: 0, step: 1 }));
+    this.#add("more-fields", "trials", { label: "Pairs to explore" }, numberInput({ min: 1, step: 1, placeholder: "10" }));
+    this.#add("more-fields", "beta", { label: "Beta", hint: "allowed error; confidence is 1 − beta" }, numberInput({ min: 1e-9, max: 0.5, placeholder: "0.05" }));
+    this.#add("more-fields", "learner", { label: "Learner", wide: true }, choice([{ value: "", text: "auto" }]));
+    this.#add("more-fields", "finder", { label: "Finder", wide: true }, choice([{ value: "", text: "auto" }]));
+    this.#add("more-fields", "pair", { label: "Pair", wide: true, hint: "two datasets as JSON, instead of a search" },
+      html("textarea", { rows: 3, spellcheck: "false", autocapitalize: "off", placeholder: '{"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[0]}}' }));
+    byId("seed").value = DEFAULT_SEED;
+    byId("params").open = matchMedia("(min-width: 56rem)").matches;
+    byId("form").addEventListener("input", (event) => {
+      if (event.target.dataset.key === "mechanism") this.#mechanismChanged();
+      if (event.target.dataset.key) on.changed();
+    });
+  }
+
+  #add(place, key, about, control) {
+    const f = field({ id: key.replace(/^p\./, "p-"), key, ...about }, control);
+    this.#fields.set(key, f);
+    byId(place).append(f.box);
+  }
+
+  /** What there is to choose from. */
+  fill({ catalogue, limits }) {
+    this.#catalogue = catalogue;
+    const select = byId("mechanism");
+    const chosen = select.value;
+    const option = (m) => html("option", { value: m.name }, `${m.name}: ${m.title}`);
+    select.replaceChildren(
+      html("optgroup", { label: "Keeps its claim" }, catalogue.mechanisms.filter((m) => !m.fault).map(option)),
+      html("optgroup", { label: "Known to be broken" }, catalogue.mechanisms.filter((m) => m.fault).map(option)));
+    select.disabled = false;
+    select.value = chosen || this.defaultMechanism;
+    byId("samples").min = limits.minSamples;
+    byId("samples").max = limits.maxSamples;
+    byId("trials").max = limits.maxTrials;
+    byId("seed").max = limits.maxSeed;
+    for (const [key, list] of [["learner", catalogue.learners], ["finder", catalogue.finders]]) {
+      setOptions(byId(key), [{ value: "", text: "auto" }, ...list.filter((x) => x.name !== "auto").map((x) => ({ value: x.name, text: `${x.name}: ${x.title}` }))]);
+    }
+    this.#mechanismChanged();
+  }
+
+  get defaultMechanism() {
+    const all = this.#catalogue.mechanisms;
+    return (all.find((m) => m.name === FIRST_MECHANISM) ?? all[0])?.name;
+  }
+
+  /** The chosen mechanism's listing. */
+  get mechanism() { return this.#catalogue?.mechanisms.find((m) => m.name === byId("mechanism").value); }
+
+  /** @returns {import("./plan.js").Settings} workers among them */
+  read() {
+    const settings = {};
+    for (const [key, { control }] of this.#fields) {
+      // A number field gives no text for what is not a number.
+      const text = control.validity.badInput ? "not a number" : control.value;
+      if (text !== "") settings[key] = text;
+    }
+    return settings;
+  }
+
+  /** Sets all fields; those that settings lack get their defaults. */
+  write(settings) {
+    this.#kept = {};
+    for (const key of this.#params) this.#fields.get(key).control.value = "";
+    byId("mechanism").value = settings.mechanism ?? this.defaultMechanism;
+    byId("relation").value = "";
+    this.#mechanismChanged();
+    for (const [key, { control }] of this.#fields) {
+      if (key === "mechanism") continue;
+      const value = settings[key] ?? (key === "seed" ? DEFAULT_SEED : "");
+      if (control.tagName !== "SELECT") control.value = value;
+      else if ([...control.options].some((o) => o.value === value)) control.value = value;
+      else if (key === "relation") setOptions(control, [...control.options, { value, text: value }].map((o) => ({ value: o.value, text: o.text })), value);
+      else control.selectedIndex = 0;
+    }
+    if (["explore", "trials", "beta", "learner", "finder", "pair"].some((key) => settings[key])) byId("more").open = true;
+    this.clearErrors();
+  }
+
+  #mechanismChanged() {
+    const m = this.mechanism;
+    for (const key of this.#params) {
+      this.#kept[key] = this.#fields.get(key).control.value;
+      this.#fields.delete(key);
+    }
+    byId("param-fields").replaceChildren();
+    this.#params = (m?.params ?? []).map((spec) => {
+      const key = `p.${spec.name}`;
+      const control = spec.choices?.length
+        ? choice(spec.choices.map((c, i) => ({ value: i ? c : "", text: c })), this.#kept[key])
+        : numberInput({ min: spec.min ?? 0, max: spec.max ?? 0, step: spec.integer ? 1 : "any", placeholder: spec.default ?? 0 });
+      this.#add("param-fields", key, { label: spec.name, hint: spec.doc }, control);
+      if (!spec.choices?.length) control.value = this.#kept[key] ?? "";
+      return key;
+    });
+    byId("params").hidden = !this.#params.length;
+    if (!m) return;
+    this.#relations(m.relations);
+    if (!m.relations.includes(byId("relation").value)) byId("relation").value = "";
+    this.#about(m, m.claimWords, m.truth);
+    byId("epsilon").placeholder = m.claim.epsilon ?? "";
+    byId("delta").placeholder = m.claim.delta ?? 0;
+  }
+
+  #relations(allowed) {
+    const now = byId("relation").value;
+    const names = now && !allowed.includes(now) ? [...allowed, now] : allowed;
+    setOptions(byId("relation"), [{ value: "", text: `default (${allowed[0]})` }, ...names.map((r) => ({ value: r, text: r }))]);
+  }
+
+  #about(m, claimWords, truth) {
+    byId("about").replaceChildren(
+      html("p", { class: m.fault ? "kind broken" : "kind sound" }, html("span", { class: "mark", "aria-hidden": "true" }, m.fault ? "▲" : "●"), m.fault ? " Known to be broken" : " Keeps its claim"),
+      html("dl", { class: "pairs" },
+        [["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source]].filter(([, text]) => text)
+          .map(([name, text]) => [html("dt", {}, name), html("dd", {}, text)])));
+  }
+
+  /** Shows what the core made of the settings: defaults, relations, notes. @param {import("./protocol").CheckedValue} checked */
+  show(checked) {
+    this.clearErrors();
+    const { plan, claim } = checked;
+    byId("epsilon").placeholder = claim.epsilon ?? "";
+    byId("delta").placeholder = checked.ownClaim.delta ?? 0;
+    this.#relations(checked.relations);
+    for (const key of ["samples", "explore", "trials", "beta", "seed"]) byId(key).placeholder = plan[key];
+    for (const key of this.#params) {
+      const { control } = this.#fields.get(key);
+      if (control.tagName === "INPUT") control.placeholder = plan.parameters[key.slice(2)];
+    }
+    if (this.mechanism) this.#about(this.mechanism, checked.ownClaimWords, checked.truth);
+    byId("notes").replaceChildren(...checked.notes.map((note) => html("p", {}, note)));
+    byId("notes").hidden = !checked.notes.length;
+  }
+
+  /** Shows an error at its field. Returns false where there is no such field. */
+  fail(key, message, focus = false) {
+    const f = this.#fields.get(key);
+    if (!f) return false;
+    f.fail(message);
+    const group = f.box.closest("details");
+    if (group) group.open = true;
+    if (focus) f.control.focus();
+    return true;
+  }
+
+  clearErrors() {
+    for (const f of this.#fields.values()) f.fail("");
+  }
+}

@@ -1,0 +1,100 @@
+// Settings and plans. Settings are the texts of the form and of the address
+// under the same keys: mechanism, epsilon, ..., and p.<name> for a parameter.
+// An empty or absent text means the default, which the core knows.
+
+/** @typedef {Record<string, string>} Settings */
+
+export const PLAN_KEYS = ["mechanism", "epsilon", "delta", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "beta", "seed"];
+export const DEFAULT_SEED = "42";
+const MAX_SAMPLES = 1e9; // until the core has said
+
+/** A setting that cannot even be put into a plan; worded like the core's own refusals. */
+export class Unusable extends Error {
+  constructor(key, found, want) {
+    const field = key.startsWith("p.") ? `parameter ${key.slice(2)}` : key;
+    super(`${field} is ${found}, must be ${want}`);
+    this.refusal = { message: this.message, field, found, want, remedy: "" };
+    this.key = key;
+  }
+}
+
+/**
+ * The plan that settings ask for. In a plan zero means the default, but a user
+ * who typed it meant it, so zeros out of range are refused here.
+ * @param {Settings} settings
+ * @param {import("./protocol").MechanismListing | undefined} mechanism absent where the name is unknown
+ * @param {import("./protocol").ReadyValue["limits"] | undefined} limits
+ * @returns {import("./protocol").Plan}
+ */
+export function planOf(settings, mechanism, limits) {
+  const text = (key) => (settings[key] ?? "").trim();
+  const number = (key) => {
+    if (text(key) === "") return undefined;
+    const value = Number(text(key));
+    if (!Number.isFinite(value)) throw new Unusable(key, `"${text(key)}"`, "a number");
+    return value;
+  };
+  const whole = (key, least, most) => {
+    const value = number(key);
+    if (value === undefined) return undefined;
+    if (!Number.isSafeInteger(value)) throw new Unusable(key, text(key), "a whole number");
+    if (value < least || value > most) throw new Unusable(key, text(key), `in [${least}, ${most}]`);
+    return value;
+  };
+
+  const plan = { version: 1, mechanism: text("mechanism"), seed: whole("seed", 0, limits?.maxSeed ?? Number.MAX_SAFE_INTEGER) ?? Number(DEFAULT_SEED) };
+  const parameters = parametersOf(settings, mechanism, number);
+  if (parameters) plan.parameters = parameters;
+  const claim = claimOf(number("epsilon"), number("delta"), parameters, mechanism);
+  if (claim) plan.claim = claim;
+  for (const key of ["relation", "finder", "learner"]) {
+    if (text(key)) plan[key] = text(key);
+  }
+  if (text("pair")) {
+    try {
+      plan.pair = JSON.parse(text("pair"));
+    } catch (error) {
+      throw new Unusable("pair", "not JSON", `like {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[0]}} (${error.message})`);
+    }
+  }
+  plan.samples = whole("samples", limits?.minSamples ?? 100, limits?.maxSamples ?? MAX_SAMPLES);
+  plan.explore = whole("explore", 0, limits?.maxSamples ?? MAX_SAMPLES);
+  plan.trials = whole("trials", 1, limits?.maxTrials ?? 1e5);
+  plan.beta = number("beta");
+  if (plan.beta === 0) throw new Unusable("beta", "0", "in [1e-9, 0.5]");
+  return plan;
+}
+
+function parametersOf(settings, mechanism, number) {
+  const parameters = {};
+  for (const [key, value] of Object.entries(settings)) {
+    if (!key.startsWith("p.") || value.trim() === "") continue;
+    const name = key.slice(2);
+    const spec = mechanism?.params.find((p) => p.name === name);
+    const word = spec ? Boolean(spec.choices?.length) : !Number.isFinite(Number(value));
+    parameters[name] = word ? value.trim() : number(key);
+  }
+  return Object.keys(parameters).length ? parameters : undefined;
+}
+
+function claimOf(epsilon, delta, parameters, mechanism) {
+  if (epsilon === undefined && delta === undefined) return undefined;
+  if (epsilon === 0) return { kind: "pure", epsilon: 0 }; // refused by the core
+  if (delta === 0 && mechanism?.claim.delta) {
+    return { kind: "pure", epsilon: epsilon ?? parameters?.epsilon ?? mechanism.claim.epsilon };
+  }
+  return { epsilon, delta };
+}
+
+/**
+ * The key of the setting that a refusal is about, or undefined.
+ * @param {import("./protocol").Refusal} refusal
+ */
+export function keyOf(refusal) {
+  let field = refusal.field.replace(/^plan: field /, "");
+  if (field === "parameter") return `p.${refusal.found.replace(/^"|"$/g, "")}`;
+  if (field.startsWith("parameter ")) return `p.${field.slice(10)}`;
+  if (field.startsWith("parameters.")) return `p.${field.slice(11)}`;
+  field = field.replace(/^claim\.(epsilon|delta).*/, "$1").replace(/^claim.*/, "epsilon");
+  return PLAN_KEYS.find((key) => field === key || (field.startsWith(key) && /[^a-z]/.test(field[key.length])));
+}

@@ -1,0 +1,79 @@
+// How far a run has come, for the eye and, now and then, for the ear.
+import { byId, html } from "./element.js";
+import { duration, grouped, roundedDown } from "./number.js";
+
+const SPEAK_EVERY = 4000; // ms between two announcements
+const RATE_OVER = 3000; // ms that the rate is taken over
+
+const phases = { explore: "Exploring pairs", certify: "Certifying on fresh samples", bound: "Computing the bound" };
+
+let spoken = 0;
+
+/** Says a sentence to screen readers; one that can wait is dropped when another was just said. */
+export function say(text, now = true) {
+  const time = performance.now();
+  if (!now && time - spoken < SPEAK_EVERY) return;
+  spoken = time;
+  byId("live").textContent = text;
+}
+
+export class ProgressPanel {
+  #seen = []; // [time, rows]
+  #stopping = false;
+
+  begin(phase) {
+    this.#seen = [];
+    this.#stopping = false;
+    byId("progress-panel").hidden = false;
+    byId("progress-phase").textContent = phase;
+    byId("progress-percent").textContent = "";
+    byId("progress-facts").replaceChildren();
+    byId("progress-message").hidden = true;
+    byId("progress").removeAttribute("value"); // not known yet
+    spoken = performance.now();
+  }
+
+  /** @param {import("./protocol").ProgressValue} p */
+  show(p, replay = false) {
+    const { rate, left } = this.#pace(p);
+    const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
+    const phase = replay ? "Replaying the certification" : phases[p.phase] ?? p.phase;
+    if (!this.#stopping) byId("progress-phase").textContent = phase;
+    byId("progress-percent").textContent = `${percent} %`;
+    byId("progress").value = percent;
+    const facts = [
+      !replay && ["Pairs explored", `${grouped(p.trial)} of ${grouped(p.trials)}`],
+      ["Samples", `${grouped(p.rows)} of ${grouped(p.total)}`],
+      rate > 0 && p.phase !== "bound" && ["Speed", `${grouped(Number(rate.toPrecision(2)))} samples/s`],
+      rate > 0 && p.phase !== "bound" && ["Time left", `about ${duration(left)}`],
+      p.provisional !== undefined && ["So far, not certified", `epsilon ≥ ${roundedDown(p.provisional)}`],
+    ].filter(Boolean);
+    byId("progress-facts").replaceChildren(...facts.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value))));
+    if (p.message) this.message(p.message);
+    say(`${phase}, ${percent} %${rate > 0 && p.phase !== "bound" ? `, about ${duration(left)} left` : ""}`, false);
+  }
+
+  /** Outputs a second over the last seconds. Rows fall when a worker is lost: then the count begins again. */
+  #pace(p) {
+    const now = performance.now();
+    const seen = this.#seen;
+    if (seen.length && p.rows < seen.at(-1)[1]) seen.length = 0;
+    seen.push([now, p.rows]);
+    while (seen.length > 2 && now - seen[1][0] > RATE_OVER) seen.shift();
+    const [time, rows] = seen[0];
+    const rate = now - time > 200 ? (1000 * (p.rows - rows)) / (now - time) : 0;
+    return { rate, left: (p.total - p.rows) / rate };
+  }
+
+  message(text) {
+    byId("progress-message").textContent = text;
+    byId("progress-message").hidden = !text;
+  }
+
+  stopping(text) {
+    this.#stopping = true;
+    byId("progress-phase").textContent = text;
+  }
+
+  end() { byId("progress-panel").hidden = true; }
+}

@@ -1,0 +1,190 @@
+// The boundary between page and core, as wasm/worker defines it. Every value
+// that Go made crosses as JSON text in the field `json`; the interfaces below
+// say what is in it. `id` is a number above 0 that the page chooses for each
+// request; every request gets exactly one final answer. A run and a
+// verification need the task workers: one of them at a time, a second one is
+// refused.
+//
+// A worker's life: the page makes `new Worker("worker.js")`, posts Start to it,
+// and, for a task worker, a MessageChannel's ends: one to the coordinator in
+// Attach, one to the task worker in Serve. That may follow at once; what comes
+// before the core listens is kept. A worker that is Dead, or whose onerror
+// fires, is ended by the page: a task worker is reported with Lost and a fresh
+// one attached under the same number (within ten seconds it counts as the same
+// place in a run); with a dead coordinator all pending requests fail, and the
+// page starts all workers anew.
+
+/** Page to any worker: its first message. */
+export interface Start {
+  type: "start";
+  module: WebAssembly.Module; // compiled once, shared by all workers
+  role: "coordinator" | "task";
+  worker: number; // of a task worker: 0, 1, ...
+  /** Of core.wasm, from build-info.json; goes into reports. Coordinator only. */
+  coreSha256?: string;
+  /** Silence of a running task after which its worker is replaced; default 20 s. Coordinator only. */
+  hangAfterMs?: number;
+}
+
+/** Any worker to page: its core ended. Nothing more will come from it. */
+export interface Dead { type: "dead"; reason: string }
+
+// Page to coordinator.
+
+/** json: Plan. Answered by Checked or Refused. */
+export interface Check { type: "check"; id: number; json: string }
+/** json: Plan. Progress now and then, in the end Reported or Refused. */
+export interface Run { type: "run"; id: number; json: string }
+/** Stops the run or verification with this id. A run answers with its partial report. */
+export interface Stop { type: "stop"; id: number }
+/** json: a file's text, verbatim. Answered by Reported or Refused. */
+export interface Open { type: "open"; id: number; json: string }
+/** json: a report's text. Progress now and then, in the end Verified or Refused. */
+export interface Verify { type: "verify"; id: number; json: string }
+export interface Attach { type: "attach"; worker: number; port: MessagePort } // transfer the port
+/** The page ended a worker and wants to do without it. */
+export interface Detach { type: "detach"; worker: number }
+/** A worker died; a fresh one will be attached with the same number. */
+export interface Lost { type: "lost"; worker: number; reason: string }
+
+// Coordinator to page. The one final answer to a request is Checked, Reported,
+// Verified or Refused.
+
+/** json: ReadyValue. */
+export interface Ready { type: "ready"; json: string }
+/** json: CheckedValue. */
+export interface Checked { type: "checked"; id: number; json: string }
+/** json: ProgressValue. At most about ten a second. */
+export interface Progress { type: "progress"; id: number; json: string }
+/** json: ReportedValue. */
+export interface Reported { type: "report"; id: number; json: string }
+/** json: VerifiedValue. */
+export interface Verified { type: "verified"; id: number; json: string }
+/** json: Refusal. */
+export interface Refused { type: "refused"; id: number; json: string }
+/** A worker hangs: the page ends it and attaches a fresh one under its number. No Lost is needed. */
+export interface Replace { type: "replace"; worker: number; reason: string }
+
+export type ToCoordinator = Check | Run | Stop | Open | Verify | Attach | Detach | Lost;
+export type FromCoordinator = Ready | Checked | Progress | Reported | Verified | Refused | Replace | Dead;
+
+// Page to task worker, and back.
+
+export interface Serve { type: "serve"; port: MessagePort } // transfer the port
+export interface TaskReady { type: "ready"; worker: number }
+export type FromTaskWorker = TaskReady | Dead;
+
+// On the port between coordinator and task worker, Go on both sides:
+// {type: "task", id, json: Task}, {type: "cancel", id}; back {type: "rows", id,
+// rows} after every 16 ms of work, {type: "done", id, json: Result} or
+// {type: "failed", id, json: Refusal}.
+
+// Values.
+
+/** An error. The fields after message are empty where no one field is at fault. */
+export interface Refusal {
+  message: string; // a whole sentence
+  field: string; // the name as in Plan: "epsilon", "samples", "parameter c", "pair.first", ...
+  found: string;
+  want: string;
+  remedy: string;
+}
+
+export interface Dataset { columns: number; values: number[] } // flat by rows
+export interface Pair { label?: string; first: Dataset; second: Dataset }
+export type Relation = "add-remove" | "replace" | "l-infinity";
+export interface Claim {
+  kind: "pure" | "approximate" | "renyi" | "zcdp" | "gaussian-dp";
+  epsilon?: number; delta?: number; alpha?: number; mu?: number; rho?: number;
+}
+
+/** What to audit. Whatever is absent or zero takes its default. */
+export interface Plan {
+  version: 1;
+  mechanism: string;
+  parameters?: Record<string, number | string>;
+  claim?: Claim;
+  relation?: Relation;
+  pair?: Pair;
+  finder?: string;
+  learner?: string;
+  samples?: number;
+  explore?: number;
+  trials?: number;
+  beta?: number;
+  seed: number;
+}
+
+export interface ParamSpec {
+  name: string;
+  doc: string;
+  default?: number; // absent: 0
+  min?: number; // absent: 0
+  max?: number; // absent: 0
+  open?: boolean; // the lower end is not allowed
+  integer?: boolean;
+  choices?: string[]; // a word, the first is the default; no number then
+}
+
+export interface MechanismListing {
+  name: string;
+  title: string;
+  source: string;
+  fault?: string; // absent: it keeps its claim
+  params: ParamSpec[];
+  relations: Relation[]; // at its default parameters, as claim and truth
+  claim: Claim;
+  claimWords: string;
+  truth: string;
+}
+export interface NamedListing { name: string; title: string; source: string }
+
+export interface ReadyValue {
+  version: string;
+  go: string;
+  catalogue: { mechanisms: MechanismListing[]; learners: NamedListing[]; finders: NamedListing[] };
+  limits: { minSamples: number; maxSamples: number; maxTrials: number; maxSeed: number };
+}
+
+export interface Column { name: string; kind: "real" | "symbol" | "mixed"; labels?: { value: number; text: string }[] }
+
+export interface CheckedValue {
+  plan: Required<Omit<Plan, "pair">> & { pair?: Pair }; // every default written out
+  claim: Claim;
+  claimWords: string;
+  relations: Relation[]; // allowed at these parameters
+  notes: string[];
+  columns: Column[];
+  ownClaim: Claim; // what the mechanism itself claims at these parameters
+  ownClaimWords: string;
+  truth: string;
+  cli: string;
+  url: string; // "#v=1&..."
+}
+
+export interface ProgressValue {
+  phase: "explore" | "certify" | "bound";
+  trial: number; // trials explored so far
+  trials: number; // at most so many
+  rows: number; // outputs drawn so far, both sides; falls when a worker is lost
+  total: number; // outputs to draw in all, both sides
+  provisional?: number; // the bound so far; not a certificate
+  message?: string; // a worker was lost
+}
+
+export interface ReportedValue {
+  report: any; // docs/dpscope-report-v1.schema.json
+  text: string; // the report in canonical form: save this
+  facts: { name: string; value: string }[];
+  error: string; // of a run that failed, else ""
+  newer: boolean; // an opened report of a newer version: shown as far as it is understood
+}
+
+export interface VerifiedValue { ok: boolean; checked: string[]; differences: string[] }
+
+/** build-info.json, beside core.wasm. */
+export interface BuildInfo {
+  version: string;
+  go: string;
+  files: { name: string; sha256: string; bytes: number; gzip: number; brotli: number }[];
+}

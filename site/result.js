@@ -1,0 +1,123 @@
+// A report as the page shows it. Words and facts come from the core; reports
+// are strangers' files, so every text goes in as text.
+import { byId, html, svg, tableRows } from "./element.js";
+import { showChart } from "./chart.js";
+import { grouped, percent, short } from "./number.js";
+
+const MOST_ROWS = 64; // of datasets that are shown as a table
+
+const origins = {
+  example: "An example, computed earlier",
+  run: "Your run",
+  before: "From an earlier run",
+};
+const verdicts = {
+  "violation": ["Violation", "M12 3L22 21H2Z", "M12 10v5M12 18v.6"],
+  "no-violation-found": ["No violation found", "M12 3a9 9 0 1 0 .01 0Z", "M8 12h8"],
+  "inconclusive": ["Inconclusive", "M12 3a9 9 0 1 0 .01 0Z", "M9.5 9.5a2.6 2.6 0 1 1 3.6 2.6q-1.1.5-1.1 1.9M12 17v.6"],
+  "invalid": ["Invalid", "M4 4H20V20H4Z", "M8.5 8.5l7 7M15.5 8.5l-7 7"],
+};
+
+/** Says where the report that is shown comes from. */
+export function showOrigin(kind, name = "") {
+  byId("origin").textContent = kind === "file" ? `Opened: ${name}` : origins[kind];
+  byId("origin").dataset.kind = kind;
+  byId("origin").hidden = false;
+}
+
+/**
+ * Shows a report.
+ * @param {any} report
+ * @param {{name: string, value: string}[]} facts
+ */
+export function showReport(report, facts) {
+  showVerdict(report);
+  byId("result-title").textContent = `Result for ${report.inputs?.mechanism}`;
+  const finding = report.results?.[0];
+  section("chart-section", finding?.chart, () => showChart(byId("chart"), byId("legend"), finding.chart));
+  section("counts-section", finding?.counts, () => showCounts(finding));
+  section("event-section", finding, () => showEvent(report, finding));
+  showFacts(facts);
+  showBackground(report);
+}
+
+export function showFacts(facts) {
+  section("facts-section", facts.length, () => byId("facts").replaceChildren(...tableRows(null, facts.map((f) => [f.name, f.value]))));
+}
+
+function section(id, there, show) {
+  byId(id).hidden = !there;
+  if (there) show();
+}
+
+function showVerdict(report) {
+  const [word, frame, sign] = verdicts[report.verdict] ?? verdicts.invalid;
+  // The first sentence is the headline.
+  const [, headline, rest] = /^(.*?\.)\s+(?=\p{Lu})(.*)$/su.exec(report.summary) ?? [null, report.summary, ""];
+  const box = byId("verdict");
+  box.dataset.verdict = report.verdict;
+  box.replaceChildren(
+    svg("svg", { class: "verdict-mark", viewBox: "0 0 24 24", width: 44, height: 44, role: "img", "aria-label": word },
+      svg("path", { class: "frame", d: frame }), svg("path", { class: "sign", d: sign })),
+    html("div", {}, html("p", { class: "headline" }, headline), rest && html("p", { class: "rest" }, " ", rest)));
+  byId("remarks").replaceChildren(...(report.warnings ?? []).map((text) => html("p", { class: "remark" }, html("strong", {}, "Note: "), text)));
+}
+
+function showCounts(finding) {
+  const { x, n1, y, n0 } = finding.counts; // x of n1 on the likelier side
+  const likelier = [x, n1], other = [y, n0];
+  const [first, second] = finding.direction === "second-over-first" ? [other, likelier] : [likelier, other];
+  byId("counts").replaceChildren(...tableRows(["certification", "in the event", "outputs", "share"],
+    [["First dataset", first], ["Second dataset", second]].map(([name, [hits, all]]) => [name, grouped(hits), grouped(all), percent(hits, all)])));
+}
+
+function showEvent(report, f) {
+  const [likelier, other] = f.direction === "second-over-first" ? ["second", "first"] : ["first", "second"];
+  const trials = report.trials ?? [];
+  byId("event").replaceChildren(
+    html("p", { class: "event-words" }, html("span", { class: "mark", "aria-hidden": "true" }, "●"), " ", f.event),
+    html("p", {}, `Likelier on the ${likelier} dataset than on the ${other}.`, f.pair?.label ? ` The pair: ${f.pair.label}.` : ""),
+    pairTable(f.pair),
+    trials.length > 0 && html("details", {}, html("summary", {}, `All ${grouped(trials.length)} explored pairs`),
+      html("p", { class: "hint" }, "The value is a bound on a validation split. It ranks pairs; it certifies nothing."),
+      html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Explored pairs" },
+        html("table", { class: "data trials" }, tableRows(["pair", "value", "learner", ""],
+          trials.slice(0, 500).map((t) => [t.pair?.label || `pair ${t.trial + 1}`, short(t.value), t.learner, t.chosen ? "● chosen" : ""]))))));
+}
+
+/** The two datasets beside one another, where they are small; differing rows stand out. */
+function pairTable(pair) {
+  const columns = Math.max(1, pair?.first?.columns ?? 1);
+  const n = Math.ceil(Math.max(pair?.first?.values?.length ?? 0, pair?.second?.values?.length ?? 0) / columns);
+  if (n === 0 || n > MOST_ROWS) return null;
+  const rowsOf = (d) => Array.from({ length: n }, (_, i) => d?.values?.slice(i * columns, (i + 1) * columns).map(short).join(" ") || undefined);
+  const first = rowsOf(pair.first), second = rowsOf(pair.second);
+  const line = (name, rows, others) => html("tr", {}, html("th", { scope: "row" }, name),
+    Array.from({ length: n }, (_, i) => html("td", { class: rows[i] === others[i] ? null : "differs" }, rows[i] ?? "–")));
+  return html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The pair of datasets" },
+    html("table", { class: "data pair" },
+      html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "row"), Array.from({ length: n }, (_, i) => html("th", { scope: "col" }, i + 1)))),
+      html("tbody", {}, line("First", first, second), line("Second", second, first))));
+}
+
+function showBackground(report) {
+  const list = (title, items) => items?.length > 0 && html("details", {}, html("summary", {}, title), html("ul", {}, items.map((item) => html("li", {}, item))));
+  const again = report.reproduce ?? {};
+  byId("background").replaceChildren(...[
+    again.cli && html("details", { open: true }, html("summary", {}, "Run it again on the command line"), html("pre", { tabindex: 0 }, html("code", {}, again.cli)), again.note && html("p", {}, again.note)),
+    list("What this result does not say", report.limitations),
+    list("References", report.references),
+  ].filter(Boolean));
+}
+
+/** What a replay found. @param {import("./protocol").VerifiedValue} v */
+export function showVerification(v) {
+  const box = byId("verification");
+  box.hidden = !v;
+  box.dataset.ok = v?.ok;
+  if (!v) return;
+  box.replaceChildren(
+    html("p", {}, html("strong", {}, v.ok ? "✓ Replayed in this browser: everything is as the report says." : "▲ Replayed in this browser: not what the report says.")),
+    v.checked.length > 0 && html("p", {}, `The same: ${v.checked.join(", ")}.`),
+    v.differences.length > 0 ? html("ul", {}, v.differences.map((d) => html("li", {}, d))) : "");
+}

@@ -1,0 +1,66 @@
+// The shell of every web worker: instantiates the core that the page compiled,
+// hands messages on to it, and tells the page when it has ended. The contract
+// is in protocol.d.ts; wasm_exec.js is that of the Go that built the core.
+import "wasm_exec.js";
+
+const waiting = []; // messages that came before Go listened
+let handle = null; // Go's handler
+let started = false;
+let dead = false;
+
+// What Go printed, from its beginning: it prints only of a panic, first its
+// message and then where it happened.
+const MOST_PRINTED = 2000;
+let printed = "";
+const decoder = new TextDecoder();
+globalThis.fs.writeSync = (fd, bytes) => {
+  if (printed.length < MOST_PRINTED) printed += decoder.decode(bytes);
+  return bytes.length;
+};
+
+function die(reason) {
+  if (dead) return;
+  dead = true;
+  handle = null;
+  const said = printed.slice(0, MOST_PRINTED).trim();
+  postMessage({ type: "dead", reason: said ? `${reason}: ${said}` : reason });
+}
+
+async function start(message) {
+  const go = new globalThis.Go();
+  let code = 0;
+  go.exit = (c) => { code = c; };
+  globalThis.dpscopeShell = {
+    options: message,
+    listen(handler) {
+      handle = handler;
+      for (const m of waiting.splice(0)) handle(m);
+    },
+  };
+  const instance = await WebAssembly.instantiate(message.module, go.importObject);
+  await go.run(instance);
+  die(`the core ended with code ${code}`);
+}
+
+self.onmessage = ({ data }) => {
+  if (dead) return;
+  if (!started) {
+    if (!data || data.type !== "start") return;
+    started = true;
+    start(data).catch((error) => die(`the core did not start: ${error}`));
+  } else if (handle) {
+    handle(data);
+  } else {
+    waiting.push(data);
+  }
+};
+
+// A trap of the core (memory, stack) surfaces where the event that ran it did.
+self.addEventListener("error", (event) => {
+  event.preventDefault(); // told by die
+  die(`the core failed: ${event.message}`);
+});
+self.addEventListener("unhandledrejection", (event) => {
+  event.preventDefault();
+  die(`the core failed: ${event.reason}`);
+});

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// ready is the first message of a coordinator.
+type ready struct {
+	Version   string       `json:"version"`
+	Go        string       `json:"go"`
+	Catalogue core.Listing `json:"catalogue"`
+	Limits    limits       `json:"limits"`
+}
+
+// limits are those of a plan.
+type limits struct {
+	MinSamples int    `json:"minSamples"`
+	MaxSamples int    `json:"maxSamples"`
+	MaxTrials  int    `json:"maxTrials"`
+	MaxSeed    uint64 `json:"maxSeed"`
+}
+
+func readyAnswer(cat core.Catalogue, g core.Generator) ready {
+	return ready{Version: g.Version, Go: g.Go, Catalogue: cat.Listing(),
+		Limits: limits{MinSamples: core.MinSamples, MaxSamples: core.MaxSamples, MaxTrials: core.MaxTrials, MaxSeed: core.MaxSeed}}
+}
+
+// checked is a plan with its defaults written out, and what there is to say
+// about it before it runs.
+type checked struct {
+	Plan          core.Plan       `json:"plan"`
+	Claim         core.Claim      `json:"claim"`
+	ClaimWords    string          `json:"claimWords"`
+	Relations     []core.Relation `json:"relations"` // allowed at these parameters
+	Notes         []string        `json:"notes"`
+	Columns       []core.Column   `json:"columns"`
+	OwnClaim      core.Claim      `json:"ownClaim"` // what the mechanism itself claims
+	OwnClaimWords string          `json:"ownClaimWords"`
+	Truth         string          `json:"truth"`
+	CLI           string          `json:"cli"`
+	URL           string          `json:"url"`
+}
+
+func (c *coordinator) check(m message) (message, error) {
+	plan, err := core.ParsePlan([]byte(m.JSON))
+	if err != nil {
+		return message{}, err
+	}
+	a, err := plan.Resolve(c.cat)
+	if err != nil {
+		return message{}, err
+	}
+	again := a.Reproduce()
+	own := a.Spec.Claim(a.Plan.Parameters)
+	return message{Type: msgChecked, JSON: mustJSON(checked{
+		Plan: a.Plan, Claim: a.Claim, ClaimWords: a.Claim.String(), Relations: a.Spec.Relations(a.Plan.Parameters),
+		Notes: append([]string{}, a.Notes...), Columns: a.Columns, OwnClaim: own, OwnClaimWords: own.String(),
+		Truth: a.Spec.Truth(a.Plan.Parameters), CLI: again.CLI, URL: again.URL,
+	})}, nil
+}
+
+// reported is a report as the page gets it.
+type reported struct {
+	Report json.RawMessage `json:"report"`
+	// Text is the report in canonical form, to be saved as it is.
+	Text  string         `json:"text"`
+	Facts []core.FactRow `json:"facts"`
+	Error string         `json:"error"` // of a run that failed
+	Newer bool           `json:"newer"` // of a newer version than this program knows
+}
+
+func reportAnswer(r core.Report, failure error, newer bool) (message, error) {
+	// A report that was written by hand may lack lists; the page relies on them.
+	for _, list := range []*[]string{&r.Warnings, &r.Limitations, &r.References} {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
+	if r.Results == nil {
+		r.Results = []core.Finding{}
+	}
+	if r.Trials == nil {
+		r.Trials = []core.TrialNote{}
+	}
+	text, err := core.Canonical(r)
+	if err != nil {
+		return message{}, err
+	}
+	out := reported{Report: text, Text: string(text), Facts: core.Facts(r), Newer: newer}
+	if failure != nil {
+		out.Error = failure.Error()
+	}
+	return message{Type: msgReport, JSON: mustJSON(out)}, nil
+}
+
+func (c *coordinator) open(m message) (message, error) {
+	r, newer, err := core.ParseReport([]byte(m.JSON))
+	if err != nil {
+		return message{}, err
+	}
+	return reportAnswer(r, nil, newer)
+}
+
+func (c *coordinator) run(ctx context.Context, m message) (message, error) {
+	plan, err := core.ParsePlan([]byte(m.JSON))
+	if err != nil {
+		return message{}, err
+	}
+	tell := newThrottle(c.now, c.progressTo(m.ID))
+	r, err := core.Run{Plan: plan, Catalogue: c.cat, Pool: c.crew.pool(c.crew), Generator: c.generator,
+		Progress: tell.tell, Now: c.now}.Do(ctx)
+	if err != nil && r.SchemaVersion == 0 {
+		return message{}, err // it never began
+	}
+	return reportAnswer(r, err, false)
+}
+
+// verified is what a replay found.
+type verified struct {
+	OK          bool     `json:"ok"`
+	Checked     []string `json:"checked"`
+	Differences []string `json:"differences"`
+}
+
+func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
+	r, _, err := core.ParseReport([]byte(m.JSON))
+	if err != nil {
+		return message{}, err
+	}
+	tell := newThrottle(c.now, c.progressTo(m.ID))
+	watch := &watched{Worker: c.crew, tell: tell, progress: core.Progress{Phase: core.Certifying, Trial: len(r.Trials), Trials: len(r.Trials)}}
+	if len(r.Results) > 0 && r.Results[0].Counts != nil {
+		watch.progress.Total = r.Results[0].Counts.N1 + r.Results[0].Counts.N0
+	}
+	v, err := core.Verify(ctx, c.cat, c.crew.pool(watch), r, false)
+	if ctx.Err() != nil {
+		return message{}, errors.New("stopped before the end")
+	}
+	if err != nil {
+		return message{}, err
+	}
+	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(),
+		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...)})}, nil
+}
+
+// progressTo posts progress as part of the answer to a request.
+func (c *coordinator) progressTo(id int) func(core.Progress) {
+	return func(p core.Progress) {
+		c.page.post(message{Type: msgProgress, ID: id, JSON: mustJSON(p)})
+	}
+}

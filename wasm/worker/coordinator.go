@@ -1,0 +1,123 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// coordinator answers the page: it runs the engine, whose tasks go to the
+// crew. It draws nothing and learns nothing itself, so that it is always free
+// to hear a stop.
+type coordinator struct {
+	cat       core.Catalogue
+	page      port
+	crew      *crew
+	generator core.Generator
+	now       func() float64 // seconds
+
+	mu     sync.Mutex
+	active int // id of the run or verification under way, 0 for none
+	cancel context.CancelFunc
+}
+
+// settings is what the page says when it starts a coordinator.
+type settings struct {
+	CoreSHA256 string
+	HangAfter  time.Duration // 0: the default
+}
+
+// coordinate is the role of the coordinator. It returns at once; requests are
+// answered in goroutines of their own.
+func coordinate(cat core.Catalogue, page port, generator core.Generator, set settings) {
+	generator.CoreSHA256 = set.CoreSHA256
+	if set.HangAfter <= 0 {
+		set.HangAfter = hangAfter
+	}
+	start := time.Now()
+	c := &coordinator{cat: cat, page: page, generator: generator,
+		now: func() float64 { return time.Since(start).Seconds() }}
+	c.crew = newCrew(set.HangAfter, func(number int, reason string) {
+		page.post(message{Type: msgReplace, Worker: number, Reason: reason})
+	})
+	page.listen(c.handle)
+	page.post(message{Type: msgReady, JSON: mustJSON(readyAnswer(cat, generator))})
+}
+
+func (c *coordinator) handle(m message) {
+	switch m.Type {
+	case msgAttach:
+		if m.Port != nil {
+			c.crew.attach(m.Worker, m.Port)
+		}
+	case msgDetach:
+		c.crew.detach(m.Worker)
+	case msgLost:
+		c.crew.lose(m.Worker, m.Reason)
+	case msgStop:
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.active == m.ID && c.cancel != nil {
+			c.cancel()
+		}
+	case msgCheck:
+		go c.answer(m, c.check)
+	case msgOpen:
+		go c.answer(m, c.open)
+	case msgRun:
+		c.begin(m, c.run)
+	case msgVerify:
+		c.begin(m, c.verify)
+	default:
+		go c.answer(m, func(message) (message, error) {
+			return message{}, fmt.Errorf("no such request: %q", m.Type)
+		})
+	}
+}
+
+// answer posts exactly one answer to a request, whatever happens.
+func (c *coordinator) answer(m message, do func(message) (message, error)) {
+	out, err := guard(m, do)
+	if err != nil {
+		out = message{Type: msgRefused, JSON: mustJSON(refusalOf(err))}
+	}
+	out.ID = m.ID
+	c.page.post(out)
+}
+
+// guard turns a panic into an error.
+func guard(m message, do func(message) (message, error)) (out message, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error in %q: %v", m.Type, p)
+		}
+	}()
+	return do(m)
+}
+
+var errBusy = errors.New("a run is under way; stop it first")
+
+// begin answers a request that needs the crew, which serves one at a time.
+func (c *coordinator) begin(m message, do func(context.Context, message) (message, error)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cancel != nil {
+		go c.answer(m, func(message) (message, error) { return message{}, errBusy })
+		return
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c.active, c.cancel = m.ID, cancel
+	go c.answer(m, func(m message) (message, error) {
+		defer func() {
+			cancel()
+			c.mu.Lock()
+			c.active, c.cancel = 0, nil
+			c.mu.Unlock()
+		}()
+		return do(ctx, m)
+	})
+}

@@ -1,0 +1,203 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+func TestReadyNamesAllThatIsRegistered(t *testing.T) {
+	cat := testCatalogue()
+	p := newPage(t, cat, 0)
+	r := read[ready](p, <-p.ready, msgReady)
+	if len(r.Catalogue.Mechanisms) != len(cat.Mechanisms) || len(r.Catalogue.Learners) != len(cat.Learners) || r.Limits.MaxSeed != core.MaxSeed {
+		t.Errorf("ready: %+v", r)
+	}
+}
+
+// A run through messages gives the report of a run without, with any number of
+// workers.
+func TestRunThroughMessages(t *testing.T) {
+	cat := testCatalogue()
+	plan := testPlan("randomised-response", 50_000)
+	want := alone(t, cat, plan)
+	for _, workers := range []int{1, 3} {
+		p := newPage(t, cat, workers)
+		answer := answerTo[reported](p, msgRun, plan, msgReport)
+		got := reportIn(t, answer)
+		if *got.Results[0].Counts != *want.Results[0].Counts || got.Verdict != want.Verdict || got.Summary != want.Summary {
+			t.Errorf("%d workers: %s %+v, want %s %+v", workers, got.Summary, got.Results[0].Counts, want.Summary, want.Results[0].Counts)
+		}
+		if got.Timing.Workers != workers || got.Generator.CoreSHA256 != "sum" || answer.Error != "" || len(answer.Facts) == 0 {
+			t.Errorf("%d workers: timing %+v, generator %+v, error %q, %d facts", workers, got.Timing, got.Generator, answer.Error, len(answer.Facts))
+		}
+		if again, _ := core.Canonical(got); string(again) != answer.Text {
+			t.Errorf("%d workers: the text is not the canonical report", workers)
+		}
+		last := p.progress[len(p.progress)-1]
+		if last.Phase != core.Bounding || last.Rows != last.Total || last.Total != 2*(len(want.Trials)*4000+50_000) {
+			t.Errorf("%d workers: the last progress is %+v", workers, last)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	p := newPage(t, testCatalogue(), 0)
+	c := answerTo[checked](p, msgCheck, core.Plan{Version: 1, Mechanism: "svt4", Claim: &core.Claim{Kind: core.Pure, Epsilon: 0.5}, Seed: 3}, msgChecked)
+	if c.Plan.Samples != 100_000 || c.Claim.Epsilon != 0.5 || c.OwnClaim.Epsilon != 0.5 || len(c.Relations) == 0 || len(c.Columns) == 0 {
+		t.Errorf("checked: %+v", c)
+	}
+	if c.CLI != "dpscope audit -mechanism svt4 -epsilon 0.5 -seed 3" || c.URL != "#v=1&mechanism=svt4&epsilon=0.5&seed=3" {
+		t.Errorf("cli %q, url %q", c.CLI, c.URL)
+	}
+	for _, bad := range []struct {
+		plan  any
+		field string
+	}{
+		{"", "plan"},
+		{`{"version":1,"mechanism":"svt4","colour":1}`, "colour"},
+		{core.Plan{Version: 1, Mechanism: "svt9"}, "mechanism"},
+		{core.Plan{Version: 1, Mechanism: "svt4", Samples: 5}, "samples"},
+	} {
+		for _, kind := range []string{msgCheck, msgRun} {
+			r := answerTo[refusal](p, kind, bad.plan, msgRefused)
+			if !strings.Contains(r.Field, bad.field) || r.Message == "" || r.Want == "" {
+				t.Errorf("%s %v: %+v", kind, bad.plan, r)
+			}
+		}
+	}
+}
+
+func TestOpenAndVerify(t *testing.T) {
+	cat := testCatalogue()
+	p := newPage(t, cat, 2)
+	first := answerTo[reported](p, msgRun, testPlan("randomised-response", 20_000), msgReport)
+
+	opened := answerTo[reported](p, msgOpen, first.Text, msgReport)
+	if opened.Text != first.Text || opened.Newer || len(opened.Facts) != len(first.Facts) {
+		t.Error("a report changes by being opened")
+	}
+	if v := answerTo[verified](p, msgVerify, first.Text, msgVerified); !v.OK || len(v.Differences) > 0 || len(v.Checked) < 4 {
+		t.Errorf("verified: %+v", v)
+	}
+	r := reportIn(t, first)
+	r.Results[0].Counts.X++
+	if v := answerTo[verified](p, msgVerify, r, msgVerified); v.OK || len(v.Differences) != 1 || !strings.Contains(v.Differences[0], "counts") {
+		t.Errorf("a forged count verified: %+v", v)
+	}
+	for _, bad := range []string{"", "{", "[1]", `{"a":1}`, first.Text[:len(first.Text)/2]} {
+		for _, kind := range []string{msgOpen, msgVerify} {
+			if r := answerTo[refusal](p, kind, bad, msgRefused); !strings.HasPrefix(r.Field, "report") || r.Found == "" {
+				t.Errorf("%s %.20q: %+v", kind, bad, r)
+			}
+		}
+	}
+	var loose map[string]any
+	if err := json.Unmarshal([]byte(first.Text), &loose); err != nil {
+		t.Fatal(err)
+	}
+	loose["schemaVersion"], loose["hue"] = core.SchemaVersion+1, 1
+	delete(loose, "warnings")
+	newer := answerTo[reported](p, msgOpen, loose, msgReport)
+	if !newer.Newer || !strings.Contains(newer.Text, `"warnings": []`) {
+		t.Errorf("a newer report: newer %v", newer.Newer)
+	}
+}
+
+func TestErrorsOfTasksKeepTheirFields(t *testing.T) {
+	p := newPage(t, testCatalogue(), 1)
+	for name, words := range map[string]string{"touchy": "mood is bad, must be good; wait", "bursting": "panicked: burst"} {
+		answer := answerTo[reported](p, msgRun, testPlan(name, 1000), msgReport)
+		r := reportIn(t, answer)
+		if !strings.Contains(answer.Error, words) || r.Verdict != core.Invalid || r.Termination.Reason != core.Failed {
+			t.Errorf("%s: error %q, verdict %s, %+v", name, answer.Error, r.Verdict, r.Termination)
+		}
+	}
+	err := remoteError{refusalOf(&core.InputError{Field: "mood", Found: "bad", Want: "good", Remedy: "wait"})}
+	if !core.IsInput(err) || core.IsInput(remoteError{refusal{Message: "no"}}) {
+		t.Error("an error about the input must stay one, and no other become one")
+	}
+}
+
+func TestUnknownRequestAndPanic(t *testing.T) {
+	p := newPage(t, testCatalogue(), 0)
+	if r := answerTo[refusal](p, "dance", "", msgRefused); !strings.Contains(r.Message, "dance") {
+		t.Errorf("%+v", r)
+	}
+	_, err := guard(message{Type: "open"}, func(message) (message, error) { panic("gone") })
+	if err == nil || !strings.Contains(err.Error(), "gone") {
+		t.Errorf("a panic became %v", err)
+	}
+}
+
+// Stop answers with a partial report after one slice, whatever the phase, and
+// a second run is refused until then.
+func TestStop(t *testing.T) {
+	for _, phase := range []core.Phase{core.Exploring, core.Certifying} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPage(t, testCatalogue(), 2)
+			plan := testPlan("slow", 10_000_000)
+			if phase == core.Exploring {
+				plan.Explore = 1_000_000
+			}
+			id, answer := p.ask(msgRun, plan)
+			time.Sleep(300 * time.Millisecond)
+			p.mu.Lock()
+			if last := p.progress[len(p.progress)-1]; last.Phase != phase || last.Rows == 0 {
+				t.Errorf("before the stop: %+v, want phase %s", last, phase)
+			}
+			p.mu.Unlock()
+			if r := answerTo[refusal](p, msgRun, plan, msgRefused); r.Message != errBusy.Error() {
+				t.Errorf("a second run: %+v", r)
+			}
+			start := time.Now()
+			p.port.post(message{Type: msgStop, ID: id + 5}) // of no run
+			p.port.post(message{Type: msgStop, ID: id})
+			r := reportIn(t, read[reported](p, <-answer, msgReport))
+			// Real time may pass in between, but the clock of the test counts
+			// the mechanism's sleeps only.
+			if took := time.Since(start); took > sliceTime+2*slowBlock {
+				t.Errorf("%s: stopped after %v", phase, took)
+			}
+			if r.Verdict != core.Inconclusive || r.Termination.Reason != core.Stopped || len(p.replaced) > 0 {
+				t.Errorf("%s: %s, %+v, replaced %v", phase, r.Verdict, r.Termination, p.replaced)
+			}
+			plan.Samples, plan.Explore = 1000, 1000
+			answerTo[reported](p, msgRun, plan, msgReport)
+		})
+	}
+}
+
+// Progress comes ten times a second at most, but for news.
+func TestThrottle(t *testing.T) {
+	now := 0.0
+	var got []core.Progress
+	th := newThrottle(func() float64 { return now }, func(p core.Progress) { got = append(got, p) })
+	for i := range 1000 { // ten seconds
+		now = float64(i) / 100
+		phase := core.Exploring
+		if i >= 505 {
+			phase = core.Certifying
+		}
+		message := ""
+		if i == 301 {
+			message = "lost"
+		}
+		th.tell(core.Progress{Phase: phase, Rows: i, Message: message})
+	}
+	if len(got) < 90 || len(got) > 105 {
+		t.Errorf("%d messages in ten seconds", len(got))
+	}
+	lost, began := false, false
+	for _, p := range got {
+		lost = lost || p.Message == "lost" && p.Rows == 301
+		began = began || p.Rows == 505
+	}
+	if !lost || !began {
+		t.Errorf("held back: lost worker told %v, start of a phase told %v", lost, began)
+	}
+}

@@ -1,0 +1,267 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// Patience with task workers.
+const (
+	// hangAfter is how long a task may go on without a sign of life. A task
+	// that draws or learns gives one many times a second, one that
+	// computes a bound none at all.
+	hangAfter = 20 * time.Second
+	// cancelAfter is how long a cancelled task may take to end.
+	cancelAfter = 500 * time.Millisecond
+	// attachAfter is how long a run without any live worker waits for one.
+	attachAfter = 10 * time.Second
+	// hangTicks cut hangAfter: a machine that slept wakes up to one tick, not
+	// to the verdict that all workers hang.
+	hangTicks = 20
+)
+
+// crew is the task workers that the page attached. It is a [core.Worker] that
+// executes as many tasks at once as it has live workers: a task goes to any
+// that is idle, so that one that was lost and never came back costs nothing
+// but its share of the speed.
+type crew struct {
+	replace   func(number int, reason string) // asks the page for a fresh worker
+	hangAfter time.Duration
+
+	mu     sync.Mutex
+	change chan struct{} // closed and made anew when an acquire may succeed
+	slots  []*slot       // by number
+	lastID int
+}
+
+// slot is one worker of the crew.
+type slot struct {
+	number int
+	port   port      // nil after a loss
+	lost   time.Time // when the port was lost
+	job    *job      // nil while idle
+}
+
+// job is one task on its way.
+type job struct {
+	id   int
+	port port
+	mail *mailbox
+}
+
+func newCrew(hangAfter time.Duration, replace func(int, string)) *crew {
+	return &crew{replace: replace, hangAfter: hangAfter, change: make(chan struct{})}
+}
+
+// attach gives worker number a port, in place of one that it may have had.
+func (c *crew) attach(number int, p port) {
+	c.lose(number, "another worker took its place")
+	c.mu.Lock()
+	i, found := slices.BinarySearchFunc(c.slots, number, func(s *slot, n int) int { return s.number - n })
+	if !found {
+		c.slots = slices.Insert(c.slots, i, &slot{number: number})
+	}
+	s := c.slots[i]
+	s.port = p
+	c.announce()
+	c.mu.Unlock()
+	p.listen(func(m message) { c.receive(s, p, m) })
+}
+
+// detach lets worker number go for good.
+func (c *crew) detach(number int) {
+	c.lose(number, "it was dismissed")
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.slots = slices.DeleteFunc(c.slots, func(s *slot) bool { return s.number == number })
+}
+
+// lose ends the port of worker number, and tells the task that ran there.
+func (c *crew) lose(number int, reason string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.slots {
+		if s.number == number && s.port != nil {
+			s.port.close()
+			s.port, s.lost = nil, time.Now()
+			if s.job != nil {
+				s.job.mail.put(message{Type: msgLost, Reason: reason})
+				s.job = nil
+			}
+			c.announce()
+		}
+	}
+}
+
+// dismiss ends a worker that does not answer.
+func (c *crew) dismiss(s *slot, j *job, reason string) {
+	c.mu.Lock()
+	current := s.port == j.port
+	c.mu.Unlock()
+	if current { // and not a fresh one that took its place meanwhile
+		c.lose(s.number, reason)
+		c.replace(s.number, reason)
+	}
+}
+
+func (c *crew) receive(s *slot, from port, m message) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.port == from && s.job != nil && s.job.id == m.ID {
+		s.job.mail.put(m)
+	}
+}
+
+// announce wakes those who wait for a worker; mu is held.
+func (c *crew) announce() {
+	close(c.change)
+	c.change = make(chan struct{})
+}
+
+// pool has one place for each worker that is alive or about to be replaced.
+func (c *crew) pool(worker core.Worker) *core.Pool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var places []core.Worker
+	for _, s := range c.slots {
+		if s.port != nil || time.Since(s.lost) < attachAfter {
+			places = append(places, worker)
+		}
+	}
+	if len(places) == 0 {
+		places = []core.Worker{worker} // which waits for the first to come
+	}
+	return core.NewPool(places...)
+}
+
+// acquire waits for an idle worker.
+func (c *crew) acquire(ctx context.Context) (*slot, *job, error) {
+	deadline := time.NewTimer(attachAfter)
+	defer deadline.Stop()
+	for {
+		c.mu.Lock()
+		alive := false
+		for _, s := range c.slots {
+			if s.port != nil && s.job == nil {
+				c.lastID++
+				j := &job{id: c.lastID, port: s.port, mail: newMailbox()}
+				s.job = j
+				c.mu.Unlock()
+				return s, j, nil
+			}
+			alive = alive || s.port != nil
+		}
+		change := c.change
+		c.mu.Unlock()
+		late := deadline.C
+		if alive {
+			late = nil // it will be idle, or lost, sooner or later
+			deadline.Reset(attachAfter)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, nil, ctx.Err()
+		case <-change:
+		case <-late:
+			return nil, nil, fmt.Errorf("%w: none was attached within %v", core.ErrWorkerLost, attachAfter)
+		}
+	}
+}
+
+func (c *crew) release(s *slot, j *job) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.job == j {
+		s.job = nil
+		c.announce()
+	}
+}
+
+// Execute implements [core.Worker].
+func (c *crew) Execute(ctx context.Context, t core.Task, progress func(rows int)) (core.Result, error) {
+	data, err := json.Marshal(t)
+	if err != nil {
+		return core.Result{}, err
+	}
+	s, j, err := c.acquire(ctx)
+	if err != nil {
+		return core.Result{}, err
+	}
+	defer c.release(s, j)
+	j.port.post(message{Type: msgTask, ID: j.id, JSON: string(data)})
+	tick := time.NewTicker(max(c.hangAfter/hangTicks, time.Millisecond))
+	defer tick.Stop()
+	for silent := 0; ; {
+		select {
+		case <-ctx.Done():
+			c.cancel(s, j)
+			return core.Result{}, ctx.Err()
+		case <-j.mail.ready:
+			silent = 0
+			for _, m := range j.mail.take() {
+				if m.Type == msgRows {
+					progress(m.Rows)
+					continue
+				}
+				return conclude(s.number, m)
+			}
+		case <-tick.C:
+			if silent++; silent > hangTicks {
+				reason := fmt.Sprintf("no sign of life for %v", c.hangAfter)
+				c.dismiss(s, j, reason)
+				return core.Result{}, lossOf(s.number, reason)
+			}
+		}
+	}
+}
+
+// conclude reads the last message of a task.
+func conclude(number int, m message) (core.Result, error) {
+	switch m.Type {
+	case msgDone:
+		var res core.Result
+		if err := json.Unmarshal([]byte(m.JSON), &res); err != nil {
+			return core.Result{}, fmt.Errorf("worker %d: result: %w", number, err)
+		}
+		return res, nil
+	case msgFailed:
+		var r refusal
+		if err := json.Unmarshal([]byte(m.JSON), &r); err != nil {
+			return core.Result{}, fmt.Errorf("worker %d: error: %w", number, err)
+		}
+		return core.Result{}, remoteError{r}
+	case msgLost:
+		return core.Result{}, lossOf(number, m.Reason)
+	}
+	return core.Result{}, fmt.Errorf("worker %d: message %q instead of a result", number, m.Type)
+}
+
+func lossOf(number int, reason string) error {
+	return fmt.Errorf("worker %d: %w: %s", number, core.ErrWorkerLost, reason)
+}
+
+// cancel asks for the task's end and waits for it, but not for long.
+func (c *crew) cancel(s *slot, j *job) {
+	j.port.post(message{Type: msgCancel, ID: j.id})
+	late := time.NewTimer(cancelAfter)
+	defer late.Stop()
+	for {
+		select {
+		case <-j.mail.ready:
+			for _, m := range j.mail.take() {
+				if m.Type != msgRows {
+					return
+				}
+			}
+		case <-late.C:
+			c.dismiss(s, j, fmt.Sprintf("did not stop within %v", cancelAfter))
+			return
+		}
+	}
+}

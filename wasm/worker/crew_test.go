@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// A worker that dies in mid-run costs time, never counts.
+func TestWorkerDies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cat := testCatalogue()
+		plan := testPlan("slow", 100_000)
+		want := alone(t, cat, plan)
+		p := newPage(t, cat, 2)
+		_, answer := p.ask(msgRun, plan)
+		time.Sleep(60 * time.Millisecond)
+		p.port.post(message{Type: msgLost, Worker: 1, Reason: "ended by the test"})
+		p.attach(1, cat)
+		got := reportIn(t, read[reported](p, <-answer, msgReport))
+		if *got.Results[0].Counts != *want.Results[0].Counts {
+			t.Errorf("counts %+v, want %+v", got.Results[0].Counts, want.Results[0].Counts)
+		}
+		if !hasWarning(got, "ended by the test") || len(p.replaced) > 0 {
+			t.Errorf("warnings %q, replaced %v", got.Warnings, p.replaced)
+		}
+	})
+}
+
+// A worker that hangs is replaced, and its task runs again elsewhere.
+func TestWorkerHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cat := testCatalogue()
+		plan := testPlan("randomised-response", 50_000)
+		want := alone(t, cat, plan)
+		p := newPage(t, cat, 0)
+		p.attachDeaf(0) // the first task goes to the first worker that is idle
+		p.attach(7, cat)
+		start := time.Now()
+		got := reportIn(t, answerTo[reported](p, msgRun, plan, msgReport))
+		if *got.Results[0].Counts != *want.Results[0].Counts || !hasWarning(got, "worker 0") {
+			t.Errorf("counts %+v, want %+v; warnings %q", got.Results[0].Counts, want.Results[0].Counts, got.Warnings)
+		}
+		if took := time.Since(start); took < hangAfter || took > hangAfter+2*hangAfter/hangTicks {
+			t.Errorf("the hang was found after %v, want %v", took, hangAfter)
+		}
+		if len(p.replaced) != 1 || p.replaced[0].Worker != 0 {
+			t.Errorf("replaced %+v", p.replaced)
+		}
+	})
+}
+
+// Signs of life keep a slow worker alive.
+func TestSlowIsNotHung(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPage(t, testCatalogue(), 0)
+		b := p.attachDeaf(0)
+		b.listen(func(m message) {
+			if m.Type != msgTask {
+				return
+			}
+			go func() {
+				for range 3 {
+					time.Sleep(hangAfter * 3 / 4)
+					b.post(message{Type: msgRows, ID: m.ID})
+				}
+				b.post(message{Type: msgFailed, ID: m.ID, JSON: mustJSON(refusal{Message: "too late"})})
+			}()
+		})
+		answer := answerTo[reported](p, msgRun, testPlan("randomised-response", 1000), msgReport)
+		if answer.Error != "too late" || len(p.replaced) > 0 {
+			t.Errorf("error %q, replaced %v", answer.Error, p.replaced)
+		}
+	})
+}
+
+// A task that two workers died of ends the run.
+func TestTwoDeathsOfOneTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPage(t, testCatalogue(), 0)
+		p.onReplace = func(number int) { p.attachDeaf(number) }
+		p.attachDeaf(0)
+		answer := answerTo[reported](p, msgRun, testPlan("randomised-response", 1000), msgReport)
+		if r := reportIn(t, answer); r.Verdict != core.Invalid || !strings.Contains(answer.Error, "explore, trial 0") {
+			t.Errorf("%s: %q", r.Verdict, answer.Error)
+		}
+		if len(p.replaced) != 2 {
+			t.Errorf("replaced %+v", p.replaced)
+		}
+	})
+}
+
+// A worker that does not answer a cancel is ended after half a second.
+func TestCancelUnanswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPage(t, testCatalogue(), 0)
+		p.attachDeaf(0)
+		id, answer := p.ask(msgRun, testPlan("randomised-response", 1000))
+		time.Sleep(time.Second)
+		start := time.Now()
+		p.port.post(message{Type: msgStop, ID: id})
+		r := reportIn(t, read[reported](p, <-answer, msgReport))
+		if took := time.Since(start); took < cancelAfter || took > cancelAfter+10*time.Millisecond {
+			t.Errorf("stopped after %v", took)
+		}
+		synctest.Wait()
+		if r.Termination.Reason != core.Stopped || len(p.replaced) != 1 {
+			t.Errorf("%+v, replaced %v", r.Termination, p.replaced)
+		}
+	})
+}
+
+// A place whose worker never came back does not hold the run up; without any
+// worker it ends with an error.
+func TestNoReplacement(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		cat := testCatalogue()
+		p := newPage(t, cat, 0)
+		p.attachDeaf(0)
+		p.attach(1, cat)
+		p.attach(2, cat)
+		p.onReplace = func(int) {}
+		got := reportIn(t, answerTo[reported](p, msgRun, testPlan("randomised-response", 50_000), msgReport))
+		if got.Termination.Reason != core.Completed || got.Timing.Workers != 3 {
+			t.Errorf("%+v with %d workers", got.Termination, got.Timing.Workers)
+		}
+		time.Sleep(2 * attachAfter)
+		p.port.post(message{Type: msgDetach, Worker: 1})
+		got = reportIn(t, answerTo[reported](p, msgRun, testPlan("randomised-response", 50_000), msgReport))
+		if got.Timing.Workers != 1 {
+			t.Errorf("%d workers, want the one that is left", got.Timing.Workers)
+		}
+		p.port.post(message{Type: msgDetach, Worker: 2})
+		start := time.Now()
+		answer := answerTo[reported](p, msgRun, testPlan("randomised-response", 1000), msgReport)
+		if took := time.Since(start); !strings.Contains(answer.Error, "none was attached") || took > 3*attachAfter {
+			t.Errorf("without workers: %q after %v", answer.Error, took)
+		}
+	})
+}
+
+// What a lost worker's port still says about its task is not heard.
+func TestLateAnswerIsIgnored(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := newCrew(hangAfter, func(int, string) {})
+		a, b := fakePorts(t)
+		c.attach(0, a)
+		failed := make(chan error, 1)
+		go func() {
+			_, err := c.Execute(t.Context(), core.Task{Kind: core.BoundTask}, func(int) {})
+			failed <- err
+		}()
+		synctest.Wait()
+		task := b.mail.take()[0]
+		c.lose(0, "gone")
+		b.post(message{Type: msgDone, ID: task.ID, JSON: "{}"})
+		if err := <-failed; !errors.Is(err, core.ErrWorkerLost) || !strings.Contains(err.Error(), "gone") {
+			t.Errorf("error %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if _, err := c.Execute(ctx, core.Task{Kind: core.BoundTask}, func(int) {}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("with no worker left: %v", err)
+		}
+	})
+}

@@ -1,0 +1,238 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/finder"
+	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/mechanisms"
+)
+
+// fakePort is one end of a channel between goroutines.
+type fakePort struct {
+	peer *fakePort
+	mail *mailbox
+	done chan struct{}
+	once sync.Once
+}
+
+// fakePorts is a channel's two ends, closed at the end of the test.
+func fakePorts(t *testing.T) (a, b *fakePort) {
+	a = &fakePort{mail: newMailbox(), done: make(chan struct{})}
+	b = &fakePort{mail: newMailbox(), done: make(chan struct{}), peer: a}
+	a.peer = b
+	t.Cleanup(func() { a.close(); b.close() })
+	return a, b
+}
+
+func (p *fakePort) post(m message) { p.peer.mail.put(m) }
+
+func (p *fakePort) listen(handle func(message)) {
+	go func() {
+		for {
+			select {
+			case <-p.done:
+				return
+			case <-p.mail.ready:
+			}
+			for _, m := range p.mail.take() {
+				select {
+				case <-p.done:
+					return
+				default:
+					handle(m)
+				}
+			}
+		}
+	}()
+}
+
+func (p *fakePort) close() { p.once.Do(func() { close(p.done) }) }
+
+// fakePage is the page's side of a coordinator.
+type fakePage struct {
+	t         *testing.T
+	port      *fakePort // to the coordinator
+	onReplace func(number int)
+
+	mu       sync.Mutex
+	lastID   int
+	waiting  map[int]chan message
+	progress []core.Progress
+	replaced []message
+	ready    chan message
+}
+
+// newPage starts a coordinator and n task workers, all in this process.
+func newPage(t *testing.T, cat core.Catalogue, n int) *fakePage {
+	here, there := fakePorts(t)
+	p := &fakePage{t: t, port: here, waiting: map[int]chan message{}, ready: make(chan message, 1)}
+	p.onReplace = func(number int) { p.attach(number, cat) }
+	here.listen(p.hear)
+	coordinate(cat, there, core.Generator{Name: "dpscope", Version: "test"}, settings{CoreSHA256: "sum"})
+	for i := range n {
+		p.attach(i, cat)
+	}
+	return p
+}
+
+func (p *fakePage) hear(m message) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch m.Type {
+	case msgReady:
+		p.ready <- m
+	case msgProgress:
+		var g core.Progress
+		if err := json.Unmarshal([]byte(m.JSON), &g); err != nil {
+			p.t.Errorf("progress: %v", err)
+		}
+		p.progress = append(p.progress, g)
+	case msgReplace:
+		p.replaced = append(p.replaced, m)
+		go p.onReplace(m.Worker)
+	default:
+		answer := p.waiting[m.ID]
+		if answer == nil {
+			p.t.Errorf("answer %q to no request: id %d", m.Type, m.ID)
+			return
+		}
+		delete(p.waiting, m.ID)
+		answer <- m
+	}
+}
+
+// attach connects a task worker that really executes tasks.
+func (p *fakePage) attach(number int, cat core.Catalogue) {
+	a, b := fakePorts(p.t)
+	page, worker := fakePorts(p.t)
+	serveTasks(cat, worker, number, func() { time.Sleep(time.Microsecond) })
+	page.post(message{Type: msgServe, Port: b})
+	p.port.post(message{Type: msgAttach, Worker: number, Port: a})
+}
+
+// attachDeaf connects a worker that never answers; what it is sent arrives on
+// the returned port.
+func (p *fakePage) attachDeaf(number int) *fakePort {
+	a, b := fakePorts(p.t)
+	p.port.post(message{Type: msgAttach, Worker: number, Port: a})
+	return b
+}
+
+// ask posts a request and returns its id and where the answer will come.
+func (p *fakePage) ask(kind string, value any) (int, chan message) {
+	text, isText := value.(string)
+	if !isText {
+		text = mustJSON(value)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lastID++
+	answer := make(chan message, 1)
+	p.waiting[p.lastID] = answer
+	p.port.post(message{Type: kind, ID: p.lastID, JSON: text})
+	return p.lastID, answer
+}
+
+// answerTo asks, waits, and reads the answer, which must be of that type.
+func answerTo[T any](p *fakePage, kind string, value any, want string) T {
+	p.t.Helper()
+	_, answer := p.ask(kind, value)
+	return read[T](p, <-answer, want)
+}
+
+func read[T any](p *fakePage, m message, want string) T {
+	p.t.Helper()
+	var v T
+	if m.Type != want {
+		p.t.Fatalf("answer %q %s, want %q", m.Type, m.JSON, want)
+	}
+	if err := json.Unmarshal([]byte(m.JSON), &v); err != nil {
+		p.t.Fatalf("answer %q: %v", m.Type, err)
+	}
+	return v
+}
+
+func reportIn(t *testing.T, r reported) core.Report {
+	t.Helper()
+	out, _, err := core.ParseReport(r.Report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// slowBlock is how long the mechanism slow takes for one call, of the clock
+// that the test has.
+const slowBlock = 5 * time.Millisecond
+
+// testCatalogue is the real one and three mechanisms more: slow is randomised
+// response that sleeps, touchy one that fails with an error about the input,
+// and bursting one that panics.
+func testCatalogue() core.Catalogue {
+	base := mechanisms.All[0]
+	variant := func(name string, wrap func(core.Mechanism) core.Mechanism) core.MechanismSpec {
+		spec := base
+		spec.Name = name
+		spec.New = func(p core.Params) (core.Mechanism, error) {
+			m, err := base.New(p)
+			return wrap(m), err
+		}
+		return spec
+	}
+	all := append([]core.MechanismSpec{}, mechanisms.All...)
+	all = append(all,
+		variant("slow", func(m core.Mechanism) core.Mechanism {
+			return altered{m, func() error { time.Sleep(slowBlock); return nil }}
+		}),
+		variant("touchy", func(m core.Mechanism) core.Mechanism {
+			return altered{m, func() error { return &core.InputError{Field: "mood", Found: "bad", Want: "good", Remedy: "wait"} }}
+		}),
+		variant("bursting", func(m core.Mechanism) core.Mechanism {
+			return altered{m, func() error { panic("burst") }}
+		}))
+	return core.Catalogue{Mechanisms: all, Learners: estimators.All, Finders: finder.All}
+}
+
+// altered is a mechanism that does something before it samples.
+type altered struct {
+	core.Mechanism
+	first func() error
+}
+
+func (a altered) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+	if err := a.first(); err != nil {
+		return err
+	}
+	return a.Mechanism.Sample(d, s, out)
+}
+
+func testPlan(mechanism string, samples int) core.Plan {
+	return core.Plan{Version: core.PlanVersion, Mechanism: mechanism, Samples: samples, Explore: 4000, Trials: 2, Seed: 7}
+}
+
+// alone runs a plan without any message.
+func alone(t *testing.T, cat core.Catalogue, plan core.Plan) core.Report {
+	t.Helper()
+	r, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, 1)}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func hasWarning(r core.Report, word string) bool {
+	for _, w := range r.Warnings {
+		if strings.Contains(w, word) {
+			return true
+		}
+	}
+	return false
+}

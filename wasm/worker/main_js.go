@@ -1,0 +1,145 @@
+// Command worker is the WebAssembly core. One binary runs in every web worker
+// of the page, in one of two roles: the coordinator runs the engine and answers
+// the page, task workers execute tasks for it. The messages between them are
+// in message.go; this file alone knows JavaScript.
+//
+// The worker's shell, site/worker.js, starts the program and offers the global
+// object dpscopeShell:
+//
+//	options  {role, worker, coreSha256, hangAfterMs} of the page's start message
+//	listen   (handle) => undefined: hands on the page's messages from now on,
+//	         those that waited included
+//
+// When the program ends, by a panic or otherwise, the shell tells the page.
+package main
+
+import (
+	"runtime"
+	"syscall/js"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/finder"
+	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/mechanisms"
+)
+
+func main() {
+	cat := core.Catalogue{Mechanisms: mechanisms.All, Learners: estimators.All, Finders: finder.All}
+	options := js.Global().Get("dpscopeShell").Get("options")
+	switch role := options.Get("role").String(); role {
+	case "coordinator":
+		generator := core.Generator{Name: "dpscope", Version: core.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}
+		set := settings{HangAfter: time.Duration(number(options, "hangAfterMs")) * time.Millisecond}
+		if sum := options.Get("coreSha256"); sum.Type() == js.TypeString {
+			set.CoreSHA256 = sum.String()
+		}
+		coordinate(cat, pagePort{}, generator, set)
+	case "task":
+		serveTasks(cat, pagePort{}, number(options, "worker"), newPause())
+	default:
+		panic("worker: the start message names no role: " + role)
+	}
+	select {} // handlers do the rest, for the life of the worker
+}
+
+// pagePort is the channel to the page, for the life of the worker.
+type pagePort struct{}
+
+func (pagePort) post(m message) { js.Global().Call("postMessage", toJS(m)) }
+
+func (pagePort) listen(handle func(message)) {
+	// Never released: the worker ends with its page.
+	js.Global().Get("dpscopeShell").Call("listen", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		handle(fromJS(args[0]))
+		return nil
+	}))
+}
+
+func (pagePort) close() {}
+
+// messagePort is a MessagePort.
+type messagePort struct {
+	value   js.Value
+	handler js.Func
+}
+
+func (p *messagePort) post(m message) { p.value.Call("postMessage", toJS(m)) }
+
+func (p *messagePort) listen(handle func(message)) {
+	p.handler = js.FuncOf(func(_ js.Value, args []js.Value) any {
+		handle(fromJS(args[0].Get("data")))
+		return nil
+	})
+	p.value.Set("onmessage", p.handler) // starts the port
+}
+
+func (p *messagePort) close() {
+	p.value.Set("onmessage", js.Null())
+	p.value.Call("close")
+	p.handler.Release()
+}
+
+// newPause returns a function that lets all messages in that have arrived. A
+// round trip through a MessageChannel does that in well under 0.1 ms, where a
+// timer takes 4 ms and runtime.Gosched never comes back to the event loop.
+func newPause() func() {
+	channel := js.Global().Get("MessageChannel").New()
+	back := make(chan struct{}, 1)
+	// Never released: pauses go on for the life of the worker.
+	channel.Get("port1").Set("onmessage", js.FuncOf(func(js.Value, []js.Value) any {
+		back <- struct{}{}
+		return nil
+	}))
+	there := channel.Get("port2")
+	return func() {
+		there.Call("postMessage", 0)
+		<-back
+	}
+}
+
+func toJS(m message) js.Value {
+	out := js.Global().Get("Object").New()
+	out.Set("type", m.Type)
+	out.Set("id", m.ID)
+	switch m.Type {
+	case msgRows:
+		out.Set("rows", m.Rows)
+	case msgReplace:
+		out.Set("worker", m.Worker)
+		out.Set("reason", m.Reason)
+	case msgReady:
+		out.Set("worker", m.Worker)
+	}
+	if m.JSON != "" {
+		out.Set("json", m.JSON)
+	}
+	return out
+}
+
+// fromJS reads a message; what is absent or of another type is zero.
+func fromJS(v js.Value) message {
+	if v.Type() != js.TypeObject {
+		return message{}
+	}
+	m := message{Type: text(v, "type"), ID: number(v, "id"), JSON: text(v, "json"), Worker: number(v, "worker"),
+		Rows: number(v, "rows"), Reason: text(v, "reason")}
+	if p := v.Get("port"); p.Type() == js.TypeObject {
+		m.Port = &messagePort{value: p}
+	}
+	return m
+}
+
+func text(v js.Value, field string) string {
+	if s := v.Get(field); s.Type() == js.TypeString {
+		return s.String()
+	}
+	return ""
+}
+
+func number(v js.Value, field string) int {
+	if n := v.Get(field); n.Type() == js.TypeNumber {
+		return n.Int()
+	}
+	return 0
+}

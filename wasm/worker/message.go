@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// message is one message of the boundary between page, coordinator and task
+// workers. Which fields count depends on Type; the others are zero. The file
+// site/protocol.d.ts mirrors this one.
+type message struct {
+	Type   string
+	ID     int    // of the request, or of the task
+	JSON   string // the value that the message carries
+	Worker int    // number of a task worker
+	Rows   int    // outputs drawn since the last message
+	Reason string
+	Port   port // attach, serve
+}
+
+// Types of messages.
+const (
+	// Page to coordinator.
+	msgCheck  = "check"
+	msgRun    = "run"
+	msgStop   = "stop"
+	msgOpen   = "open"
+	msgVerify = "verify"
+	msgAttach = "attach"
+	msgDetach = "detach"
+	msgLost   = "lost"
+	// Coordinator to page.
+	msgReady    = "ready"
+	msgChecked  = "checked"
+	msgProgress = "progress"
+	msgReport   = "report"
+	msgVerified = "verified"
+	msgRefused  = "refused"
+	msgReplace  = "replace"
+	// Page to task worker.
+	msgServe = "serve"
+	// Coordinator to task worker.
+	msgTask   = "task"
+	msgCancel = "cancel"
+	// Task worker to coordinator.
+	msgRows   = "rows"
+	msgDone   = "done"
+	msgFailed = "failed"
+)
+
+// port is one end of a channel of messages. Messages arrive in the order in
+// which they were posted.
+type port interface {
+	post(message)
+	// listen has handle called for each message, one at a time, those that
+	// came before included. handle must not wait for another message.
+	listen(handle func(message))
+	// close ends the channel and frees what listen holds.
+	close()
+}
+
+// refusal is an error as a JSON value. The fields after Message are those of a
+// [core.InputError] and empty for other errors.
+type refusal struct {
+	Message string `json:"message"`
+	Field   string `json:"field"`
+	Found   string `json:"found"`
+	Want    string `json:"want"`
+	Remedy  string `json:"remedy"`
+}
+
+func refusalOf(err error) refusal {
+	r := refusal{Message: err.Error()}
+	var in *core.InputError
+	if errors.As(err, &in) {
+		r.Field, r.Found, r.Want, r.Remedy = in.Field, in.Found, in.Want, in.Remedy
+	}
+	return r
+}
+
+// remoteError is a refusal that came back from a task worker.
+type remoteError struct{ refusal }
+
+func (e remoteError) Error() string { return e.Message }
+
+// Unwrap keeps the error one about the user's input, where it was one.
+func (e remoteError) Unwrap() error {
+	if e.Field == "" {
+		return nil
+	}
+	return &core.InputError{Field: e.Field, Found: e.Found, Want: e.Want, Remedy: e.Remedy}
+}
+
+// mustJSON is for values that are built here and always have a JSON form.
+func mustJSON(v any) string {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic("worker: an answer has no JSON form: " + err.Error())
+	}
+	return string(data)
+}

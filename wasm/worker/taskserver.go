@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// sliceTime is how long a task works before it lets messages in. A cancel
+// waits for at most one slice and the block of work that ends it.
+const sliceTime = 16 * time.Millisecond
+
+// taskServer executes the tasks that come through a port, one at a time.
+type taskServer struct {
+	cat core.Catalogue
+	// pause lets messages in that have arrived, and returns soon.
+	pause func()
+	port  port
+
+	running sync.Mutex // held while a task runs
+
+	mu      sync.Mutex
+	cancels map[int]context.CancelFunc // by the task's id
+}
+
+// serveTasks is the role of a task worker: it serves the port that the page
+// sends. It returns at once; tasks run in goroutines of their own.
+func serveTasks(cat core.Catalogue, page port, number int, pause func()) {
+	page.listen(func(m message) {
+		if m.Type == msgServe && m.Port != nil {
+			s := &taskServer{cat: cat, pause: pause, port: m.Port, cancels: map[int]context.CancelFunc{}}
+			s.port.listen(s.handle)
+		}
+	})
+	page.post(message{Type: msgReady, Worker: number})
+}
+
+func (s *taskServer) handle(m message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch m.Type {
+	case msgTask:
+		ctx, cancel := context.WithCancel(context.Background())
+		s.cancels[m.ID] = cancel
+		go s.answer(ctx, m)
+	case msgCancel:
+		if cancel := s.cancels[m.ID]; cancel != nil {
+			cancel()
+		}
+	}
+}
+
+// answer executes one task and posts exactly one result.
+func (s *taskServer) answer(ctx context.Context, m message) {
+	s.running.Lock()
+	defer s.running.Unlock()
+	out := message{Type: msgDone, ID: m.ID}
+	res, err := s.execute(ctx, m)
+	if err == nil {
+		var data []byte
+		if data, err = json.Marshal(res); err == nil {
+			out.JSON = string(data)
+		}
+	}
+	if err != nil {
+		out = message{Type: msgFailed, ID: m.ID, JSON: mustJSON(refusalOf(err))}
+	}
+	s.mu.Lock()
+	s.cancels[m.ID]()
+	delete(s.cancels, m.ID)
+	s.mu.Unlock()
+	s.port.post(out)
+}
+
+func (s *taskServer) execute(ctx context.Context, m message) (res core.Result, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("internal error in a task: %v", p)
+		}
+	}()
+	t, err := core.ParseTask([]byte(m.JSON))
+	if err != nil {
+		return core.Result{}, err
+	}
+	fresh := 0
+	last := time.Now()
+	tell := func() {
+		s.port.post(message{Type: msgRows, ID: m.ID, Rows: fresh})
+		fresh = 0
+	}
+	res, err = core.Execute(s.cat, t, func(rows int) error {
+		fresh += rows
+		if time.Since(last) >= sliceTime {
+			tell() // with no rows it is still a sign of life
+			s.pause()
+			last = time.Now()
+		}
+		return ctx.Err()
+	})
+	if err == nil && fresh > 0 {
+		tell()
+	}
+	return res, err
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// serverFor starts a task worker and returns its port, whose messages are
+// collected.
+func serverFor(t *testing.T, pause func()) (port *fakePort, heard func() []message) {
+	page, worker := fakePorts(t)
+	port, served := fakePorts(t)
+	serveTasks(testCatalogue(), worker, 3, pause)
+	page.post(message{Type: msgServe, Port: served})
+	synctest.Wait()
+	if m := page.mail.take(); len(m) != 1 || m[0].Type != msgReady || m[0].Worker != 3 {
+		t.Errorf("greeting %+v", m)
+	}
+	return port, func() []message { synctest.Wait(); return port.mail.take() }
+}
+
+func exploreTask(t *testing.T, mechanism string, rows int) core.Task {
+	t.Helper()
+	plan := testPlan(mechanism, 1000)
+	plan.Explore = rows
+	a, err := plan.Resolve(testCatalogue())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pair := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
+	return core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: a.Plan, Pair: &pair}
+}
+
+func TestTaskServerGivesSignsOfLife(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		pauses := 0
+		port, heard := serverFor(t, func() { pauses++ })
+		task := exploreTask(t, "slow", 20*core.BlockRows)
+		port.post(message{Type: msgTask, ID: 5, JSON: mustJSON(task)})
+		time.Sleep(time.Second)
+		all := heard()
+		rows := 0
+		for _, m := range all[:len(all)-1] {
+			if m.Type != msgRows || m.ID != 5 {
+				t.Errorf("message %+v", m)
+			}
+			rows += m.Rows
+		}
+		last := all[len(all)-1]
+		if rows != 2*20*core.BlockRows || last.Type != msgDone || last.ID != 5 {
+			t.Errorf("%d rows, then %q", rows, last.Type)
+		}
+		// 40 blocks of 5 ms in slices of 16 ms, which end with a block.
+		if pauses != 10 {
+			t.Errorf("%d pauses, want 10", pauses)
+		}
+		var res core.Result
+		if err := json.Unmarshal([]byte(last.JSON), &res); err != nil || res.Explored == nil || len(res.Explored.Witness.Model) == 0 {
+			t.Errorf("result %s, %v", last.JSON, err)
+		}
+	})
+}
+
+func TestTaskServerCancels(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		port, heard := serverFor(t, func() { time.Sleep(time.Microsecond) })
+		task := mustJSON(exploreTask(t, "slow", 1_000_000))
+		port.post(message{Type: msgTask, ID: 1, JSON: task})
+		time.Sleep(100 * time.Millisecond)
+		heard()
+		port.post(message{Type: msgCancel, ID: 9}) // of no task
+		port.post(message{Type: msgCancel, ID: 1})
+		time.Sleep(sliceTime + 2*slowBlock)
+		all := heard()
+		if last := all[len(all)-1]; last.Type != msgFailed || last.ID != 1 {
+			t.Errorf("after a cancel: %+v", last)
+		}
+		// The next task runs as if nothing had been.
+		port.post(message{Type: msgTask, ID: 2, JSON: mustJSON(exploreTask(t, "randomised-response", 1000))})
+		all = heard()
+		if last := all[len(all)-1]; last.Type != msgDone || last.ID != 2 {
+			t.Errorf("after that: %+v", last)
+		}
+	})
+}
+
+func TestTaskServerRefuses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		port, heard := serverFor(t, func() {})
+		bursting := mustJSON(exploreTask(t, "bursting", 1000))
+		for i, c := range []struct{ task, words string }{
+			{"", "task is empty"},
+			{"{", "cut off"},
+			{`{"version":2,"kind":"explore","plan":{"version":1,"mechanism":"svt4","seed":1}}`, "task version is 2"},
+			{`{"version":1,"kind":"dance","plan":{"version":1,"mechanism":"svt4","seed":1}}`, "pair"},
+			{bursting, "burst"},
+		} {
+			port.post(message{Type: msgTask, ID: i, JSON: c.task})
+			all := heard()
+			if len(all) != 1 || all[0].Type != msgFailed || all[0].ID != i || !strings.Contains(all[0].JSON, c.words) {
+				t.Errorf("task %.30q: %+v, want %q", c.task, all, c.words)
+			}
+		}
+	})
+}
