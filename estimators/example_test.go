@@ -40,7 +40,7 @@ func Example() {
 		fmt.Println(learner.Name, scores[0] > scores[1])
 	}
 	// Output:
-	// outcome-table true
 	// histogram true
+	// outcome-table true
 	// logistic true
 }
