@@ -50,8 +50,11 @@ func (v ParamValue) String() string {
 	if v.Text != "" {
 		return v.Text
 	}
-	return number(v.Number)
+	return exactly(v.Number)
 }
+
+// exactly prints a float so that it reads back to the same bits.
+func exactly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // Params are parameter values by name.
 type Params map[string]ParamValue

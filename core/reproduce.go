@@ -16,10 +16,10 @@ func arguments(a *Audit) (args []argument, params []string) {
 	p := a.Plan
 	add := func(name, value string) { args = append(args, argument{name, value}) }
 	add("mechanism", p.Mechanism)
-	add("epsilon", number(p.Claim.Epsilon))
+	add("epsilon", exactly(p.Claim.Epsilon))
 	// The default delta is that of the mechanism's own claim.
 	if own := a.Spec.Claim(p.Parameters); p.Claim.Delta > 0 || own.Delta > 0 {
-		add("delta", number(p.Claim.Delta))
+		add("delta", exactly(p.Claim.Delta))
 	}
 	defaults, err := resolveParams(a.Spec.Params, nil, a.Claim)
 	if err == nil {
@@ -52,7 +52,7 @@ func arguments(a *Audit) (args []argument, params []string) {
 		}
 	}
 	if p.Beta != 0.05 {
-		add("beta", number(p.Beta))
+		add("beta", exactly(p.Beta))
 	}
 	add("seed", fmt.Sprint(p.Seed))
 	return args, params
@@ -76,7 +76,31 @@ func (a *Audit) Reproduce() Reproduce {
 		fmt.Fprintf(&cli, " -param %s", shellWord(x))
 		fmt.Fprintf(&frag, "&p.%s=%s", fragmentWord(name), fragmentWord(value))
 	}
-	return Reproduce{CLI: cli.String(), URL: frag.String()}
+	return Reproduce{CLI: cli.String(), URL: frag.String(), GoTest: a.goTest(params)}
+}
+
+// goTest is the audit as a call of package dptest, or "" where that has no
+// option for it.
+func (a *Audit) goTest(params []string) string {
+	p := a.Plan
+	if p.Finder != Auto || p.Pair != nil {
+		return ""
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "dptest.RequireNoViolation(t, dptest.From(mechanisms.All, %q", p.Mechanism)
+	for _, x := range params {
+		fmt.Fprintf(&b, ", %q", x)
+	}
+	fmt.Fprintf(&b, "), core.DPClaim(%s, %s), dptest.Options{Samples: %d, Explore: %d, Trials: %d, FalseAlarm: %s, Seed: %d",
+		exactly(a.Claim.Epsilon), exactly(a.Claim.Delta), p.Samples, p.Explore, p.Trials, exactly(p.Beta), p.Seed)
+	if r := a.Spec.Relations(p.Parameters); p.Relation != r[0] {
+		fmt.Fprintf(&b, ", Relation: %q", p.Relation)
+	}
+	if p.Learner != Auto {
+		fmt.Fprintf(&b, ", Learner: %q", p.Learner)
+	}
+	b.WriteString("})")
+	return b.String()
 }
 
 // shellWord quotes what a shell would take apart.
