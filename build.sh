@@ -93,7 +93,8 @@ build)
 serve)
 	shift
 	build
-	exec go run ./cmd/dpscope serve "$@"
+	go build -o bin/dpscope ./cmd/dpscope
+	exec bin/dpscope serve "$@"
 	;;
 test)
 	shift

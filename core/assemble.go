@@ -39,7 +39,7 @@ func (s *state) report(end Termination) Report {
 	}
 	r.Verdict = s.verdict(end)
 	if end.Reason == Completed && r.Verdict != Violation {
-		r.Power = power(p, s.best)
+		r.Power = s.power
 	}
 	r.Summary = Headline(r)
 	return r
@@ -54,7 +54,7 @@ func (s *state) verdict(end Termination) Verdict {
 		return Inconclusive
 	case s.bound.Epsilon > p.Claim.Epsilon:
 		return Violation
-	case bound.MaxCertifiable(p.Samples, p.Samples, p.Claim.Delta, p.Beta) <= p.Claim.Epsilon:
+	case s.power.LargestBound <= p.Claim.Epsilon:
 		return Inconclusive
 	}
 	return NoViolation
@@ -93,7 +93,7 @@ func lowerBound(x float64) float64 { return max(0, x) }
 
 // floorTo rounds down to that many decimals.
 func floorTo(x float64, decimals int) float64 {
-	if math.IsInf(x, 0) {
+	if !(math.Abs(x) < 1e15) { // whole, infinite or not a number
 		return x
 	}
 	scale := math.Pow10(decimals)
@@ -106,13 +106,16 @@ func floorTo(x float64, decimals int) float64 {
 
 // power says what the sample size could have shown, for an event as frequent
 // as the explored one.
-func power(p Plan, best *Explored) *Power {
+func power(p Plan, explored bound.Counts) *Power {
 	n := p.Samples
 	out := &Power{LargestBound: lowerBound(bound.MaxCertifiable(n, n, p.Claim.Delta, p.Beta))}
-	rate := (float64(best.Counts.Y) + 0.5) / (float64(best.Counts.N0) + 1)
+	if n > bound.ExactReach {
+		return out // it would take longer than the audit
+	}
+	rate := (float64(explored.Y) + 0.5) / (float64(explored.N0) + 1)
 	if e := bound.SmallestDetectable(p.Claim.Epsilon, p.Claim.Delta, p.Beta, n, n, rate); !math.IsInf(e, 0) && !math.IsNaN(e) {
 		// Rounded up: it is what could have been seen, not what was.
-		e = -floorTo(-e, 4)
+		e = max(p.Claim.Epsilon, -floorTo(-e, 4))
 		out.SmallestEpsilon = &e
 	}
 	return out

@@ -189,6 +189,9 @@ type binner struct {
 }
 
 func (ch Chart) binner(columns []Column) (*binner, error) {
+	if err := ch.check(); err != nil {
+		return nil, err
+	}
 	b := &binner{chart: ch, width: Width(columns)}
 	switch ch.Kind {
 	case OutcomeChart:
@@ -200,22 +203,40 @@ func (ch Chart) binner(columns []Column) (*binner, error) {
 			b.index[hashRow(row)] = int32(i)
 		}
 	case HistogramChart, ScoreChart:
-		if len(ch.Edges) < 2 || !slices.IsSorted(ch.Edges) || nonFinite(ch.Edges) >= 0 {
-			return nil, &InputError{Field: "chart.edges", Found: fmt.Sprint(ch.Edges), Want: "two or more finite numbers in ascending order"}
-		}
 		b.lo = ch.Edges[0]
 		b.scale = float64(len(ch.Edges)-1) / (ch.Edges[len(ch.Edges)-1] - b.lo)
-	default:
-		return nil, UnknownName("chart.kind", string(ch.Kind), []string{string(HistogramChart), string(OutcomeChart), string(ScoreChart)})
 	}
 	return b, nil
 }
 
-func (b *binner) bins() int {
-	if b.chart.Kind == OutcomeChart {
-		return len(b.chart.Outcomes) + 1
+// check refuses a chart that cannot be drawn.
+func (ch Chart) check() error {
+	switch ch.Kind {
+	case OutcomeChart:
+	case HistogramChart, ScoreChart:
+		e := ch.Edges
+		if len(e) < 2 || !slices.IsSorted(e) || e[0] == e[len(e)-1] || math.IsInf(e[len(e)-1]-e[0], 0) {
+			return &InputError{Field: "chart.edges", Found: fmt.Sprintf("%d numbers", len(e)), Want: "two or more numbers in ascending order, of finite span"}
+		}
+	default:
+		return UnknownName("chart.kind", string(ch.Kind), []string{string(HistogramChart), string(OutcomeChart), string(ScoreChart)})
 	}
-	return len(b.chart.Edges) + 1
+	for _, counts := range [][]int{ch.First, ch.FirstIn, ch.Second, ch.SecondIn} {
+		if counts != nil && len(counts) != ch.bins() {
+			return &InputError{Field: "chart", Found: fmt.Sprintf("%d counts", len(counts)), Want: fmt.Sprintf("%d, one a bin", ch.bins())}
+		}
+		if i := slices.IndexFunc(counts, func(n int) bool { return n < 0 }); i >= 0 {
+			return &InputError{Field: fmt.Sprintf("chart: count of bin %d", i), Found: fmt.Sprint(counts[i]), Want: "at least 0"}
+		}
+	}
+	return nil
+}
+
+func (ch Chart) bins() int {
+	if ch.Kind == OutcomeChart {
+		return len(ch.Outcomes) + 1
+	}
+	return len(ch.Edges) + 1
 }
 
 // count adds a block of rows to all and, where they lie in the event, to hit.

@@ -3,6 +3,8 @@ package core
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
+	"strings"
 
 	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/stream"
@@ -26,7 +28,7 @@ type Hook func(rows int) error
 func Execute(cat Catalogue, t Task, hook Hook) (res Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			res, err = Result{}, fmt.Errorf("%s: mechanism %s panicked: %v", t.Name(), t.Plan.Mechanism, p)
+			res, err = Result{}, fmt.Errorf("%s of mechanism %s panicked: %v (%s)", t.Name(), t.Plan.Mechanism, p, panicPlace())
 		}
 	}()
 	if hook == nil {
@@ -51,6 +53,22 @@ func Execute(cat Catalogue, t Task, hook Hook) (res Result, err error) {
 	return Result{}, UnknownName("task kind", string(t.Kind), []string{string(ExploreTask), string(CertifyTask), string(BoundTask)})
 }
 
+// panicPlace says where the panic came from that is being recovered: the first
+// frame that is not the runtime's.
+func panicPlace() string {
+	var pcs [32]uintptr
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
+	for {
+		f, more := frames.Next()
+		if !strings.HasPrefix(f.Function, "runtime.") && f.Function != "" {
+			return fmt.Sprintf("%s, %s:%d", f.Function, f.File[strings.LastIndexByte(f.File, '/')+1:], f.Line)
+		}
+		if !more {
+			return "at an unknown place"
+		}
+	}
+}
+
 func executeBound(t Task) (Result, error) {
 	if t.Counts == nil || t.Explored == nil {
 		return Result{}, &InputError{Field: "task: fields counts and explored", Found: "absent", Want: "counts"}
@@ -62,7 +80,11 @@ func executeBound(t Task) (Result, error) {
 	}
 	b := bound.Certify(*t.Counts, *t.Explored, t.Plan.Claim.Delta, t.Plan.Beta)
 	b.Epsilon = lowerBound(b.Epsilon) // JSON has no -Inf
-	return Result{Bound: &b}, nil
+	res := Result{Bound: &b}
+	if b.Epsilon <= t.Plan.Claim.Epsilon {
+		res.Power = power(t.Plan, *t.Explored)
+	}
+	return res, nil
 }
 
 // source draws outputs of one side of a pair in blocks.
@@ -91,7 +113,10 @@ func (s source) stream(shard int) *stream.Stream {
 // block fills out with outputs and refuses what is not finite.
 func (s source) block(st *stream.Stream, out []float64) error {
 	name := s.audit.Spec.Name
-	if err := s.audit.Mechanism.Sample(s.data, st, out); err != nil {
+	// A copy: code that sorts or clips its rows in place must not change what
+	// the next block sees.
+	data := Dataset{Columns: s.data.Columns, Values: append([]float64{}, s.data.Values...)}
+	if err := s.audit.Mechanism.Sample(data, st, out); err != nil {
 		return fmt.Errorf("mechanism %s on the %s dataset: %w", name, sideName(s.side), err)
 	}
 	if i := nonFinite(out); i >= 0 {
@@ -169,7 +194,7 @@ func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
 	}
 	counted := Counted{Rows: n}
 	for k := range counted.Chart {
-		counted.Chart[k] = make([]int, binner.bins())
+		counted.Chart[k] = make([]int, t.Chart.bins())
 	}
 	width := Width(a.Columns)
 	rows := make([]float64, BlockRows*width)

@@ -9,7 +9,7 @@ type Mechanism interface {
 	Columns() []Column
 	// Sample fills out with independent outputs on d: len(out) is a multiple
 	// of Width(Columns()), and one row is one output. All randomness comes
-	// from s. Outputs are finite. It must not keep d, s or out.
+	// from s. Outputs are finite. It must not keep s or out; d is a copy of its own.
 	Sample(d Dataset, s *stream.Stream, out []float64) error
 }
 

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -41,7 +43,13 @@ func (v ParamValue) MarshalJSON() ([]byte, error) {
 func (v *ParamValue) UnmarshalJSON(data []byte) error {
 	*v = ParamValue{}
 	if bytes.HasPrefix(data, []byte{'"'}) {
-		return json.Unmarshal(data, &v.Text)
+		if err := json.Unmarshal(data, &v.Text); err != nil || v.Text != "" {
+			return err
+		}
+		return &InputError{Field: "parameter", Found: "an empty text", Want: "a number or a word"}
+	}
+	if bytes.Equal(data, []byte("null")) {
+		return &InputError{Field: "parameter", Found: "null", Want: "a number or a word", Remedy: "leave it out for its default"}
 	}
 	return json.Unmarshal(data, &v.Number)
 }
@@ -125,8 +133,7 @@ func resolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error)
 		}
 	}
 	// Sorted, so that of several faults the same one is always reported.
-	for _, a := range given.Assignments() {
-		name, _, _ := strings.Cut(a, "=")
+	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, ok := out[name]; !ok {
 			if len(names) == 0 {
 				return nil, &InputError{Field: "parameter", Found: fmt.Sprintf("%q", name), Want: "absent: this mechanism has no parameters"}
@@ -136,15 +143,18 @@ func resolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error)
 		out[name] = given[name]
 	}
 	for _, s := range specs {
-		if err := s.check(out[s.Name]); err != nil {
+		field := "parameter " + s.Name
+		if _, ok := given[s.Name]; !ok && (s.Name == "epsilon" || s.Name == "delta") {
+			field = s.Name // it came from the claim
+		}
+		if err := s.check(field, out[s.Name]); err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
 }
 
-func (s ParamSpec) check(v ParamValue) error {
-	field := "parameter " + s.Name
+func (s ParamSpec) check(field string, v ParamValue) error {
 	if len(s.Choices) > 0 {
 		for _, c := range s.Choices {
 			if v.Text == c {

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"math"
+	"strings"
 )
 
 // PlanVersion is the version of the plan's JSON form.
@@ -16,12 +17,12 @@ const Auto = "auto"
 const (
 	MinSamples = 100
 	MaxSamples = 1_000_000_000
-	MaxTrials  = 100_000
+	MaxTrials  = 10_000
 	MaxSeed    = 1<<53 - 1
 	// maxExploreCells is how many float64 one exploration may hold in memory,
-	// both sides together (512 MiB): explored outputs are kept, certified
+	// both sides together (256 MiB): explored outputs are kept, certified
 	// ones are not.
-	maxExploreCells = 1 << 26
+	maxExploreCells = 1 << 25
 )
 
 // Plan says what to audit and how. Its zero values mean the documented
@@ -125,7 +126,7 @@ func (a *Audit) resolveRelation() error {
 	}
 	if !found {
 		return &InputError{Field: "relation", Found: fmt.Sprintf("%q", r),
-			Want: fmt.Sprintf("one that %s defines at these parameters: %v", a.Spec.Name, names)}
+			Want: fmt.Sprintf("one that %s defines at these parameters: %s", a.Spec.Name, strings.Join(names, ", "))}
 	}
 	a.Domain = a.Spec.Domain(a.Plan.Parameters, r)
 	if a.Plan.Pair != nil {
@@ -168,7 +169,7 @@ func (a *Audit) resolveBudget() error {
 	case p.Explore == 0:
 		if p.Explore = p.Samples; p.Explore > most {
 			p.Explore = most
-			a.Notes = append(a.Notes, fmt.Sprintf("explored with %d outputs a side and trial, the most that fit in memory, instead of %d", most, p.Samples))
+			a.Notes = append(a.Notes, fmt.Sprintf("explored with %d outputs a side and trial, the most that one trial may hold in memory, instead of %d", most, p.Samples))
 		}
 	case p.Explore < MinSamples || p.Explore > most:
 		return &InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [%d, %d] for outputs of %d numbers", MinSamples, most, Width(a.Columns)),

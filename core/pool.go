@@ -58,7 +58,7 @@ func LocalPool(cat Catalogue, n int) *Pool {
 // Size is the number of workers.
 func (p *Pool) Size() int { return len(p.workers) }
 
-// Events are told what happens while a pool works; either may be nil. They are
+// Events are told what happens while a pool works; any may be nil. They are
 // called one at a time.
 type Events struct {
 	Rows func(total int)        // outputs drawn so far, of all tasks; falls when a worker is lost

@@ -1,6 +1,7 @@
 package core
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -171,6 +172,7 @@ type Reproduce struct {
 // it is understood, and newer says so; unknown fields of this version are
 // refused.
 func ParseReport(data []byte) (r Report, newer bool, err error) {
+	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // as some editors write
 	var head struct {
 		Schema        *string `json:"$schema"`
 		SchemaVersion *int    `json:"schemaVersion"`
@@ -226,18 +228,29 @@ func (r Report) check() error {
 				return fmt.Errorf("%s.counts: %w", field, err)
 			}
 		}
+		if err := f.Explored.Validate(); err != nil {
+			return fmt.Errorf("%s.exploredCounts: %w", field, err)
+		}
 		if f.Direction != FirstOverSecond && f.Direction != SecondOverFirst {
 			return UnknownName(field+".direction", f.Direction, []string{FirstOverSecond, SecondOverFirst})
 		}
-		bins := len(f.Chart.Edges) + 1
-		if f.Chart.Kind == OutcomeChart {
-			bins = len(f.Chart.Outcomes) + 1
+		if err := f.Chart.check(); err != nil {
+			return fmt.Errorf("%s: %w", field, err)
 		}
-		for _, n := range [][]int{f.Chart.First, f.Chart.FirstIn, f.Chart.Second, f.Chart.SecondIn} {
-			if n != nil && len(n) != bins {
-				return &InputError{Field: field + ".chart", Found: fmt.Sprintf("%d counts", len(n)), Want: fmt.Sprintf("%d, one a bin", bins)}
-			}
-		}
+	}
+	return r.checkVerdict()
+}
+
+// checkVerdict refuses a verdict that the report's own numbers contradict.
+func (r Report) checkVerdict() error {
+	if r.Verdict != Violation && r.Verdict != NoViolation {
+		return nil
+	}
+	if len(r.Results) == 0 || r.Results[0].LowerBound == nil {
+		return &InputError{Field: "report: results", Found: "without a lower bound", Want: fmt.Sprintf("one with a bound, as the verdict is %q", r.Verdict)}
+	}
+	if b := *r.Results[0].LowerBound; (b > r.Claim.Epsilon) != (r.Verdict == Violation) {
+		return &InputError{Field: "report: verdict", Found: fmt.Sprintf("%q with a lower bound of %s", r.Verdict, number(b)), Want: "what that bound says of the claim " + r.Claim.String()}
 	}
 	return nil
 }

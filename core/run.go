@@ -49,12 +49,12 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	s := &state{Run: r, audit: a}
+	s := &state{Run: r, audit: a, pool: r.Pool}
 	start := s.now()
 	err = s.do(ctx)
 	s.timing.Total = s.now() - start
 	s.timing.Workers = r.Pool.Size()
-	if ctx.Err() != nil {
+	if err != nil && ctx.Err() != nil {
 		return s.report(Termination{Reason: Stopped, Message: "stopped before the end"}), nil
 	}
 	if err != nil {
@@ -73,6 +73,8 @@ type state struct {
 	bestAt   int
 	counted  Counted
 	bound    *bound.Result
+	power    *Power
+	pool     *Pool
 	warnings []string
 
 	progress Progress
@@ -111,7 +113,7 @@ func (s *state) do(ctx context.Context) error {
 	return nil
 }
 
-// propose makes the finder of the plan, or the one that holds its only pair.
+// finder makes the finder of the plan, or the one that holds its only pair.
 func (s *state) finder() (Finder, error) {
 	p := s.audit.Plan
 	if p.Pair != nil {
@@ -164,7 +166,7 @@ func (s *state) explore(ctx context.Context) error {
 		s.tell(func(g *Progress) {
 			g.Phase, g.Trials, g.Total = Exploring, trials, 2*trials*p.Explore+2*p.Samples
 		})
-		results, err := s.Pool.Do(ctx, tasks, s.events(rowsBefore, func(g *Progress, res Result) {
+		results, err := s.pool.Do(ctx, tasks, s.events(rowsBefore, func(g *Progress, res Result) {
 			g.Trial++
 			if v := max(0, res.Explored.Value); g.Provisional == nil || v > *g.Provisional {
 				g.Provisional = &v
@@ -213,16 +215,33 @@ func (s *state) certify(ctx context.Context) error {
 	pair := s.trials[s.bestAt].Pair
 	tasks := certifyTasks(p, pair, s.best.Witness, s.best.Chart)
 	rowsBefore := s.progress.Rows
-	sofar := Counted{}
 	s.tell(func(g *Progress) { g.Phase, g.Provisional = Certifying, nil })
-	results, err := s.Pool.Do(ctx, tasks, s.events(rowsBefore, func(g *Progress, res Result) {
-		sofar.add(*res.Counted)
-		c := sofar.counts(s.best.Reversed)
-		v := lowerBound(floorTo(bound.ClopperPearson(c, p.Claim.Delta, p.Beta, bound.TuneSplit(s.best.Counts, c.N1, c.N0, p.Claim.Delta, p.Beta)), 6))
-		g.Provisional = &v
-	}))
+	results, err := s.pool.Do(ctx, tasks, s.events(rowsBefore, s.provisional(len(tasks))))
 	s.counted = mergeShards(results)
 	return err
+}
+
+// provisionalBounds is how many bounds a certification shows on its way, at
+// most: a bound costs more than a shard's counts.
+const provisionalBounds = 50
+
+// provisional shows the bound so far, as shards come in.
+func (s *state) provisional(shards int) func(*Progress, Result) {
+	p := s.audit.Plan
+	if s.Progress == nil {
+		return func(*Progress, Result) {}
+	}
+	split := bound.TuneSplit(s.best.Counts, p.Samples, p.Samples, p.Claim.Delta, p.Beta)
+	every, done := max(1, shards/provisionalBounds), 0
+	sofar := Counted{}
+	return func(g *Progress, res Result) {
+		sofar.add(*res.Counted)
+		if done++; done%every != 0 {
+			return
+		}
+		v := lowerBound(floorTo(bound.ClopperPearson(sofar.counts(s.best.Reversed), p.Claim.Delta, p.Beta, split), 6))
+		g.Provisional = &v
+	}
 }
 
 // certifyTasks cuts certification into shards.
@@ -248,19 +267,16 @@ func mergeShards(results []*Result) Counted {
 	return sum
 }
 
-// certificate computes the bound, on a worker: it may take a second.
+// certificate computes the bound, and what the samples could have shown, on a
+// worker: it may take a second.
 func (s *state) certificate(ctx context.Context) error {
 	s.tell(func(g *Progress) { g.Phase = Bounding })
-	b, err := certifyCounts(ctx, s.Pool, s.audit.Plan, s.counted.counts(s.best.Reversed), s.best.Counts)
-	s.bound = b
-	return err
-}
-
-func certifyCounts(ctx context.Context, pool *Pool, p Plan, c, explored bound.Counts) (*bound.Result, error) {
-	task := Task{Version: TaskVersion, Kind: BoundTask, Plan: p, Counts: &c, Explored: &explored}
-	results, err := pool.Do(ctx, []Task{task}, Events{})
+	c := s.counted.counts(s.best.Reversed)
+	task := Task{Version: TaskVersion, Kind: BoundTask, Plan: s.audit.Plan, Counts: &c, Explored: &s.best.Counts}
+	results, err := s.pool.Do(ctx, []Task{task}, Events{})
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return results[0].Bound, nil
+	s.bound, s.power = results[0].Bound, results[0].Power
+	return nil
 }

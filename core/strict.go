@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -24,7 +27,94 @@ func decodeStrict(data []byte, what string, v any) error {
 		line, col := position(data, dec.InputOffset())
 		return &InputError{Field: what, Found: fmt.Sprintf("followed by more text at line %d, column %d", line, col), Want: "one JSON object"}
 	}
+	if _, raw := v.(*json.RawMessage); raw {
+		return nil
+	}
+	return checkNames(data, what, v)
+}
+
+// checkNames refuses what encoding/json lets pass and other readers see
+// otherwise: a name that comes twice in one object, and a field's name in other
+// letters than its own.
+func checkNames(data []byte, what string, v any) error {
+	if name := repeated(json.NewDecoder(bytes.NewReader(data))); name != "" {
+		return &InputError{Field: fmt.Sprintf("%s: field %q", what, name), Found: "there twice in one object", Want: "there once"}
+	}
+	back, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	var given, known any
+	if json.Unmarshal(data, &given) == nil && json.Unmarshal(back, &known) == nil {
+		if name := otherLetters(given, known); name != "" {
+			return &InputError{Field: fmt.Sprintf("%s: field %q", what, name), Found: "unknown", Want: "a field of this version, in its own letters"}
+		}
+	}
 	return nil
+}
+
+// repeated reads one JSON value and returns a name that comes twice in an
+// object of it, or "".
+func repeated(dec *json.Decoder) string {
+	tok, err := dec.Token()
+	if err != nil {
+		return ""
+	}
+	switch tok {
+	case json.Delim('{'):
+		seen := map[string]bool{}
+		for dec.More() {
+			key, err := dec.Token()
+			if err != nil {
+				return ""
+			}
+			name, _ := key.(string)
+			if seen[name] {
+				return name
+			}
+			seen[name] = true
+			if inner := repeated(dec); inner != "" {
+				return inner
+			}
+		}
+		dec.Token()
+	case json.Delim('['):
+		for dec.More() {
+			if inner := repeated(dec); inner != "" {
+				return inner
+			}
+		}
+		dec.Token()
+	}
+	return ""
+}
+
+// otherLetters returns a name of given that known has only in other letters.
+func otherLetters(given, known any) string {
+	switch g := given.(type) {
+	case map[string]any:
+		k, _ := known.(map[string]any)
+		for _, name := range slices.Sorted(maps.Keys(g)) {
+			if _, ok := k[name]; !ok {
+				for own := range k {
+					if strings.EqualFold(own, name) {
+						return name
+					}
+				}
+			}
+			if inner := otherLetters(g[name], k[name]); inner != "" {
+				return inner
+			}
+		}
+	case []any:
+		k, _ := known.([]any)
+		for i := range min(len(g), len(k)) {
+			if inner := otherLetters(g[i], k[i]); inner != "" {
+				return inner
+			}
+		}
+	}
+	return ""
 }
 
 // jsonError turns what encoding/json says into an error with a place in it.
@@ -43,12 +133,37 @@ func jsonError(data []byte, what string, err error) error {
 		return &InputError{Field: what, Found: fmt.Sprintf("not JSON at line %d, column %d (%v)", line, col, err), Want: "a JSON object"}
 	case errors.As(err, &typed):
 		line, col := position(data, typed.Offset)
-		return &InputError{Field: fmt.Sprintf("%s: field %s", what, typed.Field), Found: fmt.Sprintf("a %s at line %d, column %d", typed.Value, line, col), Want: "a " + typed.Type.String()}
+		field := what
+		if typed.Field != "" {
+			field += ": field " + typed.Field
+		}
+		return &InputError{Field: field, Found: fmt.Sprintf("of type %s at line %d, column %d", typed.Value, line, col), Want: jsonType(typed.Type)}
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
 		return &InputError{Field: what + ": field " + name, Found: "unknown", Want: "a field of this version", Remedy: "remove it, or use the version of dpscope that wrote it"}
 	}
 	return fmt.Errorf("%s: %w", what, err)
+}
+
+// jsonType says what JSON a Go type is read from.
+func jsonType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "a whole number"
+	case reflect.Uint64:
+		return "a whole number of at least 0"
+	case reflect.Float64:
+		return "a number"
+	case reflect.String:
+		return "a text in quotes"
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Pointer:
+		return jsonType(t.Elem())
+	}
+	return "an object"
 }
 
 func position(data []byte, offset int64) (line, col int) {

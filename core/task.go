@@ -76,11 +76,12 @@ func (t Task) rows() int {
 	return 0
 }
 
-// Result is what a task returns. Only the field of its kind is set.
+// Result is what a task returns. Only the fields of its kind are set.
 type Result struct {
 	Explored *Explored     `json:"explored,omitempty"`
 	Counted  *Counted      `json:"counted,omitempty"`
 	Bound    *bound.Result `json:"bound,omitempty"`
+	Power    *Power        `json:"power,omitempty"`
 }
 
 // Explored is what exploring one pair found.

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 )
 
@@ -27,6 +28,9 @@ func Headline(r Report) string {
 	if r.Termination.Reason == Stopped {
 		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification samples a side; no bound is certified. %s.", grouped(r.Termination.SamplesUsed), grouped(r.Settings.Samples), upper(claimed))
 	}
+	if r.Power == nil {
+		return "Inconclusive: no bound was certified. " + upper(claimed) + "."
+	}
 	return fmt.Sprintf("Inconclusive: %s certification samples a side cannot show more than epsilon >= %s%s, and the mechanism %s. Raise the number of samples.",
 		grouped(r.Settings.Samples), boundWords(r.Power.LargestBound, r.Claim.Epsilon), at, claimed)
 }
@@ -35,7 +39,7 @@ func powerWords(r Report) string {
 	if r.Power == nil || r.Power.SmallestEpsilon == nil {
 		return "At this sample size the event that was found could not have shown a violation."
 	}
-	return fmt.Sprintf("At this sample size a true epsilon from about %.4g upwards would have shown, by an event as frequent as the one found.", *r.Power.SmallestEpsilon)
+	return fmt.Sprintf("At this sample size a true epsilon from about %.4g upwards would have shown in half of all runs or more, by an event as frequent as the one found.", *r.Power.SmallestEpsilon)
 }
 
 // boundWords prints a bound rounded down, with as many decimals as it takes to
@@ -50,7 +54,7 @@ func boundWords(x, claim float64) string {
 }
 
 func percent(p float64) string {
-	return fmt.Sprintf("%.6g %%", math.Round(p*1e8)/1e6)
+	return strconv.FormatFloat(math.Round(p*1e11)/1e9, 'f', -1, 64) + " %"
 }
 
 // grouped prints a count with spaces between thousands.

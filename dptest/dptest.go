@@ -25,7 +25,7 @@ import (
 
 // Options of an audit. The zero value of a field means its default.
 type Options struct {
-	// Name of the mechanism in messages; default "mechanism under test".
+	// Name of the mechanism in messages; default "under test".
 	Name string
 	// Pairs of neighbouring datasets to try. At least one, unless Domain is
 	// set or the mechanism comes from [From].
@@ -149,6 +149,9 @@ func prepare(m core.Mechanism, claim core.Claim, opts Options) (core.Catalogue, 
 		}
 		cat.Mechanisms = []core.MechanismSpec{reg.spec(opts)}
 		plan.Mechanism, plan.Parameters = reg.of.Name, reg.params
+		if len(opts.Pairs) > 0 {
+			opts.search(&plan)
+		}
 		return cat, plan, nil
 	}
 	spec, err := customSpec(m, claim, opts)
@@ -157,14 +160,19 @@ func prepare(m core.Mechanism, claim core.Claim, opts Options) (core.Catalogue, 
 	}
 	cat.Mechanisms = []core.MechanismSpec{spec}
 	plan.Mechanism = spec.Name
-	if opts.Domain == nil {
+	opts.search(&plan)
+	return cat, plan, nil
+}
+
+// search keeps to the caller's pairs, unless there is a domain to search too.
+func (o Options) search(plan *core.Plan) {
+	if o.Domain == nil {
 		plan.Finder = "candidates"
 	}
-	if opts.Trials == 0 {
-		plan.Trials = len(opts.Pairs)
-		if opts.Domain != nil {
-			plan.Trials = max(10, len(opts.Pairs))
+	if o.Trials == 0 {
+		plan.Trials = len(o.Pairs)
+		if o.Domain != nil {
+			plan.Trials = max(10, len(o.Pairs))
 		}
 	}
-	return cat, plan, nil
 }

@@ -27,7 +27,7 @@ func customSpec(m core.Mechanism, claim core.Claim, opts Options) (core.Mechanis
 	}
 	name := opts.Name
 	if name == "" {
-		name = "mechanism under test"
+		name = "under test"
 	}
 	return core.MechanismSpec{
 		Name: name, Title: name, Source: "the calling test", Custom: true,
@@ -120,6 +120,8 @@ func (r *registered) Sample(d core.Dataset, s *stream.Stream, out []float64) err
 // spec is the registry entry with what the options override.
 func (r *registered) spec(opts Options) core.MechanismSpec {
 	s := r.of
+	// With anything of the caller's own, no command line knows the audit.
+	s.Custom = len(opts.Pairs) > 0 || opts.Domain != nil || len(opts.Learners) > 0
 	if len(opts.Pairs) > 0 {
 		s.Pairs = func(core.Params, core.Relation) []core.Pair { return opts.Pairs }
 	}

@@ -33,8 +33,8 @@ const (
 
 	rawCountFault = "divides by the true number of records and scales the noise with it: the noise tells how many records there are" +
 		" (add/remove; where a record is replaced it is private)"
-	rawDenominatorFault = "divides the sum by the true number of records, and only the noise by a private one" +
-		" (add/remove; where a record is replaced it is private)"
+	rawDenominatorFault = "divides the sum by the true number of records, and only the noise by a private one," +
+		" which may be far larger than the true one"
 )
 
 var (
@@ -87,7 +87,7 @@ func (f meanFamily) truth(p core.Params) string {
 	case f.rawNoise:
 		return "not private when a record is added or removed, for any epsilon; " + half + " when one is replaced"
 	case f.rawMean:
-		return "not private at the claim when a record is added or removed to few others; " + half + " when one is replaced"
+		return "not private at the claim on few records, whether one is added, removed or replaced"
 	case f.gaussian && p.Num("epsilon") >= 2:
 		return "unknown: the theorem behind the noise asks for epsilon/2 < 1"
 	}

@@ -100,8 +100,20 @@ func neverPrivate(more string) func(core.Params) string {
 
 // svt4Truth is (1+6c)/4 epsilon: epsilon/4 for the threshold, and 2 * 3/4
 // epsilon for each of c queries at or above it.
+// No more of them can be at or above it than there are.
 func svt4Truth(p core.Params) string {
-	return "epsilon = (1+6c)/4 times the claimed = " + show((1+float64(6*p.Num("c")))/4*p.Num("epsilon"))
+	c := min(p.Num("c"), p.Num("m"))
+	return "at most epsilon = (1+6c)/4 times the claimed = " + show((1+float64(6*c))/4*p.Num("epsilon"))
+}
+
+// truthOf is the variant's truth, except where the queries cannot show its
+// fault: a single one, or copies of one that all move alike and release no
+// value, so that the answers tell of the threshold's noise only.
+func (v svtVariant) truthOf(p core.Params) string {
+	if v.fault != "" && (p.Int("m") == 1 || p.Word("queries") == "sum" && !v.values) {
+		return "keeps its claim on these queries, but not on others"
+	}
+	return v.truth(p)
 }
 
 func (v svtVariant) spec() core.MechanismSpec {
@@ -118,7 +130,7 @@ func (v svtVariant) spec() core.MechanismSpec {
 		},
 		Relations: func(p core.Params) []core.Relation { return family(p).relations() },
 		Claim:     pureClaim,
-		Truth:     v.truth,
+		Truth:     v.truthOf,
 		Domain:    func(p core.Params, r core.Relation) core.Domain { return family(p).domain(p, r) },
 		Pairs: func(p core.Params, r core.Relation) []core.Pair {
 			return family(p).pairs(p, r, v)

@@ -46,11 +46,12 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	s.StringVar(&f.pair, "pair", "", `neighbouring pair as JSON, instead of a search: {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}`)
 	s.StringVar(&f.finder, "finder", core.Auto, "how pairs are found")
 	s.StringVar(&f.learner, "learner", core.Auto, "what learns the test; auto: a portfolio of all that apply")
-	s.IntVar(&f.samples, "samples", 100_000, "certification outputs a side")
-	s.IntVar(&f.explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
-	s.IntVar(&f.trials, "trials", 10, "pairs to explore")
+	countVar(s, &f.samples, "samples", 100_000, "certification outputs a side")
+	countVar(s, &f.explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
+	countVar(s, &f.trials, "trials", 10, "pairs to explore")
 	s.Float64Var(&f.beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
-	s.Uint64Var(&f.seed, "seed", 42, "seed of all randomness")
+	f.seed = 42
+	s.Var((*seedValue)(&f.seed), "seed", "seed of all randomness, a whole `number`")
 	s.IntVar(&f.workers, "workers", 0, "parallel workers; 0: one a processor. The result does not depend on it")
 	s.StringVar(&f.format, "format", "text", "text or json")
 	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
@@ -105,14 +106,21 @@ func (f *auditFlags) plan() (core.Plan, error) {
 // parse reads the arguments; the exit code counts when ok is false.
 func parse(set *flag.FlagSet, args []string, stderr io.Writer, operands int) (code int, ok bool) {
 	set.Usage = func() {
+		if set.Output() == io.Discard {
+			return
+		}
 		fmt.Fprintf(set.Output(), "Usage of %s:\n", set.Name())
 		set.PrintDefaults()
 	}
-	if err := set.Parse(args); err != nil {
-		if err == flag.ErrHelp {
-			return exitOK, false
-		}
-		return exitUsage, false
+	set.SetOutput(io.Discard) // the package would print the error and every flag
+	err := set.Parse(args)
+	set.SetOutput(stderr)
+	if err == flag.ErrHelp {
+		set.Usage()
+		return exitOK, false
+	}
+	if err != nil {
+		return fail(stderr, fmt.Errorf("%w; all flags: %s -h", err, set.Name())), false
 	}
 	if set.NArg() != operands {
 		want := "no argument besides flags"

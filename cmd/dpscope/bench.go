@@ -19,6 +19,10 @@ func bench(args []string, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		return fail(stderr, &core.InputError{Field: "bench", Found: "called without a name", Want: fmt.Sprintf("one of %v", names)})
 	}
+	if args[0] == "-h" || args[0] == "-help" || args[0] == "--help" {
+		fmt.Fprintf(stdout, "Usage: dpscope bench NAME [flags], with NAME one of %v. Flags: dpscope bench NAME -h.\n", names)
+		return exitOK
+	}
 	run, ok := benches[args[0]]
 	if !ok {
 		return fail(stderr, core.UnknownName("bench", args[0], names))

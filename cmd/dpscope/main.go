@@ -32,14 +32,15 @@ const usage = `dpscope audits differential privacy.
 
 Usage:
   dpscope audit -mechanism NAME [-epsilon E] [flags]   search for a violation and certify it
-  dpscope verify [-full] FILE                          replay a report; - is standard input
+  dpscope verify [-quick] FILE                         replay a report; - is standard input
   dpscope list [-format text|json]                     mechanisms, learners, finders and their parameters
   dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page
   dpscope bench NAME [flags]                           measure: detection, browser
   dpscope version
 
 Flags of a command: dpscope COMMAND -h.
-Exit codes: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (audit: with -strict, or stopped).
+Exit codes of audit: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (with -strict, or stopped).
+Exit codes of verify: 0 the replay gives what the report says, 1 it does not, 2 usage or input error.
 `
 
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }

@@ -102,6 +102,9 @@ func (c *coordinator) open(m message) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
+	if !newer {
+		r.Summary = core.Headline(r) // what its numbers say, whatever its words
+	}
 	return reportAnswer(r, nil, newer)
 }
 
@@ -122,8 +125,10 @@ func (c *coordinator) run(ctx context.Context, m message) (message, error) {
 // verified is what a replay found.
 type verified struct {
 	OK          bool     `json:"ok"`
+	Summary     string   `json:"summary"` // the verdict as the replay makes it
 	Checked     []string `json:"checked"`
 	Differences []string `json:"differences"`
+	Notes       []string `json:"notes"`
 }
 
 func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
@@ -135,16 +140,19 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 	watch := &watched{Worker: c.crew, tell: tell, progress: core.Progress{Phase: core.Certifying, Trial: len(r.Trials), Trials: len(r.Trials)}}
 	if len(r.Results) > 0 && r.Results[0].Counts != nil {
 		watch.progress.Total = r.Results[0].Counts.N1 + r.Results[0].Counts.N0
+		if r.Results[0].LowerBound != nil {
+			watch.progress.Total += 2 * len(r.Trials) * r.Settings.Explore
+		}
 	}
-	v, err := core.Verify(ctx, c.cat, c.crew.pool(watch), r, false)
+	v, err := core.Verify(ctx, c.cat, c.crew.pool(watch), r, true)
 	if ctx.Err() != nil {
 		return message{}, errors.New("stopped before the end")
 	}
 	if err != nil {
 		return message{}, err
 	}
-	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(),
-		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...)})}, nil
+	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(), Summary: v.Summary,
+		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)})}, nil
 }
 
 // progressTo posts progress as part of the answer to a request.

@@ -86,7 +86,7 @@ func TestOpenAndVerify(t *testing.T) {
 	}
 	r := reportIn(t, first)
 	r.Results[0].Counts.X++
-	if v := answerTo[verified](p, msgVerify, r, msgVerified); v.OK || len(v.Differences) != 1 || !strings.Contains(v.Differences[0], "counts") {
+	if v := answerTo[verified](p, msgVerify, r, msgVerified); v.OK || !strings.Contains(strings.Join(v.Differences, " "), "counts") {
 		t.Errorf("a forged count verified: %+v", v)
 	}
 	for _, bad := range []string{"", "{", "[1]", `{"a":1}`, first.Text[:len(first.Text)/2]} {

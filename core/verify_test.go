@@ -1,0 +1,123 @@
+package core_test
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// TestForgedReports: whatever is changed in a report that follows from its
+// settings and counts, the replay says so.
+func TestForgedReports(t *testing.T) {
+	good := audit(t, core.Plan{Mechanism: "svt1", Claim: &core.Claim{Epsilon: 1}, Samples: 3_000, Trials: 2, Seed: 4}, 2)
+	good.Generator.Version = core.Version
+	number := func(x float64) *float64 { return &x }
+	copyOf := func() core.Report {
+		data, err := json.Marshal(good)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var r core.Report
+		if err := json.Unmarshal(data, &r); err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	pool := core.LocalPool(catalogue, 2)
+	if v, err := core.Verify(context.Background(), catalogue, pool, copyOf(), true); err != nil || !v.OK() {
+		t.Fatalf("the report as it is: %v %v", err, v.Differences)
+	}
+	for name, forge := range map[string]func(*core.Report){
+		"summary":      func(r *core.Report) { r.Summary = "No violation found: certified private." },
+		"claim":        func(r *core.Report) { r.Claim.Epsilon = 0.1 },
+		"verdict":      func(r *core.Report) { r.Verdict = core.Violation },
+		"inconclusive": func(r *core.Report) { r.Verdict = core.Inconclusive },
+		"bound":        func(r *core.Report) { *r.Results[0].LowerBound += 0.01 },
+		"confidence":   func(r *core.Report) { r.Results[0].Confidence = 0.999 },
+		"settings":     func(r *core.Report) { r.Settings.Confidence = 0.999 },
+		"beta":         func(r *core.Report) { r.Settings.Beta = 0.01 },
+		"estimate":     func(r *core.Report) { r.Results[0].Estimate = number(9) },
+		"event":        func(r *core.Report) { r.Results[0].Event = "nothing" },
+		"method":       func(r *core.Report) { r.Results[0].Method = "clopper-pearson" },
+		"threshold":    func(r *core.Report) { r.Results[0].Witness.Threshold -= 0.5 },
+		"pair":         func(r *core.Report) { r.Results[0].Pair.Second = r.Results[0].Pair.First },
+		"direction": func(r *core.Report) {
+			f := &r.Results[0]
+			f.Direction = map[string]string{core.FirstOverSecond: core.SecondOverFirst, core.SecondOverFirst: core.FirstOverSecond}[f.Direction]
+		},
+		"power":       func(r *core.Report) { r.Power.LargestBound += 1 },
+		"no power":    func(r *core.Report) { r.Power = nil },
+		"limitations": func(r *core.Report) { r.Limitations = nil },
+		"command":     func(r *core.Report) { r.Reproduce.CLI = "rm -rf /" },
+		"seed":        func(r *core.Report) { r.Settings.Seed++ },
+		"samplesUsed": func(r *core.Report) { r.Termination.SamplesUsed-- },
+		"samples":     func(r *core.Report) { r.Settings.Samples *= 2 },
+		"stopped":     func(r *core.Report) { r.Termination.Reason = core.Stopped },
+		"huge counts": func(r *core.Report) { r.Results[0].Counts.N1 = 1 << 40; r.Results[0].Counts.N0 = 1 << 40 },
+		"two results": func(r *core.Report) { r.Results = append(r.Results, r.Results[0]) },
+		"unit":        func(r *core.Report) { r.Inputs.PrivacyUnit = "a city" },
+		"trials":      func(r *core.Report) { r.Trials = nil },
+	} {
+		for _, whole := range []bool{false, true} {
+			r := copyOf()
+			forge(&r)
+			if v, err := core.Verify(context.Background(), catalogue, pool, r, whole); err == nil && v.OK() {
+				t.Errorf("%s (whole: %v): the forged report passes", name, whole)
+			}
+		}
+	}
+	// Only the whole replay sees what the search saw.
+	for name, forge := range map[string]func(*core.Report){
+		"explored": func(r *core.Report) { r.Results[0].Explored.X++ },
+		"learners": func(r *core.Report) { r.Results[0].Learners[0].Value = 7 },
+		"trial":    func(r *core.Report) { r.Trials[0].Value = 7 },
+	} {
+		r := copyOf()
+		forge(&r)
+		if v, err := core.Verify(context.Background(), catalogue, pool, r, true); err == nil && v.OK() {
+			t.Errorf("%s: the forged report passes", name)
+		}
+	}
+	quick, err := core.Verify(context.Background(), catalogue, pool, copyOf(), false)
+	if err != nil || !strings.Contains(strings.Join(quick.Notes, " "), "before these samples were drawn") {
+		t.Errorf("a quick replay does not say what it cannot show: %v %v", err, quick.Notes)
+	}
+	// Another version may word things otherwise.
+	r := copyOf()
+	r.Generator.Version, r.Summary = "0.0.9", "No violation, in older words."
+	if v, err := core.Verify(context.Background(), catalogue, pool, r, true); err != nil || !v.OK() || len(v.Notes) != 1 || v.Summary != good.Summary {
+		t.Errorf("a report of another version: %v %+v", err, v)
+	}
+}
+
+// TestOptionalStopping: the counts of a run that was stopped carry no bound.
+func TestOptionalStopping(t *testing.T) {
+	r := audit(t, core.Plan{Mechanism: "svt4", Claim: &core.Claim{Epsilon: 1}, Samples: core.ShardRows, Explore: 2_000, Trials: 1}, 1)
+	r.Settings.Samples *= 10
+	_, err := core.Verify(context.Background(), catalogue, core.LocalPool(catalogue, 1), r, false)
+	if err == nil || !strings.Contains(err.Error(), "settings.samples") {
+		t.Errorf("a bound on a tenth of the planned samples answers %v", err)
+	}
+}
+
+// TestAbsurdNumbersInReports: nothing that a file holds keeps the words from
+// coming.
+func TestAbsurdNumbersInReports(t *testing.T) {
+	r := audit(t, core.Plan{Mechanism: "svt1", Claim: &core.Claim{Epsilon: 1}, Samples: 1_000, Trials: 1}, 1)
+	for _, x := range []float64{1e308, -1e308, 1e15, 1e-300} {
+		r.Power.LargestBound, r.Power.SmallestEpsilon, *r.Results[0].LowerBound = x, &x, x
+		if core.Text(r) == "" || core.Headline(r) == "" {
+			t.Errorf("%v: no words", x)
+		}
+	}
+}
+
+func TestParameterNamesAreTakenWhole(t *testing.T) {
+	p := core.Plan{Version: core.PlanVersion, Mechanism: "svt4", Parameters: core.Params{"threshold=5": {Number: 1}}}
+	if _, err := p.Resolve(catalogue); err == nil || !strings.Contains(err.Error(), `"threshold=5"`) {
+		t.Errorf("error %v", err)
+	}
+}
