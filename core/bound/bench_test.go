@@ -87,3 +87,58 @@ func TestExactWorkIsBounded(t *testing.T) {
 		t.Errorf("%d sums at %+v, want at most 400", most, at)
 	}
 }
+
+func BenchmarkTuneRenyi(b *testing.B) {
+	explore := gaussianPair(0.5, 48).draw(rand.New(rand.NewPCG(1, 1)), 50_000)
+	h := CalibrateRenyi(explore, 2)
+	for b.Loop() {
+		if _, err := TuneRenyi(explore, h, 2, 50_000, 0.05); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkRenyi(b *testing.B) {
+	k := gaussianPair(0.5, 48)
+	r := rand.New(rand.NewPCG(1, 1))
+	explore := k.draw(r, 50_000)
+	plan, err := TuneRenyi(explore, CalibrateRenyi(explore, 2), 2, 50_000, 0.05)
+	if err != nil {
+		b.Fatal(err)
+	}
+	sample := k.draw(r, 50_000)
+	for _, m := range []Method{MethodRenyiBetting, MethodRenyiBerryEsseen} {
+		plan.Method = m
+		if plan.Lambda == 0 {
+			plan.Lambda = 0.1 / newRenyiWager(plan.H, 2).floor()
+		}
+		b.Run(string(m), func(b *testing.B) {
+			for b.Loop() {
+				Renyi(sample, plan, 0.05)
+			}
+		})
+	}
+}
+
+func BenchmarkTuneScore(b *testing.B) {
+	k := gaussianPair(0.5, 48)
+	explore := k.draw(rand.New(rand.NewPCG(1, 1)), 50_000)
+	f := make([]float64, 48)
+	for i := range f {
+		f[i] = float64(i) / 47
+	}
+	for b.Loop() {
+		TuneScoreDelta(explore, f, 50_000, 0.1, 0.05)
+	}
+}
+
+func BenchmarkTradeoffBand(b *testing.B) {
+	sample := gaussianPair(0.5, 48).draw(rand.New(rand.NewPCG(1, 1)), 1_000_000)
+	order := make([]int, 48)
+	for i := range order {
+		order[i] = 47 - i
+	}
+	for b.Loop() {
+		TradeoffBand(sample, order, 0.05)
+	}
+}

@@ -1,5 +1,7 @@
-// Package bound turns counts of one event on two neighbouring datasets into
-// lower confidence bounds on epsilon.
+// Package bound turns counts of outputs on two neighbouring datasets into lower
+// confidence bounds on privacy parameters.
+//
+// # One event
 //
 // The event is fixed before the counts are drawn. Of N1 outputs on the first
 // dataset X fall into it, of N0 on the second Y; X ~ Bin(N1, p1) and
@@ -14,8 +16,29 @@
 // and [PairedBetting]; [Score] and [Katz] keep it only asymptotically or not
 // at all, and are here for comparison with published figures.
 //
+// [ClaimPValue] gives the verdict of Exact as a p-value, [LowerDelta] a bound on
+// delta, [GaussianMu] one on the mu of Gaussian differential privacy.
+//
+// # Tables of pairs
+//
+// A [Table] counts pairs of outputs by bin; a bounded witness is then one value
+// a bin. [ScoreEpsilon] and [ScoreDelta] bound epsilon and delta by a score in
+// [0, 1], [Renyi] and [RenyiCurve] the Renyi divergence, [ConcentratedRho] the rho
+// of concentrated differential privacy, [TradeoffBand] the trade-off curve. Bins,
+// witness, stake and method are chosen on exploration outputs, the bound is
+// computed once on fresh ones. [CorrectedRenyi], [MMDDelta] and [HistogramDelta]
+// are the published testers made valid; what is called Published is as printed,
+// for comparison only.
+//
+// # Any time
+//
+// [Monitor] (one event) and [TableMixture] (a witness) hold at every look at once:
+// sampling may stop at any moment, for any reason.
+//
+// # Arguments
+//
 // beta is an error probability in (0, 1), delta lies in [0, 1), epsilon is in
 // nats. Arguments outside these ranges are programmer errors and panic; what
-// comes from a user goes through [Counts.Validate], [CheckDelta] and
-// [CheckBeta] first.
+// comes from a user goes through the Validate methods, [CheckDelta], [CheckBeta],
+// [CheckEpsilon], [CheckAlpha] and [CheckRenyiWitness] first.
 package bound
