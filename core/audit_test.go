@@ -16,7 +16,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
-var catalogue = core.Catalogue{Mechanisms: mechanisms.All, Learners: estimators.All, Finders: finder.All}
+var catalogue = core.Catalogue{Mechanisms: mechanisms.All, Learners: estimators.Registry(), Finders: finder.All}
 
 func audit(t *testing.T, plan core.Plan, workers int) core.Report {
 	t.Helper()

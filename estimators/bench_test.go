@@ -51,7 +51,7 @@ func BenchmarkScore(b *testing.B) {
 func BenchmarkLearn(b *testing.B) {
 	for _, c := range []scenario{laplaceShift(1), svt6(5, 1), svt6(25, 0.1), mixedScenario(), laplaceVector()} {
 		ex := c.exploration(50000)
-		for _, spec := range All {
+		for _, spec := range Registry() {
 			if spec.Applies(c.columns) != nil {
 				continue
 			}

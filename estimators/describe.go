@@ -183,7 +183,7 @@ func (m *logisticModel) Describe(threshold float64, above bool) string {
 	sort.SliceStable(loud, func(i, j int) bool { return math.Abs(loud[i].Weight) > math.Abs(loud[j].Weight) })
 	var terms []string
 	for _, f := range loud[:min(featuresShown, len(loud))] {
-		terms = append(terms, fmt.Sprintf("%+.3g·[%s]", f.Weight, m.phrase(f)))
+		terms = append(terms, fmt.Sprintf("%+.3g·[%s]", f.Weight, phrase(m.columns, f)))
 	}
 	text := fmt.Sprintf("logistic score of %d features %s %s: ", len(m.Features), sign, figure(threshold))
 	if len(loud) > featuresShown {
@@ -193,23 +193,23 @@ func (m *logisticModel) Describe(threshold float64, above bool) string {
 }
 
 // phrase is the words for a feature.
-func (m *logisticModel) phrase(f feature) string {
+func phrase(columns []core.Column, f feature) string {
 	ramp := fmt.Sprintf(", as a share of the way from %s to %s", figure(f.Low), figure(f.High))
 	switch f.Kind {
 	case isFeature:
-		return columnName(m.columns, f.Column) + " is " + m.columns[f.Column].Word(f.Symbol)
+		return columnName(columns, f.Column) + " is " + columns[f.Column].Word(f.Symbol)
 	case countFeature:
-		text := "number of " + m.anyWord(f.Symbol)
-		if f.From > 0 || f.To < len(m.columns) {
+		text := "number of " + anyWord(columns, f.Symbol)
+		if f.From > 0 || f.To < len(columns) {
 			text += fmt.Sprintf(" in columns %d to %d", f.From+1, f.To)
 		}
 		return text
 	case firstFeature:
-		return "columns before the first " + m.anyWord(f.Symbol)
+		return "columns before the first " + anyWord(columns, f.Symbol)
 	case valueFeature:
-		return columnName(m.columns, f.Column) + ramp
+		return columnName(columns, f.Column) + ramp
 	case squareFeature:
-		return "squared distance of " + columnName(m.columns, f.Column) + " from the middle of " + figure(f.Low) + " to " + figure(f.High)
+		return "squared distance of " + columnName(columns, f.Column) + " from the middle of " + figure(f.Low) + " to " + figure(f.High)
 	case sumFeature:
 		return "sum of the released values" + ramp
 	case minFeature:
@@ -219,8 +219,8 @@ func (m *logisticModel) phrase(f feature) string {
 }
 
 // anyWord is the word for a symbol in the first column that has one.
-func (m *logisticModel) anyWord(symbol float64) string {
-	for _, c := range m.columns {
+func anyWord(columns []core.Column, symbol float64) string {
+	for _, c := range columns {
 		for _, l := range c.Labels {
 			if l.Value == symbol {
 				return l.Text

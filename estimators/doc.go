@@ -5,10 +5,13 @@
 // likelihood ratio, so a good ranking is all that is asked of a learner. A bad
 // one costs power, never validity: the event is certified on fresh outputs.
 //
-// [All] is the registry. Scores have the same bits on every platform: models
-// hold plain numbers, products are rounded by float64() before they are added,
-// and no transcendental function of package math is on the way from an output
-// to its score. What a learner fits may differ in the last bits between
-// platforms where its documentation says so; a model, once written down as
-// JSON, scores alike everywhere.
+// [All] is the registry of what a portfolio trains, [Named] of what is trained
+// when a plan names it. Scores have the same bits on every platform: models hold
+// plain numbers, products are rounded by float64() or float32() before they are
+// added, and no transcendental function of package math is on the way from an
+// output to its score. What a learner fits may differ in the last bits between
+// platforms where its documentation says so; a model, once written down as JSON,
+// scores alike everywhere.
+//
+// [KernelRenyi] stands apart: an estimate of a divergence, with no certificate.
 package estimators

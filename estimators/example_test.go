@@ -44,3 +44,59 @@ func Example() {
 	// outcome-table true
 	// logistic true
 }
+
+// Equal distributions are near 0, shifted ones are not.
+func ExampleKernelRenyi() {
+	columns := []core.Column{{Kind: core.Real}}
+	draw := func(side int, mean float64) core.Samples {
+		rows := make([]float64, 150)
+		stream.New(stream.Key{Seed: 1, Purpose: "example", Side: side}).Gaussian(rows, 1)
+		for i := range rows {
+			rows[i] += mean
+		}
+		return core.Samples{Columns: columns, Rows: rows}
+	}
+	for _, mean := range []float64{0, 2} {
+		d, err := estimators.KernelRenyi(draw(0, 0), draw(1, mean), 2, estimators.KernelRenyiOptions{Regularisation: 0.01})
+		fmt.Println(d > 0.5, err)
+	}
+	// Output:
+	// false <nil>
+	// true <nil>
+}
+
+// A perceptron of one's own size, trained for the Rényi objective of the claim.
+func ExampleMLP() {
+	learner, err := estimators.MLP("mine", estimators.MLPOptions{Hidden: [2]int{8, 8}, Loss: estimators.RenyiLoss})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	draw := func(side int) core.Samples {
+		rows := make([]float64, 2000)
+		stream.New(stream.Key{Seed: 1, Purpose: "example", Side: side}).Gaussian(rows, 1)
+		for i := range rows {
+			rows[i] += float64(side)
+		}
+		return core.Samples{Columns: []core.Column{{Kind: core.Real}}, Rows: rows}
+	}
+	model, err := learner.Learn(core.Exploration{
+		First: draw(0), Second: draw(1),
+		Claim:  core.Claim{Kind: core.Renyi, Alpha: 2, Epsilon: 1},
+		Stream: stream.New(stream.Key{Seed: 1, Purpose: "learn"}),
+		Check:  func() error { return nil },
+	})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	scores := make([]float64, 2)
+	model.Score([]float64{-1, 2}, scores)
+	fmt.Println(scores[0] > 0, scores[1] < 0)
+
+	_, err = estimators.MLP("mine", estimators.MLPOptions{Hidden: [2]int{8, 1000}})
+	fmt.Println(err)
+	// Output:
+	// true true
+	// mine.hidden is 1000, must be in [1, 256]
+}

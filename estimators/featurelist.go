@@ -25,38 +25,20 @@ var windows = [][2]float64{{0.005, 0.995}, {0.45, 0.55}, {0.25, 0.75}, {0.005, 0
 func candidateFeatures(ex core.Exploration) (list []feature, carriers []float64, err error) {
 	columns := ex.First.Columns
 	at := offsets(columns)
-	all := map[float64]int{}
-	seen := make([][]tallied, len(columns))
+	seen, all, carriers, err := tallySymbols(ex)
+	if err != nil {
+		return nil, nil, err
+	}
+	list = hotFeatures(seen, all)
 	symbolic, numeric := 0, 0
-	for i, c := range columns {
+	for _, c := range columns {
 		if c.Kind != core.Symbol {
 			numeric++
 		}
-		if c.Kind == core.Real {
-			continue
-		}
-		symbolic++
-		if seen[i], err = tally(ex, c, at[i]); err != nil {
-			return nil, nil, err
-		}
-		for _, s := range seen[i] {
-			all[s.symbol] += s.count
-			if c.Kind == core.Mixed && s.varies && !slices.Contains(carriers, s.symbol) && len(carriers) < mostSymbols {
-				carriers = append(carriers, s.symbol)
-			}
+		if c.Kind != core.Real {
+			symbolic++
 		}
 	}
-	for i := range columns {
-		// The symbol that is most frequent over all columns is the base that the
-		// others are told from, in every column where it occurs.
-		sort.SliceStable(seen[i], func(a, b int) bool { return all[seen[i][a].symbol] > all[seen[i][b].symbol] })
-		for rank, s := range seen[i] {
-			if rank > 0 && rank <= hotMost && len(list) < hotAll {
-				list = append(list, feature{Kind: isFeature, Column: i, Symbol: s.symbol})
-			}
-		}
-	}
-	slices.Sort(carriers)
 	if symbolic > 1 {
 		list = append(list, countFeatures(all, len(columns))...)
 	}
@@ -86,6 +68,46 @@ func candidateFeatures(ex core.Exploration) (list []feature, carriers []float64,
 		list = append(list, more...)
 	}
 	return list, carriers, nil
+}
+
+// tallySymbols counts the symbols of each column and of all, and lists those of
+// mixed columns that carry values, ascending.
+func tallySymbols(ex core.Exploration) (seen [][]tallied, all map[float64]int, carriers []float64, err error) {
+	columns := ex.First.Columns
+	at := offsets(columns)
+	all = map[float64]int{}
+	seen = make([][]tallied, len(columns))
+	for i, c := range columns {
+		if c.Kind == core.Real {
+			continue
+		}
+		if seen[i], err = tally(ex, c, at[i]); err != nil {
+			return nil, nil, nil, err
+		}
+		for _, s := range seen[i] {
+			all[s.symbol] += s.count
+			if c.Kind == core.Mixed && s.varies && !slices.Contains(carriers, s.symbol) && len(carriers) < mostSymbols {
+				carriers = append(carriers, s.symbol)
+			}
+		}
+	}
+	slices.Sort(carriers)
+	return seen, all, carriers, nil
+}
+
+// hotFeatures are indicators of the symbols of each column but its base. The
+// symbol that is most frequent over all columns is the base that the others are
+// told from, in every column where it occurs. It sorts seen so.
+func hotFeatures(seen [][]tallied, all map[float64]int) (list []feature) {
+	for i := range seen {
+		sort.SliceStable(seen[i], func(a, b int) bool { return all[seen[i][a].symbol] > all[seen[i][b].symbol] })
+		for rank, s := range seen[i] {
+			if rank > 0 && rank <= hotMost && len(list) < hotAll {
+				list = append(list, feature{Kind: isFeature, Column: i, Symbol: s.symbol})
+			}
+		}
+	}
+	return list
 }
 
 // countFeatures are the counts of symbols over all columns, halves and quarters

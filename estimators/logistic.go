@@ -39,6 +39,11 @@ func learnLogistic(ex core.Exploration) (core.Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	return fitLogistic(ex, list, carriers)
+}
+
+// fitLogistic fits the weights of these features.
+func fitLogistic(ex core.Exploration, list []feature, carriers []float64) (*logisticModel, error) {
 	d, err := newDesign(ex, list, carriers)
 	if err != nil {
 		return nil, err
@@ -58,6 +63,46 @@ func learnLogistic(ex core.Exploration) (core.Model, error) {
 	}
 	model.prepare(ex.First.Columns)
 	return model, ex.Check()
+}
+
+// plainLogistic is the logistic regression of the published classifiers: each
+// number once, each symbol, and no summaries.
+func plainLogistic(name string) core.LearnerSpec {
+	spec := logistic
+	spec.Name, spec.ByName = name, true
+	spec.Title = "Logistic regression on the plain outputs"
+	spec.Source = "Logistic regression of DP-Sniper (Bichsel et al. 2021), without summaries of an output; L2 penalty chosen on held-out outputs"
+	spec.Learn = func(ex core.Exploration) (core.Model, error) {
+		if err := learnable(ex); err != nil {
+			return nil, err
+		}
+		list, carriers, err := plainFeatures(ex)
+		if err != nil {
+			return nil, err
+		}
+		return fitLogistic(ex, list, carriers)
+	}
+	return spec
+}
+
+// plainFeatures are the symbols of each column but its base, and each number
+// between its outermost quantiles.
+func plainFeatures(ex core.Exploration) ([]feature, []float64, error) {
+	inputs, carriers, err := fitInputs(ex)
+	if err != nil {
+		return nil, nil, err
+	}
+	var list []feature
+	for _, in := range inputs {
+		f := in.feature
+		f.Weight = 0
+		list = append(list, f)
+	}
+	return list, carriers, nil
+}
+
+func logisticVector() core.LearnerSpec {
+	return plainLogistic("logistic-vector")
 }
 
 // quantise rounds x to 20 significant bits.

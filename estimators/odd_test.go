@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,16 +73,19 @@ func oddSamples() map[string][2]core.Samples {
 func TestOddOutputs(t *testing.T) {
 	for name, pair := range oddSamples() {
 		columns := pair[0].Columns
-		for _, spec := range All {
+		for _, spec := range slices.Concat(All, quick) {
 			if spec.Applies(columns) != nil {
 				continue
 			}
 			t.Run(name+"/"+spec.Name, func(t *testing.T) {
 				m, err := spec.Learn(exploring(pair[0], pair[1]))
+				if errors.Is(err, errNoVariety) && (strings.HasPrefix(name, "constant") || name == "one output" || name == "subnormal" || name == "minus zero") {
+					return
+				}
 				if err != nil {
 					t.Fatal(err)
 				}
-				if name == "the largest in mixed" && spec.Name == "logistic" {
+				if name == "the largest in mixed" && strings.HasPrefix(spec.Name, "logistic") {
 					// The plain twin's sums overflow; finite scores are what is asked.
 					out := make([]float64, pair[1].Len())
 					m.Score(pair[1].Rows, out)

@@ -1,11 +1,43 @@
 package estimators
 
-import "github.com/dpscope/dpscope/core"
+import (
+	"slices"
 
-// All is the registry of learners, one line each. What comes first is easier
-// to read, and wins where another learner does hardly better.
+	"github.com/dpscope/dpscope/core"
+)
+
+// All is the registry of the learners that a portfolio trains, one line each.
+// What comes first is easier to read, and wins where another learner does
+// hardly better.
 var All = []core.LearnerSpec{
 	histogram,
 	outcomeTable,
 	logistic,
 }
+
+// Named are the learners that are used only when a plan names them. Networks
+// take several times as long as all of All and do better only where columns
+// depend on each other; kernels, polynomials and equal bins hardly ever do.
+// float-bits refutes the claim of every mechanism that adds its noise in
+// floating point, and no portfolio should hide a mechanism's other faults
+// behind that. It is a function, so that a program that leaves them out does
+// not link them.
+func Named() []core.LearnerSpec {
+	return []core.LearnerSpec{
+		mlp(),
+		mlp100(),
+		chebyshev(),
+		logisticVector(),
+		kernelMean(),
+		histogramM(),
+		floatBits,
+		renyiTester(),
+		hockeyStickTester(),
+		mmdTester(),
+		histogramTester(),
+		dpSniper(),
+	}
+}
+
+// Registry is all of them, for a catalogue.
+func Registry() []core.LearnerSpec { return slices.Concat(All, Named()) }

@@ -26,7 +26,7 @@ const (
 )
 
 // catalogue is all that is registered.
-var catalogue = core.Catalogue{Mechanisms: mechanisms.All, Learners: estimators.All, Finders: finder.All}
+var catalogue = core.Catalogue{Mechanisms: mechanisms.All, Learners: estimators.Registry(), Finders: finder.All}
 
 const usage = `dpscope audits differential privacy.
 

@@ -16,7 +16,7 @@ var coldPackages = []string{
 	"internal/bisect", "internal/fmtsort", "internal/godebug", "internal/poll", "internal/reflectlite",
 	"internal/runtime/...", "internal/strconv", "internal/sync", "io", "io/fs", "os", "path", "reflect", "runtime",
 	"sort", "strconv", "strings", "sync", "syscall", "syscall/js", "time", "unicode/...",
-	"gonum.org/v1/gonum/mat", "gonum.org/v1/gonum/optimize",
+	"gonum.org/v1/gonum/...",
 	"github.com/dpscope/dpscope/core", // its inner loops are in core/stream, mechanisms and estimators
 	"github.com/dpscope/dpscope/core/finder",
 	"github.com/dpscope/dpscope/wasm/worker",

@@ -1,0 +1,248 @@
+package estimators
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// floatBits reads the 64 bits of a double: noise that was computed in floating
+// point and then added leaves results on a grid that depends on what it was
+// added to. It fits a table of sign, exponent and grid (the exponent of the
+// lowest bit that is set) and a logistic regression on these, the zeros at the
+// end and each bit of the mantissa, keeps what guesses held-out outputs better,
+// and fits that to all outputs.
+var floatBits = core.LearnerSpec{
+	Name:   "float-bits",
+	Title:  "Bits of a floating-point number",
+	Source: "Porous outputs of floating-point noise, Mironov 2012, sections 4 and 5",
+	ByName: true,
+	Applies: func(columns []core.Column) error {
+		if len(columns) != 1 || columns[0].Kind != core.Real {
+			return errors.New("bits are read of outputs of one real column")
+		}
+		return nil
+	},
+	Learn:  learnFloatBits,
+	Decode: decodeFloatBits,
+}
+
+const (
+	mantissaBits = 52
+	zeroGrid     = 2000 // the grid of 0 and -0
+	bitsShort    = 3    // columns that the table reads
+	bitsRows     = 20_000
+)
+
+// bitColumns are the derived columns: sign, exponent, grid, zeros at the end of
+// the mantissa, and its bits, the highest first.
+var bitColumns = func() []core.Column {
+	names := []string{"sign", "exponent", "grid", "end zeros"}
+	for i := range mantissaBits {
+		names = append(names, fmt.Sprintf("bit %d", i+1))
+	}
+	var columns []core.Column
+	for _, n := range names {
+		columns = append(columns, core.Column{Name: n, Kind: core.Symbol})
+	}
+	return columns
+}()
+
+// readBits writes derived columns of x into out: all, or the first three.
+func readBits(x float64, out []float64) {
+	b := math.Float64bits(x)
+	fraction := b & (1<<mantissaBits - 1)
+	exponent := int(b >> mantissaBits & 0x7ff)
+	zeros := min(bits.TrailingZeros64(fraction), mantissaBits)
+	grid := zeroGrid
+	switch {
+	case exponent > 0:
+		grid = exponent - 1023 - mantissaBits + zeros
+	case fraction > 0:
+		grid = 1 - 1023 - mantissaBits + zeros
+	}
+	out[0] = float64(b >> 63)
+	out[1] = float64(exponent - 1023)
+	out[2] = float64(grid)
+	if len(out) == bitsShort {
+		return
+	}
+	out[3] = float64(zeros)
+	for i := range out[4:] {
+		out[4+i] = float64(fraction >> (mantissaBits - 1 - i) & 1)
+	}
+}
+
+// bitsModel scores an output by a model of its derived columns: one of the two.
+type bitsModel struct {
+	Table    *tableModel    `json:"table,omitempty"`
+	Logistic *logisticModel `json:"logistic,omitempty"`
+}
+
+// inner is the model and how many derived columns it reads.
+func (m *bitsModel) inner() (core.Model, int) {
+	if m.Table != nil {
+		return m.Table, bitsShort
+	}
+	return m.Logistic, len(bitColumns)
+}
+
+// Score writes the inner model's score of each row into out.
+func (m *bitsModel) Score(rows, out []float64) {
+	inner, width := m.inner()
+	derived := make([]float64, min(block, len(out))*width)
+	for len(out) > 0 {
+		n := min(block, len(out))
+		for i, x := range rows[:n] {
+			readBits(x, derived[i*width:(i+1)*width])
+		}
+		inner.Score(derived[:n*width], out[:n])
+		rows, out = rows[n:], out[n:]
+	}
+}
+
+// Describe is the inner model's, of sign, exponent, grid, ...
+func (m *bitsModel) Describe(threshold float64, above bool) string {
+	inner, width := m.inner()
+	if width == bitsShort {
+		return "by sign, exponent and grid of the floating-point number, " + inner.Describe(threshold, above)
+	}
+	return "by the bits of the floating-point number, " + inner.Describe(threshold, above)
+}
+
+// bitsOf is the exploration in its first width derived columns: the first outputs
+// of each side that keep takes by their index, at most limit.
+func bitsOf(ex core.Exploration, width, limit int, keep func(i int) bool) (core.Exploration, error) {
+	columns := bitColumns[:width]
+	sides := [2]core.Samples{ex.First, ex.Second}
+	for s, side := range sides {
+		rows := make([]float64, 0, min(limit, side.Len())*width)
+		for i, x := range side.Rows {
+			if i%checkEvery == 0 {
+				if err := ex.Check(); err != nil {
+					return ex, err
+				}
+			}
+			if len(rows) == limit*width {
+				break
+			}
+			if keep(i) {
+				rows = rows[:len(rows)+width]
+				readBits(x, rows[len(rows)-width:])
+			}
+		}
+		sides[s] = core.Samples{Columns: columns, Rows: rows}
+	}
+	ex.First, ex.Second = sides[0], sides[1]
+	return ex, ex.Check()
+}
+
+func learnFloatBits(ex core.Exploration) (core.Model, error) {
+	if err := learnable(ex); err != nil {
+		return nil, err
+	}
+	fitted := func(i int) bool { return i%foldsOf != foldsOf-1 }
+	held := func(i int) bool { return i%foldsOf == foldsOf-1 }
+	all := func(int) bool { return true }
+	if min(ex.First.Len(), ex.Second.Len()) < foldsOf {
+		fitted, held = all, all
+	}
+	var best *bitsModel
+	least := math.Inf(1)
+	for _, width := range []int{bitsShort, len(bitColumns)} {
+		part, err := bitsOf(ex, width, bitsRows, fitted)
+		if err != nil {
+			return nil, err
+		}
+		m, err := learnBits(part)
+		if err != nil {
+			return nil, err
+		}
+		rest, err := bitsOf(ex, width, bitsRows, held)
+		if err != nil {
+			return nil, err
+		}
+		loss := 0.0
+		inner, _ := m.inner()
+		for s, side := range []core.Samples{rest.First, rest.Second} {
+			scores := make([]float64, side.Len())
+			inner.Score(side.Rows, scores)
+			sum := 0.0
+			for _, z := range scores {
+				if s == 1 {
+					z = -z
+				}
+				sum += logLoss(z)
+			}
+			loss += sum / float64(len(scores))
+			if err := ex.Check(); err != nil {
+				return nil, err
+			}
+		}
+		if loss < least {
+			best, least = m, loss
+		}
+	}
+	_, width := best.inner()
+	limit := max(ex.First.Len(), ex.Second.Len())
+	if width > bitsShort {
+		limit = bitsRows
+	}
+	whole, err := bitsOf(ex, width, limit, all)
+	if err != nil {
+		return nil, err
+	}
+	return learnBits(whole)
+}
+
+// learnBits fits the model for so many derived columns.
+func learnBits(ex core.Exploration) (*bitsModel, error) {
+	if len(ex.First.Columns) == bitsShort {
+		m, err := outcomeTable.Learn(ex)
+		if err != nil {
+			return nil, err
+		}
+		return &bitsModel{Table: m.(*tableModel)}, nil
+	}
+	list, carriers, err := plainFeatures(ex)
+	if err != nil {
+		return nil, err
+	}
+	m, err := fitLogistic(ex, list, carriers)
+	if err != nil {
+		return nil, err
+	}
+	return &bitsModel{Logistic: m}, nil
+}
+
+func decodeFloatBits(data json.RawMessage, columns []core.Column) (core.Model, error) {
+	var parts struct {
+		Table    json.RawMessage `json:"table"`
+		Logistic json.RawMessage `json:"logistic"`
+	}
+	if err := decodeModel(data, &parts); err != nil {
+		return nil, err
+	}
+	if len(columns) != 1 || columns[0].Kind != core.Real {
+		return nil, &core.InputError{Field: "model", Found: "bits of a number", Want: "a learner of these columns: bits are of one real column"}
+	}
+	if (parts.Table == nil) == (parts.Logistic == nil) {
+		return nil, &core.InputError{Field: "model.table, logistic", Found: "both or neither", Want: "one of the two"}
+	}
+	if parts.Table != nil {
+		m, err := decodeTable(parts.Table, bitColumns[:bitsShort])
+		if err != nil {
+			return nil, err
+		}
+		return &bitsModel{Table: m.(*tableModel)}, nil
+	}
+	m, err := decodeLogistic(parts.Logistic, bitColumns)
+	if err != nil {
+		return nil, err
+	}
+	return &bitsModel{Logistic: m.(*logisticModel)}, nil
+}

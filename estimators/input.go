@@ -1,0 +1,178 @@
+package estimators
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// input is one number that networks and kernels read off an output: an
+// indicator of a symbol, or a number on a ramp, times the feature's weight, plus
+// shift. Both bring it to the scale of a standard normal.
+type input struct {
+	feature
+	Shift float64 `json:"shift"`
+}
+
+const (
+	inputsMost  = hotAll + numbersMost
+	inputReach  = 8    // standardised numbers are clipped there at the latest
+	inputFar    = 1e3  // of weights and shifts in a model that is read
+	rarestShare = 0.01 // rarer symbols are standardised like one of this share
+)
+
+// inputWindows are pairs of quantiles whose distance gives a number's scale, in
+// units of a standard normal: the first that hold more than one value counts.
+var inputWindows = []struct{ low, high, spread float64 }{
+	{0.25, 0.75, 1.349}, {0.05, 0.95, 3.29}, {0.0005, 0.9995, 6.58}, {0, 1, 8},
+}
+
+// fitInputs lists what there is to read off the outputs: each column's symbols
+// but the base (32 a column and 512 in all), and each column's number (of 128
+// columns). Columns that do not vary give none.
+func fitInputs(ex core.Exploration) (list []input, carriers []float64, err error) {
+	seen, all, carriers, err := tallySymbols(ex)
+	if err != nil {
+		return nil, nil, err
+	}
+	total := float64(ex.First.Len() + ex.Second.Len())
+	for _, f := range hotFeatures(seen, all) {
+		for _, s := range seen[f.Column] {
+			if s.symbol == f.Symbol {
+				share := float64(s.count) / total
+				spread := math.Sqrt(max(float64(share*(1-share)), rarestShare))
+				f.Weight = quantise(1 / spread)
+				list = append(list, input{f, quantise(-share / spread)})
+			}
+		}
+	}
+	carries := map[float64]bool{}
+	for _, s := range carriers {
+		carries[s] = true
+	}
+	columns := ex.First.Columns
+	at := offsets(columns)
+	numeric := 0
+	for i, c := range columns {
+		if c.Kind == core.Symbol || numeric == numbersMost {
+			continue
+		}
+		numeric++
+		pool, err := pooled(ex, c, at[i], carries)
+		if err != nil {
+			return nil, nil, err
+		}
+		if in, ok := numberInput(i, pool); ok {
+			list = append(list, in)
+		}
+	}
+	return list, carriers, ex.Check()
+}
+
+// numberInput standardises a column by its sorted values: the median to 0, the
+// distance of the quartiles to that of a normal, clipped at the outermost
+// values. It reports false where there is nothing to tell.
+func numberInput(column int, sorted []float64) (input, bool) {
+	if len(sorted) == 0 {
+		return input{}, false
+	}
+	last := float64(len(sorted) - 1)
+	at := func(q float64) float64 { return within(sorted[int(q*last)], -hugeValue, hugeValue) }
+	for _, w := range inputWindows {
+		scale := at(w.high)/w.spread - at(w.low)/w.spread
+		if !(scale > 0) {
+			continue
+		}
+		middle := at(0.5)
+		low := max(at(0.0005), middle-float64(inputReach*scale))
+		high := min(at(0.9995), middle+float64(inputReach*scale))
+		if low >= high { // few outputs differ from the rest
+			low, high = max(at(0), middle-float64(inputReach*scale)), min(at(1), middle+float64(inputReach*scale))
+		}
+		f := feature{Kind: valueFeature, Column: column, Low: low, High: high}
+		f.Weight = quantise(high/scale - low/scale)
+		in := input{f, quantise(low/scale - middle/scale)}
+		return in, f.sound() && in.validate("", nil) == nil
+	}
+	return input{}, false
+}
+
+// validate checks what is particular to inputs, and, given columns, that the
+// feature fits them.
+func (in input) validate(field string, columns []core.Column) error {
+	if columns != nil {
+		if err := in.feature.validate(field, columns); err != nil {
+			return err
+		}
+		if in.Kind != isFeature && in.Kind != valueFeature {
+			return &core.InputError{Field: field + ".kind", Found: fmt.Sprintf("%q", in.Kind), Want: "is or value"}
+		}
+	}
+	for _, v := range []float64{in.Weight, in.Shift} {
+		if !(math.Abs(v) <= inputFar) {
+			return &core.InputError{Field: field, Found: fmt.Sprintf("weight %g and shift %g", in.Weight, in.Shift), Want: fmt.Sprintf("both in [%g, %g]", -inputFar, inputFar)}
+		}
+	}
+	return nil
+}
+
+// inputReader reads inputs off rows in blocks.
+type inputReader struct {
+	outputReader
+	inputs []input
+}
+
+func newInputReader(inputs []input, carriers []float64, columns []core.Column) inputReader {
+	return inputReader{newOutputReader(columns, carriers), inputs}
+}
+
+// read writes the inputs of the first n rows, n at most block, into out: row i
+// at out[i*len(inputs)].
+func (r inputReader) read(rows []float64, n int, out []float32) {
+	var v floats
+	step := len(r.inputs)
+	for j, in := range r.inputs {
+		if in.Kind == valueFeature && r.columns[in.Column].Kind == core.Real {
+			gather(rows, r.width, r.at[in.Column], n, &v)
+			in.ramps(&v, n)
+		} else {
+			r.outputReader.read(in.feature, rows, n, &v)
+		}
+		weight, shift := in.Weight, in.Shift
+		for at, x := j, v[:n]; len(x) > 0; x = x[1:] {
+			out[at] = float32(float64(weight*x[0]) + shift)
+			at += step
+		}
+	}
+}
+
+// ramps replaces v[:n] by their ramps, as readRow has them.
+func (f feature) ramps(v *floats, n int) {
+	low, high, s := f.Low, f.High, f.steepness()
+	for i, x := range v[:n] {
+		if x < low {
+			x = low
+		}
+		if x > high {
+			x = high
+		}
+		v[i] = float64((x - low) * s)
+	}
+}
+
+// validateInputs checks the inputs and carriers of a model that is read.
+func validateInputs(inputs []input, carriers []float64, columns []core.Column) error {
+	if len(carriers) > mostSymbols || !ascending(carriers) {
+		return &core.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
+	}
+	if len(inputs) == 0 || len(inputs) > inputsMost {
+		return &core.InputError{Field: "model.inputs", Found: fmt.Sprintf("a list of %d", len(inputs)), Want: fmt.Sprintf("1 to %d inputs", inputsMost)}
+	}
+	for i, in := range inputs {
+		if err := in.validate(fmt.Sprintf("model.inputs[%d]", i), columns); err != nil {
+			return err
+		}
+	}
+	return nil
+}

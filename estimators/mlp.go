@@ -1,0 +1,216 @@
+package estimators
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// Loss names what a witness is trained for.
+type Loss string
+
+const (
+	// AutoLoss is the logistic loss with the sides weighted alike; under a
+	// Rényi claim the Rényi objective at its alpha, started from what the
+	// logistic loss gives.
+	AutoLoss Loss = ""
+	// HockeyStickLoss is the logistic loss with an output of the second side
+	// counting e^epsilon times, at the claimed epsilon (1 where the claim has
+	// none, 10 at most).
+	HockeyStickLoss Loss = "hockey-stick"
+	// RenyiLoss is the Rényi objective at the claimed alpha, from the start;
+	// at 1.5 where the claim has none, the order that Kong et al. 2023 test
+	// pure privacy at.
+	RenyiLoss Loss = "renyi"
+)
+
+// MLPOptions set up a perceptron. Zero values mean the defaults.
+type MLPOptions struct {
+	Hidden [2]int  // units of the two hidden layers, 1 to 256; default 32 and 32
+	Bound  float64 // C: witnesses are C tanh(x/C); above 0, at most 700/alpha with the Rényi objective; default 8, or half of that if less
+	Loss   Loss
+	Epochs int     // passes over the training outputs, at most; default 12
+	Rate   float64 // first step of Adam; above 0; default 0.001
+	Batch  int     // outputs of each side in one step, 1 to 4096; default 128
+
+	perEpsilon float64 // bound as a multiple of the claimed epsilon, cut to what the objective bears
+}
+
+const (
+	unitsMost     = 256
+	batchMost     = 4096
+	epochsMost    = 1000
+	boundMost     = 1000
+	largestPower  = 700 // alpha times bound: e^709 overflows
+	defaultBound  = 8
+	testerAlpha   = 1.5
+	weightingMost = 10 // epsilon up to which the sides are weighted
+)
+
+// MLP is a learner that trains a perceptron with two hidden layers of rectified
+// linear units and an output bounded by tanh, by Adam on mini-batches, with
+// early stopping on every fifth output, which training does not see.
+//
+// All arithmetic is float32 or float64 with products rounded before they are
+// added, so that the network that comes out, and not only its scores, is the
+// same on every platform. Training takes 6 (inputs + units) units operations an
+// output and epoch.
+//
+// It returns an error if an option is out of range. So does learning where no
+// column varies, where the training diverges, or where the bound is too large
+// for the claim's alpha.
+func MLP(name string, o MLPOptions) (core.LearnerSpec, error) {
+	bad := func(field string, found any, want string) (core.LearnerSpec, error) {
+		return core.LearnerSpec{}, &core.InputError{Field: name + "." + field, Found: fmt.Sprint(found), Want: want}
+	}
+	if o.Hidden == [2]int{} {
+		o.Hidden = [2]int{32, 32}
+	}
+	for _, h := range o.Hidden {
+		if h < 1 || h > unitsMost {
+			return bad("hidden", h, fmt.Sprintf("in [1, %d]", unitsMost))
+		}
+	}
+	if !(o.Bound >= 0 && o.Bound <= boundMost) {
+		return bad("bound", o.Bound, fmt.Sprintf("in (0, %d]", boundMost))
+	}
+	if o.Epochs == 0 {
+		o.Epochs = 12
+	}
+	if o.Epochs < 0 || o.Epochs > epochsMost {
+		return bad("epochs", o.Epochs, fmt.Sprintf("in [1, %d]", epochsMost))
+	}
+	if o.Rate == 0 {
+		o.Rate = 0.001
+	}
+	if !(o.Rate > 0 && o.Rate <= largestRate) {
+		return bad("rate", o.Rate, fmt.Sprintf("in (0, %g]", float64(largestRate)))
+	}
+	if o.Batch == 0 {
+		o.Batch = 128
+	}
+	if o.Batch < 0 || o.Batch > batchMost {
+		return bad("batch", o.Batch, fmt.Sprintf("in [1, %d]", batchMost))
+	}
+	switch o.Loss {
+	case AutoLoss, HockeyStickLoss, RenyiLoss:
+	default:
+		return bad("loss", fmt.Sprintf("%q", o.Loss), `"", "hockey-stick" or "renyi"`)
+	}
+	return core.LearnerSpec{
+		Name:   name,
+		Title:  fmt.Sprintf("Perceptron with hidden layers of %d and %d units", o.Hidden[0], o.Hidden[1]),
+		Source: "Two hidden layers and a scaled tanh as in RényiTester and DP-Auditorium (Kong et al. 2023), Adam (Kingma and Ba 2015), early stopping",
+		ByName: true,
+		Applies: func(columns []core.Column) error {
+			if len(columns) == 0 {
+				return errors.New("a perceptron needs at least one output column")
+			}
+			return nil
+		},
+		Learn:  func(ex core.Exploration) (core.Model, error) { return learnMLP(ex, o) },
+		Decode: decodeMLP,
+	}, nil
+}
+
+const largestRate = 1e6
+
+// mustLearner is for registry lines, whose options are constants.
+func mustLearner(spec core.LearnerSpec, err error) core.LearnerSpec {
+	if err != nil {
+		panic("estimators: options of a registered learner are out of range")
+	}
+	return spec
+}
+
+func mlp() core.LearnerSpec {
+	return mustLearner(MLP("mlp", MLPOptions{}))
+}
+
+func learnMLP(ex core.Exploration, o MLPOptions) (core.Model, error) {
+	if err := learnable(ex); err != nil {
+		return nil, err
+	}
+	if ex.Stream == nil {
+		panic("estimators: a perceptron needs a stream")
+	}
+	phases, alpha, err := o.losses(ex.Claim)
+	if err != nil {
+		return nil, err
+	}
+	bound, err := o.bound(ex.Claim, alpha)
+	if err != nil {
+		return nil, err
+	}
+	inputs, carriers, err := fitInputs(ex)
+	if err != nil {
+		return nil, err
+	}
+	if len(inputs) == 0 {
+		return nil, errNoVariety
+	}
+	t, err := newTraining(ex, o, bound, inputs, carriers)
+	if err != nil {
+		return nil, err
+	}
+	for i, loss := range phases {
+		rate := o.Rate
+		if i > 0 {
+			rate /= 4 // a network that is trained is only bent
+		}
+		if err := t.run(loss, rate); err != nil {
+			return nil, err
+		}
+	}
+	m := &mlpModel{Inputs: inputs, Carriers: carriers, Hidden: o.Hidden, Bound: bound, Weights: t.network.params}
+	m.prepare(ex.First.Columns)
+	return m, ex.Check()
+}
+
+var errNoVariety = errors.New("nothing to learn: no column of the outputs varies by more than its smallest digits")
+
+// losses are what to train for, one after another, and the largest alpha among
+// them (1 for logistic losses).
+func (o MLPOptions) losses(c core.Claim) ([]witnessLoss, float64, error) {
+	alpha := testerAlpha
+	if c.Kind == core.Renyi {
+		alpha = c.Alpha
+	}
+	if !(alpha > 1 && alpha <= largestPower) {
+		return nil, 0, &core.InputError{Field: "alpha", Found: fmt.Sprint(alpha), Want: fmt.Sprintf("in (1, %d] for a perceptron", largestPower)}
+	}
+	switch {
+	case o.Loss == HockeyStickLoss:
+		return []witnessLoss{{theta: stream.Exp(min(claimedEpsilon(c), weightingMost))}}, 1, nil
+	case o.Loss == RenyiLoss:
+		return []witnessLoss{{alpha: alpha}}, alpha, nil
+	case c.Kind == core.Renyi:
+		return []witnessLoss{{theta: 1}, {alpha: alpha}}, alpha, nil
+	}
+	return []witnessLoss{{theta: 1}}, 1, nil
+}
+
+// claimedEpsilon is the claim's epsilon, or 1 where it has none.
+func claimedEpsilon(c core.Claim) float64 {
+	if c.Epsilon > 0 {
+		return c.Epsilon
+	}
+	return 1
+}
+
+// bound is C, refused where e^(alpha C) overflows.
+func (o MLPOptions) bound(c core.Claim, alpha float64) (float64, error) {
+	most := min(boundMost, largestPower/alpha)
+	switch {
+	case o.perEpsilon > 0:
+		return min(float64(o.perEpsilon*claimedEpsilon(c)), most), nil
+	case o.Bound == 0:
+		return min(defaultBound, most/2), nil
+	case o.Bound > most:
+		return 0, &core.InputError{Field: "bound", Found: fmt.Sprint(o.Bound), Want: fmt.Sprintf("at most %.4g at alpha %g", most, alpha),
+			Remedy: "e^(alpha C) overflows past it"}
+	}
+	return o.Bound, nil
+}

@@ -1,0 +1,191 @@
+package estimators
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// smallNetwork has odd sizes, so that panels are padded, and random weights.
+func smallNetwork[T real](seed uint64) (*network[T], *stream.Stream) {
+	s := stream.New(stream.Key{Seed: seed, Purpose: "network"})
+	m := &network[T]{shape: shape{3, 5, 7}}
+	m.params = numbers[T](s, m.weights())
+	m.ready()
+	return m, s
+}
+
+// The gradients of both losses, through the bound and the network, agree with
+// central differences of the loss: their error is some 1e-9 of third
+// derivatives around 1.
+func TestNetworkGradient(t *testing.T) {
+	const rows, half, bound, step, tolerance = 10, 4, 1.5, 1e-5, 1e-8
+	for _, loss := range []witnessLoss{{theta: 1}, {theta: math.E}, {alpha: 1.5}, {alpha: 6}} {
+		m, s := smallNetwork[float64](2)
+		in := numbers[float64](s, rows*m.inputs)
+		value := func() (float64, []float64) {
+			m.ready()
+			raw := make([]float64, rows)
+			m.forward(in, rows, raw)
+			bend := make([]float64, rows)
+			slope := make([]float64, rows)
+			for i := range raw {
+				raw[i], bend[i] = bounded(raw[i], bound)
+			}
+			v := loss.value(raw[:half], raw[half:], slope[:half], slope[half:])
+			for i := range slope {
+				slope[i] *= bend[i]
+			}
+			return v, slope
+		}
+		_, slope := value()
+		gradient := make([]float64, len(m.params))
+		m.backward(slope, gradient)
+		size := 0.0
+		for i := range m.params {
+			at := m.params[i]
+			m.params[i] = at + step
+			up, _ := value()
+			m.params[i] = at - step
+			down, _ := value()
+			m.params[i] = at
+			if diff := (up - down) / (2 * step); math.Abs(diff-gradient[i]) > tolerance {
+				t.Errorf("loss %+v: gradient %d is %v, differences say %v", loss, i, gradient[i], diff)
+			}
+			size += math.Abs(gradient[i])
+		}
+		if size < 0.01 {
+			t.Errorf("loss %+v: the gradient is %v: nothing was checked", loss, size)
+		}
+	}
+}
+
+// In float32 the same network has the same gradient, to float32's rounding.
+func TestNetworkInSinglePrecision(t *testing.T) {
+	const rows = 9
+	m, s := smallNetwork[float32](3)
+	in, slope := numbers[float32](s, rows*m.inputs), numbers[float32](s, rows)
+	twin := &network[float64]{shape: m.shape}
+	wide := func(v []float32) []float64 {
+		out := make([]float64, len(v))
+		for i, x := range v {
+			out[i] = float64(x)
+		}
+		return out
+	}
+	twin.params = wide(m.params)
+	twin.ready()
+	out, exact := make([]float32, rows), make([]float64, rows)
+	m.forward(in, rows, out)
+	twin.forward(wide(in), rows, exact)
+	gradient, precise := make([]float32, len(m.params)), make([]float64, len(m.params))
+	m.backward(slope, gradient)
+	twin.backward(wide(slope), precise)
+	for i, v := range append(wide(out), wide(gradient)...) {
+		if want := append(append([]float64{}, exact...), precise...)[i]; math.Abs(v-want) > 1e-5 {
+			t.Errorf("number %d is %v in float32 and %v in float64", i, v, want)
+		}
+	}
+}
+
+// At the log likelihood ratio, R^h of a two-point pair is its divergence, and
+// the logistic loss has no slope towards it.
+func TestWitnessLossAtTheOptimum(t *testing.T) {
+	p, q := [2]float64{0.75, 0.25}, [2]float64{0.5, 0.5}
+	h := [2]float64{math.Log(p[0] / q[0]), math.Log(p[1] / q[1])}
+	first, second := []float64{h[0], h[0], h[0], h[1]}, []float64{h[0], h[1]}
+	for _, alpha := range []float64{1.2, 2, 30} {
+		want := math.Log(math.Pow(p[0], alpha)*math.Pow(q[0], 1-alpha)+math.Pow(p[1], alpha)*math.Pow(q[1], 1-alpha)) / (alpha - 1)
+		a, b := make([]float64, 4), make([]float64, 2)
+		if got := -(witnessLoss{alpha: alpha}).value(first, second, a, b); math.Abs(got-want) > 1e-12 {
+			t.Errorf("alpha %v: R^h = %v, want %v", alpha, got, want)
+		}
+		if d := a[0] + a[1] + a[2] + b[0]; math.Abs(d) > 1e-12 {
+			t.Errorf("alpha %v: slope %v at the optimum", alpha, d)
+		}
+	}
+	for _, theta := range []float64{1, 3} {
+		a, b := make([]float64, 4), make([]float64, 2)
+		witnessLoss{theta: theta}.value(first, second, a, b)
+		if d := a[3] + b[1]; math.Abs(d) > 1e-12 {
+			t.Errorf("theta %v: slope %v at the optimum", theta, d)
+		}
+	}
+	// Values that overflow as powers do not as logarithms.
+	big := []float64{700, -700}
+	if v := (witnessLoss{alpha: 500}).value(big, big, make([]float64, 2), make([]float64, 2)); v-v != 0 {
+		t.Errorf("R^h of values around 700 is %v", v)
+	}
+}
+
+func TestBoundedIsTanh(t *testing.T) {
+	for _, x := range []float64{0, 1e-300, -1e-9, 0.3, -2, 8, 50, -1e30} {
+		h, slope := bounded(x, 8)
+		if want := 8 * math.Tanh(x/8); math.Abs(h-want) > 1e-15*8 {
+			t.Errorf("bounded(%v) = %v, want %v", x, h, want)
+		}
+		if want := 1 / math.Pow(math.Cosh(min(math.Abs(x), 5000)/8), 2); math.Abs(slope-want) > 1e-14 {
+			t.Errorf("slope of bounded at %v is %v, want %v", x, slope, want)
+		}
+	}
+}
+
+// The kernel's exponential against package math, over its whole range.
+func TestKernelSum(t *testing.T) {
+	for d := 0.0; d < 200; d += 0.37 {
+		got := kernelSum([]float32{0}, []float32{0}, []float32{1}, float32(d), float32(0.5*log2e32))
+		want := math.Exp(-float64(float32(d)) / 2)
+		if want < 0x1p-120 {
+			want = 0
+		}
+		// The exponent itself is a float32: 2^-24 of it, up to 120 in size.
+		if tolerance := want * (3e-7 + d*0x1p-24); math.Abs(got-want) > tolerance {
+			t.Errorf("exp(-%v/2) = %v, want %v within %v", d, got, want, tolerance)
+		}
+	}
+	if got := kernelSum([]float32{0.5000001}, []float32{0.5}, []float32{1}, 0.5, 1); got != 1 {
+		t.Errorf("a distance that rounds below 0 gives %v, want 1", got)
+	}
+}
+
+// Adam's first step is the rate against each gradient's sign, whatever its
+// size, and on a parabola it goes to the bottom.
+func TestAdam(t *testing.T) {
+	x := []float64{3, -2}
+	a := newAdam[float64](2)
+	a.step(x, []float64{1e-3, -50}, 0.01)
+	if math.Abs(x[0]-2.99) > 1e-6 || math.Abs(x[1]+1.99) > 1e-6 {
+		t.Errorf("after one step at rate 0.01 from 3, -2: %v", x)
+	}
+	for range 3000 {
+		a.step(x, []float64{x[0] - 1, 4 * x[1]}, 0.01)
+	}
+	if math.Abs(x[0]-1) > 1e-3 || math.Abs(x[1]) > 1e-3 {
+		t.Errorf("the bottom is 1, 0; found %v", x)
+	}
+}
+
+// The whole way from outputs to weights has the same bits on every platform:
+// the hash was taken on amd64 and holds in js/wasm.
+func TestTrainingHasTheSameBitsEverywhere(t *testing.T) {
+	const want = "f3c3338b52381183"
+	var all []byte
+	for _, spec := range quick[:2] {
+		m, err := spec.Learn(mixedScenario().exploration(600))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, data...)
+	}
+	if got := fmt.Sprintf("%x", sha256.Sum256(all))[:16]; got != want {
+		t.Errorf("hash of two networks is %s, want %s", got, want)
+	}
+}
