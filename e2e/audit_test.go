@@ -42,9 +42,9 @@ func TestViolation(t *testing.T) {
 		if err := os.WriteFile(file, []byte(eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.Command(program, "verify", "-full", file).CombinedOutput()
+		out, err := exec.Command(program, "verify", file).CombinedOutput()
 		if err != nil || !strings.Contains(string(out), "Replayed: same counts, bound and verdict.") {
-			t.Errorf("dpscope verify -full: %v\n%s", err, out)
+			t.Errorf("dpscope verify: %v\n%s", err, out)
 		}
 	}
 }

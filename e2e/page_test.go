@@ -3,10 +3,12 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -99,5 +101,46 @@ func TestNarrow(t *testing.T) {
 	finish(t, tab, time.Minute)
 	if wide := eval[int](t, tab, `document.documentElement.scrollWidth`); wide > 360 {
 		t.Errorf("the page is %d px wide in a window of 360", wide)
+	}
+}
+
+// TestFormAndResult: the page says when the form no longer is the result's, a
+// run that was stopped before it certified anything replaces nothing, and
+// going back to the result's settings is one press.
+func TestFormAndResult(t *testing.T) {
+	tab := open(t, "")
+	drifted := `!document.querySelector("#drift").hidden`
+	if eval[bool](t, tab, drifted) {
+		t.Error("the page opens with settings other than those of its example")
+	}
+	eval[bool](t, tab, `(location.hash = "#v=1&mechanism=svt1&epsilon=1&samples=1000000000&explore=300000&trials=50&workers=1", true)`)
+	until(t, tab, drifted, 5*time.Second)
+	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
+	click(t, tab, "#run")
+	until(t, tab, `window.dpscope.progress && window.dpscope.progress.rows > 0`, 20*time.Second)
+	eval[bool](t, tab, `(document.dispatchEvent(new KeyboardEvent("keydown", {key: "Escape", bubbles: true})), true)`)
+	until(t, tab, `document.body.dataset.state !== "running"`, 5*time.Second)
+	if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
+		t.Errorf("a run that certified nothing replaced the result: %q", now)
+	}
+}
+
+// TestVerifyInThePage: a report replays to the same, an edited one does not.
+func TestVerifyInThePage(t *testing.T) {
+	good, err := core.Canonical(audit(t, "-mechanism", "svt1", "-samples", "3000", "-trials", "2", "-seed", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged := regexp.MustCompile(`"lowerBound": [0-9.]+`).ReplaceAllString(string(good), `"lowerBound": 0.987`)
+	tab := open(t, "")
+	for _, c := range []struct{ text, says string }{{string(good), "same"}, {forged, "lower bound"}} {
+		drop(t, tab, "report.json", c.text)
+		until(t, tab, `window.dpscope.report.inputs.mechanism === "svt1" && window.dpscope.report.results[0].lowerBound `+map[bool]string{true: "===", false: "!=="}[c.text == forged]+` 0.987`, 5*time.Second)
+		click(t, tab, "#verify")
+		until(t, tab, fmt.Sprintf(`document.body.dataset.state === "done" && document.querySelector(".verification") && document.querySelector(".verification").textContent.includes(%q)`, c.says), 20*time.Second)
+		differs := eval[bool](t, tab, `document.querySelector(".verification").textContent.includes("from the replayed counts")`)
+		if differs != (c.text == forged) {
+			t.Errorf("forged %v: the page says %q", c.text == forged, eval[string](t, tab, `document.querySelector(".verification").textContent`))
+		}
 	}
 }

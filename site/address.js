@@ -1,5 +1,6 @@
 // The state in the page's address: #v=1&mechanism=svt4&epsilon=1&seed=42. What
 // is written comes from the core; here it is read.
+import { Ended } from "./engine.js";
 import { PLAN_KEYS } from "./plan.js";
 
 const VERSION = 1;
@@ -17,6 +18,30 @@ export function readFragment(fragment) {
     else if (PLAN_KEYS.includes(key) || key === "workers" || (key.startsWith("p.") && key.length > 2)) settings[key] = value;
   }
   return { settings, newer };
+}
+
+/**
+ * Leaves out of settings what is refused, until they are not.
+ * @template T
+ * @param {import("./plan.js").Settings} settings is changed
+ * @param {() => Promise<T>} attempt uses the settings
+ * @param {(error: Error) => string | undefined} faultOf the key of the setting that is at fault
+ * @returns {Promise<{value?: T, bad: string[]}>} what came of them, and what was bad, in words
+ */
+export async function usable(settings, attempt, faultOf) {
+  const bad = [];
+  for (let tries = Object.keys(settings).length + 1; tries >= 0; tries--) {
+    try {
+      return { value: await attempt(), bad };
+    } catch (error) {
+      if (error instanceof Ended) throw error;
+      const key = faultOf(error);
+      const known = key !== undefined && settings[key] !== undefined;
+      bad.push(`${error.message}. ${known ? "The default is used." : "All settings have their defaults."}`);
+      for (const k of known ? [key] : Object.keys(settings)) delete settings[k];
+    }
+  }
+  return { bad };
 }
 
 /** Puts the state into the address without a step in the history, and without a hashchange. */

@@ -36,11 +36,18 @@ export function showChart(host, key, chart) {
   key.replaceChildren(legend(bars));
   host.replaceChildren(picture, html("p", { class: "axis-label" }, bars ? "outputs" : chart.axis), asTable(data, bars));
   let width = 0;
-  watch = new ResizeObserver(() => {
+  const draw = () => {
     const now = Math.floor(picture.clientWidth);
     if (now === width || now === 0) return;
     width = now;
     picture.replaceChildren((bars ? outcomeBars : histogram)(data, width));
+  };
+  draw(); // a tab in the background has no frames
+  let frame = 0;
+  watch = new ResizeObserver(() => {
+    // The observer must not change sizes itself.
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(draw);
   });
   watch.observe(picture);
 }

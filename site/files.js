@@ -5,28 +5,31 @@ import { size } from "./number.js";
 
 const MAX_BYTES = 50e6; // a report is some 20 kB
 
-/** Is the user typing, so that keys and pasted text are his? */
-export const typing = (event) => event.target instanceof Element && event.target.closest("input, textarea, select, [contenteditable]") !== null;
+const UNNAMED = "Unnamed file";
+
+/** Is the user typing, so that pasted text is his? */
+export const typing = (event) => event.target instanceof Element && event.target.closest("input, textarea, [contenteditable]") !== null;
 
 /**
  * Listens for reports.
  * @param {(name: string, text: string) => void} opened
- * @param {(name: string, found: string, want: string) => void} refused
+ * @param {(title: string, found: string, want: string) => void} refused
  */
 export function receive(opened, refused) {
   const take = async (file) => {
+    const name = file.name || UNNAMED;
     if (file.size > MAX_BYTES) {
-      refused(file.name, `${size(file.size)}`, `a report of at most ${size(MAX_BYTES)}`);
+      refused(`${name} was not opened`, size(file.size), `a report of at most ${size(MAX_BYTES)}`);
       return;
     }
     let text;
     try {
       text = await file.text();
     } catch (error) {
-      refused(file.name, `unreadable (${error.message})`, "a file that this browser may read");
+      refused(`${name} was not opened`, `unreadable (${error.message})`, "a file that this browser may read");
       return;
     }
-    opened(file.name, text);
+    opened(name, text);
   };
   const input = byId("file");
   byId("open").addEventListener("click", () => input.click());
@@ -50,7 +53,7 @@ export function receive(opened, refused) {
     if (!carriesFiles(event)) return;
     event.preventDefault();
     const files = event.dataTransfer.files;
-    if (files.length > 1) refused(`${files.length} files`, "several files", "one report at a time");
+    if (files.length > 1) refused(`${files.length} files were not opened`, `${files.length} files at once`, "one report at a time");
     else if (files.length) take(files[0]);
   });
   addEventListener("paste", (event) => {
@@ -58,7 +61,7 @@ export function receive(opened, refused) {
     const file = event.clipboardData?.files[0];
     const text = event.clipboardData?.getData("text/plain");
     if (file) take(file);
-    else if (text?.trim()) opened("pasted text", text);
+    else if (text?.trim()) opened("Pasted text", text);
   });
 }
 
@@ -76,14 +79,22 @@ export function reportName(report) {
   return parts.filter(Boolean).join("-").replace(/[^\w.+-]+/g, "_") + ".json";
 }
 
-/** Copies text. @returns {Promise<boolean>} whether the browser let it */
-export async function copy(text) {
+async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
     return copyBySelection(text);
   }
+}
+
+/** Copies text for a button, which says so for a moment. @returns {Promise<boolean>} whether the browser let it */
+export async function copyFor(button, text) {
+  button.dataset.label ??= button.textContent;
+  if (!await copy(text)) return false;
+  button.textContent = "Copied";
+  setTimeout(() => { button.textContent = button.dataset.label; }, 1500);
+  return true;
 }
 
 /** For pages without the clipboard interface (plain http). */

@@ -2,7 +2,7 @@
 // core, whose answers it shows beside the fields.
 import { byId, html } from "./element.js";
 import { choice, field, numberInput, setOptions } from "./field.js";
-import { DEFAULT_SEED } from "./plan.js";
+import { DEFAULT_SEED, PAIR_SHAPE } from "./plan.js";
 
 const MAX_WORKERS = 64;
 const FIRST_MECHANISM = "svt4";
@@ -32,8 +32,8 @@ export class Form {
     this.#add("more-fields", "beta", { label: "Beta", hint: "allowed error; confidence is 1 − beta" }, numberInput({ min: 1e-9, max: 0.5, placeholder: "0.05" }));
     this.#add("more-fields", "learner", { label: "Learner", wide: true }, choice([{ value: "", text: "auto" }]));
     this.#add("more-fields", "finder", { label: "Finder", wide: true }, choice([{ value: "", text: "auto" }]));
-    this.#add("more-fields", "pair", { label: "Pair", wide: true, hint: "two datasets as JSON, instead of a search" },
-      html("textarea", { rows: 3, spellcheck: "false", autocapitalize: "off", placeholder: '{"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[0]}}' }));
+    this.#add("more-fields", "pair", { label: "Pair", wide: true, hint: `two datasets as JSON, instead of a search: ${PAIR_SHAPE}` },
+      html("textarea", { rows: 3, spellcheck: "false", autocapitalize: "off" }));
     byId("seed").value = DEFAULT_SEED;
     byId("params").open = matchMedia("(min-width: 56rem)").matches;
     byId("form").addEventListener("input", (event) => {

@@ -1,15 +1,16 @@
 // The page: joins the form, the engine and the result. It relays and displays;
 // every number and every verdict comes from the core.
-import { linkTo, readFragment, writeFragment } from "./address.js";
+import { linkTo, readFragment, usable, writeFragment } from "./address.js";
 import { byId } from "./element.js";
 import { Ended, Engine, Refused } from "./engine.js";
-import { copy, receive, reportName, save, typing } from "./files.js";
+import { copyFor, receive, reportName, save } from "./files.js";
 import { defaultWorkers, Form } from "./form.js";
+import { keepFocus, listenForKeys } from "./keyboard.js";
 import { dismiss, notify } from "./notice.js";
 import { size } from "./number.js";
 import { keyOf, planOf, Unusable } from "./plan.js";
 import { ProgressPanel, say } from "./progress.js";
-import { showFacts, showOrigin, showReport, showVerification } from "./result.js";
+import { replayWords, showDrift, showFacts, showOrigin, showReport, showVerification } from "./result.js";
 
 const CHECK_AFTER = 150; // ms without a change
 
@@ -17,6 +18,9 @@ let state = "loading";
 let shown = null; // {report, text}: what the result shows
 let active = null; // id of the run or verification under way
 let progress = null; // of it, the last
+let begunBy = "run"; // the button that it was begun with
+let stopAsked = null; // id of what the user wished to stop
+let formUrl; // the form's settings as the core writes them; null while they cannot be run
 let checks = 0; // numbers them: only the last one counts
 let checkTimer = 0;
 
@@ -41,9 +45,11 @@ function setState(next) {
   state = next;
   document.body.dataset.state = next;
   const able = engine.ready !== null && active === null;
-  byId("run").disabled = !able;
-  byId("stop").disabled = active === null;
-  byId("verify").disabled = !able || !shown?.report.results?.[0]?.counts;
+  keepFocus(() => {
+    byId("run").disabled = !able;
+    byId("stop").disabled = active === null;
+    byId("verify").disabled = !able || !shown?.report.results?.[0]?.counts;
+  }, [begunBy, "run", "stop", "verify"]);
   for (const id of ["save", "copy-link", "copy-command", "use-settings"]) byId(id).disabled = !shown;
   for (const id of ["copy-link", "use-settings"]) byId(id).disabled ||= !shown?.report.reproduce?.url;
   byId("copy-command").disabled ||= !shown?.report.reproduce?.cli;
@@ -56,6 +62,19 @@ function show(report, facts, text, origin, name) {
   showVerification(null);
   showReport(report, facts);
   showOrigin(origin, name);
+  compare();
+}
+
+/** Says beside the result when it is not that of the form's settings. */
+function compare() {
+  const url = shown?.report.reproduce?.url;
+  showDrift(Boolean(url) && formUrl !== undefined && formUrl !== url);
+}
+
+/** Takes note of what the form's settings are to the core. */
+function settled(url) {
+  formUrl = url;
+  compare();
 }
 
 // Starting
@@ -160,18 +179,25 @@ async function check() {
     const checked = await engine.check(planOf(settings, listing(settings), engine.ready.limits));
     if (number !== checks) return;
     form.show(checked);
-    writeFragment(checked.url + (count === defaultWorkers() ? "" : `&workers=${count}`));
+    settled(checked.url);
+    writeState(checked.url, count);
   } catch (error) {
     if (number !== checks) return;
     form.clearErrors();
+    if (!(error instanceof Ended)) settled(null);
     blame(error, false);
   }
 }
 
+const writeState = (url, count) => writeFragment(url + (count === defaultWorkers() ? "" : `&workers=${count}`));
+
+/** The key of the setting that an error is about, or undefined. */
+const faultOf = (error) => error.key ?? (error instanceof Refused ? keyOf(error.refusal) : undefined);
+
 /** Shows an error of the settings at its field, or as a notice. */
 function blame(error, focus) {
   if (error instanceof Ended) return; // told by died
-  const key = error.key ?? (error instanceof Refused ? keyOf(error.refusal) : undefined);
+  const key = faultOf(error);
   if (key && form.fail(key, error.message, focus)) {
     say(error.message, focus);
     return;
@@ -179,33 +205,40 @@ function blame(error, focus) {
   notify({ key: "settings", kind: "error", title: "This cannot be run", refusal: error.refusal ?? { message: error.message } });
 }
 
-/** Takes the settings from the address. Bad ones are named, and their defaults used. */
+/**
+ * Takes the settings from the address. Bad ones are named, their defaults are
+ * used, and the address is mended.
+ */
 async function readAddress() {
-  const { settings, newer } = readFragment(location.hash);
-  const unused = newer ? [`This link is of version ${newer}, newer than the version 1 that this page knows; what it understands of it is used.`] : [];
+  clearTimeout(checkTimer); // of what the form held
   const number = ++checks;
-  for (let tries = Object.keys(settings).length; tries >= 0; tries--) {
-    try {
-      workersOf(settings.workers);
-      settings.mechanism ||= form.defaultMechanism;
-      const checked = await engine.check(planOf(settings, listing(settings), engine.ready.limits));
-      if (number !== checks) return;
-      form.write(settings);
-      form.show(checked);
-      break;
-    } catch (error) {
-      if (error instanceof Ended) throw error;
-      const key = error.key ?? (error.refusal && keyOf(error.refusal));
-      unused.push(`${error.message}. The default is used.`);
-      if (key === undefined || settings[key] === undefined) {
-        form.write({});
-        break;
-      }
-      delete settings[key];
-    }
+  const { settings, newer } = readFragment(location.hash);
+  const { value, bad } = await usable(settings, async () => {
+    const count = workersOf(settings.workers);
+    settings.mechanism ||= form.defaultMechanism;
+    return { count, checked: await engine.check(planOf(settings, listing(settings), engine.ready.limits)) };
+  }, faultOf);
+  if (number !== checks) return;
+  if (value) {
+    form.write(settings);
+    form.show(value.checked);
+    settled(value.checked.url);
+    if (bad.length) writeState(value.checked.url, value.count);
   }
   dismiss("address");
-  if (unused.length) notify({ key: "address", kind: "warning", title: "Not everything in the address could be used", list: unused });
+  if (newer) bad.unshift(`This link is of version ${newer}, newer than the version 1 that this page knows; what it understands of it is used.`);
+  if (bad.length) notify({ key: "address", kind: "warning", title: "Not everything in the address could be used", list: bad });
+}
+
+/** Follows a link to a state; one to the present address changes nothing there. */
+function goTo(fragment) {
+  const before = location.hash;
+  location.hash = fragment;
+  if (location.hash === before) reread();
+}
+
+function reread() {
+  if (engine.ready) readAddress().catch(() => {}); // of a core that ended
 }
 
 // Runs
@@ -220,6 +253,7 @@ async function work(phase, request, finish, replay = false) {
     panel.show(p, replay);
   });
   active = id;
+  begunBy = replay ? "verify" : "run";
   setState("running");
   status("");
   let next = shown ? "done" : "ready";
@@ -227,7 +261,10 @@ async function work(phase, request, finish, replay = false) {
     next = finish(await answer) ?? "done";
   } catch (error) {
     if (error instanceof Ended && !error.stopped) return; // told by died
-    if (error instanceof Ended) notify({ key: "stop", kind: "warning", title: "Stopped", text: [error.message, "There is no partial report. What was shown before is still here."] });
+    if (replay && id === stopAsked) {
+      notify({ key: "stop", kind: "info", title: "Verification stopped", text: "The report was not replayed to its end. What was shown is still here." });
+      say("Verification stopped");
+    } else if (error instanceof Ended) notify({ key: "stop", kind: "warning", title: "Stopped", text: [error.message, "There is no partial report. What was shown before is still here."] });
     else if (replay) notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal });
     else blame(error, true);
   }
@@ -240,7 +277,7 @@ async function work(phase, request, finish, replay = false) {
 }
 
 function run() {
-  if (!engine.ready || active !== null) return;
+  if (!engine.ready || active !== null) return false;
   clearTimeout(checkTimer);
   dismiss("settings");
   dismiss("stop");
@@ -253,11 +290,16 @@ function run() {
   } catch (error) {
     form.clearErrors();
     blame(error, true);
-    return;
+    return true;
   }
   check();
   if (byId("origin").dataset.kind === "run") showOrigin("before");
   work("Starting", (tell) => engine.run(plan, tell), ({ report, facts, text, error }) => {
+    if (shown && report.termination.reason === "stopped" && report.termination.samplesUsed === 0) {
+      notify({ key: "stop", kind: "info", title: "Stopped before anything was certified", text: "There is no new result. What was shown before is still here." });
+      say("Stopped before anything was certified");
+      return;
+    }
     show(report, facts, text, "run");
     say(report.summary);
     dismiss("file");
@@ -267,21 +309,25 @@ function run() {
     notify({ key: "stop", kind: "error", title: "The run failed; what it had found is shown", text: error });
     return "failed";
   });
+  return true;
 }
 
 function verify() {
   if (!engine.ready || active !== null || !shown) return;
   const { text } = shown;
   showVerification(null);
+  dismiss("stop");
   work("Replaying the certification", (tell) => engine.verify(text, tell), (found) => {
     showVerification(found);
-    say(found.ok ? "Replayed: everything is as the report says." : "Replayed: not what the report says.");
+    say(replayWords(found));
   }, true);
 }
 
 function stop() {
-  if (active === null) return;
+  if (active === null) return false;
+  stopAsked = active;
   engine.stop(active, () => panel.stopping("Stopping"), restart);
+  return true;
 }
 
 function lost(n, reason) {
@@ -321,15 +367,13 @@ async function openText(name, text) {
 }
 
 async function copyText(id, text) {
-  const button = byId(id);
-  button.dataset.label ??= button.textContent;
-  if (!await copy(text)) {
-    notify({ key: "copy", kind: "info", title: "The browser does not allow copying; here it is", text });
-    return;
-  }
-  button.textContent = "Copied";
-  say("Copied");
-  setTimeout(() => { button.textContent = button.dataset.label; }, 1500);
+  if (await copyFor(byId(id), text)) say("Copied");
+  else notify({ key: "copy", kind: "info", title: "The browser does not allow copying; here it is", text });
+}
+
+function help() {
+  byId("help").showModal();
+  return true;
 }
 
 // Events
@@ -344,23 +388,21 @@ byId("save").addEventListener("click", () => save(reportName(shown.report), show
 byId("copy-link").addEventListener("click", () => copyText("copy-link", linkTo(shown.report.reproduce.url)));
 byId("copy-command").addEventListener("click", () => copyText("copy-command", shown.report.reproduce.cli));
 byId("use-settings").addEventListener("click", () => {
-  location.hash = shown.report.reproduce.url;
+  goTo(shown.report.reproduce.url);
   byId("run").focus();
 });
-byId("help-open").addEventListener("click", () => byId("help").showModal());
-addEventListener("hashchange", () => {
-  if (engine.ready) readAddress().catch(() => {}); // of a core that ended
-});
-addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || typing(event) || byId("help").open) return;
-  if (event.key === "r") run();
-  else if (event.key === "Escape") stop();
-  else if (event.key === "?") byId("help").showModal();
-  else return;
-  event.preventDefault();
-});
-receive(openText, (name, found, want) =>
-  notify({ key: "file", kind: "error", title: `${name} was not opened`, text: "What was shown is still here.", refusal: { message: "", field: "file", found, want, remedy: "" } }));
+for (const link of document.querySelectorAll(".try a")) {
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // for another tab
+    event.preventDefault();
+    goTo(link.hash);
+  });
+}
+byId("help-open").addEventListener("click", help);
+addEventListener("hashchange", reread);
+listenForKeys({ run, stop, help });
+receive(openText, (title, found, want) =>
+  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", found, want, remedy: "" } }));
 
 showExample();
 boot();

@@ -6,6 +6,8 @@
 
 export const PLAN_KEYS = ["mechanism", "epsilon", "delta", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "beta", "seed"];
 export const DEFAULT_SEED = "42";
+/** Of a pair as text. No example: what a mechanism takes differs. */
+export const PAIR_SHAPE = '{"first": {"columns": …, "values": […]}, "second": {…}}';
 const MAX_SAMPLES = 1e9; // until the core has said
 
 /** A setting that cannot even be put into a plan; worded like the core's own refusals. */
@@ -37,7 +39,7 @@ export function planOf(settings, mechanism, limits) {
   const whole = (key, least, most) => {
     const value = number(key);
     if (value === undefined) return undefined;
-    if (!Number.isSafeInteger(value)) throw new Unusable(key, text(key), "a whole number");
+    if (!Number.isInteger(value)) throw new Unusable(key, text(key), `a whole number in [${least}, ${most}]`);
     if (value < least || value > most) throw new Unusable(key, text(key), `in [${least}, ${most}]`);
     return value;
   };
@@ -54,7 +56,7 @@ export function planOf(settings, mechanism, limits) {
     try {
       plan.pair = JSON.parse(text("pair"));
     } catch (error) {
-      throw new Unusable("pair", "not JSON", `like {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[0]}} (${error.message})`);
+      throw new Unusable("pair", "not JSON", `like ${PAIR_SHAPE} (${error.message})`);
     }
   }
   plan.samples = whole("samples", limits?.minSamples ?? 100, limits?.maxSamples ?? MAX_SAMPLES);
@@ -91,10 +93,11 @@ function claimOf(epsilon, delta, parameters, mechanism) {
  * @param {import("./protocol").Refusal} refusal
  */
 export function keyOf(refusal) {
-  let field = refusal.field.replace(/^plan: field /, "");
+  let field = refusal.field.replace(/^plan: field /, "").replace(/^"(.*)"$/, "$1");
   if (field === "parameter") return `p.${refusal.found.replace(/^"|"$/g, "")}`;
   if (field.startsWith("parameter ")) return `p.${field.slice(10)}`;
   if (field.startsWith("parameters.")) return `p.${field.slice(11)}`;
+  // Without "parameter" before them these two are the claim's.
   field = field.replace(/^claim\.(epsilon|delta).*/, "$1").replace(/^claim.*/, "epsilon");
   return PLAN_KEYS.find((key) => field === key || (field.startsWith(key) && /[^a-z]/.test(field[key.length])));
 }

@@ -180,7 +180,8 @@ export interface ReportedValue {
   newer: boolean; // an opened report of a newer version: shown as far as it is understood
 }
 
-export interface VerifiedValue { ok: boolean; checked: string[]; differences: string[] }
+/** summary: the verdict as the replay makes it; notes: what the replay could not show. */
+export interface VerifiedValue { ok: boolean; summary: string; checked: string[]; differences: string[]; notes: string[] }
 
 /** build-info.json, beside core.wasm. */
 export interface BuildInfo {

@@ -25,6 +25,13 @@ export function showOrigin(kind, name = "") {
   byId("origin").hidden = false;
 }
 
+/** Says, or no longer says, that the form and the result have different settings. */
+export function showDrift(differs) {
+  const since = ["run", "before"].includes(byId("origin").dataset.kind);
+  byId("drift").textContent = since ? "settings have changed since" : "the form has other settings";
+  byId("drift").hidden = !differs;
+}
+
 /**
  * Shows a report.
  * @param {any} report
@@ -59,9 +66,12 @@ function showVerdict(report) {
   box.replaceChildren(
     svg("svg", { class: "verdict-mark", viewBox: "0 0 24 24", width: 44, height: 44, role: "img", "aria-label": word },
       svg("path", { class: "frame", d: frame }), svg("path", { class: "sign", d: sign })),
-    html("div", {}, html("p", { class: "headline" }, headline), rest && html("p", { class: "rest" }, " ", rest)));
+    html("div", {}, html("p", { class: "headline" }, unbroken(headline)), rest && html("p", { class: "rest" }, " ", rest)));
   byId("remarks").replaceChildren(...(report.warnings ?? []).map((text) => html("p", { class: "remark" }, html("strong", {}, "Note: "), text)));
 }
+
+/** Keeps "epsilon >= 1.2" on one line. */
+const unbroken = (text) => text.split(/(epsilon (?:>=|≥) \S+)/u).map((part, i) => i % 2 ? html("span", { class: "unbroken" }, part) : part);
 
 function showCounts(finding) {
   const { x, n1, y, n0 } = finding.counts; // x of n1 on the likelier side
@@ -110,14 +120,20 @@ function showBackground(report) {
   ].filter(Boolean));
 }
 
+/** A replay's outcome in a sentence; it says nothing of what was not replayed. */
+export const replayWords = (v) => v.ok
+  ? "Replayed in this browser: what was replayed is the same as in the report."
+  : "Replayed in this browser: not what the report says.";
+
 /** What a replay found. @param {import("./protocol").VerifiedValue} v */
 export function showVerification(v) {
   const box = byId("verification");
   box.hidden = !v;
   box.dataset.ok = v?.ok;
   if (!v) return;
-  box.replaceChildren(
-    html("p", {}, html("strong", {}, v.ok ? "✓ Replayed in this browser: everything is as the report says." : "▲ Replayed in this browser: not what the report says.")),
-    v.checked.length > 0 && html("p", {}, `The same: ${v.checked.join(", ")}.`),
-    v.differences.length > 0 ? html("ul", {}, v.differences.map((d) => html("li", {}, d))) : "");
+  const list = (title, items, kind = null) => items?.length > 0 ? [html("p", {}, title), html("ul", { class: kind }, items.map((item) => html("li", {}, item)))] : [];
+  box.replaceChildren(...[
+    html("p", {}, html("strong", {}, v.ok ? "✓ " : "▲ ", replayWords(v))),
+    list("Not the same:", v.differences), list("The same:", v.checked, "short"), list("To note:", v.notes),
+  ].flat());
 }
