@@ -17,7 +17,7 @@ type Verification struct {
 	Summary     string
 	Checked     []string // what was replayed or derived and is the same, in words
 	Differences []string // what is not
-	Notes       []string // words that another version of dpscope put otherwise
+	Notes       []string // what the replay could not show, and words that another version put otherwise
 }
 
 // OK reports whether the replay gave the same.
@@ -145,7 +145,7 @@ func (v *Verification) same(ok bool, what, format string, args ...any) {
 // compare holds the report against the one that the replay makes.
 func (v *Verification) compare(r, want Report) {
 	f, g := r.Results[0], &want.Results[0]
-	v.same(f.Counts != nil && *f.Counts == *g.Counts, "counts", "replayed %s, the report says %s", countWords(*g.Counts), countWords(*f.Counts))
+	v.same(*f.Counts == *g.Counts, "counts", "replayed %s, the report says %s", countWords(*g.Counts), countWords(*f.Counts))
 	v.same(equalJSON(f.Chart, g.Chart), "chart", "the replayed bins differ from the report's")
 	if f.LowerBound != nil {
 		ok := math.Abs(*f.LowerBound-*g.LowerBound) <= boundTolerance

@@ -92,7 +92,7 @@ func DatasetWords(d Dataset) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// Row is one line of a table of facts.
+// FactRow is one line of a table of facts.
 type FactRow struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
@@ -165,9 +165,11 @@ func Text(r Report) string {
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "\nNote: %s\n", warning)
 	}
-	fmt.Fprintf(&b, "\nRun it again: %s\n", r.Reproduce.CLI)
+	if r.Reproduce.CLI != "" {
+		fmt.Fprintf(&b, "\nRun it again: %s\n", r.Reproduce.CLI)
+	}
 	if r.Reproduce.Note != "" {
-		fmt.Fprintf(&b, "%s\n", r.Reproduce.Note)
+		fmt.Fprintf(&b, "\n%s\n", r.Reproduce.Note)
 	}
 	return b.String()
 }

@@ -33,18 +33,10 @@ const (
 // serve is the command: it serves the built site until it is interrupted.
 func serve(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("dpscope serve", flag.ContinueOnError)
-	flags.SetOutput(stderr)
 	addr := flags.String("addr", defaultAddr, "`address` to listen on; without it, the next free port is taken where this one is not free")
 	dir := flags.String("dir", "dist", "`folder` of the built site")
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return exitOK
-		}
-		return exitUsage
-	}
-	if flags.NArg() > 0 {
-		fmt.Fprintf(stderr, "dpscope: serve: unexpected argument %q\n", flags.Arg(0))
-		return exitUsage
+	if code, ok := parse(flags, args, stderr, 0); !ok {
+		return code
 	}
 	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
 		fmt.Fprintf(stderr, "dpscope: serve: no site in %q: %v; run ./build.sh build, or name its folder with -dir\n", *dir, err)
