@@ -1,13 +1,17 @@
 package bound
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // Monitor is a lower bound on epsilon for one event that may be looked at after
 // any number of pairs and stopped at any moment: the probability that it ever
 // exceeds log((p1-delta)/p0) is at most beta, over all looks together.
 //
 // Its hypotheses are a grid eps_1 < eps_2 < ..., fixed in advance: steps of .002
-// from 0 to 20 and the claim. eps_i counts as rejected once the wealth of its
+// from 0 to 20, the claim, and a value just above it, so that a bound that refutes
+// the claim exceeds it. eps_i counts as rejected once the wealth of its
 // [EventMixture] has reached 1/beta at some look and all smaller ones are
 // rejected; the bound is the last rejected one. The hypotheses are nested, so it
 // errs only if the first true one is ever rejected (fixed-sequence testing,
@@ -39,22 +43,12 @@ func NewMonitor(claim, delta, beta float64) *Monitor {
 		panic("bound: beta out of range")
 	}
 	m := &Monitor{delta: delta, goal: math.Log(1/beta) + 1e-9, claim: -1}
-	add := func(eps float64) {
-		if m.claim < 0 && eps >= claim {
-			m.claim = len(m.grid)
-			if eps > claim {
-				m.grid = append(m.grid, claim)
-			}
-		}
-		m.grid = append(m.grid, eps)
-	}
+	above := claim + math.Max(2e-6, 1e-9*claim)
 	for i := 0; float64(i)*monitorStep <= monitorTop; i++ {
-		add(float64(i) * monitorStep)
+		m.grid = append(m.grid, float64(i)*monitorStep)
 	}
-	if m.claim < 0 {
-		m.claim = len(m.grid)
-		m.grid = append(m.grid, claim)
-	}
+	m.grid = slices.Compact(slices.Sorted(slices.Values(append(m.grid, claim, above))))
+	m.claim = slices.Index(m.grid, above)
 	m.at = NewEventMixture(m.grid[0], delta)
 	return m
 }
@@ -89,7 +83,8 @@ func (m *Monitor) LowerBound() float64 {
 // eps is rejected.
 func (m *Monitor) Rejected(eps float64) bool { return m.LowerBound() >= eps }
 
-// ClaimRejected reports whether the claim is refuted, on which a run may stop.
+// ClaimRejected reports whether the bound exceeds the claim, on which a run may
+// stop.
 func (m *Monitor) ClaimRejected() bool { return m.next > m.claim }
 
 // Pairs is the number of pairs at the last look.

@@ -2,6 +2,13 @@ package bound
 
 import "math"
 
+const (
+	// MethodRenyiPublished is [PublishedRenyi]; it certifies nothing.
+	MethodRenyiPublished Method = "published-renyi"
+	// MethodRenyiCorrected is [CorrectedRenyi].
+	MethodRenyiCorrected Method = "renyi-corrected-theorem"
+)
+
 // renyiEstimate returns R^{h,n} = k log mean e^((alpha-1)h(X)) - log mean
 // e^(alpha h(Y)), k = alpha/(alpha-1), without overflow.
 func renyiEstimate(t Table, h []float64, alpha float64) float64 {

@@ -12,16 +12,61 @@ import (
 // densities constant on the bins the best witness is the log ratio itself,
 // whatever the order. It panics unless the table is valid and alpha > 1 finite.
 func CalibrateRenyi(explore Table, alpha float64) []float64 {
+	return calibrate(explore, alpha, false)
+}
+
+// CalibrateRenyiOrdered is [CalibrateRenyi] for bins in the order of a score that
+// should rise with the ratio: neighbours whose ratios fall are pooled until none
+// do (isotonic regression by pooling adjacent violators, Ayer et al. 1955). That
+// takes much of the noise out of a small divergence; where the score does not
+// rise with the ratio, it costs divergence, never validity.
+func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
+	return calibrate(explore, alpha, true)
+}
+
+func calibrate(explore Table, alpha float64, ordered bool) []float64 {
 	if explore.Validate() != nil || CheckAlpha(alpha) != nil {
 		panic("bound: table or alpha out of range")
 	}
 	p, q := smoothed(explore.First()), smoothed(explore.Second())
+	if ordered {
+		poolViolators(p, q)
+	}
 	h := make([]float64, explore.Bins)
 	limit := maxExponent / alpha / 4
 	for i := range h {
 		h[i] = math.Max(-limit, math.Min(limit, math.Log(p[i]/q[i])))
 	}
 	return h
+}
+
+// poolViolators replaces p and q by their means over blocks of neighbours, so
+// that p/q never falls.
+func poolViolators(p, q []float64) {
+	type block struct {
+		p, q float64
+		n    int
+	}
+	var blocks []block
+	for i := range p {
+		b := block{p[i], q[i], 1}
+		for len(blocks) > 0 {
+			last := blocks[len(blocks)-1]
+			if last.p*b.q <= b.p*last.q {
+				break
+			}
+			b = block{last.p + b.p, last.q + b.q, last.n + b.n}
+			blocks = blocks[:len(blocks)-1]
+		}
+		blocks = append(blocks, b)
+	}
+	i := 0
+	for _, b := range blocks {
+		for range b.n {
+			p[i], q[i] = b.p/float64(b.n), b.q/float64(b.n)
+			i++
+		}
+	}
 }
 
 // TuneRenyi returns the plan for [Renyi] on n pairs at level beta that would give
@@ -106,7 +151,8 @@ func (w renyiWager) expected(cells []tableCell, lambda, rate float64) float64 {
 	return e0
 }
 
-// clipLevels returns no clipping and up to seven levels among the upper values.
+// clipLevels returns no clipping and up to seven levels among the upper values;
+// where there are few values, levels between them too.
 func clipLevels(h []float64) []float64 {
 	sorted := append([]float64(nil), h...)
 	sort.Sort(sort.Reverse(sort.Float64Slice(sorted)))
@@ -114,6 +160,12 @@ func clipLevels(h []float64) []float64 {
 	for _, rank := range []int{1, 2, 3, 5, 8, 12, len(h) / 3} {
 		if rank < len(sorted) && sorted[rank] < levels[len(levels)-1] {
 			levels = append(levels, sorted[rank])
+		}
+	}
+	if len(levels) < 6 {
+		bottom := sorted[len(sorted)-1]
+		for _, share := range []float64{0.85, 0.7, 0.55, 0.4, 0.25} {
+			levels = append(levels, bottom+share*(sorted[0]-bottom))
 		}
 	}
 	return levels
