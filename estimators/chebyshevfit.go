@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/optimize"
-
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/stream"
 )
@@ -157,29 +155,16 @@ func (g *grid) fit(loss witnessLoss, bound float64, check func() error) ([]float
 	if loss.alpha <= 1 {
 		losses = losses[1:]
 	}
-	var stop error
 	for _, l := range losses {
-		problem := optimize.Problem{
-			Func: func(x []float64) float64 { return g.loss(l, bound, x, g.shares, nil) },
-			Grad: func(grad, x []float64) { g.loss(l, bound, x, g.shares, grad) },
-			Status: func() (optimize.Status, error) {
-				if stop = check(); stop != nil {
-					return optimize.Failure, stop
-				}
-				return optimize.NotTerminated, nil
-			},
+		f := smoothFunction{
+			value:    func(x []float64) float64 { return g.loss(l, bound, x, g.shares, nil) },
+			gradient: func(gradient, x []float64) { g.loss(l, bound, x, g.shares, gradient) },
+			check:    check,
 		}
-		settings := &optimize.Settings{GradientThreshold: gridGradient, MajorIterations: gridIterations, FuncEvaluations: 3 * gridIterations, Converger: optimize.NeverTerminate{}}
-		result, err := optimize.Minimize(problem, c, settings, &optimize.LBFGS{})
-		if stop != nil {
-			return nil, stop
-		}
-		// A line search that finds no better point ends with an error: its place
-		// is as good as rounding allows.
-		if result == nil || math.IsInf(result.F, 1) {
+		var err error
+		if c, err = f.minimise(c, gridGradient, gridIterations); err != nil {
 			return nil, err
 		}
-		c = slices.Clone(result.X)
 	}
 	for i := range c {
 		c[i] = quantise(within(c[i], -coefficientMost, coefficientMost))

@@ -4,8 +4,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/optimize"
-
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -70,27 +68,16 @@ type objective struct {
 func (o *objective) minimise(w []float64, tolerance float64, iterations int) ([]float64, error) {
 	o.at = nil
 	o.metric = newMetric(o.moments, len(w), o.penalty)
-	problem := optimize.Problem{
-		Func: func(x []float64) float64 { o.evaluate(x); return o.value },
-		Grad: func(grad, x []float64) { o.evaluate(x); copy(grad, o.gradient) },
-		Status: func() (optimize.Status, error) {
-			if o.err != nil {
-				return optimize.Failure, o.err
-			}
-			return optimize.NotTerminated, nil
-		},
+	f := smoothFunction{
+		value:    func(x []float64) float64 { o.evaluate(x); return o.value },
+		gradient: func(gradient, x []float64) { o.evaluate(x); copy(gradient, o.gradient) },
+		check:    func() error { return o.err },
 	}
-	settings := &optimize.Settings{GradientThreshold: tolerance, MajorIterations: iterations, FuncEvaluations: 3 * iterations, Converger: optimize.NeverTerminate{}}
-	result, err := optimize.Minimize(problem, o.metric.coordinates(w), settings, &optimize.LBFGS{})
-	if o.err != nil {
-		return nil, o.err
-	}
-	// A line search that finds no better point ends with an error: its place is
-	// as good as rounding allows.
-	if result == nil || math.IsInf(result.F, 1) {
+	u, err := f.minimise(o.metric.coordinates(w), tolerance, iterations)
+	if err != nil {
 		return nil, err
 	}
-	return slices.Clone(o.metric.weights(result.X)), nil
+	return slices.Clone(o.metric.weights(u)), nil
 }
 
 // evaluate computes value and gradient at the coordinates u.

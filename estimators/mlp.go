@@ -35,6 +35,10 @@ type MLPOptions struct {
 	Rate   float64 // first step of Adam; above 0; default 0.001
 	Batch  int     // outputs of each side in one step, 1 to 4096; default 128
 
+	// Patience is the number of epochs in a row without gain on the held-out
+	// outputs that end training; default 3. As many as Epochs: never.
+	Patience int
+
 	perEpsilon float64 // bound as a multiple of the claimed epsilon, cut to what the objective bears
 }
 
@@ -93,6 +97,12 @@ func MLP(name string, o MLPOptions) (core.LearnerSpec, error) {
 	}
 	if o.Batch < 0 || o.Batch > batchMost {
 		return bad("batch", o.Batch, fmt.Sprintf("in [1, %d]", batchMost))
+	}
+	if o.Patience == 0 {
+		o.Patience = 3
+	}
+	if o.Patience < 0 || o.Patience > epochsMost {
+		return bad("patience", o.Patience, fmt.Sprintf("in [1, %d]", epochsMost))
 	}
 	switch o.Loss {
 	case AutoLoss, HockeyStickLoss, RenyiLoss:

@@ -12,7 +12,6 @@ const (
 	validationOf  = 5       // every fifth output is held out to stop by
 	trainingCells = 1 << 24 // most inputs of training outputs (64 MiB)
 	leastSteps    = 25      // an epoch has at least as many
-	patience      = 3       // epochs in a row that do not improve end training
 	weightMost    = 1e4     // a parameter past it has diverged; scores stay finite below
 	worthwhile    = 1e-5    // smaller gains of the held-out loss count as none
 )
@@ -119,7 +118,7 @@ func (t *training) run(loss witnessLoss, rate float64) error {
 	gradient := make([]float32, len(m.params))
 	rows := make([]float32, 0, 2*batch*m.inputs)
 	var next [2]int
-	for epoch, idle := 0, 0; epoch < t.options.Epochs && idle < patience; epoch++ {
+	for epoch, idle := 0, 0; epoch < t.options.Epochs && idle < t.options.Patience; epoch++ {
 		for range steps {
 			if err := t.check(); err != nil {
 				return err

@@ -40,6 +40,10 @@ func compileCore() (file, error) {
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return file{}, fmt.Errorf("core.wasm: %w\n%s", err, said)
 	}
-	data, err := os.ReadFile(out)
+	linked, err := os.ReadFile(out)
+	if err != nil {
+		return file{}, err
+	}
+	data, err := mergeSegments(linked)
 	return file{name: "core.wasm", data: data}, err
 }

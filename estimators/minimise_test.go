@@ -1,0 +1,123 @@
+package estimators
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/optimize"
+	"gonum.org/v1/gonum/optimize/functions"
+)
+
+// surface is a function of gonum's collection.
+type surface interface {
+	Func(x []float64) float64
+	Grad(grad, x []float64)
+}
+
+func always() error { return nil }
+
+// The points are those of optimize.Minimize, bit by bit, however it ends.
+func TestMinimiseGoesWhereMinimizeGoes(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		f     surface
+		start []float64
+	}{
+		{"Rosenbrock", functions.ExtendedRosenbrock{}, []float64{-1.2, 1, -1.2, 1}},
+		{"Beale", functions.Beale{}, []float64{1, 1}},
+		{"Wood", functions.Wood{}, []float64{-3, -1, -3, -1}},
+		{"trigonometric", functions.Trigonometric{}, []float64{0.1, 0.1, 0.1, 0.1, 0.1, 0.1, 0.1}},
+		{"at its minimum", functions.Beale{}, []float64{3, 0.5}},
+	} {
+		for _, tolerance := range []float64{1e-3, 1e-8, 0} { // 0: until rounding ends it
+			for _, iterations := range []int{1, 2, 7, 500} {
+				var here, there [][]float64
+				follow := func(points *[][]float64) func(x []float64) float64 {
+					return func(x []float64) float64 {
+						*points = append(*points, slices.Clone(x))
+						return c.f.Func(x)
+					}
+				}
+				settings := &optimize.Settings{GradientThreshold: tolerance, MajorIterations: iterations, FuncEvaluations: 3 * iterations, Converger: optimize.NeverTerminate{}}
+				// Minimize itself stops at a gradient of 1e-12, unless told not to.
+				want, _ := optimize.Minimize(optimize.Problem{Func: follow(&there), Grad: c.f.Grad}, c.start, settings, &optimize.LBFGS{GradStopThreshold: math.NaN()})
+				f := smoothFunction{value: follow(&here), gradient: c.f.Grad, check: always}
+				got, err := f.minimise(slices.Clone(c.start), tolerance, iterations)
+				if err != nil || !slices.Equal(got, want.X) {
+					t.Errorf("%s to %g in %d steps: %v, %v; Minimize finds %v", c.name, tolerance, iterations, got, err, want.X)
+				}
+				if !slices.EqualFunc(here, there, slices.Equal) {
+					t.Errorf("%s to %g in %d steps: %d points, and not the %d of Minimize", c.name, tolerance, iterations, len(here), len(there))
+				}
+			}
+		}
+	}
+}
+
+// minimise finds known minima.
+func TestMinimiseFindsMinima(t *testing.T) {
+	for _, c := range []struct {
+		name        string
+		f           surface
+		start, want []float64
+	}{
+		{"Rosenbrock", functions.ExtendedRosenbrock{}, []float64{-1.2, 1, -1.2, 1}, []float64{1, 1, 1, 1}},
+		{"Beale", functions.Beale{}, []float64{1, 1}, []float64{3, 0.5}},
+	} {
+		got, err := smoothFunction{c.f.Func, c.f.Grad, always}.minimise(slices.Clone(c.start), 1e-9, 500)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		for i, x := range got {
+			if math.Abs(x-c.want[i]) > 1e-7 {
+				t.Errorf("%s: minimum at %v, want %v", c.name, got, c.want)
+			}
+		}
+	}
+}
+
+// An error of check ends the work at once, at every call.
+func TestMinimiseStops(t *testing.T) {
+	stop := errors.New("stop")
+	f := functions.Beale{}
+	for after := 1; ; after++ {
+		calls := 0
+		check := func() error {
+			if calls++; calls == after {
+				return stop
+			}
+			return nil
+		}
+		_, err := smoothFunction{f.Func, f.Grad, check}.minimise([]float64{1, 1}, 1e-8, 100)
+		if calls > after {
+			t.Fatalf("went on after the %dth check said stop", after)
+		}
+		if calls < after { // that was one more than it takes
+			if err != nil || after < 20 {
+				t.Errorf("%d checks, %v", calls, err)
+			}
+			return
+		}
+		if err != stop {
+			t.Errorf("stopped at check %d: %v", after, err)
+		}
+	}
+}
+
+func TestMinimiseRefusesABrokenStart(t *testing.T) {
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		value := func([]float64) float64 { return 1 }
+		gradient := func(g, x []float64) { g[0], g[1] = v, 1 }
+		if x, err := (smoothFunction{value, gradient, always}).minimise([]float64{0, 0}, 1e-3, 10); err == nil || !strings.Contains(err.Error(), "at its start") {
+			t.Errorf("a gradient of %v: %v, %v", v, x, err)
+		}
+		value = func([]float64) float64 { return v }
+		gradient = func(g, x []float64) { g[0], g[1] = 1, 1 }
+		if x, err := (smoothFunction{value, gradient, always}).minimise([]float64{0, 0}, 1e-3, 10); err == nil || !strings.Contains(err.Error(), "at its start") {
+			t.Errorf("a loss of %v: %v, %v", v, x, err)
+		}
+	}
+}
