@@ -2,92 +2,119 @@ package core
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
 )
 
 // limitations stand in every report.
 var limitations = []string{
-	"A lower bound on epsilon shows what leaks at least, on one pair of datasets and one event. It never shows that a mechanism is private: another pair or another test may show more.",
+	"A lower bound shows what leaks at least, on one pair of datasets and one test. It never shows that a mechanism is private: another pair or another test may show more.",
 	"The certificate holds for independent runs of the mechanism as it was given here, parameters and randomness included. Other parameters, versions or data domains are other mechanisms.",
 	"The confidence is that of one audit. Of many audits of private mechanisms, a share of up to beta may report a violation by chance.",
+	"The verdict rests on the first result. Each further result holds with its own confidence; that all of them hold together is less sure.",
 }
 
-const splitWords = "pair, direction, learner and threshold chosen on exploration outputs (half to train, half to validate); the bound certified on fresh outputs"
+const splitWords = "pair, learner, bins, events, witnesses and stakes chosen on exploration outputs (half to train, half to validate); all bounds certified on fresh outputs"
 
 // report assembles what there is.
 func (s *state) report(end Termination) Report {
 	p := s.audit.Plan
 	spec := s.audit.Spec
-	end.SamplesUsed = s.counted.Rows
+	end.SamplesUsed = s.counted.rows
 	r := Report{
 		Schema: SchemaName, SchemaVersion: SchemaVersion, Generator: s.Generator,
 		Inputs: Inputs{Mechanism: spec.Name, Parameters: p.Parameters, Relation: p.Relation, PrivacyUnit: p.Relation.unit()},
 		Claim:  s.audit.Claim,
 		Settings: Settings{Learner: p.Learner, Finder: p.Finder, Pair: p.Pair, Samples: p.Samples, Explore: p.Explore,
-			Trials: p.Trials, Confidence: 1 - p.Beta, Beta: p.Beta, Seed: p.Seed, Split: splitWords},
-		Results: []Finding{}, Trials: s.trials, Warnings: append(append([]string{}, s.audit.Notes...), s.warnings...),
+			Trials: p.Trials, Confidence: 1 - p.Beta, Beta: p.Beta, Seed: p.Seed, Split: splitWords, Anytime: p.Anytime, ThroughRenyi: p.ThroughRenyi},
+		Results: []Finding{}, Renyi: []RenyiFinding{}, Tradeoff: []bound.TradeoffPoint{}, Published: []Published{},
+		Trials: s.trials, Warnings: append(append([]string{}, s.audit.Notes...), s.warnings...),
 		Termination: end, Timing: s.timing, Reproduce: s.audit.Reproduce(),
 		Limitations: limitations, References: references(spec, s),
 	}
 	if r.Trials == nil {
 		r.Trials = []TrialNote{}
 	}
-	if s.best != nil {
-		r.Results = append(r.Results, s.finding())
+	if s.best != nil && s.counted.table.Bins > 0 {
+		r.Evidence = s.evidence()
+		r.Results = append(r.Results, s.findings()...)
+	}
+	if c := s.certified; c != nil {
+		r.Renyi, r.Tradeoff, r.Published = c.Renyi, c.Tradeoff, c.Published
+		if r.Tradeoff == nil {
+			r.Tradeoff = []bound.TradeoffPoint{}
+		}
+		if r.Published == nil {
+			r.Published = []Published{}
+		}
 	}
 	r.Verdict = s.verdict(end)
 	if end.Reason == Completed && r.Verdict != Violation {
-		r.Power = s.power
+		r.Power = s.certified.Power
 	}
 	r.Summary = Headline(r)
 	return r
 }
 
 func (s *state) verdict(end Termination) Verdict {
-	p := s.audit.Plan
+	c := s.certified
 	switch {
 	case end.Reason == Failed:
 		return Invalid
-	case end.Reason == Stopped || s.bound == nil:
+	case c == nil:
 		return Inconclusive
-	case s.bound.Epsilon > p.Claim.Epsilon:
+	case *c.Findings[0].LowerBound > s.audit.Claim.limit():
 		return Violation
-	case s.power.LargestBound <= p.Claim.Epsilon:
+	case end.Reason == Stopped:
+		return Inconclusive
+	case c.Power != nil && c.Power.LargestBound <= s.audit.Claim.limit():
 		return Inconclusive
 	}
 	return NoViolation
 }
 
-// finding describes what was certified on the best pair.
-func (s *state) finding() Finding {
-	p := s.audit.Plan
-	f := Finding{ID: "epsilon", Quantity: "epsilon at delta", Delta: p.Claim.Delta, Confidence: 1 - p.Beta,
-		Direction: FirstOverSecond, Explored: s.best.Counts, Learners: s.best.Learners,
-		Witness: s.best.Witness, Pair: s.trials[s.bestAt].Pair, Chart: s.best.Chart.with(s.counted.Chart)}
-	if s.best.Reversed {
-		f.Direction = SecondOverFirst
+// evidence is what the findings rest on.
+func (s *state) evidence() *Evidence {
+	e := &Evidence{Pair: s.trials[s.bestAt].Pair, Witness: s.best.Witness, Learners: s.best.Learners, Edges: s.best.Edges,
+		Prepared: s.prepared, Explored: s.best.Table, Chart: s.best.Chart}
+	if s.counted.rows > 0 {
+		e.Chart = e.Chart.with(s.counted.chart)
+		t := s.counted.table
+		e.Table = &t
 	}
-	if ev, err := s.best.Witness.decode(s.Catalogue, s.audit.Columns); err == nil {
-		f.Event = ev.model.Describe(ev.threshold, ev.above)
-	}
-	if s.counted.Rows == 0 {
-		return f
-	}
-	c := s.counted.counts(s.best.Reversed)
-	f.Counts = &c
-	if ratio := (float64(c.X)/float64(c.N1) - p.Claim.Delta) / (float64(c.Y) / float64(c.N0)); ratio > 0 && !math.IsInf(ratio, 1) {
-		e := stream.Log(ratio)
-		f.Estimate = &e
-	}
-	if s.bound != nil {
-		f.LowerBound, f.Method, f.Split = &s.bound.Epsilon, s.bound.Method, s.bound.Split
-	}
-	return f
+	return e
 }
 
-// lowerBound is a bound on epsilon, which is never negative. Bounds come
+// findings puts what was certified into words. Where nothing was, it is the
+// claim's event with its counts so far.
+func (s *state) findings() []Finding {
+	var out []Finding
+	if s.certified != nil {
+		out = append(out, s.certified.Findings...)
+	} else {
+		explored := s.prepared.Event.counts(s.best.Table)
+		_, delta := s.audit.dpLimits()
+		f := Finding{ID: Epsilon, Delta: delta, Confidence: 1 - s.audit.Plan.Beta, Direction: s.prepared.Event.direction(),
+			Event: &Event{Edge: s.prepared.Event.Edge, Above: s.prepared.Event.Above}, Explored: &explored}
+		if s.counted.rows > 0 {
+			n := s.prepared.Event.counts(s.counted.table)
+			f.Counts = &n
+		}
+		out = append(out, f)
+	}
+	model, err := s.best.Witness.decode(s.Catalogue, s.audit.Columns)
+	for i := range out {
+		f := &out[i]
+		f.Quantity = f.words()
+		if f.Event != nil && err == nil {
+			f.Event = &Event{Edge: f.Event.Edge, Above: f.Event.Above, Words: model.Describe(s.best.Edges[f.Event.Edge], f.Event.Above)}
+		}
+	}
+	return out
+}
+
+// lowerBound is a bound on a quantity that is never negative. Bounds come
 // rounded down to six decimals.
 func lowerBound(x float64) float64 { return max(0, x) }
 
@@ -104,38 +131,38 @@ func floorTo(x float64, decimals int) float64 {
 	return y
 }
 
-// power says what the sample size could have shown, for an event as frequent
-// as the explored one.
-func power(p Plan, explored bound.Counts) *Power {
-	n := p.Samples
-	out := &Power{LargestBound: lowerBound(bound.MaxCertifiable(n, n, p.Claim.Delta, p.Beta))}
-	if n > bound.ExactReach {
-		return out // it would take longer than the audit
-	}
-	rate := (float64(explored.Y) + 0.5) / (float64(explored.N0) + 1)
-	if e := bound.SmallestDetectable(p.Claim.Epsilon, p.Claim.Delta, p.Beta, n, n, rate); !math.IsInf(e, 0) && !math.IsNaN(e) {
-		// Rounded up: it is what could have been seen, not what was.
-		e = max(p.Claim.Epsilon, -floorTo(-e, 4))
-		out.SmallestEpsilon = &e
-	}
-	return out
-}
-
 // boundSources says where a bound comes from.
 var boundSources = map[bound.Method]string{
-	bound.MethodExact:          "exact unconditional score test: Miettinen and Nurminen, Statistics in Medicine 4 (1985); nuisance parameter: Berger and Boos, JASA 89 (1994)",
-	bound.MethodClopperPearson: "Clopper and Pearson, Biometrika 26 (1934); error split tuned on exploration counts",
+	bound.MethodExact:            "exact unconditional score test: Miettinen and Nurminen, Statistics in Medicine 4 (1985); nuisance parameter: Berger and Boos, JASA 89 (1994)",
+	bound.MethodClopperPearson:   "Clopper and Pearson, Biometrika 26 (1934); error split tuned on exploration counts",
+	bound.MethodPairedBetting:    "betting on paired bounded scores: Waudby-Smith and Ramdas, JRSS B 86 (2024)",
+	bound.MethodGaussianMu:       "Gaussian differential privacy: Dong, Roth and Su, JRSS B 84 (2022), with Clopper-Pearson limits",
+	bound.MethodRenyiBetting:     "betting against a Rényi divergence, linearised: docs/statistics.md; Waudby-Smith and Ramdas, JRSS B 86 (2024)",
+	bound.MethodRenyiBerryEsseen: "paired Berry-Esseen bound on a Rényi divergence, linearised: docs/statistics.md; Shevtsova, Informatics and Applications 7 (2013)",
+	bound.MethodEventMixture:     "anytime-valid mixture of bets on an event: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
+	bound.MethodScoreMixture:     "anytime-valid mixture of bets on a bounded score: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
+	bound.MethodRenyiMixture:     "anytime-valid mixture of bets against a Rényi divergence: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
 }
 
 func references(spec MechanismSpec, s *state) []string {
 	refs := []string{spec.Source}
-	if s.best != nil {
-		if l, err := s.Catalogue.Learner(s.best.Witness.Learner); err == nil && l.Source != "" {
-			refs = append(refs, l.Source)
+	add := func(ref string) {
+		if ref != "" && !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
 		}
 	}
-	if s.bound != nil {
-		refs = append(refs, boundSources[s.bound.Method])
+	if s.best != nil {
+		if l, err := s.Catalogue.Learner(s.best.Witness.Learner); err == nil {
+			add(l.Source)
+		}
+	}
+	if s.certified != nil {
+		for _, f := range s.certified.Findings {
+			add(boundSources[f.Method])
+		}
+		for _, f := range s.certified.Renyi {
+			add(boundSources[f.Method])
+		}
 	}
 	return refs
 }

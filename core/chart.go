@@ -48,7 +48,7 @@ const (
 )
 
 // newChart chooses the bins on training samples.
-func newChart(columns []Column, first, second Samples, ev *event) Chart {
+func newChart(columns []Column, first, second Samples, m Model) Chart {
 	if len(columns) == 1 && columns[0].Kind == Real {
 		return Chart{Kind: HistogramChart, Axis: columns[0].Name, Edges: chartEdges(first.Rows, second.Rows)}
 	}
@@ -56,16 +56,7 @@ func newChart(columns []Column, first, second Samples, ev *event) Chart {
 		return outcomeChart(columns, first, second)
 	}
 	return Chart{Kind: ScoreChart, Axis: "score of the witness (higher: likelier on the first dataset)",
-		Edges: chartEdges(scoresOf(ev, first), scoresOf(ev, second))}
-}
-
-func scoresOf(ev *event, s Samples) []float64 {
-	out := make([]float64, s.Len())
-	for lo := 0; lo < len(out); lo += BlockRows {
-		hi := min(lo+BlockRows, len(out))
-		ev.model.Score(s.Slice(lo, hi).Rows, out[lo:hi])
-	}
-	return out
+		Edges: chartEdges(scores(m, first), scores(m, second))}
 }
 
 // chartEdges spans all but the far tails of both samples with equal bins.
@@ -239,9 +230,10 @@ func (ch Chart) bins() int {
 	return len(ch.Edges) + 1
 }
 
-// count adds a block of rows to all and, where they lie in the event, to hit.
-func (b *binner) count(rows, scores []float64, in []bool, all, hit []int) {
-	for i, isIn := range in {
+// count adds a block of rows to all and, where their bin of the score lies in
+// the event, to hit.
+func (b *binner) count(rows, scores []float64, bins []uint16, event []bool, all, hit []int) {
+	for i, bin := range bins {
 		var k int
 		switch b.chart.Kind {
 		case OutcomeChart:
@@ -255,7 +247,7 @@ func (b *binner) count(rows, scores []float64, in []bool, all, hit []int) {
 			k = b.bin(scores[i])
 		}
 		all[k]++
-		if isIn {
+		if event[bin] {
 			hit[k]++
 		}
 	}

@@ -3,6 +3,8 @@ package core
 import (
 	"fmt"
 	"math"
+
+	"github.com/dpscope/dpscope/core/bound"
 )
 
 // ClaimKind names the kind of guarantee that a mechanism promises.
@@ -61,7 +63,7 @@ func (c Claim) Validate() error {
 	fields := []struct {
 		name  string
 		value float64
-	}{{"epsilon", c.Epsilon}, {"delta", c.Delta}, {"alpha", c.Alpha}, {"mu", c.Mu}, {"rho", c.Rho}}
+	}{{"alpha", c.Alpha}, {"epsilon", c.Epsilon}, {"delta", c.Delta}, {"mu", c.Mu}, {"rho", c.Rho}}
 	for _, f := range fields {
 		if !uses[f.name] {
 			if f.value != 0 {
@@ -80,7 +82,14 @@ func (c Claim) Validate() error {
 			ok, want = f.value > 0 && !math.IsInf(f.value, 1), "a finite number above 0"
 		}
 		if !ok {
-			return &InputError{Field: f.name, Found: number(f.value), Want: want}
+			err := &InputError{Field: f.name, Found: number(f.value), Want: want}
+			if f.value == 0 && f.name != "delta" {
+				err.Remedy = fmt.Sprintf("a claim of kind %q needs %s, unless the mechanism's own claim implies it", c.Kind, f.name)
+				if f.name == "alpha" {
+					err.Remedy = "a Rényi claim names its order, for example alpha = 2"
+				}
+			}
+			return err
 		}
 	}
 	if c.Kind == Approximate && c.Delta == 0 {
@@ -89,31 +98,93 @@ func (c Claim) Validate() error {
 	return nil
 }
 
-// complete fills in a claim without a kind from the mechanism's own.
+// complete fills in what a claim leaves open from the mechanism's own: all of it
+// where nothing is claimed, epsilon and delta as they stand there, and else what the mechanism's own claim
+// implies for a guarantee of another kind. What nothing implies stays zero.
 func (c Claim) complete(own Claim) Claim {
-	if c.Kind != "" {
-		return c
+	switch c.Kind {
+	case "":
+		if c == (Claim{}) {
+			return own
+		}
+		if c.Epsilon == 0 {
+			c.Epsilon = own.Epsilon
+		}
+		if c.Delta == 0 {
+			c.Delta = own.Delta
+		}
+		full := DPClaim(c.Epsilon, c.Delta)
+		full.Alpha, full.Mu, full.Rho = c.Alpha, c.Mu, c.Rho // refused by Validate
+		return full
+	case Pure, Approximate:
+		if c.Epsilon == 0 {
+			c.Epsilon = own.Epsilon
+		}
+		if c.Kind == Approximate && c.Delta == 0 {
+			c.Delta = own.Delta
+		}
+	case Renyi:
+		if c.Epsilon == 0 && bound.CheckAlpha(c.Alpha) == nil {
+			c.Epsilon, _ = own.impliedRenyi(c.Alpha)
+		}
+	case ZCDP:
+		if c.Rho == 0 {
+			c.Rho, _ = own.impliedRho()
+		}
+	case GaussianDP:
+		if c.Mu == 0 {
+			c.Mu, _ = own.impliedMu()
+		}
 	}
-	if c.Epsilon == 0 {
-		c.Epsilon = own.Epsilon
-	}
-	if c.Delta == 0 {
-		c.Delta = own.Delta
-	}
-	full := DPClaim(c.Epsilon, c.Delta)
-	full.Alpha, full.Mu, full.Rho = c.Alpha, c.Mu, c.Rho // refused by Validate
-	return full
+	return c
 }
 
-// certifiable answers with a clear "not yet" for claims that parse but have no
-// certificate.
-func (c Claim) certifiable() error {
+// isDP reports an (epsilon, delta) claim.
+func (c Claim) isDP() bool { return c.Kind == Pure || c.Kind == Approximate || c.Kind == "" }
+
+// impliedRenyi is the largest Rényi divergence of order alpha that the claim
+// allows; false where it allows any. Pure DP: randomised response is the
+// extreme. A Rényi claim bounds the lower orders too, as D_alpha grows with
+// alpha.
+func (c Claim) impliedRenyi(alpha float64) (float64, bool) {
 	switch c.Kind {
-	case Pure, Approximate:
-		return nil
+	case Pure:
+		return bound.RandomisedResponseRenyi(c.Epsilon, alpha), true
+	case Renyi:
+		return c.Epsilon, alpha <= c.Alpha
+	case ZCDP:
+		return c.Rho * alpha, true
+	case GaussianDP:
+		return c.Mu * c.Mu * alpha / 2, true
 	}
-	return &InputError{Field: "claim.kind", Found: fmt.Sprintf("%q", c.Kind), Want: "pure or approximate",
-		Remedy: "claims of this kind are understood but not certified yet"}
+	return 0, false
+}
+
+// impliedRho is the rho of zCDP that the claim implies: epsilon^2/2 of a pure
+// one (Bun and Steinke 2016, proposition 3.3), mu^2/2 of a Gaussian one.
+func (c Claim) impliedRho() (float64, bool) {
+	switch c.Kind {
+	case Pure:
+		return c.Epsilon * c.Epsilon / 2, true
+	case ZCDP:
+		return c.Rho, true
+	case GaussianDP:
+		return c.Mu * c.Mu / 2, true
+	}
+	return 0, false
+}
+
+// impliedMu is the mu of Gaussian DP that the claim implies. The trade-off
+// curve of pure DP has its corner where both errors are 1/(1 + e^epsilon); the
+// Gaussian curve through that corner is convex and lies below.
+func (c Claim) impliedMu() (float64, bool) {
+	switch c.Kind {
+	case Pure:
+		return bound.GaussianMuOfPure(c.Epsilon), true
+	case GaussianDP:
+		return c.Mu, true
+	}
+	return 0, false
 }
 
 // String gives the claim in the field's notation.

@@ -2,7 +2,6 @@ package core
 
 import (
 	"math"
-	"slices"
 
 	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/stream"
@@ -28,13 +27,12 @@ const (
 	cutStep = 0.01
 )
 
-// bestCut sweeps thresholds over the scores of the first and second dataset
-// and returns the one whose event shows the largest lower limit for
+// bestCut sweeps thresholds over the sorted scores s1 of the first and s2 of the
+// second dataset and returns the one whose event shows the largest lower limit for
 // log((p1-delta)/p0), for both events of a threshold and both directions.
 // Limits are Wilson's at cutZ, each side for itself. Only the four operations
 // and the square root decide, so the choice is the same on every platform.
-func bestCut(first, second []float64, delta float64) cut {
-	s1, s2 := slices.Sorted(slices.Values(first)), slices.Sorted(slices.Values(second))
+func bestCut(s1, s2 []float64, delta float64) cut {
 	n1, n2 := len(s1), len(s2)
 	best := cut{value: worthless, above: true, threshold: max(s1[n1-1], s2[n2-1]), counts: bound.Counts{N1: n1, N0: n2}}
 	bestRatio := 0.0

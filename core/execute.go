@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/core/bound"
@@ -34,23 +35,70 @@ func Execute(cat Catalogue, t Task, hook Hook) (res Result, err error) {
 	if hook == nil {
 		hook = func(int) error { return nil }
 	}
-	if t.Kind == BoundTask {
-		return executeBound(t)
-	}
 	a, err := t.Plan.Resolve(cat)
 	if err != nil {
 		return Result{}, err
 	}
-	if t.Pair == nil {
-		return Result{}, &InputError{Field: "task: field pair", Found: "absent", Want: "a pair of datasets"}
-	}
 	switch t.Kind {
 	case ExploreTask:
-		return explore(cat, a, t, hook)
+		err = t.needs(t.Pair != nil, "pair")
+		if err == nil {
+			return explore(cat, a, t, hook)
+		}
 	case CertifyTask:
-		return certify(cat, a, t, hook)
+		err = t.needs(t.Pair != nil && t.Witness != nil && t.Chart != nil && t.Event != nil, "pair, witness, chart and event")
+		if err == nil {
+			return certify(cat, a, t, hook)
+		}
+	case PrepareTask:
+		err = t.needs(t.Explored != nil && t.Event != nil, "explored and event")
+		if err == nil {
+			return executePrepare(a, t)
+		}
+	case BoundTask:
+		err = t.needs(t.Table != nil && t.Prepared != nil && t.Explored != nil, "table, prepared and explored")
+		if err == nil {
+			return executeBound(a, t)
+		}
+	default:
+		err = UnknownName("task kind", string(t.Kind), []string{string(ExploreTask), string(PrepareTask), string(CertifyTask), string(BoundTask)})
 	}
-	return Result{}, UnknownName("task kind", string(t.Kind), []string{string(ExploreTask), string(CertifyTask), string(BoundTask)})
+	return Result{}, err
+}
+
+func (t Task) needs(ok bool, fields string) error {
+	if ok {
+		return nil
+	}
+	return &InputError{Field: "task: fields " + fields, Found: "incomplete", Want: "there for a task of kind " + string(t.Kind)}
+}
+
+func executePrepare(a *Audit, t Task) (Result, error) {
+	if err := t.Explored.Validate(); err != nil {
+		return Result{}, err
+	}
+	p, err := a.prepare(*t.Explored, *t.Event)
+	if err != nil {
+		return Result{}, err
+	}
+	return Result{Prepared: &p}, nil
+}
+
+func executeBound(a *Audit, t Task) (Result, error) {
+	for _, x := range []*bound.Table{t.Table, t.Explored} {
+		if err := x.Validate(); err != nil {
+			return Result{}, err
+		}
+	}
+	if t.Table.Bins != t.Explored.Bins {
+		return Result{}, &InputError{Field: "task: table", Found: fmt.Sprintf("of %d bins", t.Table.Bins), Want: fmt.Sprintf("of %d, as explored", t.Explored.Bins)}
+	}
+	if err := t.Prepared.check(make([]float64, t.Table.Bins-1)); err != nil {
+		return Result{}, err
+	}
+	c := certificate{audit: a, prepared: *t.Prepared, table: *t.Table, explored: *t.Explored, beta: a.Plan.Beta}
+	all := c.all()
+	return Result{Certified: &all}, nil
 }
 
 // panicPlace says where the panic came from that is being recovered: the first
@@ -67,24 +115,6 @@ func panicPlace() string {
 			return "at an unknown place"
 		}
 	}
-}
-
-func executeBound(t Task) (Result, error) {
-	if t.Counts == nil || t.Explored == nil {
-		return Result{}, &InputError{Field: "task: fields counts and explored", Found: "absent", Want: "counts"}
-	}
-	for _, c := range []*bound.Counts{t.Counts, t.Explored} {
-		if err := c.Validate(); err != nil {
-			return Result{}, err
-		}
-	}
-	b := bound.Certify(*t.Counts, *t.Explored, t.Plan.Claim.Delta, t.Plan.Beta)
-	b.Epsilon = lowerBound(b.Epsilon) // JSON has no -Inf
-	res := Result{Bound: &b}
-	if b.Epsilon <= t.Plan.Claim.Epsilon {
-		res.Power = power(t.Plan, *t.Explored)
-	}
-	return res, nil
 }
 
 // source draws outputs of one side of a pair in blocks.
@@ -149,11 +179,11 @@ func explore(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
-	w, err := best.Witness.decode(cat, a.Columns)
+	m, err := best.Witness.decode(cat, a.Columns)
 	if err != nil {
 		return Result{}, err
 	}
-	best.Chart = newChart(a.Columns, half[0][0], half[1][0], w)
+	best.Chart = newChart(a.Columns, half[0][0], half[1][0], m)
 	return Result{Explored: best}, nil
 }
 
@@ -175,16 +205,20 @@ func (s source) draw(n int, hook Hook) (Samples, error) {
 	return all, nil
 }
 
-// certify draws one shard on both sides and counts.
+// certify draws one shard on both sides and counts pairs: output i on the first
+// dataset with output i on the second.
 func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
-	if t.Witness == nil || t.Chart == nil {
-		return Result{}, &InputError{Field: "task: fields witness and chart", Found: "absent", Want: "what exploration found"}
-	}
 	n := t.rows()
 	if t.Shard < 0 || n <= 0 {
-		return Result{}, &InputError{Field: "task: field shard", Found: fmt.Sprint(t.Shard), Want: fmt.Sprintf("in [0, %d]", (t.Plan.Samples-1)/ShardRows)}
+		return Result{}, &InputError{Field: "task: field shard", Found: fmt.Sprint(t.Shard), Want: fmt.Sprintf("in [0, %d]", t.Plan.shards()-1)}
 	}
-	ev, err := t.Witness.decode(cat, a.Columns)
+	if err := checkEdges(t.Edges); err != nil {
+		return Result{}, err
+	}
+	if err := t.Event.check(t.Edges); err != nil {
+		return Result{}, err
+	}
+	model, err := t.Witness.decode(cat, a.Columns)
 	if err != nil {
 		return Result{}, err
 	}
@@ -197,13 +231,13 @@ func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
 		counted.Chart[k] = make([]int, t.Chart.bins())
 	}
 	width := Width(a.Columns)
-	rows := make([]float64, BlockRows*width)
-	in := make([]bool, BlockRows)
-	hits := [2]int{}
+	rows, scores := make([]float64, BlockRows*width), make([]float64, BlockRows)
+	event := t.Event.bins(len(t.Edges) + 1)
+	bins := [2][]uint16{make([]uint16, n), make([]uint16, n)}
 	// The trial is part of the stream's key: certification has its own purpose
 	// and one trial only, number 0.
 	t.Trial = 0
-	for side := range hits {
+	for side := range bins {
 		src := newSource(a, t, purposeCertify, side)
 		st := src.stream(t.Shard)
 		for at := 0; at < n; at += BlockRows {
@@ -211,20 +245,23 @@ func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
 			if err := src.block(st, rows[:k*width]); err != nil {
 				return Result{}, err
 			}
-			hits[side] += ev.mark(rows[:k*width], in[:k])
-			binner.count(rows[:k*width], ev.scores[:k], in[:k], counted.Chart[2*side], counted.Chart[2*side+1])
+			model.Score(rows[:k*width], scores[:k])
+			binScores(t.Edges, scores[:k], bins[side][at:at+k])
+			binner.count(rows[:k*width], scores[:k], bins[side][at:at+k], event, counted.Chart[2*side], counted.Chart[2*side+1])
 			if err := hook(k); err != nil {
 				return Result{}, err
 			}
 		}
 	}
-	counted.First, counted.Second = hits[0], hits[1]
+	table := bound.NewTable(len(t.Edges) + 1)
+	countPairs(table, bins[0], bins[1])
+	counted.Cells = packCounts(table.N)
 	return Result{Counted: &counted}, nil
 }
 
 // worthless is the value of a witness that shows nothing. It is finite, as
 // JSON has no infinity.
-const worthless = -99
+const worthless = -99.0
 
 // valueMargin is how much better a trial must be to displace an earlier one:
 // differences in the last bits between platforms decide nothing.
@@ -280,7 +317,7 @@ func portfolio(cat Catalogue, a *Audit, trial int, half [2][2]Samples, hook Hook
 
 // learn trains one learner and picks its threshold and direction.
 func learn(l LearnerSpec, a *Audit, half [2][2]Samples, st *stream.Stream, check func() error) (*Explored, error) {
-	m, err := l.Learn(Exploration{First: half[0][0], Second: half[1][0], Claim: a.Claim, Stream: st, Check: check})
+	m, err := l.Learn(Exploration{First: half[0][0], Second: half[1][0], Claim: a.learnClaim(), Stream: st, Check: check})
 	if err != nil {
 		return nil, err
 	}
@@ -307,9 +344,15 @@ func learn(l LearnerSpec, a *Audit, half [2][2]Samples, st *stream.Stream, check
 			return nil, fmt.Errorf("a score is %s, must be finite", number(scores[side][i]))
 		}
 	}
-	cut := bestCut(scores[0], scores[1], a.Claim.Delta)
+	_, delta := a.dpLimits()
+	sorted := [2][]float64{slices.Sorted(slices.Values(scores[0])), slices.Sorted(slices.Values(scores[1]))}
+	best := bestCut(sorted[0], sorted[1], delta)
+	edges := scoreEdges(sorted[0], sorted[1], best.threshold)
+	n := min(len(scores[0]), len(scores[1]))
+	halves := [2]bound.Table{tableOf(edges, scores[0][:n/2], scores[1][:n/2]), tableOf(edges, scores[0][n/2:n], scores[1][n/2:n])}
 	return &Explored{
-		Witness:  Witness{Kind: EventWitness, Learner: l.Name, Model: data, Threshold: cut.threshold, Above: cut.above},
-		Reversed: cut.reversed, Value: cut.value, Counts: cut.counts,
+		Witness: Witness{Learner: l.Name, Model: data}, Edges: edges, Table: halves[0].Add(halves[1]),
+		Event: Cut{Edge: slices.Index(edges, best.threshold), Above: best.above, Reversed: best.reversed},
+		Value: a.worth(best, halves),
 	}, nil
 }

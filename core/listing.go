@@ -30,6 +30,8 @@ type NamedListing struct {
 	Name   string `json:"name"`
 	Title  string `json:"title"`
 	Source string `json:"source"`
+	// ByName: a learner that no portfolio trains.
+	ByName bool `json:"byName,omitempty"`
 }
 
 // Listing describes all that is registered.
@@ -48,10 +50,10 @@ func (c Catalogue) Listing() Listing {
 		l.Mechanisms = append(l.Mechanisms, x)
 	}
 	for _, x := range c.Learners {
-		l.Learners = append(l.Learners, NamedListing{x.Name, x.Title, x.Source})
+		l.Learners = append(l.Learners, NamedListing{x.Name, x.Title, x.Source, x.ByName})
 	}
 	for _, x := range c.Finders {
-		l.Finders = append(l.Finders, NamedListing{x.Name, x.Title, x.Source})
+		l.Finders = append(l.Finders, NamedListing{Name: x.Name, Title: x.Title, Source: x.Source})
 	}
 	return l
 }

@@ -113,8 +113,8 @@ func ParseParam(s string) (string, ParamValue, error) {
 }
 
 // resolveParams checks the given values against the specs and fills in
-// defaults. The parameters epsilon and delta, where a mechanism has them and
-// they are not given, follow those of the claim, where it has them.
+// defaults. The parameters epsilon, delta and alpha, where a mechanism has them
+// and they are not given, follow those of the claim, where it has them.
 func resolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error) {
 	names := make([]string, len(specs))
 	out := Params{}
@@ -130,6 +130,8 @@ func resolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error)
 			out[s.Name] = ParamValue{Number: claim.Epsilon}
 		case s.Name == "delta" && claim.Delta > 0:
 			out[s.Name] = ParamValue{Number: claim.Delta}
+		case s.Name == "alpha" && claim.Alpha > 0:
+			out[s.Name] = ParamValue{Number: claim.Alpha}
 		}
 	}
 	// Sorted, so that of several faults the same one is always reported.
@@ -144,7 +146,7 @@ func resolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error)
 	}
 	for _, s := range specs {
 		field := "parameter " + s.Name
-		if _, ok := given[s.Name]; !ok && (s.Name == "epsilon" || s.Name == "delta") {
+		if _, ok := given[s.Name]; !ok && (s.Name == "epsilon" || s.Name == "delta" || s.Name == "alpha") {
 			field = s.Name // it came from the claim
 		}
 		if err := s.check(field, out[s.Name]); err != nil {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/dpscope/dpscope/core/bound"
 )
 
 // PlanVersion is the version of the plan's JSON form.
@@ -31,7 +33,7 @@ type Plan struct {
 	Version    int      `json:"version"`
 	Mechanism  string   `json:"mechanism"`
 	Parameters Params   `json:"parameters,omitempty"`
-	Claim      *Claim   `json:"claim,omitempty"`    // default: what the mechanism claims at its parameters
+	Claim      *Claim   `json:"claim,omitempty"`    // default: what the mechanism claims at its parameters, or what that implies
 	Relation   Relation `json:"relation,omitempty"` // default: the mechanism's first
 	Pair       *Pair    `json:"pair,omitempty"`     // default: the finder searches; given: no search
 	Finder     string   `json:"finder,omitempty"`   // default auto: the mechanism's pairs, then random search
@@ -41,6 +43,13 @@ type Plan struct {
 	Trials     int      `json:"trials,omitempty"`   // pairs to explore, default 10
 	Beta       float64  `json:"beta,omitempty"`     // allowed error of the certificate, in (0, 0.5]; default 0.05
 	Seed       uint64   `json:"seed"`               // at most MaxSeed
+
+	// Anytime: the bound is valid at every look, and the run ends when the
+	// claim is refuted; Samples is then the most that it draws.
+	Anytime bool `json:"anytime,omitempty"`
+	// ThroughRenyi, an order alpha above 1, tests a pure claim by the Rényi
+	// divergence of that order; 0: by an event.
+	ThroughRenyi float64 `json:"throughRenyi,omitempty"`
 }
 
 // ParsePlan reads a plan from JSON; unknown fields and other versions are
@@ -77,17 +86,29 @@ func (p Plan) Resolve(cat Catalogue) (*Audit, error) {
 	if p.Claim != nil {
 		given = *p.Claim
 		// Before parameters follow it, so that the error is about the claim.
-		if err := given.complete(Claim{Epsilon: 1}).Validate(); err != nil {
+		// What is left open is taken from the mechanism's own claim.
+		likely := DPClaim(1, 0)
+		if given.Kind == Approximate {
+			likely.Delta = 0.5
+		}
+		if err := given.complete(likely).Validate(); err != nil {
 			return nil, err
 		}
 	}
-	params, err := resolveParams(spec.Params, p.Parameters, given)
+	params, err := followParams(spec, p.Parameters, given)
 	if err != nil {
 		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, err)
 	}
-	a := &Audit{Plan: p, Spec: spec, Claim: given.complete(spec.Claim(params))}
+	own := spec.Claim(params)
+	a := &Audit{Plan: p, Spec: spec, Claim: given.complete(own)}
+	if err := a.Claim.Validate(); err != nil {
+		return nil, fmt.Errorf("%w (mechanism %s claims %s, which implies none)", err, spec.Name, own)
+	}
 	a.Plan.Parameters, a.Plan.Claim = params, &a.Claim
-	if err := a.Claim.certifiable(); err != nil {
+	if a.Claim.Kind == Pure && own.Kind == Approximate && given.Kind == Pure {
+		a.Notes = append(a.Notes, fmt.Sprintf("%s claims no more than %s; the audit is of delta = 0", spec.Name, own))
+	}
+	if err := a.resolveGoal(); err != nil {
 		return nil, err
 	}
 	if err := a.resolveRelation(); err != nil {
@@ -107,6 +128,36 @@ func (p Plan) Resolve(cat Catalogue) (*Audit, error) {
 		return nil, err
 	}
 	return a, nil
+}
+
+// followParams resolves parameters; those that bear the claim's names follow it
+// where the mechanism's own claim is of its kind: the epsilon of a Rényi claim is
+// none for a mechanism that takes an epsilon of pure DP.
+func followParams(spec MechanismSpec, given Params, claim Claim) (Params, error) {
+	params, err := resolveParams(spec.Params, given, Claim{})
+	if err != nil {
+		return nil, err
+	}
+	if own := spec.Claim(params); own.Kind != claim.Kind && !(own.isDP() && claim.isDP()) {
+		return params, nil
+	}
+	return resolveParams(spec.Params, given, claim)
+}
+
+// resolveGoal checks the order of a test through the Rényi divergence.
+func (a *Audit) resolveGoal() error {
+	alpha := a.Plan.ThroughRenyi
+	if alpha == 0 {
+		return nil
+	}
+	if bound.CheckAlpha(alpha) != nil {
+		return &InputError{Field: "throughRenyi", Found: number(alpha), Want: "an order: a finite number above 1", Remedy: "2 is usual, larger orders see rarer events"}
+	}
+	if a.Claim.Kind != Pure {
+		return &InputError{Field: "throughRenyi", Found: number(alpha), Want: fmt.Sprintf("absent for the claim %s", a.Claim),
+			Remedy: "only a pure claim limits the Rényi divergence; a Rényi claim is tested at its own order"}
+	}
+	return nil
 }
 
 func (a *Audit) resolveRelation() error {

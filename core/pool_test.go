@@ -29,7 +29,7 @@ func (w fakeWorker) Execute(ctx context.Context, t Task, progress func(int)) (Re
 		}
 	}
 	progress(5)
-	return Result{Counted: &Counted{First: t.Shard, Rows: 1}}, ctx.Err()
+	return Result{Counted: &Counted{Rows: t.Shard}}, ctx.Err()
 }
 
 func fakePool(n int, before func(t Task, attempt int) error) *Pool {
@@ -57,8 +57,8 @@ func TestPoolKeepsOrder(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i, r := range results {
-			if r.Counted.First != i {
-				t.Errorf("%d workers: result %d is that of task %d", workers, i, r.Counted.First)
+			if r.Counted.Rows != i {
+				t.Errorf("%d workers: result %d is that of task %d", workers, i, r.Counted.Rows)
 			}
 		}
 		if last.Load() != 300 {
@@ -81,7 +81,7 @@ func TestPoolRunsALostTaskAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, r := range results {
-		if r == nil || r.Counted.First != i {
+		if r == nil || r.Counted.Rows != i {
 			t.Errorf("result %d is %+v", i, r)
 		}
 	}

@@ -34,23 +34,36 @@ const (
 // Report is all that came out of an audit, and all that is needed to run it
 // again. Bounds are rounded down.
 type Report struct {
-	Schema        string      `json:"$schema"`
-	SchemaVersion int         `json:"schemaVersion"`
-	Generator     Generator   `json:"generator"`
-	Inputs        Inputs      `json:"inputs"`
-	Claim         Claim       `json:"claim"`
-	Settings      Settings    `json:"settings"`
-	Results       []Finding   `json:"results"`
-	Trials        []TrialNote `json:"trials"`
-	Verdict       Verdict     `json:"verdict"`
-	Summary       string      `json:"summary"` // the verdict in words
-	Power         *Power      `json:"power,omitempty"`
-	Warnings      []string    `json:"warnings"`
-	Termination   Termination `json:"termination"`
-	Timing        Timing      `json:"timing"`
-	Reproduce     Reproduce   `json:"reproduce"`
-	Limitations   []string    `json:"limitations"`
-	References    []string    `json:"references"`
+	Schema        string    `json:"$schema"`
+	SchemaVersion int       `json:"schemaVersion"`
+	Generator     Generator `json:"generator"`
+	Inputs        Inputs    `json:"inputs"`
+	Claim         Claim     `json:"claim"`
+	Settings      Settings  `json:"settings"`
+	// Evidence is absent where exploration did not finish.
+	Evidence *Evidence `json:"evidence,omitempty"`
+	// Results are the certified quantities, the one that the claim limits
+	// first. Each holds with its own confidence, not all of them together.
+	Results []Finding `json:"results"`
+	// Renyi are lower bounds on the Rényi divergence of all orders, which hold
+	// together with the report's confidence.
+	Renyi []RenyiFinding `json:"renyi"`
+	// Tradeoff is the trade-off curve of the score, with a band that holds
+	// everywhere with the report's confidence.
+	Tradeoff []bound.TradeoffPoint `json:"tradeoff"`
+	// Published are the published forms of some of the bounds, for comparison;
+	// those whose method says published certify nothing.
+	Published   []Published `json:"published"`
+	Trials      []TrialNote `json:"trials"`
+	Verdict     Verdict     `json:"verdict"`
+	Summary     string      `json:"summary"` // the verdict in words
+	Power       *Power      `json:"power,omitempty"`
+	Warnings    []string    `json:"warnings"`
+	Termination Termination `json:"termination"`
+	Timing      Timing      `json:"timing"`
+	Reproduce   Reproduce   `json:"reproduce"`
+	Limitations []string    `json:"limitations"`
+	References  []string    `json:"references"`
 }
 
 // Generator says what wrote the report.
@@ -83,29 +96,79 @@ type Settings struct {
 	Beta       float64 `json:"beta"`
 	Seed       uint64  `json:"seed"`
 	Split      string  `json:"split"`
+
+	Anytime      bool    `json:"anytime,omitempty"`
+	ThroughRenyi float64 `json:"throughRenyi,omitempty"` // order of the test of a pure claim
+}
+
+// Evidence is what all findings were certified on: a pair of datasets, a score
+// cut into bins, and how the outputs fell into them. Bounds are functions of
+// Table and Prepared.
+type Evidence struct {
+	Pair     Pair          `json:"pair"`
+	Witness  Witness       `json:"witness"`
+	Learners []LearnerNote `json:"learners,omitempty"` // how the learners did on the pair's validation split
+	// Edges of the bins of the score: bin k holds scores above Edges[k-1] and
+	// at or below Edges[k].
+	Edges    []float64 `json:"edges"`
+	Prepared Prepared  `json:"prepared"`
+	// Explored counts the validation pairs, Table the certification pairs.
+	Explored bound.Table  `json:"explored"`
+	Table    *bound.Table `json:"table,omitempty"`
+	Chart    Chart        `json:"chart"`
 }
 
 // Finding is one certified quantity.
 type Finding struct {
-	ID       string   `json:"id"`
-	Quantity string   `json:"quantity"` // "epsilon at delta"
-	Delta    float64  `json:"delta"`
-	Estimate *float64 `json:"estimate,omitempty"` // of log((p-delta)/q) on the certification counts; absent where q was never seen or p <= delta
+	ID       Quantity `json:"id"`
+	Quantity string   `json:"quantity"`           // in words
+	Epsilon  float64  `json:"epsilon,omitempty"`  // of delta: the epsilon that it belongs to
+	Delta    float64  `json:"delta,omitempty"`    // of epsilon: the delta that it belongs to
+	Alpha    float64  `json:"alpha,omitempty"`    // of a divergence, and of what follows from one
+	Estimate *float64 `json:"estimate,omitempty"` // on the certification outputs; absent where there is none
 	// LowerBound is the certified bound, rounded down, and at least 0. Absent
-	// in a run that was stopped: a bound for a fixed sample size does not hold
-	// at a time chosen while looking.
-	LowerBound *float64      `json:"lowerBound,omitempty"`
-	Confidence float64       `json:"confidence"`
+	// in a run that was stopped and is not anytime-valid: a bound for a fixed
+	// sample size does not hold at a time chosen while looking.
+	LowerBound *float64 `json:"lowerBound,omitempty"`
+	PValue     *float64 `json:"pValue,omitempty"` // of the claim, in the first result
+	Confidence float64  `json:"confidence"`
+	// Method is empty where nothing was certified.
 	Method     bound.Method  `json:"method,omitempty"`
-	Split      float64       `json:"split,omitempty"`    // of beta, for Clopper-Pearson
-	Direction  string        `json:"direction"`          // which dataset the event is likelier on
-	Event      string        `json:"event"`              // in words
-	Counts     *bound.Counts `json:"counts,omitempty"`   // certification counts, the likelier side first
-	Explored   bound.Counts  `json:"exploredCounts"`     // exploration counts, which tuned the bound
-	Learners   []LearnerNote `json:"learners,omitempty"` // how the learners did on the pair's validation split
-	Witness    Witness       `json:"witness"`
-	Pair       Pair          `json:"pair"`
-	Chart      Chart         `json:"chart"`
+	Split      float64       `json:"split,omitempty"`      // of beta, for Clopper-Pearson
+	Assumption string        `json:"assumption,omitempty"` // beyond independent runs of the mechanism
+	Direction  string        `json:"direction"`            // which dataset the event, or the first distribution of a divergence, belongs to
+	Event      *Event        `json:"event,omitempty"`
+	Counts     *bound.Counts `json:"counts,omitempty"`         // certification counts of the event, the likelier side first
+	Explored   *bound.Counts `json:"exploredCounts,omitempty"` // its exploration counts, which tuned the bound
+}
+
+// Event is a set of outputs: those whose score lies above the edge, or, if
+// Above is false, all others.
+type Event struct {
+	Edge  int    `json:"edge"` // index into the evidence's edges
+	Above bool   `json:"above"`
+	Words string `json:"words"`
+}
+
+// RenyiFinding is one order of the Rényi curve.
+type RenyiFinding struct {
+	Alpha     float64      `json:"alpha"`
+	Lower     float64      `json:"lower"`    // bound on D_alpha, nats, rounded down
+	Estimate  float64      `json:"estimate"` // no guarantee
+	Method    bound.Method `json:"method"`
+	Beta      float64      `json:"beta"` // its share of the error
+	Direction string       `json:"direction"`
+}
+
+// Published is a published form of a bound on the same counts.
+type Published struct {
+	ID      Quantity     `json:"id"`
+	Epsilon float64      `json:"epsilon,omitempty"`
+	Delta   float64      `json:"delta,omitempty"`
+	Alpha   float64      `json:"alpha,omitempty"`
+	Value   float64      `json:"value"`
+	Method  bound.Method `json:"method"`
+	Fault   string       `json:"fault"` // what is wrong with it
 }
 
 // Directions of a finding.
@@ -114,8 +177,8 @@ const (
 	SecondOverFirst = "second-over-first"
 )
 
-// TrialNote is one explored pair. Values compare trials; they are no
-// certificates.
+// TrialNote is one explored pair. Values are in units of the goal and compare
+// trials; they are no certificates.
 type TrialNote struct {
 	Trial   int     `json:"trial"`
 	Pair    Pair    `json:"pair"`
@@ -126,10 +189,10 @@ type TrialNote struct {
 
 // Power says what the sample size could have shown.
 type Power struct {
-	// SmallestEpsilon is the smallest true epsilon that an event as frequent
-	// as the one found would show against the claim in about half of all runs
-	// of this size. Absent where no epsilon would.
-	SmallestEpsilon *float64 `json:"smallestEpsilon,omitempty"`
+	// Smallest is the smallest true value of the goal (epsilon, a divergence,
+	// rho or mu) that a witness like the one found would show against the
+	// claim in about half of all runs of this size. Absent where none would.
+	Smallest *float64 `json:"smallest,omitempty"`
 	// LargestBound is the largest lower bound that any outcome of this many
 	// samples can give.
 	LargestBound float64 `json:"largestBound"`
@@ -140,6 +203,7 @@ type TerminationReason string
 
 const (
 	Completed TerminationReason = "completed"
+	Refuted   TerminationReason = "refuted" // an anytime run, by refuting the claim
 	Stopped   TerminationReason = "stopped" // by the user
 	Failed    TerminationReason = "failed"  // by an error
 )
@@ -221,21 +285,26 @@ func (r Report) check() error {
 	if err := r.Claim.Validate(); err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
+	if e := r.Evidence; e != nil {
+		if err := e.check(); err != nil {
+			return fmt.Errorf("report: evidence: %w", err)
+		}
+	}
 	for i, f := range r.Results {
 		field := fmt.Sprintf("report: results[%d]", i)
-		if f.Counts != nil {
-			if err := f.Counts.Validate(); err != nil {
+		for _, c := range []*bound.Counts{f.Counts, f.Explored} {
+			if c == nil {
+				continue
+			}
+			if err := c.Validate(); err != nil {
 				return fmt.Errorf("%s.counts: %w", field, err)
 			}
-		}
-		if err := f.Explored.Validate(); err != nil {
-			return fmt.Errorf("%s.exploredCounts: %w", field, err)
 		}
 		if f.Direction != FirstOverSecond && f.Direction != SecondOverFirst {
 			return UnknownName(field+".direction", f.Direction, []string{FirstOverSecond, SecondOverFirst})
 		}
-		if err := f.Chart.check(); err != nil {
-			return fmt.Errorf("%s: %w", field, err)
+		if _, ok := quantityWords[f.ID]; !ok {
+			return &InputError{Field: field + ".id", Found: fmt.Sprintf("%q", f.ID), Want: "a known quantity"}
 		}
 	}
 	return r.checkVerdict()
@@ -249,10 +318,32 @@ func (r Report) checkVerdict() error {
 	if len(r.Results) == 0 || r.Results[0].LowerBound == nil {
 		return &InputError{Field: "report: results", Found: "without a lower bound", Want: fmt.Sprintf("one with a bound, as the verdict is %q", r.Verdict)}
 	}
-	if b := *r.Results[0].LowerBound; (b > r.Claim.Epsilon) != (r.Verdict == Violation) {
+	if b := *r.Results[0].LowerBound; (b > r.Claim.limit()) != (r.Verdict == Violation) {
 		return &InputError{Field: "report: verdict", Found: fmt.Sprintf("%q with a lower bound of %s", r.Verdict, number(b)), Want: "what that bound says of the claim " + r.Claim.String()}
 	}
 	return nil
+}
+
+// check refuses evidence whose parts do not fit together.
+func (e Evidence) check() error {
+	if err := checkEdges(e.Edges); err != nil {
+		return err
+	}
+	if err := e.Prepared.check(e.Edges); err != nil {
+		return err
+	}
+	for _, t := range []*bound.Table{&e.Explored, e.Table} {
+		if t == nil {
+			continue
+		}
+		if err := t.Validate(); err != nil {
+			return err
+		}
+		if t.Bins != len(e.Edges)+1 {
+			return &InputError{Field: "table.bins", Found: fmt.Sprint(t.Bins), Want: fmt.Sprintf("%d, one more than there are edges", len(e.Edges)+1)}
+		}
+	}
+	return e.Chart.check()
 }
 
 // Plan is the plan that the report came from, with every default written out.
@@ -262,5 +353,6 @@ func (r Report) Plan() Plan {
 		Version: PlanVersion, Mechanism: r.Inputs.Mechanism, Parameters: r.Inputs.Parameters, Claim: &c,
 		Relation: r.Inputs.Relation, Pair: r.Settings.Pair, Finder: r.Settings.Finder, Learner: r.Settings.Learner,
 		Samples: r.Settings.Samples, Explore: r.Settings.Explore, Trials: r.Settings.Trials, Beta: r.Settings.Beta, Seed: r.Settings.Seed,
+		Anytime: r.Settings.Anytime, ThroughRenyi: r.Settings.ThroughRenyi,
 	}
 }

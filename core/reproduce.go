@@ -16,12 +16,25 @@ func arguments(a *Audit) (args []argument, params []string) {
 	p := a.Plan
 	add := func(name, value string) { args = append(args, argument{name, value}) }
 	add("mechanism", p.Mechanism)
-	add("epsilon", exactly(p.Claim.Epsilon))
-	// The default delta is that of the mechanism's own claim.
-	if own := a.Spec.Claim(p.Parameters); p.Claim.Delta > 0 || own.Delta > 0 {
-		add("delta", exactly(p.Claim.Delta))
+	own := a.Spec.Claim(p.Parameters)
+	if a.Claim.isDP() {
+		if a.Claim.Kind == Pure && own.Delta > 0 || !own.isDP() {
+			add("guarantee", string(a.Claim.Kind))
+		}
+		add("epsilon", exactly(p.Claim.Epsilon))
+		// The default delta is that of the mechanism's own claim.
+		if p.Claim.Delta > 0 || own.Delta > 0 {
+			add("delta", exactly(p.Claim.Delta))
+		}
+	} else {
+		add("guarantee", string(a.Claim.Kind))
+		for _, x := range []argument{{"alpha", exactly(a.Claim.Alpha)}, {"epsilon", exactly(a.Claim.Epsilon)}, {"rho", exactly(a.Claim.Rho)}, {"mu", exactly(a.Claim.Mu)}} {
+			if x.value != "0" {
+				args = append(args, x)
+			}
+		}
 	}
-	defaults, err := resolveParams(a.Spec.Params, nil, a.Claim)
+	defaults, err := followParams(a.Spec, nil, a.Claim)
 	if err == nil {
 		for _, s := range a.Spec.Params {
 			if v := p.Parameters[s.Name]; v != defaults[s.Name] {
@@ -54,6 +67,12 @@ func arguments(a *Audit) (args []argument, params []string) {
 	if p.Beta != 0.05 {
 		add("beta", exactly(p.Beta))
 	}
+	if p.ThroughRenyi > 0 {
+		add("through-renyi", exactly(p.ThroughRenyi))
+	}
+	if p.Anytime {
+		add("anytime", "true")
+	}
 	add("seed", fmt.Sprint(p.Seed))
 	return args, params
 }
@@ -68,7 +87,11 @@ func (a *Audit) Reproduce() Reproduce {
 	cli.WriteString("dpscope audit")
 	frag.WriteString("#v=1")
 	for _, x := range args {
-		fmt.Fprintf(&cli, " -%s %s", x.name, shellWord(x.value))
+		if x.name == "anytime" {
+			cli.WriteString(" -anytime")
+		} else {
+			fmt.Fprintf(&cli, " -%s %s", x.name, shellWord(x.value))
+		}
 		fmt.Fprintf(&frag, "&%s=%s", x.name, fragmentWord(x.value))
 	}
 	for _, x := range params {
@@ -83,16 +106,25 @@ func (a *Audit) Reproduce() Reproduce {
 // option for it.
 func (a *Audit) goTest(params []string) string {
 	p := a.Plan
-	if p.Finder != Auto || p.Pair != nil {
+	if p.Finder != Auto || p.Pair != nil || p.Anytime || p.ThroughRenyi > 0 {
 		return ""
+	}
+	claim := fmt.Sprintf("core.DPClaim(%s, %s)", exactly(a.Claim.Epsilon), exactly(a.Claim.Delta))
+	switch a.Claim.Kind {
+	case Renyi:
+		claim = fmt.Sprintf("core.Claim{Kind: core.Renyi, Alpha: %s, Epsilon: %s}", exactly(a.Claim.Alpha), exactly(a.Claim.Epsilon))
+	case ZCDP:
+		claim = fmt.Sprintf("core.Claim{Kind: core.ZCDP, Rho: %s}", exactly(a.Claim.Rho))
+	case GaussianDP:
+		claim = fmt.Sprintf("core.Claim{Kind: core.GaussianDP, Mu: %s}", exactly(a.Claim.Mu))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "dptest.RequireNoViolation(t, dptest.From(mechanisms.All, %q", p.Mechanism)
 	for _, x := range params {
 		fmt.Fprintf(&b, ", %q", x)
 	}
-	fmt.Fprintf(&b, "), core.DPClaim(%s, %s), dptest.Options{Samples: %d, Explore: %d, Trials: %d, FalseAlarm: %s, Seed: %d",
-		exactly(a.Claim.Epsilon), exactly(a.Claim.Delta), p.Samples, p.Explore, p.Trials, exactly(p.Beta), p.Seed)
+	fmt.Fprintf(&b, "), %s, dptest.Options{Samples: %d, Explore: %d, Trials: %d, FalseAlarm: %s, Seed: %d",
+		claim, p.Samples, p.Explore, p.Trials, exactly(p.Beta), p.Seed)
 	if r := a.Spec.Relations(p.Parameters); p.Relation != r[0] {
 		fmt.Fprintf(&b, ", Relation: %q", p.Relation)
 	}

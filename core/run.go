@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/dpscope/dpscope/core/bound"
@@ -24,10 +25,15 @@ type Progress struct {
 	Trials int   `json:"trials"` // at most so many
 	Rows   int   `json:"rows"`   // outputs drawn so far, both sides
 	Total  int   `json:"total"`  // outputs to draw in all, both sides
-	// Provisional is the bound so far: in exploration the best value of a
-	// trial, in certification a bound from the counts so far, as if the run
-	// ended here. It is not a certificate.
+	// Provisional is the bound on the goal so far: in exploration the best
+	// value of a trial, in certification a bound from the counts so far, as if
+	// the run ended here. It is not a certificate, unless Valid: then it holds
+	// whenever the run is stopped.
 	Provisional *float64 `json:"provisional,omitempty"`
+	Valid       bool     `json:"valid,omitempty"`
+	Quantity    string   `json:"quantity"`          // what it bounds, in words
+	Claimed     float64  `json:"claimed"`           // what the claim allows
+	Pairs       int      `json:"pairs,omitempty"`   // certification pairs that it was computed from
 	Message     string   `json:"message,omitempty"` // a worker was lost
 }
 
@@ -42,8 +48,8 @@ type Run struct {
 }
 
 // Do runs the audit. The report does not depend on the pool. When ctx ends
-// first, it returns what there is, with verdict inconclusive and no certified
-// bound. When the run fails, it returns what there is and the error.
+// first, it returns what there is, with verdict inconclusive and, unless the run
+// is anytime-valid, no certified bound. When the run fails, it returns what there is and the error.
 func (r Run) Do(ctx context.Context) (Report, error) {
 	a, err := r.Plan.Resolve(r.Catalogue)
 	if err != nil {
@@ -55,10 +61,14 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	s.timing.Total = s.now() - start
 	s.timing.Workers = r.Pool.Size()
 	if err != nil && ctx.Err() != nil {
+		s.salvage()
 		return s.report(Termination{Reason: Stopped, Message: "stopped before the end"}), nil
 	}
 	if err != nil {
 		return s.report(Termination{Reason: Failed, Message: err.Error()}), err
+	}
+	if s.refuted {
+		return s.report(Termination{Reason: Refuted, Message: "the claim was refuted before the end"}), nil
 	}
 	return s.report(Termination{Reason: Completed}), nil
 }
@@ -66,16 +76,18 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 // state is a run under way.
 type state struct {
 	Run
-	audit    *Audit
-	timing   Timing
-	trials   []TrialNote
-	best     *Explored
-	bestAt   int
-	counted  Counted
-	bound    *bound.Result
-	power    *Power
-	pool     *Pool
-	warnings []string
+	audit     *Audit
+	timing    Timing
+	trials    []TrialNote
+	best      *Explored
+	bestAt    int
+	prepared  Prepared
+	counted   tally
+	monitor   *monitor // of an anytime run
+	refuted   bool     // an anytime run refuted the claim
+	certified *Certified
+	pool      *Pool
+	warnings  []string
 
 	progress Progress
 }
@@ -95,20 +107,19 @@ func (s *state) tell(change func(*Progress)) {
 }
 
 func (s *state) do(ctx context.Context) error {
-	p := s.audit.Plan
 	for _, phase := range []struct {
 		spent *float64
 		run   func(context.Context) error
-	}{{&s.timing.Explore, s.explore}, {&s.timing.Certify, s.certify}, {&s.timing.Bound, s.certificate}} {
+	}{{&s.timing.Explore, s.explore}, {&s.timing.Explore, s.prepare}, {&s.timing.Certify, s.certify}, {&s.timing.Bound, s.certificate}} {
 		start := s.now()
 		err := phase.run(ctx)
-		*phase.spent = s.now() - start
+		*phase.spent += s.now() - start
 		if err != nil {
 			return err
 		}
 	}
-	if p.Samples != s.counted.Rows {
-		return fmt.Errorf("certified %d outputs of %d", s.counted.Rows, p.Samples)
+	if n := s.audit.Plan.Samples; n != s.counted.rows && !s.refuted {
+		return fmt.Errorf("certified %d outputs of %d", s.counted.rows, n)
 	}
 	return nil
 }
@@ -165,8 +176,9 @@ func (s *state) explore(ctx context.Context) error {
 		}
 		s.tell(func(g *Progress) {
 			g.Phase, g.Trials, g.Total = Exploring, trials, 2*trials*p.Explore+2*p.Samples
+			g.Quantity, g.Claimed = s.goalWords(), p.Claim.limit()
 		})
-		results, err := s.pool.Do(ctx, tasks, s.events(rowsBefore, func(g *Progress, res Result) {
+		results, err := s.pool.Do(ctx, tasks, s.events(rowsBefore, func(_ int, g *Progress, res Result) {
 			g.Trial++
 			if v := max(0, res.Explored.Value); g.Provisional == nil || v > *g.Provisional {
 				g.Provisional = &v
@@ -198,10 +210,10 @@ func (s *state) explore(ctx context.Context) error {
 }
 
 // events relays a pool's events as progress.
-func (s *state) events(rowsBefore int, done func(*Progress, Result)) Events {
+func (s *state) events(rowsBefore int, done func(int, *Progress, Result)) Events {
 	return Events{
 		Rows: func(total int) { s.tell(func(g *Progress) { g.Rows = rowsBefore + total; g.Message = "" }) },
-		Done: func(_ int, res Result) { s.tell(func(g *Progress) { done(g, res) }) },
+		Done: func(i int, res Result) { s.tell(func(g *Progress) { done(i, g, res) }) },
 		Lost: func(_ int, err error) {
 			s.warnings = append(s.warnings, fmt.Sprintf("a worker was lost and its task ran again: %v", err))
 			s.tell(func(g *Progress) { g.Message = err.Error() })
@@ -209,74 +221,193 @@ func (s *state) events(rowsBefore int, done func(*Progress, Result)) Events {
 	}
 }
 
-// certify counts the chosen witness on fresh samples of the chosen pair.
+// goalWords name the goal.
+func (s *state) goalWords() string {
+	f := Finding{ID: s.audit.Plan.goal(), Alpha: s.audit.Plan.ThroughRenyi}
+	_, f.Delta = s.audit.dpLimits()
+	if f.ID == RenyiDivergence {
+		f.Alpha = s.audit.Claim.Alpha
+	}
+	return f.words()
+}
+
+// prepare fixes all that the bounds need, on a worker: it may take a second.
+func (s *state) prepare(ctx context.Context) error {
+	task := Task{Version: TaskVersion, Kind: PrepareTask, Plan: s.audit.Plan, Explored: &s.best.Table, Event: &s.best.Event}
+	results, err := s.pool.Do(ctx, []Task{task}, Events{})
+	if err != nil {
+		return err
+	}
+	s.prepared = *results[0].Prepared
+	s.start()
+	return nil
+}
+
+// start begins to count.
+func (s *state) start() {
+	s.counted = newTally(s.best.Edges)
+	if s.audit.Plan.Anytime {
+		s.monitor = newMonitor(s.audit, s.prepared, s.counted.table.Bins)
+	}
+}
+
+// waveShards is how many shards are under way before their sums are taken, at
+// most: a long run does not keep all of its shards in memory.
+const waveShards = 256
+
+// certify counts pairs of fresh outputs of the chosen pair, shard after shard.
 func (s *state) certify(ctx context.Context) error {
 	p := s.audit.Plan
-	pair := s.trials[s.bestAt].Pair
-	tasks := certifyTasks(p, pair, s.best.Witness, s.best.Chart)
 	rowsBefore := s.progress.Rows
 	s.tell(func(g *Progress) { g.Phase, g.Provisional = Certifying, nil })
-	results, err := s.pool.Do(ctx, tasks, s.events(rowsBefore, s.provisional(len(tasks))))
-	s.counted = mergeShards(results)
+	show := s.provisional()
+	for lo := 0; lo < p.shards() && !s.refuted; lo += waveShards {
+		if err := s.wave(ctx, lo, min(lo+waveShards, p.shards()), rowsBefore, show); err != nil {
+			return err
+		}
+		rowsBefore = s.progress.Rows
+	}
+	// An anytime run may end early.
+	s.progress.Total = s.progress.Rows
+	return nil
+}
+
+// wave certifies the shards in [lo, hi). Results are merged in the order of the
+// shards as soon as all before them are there, so that looks and the end of an
+// anytime run do not depend on who was faster, and what was merged when a run is
+// stopped can be replayed.
+func (s *state) wave(ctx context.Context, lo, hi, rowsBefore int, show func(*Progress)) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	tasks := s.certifyTasks(lo, hi)
+	held := make([]*Counted, len(tasks))
+	next := 0
+	var broken error
+	_, err := s.pool.Do(ctx, tasks, s.events(rowsBefore, func(i int, g *Progress, res Result) {
+		held[i] = res.Counted
+		for next < len(held) && held[next] != nil && !s.refuted && broken == nil {
+			if broken = s.merge(*held[next]); broken != nil {
+				cancel(broken)
+				return
+			}
+			held[next] = nil
+			next++
+			show(g)
+		}
+		if s.refuted {
+			cancel(errRefuted)
+		}
+	}))
+	switch {
+	case s.refuted:
+		return nil
+	case broken != nil:
+		return broken
+	}
 	return err
+}
+
+var errRefuted = errors.New("the claim was refuted")
+
+// merge adds the next shard, and looks.
+func (s *state) merge(c Counted) error {
+	if err := s.counted.add(c); err != nil {
+		return err
+	}
+	if s.monitor != nil {
+		last := s.counted.rows >= s.audit.Plan.Samples
+		s.refuted = s.monitor.look(s.prepared, s.counted.table, last) > s.audit.Claim.limit()
+	}
+	return nil
 }
 
 // provisionalBounds is how many bounds a certification shows on its way, at
 // most: a bound costs more than a shard's counts.
 const provisionalBounds = 50
 
-// provisional shows the bound so far, as shards come in.
-func (s *state) provisional(shards int) func(*Progress, Result) {
+// provisional shows the bound so far, as shards are merged.
+func (s *state) provisional() func(*Progress) {
 	p := s.audit.Plan
 	if s.Progress == nil {
-		return func(*Progress, Result) {}
+		return func(*Progress) {}
 	}
-	split := bound.TuneSplit(s.best.Counts, p.Samples, p.Samples, p.Claim.Delta, p.Beta)
-	every, done := max(1, shards/provisionalBounds), 0
-	sofar := Counted{}
-	return func(g *Progress, res Result) {
-		sofar.add(*res.Counted)
-		if done++; done%every != 0 {
-			return
+	if s.monitor != nil {
+		return func(g *Progress) {
+			v := s.monitor.bound(s.prepared)
+			g.Provisional, g.Valid, g.Pairs = &v, true, s.counted.rows
 		}
-		v := lowerBound(floorTo(bound.ClopperPearson(sofar.counts(s.best.Reversed), p.Claim.Delta, p.Beta, split), 6))
-		g.Provisional = &v
+	}
+	every, done := max(1, p.shards()/provisionalBounds), 0
+	roughly := s.rough()
+	return func(g *Progress) {
+		if done++; done%every == 0 {
+			v := lowerBound(floorTo(roughly(), 6))
+			g.Provisional, g.Pairs = &v, s.counted.rows
+		}
 	}
 }
 
-// certifyTasks cuts certification into shards.
-func certifyTasks(p Plan, pair Pair, w Witness, ch Chart) []Task {
-	ch = ch.with([4][]int{})
-	tasks := make([]Task, (p.Samples+ShardRows-1)/ShardRows)
+// rough is a quick bound on the goal from the counts so far.
+func (s *state) rough() func() float64 {
+	p, pr := s.audit.Plan, s.prepared
+	switch p.goal() {
+	case Epsilon:
+		_, delta := s.audit.dpLimits()
+		split := bound.TuneSplit(pr.Event.counts(s.best.Table), p.Samples, p.Samples, delta, p.Beta)
+		return func() float64 {
+			return bound.ClopperPearson(pr.Event.counts(s.counted.table), delta, p.Beta, split)
+		}
+	case Mu:
+		return func() float64 { return bound.GaussianMu(pr.MuEvent.counts(s.counted.table), p.Beta) }
+	}
+	return func() float64 {
+		return s.audit.fromDivergence(bound.Renyi(pr.Goal.side(s.counted.table), pr.Goal.RenyiPlan, p.Beta), pr.Goal.Alpha)
+	}
+}
+
+// certifyTasks are the shards in [lo, hi).
+func (s *state) certifyTasks(lo, hi int) []Task {
+	pair, ch := s.trials[s.bestAt].Pair, s.best.Chart.with([4][]int{})
+	tasks := make([]Task, hi-lo)
 	for i := range tasks {
-		tasks[i] = Task{Version: TaskVersion, Kind: CertifyTask, Plan: p, Pair: &pair, Shard: i, Witness: &w, Chart: &ch}
+		tasks[i] = Task{Version: TaskVersion, Kind: CertifyTask, Plan: s.audit.Plan, Pair: &pair, Shard: lo + i,
+			Witness: &s.best.Witness, Edges: s.best.Edges, Event: &s.prepared.Event, Chart: &ch}
 	}
 	return tasks
 }
 
-// mergeShards adds up the shards before the first one that is missing, so that
-// partial counts can be replayed too.
-func mergeShards(results []*Result) Counted {
-	var sum Counted
-	for _, res := range results {
-		if res == nil {
-			break
-		}
-		sum.add(*res.Counted)
-	}
-	return sum
-}
-
-// certificate computes the bound, and what the samples could have shown, on a
+// certificate computes the bounds, and what the samples could have shown, on a
 // worker: it may take a second.
 func (s *state) certificate(ctx context.Context) error {
 	s.tell(func(g *Progress) { g.Phase = Bounding })
-	c := s.counted.counts(s.best.Reversed)
-	task := Task{Version: TaskVersion, Kind: BoundTask, Plan: s.audit.Plan, Counts: &c, Explored: &s.best.Counts}
-	results, err := s.pool.Do(ctx, []Task{task}, Events{})
+	results, err := s.pool.Do(ctx, []Task{s.boundTask()}, Events{})
 	if err != nil {
 		return err
 	}
-	s.bound, s.power = results[0].Bound, results[0].Power
+	s.conclude(results[0].Certified)
 	return nil
+}
+
+func (s *state) boundTask() Task {
+	return Task{Version: TaskVersion, Kind: BoundTask, Plan: s.audit.Plan, Table: &s.counted.table, Explored: &s.best.Table, Prepared: &s.prepared}
+}
+
+// conclude takes the bounds. In an anytime run the goal's is that of all looks.
+func (s *state) conclude(c *Certified) {
+	s.certified = c
+	if s.monitor != nil {
+		s.monitor.finish(s.prepared, &c.Findings[0])
+	}
+}
+
+// salvage computes the bounds of an anytime run that was stopped. The pool may
+// have no worker that listens any more, so it is done here.
+func (s *state) salvage() {
+	if s.monitor == nil || s.counted.rows == 0 || s.certified != nil {
+		return
+	}
+	s.monitor.look(s.prepared, s.counted.table, true)
+	if res, err := Execute(s.Catalogue, s.boundTask(), nil); err == nil {
+		s.conclude(res.Certified)
+	}
 }

@@ -33,15 +33,19 @@ func schema(t *testing.T) []byte {
 	t.Helper()
 	zero, one := 0.0, 1.0
 	s, err := jsonschema.For[core.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[core.Verdict]():           words(string(core.Violation), string(core.NoViolation), string(core.Inconclusive), string(core.Invalid)),
-		reflect.TypeFor[core.ClaimKind]():         words(string(core.Pure), string(core.Approximate), string(core.Renyi), string(core.ZCDP), string(core.GaussianDP)),
-		reflect.TypeFor[core.Relation]():          words(string(core.AddRemove), string(core.Replace), string(core.LInfinity)),
-		reflect.TypeFor[core.WitnessKind]():       words(string(core.EventWitness)),
+		reflect.TypeFor[core.Verdict]():   words(string(core.Violation), string(core.NoViolation), string(core.Inconclusive), string(core.Invalid)),
+		reflect.TypeFor[core.ClaimKind](): words(string(core.Pure), string(core.Approximate), string(core.Renyi), string(core.ZCDP), string(core.GaussianDP)),
+		reflect.TypeFor[core.Relation]():  words(string(core.AddRemove), string(core.Replace), string(core.LInfinity)),
+		reflect.TypeFor[core.Quantity](): words(string(core.Epsilon), string(core.Delta), string(core.RenyiDivergence), string(core.Rho),
+			string(core.Mu), string(core.RenyiEpsilon), string(core.GaussianEpsilon)),
 		reflect.TypeFor[core.ChartKind]():         words(string(core.HistogramChart), string(core.OutcomeChart), string(core.ScoreChart)),
-		reflect.TypeFor[core.TerminationReason](): words(string(core.Completed), string(core.Stopped), string(core.Failed)),
-		reflect.TypeFor[bound.Method]():           words(string(bound.MethodExact), string(bound.MethodClopperPearson)),
-		reflect.TypeFor[core.ParamValue]():        {Types: []string{"number", "string"}},
-		reflect.TypeFor[json.RawMessage]():        {Type: "object", Description: "the model, as its learner writes it"},
+		reflect.TypeFor[core.TerminationReason](): words(string(core.Completed), string(core.Refuted), string(core.Stopped), string(core.Failed)),
+		reflect.TypeFor[bound.Method](): words(string(bound.MethodExact), string(bound.MethodClopperPearson), string(bound.MethodPairedBetting), string(bound.MethodGaussianMu),
+			string(bound.MethodRenyiBetting), string(bound.MethodRenyiBerryEsseen), string(bound.MethodEventMixture), string(bound.MethodScoreMixture),
+			string(bound.MethodRenyiMixture), string(bound.MethodHistogram), string(bound.MethodRenyiCorrected), string(bound.MethodKatz),
+			string(bound.MethodRenyiPublished), string(bound.MethodHistogramPublished)),
+		reflect.TypeFor[core.ParamValue](): {Types: []string{"number", "string"}},
+		reflect.TypeFor[json.RawMessage](): {Type: "object", Description: "the model, as its learner writes it"},
 	}})
 	if err != nil {
 		t.Fatal(err)

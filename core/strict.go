@@ -188,6 +188,38 @@ func Canonical(v any) ([]byte, error) {
 	enc := json.NewEncoder(&out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "  ")
-	err = enc.Encode(tree) // maps are written with sorted keys
-	return out.Bytes(), err
+	if err := enc.Encode(tree); err != nil { // maps are written with sorted keys
+		return nil, err
+	}
+	return numbersInLine(out.Bytes()), nil
+}
+
+// numbersInLine puts the arrays that hold nothing but numbers on one line.
+func numbersInLine(text []byte) []byte {
+	out := make([]byte, 0, len(text))
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case quoted && c == '\\':
+			out = append(out, c)
+			i++
+			c = text[i]
+		case c == '"':
+			quoted = !quoted
+		case c == '[' && !quoted:
+			end := i + 1
+			for end < len(text) && bytes.IndexByte([]byte("0123456789+-.eE, \n"), text[end]) >= 0 {
+				end++
+			}
+			if end < len(text) && text[end] == ']' {
+				fields := bytes.Fields(text[i+1 : end])
+				out = append(append(append(out, '['), bytes.Join(fields, []byte{' '})...), ']')
+				i = end
+				continue
+			}
+		}
+		out = append(out, c)
+	}
+	return out
 }

@@ -22,24 +22,28 @@ type TaskKind string
 
 const (
 	ExploreTask TaskKind = "explore" // draw on a pair, learn, return the best witness
+	PrepareTask TaskKind = "prepare" // choose on exploration counts what the bounds need
 	CertifyTask TaskKind = "certify" // draw one shard on a pair, return counts of a witness
-	BoundTask   TaskKind = "bound"   // turn counts into a lower confidence bound
+	BoundTask   TaskKind = "bound"   // turn counts into lower confidence bounds
 )
 
 // Task is a piece of an audit as a JSON value. Executing it is a pure function
 // of the task, wherever that happens.
 type Task struct {
-	Version int      `json:"version"`
-	Kind    TaskKind `json:"kind"`
-	Plan    Plan     `json:"plan"`              // resolved
-	Trial   int      `json:"trial,omitempty"`   // explore
-	Pair    *Pair    `json:"pair,omitempty"`    // explore, certify
-	Shard   int      `json:"shard,omitempty"`   // certify
-	Witness *Witness `json:"witness,omitempty"` // certify
-	Chart   *Chart   `json:"chart,omitempty"`   // certify: what to draw, without counts
+	Version int       `json:"version"`
+	Kind    TaskKind  `json:"kind"`
+	Plan    Plan      `json:"plan"`              // resolved
+	Trial   int       `json:"trial,omitempty"`   // explore
+	Pair    *Pair     `json:"pair,omitempty"`    // explore, certify
+	Shard   int       `json:"shard,omitempty"`   // certify
+	Witness *Witness  `json:"witness,omitempty"` // certify
+	Edges   []float64 `json:"edges,omitempty"`   // certify: of the bins of the score
+	Event   *Cut      `json:"event,omitempty"`   // certify: drawn in the chart; prepare
+	Chart   *Chart    `json:"chart,omitempty"`   // certify: what to draw, without counts
 
-	Counts   *bound.Counts `json:"counts,omitempty"`   // bound: certification counts, numerator first
-	Explored *bound.Counts `json:"explored,omitempty"` // bound: exploration counts, numerator first
+	Explored *bound.Table `json:"explored,omitempty"` // prepare, bound: exploration pairs
+	Table    *bound.Table `json:"table,omitempty"`    // bound: certification pairs
+	Prepared *Prepared    `json:"prepared,omitempty"` // bound
 }
 
 // ParseTask reads a task from JSON; unknown fields are refused.
@@ -71,29 +75,44 @@ func (t Task) rows() int {
 	case ExploreTask:
 		return t.Plan.Explore
 	case CertifyTask:
-		return min(ShardRows, t.Plan.Samples-t.Shard*ShardRows)
+		n := t.Plan.shardRows()
+		return min(n, t.Plan.Samples-t.Shard*n)
 	}
 	return 0
 }
 
-// Result is what a task returns. Only the fields of its kind are set.
+// shardRows is how many outputs a side one shard of certification draws: an
+// anytime run looks after each.
+func (p Plan) shardRows() int {
+	if p.Anytime {
+		return BlockRows
+	}
+	return ShardRows
+}
+
+// shards is how many shards certification has at most.
+func (p Plan) shards() int {
+	n := p.shardRows()
+	return (p.Samples + n - 1) / n
+}
+
+// Result is what a task returns. Only the field of its kind is set.
 type Result struct {
-	Explored *Explored     `json:"explored,omitempty"`
-	Counted  *Counted      `json:"counted,omitempty"`
-	Bound    *bound.Result `json:"bound,omitempty"`
-	Power    *Power        `json:"power,omitempty"`
+	Explored  *Explored  `json:"explored,omitempty"`
+	Prepared  *Prepared  `json:"prepared,omitempty"`
+	Counted   *Counted   `json:"counted,omitempty"`
+	Certified *Certified `json:"certified,omitempty"`
 }
 
 // Explored is what exploring one pair found.
 type Explored struct {
-	Witness Witness `json:"witness"`
-	// Reversed: the event is likelier on the second dataset than on the first.
-	Reversed bool `json:"reversed,omitempty"`
-	// Value is the lower bound on epsilon that the witness shows on the
+	Witness Witness   `json:"witness"`
+	Edges   []float64 `json:"edges"` // of the bins of its score
+	Event   Cut       `json:"event"` // that shows the largest epsilon
+	// Value is about the lower bound on the goal that the witness shows on the
 	// validation split, for ranking only.
-	Value float64 `json:"value"`
-	// Counts of the event on the validation split, the likelier side first.
-	Counts   bound.Counts  `json:"counts"`
+	Value    float64       `json:"value"`
+	Table    bound.Table   `json:"table"` // validation pairs
 	Chart    Chart         `json:"chart"`
 	Learners []LearnerNote `json:"learners"`
 }
@@ -107,31 +126,37 @@ type LearnerNote struct {
 
 // Counted is what one shard of certification adds.
 type Counted struct {
-	First  int      `json:"first"`  // outputs in the event, of Rows drawn on the first dataset
-	Second int      `json:"second"` // and on the second
-	Rows   int      `json:"rows"`   // outputs drawn a side
-	Chart  [4][]int `json:"chart"`  // counts a bin: first, first in the event, second, second in the event
+	Rows  int      `json:"rows"`  // outputs drawn a side
+	Cells []byte   `json:"cells"` // counts of pairs of bins, packed
+	Chart [4][]int `json:"chart"` // counts a bin: first, first in the event, second, second in the event
 }
+
+// tally is the sum of shards.
+type tally struct {
+	rows  int
+	table bound.Table
+	chart [4][]int
+}
+
+func newTally(edges []float64) tally { return tally{table: bound.NewTable(len(edges) + 1)} }
 
 // add merges another shard.
-func (c *Counted) add(o Counted) {
-	c.First += o.First
-	c.Second += o.Second
-	c.Rows += o.Rows
-	for k := range c.Chart {
-		if c.Chart[k] == nil {
-			c.Chart[k] = make([]int, len(o.Chart[k]))
+func (t *tally) add(c Counted) error {
+	cells, err := unpackCounts(c.Cells, len(t.table.N))
+	if err != nil {
+		return err
+	}
+	t.rows += c.Rows
+	for i, n := range cells {
+		t.table.N[i] += n
+	}
+	for k := range t.chart {
+		if t.chart[k] == nil {
+			t.chart[k] = make([]int, len(c.Chart[k]))
 		}
-		for i, n := range o.Chart[k] {
-			c.Chart[k][i] += n
+		for i, n := range c.Chart[k] {
+			t.chart[k][i] += n
 		}
 	}
-}
-
-// counts orients the counts so that the side in the numerator comes first.
-func (c Counted) counts(reversed bool) bound.Counts {
-	if reversed {
-		return bound.Counts{X: c.Second, N1: c.Rows, Y: c.First, N0: c.Rows}
-	}
-	return bound.Counts{X: c.First, N1: c.Rows, Y: c.Second, N0: c.Rows}
+	return nil
 }

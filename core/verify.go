@@ -3,11 +3,10 @@ package core
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
-
-	"github.com/dpscope/dpscope/core/bound"
 )
 
 // Verification is what replaying a report found.
@@ -43,22 +42,21 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 		return v, &InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(r.SchemaVersion), Want: fmt.Sprintf("at most %d", SchemaVersion),
 			Remedy: "verify it with the version of dpscope that wrote it"}
 	}
-	if len(r.Results) != 1 || r.Results[0].Counts == nil {
-		return v, &InputError{Field: "report", Found: fmt.Sprintf("with %d results and no counts", len(r.Results)), Want: "a report with one result that was certified",
+	if len(r.Results) == 0 || r.Evidence == nil || r.Evidence.Table == nil {
+		return v, &InputError{Field: "report", Found: fmt.Sprintf("with %d results and no counts", len(r.Results)), Want: "a report of a run that certified",
 			Remedy: "a run that ended before certification has nothing to replay"}
 	}
 	a, err := r.Plan().Resolve(cat)
 	if err != nil {
 		return v, err
 	}
-	f := r.Results[0]
-	if err := checkSamplesUsed(r, f); err != nil {
+	if err := checkSamplesUsed(r); err != nil {
 		return v, err
 	}
-	if err := a.Plan.Relation.Check(f.Pair, a.Domain); err != nil {
+	if err := a.Plan.Relation.Check(r.Evidence.Pair, a.Domain); err != nil {
 		return v, fmt.Errorf("the report's pair: %w", err)
 	}
-	if whole && f.LowerBound != nil {
+	if whole && r.Termination.Reason != Stopped && r.Results[0].LowerBound != nil {
 		want, err := Run{Plan: r.Plan(), Catalogue: cat, Pool: pool}.Do(ctx)
 		if err == nil {
 			err = ctx.Err()
@@ -66,37 +64,40 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 		if err != nil {
 			return v, err
 		}
+		if want.Evidence == nil || len(want.Results) == 0 {
+			return v, fmt.Errorf("the replay ended without a result: %s", want.Summary)
+		}
 		v.same(equalJSON(r.Trials, want.Trials), "search", "the replayed trials differ from the report's")
+		v.same(nearJSON(r.Evidence.Prepared, want.Evidence.Prepared), "preparation", "the replay prepares other events, witnesses or stakes")
 		v.compare(r, want)
 		return v, nil
 	}
-	v.Notes = append(v.Notes, "pair and witness are taken from the report; that they were chosen before these samples were drawn is shown only by replaying the whole run")
+	v.Notes = append(v.Notes, "pair, witness and what was prepared are taken from the report; that they were chosen before these samples were drawn is shown only by replaying the whole run")
 	want, err := certifyAgain(ctx, cat, pool, r, a)
 	if err != nil {
 		return v, err
 	}
-	v.same(chosenTrial(r.Trials, f.Pair) >= 0, "trials", "there is no one chosen trial with the result's pair")
+	v.same(chosenTrial(r.Trials, r.Evidence.Pair) >= 0, "trials", "there is no one chosen trial with the result's pair")
 	v.compare(r, want)
 	return v, nil
 }
 
-// certifyAgain makes the report that follows from the report's own witness and
-// pair.
+// certifyAgain makes the report that follows from the report's own evidence.
 func certifyAgain(ctx context.Context, cat Catalogue, pool *Pool, r Report, a *Audit) (Report, error) {
-	f := r.Results[0]
-	plan := a.Plan
-	plan.Samples = f.Counts.N1 // less than planned in a run that was stopped
-	results, err := pool.Do(ctx, certifyTasks(plan, f.Pair, f.Witness, f.Chart), Events{})
-	if err != nil {
+	e := *r.Evidence
+	plan := *a
+	plan.Plan.Samples = e.Table.Pairs() // less than planned in a run that ended early
+	again := &state{Run: Run{Plan: r.Plan(), Catalogue: cat}, audit: &plan, pool: pool, trials: r.Trials, prepared: e.Prepared,
+		best: &Explored{Witness: e.Witness, Edges: e.Edges, Event: e.Prepared.Event, Table: e.Explored, Learners: e.Learners, Chart: e.Chart}}
+	if again.bestAt = chosenTrial(r.Trials, e.Pair); again.bestAt < 0 {
+		again.trials, again.bestAt = []TrialNote{{Pair: e.Pair}}, 0
+	}
+	again.start()
+	if err := again.certify(ctx); err != nil {
 		return Report{}, err
 	}
-	again := &state{Run: Run{Plan: r.Plan(), Catalogue: cat}, audit: a, trials: r.Trials, counted: mergeShards(results),
-		best: &Explored{Witness: f.Witness, Reversed: f.Direction == SecondOverFirst, Counts: f.Explored, Learners: f.Learners, Chart: f.Chart}}
-	if again.bestAt = chosenTrial(r.Trials, f.Pair); again.bestAt < 0 {
-		again.trials, again.bestAt = []TrialNote{{Pair: f.Pair}}, 0
-	}
-	if f.LowerBound != nil {
-		again.pool = pool
+	again.audit = a
+	if r.Results[0].LowerBound != nil {
 		if err := again.certificate(ctx); err != nil {
 			return Report{}, err
 		}
@@ -105,20 +106,34 @@ func certifyAgain(ctx context.Context, cat Catalogue, pool *Pool, r Report, a *A
 }
 
 // checkSamplesUsed refuses counts that no run of these settings makes: a bound
-// belongs to a run that drew all of its samples, anything else was stopped.
-func checkSamplesUsed(r Report, f Finding) error {
-	c, n := f.Counts, r.Settings.Samples
-	want := fmt.Sprintf("settings.samples = %d on both datasets, as the report has a bound", n)
-	ok := c.N1 == c.N0 && c.N1 == n && r.Termination.Reason == Completed
-	if f.LowerBound == nil {
-		want = fmt.Sprintf("at most settings.samples = %d on both datasets, in a run that did not complete", n)
-		ok = c.N1 == c.N0 && c.N1 <= n && r.Termination.Reason != Completed
+// for a fixed sample size belongs to a run that drew all of its samples, and an
+// anytime run ends early only when it was stopped or refuted its claim.
+func checkSamplesUsed(r Report) error {
+	pairs, n := r.Evidence.Table.Pairs(), r.Settings.Samples
+	var want string
+	var ok bool
+	switch reason := r.Termination.Reason; {
+	case reason == Completed:
+		want, ok = fmt.Sprintf("settings.samples = %d in a run that completed", n), pairs == n
+	case reason == Refuted:
+		want, ok = "part of an anytime run that refuted its claim", r.Settings.Anytime && pairs <= n && r.Verdict == Violation
+	case r.Settings.Anytime:
+		want, ok = fmt.Sprintf("at most settings.samples = %d", n), pairs <= n
+	default:
+		want, ok = fmt.Sprintf("at most settings.samples = %d, without a bound, in a run that did not complete", n), pairs <= n && r.Results[0].LowerBound == nil
+	}
+	if ok && reasonHasBound(r) != (r.Results[0].LowerBound != nil) {
+		want, ok = "with a bound if and only if the run completed or is anytime-valid", false
 	}
 	if !ok {
-		return &InputError{Field: "report: results[0].counts", Found: fmt.Sprintf("of %d and %d outputs, in a run that %s", c.N1, c.N0, r.Termination.Reason), Want: want,
-			Remedy: "a bound for a fixed number of samples does not hold for a run that was ended while looking at it"}
+		return &InputError{Field: "report: evidence.table", Found: fmt.Sprintf("of %d pairs, in a run that ended as %q", pairs, r.Termination.Reason), Want: want,
+			Remedy: "a bound for a fixed number of samples (settings.samples) does not hold for a run that was ended while looking at it"}
 	}
 	return nil
+}
+
+func reasonHasBound(r Report) bool {
+	return r.Termination.Reason == Completed || r.Settings.Anytime && r.Termination.Reason != Failed
 }
 
 func chosenTrial(trials []TrialNote, pair Pair) int {
@@ -144,31 +159,42 @@ func (v *Verification) same(ok bool, what, format string, args ...any) {
 
 // compare holds the report against the one that the replay makes.
 func (v *Verification) compare(r, want Report) {
-	f, g := r.Results[0], &want.Results[0]
-	v.same(*f.Counts == *g.Counts, "counts", "replayed %s, the report says %s", countWords(*g.Counts), countWords(*f.Counts))
-	v.same(equalJSON(f.Chart, g.Chart), "chart", "the replayed bins differ from the report's")
-	if f.LowerBound != nil {
-		ok := math.Abs(*f.LowerBound-*g.LowerBound) <= boundTolerance
-		v.same(ok, "lower bound", "from the replayed counts %v, the report says %v", *g.LowerBound, *f.LowerBound)
-		if ok {
-			*g.LowerBound = *f.LowerBound
+	e, f := *r.Evidence, *want.Evidence
+	v.same(equalJSON(e.Table, f.Table), "counts", "replayed %d pairs, and they fall into other bins than the report's", f.Table.Pairs())
+	v.same(equalJSON(e.Chart, f.Chart), "chart", "the replayed bins differ from the report's")
+	v.same(equalJSON([]any{e.Pair, e.Witness, e.Edges, e.Explored, e.Learners}, []any{f.Pair, f.Witness, f.Edges, f.Explored, f.Learners}), "evidence", "the replay finds another pair, witness or bins")
+	if len(r.Results) != len(want.Results) {
+		v.same(false, "results", "the replay has %d, the report %d", len(want.Results), len(r.Results))
+		return
+	}
+	if x, y := r.Results[0].LowerBound, want.Results[0].LowerBound; x != nil && y != nil {
+		v.same(near(*x, *y), "lower bound", "from the replayed counts %v, the report says %v", *y, *x)
+	}
+	v.same(nearJSON(words(r.Results, false), words(want.Results, false)), "results", "they do not follow from the settings and the counts")
+	v.same(samePValue(r.Results[0].PValue, want.Results[0].PValue), "p-value", "it does not follow from the counts")
+	v.same(nearJSON(r.Renyi, want.Renyi), "Rényi curve", "it does not follow from the counts")
+	v.same(nearJSON(r.Tradeoff, want.Tradeoff), "trade-off curve", "it does not follow from the counts")
+	v.same(nearJSON(r.Published, want.Published), "published forms", "they do not follow from the counts")
+	texts := [2][]Finding{words(r.Results, true), words(want.Results, true)}
+	// What differs by less than the platforms do is the report's.
+	for i := range want.Results {
+		if x, y := r.Results[i].LowerBound, want.Results[i].LowerBound; x != nil && y != nil && near(*x, *y) {
+			want.Results[i].LowerBound = x
 		}
 	}
 	if p, q := r.Power, want.Power; p != nil && q != nil && math.Abs(p.LargestBound-q.LargestBound) <= boundTolerance &&
-		(p.SmallestEpsilon == nil) == (q.SmallestEpsilon == nil) && (p.SmallestEpsilon == nil || math.Abs(*p.SmallestEpsilon-*q.SmallestEpsilon) <= powerTolerance) {
+		(p.Smallest == nil) == (q.Smallest == nil) && (p.Smallest == nil || math.Abs(*p.Smallest-*q.Smallest) <= powerTolerance) {
 		want.Power = p
 	}
 	v.same(r.Verdict == want.Verdict, "verdict", "replayed %q, the report says %q", want.Verdict, r.Verdict)
 	want.Summary = Headline(want)
 	v.Summary = want.Summary
 	// Numbers and names follow from the settings and the counts.
-	words := [2]string{f.Event, g.Event}
-	f.Event, g.Event = "", ""
 	for _, x := range []struct {
 		what string
 		a, b any
 	}{
-		{"result", f, *g}, {"inputs", r.Inputs, want.Inputs}, {"settings", r.Settings, want.Settings}, {"claim", r.Claim, want.Claim},
+		{"inputs", r.Inputs, want.Inputs}, {"settings", r.Settings, want.Settings}, {"claim", r.Claim, want.Claim},
 		{"power", r.Power, want.Power}, {"termination", r.Termination, want.Termination},
 	} {
 		v.same(equalJSON(x.a, x.b), x.what, "does not follow from the settings and the counts")
@@ -178,7 +204,7 @@ func (v *Verification) compare(r, want Report) {
 		what string
 		a, b any
 	}{
-		{"summary", r.Summary, want.Summary}, {"event in words", words[0], words[1]}, {"command to run again", r.Reproduce, want.Reproduce},
+		{"summary", r.Summary, want.Summary}, {"results in words", texts[0], texts[1]}, {"command to run again", r.Reproduce, want.Reproduce},
 		{"limitations", r.Limitations, want.Limitations}, {"references", r.References, want.References},
 	} {
 		version, _, _ := strings.Cut(r.Generator.Version, "+")
@@ -190,13 +216,88 @@ func (v *Verification) compare(r, want Report) {
 	}
 }
 
+// words returns only the words of findings, or all but the words.
+func words(fs []Finding, only bool) []Finding {
+	out := make([]Finding, len(fs))
+	for i, f := range fs {
+		w := Finding{ID: f.ID, Quantity: f.Quantity, Assumption: f.Assumption}
+		f.Quantity, f.Assumption = "", ""
+		if f.Event != nil {
+			w.Event = &Event{Words: f.Event.Words}
+			f.Event = &Event{Edge: f.Event.Edge, Above: f.Event.Above}
+		}
+		if out[i] = f; only {
+			out[i] = w
+		}
+	}
+	return out
+}
+
+// near reports whether two numbers computed from the same counts are the same:
+// bounds are rounded to six decimals.
+func near(x, y float64) bool {
+	d := math.Abs(x - y)
+	return d <= boundTolerance || d <= 1e-9*math.Abs(x)
+}
+
+// samePValue compares p-values, which may be tiny, by their logarithms.
+func samePValue(x, y *float64) bool {
+	if x == nil || y == nil {
+		return x == y
+	}
+	return *x == *y || *x > 0 && *y > 0 && math.Abs(math.Log(*x)-math.Log(*y)) < 1e-4
+}
+
+// nearJSON compares two values by their JSON, numbers up to what platforms
+// differ by.
+func nearJSON(a, b any) bool {
+	var x, y any
+	for _, p := range []struct {
+		from any
+		to   *any
+	}{{a, &x}, {b, &y}} {
+		data, err := json.Marshal(p.from)
+		if err != nil || json.Unmarshal(data, p.to) != nil {
+			return false
+		}
+	}
+	return nearValue(x, y)
+}
+
+func nearValue(x, y any) bool {
+	switch x := x.(type) {
+	case float64:
+		z, ok := y.(float64)
+		return ok && near(x, z)
+	case []any:
+		z, ok := y.([]any)
+		if !ok || len(x) != len(z) {
+			return false
+		}
+		for i := range x {
+			if !nearValue(x[i], z[i]) {
+				return false
+			}
+		}
+		return true
+	case map[string]any:
+		z, ok := y.(map[string]any)
+		if !ok || len(x) != len(z) {
+			return false
+		}
+		for k := range x {
+			if w, ok := z[k]; !ok || !nearValue(x[k], w) {
+				return false
+			}
+		}
+		return true
+	}
+	return x == y
+}
+
 // equalJSON compares two values by their JSON; what has none is not equal.
 func equalJSON(a, b any) bool {
 	x, errX := Canonical(a)
 	y, errY := Canonical(b)
 	return errX == nil && errY == nil && bytes.Equal(x, y)
-}
-
-func countWords(c bound.Counts) string {
-	return fmt.Sprintf("%d of %d against %d of %d", c.X, c.N1, c.Y, c.N0)
 }

@@ -40,10 +40,19 @@ func TestForgedReports(t *testing.T) {
 		"settings":     func(r *core.Report) { r.Settings.Confidence = 0.999 },
 		"beta":         func(r *core.Report) { r.Settings.Beta = 0.01 },
 		"estimate":     func(r *core.Report) { r.Results[0].Estimate = number(9) },
-		"event":        func(r *core.Report) { r.Results[0].Event = "nothing" },
+		"event":        func(r *core.Report) { r.Results[0].Event.Words = "nothing" },
 		"method":       func(r *core.Report) { r.Results[0].Method = "clopper-pearson" },
-		"threshold":    func(r *core.Report) { r.Results[0].Witness.Threshold -= 0.5 },
-		"pair":         func(r *core.Report) { r.Results[0].Pair.Second = r.Results[0].Pair.First },
+		"edge":         func(r *core.Report) { r.Evidence.Edges[len(r.Evidence.Edges)-1] += 0.5 },
+		"event edge":   func(r *core.Report) { r.Results[0].Event.Edge++ },
+		"table":        func(r *core.Report) { r.Evidence.Table.N[0]++ },
+		"p-value":      func(r *core.Report) { *r.Results[0].PValue /= 2 },
+		"curve":        func(r *core.Report) { r.Renyi[2].Lower += 0.01 },
+		"band":         func(r *core.Report) { r.Tradeoff[5].FNRUpper -= 0.01 },
+		"published":    func(r *core.Report) { r.Published[0].Value += 0.1 },
+		"second row":   func(r *core.Report) { *r.Results[1].LowerBound += 0.01 },
+		"assumption":   func(r *core.Report) { r.Results[4].Assumption = "" },
+		"anytime":      func(r *core.Report) { r.Settings.Anytime = true },
+		"pair":         func(r *core.Report) { r.Evidence.Pair.Second = r.Evidence.Pair.First },
 		"direction": func(r *core.Report) {
 			f := &r.Results[0]
 			f.Direction = map[string]string{core.FirstOverSecond: core.SecondOverFirst, core.SecondOverFirst: core.FirstOverSecond}[f.Direction]
@@ -71,8 +80,9 @@ func TestForgedReports(t *testing.T) {
 	}
 	// Only the whole replay sees what the search saw.
 	for name, forge := range map[string]func(*core.Report){
-		"explored": func(r *core.Report) { r.Results[0].Explored.X++ },
-		"learners": func(r *core.Report) { r.Results[0].Learners[0].Value = 7 },
+		"explored": func(r *core.Report) { r.Evidence.Explored.N[0]++ },
+		"prepared": func(r *core.Report) { r.Evidence.Prepared.Renyi[0].H[3] += 0.25 },
+		"learners": func(r *core.Report) { r.Evidence.Learners[0].Value = 7 },
 		"trial":    func(r *core.Report) { r.Trials[0].Value = 7 },
 	} {
 		r := copyOf()
@@ -108,7 +118,7 @@ func TestOptionalStopping(t *testing.T) {
 func TestAbsurdNumbersInReports(t *testing.T) {
 	r := audit(t, core.Plan{Mechanism: "svt1", Claim: &core.Claim{Epsilon: 1}, Samples: 1_000, Trials: 1}, 1)
 	for _, x := range []float64{1e308, -1e308, 1e15, 1e-300} {
-		r.Power.LargestBound, r.Power.SmallestEpsilon, *r.Results[0].LowerBound = x, &x, x
+		r.Power.LargestBound, r.Power.Smallest, *r.Results[0].LowerBound = x, &x, x
 		if core.Text(r) == "" || core.Headline(r) == "" {
 			t.Errorf("%v: no words", x)
 		}

@@ -19,36 +19,15 @@ type Model interface {
 	Describe(threshold float64, above bool) string
 }
 
-// WitnessKind says what a witness yields for an output.
-type WitnessKind string
-
-// EventWitness decides whether an output lies in an event. Scores in [0, 1]
-// and bounded functions are further kinds.
-const EventWitness WitnessKind = "event"
-
-// Witness is a test that tells two datasets apart. Kind event: the outputs
-// whose score lies above the threshold (or at or below it, if Above is false).
+// Witness is a score that tells two datasets apart. Events and bounded
+// functions are made of its bins, see [Evidence].
 type Witness struct {
-	Kind      WitnessKind     `json:"kind"`
-	Learner   string          `json:"learner"` // names the learner, which decodes Model
-	Model     json.RawMessage `json:"model"`
-	Threshold float64         `json:"threshold"`
-	Above     bool            `json:"above"`
+	Learner string          `json:"learner"` // names the learner, which decodes Model
+	Model   json.RawMessage `json:"model"`
 }
 
-// event is a decoded witness.
-type event struct {
-	model     Model
-	threshold float64
-	above     bool
-	scores    []float64
-}
-
-// decode builds the event of w for outputs with these columns.
-func (w Witness) decode(cat Catalogue, columns []Column) (*event, error) {
-	if w.Kind != EventWitness {
-		return nil, &InputError{Field: "witness.kind", Found: fmt.Sprintf("%q", w.Kind), Want: `"event"`}
-	}
+// decode builds the score of w for outputs with these columns.
+func (w Witness) decode(cat Catalogue, columns []Column) (Model, error) {
 	spec, err := cat.Learner(w.Learner)
 	if err != nil {
 		return nil, fmt.Errorf("witness: %w", err)
@@ -57,27 +36,15 @@ func (w Witness) decode(cat Catalogue, columns []Column) (*event, error) {
 	if err != nil {
 		return nil, fmt.Errorf("witness of learner %s: %w", w.Learner, err)
 	}
-	if w.Threshold-w.Threshold != 0 {
-		return nil, &InputError{Field: "witness.threshold", Found: number(w.Threshold), Want: "a finite number"}
-	}
-	return &event{model: m, threshold: w.Threshold, above: w.Above}, nil
+	return m, nil
 }
 
-// mark sets in[i] for the rows in the event and returns how many there are.
-func (e *event) mark(rows []float64, in []bool) int {
-	n := len(in)
-	if cap(e.scores) < n {
-		e.scores = make([]float64, n)
+// scores returns the score of every row.
+func scores(m Model, s Samples) []float64 {
+	out := make([]float64, s.Len())
+	for lo := 0; lo < len(out); lo += BlockRows {
+		hi := min(lo+BlockRows, len(out))
+		m.Score(s.Slice(lo, hi).Rows, out[lo:hi])
 	}
-	scores := e.scores[:n]
-	e.model.Score(rows, scores)
-	count := 0
-	for i, s := range scores {
-		hit := (s > e.threshold) == e.above
-		in[i] = hit
-		if hit {
-			count++
-		}
-	}
-	return count
+	return out
 }

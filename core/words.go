@@ -7,39 +7,104 @@ import (
 	"strings"
 )
 
+// quantityWords name quantities; in a headline the symbol stands for them.
+var quantityWords = map[Quantity]struct{ symbol, words string }{
+	Epsilon:         {"epsilon", "epsilon"},
+	Delta:           {"delta", "delta"},
+	RenyiDivergence: {"the Rényi divergence", "Rényi divergence"},
+	Rho:             {"rho", "rho of zCDP"},
+	Mu:              {"mu", "mu of Gaussian DP"},
+	RenyiEpsilon:    {"epsilon", "epsilon of pure DP, through the Rényi divergence"},
+	GaussianEpsilon: {"epsilon", "epsilon of a Gaussian trade-off"},
+}
+
+// words name the quantity with what it belongs to.
+func (f Finding) words() string {
+	w := quantityWords[f.ID].words
+	switch f.ID {
+	case Epsilon, GaussianEpsilon:
+		return w + " at delta = " + number(f.Delta)
+	case Delta:
+		return w + " at epsilon = " + number(f.Epsilon)
+	case RenyiDivergence:
+		return w + " at alpha = " + number(f.Alpha)
+	case RenyiEpsilon, Rho:
+		if f.Alpha > 0 {
+			return w + " (alpha = " + number(f.Alpha) + ")"
+		}
+	}
+	return w
+}
+
 // Headline is the verdict in words.
 func Headline(r Report) string {
-	at := ""
-	if r.Claim.Delta > 0 {
-		at = " at delta = " + number(r.Claim.Delta)
+	claimed := "claimed " + number(r.Claim.limit())
+	at, symbol, confidence := "", "epsilon", 1-r.Settings.Beta
+	if len(r.Results) > 0 {
+		f := r.Results[0]
+		symbol, confidence = quantityWords[f.ID].symbol, f.Confidence
+		switch {
+		case f.ID == RenyiDivergence:
+			at = " at alpha = " + number(f.Alpha)
+		case f.ID == Epsilon && f.Delta > 0:
+			at = " at delta = " + number(f.Delta)
+		}
 	}
-	claimed := "claimed " + number(r.Claim.Epsilon)
+	bound := func() string {
+		f := r.Results[0]
+		anytime := ""
+		if r.Settings.Anytime {
+			anytime = ", valid at any time"
+		}
+		return fmt.Sprintf("%s >= %s%s with %s confidence%s", symbol, boundWords(*f.LowerBound, r.Claim.limit()), at, percent(confidence), anytime)
+	}
 	switch r.Verdict {
 	case Violation:
-		f := r.Results[0]
-		return fmt.Sprintf("Violation: epsilon >= %s%s with %s confidence; %s.", boundWords(*f.LowerBound, r.Claim.Epsilon), at, percent(f.Confidence), claimed)
+		after := ""
+		if r.Termination.Reason == Refuted {
+			after = fmt.Sprintf(" Refuted after %s of at most %s samples a side.", grouped(r.Termination.SamplesUsed), grouped(r.Settings.Samples))
+		}
+		return fmt.Sprintf("Violation: %s; %s.%s", bound(), claimed, after)
 	case NoViolation:
-		f := r.Results[0]
-		return fmt.Sprintf("No violation found: epsilon >= %s%s with %s confidence; %s. %s This is not a proof of privacy.",
-			boundWords(*f.LowerBound, r.Claim.Epsilon), at, percent(f.Confidence), claimed, powerWords(r))
+		return fmt.Sprintf("No violation found: %s; %s.%s This is not a proof of privacy.", bound(), claimed, powerWords(r))
 	case Invalid:
 		return "Invalid: the run failed: " + strings.TrimSuffix(r.Termination.Message, ".") + "."
 	}
 	if r.Termination.Reason == Stopped {
-		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification samples a side; no bound is certified. %s.", grouped(r.Termination.SamplesUsed), grouped(r.Settings.Samples), upper(claimed))
+		used := fmt.Sprintf("stopped after %s of %s certification samples a side", grouped(r.Termination.SamplesUsed), grouped(r.Settings.Samples))
+		if len(r.Results) > 0 && r.Results[0].LowerBound != nil {
+			return fmt.Sprintf("Inconclusive: %s; so far %s. %s.", used, bound(), upper(claimed))
+		}
+		return fmt.Sprintf("Inconclusive: %s; no bound is certified. %s.", used, upper(claimed))
 	}
 	if r.Power == nil {
 		return "Inconclusive: no bound was certified. " + upper(claimed) + "."
 	}
-	return fmt.Sprintf("Inconclusive: %s certification samples a side cannot show more than epsilon >= %s%s, and the mechanism %s. Raise the number of samples.",
-		grouped(r.Settings.Samples), boundWords(r.Power.LargestBound, r.Claim.Epsilon), at, claimed)
+	return fmt.Sprintf("Inconclusive: %s certification samples a side cannot show more than %s >= %s%s, and the mechanism %s. Raise the number of samples.",
+		grouped(r.Settings.Samples), symbol, boundWords(r.Power.LargestBound, r.Claim.limit()), at, claimed)
 }
 
+// powerWords say what could have been seen, with a space before; nothing in an
+// anytime run, which has no sample size.
 func powerWords(r Report) string {
-	if r.Power == nil || r.Power.SmallestEpsilon == nil {
-		return "At this sample size the event that was found could not have shown a violation."
+	if r.Settings.Anytime {
+		return ""
 	}
-	return fmt.Sprintf("At this sample size a true epsilon from about %.4g upwards would have shown in half of all runs or more, by an event as frequent as the one found.", *r.Power.SmallestEpsilon)
+	what, symbol := "the event that was found", "epsilon"
+	if len(r.Results) > 0 && r.Results[0].Event == nil {
+		what = "the witness that was found"
+	}
+	if len(r.Results) > 0 {
+		symbol = strings.TrimPrefix(quantityWords[r.Results[0].ID].symbol, "the ")
+	}
+	if r.Power == nil || r.Power.Smallest == nil {
+		return " At this sample size " + what + " could not have shown a violation."
+	}
+	like := "an event as frequent as the one found"
+	if what != "the event that was found" {
+		like = "a witness like the one found"
+	}
+	return fmt.Sprintf(" At this sample size a true %s from about %.4g upwards would have shown in half of all runs or more, by %s.", symbol, *r.Power.Smallest, like)
 }
 
 // boundWords prints a bound rounded down, with as many decimals as it takes to
@@ -112,11 +177,16 @@ func Facts(r Report) []FactRow {
 	add("Mechanism", "%s", mech)
 	add("Claim", "%s", r.Claim)
 	add("Neighbours", "%s: %s", r.Inputs.Relation, r.Inputs.PrivacyUnit)
-	for _, f := range r.Results {
-		addFinding(add, r, f)
+	if len(r.Results) > 0 {
+		addFinding(add, r, r.Results[0])
+	}
+	if e := r.Evidence; e != nil {
+		add("First dataset", "%s", DatasetWords(e.Pair.First))
+		add("Second dataset", "%s", DatasetWords(e.Pair.Second))
+		add("Found by", "%s", e.Witness.Learner)
 	}
 	if r.Power != nil {
-		add("Power", "%s No outcome of %s samples a side certifies more than %s.", powerWords(r), grouped(r.Settings.Samples), boundWords(r.Power.LargestBound, math.Inf(1)))
+		add("Power", "%s No outcome of %s samples a side certifies more than %s.", strings.TrimSpace(powerWords(r)), grouped(r.Settings.Samples), boundWords(r.Power.LargestBound, math.Inf(1)))
 	}
 	add("Exploration", "%d pairs tried, %s outputs a side each; finder %s, learner %s", len(r.Trials), grouped(r.Settings.Explore), r.Settings.Finder, r.Settings.Learner)
 	add("Seed", "%d", r.Settings.Seed)
@@ -126,6 +196,7 @@ func Facts(r Report) []FactRow {
 	return rows
 }
 
+// addFinding adds the facts of the result that decides.
 func addFinding(add func(name, format string, args ...any), r Report, f Finding) {
 	likelier, other := "first", "second"
 	if f.Direction == SecondOverFirst {
@@ -136,18 +207,120 @@ func addFinding(add func(name, format string, args ...any), r Report, f Finding)
 		if f.Split > 0 {
 			method += fmt.Sprintf(", %.3g of the error on the %s dataset", f.Split, likelier)
 		}
-		add("Lower bound", "epsilon >= %s (%s confidence, %s)", boundWords(*f.LowerBound, r.Claim.Epsilon), percent(f.Confidence), method)
+		add("Lower bound", "%s >= %s (%s confidence, %s)", f.words(), boundWords(*f.LowerBound, r.Claim.limit()), percent(f.Confidence), method)
+	}
+	if f.PValue != nil {
+		add("p-value", "%s of the claim%s", pWords(*f.PValue), map[bool]string{true: ", valid at any time"}[r.Settings.Anytime])
 	}
 	if f.Estimate != nil {
-		add("Estimate", "epsilon = %.4f (on the certification counts, no guarantee)", *f.Estimate)
+		add("Estimate", "%s = %.4f (on the certification counts, no guarantee)", quantityWords[f.ID].symbol, *f.Estimate)
 	}
-	add("First dataset", "%s", DatasetWords(f.Pair.First))
-	add("Second dataset", "%s", DatasetWords(f.Pair.Second))
-	add("Event", "%s", f.Event)
+	if f.Assumption != "" {
+		add("Assumption", "%s", f.Assumption)
+	}
+	if f.Event == nil {
+		add("Divergence", "of the outputs on the %s dataset from those on the %s, by a witness on %d bins of the score", likelier, other, len(r.Evidence.Edges)+1)
+	} else {
+		add("Event", "%s", f.Event.Words)
+	}
 	if c := f.Counts; c != nil {
 		add("Counts", "event on the %s dataset %s of %s, on the %s dataset %s of %s", likelier, grouped(c.X), grouped(c.N1), other, grouped(c.Y), grouped(c.N0))
 	}
-	add("Found by", "%s", f.Witness.Learner)
+}
+
+// pWords prints a p-value, rounded up.
+func pWords(p float64) string {
+	if p < 1e-4 {
+		e := math.Floor(math.Log10(math.Max(p, 1e-300)))
+		return fmt.Sprintf("%.0fe%.0f", math.Min(10, math.Ceil(p/math.Pow(10, e)*(1-1e-12))), e)
+	}
+	return fmt.Sprintf("%.4f", math.Min(1, math.Ceil(float64(p*1e4)-1e-9)/1e4))
+}
+
+// CertifiedRow is one line of the table of all that was certified, in words.
+type CertifiedRow struct {
+	Quantity   string `json:"quantity"`
+	Bound      string `json:"bound"`
+	Claimed    string `json:"claimed"` // what the claim allows; empty where it says nothing
+	Exceeds    bool   `json:"exceeds"` // the bound is above that
+	Confidence string `json:"confidence"`
+	Method     string `json:"method"`
+	Assumption string `json:"assumption"`
+}
+
+// CertifiedRows are all that was certified, the quantity that the claim limits
+// first. A bound above what the claim implies refutes the claim with the row's
+// own confidence; the verdict is the first row's.
+func CertifiedRows(r Report) []CertifiedRow {
+	rows := []CertifiedRow{}
+	for _, f := range r.Results {
+		if f.LowerBound == nil {
+			continue
+		}
+		row := CertifiedRow{Quantity: f.words(), Confidence: percent(f.Confidence), Method: string(f.Method), Assumption: f.Assumption}
+		switch {
+		case len(rows) == 0:
+		case f.ID == Rho || f.ID == RenyiEpsilon:
+			row.Method += fmt.Sprintf(", of %d orders", len(r.Renyi))
+		}
+		limit, ok := r.Claim.allows(f)
+		row.set(*f.LowerBound, limit, ok)
+		rows = append(rows, row)
+	}
+	for _, x := range r.Renyi {
+		row := CertifiedRow{Quantity: Finding{ID: RenyiDivergence, Alpha: x.Alpha}.words(), Confidence: percent(1 - r.Settings.Beta), Method: string(x.Method),
+			Assumption: fmt.Sprintf("together with the other %d orders", len(r.Renyi)-1)}
+		limit, ok := r.Claim.impliedRenyi(x.Alpha)
+		row.set(x.Lower, limit, ok)
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (row *CertifiedRow) set(x, limit float64, ok bool) {
+	if !ok {
+		row.Bound = boundWords(x, math.Inf(1))
+		return
+	}
+	row.Bound, row.Claimed, row.Exceeds = boundWords(x, limit), fmt.Sprintf("%.6g", limit), x > limit
+}
+
+// allows is what the claim allows the finding's quantity to be; false where it
+// allows anything.
+func (c Claim) allows(f Finding) (float64, bool) {
+	switch f.ID {
+	case Epsilon, GaussianEpsilon:
+		return c.Epsilon, c.isDP() && f.Delta >= c.Delta
+	case RenyiEpsilon:
+		return c.Epsilon, c.Kind == Pure
+	case Delta:
+		return c.Delta, c.isDP() && f.Epsilon >= c.Epsilon
+	case RenyiDivergence:
+		return c.impliedRenyi(f.Alpha)
+	case Rho:
+		return c.impliedRho()
+	case Mu:
+		return c.impliedMu()
+	}
+	return 0, false
+}
+
+// PublishedRow is a published form of a bound, in words.
+type PublishedRow struct {
+	Quantity string `json:"quantity"`
+	Value    string `json:"value"`
+	Method   string `json:"method"`
+	Fault    string `json:"fault"`
+}
+
+// PublishedRows are the published forms, for comparison.
+func PublishedRows(r Report) []PublishedRow {
+	rows := []PublishedRow{}
+	for _, p := range r.Published {
+		q := Finding{ID: p.ID, Epsilon: p.Epsilon, Delta: p.Delta, Alpha: p.Alpha}.words()
+		rows = append(rows, PublishedRow{Quantity: q, Value: boundWords(p.Value, math.Inf(1)), Method: string(p.Method), Fault: p.Fault})
+	}
+	return rows
 }
 
 // Text is the report as plain text for a terminal.
@@ -162,6 +335,22 @@ func Text(r Report) string {
 	for _, row := range rows {
 		fmt.Fprintf(&b, "  %-*s  %s\n", w, row.Name, row.Value)
 	}
+	if rows := CertifiedRows(r); len(rows) > 0 {
+		b.WriteString("\nCertified, each with its own confidence:\n")
+		writeTable(&b, []string{"quantity", "at least", "claim allows", "confidence", "method", "assumes"}, rows, func(x CertifiedRow) []string {
+			claimed := x.Claimed
+			if x.Exceeds {
+				claimed += " (exceeded)"
+			}
+			return []string{x.Quantity, x.Bound, claimed, x.Confidence, x.Method, x.Assumption}
+		})
+	}
+	if rows := PublishedRows(r); len(rows) > 0 {
+		b.WriteString("\nPublished forms on the same counts, for comparison; those called published certify nothing:\n")
+		writeTable(&b, []string{"quantity", "value", "method", "note"}, rows, func(x PublishedRow) []string {
+			return []string{x.Quantity, x.Value, x.Method, x.Fault}
+		})
+	}
 	for _, warning := range r.Warnings {
 		fmt.Fprintf(&b, "\nNote: %s\n", warning)
 	}
@@ -172,4 +361,25 @@ func Text(r Report) string {
 		fmt.Fprintf(&b, "\n%s\n", r.Reproduce.Note)
 	}
 	return b.String()
+}
+
+// writeTable prints rows in columns.
+func writeTable[T any](b *strings.Builder, head []string, rows []T, cells func(T) []string) {
+	lines := [][]string{head}
+	for _, r := range rows {
+		lines = append(lines, cells(r))
+	}
+	wide := make([]int, len(head))
+	for _, line := range lines {
+		for i, c := range line {
+			wide[i] = max(wide[i], len([]rune(c)))
+		}
+	}
+	for _, line := range lines {
+		var text strings.Builder
+		for i, c := range line {
+			text.WriteString("  " + c + strings.Repeat(" ", wide[i]-len([]rune(c))))
+		}
+		b.WriteString(strings.TrimRight(text.String(), " ") + "\n")
+	}
 }

@@ -20,7 +20,9 @@ export function field({ id, key, label, hint = "", wide = false }, control) {
   control.id = id;
   control.dataset.key = key;
   control.setAttribute("aria-describedby", `${id}-hint ${id}-error`);
-  const box = html("div", { class: wide ? "field wide" : "field" }, html("label", { for: id }, label), control, said, error);
+  const words = html("label", { for: id }, label);
+  const check = control.type === "checkbox";
+  const box = html("div", { class: check ? "field check" : wide ? "field wide" : "field" }, check ? [control, words] : [words, control], said, error);
   return {
     box, control,
     fail(message) {
@@ -39,9 +41,14 @@ export function field({ id, key, label, hint = "", wide = false }, control) {
 /** A number; an empty one means the default, which its placeholder shows. */
 export const numberInput = (attributes) => html("input", { type: "number", step: "any", autocomplete: "off", ...attributes });
 
+/** A switch. Its setting is "true" or absent. */
+export const checkbox = () => html("input", { type: "checkbox" });
+
+/** @typedef {{value: string, text: string, group?: string}} Option those of one group follow one another */
+
 /**
  * A choice.
- * @param {{value: string, text: string}[]} options
+ * @param {Option[]} options
  */
 export function choice(options, value = "") {
   const control = html("select", {});
@@ -49,8 +56,17 @@ export function choice(options, value = "") {
   return control;
 }
 
-/** Replaces a select's options and keeps its value where it can. */
+/** Replaces a select's options and keeps its value where it can. @param {Option[]} options */
 export function setOptions(control, options, value = control.value) {
-  control.replaceChildren(...options.map((o) => html("option", { value: o.value }, o.text)));
+  control.replaceChildren();
+  let place = control, group;
+  for (const o of options) {
+    if (o.group !== group) {
+      group = o.group;
+      place = control;
+      if (group) control.append(place = html("optgroup", { label: group }));
+    }
+    place.append(html("option", { value: o.value }, o.text));
+  }
   control.value = options.some((o) => o.value === value) ? value : options[0]?.value ?? "";
 }

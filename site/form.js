@@ -1,11 +1,19 @@
 // The form: what to audit and how. It holds texts; what they mean is up to the
 // core, whose answers it shows beside the fields.
 import { byId, html } from "./element.js";
-import { choice, field, numberInput, setOptions } from "./field.js";
-import { DEFAULT_SEED, PAIR_SHAPE } from "./plan.js";
+import { checkbox, choice, field, numberInput, setOptions } from "./field.js";
+import { DEFAULT_ALPHA, DEFAULT_SEED, GUARANTEES, OF_GUARANTEES, PAIR_SHAPE } from "./plan.js";
 
 const MAX_WORKERS = 64;
 const FIRST_MECHANISM = "svt4";
+const guarantees = [
+  { value: "", text: "as the fields say: epsilon, delta" },
+  { value: "pure", text: "pure: epsilon" },
+  { value: "approximate", text: "approximate: epsilon and delta" },
+  { value: "renyi", text: "Rényi: epsilon at order alpha" },
+  { value: "zcdp", text: "zero-concentrated (zCDP): rho" },
+  { value: "gaussian-dp", text: "Gaussian: mu" },
+];
 
 /** Task workers unless the user says otherwise. */
 export const defaultWorkers = () => Math.max(1, Math.min(4, navigator.hardwareConcurrency || 1));
@@ -20,24 +28,33 @@ export class Form {
   /** @param {{changed(): void}} on */
   constructor(on) {
     this.#add("mechanism-field", "mechanism", { label: "Mechanism", wide: true }, html("select", { disabled: true }, html("option", { value: "" }, "…")));
+    this.#add("claim-fields", "guarantee", { label: "Guarantee", wide: true }, choice(guarantees));
+    this.#add("claim-fields", "alpha", { label: "Order alpha" }, numberInput({ min: 1, inputmode: "decimal" }));
     this.#add("claim-fields", "epsilon", { label: "Claimed epsilon" }, numberInput({ min: 0, inputmode: "decimal" }));
     this.#add("claim-fields", "delta", { label: "Claimed delta" }, numberInput({ min: 0, max: 1, inputmode: "decimal" }));
+    this.#add("claim-fields", "rho", { label: "Claimed rho" }, numberInput({ min: 0, inputmode: "decimal" }));
+    this.#add("claim-fields", "mu", { label: "Claimed mu" }, numberInput({ min: 0, inputmode: "decimal" }));
     this.#add("claim-fields", "relation", { label: "Neighbouring datasets", wide: true }, choice([{ value: "", text: "default" }]));
     this.#add("budget-fields", "samples", { label: "Samples", hint: "to certify, a side" }, numberInput({ step: 1, placeholder: "100000" }));
+    this.#add("budget-fields", "anytime", { label: "Anytime", hint: "the bound climbs live and holds whenever you stop; the run ends by itself once the claim is refuted" }, checkbox());
     this.#add("budget-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, placeholder: DEFAULT_SEED }));
     this.#add("budget-fields", "workers", { label: "Workers", hint: "the result does not depend on them" },
       numberInput({ min: 1, max: MAX_WORKERS, step: 1, placeholder: defaultWorkers() }));
     this.#add("more-fields", "explore", { label: "Exploration", hint: "samples a side and pair; 0: as many as above" }, numberInput({ min: 0, step: 1 }));
     this.#add("more-fields", "trials", { label: "Pairs to explore" }, numberInput({ min: 1, step: 1, placeholder: "10" }));
     this.#add("more-fields", "beta", { label: "Beta", hint: "allowed error; confidence is 1 − beta" }, numberInput({ min: 1e-9, max: 0.5, placeholder: "0.05" }));
+    this.#add("more-fields", "through-renyi", { label: "Through Rényi", hint: "order alpha; tests a pure claim by its Rényi divergence at that order" }, numberInput({ min: 1, placeholder: "no", inputmode: "decimal" }));
     this.#add("more-fields", "learner", { label: "Learner", wide: true }, choice([{ value: "", text: "auto" }]));
     this.#add("more-fields", "finder", { label: "Finder", wide: true }, choice([{ value: "", text: "auto" }]));
     this.#add("more-fields", "pair", { label: "Pair", wide: true, hint: `two datasets as JSON, instead of a search: ${PAIR_SHAPE}` },
       html("textarea", { rows: 3, spellcheck: "false", autocapitalize: "off" }));
     byId("seed").value = DEFAULT_SEED;
+    byId("alpha").value = DEFAULT_ALPHA;
+    this.#dependents();
     byId("params").open = matchMedia("(min-width: 56rem)").matches;
     byId("form").addEventListener("input", (event) => {
       if (event.target.dataset.key === "mechanism") this.#mechanismChanged();
+      this.#dependents();
       if (event.target.dataset.key) on.changed();
     });
   }
@@ -46,6 +63,13 @@ export class Form {
     const f = field({ id: key.replace(/^p\./, "p-"), key, ...about }, control);
     this.#fields.set(key, f);
     byId(place).append(f.box);
+  }
+
+  /** Shows the fields that the chosen guarantee uses; the others keep their texts. */
+  #dependents() {
+    const used = GUARANTEES[byId("guarantee").value];
+    for (const key of OF_GUARANTEES) this.#fields.get(key).box.hidden = !used.includes(key);
+    this.#fields.get("samples").hint(byId("anytime").checked ? "to certify, a side, at most" : "to certify, a side");
   }
 
   /** What there is to choose from. */
@@ -63,9 +87,11 @@ export class Form {
     byId("samples").max = limits.maxSamples;
     byId("trials").max = limits.maxTrials;
     byId("seed").max = limits.maxSeed;
-    for (const [key, list] of [["learner", catalogue.learners], ["finder", catalogue.finders]]) {
-      setOptions(byId(key), [{ value: "", text: "auto" }, ...list.filter((x) => x.name !== "auto").map((x) => ({ value: x.name, text: `${x.name}: ${x.title}` }))]);
-    }
+    const listed = ({ name, title }, group) => ({ value: name, text: `${name}: ${title}`, group });
+    const named = (list, byName) => list.filter((x) => x.name !== "auto" && Boolean(x.byName) === byName);
+    setOptions(byId("learner"), [{ value: "", text: "auto: the portfolio" },
+      ...named(catalogue.learners, false).map((x) => listed(x, "Of the portfolio")), ...named(catalogue.learners, true).map((x) => listed(x, "Only by name"))]);
+    setOptions(byId("finder"), [{ value: "", text: "auto" }, ...named(catalogue.finders, false).map((x) => listed(x))]);
     this.#mechanismChanged();
   }
 
@@ -77,12 +103,13 @@ export class Form {
   /** The chosen mechanism's listing. */
   get mechanism() { return this.#catalogue?.mechanisms.find((m) => m.name === byId("mechanism").value); }
 
-  /** @returns {import("./plan.js").Settings} workers among them */
+  /** @returns {import("./plan.js").Settings} workers among them; without the fields that are hidden */
   read() {
     const settings = {};
-    for (const [key, { control }] of this.#fields) {
+    for (const [key, { box, control }] of this.#fields) {
+      if (box.hidden || (control.type === "checkbox" && !control.checked)) continue;
       // A number field gives no text for what is not a number.
-      const text = control.validity.badInput ? "not a number" : control.value;
+      const text = control.validity.badInput ? "not a number" : control.type === "checkbox" ? "true" : control.value;
       if (text !== "") settings[key] = text;
     }
     return settings;
@@ -97,13 +124,15 @@ export class Form {
     this.#mechanismChanged();
     for (const [key, { control }] of this.#fields) {
       if (key === "mechanism") continue;
-      const value = settings[key] ?? (key === "seed" ? DEFAULT_SEED : "");
-      if (control.tagName !== "SELECT") control.value = value;
+      const value = settings[key] ?? { seed: DEFAULT_SEED, alpha: DEFAULT_ALPHA }[key] ?? "";
+      if (control.type === "checkbox") control.checked = value === "true";
+      else if (control.tagName !== "SELECT") control.value = value;
       else if ([...control.options].some((o) => o.value === value)) control.value = value;
       else if (key === "relation") setOptions(control, [...control.options, { value, text: value }].map((o) => ({ value: o.value, text: o.text })), value);
       else control.selectedIndex = 0;
     }
-    if (["explore", "trials", "beta", "learner", "finder", "pair"].some((key) => settings[key])) byId("more").open = true;
+    if (["explore", "trials", "beta", "through-renyi", "learner", "finder", "pair"].some((key) => settings[key])) byId("more").open = true;
+    this.#dependents();
     this.clearErrors();
   }
 
@@ -150,7 +179,7 @@ export class Form {
   show(checked) {
     this.clearErrors();
     const { plan, claim } = checked;
-    byId("epsilon").placeholder = claim.epsilon ?? "";
+    for (const key of ["epsilon", "alpha", "rho", "mu"]) byId(key).placeholder = claim[key] ?? "";
     byId("delta").placeholder = checked.ownClaim.delta ?? 0;
     this.#relations(checked.relations);
     for (const key of ["samples", "explore", "trials", "beta", "seed"]) byId(key).placeholder = plan[key];
@@ -166,7 +195,7 @@ export class Form {
   /** Shows an error at its field. Returns false where there is no such field. */
   fail(key, message, focus = false) {
     const f = this.#fields.get(key);
-    if (!f) return false;
+    if (!f || f.box.hidden) return false;
     f.fail(message);
     const group = f.box.closest("details");
     if (group) group.open = true;

@@ -1,12 +1,13 @@
 // Two histograms over one another: steps, the event's bins hatched, and boxes
 // at both ends for what lies beyond the bins.
+import { across, linear, roomFor, strokes, widthOf } from "./axis.js";
 import { svg } from "./element.js";
-import { binTitle, hatch } from "./chart.js";
+import { binTitle } from "./chart.js";
 import { grouped, short, ticks } from "./number.js";
+import { hatch } from "./picture.js";
 
 const BEYOND = 22; // width of the box for what lies beyond the edges
 const GAP = 8;
-const LETTER = 7; // px, about
 
 /** The bin in words. */
 export function binWords(edges, i) {
@@ -22,8 +23,8 @@ export function histogram({ axis, edges, bins }, width) {
   const most = Math.max(1, ...bins.map((b) => Math.max(b.first, b.second)));
   const marks = ticks(0, most, 5).filter(Number.isInteger);
   const top = 24, bottom = height - 22;
-  const left = 14 + 7 * grouped(marks.at(-1)).length, right = width - 8;
-  const y = (n) => bottom - ((bottom - top) * n) / most;
+  const left = roomFor([grouped(marks.at(-1))]), right = width - 8;
+  const y = linear(0, most, bottom, top).at;
   const last = bins.length - 1;
   const below = bins[0].first + bins[0].second > 0, above = last > 0 && bins[last].first + bins[last].second > 0;
   const x0 = left + (below ? BEYOND + GAP : 2), x1 = right - (above ? BEYOND + GAP : 2);
@@ -37,9 +38,7 @@ export function histogram({ axis, edges, bins }, width) {
 
   return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Histogram of ${axis} on the first and on the second dataset. The table below holds the same numbers.` },
     hatch("event-hatch", "hatch"),
-    marks.map((n) => [
-      svg("line", { class: n ? "grid-line" : "axis", x1: left, x2: right, y1: y(n), y2: y(n) }),
-      svg("text", { class: "tick", x: left - 6, y: y(n) + 4, "text-anchor": "end" }, grouped(n))]),
+    across(marks, y, { left, right }, grouped),
     svg("text", { class: "tick", x: 0, y: 12 }, "outputs a bin"),
     boxes.map((b) => region(b, top, bottom)),
     boxes.map((b) => ["first", "second"].map((side) => b[`${side}In`] > 0 && svg("rect", { class: `part ${side}`, x: b.from, width: b.to - b.from, y: y(b[`${side}In`]), height: bottom - y(b[`${side}In`]) }))),
@@ -88,14 +87,10 @@ function eventLabel(boxes, top, left, right) {
 function valueAxis({ x, x0, x1, lo, hi, below, above, left, right, bottom }) {
   const under = below ? `< ${short(lo)}` : "", beyond = above ? `≥ ${short(hi)}` : "";
   // No tick's words may run into those at the ends.
-  const least = left + LETTER * (under.length + 1), most = right - LETTER * (beyond.length + 1);
+  const least = left + widthOf(`${under} `), most = right - widthOf(`${beyond} `);
+  const scale = linear(lo, hi, x0, x1);
   return [
-    ticks(lo, hi, Math.max(2, Math.floor((x1 - x0) / 90))).map((v) => {
-      const at = x(v), words = short(Number(v.toPrecision(10))), half = (LETTER * words.length) / 2;
-      const free = (!below || at - half > least) && (!above || at + half < most);
-      return [svg("line", { class: "axis", x1: at, x2: at, y1: bottom, y2: bottom + 4 }),
-        free && svg("text", { class: "tick", x: Math.min(right - half, at), y: bottom + 17, "text-anchor": "middle" }, words)];
-    }),
+    strokes(scale.marks(Math.max(2, Math.floor((x1 - x0) / 90))), x, { bottom, right }, scale.words, (from, to) => (!below || from > least) && (!above || to < most)),
     below && svg("text", { class: "tick", x: left + 2, y: bottom + 17 }, under),
     above && svg("text", { class: "tick", x: right, y: bottom + 17, "text-anchor": "end" }, beyond)];
 }

@@ -50,3 +50,11 @@ export function ticks(lo, hi, count) {
   for (let k = Math.ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9 && out.length < 50; k++) out.push(k * step);
   return out;
 }
+
+/** A bound to four figures, rounded to the side on which it stays a bound. */
+export function bound(x, up = false) {
+  if (!Number.isFinite(x) || x === 0) return short(x);
+  const unit = 10 ** (Math.floor(Math.log10(Math.abs(x))) - 3);
+  const steps = Number((x / unit).toPrecision(12));
+  return short((up ? Math.ceil(steps) : Math.floor(steps)) * unit);
+}

@@ -1,7 +1,9 @@
 // Paired bars, two for each outcome; those in the event hatched and marked.
+import { linear, upright } from "./axis.js";
 import { svg } from "./element.js";
-import { binTitle, hatch } from "./chart.js";
+import { binTitle } from "./chart.js";
 import { grouped, ticks } from "./number.js";
+import { hatch } from "./picture.js";
 
 const BAR = 11;
 const FONT = 7.9; // px of a letter, at most
@@ -33,14 +35,12 @@ export function outcomeBars({ bins }, width) {
   const right = width - numbers;
   const pitch = 2 * BAR + 2 + (over ? 28 : 12);
   const top = 8, bottom = top + pitch * rows.length, height = bottom + 20;
-  const x = (n) => left + ((right - left) * n) / most;
+  const x = linear(0, most, left, right).at;
   const marks = ticks(0, most, Math.max(2, Math.floor((right - left) / 110))).filter(Number.isInteger);
 
   return svg("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": "Bars: how often each outcome occurred on the first and on the second dataset. The table below holds the same numbers." },
     hatch("bar-hatch", "bar-hatch"),
-    marks.map((n) => [
-      svg("line", { class: n ? "grid-line" : "axis", x1: x(n), x2: x(n), y1: top - 4, y2: bottom }),
-      svg("text", { class: "tick", x: x(n), y: bottom + 16, "text-anchor": n ? "middle" : "start" }, grouped(n))]),
+    upright(marks, x, { top: top - 4, bottom }, grouped),
     rows.map((b, i) => row(b, { y: top + pitch * i, over, left, letters, x, width, pitch })));
 }
 

@@ -10,7 +10,7 @@ import { dismiss, notify } from "./notice.js";
 import { size } from "./number.js";
 import { keyOf, planOf, Unusable } from "./plan.js";
 import { ProgressPanel, say } from "./progress.js";
-import { replayWords, showDrift, showFacts, showOrigin, showReport, showVerification } from "./result.js";
+import { replayWords, showDrift, showOrigin, showReport, showVerification, showWords } from "./result.js";
 
 const CHECK_AFTER = 150; // ms without a change
 
@@ -48,7 +48,7 @@ function setState(next) {
   keepFocus(() => {
     byId("run").disabled = !able;
     byId("stop").disabled = active === null;
-    byId("verify").disabled = !able || !shown?.report.results?.[0]?.counts;
+    byId("verify").disabled = !able || !shown?.report.evidence?.table || !shown.report.results?.length;
   }, [begunBy, "run", "stop", "verify"]);
   for (const id of ["save", "copy-link", "copy-command", "use-settings"]) byId(id).disabled = !shown;
   for (const id of ["copy-link", "use-settings"]) byId(id).disabled ||= !shown?.report.reproduce?.url;
@@ -57,10 +57,10 @@ function setState(next) {
 
 const status = (text) => { byId("status").textContent = text; };
 
-function show(report, facts, text, origin, name) {
-  shown = { report, text };
+function show(answer, origin, name) {
+  shown = { report: answer.report, text: answer.text };
   showVerification(null);
-  showReport(report, facts);
+  showReport(answer);
   showOrigin(origin, name);
   compare();
 }
@@ -137,18 +137,18 @@ async function showExample() {
     const text = await answer.text();
     const report = JSON.parse(text);
     if (shown) return; // a quicker result
-    show(report, [], text, "example");
+    show({ report, text }, "example");
     setState(state);
     if (engine.ready) describe();
   } catch { /* a page without its example is a page */ }
 }
 
-/** Fills in the facts of the example, which the core words. */
+/** Fills in what the core says of the example. */
 function describe() {
   const { text } = shown;
-  engine.open(text).then(({ facts }) => {
-    if (shown.text === text) showFacts(facts);
-  }, () => {}); // an example without its facts is an example
+  engine.open(text).then((answer) => {
+    if (shown.text === text) showWords(answer);
+  }, () => {}); // an example without its words is an example
 }
 
 // The form and the address
@@ -294,13 +294,14 @@ function run() {
   }
   check();
   if (byId("origin").dataset.kind === "run") showOrigin("before");
-  work("Starting", (tell) => engine.run(plan, tell), ({ report, facts, text, error }) => {
+  work("Starting", (tell) => engine.run(plan, tell), (answer) => {
+    const { report, error } = answer;
     if (shown && report.termination.reason === "stopped" && report.termination.samplesUsed === 0) {
       notify({ key: "stop", kind: "info", title: "Stopped before anything was certified", text: "There is no new result. What was shown before is still here." });
       say("Stopped before anything was certified");
       return;
     }
-    show(report, facts, text, "run");
+    show(answer, "run");
     say(report.summary);
     dismiss("file");
     // On a narrow screen the result lies below the form.
@@ -354,7 +355,7 @@ async function openText(name, text) {
   try {
     const answer = await engine.open(text);
     dismiss("file");
-    show(answer.report, answer.facts, answer.text, "file", name);
+    show(answer, "file", name);
     say(`Opened ${name}: ${answer.report.summary}`);
     if (answer.newer) {
       notify({ key: "file", kind: "warning", title: `${name} was written by a newer version of dpscope`, text: "It is shown as far as this version understands it, and cannot be replayed here." });

@@ -4,8 +4,19 @@
 
 /** @typedef {Record<string, string>} Settings */
 
-export const PLAN_KEYS = ["mechanism", "epsilon", "delta", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "beta", "seed"];
+export const PLAN_KEYS = ["mechanism", "guarantee", "epsilon", "delta", "alpha", "rho", "mu", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "beta", "seed", "anytime", "through-renyi"];
+/**
+ * The guarantees, and the settings that each uses; those of the others are
+ * left out of the plan. Without a name it is pure or approximate, as delta says.
+ */
+export const GUARANTEES = {
+  "": ["epsilon", "delta", "through-renyi"], pure: ["epsilon", "through-renyi"], approximate: ["epsilon", "delta"],
+  renyi: ["alpha", "epsilon"], zcdp: ["rho"], "gaussian-dp": ["mu"],
+};
+/** Settings that only some guarantees use. */
+export const OF_GUARANTEES = [...new Set(Object.values(GUARANTEES).flat())];
 export const DEFAULT_SEED = "42";
+export const DEFAULT_ALPHA = "2"; // of a Rényi claim
 /** Of a pair as text. No example: what a mechanism takes differs. */
 export const PAIR_SHAPE = '{"first": {"columns": …, "values": […]}, "second": {…}}';
 const MAX_SAMPLES = 1e9; // until the core has said
@@ -29,7 +40,9 @@ export class Unusable extends Error {
  * @returns {import("./protocol").Plan}
  */
 export function planOf(settings, mechanism, limits) {
-  const text = (key) => (settings[key] ?? "").trim();
+  const kind = (settings.guarantee ?? "").trim();
+  const used = GUARANTEES[kind] ?? OF_GUARANTEES;
+  const text = (key) => (OF_GUARANTEES.includes(key) && !used.includes(key) ? "" : settings[key] ?? "").trim();
   const number = (key) => {
     if (text(key) === "") return undefined;
     const value = Number(text(key));
@@ -47,8 +60,12 @@ export function planOf(settings, mechanism, limits) {
   const plan = { version: 1, mechanism: text("mechanism"), seed: whole("seed", 0, limits?.maxSeed ?? Number.MAX_SAFE_INTEGER) ?? Number(DEFAULT_SEED) };
   const parameters = parametersOf(settings, mechanism, number);
   if (parameters) plan.parameters = parameters;
-  const claim = claimOf(number("epsilon"), number("delta"), parameters, mechanism);
+  const claim = claimOf(kind, number, mechanism);
   if (claim) plan.claim = claim;
+  plan.throughRenyi = number("through-renyi");
+  if (plan.throughRenyi === 0) throw new Unusable("through-renyi", "0", "a finite number above 1");
+  if (text("anytime") && text("anytime") !== "true") throw new Unusable("anytime", `"${text("anytime")}"`, "true or absent");
+  if (text("anytime")) plan.anytime = true;
   for (const key of ["relation", "finder", "learner"]) {
     if (text(key)) plan[key] = text(key);
   }
@@ -79,13 +96,15 @@ function parametersOf(settings, mechanism, number) {
   return Object.keys(parameters).length ? parameters : undefined;
 }
 
-function claimOf(epsilon, delta, parameters, mechanism) {
-  if (epsilon === undefined && delta === undefined) return undefined;
-  if (epsilon === 0) return { kind: "pure", epsilon: 0 }; // refused by the core
-  if (delta === 0 && mechanism?.claim.delta) {
-    return { kind: "pure", epsilon: epsilon ?? parameters?.epsilon ?? mechanism.claim.epsilon };
+function claimOf(kind, number, mechanism) {
+  const claim = kind ? { kind } : {};
+  for (const key of ["alpha", "epsilon", "delta", "rho", "mu"]) {
+    claim[key] = number(key);
+    if (claim[key] === 0 && (key !== "delta" || kind)) throw new Unusable(key, "0", `a finite number above ${key === "alpha" ? 1 : 0}`);
   }
-  return { epsilon, delta };
+  if (kind === "renyi") claim.alpha ??= Number(DEFAULT_ALPHA);
+  if (claim.delta === 0 && mechanism?.claim.delta) return { kind: "pure", epsilon: claim.epsilon };
+  return Object.values(claim).some((value) => value !== undefined) ? claim : undefined;
 }
 
 /**
@@ -97,7 +116,7 @@ export function keyOf(refusal) {
   if (field === "parameter") return `p.${refusal.found.replace(/^"|"$/g, "")}`;
   if (field.startsWith("parameter ")) return `p.${field.slice(10)}`;
   if (field.startsWith("parameters.")) return `p.${field.slice(11)}`;
-  // Without "parameter" before them these two are the claim's.
-  field = field.replace(/^claim\.(epsilon|delta).*/, "$1").replace(/^claim.*/, "epsilon");
+  // Without "parameter" before them these are the claim's.
+  field = field.replace(/^claim\.(epsilon|delta|alpha|rho|mu).*/, "$1").replace(/^claim.*/, "guarantee").replace("throughRenyi", "through-renyi");
   return PLAN_KEYS.find((key) => field === key || (field.startsWith(key) && /[^a-z]/.test(field[key.length])));
 }

@@ -1,5 +1,6 @@
 // How far a run has come, for the eye and, now and then, for the ear.
 import { byId, html } from "./element.js";
+import { LiveLine } from "./liveline.js";
 import { duration, grouped, roundedDown } from "./number.js";
 
 const SPEAK_EVERY = 4000; // ms between two announcements
@@ -20,6 +21,7 @@ export function say(text, now = true) {
 export class ProgressPanel {
   #seen = []; // [time, rows]
   #stopping = false;
+  #line = new LiveLine(byId("progress-line"));
 
   begin(phase) {
     this.#seen = [];
@@ -29,6 +31,7 @@ export class ProgressPanel {
     byId("progress-percent").textContent = "";
     byId("progress-facts").replaceChildren();
     byId("progress-message").hidden = true;
+    this.#line.clear();
     byId("progress").removeAttribute("value"); // not known yet
     spoken = performance.now();
   }
@@ -41,16 +44,19 @@ export class ProgressPanel {
     if (!this.#stopping) byId("progress-phase").textContent = phase;
     byId("progress-percent").textContent = `${percent} %`;
     byId("progress").value = percent;
+    const bound = p.provisional !== undefined && `${p.quantity ?? "epsilon"} ≥ ${roundedDown(p.provisional)}`;
     const facts = [
-      !replay && ["Pairs explored", `${grouped(p.trial)} of ${grouped(p.trials)}`],
-      ["Samples", `${grouped(p.rows)} of ${grouped(p.total)}`],
+      !replay && !p.valid && ["Pairs explored", `${grouped(p.trial)} of ${grouped(p.trials)}`],
+      ["Samples", `${grouped(p.rows)} of ${p.valid ? "at most " : ""}${grouped(p.total)}`],
+      p.pairs > 0 && ["Pairs of outputs seen", grouped(p.pairs)],
       rate > 0 && p.phase !== "bound" && ["Speed", `${grouped(Number(rate.toPrecision(2)))} samples/s`],
       rate > 0 && p.phase !== "bound" && ["Time left", `about ${duration(left)}`],
-      p.provisional !== undefined && ["So far, not certified", `epsilon ≥ ${roundedDown(p.provisional)}`],
+      bound && [p.valid ? "So far, valid if stopped now" : "So far, not certified", bound],
     ].filter(Boolean);
+    if (p.valid && bound) this.#line.add(p.pairs ?? p.rows, p.provisional, p.claimed);
     byId("progress-facts").replaceChildren(...facts.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value))));
     if (p.message) this.message(p.message);
-    say(`${phase}, ${percent} %${rate > 0 && p.phase !== "bound" ? `, about ${duration(left)} left` : ""}`, false);
+    say(`${phase}, ${percent} %${rate > 0 && p.phase !== "bound" ? `, about ${duration(left)} left` : ""}${p.valid && bound ? `, ${bound} so far, valid if stopped now` : ""}`, false);
   }
 
   /** Outputs a second over the last seconds. Rows fall when a worker is lost: then the count begins again. */

@@ -98,12 +98,17 @@ export interface Claim {
   epsilon?: number; delta?: number; alpha?: number; mu?: number; rho?: number;
 }
 
-/** What to audit. Whatever is absent or zero takes its default. */
+/**
+ * What to audit. Whatever is absent or zero takes its default; in a claim of
+ * kind renyi, zcdp or gaussian-dp that is what the mechanism's own claim implies.
+ */
 export interface Plan {
   version: 1;
   mechanism: string;
   parameters?: Record<string, number | string>;
-  claim?: Claim;
+  claim?: Partial<Claim>; // without a kind: pure or approximate, as delta says
+  throughRenyi?: number; // an order: test a pure claim by its Rényi divergence there
+  anytime?: boolean; // the bound holds whenever the run is stopped
   relation?: Relation;
   pair?: Pair;
   finder?: string;
@@ -137,7 +142,8 @@ export interface MechanismListing {
   claimWords: string;
   truth: string;
 }
-export interface NamedListing { name: string; title: string; source: string }
+/** byName: of a learner that is not in the portfolio. */
+export interface NamedListing { name: string; title: string; source: string; byName?: boolean }
 
 export interface ReadyValue {
   version: string;
@@ -149,7 +155,7 @@ export interface ReadyValue {
 export interface Column { name: string; kind: "real" | "symbol" | "mixed"; labels?: { value: number; text: string }[] }
 
 export interface CheckedValue {
-  plan: Required<Omit<Plan, "pair">> & { pair?: Pair }; // every default written out
+  plan: Required<Omit<Plan, "pair" | "throughRenyi" | "anytime">> & Pick<Plan, "pair" | "throughRenyi" | "anytime">; // every default written out
   claim: Claim;
   claimWords: string;
   relations: Relation[]; // allowed at these parameters
@@ -168,7 +174,11 @@ export interface ProgressValue {
   trials: number; // at most so many
   rows: number; // outputs drawn so far, both sides; falls when a worker is lost
   total: number; // outputs to draw in all, both sides
-  provisional?: number; // the bound so far; not a certificate
+  provisional?: number; // the bound so far; a certificate only where it is valid
+  valid?: boolean; // of an anytime run: the bound holds if the run is stopped now
+  quantity?: string; // what is bounded, in words: "epsilon", "Rényi divergence", "rho", "mu"
+  claimed?: number; // of that quantity
+  pairs?: number; // of an anytime run: pairs of outputs seen
   message?: string; // a worker was lost
 }
 
@@ -176,8 +186,40 @@ export interface ReportedValue {
   report: any; // docs/dpscope-report-v1.schema.json
   text: string; // the report in canonical form: save this
   facts: { name: string; value: string }[];
+  certified: CertifiedRow[];
+  published: PublishedRow[];
+  curves: { tradeoff?: TradeoffCurve; renyi?: RenyiCurve };
   error: string; // of a run that failed, else ""
   newer: boolean; // an opened report of a newer version: shown as far as it is understood
+}
+
+/** A certified quantity, all in words. */
+export interface CertifiedRow {
+  quantity: string;
+  bound: string;
+  claimed: string; // "": the claim says nothing of it
+  exceeds: boolean; // the bound exceeds the claim
+  confidence: string;
+  method: string;
+  assumption: string; // "": none
+}
+/** A published form, for comparison; fault: why it certifies nothing. */
+export interface PublishedRow { quantity: string; value: string; method: string; fault: string }
+
+/** Error rates of a test at one threshold, with their simultaneous bounds. */
+export interface TradeoffPoint { fpr: number; fprLower: number; fprUpper: number; fnr: number; fnrLower: number; fnrUpper: number }
+export interface TradeoffCurve {
+  points: TradeoffPoint[]; // from (0, 1) to (1, 0)
+  claimed: [fpr: number, fnr: number][]; // straight in between; empty: nothing is claimed
+  claimWords: string;
+  confidence: string; // of the band, in words
+  direction: "first-over-second" | "second-over-first";
+}
+export interface RenyiCurve {
+  points: { alpha: number; lower: number }[]; // by alpha; they hold together
+  claimed: [alpha: number, epsilon: number][]; // straight in between; beyond its ends nothing is claimed
+  claimWords: string;
+  confidence: string;
 }
 
 /** summary: the verdict as the replay makes it; notes: what the replay could not show. */

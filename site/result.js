@@ -1,8 +1,11 @@
 // A report as the page shows it. Words and facts come from the core; reports
 // are strangers' files, so every text goes in as text.
 import { byId, html, svg, tableRows } from "./element.js";
+import { showCertified } from "./certified.js";
 import { showChart } from "./chart.js";
 import { grouped, percent, short } from "./number.js";
+import { showRenyi } from "./renyichart.js";
+import { showTradeoff } from "./tradeoffchart.js";
 
 const MOST_ROWS = 64; // of datasets that are shown as a table
 
@@ -34,21 +37,25 @@ export function showDrift(differs) {
 
 /**
  * Shows a report.
- * @param {any} report
- * @param {{name: string, value: string}[]} facts
+ * @param {Pick<import("./protocol").ReportedValue, "report"> & Partial<import("./protocol").ReportedValue>} answer
  */
-export function showReport(report, facts) {
+export function showReport(answer) {
+  const { report } = answer;
+  const chart = report.evidence?.chart, finding = report.results?.[0];
   showVerdict(report);
   byId("result-title").textContent = `Result for ${report.inputs?.mechanism}`;
-  const finding = report.results?.[0];
-  section("chart-section", finding?.chart, () => showChart(byId("chart"), byId("legend"), finding.chart));
+  section("chart-section", chart, () => showChart(byId("chart"), byId("legend"), chart));
   section("counts-section", finding?.counts, () => showCounts(finding));
-  section("event-section", finding, () => showEvent(report, finding));
-  showFacts(facts);
+  section("event-section", report.evidence, () => showEvent(report));
+  showWords(answer);
   showBackground(report);
 }
 
-export function showFacts(facts) {
+/** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("./protocol").ReportedValue>} answer */
+export function showWords({ facts = [], certified = [], published = [], curves = {} }) {
+  section("certified-section", certified.length + published.length, () => showCertified(byId("certified"), certified, published));
+  section("tradeoff-section", curves.tradeoff?.points.length, () => showTradeoff(byId("tradeoff"), curves.tradeoff));
+  section("renyi-section", curves.renyi?.points.length, () => showRenyi(byId("renyi"), curves.renyi));
   section("facts-section", facts.length, () => byId("facts").replaceChildren(...tableRows(null, facts.map((f) => [f.name, f.value]))));
 }
 
@@ -71,7 +78,7 @@ function showVerdict(report) {
 }
 
 /** Keeps "epsilon >= 1.2" on one line. */
-const unbroken = (text) => text.split(/(epsilon (?:>=|≥) \S+)/u).map((part, i) => i % 2 ? html("span", { class: "unbroken" }, part) : part);
+const unbroken = (text) => text.split(/((?:epsilon|divergence|rho|mu) (?:>=|≥) \S+)/u).map((part, i) => i % 2 ? html("span", { class: "unbroken" }, part) : part);
 
 function showCounts(finding) {
   const { x, n1, y, n0 } = finding.counts; // x of n1 on the likelier side
@@ -81,13 +88,14 @@ function showCounts(finding) {
     [["First dataset", first], ["Second dataset", second]].map(([name, [hits, all]]) => [name, grouped(hits), grouped(all), percent(hits, all)])));
 }
 
-function showEvent(report, f) {
-  const [likelier, other] = f.direction === "second-over-first" ? ["second", "first"] : ["first", "second"];
+function showEvent(report) {
+  const { pair } = report.evidence, f = report.results?.[0];
+  const [likelier, other] = f?.direction === "second-over-first" ? ["second", "first"] : ["first", "second"];
   const trials = report.trials ?? [];
   byId("event").replaceChildren(
-    html("p", { class: "event-words" }, html("span", { class: "mark", "aria-hidden": "true" }, "●"), " ", f.event),
-    html("p", {}, `Likelier on the ${likelier} dataset than on the ${other}.`, f.pair?.label ? ` The pair: ${f.pair.label}.` : ""),
-    pairTable(f.pair),
+    html("p", { class: "event-words" }, html("span", { class: "mark", "aria-hidden": "true" }, "●"), " ", f?.event?.words ?? "No single event: outputs are told apart by the bin of their score."),
+    html("p", {}, f?.event ? `Likelier on the ${likelier} dataset than on the ${other}. ` : f && `Counted in favour of the ${likelier} dataset. `, pair?.label && `The pair: ${pair.label}.`),
+    pairTable(pair),
     trials.length > 0 && html("details", {}, html("summary", {}, `All ${grouped(trials.length)} explored pairs`),
       html("p", { class: "hint" }, "The value is a bound on a validation split. It ranks pairs; it certifies nothing."),
       html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Explored pairs" },

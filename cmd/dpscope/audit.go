@@ -21,10 +21,12 @@ type auditFlags struct {
 	set *flag.FlagSet
 
 	mechanism, relation, pair, finder, learner, format string
+	guarantee                                          string
 	epsilon, delta, beta                               float64
+	alpha, rho, mu, throughRenyi                       float64
 	samples, explore, trials, workers                  int
 	seed                                               uint64
-	strict                                             bool
+	strict, anytime                                    bool
 	params                                             core.Params
 }
 
@@ -33,8 +35,14 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	s := f.set
 	s.SetOutput(stderr)
 	s.StringVar(&f.mechanism, "mechanism", "", "mechanism to audit (dpscope list shows all)")
-	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0; default: what the mechanism claims at its parameters")
+	s.StringVar(&f.guarantee, "guarantee", "", "kind of the claim: pure, approximate, renyi, zcdp or gaussian-dp; default: the kind that -alpha, -rho or -mu belongs to, else (epsilon, delta)")
+	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0; default: what the mechanism claims at its parameters, or what that implies")
 	s.Float64Var(&f.delta, "delta", 0, "claimed delta, in [0, 1); default: the delta of the mechanism's own claim, 0 for most")
+	s.Float64Var(&f.alpha, "alpha", 0, "order of a Rényi claim, above 1")
+	s.Float64Var(&f.rho, "rho", 0, "claimed rho of zCDP, above 0")
+	s.Float64Var(&f.mu, "mu", 0, "claimed mu of Gaussian DP, above 0")
+	s.Float64Var(&f.throughRenyi, "through-renyi", 0, "test a pure claim through its Rényi divergence of this order, above 1, instead of an event")
+	s.BoolVar(&f.anytime, "anytime", false, "a bound that is valid at any time: the run ends when the claim is refuted, and may be stopped (Ctrl-C) with its bound intact; -samples is then the most that it draws")
 	s.Func("param", "parameter of the mechanism as name=value; may be given more than once", func(v string) error {
 		name, value, err := core.ParseParam(v)
 		if err == nil {
@@ -77,22 +85,15 @@ func (f *auditFlags) plan() (core.Plan, error) {
 			return p, &core.InputError{Field: "-" + n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("at least %v", n.least)}
 		}
 	}
-	if given["epsilon"] || given["delta"] {
-		p.Claim = &core.Claim{Epsilon: f.epsilon, Delta: f.delta}
-		if given["epsilon"] {
-			if err := core.DPClaim(f.epsilon, 0).Validate(); err != nil {
-				return p, err
-			}
-		}
-		if math.IsNaN(f.delta) || f.delta < 0 || f.delta >= 1 {
-			return p, core.DPClaim(1, f.delta).Validate()
-		}
-		if given["delta"] && f.delta == 0 {
-			if p.Claim.Kind = core.Pure; !given["epsilon"] {
-				return p, &core.InputError{Field: "-epsilon", Found: "absent", Want: "given together with -delta 0"}
-			}
-		}
+	claim, err := f.claim(given)
+	if err != nil {
+		return p, err
 	}
+	p.Claim = claim
+	if given["through-renyi"] && !(f.throughRenyi > 1) {
+		return p, &core.InputError{Field: "-through-renyi", Found: fmt.Sprint(f.throughRenyi), Want: "an order: a finite number above 1"}
+	}
+	p.ThroughRenyi, p.Anytime = f.throughRenyi, f.anytime
 	if f.pair != "" {
 		pair, err := core.ParsePair([]byte(f.pair))
 		if err != nil {
@@ -101,6 +102,43 @@ func (f *auditFlags) plan() (core.Plan, error) {
 		p.Pair = &pair
 	}
 	return p, nil
+}
+
+// claim makes the claim that the flags ask for, nil if they ask for none.
+func (f *auditFlags) claim(given map[string]bool) (*core.Claim, error) {
+	asked := given["guarantee"]
+	for _, x := range []struct {
+		name  string
+		value float64
+	}{{"epsilon", f.epsilon}, {"rho", f.rho}, {"mu", f.mu}} {
+		asked = asked || given[x.name]
+		if given[x.name] && !(x.value > 0 && !math.IsInf(x.value, 1)) {
+			return nil, &core.InputError{Field: x.name, Found: fmt.Sprint(x.value), Want: "a finite number above 0"}
+		}
+	}
+	if given["alpha"] && !(f.alpha > 1 && !math.IsInf(f.alpha, 1)) {
+		return nil, &core.InputError{Field: "alpha", Found: fmt.Sprint(f.alpha), Want: "a finite number above 1"}
+	}
+	if math.IsNaN(f.delta) || f.delta < 0 || f.delta >= 1 {
+		return nil, core.DPClaim(1, f.delta).Validate()
+	}
+	if !asked && !given["alpha"] && !given["delta"] {
+		return nil, nil
+	}
+	c := &core.Claim{Kind: core.ClaimKind(f.guarantee), Epsilon: f.epsilon, Delta: f.delta, Alpha: f.alpha, Rho: f.rho, Mu: f.mu}
+	if c.Kind == "" {
+		switch {
+		case given["alpha"]:
+			c.Kind = core.Renyi
+		case given["rho"]:
+			c.Kind = core.ZCDP
+		case given["mu"]:
+			c.Kind = core.GaussianDP
+		case given["delta"] && f.delta == 0:
+			c.Kind = core.Pure
+		}
+	}
+	return c, nil
 }
 
 // parse reads the arguments; the exit code counts when ok is false.
@@ -246,7 +284,11 @@ func (m *meter) progress(p core.Progress) {
 	}
 	line += fmt.Sprintf(", %.3g outputs/s", float64(p.Rows)/max(m.last, 1e-3))
 	if p.Provisional != nil {
-		line += fmt.Sprintf(", epsilon >= %.3f so far, not certified", *p.Provisional)
+		how := "not certified"
+		if p.Valid {
+			how = "valid if stopped now"
+		}
+		line += fmt.Sprintf(", %s >= %.3f so far, %s", p.Quantity, *p.Provisional, how)
 	}
 	pad := max(0, m.wide-len(line))
 	m.wide = len(line)

@@ -67,10 +67,13 @@ func (c *coordinator) check(m message) (message, error) {
 type reported struct {
 	Report json.RawMessage `json:"report"`
 	// Text is the report in canonical form, to be saved as it is.
-	Text  string         `json:"text"`
-	Facts []core.FactRow `json:"facts"`
-	Error string         `json:"error"` // of a run that failed
-	Newer bool           `json:"newer"` // of a newer version than this program knows
+	Text      string              `json:"text"`
+	Facts     []core.FactRow      `json:"facts"`
+	Certified []core.CertifiedRow `json:"certified"`
+	Published []core.PublishedRow `json:"published"`
+	Curves    core.Curves         `json:"curves"`
+	Error     string              `json:"error"` // of a run that failed
+	Newer     bool                `json:"newer"` // of a newer version than this program knows
 }
 
 func reportAnswer(r core.Report, failure error, newer bool) (message, error) {
@@ -90,7 +93,8 @@ func reportAnswer(r core.Report, failure error, newer bool) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	out := reported{Report: text, Text: string(text), Facts: core.Facts(r), Newer: newer}
+	out := reported{Report: text, Text: string(text), Facts: core.Facts(r), Certified: core.CertifiedRows(r), Published: core.PublishedRows(r),
+		Curves: core.ReportCurves(r), Newer: newer}
 	if failure != nil {
 		out.Error = failure.Error()
 	}
@@ -138,8 +142,8 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 	}
 	tell := newThrottle(c.now, c.progressTo(m.ID))
 	watch := &watched{Worker: c.crew, tell: tell, progress: core.Progress{Phase: core.Certifying, Trial: len(r.Trials), Trials: len(r.Trials)}}
-	if len(r.Results) > 0 && r.Results[0].Counts != nil {
-		watch.progress.Total = r.Results[0].Counts.N1 + r.Results[0].Counts.N0
+	if e := r.Evidence; len(r.Results) > 0 && e != nil && e.Table != nil {
+		watch.progress.Total = 2 * e.Table.Pairs()
 		if r.Results[0].LowerBound != nil {
 			watch.progress.Total += 2 * len(r.Trials) * r.Settings.Explore
 		}

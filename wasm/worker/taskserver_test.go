@@ -97,7 +97,8 @@ func TestTaskServerRefuses(t *testing.T) {
 			{"", "task is empty"},
 			{"{", "cut off"},
 			{`{"version":2,"kind":"explore","plan":{"version":1,"mechanism":"svt4","seed":1}}`, "task version is 2"},
-			{`{"version":1,"kind":"dance","plan":{"version":1,"mechanism":"svt4","seed":1}}`, "pair"},
+			{`{"version":1,"kind":"dance","plan":{"version":1,"mechanism":"svt4","seed":1}}`, "task kind"},
+			{`{"version":1,"kind":"certify","plan":{"version":1,"mechanism":"svt4","seed":1}}`, "pair"},
 			{bursting, "burst"},
 		} {
 			port.post(message{Type: msgTask, ID: i, JSON: c.task})

@@ -1,0 +1,399 @@
+package core
+
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// Certified is what was made of a table of certification pairs, by what
+// exploration prepared. Findings have no words yet.
+type Certified struct {
+	Findings  []Finding             `json:"findings"` // the goal's own first
+	Renyi     []RenyiFinding        `json:"renyi"`
+	Tradeoff  []bound.TradeoffPoint `json:"tradeoff"`
+	Published []Published           `json:"published"`
+	Power     *Power                `json:"power,omitempty"` // absent where the claim is refuted
+}
+
+// certificate is one computation of all bounds.
+type certificate struct {
+	audit    *Audit
+	prepared Prepared
+	table    bound.Table
+	explored bound.Table
+	beta     float64
+}
+
+// certifyTable computes every bound from one table. In an anytime run the goal's
+// bound is that of a single look; the run replaces it by what its looks gave.
+func (c certificate) all() Certified {
+	p := c.audit.Plan
+	out := Certified{Renyi: c.renyi()}
+	goal := p.goal()
+	ids := []Quantity{goal}
+	for _, id := range []Quantity{Epsilon, Delta, RenyiEpsilon, Rho, Mu, GaussianEpsilon} {
+		if id != goal {
+			ids = append(ids, id)
+		}
+	}
+	for _, id := range ids {
+		if f, ok := c.finding(id, out); ok {
+			out.Findings = append(out.Findings, f)
+		}
+	}
+	if !p.Anytime {
+		out.Tradeoff = c.tradeoff()
+	}
+	out.Published = c.published()
+	if !p.Anytime && *out.Findings[0].LowerBound <= p.Claim.limit() {
+		out.Power = c.power()
+	}
+	return out
+}
+
+// finding computes one row; false where there is none.
+func (c certificate) finding(id Quantity, sofar Certified) (Finding, bool) {
+	p, pr := c.audit.Plan, c.prepared
+	eps, delta := c.audit.dpLimits()
+	f := Finding{ID: id, Confidence: 1 - c.beta}
+	var lower float64
+	switch id {
+	case Epsilon:
+		f.Delta = delta
+		c.onEvent(&f, pr.Event)
+		lower = c.epsilon(&f)
+	case Delta:
+		f.Epsilon = eps
+		c.onEvent(&f, pr.DeltaEvent)
+		lower = c.delta(&f, pr.DeltaEvent, eps)
+	case Mu:
+		c.onEvent(&f, pr.MuEvent)
+		f.Assumption = assumeMu
+		lower = c.mu(&f)
+	case GaussianEpsilon:
+		if delta == 0 {
+			return f, false
+		}
+		for _, m := range sofar.Findings {
+			if m.ID == Mu {
+				f.Delta, f.Method, f.Direction, f.Assumption = delta, m.Method, m.Direction, assumeGaussian
+				lower = bound.GaussianEpsilon(*m.LowerBound, delta)
+			}
+		}
+	case RenyiDivergence:
+		lower = c.goalRenyi(&f)
+	case RenyiEpsilon:
+		if pr.Goal != nil && p.goal() == RenyiEpsilon {
+			lower = bound.EpsilonFromRenyi(c.goalRenyi(&f), f.Alpha)
+			break
+		}
+		for _, r := range sofar.Renyi {
+			if e := bound.EpsilonFromRenyi(r.Lower, r.Alpha); f.Method == "" || e > lower {
+				lower, f.Alpha, f.Method, f.Direction = e, r.Alpha, r.Method, r.Direction
+			}
+		}
+	case Rho:
+		if pr.Goal != nil && p.goal() == Rho {
+			lower = floorTo(c.goalRenyi(&f)/f.Alpha, 6)
+			break
+		}
+		for _, r := range sofar.Renyi {
+			if x := r.Lower / r.Alpha; f.Method == "" || x > lower {
+				lower, f.Alpha, f.Method, f.Direction = x, r.Alpha, r.Method, r.Direction
+			}
+		}
+		lower = floorTo(lower, 6)
+	}
+	lower = lowerBound(lower)
+	f.LowerBound = &lower
+	return f, true
+}
+
+// What a bound assumes beyond independent runs of the mechanism.
+const (
+	assumeMu       = "refutes every smaller mu of Gaussian DP; as a measure of privacy it holds only if the trade-off is Gaussian"
+	assumeGaussian = "holds only if the trade-off is Gaussian"
+)
+
+// onEvent fills in the counts of an event.
+func (c certificate) onEvent(f *Finding, cut Cut) {
+	n, explored := cut.counts(c.table), cut.counts(c.explored)
+	f.Event, f.Counts, f.Explored, f.Direction = &Event{Edge: cut.Edge, Above: cut.Above}, &n, &explored, cut.direction()
+}
+
+// pairs are the pair counts of an event: both in, first only, second only, none.
+func (c certificate) pairs(cut Cut) (n11, n10, n01, n00 int) {
+	return cut.side(c.table).PairCounts(cut.bins(c.table.Bins))
+}
+
+func (c certificate) epsilon(f *Finding) float64 {
+	p, n := c.audit.Plan, *f.Counts
+	if ratio := (float64(n.X)/float64(n.N1) - f.Delta) / (float64(n.Y) / float64(n.N0)); ratio > 0 && !math.IsInf(ratio, 1) {
+		e := stream.Log(ratio)
+		f.Estimate = &e
+	}
+	own := p.goal() == Epsilon
+	if p.Anytime {
+		claim := 1.0
+		if own {
+			claim = p.Claim.Epsilon
+		}
+		m := bound.NewMonitor(claim, f.Delta, c.beta)
+		m.Observe(c.pairs(c.prepared.Event))
+		f.Method = bound.MethodEventMixture
+		return floorTo(m.LowerBound(), 6)
+	}
+	b := bound.Certify(n, *f.Explored, f.Delta, c.beta)
+	f.Method, f.Split = b.Method, b.Split
+	if own && max(n.N1, n.N0) <= bound.ExactReach {
+		v := bound.ClaimPValue(n, p.Claim.Epsilon, f.Delta, c.beta)
+		f.PValue = &v
+	}
+	return b.Epsilon
+}
+
+func (c certificate) delta(f *Finding, cut Cut, eps float64) float64 {
+	n := *f.Counts
+	e := float64(n.X)/float64(n.N1) - float64(math.Exp(eps)*float64(n.Y))/float64(n.N0)
+	f.Estimate = &e
+	t, in := cut.side(c.table), indicator(cut, c.table.Bins)
+	switch {
+	case c.audit.Plan.Anytime:
+		m := bound.NewDeltaMonitor(in, eps, c.beta)
+		m.Observe(t)
+		f.Method = bound.MethodScoreMixture
+		return m.LowerBound()
+	case c.prepared.DeltaStake > 0:
+		f.Method = bound.MethodPairedBetting
+		return bound.ScoreDelta(t, in, eps, c.beta, c.prepared.DeltaStake)
+	}
+	f.Method = bound.MethodClopperPearson
+	return floorTo(bound.LowerDelta(n, eps, c.beta), 9)
+}
+
+func (c certificate) mu(f *Finding) float64 {
+	n := *f.Counts
+	if e := normalQuantile(n.X, n.N1) - normalQuantile(n.Y, n.N0); e > 0 {
+		f.Estimate = &e
+	}
+	if c.audit.Plan.Anytime {
+		m := bound.NewDeltaMonitor(indicator(c.prepared.MuEvent, c.table.Bins), c.prepared.MuEpsilon, c.beta)
+		m.Observe(c.prepared.MuEvent.side(c.table))
+		f.Method = bound.MethodScoreMixture
+		return bound.GaussianMuFromDelta(m.LowerBound(), c.prepared.MuEpsilon)
+	}
+	f.Method = bound.MethodGaussianMu
+	if c.audit.Plan.goal() == Mu {
+		v := bound.GaussianPValue(n, c.audit.Claim.Mu)
+		f.PValue = &v
+	}
+	return bound.GaussianMu(n, c.beta)
+}
+
+// goalRenyi bounds the divergence of the goal's own order.
+func (c certificate) goalRenyi(f *Finding) float64 {
+	d := *c.prepared.Goal
+	t := d.side(c.table)
+	f.Alpha, f.Method, f.Direction = d.Alpha, d.Method, directionOf(d.Reversed)
+	e, _ := renyiEstimate(t, d.H, d.Alpha)
+	e = c.audit.fromDivergence(e, d.Alpha)
+	f.Estimate = &e
+	if c.audit.Plan.Anytime {
+		m := bound.NewRenyiMonitor(d.H, d.Alpha, c.beta)
+		m.Observe(t)
+		f.Method = bound.MethodRenyiMixture
+		return m.LowerBound()
+	}
+	claimed, _ := c.audit.Claim.impliedRenyi(d.Alpha)
+	v := bound.RenyiPValue(t, d.RenyiPlan, claimed)
+	f.PValue = &v
+	return bound.Renyi(t, d.RenyiPlan, c.beta)
+}
+
+// fromDivergence turns a divergence of order alpha into the goal.
+func (a *Audit) fromDivergence(d, alpha float64) float64 {
+	switch a.Plan.goal() {
+	case Rho:
+		return d / alpha
+	case RenyiEpsilon:
+		return bound.EpsilonFromRenyi(d, alpha)
+	}
+	return d
+}
+
+// renyi bounds all orders together.
+func (c certificate) renyi() []RenyiFinding {
+	out := make([]RenyiFinding, len(c.prepared.Renyi))
+	share := c.beta / float64(len(out))
+	for i, d := range c.prepared.Renyi {
+		f := RenyiFinding{Alpha: d.Alpha, Method: d.Method, Beta: share, Direction: directionOf(d.Reversed)}
+		t := d.side(c.table)
+		if c.audit.Plan.Anytime {
+			m := bound.NewRenyiMonitor(d.H, d.Alpha, share)
+			m.Observe(t)
+			f.Lower, f.Method = m.LowerBound(), bound.MethodRenyiMixture
+		} else {
+			f.Lower = bound.Renyi(t, d.RenyiPlan, share)
+		}
+		f.Lower = lowerBound(f.Lower)
+		f.Estimate, _ = renyiEstimate(t, d.H, d.Alpha)
+		// The divergence grows with the order, so what holds of a smaller one
+		// holds here.
+		for _, below := range out[:i] {
+			if below.Direction == f.Direction && below.Lower > f.Lower {
+				f.Lower, f.Method = below.Lower, below.Method
+			}
+		}
+		out[i] = f
+	}
+	return out
+}
+
+// tradeoff is the band of the event's direction. Bins enter the rejection region
+// from where the numerator's side is likelier.
+func (c certificate) tradeoff() []bound.TradeoffPoint {
+	order := make([]int, c.table.Bins)
+	for k := range order {
+		order[k] = len(order) - 1 - k
+		if c.prepared.Event.Reversed {
+			order[k] = k
+		}
+	}
+	points := bound.TradeoffBand(c.prepared.Event.side(c.table), order, c.beta)
+	for i, q := range points {
+		points[i].FPRLower, points[i].FNRLower = floorTo(q.FPRLower, 9), floorTo(q.FNRLower, 9)
+		points[i].FPRUpper, points[i].FNRUpper = min(1, -floorTo(-q.FPRUpper, 9)), min(1, -floorTo(-q.FNRUpper, 9))
+		points[i].FPR, points[i].FNR = roundTo(q.FPR, 9), roundTo(q.FNR, 9)
+	}
+	return points
+}
+
+// published computes the published forms beside what certifies.
+func (c certificate) published() []Published {
+	p := c.audit.Plan
+	eps, delta := c.audit.dpLimits()
+	t := c.prepared.Event.side(c.table)
+	var out []Published
+	add := func(p Published, value float64) {
+		if !math.IsInf(value, 0) && !math.IsNaN(value) {
+			p.Value = floorTo(value, 6)
+			out = append(out, p)
+		}
+	}
+	fault := "its error exceeds the nominal one near p = delta; none where the second side was never seen"
+	if delta == 0 {
+		fault = "valid only in the limit of many outputs; none where the second side was never seen"
+	}
+	add(Published{ID: Epsilon, Delta: delta, Method: bound.MethodKatz, Fault: fault}, bound.Katz(c.prepared.Event.counts(c.table), delta, c.beta))
+	var d *DirectedPlan
+	if d = c.prepared.Goal; d == nil {
+		for i := range c.prepared.Renyi {
+			if c.prepared.Renyi[i].Alpha == 2 {
+				d = &c.prepared.Renyi[i]
+			}
+		}
+	}
+	if d != nil {
+		add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: bound.MethodRenyiPublished,
+			Fault: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, bound.PublishedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
+		add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: bound.MethodRenyiCorrected, Fault: "mended, and far looser than what certifies"},
+			bound.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
+	}
+	if n := t.Pairs(); !p.Anytime && n > 0 {
+		// The eta at which this many outputs are what algorithm 3 asks for.
+		eta := math.Sqrt(12 * (1 + math.Exp(2*eps)) / float64(n))
+		if float64(n) >= bound.PublishedHistogramSamples(t.Bins, eps, eta, c.beta)*(1-1e-12) {
+			add(Published{ID: Delta, Epsilon: eps, Method: bound.MethodHistogramPublished, Fault: "its bias is not below eta: equal distributions are reported as a violation on many bins"},
+				lowerBound(bound.HistogramDivergence(t.First(), t.Second(), eps)-eta))
+		}
+		add(Published{ID: Delta, Epsilon: eps, Method: bound.MethodHistogram, Fault: "mended; its slack grows with the root of the number of bins"},
+			bound.HistogramDelta(t.First(), t.Second(), eps, c.beta))
+	}
+	return out
+}
+
+// power says what the sample size could have shown, for a witness as good as
+// the explored one.
+func (c certificate) power() *Power {
+	p := c.audit.Plan
+	n, limit := p.Samples, p.Claim.limit()
+	out := &Power{}
+	var smallest float64
+	switch p.goal() {
+	case Epsilon:
+		_, delta := c.audit.dpLimits()
+		out.LargestBound = bound.MaxCertifiable(n, n, delta, c.beta)
+		if n > bound.ExactReach {
+			smallest = math.Inf(1) // it would take longer than the audit
+			break
+		}
+		smallest = bound.SmallestDetectable(limit, delta, c.beta, n, n, rareRate(c.prepared.Event.counts(c.explored)))
+	case Mu:
+		out.LargestBound = bound.GaussianMu(bound.Counts{X: n, N1: n, Y: 0, N0: n}, c.beta)
+		smallest = smallestMu(limit, n, rareRate(c.prepared.MuEvent.counts(c.explored)), c.beta)
+	default:
+		d := *c.prepared.Goal
+		low, high := 0, 0
+		for k, v := range d.H {
+			if v < d.H[low] {
+				low = k
+			}
+			if v > d.H[high] {
+				high = k
+			}
+		}
+		// All pairs, or a share of them, where the statistic is largest, and
+		// the others where it is smallest: the Berry-Esseen bound is largest
+		// at some spread.
+		most := 0.0
+		for _, others := range []float64{0, 0.0001, 0.001, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5} {
+			best := bound.NewTable(c.table.Bins)
+			best.N[low*best.Bins+high] = int(others * float64(n))
+			best.N[high*best.Bins+low] += n - int(others*float64(n))
+			most = math.Max(most, bound.Renyi(best, d.RenyiPlan, c.beta))
+		}
+		out.LargestBound = c.audit.fromDivergence(most, d.Alpha)
+		// The bound lies below the divergence by about as much as it does on
+		// the exploration outputs.
+		t := d.side(c.explored)
+		value, _ := renyiEstimate(t, d.H, d.Alpha)
+		slack := math.Max(0, value-bound.Renyi(t, d.RenyiPlan, c.beta)) * math.Sqrt(float64(t.Pairs())/float64(n))
+		claimed, _ := c.audit.Claim.impliedRenyi(d.Alpha)
+		smallest = c.audit.fromDivergence(claimed+float64(slack), d.Alpha)
+	}
+	out.LargestBound = lowerBound(out.LargestBound)
+	if !math.IsInf(smallest, 0) && !math.IsNaN(smallest) && out.LargestBound > limit {
+		// Rounded up: it is what could have been seen, not what was.
+		smallest = max(limit, -floorTo(-smallest, 4))
+		out.Smallest = &smallest
+	}
+	return out
+}
+
+// rareRate is the rate of the denominator's side, half a count added.
+func rareRate(explored bound.Counts) float64 {
+	return (float64(explored.Y) + 0.5) / (float64(explored.N0) + 1)
+}
+
+// smallestMu is the smallest mu whose expected counts refute the claim, for an
+// event of that rate on the second dataset; +Inf if there is none.
+func smallestMu(claim float64, n int, rate, beta float64) float64 {
+	y := int(math.Round(rate * float64(n)))
+	shows := func(x int) bool {
+		return bound.GaussianMu(bound.Counts{X: x, N1: n, Y: y, N0: n}, beta) > claim
+	}
+	if !shows(n) {
+		return math.Inf(1)
+	}
+	low, high := y, n
+	for high-low > 1 {
+		if mid := low + (high-low)/2; shows(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return normalQuantile(high, n) - normalQuantile(y, n)
+}

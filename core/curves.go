@@ -1,0 +1,96 @@
+package core
+
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/core/bound"
+)
+
+// Curves are what a report holds to draw besides its chart, with the claim as a
+// line to compare with.
+type Curves struct {
+	Tradeoff *TradeoffCurve `json:"tradeoff,omitempty"`
+	Renyi    *RenyiCurve    `json:"renyi,omitempty"`
+}
+
+// TradeoffCurve is the false negative rate against the false positive rate of
+// the test that takes an output for one of the numerator's dataset. Claimed is a
+// polyline: no test of a mechanism that keeps its claim lies below.
+type TradeoffCurve struct {
+	Points     []bound.TradeoffPoint `json:"points"`
+	Claimed    [][2]float64          `json:"claimed"`
+	ClaimWords string                `json:"claimWords"`
+	Confidence string                `json:"confidence"`
+	Direction  string                `json:"direction"`
+}
+
+// RenyiCurve is the lower bounds on the Rényi divergence against its order.
+// Claimed is a polyline: the divergence of a mechanism that keeps its claim lies
+// on or below.
+type RenyiCurve struct {
+	Points     []RenyiFinding `json:"points"`
+	Claimed    [][2]float64   `json:"claimed"`
+	ClaimWords string         `json:"claimWords"`
+	Confidence string         `json:"confidence"`
+}
+
+// ReportCurves are the curves of a report.
+func ReportCurves(r Report) Curves {
+	var c Curves
+	if len(r.Tradeoff) > 0 && r.Evidence != nil {
+		c.Tradeoff = &TradeoffCurve{Points: r.Tradeoff, Claimed: r.Claim.tradeoff(), ClaimWords: r.Claim.String(),
+			Confidence: percent(1 - r.Settings.Beta), Direction: r.Evidence.Prepared.Event.direction()}
+	}
+	if len(r.Renyi) > 0 {
+		c.Renyi = &RenyiCurve{Points: r.Renyi, Claimed: r.Claim.renyiCurve(r.Renyi), ClaimWords: r.Claim.String(), Confidence: percent(1 - r.Settings.Beta)}
+	}
+	return c
+}
+
+// curveSteps is about how many points a claimed curve has.
+const curveSteps = 160
+
+// tradeoff is the claim as a trade-off function: for (epsilon, delta), proposition
+// 2.4 of Dong, Roth and Su 2022 (Wasserman and Zhou 2010); empty where the claim
+// is none in these terms.
+func (c Claim) tradeoff() [][2]float64 {
+	points := [][2]float64{}
+	switch c.Kind {
+	case Pure, Approximate:
+		corner := (1 - c.Delta) / (1 + math.Exp(c.Epsilon))
+		points = append(points, [2]float64{0, 1 - c.Delta}, [2]float64{corner, corner}, [2]float64{1 - c.Delta, 0})
+		if c.Delta > 0 {
+			points = append(points, [2]float64{1, 0})
+		}
+	case GaussianDP:
+		// Even steps of the normal quantile reach into both corners.
+		points = append(points, [2]float64{0, 1})
+		for i := range curveSteps + 1 {
+			z := -6 - c.Mu + (12+c.Mu)*float64(i)/curveSteps
+			points = append(points, [2]float64{normalCDF(z), normalCDF(-z - c.Mu)})
+		}
+		points = append(points, [2]float64{1, 0})
+	}
+	return points
+}
+
+func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
+// renyiCurve is what the claim implies from the smallest order to the largest.
+func (c Claim) renyiCurve(found []RenyiFinding) [][2]float64 {
+	points := [][2]float64{}
+	lo, hi := math.Inf(1), 0.0
+	for _, f := range found {
+		lo, hi = math.Min(lo, f.Alpha), math.Max(hi, f.Alpha)
+	}
+	for i := range curveSteps + 1 {
+		alpha := lo * math.Pow(hi/lo, float64(i)/curveSteps)
+		if v, ok := c.impliedRenyi(alpha); ok && alpha > 1 {
+			points = append(points, [2]float64{alpha, v})
+		}
+	}
+	if c.Kind == Renyi && c.Alpha <= hi && c.Alpha >= lo {
+		points = append(points, [2]float64{c.Alpha, c.Epsilon})
+	}
+	return points
+}

@@ -1,0 +1,233 @@
+package e2e
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/e2e/browser"
+)
+
+// set types a value into a field of the form, as a user would.
+func set(t *testing.T, tab *browser.Tab, id, value string) {
+	t.Helper()
+	eval[bool](t, tab, fmt.Sprintf(`(() => { const e = document.querySelector("#%s"); e.value = %q;
+		e.dispatchEvent(new Event("input", {bubbles: true})); e.dispatchEvent(new Event("change", {bubbles: true})); return true })()`, id, value))
+}
+
+// claimFields are the fields of the claim that are shown, with their texts.
+const claimFields = `["guarantee", "epsilon", "delta", "alpha", "rho", "mu"].map(id => document.querySelector("#" + id)).filter(e => e.checkVisibility()).map(e => e.id + "=" + e.value).join(" ")`
+
+// TestGuaranteeInForm chooses guarantees: only their fields are shown and go
+// into the address, the others keep their texts, and the address makes the same
+// form again.
+func TestGuaranteeInForm(t *testing.T) {
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1")
+	if got := eval[string](t, tab, claimFields); got != "guarantee= epsilon=1 delta=" {
+		t.Errorf("at first: %s", got)
+	}
+	set(t, tab, "guarantee", "renyi")
+	set(t, tab, "alpha", "4")
+	set(t, tab, "epsilon", "0.7")
+	until(t, tab, `["guarantee=renyi", "alpha=4", "epsilon=0.7"].every(x => location.hash.includes(x))`, 5*time.Second)
+	fragment := eval[string](t, tab, `location.hash`)
+	again := open(t, fragment)
+	for name, tab := range map[string]*browser.Tab{"typed": tab, "from its address": again} {
+		if got, want := eval[string](t, tab, claimFields), "guarantee=renyi epsilon=0.7 alpha=4"; got != want {
+			t.Errorf("%s: the claim reads %q, want %q", name, got, want)
+		}
+	}
+	if now := eval[string](t, again, `location.hash`); now != fragment {
+		t.Errorf("the address %s became %s", fragment, now)
+	}
+
+	set(t, tab, "guarantee", "zcdp")
+	set(t, tab, "rho", "0.3")
+	until(t, tab, `location.hash.includes("rho=0.3") && !/alpha=|epsilon=/.test(location.hash.replace(/p\.[^&]*/g, ""))`, 5*time.Second)
+	set(t, tab, "guarantee", "renyi")
+	until(t, tab, `location.hash.includes("alpha=4") && location.hash.includes("epsilon=0.7") && !location.hash.includes("rho=")`, 5*time.Second)
+
+	// Errors stand at the field that they are about.
+	for _, c := range []struct{ guarantee, id, value string }{{"renyi", "alpha", "1"}, {"renyi", "epsilon", "-2"}, {"zcdp", "rho", "0"}, {"gaussian-dp", "mu", "-1"}, {"pure", "through-renyi", "0.5"}} {
+		set(t, tab, "guarantee", c.guarantee)
+		old := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s").value`, c.id))
+		set(t, tab, c.id, c.value)
+		until(t, tab, fmt.Sprintf(`document.querySelector("#%s").getAttribute("aria-invalid") === "true" && document.querySelector("#%[1]s-error").textContent.includes("above")`, c.id), 5*time.Second)
+		set(t, tab, c.id, old)
+		until(t, tab, fmt.Sprintf(`!document.querySelector("#%s").hasAttribute("aria-invalid")`, c.id), 5*time.Second)
+	}
+
+	short := open(t, "#v=1&mechanism=svt4&guarantee=renyi&samples=3000")
+	if got := eval[string](t, short, claimFields+` + " " + document.querySelector("#samples").value`); got != "guarantee=renyi epsilon= alpha=2 3000" {
+		t.Errorf("from an address without alpha: %s", got)
+	}
+
+	bad := open(t, "#v=1&mechanism=svt4&guarantee=total&anytime=perhaps&samples=3000")
+	until(t, bad, `document.querySelector("#notice").textContent.includes("total") && document.querySelector("#notice").textContent.includes("perhaps")`, 5*time.Second)
+	if got := eval[string](t, bad, claimFields+` + " " + document.querySelector("#samples").value + " " + document.querySelector("#anytime").checked`); got != "guarantee= epsilon= delta= 3000 false" {
+		t.Errorf("after a bad address: %s", got)
+	}
+}
+
+// overflowing names what reaches beyond a window of 360 px, scrollable regions
+// aside.
+const overflowing = `[document.documentElement.scrollWidth > 360 && "page", ...[...document.querySelectorAll("main *")].filter(e => e.checkVisibility() && !e.closest(".scroll, pre, svg, .unseen, thead") && e.getBoundingClientRect().right > 360.5).map(e => e.tagName + "#" + e.id + "." + e.className)].filter(Boolean).join(" ")`
+
+// TestCertifiedAndCurves runs svt4: all that was certified stands in a table,
+// and both charts have their numbers as a table and a sentence, on a small
+// phone too.
+func TestCertifiedAndCurves(t *testing.T) {
+	tab := open(t, svt4+"2")
+	if err := resize(tab, 360, 740); err != nil {
+		t.Fatal(err)
+	}
+	click(t, tab, "#run")
+	finish(t, tab, time.Minute)
+	rows := eval[[][]string](t, tab, `[...document.querySelectorAll("#certified > .carded tbody tr")].map(r => [...r.children].map(c => c.textContent))`)
+	results := eval[[]string](t, tab, `window.dpscope.report.results.map(r => r.quantity)`)
+	if len(rows) < len(results) || len(rows) < 2 {
+		t.Fatalf("%d rows of what was certified, %d results in the report", len(rows), len(results))
+	}
+	for i, row := range rows {
+		if len(row) != 6 {
+			t.Fatalf("row %d has %d cells: %q", i, len(row), row)
+		}
+		for j, cell := range row {
+			if strings.TrimSpace(cell) == "" {
+				t.Errorf("row %d, cell %d is empty: %q", i, j, row)
+			}
+		}
+	}
+	if !strings.Contains(rows[0][1], "exceeds the claim") || !strings.Contains(rows[0][3], "95 %") {
+		t.Errorf("the claim's own row reads %q", rows[0])
+	}
+	for _, c := range []struct{ id, list string }{{"tradeoff", "tradeoff"}, {"renyi", "renyi"}} {
+		if !eval[bool](t, tab, fmt.Sprintf(`document.querySelectorAll("#%s .picture > svg path.estimate").length === 1 && document.querySelector("#%[1]s .picture > svg").getAttribute("aria-label").includes("table")`, c.id)) {
+			t.Errorf("%s: no picture", c.id)
+		}
+		points := eval[int](t, tab, fmt.Sprintf(`window.dpscope.report.%s.length`, c.list))
+		lines := eval[int](t, tab, fmt.Sprintf(`document.querySelectorAll("#%s details tbody tr").length`, c.id))
+		if points == 0 || lines != points {
+			t.Errorf("%s: %d lines in the table, %d points in the report", c.id, lines, points)
+		}
+		if words := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s .chart-words").textContent`, c.id)); !strings.Contains(words, "95 %") {
+			t.Errorf("%s: the sentence reads %q", c.id, words)
+		}
+	}
+	click(t, tab, "#tradeoff input[value=logarithmic]")
+	until(t, tab, `document.querySelector("#tradeoff .picture > svg").getAttribute("aria-label").includes("logarithmic") && [...document.querySelectorAll("#tradeoff .tick")].some(x => x.textContent === "0.01")`, 5*time.Second)
+	if bad := eval[bool](t, tab, `/NaN|Infinity|undefined/.test(document.querySelector("#tradeoff").innerHTML + document.querySelector("#renyi").innerHTML + document.querySelector("#certified").innerHTML)`); bad {
+		t.Error("a chart or the table holds what is no number")
+	}
+	eval[bool](t, tab, `(document.querySelectorAll("#result details").forEach(d => { d.open = true }), true)`)
+	if wide := eval[string](t, tab, overflowing); wide != "" {
+		t.Errorf("wider than 360 px: %s", wide)
+	}
+}
+
+// record notes what the progress panel says of an anytime run, each time its
+// line is drawn anew.
+const record = `(window.seen = [], new MutationObserver(() => {
+	const p = window.dpscope.progress;
+	if (p && p.valid && document.querySelector("#progress-line svg path.estimate")) window.seen.push([p.provisional, document.querySelector("#progress-facts").textContent]);
+}).observe(document.querySelector("#progress-line"), {childList: true}), true)`
+
+type moment struct {
+	Bound float64
+	Words string
+}
+
+func moments(t *testing.T, tab *browser.Tab) []moment {
+	t.Helper()
+	var out []moment
+	for _, m := range eval[[][2]any](t, tab, `window.seen`) {
+		out = append(out, moment{m[0].(float64), m[1].(string)})
+	}
+	return out
+}
+
+// TestAnytimeRefutes: on a broken mechanism the run ends by itself.
+func TestAnytimeRefutes(t *testing.T) {
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=20000000&explore=20000&trials=3&seed=7&workers=2")
+	click(t, tab, "#anytime")
+	until(t, tab, `location.hash.includes("anytime=true")`, 5*time.Second)
+	eval[bool](t, tab, record)
+	click(t, tab, "#run")
+	r := finish(t, tab, 2*time.Minute)
+	if r.Termination.Reason != "refuted" || r.Verdict != "violation" || r.Termination.SamplesUsed >= r.Settings.Samples {
+		t.Errorf("%s: %+v", r.Verdict, r.Termination)
+	}
+	seen := moments(t, tab)
+	if len(seen) == 0 {
+		t.Error("the bound was never drawn")
+	}
+	t.Logf("%d pictures, stopped at %d of %d samples a side", len(seen), r.Termination.SamplesUsed, r.Settings.Samples)
+}
+
+// TestAnytimeStop: the bound climbs in sight, and what was seen is certified
+// when the run is stopped.
+func TestAnytimeStop(t *testing.T) {
+	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=100000000&explore=20000&trials=2&seed=3&workers=2&anytime=true")
+	if !eval[bool](t, tab, `document.querySelector("#anytime").checked`) {
+		t.Error("the switch is off")
+	}
+	eval[bool](t, tab, record)
+	click(t, tab, "#run")
+	until(t, tab, `window.seen.length > 5 && window.seen.at(-1)[0] > window.seen[0][0] && window.seen.at(-1)[0] > 0.1`, time.Minute)
+	click(t, tab, "#stop")
+	r := finish(t, tab, 10*time.Second)
+	seen := moments(t, tab)
+	last := seen[len(seen)-1].Bound
+	for i, m := range seen {
+		if !strings.Contains(m.Words, "valid if stopped now") || i > 0 && m.Bound < seen[i-1].Bound {
+			t.Errorf("moment %d: %+v after %+v", i, m, seen[max(0, i-1)])
+		}
+	}
+	if r.Termination.Reason != "stopped" || r.Results[0].LowerBound == nil || *r.Results[0].LowerBound < last-1e-3 {
+		t.Fatalf("stopped at %v: %s, %+v, %+v", last, r.Verdict, r.Termination, r.Results)
+	}
+	cell := eval[string](t, tab, `document.querySelector("#certified tbody td.bound").textContent`)
+	if !strings.HasPrefix(cell, "0.") && !strings.HasPrefix(cell, "1") || strings.Contains(cell, "exceeds") {
+		t.Errorf("the row of what was certified reads %q, the last bound was %v", cell, last)
+	}
+}
+
+// TestTrainingLeavesThePageFree: while a large network trains, the page's own
+// thread goes on. Training in that thread would be one gap of seconds; what a
+// busy machine does to a gap now and then is let pass.
+func TestTrainingLeavesThePageFree(t *testing.T) {
+	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&learner=mlp-100&samples=20000&explore=20000&trials=2&seed=1&workers=2")
+	eval[bool](t, tab, `(() => {
+		window.gaps = {timer: [], frame: []};
+		const last = {timer: performance.now(), frame: performance.now()};
+		const tick = (kind) => {
+			const now = performance.now();
+			if (document.body.dataset.state === "running") gaps[kind].push(now - last[kind]);
+			last[kind] = now;
+		};
+		setInterval(() => tick("timer"), 10);
+		const step = () => { tick("frame"); requestAnimationFrame(step) };
+		requestAnimationFrame(step);
+		return true })()`)
+	start := time.Now()
+	click(t, tab, "#run")
+	r := finish(t, tab, 3*time.Minute)
+	took := time.Since(start).Seconds()
+	if r.Settings.Learner != "mlp-100" {
+		t.Errorf("the run trained %s", r.Settings.Learner)
+	}
+	gaps := eval[map[string][]float64](t, tab, `window.gaps`)
+	for _, kind := range []string{"timer", "frame"} {
+		g := slices.Sorted(slices.Values(gaps[kind]))
+		if len(g) < 100 {
+			t.Fatalf("%d gaps of the %s in %.1f s", len(g), kind, took)
+		}
+		most, longest := g[len(g)*99/100], g[len(g)-1]
+		t.Logf("%s, a run of %.1f s: %d gaps, 99 %% of them up to %.0f ms, the longest %.0f ms", kind, took, len(g), most, longest)
+		if most > 200 || longest > 1000 {
+			t.Errorf("the page stood still for %.0f ms", longest)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+// What the charts have in common: a picture that is drawn for the width there
+// is, so that its text keeps its size, a legend, and the same numbers as a table.
+import { html, svg, tableRows } from "./element.js";
+
+/**
+ * Paints into a box in the document, at its width now and whenever that changes.
+ * @param {HTMLElement} box
+ * @param {(width: number) => SVGElement} paint
+ * @returns {() => void} paints anew
+ */
+export function responsive(box, paint) {
+  let width = 0, frame = 0;
+  const draw = (anew) => {
+    const now = Math.floor(box.clientWidth);
+    if (now === 0 || (now === width && !anew)) return;
+    width = now;
+    box.replaceChildren(paint(width));
+  };
+  draw(); // a tab in the background has no frames
+  const watch = new ResizeObserver(() => {
+    if (!box.isConnected) {
+      watch.disconnect();
+      return;
+    }
+    // The observer must not change sizes itself.
+    cancelAnimationFrame(frame);
+    frame = requestAnimationFrame(() => draw());
+  });
+  watch.observe(box);
+  return () => draw(true);
+}
+
+/** @param {[sample: any, words: string][]} items samples are shapes on 28 by 16 */
+export const legend = (items) => html("ul", { class: "legend" }, items.filter(Boolean).map(([sample, words]) => html("li", {},
+  svg("svg", { class: "swatch", width: 28, height: 16, viewBox: "0 0 28 16", "aria-hidden": "true" }, sample), words)));
+
+/** Diagonal lines, for a meaning that must not hang on colour alone. */
+export const hatch = (id, kind) => svg("defs", {}, svg("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
+  svg("line", { class: kind, x1: 0, y1: 0, x2: 0, y2: 6 })));
+
+/** A chart's numbers, folded away. */
+export const asTable = (title, head, rows) => html("details", {}, html("summary", {}, title),
+  html("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": title }, html("table", { class: "data" }, tableRows(head, rows))));
