@@ -33,9 +33,10 @@ const usage = `dpscope audits differential privacy.
 Usage:
   dpscope audit -mechanism NAME [-epsilon E] [flags]   search for a violation and certify it
   dpscope verify [-quick] FILE                         replay a report; - is standard input
+  dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
   dpscope list [-format text|json]                     mechanisms, learners, finders and their parameters
   dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page
-  dpscope bench NAME [flags]                           measure: detection, browser
+  dpscope bench NAME [flags]                           measure: detection, anytime, browser, network
   dpscope version
 
 Flags of a command: dpscope COMMAND -h.
@@ -56,6 +57,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return audit(args[1:], stdout, stderr)
 	case "verify":
 		return verify(args[1:], stdin, stdout, stderr)
+	case "account":
+		return accounting(args[1:], stdout, stderr)
 	case "list":
 		return list(args[1:], stdout, stderr)
 	case "serve":
@@ -70,7 +73,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	}
-	return fail(stderr, core.UnknownName("command", args[0], []string{"audit", "verify", "list", "serve", "bench", "version"}))
+	return fail(stderr, core.UnknownName("command", args[0], []string{"audit", "verify", "account", "list", "serve", "bench", "version"}))
 }
 
 // fail prints an error and returns the exit code that goes with it.

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/account"
+)
+
+// accounting is dpscope account: what a mechanism guarantees after sampling,
+// composition and for groups.
+func accounting(args []string, stdout, stderr io.Writer) int {
+	set := flag.NewFlagSet("dpscope account", flag.ContinueOnError)
+	set.SetOutput(stderr)
+	var q account.Query
+	var kinds []string
+	for _, k := range account.Kinds() {
+		kinds = append(kinds, string(k))
+	}
+	mechanism := set.String("mechanism", "", "what is accounted: "+strings.Join(kinds, ", "))
+	optionalVar(set, &q.Sigma, "sigma", "gaussian: standard deviation of the noise")
+	optionalVar(set, &q.Scale, "scale", "laplace: scale of the noise")
+	optionalVar(set, &q.P, "p", "randomised-response: probability of the true answer")
+	optionalVar(set, &q.Epsilon, "epsilon", "pure, approximate, renyi: epsilon of one step")
+	optionalVar(set, &q.StepDelta, "step-delta", "approximate: delta of one step")
+	optionalVar(set, &q.Alpha, "alpha", "renyi: order at which -epsilon holds")
+	optionalVar(set, &q.Rho, "rho", "zcdp: rho of one step")
+	optionalVar(set, &q.Mu, "mu", "gaussian-dp: mu of one step")
+	optionalVar(set, &q.Sensitivity, "sensitivity", "gaussian, laplace: sensitivity of the value; default 1")
+	optionalVar(set, &q.Rate, "rate", "gaussian: Poisson sampling rate of a step, in (0, 1]; default 1")
+	steps, group := 1, 1
+	countVar(set, &steps, "steps", 1, "mechanisms in the composition")
+	countVar(set, &group, "group", 1, "records that a group has")
+	optionalVar(set, &q.Delta, "delta", "delta at which epsilon is asked, in (0, 1); default 1e-5")
+	optionalVar(set, &q.AtEpsilon, "at-epsilon", "epsilon at which delta is asked too, and of gaussian the noise that one step would need")
+	set.Func("orders", "orders of the curve, increasing, such as `2,4,8`; default: 24 up to 512", func(s string) error {
+		q.Orders = nil
+		for field := range strings.SplitSeq(s, ",") {
+			v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
+			if err != nil {
+				return fmt.Errorf("%q must be a number", field)
+			}
+			q.Orders = append(q.Orders, v)
+		}
+		return nil
+	})
+	format := set.String("format", "text", "text or json")
+	if code, ok := parse(set, args, stderr, 0); !ok {
+		return code
+	}
+	if err := checkFormat(*format, "text", "json"); err != nil {
+		return fail(stderr, err)
+	}
+	if *mechanism == "" {
+		return fail(stderr, &core.InputError{Field: "-mechanism", Found: "absent", Want: "one of " + strings.Join(kinds, ", ")})
+	}
+	q.Mechanism, q.Steps, q.Group = account.Kind(*mechanism), &steps, &group
+	if q.Mechanism.Parameters() == nil {
+		return fail(stderr, core.UnknownName("-mechanism", *mechanism, kinds))
+	}
+	a, err := account.Answer(q)
+	if err != nil {
+		return fail(stderr, flagError(err))
+	}
+	if *format == "json" {
+		data, err := core.Canonical(a)
+		if err != nil {
+			return fail(stderr, err)
+		}
+		stdout.Write(data)
+		return exitOK
+	}
+	writeAccount(stdout, a)
+	return exitOK
+}
+
+// optionalVar is a flag for a number that is nil unless given.
+func optionalVar(set *flag.FlagSet, p **float64, name, usage string) {
+	set.Func(name, usage+", a `number`", func(s string) error {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return errors.New("must be a number")
+		}
+		*p = &v
+		return nil
+	})
+}
+
+// flagError names the flag where the account names the field.
+func flagError(err error) error {
+	var in *account.InputError
+	if !errors.As(err, &in) {
+		return err
+	}
+	named := core.InputError(*in)
+	switch named.Field {
+	case "stepDelta":
+		named.Field = "-step-delta"
+	case "atEpsilon":
+		named.Field = "-at-epsilon"
+	case "sigma/sensitivity":
+	default:
+		named.Field = "-" + named.Field
+	}
+	return &named
+}
+
+func writeAccount(w io.Writer, a account.Account) {
+	fmt.Fprintf(w, "%s.\n\n", a.Title)
+	delta := *a.Query.Delta
+	if a.Epsilon != nil {
+		fmt.Fprintf(w, "epsilon = %v holds at delta = %v\n", *a.Epsilon, delta)
+	} else {
+		fmt.Fprintf(w, "no epsilon holds at delta = %v\n", delta)
+	}
+	if a.Delta != nil {
+		fmt.Fprintf(w, "delta = %v holds at epsilon = %v\n", *a.Delta, *a.Query.AtEpsilon)
+	}
+	writeGuarantees(w, "Ways to epsilon", a.Epsilons)
+	writeGuarantees(w, "Ways to delta", a.Deltas)
+	if len(a.Sigmas) > 0 {
+		fmt.Fprintf(w, "\nNoise that one step would need for (%v, %v)\n", *a.Query.AtEpsilon, delta)
+		for _, s := range a.Sigmas {
+			fmt.Fprintf(w, "  sigma = %v  %s (%s)\n", s.Sigma, s.Words, s.Source)
+		}
+	}
+	if len(a.Curve) > 0 {
+		fmt.Fprintf(w, "\nRenyi divergence in nats, by order\n\n")
+		writeChart(w, a.Curve)
+		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+		if a.KL != nil {
+			fmt.Fprintf(t, "1\t%v\t\n", *a.KL)
+		}
+		for _, p := range a.Curve {
+			fmt.Fprintf(t, "%v\t%v\t\n", p.Alpha, p.Divergence)
+		}
+		if a.MaxDivergence != nil {
+			fmt.Fprintf(t, "infinite\t%v\t\n", *a.MaxDivergence)
+		}
+		t.Flush()
+	}
+	for i, note := range a.Notes {
+		if i == 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "Note: %s\n", note)
+	}
+}
+
+func writeGuarantees(w io.Writer, head string, all []account.Guarantee) {
+	if len(all) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s\n", head)
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, g := range all {
+		order := ""
+		if g.Order != nil {
+			order = fmt.Sprintf("order %.4g", *g.Order)
+		}
+		if g.Exact {
+			order = "exact"
+		}
+		fmt.Fprintf(t, "  %s\tepsilon %v\tdelta %v\t%s\t%s\n", g.Method, g.Epsilon, g.Delta, order, g.Source)
+	}
+	t.Flush()
+}
+
+// writeChart draws a curve with logarithmic axes, if it has two points above 0.
+func writeChart(w io.Writer, curve []account.Point) {
+	const width, height = 60, 12
+	var points []account.Point
+	for _, p := range curve {
+		if p.Divergence > 0 {
+			points = append(points, p)
+		}
+	}
+	if len(points) < 2 {
+		return
+	}
+	first, last := points[0], points[len(points)-1]
+	left, right := math.Log(first.Alpha), math.Log(last.Alpha)
+	low, high := math.Log(first.Divergence), math.Log(last.Divergence)
+	if high-low < 1e-9 {
+		low, high = low-0.5, high+0.5
+	}
+	var rows [height][width]rune
+	for i := range rows {
+		for j := range rows[i] {
+			rows[i][j] = ' '
+		}
+	}
+	// Between the points the curve is drawn straight.
+	at, before := 0, 0
+	for j := range width {
+		x := left + (right-left)*float64(j)/(width-1)
+		for at < len(points)-2 && math.Log(points[at+1].Alpha) < x {
+			at++
+		}
+		a, b := points[at], points[at+1]
+		share := (x - math.Log(a.Alpha)) / math.Log(b.Alpha/a.Alpha)
+		y := math.Log(a.Divergence) + share*math.Log(b.Divergence/a.Divergence)
+		row := min(height-1, max(0, int(math.Round((high-y)/(high-low)*(height-1)))))
+		rows[row][j] = '•'
+		for between := row + 1; j > 0 && between < before; between++ {
+			rows[between][j] = '•' // a steep stretch has no gaps
+		}
+		before = row
+	}
+	for i, row := range rows {
+		label := ""
+		switch i {
+		case 0:
+			label = fmt.Sprintf("%.3g", math.Exp(high))
+		case height - 1:
+			label = fmt.Sprintf("%.3g", math.Exp(low))
+		}
+		fmt.Fprintf(w, "  %9s ┤%s\n", label, strings.TrimRight(string(row[:]), " "))
+	}
+	from, to := fmt.Sprintf("%.3g", first.Alpha), fmt.Sprintf("%.3g", last.Alpha)
+	fmt.Fprintf(w, "  %9s └%s\n", "", strings.Repeat("─", width))
+	fmt.Fprintf(w, "  %9s  %s%s%s  (both axes logarithmic)\n\n", "", from, strings.Repeat(" ", max(1, width-len(from)-len(to))), to)
+}

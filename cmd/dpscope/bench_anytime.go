@@ -1,0 +1,365 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"os/signal"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// anytimePlan is what dpscope bench anytime is asked for.
+type anytimePlan struct {
+	Runs  int     `json:"runs"`  // a cell of the first table; the others have a fifth
+	Looks int     `json:"looks"` // a run
+	Pairs int     `json:"pairs"` // at the last look
+	Beta  float64 `json:"beta"`
+	Seed  uint64  `json:"seed"`
+}
+
+const (
+	fewer     = 5    // one run in so many for stopping times and the foil
+	coarser   = 10   // one look in so many for the foil
+	longer    = 10   // stopping times are followed over so many times the pairs
+	alarmBeta = .001 // probability at most that sound monitors are called unsound
+)
+
+// quick is the plan under -quick.
+var quick = anytimePlan{Runs: 200, Looks: 200, Pairs: 2000}
+
+// anytimeAlarms is a line of the first table: a claim that just holds.
+type anytimeAlarms struct {
+	Name   string       `json:"name"`
+	Method bound.Method `json:"method"`
+	Truth  float64      `json:"truth"`
+	Delta  float64      `json:"delta,omitempty"`
+	Alarms int          `json:"falseAlarms"`
+	Runs   int          `json:"runs"`
+	Rate   float64      `json:"rate"`
+	Lower  float64      `json:"rateLower"` // 99 % Clopper-Pearson
+	Upper  float64      `json:"rateUpper"`
+	Above  bool         `json:"significantlyAboveBeta"`
+}
+
+// anytimeStops is a line of the second: a claim of half the truth.
+type anytimeStops struct {
+	Name      string       `json:"name"`
+	Method    bound.Method `json:"method"`
+	Claim     float64      `json:"claim"`
+	Refuted   int          `json:"refuted"`
+	Runs      int          `json:"runs"`
+	Median    int          `json:"medianPairs,omitempty"` // 0: fewer than half the runs refuted it
+	Lower     int          `json:"medianLower,omitempty"` // 99 % interval, by order statistics
+	Upper     int          `json:"medianUpper,omitempty"` // 0: as for the median
+	Reference float64      `json:"referenceMedian,omitempty"`
+}
+
+// anytimePeeks is a line of the third: a fixed-sample test looked at again and
+// again.
+type anytimePeeks struct {
+	Name  string       `json:"name"`
+	Truth float64      `json:"truth"`
+	Any   anytimeShare `json:"atAnyLook"`
+	Last  anytimeShare `json:"atTheLastLook"`
+}
+
+// anytimeShare is a share of runs with its 99 % Clopper-Pearson interval.
+type anytimeShare struct {
+	Count int     `json:"count"`
+	Runs  int     `json:"runs"`
+	Lower float64 `json:"rateLower"`
+	Upper float64 `json:"rateUpper"`
+}
+
+// anytimeResult is all of them.
+type anytimeResult struct {
+	Bench  string          `json:"bench"`
+	Plan   anytimePlan     `json:"plan"`
+	Alarms []anytimeAlarms `json:"alarms"`
+	Stops  []anytimeStops  `json:"stops"`
+	Peeks  []anytimePeeks  `json:"peeks"`
+	// MostAlarms is the largest number of false alarms of a cell that is not
+	// significantly above beta, by exact binomial tests that share AlarmBeta
+	// equally (Bonferroni).
+	MostAlarms int      `json:"mostAlarms"`
+	AlarmBeta  float64  `json:"alarmBeta"`
+	Above      []string `json:"aboveBeta"`
+}
+
+// benchAnytime simulates monitors under continuous looks: how often they refute
+// a claim that just holds, and how soon one that does not.
+func benchAnytime(args []string, stdout, stderr io.Writer) int {
+	set := flag.NewFlagSet("dpscope bench anytime", flag.ContinueOnError)
+	set.SetOutput(stderr)
+	plan := anytimePlan{Seed: 1}
+	countVar(set, &plan.Runs, "runs", 1500, "runs of each claim that just holds")
+	countVar(set, &plan.Looks, "looks", 1000, "looks in a run, at every pair at first, then at equal ratios")
+	countVar(set, &plan.Pairs, "pairs", 20_000, "pairs in a run")
+	set.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of the monitors")
+	set.Var((*seedValue)(&plan.Seed), "seed", "seed of all randomness, a whole `number`")
+	workers := set.Int("workers", 0, "parallel workers; 0: one a processor. The result does not depend on it")
+	format := set.String("format", "text", "text or json")
+	brief := set.Bool("quick", false, fmt.Sprintf("-runs %d -looks %d -pairs %d where they are not given", quick.Runs, quick.Looks, quick.Pairs))
+	if code, ok := parse(set, args, stderr, 0); !ok {
+		return code
+	}
+	if *brief {
+		given := map[string]bool{}
+		set.Visit(func(f *flag.Flag) { given[f.Name] = true })
+		for _, n := range []struct {
+			name  string
+			to    *int
+			value int
+		}{{"runs", &plan.Runs, quick.Runs}, {"looks", &plan.Looks, quick.Looks}, {"pairs", &plan.Pairs, quick.Pairs}} {
+			if !given[n.name] {
+				*n.to = n.value
+			}
+		}
+	}
+	if err := checkFormat(*format, "text", "json"); err != nil {
+		return fail(stderr, err)
+	}
+	n, err := workerCount(*workers)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	if err := plan.validate(); err != nil {
+		return fail(stderr, err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	w := workshop{ctx: ctx, workers: n, say: func(format string, a ...any) {
+		if isTerminal(stderr) {
+			fmt.Fprintf(stderr, format+"\n", a...)
+		}
+	}}
+	result, err := plan.measure(w, anytimeCells())
+	if err != nil {
+		return fail(stderr, err)
+	}
+	if *format == "json" {
+		data, err := core.Canonical(result)
+		if err != nil {
+			return fail(stderr, err)
+		}
+		stdout.Write(data)
+	} else {
+		result.print(stdout)
+	}
+	if len(result.Above) > 0 {
+		return exitViolation
+	}
+	return exitOK
+}
+
+func (p anytimePlan) validate() error {
+	for _, n := range []struct {
+		name        string
+		value       int
+		least, most int
+	}{
+		{"-runs", p.Runs, fewer, 1e6},
+		{"-pairs", p.Pairs, coarser, 1e8},
+		{"-looks", p.Looks, coarser, min(p.Pairs, 1e6)},
+	} {
+		if n.value < n.least || n.value > n.most {
+			e := &core.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [%d, %d]", n.least, n.most)}
+			if n.name == "-looks" && n.value > p.Pairs {
+				e.Remedy = "there is at most one look a pair; raise -pairs"
+			}
+			return e
+		}
+	}
+	// Monitors allow any beta; the foil's exact test and its comparison do not
+	// make sense beyond one half.
+	if !(p.Beta >= 1e-6 && p.Beta <= 0.5) {
+		return &core.InputError{Field: "-beta", Found: fmt.Sprint(p.Beta), Want: "in [1e-06, 0.5]"}
+	}
+	return nil
+}
+
+// measure runs all experiments.
+func (p anytimePlan) measure(w workshop, cells []anytimeCell) (anytimeResult, error) {
+	r := anytimeResult{Bench: "anytime", Plan: p, AlarmBeta: alarmBeta, Above: []string{}}
+	level := alarmBeta / float64(len(cells))
+	for r.MostAlarms < p.Runs && !significant(r.MostAlarms+1, p.Runs, level, p.Beta) {
+		r.MostAlarms++
+	}
+	few := max(1, p.Runs/fewer)
+	for _, c := range cells {
+		times := lookTimes(p.Looks, p.Pairs)
+		alarms, err := w.count(p.Runs, func(run int) bool { return p.stop(c, "alarm", run, c.truth, times) > 0 })
+		if err != nil {
+			return r, err
+		}
+		row := anytimeAlarms{Name: c.name, Method: c.method, Truth: c.truth, Delta: c.delta, Alarms: alarms, Runs: p.Runs,
+			Rate: float64(alarms) / float64(p.Runs), Above: alarms > r.MostAlarms}
+		row.Lower, row.Upper = interval(alarms, p.Runs)
+		r.Alarms = append(r.Alarms, row)
+		w.say("%s: %d false alarms in %d runs", c.name, alarms, p.Runs)
+		if row.Above {
+			r.Above = append(r.Above, c.name)
+		}
+		if c.stops {
+			row, err := p.stops(w, c, few)
+			if err != nil {
+				return r, err
+			}
+			r.Stops = append(r.Stops, row)
+			w.say("%s: half of the truth refuted after %d pairs (median)", c.name, row.Median)
+		}
+		if c.peeks {
+			row, err := p.peeks(w, c, few)
+			if err != nil {
+				return r, err
+			}
+			r.Peeks = append(r.Peeks, row)
+			w.say("%s: %d false alarms in %d runs of a fixed-sample test", c.name, row.Any.Count, few)
+		}
+	}
+	return r, nil
+}
+
+// significant reports whether an exact binomial test at this level refutes that
+// the rate is at most beta.
+func significant(alarms, runs int, level, beta float64) bool {
+	return bound.LowerProportion(alarms, runs, level) > beta
+}
+
+// interval is the two-sided 99 % Clopper-Pearson interval.
+func interval(k, n int) (lower, upper float64) {
+	return bound.LowerProportion(k, n, 0.005), bound.UpperProportion(k, n, 0.005)
+}
+
+func share(k, n int) anytimeShare {
+	s := anytimeShare{Count: k, Runs: n}
+	s.Lower, s.Upper = interval(k, n)
+	return s
+}
+
+// stop runs one monitor and returns the number of pairs after which it refutes
+// the claim, 0 if it does not.
+func (p anytimePlan) stop(c anytimeCell, purpose string, run int, claim float64, times []int) int {
+	s := stream.New(stream.Key{Seed: p.Seed, Purpose: "anytime/" + purpose + "/" + c.name, Trial: run})
+	refuted := c.watch(claim, p.Beta)
+	t := bound.NewTable(c.law.bins)
+	last := 0
+	for _, n := range times {
+		c.law.draw(s, t, n-last)
+		if last = n; refuted(t) {
+			return n
+		}
+	}
+	return 0
+}
+
+// stops measures how soon half of the truth is refuted.
+func (p anytimePlan) stops(w workshop, c anytimeCell, runs int) (anytimeStops, error) {
+	times := lookTimes(p.Looks, longer*p.Pairs)
+	at := make([]int, runs)
+	refuted, err := w.count(runs, func(run int) bool {
+		at[run] = p.stop(c, "stop", run, c.truth/2, times)
+		return at[run] > 0
+	})
+	row := anytimeStops{Name: c.name, Method: c.method, Claim: c.truth / 2, Refuted: refuted, Runs: runs, Reference: c.reference}
+	if err != nil {
+		return row, err
+	}
+	for i, n := range at {
+		if n == 0 {
+			at[i] = math.MaxInt // never comes last
+		}
+	}
+	slices.Sort(at)
+	row.Lower, row.Median, row.Upper = medianInterval(at)
+	return row, nil
+}
+
+// medianInterval returns the median (the lower of two) of sorted numbers and its
+// distribution-free 99 % interval, from 1 on where the runs are too few for a
+// lower end; 0 for what is never or not known.
+func medianInterval(sorted []int) (lower, median, upper int) {
+	n := len(sorted)
+	at := func(i int) int {
+		if i < 0 {
+			return 1
+		}
+		if i >= n || sorted[i] == math.MaxInt {
+			return 0
+		}
+		return sorted[i]
+	}
+	// P(Bin(n, 1/2) <= rank-1) is at most .005.
+	rank := 0
+	for rank < n && bound.UpperProportion(rank, n, 0.005) <= 0.5 {
+		rank++
+	}
+	return at(rank - 1), at((n - 1) / 2), at(n - rank)
+}
+
+// peeks looks at the fixed-sample test as if it were a monitor.
+func (p anytimePlan) peeks(w workshop, c anytimeCell, runs int) (anytimePeeks, error) {
+	times := lookTimes(p.Looks/coarser, p.Pairs)
+	var last atomic.Int64
+	ever, err := w.count(runs, func(run int) bool {
+		s := stream.New(stream.Key{Seed: p.Seed, Purpose: "anytime/peek/" + c.name, Trial: run})
+		t := bound.NewTable(c.law.bins)
+		seen, ever := 0, false
+		for i, n := range times {
+			c.law.draw(s, t, n-seen)
+			seen = n
+			if ever && i < len(times)-1 {
+				continue
+			}
+			if bound.Exact(t.Event([]bool{false, true}), c.delta, p.Beta) > c.truth {
+				ever = true
+				if i == len(times)-1 {
+					last.Add(1)
+				}
+			}
+		}
+		return ever
+	})
+	return anytimePeeks{Name: c.name, Truth: c.truth, Any: share(ever, runs), Last: share(int(last.Load()), runs)}, err
+}
+
+// workshop spreads runs over goroutines.
+type workshop struct {
+	ctx     context.Context
+	workers int
+	say     func(format string, a ...any) // progress
+}
+
+// count is how many of the runs 0, 1, ... report true.
+func (w workshop) count(runs int, do func(run int) bool) (int, error) {
+	var next, yes atomic.Int64
+	var group sync.WaitGroup
+	for range min(w.workers, runs) {
+		group.Go(func() {
+			for w.ctx.Err() == nil {
+				run := int(next.Add(1)) - 1
+				if run >= runs {
+					return
+				}
+				if do(run) {
+					yes.Add(1)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if w.ctx.Err() != nil {
+		return 0, errors.New("stopped before the end; no result")
+	}
+	return int(yes.Load()), nil
+}
