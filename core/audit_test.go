@@ -17,7 +17,7 @@ import (
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
-var catalogue = core.Catalogue{Mechanisms: mechanisms.All, Learners: estimators.Registry(), Finders: finder.All}
+var catalogue = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finder.Registry()}
 
 func audit(t *testing.T, plan core.Plan, workers int) core.Report {
 	t.Helper()
@@ -33,7 +33,7 @@ func audit(t *testing.T, plan core.Plan, workers int) core.Report {
 // at its default parameters. The seeds are fixed; a fault that is this loud
 // would be missed by chance in far less than one run in a hundred.
 func TestBrokenMechanismsAreCaught(t *testing.T) {
-	for _, m := range mechanisms.All {
+	for _, m := range mechanisms.All() {
 		if m.Fault == "" {
 			continue
 		}
@@ -41,6 +41,9 @@ func TestBrokenMechanismsAreCaught(t *testing.T) {
 			plan := core.Plan{Mechanism: m.Name, Samples: 50_000, Trials: 6, Finder: "candidates", Seed: 3}
 			if m.Name == "gaussian-mean-raw-denominator" {
 				plan.Claim = &core.Claim{Epsilon: 0.01} // at 1 it keeps its claim on every pair known
+			}
+			if m.Name == "laplace-float" {
+				plan.Learner = "float-bits" // what is broken is the last bits
 			}
 			r := audit(t, plan, 2)
 			if r.Verdict != core.Violation {
@@ -51,16 +54,22 @@ func TestBrokenMechanismsAreCaught(t *testing.T) {
 }
 
 // TestPrivateMechanismsAreNotFlagged: at beta = 0.001 each of the runs flags a
-// mechanism that keeps its claim with probability at most 0.001, about 0.03
+// mechanism that keeps its claim with probability at most 0.001, about 0.08
 // over all of them, over the choice of the seeds fixed here.
 func TestPrivateMechanismsAreNotFlagged(t *testing.T) {
-	for _, m := range mechanisms.All {
+	for _, m := range mechanisms.All() {
 		if m.Fault != "" {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
-			for _, eps := range []float64{0.1, 1} {
-				r := audit(t, core.Plan{Mechanism: m.Name, Claim: &core.Claim{Epsilon: eps}, Samples: 20_000, Trials: 4, Beta: 0.001, Seed: 11}, 2)
+			claims := []*core.Claim{nil}
+			for _, x := range m.Params {
+				if x.Name == "epsilon" {
+					claims = append(claims, ownKind(m, 0.1), ownKind(m, 1))
+				}
+			}
+			for _, claim := range claims {
+				r := audit(t, core.Plan{Mechanism: m.Name, Claim: claim, Samples: 20_000, Trials: 4, Beta: 0.001, Seed: 11}, 2)
 				if r.Verdict != core.NoViolation || r.Power == nil {
 					t.Errorf("%s", core.Text(r))
 				}
@@ -69,7 +78,22 @@ func TestPrivateMechanismsAreNotFlagged(t *testing.T) {
 	}
 }
 
-// TestLaplaceBoundIsNearTheTruth: a bound that is never wrong because it is
+// ownKind is a claim of the mechanism's own kind at an epsilon.
+func ownKind(m core.MechanismSpec, epsilon float64) *core.Claim {
+	p := core.Params{}
+	for _, x := range m.Params {
+		p[x.Name] = core.ParamValue{Number: x.Default}
+		if len(x.Choices) > 0 {
+			p[x.Name] = core.ParamValue{Text: x.Choices[0]}
+		}
+	}
+	if c := m.Claim(p); c.Kind == core.Renyi {
+		return &core.Claim{Kind: c.Kind, Alpha: c.Alpha, Epsilon: epsilon}
+	}
+	return &core.Claim{Epsilon: epsilon}
+}
+
+// TestBoundsAreNearTheTruth: a bound that is never wrong because it is
 // always 0 would pass the test above.
 func TestBoundsAreNearTheTruth(t *testing.T) {
 	for _, c := range []struct {

@@ -26,6 +26,7 @@ type FinderProblem struct {
 	Domain     Domain
 	Candidates []Pair // the mechanism's own pairs, the best first
 	Stream     *stream.Stream
+	Trials     int // pairs that may be explored in all; 0: not known
 }
 
 // FinderSpec is one line of the registry of finders.

@@ -99,8 +99,12 @@ func (p Plan) Resolve(cat Catalogue) (*Audit, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, err)
 	}
+	mechanism, err := spec.New(params)
+	if err != nil {
+		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, err)
+	}
 	own := spec.Claim(params)
-	a := &Audit{Plan: p, Spec: spec, Claim: given.complete(own)}
+	a := &Audit{Mechanism: mechanism, Plan: p, Spec: spec, Claim: given.complete(own)}
 	if err := a.Claim.Validate(); err != nil {
 		return nil, fmt.Errorf("%w (mechanism %s claims %s, which implies none)", err, spec.Name, own)
 	}
@@ -113,9 +117,6 @@ func (p Plan) Resolve(cat Catalogue) (*Audit, error) {
 	}
 	if err := a.resolveRelation(); err != nil {
 		return nil, err
-	}
-	if a.Mechanism, err = spec.New(params); err != nil {
-		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, err)
 	}
 	a.Columns = a.Mechanism.Columns()
 	if err := checkColumns(a.Columns); err != nil {

@@ -119,7 +119,7 @@ func (a *Audit) goTest(params []string) string {
 		claim = fmt.Sprintf("core.Claim{Kind: core.GaussianDP, Mu: %s}", exactly(a.Claim.Mu))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "dptest.RequireNoViolation(t, dptest.From(mechanisms.All, %q", p.Mechanism)
+	fmt.Fprintf(&b, "dptest.RequireNoViolation(t, dptest.From(mechanisms.All(), %q", p.Mechanism)
 	for _, x := range params {
 		fmt.Fprintf(&b, ", %q", x)
 	}

@@ -136,7 +136,8 @@ func (s *state) finder() (Finder, error) {
 	}
 	return spec.New(FinderProblem{Relation: p.Relation, Domain: s.audit.Domain,
 		Candidates: s.audit.Spec.Pairs(p.Parameters, p.Relation),
-		Stream:     stream.New(stream.Key{Seed: p.Seed, Purpose: purposeFind})})
+		Stream:     stream.New(stream.Key{Seed: p.Seed, Purpose: purposeFind}),
+		Trials:     p.Trials})
 }
 
 // onePair proposes the user's pair.

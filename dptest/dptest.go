@@ -140,7 +140,7 @@ func (o Options) falseAlarm() float64 {
 
 // prepare turns the call into a plan and a catalogue.
 func prepare(m core.Mechanism, claim core.Claim, opts Options) (core.Catalogue, core.Plan, error) {
-	cat := core.Catalogue{Learners: append(append([]core.LearnerSpec{}, estimators.Registry()...), opts.Learners...), Finders: finder.All}
+	cat := core.Catalogue{Learners: append(append([]core.LearnerSpec{}, estimators.Registry()...), opts.Learners...), Finders: finder.Registry()}
 	plan := core.Plan{Version: core.PlanVersion, Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.Samples,
 		Explore: opts.Explore, Trials: opts.Trials, Beta: opts.falseAlarm(), Seed: opts.Seed}
 	if reg, ok := m.(*registered); ok {

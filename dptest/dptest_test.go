@@ -58,7 +58,7 @@ func TestFailureTellsAll(t *testing.T) {
 }
 
 func TestRegistered(t *testing.T) {
-	err := dptest.Check(dptest.From(mechanisms.All, "svt5", "epsilon=1"), core.DPClaim(1, 0), dptest.Options{Samples: 10_000, Trials: 3, Seed: 4})
+	err := dptest.Check(dptest.From(mechanisms.All(), "svt5", "epsilon=1"), core.DPClaim(1, 0), dptest.Options{Samples: 10_000, Trials: 3, Seed: 4})
 	var v *dptest.ViolationError
 	if !errors.As(err, &v) {
 		t.Fatalf("svt5 answers %v", err)
@@ -70,16 +70,16 @@ func TestRegistered(t *testing.T) {
 		t.Errorf("bound %v of a violation of 1", b)
 	}
 	// The report's own line for go test comes to the same counts.
-	const line = `dptest.RequireNoViolation(t, dptest.From(mechanisms.All, "svt5"), core.DPClaim(1, 0), dptest.Options{Samples: 10000, Explore: 10000, Trials: 3, FalseAlarm: 0.001, Seed: 4})`
+	const line = `dptest.RequireNoViolation(t, dptest.From(mechanisms.All(), "svt5"), core.DPClaim(1, 0), dptest.Options{Samples: 10000, Explore: 10000, Trials: 3, FalseAlarm: 0.001, Seed: 4})`
 	if v.Report.Reproduce.GoTest != line {
 		t.Errorf("the report says\n%s\nwant\n%s", v.Report.Reproduce.GoTest, line)
 	}
 	var again *dptest.ViolationError
-	err = dptest.Check(dptest.From(mechanisms.All, "svt5"), core.DPClaim(1, 0), dptest.Options{Samples: 10000, Explore: 10000, Trials: 3, FalseAlarm: 0.001, Seed: 4})
+	err = dptest.Check(dptest.From(mechanisms.All(), "svt5"), core.DPClaim(1, 0), dptest.Options{Samples: 10000, Explore: 10000, Trials: 3, FalseAlarm: 0.001, Seed: 4})
 	if !errors.As(err, &again) || *again.Report.Results[0].Counts != *v.Report.Results[0].Counts {
 		t.Errorf("run again, it answers %v", err)
 	}
-	if err := dptest.Check(dptest.From(mechanisms.All, "svt1"), core.DPClaim(1, 0), dptest.Options{Samples: 5_000, Trials: 2}); err != nil {
+	if err := dptest.Check(dptest.From(mechanisms.All(), "svt1"), core.DPClaim(1, 0), dptest.Options{Samples: 5_000, Trials: 2}); err != nil {
 		t.Errorf("svt1 answers %v", err)
 	}
 }
@@ -99,9 +99,9 @@ func TestErrors(t *testing.T) {
 		{count{1}, one, dptest.Options{Pairs: oneRowMore, FalseAlarm: 2}, "beta is 2"},
 		{count{1}, one, dptest.Options{Pairs: []core.Pair{{First: core.Records(1), Second: core.Records(2)}}}, "one row more"},
 		{count{1}, core.DPClaim(20, 0), dptest.Options{Pairs: oneRowMore, Samples: 1000}, "cannot show more"},
-		{dptest.From(mechanisms.All, "svt9"), one, dptest.Options{}, `did you mean "svt`},
-		{dptest.From(mechanisms.All, "svt4", "c"), one, dptest.Options{}, "name=value"},
-		{dptest.From(mechanisms.All, "svt4", "x=1"), one, dptest.Options{}, `parameter is "x"`},
+		{dptest.From(mechanisms.All(), "svt9"), one, dptest.Options{}, `did you mean "svt`},
+		{dptest.From(mechanisms.All(), "svt4", "c"), one, dptest.Options{}, "name=value"},
+		{dptest.From(mechanisms.All(), "svt4", "x=1"), one, dptest.Options{}, `parameter is "x"`},
 	} {
 		err := dptest.Check(c.m, c.claim, c.opts)
 		if err == nil || !strings.Contains(err.Error(), c.says) {

@@ -78,7 +78,7 @@ type registered struct {
 
 // From builds a mechanism of a registry by name, with parameters as name=value:
 //
-//	dptest.From(mechanisms.All, "svt4", "epsilon=1", "c=2")
+//	dptest.From(mechanisms.All(), "svt4", "epsilon=1", "c=2")
 //
 // Its own pairs, domain and relation are used where the options give none. An
 // unknown name or parameter is the error of the audit that uses it.

@@ -43,6 +43,7 @@ func Example() {
 	// histogram true
 	// outcome-table true
 	// logistic true
+	// logistic-vector true
 }
 
 // Equal distributions are near 0, shifted ones are not.

@@ -69,7 +69,7 @@ func fitLogistic(ex core.Exploration, list []feature, carriers []float64) (*logi
 // number once, each symbol, and no summaries.
 func plainLogistic(name string) core.LearnerSpec {
 	spec := logistic
-	spec.Name, spec.ByName = name, true
+	spec.Name = name
 	spec.Title = "Logistic regression on the plain outputs"
 	spec.Source = "Logistic regression of DP-Sniper (Bichsel et al. 2021), without summaries of an output; L2 penalty chosen on held-out outputs"
 	spec.Learn = func(ex core.Exploration) (core.Model, error) {

@@ -13,6 +13,7 @@ var All = []core.LearnerSpec{
 	histogram,
 	outcomeTable,
 	logistic,
+	logisticVector(), // fewer weights: better where summaries over-fit the tails
 }
 
 // Named are the learners that are used only when a plan names them. Networks
@@ -20,14 +21,13 @@ var All = []core.LearnerSpec{
 // depend on each other; kernels, polynomials and equal bins hardly ever do.
 // float-bits refutes the claim of every mechanism that adds its noise in
 // floating point, and no portfolio should hide a mechanism's other faults
-// behind that. It is a function, so that a program that leaves them out does
-// not link them.
+// behind that. A program that calls neither this nor [Registry] does not link
+// them.
 func Named() []core.LearnerSpec {
 	return []core.LearnerSpec{
 		mlp(),
 		mlp100(),
 		chebyshev(),
-		logisticVector(),
 		kernelMean(),
 		histogramM(),
 		floatBits,

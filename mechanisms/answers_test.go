@@ -67,7 +67,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("noise %v, cut-off %d: %v, want %v", c.noise, c.cutoff, symbols, c.want)
 		}
 		mixed := make([]float64, 6)
-		compareValues(mixed, []float64{0.5}, c.noise, []float64{1, 1, 1}, 0.5, c.cutoff)
+		compareValues(mixed, []float64{0.5}, c.noise, c.noise, []float64{1, 1, 1}, 0.5, c.cutoff)
 		for i, w := range c.want {
 			value := 0.0
 			if w == above {

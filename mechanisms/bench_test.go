@@ -10,7 +10,7 @@ import (
 // BenchmarkSample gives the time of one output at the defaults, in calls of
 // 4096 outputs.
 func BenchmarkSample(b *testing.B) {
-	for _, spec := range All {
+	for _, spec := range All() {
 		b.Run(spec.Name, func(b *testing.B) {
 			const rows = 4096
 			p := defaults(spec)

@@ -24,7 +24,7 @@ func distance(x []float64, cdf func(float64) float64) (d, limit float64) {
 
 func specOf(t testing.TB, name string) core.MechanismSpec {
 	t.Helper()
-	spec, err := core.Catalogue{Mechanisms: All}.Mechanism(name)
+	spec, err := core.Catalogue{Mechanisms: All()}.Mechanism(name)
 	if err != nil {
 		t.Fatal(err)
 	}

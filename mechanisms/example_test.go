@@ -11,7 +11,7 @@ import (
 // A mechanism is looked up by name, built with its parameters, and sampled on a
 // dataset.
 func Example() {
-	spec, err := core.Catalogue{Mechanisms: mechanisms.All}.Mechanism("randomised-response")
+	spec, err := core.Catalogue{Mechanisms: mechanisms.All()}.Mechanism("randomised-response")
 	if err != nil {
 		fmt.Println(err)
 		return

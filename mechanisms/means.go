@@ -2,6 +2,7 @@ package mechanisms
 
 import (
 	"math"
+	"strings"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/stream"
@@ -15,12 +16,16 @@ import (
 //	raw-count:        sum/n + noise/n
 //	raw-denominator:  sum/n + noise/ñ
 //
-// where noise is Lap(2/epsilon), or N(0, s²) with s = sqrt(2 ln(1.25/delta)) 2/epsilon.
+// where noise is Lap(2/epsilon), or N(0, s²): s = sqrt(2 ln(1.25/delta)) 2/epsilon
+// under an (epsilon, delta) claim; s = sqrt(alpha/epsilon) under a Rényi claim, so
+// that the sum, of sensitivity 1, costs alpha/(2s²) = epsilon/2 at order alpha, and
+// the count at most the other epsilon/2.
 // Dividing noise by n scales it, so this is the published sum/n + Lap(2/(n epsilon)).
 type meanFamily struct {
 	name, title, source, fault string
 
 	gaussian bool
+	renyi    bool // gaussian, under a Rényi claim
 	rawMean  bool // the sum is divided by the true n
 	rawNoise bool // the noise is divided by the true n
 }
@@ -50,11 +55,26 @@ var (
 		source: "NonDPGaussian1, NonADPMean: " + meanSource, fault: rawCountFault, gaussian: true, rawMean: true, rawNoise: true}
 	gaussianMeanRawDenominator = meanFamily{name: "gaussian-mean-raw-denominator", title: "Mean with Gaussian noise, sum divided by the true count",
 		source: "NonDPGaussian2: " + meanSource, fault: rawDenominatorFault, gaussian: true, rawMean: true}
+
+	gaussianMeanRenyi               = renyiMean(gaussianMean)
+	gaussianMeanRawCountRenyi       = renyiMean(gaussianMeanRawCount)
+	gaussianMeanRawDenominatorRenyi = renyiMean(gaussianMeanRawDenominator)
 )
+
+// renyiMean is a Gaussian mean with its noise scaled for a Rényi claim.
+func renyiMean(f meanFamily) meanFamily {
+	f.name, f.title, f.renyi = f.name+"-renyi", f.title+", under a Rényi claim", true
+	f.source = strings.TrimSuffix(f.source, "; Gaussian noise: Dwork and Roth (2014), theorem 3.22") + "; Gaussian noise: Mironov, Rényi Differential Privacy, CSF 2017, corollary 3"
+	return f
+}
 
 func (f meanFamily) spec() core.MechanismSpec {
 	params := []core.ParamSpec{epsilonParam(1)}
-	if f.gaussian {
+	switch {
+	case f.renyi:
+		params[0].Default, params[0].Doc = 0.1, "Rényi epsilon at order alpha that the noise is scaled for"
+		params = append(params, alphaParam())
+	case f.gaussian:
 		params = append(params, core.ParamSpec{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 0.01, Min: 1e-300, Max: 0.5})
 	}
 	return core.MechanismSpec{
@@ -72,6 +92,9 @@ func (f meanFamily) spec() core.MechanismSpec {
 }
 
 func (f meanFamily) claim(p core.Params) core.Claim {
+	if f.renyi {
+		return core.Claim{Kind: core.Renyi, Alpha: p.Num("alpha"), Epsilon: p.Num("epsilon")}
+	}
 	if f.gaussian {
 		return core.DPClaim(p.Num("epsilon"), p.Num("delta"))
 	}
@@ -80,14 +103,21 @@ func (f meanFamily) claim(p core.Params) core.Claim {
 
 func (f meanFamily) truth(p core.Params) string {
 	half := "epsilon/2 = " + show(p.Num("epsilon")/2)
-	if f.gaussian {
+	switch {
+	case f.renyi:
+		half += " at alpha = " + show(p.Num("alpha"))
+	case f.gaussian:
 		half += " at delta = " + show(p.Num("delta"))
 	}
 	switch {
 	case f.rawNoise:
 		return "not private when a record is added or removed, for any epsilon; " + half + " when one is replaced"
+	case f.rawMean && f.renyi && p.Num("epsilon") > 0.5:
+		return "unknown: at small epsilon, such as 0.5, it breaks the claim on few records"
 	case f.rawMean:
 		return "not private at the claim on few records, whether one is added, removed or replaced"
+	case f.renyi:
+		return "at most " + f.claim(p).String()
 	case f.gaussian && p.Num("epsilon") >= 2:
 		return "unknown: the theorem behind the noise asks for epsilon/2 < 1"
 	}
@@ -127,7 +157,10 @@ func (f meanFamily) pairs(r core.Relation) []core.Pair {
 
 func (f meanFamily) build(p core.Params) (core.Mechanism, error) {
 	m := &mean{meanFamily: f, scale: 2 / p.Num("epsilon")}
-	if f.gaussian {
+	switch {
+	case f.renyi:
+		m.sigma = math.Sqrt(p.Num("alpha") / p.Num("epsilon"))
+	case f.gaussian:
 		m.sigma = math.Sqrt(2*stream.Log(1.25/p.Num("delta"))) * m.scale
 	}
 	return m, nil
@@ -215,4 +248,37 @@ func rawDenominatorMeans(noise, counts []float64, mean float64) {
 	for i, z := range noise {
 		noise[i] = mean + z/counts[i]
 	}
+}
+
+// alphaParam is the order of a Rényi claim.
+func alphaParam() core.ParamSpec {
+	return core.ParamSpec{Name: "alpha", Doc: "order of the Rényi claim, above 1", Default: 2, Min: 1, Max: 1000, Open: true}
+}
+
+// sizeLeakSpec is laplace-mean with the number of records beside it.
+func sizeLeakSpec() core.MechanismSpec {
+	spec := laplaceMean.spec()
+	spec.Name, spec.Title = "size-leak", "Private mean released beside the exact number of records"
+	spec.Source = laplaceMean.source + "; the fault: an exposed count, as of classes in a naive Bayes classifier or of a batch in a training log"
+	spec.Fault = "the exact number of records is an output: a record that is added or removed shows (where one is replaced it is private)"
+	spec.Truth = func(p core.Params) string {
+		return neverPrivate("")(p) + " when a record is added or removed; epsilon/2 = " + show(p.Num("epsilon")/2) + " when one is replaced"
+	}
+	spec.New = func(p core.Params) (core.Mechanism, error) {
+		m, err := laplaceMean.build(p)
+		return &sideBySide{parts: []core.Mechanism{m, exactSize{}}}, err
+	}
+	return spec
+}
+
+// exactSize is the number of rows.
+type exactSize struct{}
+
+func (exactSize) Columns() []core.Column { return []core.Column{{Name: "records", Kind: core.Symbol}} }
+
+func (exactSize) Sample(d core.Dataset, _ *stream.Stream, out []float64) error {
+	for i := range out {
+		out[i] = float64(d.Len())
+	}
+	return nil
 }

@@ -98,3 +98,83 @@ func TestMeansAreAsLoudAsKnown(t *testing.T) {
 		}
 	}
 }
+
+// renyiDivergence is the order-alpha divergence of the outputs on a from those
+// on b. It leaves out outputs beyond 2e4 from counts near 0 that are
+// not 1e-12, so that it errs downwards by what is there.
+func (m *mean) renyiDivergence(a, b core.Dataset, alpha float64) float64 {
+	const step = 0.04
+	var integral float64
+	sumA, sumB := clippedSum(a.Values), clippedSum(b.Values)
+	for u := -11 + step/2; u < 11; u += step {
+		x := math.Sinh(u)
+		p, q := m.density(x, sumA, float64(a.Len())), m.density(x, sumB, float64(b.Len()))
+		if p > 0 && q > 0 {
+			integral += step * math.Cosh(u) * math.Exp(alpha*math.Log(p)+(1-alpha)*math.Log(q))
+		}
+	}
+	if !m.rawNoise {
+		// The count of 1e-12, far from all other outputs.
+		clamped := func(n int) float64 { return math.Exp(-float64(n)/m.scale) / 2 }
+		gap := sumA - sumB
+		if m.rawMean {
+			gap = 0
+		}
+		integral += math.Pow(clamped(a.Len()), alpha) * math.Pow(clamped(b.Len()), 1-alpha) * math.Exp(alpha*(alpha-1)*gap*gap/(2*m.sigma*m.sigma))
+	}
+	return math.Log(integral) / (alpha - 1)
+}
+
+// Under a Rényi claim the private mean keeps it on every pair, in both
+// directions, and is not far below; the others break it, raw-denominator at
+// small epsilon only.
+func TestMeansUnderARenyiClaim(t *testing.T) {
+	for _, c := range []struct {
+		family         meanFamily
+		alpha, epsilon float64
+		breaks         bool
+	}{
+		{gaussianMeanRenyi, 2, 1, false},
+		{gaussianMeanRenyi, 1.5, 0.1, false},
+		{gaussianMeanRenyi, 4, 3, false},
+		{gaussianMeanRawCountRenyi, 1.25, 1, true},
+		{gaussianMeanRawCountRenyi, 2, 1, true},
+		{gaussianMeanRawCountRenyi, 1.5, 0.01, true},
+		{gaussianMeanRawDenominatorRenyi, 2, 1, false},
+		{gaussianMeanRawDenominatorRenyi, 2, 0.5, true},
+	} {
+		p := numbers("epsilon", c.epsilon, "alpha", c.alpha)
+		built, err := c.family.build(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := built.(*mean)
+		if want := (core.Claim{Kind: core.Renyi, Alpha: c.alpha, Epsilon: c.epsilon}); c.family.claim(p) != want {
+			t.Errorf("%s claims %+v", c.family.name, c.family.claim(p))
+		}
+		worst := 0.0
+		for _, r := range []core.Relation{core.AddRemove, core.Replace} {
+			for _, pair := range c.family.pairs(r) {
+				worst = math.Max(worst, math.Max(m.renyiDivergence(pair.First, pair.Second, c.alpha), m.renyiDivergence(pair.Second, pair.First, c.alpha)))
+			}
+		}
+		if !c.breaks && worst < c.epsilon/3 {
+			t.Errorf("%s at alpha = %g, epsilon = %g: divergence %.4f is far below", c.family.name, c.alpha, c.epsilon, worst)
+		}
+		if (worst > c.epsilon*(1+1e-6)) != c.breaks {
+			t.Errorf("%s at alpha = %g, epsilon = %g: divergence %.4f", c.family.name, c.alpha, c.epsilon, worst)
+		}
+	}
+	// raw-count on {1} against {1, 0}: N(1, s²) and N(1/2, s²/4). At order alpha the
+	// divergence is finite for alpha < 4/3, and then has a closed form (Gil,
+	// Alajaji and Linder 2013, table 2).
+	const alpha, epsilon = 1.25, 1.0
+	built, _ := gaussianMeanRawCountRenyi.build(numbers("epsilon", epsilon, "alpha", alpha))
+	m := built.(*mean)
+	s1, s2 := m.sigma, m.sigma/2
+	v := alpha*s2*s2 + (1-alpha)*s1*s1
+	want := math.Log(s2/s1) + math.Log(s2*s2/v)/(2*(alpha-1)) + alpha*0.25/(2*v)
+	if got := m.renyiDivergence(core.Records(1), core.Records(1, 0), alpha); math.Abs(got-want) > 1e-6 {
+		t.Errorf("divergence %v by quadrature, %v in closed form", got, want)
+	}
+}

@@ -2,7 +2,6 @@ package mechanisms
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/stream"
@@ -10,12 +9,15 @@ import (
 
 // histogramFamily counts records by bin and adds Laplace noise to each count.
 // Adding or removing a record changes one count by 1. Where a record is
-// replaced two counts change and the loss doubles, so only add/remove is
-// claimed.
+// replaced two counts change and the loss doubles: count-replace-as-add claims
+// the same there, the others claim add/remove only.
 type histogramFamily struct {
 	name, title, source, fault string
 
 	byDefault float64 // epsilon
+	bins      int     // by default; 2 at least where a record is replaced
+	replaces  bool    // the relation is replace, not add/remove
+	present   bool    // only bins that records fall into are released
 	scale     func(epsilon float64) float64
 	truth     func(core.Params) string
 }
@@ -28,42 +30,75 @@ const (
 var (
 	noisyHistogram = histogramFamily{
 		name: "noisy-histogram", title: "Histogram with Laplace noise on each count", source: histogramSource,
-		byDefault: 1,
-		scale:     func(epsilon float64) float64 { return 1 / epsilon },
-		truth:     epsilonTruth,
+		byDefault: 1, bins: 5,
+		scale: inverse,
+		truth: epsilonTruth,
 	}
 	noisyHistogramWrongScale = histogramFamily{
 		name: "noisy-histogram-wrong-scale", title: "Histogram with noise of scale epsilon instead of 1/epsilon",
 		source:    histogramSource + "; the fault: Ding, Wang, Wang, Zhang and Kifer, Detecting Violations of Differential Privacy, CCS 2018 (NoisyHist2 in DP-Sniper)",
 		fault:     "takes epsilon for the scale of the noise, which is 1/epsilon: for epsilon below 1 there is too little noise, and less of it the more privacy is asked for",
-		byDefault: 0.5,
-		scale:     func(epsilon float64) float64 { return epsilon },
-		truth:     func(p core.Params) string { return "epsilon = 1 over the claimed = " + show(1/p.Num("epsilon")) },
+		byDefault: 0.5, bins: 5,
+		scale: func(epsilon float64) float64 { return epsilon },
+		truth: func(p core.Params) string { return "epsilon = 1 over the claimed = " + show(1/p.Num("epsilon")) },
+	}
+	countReplaceAsAdd = histogramFamily{
+		name: "count-replace-as-add", title: "Two-bin histogram with the noise for add/remove, where a record is replaced",
+		source:    histogramSource + "; the fault: replace-one sold as add/remove, see Dwork and Roth (2014), section 2.3",
+		fault:     "a record that is replaced leaves one bin and enters another, so that two counts move by 1; the noise is scaled for one",
+		byDefault: 1, bins: 2, replaces: true,
+		scale: inverse,
+		truth: func(p core.Params) string { return "epsilon = twice the claimed = " + show(2*p.Num("epsilon")) },
+	}
+	domainFromData = histogramFamily{
+		name: "domain-from-data", title: "Histogram over the categories that occur in the data",
+		source:    histogramSource + "; the fault: bins taken from the data, as in the class domain of a classifier (Holohan et al., diffprivlib, PrivacyLeakWarning)",
+		fault:     "releases a noisy count for each category that occurs, and nothing for others: that a category is there shows that somebody is in it",
+		byDefault: 1, bins: 5, present: true,
+		scale: inverse,
+		truth: neverPrivate(": the first record of a category shows for certain"),
 	}
 )
 
+func inverse(epsilon float64) float64 { return 1 / epsilon }
+
 func (f histogramFamily) spec() core.MechanismSpec {
+	least, relation := 1, core.AddRemove
+	if f.replaces {
+		least, relation = 2, core.Replace
+	}
 	return core.MechanismSpec{
 		Name: f.name, Title: f.title, Source: f.source, Fault: f.fault,
 		Params: []core.ParamSpec{
 			epsilonParam(f.byDefault),
-			{Name: "bins", Doc: "number of bins; records are 0 to bins-1", Default: 5, Min: 1, Max: 64, Integer: true},
+			{Name: "bins", Doc: "number of bins; records are 0 to bins-1", Default: float64(f.bins), Min: float64(least), Max: 64, Integer: true},
 		},
-		Relations: only(core.AddRemove),
+		Relations: only(relation),
 		Claim:     pureClaim,
 		Truth:     f.truth,
 		Domain: func(p core.Params, _ core.Relation) core.Domain {
-			return core.Domain{Columns: 1, MaxRows: histogramRows, Lower: []float64{0}, Upper: []float64{p.Num("bins") - 1}, Integer: true}
+			return core.Domain{Columns: 1, MinRows: least - 1, MaxRows: histogramRows, Lower: []float64{0}, Upper: []float64{p.Num("bins") - 1}, Integer: true}
 		},
-		Pairs: func(p core.Params, _ core.Relation) []core.Pair { return histogramPairs(p.Int("bins")) },
+		Pairs: func(p core.Params, _ core.Relation) []core.Pair { return f.pairs(p.Int("bins")) },
 		New: func(p core.Params) (core.Mechanism, error) {
-			return &histogram{bins: p.Int("bins"), scale: f.scale(p.Num("epsilon"))}, nil
+			h := histogram{bins: p.Int("bins"), scale: f.scale(p.Num("epsilon"))}
+			if f.present {
+				return &presentBins{h}, nil
+			}
+			return &h, nil
 		},
 	}
 }
 
-// histogramPairs all tell the same: one count differs by 1.
-func histogramPairs(bins int) []core.Pair {
+// pairs all tell the same, for one count differs by 1, or two do; except where
+// only bins that occur are released: there the first one tells for certain.
+func (f histogramFamily) pairs(bins int) []core.Pair {
+	if f.replaces {
+		return []core.Pair{
+			{Label: "{0} against {1}", First: core.Records(0), Second: core.Records(1)},
+			{Label: "{0, 0} against {0, 1}", First: core.Records(0, 0), Second: core.Records(0, 1)},
+		}
+	}
 	pairs := []core.Pair{
 		{Label: "none against {0}", First: core.Records(), Second: core.Records(0)},
 		{Label: "{0} against {0, 0}", First: core.Records(0), Second: core.Records(0, 0)},
@@ -89,19 +124,57 @@ func (h *histogram) Columns() []core.Column {
 }
 
 func (h *histogram) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
-	if err := checkShape(d, 0, anyRows); err != nil {
+	counts, err := binCounts(d, h.bins)
+	if err != nil {
 		return err
-	}
-	counts := make([]float64, h.bins)
-	for i, v := range d.Values {
-		if v != math.Floor(v) || v < 0 || v >= float64(h.bins) {
-			return &core.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: show(v), Want: fmt.Sprintf("a whole number in [0, %d]", h.bins-1)}
-		}
-		counts[int(v)]++
 	}
 	eachBlock(out, h.bins, func(block []float64, rows int) {
 		s.Laplace(block, h.scale)
 		addToRows(block, counts)
+	})
+	return nil
+}
+
+// binCounts counts records, which are bins 0 to bins-1.
+func binCounts(d core.Dataset, bins int) ([]float64, error) {
+	if err := checkWhole(d, 0, anyRows, bins-1); err != nil {
+		return nil, err
+	}
+	counts := make([]float64, bins)
+	for _, v := range d.Values {
+		counts[int(v)]++
+	}
+	return counts, nil
+}
+
+// presentBins is a histogram that leaves out empty bins. It draws their noise
+// too.
+type presentBins struct{ histogram }
+
+func (h *presentBins) Columns() []core.Column {
+	columns := h.histogram.Columns()
+	for i := range columns {
+		columns[i].Kind = core.Mixed
+		columns[i].Labels = []core.Label{{Value: above, Text: "count"}, {Value: below, Text: "absent"}}
+	}
+	return columns
+}
+
+func (h *presentBins) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+	counts, err := binCounts(d, h.bins)
+	if err != nil {
+		return err
+	}
+	noise := make([]float64, min(len(out)/2, blockRows*h.bins))
+	eachBlock(out, 2*h.bins, func(block []float64, rows int) {
+		noise := noise[:len(block)/2]
+		s.Laplace(noise, h.scale)
+		for i, z := range noise {
+			block[2*i], block[2*i+1] = below, 0
+			if n := counts[i%h.bins]; n > 0 {
+				block[2*i], block[2*i+1] = above, n+z
+			}
+		}
 	})
 	return nil
 }

@@ -76,8 +76,11 @@ func truthfulProbability(epsilon float64) float64 {
 // logOddsUp is ln(p/(1-p)) rounded up to a multiple of 1e-9, so that a claim of
 // it is never below the truth. 1-p is exact for p in [1/2, 1); the quotient and
 // the logarithm are good to 1 ulp, far less than the margin of 1e-12.
-func logOddsUp(p float64) float64 {
-	return math.Ceil((stream.Log(p/(1-p))+1e-12)*1e9) / 1e9
+func logOddsUp(p float64) float64 { return upToNano(stream.Log(p / (1 - p))) }
+
+// upToNano rounds up to a multiple of 1e-9, a margin of 1e-12 added.
+func upToNano(x float64) float64 {
+	return math.Ceil((x+1e-12)*1e9) / 1e9
 }
 
 func (m *randomisedResponse) Columns() []core.Column {

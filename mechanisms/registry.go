@@ -16,31 +16,68 @@ import (
 	"github.com/dpscope/dpscope/core"
 )
 
+// Common are the mechanisms that everything knows, the browser's first core
+// among it. They are functions, so that a program that leaves the others out does
+// not link them.
+func Common() []core.MechanismSpec {
+	return []core.MechanismSpec{
+		randomisedResponseSpec,
+
+		laplaceMean.spec(),
+		laplaceMeanRawCount.spec(),
+		laplaceMeanRawDenominator.spec(),
+		gaussianMean.spec(),
+		gaussianMeanRawCount.spec(),
+		gaussianMeanRawDenominator.spec(),
+
+		svt1.spec(),
+		svt2.spec(),
+		svt3.spec(),
+		svt4.spec(),
+		svt5.spec(),
+		svt6.spec(),
+
+		noisyMaxLaplace.spec(),
+		noisyMaxExponential.spec(),
+		noisyMaxValueLaplace.spec(),
+		noisyMaxValueExponential.spec(),
+
+		noisyHistogram.spec(),
+		noisyHistogramWrongScale.spec(),
+	}
+}
+
 // All is the registry: one line a mechanism.
-var All = []core.MechanismSpec{
-	randomisedResponseSpec,
+func All() []core.MechanismSpec {
+	return append(Common(), []core.MechanismSpec{
+		exponentialMedianSpec,
+		truncatedGeometricSpec,
+		rapporOnce.spec(),
+		rappor.spec(),
+		numericSVT.spec(),
+		svt34ParallelSpec(),
+		prefixSumSpec,
+		laplaceParallel.spec(),
 
-	laplaceMean.spec(),
-	laplaceMeanRawCount.spec(),
-	laplaceMeanRawDenominator.spec(),
-	gaussianMean.spec(),
-	gaussianMeanRawCount.spec(),
-	gaussianMeanRawDenominator.spec(),
+		gaussianMeanRenyi.spec(),
+		gaussianMeanRawCountRenyi.spec(),
+		gaussianMeanRawDenominatorRenyi.spec(),
 
-	svt1.spec(),
-	svt2.spec(),
-	svt3.spec(),
-	svt4.spec(),
-	svt5.spec(),
-	svt6.spec(),
+		dpSGD.spec(),
+		dpSGDScaledNoise.spec(),
+		dpSGDMicrobatch.spec(),
+		dpSGDReusedKey.spec(),
+		dpSGDClipLate.spec(),
 
-	noisyMaxLaplace.spec(),
-	noisyMaxExponential.spec(),
-	noisyMaxValueLaplace.spec(),
-	noisyMaxValueExponential.spec(),
-
-	noisyHistogram.spec(),
-	noisyHistogramWrongScale.spec(),
+		laplaceFloat.spec(),
+		laplaceSnapping.spec(),
+		sumUnclippedSpec,
+		sumNaNSpec,
+		countReplaceAsAdd.spec(),
+		budgetSpentTwice.spec(),
+		domainFromData.spec(),
+		sizeLeakSpec(),
+	}...)
 }
 
 // blockRows is how many outputs a mechanism makes at a time. It is part of what
@@ -90,8 +127,13 @@ func vector(n int, value float64) []float64 {
 // checkShape refuses a dataset that is not of one column with minRows to
 // maxRows finite rows. The engine checks domains; this guards other callers.
 func checkShape(d core.Dataset, minRows, maxRows int) error {
-	if d.Columns != 1 {
-		return &core.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: "1"}
+	return checkTable(d, 1, minRows, maxRows)
+}
+
+// checkTable is checkShape for any number of columns.
+func checkTable(d core.Dataset, columns, minRows, maxRows int) error {
+	if d.Columns != columns {
+		return &core.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprint(columns)}
 	}
 	if n := d.Len(); n < minRows || n > maxRows {
 		want := fmt.Sprintf("at least %d rows", minRows)
@@ -102,11 +144,45 @@ func checkShape(d core.Dataset, minRows, maxRows int) error {
 	}
 	for i, v := range d.Values {
 		if v-v != 0 { // NaN or infinite
-			return &core.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: show(v), Want: "a finite number"}
+			return notIn(i, v, "a finite number")
 		}
 	}
 	return nil
 }
 
+// checkWhole refuses a dataset of one column with numbers other than 0, 1, ...,
+// most.
+func checkWhole(d core.Dataset, minRows, maxRows, most int) error {
+	if err := checkShape(d, minRows, maxRows); err != nil {
+		return err
+	}
+	for i, v := range d.Values {
+		if v != math.Floor(v) || v < 0 || v > float64(most) {
+			return notIn(i, v, fmt.Sprintf("a whole number in [0, %d]", most))
+		}
+	}
+	return nil
+}
+
+func notIn(i int, v float64, want string) error {
+	return &core.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: show(v), Want: want}
+}
+
 // anyRows is the maxRows of a mechanism that takes datasets of every size.
 const anyRows = math.MaxInt
+
+// columnsOf is n columns of one kind; their names are the format with 1, 2, ...
+// put in.
+func columnsOf(n int, kind core.ColumnKind, format string) []core.Column {
+	columns := make([]core.Column, n)
+	for i := range columns {
+		columns[i] = core.Column{Name: fmt.Sprintf(format, i+1), Kind: kind}
+	}
+	return columns
+}
+
+// answersDomain is the domain of m answers in [-reach, reach], each of
+// sensitivity 1.
+func answersDomain(m int, reach float64) core.Domain {
+	return core.Domain{Columns: 1, MinRows: m, MaxRows: m, Lower: []float64{-reach}, Upper: []float64{reach}, Reach: 1}
+}

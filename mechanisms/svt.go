@@ -20,14 +20,17 @@ import (
 //	svt6   epsilon/2  Δ/epsilon1     Δ/epsilon2      ⊤             never
 //
 //	* drawn again with scale cΔ/epsilon2 after each ⊤
+//
+// numeric-svt is a seventh: it releases the query with noise of its own.
 type svtVariant struct {
 	name, title, source, fault string
 
 	share   float64 // epsilon1/epsilon, a power of 2
 	rho, nu func(svtBudget) float64
-	redraws bool // ρ is drawn again after each ⊤
-	values  bool // ⊤ carries query + ν
-	endless bool // c is ignored
+	redraws bool                    // ρ is drawn again after each ⊤
+	values  bool                    // ⊤ carries query + ν
+	endless bool                    // c is ignored
+	fresh   func(svtBudget) float64 // where values: scale of new noise for the released value; nil releases query + ν
 
 	truth func(core.Params) string
 }
@@ -94,6 +97,47 @@ var (
 	}
 )
 
+// numericSVT has noise 3Δ/epsilon on T, 6cΔ/epsilon in the comparison and 3cΔ/epsilon
+// on the released value, written with epsilon1 = epsilon2 = epsilon/2: a third of
+// epsilon each.
+var numericSVT = svtVariant{
+	name: "numeric-svt", title: "Numeric sparse vector technique: positive answers with noise of their own",
+	source: "Wang, Ding, Wang, Kifer and Zhang, Proving Differential Privacy with Shadow Execution, PLDI 2019: NumSVT; Dwork and Roth (2014), algorithm 3",
+	share:  0.5, values: true,
+	rho:   func(b svtBudget) float64 { return 1.5 * b.sensitivity / b.first },
+	nu:    func(b svtBudget) float64 { return 3 * b.cutoff * b.sensitivity / b.second },
+	fresh: func(b svtBudget) float64 { return 1.5 * b.cutoff * b.sensitivity / b.second },
+	truth: epsilonTruth,
+}
+
+// svt34ParallelSpec is svt3 and svt4 beside each other, with epsilon each.
+func svt34ParallelSpec() core.MechanismSpec {
+	spec := svt3.spec()
+	spec.Name, spec.Title = "svt34-parallel", "svt3 and svt4 side by side on the same queries"
+	spec.Source = "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: SVT34Parallel; " + svtSource + "3 and 4"
+	spec.Fault = "svt3 releases the noisy answers that it compared, svt4 has too little noise; and each of the two has all of epsilon"
+	for i := range spec.Params {
+		if spec.Params[i].Name == "c" {
+			spec.Params[i].Default = 2
+		}
+	}
+	spec.Truth = func(p core.Params) string {
+		if p.Int("m") == 1 {
+			return "at most epsilon = twice the claimed = " + show(2*p.Num("epsilon")) + " on a single query, but not private on more"
+		}
+		return neverPrivate("")(p)
+	}
+	spec.New = func(p core.Params) (core.Mechanism, error) {
+		third, err := svt3.build(p)
+		if err != nil {
+			return nil, err
+		}
+		fourth, err := svt4.build(p)
+		return &sideBySide{parts: []core.Mechanism{third, fourth}, prefixes: []string{"svt3 ", "svt4 "}}, err
+	}
+	return spec
+}
+
 func neverPrivate(more string) func(core.Params) string {
 	return func(core.Params) string { return "not private for any epsilon" + more }
 }
@@ -155,7 +199,11 @@ func (v svtVariant) build(p core.Params) (core.Mechanism, error) {
 	run := svtRun{queries: m, answers: f.answers, threshold: p.Num("threshold"), cutoff: cutoff, rho: v.rho(b), nu: v.nu(b)}
 	switch {
 	case v.values:
-		return &svtValues{run}, nil
+		m := &svtValues{svtRun: run}
+		if v.fresh != nil {
+			m.fresh = v.fresh(b)
+		}
+		return m, nil
 	case v.redraws:
 		return &svtRedrawing{run, b.cutoff * b.sensitivity / b.second}, nil
 	}

@@ -153,8 +153,13 @@ func compareRedrawing(rows, rho, next, q []float64, threshold float64, cutoff in
 	}
 }
 
-// svtValues answers ⊤ with query + ν beside it (svt3).
-type svtValues struct{ svtRun }
+// svtValues answers ⊤ with query + ν beside it (svt3), or, where fresh is not 0,
+// with query + noise of that scale, which a block draws for all queries after
+// ν (numeric-svt).
+type svtValues struct {
+	svtRun
+	fresh float64
+}
 
 func (m *svtValues) Columns() []core.Column { return m.columns(core.Mixed) }
 
@@ -165,30 +170,36 @@ func (m *svtValues) Sample(d core.Dataset, s *stream.Stream, out []float64) erro
 	}
 	most := min(len(out)/(2*m.queries), blockRows)
 	rho, nu := make([]float64, most), make([]float64, most*m.queries)
+	fresh := nu
+	if m.fresh != 0 {
+		fresh = make([]float64, len(nu))
+	}
 	eachBlock(out, 2*m.queries, func(block []float64, rows int) {
 		s.Laplace(rho[:rows], m.rho)
 		m.drawQueries(s, nu[:rows*m.queries])
-		compareValues(block, rho[:rows], nu[:rows*m.queries], q, m.threshold, m.cutoff)
+		if m.fresh != 0 {
+			s.Laplace(fresh[:rows*m.queries], m.fresh)
+		}
+		compareValues(block, rho[:rows], nu[:rows*m.queries], fresh, q, m.threshold, m.cutoff)
 	})
 	return nil
 }
 
-// compareValues is compare into pairs of a symbol and a value, 0 except beside
-// ⊤.
-func compareValues(out, rho, noise, q []float64, threshold float64, cutoff int) {
+// compareValues is compare into pairs of a symbol and a value: query + fresh
+// beside ⊤, else 0.
+func compareValues(out, rho, noise, fresh, q []float64, threshold float64, cutoff int) {
 	for _, z := range rho {
-		row, nus := out[:2*len(q)], noise[:len(q)]
-		out, noise = out[2*len(q):], noise[len(q):]
+		row, nus, news := out[:2*len(q)], noise[:len(q)], fresh[:len(q)]
+		out, noise, fresh = out[2*len(q):], noise[len(q):], fresh[len(q):]
 		z += threshold
 		left := cutoff
 		for i, nu := range nus {
 			symbol, value := row[2*i:2*i+1], row[2*i+1:2*i+2]
-			noisy := q[i] + nu
 			switch {
 			case left == 0:
 				symbol[0], value[0] = aborted, 0
-			case noisy >= z:
-				symbol[0], value[0] = above, noisy
+			case q[i]+nu >= z:
+				symbol[0], value[0] = above, q[i]+news[i]
 				left--
 			default:
 				symbol[0], value[0] = below, 0

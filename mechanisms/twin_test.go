@@ -25,24 +25,10 @@ var twins = map[string]twin{
 		return []float64{1 - d.Values[0]}
 	},
 
-	"laplace-mean": meanTwin(func(sum, n, noisy, scale float64, noise func(float64) float64) float64 {
-		return sum/noisy + noise(scale/noisy)
-	}),
-	"laplace-mean-raw-count": meanTwin(func(sum, n, noisy, scale float64, noise func(float64) float64) float64 {
-		return sum/n + noise(scale/n)
-	}),
-	"laplace-mean-raw-denominator": meanTwin(func(sum, n, noisy, scale float64, noise func(float64) float64) float64 {
-		return sum/n + noise(scale/noisy)
-	}),
-	"gaussian-mean": meanTwin(func(sum, n, noisy, scale float64, noise func(float64) float64) float64 {
-		return sum/noisy + noise(scale/noisy)
-	}),
-	"gaussian-mean-raw-count": meanTwin(func(sum, n, noisy, scale float64, noise func(float64) float64) float64 {
-		return sum/n + noise(scale/n)
-	}),
-	"gaussian-mean-raw-denominator": meanTwin(func(sum, n, noisy, scale float64, noise func(float64) float64) float64 {
-		return sum/n + noise(scale/noisy)
-	}),
+	"laplace-mean":           privateMeanTwin,
+	"laplace-mean-raw-count": rawCountTwin, "laplace-mean-raw-denominator": rawDenominatorTwin,
+	"gaussian-mean": privateMeanTwin, "gaussian-mean-raw-count": rawCountTwin, "gaussian-mean-raw-denominator": rawDenominatorTwin,
+	"gaussian-mean-renyi": privateMeanTwin, "gaussian-mean-raw-count-renyi": rawCountTwin, "gaussian-mean-raw-denominator-renyi": rawDenominatorTwin,
 
 	"svt1": svtTwin("svt1"), "svt2": svtTwin("svt2"), "svt3": svtTwin("svt3"),
 	"svt4": svtTwin("svt4"), "svt5": svtTwin("svt5"), "svt6": svtTwin("svt6"),
@@ -52,10 +38,42 @@ var twins = map[string]twin{
 	"noisy-max-value-laplace":     maxTwin(lap, true),
 	"noisy-max-value-exponential": maxTwin(func(r *rand.Rand, mean float64) float64 { return mean * r.ExpFloat64() }, true),
 
-	"noisy-histogram": histogramTwin(func(e float64) float64 { return 1 / e }),
-	"noisy-histogram-wrong-scale": histogramTwin(
-		func(e float64) float64 { return e }),
+	"noisy-histogram":             histogramTwin(func(e float64) float64 { return 1 / e }),
+	"noisy-histogram-wrong-scale": histogramTwin(func(e float64) float64 { return e }),
+	"count-replace-as-add":        histogramTwin(func(e float64) float64 { return 1 / e }),
+	"domain-from-data":            presentTwin,
+
+	"exponential-median":  medianTwin,
+	"truncated-geometric": geoSampleTwin,
+	"rappor-once":         rapporTwin,
+	"rappor":              rapporTwin,
+	"numeric-svt":         svtTwin("numeric-svt"),
+	"svt34-parallel":      bothTwins(svtTwin("svt3"), svtTwin("svt4")),
+	"prefix-sum":          prefixSumTwin,
+	"laplace-parallel":    copiesTwin(func(p core.Params) (int, float64) { return p.Int("copies"), p.Num("copies") / p.Num("epsilon") }),
+	"budget-spent-twice":  copiesTwin(func(p core.Params) (int, float64) { return 2, 1 / p.Num("epsilon") }),
+	"laplace-float":       copiesTwin(func(p core.Params) (int, float64) { return 1, 1 / p.Num("epsilon") }),
+	"laplace-snapping":    snappingTwin,
+	"sum-unclipped":       unclippedTwin,
+	"sum-nan":             nanTwin,
+	"size-leak": func(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+		return append(privateMeanTwin(p, d, r), float64(d.Len()))
+	},
+	"dp-sgd": descentTwin("dp-sgd"), "dp-sgd-scaled-noise": descentTwin("dp-sgd-scaled-noise"), "dp-sgd-microbatch": descentTwin("dp-sgd-microbatch"),
+	"dp-sgd-reused-key": descentTwin("dp-sgd-reused-key"), "dp-sgd-clip-late": descentTwin("dp-sgd-clip-late"),
 }
+
+var (
+	privateMeanTwin = meanTwin(func(sum, n, noisy, scale float64, noise func(float64) float64) float64 {
+		return sum/noisy + noise(scale/noisy)
+	})
+	rawCountTwin = meanTwin(func(sum, n, noisy, scale float64, noise func(float64) float64) float64 {
+		return sum/n + noise(scale/n)
+	})
+	rawDenominatorTwin = meanTwin(func(sum, n, noisy, scale float64, noise func(float64) float64) float64 {
+		return sum/n + noise(scale/noisy)
+	})
+)
 
 func meanTwin(output func(sum, n, noisy, scale float64, noise func(float64) float64) float64) twin {
 	return func(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
@@ -72,6 +90,10 @@ func meanTwin(output func(sum, n, noisy, scale float64, noise func(float64) floa
 		n := float64(d.Len())
 		noisy := math.Max(1e-12, n+lap(r, 2/epsilon))
 		scale, noise := 2/epsilon, func(scale float64) float64 { return lap(r, scale) }
+		if has(p, "alpha") {
+			scale *= math.Sqrt(p.Num("alpha")*epsilon) / 2
+			noise = func(sd float64) float64 { return sd * r.NormFloat64() }
+		}
 		if delta, gaussian := p["delta"]; gaussian {
 			scale *= math.Sqrt(2 * math.Log(1.25/delta.Number))
 			noise = func(sd float64) float64 { return sd * r.NormFloat64() }
@@ -89,8 +111,11 @@ func svtTwin(name string) twin {
 		}
 		e2 := epsilon - e1
 		rho := lap(r, sens/e1)
-		if name == "svt2" {
+		switch name {
+		case "svt2":
 			rho = lap(r, c*sens/e1)
+		case "numeric-svt":
+			rho = lap(r, 3*sens/epsilon)
 		}
 		var out []float64
 		count, stopped := 0, false
@@ -107,11 +132,16 @@ func svtTwin(name string) twin {
 					nu = lap(r, 2*c*sens/e1)
 				case "svt3":
 					nu = lap(r, c*sens/e2)
+				case "numeric-svt":
+					nu = lap(r, 6*c*sens/epsilon)
 				case "svt4", "svt6":
 					nu = lap(r, sens/e2)
 				}
 				if q+nu >= t+rho {
 					symbol, value = 1, q+nu
+					if name == "numeric-svt" {
+						value = q + lap(r, 3*c*sens/epsilon)
+					}
 					count++
 					if name == "svt2" {
 						rho = lap(r, c*sens/e2)
@@ -122,7 +152,7 @@ func svtTwin(name string) twin {
 				}
 			}
 			out = append(out, symbol)
-			if name == "svt3" {
+			if name == "svt3" || name == "numeric-svt" {
 				out = append(out, value)
 			}
 		}

@@ -13,11 +13,12 @@ var benches = map[string]func(args []string, stdout, stderr io.Writer) int{
 	"anytime":   benchAnytime,
 	"browser":   benchBrowser,
 	"network":   benchNetwork,
+	"portfolio": benchPortfolio,
 }
 
 // bench is dpscope bench.
 func bench(args []string, stdout, stderr io.Writer) int {
-	names := []string{"detection", "anytime", "browser", "network"}
+	names := []string{"detection", "anytime", "portfolio", "browser", "network"}
 	if len(args) == 0 {
 		return fail(stderr, &core.InputError{Field: "bench", Found: "called without a name", Want: fmt.Sprintf("one of %v", names)})
 	}

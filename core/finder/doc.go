@@ -3,15 +3,35 @@
 // drawn: a fault that is loud on one record against two may be faint on
 // twenty against twenty-one.
 //
-// [All] is the registry. A finder draws from its own stream alone and proposes
-// pairs that pass [core.Relation.Check], each at most once.
+// [Registry] is the registry. A finder draws from its own stream alone and
+// proposes pairs that pass [core.Relation.Check], each at most once. What it
+// proposes depends on the stream and the history alone.
 package finder
 
-import "github.com/dpscope/dpscope/core"
+import (
+	"slices"
 
-// All is the registry of finders, one line each.
+	"github.com/dpscope/dpscope/core"
+)
+
+// All are the finders that the default one is made of.
 var All = []core.FinderSpec{
 	candidates,
 	random,
 	auto,
 }
+
+// Named are the finders that are used only when a plan names them. It is a
+// function, so that a program that leaves them out does not link them.
+func Named() []core.FinderSpec {
+	return []core.FinderSpec{
+		patterns,
+		grid,
+		nsga2,
+		gpUCB(),
+		cmaES(),
+	}
+}
+
+// Registry is all of them, for a catalogue.
+func Registry() []core.FinderSpec { return slices.Concat(All, Named()) }

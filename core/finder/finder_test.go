@@ -18,7 +18,7 @@ var relations = []core.Relation{core.AddRemove, core.Replace, core.LInfinity}
 
 func named(t testing.TB, name string) core.FinderSpec {
 	t.Helper()
-	for _, s := range finder.All {
+	for _, s := range finder.Registry() {
 		if s.Name == name {
 			return s
 		}
@@ -38,7 +38,7 @@ func unit() core.Domain {
 
 func TestEveryFinderIsDescribed(t *testing.T) {
 	seen := map[string]bool{}
-	for _, s := range finder.All {
+	for _, s := range finder.Registry() {
 		if s.Name == "" || s.Title == "" || s.Source == "" || s.New == nil || seen[s.Name] {
 			t.Errorf("finder %q lacks a field or is there twice", s.Name)
 		}
@@ -238,7 +238,7 @@ func TestImpossibleDomains(t *testing.T) {
 		"no column":           {core.Replace, change(func(d *core.Domain) { d.Columns = 0 }), "columns"},
 		"unknown relation":    {"sideways", unit(), "sideways"},
 	} {
-		for _, spec := range []string{"random", "auto"} {
+		for _, spec := range []string{"random", "auto", "patterns", "grid", "nsga2", "gp-ucb", "cma-es"} {
 			_, err := named(t, spec).New(core.FinderProblem{Relation: c.relation, Domain: c.domain, Stream: seeded(1)})
 			if err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s, %s: error %v, want one that says %q", name, spec, err, c.says)

@@ -177,7 +177,7 @@ const slowBlock = 5 * time.Millisecond
 // response that sleeps, touchy one that fails with an error about the input,
 // and bursting one that panics.
 func testCatalogue() core.Catalogue {
-	base := mechanisms.All[0]
+	base := mechanisms.All()[0]
 	variant := func(name string, wrap func(core.Mechanism) core.Mechanism) core.MechanismSpec {
 		spec := base
 		spec.Name = name
@@ -187,7 +187,7 @@ func testCatalogue() core.Catalogue {
 		}
 		return spec
 	}
-	all := append([]core.MechanismSpec{}, mechanisms.All...)
+	all := append([]core.MechanismSpec{}, mechanisms.All()...)
 	all = append(all,
 		variant("slow", func(m core.Mechanism) core.Mechanism {
 			return altered{m, func() error { time.Sleep(slowBlock); return nil }}

@@ -25,7 +25,7 @@ import (
 )
 
 func main() {
-	cat := core.Catalogue{Mechanisms: mechanisms.All, Learners: estimators.Registry(), Finders: finder.All}
+	cat := core.Catalogue{Mechanisms: mechanisms.Common(), Learners: estimators.Registry(), Finders: finder.All}
 	options := js.Global().Get("dpscopeShell").Get("options")
 	switch role := options.Get("role").String(); role {
 	case "coordinator":

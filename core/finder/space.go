@@ -1,0 +1,384 @@
+package finder
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+const (
+	mostRuns    = 4  // distinct rows of a dataset, beside the one that changes
+	mostColumns = 16 // coordinates of a row; where it has more columns, several share one
+
+	// lattice is the step of every coordinate. A coordinate that was computed
+	// with linear algebra, whose last bits differ between platforms, is rounded
+	// to it, so that it stands for the same pair everywhere unless it lies
+	// within those last bits of the middle between two steps.
+	lattice = 0x1p-12
+
+	sizeMargin   = 1.0 / 16 // share of an axis, at either end, that stands for that end
+	placeMargin  = 1.0 / 8
+	recordMargin = 1.0 / 4 // as in random search, half of all values are at a corner
+	answerMargin = 1.0 / 16
+	aloneShare   = 1.0 / 4 // share of the place axis on which no answer stands alone
+)
+
+// axisKind is what a coordinate means, for searches that scale axes by it.
+type axisKind int
+
+const (
+	shapeAxis axisKind = iota // size, number of runs, place of the row that changes
+	valueAxis                 // a value of a row
+	moveAxis                  // how far an answer moves
+	axisKinds
+)
+
+// space is the neighbouring pairs of a domain as points of a unit box. A point
+// has these coordinates, those left out that a domain does not need:
+//
+//	size    rows of the smaller dataset, on a geometric scale: n and 2n are as
+//	        far apart as 2n and 4n
+//	runs    number of runs, at most mostRuns: rows of one run are equal
+//	place   which row is added or replaced; for answers, which one stands alone,
+//	        or none
+//	changed the row that is added, or that takes the place; the lone answer
+//	rows    one row for each run
+//
+// An answer has two coordinates: the middle between its two values and its
+// move. So few coordinates say much: all alike, one against the rest, halves
+// against each other. What a space leaves out are large datasets of more than
+// mostRuns distinct rows beside the one that changes; random search has them.
+type space struct {
+	relation     core.Relation
+	domain       core.Domain
+	fewest, most int // rows of the smaller dataset
+	runs         int // most runs
+	columns      int // coordinates of a row's values
+	kinds        []axisKind
+
+	// First coordinate of each part; -1 where a part is left out.
+	sizeAt, runsAt, placeAt, changedAt, rowsAt int
+}
+
+// newSpace returns an error where the domain holds no two neighbours.
+func newSpace(r core.Relation, d core.Domain) (*space, error) {
+	if err := searchable(r, d); err != nil {
+		return nil, err
+	}
+	s := &space{relation: r, domain: d, fewest: d.MinRows, most: d.MaxRows,
+		columns: min(d.Columns, mostColumns), sizeAt: -1, runsAt: -1, placeAt: -1, changedAt: -1}
+	if r == core.AddRemove {
+		s.most--
+	} else {
+		s.fewest = max(1, s.fewest)
+	}
+	s.runs = min(mostRuns, s.most)
+	add := func(n int, kind axisKind) int {
+		at := len(s.kinds)
+		for range n {
+			s.kinds = append(s.kinds, kind)
+		}
+		return at
+	}
+	row := func() int {
+		at := add(s.columns, valueAxis)
+		if r == core.LInfinity {
+			add(s.columns, moveAxis)
+		}
+		return at
+	}
+	if s.fewest < s.most {
+		s.sizeAt = add(1, shapeAxis)
+	}
+	if s.runs > 1 {
+		s.runsAt = add(1, shapeAxis)
+	}
+	if s.most > 1 || r == core.AddRemove && s.most > 0 {
+		s.placeAt = add(1, shapeAxis)
+	}
+	if r != core.LInfinity || s.most > 1 {
+		s.changedAt = row()
+	}
+	s.rowsAt = len(s.kinds)
+	for range s.runs {
+		row()
+	}
+	return s, nil
+}
+
+// dim is the number of coordinates.
+func (s *space) dim() int { return len(s.kinds) }
+
+// onLattice is the point of the unit interval nearest to x that a coordinate
+// may take.
+func onLattice(x float64) float64 {
+	return min(max(float64(math.Floor(float64(x/lattice)+0.5)*lattice), 0), 1)
+}
+
+// stretched cuts off a margin at either end of the unit interval, so that the
+// ends have a share of it to themselves.
+func stretched(x, margin float64) float64 {
+	return min(max((x-margin)/(1-2*margin), 0), 1)
+}
+
+// staircase is a move in [-1, 1]: whole moves and none have most of the axis.
+func staircase(x float64) float64 {
+	switch {
+	case x < 0.5:
+		return -staircase(1 - x)
+	case x <= 0.6:
+		return 0
+	case x >= 0.7:
+		return 1
+	}
+	return min((x-0.6)/(0.7-0.6), 1)
+}
+
+// shape is what a point says of sizes and places.
+type shapeOf struct {
+	rows  int // of the smaller dataset
+	runs  int // at most rows
+	place int // -1: no answer stands alone
+}
+
+func (s *space) shape(u []float64) shapeOf {
+	sh := shapeOf{rows: s.most, runs: 1, place: -1}
+	if s.sizeAt >= 0 {
+		t := stretched(u[s.sizeAt], sizeMargin)
+		if span := s.most - s.fewest; t < 1 {
+			sh.rows = s.fewest + min(int(stream.Exp(float64(t*stream.Log(float64(span+1)))))-1, span)
+		}
+	}
+	if s.runsAt >= 0 {
+		sh.runs = 1 + step(u[s.runsAt], s.runs)
+	}
+	sh.runs = min(sh.runs, sh.rows)
+	switch {
+	case s.placeAt < 0:
+		if s.relation != core.LInfinity {
+			sh.place = 0
+		}
+	case s.relation == core.AddRemove:
+		sh.place = step(stretched(u[s.placeAt], placeMargin), sh.rows+1)
+	case s.relation == core.Replace:
+		sh.place = step(stretched(u[s.placeAt], placeMargin), sh.rows)
+	case u[s.placeAt] >= aloneShare && sh.rows > 1:
+		sh.place = step(stretched((u[s.placeAt]-aloneShare)/(1-aloneShare), placeMargin), sh.rows)
+	}
+	return sh
+}
+
+// step is which of n equal parts of the unit interval x lies in.
+func step(x float64, n int) int { return min(int(float64(x*float64(n))), n-1) }
+
+// run is which run row i of n belongs to.
+func (sh shapeOf) run(i int) int { return i * sh.runs / sh.rows }
+
+// pair is the pair that a point stands for, and whether it is one: both sides
+// may be the same dataset.
+func (s *space) pair(u []float64) (core.Pair, bool) {
+	sh := s.shape(u)
+	d := s.domain
+	first := core.Dataset{Columns: d.Columns, Values: make([]float64, 0, (sh.rows+1)*d.Columns)}
+	second := core.Dataset{Columns: d.Columns}
+	var p core.Pair
+	if s.relation == core.LInfinity {
+		for i := range sh.rows {
+			at := s.rowAt(sh.run(i))
+			if i == sh.place {
+				at = s.changedAt
+			}
+			for c := range d.Columns {
+				a, b := s.answers(u, at, c)
+				first.Values, second.Values = append(first.Values, a), append(second.Values, b)
+			}
+		}
+		p = core.Pair{Label: fmt.Sprintf("%d answers moved", sh.rows), First: first, Second: second}
+	} else {
+		for i := range sh.rows {
+			first.Values = append(first.Values, s.row(u, s.rowAt(sh.run(i)))...)
+		}
+		changed := s.row(u, s.changedAt)
+		if s.relation == core.AddRemove {
+			second.Values = slices.Insert(slices.Clone(first.Values), sh.place*d.Columns, changed...)
+			p = core.Pair{Label: fmt.Sprintf("%d rows, one added", sh.rows), First: first, Second: second}
+		} else {
+			second.Values = slices.Clone(first.Values)
+			copy(second.Row(sh.place), changed)
+			p = core.Pair{Label: fmt.Sprintf("%d rows, one replaced", sh.rows), First: first, Second: second}
+		}
+	}
+	return p, !same(p) && s.relation.Check(p, d) == nil
+}
+
+// rowAt is the first coordinate of a run's row.
+func (s *space) rowAt(run int) int {
+	width := s.columns
+	if s.relation == core.LInfinity {
+		width *= 2
+	}
+	return s.rowsAt + run*width
+}
+
+// sharedBy is which coordinate of a row column c has.
+func (s *space) sharedBy(c int) int { return c * s.columns / s.domain.Columns }
+
+// row is the row of records whose first coordinate is at.
+func (s *space) row(u []float64, at int) []float64 {
+	v := make([]float64, s.domain.Columns)
+	for c := range v {
+		low, high := s.bounds(c)
+		t := stretched(u[at+s.sharedBy(c)], recordMargin)
+		if s.domain.Integer {
+			v[c] = min(math.Floor(mix(low, high+1, t)), high)
+		} else {
+			v[c] = min(max(mix(low, high, t), low), high)
+		}
+	}
+	return v
+}
+
+// answers are both sides of column c of the answer whose first coordinate is
+// at.
+func (s *space) answers(u []float64, at, c int) (first, second float64) {
+	low, high := s.bounds(c)
+	reach := s.domain.Reach
+	k := s.sharedBy(c)
+	middle := mix(low, high, stretched(u[at+k], answerMargin))
+	move := float64(staircase(u[at+s.columns+k]) * reach)
+	first = middle - float64(move/2)
+	if s.domain.Integer {
+		first, move = math.Floor(first+0.5), math.Trunc(move)
+	}
+	first = min(max(first, low), high)
+	second = min(max(first+move, low), high)
+	for math.Abs(second-first) > reach { // by rounding
+		second = math.Nextafter(second, first)
+	}
+	return first, second
+}
+
+// bounds are the ends of column c, whole numbers where its values are.
+func (s *space) bounds(c int) (low, high float64) {
+	low, high = s.domain.Lower[c], s.domain.Upper[c]
+	if s.domain.Integer {
+		low, high = math.Ceil(low), math.Floor(high)
+	}
+	return low, high
+}
+
+// mix is the point a share t of the way from a to b; b - a may overflow.
+func mix(a, b, t float64) float64 { return float64(a*(1-t)) + float64(b*t) }
+
+// features are coordinates in which points that stand for one pair are close:
+// what a margin cuts off is gone, and what the pair does not depend on is 1/2.
+// Each lies in [0, 1].
+func (s *space) features(u []float64) []float64 {
+	sh := s.shape(u)
+	f := make([]float64, s.dim())
+	for i := range f {
+		f[i] = 0.5
+	}
+	if s.sizeAt >= 0 {
+		f[s.sizeAt] = stream.Log(float64(sh.rows-s.fewest+1)) / stream.Log(float64(s.most-s.fewest+1))
+	}
+	if s.runsAt >= 0 {
+		f[s.runsAt] = float64(max(sh.runs, 1)-1) / float64(s.runs-1)
+	}
+	if s.placeAt >= 0 {
+		f[s.placeAt] = (float64(sh.place) + 1) / float64(sh.rows+1)
+	}
+	width := s.rowAt(1) - s.rowAt(0)
+	copyRow := func(at int) {
+		for i := at; i < at+width; i++ {
+			switch {
+			case s.kinds[i] == moveAxis:
+				f[i] = (1 + staircase(u[i])) / 2
+			case s.relation == core.LInfinity:
+				f[i] = stretched(u[i], answerMargin)
+			default:
+				f[i] = stretched(u[i], recordMargin)
+			}
+		}
+	}
+	for run := range sh.runs {
+		copyRow(s.rowAt(run))
+	}
+	if s.changedAt >= 0 && sh.place >= 0 {
+		copyRow(s.changedAt)
+	}
+	return f
+}
+
+// anywhere is a random point.
+func (s *space) anywhere(r *stream.Stream) []float64 {
+	u := make([]float64, s.dim())
+	for i := range u {
+		u[i] = onLattice(r.Float64())
+	}
+	return u
+}
+
+// simplest are the points with the largest change in the smallest dataset, of
+// one record where the domain has such: one above the rest, and one below. Of
+// answers, all move one way from the middle of the domain.
+func (s *space) simplest() [][]float64 {
+	u := make([]float64, s.dim())
+	for i, k := range s.kinds {
+		u[i] = 0.5
+		if k == moveAxis {
+			u[i] = 0.85
+		}
+	}
+	if s.sizeAt >= 0 && s.fewest > 0 {
+		u[s.sizeAt] = 0
+	} else if s.sizeAt >= 0 {
+		t := stream.Log(2.5-float64(s.fewest)) / stream.Log(float64(s.most-s.fewest+1))
+		u[s.sizeAt] = unstretched(min(t, 1), sizeMargin)
+	}
+	if s.runsAt >= 0 {
+		u[s.runsAt] = 0
+	}
+	if s.relation == core.LInfinity {
+		if s.placeAt >= 0 {
+			u[s.placeAt] = 0
+		}
+		return [][]float64{u}
+	}
+	if s.placeAt >= 0 {
+		u[s.placeAt] = 1
+	}
+	above, below := slices.Clone(u), slices.Clone(u)
+	for i, k := range s.kinds {
+		if k != valueAxis {
+			continue
+		}
+		above[i], below[i] = onLattice(recordMargin/2), onLattice(1-recordMargin/2)
+		if i < s.rowsAt { // the row that changes
+			above[i], below[i] = below[i], above[i]
+		}
+	}
+	return [][]float64{above, below}
+}
+
+// spread is n points: the simplest, and others that fill the space, one in each
+// of as many equal parts of every axis (a Latin hypercube: McKay, Beckman and
+// Conover 1979).
+func (s *space) spread(r *stream.Stream, n int) [][]float64 {
+	points := s.simplest()
+	points = points[:min(n, len(points))]
+	n -= len(points)
+	rest := make([][]float64, n)
+	for k := range rest {
+		rest[k] = make([]float64, s.dim())
+	}
+	for i := range s.kinds {
+		for k, part := range r.Perm(n) {
+			rest[k][i] = onLattice((float64(part) + r.Float64()) / float64(n))
+		}
+	}
+	return append(points, rest...)
+}

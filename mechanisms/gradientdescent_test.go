@@ -1,0 +1,136 @@
+package mechanisms
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+func descentAt(t *testing.T, f descent, nameValue ...any) (*descentRun, core.Params) {
+	t.Helper()
+	p := set(f.spec(), nameValue...)
+	return mustNew(t, f.spec(), p).(*descentRun), p
+}
+
+// noiseless is the step of a descent with one part, without noise.
+func (r *descentRun) noiseless(records []float64) float64 {
+	parts := make([]partSums, 1)
+	r.sums(records, make([]float64, len(records)), parts)
+	return r.gradient(r, parts[0])
+}
+
+// Sensitivities by brute force over all datasets of up to four records on a
+// grid, against the truth that is stated and the claim.
+func TestDescentSensitivities(t *testing.T) {
+	grid := []float64{-2, -1.5, -1, -2. / 3, -0.5, 0, 0.5, 2. / 3, 1, 1.5, 2}
+	for _, f := range []descent{dpSGD, dpSGDScaledNoise, dpSGDMicrobatch, dpSGDClipLate} {
+		for _, clip := range []float64{0.5, 2. / 3, 1, 1.5, 2, 3} {
+			run, p := descentAt(t, f, "clip", clip)
+			worst := 0.0
+			var try func(records []float64)
+			try = func(records []float64) {
+				before := run.noiseless(records)
+				for _, x := range grid {
+					more := append(records[:len(records):len(records)], x)
+					worst = math.Max(worst, math.Abs(run.noiseless(more)-before))
+					if len(more) < 4 {
+						try(more)
+					}
+				}
+			}
+			try(nil)
+			// Against noise of sd, in units of the claimed G against σG.
+			ratio := worst / run.sd * p.Num("sigma")
+			if want := f.ratio(p, clip); math.Abs(ratio-want) > 1e-9 {
+				t.Errorf("%s at G = %.3g: ratio %v, stated %v", f.name, clip, ratio, want)
+			}
+			if f.fault == "" && ratio > 1+1e-12 {
+				t.Errorf("%s at G = %.3g: ratio %v, claims 1", f.name, clip, ratio)
+			}
+			if f.fault != "" && clip == 1 && ratio < 1.4 {
+				t.Errorf("%s: ratio %v at the defaults, want a fault", f.name, ratio)
+			}
+			pair := f.spec().Pairs(p, core.AddRemove)[0]
+			gap := math.Abs(run.noiseless(pair.First.Values) - run.noiseless(pair.Second.Values))
+			if gap < worst-1e-9 && !(f.name == "dp-sgd-clip-late" && clip*8 < 2*2) {
+				t.Errorf("%s at G = %.3g: the first pair moves w by %v, the worst by %v", f.name, clip, gap, worst)
+			}
+		}
+	}
+}
+
+// Outputs have a normal distribution around the noiseless step.
+func TestDescentIsGaussian(t *testing.T) {
+	records := []float64{-2, 0.25, 1.75, 2}
+	for _, f := range []descent{dpSGD, dpSGDScaledNoise, dpSGDMicrobatch, dpSGDClipLate} {
+		run, p := descentAt(t, f, "clip", 1, "sigma", 1.5, "s", 0.25)
+		sd := 1.5
+		switch f.name {
+		case "dp-sgd-scaled-noise":
+			sd *= 0.25
+		case "dp-sgd-clip-late":
+			sd /= p.Num("batch")
+		}
+		mean := map[string]float64{"dp-sgd": -1.25, "dp-sgd-scaled-noise": -1.25, "dp-sgd-microbatch": -0.5, "dp-sgd-clip-late": -0.5}[f.name]
+		x := sample(t, run, core.Records(records...), 40_000, 0).Rows
+		if d, limit := distance(x, func(v float64) float64 { return math.Erfc((mean-v)/sd/math.Sqrt2) / 2 }); d > limit {
+			t.Errorf("%s: distance %.4f, allowed %.4f", f.name, d, limit)
+		}
+	}
+}
+
+// Twice the first step less the second is what the two batches differ by:
+// nothing where there is no record, 1 or -1 where there is one.
+func TestReusedKeyCancels(t *testing.T) {
+	run, _ := descentAt(t, dpSGDReusedKey)
+	var signs [2]int
+	for side, d := range []core.Dataset{core.Records(), core.Records(2)} {
+		s := sample(t, run, d, 10_000, side)
+		for i := range s.Len() {
+			w := s.Row(i)
+			gap := w[1] - 2*w[0]
+			if math.Abs(math.Abs(gap)-float64(side)) > 1e-12 {
+				t.Fatalf("%d records: the noise leaves %v", side, gap)
+			}
+			if gap > 0.5 {
+				signs[1]++
+			} else if gap < -0.5 {
+				signs[0]++
+			}
+		}
+	}
+	// Each sign in half of the outputs, to 4.5 standard deviations: missed with
+	// probability 7e-6.
+	if math.Abs(float64(signs[0]-5000)) > 4.5*50 || signs[0]+signs[1] != 10_000 {
+		t.Errorf("signs %v", signs)
+	}
+}
+
+// The claims in the three notions, and with several steps.
+func TestDescentClaims(t *testing.T) {
+	for _, c := range []struct {
+		f      descent
+		notion string
+		want   core.Claim
+		truth  string
+	}{
+		{dpSGD, "renyi", core.Claim{Kind: core.Renyi, Alpha: 3, Epsilon: 0.375}, "Rényi epsilon = 0.375 at alpha = 3"},
+		{dpSGD, "zcdp", core.Claim{Kind: core.ZCDP, Rho: 0.125}, "rho = 0.125 (zCDP)"},
+		{dpSGD, "gaussian-dp", core.Claim{Kind: core.GaussianDP, Mu: 0.5}, "mu = 0.5 (Gaussian DP)"},
+		{dpSGDScaledNoise, "gaussian-dp", core.Claim{Kind: core.GaussianDP, Mu: 0.5}, "mu = 1 (Gaussian DP)"},
+		{dpSGDMicrobatch, "gaussian-dp", core.Claim{Kind: core.GaussianDP, Mu: 0.5}, "mu = 0.75 (Gaussian DP)"},
+		{dpSGDMicrobatch, "zcdp", core.Claim{Kind: core.ZCDP, Rho: 0.125}, "rho = 0.28125 (zCDP)"},
+		{dpSGDClipLate, "gaussian-dp", core.Claim{Kind: core.GaussianDP, Mu: 0.5}, "mu = 1 (Gaussian DP)"},
+		{dpSGDReusedKey, "zcdp", core.Claim{Kind: core.ZCDP, Rho: 0.25}, "not private for any epsilon"},
+	} {
+		p := set(c.f.spec(), "alpha", 3)
+		p["notion"] = text(c.notion)
+		if got := c.f.spec().Claim(p); got != c.want {
+			t.Errorf("%s claims %+v, want %+v", c.f.name, got, c.want)
+		}
+		if got := c.f.spec().Truth(p); got != c.truth {
+			t.Errorf("%s: truth %q, want %q", c.f.name, got, c.truth)
+		}
+	}
+}
