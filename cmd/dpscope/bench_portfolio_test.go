@@ -34,7 +34,7 @@ func TestBenchPortfolioOutput(t *testing.T) {
 	if err := json.Unmarshal([]byte(outputs[0]), &b); err != nil {
 		t.Fatal(err)
 	}
-	if len(b.Rows) != 2 || b.Runs != 2 || b.Plan.Samples != 3000 {
+	if len(b.Rows) != 3 || b.Runs != 2 || b.Plan.Samples != 3000 {
 		t.Fatalf("%d rows, %d runs, %d samples", len(b.Rows), b.Runs, b.Plan.Samples)
 	}
 	for _, r := range b.Rows {
@@ -55,7 +55,7 @@ func TestBenchPortfolioOutput(t *testing.T) {
 	if code := bench(args, &out, &errs); code != exitOK {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
-	for _, want := range []string{"laplace-mean-raw-denominator", "of 2 mechanisms (short: 0", "float-bits is not among the learners alone"} {
+	for _, want := range []string{"laplace-mean-raw-denominator", "of 3 mechanisms (short: 0", "float-bits is not among the learners alone"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("the text lacks %q:\n%s", want, out.String())
 		}
