@@ -108,7 +108,7 @@ func (s *state) findings() []Finding {
 		f := &out[i]
 		f.Quantity = f.words()
 		if f.Event != nil && err == nil {
-			f.Event = &Event{Edge: f.Event.Edge, Above: f.Event.Above, Words: model.Describe(s.best.Edges[f.Event.Edge], f.Event.Above)}
+			f.Event = &Event{Edge: f.Event.Edge, Above: f.Event.Above, Words: eventWords(s.audit.Columns, s.best.Chart, model, s.best.Edges[f.Event.Edge], f.Event.Above)}
 		}
 	}
 	return out

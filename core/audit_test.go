@@ -33,6 +33,7 @@ func audit(t *testing.T, plan core.Plan, workers int) core.Report {
 // at its default parameters. The seeds are fixed; a fault that is this loud
 // would be missed by chance in far less than one run in a hundred.
 func TestBrokenMechanismsAreCaught(t *testing.T) {
+	skipInBrowser(t)
 	for _, m := range mechanisms.All() {
 		if m.Fault == "" {
 			continue
@@ -57,6 +58,7 @@ func TestBrokenMechanismsAreCaught(t *testing.T) {
 // mechanism that keeps its claim with probability at most 0.001, about 0.08
 // over all of them, over the choice of the seeds fixed here.
 func TestPrivateMechanismsAreNotFlagged(t *testing.T) {
+	skipInBrowser(t)
 	for _, m := range mechanisms.All() {
 		if m.Fault != "" {
 			continue
@@ -96,6 +98,7 @@ func ownKind(m core.MechanismSpec, epsilon float64) *core.Claim {
 // TestBoundsAreNearTheTruth: a bound that is never wrong because it is
 // always 0 would pass the test above.
 func TestBoundsAreNearTheTruth(t *testing.T) {
+	skipInBrowser(t)
 	for _, c := range []struct {
 		mechanism string
 		epsilon   float64

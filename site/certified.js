@@ -2,7 +2,7 @@
 import { html } from "./element.js";
 
 const headings = { quantity: "quantity", bound: "lower bound", claimed: "claim allows", confidence: "confidence", method: "method", assumption: "assumption" };
-const published = { quantity: "quantity", value: "value", method: "method", fault: "fault" };
+const published = { quantity: "quantity", value: "value", method: "method", fault: "note" };
 
 /**
  * @param {HTMLElement} host
@@ -17,7 +17,8 @@ export function showCertified(host, rows, others) {
       if (key === "claimed") return row.claimed || "anything";
       return key === "assumption" ? row.assumption || "none" : row[key];
     }),
-    others.length > 0 && html("details", {}, html("summary", {}, "Published forms, for comparison: they certify nothing"),
+    others.length > 0 && html("details", {}, html("summary", {}, "Published forms on the same counts, for comparison"),
+      html("p", { class: "hint" }, "Those called published certify nothing."),
       table("Published forms", published, others, (row, key) => row[key])),
   ].filter(Boolean));
 }

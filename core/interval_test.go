@@ -1,0 +1,45 @@
+package core
+
+import (
+	"math"
+	"testing"
+)
+
+// parabola scores by the distance from 1.
+type parabola struct{}
+
+func (parabola) Score(rows, out []float64) {
+	for i, x := range rows {
+		out[i] = float64((x - 1) * (x - 1))
+	}
+}
+
+func (parabola) Describe(float64, bool) string { return "score of a parabola" }
+
+func TestEventWords(t *testing.T) {
+	columns := []Column{{Name: "x", Kind: Real}}
+	ch := Chart{Kind: HistogramChart, Edges: []float64{-2, 0, 3}}
+	for _, c := range []struct {
+		threshold float64
+		above     bool
+		want      string
+	}{
+		{4, true, "about x < -1 or x > 3"},
+		{4, false, "about x in (-1, 3)"},
+		{2500, true, "about x < -49 or x > 51"},
+		{-1, true, "about any x"},
+		{-1, false, "score of a parabola"}, // no output at all
+	} {
+		if got := eventWords(columns, ch, parabola{}, c.threshold, c.above); got != c.want {
+			t.Errorf("threshold %v above %v: %q, want %q", c.threshold, c.above, got, c.want)
+		}
+	}
+	for _, x := range intervals(ch.Edges, parabola{}, 2, false) {
+		if math.Abs(x[0]-(1-math.Sqrt2)) > 1e-9 || math.Abs(x[1]-(1+math.Sqrt2)) > 1e-9 {
+			t.Errorf("interval %v", x)
+		}
+	}
+	if got := eventWords([]Column{{Name: "x", Kind: Symbol}}, ch, parabola{}, 4, true); got != "score of a parabola" {
+		t.Errorf("a symbol is described as %q", got)
+	}
+}
