@@ -138,7 +138,7 @@ var boundSources = map[bound.Method]string{
 	bound.MethodPairedBetting:    "betting on paired bounded scores: Waudby-Smith and Ramdas, JRSS B 86 (2024)",
 	bound.MethodGaussianMu:       "Gaussian differential privacy: Dong, Roth and Su, JRSS B 84 (2022), with Clopper-Pearson limits",
 	bound.MethodRenyiBetting:     "betting against a Rényi divergence, linearised: docs/statistics.md; Waudby-Smith and Ramdas, JRSS B 86 (2024)",
-	bound.MethodRenyiBerryEsseen: "paired Berry-Esseen bound on a Rényi divergence, linearised: docs/statistics.md; Shevtsova, Informatics and Applications 7 (2013)",
+	bound.MethodRenyiBerryEsseen: "paired Berry-Esseen bound on a Rényi divergence, linearised: docs/statistics.md; Shevtsova, arXiv:1111.6554 (2011)",
 	bound.MethodEventMixture:     "anytime-valid mixture of bets on an event: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
 	bound.MethodScoreMixture:     "anytime-valid mixture of bets on a bounded score: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
 	bound.MethodRenyiMixture:     "anytime-valid mixture of bets against a Rényi divergence: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",

@@ -318,7 +318,7 @@ func TestPlanErrors(t *testing.T) {
 		{func(p *core.Plan) { p.Parameters = core.Params{"epsilon": {Number: -1}} }, "parameter epsilon is -1"},
 		{func(p *core.Plan) { p.Claim = &core.Claim{Epsilon: -1} }, "epsilon is -1, must be a finite number above 0"},
 		{func(p *core.Plan) { p.Claim = &core.Claim{Epsilon: 1, Delta: 1} }, "delta is 1, must be in [0, 1)"},
-		{func(p *core.Plan) { p.Claim = &core.Claim{Kind: core.Renyi, Epsilon: 1} }, "alpha is 0, must be a finite number above 1; a Rényi claim names its order"},
+		{func(p *core.Plan) { p.Claim = &core.Claim{Kind: core.Renyi, Epsilon: 1} }, "alpha is absent, must be a finite number above 1; a Rényi claim names its order"},
 		{func(p *core.Plan) { p.Claim = &core.Claim{Kind: core.Renyi, Epsilon: 1, Alpha: 1} }, "alpha is 1, must be"},
 		{func(p *core.Plan) { p.Claim = &core.Claim{Kind: core.Renyi, Epsilon: 1, Alpha: math.Inf(1)} }, "alpha is +Inf, must be"},
 		{func(p *core.Plan) { p.Claim = &core.Claim{Kind: core.ZCDP, Rho: -1} }, "rho is -1"},

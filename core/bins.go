@@ -23,6 +23,8 @@ const (
 	// are where a Rényi divergence and a small delta live.
 	binOutputs = 24
 	binTail    = 32
+	// maxEdges keeps what certification holds in memory small.
+	maxEdges = 255
 )
 
 // scoreEdges cuts the scores of both sides, which are sorted, at ranks that are
@@ -59,8 +61,8 @@ func scoreEdges(first, second []float64, keep ...float64) []float64 {
 
 // checkEdges refuses edges that do not cut scores into bins.
 func checkEdges(edges []float64) error {
-	if len(edges) == 0 || len(edges) > 1023 {
-		return &InputError{Field: "edges", Found: fmt.Sprintf("%d numbers", len(edges)), Want: "1 to 1023"}
+	if len(edges) == 0 || len(edges) > maxEdges {
+		return &InputError{Field: "edges", Found: fmt.Sprintf("%d numbers", len(edges)), Want: fmt.Sprintf("1 to %d", maxEdges)}
 	}
 	for i, e := range edges {
 		if e-e != 0 || i > 0 && !(e > edges[i-1]) {
@@ -158,9 +160,9 @@ func directionOf(reversed bool) string {
 	return FirstOverSecond
 }
 
-func (c Cut) check(edges []float64) error {
-	if c.Edge < 0 || c.Edge >= len(edges) {
-		return &InputError{Field: "event: edge", Found: fmt.Sprint(c.Edge), Want: fmt.Sprintf("in [0, %d]", len(edges)-1)}
+func (c Cut) check(edges int) error {
+	if c.Edge < 0 || c.Edge >= edges {
+		return &InputError{Field: "event: edge", Found: fmt.Sprint(c.Edge), Want: fmt.Sprintf("in [0, %d]", edges-1)}
 	}
 	return nil
 }

@@ -96,7 +96,7 @@ func (c certificate) finding(id Quantity, sofar Certified) (Finding, bool) {
 		}
 	case Rho:
 		if pr.Goal != nil && p.goal() == Rho {
-			lower = floorTo(c.goalRenyi(&f)/f.Alpha, 6)
+			lower = floorTo(c.goalRenyi(&f)/pr.Goal.Alpha, 6)
 			break
 		}
 		for _, r := range sofar.Renyi {
@@ -156,7 +156,7 @@ func (c certificate) epsilon(f *Finding) float64 {
 
 func (c certificate) delta(f *Finding, cut Cut, eps float64) float64 {
 	n := *f.Counts
-	e := float64(n.X)/float64(n.N1) - float64(math.Exp(eps)*float64(n.Y))/float64(n.N0)
+	e := float64(n.X)/float64(n.N1) - float64(math.Exp(eps)*(float64(n.Y)/float64(n.N0)))
 	f.Estimate = &e
 	t, in := cut.side(c.table), indicator(cut, c.table.Bins)
 	switch {
@@ -197,6 +197,9 @@ func (c certificate) goalRenyi(f *Finding) float64 {
 	d := *c.prepared.Goal
 	t := d.side(c.table)
 	f.Alpha, f.Method, f.Direction = d.Alpha, d.Method, directionOf(d.Reversed)
+	if f.ID == RenyiDivergence {
+		f.Alpha = c.audit.Claim.Alpha // a bound of a lower order holds here too
+	}
 	e, _ := renyiEstimate(t, d.H, d.Alpha)
 	e = c.audit.fromDivergence(e, d.Alpha)
 	f.Estimate = &e
@@ -207,9 +210,12 @@ func (c certificate) goalRenyi(f *Finding) float64 {
 		return m.LowerBound()
 	}
 	claimed, _ := c.audit.Claim.impliedRenyi(d.Alpha)
-	v := bound.RenyiPValue(t, d.RenyiPlan, claimed)
+	v, lower := bound.RenyiPValue(t, d.RenyiPlan, claimed), bound.Renyi(t, d.RenyiPlan, c.beta)
+	if v <= c.beta && lower <= claimed {
+		v = math.Nextafter(c.beta, 1) // the bound decides; larger is valid
+	}
 	f.PValue = &v
-	return bound.Renyi(t, d.RenyiPlan, c.beta)
+	return lower
 }
 
 // fromDivergence turns a divergence of order alpha into the goal.
@@ -242,7 +248,7 @@ func (c certificate) renyi() []RenyiFinding {
 		// The divergence grows with the order, so what holds of a smaller one
 		// holds here.
 		for _, below := range out[:i] {
-			if below.Direction == f.Direction && below.Lower > f.Lower {
+			if below.Alpha < f.Alpha && below.Direction == f.Direction && below.Lower > f.Lower {
 				f.Lower, f.Method = below.Lower, below.Method
 			}
 		}
@@ -298,8 +304,10 @@ func (c certificate) published() []Published {
 	if d != nil {
 		add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: bound.MethodRenyiPublished,
 			Fault: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, bound.PublishedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
-		add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: bound.MethodRenyiCorrected, Fault: "mended, and far looser than what certifies"},
-			bound.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
+		if !p.Anytime {
+			add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: bound.MethodRenyiCorrected, Fault: "mended, and far looser than what certifies"},
+				bound.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
+		}
 	}
 	if n := t.Pairs(); !p.Anytime && n > 0 {
 		// The eta at which this many outputs are what algorithm 3 asks for.
@@ -312,88 +320,4 @@ func (c certificate) published() []Published {
 			bound.HistogramDelta(t.First(), t.Second(), eps, c.beta))
 	}
 	return out
-}
-
-// power says what the sample size could have shown, for a witness as good as
-// the explored one.
-func (c certificate) power() *Power {
-	p := c.audit.Plan
-	n, limit := p.Samples, p.Claim.limit()
-	out := &Power{}
-	var smallest float64
-	switch p.goal() {
-	case Epsilon:
-		_, delta := c.audit.dpLimits()
-		out.LargestBound = bound.MaxCertifiable(n, n, delta, c.beta)
-		if n > bound.ExactReach {
-			smallest = math.Inf(1) // it would take longer than the audit
-			break
-		}
-		smallest = bound.SmallestDetectable(limit, delta, c.beta, n, n, rareRate(c.prepared.Event.counts(c.explored)))
-	case Mu:
-		out.LargestBound = bound.GaussianMu(bound.Counts{X: n, N1: n, Y: 0, N0: n}, c.beta)
-		smallest = smallestMu(limit, n, rareRate(c.prepared.MuEvent.counts(c.explored)), c.beta)
-	default:
-		d := *c.prepared.Goal
-		low, high := 0, 0
-		for k, v := range d.H {
-			if v < d.H[low] {
-				low = k
-			}
-			if v > d.H[high] {
-				high = k
-			}
-		}
-		// All pairs, or a share of them, where the statistic is largest, and
-		// the others where it is smallest: the Berry-Esseen bound is largest
-		// at some spread.
-		most := 0.0
-		for _, others := range []float64{0, 0.0001, 0.001, 0.003, 0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5} {
-			best := bound.NewTable(c.table.Bins)
-			best.N[low*best.Bins+high] = int(others * float64(n))
-			best.N[high*best.Bins+low] += n - int(others*float64(n))
-			most = math.Max(most, bound.Renyi(best, d.RenyiPlan, c.beta))
-		}
-		out.LargestBound = c.audit.fromDivergence(most, d.Alpha)
-		// The bound lies below the divergence by about as much as it does on
-		// the exploration outputs.
-		t := d.side(c.explored)
-		value, _ := renyiEstimate(t, d.H, d.Alpha)
-		slack := math.Max(0, value-bound.Renyi(t, d.RenyiPlan, c.beta)) * math.Sqrt(float64(t.Pairs())/float64(n))
-		claimed, _ := c.audit.Claim.impliedRenyi(d.Alpha)
-		smallest = c.audit.fromDivergence(claimed+float64(slack), d.Alpha)
-	}
-	out.LargestBound = lowerBound(out.LargestBound)
-	if !math.IsInf(smallest, 0) && !math.IsNaN(smallest) && out.LargestBound > limit {
-		// Rounded up: it is what could have been seen, not what was.
-		smallest = max(limit, -floorTo(-smallest, 4))
-		out.Smallest = &smallest
-	}
-	return out
-}
-
-// rareRate is the rate of the denominator's side, half a count added.
-func rareRate(explored bound.Counts) float64 {
-	return (float64(explored.Y) + 0.5) / (float64(explored.N0) + 1)
-}
-
-// smallestMu is the smallest mu whose expected counts refute the claim, for an
-// event of that rate on the second dataset; +Inf if there is none.
-func smallestMu(claim float64, n int, rate, beta float64) float64 {
-	y := int(math.Round(rate * float64(n)))
-	shows := func(x int) bool {
-		return bound.GaussianMu(bound.Counts{X: x, N1: n, Y: y, N0: n}, beta) > claim
-	}
-	if !shows(n) {
-		return math.Inf(1)
-	}
-	low, high := y, n
-	for high-low > 1 {
-		if mid := low + (high-low)/2; shows(mid) {
-			high = mid
-		} else {
-			low = mid
-		}
-	}
-	return normalQuantile(high, n) - normalQuantile(y, n)
 }

@@ -50,13 +50,31 @@ const (
 // newChart chooses the bins on training samples.
 func newChart(columns []Column, first, second Samples, m Model) Chart {
 	if len(columns) == 1 && columns[0].Kind == Real {
-		return Chart{Kind: HistogramChart, Axis: columns[0].Name, Edges: chartEdges(first.Rows, second.Rows)}
+		return Chart{Kind: HistogramChart, Edges: chartEdges(first.Rows, second.Rows)}.named(columns)
 	}
 	if !slices.ContainsFunc(columns, func(c Column) bool { return c.Kind != Symbol }) {
 		return outcomeChart(columns, first, second)
 	}
-	return Chart{Kind: ScoreChart, Axis: "score of the witness (higher: likelier on the first dataset)",
-		Edges: chartEdges(scores(m, first), scores(m, second))}
+	return Chart{Kind: ScoreChart, Edges: chartEdges(scores(m, first), scores(m, second))}.named(columns)
+}
+
+// named puts axis and outcomes into words.
+func (ch Chart) named(columns []Column) Chart {
+	ch.Labels = nil
+	switch ch.Kind {
+	case HistogramChart:
+		ch.Axis = columns[0].Name
+	case ScoreChart:
+		ch.Axis = "score of the witness (higher: likelier on the first dataset)"
+	default:
+		ch.Axis = "outcome"
+		for _, row := range ch.Outcomes {
+			if len(row) == Width(columns) {
+				ch.Labels = append(ch.Labels, OutcomeWords(columns, row))
+			}
+		}
+	}
+	return ch
 }
 
 // chartEdges spans all but the far tails of both samples with equal bins.
@@ -72,6 +90,8 @@ func chartEdges(first, second []float64) []float64 {
 		}
 		lo, hi = min(lo, from), max(hi, to)
 	}
+	const most = math.MaxFloat64 / 4 // a finite span
+	lo, hi = max(lo, -most), min(hi, most)
 	if half := float64(hi/2) - float64(lo/2); !(half > 0) {
 		pad := max(0.5, math.Abs(lo)/1024)
 		lo, hi = lo-pad, hi+pad
@@ -126,12 +146,11 @@ func outcomeChart(columns []Column, first, second Samples) Chart {
 	sort.SliceStable(all, func(i, j int) bool {
 		return float64(all[i].n[0]+1)*float64(all[j].n[1]+1) > float64(all[j].n[0]+1)*float64(all[i].n[1]+1)
 	})
-	ch := Chart{Kind: OutcomeChart, Axis: "outcome"}
+	ch := Chart{Kind: OutcomeChart}
 	for _, c := range all {
 		ch.Outcomes = append(ch.Outcomes, slices.Clone(c.row[:width]))
-		ch.Labels = append(ch.Labels, OutcomeWords(columns, c.row))
 	}
-	return ch
+	return ch.named(columns)
 }
 
 // OutcomeWords puts an output row into words, by its columns' labels.

@@ -42,6 +42,10 @@ func DPClaim(epsilon, delta float64) Claim {
 	return Claim{Kind: Approximate, Epsilon: epsilon, Delta: delta}
 }
 
+// claimTop is the largest epsilon, rho and mu of a claim: beyond it e^epsilon
+// would overflow, and nothing is promised long before.
+const claimTop = 500.0
+
 // Validate checks that the fields of the claim's kind are in range and that no
 // other field is set.
 func (c Claim) Validate() error {
@@ -79,12 +83,16 @@ func (c Claim) Validate() error {
 		case "alpha":
 			ok, want = f.value > 1 && !math.IsInf(f.value, 1), "a finite number above 1"
 		default:
-			ok, want = f.value > 0 && !math.IsInf(f.value, 1), "a finite number above 0"
+			ok, want = f.value > 0 && f.value <= claimTop, fmt.Sprintf("a finite number above 0, at most %v", claimTop)
+			if f.value <= claimTop || math.IsInf(f.value, 1) {
+				want = "a finite number above 0"
+			}
 		}
 		if !ok {
 			err := &InputError{Field: f.name, Found: number(f.value), Want: want}
 			if f.value == 0 && f.name != "delta" {
-				err.Remedy = fmt.Sprintf("a claim of kind %q needs %s, unless the mechanism's own claim implies it", c.Kind, f.name)
+				err.Found = "absent"
+				err.Remedy = fmt.Sprintf("a claim of kind %q needs %s above 0, unless the mechanism's own claim implies it", c.Kind, f.name)
 				if f.name == "alpha" {
 					err.Remedy = "a Rényi claim names its order, for example alpha = 2"
 				}
@@ -107,7 +115,7 @@ func (c Claim) complete(own Claim) Claim {
 		if c == (Claim{}) {
 			return own
 		}
-		if c.Epsilon == 0 {
+		if c.Epsilon == 0 && own.isDP() {
 			c.Epsilon = own.Epsilon
 		}
 		if c.Delta == 0 {
@@ -117,7 +125,7 @@ func (c Claim) complete(own Claim) Claim {
 		full.Alpha, full.Mu, full.Rho = c.Alpha, c.Mu, c.Rho // refused by Validate
 		return full
 	case Pure, Approximate:
-		if c.Epsilon == 0 {
+		if c.Epsilon == 0 && own.isDP() {
 			c.Epsilon = own.Epsilon
 		}
 		if c.Kind == Approximate && c.Delta == 0 {

@@ -16,7 +16,7 @@ func TestClaimValidate(t *testing.T) {
 		claim Claim
 		says  string
 	}{
-		{DPClaim(0, 0), "epsilon is 0"},
+		{DPClaim(0, 0), "epsilon is absent"},
 		{DPClaim(-1, 0), "epsilon is -1"},
 		{DPClaim(math.NaN(), 0), "epsilon is NaN"},
 		{DPClaim(math.Inf(1), 0), "epsilon is +Inf"},
@@ -24,7 +24,7 @@ func TestClaimValidate(t *testing.T) {
 		{DPClaim(1, 1), "delta is 1, must be in [0, 1)"},
 		{DPClaim(1, math.NaN()), "delta is NaN"},
 		{Claim{Kind: "pur", Epsilon: 1}, `did you mean "pure"?`},
-		{Claim{Kind: Renyi, Epsilon: 1}, "alpha is 0"},
+		{Claim{Kind: Renyi, Epsilon: 1}, "alpha is absent"},
 		{Claim{Kind: Renyi, Epsilon: 1, Alpha: 1}, "alpha is 1"},
 		{Claim{Kind: Pure, Epsilon: 1, Delta: 0.1}, "absent"},
 	} {

@@ -63,15 +63,30 @@ func (c Claim) tradeoff() [][2]float64 {
 			points = append(points, [2]float64{1, 0})
 		}
 	case GaussianDP:
-		// Even steps of the normal quantile reach into both corners.
-		points = append(points, [2]float64{0, 1})
-		for i := range curveSteps + 1 {
-			z := -6 - c.Mu + (12+c.Mu)*float64(i)/curveSteps
-			points = append(points, [2]float64{normalCDF(z), normalCDF(-z - c.Mu)})
-		}
-		points = append(points, [2]float64{1, 0})
+		points = gaussianTradeoff(c.Mu)
 	}
 	return points
+}
+
+// gaussianTradeoff is a polyline of tangents of the curve of mu-GDP, so that it
+// lies nowhere above it. Even steps of the normal quantile reach into both
+// corners.
+func gaussianTradeoff(mu float64) [][2]float64 {
+	points := [][2]float64{{0, 1}}
+	var x0, y0, s0 float64
+	for i := range curveSteps + 1 {
+		z := -6 - mu + (12+mu)*float64(i)/curveSteps
+		x, y, s := normalCDF(z), normalCDF(-z-mu), -math.Exp(-mu*z-mu*mu/2)
+		if i > 0 && s > s0 {
+			// Where the tangents at both points meet.
+			meet := (y - y0 + float64(s0*x0) - float64(s*x)) / (s0 - s)
+			if at := y + float64(s*(meet-x)); meet >= x0 && meet <= x && at >= 0 && at <= 1 {
+				points = append(points, [2]float64{meet, at})
+			}
+		}
+		x0, y0, s0 = x, y, s
+	}
+	return append(points, [2]float64{1, 0})
 }
 
 func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }

@@ -93,7 +93,7 @@ func executeBound(a *Audit, t Task) (Result, error) {
 	if t.Table.Bins != t.Explored.Bins {
 		return Result{}, &InputError{Field: "task: table", Found: fmt.Sprintf("of %d bins", t.Table.Bins), Want: fmt.Sprintf("of %d, as explored", t.Explored.Bins)}
 	}
-	if err := t.Prepared.check(make([]float64, t.Table.Bins-1)); err != nil {
+	if err := t.Prepared.check(a.Plan, t.Table.Bins); err != nil {
 		return Result{}, err
 	}
 	c := certificate{audit: a, prepared: *t.Prepared, table: *t.Table, explored: *t.Explored, beta: a.Plan.Beta}
@@ -215,7 +215,7 @@ func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
 	if err := checkEdges(t.Edges); err != nil {
 		return Result{}, err
 	}
-	if err := t.Event.check(t.Edges); err != nil {
+	if err := t.Event.check(len(t.Edges)); err != nil {
 		return Result{}, err
 	}
 	model, err := t.Witness.decode(cat, a.Columns)
@@ -265,7 +265,7 @@ const worthless = -99.0
 
 // valueMargin is how much better a trial must be to displace an earlier one:
 // differences in the last bits between platforms decide nothing.
-const valueMargin = 1e-9
+const valueMargin = 2.5e-9
 
 // simplicity is the share by which a learner must do better than one that is
 // listed before it: the catalogue lists what is easiest to read first.

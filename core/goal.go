@@ -51,11 +51,19 @@ func (c Claim) limit() float64 {
 	return c.Epsilon
 }
 
-// orders are the orders of alpha among which the goal's own is chosen.
+// orders are the orders among which the goal's own is chosen on exploration, the
+// claim's first.
 func (p Plan) orders() []float64 {
 	switch p.goal() {
 	case RenyiDivergence:
-		return []float64{p.Claim.Alpha}
+		// The divergence grows with the order, so a bound of a lower one holds.
+		orders := []float64{p.Claim.Alpha}
+		for _, alpha := range renyiOrders {
+			if alpha < p.Claim.Alpha {
+				orders = append(orders, alpha)
+			}
+		}
+		return orders
 	case RenyiEpsilon:
 		return []float64{p.ThroughRenyi}
 	}
@@ -94,7 +102,9 @@ func (a *Audit) worth(c cut, halves [2]bound.Table) float64 {
 	case Mu:
 		_, v = tableCut(halves[0].Add(halves[1]), muWorth)
 	case RenyiDivergence:
-		v = renyiWorth(halves, p.Claim.Alpha)
+		for _, alpha := range p.orders() {
+			v = math.Max(v, renyiWorth(halves, alpha))
+		}
 	case RenyiEpsilon:
 		if v = renyiWorth(halves, p.ThroughRenyi); v > 0 {
 			v = bound.EpsilonFromRenyi(v, p.ThroughRenyi)

@@ -340,3 +340,39 @@ func TestOddOutputs(t *testing.T) {
 		}
 	}
 }
+
+// TestPowerOfDivergences: at the smallest divergence that a report says would
+// show in half of all runs, some half of fresh runs do show it. Of 30 runs, fewer
+// than 5 or more than 28 come up with probability below 1e-4 where the chance is
+// .4 to .75.
+func TestPowerOfDivergences(t *testing.T) {
+	skipInBrowser(t)
+	for _, c := range []struct {
+		n     int
+		claim core.Claim
+		shift float64 // of the run that says what would show
+	}{
+		{4_000, core.Claim{Kind: core.Renyi, Alpha: 2, Epsilon: 0.1}, 0.3},
+		{20_000, core.Claim{Kind: core.Renyi, Alpha: 2, Epsilon: 0.26}, 0.5},
+		{20_000, core.Claim{Kind: core.ZCDP, Rho: 0.13}, 0.5},
+	} {
+		plan := core.Plan{Claim: &c.claim, Learner: "histogram", Samples: c.n, Seed: 900}
+		r := runShift(t, false, c.shift, plan)
+		if r.Power == nil || r.Power.Smallest == nil {
+			t.Fatalf("%s: no power: %s", c.claim, r.Summary)
+		}
+		mu := math.Sqrt(2 * *r.Power.Smallest / max(c.claim.Alpha, 1))
+		refuted := 0
+		const runs = 30
+		for seed := range uint64(runs) {
+			plan.Seed = 901 + seed
+			if runShift(t, false, mu, plan).Verdict == core.Violation {
+				refuted++
+			}
+		}
+		t.Logf("%s, n = %d: at %.4f refuted in %d of %d runs", c.claim, c.n, *r.Power.Smallest, refuted, runs)
+		if refuted < 5 || refuted > 28 {
+			t.Errorf("%s, n = %d: at %v refuted in %d of %d runs", c.claim, c.n, *r.Power.Smallest, refuted, runs)
+		}
+	}
+}

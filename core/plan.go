@@ -225,7 +225,7 @@ func (a *Audit) resolveBudget() error {
 		}
 	case p.Explore < MinSamples || p.Explore > most:
 		return &InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [%d, %d] for outputs of %d numbers", MinSamples, most, Width(a.Columns)),
-			Remedy: "0 means as many as samples"}
+			Remedy: "0 means as many as samples, up to that"}
 	}
 	if p.Trials == 0 {
 		p.Trials = 10

@@ -22,6 +22,15 @@ var ErrWorkerLost = errors.New("worker lost")
 // maxLosses is how many workers one task may cost before the run ends.
 const maxLosses = 2
 
+// taskError is the error of one task of a Do.
+type taskError struct {
+	index int
+	err   error
+}
+
+func (e *taskError) Error() string { return e.err.Error() }
+func (e *taskError) Unwrap() error { return e.err }
+
 // LocalWorker executes tasks in this process.
 type LocalWorker struct{ Catalogue Catalogue }
 
@@ -165,7 +174,7 @@ func (d *dispatch) finish(i int, res Result, err error) {
 		d.total -= d.rows[i]
 		d.rows[i] = 0
 		if d.losses[i]++; d.losses[i] >= maxLosses {
-			d.fail(fmt.Errorf("task %q lost %d workers: %w", d.tasks[i].Name(), d.losses[i], err))
+			d.fail(&taskError{i, fmt.Errorf("task %q lost %d workers: %w", d.tasks[i].Name(), d.losses[i], err)})
 			return
 		}
 		d.open = append(d.open, i)
@@ -173,7 +182,7 @@ func (d *dispatch) finish(i int, res Result, err error) {
 			d.ev.Lost(i, err)
 		}
 	case d.ctx.Err() == nil:
-		d.fail(err)
+		d.fail(&taskError{i, err})
 	}
 }
 

@@ -3,6 +3,7 @@ package core
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/core/bound"
 )
@@ -36,8 +37,12 @@ func (a *Audit) prepare(table bound.Table, event Cut) (Prepared, error) {
 	eps, _ := a.dpLimits()
 	out := Prepared{Event: event}
 	out.DeltaEvent, _ = tableCut(table, func(c bound.Counts) float64 { return deltaWorth(c, eps) })
-	out.MuEvent, _ = tableCut(table, muWorth)
-	out.MuEpsilon = muEpsilon(out.MuEvent.counts(table))
+	if p.Anytime {
+		out.MuEvent, _ = tableCut(table, func(c bound.Counts) float64 { _, mu := muEpsilon(c); return mu })
+	} else {
+		out.MuEvent, _ = tableCut(table, muWorth)
+	}
+	out.MuEpsilon, _ = muEpsilon(out.MuEvent.counts(table))
 	out.DeltaStake = deltaStake(out.DeltaEvent, table, p.Samples, eps, p.Beta)
 	for _, alpha := range renyiOrders {
 		d, err := tuneRenyi(table, alpha, p.Samples, p.Beta/float64(len(renyiOrders)))
@@ -56,7 +61,11 @@ func (a *Audit) prepare(table bound.Table, event Cut) (Prepared, error) {
 			}
 			// The order that promises most for its share of the claim.
 			value, se := renyiEstimate(d.side(table), d.H, alpha)
-			if v := floorTo((value-2*se)/alpha, 9); out.Goal == nil || v > best+valueMargin {
+			v := value - 2*se
+			if goal == Rho {
+				v /= alpha
+			}
+			if v = floorTo(v, 9); out.Goal == nil || v > best+valueMargin {
 				out.Goal, best = &d, v
 			}
 		}
@@ -72,15 +81,14 @@ func deltaWorth(c bound.Counts, eps float64) float64 {
 }
 
 // muEpsilon is the epsilon, of a grid, at which a lower limit of delta of the
-// event says most about mu.
-func muEpsilon(c bound.Counts) float64 {
-	best, most := 0.0, 0.0
+// event says most about mu, and that mu.
+func muEpsilon(c bound.Counts) (best, most float64) {
 	for eps := 0.0; eps <= 12; eps += 0.25 {
 		if mu := floorTo(bound.GaussianMuFromDelta(deltaWorth(c, eps), eps), 4); mu > most {
 			best, most = eps, mu
 		}
 	}
-	return best
+	return best, most
 }
 
 // deltaStake is the stake of betting on delta where that promises more than
@@ -93,7 +101,7 @@ func deltaStake(cut Cut, table bound.Table, n int, eps, beta float64) float64 {
 	again := bound.Counts{X: int(math.Round(scale * float64(c.X))), N1: n, Y: int(math.Round(scale * float64(c.Y))), N0: n}
 	again.X, again.Y = min(again.X, n), min(again.Y, n)
 	f := indicator(cut, t.Bins)
-	stake := roundTo(bound.TuneScoreDelta(t, f, n, eps, beta), 9)
+	stake := roundDigits(bound.TuneScoreDelta(t, f, n, eps, beta))
 	if !(stake > 0) {
 		return 0
 	}
@@ -143,10 +151,11 @@ func tuneRenyi(table bound.Table, alpha float64, n int, beta float64) (DirectedP
 		return best, err
 	}
 	// Platforms differ in the last bits, and the report holds the numbers.
+	decimals := 6 + max(0, int(math.Ceil(math.Log10(alpha))))
 	for i := range plan.H {
-		plan.H[i] = roundTo(plan.H[i], 6)
+		plan.H[i] = roundTo(plan.H[i], decimals)
 	}
-	plan.Lambda = floorTo(plan.Lambda, 9)
+	plan.Lambda = roundDigits(plan.Lambda)
 	if plan.Method == bound.MethodRenyiBerryEsseen {
 		plan.Lambda = 0
 	}
@@ -154,13 +163,41 @@ func tuneRenyi(table bound.Table, alpha float64, n int, beta float64) (DirectedP
 	return best, plan.Validate()
 }
 
+// roundDigits rounds a positive number down to six significant digits or so.
+func roundDigits(x float64) float64 {
+	if !(x > 0) {
+		return 0
+	}
+	return floorTo(x, 5-int(math.Floor(math.Log10(x))))
+}
+
 func roundTo(x float64, decimals int) float64 {
 	scale := math.Pow10(decimals)
 	return math.Round(x*scale) / scale
 }
 
-// check refuses what does not fit the bins.
-func (p Prepared) check(edges []float64) error {
+// check refuses what does not fit the plan or the bins.
+func (p Prepared) check(plan Plan, bins int) error {
+	edges := bins - 1
+	var own bool
+	switch plan.goal() {
+	case RenyiDivergence, RenyiEpsilon, Rho:
+		own = true
+	}
+	if own != (p.Goal != nil) {
+		return &InputError{Field: "prepared.goal", Found: map[bool]string{true: "there", false: "absent"}[p.Goal != nil], Want: "there if and only if the claim is tested through a divergence"}
+	}
+	if own && !slices.Contains(plan.orders(), p.Goal.Alpha) {
+		return &InputError{Field: "prepared.goal.alpha", Found: number(p.Goal.Alpha), Want: fmt.Sprintf("one of %v", plan.orders())}
+	}
+	if len(p.Renyi) != len(renyiOrders) {
+		return &InputError{Field: "prepared.renyi", Found: fmt.Sprintf("of %d orders", len(p.Renyi)), Want: fmt.Sprint(len(renyiOrders))}
+	}
+	for i, d := range p.Renyi {
+		if d.Alpha != renyiOrders[i] {
+			return &InputError{Field: fmt.Sprintf("prepared.renyi[%d].alpha", i), Found: number(d.Alpha), Want: number(renyiOrders[i])}
+		}
+	}
 	for _, c := range []Cut{p.Event, p.DeltaEvent, p.MuEvent} {
 		if err := c.check(edges); err != nil {
 			return err
@@ -177,8 +214,8 @@ func (p Prepared) check(edges []float64) error {
 		plans = append(append([]DirectedPlan{}, plans...), *p.Goal)
 	}
 	for _, d := range plans {
-		if len(d.H) != len(edges)+1 {
-			return &InputError{Field: "prepared: h", Found: fmt.Sprintf("%d numbers", len(d.H)), Want: fmt.Sprintf("%d, one a bin", len(edges)+1)}
+		if len(d.H) != bins {
+			return &InputError{Field: "prepared: h", Found: fmt.Sprintf("%d numbers", len(d.H)), Want: fmt.Sprintf("%d, one a bin", bins)}
 		}
 		if err := d.Validate(); err != nil {
 			return &InputError{Field: "prepared", Found: "a Rényi " + err.Error(), Want: "one that can be used"}

@@ -286,7 +286,7 @@ func (r Report) check() error {
 		return fmt.Errorf("report: %w", err)
 	}
 	if e := r.Evidence; e != nil {
-		if err := e.check(); err != nil {
+		if err := e.check(r.Plan()); err != nil {
 			return fmt.Errorf("report: evidence: %w", err)
 		}
 	}
@@ -325,11 +325,11 @@ func (r Report) checkVerdict() error {
 }
 
 // check refuses evidence whose parts do not fit together.
-func (e Evidence) check() error {
+func (e Evidence) check(plan Plan) error {
 	if err := checkEdges(e.Edges); err != nil {
 		return err
 	}
-	if err := e.Prepared.check(e.Edges); err != nil {
+	if err := e.Prepared.check(plan, len(e.Edges)+1); err != nil {
 		return err
 	}
 	for _, t := range []*bound.Table{&e.Explored, e.Table} {

@@ -62,16 +62,25 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	s.timing.Workers = r.Pool.Size()
 	if err != nil && ctx.Err() != nil {
 		s.salvage()
-		return s.report(Termination{Reason: Stopped, Message: "stopped before the end"}), nil
+		return s.report(Termination{Reason: Stopped, Message: endMessages[Stopped]}), nil
 	}
 	if err != nil {
 		return s.report(Termination{Reason: Failed, Message: err.Error()}), err
 	}
 	if s.refuted {
-		return s.report(Termination{Reason: Refuted, Message: "the claim was refuted before the end"}), nil
+		return s.report(Termination{Reason: Refuted, Message: endMessages[Refuted]}), nil
 	}
 	return s.report(Termination{Reason: Completed}), nil
 }
+
+// endMessages say why a run ended, but for one that failed.
+var endMessages = map[TerminationReason]string{
+	Stopped: "stopped before the end",
+	Refuted: "the claim was refuted before the end",
+}
+
+// lostWorker begins the warning about a worker that was lost.
+const lostWorker = "a worker was lost and its task ran again: "
 
 // state is a run under way.
 type state struct {
@@ -216,7 +225,7 @@ func (s *state) events(rowsBefore int, done func(int, *Progress, Result)) Events
 		Rows: func(total int) { s.tell(func(g *Progress) { g.Rows = rowsBefore + total; g.Message = "" }) },
 		Done: func(i int, res Result) { s.tell(func(g *Progress) { done(i, g, res) }) },
 		Lost: func(_ int, err error) {
-			s.warnings = append(s.warnings, fmt.Sprintf("a worker was lost and its task ran again: %v", err))
+			s.warnings = append(s.warnings, lostWorker+err.Error())
 			s.tell(func(g *Progress) { g.Message = err.Error() })
 		},
 	}
@@ -278,7 +287,8 @@ func (s *state) certify(ctx context.Context) error {
 // anytime run do not depend on who was faster, and what was merged when a run is
 // stopped can be replayed.
 func (s *state) wave(ctx context.Context, lo, hi, rowsBefore int, show func(*Progress)) error {
-	ctx, cancel := context.WithCancelCause(ctx)
+	parent := ctx
+	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	tasks := s.certifyTasks(lo, hi)
 	held := make([]*Counted, len(tasks))
@@ -299,11 +309,18 @@ func (s *state) wave(ctx context.Context, lo, hi, rowsBefore int, show func(*Pro
 			cancel(errRefuted)
 		}
 	}))
+	var failed *taskError
 	switch {
 	case s.refuted:
 		return nil
 	case broken != nil:
 		return broken
+	case errors.As(err, &failed) && failed.index > next:
+		// What came before the failure was cut off by it, and may end the run
+		// or fail itself: neither may depend on who was faster.
+		if err := s.wave(parent, lo+next, lo+failed.index, s.progress.Rows, show); err != nil || s.refuted {
+			return err
+		}
 	}
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -46,6 +47,9 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 		return v, &InputError{Field: "report", Found: fmt.Sprintf("with %d results and no counts", len(r.Results)), Want: "a report of a run that certified",
 			Remedy: "a run that ended before certification has nothing to replay"}
 	}
+	if err := r.check(); err != nil {
+		return v, err
+	}
 	a, err := r.Plan().Resolve(cat)
 	if err != nil {
 		return v, err
@@ -72,7 +76,13 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 		v.compare(r, want)
 		return v, nil
 	}
-	v.Notes = append(v.Notes, "pair, witness and what was prepared are taken from the report; that they were chosen before these samples were drawn is shown only by replaying the whole run")
+	if whole && r.Termination.Reason == Stopped {
+		if err := v.search(ctx, cat, pool, r, a); err != nil {
+			return v, err
+		}
+	} else {
+		v.Notes = append(v.Notes, "pair, witness and what was prepared are taken from the report; that they were chosen before these samples were drawn is shown only by replaying the whole run")
+	}
 	want, err := certifyAgain(ctx, cat, pool, r, a)
 	if err != nil {
 		return v, err
@@ -82,13 +92,28 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 	return v, nil
 }
 
+// search repeats exploration and preparation of a run that was stopped.
+func (v *Verification) search(ctx context.Context, cat Catalogue, pool *Pool, r Report, a *Audit) error {
+	s := &state{Run: Run{Plan: r.Plan(), Catalogue: cat, Pool: pool}, audit: a, pool: pool}
+	for _, phase := range []func(context.Context) error{s.explore, s.prepare} {
+		if err := phase(ctx); err != nil {
+			return err
+		}
+	}
+	e, f := *r.Evidence, *s.evidence()
+	v.same(equalJSON(r.Trials, s.trials), "search", "the replayed trials differ from the report's")
+	v.same(nearJSON(e.Prepared, f.Prepared), "preparation", "the replay prepares other events, witnesses or stakes")
+	v.same(equalJSON([]any{e.Pair, e.Witness, e.Edges, e.Explored, e.Learners}, []any{f.Pair, f.Witness, f.Edges, f.Explored, f.Learners}), "exploration", "the replay finds another pair, witness or bins")
+	return nil
+}
+
 // certifyAgain makes the report that follows from the report's own evidence.
 func certifyAgain(ctx context.Context, cat Catalogue, pool *Pool, r Report, a *Audit) (Report, error) {
 	e := *r.Evidence
 	plan := *a
 	plan.Plan.Samples = e.Table.Pairs() // less than planned in a run that ended early
 	again := &state{Run: Run{Plan: r.Plan(), Catalogue: cat}, audit: &plan, pool: pool, trials: r.Trials, prepared: e.Prepared,
-		best: &Explored{Witness: e.Witness, Edges: e.Edges, Event: e.Prepared.Event, Table: e.Explored, Learners: e.Learners, Chart: e.Chart}}
+		best: &Explored{Witness: e.Witness, Edges: e.Edges, Event: e.Prepared.Event, Table: e.Explored, Learners: e.Learners, Chart: e.Chart.named(a.Columns)}}
 	if again.bestAt = chosenTrial(r.Trials, e.Pair); again.bestAt < 0 {
 		again.trials, again.bestAt = []TrialNote{{Pair: e.Pair}}, 0
 	}
@@ -102,7 +127,11 @@ func certifyAgain(ctx context.Context, cat Catalogue, pool *Pool, r Report, a *A
 			return Report{}, err
 		}
 	}
-	return again.report(Termination{Reason: r.Termination.Reason, Message: r.Termination.Message}), nil
+	end := Termination{Reason: r.Termination.Reason, Message: endMessages[r.Termination.Reason]}
+	if end.Reason == Failed {
+		end.Message = r.Termination.Message
+	}
+	return again.report(end), nil
 }
 
 // checkSamplesUsed refuses counts that no run of these settings makes: a bound
@@ -121,6 +150,9 @@ func checkSamplesUsed(r Report) error {
 		want, ok = fmt.Sprintf("at most settings.samples = %d", n), pairs <= n
 	default:
 		want, ok = fmt.Sprintf("at most settings.samples = %d, without a bound, in a run that did not complete", n), pairs <= n && r.Results[0].LowerBound == nil
+	}
+	if rows := r.Plan().shardRows(); ok && pairs%rows != 0 && pairs != n {
+		want, ok = fmt.Sprintf("a multiple of %d, as runs are counted in shards", rows), false
 	}
 	if ok && reasonHasBound(r) != (r.Results[0].LowerBound != nil) {
 		want, ok = "with a bound if and only if the run completed or is anytime-valid", false
@@ -189,6 +221,11 @@ func (v *Verification) compare(r, want Report) {
 	v.same(r.Verdict == want.Verdict, "verdict", "replayed %q, the report says %q", want.Verdict, r.Verdict)
 	want.Summary = Headline(want)
 	v.Summary = want.Summary
+	if r.Termination.Reason == Failed {
+		v.Summary = "Invalid: the run failed." // for a reason that is the report's own word
+		v.Notes = append(v.Notes, "why the run failed is not replayed")
+	}
+	v.warnings(r, want)
 	// Numbers and names follow from the settings and the counts.
 	for _, x := range []struct {
 		what string
@@ -214,6 +251,26 @@ func (v *Verification) compare(r, want Report) {
 		}
 		v.same(equalJSON(x.a, x.b), x.what, "the report does not say what its numbers say")
 	}
+}
+
+// warnings compares them, but for those about workers that were lost.
+func (v *Verification) warnings(r, want Report) {
+	var rest []string
+	for _, w := range r.Warnings {
+		if !strings.HasPrefix(w, lostWorker) {
+			rest = append(rest, w)
+		}
+	}
+	if len(rest) < len(r.Warnings) {
+		v.Notes = append(v.Notes, "warnings about workers are the report's own word")
+	}
+	var same []string
+	for _, w := range want.Warnings {
+		if !strings.HasPrefix(w, lostWorker) {
+			same = append(same, w)
+		}
+	}
+	v.same(slices.Equal(rest, same), "warnings", "the replay warns of %q", same)
 }
 
 // words returns only the words of findings, or all but the words.

@@ -14,7 +14,7 @@ var quantityWords = map[Quantity]struct{ symbol, words string }{
 	RenyiDivergence: {"the Rényi divergence", "Rényi divergence"},
 	Rho:             {"rho", "rho of zCDP"},
 	Mu:              {"mu", "mu of Gaussian DP"},
-	RenyiEpsilon:    {"epsilon", "epsilon of pure DP, through the Rényi divergence"},
+	RenyiEpsilon:    {"epsilon", "epsilon of pure DP, through Rényi"},
 	GaussianEpsilon: {"epsilon", "epsilon of a Gaussian trade-off"},
 }
 
@@ -210,7 +210,7 @@ func addFinding(add func(name, format string, args ...any), r Report, f Finding)
 		add("Lower bound", "%s >= %s (%s confidence, %s)", f.words(), boundWords(*f.LowerBound, r.Claim.limit()), percent(f.Confidence), method)
 	}
 	if f.PValue != nil {
-		add("p-value", "%s of the claim%s", pWords(*f.PValue), map[bool]string{true: ", valid at any time"}[r.Settings.Anytime])
+		add("p-value", "at most %s, of the claim%s", pWords(*f.PValue), map[bool]string{true: ", valid at any time"}[r.Settings.Anytime])
 	}
 	if f.Estimate != nil {
 		add("Estimate", "%s = %.4f (on the certification counts, no guarantee)", quantityWords[f.ID].symbol, *f.Estimate)
@@ -219,7 +219,7 @@ func addFinding(add func(name, format string, args ...any), r Report, f Finding)
 		add("Assumption", "%s", f.Assumption)
 	}
 	if f.Event == nil {
-		add("Divergence", "of the outputs on the %s dataset from those on the %s, by a witness on %d bins of the score", likelier, other, len(r.Evidence.Edges)+1)
+		add("Divergence", "of the outputs on the %s dataset from those on the %s, by a witness of order %s on %d bins of the score", likelier, other, number(r.Evidence.Prepared.Goal.Alpha), len(r.Evidence.Edges)+1)
 	} else {
 		add("Event", "%s", f.Event.Words)
 	}
@@ -289,7 +289,7 @@ func (row *CertifiedRow) set(x, limit float64, ok bool) {
 // allows anything.
 func (c Claim) allows(f Finding) (float64, bool) {
 	switch f.ID {
-	case Epsilon, GaussianEpsilon:
+	case Epsilon:
 		return c.Epsilon, c.isDP() && f.Delta >= c.Delta
 	case RenyiEpsilon:
 		return c.Epsilon, c.Kind == Pure
@@ -335,16 +335,7 @@ func Text(r Report) string {
 	for _, row := range rows {
 		fmt.Fprintf(&b, "  %-*s  %s\n", w, row.Name, row.Value)
 	}
-	if rows := CertifiedRows(r); len(rows) > 0 {
-		b.WriteString("\nCertified, each with its own confidence:\n")
-		writeTable(&b, []string{"quantity", "at least", "claim allows", "confidence", "method", "assumes"}, rows, func(x CertifiedRow) []string {
-			claimed := x.Claimed
-			if x.Exceeds {
-				claimed += " (exceeded)"
-			}
-			return []string{x.Quantity, x.Bound, claimed, x.Confidence, x.Method, x.Assumption}
-		})
-	}
+	writeCertified(&b, r)
 	if rows := PublishedRows(r); len(rows) > 0 {
 		b.WriteString("\nPublished forms on the same counts, for comparison; those called published certify nothing:\n")
 		writeTable(&b, []string{"quantity", "value", "method", "note"}, rows, func(x PublishedRow) []string {
@@ -361,6 +352,40 @@ func Text(r Report) string {
 		fmt.Fprintf(&b, "\n%s\n", r.Reproduce.Note)
 	}
 	return b.String()
+}
+
+// writeCertified prints what was certified: the findings, and below them the
+// divergences of all orders.
+func writeCertified(b *strings.Builder, r Report) {
+	rows := CertifiedRows(r)
+	if len(rows) == 0 {
+		return
+	}
+	own := rows[:max(0, len(rows)-len(r.Renyi))]
+	fmt.Fprintf(b, "\nCertified with %s confidence each:\n", percent(1-r.Settings.Beta))
+	var notes []string
+	writeTable(b, []string{"quantity", "at least", "claim allows", "method"}, own, func(x CertifiedRow) []string {
+		if x.Assumption != "" {
+			notes = append(notes, x.Quantity+": "+x.Assumption)
+		}
+		return []string{x.Quantity, x.Bound, x.allowed(), x.Method}
+	})
+	for _, n := range notes {
+		fmt.Fprintf(b, "  (%s)\n", n)
+	}
+	fmt.Fprintf(b, "\nRényi divergences, all together with %s confidence:\n", percent(1-r.Settings.Beta))
+	i := 0
+	writeTable(b, []string{"alpha", "at least", "claim allows"}, rows[len(own):], func(x CertifiedRow) []string {
+		i++
+		return []string{number(r.Renyi[i-1].Alpha), x.Bound, x.allowed()}
+	})
+}
+
+func (row CertifiedRow) allowed() string {
+	if row.Exceeds {
+		return row.Claimed + " (exceeded)"
+	}
+	return row.Claimed
 }
 
 // writeTable prints rows in columns.

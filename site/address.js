@@ -17,6 +17,9 @@ export function readFragment(fragment) {
     if (key === "v") newer = Number(value) > VERSION ? value : "";
     else if (PLAN_KEYS.includes(key) || key === "workers" || (key.startsWith("p.") && key.length > 2)) settings[key] = value;
   }
+  // As on the command line, these say which guarantee is meant.
+  const meant = Object.entries({ alpha: "renyi", rho: "zcdp", mu: "gaussian-dp" }).find(([key]) => settings[key]);
+  if (meant && !settings.guarantee) settings.guarantee = meant[1];
   return { settings, newer };
 }
 

@@ -14,7 +14,7 @@ export function showCertified(host, rows, others) {
     rows.length > 0 && html("p", { class: "hint" }, "Each row holds with its own confidence, not all of them together. The first one decides the verdict."),
     rows.length > 0 && table("What was certified", headings, rows, (row, key) => {
       if (key === "bound" && row.exceeds) return html("span", {}, row.bound, " ", html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "exceeds the claim"));
-      if (key === "claimed") return row.claimed || "anything";
+      if (key === "claimed") return row.claimed || "not compared";
       return key === "assumption" ? row.assumption || "none" : row[key];
     }),
     others.length > 0 && html("details", {}, html("summary", {}, "Published forms on the same counts, for comparison"),

@@ -126,13 +126,13 @@ func writeAccount(w io.Writer, a account.Account) {
 	writeGuarantees(w, "Ways to epsilon", a.Epsilons)
 	writeGuarantees(w, "Ways to delta", a.Deltas)
 	if len(a.Sigmas) > 0 {
-		fmt.Fprintf(w, "\nNoise that one step would need for (%v, %v)\n", *a.Query.AtEpsilon, delta)
+		fmt.Fprintf(w, "\nNoise that one step without sampling would need for (%v, %v)\n", *a.Query.AtEpsilon, delta)
 		for _, s := range a.Sigmas {
 			fmt.Fprintf(w, "  sigma = %v  %s (%s)\n", s.Sigma, s.Words, s.Source)
 		}
 	}
 	if len(a.Curve) > 0 {
-		fmt.Fprintf(w, "\nRenyi divergence in nats, by order\n\n")
+		fmt.Fprintf(w, "\nRényi divergence in nats, by order\n\n")
 		writeChart(w, a.Curve)
 		t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 		if a.KL != nil {

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/dpscope/dpscope/core"
@@ -36,7 +37,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	s.SetOutput(stderr)
 	s.StringVar(&f.mechanism, "mechanism", "", "mechanism to audit (dpscope list shows all)")
 	s.StringVar(&f.guarantee, "guarantee", "", "kind of the claim: pure, approximate, renyi, zcdp or gaussian-dp; default: the kind that -alpha, -rho or -mu belongs to, else (epsilon, delta)")
-	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0; default: what the mechanism claims at its parameters, or what that implies")
+	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0; default: what the mechanism claims at its parameters, or what that implies. A parameter epsilon of the mechanism, which scales its noise, follows it where the claims are of one kind, unless -param sets it")
 	s.Float64Var(&f.delta, "delta", 0, "claimed delta, in [0, 1); default: the delta of the mechanism's own claim, 0 for most")
 	s.Float64Var(&f.alpha, "alpha", 0, "order of a Rényi claim, above 1")
 	s.Float64Var(&f.rho, "rho", 0, "claimed rho of zCDP, above 0")
@@ -206,7 +207,7 @@ func audit(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	show := newMeter(stderr)
 	report, err := core.Run{Plan: plan, Catalogue: catalogue, Pool: core.LocalPool(catalogue, workers),
@@ -266,6 +267,9 @@ type meter struct {
 	wide int
 }
 
+// meterWidth keeps the line on one line of a usual terminal.
+const meterWidth = 79
+
 func newMeter(w io.Writer) *meter {
 	if !isTerminal(w) {
 		return &meter{}
@@ -282,13 +286,16 @@ func (m *meter) progress(p core.Progress) {
 	if p.Phase == core.Exploring {
 		line += fmt.Sprintf(", trial %d of %d", p.Trial, p.Trials)
 	}
-	line += fmt.Sprintf(", %.3g outputs/s", float64(p.Rows)/max(m.last, 1e-3))
+	line += fmt.Sprintf(", %.2g outputs/s", float64(p.Rows)/max(m.last, 1e-3))
 	if p.Provisional != nil {
 		how := "not certified"
 		if p.Valid {
 			how = "valid if stopped now"
 		}
-		line += fmt.Sprintf(", %s >= %.3f so far, %s", p.Quantity, *p.Provisional, how)
+		line += fmt.Sprintf(", >= %.3f so far (%s)", *p.Provisional, how)
+	}
+	if len(line) > meterWidth {
+		line = line[:meterWidth]
 	}
 	pad := max(0, m.wide-len(line))
 	m.wide = len(line)

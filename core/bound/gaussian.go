@@ -56,11 +56,27 @@ func GaussianDelta(mu, eps float64) float64 {
 	if mu == 0 {
 		return 0
 	}
-	second := 0.0
-	if tail := normalCDF(-eps/mu - mu/2); tail > 0 {
-		second = math.Exp(eps + math.Log(tail))
+	// e^eps phi(x2) = phi(x1), so the second term is phi(x1) M(x2) with M the
+	// Mills ratio: nothing overflows, and what is small keeps its digits.
+	x1, x2 := eps/mu-mu/2, eps/mu+mu/2
+	density := math.Exp(-x1*x1/2) / math.Sqrt(2*math.Pi)
+	if x1 > 5 {
+		return math.Max(0, density*(mills(x1)-mills(x2)))
 	}
-	return math.Max(0, normalCDF(mu/2-eps/mu)-second)
+	return math.Max(0, normalCDF(-x1)-density*mills(x2))
+}
+
+// mills is the Mills ratio (1 - Phi(x))/phi(x) of x > 0: by erfc where that has
+// its digits, beyond by its continued fraction (Abramowitz and Stegun 26.2.14).
+func mills(x float64) float64 {
+	if x < 10 {
+		return normalCDF(-x) * math.Sqrt(2*math.Pi) * math.Exp(x*x/2)
+	}
+	f := x
+	for k := 40; k >= 1; k-- {
+		f = x + float64(k)/f
+	}
+	return 1 / f
 }
 
 // GaussianEpsilon returns the smallest eps >= 0 with

@@ -41,3 +41,26 @@ func TestGaussianMuFromDelta(t *testing.T) {
 		t.Errorf("no delta gives mu %v", got)
 	}
 }
+
+// Values by mpmath at 60 digits, of Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu):
+// where a plain evaluation loses the second term, epsilon came out too small.
+func TestGaussianEpsilonOfSmallNoise(t *testing.T) {
+	for _, c := range []struct{ mu, delta, eps float64 }{
+		{1 / 0.0285, 1e-5, 764.2758}, {1 / 0.03, 1e-7, 727.94}, {1 / 0.027, 0.1, 732.35}, {1 / 0.02, 1e-5, 1462.285},
+		{1, 1e-300, 37.4488}, {10, 1e-200, 351.6},
+	} {
+		if got := GaussianEpsilon(c.mu, c.delta); math.Abs(got-c.eps) > 1e-4*c.eps {
+			t.Errorf("mu %v, delta %v: epsilon %v, want %v", c.mu, c.delta, got, c.eps)
+		}
+	}
+	for x := 0.5; x < 60; x *= 1.07 {
+		if x < 25 {
+			if plain := normalCDF(-x) * math.Sqrt(2*math.Pi) * math.Exp(x*x/2); math.Abs(mills(x)/plain-1) > 1e-11 {
+				t.Errorf("mills(%v) = %v, want %v", x, mills(x), plain)
+			}
+		}
+		if m := mills(x); !(m < 1/x && m > x/(x*x+1)) {
+			t.Errorf("mills(%v) = %v is out of its bounds", x, m)
+		}
+	}
+}

@@ -47,6 +47,15 @@ func (p RenyiPlan) Validate() error {
 // maxExponent keeps exp(alpha h), its square root and sums of it finite.
 const maxExponent = 600.0
 
+// Reach is a divergence that no outcome can certify more than: that at which the
+// statistic of a pair cannot be above 0. It panics unless the plan is valid.
+func (p RenyiPlan) Reach() float64 {
+	if err := p.Validate(); err != nil {
+		panic("bound: " + err.Error())
+	}
+	return newRenyiWager(p.H, p.Alpha).reach()
+}
+
 // CheckAlpha reports an order that is not above 1 and finite.
 func CheckAlpha(alpha float64) error {
 	if !(alpha > 1 && !math.IsInf(alpha, 1)) {

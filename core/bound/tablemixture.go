@@ -44,7 +44,7 @@ type TableMixture struct {
 // climbStep is the smallest step of the bound, climbShare the smallest relative
 // to it.
 const (
-	climbStep  = 1e-4
+	climbStep  = 1e-6
 	climbShare = 1e-3
 )
 
