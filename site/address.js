@@ -1,5 +1,6 @@
-// The state in the page's address: #v=1&mechanism=svt4&epsilon=1&seed=42. What
-// is written comes from the core; here it is read.
+// The state in the page's address: #v=1&mechanism=svt4&epsilon=1&seed=42, and
+// &account=gaussian&a.sigma=2 of the account that is shown. What is written of
+// an audit comes from the core; here it is read.
 import { Ended } from "./engine.js";
 import { PLAN_KEYS } from "./plan.js";
 
@@ -8,19 +9,22 @@ const VERSION = 1;
 /**
  * Settings of a fragment; keys that nobody knows are ignored.
  * @param {string} fragment with or without its #
- * @returns {{settings: import("./plan.js").Settings, newer: string}} newer: the version, where it is one to come
+ * @returns {{settings: import("./plan.js").Settings, account: import("./accounting.js").Asked | null, newer: string}}
+ *   newer: the version, where it is one to come
  */
 export function readFragment(fragment) {
-  const settings = {};
-  let newer = "";
+  const settings = {}, texts = {};
+  let newer = "", kind = "";
   for (const [key, value] of new URLSearchParams(fragment.replace(/^#/, ""))) {
     if (key === "v") newer = Number(value) > VERSION ? value : "";
+    else if (key === "account") kind = value;
+    else if (key.startsWith("a.")) texts[key.slice(2)] = value;
     else if (PLAN_KEYS.includes(key) || key === "workers" || (key.startsWith("p.") && key.length > 2)) settings[key] = value;
   }
   // As on the command line, these say which guarantee is meant.
   const meant = Object.entries({ alpha: "renyi", rho: "zcdp", mu: "gaussian-dp" }).find(([key]) => settings[key]);
   if (meant && !settings.guarantee) settings.guarantee = meant[1];
-  return { settings, newer };
+  return { settings, account: kind ? { kind, texts } : null, newer };
 }
 
 /**

@@ -1,6 +1,9 @@
 // The core, seen from the page: one compiled module, a coordinator and task
 // workers, requests with ids. The messages are those of protocol.d.ts.
 
+/** The core that a page starts with, and the one that knows everything and accounts. */
+export const FIRST = "core.wasm", LARGER = "core-all.wasm";
+
 const SAY_STOPPING = 500; // ms after a stop without an answer
 const END_UNSTOPPED = 2000; // then all workers are ended
 const DEATHS_AT_START = 3; // of one task worker, before it is given up
@@ -13,6 +16,8 @@ export class Refused extends Error {
     this.refusal = refusal;
   }
 }
+
+/** @typedef {{name: string, module: WebAssembly.Module}} Core */
 
 /** The core ended, or was ended, with the request unanswered. */
 export class Ended extends Error {
@@ -27,7 +32,8 @@ export class Engine {
   workers = [];
   /** @type {import("./protocol").ReadyValue | null} */
   ready = null;
-  #module = null;
+  /** @type {Core | null} */
+  #core = null;
   #info = null;
   #coordinator = null;
   #pending = new Map();
@@ -48,44 +54,66 @@ export class Engine {
 
   /** build-info.json, or null where a server has none. @returns {Promise<import("./protocol").BuildInfo | null>} */
   async info() {
-    if (!this.#info) {
-      try {
-        const answer = await fetch(beside("build-info.json"));
-        if (answer.ok) this.#info = await answer.json();
-      } catch { /* a core without its size is a core */ }
-    }
+    this.#info ??= await jsonBeside("build-info.json");
     return this.#info;
   }
 
-  /** Fetches and compiles the core. Throws an Error in words for the user. */
-  async load() {
+  /** What it says of a file. */
+  async fileInfo(name) { return (await this.info())?.files.find((file) => file.name === name); }
+
+  /** catalogue.json, or null where a server has none. @returns {Promise<import("./protocol").FullCatalogue | null>} */
+  catalogue() { return jsonBeside("catalogue.json"); }
+
+  /** The name of the core that runs, or ran last. */
+  get coreName() { return this.#core?.name; }
+  /** Does the core that knows everything run? */
+  get larger() { return this.ready !== null && this.#core.name === LARGER; }
+
+  /**
+   * Fetches and compiles a core; the one that runs goes on. Throws an Error in
+   * words for the user.
+   * @param {string} name
+   * @param {{signal?: AbortSignal, progress?: (bytes: number) => void}} options progress: how much has come, unpacked
+   * @returns {Promise<Core>}
+   */
+  async load(name, { signal, progress } = {}) {
     if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, or it is switched off.");
     let answer;
     try {
-      answer = await fetch(beside("core.wasm"));
+      answer = await fetch(beside(name), { signal });
     } catch (error) {
-      throw new Error(`core.wasm could not be fetched (${error.message}). Is the server still there?`);
+      if (signal?.aborted) throw error;
+      throw new Error(`${name} could not be fetched (${error.message}). Is the server still there?`);
     }
-    if (!answer.ok) throw new Error(`core.wasm could not be fetched: the server answered ${answer.status}. It belongs beside page.js.`);
+    if (!answer.ok) throw new Error(`${name} could not be fetched: the server answered ${answer.status}. It belongs beside page.js.`);
+    if (progress) count(answer.clone(), progress); // the answer itself lets the browser keep what it compiled
     try {
       const streams = WebAssembly.compileStreaming && answer.headers.get("Content-Type")?.startsWith("application/wasm");
-      this.#module = await (streams ? WebAssembly.compileStreaming(answer) : WebAssembly.compile(await answer.arrayBuffer()));
+      const compiled = streams ? WebAssembly.compileStreaming(answer) : answer.arrayBuffer().then((bytes) => WebAssembly.compile(bytes));
+      const aborted = new Promise((_, reject) => { signal?.addEventListener("abort", () => reject(signal.reason)); }); // compiling knows no signal
+      return { name, module: await Promise.race([compiled, aborted]) };
     } catch (error) {
+      if (signal?.aborted) throw error;
       if (/unsafe-eval|security policy/i.test(error.message)) {
         throw new Error("The server's content security policy forbids WebAssembly: script-src needs 'wasm-unsafe-eval'.");
       }
-      throw new Error(`core.wasm is not a WebAssembly module that this browser can run (${error.message}).`);
+      throw new Error(`${name} is not a WebAssembly module that this browser can run (${error.message}).`);
     }
   }
 
-  /** Starts the coordinator and `size` task workers. @returns {Promise<import("./protocol").ReadyValue>} */
-  async start(size) {
+  /**
+   * Ends what runs; starts the coordinator and `size` task workers of a core.
+   * @param {Core} core
+   * @returns {Promise<import("./protocol").ReadyValue>}
+   */
+  async start(core, size = this.#size) {
     this.#end("the workers were started anew");
+    this.#core = core;
     this.#size = size;
-    const info = await this.info();
+    const info = await this.fileInfo(core.name);
     const worker = this.#spawn({
       role: "coordinator", worker: 0, hangAfterMs: this.#options.hangAfterMs,
-      coreSha256: info?.files.find((file) => file.name === "core.wasm")?.sha256,
+      coreSha256: info?.sha256,
     });
     this.#coordinator = worker;
     const ready = new Promise((resolve, reject) => { this.#starting = { resolve, reject }; });
@@ -99,7 +127,7 @@ export class Engine {
   }
 
   /** Ends all workers and starts as many anew. */
-  restart() { return this.start(this.#size); }
+  restart() { return this.start(this.#core); }
 
   /** Makes it `size` task workers. Not during a run. */
   resize(size) {
@@ -124,6 +152,9 @@ export class Engine {
   run(plan, progress) { return this.#request("run", JSON.stringify(plan), progress); }
   /** @returns {{id: number, answer: Promise<import("./protocol").VerifiedValue>}} */
   verify(text, progress) { return this.#request("verify", text, progress); }
+
+  /** Of the larger core only. @returns {Promise<import("./protocol").AccountedValue>} */
+  account(query) { return this.#request("account", JSON.stringify(query)).answer; }
 
   /**
    * Stops a run or a verification; its answer arrives as ever. When none does
@@ -176,7 +207,7 @@ export class Engine {
       case "progress":
         this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
         break;
-      case "checked": case "report": case "verified":
+      case "checked": case "report": case "verified": case "accounted":
         this.#settle(message.id)?.resolve(JSON.parse(message.json));
         break;
       case "refused":
@@ -194,7 +225,7 @@ export class Engine {
 
   #spawn(start) {
     const worker = new Worker(beside("worker.js"));
-    worker.postMessage({ type: "start", module: this.#module, ...start });
+    worker.postMessage({ type: "start", module: this.#core.module, ...start });
     return worker;
   }
 
@@ -246,3 +277,22 @@ export class Engine {
 
 /** A file beside this script, wherever the site lies. */
 const beside = (name) => new URL(name, import.meta.url);
+
+/** A file beside this script, or null if it cannot be had. */
+async function jsonBeside(name) {
+  try {
+    const answer = await fetch(beside(name));
+    return answer.ok ? await answer.json() : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Counts the bytes of an answer as they come. */
+async function count(answer, progress) {
+  try {
+    const reader = answer.body.getReader();
+    let bytes = 0;
+    for (let part; !(part = await reader.read()).done;) progress(bytes += part.value.length);
+  } catch { /* told by who compiles them */ }
+}

@@ -73,7 +73,7 @@ export class Form {
   }
 
   /** What there is to choose from. */
-  fill({ catalogue, limits }) {
+  fill(catalogue, limits) {
     this.#catalogue = catalogue;
     const select = byId("mechanism");
     const chosen = select.value;
@@ -94,6 +94,9 @@ export class Form {
     setOptions(byId("finder"), [{ value: "", text: "auto" }, ...named(catalogue.finders, false).map((x) => listed(x))]);
     this.#mechanismChanged();
   }
+
+  /** Says something below the choice of the mechanism. */
+  hint(text) { this.#fields.get("mechanism").hint(text); }
 
   get defaultMechanism() {
     const all = this.#catalogue.mechanisms;

@@ -58,3 +58,9 @@ export function bound(x, up = false) {
   const steps = Number((x / unit).toPrecision(12));
   return short((up ? Math.ceil(steps) : Math.floor(steps)) * unit);
 }
+
+/** All digits of a number that was rounded where it was made. */
+export function exact(x) {
+  const a = Math.abs(x);
+  return (a !== 0 && (a < 1e-4 || a >= 1e9) ? x.toExponential().replace("e+", "e") : String(x)).replace("-", "−");
+}

@@ -1,8 +1,9 @@
 // The page: joins the form, the engine and the result. It relays and displays;
 // every number and every verdict comes from the core.
+import { Accounting } from "./accounting.js";
 import { linkTo, readFragment, usable, writeFragment } from "./address.js";
 import { byId } from "./element.js";
-import { Ended, Engine, Refused } from "./engine.js";
+import { Ended, Engine, FIRST, LARGER, Refused } from "./engine.js";
 import { copyFor, receive, reportName, save } from "./files.js";
 import { defaultWorkers, Form } from "./form.js";
 import { keepFocus, listenForKeys } from "./keyboard.js";
@@ -13,6 +14,7 @@ import { ProgressPanel, say } from "./progress.js";
 import { replayWords, showDrift, showOrigin, showReport, showVerification, showWords } from "./result.js";
 
 const CHECK_AFTER = 150; // ms without a change
+const ACCOUNTING = "accounting"; // as a reason for the larger core
 
 let state = "loading";
 let shown = null; // {report, text}: what the result shows
@@ -23,10 +25,19 @@ let stopAsked = null; // id of what the user wished to stop
 let formUrl; // the form's settings as the core writes them; null while they cannot be run
 let checks = 0; // numbers them: only the last one counts
 let checkTimer = 0;
+let limits; // of a plan, once a core has said
+/** @type {import("./protocol").FullCatalogue | null} */
+let catalogue = null; // what the larger core knows; null: only the core that runs has a list
+let loading = null; // promise of the larger core while it is on its way
+let stopper = null; // AbortController of its download
+let declined; // what it was last not loaded for: not asked for again by every keystroke
+let auditPart = null; // of the address: the last valid settings
+const afterwards = new Set(); // what waits for a core that is free
 
 const engine = new Engine({ lost, died }, { hangAfterMs: globalThis.dpscopeOptions?.hangAfterMs });
 const form = new Form({ changed });
 const panel = new ProgressPanel();
+const accounting = new Accounting({ account, changed: writeAddress });
 
 /**
  * For tests: the engine (workers, endWorker), the state as in data-state of
@@ -44,10 +55,10 @@ globalThis.dpscope = {
 function setState(next) {
   state = next;
   document.body.dataset.state = next;
-  const able = engine.ready !== null && active === null;
+  const able = engine.ready !== null && active === null && next !== "loading";
   keepFocus(() => {
     byId("run").disabled = !able;
-    byId("stop").disabled = active === null;
+    byId("stop").disabled = active === null && stopper === null;
     byId("verify").disabled = !able || !shown?.report.evidence?.table || !shown.report.results?.length;
   }, [begunBy, "run", "stop", "verify"]);
   for (const id of ["save", "copy-link", "copy-command", "use-settings"]) byId(id).disabled = !shown;
@@ -83,31 +94,101 @@ async function boot() {
   dismiss("core");
   setState("loading");
   status("Loading the core…");
+  const list = engine.catalogue();
   engine.info().then((info) => {
-    const core = info?.files.find((file) => file.name === "core.wasm");
-    if (core && state === "loading") status(`Loading the core, ${size(core.brotli)} compressed…`);
     if (info) byId("version").textContent = `dpscope ${info.version} (${info.go})`;
-    if (!core) return;
-    byId("core-hash").textContent = `core ${core.sha256.slice(0, 12)}`;
-    byId("core-hash").title = `SHA-256 of core.wasm: ${core.sha256}`;
   });
   try {
-    await engine.load();
-    await start(() => engine.start(defaultWorkers()));
+    const core = await firstCore(list);
+    catalogue = await list;
+    await start(() => engine.start(core, defaultWorkers()));
   } catch (error) {
     failed("The core did not start", error.message, boot);
   }
 }
 
-/** Starts the core, first or anew, and takes the page to ready. */
+/**
+ * The core that the address needs, so that none is fetched in vain; the first
+ * one where the larger cannot be had.
+ */
+async function firstCore(list) {
+  const { settings, account } = readFragment(location.hash);
+  const asked = ["mechanism", "finder", "learner"].some((key) => settings[key]);
+  const reason = account ? ACCOUNTING : asked && unknownToFirst(await list, settings);
+  if (reason) {
+    try {
+      return await download(LARGER, "Loading the core");
+    } catch (error) {
+      notLoaded(error, reason, () => (engine.ready ? reread() : afterwards.add(reread)));
+    }
+  }
+  return download(FIRST, "Loading the core");
+}
+
+/** What of some settings the first core does not know, or undefined. @param {typeof catalogue} list */
+function unknownToFirst(list, { mechanism, finder, learner }) {
+  const larger = (all, name) => name && all?.find((x) => x.name === name)?.larger;
+  return larger(list?.mechanisms, mechanism) ? mechanism : larger(list?.finders, finder) ? finder : larger(list?.learners, learner) ? learner : undefined;
+}
+
+/** Fetches a core and says in the status how far it is. The larger one can be stopped. */
+async function download(name, doing) {
+  let info, shown;
+  engine.fileInfo(name).then((found) => {
+    info = found;
+    tell(0);
+  });
+  const tell = (bytes) => {
+    if (!info || state !== "loading") return;
+    const text = `${doing}, ${size(info.brotli)} compressed…${bytes && name === LARGER ? ` ${Math.floor((100 * bytes) / info.bytes)} %` : ""}`;
+    if (text !== shown) status(shown = text);
+  };
+  if (name === FIRST) return engine.load(name);
+  stopper = new AbortController();
+  setState(state);
+  try {
+    return await engine.load(name, { signal: stopper.signal, progress: tell });
+  } finally {
+    stopper = null;
+    setState(state);
+  }
+}
+
+/** Starts a core, first or anew, and takes the page to ready. */
 async function start(begin) {
-  const ready = await begin();
-  form.fill(ready);
+  ready(await begin());
+  form.fill(catalogue ?? engine.ready.catalogue, limits);
   await readAddress();
-  status("Ready.");
-  setState("ready");
-  byId("version").textContent = `dpscope ${ready.version} (${ready.go})`;
+  free();
   if (byId("origin").dataset.kind === "example") describe();
+}
+
+/** Takes note of the core that runs now. */
+function ready(said) {
+  limits = said.limits;
+  byId("version").textContent = `dpscope ${said.version} (${said.go})`;
+  const name = engine.coreName;
+  engine.fileInfo(name).then((file) => {
+    if (!file || name !== engine.coreName) return;
+    byId("core-hash").textContent = `${name.replace(".wasm", "")} ${file.sha256.slice(0, 12)}`;
+    byId("core-hash").title = `SHA-256 of ${name}: ${file.sha256}`;
+  });
+  engine.fileInfo(LARGER).then((file) => {
+    const cost = engine.larger || !catalogue ? "" : `The larger core${file ? ` (${size(file.brotli)})` : ""}`;
+    form.hint(cost && `${cost} is loaded when what you choose needs it.`);
+    accounting.fill(catalogue?.accounts ?? [], cost);
+  });
+}
+
+/** A core runs and has nothing to do. */
+function free() {
+  if (!engine.ready || active !== null || loading) return;
+  status("Ready.");
+  if (state === "loading") setState("ready");
+  for (const later of [...afterwards]) {
+    afterwards.delete(later);
+    later();
+  }
 }
 
 function failed(title, text, retry) {
@@ -121,12 +202,90 @@ function failed(title, text, retry) {
 function restart() {
   setState("loading");
   status("Starting the core again…");
-  engine.restart().then((ready) => {
-    form.fill(ready);
-    status("Ready.");
-    setState("ready");
+  engine.restart().then((said) => {
+    ready(said);
+    free();
     return check();
   }).catch((error) => failed("The core did not start", error.message, boot));
+}
+
+// The larger core
+
+/**
+ * Sees to it that the larger core runs; however often it is asked for, it comes
+ * once. Not during a run.
+ * @param {string} reason what needs it
+ * @param {() => void} retry asks for it again
+ * @returns {Promise<boolean>} whether it runs
+ */
+function larger(reason, retry) {
+  if (engine.larger) return Promise.resolve(true);
+  loading ??= bring(reason, retry).finally(() => {
+    loading = null;
+    free();
+  });
+  return loading;
+}
+
+async function bring(reason, retry) {
+  for (const key of ["core", "settings", "address", "stop"]) dismiss(key);
+  setState("loading");
+  const doing = `Loading the larger core for ${reason}`;
+  status(`${doing}…`);
+  say(doing);
+  try {
+    const core = await download(LARGER, doing);
+    status("Starting the larger core…");
+    ready(await engine.start(core));
+    dismiss("core");
+    setState("loading"); // the old one may have crashed meanwhile
+    say("The larger core is running");
+    return true;
+  } catch (error) {
+    if (engine.ready) notLoaded(error, reason, retry);
+    else failed("The larger core did not start", error.message, boot);
+    return false;
+  }
+}
+
+function notLoaded(error, reason, retry) {
+  declined = reason;
+  const action = {
+    label: "Load it",
+    run() {
+      declined = undefined;
+      retry();
+    },
+  };
+  const without = `It is needed for ${reason}. Everything else works; settings and result are still here.`;
+  if (error.name === "AbortError") {
+    notify({ key: "core", kind: "info", title: "Loading of the larger core was stopped", text: without, action });
+    say("Loading was stopped");
+  } else notify({ key: "core", kind: "error", title: "The larger core was not loaded", text: [error.message, without], action });
+}
+
+/** What of some settings the core that runs cannot do, but the larger one can. */
+const missing = (settings) => (engine.larger ? undefined : unknownToFirst(catalogue, settings));
+
+/** Asks the core; once more if the larger one took its place meanwhile. */
+async function ask(request) {
+  try {
+    return await request();
+  } catch (error) {
+    if (!(error instanceof Ended) || !loading) throw error;
+    await loading;
+    return request();
+  }
+}
+
+/** Answers the accounting panel, now or when the core is free. */
+async function account(query, again) {
+  if (!engine.larger && (active !== null || !(engine.ready || loading))) {
+    afterwards.add(again);
+    throw new Error(active === null ? "Waits for the core." : "Waits for the end of the run: it needs the larger core.");
+  }
+  if (!await larger(ACCOUNTING, again)) throw new Error("The larger core is not there.");
+  return engine.account(query);
 }
 
 /** The example stands there before the core does. */
@@ -146,14 +305,14 @@ async function showExample() {
 /** Fills in what the core says of the example. */
 function describe() {
   const { text } = shown;
-  engine.open(text).then((answer) => {
+  ask(() => engine.open(text)).then((answer) => {
     if (shown.text === text) showWords(answer);
   }, () => {}); // an example without its words is an example
 }
 
 // The form and the address
 
-function listing(settings) { return engine.ready?.catalogue.mechanisms.find((m) => m.name === settings.mechanism); }
+function listing(settings) { return (catalogue ?? engine.ready?.catalogue)?.mechanisms.find((m) => m.name === settings.mechanism); }
 
 /** Task workers that a text asks for. */
 function workersOf(text = "") {
@@ -172,15 +331,18 @@ function changed() {
 /** Has the core look at the settings; a valid state goes into the address. */
 async function check() {
   const number = ++checks;
-  if (!engine.ready) return;
+  if (!engine.ready && !loading) return;
   try {
     const settings = form.read();
     const count = workersOf(settings.workers);
-    const checked = await engine.check(planOf(settings, listing(settings), engine.ready.limits));
+    const plan = planOf(settings, listing(settings), limits);
+    if (!await able(settings, number)) return;
+    const checked = await ask(() => engine.check(plan));
     if (number !== checks) return;
     form.show(checked);
     settled(checked.url);
-    writeState(checked.url, count);
+    auditPart = stateOf(checked.url, count);
+    writeAddress();
   } catch (error) {
     if (number !== checks) return;
     form.clearErrors();
@@ -189,7 +351,30 @@ async function check() {
   }
 }
 
-const writeState = (url, count) => writeFragment(url + (count === defaultWorkers() ? "" : `&workers=${count}`));
+/**
+ * Has the larger core come where settings need it. Where it cannot, that is said
+ * at the field; a run goes on first.
+ * @param {number} number of the check that asks
+ * @returns {Promise<boolean>} whether the core that runs can do them
+ */
+async function able(settings, number) {
+  const lacking = missing(settings);
+  if (!lacking) return true;
+  if (active === null && lacking !== declined && await larger(lacking, check)) return number === checks;
+  if (number !== checks) return false;
+  if (active !== null) afterwards.add(check);
+  form.clearErrors();
+  settled(null);
+  const at = ["mechanism", "finder", "learner"].find((key) => settings[key] === lacking);
+  form.fail(at, `${lacking} needs the larger core, which ${active === null ? "is not there" : "is loaded when the run has ended"}`);
+  return false;
+}
+
+const stateOf = (url, count) => url + (count === defaultWorkers() ? "" : `&workers=${count}`);
+
+function writeAddress() {
+  if (auditPart !== null || accounting.fragment) writeFragment((auditPart ?? "#v=1") + accounting.fragment);
+}
 
 /** The key of the setting that an error is about, or undefined. */
 const faultOf = (error) => error.key ?? (error instanceof Refused ? keyOf(error.refusal) : undefined);
@@ -212,18 +397,25 @@ function blame(error, focus) {
 async function readAddress() {
   clearTimeout(checkTimer); // of what the form held
   const number = ++checks;
-  const { settings, newer } = readFragment(location.hash);
+  const { settings, account, newer } = readFragment(location.hash);
+  if (missing(settings)) {
+    form.write(settings);
+    if (!await able(settings, number)) return;
+  }
   const { value, bad } = await usable(settings, async () => {
     const count = workersOf(settings.workers);
     settings.mechanism ||= form.defaultMechanism;
-    return { count, checked: await engine.check(planOf(settings, listing(settings), engine.ready.limits)) };
+    return { count, checked: await ask(() => engine.check(planOf(settings, listing(settings), limits))) };
   }, faultOf);
   if (number !== checks) return;
+  const mend = bad.length > 0;
+  if (account) bad.push(...accounting.read(account, declined !== ACCOUNTING));
   if (value) {
     form.write(settings);
     form.show(value.checked);
     settled(value.checked.url);
-    if (bad.length) writeState(value.checked.url, value.count);
+    auditPart = stateOf(value.checked.url, value.count);
+    if (mend) writeAddress();
   }
   dismiss("address");
   if (newer) bad.unshift(`This link is of version ${newer}, newer than the version 1 that this page knows; what it understands of it is used.`);
@@ -238,7 +430,8 @@ function goTo(fragment) {
 }
 
 function reread() {
-  if (engine.ready) readAddress().catch(() => {}); // of a core that ended
+  declined = undefined;
+  if (engine.ready || loading) readAddress().catch(() => {}); // of a core that ended
 }
 
 // Runs
@@ -272,12 +465,12 @@ async function work(phase, request, finish, replay = false) {
   panel.end();
   if (engine.ready) {
     setState(next);
-    status("Ready.");
+    free();
   }
 }
 
 function run() {
-  if (!engine.ready || active !== null) return false;
+  if (byId("run").disabled) return false;
   clearTimeout(checkTimer);
   dismiss("settings");
   dismiss("stop");
@@ -285,7 +478,12 @@ function run() {
   try {
     const settings = form.read();
     const count = workersOf(settings.workers);
-    plan = planOf(settings, listing(settings), engine.ready.limits);
+    plan = planOf(settings, listing(settings), limits);
+    const lacking = missing(settings);
+    if (lacking) {
+      larger(lacking, run).then((there) => there && run());
+      return true;
+    }
     if (count !== engine.workers.length) engine.resize(count);
   } catch (error) {
     form.clearErrors();
@@ -313,11 +511,13 @@ function run() {
   return true;
 }
 
-function verify() {
-  if (!engine.ready || active !== null || !shown) return;
-  const { text } = shown;
+async function verify() {
+  if (byId("verify").disabled) return;
+  const { text, report } = shown;
   showVerification(null);
   dismiss("stop");
+  const lacking = missing({ mechanism: report.inputs?.mechanism, finder: report.settings?.finder, learner: report.settings?.learner });
+  if (lacking && (!await larger(lacking, verify) || shown.text !== text)) return;
   work("Replaying the certification", (tell) => engine.verify(text, tell), (found) => {
     showVerification(found);
     say(replayWords(found));
@@ -325,6 +525,10 @@ function verify() {
 }
 
 function stop() {
+  if (stopper) {
+    stopper.abort();
+    return true;
+  }
   if (active === null) return false;
   stopAsked = active;
   engine.stop(active, () => panel.stopping("Stopping"), restart);
@@ -344,7 +548,7 @@ function died(reason) {
 // Reports in and out
 
 async function openText(name, text) {
-  if (!engine.ready) {
+  if (!engine.ready && !loading) {
     notify({ key: "file", kind: "warning", title: `${name} was not opened`, text: "The core, which reads reports, is not running yet. Try again in a moment." });
     return;
   }
@@ -353,14 +557,14 @@ async function openText(name, text) {
     return;
   }
   try {
-    const answer = await engine.open(text);
+    const answer = await ask(() => engine.open(text));
     dismiss("file");
     show(answer, "file", name);
     say(`Opened ${name}: ${answer.report.summary}`);
     if (answer.newer) {
       notify({ key: "file", kind: "warning", title: `${name} was written by a newer version of dpscope`, text: "It is shown as far as this version understands it, and cannot be replayed here." });
     }
-    if (active === null) setState("done");
+    if (active === null) setState(loading ? state : "done");
   } catch (error) {
     if (error instanceof Ended) return;
     notify({ key: "file", kind: "error", title: `${name} was not opened`, text: "What was shown is still here.", refusal: error.refusal ?? { message: error.message } });

@@ -20,7 +20,7 @@ export interface Start {
   module: WebAssembly.Module; // compiled once, shared by all workers
   role: "coordinator" | "task";
   worker: number; // of a task worker: 0, 1, ...
-  /** Of core.wasm, from build-info.json; goes into reports. Coordinator only. */
+  /** Of the module, from build-info.json; goes into reports. Coordinator only. */
   coreSha256?: string;
   /** Silence of a running task after which its worker is replaced; default 20 s. Coordinator only. */
   hangAfterMs?: number;
@@ -39,6 +39,8 @@ export interface Run { type: "run"; id: number; json: string }
 export interface Stop { type: "stop"; id: number }
 /** json: a file's text, verbatim. Answered by Reported or Refused. */
 export interface Open { type: "open"; id: number; json: string }
+/** json: AccountQuery. Answered by Accounted or Refused. The larger core's only. */
+export interface Account { type: "account"; id: number; json: string }
 /** json: a report's text. Progress now and then, in the end Verified or Refused. */
 export interface Verify { type: "verify"; id: number; json: string }
 export interface Attach { type: "attach"; worker: number; port: MessagePort } // transfer the port
@@ -48,7 +50,7 @@ export interface Detach { type: "detach"; worker: number }
 export interface Lost { type: "lost"; worker: number; reason: string }
 
 // Coordinator to page. The one final answer to a request is Checked, Reported,
-// Verified or Refused.
+// Verified, Accounted or Refused.
 
 /** json: ReadyValue. */
 export interface Ready { type: "ready"; json: string }
@@ -60,13 +62,15 @@ export interface Progress { type: "progress"; id: number; json: string }
 export interface Reported { type: "report"; id: number; json: string }
 /** json: VerifiedValue. */
 export interface Verified { type: "verified"; id: number; json: string }
+/** json: AccountedValue. */
+export interface Accounted { type: "accounted"; id: number; json: string }
 /** json: Refusal. */
 export interface Refused { type: "refused"; id: number; json: string }
 /** A worker hangs: the page ends it and attaches a fresh one under its number. No Lost is needed. */
 export interface Replace { type: "replace"; worker: number; reason: string }
 
-export type ToCoordinator = Check | Run | Stop | Open | Verify | Attach | Detach | Lost;
-export type FromCoordinator = Ready | Checked | Progress | Reported | Verified | Refused | Replace | Dead;
+export type ToCoordinator = Check | Run | Stop | Open | Verify | Account | Attach | Detach | Lost;
+export type FromCoordinator = Ready | Checked | Progress | Reported | Verified | Accounted | Refused | Replace | Dead;
 
 // Page to task worker, and back.
 
@@ -224,6 +228,51 @@ export interface RenyiCurve {
 
 /** summary: the verdict as the replay makes it; notes: what the replay could not show. */
 export interface VerifiedValue { ok: boolean; summary: string; checked: string[]; differences: string[]; notes: string[] }
+
+/** What is to be accounted; what the kind does not use is absent. */
+export interface AccountQuery {
+  mechanism: string; // a kind
+  sigma?: number; scale?: number; p?: number; epsilon?: number; stepDelta?: number; alpha?: number; rho?: number; mu?: number;
+  sensitivity?: number;
+  rate?: number;
+  steps?: number;
+  group?: number;
+  delta?: number;
+  atEpsilon?: number; // asks for delta too
+  orders?: number[];
+}
+/** One (epsilon, delta) that holds. order: of the curve, absent where there is none. */
+export interface Guarantee { method: string; epsilon: number; delta: number; order?: number; exact: boolean; source: string }
+export interface AccountedValue {
+  query: AccountQuery; // with its defaults
+  title: string;
+  cli: string;
+  curve: { alpha: number; divergence: number }[]; // by alpha; empty for approximate privacy
+  kl?: number; // the curve at 1
+  maxDivergence?: number; // and at infinity; absent: not finite
+  epsilon?: number; // the least of epsilons
+  epsilons: Guarantee[];
+  delta?: number; // the least of deltas
+  deltas?: Guarantee[]; // at epsilon = query.atEpsilon
+  sigmas?: { sigma: number; words: string; source: string }[]; // noise that one step would need for both
+  notes?: string[];
+}
+
+/**
+ * catalogue.json, beside core.wasm: what the larger core knows. larger: the
+ * first core does not know it.
+ */
+export interface FullCatalogue {
+  mechanisms: (MechanismListing & { larger?: boolean })[];
+  learners: (NamedListing & { larger?: boolean })[];
+  finders: (NamedListing & { larger?: boolean })[];
+  accounts: AccountKind[];
+}
+export interface AccountKind {
+  kind: string;
+  title: string;
+  fields: { name: string; label: string; doc: string; default?: number; integer?: boolean }[]; // without a default: not asked while empty
+}
 
 /** build-info.json, beside core.wasm. */
 export interface BuildInfo {

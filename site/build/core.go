@@ -18,32 +18,37 @@ var coldPackages = []string{
 	"sort", "strconv", "strings", "sync", "syscall", "syscall/js", "time", "unicode/...",
 	"gonum.org/v1/gonum/...",
 	"github.com/dpscope/dpscope/core", // its inner loops are in core/stream, mechanisms and estimators
+	"github.com/dpscope/dpscope/core/account",
 	"github.com/dpscope/dpscope/core/finder",
+	"github.com/dpscope/dpscope/wasm/catalogue",
 	"github.com/dpscope/dpscope/wasm/worker",
 }
 
+// cores are the binaries that wasm/worker makes, with their build tags.
+var cores = []struct{ name, tags string }{{"core.wasm", ""}, {"core-all.wasm", "coreall"}}
+
 // compileCore builds wasm/worker for the browser. Nothing of the machine or
 // the checkout goes into it: no paths, no build id, no version control stamp.
-func compileCore() (file, error) {
+func compileCore(name, tags string) (file, error) {
 	dir, err := os.MkdirTemp("", "dpscope-core-")
 	if err != nil {
 		return file{}, err
 	}
 	defer os.RemoveAll(dir)
-	out := filepath.Join(dir, "core.wasm")
-	args := []string{"build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", out}
+	out := filepath.Join(dir, name)
+	args := []string{"build", "-tags=" + tags, "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", out}
 	for _, name := range coldPackages {
 		args = append(args, "-gcflags="+name+"=-l")
 	}
 	cmd := exec.Command("go", append(args, "./wasm/worker")...)
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOWASM=", "GOFLAGS=", "GOEXPERIMENT=")
 	if said, err := cmd.CombinedOutput(); err != nil {
-		return file{}, fmt.Errorf("core.wasm: %w\n%s", err, said)
+		return file{}, fmt.Errorf("%s: %w\n%s", name, err, said)
 	}
 	linked, err := os.ReadFile(out)
 	if err != nil {
 		return file{}, err
 	}
 	data, err := mergeSegments(linked)
-	return file{name: "core.wasm", data: data}, err
+	return file{name: name, data: data}, err
 }

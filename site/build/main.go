@@ -1,6 +1,7 @@
-// Command build makes the site: the WebAssembly core, the page's scripts and
-// styles, their compressed siblings and build-info.json, all in one folder
-// that any static server can serve, under any path.
+// Command build makes the site: the two WebAssembly cores, the list of what
+// they know, the page's scripts and styles, their compressed siblings and
+// build-info.json, all in one folder that any static server can serve, under
+// any path.
 //
 //	go run ./site/build [-out dist] [-check]
 //
@@ -10,6 +11,7 @@
 package main
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
@@ -65,11 +67,18 @@ func build(out string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	core, err := compileCore()
+	known, err := json.Marshal(list())
 	if err != nil {
 		return err
 	}
-	files = append(files, core)
+	files = append(files, file{"catalogue.json", known})
+	for _, c := range cores {
+		core, err := compileCore(c.name, c.tags)
+		if err != nil {
+			return err
+		}
+		files = append(files, core)
+	}
 	info, err := write(out, version, files)
 	if err != nil {
 		return err

@@ -68,6 +68,8 @@ func (c *coordinator) handle(m message) {
 		go c.answer(m, c.check)
 	case msgOpen:
 		go c.answer(m, c.open)
+	case msgAccount:
+		go c.answer(m, accounted)
 	case msgRun:
 		c.begin(m, c.run)
 	case msgVerify:

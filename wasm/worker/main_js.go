@@ -3,6 +3,9 @@
 // the page, task workers execute tasks for it. The messages between them are
 // in message.go; this file alone knows JavaScript.
 //
+// It is built twice: core.wasm, and with the build tag coreall core-all.wasm,
+// which knows everything and accounts.
+//
 // The worker's shell, site/worker.js, starts the program and offers the global
 // object dpscopeShell:
 //
@@ -19,13 +22,10 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/finder"
-	"github.com/dpscope/dpscope/estimators"
-	"github.com/dpscope/dpscope/mechanisms"
 )
 
 func main() {
-	cat := core.Catalogue{Mechanisms: mechanisms.Common(), Learners: estimators.Registry(), Finders: finder.All}
+	cat := known()
 	options := js.Global().Get("dpscopeShell").Get("options")
 	switch role := options.Get("role").String(); role {
 	case "coordinator":

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+
+	"github.com/dpscope/dpscope/core/account"
+	"github.com/dpscope/dpscope/wasm/catalogue"
+)
+
+// The first core knows exactly what is not marked, and the larger one all.
+func TestLargerMarksWhatTheFirstCoreLacks(t *testing.T) {
+	l, common, all := list(), catalogue.Common(), catalogue.All()
+	if len(l.Mechanisms) != len(all.Mechanisms) || len(l.Learners) != len(all.Learners) || len(l.Finders) != len(all.Finders) {
+		t.Fatalf("lists of %d, %d, %d; registries of %d, %d, %d", len(l.Mechanisms), len(l.Learners), len(l.Finders), len(all.Mechanisms), len(all.Learners), len(all.Finders))
+	}
+	larger := 0
+	check := func(name string, marked bool, err error) {
+		if marked != (err != nil) {
+			t.Errorf("%s: larger is %v, the first core says %v", name, marked, err)
+		}
+		if marked {
+			larger++
+		}
+	}
+	for _, m := range l.Mechanisms {
+		_, err := common.Mechanism(m.Name)
+		check(m.Name, m.Larger, err)
+	}
+	for _, x := range l.Learners {
+		_, err := common.Learner(x.Name)
+		check(x.Name, x.Larger, err)
+	}
+	for _, x := range l.Finders {
+		_, err := common.Finder(x.Name)
+		check(x.Name, x.Larger, err)
+	}
+	if larger == 0 || larger == len(l.Mechanisms)+len(l.Learners)+len(l.Finders) {
+		t.Errorf("%d entries are marked", larger)
+	}
+	for _, m := range common.Mechanisms {
+		if _, err := all.Mechanism(m.Name); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What a kind's fields ask with by default is answered, and a field that is
+// given what no field takes is the one that is named.
+func TestAccountsAreAnswered(t *testing.T) {
+	for _, a := range accountKinds() {
+		if a.Title == "" {
+			t.Errorf("%s has no title", a.Kind)
+		}
+		query := func(name string, value float64) error {
+			values := map[string]any{"mechanism": a.Kind}
+			for _, f := range a.Fields {
+				if f.Default != nil {
+					values[f.Name] = *f.Default
+				}
+			}
+			if name != "" {
+				values[name] = value
+			}
+			data, err := json.Marshal(values)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var q account.Query
+			if err := json.Unmarshal(data, &q); err != nil {
+				t.Fatalf("%s: %v", data, err)
+			}
+			answer, err := account.Answer(q)
+			if err == nil && answer.Epsilon == nil {
+				t.Errorf("%s: no epsilon", data)
+			}
+			return err
+		}
+		if err := query("", 0); err != nil {
+			t.Errorf("%s at its defaults: %v", a.Kind, err)
+		}
+		for _, f := range a.Fields {
+			var in *account.InputError
+			if err := query(f.Name, -1); !errors.As(err, &in) || in.Field != f.Name {
+				t.Errorf("%s, %s = -1: %v", a.Kind, f.Name, err)
+			}
+		}
+		needed := a.Kind.Parameters()
+		if a.Kind == account.KindGaussian || a.Kind == account.KindLaplace {
+			needed = append(needed, "sensitivity")
+		}
+		for _, name := range needed {
+			found := false
+			for _, f := range a.Fields {
+				found = found || f.Name == name
+			}
+			if !found {
+				t.Errorf("%s: no field for %s", a.Kind, name)
+			}
+		}
+	}
+}

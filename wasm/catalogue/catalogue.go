@@ -1,0 +1,20 @@
+// Package catalogue says what each of the page's two cores knows.
+package catalogue
+
+import (
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/finder"
+	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/mechanisms"
+)
+
+// Common is what the first core knows.
+func Common() core.Catalogue {
+	return core.Catalogue{Mechanisms: mechanisms.Common(), Learners: estimators.Registry(), Finders: finder.All}
+}
+
+// All is what the larger core knows: everything. A program that does not call it
+// does not link what Common lacks.
+func All() core.Catalogue {
+	return core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finder.Registry()}
+}

@@ -1,0 +1,74 @@
+//go:build !js || coreall
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/account"
+	"github.com/dpscope/dpscope/wasm/catalogue"
+)
+
+// The program as core-all.wasm, which the page loads when core.wasm does not
+// know what it needs.
+
+func known() core.Catalogue { return catalogue.All() }
+
+// accounting is an account and the command that makes the same one.
+type accounting struct {
+	account.Account
+	CLI string `json:"cli"`
+}
+
+func accounted(m message) (message, error) {
+	var q account.Query
+	if err := core.DecodeStrict([]byte(m.JSON), "account", &q); err != nil {
+		return message{}, err
+	}
+	a, err := account.Answer(q)
+	if err != nil {
+		var in *account.InputError
+		if errors.As(err, &in) {
+			return message{}, (*core.InputError)(in)
+		}
+		return message{}, err
+	}
+	return message{Type: msgAccounted, JSON: mustJSON(accounting{a, accountCommand(q)})}, nil
+}
+
+// accountCommand is the command of a valid query.
+func accountCommand(q account.Query) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "dpscope account -mechanism %s", q.Mechanism)
+	number := func(name string, v *float64) {
+		if v != nil {
+			fmt.Fprintf(&b, " -%s %v", name, *v)
+		}
+	}
+	count := func(name string, v *int) {
+		if v != nil {
+			fmt.Fprintf(&b, " -%s %d", name, *v)
+		}
+	}
+	number("sigma", q.Sigma)
+	number("scale", q.Scale)
+	number("p", q.P)
+	number("epsilon", q.Epsilon)
+	number("step-delta", q.StepDelta)
+	number("alpha", q.Alpha)
+	number("rho", q.Rho)
+	number("mu", q.Mu)
+	number("sensitivity", q.Sensitivity)
+	number("rate", q.Rate)
+	count("steps", q.Steps)
+	count("group", q.Group)
+	number("delta", q.Delta)
+	number("at-epsilon", q.AtEpsilon)
+	for i, alpha := range q.Orders {
+		fmt.Fprintf(&b, "%s%v", map[bool]string{true: " -orders ", false: ","}[i == 0], alpha)
+	}
+	return b.String()
+}
