@@ -75,8 +75,8 @@ func gaussianTradeoff(mu float64) [][2]float64 {
 	points := [][2]float64{{0, 1}}
 	var x0, y0, s0 float64
 	for i := range curveSteps + 1 {
-		z := -6 - mu + (12+mu)*float64(i)/curveSteps
-		x, y, s := normalCDF(z), normalCDF(-z-mu), -math.Exp(-mu*z-mu*mu/2)
+		z := -6 - mu + float64((12+mu)*float64(i))/curveSteps
+		x, y, s := normalCDF(z), normalCDF(-z-mu), -math.Exp(-float64(mu*z)-float64(mu*mu/2))
 		if i > 0 && s > s0 {
 			// Where the tangents at both points meet.
 			meet := (y - y0 + float64(s0*x0) - float64(s*x)) / (s0 - s)
@@ -89,7 +89,7 @@ func gaussianTradeoff(mu float64) [][2]float64 {
 	return append(points, [2]float64{1, 0})
 }
 
-func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+func normalCDF(x float64) float64 { return float64(math.Erfc(-x/math.Sqrt2) / 2) }
 
 // renyiCurve is what the claim implies from the smallest order to the largest.
 func (c Claim) renyiCurve(found []RenyiFinding) [][2]float64 {

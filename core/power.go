@@ -82,7 +82,7 @@ func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
 		}
 		sum := 0.0
 		for k := range p {
-			p[k] = q[k] * math.Exp(s*(h[k]-top))
+			p[k] = float64(q[k] * math.Exp(s*(h[k]-top)))
 			sum += p[k]
 		}
 		for k := range p {
