@@ -9,16 +9,18 @@ import (
 
 // benches are the measurements by name.
 var benches = map[string]func(args []string, stdout, stderr io.Writer) int{
-	"detection": benchDetection,
-	"anytime":   benchAnytime,
-	"browser":   benchBrowser,
-	"network":   benchNetwork,
-	"portfolio": benchPortfolio,
+	"detection":   benchDetection,
+	"anytime":     benchAnytime,
+	"browser":     benchBrowser,
+	"network":     benchNetwork,
+	"portfolio":   benchPortfolio,
+	"calibration": benchCalibration,
+	"tables":      benchTables,
 }
 
 // bench is dpscope bench.
 func bench(args []string, stdout, stderr io.Writer) int {
-	names := []string{"detection", "anytime", "portfolio", "browser", "network"}
+	names := []string{"detection", "anytime", "portfolio", "tables", "calibration", "browser", "network"}
 	if len(args) == 0 {
 		return fail(stderr, &core.InputError{Field: "bench", Found: "called without a name", Want: fmt.Sprintf("one of %v", names)})
 	}

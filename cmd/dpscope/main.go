@@ -36,7 +36,7 @@ Usage:
   dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
   dpscope list [-format text|json]                     mechanisms, learners, finders and their parameters
   dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page
-  dpscope bench NAME [flags]                           measure: detection, anytime, portfolio, browser, network
+  dpscope bench NAME [flags]                           measure: detection, anytime, portfolio, tables, calibration, browser, network
   dpscope version
 
 Flags of a command: dpscope COMMAND -h.

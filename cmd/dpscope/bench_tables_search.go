@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// search explores the pairs of the plan's finder, none of which the mechanism
+// told it, until one of them refutes the claim. A pair is tried, in the way that
+// tableSearch says, only where its value exceeds the claim.
+func (b *tablesBench) search(ctx context.Context, plan core.Plan, pool *core.Pool, out *tableRun) error {
+	a, err := plan.Resolve(b.catalogue)
+	if err != nil {
+		return err
+	}
+	spec, err := b.catalogue.Finder(a.Plan.Finder)
+	if err != nil {
+		return err
+	}
+	find, err := spec.New(core.FinderProblem{Relation: a.Plan.Relation, Domain: a.Domain, Trials: a.Plan.Trials,
+		Stream: stream.New(stream.Key{Seed: plan.Seed, Purpose: "find"})})
+	if err != nil {
+		return fmt.Errorf("finder %s: %w", a.Plan.Finder, err)
+	}
+	tries := 0
+	var history []core.Trial
+	for len(history) < a.Plan.Trials {
+		pairs := find.Propose(history, a.Plan.Trials-len(history))
+		if len(pairs) == 0 {
+			break
+		}
+		for _, pair := range pairs {
+			value, err := b.exploreOne(ctx, a.Plan, pool, pair, len(history))
+			if err != nil {
+				return err
+			}
+			history = append(history, core.Trial{Index: len(history), Pair: pair, Value: value})
+			out.Trials = len(history)
+			out.Outputs += 2 * a.Plan.Explore
+			if value <= limitOf(a.Claim) {
+				continue
+			}
+			tries++
+			if err := b.confirm(ctx, a.Plan, pool, pair, tries, out); err != nil || out.Refuted {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// exploreOne is the value of a pair.
+func (b *tablesBench) exploreOne(ctx context.Context, plan core.Plan, pool *core.Pool, pair core.Pair, trial int) (float64, error) {
+	task := core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: plan, Trial: trial, Pair: &pair}
+	results, err := pool.Do(ctx, []core.Task{task}, core.Events{})
+	if ctx.Err() != nil {
+		return 0, context.Canceled
+	}
+	if err != nil {
+		return 0, err
+	}
+	if results[0] == nil || results[0].Explored == nil {
+		return 0, errors.New("an exploration left no result")
+	}
+	return results[0].Explored.Value, nil
+}
+
+// confirm audits a pair on outputs that nothing before has seen, for the k-th
+// time in the search with an error of beta/(k(k+1)): over all k they add up to
+// beta.
+func (b *tablesBench) confirm(ctx context.Context, plan core.Plan, pool *core.Pool, pair core.Pair, k int, out *tableRun) error {
+	plan.Pair = &pair
+	plan.Beta /= float64(k * (k + 1))
+	plan.Seed = confirmSeed(plan.Seed, k)
+	trials := out.Trials
+	err := b.audit(ctx, plan, pool, out)
+	out.Trials = trials // the same pair again
+	if err == nil && out.Refuted {
+		out.Pair = pair.Label
+	}
+	return err
+}
+
+// mostConfirmed is how many trials a search may have, each of which may be
+// confirmed. Seeds of confirmations are multiples of it, and a little: those of
+// neighbouring runs are far apart.
+const mostConfirmed = 4096
+
+// confirmSeed is above every seed of a run.
+func confirmSeed(seed uint64, k int) uint64 { return (seed+1)*mostConfirmed + uint64(k) }

@@ -1,0 +1,523 @@
+package calibration_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/core/finder"
+	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/mechanisms"
+)
+
+var catalogue = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finder.Registry()}
+
+func plan() calibration.Plan {
+	return calibration.Plan{Runs: 100, Samples: 2000, Explore: 2000, Trials: 3, Beta: 0.05, Seed: 1}
+}
+
+func cellsOf(t *testing.T, p calibration.Plan) []calibration.Cell {
+	t.Helper()
+	cells, left, err := p.Cells(catalogue)
+	if err != nil || len(left) > 0 {
+		t.Fatalf("%v, left out %v", err, left)
+	}
+	return cells
+}
+
+// Every mechanism that keeps its claim is audited with the portfolio and every
+// learner that applies, with every finder, and no broken one is; every kind of
+// claim, fixed and anytime.
+func TestCellsCoverTheRegistries(t *testing.T) {
+	cells := cellsOf(t, plan())
+	seen := map[string]calibration.Cell{}
+	kinds := map[string]int{}
+	for _, c := range cells {
+		if _, twice := seen[c.Name]; twice {
+			t.Errorf("two cells %q", c.Name)
+		}
+		seen[c.Name] = c
+		if c.Block == calibration.Guarantees {
+			kinds[fmt.Sprint(c.Subject, c.Plan.Anytime)]++
+			if c.Plan.Anytime && c.Plan.Samples != calibration.AnytimeSamples {
+				t.Errorf("%s has %d samples", c.Name, c.Plan.Samples)
+			}
+		}
+		if m, err := catalogue.Mechanism(c.Plan.Mechanism); err != nil || m.Fault != "" {
+			t.Errorf("%s: %v, fault %q", c.Name, err, m.Fault)
+		}
+		if c.Runs < 4 {
+			t.Errorf("%s has %d runs", c.Name, c.Runs)
+		}
+	}
+	want, private := 0, 0
+	for _, m := range catalogue.Mechanisms {
+		if m.Fault != "" {
+			continue
+		}
+		private++
+		auto, ok := seen["learner auto on "+m.Name]
+		if !ok {
+			t.Errorf("%s: no cell of the portfolio", m.Name)
+			continue
+		}
+		if !auto.Met != strings.HasPrefix(m.Name, "gaussian-mean") {
+			t.Errorf("%s: the claim is met: %v", m.Name, auto.Met)
+		}
+		a, err := auto.Plan.Resolve(catalogue)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, l := range catalogue.Learners {
+			if _, ok := seen[fmt.Sprintf("learner %s on %s", l.Name, m.Name)]; ok != (l.Applies(a.Columns) == nil) {
+				t.Errorf("%s, learner %s: a cell %v", m.Name, l.Name, ok)
+			} else if ok {
+				want++
+			}
+		}
+		for _, f := range catalogue.Finders {
+			if _, ok := seen[fmt.Sprintf("finder %s on %s", f.Name, m.Name)]; !ok {
+				t.Errorf("%s: no cell of finder %s", m.Name, f.Name)
+			}
+			want++
+		}
+	}
+	guarantees := 0
+	for _, n := range kinds {
+		guarantees += n
+	}
+	if len(kinds) != 12 || len(cells) != want+private+guarantees {
+		t.Errorf("%d kinds of guarantees, %d cells; want 12 kinds and %d cells", len(kinds), len(cells), want+private+guarantees)
+	}
+	for name, n := range map[string]int{"learner histogram on svt1": 100, "learner mlp on svt1": 20, "learner renyi-tester on svt1": 4, "finder grid on svt1": 33,
+		"rho = 0.5 (zCDP) on dp-sgd": 400, "rho = 0.5 (zCDP) on dp-sgd, anytime": 200} {
+		if seen[name].Runs != n {
+			t.Errorf("%s has %d runs, want %d", name, seen[name].Runs, n)
+		}
+	}
+	if c := seen["learner renyi-tester on dp-sgd"]; c.Plan.Trials != 1 || !c.Met {
+		t.Errorf("%+v", c)
+	}
+	if c := seen["learner renyi-tester on laplace-mean"]; c.Met {
+		t.Errorf("%s is met, but on pair 3 only", c.Name)
+	}
+}
+
+func TestSelections(t *testing.T) {
+	p := plan()
+	p.Only, p.Learners = "svt", []string{"auto", "mlp-100"}
+	p.Cheap = true
+	names := func() (names []string) {
+		for _, c := range cellsOf(t, p) {
+			names = append(names, c.Name)
+		}
+		return names
+	}
+	if got := names(); !slices.Equal(got, []string{"learner auto on svt1", "learner mlp-100 on svt1", "learner auto on svt2", "learner mlp-100 on svt2", "learner auto on numeric-svt", "learner mlp-100 on numeric-svt"}) {
+		t.Errorf("%q", got)
+	}
+	p.Only, p.Learners, p.Finders, p.Anytime = "numeric-svt", nil, []string{"grid"}, true
+	if got := names(); !slices.Equal(got, []string{"finder grid on numeric-svt, anytime"}) {
+		t.Errorf("%q", got)
+	}
+	for _, c := range []struct {
+		change func(*calibration.Plan)
+		says   string
+	}{
+		{func(p *calibration.Plan) { p.Runs = 0 }, "runs is 0"},
+		{func(p *calibration.Plan) { p.Only = "svt4" }, `only is "svt4", must be part of the name of a mechanism that keeps its claim`},
+		{func(p *calibration.Plan) { p.Learners = []string{"histogran"} }, `did you mean "histogram"?`},
+		{func(p *calibration.Plan) { p.Finders = []string{"gird"} }, `"gird"`},
+		{func(p *calibration.Plan) { p.Samples = 7 }, "samples is 7"},
+		{func(p *calibration.Plan) { p.Samples = 0 }, "samples is 0"},
+		{func(p *calibration.Plan) { p.Trials = 0 }, "trials is 0"},
+		{func(p *calibration.Plan) { p.Beta = 0 }, "beta is 0"},
+		{func(p *calibration.Plan) { p.Beta = 0.7 }, "beta is 0.7"},
+	} {
+		p := plan()
+		c.change(&p)
+		if _, _, err := p.Cells(catalogue); err == nil || !strings.Contains(err.Error(), c.says) || !core.IsInput(err) {
+			t.Errorf("%v, want %q", err, c.says)
+		}
+	}
+}
+
+// outputs are rows of a mechanism on both sides of a pair.
+func outputs(t *testing.T, c calibration.Cell, pair core.Pair, rows int) (sides [2]core.Samples) {
+	t.Helper()
+	a, err := c.Plan.Resolve(catalogue)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for side, d := range []core.Dataset{pair.First, pair.Second} {
+		sides[side] = core.Samples{Columns: a.Columns, Rows: make([]float64, rows*core.Width(a.Columns))}
+		if err := a.Mechanism.Sample(d, stream.New(stream.Key{Seed: 11, Purpose: c.Name, Side: side}), sides[side].Rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return sides
+}
+
+// logRatio is the log ratio of an event's rates, and its standard error.
+func logRatio(sides [2]core.Samples, event func([]float64) bool) (value, se float64) {
+	var k [2]float64
+	for side, s := range sides {
+		for i := range s.Len() {
+			if event(s.Row(i)) {
+				k[side]++
+			}
+		}
+	}
+	n := float64(sides[0].Len())
+	return math.Log(k[0] / k[1]), math.Sqrt((1-k[0]/n)/k[0] + (1-k[1]/n)/k[1])
+}
+
+// The claim of each setting is met: an event of each mechanism has the log ratio
+// of the claim to five standard errors, none of which is above .025. No single
+// symbol has more. About 60 comparisons, each wrong with probability 6e-7: false
+// alarms in less than one of 20000 seeds.
+func TestSettingsMeetTheirClaims(t *testing.T) {
+	const rows = 200_000
+	p := plan()
+	p.Learners = []string{core.Auto}
+	above := func(at int, v float64) func([]float64) bool {
+		return func(row []float64) bool { return row[at] > v }
+	}
+	events := map[string]func([]float64) bool{
+		"randomised-response":   above(0, 0.5),
+		"laplace-mean":          func(row []float64) bool { return row[0] < -1e6 },
+		"svt1":                  above(0, 0.5),
+		"svt2":                  above(0, 0.5),
+		"numeric-svt":           func(row []float64) bool { return row[0] == 1 && row[1] > 1 },
+		"noisy-max-laplace":     above(0, 0.5),
+		"noisy-max-exponential": above(0, 0.5),
+		"noisy-histogram":       above(0, 1),
+		"exponential-median":    func(row []float64) bool { return math.Abs(row[0]-0.95) < 1e-9 },
+		"prefix-sum":            above(0, 1),
+		"laplace-parallel":      func(row []float64) bool { return row[0] > 1 && row[1] > 1 },
+		"laplace-snapping":      above(0, 1.5),
+	}
+	pairAt := map[string]int{"laplace-mean": 2}
+	checked := 0
+	for _, c := range cellsOf(t, p) {
+		if !c.Met {
+			continue
+		}
+		checked++
+		a, err := c.Plan.Resolve(catalogue)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pair := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[pairAt[c.Plan.Mechanism]]
+		if c.Plan.Pair != nil && c.Plan.Pair.Label != pair.Label {
+			t.Errorf("%s is audited on %q", c.Plan.Mechanism, c.Plan.Pair.Label)
+		}
+		sides := outputs(t, c, pair, rows)
+		if c.Plan.Mechanism == "dp-sgd" {
+			// Two Gaussians mu apart: the same at every threshold.
+			mu := math.Sqrt(2 * c.Claim.Epsilon / c.Claim.Alpha)
+			for _, at := range []float64{-2.5, -0.5, 1.5} {
+				var z [2]float64
+				for side, s := range sides {
+					k := 0.0
+					for _, v := range s.Rows {
+						if v > at {
+							k++
+						}
+					}
+					z[side] = distuv.UnitNormal.Quantile(k / rows)
+				}
+				// The standard error of a quantile is 2.5/sqrt(rows) at most where
+				// the rate is within [.04, .96].
+				if got := z[0] - z[1]; math.Abs(got-mu) > 5*2.5*math.Sqrt2/math.Sqrt(rows) {
+					t.Errorf("dp-sgd: mu = %.4f at %g, want %g", got, at, mu)
+				}
+			}
+			continue
+		}
+		event := events[c.Plan.Mechanism]
+		if strings.HasPrefix(c.Plan.Mechanism, "rappor") {
+			event = bitsThatDiffer(sides)
+		}
+		if event == nil {
+			t.Errorf("%s: no event is known that meets the claim", c.Plan.Mechanism)
+			continue
+		}
+		got, se := logRatio(sides, event)
+		if math.Abs(math.Abs(got)-c.Claim.Epsilon) > 5*se || se > 0.025 {
+			t.Errorf("%s: the event has log ratio %.4f (standard error %.4f), the claim is %g", c.Plan.Mechanism, got, se, c.Claim.Epsilon)
+		}
+		if len(a.Columns) == 1 && a.Columns[0].Kind == core.Symbol {
+			seen := slices.Compact(slices.Sorted(slices.Values(sides[0].Rows)))
+			for _, v := range seen {
+				if got, se := logRatio(sides, func(row []float64) bool { return row[0] == v }); math.Abs(got) > c.Claim.Epsilon+5*se {
+					t.Errorf("%s: %g has log ratio %.4f (standard error %.4f), the claim is %g", c.Plan.Mechanism, v, got, se, c.Claim.Epsilon)
+				}
+			}
+		}
+	}
+	if checked < 15 {
+		t.Errorf("%d claims are said to be met", checked)
+	}
+}
+
+// bitsThatDiffer is the event that the bit which is likelier on the first side
+// is 1 and the one that is likelier on the second is 0.
+func bitsThatDiffer(sides [2]core.Samples) func([]float64) bool {
+	width := len(sides[0].Columns)
+	gap := make([]float64, width)
+	for i := range sides[0].Len() {
+		for k := range gap {
+			gap[k] += sides[0].Row(i)[k] - sides[1].Row(i)[k]
+		}
+	}
+	most, least := slices.Index(gap, slices.Max(gap)), slices.Index(gap, slices.Min(gap))
+	return func(row []float64) bool { return row[most] == 1 && row[least] == 0 }
+}
+
+// law is a pair of laws on a grid: probabilities of small cells.
+type law struct{ p, q []float64 }
+
+// lawOf is the pair of laws that a guarantee is about, from its description.
+func lawOf(c calibration.Cell) law {
+	grid := func(lo, hi, step float64, p, q func(float64) float64) (l law) {
+		for i := range int(math.Round((hi - lo) / step)) {
+			x := lo + (float64(i)+0.5)*step
+			l.p, l.q = append(l.p, step*p(x)), append(l.q, step*q(x))
+		}
+		return l
+	}
+	switch c.Plan.Mechanism {
+	case "randomised-response":
+		lie := 1 / (1 + math.Exp(c.Plan.Parameters.Num("epsilon")))
+		return law{[]float64{1 - lie, lie}, []float64{lie, 1 - lie}}
+	case "noisy-histogram":
+		rate := c.Plan.Parameters.Num("epsilon")
+		density := func(at float64) func(float64) float64 {
+			return func(x float64) float64 { return rate / 2 * math.Exp(-rate*math.Abs(x-at)) }
+		}
+		return grid(-40, 41, 1e-3, density(0), density(1))
+	}
+	mu := 1 / c.Plan.Parameters.Num("sigma")
+	return grid(-20, 20, 1e-3, distuv.Normal{Mu: 0, Sigma: 1}.Prob, distuv.Normal{Mu: mu, Sigma: 1}.Prob)
+}
+
+func (l law) turned() law { return law{l.q, l.p} }
+
+func (l law) renyi(alpha float64) float64 {
+	sum := 0.0
+	for i, p := range l.p {
+		if p > 0 {
+			sum += l.q[i] * math.Pow(p/l.q[i], alpha)
+		}
+	}
+	return math.Log(sum) / (alpha - 1)
+}
+
+func (l law) delta(epsilon float64) float64 {
+	sum := 0.0
+	for i, p := range l.p {
+		sum += max(0, p-math.Exp(epsilon)*l.q[i])
+	}
+	return sum
+}
+
+// mu is the largest Phi^-1(P) - Phi^-1(Q) of an event of the first cells.
+func (l law) mu() float64 {
+	most, a, b := 0.0, 0.0, 0.0
+	for i := range l.p[:len(l.p)-1] {
+		if a, b = a+l.p[i], b+l.q[i]; a > 1e-4 && a < 1-1e-4 && b > 1e-4 && b < 1-1e-4 {
+			most = max(most, distuv.UnitNormal.Quantile(a)-distuv.UnitNormal.Quantile(b))
+		}
+	}
+	return most
+}
+
+// The claims of the guarantees are the truth on their laws, by sums over a fine
+// grid that share no code with what the claims are made of.
+func TestGuaranteesAreExact(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range cellsOf(t, plan()) {
+		if c.Block != calibration.Guarantees || c.Plan.Anytime {
+			continue
+		}
+		seen[c.Subject] = true
+		l := lawOf(c)
+		truth, claim := 0.0, 0.0
+		switch c.Claim.Kind {
+		case core.Pure:
+			claim = c.Claim.Epsilon
+			for i, p := range l.p {
+				truth = max(truth, math.Abs(math.Log(p/l.q[i])))
+			}
+			if alpha := c.Plan.ThroughRenyi; alpha > 0 {
+				// The divergence that the claim allows is met too.
+				claim, truth = bound.RandomisedResponseRenyi(claim, alpha), max(l.renyi(alpha), l.turned().renyi(alpha))
+			}
+		case core.Approximate:
+			claim, truth = c.Claim.Delta, max(l.delta(c.Claim.Epsilon), l.turned().delta(c.Claim.Epsilon))
+		case core.Renyi:
+			claim, truth = c.Claim.Epsilon, max(l.renyi(c.Claim.Alpha), l.turned().renyi(c.Claim.Alpha))
+		case core.ZCDP:
+			claim = c.Claim.Rho
+			for _, alpha := range []float64{1.1, 2, 5, 9} {
+				truth = max(truth, l.renyi(alpha)/alpha)
+			}
+		case core.GaussianDP:
+			claim, truth = c.Claim.Mu, l.mu()
+		}
+		if math.Abs(claim-truth) > 1e-6 {
+			t.Errorf("%s: the claim is %.9g, the truth %.9g", c.Name, claim, truth)
+		}
+	}
+	if len(seen) != 6 {
+		t.Errorf("kinds %v", seen)
+	}
+}
+
+// An audit depends on the plan's seed, the cell's name and the run alone; other
+// cells of the same mechanism have other seeds.
+func TestAuditsAreIndependentOfEachOther(t *testing.T) {
+	p := plan()
+	p.Only, p.Learners, p.Samples, p.Explore = "noisy-histogram", []string{"histogram", "logistic-vector"}, 500, 500
+	cells := cellsOf(t, p)
+	audit := func(c calibration.Cell, seed uint64, run int) float64 {
+		o, err := c.Audit(context.Background(), catalogue, seed, run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if o.Verdict == core.Violation != (o.Share > 1) {
+			t.Errorf("%+v", o)
+		}
+		return o.Share
+	}
+	first := audit(cells[0], 1, 0)
+	if again := audit(cells[0], 1, 0); again != first {
+		t.Errorf("%g, then %g", first, again)
+	}
+	renamed := cells[0]
+	renamed.Name = "another"
+	for what, got := range map[string]float64{"run": audit(cells[0], 1, 1), "seed": audit(cells[0], 2, 0), "name": audit(renamed, 1, 0)} {
+		if got == first {
+			t.Errorf("another %s gives the same %g", what, got)
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := cells[0].Audit(ctx, catalogue, 1, 0); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+	refused := cells[0]
+	refused.Plan.Samples = 5
+	if _, err := refused.Audit(context.Background(), catalogue, 1, 0); !core.IsInput(err) {
+		t.Errorf("a plan that is refused: %v", err)
+	}
+}
+
+// A learner that learns nothing makes runs that fail, which are no alarms and
+// are told.
+func TestFailuresAreTold(t *testing.T) {
+	cat := catalogue
+	cat.Learners = append(slices.Clone(cat.Learners), core.LearnerSpec{Name: "silent", ByName: true, Applies: func([]core.Column) error { return nil },
+		Learn: func(core.Exploration) (core.Model, error) { return nil, errors.New("has nothing to say") }})
+	p := plan()
+	p.Only, p.Learners, p.Runs, p.Samples = "randomised-response", []string{"silent"}, 2, 500
+	cells, _, err := p.Cells(cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var outcomes []calibration.Outcome
+	for run := range cells[0].Runs {
+		o, err := cells[0].Audit(context.Background(), cat, 1, run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outcomes = append(outcomes, o)
+	}
+	if r := calibration.Tally(cells[0], outcomes); r.Failed != 2 || r.Alarms != 0 || !strings.Contains(r.Note, "has nothing to say") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// alarmed is a row with so many alarms.
+func alarmed(subject string, alarms, runs int) calibration.Row {
+	c := calibration.Cell{Block: calibration.Learners, Name: fmt.Sprint(subject, alarms), Subject: subject, Met: true, Runs: runs}
+	outcomes := make([]calibration.Outcome, runs)
+	for i := range outcomes {
+		outcomes[i].Verdict, outcomes[i].Share = core.NoViolation, 0.5
+		if i < alarms {
+			outcomes[i].Verdict, outcomes[i].Share = core.Violation, 2
+		}
+	}
+	return calibration.Tally(c, outcomes)
+}
+
+// The errors of all tests, exactly, add up to no more than the judgement's; and
+// each is the largest that its share allows.
+func TestJudgementKeepsItsError(t *testing.T) {
+	p := plan()
+	var rows []calibration.Row
+	for i := range 60 {
+		rows = append(rows, alarmed(fmt.Sprint("s", i%7), 0, 4+7*i))
+	}
+	r := p.Judge(rows, nil)
+	if r.Tests != 60+8 || r.Error != .001 || len(r.Above) != 0 {
+		t.Fatalf("%d tests at %g, above %v", r.Tests, r.Error, r.Above)
+	}
+	total := 0.0
+	check := func(c calibration.Count) {
+		bin := distuv.Binomial{N: float64(c.Of), P: p.Beta}
+		err := bin.Survival(float64(c.Most))
+		total += err
+		if level := r.Error / float64(r.Tests); err > level*(1+1e-6) || c.Most > 0 && bin.Survival(float64(c.Most-1)) < level*(1-1e-6) {
+			t.Errorf("%d runs are accused above %d alarms, by chance with probability %g; want at most %g", c.Of, c.Most, err, level)
+		}
+	}
+	for _, row := range r.Rows {
+		check(row.Count)
+	}
+	for _, g := range r.Groups {
+		check(g.Count)
+	}
+	if total > .001 || total < 1e-4 {
+		t.Errorf("sound audits are accused with probability %g at most", total)
+	}
+}
+
+// A cell that errs is accused; cells that each err a little are accused
+// together; float-bits on noise in floating point is not.
+func TestJudgementAccuses(t *testing.T) {
+	p := plan()
+	if r := p.Judge([]calibration.Row{alarmed("a", 30, 100), alarmed("a", 5, 100), alarmed("b", 6, 100)}, nil); !slices.Equal(r.Above, []string{"a30", "all", "learner a"}) ||
+		!r.Rows[0].Above || r.Rows[1].Above || r.Rows[0].Rate != 0.3 || r.Rows[0].Median != 0.5 {
+		t.Errorf("%+v", r)
+	}
+	var rows []calibration.Row
+	for range 40 {
+		rows = append(rows, alarmed("a", 8, 100))
+	}
+	if r := p.Judge(rows, nil); !slices.Equal(r.Above, []string{"all", "learner a"}) || r.Groups[0].Alarms != 320 || r.Groups[0].Of != 4000 || r.Groups[0].Cells != 40 {
+		t.Errorf("above %v, %+v", r.Above, r.Groups)
+	}
+	for i := range rows {
+		rows[i].Met = false
+	}
+	if r := p.Judge(rows, nil); len(r.Above)+len(r.Groups) != 0 || r.Tests != 40 {
+		t.Errorf("above %v, %+v", r.Above, r.Groups)
+	}
+	bits := alarmed("float-bits", 100, 100)
+	bits.Unjudged = "reads floating point"
+	if r := p.Judge([]calibration.Row{bits}, []string{"x"}); len(r.Above) != 0 || r.Tests != 0 || r.Rows[0].Above || r.Rows[0].Rate != 1 || len(r.Left) != 1 {
+		t.Errorf("%+v", r)
+	}
+}

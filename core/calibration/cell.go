@@ -1,0 +1,78 @@
+package calibration
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// Block is what the cells of a plan are about.
+type Block string
+
+const (
+	Learners   Block = "learners"   // each learner, with the default finder
+	Finders    Block = "finders"    // each finder, with the default learner
+	Guarantees Block = "guarantees" // each kind of claim, at its exact value
+)
+
+// Cell is one plan to be run under many seeds. Its claim holds.
+type Cell struct {
+	Block   Block      `json:"block"`
+	Name    string     `json:"name"`    // no two cells of a plan have the same
+	Subject string     `json:"subject"` // the learner, finder or kind of claim
+	Plan    core.Plan  `json:"plan"`    // but the seed
+	Claim   core.Claim `json:"claim"`
+	// Met: on some pair that is within the cell's reach the truth is the
+	// claim.
+	Met  bool `json:"met"`
+	Runs int  `json:"runs"`
+	// Unjudged says why alarms are not counted against dpscope; empty where
+	// they are.
+	Unjudged string `json:"unjudged,omitempty"`
+}
+
+// Outcome is how one run ended.
+type Outcome struct {
+	Verdict core.Verdict
+	Share   float64 // certified bound over what the claim allows; 0 where there is none
+	Note    string  // why it failed
+}
+
+// Audit does run number run, 0, 1, .... A run that fails, as where a learner
+// learns nothing, is an outcome; a run that was stopped, and a plan that is
+// refused, are errors.
+func (c Cell) Audit(ctx context.Context, cat core.Catalogue, seed uint64, run int) (Outcome, error) {
+	plan := c.Plan
+	plan.Seed = stream.New(stream.Key{Seed: seed, Purpose: "calibration/" + c.Name, Trial: run}).Uint64() & core.MaxSeed
+	if _, err := plan.Resolve(cat); err != nil {
+		return Outcome{}, err
+	}
+	report, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, 1)}.Do(ctx)
+	if err == nil && report.Termination.Reason == core.Stopped {
+		err = context.Cause(ctx)
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return Outcome{}, err
+	}
+	o := Outcome{Verdict: report.Verdict}
+	if err != nil {
+		o.Note = err.Error()
+	}
+	if len(report.Results) > 0 && report.Results[0].LowerBound != nil {
+		o.Share = *report.Results[0].LowerBound / allowed(c.Claim)
+	}
+	return o, nil
+}
+
+// allowed is the value of the quantity that the claim is about.
+func allowed(c core.Claim) float64 {
+	switch c.Kind {
+	case core.ZCDP:
+		return c.Rho
+	case core.GaussianDP:
+		return c.Mu
+	}
+	return c.Epsilon
+}

@@ -1,0 +1,184 @@
+package calibration
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+)
+
+// JudgeError is how often, at most, a judgement accuses any cell of audits that
+// all keep their error.
+const JudgeError = .001
+
+// Count is the false alarms of some runs.
+type Count struct {
+	Alarms int     `json:"falseAlarms"`
+	Of     int     `json:"of"`
+	Rate   float64 `json:"rate"`
+	Lower  float64 `json:"rateLower"` // 99 % Clopper-Pearson
+	Upper  float64 `json:"rateUpper"`
+	// Most alarms that do not accuse, by the exact binomial test at this
+	// cell's share of [JudgeError].
+	Most  int  `json:"mostAlarms"`
+	Above bool `json:"significantlyAboveBeta,omitempty"`
+}
+
+// Row is a cell and what its runs gave.
+type Row struct {
+	Cell
+	Count
+	Inconclusive int     `json:"inconclusive,omitempty"`
+	Failed       int     `json:"failed,omitempty"`
+	Note         string  `json:"note,omitempty"` // why the first of them failed
+	Median       float64 `json:"medianShare"`    // of certified bound over claim, the lower of two
+}
+
+// Group is cells together whose claims are met.
+type Group struct {
+	Name  string `json:"name"`
+	Cells int    `json:"cells"`
+	Count
+}
+
+// Setting says how a mechanism was audited.
+type Setting struct {
+	Mechanism  string      `json:"mechanism"`
+	Parameters core.Params `json:"parameters"`
+	Claim      string      `json:"claim"`
+	// Pair that meets the claim, from 1, among those that the mechanism
+	// names; 0: none is known.
+	Pair int    `json:"pairThatMeetsIt"`
+	Why  string `json:"why"`
+	// Alone: the claim is that of the first pair, and no other is searched.
+	Alone bool `json:"firstPairAlone,omitempty"`
+}
+
+// Result is all of it.
+type Result struct {
+	Bench    string    `json:"bench"`
+	Plan     Plan      `json:"plan"`
+	Settings []Setting `json:"settings"`
+	Rows     []Row     `json:"rows"`
+	Groups   []Group   `json:"groups"`
+	Left     []string  `json:"leftOut"`
+	// Tests is how many cells and groups share Error (Bonferroni).
+	Tests int      `json:"tests"`
+	Error float64  `json:"judgementError"`
+	Above []string `json:"aboveBeta"`
+}
+
+// Tally counts the outcomes of a cell's runs.
+func Tally(c Cell, outcomes []Outcome) Row {
+	r := Row{Cell: c, Count: Count{Of: len(outcomes)}}
+	shares := make([]float64, len(outcomes))
+	for i, o := range outcomes {
+		shares[i] = o.Share
+		switch o.Verdict {
+		case core.Violation:
+			r.Alarms++
+		case core.Inconclusive:
+			r.Inconclusive++
+		case core.Invalid:
+			if r.Failed++; r.Note == "" {
+				r.Note = o.Note
+			}
+		}
+	}
+	if len(shares) > 0 {
+		slices.Sort(shares)
+		r.Median = shares[(len(shares)-1)/2]
+	}
+	return r
+}
+
+// Judge decides which cells, and which groups of cells whose claims are met,
+// have more false alarms than beta allows. The runs are independent and each is
+// a false alarm with probability beta at most, so that the alarms of a cell and
+// of a group are at most binomial; exact tests of all of them share [JudgeError]
+// equally.
+func (p Plan) Judge(rows []Row, left []string) Result {
+	r := Result{Bench: "calibration", Plan: p, Settings: describe(rows), Rows: rows, Groups: groups(rows), Left: append([]string{}, left...), Error: JudgeError, Above: []string{}}
+	for _, row := range rows {
+		if row.Unjudged == "" {
+			r.Tests++
+		}
+	}
+	r.Tests += len(r.Groups)
+	level := JudgeError / float64(max(1, r.Tests))
+	for i := range r.Rows {
+		row := &r.Rows[i]
+		if row.judge(p.Beta, level); row.Unjudged != "" {
+			row.Above = false
+		}
+		if row.Above {
+			r.Above = append(r.Above, row.Name)
+		}
+	}
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		if g.judge(p.Beta, level); g.Above {
+			r.Above = append(r.Above, g.Name)
+		}
+	}
+	return r
+}
+
+func (c *Count) judge(beta, level float64) {
+	if c.Of == 0 {
+		return
+	}
+	c.Rate = float64(c.Alarms) / float64(c.Of)
+	c.Lower, c.Upper = bound.LowerProportion(c.Alarms, c.Of, 0.005), bound.UpperProportion(c.Alarms, c.Of, 0.005)
+	c.Most = sort.Search(c.Of, func(k int) bool { return bound.LowerProportion(k+1, c.Of, level) > beta })
+	c.Above = c.Alarms > c.Most
+}
+
+// groups are all cells that are judged and whose claims are met, those of each
+// subject of a block, and fixed and anytime guarantees.
+func groups(rows []Row) []Group {
+	at := map[string]int{}
+	all := []Group{}
+	add := func(name string, r Row) {
+		i, ok := at[name]
+		if !ok {
+			i = len(all)
+			at[name] = i
+			all = append(all, Group{Name: name})
+		}
+		all[i].Cells++
+		all[i].Alarms += r.Alarms
+		all[i].Of += r.Of
+	}
+	for _, r := range rows {
+		if r.Unjudged != "" || !r.Met {
+			continue
+		}
+		add("all", r)
+		word := map[Block]string{Learners: "learner", Finders: "finder", Guarantees: "claims"}[r.Block]
+		name := fmt.Sprintf("%s %s", word, r.Subject)
+		if r.Block == Guarantees && r.Plan.Anytime {
+			name += ", anytime"
+		}
+		add(name, r)
+	}
+	return slices.DeleteFunc(all, func(g Group) bool { return g.Cells < 2 })
+}
+
+// describe lists the settings of the rows about learners.
+func describe(rows []Row) []Setting {
+	list := []Setting{}
+	for _, r := range rows {
+		if r.Block != Learners || slices.ContainsFunc(list, func(s Setting) bool { return s.Mechanism == r.Plan.Mechanism }) {
+			continue
+		}
+		s := settings[r.Plan.Mechanism]
+		if s.why == "" {
+			s.why = "not known to be met"
+		}
+		list = append(list, Setting{Mechanism: r.Plan.Mechanism, Parameters: r.Plan.Parameters, Claim: r.Claim.String(), Pair: s.at, Why: s.why, Alone: s.exact > 0})
+	}
+	return list
+}

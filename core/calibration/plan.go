@@ -1,0 +1,243 @@
+package calibration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// Plan is what is to be measured.
+type Plan struct {
+	Runs    int     `json:"runs"` // of a cell whose audits are cheap; see [Plan.Cells]
+	Samples int     `json:"samples"`
+	Explore int     `json:"explore"`
+	Trials  int     `json:"trials"`
+	Beta    float64 `json:"beta"`
+	Seed    uint64  `json:"seed"`
+	// Anytime audits of learners and finders. Guarantees are audited both
+	// ways in any case, the anytime ones with [AnytimeSamples] at least.
+	Anytime bool `json:"anytime,omitempty"`
+	// Cheap leaves out learners that take more than a tenth of a second.
+	Cheap bool   `json:"cheap,omitempty"`
+	Only  string `json:"only,omitempty"` // part of the mechanisms' names
+	// Learners and Finders are names; where either is given, nothing else is
+	// measured.
+	Learners []string `json:"learners,omitempty"`
+	Finders  []string `json:"finders,omitempty"`
+}
+
+// AnytimeSamples gives an anytime audit five looks.
+const AnytimeSamples = 5 * core.BlockRows
+
+const (
+	mostRuns = 1_000_000
+	// The runs of a cell about a guarantee, fixed and anytime, as multiples of
+	// the plan's, as histograms are soon trained; of one about a finder, as a
+	// share of it.
+	guaranteeRuns, anytimeRuns = 4, 2
+	finderShare                = 3
+	fewestRuns                 = 4
+)
+
+// dear are the learners that take long, with the share of the runs that they
+// are given.
+var dear = map[string]int{
+	"mlp": 5, "chebyshev": 5, "kernel-mean": 5, "mmd-tester": 5,
+	"mlp-100": wide, "hockeystick-tester": wide, "renyi-tester": wide,
+}
+
+// wide is the share of networks with a hundred units a layer. They explore one
+// pair, the first.
+const wide = 25
+
+// bitReader is the learner that reads the bits of doubles.
+const bitReader = "float-bits"
+
+// Cells lists the cells: for every mechanism that keeps its claim, at a setting
+// in which some pair meets the claim where one is known, every learner that
+// applies; at the same, or with its own claim at its defaults, every finder; and
+// every kind of claim at its exact value. It returns what was left out too, and
+// why.
+//
+// A cell has p.Runs runs; a third of them with a finder; a fifth with a learner
+// that takes long; a twenty-fifth, and one pair to explore, with a wide network;
+// four times as many for a guarantee, twice as many for an anytime one; and four
+// at least, if p.Runs has as many.
+func (p Plan) Cells(cat core.Catalogue) (cells []Cell, left []string, err error) {
+	if p.Runs < 1 || p.Runs > mostRuns {
+		return nil, nil, &core.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", mostRuns)}
+	}
+	// To the engine 0 means a default, which neither judgement nor report would
+	// know of.
+	switch {
+	case p.Samples == 0:
+		return nil, nil, &core.InputError{Field: "samples", Found: "0", Want: fmt.Sprintf("in [%d, %d]", core.MinSamples, core.MaxSamples)}
+	case p.Trials == 0:
+		return nil, nil, &core.InputError{Field: "trials", Found: "0", Want: fmt.Sprintf("in [1, %d]", core.MaxTrials)}
+	case p.Beta == 0:
+		return nil, nil, &core.InputError{Field: "beta", Found: "0", Want: "in [1e-9, 0.5]"}
+	}
+	for _, name := range p.Learners {
+		if _, err := cat.Learner(name); err != nil && name != core.Auto {
+			return nil, nil, err
+		}
+	}
+	for _, name := range p.Finders {
+		if _, err := cat.Finder(name); err != nil {
+			return nil, nil, err
+		}
+	}
+	l := list{Plan: p, cat: cat}
+	known := false
+	for _, m := range cat.Mechanisms {
+		if m.Fault != "" || !strings.Contains(m.Name, p.Only) {
+			continue
+		}
+		known = true
+		if len(p.Finders) == 0 || len(p.Learners) > 0 {
+			if err := l.learners(m); err != nil {
+				return nil, nil, err
+			}
+		}
+		if len(p.Learners) == 0 || len(p.Finders) > 0 {
+			if err := l.finders(m); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	if !known {
+		return nil, nil, &core.InputError{Field: "only", Found: fmt.Sprintf("%q", p.Only), Want: "part of the name of a mechanism that keeps its claim",
+			Remedy: "a mechanism with a fault has no false alarms"}
+	}
+	if len(p.Learners) == 0 && len(p.Finders) == 0 {
+		if err := l.guarantees(); err != nil {
+			return nil, nil, err
+		}
+	}
+	return l.cells, l.left, nil
+}
+
+// list is a list of cells in the making.
+type list struct {
+	Plan
+	cat   core.Catalogue
+	cells []Cell
+	left  []string
+}
+
+// base is the plan of a mechanism at its setting.
+func (l *list) base(m core.MechanismSpec, s setting) core.Plan {
+	p := core.Plan{Version: core.PlanVersion, Mechanism: m.Name, Parameters: s.parameters, Samples: l.Samples, Explore: l.Explore,
+		Trials: l.Trials, Beta: l.Beta, Anytime: l.Anytime, Finder: core.Auto, Learner: core.Auto}
+	if s.exact > 0 {
+		claim := core.DPClaim(s.exact+marginal, 0)
+		p.Claim = &claim
+	}
+	return p
+}
+
+// add checks the cell's plan and lists it.
+func (l *list) add(c Cell) error {
+	a, err := c.Plan.Resolve(l.cat)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.Name, err)
+	}
+	c.Claim, c.Plan.Claim, c.Plan.Parameters = a.Claim, a.Plan.Claim, a.Plan.Parameters
+	if c.Plan.Anytime {
+		c.Name += ", anytime"
+	}
+	c.Runs = max(c.Runs, min(l.Runs, fewestRuns))
+	l.cells = append(l.cells, c)
+	return nil
+}
+
+func (l *list) learners(m core.MechanismSpec) error {
+	s := settings[m.Name]
+	plan := l.base(m, s)
+	a, err := plan.Resolve(l.cat)
+	if err != nil {
+		return err
+	}
+	if s.exact > 0 {
+		plan.Pair = &m.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
+	}
+	names := []string{core.Auto}
+	for _, k := range l.cat.Learners {
+		names = append(names, k.Name)
+	}
+	for _, name := range names {
+		c := Cell{Block: Learners, Name: fmt.Sprintf("learner %s on %s", name, m.Name), Subject: name, Plan: plan, Runs: l.Runs}
+		if share := dear[name]; share > 0 {
+			if l.Cheap && !slices.Contains(l.Learners, name) {
+				continue
+			}
+			c.Runs /= share
+			if share == wide {
+				c.Plan.Trials = 1
+			}
+		}
+		if len(l.Learners) > 0 && !slices.Contains(l.Learners, name) {
+			continue
+		}
+		if k, err := l.cat.Learner(name); err == nil && k.Applies(a.Columns) != nil {
+			continue
+		}
+		c.Plan.Learner = name
+		c.Met = s.at > 0 && s.at <= c.Plan.Trials
+		if name == bitReader && s.floats {
+			c.Unjudged = "adds its noise in floating point, which this learner reads: the claim holds for real numbers"
+		}
+		if err := l.add(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *list) finders(m core.MechanismSpec) error {
+	s := settings[m.Name]
+	if s.exact > 0 {
+		s = setting{why: "the mechanism's own claim"}
+	}
+	for _, f := range l.cat.Finders {
+		if len(l.Finders) > 0 && !slices.Contains(l.Finders, f.Name) {
+			continue
+		}
+		plan := l.base(m, s)
+		plan.Finder = f.Name
+		trials, err := l.fewestTrials(plan, f)
+		if err != nil {
+			l.left = append(l.left, fmt.Sprintf("finder %s on %s: %v", f.Name, m.Name, err))
+			continue
+		}
+		plan.Trials = trials
+		c := Cell{Block: Finders, Name: fmt.Sprintf("finder %s on %s", f.Name, m.Name), Subject: f.Name, Plan: plan, Runs: l.Runs / finderShare, Met: s.at > 0}
+		if err := l.add(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fewestTrials is how many trials the finder needs on these datasets, at least
+// those of the plan and at most mostTrials.
+func (l *list) fewestTrials(plan core.Plan, f core.FinderSpec) (int, error) {
+	a, err := plan.Resolve(l.cat)
+	if err != nil {
+		return 0, err
+	}
+	for trials := plan.Trials; ; trials++ {
+		_, err := f.New(core.FinderProblem{Relation: a.Plan.Relation, Domain: a.Domain, Candidates: a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation),
+			Stream: stream.New(stream.Key{Purpose: "calibration"}), Trials: trials})
+		if err == nil || trials >= max(mostTrials, plan.Trials) {
+			return trials, err
+		}
+	}
+}
+
+// mostTrials is how many a cell is given at most where its finder asks for more
+// than the plan has.
+const mostTrials = 12
