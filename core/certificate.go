@@ -26,7 +26,7 @@ type certificate struct {
 	beta     float64
 }
 
-// certifyTable computes every bound from one table. In an anytime run the goal's
+// all computes every bound from one table. In an anytime run the goal's
 // bound is that of a single look; the run replaces it by what its looks gave.
 func (c certificate) all() Certified {
 	p := c.audit.Plan

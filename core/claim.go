@@ -132,7 +132,7 @@ func (c Claim) complete(own Claim) Claim {
 			c.Delta = own.Delta
 		}
 	case Renyi:
-		if c.Epsilon == 0 && bound.CheckAlpha(c.Alpha) == nil {
+		if c.Epsilon == 0 {
 			c.Epsilon, _ = own.impliedRenyi(c.Alpha)
 		}
 	case ZCDP:
@@ -155,6 +155,9 @@ func (c Claim) isDP() bool { return c.Kind == Pure || c.Kind == Approximate || c
 // extreme. A Rényi claim bounds the lower orders too, as D_alpha grows with
 // alpha.
 func (c Claim) impliedRenyi(alpha float64) (float64, bool) {
+	if bound.CheckAlpha(alpha) != nil {
+		return 0, false // orders come from strangers' files too
+	}
 	switch c.Kind {
 	case Pure:
 		return bound.RandomisedResponseRenyi(c.Epsilon, alpha), true

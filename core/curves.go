@@ -100,7 +100,7 @@ func (c Claim) renyiCurve(found []RenyiFinding) [][2]float64 {
 	}
 	for i := range curveSteps + 1 {
 		alpha := lo * math.Pow(hi/lo, float64(i)/curveSteps)
-		if v, ok := c.impliedRenyi(alpha); ok && alpha > 1 {
+		if v, ok := c.impliedRenyi(alpha); ok {
 			points = append(points, [2]float64{alpha, v})
 		}
 	}

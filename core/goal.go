@@ -70,7 +70,7 @@ func (p Plan) orders() []float64 {
 	return renyiOrders
 }
 
-// limits of the rows about (epsilon, delta): the claim's where it is of that
+// dpLimits are the limits of the rows about (epsilon, delta): the claim's where it is of that
 // kind, else the mechanism's own.
 func (a *Audit) dpLimits() (epsilon, delta float64) {
 	for _, c := range []Claim{a.Claim, a.Spec.Claim(a.Plan.Parameters)} {

@@ -49,7 +49,8 @@ type Run struct {
 
 // Do runs the audit. The report does not depend on the pool. When ctx ends
 // first, it returns what there is, with verdict inconclusive and, unless the run
-// is anytime-valid, no certified bound. When the run fails, it returns what there is and the error.
+// is anytime-valid, no certified bound. When the run fails, it returns what there
+// is and the error.
 func (r Run) Do(ctx context.Context) (Report, error) {
 	a, err := r.Plan.Resolve(r.Catalogue)
 	if err != nil {

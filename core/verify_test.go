@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/dpscope/dpscope/core"
 )
 
@@ -129,5 +131,40 @@ func TestParameterNamesAreTakenWhole(t *testing.T) {
 	p := core.Plan{Version: core.PlanVersion, Mechanism: "svt4", Parameters: core.Params{"threshold=5": {Number: 1}}}
 	if _, err := p.Resolve(catalogue); err == nil || !strings.Contains(err.Error(), `"threshold=5"`) {
 		t.Errorf("error %v", err)
+	}
+}
+
+// TestMaimedReports: a report that was cut about by hand has words, rows and
+// curves, or is refused; nothing that it lacks brings the program down.
+func TestMaimedReports(t *testing.T) {
+	claim := core.Claim{Kind: core.Renyi, Alpha: 2, Epsilon: 1}
+	for _, plan := range []core.Plan{{Mechanism: "laplace-mean", Claim: &claim}, {Mechanism: "laplace-mean"}} {
+		plan.Samples, plan.Trials, plan.Finder = 1_000, 1, "candidates"
+		whole := audit(t, plan, 1)
+		for name, maim := range map[string]func(*core.Report){
+			"no evidence":    func(r *core.Report) { r.Evidence = nil },
+			"no event":       func(r *core.Report) { r.Results[0].Event = nil },
+			"no results":     func(r *core.Report) { r.Results = nil },
+			"no goal":        func(r *core.Report) { e := *r.Evidence; e.Prepared.Goal = nil; r.Evidence = &e },
+			"orders below 1": func(r *core.Report) { r.Renyi = []core.RenyiFinding{{Alpha: 0.5}, {Alpha: -1}, {Alpha: 1e300}} },
+			"order 0": func(r *core.Report) {
+				r.Results = []core.Finding{{ID: core.RenyiDivergence, LowerBound: whole.Results[0].LowerBound}}
+			},
+		} {
+			r := whole
+			r.Results = append([]core.Finding{}, whole.Results...)
+			maim(&r)
+			if core.Text(r) == "" {
+				t.Errorf("%s: no words", name)
+			}
+			core.CertifiedRows(r)
+			core.ReportCurves(r)
+			if cmp.Equal(r, whole) {
+				continue // there was nothing of it
+			}
+			if v, err := core.Verify(context.Background(), catalogue, core.LocalPool(catalogue, 1), r, false); err == nil && v.OK() {
+				t.Errorf("%s: the maimed report passes", name)
+			}
+		}
 	}
 }

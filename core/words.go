@@ -218,10 +218,11 @@ func addFinding(add func(name, format string, args ...any), r Report, f Finding)
 	if f.Assumption != "" {
 		add("Assumption", "%s", f.Assumption)
 	}
-	if f.Event == nil {
-		add("Divergence", "of the outputs on the %s dataset from those on the %s, by a witness of order %s on %d bins of the score", likelier, other, number(r.Evidence.Prepared.Goal.Alpha), len(r.Evidence.Edges)+1)
-	} else {
+	switch e := r.Evidence; {
+	case f.Event != nil:
 		add("Event", "%s", f.Event.Words)
+	case e != nil && e.Prepared.Goal != nil:
+		add("Divergence", "of the outputs on the %s dataset from those on the %s, by a witness of order %s on %d bins of the score", likelier, other, number(e.Prepared.Goal.Alpha), len(e.Edges)+1)
 	}
 	if c := f.Counts; c != nil {
 		add("Counts", "event on the %s dataset %s of %s, on the %s dataset %s of %s", likelier, grouped(c.X), grouped(c.N1), other, grouped(c.Y), grouped(c.N0))
