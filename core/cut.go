@@ -2,6 +2,7 @@ package core
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/stream"
@@ -32,7 +33,10 @@ const (
 // log((p1-delta)/p0), for both events of a threshold and both directions.
 // Limits are Wilson's at cutZ, each side for itself. Only the four operations
 // and the square root decide, so the choice is the same on every platform.
-func bestCut(s1, s2 []float64, delta float64) cut {
+func bestCut(s1, s2 []float64, delta float64) cut { return bestCutAt(s1, s2, delta, cutZ) }
+
+// bestCutAt is bestCut with limits at z.
+func bestCutAt(s1, s2 []float64, delta, z float64) cut {
 	n1, n2 := len(s1), len(s2)
 	best := cut{value: worthless, above: true, threshold: max(s1[n1-1], s2[n2-1]), counts: bound.Counts{N1: n1, N0: n2}}
 	bestRatio := 0.0
@@ -47,9 +51,7 @@ func bestCut(s1, s2 []float64, delta float64) cut {
 				if reversed {
 					c = bound.Counts{X: k2, N1: n2, Y: k1, N0: n1}
 				}
-				lo, _ := wilson(c.X, c.N1)
-				_, up := wilson(c.Y, c.N0)
-				if r := (lo - delta) / up; r > bestRatio {
+				if r := ratioLimit(c, delta, z); r > bestRatio {
 					bestRatio = r
 					best = cut{threshold: threshold, above: above, reversed: reversed, counts: c}
 				}
@@ -101,11 +103,226 @@ func between(u, v float64) float64 {
 }
 
 // wilson gives the Wilson limits of k successes in n at cutZ.
-func wilson(k, n int) (lo, up float64) {
-	const z2 = cutZ * cutZ
-	x, m := float64(k), float64(n)
-	mid := x + z2/2
-	spread := float64(cutZ * math.Sqrt(float64(x*(m-x))/m+z2/4))
+func wilson(k, n int) (lo, up float64) { return wilsonAt(k, n, cutZ) }
+
+// wilsonAt gives them at z.
+func wilsonAt(k, n int, z float64) (lo, up float64) {
+	z2, x, m := float64(z*z), float64(k), float64(n)
+	mid := x + float64(z2/2)
+	spread := float64(z * math.Sqrt(float64(x*(m-x))/m+float64(z2/4)))
 	lo, up = max(0, (mid-spread)/(m+z2)), (mid+spread)/(m+z2)
 	return lo, up
+}
+
+// ratioLimit is the lower limit of (p1-delta)/p0 at Wilson limits.
+func ratioLimit(c bound.Counts, delta, z float64) float64 {
+	lo, _ := wilsonAt(c.X, c.N1, z)
+	_, up := wilsonAt(c.Y, c.N0, z)
+	return (lo - delta) / up
+}
+
+// Where certification sees many more outputs than exploration did, smaller
+// events can show more than limits at cutZ let them. Two ways lead there: a line
+// through the log odds of all scores, where one fits, says what events show of
+// which exploration saw few outputs; else smaller quantiles, boldCuts, are tried on
+// outputs that did not choose the event, at boldTrial.
+var boldCuts = [...]float64{1.75, 1.25}
+
+const (
+	boldTrial = 1.0
+	// boldFactor is how many times more outputs certification must see.
+	boldFactor = 4
+)
+
+// boldCut is the cut for certification with so many outputs a side. first and
+// second are not sorted; s1 and s2 are. Its value is that of bestCut.
+func boldCut(first, second, s1, s2 []float64, delta float64, samples int, check func() error) (cut, error) {
+	best := bestCut(s1, s2, delta)
+	if bold, ok := lineCut(s1, s2, delta, samples); ok {
+		bold.value = best.value
+		return bold, check()
+	}
+	var halves [2][2][]float64
+	for i := range halves {
+		halves[i] = [2][]float64{slices.Sorted(slices.Values(half(first, i))), slices.Sorted(slices.Values(half(second, i)))}
+		if err := check(); err != nil {
+			return cut{}, err
+		}
+	}
+	// The geometric mean of the two trials, squared.
+	trial := func(z float64) float64 {
+		product := 1.0
+		for i, chosen := range halves {
+			other := halves[1-i]
+			c := bestCutAt(chosen[0], chosen[1], delta, z).countsOf(other[0], other[1])
+			product *= max(0, ratioLimit(c, delta, boldTrial))
+		}
+		return product
+	}
+	at, most := cutZ, trial(cutZ)
+	for _, z := range boldCuts {
+		if v := trial(z); v > most {
+			at, most = z, v
+		}
+		if err := check(); err != nil {
+			return cut{}, err
+		}
+	}
+	if at < cutZ {
+		bold := bestCutAt(s1, s2, delta, at)
+		bold.value = best.value
+		return bold, nil
+	}
+	return best, nil
+}
+
+// lineCut fits a line to the log odds of the first side over the score, and
+// returns the cut at an edge between bins whose event, by the line, shows the
+// largest lower limit in certification; false where the line does not fit.
+func lineCut(s1, s2 []float64, delta float64, samples int) (cut, bool) {
+	edges := scoreEdges(s1, s2)
+	bins := make([]scoreBin, len(edges)+1)
+	for side, sorted := range [2][]float64{s1, s2} {
+		k := 0
+		for _, v := range sorted {
+			for k < len(edges) && v > edges[k] {
+				k++
+			}
+			bins[k].n[side]++
+			bins[k].score += v
+		}
+	}
+	for k := range bins {
+		bins[k].score /= max(1, bins[k].n[0]+bins[k].n[1])
+	}
+	odds, ok := fitLine(bins)
+	if !ok {
+		return cut{}, false
+	}
+	n1, n2 := float64(len(s1)), float64(len(s2))
+	var p1, p2 [256]float64 // of the scores up to each edge, by the line
+	for k, b := range bins[:len(edges)] {
+		total := b.n[0] + b.n[1]
+		before1, before2 := 0.0, 0.0
+		if k > 0 {
+			before1, before2 = p1[k-1], p2[k-1]
+		}
+		p1[k] = before1 + float64(total*odds[k])/n1
+		p2[k] = before2 + float64(total*(1-odds[k]))/n2
+	}
+	best := cut{value: worthless}
+	mostRatio := 0.0
+	for k, threshold := range edges {
+		for _, above := range []bool{true, false} {
+			a, b := p1[k], p2[k]
+			if above {
+				a, b = 1-a, 1-b
+			}
+			for _, reversed := range []bool{false, true} {
+				if reversed {
+					a, b = b, a
+				}
+				n := float64(samples)
+				c := bound.Counts{X: int(max(0, min(n, a*n))), N1: samples, Y: int(max(0, min(n, b*n))), N0: samples}
+				if r := ratioLimit(c, delta, boldTrial); r > mostRatio {
+					mostRatio = r
+					best = cut{threshold: threshold, above: above, reversed: reversed}
+				}
+			}
+		}
+	}
+	best.counts = best.countsOf(s1, s2)
+	return best, mostRatio > 1
+}
+
+// scoreBin is a bin of scores: counts of both sides and the mean score.
+type scoreBin struct {
+	n     [2]float64
+	score float64
+}
+
+// fitLine gives, by bin, the share of the first side that a logistic regression on
+// the bins' scores predicts. It is false where a chi-squared test says, at about
+// two standard deviations, that the counts do not follow it.
+func fitLine(bins []scoreBin) (odds []float64, ok bool) {
+	var mean, squares, all float64
+	for _, b := range bins {
+		n := b.n[0] + b.n[1]
+		all += n
+		mean += float64(n * b.score)
+	}
+	mean /= all
+	for _, b := range bins {
+		d := b.score - mean
+		squares += float64((b.n[0] + b.n[1]) * float64(d*d))
+	}
+	if !(squares > 0) || len(bins) < 4 {
+		return nil, false
+	}
+	scale := 1 / math.Sqrt(squares/all)
+	odds = make([]float64, len(bins))
+	chi := 0.0
+	var a, b float64
+	for step := 0; step < 30; step++ {
+		var g0, g1, h00, h01, h11 float64
+		chi = 0
+		for k, bin := range bins {
+			x := float64((bin.score - mean) * scale)
+			p := 1 / (1 + stream.Exp(-(a + float64(b*x))))
+			n := bin.n[0] + bin.n[1]
+			r := bin.n[0] - float64(n*p)
+			w := float64(n * float64(p*(1-p)))
+			odds[k] = p
+			g0 += r
+			g1 += float64(r * x)
+			h00 += w
+			h01 += float64(w * x)
+			h11 += float64(float64(w*x) * x)
+			if w > 0 {
+				chi += float64(r*r) / w
+			}
+		}
+		det := float64(h00*h11) - float64(h01*h01)
+		if !(det > 0) {
+			return nil, false
+		}
+		da := (float64(h11*g0) - float64(h01*g1)) / det
+		db := (float64(h00*g1) - float64(h01*g0)) / det
+		if math.Abs(da)+math.Abs(db) < 1e-9 {
+			df := float64(len(bins) - 2)
+			return odds, chi <= df+float64(2*math.Sqrt(2*df))
+		}
+		a, b = a+da, b+db
+	}
+	return nil, false
+}
+
+// half is the first or second half.
+func half(s []float64, i int) []float64 {
+	if n := len(s) / 2; i == 0 {
+		return s[:n]
+	} else {
+		return s[n:]
+	}
+}
+
+// countsOf are the counts of the event in other scores, sorted.
+func (c cut) countsOf(s1, s2 []float64) bound.Counts {
+	count := func(s []float64) int {
+		below, _ := slices.BinarySearchFunc(s, c.threshold, func(v, t float64) int {
+			if v <= t {
+				return -1
+			}
+			return 1
+		})
+		if c.above {
+			return len(s) - below
+		}
+		return below
+	}
+	x := bound.Counts{X: count(s1), N1: len(s1), Y: count(s2), N0: len(s2)}
+	if c.reversed {
+		x = bound.Counts{X: x.Y, N1: x.N0, Y: x.X, N0: x.N1}
+	}
+	return x
 }

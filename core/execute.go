@@ -347,6 +347,11 @@ func learn(l LearnerSpec, a *Audit, half [2][2]Samples, st *stream.Stream, check
 	_, delta := a.dpLimits()
 	sorted := [2][]float64{slices.Sorted(slices.Values(scores[0])), slices.Sorted(slices.Values(scores[1]))}
 	best := bestCut(sorted[0], sorted[1], delta)
+	if a.Plan.Samples >= boldFactor*a.Plan.Explore {
+		if best, err = boldCut(scores[0], scores[1], sorted[0], sorted[1], delta, a.Plan.Samples, check); err != nil {
+			return nil, err
+		}
+	}
 	edges := scoreEdges(sorted[0], sorted[1], best.threshold)
 	n := min(len(scores[0]), len(scores[1]))
 	halves := [2]bound.Table{tableOf(edges, scores[0][:n/2], scores[1][:n/2]), tableOf(edges, scores[0][n/2:n], scores[1][n/2:n])}

@@ -214,6 +214,10 @@ func phrase(columns []core.Column, f feature) string {
 		return "sum of the released values" + ramp
 	case minFeature:
 		return "smallest released value" + ramp
+	case totalFeature:
+		return "sum over the columns of their numbers" + ramp + " each"
+	case stepFeature:
+		return "sum over the columns of their distances from the one before" + ramp + " each"
 	}
 	return "largest released value" + ramp
 }

@@ -26,12 +26,18 @@ type design struct {
 	deviation []float64 // of the features before they were standardised
 	blocks    [][]float64
 	weights   []rowWeights
+	most      int // outputs a side
 }
 
 // newDesign reads the features of the training outputs and drops those that do
 // not vary.
 func newDesign(ex core.Exploration, list []feature, carriers []float64) (*design, error) {
-	d := &design{features: list}
+	return newDesignOn(ex, list, carriers, designRows)
+}
+
+// newDesignOn is newDesign on so many outputs a side at most.
+func newDesignOn(ex core.Exploration, list []feature, carriers []float64, most int) (*design, error) {
+	d := &design{features: list, most: most}
 	reader := newOutputReader(ex.First.Columns, carriers)
 	rows, err := d.collect(ex, reader.width)
 	if err != nil {
@@ -56,7 +62,7 @@ func newDesign(ex core.Exploration, list []feature, carriers []float64) (*design
 // with their counts if there are few, else some outputs of each side by turns.
 func (d *design) collect(ex core.Exploration, width int) ([]float64, error) {
 	sides := [2]core.Samples{ex.First, ex.Second}
-	limit := max(block, min(designRows, designCells/2/max(1, len(d.features))))
+	limit := max(block, min(d.most, designCells/2/max(1, len(d.features))))
 	rows, err := d.distinct(ex, width, limit)
 	if err != nil || rows != nil {
 		return rows, err

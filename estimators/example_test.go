@@ -44,6 +44,7 @@ func Example() {
 	// outcome-table true
 	// logistic true
 	// logistic-vector true
+	// logistic-sums true
 }
 
 // Equal distributions are near 0, shifted ones are not.

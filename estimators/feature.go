@@ -19,6 +19,8 @@ const (
 	sumFeature    featureKind = "sum"    // sum of the carried values, on a ramp
 	minFeature    featureKind = "min"    // smallest carried value, on a ramp
 	maxFeature    featureKind = "max"    // largest carried value, on a ramp
+	totalFeature  featureKind = "total"  // sum over real columns of the number on a ramp
+	stepFeature   featureKind = "step"   // the same of the number less that in the real column before, or less 0
 )
 
 // feature is one summary of an output and its weight. Ramps, squares included,
@@ -47,7 +49,7 @@ func (f feature) steepness() float64 { return 1 / (f.High - f.Low) }
 // ramped reports whether the feature has a ramp.
 func (f feature) ramped() bool {
 	switch f.Kind {
-	case valueFeature, squareFeature, sumFeature, minFeature, maxFeature:
+	case valueFeature, squareFeature, sumFeature, minFeature, maxFeature, totalFeature, stepFeature:
 		return true
 	}
 	return false
@@ -83,9 +85,9 @@ func (f feature) validate(field string, columns []core.Column) error {
 		if f.From < 0 || f.From >= f.To || f.To > len(columns) {
 			return bad("from, to", fmt.Sprintf("%d, %d", f.From, f.To), fmt.Sprintf("0 <= from < to <= %d", len(columns)))
 		}
-	case firstFeature, sumFeature, minFeature, maxFeature:
+	case firstFeature, sumFeature, minFeature, maxFeature, totalFeature, stepFeature:
 	default:
-		return bad("kind", fmt.Sprintf("%q", f.Kind), "is, count, first, value, square, sum, min or max")
+		return bad("kind", fmt.Sprintf("%q", f.Kind), "is, count, first, value, square, sum, min, max, total or step")
 	}
 	if f.ramped() && !f.sound() {
 		return bad("low, high", fmt.Sprintf("%g, %g", f.Low, f.High), "ascending, finite and neither too near nor too far from each other")
@@ -175,6 +177,9 @@ func (r outputReader) readSymbols(f feature, from, to int, rows []float64, n int
 
 // readRow reads a feature that has a ramp.
 func (r outputReader) readRow(f feature, row []float64) float64 {
+	if f.Kind == totalFeature || f.Kind == stepFeature {
+		return r.overReals(f, row)
+	}
 	v, ok := 0.0, false
 	if f.Kind == valueFeature || f.Kind == squareFeature {
 		v, ok = r.carried(row, f.Column)
@@ -210,6 +215,24 @@ func (r outputReader) summary(kind featureKind, row []float64) (value float64, a
 		any = true
 	}
 	return value, any
+}
+
+// overReals adds up a ramp over the real columns of a row, or over their steps.
+func (r outputReader) overReals(f feature, row []float64) float64 {
+	var sum, before float64
+	for c, column := range r.columns {
+		if column.Kind != core.Real {
+			continue
+		}
+		v := row[r.at[c]]
+		if f.Kind == stepFeature {
+			sum += f.ramp(v - before)
+			before = v
+		} else {
+			sum += f.ramp(v)
+		}
+	}
+	return sum
 }
 
 // ramp is v's place between low (0) and high (1), or for squares (2r - 1)^2.

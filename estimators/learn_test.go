@@ -44,6 +44,20 @@ var optima = []struct {
 	{logistic, svt6(25, 0.1), 0.60},
 	{logistic, mixedScenario(), 0.90},
 	{logistic, laplaceVector(), 0.85},
+	{logisticSums(), laplaceVector(), 0.85},
+	{logisticSums(), runningSums(), 0.55},
+	{logisticSums(), svt6(25, 0.1), 0.30},
+}
+
+// Where all columns tell alike, a few weights for all of them learn from 1000
+// outputs what a dozen weights a column cannot.
+func TestSumsLearnFromFewOutputs(t *testing.T) {
+	c := laplaceVector()
+	columns, best := found(t, c, logistic, 1000)
+	sums, _ := found(t, c, logisticSums(), 1000)
+	if sums < 1.05*columns {
+		t.Errorf("sums %.4f, columns %.4f of %.4f; want the sums above", sums, columns, best)
+	}
 }
 
 // A statistic of many symbols beats the table of outcomes: of 2^50 outcomes no

@@ -44,7 +44,12 @@ func learnLogistic(ex core.Exploration) (core.Model, error) {
 
 // fitLogistic fits the weights of these features.
 func fitLogistic(ex core.Exploration, list []feature, carriers []float64) (*logisticModel, error) {
-	d, err := newDesign(ex, list, carriers)
+	return fitLogisticOn(ex, list, carriers, designRows)
+}
+
+// fitLogisticOn is fitLogistic on so many outputs a side at most.
+func fitLogisticOn(ex core.Exploration, list []feature, carriers []float64, most int) (*logisticModel, error) {
+	d, err := newDesignOn(ex, list, carriers, most)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,8 @@ type logisticModel struct {
 	reals   []columnCurve
 	mixed   []columnCurve
 	sums    [3]*curve // of the sum, minimum and maximum of carried values
+	totals  *curve    // of the number in every real column
+	steps   *curve    // of its distance from the one before
 }
 
 // symbolWeights adds up all that is linear in the symbols of one column.
@@ -57,6 +59,16 @@ func (m *logisticModel) prepare(columns []core.Column) {
 			sums[i] = append(sums[i], f)
 		}
 	}
+	var totals, steps []feature
+	for _, f := range m.Features {
+		switch f.Kind {
+		case totalFeature:
+			totals = append(totals, f)
+		case stepFeature:
+			steps = append(steps, f)
+		}
+	}
+	m.totals, m.steps = newCurve(totals), newCurve(steps)
 	summed := false
 	for i := range sums {
 		m.sums[i] = newCurve(sums[i])
@@ -115,6 +127,7 @@ func (m *logisticModel) Score(rows, out []float64) {
 		m.addFirsts(rows, n, &acc)
 		m.addReals(rows, n, &acc)
 		m.addMixed(rows, n, &acc)
+		m.addTotals(rows, n, &acc)
 		copy(out[:n], acc[:n])
 		rows, out = rows[n*m.width:], out[n:]
 	}
@@ -156,6 +169,33 @@ func (m *logisticModel) addReals(rows []float64, n int, acc *floats) {
 	for _, r := range m.reals {
 		gather(rows, m.width, r.offset, n, &v)
 		r.curve.add(&v, &ones, acc, n)
+	}
+}
+
+// addTotals adds what is alike in all real columns.
+func (m *logisticModel) addTotals(rows []float64, n int, acc *floats) {
+	if m.totals == nil && m.steps == nil {
+		return
+	}
+	var v, scratch, before, ones floats
+	for i := range ones[:n] {
+		ones[i] = 1
+	}
+	for c, column := range m.columns {
+		if column.Kind != core.Real {
+			continue
+		}
+		gather(rows, m.width, m.reader.at[c], n, &v)
+		if m.steps != nil {
+			for i, x := range v[:n] {
+				scratch[i] = x - before[i]
+			}
+			m.steps.add(&scratch, &ones, acc, n)
+			copy(before[:n], v[:n])
+		}
+		if m.totals != nil {
+			m.totals.add(&v, &ones, acc, n)
+		}
 	}
 }
 

@@ -107,6 +107,9 @@ func TestUnequalSides(t *testing.T) {
 	c := laplaceShift(1)
 	ex := exploring(c.samples("train", 0, 20000), c.samples("train", 1, 700))
 	for _, spec := range All {
+		if spec.Applies(c.columns) != nil {
+			continue
+		}
 		m, err := spec.Learn(ex)
 		if err != nil {
 			t.Fatal(err)

@@ -14,6 +14,7 @@ var All = []core.LearnerSpec{
 	outcomeTable,
 	logistic,
 	logisticVector(), // fewer weights: better where summaries over-fit the tails
+	logisticSums(),   // fewer still: better where columns tell alike
 }
 
 // Named are the learners that are used only when a plan names them. Networks

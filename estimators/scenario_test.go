@@ -233,6 +233,22 @@ func laplaceVector() scenario {
 	}
 }
 
+// runningSums are the sums so far of eight coordinates of Lap(1), the first of
+// which is shifted by 1: only the first step tells.
+func runningSums() scenario {
+	return scenario{
+		name: "running-sums", columns: realColumns(8),
+		draw: func(s *stream.Stream, side int, out []float64) {
+			s.Laplace(out, 1)
+			out[0] += float64(side)
+			for i := 1; i < len(out); i++ {
+				out[i] += out[i-1]
+			}
+		},
+		ratio: func(row []float64) float64 { return math.Abs(row[0]-1) - math.Abs(row[0]) },
+	}
+}
+
 // sweep returns the best Katz lower bound (two standard errors) on the log
 // ratio that an event {score > t} or {score <= t} shows on validation outputs,
 // over all thresholds and both ways round, and that event.

@@ -236,6 +236,19 @@ func twinFeature(f feature, carriers []float64, columns []core.Column, row []flo
 			return ramp(row[at[f.Column]+1])
 		}
 		return 0
+	case totalFeature, stepFeature:
+		sum, before := 0.0, 0.0
+		for c, column := range columns {
+			if column.Kind != core.Real {
+				continue
+			}
+			v := row[at[c]]
+			if f.Kind == stepFeature {
+				v, before = v-before, v
+			}
+			sum += ramp(v)
+		}
+		return sum
 	}
 	if len(carried) == 0 {
 		return 0
@@ -299,7 +312,7 @@ func checkModel(t *testing.T, spec core.LearnerSpec, m core.Model, in core.Sampl
 }
 
 func TestModelsAgreeWithTheirTwins(t *testing.T) {
-	for _, c := range []scenario{laplaceShift(1), discrete(), svt6(5, 1), svt6(12, 1), mixedScenario(), laplaceVector()} {
+	for _, c := range []scenario{laplaceShift(1), discrete(), svt6(5, 1), svt6(12, 1), mixedScenario(), laplaceVector(), runningSums()} {
 		ex := c.exploration(3000)
 		in := c.samples("fresh", 0, 1300) // no multiple of a block
 		for i := range min(40, len(in.Rows)) {

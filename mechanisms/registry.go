@@ -36,7 +36,12 @@ func Common() []core.MechanismSpec {
 		svt4.spec(),
 		svt5.spec(),
 		svt6.spec(),
+	}
+}
 
+// All is the registry: one line a mechanism.
+func All() []core.MechanismSpec {
+	return append(Common(), []core.MechanismSpec{
 		noisyMaxLaplace.spec(),
 		noisyMaxExponential.spec(),
 		noisyMaxValueLaplace.spec(),
@@ -44,12 +49,7 @@ func Common() []core.MechanismSpec {
 
 		noisyHistogram.spec(),
 		noisyHistogramWrongScale.spec(),
-	}
-}
 
-// All is the registry: one line a mechanism.
-func All() []core.MechanismSpec {
-	return append(Common(), []core.MechanismSpec{
 		exponentialMedianSpec,
 		truncatedGeometricSpec,
 		rapporOnce.spec(),
