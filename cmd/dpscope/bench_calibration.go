@@ -36,13 +36,13 @@ func benchCalibration(args []string, stdout, stderr io.Writer) int {
 	learners := set.String("learners", "", "only cells of these learners, comma between")
 	finders := set.String("finders", "", "only cells of these finders, comma between")
 	workers := set.Int("workers", 0, "parallel workers; 0: one a processor. The result does not depend on it")
-	format := set.String("format", "text", "text or json")
+	out := outputFlags(set)
 	quick := set.Bool("quick", false, fmt.Sprintf("a minute: -runs %d -samples %d -explore %d where they are not given, without slow learners that -learners does not name",
 		calibrationQuick.Runs, calibrationQuick.Samples, calibrationQuick.Explore))
 	if code, ok := parse(set, args, stderr, 0); !ok {
 		return code
 	}
-	if err := checkFormat(*format, "text", "json"); err != nil {
+	if err := out.check(); err != nil {
 		return fail(stderr, err)
 	}
 	n, err := workerCount(*workers)
@@ -77,7 +77,7 @@ func benchCalibration(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	return showCalibration(plan.Judge(rows, left), *format, stdout, stderr)
+	return showCalibration(plan.Judge(rows, left), *out, stdout, stderr)
 }
 
 // namesOf are the names of a list with commas.
@@ -92,17 +92,9 @@ func namesOf(list string) (names []string) {
 
 // showCalibration prints the result; the exit code says whether a cell is
 // accused.
-func showCalibration(r calibration.Result, format string, stdout, stderr io.Writer) int {
-	if format == "json" {
-		data, err := core.Canonical(r)
-		if err != nil {
-			return fail(stderr, err)
-		}
-		if _, err := stdout.Write(data); err != nil {
-			return fail(stderr, err)
-		}
-	} else {
-		printCalibration(stdout, r)
+func showCalibration(r calibration.Result, out output, stdout, stderr io.Writer) int {
+	if err := out.emit(stdout, r, func(w io.Writer) { printCalibration(w, r) }); err != nil {
+		return fail(stderr, err)
 	}
 	if len(r.Above) > 0 {
 		return exitViolation

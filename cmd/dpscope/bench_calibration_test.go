@@ -78,7 +78,7 @@ func TestBenchCalibrationAccuses(t *testing.T) {
 	}
 	r := p.Judge(rows, left)
 	var out, errs strings.Builder
-	if code := showCalibration(r, "text", &out, &errs); code != exitViolation || !slices.Equal(r.Above, []string{"learner histogram on dp-sgd"}) {
+	if code := showCalibration(r, output{format: "text"}, &out, &errs); code != exitViolation || !slices.Equal(r.Above, []string{"learner histogram on dp-sgd"}) {
 		t.Errorf("exit code %d, above %v", code, r.Above)
 	}
 	bits := r.Rows[1]

@@ -164,11 +164,11 @@ func benchTables(args []string, stdout, stderr io.Writer) int {
 	set.Var((*seedValue)(&plan.Seed), "seed", "seed of the first run, a whole `number`; the next run has the next")
 	set.BoolVar(&plan.Quick, "quick", false, "at most two minutes on two processors: fewer rows, runs and outputs; a check that is short does not count")
 	workers := set.Int("workers", 0, "parallel workers; 0: one a processor. Only the timing depends on it")
-	format := set.String("format", "text", "text or json")
+	out := outputFlags(set)
 	if code, ok := parse(set, args, stderr, 0); !ok {
 		return code
 	}
-	if err := checkFormat(*format, "text", "json"); err != nil {
+	if err := out.check(); err != nil {
 		return fail(stderr, err)
 	}
 	n, err := workerCount(*workers)
@@ -189,16 +189,8 @@ func benchTables(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	if *format == "json" {
-		data, err := core.Canonical(result)
-		if err != nil {
-			return fail(stderr, err)
-		}
-		if _, err := stdout.Write(data); err != nil {
-			return fail(stderr, err)
-		}
-	} else {
-		result.print(stdout)
+	if err := out.emit(stdout, result, result.print); err != nil {
+		return fail(stderr, err)
 	}
 	for _, t := range result.Tables {
 		if !plan.Quick && slices.ContainsFunc(t.Checks, func(c tableCheck) bool { return !c.Reached }) {

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"os"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// output says where the result of a bench goes.
+type output struct{ format, save string }
+
+// outputFlags defines the flags of an output.
+func outputFlags(set *flag.FlagSet) *output {
+	o := &output{}
+	set.StringVar(&o.format, "format", "text", "text or json")
+	set.StringVar(&o.save, "save", "", "write the JSON to this `file` too")
+	return o
+}
+
+// check refuses a format that there is not.
+func (o output) check() error { return checkFormat(o.format, "text", "json") }
+
+// emit writes the result: to the file, if one is asked for, and in the format.
+func (o output) emit(stdout io.Writer, result any, print func(io.Writer)) error {
+	data, err := core.Canonical(result)
+	if err != nil {
+		return err
+	}
+	if o.save != "" {
+		if err := os.WriteFile(o.save, data, 0o644); err != nil {
+			return err
+		}
+	}
+	if o.format == "json" {
+		_, err = stdout.Write(data)
+		return err
+	}
+	print(stdout)
+	return nil
+}
