@@ -280,7 +280,7 @@ func TestIncompleteSite(t *testing.T) {
 		run(tab)
 	}
 	tab := visit(without("catalogue.json"), "")
-	if !eval[bool](t, tab, `document.querySelector("#accounting").hidden && ![...document.querySelector("#mechanism").options].some(o => o.value === "rappor-once")`) {
+	if !eval[bool](t, tab, `document.querySelector("#accounting").hidden && document.querySelector("#calibration").hidden && ![...document.querySelector("#mechanism").options].some(o => o.value === "rappor-once")`) {
 		t.Error("without the list the page offers what it cannot know of")
 	}
 	run(tab)

@@ -36,6 +36,11 @@ func TestScreenshots(t *testing.T) {
 	if !*everything {
 		return
 	}
+	for _, dark := range []bool{false, true} {
+		for _, width := range []int64{360, 1400} {
+			shootCalibration(t, fmt.Sprintf("calibration-%d-dark-%v", width, dark), width, dark)
+		}
+	}
 	for _, run := range []struct{ name, mechanism string }{
 		{"outcomes", "svt4"}, {"histogram", "laplace-mean"}, {"score", "svt3"}, {"few", "randomised-response"},
 	} {
@@ -52,6 +57,34 @@ func TestScreenshots(t *testing.T) {
 func shoot(t *testing.T, name, fragment string, width, height int64, dark, whole bool) {
 	t.Helper()
 	tab := open(t, fragment)
+	dress(t, tab, width, height, dark)
+	click(t, tab, "#run")
+	finish(t, tab, 2*time.Minute)
+	until(t, tab, `document.querySelectorAll("#chart .picture svg").length === 1`, 5*time.Second)
+	eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), true)`)
+	capture := chromedp.CaptureScreenshot()
+	if whole {
+		capture = chromedp.FullScreenshot(100)
+	}
+	develop(t, tab, name, capture)
+}
+
+// shootCalibration measures the tool's own error rate, and writes a picture of
+// its panel on the way and at the end.
+func shootCalibration(t *testing.T, name string, width int64, dark bool) {
+	t.Helper()
+	tab := calibrating(t, "40", "1")
+	dress(t, tab, width, 900, dark)
+	click(t, tab, "#calibrate")
+	until(t, tab, `document.querySelector("#calibration-phase").textContent.includes("left")`, time.Minute)
+	develop(t, tab, name+"-running", chromedp.Screenshot("#calibration"))
+	until(t, tab, calibrationDone, 5*time.Minute)
+	develop(t, tab, name, chromedp.Screenshot("#calibration"))
+}
+
+// dress sets a tab's size and its colours.
+func dress(t *testing.T, tab *browser.Tab, width, height int64, dark bool) {
+	t.Helper()
 	scheme := "light"
 	if dark {
 		scheme = "dark"
@@ -63,14 +96,11 @@ func shoot(t *testing.T, name, fragment string, width, height int64, dark, whole
 	if err := resize(tab, width, height); err != nil {
 		t.Fatal(err)
 	}
-	click(t, tab, "#run")
-	finish(t, tab, 2*time.Minute)
-	until(t, tab, `document.querySelectorAll("#chart .picture svg").length === 1`, 5*time.Second)
-	eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), true)`)
-	capture := chromedp.CaptureScreenshot()
-	if whole {
-		capture = chromedp.FullScreenshot(100)
-	}
+}
+
+// develop writes a picture.
+func develop(t *testing.T, tab *browser.Tab, name string, capture chromedp.Action[[]byte]) {
+	t.Helper()
 	picture, err := chromedp.Run(tab.Ctx, capture)
 	if err != nil {
 		t.Fatal(err)

@@ -23,8 +23,11 @@ export function showCertified(host, rows, others) {
   ].filter(Boolean));
 }
 
-/** A table that narrow screens show as cards; its roles say so that it stays a table. */
-const table = (title, heads, rows, cell) => html("div", { class: "carded" }, html("table", { role: "table", "aria-label": title },
+/**
+ * A table that narrow screens show as cards; its roles say so that it stays a table.
+ * @param {Record<string, string>} heads by the key of their cells, the first one heads its row
+ */
+export const table = (title, heads, rows, cell) => html("div", { class: "carded" }, html("table", { role: "table", "aria-label": title },
   html("thead", { role: "rowgroup" }, html("tr", { role: "row" }, Object.values(heads).map((words) => html("th", { role: "columnheader", scope: "col" }, words)))),
   html("tbody", { role: "rowgroup" }, rows.map((row) => html("tr", { role: "row", class: row.exceeds ? "exceeding" : null }, Object.entries(heads).map(([key, words], i) =>
     html(i ? "td" : "th", i ? { role: "cell", "data-head": words, class: key } : { role: "rowheader", scope: "row" }, cell(row, key))))))));

@@ -1,7 +1,7 @@
 // The core, seen from the page: one compiled module, a coordinator and task
 // workers, requests with ids. The messages are those of protocol.d.ts.
 
-/** The core that a page starts with, and the one that knows everything and accounts. */
+/** The core that a page starts with, and the one that knows everything, accounts and calibrates. */
 export const FIRST = "core.wasm", LARGER = "core-all.wasm";
 
 const SAY_STOPPING = 500; // ms after a stop without an answer
@@ -157,7 +157,15 @@ export class Engine {
   account(query) { return this.#request("account", JSON.stringify(query)).answer; }
 
   /**
-   * Stops a run or a verification; its answer arrives as ever. When none does
+   * Of the larger core only.
+   * @param {import("./protocol").CalibrationPlan} plan
+   * @param {(so: import("./protocol").CalibratedValue) => void} progress
+   * @returns {{id: number, answer: Promise<import("./protocol").CalibratedValue>}}
+   */
+  calibrate(plan, progress) { return this.#request("calibrate", JSON.stringify(plan), progress); }
+
+  /**
+   * Stops what runs; its answer arrives as ever. When none does
    * in time, the request fails and all is to be started anew.
    * @param {() => void} late called when the answer takes its time
    * @param {() => void} unstopped called when it was given up
@@ -207,7 +215,7 @@ export class Engine {
       case "progress":
         this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
         break;
-      case "checked": case "report": case "verified": case "accounted":
+      case "checked": case "report": case "verified": case "accounted": case "calibrated":
         this.#settle(message.id)?.resolve(JSON.parse(message.json));
         break;
       case "refused":

@@ -17,7 +17,7 @@ export function listenForKeys({ run, stop, help }) {
     const key = event.key?.toLowerCase(); // absent where the browser fills in a field
     if (event.repeat) {
       // Enter, held down on Run, would go on to press Stop, which has the focus then.
-      if (key === "enter" && event.target.closest?.("#run, #stop")) event.preventDefault();
+      if (key === "enter" && event.target.closest?.("#run, #stop, #calibrate, #calibrate-stop")) event.preventDefault();
       return;
     }
     if (!Object.hasOwn(actions, key) || (key !== "escape" && takesLetters(event))) return;

@@ -2,6 +2,7 @@
 // every number and every verdict comes from the core.
 import { Accounting } from "./accounting.js";
 import { linkTo, readFragment, usable, writeFragment } from "./address.js";
+import { Calibration } from "./calibration.js";
 import { byId } from "./element.js";
 import { Ended, Engine, FIRST, LARGER, Refused } from "./engine.js";
 import { copyFor, receive, reportName, save } from "./files.js";
@@ -14,11 +15,11 @@ import { ProgressPanel, say } from "./progress.js";
 import { replayWords, showDrift, showOrigin, showReport, showVerification, showWords } from "./result.js";
 
 const CHECK_AFTER = 150; // ms without a change
-const ACCOUNTING = "accounting"; // as a reason for the larger core
+const ACCOUNTING = "accounting", CALIBRATION = "the tool's own error rate"; // as reasons for the larger core
 
 let state = "loading";
 let shown = null; // {report, text}: what the result shows
-let active = null; // id of the run or verification under way
+let active = null; // id of the run, verification or calibration under way
 let progress = null; // of it, the last
 let begunBy = "run"; // the button that it was begun with
 let stopAsked = null; // id of what the user wished to stop
@@ -38,6 +39,7 @@ const engine = new Engine({ lost, died }, { hangAfterMs: globalThis.dpscopeOptio
 const form = new Form({ changed });
 const panel = new ProgressPanel();
 const accounting = new Accounting({ account, changed: writeAddress });
+const calibration = new Calibration({ calibrate, stop });
 
 /**
  * For tests: the engine (workers, endWorker), the state as in data-state of
@@ -57,10 +59,11 @@ function setState(next) {
   document.body.dataset.state = next;
   const able = engine.ready !== null && active === null && next !== "loading";
   keepFocus(() => {
-    byId("run").disabled = !able;
+    byId("run").disabled = byId("calibrate").disabled = !able;
     byId("stop").disabled = active === null && stopper === null;
+    byId("calibrate-stop").disabled = byId("stop").disabled || begunBy !== "calibrate";
     byId("verify").disabled = !able || !shown?.report.evidence?.table || !shown.report.results?.length;
-  }, [begunBy, "run", "stop", "verify"]);
+  }, [begunBy, "calibrate-stop", "run", "stop", "verify"]);
   for (const id of ["save", "copy-link", "copy-command", "use-settings"]) byId(id).disabled = !shown;
   for (const id of ["copy-link", "use-settings"]) byId(id).disabled ||= !shown?.report.reproduce?.url;
   byId("copy-command").disabled ||= !shown?.report.reproduce?.cli;
@@ -177,6 +180,7 @@ function ready(said) {
     const cost = engine.larger || !catalogue ? "" : `The larger core${file ? ` (${size(file.brotli)})` : ""}`;
     form.hint(cost && `${cost} is loaded when what you choose needs it.`);
     accounting.fill(catalogue?.accounts ?? [], cost);
+    calibration.fill(catalogue?.calibration, cost);
   });
 }
 
@@ -286,6 +290,26 @@ async function account(query, again) {
   }
   if (!await larger(ACCOUNTING, again)) throw new Error("The larger core is not there.");
   return engine.account(query);
+}
+
+/** Measures the tool's own error rate for its panel. */
+async function calibrate(plan, tell, again) {
+  begunBy = "calibrate";
+  if (!await larger(CALIBRATION, again)) throw new Error("The larger core is not there.");
+  const { id, answer } = engine.calibrate(plan, (so) => id === active && tell(so));
+  active = id;
+  setState("running");
+  if (document.activeElement === document.body) byId("calibrate-stop").focus({ preventScroll: true }); // lost while the core came
+  status("Measuring the tool's own error rate, below.");
+  try {
+    return await answer;
+  } finally {
+    active = null;
+    if (engine.ready) {
+      setState(shown ? "done" : "ready");
+      free();
+    }
+  }
 }
 
 /** The example stands there before the core does. */
@@ -524,6 +548,9 @@ async function verify() {
   }, true);
 }
 
+/** The panel that shows what is under way. */
+const underWay = () => (begunBy === "calibrate" ? calibration : panel);
+
 function stop() {
   if (stopper) {
     stopper.abort();
@@ -531,13 +558,13 @@ function stop() {
   }
   if (active === null) return false;
   stopAsked = active;
-  engine.stop(active, () => panel.stopping("Stopping"), restart);
+  engine.stop(active, () => underWay().stopping("Stopping"), restart);
   return true;
 }
 
 function lost(n, reason) {
   const text = `Worker ${n + 1} was lost (${reason.split("\n", 1)[0]}). Its task runs again elsewhere.`;
-  if (active !== null) panel.message(text);
+  if (active !== null) underWay().message(text);
   say(text);
 }
 

@@ -1,9 +1,9 @@
 // The boundary between page and core, as wasm/worker defines it. Every value
 // that Go made crosses as JSON text in the field `json`; the interfaces below
 // say what is in it. `id` is a number above 0 that the page chooses for each
-// request; every request gets exactly one final answer. A run and a
-// verification need the task workers: one of them at a time, a second one is
-// refused.
+// request; every request gets exactly one final answer. A run, a verification
+// and a calibration need the task workers: one of them at a time, a second one
+// is refused.
 //
 // A worker's life: the page makes `new Worker("worker.js")`, posts Start to it,
 // and, for a task worker, a MessageChannel's ends: one to the coordinator in
@@ -35,12 +35,14 @@ export interface Dead { type: "dead"; reason: string }
 export interface Check { type: "check"; id: number; json: string }
 /** json: Plan. Progress now and then, in the end Reported or Refused. */
 export interface Run { type: "run"; id: number; json: string }
-/** Stops the run or verification with this id. A run answers with its partial report. */
+/** Stops what has this id. A run answers with its partial report, a calibration with what it has counted. */
 export interface Stop { type: "stop"; id: number }
 /** json: a file's text, verbatim. Answered by Reported or Refused. */
 export interface Open { type: "open"; id: number; json: string }
 /** json: AccountQuery. Answered by Accounted or Refused. The larger core's only. */
 export interface Account { type: "account"; id: number; json: string }
+/** json: CalibrationPlan. CalibratedValue as Progress four times a second, in the end Calibrated or Refused. The larger core's only. */
+export interface Calibrate { type: "calibrate"; id: number; json: string }
 /** json: a report's text. Progress now and then, in the end Verified or Refused. */
 export interface Verify { type: "verify"; id: number; json: string }
 export interface Attach { type: "attach"; worker: number; port: MessagePort } // transfer the port
@@ -50,13 +52,13 @@ export interface Detach { type: "detach"; worker: number }
 export interface Lost { type: "lost"; worker: number; reason: string }
 
 // Coordinator to page. The one final answer to a request is Checked, Reported,
-// Verified, Accounted or Refused.
+// Verified, Accounted, Calibrated or Refused.
 
 /** json: ReadyValue. */
 export interface Ready { type: "ready"; json: string }
 /** json: CheckedValue. */
 export interface Checked { type: "checked"; id: number; json: string }
-/** json: ProgressValue. At most about ten a second. */
+/** json: ProgressValue, at most about ten a second; of a calibration CalibratedValue. */
 export interface Progress { type: "progress"; id: number; json: string }
 /** json: ReportedValue. */
 export interface Reported { type: "report"; id: number; json: string }
@@ -64,13 +66,15 @@ export interface Reported { type: "report"; id: number; json: string }
 export interface Verified { type: "verified"; id: number; json: string }
 /** json: AccountedValue. */
 export interface Accounted { type: "accounted"; id: number; json: string }
+/** json: CalibratedValue. */
+export interface Calibrated { type: "calibrated"; id: number; json: string }
 /** json: Refusal. */
 export interface Refused { type: "refused"; id: number; json: string }
 /** A worker hangs: the page ends it and attaches a fresh one under its number. No Lost is needed. */
 export interface Replace { type: "replace"; worker: number; reason: string }
 
-export type ToCoordinator = Check | Run | Stop | Open | Verify | Account | Attach | Detach | Lost;
-export type FromCoordinator = Ready | Checked | Progress | Reported | Verified | Accounted | Refused | Replace | Dead;
+export type ToCoordinator = Check | Run | Stop | Open | Verify | Account | Calibrate | Attach | Detach | Lost;
+export type FromCoordinator = Ready | Checked | Progress | Reported | Verified | Accounted | Calibrated | Refused | Replace | Dead;
 
 // Page to task worker, and back.
 
@@ -258,6 +262,47 @@ export interface AccountedValue {
   notes?: string[];
 }
 
+/** What is to be measured: audits by one learner of mechanisms that keep their claim. */
+export interface CalibrationPlan {
+  runs: number; // of each mechanism
+  samples: number;
+  explore: number;
+  trials: number;
+  beta: number; // the error that an audit is allowed
+  seed: number;
+  learners: string[]; // one
+  mechanisms?: string[]; // absent: all
+}
+/** False alarms of audits. The words are those of rate and interval. */
+export interface FalseAlarms {
+  alarms: number; of: number;
+  rate: number; lower: number; upper: number;
+  rateText: string; intervalText: string;
+  above?: boolean; // significantly above beta; at the end only
+}
+export interface CalibratedCell extends FalseAlarms {
+  mechanism: string;
+  claim: string;
+  met: boolean; // the claim is met on a pair in reach: chance refutes it as often as it ever does
+  runs: number; // to be done; "of" are
+  inconclusive?: number;
+  failed?: number;
+  note?: string; // why the first of them failed
+}
+export interface CalibratedValue {
+  cells: CalibratedCell[];
+  all: FalseAlarms; // of all cells
+  total: number; // audits to be done; all.of are
+  beta: number;
+  betaText: string;
+  sentence: string;
+  judgement?: string; // at the end, as what follows; absent without any audit
+  above?: boolean; // it accuses
+  stopped?: boolean;
+  error?: string; // that ended it
+  cli?: string; // counts the same, all of it
+}
+
 /**
  * catalogue.json, beside core.wasm: what the larger core knows. larger: the
  * first core does not know it.
@@ -267,6 +312,12 @@ export interface FullCatalogue {
   learners: (NamedListing & { larger?: boolean })[];
   finders: (NamedListing & { larger?: boolean })[];
   accounts: AccountKind[];
+  calibration: CalibrationOffer;
+}
+/** The plan that is offered, with the mechanisms that are chosen at first, and all that there are. */
+export interface CalibrationOffer {
+  plan: CalibrationPlan;
+  mechanisms: { name: string; claim: string; why: string; met: boolean }[];
 }
 export interface AccountKind {
   kind: string;

@@ -17,7 +17,7 @@ import (
 )
 
 // calibrationQuick is the plan under -quick.
-var calibrationQuick = calibration.Plan{Runs: 8, Samples: 1000, Explore: 1000}
+var calibrationQuick = calibration.Plan{Runs: 6, Samples: 1000, Explore: 1000}
 
 // benchCalibration runs audits of claims that hold under many seeds and counts
 // their false alarms.
@@ -33,6 +33,7 @@ func benchCalibration(args []string, stdout, stderr io.Writer) int {
 	set.Var((*seedValue)(&plan.Seed), "seed", "seed of all randomness, a whole `number`")
 	set.BoolVar(&plan.Anytime, "anytime", false, "audits of learners and finders are anytime-valid; guarantees are audited both ways in any case")
 	set.StringVar(&plan.Only, "only", "", "only mechanisms whose name contains this")
+	mechanisms := set.String("mechanisms", "", "only these mechanisms, by their whole names, comma between")
 	learners := set.String("learners", "", "only cells of these learners, comma between")
 	finders := set.String("finders", "", "only cells of these finders, comma between")
 	workers := set.Int("workers", 0, "parallel workers; 0: one a processor. The result does not depend on it")
@@ -62,7 +63,7 @@ func benchCalibration(args []string, stdout, stderr io.Writer) int {
 	if plan.Anytime && !given["samples"] {
 		plan.Samples = calibration.AnytimeSamples
 	}
-	plan.Learners, plan.Finders = namesOf(*learners), namesOf(*finders)
+	plan.Mechanisms, plan.Learners, plan.Finders = namesOf(*mechanisms), namesOf(*learners), namesOf(*finders)
 	cells, left, err := plan.Cells(catalogue)
 	if err != nil {
 		return fail(stderr, err)

@@ -51,6 +51,10 @@ func TestBenchCalibration(t *testing.T) {
 	if other := output("-workers", "3", "-format", "json", "-seed", "2"); strings.ReplaceAll(other, `"seed":2`, `"seed":1`) == one {
 		t.Error("seeds 1 and 2 give the same")
 	}
+	chosen := output("-learners", "auto", "-mechanisms", "randomised-response", "-format", "json")
+	if n := strings.Count(chosen, `"name":"learner auto on`) + strings.Count(chosen, `"name": "learner auto on`); n != 1 {
+		t.Errorf("%d cells of the mechanism that was named", n)
+	}
 	text := output("-learners", "histogram", "-runs", "5")
 	for _, want := range []string{"the answer yes", "learner histogram on randomised-response", "/5 ", "No cell's false-alarm rate is significantly above 0.05 (exact binomial tests of 1 cells"} {
 		if !strings.Contains(text, want) {
@@ -108,6 +112,7 @@ func TestBenchCalibrationRefuses(t *testing.T) {
 		{"-learners nobody", `learner is "nobody"`},
 		{"-finders nobody", `finder is "nobody"`},
 		{"-only svt6", `only is "svt6"`},
+		{"-mechanisms svt1,svt6", `mechanisms is "svt6"`},
 		{"-format xml", "-format"},
 		{"-workers -1", "-workers is -1"},
 		{"-samples 5", "samples is 5"},

@@ -130,10 +130,22 @@ func TestSelections(t *testing.T) {
 	if got := names(); !slices.Equal(got, []string{"finder grid on numeric-svt, anytime"}) {
 		t.Errorf("%q", got)
 	}
+	p = calibration.Plan{Runs: 1, Samples: 500, Explore: 500, Trials: 1, Beta: 0.1, Mechanisms: []string{"svt2", "svt1"}, Learners: []string{"histogram"}}
+	if got := names(); !slices.Equal(got, []string{"learner histogram on svt1", "learner histogram on svt2"}) {
+		t.Errorf("%q", got)
+	}
+	p.Mechanisms, p.Learners = []string{"randomised-response"}, nil
+	for _, c := range cellsOf(t, p) {
+		if c.Plan.Mechanism != "randomised-response" {
+			t.Errorf("%s, which was not asked for", c.Name)
+		}
+	}
 	for _, c := range []struct {
 		change func(*calibration.Plan)
 		says   string
 	}{
+		{func(p *calibration.Plan) { p.Mechanisms = []string{"svt1", "svt4"} }, `mechanisms is "svt4", must be mechanisms that keep their claim`},
+		{func(p *calibration.Plan) { p.Mechanisms = []string{"svt9"} }, "svt9"},
 		{func(p *calibration.Plan) { p.Runs = 0 }, "runs is 0"},
 		{func(p *calibration.Plan) { p.Only = "svt4" }, `only is "svt4", must be part of the name of a mechanism that keeps its claim`},
 		{func(p *calibration.Plan) { p.Learners = []string{"histogran"} }, `did you mean "histogram"?`},
@@ -446,6 +458,88 @@ func TestFailuresAreTold(t *testing.T) {
 	}
 	if r := calibration.Tally(cells[0], outcomes); r.Failed != 2 || r.Alarms != 0 || !strings.Contains(r.Note, "has nothing to say") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// The plan of the page: one cell a mechanism, all of whose claims are met, with
+// the names that the command line gives them.
+func TestSmall(t *testing.T) {
+	p := calibration.Small()
+	cells := cellsOf(t, p)
+	if len(cells) != len(p.Mechanisms) || len(cells) < 4 {
+		t.Fatalf("%d cells", len(cells))
+	}
+	audits := 0
+	for _, c := range cells {
+		audits += c.Runs
+		if !c.Met || c.Unjudged != "" || c.Runs != p.Runs || c.Name != "learner auto on "+c.Plan.Mechanism {
+			t.Errorf("%+v", c)
+		}
+	}
+	if audits != 200 {
+		t.Errorf("%d audits", audits)
+	}
+	p.Mechanisms = nil
+	settings := calibration.Settings(cellsOf(t, p))
+	for i, s := range settings {
+		if m, err := catalogue.Mechanism(s.Mechanism); err != nil || m.Fault != "" || s.Claim == "" || s.Why == "" || i > 0 && settings[i-1].Mechanism == s.Mechanism {
+			t.Errorf("%+v, %v", s, err)
+		}
+	}
+	if len(settings) < 17 {
+		t.Errorf("%d settings", len(settings))
+	}
+}
+
+// A run that was stopped is no outcome, whatever it was stopped for.
+func TestStopIsNoOutcome(t *testing.T) {
+	cell := cellsOf(t, calibration.Small())[0]
+	for _, why := range []error{context.Canceled, errors.New("another run failed")} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(why)
+		if o, err := cell.Audit(ctx, catalogue, 1, 0); !errors.Is(err, why) {
+			t.Errorf("%+v, %v; want %v", o, err, why)
+		}
+	}
+	if o, err := cell.AuditOn(context.Background(), catalogue, core.NewPool(lost{}), 1, 0); !errors.Is(err, core.ErrWorkerLost) {
+		t.Errorf("%+v, %v; want a lost worker", o, err)
+	}
+}
+
+type lost struct{}
+
+func (lost) Execute(context.Context, core.Task, func(int)) (core.Result, error) {
+	return core.Result{}, core.ErrWorkerLost
+}
+
+// Rates are rounded, ends of intervals outwards.
+func TestWords(t *testing.T) {
+	for _, c := range []struct {
+		alarms, of int
+		want       string
+	}{
+		// 99 % Clopper-Pearson: .01245 to .05945; a lower end of .005 errs downwards in its last bits.
+		{12, 400, "12 of 400 audits of mechanisms that keep their claim raised a false alarm: 3.0 % (99 % interval: 1.2 to 6.0 %), allowed 5 %."},
+		{0, 40, "40 audits of mechanisms that keep their claim raised no false alarm: 0 % (99 % interval: 0 to 12.5 %), allowed 5 %."},
+		{1, 1, "1 of 1 audit of a mechanism that keeps its claim raised a false alarm: 100 % (99 % interval: 0.49 to 100 %), allowed 5 %."},
+		{30, 10000, "30 of 10000 audits of mechanisms that keep their claim raised a false alarm: 0.30 % (99 % interval: 0.17 to 0.48 %), allowed 5 %."},
+		{0, 0, "No audit has ended."},
+	} {
+		r := calibration.Total([]calibration.Row{alarmed("a", c.alarms, c.of)})
+		if got := strings.ReplaceAll(r.Sentence(0.05), "\u00a0", " "); got != c.want {
+			t.Errorf("%d of %d: %q, want %q", c.alarms, c.of, got, c.want)
+		}
+		if c.of == 0 {
+			continue
+		}
+		// The exact tails at the ends of the interval are a half of a percent.
+		bin := func(p float64) distuv.Binomial { return distuv.Binomial{N: float64(c.of), P: p} }
+		if c.alarms > 0 && math.Abs(bin(r.Lower).Survival(float64(c.alarms-1))-.005) > 1e-6 || c.alarms < c.of && math.Abs(bin(r.Upper).CDF(float64(c.alarms))-.005) > 1e-6 {
+			t.Errorf("%d of %d: interval %g to %g", c.alarms, c.of, r.Lower, r.Upper)
+		}
+	}
+	if got := calibration.Percent(0.07); got != "7\u00a0%" {
+		t.Errorf("%q", got)
 	}
 }
 

@@ -40,20 +40,26 @@ type Outcome struct {
 	Note    string  // why it failed
 }
 
-// Audit does run number run, 0, 1, .... A run that fails, as where a learner
-// learns nothing, is an outcome; a run that was stopped, and a plan that is
-// refused, are errors.
+// Audit does run number run, 0, 1, ..., in this process. A run that fails, as
+// where a learner learns nothing, is an outcome; a run that was stopped, and a
+// plan that is refused, are errors.
 func (c Cell) Audit(ctx context.Context, cat core.Catalogue, seed uint64, run int) (Outcome, error) {
+	return c.AuditOn(ctx, cat, core.LocalPool(cat, 1), seed, run)
+}
+
+// AuditOn does on a pool what [Cell.Audit] does, to the same outcome. Workers
+// that were lost are an error.
+func (c Cell) AuditOn(ctx context.Context, cat core.Catalogue, pool *core.Pool, seed uint64, run int) (Outcome, error) {
 	plan := c.Plan
 	plan.Seed = stream.New(stream.Key{Seed: seed, Purpose: "calibration/" + c.Name, Trial: run}).Uint64() & core.MaxSeed
 	if _, err := plan.Resolve(cat); err != nil {
 		return Outcome{}, err
 	}
-	report, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, 1)}.Do(ctx)
+	report, err := core.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(ctx)
 	if err == nil && report.Termination.Reason == core.Stopped {
-		err = context.Cause(ctx)
+		return Outcome{}, context.Cause(ctx)
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, core.ErrWorkerLost) {
 		return Outcome{}, err
 	}
 	o := Outcome{Verdict: report.Verdict}

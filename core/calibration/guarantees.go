@@ -2,7 +2,6 @@ package calibration
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/account"
@@ -76,7 +75,7 @@ func (l *list) guarantees() error {
 	for _, anytime := range []bool{false, true} {
 		for _, g := range guarantees() {
 			m, err := l.cat.Mechanism(g.mechanism)
-			if err != nil || !strings.Contains(m.Name, l.Only) {
+			if err != nil || !l.wants(m.Name) {
 				continue // a catalogue may be without it
 			}
 			plan := l.base(m, setting{parameters: g.parameters})

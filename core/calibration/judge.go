@@ -91,7 +91,22 @@ func Tally(c Cell, outcomes []Outcome) Row {
 		slices.Sort(shares)
 		r.Median = shares[(len(shares)-1)/2]
 	}
+	r.estimate()
 	return r
+}
+
+// Total is the false alarms of all rows that are judged, together, without a
+// judgement.
+func Total(rows []Row) Count {
+	var all Count
+	for _, r := range rows {
+		if r.Unjudged == "" {
+			all.Alarms += r.Alarms
+			all.Of += r.Of
+		}
+	}
+	all.estimate()
+	return all
 }
 
 // Judge decides which cells, and which groups of cells whose claims are met,
@@ -100,7 +115,11 @@ func Tally(c Cell, outcomes []Outcome) Row {
 // of a group are at most binomial; exact tests of all of them share [JudgeError]
 // equally.
 func (p Plan) Judge(rows []Row, left []string) Result {
-	r := Result{Bench: "calibration", Plan: p, Settings: describe(rows), Rows: rows, Groups: groups(rows), Left: append([]string{}, left...), Error: JudgeError, Above: []string{}}
+	cells := make([]Cell, len(rows))
+	for i, row := range rows {
+		cells[i] = row.Cell
+	}
+	r := Result{Bench: "calibration", Plan: p, Settings: Settings(cells), Rows: rows, Groups: groups(rows), Left: append([]string{}, left...), Error: JudgeError, Above: []string{}}
 	for _, row := range rows {
 		if row.Unjudged == "" {
 			r.Tests++
@@ -126,12 +145,19 @@ func (p Plan) Judge(rows []Row, left []string) Result {
 	return r
 }
 
+// estimate sets the rate and its interval.
+func (c *Count) estimate() {
+	if c.Of > 0 {
+		c.Rate = float64(c.Alarms) / float64(c.Of)
+		c.Lower, c.Upper = bound.LowerProportion(c.Alarms, c.Of, 0.005), bound.UpperProportion(c.Alarms, c.Of, 0.005)
+	}
+}
+
 func (c *Count) judge(beta, level float64) {
 	if c.Of == 0 {
 		return
 	}
-	c.Rate = float64(c.Alarms) / float64(c.Of)
-	c.Lower, c.Upper = bound.LowerProportion(c.Alarms, c.Of, 0.005), bound.UpperProportion(c.Alarms, c.Of, 0.005)
+	c.estimate()
 	c.Most = sort.Search(c.Of, func(k int) bool { return bound.LowerProportion(k+1, c.Of, level) > beta })
 	c.Above = c.Alarms > c.Most
 }
@@ -167,18 +193,18 @@ func groups(rows []Row) []Group {
 	return slices.DeleteFunc(all, func(g Group) bool { return g.Cells < 2 })
 }
 
-// describe lists the settings of the rows about learners.
-func describe(rows []Row) []Setting {
+// Settings are those of the cells about learners, one a mechanism.
+func Settings(cells []Cell) []Setting {
 	list := []Setting{}
-	for _, r := range rows {
-		if r.Block != Learners || slices.ContainsFunc(list, func(s Setting) bool { return s.Mechanism == r.Plan.Mechanism }) {
+	for _, c := range cells {
+		if c.Block != Learners || slices.ContainsFunc(list, func(s Setting) bool { return s.Mechanism == c.Plan.Mechanism }) {
 			continue
 		}
-		s := settings[r.Plan.Mechanism]
+		s := settings[c.Plan.Mechanism]
 		if s.why == "" {
 			s.why = "not known to be met"
 		}
-		list = append(list, Setting{Mechanism: r.Plan.Mechanism, Parameters: r.Plan.Parameters, Claim: r.Claim.String(), Pair: s.at, Why: s.why, Alone: s.exact > 0})
+		list = append(list, Setting{Mechanism: c.Plan.Mechanism, Parameters: c.Plan.Parameters, Claim: c.Claim.String(), Pair: s.at, Why: s.why, Alone: s.exact > 0})
 	}
 	return list
 }

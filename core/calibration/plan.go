@@ -23,6 +23,8 @@ type Plan struct {
 	// Cheap leaves out learners that take more than a tenth of a second.
 	Cheap bool   `json:"cheap,omitempty"`
 	Only  string `json:"only,omitempty"` // part of the mechanisms' names
+	// Mechanisms are names; where they are given, no other is audited.
+	Mechanisms []string `json:"mechanisms,omitempty"`
 	// Learners and Finders are names; where either is given, nothing else is
 	// measured.
 	Learners []string `json:"learners,omitempty"`
@@ -90,10 +92,20 @@ func (p Plan) Cells(cat core.Catalogue) (cells []Cell, left []string, err error)
 			return nil, nil, err
 		}
 	}
+	for _, name := range p.Mechanisms {
+		m, err := cat.Mechanism(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if m.Fault != "" {
+			return nil, nil, &core.InputError{Field: "mechanisms", Found: fmt.Sprintf("%q", name), Want: "mechanisms that keep their claim",
+				Remedy: "a mechanism with a fault has no false alarms"}
+		}
+	}
 	l := list{Plan: p, cat: cat}
 	known := false
 	for _, m := range cat.Mechanisms {
-		if m.Fault != "" || !strings.Contains(m.Name, p.Only) {
+		if m.Fault != "" || !p.wants(m.Name) {
 			continue
 		}
 		known = true
@@ -118,6 +130,11 @@ func (p Plan) Cells(cat core.Catalogue) (cells []Cell, left []string, err error)
 		}
 	}
 	return l.cells, l.left, nil
+}
+
+// wants tells whether the plan is about that mechanism.
+func (p Plan) wants(mechanism string) bool {
+	return strings.Contains(mechanism, p.Only) && (len(p.Mechanisms) == 0 || slices.Contains(p.Mechanisms, mechanism))
 }
 
 // list is a list of cells in the making.

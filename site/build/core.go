@@ -19,6 +19,7 @@ var coldPackages = []string{
 	"gonum.org/v1/gonum/...",
 	"github.com/dpscope/dpscope/core", // its inner loops are in core/stream, mechanisms and estimators
 	"github.com/dpscope/dpscope/core/account",
+	"github.com/dpscope/dpscope/core/calibration",
 	"github.com/dpscope/dpscope/core/finder",
 	"github.com/dpscope/dpscope/wasm/catalogue",
 	"github.com/dpscope/dpscope/wasm/worker",

@@ -4,16 +4,33 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
 // listing is catalogue.json: what the larger core knows. The page shows it before
 // any core has arrived.
 type listing struct {
-	Mechanisms []mechanism   `json:"mechanisms"`
-	Learners   []named       `json:"learners"`
-	Finders    []named       `json:"finders"`
-	Accounts   []accountKind `json:"accounts"` // the larger core alone accounts
+	Mechanisms []mechanism `json:"mechanisms"`
+	Learners   []named     `json:"learners"`
+	Finders    []named     `json:"finders"`
+	// The larger core alone does these.
+	Accounts    []accountKind `json:"accounts"`
+	Calibration calibrating   `json:"calibration"`
+}
+
+// calibrating is what the page offers to calibrate: its plan, whose mechanisms
+// are those chosen at first, and all that there are.
+type calibrating struct {
+	Plan       calibration.Plan       `json:"plan"`
+	Mechanisms []calibratingMechanism `json:"mechanisms"`
+}
+
+type calibratingMechanism struct {
+	Name  string `json:"name"`
+	Claim string `json:"claim"`
+	Why   string `json:"why"` // the claim is met, or that it is not known
+	Met   bool   `json:"met"`
 }
 
 // mechanism is a mechanism. Larger: the first core does not know it.
@@ -38,7 +55,22 @@ func list() listing {
 	}
 	l.Learners, l.Finders = marked(all.Learners, common.Learners), marked(all.Finders, common.Finders)
 	l.Accounts = accountKinds()
+	l.Calibration = calibrations()
 	return l
+}
+
+func calibrations() calibrating {
+	out := calibrating{Plan: calibration.Small()}
+	every := out.Plan
+	every.Mechanisms = nil
+	cells, _, err := every.Cells(catalogue.All())
+	if err != nil {
+		panic("build: the page's calibration: " + err.Error())
+	}
+	for i, s := range calibration.Settings(cells) {
+		out.Mechanisms = append(out.Mechanisms, calibratingMechanism{Name: s.Mechanism, Claim: s.Claim, Why: s.Why, Met: cells[i].Met})
+	}
+	return out
 }
 
 func marked(all, common []core.NamedListing) []named {

@@ -101,3 +101,26 @@ func TestAccountsAreAnswered(t *testing.T) {
 		}
 	}
 }
+
+// The page offers every mechanism that keeps its claim, and those that it has
+// chosen at first are among them, each of whose claims is met.
+func TestCalibrationIsOffered(t *testing.T) {
+	l := list()
+	met := map[string]bool{}
+	for _, m := range l.Calibration.Mechanisms {
+		met[m.Name] = m.Met
+		if m.Claim == "" || m.Why == "" {
+			t.Errorf("%+v", m)
+		}
+	}
+	for _, m := range l.Mechanisms {
+		if _, offered := met[m.Name]; offered != (m.Fault == "") {
+			t.Errorf("%s: fault %q, offered %v", m.Name, m.Fault, offered)
+		}
+	}
+	for _, name := range l.Calibration.Plan.Mechanisms {
+		if !met[name] {
+			t.Errorf("%s is chosen, and its claim is not met", name)
+		}
+	}
+}

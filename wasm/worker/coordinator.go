@@ -21,7 +21,7 @@ type coordinator struct {
 	now       func() float64 // seconds
 
 	mu     sync.Mutex
-	active int // id of the run or verification under way, 0 for none
+	active int // id of the run, verification or calibration under way, 0 for none
 	cancel context.CancelFunc
 }
 
@@ -74,6 +74,8 @@ func (c *coordinator) handle(m message) {
 		c.begin(m, c.run)
 	case msgVerify:
 		c.begin(m, c.verify)
+	case msgCalibrate:
+		c.begin(m, c.calibrate)
 	default:
 		go c.answer(m, func(message) (message, error) {
 			return message{}, fmt.Errorf("no such request: %q", m.Type)

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 
 	"github.com/dpscope/dpscope/core"
@@ -15,4 +16,8 @@ func known() core.Catalogue { return catalogue.Common() }
 
 func accounted(message) (message, error) {
 	return message{}, errors.New("this core does not account; core-all.wasm does")
+}
+
+func (c *coordinator) calibrate(context.Context, message) (message, error) {
+	return message{}, errors.New("this core does not calibrate; core-all.wasm does")
 }

@@ -66,6 +66,7 @@ type fakePage struct {
 	lastID   int
 	waiting  map[int]chan message
 	progress []core.Progress
+	told     []message // the same, as it came
 	replaced []message
 	ready    chan message
 }
@@ -94,7 +95,7 @@ func (p *fakePage) hear(m message) {
 		if err := json.Unmarshal([]byte(m.JSON), &g); err != nil {
 			p.t.Errorf("progress: %v", err)
 		}
-		p.progress = append(p.progress, g)
+		p.progress, p.told = append(p.progress, g), append(p.told, m)
 	case msgReplace:
 		p.replaced = append(p.replaced, m)
 		go p.onReplace(m.Worker)

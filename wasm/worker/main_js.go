@@ -4,7 +4,7 @@
 // in message.go; this file alone knows JavaScript.
 //
 // It is built twice: core.wasm, and with the build tag coreall core-all.wasm,
-// which knows everything and accounts.
+// which knows everything, accounts and calibrates.
 //
 // The worker's shell, site/worker.js, starts the program and offers the global
 // object dpscopeShell:
