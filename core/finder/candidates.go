@@ -35,9 +35,12 @@ func (l *list) Propose(_ []core.Trial, budget int) []core.Pair {
 	return next
 }
 
-// checked returns the candidates without repeats; an error if one of them is no
-// pair of neighbours in the domain.
+// checked returns the candidates without repeats; an error if the domain is none,
+// or one of them is no pair of neighbours in it.
 func checked(p core.FinderProblem) ([]core.Pair, error) {
+	if err := wellFormed(p.Domain); err != nil {
+		return nil, err
+	}
 	seen := seenPairs{}
 	var pairs []core.Pair
 	for i, c := range p.Candidates {

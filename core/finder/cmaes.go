@@ -27,11 +27,11 @@ func cmaES() core.FinderSpec {
 		Source: "Hansen, The CMA evolution strategy: a tutorial (2016), figure 6, with a Cholesky factor in place of the symmetric root (Krause, Arbonès and Igel 2016);" +
 			" restarts: Auger and Hansen (2005)",
 		New: func(p core.FinderProblem) (core.Finder, error) {
-			s, err := newSearchSpace(p)
+			s, err := newSearchSpace(p, "cma-es")
 			if err != nil {
 				return nil, err
 			}
-			return &strategy{ledger: newLedger(s, "cma-es"), random: p.Stream, first: s.simplest(), offspring: offspring(s.dim(), budget(p))}, nil
+			return &strategy{ledger: newLedger(s, "cma-es"), random: p.Stream, first: s.openings(), offspring: offspring(s.dim(), budget(p))}, nil
 		},
 	}
 }
@@ -65,7 +65,7 @@ type strategy struct {
 	next    int         // the first of them that was not looked at
 }
 
-// Propose begins with the simplest pairs. Then it returns what is left of a
+// Propose begins with the openings. Then it returns what is left of a
 // generation, at most budget pairs in all; samples whose pair was explored before
 // take its value. It returns none where it has found no new pair for long.
 func (c *strategy) Propose(history []core.Trial, budget int) []core.Pair {
@@ -101,7 +101,7 @@ func (c *strategy) Propose(history []core.Trial, budget int) []core.Pair {
 
 // generation learns from the samples that are done and draws the next ones. It
 // reports whether it started anew: the first time from the louder of the
-// simplest pairs, then from a random point.
+// openings, then from a random point.
 func (c *strategy) generation() (anew bool) {
 	if c.dist != nil {
 		values := make([]float64, len(c.current))
@@ -115,8 +115,7 @@ func (c *strategy) generation() (anew bool) {
 	if anew = c.dist == nil; anew {
 		mean := c.space.anywhere(c.random)
 		if c.starts == 0 {
-			simple := c.space.simplest()
-			mean = slices.MaxFunc(simple, func(a, b []float64) int { return cmp.Compare(c.value(a), c.value(b)) })
+			mean = slices.MaxFunc(c.space.openings(), func(a, b []float64) int { return cmp.Compare(c.value(a), c.value(b)) })
 		}
 		c.starts++
 		c.dist = newAdapted(mean, firstStep, c.offspring)

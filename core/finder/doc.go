@@ -3,6 +3,11 @@
 // drawn: a fault that is loud on one record against two may be faint on
 // twenty against twenty-one.
 //
+// Searches that learn (gp-ucb, cma-es, nsga2) begin with a few openings that are
+// the same for every mechanism: an extreme record added to others at the other
+// end of the domain, and to others inside it. They are told nothing of the
+// mechanism but its domain.
+//
 // [Registry] is the registry. A finder draws from its own stream alone and
 // proposes pairs that pass [core.Relation.Check], each at most once. What it
 // proposes depends on the stream and the history alone.

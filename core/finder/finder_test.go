@@ -225,14 +225,16 @@ func TestImpossibleDomains(t *testing.T) {
 		domain   core.Domain
 		says     string
 	}{
-		"bounds crossed":      {core.Replace, change(func(d *core.Domain) { d.Lower[0] = 2 }), "bounds[0]"},
+		"bounds crossed":      {core.Replace, change(func(d *core.Domain) { d.Lower[0] = 2 }), "bounds[0] is [2, 1], must be finite and ascending; the lower end lies above the upper"},
 		"bounds missing":      {core.Replace, change(func(d *core.Domain) { d.Upper = nil }), "bounds"},
 		"NaN":                 {core.Replace, change(func(d *core.Domain) { d.Upper[0] = math.NaN() }), "finite"},
 		"no whole number":     {core.Replace, change(func(d *core.Domain) { d.Lower[0], d.Upper[0], d.Integer = 0.2, 0.8, true }), "whole number"},
 		"fixed size":          {core.AddRemove, change(func(d *core.Domain) { d.MinRows = 6 }), "fixed at 6"},
 		"rows crossed":        {core.AddRemove, change(func(d *core.Domain) { d.MinRows = 7 }), "ascending"},
 		"one point":           {core.Replace, change(func(d *core.Domain) { d.Upper[0] = 0 }), "one point"},
-		"nothing to replace":  {core.Replace, change(func(d *core.Domain) { d.MaxRows = 0 }), "at least 1"},
+		"nothing to replace":  {core.Replace, change(func(d *core.Domain) { d.MaxRows = 0 }), "rows is 0, must be at least 1"},
+		"nothing to move":     {core.LInfinity, change(func(d *core.Domain) { d.MaxRows = 0 }), "rows is 0, must be at least 1"},
+		"nothing to remove":   {core.AddRemove, change(func(d *core.Domain) { d.MaxRows = 0 }), "fixed at 0"},
 		"no reach":            {core.LInfinity, change(func(d *core.Domain) { d.Reach = 0 }), "reach"},
 		"reach below a whole": {core.LInfinity, change(func(d *core.Domain) { d.Reach, d.Integer = 0.5, true }), "whole numbers"},
 		"no column":           {core.Replace, change(func(d *core.Domain) { d.Columns = 0 }), "columns"},
@@ -247,6 +249,14 @@ func TestImpossibleDomains(t *testing.T) {
 	}
 	if _, err := named(t, "candidates").New(core.FinderProblem{Relation: core.Replace, Domain: unit()}); err == nil || !strings.Contains(err.Error(), "random") {
 		t.Errorf("no candidates: error %v, want one that names a remedy", err)
+	}
+	// Candidates do not hide a domain that is none.
+	crossed := core.FinderProblem{Relation: core.Replace, Domain: change(func(d *core.Domain) { d.Lower[0] = 2 }), Stream: seeded(1),
+		Candidates: []core.Pair{{Label: "a", First: core.Records(0), Second: core.Records(1)}}}
+	for _, spec := range []string{"candidates", "auto"} {
+		if _, err := named(t, spec).New(crossed); err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), "domain.bounds[0] is [2, 1]") {
+			t.Errorf("%s: candidates in a crossed domain: error %v", spec, err)
+		}
 	}
 	far := []core.Pair{{Label: "far", First: core.Records(1), Second: core.Records(9)}}
 	for _, spec := range []string{"candidates", "auto"} {

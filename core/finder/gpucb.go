@@ -24,7 +24,7 @@ func gpUCB() core.FinderSpec {
 		Source: "Srinivas, Krause, Kakade and Seeger, Gaussian process optimization in the bandit setting (2010); batches: Desautels, Krause and Burdick (2014), GP-BUCB;" +
 			" for datasets: DP-Auditorium (Kong et al. 2023), section 5",
 		New: func(p core.FinderProblem) (core.Finder, error) {
-			s, err := newSearchSpace(p)
+			s, err := newSearchSpace(p, "gp-ucb")
 			if err != nil {
 				return nil, err
 			}
@@ -34,12 +34,18 @@ func gpUCB() core.FinderSpec {
 	}
 }
 
-// newSearchSpace is newSpace for a search that draws.
-func newSearchSpace(p core.FinderProblem) (*space, error) {
+// newSearchSpace is newSpace for a search that draws, and that learns from trial
+// to trial.
+func newSearchSpace(p core.FinderProblem, name string) (*space, error) {
 	if p.Stream == nil {
 		panic("finder: a search needs a stream")
 	}
-	return newSpace(p.Relation, p.Domain)
+	s, err := newSpace(p.Relation, p.Domain)
+	if err == nil && p.Trials == 1 {
+		return nil, &core.InputError{Field: "trials", Found: "1", Want: "at least 2 for finder " + name,
+			Remedy: "it learns from one trial what to try next; give more, or use finder auto or random"}
+	}
+	return s, err
 }
 
 const (

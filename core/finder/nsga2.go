@@ -17,7 +17,7 @@ var nsga2 = core.FinderSpec{
 	Title:  "NSGA-II: evolution towards pairs that are loud and unlike each other",
 	Source: "Deb, Pratap, Agarwal and Meyarivan, A fast and elitist multiobjective genetic algorithm: NSGA-II (2002), as in RényiTester (Kong et al. 2023), section 5",
 	New: func(p core.FinderProblem) (core.Finder, error) {
-		s, err := newSearchSpace(p)
+		s, err := newSearchSpace(p, "nsga2")
 		if err != nil {
 			return nil, err
 		}

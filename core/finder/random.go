@@ -45,49 +45,65 @@ func newSearch(p core.FinderProblem, seen seenPairs) (*search, error) {
 	return &search{problem: p, seen: seen}, nil
 }
 
-// searchable reports why a domain holds no two neighbours.
-func searchable(r core.Relation, d core.Domain) error {
-	bad := func(field, found, want string) error {
-		return &core.InputError{Field: "domain." + field, Found: found, Want: want}
-	}
+// fault is an error about a domain.
+func fault(field, found, want, remedy string) error {
+	return &core.InputError{Field: "domain." + field, Found: found, Want: want, Remedy: remedy}
+}
+
+// wellFormed reports why d is no domain at all.
+func wellFormed(d core.Domain) error {
 	if d.Columns < 1 {
-		return bad("columns", fmt.Sprint(d.Columns), "at least 1")
+		return fault("columns", fmt.Sprint(d.Columns), "at least 1", "")
 	}
 	if len(d.Lower) != d.Columns || len(d.Upper) != d.Columns {
-		return bad("bounds", fmt.Sprintf("%d lower and %d upper", len(d.Lower), len(d.Upper)), fmt.Sprintf("one of each a column: %d", d.Columns))
+		return fault("bounds", fmt.Sprintf("%d lower and %d upper", len(d.Lower), len(d.Upper)), fmt.Sprintf("one of each a column: %d", d.Columns), "")
 	}
 	if d.MinRows < 0 || d.MinRows > d.MaxRows {
-		return bad("rows", fmt.Sprintf("%d to %d", d.MinRows, d.MaxRows), "an ascending range from 0")
+		return fault("rows", fmt.Sprintf("%d to %d", d.MinRows, d.MaxRows), "an ascending range from 0", "give the fewest rows first")
+	}
+	for c, low := range d.Lower {
+		high := d.Upper[c]
+		field, found := fmt.Sprintf("bounds[%d]", c), fmt.Sprintf("[%g, %g]", low, high)
+		if low-low != 0 || high-high != 0 {
+			return fault(field, found, "finite and ascending", "")
+		}
+		if low > high {
+			return fault(field, found, "finite and ascending", "the lower end lies above the upper; exchange them")
+		}
+		if d.Integer && math.Ceil(low) > math.Floor(high) {
+			return fault(field, found, "wide enough for a whole number", "")
+		}
+	}
+	return nil
+}
+
+// searchable reports why a domain holds no two neighbours.
+func searchable(r core.Relation, d core.Domain) error {
+	if err := wellFormed(d); err != nil {
+		return err
 	}
 	room := false
 	for c, low := range d.Lower {
-		high := d.Upper[c]
-		if low-low != 0 || high-high != 0 || low > high {
-			return bad(fmt.Sprintf("bounds[%d]", c), fmt.Sprintf("[%g, %g]", low, high), "finite and ascending")
-		}
-		if d.Integer && math.Ceil(low) > math.Floor(high) {
-			return bad(fmt.Sprintf("bounds[%d]", c), fmt.Sprintf("[%g, %g]", low, high), "wide enough for a whole number")
-		}
-		room = room || (low < high && (!d.Integer || math.Ceil(low) < math.Floor(high)))
+		room = room || (low < d.Upper[c] && (!d.Integer || math.Ceil(low) < math.Floor(d.Upper[c])))
 	}
 	switch r {
 	case core.AddRemove:
 		if d.MinRows == d.MaxRows {
-			return bad("rows", fmt.Sprintf("fixed at %d", d.MinRows), "a range: under add-remove the datasets differ in size")
+			return fault("rows", fmt.Sprintf("fixed at %d", d.MinRows), "a range: under add-remove the datasets differ in size", "allow one row more, or use relation replace")
 		}
 		return nil
 	case core.Replace, core.LInfinity:
 		if d.MaxRows == 0 {
-			return bad("rows", "0", "at least 1 under relation "+string(r))
+			return fault("rows", "0", "at least 1 under relation "+string(r), "an empty dataset has no row that could change")
 		}
 		if !room {
-			return bad("bounds", "one point", "a range: no value can differ")
+			return fault("bounds", "one point", "a range: no value can differ", "widen a column")
 		}
 		if r == core.LInfinity && !(d.Reach > 0) {
-			return bad("reach", fmt.Sprint(d.Reach), "above 0")
+			return fault("reach", fmt.Sprint(d.Reach), "above 0", "it is how far one answer may move")
 		}
 		if r == core.LInfinity && d.Integer && d.Reach < 1 {
-			return bad("reach", fmt.Sprint(d.Reach), "at least 1 where values are whole numbers")
+			return fault("reach", fmt.Sprint(d.Reach), "at least 1 where values are whole numbers", "")
 		}
 		return nil
 	}

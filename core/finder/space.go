@@ -322,10 +322,24 @@ func (s *space) anywhere(r *stream.Stream) []float64 {
 	return u
 }
 
-// simplest are the points with the largest change in the smallest dataset, of
-// one record where the domain has such: one above the rest, and one below. Of
-// answers, all move one way from the middle of the domain.
-func (s *space) simplest() [][]float64 {
+// inside is how far a record that stands inside the domain is from the end
+// farther from the record that changes, as a share of the domain: halfway from
+// there to the middle.
+const inside = 0.25
+
+// openings are the points that a search begins with, whatever the mechanism: the
+// largest change in the smallest dataset, of one record where the domain has
+// such. The record that changes stands at an end of the domain, above the rest
+// and then below. The rest stand
+//
+//	at the other end: a difference, a sum or a mean moves farthest;
+//	inside:           at an end, whatever clips has cut off what the change could
+//	                  move, and in the middle, often 0, a record may count for
+//	                  nothing; between the two it does neither.
+//
+// Under replace the record moves from one end to the other: alone, and beside
+// one inside. Of answers, all move one way from the middle of the domain.
+func (s *space) openings() [][]float64 {
 	u := make([]float64, s.dim())
 	for i, k := range s.kinds {
 		u[i] = 0.5
@@ -333,15 +347,10 @@ func (s *space) simplest() [][]float64 {
 			u[i] = 0.85
 		}
 	}
-	if s.sizeAt >= 0 && s.fewest > 0 {
-		u[s.sizeAt] = 0
-	} else if s.sizeAt >= 0 {
-		t := stream.Log(2.5-float64(s.fewest)) / stream.Log(float64(s.most-s.fewest+1))
-		u[s.sizeAt] = unstretched(min(t, 1), sizeMargin)
-	}
 	if s.runsAt >= 0 {
 		u[s.runsAt] = 0
 	}
+	s.setRows(u, 1)
 	if s.relation == core.LInfinity {
 		if s.placeAt >= 0 {
 			u[s.placeAt] = 0
@@ -351,26 +360,65 @@ func (s *space) simplest() [][]float64 {
 	if s.placeAt >= 0 {
 		u[s.placeAt] = 1
 	}
-	above, below := slices.Clone(u), slices.Clone(u)
-	for i, k := range s.kinds {
-		if k != valueAxis {
-			continue
+	put := func(u []float64, at int, t float64) { // a record that share of the way up the domain
+		x := unstretched(t, recordMargin)
+		switch t {
+		case 0:
+			x = recordMargin / 2
+		case 1:
+			x = 1 - recordMargin/2
 		}
-		above[i], below[i] = onLattice(recordMargin/2), onLattice(1-recordMargin/2)
-		if i < s.rowsAt { // the row that changes
-			above[i], below[i] = below[i], above[i]
+		for i := at; i < at+s.columns; i++ {
+			u[i] = x
 		}
 	}
-	return [][]float64{above, below}
+	var points [][]float64
+	for _, stand := range []float64{0, inside} {
+		if stand > 0 && (s.most < 1 || s.relation == core.Replace && s.most < 2) {
+			break // there is no rest
+		}
+		for _, above := range []bool{true, false} {
+			from, to, rest := 0.0, 1.0, stand
+			if !above {
+				from, to, rest = 1, 0, 1-stand
+			}
+			v := slices.Clone(u)
+			put(v, s.changedAt, to)
+			for run := range s.runs {
+				put(v, s.rowAt(run), rest)
+			}
+			if stand > 0 && s.relation == core.Replace {
+				s.setRows(v, 2)
+				v[s.runsAt] = 1.5 / float64(s.runs) // two: the last row of the second is replaced
+				put(v, s.rowAt(1), from)
+			}
+			points = append(points, v)
+		}
+	}
+	return points
 }
 
-// spread is n points: the simplest, and others that fill the space, one in each
-// of as many equal parts of every axis (a Latin hypercube: McKay, Beckman and
-// Conover 1979).
+// setRows sets the size nearest to n.
+func (s *space) setRows(u []float64, n int) {
+	switch {
+	case s.sizeAt < 0:
+	case n <= s.fewest:
+		u[s.sizeAt] = 0
+	case n >= s.most:
+		u[s.sizeAt] = 1
+	default:
+		t := stream.Log(float64(n-s.fewest)+1.5) / stream.Log(float64(s.most-s.fewest+1))
+		u[s.sizeAt] = unstretched(min(t, 1), sizeMargin)
+	}
+}
+
+// spread is the openings, and others that fill the space, one in each of as many
+// equal parts of every axis (a Latin hypercube: McKay, Beckman and Conover
+// 1979). They are n in all, 2 or more, but for the openings inside, which come on
+// top: fewer would leave a small n nothing to fill the space with.
 func (s *space) spread(r *stream.Stream, n int) [][]float64 {
-	points := s.simplest()
-	points = points[:min(n, len(points))]
-	n -= len(points)
+	points := s.openings()
+	n -= min(len(points), 2)
 	rest := make([][]float64, n)
 	for k := range rest {
 		rest[k] = make([]float64, s.dim())

@@ -58,9 +58,9 @@ func TestEveryPointIsAPairOfNeighbours(t *testing.T) {
 				t.Fatalf("feature %d is %v", i, f)
 			}
 		}
-		for _, v := range s.simplest() {
+		for _, v := range s.openings() {
 			if p, _ := s.pair(v); r.Check(p, d) != nil {
-				t.Fatalf("simplest: %v", r.Check(p, d))
+				t.Fatalf("opening: %v", r.Check(p, d))
 			}
 		}
 	})
@@ -125,9 +125,9 @@ func TestSpaceHoldsKnownShapes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v := s.simplest()[0]
+	v := s.openings()[0]
 	if p, _ := s.pair(v); !reflect.DeepEqual(p.Second, core.Records(0, 1)) {
-		t.Errorf("the simplest pair is %v", p)
+		t.Errorf("the first opening is %v", p)
 	}
 	for k := range 4097 {
 		v[s.sizeAt] = float64(k) / 4096
@@ -136,6 +136,80 @@ func TestSpaceHoldsKnownShapes(t *testing.T) {
 	}
 	if len(sizes) != 29 {
 		t.Errorf("%d sizes, want 1 to 29", len(sizes))
+	}
+}
+
+// opened are the pairs of a domain's openings, and an error where one is none.
+func opened(t *testing.T, r core.Relation, d core.Domain) [][2][]float64 {
+	t.Helper()
+	s, err := newSpace(r, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pairs [][2][]float64
+	for _, u := range s.openings() {
+		p, ok := s.pair(u)
+		if !ok {
+			t.Errorf("%s: opening %v is no pair", r, u)
+		}
+		pairs = append(pairs, [2][]float64{p.First.Values, p.Second.Values})
+	}
+	return pairs
+}
+
+func TestOpenings(t *testing.T) {
+	records := core.Domain{Columns: 1, MaxRows: 20, Lower: []float64{-2}, Upper: []float64{2}, Reach: 1}
+	change := func(f func(*core.Domain)) core.Domain { d := records; f(&d); return d }
+	for _, c := range []struct {
+		relation core.Relation
+		domain   core.Domain
+		want     [][2][]float64
+	}{
+		{core.AddRemove, records, [][2][]float64{{{-2}, {-2, 2}}, {{2}, {2, -2}}, {{-1}, {-1, 2}}, {{1}, {1, -2}}}},
+		{core.AddRemove, change(func(d *core.Domain) { d.MaxRows = 1 }), [][2][]float64{{{}, {2}}, {{}, {-2}}}},
+		{core.AddRemove, change(func(d *core.Domain) { d.MaxRows = 2 }), [][2][]float64{{{-2}, {-2, 2}}, {{2}, {2, -2}}, {{-1}, {-1, 2}}, {{1}, {1, -2}}}},
+		{core.AddRemove, change(func(d *core.Domain) { d.MinRows = 3 }), [][2][]float64{
+			{{-2, -2, -2}, {-2, -2, -2, 2}}, {{2, 2, 2}, {2, 2, 2, -2}}, {{-1, -1, -1}, {-1, -1, -1, 2}}, {{1, 1, 1}, {1, 1, 1, -2}}}},
+		{core.AddRemove, core.Domain{Columns: 2, MaxRows: 20, Lower: []float64{0, -1}, Upper: []float64{4, 1}}, [][2][]float64{
+			{{0, -1}, {0, -1, 4, 1}}, {{4, 1}, {4, 1, 0, -1}}, {{1, -0.5}, {1, -0.5, 4, 1}}, {{3, 0.5}, {3, 0.5, 0, -1}}}},
+		{core.Replace, records, [][2][]float64{{{-2}, {2}}, {{2}, {-2}}, {{-1, -2}, {-1, 2}}, {{1, 2}, {1, -2}}}},
+		{core.Replace, change(func(d *core.Domain) { d.MaxRows = 1 }), [][2][]float64{{{-2}, {2}}, {{2}, {-2}}}},
+		{core.LInfinity, change(func(d *core.Domain) { d.MinRows = 4 }), [][2][]float64{{{-0.5, -0.5, -0.5, -0.5}, {0.5, 0.5, 0.5, 0.5}}}},
+	} {
+		if got := opened(t, c.relation, c.domain); !reflect.DeepEqual(got, c.want) {
+			t.Errorf("%s, %d to %d rows: %v, want %v", c.relation, c.domain.MinRows, c.domain.MaxRows, got, c.want)
+		}
+	}
+}
+
+// What the openings inside are for: a clip at G hides that one record may move a
+// mean by more than G as long as the rest stand at an end, whatever G below 4/3
+// in [-2, 2], and of openings from the middle, whatever G at all. Inside it
+// shows.
+func TestOpeningsInsideShowWhatAClipHides(t *testing.T) {
+	d := core.Domain{Columns: 1, MaxRows: 20, Lower: []float64{-2}, Upper: []float64{2}}
+	clippedMean := func(x []float64, limit float64) float64 {
+		var sum float64
+		for _, v := range x {
+			sum += v / float64(len(x))
+		}
+		return min(max(sum, -limit), limit)
+	}
+	pairs := opened(t, core.AddRemove, d)
+	middle := [][2][]float64{{{0}, {0, 2}}, {{0}, {0, -2}}}
+	for _, limit := range []float64{0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 1, 1.2, 1.3} {
+		most := func(pairs [][2][]float64) (m float64) {
+			for _, p := range pairs {
+				m = max(m, math.Abs(clippedMean(p[1], limit)-clippedMean(p[0], limit)))
+			}
+			return m
+		}
+		if ends, inside := most(pairs[:2])/limit, most(pairs[2:])/limit; ends > 1 || inside < 1.1 {
+			t.Errorf("clip %g: a record moves it by %.3f from the ends, by %.3f from inside, in units of the clip", limit, ends, inside)
+		}
+		if m := most(middle) / limit; m > 1 {
+			t.Errorf("clip %g: by %.3f from the middle", limit, m)
+		}
 	}
 }
 
