@@ -30,6 +30,13 @@
 // are the published testers made valid; what is called Published is as printed,
 // for comparison only.
 //
+// # Canaries
+//
+// A [CanaryTable] counts pairs of runs by how many canaries of the data and how
+// many fresh ones fell into the event; [CanaryEpsilon] bounds epsilon from it in the
+// ways that [CanaryIntervals] lists. [OneRunEpsilon] and [OneRunGDPEpsilon] do with a
+// single run of many canaries, each in or out by a coin.
+//
 // # Any time
 //
 // [Monitor] (one event) and [TableMixture] (a witness) hold at every look at once:

@@ -1,0 +1,197 @@
+package bound
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// CheckOneRun reports the first figure of an audit in one run that is out of
+// range: m canaries (1 to 2^31), r guesses (1 to m), v right ones (0 to r).
+func CheckOneRun(m, r, v int) error {
+	if m < 1 || m > maxOneRun {
+		return fmt.Errorf("one run: m is %d, must be 1 to %d canaries", m, maxOneRun)
+	}
+	if r < 1 || r > m {
+		return fmt.Errorf("one run: r is %d, must be 1 to m = %d guesses", r, m)
+	}
+	if v < 0 || v > r {
+		return fmt.Errorf("one run: v is %d, must be 0 to r = %d right guesses", v, r)
+	}
+	return nil
+}
+
+const maxOneRun = 1 << 31
+
+func mustBeOneRun(m, r, v int, delta float64) {
+	if CheckOneRun(m, r, v) != nil {
+		panic("bound: counts of one run out of range; call CheckOneRun first")
+	}
+	if CheckDelta(delta) != nil {
+		panic("bound: delta outside [0, 1); call CheckDelta first")
+	}
+}
+
+// OneRunPValue returns a p-value of the claim (eps, delta) from a single run: each
+// of m canaries was put into the data or left out by a fair coin of its own, the
+// auditor saw the output and guessed r of the coins, v of the guesses are right
+// (Steinke, Nasr and Jagielski 2023, theorem 5.2 and its algorithm):
+//
+//	p = b_0 + 2 m delta max over 1 <= i <= v of (b_i - b_0)/i,
+//	b_i = P(Bin(r, q) >= v - i), q = 1/(1 + e^-eps).
+//
+// Under the claim at most b with probability at most b, for every b, whatever the
+// canaries do to each other; r and which coins are guessed may depend on the
+// output, but not on the coins. At delta = 0 it is the exact binomial tail. Right
+// to a relative 1e-9 down to 1e-290. Cost O(sqrt r). It panics unless eps >= 0 and
+// finite and the rest is in range, see [CheckOneRun].
+func OneRunPValue(m, r, v int, eps, delta float64) float64 {
+	mustBeOneRun(m, r, v, delta)
+	if !(eps >= 0) || math.IsInf(eps, 1) {
+		panic("bound: epsilon must be at least 0 and finite")
+	}
+	// Wrong guesses are Bin(r, s): s keeps its digits at large eps.
+	s := 1 / (1 + math.Exp(eps))
+	wrong := r - v
+	const depth = 720 // e^-720: the least of the logarithms that are carried
+	lo, hi := window(r, s, depth)
+	w := make([]float64, hi-lo+1)
+	mass(w, r, lo, mode(r, s), s)
+	total := 0.0
+	for _, p := range w {
+		total += p
+	}
+	tail := 0.0
+	for k := lo; k <= min(hi, wrong); k++ {
+		tail += w[k-lo]
+	}
+	steepest, sum := 0.0, 0.0
+	if delta > 0 {
+		for k := max(lo, wrong+1); k <= hi; k++ {
+			sum += w[k-lo]
+			steepest = math.Max(steepest, sum/float64(k-wrong))
+		}
+	}
+	p := (tail + 2*float64(m)*delta*steepest) / total
+	return math.Min(1, p*(1+1e-9))
+}
+
+// OneRunEpsilon returns a lower confidence bound on epsilon at delta from a single
+// run: the largest eps whose [OneRunPValue] is at most beta, rounded down to six
+// decimals; 0 if there is none. It exceeds the true epsilon with probability at
+// most beta. beta above .2 is taken as .2.
+//
+// Proof. It suffices that the p-value stays above beta beyond the first eps where
+// it is, so that a bound above the true eps* means p(eps*) <= beta. It is the
+// maximum over i of p_i = b_0 + c S_i/i, S_i = P(v-i <= Bin < v), and with g the
+// masses of Bin(r-1, q), dS_i/dq = r (g(v-i-1) - g(v-1)). Let i attain the maximum.
+// If i = 1 and v >= rq+1 this is not negative, v-1 being at or beyond the mode; if
+// v < rq+1 then b_0 >= P(Bin > rq) >= 1/4 (Greenberg and Mohri 2014). If i >= 2
+// and L = g(v-i-1) < R = g(v-1): for q >= 1/2 the masses rise more slowly than they
+// fall, so g >= min(g(v-i), R) between, and if g(v-i) > R even g >= g(v-i) up to
+// v-2; either way the last term of S_i, q L + (1-q) g(v-i), lies below the mean
+// S_i/i of its terms, and i - 1 would do better. So where p <= beta < 1/4 it does
+// not fall, and where b_0 >= 1/4 it is at least that.
+//
+// Cost: 40 p-values. It panics on arguments out of range.
+func OneRunEpsilon(m, r, v int, delta, beta float64) float64 {
+	mustBeOneRun(m, r, v, delta)
+	if CheckBeta(beta) != nil {
+		panic("bound: beta outside (0, 1); call CheckBeta first")
+	}
+	beta = math.Min(beta, 0.2)
+	eps, ok := bisect(0, 60, 1e-9, func(eps float64) bool { return OneRunPValue(m, r, v, eps, delta) <= beta })
+	if !ok {
+		return 0
+	}
+	return math.Max(0, roundDown(eps))
+}
+
+// OneRunRight counts the right ones of r guesses: the canaries with the r/2
+// (rounded up) largest scores are guessed to be in the data, those with the r/2
+// (rounded down) smallest to be out; among equal scores the one that comes first
+// counts as larger. It panics unless scores and in are equally long, no score is
+// NaN and 1 <= r <= len(scores).
+func OneRunRight(scores []float64, in []bool, r int) int {
+	if len(scores) != len(in) || r < 1 || r > len(scores) {
+		panic("bound: one coin for each score, and 1 to m guesses")
+	}
+	order := oneRunOrder(scores)
+	v := 0
+	for _, i := range order[:(r+1)/2] {
+		if in[i] {
+			v++
+		}
+	}
+	for _, i := range order[len(order)-r/2:] {
+		if !in[i] {
+			v++
+		}
+	}
+	return v
+}
+
+func oneRunOrder(scores []float64) []int {
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
+		if math.IsNaN(scores[i]) {
+			panic("bound: a score is NaN")
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch {
+		case scores[i] > scores[j]:
+			return -1
+		case scores[i] < scores[j]:
+			return 1
+		}
+		return 0
+	})
+	return order
+}
+
+// OneRunBest returns the largest bound of several numbers of guesses, each at
+// level beta/len(grid), which is what keeps beta for the largest (Bonferroni), and
+// its number of guesses. rightAt(r) is how many of r guesses are right. It panics
+// on arguments out of range.
+func OneRunBest(m int, rightAt func(r int) int, grid []int, delta, beta float64) (eps float64, r int) {
+	return oneRunBest(grid, func(r int) float64 {
+		return OneRunEpsilon(m, r, rightAt(r), delta, beta/float64(len(grid)))
+	})
+}
+
+func oneRunBest(grid []int, at func(r int) float64) (best float64, r int) {
+	if len(grid) == 0 {
+		panic("bound: an empty grid of guesses")
+	}
+	for i, k := range grid {
+		if v := at(k); i == 0 || v > best {
+			best, r = v, k
+		}
+	}
+	return best, r
+}
+
+// OneRunGuesses is how many guesses to make among m canaries when nothing is known
+// beforehand: .45 m^(2/3), at least 8, within some per cent of the best for
+// [OneRunEpsilon] of the Gaussian mechanism with independent canaries at epsilon
+// from 1 to 8 and m from 10^3 to 10^5.
+func OneRunGuesses(m int) int {
+	mustBeOneRun(m, 1, 0, 0)
+	c := math.Cbrt(float64(m))
+	return min(m, max(8, int(math.Round(0.45*c*c))))
+}
+
+// OneRunGDPGuesses is the same for [OneRunGDPEpsilon]: 4 sqrt(m).
+func OneRunGDPGuesses(m int) int {
+	mustBeOneRun(m, 1, 0, 0)
+	return min(m, max(8, int(math.Round(4*math.Sqrt(float64(m))))))
+}
+
+// OneRunGrid is a grid for [OneRunBest]: half of [OneRunGuesses], that and twice
+// that, without repetition, at most m.
+func OneRunGrid(m int) []int {
+	g := OneRunGuesses(m)
+	return slices.Compact([]int{max(1, g/2), g, min(m, 2*g)})
+}
