@@ -1,10 +1,14 @@
 package core
 
+import "encoding/json"
+
 // Catalogue is what an engine has to work with: the registries.
 type Catalogue struct {
 	Mechanisms []MechanismSpec
 	Learners   []LearnerSpec
 	Finders    []FinderSpec
+	// Canary executes a task of package core/canary; nil: there is none here.
+	Canary func(task json.RawMessage, hook Hook) (json.RawMessage, error)
 }
 
 // Mechanism finds a mechanism by name.

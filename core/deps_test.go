@@ -40,7 +40,7 @@ func TestPureCore(t *testing.T) {
 				}
 			}
 		}
-		for _, room := range []string{"core", "core/bound", "core/stream", "core/finder", "estimators", "mechanisms"} {
+		for _, room := range []string{"core", "core/bound", "core/stream", "core/canary", "core/train", "core/finder", "estimators", "mechanisms"} {
 			if !seen[pure+room] {
 				t.Errorf("go list does not see %s", room)
 			}

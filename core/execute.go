@@ -2,6 +2,7 @@ package core
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"runtime"
 	"slices"
@@ -29,11 +30,25 @@ type Hook func(rows int) error
 func Execute(cat Catalogue, t Task, hook Hook) (res Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			res, err = Result{}, fmt.Errorf("%s of mechanism %s panicked: %v (%s)", t.Name(), t.Plan.Mechanism, p, panicPlace())
+			what := t.Name() + " of mechanism " + t.Plan.Mechanism
+			if t.Kind == CanaryTask {
+				what = "canary task"
+			}
+			res, err = Result{}, fmt.Errorf("%s panicked: %v (%s)", what, p, panicPlace())
 		}
 	}()
 	if hook == nil {
 		hook = func(int) error { return nil }
+	}
+	if t.Kind == CanaryTask {
+		if cat.Canary == nil {
+			return Result{}, errors.New("this core executes no canary tasks; the full one does")
+		}
+		if err := t.needs(len(t.Canary) > 0, "canary"); err != nil {
+			return Result{}, err
+		}
+		out, err := cat.Canary(t.Canary, hook)
+		return Result{Canary: out}, err
 	}
 	a, err := t.Plan.Resolve(cat)
 	if err != nil {
@@ -61,7 +76,7 @@ func Execute(cat Catalogue, t Task, hook Hook) (res Result, err error) {
 			return executeBound(a, t)
 		}
 	default:
-		err = UnknownName("task kind", string(t.Kind), []string{string(ExploreTask), string(PrepareTask), string(CertifyTask), string(BoundTask)})
+		err = UnknownName("task kind", string(t.Kind), []string{string(ExploreTask), string(PrepareTask), string(CertifyTask), string(BoundTask), string(CanaryTask)})
 	}
 	return Result{}, err
 }

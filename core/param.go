@@ -112,6 +112,13 @@ func ParseParam(s string) (string, ParamValue, error) {
 	return name, ParamValue{Text: text}, nil
 }
 
+// ResolveParams is for sources of outputs that are no mechanisms: it checks the
+// given values against the specs and fills in defaults; parameters called epsilon,
+// delta and alpha follow those of the claim.
+func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error) {
+	return resolveParams(specs, given, claim)
+}
+
 // resolveParams checks the given values against the specs and fills in
 // defaults. The parameters epsilon, delta and alpha, where a mechanism has them
 // and they are not given, follow those of the claim, where it has them.
@@ -138,7 +145,7 @@ func resolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, ok := out[name]; !ok {
 			if len(names) == 0 {
-				return nil, &InputError{Field: "parameter", Found: fmt.Sprintf("%q", name), Want: "absent: this mechanism has no parameters"}
+				return nil, &InputError{Field: "parameter", Found: fmt.Sprintf("%q", name), Want: "absent: there are no parameters"}
 			}
 			return nil, UnknownName("parameter", name, names)
 		}

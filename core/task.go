@@ -1,6 +1,7 @@
 package core
 
 import (
+	"encoding/json"
 	"fmt"
 
 	"github.com/dpscope/dpscope/core/bound"
@@ -25,6 +26,7 @@ const (
 	PrepareTask TaskKind = "prepare" // choose on exploration counts what the bounds need
 	CertifyTask TaskKind = "certify" // draw one shard on a pair, return counts of a witness
 	BoundTask   TaskKind = "bound"   // turn counts into lower confidence bounds
+	CanaryTask  TaskKind = "canary"  // a task of package core/canary
 )
 
 // Task is a piece of an audit as a JSON value. Executing it is a pure function
@@ -44,6 +46,8 @@ type Task struct {
 	Explored *bound.Table `json:"explored,omitempty"` // prepare, bound: exploration pairs
 	Table    *bound.Table `json:"table,omitempty"`    // bound: certification pairs
 	Prepared *Prepared    `json:"prepared,omitempty"` // bound
+
+	Canary json.RawMessage `json:"canary,omitempty"` // canary: the task; it has a plan of its own
 }
 
 // ParseTask reads a task from JSON; unknown fields are refused.
@@ -102,6 +106,8 @@ type Result struct {
 	Prepared  *Prepared  `json:"prepared,omitempty"`
 	Counted   *Counted   `json:"counted,omitempty"`
 	Certified *Certified `json:"certified,omitempty"`
+
+	Canary json.RawMessage `json:"canary,omitempty"`
 }
 
 // Explored is what exploring one pair found.

@@ -294,6 +294,11 @@ func (m *meter) progress(p core.Progress) {
 		}
 		line += fmt.Sprintf(", >= %.3f so far (%s)", *p.Provisional, how)
 	}
+	m.show(line)
+}
+
+// show puts a line in place of the last.
+func (m *meter) show(line string) {
 	if len(line) > meterWidth {
 		line = line[:meterWidth]
 	}

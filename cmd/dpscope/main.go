@@ -12,6 +12,7 @@ import (
 	"runtime/debug"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/finder"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/mechanisms"
@@ -26,21 +27,22 @@ const (
 )
 
 // catalogue is all that is registered.
-var catalogue = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finder.Registry()}
+var catalogue = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finder.Registry(), Canary: canary.Engine(canary.Sources())}
 
 const usage = `dpscope audits differential privacy.
 
 Usage:
   dpscope audit -mechanism NAME [-epsilon E] [flags]   search for a violation and certify it
+  dpscope canaries -epsilon E -delta D [flags]         audit by planted records, several a run
   dpscope verify [-quick] FILE                         replay a report; - is standard input
   dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
   dpscope list [-format text|json]                     mechanisms, learners, finders and their parameters
   dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page
-  dpscope bench NAME [flags]                           measure: detection, anytime, portfolio, tables, calibration, browser, network
+  dpscope bench NAME [flags]                           measure: detection, anytime, portfolio, tables, calibration, canaries, browser, network
   dpscope version
 
 Flags of a command: dpscope COMMAND -h.
-Exit codes of audit: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (with -strict, or stopped).
+Exit codes of audit and canaries: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (with -strict, or stopped).
 Exit codes of verify: 0 the replay gives what the report says, 1 it does not, 2 usage or input error.
 `
 
@@ -55,6 +57,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	switch args[0] {
 	case "audit":
 		return audit(args[1:], stdout, stderr)
+	case "canaries":
+		return canaries(args[1:], stdout, stderr)
 	case "verify":
 		return verify(args[1:], stdin, stdout, stderr)
 	case "account":
@@ -73,7 +77,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	}
-	return fail(stderr, core.UnknownName("command", args[0], []string{"audit", "verify", "account", "list", "serve", "bench", "version"}))
+	return fail(stderr, core.UnknownName("command", args[0], []string{"audit", "canaries", "verify", "account", "list", "serve", "bench", "version"}))
 }
 
 // fail prints an error and returns the exit code that goes with it.

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
 )
 
 // maxReportBytes bounds what is read as a report.
@@ -21,6 +22,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.SetOutput(stderr)
 	quick := set.Bool("quick", false, "certify the report's own witness only; cannot show that it was chosen before its samples were drawn")
 	workers := set.Int("workers", 0, "parallel workers; 0: one a processor")
+	file := set.String("data", "", "the file that a canary audit was given")
 	if code, ok := parse(set, args, stderr, 1); !ok {
 		return code
 	}
@@ -32,6 +34,12 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	data, err := readReport(name, stdin)
 	if err != nil {
 		return fail(stderr, err)
+	}
+	if canary.IsReport(data) {
+		return verifyCanaries(name, data, *file, n, !*quick, stdout, stderr)
+	}
+	if *file != "" {
+		return fail(stderr, &core.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries"})
 	}
 	report, newer, err := core.ParseReport(data)
 	if err != nil {
@@ -47,6 +55,11 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
+	return printVerification(stdout, v, report.Results[0].LowerBound != nil)
+}
+
+// printVerification says what a replay found, and returns the exit code.
+func printVerification(stdout io.Writer, v core.Verification, bounded bool) int {
 	fmt.Fprintln(stdout, v.Summary)
 	for _, what := range v.Checked {
 		fmt.Fprintf(stdout, "  same: %s\n", what)
@@ -61,7 +74,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stdout, "Not replayed: the report does not match its own settings.")
 		return exitViolation
 	}
-	if report.Results[0].LowerBound == nil {
+	if !bounded {
 		fmt.Fprintln(stdout, "Replayed: same counts. The run did not complete, so there is no bound.")
 		return exitOK
 	}

@@ -5,6 +5,9 @@ import (
 	"math/bits"
 )
 
+// SHA256 is the SHA-256 hash of data, for what must not link crypto/sha256.
+func SHA256(data []byte) [32]byte { return sha256Sum(data) }
+
 // sha256Sum is SHA-256 (FIPS 180-4) of a message. A test holds it to
 // crypto/sha256, which is not used here because it brings the whole FIPS module
 // along: 39 KB of the WebAssembly core's 1 MB, for one hash of sixty bytes a

@@ -12,9 +12,3 @@ import (
 func Common() core.Catalogue {
 	return core.Catalogue{Mechanisms: mechanisms.Common(), Learners: estimators.Registry(), Finders: finder.All}
 }
-
-// All is what the larger core knows: everything. A program that does not call it
-// does not link what Common lacks.
-func All() core.Catalogue {
-	return core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finder.Registry()}
-}

@@ -1,0 +1,320 @@
+package main
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// canaryReference are means of second-order Wilson (first-order at K = 1) with
+// thresholds between the 10 % and 90 % quantiles of the scores inside, simulated apart from this
+// program, by n, K and epsilon; d = 1000.
+var canaryReference = map[[3]int]float64{
+	{256, 1, 1}: -.05, {256, 1, 2}: .10, {256, 1, 4}: .6, {256, 1, 8}: 1.66,
+	{256, 16, 1}: .06, {256, 16, 2}: .34, {256, 16, 4}: .93, {256, 16, 8}: 1.88,
+	{1024, 1, 1}: .08, {1024, 1, 2}: .48, {1024, 1, 4}: 1.14, {1024, 1, 8}: 2.34,
+	{1024, 16, 1}: .25, {1024, 16, 2}: .63, {1024, 16, 4}: 1.43, {1024, 16, 8}: 2.62,
+	{1024, 64, 1}: .28, {1024, 64, 2}: .69, {1024, 64, 4}: 1.44, {1024, 64, 8}: 2.52,
+	{4096, 1, 1}: .26, {4096, 1, 2}: .67, {4096, 1, 4}: 1.54, {4096, 1, 8}: 3.08,
+	{4096, 16, 1}: .38, {4096, 16, 2}: .82, {4096, 16, 4}: 1.68, {4096, 16, 8}: 3.26,
+}
+
+// canaryPaper are the figures that the paper quotes in words, by n and K, at
+// epsilon 2, d = 1000.
+var canaryPaper = map[[2]int]float64{{1024, 32}: .67, {4096, 64}: .85, {4096, 1}: .67, {65536, 1}: .85}
+
+// known is the published or reference mean of Wilson's interval; NaN if none.
+func (c canaryCell) known() float64 {
+	if c.d == 1000 && !c.orthogonal && c.eps == math.Trunc(c.eps) {
+		if x, ok := canaryPaper[[2]int{c.n, c.k}]; ok && c.eps == 2 {
+			return x
+		}
+		if x, ok := canaryReference[[3]int{c.n, c.k, int(c.eps)}]; ok {
+			return x
+		}
+	}
+	return math.NaN()
+}
+
+// targets are the cells that have to be reached.
+func (b *canaryBench) targets() (*canaryTable, error) {
+	at := func(n, k int) canaryCell { return canaryCell{eps: 2, n: n, k: k, d: 1000} }
+	wilson := []canaryCell{at(256, 16), at(1024, 64), at(4096, 16), at(4096, 1)}
+	paired := []canaryCell{at(256, 16), at(1024, 32), at(4096, 64)}
+	if err := b.measure(append(wilson, paired...)...); err != nil {
+		return nil, err
+	}
+	t := &canaryTable{Title: "Lower bounds on epsilon at epsilon = 2, delta = 1e-5, d = 1000, beta = .05",
+		Published: "reference simulations; at K = 1 first-order Wilson, else second-order, thresholds between the 10 % and 90 % quantiles of the scores inside",
+		Columns:   []string{"Wilson", "paired betting"}}
+	done := map[canaryCell]bool{}
+	for _, c := range append(wilson, paired...) {
+		if done[c] {
+			continue
+		}
+		done[c] = true
+		way := wilson2
+		if c.k == 1 {
+			way = wilson1
+		}
+		t.Rows = append(t.Rows, canaryTableRow{fmt.Sprintf("n = %d, K = %d, %d audits", c.n, c.k, b.seeds(c)),
+			[]canaryFigure{b.figure(c, way).beside(c.known()), b.figure(c, betting)}})
+	}
+	for i, want := range []float64{.34, .69, .82, .67} {
+		way := wilson2
+		if i == 3 {
+			way = wilson1
+		}
+		t.Checks = append(t.Checks, checked(fmt.Sprintf("%s at n = %d, K = %d", way.kind, wilson[i].n, wilson[i].k), b.mean(wilson[i], way), want-.05, want+.05))
+	}
+	for i, want := range []float64{.60, .85, 1.05} {
+		t.Checks = append(t.Checks, checked(fmt.Sprintf("paired betting at n = %d, K = %d", paired[i].n, paired[i].k), b.mean(paired[i], betting), want, math.NaN()))
+	}
+	return t, nil
+}
+
+// audits is a row of every way for a cell; the single canary's Wilson comes first.
+func (b *canaryBench) audits(c canaryCell) []canaryFigure {
+	one := c
+	one.k = 1
+	return []canaryFigure{b.figure(one, wilson1).beside(one.known()), b.figure(c, wilson1), b.figure(c, wilson2).beside(c.known()), b.figure(c, wilson4), b.figure(c, betting)}
+}
+
+var canaryAuditColumns = []string{"K = 1, Wilson 1", "Wilson 1", "Wilson 2", "Wilson 4", "paired betting"}
+
+const canaryShown = "in words (section 4) and reference simulations; the paper's figures themselves give no numbers"
+
+func (b *canaryBench) epsilons() []float64 {
+	if b.Quick {
+		return []float64{2}
+	}
+	return []float64{1, 2, 4, 8}
+}
+
+// sweep is a table of audits with one setting varied.
+func (b *canaryBench) sweep(t *canaryTable, cells []canaryCell) (*canaryTable, error) {
+	all := []canaryCell{}
+	for _, c := range cells {
+		one := c
+		one.k = 1
+		all = append(all, c, one)
+	}
+	if err := b.measure(all...); err != nil {
+		return nil, err
+	}
+	t.Columns, t.Published = canaryAuditColumns, canaryShown
+	for _, c := range cells {
+		t.Rows = append(t.Rows, canaryTableRow{fmt.Sprintf("epsilon = %g, n = %d, K = %d, d = %d", c.eps, c.n, c.k, c.d), b.audits(c)})
+	}
+	return t, nil
+}
+
+// byRuns is figures 3 (left) and 7.
+func (b *canaryBench) byRuns() (*canaryTable, error) {
+	runs := []int{256, 1024, 4096, 16384}
+	if b.Quick {
+		runs = runs[:3]
+	}
+	var cells []canaryCell
+	for _, eps := range b.epsilons() {
+		for _, n := range runs {
+			cells = append(cells, canaryCell{eps: eps, n: n, k: int(math.Sqrt(float64(n))), d: 1000})
+		}
+	}
+	return b.sweep(&canaryTable{Title: "Figures 3 (left) and 7: lower bound against the number of runs, K = sqrt n"}, cells)
+}
+
+// byCanaries is figures 3 (middle) and 8.
+func (b *canaryBench) byCanaries() (*canaryTable, error) {
+	var cells []canaryCell
+	for _, eps := range b.epsilons() {
+		for _, k := range b.canaryGrid() {
+			cells = append(cells, canaryCell{eps: eps, n: 1024, k: k, d: 1000})
+		}
+	}
+	return b.sweep(&canaryTable{Title: "Figures 3 (middle) and 8: lower bound against the number of canaries, n = 1024"}, cells)
+}
+
+func (b *canaryBench) canaryGrid() []int {
+	if b.Quick {
+		return []int{2, 4, 16, 64}
+	}
+	return []int{2, 4, 8, 16, 32, 64, 128, 256}
+}
+
+// byDimension is figures 3 (right) and 9.
+func (b *canaryBench) byDimension() (*canaryTable, error) {
+	var cells []canaryCell
+	for _, eps := range b.epsilons() {
+		for _, d := range b.dimensionGrid() {
+			cells = append(cells, canaryCell{eps: eps, n: 1024, k: 32, d: d})
+		}
+		cells = append(cells, canaryCell{eps: eps, n: 1024, k: 32, d: 1000, orthogonal: true})
+	}
+	t, err := b.sweep(&canaryTable{Title: "Figures 3 (right) and 9: lower bound against the dimension, n = 1024, K = 32"}, cells)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range cells {
+		if c.orthogonal {
+			t.Rows[i].Name += ", orthogonal canaries (not in the paper)"
+		}
+	}
+	return t, nil
+}
+
+func (b *canaryBench) dimensionGrid() []int {
+	if b.Quick {
+		return []int{100, 1000, 100_000}
+	}
+	return []int{100, 1000, 10_000, 100_000, 1_000_000}
+}
+
+// biasVariance is figure 4 (left), equation 10.
+func (b *canaryBench) biasVariance() (*canaryTable, error) {
+	t := &canaryTable{Title: "Figure 4 (left), equation 10: bias and variance, epsilon = 2, n = 1024, d = 1000, each bound at its own threshold",
+		Published: "none in numbers: the bias is negative and grows with K, the variance gain grows and levels off",
+		Columns:   []string{"bias(K)", "variance(K, 2)", "variance(K, 4)", "net, order 2"}}
+	at := func(k int) canaryCell { return canaryCell{eps: 2, n: 1024, k: k, d: 1000} }
+	cells := []canaryCell{at(1)}
+	for _, k := range b.canaryGrid() {
+		cells = append(cells, at(k))
+	}
+	if err := b.measure(cells...); err != nil {
+		return nil, err
+	}
+	single := b.mean(at(1), wilson1)
+	point := func(x float64) canaryFigure { return meanFigure([]float64{x}) }
+	for _, c := range cells[1:] {
+		first := b.mean(c, wilson1)
+		t.Rows = append(t.Rows, canaryTableRow{fmt.Sprintf("K = %d", c.k), []canaryFigure{
+			point(first - single), point(b.mean(c, wilson2) - first), point(b.mean(c, wilson4) - first), point(b.mean(c, wilson2) - single)}})
+	}
+	last := at(b.canaryGrid()[len(b.canaryGrid())-1])
+	t.Checks = []canaryCheck{checked(fmt.Sprintf("second-order variance gain at K = %d is positive", last.k), b.mean(last, wilson2)-b.mean(last, wilson1), 0, math.NaN())}
+	return t, nil
+}
+
+// correlations is a table of the correlations with the slope of their logarithms.
+func (b *canaryBench) correlations(title, axis string, cells []canaryCell, of func(canaryCell) int, slope2, slope4 float64) (*canaryTable, error) {
+	t := &canaryTable{Title: title, Published: fmt.Sprintf("slopes %.2f and %.2f in the logarithm of %s", slope2, slope4, axis),
+		Columns: []string{"mu2 - mu1^2", "mu4 - mu2^2", "rate inside", "rate fresh"}}
+	if err := b.measure(cells...); err != nil {
+		return nil, err
+	}
+	// Points that are not clear of 0 have no logarithm to speak of.
+	var x2, second, x4, fourth []float64
+	logOf := func(values []float64) (float64, bool) {
+		if len(values) == 0 {
+			return 0, false
+		}
+		mean, se := meanError(values)
+		return math.Log(math.Abs(mean)), math.Abs(mean) > 3*se
+	}
+	for _, c := range cells {
+		m := b.cells[c]
+		t.Rows = append(t.Rows, canaryTableRow{Name: fmt.Sprintf("%s = %d", axis, of(c)),
+			Figures: []canaryFigure{meanFigure(m.mu), meanFigure(m.mu4), meanFigure(m.rateIn), meanFigure(m.rateOut)}})
+		at := math.Log(float64(of(c)))
+		if y, ok := logOf(m.mu); ok {
+			x2, second = append(x2, at), append(second, y)
+		}
+		if y, ok := logOf(m.mu4); ok {
+			x4, fourth = append(x4, at), append(fourth, y)
+		}
+	}
+	t.Rows = append(t.Rows, canaryTableRow{"slope", []canaryFigure{slopeFigure(x2, second).beside(slope2), slopeFigure(x4, fourth).beside(slope4), {}, {}}})
+	t.Notes = append(t.Notes, "means of signed correlations; slopes are of those more than three standard errors from 0")
+	return t, nil
+}
+
+// slopeFigure is the slope through at least two points.
+func slopeFigure(x, y []float64) canaryFigure {
+	if len(x) < 2 {
+		return canaryFigure{}
+	}
+	return meanFigure([]float64{lineSlope(x, y)})
+}
+
+// lineSlope is the slope of the least-squares line.
+func lineSlope(x, y []float64) float64 {
+	mx, _ := meanError(x)
+	my, _ := meanError(y)
+	var xx, xy float64
+	for i := range x {
+		xx += (x[i] - mx) * (x[i] - mx)
+		xy += (x[i] - mx) * (y[i] - my)
+	}
+	return xy / xx
+}
+
+// correlationCanaries is figures 4 (middle) and 10.
+func (b *canaryBench) correlationCanaries() (*canaryTable, error) {
+	var cells []canaryCell
+	for _, k := range b.canaryGrid() {
+		cells = append(cells, canaryCell{eps: 2, n: 1024, k: k, d: 1000})
+	}
+	return b.correlations("Figures 4 (middle) and 10: correlations against the number of canaries, epsilon = 2, n = 1024, d = 1000, inside, at the threshold of second-order Wilson",
+		"K", cells, func(c canaryCell) int { return c.k }, -.93, -1.05)
+}
+
+// correlationDimension is figures 4 (right) and 11.
+func (b *canaryBench) correlationDimension() (*canaryTable, error) {
+	n := 16384 // they fall as 1/d, soon below what fewer runs can see
+	if b.Quick {
+		n = 4096
+	}
+	var cells []canaryCell
+	for _, d := range b.dimensionGrid() {
+		cells = append(cells, canaryCell{eps: 2, n: n, k: 32, d: d})
+	}
+	return b.correlations(fmt.Sprintf("Figures 4 (right) and 11: correlations against the dimension, epsilon = 2, n = %d, K = 32, inside, at the threshold of second-order Wilson", n),
+		"d", cells, func(c canaryCell) int { return c.d }, -1.06, -1.00)
+}
+
+// proportion is figure 6: intervals of one binomial proportion.
+func (b *canaryBench) proportion() (*canaryTable, error) {
+	kinds := []bound.CanaryInterval{bound.CanaryWilson1, bound.CanaryBernstein1, bound.CanaryKL, bound.CanaryMaurerPontil, bound.CanaryBetting}
+	t := &canaryTable{Title: "Figure 6: a binomial proportion of .1, 95 % limits; .1 less the lower limit and the upper limit less .1",
+		Published: "none in numbers: all nearly the same from n about 1/p^2 = 100 on"}
+	for _, k := range append([]bound.CanaryInterval{"clopper-pearson"}, kinds...) {
+		t.Columns = append(t.Columns, string(k)+", lower", "upper")
+	}
+	const p = 0.1
+	for _, n := range []int{16, 64, 256, 1024, 4096, 16384} {
+		widths := make([][]float64, len(t.Columns))
+		seeds := canarySeeds
+		if b.Seeds > 0 {
+			seeds = b.Seeds
+		}
+		for s := range seeds {
+			st := stream.New(stream.Key{Seed: b.Seed, Purpose: "bench/canaries/proportion", Trial: s, Shard: n})
+			x := 0
+			for range n {
+				if st.Float64() < p {
+					x++
+				}
+			}
+			table := bound.NewCanaryTable(1, 1)
+			table.Add(1, 1, x)
+			table.Add(0, 0, n-x)
+			limits := []float64{bound.LowerProportion(x, n, canaryBeta/2), bound.UpperProportion(x, n, canaryBeta/2)}
+			for _, k := range kinds {
+				lo, hi := bound.CanaryLimits(k, table, canaryBeta, bound.TuneCanary(table, n, 0, canaryBeta))
+				limits = append(limits, lo, hi)
+			}
+			for i, l := range limits {
+				widths[i] = append(widths[i], math.Abs(l-p))
+			}
+		}
+		row := canaryTableRow{Name: fmt.Sprintf("n = %d", n)}
+		for _, w := range widths {
+			row.Figures = append(row.Figures, meanFigure(w))
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.Notes = []string{"stakes of betting are tuned on the same counts here, which a certificate may not do"}
+	return t, nil
+}

@@ -1,0 +1,282 @@
+package canary
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/account"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// Limits of a Gaussian sum.
+const (
+	mostDimensions = 1_000_000
+	mostCanaries   = 4096
+)
+
+// Ways to calibrate the noise.
+const (
+	ByRenyi    = "renyi"    // the Rényi curve, converted: LiDP appendix E.1
+	ByAnalytic = "analytic" // exactly: Balle and Wang 2018
+)
+
+// GaussianSum is the sum of vectors in the unit ball with Gaussian noise, on the
+// canaries alone (LiDP section 4 and appendix E.1). A canary's score is its inner
+// product with the output.
+//
+// Sphere, random-gradients and orthogonal canaries are rotation invariant, so
+// that inner products are drawn without forming a vector of d numbers: the
+// canaries inside as rows of a lower triangular matrix of normals with chi
+// variates on the diagonal (Bartlett's decomposition), fresh ones by their angle
+// with the output. A run costs O(K^2 + M), whatever d is.
+func GaussianSum() SourceSpec {
+	return SourceSpec{
+		Name: "gaussian-sum", Title: "sum of vectors in the unit ball with Gaussian noise", Score: "inner product of the canary and the noisy sum",
+		Params: []core.ParamSpec{
+			{Name: "d", Doc: "dimension; of vectors from a file, that of the file", Default: 1000, Min: 1, Max: mostDimensions, Integer: true},
+			{Name: "calibration", Doc: "how the noise follows from epsilon and delta: by the Rényi bound of the paper, or exactly", Choices: []string{ByRenyi, ByAnalytic}},
+			{Name: "epsilon", Doc: "epsilon of the calibration; default: the claim's", Default: 1, Min: 0.001, Max: 100},
+			{Name: "delta", Doc: "delta of the calibration; default: the claim's", Default: 1e-5, Min: 1e-100, Max: 0.5},
+			{Name: "noise", Doc: "factor on the calibrated noise; below 1 the mechanism breaks its promise", Default: 1, Min: 0.001, Max: 1000},
+		},
+		Forms: []Form{AddRemove, ReplaceOne}, Designs: []Design{Sphere, Orthogonal, RandomGradients, TailSingular, Vectors},
+		NeedsData: func(d Design) bool { return d == TailSingular || d == Vectors },
+		ShardRuns: 256, Runs: 1024, Baseline: true,
+		Prepare: preparePool, Check: checkSum, New: newSum,
+		Facts: func(s Setup) []core.FactRow {
+			return []core.FactRow{
+				{Name: "Noise", Value: fmt.Sprintf("standard deviation %.6g in each of %d dimensions, %s calibration, L2 sensitivity %.0f", sumSigma(s), s.Params.Int("d"), s.Params.Word("calibration"), s.Form.sensitivity())},
+			}
+		},
+	}
+}
+
+// sensitivity is the L2 sensitivity of a sum over the unit ball.
+func (f Form) sensitivity() float64 {
+	if f == ReplaceOne {
+		return 2
+	}
+	return 1
+}
+
+// sumSigma is the standard deviation of the noise.
+func sumSigma(s Setup) float64 {
+	sigma := Sigma(s.Params.Word("calibration"), s.Params.Num("epsilon"), s.Params.Num("delta"))
+	return float64(float64(sigma*s.Form.sensitivity()) * s.Params.Num("noise"))
+}
+
+// Sigma is the standard deviation of Gaussian noise that makes a value of L2
+// sensitivity 1 (eps, delta) differentially private by this calibration, rounded
+// up to seven significant digits, so that it is the same on every platform:
+// 2.149 by Rényi and 1.994 exactly for (2, 1e-5).
+func Sigma(calibration string, eps, delta float64) float64 {
+	if calibration == ByAnalytic {
+		return sevenDigits(account.GaussianSigma(eps, delta, 1))
+	}
+	hi := account.GaussianSigma(eps, delta, 1)
+	lo := hi
+	holds := func(sigma float64) bool {
+		return account.BestEpsilon(account.Gaussian{Sigma: sigma, Sensitivity: 1}, delta, account.Tight).Epsilon <= eps
+	}
+	for !holds(hi) {
+		lo, hi = hi, float64(hi*1.5)
+	}
+	for range 60 {
+		if mid := float64(lo/2) + float64(hi/2); holds(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return sevenDigits(hi)
+}
+
+// sevenDigits rounds x > 0 up.
+func sevenDigits(x float64) float64 {
+	step := 1.0
+	for float64(x*step) < 1e6 {
+		step *= 10
+	}
+	for float64(x*step) >= 1e7 {
+		step /= 10
+	}
+	return float64(math.Ceil(float64(float64(x*step)*(1-1e-13))) / step)
+}
+
+func checkSum(s *Setup) error {
+	if s.K > mostCanaries || s.M > mostCanaries {
+		return &core.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d each", mostCanaries)}
+	}
+	d := s.Params.Int("d")
+	if s.Design == Orthogonal {
+		if need := s.orthogonalNeed(); need > d {
+			return &core.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M),
+				Want:   fmt.Sprintf("so few that %d orthogonal canaries fit into d = %d dimensions", need, d),
+				Remedy: fmt.Sprintf("lower k or m, raise d, or use the design %q", Sphere)}
+		}
+	}
+	if s.Design != TailSingular && s.Design != Vectors {
+		return nil
+	}
+	pool, err := unpackVectors(s.Data)
+	if err != nil {
+		return err
+	}
+	if s.Pool.Distinct && s.K+s.M > pool.rows {
+		return &core.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d together, as no vector is drawn twice in a run", pool.rows)}
+	}
+	if pool.columns > mostDimensions {
+		return &core.InputError{Field: "vectors", Found: fmt.Sprintf("of %d dimensions", pool.columns), Want: fmt.Sprintf("of at most %d", mostDimensions)}
+	}
+	s.Params["d"] = core.ParamValue{Number: float64(pool.columns)}
+	return nil
+}
+
+// orthogonalNeed is how many canaries of a run are orthogonal to each other: the
+// last canary is not in the dataset that fresh ones are tested on in the
+// add-remove form, and need not be orthogonal to them.
+func (s Setup) orthogonalNeed() int {
+	if s.Form == ReplaceOne {
+		return s.K + s.M
+	}
+	return max(s.K, s.K-1+s.M)
+}
+
+func newSum(s Setup) (Source, error) {
+	g := &gaussianSum{d: s.Params.Int("d"), sigma: sumSigma(s), form: s.Form, ball: s.Design == RandomGradients}
+	switch s.Design {
+	case Orthogonal:
+		return orthogonalSum{g}, nil
+	case TailSingular, Vectors:
+		pool, err := unpackVectors(s.Data)
+		if err != nil {
+			return nil, err
+		}
+		return newPoolSum(g, pool, s.Pool.Distinct), nil
+	}
+	return g, nil
+}
+
+// gaussianSum draws canaries that are uniform on the sphere or in the ball.
+type gaussianSum struct {
+	d     int
+	sigma float64
+	form  Form
+	ball  bool
+
+	rows  []float64 // triangular, row k from k*rank
+	sum   []float64 // output in the frame of the canaries inside
+	noise []float64
+}
+
+// Run implements [Source].
+func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
+	k := len(in)
+	rank := min(k, g.d)
+	g.grow(k * rank)
+	g.sum, g.noise = resize(g.sum, rank), resize(g.noise, rank)
+	clear(g.sum)
+	// In the orthonormal frame that follows the canaries one by one, a normal
+	// vector has normal coordinates along those before it and the length of what
+	// is left is a chi variate.
+	for i := range k {
+		row := g.rows[i*rank:][:min(i+1, rank)]
+		w := min(i, g.d)
+		st.Gaussian(row[:w], 1)
+		square := 0.0
+		for _, x := range row[:w] {
+			square += float64(x * x)
+		}
+		if i < g.d {
+			rest := chiSquare(st, g.d-i)
+			row[i] = math.Sqrt(rest)
+			square += rest
+		}
+		scale := g.radius(st) / math.Sqrt(square)
+		for j := range row {
+			row[j] = float64(row[j] * scale)
+		}
+		if i == k-1 && g.form == AddRemove {
+			// Model 0 has the first K-1. It lies in their span and its noise.
+			g.fresh(st, out, g.length(st, squared(g.sum)))
+		}
+		for j, x := range row {
+			g.sum[j] += x
+		}
+	}
+	st.Gaussian(g.noise, g.sigma)
+	for j, x := range g.noise {
+		g.sum[j] += x
+	}
+	for i := range k {
+		score := 0.0
+		for j, x := range g.rows[i*rank:][:min(i+1, rank)] {
+			score += float64(x * g.sum[j])
+		}
+		in[i] = score
+	}
+	if g.form == ReplaceOne {
+		beyond := float64(float64(g.sigma*g.sigma) * chiSquare(st, g.d-rank))
+		g.fresh(st, out, math.Sqrt(squared(g.sum)+beyond))
+	}
+	return false, nil
+}
+
+// length draws the length of the sum of a vector of this squared length and the
+// noise: along the vector and across it.
+func (g *gaussianSum) length(st *stream.Stream, square float64) float64 {
+	var z [1]float64
+	st.Gaussian(z[:], g.sigma)
+	along := math.Sqrt(square) + z[0]
+	return math.Sqrt(float64(along*along) + float64(float64(g.sigma*g.sigma)*chiSquare(st, g.d-1)))
+}
+
+// fresh draws the inner products of canaries that are independent of an output of
+// this length with it: given the output they are independent, and the cosine of
+// the angle is one coordinate of a random direction.
+func (g *gaussianSum) fresh(st *stream.Stream, out []float64, length float64) {
+	st.Gaussian(out, 1)
+	for j, z := range out {
+		cosine := z / math.Sqrt(float64(z*z)+chiSquare(st, g.d-1))
+		out[j] = float64(float64(cosine*g.radius(st)) * length)
+	}
+}
+
+// radius is the norm of a canary.
+func (g *gaussianSum) radius(st *stream.Stream) float64 {
+	if !g.ball {
+		return 1
+	}
+	return stream.Exp(stream.Log(1-st.Float64()) / float64(g.d))
+}
+
+func (g *gaussianSum) grow(n int) { g.rows = resize(g.rows, n) }
+
+func resize(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n)
+	}
+	return s[:n]
+}
+
+func squared(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v * v)
+	}
+	return sum
+}
+
+// orthogonalSum draws orthonormal canaries: each sees itself and noise.
+type orthogonalSum struct{ *gaussianSum }
+
+// Run implements [Source].
+func (g orthogonalSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
+	st.Gaussian(in, g.sigma)
+	for i := range in {
+		in[i]++
+	}
+	st.Gaussian(out, g.sigma)
+	return false, nil
+}

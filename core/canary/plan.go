@@ -1,0 +1,295 @@
+package canary
+
+import (
+	"encoding/hex"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/core/train"
+)
+
+// PlanVersion is the version of the plan's JSON form.
+const PlanVersion = 1
+
+// Limits of a plan.
+const (
+	MaxRuns = 1 << 24
+	// maxScores is how many exploration scores are held in memory (128 MiB).
+	maxScores = 1 << 24
+)
+
+// Plan says what to audit with canaries and how. Zero values mean the documented
+// defaults.
+type Plan struct {
+	Version    int         `json:"version"`
+	Source     string      `json:"source"` // gaussian-sum, ...
+	Parameters core.Params `json:"parameters,omitempty"`
+	// Claim of kind approximate or pure; no default.
+	Claim  *core.Claim `json:"claim,omitempty"`
+	Form   Form        `json:"form,omitempty"`   // default: the source's first, add-remove
+	Design Design      `json:"design,omitempty"` // default: the source's first, sphere
+	Pool   *Pool       `json:"pool,omitempty"`   // of the designs tail-singular and vectors
+	// CSV says how a file of examples is read, for dp-sgd.
+	CSV *train.CSV `json:"csv,omitempty"`
+	// Data is the SHA-256 of the user's file, in hexadecimal: its content is
+	// passed beside the plan. Empty: none, or whatever is passed.
+	Data string `json:"data,omitempty"`
+
+	Runs    int `json:"runs,omitempty"`    // n, certification runs; default: the source's
+	K       int `json:"k,omitempty"`       // canaries inside; default ceil(sqrt n)
+	M       int `json:"m,omitempty"`       // fresh canaries; default K
+	Explore int `json:"explore,omitempty"` // exploration runs; default n
+
+	Interval bound.CanaryInterval `json:"interval,omitempty"` // default paired-betting
+	// Quantile q limits the threshold to the range between the q and the 1-q
+	// quantile of the exploration scores of canaries inside; 0: any. In [0, 0.5).
+	Quantile float64 `json:"quantile,omitempty"`
+	// Single runs the audit with one canary beside it, for equation 10. Default:
+	// on where runs are cheap.
+	Single *bool   `json:"single,omitempty"`
+	Beta   float64 `json:"beta,omitempty"` // allowed error of the bound, in [1e-9, 0.5]; default 0.05
+	Seed   uint64  `json:"seed"`           // at most core.MaxSeed
+}
+
+// ParsePlan reads a plan from JSON; unknown fields are refused.
+func ParsePlan(data []byte) (Plan, error) {
+	var p Plan
+	if err := core.DecodeStrict(data, "canary plan", &p); err != nil {
+		return Plan{}, err
+	}
+	return p, nil
+}
+
+// Audit is a plan that was checked and whose defaults are filled in.
+type Audit struct {
+	Plan  Plan // every field set
+	Spec  SourceSpec
+	Setup Setup
+	Notes []string // what was changed from what was asked, in words
+}
+
+// Resolve checks a plan against the sources and fills in its defaults. file is
+// the content of the user's file, nil if there is none.
+func (p Plan) Resolve(sources []SourceSpec, file []byte) (*Audit, error) {
+	return p.resolve(sources, func(a *Audit) error { return a.takeFile(file) })
+}
+
+// resolve does it with what take makes of the data.
+func (p Plan) resolve(sources []SourceSpec, take func(*Audit) error) (*Audit, error) {
+	if p.Version != PlanVersion {
+		return nil, &core.InputError{Field: "canary plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+	}
+	a := &Audit{Plan: p}
+	var err error
+	if a.Spec, err = findSource(sources, p.Source); err != nil {
+		return nil, err
+	}
+	for _, step := range []func() error{a.resolveClaim, a.resolveForm, a.resolveCounts, a.resolveBound, func() error { return take(a) }} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	if a.Spec.Check != nil {
+		if err := a.Spec.Check(&a.Setup); err != nil {
+			return nil, err
+		}
+	}
+	a.Plan.Parameters = a.Setup.Params
+	if a.Setup.Pool != (Pool{}) {
+		pool := a.Setup.Pool
+		a.Plan.Pool = &pool
+	}
+	return a, nil
+}
+
+func findSource(sources []SourceSpec, name string) (SourceSpec, error) {
+	names := make([]string, len(sources))
+	for i, s := range sources {
+		if names[i] = s.Name; s.Name == name {
+			return s, nil
+		}
+	}
+	return SourceSpec{}, core.UnknownName("source", name, names)
+}
+
+func (a *Audit) resolveClaim() error {
+	c := a.Plan.Claim
+	if c == nil {
+		return &core.InputError{Field: "claim", Found: "absent", Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
+	}
+	claim := *c
+	if claim.Kind == "" {
+		claim.Kind = core.DPClaim(claim.Epsilon, claim.Delta).Kind
+	}
+	if claim.Kind != core.Approximate && claim.Kind != core.Pure {
+		return &core.InputError{Field: "claim.kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", core.Approximate, core.Pure), Remedy: "canaries test an event against epsilon at one delta"}
+	}
+	if err := claim.Validate(); err != nil {
+		return err
+	}
+	params, err := core.ResolveParams(a.Spec.Params, a.Plan.Parameters, claim)
+	if err != nil {
+		return fmt.Errorf("source %s: %w", a.Spec.Name, err)
+	}
+	a.Plan.Claim, a.Setup.Claim, a.Setup.Params = &claim, claim, params
+	return nil
+}
+
+func (a *Audit) resolveForm() error {
+	p := &a.Plan
+	if p.Form == "" {
+		p.Form = a.Spec.Forms[0]
+	}
+	if !slices.Contains(a.Spec.Forms, p.Form) {
+		return core.UnknownName("form", string(p.Form), texts(a.Spec.Forms))
+	}
+	if p.Design == "" {
+		p.Design = a.Spec.Designs[0]
+	}
+	if !slices.Contains(a.Spec.Designs, p.Design) {
+		return core.UnknownName("design", string(p.Design), texts(a.Spec.Designs))
+	}
+	a.Setup.Form, a.Setup.Design, a.Setup.CSV = p.Form, p.Design, p.CSV
+	if p.CSV != nil && !a.Spec.TakesData {
+		return &core.InputError{Field: "csv", Found: "given for " + a.Spec.Name, Want: "absent: it takes no file of examples"}
+	}
+	pools := p.Design == TailSingular || p.Design == Vectors
+	if p.Pool != nil && !pools {
+		return &core.InputError{Field: "pool", Found: fmt.Sprintf("given for the design %q", p.Design), Want: fmt.Sprintf("absent but for %q and %q", TailSingular, Vectors)}
+	}
+	if p.Pool != nil {
+		a.Setup.Pool = *p.Pool
+	}
+	if !pools {
+		return nil
+	}
+	if a.Setup.Pool.Scale == "" {
+		a.Setup.Pool.Scale = UnitNorm
+	}
+	if known := []Scale{UnitNorm, MedianNorm, OwnNorm}; !slices.Contains(known, a.Setup.Pool.Scale) {
+		return core.UnknownName("scale", string(a.Setup.Pool.Scale), texts(known))
+	}
+	if a.Setup.Pool.Tail != 0 && p.Design != TailSingular {
+		return &core.InputError{Field: "tail", Found: fmt.Sprint(a.Setup.Pool.Tail), Want: fmt.Sprintf("absent but for the design %q", TailSingular)}
+	}
+	return nil
+}
+
+func texts[T ~string](v []T) []string {
+	out := make([]string, len(v))
+	for i, x := range v {
+		out[i] = string(x)
+	}
+	return out
+}
+
+func (a *Audit) resolveCounts() error {
+	p := &a.Plan
+	if p.Runs == 0 {
+		p.Runs = a.Spec.Runs
+	}
+	if p.Runs < 1 || p.Runs > MaxRuns {
+		return &core.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", MaxRuns)}
+	}
+	if p.K == 0 {
+		p.K = int(math.Ceil(math.Sqrt(float64(p.Runs))))
+	}
+	if p.M == 0 {
+		p.M = p.K
+	}
+	for _, n := range []struct {
+		name, what string
+		value      int
+	}{{"k", "number of canaries inside", p.K}, {"m", "number of fresh canaries", p.M}} {
+		if n.value < 1 || n.value > 1<<20 {
+			return &core.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [1, %d]: the %s", 1<<20, n.what)}
+		}
+	}
+	most := maxScores / (p.K + p.M)
+	if p.Explore == 0 {
+		if p.Explore = p.Runs; p.Explore > most {
+			p.Explore = most
+			a.Notes = append(a.Notes, fmt.Sprintf("explored with %d runs, the most whose scores fit into memory, instead of %d", most, p.Runs))
+		}
+	}
+	if p.Explore < 1 || p.Explore > most {
+		return &core.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [1, %d] with k = %d and m = %d", most, p.K, p.M), Remedy: "0 means as many as runs, up to that"}
+	}
+	a.Setup.K, a.Setup.M = p.K, p.M
+	return nil
+}
+
+func (a *Audit) resolveBound() error {
+	p := &a.Plan
+	if p.Beta == 0 {
+		p.Beta = 0.05
+	}
+	if math.IsNaN(p.Beta) || p.Beta < 1e-9 || p.Beta > 0.5 {
+		return &core.InputError{Field: "beta", Found: fmt.Sprint(p.Beta), Want: "in [1e-9, 0.5]"}
+	}
+	if p.Interval == "" {
+		p.Interval = bound.CanaryPairedBetting
+	}
+	if !slices.Contains(bound.CanaryIntervals(), p.Interval) {
+		return core.UnknownName("interval", string(p.Interval), texts(bound.CanaryIntervals()))
+	}
+	if l := p.Interval.Order(); min(p.K, p.M) < l {
+		return &core.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", p.K, p.M), Want: fmt.Sprintf("at least %d each for the interval %s, which uses %d moments", l, p.Interval, l),
+			Remedy: fmt.Sprintf("raise k and m, or use the interval %s", bound.CanaryPairedBetting)}
+	}
+	if least := p.Interval.MinRuns(p.K, p.M, p.Claim.Delta, p.Beta); p.Runs < least {
+		return &core.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at least %d: no outcome of fewer certifies anything by the interval %s at beta = %v", least, p.Interval, p.Beta)}
+	}
+	if math.IsNaN(p.Quantile) || p.Quantile < 0 || p.Quantile >= 0.5 {
+		return &core.InputError{Field: "quantile", Found: fmt.Sprint(p.Quantile), Want: "in [0, 0.5)", Remedy: "0.1 keeps the threshold between the 10 % and the 90 % quantile of the scores of canaries inside, 0 lets it be any"}
+	}
+	if p.Seed > core.MaxSeed {
+		return &core.InputError{Field: "seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(core.MaxSeed))}
+	}
+	if p.Single == nil {
+		on := a.Spec.Baseline && p.K > 1
+		p.Single = &on
+	}
+	return nil
+}
+
+// takeFile checks the user's file against the plan and prepares it.
+func (a *Audit) takeFile(file []byte) error {
+	p := &a.Plan
+	needs := a.Spec.NeedsData != nil && a.Spec.NeedsData(p.Design)
+	switch {
+	case file == nil && (needs || p.Data != ""):
+		return &core.InputError{Field: "data", Found: "absent", Want: fmt.Sprintf("a file for the design %q of %s", p.Design, a.Spec.Name), Remedy: "give a CSV file of vectors, one a line"}
+	case file == nil:
+		return nil
+	case !needs && !a.Spec.TakesData:
+		return &core.InputError{Field: "data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", p.Design, a.Spec.Name)}
+	}
+	sum := stream.SHA256(file)
+	found := hex.EncodeToString(sum[:])
+	if p.Data != "" && p.Data != found {
+		return &core.InputError{Field: "data", Found: "a file with SHA-256 " + found, Want: "the file with SHA-256 " + p.Data, Remedy: "give the file that the audit was made with"}
+	}
+	p.Data = found
+	a.Setup.Data = file
+	if a.Spec.Prepare == nil {
+		return nil
+	}
+	data, err := a.Spec.Prepare(&a.Setup, file)
+	a.Setup.Data = data
+	return err
+}
+
+// single is the same audit with one canary, for equation 10.
+func (a *Audit) single() *Audit {
+	b := *a
+	off := false
+	b.Plan.K, b.Plan.M, b.Plan.Single = 1, 1, &off
+	b.Setup.K, b.Setup.M = 1, 1
+	b.Notes = nil
+	return &b
+}

@@ -1,0 +1,360 @@
+package canary
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+)
+
+// ReportKind is the kind of a canary report, SchemaVersion the version of its
+// JSON form and SchemaName its schema, which lies in docs/.
+const (
+	ReportKind    = "canary"
+	SchemaVersion = 1
+	SchemaName    = "dpscope-canary-v1.schema.json"
+)
+
+// Report is all that came out of a canary audit, and all that is needed to run it
+// again, but for the user's file. Bounds are rounded down.
+type Report struct {
+	Schema        string         `json:"$schema"`
+	Kind          string         `json:"kind"`
+	SchemaVersion int            `json:"schemaVersion"`
+	Generator     core.Generator `json:"generator"`
+	Plan          Plan           `json:"plan"` // every default written out
+	Source        SourceNote     `json:"source"`
+	// Evidence is absent where nothing was drawn.
+	Evidence *Evidence `json:"evidence,omitempty"`
+	// Single is the evidence with one canary, for equation 10.
+	Single *Evidence `json:"single,omitempty"`
+	In     *Side     `json:"in,omitempty"`  // canaries that were inside
+	Out    *Side     `json:"out,omitempty"` // fresh canaries
+	// LowerBound is the bound on epsilon by the plan's interval, at least 0; absent
+	// in a run that did not complete.
+	LowerBound *float64         `json:"lowerBound,omitempty"`
+	Confidence float64          `json:"confidence"`
+	PValue     *float64         `json:"pValue,omitempty"` // of the claim, by paired betting
+	Intervals  []IntervalBound  `json:"intervals"`
+	Equation10 *Equation10      `json:"equation10,omitempty"`
+	Verdict    core.Verdict     `json:"verdict"`
+	Summary    string           `json:"summary"` // the verdict in words
+	Power      Power            `json:"power"`
+	Warnings   []string         `json:"warnings"`
+	Ended      core.Termination `json:"termination"`
+	Timing     core.Timing      `json:"timing"`
+	Reproduce  core.Reproduce   `json:"reproduce"`
+
+	Limitations []string `json:"limitations"`
+	References  []string `json:"references"`
+}
+
+// SourceNote says what was audited, in words.
+type SourceNote struct {
+	Title string         `json:"title"`
+	Score string         `json:"score"`
+	Facts []core.FactRow `json:"facts"`
+}
+
+// Evidence is what the bounds were computed from.
+type Evidence struct {
+	// Threshold and Stakes were chosen on the explored runs: a canary is in the
+	// event if its score exceeds the threshold.
+	Threshold float64            `json:"threshold"`
+	Ties      bool               `json:"ties,omitempty"` // all explored scores were the same
+	Stakes    bound.CanaryStakes `json:"stakes"`
+	Explored  Counted            `json:"explored"`
+	Certified Counted            `json:"certified"`
+}
+
+// Counted are runs by how many canaries were in the event.
+type Counted struct {
+	Table    *bound.CanaryTable `json:"table,omitempty"`
+	Diverged int                `json:"diverged"` // runs with a side whose scores were no use
+}
+
+// Side describes one side of the certification runs.
+type Side struct {
+	Canaries int     `json:"canaries"` // a run
+	Rate     float64 `json:"rate"`     // of canaries in the event, the first moment
+	// Moments mu_1, ..., mu_4 of the exchangeable vector: the chance that so many
+	// given canaries are all in the event (LiDP proposition 6). As many as there
+	// are canaries, four at most.
+	Moments []float64 `json:"moments"`
+	// Correlations |mu_2 - mu_1^2| and |mu_4 - mu_2^2|, by which second- and
+	// fourth-order intervals are narrow; absent where a moment is.
+	Second *float64 `json:"correlation2,omitempty"`
+	Fourth *float64 `json:"correlation4,omitempty"`
+}
+
+// IntervalBound is what one interval makes of the same counts. Each holds with
+// the report's confidence; the largest of them does not.
+type IntervalBound struct {
+	Interval   bound.CanaryInterval `json:"interval"`
+	Title      string               `json:"title"`
+	Valid      bool                 `json:"valid"`                // at every number of runs; else asymptotically only
+	LowerBound *float64             `json:"lowerBound,omitempty"` // on epsilon; may be negative; absent where nothing is known
+	In         *float64             `json:"in,omitempty"`         // lower limit of the rate inside
+	Out        *float64             `json:"out,omitempty"`        // upper limit of the rate of fresh canaries
+	Largest    *float64             `json:"largest,omitempty"`    // bound that any outcome of this many runs can give
+	Assumption string               `json:"assumption"`
+	Note       string               `json:"note,omitempty"` // why there is no bound
+}
+
+// Equation10 separates what more canaries cost from what they bring (LiDP
+// equation 10), by Wilson intervals: epsilon(K, l) - epsilon(1, 1) = Bias +
+// Variance. The K-canary figures are at the threshold of this audit, the single
+// canary's at its own. Differences of bounds, not bounds.
+type Equation10 struct {
+	Single    *float64 `json:"single,omitempty"` // epsilon(1, 1)
+	First     *float64 `json:"first,omitempty"`  // epsilon(K, 1)
+	Bias      *float64 `json:"bias,omitempty"`   // First - Single
+	Variance2 *float64 `json:"variance2,omitempty"`
+	Variance4 *float64 `json:"variance4,omitempty"`
+}
+
+// Power says what this many runs can show.
+type Power struct {
+	// Largest is the bound by the plan's interval if in every run all canaries
+	// inside were in the event and no fresh one was: about log(n/3) at the 95 %
+	// level, whatever K is.
+	Largest float64 `json:"largest"`
+	// RunsForClaim is the number of runs from which on some outcome could refute
+	// the claim; 0: more than the plan may have.
+	RunsForClaim int `json:"runsForClaim"`
+}
+
+// assemble makes the report of evidence. It is a function of its arguments.
+func assemble(a *Audit, ev, single *Evidence, end core.Termination, warnings []string) Report {
+	p := a.Plan
+	r := Report{Schema: SchemaName, Kind: ReportKind, SchemaVersion: SchemaVersion, Plan: p, Confidence: 1 - p.Beta,
+		Source: SourceNote{Title: a.Spec.Title, Score: a.Spec.Score, Facts: []core.FactRow{}},
+		Single: single, Intervals: []IntervalBound{}, Ended: end, Power: power(p), Reproduce: reproduce(a),
+		Limitations: limitations(p), References: references(p)}
+	if a.Spec.Facts != nil {
+		r.Source.Facts = a.Spec.Facts(a.Setup)
+	}
+	if ev != nil && ev.Explored.Table != nil {
+		r.Evidence = ev
+	}
+	if r.Evidence != nil && ev.Certified.Table != nil {
+		t := *ev.Certified.Table
+		r.Ended.SamplesUsed = t.Runs()
+		r.In, r.Out = side(t.In()), side(t.Out())
+		if end.Reason == core.Completed {
+			r.conclude(t, ev.Stakes)
+		}
+	}
+	r.Verdict = r.verdict()
+	r.Warnings = append(append(append([]string{}, a.Notes...), r.cautions()...), warnings...)
+	r.Summary = Headline(r)
+	return r
+}
+
+// conclude computes the bounds.
+func (r *Report) conclude(t bound.CanaryTable, stakes bound.CanaryStakes) {
+	p := r.Plan
+	delta := p.Claim.Delta
+	of := map[bound.CanaryInterval]*float64{}
+	for _, kind := range bound.CanaryIntervals() {
+		row := IntervalBound{Interval: kind, Title: intervalWords[kind].title, Valid: kind.Valid(), Assumption: intervalWords[kind].assumption}
+		if err := kind.Check(t.K, t.M, t.Runs(), delta, p.Beta); err != nil {
+			row.Note = err.Error()
+		} else {
+			row.LowerBound = finite(bound.CanaryEpsilon(kind, t, delta, p.Beta, stakes))
+			row.Largest = finite(bound.CanaryCeiling(kind, t.K, t.M, t.Runs(), delta, p.Beta))
+			if row.LowerBound == nil {
+				row.Note = "bounds nothing on these counts"
+			}
+			if !kind.Paired() {
+				in, out := bound.CanaryLimits(kind, t, p.Beta, stakes)
+				row.In, row.Out = finite(in), finite(out)
+			}
+		}
+		of[kind] = row.LowerBound
+		r.Intervals = append(r.Intervals, row)
+	}
+	lower := 0.0
+	if b := of[p.Interval]; b != nil {
+		lower = math.Max(0, *b)
+	}
+	r.LowerBound = &lower
+	pv := bound.CanaryPValue(t, p.Claim.Epsilon, delta, stakes)
+	r.PValue = &pv
+	if r.Single != nil && r.Single.Certified.Table != nil {
+		e := &Equation10{First: of[bound.CanaryWilson1],
+			Single: finite(bound.CanaryEpsilon(bound.CanaryWilson1, *r.Single.Certified.Table, delta, p.Beta, r.Single.Stakes))}
+		e.Bias = minus(e.First, e.Single)
+		e.Variance2, e.Variance4 = minus(of[bound.CanaryWilson2], e.First), minus(of[bound.CanaryWilson4], e.First)
+		r.Equation10 = e
+	}
+}
+
+func finite(x float64) *float64 {
+	if math.IsInf(x, 0) || math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+func minus(x, y *float64) *float64 {
+	if x == nil || y == nil {
+		return nil
+	}
+	d := math.Round(float64((*x-*y)*1e6)) / 1e6
+	return &d
+}
+
+// side describes one margin of the table.
+func side(e bound.Exchangeable) *Side {
+	s := &Side{Canaries: e.K, Rate: e.Mean()}
+	for l := 1; l <= min(4, e.K); l++ {
+		s.Moments = append(s.Moments, e.Moment(l))
+	}
+	if e.K >= 2 {
+		s.Second = finite(math.Abs(e.Correlation(1)))
+	}
+	if e.K >= 4 {
+		s.Fourth = finite(math.Abs(e.Correlation(2)))
+	}
+	return s
+}
+
+// power computes what the plan can show.
+func power(p Plan) Power {
+	ceiling := func(n int) float64 {
+		return bound.CanaryCeiling(p.Interval, p.K, p.M, n, p.Claim.Delta, p.Beta)
+	}
+	w := Power{Largest: math.Max(0, ceiling(p.Runs))}
+	enough := func(n int) bool {
+		return p.Interval.Check(p.K, p.M, n, p.Claim.Delta, p.Beta) == nil && ceiling(n) > p.Claim.Epsilon
+	}
+	hi := 1
+	for hi < MaxRuns && !enough(hi) {
+		hi *= 2
+	}
+	if !enough(hi) {
+		return w
+	}
+	lo := hi / 2 // not enough
+	for hi-lo > 1 {
+		if mid := (lo + hi) / 2; enough(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	w.RunsForClaim = hi
+	return w
+}
+
+func (r Report) verdict() core.Verdict {
+	switch eps := r.Plan.Claim.Epsilon; {
+	case r.Ended.Reason == core.Failed:
+		return core.Invalid
+	case r.LowerBound == nil:
+		return core.Inconclusive
+	case *r.LowerBound > eps && r.Plan.Interval.Valid():
+		return core.Violation
+	case *r.LowerBound > eps, r.Power.Largest <= eps:
+		return core.Inconclusive
+	}
+	return core.NoViolation
+}
+
+// ParseReport reads a report of this version; unknown fields are refused.
+func ParseReport(data []byte) (Report, error) {
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	var head struct {
+		Kind          string `json:"kind"`
+		SchemaVersion int    `json:"schemaVersion"`
+	}
+	var whole json.RawMessage
+	if err := core.DecodeStrict(data, "report", &whole); err != nil {
+		return Report{}, err
+	}
+	if json.Unmarshal(data, &head); head.Kind != ReportKind {
+		return Report{}, &core.InputError{Field: "report: field kind", Found: fmt.Sprintf("%q", head.Kind), Want: fmt.Sprintf("%q", ReportKind), Remedy: "is this a report of dpscope canaries?"}
+	}
+	if head.SchemaVersion != SchemaVersion {
+		return Report{}, &core.InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(head.SchemaVersion), Want: fmt.Sprint(SchemaVersion),
+			Remedy: "use the version of dpscope that wrote it"}
+	}
+	var r Report
+	if err := core.DecodeStrict(data, "report", &r); err != nil {
+		return Report{}, err
+	}
+	return r, r.check()
+}
+
+// IsReport reports whether data looks like a canary report, rather than one of
+// another kind.
+func IsReport(data []byte) bool {
+	var head struct {
+		Kind string `json:"kind"`
+	}
+	return json.Unmarshal(bytes.TrimPrefix(data, []byte("\uFEFF")), &head) == nil && head.Kind == ReportKind
+}
+
+// check refuses a report whose parts do not fit together.
+func (r Report) check() error {
+	verdicts := []string{string(core.Violation), string(core.NoViolation), string(core.Inconclusive), string(core.Invalid)}
+	if !slices.Contains(verdicts, string(r.Verdict)) {
+		return core.UnknownName("report: field verdict", string(r.Verdict), verdicts)
+	}
+	p := r.Plan
+	if p.Claim == nil || p.Single == nil {
+		return &core.InputError{Field: "report: plan", Found: "incomplete", Want: "the whole plan, with its claim"}
+	}
+	if err := p.Claim.Validate(); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	for _, x := range []struct {
+		name string
+		ev   *Evidence
+		k, m int
+	}{{"evidence", r.Evidence, p.K, p.M}, {"single", r.Single, 1, 1}} {
+		if x.ev == nil {
+			continue
+		}
+		if err := x.ev.check(p, x.k, x.m); err != nil {
+			return fmt.Errorf("report: %s: %w", x.name, err)
+		}
+	}
+	if r.Verdict == core.Violation || r.Verdict == core.NoViolation {
+		if r.LowerBound == nil || (*r.LowerBound > p.Claim.Epsilon) != (r.Verdict == core.Violation) {
+			return &core.InputError{Field: "report: verdict", Found: fmt.Sprintf("%q, which its own bound contradicts", r.Verdict), Want: "what the bound says of the claim " + p.Claim.String()}
+		}
+	}
+	return nil
+}
+
+func (e Evidence) check(p Plan, k, m int) error {
+	if math.IsNaN(e.Threshold) || math.IsInf(e.Threshold, 0) {
+		return &core.InputError{Field: "threshold", Found: fmt.Sprint(e.Threshold), Want: "finite"}
+	}
+	if err := e.Stakes.Validate(); err != nil {
+		return fmt.Errorf("stakes: %w", err)
+	}
+	for _, x := range []struct {
+		name string
+		c    Counted
+		most int
+	}{{"explored", e.Explored, p.Explore}, {"certified", e.Certified, p.Runs}} {
+		t := x.c.Table
+		if t == nil {
+			continue
+		}
+		if err := t.Validate(); err != nil {
+			return fmt.Errorf("%s: %w", x.name, err)
+		}
+		if t.K != k || t.M != m || t.Runs() > x.most || x.c.Diverged < 0 || x.c.Diverged > x.most {
+			return &core.InputError{Field: x.name, Found: fmt.Sprintf("%d runs with k = %d, m = %d", t.Runs(), t.K, t.M), Want: fmt.Sprintf("at most %d with k = %d, m = %d, as the plan says", x.most, k, m)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,260 @@
+package canary
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+)
+
+// Progress is what a run tells while it works.
+type Progress struct {
+	Phase Phase `json:"phase"`
+	Runs  int   `json:"runs"`  // drawn so far in all phases
+	Total int   `json:"total"` // to draw in all
+	// Certified runs so far, those that diverged among all, and the bound of
+	// every interval on them, as if the audit were planned to end here: none is a
+	// certificate. They are not computed at every call.
+	Certified int         `json:"certified"`
+	Diverged  int         `json:"diverged,omitempty"`
+	Bounds    []LiveBound `json:"bounds,omitempty"`
+	Claimed   float64     `json:"claimed"`
+	Message   string      `json:"message,omitempty"` // a worker was lost
+}
+
+// LiveBound is the bound of one interval on the runs so far, at least 0.
+type LiveBound struct {
+	Interval bound.CanaryInterval `json:"interval"`
+	Epsilon  float64              `json:"epsilon"`
+}
+
+// Looks is about how often a run computes the bounds of its progress.
+const Looks = 40
+
+// Run is one audit to be done.
+type Run struct {
+	Plan      Plan
+	File      []byte // the user's, nil if there is none
+	Sources   []SourceSpec
+	Pool      *core.Pool // of workers that know the sources
+	Generator core.Generator
+	Progress  func(Progress) // may be nil; called one at a time
+	Now       func() float64 // seconds of a clock; nil: no timing
+}
+
+// state is a run under way.
+type state struct {
+	Run
+	audit    *Audit
+	evidence *Evidence
+	single   *Evidence
+	timing   core.Timing
+	warnings []string
+	progress Progress
+	looked   int // certified runs at the last look
+}
+
+// Do runs the audit. The report does not depend on the pool. When ctx ends first,
+// it returns what there is, without a bound and with verdict inconclusive. When
+// the run fails, it returns what there is and the error.
+func (r Run) Do(ctx context.Context) (Report, error) {
+	a, err := r.Plan.Resolve(r.Sources, r.File)
+	if err != nil {
+		return Report{}, err
+	}
+	s := &state{Run: r, audit: a}
+	start := s.now()
+	err = s.do(ctx)
+	s.timing.Total, s.timing.Workers = s.now()-start, r.Pool.Size()
+	end := core.Termination{Reason: core.Completed}
+	switch {
+	case err != nil && ctx.Err() != nil:
+		end, err = core.Termination{Reason: core.Stopped, Message: stoppedMessage}, nil
+	case err != nil:
+		end = core.Termination{Reason: core.Failed, Message: err.Error()}
+	}
+	report := assemble(a, s.evidence, s.single, end, s.warnings)
+	report.Generator, report.Timing = r.Generator, s.timing
+	return report, err
+}
+
+const (
+	stoppedMessage = "stopped before the end"
+	// lostWorker begins the warning about a worker that was lost.
+	lostWorker = "a worker was lost and its task ran again: "
+)
+
+func (s *state) now() float64 {
+	if s.Now == nil {
+		return 0
+	}
+	return s.Now()
+}
+
+func (s *state) tell() {
+	if s.Progress != nil {
+		s.Progress(s.progress)
+	}
+}
+
+func (s *state) do(ctx context.Context) error {
+	p := s.audit.Plan
+	s.progress.Total, s.progress.Claimed = p.Explore+p.Runs, p.Claim.Epsilon
+	if *p.Single {
+		s.progress.Total *= 2
+	}
+	s.evidence = &Evidence{}
+	if err := s.gather(ctx, s.audit, s.evidence, true); err != nil {
+		return err
+	}
+	if !*p.Single {
+		return nil
+	}
+	one := &Evidence{}
+	if err := s.gather(ctx, s.audit.forSingle(), one, false); err != nil {
+		return err
+	}
+	s.single = one
+	return nil
+}
+
+// forSingle is the audit with one canary: by the first-order Wilson interval, as
+// equation 10 has it.
+func (a *Audit) forSingle() *Audit {
+	b := a.single()
+	b.Plan.Interval = bound.CanaryWilson1
+	return b
+}
+
+// gather explores, chooses the threshold and certifies.
+func (s *state) gather(ctx context.Context, a *Audit, ev *Evidence, live bool) error {
+	p := a.Plan
+	start := s.now()
+	var scores []float64
+	before := s.progress.Runs
+	s.progress.Phase = Exploring
+	drawn, err := s.draw(ctx, a, Task{Phase: Exploring}, p.Explore, before, nil)
+	s.timing.Explore += s.now() - start
+	for _, d := range drawn {
+		if d != nil {
+			scores = append(scores, unpackFloats(d.Scores)...)
+			ev.Explored.Diverged += d.Diverged
+		}
+	}
+	if err != nil {
+		return err
+	}
+	e := newExplored(p.K, p.M, scores)
+	if e.runs() != p.Explore || len(e.out) != p.Explore*p.M {
+		return fmt.Errorf("explored %d runs of %d", e.runs(), p.Explore)
+	}
+	c := e.choose(p)
+	ev.Threshold, ev.Ties = c.at, c.ties
+	table := e.table(c.at, p.Explore)
+	ev.Explored.Table = &table
+	ev.Stakes = bound.TuneCanary(table, p.Runs, p.Claim.Delta, p.Beta)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+
+	start = s.now()
+	s.progress.Phase = Certifying
+	s.looked = 0
+	sum := bound.NewCanaryTable(p.K, p.M)
+	_, err = s.draw(ctx, a, Task{Phase: Certifying, Cut: c.at}, p.Runs, before+p.Explore, func(d *Drawn) {
+		sum.Merge(*d.Table)
+		ev.Certified.Diverged += d.Diverged
+		if live {
+			s.look(a, ev, sum)
+		}
+	})
+	s.timing.Certify += s.now() - start
+	if sum.Runs() > 0 {
+		ev.Certified.Table = &sum
+	}
+	if err == nil && sum.Runs() != p.Runs {
+		err = fmt.Errorf("certified %d runs of %d", sum.Runs(), p.Runs)
+	}
+	return err
+}
+
+// look computes the live bounds, now and then.
+func (s *state) look(a *Audit, ev *Evidence, sum bound.CanaryTable) {
+	n := sum.Runs()
+	s.progress.Certified, s.progress.Diverged = n, ev.Certified.Diverged
+	if s.Progress == nil || n < a.Plan.Runs && n-s.looked < a.Plan.Runs/Looks {
+		return
+	}
+	s.looked = n
+	s.progress.Bounds = nil
+	delta := a.Plan.Claim.Delta
+	for _, kind := range bound.CanaryIntervals() {
+		if kind.Check(a.Plan.K, a.Plan.M, n, delta, a.Plan.Beta) == nil {
+			s.progress.Bounds = append(s.progress.Bounds, LiveBound{kind, math.Max(0, bound.CanaryEpsilon(kind, sum, delta, a.Plan.Beta, ev.Stakes))})
+		}
+	}
+}
+
+// draw spreads runs over the pool and returns what the tasks returned, in their
+// order, nil where one did not finish.
+func (s *state) draw(ctx context.Context, a *Audit, t Task, runs, before int, done func(*Drawn)) ([]*Drawn, error) {
+	t.Version, t.Plan, t.Data = TaskVersion, a.Plan, a.Setup.Data
+	grain := max(1, a.Spec.ShardRuns)
+	var tasks []core.Task
+	for first := 0; first < runs; first += grain {
+		t.First, t.Runs = first, min(grain, runs-first)
+		data, err := json.Marshal(t)
+		if err != nil {
+			return nil, err
+		}
+		tasks = append(tasks, core.Task{Version: core.TaskVersion, Kind: core.CanaryTask, Canary: data})
+	}
+	var bad error
+	drawn := make([]*Drawn, len(tasks))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	_, err := s.Pool.Do(ctx, tasks, core.Events{
+		Rows: func(total int) { s.progress.Runs, s.progress.Message = before+total, ""; s.tell() },
+		Done: func(i int, r core.Result) {
+			var d Drawn
+			if err := core.DecodeStrict(r.Canary, "canary result", &d); err != nil {
+				bad = err
+			} else if bad = d.check(a.Plan, t.Phase, min(grain, runs-i*grain)); bad == nil {
+				drawn[i] = &d
+				if done != nil {
+					done(&d)
+				}
+			}
+			if bad != nil {
+				cancel(bad)
+			}
+			s.tell()
+		},
+		Lost: func(_ int, err error) {
+			s.warnings = append(s.warnings, lostWorker+err.Error())
+			s.progress.Message = err.Error()
+			s.tell()
+		},
+	})
+	if bad != nil {
+		err = bad
+	}
+	return drawn, err
+}
+
+// check refuses what no task of this plan returns.
+func (d Drawn) check(p Plan, phase Phase, runs int) error {
+	ok := d.Runs == runs && d.Diverged >= 0 && d.Diverged <= runs
+	if phase == Exploring {
+		ok = ok && len(d.Scores) == 8*runs*(p.K+p.M)
+	} else {
+		ok = ok && d.Table != nil && d.Table.Validate() == nil && d.Table.K == p.K && d.Table.M == p.M && d.Table.Runs() == runs
+	}
+	if !ok {
+		return fmt.Errorf("a %s task of %d runs returned something else", phase, runs)
+	}
+	return nil
+}

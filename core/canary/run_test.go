@@ -1,0 +1,401 @@
+package canary
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+func pool(sources []SourceSpec, n int) *core.Pool {
+	return core.LocalPool(core.Catalogue{Canary: Engine(sources)}, n)
+}
+
+func plan(n, k int) Plan {
+	return Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
+}
+
+func run(t *testing.T, p Plan, workers int) Report {
+	t.Helper()
+	r, err := Run{Plan: p, Sources: Sources(), Pool: pool(Sources(), workers), Generator: core.Generator{Name: "dpscope", Version: core.Version}}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestReplays: the same report from one worker and from three, it verifies, whole
+// and quick, after a trip through JSON, and does not when a count is changed.
+func TestReplays(t *testing.T) {
+	p := plan(700, 9)
+	r := run(t, p, 1)
+	other := run(t, p, 3)
+	other.Timing = r.Timing
+	if !equalJSON(r, other) {
+		t.Error("the report depends on the number of workers")
+	}
+	data, err := core.Canonical(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !IsReport(data) {
+		t.Error("not taken for a canary report")
+	}
+	back, err := ParseReport(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, whole := range []bool{true, false} {
+		v, err := Verify(context.Background(), Sources(), pool(Sources(), 2), back, nil, whole)
+		if err != nil || !v.OK() {
+			t.Errorf("whole %v: %v, %q", whole, err, v.Differences)
+		}
+		if v.Summary != r.Summary {
+			t.Errorf("summary %q", v.Summary)
+		}
+	}
+	forged := back
+	table := *back.Evidence.Certified.Table
+	table.Cells = slices.Clone(table.Cells)
+	last := &table.Cells[len(table.Cells)-1]
+	last.Runs--
+	table.Add(9, 0, 1)
+	ev := *back.Evidence
+	ev.Certified.Table = &table
+	forged.Evidence = &ev
+	for _, whole := range []bool{true, false} {
+		v, err := Verify(context.Background(), Sources(), pool(Sources(), 2), forged, nil, whole)
+		if err == nil && v.OK() {
+			t.Errorf("whole %v: a forged count passes", whole)
+		}
+	}
+}
+
+// TestReport: the parts of a report fit the counts they are made of.
+func TestReport(t *testing.T) {
+	r := run(t, plan(1024, 32), 2)
+	if r.Verdict != core.NoViolation || !strings.HasPrefix(r.Summary, "No violation found") || strings.Contains(r.Summary, "private ") {
+		t.Errorf("%s: %s", r.Verdict, r.Summary)
+	}
+	// The simulated mean is .887 at n = 4096 and .635 at 256; the standard
+	// deviation is below .1.
+	if b := *r.LowerBound; b < 0.4 || b > 1.4 {
+		t.Errorf("bound %v", b)
+	}
+	x, y := rates(*r.Evidence.Certified.Table)
+	if r.In.Rate != x || r.Out.Rate != y || r.In.Moments[0] != x || len(r.Out.Moments) != 4 {
+		t.Errorf("rates %v %v, in the report %v %v", x, y, r.In, r.Out)
+	}
+	if len(r.Intervals) != len(bound.CanaryIntervals()) {
+		t.Errorf("%d intervals", len(r.Intervals))
+	}
+	for _, row := range r.Intervals {
+		if row.LowerBound == nil || row.Largest == nil || *row.LowerBound > *row.Largest {
+			t.Errorf("%+v", row)
+		}
+		if row.Interval == r.Plan.Interval && math.Max(0, *row.LowerBound) != *r.LowerBound {
+			t.Errorf("%s: %v, the audit's bound is %v", row.Interval, *row.LowerBound, *r.LowerBound)
+		}
+		if intervalWords[row.Interval].title == "" {
+			t.Errorf("%s has no words", row.Interval)
+		}
+	}
+	// About log(n/3).
+	if got, want := r.Power.Largest, math.Log(1024./3); math.Abs(got-want) > 0.05 {
+		t.Errorf("power %v, want about %v", got, want)
+	}
+	if n := r.Power.RunsForClaim; bound.CanaryCeiling(r.Plan.Interval, 32, 32, n, 1e-5, 0.05) <= 2 || bound.CanaryCeiling(r.Plan.Interval, 32, 32, n-1, 1e-5, 0.05) > 2 {
+		t.Errorf("%d runs are not the least that could refute 2", n)
+	}
+	e := r.Equation10
+	if e == nil || e.Bias == nil || e.Variance2 == nil || *e.Variance2 <= 0 || math.Abs(*e.Bias-(*e.First-*e.Single)) > 1e-6 {
+		t.Errorf("equation 10: %+v", e)
+	}
+	if !strings.Contains(Text(r), "Run it again: dpscope canaries -source gaussian-sum -epsilon 2 -delta 1e-05 -n 1024 -k 32 -seed 1\n") {
+		t.Error(Text(r))
+	}
+}
+
+// TestViolation: with a twentieth of the noise the claim is refuted, in both forms
+// and with orthogonal canaries.
+func TestViolation(t *testing.T) {
+	for _, form := range []Form{AddRemove, ReplaceOne} {
+		for _, design := range []Design{Sphere, Orthogonal, RandomGradients} {
+			p := plan(256, 8)
+			p.Form, p.Design, p.Parameters = form, design, core.Params{"noise": {Number: 0.1}}
+			r := run(t, p, 2)
+			if r.Verdict != core.Violation || !strings.HasPrefix(r.Summary, "Violation: epsilon >= ") {
+				t.Errorf("%s, %s: %s", form, design, r.Summary)
+			}
+		}
+	}
+}
+
+// TestInconclusive: too few runs for the claim, and intervals that hold
+// asymptotically only, never end in a verdict that they cannot carry.
+func TestInconclusive(t *testing.T) {
+	p := plan(16, 4)
+	r := run(t, p, 1)
+	if r.Verdict != core.Inconclusive || !strings.Contains(r.Summary, "cannot show more than epsilon >=") || !strings.Contains(strings.Join(r.Warnings, " "), "one-run audit") {
+		t.Errorf("%s: %s %q", r.Verdict, r.Summary, r.Warnings)
+	}
+	p = plan(256, 8)
+	p.Parameters, p.Interval = core.Params{"noise": {Number: 0.1}}, bound.CanaryWilson2
+	if r = run(t, p, 1); r.Verdict != core.Inconclusive || !strings.Contains(r.Summary, "refutes nothing") {
+		t.Errorf("%s: %s", r.Verdict, r.Summary)
+	}
+}
+
+// TestStopped: a run that was stopped has its counts, no bound, and verifies.
+func TestStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	p := plan(4096, 16)
+	off := false
+	p.Single = &off
+	r, err := Run{Plan: p, Sources: Sources(), Pool: pool(Sources(), 1), Progress: func(g Progress) {
+		if g.Certified >= 512 {
+			cancel()
+		}
+	}}.Do(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict != core.Inconclusive || r.LowerBound != nil || r.Ended.SamplesUsed < 512 || r.Ended.SamplesUsed >= 4096 || !strings.Contains(r.Summary, "stopped after") {
+		t.Errorf("%s after %d: %s", r.Verdict, r.Ended.SamplesUsed, r.Summary)
+	}
+	v, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, nil, true)
+	if err != nil || !v.OK() || len(v.Notes) == 0 {
+		t.Errorf("%v, %q", err, v.Differences)
+	}
+}
+
+// scripted is a source for tests.
+type scripted func(run int, in, out []float64) (bool, error)
+
+func (s scripted) Run(st *stream.Stream, in, out []float64) (bool, error) {
+	return s(int(st.Uint64()%1000), in, out)
+}
+
+func scriptedSources(f scripted) []SourceSpec {
+	return []SourceSpec{{Name: "scripted", Title: "a test", Score: "number", Forms: []Form{AddRemove}, Designs: []Design{Sphere}, ShardRuns: 3, Runs: 64,
+		New: func(Setup) (Source, error) { return f, nil }}}
+}
+
+// TestOddScores: scores that are all the same, that are no numbers, and models
+// that diverge.
+func TestOddScores(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		f        scripted
+		diverged bool
+		warning  string
+		most     float64
+	}{
+		{"ties", func(_ int, in, out []float64) (bool, error) { clear(in); clear(out); return false, nil }, false, "all scores of the exploration runs are the same", 0},
+		{"two values", func(_ int, in, out []float64) (bool, error) {
+			for i := range in {
+				in[i], out[i] = 1, 0
+			}
+			return false, nil
+		}, false, "", 10},
+		{"NaN", func(run int, in, out []float64) (bool, error) {
+			for i := range in {
+				in[i], out[i] = 1, 0
+			}
+			if run%2 == 0 {
+				in[0] = math.NaN()
+			}
+			return false, nil
+		}, true, "diverged", 10},
+		{"diverged", func(run int, in, out []float64) (bool, error) {
+			for i := range in {
+				in[i], out[i] = -math.MaxFloat64, -math.MaxFloat64
+			}
+			return true, nil
+		}, true, "64 of 64 certification runs diverged", 0},
+		{"rare", func(run int, in, out []float64) (bool, error) {
+			clear(in)
+			clear(out)
+			in[0] = float64(run)
+			return false, nil
+		}, false, "", 10},
+	} {
+		p := Plan{Version: PlanVersion, Source: "scripted", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 64, K: 5}
+		sources := scriptedSources(c.f)
+		r, err := Run{Plan: p, Sources: sources, Pool: pool(sources, 2)}.Do(context.Background())
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if *r.LowerBound > c.most || (r.Evidence.Certified.Diverged > 0) != c.diverged || !strings.Contains(strings.Join(r.Warnings, "; "), c.warning) {
+			t.Errorf("%s: bound %v, %d diverged, %q", c.name, *r.LowerBound, r.Evidence.Certified.Diverged, r.Warnings)
+		}
+		if r.In.Rate == 1 && r.Out.Rate == 1 {
+			t.Errorf("%s: all in the event", c.name)
+		}
+	}
+}
+
+// TestDelta: where the event is not more frequent than delta, the report says so.
+func TestDelta(t *testing.T) {
+	sources := scriptedSources(func(run int, in, out []float64) (bool, error) {
+		clear(in)
+		clear(out)
+		if run < 200 {
+			in[0] = 1
+		}
+		return false, nil
+	})
+	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 0.3}, Seed: 3, Runs: 64, K: 5}
+	r, err := Run{Plan: p, Sources: sources, Pool: pool(sources, 2)}.Do(context.Background())
+	if err != nil || *r.LowerBound != 0 || !strings.Contains(strings.Join(r.Warnings, "; "), "not more than delta = 0.3") {
+		t.Errorf("%v, %q", err, r.Warnings)
+	}
+}
+
+// TestBadPlans: what is wrong is named.
+func TestBadPlans(t *testing.T) {
+	for _, c := range []struct {
+		change func(*Plan)
+		file   string
+		want   string
+	}{
+		{func(p *Plan) { p.Version = 2 }, "", "version is 2"},
+		{func(p *Plan) { p.Source = "gauss-sum" }, "", `did you mean "gaussian-sum"`},
+		{func(p *Plan) { p.Claim = nil }, "", "claim is absent"},
+		{func(p *Plan) { p.Claim = &core.Claim{Kind: core.Renyi, Epsilon: 1, Alpha: 2} }, "", "claim.kind"},
+		{func(p *Plan) { p.Claim.Epsilon = math.NaN() }, "", "epsilon is NaN"},
+		{func(p *Plan) { p.K = -1 }, "", "k is -1"},
+		{func(p *Plan) { p.M = -4 }, "", "m is -4"},
+		{func(p *Plan) { p.Runs = -1 }, "", "runs is -1"},
+		{func(p *Plan) { p.Runs = 2 }, "", "runs is 2, must be at least"},
+		{func(p *Plan) { p.K, p.Interval = 3, bound.CanaryBernstein4 }, "", "at least 4 each"},
+		{func(p *Plan) { p.Interval = "student" }, "", `interval is "student"`},
+		{func(p *Plan) { p.Quantile = 0.5 }, "", "quantile is 0.5"},
+		{func(p *Plan) { p.Beta = 0.7 }, "", "beta is 0.7"},
+		{func(p *Plan) { p.Explore = -3 }, "", "explore is -3"},
+		{func(p *Plan) { p.Form = "swap" }, "", `form is "swap"`},
+		{func(p *Plan) { p.Design = "cube" }, "", `design is "cube"`},
+		{func(p *Plan) { p.Design, p.Parameters = Orthogonal, core.Params{"d": {Number: 10}} }, "", "19 orthogonal canaries fit into d = 10"},
+		{func(p *Plan) { p.Design = Vectors }, "", "data is absent"},
+		{func(p *Plan) {}, "1,2\n", "data is given"},
+		{func(p *Plan) { p.Design, p.Data = Vectors, "abc" }, "1,2\n", "must be the file with SHA-256 abc"},
+		{func(p *Plan) { p.Pool = &Pool{Tail: 3} }, "", "pool is given"},
+		{func(p *Plan) { p.Design, p.Pool = Vectors, &Pool{Tail: 3} }, "1,2\n", "tail is 3"},
+		{func(p *Plan) { p.Design, p.Pool = Vectors, &Pool{Scale: "big"} }, "1,2\n", `scale is "big"`},
+		{func(p *Plan) { p.Design, p.Pool = Vectors, &Pool{Distinct: true} }, "1,2\n2,1\n", "at most 2 together"},
+		{func(p *Plan) { p.Parameters = core.Params{"d": {Number: 1e7}} }, "", "parameter d is"},
+		{func(p *Plan) { p.Seed = 1 << 60 }, "", "seed is"},
+	} {
+		p := plan(100, 10)
+		c.change(&p)
+		var file []byte
+		if c.file != "" {
+			file = []byte(c.file)
+		}
+		_, err := p.Resolve(Sources(), file)
+		if !core.IsInput(err) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v, want %q in it", err, c.want)
+		}
+	}
+	for _, s := range []string{``, `{"version":1,"sorce":"x"}`, `{"version":1} x`, `{"version":1,"K":3}`} {
+		if _, err := ParsePlan([]byte(s)); !core.IsInput(err) {
+			t.Errorf("%s: %v", s, err)
+		}
+	}
+}
+
+// TestBadTasks: tasks come from another process and may be anything.
+func TestBadTasks(t *testing.T) {
+	a, err := plan(100, 10).Resolve(Sources(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := Task{Version: TaskVersion, Plan: a.Plan, Phase: Certifying, Runs: 10}
+	engine := Engine(Sources())
+	for i, change := range []func(*Task){
+		func(t *Task) { t.Version = 9 }, func(t *Task) { t.Phase = "bound" }, func(t *Task) { t.First = -1 }, func(t *Task) { t.Runs = 0 },
+		func(t *Task) { t.First = 95 }, func(t *Task) { t.First = math.MaxInt }, func(t *Task) { t.Plan.K = -1 },
+		func(t *Task) { t.Plan.Design = Vectors }, func(t *Task) { t.Plan.Design, t.Data = Vectors, make([]byte, 24) },
+	} {
+		bad := good
+		change(&bad)
+		data, _ := json.Marshal(bad)
+		if _, err := engine(data, nil); err == nil {
+			t.Errorf("change %d passes", i)
+		}
+	}
+	data, _ := json.Marshal(good)
+	if _, err := engine(data, nil); err != nil {
+		t.Error(err)
+	}
+	if _, err := engine(data, func(int) error { return context.Canceled }); err != context.Canceled {
+		t.Errorf("the hook's error: %v", err)
+	}
+	if _, err := core.Execute(core.Catalogue{}, core.Task{Kind: core.CanaryTask, Canary: data}, nil); err == nil || !strings.Contains(err.Error(), "no canary tasks") {
+		t.Errorf("a core without canaries: %v", err)
+	}
+}
+
+// TestVectorsReplay: an audit of the user's vectors runs, replays with the file
+// and is refused without it or with another.
+func TestVectorsReplay(t *testing.T) {
+	var file strings.Builder
+	for i := range 40 {
+		for j := range 30 {
+			if j > 0 {
+				file.WriteByte(',')
+			}
+			file.WriteString(string(rune('0' + (i*7+j*j*3+i*j)%10)))
+		}
+		file.WriteByte('\n')
+	}
+	for _, p := range []Plan{
+		{Design: TailSingular, Pool: &Pool{Tail: 20}},
+		{Design: Vectors, Pool: &Pool{Distinct: true, Scale: UnitNorm}},
+	} {
+		q := plan(300, 6)
+		q.Design, q.Pool = p.Design, p.Pool
+		data := []byte(file.String())
+		r, err := Run{Plan: q, File: data, Sources: Sources(), Pool: pool(Sources(), 2), Generator: core.Generator{Version: core.Version}}.Do(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Plan.Parameters.Int("d") != 30 || r.Plan.Data == "" || !strings.Contains(r.Reproduce.CLI, "-data FILE") {
+			t.Errorf("%+v", r.Plan)
+		}
+		for _, whole := range []bool{true, false} {
+			if v, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, data, whole); err != nil || !v.OK() {
+				t.Errorf("%v: %v, %q", whole, err, v.Differences)
+			}
+			if _, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, nil, whole); !core.IsInput(err) {
+				t.Errorf("without the file: %v", err)
+			}
+			if _, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, data[1:], whole); !core.IsInput(err) {
+				t.Errorf("with another file: %v", err)
+			}
+		}
+	}
+}
+
+// TestProgress: runs are counted, bounds are shown for every interval, and the
+// last look is at all runs.
+func TestProgress(t *testing.T) {
+	var last Progress
+	looks := 0
+	p := plan(1024, 8)
+	_, err := Run{Plan: p, Sources: Sources(), Pool: pool(Sources(), 2), Progress: func(g Progress) {
+		if len(g.Bounds) > 0 && g.Certified != last.Certified {
+			looks++
+		}
+		last = g
+	}}.Do(context.Background())
+	if err != nil || last.Runs != 4*1024 || last.Total != 4*1024 || last.Certified != 1024 || len(last.Bounds) != len(bound.CanaryIntervals()) || looks < 3 {
+		t.Errorf("%v, %+v, %d looks", err, last, looks)
+	}
+}

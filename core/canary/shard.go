@@ -1,0 +1,158 @@
+package canary
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// TaskVersion is the version of the task's JSON form.
+const TaskVersion = 1
+
+// Phase is what runs are drawn for.
+type Phase string
+
+const (
+	Exploring  Phase = "explore" // to choose the threshold and the stakes: scores
+	Certifying Phase = "certify" // to bound epsilon: counts
+)
+
+// Task is a piece of a canary audit. Executing it is a pure function of it.
+type Task struct {
+	Version int     `json:"version"`
+	Plan    Plan    `json:"plan"`           // resolved
+	Data    []byte  `json:"data,omitempty"` // prepared
+	Phase   Phase   `json:"phase"`
+	First   int     `json:"first"` // run
+	Runs    int     `json:"runs"`
+	Cut     float64 `json:"cut,omitempty"` // certify: the threshold
+}
+
+// Drawn is what a task returns.
+type Drawn struct {
+	Runs     int `json:"runs"`
+	Diverged int `json:"diverged,omitempty"` // of them, those with a side that is no use
+	// Scores of explore: K in and M out a run, packed little-endian.
+	Scores []byte `json:"scores,omitempty"`
+	// Table of certify.
+	Table *bound.CanaryTable `json:"table,omitempty"`
+}
+
+// Engine executes canary tasks of these sources, for core.Catalogue.
+func Engine(sources []SourceSpec) func(json.RawMessage, core.Hook) (json.RawMessage, error) {
+	return func(data json.RawMessage, hook core.Hook) (json.RawMessage, error) {
+		var t Task
+		if err := core.DecodeStrict(data, "canary task", &t); err != nil {
+			return nil, err
+		}
+		d, err := t.execute(sources, hook)
+		if err != nil {
+			return nil, err
+		}
+		return json.Marshal(d)
+	}
+}
+
+// key names the stream of a run.
+func (a *Audit) key(phase Phase, run int) stream.Key {
+	return stream.Key{Seed: a.Plan.Seed, Purpose: "canary/" + string(phase), Trial: a.Plan.K, Side: a.Plan.M, Shard: run}
+}
+
+// hookEvery is after about how many scores a task asks whether to go on: a few
+// milliseconds of a sum. Models are slower than that each.
+const hookEvery = 4096
+
+func (t Task) execute(sources []SourceSpec, hook core.Hook) (Drawn, error) {
+	if t.Version != TaskVersion {
+		return Drawn{}, &core.InputError{Field: "canary task: version", Found: fmt.Sprint(t.Version), Want: fmt.Sprint(TaskVersion)}
+	}
+	a, err := t.Plan.resolve(sources, func(a *Audit) error { a.Setup.Data = t.Data; return nil })
+	if err != nil {
+		return Drawn{}, err
+	}
+	var most int
+	switch t.Phase {
+	case Exploring:
+		most = a.Plan.Explore
+	case Certifying:
+		most = a.Plan.Runs
+	default:
+		return Drawn{}, core.UnknownName("canary task: phase", string(t.Phase), []string{string(Exploring), string(Certifying)})
+	}
+	if t.First < 0 || t.Runs < 1 || t.First > most-t.Runs {
+		return Drawn{}, &core.InputError{Field: "canary task: runs", Found: fmt.Sprintf("%d from %d on", t.Runs, t.First), Want: fmt.Sprintf("some of %d", most)}
+	}
+	if math.IsNaN(t.Cut) || math.IsInf(t.Cut, 0) {
+		return Drawn{}, &core.InputError{Field: "canary task: cut", Found: fmt.Sprint(t.Cut), Want: "finite"}
+	}
+	src, err := a.Spec.New(a.Setup)
+	if err != nil {
+		return Drawn{}, fmt.Errorf("source %s: %w", a.Spec.Name, err)
+	}
+	return t.draw(a, src, hook)
+}
+
+func (t Task) draw(a *Audit, src Source, hook core.Hook) (Drawn, error) {
+	k, m := a.Plan.K, a.Plan.M
+	d := Drawn{Runs: t.Runs}
+	if t.Phase == Certifying {
+		table := bound.NewCanaryTable(k, m)
+		d.Table = &table
+	}
+	scores := make([]float64, k+m)
+	in, out := scores[:k], scores[k:]
+	if x, ok := src.(interruptible); ok && hook != nil {
+		x.interruptedBy(func() error { return hook(0) })
+	}
+	told := 0
+	for i := range t.Runs {
+		st := stream.New(a.key(t.Phase, t.First+i))
+		diverged, err := src.Run(st, in, out)
+		if err != nil {
+			return Drawn{}, fmt.Errorf("source %s, run %d: %w", a.Spec.Name, t.First+i, err)
+		}
+		if x, y := worst(in), worst(out); x || y || diverged {
+			d.Diverged++
+		}
+		if t.Phase == Exploring {
+			d.Scores = append(d.Scores, packFloats(scores)...)
+		} else {
+			d.Table.Add(above(in, t.Cut), above(out, t.Cut), 1)
+		}
+		if hook != nil && ((i+1-told)*(k+m) >= hookEvery || a.Spec.ShardRuns < 16 || i == t.Runs-1) {
+			if err := hook(i + 1 - told); err != nil {
+				return Drawn{}, err
+			}
+			told = i + 1
+		}
+	}
+	return d, nil
+}
+
+// worst makes all scores of a side the worst if one is not finite, and reports
+// whether it was so.
+func worst(side []float64) bool {
+	if !slices.ContainsFunc(side, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) {
+		return false
+	}
+	for i := range side {
+		side[i] = -math.MaxFloat64
+	}
+	return true
+}
+
+// above counts the scores above the cut.
+func above(side []float64, cut float64) int {
+	n := 0
+	for _, x := range side {
+		if x > cut {
+			n++
+		}
+	}
+	return n
+}

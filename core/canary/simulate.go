@@ -1,0 +1,62 @@
+package canary
+
+import (
+	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// Simulation is an audit whose scores are all kept, so that it can be judged by
+// one interval after the other, each at a threshold of its own, as figures need
+// it. It has the random streams of the audit itself: what [Simulation.Judge]
+// says by the plan's interval is what its report says.
+type Simulation struct {
+	audit               *Audit
+	explored, certified *explored
+}
+
+// Simulate draws all runs of an audit. It holds (explore + n)(K + M) numbers.
+func Simulate(a *Audit) (*Simulation, error) {
+	s := &Simulation{audit: a}
+	for _, x := range []struct {
+		phase Phase
+		runs  int
+		to    **explored
+	}{{Exploring, a.Plan.Explore, &s.explored}, {Certifying, a.Plan.Runs, &s.certified}} {
+		src, err := a.Spec.New(a.Setup)
+		if err != nil {
+			return nil, err
+		}
+		k, m := a.Plan.K, a.Plan.M
+		scores := make([]float64, 0, x.runs*(k+m))
+		for i := range x.runs {
+			scores = scores[:len(scores)+k+m]
+			run := scores[len(scores)-k-m:]
+			if _, err := src.Run(stream.New(a.key(x.phase, i)), run[:k], run[k:]); err != nil {
+				return nil, err
+			}
+			worst(run[:k])
+			worst(run[k:])
+		}
+		*x.to = newExplored(k, m, scores)
+	}
+	return s, nil
+}
+
+// Judged is what one interval makes of a simulation.
+type Judged struct {
+	Epsilon         float64 // not rounded up to 0; -Inf where nothing is bounded
+	Threshold       float64
+	Explored, Table bound.CanaryTable
+}
+
+// Judge chooses the threshold for an interval, between the quantiles quantile and
+// 1-quantile of the scores inside, and computes its bound.
+func (s *Simulation) Judge(kind bound.CanaryInterval, quantile float64) Judged {
+	p := s.audit.Plan
+	p.Interval, p.Quantile = kind, quantile
+	c := s.explored.choose(p)
+	j := Judged{Threshold: c.at, Explored: s.explored.table(c.at, p.Explore), Table: s.certified.table(c.at, p.Runs)}
+	stakes := bound.TuneCanary(j.Explored, p.Runs, p.Claim.Delta, p.Beta)
+	j.Epsilon = bound.CanaryEpsilon(kind, j.Table, p.Claim.Delta, p.Beta, stakes)
+	return j
+}

@@ -1,0 +1,119 @@
+package canary
+
+import (
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/core/train"
+)
+
+// Source draws the runs of an audit. It is used by one goroutine at a time.
+type Source interface {
+	// Run draws one run: with fresh canaries c_1 .. c_K and c'_1 .. c'_M it runs
+	// the mechanism on the dataset with all K (and, in the add-remove form, on the
+	// dataset with the first K-1 too), and fills in with the K scores of the
+	// canaries that were inside and out with the M scores of the c'_j, which were
+	// not. The score of a canary is one function of the canary and the output, the
+	// larger the likelier the canary was inside.
+	//
+	// A side whose output is no use (a model that diverged) gets -MaxFloat64
+	// throughout and diverged is set: the run counts, against the bound. A side
+	// may not be touched because the other one diverged, as then its scores would
+	// depend on the other's output.
+	Run(st *stream.Stream, in, out []float64) (diverged bool, err error)
+}
+
+// Form says which datasets are neighbours.
+type Form string
+
+const (
+	// AddRemove: K canaries against the first K-1 of them (LiDP section 3.2).
+	AddRemove Form = "add-remove"
+	// ReplaceOne: K canaries on both sides, one replaced by a fresh one, so that
+	// one run of the mechanism gives both sides (LiDP appendix B.2).
+	ReplaceOne Form = "replace-one"
+)
+
+// Design is the distribution of the canaries.
+type Design string
+
+const (
+	// Sphere: uniform on the unit sphere.
+	Sphere Design = "sphere"
+	// RandomGradients: of a sum, uniform in the unit ball (LiDP appendix D.2); of a
+	// model, a random direction that is the gradient of a canary.
+	RandomGradients Design = "random-gradients"
+	// Orthogonal: a random orthonormal frame. The canaries are not independent,
+	// but any K-1 inside with one more, inside or fresh, are exchangeable, which
+	// is all that the recipe uses.
+	Orthogonal Design = "orthogonal"
+	// TailSingular: uniform over the last right singular vectors of a data matrix
+	// (ClipBKD, lifted; LiDP appendix D.1).
+	TailSingular Design = "tail-singular"
+	// DataPoisoning: a random corner of the domain with a random label.
+	DataPoisoning Design = "data-poisoning"
+	// Vectors: uniform over the user's own vectors.
+	Vectors Design = "vectors"
+)
+
+// SourceSpec describes a kind of source.
+type SourceSpec struct {
+	Name   string
+	Title  string
+	Score  string // what the score is, in words
+	Params []core.ParamSpec
+	Forms  []Form // the first is the default
+	// Designs it knows, the first is the default; those of which NeedsData is
+	// true want the user's file.
+	Designs   []Design
+	NeedsData func(Design) bool // nil: none does
+	// TakesData: a file may be given though no design needs one.
+	TakesData bool
+	// ShardRuns is how many runs one task draws. It is part of nothing but the
+	// grain of work: every run has a stream of its own.
+	ShardRuns int
+	Runs      int // default n
+	// Baseline: the runs with one canary that equation 10 needs are cheap enough
+	// to be the default.
+	Baseline bool
+	// Prepare makes of the user's file what every task gets beside the plan;
+	// nil: the file itself. Called only where there is a file. It may fill in
+	// what the setup leaves open.
+	Prepare func(s *Setup, file []byte) ([]byte, error)
+	// Check refuses a setup that fits no source and fills in what it leaves open.
+	// It sees the prepared data.
+	Check func(s *Setup) error
+	New   func(s Setup) (Source, error)
+	// Facts are what follows from the setup, such as the noise.
+	Facts func(s Setup) []core.FactRow
+}
+
+// Setup is what a source is made of.
+type Setup struct {
+	Params core.Params // resolved
+	Claim  core.Claim
+	Form   Form
+	Design Design
+	K, M   int
+	Pool   Pool       // where the design draws from vectors
+	CSV    *train.CSV // how a file of examples is read
+	Data   []byte     // prepared
+}
+
+// Pool says how canaries are made of given vectors.
+type Pool struct {
+	Tail     int   `json:"tail,omitempty"`     // tail-singular: how many vectors, those of the smallest singular values
+	Scale    Scale `json:"scale,omitempty"`    // default unit
+	Distinct bool  `json:"distinct,omitempty"` // no vector twice in one run
+}
+
+// Scale says how long the canaries of a pool are.
+type Scale string
+
+const (
+	UnitNorm   Scale = "unit"   // all of norm 1
+	MedianNorm Scale = "median" // all of the median norm of the rows of the file
+	OwnNorm    Scale = "own"    // as they are
+)
+
+// Sources are those of this package.
+func Sources() []SourceSpec { return []SourceSpec{GaussianSum(), DPSGD()} }

@@ -1,0 +1,83 @@
+package canary
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/train"
+)
+
+// DPSGD is a model trained by differentially private gradient descent, with
+// canaries that are gradients of their own or poisoned examples: see package
+// core/train. A run trains two models, one in the replace-one form.
+func DPSGD() SourceSpec {
+	params := slices.DeleteFunc(train.Params(), func(p core.ParamSpec) bool { return p.Name == "canary" })
+	return SourceSpec{
+		Name: "dp-sgd", Title: "a model trained by gradient descent with clipped gradients and Gaussian noise",
+		Score:  "inner product of the canary with what the auditor sees of the training, or how well the model fits it",
+		Params: params, Forms: []Form{AddRemove, ReplaceOne}, Designs: []Design{RandomGradients, DataPoisoning}, TakesData: true,
+		ShardRuns: 4, Runs: 128,
+		Check: func(s *Setup) error {
+			c, _, err := trainConfig(*s)
+			if err != nil {
+				return err
+			}
+			s.Params = maps.Clone(s.Params)
+			s.Params["sigma"] = core.ParamValue{Number: c.Sigma}
+			return nil
+		},
+		New: func(s Setup) (Source, error) {
+			c, data, err := trainConfig(s)
+			if err != nil {
+				return nil, err
+			}
+			m, err := train.New(c, data)
+			if err != nil {
+				return nil, err
+			}
+			return trained{m}, nil
+		},
+		Facts: func(s Setup) []core.FactRow {
+			c, data, err := trainConfig(s)
+			if err != nil {
+				return []core.FactRow{}
+			}
+			rows := []core.FactRow{{Name: "Noise", Value: fmt.Sprintf("%.6g times the clipping norm: epsilon = %.6g at delta = %g by our accounting", c.Sigma, c.Guarantee(), c.Delta)}}
+			if data != nil {
+				rows = append(rows, core.FactRow{Name: "Data", Value: fmt.Sprintf("%d examples, %d features, %d classes, of the file", data.Len(), len(data.Features), len(data.Classes))})
+			}
+			return rows
+		},
+	}
+}
+
+// trainConfig is the training that a setup means, resolved.
+func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
+	var data *train.Dataset
+	if s.Data != nil {
+		var options train.CSV
+		if s.CSV != nil {
+			options = *s.CSV
+		}
+		var err error
+		if data, err = train.ReadCSV(s.Data, options); err != nil {
+			return train.Config{}, nil, err
+		}
+	}
+	p := maps.Clone(s.Params)
+	p["canary"] = core.ParamValue{Text: map[Design]string{RandomGradients: train.Gradient, DataPoisoning: train.Poison}[s.Design]}
+	c := train.FromParams(p, data == nil)
+	c.Relation, c.Epsilon, c.Delta = string(s.Form), s.Claim.Epsilon, s.Claim.Delta
+	c, err := c.Resolve(data)
+	return c, data, err
+}
+
+// trained is a training that can be interrupted.
+type trained struct{ *train.Source }
+
+func (t trained) interruptedBy(check func() error) { t.Check = check }
+
+// interruptible is a source whose runs take long.
+type interruptible interface{ interruptedBy(check func() error) }

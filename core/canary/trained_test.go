@@ -1,0 +1,91 @@
+package canary
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/train"
+)
+
+func trainedPlan() Plan {
+	return Plan{Version: PlanVersion, Source: "dp-sgd", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: 8, K: 2, Explore: 8, Seed: 5,
+		Parameters: core.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}}
+}
+
+// TestTrained: models train, the noise is written into the plan, and the report
+// replays with other workers and verifies.
+func TestTrained(t *testing.T) {
+	for _, change := range []func(*Plan){
+		func(p *Plan) {},
+		func(p *Plan) { p.Form, p.Parameters["access"] = ReplaceOne, core.ParamValue{Text: train.Final} },
+		func(p *Plan) { p.Design, p.Parameters["model"] = DataPoisoning, core.ParamValue{Text: train.Linear} },
+	} {
+		p := trainedPlan()
+		change(&p)
+		r := run(t, p, 1)
+		if r.Plan.Parameters.Num("sigma") <= 0 || !strings.Contains(r.Reproduce.CLI, "-param sigma=") || len(r.Source.Facts) == 0 {
+			t.Errorf("%+v", r.Plan)
+		}
+		other := run(t, p, 3)
+		if !equalJSON(r.Evidence, other.Evidence) {
+			t.Error("the evidence depends on the number of workers")
+		}
+		if v, err := Verify(context.Background(), Sources(), pool(Sources(), 2), r, nil, true); err != nil || !v.OK() {
+			t.Errorf("%v, %q", err, v.Differences)
+		}
+	}
+}
+
+// TestTrainedOnFile: a file of examples is read as the plan says, and what is
+// wrong with it is named.
+func TestTrainedOnFile(t *testing.T) {
+	var file strings.Builder
+	file.WriteString("a,b,kind\n")
+	for i := range 40 {
+		file.WriteString([]string{"0.5,-0.25,x\n", "-0.5,0.75,y\n"}[i%2])
+	}
+	p := trainedPlan()
+	p.Parameters = core.Params{"hidden": {Number: 3}, "steps": {Number: 5}}
+	p.CSV = &train.CSV{Label: "kind"}
+	data := []byte(file.String())
+	r, err := Run{Plan: p, File: data, Sources: Sources(), Pool: pool(Sources(), 2), Generator: core.Generator{Version: core.Version}}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := Verify(context.Background(), Sources(), pool(Sources(), 2), r, data, true); err != nil || !v.OK() {
+		t.Errorf("%v, %q", err, v.Differences)
+	}
+	if !strings.Contains(r.Reproduce.CLI, " -label kind") || !strings.Contains(r.Reproduce.CLI, " -data FILE") {
+		t.Error(r.Reproduce.CLI)
+	}
+	p.CSV = &train.CSV{Label: "sort"}
+	if _, err := p.Resolve(Sources(), data); !core.IsInput(err) {
+		t.Errorf("an unknown label column: %v", err)
+	}
+	q := plan(64, 4)
+	q.CSV = &train.CSV{}
+	if _, err := q.Resolve(Sources(), nil); !core.IsInput(err) {
+		t.Errorf("csv for a sum: %v", err)
+	}
+}
+
+// TestInterrupted: a training ends in its midst when the hook says so.
+func TestInterrupted(t *testing.T) {
+	a, err := trainedPlan().Resolve(Sources(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls, stop := 0, errors.New("stop")
+	_, err = Task{Version: TaskVersion, Plan: a.Plan, Phase: Exploring, Runs: 4}.execute(Sources(), func(int) error {
+		if calls++; calls == 3 {
+			return stop
+		}
+		return nil
+	})
+	if !errors.Is(err, stop) || calls != 3 {
+		t.Errorf("%v after %d calls", err, calls)
+	}
+}

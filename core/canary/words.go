@@ -1,0 +1,342 @@
+package canary
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+)
+
+// intervalWords name intervals and say what they assume, beyond independent runs.
+var intervalWords = map[bound.CanaryInterval]struct{ title, assumption string }{
+	bound.CanaryPairedBetting: {"paired betting", "none: the mean of each pair's X/K - e^epsilon Y/M - delta is bet against, with stakes fixed before"},
+	bound.CanaryBetting:       {"betting, half of the error a side", "none: each side's share X/K is a number in [0, 1], independent from run to run"},
+	bound.CanaryMaurerPontil:  {"empirical Bernstein (Maurer and Pontil)", "none"},
+	bound.CanaryKL:            {"Chernoff, in Kullback-Leibler form", "none"},
+	bound.CanaryBernstein1:    {"Bernstein, first order", "none"},
+	bound.CanaryBernstein2:    {"Bernstein, second order", "canaries exchangeable within a run"},
+	bound.CanaryBernstein4:    {"Bernstein, fourth order", "canaries exchangeable within a run"},
+	bound.CanaryWilson1:       {"Wilson, first order", "asymptotic: rates are normal"},
+	bound.CanaryWilson2:       {"Wilson, second order", "asymptotic: rates and second moments are normal; canaries exchangeable within a run"},
+	bound.CanaryWilson4:       {"Wilson, fourth order", "asymptotic: rates and higher moments are normal; canaries exchangeable within a run"},
+}
+
+// Headline is the verdict in words.
+func Headline(r Report) string {
+	p := r.Plan
+	claimed := "claimed " + number(p.Claim.Epsilon)
+	at := ""
+	if p.Claim.Delta > 0 {
+		at = " at delta = " + number(p.Claim.Delta)
+	}
+	bounded := func() string {
+		return fmt.Sprintf("epsilon >= %s%s with %s confidence", boundWords(*r.LowerBound, p.Claim.Epsilon), at, percent(r.Confidence))
+	}
+	runs := grouped(p.Runs) + " runs"
+	switch {
+	case r.Verdict == core.Violation:
+		return fmt.Sprintf("Violation: %s; %s.", bounded(), claimed)
+	case r.Verdict == core.NoViolation && !p.Interval.Valid():
+		return fmt.Sprintf("No violation found: the %s interval gives epsilon >= %s%s, which holds asymptotically only; %s. This is not a proof of privacy.",
+			intervalWords[p.Interval].title, boundWords(*r.LowerBound, p.Claim.Epsilon), at, claimed)
+	case r.Verdict == core.NoViolation:
+		return fmt.Sprintf("No violation found: %s; %s. %s cannot show more than %s, whatever the number of canaries. This is not a proof of privacy.",
+			bounded(), claimed, runs, boundWords(r.Power.Largest, math.Inf(1)))
+	case r.Verdict == core.Invalid:
+		return "Invalid: the run failed: " + strings.TrimSuffix(r.Ended.Message, ".") + "."
+	case r.LowerBound == nil:
+		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified. Claimed %s.", grouped(r.Ended.SamplesUsed), grouped(p.Runs), number(p.Claim.Epsilon))
+	case *r.LowerBound > p.Claim.Epsilon:
+		return fmt.Sprintf("Inconclusive: the %s interval gives epsilon >= %s%s against %s, but it holds asymptotically only and refutes nothing. Use %s.",
+			intervalWords[p.Interval].title, boundWords(*r.LowerBound, p.Claim.Epsilon), at, claimed, bound.CanaryPairedBetting)
+	}
+	remedy := "No number of runs that dpscope makes is enough."
+	if r.Power.RunsForClaim > 0 {
+		remedy = fmt.Sprintf("At least %s runs are needed for any chance to refute the claim.", grouped(r.Power.RunsForClaim))
+	}
+	return fmt.Sprintf("Inconclusive: %s cannot show more than epsilon >= %s%s, whatever the number of canaries, and the mechanism %s. %s",
+		runs, boundWords(r.Power.Largest, p.Claim.Epsilon), at, claimed, remedy)
+}
+
+// cautions are what the reader of these numbers should know.
+func (r Report) cautions() []string {
+	var w []string
+	add := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
+	p := r.Plan
+	e := r.Evidence
+	if e == nil {
+		return nil
+	}
+	if e.Ties {
+		add("all scores of the exploration runs are the same: no threshold separates anything")
+	}
+	if n := e.Explored.Diverged; n > 0 {
+		add("%s of %s exploration runs diverged; their scores are the worst there are", grouped(n), grouped(p.Explore))
+	}
+	if n := e.Certified.Diverged; n > 0 {
+		add("%s of %s certification runs diverged; they count, as runs that show nothing", grouped(n), grouped(r.Ended.SamplesUsed))
+	}
+	if r.In != nil && r.In.Rate <= p.Claim.Delta && p.Claim.Delta > 0 {
+		add("the event happened in a share of %s of the canaries inside, not more than delta = %s: such an event shows nothing of epsilon; use more runs, other canaries or a smaller delta", number(r.In.Rate), number(p.Claim.Delta))
+	}
+	if r.LowerBound != nil && !p.Interval.Valid() {
+		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", intervalWords[p.Interval].title, bound.CanaryPairedBetting)
+	}
+	if r.LowerBound != nil && r.Power.Largest <= p.Claim.Epsilon {
+		add("no outcome of %s runs certifies more than %s, whatever the number of canaries; a one-run audit with many canaries has no such limit, but takes the canaries to be independent", grouped(p.Runs), boundWords(r.Power.Largest, math.Inf(1)))
+	}
+	return w
+}
+
+func limitations(p Plan) []string {
+	l := []string{
+		"A lower bound from canaries of one distribution and one score. Other canaries, other scores and other datasets may show more; nothing here proves privacy.",
+		"With n runs nothing above about log(n/3) can be certified at the 95 % level, whatever the number of canaries: it takes that many runs to see that something is rare.",
+		"Each interval of the table holds with the stated confidence. The largest of several does not, unless it was named before.",
+	}
+	if p.Form == AddRemove {
+		l = append(l, "The runs with all canaries and those with one less are drawn apart; the bound is of the add-or-remove relation.")
+	} else {
+		l = append(l, "Both rates come from the same runs; the bound is of the replace-one relation.")
+	}
+	return l
+}
+
+func references(p Plan) []string {
+	l := []string{
+		"K. Pillutla, G. Andrew, P. Kairouz, H. B. McMahan, A. Oprea and S. Oh, Unleashing the power of randomization in auditing differentially private ML, NeurIPS 2023",
+		"I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024",
+		"A. Maurer and M. Pontil, Empirical Bernstein bounds and sample variance penalization, COLT 2009",
+	}
+	switch p.Design {
+	case TailSingular:
+		l = append(l, "M. Jagielski, J. Ullman and A. Oprea, Auditing differentially private machine learning: how private is private SGD?, NeurIPS 2020")
+	case RandomGradients:
+		l = append(l, "G. Andrew, P. Kairouz, S. Oh, A. Oprea, H. B. McMahan and V. Suriyakumar, One-shot empirical privacy estimation for federated learning, ICLR 2024")
+	}
+	return l
+}
+
+// Facts are the report's facts in words, the most important first.
+func Facts(r Report) []core.FactRow {
+	var rows []core.FactRow
+	add := func(name, format string, args ...any) {
+		rows = append(rows, core.FactRow{Name: name, Value: fmt.Sprintf(format, args...)})
+	}
+	p := r.Plan
+	name := p.Source
+	if len(p.Parameters) > 0 {
+		name += " (" + strings.Join(p.Parameters.Assignments(), ", ") + ")"
+	}
+	add("Source", "%s: %s", name, r.Source.Title)
+	rows = append(rows, r.Source.Facts...)
+	add("Claim", "%s", p.Claim)
+	neighbours := "K canaries against K-1 of them"
+	if p.Form == ReplaceOne {
+		neighbours = "K canaries on both sides, one of them another"
+	}
+	add("Neighbours", "%s: %s", p.Form, neighbours)
+	design := string(p.Design)
+	if p.Pool != nil {
+		if p.Pool.Tail > 0 {
+			design += fmt.Sprintf(", the last %d right singular vectors", p.Pool.Tail)
+		}
+		design += fmt.Sprintf(", norm: %s", p.Pool.Scale)
+		if p.Pool.Distinct {
+			design += ", none twice in a run"
+		}
+	}
+	add("Canaries", "%d inside, %d fresh a run; %s", p.K, p.M, design)
+	if r.LowerBound != nil {
+		add("Lower bound", "epsilon >= %s (%s confidence, %s)", boundWords(*r.LowerBound, p.Claim.Epsilon), percent(r.Confidence), intervalWords[p.Interval].title)
+	}
+	if r.PValue != nil {
+		add("p-value", "at most %s, of the claim, by paired betting", pWords(*r.PValue))
+	}
+	if r.Evidence != nil {
+		add("Event", "score > %s; the score is the %s", number(r.Evidence.Threshold), r.Source.Score)
+	}
+	if r.In != nil && r.Out != nil {
+		add("Rates", "%.6g of the canaries inside, %.6g of the fresh ones, over %s runs", r.In.Rate, r.Out.Rate, grouped(r.Ended.SamplesUsed))
+		for _, s := range []struct {
+			name string
+			side *Side
+		}{{"Inside", r.In}, {"Fresh", r.Out}} {
+			text := make([]string, len(s.side.Moments))
+			for i, m := range s.side.Moments {
+				text[i] = fmt.Sprintf("mu%d = %.6g", i+1, m)
+			}
+			for _, c := range []struct {
+				name string
+				v    *float64
+			}{{"|mu2 - mu1^2|", s.side.Second}, {"|mu4 - mu2^2|", s.side.Fourth}} {
+				if c.v != nil {
+					text = append(text, fmt.Sprintf("%s = %.3g", c.name, *c.v))
+				}
+			}
+			add(s.name, "%s", strings.Join(text, ", "))
+		}
+	}
+	if e := r.Equation10; e != nil && e.Bias != nil {
+		text := fmt.Sprintf("bias %+.3f", *e.Bias)
+		for _, v := range []struct {
+			order int
+			v     *float64
+		}{{2, e.Variance2}, {4, e.Variance4}} {
+			if v.v != nil {
+				text += fmt.Sprintf(", variance %+.3f at order %d", *v.v, v.order)
+			}
+		}
+		add("Equation 10", "%s, against a single canary's %.3f (Wilson)", text, *e.Single)
+	}
+	power := fmt.Sprintf("No outcome of %s runs certifies more than %s.", grouped(p.Runs), boundWords(r.Power.Largest, math.Inf(1)))
+	if r.Power.RunsForClaim > 0 {
+		power += fmt.Sprintf(" From %s runs on some outcome refutes the claim.", grouped(r.Power.RunsForClaim))
+	}
+	add("Power", "%s", power)
+	if r.Evidence != nil {
+		add("Diverged", "%d of %s exploration and %d of %s certification runs", r.Evidence.Explored.Diverged, grouped(p.Explore), r.Evidence.Certified.Diverged, grouped(r.Ended.SamplesUsed))
+	}
+	add("Exploration", "%s runs, for the threshold%s and the stakes", grouped(p.Explore), quantileWords(p.Quantile))
+	if p.Data != "" {
+		add("File", "SHA-256 %s", p.Data)
+	}
+	add("Seed", "%d", p.Seed)
+	if t := r.Timing; t.Total > 0 {
+		add("Time", "%.2f s (explore %.2f, certify %.2f) with %d workers", t.Total, t.Explore, t.Certify, t.Workers)
+	}
+	return rows
+}
+
+func quantileWords(q float64) string {
+	if q == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" between the %s and the %s quantile of the scores inside", percent(q), percent(1-q))
+}
+
+// IntervalRow is one line of the table of intervals, in words.
+type IntervalRow struct {
+	Interval   string `json:"interval"`
+	Bound      string `json:"bound"`
+	Largest    string `json:"largest"`
+	Valid      string `json:"valid"` // yes, or asymptotically
+	Exceeds    bool   `json:"exceeds"`
+	Chosen     bool   `json:"chosen"`
+	Assumption string `json:"assumption"`
+}
+
+// IntervalRows are what all intervals make of the counts.
+func IntervalRows(r Report) []IntervalRow {
+	rows := []IntervalRow{}
+	eps := r.Plan.Claim.Epsilon
+	for _, x := range r.Intervals {
+		row := IntervalRow{Interval: x.Title, Bound: "-", Largest: "-", Valid: "yes", Assumption: x.Assumption, Chosen: x.Interval == r.Plan.Interval}
+		if !x.Valid {
+			row.Valid = "asymptotically"
+		}
+		if x.Note != "" {
+			row.Assumption = x.Note
+		}
+		if x.LowerBound != nil {
+			row.Bound, row.Exceeds = boundWords(*x.LowerBound, eps), *x.LowerBound > eps
+		}
+		if x.Largest != nil {
+			row.Largest = boundWords(*x.Largest, math.Inf(1))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// Text is the report as plain text for a terminal.
+func Text(r Report) string {
+	var b strings.Builder
+	b.WriteString(r.Summary + "\n\n")
+	rows := Facts(r)
+	wide := 0
+	for _, row := range rows {
+		wide = max(wide, len(row.Name))
+	}
+	for _, row := range rows {
+		fmt.Fprintf(&b, "  %-*s  %s\n", wide, row.Name, row.Value)
+	}
+	if rows := IntervalRows(r); len(rows) > 0 {
+		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence (* the audit's own):\n", percent(r.Confidence))
+		lines := [][]string{{"", "interval", "at least", "at most possible", "valid", "assumes"}}
+		for _, x := range rows {
+			mark := map[bool]string{true: "*"}[x.Chosen]
+			lines = append(lines, []string{mark, x.Interval, x.Bound, x.Largest, x.Valid, x.Assumption})
+		}
+		writeColumns(&b, lines)
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(&b, "\nNote: %s\n", w)
+	}
+	if r.Reproduce.CLI != "" {
+		fmt.Fprintf(&b, "\nRun it again: %s\n", r.Reproduce.CLI)
+	}
+	if r.Reproduce.Note != "" {
+		fmt.Fprintf(&b, "\n%s\n", r.Reproduce.Note)
+	}
+	return b.String()
+}
+
+func writeColumns(b *strings.Builder, lines [][]string) {
+	wide := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, c := range line {
+			wide[i] = max(wide[i], len([]rune(c)))
+		}
+	}
+	for _, line := range lines {
+		var text strings.Builder
+		for i, c := range line {
+			text.WriteString("  " + c + strings.Repeat(" ", wide[i]-len([]rune(c))))
+		}
+		b.WriteString(strings.TrimRight(text.String(), " ") + "\n")
+	}
+}
+
+// boundWords prints a bound rounded down, with as many decimals as it takes to
+// stay on its side of the claim.
+func boundWords(x, claim float64) string {
+	for d := 3; d < 6; d++ {
+		if y := floorTo(x, d); (y > claim) == (x > claim) && (y > 0) == (x > 0) {
+			return fmt.Sprintf("%.*f", d, y)
+		}
+	}
+	return fmt.Sprintf("%.6f", floorTo(x, 6))
+}
+
+func floorTo(x float64, decimals int) float64 {
+	p := math.Pow(10, float64(decimals))
+	return math.Floor(float64(x*p)+1e-9) / p
+}
+
+func percent(p float64) string {
+	return strconv.FormatFloat(math.Round(float64(p*1e11))/1e9, 'f', -1, 64) + " %"
+}
+
+func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
+
+// grouped prints a count with spaces between thousands.
+func grouped(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
+}
+
+// pWords prints a p-value, rounded up.
+func pWords(p float64) string {
+	if p < 1e-4 {
+		e := math.Floor(math.Log10(math.Max(p, 1e-300)))
+		return fmt.Sprintf("%.0fe%.0f", math.Min(10, math.Ceil(float64(p/math.Pow(10, e)*(1-1e-12)))), e)
+	}
+	return fmt.Sprintf("%.4f", math.Min(1, math.Ceil(float64(p*1e4)-1e-9)/1e4))
+}
