@@ -43,7 +43,7 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 	}
 	s.StringVar(&f.source, "source", names[0], "what is audited: "+strings.Join(names, ", "))
 	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0; the source's own noise follows it unless -param sets it")
-	s.Float64Var(&f.delta, "delta", 0, "claimed delta, in [0, 1)")
+	s.Float64Var(&f.delta, "delta", 1e-5, "claimed delta, in [0, 1); no noise of Gaussian kind keeps a claim of 0")
 	s.StringVar(&f.form, "form", "", "neighbouring relation: add-remove or replace-one; default: the source's first")
 	s.StringVar(&f.design, "design", "", "distribution of the canaries: sphere, orthogonal, random-gradients, tail-singular, vectors, data-poisoning; default: the source's first")
 	countVar(s, &f.d, "d", 0, "dimension, short for -param d=")
