@@ -41,8 +41,9 @@ func mustBeOneRun(m, r, v int, delta float64) {
 //	b_i = P(Bin(r, q) >= v - i), q = 1/(1 + e^-eps).
 //
 // Under the claim at most b with probability at most b, for every b, whatever the
-// canaries do to each other; r and which coins are guessed may depend on the
-// output, but not on the coins. At delta = 0 it is the exact binomial tail. Right
+// canaries do to each other; which coins are guessed may depend on the
+// output, but not on the coins; so may r at delta = 0, while at delta > 0 it is to
+// be fixed before. At delta = 0 it is the exact binomial tail. Right
 // to a relative 1e-9 down to 1e-290. Cost O(sqrt r). It panics unless eps >= 0 and
 // finite and the rest is in range, see [CheckOneRun].
 func OneRunPValue(m, r, v int, eps, delta float64) float64 {

@@ -18,6 +18,8 @@ const PlanVersion = 1
 // Limits of a plan.
 const (
 	MaxRuns = 1 << 24
+	// maxCanaries is that of a bound.CanaryTable.
+	maxCanaries = 1 << 16
 	// maxScores is how many exploration scores are held in memory (128 MiB).
 	maxScores = 1 << 24
 )
@@ -205,8 +207,8 @@ func (a *Audit) resolveCounts() error {
 		name, what string
 		value      int
 	}{{"k", "number of canaries inside", p.K}, {"m", "number of fresh canaries", p.M}} {
-		if n.value < 1 || n.value > 1<<20 {
-			return &core.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [1, %d]: the %s", 1<<20, n.what)}
+		if n.value < 1 || n.value > maxCanaries {
+			return &core.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [1, %d]: the %s", maxCanaries, n.what)}
 		}
 	}
 	most := maxScores / (p.K + p.M)

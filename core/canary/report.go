@@ -91,8 +91,8 @@ type Side struct {
 	Fourth *float64 `json:"correlation4,omitempty"`
 }
 
-// IntervalBound is what one interval makes of the same counts. Each holds with
-// the report's confidence; the largest of them does not.
+// IntervalBound is what one interval makes of the same counts. Each that is valid
+// holds with the report's confidence; the largest of them does not.
 type IntervalBound struct {
 	Interval   bound.CanaryInterval `json:"interval"`
 	Title      string               `json:"title"`

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/bound"
@@ -116,7 +115,7 @@ func (t Task) draw(a *Audit, src Source, hook core.Hook) (Drawn, error) {
 		if err != nil {
 			return Drawn{}, fmt.Errorf("source %s, run %d: %w", a.Spec.Name, t.First+i, err)
 		}
-		if x, y := worst(in), worst(out); x || y || diverged {
+		if x, y := useless(in), useless(out); x || y || diverged {
 			d.Diverged++
 		}
 		if t.Phase == Exploring {
@@ -134,16 +133,17 @@ func (t Task) draw(a *Audit, src Source, hook core.Hook) (Drawn, error) {
 	return d, nil
 }
 
-// worst makes all scores of a side the worst if one is not finite, and reports
-// whether it was so.
-func worst(side []float64) bool {
-	if !slices.ContainsFunc(side, func(x float64) bool { return math.IsNaN(x) || math.IsInf(x, 0) }) {
-		return false
+// useless makes scores that are not finite the worst, and reports whether there
+// were any. It leaves the others alone: whether a canary is in the event may not
+// depend on the other canaries that are scored.
+func useless(side []float64) bool {
+	any := false
+	for i, x := range side {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			side[i], any = -math.MaxFloat64, true
+		}
 	}
-	for i := range side {
-		side[i] = -math.MaxFloat64
-	}
-	return true
+	return any
 }
 
 // above counts the scores above the cut.

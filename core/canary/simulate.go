@@ -34,8 +34,8 @@ func Simulate(a *Audit) (*Simulation, error) {
 			if _, err := src.Run(stream.New(a.key(x.phase, i)), run[:k], run[k:]); err != nil {
 				return nil, err
 			}
-			worst(run[:k])
-			worst(run[k:])
+			useless(run[:k])
+			useless(run[k:])
 		}
 		*x.to = newExplored(k, m, scores)
 	}

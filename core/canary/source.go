@@ -16,9 +16,10 @@ type Source interface {
 	// larger the likelier the canary was inside.
 	//
 	// A side whose output is no use (a model that diverged) gets -MaxFloat64
-	// throughout and diverged is set: the run counts, against the bound. A side
-	// may not be touched because the other one diverged, as then its scores would
-	// depend on the other's output.
+	// throughout and diverged is set: the run counts, and none of the side's
+	// canaries is in the event. A side may not be touched because the other one
+	// diverged, nor a score because another is not finite: then its event would
+	// depend on more than its canary and the output.
 	Run(st *stream.Stream, in, out []float64) (diverged bool, err error)
 }
 

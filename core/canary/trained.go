@@ -16,7 +16,7 @@ func DPSGD() SourceSpec {
 	params := slices.DeleteFunc(train.Params(), func(p core.ParamSpec) bool { return p.Name == "canary" })
 	return SourceSpec{
 		Name: "dp-sgd", Title: "a model trained by gradient descent with clipped gradients and Gaussian noise",
-		Score:  "inner product of the canary with what the auditor sees of the training, or how well the model fits it",
+		Score:  "log likelihood ratio of what the auditor sees of the training with and without the canary; of the final model alone, how far it moved in the canary's direction or came to fit it",
 		Params: params, Forms: []Form{AddRemove, ReplaceOne}, Designs: []Design{RandomGradients, DataPoisoning}, TakesData: true,
 		ShardRuns: 4, Runs: 128,
 		Check: func(s *Setup) error {
@@ -44,7 +44,14 @@ func DPSGD() SourceSpec {
 			if err != nil {
 				return []core.FactRow{}
 			}
-			rows := []core.FactRow{{Name: "Noise", Value: fmt.Sprintf("%.6g times the clipping norm: epsilon = %.6g at delta = %g by our accounting", c.Sigma, c.Guarantee(), c.Delta)}}
+			noise := fmt.Sprintf("%.6g times the clipping norm: epsilon = %.6g at delta = %g by our accounting", c.Sigma, c.Guarantee(), c.Delta)
+			if c.NoiseFactor != 1 {
+				noise = fmt.Sprintf("%.6g times the clipping norm is accounted for, which would be epsilon = %.6g at delta = %g; %.6g times is added", c.Sigma, c.Guarantee(), c.Delta, c.Sigma*c.NoiseFactor)
+			}
+			if c.NoClipping {
+				noise += ", were gradients clipped"
+			}
+			rows := []core.FactRow{{Name: "Noise", Value: noise}}
 			if data != nil {
 				rows = append(rows, core.FactRow{Name: "Data", Value: fmt.Sprintf("%d examples, %d features, %d classes, of the file", data.Len(), len(data.Features), len(data.Classes))})
 			}

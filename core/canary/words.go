@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/train"
 )
 
 // intervalWords name intervals and say what they assume, beyond independent runs.
@@ -70,6 +71,9 @@ func (r Report) cautions() []string {
 	if e == nil {
 		return nil
 	}
+	if p.Claim.Delta == 0 {
+		add("no Gaussian noise keeps a claim at delta = 0: a violation of it is true of every noise of that kind")
+	}
 	if e.Ties {
 		add("all scores of the exploration runs are the same: no threshold separates anything")
 	}
@@ -77,7 +81,7 @@ func (r Report) cautions() []string {
 		add("%s of %s exploration runs diverged; their scores are the worst there are", grouped(n), grouped(p.Explore))
 	}
 	if n := e.Certified.Diverged; n > 0 {
-		add("%s of %s certification runs diverged; they count, as runs that show nothing", grouped(n), grouped(r.Ended.SamplesUsed))
+		add("%s of %s certification runs have a side that diverged, or a score that is not finite; they count: what has no score is not in the event, which on the fresh side favours the bound and is allowed to, as it follows from the output", grouped(n), grouped(r.Ended.SamplesUsed))
 	}
 	if r.In != nil && r.In.Rate <= p.Claim.Delta && p.Claim.Delta > 0 {
 		add("the event happened in a share of %s of the canaries inside, not more than delta = %s: such an event shows nothing of epsilon; use more runs, other canaries or a smaller delta", number(r.In.Rate), number(p.Claim.Delta))
@@ -86,7 +90,7 @@ func (r Report) cautions() []string {
 		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", intervalWords[p.Interval].title, bound.CanaryPairedBetting)
 	}
 	if r.LowerBound != nil && r.Power.Largest <= p.Claim.Epsilon {
-		add("no outcome of %s runs certifies more than %s, whatever the number of canaries; a one-run audit with many canaries has no such limit, but takes the canaries to be independent", grouped(p.Runs), boundWords(r.Power.Largest, math.Inf(1)))
+		add("no outcome of %s runs certifies more than %s, whatever the number of canaries; a one-run audit, whose limit is about log(r/3) with r guesses, has one training with many canaries instead", grouped(p.Runs), boundWords(r.Power.Largest, math.Inf(1)))
 	}
 	return w
 }
@@ -95,12 +99,15 @@ func limitations(p Plan) []string {
 	l := []string{
 		"A lower bound from canaries of one distribution and one score. Other canaries, other scores and other datasets may show more; nothing here proves privacy.",
 		"With n runs nothing above about log(n/3) can be certified at the 95 % level, whatever the number of canaries: it takes that many runs to see that something is rare.",
-		"Each interval of the table holds with the stated confidence. The largest of several does not, unless it was named before.",
+		"Each interval of the table that is valid holds with the stated confidence, the others asymptotically. The largest of several does not, unless it was named before.",
 	}
 	if p.Form == AddRemove {
 		l = append(l, "The runs with all canaries and those with one less are drawn apart; the bound is of the add-or-remove relation.")
 	} else {
 		l = append(l, "Both rates come from the same runs; the bound is of the replace-one relation.")
+	}
+	if p.Source == "dp-sgd" && p.Parameters["access"].Text == train.Steps {
+		l = append(l, "The auditor sees every noisy sum and which of the other examples took part. A violation refutes the claim against such an observer; who releases only the final model, or counts on nobody knowing the batches, claims less.")
 	}
 	return l
 }
@@ -151,7 +158,7 @@ func Facts(r Report) []core.FactRow {
 	}
 	add("Canaries", "%d inside, %d fresh a run; %s", p.K, p.M, design)
 	if r.LowerBound != nil {
-		add("Lower bound", "epsilon >= %s (%s confidence, %s)", boundWords(*r.LowerBound, p.Claim.Epsilon), percent(r.Confidence), intervalWords[p.Interval].title)
+		add("Lower bound", "epsilon >= %s (%s confidence%s, %s)", boundWords(*r.LowerBound, p.Claim.Epsilon), percent(r.Confidence), map[bool]string{false: " asymptotically"}[p.Interval.Valid()], intervalWords[p.Interval].title)
 	}
 	if r.PValue != nil {
 		add("p-value", "at most %s, of the claim, by paired betting", pWords(*r.PValue))
@@ -265,7 +272,7 @@ func Text(r Report) string {
 		fmt.Fprintf(&b, "  %-*s  %s\n", wide, row.Name, row.Value)
 	}
 	if rows := IntervalRows(r); len(rows) > 0 {
-		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence (* the audit's own):\n", percent(r.Confidence))
+		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence where it is valid (* the audit's own):\n", percent(r.Confidence))
 		lines := [][]string{{"", "interval", "at least", "at most possible", "valid", "assumes"}}
 		for _, x := range rows {
 			mark := map[bool]string{true: "*"}[x.Chosen]

@@ -109,7 +109,7 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 	}
 	for _, e := range []error{
 		checkInt("steps", c.Steps, 1, stepsMost),
-		checkNumber("rate", c.Rate, 0, 1),
+		checkNumber("rate", c.Rate, rateLeast, 1),
 		checkNumber("clip", c.Clip, 0, 1e6),
 		checkNumber("learning rate", c.LearningRate, 0, 1e6),
 		checkNumber("epsilon", c.Epsilon, 0, 1000),

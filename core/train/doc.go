@@ -18,7 +18,7 @@
 //
 // A gradient canary is a uniformly random direction of the weights' space whose
 // gradient is that direction at every step, its norm a multiple of C before
-// clipping (LiDP, Chadha et al. 2024, appendix D.2). A poisoning canary is a
+// clipping (LiDP, Pillutla et al. 2023, appendix D.2). A poisoning canary is a
 // random corner of the features' domain with a random label (section 5).
 //
 // # What the auditor sees

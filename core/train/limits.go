@@ -15,6 +15,7 @@ const (
 	cellsMost    = 1 << 24 // features of all examples
 	unitsMost    = 1024
 	stepsMost    = 100_000
+	rateLeast    = 1e-9 // below, a step divides by next to nothing
 	// CanariesMost is the largest number of canaries in one training.
 	CanariesMost  = 8192
 	canaryNumbers = 1 << 25 // weights times canaries: 256 MiB

@@ -155,13 +155,15 @@ func (s *Source) trial(st *stream.Stream, inside canaries, w *witness) (diverged
 	if finite && s.reference != nil {
 		w.final(t, s.reference)
 	}
-	if finite && allFinite(w.scores) {
-		return false, nil
+	// Weights may be finite and the loss on one canary not: that is the score of
+	// this canary alone.
+	diverged = !finite
+	for k, v := range w.scores {
+		if !finite || v-v != 0 {
+			w.scores[k], diverged = worst, true
+		}
 	}
-	for k := range w.scores {
-		w.scores[k] = worst
-	}
-	return true, nil
+	return diverged, nil
 }
 
 // Outcome is how well a model learned its examples.
