@@ -155,11 +155,11 @@ func benchCanaries(args []string, stdout, stderr io.Writer) int {
 	set.StringVar(&plan.Only, "only", "", "only these tables, comma between: "+strings.Join(canaryTableNames(), ", "))
 	set.BoolVar(&plan.Quick, "quick", false, "under two minutes: smaller grids, fewer audits")
 	workers := set.Int("workers", 0, "parallel workers; 0: one a processor. The result does not depend on it")
-	format := set.String("format", "text", "text or json")
+	out := outputFlags(set)
 	if code, ok := parse(set, args, stderr, 0); !ok {
 		return code
 	}
-	if err := checkFormat(*format, "text", "json"); err != nil {
+	if err := out.check(); err != nil {
 		return fail(stderr, err)
 	}
 	if plan.Seeds < 0 || plan.Seeds > 100_000 || plan.Audits < 0 || plan.Audits > 1_000_000 {
@@ -205,14 +205,8 @@ func benchCanaries(args []string, stdout, stderr io.Writer) int {
 			}
 		}
 	}
-	if *format == "json" {
-		data, err := core.Canonical(result)
-		if err != nil {
-			return fail(stderr, err)
-		}
-		stdout.Write(data)
-	} else {
-		printCanaryTables(stdout, result)
+	if err := out.emit(stdout, result, func(w io.Writer) { printCanaryTables(w, result) }); err != nil {
+		return fail(stderr, err)
 	}
 	if len(result.Missed) > 0 {
 		return exitViolation
@@ -231,6 +225,7 @@ type canaryBench struct {
 type canaryCell struct {
 	eps        float64
 	n, k, d    int
+	m          int // fresh canaries; 0: k
 	orthogonal bool
 }
 
@@ -325,7 +320,7 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 func (b *canaryBench) simulate(c canaryCell, seed int) (map[canaryWay]canary.Judged, error) {
 	claim := core.DPClaim(c.eps, canaryDelta)
 	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: core.Params{"d": {Number: float64(c.d)}}, Claim: &claim,
-		Runs: c.n, K: c.k, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
+		Runs: c.n, K: c.k, M: c.m, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
 	if c.orthogonal {
 		p.Design = canary.Orthogonal
 	}
