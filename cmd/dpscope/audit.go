@@ -142,7 +142,8 @@ func (f *auditFlags) claim(given map[string]bool) (*core.Claim, error) {
 	return c, nil
 }
 
-// parse reads the arguments; the exit code counts when ok is false.
+// parse reads the arguments; the exit code counts when ok is false. Negative
+// operands: any number.
 func parse(set *flag.FlagSet, args []string, stderr io.Writer, operands int) (code int, ok bool) {
 	set.Usage = func() {
 		if set.Output() == io.Discard {
@@ -161,7 +162,7 @@ func parse(set *flag.FlagSet, args []string, stderr io.Writer, operands int) (co
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%w; all flags: %s -h", err, set.Name())), false
 	}
-	if set.NArg() != operands {
+	if operands >= 0 && set.NArg() != operands {
 		want := "no argument besides flags"
 		if operands > 0 {
 			want = fmt.Sprintf("%d argument", operands)

@@ -232,12 +232,12 @@ func (m *meter) canaries(p canary.Plan) func(canary.Progress) {
 }
 
 // verifyCanaries is dpscope verify of a canary report.
-func verifyCanaries(name string, data []byte, file string, workers int, whole bool, stdout, stderr io.Writer) int {
+func verifyCanaries(name string, data []byte, files []string, workers int, whole bool, stdout, stderr io.Writer) int {
 	report, err := canary.ParseReport(data)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
-	given, err := readData(file)
+	given, err := readOneFile(files)
 	if err != nil {
 		return fail(stderr, err)
 	}

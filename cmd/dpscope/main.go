@@ -34,6 +34,8 @@ const usage = `dpscope audits differential privacy.
 Usage:
   dpscope audit -mechanism NAME [-epsilon E] [flags]   search for a violation and certify it
   dpscope canaries -epsilon E -delta D [flags]         audit by planted records, several a run
+  dpscope one-run -epsilon E -delta D [flags]          audit a single training by canaries in or out by a coin
+  dpscope scores -epsilon E -delta D FILE [FILE2]      audit membership scores that another program made
   dpscope verify [-quick] FILE                         replay a report; - is standard input
   dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
   dpscope list [-format text|json]                     mechanisms, learners, finders and their parameters
@@ -42,7 +44,7 @@ Usage:
   dpscope version
 
 Flags of a command: dpscope COMMAND -h.
-Exit codes of audit and canaries: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (with -strict, or stopped).
+Exit codes of audit, canaries, one-run and scores: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (with -strict, or stopped).
 Exit codes of verify: 0 the replay gives what the report says, 1 it does not, 2 usage or input error.
 `
 
@@ -59,6 +61,10 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return audit(args[1:], stdout, stderr)
 	case "canaries":
 		return canaries(args[1:], stdout, stderr)
+	case "one-run":
+		return oneRun(args[1:], stdout, stderr)
+	case "scores":
+		return scores(args[1:], stdout, stderr)
 	case "verify":
 		return verify(args[1:], stdin, stdout, stderr)
 	case "account":
@@ -77,7 +83,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	}
-	return fail(stderr, core.UnknownName("command", args[0], []string{"audit", "canaries", "verify", "account", "list", "serve", "bench", "version"}))
+	return fail(stderr, core.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "verify", "account", "list", "serve", "bench", "version"}))
 }
 
 // fail prints an error and returns the exit code that goes with it.

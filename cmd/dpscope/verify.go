@@ -22,7 +22,11 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set.SetOutput(stderr)
 	quick := set.Bool("quick", false, "certify the report's own witness only; cannot show that it was chosen before its samples were drawn")
 	workers := set.Int("workers", 0, "parallel workers; 0: one a processor")
-	file := set.String("data", "", "the file that a canary audit was given")
+	var files []string
+	set.Func("data", "the `file` that an audit with canaries or of scores was given; twice for two files of scores", func(v string) error {
+		files = append(files, v)
+		return nil
+	})
 	if code, ok := parse(set, args, stderr, 1); !ok {
 		return code
 	}
@@ -35,11 +39,16 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	if canary.IsReport(data) {
-		return verifyCanaries(name, data, *file, n, !*quick, stdout, stderr)
+	switch canary.ReportKindOf(data) {
+	case canary.ReportKind:
+		return verifyCanaries(name, data, files, n, !*quick, stdout, stderr)
+	case canary.OneRunKind:
+		return verifyOneRun(name, data, files, n, !*quick, stdout, stderr)
+	case canary.ScoresKind:
+		return verifyScores(name, data, files, !*quick, stdout, stderr)
 	}
-	if *file != "" {
-		return fail(stderr, &core.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries"})
+	if len(files) > 0 {
+		return fail(stderr, &core.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries, one-run or scores"})
 	}
 	report, newer, err := core.ParseReport(data)
 	if err != nil {

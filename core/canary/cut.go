@@ -83,35 +83,45 @@ const (
 	cutCaution = 0.25
 )
 
-// choose sweeps thresholds through the pooled scores, by ranks that grow by
-// cutRatio from both ends, and returns the one whose neighbourhood is predicted to
-// certify most in the plan's certification runs. Where none certifies anything it
-// is the one that separates the rates most. The event is score > threshold, so
-// equal scores fall on one side, and only ranks where the score changes count.
+// choose sweeps thresholds by what they are predicted to certify in the plan's
+// certification runs.
 func (e *explored) choose(p Plan) cut {
-	n := len(e.pooled)
-	if n == 0 || e.pooled[0] == e.pooled[n-1] {
+	least, most := 1, len(e.pooled)-1
+	if len(e.pooled) > 0 {
+		least, most = e.rankRange(p.Quantile)
+	}
+	return sweepCuts(e.pooled, least, most, func(at float64) (float64, float64, float64) { return e.value(p, at) })
+}
+
+// sweepCuts sweeps thresholds through the pooled scores, sorted, by ranks that grow
+// by cutRatio from both ends, and returns the one whose neighbourhood has the
+// largest value. Where none certifies anything it is the one that separates the
+// rates most. The event is score > threshold, so equal scores fall on one side, and
+// only ranks where the score changes count. of gives a threshold's value, -Inf where
+// it certifies nothing, its standard error and the difference of the rates.
+func sweepCuts(pooled []float64, least, most int, of func(at float64) (value, caution, gap float64)) cut {
+	n := len(pooled)
+	if n == 0 || pooled[0] == pooled[n-1] {
 		at := 0.0
 		if n > 0 {
-			at = e.pooled[0]
+			at = pooled[0]
 		}
 		return cut{at: at, value: math.Inf(-1), ties: true}
 	}
 	type point struct{ at, place, value, caution, gap float64 }
 	var points []point
-	least, most := e.rankRange(p.Quantile)
 	for _, rank := range sweepRanks(n, least, most) {
-		at := e.pooled[n-1-rank]
-		if at == e.pooled[n-1] { // ties: none is above
-			i, _ := slices.BinarySearch(e.pooled, at)
-			at = e.pooled[i-1]
+		at := pooled[n-1-rank]
+		if at == pooled[n-1] { // ties: none is above
+			i, _ := slices.BinarySearch(pooled, at)
+			at = pooled[i-1]
 		}
 		if len(points) > 0 && points[len(points)-1].at == at {
 			continue
 		}
 		x := point{at: at}
-		x.value, x.caution, x.gap = e.value(p, at)
-		above := float64(aboveSorted(e.pooled, at))
+		x.value, x.caution, x.gap = of(at)
+		above := float64(aboveSorted(pooled, at))
 		x.place = stream.Log(above / (float64(n) - above))
 		points = append(points, x)
 	}

@@ -43,7 +43,7 @@ func GaussianSum() SourceSpec {
 		Forms: []Form{AddRemove, ReplaceOne}, Designs: []Design{Sphere, Orthogonal, RandomGradients, TailSingular, Vectors},
 		NeedsData: func(d Design) bool { return d == TailSingular || d == Vectors },
 		ShardRuns: 256, Runs: 1024, Baseline: true,
-		Prepare: preparePool, Check: checkSum, New: newSum,
+		Prepare: preparePool, Check: checkSum, New: newSum, OneRun: sumOneRunSpec(),
 		Facts: func(s Setup) []core.FactRow {
 			return []core.FactRow{
 				{Name: "Noise", Value: fmt.Sprintf("standard deviation %.6g in each of %d dimensions, %s calibration, L2 sensitivity %.0f", sumSigma(s), s.Params.Int("d"), s.Params.Word("calibration"), s.Form.sensitivity())},

@@ -119,18 +119,8 @@ func findSource(sources []SourceSpec, name string) (SourceSpec, error) {
 }
 
 func (a *Audit) resolveClaim() error {
-	c := a.Plan.Claim
-	if c == nil {
-		return &core.InputError{Field: "claim", Found: "absent", Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
-	}
-	claim := *c
-	if claim.Kind == "" {
-		claim.Kind = core.DPClaim(claim.Epsilon, claim.Delta).Kind
-	}
-	if claim.Kind != core.Approximate && claim.Kind != core.Pure {
-		return &core.InputError{Field: "claim.kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", core.Approximate, core.Pure), Remedy: "canaries test an event against epsilon at one delta"}
-	}
-	if err := claim.Validate(); err != nil {
+	claim, err := resolveDPClaim(a.Plan.Claim)
+	if err != nil {
 		return err
 	}
 	params, err := core.ResolveParams(a.Spec.Params, a.Plan.Parameters, claim)
@@ -227,11 +217,8 @@ func (a *Audit) resolveCounts() error {
 
 func (a *Audit) resolveBound() error {
 	p := &a.Plan
-	if p.Beta == 0 {
-		p.Beta = 0.05
-	}
-	if math.IsNaN(p.Beta) || p.Beta < 1e-9 || p.Beta > 0.5 {
-		return &core.InputError{Field: "beta", Found: fmt.Sprint(p.Beta), Want: "in [1e-9, 0.5]"}
+	if err := resolveBetaSeed(&p.Beta, p.Seed); err != nil {
+		return err
 	}
 	if p.Interval == "" {
 		p.Interval = bound.CanaryPairedBetting
@@ -248,9 +235,6 @@ func (a *Audit) resolveBound() error {
 	}
 	if math.IsNaN(p.Quantile) || p.Quantile < 0 || p.Quantile >= 0.5 {
 		return &core.InputError{Field: "quantile", Found: fmt.Sprint(p.Quantile), Want: "in [0, 0.5)", Remedy: "0.1 keeps the threshold between the 10 % and the 90 % quantile of the scores of canaries inside, 0 lets it be any"}
-	}
-	if p.Seed > core.MaxSeed {
-		return &core.InputError{Field: "seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(core.MaxSeed))}
 	}
 	if p.Single == nil {
 		on := a.Spec.Baseline && p.K > 1

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 
 	"github.com/google/jsonschema-go/jsonschema"
@@ -29,10 +30,25 @@ func words[T ~string](all ...T) *jsonschema.Schema {
 	return s
 }
 
+// reportSchema describes a kind of report.
+type reportSchema struct {
+	name, title, about, kind string
+	version                  int
+	of                       func(*jsonschema.ForOptions) (*jsonschema.Schema, error)
+}
+
+var reportSchemas = []reportSchema{
+	{canary.SchemaName, "dpscope canary report", "What an audit with canaries found", canary.ReportKind, canary.SchemaVersion, jsonschema.For[canary.Report]},
+	{canary.OneRunSchemaName, "dpscope one-run report", "What an audit in one run found", canary.OneRunKind, canary.OneRunSchemaVersion, jsonschema.For[canary.OneRunReport]},
+	{canary.ScoresSchemaName, "dpscope scores report", "What an audit of membership scores found", canary.ScoresKind, canary.ScoresSchemaVersion, jsonschema.For[canary.ScoresReport]},
+}
+
 // schema is generated from the Go types, with the words that named types allow.
-func schema(t *testing.T) []byte {
+func (x reportSchema) schema(t *testing.T) []byte {
 	t.Helper()
-	s, err := jsonschema.For[canary.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+	methods := append(canary.FlatMethods(), canary.MatrixMethods()...)
+	slices.Sort(methods)
+	s, err := x.of(&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[core.Verdict]():           words(core.Violation, core.NoViolation, core.Inconclusive, core.Invalid),
 		reflect.TypeFor[core.ClaimKind]():         words(core.Pure, core.Approximate),
 		reflect.TypeFor[core.TerminationReason](): words(core.Completed, core.Stopped, core.Failed),
@@ -40,16 +56,18 @@ func schema(t *testing.T) []byte {
 		reflect.TypeFor[canary.Design]():          words(canary.Sphere, canary.Orthogonal, canary.RandomGradients, canary.TailSingular, canary.Vectors, canary.DataPoisoning),
 		reflect.TypeFor[canary.Scale]():           words(canary.UnitNorm, canary.MedianNorm, canary.OwnNorm),
 		reflect.TypeFor[bound.CanaryInterval]():   words(bound.CanaryIntervals()...),
+		reflect.TypeFor[canary.Method]():          words(slices.Compact(methods)...),
+		reflect.TypeFor[canary.Trainings]():       words(canary.FairCoins, canary.EachItsOwn, canary.EachRow),
 		reflect.TypeFor[core.ParamValue]():        {Types: []string{"number", "string"}},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
-	s.Title = "dpscope canary report"
-	s.Description = "What an audit with canaries found, with all that is needed to replay it but for the user's file. Lower bounds are rounded down."
-	s.Properties["schemaVersion"].Enum = []any{canary.SchemaVersion}
-	s.Properties["kind"].Enum = []any{canary.ReportKind}
+	s.Title = x.title
+	s.Description = x.about + ", with all that is needed to replay it but for the user's file. Lower bounds are rounded down."
+	s.Properties["schemaVersion"].Enum = []any{x.version}
+	s.Properties["kind"].Enum = []any{x.kind}
 	data, err := core.Canonical(s)
 	if err != nil {
 		t.Fatal(err)
@@ -57,14 +75,11 @@ func schema(t *testing.T) []byte {
 	return data
 }
 
-// TestSchema: the schema in docs is that of the Go types, and reports fit it:
-// those that completed, were stopped, and of every source.
-func TestSchema(t *testing.T) {
-	if runtime.GOOS == "js" {
-		t.Skip("needs files")
-	}
-	file := filepath.Join("..", "..", "docs", canary.SchemaName)
-	want := schema(t)
+// compiled checks that the schema in docs is that of the Go types.
+func (x reportSchema) compiled(t *testing.T) *check.Schema {
+	t.Helper()
+	file := filepath.Join("..", "..", "docs", x.name)
+	want := x.schema(t)
 	if *update {
 		if err := os.WriteFile(file, want, 0o666); err != nil {
 			t.Fatal(err)
@@ -86,6 +101,78 @@ func TestSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return compiled
+}
+
+// fits checks a report against its schema and returns it as JSON.
+func fits(t *testing.T, s *check.Schema, report any) []byte {
+	t.Helper()
+	text, err := core.Canonical(report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v any
+	if err := json.Unmarshal(text, &v); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(v); err != nil {
+		t.Error(err)
+	}
+	return text
+}
+
+// TestSchemaOfScores: reports of one run and of scores fit their schemas: those
+// with a bound, those without, those of runs.
+func TestSchemaOfScores(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("needs files")
+	}
+	claim := core.DPClaim(2, 1e-5)
+	compiled := reportSchemas[1].compiled(t)
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	for _, ctx := range []context.Context{context.Background(), stopped} {
+		r, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Guesses: []int{20, 40}}, Sources: canary.Sources(),
+			Pool: core.LocalPool(core.Catalogue{Canary: canary.Engine(canary.Sources())}, 1)}.Do(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := canary.ParseOneRunReport(fits(t, compiled, r)); err != nil {
+			t.Error(err)
+		}
+	}
+	compiled = reportSchemas[2].compiled(t)
+	flat := canary.Scores{In: []float64{2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 9, 9}, Out: []float64{1, 2, 3, 1, 2, 3, 1, 2, 1, 1, 1, 1}, Files: []canary.ScoreFile{{Name: "a.csv", SHA256: "0a"}}, Notes: []string{"a note"}}
+	matrix := canary.Scores{Runs: 40, Canaries: 3}
+	for i := range 120 {
+		matrix.Score, matrix.Member = append(matrix.Score, float64(i%3)), append(matrix.Member, i%3 == 2)
+		if i%3 == 2 {
+			matrix.In = append(matrix.In, 2)
+		} else {
+			matrix.Out = append(matrix.Out, float64(i%3))
+		}
+	}
+	for _, x := range []struct {
+		s canary.Scores
+		m canary.Method
+	}{{flat, ""}, {flat, canary.MethodClopperPearson}, {matrix, ""}, {matrix, canary.MethodOneRun}} {
+		r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Method: x.m}, x.s, core.Generator{Name: "dpscope"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := canary.ParseScoresReport(fits(t, compiled, r)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// TestSchema: the schema in docs is that of the Go types, and reports fit it:
+// those that completed, were stopped, and of every source.
+func TestSchema(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("needs files")
+	}
+	compiled := reportSchemas[0].compiled(t)
 	claim := core.DPClaim(2, 1e-5)
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
@@ -109,17 +196,7 @@ func TestSchema(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text, err := core.Canonical(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var v any
-		if err := json.Unmarshal(text, &v); err != nil {
-			t.Fatal(err)
-		}
-		if err := compiled.Validate(v); err != nil {
-			t.Errorf("%+v: %v", x.plan, err)
-		}
+		text := fits(t, compiled, r)
 		if _, err := canary.ParseReport(text); err != nil {
 			t.Errorf("%+v: %v", x.plan, err)
 		}

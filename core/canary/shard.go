@@ -30,6 +30,8 @@ type Task struct {
 	First   int     `json:"first"` // run
 	Runs    int     `json:"runs"`
 	Cut     float64 `json:"cut,omitempty"` // certify: the threshold
+
+	OneRun *OneRunPlan `json:"oneRun,omitempty"` // one-run: its plan, resolved, instead of Plan
 }
 
 // Drawn is what a task returns.
@@ -40,6 +42,8 @@ type Drawn struct {
 	Scores []byte `json:"scores,omitempty"`
 	// Table of certify.
 	Table *bound.CanaryTable `json:"table,omitempty"`
+	// One is the evidence of one-run.
+	One *OneRunEvidence `json:"one,omitempty"`
 }
 
 // Engine executes canary tasks of these sources, for core.Catalogue.
@@ -69,6 +73,9 @@ const hookEvery = 4096
 func (t Task) execute(sources []SourceSpec, hook core.Hook) (Drawn, error) {
 	if t.Version != TaskVersion {
 		return Drawn{}, &core.InputError{Field: "canary task: version", Found: fmt.Sprint(t.Version), Want: fmt.Sprint(TaskVersion)}
+	}
+	if t.Phase == OneRunning {
+		return t.executeOneRun(sources, hook)
 	}
 	a, err := t.Plan.resolve(sources, func(a *Audit) error { a.Setup.Data = t.Data; return nil })
 	if err != nil {

@@ -84,6 +84,8 @@ type SourceSpec struct {
 	// It sees the prepared data.
 	Check func(s *Setup) error
 	New   func(s Setup) (Source, error)
+	// OneRun says how it is audited in one run; nil: it is not.
+	OneRun *OneRunSpec
 	// Facts are what follows from the setup, such as the noise.
 	Facts func(s Setup) []core.FactRow
 }

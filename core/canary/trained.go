@@ -18,7 +18,7 @@ func DPSGD() SourceSpec {
 		Name: "dp-sgd", Title: "a model trained by gradient descent with clipped gradients and Gaussian noise",
 		Score:  "log likelihood ratio of what the auditor sees of the training with and without the canary; of the final model alone, how far it moved in the canary's direction or came to fit it",
 		Params: params, Forms: []Form{AddRemove, ReplaceOne}, Designs: []Design{RandomGradients, DataPoisoning}, TakesData: true,
-		ShardRuns: 4, Runs: 128,
+		ShardRuns: 4, Runs: 128, OneRun: trainedOneRunSpec(),
 		Check: func(s *Setup) error {
 			c, _, err := trainConfig(*s)
 			if err != nil {

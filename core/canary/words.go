@@ -90,7 +90,7 @@ func (r Report) cautions() []string {
 		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", intervalWords[p.Interval].title, bound.CanaryPairedBetting)
 	}
 	if r.LowerBound != nil && r.Power.Largest <= p.Claim.Epsilon {
-		add("no outcome of %s runs certifies more than %s, whatever the number of canaries; a one-run audit, whose limit is about log(r/3) with r guesses, has one training with many canaries instead", grouped(p.Runs), boundWords(r.Power.Largest, math.Inf(1)))
+		add("no outcome of %s runs certifies more than %s, whatever the number of canaries; a one-run audit (dpscope one-run), whose limit is about log(r/3) with r guesses, has one training with many canaries instead", grouped(p.Runs), boundWords(r.Power.Largest, math.Inf(1)))
 	}
 	return w
 }

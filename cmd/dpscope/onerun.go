@@ -1,0 +1,317 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/intake"
+	"github.com/dpscope/dpscope/core/train"
+)
+
+// numbersValue is a flag for whole numbers with commas between.
+type numbersValue []int
+
+func (v *numbersValue) String() string { return strings.Trim(fmt.Sprint([]int(*v)), "[]") }
+
+func (v *numbersValue) Set(s string) error {
+	*v = nil
+	for _, part := range strings.Split(s, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 1 {
+			return fmt.Errorf("must be whole numbers above 0 such as 200 or 100,200,400")
+		}
+		*v = append(*v, n)
+	}
+	return nil
+}
+
+// oneFlags are the flags that dpscope one-run and dpscope scores share.
+type oneFlags struct {
+	set *flag.FlagSet
+
+	epsilon, delta, beta float64
+	guesses, gdpGuesses  numbersValue
+	seed                 uint64
+	format               string
+	strict               bool
+}
+
+func newOneFlags(name string, stderr io.Writer) *oneFlags {
+	f := &oneFlags{set: flag.NewFlagSet("dpscope "+name, flag.ContinueOnError), seed: 42}
+	s := f.set
+	s.SetOutput(stderr)
+	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0")
+	s.Float64Var(&f.delta, "delta", 0, "claimed delta, in [0, 1)")
+	s.Var(&f.guesses, "guesses", "how many canaries are guessed, half in and half out, in `numbers` with commas between: of several the best counts and they share -beta; default by the number of canaries")
+	s.Var(&f.gdpGuesses, "gdp-guesses", "the same `numbers` for the f-DP bound; default: those of -guesses, or by the number of canaries")
+	s.Float64Var(&f.beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
+	s.Var((*seedValue)(&f.seed), "seed", "seed of all randomness, a whole `number`")
+	s.StringVar(&f.format, "format", "text", "text or json")
+	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
+	return f
+}
+
+// claim is the claim that the flags give. It checks the rest of them too.
+func (f *oneFlags) claim() (core.Claim, error) {
+	given := map[string]bool{}
+	f.set.Visit(func(x *flag.Flag) { given[x.Name] = true })
+	if err := checkFormat(f.format, "text", "json"); err != nil {
+		return core.Claim{}, err
+	}
+	if !given["epsilon"] {
+		return core.Claim{}, &core.InputError{Field: "-epsilon", Found: "absent", Want: "the epsilon that is claimed", Remedy: "for example -epsilon 2 -delta 1e-5"}
+	}
+	if !(f.epsilon > 0) {
+		return core.Claim{}, &core.InputError{Field: "epsilon", Found: fmt.Sprint(f.epsilon), Want: "a finite number above 0"}
+	}
+	if given["beta"] && !(f.beta > 0) {
+		return core.Claim{}, &core.InputError{Field: "-beta", Found: fmt.Sprint(f.beta), Want: "in [1e-9, 0.5]"}
+	}
+	claim := core.DPClaim(f.epsilon, f.delta)
+	return claim, claim.Validate()
+}
+
+// exit is the exit code of a verdict.
+func (f *oneFlags) exit(v core.Verdict, end core.TerminationReason) int {
+	switch {
+	case v == core.Violation:
+		return exitViolation
+	case end == core.Stopped, f.strict && v != core.NoViolation:
+		return exitInconclusive
+	}
+	return exitOK
+}
+
+// printFindings prints a report as text or as JSON.
+func printFindings(w io.Writer, format, text string, report any) error {
+	if format == "text" {
+		_, err := io.WriteString(w, text)
+		return err
+	}
+	data, err := core.Canonical(report)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return err
+}
+
+// oneRun is dpscope one-run.
+func oneRun(args []string, stdout, stderr io.Writer) int {
+	f := newOneFlags("one-run", stderr)
+	s := f.set
+	var names []string
+	for _, x := range canary.Sources() {
+		if x.OneRun != nil {
+			names = append(names, x.Name)
+		}
+	}
+	source := s.String("source", names[0], "what is audited: "+strings.Join(names, ", "))
+	design := s.String("design", "", "distribution of the canaries: orthogonal, sphere, random-gradients, data-poisoning; default: the source's first")
+	var m int
+	countVar(s, &m, "m", 0, "canaries, each in by a fair coin; 0: the source's default")
+	params := core.Params{}
+	s.Func("param", "parameter of the source as name=value; may be given more than once", func(v string) error {
+		name, value, err := core.ParseParam(v)
+		if err == nil {
+			params[name] = value
+		}
+		return err
+	})
+	data := s.String("data", "", "CSV `file` of examples, for dp-sgd")
+	label := s.String("label", "", "column of the labels in the file, its name or number; default the last")
+	bounds := s.String("bounds", "", "declared bounds of all features of the file, as LOW,HIGH; default -1,1")
+	scaling := s.String("scaling", "", "of the file: box (each feature into [-1, 1] by the bounds) or unit (each row to norm 1); default box")
+	if code, ok := parse(s, args, stderr, 0); !ok {
+		return code
+	}
+	claim, err := f.claim()
+	if err != nil {
+		return fail(stderr, err)
+	}
+	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: *source, Parameters: params, Claim: &claim, Design: canary.Design(*design),
+		Canaries: m, Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
+	s.Visit(func(x *flag.Flag) {
+		switch x.Name {
+		case "m":
+			if m < 1 && err == nil {
+				err = &core.InputError{Field: "-m", Found: fmt.Sprint(m), Want: "at least 1"}
+			}
+		case "label", "bounds", "scaling":
+			if plan.CSV == nil {
+				plan.CSV = &train.CSV{Label: *label, Scaling: *scaling}
+			}
+		}
+		if x.Name == "bounds" {
+			if n, serr := fmt.Sscanf(*bounds, "%g,%g", &plan.CSV.Lower, &plan.CSV.Upper); n != 2 || serr != nil {
+				err = &core.InputError{Field: "-bounds", Found: fmt.Sprintf("%q", *bounds), Want: "two numbers with a comma between", Remedy: "for example -bounds 0,255"}
+			}
+		}
+	})
+	if err != nil {
+		return fail(stderr, err)
+	}
+	file, err := readData(*data)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	report, err := canary.OneRun{Plan: plan, File: file, Sources: canary.Sources(), Pool: core.LocalPool(catalogue, 1), Generator: generator(), Now: clock()}.Do(ctx)
+	if err != nil && report.Schema == "" {
+		return fail(stderr, err)
+	}
+	text := ""
+	if f.format == "text" {
+		text = canary.OneRunText(report)
+	}
+	if perr := printFindings(stdout, f.format, text, report); perr != nil {
+		return fail(stderr, perr)
+	}
+	if err != nil {
+		return fail(stderr, err)
+	}
+	return f.exit(report.Verdict, report.Ended.Reason)
+}
+
+// scores is dpscope scores. Flags may stand before and behind the files.
+func scores(args []string, stdout, stderr io.Writer) int {
+	f := newOneFlags("scores", stderr)
+	method := f.set.String("method", "", "whose bound the verdict is by: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all")
+	var files []string
+	for {
+		code, ok := parse(f.set, args, stderr, -1)
+		if !ok {
+			return code
+		}
+		if args = f.set.Args(); len(args) == 0 {
+			break
+		}
+		files, args = append(files, args[0]), args[1:]
+	}
+	claim, err := f.claim()
+	if err != nil {
+		return fail(stderr, err)
+	}
+	in, err := readScores(files)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Method: canary.Method(*method), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
+	report, err := canary.AuditScores(plan, *in, generator())
+	if err != nil {
+		return fail(stderr, err)
+	}
+	text := ""
+	if f.format == "text" {
+		text = canary.ScoresText(report)
+	}
+	if err := printFindings(stdout, f.format, text, report); err != nil {
+		return fail(stderr, err)
+	}
+	return f.exit(report.Verdict, report.Ended.Reason)
+}
+
+// readScores reads one or two files of scores.
+func readScores(names []string) (*canary.Scores, error) {
+	if len(names) < 1 || len(names) > 2 {
+		return nil, &core.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
+	}
+	var parsed []*intake.File
+	for _, name := range names {
+		f, err := readIntake(name)
+		if err != nil {
+			return nil, err
+		}
+		parsed = append(parsed, f)
+	}
+	s, err := intake.ReadScores(parsed)
+	if err != nil {
+		return nil, err
+	}
+	out := &canary.Scores{In: s.In, Out: s.Out, Notes: s.Notes}
+	if m := s.Matrix; m != nil {
+		out.Runs, out.Canaries, out.Score, out.Member = m.Runs, m.Canaries, m.Score, m.Member
+	}
+	for _, f := range parsed {
+		out.Files = append(out.Files, canary.ScoreFile{Name: filepath.Base(f.Name), SHA256: f.SHA256})
+	}
+	return out, nil
+}
+
+func readIntake(name string) (*intake.File, error) {
+	options := intake.ScoreOptions(intake.Options{Name: filepath.Base(name)})
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		if err := intake.CheckSize(name, info.Size(), options); err != nil {
+			return nil, err
+		}
+	}
+	return intake.Read(f, options)
+}
+
+// verifyOneRun is dpscope verify of a report of one run.
+func verifyOneRun(name string, data []byte, files []string, workers int, whole bool, stdout, stderr io.Writer) int {
+	report, err := canary.ParseOneRunReport(data)
+	if err != nil {
+		return fail(stderr, fmt.Errorf("%s: %w", name, err))
+	}
+	given, err := readOneFile(files)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	v, err := canary.VerifyOneRun(ctx, canary.Sources(), core.LocalPool(catalogue, workers), report, given, whole)
+	if err != nil {
+		return fail(stderr, fmt.Errorf("%s: %w", name, err))
+	}
+	return printVerification(stdout, v, report.LowerBound != nil)
+}
+
+// verifyScores is dpscope verify of a report of scores.
+func verifyScores(name string, data []byte, files []string, whole bool, stdout, stderr io.Writer) int {
+	report, err := canary.ParseScoresReport(data)
+	if err != nil {
+		return fail(stderr, fmt.Errorf("%s: %w", name, err))
+	}
+	var given *canary.Scores
+	switch {
+	case whole && len(files) == 0 && len(report.Plan.Data) > 0:
+		return fail(stderr, &core.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "-data FILE, twice for two files; -quick checks the bounds from the report's counts"})
+	case whole:
+		if given, err = readScores(files); err != nil {
+			return fail(stderr, err)
+		}
+	}
+	v, err := canary.VerifyScores(report, given)
+	if err != nil {
+		return fail(stderr, fmt.Errorf("%s: %w", name, err))
+	}
+	return printVerification(stdout, v, true)
+}
+
+// readOneFile reads the one file that most audits take, nil for none.
+func readOneFile(names []string) ([]byte, error) {
+	switch len(names) {
+	case 0:
+		return nil, nil
+	case 1:
+		return readData(names[0])
+	}
+	return nil, &core.InputError{Field: "-data", Found: fmt.Sprintf("given %d times", len(names)), Want: "given once"}
+}

@@ -1,0 +1,525 @@
+package canary
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+)
+
+// Method is a way to bound epsilon from scores of canaries. Of a matrix of runs
+// by canaries the intervals of core/bound are methods too, by their names.
+type Method string
+
+const (
+	// MethodOneRun is [bound.OneRunEpsilon], MethodOneRunGDP [bound.OneRunGDPEpsilon].
+	MethodOneRun    Method = "one-run"
+	MethodOneRunGDP Method = "one-run-gdp"
+	// MethodExact is [bound.Exact], MethodClopperPearson [bound.ClopperPearson] and
+	// MethodGaussian [bound.GaussianMu] of the counts of an event.
+	MethodExact          Method = "exact"
+	MethodClopperPearson Method = "clopper-pearson"
+	MethodGaussian       Method = "gaussian-dp"
+	// MethodPaired is [bound.CanaryPairedBetting]: of a matrix, its runs are the
+	// pairs; else scores in are paired with scores out.
+	MethodPaired Method = Method(bound.CanaryPairedBetting)
+)
+
+// Trainings says how the scores must have come about for a method to hold.
+type Trainings string
+
+const (
+	// FairCoins: of one training or of several, where a fair coin of its own
+	// decided of each canary, in each training, whether it was in.
+	FairCoins Trainings = "one, by fair coins"
+	// EachItsOwn: every score is of an independent training.
+	EachItsOwn Trainings = "one a score"
+	// EachRow: every run of the matrix is an independent training.
+	EachRow Trainings = "one a run"
+)
+
+// MethodBound is what one method makes of the scores. Each holds with the report's
+// confidence; the largest of them does not.
+type MethodBound struct {
+	Method     Method   `json:"method"`
+	Title      string   `json:"title"`
+	LowerBound *float64 `json:"lowerBound,omitempty"` // on epsilon; may be negative; absent where nothing is known
+	Mu         *float64 `json:"mu,omitempty"`         // the bound on mu that it follows from, of the methods that take the trade-off to be Gaussian
+	Largest    *float64 `json:"largest,omitempty"`    // bound that any outcome of this many can give
+	// Valid: for any mechanism at this number of scores; else asymptotically or
+	// under an assumption on the mechanism.
+	Valid      bool      `json:"valid"`
+	Trainings  Trainings `json:"trainings"`
+	Assumption string    `json:"assumption"`
+	Note       string    `json:"note,omitempty"` // why there is no bound
+}
+
+// Findings are what a report of scores ends in. Bounds are rounded down.
+type Findings struct {
+	Methods []MethodBound `json:"methods"`
+	// LowerBound is the bound on epsilon by the plan's method, at least 0; absent
+	// where there is none.
+	LowerBound *float64         `json:"lowerBound,omitempty"`
+	Confidence float64          `json:"confidence"`
+	PValue     *float64         `json:"pValue,omitempty"` // of the claim, by the plan's method where it has one
+	Verdict    core.Verdict     `json:"verdict"`
+	Summary    string           `json:"summary"` // the verdict in words
+	Power      MethodPower      `json:"power"`
+	Warnings   []string         `json:"warnings"`
+	Ended      core.Termination `json:"termination"`
+	Timing     core.Timing      `json:"timing"`
+	Reproduce  core.Reproduce   `json:"reproduce"`
+
+	Limitations []string `json:"limitations"`
+	References  []string `json:"references"`
+}
+
+// MethodPower says what this many scores can show by the plan's method.
+type MethodPower struct {
+	Largest float64 `json:"largest"` // bound of the best outcome
+	// Needed is the number from which on some outcome could refute the claim: of
+	// canaries by one-run methods, with the default number of guesses, of runs of a matrix, else of scores of each
+	// class. 0: no number that is tried suffices.
+	Needed int `json:"neededForClaim"`
+	// Unit is what Needed counts, in words.
+	Unit string `json:"unit"`
+}
+
+// methodWords are titles and assumptions; of intervals see intervalWords.
+var methodWords = map[Method]struct {
+	title, assumption string
+	valid             bool
+	trainings         Trainings
+}{
+	MethodOneRun:         {"guesses (Steinke, Nasr and Jagielski)", "a fair coin of its own put each canary in or left it out", true, FairCoins},
+	MethodOneRunGDP:      {"guesses, f-DP (Mahloujifar, Melis and Chaudhuri)", "the same, and the trade-off of the mechanism is Gaussian", false, FairCoins},
+	MethodExact:          {"exact unconditional", "each score is of a training of its own, canaries are of one distribution", true, EachItsOwn},
+	MethodClopperPearson: {"Clopper-Pearson", "each score is of a training of its own, canaries are of one distribution", true, EachItsOwn},
+	MethodPaired:         {"paired betting", "each score is of a training of its own, canaries are of one distribution; scores in and out are paired at random", true, EachItsOwn},
+	MethodGaussian:       {"Gaussian DP, Clopper-Pearson", "the same, and the trade-off of the mechanism is Gaussian", false, EachItsOwn},
+}
+
+func newMethodBound(m Method) MethodBound {
+	w := methodWords[m]
+	return MethodBound{Method: m, Title: w.title, Valid: w.valid, Trainings: w.trainings, Assumption: w.assumption}
+}
+
+// Guess is how many guesses were made and how many of them are right.
+type Guess struct {
+	Made  int `json:"made"`
+	Right int `json:"right"`
+}
+
+// mostGuessings bounds a grid of numbers of guesses.
+const mostGuessings = 64
+
+// resolveGuesses fills in the numbers of guesses of both one-run methods for m
+// canaries: where the user gives none, the number that is best on the whole, which
+// depends on m alone; where the second method has none of its own, the first's.
+func resolveGuesses(m int, guesses, gdp []int) ([]int, []int, error) {
+	if len(gdp) == 0 {
+		gdp = guesses
+	}
+	if len(guesses) == 0 {
+		guesses = []int{bound.OneRunGuesses(m)}
+	}
+	if len(gdp) == 0 {
+		gdp = []int{bound.OneRunGDPGuesses(m)}
+	}
+	for _, grid := range [][]int{guesses, gdp} {
+		if len(grid) > mostGuessings {
+			return nil, nil, &core.InputError{Field: "guesses", Found: fmt.Sprintf("%d numbers", len(grid)), Want: fmt.Sprintf("at most %d", mostGuessings)}
+		}
+		for i, r := range grid {
+			if r < 1 || r > m {
+				return nil, nil, &core.InputError{Field: "guesses", Found: fmt.Sprint(r), Want: fmt.Sprintf("in [1, %d], as there are %d canaries", m, m)}
+			}
+			if i > 0 && r <= grid[i-1] {
+				return nil, nil, &core.InputError{Field: "guesses", Found: fmt.Sprintf("%d after %d", r, grid[i-1]), Want: "rising numbers"}
+			}
+		}
+	}
+	return guesses, gdp, nil
+}
+
+// guessed counts the right ones for every number of guesses. scores must be in an
+// order that says nothing of membership, as it breaks ties.
+func guessed(scores []float64, member []bool, grid []int) []Guess {
+	out := make([]Guess, len(grid))
+	for i, r := range grid {
+		out[i] = Guess{r, bound.OneRunRight(scores, member, r)}
+	}
+	return out
+}
+
+// oneRunRows are the rows of both one-run methods for m canaries.
+func oneRunRows(m int, guesses, gdp []Guess, delta, beta float64) []MethodBound {
+	steinke, f := newMethodBound(MethodOneRun), newMethodBound(MethodOneRunGDP)
+	steinke.LowerBound = finite(bestGuess(guesses, beta, func(g Guess, beta float64) float64 {
+		return bound.OneRunEpsilon(m, g.Made, g.Right, delta, beta)
+	}))
+	steinke.Largest = finite(oneRunLargest(m, made(guesses), delta, beta))
+	f.Mu = finite(bestGuess(gdp, beta, func(g Guess, beta float64) float64 {
+		return bound.OneRunGDPMu(m, g.Made, g.Right, beta)
+	}))
+	f.LowerBound = finite(bound.GaussianEpsilon(*f.Mu, delta))
+	most := bestGuess(gdp, beta, func(g Guess, beta float64) float64 {
+		return bound.OneRunGDPMu(m, g.Made, g.Made, beta)
+	})
+	f.Largest = finite(bound.GaussianEpsilon(most, delta))
+	f.noteDelta(delta)
+	return []MethodBound{steinke, f}
+}
+
+// noteDelta says why there is no bound of a Gaussian trade-off at delta = 0.
+func (r *MethodBound) noteDelta(delta float64) {
+	if r.LowerBound == nil && delta == 0 {
+		r.Note = "at delta = 0 no Gaussian trade-off has a finite epsilon; mu is bounded"
+	}
+}
+
+// bestGuess is the largest bound of several numbers of guesses, each at its share
+// of beta (Bonferroni).
+func bestGuess(guesses []Guess, beta float64, at func(Guess, float64) float64) float64 {
+	best := 0.0
+	for _, g := range guesses {
+		best = math.Max(best, at(g, beta/float64(len(guesses))))
+	}
+	return best
+}
+
+func made(guesses []Guess) []int {
+	out := make([]int, len(guesses))
+	for i, g := range guesses {
+		out[i] = g.Made
+	}
+	return out
+}
+
+// oneRunLargest is the bound if all guesses are right.
+func oneRunLargest(m int, grid []int, delta, beta float64) float64 {
+	best := 0.0
+	for _, r := range grid {
+		best = math.Max(best, bound.OneRunEpsilon(m, r, r, delta, beta/float64(len(grid))))
+	}
+	return best
+}
+
+// oneRunPValue is a p-value of the claim by [MethodOneRun].
+func oneRunPValue(m int, guesses []Guess, c core.Claim) float64 {
+	p := 1.0
+	for _, g := range guesses {
+		p = math.Min(p, bound.OneRunPValue(m, g.Made, g.Right, c.Epsilon, c.Delta))
+	}
+	return math.Min(1, p*float64(len(guesses)))
+}
+
+// least is the smallest n at which enough holds, found by doubling from from and
+// halving; 0 if no number up to most suffices.
+func least(from, most int, enough func(int) bool) int {
+	hi := from
+	for !enough(hi) {
+		if hi >= most {
+			return 0
+		}
+		hi *= 2
+	}
+	lo := hi / 2
+	if hi == from {
+		lo = from - 1
+	}
+	for hi-lo > 1 {
+		if mid := (lo + hi) / 2; enough(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi
+}
+
+// oneRunNeeded is the number of canaries from which on the best outcome refutes
+// the claim, with the default number of guesses.
+func oneRunNeeded(m Method, c core.Claim, beta float64) int {
+	return least(1, MaxRuns, func(n int) bool {
+		if m == MethodOneRunGDP {
+			r := bound.OneRunGDPGuesses(n)
+			return bound.GaussianEpsilon(bound.OneRunGDPMu(n, r, r, beta), c.Delta) > c.Epsilon
+		}
+		r := bound.OneRunGuesses(n)
+		return bound.OneRunEpsilon(n, r, r, c.Delta, beta) > c.Epsilon
+	})
+}
+
+// down6 rounds down to six decimals as core/bound does.
+func down6(x float64) float64 {
+	if math.IsInf(x, 0) {
+		return x
+	}
+	return math.Floor(float64((x-1e-9)*1e6)) / 1e6
+}
+
+// row finds the row of a method.
+func (f Findings) row(m Method) *MethodBound {
+	for i := range f.Methods {
+		if f.Methods[i].Method == m {
+			return &f.Methods[i]
+		}
+	}
+	return nil
+}
+
+// conclude takes the bound and the verdict from the row of the plan's method.
+// What holds asymptotically only, or under an assumption on the mechanism, refutes
+// nothing.
+func (f *Findings) conclude(m Method, c core.Claim) {
+	row := f.row(m)
+	if row != nil && row.LowerBound != nil {
+		b := math.Max(0, *row.LowerBound)
+		f.LowerBound = &b
+	}
+	switch {
+	case f.Ended.Reason == core.Failed:
+		f.Verdict = core.Invalid
+	case f.LowerBound == nil:
+		f.Verdict = core.Inconclusive
+	case *f.LowerBound > c.Epsilon && row.Valid:
+		f.Verdict = core.Violation
+	case *f.LowerBound > c.Epsilon, f.Power.Largest <= c.Epsilon:
+		f.Verdict = core.Inconclusive
+	default:
+		f.Verdict = core.NoViolation
+	}
+}
+
+// headline is the verdict in words. from says what the bound is from, in words
+// such as "one training with 1 000 canaries".
+func (f Findings) headline(m Method, c core.Claim, from string) string {
+	claimed, at := "claimed "+number(c.Epsilon), ""
+	if c.Delta > 0 {
+		at = " at delta = " + number(c.Delta)
+	}
+	row := f.row(m)
+	bounded := func() string {
+		return fmt.Sprintf("epsilon >= %s%s with %s confidence, from %s, by %s", boundWords(*f.LowerBound, c.Epsilon), at, percent(f.Confidence), from, row.Title)
+	}
+	if f.LowerBound != nil && !row.Valid {
+		given := "if " + row.Assumption
+		if f.Verdict == core.Inconclusive && *f.LowerBound > c.Epsilon {
+			return fmt.Sprintf("Inconclusive: %s, %s; %s. A bound that holds for some mechanisms only refutes nothing.", bounded(), given, claimed)
+		}
+		if f.Verdict == core.NoViolation {
+			return fmt.Sprintf("No violation found: %s, %s; %s. This is not a proof of privacy.", bounded(), given, claimed)
+		}
+	}
+	switch {
+	case f.Verdict == core.Violation:
+		return fmt.Sprintf("Violation: %s; %s.", bounded(), claimed)
+	case f.Verdict == core.NoViolation:
+		return fmt.Sprintf("No violation found: %s; %s. No outcome could have shown more than %s. This is not a proof of privacy.", bounded(), claimed, boundWords(f.Power.Largest, math.Inf(1)))
+	case f.Verdict == core.Invalid:
+		return "Invalid: the run failed: " + strings.TrimSuffix(f.Ended.Message, ".") + "."
+	case f.LowerBound == nil && row != nil && row.Note != "":
+		return fmt.Sprintf("Inconclusive: no bound by %s: %s. Claimed %s.", row.Title, row.Note, number(c.Epsilon))
+	case f.LowerBound == nil:
+		return fmt.Sprintf("Inconclusive: %s; no bound is certified. Claimed %s.", stoppedMessage, number(c.Epsilon))
+	}
+	remedy := "No number that dpscope tries is enough."
+	switch {
+	case f.Power.Needed == 0 && (m == MethodOneRun || m == MethodOneRunGDP):
+		remedy = "With the default number of guesses no number of canaries is enough; with more guesses some may be."
+	case f.Power.Needed > 0:
+		remedy = fmt.Sprintf("At least %s %s are needed for any chance to refute the claim.", grouped(f.Power.Needed), f.Power.Unit)
+	}
+	return fmt.Sprintf("Inconclusive: %s cannot show more than epsilon >= %s%s by %s, and the mechanism %s. %s", from, boundWords(f.Power.Largest, c.Epsilon), at, row.Title, claimed, remedy)
+}
+
+// MethodRow is one line of the table of methods, in words.
+type MethodRow struct {
+	Method     string `json:"method"`
+	Bound      string `json:"bound"`
+	Largest    string `json:"largest"`
+	Valid      string `json:"valid"`
+	Exceeds    bool   `json:"exceeds"`
+	Chosen     bool   `json:"chosen"`
+	Trainings  string `json:"trainings"`
+	Assumption string `json:"assumption"` // or why there is no bound
+}
+
+// MethodRows are what all methods make of the scores.
+func (f Findings) MethodRows(chosen Method, claimed float64) []MethodRow {
+	rows := []MethodRow{}
+	for _, x := range f.Methods {
+		row := MethodRow{Method: x.Title, Bound: "-", Largest: "-", Valid: "yes", Trainings: string(x.Trainings), Assumption: x.Assumption, Chosen: x.Method == chosen}
+		switch {
+		case x.Valid:
+		case x.Method == MethodGaussian || x.Method == MethodOneRunGDP:
+			row.Valid = "if Gaussian"
+		default:
+			row.Valid = "asymptotically"
+		}
+		if x.Note != "" {
+			row.Assumption = x.Note
+		}
+		if x.LowerBound != nil {
+			row.Bound, row.Exceeds = boundWords(*x.LowerBound, claimed), *x.LowerBound > claimed
+			if x.Mu != nil {
+				row.Bound += fmt.Sprintf(" (mu >= %s)", boundWords(*x.Mu, math.Inf(1)))
+			}
+		}
+		if x.Largest != nil {
+			row.Largest = boundWords(*x.Largest, math.Inf(1))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// text is a report as plain text.
+func (f Findings) text(facts []core.FactRow, chosen Method, claimed float64) string {
+	var b strings.Builder
+	b.WriteString(f.Summary + "\n\n")
+	wide := 0
+	for _, row := range facts {
+		wide = max(wide, len(row.Name))
+	}
+	for _, row := range facts {
+		fmt.Fprintf(&b, "  %-*s  %s\n", wide, row.Name, row.Value)
+	}
+	if rows := f.MethodRows(chosen, claimed); len(rows) > 0 {
+		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence (* the one named before):\n", percent(f.Confidence))
+		lines := [][]string{{"", "method", "at least", "at most possible", "valid", "trainings", "assumes"}}
+		for _, x := range rows {
+			lines = append(lines, []string{map[bool]string{true: "*"}[x.Chosen], x.Method, x.Bound, x.Largest, x.Valid, x.Trainings, x.Assumption})
+		}
+		writeColumns(&b, lines)
+	}
+	for _, w := range f.Warnings {
+		fmt.Fprintf(&b, "\nNote: %s\n", w)
+	}
+	if f.Reproduce.CLI != "" {
+		fmt.Fprintf(&b, "\nRun it again: %s\n", f.Reproduce.CLI)
+	}
+	if f.Reproduce.Note != "" {
+		fmt.Fprintf(&b, "\n%s\n", f.Reproduce.Note)
+	}
+	return b.String()
+}
+
+// check refuses findings whose parts do not fit together.
+func (f Findings) check(m Method, c core.Claim) error {
+	if f.row(m) == nil && (f.LowerBound != nil || len(f.Methods) > 0) {
+		return &core.InputError{Field: "report: methods", Found: "without " + string(m), Want: "the method of the plan among them"}
+	}
+	verdicts := []string{string(core.Violation), string(core.NoViolation), string(core.Inconclusive), string(core.Invalid)}
+	if !slices.Contains(verdicts, string(f.Verdict)) {
+		return core.UnknownName("report: field verdict", string(f.Verdict), verdicts)
+	}
+	if f.Verdict == core.Violation || f.Verdict == core.NoViolation {
+		if f.LowerBound == nil || (*f.LowerBound > c.Epsilon) != (f.Verdict == core.Violation) {
+			return &core.InputError{Field: "report: verdict", Found: fmt.Sprintf("%q, which its own bound contradicts", f.Verdict), Want: "what the bound says of the claim " + c.String()}
+		}
+	}
+	return nil
+}
+
+// compareFindings holds a report's findings against those that follow. headline
+// makes the words of the summary.
+func (v *verification) compareFindings(r, want Findings, generator core.Generator, headline func(Findings) string) {
+	v.same(nearJSON(r.LowerBound, want.LowerBound), "lower bound", "it does not follow from the counts")
+	v.same(samePValue(r.PValue, want.PValue), "p-value", "it does not follow from the counts")
+	v.same(near(r.Confidence, want.Confidence), "confidence", "it is not that of the plan")
+	v.same(nearJSON(bareMethods(r.Methods), bareMethods(want.Methods)), "methods", "they do not follow from the counts")
+	v.same(nearJSON(r.Power, want.Power), "power", "it does not follow from the plan")
+	v.same(r.Verdict == want.Verdict, "verdict", "replayed %q, the report says %q", want.Verdict, r.Verdict)
+	v.same(equalJSON(r.Ended, want.Ended), "termination", "it does not follow from the counts")
+	// What differs by less than platforms do is the report's, in words too.
+	if x, y := r.LowerBound, want.LowerBound; x != nil && y != nil && near(*x, *y) {
+		want.LowerBound = x
+	}
+	if near(r.Power.Largest, want.Power.Largest) {
+		want.Power.Largest = r.Power.Largest
+	}
+	want.Summary = headline(want)
+	v.Summary = want.Summary
+	lost := func(s string) bool { return strings.HasPrefix(s, lostWorker) }
+	own, others := slices.DeleteFunc(slices.Clone(r.Warnings), lost), slices.DeleteFunc(slices.Clone(want.Warnings), lost)
+	v.same(slices.Equal(own, others), "warnings", "the replay warns of %q", others)
+	if len(own) < len(r.Warnings) {
+		v.Notes = append(v.Notes, "warnings about workers are the report's own word")
+	}
+	for _, x := range []struct {
+		what string
+		a, b any
+	}{
+		{"summary", r.Summary, want.Summary}, {"methods in words", wordedMethods(r.Methods), wordedMethods(want.Methods)},
+		{"command to run again", r.Reproduce, want.Reproduce}, {"limitations", r.Limitations, want.Limitations}, {"references", r.References, want.References},
+	} {
+		v.sameWords(generator, x.what, x.a, x.b)
+	}
+}
+
+// sameWords compares words, which another version may have put otherwise.
+func (v *verification) sameWords(g core.Generator, what string, a, b any) {
+	version, _, _ := strings.Cut(g.Version, "+")
+	if !equalJSON(a, b) && version != core.Version {
+		v.Notes = append(v.Notes, fmt.Sprintf("%s: version %s put it otherwise than this one", what, version))
+		return
+	}
+	v.same(equalJSON(a, b), what, "the report does not say what its numbers say")
+}
+
+// bareMethods are the rows without their words, wordedMethods only those.
+func bareMethods(rows []MethodBound) []MethodBound {
+	out := slices.Clone(rows)
+	for i := range out {
+		out[i].Title, out[i].Assumption, out[i].Note = "", "", ""
+	}
+	return out
+}
+
+func wordedMethods(rows []MethodBound) [][3]string {
+	out := make([][3]string, len(rows))
+	for i, x := range rows {
+		out[i] = [3]string{x.Title, x.Assumption, x.Note}
+	}
+	return out
+}
+
+// resolveDPClaim checks a claim of kind pure or approximate.
+func resolveDPClaim(c *core.Claim) (core.Claim, error) {
+	if c == nil {
+		return core.Claim{}, &core.InputError{Field: "claim", Found: "absent", Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
+	}
+	claim := *c
+	if claim.Kind == "" {
+		claim.Kind = core.DPClaim(claim.Epsilon, claim.Delta).Kind
+	}
+	if claim.Kind != core.Approximate && claim.Kind != core.Pure {
+		return claim, &core.InputError{Field: "claim.kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", core.Approximate, core.Pure), Remedy: "canaries test an event against epsilon at one delta"}
+	}
+	return claim, claim.Validate()
+}
+
+// resolveBetaSeed fills in the allowed error and checks the seed.
+func resolveBetaSeed(beta *float64, seed uint64) error {
+	if *beta == 0 {
+		*beta = 0.05
+	}
+	if math.IsNaN(*beta) || *beta < 1e-9 || *beta > 0.5 {
+		return &core.InputError{Field: "beta", Found: fmt.Sprint(*beta), Want: "in [1e-9, 0.5]"}
+	}
+	if seed > core.MaxSeed {
+		return &core.InputError{Field: "seed", Found: fmt.Sprint(seed), Want: fmt.Sprintf("in [0, %d]", uint64(core.MaxSeed))}
+	}
+	return nil
+}
+
+// oneRunReferences are the papers of the one-run methods.
+var oneRunReferences = []string{
+	"T. Steinke, M. Nasr and M. Jagielski, Privacy auditing with one (1) training run, NeurIPS 2023",
+	"S. Mahloujifar, L. Melis and K. Chaudhuri, Auditing f-differential privacy in one run, 2024",
+}

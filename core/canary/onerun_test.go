@@ -1,0 +1,332 @@
+package canary
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+func oneRunPlan(eps float64, m int, params core.Params) OneRunPlan {
+	claim := core.DPClaim(eps, 1e-5)
+	return OneRunPlan{Version: PlanVersion, Source: "gaussian-sum", Parameters: params, Claim: &claim, Canaries: m, Seed: 1}
+}
+
+func auditOnce(t *testing.T, p OneRunPlan, sources []SourceSpec) OneRunReport {
+	t.Helper()
+	r, err := OneRun{Plan: p, Sources: sources, Pool: pool(sources, 1), Generator: core.Generator{Name: "dpscope", Version: core.Version}}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestOneRunCoverage: the sum with noise that gives its claim exactly. Bounds
+// exceed epsilon, and the bound on mu the mu of the mechanism, no oftener than beta
+// = .05 allows (4.5 deviations: false alarm below 4e-6 each), and are as high as
+// simulations apart from this program found (see dpscope bench canaries).
+func TestOneRunCoverage(t *testing.T) {
+	const audits = 120
+	for _, c := range []struct {
+		eps        float64
+		m          int
+		design     Design
+		guesses    []int
+		least, gdp float64
+	}{
+		{1, 1000, Orthogonal, nil, .1, .1},
+		{4, 1000, Orthogonal, nil, 1.1, 1.7},
+		{4, 1000, Orthogonal, []int{20, 50, 100, 200}, .8, 1.5},
+		{4, 100, Sphere, nil, .2, .5},
+	} {
+		claim := core.Params{"calibration": {Text: ByAnalytic}}
+		mu := 1 / Sigma(ByAnalytic, c.eps, 1e-5)
+		failed, failedMu, sum, sumMu := 0, 0, 0.0, 0.0
+		n := audits
+		if c.design == Sphere {
+			n = 60
+		}
+		for i := range n {
+			p := oneRunPlan(c.eps, c.m, claim)
+			p.Design, p.Guesses, p.Seed = c.design, c.guesses, uint64(i)
+			r := auditOnce(t, p, Sources())
+			if *r.LowerBound > c.eps {
+				failed++
+			}
+			f := r.row(MethodOneRunGDP)
+			if *f.Mu > mu {
+				failedMu++
+			}
+			sum, sumMu = sum+*r.LowerBound, sumMu+*f.LowerBound
+		}
+		t.Logf("epsilon %v, m %d, %s, %v: failed %d and %d of %d, mean bounds %.3f and %.3f", c.eps, c.m, c.design, c.guesses, failed, failedMu, n, sum/float64(n), sumMu/float64(n))
+		if failed > mostFailures(n, .05) || failedMu > mostFailures(n, .05) {
+			t.Errorf("epsilon %v, m %d: %d and %d of %d audits exceed the truth", c.eps, c.m, failed, failedMu, n)
+		}
+		if sum/float64(n) < c.least || sumMu/float64(n) < c.gdp {
+			t.Errorf("epsilon %v, m %d: means %v and %v", c.eps, c.m, sum/float64(n), sumMu/float64(n))
+		}
+	}
+}
+
+// told is randomised response on the coins: m scores that are right with
+// probability keep, and where silent, nothing but ties.
+type told struct{ keep float64 }
+
+func (s told) OneRun(st *stream.Stream, scores []float64, member []bool) (bool, error) {
+	for i := range scores {
+		member[i] = st.Uint64()>>63 == 1
+		scores[i] = 0
+		if member[i] == (st.Float64() < s.keep) {
+			scores[i] = 1
+		}
+	}
+	return false, nil
+}
+
+// failing diverges.
+type failing struct{ told }
+
+func (s failing) OneRun(st *stream.Stream, scores []float64, member []bool) (bool, error) {
+	s.told.OneRun(st, scores, member)
+	for i := range scores {
+		scores[i] = math.NaN()
+	}
+	return true, nil
+}
+
+func testSources(src OneRunSource) []SourceSpec {
+	return []SourceSpec{{Name: "test", Title: "a test", Score: "score", Forms: []Form{AddRemove}, Designs: []Design{Sphere},
+		OneRun: &OneRunSpec{Designs: []Design{Sphere}, Canaries: 300, Check: func(*Setup, core.Params) error { return nil },
+			New: func(Setup) (OneRunSource, error) { return src, nil }}},
+		{Name: "several", Forms: []Form{AddRemove}, Designs: []Design{Sphere}}}
+}
+
+// TestOneRunToldCoverage: randomised response at epsilon 1, half of the scores tied
+// on either side. The bound with all canaries guessed fails in at most .05 of the
+// audits: 1000 of them, 4.5 deviations, false alarm below 4e-6.
+func TestOneRunToldCoverage(t *testing.T) {
+	const audits = 1000
+	sources := testSources(told{1 / (1 + math.Exp(-1))})
+	failed, sum := 0, 0.0
+	for i := range audits {
+		claim := core.DPClaim(2, 0)
+		r := auditOnce(t, OneRunPlan{Version: 1, Source: "test", Claim: &claim, Guesses: []int{300}, Seed: uint64(i)}, sources)
+		if *r.LowerBound > 1 {
+			failed++
+		}
+		sum += *r.LowerBound
+	}
+	t.Logf("failed %d of %d, mean bound %.3f", failed, audits, sum/audits)
+	if failed > mostFailures(audits, .05) || sum/audits < .6 {
+		t.Errorf("%d of %d, mean bound %v", failed, audits, sum/audits)
+	}
+}
+
+// TestOneRunReplays: the same report again, it verifies, whole and quick, on its
+// way through JSON, and forged ones do not.
+func TestOneRunReplays(t *testing.T) {
+	small := core.Params{"steps": {Number: 5}, "examples": {Number: 30}}
+	trained, poison := oneRunPlan(2, 40, small), oneRunPlan(2, 40, small)
+	trained.Source, poison.Source, poison.Design, poison.Beta = "dp-sgd", "dp-sgd", DataPoisoning, .1
+	file := []byte("a,b,label\n0,1,x\n1,0,y\n.5,.5,x\n.2,.9,y\n")
+	given := oneRunPlan(2, 40, core.Params{"steps": {Number: 5}})
+	given.Source = "dp-sgd"
+	sphere := oneRunPlan(2, 300, core.Params{"d": {Number: 50}})
+	sphere.Design, sphere.Guesses, sphere.GDPGuesses = Sphere, []int{10, 20}, []int{30}
+	for _, c := range []struct {
+		plan OneRunPlan
+		file []byte
+	}{{oneRunPlan(2, 2000, nil), nil}, {sphere, nil}, {trained, nil}, {poison, nil}, {given, file}} {
+		do := OneRun{Plan: c.plan, File: c.file, Sources: Sources(), Pool: pool(Sources(), 2), Generator: core.Generator{Version: core.Version}}
+		r, err := do.Do(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := do.Do(context.Background())
+		if err != nil || !equalJSON(r, again) {
+			t.Fatal("another report", err)
+		}
+		data, err := core.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := ParseOneRunReport(data)
+		if err != nil || ReportKindOf(data) != OneRunKind {
+			t.Fatal(err)
+		}
+		for _, whole := range []bool{true, false} {
+			v, err := VerifyOneRun(context.Background(), Sources(), pool(Sources(), 1), back, c.file, whole)
+			if err != nil || !v.OK() || v.Summary != r.Summary {
+				t.Errorf("%+v, whole %v: %v, %q", c.plan, whole, err, v.Differences)
+			}
+		}
+		if c.file != nil {
+			if _, err := VerifyOneRun(context.Background(), Sources(), pool(Sources(), 1), back, file[:len(file)-8], true); err == nil || !strings.Contains(err.Error(), "SHA-256") {
+				t.Error("another file verifies:", err)
+			}
+		}
+		forged := back
+		ev := *back.Evidence
+		ev.Guesses = slices.Clone(ev.Guesses)
+		ev.Guesses[0].Right = max(0, ev.Guesses[0].Right-1)
+		forged.Evidence = &ev
+		if v, err := VerifyOneRun(context.Background(), Sources(), pool(Sources(), 1), forged, c.file, true); err != nil || v.OK() {
+			t.Errorf("forged counts verify: %v", err)
+		}
+		ev.Guesses[0].Right = ev.Guesses[0].Made + 1
+		if _, err := VerifyOneRun(context.Background(), Sources(), pool(Sources(), 1), forged, c.file, false); err == nil {
+			t.Error("impossible counts verify")
+		}
+	}
+}
+
+// TestOneRunSphere: the score of a canary on the sphere has mean 1 if it is in and 0
+// if it is out, and the variance of the noise and of the others', 1/d each of half
+// of them. The first and the last of 20 in 5 dimensions, 6000 runs; 5 deviations
+// each: false alarm below 1e-5 in all.
+func TestOneRunSphere(t *testing.T) {
+	const m, d, sigma, runs = 20, 5, 1.5, 6000
+	var n [2][2]float64
+	var sum, square [2][2]float64
+	scores, member := make([]float64, m), make([]bool, m)
+	for i := range runs {
+		if _, err := (sumOneRun{d, sigma, true}).OneRun(stream.New(stream.Key{Seed: 3, Purpose: "test/one run", Trial: i}), scores, member); err != nil {
+			t.Fatal(err)
+		}
+		for at, k := range []int{0, m - 1} {
+			in := 0
+			if member[k] {
+				in = 1
+			}
+			x := scores[k] - float64(in)
+			n[at][in]++
+			sum[at][in] += x
+			square[at][in] += x * x
+		}
+	}
+	variance := sigma*sigma + float64(m-1)/2/d
+	for at := range 2 {
+		for in := range 2 {
+			count := n[at][in]
+			mean, v := sum[at][in]/count, square[at][in]/count
+			if math.Abs(mean) > 5*math.Sqrt(variance/count) {
+				t.Errorf("canary %d, in %d: mean is off by %v", at, in, mean)
+			}
+			// Its square has a variance of at most 2 variance^2, as the score has no
+			// heavier tails than a normal one but for the number of others.
+			if math.Abs(v-variance) > 5*variance*math.Sqrt(2.5/count) {
+				t.Errorf("canary %d, in %d: variance %v, want %v", at, in, v, variance)
+			}
+		}
+	}
+}
+
+// TestOneRunDiverged: a run that diverged counts; its guesses are blind.
+func TestOneRunDiverged(t *testing.T) {
+	claim := core.DPClaim(1, 1e-5)
+	sources := testSources(failing{told{1}})
+	right, made := 0, 0
+	for i := range 100 {
+		r := auditOnce(t, OneRunPlan{Version: 1, Source: "test", Claim: &claim, Seed: uint64(i)}, sources)
+		if !r.Evidence.Diverged || *r.LowerBound > 1 || !strings.Contains(strings.Join(r.Warnings, " "), "diverged") {
+			t.Fatal(r.Summary, r.Warnings)
+		}
+		right, made = right+r.Evidence.Guesses[0].Right, made+r.Evidence.Guesses[0].Made
+	}
+	if dev := math.Abs(float64(right)-float64(made)/2) / math.Sqrt(float64(made)/4); dev > 5 {
+		t.Errorf("%d of %d blind guesses are right", right, made)
+	}
+}
+
+// TestOneRunFaults: a model that forgets to clip, and one with a quarter of its
+// noise, are refuted by enough canaries; a right one is not.
+func TestOneRunFaults(t *testing.T) {
+	for fault, want := range map[string]core.Verdict{"none": core.NoViolation, "no-clipping": core.Violation, "quarter-noise": core.Violation} {
+		p := oneRunPlan(2, 1000, core.Params{"fault": {Text: fault}})
+		p.Source = "dp-sgd"
+		r := auditOnce(t, p, Sources())
+		t.Log(fault, r.Summary)
+		if r.Verdict != want {
+			t.Errorf("%s: %s", fault, r.Summary)
+		}
+	}
+}
+
+func TestBadOneRunPlans(t *testing.T) {
+	good := oneRunPlan(2, 100, nil)
+	for name, c := range map[string]struct {
+		change func(p *OneRunPlan)
+		want   string
+	}{
+		"version":       {func(p *OneRunPlan) { p.Version = 2 }, "version is 2"},
+		"source":        {func(p *OneRunPlan) { p.Source = "gaussian" }, "gaussian-sum"},
+		"claim":         {func(p *OneRunPlan) { p.Claim = nil }, "claim is absent"},
+		"kind":          {func(p *OneRunPlan) { p.Claim = &core.Claim{Kind: core.ZCDP, Rho: 1} }, "claim.kind"},
+		"design":        {func(p *OneRunPlan) { p.Design = Vectors }, "design is"},
+		"m":             {func(p *OneRunPlan) { p.Canaries = -1 }, "m is -1"},
+		"m on sphere":   {func(p *OneRunPlan) { p.Design, p.Canaries = Sphere, 5000 }, "at most 4096"},
+		"orthogonal":    {func(p *OneRunPlan) { p.Parameters = core.Params{"d": {Number: 99}} }, "at most d = 99"},
+		"guesses":       {func(p *OneRunPlan) { p.Guesses = []int{101} }, "guesses is 101"},
+		"gdp guesses":   {func(p *OneRunPlan) { p.GDPGuesses = []int{0} }, "guesses is 0"},
+		"beta":          {func(p *OneRunPlan) { p.Beta = .7 }, "beta is 0.7"},
+		"data":          {func(p *OneRunPlan) { p.Data = "aa" }, "data is absent"},
+		"parameter":     {func(p *OneRunPlan) { p.Parameters = core.Params{"dd": {Number: 99}} }, "dd"},
+		"model, memory": {func(p *OneRunPlan) { p.Source, p.Canaries = "dp-sgd", 9000 }, "at most 8192"},
+	} {
+		p := good
+		c.change(&p)
+		if _, err := p.Resolve(Sources(), nil); err == nil || !strings.Contains(err.Error(), c.want) || !core.IsInput(err) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := (OneRunPlan{Version: 1, Source: "several", Claim: good.Claim}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
+		t.Error(err)
+	}
+	if _, err := Engine(Sources())([]byte(`{"version":1,"plan":{"version":0,"source":"","seed":0},"phase":"one-run","first":0,"runs":1}`), nil); err == nil || !strings.Contains(err.Error(), "oneRun is absent") {
+		t.Error(err)
+	}
+}
+
+// TestOneRunStopped: no bound of a run that was stopped.
+func TestOneRunStopped(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	r, err := OneRun{Plan: oneRunPlan(2, 100, nil), Sources: Sources(), Pool: pool(Sources(), 1)}.Do(ctx)
+	if err != nil || r.Verdict != core.Inconclusive || r.LowerBound != nil || r.Ended.Reason != core.Stopped || !strings.Contains(r.Summary, "stopped before the end") {
+		t.Error(err, r.Summary)
+	}
+	if data, err := core.Canonical(r); err != nil {
+		t.Error(err)
+	} else if _, err := ParseOneRunReport(data); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestOneRunGuessesAreDefaults: what the report's command leaves out is what it
+// would choose.
+func TestOneRunGuessesAreDefaults(t *testing.T) {
+	for _, c := range []struct {
+		guesses, gdp []int
+		want         string
+	}{
+		{nil, nil, "-m 500 -seed"}, {[]int{30}, nil, "-m 500 -guesses 30 -seed"}, {[]int{30, 60}, []int{90}, "-guesses 30,60 -gdp-guesses 90 -seed"},
+		{nil, []int{90}, "-m 500 -gdp-guesses 90 -seed"}, {[]int{bound.OneRunGuesses(500)}, []int{90}, "-m 500 -gdp-guesses 90 -seed"},
+		{[]int{bound.OneRunGuesses(500)}, nil, "-gdp-guesses 28 -seed"},
+	} {
+		p := oneRunPlan(2, 500, nil)
+		p.Guesses, p.GDPGuesses = c.guesses, c.gdp
+		a, err := p.Resolve(Sources(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cli := reproduceOneRun(a).CLI; !strings.Contains(cli, c.want) {
+			t.Errorf("%s, want %s", cli, c.want)
+		}
+	}
+}

@@ -1,0 +1,319 @@
+package canary
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// Kind, version and schema of a report of one run.
+const (
+	OneRunKind          = "one-run"
+	OneRunSchemaVersion = 1
+	OneRunSchemaName    = "dpscope-one-run-v1.schema.json"
+)
+
+// OneRunReport is all that came out of an audit in one run, and all that is
+// needed to run it again, but for the user's file.
+type OneRunReport struct {
+	Schema        string          `json:"$schema"`
+	Kind          string          `json:"kind"`
+	SchemaVersion int             `json:"schemaVersion"`
+	Generator     core.Generator  `json:"generator"`
+	Plan          OneRunPlan      `json:"plan"` // every default written out
+	Source        SourceNote      `json:"source"`
+	Evidence      *OneRunEvidence `json:"evidence,omitempty"` // absent in a run that did not complete
+	Findings
+}
+
+// assembleOneRun makes the report of evidence. It is a function of its arguments.
+func assembleOneRun(a *OneRunAudit, ev *OneRunEvidence, end core.Termination, warnings []string) OneRunReport {
+	p := a.Plan
+	c := *p.Claim
+	r := OneRunReport{Schema: OneRunSchemaName, Kind: OneRunKind, SchemaVersion: OneRunSchemaVersion, Plan: p, Evidence: ev,
+		Source: SourceNote{Title: a.Spec.Title, Score: a.Spec.Score, Facts: []core.FactRow{}}}
+	if a.Spec.Facts != nil {
+		r.Source.Facts = a.Spec.Facts(a.Setup)
+	}
+	r.Findings = Findings{Methods: []MethodBound{}, Confidence: 1 - p.Beta, Ended: end, Reproduce: reproduceOneRun(a),
+		Power: MethodPower{Largest: oneRunLargest(p.Canaries, p.Guesses, c.Delta, p.Beta), Needed: oneRunNeeded(MethodOneRun, c, p.Beta), Unit: "canaries"},
+		Limitations: []string{
+			"A lower bound from canaries of one distribution, one score and one rule of guessing. Others may show more; nothing here proves privacy.",
+			"The bound is of the add-or-remove relation. The number of guesses was fixed before the run, or several share the allowed error.",
+			"The f-DP bound is of mechanisms whose trade-off is Gaussian; of others it says nothing of epsilon.",
+			"Each bound of the table holds with the stated confidence. The largest of several does not, unless it was named before.",
+		},
+		References: oneRunReferences}
+	if ev != nil {
+		r.Ended.SamplesUsed = p.Canaries
+		r.Methods = oneRunRows(p.Canaries, ev.Guesses, ev.GDPGuesses, c.Delta, p.Beta)
+		pv := oneRunPValue(p.Canaries, ev.Guesses, c)
+		r.PValue = &pv
+	}
+	r.conclude(MethodOneRun, c)
+	r.Warnings = append(r.cautions(), warnings...)
+	r.Summary = r.headline(MethodOneRun, c, r.from())
+	return r
+}
+
+func (r OneRunReport) from() string {
+	return "one run with " + grouped(r.Plan.Canaries) + " canaries"
+}
+
+func (r OneRunReport) cautions() []string {
+	w := []string{}
+	if r.Evidence != nil && r.Evidence.Diverged {
+		w = append(w, "the run diverged; all scores are the worst there are and the guesses are blind. It counts: to leave it out and run again would bias the bound")
+	}
+	if r.Power.Largest == 0 {
+		w = append(w, oneRunBlind(r.Plan.Canaries, *r.Plan.Claim, r.Plan.Beta))
+	}
+	return w
+}
+
+// oneRunBlind says why no outcome of a one-run audit shows anything.
+func oneRunBlind(m int, c core.Claim, beta float64) string {
+	if n := oneRunNeeded(MethodOneRun, core.Claim{Delta: c.Delta}, beta); n > m {
+		return fmt.Sprintf("no outcome of %s canaries shows anything: at least %s are needed", grouped(m), grouped(n))
+	}
+	if c.Delta > 0 {
+		return fmt.Sprintf("no outcome shows anything: with %s canaries the guesses are too few, or delta = %s is too large, since %s of them may be told outright", grouped(m), number(c.Delta), number(float64(m)*c.Delta))
+	}
+	return "no outcome shows anything: the guesses are too few"
+}
+
+// OneRunFacts are the report's facts in words, the most important first.
+func OneRunFacts(r OneRunReport) []core.FactRow {
+	var rows []core.FactRow
+	add := func(name, format string, args ...any) {
+		rows = append(rows, core.FactRow{Name: name, Value: fmt.Sprintf(format, args...)})
+	}
+	p := r.Plan
+	name := p.Source
+	if len(p.Parameters) > 0 {
+		name += " (" + strings.Join(p.Parameters.Assignments(), ", ") + ")"
+	}
+	add("Source", "%s: %s", name, r.Source.Title)
+	rows = append(rows, r.Source.Facts...)
+	add("Claim", "%s", *p.Claim)
+	add("Canaries", "%s, each in by a fair coin; %s", grouped(p.Canaries), p.Design)
+	if e := r.Evidence; e != nil {
+		add("In", "%s of %s", grouped(e.In), grouped(p.Canaries))
+		add("Guesses", "%s; the f-DP bound: %s. Largest scores guessed in, smallest out; the score is the %s", guessWords(e.Guesses), guessWords(e.GDPGuesses), r.Source.Score)
+		if e.Diverged {
+			add("Diverged", "yes")
+		}
+	}
+	r.Findings.facts(add, *p.Claim)
+	if p.Data != "" {
+		add("File", "SHA-256 %s", p.Data)
+	}
+	add("Seed", "%d", p.Seed)
+	if t := r.Timing; t.Total > 0 {
+		add("Time", "%.2f s", t.Total)
+	}
+	return rows
+}
+
+// facts are those of all findings.
+func (f Findings) facts(add func(name, format string, args ...any), c core.Claim) {
+	if f.LowerBound != nil {
+		add("Lower bound", "epsilon >= %s (%s confidence)", boundWords(*f.LowerBound, c.Epsilon), percent(f.Confidence))
+	}
+	if f.PValue != nil {
+		add("p-value", "at most %s, of the claim", pWords(*f.PValue))
+	}
+	power := fmt.Sprintf("No outcome certifies more than %s.", boundWords(f.Power.Largest, c.Epsilon))
+	if f.Power.Needed > 0 {
+		power += fmt.Sprintf(" From %s %s on some outcome refutes the claim.", grouped(f.Power.Needed), f.Power.Unit)
+	}
+	add("Power", "%s", power)
+}
+
+// guessWords are guesses in words.
+func guessWords(all []Guess) string {
+	text := make([]string, len(all))
+	for i, g := range all {
+		text[i] = fmt.Sprintf("%s of %s right", grouped(g.Right), grouped(g.Made))
+	}
+	s := strings.Join(text, ", ")
+	if len(all) > 1 {
+		s += fmt.Sprintf(" (each at a %dth of the allowed error)", len(all))
+	}
+	return s
+}
+
+// OneRunText is the report as plain text for a terminal.
+func OneRunText(r OneRunReport) string {
+	return r.text(OneRunFacts(r), MethodOneRun, r.Plan.Claim.Epsilon)
+}
+
+func joined(v []int) string {
+	text := make([]string, len(v))
+	for i, x := range v {
+		text[i] = strconv.Itoa(x)
+	}
+	return strings.Join(text, ",")
+}
+
+func reproduceOneRun(a *OneRunAudit) core.Reproduce {
+	p := a.Plan
+	var cli, frag strings.Builder
+	cli.WriteString("dpscope one-run")
+	frag.WriteString("#v=1&view=one-run")
+	add := func(name, value string) {
+		fmt.Fprintf(&cli, " -%s %s", name, shellWord(value))
+		fmt.Fprintf(&frag, "&%s=%s", name, escaped(value))
+	}
+	exactly := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	add("source", p.Source)
+	add("epsilon", exactly(p.Claim.Epsilon))
+	add("delta", exactly(p.Claim.Delta))
+	if p.Design != a.Spec.OneRun.Designs[0] {
+		add("design", string(p.Design))
+	}
+	if x := p.CSV; x != nil {
+		if x.Label != "" {
+			add("label", x.Label)
+		}
+		if x.Lower != 0 || x.Upper != 0 {
+			add("bounds", exactly(x.Lower)+","+exactly(x.Upper))
+		}
+		if x.Scaling != "" {
+			add("scaling", x.Scaling)
+		}
+	}
+	add("m", strconv.Itoa(p.Canaries))
+	addGuesses(add, p.Canaries, p.Guesses, p.GDPGuesses)
+	if p.Beta != 0.05 {
+		add("beta", exactly(p.Beta))
+	}
+	add("seed", fmt.Sprint(p.Seed))
+	defaults, err := core.ResolveParams(a.Spec.Params, nil, *p.Claim)
+	for _, s := range a.Spec.Params {
+		if v := p.Parameters[s.Name]; err != nil || v != defaults[s.Name] {
+			fmt.Fprintf(&cli, " -param %s=%s", s.Name, v)
+			fmt.Fprintf(&frag, "&p.%s=%s", s.Name, escaped(v.String()))
+		}
+	}
+	again := core.Reproduce{CLI: cli.String(), URL: frag.String()}
+	if x := p.CSV; x != nil && (x.Header != "" || len(x.Classes) > 0 || len(x.Bounds) > 0) {
+		again.Note = "The command has no flags for header, classes and single bounds of the file; the report's plan has them. "
+	}
+	if p.Data != "" {
+		again.CLI += " -data FILE"
+		again.Note += "FILE is the file with SHA-256 " + p.Data + "; the address does not carry it."
+	}
+	return again
+}
+
+// addGuesses adds the numbers of guesses that are not the defaults.
+func addGuesses(add func(name, value string), m int, guesses, gdp []int) {
+	if g, _, err := resolveGuesses(m, nil, gdp); err != nil || joined(g) != joined(guesses) {
+		add("guesses", joined(guesses))
+		if joined(gdp) != joined(guesses) {
+			add("gdp-guesses", joined(gdp))
+		}
+	} else if _, d, err := resolveGuesses(m, nil, nil); err != nil || joined(d) != joined(gdp) {
+		add("gdp-guesses", joined(gdp))
+	}
+}
+
+// ReportKindOf is the kind that a report says it is of; empty where it says none,
+// as reports of other commands do.
+func ReportKindOf(data []byte) string {
+	var head struct {
+		Kind string `json:"kind"`
+	}
+	if json.Unmarshal(bytes.TrimPrefix(data, []byte("\uFEFF")), &head) != nil {
+		return ""
+	}
+	return head.Kind
+}
+
+// parseReport reads a report of this kind and version into r; unknown fields are
+// refused.
+func parseReport(data []byte, kind string, version int, r any) error {
+	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	var whole json.RawMessage
+	if err := core.DecodeStrict(data, "report", &whole); err != nil {
+		return err
+	}
+	var head struct {
+		Kind          string `json:"kind"`
+		SchemaVersion int    `json:"schemaVersion"`
+	}
+	if json.Unmarshal(data, &head); head.Kind != kind {
+		return &core.InputError{Field: "report: field kind", Found: fmt.Sprintf("%q", head.Kind), Want: fmt.Sprintf("%q", kind), Remedy: "is this a report of another command?"}
+	}
+	if head.SchemaVersion != version {
+		return &core.InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(head.SchemaVersion), Want: fmt.Sprint(version),
+			Remedy: "use the version of dpscope that wrote it"}
+	}
+	return core.DecodeStrict(data, "report", r)
+}
+
+// ParseOneRunReport reads a report of this version; unknown fields are refused.
+func ParseOneRunReport(data []byte) (OneRunReport, error) {
+	var r OneRunReport
+	if err := parseReport(data, OneRunKind, OneRunSchemaVersion, &r); err != nil {
+		return OneRunReport{}, err
+	}
+	return r, r.check()
+}
+
+func (r OneRunReport) check() error {
+	p := r.Plan
+	if p.Claim == nil {
+		return &core.InputError{Field: "report: plan", Found: "incomplete", Want: "the whole plan, with its claim"}
+	}
+	if err := p.Claim.Validate(); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if r.Evidence != nil {
+		if err := r.Evidence.check(p); err != nil {
+			return fmt.Errorf("report: evidence: %w", err)
+		}
+	}
+	return r.Findings.check(MethodOneRun, *p.Claim)
+}
+
+// VerifyOneRun replays a report: with whole it runs the source again, else the
+// bounds are computed again from the report's counts. file is the user's file, if
+// the audit had one.
+func VerifyOneRun(ctx context.Context, sources []SourceSpec, pool *core.Pool, r OneRunReport, file []byte, whole bool) (core.Verification, error) {
+	var v verification
+	if err := r.check(); err != nil {
+		return v.Verification, err
+	}
+	if r.Evidence == nil || r.Ended.Reason != core.Completed {
+		return v.Verification, &core.InputError{Field: "report", Found: "without counts", Want: "a report of a run that completed"}
+	}
+	var want OneRunReport
+	if whole {
+		var err error
+		if want, err = (OneRun{Plan: r.Plan, File: file, Sources: sources, Pool: pool}).Do(ctx); err == nil {
+			err = ctx.Err()
+		}
+		if err != nil {
+			return v.Verification, err
+		}
+		v.same(equalJSON(r.Evidence, want.Evidence), "counts", "the replayed run has other right guesses than the report's")
+	} else {
+		a, err := r.Plan.Resolve(sources, file)
+		if err != nil {
+			return v.Verification, err
+		}
+		want = assembleOneRun(a, r.Evidence, core.Termination{Reason: r.Ended.Reason}, nil)
+		v.Notes = append(v.Notes, "the counts are taken from the report; that a run of this seed gives them is shown only by replaying it whole")
+	}
+	v.same(equalJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
+	v.compareFindings(r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(MethodOneRun, *want.Plan.Claim, want.from()) })
+	v.sameWords(r.Generator, "source in words", r.Source, want.Source)
+	return v.Verification, nil
+}

@@ -1,0 +1,542 @@
+package canary
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// Scores are membership scores that another program made, as package core/intake
+// reads them: the higher the likelier the canary was in.
+type Scores struct {
+	In, Out []float64 // of canaries that were in and that were out, finite; of a matrix, all runs
+	// A matrix of runs by canaries, flat by rows; Runs is 0 where there is none.
+	Runs, Canaries int
+	Score          []float64
+	Member         []bool
+	Files          []ScoreFile
+	Notes          []string // in words: what was taken for granted when reading
+}
+
+// ScoreFile names a file of scores.
+type ScoreFile struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"` // in hexadecimal
+}
+
+// ScoresPlan says how scores are audited. Zero values mean the documented
+// defaults.
+type ScoresPlan struct {
+	Version int         `json:"version"` // PlanVersion
+	Claim   *core.Claim `json:"claim,omitempty"`
+	// Method is whose bound the verdict is by: named before, since the largest of
+	// all has no confidence. Default: one-run, which holds for scores of one
+	// training; of a matrix paired-betting, by runs.
+	Method Method `json:"method,omitempty"`
+	// Guesses and GDPGuesses are as in [OneRunPlan].
+	Guesses    []int    `json:"guesses,omitempty"`
+	GDPGuesses []int    `json:"gdpGuesses,omitempty"`
+	Data       []string `json:"data,omitempty"` // SHA-256 of the files
+	Beta       float64  `json:"beta,omitempty"` // default 0.05
+	Seed       uint64   `json:"seed"`           // of the split, the pairing and the order of ties
+}
+
+// ParseScoresPlan reads a plan from JSON; unknown fields are refused.
+func ParseScoresPlan(data []byte) (ScoresPlan, error) {
+	var p ScoresPlan
+	err := core.DecodeStrict(data, "scores plan", &p)
+	return p, err
+}
+
+// FlatMethods are those for scores without runs, MatrixMethods those for a matrix,
+// the default first.
+func FlatMethods() []Method {
+	return []Method{MethodOneRun, MethodOneRunGDP, MethodExact, MethodClopperPearson, MethodPaired, MethodGaussian}
+}
+
+func MatrixMethods() []Method {
+	var out []Method
+	for _, kind := range bound.CanaryIntervals() {
+		out = append(out, Method(kind))
+	}
+	return append(out, MethodOneRun, MethodOneRunGDP)
+}
+
+// mostScores bounds the scores of an audit.
+const mostScores = 1 << 26
+
+// resolve checks a plan against the sizes of the scores and fills in its defaults.
+func (p ScoresPlan) resolve(s ScoresShape, files []ScoreFile) (ScoresPlan, error) {
+	if p.Version != PlanVersion {
+		return p, &core.InputError{Field: "scores plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+	}
+	claim, err := resolveDPClaim(p.Claim)
+	if err != nil {
+		return p, err
+	}
+	p.Claim = &claim
+	if err := resolveBetaSeed(&p.Beta, p.Seed); err != nil {
+		return p, err
+	}
+	methods := FlatMethods()
+	if s.Runs > 0 {
+		methods = MatrixMethods()
+	}
+	if p.Method == "" {
+		p.Method = methods[0]
+	}
+	if !slices.Contains(methods, p.Method) {
+		return p, core.UnknownName("method", string(p.Method), texts(methods))
+	}
+	if claim.Delta == 0 && (p.Method == MethodGaussian || p.Method == MethodOneRunGDP) {
+		return p, &core.InputError{Field: "method", Found: fmt.Sprintf("%q with delta = 0", p.Method), Want: "another, or a delta above 0", Remedy: "no Gaussian trade-off has a finite epsilon at delta = 0"}
+	}
+	if p.Guesses, p.GDPGuesses, err = resolveGuesses(s.In+s.Out, p.Guesses, p.GDPGuesses); err != nil {
+		return p, err
+	}
+	data := make([]string, len(files))
+	for i, f := range files {
+		data[i] = f.SHA256
+	}
+	switch {
+	case len(p.Data) == 0:
+		p.Data = data
+	case !slices.Equal(data, p.Data):
+		return p, &core.InputError{Field: "data", Found: fmt.Sprintf("files with SHA-256 %v", data), Want: fmt.Sprintf("those with SHA-256 %v", p.Data), Remedy: "give the files that the audit was made with, in their order"}
+	}
+	return p, s.enough(p)
+}
+
+// ScoresShape is what is known of scores without their values.
+type ScoresShape struct {
+	In   int `json:"in"` // scores of each class
+	Out  int `json:"out"`
+	Runs int `json:"runs,omitempty"` // of a matrix
+	// Canaries a run of the matrix; used are K of those in and M of those out, of
+	// Used runs that have as many.
+	Canaries int `json:"canaries,omitempty"`
+	K        int `json:"k,omitempty"`
+	M        int `json:"m,omitempty"`
+	Used     int `json:"usedRuns,omitempty"`
+	// Fixed: in every run the same canaries were in.
+	Fixed bool `json:"fixed,omitempty"`
+}
+
+// halves are how many of n explore and how many certify.
+func halves(n int) (explore, certify int) { return n / 2, n - n/2 }
+
+// enough refuses so few scores that no outcome certifies anything by the plan's
+// method, and says the smallest number.
+func (s ScoresShape) enough(p ScoresPlan) error {
+	c, beta := *p.Claim, p.Beta
+	if s.In < 2 || s.Out < 2 {
+		return &core.InputError{Field: "scores", Found: fmt.Sprintf("%d in and %d out", s.In, s.Out), Want: "at least two of each class: half of them choose the threshold"}
+	}
+	if s.largest(p, p.Method) > 0 {
+		return nil
+	}
+	n := s.needed(p, p.Method, 0)
+	if n == 0 {
+		return nil // nothing helps; the report says so
+	}
+	found, want := fmt.Sprintf("%d in and %d out", s.In, s.Out), fmt.Sprintf("at least %d of each class", n)
+	switch {
+	case s.byRuns(p.Method):
+		found, want = fmt.Sprintf("%d runs", s.Used), fmt.Sprintf("at least %d", n)
+	case p.Method == MethodOneRun || p.Method == MethodOneRunGDP:
+		if s.In+s.Out >= n {
+			return nil // the guesses are the user's own
+		}
+		found, want = fmt.Sprintf("%d canaries", s.In+s.Out), fmt.Sprintf("at least %d", n)
+	}
+	return &core.InputError{Field: "scores", Found: found, Want: want + fmt.Sprintf(": no outcome of fewer certifies any epsilon above 0 by the method %s at delta = %v, beta = %v", p.Method, c.Delta, beta)}
+}
+
+func (s ScoresShape) byRuns(m Method) bool {
+	return s.Runs > 0 && m != MethodOneRun && m != MethodOneRunGDP
+}
+
+// largest is the bound of the best outcome by a method, -Inf where none bounds
+// anything.
+func (s ScoresShape) largest(p ScoresPlan, m Method) float64 {
+	c, beta := *p.Claim, p.Beta
+	switch {
+	case m == MethodOneRun:
+		return oneRunLargest(s.In+s.Out, p.Guesses, c.Delta, beta)
+	case m == MethodOneRunGDP:
+		most := 0.0
+		for _, r := range p.GDPGuesses {
+			most = math.Max(most, bound.OneRunGDPMu(s.In+s.Out, r, r, beta/float64(len(p.GDPGuesses))))
+		}
+		return bound.GaussianEpsilon(most, c.Delta)
+	case s.Runs > 0:
+		_, n := halves(s.Used)
+		if kind := bound.CanaryInterval(m); n > 0 && min(s.K, s.M) >= max(1, kind.Order()) {
+			return bound.CanaryCeiling(kind, s.K, s.M, n, c.Delta, beta)
+		}
+		return math.Inf(-1)
+	}
+	_, n1 := halves(s.In)
+	_, n0 := halves(s.Out)
+	return eventLargest(m, n1, n0, c.Delta, beta)
+}
+
+// eventLargest is that of n1 and n0 certification scores.
+func eventLargest(m Method, n1, n0 int, delta, beta float64) float64 {
+	best := bound.Counts{X: n1, N1: n1, N0: n0}
+	switch m {
+	case MethodExact:
+		return bound.Exact(best, delta, beta)
+	case MethodClopperPearson:
+		return down6(bound.ClopperPearson(best, delta, beta, bound.TuneSplit(best, n1, n0, delta, beta)))
+	case MethodGaussian:
+		return bound.GaussianEpsilon(bound.GaussianMu(best, beta), delta)
+	}
+	return bound.CanaryCeiling(bound.CanaryPairedBetting, 1, 1, min(n1, n0), delta, beta)
+}
+
+// needed is the number (of canaries, runs or scores of each class) from which on
+// the best outcome certifies more than eps; 0: no number that is tried.
+func (s ScoresShape) needed(p ScoresPlan, m Method, eps float64) int {
+	c, beta := *p.Claim, p.Beta
+	switch {
+	case m == MethodOneRun || m == MethodOneRunGDP:
+		return oneRunNeeded(m, core.Claim{Epsilon: eps, Delta: c.Delta}, beta)
+	case s.Runs > 0:
+		kind := bound.CanaryInterval(m)
+		if min(s.K, s.M) < max(1, kind.Order()) {
+			return 0
+		}
+		return least(1, MaxRuns, func(n int) bool {
+			_, n = halves(n)
+			return bound.CanaryCeiling(kind, s.K, s.M, n, c.Delta, beta) > eps
+		})
+	}
+	return least(2, MaxRuns, func(n int) bool {
+		_, n = halves(n)
+		return eventLargest(m, n, n, c.Delta, beta) > eps
+	})
+}
+
+func (s ScoresShape) unit(m Method) string {
+	switch {
+	case m == MethodOneRun || m == MethodOneRunGDP:
+		return "canaries"
+	case s.Runs > 0:
+		return "runs"
+	}
+	return "scores of each class"
+}
+
+// ScoresEvidence is what the bounds of scores are computed from.
+type ScoresEvidence struct {
+	Shape ScoresShape `json:"shape"`
+	// Events of the methods that take each score to be of a training of its own;
+	// absent of a matrix.
+	Events []ScoreEvent `json:"events,omitempty"`
+	// Guesses are all scores taken together.
+	Guesses    []Guess `json:"guesses"`
+	GDPGuesses []Guess `json:"gdpGuesses"`
+	// Runs of a matrix: threshold and stakes from half of them, counts of the rest.
+	Runs *Evidence `json:"runs,omitempty"`
+}
+
+// Sides of an event.
+const (
+	Above = "above" // score > threshold, likelier in
+	Below = "below" // score < threshold, likelier out
+)
+
+// ScoreEvent is an event that was chosen on one half of the scores, and its counts.
+// X and N1 are of the class in which it is likelier: of those in where Side is
+// above, of those out where it is below. Differential privacy bounds both.
+type ScoreEvent struct {
+	Methods   []Method     `json:"methods"` // that use it
+	Side      string       `json:"side"`
+	Threshold float64      `json:"threshold"`
+	Ties      bool         `json:"ties,omitempty"` // all explored scores were the same
+	Explored  bound.Counts `json:"explored"`
+	Certified bound.Counts `json:"certified"`
+	Split     float64      `json:"split,omitempty"` // of clopper-pearson, from exploration
+	// Pairs are the certification scores paired at random, one of each class; of
+	// paired-betting.
+	Pairs  *bound.CanaryTable  `json:"pairs,omitempty"`
+	Stakes *bound.CanaryStakes `json:"stakes,omitempty"`
+}
+
+// key names a stream of a scores audit.
+func (p ScoresPlan) key(purpose string, trial, side int) stream.Key {
+	return stream.Key{Seed: p.Seed, Purpose: "canary/scores/" + purpose, Trial: trial, Side: side}
+}
+
+// check refuses scores that are none.
+func (s Scores) check() error {
+	for _, x := range []struct {
+		class, other string
+		scores       []float64
+	}{{"in", "out", s.In}, {"out", "in", s.Out}} {
+		if len(x.scores) == 0 {
+			return &core.InputError{Field: "scores", Found: "of one class: all canaries were " + x.other, Want: "of canaries that were in and of such that were out"}
+		}
+		for i, v := range x.scores {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return &core.InputError{Field: fmt.Sprintf("score number %d of those %s", i+1, x.class), Found: fmt.Sprint(v), Want: "finite", Remedy: "a training that diverged counts with the lowest score; to leave it out would bias the bound"}
+			}
+		}
+	}
+	if n := len(s.In) + len(s.Out); n > mostScores {
+		return &core.InputError{Field: "scores", Found: fmt.Sprint(n), Want: fmt.Sprintf("at most %d", mostScores)}
+	}
+	if s.Runs < 0 || s.Runs > 0 && (len(s.Score) != s.Runs*s.Canaries || len(s.Member) != len(s.Score) || len(s.In)+len(s.Out) != len(s.Score)) {
+		return &core.InputError{Field: "scores: matrix", Found: fmt.Sprintf("%d scores", len(s.Score)), Want: fmt.Sprintf("%d runs of %d canaries", s.Runs, s.Canaries)}
+	}
+	return nil
+}
+
+// shape finds sizes, and of a matrix how many canaries of each class a run gives:
+// as many as nine runs of ten have, by class. Only membership is looked at.
+func (s Scores) shape() ScoresShape {
+	h := ScoresShape{In: len(s.In), Out: len(s.Out), Runs: s.Runs}
+	if s.Runs == 0 {
+		return h
+	}
+	h.Canaries, h.Fixed = s.Canaries, true
+	ins := make([]int, s.Runs)
+	for i := range s.Runs {
+		for k, in := range s.Member[i*s.Canaries : (i+1)*s.Canaries] {
+			if in {
+				ins[i]++
+			}
+			h.Fixed = h.Fixed && in == s.Member[k]
+		}
+	}
+	sorted := slices.Sorted(slices.Values(ins))
+	h.K = max(1, sorted[s.Runs/10])
+	h.M = max(1, s.Canaries-sorted[s.Runs-1-s.Runs/10])
+	for _, n := range ins {
+		if n >= h.K && s.Canaries-n >= h.M {
+			h.Used++
+		}
+	}
+	return h
+}
+
+// AuditScores audits scores. The report is a function of plan and scores.
+func AuditScores(p ScoresPlan, s Scores, g core.Generator) (ScoresReport, error) {
+	if err := s.check(); err != nil {
+		return ScoresReport{}, err
+	}
+	h := s.shape()
+	p, err := p.resolve(h, s.Files)
+	if err != nil {
+		return ScoresReport{}, err
+	}
+	ev := &ScoresEvidence{Shape: h}
+	// In a random order, so that ties are broken without regard to membership.
+	pooled, member := slices.Concat(s.In, s.Out), make([]bool, len(s.In)+len(s.Out))
+	scores := make([]float64, len(pooled))
+	for i, k := range stream.New(p.key("order", 0, 0)).Perm(len(pooled)) {
+		scores[i], member[i] = pooled[k], k < len(s.In)
+	}
+	ev.Guesses, ev.GDPGuesses = guessed(scores, member, p.Guesses), guessed(scores, member, p.GDPGuesses)
+	if h.Runs > 0 {
+		if min(h.K, h.M) > 0 && h.Used > 1 {
+			ev.Runs = s.byRuns(p, h)
+		}
+	} else {
+		ev.Events = s.events(p)
+	}
+	r := assembleScores(p, ev, s.Files, s.Notes)
+	r.Generator = g
+	return r, nil
+}
+
+// split divides the scores of a class at random into those that explore and those
+// that certify.
+func (p ScoresPlan) split(scores []float64, side int) (explore, certify []float64) {
+	shuffled := make([]float64, len(scores))
+	for i, k := range stream.New(p.key("split", 0, side)).Perm(len(scores)) {
+		shuffled[i] = scores[k]
+	}
+	n, _ := halves(len(scores))
+	return shuffled[:n], shuffled[n:]
+}
+
+// events chooses the events of the methods for single trainings.
+func (s Scores) events(p ScoresPlan) []ScoreEvent {
+	delta, beta := p.Claim.Delta, p.Beta
+	exploreIn, certifyIn := p.split(s.In, 1)
+	exploreOut, certifyOut := p.split(s.Out, 0)
+	n1, n0 := len(certifyIn), len(certifyOut)
+	higher := newHalf(exploreIn, exploreOut, n1, n0)
+	lower := newHalf(negated(exploreOut), negated(exploreIn), n0, n1)
+	out := []ScoreEvent{
+		{Methods: []Method{MethodExact, MethodClopperPearson}},
+		{Methods: []Method{MethodPaired}},
+		{Methods: []Method{MethodGaussian}},
+	}
+	for i := range out {
+		e := &out[i]
+		up, down := higher.choose(e.Methods[0], delta, beta), lower.choose(e.Methods[0], delta, beta)
+		from, c := higher, up
+		x, y := certifyIn, certifyOut
+		e.Side = Above
+		if down.value > up.value {
+			from, c, e.Side = lower, down, Below
+			x, y = negated(certifyOut), negated(certifyIn)
+		}
+		e.Threshold, e.Ties = c.at, c.ties
+		if e.Side == Below {
+			e.Threshold = 0 - c.at
+		}
+		e.Explored = from.counts(c.at)
+		e.Certified = bound.Counts{X: above(x, c.at), N1: len(x), Y: above(y, c.at), N0: len(y)}
+		switch e.Methods[0] {
+		case MethodExact:
+			e.Split = roundTo(bound.TuneSplit(e.Explored, len(x), len(y), delta, beta), 1e-6)
+		case MethodPaired:
+			pairs := pairTable(x, y, c.at)
+			e.Pairs = &pairs
+			stakes := bound.TuneCanary(pairTable(from.x, from.y, c.at), pairs.Runs(), delta, beta)
+			e.Stakes = &stakes
+		}
+	}
+	return out
+}
+
+func roundTo(x, step float64) float64 { return float64(math.Round(float64(x/step)) * step) }
+
+func negated(v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i, x := range v {
+		out[i] = -x
+	}
+	return out
+}
+
+// pairTable pairs the first of x with the first of y and so on, which are in random
+// order, and counts events.
+func pairTable(x, y []float64, cut float64) bound.CanaryTable {
+	var cells [2][2]int
+	for i := range min(len(x), len(y)) {
+		cells[above(x[i:i+1], cut)][above(y[i:i+1], cut)]++
+	}
+	t := bound.NewCanaryTable(1, 1)
+	for i := range cells {
+		for j, n := range cells[i] {
+			t.Add(i, j, n)
+		}
+	}
+	return t
+}
+
+// half is the exploration half of the scores, x of the class in which the event is
+// likelier; n1 and n0 are how many certify.
+type half struct {
+	x, y           []float64
+	sortedX        []float64
+	sortedY        []float64
+	pooled         []float64
+	n1, n0         int
+	pairsCertified int
+}
+
+func newHalf(x, y []float64, n1, n0 int) *half {
+	h := &half{x: x, y: y, n1: n1, n0: n0, pairsCertified: min(n1, n0),
+		sortedX: slices.Sorted(slices.Values(x)), sortedY: slices.Sorted(slices.Values(y)), pooled: slices.Concat(x, y)}
+	slices.Sort(h.pooled)
+	return h
+}
+
+func (h *half) counts(cut float64) bound.Counts {
+	return bound.Counts{X: aboveSorted(h.sortedX, cut), N1: len(h.x), Y: aboveSorted(h.sortedY, cut), N0: len(h.y)}
+}
+
+// choose sweeps thresholds by what the certification half would certify by a method
+// if it repeated the exploration.
+func (h *half) choose(m Method, delta, beta float64) cut {
+	return sweepCuts(h.pooled, 1, len(h.pooled)-1, func(at float64) (value, caution, gap float64) {
+		c := h.counts(at)
+		n1, n0 := float64(c.N1), float64(c.N0)
+		p1, p0 := float64(c.X)/n1, float64(c.Y)/n0
+		if p1 <= delta || p1 <= p0 {
+			return math.Inf(-1), mostCaution, p1 - p0
+		}
+		// Half a score, where there was none.
+		y0 := math.Max(p0, 0.5/n0)
+		caution = math.Min(mostCaution, math.Sqrt(float64(p1*(1-p1))/(n1*float64((p1-delta)*(p1-delta)))+(1-p0)/float64(n0*y0)))
+		expected := bound.Counts{X: int(math.Round(float64(p1 * float64(h.n1)))), N1: h.n1, Y: int(math.Round(float64(p0 * float64(h.n0)))), N0: h.n0}
+		switch m {
+		case MethodPaired:
+			// The margins with independent sides.
+			value = bound.CanaryValue(pairTable(h.x, h.y, at), h.pairsCertified, delta, beta)
+		case MethodGaussian:
+			// mu, which epsilon grows with. Its limits are cautious by themselves.
+			if value, caution = bound.GaussianMu(expected, beta), 0; value == 0 {
+				value = math.Inf(-1)
+			}
+		default:
+			value = math.Inf(-1)
+			for _, split := range []float64{0.5, 0.1, 0.02} {
+				value = math.Max(value, down6(bound.ClopperPearson(expected, delta, beta, split)))
+			}
+		}
+		return value, caution, p1 - p0
+	})
+}
+
+// byRuns counts the runs of a matrix: half of them choose threshold and stakes, the
+// other half certifies.
+func (s Scores) byRuns(p ScoresPlan, h ScoresShape) *Evidence {
+	var used []int
+	for i := range s.Runs {
+		n := 0
+		for _, in := range s.Member[i*s.Canaries : (i+1)*s.Canaries] {
+			if in {
+				n++
+			}
+		}
+		if n >= h.K && s.Canaries-n >= h.M {
+			used = append(used, i)
+		}
+	}
+	explore, certify := halves(len(used))
+	var scores [2][]float64
+	for at, k := range stream.New(p.key("runs", 0, 0)).Perm(len(used)) {
+		i := used[k]
+		// Which canaries of a run are taken is decided by the seed.
+		st := stream.New(p.key("canaries", i, 0))
+		var in, out []float64
+		for _, k := range st.Perm(s.Canaries) {
+			switch x := s.Score[i*s.Canaries+k]; {
+			case s.Member[i*s.Canaries+k] && len(in) < h.K:
+				in = append(in, x)
+			case !s.Member[i*s.Canaries+k] && len(out) < h.M:
+				out = append(out, x)
+			}
+		}
+		phase := 0
+		if at >= explore {
+			phase = 1
+		}
+		scores[phase] = append(append(scores[phase], in...), out...)
+	}
+	kind := bound.CanaryPairedBetting
+	if h.byRuns(p.Method) {
+		kind = bound.CanaryInterval(p.Method)
+	}
+	if min(h.K, h.M) < kind.Order() {
+		kind = bound.CanaryPairedBetting
+	}
+	plan := Plan{Claim: p.Claim, Interval: kind, Runs: certify, K: h.K, M: h.M, Beta: p.Beta}
+	e := newExplored(h.K, h.M, scores[0])
+	c := e.choose(plan)
+	table := e.table(c.at, explore)
+	rest := newExplored(h.K, h.M, scores[1]).table(c.at, certify)
+	return &Evidence{Threshold: c.at, Ties: c.ties, Stakes: bound.TuneCanary(table, certify, p.Claim.Delta, p.Beta),
+		Explored: Counted{Table: &table}, Certified: Counted{Table: &rest}}
+}

@@ -1,0 +1,463 @@
+package canary
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+func scoresPlan(eps, delta float64, m Method) ScoresPlan {
+	claim := core.DPClaim(eps, delta)
+	return ScoresPlan{Version: PlanVersion, Claim: &claim, Method: m, Seed: 1}
+}
+
+func auditScores(t *testing.T, p ScoresPlan, s Scores) ScoresReport {
+	t.Helper()
+	r, err := AuditScores(p, s, core.Generator{Name: "dpscope", Version: core.Version})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// gaussianScores are n scores a class of a Gaussian mechanism with sensitivity 1.
+func gaussianScores(trial, n int, sigma float64) Scores {
+	st := stream.New(stream.Key{Seed: 5, Purpose: "test/gaussian scores", Trial: trial, Side: n})
+	s := Scores{In: make([]float64, n), Out: make([]float64, n)}
+	st.Gaussian(s.In, sigma)
+	st.Gaussian(s.Out, sigma)
+	for i := range s.In {
+		s.In[i]++
+	}
+	return s
+}
+
+// toldScores are m canaries by fair coins, each answered by randomised response at
+// eps: score 1 for "in", 0 for "out".
+func toldScores(trial, m int, eps float64) Scores {
+	st := stream.New(stream.Key{Seed: 6, Purpose: "test/told scores", Trial: trial, Side: m})
+	keep := 1 / (1 + math.Exp(-eps))
+	var s Scores
+	for range m {
+		in, told := st.Uint64()>>63 == 1, st.Float64() < keep
+		score := 0.0
+		if in == told {
+			score = 1
+		}
+		if in {
+			s.In = append(s.In, score)
+		} else {
+			s.Out = append(s.Out, score)
+		}
+	}
+	return s
+}
+
+// sharedRuns is a matrix of runs in which four of ten canaries are in, drawn at
+// random, and all canaries of a run that are in share one answer of randomised
+// response at eps, and so do those that are out.
+func sharedRuns(trial, runs int, eps float64) Scores {
+	st := stream.New(stream.Key{Seed: 7, Purpose: "test/shared runs", Trial: trial, Side: runs})
+	keep := 1 / (1 + math.Exp(-eps))
+	s := Scores{Runs: runs, Canaries: 10}
+	for range runs {
+		score := map[bool]float64{}
+		if st.Float64() < keep {
+			score[true] = 1
+		}
+		if st.Float64() >= keep {
+			score[false] = 1
+		}
+		for _, k := range st.Perm(10) {
+			s.Score, s.Member = append(s.Score, score[k < 4]), append(s.Member, k < 4)
+		}
+	}
+	for i, x := range s.Score {
+		if s.Member[i] {
+			s.In = append(s.In, x)
+		} else {
+			s.Out = append(s.Out, x)
+		}
+	}
+	return s
+}
+
+// tossedRuns is a matrix of runs of eight canaries, where a coin decides of each
+// entry whether it was in and randomised response at eps answers for it.
+func tossedRuns(trial, runs int, eps float64) Scores {
+	s := Scores{Runs: runs, Canaries: 8}
+	st := stream.New(stream.Key{Seed: 8, Purpose: "test/tossed runs", Trial: trial, Side: runs})
+	keep := 1 / (1 + math.Exp(-eps))
+	for range runs * s.Canaries {
+		in, told, score := st.Uint64()>>63 == 1, st.Float64() < keep, 0.0
+		if in == told {
+			score = 1
+		}
+		s.Score, s.Member = append(s.Score, score), append(s.Member, in)
+		if in {
+			s.In = append(s.In, score)
+		} else {
+			s.Out = append(s.Out, score)
+		}
+	}
+	return s
+}
+
+// mostFailures of n audits whose bounds may fail with probability beta: exceeded
+// with probability below 4e-6 (4.5 normal deviations).
+func mostFailures(n int, beta float64) int {
+	return int(float64(n)*beta + 4.5*math.Sqrt(float64(n)*beta*(1-beta)))
+}
+
+// TestScoresCoverage: whole audits of scores where the truth is known, splits,
+// thresholds and ties included. No bound of the table exceeds it oftener than beta
+// = .05 allows; that a right method is called wrong has a probability below 4e-6 a
+// method and case, 1e-4 in all.
+func TestScoresCoverage(t *testing.T) {
+	counted := func(r ScoresReport, eps, mu float64, failed map[Method]int, best map[Method]float64) {
+		for _, x := range r.Methods {
+			if x.LowerBound != nil && (x.Mu == nil && *x.LowerBound > eps || x.Mu != nil && *x.Mu > mu) {
+				failed[x.Method]++
+			}
+			if x.LowerBound != nil {
+				best[x.Method] += *x.LowerBound
+			}
+		}
+	}
+	type want struct {
+		name   string
+		audits int
+		plan   ScoresPlan
+		draw   func(trial int) Scores
+		eps    float64
+		mu     float64 // of the smallest Gaussian trade-off that the mechanism keeps
+		least  map[Method]float64
+	}
+	grid := scoresPlan(3, 0, "")
+	grid.Guesses = []int{50, 100, 200}
+	sigma := Sigma(ByAnalytic, 2, 1e-5)
+	for _, c := range []want{
+		{"randomised response, ties everywhere", 600, scoresPlan(3, 0, ""), func(i int) Scores { return toldScores(i, 300, 1) }, 1, bound.GaussianMuOfPure(1), map[Method]float64{MethodOneRun: .2, MethodExact: .6, MethodPaired: .4, MethodClopperPearson: .3}},
+		{"the same, numbers of guesses paid for", 400, grid, func(i int) Scores { return toldScores(i, 300, 1) }, 1, bound.GaussianMuOfPure(1), map[Method]float64{MethodOneRun: .6}},
+		{"Gaussian unit canaries", 150, scoresPlan(2, 1e-5, ""), func(i int) Scores { return gaussianScores(i, 500, sigma) }, 2, 1 / sigma, map[Method]float64{MethodOneRun: .5, MethodOneRunGDP: .9, MethodExact: .3, MethodGaussian: .5, MethodPaired: .15}},
+	} {
+		failed, sum := map[Method]int{}, map[Method]float64{}
+		for i := range c.audits {
+			c.plan.Seed = uint64(i)
+			counted(auditScores(t, c.plan, c.draw(i)), c.eps, c.mu, failed, sum)
+		}
+		for _, m := range FlatMethods() {
+			t.Logf("%s: %s failed %d of %d, mean bound %.3f", c.name, m, failed[m], c.audits, sum[m]/float64(c.audits))
+			if failed[m] > mostFailures(c.audits, .05) {
+				t.Errorf("%s: %s exceeds the truth in %d of %d audits", c.name, m, failed[m], c.audits)
+			}
+			if sum[m]/float64(c.audits) < c.least[m] {
+				t.Errorf("%s: %s has the mean %v, want %v at least", c.name, m, sum[m]/float64(c.audits), c.least[m])
+			}
+		}
+	}
+	failed, sum := map[Method]int{}, map[Method]float64{}
+	const audits, eps = 300, 1.0
+	for i := range audits {
+		p := scoresPlan(3, 0, "")
+		p.Seed = uint64(i)
+		r := auditScores(t, p, sharedRuns(i, 200, eps))
+		counted(r, eps, 99, failed, sum)
+		if r.row(MethodOneRun).LowerBound != nil {
+			t.Fatal("one-run bound of four of ten")
+		}
+	}
+	for _, kind := range bound.CanaryIntervals() {
+		m := Method(kind)
+		t.Logf("runs that share an answer: %s failed %d of %d, mean bound %.3f", m, failed[m], audits, sum[m]/audits)
+		if kind.Valid() && failed[m] > mostFailures(audits, .05) {
+			t.Errorf("runs that share an answer: %s exceeds the truth in %d of %d audits", m, failed[m], audits)
+		}
+	}
+	if mean := sum[MethodPaired] / audits; mean < .3 {
+		t.Errorf("paired betting by runs has the mean %v", mean)
+	}
+	clear(failed)
+	clear(sum)
+	const tossed = 150
+	for i := range tossed {
+		p := scoresPlan(3, 0, "")
+		p.Seed = uint64(i)
+		counted(auditScores(t, p, tossedRuns(i, 100, eps)), eps, bound.GaussianMuOfPure(eps), failed, sum)
+	}
+	for _, m := range []Method{MethodPaired, MethodOneRun, MethodOneRunGDP, Method(bound.CanaryKL)} {
+		t.Logf("runs by coins: %s failed %d of %d, mean bound %.3f", m, failed[m], tossed, sum[m]/tossed)
+		if failed[m] > mostFailures(tossed, .05) {
+			t.Errorf("runs by coins: %s exceeds the truth in %d of %d audits", m, failed[m], tossed)
+		}
+	}
+	if sum[MethodPaired]/tossed < .4 || sum[MethodOneRun]/tossed < .3 {
+		t.Errorf("runs by coins: means %v and %v", sum[MethodPaired]/tossed, sum[MethodOneRun]/tossed)
+	}
+}
+
+// TestScoresTies: which of equal scores is guessed does not depend on membership.
+// All scores the same: guesses are right as coins fall. 400 audits of 45 guesses
+// of 1000: the mean share lies within 5 deviations of 1/2, but for 6e-7.
+func TestScoresTies(t *testing.T) {
+	right, made := 0, 0
+	for i := range 400 {
+		p := scoresPlan(2, 1e-5, "")
+		p.Seed = uint64(i)
+		s := Scores{In: make([]float64, 500), Out: make([]float64, 500)}
+		r := auditScores(t, p, s)
+		for _, g := range r.Evidence.Guesses {
+			right, made = right+g.Right, made+g.Made
+		}
+		if i > 0 {
+			continue
+		}
+		if r.Verdict != core.NoViolation || *r.LowerBound != 0 || !strings.Contains(strings.Join(r.Warnings, "\n"), "all scores that were explored are the same") {
+			t.Errorf("%s, bound %v, %q", r.Verdict, *r.LowerBound, r.Warnings)
+		}
+		for _, x := range r.Methods {
+			if x.LowerBound != nil && *x.LowerBound > 0 {
+				t.Errorf("%s: bound %v of equal scores", x.Method, *x.LowerBound)
+			}
+		}
+	}
+	if dev := math.Abs(float64(right)-float64(made)/2) / math.Sqrt(float64(made)/4); dev > 5 {
+		t.Errorf("%d of %d guesses among equal scores are right, %.1f deviations", right, made, dev)
+	}
+}
+
+// TestScoresBelow: where the canary that is out is told for certain now and then,
+// the event is on the lower side.
+func TestScoresBelow(t *testing.T) {
+	s := gaussianScores(1, 600, 100)
+	for i := range 200 {
+		s.Out[i] = -1e6 - float64(i)
+	}
+	r := auditScores(t, scoresPlan(1, 1e-5, MethodExact), s)
+	if r.Verdict != core.Violation || r.Evidence.Events[0].Side != Below || r.Evidence.Events[0].Certified.Y != 0 {
+		t.Errorf("%s, %+v", r.Summary, r.Evidence.Events[0])
+	}
+}
+
+// TestScoresReplay: a report verifies with the scores and without, on its way
+// through JSON, and does not when anything that counts is changed.
+func TestScoresReplay(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		s    Scores
+		m    Method
+	}{{"flat", gaussianScores(2, 400, 1), ""}, {"exact", gaussianScores(3, 400, 1), MethodExact}, {"paired", gaussianScores(3, 90, 1), MethodPaired},
+		{"gaussian", gaussianScores(3, 90, 1), MethodGaussian}, {"matrix", sharedRuns(1, 80, 2), ""}, {"wilson", sharedRuns(1, 80, 2), Method(bound.CanaryWilson4)}, {"one run of a matrix", sharedRuns(1, 80, 2), MethodOneRun}} {
+		c.s.Files, c.s.Notes = []ScoreFile{{"x.csv", "aa"}}, []string{"a note"}
+		r := auditScores(t, scoresPlan(1.5, 1e-5, c.m), c.s)
+		data, err := core.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ReportKindOf(data) != ScoresKind {
+			t.Error("kind", ReportKindOf(data))
+		}
+		back, err := ParseScoresReport(data)
+		if err != nil {
+			t.Fatal(c.name, err)
+		}
+		if again, err := core.Canonical(back); err != nil || string(again) != string(data) {
+			t.Errorf("%s: not canonical, %v", c.name, err)
+		}
+		for _, scores := range []*Scores{&c.s, nil} {
+			v, err := VerifyScores(back, scores)
+			if err != nil || !v.OK() || v.Summary != r.Summary {
+				t.Errorf("%s, with scores %v: %v, %q", c.name, scores != nil, err, v.Differences)
+			}
+		}
+		other := c.s
+		other.In, other.Score = slices.Clone(c.s.In), slices.Clone(c.s.Score)
+		for i := range other.In {
+			other.In[i] = -other.In[i]
+		}
+		for i, in := range other.Member {
+			if in {
+				other.Score[i] = -other.Score[i]
+			}
+		}
+		if v, err := VerifyScores(back, &other); err != nil || v.OK() {
+			t.Errorf("%s: other scores verify, %v", c.name, err)
+		}
+		other.Files = []ScoreFile{{"x.csv", "bb"}}
+		if _, err := VerifyScores(back, &other); err == nil || !strings.Contains(err.Error(), "SHA-256") {
+			t.Errorf("%s: another file: %v", c.name, err)
+		}
+		if back.LowerBound == nil {
+			continue
+		}
+		forged := back
+		lower := *back.LowerBound + 0.01
+		forged.LowerBound = &lower
+		if v, err := VerifyScores(forged, nil); err == nil && v.OK() {
+			t.Errorf("%s: a forged bound verifies", c.name)
+		}
+	}
+}
+
+// TestForgedScores: evidence that no scores give is refused, not computed with.
+func TestForgedScores(t *testing.T) {
+	for name, forge := range map[string]func(r *ScoresReport){
+		"no claim":        func(r *ScoresReport) { r.Plan.Claim = nil },
+		"no evidence":     func(r *ScoresReport) { r.Evidence = nil },
+		"right":           func(r *ScoresReport) { r.Evidence.Guesses[0].Right = r.Evidence.Guesses[0].Made + 1 },
+		"guesses":         func(r *ScoresReport) { r.Evidence.Guesses = nil },
+		"shape":           func(r *ScoresReport) { r.Evidence.Shape.In = -1 },
+		"another shape":   func(r *ScoresReport) { r.Evidence.Shape.In += 2 },
+		"events":          func(r *ScoresReport) { r.Evidence.Events = r.Evidence.Events[:2] },
+		"order of events": func(r *ScoresReport) { slices.Reverse(r.Evidence.Events) },
+		"counts":          func(r *ScoresReport) { r.Evidence.Events[0].Certified.X = 1 << 30 },
+		"split":           func(r *ScoresReport) { r.Evidence.Events[0].Split = 1 },
+		"pairs":           func(r *ScoresReport) { r.Evidence.Events[1].Pairs = nil },
+		"stakes":          func(r *ScoresReport) { r.Evidence.Events[1].Stakes = &bound.CanaryStakes{Paired: []float64{-1}} },
+		"side":            func(r *ScoresReport) { r.Evidence.Events[2].Side = "beside" },
+		"verdict":         func(r *ScoresReport) { r.Verdict = core.Violation },
+	} {
+		r := auditScores(t, scoresPlan(2, 1e-5, ""), gaussianScores(1, 100, 2))
+		forge(&r)
+		data, err := core.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseScoresReport(data); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func TestBadScores(t *testing.T) {
+	some := gaussianScores(1, 100, 1)
+	nan := Scores{In: []float64{1, math.NaN()}, Out: []float64{1, 2}}
+	for _, c := range []struct {
+		name string
+		p    ScoresPlan
+		s    Scores
+		want string
+	}{
+		{"one class", scoresPlan(2, 1e-5, ""), Scores{In: []float64{1, 2}}, "one class"},
+		{"NaN", scoresPlan(2, 1e-5, ""), nan, "score number 2 of those in is NaN"},
+		{"one each", scoresPlan(2, 1e-5, MethodExact), Scores{In: []float64{1}, Out: []float64{0}}, "at least two of each class"},
+		{"few, exact", scoresPlan(2, 1e-5, MethodExact), Scores{In: []float64{1, 2, 3}, Out: []float64{1, 2, 3}}, "must be at least 5 of each class: no outcome"},
+		{"few, one run", scoresPlan(2, 1e-5, ""), Scores{In: []float64{1, 2}, Out: []float64{1, 2}}, "4 canaries, must be at least 5"},
+		{"few runs", scoresPlan(2, 1e-5, ""), sharedRuns(1, 4, 1), "4 runs, must be at least"},
+		{"method", scoresPlan(2, 1e-5, "exakt"), some, `did you mean "exact"`},
+		{"method of a matrix", scoresPlan(2, 1e-5, MethodExact), sharedRuns(1, 40, 1), "method is"},
+		{"Gaussian at delta 0", scoresPlan(2, 0, MethodGaussian), some, "delta = 0"},
+		{"too many guesses", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Guesses: []int{201}}, some, "in [1, 200]"},
+		{"guesses fall", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Guesses: []int{20, 10}}, some, "rising"},
+		{"no claim", ScoresPlan{Version: 1}, some, "claim is absent"},
+		{"version", ScoresPlan{}, some, "version"},
+		{"beta", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Beta: 2}, some, "beta is 2"},
+	} {
+		if _, err := AuditScores(c.p, c.s, core.Generator{}); err == nil || !strings.Contains(err.Error(), c.want) || !core.IsInput(err) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// TestScoresSay: what is odd is said, and an audit that cannot refute says so.
+func TestScoresSay(t *testing.T) {
+	s := gaussianScores(1, 100, 1)
+	r := auditScores(t, scoresPlan(2, 1e-5, ""), s)
+	if r.Verdict != core.Inconclusive || !strings.Contains(r.Summary, "At least 378 canaries are needed for any chance to refute") {
+		t.Error(r.Summary)
+	}
+	r = auditScores(t, scoresPlan(5, 1e-5, ""), s)
+	if r.Verdict != core.Inconclusive || !strings.Contains(r.Summary, "with more guesses some may be") {
+		t.Error(r.Summary)
+	}
+	r = auditScores(t, scoresPlan(1, .99, ""), s)
+	if r.Verdict != core.Inconclusive || !strings.Contains(strings.Join(r.Warnings, "\n"), "no outcome shows anything") || !strings.Contains(strings.Join(r.Warnings, "\n"), "not more than delta = 0.99") {
+		t.Error(r.Summary, r.Warnings)
+	}
+	s.Out = s.Out[:20]
+	r = auditScores(t, scoresPlan(1, 1e-5, ""), s)
+	if r.Verdict != core.Inconclusive || r.LowerBound != nil || !strings.Contains(r.Summary, "100 of 120 canaries were in") {
+		t.Error(r.Summary)
+	}
+	r = auditScores(t, scoresPlan(.1, 1e-5, MethodGaussian), gaussianScores(1, 2000, .5))
+	if r.Verdict != core.Inconclusive || !strings.Contains(r.Summary, "refutes nothing") {
+		t.Error(r.Summary)
+	}
+	r = auditScores(t, scoresPlan(1, 0, ""), gaussianScores(1, 500, .5))
+	if r.Verdict != core.Violation || !strings.Contains(ScoresText(r), "at delta = 0 no Gaussian trade-off has a finite epsilon") {
+		t.Error(ScoresText(r))
+	}
+	// Coins in every run: some runs have too few of a class.
+	m := sharedRuns(1, 100, 3)
+	m.Member[0], m.In, m.Out = !m.Member[0], nil, nil
+	for i := range 20 { // of the first two runs: none is in
+		m.Member[i] = false
+	}
+	for i, x := range m.Score {
+		if m.Member[i] {
+			m.In = append(m.In, x)
+		} else {
+			m.Out = append(m.Out, x)
+		}
+	}
+	r = auditScores(t, scoresPlan(1, 1e-5, ""), m)
+	if r.Evidence.Shape.Used != 98 || r.Evidence.Shape.K != 4 || !strings.Contains(strings.Join(r.Warnings, "\n"), "2 of 100 runs have fewer than 4 canaries in") {
+		t.Error(r.Evidence.Shape, r.Warnings)
+	}
+}
+
+func BenchmarkAuditScores(b *testing.B) {
+	s := gaussianScores(1, 10_000, 1)
+	for b.Loop() {
+		if _, err := AuditScores(scoresPlan(2, 1e-5, ""), s, core.Generator{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// TestScoresGolden pins what seeds give, so that platforms are held to the same
+// split, pairing, thresholds and counts.
+func TestScoresGolden(t *testing.T) {
+	ev := auditScores(t, scoresPlan(2, 1e-5, ""), gaussianScores(9, 1000, 1)).Evidence
+	var got []any
+	for _, e := range ev.Events {
+		got = append(got, e.Side, e.Threshold, e.Certified.X, e.Certified.Y)
+	}
+	for _, c := range ev.Events[1].Pairs.Cells {
+		got = append(got, c.Runs)
+	}
+	got = append(got, ev.Guesses[0].Right, ev.GDPGuesses[0].Right)
+	m := auditScores(t, scoresPlan(2, 1e-5, ""), sharedRuns(9, 300, 2)).Evidence.Runs
+	got = append(got, m.Threshold, len(m.Certified.Table.Cells), m.Certified.Table.Cells[0].Runs)
+	if s := fmt.Sprint(got); s != goldenScores {
+		t.Errorf("%s\nwant %s", s, goldenScores)
+	}
+}
+
+const goldenScores = "[below -0.5690296074232107 132 40 below -0.5690296074232107 132 40 below 0.7582506312970858 381 212 337 31 123 9 63 157 0 4 13]"
+
+// TestOneRunGolden does so for runs.
+func TestOneRunGolden(t *testing.T) {
+	var got []any
+	for _, d := range []Design{Orthogonal, Sphere} {
+		p := oneRunPlan(2, 400, core.Params{"d": {Number: 400}})
+		p.Design = d
+		e := auditOnce(t, p, Sources()).Evidence
+		got = append(got, e.In, e.Guesses, e.GDPGuesses)
+	}
+	p := oneRunPlan(2, 200, core.Params{"steps": {Number: 20}})
+	p.Source = "dp-sgd"
+	e := auditOnce(t, p, Sources()).Evidence
+	got = append(got, e.In, e.Guesses, e.GDPGuesses)
+	if s := fmt.Sprint(got); s != goldenOneRun {
+		t.Errorf("%s\nwant %s", s, goldenOneRun)
+	}
+}
+
+const goldenOneRun = "[199 [{24 21}] [{80 55}] 199 [{24 18}] [{80 55}] 102 [{15 10}] [{57 33}]]"

@@ -1,0 +1,487 @@
+package canary
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
+)
+
+// Kind, version and schema of a report of scores.
+const (
+	ScoresKind          = "scores"
+	ScoresSchemaVersion = 1
+	ScoresSchemaName    = "dpscope-scores-v1.schema.json"
+)
+
+// ScoresReport is all that came out of an audit of scores. The scores are not in
+// it, only the SHA-256 of their files.
+type ScoresReport struct {
+	Schema        string          `json:"$schema"`
+	Kind          string          `json:"kind"`
+	SchemaVersion int             `json:"schemaVersion"`
+	Generator     core.Generator  `json:"generator"`
+	Plan          ScoresPlan      `json:"plan"` // every default written out
+	Files         []ScoreFile     `json:"files"`
+	Notes         []string        `json:"notes"` // what was taken for granted when reading the files
+	Evidence      *ScoresEvidence `json:"evidence"`
+	Findings
+}
+
+// fairLevel is the probability below which membership is not taken to be by fair
+// coins.
+const fairLevel = 1e-4
+
+// coins says why the one-run methods do not hold, if they plainly do not.
+func (h ScoresShape) coins() string {
+	m := h.In + h.Out
+	switch {
+	case h.Fixed && h.Runs > 1:
+		return "the same canaries were in in every run: no coin was thrown"
+	case bound.LowerProportion(h.In, m, fairLevel/2) > 0.5 || bound.UpperProportion(h.In, m, fairLevel/2) < 0.5:
+		return fmt.Sprintf("%s of %s canaries were in, which fair coins give with probability below %s", grouped(h.In), grouped(m), number(fairLevel))
+	}
+	return ""
+}
+
+// assembleScores makes the report of evidence. It is a function of its arguments.
+func assembleScores(p ScoresPlan, ev *ScoresEvidence, files []ScoreFile, notes []string) ScoresReport {
+	c := *p.Claim
+	h := ev.Shape
+	r := ScoresReport{Schema: ScoresSchemaName, Kind: ScoresKind, SchemaVersion: ScoresSchemaVersion, Plan: p,
+		Files: append([]ScoreFile{}, files...), Notes: append([]string{}, notes...), Evidence: ev}
+	r.Findings = Findings{Methods: []MethodBound{}, Confidence: 1 - p.Beta,
+		Ended:     core.Termination{Reason: core.Completed, SamplesUsed: h.In + h.Out},
+		Power:     MethodPower{Largest: math.Max(0, h.largest(p, p.Method)), Needed: h.needed(p, p.Method, c.Epsilon), Unit: h.unit(p.Method)},
+		Reproduce: reproduceScores(p, h), Limitations: scoresLimitations(h), References: scoresReferences(h)}
+	one := oneRunRows(h.In+h.Out, ev.Guesses, ev.GDPGuesses, c.Delta, p.Beta)
+	if why := h.coins(); why != "" {
+		for i := range one {
+			one[i].LowerBound, one[i].Mu, one[i].Note = nil, nil, why
+		}
+	}
+	if h.Runs > 0 {
+		r.Methods = append(runRows(p, ev), one...)
+	} else {
+		r.Methods = append(one, eventRows(p, ev.Events)...)
+	}
+	if row := r.row(p.Method); row.LowerBound != nil {
+		r.PValue = ev.pValue(p)
+	}
+	r.conclude(p.Method, c)
+	r.Warnings = r.cautions()
+	r.Summary = r.headline(p.Method, c, r.from())
+	return r
+}
+
+// pValue is that of the claim by the plan's method, nil where it has none.
+func (ev *ScoresEvidence) pValue(p ScoresPlan) *float64 {
+	c := *p.Claim
+	var v float64
+	switch {
+	case p.Method == MethodOneRun:
+		v = oneRunPValue(ev.Shape.In+ev.Shape.Out, ev.Guesses, c)
+	case p.Method == MethodPaired && ev.Runs != nil:
+		v = bound.CanaryPValue(*ev.Runs.Certified.Table, c.Epsilon, c.Delta, ev.Runs.Stakes)
+	case p.Method == MethodPaired && ev.event(MethodPaired) != nil:
+		e := ev.event(MethodPaired)
+		v = bound.CanaryPValue(*e.Pairs, c.Epsilon, c.Delta, *e.Stakes)
+	case p.Method == MethodExact && ev.event(MethodExact) != nil:
+		v = bound.ClaimPValue(ev.event(MethodExact).Certified, c.Epsilon, c.Delta, p.Beta)
+	default:
+		return nil
+	}
+	return &v
+}
+
+func (ev *ScoresEvidence) event(m Method) *ScoreEvent {
+	for i := range ev.Events {
+		if slices.Contains(ev.Events[i].Methods, m) {
+			return &ev.Events[i]
+		}
+	}
+	return nil
+}
+
+// eventRows are the rows of the methods for single trainings.
+func eventRows(p ScoresPlan, events []ScoreEvent) []MethodBound {
+	delta, beta := p.Claim.Delta, p.Beta
+	var rows []MethodBound
+	for _, e := range events {
+		for _, m := range e.Methods {
+			row := newMethodBound(m)
+			row.Largest = finite(eventLargest(m, e.Certified.N1, e.Certified.N0, delta, beta))
+			switch m {
+			case MethodExact:
+				row.LowerBound = finite(bound.Exact(e.Certified, delta, beta))
+			case MethodClopperPearson:
+				row.LowerBound = finite(down6(bound.ClopperPearson(e.Certified, delta, beta, e.Split)))
+			case MethodPaired:
+				row.LowerBound = finite(bound.CanaryEpsilon(bound.CanaryPairedBetting, *e.Pairs, delta, beta, *e.Stakes))
+			case MethodGaussian:
+				row.Mu = finite(bound.GaussianMu(e.Certified, beta))
+				row.LowerBound = finite(bound.GaussianEpsilon(*row.Mu, delta))
+				row.noteDelta(delta)
+			}
+			if row.LowerBound == nil && row.Note == "" {
+				row.Note = "bounds nothing on these counts"
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// runRows are the rows of the intervals for runs of a matrix.
+func runRows(p ScoresPlan, ev *ScoresEvidence) []MethodBound {
+	delta, beta := p.Claim.Delta, p.Beta
+	var rows []MethodBound
+	for _, kind := range bound.CanaryIntervals() {
+		w := intervalWords[kind]
+		row := MethodBound{Method: Method(kind), Title: w.title, Valid: kind.Valid(), Trainings: EachRow, Assumption: w.assumption}
+		if row.Assumption == "none" || strings.HasPrefix(row.Assumption, "none:") {
+			row.Assumption = "each run is a training of its own, which canaries are in was drawn at random"
+		}
+		if ev.Runs == nil {
+			row.Note = "fewer than two runs have canaries in and out"
+			rows = append(rows, row)
+			continue
+		}
+		t := *ev.Runs.Certified.Table
+		if err := kind.Check(t.K, t.M, t.Runs(), delta, beta); err != nil {
+			row.Note = err.Error()
+		} else {
+			row.LowerBound = finite(bound.CanaryEpsilon(kind, t, delta, beta, ev.Runs.Stakes))
+			row.Largest = finite(bound.CanaryCeiling(kind, t.K, t.M, t.Runs(), delta, beta))
+			if row.LowerBound == nil {
+				row.Note = "bounds nothing on these counts"
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func (r ScoresReport) from() string {
+	h, p := r.Evidence.Shape, r.Plan
+	switch {
+	case p.Method == MethodOneRun || p.Method == MethodOneRunGDP:
+		return grouped(h.In+h.Out) + " scores taken as one run"
+	case h.Runs > 0:
+		_, n := halves(h.Used)
+		return fmt.Sprintf("%s certification runs", grouped(n))
+	}
+	_, n1 := halves(h.In)
+	_, n0 := halves(h.Out)
+	return fmt.Sprintf("%s scores in and %s out, the half that certifies", grouped(n1), grouped(n0))
+}
+
+func (r ScoresReport) cautions() []string {
+	w := []string{}
+	add := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
+	ev, p := r.Evidence, r.Plan
+	h := ev.Shape
+	oneRun := p.Method == MethodOneRun || p.Method == MethodOneRunGDP
+	delta := p.Claim.Delta
+	rate := func(what string, p1 float64) {
+		if delta > 0 && p1 <= delta {
+			add("the event of %s happened in a share of %s where it is likelier, not more than delta = %s: such an event shows nothing of epsilon", what, number(p1), number(delta))
+		}
+	}
+	for _, e := range ev.Events {
+		rate(strings.Join(texts(e.Methods), " and "), float64(e.Certified.X)/float64(e.Certified.N1))
+	}
+	if len(ev.Events) > 0 && ev.Events[0].Ties || ev.Runs != nil && ev.Runs.Ties {
+		add("all scores that were explored are the same: no threshold separates anything")
+	}
+	if ev.Runs != nil {
+		x, _ := rates(*ev.Runs.Certified.Table)
+		rate("the runs", x)
+		if h.Used < h.Runs {
+			add("%s of %s runs have fewer than %d canaries in or %d out and are left out, which looks at membership only", grouped(h.Runs-h.Used), grouped(h.Runs), h.K, h.M)
+		}
+	}
+	switch {
+	case h.Fixed && h.Runs > 1 && !oneRun:
+		add("the same canaries were in in every run: bounds by runs hold if all were drawn anew each time, from one distribution")
+	case h.coins() != "":
+		if oneRun {
+			instead := "exact, if each score comes from a training of its own"
+			if h.Runs > 0 {
+				instead = string(MethodPaired)
+			}
+			add("one-run methods need membership by fair coins; another method: %s", instead)
+		}
+	case h.In == h.Out && h.In >= 50:
+		add("as many canaries were in as out: if that was fixed beforehand, and not so by the coins, the one-run methods do not hold as stated")
+	}
+	if oneRun && r.Power.Largest == 0 {
+		w = append(w, oneRunBlind(h.In+h.Out, *p.Claim, p.Beta))
+	}
+	if h.Runs == 0 && !oneRun {
+		add("the method %s takes each score to be of a training of its own; for scores of one training use %s", p.Method, MethodOneRun)
+	}
+	return w
+}
+
+func scoresLimitations(h ScoresShape) []string {
+	l := []string{
+		"How the scores came about is the user's word: a score must be computed without the membership it is to tell, by one rule for all canaries, and none may be left out for its value.",
+		"A lower bound from these canaries and this score. Others may show more; nothing here proves privacy.",
+		"Each bound of the table holds with the stated confidence under its own assumption. The largest of several does not, unless it was named before.",
+		"Bounds of Gaussian trade-offs are of mechanisms that have one; of others they say nothing of epsilon.",
+		"One-run bounds are of the add-or-remove relation.",
+	}
+	if h.Runs > 0 {
+		return append(l, "Bounds by runs take which canaries were in to be drawn at random in each run, or all canaries to be drawn anew from one distribution.",
+			"Bounds by runs are of the replace-one relation: a canary that was in against one that was out of the same run. A mechanism whose claim is of adding or removing a record may have twice its epsilon there.")
+	}
+	return append(l, "Bounds of single trainings are of the relation in which trainings with the canary and without it differ.")
+}
+
+func scoresReferences(h ScoresShape) []string {
+	l := slices.Clone(oneRunReferences)
+	if h.Runs > 0 {
+		return append(l, references(Plan{})...)
+	}
+	return append(l,
+		"M. Jagielski, J. Ullman and A. Oprea, Auditing differentially private machine learning: how private is private SGD?, NeurIPS 2020",
+		"M. Nasr, J. Hayes, T. Steinke, B. Balle, F. Tramèr, M. Jagielski, N. Carlini and A. Terzis, Tight auditing of differentially private machine learning, USENIX Security 2023",
+		"I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024")
+}
+
+// ScoresFacts are the report's facts in words, the most important first.
+func ScoresFacts(r ScoresReport) []core.FactRow {
+	var rows []core.FactRow
+	add := func(name, format string, args ...any) {
+		rows = append(rows, core.FactRow{Name: name, Value: fmt.Sprintf(format, args...)})
+	}
+	p, ev := r.Plan, r.Evidence
+	h := ev.Shape
+	for _, f := range r.Files {
+		add("File", "%s, SHA-256 %s", f.Name, f.SHA256)
+	}
+	if h.Runs > 0 {
+		add("Scores", "%s runs of %s canaries: %s in, %s out", grouped(h.Runs), grouped(h.Canaries), grouped(h.In), grouped(h.Out))
+	} else {
+		add("Scores", "%s in, %s out", grouped(h.In), grouped(h.Out))
+	}
+	add("Claim", "%s", *p.Claim)
+	add("Method", "%s, for the verdict", r.row(p.Method).Title)
+	r.Findings.facts(add, *p.Claim)
+	for _, e := range ev.Events {
+		sign, likelier, other := ">", "in", "out"
+		if e.Side == Below {
+			sign, likelier, other = "<", "out", "in"
+		}
+		x := e.Certified
+		add("Event", "score %s %s, of %s: %s of %s %s, %s of %s %s", sign, number(e.Threshold), strings.Join(texts(e.Methods), " and "),
+			grouped(x.X), grouped(x.N1), likelier, grouped(x.Y), grouped(x.N0), other)
+	}
+	if e := ev.Runs; e != nil {
+		x, y := rates(*e.Certified.Table)
+		add("Event", "score > %s: %.6g of %d canaries in a run, %.6g of %d out, over %s runs", number(e.Threshold), x, h.K, y, h.M, grouped(e.Certified.Table.Runs()))
+	}
+	add("Guesses", "%s; the f-DP bound: %s. Largest scores guessed in, smallest out", guessWords(ev.Guesses), guessWords(ev.GDPGuesses))
+	add("Seed", "%d, of the split into halves, the pairing and the order of equal scores", p.Seed)
+	return rows
+}
+
+// ScoresText is the report as plain text for a terminal.
+func ScoresText(r ScoresReport) string {
+	t := r.Findings
+	t.Warnings = append(slices.Clone(r.Notes), r.Warnings...)
+	return t.text(ScoresFacts(r), r.Plan.Method, r.Plan.Claim.Epsilon)
+}
+
+func reproduceScores(p ScoresPlan, h ScoresShape) core.Reproduce {
+	var cli strings.Builder
+	cli.WriteString("dpscope scores")
+	add := func(name, value string) { fmt.Fprintf(&cli, " -%s %s", name, shellWord(value)) }
+	exactly := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+	add("epsilon", exactly(p.Claim.Epsilon))
+	add("delta", exactly(p.Claim.Delta))
+	standard := FlatMethods()[0]
+	if h.Runs > 0 {
+		standard = MatrixMethods()[0]
+	}
+	if p.Method != standard {
+		add("method", string(p.Method))
+	}
+	addGuesses(add, h.In+h.Out, p.Guesses, p.GDPGuesses)
+	if p.Beta != 0.05 {
+		add("beta", exactly(p.Beta))
+	}
+	add("seed", fmt.Sprint(p.Seed))
+	var note []string
+	for i, sum := range p.Data {
+		name := "FILE"
+		if i > 0 {
+			name += strconv.Itoa(i + 1)
+		}
+		cli.WriteString(" " + name)
+		note = append(note, name+" is the file with SHA-256 "+sum)
+	}
+	again := core.Reproduce{CLI: cli.String()}
+	if len(note) > 0 {
+		again.Note = strings.Join(note, "; ") + "."
+	}
+	return again
+}
+
+// ParseScoresReport reads a report of this version; unknown fields are refused.
+func ParseScoresReport(data []byte) (ScoresReport, error) {
+	var r ScoresReport
+	if err := parseReport(data, ScoresKind, ScoresSchemaVersion, &r); err != nil {
+		return ScoresReport{}, err
+	}
+	return r, r.check()
+}
+
+func (r ScoresReport) check() error {
+	p := r.Plan
+	if p.Claim == nil || r.Evidence == nil {
+		return &core.InputError{Field: "report", Found: "incomplete", Want: "the whole plan, with its claim, and the counts"}
+	}
+	if err := p.Claim.Validate(); err != nil {
+		return fmt.Errorf("report: %w", err)
+	}
+	if err := r.Evidence.check(p); err != nil {
+		return fmt.Errorf("report: evidence: %w", err)
+	}
+	if len(r.Methods) == 0 {
+		return &core.InputError{Field: "report: methods", Found: "empty", Want: "what the methods make of the scores"}
+	}
+	return r.Findings.check(p.Method, *p.Claim)
+}
+
+// check refuses evidence that no scores of its shape give, so that bounds can be
+// computed of it.
+func (ev ScoresEvidence) check(p ScoresPlan) error {
+	h := ev.Shape
+	bad := func(field string, found, want any) error {
+		return &core.InputError{Field: field, Found: fmt.Sprint(found), Want: fmt.Sprint(want)}
+	}
+	if h.In < 1 || h.Out < 1 || h.In > mostScores || h.Out > mostScores || h.Runs < 0 || h.Runs > mostScores || h.Canaries < 0 || h.Canaries > mostScores {
+		return bad("shape", "out of range", "numbers of scores")
+	}
+	if h.Runs > 0 && (h.Runs*h.Canaries != h.In+h.Out || h.K < 1 || h.M < 1 || h.K > h.Canaries || h.M > h.Canaries || h.Used < 0 || h.Used > h.Runs) {
+		return bad("shape", "a matrix that does not fit", "runs times canaries, in and out together")
+	}
+	if h.Runs == 0 && (h.Canaries != 0 || h.K != 0 || h.M != 0 || h.Used != 0 || h.Fixed) {
+		return bad("shape", "a matrix without runs", "none")
+	}
+	if (ev.Runs != nil) != (h.Runs > 0 && h.Used > 1) || (len(ev.Events) > 0) != (h.Runs == 0) {
+		return bad("evidence", "of another shape", "events of single scores, or runs of a matrix")
+	}
+	if err := (OneRunEvidence{In: h.In, Guesses: ev.Guesses, GDPGuesses: ev.GDPGuesses}).check(OneRunPlan{Canaries: h.In + h.Out, Guesses: p.Guesses, GDPGuesses: p.GDPGuesses}); err != nil {
+		return err
+	}
+	if ev.Runs != nil {
+		explore, certify := halves(h.Used)
+		if err := ev.Runs.check(Plan{Runs: certify, Explore: explore}, h.K, h.M); err != nil {
+			return err
+		}
+		if ev.Runs.Explored.Table == nil || ev.Runs.Certified.Table == nil || ev.Runs.Certified.Table.Runs() != certify {
+			return bad("runs", "not all counted", fmt.Sprintf("%d certification runs", certify))
+		}
+	}
+	want := [][]Method{{MethodExact, MethodClopperPearson}, {MethodPaired}, {MethodGaussian}}
+	if h.Runs == 0 && len(ev.Events) != len(want) {
+		return bad("events", len(ev.Events), len(want))
+	}
+	for i, e := range ev.Events {
+		if !slices.Equal(e.Methods, want[i]) {
+			return bad("events: methods", e.Methods, want[i])
+		}
+		if e.Side != Above && e.Side != Below {
+			return core.UnknownName("events: side", e.Side, []string{Above, Below})
+		}
+		n1, n0 := h.In, h.Out
+		if e.Side == Below {
+			n1, n0 = n0, n1
+		}
+		for _, x := range []struct {
+			c      bound.Counts
+			n1, n0 int
+		}{{e.Explored, n1 / 2, n0 / 2}, {e.Certified, n1 - n1/2, n0 - n0/2}} {
+			if err := x.c.Validate(); err != nil {
+				return fmt.Errorf("events: %w", err)
+			}
+			if x.c.N1 != x.n1 || x.c.N0 != x.n0 {
+				return bad("events: counts", fmt.Sprintf("of %d and %d", x.c.N1, x.c.N0), fmt.Sprintf("of %d and %d, half of the scores", x.n1, x.n0))
+			}
+		}
+		if (i == 0) != (e.Split > 0 && e.Split < 1) {
+			return bad("events: split", e.Split, "in (0, 1) for the first, absent else")
+		}
+		if (i == 1) != (e.Pairs != nil) || (i == 1) != (e.Stakes != nil) {
+			return bad("events: pairs", "of another method", "those of "+string(MethodPaired))
+		}
+		if e.Pairs == nil {
+			continue
+		}
+		if err := e.Pairs.Validate(); err != nil {
+			return fmt.Errorf("events: pairs: %w", err)
+		}
+		if err := e.Stakes.Validate(); err != nil {
+			return fmt.Errorf("events: stakes: %w", err)
+		}
+		if e.Pairs.K != 1 || e.Pairs.M != 1 || e.Pairs.Runs() != min(e.Certified.N1, e.Certified.N0) {
+			return bad("events: pairs", e.Pairs.Runs(), min(e.Certified.N1, e.Certified.N0))
+		}
+	}
+	return nil
+}
+
+// VerifyScores replays a report. With scores, those of its files, everything is
+// done again; without, the bounds are computed again from the report's counts.
+func VerifyScores(r ScoresReport, scores *Scores) (core.Verification, error) {
+	var v verification
+	if err := r.check(); err != nil {
+		return v.Verification, err
+	}
+	var want ScoresReport
+	if scores != nil {
+		var err error
+		if want, err = AuditScores(r.Plan, *scores, r.Generator); err != nil {
+			return v.Verification, err
+		}
+		v.same(equalJSON(r.Evidence.bare(), want.Evidence.bare()), "counts", "the scores fall otherwise than the report says")
+		v.same(nearJSON(r.Evidence, want.Evidence), "split and stakes", "they do not follow from the exploration half")
+		v.sameWords(r.Generator, "notes on reading", r.Notes, want.Notes)
+	} else {
+		files := make([]ScoreFile, len(r.Plan.Data))
+		for i, sum := range r.Plan.Data {
+			files[i].SHA256 = sum
+		}
+		p, err := r.Plan.resolve(r.Evidence.Shape, files)
+		if err != nil {
+			return v.Verification, err
+		}
+		want = assembleScores(p, r.Evidence, r.Files, r.Notes)
+		v.Notes = append(v.Notes, "thresholds and counts are taken from the report; that the files give them is shown only with the files")
+	}
+	v.same(equalJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
+	v.compareFindings(r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(r.Plan.Method, *r.Plan.Claim, want.from()) })
+	return v.Verification, nil
+}
+
+// bare is the evidence without what is computed by functions that differ between
+// platforms.
+func (ev ScoresEvidence) bare() ScoresEvidence {
+	ev.Events = slices.Clone(ev.Events)
+	for i := range ev.Events {
+		ev.Events[i].Split, ev.Events[i].Stakes = 0, nil
+	}
+	if ev.Runs != nil {
+		runs := *ev.Runs
+		runs.Stakes = bound.CanaryStakes{}
+		ev.Runs = &runs
+	}
+	return ev
+}

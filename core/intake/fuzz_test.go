@@ -1,0 +1,98 @@
+package intake_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/intake"
+)
+
+// Whatever the bytes: no panic; an error is an input error; cutting the file
+// into chunks changes nothing; what comes out has columns of the same length,
+// codes that have words and numbers that are finite.
+func fuzz(f *testing.F) {
+	f.Fuzz(func(t *testing.T, data []byte, size uint8) {
+		o := intake.Options{Name: "fuzz", MaxCells: 1 << 16, MaxExpanded: 1 << 20, MaxBytes: 1 << 20}
+		whole, err := intake.Read(bytes.NewReader(data), o)
+		p, perr := intake.NewParser(o)
+		if perr != nil {
+			t.Fatal(perr)
+		}
+		for rest := data; len(rest) > 0 && perr == nil; {
+			n := min(int(size)+1, len(rest))
+			_, perr = p.Write(rest[:n])
+			rest = rest[n:]
+		}
+		parts, perr := p.Close()
+		var in *core.InputError
+		if err != nil && !errors.As(err, &in) {
+			t.Fatalf("error %v is no input error", err)
+		}
+		if (err == nil) != (perr == nil) || err != nil && err.Error() != perr.Error() {
+			t.Fatalf("read at once: %v; in chunks of %d: %v", err, int(size)+1, perr)
+		}
+		if err != nil {
+			return
+		}
+		if a, b := dump(whole), dump(parts); a != b {
+			t.Fatalf("read at once:\n%s\nin chunks:\n%s", a, b)
+		}
+		for _, table := range whole.Tables {
+			for _, c := range table.Columns {
+				if c.Len() != table.Rows() || c.Len() == 0 {
+					t.Fatalf("column %q has %d of %d rows", c.Name, c.Len(), table.Rows())
+				}
+				for i := range c.Len() {
+					if c.Kind != core.Symbol && math.IsNaN(c.Real(i)-c.Real(i)) {
+						t.Fatalf("column %q: %v", c.Name, c.Real(i))
+					}
+					if c.Kind != core.Real && c.Code(i) >= len(c.Symbols) {
+						t.Fatalf("column %q: code %d of %d", c.Name, c.Code(i), len(c.Symbols))
+					}
+				}
+			}
+		}
+		files := []*intake.File{whole}
+		if _, err := intake.Pair(files, intake.Choice{}); err != nil && !core.IsInput(err) {
+			t.Fatalf("error %v is no input error", err)
+		}
+		if _, err := intake.Pair([]*intake.File{whole, parts}, intake.Choice{Dataset: "c1"}); err != nil && !core.IsInput(err) {
+			t.Fatalf("error %v is no input error", err)
+		}
+		if _, err := intake.ReadScores([]*intake.File{parts}); err != nil && !core.IsInput(err) {
+			t.Fatalf("error %v is no input error", err)
+		}
+	})
+}
+
+func FuzzCSV(f *testing.F) {
+	for _, s := range []string{"x,dataset\n1,0\n2,1\n", "a\tb\r\n\"q\"\"\nr\"\tNaN\r\n", "\uFEFF1;2\n3;4", "\"", "in,out\n1,\n", ",,\n", "score,member\n1,1\n0,0\n", "run,score,member\n1,1,1\n1,1,0\n", "1e999\n", "\"a\"\r", csv(250)} {
+		f.Add([]byte(s), uint8(3))
+	}
+	fuzz(f)
+}
+
+func FuzzJSONLines(f *testing.F) {
+	for _, s := range []string{"{\"a\":1,\"b\":\"x\"}\n{\"b\":\"\\u00e9\",\"a\":-2.5e3}\n", "[1,2]\n[3,4]\n\n", "[[1],[2]]", "{\"d0\":[1,2],\"d1\":[[3]]}", "[true,NaN,-Infinity]", "[\n{\"a\":1},\n{\"a\":2}]", "{", "[", "{\"a\":", "[\"\\", "{\"in\":[[1],[2]],\"out\":[[1],[2]]}"} {
+		f.Add([]byte(s), uint8(2))
+	}
+	fuzz(f)
+}
+
+func FuzzNPY(f *testing.F) {
+	for _, s := range []string{npy(1, "<f8", false, []int{3}, ramp(3, 0)), npy(2, ">i2", true, []int{2, 2}, ramp(4, 0)), npy(3, "|b1", false, []int{5, 1}, ramp(5, 0)), npy(1, "|O", false, []int{1}, nil), npy(1, "<f4", false, []int{1 << 50, 1 << 50}, nil), "\x93NUMPY", "\x93NUMPY\x01\x00\x02\x00{}"} {
+		f.Add([]byte(s), uint8(9))
+	}
+	fuzz(f)
+}
+
+func FuzzNPZ(f *testing.F) {
+	a := npy(1, "<f8", false, []int{4}, ramp(4, 0))
+	for _, s := range []string{npz(false, entry{"d0.npy", a}, entry{"d1.npy", a}), npz(true, entry{"in.npy", a}, entry{"out.npy", a}), npz(true, entry{"x.npy", a}, entry{"dataset.npy", npy(1, "|b1", false, []int{4}, []float64{0, 1, 0, 1})}), npz(false), "PK\x03\x04", npz(false, entry{"a.txt", "b"})} {
+		f.Add([]byte(s), uint8(40))
+	}
+	fuzz(f)
+}
