@@ -24,7 +24,7 @@ func (s *state) report(end Termination) Report {
 	end.SamplesUsed = s.counted.rows
 	r := Report{
 		Schema: SchemaName, SchemaVersion: SchemaVersion, Generator: s.Generator,
-		Inputs: Inputs{Mechanism: spec.Name, Parameters: p.Parameters, Relation: p.Relation, PrivacyUnit: p.Relation.unit()},
+		Inputs: Inputs{Mechanism: spec.Name, Parameters: p.Parameters, Relation: p.Relation, PrivacyUnit: p.Relation.unit(), Samples: s.audit.recording()},
 		Claim:  s.audit.Claim,
 		Settings: Settings{Learner: p.Learner, Finder: p.Finder, Pair: p.Pair, Samples: p.Samples, Explore: p.Explore,
 			Trials: p.Trials, Confidence: 1 - p.Beta, Beta: p.Beta, Seed: p.Seed, Split: splitWords, Anytime: p.Anytime, ThroughRenyi: p.ThroughRenyi},
@@ -32,6 +32,9 @@ func (s *state) report(end Termination) Report {
 		Trials: s.trials, Warnings: append(append([]string{}, s.audit.Notes...), s.warnings...),
 		Termination: end, Timing: s.timing, Reproduce: s.audit.Reproduce(),
 		Limitations: limitations, References: references(spec, s),
+	}
+	if spec.Recording != nil {
+		r.Settings.Split, r.Limitations = recordedSplitWords, slices.Concat(limitations, recordedLimitations)
 	}
 	if r.Trials == nil {
 		r.Trials = []TrialNote{}
@@ -174,6 +177,8 @@ func (r Relation) unit() string {
 		return "one row, added or removed"
 	case Replace:
 		return "one row, replaced"
+	case Given:
+		return "as whoever recorded the outputs defined it"
 	}
 	return "one individual, who moves each query's answer by at most its sensitivity"
 }

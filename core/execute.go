@@ -156,12 +156,19 @@ func (s source) stream(shard int) *stream.Stream {
 }
 
 // block fills out with outputs and refuses what is not finite.
-func (s source) block(st *stream.Stream, out []float64) error {
+// Recorded outputs are those from number at on, all phases of the run counted.
+func (s source) block(st *stream.Stream, at int, out []float64) error {
 	name := s.audit.Spec.Name
-	// A copy: code that sorts or clips its rows in place must not change what
-	// the next block sees.
-	data := Dataset{Columns: s.data.Columns, Values: append([]float64{}, s.data.Values...)}
-	if err := s.audit.Mechanism.Sample(data, st, out); err != nil {
+	var err error
+	if r, ok := s.audit.Mechanism.(Recorded); ok {
+		err = r.Recorded(s.audit.Plan.Seed, s.side, at, out)
+	} else {
+		// A copy: code that sorts or clips its rows in place must not change what
+		// the next block sees.
+		data := Dataset{Columns: s.data.Columns, Values: append([]float64{}, s.data.Values...)}
+		err = s.audit.Mechanism.Sample(data, st, out)
+	}
+	if err != nil {
 		return fmt.Errorf("mechanism %s on the %s dataset: %w", name, sideName(s.side), err)
 	}
 	if i := nonFinite(out); i >= 0 {
@@ -209,7 +216,7 @@ func (s source) draw(n int, hook Hook) (Samples, error) {
 		st := s.stream(lo / ShardRows)
 		for at := lo; at < min(lo+ShardRows, n); at += BlockRows {
 			end := min(at+BlockRows, n)
-			if err := s.block(st, all.Rows[at*s.width:end*s.width]); err != nil {
+			if err := s.block(st, at, all.Rows[at*s.width:end*s.width]); err != nil {
 				return Samples{}, err
 			}
 			if err := hook(end - at); err != nil {
@@ -257,7 +264,7 @@ func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
 		st := src.stream(t.Shard)
 		for at := 0; at < n; at += BlockRows {
 			k := min(BlockRows, n-at)
-			if err := src.block(st, rows[:k*width]); err != nil {
+			if err := src.block(st, a.Plan.Explore+t.Shard*t.Plan.shardRows()+at, rows[:k*width]); err != nil {
 				return Result{}, err
 			}
 			model.Score(rows[:k*width], scores[:k])

@@ -37,6 +37,8 @@ type MechanismSpec struct {
 	// Custom: the mechanism is the caller's own and has no name that a command
 	// line would know.
 	Custom bool
+	// Recording is there where New makes a [Recorded] mechanism.
+	Recording *Recording
 }
 
 // Build fixes the mechanism's parameters: those given, and defaults for the

@@ -210,6 +210,11 @@ func (a *Audit) resolveMethods(cat Catalogue) error {
 
 func (a *Audit) resolveBudget() error {
 	p := &a.Plan
+	if a.Spec.Recording != nil {
+		if err := a.splitRecorded(); err != nil {
+			return err
+		}
+	}
 	if p.Samples == 0 {
 		p.Samples = 100_000
 	}

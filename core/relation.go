@@ -21,7 +21,7 @@ const (
 	LInfinity Relation = "l-infinity"
 )
 
-var relations = []string{string(AddRemove), string(Replace), string(LInfinity)}
+var relations = []string{string(AddRemove), string(Replace), string(LInfinity), string(Given)}
 
 // ParseRelation reads a relation's name.
 func ParseRelation(name string) (Relation, error) {
@@ -46,6 +46,8 @@ func (r Relation) Check(p Pair, dom Domain) error {
 	}
 	n1, n2 := p.First.Len(), p.Second.Len()
 	switch r {
+	case Given:
+		return nil
 	case LInfinity:
 		if n1 != n2 {
 			return notNeighbours(r, fmt.Sprintf("%d and %d coordinates", n1, n2), "as many coordinates in both")

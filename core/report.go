@@ -82,6 +82,8 @@ type Inputs struct {
 	Parameters  Params   `json:"parameters"`
 	Relation    Relation `json:"relation"`
 	PrivacyUnit string   `json:"privacyUnit"`
+	// Samples is there where outputs were recorded elsewhere.
+	Samples *Recording `json:"samples,omitempty"`
 }
 
 // Settings says how.

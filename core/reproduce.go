@@ -15,7 +15,12 @@ type argument struct{ name, value string }
 func arguments(a *Audit) (args []argument, params []string) {
 	p := a.Plan
 	add := func(name, value string) { args = append(args, argument{name, value}) }
-	add("mechanism", p.Mechanism)
+	recording := a.Spec.Recording
+	if recording != nil {
+		args = recording.arguments()
+	} else {
+		add("mechanism", p.Mechanism)
+	}
 	own := a.Spec.Claim(p.Parameters)
 	if a.Claim.isDP() {
 		if a.Claim.Kind == Pure && own.Delta > 0 || !own.isDP() {
@@ -60,6 +65,9 @@ func arguments(a *Audit) (args []argument, params []string) {
 		name        string
 		value, dflt int
 	}{{"samples", p.Samples, 100_000}, {"explore", p.Explore, p.Samples}, {"trials", p.Trials, 10}} {
+		if recording != nil && (n.name == "trials" || a.splitsByDefault()) {
+			continue
+		}
 		if n.value != n.dflt {
 			add(n.name, fmt.Sprint(n.value))
 		}
@@ -98,6 +106,9 @@ func (a *Audit) Reproduce() Reproduce {
 		name, value, _ := strings.Cut(x, "=")
 		fmt.Fprintf(&cli, " -param %s", shellWord(x))
 		fmt.Fprintf(&frag, "&p.%s=%s", fragmentWord(name), fragmentWord(value))
+	}
+	if a.Spec.Recording != nil {
+		return Reproduce{CLI: cli.String(), Note: "It needs the same file: its SHA-256 stands in the report's inputs."}
 	}
 	return Reproduce{CLI: cli.String(), URL: frag.String(), GoTest: a.goTest(params)}
 }

@@ -174,21 +174,37 @@ func Facts(r Report) []FactRow {
 	if len(r.Inputs.Parameters) > 0 {
 		mech += " (" + strings.Join(r.Inputs.Parameters.Assignments(), ", ") + ")"
 	}
-	add("Mechanism", "%s", mech)
+	samples := r.Inputs.Samples
+	if samples != nil {
+		add("Samples", "%s", samples.words())
+	} else {
+		add("Mechanism", "%s", mech)
+	}
 	add("Claim", "%s", r.Claim)
 	add("Neighbours", "%s: %s", r.Inputs.Relation, r.Inputs.PrivacyUnit)
 	if len(r.Results) > 0 {
 		addFinding(add, r, r.Results[0])
 	}
+	if samples != nil {
+		for i, name := range []string{"First dataset", "Second dataset"} {
+			add(name, "%s, %s rows", samples.Datasets[i], grouped(samples.Rows[i]))
+		}
+	}
 	if e := r.Evidence; e != nil {
-		add("First dataset", "%s", DatasetWords(e.Pair.First))
-		add("Second dataset", "%s", DatasetWords(e.Pair.Second))
+		if samples == nil {
+			add("First dataset", "%s", DatasetWords(e.Pair.First))
+			add("Second dataset", "%s", DatasetWords(e.Pair.Second))
+		}
 		add("Found by", "%s", e.Witness.Learner)
 	}
 	if r.Power != nil {
 		add("Power", "%s No outcome of %s samples a side certifies more than %s.", strings.TrimSpace(powerWords(r)), grouped(r.Settings.Samples), boundWords(r.Power.LargestBound, math.Inf(1)))
 	}
-	add("Exploration", "%d pairs tried, %s outputs a side each; finder %s, learner %s", len(r.Trials), grouped(r.Settings.Explore), r.Settings.Finder, r.Settings.Learner)
+	if samples != nil {
+		add("Split", "%s rows a side explored, %s certified, by a random order that the seed fixes; learner %s", grouped(r.Settings.Explore), grouped(r.Settings.Samples), r.Settings.Learner)
+	} else {
+		add("Exploration", "%d pairs tried, %s outputs a side each; finder %s, learner %s", len(r.Trials), grouped(r.Settings.Explore), r.Settings.Finder, r.Settings.Learner)
+	}
 	add("Seed", "%d", r.Settings.Seed)
 	if r.Timing.Total > 0 {
 		add("Time", "%.2f s (explore %.2f, certify %.2f, bound %.2f) with %d workers", r.Timing.Total, r.Timing.Explore, r.Timing.Certify, r.Timing.Bound, r.Timing.Workers)

@@ -29,6 +29,7 @@ type auditFlags struct {
 	seed                                               uint64
 	strict, anytime                                    bool
 	params                                             core.Params
+	recorded                                           sampleFlags
 }
 
 func newAuditFlags(stderr io.Writer) *auditFlags {
@@ -51,6 +52,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 		}
 		return err
 	})
+	f.recorded.register(s)
 	s.StringVar(&f.relation, "relation", "", "neighbouring relation: add-remove, replace or l-infinity; default: the mechanism's first")
 	s.StringVar(&f.pair, "pair", "", `neighbouring pair as JSON, instead of a search: {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}`)
 	s.StringVar(&f.finder, "finder", core.Auto, "how pairs are found")
@@ -73,8 +75,12 @@ func (f *auditFlags) plan() (core.Plan, error) {
 	f.set.Visit(func(x *flag.Flag) { given[x.Name] = true })
 	p := core.Plan{Version: core.PlanVersion, Mechanism: f.mechanism, Parameters: f.params, Relation: core.Relation(f.relation),
 		Finder: f.finder, Learner: f.learner, Samples: f.samples, Explore: f.explore, Trials: f.trials, Beta: f.beta, Seed: f.seed}
-	if f.mechanism == "" {
-		return p, &core.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all"}
+	if f.recorded.given() {
+		if err := f.recorded.plan(&p, given); err != nil {
+			return p, err
+		}
+	} else if f.mechanism == "" {
+		return p, &core.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -samples-file audits outputs that another program recorded"}
 	}
 	// Zero means the default in a plan; a user who typed it meant it.
 	for _, n := range []struct {
@@ -91,6 +97,9 @@ func (f *auditFlags) plan() (core.Plan, error) {
 		return p, err
 	}
 	p.Claim = claim
+	if err := f.recorded.checkClaim(claim); err != nil {
+		return p, err
+	}
 	if given["through-renyi"] && !(f.throughRenyi > 1) {
 		return p, &core.InputError{Field: "-through-renyi", Found: fmt.Sprint(f.throughRenyi), Want: "an order: a finite number above 1"}
 	}
@@ -208,10 +217,14 @@ func audit(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
+	cat, err := f.recorded.catalogue()
+	if err != nil {
+		return fail(stderr, err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	show := newMeter(stderr)
-	report, err := core.Run{Plan: plan, Catalogue: catalogue, Pool: core.LocalPool(catalogue, workers),
+	report, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, workers),
 		Generator: generator(), Progress: show.progress, Now: clock()}.Do(ctx)
 	show.clear()
 	if err != nil && report.Schema == "" {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -18,7 +19,14 @@ func TestMain(m *testing.M) {
 // TestScripts runs the command as a user does; the scripts say what it prints
 // and its exit code.
 func TestScripts(t *testing.T) {
-	testscript.Run(t, testscript.Params{Dir: "testdata/script", Cmds: map[string]func(*testscript.TestScript, bool, []string){
+	examples, err := filepath.Abs("../../docs/examples")
+	if err != nil {
+		t.Fatal(err)
+	}
+	testscript.Run(t, testscript.Params{Dir: "testdata/script", Setup: func(e *testscript.Env) error {
+		e.Setenv("EXAMPLES", examples)
+		return nil
+	}, Cmds: map[string]func(*testscript.TestScript, bool, []string){
 		"exits": exits,
 	}})
 }

@@ -27,6 +27,8 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		files = append(files, v)
 		return nil
 	})
+	var recorded sampleFlags
+	recorded.registerFiles(set)
 	if code, ok := parse(set, args, stderr, 1); !ok {
 		return code
 	}
@@ -58,9 +60,13 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return fail(stderr, &core.InputError{Field: name + ": schemaVersion", Found: fmt.Sprint(report.SchemaVersion),
 			Want: fmt.Sprintf("at most %d", core.SchemaVersion), Remedy: "verify it with the version of dpscope that wrote it"})
 	}
+	cat, err := recorded.replay(report)
+	if err != nil {
+		return fail(stderr, fmt.Errorf("%s: %w", name, err))
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	v, err := core.Verify(ctx, catalogue, core.LocalPool(catalogue, n), report, !*quick)
+	v, err := core.Verify(ctx, cat, core.LocalPool(cat, n), report, !*quick)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}

@@ -1,0 +1,179 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/intake"
+)
+
+// sampleFlags name files of outputs that another program recorded, and say how
+// they are read.
+type sampleFlags struct {
+	file, file2                         string
+	header, dataset, outputs, nonFinite string
+	kinds                               map[string]core.ColumnKind
+}
+
+func (f *sampleFlags) registerFiles(s *flag.FlagSet) {
+	s.StringVar(&f.file, "samples-file", "", "file of recorded outputs instead of a mechanism: CSV, TSV, JSON lines, JSON, NPY or NPZ, told apart by content, with a column dataset (0 or 1) or arrays d0 and d1 (docs/samples.md)")
+	s.StringVar(&f.file2, "samples-file2", "", "file of the outputs on the second dataset, where -samples-file holds the first only")
+}
+
+func (f *sampleFlags) register(s *flag.FlagSet) {
+	f.registerFiles(s)
+	s.StringVar(&f.header, "header", "", "yes or no: whether the first line of -samples-file names the columns; default: by content")
+	s.StringVar(&f.dataset, "dataset", "", `column of -samples-file that tells the dataset; default "dataset"`)
+	s.StringVar(&f.outputs, "outputs", "", "columns of -samples-file that are outputs, separated by commas; default: all others")
+	s.StringVar(&f.nonFinite, "nonfinite", "", "refuse or symbol: what NaN and infinities in -samples-file are; default refuse")
+	s.Func("kind", "kind of a column of -samples-file as name=real, name=symbol or name=mixed; may be given more than once", func(v string) error {
+		i := strings.LastIndexByte(v, '=')
+		if i <= 0 {
+			return &core.InputError{Field: "kind", Found: fmt.Sprintf("%q", v), Want: "name=kind", Remedy: "for example -kind answer=symbol"}
+		}
+		if f.kinds == nil {
+			f.kinds = map[string]core.ColumnKind{}
+		}
+		f.kinds[v[:i]] = core.ColumnKind(v[i+1:])
+		return nil
+	})
+}
+
+func (f *sampleFlags) given() bool { return f.file != "" || f.file2 != "" }
+
+// plan makes a plan of the samples; flags that belong to mechanisms are refused.
+func (f *sampleFlags) plan(p *core.Plan, given map[string]bool) error {
+	if f.file == "" {
+		return &core.InputError{Field: "-samples-file", Found: "absent", Want: "the file of the first dataset, as -samples-file2 is given"}
+	}
+	for _, name := range []string{"mechanism", "param", "relation", "pair", "finder", "trials"} {
+		if given[name] {
+			return &core.InputError{Field: "-" + name, Found: "given", Want: "absent with -samples-file", Remedy: "recorded outputs are of one mechanism and one pair of datasets"}
+		}
+	}
+	p.Mechanism, p.Parameters, p.Relation, p.Finder, p.Trials = intake.MechanismName, nil, "", core.Auto, 0
+	if !given["samples"] {
+		p.Samples = 0
+	}
+	return nil
+}
+
+// checkClaim wants a claim, as recorded outputs have none of their own.
+func (f *sampleFlags) checkClaim(c *core.Claim) error {
+	if !f.given() || c != nil && (c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0) {
+		return nil
+	}
+	return &core.InputError{Field: "-epsilon", Found: "absent", Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "nobody but you knows what the mechanism of these samples claims"}
+}
+
+func (f *sampleFlags) options() intake.Options {
+	return intake.Options{Header: f.header, NonFinite: f.nonFinite, Kinds: f.kinds}
+}
+
+func (f *sampleFlags) choice() intake.Choice {
+	c := intake.Choice{Dataset: f.dataset}
+	for name := range strings.SplitSeq(f.outputs, ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			c.Columns = append(c.Columns, name)
+		}
+	}
+	return c
+}
+
+// catalogue is what is registered, and the samples where there are any.
+func (f *sampleFlags) catalogue() (core.Catalogue, error) {
+	if !f.given() {
+		return catalogue, nil
+	}
+	files, err := f.read(f.options())
+	if err != nil {
+		return core.Catalogue{}, err
+	}
+	return withSamples(files, f.choice(), f.options())
+}
+
+func withSamples(files []*intake.File, c intake.Choice, o intake.Options) (core.Catalogue, error) {
+	samples, err := intake.Pair(files, c)
+	if err != nil {
+		return core.Catalogue{}, err
+	}
+	cat := catalogue
+	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), samples.Spec(o))
+	return cat, nil
+}
+
+// read reads the files; their names are without their folders.
+func (f *sampleFlags) read(o intake.Options) ([]*intake.File, error) {
+	var files []*intake.File
+	for _, path := range []string{f.file, f.file2} {
+		if path == "" {
+			continue
+		}
+		file, err := readFile(path, o)
+		if err != nil {
+			return nil, err
+		}
+		file.Name = filepath.Base(path)
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+// readFile reads one file of data.
+func readFile(path string, o intake.Options) (*intake.File, error) {
+	in, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, &core.InputError{Field: path, Found: "a folder", Want: "a file"}
+	}
+	if err := intake.CheckSize(path, info.Size(), o); err != nil {
+		return nil, err
+	}
+	o.Name = path
+	return intake.Read(in, o)
+}
+
+// replay is the catalogue to replay a report with: for one of samples, with the
+// same files, read as they were.
+func (f *sampleFlags) replay(r core.Report) (core.Catalogue, error) {
+	rec := r.Inputs.Samples
+	switch {
+	case rec == nil && !f.given():
+		return catalogue, nil
+	case rec == nil:
+		return core.Catalogue{}, &core.InputError{Field: "-samples-file", Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism}
+	case len(rec.Files) == 0 || len(rec.Files) > 2:
+		return core.Catalogue{}, &core.InputError{Field: "inputs.samples.files", Found: fmt.Sprintf("of %d files", len(rec.Files)), Want: "one or two"}
+	case f.file == "" || (f.file2 != "") != (len(rec.Files) == 2):
+		want := fmt.Sprintf("the file that the report is of: %s", rec.Files[0].Name)
+		if len(rec.Files) == 2 {
+			want = fmt.Sprintf("the files that the report is of, -samples-file %s -samples-file2 %s", rec.Files[0].Name, rec.Files[1].Name)
+		}
+		return core.Catalogue{}, &core.InputError{Field: "-samples-file", Found: "absent, or not as many files as the report has", Want: want}
+	}
+	o := intake.Options{Header: rec.Reading.Header, NonFinite: rec.Reading.NonFinite, Kinds: rec.Reading.Kinds}
+	files, err := f.read(o)
+	if err != nil {
+		return core.Catalogue{}, err
+	}
+	for i, file := range files {
+		want := rec.Files[i]
+		if file.SHA256 != want.SHA256 {
+			return core.Catalogue{}, &core.InputError{Field: []string{f.file, f.file2}[i], Found: "another file, with SHA-256 " + file.SHA256, Want: fmt.Sprintf("%s with SHA-256 %s, as the report says", want.Name, want.SHA256)}
+		}
+		file.Name = want.Name // it may have moved
+	}
+	return withSamples(files, intake.Choice{Dataset: rec.Reading.Dataset, Columns: rec.Reading.Outputs}, o)
+}
