@@ -39,6 +39,7 @@ func TestScreenshots(t *testing.T) {
 	for _, dark := range []bool{false, true} {
 		for _, width := range []int64{360, 1400} {
 			shootCalibration(t, fmt.Sprintf("calibration-%d-dark-%v", width, dark), width, dark)
+			shootCanaries(t, fmt.Sprintf("canaries-%d-dark-%v", width, dark), width, dark)
 		}
 	}
 	for _, run := range []struct{ name, mechanism string }{
@@ -80,6 +81,22 @@ func shootCalibration(t *testing.T, name string, width int64, dark bool) {
 	develop(t, tab, name+"-running", chromedp.Screenshot("#calibration"))
 	until(t, tab, calibrationDone, 5*time.Minute)
 	develop(t, tab, name, chromedp.Screenshot("#calibration"))
+}
+
+// shootCanaries audits a small model with canaries, and writes a picture of the
+// panel on the way and at the end, and of a Gaussian sum's.
+func shootCanaries(t *testing.T, name string, width int64, dark bool) {
+	t.Helper()
+	tab := planting(t, "&source=dp-sgd&n=60&k=8&m=32&p.steps=20&p.hidden=8&p.examples=200")
+	dress(t, tab, width, 900, dark)
+	click(t, tab, "#canaries-run")
+	until(t, tab, `document.querySelector("#canaries-result .chart-words") && document.querySelectorAll("#canaries-result .picture ~ div tbody tr").length > 5`, time.Minute)
+	develop(t, tab, name+"-running", chromedp.Screenshot("#canaries"))
+	planted(t, tab, 5*time.Minute)
+	eval[bool](t, tab, `([...document.querySelectorAll("#canaries-presets button")][0].click(), true)`)
+	click(t, tab, "#canaries-run")
+	until(t, tab, canaryReport+`?.plan.source === "gaussian-sum" && `+canaryIdle, 5*time.Minute)
+	develop(t, tab, name, chromedp.Screenshot("#canaries"))
 }
 
 // dress sets a tab's size and its colours.

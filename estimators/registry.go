@@ -25,20 +25,25 @@ var All = []core.LearnerSpec{
 // behind that. A program that calls neither this nor [Registry] does not link
 // them.
 func Named() []core.LearnerSpec {
+	return append(named(), chebyshev(), kernelMean(), mmdTester())
+}
+
+// named are those of Named that share their code with others.
+func named() []core.LearnerSpec {
 	return []core.LearnerSpec{
 		mlp(),
 		mlp100(),
-		chebyshev(),
-		kernelMean(),
 		histogramM(),
 		floatBits,
 		renyiTester(),
 		hockeyStickTester(),
-		mmdTester(),
 		histogramTester(),
 		dpSniper(),
 	}
 }
+
+// Common are All, and those of Named that the page's first core has room for.
+func Common() []core.LearnerSpec { return slices.Concat(All, named()) }
 
 // Registry is all of them, for a catalogue.
 func Registry() []core.LearnerSpec { return slices.Concat(All, Named()) }

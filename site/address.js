@@ -1,6 +1,7 @@
 // The state in the page's address: #v=1&mechanism=svt4&epsilon=1&seed=42, and
-// &account=gaussian&a.sigma=2 of the account that is shown. What is written of
-// an audit comes from the core; here it is read.
+// &account=gaussian&a.sigma=2 of the account that is shown; with &view=canaries
+// the settings are those of a canary audit. What is written of an audit comes from
+// the core; here it is read.
 import { Ended } from "./engine.js";
 import { PLAN_KEYS } from "./plan.js";
 
@@ -9,14 +10,17 @@ const VERSION = 1;
 /**
  * Settings of a fragment; keys that nobody knows are ignored.
  * @param {string} fragment with or without its #
- * @returns {{settings: import("./plan.js").Settings, account: import("./accounting.js").Asked | null, newer: string}}
- *   newer: the version, where it is one to come
+ * @returns {{settings: import("./plan.js").Settings, account: import("./accounting.js").Asked | null, canaries: Record<string, string> | null, newer: string}}
+ *   canaries: texts of that panel, where the fragment is about it; newer: the version, where it is one to come
  */
 export function readFragment(fragment) {
   const settings = {}, texts = {};
   let newer = "", kind = "";
-  for (const [key, value] of new URLSearchParams(fragment.replace(/^#/, ""))) {
+  const pairs = new URLSearchParams(fragment.replace(/^#/, ""));
+  const canaries = pairs.get("view") === "canaries" ? Object.fromEntries(pairs) : null;
+  for (const [key, value] of pairs) {
     if (key === "v") newer = Number(value) > VERSION ? value : "";
+    else if (canaries) continue;
     else if (key === "account") kind = value;
     else if (key.startsWith("a.")) texts[key.slice(2)] = value;
     else if (PLAN_KEYS.includes(key) || key === "workers" || (key.startsWith("p.") && key.length > 2)) settings[key] = value;
@@ -24,7 +28,7 @@ export function readFragment(fragment) {
   // As on the command line, these say which guarantee is meant.
   const meant = Object.entries({ alpha: "renyi", rho: "zcdp", mu: "gaussian-dp" }).find(([key]) => settings[key]);
   if (meant && !settings.guarantee) settings.guarantee = meant[1];
-  return { settings, account: kind ? { kind, texts } : null, newer };
+  return { settings, account: kind ? { kind, texts } : null, canaries, newer };
 }
 
 /**

@@ -1,7 +1,7 @@
 // The core, seen from the page: one compiled module, a coordinator and task
 // workers, requests with ids. The messages are those of protocol.d.ts.
 
-/** The core that a page starts with, and the one that knows everything, accounts and calibrates. */
+/** The core that a page starts with, and the one that knows everything, accounts, calibrates and audits with canaries. */
 export const FIRST = "core.wasm", LARGER = "core-all.wasm";
 
 const SAY_STOPPING = 500; // ms after a stop without an answer
@@ -165,12 +165,25 @@ export class Engine {
   calibrate(plan, progress) { return this.#request("calibrate", JSON.stringify(plan), progress); }
 
   /**
+   * Of the larger core only. file: the user's, in base64.
+   * @param {object} plan as core/canary has it
+   * @param {(p: import("./protocol").CanaryProgress) => void} progress
+   * @returns {{id: number, answer: Promise<import("./protocol").CanaryReported>}}
+   */
+  canaries(plan, file, progress) { return this.#request("canaries", JSON.stringify({ plan, file }), progress); }
+  /** @param {string} text @returns {Promise<import("./protocol").CanaryReported>} */
+  openCanaries(text) { return this.#request("open-canaries", text).answer; }
+  /** @returns {{id: number, answer: Promise<import("./protocol").VerifiedValue>}} */
+  verifyCanaries(report, file, progress) { return this.#request("verify-canaries", JSON.stringify({ report, file }), progress); }
+
+  /**
    * Stops what runs; its answer arrives as ever. When none does
    * in time, the request fails and all is to be started anew.
    * @param {() => void} late called when the answer takes its time
    * @param {() => void} unstopped called when it was given up
+   * @param {number} patience ms until then
    */
-  stop(id, late, unstopped) {
+  stop(id, late, unstopped, patience = END_UNSTOPPED) {
     const request = this.#pending.get(id);
     if (!request || request.timers) return;
     this.#post({ type: "stop", id });
@@ -179,7 +192,7 @@ export class Engine {
       setTimeout(() => {
         this.#settle(id)?.reject(new Ended("The core did not answer and its workers were ended.", true));
         unstopped();
-      }, END_UNSTOPPED),
+      }, patience),
     ];
   }
 
@@ -215,7 +228,7 @@ export class Engine {
       case "progress":
         this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
         break;
-      case "checked": case "report": case "verified": case "accounted": case "calibrated":
+      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "canaried":
         this.#settle(message.id)?.resolve(JSON.parse(message.json));
         break;
       case "refused":

@@ -14,8 +14,9 @@ export const typing = (event) => event.target instanceof Element && event.target
  * Listens for reports.
  * @param {(name: string, text: string) => void} opened
  * @param {(title: string, found: string, want: string) => void} refused
+ * @param {(file: File, target: EventTarget) => boolean} taken takes a dropped file that is no report
  */
-export function receive(opened, refused) {
+export function receive(opened, refused, taken) {
   const take = async (file) => {
     const name = file.name || UNNAMED;
     if (file.size > MAX_BYTES) {
@@ -54,7 +55,7 @@ export function receive(opened, refused) {
     event.preventDefault();
     const files = event.dataTransfer.files;
     if (files.length > 1) refused(`${files.length} files were not opened`, `${files.length} files at once`, "one report at a time");
-    else if (files.length) take(files[0]);
+    else if (files.length && !taken(files[0], event.target)) take(files[0]);
   });
   addEventListener("paste", (event) => {
     if (typing(event)) return;

@@ -17,7 +17,7 @@ export function listenForKeys({ run, stop, help }) {
     const key = event.key?.toLowerCase(); // absent where the browser fills in a field
     if (event.repeat) {
       // Enter, held down on Run, would go on to press Stop, which has the focus then.
-      if (key === "enter" && event.target.closest?.("#run, #stop, #calibrate, #calibrate-stop")) event.preventDefault();
+      if (key === "enter" && event.target.closest?.("#run, #stop, #calibrate, #calibrate-stop, #canaries-run, #canaries-stop")) event.preventDefault();
       return;
     }
     if (!Object.hasOwn(actions, key) || (key !== "escape" && takesLetters(event))) return;
@@ -35,5 +35,5 @@ export function keepFocus(change, ids) {
   const had = document.activeElement;
   change();
   if (!had?.disabled || !ids.includes(had.id)) return;
-  ids.map(byId).find((button) => !button.disabled)?.focus({ preventScroll: true });
+  ids.map(byId).find((button) => button && !button.disabled)?.focus({ preventScroll: true });
 }

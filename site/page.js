@@ -3,6 +3,7 @@
 import { Accounting } from "./accounting.js";
 import { linkTo, readFragment, usable, writeFragment } from "./address.js";
 import { Calibration } from "./calibration.js";
+import { Canaries } from "./canaries.js";
 import { byId } from "./element.js";
 import { Ended, Engine, FIRST, LARGER, Refused } from "./engine.js";
 import { copyFor, receive, reportName, save } from "./files.js";
@@ -15,11 +16,12 @@ import { ProgressPanel, say } from "./progress.js";
 import { replayWords, showDrift, showOrigin, showReport, showVerification, showWords } from "./result.js";
 
 const CHECK_AFTER = 150; // ms without a change
-const ACCOUNTING = "accounting", CALIBRATION = "the tool's own error rate"; // as reasons for the larger core
+const CANARIES_END = 30_000; // ms that choosing a threshold may hold up a stop
+const ACCOUNTING = "accounting", CALIBRATION = "the tool's own error rate", CANARIES = "canaries"; // as reasons for the larger core
 
 let state = "loading";
 let shown = null; // {report, text}: what the result shows
-let active = null; // id of the run, verification or calibration under way
+let active = null; // id of the request under way that needs the workers
 let progress = null; // of it, the last
 let begunBy = "run"; // the button that it was begun with
 let stopAsked = null; // id of what the user wished to stop
@@ -40,6 +42,7 @@ const form = new Form({ changed });
 const panel = new ProgressPanel();
 const accounting = new Accounting({ account, changed: writeAddress });
 const calibration = new Calibration({ calibrate, stop });
+const canaries = new Canaries({ run: runCanaries, verify: verifyCanaries, stop, open: () => byId("file").click() });
 
 /**
  * For tests: the engine (workers, endWorker), the state as in data-state of
@@ -52,6 +55,8 @@ globalThis.dpscope = {
   get state() { return state; },
   get report() { return shown?.report ?? null; },
   get progress() { return progress; },
+  /** The canary report that is shown. */
+  get canaryReport() { return canaries.report; },
 };
 
 function setState(next) {
@@ -61,9 +66,10 @@ function setState(next) {
   keepFocus(() => {
     byId("run").disabled = byId("calibrate").disabled = !able;
     byId("stop").disabled = active === null && stopper === null;
-    byId("calibrate-stop").disabled = byId("stop").disabled || begunBy !== "calibrate";
+    for (const panel of ["calibrate", "canaries"]) byId(`${panel}-stop`).disabled = byId("stop").disabled || begunBy.split("-")[0] !== panel;
+    canaries.able(able);
     byId("verify").disabled = !able || !shown?.report.evidence?.table || !shown.report.results?.length;
-  }, [begunBy, "calibrate-stop", "run", "stop", "verify"]);
+  }, [begunBy, "calibrate-stop", "canaries-stop", "run", "stop", "verify"]);
   for (const id of ["save", "copy-link", "copy-command", "use-settings"]) byId(id).disabled = !shown;
   for (const id of ["copy-link", "use-settings"]) byId(id).disabled ||= !shown?.report.reproduce?.url;
   byId("copy-command").disabled ||= !shown?.report.reproduce?.cli;
@@ -181,6 +187,7 @@ function ready(said) {
     form.hint(cost && `${cost} is loaded when what you choose needs it.`);
     accounting.fill(catalogue?.accounts ?? [], cost);
     calibration.fill(catalogue?.calibration, cost);
+    canaries.fill(catalogue?.canaries, cost);
   });
 }
 
@@ -293,14 +300,31 @@ async function account(query, again) {
 }
 
 /** Measures the tool's own error rate for its panel. */
-async function calibrate(plan, tell, again) {
-  begunBy = "calibrate";
-  if (!await larger(CALIBRATION, again)) throw new Error("The larger core is not there.");
-  const { id, answer } = engine.calibrate(plan, (so) => id === active && tell(so));
+function calibrate(plan, tell, again) {
+  return inPanel({ by: "calibrate", stop: "calibrate-stop", reason: CALIBRATION, doing: "Measuring the tool's own error rate, below.", again }, () => engine.calibrate(plan, tell));
+}
+
+/** Audits with canaries for its panel. */
+function runCanaries(plan, file, tell, again) {
+  return inPanel({ by: "canaries-run", stop: "canaries-stop", reason: CANARIES, doing: "Auditing with canaries, below.", again }, () => engine.canaries(plan, file, tell));
+}
+
+function verifyCanaries(text, file, tell, again) {
+  return inPanel({ by: "canaries-verify", stop: "canaries-stop", reason: CANARIES, doing: "Replaying a canary audit, below.", again }, () => engine.verifyCanaries(text, file, tell));
+}
+
+/**
+ * Does for a panel what needs the larger core and its workers, and sees it to its end.
+ * @param {{by: string, stop: string, reason: string, doing: string, again: () => void}} panel by: the button that began it, stop: the one that ends it
+ */
+async function inPanel({ by, stop: end, reason, doing, again }, request) {
+  begunBy = by;
+  if (!await larger(reason, again)) throw new Error("The larger core is not there.");
+  const { id, answer } = request();
   active = id;
   setState("running");
-  if (document.activeElement === document.body) byId("calibrate-stop").focus({ preventScroll: true }); // lost while the core came
-  status("Measuring the tool's own error rate, below.");
+  if (document.activeElement === document.body) byId(end).focus({ preventScroll: true }); // lost while the core came
+  status(doing);
   try {
     return await answer;
   } finally {
@@ -421,7 +445,11 @@ function blame(error, focus) {
 async function readAddress() {
   clearTimeout(checkTimer); // of what the form held
   const number = ++checks;
-  const { settings, account, newer } = readFragment(location.hash);
+  const { settings, account, canaries: planted, newer } = readFragment(location.hash);
+  if (planted && auditPart !== null) { // the audit's form stays as it is
+    addressWords(canaries.read(planted), newer);
+    return;
+  }
   if (missing(settings)) {
     form.write(settings);
     if (!await able(settings, number)) return;
@@ -433,6 +461,7 @@ async function readAddress() {
   }, faultOf);
   if (number !== checks) return;
   const mend = bad.length > 0;
+  if (planted) bad.push(...canaries.read(planted));
   if (account) bad.push(...accounting.read(account, declined !== ACCOUNTING));
   if (value) {
     form.write(settings);
@@ -441,6 +470,11 @@ async function readAddress() {
     auditPart = stateOf(value.checked.url, value.count);
     if (mend) writeAddress();
   }
+  addressWords(bad, newer);
+}
+
+/** Says what of the address cannot be used. @param {string[]} bad */
+function addressWords(bad, newer) {
   dismiss("address");
   if (newer) bad.unshift(`This link is of version ${newer}, newer than the version 1 that this page knows; what it understands of it is used.`);
   if (bad.length) notify({ key: "address", kind: "warning", title: "Not everything in the address could be used", list: bad });
@@ -549,7 +583,7 @@ async function verify() {
 }
 
 /** The panel that shows what is under way. */
-const underWay = () => (begunBy === "calibrate" ? calibration : panel);
+const underWay = () => (begunBy === "calibrate" ? calibration : begunBy.startsWith("canaries") ? canaries : panel);
 
 function stop() {
   if (stopper) {
@@ -558,7 +592,7 @@ function stop() {
   }
   if (active === null) return false;
   stopAsked = active;
-  engine.stop(active, () => underWay().stopping("Stopping"), restart);
+  engine.stop(active, () => underWay().stopping("Stopping"), restart, underWay() === canaries ? CANARIES_END : undefined);
   return true;
 }
 
@@ -584,6 +618,14 @@ async function openText(name, text) {
     return;
   }
   try {
+    if (isCanaries(text)) {
+      if (!await larger(CANARIES, () => openText(name, text))) return;
+      const answer = await engine.openCanaries(text);
+      dismiss("file");
+      canaries.show(answer, name);
+      say(`Opened ${name}: ${answer.report.summary}`);
+      return;
+    }
     const answer = await ask(() => engine.open(text));
     dismiss("file");
     show(answer, "file", name);
@@ -595,6 +637,15 @@ async function openText(name, text) {
   } catch (error) {
     if (error instanceof Ended) return;
     notify({ key: "file", kind: "error", title: `${name} was not opened`, text: "What was shown is still here.", refusal: error.refusal ?? { message: error.message } });
+  }
+}
+
+/** Is a file's text the report of a canary audit? */
+function isCanaries(text) {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, "")).kind === "canary";
+  } catch {
+    return false;
   }
 }
 
@@ -634,7 +685,12 @@ byId("help-open").addEventListener("click", help);
 addEventListener("hashchange", reread);
 listenForKeys({ run, stop, help });
 receive(openText, (title, found, want) =>
-  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", found, want, remedy: "" } }));
+  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", found, want, remedy: "" } }),
+(file, target) => {
+  const wanted = canaries.wants(file, target);
+  if (wanted) canaries.take(file);
+  return wanted;
+});
 
 showExample();
 boot();

@@ -35,7 +35,7 @@ export interface Dead { type: "dead"; reason: string }
 export interface Check { type: "check"; id: number; json: string }
 /** json: Plan. Progress now and then, in the end Reported or Refused. */
 export interface Run { type: "run"; id: number; json: string }
-/** Stops what has this id. A run answers with its partial report, a calibration with what it has counted. */
+/** Stops what has this id. A run or a canary audit answers with its partial report, a calibration with what it has counted. */
 export interface Stop { type: "stop"; id: number }
 /** json: a file's text, verbatim. Answered by Reported or Refused. */
 export interface Open { type: "open"; id: number; json: string }
@@ -43,6 +43,12 @@ export interface Open { type: "open"; id: number; json: string }
 export interface Account { type: "account"; id: number; json: string }
 /** json: CalibrationPlan. CalibratedValue as Progress four times a second, in the end Calibrated or Refused. The larger core's only. */
 export interface Calibrate { type: "calibrate"; id: number; json: string }
+/** json: CanaryRequest with a plan. CanaryProgress now and then, in the end Canaried or Refused. This and the next two: the larger core's only. */
+export interface RunCanaries { type: "canaries"; id: number; json: string }
+/** json: the text of a canary report. Answered by Canaried or Refused. */
+export interface OpenCanaries { type: "open-canaries"; id: number; json: string }
+/** json: CanaryRequest with a report. CanaryProgress now and then, in the end Verified or Refused. */
+export interface VerifyCanaries { type: "verify-canaries"; id: number; json: string }
 /** json: a report's text. Progress now and then, in the end Verified or Refused. */
 export interface Verify { type: "verify"; id: number; json: string }
 export interface Attach { type: "attach"; worker: number; port: MessagePort } // transfer the port
@@ -52,13 +58,13 @@ export interface Detach { type: "detach"; worker: number }
 export interface Lost { type: "lost"; worker: number; reason: string }
 
 // Coordinator to page. The one final answer to a request is Checked, Reported,
-// Verified, Accounted, Calibrated or Refused.
+// Verified, Accounted, Calibrated, Canaried or Refused.
 
 /** json: ReadyValue. */
 export interface Ready { type: "ready"; json: string }
 /** json: CheckedValue. */
 export interface Checked { type: "checked"; id: number; json: string }
-/** json: ProgressValue, at most about ten a second; of a calibration CalibratedValue. */
+/** json: ProgressValue, at most about ten a second; of a calibration CalibratedValue, of a canary audit CanaryProgress. */
 export interface Progress { type: "progress"; id: number; json: string }
 /** json: ReportedValue. */
 export interface Reported { type: "report"; id: number; json: string }
@@ -68,13 +74,15 @@ export interface Verified { type: "verified"; id: number; json: string }
 export interface Accounted { type: "accounted"; id: number; json: string }
 /** json: CalibratedValue. */
 export interface Calibrated { type: "calibrated"; id: number; json: string }
+/** json: CanaryReported. */
+export interface Canaried { type: "canaried"; id: number; json: string }
 /** json: Refusal. */
 export interface Refused { type: "refused"; id: number; json: string }
 /** A worker hangs: the page ends it and attaches a fresh one under its number. No Lost is needed. */
 export interface Replace { type: "replace"; worker: number; reason: string }
 
-export type ToCoordinator = Check | Run | Stop | Open | Verify | Account | Calibrate | Attach | Detach | Lost;
-export type FromCoordinator = Ready | Checked | Progress | Reported | Verified | Accounted | Calibrated | Refused | Replace | Dead;
+export type ToCoordinator = Check | Run | Stop | Open | Verify | Account | Calibrate | RunCanaries | OpenCanaries | VerifyCanaries | Attach | Detach | Lost;
+export type FromCoordinator = Ready | Checked | Progress | Reported | Verified | Accounted | Calibrated | Canaried | Refused | Replace | Dead;
 
 // Page to task worker, and back.
 
@@ -303,6 +311,37 @@ export interface CalibratedValue {
   cli?: string; // counts the same, all of it
 }
 
+/** file: the user's, in base64; absent if there is none. */
+export interface CanaryRequest {
+  plan?: any; // canary.Plan, docs/dpscope-canary-v1.schema.json
+  report?: string;
+  file?: string;
+}
+export interface CanaryProgress {
+  phase: "explore" | "certify";
+  runs: number; // drawn so far in all phases; falls when a worker is lost
+  total: number;
+  certified: number;
+  planned: number; // certification runs
+  diverged?: number;
+  bounds?: LiveBound[]; // once, when they are new
+  claimed: number;
+  message?: string; // a worker was lost
+}
+/** The bound of an interval, had the audit been planned to end here: no certificate. */
+export interface LiveBound { interval: string; epsilon: number }
+export interface CoursePoint { runs: number; bounds: LiveBound[] }
+export interface CanaryReported {
+  report: any; // docs/dpscope-canary-v1.schema.json
+  text: string; // the report in canonical form: save this
+  facts: { name: string; value: string }[];
+  intervals: CanaryIntervalRow[];
+  course: CoursePoint[]; // of the run on its way; empty for a report that was opened
+  error: string; // of a run that failed, else ""
+}
+/** All in words. */
+export interface CanaryIntervalRow { interval: string; bound: string; largest: string; valid: string; exceeds: boolean; chosen: boolean; assumption: string }
+
 /**
  * catalogue.json, beside core.wasm: what the larger core knows. larger: the
  * first core does not know it.
@@ -313,6 +352,21 @@ export interface FullCatalogue {
   finders: (NamedListing & { larger?: boolean })[];
   accounts: AccountKind[];
   calibration: CalibrationOffer;
+  canaries: CanaryOffer;
+}
+/** What there is to audit with canaries; of forms, designs, intervals and scales the first is the default. */
+export interface CanaryOffer {
+  sources: {
+    name: string;
+    title: string;
+    params: ParamSpec[];
+    forms: string[];
+    designs: { name: string; vectors?: boolean }[]; // vectors: of a file, which must be given
+    examples?: boolean; // a file of examples may be given
+    runs: number;
+  }[];
+  intervals: { name: string; valid?: boolean }[]; // valid: at every number of runs
+  scales: string[];
 }
 /** The plan that is offered, with the mechanisms that are chosen at first, and all that there are. */
 export interface CalibrationOffer {

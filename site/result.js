@@ -42,13 +42,14 @@ export function showDrift(differs) {
 export function showReport(answer) {
   const { report } = answer;
   const chart = report.evidence?.chart, finding = report.results?.[0];
-  showVerdict(report);
+  verdict(byId("verdict"), report);
+  byId("remarks").replaceChildren(...remarks(report));
   byId("result-title").textContent = `Result for ${report.inputs?.mechanism}`;
   section("chart-section", chart, () => showChart(byId("chart"), byId("legend"), chart));
   section("counts-section", finding?.counts, () => showCounts(finding));
   section("event-section", report.evidence, () => showEvent(report));
   showWords(answer);
-  showBackground(report);
+  byId("background").replaceChildren(...background(report));
 }
 
 /** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("./protocol").ReportedValue>} answer */
@@ -64,18 +65,21 @@ function section(id, there, show) {
   if (there) show();
 }
 
-function showVerdict(report) {
+/** Fills a box with the verdict of a report of any kind. @returns {HTMLElement} the box */
+export function verdict(box, report) {
   const [word, frame, sign] = verdicts[report.verdict] ?? verdicts.invalid;
   // The first sentence is the headline.
-  const [, headline, rest] = /^(.*?\.)\s+(?=\p{Lu})(.*)$/su.exec(report.summary) ?? [null, report.summary, ""];
-  const box = byId("verdict");
+  const [, headline, rest] = /^(.*?\.)\s+(?=[\p{Lu}\d])(.*)$/su.exec(report.summary) ?? [null, report.summary, ""];
   box.dataset.verdict = report.verdict;
   box.replaceChildren(
     svg("svg", { class: "verdict-mark", viewBox: "0 0 24 24", width: 44, height: 44, role: "img", "aria-label": word },
       svg("path", { class: "frame", d: frame }), svg("path", { class: "sign", d: sign })),
     html("div", {}, html("p", { class: "headline" }, unbroken(headline)), rest && html("p", { class: "rest" }, " ", rest)));
-  byId("remarks").replaceChildren(...(report.warnings ?? []).map((text) => html("p", { class: "remark" }, html("strong", {}, "Note: "), text)));
+  return box;
 }
+
+/** The warnings of a report. */
+export const remarks = (report) => (report.warnings ?? []).map((text) => html("p", { class: "remark" }, html("strong", {}, "Note: "), text));
 
 /** Keeps "epsilon >= 1.2" on one line. */
 const unbroken = (text) => text.split(/((?:epsilon|divergence|rho|mu) (?:>=|≥) \S+)/u).map((part, i) => i % 2 ? html("span", { class: "unbroken" }, part) : part);
@@ -118,14 +122,15 @@ function pairTable(pair) {
       html("tbody", {}, line("First", first, second), line("Second", second, first))));
 }
 
-function showBackground(report) {
+/** How to run a report's audit again, and what it does not say. */
+export function background(report) {
   const list = (title, items) => items?.length > 0 && html("details", {}, html("summary", {}, title), html("ul", {}, items.map((item) => html("li", {}, item))));
   const again = report.reproduce ?? {};
-  byId("background").replaceChildren(...[
+  return [
     again.cli && html("details", { open: true }, html("summary", {}, "Run it again on the command line"), html("pre", { tabindex: 0 }, html("code", {}, again.cli)), again.note && html("p", {}, again.note)),
     list("What this result does not say", report.limitations),
     list("References", report.references),
-  ].filter(Boolean));
+  ].filter(Boolean);
 }
 
 /** A replay's outcome in a sentence; it says nothing of what was not replayed. */
@@ -133,9 +138,8 @@ export const replayWords = (v) => v.ok
   ? "Replayed in this browser: what was replayed is the same as in the report."
   : "Replayed in this browser: not what the report says.";
 
-/** What a replay found. @param {import("./protocol").VerifiedValue} v */
-export function showVerification(v) {
-  const box = byId("verification");
+/** What a replay found. @param {import("./protocol").VerifiedValue | null} v */
+export function showVerification(v, box = byId("verification")) {
   box.hidden = !v;
   box.dataset.ok = v?.ok;
   if (!v) return;

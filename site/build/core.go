@@ -20,7 +20,9 @@ var coldPackages = []string{
 	"github.com/dpscope/dpscope/core", // its inner loops are in core/stream, mechanisms and estimators
 	"github.com/dpscope/dpscope/core/account",
 	"github.com/dpscope/dpscope/core/calibration",
+	"github.com/dpscope/dpscope/core/canary",
 	"github.com/dpscope/dpscope/core/finder",
+	"github.com/dpscope/dpscope/core/train",
 	"github.com/dpscope/dpscope/wasm/catalogue",
 	"github.com/dpscope/dpscope/wasm/worker",
 }

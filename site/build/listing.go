@@ -4,7 +4,9 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
@@ -17,6 +19,34 @@ type listing struct {
 	// The larger core alone does these.
 	Accounts    []accountKind `json:"accounts"`
 	Calibration calibrating   `json:"calibration"`
+	Canaries    canaries      `json:"canaries"`
+}
+
+// canaries is what the page offers to audit with canaries.
+type canaries struct {
+	Sources   []canarySource   `json:"sources"`
+	Intervals []canaryInterval `json:"intervals"` // the first is the default
+	Scales    []canary.Scale   `json:"scales"`    // of vectors from a file, the first is the default
+}
+
+type canarySource struct {
+	Name     string           `json:"name"`
+	Title    string           `json:"title"`
+	Params   []core.ParamSpec `json:"params"`
+	Forms    []canary.Form    `json:"forms"` // the first is the default, as of designs
+	Designs  []canaryDesign   `json:"designs"`
+	Examples bool             `json:"examples,omitempty"` // a file of examples may be given
+	Runs     int              `json:"runs"`               // by default
+}
+
+type canaryDesign struct {
+	Name    canary.Design `json:"name"`
+	Vectors bool          `json:"vectors,omitempty"` // of a file, which must be given
+}
+
+type canaryInterval struct {
+	Name  bound.CanaryInterval `json:"name"`
+	Valid bool                 `json:"valid,omitempty"` // at every number of runs
 }
 
 // calibrating is what the page offers to calibrate: its plan, whose mechanisms
@@ -56,7 +86,23 @@ func list() listing {
 	l.Learners, l.Finders = marked(all.Learners, common.Learners), marked(all.Finders, common.Finders)
 	l.Accounts = accountKinds()
 	l.Calibration = calibrations()
+	l.Canaries = canaryOffer()
 	return l
+}
+
+func canaryOffer() canaries {
+	c := canaries{Scales: []canary.Scale{canary.UnitNorm, canary.MedianNorm, canary.OwnNorm}}
+	for _, s := range canary.Sources() {
+		x := canarySource{Name: s.Name, Title: s.Title, Params: s.Params, Forms: s.Forms, Examples: s.TakesData, Runs: s.Runs}
+		for _, d := range s.Designs {
+			x.Designs = append(x.Designs, canaryDesign{d, s.NeedsData != nil && s.NeedsData(d)})
+		}
+		c.Sources = append(c.Sources, x)
+	}
+	for _, kind := range bound.CanaryIntervals() {
+		c.Intervals = append(c.Intervals, canaryInterval{kind, kind.Valid()})
+	}
+	return c
 }
 
 func calibrations() calibrating {

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/account"
+	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
@@ -122,5 +125,45 @@ func TestCalibrationIsOffered(t *testing.T) {
 		if !met[name] {
 			t.Errorf("%s is chosen, and its claim is not met", name)
 		}
+	}
+}
+
+// The page offers every source of canary audits with all that its form asks for,
+// and what it offers first is what the core takes by default.
+func TestCanariesAreOffered(t *testing.T) {
+	c := list().Canaries
+	if len(c.Sources) != len(canary.Sources()) || len(c.Intervals) != len(bound.CanaryIntervals()) || len(c.Scales) == 0 {
+		t.Fatalf("%d sources, %d intervals, %d scales", len(c.Sources), len(c.Intervals), len(c.Scales))
+	}
+	vectors := 0
+	for _, s := range c.Sources {
+		plan := canary.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: 1e-5}}
+		a, err := plan.Resolve(canary.Sources(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Plan.Form != s.Forms[0] || a.Plan.Design != s.Designs[0].Name || a.Plan.Runs != s.Runs || a.Plan.Interval != c.Intervals[0].Name || len(a.Plan.Parameters) != len(s.Params) || s.Title == "" {
+			t.Errorf("%s: offered %+v, by default %+v", s.Name, s, a.Plan)
+		}
+		for _, d := range s.Designs {
+			plan.Design = d.Name
+			_, err := plan.Resolve(canary.Sources(), nil)
+			if d.Vectors {
+				vectors++
+			}
+			if d.Vectors != (err != nil) {
+				t.Errorf("%s, %s without a file: %v, offered as needing one: %v", s.Name, d.Name, err, d.Vectors)
+			}
+		}
+		plan.Design, plan.Pool = canary.Vectors, &canary.Pool{}
+		for _, scale := range c.Scales {
+			plan.Pool.Scale = scale
+			if _, err := plan.Resolve(canary.Sources(), []byte("1,0\n0,1\n")); s.Designs[len(s.Designs)-1].Name == canary.Vectors && err != nil {
+				t.Errorf("%s, scale %s: %v", s.Name, scale, err)
+			}
+		}
+	}
+	if vectors == 0 {
+		t.Error("no design needs a file")
 	}
 }

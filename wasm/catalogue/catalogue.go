@@ -10,5 +10,5 @@ import (
 
 // Common is what the first core knows.
 func Common() core.Catalogue {
-	return core.Catalogue{Mechanisms: mechanisms.Common(), Learners: estimators.Registry(), Finders: finder.All}
+	return core.Catalogue{Mechanisms: mechanisms.Common(), Learners: estimators.Common(), Finders: finder.All}
 }

@@ -21,7 +21,7 @@ type coordinator struct {
 	now       func() float64 // seconds
 
 	mu     sync.Mutex
-	active int // id of the run, verification or calibration under way, 0 for none
+	active int // id of the request under way that needs the crew, 0 for none
 	cancel context.CancelFunc
 }
 
@@ -76,6 +76,12 @@ func (c *coordinator) handle(m message) {
 		c.begin(m, c.verify)
 	case msgCalibrate:
 		c.begin(m, c.calibrate)
+	case msgOpenCanaries:
+		go c.answer(m, c.openCanaries)
+	case msgCanaries:
+		c.begin(m, c.canaries)
+	case msgVerifyCanaries:
+		c.begin(m, c.verifyCanaries)
 	default:
 		go c.answer(m, func(message) (message, error) {
 			return message{}, fmt.Errorf("no such request: %q", m.Type)

@@ -18,6 +18,18 @@ func accounted(message) (message, error) {
 	return message{}, errors.New("this core does not account; core-all.wasm does")
 }
 
+var errNoCanaries = errors.New("this core knows no canaries; core-all.wasm does")
+
+func (c *coordinator) canaries(context.Context, message) (message, error) {
+	return message{}, errNoCanaries
+}
+
+func (c *coordinator) verifyCanaries(context.Context, message) (message, error) {
+	return message{}, errNoCanaries
+}
+
+func (c *coordinator) openCanaries(message) (message, error) { return message{}, errNoCanaries }
+
 func (c *coordinator) calibrate(context.Context, message) (message, error) {
 	return message{}, errors.New("this core does not calibrate; core-all.wasm does")
 }

@@ -23,16 +23,19 @@ type message struct {
 // Types of messages.
 const (
 	// Page to coordinator.
-	msgCheck     = "check"
-	msgRun       = "run"
-	msgStop      = "stop"
-	msgOpen      = "open"
-	msgVerify    = "verify"
-	msgAccount   = "account"
-	msgCalibrate = "calibrate"
-	msgAttach    = "attach"
-	msgDetach    = "detach"
-	msgLost      = "lost"
+	msgCheck          = "check"
+	msgRun            = "run"
+	msgStop           = "stop"
+	msgOpen           = "open"
+	msgVerify         = "verify"
+	msgAccount        = "account"
+	msgCalibrate      = "calibrate"
+	msgCanaries       = "canaries"
+	msgOpenCanaries   = "open-canaries"
+	msgVerifyCanaries = "verify-canaries"
+	msgAttach         = "attach"
+	msgDetach         = "detach"
+	msgLost           = "lost"
 	// Coordinator to page.
 	msgReady      = "ready"
 	msgChecked    = "checked"
@@ -41,6 +44,7 @@ const (
 	msgVerified   = "verified"
 	msgAccounted  = "accounted"
 	msgCalibrated = "calibrated"
+	msgCanaried   = "canaried"
 	msgRefused    = "refused"
 	msgReplace    = "replace"
 	// Page to task worker.

@@ -1,0 +1,517 @@
+// The panel of canary audits: its form, what is under way, and the report.
+import { canaryChart, letterOf } from "./canarychart.js";
+import { bodyOf, headOf } from "./canaryreport.js";
+import { byId, html, tableRows } from "./element.js";
+import { Ended, Refused } from "./engine.js";
+import { checkbox, choice, field, numberInput, setOptions } from "./field.js";
+import { linkTo } from "./address.js";
+import { copyFor, save } from "./files.js";
+import { duration, grouped, roundedDown, size } from "./number.js";
+import { DEFAULT_SEED, Unusable } from "./plan.js";
+import { say } from "./progress.js";
+import { replayWords, showVerification } from "./result.js";
+
+const CLAIM = { epsilon: 2, delta: 1e-5 }; // unless the user says otherwise
+const MAX_FILE = 16e6; // bytes
+const RATE_OVER = 5000; // ms that the rate is taken over
+const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs" };
+const perceptron = { source: "dp-sgd", n: "128", k: "11", m: "64" };
+const presets = [
+  ["Gaussian sum as in the paper", { source: "gaussian-sum", n: "1024", k: "32", quantile: "0.1" }],
+  ["Perceptron by DP-SGD", perceptron],
+  ["A copy that forgets to clip", { ...perceptron, "p.fault": "no-clipping" }],
+  ["A quarter of the noise", { ...perceptron, "p.fault": "quarter-noise" }],
+];
+/** Names of the core's fields that have other ones here. */
+const own = { runs: "n", data: "file", vectors: "file", canaries: "k", csv: "file", classes: "file", bounds: "bounds", "learning rate": "p.learning-rate", claim: "epsilon" };
+
+/** @typedef {{name: string, bytes: number, base64: string}} Given a file of the user's */
+
+export class Canaries {
+  /** @type {import("./protocol").CanaryOffer | null} */
+  #offer = null;
+  /** @type {Map<string, import("./field.js").Field>} by key of the address */
+  #fields = new Map();
+  #params = []; // keys of the parameters that are shown
+  #kept = {}; // what was typed for parameters that are not
+  /** @type {Given | null} */
+  #file = null;
+  #cost = "";
+  #able = false;
+  /** @type {{report: any, text: string} | null} */
+  #shown = null;
+  #view; // of what is shown
+  #course = null;
+  #seen = []; // [time, runs]
+  #stopping = "";
+  #on;
+
+  /**
+   * @param {{run(plan: object, file: string | undefined, tell: (p: import("./protocol").CanaryProgress) => void, again: () => void): Promise<import("./protocol").CanaryReported>,
+   *   verify(text: string, file: string | undefined, tell: (p: import("./protocol").CanaryProgress) => void, again: () => void): Promise<import("./protocol").VerifiedValue>,
+   *   stop(): void, open(): void}} on again is called when it is worth asking anew; open: asks for a report's file
+   */
+  constructor(on) {
+    this.#on = on;
+    byId("canaries-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.run();
+    });
+    byId("canaries-form").addEventListener("input", (event) => {
+      if (event.target.dataset.key === "source") this.#sourceChanged();
+      this.#dependents();
+    });
+    byId("canaries-stop").addEventListener("click", () => on.stop());
+    byId("canaries-open").addEventListener("click", () => on.open());
+    byId("k-choose").addEventListener("click", () => byId("k-input").click());
+    byId("k-input").addEventListener("change", ({ target }) => {
+      if (target.files.length) this.take(target.files[0]);
+      target.value = "";
+    });
+    byId("k-forget").addEventListener("click", () => {
+      this.#give(null);
+      byId("k-choose").focus();
+    });
+  }
+
+  /**
+   * @param {import("./protocol").CanaryOffer | undefined} offer without one the panel hides
+   * @param {string} cost what has to be loaded first; "" once it is there
+   */
+  fill(offer, cost) {
+    this.#cost = cost;
+    byId("canaries").hidden = !offer;
+    byId("canaries-load").textContent = cost && `${cost} is loaded first.`;
+    if (!offer || this.#offer) return;
+    this.#offer = offer;
+    const whole = (placeholder) => numberInput({ min: 1, step: 1, inputmode: "numeric", placeholder });
+    const number = (attributes) => numberInput({ inputmode: "decimal", ...attributes });
+    const add = (place, key, about, control) => this.#add(place, key, about, control);
+    add("k-source-fields", "source", { label: "What is audited", wide: true }, choice(offer.sources.map((s) => ({ value: s.name, text: s.name }))));
+    add("k-claim-fields", "epsilon", { label: "Claimed epsilon" }, number({ min: 0, placeholder: CLAIM.epsilon }));
+    add("k-claim-fields", "delta", { label: "Claimed delta" }, number({ min: 0, max: 1, placeholder: CLAIM.delta }));
+    add("k-run-fields", "design", { label: "Canaries", hint: "their distribution" }, choice([]));
+    add("k-run-fields", "form", { label: "Neighbours" }, choice([]));
+    add("k-run-fields", "n", { label: "Runs, n", hint: "to certify" }, whole(""));
+    add("k-run-fields", "k", { label: "Canaries inside, K", hint: "a run" }, whole("√n"));
+    add("k-run-fields", "m", { label: "Fresh canaries, M", hint: "a run; they cost little" }, whole("K"));
+    add("k-run-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, inputmode: "numeric", placeholder: DEFAULT_SEED }));
+    add("k-file-fields", "tail", { label: "Tail", hint: "how many singular vectors, those of the smallest values" }, whole("half of all"));
+    add("k-file-fields", "scale", { label: "Norm of the vectors" }, choice(offer.scales.map((s, i) => ({ value: i ? s : "", text: s }))));
+    add("k-file-fields", "distinct", { label: "No vector twice in a run" }, checkbox());
+    add("k-file-fields", "label", { label: "Column of the labels", hint: "its name or number" }, html("input", { type: "text", autocomplete: "off", placeholder: "the last" }));
+    add("k-file-fields", "bounds", { label: "Bounds of all features", hint: "declared, not looked up in the data: LOW,HIGH" }, html("input", { type: "text", autocomplete: "off", placeholder: "-1,1" }));
+    add("k-file-fields", "scaling", { label: "Scaling" }, choice([{ value: "", text: "box: each feature by its bounds" }, { value: "unit", text: "unit: each row to norm 1" }]));
+    add("k-more-fields", "explore", { label: "Exploration runs", hint: "for the threshold" }, whole("n"));
+    add("k-more-fields", "interval", { label: "Interval", wide: true, hint: "the report has all; this one decides" },
+      choice(offer.intervals.map((x, i) => ({ value: i ? x.name : "", text: x.valid ? x.name : `${x.name} (asymptotic)` }))));
+    add("k-more-fields", "quantile", { label: "Threshold range", hint: "q: between the q and 1 − q quantile of the scores inside; 0: anywhere" }, number({ min: 0, max: 0.5, placeholder: "0" }));
+    add("k-more-fields", "single", { label: "A single canary beside it", hint: "for equation 10" }, choice([{ value: "", text: "where runs are cheap" }, { value: "true", text: "yes" }, { value: "false", text: "no" }]));
+    add("k-more-fields", "beta", { label: "Beta", hint: "allowed error; confidence is 1 − beta" }, number({ min: 1e-9, max: 0.5, placeholder: "0.05" }));
+    byId("canaries-presets").replaceChildren(...presets.map(([words, texts]) => html("button", {
+      type: "button", onclick: () => {
+        this.write(texts);
+        byId("canaries-status").textContent = `${words}: set. Run does it.`;
+      },
+    }, words)));
+    this.#sourceChanged();
+    this.#dependents();
+  }
+
+  #add(place, key, about, control) {
+    const f = field({ id: `k-${key.replace(/\W/g, "-")}`, key, ...about }, control);
+    this.#fields.set(key, f);
+    byId(place).append(f.box);
+  }
+
+  #text(key) {
+    const f = this.#fields.get(key);
+    if (!f || f.box.hidden) return "";
+    return f.control.type === "checkbox" ? (f.control.checked ? "true" : "") : f.control.value.trim();
+  }
+
+  get #source() { return this.#offer.sources.find((s) => s.name === this.#fields.get("source").control.value) ?? this.#offer.sources[0]; }
+
+  #sourceChanged() {
+    const s = this.#source;
+    for (const key of this.#params) {
+      this.#kept[key] = this.#fields.get(key).control.value;
+      this.#fields.delete(key);
+    }
+    byId("k-param-fields").replaceChildren();
+    this.#params = s.params.map((spec) => {
+      const key = `p.${spec.name}`;
+      const claimed = spec.name in CLAIM && "as claimed";
+      const control = spec.choices?.length
+        ? choice(spec.choices.map((c, i) => ({ value: i ? c : "", text: c })), this.#kept[key])
+        : numberInput({ min: spec.min ?? 0, max: spec.max ?? 0, step: spec.integer ? 1 : "any", placeholder: claimed || (spec.default ?? 0) });
+      this.#add("k-param-fields", key, { label: spec.name, hint: spec.doc }, control);
+      if (!spec.choices?.length) control.value = this.#kept[key] ?? "";
+      return key;
+    });
+    const option = (name, i) => ({ value: i ? name : "", text: name });
+    setOptions(this.#fields.get("design").control, s.designs.map((d, i) => option(d.name, i)));
+    setOptions(this.#fields.get("form").control, s.forms.map(option));
+    this.#fields.get("n").control.placeholder = s.runs;
+    this.#fields.get("source").hint(s.title);
+  }
+
+  get #design() { return this.#source.designs.find((d) => d.name === this.#fields.get("design").control.value) ?? this.#source.designs[0]; }
+
+  /** Shows the fields that the choices use; the others keep their texts. */
+  #dependents() {
+    const { vectors, name } = this.#design, examples = this.#source.examples;
+    const show = (key, there) => { this.#fields.get(key).box.hidden = !there; };
+    byId("k-file-group").hidden = !vectors && !examples;
+    byId("k-file-words").textContent = vectors ? "A CSV file of vectors, one a line. Needed." : "A CSV file of examples, instead of the built-in data.";
+    show("tail", name === "tail-singular");
+    for (const key of ["scale", "distinct"]) show(key, vectors);
+    for (const key of ["label", "bounds", "scaling"]) show(key, examples && this.#file);
+    for (const key of ["p.examples", "p.features", "p.classes", "p.separation"]) this.#fields.get(key)?.hint(this.#file ? "of the built-in data, which the file replaces" : this.#source.params.find((p) => `p.${p.name}` === key).doc);
+    if (vectors) byId("k-file-group").open = true;
+  }
+
+  /** Sets all fields; those that texts lack get their defaults. @param {Record<string, string>} texts by key of the address @returns {string[]} what of it cannot be used */
+  write(texts) {
+    if (!this.#offer) return ["This page knows no canaries: it has no catalogue.json."];
+    const bad = [];
+    this.#clear();
+    for (const key of this.#params) this.#fields.get(key).control.value = "";
+    this.#kept = {};
+    const set = (key) => {
+      const { control } = this.#fields.get(key), value = texts[key] ?? "";
+      if (control.type === "checkbox") control.checked = value === "true";
+      else if (control.tagName !== "SELECT") control.value = value;
+      else {
+        // The first option is the default, whose value is empty.
+        const found = [...control.options].find((o) => o.value === value) ?? [...control.options].find((o) => o.text === value);
+        control.value = (found ?? control.options[0]).value;
+        if (value && !found) bad.push(`${key} is "${value}", must be one of ${[...control.options].map((o) => o.value || o.text).join(", ")}. The first is used.`);
+      }
+    };
+    set("source");
+    this.#sourceChanged();
+    for (const key of this.#fields.keys()) if (key !== "source") set(key);
+    if (["explore", "interval", "quantile", "single", "beta"].some((key) => texts[key])) byId("k-more").open = true;
+    if (Object.keys(texts).some((key) => key.startsWith("p."))) byId("k-params").open = true;
+    this.#dependents();
+    return bad;
+  }
+
+  /** Opens the panel with what an address asks for. @returns {string[]} what of it cannot be used, in words */
+  read(texts) {
+    const bad = this.write(texts);
+    this.#reveal(byId("canaries"));
+    return bad;
+  }
+
+  #reveal(at) {
+    byId("canaries").open = true;
+    at.scrollIntoView();
+  }
+
+  // The user's file
+
+  /** Is a dropped file meant for this panel? */
+  wants(file, target) {
+    if (!this.#offer || byId("k-file-group").hidden || !byId("canaries").open) return false;
+    return Boolean(target?.closest?.("#k-file-group")) || /\.(csv|tsv|txt)$/i.test(file.name);
+  }
+
+  /** Takes a file of the user's. It stays in the browser. @param {File} file */
+  async take(file) {
+    byId("k-file-group").open = true;
+    try {
+      if (file.size > MAX_FILE) throw new Unusable("file", size(file.size), `at most ${size(MAX_FILE)} here; the command line takes more`);
+      const url = await new Promise((resolve, reject) => {
+        const reader = new FileReader();
+        reader.onload = () => resolve(reader.result);
+        reader.onerror = () => reject(new Unusable("file", `unreadable (${reader.error?.message})`, "a file that this browser may read"));
+        reader.readAsDataURL(file);
+      });
+      this.#give({ name: file.name, bytes: file.size, base64: url.slice(url.indexOf(",") + 1) });
+      say(`${file.name} is there`);
+    } catch (error) {
+      this.#fail("file", error.message);
+      say(error.message);
+    }
+  }
+
+  /** @param {Given | null} file */
+  #give(file) {
+    this.#file = file;
+    this.#fail("file", "");
+    byId("k-file-name").textContent = file ? `${file.name}, ${grouped(file.bytes)} bytes` : "No file.";
+    byId("k-forget").hidden = !file;
+    this.#dependents();
+  }
+
+  /** The file as the core gets it. */
+  get #content() { return byId("k-file-group").hidden ? undefined : this.#file?.base64; }
+
+  // The plan
+
+  /** The plan that the form asks for. Throws Unusable. */
+  #plan() {
+    const number = (key) => {
+      const { control } = this.#fields.get(key);
+      if (control.validity.badInput && !control.closest("[hidden]")) throw new Unusable(key, "not a number", "a number");
+      const text = this.#text(key);
+      if (text === "") return undefined;
+      if (!Number.isFinite(Number(text))) throw new Unusable(key, `"${text}"`, "a number");
+      return Number(text);
+    };
+    // In a plan zero means the default; who typed it meant it.
+    const whole = (key, least) => {
+      const value = number(key);
+      if (value !== undefined && (!Number.isSafeInteger(value) || value < least)) throw new Unusable(key, this.#text(key), `a whole number, at least ${least}`);
+      return value;
+    };
+    const s = this.#source;
+    const epsilon = number("epsilon") ?? CLAIM.epsilon, delta = number("delta") ?? CLAIM.delta;
+    if (!(epsilon > 0)) throw new Unusable("epsilon", this.#text("epsilon"), "a finite number above 0");
+    if (!(delta >= 0 && delta < 1)) throw new Unusable("delta", this.#text("delta"), "in [0, 1)");
+    const plan = { version: 1, source: s.name, claim: { kind: delta ? "approximate" : "pure", epsilon, delta: delta || undefined }, seed: whole("seed", 0) ?? Number(DEFAULT_SEED) };
+    plan.runs = whole("n", 1);
+    plan.k = whole("k", 1);
+    plan.m = whole("m", 1);
+    plan.explore = whole("explore", 1);
+    plan.quantile = number("quantile");
+    plan.beta = number("beta");
+    if (plan.beta === 0) throw new Unusable("beta", "0", "in [1e-9, 0.5]");
+    for (const key of ["form", "design", "interval"]) plan[key] = this.#text(key) || undefined;
+    if (this.#text("single")) plan.single = this.#text("single") === "true";
+    for (const spec of s.params) {
+      const text = this.#text(`p.${spec.name}`);
+      const value = spec.choices?.length ? text : number(`p.${spec.name}`);
+      if (value !== undefined && value !== "") (plan.parameters ??= {})[spec.name] = value;
+    }
+    if (this.#design.vectors) plan.pool = { tail: whole("tail", 1), scale: this.#text("scale") || undefined, distinct: this.#text("distinct") === "true" || undefined };
+    if (s.examples && this.#file) {
+      const bounds = this.#text("bounds"), parts = bounds.split(",").map(Number);
+      if (bounds && (parts.length !== 2 || parts.some((x) => !Number.isFinite(x)))) throw new Unusable("bounds", `"${bounds}"`, "two numbers with a comma between, for example 0,255");
+      const csv = { label: this.#text("label") || undefined, scaling: this.#text("scaling") || undefined, lower: bounds ? parts[0] : undefined, upper: bounds ? parts[1] : undefined };
+      if (Object.values(csv).some((x) => x !== undefined)) plan.csv = csv;
+    }
+    return plan;
+  }
+
+  // Runs
+
+  /** Does what the form asks for, and shows what comes of it. */
+  async run() {
+    if (byId("canaries-run").disabled) return;
+    this.#clear();
+    let plan;
+    const before = this.#shown;
+    try {
+      plan = this.#plan();
+      this.#begin();
+      const again = () => this.run();
+      const answer = await this.#on.run(plan, this.#content, (p) => this.#tell(p, plan), again);
+      const { report } = answer;
+      if (report.termination.reason === "stopped" && !report.evidence?.certified?.table && before) {
+        this.#end("Stopped before anything was certified. What was shown before is still here.");
+        say(byId("canaries-status").textContent);
+        return;
+      }
+      this.#show(answer, "");
+      this.#end(answer.error ? `Ended by an error: ${answer.error}` : report.termination.reason === "stopped" ? "Stopped: what there is stands beside." : "");
+      say(report.summary);
+      if (byId("canaries-result").getBoundingClientRect().top > innerHeight / 2) byId("canaries-result").scrollIntoView();
+    } catch (error) {
+      this.#end("");
+      this.#blame(error);
+    }
+  }
+
+  #begin() {
+    this.#seen = [];
+    this.#stopping = "";
+    this.#course = null;
+    this.message("");
+  }
+
+  /** @param {import("./protocol").CanaryProgress} p */
+  #tell(p, plan) {
+    const now = performance.now(), seen = this.#seen;
+    if (seen.length && p.runs < seen.at(-1)[1]) seen.length = 0; // a worker was lost
+    seen.push([now, p.runs]);
+    while (seen.length > 2 && now - seen[1][0] > RATE_OVER) seen.shift();
+    const [time, runs] = seen[0];
+    const rate = now - time > 300 ? (1000 * (p.runs - runs)) / (now - time) : 0;
+    byId("canaries-progress").hidden = false;
+    byId("canaries-bar").value = p.total > 0 ? Math.min(100, (100 * p.runs) / p.total) : 0;
+    const left = rate > 0 ? `, about ${duration((p.total - p.runs) / rate)} left` : "";
+    const words = `${plan ? phases[p.phase] : "Replaying"}: ${grouped(p.runs)} of ${grouped(p.total)} runs${left}`;
+    byId("canaries-phase").textContent = this.#stopping || words;
+    if (p.message) this.message(p.message);
+    let bound = "";
+    if (plan && p.bounds?.length) {
+      const chosen = plan.interval ?? this.#offer.intervals[0].name;
+      this.#course ??= { points: [], planned: p.planned, claimed: p.claimed, chosen, intervals: this.#offer.intervals };
+      this.#course.points.push({ runs: p.certified, bounds: p.bounds });
+      bound = this.#live(p);
+    }
+    say(`${words}${bound && `. ${bound}`}`, false);
+  }
+
+  /** Shows the bounds so far. @returns {string} the audit's own, in words */
+  #live(p) {
+    const box = byId("canaries-result");
+    if (!this.#view?.live) {
+      const live = { words: html("p", { class: "chart-words" }), chart: html("div", {}), table: html("div", {}) };
+      this.#shown = null;
+      this.#buttons();
+      box.hidden = false;
+      box.replaceChildren(html("h3", {}, "Under way: provisional bounds"), ...Object.values(live));
+      this.#view = { live: { ...live, draw: canaryChart(live.chart) } };
+    }
+    const { words, table, draw } = this.#view.live, { chosen, intervals, claimed } = this.#course;
+    const mine = p.bounds.find((b) => b.interval === chosen);
+    words.textContent = `After ${grouped(p.certified)} of ${grouped(p.planned)} runs ${chosen} would give ${mine ? `epsilon ≥ ${roundedDown(mine.epsilon)}` : "no bound"} (claimed ${claimed}), had the audit been planned to end here. Nothing is certified before the end.`;
+    draw(this.#course);
+    table.replaceChildren(html("table", { class: "data" }, tableRows(["interval", "bound so far"], intervals.map(({ name }, i) => {
+      const b = p.bounds.find((x) => x.interval === name);
+      return [`${letterOf(i)} ${name}`, b ? roundedDown(b.epsilon) : "–"];
+    }))));
+    return words.textContent;
+  }
+
+  stopping(text) {
+    this.#stopping = text;
+    byId("canaries-phase").textContent = text;
+  }
+
+  message(text) { byId("canaries-status").textContent = text; }
+
+  #end(text) {
+    byId("canaries-progress").hidden = true;
+    this.message(text);
+  }
+
+  #clear() {
+    for (const key of [...this.#fields.keys(), "file"]) this.#fail(key, "");
+  }
+
+  /** Shows an error at its field. @returns {boolean} whether there is one */
+  #fail(key, message, focus = false) {
+    if (key === "file") {
+      byId("k-file-error").textContent = message;
+      byId("k-file-error").hidden = !message;
+      if (message) byId("k-file-group").open = true;
+      if (message && focus) byId("k-choose").focus();
+      return !byId("k-file-group").hidden;
+    }
+    const f = this.#fields.get(key);
+    if (!f || f.box.hidden) return false;
+    f.fail(message);
+    if (!message) return true;
+    const group = f.box.closest("#canaries-form details");
+    if (group) group.open = true;
+    if (focus) f.control.focus();
+    return true;
+  }
+
+  #blame(error) {
+    const key = error instanceof Unusable ? error.key : error instanceof Refused ? this.#keyOf(error.refusal) : undefined;
+    if (key && this.#fail(key, error.message, true)) say(error.message);
+    else this.message(error instanceof Ended ? `The core ended (${error.message}). What it had drawn is lost; try again.` : error.message);
+  }
+
+  /** The key of the field that a refusal is about. @param {import("./protocol").Refusal} refusal */
+  #keyOf(refusal) {
+    const name = refusal.field.replace(/^canary plan: field /, "").replace(/^"(.*)"$/, "$1");
+    if (name.startsWith("parameter ")) return `p.${name.slice(10)}`;
+    if (/^(data|vectors)\b/.test(name)) return "file";
+    const key = own[name] ?? name;
+    return this.#fields.has(key) ? key : this.#fields.has(`p.${key}`) ? `p.${key}` : undefined;
+  }
+
+  // Reports
+
+  /** Shows a report that was opened. @param {import("./protocol").CanaryReported} answer */
+  show(answer, name) {
+    this.#clear();
+    this.#course = null;
+    this.#show(answer, name);
+    this.message("");
+    this.#reveal(byId("canaries-result"));
+  }
+
+  /** @param {import("./protocol").CanaryReported} answer */
+  #show(answer, name) {
+    const { report, text, course } = answer;
+    this.#shown = { report, text };
+    const box = byId("canaries-result"), chart = html("div", {}), verification = html("div", { class: "verification", hidden: true });
+    const button = (id, words, onclick) => html("button", { id: `canaries-${id}`, type: "button", onclick }, words);
+    const again = report.reproduce ?? {};
+    box.hidden = false;
+    box.replaceChildren(...[
+      html("div", { class: "result-head" }, html("h3", {}, `Canary audit of ${report.plan.source}`), name && html("span", { class: "origin" }, `Opened: ${name}`)),
+      ...headOf(answer),
+      html("div", { class: "actions" },
+        button("save", "Save report", () => save(this.#fileName(), text)),
+        button("verify", "Verify", () => this.verify()),
+        again.url && button("link", "Copy link", ({ target }) => this.#copy(target, linkTo(again.url))),
+        again.cli && button("command", "Copy command", ({ target }) => this.#copy(target, again.cli))),
+      verification,
+      course.length > 0 && html("section", {}, html("h3", {}, "The bounds as the runs came"),
+        html("p", { class: "hint" }, "Provisional: each as if the audit had been planned to end there. The runs come in the order in which workers are done."), chart),
+      ...bodyOf(answer, this.#offer.intervals),
+    ].filter(Boolean));
+    this.#view = { verification };
+    if (course.length > 0) canaryChart(chart)({ points: course, planned: report.plan.runs, claimed: report.plan.claim.epsilon, chosen: report.plan.interval, intervals: this.#offer.intervals });
+    this.#buttons();
+  }
+
+  /** The report that is shown, or null. */
+  get report() { return this.#shown?.report ?? null; }
+
+  #fileName() {
+    const { source, claim, runs, seed } = this.report.plan;
+    return `dpscope-canaries-${source}-eps${claim.epsilon}-n${runs}-seed${seed}.json`.replace(/[^\w.+-]+/g, "_");
+  }
+
+  async #copy(button, text) {
+    if (await copyFor(button, text)) say("Copied");
+    else this.message(`The browser does not allow copying; here it is: ${text}`);
+  }
+
+  /** Whether a core is there and free. */
+  able(able) {
+    this.#able = able;
+    this.#buttons();
+  }
+
+  #buttons() {
+    byId("canaries-run").disabled = !this.#able;
+    const verify = byId("canaries-verify");
+    if (verify) verify.disabled = !this.#able || !this.#shown?.report.evidence?.certified?.table;
+  }
+
+  async verify() {
+    if (byId("canaries-verify").disabled) return;
+    const { text } = this.#shown, { verification } = this.#view;
+    this.#clear();
+    showVerification(null, verification);
+    this.#begin();
+    try {
+      const found = await this.#on.verify(text, this.report.plan.data ? this.#file?.base64 : undefined, (p) => this.#tell(p, null), () => this.verify());
+      if (this.#shown?.text === text) showVerification(found, verification);
+      this.#end("");
+      say(replayWords(found));
+    } catch (error) {
+      this.#end("");
+      if (error instanceof Refused && /^(data|vectors)\b/.test(error.refusal.field)) {
+        // The form may be that of another source; the file belongs to the report's.
+        this.#fields.get("source").control.value = this.report.plan.source;
+        this.#sourceChanged();
+        this.#fields.get("design").control.value = this.report.plan.design;
+        if (this.#fields.get("design").control.selectedIndex < 0) this.#fields.get("design").control.selectedIndex = 0;
+        this.#dependents();
+      }
+      this.#blame(error);
+    }
+  }
+}

@@ -1,0 +1,89 @@
+// A canary report as the page shows it. Words come from the core; reports are
+// strangers' files, so every text goes in as text.
+import { letterOf } from "./canarychart.js";
+import { table } from "./certified.js";
+import { html, tableRows } from "./element.js";
+import { grouped, short } from "./number.js";
+import { background, remarks, verdict } from "./result.js";
+
+const heads = { interval: "interval", bound: "lower bound", largest: "at most possible", valid: "valid at every n", assumption: "assumes" };
+// What the paper quotes at these runs and canaries, by second-order Wilson.
+const PUBLISHED = { "1024,32": 0.67, "4096,64": 0.85 };
+
+/**
+ * What stands above the chart: verdict and remarks.
+ * @param {import("./protocol").CanaryReported} answer
+ */
+export const headOf = ({ report }) => [verdict(html("div", { class: "verdict" }), report), html("div", {}, remarks(report))];
+
+/**
+ * What stands below it.
+ * @param {import("./protocol").CanaryReported} answer
+ * @param {{name: string}[]} intervals all that there are, for their letters
+ */
+export function bodyOf({ report, facts, intervals: rows }, intervals) {
+  const place = (i) => intervals.findIndex((x) => x.name === report.intervals[i]?.interval);
+  return [
+    rows.length > 0 && section("Lower bounds on epsilon",
+      html("p", { class: "hint" }, "Each holds with the report's confidence; the largest of them does not, unless it was named before. What no outcome of so many runs can exceed stands beside it."),
+      table("Lower bounds by interval", heads, rows.map((r, i) => ({ ...r, letter: letterOf(Math.max(0, place(i))), own: r.chosen })), (row, key) => {
+        if (key === "interval") return [`${row.letter} `, row.chosen ? html("strong", {}, `${row.interval} (the audit's own)`) : row.interval];
+        if (key === "valid") return row.valid === "yes" ? "yes" : "no, asymptotic";
+        if (key === "bound" && row.exceeds) return html("span", {}, minus(row.bound), " ", html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "exceeds the claim"));
+        return key === "assumption" ? row[key] : minus(row[key]);
+      }), published(report)),
+    report.in && report.out && section("Rates, moments and correlations", scroll("Rates, moments and correlations", moments(report))),
+    report.equation10 && section("What more canaries cost and bring (equation 10)", equation10(report)),
+    html("section", {}, html("h3", {}, "What so many runs can show"),
+      html("p", {}, `No outcome of ${grouped(report.plan.runs)} runs certifies more than epsilon ≥ ${down(report.power.largest)} by this interval, whatever the number of canaries: about log(n / 3). `,
+        report.power.runsForClaim > 0 ? `From ${grouped(report.power.runsForClaim)} runs on some outcome refutes the claim. ` : "No number of runs that dpscope makes refutes the claim. ",
+        "A one-run audit (one training with many canaries, each of them in or out by an independent coin) has no such limit; where many runs can be had it mostly certifies less.")),
+    counts(report),
+    facts.length > 0 && section("Facts", html("table", { class: "facts" }, tableRows(null, facts.map((f) => [f.name, f.value])))),
+    html("div", { class: "background" }, background(report)),
+  ].filter(Boolean);
+}
+
+const minus = (text) => (text === "-" ? "–" : text.replace(/^-/, "−"));
+const section = (title, ...parts) => html("section", {}, html("h3", {}, title), parts);
+const scroll = (title, ...parts) => html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, html("table", { class: "data" }, ...parts));
+const down = (x) => (Math.floor(x * 1000 + 1e-6) / 1000).toFixed(3);
+const signed = (x) => (x === undefined ? "–" : `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(3)}`);
+const plain = (x) => (x === undefined ? "–" : x.toFixed(3).replace("-", "−"));
+
+function moments(report) {
+  const orders = [0, 1, 2, 3].filter((l) => report.in.moments?.length > l || report.out.moments?.length > l);
+  const figure = (x) => (x === undefined ? "–" : short(Number(x.toPrecision(4))));
+  const row = (name, s) => [name, grouped(s.canaries), ...orders.map((l) => figure(s.moments?.[l])), figure(s.correlation2), figure(s.correlation4)];
+  return tableRows(["in the event", "canaries", ...orders.map((l) => (l ? `μ${"₁₂₃₄"[l]}` : "rate μ₁")), "|μ₂ − μ₁²|", "|μ₄ − μ₂²|"], [row("Inside", report.in), row("Fresh", report.out)]);
+}
+
+function equation10({ equation10: e, plan }) {
+  return [
+    html("p", { class: "hint" }, "Differences of bounds by Wilson intervals; none is a bound. The single canary's is at a threshold of its own."),
+    scroll("Equation 10", tableRows(["part", "epsilon"], [
+      ["a single canary, ε(1, 1)", plain(e.single)],
+      [`${grouped(plan.k)} canaries, first order, ε(K, 1)`, plain(e.first)],
+      ["bias: ε(K, 1) − ε(1, 1)", signed(e.bias)],
+      ["variance, second order: ε(K, 2) − ε(K, 1)", signed(e.variance2)],
+      ["variance, fourth order: ε(K, 4) − ε(K, 1)", signed(e.variance4)],
+    ]))];
+}
+
+/** The paper's figure where the settings are the paper's. */
+function published({ plan, confidence }) {
+  const { parameters: p = {}, claim, form, design, runs, k } = plan;
+  const value = PUBLISHED[`${runs},${k}`];
+  const same = value && plan.source === "gaussian-sum" && p.d === 1000 && p.calibration === "renyi" && p.noise === 1 && claim.epsilon === 2 && claim.delta === 1e-5 &&
+    p.epsilon === 2 && p.delta === 1e-5 && form === "add-remove" && design === "sphere" && Math.abs(confidence - 0.95) < 1e-9;
+  return same && html("p", { class: "hint" }, `The paper quotes ${value} at these settings, by second-order Wilson, on average.`);
+}
+
+function counts({ evidence }) {
+  const t = evidence?.certified?.table;
+  if (!t?.cells?.length) return null;
+  const title = `All ${grouped(t.cells.reduce((n, c) => n + c.runs, 0))} certification runs by canaries in the event`;
+  return html("details", {}, html("summary", {}, title),
+    html("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": title },
+      html("table", { class: "data counts" }, tableRows([`inside, of ${t.k}`, `fresh, of ${t.m}`, "runs"], t.cells.map((c) => [String(c.x), String(c.y), grouped(c.runs)])))));
+}

@@ -1,0 +1,215 @@
+//go:build !js || coreall
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"sync"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+)
+
+// Canary audits. The file that some take comes with the request, in base64; it
+// goes to the task workers as far as they need it, and nowhere else.
+
+// canaryRequest is an audit to be done, or a report to be replayed.
+type canaryRequest struct {
+	Plan   json.RawMessage `json:"plan,omitempty"`   // of an audit
+	Report string          `json:"report,omitempty"` // of a replay: its text
+	File   []byte          `json:"file,omitempty"`   // the user's, absent if there is none
+}
+
+func requestOf(m message) (canaryRequest, error) {
+	var r canaryRequest
+	err := core.DecodeStrict([]byte(m.JSON), "canary request", &r)
+	return r, err
+}
+
+// canaryReported is a canary report as the page gets it.
+type canaryReported struct {
+	Report json.RawMessage `json:"report"`
+	// Text is the report in canonical form, to be saved as it is.
+	Text      string               `json:"text"`
+	Facts     []core.FactRow       `json:"facts"`
+	Intervals []canary.IntervalRow `json:"intervals"`
+	// Course are the provisional bounds of the run on its way; empty for a report
+	// that was opened.
+	Course []coursePoint `json:"course"`
+	Error  string        `json:"error"` // of a run that failed
+}
+
+// coursePoint are the bounds after so many certification runs.
+type coursePoint struct {
+	Runs   int                `json:"runs"`
+	Bounds []canary.LiveBound `json:"bounds"`
+}
+
+// canaryProgress is a run on its way. Bounds come once, when they are new.
+type canaryProgress struct {
+	canary.Progress
+	Planned int `json:"planned"` // certification runs
+}
+
+func canaryAnswer(r canary.Report, course []coursePoint, failure error) (message, error) {
+	// A report that was written by hand may lack lists; the page relies on them.
+	for _, list := range []*[]string{&r.Warnings, &r.Limitations, &r.References} {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
+	if r.Intervals == nil {
+		r.Intervals = []canary.IntervalBound{}
+	}
+	text, err := core.Canonical(r)
+	if err != nil {
+		return message{}, err
+	}
+	out := canaryReported{Report: text, Text: string(text), Facts: canary.Facts(r), Intervals: canary.IntervalRows(r), Course: course}
+	if out.Course == nil {
+		out.Course = []coursePoint{}
+	}
+	if failure != nil {
+		out.Error = failure.Error()
+	}
+	return message{Type: msgCanaried, JSON: mustJSON(out)}, nil
+}
+
+// Grains of tasks: smaller ones than a source's own, so that the course has about
+// canary.Looks points, but no smaller than what a message is worth. Sources that
+// take long, and those whose tasks carry much data, keep theirs.
+const (
+	leastGrain   = 8
+	mostTaskData = 1 << 16
+)
+
+// grained are the sources with the grain for an audit of so many runs.
+func grained(runs, data int) []canary.SourceSpec {
+	sources := canary.Sources()
+	for i := range sources {
+		if s := &sources[i]; data <= mostTaskData {
+			n := runs
+			if n <= 0 {
+				n = s.Runs
+			}
+			s.ShardRuns = min(s.ShardRuns, max(leastGrain, n/canary.Looks))
+		}
+	}
+	return sources
+}
+
+// canaries does a canary audit. A stop keeps what there is.
+func (c *coordinator) canaries(ctx context.Context, m message) (message, error) {
+	req, err := requestOf(m)
+	if err != nil {
+		return message{}, err
+	}
+	plan, err := canary.ParsePlan(req.Plan)
+	if err != nil {
+		return message{}, err
+	}
+	t := canaryTeller{c: c, id: m.ID, at: math.Inf(-1)}
+	run := canary.Run{Plan: plan, File: req.File, Sources: grained(plan.Runs, len(req.File)), Pool: c.crew.pool(c.crew), Generator: c.generator, Now: c.now, Progress: t.tell}
+	a, err := plan.Resolve(run.Sources, req.File)
+	if err != nil {
+		return message{}, err
+	}
+	t.planned = a.Plan.Runs
+	r, err := run.Do(ctx)
+	if err != nil && r.Schema == "" {
+		return message{}, err // it never began
+	}
+	return canaryAnswer(r, t.course, err)
+}
+
+// canaryTeller posts progress, ten times a second at most but for news, and keeps
+// the course.
+type canaryTeller struct {
+	c       *coordinator
+	id      int
+	planned int
+	course  []coursePoint
+	phase   canary.Phase
+	at      float64
+}
+
+func (t *canaryTeller) tell(p canary.Progress) {
+	fresh := p.Certified > 0 && len(p.Bounds) > 0 && (len(t.course) == 0 || p.Certified > t.course[len(t.course)-1].Runs && &p.Bounds[0] != &t.course[len(t.course)-1].Bounds[0])
+	if fresh {
+		t.course = append(t.course, coursePoint{p.Certified, p.Bounds})
+	}
+	now := t.c.now()
+	if !fresh && p.Phase == t.phase && p.Message == "" && now-t.at < progressEvery {
+		return
+	}
+	t.phase, t.at = p.Phase, now
+	if !fresh {
+		p.Bounds = nil
+	}
+	t.c.page.post(message{Type: msgProgress, ID: t.id, JSON: mustJSON(canaryProgress{p, t.planned})})
+}
+
+// openCanaries reads a canary report.
+func (c *coordinator) openCanaries(m message) (message, error) {
+	r, err := canary.ParseReport([]byte(m.JSON))
+	if err != nil {
+		return message{}, err
+	}
+	r.Summary = canary.Headline(r) // what its numbers say, whatever its words
+	return canaryAnswer(r, nil, nil)
+}
+
+// verifyCanaries replays a canary report.
+func (c *coordinator) verifyCanaries(ctx context.Context, m message) (message, error) {
+	req, err := requestOf(m)
+	if err != nil {
+		return message{}, err
+	}
+	r, err := canary.ParseReport([]byte(req.Report))
+	if err != nil {
+		return message{}, err
+	}
+	total := r.Plan.Explore + r.Plan.Runs
+	if *r.Plan.Single {
+		total *= 2
+	}
+	watch := &watchedCanaries{Worker: c.crew, c: c, id: m.ID, p: canaryProgress{canary.Progress{Phase: canary.Certifying, Total: total}, r.Plan.Runs}, at: math.Inf(-1)}
+	v, err := canary.Verify(ctx, grained(r.Plan.Runs, len(req.File)), c.crew.pool(watch), r, req.File, true)
+	if ctx.Err() != nil {
+		return message{}, errors.New("stopped before the end")
+	}
+	if err != nil {
+		return message{}, err
+	}
+	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(), Summary: v.Summary,
+		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)})}, nil
+}
+
+// watchedCanaries is a worker whose runs are counted, for a replay, which tells no
+// progress of its own.
+type watchedCanaries struct {
+	core.Worker
+	c  *coordinator
+	id int
+
+	mu sync.Mutex
+	p  canaryProgress
+	at float64
+}
+
+// Execute implements [core.Worker].
+func (w *watchedCanaries) Execute(ctx context.Context, t core.Task, progress func(rows int)) (core.Result, error) {
+	return w.Worker.Execute(ctx, t, func(rows int) {
+		progress(rows)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.p.Runs = min(w.p.Runs+rows, w.p.Total)
+		if now := w.c.now(); now-w.at >= progressEvery {
+			w.at = now
+			w.c.page.post(message{Type: msgProgress, ID: w.id, JSON: mustJSON(w.p)})
+		}
+	})
+}

@@ -1,0 +1,176 @@
+//go:build !js || coreall
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+)
+
+func canaryCatalogue() core.Catalogue {
+	cat := testCatalogue()
+	cat.Canary = canary.Engine(canary.Sources())
+	return cat
+}
+
+func canaryPlan(n, k int) canary.Plan {
+	return canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
+}
+
+func requestFor(p canary.Plan, file []byte) canaryRequest {
+	return canaryRequest{Plan: json.RawMessage(mustJSON(p)), File: file}
+}
+
+// plantedIn is the report of an answer; what the run took is left out.
+func plantedIn(t *testing.T, r canaryReported) canary.Report {
+	t.Helper()
+	out, err := canary.ParseReport(r.Report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, _ := core.Canonical(out); string(text) != r.Text {
+		t.Error("the text is not the report's canonical form")
+	}
+	out.Timing = core.Timing{}
+	return out
+}
+
+// A canary audit whose tasks go through messages is that of this process, with any
+// number of workers, and with a file; its course grows to the end; it verifies.
+// The seeds are fixed: there is no chance in it.
+func TestCanariesThroughMessages(t *testing.T) {
+	cat := canaryCatalogue()
+	vectors := canaryPlan(60, 2)
+	vectors.Design = canary.Vectors
+	for _, c := range []struct {
+		plan canary.Plan
+		file []byte
+	}{{canaryPlan(200, 5), nil}, {vectors, []byte("1,0,0\n0,2,0\n0,0,3\n")}} {
+		run := canary.Run{Plan: c.plan, File: c.file, Sources: canary.Sources(), Pool: core.LocalPool(cat, 1), Generator: core.Generator{Name: "dpscope", Version: "test", CoreSHA256: "sum"}}
+		want, err := run.Do(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, workers := range []int{1, 3} {
+			p := newPage(t, cat, workers)
+			answer := answerTo[canaryReported](p, msgCanaries, requestFor(c.plan, c.file), msgCanaried)
+			got := plantedIn(t, answer)
+			x, _ := core.Canonical(got)
+			want.Timing = got.Timing
+			if y, _ := core.Canonical(want); string(x) != string(y) {
+				t.Errorf("%d workers: the report is another than that of this process", workers)
+			}
+			if len(answer.Facts) < 10 || len(answer.Intervals) != len(got.Intervals) || answer.Error != "" {
+				t.Errorf("%d facts, %d intervals, error %q", len(answer.Facts), len(answer.Intervals), answer.Error)
+			}
+			before, own := 0, -1.0
+			for _, point := range answer.Course {
+				if point.Runs <= before || len(point.Bounds) == 0 {
+					t.Errorf("course: %+v after %d", point, before)
+				}
+				before = point.Runs
+				for _, b := range point.Bounds {
+					if b.Interval == got.Plan.Interval {
+						own = b.Epsilon
+					}
+				}
+			}
+			if before != c.plan.Runs || own != *got.LowerBound || len(answer.Course) < 5 {
+				t.Errorf("a course of %d points that ends after %d runs at %v, want %v", len(answer.Course), before, own, *got.LowerBound)
+			}
+			told := 0
+			for _, m := range p.told {
+				var v canaryProgress
+				if err := json.Unmarshal([]byte(m.JSON), &v); err != nil {
+					t.Fatal(err)
+				}
+				if v.Planned != c.plan.Runs || v.Runs > v.Total {
+					t.Errorf("told %+v", v)
+				}
+				if len(v.Bounds) > 0 {
+					told++
+				}
+			}
+			if told != len(answer.Course) {
+				t.Errorf("bounds were told %d times, the course has %d points", told, len(answer.Course))
+			}
+			opened := answerTo[canaryReported](p, msgOpenCanaries, answer.Text, msgCanaried)
+			if opened.Text != answer.Text || len(opened.Course) != 0 || !reflect.DeepEqual(opened.Facts, answer.Facts) {
+				t.Error("opened it is another report")
+			}
+			if v := answerTo[verified](p, msgVerifyCanaries, canaryRequest{Report: answer.Text, File: c.file}, msgVerified); !v.OK || v.Summary != got.Summary {
+				t.Errorf("it does not verify: %q", v.Differences)
+			}
+			if c.file != nil {
+				if r := answerTo[refusal](p, msgVerifyCanaries, canaryRequest{Report: answer.Text, File: []byte("1,2\n")}, msgRefused); r.Field != "data" || !strings.Contains(r.Found, "SHA-256") {
+					t.Errorf("with another file: %+v", r)
+				}
+			}
+		}
+	}
+}
+
+// A stop keeps what there is, and the crew is free for the next request.
+func TestCanariesStop(t *testing.T) {
+	cat := canaryCatalogue()
+	p := newPage(t, cat, 2)
+	plan := canaryPlan(1_000_000, 3)
+	plan.Explore = 50
+	off := false
+	plan.Single = &off
+	id, answer := p.ask(msgCanaries, requestFor(plan, nil))
+	for begun := false; !begun; time.Sleep(time.Millisecond) {
+		p.mu.Lock()
+		for _, m := range p.told {
+			begun = begun || strings.Contains(m.JSON, `"phase":"certify"`)
+		}
+		p.mu.Unlock()
+	}
+	if r := answerTo[refusal](p, msgRun, testPlan("randomised-response", 1000), msgRefused); r.Message != errBusy.Error() {
+		t.Errorf("a run meanwhile: %+v", r)
+	}
+	p.port.post(message{Type: msgStop, ID: id})
+	r := plantedIn(t, read[canaryReported](p, <-answer, msgCanaried))
+	if r.Ended.Reason != core.Stopped || r.Verdict != core.Inconclusive || r.LowerBound != nil {
+		t.Errorf("%+v: %s", r.Ended, r.Summary)
+	}
+	answerTo[reported](p, msgRun, testPlan("randomised-response", 1000), msgReport)
+}
+
+func TestCanariesRefuse(t *testing.T) {
+	p := newPage(t, canaryCatalogue(), 1)
+	plan := func(change func(*canary.Plan)) canaryRequest {
+		plan := canaryPlan(100, 3)
+		change(&plan)
+		return requestFor(plan, nil)
+	}
+	for _, c := range []struct {
+		request     any
+		field, says string
+	}{
+		{plan(func(p *canary.Plan) { p.Runs = 2 }), "runs", "at least"},
+		{plan(func(p *canary.Plan) { p.Source = "sums" }), "source", "gaussian-sum"},
+		{plan(func(p *canary.Plan) { p.Design = canary.Vectors }), "data", "a file"},
+		{plan(func(p *canary.Plan) { p.Claim = nil }), "claim", "absent"},
+		{`{"plan":{"version":1,"colour":2}}`, "colour", "unknown"},
+		{`{"report":"{}"}`, "plan", "empty"},
+	} {
+		if r := answerTo[refusal](p, msgCanaries, c.request, msgRefused); !strings.Contains(r.Field, c.field) || !strings.Contains(r.Message, c.says) {
+			t.Errorf("%+v: %+v, want field %s and %q", c.request, r, c.field, c.says)
+		}
+	}
+	for _, text := range []string{"", "{}", `{"kind":"canary","schemaVersion":99}`} {
+		for kind, value := range map[string]any{msgOpenCanaries: text, msgVerifyCanaries: canaryRequest{Report: text}} {
+			if r := answerTo[refusal](p, kind, value, msgRefused); !strings.Contains(r.Field, "report") {
+				t.Errorf("%s of %q: %+v", kind, text, r)
+			}
+		}
+	}
+}
