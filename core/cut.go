@@ -130,6 +130,8 @@ var boldCuts = [...]float64{1.75, 1.25}
 
 const (
 	boldTrial = 1.0
+	// lineZ is about the standard errors that certification takes off.
+	lineZ = 1.4
 	// boldFactor is how many times more outputs certification must see.
 	boldFactor = 4
 )
@@ -138,7 +140,7 @@ const (
 // second are not sorted; s1 and s2 are. Its value is that of bestCut.
 func boldCut(first, second, s1, s2 []float64, delta float64, samples int, check func() error) (cut, error) {
 	best := bestCut(s1, s2, delta)
-	if bold, ok := lineCut(s1, s2, delta, samples); ok {
+	if bold, ok := lineCut(s1, s2, delta, samples, math.Inf(1)); ok {
 		bold.value = best.value
 		return bold, check()
 	}
@@ -176,10 +178,25 @@ func boldCut(first, second, s1, s2 []float64, delta float64, samples int, check 
 	return best, nil
 }
 
+// faint is how far odds may be from even, over all scores, for a line to be
+// preferred to counts whatever the sample sizes: the choice among events is then
+// ruled by noise, and log odds so small are nearly linear in a good score.
+const faint = 0.06
+
+// faintCut is the cut of a line through faint log odds, or else best.
+func faintCut(best cut, s1, s2 []float64, delta float64, samples int) cut {
+	if c, ok := lineCut(s1, s2, delta, samples, faint); ok {
+		c.value = best.value
+		return c
+	}
+	return best
+}
+
 // lineCut fits a line to the log odds of the first side over the score, and
 // returns the cut at an edge between bins whose event, by the line, shows the
-// largest lower limit in certification; false where the line does not fit.
-func lineCut(s1, s2 []float64, delta float64, samples int) (cut, bool) {
+// largest lower limit in certification; false where the line does not fit, or
+// strays by more than most from even odds.
+func lineCut(s1, s2 []float64, delta float64, samples int, most float64) (cut, bool) {
 	edges := scoreEdges(s1, s2)
 	bins := make([]scoreBin, len(edges)+1)
 	for side, sorted := range [2][]float64{s1, s2} {
@@ -196,7 +213,7 @@ func lineCut(s1, s2 []float64, delta float64, samples int) (cut, bool) {
 		bins[k].score /= max(1, bins[k].n[0]+bins[k].n[1])
 	}
 	odds, ok := fitLine(bins)
-	if !ok {
+	if !ok || max(odds[0], odds[len(odds)-1]) > 0.5+most || min(odds[0], odds[len(odds)-1]) < 0.5-most {
 		return cut{}, false
 	}
 	n1, n2 := float64(len(s1)), float64(len(s2))
@@ -224,7 +241,7 @@ func lineCut(s1, s2 []float64, delta float64, samples int) (cut, bool) {
 				}
 				n := float64(samples)
 				c := bound.Counts{X: int(max(0, min(n, a*n))), N1: samples, Y: int(max(0, min(n, b*n))), N0: samples}
-				if r := ratioLimit(c, delta, boldTrial); r > mostRatio {
+				if r := ratioLimit(c, delta, lineZ); r > mostRatio {
 					mostRatio = r
 					best = cut{threshold: threshold, above: above, reversed: reversed}
 				}

@@ -124,7 +124,7 @@ func TestLineCutFindsSmallEvents(t *testing.T) {
 			}
 			slices.Sort(s[side])
 		}
-		c, ok := lineCut(s[0], s[1], 0, samples)
+		c, ok := lineCut(s[0], s[1], 0, samples, math.Inf(1))
 		if !ok {
 			c = bestCut(s[0], s[1], 0)
 		} else {
@@ -164,7 +164,7 @@ func TestLineCutRefusesWhatIsNoLine(t *testing.T) {
 		}
 		slices.Sort(s[side])
 	}
-	if c, ok := lineCut(s[0], s[1], 0, 1_000_000); ok {
+	if c, ok := lineCut(s[0], s[1], 0, 1_000_000, math.Inf(1)); ok {
 		t.Errorf("a line fits: %+v", c)
 	}
 }
@@ -177,5 +177,29 @@ func TestBoldCutOfTies(t *testing.T) {
 	got, err := boldCut(first, second, first, second, 0, 1000, free)
 	if want := bestCut(first, second, 0); err != nil || got != want {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+}
+
+// Where odds are far from even somewhere, counts choose the event; where they are
+// even nearly everywhere, the line does.
+func TestFaintCut(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 8))
+	for _, c := range []struct {
+		shift float64
+		line  bool
+	}{{1, false}, {0.02, true}} {
+		var s [2][]float64
+		for side := range s {
+			s[side] = make([]float64, 50_000)
+			for i := range s[side] {
+				s[side][i] = rng.NormFloat64() + c.shift*float64(1-side)
+			}
+			slices.Sort(s[side])
+		}
+		best := bestCut(s[0], s[1], 0)
+		got := faintCut(best, s[0], s[1], 0, 50_000)
+		if line := got.threshold != best.threshold; line != c.line || got.value != best.value {
+			t.Errorf("shift %v: %+v, by counts %+v", c.shift, got, best)
+		}
 	}
 }
