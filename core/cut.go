@@ -122,74 +122,92 @@ func ratioLimit(c bound.Counts, delta, z float64) float64 {
 }
 
 // Where certification sees many more outputs than exploration did, smaller
-// events can show more than limits at cutZ let them. Two ways lead there: a line
-// through the log odds of all scores, where one fits, says what events show of
-// which exploration saw few outputs; else smaller quantiles, boldCuts, are tried on
-// outputs that did not choose the event, at boldTrial.
+// events can show more than limits at cutZ let them. Smaller quantiles, boldCuts,
+// and a line through the log odds (lineCut) propose some; each is tried, and limits
+// at cutZ too, on outputs that did not choose the event.
 var boldCuts = [...]float64{1.75, 1.25}
 
 const (
-	boldTrial = 1.0
-	// lineZ is about the standard errors that certification takes off.
+	// boldTrial is the quantile of those trials, and boldLeast how many outputs
+	// of the rarer side an event needs there.
+	boldTrial = 0.7
+	boldLeast = 50
+	// boldFactor is how many times more outputs certification must see, and
+	// boldExplore how many exploration must have for trials to tell anything.
+	boldFactor  = 4
+	boldExplore = 200_000
+	// lineZ is the quantile that ranks a line's events, about the standard errors
+	// that certification takes off.
 	lineZ = 1.4
-	// boldFactor is how many times more outputs certification must see.
-	boldFactor = 4
 )
 
-// boldCut is the cut for certification with so many outputs a side. first and
-// second are not sorted; s1 and s2 are. Its value is that of bestCut.
-func boldCut(first, second, s1, s2 []float64, delta float64, samples int, check func() error) (cut, error) {
-	best := bestCut(s1, s2, delta)
-	if bold, ok := lineCut(s1, s2, delta, samples, math.Inf(1)); ok {
-		bold.value = best.value
-		return bold, check()
-	}
+// boldCut is the cut for certification with so many outputs a side, or best where
+// none does better. first and second are not sorted. The value is best's.
+func boldCut(best cut, first, second []float64, delta float64, samples int, check func() error) (cut, error) {
 	var halves [2][2][]float64
-	for i := range halves {
-		halves[i] = [2][]float64{slices.Sorted(slices.Values(half(first, i))), slices.Sorted(slices.Values(half(second, i)))}
+	for side, s := range [2][]float64{first, second} {
+		for i, part := range [2][]float64{s[:len(s)/2], s[len(s)/2:]} {
+			if len(part) == 0 {
+				return best, nil
+			}
+			halves[i][side] = slices.Sorted(slices.Values(part))
+		}
 		if err := check(); err != nil {
 			return cut{}, err
 		}
 	}
+	type way func(s1, s2 []float64) (cut, bool)
+	ways := []way{func(s1, s2 []float64) (cut, bool) { return lineCut(s1, s2, delta, samples, math.Inf(1)) }}
+	for _, z := range boldCuts {
+		ways = append(ways, func(s1, s2 []float64) (cut, bool) { return bestCutAt(s1, s2, delta, z), true })
+	}
 	// The geometric mean of the two trials, squared.
-	trial := func(z float64) float64 {
+	trial := func(w way, least int) float64 {
 		product := 1.0
 		for i, chosen := range halves {
-			other := halves[1-i]
-			c := bestCutAt(chosen[0], chosen[1], delta, z).countsOf(other[0], other[1])
-			product *= max(0, ratioLimit(c, delta, boldTrial))
+			c, ok := w(chosen[0], chosen[1])
+			counts := c.countsOf(halves[1-i][0], halves[1-i][1])
+			if !ok || counts.Y < least {
+				return 0
+			}
+			product *= max(0, ratioLimit(counts, delta, boldTrial))
 		}
 		return product
 	}
-	at, most := cutZ, trial(cutZ)
-	for _, z := range boldCuts {
-		if v := trial(z); v > most {
-			at, most = z, v
+	most := trial(func(s1, s2 []float64) (cut, bool) { return bestCut(s1, s2, delta), true }, 0)
+	value := best.value
+	var s1, s2 []float64
+	for _, w := range ways {
+		if v := trial(w, boldLeast); v > most {
+			if s1 == nil {
+				s1, s2 = slices.Sorted(slices.Values(first)), slices.Sorted(slices.Values(second))
+			}
+			if c, ok := w(s1, s2); ok {
+				c.value = value
+				best, most = c, v
+			}
 		}
 		if err := check(); err != nil {
 			return cut{}, err
 		}
-	}
-	if at < cutZ {
-		bold := bestCutAt(s1, s2, delta, at)
-		bold.value = best.value
-		return bold, nil
 	}
 	return best, nil
 }
 
-// faint is how far odds may be from even, over all scores, for a line to be
-// preferred to counts whatever the sample sizes: the choice among events is then
-// ruled by noise, and log odds so small are nearly linear in a good score.
+// faint is how far odds may be from even, over all scores, for a line through the
+// log odds to be preferred to counts: the choice among events is then ruled by
+// noise, and log odds so small are nearly linear in a good score. The line also says
+// what small events show in certification of which exploration saw few outputs.
 const faint = 0.06
 
-// faintCut is the cut of a line through faint log odds, or else best.
-func faintCut(best cut, s1, s2 []float64, delta float64, samples int) cut {
-	if c, ok := lineCut(s1, s2, delta, samples, faint); ok {
+// faintCut is the cut of a line through faint log odds, or else best; line says
+// which.
+func faintCut(best cut, s1, s2 []float64, delta float64, samples int) (c cut, line bool) {
+	if c, line = lineCut(s1, s2, delta, samples, faint); line {
 		c.value = best.value
-		return c
+		return c, true
 	}
-	return best
+	return best, false
 }
 
 // lineCut fits a line to the log odds of the first side over the score, and
@@ -312,15 +330,6 @@ func fitLine(bins []scoreBin) (odds []float64, ok bool) {
 		a, b = a+da, b+db
 	}
 	return nil, false
-}
-
-// half is the first or second half.
-func half(s []float64, i int) []float64 {
-	if n := len(s) / 2; i == 0 {
-		return s[:n]
-	} else {
-		return s[n:]
-	}
 }
 
 // countsOf are the counts of the event in other scores, sorted.

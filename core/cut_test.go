@@ -169,14 +169,18 @@ func TestLineCutRefusesWhatIsNoLine(t *testing.T) {
 	}
 }
 
-// Ties, a single value, and nothing on one side leave boldCut with what bestCut
-// says.
+// Ties, a single value, and next to nothing leave faintCut and boldCut with what
+// bestCut says.
 func TestBoldCutOfTies(t *testing.T) {
 	free := func() error { return nil }
-	first, second := []float64{3, 3, 3, 3}, []float64{3, 3}
-	got, err := boldCut(first, second, first, second, 0, 1000, free)
-	if want := bestCut(first, second, 0); err != nil || got != want {
-		t.Errorf("%+v, %v; want %+v", got, err, want)
+	for _, s := range [][2][]float64{{{3, 3, 3, 3}, {3, 3}}, {{1}, {2}}} {
+		best := bestCut(s[0], s[1], 0)
+		if got, line := faintCut(best, s[0], s[1], 0, 1000); line || got != best {
+			t.Errorf("%+v, %v; want %+v", got, line, best)
+		}
+		if got, err := boldCut(best, s[0], s[1], 0, 1000, free); err != nil || got != best {
+			t.Errorf("%+v, %v; want %+v", got, err, best)
+		}
 	}
 }
 
@@ -197,8 +201,8 @@ func TestFaintCut(t *testing.T) {
 			slices.Sort(s[side])
 		}
 		best := bestCut(s[0], s[1], 0)
-		got := faintCut(best, s[0], s[1], 0, 50_000)
-		if line := got.threshold != best.threshold; line != c.line || got.value != best.value {
+		got, line := faintCut(best, s[0], s[1], 0, 50_000)
+		if line != c.line || got.value != best.value {
 			t.Errorf("shift %v: %+v, by counts %+v", c.shift, got, best)
 		}
 	}

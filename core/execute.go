@@ -369,10 +369,9 @@ func learn(l LearnerSpec, a *Audit, half [2][2]Samples, st *stream.Stream, check
 	_, delta := a.dpLimits()
 	sorted := [2][]float64{slices.Sorted(slices.Values(scores[0])), slices.Sorted(slices.Values(scores[1]))}
 	best := bestCut(sorted[0], sorted[1], delta)
-	if a.Plan.Samples < boldFactor*a.Plan.Explore {
-		best = faintCut(best, sorted[0], sorted[1], delta, a.Plan.Samples)
-	} else {
-		if best, err = boldCut(scores[0], scores[1], sorted[0], sorted[1], delta, a.Plan.Samples, check); err != nil {
+	best, line := faintCut(best, sorted[0], sorted[1], delta, a.Plan.Samples)
+	if !line && a.Plan.Explore >= boldExplore && a.Plan.Samples >= boldFactor*a.Plan.Explore {
+		if best, err = boldCut(best, scores[0], scores[1], delta, a.Plan.Samples, check); err != nil {
 			return nil, err
 		}
 	}

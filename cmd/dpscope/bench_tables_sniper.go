@@ -23,7 +23,7 @@ var sniperRows = []struct {
 	{"NoisyHist2", "noisy-histogram-wrong-scale", "10", nil, 4.60, 41, 9, 400_000, 2},
 	{"ReportNoisyMax1", "noisy-max-laplace", "<= 0.1", nil, 0.0923, 62, 0.088, 1_000_000, 8},
 	{"ReportNoisyMax2", "noisy-max-exponential", "0.1", nil, 0.0975, 58, 0.092, 1_000_000, 8},
-	{"ReportNoisyMax3", "noisy-max-value-laplace", "0.25", nil, 0.2478, 62, 0.24, 400_000, 8},
+	{"ReportNoisyMax3", "noisy-max-value-laplace", "0.25", nil, 0.2478, 62, 0.24, 2_400_000, 4},
 	{"ReportNoisyMax4", "noisy-max-value-exponential", "unbounded", nil, 0.3463, 63, 0.34, 400_000, 8},
 	{"SVT1", "svt1", "0.1", nil, 0.0858, 126, 0.078, 1_600_000, 3},
 	{"SVT2", "svt2", "0.1", core.Params{"threshold": number(1)}, 0.0859, 160, 0.078, 1_600_000, 3},
