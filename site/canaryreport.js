@@ -25,7 +25,7 @@ export function bodyOf({ report, facts, intervals: rows }, intervals) {
   const place = (i) => intervals.findIndex((x) => x.name === report.intervals[i]?.interval);
   return [
     rows.length > 0 && section("Lower bounds on epsilon",
-      html("p", { class: "hint" }, "Each holds with the report's confidence; the largest of them does not, unless it was named before. What no outcome of so many runs can exceed stands beside it."),
+      html("p", { class: "hint" }, "Each that is valid holds with the report's confidence, the others asymptotically; the largest of them does not, unless it was named before. What no outcome of so many runs can exceed stands beside it."),
       table("Lower bounds by interval", heads, rows.map((r, i) => ({ ...r, letter: letterOf(Math.max(0, place(i))), own: r.chosen })), (row, key) => {
         if (key === "interval") return [`${row.letter} `, row.chosen ? html("strong", {}, `${row.interval} (the audit's own)`) : row.interval];
         if (key === "valid") return row.valid === "yes" ? "yes" : "no, asymptotic";
@@ -37,7 +37,7 @@ export function bodyOf({ report, facts, intervals: rows }, intervals) {
     html("section", {}, html("h3", {}, "What so many runs can show"),
       html("p", {}, `No outcome of ${grouped(report.plan.runs)} runs certifies more than epsilon ≥ ${down(report.power.largest)} by this interval, whatever the number of canaries: about log(n / 3). `,
         report.power.runsForClaim > 0 ? `From ${grouped(report.power.runsForClaim)} runs on some outcome refutes the claim. ` : "No number of runs that dpscope makes refutes the claim. ",
-        "A one-run audit (one training with many canaries, each of them in or out by an independent coin) has no such limit; where many runs can be had it mostly certifies less.")),
+        "A one-run audit (dpscope one-run: one training with many canaries, each of them in or out by an independent coin) is limited by its guesses instead; where many runs can be had it mostly certifies less.")),
     counts(report),
     facts.length > 0 && section("Facts", html("table", { class: "facts" }, tableRows(null, facts.map((f) => [f.name, f.value])))),
     html("div", { class: "background" }, background(report)),
