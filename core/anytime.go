@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // monitor follows the goal of an anytime run through its looks. The bound holds
@@ -67,7 +68,7 @@ func (m *monitor) bound(p Prepared) float64 {
 	default:
 		x = m.audit.fromDivergence(m.table.LowerBound(), p.Goal.Alpha)
 	}
-	return lowerBound(floorTo(x, 6))
+	return lowerBound(phrase.Floor(x, 6))
 }
 
 // pValue of the claim; none but for events.

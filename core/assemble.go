@@ -1,7 +1,6 @@
 package core
 
 import (
-	"math"
 	"slices"
 
 	"github.com/dpscope/dpscope/core/bound"
@@ -120,19 +119,6 @@ func (s *state) findings() []Finding {
 // lowerBound is a bound on a quantity that is never negative. Bounds come
 // rounded down to six decimals.
 func lowerBound(x float64) float64 { return max(0, x) }
-
-// floorTo rounds down to that many decimals.
-func floorTo(x float64, decimals int) float64 {
-	if !(math.Abs(x) < 1e15) { // whole, infinite or not a number
-		return x
-	}
-	scale := math.Pow10(decimals)
-	y := math.Floor(x*scale) / scale
-	for y > x { // the division may round up
-		y = math.Nextafter(y, math.Inf(-1))
-	}
-	return y
-}
 
 // boundSources says where a bound comes from.
 var boundSources = map[bound.Method]string{

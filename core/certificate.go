@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/phrase"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -96,7 +97,7 @@ func (c certificate) finding(id Quantity, sofar Certified) (Finding, bool) {
 		}
 	case Rho:
 		if pr.Goal != nil && p.goal() == Rho {
-			lower = floorTo(c.goalRenyi(&f)/pr.Goal.Alpha, 6)
+			lower = phrase.Floor(c.goalRenyi(&f)/pr.Goal.Alpha, 6)
 			break
 		}
 		for _, r := range sofar.Renyi {
@@ -104,7 +105,7 @@ func (c certificate) finding(id Quantity, sofar Certified) (Finding, bool) {
 				lower, f.Alpha, f.Method, f.Direction = x, r.Alpha, r.Method, r.Direction
 			}
 		}
-		lower = floorTo(lower, 6)
+		lower = phrase.Floor(lower, 6)
 	}
 	lower = lowerBound(lower)
 	f.LowerBound = &lower
@@ -143,7 +144,7 @@ func (c certificate) epsilon(f *Finding) float64 {
 		m := bound.NewMonitor(claim, f.Delta, c.beta)
 		m.Observe(c.pairs(c.prepared.Event))
 		f.Method = bound.MethodEventMixture
-		return floorTo(m.LowerBound(), 6)
+		return phrase.Floor(m.LowerBound(), 6)
 	}
 	b := bound.Certify(n, *f.Explored, f.Delta, c.beta)
 	f.Method, f.Split = b.Method, b.Split
@@ -170,7 +171,7 @@ func (c certificate) delta(f *Finding, cut Cut, eps float64) float64 {
 		return bound.ScoreDelta(t, in, eps, c.beta, c.prepared.DeltaStake)
 	}
 	f.Method = bound.MethodClopperPearson
-	return floorTo(bound.LowerDelta(n, eps, c.beta), 9)
+	return phrase.Floor(bound.LowerDelta(n, eps, c.beta), 9)
 }
 
 func (c certificate) mu(f *Finding) float64 {
@@ -269,8 +270,8 @@ func (c certificate) tradeoff() []bound.TradeoffPoint {
 	}
 	points := bound.TradeoffBand(c.prepared.Event.side(c.table), order, c.beta)
 	for i, q := range points {
-		points[i].FPRLower, points[i].FNRLower = floorTo(q.FPRLower, 9), floorTo(q.FNRLower, 9)
-		points[i].FPRUpper, points[i].FNRUpper = min(1, -floorTo(-q.FPRUpper, 9)), min(1, -floorTo(-q.FNRUpper, 9))
+		points[i].FPRLower, points[i].FNRLower = phrase.Floor(q.FPRLower, 9), phrase.Floor(q.FNRLower, 9)
+		points[i].FPRUpper, points[i].FNRUpper = min(1, -phrase.Floor(-q.FPRUpper, 9)), min(1, -phrase.Floor(-q.FNRUpper, 9))
 		points[i].FPR, points[i].FNR = roundTo(q.FPR, 9), roundTo(q.FNR, 9)
 	}
 	return points
@@ -284,7 +285,7 @@ func (c certificate) published() []Published {
 	var out []Published
 	add := func(p Published, value float64) {
 		if !math.IsInf(value, 0) && !math.IsNaN(value) {
-			p.Value = floorTo(value, 6)
+			p.Value = phrase.Floor(value, 6)
 			out = append(out, p)
 		}
 	}

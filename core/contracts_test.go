@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/core/phrase"
 )
 
 func TestClaimValidate(t *testing.T) {
@@ -110,17 +112,17 @@ func TestFloorTo(t *testing.T) {
 		d    int
 		want float64
 	}{{1.2345678, 3, 1.234}, {1.9999999, 6, 1.999999}, {-0.1, 0, -1}, {0, 6, 0}, {2, 3, 2}} {
-		if got := floorTo(c.x, c.d); got != c.want {
-			t.Errorf("floorTo(%v, %d) = %v, want %v", c.x, c.d, got, c.want)
+		if got := phrase.Floor(c.x, c.d); got != c.want {
+			t.Errorf("phrase.Floor(%v, %d) = %v, want %v", c.x, c.d, got, c.want)
 		}
 	}
 	for i := range 10000 {
 		x := float64(i) * 0.000137
-		if floorTo(x, 6) > x {
-			t.Fatalf("floorTo(%v, 6) rounds up", x)
+		if phrase.Floor(x, 6) > x {
+			t.Fatalf("phrase.Floor(%v, 6) rounds up", x)
 		}
 	}
-	if s := boundWords(1.00004, 1); s != "1.00004" {
+	if s := phrase.Bound(1.00004, 1); s != "1.00004" {
 		t.Errorf("a bound just above the claim prints as %s", s)
 	}
 }

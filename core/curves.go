@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // Curves are what a report holds to draw besides its chart, with the claim as a
@@ -39,10 +40,10 @@ func ReportCurves(r Report) Curves {
 	var c Curves
 	if len(r.Tradeoff) > 0 && r.Evidence != nil {
 		c.Tradeoff = &TradeoffCurve{Points: r.Tradeoff, Claimed: r.Claim.tradeoff(), ClaimWords: r.Claim.String(),
-			Confidence: percent(1 - r.Settings.Beta), Direction: r.Evidence.Prepared.Event.direction()}
+			Confidence: phrase.Percent(1 - r.Settings.Beta), Direction: r.Evidence.Prepared.Event.direction()}
 	}
 	if len(r.Renyi) > 0 {
-		c.Renyi = &RenyiCurve{Points: r.Renyi, Claimed: r.Claim.renyiCurve(r.Renyi), ClaimWords: r.Claim.String(), Confidence: percent(1 - r.Settings.Beta)}
+		c.Renyi = &RenyiCurve{Points: r.Renyi, Claimed: r.Claim.renyiCurve(r.Renyi), ClaimWords: r.Claim.String(), Confidence: phrase.Percent(1 - r.Settings.Beta)}
 	}
 	return c
 }

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/mathext"
 
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // Quantity names what a finding bounds from below.
@@ -117,7 +118,7 @@ func (a *Audit) worth(c cut, halves [2]bound.Table) float64 {
 	if !(v > worthless) {
 		return worthless
 	}
-	return floorTo(v, 9) // platforms differ in the last bits
+	return phrase.Floor(v, 9) // platforms differ in the last bits
 }
 
 // muWorth is the mu of an event at Wilson limits.

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // power says what the sample size could have shown, for a witness as good as
@@ -33,7 +34,7 @@ func (c certificate) power() *Power {
 	out.LargestBound = lowerBound(out.LargestBound)
 	if !math.IsInf(smallest, 0) && !math.IsNaN(smallest) && out.LargestBound > limit {
 		// Rounded up: it is what could have been seen, not what was.
-		smallest = max(limit, -floorTo(-smallest, 4))
+		smallest = max(limit, -phrase.Floor(-smallest, 4))
 		out.Smallest = &smallest
 	}
 	return out

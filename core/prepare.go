@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // Prepared is all that exploration fixed for the bounds on the chosen pair, so
@@ -65,7 +66,7 @@ func (a *Audit) prepare(table bound.Table, event Cut) (Prepared, error) {
 			if goal == Rho {
 				v /= alpha
 			}
-			if v = floorTo(v, 9); out.Goal == nil || v > best+valueMargin {
+			if v = phrase.Floor(v, 9); out.Goal == nil || v > best+valueMargin {
 				out.Goal, best = &d, v
 			}
 		}
@@ -77,14 +78,14 @@ func (a *Audit) prepare(table bound.Table, event Cut) (Prepared, error) {
 func deltaWorth(c bound.Counts, eps float64) float64 {
 	lo, _ := wilson(c.X, c.N1)
 	_, up := wilson(c.Y, c.N0)
-	return floorTo(lo-float64(math.Exp(eps)*up), 12)
+	return phrase.Floor(lo-float64(math.Exp(eps)*up), 12)
 }
 
 // muEpsilon is the epsilon, of a grid, at which a lower limit of delta of the
 // event says most about mu, and that mu.
 func muEpsilon(c bound.Counts) (best, most float64) {
 	for eps := 0.0; eps <= 12; eps += 0.25 {
-		if mu := floorTo(bound.GaussianMuFromDelta(deltaWorth(c, eps), eps), 4); mu > most {
+		if mu := phrase.Floor(bound.GaussianMuFromDelta(deltaWorth(c, eps), eps), 4); mu > most {
 			best, most = eps, mu
 		}
 	}
@@ -141,7 +142,7 @@ func tuneRenyi(table bound.Table, alpha float64, n int, beta float64) (DirectedP
 		t := turned(table, reversed)
 		h := renyiWitness(table, alpha, reversed)
 		value, se := renyiEstimate(t, h, alpha)
-		if v := floorTo(value-2*se, 9); v > promised+valueMargin {
+		if v := phrase.Floor(value-2*se, 9); v > promised+valueMargin {
 			promised = v
 			best = DirectedPlan{RenyiPlan: bound.RenyiPlan{Alpha: alpha, H: h}, Reversed: reversed}
 		}
@@ -168,7 +169,7 @@ func roundDigits(x float64) float64 {
 	if !(x > 0) {
 		return 0
 	}
-	return floorTo(x, 5-int(math.Floor(math.Log10(x))))
+	return phrase.Floor(x, 5-int(math.Floor(math.Log10(x))))
 }
 
 func roundTo(x float64, decimals int) float64 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/phrase"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -80,8 +81,8 @@ var endMessages = map[TerminationReason]string{
 	Refuted: "the claim was refuted before the end",
 }
 
-// lostWorker begins the warning about a worker that was lost.
-const lostWorker = "a worker was lost and its task ran again: "
+// LostWorker begins the warning about a worker that was lost.
+const LostWorker = "a worker was lost and its task ran again: "
 
 // state is a run under way.
 type state struct {
@@ -229,7 +230,7 @@ func (s *state) events(rowsBefore int, done func(int, *Progress, Result)) Events
 		Rows: func(total int) { s.tell(func(g *Progress) { g.Rows = rowsBefore + total; g.Message = "" }) },
 		Done: func(i int, res Result) { s.tell(func(g *Progress) { done(i, g, res) }) },
 		Lost: func(_ int, err error) {
-			s.warnings = append(s.warnings, lostWorker+err.Error())
+			s.warnings = append(s.warnings, LostWorker+err.Error())
 			s.tell(func(g *Progress) { g.Message = err.Error() })
 		},
 	}
@@ -363,7 +364,7 @@ func (s *state) provisional() func(*Progress) {
 	roughly := s.rough()
 	return func(g *Progress) {
 		if done++; done%every == 0 {
-			v := lowerBound(floorTo(roughly(), 6))
+			v := lowerBound(phrase.Floor(roughly(), 6))
 			g.Provisional, g.Pairs = &v, s.counted.rows
 		}
 	}

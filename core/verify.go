@@ -1,13 +1,9 @@
 package core
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
-	"slices"
-	"strings"
 )
 
 // Verification is what replaying a report found.
@@ -71,8 +67,8 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 		if want.Evidence == nil || len(want.Results) == 0 {
 			return v, fmt.Errorf("the replay ended without a result: %s", want.Summary)
 		}
-		v.same(equalJSON(r.Trials, want.Trials), "search", "the replayed trials differ from the report's")
-		v.same(nearJSON(r.Evidence.Prepared, want.Evidence.Prepared), "preparation", "the replay prepares other events, witnesses or stakes")
+		v.Same(EqualJSON(r.Trials, want.Trials), "search", "the replayed trials differ from the report's")
+		v.Same(NearJSON(r.Evidence.Prepared, want.Evidence.Prepared), "preparation", "the replay prepares other events, witnesses or stakes")
 		v.compare(r, want)
 		return v, nil
 	}
@@ -87,7 +83,7 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 	if err != nil {
 		return v, err
 	}
-	v.same(chosenTrial(r.Trials, r.Evidence.Pair) >= 0, "trials", "there is no one chosen trial with the result's pair")
+	v.Same(chosenTrial(r.Trials, r.Evidence.Pair) >= 0, "trials", "there is no one chosen trial with the result's pair")
 	v.compare(r, want)
 	return v, nil
 }
@@ -101,9 +97,9 @@ func (v *Verification) search(ctx context.Context, cat Catalogue, pool *Pool, r 
 		}
 	}
 	e, f := *r.Evidence, *s.evidence()
-	v.same(equalJSON(r.Trials, s.trials), "search", "the replayed trials differ from the report's")
-	v.same(nearJSON(e.Prepared, f.Prepared), "preparation", "the replay prepares other events, witnesses or stakes")
-	v.same(equalJSON([]any{e.Pair, e.Witness, e.Edges, e.Explored, e.Learners}, []any{f.Pair, f.Witness, f.Edges, f.Explored, f.Learners}), "exploration", "the replay finds another pair, witness or bins")
+	v.Same(EqualJSON(r.Trials, s.trials), "search", "the replayed trials differ from the report's")
+	v.Same(NearJSON(e.Prepared, f.Prepared), "preparation", "the replay prepares other events, witnesses or stakes")
+	v.Same(EqualJSON([]any{e.Pair, e.Witness, e.Edges, e.Explored, e.Learners}, []any{f.Pair, f.Witness, f.Edges, f.Explored, f.Learners}), "exploration", "the replay finds another pair, witness or bins")
 	return nil
 }
 
@@ -172,7 +168,7 @@ func chosenTrial(trials []TrialNote, pair Pair) int {
 	at := -1
 	for i, t := range trials {
 		if t.Chosen {
-			if at >= 0 || !equalJSON(t.Pair, pair) {
+			if at >= 0 || !EqualJSON(t.Pair, pair) {
 				return -1
 			}
 			at = i
@@ -181,36 +177,28 @@ func chosenTrial(trials []TrialNote, pair Pair) int {
 	return at
 }
 
-func (v *Verification) same(ok bool, what, format string, args ...any) {
-	if ok {
-		v.Checked = append(v.Checked, what)
-		return
-	}
-	v.Differences = append(v.Differences, what+": "+fmt.Sprintf(format, args...))
-}
-
 // compare holds the report against the one that the replay makes.
 func (v *Verification) compare(r, want Report) {
 	e, f := *r.Evidence, *want.Evidence
-	v.same(equalJSON(e.Table, f.Table), "counts", "replayed %d pairs, and they fall into other bins than the report's", f.Table.Pairs())
-	v.same(equalJSON(e.Chart, f.Chart), "chart", "the replayed bins differ from the report's")
-	v.same(equalJSON([]any{e.Pair, e.Witness, e.Edges, e.Explored, e.Learners}, []any{f.Pair, f.Witness, f.Edges, f.Explored, f.Learners}), "evidence", "the replay finds another pair, witness or bins")
+	v.Same(EqualJSON(e.Table, f.Table), "counts", "replayed %d pairs, and they fall into other bins than the report's", f.Table.Pairs())
+	v.Same(EqualJSON(e.Chart, f.Chart), "chart", "the replayed bins differ from the report's")
+	v.Same(EqualJSON([]any{e.Pair, e.Witness, e.Edges, e.Explored, e.Learners}, []any{f.Pair, f.Witness, f.Edges, f.Explored, f.Learners}), "evidence", "the replay finds another pair, witness or bins")
 	if len(r.Results) != len(want.Results) {
-		v.same(false, "results", "the replay has %d, the report %d", len(want.Results), len(r.Results))
+		v.Same(false, "results", "the replay has %d, the report %d", len(want.Results), len(r.Results))
 		return
 	}
 	if x, y := r.Results[0].LowerBound, want.Results[0].LowerBound; x != nil && y != nil {
-		v.same(near(*x, *y), "lower bound", "from the replayed counts %v, the report says %v", *y, *x)
+		v.Same(Near(*x, *y), "lower bound", "from the replayed counts %v, the report says %v", *y, *x)
 	}
-	v.same(nearJSON(words(r.Results, false), words(want.Results, false)), "results", "they do not follow from the settings and the counts")
-	v.same(samePValue(r.Results[0].PValue, want.Results[0].PValue), "p-value", "it does not follow from the counts")
-	v.same(nearJSON(r.Renyi, want.Renyi), "Rényi curve", "it does not follow from the counts")
-	v.same(nearJSON(r.Tradeoff, want.Tradeoff), "trade-off curve", "it does not follow from the counts")
-	v.same(nearJSON(r.Published, want.Published), "published forms", "they do not follow from the counts")
+	v.Same(NearJSON(words(r.Results, false), words(want.Results, false)), "results", "they do not follow from the settings and the counts")
+	v.Same(SamePValue(r.Results[0].PValue, want.Results[0].PValue), "p-value", "it does not follow from the counts")
+	v.Same(NearJSON(r.Renyi, want.Renyi), "Rényi curve", "it does not follow from the counts")
+	v.Same(NearJSON(r.Tradeoff, want.Tradeoff), "trade-off curve", "it does not follow from the counts")
+	v.Same(NearJSON(r.Published, want.Published), "published forms", "they do not follow from the counts")
 	texts := [2][]Finding{words(r.Results, true), words(want.Results, true)}
 	// What differs by less than the platforms do is the report's.
 	for i := range want.Results {
-		if x, y := r.Results[i].LowerBound, want.Results[i].LowerBound; x != nil && y != nil && near(*x, *y) {
+		if x, y := r.Results[i].LowerBound, want.Results[i].LowerBound; x != nil && y != nil && Near(*x, *y) {
 			want.Results[i].LowerBound = x
 		}
 	}
@@ -218,14 +206,14 @@ func (v *Verification) compare(r, want Report) {
 		(p.Smallest == nil) == (q.Smallest == nil) && (p.Smallest == nil || math.Abs(*p.Smallest-*q.Smallest) <= powerTolerance) {
 		want.Power = p
 	}
-	v.same(r.Verdict == want.Verdict, "verdict", "replayed %q, the report says %q", want.Verdict, r.Verdict)
+	v.Same(r.Verdict == want.Verdict, "verdict", "replayed %q, the report says %q", want.Verdict, r.Verdict)
 	want.Summary = Headline(want)
 	v.Summary = want.Summary
 	if r.Termination.Reason == Failed {
 		v.Summary = "Invalid: the run failed." // for a reason that is the report's own word
 		v.Notes = append(v.Notes, "why the run failed is not replayed")
 	}
-	v.warnings(r, want)
+	v.SameWarnings(r.Warnings, want.Warnings)
 	// Numbers and names follow from the settings and the counts.
 	for _, x := range []struct {
 		what string
@@ -234,7 +222,7 @@ func (v *Verification) compare(r, want Report) {
 		{"inputs", r.Inputs, want.Inputs}, {"settings", r.Settings, want.Settings}, {"claim", r.Claim, want.Claim},
 		{"power", r.Power, want.Power}, {"termination", r.Termination, want.Termination},
 	} {
-		v.same(equalJSON(x.a, x.b), x.what, "does not follow from the settings and the counts")
+		v.Same(EqualJSON(x.a, x.b), x.what, "does not follow from the settings and the counts")
 	}
 	// Words may change from version to version, and only then.
 	for _, x := range []struct {
@@ -244,33 +232,8 @@ func (v *Verification) compare(r, want Report) {
 		{"summary", r.Summary, want.Summary}, {"results in words", texts[0], texts[1]}, {"command to run again", r.Reproduce, want.Reproduce},
 		{"limitations", r.Limitations, want.Limitations}, {"references", r.References, want.References},
 	} {
-		version, _, _ := strings.Cut(r.Generator.Version, "+")
-		if !equalJSON(x.a, x.b) && version != Version {
-			v.Notes = append(v.Notes, fmt.Sprintf("%s: version %s put it otherwise than this one", x.what, version))
-			continue
-		}
-		v.same(equalJSON(x.a, x.b), x.what, "the report does not say what its numbers say")
+		v.SameWords(r.Generator, x.what, x.a, x.b)
 	}
-}
-
-// warnings compares them, but for those about workers that were lost.
-func (v *Verification) warnings(r, want Report) {
-	var rest []string
-	for _, w := range r.Warnings {
-		if !strings.HasPrefix(w, lostWorker) {
-			rest = append(rest, w)
-		}
-	}
-	if len(rest) < len(r.Warnings) {
-		v.Notes = append(v.Notes, "warnings about workers are the report's own word")
-	}
-	var same []string
-	for _, w := range want.Warnings {
-		if !strings.HasPrefix(w, lostWorker) {
-			same = append(same, w)
-		}
-	}
-	v.same(slices.Equal(rest, same), "warnings", "the replay warns of %q", same)
 }
 
 // words returns only the words of findings, or all but the words.
@@ -288,73 +251,4 @@ func words(fs []Finding, only bool) []Finding {
 		}
 	}
 	return out
-}
-
-// near reports whether two numbers computed from the same counts are the same:
-// bounds are rounded to six decimals.
-func near(x, y float64) bool {
-	d := math.Abs(x - y)
-	return d <= boundTolerance || d <= 1e-9*math.Abs(x)
-}
-
-// samePValue compares p-values, which may be tiny, by their logarithms.
-func samePValue(x, y *float64) bool {
-	if x == nil || y == nil {
-		return x == y
-	}
-	return *x == *y || *x > 0 && *y > 0 && math.Abs(math.Log(*x)-math.Log(*y)) < 1e-4
-}
-
-// nearJSON compares two values by their JSON, numbers up to what platforms
-// differ by.
-func nearJSON(a, b any) bool {
-	var x, y any
-	for _, p := range []struct {
-		from any
-		to   *any
-	}{{a, &x}, {b, &y}} {
-		data, err := json.Marshal(p.from)
-		if err != nil || json.Unmarshal(data, p.to) != nil {
-			return false
-		}
-	}
-	return nearValue(x, y)
-}
-
-func nearValue(x, y any) bool {
-	switch x := x.(type) {
-	case float64:
-		z, ok := y.(float64)
-		return ok && near(x, z)
-	case []any:
-		z, ok := y.([]any)
-		if !ok || len(x) != len(z) {
-			return false
-		}
-		for i := range x {
-			if !nearValue(x[i], z[i]) {
-				return false
-			}
-		}
-		return true
-	case map[string]any:
-		z, ok := y.(map[string]any)
-		if !ok || len(x) != len(z) {
-			return false
-		}
-		for k := range x {
-			if w, ok := z[k]; !ok || !nearValue(x[k], w) {
-				return false
-			}
-		}
-		return true
-	}
-	return x == y
-}
-
-// equalJSON compares two values by their JSON; what has none is not equal.
-func equalJSON(a, b any) bool {
-	x, errX := Canonical(a)
-	y, errY := Canonical(b)
-	return errX == nil && errY == nil && bytes.Equal(x, y)
 }

@@ -3,8 +3,9 @@ package core
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
+
+	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // quantityWords name quantities; in a headline the symbol stands for them.
@@ -56,13 +57,13 @@ func Headline(r Report) string {
 		if r.Settings.Anytime {
 			anytime = ", valid at any time"
 		}
-		return fmt.Sprintf("%s >= %s%s with %s confidence%s", symbol, boundWords(*f.LowerBound, r.Claim.limit()), at, percent(confidence), anytime)
+		return fmt.Sprintf("%s >= %s%s with %s confidence%s", symbol, phrase.Bound(*f.LowerBound, r.Claim.limit()), at, phrase.Percent(confidence), anytime)
 	}
 	switch r.Verdict {
 	case Violation:
 		after := ""
 		if r.Termination.Reason == Refuted {
-			after = fmt.Sprintf(" Refuted after %s of at most %s samples a side.", grouped(r.Termination.SamplesUsed), grouped(r.Settings.Samples))
+			after = fmt.Sprintf(" Refuted after %s of at most %s samples a side.", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Settings.Samples))
 		}
 		return fmt.Sprintf("Violation: %s; %s.%s", bound(), claimed, after)
 	case NoViolation:
@@ -71,7 +72,7 @@ func Headline(r Report) string {
 		return "Invalid: the run failed: " + strings.TrimSuffix(r.Termination.Message, ".") + "."
 	}
 	if r.Termination.Reason == Stopped {
-		used := fmt.Sprintf("stopped after %s of %s certification samples a side", grouped(r.Termination.SamplesUsed), grouped(r.Settings.Samples))
+		used := fmt.Sprintf("stopped after %s of %s certification samples a side", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Settings.Samples))
 		if len(r.Results) > 0 && r.Results[0].LowerBound != nil {
 			return fmt.Sprintf("Inconclusive: %s; so far %s. %s.", used, bound(), upper(claimed))
 		}
@@ -81,7 +82,7 @@ func Headline(r Report) string {
 		return "Inconclusive: no bound was certified. " + upper(claimed) + "."
 	}
 	return fmt.Sprintf("Inconclusive: %s certification samples a side cannot show more than %s >= %s%s, and the mechanism %s. Raise the number of samples.",
-		grouped(r.Settings.Samples), symbol, boundWords(r.Power.LargestBound, r.Claim.limit()), at, claimed)
+		phrase.Grouped(r.Settings.Samples), symbol, phrase.Bound(r.Power.LargestBound, r.Claim.limit()), at, claimed)
 }
 
 // powerWords say what could have been seen, with a space before; nothing in an
@@ -105,30 +106,6 @@ func powerWords(r Report) string {
 		like = "a witness like the one found"
 	}
 	return fmt.Sprintf(" At this sample size a true %s from about %.4g upwards would have shown in half of all runs or more, by %s.", symbol, *r.Power.Smallest, like)
-}
-
-// boundWords prints a bound rounded down, with as many decimals as it takes to
-// stay on its side of the claim.
-func boundWords(x, claim float64) string {
-	for d := 3; d < 6; d++ {
-		if y := floorTo(x, d); (y > claim) == (x > claim) && (y > 0) == (x > 0) {
-			return fmt.Sprintf("%.*f", d, y)
-		}
-	}
-	return fmt.Sprintf("%.6f", floorTo(x, 6))
-}
-
-func percent(p float64) string {
-	return strconv.FormatFloat(math.Round(p*1e11)/1e9, 'f', -1, 64) + " %"
-}
-
-// grouped prints a count with spaces between thousands.
-func grouped(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + " " + s[i:]
-	}
-	return s
 }
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -187,7 +164,7 @@ func Facts(r Report) []FactRow {
 	}
 	if samples != nil {
 		for i, name := range []string{"First dataset", "Second dataset"} {
-			add(name, "%s, %s rows", samples.Datasets[i], grouped(samples.Rows[i]))
+			add(name, "%s, %s rows", samples.Datasets[i], phrase.Grouped(samples.Rows[i]))
 		}
 	}
 	if e := r.Evidence; e != nil {
@@ -198,12 +175,12 @@ func Facts(r Report) []FactRow {
 		add("Found by", "%s", e.Witness.Learner)
 	}
 	if r.Power != nil {
-		add("Power", "%s No outcome of %s samples a side certifies more than %s.", strings.TrimSpace(powerWords(r)), grouped(r.Settings.Samples), boundWords(r.Power.LargestBound, math.Inf(1)))
+		add("Power", "%s No outcome of %s samples a side certifies more than %s.", strings.TrimSpace(powerWords(r)), phrase.Grouped(r.Settings.Samples), phrase.Bound(r.Power.LargestBound, math.Inf(1)))
 	}
 	if samples != nil {
-		add("Split", "%s rows a side explored, %s certified, by a random order that the seed fixes; learner %s", grouped(r.Settings.Explore), grouped(r.Settings.Samples), r.Settings.Learner)
+		add("Split", "%s rows a side explored, %s certified, by a random order that the seed fixes; learner %s", phrase.Grouped(r.Settings.Explore), phrase.Grouped(r.Settings.Samples), r.Settings.Learner)
 	} else {
-		add("Exploration", "%d pairs tried, %s outputs a side each; finder %s, learner %s", len(r.Trials), grouped(r.Settings.Explore), r.Settings.Finder, r.Settings.Learner)
+		add("Exploration", "%d pairs tried, %s outputs a side each; finder %s, learner %s", len(r.Trials), phrase.Grouped(r.Settings.Explore), r.Settings.Finder, r.Settings.Learner)
 	}
 	add("Seed", "%d", r.Settings.Seed)
 	if r.Timing.Total > 0 {
@@ -223,10 +200,10 @@ func addFinding(add func(name, format string, args ...any), r Report, f Finding)
 		if f.Split > 0 {
 			method += fmt.Sprintf(", %.3g of the error on the %s dataset", f.Split, likelier)
 		}
-		add("Lower bound", "%s >= %s (%s confidence, %s)", f.words(), boundWords(*f.LowerBound, r.Claim.limit()), percent(f.Confidence), method)
+		add("Lower bound", "%s >= %s (%s confidence, %s)", f.words(), phrase.Bound(*f.LowerBound, r.Claim.limit()), phrase.Percent(f.Confidence), method)
 	}
 	if f.PValue != nil {
-		add("p-value", "at most %s, of the claim%s", pWords(*f.PValue), map[bool]string{true: ", valid at any time"}[r.Settings.Anytime])
+		add("p-value", "at most %s, of the claim%s", phrase.PValue(*f.PValue), map[bool]string{true: ", valid at any time"}[r.Settings.Anytime])
 	}
 	if f.Estimate != nil {
 		add("Estimate", "%s = %.4f (on the certification counts, no guarantee)", quantityWords[f.ID].symbol, *f.Estimate)
@@ -241,17 +218,8 @@ func addFinding(add func(name, format string, args ...any), r Report, f Finding)
 		add("Divergence", "of the outputs on the %s dataset from those on the %s, by a witness of order %s on %d bins of the score", likelier, other, number(e.Prepared.Goal.Alpha), len(e.Edges)+1)
 	}
 	if c := f.Counts; c != nil {
-		add("Counts", "event on the %s dataset %s of %s, on the %s dataset %s of %s", likelier, grouped(c.X), grouped(c.N1), other, grouped(c.Y), grouped(c.N0))
+		add("Counts", "event on the %s dataset %s of %s, on the %s dataset %s of %s", likelier, phrase.Grouped(c.X), phrase.Grouped(c.N1), other, phrase.Grouped(c.Y), phrase.Grouped(c.N0))
 	}
-}
-
-// pWords prints a p-value, rounded up.
-func pWords(p float64) string {
-	if p < 1e-4 {
-		e := math.Floor(math.Log10(math.Max(p, 1e-300)))
-		return fmt.Sprintf("%.0fe%.0f", math.Min(10, math.Ceil(p/math.Pow(10, e)*(1-1e-12))), e)
-	}
-	return fmt.Sprintf("%.4f", math.Min(1, math.Ceil(float64(p*1e4)-1e-9)/1e4))
 }
 
 // CertifiedRow is one line of the table of all that was certified, in words.
@@ -274,7 +242,7 @@ func CertifiedRows(r Report) []CertifiedRow {
 		if f.LowerBound == nil {
 			continue
 		}
-		row := CertifiedRow{Quantity: f.words(), Confidence: percent(f.Confidence), Method: string(f.Method), Assumption: f.Assumption}
+		row := CertifiedRow{Quantity: f.words(), Confidence: phrase.Percent(f.Confidence), Method: string(f.Method), Assumption: f.Assumption}
 		switch {
 		case len(rows) == 0:
 		case f.ID == Rho || f.ID == RenyiEpsilon:
@@ -285,7 +253,7 @@ func CertifiedRows(r Report) []CertifiedRow {
 		rows = append(rows, row)
 	}
 	for _, x := range r.Renyi {
-		row := CertifiedRow{Quantity: Finding{ID: RenyiDivergence, Alpha: x.Alpha}.words(), Confidence: percent(1 - r.Settings.Beta), Method: string(x.Method),
+		row := CertifiedRow{Quantity: Finding{ID: RenyiDivergence, Alpha: x.Alpha}.words(), Confidence: phrase.Percent(1 - r.Settings.Beta), Method: string(x.Method),
 			Assumption: fmt.Sprintf("together with the other %d orders", len(r.Renyi)-1)}
 		limit, ok := r.Claim.impliedRenyi(x.Alpha)
 		row.set(x.Lower, limit, ok)
@@ -296,10 +264,10 @@ func CertifiedRows(r Report) []CertifiedRow {
 
 func (row *CertifiedRow) set(x, limit float64, ok bool) {
 	if !ok {
-		row.Bound = boundWords(x, math.Inf(1))
+		row.Bound = phrase.Bound(x, math.Inf(1))
 		return
 	}
-	row.Bound, row.Claimed, row.Exceeds = boundWords(x, limit), fmt.Sprintf("%.6g", limit), x > limit
+	row.Bound, row.Claimed, row.Exceeds = phrase.Bound(x, limit), fmt.Sprintf("%.6g", limit), x > limit
 }
 
 // allows is what the claim allows the finding's quantity to be; false where it
@@ -335,7 +303,7 @@ func PublishedRows(r Report) []PublishedRow {
 	rows := []PublishedRow{}
 	for _, p := range r.Published {
 		q := Finding{ID: p.ID, Epsilon: p.Epsilon, Delta: p.Delta, Alpha: p.Alpha}.words()
-		rows = append(rows, PublishedRow{Quantity: q, Value: boundWords(p.Value, math.Inf(1)), Method: string(p.Method), Fault: p.Fault})
+		rows = append(rows, PublishedRow{Quantity: q, Value: phrase.Bound(p.Value, math.Inf(1)), Method: string(p.Method), Fault: p.Fault})
 	}
 	return rows
 }
@@ -343,15 +311,7 @@ func PublishedRows(r Report) []PublishedRow {
 // Text is the report as plain text for a terminal.
 func Text(r Report) string {
 	var b strings.Builder
-	b.WriteString(r.Summary + "\n\n")
-	rows := Facts(r)
-	w := 0
-	for _, row := range rows {
-		w = max(w, len(row.Name))
-	}
-	for _, row := range rows {
-		fmt.Fprintf(&b, "  %-*s  %s\n", w, row.Name, row.Value)
-	}
+	WriteFacts(&b, r.Summary, Facts(r))
 	writeCertified(&b, r)
 	if rows := PublishedRows(r); len(rows) > 0 {
 		b.WriteString("\nPublished forms on the same counts, for comparison; those called published certify nothing:\n")
@@ -359,16 +319,33 @@ func Text(r Report) string {
 			return []string{x.Quantity, x.Value, x.Method, x.Fault}
 		})
 	}
-	for _, warning := range r.Warnings {
-		fmt.Fprintf(&b, "\nNote: %s\n", warning)
-	}
-	if r.Reproduce.CLI != "" {
-		fmt.Fprintf(&b, "\nRun it again: %s\n", r.Reproduce.CLI)
-	}
-	if r.Reproduce.Note != "" {
-		fmt.Fprintf(&b, "\n%s\n", r.Reproduce.Note)
-	}
+	WriteEnd(&b, r.Warnings, r.Reproduce)
 	return b.String()
+}
+
+// WriteFacts begins the text of a report: its summary and facts.
+func WriteFacts(b *strings.Builder, summary string, rows []FactRow) {
+	b.WriteString(summary + "\n\n")
+	w := 0
+	for _, row := range rows {
+		w = max(w, len(row.Name))
+	}
+	for _, row := range rows {
+		fmt.Fprintf(b, "  %-*s  %s\n", w, row.Name, row.Value)
+	}
+}
+
+// WriteEnd ends it: its warnings and the command that runs it again.
+func WriteEnd(b *strings.Builder, warnings []string, again Reproduce) {
+	for _, warning := range warnings {
+		fmt.Fprintf(b, "\nNote: %s\n", warning)
+	}
+	if again.CLI != "" {
+		fmt.Fprintf(b, "\nRun it again: %s\n", again.CLI)
+	}
+	if again.Note != "" {
+		fmt.Fprintf(b, "\n%s\n", again.Note)
+	}
 }
 
 // writeCertified prints what was certified: the findings, and below them the
@@ -379,7 +356,7 @@ func writeCertified(b *strings.Builder, r Report) {
 		return
 	}
 	own := rows[:max(0, len(rows)-len(r.Renyi))]
-	fmt.Fprintf(b, "\nCertified with %s confidence each:\n", percent(1-r.Settings.Beta))
+	fmt.Fprintf(b, "\nCertified with %s confidence each:\n", phrase.Percent(1-r.Settings.Beta))
 	var notes []string
 	writeTable(b, []string{"quantity", "at least", "claim allows", "method"}, own, func(x CertifiedRow) []string {
 		if x.Assumption != "" {
@@ -390,7 +367,7 @@ func writeCertified(b *strings.Builder, r Report) {
 	for _, n := range notes {
 		fmt.Fprintf(b, "  (%s)\n", n)
 	}
-	fmt.Fprintf(b, "\nRényi divergences, all together with %s confidence:\n", percent(1-r.Settings.Beta))
+	fmt.Fprintf(b, "\nRényi divergences, all together with %s confidence:\n", phrase.Percent(1-r.Settings.Beta))
 	i := 0
 	writeTable(b, []string{"alpha", "at least", "claim allows"}, rows[len(own):], func(x CertifiedRow) []string {
 		i++
@@ -411,17 +388,5 @@ func writeTable[T any](b *strings.Builder, head []string, rows []T, cells func(T
 	for _, r := range rows {
 		lines = append(lines, cells(r))
 	}
-	wide := make([]int, len(head))
-	for _, line := range lines {
-		for i, c := range line {
-			wide[i] = max(wide[i], len([]rune(c)))
-		}
-	}
-	for _, line := range lines {
-		var text strings.Builder
-		for i, c := range line {
-			text.WriteString("  " + c + strings.Repeat(" ", wide[i]-len([]rune(c))))
-		}
-		b.WriteString(strings.TrimRight(text.String(), " ") + "\n")
-	}
+	phrase.Table(b, lines)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // Method is a way to bound epsilon from scores of canaries. Of a matrix of runs
@@ -304,7 +305,7 @@ func (f Findings) headline(m Method, c core.Claim, from string) string {
 	}
 	row := f.row(m)
 	bounded := func() string {
-		return fmt.Sprintf("epsilon >= %s%s with %s confidence, from %s, by %s", boundWords(*f.LowerBound, c.Epsilon), at, percent(f.Confidence), from, row.Title)
+		return fmt.Sprintf("epsilon >= %s%s with %s confidence, from %s, by %s", phrase.Bound(*f.LowerBound, c.Epsilon), at, phrase.Percent(f.Confidence), from, row.Title)
 	}
 	if f.LowerBound != nil && !row.Valid {
 		given := "if " + row.Assumption
@@ -319,7 +320,7 @@ func (f Findings) headline(m Method, c core.Claim, from string) string {
 	case f.Verdict == core.Violation:
 		return fmt.Sprintf("Violation: %s; %s.", bounded(), claimed)
 	case f.Verdict == core.NoViolation:
-		return fmt.Sprintf("No violation found: %s; %s. No outcome could have shown more than %s. This is not a proof of privacy.", bounded(), claimed, boundWords(f.Power.Largest, math.Inf(1)))
+		return fmt.Sprintf("No violation found: %s; %s. No outcome could have shown more than %s. This is not a proof of privacy.", bounded(), claimed, phrase.Bound(f.Power.Largest, math.Inf(1)))
 	case f.Verdict == core.Invalid:
 		return "Invalid: the run failed: " + strings.TrimSuffix(f.Ended.Message, ".") + "."
 	case f.LowerBound == nil && row != nil && row.Note != "":
@@ -332,9 +333,9 @@ func (f Findings) headline(m Method, c core.Claim, from string) string {
 	case f.Power.Needed == 0 && (m == MethodOneRun || m == MethodOneRunGDP):
 		remedy = "With the default number of guesses no number of canaries is enough; with more guesses some may be."
 	case f.Power.Needed > 0:
-		remedy = fmt.Sprintf("At least %s %s are needed for any chance to refute the claim.", grouped(f.Power.Needed), f.Power.Unit)
+		remedy = fmt.Sprintf("At least %s %s are needed for any chance to refute the claim.", phrase.Grouped(f.Power.Needed), f.Power.Unit)
 	}
-	return fmt.Sprintf("Inconclusive: %s cannot show more than epsilon >= %s%s by %s, and the mechanism %s. %s", from, boundWords(f.Power.Largest, c.Epsilon), at, row.Title, claimed, remedy)
+	return fmt.Sprintf("Inconclusive: %s cannot show more than epsilon >= %s%s by %s, and the mechanism %s. %s", from, phrase.Bound(f.Power.Largest, c.Epsilon), at, row.Title, claimed, remedy)
 }
 
 // MethodRow is one line of the table of methods, in words.
@@ -365,13 +366,13 @@ func (f Findings) MethodRows(chosen Method, claimed float64) []MethodRow {
 			row.Assumption = x.Note
 		}
 		if x.LowerBound != nil {
-			row.Bound, row.Exceeds = boundWords(*x.LowerBound, claimed), *x.LowerBound > claimed
+			row.Bound, row.Exceeds = phrase.Bound(*x.LowerBound, claimed), *x.LowerBound > claimed
 			if x.Mu != nil {
-				row.Bound += fmt.Sprintf(" (mu >= %s)", boundWords(*x.Mu, math.Inf(1)))
+				row.Bound += fmt.Sprintf(" (mu >= %s)", phrase.Bound(*x.Mu, math.Inf(1)))
 			}
 		}
 		if x.Largest != nil {
-			row.Largest = boundWords(*x.Largest, math.Inf(1))
+			row.Largest = phrase.Bound(*x.Largest, math.Inf(1))
 		}
 		rows = append(rows, row)
 	}
@@ -381,31 +382,16 @@ func (f Findings) MethodRows(chosen Method, claimed float64) []MethodRow {
 // text is a report as plain text.
 func (f Findings) text(facts []core.FactRow, chosen Method, claimed float64) string {
 	var b strings.Builder
-	b.WriteString(f.Summary + "\n\n")
-	wide := 0
-	for _, row := range facts {
-		wide = max(wide, len(row.Name))
-	}
-	for _, row := range facts {
-		fmt.Fprintf(&b, "  %-*s  %s\n", wide, row.Name, row.Value)
-	}
+	core.WriteFacts(&b, f.Summary, facts)
 	if rows := f.MethodRows(chosen, claimed); len(rows) > 0 {
-		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence (* the one named before):\n", percent(f.Confidence))
+		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence where what it assumes holds (* the one named before):\n", phrase.Percent(f.Confidence))
 		lines := [][]string{{"", "method", "at least", "at most possible", "valid", "trainings", "assumes"}}
 		for _, x := range rows {
 			lines = append(lines, []string{map[bool]string{true: "*"}[x.Chosen], x.Method, x.Bound, x.Largest, x.Valid, x.Trainings, x.Assumption})
 		}
-		writeColumns(&b, lines)
+		phrase.Table(&b, lines)
 	}
-	for _, w := range f.Warnings {
-		fmt.Fprintf(&b, "\nNote: %s\n", w)
-	}
-	if f.Reproduce.CLI != "" {
-		fmt.Fprintf(&b, "\nRun it again: %s\n", f.Reproduce.CLI)
-	}
-	if f.Reproduce.Note != "" {
-		fmt.Fprintf(&b, "\n%s\n", f.Reproduce.Note)
-	}
+	core.WriteEnd(&b, f.Warnings, f.Reproduce)
 	return b.String()
 }
 
@@ -428,29 +414,24 @@ func (f Findings) check(m Method, c core.Claim) error {
 
 // compareFindings holds a report's findings against those that follow. headline
 // makes the words of the summary.
-func (v *verification) compareFindings(r, want Findings, generator core.Generator, headline func(Findings) string) {
-	v.same(nearJSON(r.LowerBound, want.LowerBound), "lower bound", "it does not follow from the counts")
-	v.same(samePValue(r.PValue, want.PValue), "p-value", "it does not follow from the counts")
-	v.same(near(r.Confidence, want.Confidence), "confidence", "it is not that of the plan")
-	v.same(nearJSON(bareMethods(r.Methods), bareMethods(want.Methods)), "methods", "they do not follow from the counts")
-	v.same(nearJSON(r.Power, want.Power), "power", "it does not follow from the plan")
-	v.same(r.Verdict == want.Verdict, "verdict", "replayed %q, the report says %q", want.Verdict, r.Verdict)
-	v.same(equalJSON(r.Ended, want.Ended), "termination", "it does not follow from the counts")
+func compareFindings(v *core.Verification, r, want Findings, generator core.Generator, headline func(Findings) string) {
+	v.Same(core.NearJSON(r.LowerBound, want.LowerBound), "lower bound", "it does not follow from the counts")
+	v.Same(core.SamePValue(r.PValue, want.PValue), "p-value", "it does not follow from the counts")
+	v.Same(core.Near(r.Confidence, want.Confidence), "confidence", "it is not that of the plan")
+	v.Same(core.NearJSON(bareMethods(r.Methods), bareMethods(want.Methods)), "methods", "they do not follow from the counts")
+	v.Same(core.NearJSON(r.Power, want.Power), "power", "it does not follow from the plan")
+	v.Same(r.Verdict == want.Verdict, "verdict", "replayed %q, the report says %q", want.Verdict, r.Verdict)
+	v.Same(core.EqualJSON(r.Ended, want.Ended), "termination", "it does not follow from the counts")
 	// What differs by less than platforms do is the report's, in words too.
-	if x, y := r.LowerBound, want.LowerBound; x != nil && y != nil && near(*x, *y) {
+	if x, y := r.LowerBound, want.LowerBound; x != nil && y != nil && core.Near(*x, *y) {
 		want.LowerBound = x
 	}
-	if near(r.Power.Largest, want.Power.Largest) {
+	if core.Near(r.Power.Largest, want.Power.Largest) {
 		want.Power.Largest = r.Power.Largest
 	}
 	want.Summary = headline(want)
 	v.Summary = want.Summary
-	lost := func(s string) bool { return strings.HasPrefix(s, lostWorker) }
-	own, others := slices.DeleteFunc(slices.Clone(r.Warnings), lost), slices.DeleteFunc(slices.Clone(want.Warnings), lost)
-	v.same(slices.Equal(own, others), "warnings", "the replay warns of %q", others)
-	if len(own) < len(r.Warnings) {
-		v.Notes = append(v.Notes, "warnings about workers are the report's own word")
-	}
+	v.SameWarnings(r.Warnings, want.Warnings)
 	for _, x := range []struct {
 		what string
 		a, b any
@@ -458,18 +439,8 @@ func (v *verification) compareFindings(r, want Findings, generator core.Generato
 		{"summary", r.Summary, want.Summary}, {"methods in words", wordedMethods(r.Methods), wordedMethods(want.Methods)},
 		{"command to run again", r.Reproduce, want.Reproduce}, {"limitations", r.Limitations, want.Limitations}, {"references", r.References, want.References},
 	} {
-		v.sameWords(generator, x.what, x.a, x.b)
+		v.SameWords(generator, x.what, x.a, x.b)
 	}
-}
-
-// sameWords compares words, which another version may have put otherwise.
-func (v *verification) sameWords(g core.Generator, what string, a, b any) {
-	version, _, _ := strings.Cut(g.Version, "+")
-	if !equalJSON(a, b) && version != core.Version {
-		v.Notes = append(v.Notes, fmt.Sprintf("%s: version %s put it otherwise than this one", what, version))
-		return
-	}
-	v.same(equalJSON(a, b), what, "the report does not say what its numbers say")
 }
 
 // bareMethods are the rows without their words, wordedMethods only those.

@@ -248,7 +248,7 @@ func (r OneRun) draw(ctx context.Context, a *OneRunAudit) (ev *OneRunEvidence, w
 				ev, bad = d.One, d.One.check(a.Plan)
 			}
 		},
-		Lost: func(_ int, err error) { warnings = append(warnings, lostWorker+err.Error()) },
+		Lost: func(_ int, err error) { warnings = append(warnings, core.LostWorker+err.Error()) },
 	})
 	if bad != nil {
 		err = bad

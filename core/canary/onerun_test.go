@@ -149,7 +149,7 @@ func TestOneRunReplays(t *testing.T) {
 			t.Fatal(err)
 		}
 		again, err := do.Do(context.Background())
-		if err != nil || !equalJSON(r, again) {
+		if err != nil || !core.EqualJSON(r, again) {
 			t.Fatal("another report", err)
 		}
 		data, err := core.Canonical(r)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // Kind, version and schema of a report of one run.
@@ -62,7 +63,7 @@ func assembleOneRun(a *OneRunAudit, ev *OneRunEvidence, end core.Termination, wa
 }
 
 func (r OneRunReport) from() string {
-	return "one run with " + grouped(r.Plan.Canaries) + " canaries"
+	return "one run with " + phrase.Grouped(r.Plan.Canaries) + " canaries"
 }
 
 func (r OneRunReport) cautions() []string {
@@ -79,10 +80,10 @@ func (r OneRunReport) cautions() []string {
 // oneRunBlind says why no outcome of a one-run audit shows anything.
 func oneRunBlind(m int, c core.Claim, beta float64) string {
 	if n := oneRunNeeded(MethodOneRun, core.Claim{Delta: c.Delta}, beta); n > m {
-		return fmt.Sprintf("no outcome of %s canaries shows anything: at least %s are needed", grouped(m), grouped(n))
+		return fmt.Sprintf("no outcome of %s canaries shows anything: at least %s are needed", phrase.Grouped(m), phrase.Grouped(n))
 	}
 	if c.Delta > 0 {
-		return fmt.Sprintf("no outcome shows anything: with %s canaries the guesses are too few, or delta = %s is too large, since %s of them may be told outright", grouped(m), number(c.Delta), number(float64(m)*c.Delta))
+		return fmt.Sprintf("no outcome shows anything: with %s canaries the guesses are too few, or delta = %s is too large, since %s of them may be told outright", phrase.Grouped(m), number(c.Delta), number(float64(m)*c.Delta))
 	}
 	return "no outcome shows anything: the guesses are too few"
 }
@@ -101,9 +102,9 @@ func OneRunFacts(r OneRunReport) []core.FactRow {
 	add("Source", "%s: %s", name, r.Source.Title)
 	rows = append(rows, r.Source.Facts...)
 	add("Claim", "%s", *p.Claim)
-	add("Canaries", "%s, each in by a fair coin; %s", grouped(p.Canaries), p.Design)
+	add("Canaries", "%s, each in by a fair coin; %s", phrase.Grouped(p.Canaries), p.Design)
 	if e := r.Evidence; e != nil {
-		add("In", "%s of %s", grouped(e.In), grouped(p.Canaries))
+		add("In", "%s of %s", phrase.Grouped(e.In), phrase.Grouped(p.Canaries))
 		add("Guesses", "%s; the f-DP bound: %s. Largest scores guessed in, smallest out; the score is the %s", guessWords(e.Guesses), guessWords(e.GDPGuesses), r.Source.Score)
 		if e.Diverged {
 			add("Diverged", "yes")
@@ -123,14 +124,14 @@ func OneRunFacts(r OneRunReport) []core.FactRow {
 // facts are those of all findings.
 func (f Findings) facts(add func(name, format string, args ...any), c core.Claim) {
 	if f.LowerBound != nil {
-		add("Lower bound", "epsilon >= %s (%s confidence)", boundWords(*f.LowerBound, c.Epsilon), percent(f.Confidence))
+		add("Lower bound", "epsilon >= %s (%s confidence)", phrase.Bound(*f.LowerBound, c.Epsilon), phrase.Percent(f.Confidence))
 	}
 	if f.PValue != nil {
-		add("p-value", "at most %s, of the claim", pWords(*f.PValue))
+		add("p-value", "at most %s, of the claim", phrase.PValue(*f.PValue))
 	}
-	power := fmt.Sprintf("No outcome certifies more than %s.", boundWords(f.Power.Largest, c.Epsilon))
+	power := fmt.Sprintf("No outcome certifies more than %s.", phrase.Bound(f.Power.Largest, c.Epsilon))
 	if f.Power.Needed > 0 {
-		power += fmt.Sprintf(" From %s %s on some outcome refutes the claim.", grouped(f.Power.Needed), f.Power.Unit)
+		power += fmt.Sprintf(" From %s %s on some outcome refutes the claim.", phrase.Grouped(f.Power.Needed), f.Power.Unit)
 	}
 	add("Power", "%s", power)
 }
@@ -139,7 +140,7 @@ func (f Findings) facts(add func(name, format string, args ...any), c core.Claim
 func guessWords(all []Guess) string {
 	text := make([]string, len(all))
 	for i, g := range all {
-		text[i] = fmt.Sprintf("%s of %s right", grouped(g.Right), grouped(g.Made))
+		text[i] = fmt.Sprintf("%s of %s right", phrase.Grouped(g.Right), phrase.Grouped(g.Made))
 	}
 	s := strings.Join(text, ", ")
 	if len(all) > 1 {
@@ -287,12 +288,12 @@ func (r OneRunReport) check() error {
 // bounds are computed again from the report's counts. file is the user's file, if
 // the audit had one.
 func VerifyOneRun(ctx context.Context, sources []SourceSpec, pool *core.Pool, r OneRunReport, file []byte, whole bool) (core.Verification, error) {
-	var v verification
+	var v core.Verification
 	if err := r.check(); err != nil {
-		return v.Verification, err
+		return v, err
 	}
 	if r.Evidence == nil || r.Ended.Reason != core.Completed {
-		return v.Verification, &core.InputError{Field: "report", Found: "without counts", Want: "a report of a run that completed"}
+		return v, &core.InputError{Field: "report", Found: "without counts", Want: "a report of a run that completed"}
 	}
 	var want OneRunReport
 	if whole {
@@ -301,19 +302,19 @@ func VerifyOneRun(ctx context.Context, sources []SourceSpec, pool *core.Pool, r 
 			err = ctx.Err()
 		}
 		if err != nil {
-			return v.Verification, err
+			return v, err
 		}
-		v.same(equalJSON(r.Evidence, want.Evidence), "counts", "the replayed run has other right guesses than the report's")
+		v.Same(core.EqualJSON(r.Evidence, want.Evidence), "counts", "the replayed run has other right guesses than the report's")
 	} else {
 		a, err := r.Plan.Resolve(sources, file)
 		if err != nil {
-			return v.Verification, err
+			return v, err
 		}
 		want = assembleOneRun(a, r.Evidence, core.Termination{Reason: r.Ended.Reason}, nil)
 		v.Notes = append(v.Notes, "the counts are taken from the report; that a run of this seed gives them is shown only by replaying it whole")
 	}
-	v.same(equalJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
-	v.compareFindings(r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(MethodOneRun, *want.Plan.Claim, want.from()) })
-	v.sameWords(r.Generator, "source in words", r.Source, want.Source)
-	return v.Verification, nil
+	v.Same(core.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
+	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(MethodOneRun, *want.Plan.Claim, want.from()) })
+	v.SameWords(r.Generator, "source in words", r.Source, want.Source)
+	return v, nil
 }

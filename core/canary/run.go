@@ -81,11 +81,7 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	return report, err
 }
 
-const (
-	stoppedMessage = "stopped before the end"
-	// lostWorker begins the warning about a worker that was lost.
-	lostWorker = "a worker was lost and its task ran again: "
-)
+const stoppedMessage = "stopped before the end"
 
 func (s *state) now() float64 {
 	if s.Now == nil {
@@ -234,7 +230,7 @@ func (s *state) draw(ctx context.Context, a *Audit, t Task, runs, before int, do
 			s.tell()
 		},
 		Lost: func(_ int, err error) {
-			s.warnings = append(s.warnings, lostWorker+err.Error())
+			s.warnings = append(s.warnings, core.LostWorker+err.Error())
 			s.progress.Message = err.Error()
 			s.tell()
 		},

@@ -39,7 +39,7 @@ func TestReplays(t *testing.T) {
 	r := run(t, p, 1)
 	other := run(t, p, 3)
 	other.Timing = r.Timing
-	if !equalJSON(r, other) {
+	if !core.EqualJSON(r, other) {
 		t.Error("the report depends on the number of workers")
 	}
 	data, err := core.Canonical(r)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // Kind, version and schema of a report of scores.
@@ -43,7 +44,7 @@ func (h ScoresShape) coins() string {
 	case h.Fixed && h.Runs > 1:
 		return "the same canaries were in in every run: no coin was thrown"
 	case bound.LowerProportion(h.In, m, fairLevel/2) > 0.5 || bound.UpperProportion(h.In, m, fairLevel/2) < 0.5:
-		return fmt.Sprintf("%s of %s canaries were in, which fair coins give with probability below %s", grouped(h.In), grouped(m), number(fairLevel))
+		return fmt.Sprintf("%s of %s canaries were in, which fair coins give with probability below %s", phrase.Grouped(h.In), phrase.Grouped(m), number(fairLevel))
 	}
 	return ""
 }
@@ -170,14 +171,14 @@ func (r ScoresReport) from() string {
 	h, p := r.Evidence.Shape, r.Plan
 	switch {
 	case p.Method == MethodOneRun || p.Method == MethodOneRunGDP:
-		return grouped(h.In+h.Out) + " scores taken as one run"
+		return phrase.Grouped(h.In+h.Out) + " scores taken as one run"
 	case h.Runs > 0:
 		_, n := halves(h.Used)
-		return fmt.Sprintf("%s certification runs", grouped(n))
+		return fmt.Sprintf("%s certification runs", phrase.Grouped(n))
 	}
 	_, n1 := halves(h.In)
 	_, n0 := halves(h.Out)
-	return fmt.Sprintf("%s scores in and %s out, the half that certifies", grouped(n1), grouped(n0))
+	return fmt.Sprintf("%s scores in and %s out, the half that certifies", phrase.Grouped(n1), phrase.Grouped(n0))
 }
 
 func (r ScoresReport) cautions() []string {
@@ -202,7 +203,7 @@ func (r ScoresReport) cautions() []string {
 		x, _ := rates(*ev.Runs.Certified.Table)
 		rate("the runs", x)
 		if h.Used < h.Runs {
-			add("%s of %s runs have fewer than %d canaries in or %d out and are left out, which looks at membership only", grouped(h.Runs-h.Used), grouped(h.Runs), h.K, h.M)
+			add("%s of %s runs have fewer than %d canaries in or %d out and are left out, which looks at membership only", phrase.Grouped(h.Runs-h.Used), phrase.Grouped(h.Runs), h.K, h.M)
 		}
 	}
 	switch {
@@ -266,9 +267,9 @@ func ScoresFacts(r ScoresReport) []core.FactRow {
 		add("File", "%s, SHA-256 %s", f.Name, f.SHA256)
 	}
 	if h.Runs > 0 {
-		add("Scores", "%s runs of %s canaries: %s in, %s out", grouped(h.Runs), grouped(h.Canaries), grouped(h.In), grouped(h.Out))
+		add("Scores", "%s runs of %s canaries: %s in, %s out", phrase.Grouped(h.Runs), phrase.Grouped(h.Canaries), phrase.Grouped(h.In), phrase.Grouped(h.Out))
 	} else {
-		add("Scores", "%s in, %s out", grouped(h.In), grouped(h.Out))
+		add("Scores", "%s in, %s out", phrase.Grouped(h.In), phrase.Grouped(h.Out))
 	}
 	add("Claim", "%s", *p.Claim)
 	add("Method", "%s, for the verdict", r.row(p.Method).Title)
@@ -280,11 +281,11 @@ func ScoresFacts(r ScoresReport) []core.FactRow {
 		}
 		x := e.Certified
 		add("Event", "score %s %s, of %s: %s of %s %s, %s of %s %s", sign, number(e.Threshold), strings.Join(texts(e.Methods), " and "),
-			grouped(x.X), grouped(x.N1), likelier, grouped(x.Y), grouped(x.N0), other)
+			phrase.Grouped(x.X), phrase.Grouped(x.N1), likelier, phrase.Grouped(x.Y), phrase.Grouped(x.N0), other)
 	}
 	if e := ev.Runs; e != nil {
 		x, y := rates(*e.Certified.Table)
-		add("Event", "score > %s: %.6g of %d canaries in a run, %.6g of %d out, over %s runs", number(e.Threshold), x, h.K, y, h.M, grouped(e.Certified.Table.Runs()))
+		add("Event", "score > %s: %.6g of %d canaries in a run, %.6g of %d out, over %s runs", number(e.Threshold), x, h.K, y, h.M, phrase.Grouped(e.Certified.Table.Runs()))
 	}
 	add("Guesses", "%s; the f-DP bound: %s. Largest scores guessed in, smallest out", guessWords(ev.Guesses), guessWords(ev.GDPGuesses))
 	add("Seed", "%d, of the split into halves, the pairing and the order of equal scores", p.Seed)
@@ -441,19 +442,19 @@ func (ev ScoresEvidence) check(p ScoresPlan) error {
 // VerifyScores replays a report. With scores, those of its files, everything is
 // done again; without, the bounds are computed again from the report's counts.
 func VerifyScores(r ScoresReport, scores *Scores) (core.Verification, error) {
-	var v verification
+	var v core.Verification
 	if err := r.check(); err != nil {
-		return v.Verification, err
+		return v, err
 	}
 	var want ScoresReport
 	if scores != nil {
 		var err error
 		if want, err = AuditScores(r.Plan, *scores, r.Generator); err != nil {
-			return v.Verification, err
+			return v, err
 		}
-		v.same(equalJSON(r.Evidence.bare(), want.Evidence.bare()), "counts", "the scores fall otherwise than the report says")
-		v.same(nearJSON(r.Evidence, want.Evidence), "split and stakes", "they do not follow from the exploration half")
-		v.sameWords(r.Generator, "notes on reading", r.Notes, want.Notes)
+		v.Same(core.EqualJSON(r.Evidence.bare(), want.Evidence.bare()), "counts", "the scores fall otherwise than the report says")
+		v.Same(core.NearJSON(r.Evidence, want.Evidence), "split and stakes", "they do not follow from the exploration half")
+		v.SameWords(r.Generator, "notes on reading", r.Notes, want.Notes)
 	} else {
 		files := make([]ScoreFile, len(r.Plan.Data))
 		for i, sum := range r.Plan.Data {
@@ -461,14 +462,14 @@ func VerifyScores(r ScoresReport, scores *Scores) (core.Verification, error) {
 		}
 		p, err := r.Plan.resolve(r.Evidence.Shape, files)
 		if err != nil {
-			return v.Verification, err
+			return v, err
 		}
 		want = assembleScores(p, r.Evidence, r.Files, r.Notes)
 		v.Notes = append(v.Notes, "thresholds and counts are taken from the report; that the files give them is shown only with the files")
 	}
-	v.same(equalJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
-	v.compareFindings(r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(r.Plan.Method, *r.Plan.Claim, want.from()) })
-	return v.Verification, nil
+	v.Same(core.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
+	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(r.Plan.Method, *r.Plan.Claim, want.from()) })
+	return v, nil
 }
 
 // bare is the evidence without what is computed by functions that differ between

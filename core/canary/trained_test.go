@@ -30,7 +30,7 @@ func TestTrained(t *testing.T) {
 			t.Errorf("%+v", r.Plan)
 		}
 		other := run(t, p, 3)
-		if !equalJSON(r.Evidence, other.Evidence) {
+		if !core.EqualJSON(r.Evidence, other.Evidence) {
 			t.Error("the evidence depends on the number of workers")
 		}
 		if v, err := Verify(context.Background(), Sources(), pool(Sources(), 2), r, nil, true); err != nil || !v.OK() {

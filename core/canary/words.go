@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/phrase"
 	"github.com/dpscope/dpscope/core/train"
 )
 
@@ -34,32 +35,32 @@ func Headline(r Report) string {
 		at = " at delta = " + number(p.Claim.Delta)
 	}
 	bounded := func() string {
-		return fmt.Sprintf("epsilon >= %s%s with %s confidence", boundWords(*r.LowerBound, p.Claim.Epsilon), at, percent(r.Confidence))
+		return fmt.Sprintf("epsilon >= %s%s with %s confidence", phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, phrase.Percent(r.Confidence))
 	}
-	runs := grouped(p.Runs) + " runs"
+	runs := phrase.Grouped(p.Runs) + " runs"
 	switch {
 	case r.Verdict == core.Violation:
 		return fmt.Sprintf("Violation: %s; %s.", bounded(), claimed)
 	case r.Verdict == core.NoViolation && !p.Interval.Valid():
 		return fmt.Sprintf("No violation found: the %s interval gives epsilon >= %s%s, which holds asymptotically only; %s. This is not a proof of privacy.",
-			intervalWords[p.Interval].title, boundWords(*r.LowerBound, p.Claim.Epsilon), at, claimed)
+			intervalWords[p.Interval].title, phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, claimed)
 	case r.Verdict == core.NoViolation:
 		return fmt.Sprintf("No violation found: %s; %s. %s cannot show more than %s, whatever the number of canaries. This is not a proof of privacy.",
-			bounded(), claimed, runs, boundWords(r.Power.Largest, math.Inf(1)))
+			bounded(), claimed, runs, phrase.Bound(r.Power.Largest, math.Inf(1)))
 	case r.Verdict == core.Invalid:
 		return "Invalid: the run failed: " + strings.TrimSuffix(r.Ended.Message, ".") + "."
 	case r.LowerBound == nil:
-		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified. Claimed %s.", grouped(r.Ended.SamplesUsed), grouped(p.Runs), number(p.Claim.Epsilon))
+		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified. Claimed %s.", phrase.Grouped(r.Ended.SamplesUsed), phrase.Grouped(p.Runs), number(p.Claim.Epsilon))
 	case *r.LowerBound > p.Claim.Epsilon:
 		return fmt.Sprintf("Inconclusive: the %s interval gives epsilon >= %s%s against %s, but it holds asymptotically only and refutes nothing. Use %s.",
-			intervalWords[p.Interval].title, boundWords(*r.LowerBound, p.Claim.Epsilon), at, claimed, bound.CanaryPairedBetting)
+			intervalWords[p.Interval].title, phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, claimed, bound.CanaryPairedBetting)
 	}
 	remedy := "No number of runs that dpscope makes is enough."
 	if r.Power.RunsForClaim > 0 {
-		remedy = fmt.Sprintf("At least %s runs are needed for any chance to refute the claim.", grouped(r.Power.RunsForClaim))
+		remedy = fmt.Sprintf("At least %s runs are needed for any chance to refute the claim.", phrase.Grouped(r.Power.RunsForClaim))
 	}
 	return fmt.Sprintf("Inconclusive: %s cannot show more than epsilon >= %s%s, whatever the number of canaries, and the mechanism %s. %s",
-		runs, boundWords(r.Power.Largest, p.Claim.Epsilon), at, claimed, remedy)
+		runs, phrase.Bound(r.Power.Largest, p.Claim.Epsilon), at, claimed, remedy)
 }
 
 // cautions are what the reader of these numbers should know.
@@ -78,10 +79,10 @@ func (r Report) cautions() []string {
 		add("all scores of the exploration runs are the same: no threshold separates anything")
 	}
 	if n := e.Explored.Diverged; n > 0 {
-		add("%s of %s exploration runs diverged; their scores are the worst there are", grouped(n), grouped(p.Explore))
+		add("%s of %s exploration runs diverged; their scores are the worst there are", phrase.Grouped(n), phrase.Grouped(p.Explore))
 	}
 	if n := e.Certified.Diverged; n > 0 {
-		add("%s of %s certification runs have a side that diverged, or a score that is not finite; they count: what has no score is not in the event, which on the fresh side favours the bound and is allowed to, as it follows from the output", grouped(n), grouped(r.Ended.SamplesUsed))
+		add("%s of %s certification runs have a side that diverged, or a score that is not finite; they count: what has no score is not in the event, which on the fresh side favours the bound and is allowed to, as it follows from the output", phrase.Grouped(n), phrase.Grouped(r.Ended.SamplesUsed))
 	}
 	if r.In != nil && r.In.Rate <= p.Claim.Delta && p.Claim.Delta > 0 {
 		add("the event happened in a share of %s of the canaries inside, not more than delta = %s: such an event shows nothing of epsilon; use more runs, other canaries or a smaller delta", number(r.In.Rate), number(p.Claim.Delta))
@@ -90,7 +91,7 @@ func (r Report) cautions() []string {
 		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", intervalWords[p.Interval].title, bound.CanaryPairedBetting)
 	}
 	if r.LowerBound != nil && r.Power.Largest <= p.Claim.Epsilon {
-		add("no outcome of %s runs certifies more than %s, whatever the number of canaries; a one-run audit (dpscope one-run), whose limit is about log(r/3) with r guesses, has one training with many canaries instead", grouped(p.Runs), boundWords(r.Power.Largest, math.Inf(1)))
+		add("no outcome of %s runs certifies more than %s, whatever the number of canaries; a one-run audit (dpscope one-run), whose limit is about log(r/3) with r guesses, has one training with many canaries instead", phrase.Grouped(p.Runs), phrase.Bound(r.Power.Largest, math.Inf(1)))
 	}
 	return w
 }
@@ -158,16 +159,16 @@ func Facts(r Report) []core.FactRow {
 	}
 	add("Canaries", "%d inside, %d fresh a run; %s", p.K, p.M, design)
 	if r.LowerBound != nil {
-		add("Lower bound", "epsilon >= %s (%s confidence%s, %s)", boundWords(*r.LowerBound, p.Claim.Epsilon), percent(r.Confidence), map[bool]string{false: " asymptotically"}[p.Interval.Valid()], intervalWords[p.Interval].title)
+		add("Lower bound", "epsilon >= %s (%s confidence%s, %s)", phrase.Bound(*r.LowerBound, p.Claim.Epsilon), phrase.Percent(r.Confidence), map[bool]string{false: " asymptotically"}[p.Interval.Valid()], intervalWords[p.Interval].title)
 	}
 	if r.PValue != nil {
-		add("p-value", "at most %s, of the claim, by paired betting", pWords(*r.PValue))
+		add("p-value", "at most %s, of the claim, by paired betting", phrase.PValue(*r.PValue))
 	}
 	if r.Evidence != nil {
 		add("Event", "score > %s; the score is the %s", number(r.Evidence.Threshold), r.Source.Score)
 	}
 	if r.In != nil && r.Out != nil {
-		add("Rates", "%.6g of the canaries inside, %.6g of the fresh ones, over %s runs", r.In.Rate, r.Out.Rate, grouped(r.Ended.SamplesUsed))
+		add("Rates", "%.6g of the canaries inside, %.6g of the fresh ones, over %s runs", r.In.Rate, r.Out.Rate, phrase.Grouped(r.Ended.SamplesUsed))
 		for _, s := range []struct {
 			name string
 			side *Side
@@ -199,15 +200,15 @@ func Facts(r Report) []core.FactRow {
 		}
 		add("Equation 10", "%s, against a single canary's %.3f (Wilson)", text, *e.Single)
 	}
-	power := fmt.Sprintf("No outcome of %s runs certifies more than %s.", grouped(p.Runs), boundWords(r.Power.Largest, math.Inf(1)))
+	power := fmt.Sprintf("No outcome of %s runs certifies more than %s.", phrase.Grouped(p.Runs), phrase.Bound(r.Power.Largest, math.Inf(1)))
 	if r.Power.RunsForClaim > 0 {
-		power += fmt.Sprintf(" From %s runs on some outcome refutes the claim.", grouped(r.Power.RunsForClaim))
+		power += fmt.Sprintf(" From %s runs on some outcome refutes the claim.", phrase.Grouped(r.Power.RunsForClaim))
 	}
 	add("Power", "%s", power)
 	if r.Evidence != nil {
-		add("Diverged", "%d of %s exploration and %d of %s certification runs", r.Evidence.Explored.Diverged, grouped(p.Explore), r.Evidence.Certified.Diverged, grouped(r.Ended.SamplesUsed))
+		add("Diverged", "%d of %s exploration and %d of %s certification runs", r.Evidence.Explored.Diverged, phrase.Grouped(p.Explore), r.Evidence.Certified.Diverged, phrase.Grouped(r.Ended.SamplesUsed))
 	}
-	add("Exploration", "%s runs, for the threshold%s and the stakes", grouped(p.Explore), quantileWords(p.Quantile))
+	add("Exploration", "%s runs, for the threshold%s and the stakes", phrase.Grouped(p.Explore), quantileWords(p.Quantile))
 	if p.Data != "" {
 		add("File", "SHA-256 %s", p.Data)
 	}
@@ -222,7 +223,7 @@ func quantileWords(q float64) string {
 	if q == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" between the %s and the %s quantile of the scores inside", percent(q), percent(1-q))
+	return fmt.Sprintf(" between the %s and the %s quantile of the scores inside", phrase.Percent(q), phrase.Percent(1-q))
 }
 
 // IntervalRow is one line of the table of intervals, in words.
@@ -249,10 +250,10 @@ func IntervalRows(r Report) []IntervalRow {
 			row.Assumption = x.Note
 		}
 		if x.LowerBound != nil {
-			row.Bound, row.Exceeds = boundWords(*x.LowerBound, eps), *x.LowerBound > eps
+			row.Bound, row.Exceeds = phrase.Bound(*x.LowerBound, eps), *x.LowerBound > eps
 		}
 		if x.Largest != nil {
-			row.Largest = boundWords(*x.Largest, math.Inf(1))
+			row.Largest = phrase.Bound(*x.Largest, math.Inf(1))
 		}
 		rows = append(rows, row)
 	}
@@ -262,88 +263,18 @@ func IntervalRows(r Report) []IntervalRow {
 // Text is the report as plain text for a terminal.
 func Text(r Report) string {
 	var b strings.Builder
-	b.WriteString(r.Summary + "\n\n")
-	rows := Facts(r)
-	wide := 0
-	for _, row := range rows {
-		wide = max(wide, len(row.Name))
-	}
-	for _, row := range rows {
-		fmt.Fprintf(&b, "  %-*s  %s\n", wide, row.Name, row.Value)
-	}
+	core.WriteFacts(&b, r.Summary, Facts(r))
 	if rows := IntervalRows(r); len(rows) > 0 {
-		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence where it is valid (* the audit's own):\n", percent(r.Confidence))
+		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence where it is valid (* the audit's own):\n", phrase.Percent(r.Confidence))
 		lines := [][]string{{"", "interval", "at least", "at most possible", "valid", "assumes"}}
 		for _, x := range rows {
 			mark := map[bool]string{true: "*"}[x.Chosen]
 			lines = append(lines, []string{mark, x.Interval, x.Bound, x.Largest, x.Valid, x.Assumption})
 		}
-		writeColumns(&b, lines)
+		phrase.Table(&b, lines)
 	}
-	for _, w := range r.Warnings {
-		fmt.Fprintf(&b, "\nNote: %s\n", w)
-	}
-	if r.Reproduce.CLI != "" {
-		fmt.Fprintf(&b, "\nRun it again: %s\n", r.Reproduce.CLI)
-	}
-	if r.Reproduce.Note != "" {
-		fmt.Fprintf(&b, "\n%s\n", r.Reproduce.Note)
-	}
+	core.WriteEnd(&b, r.Warnings, r.Reproduce)
 	return b.String()
 }
 
-func writeColumns(b *strings.Builder, lines [][]string) {
-	wide := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, c := range line {
-			wide[i] = max(wide[i], len([]rune(c)))
-		}
-	}
-	for _, line := range lines {
-		var text strings.Builder
-		for i, c := range line {
-			text.WriteString("  " + c + strings.Repeat(" ", wide[i]-len([]rune(c))))
-		}
-		b.WriteString(strings.TrimRight(text.String(), " ") + "\n")
-	}
-}
-
-// boundWords prints a bound rounded down, with as many decimals as it takes to
-// stay on its side of the claim.
-func boundWords(x, claim float64) string {
-	for d := 3; d < 6; d++ {
-		if y := floorTo(x, d); (y > claim) == (x > claim) && (y > 0) == (x > 0) {
-			return fmt.Sprintf("%.*f", d, y)
-		}
-	}
-	return fmt.Sprintf("%.6f", floorTo(x, 6))
-}
-
-func floorTo(x float64, decimals int) float64 {
-	p := math.Pow(10, float64(decimals))
-	return math.Floor(float64(x*p)+1e-9) / p
-}
-
-func percent(p float64) string {
-	return strconv.FormatFloat(math.Round(float64(p*1e11))/1e9, 'f', -1, 64) + " %"
-}
-
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
-
-// grouped prints a count with spaces between thousands.
-func grouped(n int) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + " " + s[i:]
-	}
-	return s
-}
-
-// pWords prints a p-value, rounded up.
-func pWords(p float64) string {
-	if p < 1e-4 {
-		e := math.Floor(math.Log10(math.Max(p, 1e-300)))
-		return fmt.Sprintf("%.0fe%.0f", math.Min(10, math.Ceil(float64(p/math.Pow(10, e)*(1-1e-12)))), e)
-	}
-	return fmt.Sprintf("%.4f", math.Min(1, math.Ceil(float64(p*1e4)-1e-9)/1e4))
-}

@@ -1,0 +1,74 @@
+// Package phrase prints numbers and tables for reports. Bounds are rounded down,
+// p-values up.
+package phrase
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// Floor rounds down to that many decimals.
+func Floor(x float64, decimals int) float64 {
+	if !(math.Abs(x) < 1e15) { // whole, infinite or not a number
+		return x
+	}
+	scale := math.Pow10(decimals)
+	y := math.Floor(x*scale) / scale
+	for y > x { // the division may round up
+		y = math.Nextafter(y, math.Inf(-1))
+	}
+	return y
+}
+
+// Bound prints a bound rounded down, with as many decimals as it takes to stay on
+// its side of the claim.
+func Bound(x, claim float64) string {
+	for d := 3; d < 6; d++ {
+		if y := Floor(x, d); (y > claim) == (x > claim) && (y > 0) == (x > 0) {
+			return fmt.Sprintf("%.*f", d, y)
+		}
+	}
+	return fmt.Sprintf("%.6f", Floor(x, 6))
+}
+
+// Percent prints a share.
+func Percent(p float64) string {
+	return strconv.FormatFloat(math.Round(float64(p*1e11))/1e9, 'f', -1, 64) + " %"
+}
+
+// Grouped prints a count with spaces between thousands.
+func Grouped(n int) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
+}
+
+// PValue prints a p-value, rounded up.
+func PValue(p float64) string {
+	if p < 1e-4 {
+		e := math.Floor(math.Log10(math.Max(p, 1e-300)))
+		return fmt.Sprintf("%.0fe%.0f", math.Min(10, math.Ceil(float64(p/math.Pow10(int(e))*(1-1e-12)))), e)
+	}
+	return fmt.Sprintf("%.4f", math.Min(1, math.Ceil(float64(p*1e4)-1e-9)/1e4))
+}
+
+// Table prints lines of as many cells each, in columns.
+func Table(b *strings.Builder, lines [][]string) {
+	wide := make([]int, len(lines[0]))
+	for _, line := range lines {
+		for i, c := range line {
+			wide[i] = max(wide[i], len([]rune(c)))
+		}
+	}
+	for _, line := range lines {
+		var text strings.Builder
+		for i, c := range line {
+			text.WriteString("  " + c + strings.Repeat(" ", wide[i]-len([]rune(c))))
+		}
+		b.WriteString(strings.TrimRight(text.String(), " ") + "\n")
+	}
+}
