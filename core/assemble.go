@@ -23,7 +23,7 @@ func (s *state) report(end Termination) Report {
 	end.SamplesUsed = s.counted.rows
 	r := Report{
 		Schema: SchemaName, SchemaVersion: SchemaVersion, Generator: s.Generator,
-		Inputs: Inputs{Mechanism: spec.Name, Parameters: p.Parameters, Relation: p.Relation, PrivacyUnit: p.Relation.unit(), Samples: s.audit.recording()},
+		Inputs: Inputs{Mechanism: spec.Name, Parameters: p.Parameters, Relation: p.Relation, PrivacyUnit: p.Relation.unit(), Samples: s.audit.recording(), Brought: spec.Brought, Unseeded: spec.Unseeded},
 		Claim:  s.audit.Claim,
 		Settings: Settings{Learner: p.Learner, Finder: p.Finder, Pair: p.Pair, Samples: p.Samples, Explore: p.Explore,
 			Trials: p.Trials, Confidence: 1 - p.Beta, Beta: p.Beta, Seed: p.Seed, Split: splitWords, Anytime: p.Anytime, ThroughRenyi: p.ThroughRenyi},
@@ -34,6 +34,12 @@ func (s *state) report(end Termination) Report {
 	}
 	if spec.Recording != nil {
 		r.Settings.Split, r.Limitations = recordedSplitWords, slices.Concat(limitations, recordedLimitations)
+	}
+	if spec.Brought != nil {
+		r.Limitations = slices.Concat(r.Limitations, spec.Brought.limitations())
+	}
+	if spec.Unseeded != "" {
+		r.Limitations = append(slices.Clone(r.Limitations), "The counts cannot be drawn again from the seed: "+spec.Unseeded+". A replay checks that all else follows from them.")
 	}
 	if r.Trials == nil {
 		r.Trials = []TrialNote{}

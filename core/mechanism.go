@@ -39,6 +39,11 @@ type MechanismSpec struct {
 	Custom bool
 	// Recording is there where New makes a [Recorded] mechanism.
 	Recording *Recording
+	// Brought is there where the user brought the mechanism.
+	Brought *Brought
+	// Unseeded says why outputs do not come from the stream that Sample is
+	// given, so that no report of the mechanism replays; empty where they do.
+	Unseeded string
 }
 
 // Build fixes the mechanism's parameters: those given, and defaults for the

@@ -244,6 +244,9 @@ func (a *Audit) resolveBudget() error {
 	if math.IsNaN(p.Beta) || p.Beta < 1e-9 || p.Beta > 0.5 {
 		return &InputError{Field: "beta", Found: number(p.Beta), Want: "in [1e-9, 0.5]"}
 	}
+	if p.Anytime && a.Spec.Unseeded != "" {
+		return &InputError{Field: "anytime", Found: "true", Want: fmt.Sprintf("absent for %s", a.Spec.Name), Remedy: "what an anytime bound saw on its way cannot be checked again: " + a.Spec.Unseeded}
+	}
 	if p.Seed > MaxSeed {
 		return &InputError{Field: "seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(MaxSeed))}
 	}

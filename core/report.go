@@ -84,6 +84,10 @@ type Inputs struct {
 	PrivacyUnit string   `json:"privacyUnit"`
 	// Samples is there where outputs were recorded elsewhere.
 	Samples *Recording `json:"samples,omitempty"`
+	// Brought is there where the user brought the mechanism.
+	Brought *Brought `json:"brought,omitempty"`
+	// Unseeded says why the counts cannot be drawn again.
+	Unseeded string `json:"unseeded,omitempty"`
 }
 
 // Settings says how.

@@ -16,9 +16,12 @@ func arguments(a *Audit) (args []argument, params []string) {
 	p := a.Plan
 	add := func(name, value string) { args = append(args, argument{name, value}) }
 	recording := a.Spec.Recording
-	if recording != nil {
+	switch {
+	case recording != nil:
 		args = recording.arguments()
-	} else {
+	case a.Spec.Brought != nil:
+		args = a.Spec.Brought.arguments()
+	default:
 		add("mechanism", p.Mechanism)
 	}
 	own := a.Spec.Claim(p.Parameters)
@@ -95,8 +98,8 @@ func (a *Audit) Reproduce() Reproduce {
 	cli.WriteString("dpscope audit")
 	frag.WriteString("#v=1")
 	for _, x := range args {
-		if x.name == "anytime" {
-			cli.WriteString(" -anytime")
+		if x.name == "anytime" || x.name == "integer" {
+			cli.WriteString(" -" + x.name)
 		} else {
 			fmt.Fprintf(&cli, " -%s %s", x.name, shellWord(x.value))
 		}
@@ -109,6 +112,14 @@ func (a *Audit) Reproduce() Reproduce {
 	}
 	if a.Spec.Recording != nil {
 		return Reproduce{CLI: cli.String(), Note: "It needs the same file: its SHA-256 stands in the report's inputs."}
+	}
+	switch b := a.Spec.Brought; {
+	case b != nil && b.SHA256 != "":
+		return Reproduce{CLI: cli.String(), Note: "It needs the same file: its SHA-256 stands in the report's inputs."}
+	case b != nil:
+		return Reproduce{CLI: cli.String(), Note: "It needs the same program in the same place."}
+	case a.Spec.Unseeded != "":
+		return Reproduce{CLI: cli.String(), URL: frag.String(), GoTest: a.goTest(params), Note: "Another run gives other counts: " + a.Spec.Unseeded + "."}
 	}
 	return Reproduce{CLI: cli.String(), URL: frag.String(), GoTest: a.goTest(params)}
 }

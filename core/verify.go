@@ -14,6 +14,9 @@ type Verification struct {
 	Checked     []string // what was replayed or derived and is the same, in words
 	Differences []string // what is not
 	Notes       []string // what the replay could not show, and words that another version put otherwise
+	// Recomputed: the counts are the report's own, as its mechanism does not
+	// draw from the seed; only what follows from them was checked.
+	Recomputed bool
 }
 
 // OK reports whether the replay gave the same.
@@ -56,6 +59,15 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 	if err := a.Plan.Relation.Check(r.Evidence.Pair, a.Domain); err != nil {
 		return v, fmt.Errorf("the report's pair: %w", err)
 	}
+	if a.Spec.Unseeded != "" {
+		v.Notes = append(v.Notes, "the counts are the report's own word, as they cannot be drawn again from the seed: "+a.Spec.Unseeded)
+		v.Recomputed, whole = true, false
+		p, err := a.prepare(r.Evidence.Explored, r.Evidence.Prepared.Event)
+		if err != nil {
+			return v, err
+		}
+		v.Same(NearJSON(r.Evidence.Prepared, p), "preparation", "it does not follow from the exploration counts")
+	}
 	if whole && r.Termination.Reason != Stopped && r.Results[0].LowerBound != nil {
 		want, err := Run{Plan: r.Plan(), Catalogue: cat, Pool: pool}.Do(ctx)
 		if err == nil {
@@ -76,7 +88,7 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 		if err := v.search(ctx, cat, pool, r, a); err != nil {
 			return v, err
 		}
-	} else {
+	} else if a.Spec.Unseeded == "" {
 		v.Notes = append(v.Notes, "pair, witness and what was prepared are taken from the report; that they were chosen before these samples were drawn is shown only by replaying the whole run")
 	}
 	want, err := certifyAgain(ctx, cat, pool, r, a)
@@ -114,7 +126,11 @@ func certifyAgain(ctx context.Context, cat Catalogue, pool *Pool, r Report, a *A
 		again.trials, again.bestAt = []TrialNote{{Pair: e.Pair}}, 0
 	}
 	again.start()
-	if err := again.certify(ctx); err != nil {
+	if a.Spec.Unseeded != "" {
+		if err := again.recount(e); err != nil {
+			return Report{}, err
+		}
+	} else if err := again.certify(ctx); err != nil {
 		return Report{}, err
 	}
 	again.audit = a
@@ -128,6 +144,16 @@ func certifyAgain(ctx context.Context, cat Catalogue, pool *Pool, r Report, a *A
 		end.Message = r.Termination.Message
 	}
 	return again.report(end), nil
+}
+
+// recount takes the counts that a report holds, instead of drawing them.
+func (s *state) recount(e Evidence) error {
+	if e.Table.Bins != s.counted.table.Bins {
+		return &InputError{Field: "report: evidence.table", Found: fmt.Sprintf("of %d bins", e.Table.Bins), Want: fmt.Sprint(s.counted.table.Bins)}
+	}
+	s.counted.rows, s.counted.table = e.Table.Pairs(), *e.Table
+	s.counted.chart = [4][]int{e.Chart.First, e.Chart.FirstIn, e.Chart.Second, e.Chart.SecondIn}
+	return nil
 }
 
 // checkSamplesUsed refuses counts that no run of these settings makes: a bound

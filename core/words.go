@@ -152,9 +152,12 @@ func Facts(r Report) []FactRow {
 		mech += " (" + strings.Join(r.Inputs.Parameters.Assignments(), ", ") + ")"
 	}
 	samples := r.Inputs.Samples
-	if samples != nil {
+	switch {
+	case samples != nil:
 		add("Samples", "%s", samples.words())
-	} else {
+	case r.Inputs.Brought != nil:
+		add("Mechanism", "%s", r.Inputs.Brought.words())
+	default:
 		add("Mechanism", "%s", mech)
 	}
 	add("Claim", "%s", r.Claim)

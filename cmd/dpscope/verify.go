@@ -93,6 +93,10 @@ func printVerification(stdout io.Writer, v core.Verification, bounded bool) int 
 		fmt.Fprintln(stdout, "Replayed: same counts. The run did not complete, so there is no bound.")
 		return exitOK
 	}
+	if v.Recomputed {
+		fmt.Fprintln(stdout, "Recomputed: bound and verdict follow from the report's counts. The counts themselves cannot be drawn again.")
+		return exitOK
+	}
 	fmt.Fprintln(stdout, "Replayed: same counts, bound and verdict.")
 	return exitOK
 }
