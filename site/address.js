@@ -17,7 +17,7 @@ export function readFragment(fragment) {
   const settings = {}, texts = {};
   let newer = "", kind = "";
   const pairs = new URLSearchParams(fragment.replace(/^#/, ""));
-  const canaries = pairs.get("view") === "canaries" ? Object.fromEntries(pairs) : null;
+  const canaries = ["canaries", "one-run"].includes(pairs.get("view")) ? Object.fromEntries(pairs) : null;
   for (const [key, value] of pairs) {
     if (key === "v") newer = Number(value) > VERSION ? value : "";
     else if (canaries) continue;

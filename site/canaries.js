@@ -1,6 +1,6 @@
 // The panel of canary audits: its form, what is under way, and the report.
 import { canaryChart, letterOf } from "./canarychart.js";
-import { bodyOf, headOf } from "./canaryreport.js";
+import { bodyOf, findingsBodyOf, headOf } from "./canaryreport.js";
 import { byId, html, tableRows } from "./element.js";
 import { Ended, Refused } from "./engine.js";
 import { checkbox, choice, field, numberInput, setOptions } from "./field.js";
@@ -14,7 +14,7 @@ import { replayWords, showVerification } from "./result.js";
 const CLAIM = { epsilon: 2, delta: 1e-5 }; // unless the user says otherwise
 const MAX_FILE = 16e6; // bytes
 const RATE_OVER = 5000; // ms that the rate is taken over
-const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs" };
+const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", "one-run": "One run, with canaries in it by coins" };
 const perceptron = { source: "dp-sgd", n: "128", k: "11", m: "64" };
 const presets = [
   ["Gaussian sum as in the paper", { source: "gaussian-sum", n: "1024", k: "32", quantile: "0.1" }],
@@ -24,6 +24,9 @@ const presets = [
 ];
 /** Names of the core's fields that have other ones here. */
 const own = { runs: "n", data: "file", vectors: "file", canaries: "k", csv: "file", classes: "file", bounds: "bounds", "learning rate": "p.learning-rate", claim: "epsilon" };
+const titles = { "one-run": "One-run audit", scores: "Audit of recorded scores" };
+/** What a replay starts from; absent in a report of a run that was stopped too early. */
+const countsOf = ({ kind, evidence }) => (titles[kind] ? evidence : evidence?.certified?.table);
 
 /** @typedef {{name: string, bytes: number, base64: string}} Given a file of the user's */
 
@@ -44,10 +47,12 @@ export class Canaries {
   #course = null;
   #seen = []; // [time, runs]
   #stopping = "";
+  #one = false; // is the run under way, or the last one, a single run?
   #on;
 
   /**
    * @param {{run(plan: object, file: string | undefined, tell: (p: import("./protocol").CanaryProgress) => void, again: () => void): Promise<import("./protocol").CanaryReported>,
+   *   oneRun(plan: object, file: string | undefined, tell: (p: import("./protocol").CanaryProgress) => void, again: () => void): Promise<import("./protocol").CanaryReported>,
    *   verify(text: string, file: string | undefined, tell: (p: import("./protocol").CanaryProgress) => void, again: () => void): Promise<import("./protocol").VerifiedValue>,
    *   stop(): void, open(): void}} on again is called when it is worth asking anew; open: asks for a report's file
    */
@@ -61,6 +66,7 @@ export class Canaries {
       if (event.target.dataset.key === "source") this.#sourceChanged();
       this.#dependents();
     });
+    byId("canaries-one").addEventListener("click", () => this.run(true));
     byId("canaries-stop").addEventListener("click", () => on.stop());
     byId("canaries-open").addEventListener("click", () => on.open());
     byId("k-choose").addEventListener("click", () => byId("k-input").click());
@@ -96,6 +102,7 @@ export class Canaries {
     add("k-run-fields", "k", { label: "Canaries inside, K", hint: "a run" }, whole("√n"));
     add("k-run-fields", "m", { label: "Fresh canaries, M", hint: "a run; they cost little" }, whole("K"));
     add("k-run-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, inputmode: "numeric", placeholder: DEFAULT_SEED }));
+    add("k-one-fields", "one", { label: "Canaries, m", hint: "of one run" }, whole(""));
     add("k-file-fields", "tail", { label: "Tail", hint: "how many singular vectors, those of the smallest values" }, whole("half of all"));
     add("k-file-fields", "scale", { label: "Norm of the vectors" }, choice(offer.scales.map((s, i) => ({ value: i ? s : "", text: s }))));
     add("k-file-fields", "distinct", { label: "No vector twice in a run" }, checkbox());
@@ -153,6 +160,8 @@ export class Canaries {
     setOptions(this.#fields.get("design").control, s.designs.map((d, i) => option(d.name, i)));
     setOptions(this.#fields.get("form").control, s.forms.map(option));
     this.#fields.get("n").control.placeholder = s.runs;
+    this.#fields.get("one").control.placeholder = s.oneRun;
+    byId("k-one-group").hidden = byId("canaries-one").hidden = !s.oneRun;
     this.#fields.get("source").hint(s.title);
   }
 
@@ -200,7 +209,10 @@ export class Canaries {
 
   /** Opens the panel with what an address asks for. @returns {string[]} what of it cannot be used, in words */
   read(texts) {
-    const bad = this.write(texts);
+    const one = texts.view === "one-run";
+    const bad = this.write(one ? { ...texts, one: texts.m, m: "", design: texts.design ?? this.#offer?.sources.find((s) => s.name === texts.source)?.oneRunDesign ?? "" } : texts);
+    if (one) byId("k-one-group").open = true;
+    if (one && (texts.guesses || texts["gdp-guesses"])) bad.push("Numbers of guesses are set on the command line only; here they are the defaults.");
     this.#reveal(byId("canaries"));
     return bad;
   }
@@ -251,8 +263,8 @@ export class Canaries {
 
   // The plan
 
-  /** The plan that the form asks for. Throws Unusable. */
-  #plan() {
+  /** The plan that the form asks for, or that of a single run. Throws Unusable. */
+  #plan(one = false) {
     const number = (key) => {
       const { control } = this.#fields.get(key);
       if (control.validity.badInput && !control.closest("[hidden]")) throw new Unusable(key, "not a number", "a number");
@@ -272,21 +284,26 @@ export class Canaries {
     if (!(epsilon > 0)) throw new Unusable("epsilon", this.#text("epsilon"), "a finite number above 0");
     if (!(delta >= 0 && delta < 1)) throw new Unusable("delta", this.#text("delta"), "in [0, 1)");
     const plan = { version: 1, source: s.name, claim: { kind: delta ? "approximate" : "pure", epsilon, delta: delta || undefined }, seed: whole("seed", 0) ?? Number(DEFAULT_SEED) };
-    plan.runs = whole("n", 1);
-    plan.k = whole("k", 1);
-    plan.m = whole("m", 1);
-    plan.explore = whole("explore", 1);
-    plan.quantile = number("quantile");
     plan.beta = number("beta");
     if (plan.beta === 0) throw new Unusable("beta", "0", "in [1e-9, 0.5]");
-    for (const key of ["form", "design", "interval"]) plan[key] = this.#text(key) || undefined;
-    if (this.#text("single")) plan.single = this.#text("single") === "true";
+    if (one) {
+      plan.canaries = whole("one", 1);
+      plan.design = this.#design.name; // the one that is shown
+    } else {
+      plan.runs = whole("n", 1);
+      plan.k = whole("k", 1);
+      plan.m = whole("m", 1);
+      plan.explore = whole("explore", 1);
+      plan.quantile = number("quantile");
+      for (const key of ["form", "design", "interval"]) plan[key] = this.#text(key) || undefined;
+      if (this.#text("single")) plan.single = this.#text("single") === "true";
+    }
     for (const spec of s.params) {
       const text = this.#text(`p.${spec.name}`);
       const value = spec.choices?.length ? text : number(`p.${spec.name}`);
       if (value !== undefined && value !== "") (plan.parameters ??= {})[spec.name] = value;
     }
-    if (this.#design.vectors) plan.pool = { tail: whole("tail", 1), scale: this.#text("scale") || undefined, distinct: this.#text("distinct") === "true" || undefined };
+    if (this.#design.vectors && !one) plan.pool = { tail: whole("tail", 1), scale: this.#text("scale") || undefined, distinct: this.#text("distinct") === "true" || undefined };
     if (s.examples && this.#file) {
       const bounds = this.#text("bounds"), parts = bounds.split(",").map(Number);
       if (bounds && (parts.length !== 2 || parts.some((x) => !Number.isFinite(x)))) throw new Unusable("bounds", `"${bounds}"`, "two numbers with a comma between, for example 0,255");
@@ -298,25 +315,26 @@ export class Canaries {
 
   // Runs
 
-  /** Does what the form asks for, and shows what comes of it. */
-  async run() {
-    if (byId("canaries-run").disabled) return;
+  /** Does what the form asks for, and shows what comes of it. @param {boolean} one in a single run */
+  async run(one = false) {
+    if (byId("canaries-run").disabled || (one && byId("canaries-one").hidden)) return;
+    this.#one = one;
     this.#clear();
     let plan;
     const before = this.#shown;
     try {
-      plan = this.#plan();
+      plan = this.#plan(one);
       this.#begin();
-      const again = () => this.run();
-      const answer = await this.#on.run(plan, this.#content, (p) => this.#tell(p, plan), again);
+      const again = () => this.run(one);
+      const answer = await this.#on[one ? "oneRun" : "run"](plan, this.#content, (p) => this.#tell(p, plan), again);
       const { report } = answer;
-      if (report.termination.reason === "stopped" && !report.evidence?.certified?.table && before) {
+      if (report.termination.reason === "stopped" && !countsOf(report) && before) {
         this.#end("Stopped before anything was certified. What was shown before is still here.");
         say(byId("canaries-status").textContent);
         return;
       }
       this.#show(answer, "");
-      this.#end(answer.error ? `Ended by an error: ${answer.error}` : report.termination.reason === "stopped" ? "Stopped: what there is stands beside." : "");
+      this.#end(answer.error ? `Ended by an error: ${answer.error}` : report.termination.reason === "stopped" ? one ? "Stopped before the run was done: there is no bound." : "Stopped: what there is stands beside." : "");
       say(report.summary);
       if (byId("canaries-result").getBoundingClientRect().top > innerHeight / 2) byId("canaries-result").scrollIntoView();
     } catch (error) {
@@ -421,7 +439,8 @@ export class Canaries {
 
   /** The key of the field that a refusal is about. @param {import("./protocol").Refusal} refusal */
   #keyOf(refusal) {
-    const name = refusal.field.replace(/^canary plan: field /, "").replace(/^"(.*)"$/, "$1");
+    const name = refusal.field.replace(/^(canary|one-run) plan: field /, "").replace(/^"(.*)"$/, "$1");
+    if (this.#one && (name === "m" || name === "canaries")) return "one";
     if (name.startsWith("parameter ")) return `p.${name.slice(10)}`;
     if (/^(data|vectors)\b/.test(name)) return "file";
     const key = own[name] ?? name;
@@ -448,17 +467,17 @@ export class Canaries {
     const again = report.reproduce ?? {};
     box.hidden = false;
     box.replaceChildren(...[
-      html("div", { class: "result-head" }, html("h3", {}, `Canary audit of ${report.plan.source}`), name && html("span", { class: "origin" }, `Opened: ${name}`)),
+      html("div", { class: "result-head" }, html("h3", {}, [titles[report.kind] ?? "Canary audit", report.plan.source].filter(Boolean).join(" of ")), name && html("span", { class: "origin" }, `Opened: ${name}`)),
       ...headOf(answer),
       html("div", { class: "actions" },
         button("save", "Save report", () => save(this.#fileName(), text)),
         button("verify", "Verify", () => this.verify()),
-        again.url && button("link", "Copy link", ({ target }) => this.#copy(target, linkTo(again.url))),
+        again.url && report.kind !== "scores" && button("link", "Copy link", ({ target }) => this.#copy(target, linkTo(again.url))),
         again.cli && button("command", "Copy command", ({ target }) => this.#copy(target, again.cli))),
       verification,
       course.length > 0 && html("section", {}, html("h3", {}, "The bounds as the runs came"),
         html("p", { class: "hint" }, "Provisional: each as if the audit had been planned to end there. The runs come in the order in which workers are done."), chart),
-      ...bodyOf(answer, this.#offer.intervals),
+      ...(titles[report.kind] ? findingsBodyOf(answer) : bodyOf(answer, this.#offer.intervals)),
     ].filter(Boolean));
     this.#view = { verification };
     if (course.length > 0) canaryChart(chart)({ points: course, planned: report.plan.runs, claimed: report.plan.claim.epsilon, chosen: report.plan.interval, intervals: this.#offer.intervals });
@@ -469,8 +488,9 @@ export class Canaries {
   get report() { return this.#shown?.report ?? null; }
 
   #fileName() {
-    const { source, claim, runs, seed } = this.report.plan;
-    return `dpscope-canaries-${source}-eps${claim.epsilon}-n${runs}-seed${seed}.json`.replace(/[^\w.+-]+/g, "_");
+    const { kind, plan: { source, claim, runs, canaries, seed } } = this.report;
+    const name = titles[kind] ? kind : "canaries", count = runs ? `n${runs}` : canaries && `m${canaries}`;
+    return `${["dpscope", name, source, `eps${claim.epsilon}`, count, `seed${seed}`].filter(Boolean).join("-")}.json`.replace(/[^\w.+-]+/g, "_");
   }
 
   async #copy(button, text) {
@@ -485,9 +505,9 @@ export class Canaries {
   }
 
   #buttons() {
-    byId("canaries-run").disabled = !this.#able;
+    byId("canaries-run").disabled = byId("canaries-one").disabled = !this.#able;
     const verify = byId("canaries-verify");
-    if (verify) verify.disabled = !this.#able || !this.#shown?.report.evidence?.certified?.table;
+    if (verify) verify.disabled = !this.#able || !this.#shown || !countsOf(this.#shown.report);
   }
 
   async verify() {
@@ -497,7 +517,7 @@ export class Canaries {
     showVerification(null, verification);
     this.#begin();
     try {
-      const found = await this.#on.verify(text, this.report.plan.data ? this.#file?.base64 : undefined, (p) => this.#tell(p, null), () => this.verify());
+      const found = await this.#on.verify(text, this.report.plan.data && this.report.kind !== "scores" ? this.#file?.base64 : undefined, (p) => this.#tell(p, null), () => this.verify());
       if (this.#shown?.text === text) showVerification(found, verification);
       this.#end("");
       say(replayWords(found));

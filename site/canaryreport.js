@@ -7,6 +7,7 @@ import { grouped, short } from "./number.js";
 import { background, remarks, verdict } from "./result.js";
 
 const heads = { interval: "interval", bound: "lower bound", largest: "at most possible", valid: "valid at every n", assumption: "assumes" };
+const methodHeads = { method: "method", bound: "lower bound", largest: "at most possible", valid: "valid", assumption: "assumes" };
 // What the paper quotes at these runs and canaries, by second-order Wilson.
 const PUBLISHED = { "1024,32": 0.67, "4096,64": 0.85 };
 
@@ -43,6 +44,19 @@ export function bodyOf({ report, facts, intervals: rows }, intervals) {
     html("div", { class: "background" }, background(report)),
   ].filter(Boolean);
 }
+
+/** What stands below the head of a report of one run or of scores. @param {import("./protocol").CanaryReported} answer */
+export const findingsBodyOf = ({ report, facts, methods }) => [
+  methods.length > 0 && section("Lower bounds on epsilon",
+    html("p", { class: "hint" }, "Each holds with the report's confidence, if what it assumes is so; the largest of them does not, unless it was named before."),
+    table("Lower bounds by method", methodHeads, methods, (row, key) => {
+      if (key === "method") return row.chosen ? html("strong", {}, `${row.method} (the audit's own)`) : row.method;
+      if (key === "bound" && row.exceeds) return html("span", {}, minus(row.bound), " ", html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "above the claim"));
+      return key === "bound" || key === "largest" ? minus(row[key]) : row[key];
+    })),
+  facts.length > 0 && section("Facts", html("table", { class: "facts" }, tableRows(null, facts.map((f) => [f.name, f.value])))),
+  html("div", { class: "background" }, background(report)),
+].filter(Boolean);
 
 const minus = (text) => (text === "-" ? "–" : text.replace(/^-/, "−"));
 const section = (title, ...parts) => html("section", {}, html("h3", {}, title), parts);

@@ -171,6 +171,8 @@ export class Engine {
    * @returns {{id: number, answer: Promise<import("./protocol").CanaryReported>}}
    */
   canaries(plan, file, progress) { return this.#request("canaries", JSON.stringify({ plan, file }), progress); }
+  /** An audit in one run. */
+  oneRun(oneRun, file, progress) { return this.#request("canaries", JSON.stringify({ oneRun, file }), progress); }
   /** @param {string} text @returns {Promise<import("./protocol").CanaryReported>} */
   openCanaries(text) { return this.#request("open-canaries", text).answer; }
   /** @returns {{id: number, answer: Promise<import("./protocol").VerifiedValue>}} */

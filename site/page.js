@@ -42,7 +42,7 @@ const form = new Form({ changed });
 const panel = new ProgressPanel();
 const accounting = new Accounting({ account, changed: writeAddress });
 const calibration = new Calibration({ calibrate, stop });
-const canaries = new Canaries({ run: runCanaries, verify: verifyCanaries, stop, open: () => byId("file").click() });
+const canaries = new Canaries({ run: runCanaries, oneRun, verify: verifyCanaries, stop, open: () => byId("file").click() });
 
 /**
  * For tests: the engine (workers, endWorker), the state as in data-state of
@@ -307,6 +307,10 @@ function calibrate(plan, tell, again) {
 /** Audits with canaries for its panel. */
 function runCanaries(plan, file, tell, again) {
   return inPanel({ by: "canaries-run", stop: "canaries-stop", reason: CANARIES, doing: "Auditing with canaries, below.", again }, () => engine.canaries(plan, file, tell));
+}
+
+function oneRun(plan, file, tell, again) {
+  return inPanel({ by: "canaries-one", stop: "canaries-stop", reason: CANARIES, doing: "Auditing in one run, below.", again }, () => engine.oneRun(plan, file, tell));
 }
 
 function verifyCanaries(text, file, tell, again) {
@@ -643,7 +647,7 @@ async function openText(name, text) {
 /** Is a file's text the report of a canary audit? */
 function isCanaries(text) {
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, "")).kind === "canary";
+    return ["canary", "one-run", "scores"].includes(JSON.parse(text.replace(/^\uFEFF/, "")).kind);
   } catch {
     return false;
   }

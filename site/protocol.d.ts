@@ -314,11 +314,12 @@ export interface CalibratedValue {
 /** file: the user's, in base64; absent if there is none. */
 export interface CanaryRequest {
   plan?: any; // canary.Plan, docs/dpscope-canary-v1.schema.json
+  oneRun?: any; // canary.OneRunPlan, docs/dpscope-one-run-v1.schema.json, instead of plan
   report?: string;
   file?: string;
 }
 export interface CanaryProgress {
-  phase: "explore" | "certify";
+  phase: "explore" | "certify" | "one-run";
   runs: number; // drawn so far in all phases; falls when a worker is lost
   total: number;
   certified: number;
@@ -332,10 +333,11 @@ export interface CanaryProgress {
 export interface LiveBound { interval: string; epsilon: number }
 export interface CoursePoint { runs: number; bounds: LiveBound[] }
 export interface CanaryReported {
-  report: any; // docs/dpscope-canary-v1.schema.json
+  report: any; // docs/dpscope-canary-v1.schema.json; also of one run or of scores, by its kind
   text: string; // the report in canonical form: save this
   facts: { name: string; value: string }[];
   intervals: CanaryIntervalRow[];
+  methods: { method: string; bound: string; largest: string; valid: string; exceeds: boolean; chosen: boolean; trainings: string; assumption: string }[]; // of one run, or of scores
   course: CoursePoint[]; // of the run on its way; empty for a report that was opened
   error: string; // of a run that failed, else ""
 }
@@ -364,6 +366,8 @@ export interface CanaryOffer {
     designs: { name: string; vectors?: boolean }[]; // vectors: of a file, which must be given
     examples?: boolean; // a file of examples may be given
     runs: number;
+    oneRun?: number; // canaries of one run, by default; absent where it cannot be audited so
+    oneRunDesign?: string; // its default
   }[];
   intervals: { name: string; valid?: boolean }[]; // valid: at every number of runs
   scales: string[];

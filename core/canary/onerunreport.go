@@ -66,6 +66,11 @@ func (r OneRunReport) from() string {
 	return "one run with " + phrase.Grouped(r.Plan.Canaries) + " canaries"
 }
 
+// OneRunHeadline is what the numbers of a report say, whatever its words.
+func OneRunHeadline(r OneRunReport) string {
+	return r.headline(MethodOneRun, *r.Plan.Claim, r.from())
+}
+
 func (r OneRunReport) cautions() []string {
 	w := []string{}
 	if r.Evidence != nil && r.Evidence.Diverged {

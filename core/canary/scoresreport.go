@@ -181,6 +181,11 @@ func (r ScoresReport) from() string {
 	return fmt.Sprintf("%s scores in and %s out, the half that certifies", phrase.Grouped(n1), phrase.Grouped(n0))
 }
 
+// ScoresHeadline is what the numbers of a report say, whatever its words.
+func ScoresHeadline(r ScoresReport) string {
+	return r.headline(r.Plan.Method, *r.Plan.Claim, r.from())
+}
+
 func (r ScoresReport) cautions() []string {
 	w := []string{}
 	add := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }

@@ -37,6 +37,10 @@ type canarySource struct {
 	Designs  []canaryDesign   `json:"designs"`
 	Examples bool             `json:"examples,omitempty"` // a file of examples may be given
 	Runs     int              `json:"runs"`               // by default
+	// Canaries of one run and their design, by default; absent where the source
+	// cannot be audited so.
+	OneRun       int           `json:"oneRun,omitempty"`
+	OneRunDesign canary.Design `json:"oneRunDesign,omitempty"`
 }
 
 type canaryDesign struct {
@@ -96,6 +100,9 @@ func canaryOffer() canaries {
 		x := canarySource{Name: s.Name, Title: s.Title, Params: s.Params, Forms: s.Forms, Examples: s.TakesData, Runs: s.Runs}
 		for _, d := range s.Designs {
 			x.Designs = append(x.Designs, canaryDesign{d, s.NeedsData != nil && s.NeedsData(d)})
+		}
+		if s.OneRun != nil {
+			x.OneRun, x.OneRunDesign = s.OneRun.Canaries, s.OneRun.Designs[0]
 		}
 		c.Sources = append(c.Sources, x)
 	}

@@ -19,6 +19,7 @@ import (
 // canaryRequest is an audit to be done, or a report to be replayed.
 type canaryRequest struct {
 	Plan   json.RawMessage `json:"plan,omitempty"`   // of an audit
+	OneRun json.RawMessage `json:"oneRun,omitempty"` // of an audit in one run, instead of Plan
 	Report string          `json:"report,omitempty"` // of a replay: its text
 	File   []byte          `json:"file,omitempty"`   // the user's, absent if there is none
 }
@@ -36,6 +37,7 @@ type canaryReported struct {
 	Text      string               `json:"text"`
 	Facts     []core.FactRow       `json:"facts"`
 	Intervals []canary.IntervalRow `json:"intervals"`
+	Methods   []canary.MethodRow   `json:"methods"` // of one run, or of scores
 	// Course are the provisional bounds of the run on its way; empty for a report
 	// that was opened.
 	Course []coursePoint `json:"course"`
@@ -68,7 +70,7 @@ func canaryAnswer(r canary.Report, course []coursePoint, failure error) (message
 	if err != nil {
 		return message{}, err
 	}
-	out := canaryReported{Report: text, Text: string(text), Facts: canary.Facts(r), Intervals: canary.IntervalRows(r), Course: course}
+	out := canaryReported{Report: text, Text: string(text), Facts: canary.Facts(r), Intervals: canary.IntervalRows(r), Course: course, Methods: []canary.MethodRow{}}
 	if out.Course == nil {
 		out.Course = []coursePoint{}
 	}
@@ -106,6 +108,9 @@ func (c *coordinator) canaries(ctx context.Context, m message) (message, error) 
 	req, err := requestOf(m)
 	if err != nil {
 		return message{}, err
+	}
+	if len(req.OneRun) > 0 {
+		return c.oneRun(ctx, m.ID, req)
 	}
 	plan, err := canary.ParsePlan(req.Plan)
 	if err != nil {
@@ -154,6 +159,9 @@ func (t *canaryTeller) tell(p canary.Progress) {
 
 // openCanaries reads a canary report.
 func (c *coordinator) openCanaries(m message) (message, error) {
+	if kind := findingsKind([]byte(m.JSON)); kind != "" {
+		return openFindings(kind, []byte(m.JSON))
+	}
 	r, err := canary.ParseReport([]byte(m.JSON))
 	if err != nil {
 		return message{}, err
@@ -167,6 +175,9 @@ func (c *coordinator) verifyCanaries(ctx context.Context, m message) (message, e
 	req, err := requestOf(m)
 	if err != nil {
 		return message{}, err
+	}
+	if kind := findingsKind([]byte(req.Report)); kind != "" {
+		return c.verifyFindings(ctx, m.ID, kind, req)
 	}
 	r, err := canary.ParseReport([]byte(req.Report))
 	if err != nil {
@@ -184,8 +195,7 @@ func (c *coordinator) verifyCanaries(ctx context.Context, m message) (message, e
 	if err != nil {
 		return message{}, err
 	}
-	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(), Summary: v.Summary,
-		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)})}, nil
+	return verifiedAnswer(v), nil
 }
 
 // watchedCanaries is a worker whose runs are counted, for a replay, which tells no

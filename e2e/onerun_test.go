@@ -1,0 +1,105 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+)
+
+// TestOneRun: a Gaussian sum is audited in one run in the page as natively, table
+// and words are there and the report verifies; a wrong m is named at its field. A
+// dropped report opens in the panel and verifies, a forged one does not. Seeds are
+// fixed: there is no chance in it.
+func TestOneRun(t *testing.T) {
+	tab := planting(t, "&source=gaussian-sum&design=orthogonal&seed=4&beta=0.1&p.noise=0.5")
+	const box = `document.querySelector("#canaries-result")`
+	if got := eval[string](t, tab, `document.querySelector("#k-one").placeholder`); got != "1000" {
+		t.Errorf("by default %q canaries", got)
+	}
+	until(t, tab, canaryIdle, 30*time.Second)
+	set(t, tab, "k-one", "2000000")
+	click(t, tab, "#canaries-one")
+	until(t, tab, `document.querySelector("#k-one-error").textContent.includes("number of canaries") && document.activeElement.id === "k-one" && `+canaryIdle, time.Minute)
+	set(t, tab, "k-one", "600")
+	click(t, tab, "#canaries-one")
+	shown := func() canary.OneRunReport {
+		t.Helper()
+		until(t, tab, canaryReport+` && `+canaryIdle, time.Minute)
+		r, err := canary.ParseOneRunReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	got := shown()
+	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: core.Params{"noise": {Number: 0.5}},
+		Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: 1e-5}, Design: canary.Orthogonal, Canaries: 600, Beta: 0.1, Seed: 4}
+	sources := canary.Sources()
+	want, err := canary.OneRun{Plan: plan, Sources: sources, Pool: core.LocalPool(core.Catalogue{Canary: canary.Engine(sources)}, 1),
+		Generator: core.Generator{Name: "dpscope", Version: core.Version}}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(got.Evidence, want.Evidence) || !reflect.DeepEqual(got.Plan, want.Plan) {
+		t.Errorf("the page has %+v, natively %+v", got.Evidence, want.Evidence)
+	}
+	if got.Summary != want.Summary || got.Verdict != want.Verdict || *got.LowerBound <= 0 {
+		t.Errorf("%q, natively %q", got.Summary, want.Summary)
+	}
+	if rows := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); rows != len(want.Methods) || rows < 2 {
+		t.Errorf("%d methods, want %d", rows, len(want.Methods))
+	}
+	text := eval[string](t, tab, box+`.textContent`)
+	for _, words := range []string{"One-run audit of gaussian-sum", "the audit's own", "if Gaussian", "a fair coin of its own", want.Reproduce.CLI, "What this result does not say", "Save report"} {
+		if !strings.Contains(text, words) {
+			t.Errorf("the result does not say %q", words)
+		}
+	}
+	if eval[bool](t, tab, `/NaN|Infinity|undefined|null/.test(`+box+`.innerHTML)`) {
+		t.Error("the result holds what is no number")
+	}
+	verifies := func(says string) {
+		t.Helper()
+		click(t, tab, "#canaries-verify")
+		until(t, tab, fmt.Sprintf(`%s.querySelector(".verification").textContent.includes(%q) && %s`, box, says, canaryIdle), time.Minute)
+	}
+	verifies("is the same as in the report")
+
+	forged := want
+	more := *want.LowerBound + 0.1
+	forged.LowerBound = &more
+	for _, c := range []struct {
+		report canary.OneRunReport
+		says   string
+	}{{want, "is the same as in the report"}, {forged, "lower bound"}} {
+		data, err := core.Canonical(c.report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		drop(t, tab, "one.json", string(data))
+		until(t, tab, fmt.Sprintf(`%s?.lowerBound === %v && %s.textContent.includes("Opened: one.json") && %s`, canaryReport, *c.report.LowerBound, box, canaryIdle), 30*time.Second)
+		verifies(c.says)
+	}
+
+	scores := canary.Scores{In: make([]float64, 60), Out: make([]float64, 60), Files: []canary.ScoreFile{{Name: "s.csv", SHA256: strings.Repeat("0", 64)}}}
+	for i := range scores.In {
+		scores.In[i], scores.Out[i] = float64(i)+20.5, float64(i)
+	}
+	of, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: plan.Claim, Method: canary.MethodExact, Seed: 1}, scores, want.Generator)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := core.Canonical(of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	drop(t, tab, "scores.json", string(data))
+	until(t, tab, canaryReport+`?.kind === "scores" && `+canaryIdle, 30*time.Second)
+	verifies("is the same as in the report")
+}

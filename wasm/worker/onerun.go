@@ -1,0 +1,125 @@
+//go:build !js || coreall
+
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+)
+
+// Audits in one run, and reports that end in findings by method: theirs, and
+// those of scores that another program recorded.
+
+// oneRun does an audit in one run. A stop leaves a report without a bound.
+func (c *coordinator) oneRun(ctx context.Context, id int, req canaryRequest) (message, error) {
+	plan, err := canary.ParseOneRunPlan(req.OneRun)
+	if err != nil {
+		return message{}, err
+	}
+	c.tellOneRun(id)
+	r, err := canary.OneRun{Plan: plan, File: req.File, Sources: canary.Sources(), Pool: c.crew.pool(c.crew), Generator: c.generator, Now: c.now}.Do(ctx)
+	if err != nil && r.Schema == "" {
+		return message{}, err // it never began
+	}
+	return oneRunAnswer(r, err)
+}
+
+// tellOneRun says that the one run has begun; it tells nothing until it is done.
+func (c *coordinator) tellOneRun(id int) {
+	c.page.post(message{Type: msgProgress, ID: id, JSON: mustJSON(canaryProgress{canary.Progress{Phase: canary.OneRunning, Total: 1}, 1})})
+}
+
+func oneRunAnswer(r canary.OneRunReport, failure error) (message, error) {
+	complete(&r.Findings)
+	return findingsAnswer(r, canary.OneRunFacts(r), r.MethodRows(canary.MethodOneRun, r.Plan.Claim.Epsilon), failure)
+}
+
+// complete gives a report that was written by hand the lists on which the page
+// relies.
+func complete(f *canary.Findings) {
+	for _, list := range []*[]string{&f.Warnings, &f.Limitations, &f.References} {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
+	if f.Methods == nil {
+		f.Methods = []canary.MethodBound{}
+	}
+}
+
+func findingsAnswer(r any, facts []core.FactRow, rows []canary.MethodRow, failure error) (message, error) {
+	text, err := core.Canonical(r)
+	if err != nil {
+		return message{}, err
+	}
+	out := canaryReported{Report: text, Text: string(text), Facts: facts, Methods: rows, Intervals: []canary.IntervalRow{}, Course: []coursePoint{}}
+	if failure != nil {
+		out.Error = failure.Error()
+	}
+	return message{Type: msgCanaried, JSON: mustJSON(out)}, nil
+}
+
+// openFindings reads a report of this kind.
+func openFindings(kind string, data []byte) (message, error) {
+	if kind == canary.OneRunKind {
+		r, err := canary.ParseOneRunReport(data)
+		if err != nil {
+			return message{}, err
+		}
+		r.Summary = canary.OneRunHeadline(r)
+		return oneRunAnswer(r, nil)
+	}
+	r, err := canary.ParseScoresReport(data)
+	if err != nil {
+		return message{}, err
+	}
+	r.Summary = canary.ScoresHeadline(r)
+	complete(&r.Findings)
+	return findingsAnswer(r, canary.ScoresFacts(r), r.MethodRows(r.Plan.Method, r.Plan.Claim.Epsilon), nil)
+}
+
+// verifyFindings trains again, or computes the bounds of scores again from the
+// report's counts.
+func (c *coordinator) verifyFindings(ctx context.Context, id int, kind string, req canaryRequest) (message, error) {
+	data := []byte(req.Report)
+	var v core.Verification
+	if kind == canary.OneRunKind {
+		r, err := canary.ParseOneRunReport(data)
+		if err != nil {
+			return message{}, err
+		}
+		c.tellOneRun(id)
+		v, err = canary.VerifyOneRun(ctx, canary.Sources(), c.crew.pool(c.crew), r, req.File, true)
+		if ctx.Err() != nil {
+			return message{}, errors.New("stopped before the end")
+		}
+		if err != nil {
+			return message{}, err
+		}
+	} else {
+		r, err := canary.ParseScoresReport(data)
+		if err == nil {
+			v, err = canary.VerifyScores(r, nil)
+		}
+		if err != nil {
+			return message{}, err
+		}
+	}
+	return verifiedAnswer(v), nil
+}
+
+func verifiedAnswer(v core.Verification) message {
+	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(), Summary: v.Summary,
+		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)})}
+}
+
+// findingsKind is the kind of a report that ends in findings, empty for others.
+func findingsKind(data []byte) string {
+	if kind := canary.ReportKindOf(data); kind == canary.OneRunKind || kind == canary.ScoresKind {
+		return kind
+	}
+	return ""
+}
