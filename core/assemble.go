@@ -72,11 +72,11 @@ func (s *state) verdict(end Termination) Verdict {
 		return Invalid
 	case c == nil:
 		return Inconclusive
-	case *c.Findings[0].LowerBound > s.audit.Claim.limit():
+	case *c.Findings[0].LowerBound > s.audit.Claim.Limit():
 		return Violation
 	case end.Reason == Stopped:
 		return Inconclusive
-	case c.Power != nil && c.Power.LargestBound <= s.audit.Claim.limit():
+	case c.Power != nil && c.Power.LargestBound <= s.audit.Claim.Limit():
 		return Inconclusive
 	}
 	return NoViolation

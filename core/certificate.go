@@ -48,7 +48,7 @@ func (c certificate) all() Certified {
 		out.Tradeoff = c.tradeoff()
 	}
 	out.Published = c.published()
-	if !p.Anytime && *out.Findings[0].LowerBound <= p.Claim.limit() {
+	if !p.Anytime && *out.Findings[0].LowerBound <= p.Claim.Limit() {
 		out.Power = c.power()
 	}
 	return out

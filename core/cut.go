@@ -38,26 +38,7 @@ func bestCut(s1, s2 []float64, delta float64) cut { return bestCutAt(s1, s2, del
 // bestCutAt is bestCut with limits at z.
 func bestCutAt(s1, s2 []float64, delta, z float64) cut {
 	n1, n2 := len(s1), len(s2)
-	best := cut{value: worthless, above: true, threshold: max(s1[n1-1], s2[n2-1]), counts: bound.Counts{N1: n1, N0: n2}}
-	bestRatio := 0.0
-	try := func(threshold float64, below1, below2 int) {
-		for _, above := range []bool{true, false} {
-			k1, k2 := below1, below2
-			if above {
-				k1, k2 = n1-below1, n2-below2
-			}
-			for _, reversed := range []bool{false, true} {
-				c := bound.Counts{X: k1, N1: n1, Y: k2, N0: n2}
-				if reversed {
-					c = bound.Counts{X: k2, N1: n2, Y: k1, N0: n1}
-				}
-				if r := ratioLimit(c, delta, z); r > bestRatio {
-					bestRatio = r
-					best = cut{threshold: threshold, above: above, reversed: reversed, counts: c}
-				}
-			}
-		}
-	}
+	best := search{n1: n1, n2: n2, delta: delta, z: z}
 	total := n1 + n2
 	next := 1
 	for i, j := 0, 0; i+j < total; {
@@ -72,14 +53,39 @@ func bestCutAt(s1, s2 []float64, delta, z float64) cut {
 		if rank == total || rank < next {
 			continue
 		}
-		try(between(u, smallest(s1, s2, i, j)), i, j)
+		threshold := between(u, smallest(s1, s2, i, j))
+		best.try(threshold, true, n1-i, n2-j)
+		best.try(threshold, false, i, j)
 		step := int(cutStep * float64(min(rank, total-rank)))
 		next = rank + max(1, step)
 	}
-	if bestRatio > 0 {
-		best.value = max(stream.Log(bestRatio), worthless)
+	if !(best.ratio > 0) {
+		return cut{value: worthless, above: true, threshold: max(s1[n1-1], s2[n2-1]), counts: bound.Counts{N1: n1, N0: n2}}
 	}
-	return best
+	best.value = max(stream.Log(best.ratio), worthless)
+	return best.cut
+}
+
+// search keeps the event whose limit of the ratio is largest, of n1 and n2 outputs a
+// side.
+type search struct {
+	n1, n2   int
+	delta, z float64
+	cut
+	ratio float64 // 0: none so far is worth anything
+}
+
+// try tries the event of so many outputs, both ways.
+func (s *search) try(threshold float64, above bool, k1, k2 int) {
+	for _, reversed := range []bool{false, true} {
+		c := bound.Counts{X: k1, N1: s.n1, Y: k2, N0: s.n2}
+		if reversed {
+			c = bound.Counts{X: k2, N1: s.n2, Y: k1, N0: s.n1}
+		}
+		if r := ratioLimit(c, s.delta, s.z); r > s.ratio {
+			s.ratio, s.cut = r, cut{threshold: threshold, above: above, reversed: reversed, counts: c}
+		}
+	}
 }
 
 // smallest is the smaller of s1[i] and s2[j].
@@ -142,30 +148,30 @@ const (
 )
 
 // boldCut is the cut for certification with so many outputs a side, or best where
-// none does better. first and second are not sorted. The value is best's.
-func boldCut(best cut, first, second []float64, delta float64, samples int, check func() error) (cut, error) {
+// none does better. scores are in the order in which they were drawn, sorted are the
+// same sorted. The value is best's.
+func boldCut(best cut, scores, sorted [2][]float64, delta float64, samples int, check func() error) (cut, error) {
+	// Halves by when they were drawn: by scores, each would choose on its own values.
 	var halves [2][2][]float64
-	for side, s := range [2][]float64{first, second} {
-		for i, part := range [2][]float64{s[:len(s)/2], s[len(s)/2:]} {
-			if len(part) == 0 {
-				return best, nil
-			}
-			halves[i][side] = slices.Sorted(slices.Values(part))
+	for side, s := range scores {
+		if len(s) < 2 {
+			return best, nil
 		}
+		halves[0][side] = slices.Sorted(slices.Values(s[:len(s)/2]))
+		halves[1][side] = without(sorted[side], halves[0][side])
 		if err := check(); err != nil {
 			return cut{}, err
 		}
 	}
-	type way func(s1, s2 []float64) (cut, bool)
-	ways := []way{func(s1, s2 []float64) (cut, bool) { return lineCut(s1, s2, delta, samples, math.Inf(1)) }}
-	for _, z := range boldCuts {
-		ways = append(ways, func(s1, s2 []float64) (cut, bool) { return bestCutAt(s1, s2, delta, z), true })
+	type way func(s [2][]float64) (cut, bool)
+	counting := func(z float64) way {
+		return func(s [2][]float64) (cut, bool) { return bestCutAt(s[0], s[1], delta, z), true }
 	}
 	// The geometric mean of the two trials, squared.
 	trial := func(w way, least int) float64 {
 		product := 1.0
 		for i, chosen := range halves {
-			c, ok := w(chosen[0], chosen[1])
+			c, ok := w(chosen)
 			counts := c.countsOf(halves[1-i][0], halves[1-i][1])
 			if !ok || counts.Y < least {
 				return 0
@@ -174,15 +180,15 @@ func boldCut(best cut, first, second []float64, delta float64, samples int, chec
 		}
 		return product
 	}
-	most := trial(func(s1, s2 []float64) (cut, bool) { return bestCut(s1, s2, delta), true }, 0)
+	ways := []way{func(s [2][]float64) (cut, bool) { return lineCut(s[0], s[1], delta, samples, math.Inf(1)) }}
+	for _, z := range boldCuts {
+		ways = append(ways, counting(z))
+	}
+	most := trial(counting(cutZ), 0)
 	value := best.value
-	var s1, s2 []float64
 	for _, w := range ways {
 		if v := trial(w, boldLeast); v > most {
-			if s1 == nil {
-				s1, s2 = slices.Sorted(slices.Values(first)), slices.Sorted(slices.Values(second))
-			}
-			if c, ok := w(s1, s2); ok {
+			if c, ok := w(sorted); ok {
 				c.value = value
 				best, most = c, v
 			}
@@ -192,6 +198,19 @@ func boldCut(best cut, first, second []float64, delta float64, samples int, chec
 		}
 	}
 	return best, nil
+}
+
+// without is the sorted list less the members of part, which is sorted too.
+func without(sorted, part []float64) []float64 {
+	rest := make([]float64, 0, len(sorted)-len(part))
+	for _, v := range sorted {
+		if len(part) > 0 && part[0] == v {
+			part = part[1:]
+			continue
+		}
+		rest = append(rest, v)
+	}
+	return rest
 }
 
 // faint is how far odds may be from even, over all scores, for a line through the
@@ -213,7 +232,7 @@ func faintCut(best cut, s1, s2 []float64, delta float64, samples int) (c cut, li
 // lineCut fits a line to the log odds of the first side over the score, and
 // returns the cut at an edge between bins whose event, by the line, shows the
 // largest lower limit in certification; false where the line does not fit, or
-// strays by more than most from even odds.
+// strays by more than most from even odds. The cut has no value.
 func lineCut(s1, s2 []float64, delta float64, samples int, most float64) (cut, bool) {
 	edges := scoreEdges(s1, s2)
 	bins := make([]scoreBin, len(edges)+1)
@@ -234,40 +253,19 @@ func lineCut(s1, s2 []float64, delta float64, samples int, most float64) (cut, b
 	if !ok || max(odds[0], odds[len(odds)-1]) > 0.5+most || min(odds[0], odds[len(odds)-1]) < 0.5-most {
 		return cut{}, false
 	}
-	n1, n2 := float64(len(s1)), float64(len(s2))
-	var p1, p2 [256]float64 // of the scores up to each edge, by the line
-	for k, b := range bins[:len(edges)] {
-		total := b.n[0] + b.n[1]
-		before1, before2 := 0.0, 0.0
-		if k > 0 {
-			before1, before2 = p1[k-1], p2[k-1]
-		}
-		p1[k] = before1 + float64(total*odds[k])/n1
-		p2[k] = before2 + float64(total*(1-odds[k]))/n2
-	}
-	best := cut{value: worthless}
-	mostRatio := 0.0
+	best := search{n1: samples, n2: samples, delta: delta, z: lineZ}
+	n, n1, n2 := float64(samples), float64(len(s1)), float64(len(s2))
+	expected := func(share float64) int { return int(max(0, min(n, share*n))) }
+	below1, below2 := 0.0, 0.0 // shares of the scores up to an edge, by the line
 	for k, threshold := range edges {
-		for _, above := range []bool{true, false} {
-			a, b := p1[k], p2[k]
-			if above {
-				a, b = 1-a, 1-b
-			}
-			for _, reversed := range []bool{false, true} {
-				if reversed {
-					a, b = b, a
-				}
-				n := float64(samples)
-				c := bound.Counts{X: int(max(0, min(n, a*n))), N1: samples, Y: int(max(0, min(n, b*n))), N0: samples}
-				if r := ratioLimit(c, delta, lineZ); r > mostRatio {
-					mostRatio = r
-					best = cut{threshold: threshold, above: above, reversed: reversed}
-				}
-			}
-		}
+		total := bins[k].n[0] + bins[k].n[1]
+		below1 += float64(total*odds[k]) / n1
+		below2 += float64(total*(1-odds[k])) / n2
+		best.try(threshold, true, expected(1-below1), expected(1-below2))
+		best.try(threshold, false, expected(below1), expected(below2))
 	}
 	best.counts = best.countsOf(s1, s2)
-	return best, mostRatio > 1
+	return best.cut, best.ratio > 1
 }
 
 // scoreBin is a bin of scores: counts of both sides and the mean score.

@@ -178,7 +178,7 @@ func TestBoldCutOfTies(t *testing.T) {
 		if got, line := faintCut(best, s[0], s[1], 0, 1000); line || got != best {
 			t.Errorf("%+v, %v; want %+v", got, line, best)
 		}
-		if got, err := boldCut(best, s[0], s[1], 0, 1000, free); err != nil || got != best {
+		if got, err := boldCut(best, s, s, 0, 1000, free); err != nil || got != best {
 			t.Errorf("%+v, %v; want %+v", got, err, best)
 		}
 	}
@@ -204,6 +204,83 @@ func TestFaintCut(t *testing.T) {
 		got, line := faintCut(best, s[0], s[1], 0, 50_000)
 		if line != c.line || got.value != best.value {
 			t.Errorf("shift %v: %+v, by counts %+v", c.shift, got, best)
+		}
+	}
+}
+
+// leveled are n scores whose halves, by order, both have exactly these shares: of 2
+// and of 1, the rest are 0.
+func leveled(n int, two, one float64) []float64 {
+	s := make([]float64, n)
+	for i := range s {
+		switch at := float64(i%(n/2)) / float64(n/2); {
+		case at < two:
+			s[i] = 2
+		case at < two+one:
+			s[i] = 1
+		}
+	}
+	return s
+}
+
+// A rare event, of probability .0012 on the first side and .0008 on the second,
+// beside a common one, .5 and .46: 200 000 outputs a side show log(.5/.46) = .083
+// better than log 1.5 = .41 at cutZ, and a certification of ten times as many shows
+// the latter better. The counts are what is expected, so that nothing is left to
+// chance: by draws, either event wins at either quantile now and then. With as many
+// of the rare outputs on both sides the common event stays, and so it does where
+// they are too few to be tried.
+func TestBoldCutFindsRareEvents(t *testing.T) {
+	const n, samples = 200_000, 2_000_000
+	free := func() error { return nil }
+	for _, c := range []struct {
+		rare [2]float64
+		bold bool
+	}{{[2]float64{0.0012, 0.0008}, true}, {[2]float64{0.0008, 0.0012}, true}, {[2]float64{0.001, 0.001}, false}, {[2]float64{0.00075, 0.00045}, false}} {
+		scores := [2][]float64{leveled(n, c.rare[0], 0.5-c.rare[0]), leveled(n, c.rare[1], 0.46-c.rare[1])}
+		var sorted [2][]float64
+		for side, s := range scores {
+			sorted[side] = slices.Sorted(slices.Values(s))
+		}
+		best := bestCut(sorted[0], sorted[1], 0)
+		if !best.above || best.reversed || !(best.threshold < 1) {
+			t.Errorf("%v: bestCut finds %+v, want the common event", c.rare, best)
+		}
+		got, err := boldCut(best, scores, sorted, 0, samples, free)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := best
+		if c.bold {
+			want.threshold, want.reversed, want.counts = 1.5, c.rare[1] > c.rare[0], bound.Counts{X: 240, N1: n, Y: 160, N0: n}
+		}
+		if got != want {
+			t.Errorf("%v: %+v, want %+v", c.rare, got, want)
+		}
+		if c.bold && gain(got.counts, samples) < 2*gain(best.counts, samples) {
+			t.Errorf("%v: certification would show %.3f by %+v, %.3f by %+v", c.rare, gain(got.counts, samples), got, gain(best.counts, samples), best)
+		}
+	}
+}
+
+// gain is the bound on epsilon that so many outputs a side with the rates of c give.
+func gain(c bound.Counts, samples int) float64 {
+	scale := samples / c.N1
+	return bound.ClopperPearson(bound.Counts{X: scale * c.X, N1: samples, Y: scale * c.Y, N0: samples}, 0, 0.05, 0.5)
+}
+
+func TestWithout(t *testing.T) {
+	rng := rand.New(rand.NewPCG(11, 12))
+	for range 100 {
+		all := make([]float64, 2+rng.IntN(50))
+		for i := range all {
+			all[i] = float64(rng.IntN(8))
+		}
+		k := rng.IntN(len(all))
+		part, rest := slices.Sorted(slices.Values(all[:k])), slices.Sorted(slices.Values(all[k:]))
+		slices.Sort(all)
+		if got := without(all, part); !slices.Equal(got, rest) {
+			t.Fatalf("%v without %v is %v, want %v", all, part, got, rest)
 		}
 	}
 }

@@ -371,7 +371,7 @@ func learn(l LearnerSpec, a *Audit, half [2][2]Samples, st *stream.Stream, check
 	best := bestCut(sorted[0], sorted[1], delta)
 	best, line := faintCut(best, sorted[0], sorted[1], delta, a.Plan.Samples)
 	if !line && a.Plan.Explore >= boldExplore && a.Plan.Samples >= boldFactor*a.Plan.Explore {
-		if best, err = boldCut(best, scores[0], scores[1], delta, a.Plan.Samples, check); err != nil {
+		if best, err = boldCut(best, scores, sorted, delta, a.Plan.Samples, check); err != nil {
 			return nil, err
 		}
 	}

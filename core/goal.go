@@ -41,8 +41,9 @@ func (p Plan) goal() Quantity {
 	return Epsilon
 }
 
-// limit is what the claim allows the goal to be.
-func (c Claim) limit() float64 {
+// Limit is what the claim allows the quantity to be that it is about: epsilon, of
+// a Rényi claim the divergence, or rho, or mu.
+func (c Claim) Limit() float64 {
 	switch c.Kind {
 	case ZCDP:
 		return c.Rho

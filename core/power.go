@@ -11,7 +11,7 @@ import (
 // the explored one.
 func (c certificate) power() *Power {
 	p := c.audit.Plan
-	n, limit := p.Samples, p.Claim.limit()
+	n, limit := p.Samples, p.Claim.Limit()
 	out := &Power{}
 	var smallest float64
 	switch p.goal() {
@@ -91,7 +91,7 @@ func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
 		}
 		return p
 	}
-	limit := c.audit.Plan.Claim.limit()
+	limit := c.audit.Plan.Claim.Limit()
 	shows := func(s float64) bool {
 		return c.audit.fromDivergence(bound.Renyi(expectedTable(louder(s), q, n), d.RenyiPlan, c.beta), d.Alpha) > limit
 	}

@@ -324,7 +324,7 @@ func (r Report) checkVerdict() error {
 	if len(r.Results) == 0 || r.Results[0].LowerBound == nil {
 		return &InputError{Field: "report: results", Found: "without a lower bound", Want: fmt.Sprintf("one with a bound, as the verdict is %q", r.Verdict)}
 	}
-	if b := *r.Results[0].LowerBound; (b > r.Claim.limit()) != (r.Verdict == Violation) {
+	if b := *r.Results[0].LowerBound; (b > r.Claim.Limit()) != (r.Verdict == Violation) {
 		return &InputError{Field: "report: verdict", Found: fmt.Sprintf("%q with a lower bound of %s", r.Verdict, number(b)), Want: "what that bound says of the claim " + r.Claim.String()}
 	}
 	return nil

@@ -191,7 +191,7 @@ func (s *state) explore(ctx context.Context) error {
 		}
 		s.tell(func(g *Progress) {
 			g.Phase, g.Trials, g.Total = Exploring, trials, 2*trials*p.Explore+2*p.Samples
-			g.Quantity, g.Claimed = s.goalWords(), p.Claim.limit()
+			g.Quantity, g.Claimed = s.goalWords(), p.Claim.Limit()
 		})
 		results, err := s.pool.Do(ctx, tasks, s.events(rowsBefore, func(_ int, g *Progress, res Result) {
 			g.Trial++
@@ -339,7 +339,7 @@ func (s *state) merge(c Counted) error {
 	}
 	if s.monitor != nil {
 		last := s.counted.rows >= s.audit.Plan.Samples
-		s.refuted = s.monitor.look(s.prepared, s.counted.table, last) > s.audit.Claim.limit()
+		s.refuted = s.monitor.look(s.prepared, s.counted.table, last) > s.audit.Claim.Limit()
 	}
 	return nil
 }

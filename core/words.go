@@ -39,7 +39,7 @@ func (f Finding) words() string {
 
 // Headline is the verdict in words.
 func Headline(r Report) string {
-	claimed := "claimed " + number(r.Claim.limit())
+	claimed := "claimed " + number(r.Claim.Limit())
 	at, symbol, confidence := "", "epsilon", 1-r.Settings.Beta
 	if len(r.Results) > 0 {
 		f := r.Results[0]
@@ -57,7 +57,7 @@ func Headline(r Report) string {
 		if r.Settings.Anytime {
 			anytime = ", valid at any time"
 		}
-		return fmt.Sprintf("%s >= %s%s with %s confidence%s", symbol, phrase.Bound(*f.LowerBound, r.Claim.limit()), at, phrase.Percent(confidence), anytime)
+		return fmt.Sprintf("%s >= %s%s with %s confidence%s", symbol, phrase.Bound(*f.LowerBound, r.Claim.Limit()), at, phrase.Percent(confidence), anytime)
 	}
 	switch r.Verdict {
 	case Violation:
@@ -82,7 +82,7 @@ func Headline(r Report) string {
 		return "Inconclusive: no bound was certified. " + upper(claimed) + "."
 	}
 	return fmt.Sprintf("Inconclusive: %s certification samples a side cannot show more than %s >= %s%s, and the mechanism %s. Raise the number of samples.",
-		phrase.Grouped(r.Settings.Samples), symbol, phrase.Bound(r.Power.LargestBound, r.Claim.limit()), at, claimed)
+		phrase.Grouped(r.Settings.Samples), symbol, phrase.Bound(r.Power.LargestBound, r.Claim.Limit()), at, claimed)
 }
 
 // powerWords say what could have been seen, with a space before; nothing in an
@@ -203,7 +203,7 @@ func addFinding(add func(name, format string, args ...any), r Report, f Finding)
 		if f.Split > 0 {
 			method += fmt.Sprintf(", %.3g of the error on the %s dataset", f.Split, likelier)
 		}
-		add("Lower bound", "%s >= %s (%s confidence, %s)", f.words(), phrase.Bound(*f.LowerBound, r.Claim.limit()), phrase.Percent(f.Confidence), method)
+		add("Lower bound", "%s >= %s (%s confidence, %s)", f.words(), phrase.Bound(*f.LowerBound, r.Claim.Limit()), phrase.Percent(f.Confidence), method)
 	}
 	if f.PValue != nil {
 		add("p-value", "at most %s, of the claim%s", phrase.PValue(*f.PValue), map[bool]string{true: ", valid at any time"}[r.Settings.Anytime])

@@ -1,11 +1,15 @@
 package estimators
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/core/matmul"
+)
 
 // adam is stochastic gradient descent with a step for each parameter, by
 // running means of the gradient and its square (Kingma and Ba 2015, algorithm
 // 1, with its constants).
-type adam[T real] struct {
+type adam[T matmul.Real] struct {
 	mean, square           []T
 	meanPower, squarePower float64 // beta1^t, beta2^t
 }
@@ -16,7 +20,7 @@ const (
 	adamEpsilon = 1e-8
 )
 
-func newAdam[T real](n int) *adam[T] {
+func newAdam[T matmul.Real](n int) *adam[T] {
 	return &adam[T]{mean: make([]T, n), square: make([]T, n), meanPower: 1, squarePower: 1}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/matmul"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -178,7 +179,7 @@ func (g *grid) fit(loss witnessLoss, bound float64, check func() error) ([]float
 func (g *grid) loss(l witnessLoss, bound float64, c []float64, shares [2][]float64, gradient []float64) float64 {
 	h := make([]float64, gridCells)
 	for k, row := range g.basis {
-		addScaled(h, row, c[k])
+		matmul.AddScaled(h, row, c[k])
 	}
 	free := make([]float64, gridCells)
 	for i, x := range h {
@@ -200,7 +201,7 @@ func (g *grid) loss(l witnessLoss, bound float64, c []float64, shares [2][]float
 			slopes[0][i] = (slopes[0][i] + slopes[1][i]) * free[i]
 		}
 		for k, row := range g.basis {
-			gradient[k] = dot(slopes[0], row) + float64(gridRidge*c[k])
+			gradient[k] = matmul.Dot(slopes[0], row) + float64(gridRidge*c[k])
 		}
 	}
 	return value

@@ -60,14 +60,8 @@ func candidateFeatures(ex core.Exploration) (list []feature, carriers []float64,
 		}
 		list = append(list, ramps(feature{Kind: valueFeature, Column: i}, pool, share)...)
 	}
-	if len(carriers) > 0 {
-		more, err := summaryFeatures(ex, carriers)
-		if err != nil {
-			return nil, nil, err
-		}
-		list = append(list, more...)
-	}
-	return list, carriers, nil
+	more, err := summaryFeatures(ex, carriers)
+	return append(list, more...), carriers, err
 }
 
 // tallySymbols counts the symbols of each column and of all, and lists those of
@@ -168,8 +162,12 @@ func ramps(like feature, sorted []float64, share [][2]float64) []feature {
 }
 
 // summaryFeatures are ramps of the sum, minimum and maximum of the values that
-// mixed columns carry; of the sum alone where no output carries two.
+// mixed columns carry; of the sum alone where no output carries two; none where
+// there are no carriers.
 func summaryFeatures(ex core.Exploration, carriers []float64) ([]feature, error) {
+	if len(carriers) == 0 {
+		return nil, nil
+	}
 	r := newOutputReader(ex.First.Columns, carriers)
 	stride := (ex.First.Len() + ex.Second.Len() + sortedMost - 1) / sortedMost
 	var pools [3][]float64

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/matmul"
 )
 
 const (
@@ -65,7 +66,7 @@ type kernelMeanModel struct {
 
 	columns []core.Column
 	reader  inputReader
-	packed  packed[float32]
+	packed  matmul.Packed[float32]
 	squares []float32
 	weights []float32
 	rate    float64
@@ -115,7 +116,7 @@ func learnKernelMean(ex core.Exploration, landmarks int) (core.Model, error) {
 
 // medianSpread is the median distance between different points, n of this
 // width, of at most 256 of them; 1 where all are equal.
-func medianSpread[T real](points []T, width, n int) float64 {
+func medianSpread[T matmul.Real](points []T, width, n int) float64 {
 	stride := (n + 255) / 256
 	var distances []float64
 	for i := 0; i < n; i += stride {
@@ -147,11 +148,11 @@ func (m *kernelMeanModel) prepare(columns []core.Column) {
 	m.reader = newInputReader(m.Inputs, m.Carriers, columns)
 	width := len(m.Inputs)
 	n := len(m.Landmarks) / width
-	m.packed.pack(m.Landmarks, n, width, width, 1, broad)
+	m.packed.Right(m.Landmarks, n, width, width, 1)
 	m.squares, m.weights = make([]float32, n), make([]float32, n)
 	for i := range n {
 		row := m.Landmarks[i*width : (i+1)*width]
-		m.squares[i] = dot(row, row)
+		m.squares[i] = matmul.Dot(row, row)
 		if i < m.First {
 			m.weights[i] = float32(1 / float64(m.First))
 		} else {
@@ -165,16 +166,16 @@ func (m *kernelMeanModel) prepare(columns []core.Column) {
 func (m *kernelMeanModel) Score(rows, out []float64) {
 	const some = 64 // rows at a time, so that products stay in the cache
 	width, k := len(m.Inputs), len(m.squares)
-	var left packed[float32]
+	var left matmul.Packed[float32]
 	in, products, squares := make([]float32, some*width), make([]float32, some*k), make([]float32, some)
 	for len(out) > 0 {
 		n := min(some, len(out))
 		m.reader.read(rows, n, in)
-		left.pack(in, n, width, width, 1, tall)
-		product(&left, &m.packed, nil, products)
+		left.Left(in, n, width, width, 1)
+		matmul.Product(&left, &m.packed, nil, products)
 		for i := range n {
 			row := in[i*width : (i+1)*width]
-			squares[i] = dot(row, row)
+			squares[i] = matmul.Dot(row, row)
 		}
 		kernelSums(products, squares[:n], m.squares, m.weights, m.rate, out)
 		for i, f := range out[:n] {

@@ -66,14 +66,8 @@ func sharedFeatures(ex core.Exploration) (list []feature, carriers []float64, er
 			list = append(list, ramps(feature{Kind: kind}, pool, windows)...)
 		}
 	}
-	if len(carriers) > 0 {
-		more, err := summaryFeatures(ex, carriers)
-		if err != nil {
-			return nil, nil, err
-		}
-		list = append(list, more...)
-	}
-	return list, carriers, nil
+	more, err := summaryFeatures(ex, carriers)
+	return append(list, more...), carriers, err
 }
 
 // pooledReals are the numbers of the columns at these offsets, or their

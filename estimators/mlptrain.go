@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/matmul"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -196,10 +197,10 @@ func (t *training) gradient(loss witnessLoss, rows []float32, count [2]int, grad
 // witness computes h of rows of both sides.
 func (t *training) witness(rows []float32, count [2]int) {
 	n := count[0] + count[1]
-	t.raw, t.bend = grown(t.raw, n), grown(t.bend, n)
+	t.raw, t.bend = matmul.Grown(t.raw, n), matmul.Grown(t.bend, n)
 	t.network.forward(rows, n, t.raw)
 	for s := range t.h {
-		t.h[s], t.slope[s] = grown(t.h[s], count[s]), grown(t.slope[s], count[s])
+		t.h[s], t.slope[s] = matmul.Grown(t.h[s], count[s]), matmul.Grown(t.slope[s], count[s])
 	}
 	for i, x := range t.raw[:n] {
 		h, bend := bounded(float64(x), t.bound)

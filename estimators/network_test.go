@@ -7,11 +7,20 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpscope/dpscope/core/matmul"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
+func numbers[T matmul.Real](s *stream.Stream, n int) []T {
+	v := make([]T, n)
+	for i := range v {
+		v[i] = T(s.Float64() - 0.5)
+	}
+	return v
+}
+
 // smallNetwork has odd sizes, so that panels are padded, and random weights.
-func smallNetwork[T real](seed uint64) (*network[T], *stream.Stream) {
+func smallNetwork[T matmul.Real](seed uint64) (*network[T], *stream.Stream) {
 	s := stream.New(stream.Key{Seed: seed, Purpose: "network"})
 	m := &network[T]{shape: shape{3, 5, 7}}
 	m.params = numbers[T](s, m.weights())

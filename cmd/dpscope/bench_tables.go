@@ -276,17 +276,6 @@ func goalWords(p core.Plan) string {
 	return fmt.Sprintf("epsilon at delta = %g", p.Claim.Delta)
 }
 
-// limitOf is what a claim allows the quantity to be.
-func limitOf(c core.Claim) float64 {
-	switch c.Kind {
-	case core.ZCDP:
-		return c.Rho
-	case core.GaussianDP:
-		return c.Mu
-	}
-	return c.Epsilon
-}
-
 // tablesBench is a bench of tables under way.
 type tablesBench struct {
 	catalogue core.Catalogue

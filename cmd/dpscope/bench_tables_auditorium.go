@@ -213,7 +213,7 @@ func auditoriumTable2(p tablesPlan) paperTable {
 		for _, key := range order {
 			r := best[key]
 			switch {
-			case limitOf(*r.plan.Claim) == 1:
+			case r.plan.Claim.Limit() == 1:
 				checks = append(checks, atLeast(fmt.Sprintf("%s: share of runs that find it within 50 trials (%s)", key, r.Finder), float64(r.Refuted)/float64(len(r.Runs)), 1))
 			case r.plan.Pair == nil && r.Name[:3] == "Non":
 				checks = append(checks, atMost(fmt.Sprintf("%s: average trials (%s)", key, r.Finder), *r.Mean, 3))

@@ -41,7 +41,7 @@ func (b *tablesBench) search(ctx context.Context, plan core.Plan, pool *core.Poo
 			history = append(history, core.Trial{Index: len(history), Pair: pair, Value: value})
 			out.Trials = len(history)
 			out.Outputs += 2 * a.Plan.Explore
-			if value <= limitOf(a.Claim) {
+			if value <= a.Claim.Limit() {
 				continue
 			}
 			tries++

@@ -230,22 +230,3 @@ func (m *meter) canaries(p canary.Plan) func(canary.Progress) {
 		m.show(line)
 	}
 }
-
-// verifyCanaries is dpscope verify of a canary report.
-func verifyCanaries(name string, data []byte, files []string, workers int, whole bool, stdout, stderr io.Writer) int {
-	report, err := canary.ParseReport(data)
-	if err != nil {
-		return fail(stderr, fmt.Errorf("%s: %w", name, err))
-	}
-	given, err := readOneFile(files)
-	if err != nil {
-		return fail(stderr, err)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	v, err := canary.Verify(ctx, canary.Sources(), core.LocalPool(catalogue, workers), report, given, whole)
-	if err != nil {
-		return fail(stderr, fmt.Errorf("%s: %w", name, err))
-	}
-	return printVerification(stdout, v, report.LowerBound != nil)
-}

@@ -264,9 +264,12 @@ func readIntake(name string) (*intake.File, error) {
 	return intake.Read(f, options)
 }
 
-// verifyOneRun is dpscope verify of a report of one run.
-func verifyOneRun(name string, data []byte, files []string, workers int, whole bool, stdout, stderr io.Writer) int {
-	report, err := canary.ParseOneRunReport(data)
+// verifySource is dpscope verify of a report of a source's audit, with canaries or in
+// one run.
+func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
+	replay func(context.Context, []canary.SourceSpec, *core.Pool, R, []byte, bool) (core.Verification, error),
+	name string, data []byte, files []string, workers int, whole bool, stdout, stderr io.Writer) int {
+	report, err := parse(data)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
@@ -276,11 +279,11 @@ func verifyOneRun(name string, data []byte, files []string, workers int, whole b
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	v, err := canary.VerifyOneRun(ctx, canary.Sources(), core.LocalPool(catalogue, workers), report, given, whole)
+	v, err := replay(ctx, canary.Sources(), core.LocalPool(catalogue, workers), report, given, whole)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
-	return printVerification(stdout, v, report.LowerBound != nil)
+	return printVerification(stdout, v, report.Bounded())
 }
 
 // verifyScores is dpscope verify of a report of scores.

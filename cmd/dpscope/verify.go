@@ -43,9 +43,9 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	switch canary.ReportKindOf(data) {
 	case canary.ReportKind:
-		return verifyCanaries(name, data, files, n, !*quick, stdout, stderr)
+		return verifySource(canary.ParseReport, canary.Verify, name, data, files, n, !*quick, stdout, stderr)
 	case canary.OneRunKind:
-		return verifyOneRun(name, data, files, n, !*quick, stdout, stderr)
+		return verifySource(canary.ParseOneRunReport, canary.VerifyOneRun, name, data, files, n, !*quick, stdout, stderr)
 	case canary.ScoresKind:
 		return verifyScores(name, data, files, !*quick, stdout, stderr)
 	}

@@ -188,6 +188,68 @@ func TestCanaryPairedBettingIsPairedBetting(t *testing.T) {
 	}
 }
 
+// slowCanaryBetting scans epsilon upwards in steps and plays the runs one by one:
+// each stake has a wealth of its own, which a run multiplies by
+// 1 + lambda (X/K - e^eps Y/M - delta), or, where a factor could fall below
+// 1 - topShare, by the same with the share of X/K cut so that it could not.
+func slowCanaryBetting(table CanaryTable, delta, beta, step float64, stakes []float64) float64 {
+	bound := math.Inf(-1)
+	for eps := -10.0; ; eps += step {
+		total := 0.0
+		for _, lambda := range stakes {
+			gain, loss := lambda, lambda*math.Exp(eps)
+			if most := topShare - lambda*delta; loss > most {
+				gain, loss = gain*most/loss, most
+			}
+			wealth := 1.0
+			if loss < 0 {
+				wealth = 0
+			}
+			for _, c := range table.Cells {
+				for range c.Runs {
+					wealth *= 1 + gain*float64(c.X)/float64(table.K) - loss*float64(c.Y)/float64(table.M) - lambda*delta
+				}
+			}
+			total += wealth
+		}
+		if total/float64(len(stakes)) < 1/beta {
+			return bound
+		}
+		bound = eps
+	}
+}
+
+// Several canaries a side, tuned stakes and those without exploration, small and
+// large delta, epsilons up to where the cap bites.
+func TestCanaryPairedBettingAgainstScan(t *testing.T) {
+	const step = 5e-3
+	finite := 0
+	for seed := range uint64(30) {
+		k, m, n := 1+int(seed%5), 1+int(seed%7), 20+10*int(seed)
+		delta := []float64{0, 1e-4, 0.05}[seed%3]
+		p0 := []float64{0.3, 0.1, 0.01, 0}[seed%4]
+		table := someCanaries(k, m, n, 0.6, p0, seed)
+		tuned := TuneCanary(someCanaries(k, m, n, 0.6, p0, seed+100), n, delta, 0.05)
+		for _, s := range []CanaryStakes{tuned, {}} {
+			got := CanaryEpsilon(CanaryPairedBetting, table, delta, 0.05, s)
+			want := slowCanaryBetting(table, delta, 0.05, step, stakesOr(s.Paired, pairedStakes))
+			if math.IsInf(want, -1) {
+				if got > -10 {
+					t.Errorf("seed %d, %+v: %v, the scan finds none", seed, s, got)
+				}
+				continue
+			}
+			finite++
+			if got < want-2e-6 || got > want+step {
+				t.Errorf("seed %d, %+v: %v, the scan says %v to %v", seed, s, got, want, want+step)
+			}
+		}
+	}
+	if finite < 40 {
+		t.Errorf("only %d of 60 bounds are finite", finite)
+	}
+}
+
 // The wealth falls with th, also beyond the cap, and at th it never exceeds what
 // the claim allows: its mean over the four outcomes of one run is at most 1 where
 // p1 = th p0 + delta. Exact; no false alarms.

@@ -27,7 +27,24 @@ func TestGoldenOneRun(t *testing.T) {
 	}
 }
 
-// The p-value against its formula in the open, with sums of the slow masses.
+// slowOneRun is the formula of OneRunPValue in the open, with sums of slow masses.
+func slowOneRun(m, r, v int, eps, delta float64) float64 {
+	q := 1 / (1 + math.Exp(-eps))
+	w := pmf(r, q)
+	at := func(k int) float64 {
+		sum := 0.0
+		for i := r; i >= max(0, k); i-- {
+			sum += w[i]
+		}
+		return sum
+	}
+	p, most := at(v), 0.0
+	for i := 1; i <= v; i++ {
+		most = math.Max(most, (at(v-i)-p)/float64(i))
+	}
+	return math.Min(1, p+2*float64(m)*delta*most)
+}
+
 func TestOneRunPValueIsItsFormula(t *testing.T) {
 	st := stream.New(stream.Key{Seed: 1, Purpose: "one run"})
 	for range 300 {
@@ -35,23 +52,39 @@ func TestOneRunPValueIsItsFormula(t *testing.T) {
 		r := 1 + st.Intn(m)
 		v := st.Intn(r + 1)
 		eps, delta := 4*st.Float64(), math.Pow(10, -6*st.Float64())*0.1
-		q := 1 / (1 + math.Exp(-eps))
-		w := pmf(r, q)
-		at := func(k int) float64 {
-			sum := 0.0
-			for i := r; i >= max(0, k); i-- {
-				sum += w[i]
-			}
-			return sum
-		}
-		p, most := at(v), 0.0
-		for i := 1; i <= v; i++ {
-			most = math.Max(most, (at(v-i)-p)/float64(i))
-		}
-		want := math.Min(1, p+2*float64(m)*delta*most)
+		want := slowOneRun(m, r, v, eps, delta)
 		if got := OneRunPValue(m, r, v, eps, delta); math.Abs(got-want) > 1e-8*want {
 			t.Errorf("m %d, r %d, v %d, eps %v, delta %v: %v, want %v", m, r, v, eps, delta, got, want)
 		}
+	}
+}
+
+// The bound against a scan of epsilon upwards in small steps until the formula in
+// the open no longer refutes.
+func TestOneRunEpsilonAgainstScan(t *testing.T) {
+	const step = 2e-3
+	st := stream.New(stream.Key{Seed: 2, Purpose: "one run"})
+	positive := 0
+	for range 60 {
+		m := 10 + st.Intn(150)
+		r := 1 + st.Intn(m)
+		v := r - st.Intn(1+r/3)
+		delta := []float64{0, 1e-5, 1e-3, 0.02}[st.Intn(4)]
+		beta := []float64{0.01, 0.05, 0.2}[st.Intn(3)]
+		want := 0.0
+		for slowOneRun(m, r, v, want, delta) <= beta {
+			want += step
+		}
+		got := OneRunEpsilon(m, r, v, delta, beta)
+		if got > want || got < want-step-2e-6 {
+			t.Errorf("m %d, r %d, v %d, delta %v, beta %v: %v, the scan ends at %v", m, r, v, delta, beta, got, want)
+		}
+		if got > 0 {
+			positive++
+		}
+	}
+	if positive < 30 {
+		t.Errorf("only %d of 60 bounds are above 0", positive)
 	}
 }
 
@@ -193,6 +226,57 @@ func TestOneRunGDPCoverage(t *testing.T) {
 				t.Errorf("sigma %v, r %d: %d of 400 refute the truth", sigma, r, failed)
 			}
 		}
+	}
+}
+
+// slowOneRunGDP keeps the whole recursion of Mahloujifar et al., wrong[i] and
+// right[i] for every i from v down to 0, with Phi by erfc and its inverse by
+// bisection of it; no step is left out.
+func slowOneRunGDP(m, guesses, v int, mu, beta float64) bool {
+	phi := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+	quantile := func(p float64) float64 {
+		lo, hi := -40.0, 40.0
+		for range 200 {
+			if mid := (lo + hi) / 2; phi(mid) < p {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		return lo
+	}
+	right, wrong := make([]float64, v+1), make([]float64, v+1)
+	right[v], wrong[v] = beta*float64(v)/float64(m), beta*float64(guesses-v)/float64(m)
+	for i := v - 1; i >= 0; i-- {
+		wrong[i] = math.Max(wrong[i+1], phi(quantile(math.Min(1, right[i+1]))-mu))
+		right[i] = right[i+1] + float64(i)/float64(guesses-i)*(wrong[i]-wrong[i+1])
+	}
+	return right[0]+wrong[0] > float64(guesses)/float64(m)
+}
+
+func TestOneRunGDPMuAgainstScan(t *testing.T) {
+	const step = 0.02
+	st := stream.New(stream.Key{Seed: 4, Purpose: "one run"})
+	positive := 0
+	for range 40 {
+		m := 10 + st.Intn(150)
+		r := 1 + st.Intn(m)
+		v := r - st.Intn(1+r/3)
+		beta := []float64{0.01, 0.05, 0.2}[st.Intn(3)]
+		want := 0.0
+		for want < 30 && slowOneRunGDP(m, r, v, want, beta) {
+			want += step
+		}
+		got := OneRunGDPMu(m, r, v, beta)
+		if got > want+1e-6 || got < want-step-1e-5 {
+			t.Errorf("m %d, r %d, v %d, beta %v: %v, the scan ends at %v", m, r, v, beta, got, want)
+		}
+		if got > 0 {
+			positive++
+		}
+	}
+	if positive < 20 {
+		t.Errorf("only %d of 40 bounds are above 0", positive)
 	}
 }
 

@@ -67,18 +67,7 @@ func (c Cell) AuditOn(ctx context.Context, cat core.Catalogue, pool *core.Pool, 
 		o.Note = err.Error()
 	}
 	if len(report.Results) > 0 && report.Results[0].LowerBound != nil {
-		o.Share = *report.Results[0].LowerBound / allowed(c.Claim)
+		o.Share = *report.Results[0].LowerBound / c.Claim.Limit()
 	}
 	return o, nil
-}
-
-// allowed is the value of the quantity that the claim is about.
-func allowed(c core.Claim) float64 {
-	switch c.Kind {
-	case core.ZCDP:
-		return c.Rho
-	case core.GaussianDP:
-		return c.Mu
-	}
-	return c.Epsilon
 }

@@ -78,6 +78,9 @@ type Findings struct {
 	References  []string `json:"references"`
 }
 
+// Bounded says whether there is a lower bound.
+func (f Findings) Bounded() bool { return f.LowerBound != nil }
+
 // MethodPower says what this many scores can show by the plan's method.
 type MethodPower struct {
 	Largest float64 `json:"largest"` // bound of the best outcome
@@ -418,7 +421,7 @@ func compareFindings(v *core.Verification, r, want Findings, generator core.Gene
 	v.Same(core.NearJSON(r.LowerBound, want.LowerBound), "lower bound", "it does not follow from the counts")
 	v.Same(core.SamePValue(r.PValue, want.PValue), "p-value", "it does not follow from the counts")
 	v.Same(core.Near(r.Confidence, want.Confidence), "confidence", "it is not that of the plan")
-	v.Same(core.NearJSON(bareMethods(r.Methods), bareMethods(want.Methods)), "methods", "they do not follow from the counts")
+	v.Same(core.NearJSON(bare(r.Methods), bare(want.Methods)), "methods", "they do not follow from the counts")
 	v.Same(core.NearJSON(r.Power, want.Power), "power", "it does not follow from the plan")
 	v.Same(r.Verdict == want.Verdict, "verdict", "replayed %q, the report says %q", want.Verdict, r.Verdict)
 	v.Same(core.EqualJSON(r.Ended, want.Ended), "termination", "it does not follow from the counts")
@@ -436,28 +439,11 @@ func compareFindings(v *core.Verification, r, want Findings, generator core.Gene
 		what string
 		a, b any
 	}{
-		{"summary", r.Summary, want.Summary}, {"methods in words", wordedMethods(r.Methods), wordedMethods(want.Methods)},
+		{"summary", r.Summary, want.Summary}, {"methods in words", worded(r.Methods), worded(want.Methods)},
 		{"command to run again", r.Reproduce, want.Reproduce}, {"limitations", r.Limitations, want.Limitations}, {"references", r.References, want.References},
 	} {
 		v.SameWords(generator, x.what, x.a, x.b)
 	}
-}
-
-// bareMethods are the rows without their words, wordedMethods only those.
-func bareMethods(rows []MethodBound) []MethodBound {
-	out := slices.Clone(rows)
-	for i := range out {
-		out[i].Title, out[i].Assumption, out[i].Note = "", "", ""
-	}
-	return out
-}
-
-func wordedMethods(rows []MethodBound) [][3]string {
-	out := make([][3]string, len(rows))
-	for i, x := range rows {
-		out[i] = [3]string{x.Title, x.Assumption, x.Note}
-	}
-	return out
 }
 
 // resolveDPClaim checks a claim of kind pure or approximate.

@@ -95,18 +95,10 @@ func oneRunBlind(m int, c core.Claim, beta float64) string {
 
 // OneRunFacts are the report's facts in words, the most important first.
 func OneRunFacts(r OneRunReport) []core.FactRow {
-	var rows []core.FactRow
-	add := func(name, format string, args ...any) {
-		rows = append(rows, core.FactRow{Name: name, Value: fmt.Sprintf(format, args...)})
-	}
+	var rows factRows
+	add := rows.add
 	p := r.Plan
-	name := p.Source
-	if len(p.Parameters) > 0 {
-		name += " (" + strings.Join(p.Parameters.Assignments(), ", ") + ")"
-	}
-	add("Source", "%s: %s", name, r.Source.Title)
-	rows = append(rows, r.Source.Facts...)
-	add("Claim", "%s", *p.Claim)
+	rows.source(p.Source, p.Parameters, r.Source, *p.Claim)
 	add("Canaries", "%s, each in by a fair coin; %s", phrase.Grouped(p.Canaries), p.Design)
 	if e := r.Evidence; e != nil {
 		add("In", "%s of %s", phrase.Grouped(e.In), phrase.Grouped(p.Canaries))
@@ -124,6 +116,23 @@ func OneRunFacts(r OneRunReport) []core.FactRow {
 		add("Time", "%.2f s", t.Total)
 	}
 	return rows
+}
+
+// factRows are facts in words, being gathered.
+type factRows []core.FactRow
+
+func (rows *factRows) add(name, format string, args ...any) {
+	*rows = append(*rows, core.FactRow{Name: name, Value: fmt.Sprintf(format, args...)})
+}
+
+// source adds what was audited, and the claim.
+func (rows *factRows) source(name string, params core.Params, note SourceNote, c core.Claim) {
+	if len(params) > 0 {
+		name += " (" + strings.Join(params.Assignments(), ", ") + ")"
+	}
+	rows.add("Source", "%s: %s", name, note.Title)
+	*rows = append(*rows, note.Facts...)
+	rows.add("Claim", "%s", c)
 }
 
 // facts are those of all findings.
@@ -169,53 +178,14 @@ func joined(v []int) string {
 
 func reproduceOneRun(a *OneRunAudit) core.Reproduce {
 	p := a.Plan
-	var cli, frag strings.Builder
-	cli.WriteString("dpscope one-run")
-	frag.WriteString("#v=1&view=one-run")
-	add := func(name, value string) {
-		fmt.Fprintf(&cli, " -%s %s", name, shellWord(value))
-		fmt.Fprintf(&frag, "&%s=%s", name, escaped(value))
-	}
-	exactly := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-	add("source", p.Source)
-	add("epsilon", exactly(p.Claim.Epsilon))
-	add("delta", exactly(p.Claim.Delta))
+	w := newAgain("one-run", p.Source, *p.Claim)
 	if p.Design != a.Spec.OneRun.Designs[0] {
-		add("design", string(p.Design))
+		w.add("design", string(p.Design))
 	}
-	if x := p.CSV; x != nil {
-		if x.Label != "" {
-			add("label", x.Label)
-		}
-		if x.Lower != 0 || x.Upper != 0 {
-			add("bounds", exactly(x.Lower)+","+exactly(x.Upper))
-		}
-		if x.Scaling != "" {
-			add("scaling", x.Scaling)
-		}
-	}
-	add("m", strconv.Itoa(p.Canaries))
-	addGuesses(add, p.Canaries, p.Guesses, p.GDPGuesses)
-	if p.Beta != 0.05 {
-		add("beta", exactly(p.Beta))
-	}
-	add("seed", fmt.Sprint(p.Seed))
-	defaults, err := core.ResolveParams(a.Spec.Params, nil, *p.Claim)
-	for _, s := range a.Spec.Params {
-		if v := p.Parameters[s.Name]; err != nil || v != defaults[s.Name] {
-			fmt.Fprintf(&cli, " -param %s=%s", s.Name, v)
-			fmt.Fprintf(&frag, "&p.%s=%s", s.Name, escaped(v.String()))
-		}
-	}
-	again := core.Reproduce{CLI: cli.String(), URL: frag.String()}
-	if x := p.CSV; x != nil && (x.Header != "" || len(x.Classes) > 0 || len(x.Bounds) > 0) {
-		again.Note = "The command has no flags for header, classes and single bounds of the file; the report's plan has them. "
-	}
-	if p.Data != "" {
-		again.CLI += " -data FILE"
-		again.Note += "FILE is the file with SHA-256 " + p.Data + "; the address does not carry it."
-	}
-	return again
+	w.csv(p.CSV)
+	w.add("m", strconv.Itoa(p.Canaries))
+	addGuesses(w.add, p.Canaries, p.Guesses, p.GDPGuesses)
+	return w.end(a.Spec, p.Parameters, *p.Claim, p.CSV, p.Data, p.Beta, p.Seed)
 }
 
 // addGuesses adds the numbers of guesses that are not the defaults.

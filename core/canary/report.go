@@ -53,6 +53,9 @@ type Report struct {
 	References  []string `json:"references"`
 }
 
+// Bounded says whether the report holds a lower bound.
+func (r Report) Bounded() bool { return r.LowerBound != nil }
+
 // SourceNote says what was audited, in words.
 type SourceNote struct {
 	Title string         `json:"title"`

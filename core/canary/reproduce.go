@@ -7,22 +7,14 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/train"
 )
 
 // reproduce says how to run the audit again.
 func reproduce(a *Audit) core.Reproduce {
 	p := a.Plan
-	var cli, frag strings.Builder
-	cli.WriteString("dpscope canaries")
-	frag.WriteString("#v=1&view=canaries")
-	add := func(name, value string) {
-		fmt.Fprintf(&cli, " -%s %s", name, shellWord(value))
-		fmt.Fprintf(&frag, "&%s=%s", name, escaped(value))
-	}
-	exactly := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-	add("source", p.Source)
-	add("epsilon", exactly(p.Claim.Epsilon))
-	add("delta", exactly(p.Claim.Delta))
+	w := newAgain("canaries", p.Source, *p.Claim)
+	add := w.add
 	if p.Form != a.Spec.Forms[0] {
 		add("form", string(p.Form))
 	}
@@ -40,17 +32,7 @@ func reproduce(a *Audit) core.Reproduce {
 			add("distinct", "true")
 		}
 	}
-	if x := p.CSV; x != nil {
-		if x.Label != "" {
-			add("label", x.Label)
-		}
-		if x.Lower != 0 || x.Upper != 0 {
-			add("bounds", exactly(x.Lower)+","+exactly(x.Upper))
-		}
-		if x.Scaling != "" {
-			add("scaling", x.Scaling)
-		}
-	}
+	w.csv(p.CSV)
 	add("n", fmt.Sprint(p.Runs))
 	add("k", fmt.Sprint(p.K))
 	if p.M != p.K {
@@ -68,30 +50,75 @@ func reproduce(a *Audit) core.Reproduce {
 	if *p.Single != (a.Spec.Baseline && p.K > 1) {
 		add("single", fmt.Sprint(*p.Single))
 	}
-	if p.Beta != 0.05 {
-		add("beta", exactly(p.Beta))
+	r := w.end(a.Spec, p.Parameters, *p.Claim, p.CSV, p.Data, p.Beta, p.Seed)
+	// A flag without a value of its own is a switch.
+	r.CLI = strings.ReplaceAll(r.CLI, " -distinct true", " -distinct")
+	r.CLI = strings.ReplaceAll(strings.ReplaceAll(r.CLI, " -single true", " -single=true"), " -single false", " -single=false")
+	return r
+}
+
+// again writes a command and an address that run an audit of a source again.
+type again struct{ cli, frag strings.Builder }
+
+// newAgain begins those of a command, whose name is the view's too.
+func newAgain(command, source string, c core.Claim) *again {
+	w := &again{}
+	w.cli.WriteString("dpscope " + command)
+	w.frag.WriteString("#v=1&view=" + command)
+	w.add("source", source)
+	w.add("epsilon", exactly(c.Epsilon))
+	w.add("delta", exactly(c.Delta))
+	return w
+}
+
+func (w *again) add(name, value string) {
+	fmt.Fprintf(&w.cli, " -%s %s", name, shellWord(value))
+	fmt.Fprintf(&w.frag, "&%s=%s", name, escaped(value))
+}
+
+// csv adds how a file of examples is read, if one is.
+func (w *again) csv(x *train.CSV) {
+	if x == nil {
+		return
 	}
-	add("seed", fmt.Sprint(p.Seed))
-	defaults, err := core.ResolveParams(a.Spec.Params, nil, *p.Claim)
-	for _, s := range a.Spec.Params {
-		if v := p.Parameters[s.Name]; err != nil || v != defaults[s.Name] {
-			fmt.Fprintf(&cli, " -param %s=%s", s.Name, v)
-			fmt.Fprintf(&frag, "&p.%s=%s", s.Name, escaped(v.String()))
+	if x.Label != "" {
+		w.add("label", x.Label)
+	}
+	if x.Lower != 0 || x.Upper != 0 {
+		w.add("bounds", exactly(x.Lower)+","+exactly(x.Upper))
+	}
+	if x.Scaling != "" {
+		w.add("scaling", x.Scaling)
+	}
+}
+
+// end adds what comes last: the error, the seed, the parameters that are not the
+// defaults, and the file.
+func (w *again) end(spec SourceSpec, params core.Params, c core.Claim, csv *train.CSV, data string, beta float64, seed uint64) core.Reproduce {
+	if beta != 0.05 {
+		w.add("beta", exactly(beta))
+	}
+	w.add("seed", fmt.Sprint(seed))
+	defaults, err := core.ResolveParams(spec.Params, nil, c)
+	for _, s := range spec.Params {
+		if v := params[s.Name]; err != nil || v != defaults[s.Name] {
+			fmt.Fprintf(&w.cli, " -param %s=%s", s.Name, v)
+			fmt.Fprintf(&w.frag, "&p.%s=%s", s.Name, escaped(v.String()))
 		}
 	}
-	again := core.Reproduce{CLI: cli.String(), URL: frag.String()}
-	if x := p.CSV; x != nil && (x.Header != "" || len(x.Classes) > 0 || len(x.Bounds) > 0) {
-		again.Note = "The command has no flags for header, classes and single bounds of the file; the report's plan has them. "
+	r := core.Reproduce{CLI: w.cli.String(), URL: w.frag.String()}
+	if csv != nil && (csv.Header != "" || len(csv.Classes) > 0 || len(csv.Bounds) > 0) {
+		r.Note = "The command has no flags for header, classes and single bounds of the file; the report's plan has them. "
 	}
-	if p.Data != "" {
-		again.CLI += " -data FILE"
-		again.Note += "FILE is the file with SHA-256 " + p.Data + "; the address does not carry it."
+	if data != "" {
+		r.CLI += " -data FILE"
+		r.Note += "FILE is the file with SHA-256 " + data + "; the address does not carry it."
 	}
-	// A flag without a value of its own is a switch.
-	again.CLI = strings.ReplaceAll(again.CLI, " -distinct true", " -distinct")
-	again.CLI = strings.ReplaceAll(strings.ReplaceAll(again.CLI, " -single true", " -single=true"), " -single false", " -single=false")
-	return again
+	return r
 }
+
+// exactly is the shortest decimal that reads as x.
+func exactly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 
 // escaped percent-encodes what does not stand for itself in the value of an
 // address's fragment.

@@ -262,10 +262,8 @@ func scoresReferences(h ScoresShape) []string {
 
 // ScoresFacts are the report's facts in words, the most important first.
 func ScoresFacts(r ScoresReport) []core.FactRow {
-	var rows []core.FactRow
-	add := func(name, format string, args ...any) {
-		rows = append(rows, core.FactRow{Name: name, Value: fmt.Sprintf(format, args...)})
-	}
+	var rows factRows
+	add := rows.add
 	p, ev := r.Plan, r.Evidence
 	h := ev.Shape
 	for _, f := range r.Files {
@@ -308,7 +306,6 @@ func reproduceScores(p ScoresPlan, h ScoresShape) core.Reproduce {
 	var cli strings.Builder
 	cli.WriteString("dpscope scores")
 	add := func(name, value string) { fmt.Fprintf(&cli, " -%s %s", name, shellWord(value)) }
-	exactly := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	add("epsilon", exactly(p.Claim.Epsilon))
 	add("delta", exactly(p.Claim.Delta))
 	standard := FlatMethods()[0]

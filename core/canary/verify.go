@@ -89,19 +89,32 @@ func compare(v *core.Verification, r, want Report) {
 	}
 }
 
-// bare are the intervals without their words, worded only those.
-func bare(rows []IntervalBound) []IntervalBound {
+// wordy is a row of a table of bounds: words are its fields that hold words.
+type wordy[Row any] interface {
+	*Row
+	words() [3]*string
+}
+
+func (x *IntervalBound) words() [3]*string { return [3]*string{&x.Title, &x.Assumption, &x.Note} }
+func (x *MethodBound) words() [3]*string   { return [3]*string{&x.Title, &x.Assumption, &x.Note} }
+
+// bare are the rows without their words, worded only those.
+func bare[Row any, P wordy[Row]](rows []Row) []Row {
 	out := slices.Clone(rows)
 	for i := range out {
-		out[i].Title, out[i].Assumption, out[i].Note = "", "", ""
+		for _, w := range P(&out[i]).words() {
+			*w = ""
+		}
 	}
 	return out
 }
 
-func worded(rows []IntervalBound) [][3]string {
+func worded[Row any, P wordy[Row]](rows []Row) [][3]string {
 	out := make([][3]string, len(rows))
-	for i, x := range rows {
-		out[i] = [3]string{x.Title, x.Assumption, x.Note}
+	for i := range rows {
+		for k, w := range P(&rows[i]).words() {
+			out[i][k] = *w
+		}
 	}
 	return out
 }

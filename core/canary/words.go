@@ -130,18 +130,10 @@ func references(p Plan) []string {
 
 // Facts are the report's facts in words, the most important first.
 func Facts(r Report) []core.FactRow {
-	var rows []core.FactRow
-	add := func(name, format string, args ...any) {
-		rows = append(rows, core.FactRow{Name: name, Value: fmt.Sprintf(format, args...)})
-	}
+	var rows factRows
+	add := rows.add
 	p := r.Plan
-	name := p.Source
-	if len(p.Parameters) > 0 {
-		name += " (" + strings.Join(p.Parameters.Assignments(), ", ") + ")"
-	}
-	add("Source", "%s: %s", name, r.Source.Title)
-	rows = append(rows, r.Source.Facts...)
-	add("Claim", "%s", p.Claim)
+	rows.source(p.Source, p.Parameters, r.Source, *p.Claim)
 	neighbours := "K canaries against K-1 of them"
 	if p.Form == ReplaceOne {
 		neighbours = "K canaries on both sides, one of them another"

@@ -20,17 +20,6 @@ import (
 
 var catalogue = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.All, Finders: finder.Registry()}
 
-// limit is what a claim allows the quantity to be that trials are values of.
-func limit(c core.Claim) float64 {
-	switch c.Kind {
-	case core.ZCDP:
-		return c.Rho
-	case core.GaussianDP:
-		return c.Mu
-	}
-	return c.Epsilon
-}
-
 // trialsToFind explores with a finder that is told no pairs, unless hinted,
 // until a trial's value exceeds the claim and an audit of its pair on other
 // outputs refutes the claim: the k-th such audit with an error of
@@ -67,7 +56,7 @@ func trialsToFind(finderName string, plan core.Plan, hinted bool) (int, error) {
 				return 0, err
 			}
 			history = append(history, core.Trial{Index: len(history), Pair: pair, Value: res.Explored.Value})
-			if res.Explored.Value <= limit(a.Claim) {
+			if res.Explored.Value <= a.Claim.Limit() {
 				continue
 			}
 			tries++

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"github.com/dpscope/dpscope/core/matmul"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -40,7 +41,7 @@ func (v vectors) add(t *trainer, present, sum []float64) {
 			if t.config.NoClipping {
 				scale = v.stretch[k]
 			}
-			addScaled(sum, v.directions[k*v.p:(k+1)*v.p], scale)
+			matmul.AddScaled(sum, v.directions[k*v.p:(k+1)*v.p], scale)
 		}
 	}
 }
@@ -86,7 +87,7 @@ func (v points) gradients(t *trainer) (clipped, stretch []float64) {
 	m.backward(v.labels)
 	s.factors = m.clipping(t.config.Clip, s.factors)
 	m.weigh(s.factors)
-	s.clipped, s.stretch = grown(s.clipped, n*p), grown(s.stretch, n)
+	s.clipped, s.stretch = matmul.Grown(s.clipped, n*p), matmul.Grown(s.stretch, n)
 	for k := range n {
 		m.gradient(k, s.clipped[k*p:(k+1)*p])
 		s.stretch[k] = 1 / s.factors[k]

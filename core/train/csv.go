@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/matmul"
 )
 
 // CSV says how a file of examples is read: one example a line, features as
@@ -257,7 +258,7 @@ func (p *csvReader) line(r *csv.Reader, record []string) error {
 	}
 	if p.out.Unit {
 		row := p.out.X[start:]
-		if norm := math.Sqrt(dot(row, row)); norm > 0 {
+		if norm := math.Sqrt(matmul.Dot(row, row)); norm > 0 {
 			for j, v := range row {
 				row[j] = v / norm
 			}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/matmul"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -132,11 +133,11 @@ func TestSynthetic(t *testing.T) {
 		sum, n := make([]float64, 10), 0.0
 		for i, label := range d.Labels {
 			if int(label) == k {
-				addScaled(sum, d.X[i*10:(i+1)*10], 1)
+				matmul.AddScaled(sum, d.X[i*10:(i+1)*10], 1)
 				n++
 			}
 		}
-		if norm := math.Sqrt(dot(sum, sum)) / n; math.Abs(norm-0.5) > 0.08 {
+		if norm := math.Sqrt(matmul.Dot(sum, sum)) / n; math.Abs(norm-0.5) > 0.08 {
 			t.Errorf("class %d has its mean at %v", k, norm)
 		}
 	}

@@ -3,6 +3,7 @@ package train
 import (
 	"math"
 
+	"github.com/dpscope/dpscope/core/matmul"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -84,7 +85,7 @@ func NewSynthetic(s Synthetic) *Dataset {
 		k := i % s.Classes
 		d.Labels[i] = int32(k)
 		row := d.X[i*s.Features : (i+1)*s.Features]
-		addScaled(row, means[k*s.Features:(k+1)*s.Features], 1)
+		matmul.AddScaled(row, means[k*s.Features:(k+1)*s.Features], 1)
 		for j, v := range row {
 			row[j] = max(-1, min(1, float64(v*syntheticScale)))
 		}
@@ -98,7 +99,7 @@ func NewSynthetic(s Synthetic) *Dataset {
 func direction(st *stream.Stream, v []float64, norm float64) {
 	for {
 		st.Gaussian(v, 1)
-		if sum := dot(v, v); sum > 0 {
+		if sum := matmul.Dot(v, v); sum > 0 {
 			scale := norm / math.Sqrt(sum)
 			for i := range v {
 				v[i] = float64(v[i] * scale)

@@ -3,6 +3,7 @@ package train
 import (
 	"math"
 
+	"github.com/dpscope/dpscope/core/matmul"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -18,8 +19,8 @@ type network struct {
 	activation string    // between layers: "tanh", "relu"
 	theta      []float64 // layer by layer: weights, biases
 
-	forwards    []packed // weights as forward needs them
-	left, right packed
+	forwards    []matmul.Packed[float64] // weights as forward needs them
+	left, right matmul.Packed[float64]
 	acts        [][]float64 // inputs of each layer, of the rows of the last forward
 	deltas      [][]float64 // derivatives of the loss by each layer's sums
 	probs       []float64   // softmax of the last layer's sums; becomes its deltas
@@ -37,7 +38,7 @@ func newNetwork(sizes []int, activation string) *network {
 		total += l.weights()
 	}
 	m.theta = make([]float64, total)
-	m.forwards = make([]packed, len(m.layers))
+	m.forwards = make([]matmul.Packed[float64], len(m.layers))
 	m.acts = make([][]float64, len(m.layers))
 	m.deltas = make([][]float64, len(m.layers))
 	return m
@@ -75,7 +76,7 @@ func (m *network) initialise(s *stream.Stream) {
 func (m *network) ready() {
 	for i, l := range m.layers {
 		weights, _ := m.part(m.theta, i)
-		m.forwards[i].pack(weights, l.out, l.in, 1, l.out, broad)
+		m.forwards[i].Right(weights, l.out, l.in, 1, l.out)
 	}
 }
 
@@ -89,18 +90,18 @@ func (m *network) forward(rows []float64, labels []int32) {
 	m.n = n
 	m.acts[0] = rows
 	for i, l := range m.layers {
-		m.left.pack(m.acts[i], n, l.in, l.in, 1, tall)
+		m.left.Left(m.acts[i], n, l.in, l.in, 1)
 		_, biases := m.part(m.theta, i)
 		if i == len(m.layers)-1 {
-			m.probs = grown(m.probs, n*l.out)
-			product(&m.left, &m.forwards[i], biases, m.probs)
+			m.probs = matmul.Grown(m.probs, n*l.out)
+			matmul.Product(&m.left, &m.forwards[i], biases, m.probs)
 			break
 		}
-		m.acts[i+1] = grown(m.acts[i+1], n*l.out)
-		product(&m.left, &m.forwards[i], biases, m.acts[i+1])
+		m.acts[i+1] = matmul.Grown(m.acts[i+1], n*l.out)
+		matmul.Product(&m.left, &m.forwards[i], biases, m.acts[i+1])
 		activate(m.activation, m.acts[i+1])
 	}
-	m.losses = grown(m.losses, n)
+	m.losses = matmul.Grown(m.losses, n)
 	c := m.classes()
 	for i, label := range labels {
 		m.losses[i] = softmax(m.probs[i*c:(i+1)*c], int(label))
@@ -163,18 +164,18 @@ func (m *network) backward(labels []int32) {
 	for i := last; i > 0; i-- {
 		l := m.layers[i]
 		weights, _ := m.part(m.theta, i)
-		m.left.pack(m.deltas[i], n, l.out, l.out, 1, tall)
-		m.right.pack(weights, l.in, l.out, l.out, 1, broad)
-		m.deltas[i-1] = grown(m.deltas[i-1], n*l.in)
-		product(&m.left, &m.right, nil, m.deltas[i-1])
+		m.left.Left(m.deltas[i], n, l.out, l.out, 1)
+		m.right.Right(weights, l.in, l.out, l.out, 1)
+		m.deltas[i-1] = matmul.Grown(m.deltas[i-1], n*l.in)
+		matmul.Product(&m.left, &m.right, nil, m.deltas[i-1])
 		slope(m.activation, m.deltas[i-1], m.acts[i])
 	}
-	m.norms = grown(m.norms, n)
+	m.norms = matmul.Grown(m.norms, n)
 	clear(m.norms)
 	for i, l := range m.layers {
 		for k := range n {
 			a, d := m.acts[i][k*l.in:(k+1)*l.in], m.deltas[i][k*l.out:(k+1)*l.out]
-			m.norms[k] += float64((1 + dot(a, a)) * dot(d, d))
+			m.norms[k] += float64((1 + matmul.Dot(a, a)) * matmul.Dot(d, d))
 		}
 	}
 	for k, v := range m.norms {
@@ -218,12 +219,12 @@ func (m *network) sum(gradient []float64) {
 	n := m.n
 	for i, l := range m.layers {
 		weights, biases := m.part(gradient, i)
-		m.left.pack(m.acts[i], l.in, n, 1, l.in, tall)
-		m.right.pack(m.deltas[i], l.out, n, 1, l.out, broad)
-		product(&m.left, &m.right, nil, weights)
+		m.left.Left(m.acts[i], l.in, n, 1, l.in)
+		m.right.Right(m.deltas[i], l.out, n, 1, l.out)
+		matmul.Product(&m.left, &m.right, nil, weights)
 		clear(biases)
 		for k := range n {
-			addScaled(biases, m.deltas[i][k*l.out:(k+1)*l.out], 1)
+			matmul.AddScaled(biases, m.deltas[i][k*l.out:(k+1)*l.out], 1)
 		}
 	}
 }
@@ -245,7 +246,7 @@ func (m *network) gradient(k int, to []float64) {
 
 // clipping writes the factors that bring the norms down to c.
 func (m *network) clipping(c float64, factors []float64) []float64 {
-	factors = grown(factors, m.n)
+	factors = matmul.Grown(factors, m.n)
 	for k, norm := range m.norms {
 		factors[k] = 1
 		if norm > c {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpscope/dpscope/core/matmul"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -91,7 +92,7 @@ func TestLossAndGradientsAgainstDefinition(t *testing.T) {
 					t.Errorf("%s: row %d, weight %d: derivative %v, finite difference %v", name, k, i, own[i], want)
 				}
 			}
-			if want := math.Sqrt(dot(own, own)); math.Abs(m.norms[k]-want) > 1e-12*(1+want) {
+			if want := math.Sqrt(matmul.Dot(own, own)); math.Abs(m.norms[k]-want) > 1e-12*(1+want) {
 				t.Errorf("%s: norm of row %d is %v, that of its gradient %v", name, k, m.norms[k], want)
 			}
 		}
@@ -110,11 +111,11 @@ func TestClippedSum(t *testing.T) {
 			want, own := make([]float64, p), make([]float64, p)
 			for k := range rows {
 				m.gradient(k, own)
-				norm := math.Sqrt(dot(own, own))
+				norm := math.Sqrt(matmul.Dot(own, own))
 				if norm > c {
 					clipped++
 				}
-				addScaled(want, own, math.Min(1, c/norm))
+				matmul.AddScaled(want, own, math.Min(1, c/norm))
 			}
 			if rows == 33 && (clipped == 0 || clipped == rows) {
 				t.Errorf("%s: %d of %d gradients are longer than %v: no test", name, clipped, rows, c)
@@ -129,7 +130,7 @@ func TestClippedSum(t *testing.T) {
 			}
 			for k := range rows {
 				m.gradient(k, own)
-				if norm := math.Sqrt(dot(own, own)); norm > c*(1+1e-12) {
+				if norm := math.Sqrt(matmul.Dot(own, own)); norm > c*(1+1e-12) {
 					t.Errorf("%s: a clipped gradient has norm %v", name, norm)
 				}
 			}

@@ -3,6 +3,7 @@ package train
 import (
 	"math"
 
+	"github.com/dpscope/dpscope/core/matmul"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -52,23 +53,23 @@ func (w *witness) see(t *trainer, s step) {
 	c, p := t.config, len(s.released)
 	gradients, stretch := w.scored.gradients(t)
 	gradient := func(k int) []float64 { return gradients[k*p : (k+1)*p] }
-	w.residual = grown(w.residual, p)
+	w.residual = matmul.Grown(w.residual, p)
 	for i, v := range s.released {
 		w.residual[i] = v - s.data[i]
 	}
 	if w.coins {
 		for k := range w.scores {
-			addScaled(w.residual, gradient(k), -c.Rate/2)
+			matmul.AddScaled(w.residual, gradient(k), -c.Rate/2)
 		}
 	} else {
 		for i, v := range s.canaries {
 			w.residual[i] -= v
 		}
 	}
-	all := dot(w.residual, w.residual)
+	all := matmul.Dot(w.residual, w.residual)
 	for k := range w.scores {
 		g := gradient(k)
-		square, inner, energy := dot(g, g), dot(w.residual, g), all
+		square, inner, energy := matmul.Dot(g, g), matmul.Dot(w.residual, g), all
 		switch at := k - w.inside; {
 		case w.coins: // what is expected of itself is put back
 			part := float64(c.Rate / 2)
@@ -80,8 +81,8 @@ func (w *witness) see(t *trainer, s step) {
 			inner += float64(part * square)
 		case at >= 0 && w.lend && s.present[at%w.inside] != 0:
 			other, part := gradient(at%w.inside), c.length(stretch[at%w.inside])
-			energy += float64(part * (float64(2*dot(w.residual, other)) + float64(part*dot(other, other))))
-			inner += float64(part * dot(other, g))
+			energy += float64(part * (float64(2*matmul.Dot(w.residual, other)) + float64(part*matmul.Dot(other, other))))
+			inner += float64(part * matmul.Dot(other, g))
 		}
 		variance := energy / float64(p)
 		if !(variance > 0) {
@@ -118,7 +119,7 @@ func (w *witness) final(t *trainer, r *reference) {
 			moved[i] = from - m.theta[i]
 		}
 		for k := range scores {
-			scores[k] = dot(moved, v.directions[k*v.p:(k+1)*v.p]) / unit
+			scores[k] = matmul.Dot(moved, v.directions[k*v.p:(k+1)*v.p]) / unit
 		}
 	case points:
 		for k, loss := range v.losses(r.model) {

@@ -1,6 +1,7 @@
 package train
 
 import (
+	"github.com/dpscope/dpscope/core/matmul"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -55,7 +56,7 @@ func (t *trainer) run(st *stream.Stream, inside canaries, sigma float64, watch w
 	c, m, n := t.config, t.model, t.data.Len()
 	copy(m.theta, t.start)
 	scale := -c.move(n)
-	t.mask = grown(t.mask, n+inside.count())
+	t.mask = matmul.Grown(t.mask, n+inside.count())
 	for range c.Steps {
 		if check != nil {
 			if err := check(); err != nil {
@@ -75,7 +76,7 @@ func (t *trainer) run(st *stream.Stream, inside canaries, sigma float64, watch w
 		if watch != nil {
 			watch(t.s)
 		}
-		addScaled(m.theta, t.s.released, scale)
+		matmul.AddScaled(m.theta, t.s.released, scale)
 		if !allFinite(m.theta) {
 			return false, nil
 		}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/account"
+	"github.com/dpscope/dpscope/core/matmul"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -101,7 +102,7 @@ func TestStep(t *testing.T) {
 					if c.NoClipping {
 						length = stretch[k]
 					}
-					addScaled(sum, clipped[k*len(own):(k+1)*len(own)], on*length)
+					matmul.AddScaled(sum, clipped[k*len(own):(k+1)*len(own)], on*length)
 				}
 				m := newNetwork(c.sizes(tr.data), c.Activation)
 				copy(m.theta, tr.model.theta)
@@ -114,7 +115,7 @@ func TestStep(t *testing.T) {
 					if !c.NoClipping {
 						length = math.Min(1, c.Clip/m.norms[k])
 					}
-					addScaled(sum, own, length)
+					matmul.AddScaled(sum, own, length)
 				}
 				for i, v := range at.released {
 					energy += (v - sum[i]) * (v - sum[i])

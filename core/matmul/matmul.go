@@ -1,8 +1,12 @@
-package estimators
+// Package matmul multiplies matrices: one kernel for the models that learners
+// train and for those that canaries audit. Sums run in a fixed order and every
+// product is rounded before it is added, so results have the same bits on every
+// platform.
+package matmul
 
-// real is what the kernels of networks compute in: float32 in models, float64
-// where tests want exact gradients.
-type real interface{ ~float32 | ~float64 }
+// Real is what is computed in: float32 in models, float64 where gradients are
+// exact.
+type Real interface{ ~float32 | ~float64 }
 
 // A panel holds rows (or columns) of a matrix side by side: entry k of all of
 // them, then entry k+1, padded with zeros to full panels. Both factors of a
@@ -17,24 +21,32 @@ const (
 // padded rounds n up to a multiple of step.
 func padded(n, step int) int { return (n + step - 1) / step * step }
 
-// packed is a matrix in panels.
-type packed[T real] struct {
+// Packed is a matrix in panels, a factor of a product. The zero value is empty.
+type Packed[T Real] struct {
 	lines, depth int // as given; depth is the inner dimension
+	width        int // lines in a panel
 	stride       int // of one panel
 	data         []T
 }
 
-// pack stores lines x depth numbers, entry (i, k) at src[i*line+k*step], in
-// panels of this many lines. It reuses p's memory.
-func (p *packed[T]) pack(src []T, lines, depth, line, step, width int) {
-	p.lines, p.depth = lines, depth
+// Left makes p a left factor of lines x depth numbers, entry (i, k) at
+// src[i*line+k*step]. It reuses p's memory.
+func (p *Packed[T]) Left(src []T, lines, depth, line, step int) {
+	p.pack(src, lines, depth, line, step, tall)
+}
+
+// Right makes p a right factor of depth x lines numbers, entry (k, j) at
+// src[j*line+k*step]. It reuses p's memory.
+func (p *Packed[T]) Right(src []T, lines, depth, line, step int) {
+	p.pack(src, lines, depth, line, step, broad)
+}
+
+// pack stores lines x depth numbers in panels of this many lines.
+func (p *Packed[T]) pack(src []T, lines, depth, line, step, width int) {
+	p.lines, p.depth, p.width = lines, depth, width
 	deep := padded(depth, depthway)
 	p.stride = deep * width
-	n := padded(lines, width) / width * p.stride
-	if cap(p.data) < n {
-		p.data = make([]T, n)
-	}
-	p.data = p.data[:n]
+	p.data = Grown(p.data, padded(lines, width)/width*p.stride)
 	for i := 0; i < lines; i += width {
 		panel := p.data[i/width*p.stride:][:p.stride]
 		for j := range width {
@@ -58,13 +70,16 @@ func (p *packed[T]) pack(src []T, lines, depth, line, step, width int) {
 	}
 }
 
-// product writes a times b into c, rows of len(bias) or b.lines columns; with a
-// bias, that is added. Each entry is a sum in the order of the inner dimension,
-// so its bits do not depend on what else is in the matrix.
-func product[T real](a, b *packed[T], bias, c []T) {
+// Product writes a, a left factor, times b, a right one, into c, row by row; to
+// each row the bias is added, if there is one. Each entry is a sum in the order of
+// the inner dimension, so its bits do not depend on what else is in the matrix.
+func Product[T Real](a, b *Packed[T], bias, c []T) {
 	rows, columns := a.lines, b.lines
+	if a.width != tall || b.width != broad {
+		panic("matmul: want a left factor times a right one")
+	}
 	if a.depth != b.depth || len(c) < rows*columns {
-		panic("estimators: sizes of a product do not match")
+		panic("matmul: sizes of a product do not match")
 	}
 	var out [tall * broad]T
 	for i := 0; i < rows; i += tall {
@@ -88,7 +103,7 @@ func product[T real](a, b *packed[T], bias, c []T) {
 }
 
 // tile multiplies two panels: eight sums in registers, four steps a turn.
-func tile[T real](a, b []T, out *[tall * broad]T) {
+func tile[T Real](a, b []T, out *[tall * broad]T) {
 	var s00, s01, s02, s03, s10, s11, s12, s13 T
 	for len(a) >= tall*depthway && len(b) >= broad*depthway {
 		x := (*[tall * depthway]T)(a)
@@ -131,4 +146,44 @@ func tile[T real](a, b []T, out *[tall * broad]T) {
 		a, b = a[tall*depthway:], b[broad*depthway:]
 	}
 	*out = [tall * broad]T{s00, s01, s02, s03, s10, s11, s12, s13}
+}
+
+// Dot is the sum of products of equally long lists, in four strands.
+func Dot[T Real](a, b []T) T {
+	var s0, s1, s2, s3 T
+	for len(a) >= 4 && len(b) >= 4 {
+		x, y := (*[4]T)(a), (*[4]T)(b)
+		s0 += T(x[0] * y[0])
+		s1 += T(x[1] * y[1])
+		s2 += T(x[2] * y[2])
+		s3 += T(x[3] * y[3])
+		a, b = a[4:], b[4:]
+	}
+	for i := range a {
+		s0 += T(a[i] * b[i])
+	}
+	return (s0 + s1) + (s2 + s3)
+}
+
+// AddScaled adds scale times row to sum.
+func AddScaled[T Real](sum, row []T, scale T) {
+	for len(sum) >= 4 && len(row) >= 4 {
+		x, y := (*[4]T)(sum), (*[4]T)(row)
+		x[0] += T(scale * y[0])
+		x[1] += T(scale * y[1])
+		x[2] += T(scale * y[2])
+		x[3] += T(scale * y[3])
+		sum, row = sum[4:], row[4:]
+	}
+	for i := range sum {
+		sum[i] += T(scale * row[i])
+	}
+}
+
+// Grown is a slice of n numbers, in list's memory where that suffices.
+func Grown[T any](list []T, n int) []T {
+	if cap(list) < n {
+		return make([]T, n)
+	}
+	return list[:n]
 }
