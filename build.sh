@@ -11,6 +11,7 @@ Usage: ./build.sh COMMAND
   build           make the site in dist/, with sizes; fails over budget
   serve [flags]   build, then serve it on 127.0.0.1 (flags: see dpscope serve -h)
   test            all tests: formatting, vet, Go, WebAssembly in Node, browser
+  fuzz [SECONDS]  fuzz every parser of files, this long each (default 600)
   help            this text
 END
 }
@@ -51,6 +52,20 @@ need_system() {
 	"${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${packages[@]}"
 }
 
+# Fuzzes each parser for so many seconds. A failure is kept as a seed of its
+# package, under testdata/fuzz.
+run_fuzz() {
+	need_go
+	[[ $1 =~ ^[1-9][0-9]*$ ]] || die "fuzz takes a whole number of seconds, not $1"
+	local package target
+	for package in ./core/intake; do
+		for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz'); do
+			say "$target, $1 s"
+			go test "$package" -run '^$' -fuzz "^$target\$" -fuzztime "${1}s"
+		done
+	done
+}
+
 run_tests() {
 	need_go
 	need_system
@@ -77,6 +92,8 @@ run_tests() {
 	say "browser tests" # alone: they watch the clock
 	DPSCOPE_DIST=$PWD/dist go test -count=1 ./e2e
 
+	run_fuzz 15
+
 	# The runtime has room for 12 KB of environment, so it gets what it needs.
 	say "tests of the core as WebAssembly, in Node"
 	GOOS=js GOARCH=wasm go test \
@@ -101,6 +118,11 @@ test)
 	shift
 	(($# == 0)) || die "test takes no arguments"
 	run_tests
+	;;
+fuzz)
+	shift
+	(($# <= 1)) || die "fuzz takes one argument at most, the seconds"
+	run_fuzz "${1:-600}"
 	;;
 help | -h | --help)
 	usage
