@@ -30,6 +30,7 @@ type auditFlags struct {
 	strict, anytime                                    bool
 	params                                             core.Params
 	recorded                                           sampleFlags
+	brought                                            broughtFlags
 }
 
 func newAuditFlags(stderr io.Writer) *auditFlags {
@@ -53,6 +54,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 		return err
 	})
 	f.recorded.register(s)
+	f.brought.register(s)
 	s.StringVar(&f.relation, "relation", "", "neighbouring relation: add-remove, replace or l-infinity; default: the mechanism's first")
 	s.StringVar(&f.pair, "pair", "", `neighbouring pair as JSON, instead of a search: {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}`)
 	s.StringVar(&f.finder, "finder", core.Auto, "how pairs are found")
@@ -75,12 +77,19 @@ func (f *auditFlags) plan() (core.Plan, error) {
 	f.set.Visit(func(x *flag.Flag) { given[x.Name] = true })
 	p := core.Plan{Version: core.PlanVersion, Mechanism: f.mechanism, Parameters: f.params, Relation: core.Relation(f.relation),
 		Finder: f.finder, Learner: f.learner, Samples: f.samples, Explore: f.explore, Trials: f.trials, Beta: f.beta, Seed: f.seed}
+	bring := f.brought.checkUnused
+	if f.brought.given() {
+		bring = func(given map[string]bool) error { return f.brought.plan(&p, given) }
+	}
+	if err := bring(given); err != nil {
+		return p, err
+	}
 	if f.recorded.given() {
 		if err := f.recorded.plan(&p, given); err != nil {
 			return p, err
 		}
-	} else if f.mechanism == "" {
-		return p, &core.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -samples-file audits outputs that another program recorded"}
+	} else if p.Mechanism == "" {
+		return p, &core.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -wasm runs a mechanism of yours, -samples-file audits outputs that another program recorded"}
 	}
 	// Zero means the default in a plan; a user who typed it meant it.
 	for _, n := range []struct {
@@ -97,8 +106,10 @@ func (f *auditFlags) plan() (core.Plan, error) {
 		return p, err
 	}
 	p.Claim = claim
-	if err := f.recorded.checkClaim(claim); err != nil {
-		return p, err
+	if f.recorded.given() || f.brought.given() {
+		if err := checkOwnClaim(claim); err != nil {
+			return p, err
+		}
 	}
 	if given["through-renyi"] && !(f.throughRenyi > 1) {
 		return p, &core.InputError{Field: "-through-renyi", Found: fmt.Sprint(f.throughRenyi), Want: "an order: a finite number above 1"}
@@ -217,12 +228,13 @@ func audit(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	cat, err := f.recorded.catalogue()
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	cat, end, err := f.catalogue(ctx, plan, stderr)
 	if err != nil {
 		return fail(stderr, err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	defer end()
 	show := newMeter(stderr)
 	report, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, workers),
 		Generator: generator(), Progress: show.progress, Now: clock()}.Do(ctx)
@@ -243,6 +255,16 @@ func audit(args []string, stdout, stderr io.Writer) int {
 		return exitInconclusive
 	}
 	return exitOK
+}
+
+// catalogue is all that can be audited with these flags; end closes what the user
+// brought.
+func (f *auditFlags) catalogue(ctx context.Context, p core.Plan, stderr io.Writer) (cat core.Catalogue, end func(), err error) {
+	if f.brought.given() {
+		return f.brought.catalogue(ctx, p, &f.recorded, stderr)
+	}
+	cat, err = f.recorded.catalogue()
+	return cat, func() {}, err
 }
 
 func printReport(w io.Writer, r core.Report, format string) error {

@@ -33,6 +33,7 @@ const usage = `dpscope audits differential privacy.
 
 Usage:
   dpscope audit -mechanism NAME [-epsilon E] [flags]   search for a violation and certify it
+  dpscope audit -wasm FILE -epsilon E [flags]          audit a WebAssembly module of yours
   dpscope audit -samples-file FILE -epsilon E [flags]  audit outputs that another program recorded
   dpscope canaries -epsilon E -delta D [flags]         audit by planted records, several a run
   dpscope one-run -epsilon E -delta D [flags]          audit a single training by canaries in or out by a coin

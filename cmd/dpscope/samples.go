@@ -30,8 +30,8 @@ func (f *sampleFlags) register(s *flag.FlagSet) {
 	s.StringVar(&f.header, "header", "", "yes or no: whether the first line of -samples-file names the columns; default: by content")
 	s.StringVar(&f.dataset, "dataset", "", `column of -samples-file that tells the dataset; default "dataset"`)
 	s.StringVar(&f.outputs, "outputs", "", "columns of -samples-file that are outputs, separated by commas; default: all others")
-	s.StringVar(&f.nonFinite, "nonfinite", "", "refuse or symbol: what NaN and infinities in -samples-file are; default refuse")
-	s.Func("kind", "kind of a column of -samples-file as name=real, name=symbol or name=mixed; may be given more than once", func(v string) error {
+	s.StringVar(&f.nonFinite, "nonfinite", "", "refuse or symbol: what NaN and infinities in -samples-file, or from a mechanism of yours, are; default refuse")
+	s.Func("kind", "kind of a column of -samples-file, or of column c1, c2, ... of a mechanism of yours, as name=real, name=symbol or name=mixed; may be given more than once", func(v string) error {
 		i := strings.LastIndexByte(v, '=')
 		if i <= 0 {
 			return &core.InputError{Field: "kind", Found: fmt.Sprintf("%q", v), Want: "name=kind", Remedy: "for example -kind answer=symbol"}
@@ -51,10 +51,8 @@ func (f *sampleFlags) plan(p *core.Plan, given map[string]bool) error {
 	if f.file == "" {
 		return &core.InputError{Field: "-samples-file", Found: "absent", Want: "the file of the first dataset, as -samples-file2 is given"}
 	}
-	for _, name := range []string{"mechanism", "param", "relation", "pair", "finder", "trials"} {
-		if given[name] {
-			return &core.InputError{Field: "-" + name, Found: "given", Want: "absent with -samples-file", Remedy: "recorded outputs are of one mechanism and one pair of datasets"}
-		}
+	if err := refuseFlags(given, "absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", "mechanism", "param", "relation", "pair", "finder", "trials"); err != nil {
+		return err
 	}
 	p.Mechanism, p.Parameters, p.Relation, p.Finder, p.Trials = intake.MechanismName, nil, "", core.Auto, 0
 	if !given["samples"] {
@@ -63,12 +61,12 @@ func (f *sampleFlags) plan(p *core.Plan, given map[string]bool) error {
 	return nil
 }
 
-// checkClaim wants a claim, as recorded outputs have none of their own.
-func (f *sampleFlags) checkClaim(c *core.Claim) error {
-	if !f.given() || c != nil && (c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0) {
+// checkOwnClaim wants a claim, as what the user brings has none of its own.
+func checkOwnClaim(c *core.Claim) error {
+	if c != nil && (c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0) {
 		return nil
 	}
-	return &core.InputError{Field: "-epsilon", Found: "absent", Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "nobody but you knows what the mechanism of these samples claims"}
+	return &core.InputError{Field: "-epsilon", Found: "absent", Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "nobody but you knows what your mechanism claims"}
 }
 
 func (f *sampleFlags) options() intake.Options {

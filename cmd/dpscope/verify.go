@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
@@ -29,6 +30,8 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	})
 	var recorded sampleFlags
 	recorded.registerFiles(set)
+	var brought broughtFlags
+	brought.registerNames(set)
 	if code, ok := parse(set, args, stderr, 1); !ok {
 		return code
 	}
@@ -60,15 +63,25 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return fail(stderr, &core.InputError{Field: name + ": schemaVersion", Found: fmt.Sprint(report.SchemaVersion),
 			Want: fmt.Sprintf("at most %d", core.SchemaVersion), Remedy: "verify it with the version of dpscope that wrote it"})
 	}
-	cat, err := recorded.replay(report)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var cat core.Catalogue
+	note, end := "", func() {}
+	if brought.given() || report.Inputs.Brought != nil && !recorded.given() {
+		cat, end, note, err = brought.replay(ctx, report)
+	} else {
+		cat, err = recorded.replay(report)
+	}
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	defer end()
 	v, err := core.Verify(ctx, cat, core.LocalPool(cat, n), report, !*quick)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
+	}
+	if note != "" {
+		v.Notes = append(v.Notes, note)
 	}
 	return printVerification(stdout, v, report.Results[0].LowerBound != nil)
 }

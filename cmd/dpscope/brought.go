@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// broughtFlags name a mechanism that the user brings, and say where its datasets
+// live.
+type broughtFlags struct {
+	wasm         string
+	domain, rows string
+	integer      bool
+	reach        float64
+}
+
+// outsider is a mechanism from outside that runs.
+type outsider interface {
+	core.Mechanism
+	Brought() core.Brought
+	Close()
+}
+
+// broughtKind is one way of bringing a mechanism.
+type broughtKind struct {
+	kind core.BroughtKind
+	flag string
+	// file is the flag's value, "" where it is not given.
+	file func(f *broughtFlags) string
+	open func(ctx context.Context, f *broughtFlags, o opening) (outsider, error)
+}
+
+// opening is what a mechanism is opened with.
+type opening struct {
+	space     core.Space
+	pair      *core.Pair
+	kinds     map[string]core.ColumnKind
+	nonFinite string
+	// Of a report that is replayed, instead of kinds:
+	columns []core.Column
+	sha256  string
+}
+
+var broughtKinds = []broughtKind{
+	{core.BroughtModule, "wasm", func(f *broughtFlags) string { return f.wasm }, openModule},
+}
+
+// registerNames are the flags that a replay needs.
+func (f *broughtFlags) registerNames(s *flag.FlagSet) {
+	f.registerModule(s)
+}
+
+func (f *broughtFlags) register(s *flag.FlagSet) {
+	f.registerNames(s)
+	s.StringVar(&f.domain, "domain", "", "ranges of the columns of datasets for -wasm, as lower:upper with commas between; default 0:1")
+	s.StringVar(&f.rows, "rows", "", "least and most rows of datasets for -wasm, as 0:10 or 3; default 0:5, 1:5 where rows are not added")
+	s.BoolVar(&f.integer, "integer", false, "datasets for -wasm hold whole numbers only")
+	s.Float64Var(&f.reach, "reach", 0, "for -wasm with -relation l-infinity: how far one answer may move; default 1")
+}
+
+// chosen is the kind that the flags name; nil: none.
+func (f *broughtFlags) chosen() *broughtKind {
+	for i, k := range broughtKinds {
+		if k.file(f) != "" {
+			return &broughtKinds[i]
+		}
+	}
+	return nil
+}
+
+func (f *broughtFlags) given() bool { return f.chosen() != nil }
+
+// plan makes a plan of the mechanism; flags that belong to others are refused.
+func (f *broughtFlags) plan(p *core.Plan, given map[string]bool) error {
+	k := f.chosen()
+	refused := []string{"mechanism", "param", "samples-file", "samples-file2", "header", "dataset", "outputs"}
+	for _, other := range broughtKinds {
+		if other.flag != k.flag {
+			refused = append(refused, other.flag)
+		}
+	}
+	if err := refuseFlags(given, "absent with -"+k.flag, "that audits a mechanism of yours", refused...); err != nil {
+		return err
+	}
+	p.Mechanism, p.Parameters = string(k.kind), nil
+	return nil
+}
+
+// checkUnused refuses flags of a mechanism that is brought where none is.
+func (f *broughtFlags) checkUnused(given map[string]bool) error {
+	for _, k := range broughtKinds {
+		if given[k.flag] {
+			return &core.InputError{Field: "-" + k.flag, Found: `""`, Want: "a mechanism of yours (docs/abi.md)"}
+		}
+	}
+	return refuseFlags(given, "absent without a mechanism of yours", "-wasm brings one (docs/abi.md)", "domain", "rows", "integer", "reach")
+}
+
+// refuseFlags refuses the flags that are given of those that are named.
+func refuseFlags(given map[string]bool, want, remedy string, names ...string) error {
+	for _, name := range names {
+		if given[name] {
+			return &core.InputError{Field: "-" + name, Found: "given", Want: want, Remedy: remedy}
+		}
+	}
+	return nil
+}
+
+// catalogue is what is registered, and the mechanism, which runs until it is
+// closed. What the user should know of it goes to notes.
+func (f *broughtFlags) catalogue(ctx context.Context, p core.Plan, read *sampleFlags, notes io.Writer) (core.Catalogue, func(), error) {
+	space, err := core.ParseSpace(f.domain, f.rows, p.Relation, f.integer, f.reach)
+	if err != nil {
+		return core.Catalogue{}, nil, err
+	}
+	if p.Pair != nil {
+		if err := space.Relation.Check(*p.Pair, space.Domain()); err != nil {
+			return core.Catalogue{}, nil, err
+		}
+	}
+	cat, m, err := f.open(ctx, opening{space: space, pair: p.Pair, kinds: read.kinds, nonFinite: read.nonFinite})
+	if err != nil {
+		return cat, nil, err
+	}
+	if why := m.Brought().Unseeded; why != "" {
+		fmt.Fprintf(notes, "dpscope: note: %s: a replay of the report recomputes all from its counts, but cannot draw them again\n", why)
+	}
+	return cat, m.Close, nil
+}
+
+func (f *broughtFlags) open(ctx context.Context, o opening) (core.Catalogue, outsider, error) {
+	m, err := f.chosen().open(ctx, f, o)
+	if err != nil {
+		return core.Catalogue{}, nil, err
+	}
+	return withBrought(m.Brought(), m), m, nil
+}
+
+func withBrought(b core.Brought, m core.Mechanism) core.Catalogue {
+	cat := catalogue
+	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), b.Spec(m))
+	return cat
+}
+
+// replay is the catalogue to replay the report of such a mechanism with. Nothing
+// that a report names is run: the user says again what to run.
+func (f *broughtFlags) replay(ctx context.Context, r core.Report) (cat core.Catalogue, end func(), note string, err error) {
+	b := r.Inputs.Brought
+	i := slices.IndexFunc(broughtKinds, func(k broughtKind) bool { return b != nil && k.kind == b.Kind })
+	switch k := f.chosen(); {
+	case b == nil:
+		return cat, nil, "", &core.InputError{Field: "-" + k.flag, Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism}
+	case i < 0:
+		return cat, nil, "", core.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(core.BroughtModule)})
+	case k == nil || k.kind != b.Kind:
+		return cat, nil, "", &core.InputError{Field: "-" + broughtKinds[i].flag, Found: "absent",
+			Want: fmt.Sprintf("given again, as a replay runs nothing that only a report names; this one names %q", b.Name), Remedy: "if you trust that, add the flag"}
+	}
+	if err := b.Datasets.Validate(); err != nil {
+		return cat, nil, "", err
+	}
+	cat, m, err := f.open(ctx, opening{space: b.Datasets, pair: r.Settings.Pair, nonFinite: b.NonFinite, columns: b.Columns, sha256: b.SHA256})
+	if err != nil {
+		return cat, nil, "", err
+	}
+	now := m.Brought()
+	if now.Name != b.Name { // it may have moved
+		note = fmt.Sprintf("the report names %q; this replay ran %q", b.Name, now.Name)
+		now.Name = b.Name
+		cat = withBrought(now, m)
+	}
+	return cat, m.Close, note, nil
+}
