@@ -58,7 +58,7 @@ run_fuzz() {
 	need_go
 	[[ $1 =~ ^[1-9][0-9]*$ ]] || die "fuzz takes a whole number of seconds, not $1"
 	local package target
-	for package in ./core/intake; do
+	for package in ./core/intake ./core/suite; do
 		for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz'); do
 			say "$target, $1 s"
 			go test "$package" -run '^$' -fuzz "^$target\$" -fuzztime "${1}s"
@@ -92,7 +92,7 @@ run_tests() {
 	say "browser tests" # alone: they watch the clock
 	DPSCOPE_DIST=$PWD/dist go test -count=1 ./e2e
 
-	run_fuzz 15
+	run_fuzz 12
 
 	# The runtime has room for 12 KB of environment, so it gets what it needs.
 	say "tests of the core as WebAssembly, in Node"

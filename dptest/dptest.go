@@ -8,15 +8,17 @@
 //
 // A test that passes found no violation. It has not shown that the mechanism
 // is private.
+//
+// [Run] audits known pairs in subtests, [ExpectViolation] wants a broken
+// mechanism found out, [Fuzz] lets Go's fuzzer look for pairs, [Check] and
+// [Audit] need no test.
 package dptest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime"
 	"strings"
-	"testing"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/finder"
@@ -36,7 +38,10 @@ type Options struct {
 	// Domain to search at random for further pairs, up to Trials; default
 	// none, or the registered mechanism's own.
 	Domain *core.Domain
-	// Samples is the number of certification outputs a side; default 100000.
+	// Samples is the number of certification outputs a side; default 100000. In
+	// a test the default is less where -short or the test's deadline leaves no
+	// room for it, and the log tells the number: with it and the seed, the same
+	// counts come again.
 	Samples int
 	// Explore is the number of exploration outputs a side and trial; default
 	// as many as Samples.
@@ -57,6 +62,8 @@ type Options struct {
 	Workers int
 	// Learners are further learners to choose from.
 	Learners []core.LearnerSpec
+
+	only *core.Pair // instead of a search
 }
 
 const defaultFalseAlarm = 0.001
@@ -92,11 +99,7 @@ func Audit(ctx context.Context, m core.Mechanism, claim core.Claim, opts Options
 	if err != nil {
 		return core.Report{}, err
 	}
-	workers := opts.Workers
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	r, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, workers),
+	r, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, opts.workers()),
 		Generator: core.Generator{Name: "dpscope/dptest", Version: core.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}}.Do(ctx)
 	switch {
 	case err != nil:
@@ -111,26 +114,6 @@ func Audit(ctx context.Context, m core.Mechanism, claim core.Claim, opts Options
 	return r, nil
 }
 
-// RequireNoViolation fails the test at once if the audit of m refutes the
-// claim, or could not be done. A failure tells the witness, the counts, the
-// seed and how to replay.
-func RequireNoViolation(t testing.TB, m core.Mechanism, claim core.Claim, opts Options) {
-	t.Helper()
-	err := Check(m, claim, opts)
-	if err == nil {
-		return
-	}
-	replay := ""
-	var v *ViolationError
-	if errors.As(err, &v) {
-		if v.Report.Reproduce.CLI == "" {
-			replay = fmt.Sprintf("\nReplay: go test -run '^%s$' with dptest.Options{Seed: %d}", strings.ReplaceAll(t.Name(), "/", "$/^"), opts.Seed)
-		}
-		replay += fmt.Sprintf("\nA mechanism that keeps its claim fails so with probability at most %g.", opts.falseAlarm())
-	}
-	t.Fatalf("%v%s", err, replay)
-}
-
 func (o Options) falseAlarm() float64 {
 	if o.FalseAlarm == 0 {
 		return defaultFalseAlarm
@@ -142,7 +125,7 @@ func (o Options) falseAlarm() float64 {
 func prepare(m core.Mechanism, claim core.Claim, opts Options) (core.Catalogue, core.Plan, error) {
 	cat := core.Catalogue{Learners: append(append([]core.LearnerSpec{}, estimators.Registry()...), opts.Learners...), Finders: finder.Registry()}
 	plan := core.Plan{Version: core.PlanVersion, Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.Samples,
-		Explore: opts.Explore, Trials: opts.Trials, Beta: opts.falseAlarm(), Seed: opts.Seed}
+		Explore: opts.Explore, Trials: opts.Trials, Beta: opts.falseAlarm(), Seed: opts.Seed, Pair: opts.only}
 	if reg, ok := m.(*registered); ok {
 		if reg.err != nil {
 			return cat, plan, reg.err

@@ -40,11 +40,14 @@ func TestNoisierThanNeeded(t *testing.T) {
 // recorder is a testing.TB that keeps the failure.
 type recorder struct {
 	testing.TB
-	failed string
+	failed, log string
 }
 
-func (r *recorder) Helper()                   {}
-func (r *recorder) Name() string              { return "TestCount/half" }
+func (r *recorder) Helper()      {}
+func (r *recorder) Name() string { return "TestCount/half" }
+func (r *recorder) Logf(f string, a ...any) {
+	r.log += fmt.Sprintf(f, a...) + "\n"
+}
 func (r *recorder) Fatalf(f string, a ...any) { r.failed = fmt.Sprintf(f, a...) }
 
 func TestFailureTellsAll(t *testing.T) {

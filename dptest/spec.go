@@ -8,10 +8,12 @@ import (
 	"github.com/dpscope/dpscope/core/stream"
 )
 
+var errNil = &core.InputError{Field: "mechanism", Found: "nil", Want: "a core.Mechanism"}
+
 // customSpec wraps the caller's mechanism as a registry entry of its own.
 func customSpec(m core.Mechanism, claim core.Claim, opts Options) (core.MechanismSpec, error) {
 	if m == nil {
-		return core.MechanismSpec{}, &core.InputError{Field: "mechanism", Found: "nil", Want: "a core.Mechanism"}
+		return core.MechanismSpec{}, errNil
 	}
 	if len(opts.Pairs) == 0 && opts.Domain == nil {
 		return core.MechanismSpec{}, &core.InputError{Field: "Options.Pairs", Found: "empty", Want: "at least one neighbouring pair of datasets",
@@ -99,6 +101,22 @@ func From(specs []core.MechanismSpec, name string, params ...string) core.Mechan
 		reg.err = fmt.Errorf("mechanism %s: %w", name, reg.err)
 	}
 	return reg
+}
+
+// at are the parameters and the relation that an audit of the claim uses.
+func (r *registered) at(claim core.Claim, opts Options) (core.Params, core.Relation, error) {
+	if r.err != nil {
+		return nil, "", r.err
+	}
+	params, err := core.ResolveParams(r.of.Params, r.params, claim)
+	if err != nil {
+		return nil, "", err
+	}
+	relation := opts.Relation
+	if relation == "" {
+		relation = r.of.Relations(params)[0]
+	}
+	return params, relation, nil
 }
 
 // Columns implements [core.Mechanism].

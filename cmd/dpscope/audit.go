@@ -21,16 +21,19 @@ import (
 type auditFlags struct {
 	set *flag.FlagSet
 
-	mechanism, relation, pair, finder, learner, format string
-	guarantee                                          string
-	epsilon, delta, beta                               float64
-	alpha, rho, mu, throughRenyi                       float64
-	samples, explore, trials, workers                  int
-	seed                                               uint64
-	strict, anytime                                    bool
-	params                                             core.Params
-	recorded                                           sampleFlags
-	brought                                            broughtFlags
+	mechanism, relation, pair, finder, learner string
+	guarantee                                  string
+	epsilon, delta, beta                       float64
+	alpha, rho, mu, throughRenyi               float64
+	samples, explore, trials, workers          int
+	seed                                       uint64
+	strict, anytime                            bool
+	params                                     core.Params
+	recorded                                   sampleFlags
+	brought                                    broughtFlags
+
+	out   formatFlags
+	suite planFlags
 }
 
 func newAuditFlags(stderr io.Writer) *auditFlags {
@@ -66,7 +69,8 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	f.seed = 42
 	s.Var((*seedValue)(&f.seed), "seed", "seed of all randomness, a whole `number`")
 	s.IntVar(&f.workers, "workers", 0, "parallel workers; 0: one a processor. The result does not depend on it")
-	s.StringVar(&f.format, "format", "text", "text or json")
+	f.suite.register(s)
+	f.out.register(s)
 	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
 	return f
 }
@@ -212,13 +216,16 @@ func workerCount(n int) (int, error) {
 }
 
 // audit is dpscope audit.
-func audit(args []string, stdout, stderr io.Writer) int {
+func audit(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	f := newAuditFlags(stderr)
 	if code, ok := parse(f.set, args, stderr, 0); !ok {
 		return code
 	}
-	if err := checkFormat(f.format, "text", "json"); err != nil {
+	if err := f.out.check(); err != nil {
 		return fail(stderr, err)
+	}
+	if f.suite.given() {
+		return auditPlan(f, stdin, stdout, stderr)
 	}
 	plan, err := f.plan()
 	if err != nil {
@@ -242,7 +249,7 @@ func audit(args []string, stdout, stderr io.Writer) int {
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}
-	if perr := printReport(stdout, report, f.format); perr != nil {
+	if perr := f.out.write(stdout, f.rendered(report)); perr != nil {
 		return fail(stderr, perr)
 	}
 	if err != nil {
@@ -267,19 +274,6 @@ func (f *auditFlags) catalogue(ctx context.Context, p core.Plan, stderr io.Write
 	return cat, func() {}, err
 }
 
-func printReport(w io.Writer, r core.Report, format string) error {
-	if format == "text" {
-		_, err := io.WriteString(w, core.Text(r))
-		return err
-	}
-	data, err := core.Canonical(r)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	return err
-}
-
 // clock counts seconds from now on.
 func clock() func() float64 {
 	start := time.Now()
@@ -301,6 +295,8 @@ type meter struct {
 	now  func() float64
 	last float64
 	wide int
+
+	before string // stands before every line
 }
 
 // meterWidth keeps the line on one line of a usual terminal.
@@ -318,7 +314,7 @@ func (m *meter) progress(p core.Progress) {
 		return
 	}
 	m.last = m.now()
-	line := fmt.Sprintf("%s %3.0f %%", p.Phase, 100*float64(p.Rows)/float64(max(1, p.Total)))
+	line := m.before + fmt.Sprintf("%s %3.0f %%", p.Phase, 100*float64(p.Rows)/float64(max(1, p.Total)))
 	if p.Phase == core.Exploring {
 		line += fmt.Sprintf(", trial %d of %d", p.Trial, p.Trials)
 	}

@@ -35,6 +35,7 @@ Usage:
   dpscope audit -mechanism NAME [-epsilon E] [flags]   search for a violation and certify it
   dpscope audit -wasm FILE -epsilon E [flags]          audit a WebAssembly module of yours
   dpscope audit -samples-file FILE -epsilon E [flags]  audit outputs that another program recorded
+  dpscope audit -plan FILE [flags]                     several audits with one error and one exit code
   dpscope canaries -epsilon E -delta D [flags]         audit by planted records, several a run
   dpscope one-run -epsilon E -delta D [flags]          audit a single training by canaries in or out by a coin
   dpscope scores -epsilon E -delta D FILE [FILE2]      audit membership scores that another program made
@@ -60,7 +61,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	switch args[0] {
 	case "audit":
-		return audit(args[1:], stdout, stderr)
+		return audit(args[1:], stdin, stdout, stderr)
 	case "canaries":
 		return canaries(args[1:], stdout, stderr)
 	case "one-run":

@@ -235,18 +235,7 @@ func readScores(names []string) (*canary.Scores, error) {
 		}
 		parsed = append(parsed, f)
 	}
-	s, err := intake.ReadScores(parsed)
-	if err != nil {
-		return nil, err
-	}
-	out := &canary.Scores{In: s.In, Out: s.Out, Notes: s.Notes}
-	if m := s.Matrix; m != nil {
-		out.Runs, out.Canaries, out.Score, out.Member = m.Runs, m.Canaries, m.Score, m.Member
-	}
-	for _, f := range parsed {
-		out.Files = append(out.Files, canary.ScoreFile{Name: filepath.Base(f.Name), SHA256: f.SHA256})
-	}
-	return out, nil
+	return canary.ReadScores(parsed)
 }
 
 func readIntake(name string) (*intake.File, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/suite"
 )
 
 // maxReportBytes bounds what is read as a report.
@@ -32,6 +33,8 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	recorded.registerFiles(set)
 	var brought broughtFlags
 	brought.registerNames(set)
+	var plan planFlags
+	plan.registerFile(set)
 	if code, ok := parse(set, args, stderr, 1); !ok {
 		return code
 	}
@@ -45,6 +48,8 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	switch canary.ReportKindOf(data) {
+	case suite.ReportKind:
+		return verifyPlan(name, data, plan, n, !*quick, stdin, stdout, stderr)
 	case canary.ReportKind:
 		return verifySource(canary.ParseReport, canary.Verify, name, data, files, n, !*quick, stdout, stderr)
 	case canary.OneRunKind:
@@ -54,6 +59,9 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	if len(files) > 0 {
 		return fail(stderr, &core.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries, one-run or scores"})
+	}
+	if plan.file != "" {
+		return fail(stderr, &core.InputError{Field: "-plan", Found: "given", Want: "absent but for a report of dpscope audit -plan"})
 	}
 	report, newer, err := core.ParseReport(data)
 	if err != nil {
@@ -88,16 +96,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // printVerification says what a replay found, and returns the exit code.
 func printVerification(stdout io.Writer, v core.Verification, bounded bool) int {
-	fmt.Fprintln(stdout, v.Summary)
-	for _, what := range v.Checked {
-		fmt.Fprintf(stdout, "  same: %s\n", what)
-	}
-	for _, what := range v.Differences {
-		fmt.Fprintf(stdout, "  DIFFERS: %s\n", what)
-	}
-	for _, what := range v.Notes {
-		fmt.Fprintf(stdout, "  note: %s\n", what)
-	}
+	printLines(stdout, v)
 	if !v.OK() {
 		fmt.Fprintln(stdout, "Not replayed: the report does not match its own settings.")
 		return exitViolation
@@ -112,6 +111,19 @@ func printVerification(stdout io.Writer, v core.Verification, bounded bool) int 
 	}
 	fmt.Fprintln(stdout, "Replayed: same counts, bound and verdict.")
 	return exitOK
+}
+
+func printLines(stdout io.Writer, v core.Verification) {
+	fmt.Fprintln(stdout, v.Summary)
+	for _, what := range v.Checked {
+		fmt.Fprintf(stdout, "  same: %s\n", what)
+	}
+	for _, what := range v.Differences {
+		fmt.Fprintf(stdout, "  DIFFERS: %s\n", what)
+	}
+	for _, what := range v.Notes {
+		fmt.Fprintf(stdout, "  note: %s\n", what)
+	}
 }
 
 func readReport(name string, stdin io.Reader) ([]byte, error) {

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/render"
+)
+
+// formatFlags say what dpscope audit writes, and where.
+type formatFlags struct {
+	format   string
+	files    []formatFile
+	location string
+}
+
+// formatFile is a file that is written beside standard output.
+type formatFile struct{ format, path string }
+
+func (f *formatFlags) register(s *flag.FlagSet) {
+	s.StringVar(&f.format, "format", render.Text, "what standard output gets: "+strings.Join(render.Formats, ", "))
+	s.Func("output", "write a `file` beside standard output, as FORMAT=FILE or as FILE whose ending tells the format (.sarif, .json, .xml, .md, .txt); may be given more than once", func(v string) error {
+		out, err := parseOutput(v)
+		if err == nil {
+			f.files = append(f.files, out)
+		}
+		return err
+	})
+	s.StringVar(&f.location, "location", "", "`FILE[:LINE]` of the mechanism in your code, for sarif and github; GitHub refuses SARIF without it. With -plan the default is the audit's line in the plan")
+}
+
+// endings tell the formats of files.
+var endings = map[string]string{".sarif": render.SARIF, ".json": render.JSON, ".xml": render.JUnit, ".md": render.Markdown, ".txt": render.Text}
+
+func parseOutput(v string) (formatFile, error) {
+	if format, path, ok := strings.Cut(v, "="); ok && path != "" && !strings.ContainsAny(format, `/\.`) {
+		return formatFile{format, path}, checkFormat(format, render.Formats...)
+	}
+	format, ok := endings[strings.ToLower(filepath.Ext(v))]
+	if !ok {
+		return formatFile{}, &core.InputError{Field: "output", Found: fmt.Sprintf("%q", v), Want: "FORMAT=FILE, or a file that ends in .sarif, .json, .xml, .md or .txt", Remedy: "for example -output markdown=" + v}
+	}
+	return formatFile{format, v}, nil
+}
+
+// check refuses, before anything runs, what could not be written in the end.
+func (f *formatFlags) check() error {
+	if err := checkFormat(f.format, render.Formats...); err != nil {
+		return err
+	}
+	if _, err := f.place(); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, out := range f.files {
+		if seen[out.path] {
+			return &core.InputError{Field: "-output", Found: fmt.Sprintf("%s twice", out.path), Want: "a file of its own for each format"}
+		}
+		seen[out.path] = true
+		info, err := os.Stat(out.path)
+		switch {
+		case err == nil && info.IsDir():
+			return &core.InputError{Field: "-output", Found: out.path + ", a folder", Want: "a file"}
+		case err == nil && !info.Mode().IsRegular():
+			continue
+		}
+		probe, err := os.CreateTemp(filepath.Dir(out.path), ".dpscope-*")
+		if err != nil {
+			return &core.InputError{Field: "-output", Found: fmt.Sprintf("%s, which cannot be written (%v)", out.path, err), Want: "a file in a folder that exists"}
+		}
+		probe.Close()
+		os.Remove(probe.Name())
+	}
+	return nil
+}
+
+// place is the location that the user gave; nil for none.
+func (f *formatFlags) place() (*render.Location, error) {
+	if f.location == "" {
+		return nil, nil
+	}
+	l, err := render.ParseLocation(filepath.ToSlash(f.location))
+	return &l, err
+}
+
+// write writes all forms: the files first, so that a reader that closes standard
+// output early costs none.
+func (f *formatFlags) write(stdout io.Writer, run render.Run) error {
+	for _, out := range f.files {
+		var data bytes.Buffer
+		if err := render.Write(&data, out.format, run); err != nil {
+			return err
+		}
+		if err := writeWhole(out.path, data.Bytes()); err != nil {
+			return err
+		}
+	}
+	return render.Write(stdout, f.format, run)
+}
+
+// writeWhole writes a file whole or not at all; what is no regular file (a pipe,
+// a device) is written as it is.
+func writeWhole(path string, data []byte) error {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	mode := os.FileMode(0o644)
+	if info, err := os.Stat(path); err == nil {
+		if !info.Mode().IsRegular() {
+			return os.WriteFile(path, data, 0o644)
+		}
+		mode = info.Mode().Perm()
+	}
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".dpscope-*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(tmp.Name())
+	_, err = tmp.Write(data)
+	for _, step := range []func() error{tmp.Sync, func() error { return tmp.Chmod(mode) }, tmp.Close} {
+		if e := step(); err == nil {
+			err = e
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return os.Rename(tmp.Name(), path)
+}
+
+// rendered is a single audit, as the formats want it.
+func (f *auditFlags) rendered(r core.Report) render.Run {
+	place, _ := f.out.place() // it was checked
+	name := r.Inputs.Mechanism
+	if s := r.Inputs.Samples; s != nil {
+		name = s.Files[0].Name
+	}
+	return render.Run{Audits: []render.Audit{{Name: name, Report: r, Location: place}}, Strict: f.strict}
+}

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/intake"
+	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/render"
+)
+
+// planFlags ask for the audits of a file.
+type planFlags struct {
+	file string
+	only []string
+}
+
+func (f *planFlags) register(s *flag.FlagSet) {
+	f.registerFile(s)
+	s.Func("only", "run the audit of this `name` of the plan only, with the outcome that it has among the others; may be given more than once", func(v string) error {
+		f.only = append(f.only, v)
+		return nil
+	})
+}
+
+func (f *planFlags) registerFile(s *flag.FlagSet) {
+	s.StringVar(&f.file, "plan", "", "`file` with several audits, which share one error (docs/ci.md); - is standard input")
+}
+
+func (f *planFlags) given() bool { return f.file != "" || len(f.only) > 0 }
+
+// withPlan are the flags that may stand beside -plan; the file says all else.
+var withPlan = []string{"plan", "only", "format", "output", "location", "strict", "workers"}
+
+// read reads the plan. Its names of files are relative to its folder.
+func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
+	if f.file == "" {
+		return nil, &core.InputError{Field: "-plan", Found: "absent", Want: "the file that has the audits of -only"}
+	}
+	data, err := readReport(f.file, stdin)
+	if err != nil {
+		return nil, err
+	}
+	file, err := suite.Parse(data, f.file)
+	if err != nil || f.file == "-" {
+		return file, err
+	}
+	for _, e := range file.Audits {
+		if e.Recorded == nil {
+			continue
+		}
+		for i, name := range e.Recorded.Files {
+			if !filepath.IsAbs(name) {
+				e.Recorded.Files[i] = filepath.Join(filepath.Dir(f.file), filepath.FromSlash(name))
+			}
+		}
+	}
+	return file, nil
+}
+
+// planned is one audit of a plan, ready to run.
+type planned struct {
+	name  string
+	plan  core.Plan
+	cat   core.Catalogue
+	place *render.Location
+}
+
+// prepare checks the audits with those indices: nothing runs when one of them is
+// wrong.
+func (f *planFlags) prepare(file *suite.File, chosen []int) ([]planned, error) {
+	all := make([]planned, len(chosen))
+	for k, i := range chosen {
+		e := file.Audits[i]
+		p := planned{name: e.Name, plan: file.Core(i), cat: catalogue}
+		err := p.complete(e)
+		if err != nil {
+			return nil, fmt.Errorf("%s: audits[%d] (%s): %w", f.file, i, e.Name, err)
+		}
+		if p.place == nil {
+			p.place = f.place(file.Lines[i])
+		}
+		all[k] = p
+	}
+	return all, nil
+}
+
+// complete reads what the audit needs, and checks it.
+func (p *planned) complete(e suite.Entry) error {
+	if e.Recorded != nil {
+		flags, choice := recordedFlags(*e.Recorded)
+		files, err := flags.read(flags.options())
+		if err != nil {
+			return err
+		}
+		if p.cat, err = withSamples(files, choice, flags.options()); err != nil {
+			return err
+		}
+	}
+	if e.Location != "" {
+		l, err := render.ParseLocation(e.Location)
+		if err != nil {
+			return err
+		}
+		p.place = &l
+	}
+	_, err := p.plan.Resolve(p.cat)
+	return err
+}
+
+// recordedFlags are the flags of the command line that read the same files.
+func recordedFlags(r suite.Recorded) (*sampleFlags, intake.Choice) {
+	f := &sampleFlags{file: r.Files[0], header: r.Header, nonFinite: r.NonFinite, kinds: r.Kinds}
+	if len(r.Files) == 2 {
+		f.file2 = r.Files[1]
+	}
+	return f, intake.Choice{Dataset: r.Dataset, Columns: r.Outputs}
+}
+
+// place is a line of the plan, as seen from the folder in which the command
+// runs; nil for standard input.
+func (f *planFlags) place(line int) *render.Location {
+	if f.file == "-" {
+		return nil
+	}
+	path := f.file
+	if filepath.IsAbs(path) {
+		if here, err := os.Getwd(); err == nil {
+			if rel, err := filepath.Rel(here, path); err == nil && filepath.IsLocal(rel) {
+				path = rel
+			}
+		}
+	}
+	return &render.Location{File: filepath.ToSlash(path), Line: line}
+}
+
+// auditPlan is dpscope audit -plan.
+func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
+	var alien error
+	f.set.Visit(func(x *flag.Flag) {
+		if !slices.Contains(withPlan, x.Name) && alien == nil {
+			alien = &core.InputError{Field: "-" + x.Name, Found: "given", Want: "absent with -plan", Remedy: "the plan says what is audited and how; beside it stand -" + strings.Join(withPlan[1:], ", -")}
+		}
+	})
+	if alien != nil {
+		return fail(stderr, alien)
+	}
+	workers, err := workerCount(f.workers)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	file, err := f.suite.read(stdin)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	chosen, err := file.Choose(f.suite.only)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	todo, err := f.suite.prepare(file, chosen)
+	if err != nil {
+		return fail(stderr, err)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	place, _ := f.out.place() // it was checked
+	run := render.Run{Strict: f.strict}
+	var audited []suite.Audited
+	stopped := false
+	for i, p := range todo {
+		show := newMeter(stderr)
+		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), p.name)
+		report, err := core.Run{Plan: p.plan, Catalogue: p.cat, Pool: core.LocalPool(p.cat, workers),
+			Generator: generator(), Progress: show.progress, Now: clock()}.Do(ctx)
+		show.clear()
+		if err != nil && report.Schema == "" {
+			return fail(stderr, fmt.Errorf("audit %s: %w", p.name, err))
+		}
+		if err != nil {
+			fmt.Fprintf(stderr, "dpscope: audit %s: %v\n", p.name, err)
+		}
+		if place != nil && file.Audits[chosen[i]].Location == "" {
+			p.place = place
+		}
+		stopped = stopped || report.Termination.Reason == core.Stopped
+		audited = append(audited, suite.Audited{Name: p.name, Report: report})
+		run.Audits = append(run.Audits, render.Audit{Name: p.name, Report: report, Location: p.place})
+	}
+	whole := suite.NewReport(file, generator(), audited)
+	run.Summary, run.Value = whole.Summary, whole
+	if err := f.out.write(stdout, run); err != nil {
+		return fail(stderr, err)
+	}
+	switch {
+	case whole.Verdict == core.Violation:
+		return exitViolation
+	case whole.Verdict == core.Invalid:
+		return exitUsage
+	case stopped, f.strict && whole.Verdict != core.NoViolation:
+		return exitInconclusive
+	}
+	return exitOK
+}
+
+// verifyPlan is dpscope verify of a plan's report.
+func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, stdin io.Reader, stdout, stderr io.Writer) int {
+	report, err := suite.ParseReport(data)
+	if err != nil {
+		return fail(stderr, fmt.Errorf("%s: %w", name, err))
+	}
+	var file *suite.File
+	todo := map[string]planned{}
+	if f.file != "" {
+		if file, err = f.read(stdin); err != nil {
+			return fail(stderr, err)
+		}
+		var names []string
+		for _, a := range report.Audits {
+			names = append(names, a.Name)
+		}
+		chosen, err := file.Choose(names)
+		if err != nil {
+			return fail(stderr, fmt.Errorf("%s is not of this plan: %w", name, err))
+		}
+		all, err := f.prepare(file, chosen)
+		if err != nil {
+			return fail(stderr, err)
+		}
+		for _, p := range all {
+			todo[p.name] = p
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	code := exitOK
+	for _, a := range report.Audits {
+		fmt.Fprintf(stdout, "== %s\n\n", a.Name)
+		v, err := verifyAudit(ctx, a, todo, workers, whole)
+		if err != nil {
+			return fail(stderr, fmt.Errorf("%s: audit %s: %w", name, a.Name, err))
+		}
+		if v == nil {
+			fmt.Fprintf(stdout, "%s\n  note: it ended before certification: there is nothing to replay\n\n", core.Headline(a.Report))
+			continue
+		}
+		code = max(code, printVerification(stdout, *v, a.Report.Results[0].LowerBound != nil))
+		fmt.Fprintln(stdout)
+	}
+	fmt.Fprint(stdout, "== all\n\n")
+	v := report.Verify(file)
+	printLines(stdout, v)
+	if !v.OK() {
+		code = exitViolation
+	}
+	if code != exitOK {
+		fmt.Fprintln(stdout, "Not replayed: the report does not match its own settings.")
+		return code
+	}
+	fmt.Fprintln(stdout, "Replayed: all audits, their shares of the error and the verdict.")
+	return code
+}
+
+// verifyAudit replays one audit; nil where there is nothing to replay.
+func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, workers int, whole bool) (*core.Verification, error) {
+	r := a.Report
+	if len(r.Results) == 0 || r.Evidence == nil || r.Evidence.Table == nil {
+		return nil, nil
+	}
+	p, ok := todo[a.Name]
+	if !ok {
+		if r.Inputs.Samples != nil {
+			return nil, &core.InputError{Field: "-plan", Found: "absent", Want: "the plan of this report, which names the files of recorded outputs"}
+		}
+		p.cat = catalogue
+	}
+	v, err := core.Verify(ctx, p.cat, core.LocalPool(p.cat, workers), r, whole)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		want, err := p.plan.Resolve(p.cat)
+		if err != nil {
+			return nil, err
+		}
+		v.Same(core.EqualJSON(r.Plan(), want.Plan), "what the plan asks for", "the report is of other settings")
+	}
+	return &v, nil
+}

@@ -1,0 +1,164 @@
+package suite
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/phrase"
+)
+
+// The JSON form of what a plan's audits came to.
+const (
+	ReportKind       = "plan-report"
+	ReportVersion    = 1
+	ReportSchemaName = "dpscope-plan-report-v1.schema.json"
+)
+
+// Report is the reports of a plan's audits. Each of them reproduces alone.
+type Report struct {
+	Schema        string         `json:"$schema"`
+	Kind          string         `json:"kind"`
+	SchemaVersion int            `json:"schemaVersion"`
+	Generator     core.Generator `json:"generator"`
+	Plan          Note           `json:"plan"`
+	Audits        []Audited      `json:"audits"`
+	Verdict       core.Verdict   `json:"verdict"` // the worst of the audits'
+	Summary       string         `json:"summary"`
+}
+
+// Note says which plan it was.
+type Note struct {
+	SHA256 string  `json:"sha256"` // of the plan file
+	Seed   uint64  `json:"seed"`
+	Beta   float64 `json:"beta"`  // of all audits together
+	Share  float64 `json:"share"` // of each
+	// Names are all audits of the plan; fewer may have run.
+	Names []string `json:"names"`
+}
+
+// Audited is the report of one audit.
+type Audited struct {
+	Name   string      `json:"name"`
+	Report core.Report `json:"report"`
+}
+
+// NewReport puts reports together.
+func NewReport(f *File, g core.Generator, audits []Audited) Report {
+	r := Report{Schema: ReportSchemaName, Kind: ReportKind, SchemaVersion: ReportVersion, Generator: g, Audits: audits,
+		Plan: Note{SHA256: f.SHA256, Seed: *f.Seed, Beta: f.Beta, Share: Share(f.Beta, len(f.Audits)), Names: f.Names()}}
+	r.Verdict, r.Summary = verdict(audits), r.words()
+	return r
+}
+
+// verdict is the worst: a violation is worse than a failure of the run, which
+// takes no evidence away, and that worse than an inconclusive audit.
+func verdict(audits []Audited) core.Verdict {
+	for _, v := range []core.Verdict{core.Violation, core.Invalid, core.Inconclusive} {
+		if slices.ContainsFunc(audits, func(a Audited) bool { return a.Report.Verdict == v }) {
+			return v
+		}
+	}
+	return core.NoViolation
+}
+
+// words are the summary.
+func (r Report) words() string {
+	k, n := len(r.Plan.Names), len(r.Audits)
+	var parts []string
+	for _, x := range []struct {
+		verdict core.Verdict
+		one     string
+		more    string
+	}{{core.Violation, "violation", "violations"}, {core.NoViolation, "with no violation found", "with no violation found"}, {core.Inconclusive, "inconclusive", "inconclusive"}, {core.Invalid, "failed", "failed"}} {
+		var names []string
+		for _, a := range r.Audits {
+			if a.Report.Verdict == x.verdict {
+				names = append(names, a.Name)
+			}
+		}
+		switch len(names) {
+		case 0:
+		case 1:
+			parts = append(parts, fmt.Sprintf("1 %s (%s)", x.one, names[0]))
+		default:
+			parts = append(parts, fmt.Sprintf("%d %s (%s)", len(names), x.more, strings.Join(names, ", ")))
+		}
+	}
+	count := phrase.Grouped(n) + " audits"
+	if n == 1 {
+		count = "1 audit"
+	}
+	if n < k {
+		count += fmt.Sprintf(" of %d in the plan", k)
+	}
+	return fmt.Sprintf("%s: %s. The probability that any of the plan's %d bounds is above the truth, and so that any mechanism is called a violation that keeps its claim, is at most %g: %s confidence for all of them together, %s for each.",
+		count, strings.Join(parts, ", "), k, r.Plan.Beta, phrase.Percent(1-r.Plan.Beta), phrase.Percent(1-r.Plan.Share))
+}
+
+// ParseReport reads the report of a plan; unknown fields are refused.
+func ParseReport(data []byte) (Report, error) {
+	var r Report
+	if err := core.DecodeStrict(data, "report", &r); err != nil {
+		return Report{}, err
+	}
+	bad := func(field, found, want string) error {
+		return &core.InputError{Field: "report: " + field, Found: found, Want: want}
+	}
+	if r.Kind != ReportKind {
+		return Report{}, bad("kind", fmt.Sprintf("%q", r.Kind), fmt.Sprintf("%q", ReportKind))
+	}
+	if r.SchemaVersion != ReportVersion {
+		return Report{}, bad("schemaVersion", fmt.Sprint(r.SchemaVersion), fmt.Sprint(ReportVersion))
+	}
+	if len(r.Audits) == 0 || len(r.Plan.Names) == 0 || len(r.Plan.Names) > MaxAudits {
+		return Report{}, bad("audits", fmt.Sprintf("%d of a plan of %d", len(r.Audits), len(r.Plan.Names)), "at least one")
+	}
+	// The reports are read once more, each on its own, for what it wants of its
+	// parts.
+	seen := map[string]bool{}
+	for i, a := range r.Audits {
+		if seen[a.Name] || !slices.Contains(r.Plan.Names, a.Name) {
+			return Report{}, bad(fmt.Sprintf("audits[%d].name", i), fmt.Sprintf("%q", a.Name), "one of the plan's names, once")
+		}
+		seen[a.Name] = true
+		one, err := core.Canonical(a.Report)
+		if err != nil {
+			return Report{}, fmt.Errorf("audit %s: %w", a.Name, err)
+		}
+		if _, newer, err := core.ParseReport(one); err != nil || newer {
+			if newer {
+				err = bad("schemaVersion", fmt.Sprint(a.Report.SchemaVersion), fmt.Sprintf("at most %d", core.SchemaVersion))
+			}
+			return Report{}, fmt.Errorf("audit %s: %w", a.Name, err)
+		}
+	}
+	return r, nil
+}
+
+// Verify checks what the report says of all its audits: seeds, shares of the
+// error, verdict and summary; against the plan, where f is not nil. What the
+// audits found is checked by replaying each.
+func (r Report) Verify(f *File) core.Verification {
+	v := core.Verification{}
+	// What the numbers and names say, whatever the report's own words are.
+	again := r
+	again.Verdict, again.Summary = verdict(r.Audits), r.words()
+	v.Summary = again.Summary
+	v.Same(r.Plan.Share == Share(r.Plan.Beta, len(r.Plan.Names)), "share of the error", "%g is not that of %d audits of %g", r.Plan.Share, len(r.Plan.Names), r.Plan.Beta)
+	for _, a := range r.Audits {
+		s := a.Report.Settings
+		v.Same(s.Beta == r.Plan.Share && s.Seed == Seed(r.Plan.Seed, a.Name), "error and seed of "+a.Name, "they are not what the plan gives it")
+	}
+	v.Same(r.Verdict == again.Verdict, "verdict of all", "%q, where the audits say %q", r.Verdict, again.Verdict)
+	v.SameWords(r.Generator, "summary of all", r.Summary, again.Summary)
+	if f == nil {
+		v.Notes = append(v.Notes, "that these are the plan's audits is shown only with the plan: -plan FILE")
+		return v
+	}
+	v.Same(r.Plan.SHA256 == f.SHA256, "plan", "the report is of a plan with SHA-256 %s, this one has %s", r.Plan.SHA256, f.SHA256)
+	want := NewReport(f, r.Generator, r.Audits).Plan
+	v.Same(core.EqualJSON(r.Plan, want), "names, seed and error of the plan", "the plan says otherwise")
+	return v
+}

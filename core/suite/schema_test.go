@@ -1,0 +1,270 @@
+package suite_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	check "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/suite"
+)
+
+var update = flag.Bool("update", false, "write the schemas anew")
+
+func words[T ~string](all ...T) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	for _, w := range all {
+		s.Enum = append(s.Enum, string(w))
+	}
+	return s
+}
+
+func number(x float64) *float64 { return &x }
+
+// planSchema is generated from the Go types, with the ranges that Parse checks.
+func planSchema(t *testing.T) []byte {
+	t.Helper()
+	s, err := jsonschema.For[suite.Plan](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[core.ClaimKind]():  words(core.Pure, core.Approximate, core.Renyi, core.ZCDP, core.GaussianDP),
+		reflect.TypeFor[core.Relation]():   words(core.AddRemove, core.Replace, core.LInfinity),
+		reflect.TypeFor[core.ColumnKind](): words(core.Real, core.Symbol, core.Mixed),
+		reflect.TypeFor[core.ParamValue](): {Types: []string{"number", "string"}},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Schema = "https://json-schema.org/draft/2020-12/schema"
+	s.Title = "dpscope plan"
+	s.Description = "Several audits of differential privacy in one run, which share one error."
+	p := s.Properties
+	p["version"].Enum = []any{suite.Version}
+	p["beta"].Minimum, p["beta"].Maximum = number(1e-9), number(0.5)
+	p["beta"].Description = "allowed error of all audits together; each gets an equal share; default 0.05"
+	p["confidence"].Minimum, p["confidence"].ExclusiveMaximum = number(0.5), number(1)
+	p["confidence"].Description = "1 - beta, instead of it"
+	p["seed"].Types, p["seed"].Type = nil, "integer"
+	p["seed"].Minimum, p["seed"].Maximum = number(0), number(core.MaxSeed)
+	p["seed"].Description = "the seed of each audit follows from it and the audit's name; default 42"
+	s.Not = &jsonschema.Schema{Required: []string{"beta", "confidence"}}
+	audits := p["audits"]
+	audits.Types, audits.Type = nil, "array"
+	least, most := 1, suite.MaxAudits
+	audits.MinItems, audits.MaxItems = &least, &most
+	e := audits.Items
+	e.Properties["name"].MinLength = &least
+	e.Properties["name"].Description = "distinct within the plan"
+	e.Properties["location"].Description = "FILE or FILE:LINE of the mechanism in your code"
+	e.Properties["recorded"].Description = "outputs that another program recorded, instead of a mechanism"
+	files := e.Properties["recorded"].Properties["files"]
+	two := 2
+	files.Types, files.Type, files.MinItems, files.MaxItems = nil, "array", &least, &two
+	e.OneOf = []*jsonschema.Schema{{Required: []string{"mechanism"}}, {Required: []string{"recorded", "claim"}}}
+	data, err := core.Canonical(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// reportSchema refers to the schema of a single report.
+func reportSchema(t *testing.T) []byte {
+	t.Helper()
+	s, err := jsonschema.For[suite.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[core.Verdict](): words(core.Violation, core.NoViolation, core.Inconclusive, core.Invalid),
+		reflect.TypeFor[core.Report]():  {Ref: core.SchemaName},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Schema = "https://json-schema.org/draft/2020-12/schema"
+	s.Title = "dpscope plan report"
+	s.Description = "What the audits of a plan found, with all that is needed to replay each but for files of recorded outputs."
+	s.Properties["kind"].Enum = []any{suite.ReportKind}
+	s.Properties["schemaVersion"].Enum = []any{suite.ReportVersion}
+	data, err := core.Canonical(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// compiled checks that the schema in docs is current, and compiles it.
+func compiled(t *testing.T, name string, want []byte) *check.Schema {
+	t.Helper()
+	docs := filepath.Join("..", "..", "docs")
+	if *update {
+		if err := os.WriteFile(filepath.Join(docs, name), want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(filepath.Join(docs, name))
+	if err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%v: docs/%s is not the schema of the Go types; go test ./core/suite -run Schema -update writes it", err, name)
+	}
+	c := check.NewCompiler()
+	for _, file := range []string{name, core.SchemaName} {
+		f, err := os.Open(filepath.Join(docs, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		doc, err := check.UnmarshalJSON(f)
+		f.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.AddResource("https://dpscope.invalid/"+file, doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := c.Compile("https://dpscope.invalid/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func fits(s *check.Schema, data string) error {
+	v, err := check.UnmarshalJSON(strings.NewReader(data))
+	if err != nil {
+		return err
+	}
+	return s.Validate(v)
+}
+
+func TestPlanSchema(t *testing.T) {
+	s := compiled(t, suite.SchemaName, planSchema(t))
+	if err := fits(s, good); err != nil {
+		t.Errorf("a good plan does not fit: %v", err)
+	}
+	// Schema and parser agree.
+	for _, text := range []string{
+		`{"version": 2, "audits": [{"name": "a", "mechanism": "m"}]}`,
+		`{"version": 1, "audits": []}`,
+		`{"version": 1, "audits": [{"name": "", "mechanism": "m"}]}`,
+		`{"version": 1, "audits": [{"name": "a"}]}`,
+		`{"version": 1, "audits": [{"name": "a", "recorded": {"files": ["x"]}}]}`,
+		`{"version": 1, "audits": [{"name": "a", "mechanism": "m", "recorded": {"files": ["x"]}, "claim": {"epsilon": 1}}]}`,
+		`{"version": 1, "audits": [{"name": "a", "mechanism": "m", "sample": 5}]}`,
+		`{"version": 1, "beta": 0.6, "audits": [{"name": "a", "mechanism": "m"}]}`,
+		`{"version": 1, "beta": 0.1, "confidence": 0.9, "audits": [{"name": "a", "mechanism": "m"}]}`,
+		`{"version": 1, "audits": [{"name": "a", "recorded": {"files": ["x", "y", "z"]}, "claim": {"epsilon": 1}}]}`,
+	} {
+		if fits(s, text) == nil {
+			t.Errorf("the schema lets pass %s", text)
+		}
+		if _, err := suite.Parse([]byte(text), "plan"); err == nil {
+			t.Errorf("the parser lets pass %s", text)
+		}
+	}
+}
+
+// ran is a plan's report.
+func ran(t *testing.T) (*suite.File, suite.Report) {
+	t.Helper()
+	f := parse(t, `{"version": 1, "seed": 3, "audits": [
+		{"name": "a", "mechanism": "answer", "samples": 500, "explore": 100, "trials": 1},
+		{"name": "b", "mechanism": "answer", "claim": {"epsilon": 0.5}, "samples": 2000, "explore": 500, "trials": 1}]}`)
+	cat := exact()
+	var audited []suite.Audited
+	for i, e := range f.Audits {
+		r, err := core.Run{Plan: f.Core(i), Catalogue: cat, Pool: core.LocalPool(cat, 1), Generator: core.Generator{Name: "dpscope", Version: core.Version}}.Do(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		audited = append(audited, suite.Audited{Name: e.Name, Report: r})
+	}
+	return f, suite.NewReport(f, core.Generator{Name: "dpscope", Version: core.Version}, audited)
+}
+
+func TestReportSchema(t *testing.T) {
+	s := compiled(t, suite.ReportSchemaName, reportSchema(t))
+	f, r := ran(t)
+	if r.Verdict != core.Violation || r.Plan.SHA256 != f.SHA256 || !strings.HasPrefix(r.Summary, "2 audits: 1 violation (b), 1 with no violation found (a).") {
+		t.Errorf("verdict %s: %s", r.Verdict, r.Summary)
+	}
+	data, err := core.Canonical(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := fits(s, string(data)); err != nil {
+		t.Errorf("a report does not fit its schema: %v", err)
+	}
+	back, err := suite.ParseReport(data)
+	if err != nil || !core.EqualJSON(back, r) {
+		t.Errorf("read again it is another, error %v", err)
+	}
+	for _, change := range [][2]string{{`"verdict": "violation"`, `"verdict": "private"`}, {`"kind": "plan-report"`, `"kind": "report"`}, {`"lowerBound"`, `"lowerBoun"`}, {`"name": "a"`, `"name": "c"`}} {
+		text := strings.ReplaceAll(string(data), change[0], change[1])
+		if text == string(data) {
+			t.Fatalf("no %s in the report", change[0])
+		}
+		if _, err := suite.ParseReport([]byte(text)); err == nil {
+			t.Errorf("%s passes", change[1])
+		}
+	}
+}
+
+// What the report says of all its audits is checked.
+func TestVerifyPlanReport(t *testing.T) {
+	f, r := ran(t)
+	if v := r.Verify(f); !v.OK() || len(v.Notes) != 0 {
+		t.Errorf("an honest report: %+v", v)
+	}
+	if v := r.Verify(nil); !v.OK() || len(v.Notes) != 1 {
+		t.Errorf("an honest report without its plan: %+v", v)
+	}
+	other := parse(t, `{"version": 1, "seed": 3, "audits": [{"name": "a", "mechanism": "answer"}, {"name": "c", "mechanism": "answer"}]}`)
+	if v := r.Verify(other); v.OK() {
+		t.Error("another plan passes")
+	}
+	for what, change := range map[string]func(*suite.Report){
+		"a larger share":      func(r *suite.Report) { r.Plan.Share *= 2 },
+		"fewer audits":        func(r *suite.Report) { r.Plan.Names = r.Plan.Names[:1] },
+		"another seed":        func(r *suite.Report) { r.Plan.Seed++ },
+		"a milder verdict":    func(r *suite.Report) { r.Verdict = core.NoViolation },
+		"other words":         func(r *suite.Report) { r.Summary = "All private." },
+		"a seed of its own":   func(r *suite.Report) { r.Audits[0].Report.Settings.Seed++ },
+		"an error of its own": func(r *suite.Report) { r.Audits[1].Report.Settings.Beta = 0.05 },
+	} {
+		var copy suite.Report
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(data, &copy); err != nil {
+			t.Fatal(err)
+		}
+		change(&copy)
+		if v := copy.Verify(nil); v.OK() {
+			t.Errorf("%s passes", what)
+		}
+	}
+}
+
+// The plan that the documentation shows is one.
+func TestDocumentedPlan(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "ci.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, after, ok := strings.Cut(string(page), "```json\n")
+	text, _, closed := strings.Cut(after, "```")
+	if !ok || !closed {
+		t.Fatal("docs/ci.md shows no plan")
+	}
+	if err := fits(compiled(t, suite.SchemaName, planSchema(t)), text); err != nil {
+		t.Error(err)
+	}
+	if f := parse(t, text); len(f.Audits) != 3 || f.Beta != 0.05 {
+		t.Errorf("%+v", f.Plan)
+	}
+}

@@ -1,0 +1,368 @@
+// Package suite is several audits in one run, from one file: a plan. All of them
+// together err with probability beta at most.
+//
+// A plan of k audits gives each the share beta/k of the error. The certified bound
+// on what an audit's claim limits is above the truth with probability beta/k at
+// most, so by the union bound (Boole) the probability that any of the k bounds is
+// wrong, and with it that any audit calls a mechanism a violation that keeps its
+// claim, is beta at most, however the audits depend on each other. Holm's steps
+// would reject more p-values, but a bound has to hold at a level fixed beforehand:
+// the bounds here hold all together, and so do the verdicts that follow from them.
+// Further rows of a report hold with the confidence that they state, not jointly.
+//
+// Every audit has a seed of its own that follows from the plan's and the audit's
+// name, so that it can be run alone with the same outcome: its share of the error
+// is that of the whole plan.
+package suite
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/intake"
+)
+
+// Version is the version of the plan's JSON form, and SchemaName names its
+// schema, which lies in docs/.
+const (
+	Version    = 1
+	SchemaName = "dpscope-plan-v1.schema.json"
+)
+
+// Limits of a plan.
+const (
+	MaxAudits = 1000
+	maxName   = 200
+)
+
+// DefaultSeed is the seed of a plan that names none.
+const DefaultSeed = 42
+
+// Plan is the file.
+type Plan struct {
+	Schema     string  `json:"$schema,omitempty"`
+	Version    int     `json:"version"`
+	Beta       float64 `json:"beta,omitempty"`       // allowed error of all audits together, in (0, 0.5]; default 0.05
+	Confidence float64 `json:"confidence,omitempty"` // 1 - beta, instead of it
+	Seed       *uint64 `json:"seed,omitempty"`       // default 42
+	Audits     []Entry `json:"audits"`
+}
+
+// Entry is one audit: the fields of a [core.Plan] but for those that the whole
+// plan decides. Zero values mean the documented defaults.
+type Entry struct {
+	Name         string        `json:"name"` // distinct within the plan
+	Mechanism    string        `json:"mechanism,omitempty"`
+	Parameters   core.Params   `json:"parameters,omitempty"`
+	Recorded     *Recorded     `json:"recorded,omitempty"` // instead of a mechanism
+	Claim        *core.Claim   `json:"claim,omitempty"`
+	Relation     core.Relation `json:"relation,omitempty"`
+	Pair         *core.Pair    `json:"pair,omitempty"`
+	Finder       string        `json:"finder,omitempty"`
+	Learner      string        `json:"learner,omitempty"`
+	Samples      int           `json:"samples,omitempty"`
+	Explore      int           `json:"explore,omitempty"`
+	Trials       int           `json:"trials,omitempty"`
+	Anytime      bool          `json:"anytime,omitempty"`
+	ThroughRenyi float64       `json:"throughRenyi,omitempty"`
+	// Location, FILE or FILE:LINE, is where the mechanism is in the user's code.
+	Location string `json:"location,omitempty"`
+}
+
+// Recorded names files of outputs that another program recorded.
+type Recorded struct {
+	// Files are one or, for the second dataset, two; a relative name is relative
+	// to the folder of the plan.
+	Files     []string                   `json:"files"`
+	Header    string                     `json:"header,omitempty"`    // yes or no; default by content
+	Dataset   string                     `json:"dataset,omitempty"`   // column that tells the dataset
+	Outputs   []string                   `json:"outputs,omitempty"`   // columns that are outputs
+	Kinds     map[string]core.ColumnKind `json:"kinds,omitempty"`     // of columns
+	NonFinite string                     `json:"nonFinite,omitempty"` // refuse or symbol
+}
+
+// File is a plan that was read and checked.
+type File struct {
+	Plan
+	SHA256 string // of the file's bytes, hexadecimal
+	Lines  []int  // where each audit begins, from 1
+}
+
+// Parse reads a plan. what names it in errors, which are of type
+// *core.InputError: unknown fields are refused with the nearest known one.
+func Parse(data []byte, what string) (*File, error) {
+	sum := sha256.Sum256(data)
+	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // as some editors write
+	f := &File{SHA256: hex.EncodeToString(sum[:])}
+	if err := checkFields(data, what); err != nil {
+		return nil, err
+	}
+	if err := core.DecodeStrict(data, what, &f.Plan); err != nil {
+		return nil, err
+	}
+	if err := f.check(what); err != nil {
+		return nil, err
+	}
+	f.Lines = lines(data)
+	return f, nil
+}
+
+// Known fields, for suggestions.
+var (
+	planFields     = []string{"$schema", "version", "beta", "confidence", "seed", "audits"}
+	entryFields    = []string{"name", "mechanism", "parameters", "recorded", "claim", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "anytime", "throughRenyi", "location"}
+	recordedFields = []string{"files", "header", "dataset", "outputs", "kinds", "nonFinite"}
+	claimFields    = []string{"kind", "epsilon", "delta", "alpha", "mu", "rho"}
+)
+
+// wholePlan are fields of a single audit that the whole plan decides.
+var wholePlan = [][2]string{
+	{"seed", "it follows from the plan's seed and the audit's name"},
+	{"beta", "it is the plan's beta over the number of audits"},
+	{"version", "it is the plan's"},
+}
+
+// checkFields refuses unknown fields by name. Anything that is not of the right
+// shape is left to the decoder, which says so.
+func checkFields(data []byte, what string) error {
+	top := object(data)
+	if err := known(top, what, planFields); err != nil {
+		return err
+	}
+	var audits []json.RawMessage
+	if json.Unmarshal(top["audits"], &audits) != nil {
+		return nil
+	}
+	for i, raw := range audits {
+		entry := object(raw)
+		at := fmt.Sprintf("%s: audits[%d]", what, i)
+		for _, x := range wholePlan {
+			if _, ok := entry[x[0]]; ok {
+				return &core.InputError{Field: at + "." + x[0], Found: "given", Want: "absent", Remedy: x[1]}
+			}
+		}
+		if err := known(entry, at, entryFields); err != nil {
+			return err
+		}
+		if err := known(object(entry["recorded"]), at+".recorded", recordedFields); err != nil {
+			return err
+		}
+		if err := known(object(entry["claim"]), at+".claim", claimFields); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// object is a JSON object's fields, nil for anything else.
+func object(data []byte) map[string]json.RawMessage {
+	var m map[string]json.RawMessage
+	if json.Unmarshal(data, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+func known(m map[string]json.RawMessage, at string, fields []string) error {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if !slices.Contains(fields, name) {
+			return core.UnknownName(at+": field", name, fields)
+		}
+	}
+	return nil
+}
+
+// check refuses what no audit can be made of, and settles beta.
+func (f *File) check(what string) error {
+	bad := func(field, found, want, remedy string) error {
+		return &core.InputError{Field: what + ": " + field, Found: found, Want: want, Remedy: remedy}
+	}
+	if f.Version != Version {
+		found := fmt.Sprint(f.Version)
+		if f.Version == 0 {
+			found = "absent"
+		}
+		return bad("version", found, fmt.Sprint(Version), "")
+	}
+	switch {
+	case f.Beta != 0 && f.Confidence != 0:
+		return bad("confidence", "given beside beta", "one of the two", "")
+	case f.Confidence != 0:
+		if !(f.Confidence >= 0.5 && f.Confidence < 1) {
+			return bad("confidence", fmt.Sprint(f.Confidence), "in [0.5, 1)", "")
+		}
+		f.Beta = math.Round(float64((1-f.Confidence)*1e12)) / 1e12 // 0.05, not 0.050000000000000044
+	case f.Beta == 0:
+		f.Beta = 0.05
+	}
+	if !(f.Beta >= 1e-9 && f.Beta <= 0.5) {
+		return bad("beta", fmt.Sprint(f.Beta), "in [1e-9, 0.5]", "")
+	}
+	if f.Seed == nil {
+		seed := uint64(DefaultSeed)
+		f.Seed = &seed
+	}
+	if *f.Seed > core.MaxSeed {
+		return bad("seed", fmt.Sprint(*f.Seed), fmt.Sprintf("in [0, %d]", uint64(core.MaxSeed)), "")
+	}
+	if n := len(f.Audits); n < 1 || n > MaxAudits {
+		return bad("audits", fmt.Sprintf("%d of them", n), fmt.Sprintf("1 to %d", MaxAudits), "")
+	}
+	if share := Share(f.Beta, len(f.Audits)); share < 1e-9 {
+		return bad("beta", fmt.Sprint(f.Beta), fmt.Sprintf("at least %g for %d audits", 1e-9*float64(len(f.Audits)), len(f.Audits)), "each audit gets an equal share of it, 1e-9 or more")
+	}
+	seen := map[string]int{}
+	for i, e := range f.Audits {
+		at := fmt.Sprintf("audits[%d]", i)
+		if err := checkName(e.Name); err != "" {
+			return bad(at+".name", err, fmt.Sprintf("a text of 1 to %d characters in one line", maxName), "it names the audit in the output and is what -only takes")
+		}
+		if j, twice := seen[e.Name]; twice {
+			return bad(at+".name", fmt.Sprintf("%q as in audits[%d]", e.Name, j), "a name of its own", "")
+		}
+		seen[e.Name] = i
+		at += " (" + e.Name + ")"
+		if (e.Mechanism == "") == (e.Recorded == nil) {
+			return bad(at, map[bool]string{true: "without mechanism and recorded", false: "with both mechanism and recorded"}[e.Mechanism == ""], "with one of the two", "")
+		}
+		if e.Recorded == nil {
+			continue
+		}
+		if n := len(e.Recorded.Files); n < 1 || n > 2 || slices.Contains(e.Recorded.Files, "") {
+			return bad(at+".recorded.files", fmt.Sprintf("%d names", n), "one name or two, none of them empty", "")
+		}
+		for _, x := range []struct {
+			field string
+			given bool
+		}{{"parameters", e.Parameters != nil}, {"relation", e.Relation != ""}, {"pair", e.Pair != nil}, {"finder", e.Finder != ""}, {"trials", e.Trials != 0}} {
+			if x.given {
+				return bad(at+"."+x.field, "given", "absent with recorded", "recorded outputs are of one mechanism and one pair of datasets")
+			}
+		}
+		if c := e.Claim; c == nil || !(c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0) {
+			return bad(at+".claim", "absent", `the claimed epsilon (or rho, or mu), as {"epsilon": 1}`, "nobody but you knows what the mechanism of these samples claims")
+		}
+	}
+	return nil
+}
+
+// checkName says what is wrong with a name, or "".
+func checkName(name string) string {
+	switch {
+	case name == "":
+		return "absent"
+	case len(name) > maxName:
+		return fmt.Sprintf("%d bytes long", len(name))
+	case strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) }) >= 0:
+		return fmt.Sprintf("%q", name)
+	}
+	return ""
+}
+
+// lines are the numbers of the lines in which the audits begin.
+func lines(data []byte) []int {
+	dec := json.NewDecoder(bytes.NewReader(data))
+	dec.Token() // {
+	var out []int
+	for dec.More() {
+		key, err := dec.Token()
+		if err != nil {
+			return out
+		}
+		var skipped json.RawMessage
+		if key != "audits" {
+			if dec.Decode(&skipped) != nil {
+				return out
+			}
+			continue
+		}
+		dec.Token() // [
+		for dec.More() {
+			at := int(dec.InputOffset())
+			for at < len(data) && data[at] != '{' {
+				at++
+			}
+			out = append(out, bytes.Count(data[:at], []byte{'\n'})+1)
+			if dec.Decode(&skipped) != nil {
+				return out
+			}
+		}
+		dec.Token() // ]
+	}
+	return out
+}
+
+// Share is what each of n audits gets of beta; n shares do not exceed it.
+func Share(beta float64, n int) float64 {
+	s := beta / float64(n)
+	for float64(s*float64(n)) > beta {
+		s = math.Nextafter(s, 0)
+	}
+	return s
+}
+
+// Seed is the seed of the audit of that name: the first 53 bits of SHA-256 over
+//
+//	"dpscope/plan/v1"   15 bytes
+//	0x00                 1 byte
+//	seed                 8 bytes, big-endian
+//	name
+func Seed(seed uint64, name string) uint64 {
+	b := append([]byte("dpscope/plan/v1"), 0)
+	b = append(binary.BigEndian.AppendUint64(b, seed), name...)
+	sum := sha256.Sum256(b)
+	return binary.BigEndian.Uint64(sum[:8]) >> 11
+}
+
+// Core is audit i as a plan of its own.
+func (f *File) Core(i int) core.Plan {
+	e := f.Audits[i]
+	p := core.Plan{Version: core.PlanVersion, Mechanism: e.Mechanism, Parameters: e.Parameters, Claim: e.Claim, Relation: e.Relation, Pair: e.Pair,
+		Finder: e.Finder, Learner: e.Learner, Samples: e.Samples, Explore: e.Explore, Trials: e.Trials, Anytime: e.Anytime, ThroughRenyi: e.ThroughRenyi,
+		Beta: Share(f.Beta, len(f.Audits)), Seed: Seed(*f.Seed, e.Name)}
+	if e.Recorded != nil {
+		p.Mechanism = intake.MechanismName
+	}
+	return p
+}
+
+// Names of all audits, in order.
+func (f *File) Names() []string {
+	names := make([]string, len(f.Audits))
+	for i, e := range f.Audits {
+		names[i] = e.Name
+	}
+	return names
+}
+
+// Choose returns the indices of the audits of those names, in the plan's order;
+// all of them where there are no names.
+func (f *File) Choose(only []string) ([]int, error) {
+	var out []int
+	names := f.Names()
+	for _, name := range only {
+		if !slices.Contains(names, name) {
+			return nil, core.UnknownName("-only", name, names)
+		}
+	}
+	for i, name := range names {
+		if len(only) == 0 || slices.Contains(only, name) {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,449 @@
+package dptest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/suite"
+)
+
+const (
+	// defaultScreen is the number of outputs a side of a screening.
+	defaultScreen = 2000
+	// defaultCertify is the number of certification outputs a side.
+	defaultCertify = 20_000
+	// screenBeta is the error of a screening's bound: of the pairs on which the
+	// mechanism keeps its claim, at most this share is certified in vain.
+	screenBeta = 0.01
+	// leastBeta is the least error that an audit may have.
+	leastBeta = 1e-9
+)
+
+// Fuzz lets Go's fuzzer look for neighbouring datasets on which m breaks the
+// claim. Call it at the end of a fuzz test:
+//
+//	func FuzzCount(f *testing.F) {
+//		dptest.Fuzz(f, myCount{}, core.DPClaim(1, 0), dptest.Options{
+//			Domain: &core.Domain{Columns: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{10}},
+//		})
+//	}
+//
+// The fuzzer's bytes become a pair in Options.Domain (or that of a mechanism
+// from [From]) under Options.Relation, each value on a grid of 241 points a
+// column, at most 64 rows more than the fewest. A pair is screened with few
+// outputs, Options.Explore on a side, default 2000: it is explored, and if it
+// looks loud then, audited with as many for a bound. Louder pairs reach branches
+// that quieter ones do not, so that the fuzzer keeps them and changes them
+// further.
+//
+// Where the screening's bound exceeds the claim, the pair is certified with
+// Options.Samples fresh outputs a side, default 20000, on a stream that no
+// screening has seen. Only a certification can fail the test. The k-th of a
+// process has the error
+//
+//	FalseAlarm * 6/(pi^2 k^2)
+//
+// which sums to FalseAlarm however many pairs the fuzzer tries and however it
+// chooses them: given all that came before it, a certification of a pair on
+// which m keeps its claim errs with that probability at most. A pair that comes
+// again is not drawn again and costs nothing. A certification that would have an
+// error below 1e-9 (the 780th by default) is not done, and its input is skipped.
+//
+// go test without -fuzz runs the seeds and what lies in testdata/fuzz in one
+// process. With -fuzz there are -parallel processes, each with a count of its
+// own: each gets FalseAlarm / -parallel, so that all of them together err with
+// probability FalseAlarm at most. A process that the fuzzer ends and starts anew
+// counts anew; FalseAlarm is then that of each generation of processes.
+//
+// An input takes some 10 ms. Where the fuzzer spends its time on making
+// interesting inputs smaller, -fuzzminimizetime 10x helps.
+//
+// A failing input is written to testdata/fuzz by the fuzzer and runs in every go
+// test from then on, on the same outputs, with the error of its turn there. The
+// message says how to run the certification alone, through [Check].
+func Fuzz(f *testing.F, m core.Mechanism, claim core.Claim, opts Options) {
+	f.Helper()
+	z, err := newFuzzer(m, claim, opts, processes())
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range fuzzSeeds {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := z.try(data)
+		var skip skipError
+		switch {
+		case errors.As(err, &skip):
+			t.Skip(err)
+		case err == nil:
+			return
+		}
+		if kerr := keep(t, r); kerr != nil {
+			t.Errorf("dptest: the report was not written: %v", kerr)
+		}
+		t.Fatal(err)
+	})
+}
+
+// fuzzSeeds are inputs at the corners of every domain.
+var fuzzSeeds = [][]byte{
+	{},
+	slices.Repeat([]byte{0xff}, 16),
+	{1, 0xff},
+	{1, 0, 0xff},
+	{0, 0xff, 0, 0xff, 0, 0xff, 0, 0xff},
+	{2, 0x78, 0, 0xff, 0xf0, 0x3c},
+}
+
+// processes is how many processes the fuzzer runs at once; 1 where it does not
+// run.
+func processes() int {
+	fuzz, parallel := flag.Lookup("test.fuzz"), flag.Lookup("test.parallel")
+	if fuzz == nil || fuzz.Value.String() == "" || parallel == nil {
+		return 1
+	}
+	n, err := strconv.Atoi(parallel.Value.String())
+	if err != nil {
+		return 1
+	}
+	return max(1, n)
+}
+
+// skipError says why an input was not certified.
+type skipError string
+
+func (e skipError) Error() string { return "dptest: " + string(e) }
+
+// fuzzer screens and certifies pairs.
+type fuzzer struct {
+	m          core.Mechanism
+	claim      core.Claim
+	opts       Options
+	relation   core.Relation
+	domain     core.Domain
+	falseAlarm float64 // of this process
+
+	mu        sync.Mutex
+	certified map[string]verdict // by pair
+	tried     bool               // a screening of this size could show something
+	rungs     int                // of the last screening
+}
+
+type verdict struct {
+	report core.Report
+	err    error
+}
+
+func newFuzzer(m core.Mechanism, claim core.Claim, opts Options, processes int) (*fuzzer, error) {
+	z := &fuzzer{m: m, claim: claim, opts: opts, relation: opts.Relation, certified: map[string]verdict{}, falseAlarm: opts.falseAlarm() / float64(processes)}
+	if len(opts.Pairs) > 0 {
+		return nil, &core.InputError{Field: "Options.Pairs", Found: "given", Want: "absent in Fuzz, which proposes pairs itself", Remedy: "dptest.Run audits known pairs"}
+	}
+	if z.opts.Explore == 0 {
+		z.opts.Explore = defaultScreen
+	}
+	if z.opts.Samples == 0 {
+		z.opts.Samples = defaultCertify
+	}
+	z.opts.Workers = max(1, opts.Workers) // the processes are parallel already
+	reg, ok := m.(*registered)
+	switch {
+	case m == nil:
+		return nil, errNil
+	case ok:
+		params, relation, err := reg.at(claim, opts)
+		if err != nil {
+			return nil, err
+		}
+		z.relation, z.domain = relation, reg.of.Domain(params, relation)
+	case opts.Domain == nil:
+		return nil, &core.InputError{Field: "Options.Domain", Found: "absent", Want: "the datasets that the fuzzer may propose"}
+	}
+	if opts.Domain != nil {
+		z.domain = *opts.Domain
+	}
+	if z.relation == "" {
+		z.relation = core.AddRemove
+	}
+	if err := z.checkDomain(); err != nil {
+		return nil, err
+	}
+	// What is wrong with the plan is wrong with every input.
+	p, differ := z.pair(fuzzSeeds[4])
+	if !differ {
+		return nil, &core.InputError{Field: "Options.Domain", Found: "one without two neighbours that differ", Want: "a domain to search"}
+	}
+	for _, o := range []Options{z.screening(p, 0), z.certification(p, 0, z.spend(1))} {
+		cat, plan, err := prepare(m, claim, o)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := plan.Resolve(cat); err != nil {
+			return nil, err
+		}
+	}
+	return z, nil
+}
+
+func (z *fuzzer) checkDomain() error {
+	dom := z.domain
+	bad := func(found, want string) error {
+		return &core.InputError{Field: "Options.Domain", Found: found, Want: want}
+	}
+	if dom.Columns < 1 || len(dom.Lower) != dom.Columns || len(dom.Upper) != dom.Columns {
+		return bad(fmt.Sprintf("of %d columns with %d lower and %d upper ends", dom.Columns, len(dom.Lower), len(dom.Upper)), "one end of each for each of its columns")
+	}
+	for i := range dom.Columns {
+		if !(dom.Lower[i] <= dom.Upper[i]) || math.IsInf(dom.Upper[i]-dom.Lower[i], 0) {
+			return bad(fmt.Sprintf("[%v, %v] in column %d", dom.Lower[i], dom.Upper[i], i), "a finite interval")
+		}
+	}
+	switch z.relation {
+	case core.AddRemove:
+		if dom.MinRows < 0 || dom.MaxRows <= dom.MinRows {
+			return bad(fmt.Sprintf("of %d to %d rows", dom.MinRows, dom.MaxRows), "one with room for a row more than the fewest, for the relation add-remove")
+		}
+	case core.Replace, core.LInfinity:
+		if dom.MinRows < 0 || dom.MaxRows < max(1, dom.MinRows) {
+			return bad(fmt.Sprintf("of %d to %d rows", dom.MinRows, dom.MaxRows), "one with at least a row")
+		}
+	default:
+		return core.UnknownName("relation", string(z.relation), []string{string(core.AddRemove), string(core.Replace), string(core.LInfinity)})
+	}
+	return nil
+}
+
+// spend is the error of the k-th certification of this process.
+func (z *fuzzer) spend(k int) float64 {
+	return z.falseAlarm * 6 / (math.Pi * math.Pi * float64(k) * float64(k))
+}
+
+// screening and certification are options that audit one pair, with seeds that
+// follow from the pair, so that the same input does the same.
+func (z *fuzzer) screening(p core.Pair, seed uint64) Options {
+	o := z.opts
+	o.Samples, o.FalseAlarm, o.Seed = o.Explore, screenBeta, seed
+	return alone(o, p)
+}
+
+func (z *fuzzer) certification(p core.Pair, seed uint64, beta float64) Options {
+	o := z.opts
+	o.Explore, o.FalseAlarm, o.Seed = o.Samples, beta, seed
+	return alone(o, p)
+}
+
+func alone(o Options, p core.Pair) Options {
+	o.Pairs, o.only, o.Trials = []core.Pair{p}, &p, 1
+	return o
+}
+
+// try screens the pair that data stands for, and certifies it if it is loud. A
+// skipError says that nothing was found out.
+func (z *fuzzer) try(data []byte) (core.Report, error) {
+	p, ok := z.pair(data)
+	if !ok {
+		return core.Report{}, skipError("the datasets are the same")
+	}
+	key, err := json.Marshal(p)
+	if err != nil {
+		return core.Report{}, err
+	}
+	z.mu.Lock()
+	defer z.mu.Unlock()
+	if v, ok := z.certified[string(key)]; ok {
+		return v.report, v.err
+	}
+	screen, loud, err := z.screen(p, suite.Seed(z.opts.Seed, "screen "+string(key)))
+	if err != nil {
+		return screen, fmt.Errorf("dptest: the pair %s could not be audited: %w", key, err)
+	}
+	if !loud {
+		return screen, nil
+	}
+	beta := z.spend(len(z.certified) + 1)
+	if beta < leastBeta {
+		return screen, skipError("the error is spent: no further pair can be certified; run on with another seed")
+	}
+	opts := z.certification(p, suite.Seed(z.opts.Seed, "certify "+string(key)), beta)
+	r, err := Audit(context.Background(), z.m, z.claim, opts)
+	var broken *ViolationError
+	switch {
+	case errors.As(err, &broken):
+		learner := ""
+		if opts.Learner != "" {
+			learner = fmt.Sprintf(", Learner: %q", opts.Learner)
+		}
+		err = fmt.Errorf("%w\nReplay: dptest.Check with dptest.Options{Pairs: []core.Pair{%s}, Relation: %q, Samples: %d, Explore: %d, FalseAlarm: %v, Seed: %d%s}\nA mechanism that keeps its claim fails in one process with probability at most %g, however many pairs are tried; this was its pair number %d",
+			broken, pairLiteral(p), z.relation, opts.Samples, opts.Explore, beta, opts.Seed, learner, z.falseAlarm, len(z.certified)+1)
+	case err != nil:
+		err = skipError(err.Error())
+	}
+	z.certified[string(key)] = verdict{r, err}
+	return r, err
+}
+
+// screen reports whether the pair looks as if it broke the claim. Most pairs take
+// an exploration only, a quarter of the work of an audit; the first pair of all
+// takes an audit, which tells whether this size could show anything.
+func (z *fuzzer) screen(p core.Pair, seed uint64) (r core.Report, loud bool, err error) {
+	opts := z.screening(p, seed)
+	cat, plan, err := prepare(z.m, z.claim, opts)
+	if err != nil {
+		return r, false, err
+	}
+	a, err := plan.Resolve(cat)
+	if err != nil {
+		return r, false, err
+	}
+	res, err := core.Execute(cat, core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: a.Plan, Pair: &p}, nil)
+	if err != nil {
+		return r, false, err
+	}
+	share := res.Explored.Value / (a.Claim.Epsilon + a.Claim.Rho + a.Claim.Mu) // the claim limits one of them, the others are 0
+	if z.rungs = rungs(share); share <= 1 && z.tried {
+		return r, false, nil
+	}
+	r, err = Audit(context.Background(), z.m, z.claim, opts)
+	var v *ViolationError
+	if loud = errors.As(err, &v); loud {
+		err = nil
+	}
+	z.tried = z.tried || err == nil
+	return r, loud, err
+}
+
+// pairLiteral is the pair as Go.
+func pairLiteral(p core.Pair) string {
+	set := func(d core.Dataset) string {
+		return fmt.Sprintf("{Columns: %d, Values: %#v}", d.Columns, d.Values)
+	}
+	return fmt.Sprintf("{First: core.Dataset%s, Second: core.Dataset%s}", set(p.First), set(p.Second))
+}
+
+// rungs is how many tenths of the claim an exploration has reached, by a branch
+// for each: the fuzzer keeps inputs that reach code which none before them
+// reached.
+func rungs(share float64) int {
+	switch {
+	case share >= 0.9:
+		return 9
+	case share >= 0.8:
+		return 8
+	case share >= 0.7:
+		return 7
+	case share >= 0.6:
+		return 6
+	case share >= 0.5:
+		return 5
+	case share >= 0.4:
+		return 4
+	case share >= 0.3:
+		return 3
+	case share >= 0.2:
+		return 2
+	case share >= 0.1:
+		return 1
+	}
+	return 0
+}
+
+// pair reads neighbours off the bytes; bytes that are not there are 0. It
+// returns false where both datasets are the same.
+//
+//	rows, then
+//	add-remove: the row that only the larger dataset has, then all others
+//	replace:    the index of the row, its values in the first and in the second dataset, then all others
+//	l-infinity: of each coordinate its value in the first dataset and its move
+func (z *fuzzer) pair(data []byte) (core.Pair, bool) {
+	dom := z.domain
+	b := bytesOf{data: data}
+	row := func() []float64 {
+		out := make([]float64, dom.Columns)
+		for c := range out {
+			out[c] = z.value(c, b.next())
+		}
+		return out
+	}
+	least, most := dom.MinRows, dom.MaxRows
+	if z.relation == core.AddRemove {
+		most--
+	} else {
+		least = max(1, least)
+	}
+	n := least + b.next()%(min(most-least, 64)+1)
+	first, second := []float64{}, []float64{}
+	switch z.relation {
+	case core.AddRemove:
+		extra := row()
+		for range n {
+			first = append(first, row()...)
+		}
+		second = append(slices.Clone(first), extra...)
+	case core.Replace:
+		at := b.next() % n
+		old, new := row(), row()
+		for i := range n {
+			if i == at {
+				first, second = append(first, old...), append(second, new...)
+				continue
+			}
+			same := row()
+			first, second = append(first, same...), append(second, same...)
+		}
+	case core.LInfinity:
+		for range n {
+			for c := range dom.Columns {
+				v := z.value(c, b.next())
+				move := float64(dom.Reach * float64(min(b.next(), 240)-120) / 120)
+				if dom.Integer {
+					move = math.Trunc(move)
+				}
+				first = append(first, v)
+				second = append(second, min(max(v+move, dom.Lower[c]), dom.Upper[c]))
+			}
+		}
+	}
+	p := core.Pair{First: core.Dataset{Columns: dom.Columns, Values: first}, Second: core.Dataset{Columns: dom.Columns, Values: second}}
+	return p, !slices.Equal(first, second)
+}
+
+// value is one of 241 points between the ends of a column. 240 has many
+// divisors: halves, thirds, fifths and eighths of an interval are among them.
+func (z *fuzzer) value(c, b int) float64 {
+	low, high := z.domain.Lower[c], z.domain.Upper[c]
+	switch b = min(b, 240); b {
+	case 0:
+		return low
+	case 240:
+		return high
+	}
+	v := low + float64((high-low)*float64(b)/240)
+	if z.domain.Integer {
+		v = math.Round(v)
+	}
+	return min(max(v, low), high)
+}
+
+// bytesOf gives out bytes, and 0 after the last.
+type bytesOf struct {
+	data []byte
+	at   int
+}
+
+func (b *bytesOf) next() int {
+	if b.at >= len(b.data) {
+		return 0
+	}
+	b.at++
+	return int(b.data[b.at-1])
+}

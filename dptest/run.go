@@ -1,0 +1,175 @@
+package dptest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/suite"
+)
+
+// RequireNoViolation fails the test at once if the audit of m refutes the
+// claim, or could not be done. A failure tells the witness, the counts, the
+// seed and how to replay; the log of every test, its seed and size. With go
+// test -artifacts the report lies among the test's artifacts, as JSON.
+func RequireNoViolation(t testing.TB, m core.Mechanism, claim core.Claim, opts Options) {
+	t.Helper()
+	opts, _, err := audited(t, m, claim, opts)
+	if err == nil {
+		return
+	}
+	replay := ""
+	var v *ViolationError
+	if errors.As(err, &v) {
+		if v.Report.Reproduce.CLI == "" {
+			replay = fmt.Sprintf("\nReplay: go test -run '%s' with dptest.Options{Seed: %d, Samples: %d}", runPattern(t.Name()), opts.Seed, opts.samples())
+		}
+		replay += fmt.Sprintf("\nA mechanism that keeps its claim fails so with probability at most %g.", opts.falseAlarm())
+	}
+	t.Fatalf("%v%s", err, replay)
+}
+
+// runPattern is what go test -run takes for that test alone.
+func runPattern(name string) string {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
+	}
+	return strings.Join(parts, "/")
+}
+
+// ExpectViolation fails the test at once unless the audit of m refutes the
+// claim: for mechanisms that are known to be broken, and for tests that a check
+// like [RequireNoViolation] can fail at all. It passes although m keeps its
+// claim with probability FalseAlarm at most.
+func ExpectViolation(t testing.TB, m core.Mechanism, claim core.Claim, opts Options) {
+	t.Helper()
+	opts, r, err := audited(t, m, claim, opts)
+	var v *ViolationError
+	switch {
+	case errors.As(err, &v):
+	case err != nil:
+		t.Fatalf("dptest: a violation of %s was expected, but the audit did not come to a verdict: %v", claim, err)
+	default:
+		t.Fatalf("dptest: a violation of %s was expected, and none found with seed %d and %d samples a side.\n%s", claim, opts.Seed, r.Settings.Samples, r.Summary)
+	}
+}
+
+// Run audits every pair of neighbours in a subtest of its own, and the domain,
+// where there is one, in another. The subtests share FalseAlarm in equal parts,
+// so that a mechanism which keeps its claim fails the whole call with that
+// probability at most. Without Pairs the pairs are those of a mechanism from
+// [From].
+func Run(t *testing.T, m core.Mechanism, claim core.Claim, opts Options) {
+	t.Helper()
+	pairs, err := pairsOf(m, claim, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := len(pairs)
+	search := opts.Domain != nil
+	if search {
+		n++
+	}
+	opts.FalseAlarm = suite.Share(opts.falseAlarm(), max(1, n))
+	for _, p := range pairs {
+		t.Run(pairName(p), func(t *testing.T) {
+			t.Helper()
+			one := opts
+			one.Pairs, one.only = []core.Pair{p}, &p
+			RequireNoViolation(t, m, claim, one)
+		})
+	}
+	if search {
+		t.Run("search", func(t *testing.T) {
+			t.Helper()
+			wide := opts
+			wide.Pairs = nil
+			RequireNoViolation(t, m, claim, wide)
+		})
+	}
+}
+
+// pairsOf are the pairs of the options, or those of a registered mechanism.
+func pairsOf(m core.Mechanism, claim core.Claim, opts Options) ([]core.Pair, error) {
+	if len(opts.Pairs) > 0 || opts.Domain != nil {
+		return opts.Pairs, nil
+	}
+	reg, ok := m.(*registered)
+	if !ok {
+		_, _, err := prepare(m, claim, opts) // says what is missing
+		return nil, err
+	}
+	params, relation, err := reg.at(claim, opts)
+	if err != nil {
+		return nil, err
+	}
+	return reg.of.Pairs(params, relation), nil
+}
+
+func pairName(p core.Pair) string {
+	if p.Label != "" {
+		return p.Label
+	}
+	return core.DatasetWords(p.First) + " against " + core.DatasetWords(p.Second)
+}
+
+// audited runs the audit with a size for this test, logs what it takes to run it
+// again, and keeps its report. The options are those that it ran with.
+func audited(t testing.TB, m core.Mechanism, claim core.Claim, opts Options) (Options, core.Report, error) {
+	t.Helper()
+	opts, why := opts.sized(t, m, claim)
+	t.Logf("dptest: seed %d, %d samples a side%s", opts.Seed, opts.samples(), why)
+	r, err := Audit(context.Background(), m, claim, opts)
+	if r.Schema != "" {
+		t.Logf("dptest: %s", r.Summary)
+		if kerr := keep(t, r); kerr != nil {
+			t.Errorf("dptest: the report was not written: %v", kerr)
+		}
+	}
+	return opts, r, err
+}
+
+// keep writes the report among the test's artifacts, if go test keeps any.
+func keep(t testing.TB, r core.Report) error {
+	t.Helper()
+	if f := flag.Lookup("test.artifacts"); f == nil || f.Value.String() != "true" {
+		return nil
+	}
+	data, err := core.Canonical(r)
+	if err != nil {
+		return err
+	}
+	name := strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '-' || c == '_' {
+			return c
+		}
+		return '-'
+	}, r.Inputs.Mechanism)
+	for i := 1; ; i++ {
+		path := filepath.Join(t.ArtifactDir(), fmt.Sprintf("dpscope-%.60s-seed%d.json", name, r.Settings.Seed))
+		if i > 1 {
+			path = strings.TrimSuffix(path, ".json") + fmt.Sprintf("-%d.json", i)
+		}
+		f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if errors.Is(err, os.ErrExist) {
+			continue // of another audit of the same test
+		}
+		if err != nil {
+			return err
+		}
+		_, err = f.Write(data)
+		if cerr := f.Close(); err == nil {
+			err = cerr
+		}
+		t.Logf("dptest: report in %s", path)
+		return err
+	}
+}

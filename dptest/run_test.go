@@ -1,0 +1,235 @@
+package dptest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/dptest"
+	"github.com/dpscope/dpscope/mechanisms"
+)
+
+// Every pair has a subtest; the domain has one more.
+func TestRunPasses(t *testing.T) {
+	domain := core.Domain{Columns: 1, MaxRows: 3, Lower: []float64{0}, Upper: []float64{1}}
+	dptest.Run(t, count{1}, core.DPClaim(1, 0), dptest.Options{Domain: &domain, Samples: 2000, Trials: 2, Learner: "histogram", Pairs: []core.Pair{
+		{Label: "one row more", First: core.Records(1), Second: core.Records(1, 0)},
+		{First: core.Records(), Second: core.Records(1)},
+	}})
+}
+
+func TestExpectViolation(t *testing.T) {
+	opts := dptest.Options{Pairs: oneRowMore, Samples: 5000, Seed: 1, Learner: "histogram"}
+	dptest.ExpectViolation(t, count{0.5}, core.DPClaim(1, 0), opts)
+	rec := &recorder{}
+	dptest.ExpectViolation(rec, count{1}, core.DPClaim(1, 0), opts)
+	for _, want := range []string{"a violation of epsilon = 1 was expected", "none found with seed 1 and 5000 samples a side", "No violation found: epsilon >= 0."} {
+		if !strings.Contains(rec.failed, want) {
+			t.Errorf("the failure does not say %q:\n%s", want, rec.failed)
+		}
+	}
+	for _, want := range []string{"seed 1, 5000 samples a side", "No violation found"} {
+		if !strings.Contains(rec.log, want) {
+			t.Errorf("the log does not say %q:\n%s", want, rec.log)
+		}
+	}
+	rec = &recorder{}
+	dptest.ExpectViolation(rec, count{1}, core.DPClaim(-1, 0), opts)
+	if !strings.Contains(rec.failed, "did not come to a verdict: epsilon is -1") {
+		t.Errorf("an impossible audit says: %s", rec.failed)
+	}
+}
+
+// slow takes a millisecond an output.
+type slow struct{ count }
+
+func (s slow) Sample(d core.Dataset, r *stream.Stream, out []float64) error {
+	time.Sleep(time.Duration(len(out)) * time.Millisecond)
+	return s.count.Sample(d, r, out)
+}
+
+const helper = "DPTEST_HELPER"
+
+// TestHelper are the tests that fail, or need flags: they run in a process of
+// their own.
+func TestHelper(t *testing.T) {
+	switch os.Getenv(helper) {
+	case "subtests":
+		dptest.Run(t, count{0.5}, core.DPClaim(1, 0), dptest.Options{Name: "half count", Samples: 5000, Seed: 3, Learner: "histogram", Pairs: []core.Pair{
+			{Label: "same size (loud)", First: core.Records(1), Second: core.Records(1, 0)},
+			{First: core.Records(0), Second: core.Records(0, 0)},
+		}})
+	case "registered":
+		dptest.Run(t, dptest.From(mechanisms.All(), "svt1"), core.DPClaim(1, 0), dptest.Options{Samples: 1000, Learner: "histogram"})
+	case "size":
+		dptest.RequireNoViolation(t, count{2}, core.DPClaim(1, 0), dptest.Options{Pairs: oneRowMore, Learner: "histogram"})
+	case "slow":
+		opts := dptest.Options{Pairs: oneRowMore, Learner: "histogram", Name: "slow"}
+		opts.Pairs = append(opts.Pairs, core.Pair{First: core.Records(1), Second: core.Records(2)}) // no neighbours: ends before it draws
+		dptest.RequireNoViolation(t, slow{count{2}}, core.DPClaim(1, 0), opts)
+	}
+}
+
+// run runs TestHelper with flags and returns what it prints.
+func run(t *testing.T, what string, flags ...string) (out string, passed bool) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe, append([]string{"-test.run=^TestHelper$", "-test.v"}, flags...)...)
+	cmd.Env = append(os.Environ(), helper+"="+what)
+	data, err := cmd.CombinedOutput()
+	return string(data), err == nil
+}
+
+// Every broken pair fails a subtest of its own, the errors add up, the report of
+// each lies among its artifacts, and the message says how to run it alone.
+func TestRunFails(t *testing.T) {
+	dir := t.TempDir()
+	out, passed := run(t, "subtests", "-test.artifacts", "-test.outputdir="+dir)
+	if passed {
+		t.Fatalf("it passes:\n%s", out)
+	}
+	for _, want := range []string{"--- FAIL: TestHelper/same_size_(loud)", "--- FAIL: TestHelper/{0}_against_{0,_0}",
+		`go test -run '^TestHelper$/^same_size_\(loud\)$' with dptest.Options{Seed: 3, Samples: 5000}`, "with probability at most 0.0005.", "99.95 % confidence"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("the output does not say %q:\n%s", want, out)
+		}
+	}
+	var reports []string
+	filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		if strings.HasSuffix(path, ".json") {
+			reports = append(reports, path)
+		}
+		return err
+	})
+	if len(reports) != 2 {
+		t.Fatalf("reports %v, want 2", reports)
+	}
+	for _, path := range reports {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _, err := core.ParseReport(data)
+		if err != nil || r.Verdict != core.Violation || filepath.Base(path) != "dpscope-half-count-seed3.json" {
+			t.Errorf("%s: verdict %s, %v", path, r.Verdict, err)
+		}
+		if !strings.Contains(out, "report in "+path) {
+			t.Errorf("the log does not name %s:\n%s", path, out)
+		}
+	}
+}
+
+// Without -artifacts nothing is written, not even to a folder that is removed.
+func TestNoArtifacts(t *testing.T) {
+	dir := t.TempDir()
+	out, passed := run(t, "registered", "-test.outputdir="+dir)
+	if !passed || !strings.Contains(out, "--- PASS: TestHelper/") || strings.Contains(out, "report in") {
+		t.Errorf("passed %v:\n%s", passed, out)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// The size is one of a few, chosen before the run, and logged.
+func TestSize(t *testing.T) {
+	for _, c := range []struct {
+		what, says string
+		flags      []string
+	}{
+		{"size", "seed 0, 100000 samples a side\n", nil},
+		{"size", "seed 0, 100000 samples a side\n", []string{"-test.timeout=0"}},
+		{"size", "seed 0, 10000 samples a side (-short)", []string{"-test.short"}},
+		{"slow", "seed 0, 3000 samples a side (chosen for the test's deadline in 30s, at about ", []string{"-test.timeout=30s"}},
+	} {
+		out, passed := run(t, c.what, c.flags...)
+		if passed != (c.what == "size") || !strings.Contains(out, c.says) {
+			t.Errorf("%s %v: passed %v, does not say %q:\n%s", c.what, c.flags, passed, c.says, out)
+		}
+	}
+}
+
+// The size of a call that names one is never changed.
+func TestSizeGiven(t *testing.T) {
+	opts := dptest.Options{Pairs: oneRowMore, Samples: 1234, Learner: "histogram"}
+	rec := &recorder{}
+	dptest.RequireNoViolation(rec, count{2}, core.DPClaim(1, 0), opts)
+	if rec.failed != "" || !strings.Contains(rec.log, "seed 0, 1234 samples a side\n") {
+		t.Errorf("failed %q, log %q", rec.failed, rec.log)
+	}
+}
+
+// FuzzCount is a fuzz test of a mechanism that keeps its claim; go test runs its
+// seeds.
+func FuzzCount(f *testing.F) {
+	dptest.Fuzz(f, count{1}, core.DPClaim(1, 0), dptest.Options{Samples: 5000, Learner: "histogram",
+		Domain: &core.Domain{Columns: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{1}}})
+}
+
+func ExampleRequireNoViolation() {
+	// In a test: func TestCount(t *testing.T).
+	test := func(t testing.TB) {
+		dptest.RequireNoViolation(t, count{scale: 1}, core.DPClaim(1, 0), dptest.Options{
+			Pairs:   []core.Pair{{First: core.Records(1), Second: core.Records(1, 0)}},
+			Samples: 5000,
+		})
+	}
+	log := &recorder{}
+	test(log)
+	fmt.Println(strings.SplitN(log.log, "\n", 2)[0])
+	// Output: dptest: seed 0, 5000 samples a side
+}
+
+func ExampleExpectViolation() {
+	test := func(t testing.TB) {
+		// Half the noise that a claim of 1 needs: the audit must find it.
+		dptest.ExpectViolation(t, count{scale: 0.5}, core.DPClaim(1, 0), dptest.Options{
+			Pairs:   []core.Pair{{First: core.Records(1), Second: core.Records(1, 0)}},
+			Samples: 5000,
+		})
+	}
+	log := &recorder{}
+	test(log)
+	fmt.Println(log.failed == "")
+	// Output: true
+}
+
+func ExampleRun() {
+	test := func(t *testing.T) {
+		dptest.Run(t, count{scale: 1}, core.DPClaim(1, 0), dptest.Options{
+			Pairs: []core.Pair{
+				{Label: "a row of 0", First: core.Records(1), Second: core.Records(1, 0)},
+				{Label: "the first row", First: core.Records(), Second: core.Records(1)},
+			},
+			Domain: &core.Domain{Columns: 1, MaxRows: 5, Lower: []float64{0}, Upper: []float64{1}}, // one subtest more
+		})
+	}
+	_ = test // go test runs TestCount/a_row_of_0, TestCount/the_first_row and TestCount/search
+}
+
+func ExampleFuzz() {
+	fuzz := func(f *testing.F) {
+		dptest.Fuzz(f, count{scale: 1}, core.DPClaim(1, 0), dptest.Options{
+			Domain: &core.Domain{Columns: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{10}},
+		})
+	}
+	_ = fuzz // go test -fuzz FuzzCount
+}
+
+func ExampleFrom() {
+	m := dptest.From(mechanisms.All(), "svt4", "c=2")
+	r, err := dptest.Audit(context.Background(), m, core.DPClaim(1, 0), dptest.Options{Samples: 5000, Trials: 1, Seed: 7})
+	fmt.Println(r.Verdict, r.Inputs.Parameters["c"], errors.As(err, new(*dptest.ViolationError)))
+	// Output: violation 2 true
+}
