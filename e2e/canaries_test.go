@@ -119,7 +119,7 @@ func TestCanaries(t *testing.T) {
 		t.Errorf("the chart has %d points", points)
 	}
 	text := eval[string](t, tab, box+`.textContent`)
-	for _, want := range []string{"asymptotic", "equation 10", "bias", "μ₂", "one-run audit", "No outcome of 256 runs certifies more than epsilon ≥ 4.4", r.Reproduce.CLI, "What this result does not say", "the audit's own"} {
+	for _, want := range []string{"asymptotic", "equation 10", "bias", "μ₂", "one-run audit", "No outcome of 256 runs certifies more than epsilon ≥ 4.4", r.Reproduce.CLI, "What this result does not say", "the audit's own", "Reference simulations gave 0.340"} {
 		if !strings.Contains(strings.ReplaceAll(text, "\u202f", ""), want) {
 			t.Errorf("the result does not say %q", want)
 		}
@@ -199,7 +199,7 @@ func TestCanariesFile(t *testing.T) {
 	click(t, tab, "#canaries-run")
 	fails := func(says string) {
 		t.Helper()
-		until(t, tab, fmt.Sprintf(`!document.querySelector("#k-file-error").hidden && document.querySelector("#k-file-error").textContent.includes(%q) && document.activeElement.id === "k-choose" && %s`, says, canaryIdle), 30*time.Second)
+		until(t, tab, fmt.Sprintf(`!document.querySelector("#k-file-error").hidden && document.querySelector("#k-file-error").textContent.includes(%q) && document.activeElement.id === "k-file-choose" && %s`, says, canaryIdle), 30*time.Second)
 	}
 	fails("must be a file for the design")
 	drop(t, tab, "bad.csv", "1,0,0\n0,x,0\n")
@@ -218,7 +218,7 @@ func TestCanariesFile(t *testing.T) {
 	sameEvidence(t, "with a file", r, want)
 	click(t, tab, "#canaries-verify")
 	until(t, tab, `document.querySelector("#canaries-result .verification").textContent.includes("is the same as in the report") && `+canaryIdle, time.Minute)
-	click(t, tab, "#k-forget")
+	click(t, tab, "#k-file-forget")
 	click(t, tab, "#canaries-verify")
 	fails("must be a file for the design")
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,6 +98,17 @@ func shootCanaries(t *testing.T, name string, width int64, dark bool) {
 	click(t, tab, "#canaries-run")
 	until(t, tab, canaryReport+`?.plan.source === "gaussian-sum" && `+canaryIdle, 5*time.Minute)
 	develop(t, tab, name, chromedp.Screenshot("#canaries"))
+	click(t, tab, "#canaries-one")
+	until(t, tab, canaryReport+`?.kind === "one-run" && `+canaryIdle, time.Minute)
+	develop(t, tab, name+"-one", chromedp.Screenshot("#canaries"))
+	var scores strings.Builder
+	scores.WriteString("in,out\n")
+	for i := range 300 {
+		fmt.Fprintf(&scores, "%d,%d\n", i%97+40, i%89)
+	}
+	give(t, tab, scored{"scores.csv", scores.String()})
+	until(t, tab, canaryReport+`?.kind === "scores" && `+canaryIdle, time.Minute)
+	develop(t, tab, name+"-scores", chromedp.Screenshot("#canaries"))
 }
 
 // dress sets a tab's size and its colours.

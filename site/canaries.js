@@ -12,9 +12,8 @@ import { say } from "./progress.js";
 import { replayWords, showVerification } from "./result.js";
 
 const CLAIM = { epsilon: 2, delta: 1e-5 }; // unless the user says otherwise
-const MAX_FILE = 16e6; // bytes
 const RATE_OVER = 5000; // ms that the rate is taken over
-const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", "one-run": "One run, with canaries in it by coins" };
+const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", "one-run": "One run, with canaries in it by coins", scores: "Reading and auditing the scores" };
 const perceptron = { source: "dp-sgd", n: "128", k: "11", m: "64" };
 const presets = [
   ["Gaussian sum as in the paper", { source: "gaussian-sum", n: "1024", k: "32", quantile: "0.1" }],
@@ -28,7 +27,18 @@ const titles = { "one-run": "One-run audit", scores: "Audit of recorded scores" 
 /** What a replay starts from; absent in a report of a run that was stopped too early. */
 const countsOf = ({ kind, evidence }) => (titles[kind] ? evidence : evidence?.certified?.table);
 
-/** @typedef {{name: string, bytes: number, base64: string}} Given a file of the user's */
+const MOST = { file: 16e6, scores: 4e6 }; // bytes of a file; more scores would hold up the page
+const boxes = Object.keys(MOST); // that take files of the user's
+
+/** @typedef {{name: string, bytes: number, content: string}} Given a file of the user's, in base64 */
+
+/** @param {File} file @returns {Promise<string>} */
+const base64 = (file) => new Promise((resolve, reject) => {
+  const reader = new FileReader();
+  reader.onload = () => resolve(reader.result.slice(reader.result.indexOf(",") + 1));
+  reader.onerror = () => reject(new Unusable("file", `unreadable (${reader.error?.message})`, "a file that this browser may read"));
+  reader.readAsDataURL(file);
+});
 
 export class Canaries {
   /** @type {import("./protocol").CanaryOffer | null} */
@@ -37,8 +47,8 @@ export class Canaries {
   #fields = new Map();
   #params = []; // keys of the parameters that are shown
   #kept = {}; // what was typed for parameters that are not
-  /** @type {Given | null} */
-  #file = null;
+  /** @type {Record<string, Given[]>} */
+  #files = { file: [], scores: [] };
   #cost = "";
   #able = false;
   /** @type {{report: any, text: string} | null} */
@@ -47,14 +57,12 @@ export class Canaries {
   #course = null;
   #seen = []; // [time, runs]
   #stopping = "";
-  #one = false; // is the run under way, or the last one, a single run?
+  #how = "run"; // what the button began that was last used: "run", "one" or "scores"
   #on;
 
   /**
-   * @param {{run(plan: object, file: string | undefined, tell: (p: import("./protocol").CanaryProgress) => void, again: () => void): Promise<import("./protocol").CanaryReported>,
-   *   oneRun(plan: object, file: string | undefined, tell: (p: import("./protocol").CanaryProgress) => void, again: () => void): Promise<import("./protocol").CanaryReported>,
-   *   verify(text: string, file: string | undefined, tell: (p: import("./protocol").CanaryProgress) => void, again: () => void): Promise<import("./protocol").VerifiedValue>,
-   *   stop(): void, open(): void}} on again is called when it is worth asking anew; open: asks for a report's file
+   * @param {{ask(how: "run" | "one" | "scores" | "verify", request: import("./protocol").CanaryRequest, tell: (p: import("./protocol").CanaryProgress) => void, again: () => void): Promise<any>,
+   *   stop(): void, open(): void, opened(name: string, text: string): void}} on again is called when it is worth asking anew; open: asks for a report's file; opened: here is one
    */
   constructor(on) {
     this.#on = on;
@@ -66,17 +74,24 @@ export class Canaries {
       if (event.target.dataset.key === "source") this.#sourceChanged();
       this.#dependents();
     });
-    byId("canaries-one").addEventListener("click", () => this.run(true));
+    for (const how of ["one", "scores"]) byId(`canaries-${how}`).addEventListener("click", () => this.run(how));
     byId("canaries-stop").addEventListener("click", () => on.stop());
     byId("canaries-open").addEventListener("click", () => on.open());
-    byId("k-choose").addEventListener("click", () => byId("k-input").click());
-    byId("k-input").addEventListener("change", ({ target }) => {
-      if (target.files.length) this.take(target.files[0]);
-      target.value = "";
-    });
-    byId("k-forget").addEventListener("click", () => {
-      this.#give(null);
-      byId("k-choose").focus();
+    for (const box of boxes) {
+      const part = (name) => byId(`k-${box}-${name}`);
+      part("choose").addEventListener("click", () => part("input").click());
+      part("input").addEventListener("change", ({ target }) => {
+        if (target.files.length) this.take([...target.files], box);
+        target.value = "";
+      });
+      part("forget").addEventListener("click", () => {
+        this.#give(box, []);
+        part("choose").focus();
+      });
+    }
+    byId("k-scores-swap").addEventListener("click", () => {
+      this.#give("scores", this.#files.scores.reverse());
+      this.run("scores");
     });
   }
 
@@ -103,6 +118,11 @@ export class Canaries {
     add("k-run-fields", "m", { label: "Fresh canaries, M", hint: "a run; they cost little" }, whole("K"));
     add("k-run-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, inputmode: "numeric", placeholder: DEFAULT_SEED }));
     add("k-one-fields", "one", { label: "Canaries, m", hint: "of one run" }, whole(""));
+    add("k-scores-fields", "method", { label: "Method", hint: "whose bound the verdict is by; the table has all", wide: true }, choice([
+      { value: "", text: `default: ${offer.methods[0]}; of runs ${offer.intervals[0].name}` },
+      ...offer.methods.map((name) => ({ value: name, text: name, group: "scores" })),
+      ...offer.intervals.map(({ name }) => name).filter((name) => !offer.methods.includes(name)).map((name) => ({ value: name, text: name, group: "scores of several runs" })),
+    ]));
     add("k-file-fields", "tail", { label: "Tail", hint: "how many singular vectors, those of the smallest values" }, whole("half of all"));
     add("k-file-fields", "scale", { label: "Norm of the vectors" }, choice(offer.scales.map((s, i) => ({ value: i ? s : "", text: s }))));
     add("k-file-fields", "distinct", { label: "No vector twice in a run" }, checkbox());
@@ -224,47 +244,62 @@ export class Canaries {
 
   // The user's file
 
-  /** Is a dropped file meant for this panel? */
-  wants(file, target) {
-    if (!this.#offer || byId("k-file-group").hidden || !byId("canaries").open) return false;
-    return Boolean(target?.closest?.("#k-file-group")) || /\.(csv|tsv|txt)$/i.test(file.name);
+  get #file() { return this.#files.file[0]; }
+
+  /** Which box of this panel dropped files are meant for, if any. @param {File[]} files */
+  wants(files, target) {
+    if (!this.#offer || !files.length || !byId("canaries").open) return undefined;
+    const box = boxes.find((b) => target?.closest?.(`#k-${b}-group`));
+    if (box) return box;
+    const named = (pattern) => files.every((f) => pattern.test(f.name));
+    if (!byId("k-file-group").hidden && files.length === 1 && named(/\.(csv|tsv|txt)$/i)) return "file";
+    return target?.closest?.("#canaries") && named(/\.(csv|tsv|txt|jsonl|np[yz])$/i) ? "scores" : undefined;
   }
 
-  /** Takes a file of the user's. It stays in the browser. @param {File} file */
-  async take(file) {
-    byId("k-file-group").open = true;
+  /** Takes files of the user's. They stay in the browser. @param {File[]} files */
+  async take(files, box) {
+    byId(`k-${box}-group`).open = true;
     try {
-      if (file.size > MAX_FILE) throw new Unusable("file", size(file.size), `at most ${size(MAX_FILE)} here; the command line takes more`);
-      const url = await new Promise((resolve, reject) => {
-        const reader = new FileReader();
-        reader.onload = () => resolve(reader.result);
-        reader.onerror = () => reject(new Unusable("file", `unreadable (${reader.error?.message})`, "a file that this browser may read"));
-        reader.readAsDataURL(file);
-      });
-      this.#give({ name: file.name, bytes: file.size, base64: url.slice(url.indexOf(",") + 1) });
-      say(`${file.name} is there`);
+      const most = box === "scores" ? 2 : 1;
+      if (files.length > most) throw new Unusable(box, `${files.length} files`, most > 1 ? "one file or two" : "one file");
+      if (box === "scores" && /^\s*{\s*"\$schema"/.test(await files[0].slice(0, 99).text())) {
+        this.#on.opened(files[0].name, await files[0].text());
+        return;
+      }
+      const given = [];
+      for (const { name, size: bytes } of files) if (bytes > MOST[box]) throw new Unusable(box, `${name}, ${size(bytes)}`, `at most ${size(MOST[box])} here; the command line takes more`);
+      for (const file of files) given.push({ name: file.name, bytes: file.size, content: await base64(file) });
+      this.#give(box, given);
+      say(`${given.map((f) => f.name).join(" and ")}: there`);
+      if (box === "scores") this.run(box);
     } catch (error) {
-      this.#fail("file", error.message);
+      this.#fail(box, error.message);
       say(error.message);
     }
   }
 
-  /** @param {Given | null} file */
-  #give(file) {
-    this.#file = file;
-    this.#fail("file", "");
-    byId("k-file-name").textContent = file ? `${file.name}, ${grouped(file.bytes)} bytes` : "No file.";
-    byId("k-forget").hidden = !file;
+  /** @param {Given[]} files */
+  #give(box, files) {
+    this.#files[box] = files;
+    this.#fail(box, "");
+    byId(`k-${box}-name`).textContent = files.map((f, i) => `${files[1] ? ["in: ", "; out: "][i] : ""}${f.name}, ${grouped(f.bytes)} bytes`).join("") || "No file.";
+    byId(`k-${box}-forget`).hidden = !files.length;
+    byId("k-scores-swap").hidden = !this.#files.scores[1];
+    this.#buttons();
     this.#dependents();
   }
 
-  /** The file as the core gets it. */
-  get #content() { return byId("k-file-group").hidden ? undefined : this.#file?.base64; }
+  /** The user's file as the core gets it. */
+  get #content() { return byId("k-file-group").hidden ? undefined : this.#file?.content; }
+
+  /** The files of scores as the core gets them. */
+  get #scores() { return this.#files.scores.map(({ name, content }) => ({ name, content })); }
 
   // The plan
 
-  /** The plan that the form asks for, or that of a single run. Throws Unusable. */
-  #plan(one = false) {
+  /** The plan that the form asks for: of runs, of a single one, or of scores. Throws Unusable. */
+  #plan(how) {
+    const one = how === "one";
     const number = (key) => {
       const { control } = this.#fields.get(key);
       if (control.validity.badInput && !control.closest("[hidden]")) throw new Unusable(key, "not a number", "a number");
@@ -283,9 +318,11 @@ export class Canaries {
     const epsilon = number("epsilon") ?? CLAIM.epsilon, delta = number("delta") ?? CLAIM.delta;
     if (!(epsilon > 0)) throw new Unusable("epsilon", this.#text("epsilon"), "a finite number above 0");
     if (!(delta >= 0 && delta < 1)) throw new Unusable("delta", this.#text("delta"), "in [0, 1)");
-    const plan = { version: 1, source: s.name, claim: { kind: delta ? "approximate" : "pure", epsilon, delta: delta || undefined }, seed: whole("seed", 0) ?? Number(DEFAULT_SEED) };
+    const plan = { version: 1, claim: { kind: delta ? "approximate" : "pure", epsilon, delta: delta || undefined }, seed: whole("seed", 0) ?? Number(DEFAULT_SEED) };
     plan.beta = number("beta");
     if (plan.beta === 0) throw new Unusable("beta", "0", "in [1e-9, 0.5]");
+    if (how === "scores") return { ...plan, method: this.#text("method") || undefined };
+    plan.source = s.name;
     if (one) {
       plan.canaries = whole("one", 1);
       plan.design = this.#design.name; // the one that is shown
@@ -315,18 +352,18 @@ export class Canaries {
 
   // Runs
 
-  /** Does what the form asks for, and shows what comes of it. @param {boolean} one in a single run */
-  async run(one = false) {
-    if (byId("canaries-run").disabled || (one && byId("canaries-one").hidden)) return;
-    this.#one = one;
+  /** Does what the form asks for, and shows what comes of it. @param {"run" | "one" | "scores"} how in runs, in a single one, or of the scores that were given */
+  async run(how = "run") {
+    const button = byId(`canaries-${how}`);
+    if (button.disabled || button.hidden) return;
+    this.#how = how;
     this.#clear();
-    let plan;
     const before = this.#shown;
     try {
-      plan = this.#plan(one);
+      const plan = this.#plan(how);
       this.#begin();
-      const again = () => this.run(one);
-      const answer = await this.#on[one ? "oneRun" : "run"](plan, this.#content, (p) => this.#tell(p, plan), again);
+      const request = how === "scores" ? { scores: plan, files: this.#scores } : { [how === "one" ? "oneRun" : "plan"]: plan, file: this.#content };
+      const answer = await this.#on.ask(how, request, (p) => this.#tell(p, plan), () => this.run(how));
       const { report } = answer;
       if (report.termination.reason === "stopped" && !countsOf(report) && before) {
         this.#end("Stopped before anything was certified. What was shown before is still here.");
@@ -334,7 +371,7 @@ export class Canaries {
         return;
       }
       this.#show(answer, "");
-      this.#end(answer.error ? `Ended by an error: ${answer.error}` : report.termination.reason === "stopped" ? one ? "Stopped before the run was done: there is no bound." : "Stopped: what there is stands beside." : "");
+      this.#end(answer.error ? `Ended by an error: ${answer.error}` : report.termination.reason === "stopped" ? how === "one" ? "Stopped before the run was done: there is no bound." : "Stopped: what there is stands beside." : "");
       say(report.summary);
       if (byId("canaries-result").getBoundingClientRect().top > innerHeight / 2) byId("canaries-result").scrollIntoView();
     } catch (error) {
@@ -359,9 +396,10 @@ export class Canaries {
     const [time, runs] = seen[0];
     const rate = now - time > 300 ? (1000 * (p.runs - runs)) / (now - time) : 0;
     byId("canaries-progress").hidden = false;
-    byId("canaries-bar").value = p.total > 0 ? Math.min(100, (100 * p.runs) / p.total) : 0;
+    if (p.total > 1) byId("canaries-bar").value = Math.min(100, (100 * p.runs) / p.total);
+    else byId("canaries-bar").removeAttribute("value"); // nobody knows how far it is
     const left = rate > 0 ? `, about ${duration((p.total - p.runs) / rate)} left` : "";
-    const words = `${plan ? phases[p.phase] : "Replaying"}: ${grouped(p.runs)} of ${grouped(p.total)} runs${left}`;
+    const words = (plan ? phases[p.phase] : "Replaying") + (p.total > 1 ? `: ${grouped(p.runs)} of ${grouped(p.total)} runs${left}` : "…");
     byId("canaries-phase").textContent = this.#stopping || words;
     if (p.message) this.message(p.message);
     let bound = "";
@@ -409,17 +447,18 @@ export class Canaries {
   }
 
   #clear() {
-    for (const key of [...this.#fields.keys(), "file"]) this.#fail(key, "");
+    for (const key of [...this.#fields.keys(), ...boxes]) this.#fail(key, "");
   }
 
   /** Shows an error at its field. @returns {boolean} whether there is one */
   #fail(key, message, focus = false) {
-    if (key === "file") {
-      byId("k-file-error").textContent = message;
-      byId("k-file-error").hidden = !message;
-      if (message) byId("k-file-group").open = true;
-      if (message && focus) byId("k-choose").focus();
-      return !byId("k-file-group").hidden;
+    if (boxes.includes(key)) {
+      const part = (name) => byId(`k-${key}-${name}`);
+      part("error").textContent = message;
+      part("error").hidden = !message;
+      if (message) part("group").open = true;
+      if (message && focus) part("choose").focus();
+      return !part("group").hidden;
     }
     const f = this.#fields.get(key);
     if (!f || f.box.hidden) return false;
@@ -439,8 +478,9 @@ export class Canaries {
 
   /** The key of the field that a refusal is about. @param {import("./protocol").Refusal} refusal */
   #keyOf(refusal) {
-    const name = refusal.field.replace(/^(canary|one-run) plan: field /, "").replace(/^"(.*)"$/, "$1");
-    if (this.#one && (name === "m" || name === "canaries")) return "one";
+    const name = refusal.field.replace(/^(canary|one-run|scores) plan: field /, "").replace(/^"(.*)"$/, "$1");
+    if (this.#how === "scores" && !["method", "beta", "seed", "epsilon", "delta", "claim"].includes(name)) return "scores";
+    if (this.#how === "one" && (name === "m" || name === "canaries")) return "one";
     if (name.startsWith("parameter ")) return `p.${name.slice(10)}`;
     if (/^(data|vectors)\b/.test(name)) return "file";
     const key = own[name] ?? name;
@@ -506,24 +546,27 @@ export class Canaries {
 
   #buttons() {
     byId("canaries-run").disabled = byId("canaries-one").disabled = !this.#able;
+    byId("canaries-scores").disabled = !this.#able || !this.#files.scores.length;
     const verify = byId("canaries-verify");
     if (verify) verify.disabled = !this.#able || !this.#shown || !countsOf(this.#shown.report);
   }
 
   async verify() {
     if (byId("canaries-verify").disabled) return;
-    const { text } = this.#shown, { verification } = this.#view;
+    const { text } = this.#shown, { verification } = this.#view, scores = this.report.kind === "scores";
+    this.#how = scores ? "scores" : this.report.kind === "one-run" ? "one" : "run";
     this.#clear();
     showVerification(null, verification);
     this.#begin();
     try {
-      const found = await this.#on.verify(text, this.report.plan.data && this.report.kind !== "scores" ? this.#file?.base64 : undefined, (p) => this.#tell(p, null), () => this.verify());
+      const given = scores ? { files: this.#scores } : { file: this.report.plan.data ? this.#file?.content : undefined };
+      const found = await this.#on.ask("verify", { report: text, ...given }, (p) => this.#tell(p, null), () => this.verify());
       if (this.#shown?.text === text) showVerification(found, verification);
       this.#end("");
       say(replayWords(found));
     } catch (error) {
       this.#end("");
-      if (error instanceof Refused && /^(data|vectors)\b/.test(error.refusal.field)) {
+      if (!scores && error instanceof Refused && /^(data|vectors)\b/.test(error.refusal.field)) {
         // The form may be that of another source; the file belongs to the report's.
         this.#fields.get("source").control.value = this.report.plan.source;
         this.#sourceChanged();

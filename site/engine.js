@@ -165,18 +165,15 @@ export class Engine {
   calibrate(plan, progress) { return this.#request("calibrate", JSON.stringify(plan), progress); }
 
   /**
-   * Of the larger core only. file: the user's, in base64.
-   * @param {object} plan as core/canary has it
+   * Of the larger core only.
+   * @param {"canaries" | "verify-canaries"} type
+   * @param {import("./protocol").CanaryRequest} request
    * @param {(p: import("./protocol").CanaryProgress) => void} progress
-   * @returns {{id: number, answer: Promise<import("./protocol").CanaryReported>}}
+   * @returns {{id: number, answer: Promise<import("./protocol").CanaryReported | import("./protocol").VerifiedValue>}}
    */
-  canaries(plan, file, progress) { return this.#request("canaries", JSON.stringify({ plan, file }), progress); }
-  /** An audit in one run. */
-  oneRun(oneRun, file, progress) { return this.#request("canaries", JSON.stringify({ oneRun, file }), progress); }
+  canaries(type, request, progress) { return this.#request(type, JSON.stringify(request), progress); }
   /** @param {string} text @returns {Promise<import("./protocol").CanaryReported>} */
   openCanaries(text) { return this.#request("open-canaries", text).answer; }
-  /** @returns {{id: number, answer: Promise<import("./protocol").VerifiedValue>}} */
-  verifyCanaries(report, file, progress) { return this.#request("verify-canaries", JSON.stringify({ report, file }), progress); }
 
   /**
    * Stops what runs; its answer arrives as ever. When none does

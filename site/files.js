@@ -14,7 +14,7 @@ export const typing = (event) => event.target instanceof Element && event.target
  * Listens for reports.
  * @param {(name: string, text: string) => void} opened
  * @param {(title: string, found: string, want: string) => void} refused
- * @param {(file: File, target: EventTarget) => boolean} taken takes a dropped file that is no report
+ * @param {(files: File[], target: EventTarget) => boolean} taken takes dropped files that are no reports
  */
 export function receive(opened, refused, taken) {
   const take = async (file) => {
@@ -53,9 +53,10 @@ export function receive(opened, refused, taken) {
     document.body.classList.remove("dropping");
     if (!carriesFiles(event)) return;
     event.preventDefault();
-    const files = event.dataTransfer.files;
+    const files = [...event.dataTransfer.files];
+    if (taken(files, event.target)) return;
     if (files.length > 1) refused(`${files.length} files were not opened`, `${files.length} files at once`, "one report at a time");
-    else if (files.length && !taken(files[0], event.target)) take(files[0]);
+    else if (files.length) take(files[0]);
   });
   addEventListener("paste", (event) => {
     if (typing(event)) return;

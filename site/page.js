@@ -42,7 +42,7 @@ const form = new Form({ changed });
 const panel = new ProgressPanel();
 const accounting = new Accounting({ account, changed: writeAddress });
 const calibration = new Calibration({ calibrate, stop });
-const canaries = new Canaries({ run: runCanaries, oneRun, verify: verifyCanaries, stop, open: () => byId("file").click() });
+const canaries = new Canaries({ ask: plant, stop, open: () => byId("file").click(), opened: openText });
 
 /**
  * For tests: the engine (workers, endWorker), the state as in data-state of
@@ -304,17 +304,11 @@ function calibrate(plan, tell, again) {
   return inPanel({ by: "calibrate", stop: "calibrate-stop", reason: CALIBRATION, doing: "Measuring the tool's own error rate, below.", again }, () => engine.calibrate(plan, tell));
 }
 
-/** Audits with canaries for its panel. */
-function runCanaries(plan, file, tell, again) {
-  return inPanel({ by: "canaries-run", stop: "canaries-stop", reason: CANARIES, doing: "Auditing with canaries, below.", again }, () => engine.canaries(plan, file, tell));
-}
+const plantings = { run: "Auditing with canaries", one: "Auditing in one run", scores: "Auditing scores", verify: "Replaying a canary audit" };
 
-function oneRun(plan, file, tell, again) {
-  return inPanel({ by: "canaries-one", stop: "canaries-stop", reason: CANARIES, doing: "Auditing in one run, below.", again }, () => engine.oneRun(plan, file, tell));
-}
-
-function verifyCanaries(text, file, tell, again) {
-  return inPanel({ by: "canaries-verify", stop: "canaries-stop", reason: CANARIES, doing: "Replaying a canary audit, below.", again }, () => engine.verifyCanaries(text, file, tell));
+/** Does for the panel of canaries what its button of this name is for. */
+function plant(how, request, tell, again) {
+  return inPanel({ by: `canaries-${how}`, stop: "canaries-stop", reason: CANARIES, doing: `${plantings[how]}, below.`, again }, () => engine.canaries(how === "verify" ? "verify-canaries" : "canaries", request, tell));
 }
 
 /**
@@ -690,10 +684,10 @@ addEventListener("hashchange", reread);
 listenForKeys({ run, stop, help });
 receive(openText, (title, found, want) =>
   notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", found, want, remedy: "" } }),
-(file, target) => {
-  const wanted = canaries.wants(file, target);
-  if (wanted) canaries.take(file);
-  return wanted;
+(files, target) => {
+  const wanted = canaries.wants(files, target);
+  if (wanted) canaries.take(files, wanted);
+  return Boolean(wanted);
 });
 
 showExample();

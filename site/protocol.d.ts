@@ -315,11 +315,13 @@ export interface CalibratedValue {
 export interface CanaryRequest {
   plan?: any; // canary.Plan, docs/dpscope-canary-v1.schema.json
   oneRun?: any; // canary.OneRunPlan, docs/dpscope-one-run-v1.schema.json, instead of plan
+  scores?: any; // canary.ScoresPlan, docs/dpscope-scores-v1.schema.json, instead of plan
   report?: string;
   file?: string;
+  files?: { name: string; content: string }[]; // of scores, in base64: one, or those in and those out
 }
 export interface CanaryProgress {
-  phase: "explore" | "certify" | "one-run";
+  phase: "explore" | "certify" | "one-run" | "scores";
   runs: number; // drawn so far in all phases; falls when a worker is lost
   total: number;
   certified: number;
@@ -371,6 +373,7 @@ export interface CanaryOffer {
   }[];
   intervals: { name: string; valid?: boolean }[]; // valid: at every number of runs
   scales: string[];
+  methods: string[]; // for scores without runs, the first is the default
 }
 /** The plan that is offered, with the mechanisms that are chosen at first, and all that there are. */
 export interface CalibrationOffer {

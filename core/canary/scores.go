@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/intake"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -26,6 +27,23 @@ type Scores struct {
 type ScoreFile struct {
 	Name   string `json:"name"`
 	SHA256 string `json:"sha256"` // in hexadecimal
+}
+
+// ReadScores takes the scores of one parsed file, or of two, as [intake.ReadScores]
+// does.
+func ReadScores(files []*intake.File) (*Scores, error) {
+	in, err := intake.ReadScores(files)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scores{In: in.In, Out: in.Out, Notes: in.Notes}
+	if m := in.Matrix; m != nil {
+		s.Runs, s.Canaries, s.Score, s.Member = m.Runs, m.Canaries, m.Score, m.Member
+	}
+	for _, f := range files {
+		s.Files = append(s.Files, ScoreFile{Name: f.Name, SHA256: f.SHA256})
+	}
+	return s, nil
 }
 
 // ScoresPlan says how scores are audited. Zero values mean the documented

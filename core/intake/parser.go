@@ -2,22 +2,21 @@ package intake
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 	"unicode/utf8"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
 )
 
 // Parser reads a file that is given to it in chunks of any size. What it
 // returns does not depend on how the file was cut into chunks.
 type Parser struct {
 	o      Options
-	hash   hash.Hash
+	hash   *stream.Hash
 	bytes  int64
 	head   []byte // until the format is known
 	format Format
@@ -42,7 +41,7 @@ func NewParser(o Options) (*Parser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Parser{o: o, hash: sha256.New(), left: o.MaxCells}, nil
+	return &Parser{o: o, hash: stream.NewHash(), left: o.MaxCells}, nil
 }
 
 // headBytes is how much of a file tells its format, if it is that long.
@@ -124,7 +123,8 @@ func (p *Parser) close() (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Name: p.o.Name, Format: p.format, Bytes: p.bytes, SHA256: hex.EncodeToString(p.hash.Sum(nil)), Tables: tables, Notes: p.notes}
+	sum := p.hash.Sum()
+	f := &File{Name: p.o.Name, Format: p.format, Bytes: p.bytes, SHA256: hex.EncodeToString(sum[:]), Tables: tables, Notes: p.notes}
 	switch r := p.reader.(type) {
 	case *jsonReader:
 		f.Format = r.format()

@@ -13,19 +13,52 @@ func SHA256(data []byte) [32]byte { return sha256Sum(data) }
 // along: 39 KB of the WebAssembly core's 1 MB, for one hash of sixty bytes a
 // stream.
 func sha256Sum(message []byte) [32]byte {
-	h := [8]uint32{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}
+	h := NewHash()
+	h.Write(message)
+	return h.Sum()
+}
+
+// Hash is SHA-256 of a message that comes in pieces.
+type Hash struct {
+	h     [8]uint32
+	block [64]byte // the beginning of one that is not whole
+	bytes uint64
+}
+
+// NewHash is the hash of nothing yet.
+func NewHash() *Hash {
+	return &Hash{h: [8]uint32{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}}
+}
+
+// Write takes the next piece. It never fails.
+func (h *Hash) Write(piece []byte) (int, error) {
+	n := len(piece)
+	if held := int(h.bytes % 64); held > 0 {
+		took := copy(h.block[held:], piece)
+		h.bytes += uint64(took)
+		if piece = piece[took:]; held+took < 64 {
+			return n, nil
+		}
+		sha256Block(&h.h, h.block[:])
+	}
+	h.bytes += uint64(len(piece))
+	for ; len(piece) >= 64; piece = piece[64:] {
+		sha256Block(&h.h, piece[:64])
+	}
+	copy(h.block[:], piece)
+	return n, nil
+}
+
+// Sum ends the message: nothing may be written any more.
+func (h *Hash) Sum() [32]byte {
 	// Padding: a one bit, zeros to 56 bytes past a multiple of 64, the length
 	// in bits.
-	m := append(append([]byte{}, message...), 0x80)
-	for len(m)%64 != 56 {
-		m = append(m, 0)
-	}
-	m = binary.BigEndian.AppendUint64(m, 8*uint64(len(message)))
-	for ; len(m) > 0; m = m[64:] {
-		sha256Block(&h, m[:64])
-	}
+	length := 8 * h.bytes
+	pad := make([]byte, 1+(119-h.bytes%64)%64, 72)
+	pad[0] = 0x80
+	h.Write(binary.BigEndian.AppendUint64(pad, length))
 	var sum [32]byte
-	for i, v := range h {
+	for i, v := range h.h {
 		binary.BigEndian.PutUint32(sum[4*i:], v)
 	}
 	return sum

@@ -27,6 +27,7 @@ type canaries struct {
 	Sources   []canarySource   `json:"sources"`
 	Intervals []canaryInterval `json:"intervals"` // the first is the default
 	Scales    []canary.Scale   `json:"scales"`    // of vectors from a file, the first is the default
+	Methods   []canary.Method  `json:"methods"`   // for scores without runs, the first is the default
 }
 
 type canarySource struct {
@@ -95,7 +96,7 @@ func list() listing {
 }
 
 func canaryOffer() canaries {
-	c := canaries{Scales: []canary.Scale{canary.UnitNorm, canary.MedianNorm, canary.OwnNorm}}
+	c := canaries{Methods: canary.FlatMethods(), Scales: []canary.Scale{canary.UnitNorm, canary.MedianNorm, canary.OwnNorm}}
 	for _, s := range canary.Sources() {
 		x := canarySource{Name: s.Name, Title: s.Title, Params: s.Params, Forms: s.Forms, Examples: s.TakesData, Runs: s.Runs}
 		for _, d := range s.Designs {

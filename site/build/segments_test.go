@@ -107,12 +107,12 @@ func TestMergeSegmentsRefuses(t *testing.T) {
 	}
 }
 
-// A program as Go links it starts with the same memory, in one segment; Go's
-// own have thousands, so that merging is worth it.
-func TestMergeSegmentsOfGo(t *testing.T) {
+// linkedProgram is a program for the browser as Go links it.
+func linkedProgram(t *testing.T, text string) []byte {
+	t.Helper()
 	dir := t.TempDir()
 	source, out := filepath.Join(dir, "main.go"), filepath.Join(dir, "main.wasm")
-	if err := os.WriteFile(source, []byte("package main\n\nfunc main() { println(\"started\") }\n"), 0o644); err != nil {
+	if err := os.WriteFile(source, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("go", "build", "-buildvcs=false", "-o", out, source)
@@ -124,6 +124,13 @@ func TestMergeSegmentsOfGo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return linked
+}
+
+// A program as Go links it starts with the same memory, in one segment; Go's
+// own have thousands, so that merging is worth it.
+func TestMergeSegmentsOfGo(t *testing.T) {
+	linked := linkedProgram(t, "package main\n\nfunc main() { println(\"started\") }\n")
 	merged, err := mergeSegments(linked)
 	if err != nil {
 		t.Fatal(err)

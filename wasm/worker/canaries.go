@@ -20,8 +20,10 @@ import (
 type canaryRequest struct {
 	Plan   json.RawMessage `json:"plan,omitempty"`   // of an audit
 	OneRun json.RawMessage `json:"oneRun,omitempty"` // of an audit in one run, instead of Plan
+	Scores json.RawMessage `json:"scores,omitempty"` // of an audit of recorded scores, instead of Plan
 	Report string          `json:"report,omitempty"` // of a replay: its text
 	File   []byte          `json:"file,omitempty"`   // the user's, absent if there is none
+	Files  []scoreFile     `json:"files,omitempty"`  // of scores: one, or those in and those out
 }
 
 func requestOf(m message) (canaryRequest, error) {
@@ -111,6 +113,9 @@ func (c *coordinator) canaries(ctx context.Context, m message) (message, error) 
 	}
 	if len(req.OneRun) > 0 {
 		return c.oneRun(ctx, m.ID, req)
+	}
+	if len(req.Scores) > 0 {
+		return c.scores(m.ID, req)
 	}
 	plan, err := canary.ParsePlan(req.Plan)
 	if err != nil {

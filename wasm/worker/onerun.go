@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/intake"
 )
 
 // Audits in one run, and reports that end in findings by method: theirs, and
@@ -19,7 +20,7 @@ func (c *coordinator) oneRun(ctx context.Context, id int, req canaryRequest) (me
 	if err != nil {
 		return message{}, err
 	}
-	c.tellOneRun(id)
+	c.tellOne(id, canary.OneRunning)
 	r, err := canary.OneRun{Plan: plan, File: req.File, Sources: canary.Sources(), Pool: c.crew.pool(c.crew), Generator: c.generator, Now: c.now}.Do(ctx)
 	if err != nil && r.Schema == "" {
 		return message{}, err // it never began
@@ -27,9 +28,64 @@ func (c *coordinator) oneRun(ctx context.Context, id int, req canaryRequest) (me
 	return oneRunAnswer(r, err)
 }
 
-// tellOneRun says that the one run has begun; it tells nothing until it is done.
-func (c *coordinator) tellOneRun(id int) {
-	c.page.post(message{Type: msgProgress, ID: id, JSON: mustJSON(canaryProgress{canary.Progress{Phase: canary.OneRunning, Total: 1}, 1})})
+// tellOne says that what has one step only has begun; it tells nothing until it is
+// done.
+func (c *coordinator) tellOne(id int, phase canary.Phase) {
+	c.page.post(message{Type: msgProgress, ID: id, JSON: mustJSON(canaryProgress{canary.Progress{Phase: phase, Total: 1}, 1})})
+}
+
+// scoreFile is a file of scores of the user's.
+type scoreFile struct {
+	Name    string `json:"name"`
+	Content []byte `json:"content"`
+}
+
+// readingScores is the phase of an audit of scores.
+const readingScores canary.Phase = "scores"
+
+// scores audits recorded scores.
+func (c *coordinator) scores(id int, req canaryRequest) (message, error) {
+	plan, err := canary.ParseScoresPlan(req.Scores)
+	if err != nil {
+		return message{}, err
+	}
+	c.tellOne(id, readingScores)
+	s, err := readScores(req.Files)
+	if err != nil {
+		return message{}, err
+	}
+	r, err := canary.AuditScores(plan, *s, c.generator)
+	if err != nil {
+		return message{}, err
+	}
+	return scoresAnswer(r)
+}
+
+func readScores(files []scoreFile) (*canary.Scores, error) {
+	var parsed []*intake.File
+	for _, f := range files {
+		p, err := intake.NewParser(intake.ScoreOptions(intake.Options{Name: f.Name}))
+		if err != nil {
+			return nil, err
+		}
+		if _, err := p.Write(f.Content); err != nil {
+			return nil, err
+		}
+		read, err := p.Close()
+		if err != nil {
+			return nil, err
+		}
+		parsed = append(parsed, read)
+	}
+	return canary.ReadScores(parsed)
+}
+
+func scoresAnswer(r canary.ScoresReport) (message, error) {
+	complete(&r.Findings)
+	if r.Notes == nil {
+		r.Notes = []string{}
+	}
+	return findingsAnswer(r, canary.ScoresFacts(r), r.MethodRows(r.Plan.Method, r.Plan.Claim.Epsilon), nil)
 }
 
 func oneRunAnswer(r canary.OneRunReport, failure error) (message, error) {
@@ -77,12 +133,11 @@ func openFindings(kind string, data []byte) (message, error) {
 		return message{}, err
 	}
 	r.Summary = canary.ScoresHeadline(r)
-	complete(&r.Findings)
-	return findingsAnswer(r, canary.ScoresFacts(r), r.MethodRows(r.Plan.Method, r.Plan.Claim.Epsilon), nil)
+	return scoresAnswer(r)
 }
 
-// verifyFindings trains again, or computes the bounds of scores again from the
-// report's counts.
+// verifyFindings trains again, or audits the scores again; without their files
+// bounds are computed again from the report's counts.
 func (c *coordinator) verifyFindings(ctx context.Context, id int, kind string, req canaryRequest) (message, error) {
 	data := []byte(req.Report)
 	var v core.Verification
@@ -91,7 +146,7 @@ func (c *coordinator) verifyFindings(ctx context.Context, id int, kind string, r
 		if err != nil {
 			return message{}, err
 		}
-		c.tellOneRun(id)
+		c.tellOne(id, canary.OneRunning)
 		v, err = canary.VerifyOneRun(ctx, canary.Sources(), c.crew.pool(c.crew), r, req.File, true)
 		if ctx.Err() != nil {
 			return message{}, errors.New("stopped before the end")
@@ -101,8 +156,12 @@ func (c *coordinator) verifyFindings(ctx context.Context, id int, kind string, r
 		}
 	} else {
 		r, err := canary.ParseScoresReport(data)
+		var given *canary.Scores
+		if err == nil && len(req.Files) > 0 {
+			given, err = readScores(req.Files)
+		}
 		if err == nil {
-			v, err = canary.VerifyScores(r, nil)
+			v, err = canary.VerifyScores(r, given)
 		}
 		if err != nil {
 			return message{}, err
