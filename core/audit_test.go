@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -214,6 +215,40 @@ func TestStopKeepsWhatThereIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	validate(t, data)
+}
+
+// TestLive: what a run shows on its way is the chart of what it has counted, and
+// in the end the report's.
+func TestLive(t *testing.T) {
+	var last core.Live
+	rows := 0
+	r, err := core.Run{Catalogue: catalogue, Pool: core.LocalPool(catalogue, 2),
+		Plan: core.Plan{Version: core.PlanVersion, Mechanism: "svt4", Claim: &core.Claim{Epsilon: 1}, Samples: 400_000, Explore: 2_000, Trials: 2},
+		Progress: func(p core.Progress) {
+			if p.Live == nil {
+				return
+			}
+			if p.Phase == core.Exploring || p.Live.Rows < rows {
+				t.Errorf("%s: counted %d outputs after %d", p.Phase, p.Live.Rows, rows)
+			}
+			rows = p.Live.Rows
+			last = *p.Live
+			for side, counts := range [][]int{last.Chart.First, last.Chart.Second} {
+				n := 0
+				for _, k := range counts {
+					n += k
+				}
+				if n != rows {
+					t.Errorf("side %d: the chart holds %d outputs of %d", side, n, rows)
+				}
+			}
+		}}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows != 400_000 || last.Samples != 400_000 || last.Direction != r.Results[0].Direction || !reflect.DeepEqual(last.Chart, r.Evidence.Chart) || last.Claim != r.Claim {
+		t.Errorf("live %+v, the report has %+v", last, r.Evidence.Chart)
+	}
 }
 
 func TestStopBeforeAnything(t *testing.T) {

@@ -36,6 +36,18 @@ type Progress struct {
 	Claimed     float64  `json:"claimed"`           // what the claim allows
 	Pairs       int      `json:"pairs,omitempty"`   // certification pairs that it was computed from
 	Message     string   `json:"message,omitempty"` // a worker was lost
+	// Live is what certification has counted so far, absent before. It holds
+	// during the call.
+	Live *Live `json:"live,omitempty"`
+}
+
+// Live is the chart of a certification on its way.
+type Live struct {
+	Chart     Chart  `json:"chart"`
+	Claim     Claim  `json:"claim"`
+	Direction string `json:"direction"` // of the event, as in a [Finding]
+	Rows      int    `json:"rows"`      // outputs counted a side, of Samples
+	Samples   int    `json:"samples"`
 }
 
 // Run is one audit to be done.
@@ -295,7 +307,7 @@ func (s *state) wave(ctx context.Context, lo, hi, rowsBefore int, show func(*Pro
 	parent := ctx
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
-	tasks := s.certifyTasks(lo, hi)
+	p, tasks := s.audit.Plan, s.certifyTasks(lo, hi)
 	held := make([]*Counted, len(tasks))
 	next := 0
 	var broken error
@@ -309,6 +321,9 @@ func (s *state) wave(ctx context.Context, lo, hi, rowsBefore int, show func(*Pro
 			held[next] = nil
 			next++
 			show(g)
+			if s.Progress != nil {
+				g.Live = &Live{Chart: s.best.Chart.with(s.counted.chart), Claim: s.audit.Claim, Direction: s.prepared.Event.direction(), Rows: s.counted.rows, Samples: p.Samples}
+			}
 		}
 		if s.refuted {
 			cancel(errRefuted)

@@ -67,9 +67,9 @@ export function receive(opened, refused, taken) {
   });
 }
 
-/** Offers text as a file. */
-export function save(name, text) {
-  const url = URL.createObjectURL(new Blob([text], { type: "application/json" }));
+/** Offers text, or a blob, as a file. */
+export function save(name, content, type = "application/json") {
+  const url = URL.createObjectURL(new Blob([content], { type }));
   html("a", { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }

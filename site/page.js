@@ -14,6 +14,7 @@ import { size } from "./number.js";
 import { keyOf, planOf, Unusable } from "./plan.js";
 import { ProgressPanel, say } from "./progress.js";
 import { replayWords, showDrift, showOrigin, showReport, showVerification, showWords } from "./result.js";
+import { ViewFrame } from "./viewframe.js";
 
 const CHECK_AFTER = 150; // ms without a change
 const CANARIES_END = 30_000; // ms that choosing a threshold may hold up a stop
@@ -42,6 +43,7 @@ const form = new Form({ changed });
 const panel = new ProgressPanel();
 const accounting = new Accounting({ account, changed: writeAddress });
 const calibration = new Calibration({ calibrate, stop });
+const picture = new ViewFrame();
 const canaries = new Canaries({ ask: plant, stop, open: () => byId("file").click(), opened: openText });
 
 /**
@@ -81,6 +83,7 @@ function show(answer, origin, name) {
   shown = { report: answer.report, text: answer.text };
   showVerification(null);
   showReport(answer);
+  picture.show(answer);
   showOrigin(origin, name);
   compare();
 }
@@ -205,6 +208,7 @@ function free() {
 function failed(title, text, retry) {
   active = null;
   panel.end();
+  picture.end();
   status("The core is not running.");
   setState("failed");
   notify({ key: "core", kind: "error", title, text: [text, "Settings and result are still here."], action: { label: "Start it again", run: retry } });
@@ -352,7 +356,9 @@ async function showExample() {
 function describe() {
   const { text } = shown;
   ask(() => engine.open(text)).then((answer) => {
-    if (shown.text === text) showWords(answer);
+    if (shown.text !== text) return;
+    showWords(answer);
+    picture.show(answer);
   }, () => {}); // an example without its words is an example
 }
 
@@ -500,6 +506,7 @@ async function work(phase, request, finish, replay = false) {
     if (id !== active) return;
     progress = p;
     panel.show(p, replay);
+    if (!replay) picture.follow(p);
   });
   active = id;
   begunBy = replay ? "verify" : "run";
@@ -519,6 +526,7 @@ async function work(phase, request, finish, replay = false) {
   }
   active = null;
   panel.end();
+  picture.end();
   if (engine.ready) {
     setState(next);
     free();
@@ -690,5 +698,6 @@ receive(openText, (title, found, want) =>
   return Boolean(wanted);
 });
 
+picture.offer(engine.fileInfo("view.wasm"));
 showExample();
 boot();

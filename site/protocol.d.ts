@@ -196,6 +196,8 @@ export interface ProgressValue {
   claimed?: number; // of that quantity
   pairs?: number; // of an anytime run: pairs of outputs seen
   message?: string; // a worker was lost
+  /** What certification has counted so far: chart and direction as in a report, rows of samples a side. */
+  live?: { chart: any; claim: Claim; direction: string; rows: number; samples: number };
 }
 
 export interface ReportedValue {

@@ -19,18 +19,19 @@ type file struct {
 // asIs are files that the site needs and that are copied unchanged. Those of
 // the second list may be absent.
 var (
-	asIs         = []string{"index.html"}
+	asIs         = []string{"index.html", "site/view.html"}
 	asIsOptional = []string{"site/example.json", "site/icon.svg"}
 )
 
 // bundle makes everything but the core: one script for the page, one for the
-// workers (with wasm_exec.js of the given GOROOT), and the styles.
+// workers and one for the picture (with wasm_exec.js of the given GOROOT), and
+// the styles.
 func bundle(goroot string) ([]file, error) {
 	var files []file
 	for _, entry := range []struct {
 		name   string
 		format api.Format
-	}{{"page.js", api.FormatESModule}, {"page.css", api.FormatDefault}, {"worker.js", api.FormatIIFE}} {
+	}{{"page.js", api.FormatESModule}, {"page.css", api.FormatDefault}, {"worker.js", api.FormatIIFE}, {"view.js", api.FormatIIFE}, {"view.css", api.FormatDefault}} {
 		data, err := bundleOne(filepath.Join("site", entry.name), entry.format, goroot)
 		if err != nil {
 			return nil, err

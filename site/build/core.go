@@ -29,12 +29,16 @@ var coldPackages = []string{
 	"github.com/dpscope/dpscope/wasm/worker",
 }
 
-// cores are the binaries that wasm/worker makes, with their build tags.
-var cores = []struct{ name, tags string }{{"core.wasm", ""}, {"core-all.wasm", "coreall"}}
+// binaries are what is built for the browser: the cores and the picture's program.
+var binaries = []struct{ name, tags, from string }{
+	{"core.wasm", "", "./wasm/worker"},
+	{"core-all.wasm", "coreall", "./wasm/worker"},
+	{"view.wasm", "", "./wasm/view"},
+}
 
-// compileCore builds wasm/worker for the browser. Nothing of the machine or
+// compile builds a program for the browser. Nothing of the machine or
 // the checkout goes into it: no paths, no build id, no version control stamp.
-func compileCore(name, tags string) (file, error) {
+func compile(name, tags, from string) (file, error) {
 	dir, err := os.MkdirTemp("", "dpscope-core-")
 	if err != nil {
 		return file{}, err
@@ -45,7 +49,7 @@ func compileCore(name, tags string) (file, error) {
 	for _, name := range coldPackages {
 		args = append(args, "-gcflags="+name+"=-l")
 	}
-	cmd := exec.Command("go", append(args, "./wasm/worker")...)
+	cmd := exec.Command("go", append(args, from)...)
 	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOWASM=", "GOFLAGS=", "GOEXPERIMENT=")
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return file{}, fmt.Errorf("%s: %w\n%s", name, err, said)

@@ -38,6 +38,8 @@ const (
 	coreBudget    = 1 << 20
 	coreAllBudget = 1_500_000
 	pageBudget    = 60 << 10 // index.html, scripts, styles and catalogue.json together
+	viewBudget    = 2_400_000
+	frameBudget   = 7 << 10 // the picture's own document, script (6 KB of it) and styles
 )
 
 // write puts the files, their siblings and build-info.json into the folder
@@ -118,18 +120,24 @@ type budget struct {
 func (b buildInfo) budgets() []budget {
 	core := budget{"core.wasm", 0, coreBudget, "import less, or only with the build tag coreall"}
 	all := budget{"core-all.wasm", 0, coreAllBudget, "import less"}
+	view := budget{"view.wasm", 0, viewBudget, "import less"}
 	page := budget{"page", 0, pageBudget, "write less"}
+	frame := budget{"view.html, .js and .css", 0, frameBudget, "write less"}
 	for _, f := range b.Files {
 		switch ext := filepath.Ext(f.Name); {
 		case f.Name == core.name:
 			core.size = f.Brotli
 		case f.Name == all.name:
 			all.size = f.Brotli
+		case f.Name == view.name:
+			view.size = f.Brotli
+		case strings.HasPrefix(f.Name, "view."):
+			frame.size += f.Brotli
 		case ext == ".html", ext == ".js", ext == ".css", f.Name == "catalogue.json":
 			page.size += f.Brotli
 		}
 	}
-	return []budget{core, all, page}
+	return []budget{core, all, view, page, frame}
 }
 
 func (b buildInfo) overBudget() error {

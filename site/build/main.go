@@ -72,12 +72,12 @@ func build(out string, stdout io.Writer) error {
 		return err
 	}
 	files = append(files, file{"catalogue.json", known})
-	for _, c := range cores {
-		core, err := compileCore(c.name, c.tags)
+	for _, b := range binaries {
+		binary, err := compile(b.name, b.tags, b.from)
 		if err != nil {
 			return err
 		}
-		files = append(files, core)
+		files = append(files, binary)
 	}
 	info, err := write(out, version, files)
 	if err != nil {

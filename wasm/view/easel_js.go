@@ -1,0 +1,160 @@
+package main
+
+import (
+	"image/color"
+	"math"
+
+	"github.com/hajimehoshi/ebiten/v2"
+
+	"github.com/dpscope/dpscope/wasm/view/scene"
+)
+
+// easel paints a scene: what does not move once, into an image of its own.
+type easel struct {
+	scale  float64 // device pixels in a CSS pixel
+	theme  [][3]uint8
+	scene  *scene.Scene
+	mark   scene.Rect // of what is read
+	still  *ebiten.Image
+	stale  bool // still is not the scene's
+	wanted func(pixels []byte, width, height int)
+	after  func(*ebiten.Image) // paints on, each frame
+	marks  map[mark]*ebiten.Image
+	white  *ebiten.Image
+}
+
+// mark is a white mark to be tinted.
+type mark struct {
+	form   scene.Form
+	radius float64
+}
+
+func newEasel(scale float64) *easel {
+	white := ebiten.NewImage(3, 3)
+	white.Fill(color.White)
+	return &easel{scale: scale, marks: map[mark]*ebiten.Image{}, white: white}
+}
+
+func (e *easel) show(s *scene.Scene) { e.scene, e.stale = s, true }
+
+// Update implements [ebiten.Game]; nothing moves by itself.
+func (e *easel) Update() error { return nil }
+
+// Layout implements [ebiten.Game]; LayoutF takes its place.
+func (e *easel) Layout(w, h int) (int, int) { panic("view: LayoutF is there") }
+
+// LayoutF implements [ebiten.LayoutFer]: a pixel is one of the device.
+func (e *easel) LayoutF(w, h float64) (float64, float64) { return w * e.scale, h * e.scale }
+
+// Draw implements [ebiten.Game].
+func (e *easel) Draw(screen *ebiten.Image) {
+	if e.scene == nil || e.theme == nil {
+		return
+	}
+	size := screen.Bounds().Size()
+	if e.still == nil || e.still.Bounds().Size() != size {
+		if e.still != nil {
+			e.still.Deallocate()
+		}
+		e.still, e.stale = ebiten.NewImage(size.X, size.Y), true
+	}
+	if e.stale {
+		e.still.Fill(e.colour(scene.Ink(scene.Panel)))
+		e.paintAll(e.still, e.scene.Shapes)
+		e.stale = false
+	}
+	screen.DrawImage(e.still, nil)
+	if e.wanted != nil {
+		pixels := make([]byte, 4*size.X*size.Y)
+		e.still.ReadPixels(pixels)
+		e.wanted(pixels, size.X, size.Y)
+		e.wanted = nil
+	}
+	if m := e.mark; m.W > 0 && m.H > 0 {
+		ink := scene.Ink(scene.Text)
+		box := []scene.Point{{X: m.X, Y: m.Y}, {X: m.Right(), Y: m.Y}, {X: m.Right(), Y: m.Bottom()}, {X: m.X, Y: m.Bottom()}}
+		e.paintAll(screen, []scene.Shape{{Kind: scene.Fill, Points: box, Paint: ink.At(0.08)}, {Kind: scene.Stroke, Points: append(box, box[0]), Width: 1.5, Paint: ink}})
+	}
+	if e.after != nil {
+		e.after(screen)
+	}
+}
+
+func (e *easel) colour(p scene.Paint) color.NRGBA {
+	a, b := e.theme[p.Role], e.theme[p.To]
+	mix := func(i int) uint8 { return uint8(math.Round(float64(a[i]) + p.Mix*(float64(b[i])-float64(a[i])))) }
+	return color.NRGBA{mix(0), mix(1), mix(2), uint8(math.Round(255 * p.Alpha))}
+}
+
+func (e *easel) straight(p scene.Paint) [4]float32 {
+	c := e.colour(p)
+	return [4]float32{float32(c.R) / 255, float32(c.G) / 255, float32(c.B) / 255, float32(c.A) / 255}
+}
+
+// paintAll paints the shapes in their order.
+func (e *easel) paintAll(dst *ebiten.Image, shapes []scene.Shape) {
+	mesh := scene.NewMesh(e.scale, e.straight)
+	flush := func() {
+		if len(mesh.Indices) == 0 {
+			return
+		}
+		vertices := make([]ebiten.Vertex, len(mesh.Vertices))
+		for i, v := range mesh.Vertices {
+			vertices[i] = ebiten.Vertex{DstX: v.X, DstY: v.Y, SrcX: 1, SrcY: 1, ColorR: v.R, ColorG: v.G, ColorB: v.B, ColorA: v.A}
+		}
+		dst.DrawTriangles32(vertices, mesh.Indices, e.white, nil)
+		mesh = scene.NewMesh(e.scale, e.straight)
+	}
+	for _, s := range shapes {
+		if s.Kind == scene.Dots {
+			flush()
+			e.dots(dst, s)
+		} else {
+			mesh.Add(s)
+		}
+	}
+	flush()
+}
+
+// dots paints marks as tinted copies of one image, all in one call. A clip cuts
+// off marks whose middle lies beyond it.
+func (e *easel) dots(dst *ebiten.Image, s scene.Shape) {
+	img := e.markOf(s.Form, s.Radius)
+	size := float32(img.Bounds().Dx())
+	vertices := make([]ebiten.Vertex, 0, 4*len(s.Points))
+	indices := make([]uint32, 0, 6*len(s.Points))
+	c := e.straight(s.Paint)
+	for i, p := range s.Points {
+		if s.Clip.W > 0 && !s.Clip.Has(p) {
+			continue
+		}
+		if s.Paints != nil {
+			c = e.straight(s.Paints[i])
+		}
+		x, y := float32(p.X*e.scale)-size/2, float32(p.Y*e.scale)-size/2
+		n := uint32(len(vertices))
+		for k := range 4 {
+			dx, dy := float32(k&1)*size, float32(k>>1)*size
+			vertices = append(vertices, ebiten.Vertex{DstX: x + dx, DstY: y + dy, SrcX: dx, SrcY: dy, ColorR: c[0], ColorG: c[1], ColorB: c[2], ColorA: c[3]})
+		}
+		indices = append(indices, n, n+1, n+2, n+1, n+2, n+3)
+	}
+	dst.DrawTriangles32(vertices, indices, img, nil)
+}
+
+// markOf is the white image of a mark.
+func (e *easel) markOf(form scene.Form, radius float64) *ebiten.Image {
+	k := mark{form, radius}
+	img := e.marks[k]
+	if img == nil {
+		alpha, side := scene.Stamp(form, radius*e.scale)
+		pixels := make([]byte, 0, 4*len(alpha))
+		for _, a := range alpha {
+			pixels = append(pixels, a, a, a, a)
+		}
+		img = ebiten.NewImage(side, side)
+		img.WritePixels(pixels)
+		e.marks[k] = img
+	}
+	return img
+}

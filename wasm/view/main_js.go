@@ -1,0 +1,211 @@
+// Command view is the WebAssembly picture of a report: package scene lays it
+// out, Ebiten paints it into view.html, which the page shows in a frame when it
+// is asked for. This file alone knows JavaScript.
+//
+// The document's script, site/view.js, starts the program and offers the global
+// object dpscopeViewShell:
+//
+//	webgl    whether there is anything to paint with
+//	scale    device pixels in a CSS pixel
+//	listen   (handle) => undefined: handle(what, ...) is called from now on
+//	post     (what, json) => undefined
+//	pixels   (bytes, width, height) => undefined: the picture, as asked for
+//	measure  (words, px) => px
+//
+// What the script says: data (json: scene.Input), theme (json: [[r, g, b], ...]
+// by scene.Role), size (px), show (view), choose (choice), point (x, y), leave,
+// pan (dx, dy), zoom (factor, x, y), closer (factor), reset, step (by), picture,
+// crowd (n). What it hears: laid, read, facts, failed, crowded.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"syscall/js"
+
+	"github.com/hajimehoshi/ebiten/v2"
+
+	"github.com/dpscope/dpscope/wasm/view/scene"
+)
+
+func main() {
+	shell := js.Global().Get("dpscopeViewShell")
+	p := &program{shell: shell, easel: newEasel(shell.Get("scale").Float()), webgl: shell.Get("webgl").Bool()}
+	p.viewer.Measure = remembered(func(words string, size float64) float64 {
+		return shell.Call("measure", words, size).Float()
+	})
+	// Never released: the document ends with the program.
+	shell.Call("listen", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		return p.hear(args)
+	}))
+	if p.webgl {
+		ebiten.SetFPSMode(ebiten.FPSModeVsyncOffMinimum)
+		if err := ebiten.RunGameWithOptions(p.easel, &ebiten.RunGameOptions{InitUnfocused: true}); err != nil {
+			p.post("failed", fmt.Sprint("the picture cannot be painted here: ", err))
+		}
+	}
+	select {} // the facts are told all the same
+}
+
+// remembered keeps what was measured: a call into the browser costs more.
+func remembered(measure scene.Measure) scene.Measure {
+	type words struct {
+		words string
+		size  float64
+	}
+	known := map[words]float64{}
+	return func(s string, size float64) float64 {
+		k := words{s, size}
+		w, ok := known[k]
+		if !ok {
+			if len(known) > 4096 {
+				clear(known)
+			}
+			w = measure(s, size)
+			known[k] = w
+		}
+		return w
+	}
+}
+
+// program joins the document and the viewer.
+type program struct {
+	shell  js.Value
+	viewer scene.Viewer
+	easel  *easel
+	webgl  bool
+}
+
+// hear does what the script says, and reports whether that changed the picture.
+func (p *program) hear(args []js.Value) bool {
+	text := func(i int) string { return args[i].String() }
+	at := func(i int) float64 { return args[i].Float() }
+	v := &p.viewer
+	switch text(0) {
+	case "data":
+		in, err := scene.Parse(text(1))
+		if err != nil {
+			p.post("failed", err.Error())
+			return false
+		}
+		v.Take(in)
+		p.facts()
+	case "theme":
+		var colours [][3]uint8
+		if err := json.Unmarshal([]byte(text(1)), &colours); err != nil || len(colours) != int(scene.Roles) {
+			panic("view: the script sent no theme")
+		}
+		p.easel.theme = colours
+	case "size":
+		v.Resize(at(1))
+	case "show":
+		v.Show(text(1))
+		p.facts()
+	case "choose":
+		v.Choose(text(1))
+		p.facts()
+	case "point":
+		if v.Point(scene.Point{X: at(1), Y: at(2)}) {
+			p.read()
+		}
+		return false
+	case "leave":
+		v.Leave()
+		p.read()
+		return false
+	case "pan":
+		v.Pan(at(1), at(2))
+	case "zoom":
+		if !v.Zoom(at(1), scene.Point{X: at(2), Y: at(3)}) {
+			return false
+		}
+	case "closer":
+		v.ZoomRead(at(1))
+	case "reset":
+		v.Reset()
+	case "step":
+		v.Step(int(at(1)))
+	case "picture":
+		p.easel.wanted = func(pixels []byte, width, height int) {
+			bytes := js.Global().Get("Uint8ClampedArray").New(len(pixels))
+			js.CopyBytesToJS(bytes, pixels)
+			p.shell.Call("pixels", bytes, width, height)
+		}
+		p.schedule()
+		return false
+	case "crowd":
+		crowd(int(at(1)), p.easel, func(rates [3]float64) { p.json("crowded", rates) })
+		return false
+	default:
+		panic("view: the script says " + text(0))
+	}
+	p.lay()
+	p.read()
+	return true
+}
+
+// lay hands the picture to the easel, and its words to the document.
+func (p *program) lay() {
+	s := p.viewer.Scene
+	p.easel.show(s)
+	var said laid
+	if s != nil {
+		said = laid{Height: s.Height, Plot: s.Plot, Labels: s.Labels, Items: len(s.Items), Whole: p.viewer.Whole()}
+		said.ZoomsX, said.ZoomsY = p.viewer.View().Zooms()
+	}
+	p.json("laid", said)
+	p.schedule()
+}
+
+// laid says what the document shows around the picture.
+type laid struct {
+	Height         float64
+	Plot           scene.Rect
+	Labels         []scene.Label
+	Items          int
+	Whole          bool
+	ZoomsX, ZoomsY bool
+}
+
+func (p *program) read() {
+	i, words := p.viewer.Read()
+	p.easel.mark = scene.Rect{}
+	if i >= 0 {
+		p.easel.mark = p.viewer.Scene.Items[i].Mark
+	}
+	p.json("read", struct {
+		Item  int
+		Words string
+	}{i, words})
+	p.schedule()
+}
+
+func (p *program) facts() {
+	said := struct {
+		View, Words, ChoiceLabel, Chosen string
+		Views, Choices                   []scene.Choice
+		Table                            *scene.Table
+	}{Views: p.viewer.Views(), Chosen: p.viewer.Chosen()}
+	if x := p.viewer.View(); x != nil {
+		table := x.Facts()
+		said.View, said.Words, said.Table = x.ID(), x.Words(), &table
+		said.ChoiceLabel, said.Choices = x.Choices()
+	}
+	p.json("facts", said)
+}
+
+func (p *program) schedule() {
+	if p.webgl {
+		ebiten.ScheduleFrame()
+	}
+}
+
+func (p *program) json(what string, v any) {
+	data, err := json.Marshal(v)
+	if err != nil {
+		panic("view: " + err.Error())
+	}
+	p.post(what, string(data))
+}
+
+func (p *program) post(what, said string) { p.shell.Call("post", what, said) }

@@ -1,0 +1,124 @@
+package scene
+
+func intersect(a, b Rect) Rect {
+	x0, y0 := max(a.X, b.X), max(a.Y, b.Y)
+	x1, y1 := min(a.Right(), b.Right()), min(a.Bottom(), b.Bottom())
+	return Rect{x0, y0, max(0, x1-x0), max(0, y1-y0)}
+}
+
+// across draws the grid of an upright axis, words at its left.
+func (s *Scene) across(y Scale, n int, box Rect, words func(float64) string) {
+	for _, v := range y.Marks(n) {
+		at := y.At(v)
+		if at < box.Y-0.5 || at > box.Bottom()+0.5 {
+			continue
+		}
+		role := Line
+		if v == 0 {
+			role = Axis
+		}
+		s.line(box.X, at, box.Right(), at, 1, Ink(role), Rect{})
+		s.label(box.X-6, at+4, words(v), End, Muted)
+	}
+}
+
+// under draws the strokes and words of a level axis below y. What lies beyond
+// the values' ends has words of its own there.
+func (s *Scene) under(x Scale, y float64, values Window) {
+	s.line(x.From, y, x.To, y, 1, Ink(Axis), Rect{})
+	inner := Scale{Lo: max(x.Lo, values.Lo), Hi: min(x.Hi, values.Hi), From: x.At(max(x.Lo, values.Lo)), To: x.At(min(x.Hi, values.Hi))}
+	least, most := x.From-10, x.To+10
+	if x.Lo < values.Lo && inner.Hi > inner.Lo {
+		l := s.label(x.From, y+18, "< "+Short(values.Lo), Start, Muted)
+		least = l.X + s.wide(l.Words) + 4
+	}
+	if x.Hi > values.Hi && inner.Hi > inner.Lo {
+		l := s.label(x.To+8, y+18, "≥ "+Short(values.Hi), End, Muted)
+		most = l.X - s.wide(l.Words) - 4
+	}
+	marks := inner.Marks(int(max(2, (inner.To-inner.From)/80)))
+	for _, v := range marks {
+		s.line(x.At(v), y, x.At(v), y+4, 1, Ink(Axis), Rect{})
+	}
+	s.ticksUnder(x, marks, y, Short, least, most)
+}
+
+// ticksUnder writes the words of marks below y, where they are free.
+func (s *Scene) ticksUnder(x Scale, marks []float64, y float64, words func(float64) string, least, most float64) {
+	end := least
+	for _, v := range marks {
+		text := words(v)
+		half := s.wide(text) / 2
+		if x.At(v)-half < end || x.At(v)+half > most {
+			continue
+		}
+		s.label(x.At(v), y+18, text, Middle, Muted)
+		end = x.At(v) + half + 6
+	}
+}
+
+// Forms of a legend's samples.
+const (
+	keyLine = iota
+	keyDash
+	keyBox
+	keyHatch
+	keyRegion
+	keyDot
+	keyBand
+)
+
+type key struct {
+	words string
+	paint Paint
+	form  int
+	mark  Form
+}
+
+// legend writes samples and words into rows from y on, and returns where they
+// end.
+func (s *Scene) legend(items []key, y float64) float64 {
+	const row, sample = 20, 28
+	x := 0.0
+	for _, k := range items {
+		w := sample + 8 + s.wide(k.words)
+		if x > 0 && x+w > s.Width {
+			x, y = 0, y+row
+		}
+		middle := y + 9
+		box := Rect{x, middle - 6, sample, 12}
+		switch k.form {
+		case keyLine:
+			s.line(x, middle, x+sample, middle, 2, k.paint, Rect{})
+		case keyDash:
+			s.dash([]Point{{x, middle}, {x + sample, middle}}, 2, k.paint, Rect{})
+		case keyBox:
+			s.rect(box, k.paint, Rect{})
+		case keyHatch:
+			s.rect(box, k.paint, Rect{})
+			s.hatch(box, Ink(Panel).At(0.75), box)
+		case keyRegion:
+			s.rect(box, k.paint, Rect{})
+			s.hatch(box, Ink(Hatch).At(0.7), box)
+		case keyDot:
+			s.add(Shape{Kind: Dots, Points: []Point{{x + sample/2, middle}}, Radius: 5, Form: k.mark, Paint: k.paint})
+		case keyBand:
+			s.rect(box, k.paint.At(0.18), Rect{})
+		}
+		s.label(x+sample+6, middle+4, k.words, Start, Text)
+		x += w + 18
+	}
+	return y + row + 6
+}
+
+// clipWords shortens words in the middle until they fit: outcomes often differ
+// at their ends.
+func clipWords(s *Scene, words string, room float64) string {
+	all := []rune(words)
+	for n := len(all); s.wide(words)*1.1 > room && n > 3; {
+		n--
+		head := n / 2
+		words = string(all[:head]) + "…" + string(all[len(all)-(n-1-head):])
+	}
+	return words
+}

@@ -1,0 +1,375 @@
+package scene
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Bin is an interval of outputs or scores, or an outcome.
+type Bin struct {
+	Words             string
+	From, To          float64 // of an interval; of those beyond the edges, a box beside them
+	First, FirstIn    int
+	Second, SecondIn  int
+	firstOf, secondOf int // outputs in all
+}
+
+// Shares of the outputs on both datasets.
+func (b Bin) Shares() (first, second float64) {
+	return share(b.First, b.firstOf), share(b.Second, b.secondOf)
+}
+
+func share(n, of int) float64 {
+	if of == 0 {
+		return 0
+	}
+	return float64(n) / float64(of)
+}
+
+// inEvent is how much of the bin lies in the event, over both sides.
+func (b Bin) inEvent() float64 { return share(b.FirstIn+b.SecondIn, b.First+b.Second) }
+
+// LogRatio is ln(first share / second share), infinite where one of them was
+// never seen, and NaN where neither was.
+func (b Bin) LogRatio() float64 {
+	p, q := b.Shares()
+	if p == 0 && q == 0 {
+		return math.NaN()
+	}
+	return math.Log(p / q)
+}
+
+// z is the normal quantile of a two-sided 95 % interval.
+const z = 1.959963984540054
+
+// Spread is half the width of the approximate 95 % interval of the log ratio
+// (Katz, Baptista, Azen and Pike 1978), for this bin alone; NaN where a side was
+// never seen.
+func (b Bin) Spread() float64 {
+	if b.First == 0 || b.Second == 0 {
+		return math.NaN()
+	}
+	p, q := b.Shares()
+	return z * math.Sqrt((1-p)/float64(b.First)+(1-q)/float64(b.Second))
+}
+
+// Measure of divergence between the two output distributions, as a sum over
+// bins: p are shares on the likelier dataset, q on the other. On bins it is at
+// most that of the outputs themselves, but for chance.
+type divergenceKind struct {
+	id, words string
+	part      func(p, q float64) float64
+	of        string // what the sum is, in words
+	share     bool   // only its share of the sum has a meaning
+}
+
+func hockeyStick(id, words string, epsilon float64, of string) divergenceKind {
+	return divergenceKind{id: id, words: words, of: of, part: func(p, q float64) float64 { return math.Max(0, p-math.Exp(epsilon)*q) }}
+}
+
+// kinds are the divergences that a claim asks for, its own first.
+func kinds(c Claim) []divergenceKind {
+	total := hockeyStick("tv", "total variation (hockey-stick at ε = 0)", 0, "total variation")
+	kl := divergenceKind{id: "kl", words: "Kullback-Leibler (Rényi at α = 1)", of: "Kullback-Leibler divergence in nats", part: func(p, q float64) float64 {
+		if p == 0 {
+			return 0
+		}
+		return p * math.Log(p/q)
+	}}
+	switch e, ok := c.epsilon(); {
+	case ok && e > 0:
+		return []divergenceKind{hockeyStick("claim", "hockey-stick at the claimed ε = "+Short(e), e, "hockey-stick divergence at ε = "+Short(e)), total, kl}
+	case c.Kind == "renyi" && c.Alpha > 1:
+		a := c.Alpha
+		return []divergenceKind{{id: "claim", words: "Rényi at the claimed order α = " + Short(a), share: true, of: "the sum of p^α q^(1−α) at α = " + Short(a), part: func(p, q float64) float64 {
+			if p == 0 {
+				return 0
+			}
+			return math.Exp(a*math.Log(p) + (1-a)*math.Log(q))
+		}}, kl, total}
+	case c.Kind == "zcdp":
+		return []divergenceKind{kl, total}
+	}
+	return []divergenceKind{total, kl}
+}
+
+// Divergence shows the two output distributions, the event over them, the log
+// ratio of every bin and its part in a divergence.
+type Divergence struct {
+	chart    Chart
+	claim    Claim
+	bins     []Bin
+	reversed bool // the second dataset is the likelier
+	live     string
+	kinds    []divergenceKind
+	kind     divergenceKind
+}
+
+// NewDivergence shows a report's chart, or, with live words, that of a run on its
+// way. Nil where nothing was counted.
+func NewDivergence(chart Chart, claim Claim, reversed bool, live string) *Divergence {
+	d := &Divergence{chart: chart, claim: claim, reversed: reversed, live: live, kinds: kinds(claim)}
+	d.kind = d.kinds[0]
+	n := len(chart.Edges) + 1
+	outcomes := chart.Kind == "outcomes"
+	if outcomes {
+		n = len(chart.Outcomes) + 1
+	}
+	at := func(list []int, i int) int {
+		if i < len(list) {
+			return max(0, list[i])
+		}
+		return 0
+	}
+	var all [2]int
+	for i := range n {
+		all[0] += at(chart.First, i)
+		all[1] += at(chart.Second, i)
+	}
+	if all[0] == 0 && all[1] == 0 || !outcomes && len(chart.Edges) < 2 {
+		return nil
+	}
+	for i := range n {
+		b := Bin{First: at(chart.First, i), FirstIn: at(chart.FirstIn, i), Second: at(chart.Second, i), SecondIn: at(chart.SecondIn, i), firstOf: all[0], secondOf: all[1]}
+		if outcomes {
+			if b.First+b.Second == 0 {
+				continue
+			}
+			b.Words = outcomeWords(chart, i)
+		} else if b, _ = interval(chart.Edges, i, b); (i == 0 || i == n-1) && b.First+b.Second == 0 {
+			continue
+		}
+		d.bins = append(d.bins, b)
+	}
+	if outcomes {
+		// By the ratio seen; half an output is added on either side, so that rare
+		// outcomes do not stand at the ends by chance. All others come last.
+		smoothed := func(b Bin) float64 {
+			if b.Words == others {
+				return math.Inf(-1)
+			}
+			return math.Log((float64(b.First) + 0.5) / float64(b.firstOf+1) / (float64(b.Second) + 0.5) * float64(b.secondOf+1))
+		}
+		slices.SortStableFunc(d.bins, func(a, b Bin) int {
+			if x, y := smoothed(a), smoothed(b); x != y {
+				return map[bool]int{true: -1, false: 1}[x > y]
+			}
+			return 0
+		})
+	}
+	return d
+}
+
+const others = "others"
+
+func outcomeWords(chart Chart, i int) string {
+	switch {
+	case i >= len(chart.Outcomes):
+		return others
+	case i < len(chart.Labels) && chart.Labels[i] != "":
+		return chart.Labels[i]
+	}
+	words := make([]string, len(chart.Outcomes[i]))
+	for k, v := range chart.Outcomes[i] {
+		words[k] = Short(v)
+	}
+	return "(" + strings.Join(words, ", ") + ")"
+}
+
+// interval puts bin i of a histogram in its place. What lies beyond the edges
+// gets a box beside them.
+func interval(edges []float64, i int, b Bin) (Bin, bool) {
+	n := len(edges)
+	unit := (edges[n-1] - edges[0]) / float64(n-1)
+	switch i {
+	case 0:
+		b.Words, b.From, b.To = "below "+Short(edges[0]), edges[0]-2.4*unit, edges[0]-0.6*unit
+		return b, true
+	case n:
+		b.Words, b.From, b.To = Short(edges[n-1])+" and above", edges[n-1]+0.6*unit, edges[n-1]+2.4*unit
+		return b, true
+	}
+	b.Words, b.From, b.To = Short(edges[i-1])+" to "+Short(edges[i]), edges[i-1], edges[i]
+	return b, false
+}
+
+func (d *Divergence) ID() string                  { return "divergence" }
+func (d *Divergence) Title() string               { return "Divergence" }
+func (d *Divergence) Choices() (string, []Choice) { return "Divergence", choices(d.kinds) }
+
+func choices(kinds []divergenceKind) []Choice {
+	var out []Choice
+	for _, k := range kinds {
+		out = append(out, Choice{k.id, k.words})
+	}
+	return out
+}
+
+func (d *Divergence) Choose(id string) {
+	for _, k := range d.kinds {
+		if k.id == id {
+			d.kind = k
+		}
+	}
+}
+
+func (d *Divergence) outcomes() bool { return d.chart.Kind == "outcomes" }
+
+func (d *Divergence) Zooms() (x, y bool) { return !d.outcomes(), d.outcomes() }
+
+// likelier names the dataset that the divergence starts from, and the other.
+func (d *Divergence) likelier() (string, string) {
+	if d.reversed {
+		return "second", "first"
+	}
+	return "first", "second"
+}
+
+// Part is what bin i contributes to the divergence, and what all do.
+func (d *Divergence) Part(i int) (part, sum float64) {
+	for k, b := range d.bins {
+		p, q := b.Shares()
+		if d.reversed {
+			p, q = q, p
+		}
+		v := d.kind.part(p, q)
+		sum += v
+		if k == i {
+			part = v
+		}
+	}
+	return part, sum
+}
+
+func (d *Divergence) parts() (parts []float64, sum float64) {
+	parts = make([]float64, len(d.bins))
+	for i := range parts {
+		parts[i], sum = d.Part(i)
+	}
+	return parts, sum
+}
+
+func (d *Divergence) Words() string {
+	_, sum := d.Part(-1)
+	from, to := d.likelier()
+	words := d.live
+	if words != "" {
+		words += " "
+	}
+	what := "bins"
+	if d.outcomes() {
+		what = "outcomes"
+	}
+	switch e, dp := d.claim.epsilon(); {
+	case math.IsInf(sum, 1):
+		words += fmt.Sprintf("The observed %s of the %s dataset from the %s is infinite: there are %s that were never seen on the %s.", d.kind.of, from, to, what, to)
+	case d.kind.share:
+		words += fmt.Sprintf("Parts are shares of %s, of the %s dataset from the %s, as observed.", d.kind.of, from, to)
+	case sum == 0 && d.kind.id == "claim":
+		words += fmt.Sprintf("None of the %s is observed more than e^%s times as often on the %s dataset as on the %s.", what, Short(e), from, to)
+	default:
+		words += fmt.Sprintf("The observed %s of the %s dataset from the %s, over these %s, is %s", d.kind.of, from, to, what, Short(sum))
+		if dp && d.kind.id == "claim" {
+			words += fmt.Sprintf("; claimed: at most δ = %s", Short(d.claim.Delta))
+		}
+		words += "."
+	}
+	return words + " Observed figures err by chance; what is certified stands in the report."
+}
+
+func (d *Divergence) Reading(i int) string {
+	b := d.bins[i]
+	p, q := b.Shares()
+	words := fmt.Sprintf("%s: first dataset %s (%s), second dataset %s (%s)", b.Words, Grouped(b.First), Percent(p), Grouped(b.Second), Percent(q))
+	switch r := b.LogRatio(); {
+	case math.IsNaN(r):
+		return words + "; never seen"
+	case math.IsInf(r, 1):
+		words += "; never seen on the second dataset"
+	case math.IsInf(r, -1):
+		words += "; never seen on the first dataset"
+	default:
+		words += fmt.Sprintf("; ln ratio %s ± %s", Short(round(r, 3)), Short(round(b.Spread(), 2)))
+	}
+	part, sum := d.Part(i)
+	words += "; part " + Short(round(part, 4))
+	if sum > 0 && !math.IsInf(sum, 1) && part > 0 {
+		words += fmt.Sprintf(" of %s (%s)", Short(round(sum, 4)), Percent(part/sum))
+	}
+	switch s := b.inEvent(); {
+	case s == 1:
+		words += "; in the event"
+	case s > 0:
+		words += fmt.Sprintf("; %s of it in the event", Percent(s))
+	}
+	return words
+}
+
+func (d *Divergence) Facts() Table {
+	what := d.chart.Axis
+	if d.outcomes() {
+		what = "outcome"
+	}
+	t := Table{Title: "Ratio and part of every " + map[bool]string{true: "outcome", false: "bin"}[d.outcomes()], Head: []string{what, "first dataset", "share", "in the event", "second dataset", "share", "in the event", "ln ratio", "±", "part: " + d.kind.of}}
+	for i, b := range d.bins {
+		p, q := b.Shares()
+		part, _ := d.Part(i)
+		ratio, spread := "", ""
+		if r := b.LogRatio(); !math.IsNaN(r) {
+			ratio = number(r)
+		}
+		if s := b.Spread(); !math.IsNaN(s) {
+			spread = number(s)
+		}
+		t.Rows = append(t.Rows, []string{b.Words, fmt.Sprint(b.First), number(p), fmt.Sprint(b.FirstIn), fmt.Sprint(b.Second), number(q), fmt.Sprint(b.SecondIn), ratio, spread, number(part)})
+	}
+	return t
+}
+
+// number is a figure of a table: six figures, which a spreadsheet reads.
+func number(x float64) string {
+	switch {
+	case math.IsInf(x, 1):
+		return "infinite"
+	case math.IsInf(x, -1):
+		return "-infinite"
+	}
+	return fmt.Sprintf("%.6g", x)
+}
+
+// span is where the histogram's boxes begin and end.
+func (d *Divergence) span() (lo, hi float64) {
+	return d.bins[0].From, d.bins[len(d.bins)-1].To
+}
+
+func (d *Divergence) Place(i int) (x, y float64) {
+	if d.outcomes() {
+		return 0.5, (float64(i) + 0.5) / float64(len(d.bins))
+	}
+	lo, hi := d.span()
+	return ((d.bins[i].From+d.bins[i].To)/2 - lo) / (hi - lo), 0.5
+}
+
+func (d *Divergence) Layout(f Frame) *Scene {
+	if d.outcomes() {
+		return d.rows(f)
+	}
+	return d.panels(f)
+}
+
+// mostRatio is the end of the axis of log ratios: beyond the ratios that are
+// known well enough, and the claim.
+func (d *Divergence) mostRatio() float64 {
+	most := 0.5
+	if e, ok := d.claim.epsilon(); ok {
+		most = max(most, 1.15*e)
+	}
+	for _, b := range d.bins {
+		if r, s := b.LogRatio(), b.Spread(); !math.IsNaN(s) {
+			most = max(most, math.Abs(r)+min(s, 1))
+		}
+	}
+	return most * 1.08
+}

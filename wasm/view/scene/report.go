@@ -1,0 +1,108 @@
+package scene
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Report is what the views need of a report of core, and of the curves that the
+// core made of it; what is absent is zero. It is read from their JSON, so that
+// the view does not carry the core.
+type Report struct {
+	Claim    Claim `json:"claim"`
+	Settings struct {
+		Samples int     `json:"samples"`
+		Beta    float64 `json:"beta"`
+	} `json:"settings"`
+	Evidence *struct {
+		Chart Chart `json:"chart"`
+	} `json:"evidence"`
+	Results []struct {
+		Direction  string   `json:"direction"`
+		Quantity   string   `json:"quantity"`
+		LowerBound *float64 `json:"lowerBound"`
+	} `json:"results"`
+}
+
+// Claim is core.Claim.
+type Claim struct {
+	Kind    string  `json:"kind"`
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+	Alpha   float64 `json:"alpha"`
+	Mu      float64 `json:"mu"`
+	Rho     float64 `json:"rho"`
+}
+
+// epsilon is that of a claim of (epsilon, delta), and whether it is one.
+func (c Claim) epsilon() (float64, bool) {
+	return c.Epsilon, c.Kind == "pure" || c.Kind == "approximate"
+}
+
+// Chart is core.Chart.
+type Chart struct {
+	Kind     string      `json:"kind"`
+	Axis     string      `json:"axis"`
+	Edges    []float64   `json:"edges"`
+	Outcomes [][]float64 `json:"outcomes"`
+	Labels   []string    `json:"labels"`
+	First    []int       `json:"first"`
+	FirstIn  []int       `json:"firstInEvent"`
+	Second   []int       `json:"second"`
+	SecondIn []int       `json:"secondInEvent"`
+}
+
+// Input is what the page sends: a report, or how far a run has come.
+type Input struct {
+	Report *Report `json:"report"`
+	Curves Curves  `json:"curves"`
+	// Progress is of a run on its way.
+	Progress *Progress `json:"progress"`
+}
+
+// Curves are core.Curves.
+type Curves struct {
+	Tradeoff *struct {
+		Points []struct {
+			FPR      float64 `json:"fpr"`
+			FPRLower float64 `json:"fprLower"`
+			FPRUpper float64 `json:"fprUpper"`
+			FNR      float64 `json:"fnr"`
+			FNRLower float64 `json:"fnrLower"`
+			FNRUpper float64 `json:"fnrUpper"`
+		} `json:"points"`
+		Claimed    [][2]float64 `json:"claimed"`
+		ClaimWords string       `json:"claimWords"`
+		Confidence string       `json:"confidence"`
+		Direction  string       `json:"direction"`
+	} `json:"tradeoff"`
+}
+
+// Progress is core.Progress.
+type Progress struct {
+	Phase       string   `json:"phase"`
+	Rows        int      `json:"rows"`
+	Total       int      `json:"total"`
+	Provisional *float64 `json:"provisional"`
+	Valid       bool     `json:"valid"`
+	Quantity    string   `json:"quantity"`
+	Claimed     float64  `json:"claimed"`
+	Pairs       int      `json:"pairs"`
+	// Live is what certification has counted so far.
+	Live *struct {
+		Chart     Chart  `json:"chart"`
+		Claim     Claim  `json:"claim"`
+		Direction string `json:"direction"`
+		Rows      int    `json:"rows"`
+		Samples   int    `json:"samples"`
+	} `json:"live"`
+}
+
+// Parse reads what the page sends.
+func Parse(text string) (Input, error) {
+	var in Input
+	if err := json.Unmarshal([]byte(text), &in); err != nil {
+		return in, fmt.Errorf("view: the page sent what is no report: %w", err)
+	}
+	return in, nil
+}

@@ -1,0 +1,144 @@
+package scene
+
+import "math"
+
+const rowPitch = 30
+
+// rows are the outcomes' pictures: shares, log ratio and part, beside one
+// another.
+func (d *Divergence) rows(f Frame) *Scene {
+	s := f.scene(0)
+	narrow := f.Width < 560
+	top := d.legend(s, 4) + 24
+	pitch := float64(rowPitch)
+	if narrow {
+		pitch += 16
+	}
+	n := float64(len(d.bins))
+	height := min(pitch*n, 600)
+	const foot = 30
+	s.Height = top + height + foot
+	// The rows that are shown share the height.
+	z := f.Camera.Y
+	pitch = height / n / (z.Hi - z.Lo)
+	begin := top - z.Lo*n*pitch
+
+	left := 0.0
+	if !narrow {
+		for _, b := range d.bins {
+			left = max(left, s.wide(b.Words)*1.1)
+		}
+		left = min(left, f.Width*0.3) + 32
+	}
+	body := Rect{left, top, f.Width - left, height}
+	s.Plot = Rect{0, top, f.Width, height}
+	gaps := 26.0
+	if narrow {
+		gaps = 14
+	}
+	room := body.W - 2*gaps - 14
+	columns := [3]Rect{{left + 2, top, room * 0.36, height}, {}, {}}
+	columns[1] = Rect{columns[0].Right() + gaps, top, room * 0.38, height}
+	columns[2] = Rect{columns[1].Right() + gaps, top, room * 0.26, height}
+
+	parts, _ := d.parts()
+	mostShare, mostPart, leastPart := 0.0, 0.0, 0.0
+	for i, b := range d.bins {
+		p, q := b.Shares()
+		mostShare = max(mostShare, p, q)
+		if !math.IsInf(parts[i], 0) {
+			mostPart, leastPart = max(mostPart, parts[i]), min(leastPart, parts[i])
+		}
+	}
+	if mostPart == 0 {
+		mostPart = 0.01
+	}
+	ratio := d.mostRatio()
+	x := [3]Scale{{Lo: 0, Hi: mostShare * 1.04}, {Lo: -ratio, Hi: ratio}, {Lo: leastPart * 1.08, Hi: mostPart * 1.08}}
+	titles := [3]string{"share of outputs", "ln(first / second share), ± 95 % each", "part of the divergence"}
+	if narrow {
+		titles = [3]string{"share", "ln ratio, ± 95 %", "part"}
+	}
+	words := [3]func(float64) string{Percent, Short, Short}
+	for i, b := range d.bins {
+		y := begin + float64(i)*pitch
+		r := intersect(Rect{0, y, f.Width, pitch}, s.Plot)
+		s.Items = append(s.Items, Item{Box: r, Mark: r})
+		if r.H <= 0 {
+			continue
+		}
+		if b.inEvent() > 0 {
+			s.rect(Rect{0, y + 1, f.Width, pitch - 2}, Ink(Region), s.Plot)
+		}
+	}
+	for k := range x {
+		x[k].From, x[k].To = columns[k].X, columns[k].Right()
+		s.label(columns[k].X, top-8, titles[k], Start, Muted)
+		marks := x[k].Marks(int(max(2, columns[k].W/46)))
+		if e, ok := d.claim.epsilon(); ok && k == 1 && len(marks) < 3 {
+			marks = []float64{-e, 0, e}
+		}
+		for _, v := range marks {
+			role := Line
+			if v == 0 {
+				role = Axis
+			}
+			s.line(x[k].At(v), top, x[k].At(v), top+height, 1, Ink(role), Rect{})
+		}
+		s.ticksUnder(x[k], marks, top+height, words[k], columns[k].X-8, columns[k].Right()+gaps-6)
+	}
+	if e, ok := d.claim.epsilon(); ok {
+		for _, v := range []float64{e, -e} {
+			s.dash([]Point{{x[1].At(v), top}, {x[1].At(v), top + height}}, 1.5, Ink(Text), Rect{})
+		}
+	}
+	for i, b := range d.bins {
+		y := begin + float64(i)*pitch
+		if y+pitch < top || y > top+height {
+			continue
+		}
+		d.row(s, b, parts[i], y, pitch, narrow, left, x)
+	}
+	return s
+}
+
+func (d *Divergence) row(s *Scene, b Bin, part, y, pitch float64, narrow bool, left float64, x [3]Scale) {
+	clip := s.Plot
+	middle := y + pitch/2
+	if narrow {
+		middle = y + 8 + pitch/2
+	}
+	bar := min(9, pitch/2-3)
+	p, q := b.Shares()
+	s.rect(Rect{x[0].At(0), middle - bar - 0.5, x[0].At(p) - x[0].At(0), bar}, Ink(First), clip)
+	second := Rect{x[0].At(0), middle + 0.5, x[0].At(q) - x[0].At(0), bar}
+	s.rect(second, Ink(Second), clip)
+	s.hatch(second, Ink(Panel).At(0.75), intersect(second, clip))
+	s.ratio(b, func(v float64) Point {
+		return Point{x[1].At(math.Max(-x[1].Hi, math.Min(x[1].Hi, v))), middle}
+	}, x[1].Hi, clip)
+	switch {
+	case math.IsInf(part, 1):
+		s.arrow(Point{x[2].At(0), middle}, Point{x[2].To, middle}, Ink(Event), clip)
+	case part != 0:
+		s.rect(Rect{x[2].At(min(0, part)), middle - bar/2 - 2, math.Abs(x[2].At(part) - x[2].At(0)), bar + 4}, Ink(Event), clip)
+	}
+	if y+pitch/2 < clip.Y || y+pitch/2 > clip.Bottom() {
+		return
+	}
+	in := b.inEvent() > 0
+	mark := func(x, y float64) {
+		if in {
+			s.add(Shape{Kind: Dots, Form: Diamond, Radius: 4.5, Points: []Point{{x, y}}, Paint: Ink(Event)})
+		}
+	}
+	if narrow {
+		l := s.label(16, y+14, clipWords(s, b.Words, s.Width-24), Start, Text)
+		l.Mono, l.Bold = true, in
+		mark(7, y+10)
+		return
+	}
+	l := s.label(left-8, middle+4, clipWords(s, b.Words, left-28), End, Text)
+	l.Mono, l.Bold = true, in
+	mark(9, middle)
+}

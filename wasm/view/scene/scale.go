@@ -1,0 +1,147 @@
+package scene
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+func hypot(x, y float64) float64 { return math.Sqrt(x*x + y*y) }
+
+// Scale places values between two pixels.
+type Scale struct {
+	Lo, Hi   float64 // values; of a logarithmic scale above 0
+	From, To float64 // px
+	Log      bool
+}
+
+// At is the pixel of a value. On a logarithmic scale what lies at or below the
+// lower end is placed there.
+func (s Scale) At(v float64) float64 {
+	if s.Log {
+		if !(v > s.Lo) {
+			return s.From
+		}
+		return s.From + (s.To-s.From)*math.Log(v/s.Lo)/math.Log(s.Hi/s.Lo)
+	}
+	return s.From + (s.To-s.From)*(v-s.Lo)/(s.Hi-s.Lo)
+}
+
+// Value is the value at a pixel.
+func (s Scale) Value(px float64) float64 {
+	f := (px - s.From) / (s.To - s.From)
+	if s.Log {
+		return s.Lo * math.Exp(f*math.Log(s.Hi/s.Lo))
+	}
+	return s.Lo + f*(s.Hi-s.Lo)
+}
+
+// Zoomed is the scale whose ends show the given part of it.
+func (s Scale) Zoomed(w Window) Scale {
+	z := s
+	z.Lo, z.Hi = s.Value(s.From+w.Lo*(s.To-s.From)), s.Value(s.From+w.Hi*(s.To-s.From))
+	return z
+}
+
+// Marks are about n round values, from the lower end to the upper.
+func (s Scale) Marks(n int) []float64 {
+	if s.Log && s.Hi/s.Lo > 20 {
+		return decades(s.Lo, s.Hi, n)
+	}
+	return ticks(s.Lo, s.Hi, n)
+}
+
+func ticks(lo, hi float64, n int) []float64 {
+	raw := (hi - lo) / float64(max(1, n))
+	if !(raw > 0) || math.IsInf(raw, 0) {
+		return nil
+	}
+	power := math.Pow(10, math.Floor(math.Log10(raw)))
+	step := 10 * power
+	for _, m := range []float64{1, 2, 5} {
+		if m*power >= raw*0.999 {
+			step = m * power
+			break
+		}
+	}
+	var out []float64
+	for k := math.Ceil(lo/step - 1e-9); k*step <= hi+step*1e-9 && len(out) < 50; k++ {
+		v, _ := strconv.ParseFloat(strconv.FormatFloat(k*step, 'g', 12, 64), 64)
+		out = append(out, v)
+	}
+	return out
+}
+
+func decades(lo, hi float64, n int) []float64 {
+	from, to := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
+	skip := max(1, (to-from+n-1)/max(1, n))
+	var out []float64
+	for k := to; k >= from; k -= skip {
+		out = append(out, math.Pow(10, float64(k)))
+	}
+	return out
+}
+
+// Short is a number to about four figures, with a true minus sign.
+func Short(x float64) string {
+	switch {
+	case x == 0:
+		return "0"
+	case math.IsInf(x, 1):
+		return "∞"
+	case math.IsInf(x, -1):
+		return "−∞"
+	}
+	a := math.Abs(x)
+	var s string
+	if a >= 1e6 || a < 1e-4 {
+		s = strconv.FormatFloat(x, 'e', 2, 64)
+		head, tail, _ := strings.Cut(s, "e")
+		k, _ := strconv.Atoi(tail)
+		s = head + "e" + strconv.Itoa(k)
+	} else {
+		v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 4, 64), 64)
+		s = strconv.FormatFloat(v, 'f', -1, 64)
+	}
+	return strings.ReplaceAll(s, "-", "−")
+}
+
+// Grouped is a count, its thousands apart by narrow spaces.
+func Grouped(n int) string {
+	s := strconv.Itoa(n)
+	var b strings.Builder
+	for i, c := range s {
+		if i > 0 && (len(s)-i)%3 == 0 && s[i-1] != '-' {
+			b.WriteRune('\u202f')
+		}
+		b.WriteRune(c)
+	}
+	return b.String()
+}
+
+// Percent is a share, three figures.
+func Percent(v float64) string {
+	if v == 0 || v == 1 {
+		return strconv.Itoa(int(100*v)) + "\u00a0%"
+	}
+	return Short(round(100*v, 3)) + "\u00a0%"
+}
+
+func round(x float64, figures int) float64 {
+	v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', figures, 64), 64)
+	return v
+}
+
+// Power is a number; a power of ten far from 1 as such.
+func Power(v float64) string {
+	k := math.Round(math.Log10(v))
+	if math.Abs(k) < 3 || math.Abs(v/math.Pow(10, k)-1) > 1e-9 {
+		return Short(v)
+	}
+	var b strings.Builder
+	b.WriteString("10")
+	for _, c := range strconv.Itoa(int(k)) {
+		b.WriteRune([]rune("⁻⁰¹²³⁴⁵⁶⁷⁸⁹")[strings.IndexRune("-0123456789", c)])
+	}
+	return b.String()
+}

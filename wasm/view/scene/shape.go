@@ -1,0 +1,212 @@
+package scene
+
+// Role says what a colour means; the page's style sheet says what it looks like.
+type Role int
+
+// Roles, in the order in which the document's script sends their colours.
+const (
+	Panel Role = iota // background
+	Text
+	Muted
+	Line // grid
+	Axis
+	First
+	Second
+	Region // of the event
+	Hatch
+	Event
+	Bad
+	Calm
+	Accent
+	Roles // how many there are
+)
+
+// Paint is a colour: a role's, or part of the way from it to another's, at an
+// opacity in (0, 1].
+type Paint struct {
+	Role, To Role
+	Mix      float64 // in [0, 1], the share of To
+	Alpha    float64
+}
+
+// Ink is an opaque paint.
+func Ink(r Role) Paint { return Paint{Role: r, To: r, Alpha: 1} }
+
+// At is the paint at an opacity.
+func (p Paint) At(alpha float64) Paint {
+	p.Alpha = alpha
+	return p
+}
+
+// Between is the paint part of the way from one role to another.
+func Between(from, to Role, mix float64) Paint {
+	return Paint{Role: from, To: to, Mix: min(1, max(0, mix)), Alpha: 1}
+}
+
+// Point is a place in CSS pixels, from the upper left corner.
+type Point struct{ X, Y float64 }
+
+// Rect is a box in CSS pixels.
+type Rect struct{ X, Y, W, H float64 }
+
+// Has reports whether the point lies in the box.
+func (r Rect) Has(p Point) bool { return p.X >= r.X && p.X < r.X+r.W && p.Y >= r.Y && p.Y < r.Y+r.H }
+
+// Right and Bottom are the far edges.
+func (r Rect) Right() float64  { return r.X + r.W }
+func (r Rect) Bottom() float64 { return r.Y + r.H }
+
+// Kind says how a shape's points are painted.
+type Kind int
+
+const (
+	Fill     Kind = iota // a convex polygon
+	Stroke               // a line through all points
+	Segments             // a line from every even point to the next
+	Dots                 // a mark at every point
+)
+
+// Form is the form of a mark.
+type Form int
+
+const (
+	Disc Form = iota
+	Square
+	Triangle
+	Diamond
+	Ring
+	Forms
+)
+
+// Shape is painted as a whole. Clip cuts it off; an empty one does not.
+type Shape struct {
+	Kind   Kind
+	Points []Point
+	Paint  Paint
+	Width  float64 // of lines
+	Form   Form
+	Radius float64 // of marks
+	Paints []Paint // of each mark, where they differ
+	Clip   Rect
+}
+
+// Align is where a label's point lies in it.
+type Align int
+
+const (
+	Start Align = iota
+	Middle
+	End
+)
+
+// Label is a line of text; its point lies on the baseline.
+type Label struct {
+	X, Y  float64
+	Words string
+	Align Align
+	Role  Role
+	Size  float64 // px; 0: 12
+	Bold  bool
+	Mono  bool
+}
+
+// Scene is a picture of the given size. Items are what can be read.
+type Scene struct {
+	Width, Height float64
+	Shapes        []Shape
+	Labels        []Label
+	Items         []Item
+	Plot          Rect // what pans and zooms
+	measure       Measure
+}
+
+// Item is a place that can be read: pointed at in Box, or nearest to its middle
+// where boxes overlap; Mark is outlined while it is read.
+type Item struct{ Box, Mark Rect }
+
+// Measure is the width of words in px at a size.
+type Measure func(words string, size float64) float64
+
+// Roughly measures without a font.
+func Roughly(words string, size float64) float64 {
+	n := 0
+	for range words {
+		n++
+	}
+	return 0.56 * size * float64(n)
+}
+
+const textSize = 12.0
+
+func (s *Scene) wide(words string) float64 { return s.measure(words, textSize) }
+
+func (s *Scene) add(sh Shape) {
+	if len(sh.Points) > 0 {
+		s.Shapes = append(s.Shapes, sh)
+	}
+}
+
+func corners(r Rect) []Point {
+	return []Point{{r.X, r.Y}, {r.Right(), r.Y}, {r.Right(), r.Bottom()}, {r.X, r.Bottom()}}
+}
+
+func (s *Scene) rect(r Rect, p Paint, clip Rect) {
+	s.add(Shape{Kind: Fill, Points: corners(r), Paint: p, Clip: clip})
+}
+
+func (s *Scene) line(x0, y0, x1, y1, width float64, p Paint, clip Rect) {
+	s.add(Shape{Kind: Stroke, Points: []Point{{x0, y0}, {x1, y1}}, Width: width, Paint: p, Clip: clip})
+}
+
+func (s *Scene) label(x, y float64, words string, align Align, role Role) *Label {
+	s.Labels = append(s.Labels, Label{X: x, Y: y, Words: words, Align: align, Role: role, Size: textSize})
+	return &s.Labels[len(s.Labels)-1]
+}
+
+// hatch draws diagonal lines over a box, so that a meaning does not hang on
+// colour alone. The lines of neighbouring boxes meet.
+func (s *Scene) hatch(r Rect, p Paint, clip Rect) {
+	const step = 7
+	var points []Point
+	// Lines x + y = c.
+	for c := step * float64(int((r.X+r.Y)/step)+1); c < r.Right()+r.Bottom(); c += step {
+		x0, x1 := max(r.X, c-r.Bottom()), min(r.Right(), c-r.Y)
+		if x1 > x0 {
+			points = append(points, Point{x0, c - x0}, Point{x1, c - x1})
+		}
+	}
+	s.add(Shape{Kind: Segments, Points: points, Width: 1, Paint: p, Clip: clip})
+}
+
+// dashed cuts a line into dashes of the given lengths.
+func dashed(line []Point, on, off float64) []Point {
+	var out []Point
+	drawn, left := true, on
+	for i := 1; i < len(line); i++ {
+		a, b := line[i-1], line[i]
+		length := hypot(b.X-a.X, b.Y-a.Y)
+		if !(length > 0) || length > 1e5 {
+			continue
+		}
+		for at := 0.0; at < length; {
+			step := min(left, length-at)
+			if drawn {
+				f, g := at/length, (at+step)/length
+				out = append(out, Point{a.X + f*(b.X-a.X), a.Y + f*(b.Y-a.Y)}, Point{a.X + g*(b.X-a.X), a.Y + g*(b.Y-a.Y)})
+			}
+			at += step
+			if left -= step; left <= 0 {
+				drawn = !drawn
+				left = on
+				if !drawn {
+					left = off
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (s *Scene) dash(line []Point, width float64, p Paint, clip Rect) {
+	s.add(Shape{Kind: Segments, Points: dashed(line, 6, 4), Width: width, Paint: p, Clip: clip})
+}

@@ -1,0 +1,230 @@
+package scene
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Viewer is what is shown, and what the hand does with it. Its zero value shows
+// nothing. After each method, Scene is the picture.
+type Viewer struct {
+	Scene *Scene // nil while there is nothing to show
+	// Measure is that of the document's font.
+	Measure Measure
+	Width   float64 // px
+
+	views  []View
+	id     string            // of what is shown, or was asked for
+	chosen map[string]string // by view
+	camera Camera
+	at     int // the item that is read, -1 for none
+}
+
+// Take shows what the page sends; what was looked at stays, where it still is.
+func (v *Viewer) Take(in Input) {
+	next := Views(in)
+	if len(next) == 0 && in.Report == nil {
+		return // a run that has not counted yet
+	}
+	before := len(v.views) > 0
+	v.views = next
+	for _, x := range v.views {
+		if id, ok := v.chosen[x.ID()]; ok {
+			x.Choose(id)
+		}
+	}
+	v.at = -1
+	if !before || in.Report != nil {
+		v.camera = Everything
+	}
+	v.lay()
+}
+
+// Views are the pictures of what the page sends.
+func Views(in Input) []View {
+	var out []View
+	if p := in.Progress; p != nil {
+		if l := p.Live; l != nil {
+			words := fmt.Sprintf("So far, %s of %s outputs a side.", Grouped(l.Rows), Grouped(l.Samples))
+			if d := NewDivergence(l.Chart, l.Claim, l.Direction == secondOverFirst, words); d != nil {
+				out = append(out, d)
+			}
+		}
+	}
+	if r := in.Report; r != nil && r.Evidence != nil {
+		reversed := len(r.Results) > 0 && r.Results[0].Direction == secondOverFirst
+		if d := NewDivergence(r.Evidence.Chart, r.Claim, reversed, ""); d != nil {
+			out = append(out, d)
+		}
+	}
+	return out
+}
+
+// secondOverFirst is core.SecondOverFirst.
+const secondOverFirst = "second-over-first"
+
+// View is what is shown, nil where there is nothing.
+func (v *Viewer) View() View {
+	if len(v.views) == 0 {
+		return nil
+	}
+	i := max(0, slices.IndexFunc(v.views, func(x View) bool { return x.ID() == v.id }))
+	return v.views[i]
+}
+
+// Views are what there is to show.
+func (v *Viewer) Views() []Choice {
+	var out []Choice
+	for _, x := range v.views {
+		out = append(out, Choice{x.ID(), x.Title()})
+	}
+	return out
+}
+
+// Show shows another view.
+func (v *Viewer) Show(id string) {
+	v.id, v.camera, v.at = id, Everything, -1
+	v.lay()
+}
+
+// Choose takes one of the view's choices.
+func (v *Viewer) Choose(id string) {
+	x := v.View()
+	if x == nil {
+		return
+	}
+	if v.chosen == nil {
+		v.chosen = map[string]string{}
+	}
+	v.chosen[x.ID()] = id
+	x.Choose(id)
+	v.lay()
+}
+
+// Chosen is the choice that is taken, "" for the default.
+func (v *Viewer) Chosen() string {
+	if x := v.View(); x != nil {
+		return v.chosen[x.ID()]
+	}
+	return ""
+}
+
+// Resize lays the picture out for a width.
+func (v *Viewer) Resize(width float64) {
+	v.Width = width
+	v.lay()
+}
+
+func (v *Viewer) lay() {
+	x := v.View()
+	if x == nil || v.Width <= 0 {
+		v.Scene = nil
+		return
+	}
+	v.Scene = x.Layout(Frame{Width: v.Width, Measure: v.Measure, Camera: v.camera})
+}
+
+// Whole reports whether all of the picture is shown.
+func (v *Viewer) Whole() bool { return v.camera == Everything }
+
+// Pan moves the picture by pixels.
+func (v *Viewer) Pan(dx, dy float64) {
+	if v.Scene == nil {
+		return
+	}
+	x, y := v.View().Zooms()
+	if x {
+		v.camera.X = v.camera.X.Pan(-dx / v.Scene.Plot.W)
+	}
+	if y {
+		v.camera.Y = v.camera.Y.Pan(-dy / v.Scene.Plot.H)
+	}
+	v.lay()
+}
+
+// Zoom changes what is shown by a factor, below 1 to come closer, about a place,
+// and reports whether it could.
+func (v *Viewer) Zoom(factor float64, p Point) bool {
+	if v.Scene == nil {
+		return false
+	}
+	before := v.camera
+	x, y := v.View().Zooms()
+	inside := func(f float64) float64 { return min(1, max(0, f)) }
+	if x {
+		v.camera.X = v.camera.X.Zoom(factor, inside((p.X-v.Scene.Plot.X)/v.Scene.Plot.W))
+	}
+	if y {
+		v.camera.Y = v.camera.Y.Zoom(factor, inside((p.Y-v.Scene.Plot.Y)/v.Scene.Plot.H))
+	}
+	if v.camera == before {
+		return false
+	}
+	v.lay()
+	return true
+}
+
+// ZoomRead zooms about what is read, or the middle.
+func (v *Viewer) ZoomRead(factor float64) {
+	if v.Scene == nil {
+		return
+	}
+	p := Point{v.Scene.Plot.X + v.Scene.Plot.W/2, v.Scene.Plot.Y + v.Scene.Plot.H/2}
+	if v.at >= 0 {
+		b := v.Scene.Items[v.at].Box
+		p = Point{b.X + b.W/2, b.Y + b.H/2}
+	}
+	v.Zoom(factor, p)
+}
+
+// Reset shows the whole picture.
+func (v *Viewer) Reset() {
+	v.camera = Everything
+	v.lay()
+}
+
+// Point reads what is at a place, and reports whether that is another item.
+func (v *Viewer) Point(p Point) bool {
+	if v.Scene == nil {
+		return false
+	}
+	before := v.at
+	v.at = v.Scene.Hit(p)
+	return v.at != before
+}
+
+// Leave reads nothing.
+func (v *Viewer) Leave() { v.at = -1 }
+
+// Step reads the next item, or the one before; the picture follows.
+func (v *Viewer) Step(by int) {
+	if v.Scene == nil || len(v.Scene.Items) == 0 {
+		return
+	}
+	switch n := len(v.Scene.Items); {
+	case v.at < 0 && by > 0:
+		v.at = 0
+	case v.at < 0:
+		v.at = n - 1
+	default:
+		v.at = min(n-1, max(0, v.at+by))
+	}
+	view := v.View()
+	px, py := view.Place(v.at)
+	x, y := view.Zooms()
+	if x {
+		v.camera.X = v.camera.X.Show(px)
+	}
+	if y {
+		v.camera.Y = v.camera.Y.Show(py)
+	}
+	v.lay()
+}
+
+// Read is the item that is read, and its words; -1 and "" for none.
+func (v *Viewer) Read() (int, string) {
+	if v.Scene == nil || v.at < 0 || v.at >= len(v.Scene.Items) {
+		return -1, ""
+	}
+	return v.at, v.View().Reading(v.at)
+}
