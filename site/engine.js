@@ -40,12 +40,14 @@ export class Engine {
   #last = 0;
   #size = 1;
   #starting = null;
+  #ends = 0;
   #on;
   #options;
 
   /**
    * @param {{lost(worker: number, reason: string): void, died(reason: string): void}} on
-   * @param {{hangAfterMs?: number}} options for tests
+   * @param {{hangAfterMs?: number, bring?: () => {json: string, port: MessagePort}}} options hangAfterMs: for tests;
+   *   bring: the user's mechanism, with a port to its sandbox, for each worker anew
    */
   constructor(on, options = {}) {
     this.#on = on;
@@ -64,7 +66,9 @@ export class Engine {
   /** catalogue.json, or null where a server has none. @returns {Promise<import("./protocol").FullCatalogue | null>} */
   catalogue() { return jsonBeside("catalogue.json"); }
 
-  /** The name of the core that runs, or ran last. */
+  /** The core that runs, or ran last. */
+  get core() { return this.#core; }
+  /** Its name. */
   get coreName() { return this.#core?.name; }
   /** Does the core that knows everything run? */
   get larger() { return this.ready !== null && this.#core.name === LARGER; }
@@ -110,7 +114,9 @@ export class Engine {
     this.#end("the workers were started anew");
     this.#core = core;
     this.#size = size;
+    const ends = this.#ends;
     const info = await this.fileInfo(core.name);
+    if (ends !== this.#ends) throw new Ended("Stopped.", true);
     const worker = this.#spawn({
       role: "coordinator", worker: 0, hangAfterMs: this.#options.hangAfterMs,
       coreSha256: info?.sha256,
@@ -140,6 +146,9 @@ export class Engine {
     }
     for (let n = this.workers.length; n < size; n++) this.#attach(n, 0);
   }
+
+  /** Ends all workers. */
+  end(reason) { this.#end(reason); }
 
   /** Ends task worker n, tells the coordinator, and attaches a fresh one. */
   endWorker(n, reason = "ended by the page") { this.#replace(n, reason, true, 0); }
@@ -245,7 +254,8 @@ export class Engine {
 
   #spawn(start) {
     const worker = new Worker(beside("worker.js"));
-    worker.postMessage({ type: "start", module: this.#core.module, ...start });
+    const brought = this.#options.bring?.();
+    worker.postMessage({ type: "start", module: this.#core.module, ...start, brought }, brought ? [brought.port] : []);
     return worker;
   }
 
@@ -285,6 +295,7 @@ export class Engine {
 
   /** Ends all workers; what is pending fails. */
   #end(reason) {
+    this.#ends++;
     this.#coordinator?.terminate();
     this.#coordinator = null;
     this.ready = null;

@@ -11,6 +11,7 @@ import { defaultWorkers, Form } from "./form.js";
 import { keepFocus, listenForKeys } from "./keyboard.js";
 import { dismiss, notify } from "./notice.js";
 import { size } from "./number.js";
+import { Own } from "./own.js";
 import { keyOf, planOf, Unusable } from "./plan.js";
 import { ProgressPanel, say } from "./progress.js";
 import { replayWords, showDrift, showOrigin, showReport, showVerification, showWords } from "./result.js";
@@ -43,6 +44,14 @@ const form = new Form({ changed });
 const panel = new ProgressPanel();
 const accounting = new Accounting({ account, changed: writeAddress });
 const calibration = new Calibration({ calibrate, stop });
+const own = new Own({
+  core: async (again) => (active === null && await larger("your own mechanism", again) ? engine.core : null),
+  done(answer) {
+    show(answer, "run");
+    if (active === null) setState("done");
+    byId("result").scrollIntoView();
+  },
+});
 const picture = new ViewFrame();
 const canaries = new Canaries({ ask: plant, stop, open: () => byId("file").click(), opened: openText });
 
@@ -74,7 +83,7 @@ function setState(next) {
   }, [begunBy, "calibrate-stop", "canaries-stop", "run", "stop", "verify"]);
   for (const id of ["save", "copy-link", "copy-command", "use-settings"]) byId(id).disabled = !shown;
   for (const id of ["copy-link", "use-settings"]) byId(id).disabled ||= !shown?.report.reproduce?.url;
-  byId("copy-command").disabled ||= !shown?.report.reproduce?.cli;
+  byId("copy-command").disabled ||= !shown?.report.reproduce?.cli || shown.report.inputs.brought?.kind === "javascript";
 }
 
 const status = (text) => { byId("status").textContent = text; };
@@ -191,6 +200,7 @@ function ready(said) {
     accounting.fill(catalogue?.accounts ?? [], cost);
     calibration.fill(catalogue?.calibration, cost);
     canaries.fill(catalogue?.canaries, cost);
+    byId("own-load").textContent = cost && `${cost} is loaded first.`;
   });
 }
 
@@ -580,6 +590,13 @@ async function verify() {
   const { text, report } = shown;
   showVerification(null);
   dismiss("stop");
+  if (report.inputs?.brought) {
+    own.verify(report, text).then((found) => {
+      if (shown.text === text) showVerification(found);
+      say(replayWords(found));
+    }, (error) => notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal ?? { message: error.message } }));
+    return;
+  }
   const lacking = missing({ mechanism: report.inputs?.mechanism, finder: report.settings?.finder, learner: report.settings?.learner });
   if (lacking && (!await larger(lacking, verify) || shown.text !== text)) return;
   work("Replaying the certification", (tell) => engine.verify(text, tell), (found) => {
@@ -596,7 +613,10 @@ function stop() {
     stopper.abort();
     return true;
   }
-  if (active === null) return false;
+  if (active === null) {
+    if (own.running) own.stop();
+    return own.running;
+  }
   stopAsked = active;
   engine.stop(active, () => underWay().stopping("Stopping"), restart, underWay() === canaries ? CANARIES_END : undefined);
   return true;
@@ -635,6 +655,7 @@ async function openText(name, text) {
     const answer = await ask(() => engine.open(text));
     dismiss("file");
     show(answer, "file", name);
+    if (answer.report.inputs?.brought) own.open(answer.report);
     say(`Opened ${name}: ${answer.report.summary}`);
     if (answer.newer) {
       notify({ key: "file", kind: "warning", title: `${name} was written by a newer version of dpscope`, text: "It is shown as far as this version understands it, and cannot be replayed here." });
@@ -693,9 +714,12 @@ listenForKeys({ run, stop, help });
 receive(openText, (title, found, want) =>
   notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", found, want, remedy: "" } }),
 (files, target) => {
-  const wanted = canaries.wants(files, target);
-  if (wanted) canaries.take(files, wanted);
-  return Boolean(wanted);
+  for (const panel of [own, canaries]) {
+    const wanted = panel.wants(files, target);
+    if (wanted) panel.take(files, wanted);
+    if (wanted) return true;
+  }
+  return false;
 });
 
 picture.offer(engine.fileInfo("view.wasm"));

@@ -24,6 +24,8 @@ export interface Start {
   coreSha256?: string;
   /** Silence of a running task after which its worker is replaced; default 20 s. Coordinator only. */
   hangAfterMs?: number;
+  /** The user's mechanism as wasm/worker/brought.go reads it, and a port to a worker in the sandbox that runs it. */
+  brought?: { json: string; port: MessagePort };
 }
 
 /** Any worker to page: its core ended. Nothing more will come from it. */

@@ -101,6 +101,10 @@ func serveUntil(ctx context.Context, l net.Listener, site http.Handler) error {
 const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; " +
 	"style-src 'self'; img-src 'self' blob: data:; frame-src 'self'"
 
+// sandboxPolicy is that of the page that runs the user's own code: in an origin of
+// its own, and without any way out.
+const sandboxPolicy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; worker-src blob:; connect-src 'none'; frame-ancestors 'self'"
+
 // mimeTypes are those of the site's files, whatever the system's tables say:
 // WebAssembly that streams and module scripts need the right ones.
 var mimeTypes = map[string]string{
@@ -123,6 +127,9 @@ func newSite(dir string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
+		if path.Base(r.URL.Path) == "sandbox.html" {
+			h.Set("Content-Security-Policy", sandboxPolicy)
+		}
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

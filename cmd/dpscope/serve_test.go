@@ -138,6 +138,20 @@ func TestSitePolicy(t *testing.T) {
 	}
 }
 
+// The sandbox's page has a policy of its own: an opaque origin, eval, and no way
+// out.
+func TestSandboxPolicy(t *testing.T) {
+	got := get(newSite(testSite(t)), "GET", "/sandbox.html").Header.Get("Content-Security-Policy")
+	for _, part := range []string{"sandbox allow-scripts;", "default-src 'none'", "connect-src 'none'", "worker-src blob:", "frame-ancestors 'self'"} {
+		if !strings.Contains(got, part) {
+			t.Errorf("policy %q lacks %q", got, part)
+		}
+	}
+	if strings.Contains(got, "allow-same-origin") || strings.Contains(got, "'self' 'unsafe") || strings.Contains(got, "http") {
+		t.Errorf("policy %q lets something out", got)
+	}
+}
+
 func TestSiteRevalidates(t *testing.T) {
 	dir := testSite(t)
 	site := newSite(dir)

@@ -19,7 +19,7 @@ type file struct {
 // asIs are files that the site needs and that are copied unchanged. Those of
 // the second list may be absent.
 var (
-	asIs         = []string{"index.html", "site/view.html"}
+	asIs         = []string{"index.html", "site/view.html", "site/sandbox.html"}
 	asIsOptional = []string{"site/example.json", "site/icon.svg"}
 )
 

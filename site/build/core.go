@@ -25,6 +25,7 @@ var coldPackages = []string{
 	"github.com/dpscope/dpscope/core/finder",
 	"github.com/dpscope/dpscope/core/phrase",
 	"github.com/dpscope/dpscope/core/train",
+	"github.com/dpscope/dpscope/outside/...",
 	"github.com/dpscope/dpscope/wasm/catalogue",
 	"github.com/dpscope/dpscope/wasm/worker",
 }

@@ -15,7 +15,7 @@ import (
 // The program as core-all.wasm, which the page loads when core.wasm does not
 // know what it needs.
 
-func known() core.Catalogue { return catalogue.All() }
+func known() core.Catalogue { return withBrought(catalogue.All()) }
 
 // accounting is an account and the command that makes the same one.
 type accounting struct {

@@ -1,0 +1,180 @@
+// The program of a worker in the sandbox: a frame with an opaque origin and a policy
+// without any way out (sandbox.html). It runs the user's code and answers the core
+// through a port; messages are those of wasm/worker/brought_js.go. The page ends
+// all by removing the frame.
+
+/**
+ * It is sent there as text, so it may use nothing from outside. Its first message
+ * has {port, code} or {port, module}.
+ */
+export function inside() {
+  const FILE = "mechanism.js";
+  const MOST_MEMORY = 256 * 2 ** 20; // of a module, in bytes
+  const seen = (error) => Number(new RegExp(`${FILE}:(\\d+)`).exec(error?.stack)?.[1]);
+
+  onmessage = async ({ data: { port, code, module } }) => {
+    onmessage = null;
+    let call, fault;
+    try {
+      call = module ? await ofModule(module) : await ofCode(code);
+    } catch (error) {
+      fault = error;
+    }
+    port.onmessage = ({ data }) => {
+      try {
+        if (fault) throw fault;
+        const { rows, width } = call(new Float64Array(data.values.buffer), data);
+        const bytes = new Uint8Array(rows.buffer, rows.byteOffset, rows.byteLength);
+        port.postMessage({ id: data.id, bytes, width }, [rows.buffer]);
+      } catch (error) {
+        const words = error instanceof Error ? (error.plain ? error.message : `${error.name}: ${error.message}`) : `it threw ${String(error)}`;
+        port.postMessage({ id: data.id, fault: words, line: error?.line ?? 0 });
+      }
+    };
+  };
+
+  /** A fault in words of our own. */
+  const wrong = (words) => Object.assign(new Error(words), { plain: true });
+
+  // JavaScript
+
+  async function ofCode(code) {
+    const named = (text) => new Function(`${text}\n//# sourceURL=${FILE}`);
+    let before = 0; // lines that Function puts above
+    try {
+      named("throw new Error()")();
+    } catch (error) {
+      before = seen(error) - 1;
+    }
+    let make;
+    try {
+      make = named(`${code}\n;return typeof mechanism === "undefined" ? undefined : mechanism`);
+    } catch (error) {
+      error.line = await lineOf(code);
+      throw error;
+    }
+    return (values, { columns, n, seed }) => {
+      try {
+        const mechanism = make(); // anew, so that nothing is left of the call before
+        if (typeof mechanism !== "function") throw wrong("it defines no function mechanism(dataset, n, random)");
+        const dataset = [];
+        for (let at = 0; at < values.length; at += columns) dataset.push([...values.subarray(at, at + columns)]);
+        return flat(mechanism(dataset, n, randomOf(seed)), n);
+      } catch (error) {
+        const line = seen(error) - before;
+        if (error instanceof Error && line > 0) error.line = line;
+        throw error;
+      }
+    };
+  }
+
+  /** The line of a syntax error: only a script of its own tells. It does not run. */
+  function lineOf(code) {
+    return new Promise((resolve) => {
+      const worker = new Worker(URL.createObjectURL(new Blob([code])));
+      const end = (line) => {
+        worker.terminate();
+        resolve(line);
+      };
+      worker.onerror = (event) => {
+        event.preventDefault();
+        end(event.lineno);
+      };
+      setTimeout(end, 1000, 0);
+    });
+  }
+
+  /** n outputs as numbers in a row. */
+  function flat(outputs, n) {
+    if (!Array.isArray(outputs) && !ArrayBuffer.isView(outputs)) throw wrong(`mechanism returned ${outputs === null ? "null" : typeof outputs}, must return an array of outputs`);
+    if (outputs.length !== n) throw wrong(`mechanism returned ${outputs.length} outputs, must return n = ${n}`);
+    const width = Array.isArray(outputs[0]) ? outputs[0].length : 1;
+    const rows = new Float64Array(n * width);
+    for (let i = 0; i < n; i++) {
+      const output = Array.isArray(outputs[0]) ? outputs[i] : [outputs[i]];
+      if (!Array.isArray(output) || output.length !== width || !width) throw wrong(`output ${i + 1} is not ${width ? `an array of ${width} numbers` : "a number"}, as the first is`);
+      for (let k = 0; k < width; k++) {
+        const value = output[k];
+        if (typeof value !== "number" || !Number.isFinite(value)) throw wrong(`output ${i + 1} is ${typeof value === "string" ? JSON.stringify(value) : String(value)}, must be a finite number`);
+        rows[i * width + k] = value;
+      }
+    }
+    return { rows, width };
+  }
+
+  /**
+   * The source of randomness: sfc32, with the seed in a and b, 0x9e3779b9 in c, and
+   * 16 words passed over. The logarithm is core/stream's, with the same bits in
+   * every browser.
+   */
+  function randomOf(seed) {
+    let a = seed | 0, b = (seed / 2 ** 32) | 0, c = 0x9e3779b9 | 0, count = 1;
+    const next = () => {
+      const t = (((a + b) | 0) + count) | 0;
+      count = (count + 1) | 0;
+      a = b ^ (b >>> 9);
+      b = (c + (c << 3)) | 0;
+      c = ((c << 21) | (c >>> 11)) + t | 0;
+      return t >>> 0;
+    };
+    for (let i = 0; i < 16; i++) next();
+    const uniform = () => ((next() >>> 5) * 2 ** 26 + (next() >>> 6)) * 2 ** -53;
+    const view = new DataView(new ArrayBuffer(8));
+    const log = (x) => {
+      view.setFloat64(0, x);
+      const high = view.getUint32(0) + 0x95f62;
+      const k = (high >>> 20) - 1023;
+      view.setUint32(0, (high & 0xfffff) + 0x3fe6a09e);
+      const f = view.getFloat64(0) - 1, s = f / (2 + f), z = s * s, w = z * z, h = 0.5 * f * f;
+      const r = z * (6.666666666666735130e-01 + w * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01))) +
+        w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01));
+      return s * (h + r) + k * 1.90821492927058770002e-10 - h + f + k * 6.93147180369123816490e-01;
+    };
+    return Object.freeze({
+      uniform,
+      integer: (m) => Math.floor(uniform() * m),
+      laplace(scale) {
+        const x = 0 - log(1 - uniform());
+        return next() & 1 ? scale * x : 0 - scale * x;
+      },
+      gaussian(sigma) {
+        for (;;) {
+          const x = 2 * uniform() - 1, y = 2 * uniform() - 1, s = x * x + y * y;
+          if (s < 1 && s > 0) return sigma * x * Math.sqrt((-2 * log(s)) / s);
+        }
+      },
+    });
+  }
+
+  // WebAssembly, as outside/module does it
+
+  async function ofModule(module) {
+    const compiled = await WebAssembly.compile(module);
+    return (values, { columns, n, seed }) => {
+      const guarded = (what, f) => {
+        try {
+          return f();
+        } catch (error) {
+          throw error.plain ? error : wrong(`${what} is ended by a trap: ${error.message}`);
+        }
+      };
+      const { exports } = guarded("its start", () => new WebAssembly.Instance(compiled));
+      guarded("_initialize", () => exports._initialize?.());
+      const width = guarded("width", () => exports.width());
+      if (width < 1 || width > 1000) throw wrong(`numbers of one output is ${width}, must be in [1, 1000]`);
+      const alloc = (bytes, given, size) => {
+        const at = guarded("alloc", () => exports.alloc(Math.max(8, bytes))) >>> 0, have = exports.memory.buffer.byteLength;
+        if (at === 0 || at % 8 || at + bytes > have || (at < given + size && at + bytes > given)) {
+          throw wrong(`alloc is the address ${at} for ${bytes} bytes, in a memory of ${have}, must be a multiple of 8 and not 0, inside, apart from what was given`);
+        }
+        return at;
+      };
+      const rows = alloc(8 * values.length, 0, 0), out = alloc(8 * n * width, rows, 8 * values.length);
+      new Float64Array(exports.memory.buffer, rows, values.length).set(values);
+      const error = guarded("sample", () => exports.sample(BigInt(seed), rows, values.length / columns, columns, n, out));
+      if (error !== 0) throw wrong(`sample is the error code ${error}, for ${values.length / columns} rows of ${columns} columns; its meaning is the module's own: is the domain as the module expects it?`);
+      if (exports.memory.buffer.byteLength > MOST_MEMORY) throw wrong(`its memory grew to ${exports.memory.buffer.byteLength} bytes, must be at most ${MOST_MEMORY}`);
+      return { rows: new Float64Array(exports.memory.buffer, out, n * width).slice(), width };
+    };
+  }
+}

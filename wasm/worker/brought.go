@@ -1,0 +1,179 @@
+//go:build !js || coreall
+
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/outside"
+	"github.com/dpscope/dpscope/outside/module"
+)
+
+// A mechanism that the user brings runs in a sandbox, which the page opens; every
+// worker has a port of its own to it. The core gives a dataset, a count and a seed
+// and waits for outputs; it never runs the user's code itself.
+
+// Patience with the sandbox.
+const (
+	tryPatience  = 4 * time.Second // for a few hundred outputs
+	callPatience = 10 * time.Second
+)
+
+// broughtRequest is the user's mechanism as the page describes it.
+type broughtRequest struct {
+	Kind     core.BroughtKind `json:"kind"`
+	Name     string           `json:"name"`
+	Code     string           `json:"code,omitempty"`   // of a function
+	Module   []byte           `json:"module,omitempty"` // a WebAssembly module
+	Domain   string           `json:"domain,omitempty"`
+	Rows     string           `json:"rows,omitempty"`
+	Relation core.Relation    `json:"relation,omitempty"`
+	Integer  bool             `json:"integer,omitempty"`
+	Reach    float64          `json:"reach,omitempty"`
+	Output   core.ColumnKind  `json:"output,omitempty"` // kind of all columns; default real
+	// Of a report that is replayed.
+	Kinds  map[string]core.ColumnKind `json:"kinds,omitempty"` // of columns by name
+	SHA256 string                     `json:"sha256,omitempty"`
+}
+
+// question asks the sandbox for n outputs.
+type question struct {
+	dataset core.Dataset
+	n       int
+	seed    uint64
+}
+
+// answered is what the sandbox says: n outputs of width numbers, or a fault of
+// the code, with the line where it is known.
+type answered struct {
+	width int
+	rows  []float64
+	fault string
+	line  int
+}
+
+// sandbox answers questions; false: not within that time.
+type sandbox func(q question, within time.Duration) (answered, bool)
+
+// addBrought adds the mechanism of a request to a catalogue. Where it fails its
+// trial, the error comes when it is used. tried: it is tried elsewhere.
+func addBrought(cat core.Catalogue, request string, ask sandbox, tried bool) core.Catalogue {
+	spec, err := broughtSpec(request, ask, tried)
+	if err != nil {
+		var b core.Brought
+		b.Datasets, _ = core.ParseSpace("", "", "", false, 0)
+		for _, kind := range []core.BroughtKind{core.BroughtModule, core.BroughtScript} {
+			b.Kind = kind
+			failed := b.Spec(nil)
+			failed.New = func(core.Params) (core.Mechanism, error) { return nil, err }
+			cat.Mechanisms = append(slices.Clone(cat.Mechanisms), failed)
+		}
+		return cat
+	}
+	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), spec)
+	return cat
+}
+
+func broughtSpec(request string, ask sandbox, tried bool) (core.MechanismSpec, error) {
+	var r broughtRequest
+	if err := core.DecodeStrict([]byte(request), "your mechanism", &r); err != nil {
+		return core.MechanismSpec{}, err
+	}
+	space, err := core.ParseSpace(r.Domain, r.Rows, r.Relation, r.Integer, r.Reach)
+	if err != nil {
+		return core.MechanismSpec{}, err
+	}
+	source := []byte(r.Code)
+	switch r.Kind {
+	case core.BroughtModule:
+		source = r.Module
+		if err := module.Check(r.Name, source); err != nil {
+			return core.MechanismSpec{}, err
+		}
+	case core.BroughtScript:
+	default:
+		return core.MechanismSpec{}, core.UnknownName("kind", string(r.Kind), []string{string(core.BroughtModule), string(core.BroughtScript)})
+	}
+	sum := stream.SHA256(source)
+	b := core.Brought{Kind: r.Kind, Name: r.Name, SHA256: hex.EncodeToString(sum[:]), Code: r.Code, Datasets: space}
+	if r.SHA256 != "" && r.SHA256 != b.SHA256 {
+		return core.MechanismSpec{}, &core.InputError{Field: r.Name, Found: "another one, with SHA-256 " + b.SHA256, Want: "the one with SHA-256 " + r.SHA256 + ", as the report says"}
+	}
+	c := &caller{name: r.Name, kind: r.Kind, ask: ask, patience: tryPatience}
+	first, err := c.answer(space.Pairs()[0].First, 1, 0)
+	if err != nil {
+		return core.MechanismSpec{}, err
+	}
+	c.width = first.width
+	if b.Columns, err = outside.Columns(c.width, nil); err != nil {
+		return core.MechanismSpec{}, fmt.Errorf("%s: %w", r.Name, err)
+	}
+	kinds := map[string]core.ColumnKind{}
+	for _, column := range b.Columns {
+		if r.Output != "" {
+			kinds[column.Name] = r.Output
+		}
+	}
+	for name, kind := range r.Kinds {
+		kinds[name] = kind
+	}
+	if b.Columns, err = outside.Columns(c.width, kinds); err != nil {
+		return core.MechanismSpec{}, fmt.Errorf("%s: %w", r.Name, err)
+	}
+	if !tried {
+		if b.Unseeded, err = outside.Try(c.call, c.width, space, nil); err != nil {
+			return core.MechanismSpec{}, err
+		}
+	}
+	c.patience = callPatience
+	return b.Spec(outside.New(b.Columns, c.call)), nil
+}
+
+// caller asks a sandbox, one question at a time.
+type caller struct {
+	name     string
+	kind     core.BroughtKind
+	ask      sandbox
+	patience time.Duration
+	width    int
+
+	mu sync.Mutex
+}
+
+// answer refuses what the sandbox must not say, which runs the user's code.
+func (c *caller) answer(d core.Dataset, n int, seed uint64) (answered, error) {
+	c.mu.Lock()
+	a, ok := c.ask(question{d, n, seed}, c.patience)
+	c.mu.Unlock()
+	switch {
+	case !ok:
+		return a, &core.InputError{Field: c.name, Found: fmt.Sprintf("still running after %v, asked for %d outputs; it was ended", c.patience, n), Want: "done sooner", Remedy: "is there an endless loop?"}
+	case a.fault != "":
+		in := &core.InputError{Field: c.name, Found: "at fault: " + a.fault, Want: "code that gives outputs"}
+		if a.line > 0 {
+			in.Field = fmt.Sprintf("%s, line %d", c.name, a.line)
+		}
+		if c.kind == core.BroughtModule {
+			in.Want = "a module as docs/abi.md describes it"
+		}
+		return a, in
+	case a.width < 1 || len(a.rows) != n*a.width || c.width != 0 && a.width != c.width:
+		return a, &core.InputError{Field: c.name, Found: fmt.Sprintf("giving %d outputs of %d numbers, %d in all", n, a.width, len(a.rows)), Want: fmt.Sprintf("%d outputs of as many numbers each, always", n)}
+	}
+	return a, nil
+}
+
+// call implements [outside.Call].
+func (c *caller) call(d core.Dataset, seed uint64, out []float64) error {
+	a, err := c.answer(d, len(out)/c.width, seed)
+	if err == nil {
+		copy(out, a.rows)
+	}
+	return err
+}

@@ -1,0 +1,91 @@
+//go:build js && coreall
+
+package main
+
+import (
+	"encoding/binary"
+	"math"
+	"syscall/js"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// withBrought adds the mechanism that the page's start message brings, if it does.
+// It waits for the mechanism's trial.
+func withBrought(cat core.Catalogue) core.Catalogue {
+	options := js.Global().Get("dpscopeShell").Get("options")
+	brought := options.Get("brought")
+	if brought.Type() != js.TypeObject {
+		return cat
+	}
+	return addBrought(cat, text(brought, "json"), listenTo(brought.Get("port")), text(options, "role") == "task")
+}
+
+// listenTo makes a sandbox of the port to one. It posts
+//
+//	{id, values, columns, n, seed}   values: a dataset's bytes, a Uint8Array
+//
+// and hears
+//
+//	{id, bytes, width}               bytes: the outputs', a Uint8Array
+//	{id, fault, line}
+//
+// Nothing that it hears is trusted: the user's code may have sent it.
+func listenTo(port js.Value) sandbox {
+	type heard struct {
+		id int
+		answered
+	}
+	answers := make(chan heard, 1)
+	// Never released: the port is there for the life of the worker.
+	port.Set("onmessage", js.FuncOf(func(_ js.Value, args []js.Value) any {
+		data := args[0].Get("data")
+		if data.Type() != js.TypeObject {
+			return nil
+		}
+		a := heard{number(data, "id"), answered{width: number(data, "width"), fault: text(data, "fault"), line: number(data, "line")}}
+		if bytes := data.Get("bytes"); bytes.InstanceOf(uint8Array) {
+			raw := make([]byte, bytes.Length())
+			js.CopyBytesToGo(raw, bytes)
+			a.rows = make([]float64, len(raw)/8)
+			for i := range a.rows {
+				a.rows[i] = math.Float64frombits(binary.LittleEndian.Uint64(raw[8*i:]))
+			}
+		}
+		select {
+		case answers <- a:
+		default: // nobody asked
+		}
+		return nil
+	}))
+	last := 0
+	return func(q question, within time.Duration) (answered, bool) {
+		last++
+		raw := make([]byte, 0, 8*len(q.dataset.Values))
+		for _, v := range q.dataset.Values {
+			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
+		}
+		values := uint8Array.New(len(raw))
+		js.CopyBytesToJS(values, raw)
+		out := js.Global().Get("Object").New()
+		for name, v := range map[string]any{"id": last, "values": values, "columns": q.dataset.Columns, "n": q.n, "seed": float64(q.seed)} {
+			out.Set(name, v)
+		}
+		port.Call("postMessage", out)
+		late := time.NewTimer(within)
+		defer late.Stop()
+		for {
+			select {
+			case a := <-answers:
+				if a.id == last {
+					return a.answered, true
+				}
+			case <-late.C:
+				return answered{}, false
+			}
+		}
+	}
+}
+
+var uint8Array = js.Global().Get("Uint8Array")

@@ -1,0 +1,115 @@
+//go:build !js || coreall
+
+package main
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// noisyCount is a sandbox that counts rows, with Laplace noise from the seed.
+func noisyCount(q question, _ time.Duration) (answered, bool) {
+	rows := make([]float64, q.n)
+	stream.New(stream.Key{Seed: q.seed}).Laplace(rows, 1)
+	for i := range rows {
+		rows[i] += float64(q.dataset.Len())
+	}
+	return answered{width: 1, rows: rows}, true
+}
+
+// A mechanism from the sandbox is one of the catalogue; every worker sees the
+// same one, though only the coordinator tries it.
+func TestBrought(t *testing.T) {
+	request := mustJSON(broughtRequest{Kind: core.BroughtScript, Name: "mechanism.js", Code: "code", Domain: "0:1", Rows: "0:3"})
+	for _, tried := range []bool{false, true} {
+		cat := addBrought(core.Catalogue{}, request, noisyCount, tried)
+		spec, err := cat.Mechanism("javascript")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := spec.Brought
+		if b.Code != "code" || b.SHA256 != "5694d08a2e53ffcae0c3103e5ad6f6076abd960eb1f8a56577040bc1028f702b" || len(b.Columns) != 1 || b.Datasets.MaxRows != 3 || b.Unseeded != "" {
+			t.Errorf("%+v", b)
+		}
+		m, err := spec.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := make([]float64, 100), make([]float64, 100)
+		s := stream.New(stream.Key{Seed: 5})
+		if err := m.Sample(core.Records(1, 1), s, got); err != nil {
+			t.Fatal(err)
+		}
+		a, _ := noisyCount(question{core.Records(1, 1), 100, stream.New(stream.Key{Seed: 5}).Uint64() >> 11}, 0)
+		copy(want, a.rows)
+		for i := range got {
+			if got[i] != want[i] {
+				t.Fatal("other outputs than those for the stream's seed")
+			}
+		}
+	}
+}
+
+func TestBroughtRefuses(t *testing.T) {
+	fixed := func(a answered, ok bool) sandbox {
+		return func(q question, _ time.Duration) (answered, bool) {
+			if a.rows == nil && a.fault == "" {
+				a.rows = make([]float64, q.n*a.width)
+			}
+			return a, ok
+		}
+	}
+	count, err := os.ReadFile("../../docs/examples/abi/count.wasm")
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	script := broughtRequest{Kind: core.BroughtScript, Name: "mechanism.js"}
+	for name, c := range map[string]struct {
+		request broughtRequest
+		ask     sandbox
+		says    string
+	}{
+		"silence":       {script, fixed(answered{}, false), "still running after 4s"},
+		"fault":         {script, fixed(answered{fault: "TypeError: x is not a function", line: 3}, true), "mechanism.js, line 3 is at fault: TypeError"},
+		"too few":       {script, fixed(answered{width: 1, rows: []float64{}}, true), "giving 1 outputs of 1 numbers, 0 in all"},
+		"no width":      {script, fixed(answered{rows: []float64{1}}, true), "of 0 numbers"},
+		"wide":          {script, fixed(answered{width: 1001}, true), "must be in [1, 1000]"},
+		"domain":        {broughtRequest{Kind: core.BroughtScript, Domain: "1"}, noisyCount, "domain is"},
+		"kind":          {broughtRequest{Kind: core.BroughtCommand}, noisyCount, "kind is"},
+		"no module":     {broughtRequest{Kind: core.BroughtModule, Name: "m.wasm", Module: []byte("text")}, noisyCount, "m.wasm is of another format"},
+		"output":        {broughtRequest{Kind: core.BroughtScript, Name: "mechanism.js", Output: core.Mixed}, noisyCount, "real or symbol"},
+		"other column":  {broughtRequest{Kind: core.BroughtScript, Name: "mechanism.js", Kinds: map[string]core.ColumnKind{"c2": core.Real}}, noisyCount, "column is \"c2\""},
+		"another":       {broughtRequest{Kind: core.BroughtModule, Name: "count.wasm", Module: count, SHA256: "00"}, noisyCount, "another one, with SHA-256 ec735161"},
+		"module faults": {broughtRequest{Kind: core.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{fault: "sample is ended by a trap"}, true), "count.wasm is at fault: sample is ended by a trap, must be a module"},
+		"another width": {script, func(q question, _ time.Duration) (answered, bool) {
+			w := min(q.n, 2)
+			return answered{width: w, rows: make([]float64, q.n*w)}, true
+		}, "giving 200 outputs of 2 numbers"},
+	} {
+		if c.request.Kind == core.BroughtModule && strings.HasPrefix(c.request.Name, "count") && count == nil {
+			continue // in Node, away from the files
+		}
+		kind := c.request.Kind
+		if kind == core.BroughtCommand {
+			kind = core.BroughtScript
+		}
+		cat := addBrought(core.Catalogue{}, mustJSON(c.request), c.ask, false)
+		cat.Listing() // knows how to list it all the same
+		_, err := core.Plan{Version: 1, Mechanism: string(kind), Claim: &core.Claim{Epsilon: 1}}.Resolve(cat)
+		if !core.IsInput(err) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v\nwant %q", name, err, c.says)
+		}
+	}
+	if err := func() error {
+		_, err := broughtSpec(`{"kind": "javascript", "colour": 1}`, noisyCount, false)
+		return err
+	}(); err == nil || !strings.Contains(err.Error(), "colour") {
+		t.Error(err)
+	}
+}
