@@ -58,7 +58,7 @@ run_fuzz() {
 	need_go
 	[[ $1 =~ ^[1-9][0-9]*$ ]] || die "fuzz takes a whole number of seconds, not $1"
 	local package target
-	for package in ./core/intake ./core/suite; do
+	for package in ./core/intake ./core/suite ./outside/command; do
 		for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz'); do
 			say "$target, $1 s"
 			go test "$package" -run '^$' -fuzz "^$target\$" -fuzztime "${1}s"

@@ -93,7 +93,7 @@ func (f *auditFlags) plan() (core.Plan, error) {
 			return p, err
 		}
 	} else if p.Mechanism == "" {
-		return p, &core.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -wasm runs a mechanism of yours, -samples-file audits outputs that another program recorded"}
+		return p, &core.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
 	}
 	// Zero means the default in a plan; a user who typed it meant it.
 	for _, n := range []struct {
@@ -238,6 +238,10 @@ func audit(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	cat, end, err := f.catalogue(ctx, plan, stderr)
+	if err != nil && ctx.Err() != nil {
+		fmt.Fprintln(stderr, "dpscope: stopped before the first pair of datasets")
+		return exitInconclusive
+	}
 	if err != nil {
 		return fail(stderr, err)
 	}

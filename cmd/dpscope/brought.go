@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"time"
 
 	"github.com/dpscope/dpscope/core"
 )
@@ -13,7 +14,8 @@ import (
 // broughtFlags name a mechanism that the user brings, and say where its datasets
 // live.
 type broughtFlags struct {
-	wasm         string
+	wasm, exec   string
+	timeout      time.Duration // of exec
 	domain, rows string
 	integer      bool
 	reach        float64
@@ -48,19 +50,21 @@ type opening struct {
 
 var broughtKinds = []broughtKind{
 	{core.BroughtModule, "wasm", func(f *broughtFlags) string { return f.wasm }, openModule},
+	{core.BroughtCommand, "exec", func(f *broughtFlags) string { return f.exec }, openCommand},
 }
 
 // registerNames are the flags that a replay needs.
 func (f *broughtFlags) registerNames(s *flag.FlagSet) {
 	f.registerModule(s)
+	f.registerCommand(s)
 }
 
 func (f *broughtFlags) register(s *flag.FlagSet) {
 	f.registerNames(s)
-	s.StringVar(&f.domain, "domain", "", "ranges of the columns of datasets for -wasm, as lower:upper with commas between; default 0:1")
-	s.StringVar(&f.rows, "rows", "", "least and most rows of datasets for -wasm, as 0:10 or 3; default 0:5, 1:5 where rows are not added")
-	s.BoolVar(&f.integer, "integer", false, "datasets for -wasm hold whole numbers only")
-	s.Float64Var(&f.reach, "reach", 0, "for -wasm with -relation l-infinity: how far one answer may move; default 1")
+	s.StringVar(&f.domain, "domain", "", "ranges of the columns of datasets for -exec and -wasm, as lower:upper with commas between; default 0:1")
+	s.StringVar(&f.rows, "rows", "", "least and most rows of datasets for -exec and -wasm, as 0:10 or 3; default 0:5, 1:5 where rows are not added")
+	s.BoolVar(&f.integer, "integer", false, "datasets for -exec and -wasm hold whole numbers only")
+	s.Float64Var(&f.reach, "reach", 0, "for -exec and -wasm with -relation l-infinity: how far one answer may move; default 1")
 }
 
 // chosen is the kind that the flags name; nil: none.
@@ -95,10 +99,10 @@ func (f *broughtFlags) plan(p *core.Plan, given map[string]bool) error {
 func (f *broughtFlags) checkUnused(given map[string]bool) error {
 	for _, k := range broughtKinds {
 		if given[k.flag] {
-			return &core.InputError{Field: "-" + k.flag, Found: `""`, Want: "a mechanism of yours (docs/abi.md)"}
+			return &core.InputError{Field: "-" + k.flag, Found: `""`, Want: "a mechanism of yours (docs/command.md, docs/abi.md)"}
 		}
 	}
-	return refuseFlags(given, "absent without a mechanism of yours", "-wasm brings one (docs/abi.md)", "domain", "rows", "integer", "reach")
+	return refuseFlags(given, "absent without a mechanism of yours", "-exec or -wasm brings one (docs/command.md, docs/abi.md)", "exec-timeout", "domain", "rows", "integer", "reach")
 }
 
 // refuseFlags refuses the flags that are given of those that are named.
@@ -156,7 +160,7 @@ func (f *broughtFlags) replay(ctx context.Context, r core.Report) (cat core.Cata
 	case b == nil:
 		return cat, nil, "", &core.InputError{Field: "-" + k.flag, Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism}
 	case i < 0:
-		return cat, nil, "", core.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(core.BroughtModule)})
+		return cat, nil, "", core.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(core.BroughtCommand), string(core.BroughtModule)})
 	case k == nil || k.kind != b.Kind:
 		return cat, nil, "", &core.InputError{Field: "-" + broughtKinds[i].flag, Found: "absent",
 			Want: fmt.Sprintf("given again, as a replay runs nothing that only a report names; this one names %q", b.Name), Remedy: "if you trust that, add the flag"}

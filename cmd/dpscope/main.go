@@ -33,6 +33,7 @@ const usage = `dpscope audits differential privacy.
 
 Usage:
   dpscope audit -mechanism NAME [-epsilon E] [flags]   search for a violation and certify it
+  dpscope audit -exec COMMAND -epsilon E [flags]       audit a mechanism that a program of yours runs
   dpscope audit -wasm FILE -epsilon E [flags]          audit a WebAssembly module of yours
   dpscope audit -samples-file FILE -epsilon E [flags]  audit outputs that another program recorded
   dpscope audit -plan FILE [flags]                     several audits with one error and one exit code

@@ -1,0 +1,21 @@
+package main
+
+import (
+	"context"
+	"flag"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/outside/command"
+)
+
+func (f *broughtFlags) registerCommand(s *flag.FlagSet) {
+	s.StringVar(&f.exec, "exec", "", "`command` that runs a mechanism of yours: a program, in any language, that reads a JSON request a line and writes its outputs as a JSON line (docs/command.md). Quotes are read as in a shell, but no shell runs")
+	s.DurationVar(&f.timeout, "exec-timeout", command.DefaultTimeout, "how long -exec may take for one request, of up to 4096 outputs")
+}
+
+func openCommand(ctx context.Context, f *broughtFlags, o opening) (outsider, error) {
+	if f.timeout <= 0 {
+		return nil, &core.InputError{Field: "-exec-timeout", Found: f.timeout.String(), Want: "above 0", Remedy: "for example 90s"}
+	}
+	return command.Open(ctx, command.Options{Command: f.exec, Space: o.space, Pair: o.pair, Kinds: o.kinds, NonFinite: o.nonFinite, Columns: o.columns, Timeout: f.timeout})
+}

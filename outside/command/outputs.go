@@ -1,0 +1,223 @@
+package command
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// Answers to Options.NonFinite.
+const (
+	Refuse   = "refuse"
+	AsSymbol = "symbol"
+)
+
+// numberSymbol is the symbol of a number in a mixed column, which is 0.
+const numberSymbol = "a number"
+
+// mostQuoted is how many numbers may stand in quotes in a column: more are no
+// names.
+const mostQuoted = 64
+
+// Words that become labels: so many a column, each of so many bytes.
+const (
+	mostLabels  = 256
+	mostLetters = 80
+)
+
+// checkShape refuses what is no answer of n outputs.
+func checkShape(line []byte, n int) error {
+	return scanRows(line, n, func(int, []cell) error { return nil })
+}
+
+// scanRows is [scan] for n outputs.
+func scanRows(line []byte, n int, row func(i int, cells []cell) error) error {
+	rows, err := scan(line, func(i int, cells []cell) error {
+		if i == n {
+			return &core.InputError{Field: "its answer", Found: fmt.Sprintf("of more than %d outputs", n), Want: fmt.Sprintf("the %d outputs of the request", n)}
+		}
+		return row(i, cells)
+	})
+	if err == nil && rows < n {
+		err = &core.InputError{Field: "its answer", Found: fmt.Sprintf("of %d outputs", rows), Want: fmt.Sprintf("the %d outputs of the request", n)}
+	}
+	return err
+}
+
+// fill reads n outputs with these columns into out.
+func (p *Program) fill(line []byte, n int, out []float64) error {
+	at := 0
+	return scanRows(line, n, func(i int, cells []cell) error {
+		if err := p.checkWidth(i, cells); err != nil {
+			return err
+		}
+		for c, x := range cells {
+			w, err := p.put(c, x, out[at:])
+			if err != nil {
+				return fmt.Errorf("output %d of %d: %w", i+1, n, err)
+			}
+			at += w
+		}
+		return nil
+	})
+}
+
+func (p *Program) checkWidth(i int, cells []cell) error {
+	if len(cells) == len(p.columns) {
+		return nil
+	}
+	return &core.InputError{Field: fmt.Sprintf("output %d of its answer", i+1), Found: fmt.Sprintf("of %d values", len(cells)), Want: fmt.Sprintf("of %d, as the first output it ever gave", len(p.columns))}
+}
+
+// put writes a value of column c as the engine sees it, and returns how many
+// numbers that took.
+func (p *Program) put(c int, x cell, out []float64) (int, error) {
+	column := p.columns[c]
+	if x.form == nonFinite && column.Kind != core.Symbol && (p.o.NonFinite != AsSymbol || column.Kind == core.Real) {
+		remedy := "-nonfinite symbol audits NaN and infinities as outputs of their own: they may leak"
+		if p.o.NonFinite == AsSymbol {
+			remedy = fmt.Sprintf("as -kind says that the column is real; -kind %s=mixed takes it", column.Name)
+		}
+		return 0, &core.InputError{Field: column.Name, Found: string(x.word), Want: "a finite number", Remedy: remedy}
+	}
+	switch column.Kind {
+	case core.Symbol:
+		out[0] = core.SymbolOf(x.text())
+		return 1, nil
+	case core.Mixed:
+		if out[0], out[1] = 0, x.value; x.form != numeral {
+			out[0], out[1] = core.SymbolOf(x.text()), 0
+		}
+		return 2, nil
+	}
+	if x.form == text {
+		return 0, &core.InputError{Field: column.Name, Found: shown(x.word), Want: "a number, as in the outputs that were asked for at the start",
+			Remedy: fmt.Sprintf("-kind %s=mixed takes numbers and words", column.Name)}
+	}
+	out[0] = x.value
+	return 1, nil
+}
+
+// text is the word of the value.
+func (x cell) text() string {
+	if x.form == numeral {
+		return strconv.FormatFloat(x.value, 'g', -1, 64)
+	}
+	return string(x.word)
+}
+
+// learnColumns tells the columns by answers.
+func (p *Program) learnColumns(answers [][]byte) error {
+	type seen struct {
+		numbers, words bool
+		names          bool            // words that are no numbers
+		quoted         map[string]bool // numbers as words
+	}
+	var kinds []seen
+	err := each(answers, func(i int, cells []cell) error {
+		if kinds == nil {
+			if len(cells) == 0 {
+				return &core.InputError{Field: "output 1 of its answer", Found: "an empty array", Want: "at least one value"}
+			}
+			kinds, p.columns = make([]seen, len(cells)), make([]core.Column, len(cells))
+		}
+		if err := p.checkWidth(i, cells); err != nil {
+			return err
+		}
+		for c, x := range cells {
+			kinds[c].numbers = kinds[c].numbers || x.form == numeral || x.form == nonFinite
+			kinds[c].words = kinds[c].words || x.form == text || x.form == truth
+			if _, err := strconv.ParseFloat(string(x.word), 64); x.form == text && err == nil && len(kinds[c].quoted) <= mostQuoted {
+				if kinds[c].quoted == nil {
+					kinds[c].quoted = map[string]bool{}
+				}
+				kinds[c].quoted[x.text()] = true
+			} else if x.form == text && err != nil {
+				kinds[c].names = true
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if p.o.Columns != nil {
+		if len(p.o.Columns) != len(kinds) {
+			return &core.InputError{Field: "an output", Found: fmt.Sprintf("of %d values", len(kinds)), Want: fmt.Sprintf("of %d, as the report says", len(p.o.Columns))}
+		}
+		p.columns = slices.Clone(p.o.Columns)
+		return nil
+	}
+	unknown := maps.Clone(p.o.Kinds)
+	for i, k := range kinds {
+		c := core.Column{Name: fmt.Sprintf("c%d", i+1), Kind: core.Mixed}
+		delete(unknown, c.Name)
+		switch given, ok := p.o.Kinds[c.Name]; {
+		case ok:
+			c.Kind = given
+		case !k.names && len(k.quoted) > mostQuoted:
+			return &core.InputError{Field: c.Name, Found: fmt.Sprintf("numbers in quotes, such as %q", slices.Sorted(maps.Keys(k.quoted))[0]), Want: "numbers, or a few names", Remedy: fmt.Sprintf("print numbers without quotes; if they are names, -kind %s=symbol", c.Name)}
+		case !k.numbers:
+			c.Kind = core.Symbol
+		case !k.words && p.o.NonFinite != AsSymbol:
+			c.Kind = core.Real
+		}
+		p.columns[i] = c
+	}
+	for name := range unknown {
+		return &core.InputError{Field: "-kind", Found: fmt.Sprintf("of a column %q", name), Want: fmt.Sprintf("of one of the %d columns of an output: c1, c2, ...", len(kinds))}
+	}
+	return p.learnLabels(answers)
+}
+
+// learnLabels notes the words for symbols, in the order in which they came.
+func (p *Program) learnLabels(answers [][]byte) error {
+	known := make([]map[float64]bool, len(p.columns))
+	add := func(c int, symbol float64, word string) {
+		if l := p.columns[c].Labels; known[c][symbol] || len(l) == mostLabels || len(word) > mostLetters {
+			return
+		}
+		known[c][symbol] = true
+		p.columns[c].Labels = append(p.columns[c].Labels, core.Label{Value: symbol, Text: word})
+	}
+	for c, column := range p.columns {
+		known[c] = map[float64]bool{}
+		if column.Kind == core.Mixed {
+			add(c, 0, numberSymbol)
+		}
+	}
+	return each(answers, func(_ int, cells []cell) error {
+		for c, x := range cells {
+			if k := p.columns[c].Kind; k == core.Symbol || k == core.Mixed && x.form != numeral {
+				add(c, core.SymbolOf(x.text()), x.text())
+			}
+		}
+		return nil
+	})
+}
+
+// each scans several answers.
+func each(answers [][]byte, row func(int, []cell) error) error {
+	for _, line := range answers {
+		if _, err := scan(line, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkColumns refuses columns of a report whose labels are not those of their
+// words.
+func checkColumns(columns []core.Column) error {
+	for i, c := range columns {
+		for _, l := range c.Labels {
+			if l.Value != core.SymbolOf(l.Text) && !(c.Kind == core.Mixed && l == core.Label{Text: numberSymbol}) {
+				return &core.InputError{Field: fmt.Sprintf("report: inputs.brought.columns[%d].labels", i), Found: fmt.Sprintf("the word %q for %v", l.Text, l.Value), Want: "the number of the word"}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,15 @@
+//go:build unix
+
+package command
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// ownGroup puts the process in a process group of its own: Ctrl-C in a terminal
+// does not reach it, and it can be killed with all that it starts.
+func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+
+// killGroup kills the process and its group.
+func killGroup(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
