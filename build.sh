@@ -80,6 +80,7 @@ run_tests() {
 	go vet ./...
 	GOOS=js GOARCH=wasm go vet "${pure[@]}" ./wasm/...
 	GOOS=js GOARCH=wasm go vet -tags coreall ./wasm/...
+	GOOS=js GOARCH=wasm go vet -tags coreall,google ./wasm/... ./library/...
 
 	say "build"
 	build
@@ -97,7 +98,7 @@ run_tests() {
 	# The runtime has room for 12 KB of environment, so it gets what it needs.
 	say "tests of the core as WebAssembly, in Node"
 	GOOS=js GOARCH=wasm go test \
-		-exec "env -i PATH=$PATH HOME=$HOME $(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${pure[@]}"
+		-exec "env -i PATH=$PATH HOME=$HOME $(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${pure[@]}" ./library/...
 
 	say "all tests passed"
 }

@@ -119,7 +119,7 @@ func (a *Audit) Reproduce() Reproduce {
 	case b != nil:
 		return Reproduce{CLI: cli.String(), Note: "It needs the same program in the same place."}
 	case a.Spec.Unseeded != "":
-		return Reproduce{CLI: cli.String(), URL: frag.String(), GoTest: a.goTest(params), Note: "Another run gives other counts: " + a.Spec.Unseeded + "."}
+		return Reproduce{CLI: cli.String(), URL: frag.String(), Note: "Another run gives other counts: " + a.Spec.Unseeded + "."}
 	}
 	return Reproduce{CLI: cli.String(), URL: frag.String(), GoTest: a.goTest(params)}
 }

@@ -1,8 +1,13 @@
 // The core, seen from the page: one compiled module, a coordinator and task
 // workers, requests with ids. The messages are those of protocol.d.ts.
 
-/** The core that a page starts with, and the one that knows everything, accounts, calibrates and audits with canaries. */
-export const FIRST = "core.wasm", LARGER = "core-all.wasm";
+/**
+ * The core that a page starts with, the one that knows everything, accounts,
+ * calibrates and audits with canaries, and that with Google's library: each knows
+ * all that those before it know.
+ */
+export const FIRST = "core.wasm", LARGER = "core-all.wasm", GOOGLE = "core-google.wasm";
+const CORES = [FIRST, LARGER, GOOGLE];
 
 const SAY_STOPPING = 500; // ms after a stop without an answer
 const END_UNSTOPPED = 2000; // then all workers are ended
@@ -70,8 +75,10 @@ export class Engine {
   get core() { return this.#core; }
   /** Its name. */
   get coreName() { return this.#core?.name; }
-  /** Does the core that knows everything run? */
-  get larger() { return this.ready !== null && this.#core.name === LARGER; }
+  /** Does a core run that knows what the named one does? */
+  has(name) { return this.ready !== null && CORES.indexOf(this.#core.name) >= CORES.indexOf(name); }
+  /** Does a core run that knows more than the first? */
+  get larger() { return this.has(LARGER); }
 
   /**
    * Fetches and compiles a core; the one that runs goes on. Throws an Error in

@@ -78,9 +78,14 @@ export class Form {
     const select = byId("mechanism");
     const chosen = select.value;
     const option = (m) => html("option", { value: m.name }, `${m.name}: ${m.title}`);
+    const group = (label, of) => html("optgroup", { label }, catalogue.mechanisms.filter(of).map(option));
     select.replaceChildren(
-      html("optgroup", { label: "Keeps its claim" }, catalogue.mechanisms.filter((m) => !m.fault).map(option)),
-      html("optgroup", { label: "Known to be broken" }, catalogue.mechanisms.filter((m) => m.fault).map(option)));
+      group("Keeps its claim", (m) => !m.fault && !m.library),
+      group("Known to be broken", (m) => m.fault && !m.library),
+      ...[...new Set(catalogue.mechanisms.map((m) => m.library).filter(Boolean))].flatMap((library) => [
+        group(`${library}: runs the real library`, (m) => m.library === library && !m.fault),
+        group(`${library}, misused: runs the real library`, (m) => m.library === library && m.fault),
+      ]));
     select.disabled = false;
     select.value = chosen || this.defaultMechanism;
     byId("samples").min = limits.minSamples;
@@ -174,7 +179,7 @@ export class Form {
     byId("about").replaceChildren(
       html("p", { class: m.fault ? "kind broken" : "kind sound" }, html("span", { class: "mark", "aria-hidden": "true" }, m.fault ? "▲" : "●"), m.fault ? " Known to be broken" : " Keeps its claim"),
       html("dl", { class: "pairs" },
-        [["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source]].filter(([, text]) => text)
+        [["Runs", m.library && `the real library: ${m.library}. It comes with a core of its own, and no seed gives its outputs again.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source]].filter(([, text]) => text)
           .map(([name, text]) => [html("dt", {}, name), html("dd", {}, text)])));
   }
 

@@ -5,7 +5,7 @@ import { linkTo, readFragment, usable, writeFragment } from "./address.js";
 import { Calibration } from "./calibration.js";
 import { Canaries } from "./canaries.js";
 import { byId } from "./element.js";
-import { Ended, Engine, FIRST, LARGER, Refused } from "./engine.js";
+import { Ended, Engine, FIRST, GOOGLE, LARGER, Refused } from "./engine.js";
 import { copyFor, receive, reportName, save } from "./files.js";
 import { defaultWorkers, Form } from "./form.js";
 import { keepFocus, listenForKeys } from "./keyboard.js";
@@ -32,8 +32,8 @@ let checks = 0; // numbers them: only the last one counts
 let checkTimer = 0;
 let limits; // of a plan, once a core has said
 /** @type {import("./protocol").FullCatalogue | null} */
-let catalogue = null; // what the larger core knows; null: only the core that runs has a list
-let loading = null; // promise of the larger core while it is on its way
+let catalogue = null; // what all cores know; null: only the core that runs has a list
+let loading = null; // promise of a larger core while it is on its way
 let stopper = null; // AbortController of its download
 let declined; // what it was last not loaded for: not asked for again by every keystroke
 let auditPart = null; // of the address: the last valid settings
@@ -135,10 +135,11 @@ async function boot() {
 async function firstCore(list) {
   const { settings, account } = readFragment(location.hash);
   const asked = ["mechanism", "finder", "learner"].some((key) => settings[key]);
-  const reason = account ? ACCOUNTING : asked && unknownToFirst(await list, settings);
+  const lacking = asked && unknown((name) => name === FIRST, await list, settings);
+  const reason = account && (!lacking || needed(lacking, await list) === LARGER) ? ACCOUNTING : lacking;
   if (reason) {
     try {
-      return await download(LARGER, "Loading the core");
+      return await download(needed(reason, await list), "Loading the core");
     } catch (error) {
       notLoaded(error, reason, () => (engine.ready ? reread() : afterwards.add(reread)));
     }
@@ -146,13 +147,19 @@ async function firstCore(list) {
   return download(FIRST, "Loading the core");
 }
 
-/** What of some settings the first core does not know, or undefined. @param {typeof catalogue} list */
-function unknownToFirst(list, { mechanism, finder, learner }) {
-  const larger = (all, name) => name && all?.find((x) => x.name === name)?.larger;
-  return larger(list?.mechanisms, mechanism) ? mechanism : larger(list?.finders, finder) ? finder : larger(list?.learners, learner) ? learner : undefined;
+/** What of some settings needs a core that one has not, or undefined. @param {(name: string) => boolean} has @param {typeof catalogue} list */
+function unknown(has, list, { mechanism, finder, learner }) {
+  const lacks = (all, name) => {
+    const x = name && all?.find((x) => x.name === name);
+    return x && !has(x.library ? GOOGLE : x.larger ? LARGER : FIRST);
+  };
+  return lacks(list?.mechanisms, mechanism) ? mechanism : lacks(list?.finders, finder) ? finder : lacks(list?.learners, learner) ? learner : undefined;
 }
 
-/** Fetches a core and says in the status how far it is. The larger one can be stopped. */
+/** The larger core that something needs. */
+const needed = (reason, list = catalogue) => (list?.mechanisms.find((m) => m.name === reason)?.library ? GOOGLE : LARGER);
+
+/** Fetches a core and says in the status how far it is. A larger one can be stopped. */
 async function download(name, doing) {
   let info, shown;
   engine.fileInfo(name).then((found) => {
@@ -161,7 +168,7 @@ async function download(name, doing) {
   });
   const tell = (bytes) => {
     if (!info || state !== "loading") return;
-    const text = `${doing}, ${size(info.brotli)} compressed…${bytes && name === LARGER ? ` ${Math.floor((100 * bytes) / info.bytes)} %` : ""}`;
+    const text = `${doing}, ${size(info.brotli)} compressed…${bytes && name !== FIRST ? ` ${Math.floor((100 * bytes) / info.bytes)} %` : ""}`;
     if (text !== shown) status(shown = text);
   };
   if (name === FIRST) return engine.load(name);
@@ -234,22 +241,24 @@ function restart() {
   }).catch((error) => failed("The core did not start", error.message, boot));
 }
 
-// The larger core
+// Larger cores
 
 /**
- * Sees to it that the larger core runs; however often it is asked for, it comes
+ * Sees to it that a larger core runs; however often it is asked for, it comes
  * once. Not during a run.
  * @param {string} reason what needs it
  * @param {() => void} retry asks for it again
  * @returns {Promise<boolean>} whether it runs
  */
 function larger(reason, retry) {
-  if (engine.larger) return Promise.resolve(true);
+  if (engine.has(needed(reason))) return Promise.resolve(true);
+  const before = loading;
   loading ??= bring(reason, retry).finally(() => {
     loading = null;
     free();
   });
-  return loading;
+  // What comes already may not be enough.
+  return before ? before.then((there) => there && larger(reason, retry)) : loading;
 }
 
 async function bring(reason, retry) {
@@ -259,7 +268,7 @@ async function bring(reason, retry) {
   status(`${doing}…`);
   say(doing);
   try {
-    const core = await download(LARGER, doing);
+    const core = await download(needed(reason), doing);
     status("Starting the larger core…");
     ready(await engine.start(core));
     dismiss("core");
@@ -289,8 +298,8 @@ function notLoaded(error, reason, retry) {
   } else notify({ key: "core", kind: "error", title: "The larger core was not loaded", text: [error.message, without], action });
 }
 
-/** What of some settings the core that runs cannot do, but the larger one can. */
-const missing = (settings) => (engine.larger ? undefined : unknownToFirst(catalogue, settings));
+/** What of some settings the core that runs cannot do, but a larger one can. */
+const missing = (settings) => unknown((name) => name === FIRST || engine.has(name), catalogue, settings);
 
 /** Asks the core; once more if the larger one took its place meanwhile. */
 async function ask(request) {
@@ -599,7 +608,10 @@ async function verify() {
   }
   const lacking = missing({ mechanism: report.inputs?.mechanism, finder: report.settings?.finder, learner: report.settings?.learner });
   if (lacking && (!await larger(lacking, verify) || shown.text !== text)) return;
-  work("Replaying the certification", (tell) => engine.verify(text, tell), (found) => {
+  // The core finds a difference where this is not what it knows of the mechanism.
+  const recomputed = Boolean(report.inputs?.unseeded);
+  work(recomputed ? "Recomputing from the counts" : "Replaying the certification", (tell) => engine.verify(text, tell), (answer) => {
+    const found = { ...answer, recomputed };
     showVerification(found);
     say(replayWords(found));
   }, true);

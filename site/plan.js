@@ -35,7 +35,7 @@ export class Unusable extends Error {
  * The plan that settings ask for. In a plan zero means the default, but a user
  * who typed it meant it, so zeros out of range are refused here.
  * @param {Settings} settings
- * @param {import("./protocol").MechanismListing | undefined} mechanism absent where the name is unknown
+ * @param {import("./protocol").MechanismListing & { samples?: number } | undefined} mechanism absent where the name is unknown
  * @param {import("./protocol").ReadyValue["limits"] | undefined} limits
  * @returns {import("./protocol").Plan}
  */
@@ -76,7 +76,7 @@ export function planOf(settings, mechanism, limits) {
       throw new Unusable("pair", "not JSON", `like ${PAIR_SHAPE} (${error.message})`);
     }
   }
-  plan.samples = whole("samples", limits?.minSamples ?? 100, limits?.maxSamples ?? MAX_SAMPLES);
+  plan.samples = whole("samples", limits?.minSamples ?? 100, limits?.maxSamples ?? MAX_SAMPLES) ?? mechanism?.samples;
   plan.explore = whole("explore", 0, limits?.maxSamples ?? MAX_SAMPLES);
   plan.trials = whole("trials", 1, limits?.maxTrials ?? 1e5);
   plan.beta = number("beta");

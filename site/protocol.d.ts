@@ -351,11 +351,12 @@ export interface CanaryReported {
 export interface CanaryIntervalRow { interval: string; bound: string; largest: string; valid: string; exceeds: boolean; chosen: boolean; assumption: string }
 
 /**
- * catalogue.json, beside core.wasm: what the larger core knows. larger: the
- * first core does not know it.
+ * catalogue.json, beside core.wasm: what all cores know. larger: the first core
+ * does not know it. library: only the core with that library does. samples: to
+ * certify, a side, where the user does not say; absent: the core's default.
  */
 export interface FullCatalogue {
-  mechanisms: (MechanismListing & { larger?: boolean })[];
+  mechanisms: (MechanismListing & { larger?: boolean; library?: string; samples?: number })[];
   learners: (NamedListing & { larger?: boolean })[];
   finders: (NamedListing & { larger?: boolean })[];
   accounts: AccountKind[];

@@ -133,12 +133,16 @@ export function background(report) {
   ].filter(Boolean);
 }
 
-/** A replay's outcome in a sentence; it says nothing of what was not replayed. */
-export const replayWords = (v) => v.ok
-  ? "Replayed in this browser: what was replayed is the same as in the report."
-  : "Replayed in this browser: not what the report says.";
+/**
+ * A replay's outcome in a sentence; it says nothing of what was not replayed.
+ * recomputed: no seed gives the counts again.
+ */
+export function replayWords({ ok, recomputed }) {
+  if (recomputed && ok) return "Recomputed in this browser: bound and verdict follow from the report's counts. The counts themselves cannot be drawn again.";
+  return `${recomputed ? "Recomputed" : "Replayed"} in this browser: ${ok ? "what was replayed is the same as in the report" : "not what the report says"}.`;
+}
 
-/** What a replay found. @param {import("./protocol").VerifiedValue | null} v */
+/** What a replay found. @param {import("./protocol").VerifiedValue & { recomputed?: boolean } | null} v */
 export function showVerification(v, box = byId("verification")) {
   box.hidden = !v;
   box.dataset.ok = v?.ok;

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/library/google"
 )
 
 // auditFlags are the flags of dpscope audit.
@@ -62,7 +63,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	s.StringVar(&f.pair, "pair", "", `neighbouring pair as JSON, instead of a search: {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}`)
 	s.StringVar(&f.finder, "finder", core.Auto, "how pairs are found")
 	s.StringVar(&f.learner, "learner", core.Auto, "what learns the test; auto: a portfolio of all that apply")
-	countVar(s, &f.samples, "samples", 100_000, "certification outputs a side")
+	countVar(s, &f.samples, "samples", 100_000, "certification outputs a side; by default fewer for google-* mechanisms, whose outputs cost more")
 	countVar(s, &f.explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
 	countVar(s, &f.trials, "trials", 10, "pairs to explore")
 	s.Float64Var(&f.beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
@@ -104,6 +105,9 @@ func (f *auditFlags) plan() (core.Plan, error) {
 		if given[n.name] && !(n.value >= n.least) {
 			return p, &core.InputError{Field: "-" + n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("at least %v", n.least)}
 		}
+	}
+	if n := google.Samples(f.mechanism); n > 0 && !given["samples"] {
+		p.Samples = n
 	}
 	claim, err := f.claim(given)
 	if err != nil {

@@ -64,7 +64,7 @@ func benchCalibration(args []string, stdout, stderr io.Writer) int {
 		plan.Samples = calibration.AnytimeSamples
 	}
 	plan.Mechanisms, plan.Learners, plan.Finders = namesOf(*mechanisms), namesOf(*learners), namesOf(*finders)
-	cells, left, err := plan.Cells(catalogue)
+	cells, left, err := plan.Cells(seeded)
 	if err != nil {
 		return fail(stderr, err)
 	}

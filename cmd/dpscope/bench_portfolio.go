@@ -96,7 +96,7 @@ func benchPortfolio(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, &core.InputError{Field: "-runs", Found: fmt.Sprint(*runs), Want: "at least 2", Remedy: "one run has no standard error"})
 	}
 	b := &portfolioBench{Plan: plan, Runs: *runs, catalogue: catalogue, workers: n}
-	for _, m := range catalogue.Mechanisms {
+	for _, m := range seeded.Mechanisms {
 		if !strings.Contains(m.Name, *only) {
 			continue
 		}

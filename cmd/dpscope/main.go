@@ -10,11 +10,13 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/finder"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/library/google"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -26,8 +28,16 @@ const (
 	exitInconclusive = 3 // with -strict, and for a run that was stopped
 )
 
+// seeded is all that is registered and draws from the seed.
+var seeded = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finder.Registry(), Canary: canary.Engine(canary.Sources())}
+
 // catalogue is all that is registered.
-var catalogue = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finder.Registry(), Canary: canary.Engine(canary.Sources())}
+var catalogue = withLibrary(seeded)
+
+func withLibrary(c core.Catalogue) core.Catalogue {
+	c.Mechanisms = slices.Concat(c.Mechanisms, google.All())
+	return c
+}
 
 const usage = `dpscope audits differential privacy.
 

@@ -34,6 +34,7 @@ var coldPackages = []string{
 var binaries = []struct{ name, tags, from string }{
 	{"core.wasm", "", "./wasm/worker"},
 	{"core-all.wasm", "coreall", "./wasm/worker"},
+	{"core-google.wasm", "coreall,google", "./wasm/worker"},
 	{"view.wasm", "", "./wasm/view"},
 }
 

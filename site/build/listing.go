@@ -7,11 +7,12 @@ import (
 	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/library/google"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
-// listing is catalogue.json: what the larger core knows. The page shows it before
-// any core has arrived.
+// listing is catalogue.json: what all cores know. The page shows it before any
+// core has arrived.
 type listing struct {
 	Mechanisms []mechanism `json:"mechanisms"`
 	Learners   []named     `json:"learners"`
@@ -68,10 +69,14 @@ type calibratingMechanism struct {
 	Met   bool   `json:"met"`
 }
 
-// mechanism is a mechanism. Larger: the first core does not know it.
+// mechanism is a mechanism. Larger: the first core does not know it. Library: it
+// runs that library, and only the core with the library knows it. Samples: of a
+// plan that does not say.
 type mechanism struct {
 	core.MechanismListing
-	Larger bool `json:"larger,omitempty"`
+	Larger  bool   `json:"larger,omitempty"`
+	Library string `json:"library,omitempty"`
+	Samples int    `json:"samples,omitempty"`
 }
 
 // named is a learner or a finder. Larger: the first core does not know it.
@@ -86,7 +91,10 @@ func list() listing {
 	var l listing
 	for _, m := range all.Mechanisms {
 		known := slices.ContainsFunc(common.Mechanisms, func(c core.MechanismListing) bool { return c.Name == m.Name })
-		l.Mechanisms = append(l.Mechanisms, mechanism{m, !known})
+		l.Mechanisms = append(l.Mechanisms, mechanism{MechanismListing: m, Larger: !known})
+	}
+	for _, m := range catalogue.Google().Listing().Mechanisms[len(all.Mechanisms):] {
+		l.Mechanisms = append(l.Mechanisms, mechanism{m, true, google.Title, google.Samples(m.Name)})
 	}
 	l.Learners, l.Finders = marked(all.Learners, common.Learners), marked(all.Finders, common.Finders)
 	l.Accounts = accountKinds()

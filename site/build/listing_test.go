@@ -14,7 +14,7 @@ import (
 
 // The first core knows exactly what is not marked, and the larger one all.
 func TestLargerMarksWhatTheFirstCoreLacks(t *testing.T) {
-	l, common, all := list(), catalogue.Common(), catalogue.All()
+	l, common, all := list(), catalogue.Common(), catalogue.Google()
 	if len(l.Mechanisms) != len(all.Mechanisms) || len(l.Learners) != len(all.Learners) || len(l.Finders) != len(all.Finders) {
 		t.Fatalf("lists of %d, %d, %d; registries of %d, %d, %d", len(l.Mechanisms), len(l.Learners), len(l.Finders), len(all.Mechanisms), len(all.Learners), len(all.Finders))
 	}
@@ -41,6 +41,12 @@ func TestLargerMarksWhatTheFirstCoreLacks(t *testing.T) {
 	}
 	if larger == 0 || larger == len(l.Mechanisms)+len(l.Learners)+len(l.Finders) {
 		t.Errorf("%d entries are marked", larger)
+	}
+	for _, m := range l.Mechanisms {
+		_, err := catalogue.All().Mechanism(m.Name)
+		if (m.Library != "") != (err != nil) || (m.Library != "") != (m.Samples > 0) {
+			t.Errorf("%s: library %q, %d samples, the larger core says %v", m.Name, m.Library, m.Samples, err)
+		}
 	}
 	for _, m := range common.Mechanisms {
 		if _, err := all.Mechanism(m.Name); err != nil {
@@ -105,7 +111,7 @@ func TestAccountsAreAnswered(t *testing.T) {
 	}
 }
 
-// The page offers every mechanism that keeps its claim, and those that it has
+// The page offers every mechanism that keeps its claim and takes a seed, and those that it has
 // chosen at first are among them, each of whose claims is met.
 func TestCalibrationIsOffered(t *testing.T) {
 	l := list()
@@ -117,7 +123,7 @@ func TestCalibrationIsOffered(t *testing.T) {
 		}
 	}
 	for _, m := range l.Mechanisms {
-		if _, offered := met[m.Name]; offered != (m.Fault == "") {
+		if _, offered := met[m.Name]; offered != (m.Fault == "" && m.Library == "") {
 			t.Errorf("%s: fault %q, offered %v", m.Name, m.Fault, offered)
 		}
 	}

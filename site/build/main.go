@@ -1,4 +1,4 @@
-// Command build makes the site: the two WebAssembly cores, the list of what
+// Command build makes the site: the WebAssembly cores, the list of what
 // they know, the page's scripts and styles, their compressed siblings and
 // build-info.json, all in one folder that any static server can serve, under
 // any path.

@@ -1,4 +1,4 @@
-// Package catalogue says what each of the page's two cores knows.
+// Package catalogue says what each of the page's cores knows.
 package catalogue
 
 import (

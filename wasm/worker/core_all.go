@@ -9,13 +9,10 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/account"
-	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
 // The program as core-all.wasm, which the page loads when core.wasm does not
 // know what it needs.
-
-func known() core.Catalogue { return withBrought(catalogue.All()) }
 
 // accounting is an account and the command that makes the same one.
 type accounting struct {

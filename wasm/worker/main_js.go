@@ -3,8 +3,9 @@
 // the page, task workers execute tasks for it. The messages between them are
 // in message.go; this file alone knows JavaScript.
 //
-// It is built twice: core.wasm, and with the build tag coreall core-all.wasm,
-// which knows everything, accounts and calibrates.
+// It is built three times: core.wasm, with the build tag coreall core-all.wasm,
+// which knows everything, accounts and calibrates, and with the tag google beside
+// it core-google.wasm, which runs Google's library too.
 //
 // The worker's shell, site/worker.js, starts the program and offers the global
 // object dpscopeShell:

@@ -1,0 +1,245 @@
+package google
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/google/differential-privacy/go/v3/dpagg"
+)
+
+var (
+	countSpec = countFamily(family{name: "google-count", title: "The library's count of privacy units",
+		calls: "dpagg.Count, Increment for every unit"}, false)
+	countRepeated = countFamily(family{name: "google-count-repeated", title: "The library's count, of records instead of privacy units",
+		calls: "dpagg.Count, Increment for every record",
+		fault: "counts a unit as often as it occurs: Count takes one contribution of a unit to a partition, and leaves it to its caller to see to that"}, true)
+	boundedSumSpec = sumFamily(family{name: "google-bounded-sum", title: "The library's sum of clamped values",
+		calls: "dpagg.BoundedSumFloat64 or BoundedSumInt64, Add for every unit"}, false)
+	boundedSumUnbounded = sumFamily(family{name: "google-bounded-sum-unbounded-contribution", title: "The library's sums, in more partitions than it was told of",
+		calls: "dpagg.BoundedSumFloat64 or BoundedSumInt64, Add for every unit",
+		fault: "lets a unit contribute to more partitions than MaxPartitionsContributed says: the library leaves it to its caller to bound that"}, true)
+)
+
+func countFamily(f family, repeated bool) family {
+	f.params = with(maxPartitions)
+	if repeated {
+		f.params = append(f.params, core.ParamSpec{Name: "contributions", Doc: "records of one unit in a partition, at most", Default: 3, Min: 2, Max: 16, Integer: true})
+	}
+	most := func(p core.Params) float64 {
+		if repeated {
+			return p.Num("contributions")
+		}
+		return 1
+	}
+	f.claim = aggregateClaim
+	f.truth = func(p core.Params) string {
+		if repeated {
+			return times(most(p), p, "one unit counts for "+show(most(p)))
+		}
+		return exactly(p)
+	}
+	f.unit = func(p core.Params) []interval { return same(p.Int(maxPartitions.Name), interval{0, most(p)}) }
+	f.whole = func(core.Params) bool { return true }
+	f.outputs = func(p core.Params) []string { return partitions(p.Int(maxPartitions.Name), "count") }
+	f.release = func(p core.Params) release {
+		s, l0 := spends(p), int64(p.Int(maxPartitions.Name))
+		return func(d core.Dataset, out []float64) error {
+			for j := range out {
+				n := 0
+				for i := j; i < len(d.Values); i += d.Columns {
+					n += int(d.Values[i])
+				}
+				var err error
+				if out[j], err = s.count(n, l0); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return f
+}
+
+// count is the library's count of n increments.
+func (s spending) count(n int, l0 int64) (float64, error) {
+	c, err := dpagg.NewCount(&dpagg.CountOptions{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Noise: s.noise})
+	if err != nil {
+		return 0, err
+	}
+	for range n {
+		if err := c.Increment(); err != nil {
+			return 0, err
+		}
+	}
+	v, err := c.Result()
+	return float64(v), err
+}
+
+func sumFamily(f family, unbounded bool) family {
+	f.params = with(maxPartitions, lowerBound, upperBound,
+		core.ParamSpec{Name: "type", Doc: "float64: BoundedSumFloat64; int64: BoundedSumInt64, of whole numbers", Choices: []string{"float64", "int64"}})
+	if unbounded {
+		f.dear = true
+		f.params = append(f.params, core.ParamSpec{Name: "contributed", Doc: "partitions that a unit contributes to, for each that max-partitions-contributed says; an output each", Default: 2, Min: 2, Max: 16, Integer: true})
+	}
+	whole := func(p core.Params) bool { return p.Word("type") == "int64" }
+	width := func(p core.Params) int {
+		n := p.Int(maxPartitions.Name)
+		if unbounded {
+			n *= p.Int("contributed")
+		}
+		return n
+	}
+	f.claim = aggregateClaim
+	f.truth = func(p core.Params) string {
+		if unbounded {
+			return times(p.Num("contributed"), p, "one unit is in "+show(float64(width(p)))+" partitions")
+		}
+		return exactly(p)
+	}
+	f.unit = func(p core.Params) []interval { return same(width(p), beyond(p)) }
+	f.whole = whole
+	f.outputs = func(p core.Params) []string { return partitions(width(p), "sum") }
+	f.release = func(p core.Params) release {
+		s, l0, lower, upper := spends(p), int64(p.Int(maxPartitions.Name)), p.Num("lower"), p.Num("upper")
+		one := s.sumFloat64
+		if whole(p) {
+			one = s.sumInt64
+		}
+		return func(d core.Dataset, out []float64) error {
+			if err := checkBounds(lower, upper); err != nil {
+				return err
+			}
+			for j := range out {
+				var err error
+				if out[j], err = one(d, j, l0, lower, upper); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return f
+}
+
+// sumFloat64 is the library's sum of column j.
+func (s spending) sumFloat64(d core.Dataset, j int, l0 int64, lower, upper float64) (float64, error) {
+	sum, err := dpagg.NewBoundedSumFloat64(&dpagg.BoundedSumFloat64Options{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Lower: lower, Upper: upper, Noise: s.noise})
+	if err != nil {
+		return 0, err
+	}
+	for i := j; i < len(d.Values); i += d.Columns {
+		if err := sum.Add(d.Values[i]); err != nil {
+			return 0, err
+		}
+	}
+	return sum.Result()
+}
+
+func (s spending) sumInt64(d core.Dataset, j int, l0 int64, lower, upper float64) (float64, error) {
+	if lower != math.Floor(lower) || upper != math.Floor(upper) {
+		return 0, fmt.Errorf("lower %s and upper %s for a sum of whole numbers", show(lower), show(upper))
+	}
+	sum, err := dpagg.NewBoundedSumInt64(&dpagg.BoundedSumInt64Options{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Lower: int64(lower), Upper: int64(upper), Noise: s.noise})
+	if err != nil {
+		return 0, err
+	}
+	for i := j; i < len(d.Values); i += d.Columns {
+		if err := sum.Add(int64(d.Values[i])); err != nil {
+			return 0, err
+		}
+	}
+	v, err := sum.Result()
+	return float64(v), err
+}
+
+// exactly is the truth of noise whose sensitivity a unit reaches.
+func exactly(p core.Params) string {
+	if gaussian(p) {
+		return atMost(p)
+	}
+	return aggregateClaim(p).String()
+}
+
+var boundedMeanSpec = family{
+	name: "google-bounded-mean", title: "The library's mean of clamped values", calls: "dpagg.BoundedMean, Add for every contribution",
+	dear:   true,
+	params: with(maxPartitions, maxContributions, lowerBound, upperBound),
+	claim:  aggregateClaim,
+	truth:  atMost,
+	unit: func(p core.Params) []interval {
+		return same(p.Int(maxPartitions.Name)*p.Int(maxContributions.Name), beyond(p))
+	},
+	outputs: func(p core.Params) []string { return partitions(p.Int(maxPartitions.Name), "mean") },
+	release: func(p core.Params) release {
+		s := spends(p)
+		options := dpagg.BoundedMeanOptions{Epsilon: s.epsilon, Delta: s.delta, Noise: s.noise, Lower: p.Num("lower"), Upper: p.Num("upper"),
+			MaxPartitionsContributed: int64(p.Int(maxPartitions.Name)), MaxContributionsPerPartition: int64(p.Int(maxContributions.Name))}
+		return func(d core.Dataset, out []float64) error {
+			if err := checkBounds(options.Lower, options.Upper); err != nil {
+				return err
+			}
+			for j := range out {
+				m, err := dpagg.NewBoundedMean(&options)
+				if err != nil {
+					return err
+				}
+				if err := contributions(d, j, int(options.MaxContributionsPerPartition), m.Add); err != nil {
+					return err
+				}
+				if out[j], err = m.Result(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	},
+}
+
+// contributions hands on the values of partition j, so many of every unit.
+func contributions(d core.Dataset, j, each int, add func(float64) error) error {
+	for i := range d.Len() {
+		for _, v := range d.Row(i)[j*each : (j+1)*each] {
+			if err := add(v); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+var boundedMeanBudgetTwice = family{
+	name: "google-bounded-mean-budget-twice", title: "A mean from the library's sum and count, each with all of the budget",
+	calls:  "dpagg.Count and dpagg.BoundedSumFloat64",
+	fault:  "spends the budget twice: sum and count each get all of epsilon, where BoundedMean gives each a half",
+	dear:   true,
+	params: with(maxPartitions, lowerBound, upperBound),
+	claim:  aggregateClaim,
+	truth: func(p core.Params) string {
+		return times(2, p, "the budget is spent on the sum and on the count")
+	},
+	unit: func(p core.Params) []interval { return same(p.Int(maxPartitions.Name), beyond(p)) },
+	outputs: func(p core.Params) []string {
+		n := p.Int(maxPartitions.Name)
+		return append(partitions(n, "sum"), partitions(n, "count")...)
+	},
+	release: func(p core.Params) release {
+		s, n, lower, upper := spends(p), p.Int(maxPartitions.Name), p.Num("lower"), p.Num("upper")
+		return func(d core.Dataset, out []float64) error {
+			if err := checkBounds(lower, upper); err != nil {
+				return err
+			}
+			for j := range n {
+				var err error
+				if out[j], err = s.sumFloat64(d, j, int64(n), lower, upper); err != nil {
+					return err
+				}
+				if out[n+j], err = s.count(d.Len(), int64(n)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	},
+}

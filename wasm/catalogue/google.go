@@ -1,0 +1,17 @@
+//go:build !js || google
+
+package catalogue
+
+import (
+	"slices"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/library/google"
+)
+
+// Google is what the core with Google's library knows: everything, and that.
+func Google() core.Catalogue {
+	all := All()
+	all.Mechanisms = slices.Concat(all.Mechanisms, google.All())
+	return all
+}

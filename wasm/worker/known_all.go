@@ -1,0 +1,10 @@
+//go:build js && coreall && !google
+
+package main
+
+import (
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/wasm/catalogue"
+)
+
+func known() core.Catalogue { return withBrought(catalogue.All()) }
