@@ -119,7 +119,7 @@ func TestDroppedFiles(t *testing.T) {
 	for _, c := range []struct{ name, text, says string }{
 		{"empty.json", "", "empty"},
 		{"corrupt.json", string(good[:len(good)/2]), "cut off"},
-		{"table.csv", "a,b\n1,2\n", "not JSON"},
+		{"list.json", "{\n  1, 2\n}\n", "not JSON"},
 		{"other.json", `{"some": "thing"}`, "schemaVersion"},
 	} {
 		drop(t, tab, c.name, c.text)

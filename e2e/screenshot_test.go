@@ -40,6 +40,7 @@ func TestScreenshots(t *testing.T) {
 	for _, dark := range []bool{false, true} {
 		for _, width := range []int64{360, 1400} {
 			shootCalibration(t, fmt.Sprintf("calibration-%d-dark-%v", width, dark), width, dark)
+			shootSamples(t, fmt.Sprintf("samples-%d-dark-%v", width, dark), width, dark)
 			shootCanaries(t, fmt.Sprintf("canaries-%d-dark-%v", width, dark), width, dark)
 		}
 	}
@@ -82,6 +83,21 @@ func shootCalibration(t *testing.T, name string, width int64, dark bool) {
 	develop(t, tab, name+"-running", chromedp.Screenshot("#calibration"))
 	until(t, tab, calibrationDone, 5*time.Minute)
 	develop(t, tab, name, chromedp.Screenshot("#calibration"))
+}
+
+// shootSamples writes a picture of the panel of samples with a file in it, and of
+// the page after their audit.
+func shootSamples(t *testing.T, name string, width int64, dark bool) {
+	t.Helper()
+	tab := open(t, "")
+	dress(t, tab, width, 900, dark)
+	drop(t, tab, "count.csv", noisyCounts(3000, 0.5, 1))
+	until(t, tab, samplesRead+` && document.querySelectorAll("#yours-preview .picture svg").length === 2`, time.Minute)
+	develop(t, tab, name+"-preview", chromedp.Screenshot("#yours"))
+	fill(t, tab, "epsilon", "1")
+	runSamples(t, tab, time.Minute)
+	eval[bool](t, tab, `(document.activeElement.blur(), scrollTo(0, 0), true)`)
+	develop(t, tab, name, chromedp.FullScreenshot(100))
 }
 
 // shootCanaries audits a small model with canaries, and writes a picture of the

@@ -57,4 +57,4 @@ function numbers(data, bars) {
 
 /** What a bin holds, for its tooltip. */
 export const binTitle = (b) =>
-  `${b.label}\nfirst dataset: ${grouped(b.first)} (${grouped(b.firstIn)} in the event)\nsecond dataset: ${grouped(b.second)} (${grouped(b.secondIn)} in the event)`;
+  b.title ?? `${b.label}\nfirst dataset: ${grouped(b.first)} (${grouped(b.firstIn)} in the event)\nsecond dataset: ${grouped(b.second)} (${grouped(b.secondIn)} in the event)`;

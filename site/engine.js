@@ -24,6 +24,8 @@ export class Refused extends Error {
 
 /** @typedef {{name: string, module: WebAssembly.Module}} Core */
 
+let buildInfo = null; // asked for once
+
 /** The core ended, or was ended, with the request unanswered. */
 export class Ended extends Error {
   constructor(reason, stopped = false) {
@@ -39,7 +41,6 @@ export class Engine {
   ready = null;
   /** @type {Core | null} */
   #core = null;
-  #info = null;
   #coordinator = null;
   #pending = new Map();
   #last = 0;
@@ -51,8 +52,8 @@ export class Engine {
 
   /**
    * @param {{lost(worker: number, reason: string): void, died(reason: string): void}} on
-   * @param {{hangAfterMs?: number, bring?: () => {json: string, port: MessagePort}}} options hangAfterMs: for tests;
-   *   bring: the user's mechanism, with a port to its sandbox, for each worker anew
+   * @param {{hangAfterMs?: number, role?: string, bring?: () => {json: string, port: MessagePort}}} options hangAfterMs: for tests;
+   *   role: of the coordinator; bring: the user's mechanism, with a port to its sandbox, for each worker anew
    */
   constructor(on, options = {}) {
     this.#on = on;
@@ -61,8 +62,7 @@ export class Engine {
 
   /** build-info.json, or null where a server has none. @returns {Promise<import("./protocol").BuildInfo | null>} */
   async info() {
-    this.#info ??= await jsonBeside("build-info.json");
-    return this.#info;
+    return buildInfo ??= await jsonBeside("build-info.json");
   }
 
   /** What it says of a file. */
@@ -125,7 +125,7 @@ export class Engine {
     const info = await this.fileInfo(core.name);
     if (ends !== this.#ends) throw new Ended("Stopped.", true);
     const worker = this.#spawn({
-      role: "coordinator", worker: 0, hangAfterMs: this.#options.hangAfterMs,
+      role: this.#options.role ?? "coordinator", worker: 0, hangAfterMs: this.#options.hangAfterMs,
       coreSha256: info?.sha256,
     });
     this.#coordinator = worker;
@@ -169,6 +169,16 @@ export class Engine {
   /** @returns {{id: number, answer: Promise<import("./protocol").VerifiedValue>}} */
   verify(text, progress) { return this.#request("verify", text, progress); }
 
+  /**
+   * Of a coordinator of samples only: reads files, or those that it has with
+   * another reading.
+   * @param {import("./samples.js").Reading} reading
+   * @param {File[]} files
+   * @param {(p: {name: string, share: number}) => void} progress
+   * @returns {{id: number, answer: Promise<import("./protocol").Inspected>}}
+   */
+  samples(reading, files, progress) { return this.#request("samples", JSON.stringify(reading), progress, files); }
+
   /** Of the larger core only. @returns {Promise<import("./protocol").AccountedValue>} */
   account(query) { return this.#request("account", JSON.stringify(query)).answer; }
 
@@ -211,7 +221,7 @@ export class Engine {
     ];
   }
 
-  #request(type, json, progress) {
+  #request(type, json, progress, files) {
     const id = ++this.#last;
     const answer = new Promise((resolve, reject) => {
       if (!this.#coordinator) {
@@ -219,7 +229,7 @@ export class Engine {
         return;
       }
       this.#pending.set(id, { resolve, reject, progress });
-      this.#post({ type, id, json });
+      this.#post({ type, id, json, files });
     });
     return { id, answer };
   }
@@ -243,7 +253,7 @@ export class Engine {
       case "progress":
         this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
         break;
-      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "canaried":
+      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "canaried": case "inspected":
         this.#settle(message.id)?.resolve(JSON.parse(message.json));
         break;
       case "refused":

@@ -1,22 +1,35 @@
-// Reports in and out: files that are chosen, dropped or pasted; a file that is
-// saved; text that is copied. Nothing leaves the browser.
+// Files that are chosen, dropped or pasted, told apart by what is in them: reports
+// and samples; a file that is saved; text that is copied. Nothing leaves the
+// browser.
 import { byId, html } from "./element.js";
 import { size } from "./number.js";
 
 const MAX_BYTES = 50e6; // a report is some 20 kB
 
 const UNNAMED = "Unnamed file";
+const HEAD = 1 << 16; // bytes that tell what a file is
+
+/** What a file is by its beginning. @param {Blob} file @returns {Promise<"empty" | "report" | "samples">} */
+async function kindOf(file) {
+  const head = (await file.slice(0, HEAD).text()).replace(/^\uFEFF/, "").trimStart();
+  if (!head) return "empty";
+  if (!head.startsWith("{")) return "samples";
+  // An object of arrays, or one a line; what is neither is a report, or meant to be one.
+  const rows = /^\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[/.test(head) || /^\{[^{}\n]*\}\s*\n\s*\{/.test(head);
+  return rows && !/"(?:\$schema|schemaVersion)"\s*:/.test(head) ? "samples" : "report";
+}
 
 /** Is the user typing, so that pasted text is his? */
 export const typing = (event) => event.target instanceof Element && event.target.closest("input, textarea, [contenteditable]") !== null;
 
 /**
- * Listens for reports.
- * @param {(name: string, text: string) => void} opened
+ * Listens for reports and samples.
+ * @param {(name: string, text: string) => void} opened a report
  * @param {(title: string, found: string, want: string) => void} refused
- * @param {(files: File[], target: EventTarget) => boolean} taken takes dropped files that are no reports
+ * @param {(files: File[], target: EventTarget) => boolean} taken takes dropped files that are meant for a panel
+ * @param {(files: File[]) => void} sampled takes samples
  */
-export function receive(opened, refused, taken) {
+export function receive(opened, refused, taken, sampled) {
   const take = async (file) => {
     const name = file.name || UNNAMED;
     if (file.size > MAX_BYTES) {
@@ -32,10 +45,22 @@ export function receive(opened, refused, taken) {
     }
     opened(name, text);
   };
+  const route = async (files) => {
+    const names = files.map((file) => file.name || UNNAMED).join(", ");
+    try {
+      const all = await Promise.all(files.map(kindOf));
+      if (all.includes("empty")) refused(`${names} was not opened`, "empty", "a report, or a file with samples", "was it still being written?");
+      else if (all.every((kind) => kind === "samples")) sampled(files);
+      else if (files.length === 1) take(files[0]);
+      else refused(`${files.length} files were not opened`, "a report among them", "one report, or one or two files of samples");
+    } catch (error) {
+      refused(`${names} was not opened`, `unreadable (${error.message})`, "a file that this browser may read");
+    }
+  };
   const input = byId("file");
   byId("open").addEventListener("click", () => input.click());
   input.addEventListener("change", () => {
-    if (input.files.length) take(input.files[0]);
+    if (input.files.length) route([input.files[0]]);
     input.value = ""; // so that the same file can be chosen again
   });
 
@@ -55,14 +80,15 @@ export function receive(opened, refused, taken) {
     event.preventDefault();
     const files = [...event.dataTransfer.files];
     if (taken(files, event.target)) return;
-    if (files.length > 1) refused(`${files.length} files were not opened`, `${files.length} files at once`, "one report at a time");
-    else if (files.length) take(files[0]);
+    if (files.length > 2) refused(`${files.length} files were not opened`, `${files.length} files at once`, "one report, or one or two files of samples");
+    else if (files.length) route(files);
   });
   addEventListener("paste", (event) => {
     if (typing(event)) return;
-    const file = event.clipboardData?.files[0];
+    const files = [...event.clipboardData?.files ?? []];
     const text = event.clipboardData?.getData("text/plain");
-    if (file) take(file);
+    if (files.length) route(files.slice(0, 2));
+    else if (/^\s*[[{]|\S\s*\n\s*\S/.test(text)) route([new File([text], "Pasted text")]);
     else if (text?.trim()) opened("Pasted text", text);
   });
 }

@@ -24,6 +24,9 @@ export class Form {
   #catalogue = null;
   #params = []; // keys of the parameters that are shown
   #kept = {}; // what was typed for parameters that are not
+  /** @type {import("./protocol").MechanismListing | null} */
+  #own = null; // the user's samples
+  #before = ""; // what was chosen before they were
 
   /** @param {{changed(): void}} on */
   constructor(on) {
@@ -69,7 +72,10 @@ export class Form {
   #dependents() {
     const used = GUARANTEES[byId("guarantee").value];
     for (const key of OF_GUARANTEES) this.#fields.get(key).box.hidden = !used.includes(key);
-    this.#fields.get("samples").hint(byId("anytime").checked ? "to certify, a side, at most" : "to certify, a side");
+    const own = Boolean(this.mechanism?.own);
+    for (const key of ["relation", "workers", "trials", "finder", "pair"]) this.#fields.get(key).box.hidden = own;
+    this.#fields.get("samples").hint((byId("anytime").checked ? "to certify, a side, at most" : "to certify, a side") + (own ? "; of the file's rows" : ""));
+    this.#fields.get("explore").hint(own ? "rows a side; half of them unless you say otherwise" : "samples a side and pair; 0: as many as above");
   }
 
   /** What there is to choose from. */
@@ -86,8 +92,10 @@ export class Form {
         group(`${library}: runs the real library`, (m) => m.library === library && !m.fault),
         group(`${library}, misused: runs the real library`, (m) => m.library === library && m.fault),
       ]));
+    if (this.#own) select.prepend(html("optgroup", { label: "Your samples" }, option(this.#own)));
     select.disabled = false;
-    select.value = chosen || this.defaultMechanism;
+    select.value = chosen;
+    if (!select.value) select.value = this.defaultMechanism;
     byId("samples").min = limits.minSamples;
     byId("samples").max = limits.maxSamples;
     byId("trials").max = limits.maxTrials;
@@ -100,6 +108,22 @@ export class Form {
     this.#mechanismChanged();
   }
 
+  /** Offers the user's samples and chooses them, or takes them away. @param {import("./protocol").MechanismListing | null} own */
+  offer(own) {
+    const select = byId("mechanism");
+    if (!this.#own && !own) return;
+    if (own && select.value !== own.name) this.#before = select.value;
+    if (!own && select.value === this.#own.name) select.value = this.#before;
+    const chosen = own?.name ?? select.value;
+    select.querySelector('optgroup[label="Your samples"]')?.remove();
+    if (own) select.prepend(html("optgroup", { label: "Your samples" }, html("option", { value: own.name }, `${own.name}: ${own.title}`)));
+    this.#own = own;
+    select.value = chosen;
+    if (!select.value) select.value = this.#catalogue ? this.defaultMechanism : "";
+    this.#mechanismChanged();
+    this.#dependents();
+  }
+
   /** Says something below the choice of the mechanism. */
   hint(text) { this.#fields.get("mechanism").hint(text); }
 
@@ -109,7 +133,10 @@ export class Form {
   }
 
   /** The chosen mechanism's listing. */
-  get mechanism() { return this.#catalogue?.mechanisms.find((m) => m.name === byId("mechanism").value); }
+  get mechanism() { return this.listing(byId("mechanism").value); }
+
+  /** The listing of a name, that of the user's samples among them. */
+  listing(name) { return this.#own?.name === name ? this.#own : this.#catalogue?.mechanisms.find((m) => m.name === name); }
 
   /** @returns {import("./plan.js").Settings} workers among them; without the fields that are hidden */
   read() {
@@ -166,6 +193,7 @@ export class Form {
     if (!m.relations.includes(byId("relation").value)) byId("relation").value = "";
     this.#about(m, m.claimWords, m.truth);
     byId("epsilon").placeholder = m.claim.epsilon ?? "";
+    if (m.own) byId("rho").placeholder = byId("mu").placeholder = "";
     byId("delta").placeholder = m.claim.delta ?? 0;
   }
 
@@ -176,6 +204,10 @@ export class Form {
   }
 
   #about(m, claimWords, truth) {
+    if (m.own) {
+      byId("about").replaceChildren(html("p", {}, "Outputs that another program recorded. What its mechanism claims, you must say; that the rows are independent and the datasets neighbours is your word."));
+      return;
+    }
     byId("about").replaceChildren(
       html("p", { class: m.fault ? "kind broken" : "kind sound" }, html("span", { class: "mark", "aria-hidden": "true" }, m.fault ? "▲" : "●"), m.fault ? " Known to be broken" : " Keeps its claim"),
       html("dl", { class: "pairs" },

@@ -15,16 +15,18 @@ import { Own } from "./own.js";
 import { keyOf, planOf, Unusable } from "./plan.js";
 import { ProgressPanel, say } from "./progress.js";
 import { replayWords, showDrift, showOrigin, showReport, showVerification, showWords } from "./result.js";
+import { Samples } from "./samples.js";
 import { ViewFrame } from "./viewframe.js";
 
 const CHECK_AFTER = 150; // ms without a change
 const CANARIES_END = 30_000; // ms that choosing a threshold may hold up a stop
-const ACCOUNTING = "accounting", CALIBRATION = "the tool's own error rate", CANARIES = "canaries"; // as reasons for the larger core
+const ACCOUNTING = "accounting", CALIBRATION = "the tool's own error rate", CANARIES = "canaries", YOURS = "your samples"; // as reasons for the larger core
 
 let state = "loading";
 let shown = null; // {report, text}: what the result shows
 let active = null; // id of the request under way that needs the workers
 let progress = null; // of it, the last
+let host; // the engine that does it
 let begunBy = "run"; // the button that it was begun with
 let stopAsked = null; // id of what the user wished to stop
 let formUrl; // the form's settings as the core writes them; null while they cannot be run
@@ -44,6 +46,29 @@ const form = new Form({ changed });
 const panel = new ProgressPanel();
 const accounting = new Accounting({ account, changed: writeAddress });
 const calibration = new Calibration({ calibrate, stop });
+const samples = new Samples({
+  core: sampleCore,
+  busy: () => setState(state),
+  offer(listing) {
+    form.offer(listing);
+    changed();
+    fileWords();
+  },
+  refused: (title, refusal) => notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal }),
+  settled: () => dismiss("file"),
+  scores(name) {
+    notify({ key: "file", kind: "info", title: `${name} looks like membership scores of a trained model`, text: "Outputs on two datasets are audited here; scores of canaries are for the panel below.",
+      action: { label: "Open the Canaries panel", run() { byId("canaries").open = true; byId("canaries").scrollIntoView(); } } });
+  },
+  gone: samplesGone,
+  died(reason, again) {
+    notify({ key: "file", kind: "error", title: "The worker that held your samples crashed", text: [reason.split("\n", 1)[0], "Perhaps there is not enough memory for them. The result is still here."], action: { label: "Read them again", run: again } });
+  },
+  claim() {
+    byId("epsilon").closest("fieldset").scrollIntoView();
+    byId(byId("epsilon").closest(".field").hidden ? "guarantee" : "epsilon").focus();
+  },
+});
 const own = new Own({
   core: async (again) => (active === null && await larger("your own mechanism", again) ? engine.core : null),
   done(answer) {
@@ -63,6 +88,7 @@ const canaries = new Canaries({ ask: plant, stop, open: () => byId("file").click
  */
 globalThis.dpscope = {
   engine,
+  samples,
   get state() { return state; },
   get report() { return shown?.report ?? null; },
   get progress() { return progress; },
@@ -73,7 +99,7 @@ globalThis.dpscope = {
 function setState(next) {
   state = next;
   document.body.dataset.state = next;
-  const able = engine.ready !== null && active === null && next !== "loading";
+  const able = engine.ready !== null && active === null && next !== "loading" && !samples.busy;
   keepFocus(() => {
     byId("run").disabled = byId("calibrate").disabled = !able;
     byId("stop").disabled = active === null && stopper === null;
@@ -95,11 +121,25 @@ function show(answer, origin, name) {
   picture.show(answer);
   showOrigin(origin, name);
   compare();
+  fileWords();
 }
+
+/** What tells a report's settings apart; one of samples has no address. */
+const settingsOf = (again) => again?.url || again?.cli;
+
+/** Says beside a report of samples which file a replay needs, where it is not there. */
+function fileWords() {
+  const recording = shown?.report.inputs?.samples;
+  const needed = Boolean(recording) && !samples.holds(recording);
+  byId("needs-file").hidden = !needed;
+  if (needed) byId("needs-file").textContent = `To verify it, ${filesOf(recording)} is needed.`;
+}
+
+const filesOf = ({ files = [] }) => files.map((file) => `${file.name} (SHA-256 ${String(file.sha256).slice(0, 12)}…)`).join(" and ");
 
 /** Says beside the result when it is not that of the form's settings. */
 function compare() {
-  const url = shown?.report.reproduce?.url;
+  const url = settingsOf(shown?.report.reproduce);
   showDrift(Boolean(url) && formUrl !== undefined && formUrl !== url);
 }
 
@@ -340,6 +380,7 @@ function plant(how, request, tell, again) {
  */
 async function inPanel({ by, stop: end, reason, doing, again }, request) {
   begunBy = by;
+  host = engine;
   if (!await larger(reason, again)) throw new Error("The larger core is not there.");
   const { id, answer } = request();
   active = id;
@@ -383,7 +424,10 @@ function describe() {
 
 // The form and the address
 
-function listing(settings) { return (catalogue ?? engine.ready?.catalogue)?.mechanisms.find((m) => m.name === settings.mechanism); }
+function listing(settings) { return form.listing(settings.mechanism) ?? (catalogue ?? engine.ready?.catalogue)?.mechanisms.find((m) => m.name === settings.mechanism); }
+
+/** The engine that can do settings. */
+const engineFor = (settings) => (listing(settings)?.own ? samples.engine : engine);
 
 /** Task workers that a text asks for. */
 function workersOf(text = "") {
@@ -405,13 +449,15 @@ async function check() {
   if (!engine.ready && !loading) return;
   try {
     const settings = form.read();
+    if (listing(settings)?.own && samples.busy) return; // asked for again at its end
     const count = workersOf(settings.workers);
     const plan = planOf(settings, listing(settings), limits);
     if (!await able(settings, number)) return;
-    const checked = await ask(() => engine.check(plan));
+    const checked = await ask(() => engineFor(settings).check(plan));
     if (number !== checks) return;
     form.show(checked);
-    settled(checked.url);
+    settled(settingsOf(checked));
+    if (!checked.url) return; // no address holds a file
     auditPart = stateOf(checked.url, count);
     writeAddress();
   } catch (error) {
@@ -518,11 +564,17 @@ function reread() {
 // Runs
 
 /** Starts a run or a verification, and sees it to its end. */
-async function work(phase, request, finish, replay = false) {
+async function work(phase, on, request, finish, replay = false) {
+  host = on;
   progress = null;
   panel.begin(phase);
   const { id, answer } = request((p) => {
     if (id !== active) return;
+    if (p.share !== undefined) { // the files of a report are read first
+      panel.message(`Reading ${p.name}, ${Math.floor(100 * p.share)} %`);
+      return;
+    }
+    if (!progress) panel.message("");
     progress = p;
     panel.show(p, replay);
     if (!replay) picture.follow(p);
@@ -557,7 +609,7 @@ function run() {
   clearTimeout(checkTimer);
   dismiss("settings");
   dismiss("stop");
-  let plan;
+  let plan, on;
   try {
     const settings = form.read();
     const count = workersOf(settings.workers);
@@ -567,7 +619,8 @@ function run() {
       larger(lacking, run).then((there) => there && run());
       return true;
     }
-    if (count !== engine.workers.length) engine.resize(count);
+    if (count !== engine.workers.length && engineFor(settings) === engine) engine.resize(count);
+    on = engineFor(settings);
   } catch (error) {
     form.clearErrors();
     blame(error, true);
@@ -575,7 +628,7 @@ function run() {
   }
   check();
   if (byId("origin").dataset.kind === "run") showOrigin("before");
-  work("Starting", (tell) => engine.run(plan, tell), (answer) => {
+  work("Starting", on, (tell) => on.run(plan, tell), (answer) => {
     const { report, error } = answer;
     if (shown && report.termination.reason === "stopped" && report.termination.samplesUsed === 0) {
       notify({ key: "stop", kind: "info", title: "Stopped before anything was certified", text: "There is no new result. What was shown before is still here." });
@@ -606,11 +659,18 @@ async function verify() {
     }, (error) => notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal ?? { message: error.message } }));
     return;
   }
+  const recording = report.inputs?.samples;
+  if (recording && !samples.there) {
+    notify({ key: "file", kind: "info", title: "The file is needed to verify this report", text: `It is of ${filesOf(recording)}. Nothing is uploaded.`,
+      action: { label: "Choose it", run: () => samples.ask(recording.reading) } });
+    return;
+  }
   const lacking = missing({ mechanism: report.inputs?.mechanism, finder: report.settings?.finder, learner: report.settings?.learner });
   if (lacking && (!await larger(lacking, verify) || shown.text !== text)) return;
+  const on = recording ? samples.engine : engine;
   // The core finds a difference where this is not what it knows of the mechanism.
   const recomputed = Boolean(report.inputs?.unseeded);
-  work(recomputed ? "Recomputing from the counts" : "Replaying the certification", (tell) => engine.verify(text, tell), (answer) => {
+  work(recomputed ? "Recomputing from the counts" : "Replaying the certification", on, (tell) => on.verify(text, tell), (answer) => {
     const found = { ...answer, recomputed };
     showVerification(found);
     say(replayWords(found));
@@ -625,12 +685,13 @@ function stop() {
     stopper.abort();
     return true;
   }
+  if (samples.busy) return samples.stop();
   if (active === null) {
     if (own.running) own.stop();
     return own.running;
   }
   stopAsked = active;
-  engine.stop(active, () => underWay().stopping("Stopping"), restart, underWay() === canaries ? CANARIES_END : undefined);
+  host.stop(active, () => underWay().stopping("Stopping"), host === engine ? restart : () => samples.forget(), underWay() === canaries ? CANARIES_END : undefined);
   return true;
 }
 
@@ -642,6 +703,26 @@ function lost(n, reason) {
 
 function died(reason) {
   failed("The core crashed", reason, restart);
+}
+
+// The user's samples
+
+/** The larger core, for their worker. */
+async function sampleCore(again) {
+  if (active !== null) {
+    notify({ key: "file", kind: "warning", title: "The samples were not read", text: "A run is under way; stop it first." });
+    return null;
+  }
+  return await larger(YOURS, again) ? engine.core : null;
+}
+
+/** Their worker has ended, and what it did with it. */
+function samplesGone() {
+  if (host !== samples.engine || active === null) return;
+  active = null;
+  panel.end();
+  setState(shown ? "done" : "ready");
+  free();
 }
 
 // Reports in and out
@@ -723,8 +804,8 @@ for (const link of document.querySelectorAll(".try a")) {
 byId("help-open").addEventListener("click", help);
 addEventListener("hashchange", reread);
 listenForKeys({ run, stop, help });
-receive(openText, (title, found, want) =>
-  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", found, want, remedy: "" } }),
+receive(openText, (title, found, want, remedy = "") =>
+  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", found, want, remedy } }),
 (files, target) => {
   for (const panel of [own, canaries]) {
     const wanted = panel.wants(files, target);
@@ -732,7 +813,7 @@ receive(openText, (title, found, want) =>
     if (wanted) return true;
   }
   return false;
-});
+}, (files) => samples.take(files));
 
 picture.offer(engine.fileInfo("view.wasm"));
 showExample();

@@ -62,6 +62,9 @@ export function planOf(settings, mechanism, limits) {
   if (parameters) plan.parameters = parameters;
   const claim = claimOf(kind, number, mechanism);
   if (claim) plan.claim = claim;
+  if (mechanism?.own && !claim?.epsilon && !claim?.rho && !claim?.mu) {
+    throw new Unusable(used.find((key) => ["epsilon", "rho", "mu"].includes(key)), "absent", "what the mechanism of these samples claims: nobody but you knows");
+  }
   plan.throughRenyi = number("through-renyi");
   if (plan.throughRenyi === 0) throw new Unusable("through-renyi", "0", "a finite number above 1");
   if (text("anytime") && text("anytime") !== "true") throw new Unusable("anytime", `"${text("anytime")}"`, "true or absent");

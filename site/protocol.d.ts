@@ -18,7 +18,8 @@
 export interface Start {
   type: "start";
   module: WebAssembly.Module; // compiled once, shared by all workers
-  role: "coordinator" | "task";
+  /** samples: a coordinator that has no task workers and holds the user's samples. */
+  role: "coordinator" | "task" | "samples";
   worker: number; // of a task worker: 0, 1, ...
   /** Of the module, from build-info.json; goes into reports. Coordinator only. */
   coreSha256?: string;
@@ -51,8 +52,10 @@ export interface RunCanaries { type: "canaries"; id: number; json: string }
 export interface OpenCanaries { type: "open-canaries"; id: number; json: string }
 /** json: CanaryRequest with a report. CanaryProgress now and then, in the end Verified or Refused. */
 export interface VerifyCanaries { type: "verify-canaries"; id: number; json: string }
-/** json: a report's text. Progress now and then, in the end Verified or Refused. */
+/** json: a report's text. Progress now and then, in the end Verified or Refused. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew. */
 export interface Verify { type: "verify"; id: number; json: string }
+/** json: Reading. ReadProgress now and then, in the end InspectedAnswer or Refused. Without files: about those that are there. Of the role of samples only. */
+export interface ReadSamples { type: "samples"; id: number; json: string; files: File[] }
 export interface Attach { type: "attach"; worker: number; port: MessagePort } // transfer the port
 /** The page ended a worker and wants to do without it. */
 export interface Detach { type: "detach"; worker: number }
@@ -60,7 +63,7 @@ export interface Detach { type: "detach"; worker: number }
 export interface Lost { type: "lost"; worker: number; reason: string }
 
 // Coordinator to page. The one final answer to a request is Checked, Reported,
-// Verified, Accounted, Calibrated, Canaried or Refused.
+// Verified, Accounted, Calibrated, Canaried, InspectedAnswer or Refused.
 
 /** json: ReadyValue. */
 export interface Ready { type: "ready"; json: string }
@@ -78,13 +81,15 @@ export interface Accounted { type: "accounted"; id: number; json: string }
 export interface Calibrated { type: "calibrated"; id: number; json: string }
 /** json: CanaryReported. */
 export interface Canaried { type: "canaried"; id: number; json: string }
+/** json: Inspected. */
+export interface InspectedAnswer { type: "inspected"; id: number; json: string }
 /** json: Refusal. */
 export interface Refused { type: "refused"; id: number; json: string }
 /** A worker hangs: the page ends it and attaches a fresh one under its number. No Lost is needed. */
 export interface Replace { type: "replace"; worker: number; reason: string }
 
-export type ToCoordinator = Check | Run | Stop | Open | Verify | Account | Calibrate | RunCanaries | OpenCanaries | VerifyCanaries | Attach | Detach | Lost;
-export type FromCoordinator = Ready | Checked | Progress | Reported | Verified | Accounted | Calibrated | Canaried | Refused | Replace | Dead;
+export type ToCoordinator = Check | Run | Stop | Open | Verify | ReadSamples | Account | Calibrate | RunCanaries | OpenCanaries | VerifyCanaries | Attach | Detach | Lost;
+export type FromCoordinator = Ready | Checked | Progress | Reported | Verified | Accounted | Calibrated | Canaried | InspectedAnswer | Refused | Replace | Dead;
 
 // Page to task worker, and back.
 
@@ -122,7 +127,7 @@ export interface Claim {
  */
 export interface Plan {
   version: 1;
-  mechanism: string;
+  mechanism: string; // "samples": the user's, in the role of samples
   parameters?: Record<string, number | string>;
   claim?: Partial<Claim>; // without a kind: pure or approximate, as delta says
   throughRenyi?: number; // an order: test a pure claim by its Rényi divergence there
@@ -159,6 +164,7 @@ export interface MechanismListing {
   claim: Claim;
   claimWords: string;
   truth: string;
+  own?: true; // the user's samples, as the page lists them
 }
 /** byName: of a learner that is not in the portfolio. */
 export interface NamedListing { name: string; title: string; source: string; byName?: boolean }
@@ -396,4 +402,20 @@ export interface BuildInfo {
   version: string;
   go: string;
   files: { name: string; sha256: string; bytes: number; gzip: number; brotli: number }[];
+}
+
+// The user's samples.
+
+/** How files are read; absent: by content. */
+export interface Reading { header?: "yes" | "no"; dataset?: string; outputs?: string[]; kinds?: Record<string, Column["kind"]>; nonFinite?: "refuse" | "symbol" }
+export interface ReadProgress { name: string; share: number } // share of all files
+/** A bar: of a symbol, or of a range of numbers. */
+export interface Bin { label: string; lower: number; upper: number; counts: [number, number] }
+export interface Inspected {
+  files: { name: string; format: string; bytes: number; sha256: string; rows: number }[]; // empty where they could not be read
+  columns: { name: string; kind: Column["kind"]; role: "output" | "dataset" | "left out" | "" }[];
+  head: string[][]; // the first rows
+  samples?: { datasets: [string, string]; rows: [number, number]; columns: number; histograms: { column: string; bins: Bin[] }[]; notes: string[]; listing: MechanismListing };
+  problem?: Refusal; // then there are no samples
+  scores: boolean; // it looks like membership scores
 }

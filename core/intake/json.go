@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dpscope/dpscope/core"
 )
@@ -25,6 +26,8 @@ type jsonReader struct {
 	keys     [][]byte
 	ordered  [][]byte
 	index    map[string]int
+	plain    [][]byte // the keys in the order of the first row, quoted and with a colon; nil where one is written otherwise
+	scan     jsonScanner
 	only     []byte // the only line so far
 }
 
@@ -112,7 +115,8 @@ func (r *jsonReader) close() ([]*Table, error) {
 
 // record takes one line. It sets document if the first is no row.
 func (r *jsonReader) record(line []byte) error {
-	s := &jsonScanner{what: r.p.o.Name, line: r.line, data: line}
+	r.scan = jsonScanner{what: r.p.o.Name, line: r.line, data: line}
+	s := &r.scan
 	s.space()
 	if s.at == len(line) {
 		if r.blank == 0 {
@@ -171,6 +175,9 @@ func (r *jsonReader) start(s *jsonScanner, object bool) error {
 			names[i] = string(r.keys[i])
 		}
 		r.index[names[i]] = i
+		if object {
+			r.plain = append(r.plain, plainKey(names[i]))
+		}
 	}
 	if err := tab.setNames(r.line, names, object); err != nil {
 		return err
@@ -182,10 +189,18 @@ func (r *jsonReader) start(s *jsonScanner, object bool) error {
 	return nil
 }
 
+// plainKey is a key as most programs write it, or nil if it has to be escaped.
+func plainKey(name string) []byte {
+	if strings.ContainsAny(name, "\"\\") || binaryByte([]byte(name)) >= 0 {
+		return nil
+	}
+	return []byte(`"` + name + `":`)
+}
+
 // arrange puts the cells in the columns' order.
 func (r *jsonReader) arrange(s *jsonScanner, object bool) error {
-	words := map[bool]string{true: "an object", false: "an array or a value"}
 	if object != r.object {
+		words := map[bool]string{true: "an object", false: "an array or a value"}
 		return &core.InputError{Field: fmt.Sprintf("%s, line %d", s.what, r.line), Found: words[object], Want: words[r.object] + ", as the first row"}
 	}
 	if !object {

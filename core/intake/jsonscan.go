@@ -125,9 +125,11 @@ func (s *jsonScanner) row(r *jsonReader) (object bool, err error) {
 			return object, nil
 		}
 		if object {
-			k, err := s.key()
-			if err != nil {
-				return object, err
+			k, ok := s.expectedKey(r.plain, len(r.keys))
+			if !ok {
+				if k, err = s.key(); err != nil {
+					return object, err
+				}
 			}
 			r.keys = append(r.keys, k)
 		}
@@ -140,6 +142,20 @@ func (s *jsonScanner) row(r *jsonReader) (object bool, err error) {
 			return object, s.fault(s.at, fmt.Sprintf("at most %d values in a row", MaxColumns))
 		}
 	}
+}
+
+// expectedKey takes key number i if it stands here as in the first row; plain
+// holds the keys with quotes and colon.
+func (s *jsonScanner) expectedKey(plain [][]byte, i int) ([]byte, bool) {
+	if i >= len(plain) {
+		return nil, false
+	}
+	k := plain[i]
+	if k == nil || !bytes.HasPrefix(s.data[s.at:], k) {
+		return nil, false
+	}
+	s.at += len(k)
+	return k[1 : len(k)-2], true
 }
 
 func (s *jsonScanner) key() ([]byte, error) {
@@ -181,19 +197,19 @@ func (s *jsonScanner) value() ([]byte, error) {
 			}
 		}
 	}
-	for s.at < len(s.data) && numberByte[s.data[s.at]] {
-		s.at++
+	n := numberLength(s.data[from:])
+	end := from + n
+	for end < len(s.data) && numberByte[s.data[end]] {
+		end++
 	}
-	cell := s.data[from:s.at]
-	if !jsonNumber(cell) {
-		at := s.at
-		s.at = from
-		if at == len(s.data) && at > from {
-			return nil, s.fault(from, "a number or a string, whole")
-		}
-		return nil, s.fault(from, "a number or a string")
+	if n > 0 && end == from+n {
+		s.at = end
+		return s.data[from:end], nil
 	}
-	return cell, nil
+	if end == len(s.data) && end > from {
+		return nil, s.fault(from, "a number or a string, whole")
+	}
+	return nil, s.fault(from, "a number or a string")
 }
 
 var numberByte = func() (t [256]bool) {
@@ -203,37 +219,40 @@ var numberByte = func() (t [256]bool) {
 	return t
 }()
 
-// jsonNumber reports whether b is a number as JSON writes it.
-func jsonNumber(b []byte) bool {
-	digits := func() bool {
-		n := 0
-		for n < len(b) && b[n] >= '0' && b[n] <= '9' {
-			n++
-		}
-		b = b[n:]
-		return n > 0
-	}
+// numberLength is the length of the number that b begins with, as JSON writes
+// numbers; 0 if it begins with none.
+func numberLength(b []byte) int {
+	at := 0
 	if len(b) > 0 && b[0] == '-' {
-		b = b[1:]
+		at = 1
 	}
-	zero := len(b) > 1 && b[0] == '0' && b[1] >= '0' && b[1] <= '9'
-	if zero || !digits() {
-		return false
+	end := digits(b, at)
+	if end == at || b[at] == '0' && end > at+1 {
+		return 0
 	}
-	if len(b) > 0 && b[0] == '.' {
-		if b = b[1:]; !digits() {
-			return false
+	if end < len(b) && b[end] == '.' {
+		at = end + 1
+		if end = digits(b, at); end == at {
+			return 0
 		}
 	}
-	if len(b) > 0 && (b[0] == 'e' || b[0] == 'E') {
-		if b = b[1:]; len(b) > 0 && (b[0] == '+' || b[0] == '-') {
-			b = b[1:]
+	if end < len(b) && (b[end] == 'e' || b[end] == 'E') {
+		if at = end + 1; at < len(b) && (b[at] == '+' || b[at] == '-') {
+			at++
 		}
-		if !digits() {
-			return false
+		if end = digits(b, at); end == at {
+			return 0
 		}
 	}
-	return len(b) == 0
+	return end
+}
+
+// digits is where the digits end that begin at an offset.
+func digits(b []byte, at int) int {
+	for at < len(b) && b[at] >= '0' && b[at] <= '9' {
+		at++
+	}
+	return at
 }
 
 // text scans a string. It shares memory with data where nothing is escaped.

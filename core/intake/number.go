@@ -25,6 +25,13 @@ func parseNumber(b []byte) (float64, cellClass) {
 	if len(b) == 0 {
 		return 0, textCell
 	}
+	if len(b) <= 15 && digits(b, 0) == len(b) { // exact, below 2^53
+		n := 0
+		for _, c := range b {
+			n = 10*n + int(c-'0')
+		}
+		return float64(n), numberCell
+	}
 	switch c := b[0]; {
 	case c >= '0' && c <= '9', c == '.':
 	case c == '-' || c == '+':

@@ -9,14 +9,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
 )
 
 // Parser reads a file that is given to it in chunks of any size. What it
 // returns does not depend on how the file was cut into chunks.
 type Parser struct {
 	o      Options
-	hash   *stream.Hash
+	hash   summer
 	bytes  int64
 	head   []byte // until the format is known
 	format Format
@@ -25,6 +24,12 @@ type Parser struct {
 	left   int // cells
 	err    error
 	closed bool
+}
+
+// summer is a digest of what is written to it.
+type summer interface {
+	io.Writer
+	Sum(b []byte) []byte
 }
 
 // reader reads one format.
@@ -41,7 +46,7 @@ func NewParser(o Options) (*Parser, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Parser{o: o, hash: stream.NewHash(), left: o.MaxCells}, nil
+	return &Parser{o: o, hash: newDigest(), left: o.MaxCells}, nil
 }
 
 // headBytes is how much of a file tells its format, if it is that long.
@@ -123,8 +128,8 @@ func (p *Parser) close() (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	sum := p.hash.Sum()
-	f := &File{Name: p.o.Name, Format: p.format, Bytes: p.bytes, SHA256: hex.EncodeToString(sum[:]), Tables: tables, Notes: p.notes}
+	sum := p.hash.Sum(nil)
+	f := &File{Name: p.o.Name, Format: p.format, Bytes: p.bytes, SHA256: hex.EncodeToString(sum), Tables: tables, Notes: p.notes}
 	switch r := p.reader.(type) {
 	case *jsonReader:
 		f.Format = r.format()
@@ -138,6 +143,43 @@ func (p *Parser) close() (*File, error) {
 		}
 	}
 	return f, nil
+}
+
+// Columns are the columns of the table that is being read, as far as they are
+// known, after an error too: so that one may set the kinds of those of a file
+// that was refused. Nil for a file of arrays.
+func (p *Parser) Columns() []core.Column {
+	var t *tabulator
+	switch r := p.reader.(type) {
+	case *textReader:
+		t = r.tab
+	case *jsonReader:
+		t = r.tab
+	}
+	if t == nil {
+		return nil
+	}
+	var out []core.Column
+	for i, name := range t.names {
+		kind := t.kind(i)
+		if t.table != nil {
+			kind = t.table.Columns[i].Kind
+		}
+		out = append(out, core.Column{Name: name, Kind: kind})
+	}
+	return out
+}
+
+// Whole reports whether the file can only be read as a whole, so that Close does
+// the work.
+func (p *Parser) Whole() bool {
+	switch r := p.reader.(type) {
+	case *npzReader:
+		return true
+	case *jsonReader:
+		return r.document
+	}
+	return false
 }
 
 func emptyFile(name string) error {

@@ -26,6 +26,7 @@ type Samples struct {
 	Datasets [2]string     // the two datasets in words
 	Files    []*File
 	Choice   Choice
+	By       string   // the column that tells the dataset; empty where each has a file or an array
 	Notes    []string // what was taken for granted or left out, in words
 
 	columns [2][]*Column
@@ -181,6 +182,7 @@ func (s *Samples) split(f *File, t *Table) error {
 		return &core.InputError{Field: f.Name, Found: "one dataset: columns " + strings.Join(firstFew(t.names()), ", "),
 			Want: fmt.Sprintf("outputs on two datasets: a column %q with 0 and 1, or a second file", name), Remedy: "name the column that tells the datasets apart, or give a file for each dataset"}
 	}
+	s.By = by.Name
 	values, codes, err := twoValues(f, by)
 	if err != nil {
 		return err

@@ -41,7 +41,7 @@ func (k Key) Sum() [32]byte {
 	for _, v := range [...]int{k.Trial, k.Side, k.Shard} {
 		b = binary.BigEndian.AppendUint64(b, uint64(int64(v)))
 	}
-	return sha256Sum(b)
+	return SHA256(b)
 }
 
 // New returns the stream that k names, at its beginning.

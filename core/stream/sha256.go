@@ -6,86 +6,129 @@ import (
 )
 
 // SHA256 is the SHA-256 hash of data, for what must not link crypto/sha256.
-func SHA256(data []byte) [32]byte { return sha256Sum(data) }
+func SHA256(data []byte) [32]byte {
+	d := NewDigest()
+	d.Write(data)
+	return [32]byte(d.Sum(nil))
+}
 
-// sha256Sum is SHA-256 (FIPS 180-4) of a message. A test holds it to
+// Digest is SHA-256 (FIPS 180-4) of what is written to it. A test holds it to
 // crypto/sha256, which is not used here because it brings the whole FIPS module
 // along: 39 KB of the WebAssembly core's 1 MB, for one hash of sixty bytes a
 // stream.
-func sha256Sum(message []byte) [32]byte {
-	h := NewHash()
-	h.Write(message)
-	return h.Sum()
+type Digest struct {
+	state [8]uint32
+	block [64]byte // not full
+	n     uint64   // bytes so far
 }
 
-// Hash is SHA-256 of a message that comes in pieces.
-type Hash struct {
-	h     [8]uint32
-	block [64]byte // the beginning of one that is not whole
-	bytes uint64
+// NewDigest returns the digest of nothing.
+func NewDigest() *Digest {
+	return &Digest{state: [8]uint32{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}}
 }
 
-// NewHash is the hash of nothing yet.
-func NewHash() *Hash {
-	return &Hash{h: [8]uint32{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19}}
-}
-
-// Write takes the next piece. It never fails.
-func (h *Hash) Write(piece []byte) (int, error) {
-	n := len(piece)
-	if held := int(h.bytes % 64); held > 0 {
-		took := copy(h.block[held:], piece)
-		h.bytes += uint64(took)
-		if piece = piece[took:]; held+took < 64 {
-			return n, nil
+// Write takes the next bytes; it never fails.
+func (d *Digest) Write(p []byte) (int, error) {
+	n := len(p)
+	if at := int(d.n % 64); at > 0 {
+		took := copy(d.block[at:], p)
+		p = p[took:]
+		if at+took == 64 {
+			d.compress(d.block[:])
 		}
-		sha256Block(&h.h, h.block[:])
 	}
-	h.bytes += uint64(len(piece))
-	for ; len(piece) >= 64; piece = piece[64:] {
-		sha256Block(&h.h, piece[:64])
-	}
-	copy(h.block[:], piece)
+	whole := len(p) / 64 * 64
+	d.compress(p[:whole])
+	copy(d.block[:], p[whole:]) // nothing where the block is not full
+	d.n += uint64(n)
 	return n, nil
 }
 
-// Sum ends the message: nothing may be written any more.
-func (h *Hash) Sum() [32]byte {
-	// Padding: a one bit, zeros to 56 bytes past a multiple of 64, the length
-	// in bits.
-	length := 8 * h.bytes
-	pad := make([]byte, 1+(119-h.bytes%64)%64, 72)
+// Sum appends the hash to b; the digest may go on.
+func (d *Digest) Sum(b []byte) []byte {
+	end := *d
+	// Padding: a one bit, zeros to 56 bytes past a multiple of 64, the length in
+	// bits.
+	pad := make([]byte, 1+(119-d.n%64)%64, 72)
 	pad[0] = 0x80
-	h.Write(binary.BigEndian.AppendUint64(pad, length))
-	var sum [32]byte
-	for i, v := range h.h {
-		binary.BigEndian.PutUint32(sum[4*i:], v)
+	end.Write(binary.BigEndian.AppendUint64(pad, 8*d.n))
+	for _, v := range end.state {
+		b = binary.BigEndian.AppendUint32(b, v)
 	}
-	return sum
+	return b
 }
 
-func sha256Block(h *[8]uint32, block []byte) {
+// compress takes whole blocks. Eight rounds a turn: in WebAssembly a jump back
+// costs as much as a round.
+func (d *Digest) compress(p []byte) {
 	var w [64]uint32
-	for i := range 16 {
-		w[i] = binary.BigEndian.Uint32(block[4*i:])
+	s := d.state
+	for ; len(p) >= 64; p = p[64:] {
+		block := (*[64]byte)(p)
+		for i := 0; i < 16; i += 4 {
+			x, b := (*[4]uint32)(w[i:i+4]), (*[16]byte)(block[4*i:4*i+16])
+			x[0], x[1], x[2], x[3] = binary.BigEndian.Uint32(b[0:]), binary.BigEndian.Uint32(b[4:]), binary.BigEndian.Uint32(b[8:]), binary.BigEndian.Uint32(b[12:])
+		}
+		for i := 0; i < 48; i += 8 {
+			x := (*[24]uint32)(w[i : i+24]) // those from the 17th on are new
+			x[16] = x[0] + mix0(x[1]) + x[9] + mix1(x[14])
+			x[17] = x[1] + mix0(x[2]) + x[10] + mix1(x[15])
+			x[18] = x[2] + mix0(x[3]) + x[11] + mix1(x[16])
+			x[19] = x[3] + mix0(x[4]) + x[12] + mix1(x[17])
+			x[20] = x[4] + mix0(x[5]) + x[13] + mix1(x[18])
+			x[21] = x[5] + mix0(x[6]) + x[14] + mix1(x[19])
+			x[22] = x[6] + mix0(x[7]) + x[15] + mix1(x[20])
+			x[23] = x[7] + mix0(x[8]) + x[16] + mix1(x[21])
+		}
+		a, b, c, d, e, f, g, h := s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7]
+		for i := 0; i < 64; i += 8 {
+			k, x := (*[8]uint32)(sha256K[i:i+8]), (*[8]uint32)(w[i:i+8])
+			h += sum1(e) + (g ^ e&(f^g)) + k[0] + x[0]
+			d += h
+			h += sum0(a) + (a&b | c&(a|b))
+			g += sum1(d) + (f ^ d&(e^f)) + k[1] + x[1]
+			c += g
+			g += sum0(h) + (h&a | b&(h|a))
+			f += sum1(c) + (e ^ c&(d^e)) + k[2] + x[2]
+			b += f
+			f += sum0(g) + (g&h | a&(g|h))
+			e += sum1(b) + (d ^ b&(c^d)) + k[3] + x[3]
+			a += e
+			e += sum0(f) + (f&g | h&(f|g))
+			d += sum1(a) + (c ^ a&(b^c)) + k[4] + x[4]
+			h += d
+			d += sum0(e) + (e&f | g&(e|f))
+			c += sum1(h) + (b ^ h&(a^b)) + k[5] + x[5]
+			g += c
+			c += sum0(d) + (d&e | f&(d|e))
+			b += sum1(g) + (a ^ g&(h^a)) + k[6] + x[6]
+			f += b
+			b += sum0(c) + (c&d | e&(c|d))
+			a += sum1(f) + (h ^ f&(g^h)) + k[7] + x[7]
+			e += a
+			a += sum0(b) + (b&c | d&(b|c))
+		}
+		s = [8]uint32{s[0] + a, s[1] + b, s[2] + c, s[3] + d, s[4] + e, s[5] + f, s[6] + g, s[7] + h}
 	}
-	for i := 16; i < 64; i++ {
-		s0 := bits.RotateLeft32(w[i-15], -7) ^ bits.RotateLeft32(w[i-15], -18) ^ w[i-15]>>3
-		s1 := bits.RotateLeft32(w[i-2], -17) ^ bits.RotateLeft32(w[i-2], -19) ^ w[i-2]>>10
-		w[i] = w[i-16] + s0 + w[i-7] + s1
-	}
-	v := *h
-	for i := range 64 {
-		a, e := v[0], v[4]
-		s1 := bits.RotateLeft32(e, -6) ^ bits.RotateLeft32(e, -11) ^ bits.RotateLeft32(e, -25)
-		t1 := v[7] + s1 + (e&v[5] ^ ^e&v[6]) + sha256K[i] + w[i]
-		s0 := bits.RotateLeft32(a, -2) ^ bits.RotateLeft32(a, -13) ^ bits.RotateLeft32(a, -22)
-		t2 := s0 + (a&v[1] ^ a&v[2] ^ v[1]&v[2])
-		v = [8]uint32{t1 + t2, a, v[1], v[2], v[3] + t1, e, v[5], v[6]}
-	}
-	for i := range h {
-		h[i] += v[i]
-	}
+	d.state = s
+}
+
+// The functions of section 4.1.2.
+
+func sum0(x uint32) uint32 {
+	return bits.RotateLeft32(x, -2) ^ bits.RotateLeft32(x, -13) ^ bits.RotateLeft32(x, -22)
+}
+
+func sum1(x uint32) uint32 {
+	return bits.RotateLeft32(x, -6) ^ bits.RotateLeft32(x, -11) ^ bits.RotateLeft32(x, -25)
+}
+
+func mix0(x uint32) uint32 {
+	return bits.RotateLeft32(x, -7) ^ bits.RotateLeft32(x, -18) ^ x>>3
+}
+
+func mix1(x uint32) uint32 {
+	return bits.RotateLeft32(x, -17) ^ bits.RotateLeft32(x, -19) ^ x>>10
 }
 
 // sha256K are the first 32 bits of the fractional parts of the cube roots of

@@ -6,17 +6,20 @@ import (
 	"testing"
 )
 
+// Whole, and in pieces of any size with sums between them.
 func TestSHA256AgainstTheLibrary(t *testing.T) {
 	for n := range 300 {
 		m := bytes.Repeat([]byte{byte(n), 0xff, byte(3 * n)}, n)[:n]
-		if sha256Sum(m) != sha256.Sum256(m) {
+		want := sha256.Sum256(m)
+		if SHA256(m) != want {
 			t.Fatalf("%d bytes hash differently", n)
 		}
-		h := NewHash()
-		for i, rest := 1, m; len(rest) > 0; i, rest = i*3%131, rest[min(i, len(rest)):] {
-			h.Write(rest[:min(i, len(rest))])
+		d := NewDigest()
+		for at, size := 0, 1; at < n; at, size = at+size, size*7%97+1 {
+			d.Write(m[at:min(at+size, n)])
+			d.Sum(nil)
 		}
-		if h.Sum() != sha256.Sum256(m) {
+		if got := d.Sum([]byte{1}); !bytes.Equal(got, append([]byte{1}, want[:]...)) {
 			t.Fatalf("%d bytes in pieces hash differently", n)
 		}
 	}

@@ -106,7 +106,8 @@ func TestBudget(t *testing.T) {
 		{[]fileInfo{{Name: "core.wasm", Brotli: coreBudget + 1}}, "core.wasm"},
 		{[]fileInfo{{Name: "core.wasm", Brotli: 1}, {Name: "core-all.wasm", Brotli: coreAllBudget + 1}}, "core-all.wasm"},
 		{[]fileInfo{{Name: "core-google.wasm", Brotli: coreGoogleBudget + 1}}, "core-google.wasm"},
-		{[]fileInfo{{Name: "catalogue.json", Brotli: pageBudget}, {Name: "page.css", Brotli: 1}}, "page"},
+		{[]fileInfo{{Name: "index.html", Brotli: pageBudget}, {Name: "page.css", Brotli: 1}}, "page"},
+		{[]fileInfo{{Name: "catalogue.json", Brotli: listBudget + 1}}, "catalogue.json"},
 		{[]fileInfo{{Name: "page.js", Brotli: pageBudget}, {Name: "page.css", Brotli: 1}}, "page"},
 		{[]fileInfo{{Name: "example.json", Brotli: 2 * pageBudget}}, ""},
 	} {

@@ -50,7 +50,7 @@ func (c *coordinator) check(m message) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	a, err := plan.Resolve(c.cat)
+	a, err := plan.Resolve(c.known())
 	if err != nil {
 		return message{}, err
 	}
@@ -118,7 +118,8 @@ func (c *coordinator) run(ctx context.Context, m message) (message, error) {
 		return message{}, err
 	}
 	tell := newThrottle(c.now, c.progressTo(m.ID))
-	r, err := core.Run{Plan: plan, Catalogue: c.cat, Pool: c.crew.pool(c.crew), Generator: c.generator,
+	cat := c.known()
+	r, err := core.Run{Plan: plan, Catalogue: cat, Pool: c.pool(c.worker(cat)), Generator: c.generator,
 		Progress: tell.tell, Now: c.now}.Do(ctx)
 	if err != nil && r.SchemaVersion == 0 {
 		return message{}, err // it never began
@@ -140,15 +141,21 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
+	cat := c.cat
+	if c.own != nil {
+		if cat, err = c.own.replay(ctx, m.ID, r); err != nil {
+			return message{}, err
+		}
+	}
 	tell := newThrottle(c.now, c.progressTo(m.ID))
-	watch := &watched{Worker: c.crew, tell: tell, progress: core.Progress{Phase: core.Certifying, Trial: len(r.Trials), Trials: len(r.Trials)}}
+	watch := &watched{Worker: c.worker(cat), tell: tell, progress: core.Progress{Phase: core.Certifying, Trial: len(r.Trials), Trials: len(r.Trials)}}
 	if e := r.Evidence; len(r.Results) > 0 && e != nil && e.Table != nil {
 		watch.progress.Total = 2 * e.Table.Pairs()
 		if r.Results[0].LowerBound != nil {
 			watch.progress.Total += 2 * len(r.Trials) * r.Settings.Explore
 		}
 	}
-	v, err := core.Verify(ctx, c.cat, c.crew.pool(watch), r, true)
+	v, err := core.Verify(ctx, cat, c.pool(watch), r, true)
 	if ctx.Err() != nil {
 		return message{}, errors.New("stopped before the end")
 	}

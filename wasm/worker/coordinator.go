@@ -12,17 +12,55 @@ import (
 
 // coordinator answers the page: it runs the engine, whose tasks go to the
 // crew. It draws nothing and learns nothing itself, so that it is always free
-// to hear a stop.
+// to hear a stop. That of the user's samples has no crew and works by itself.
 type coordinator struct {
 	cat       core.Catalogue
 	page      port
 	crew      *crew
+	own       desk // nil where there is a crew
 	generator core.Generator
 	now       func() float64 // seconds
 
 	mu     sync.Mutex
 	active int // id of the request under way that needs the crew, 0 for none
 	cancel context.CancelFunc
+}
+
+// desk is where the user's samples are.
+type desk interface {
+	// inspect reads files and says what is in them.
+	inspect(ctx context.Context, m message) (message, error)
+	// catalogue is what is known, the samples included.
+	catalogue() core.Catalogue
+	// replay is the catalogue to replay a report with, for the request of that id:
+	// the files that are here, read as the report says.
+	replay(ctx context.Context, id int, r core.Report) (core.Catalogue, error)
+	// worker executes tasks here.
+	worker(cat core.Catalogue) core.Worker
+}
+
+// known is what the coordinator can audit now.
+func (c *coordinator) known() core.Catalogue {
+	if c.own != nil {
+		return c.own.catalogue()
+	}
+	return c.cat
+}
+
+// worker is where tasks go.
+func (c *coordinator) worker(cat core.Catalogue) core.Worker {
+	if c.own != nil {
+		return c.own.worker(cat)
+	}
+	return c.crew
+}
+
+// pool is the worker in as many places as it can work at once.
+func (c *coordinator) pool(w core.Worker) *core.Pool {
+	if c.own != nil {
+		return core.NewPool(w)
+	}
+	return c.crew.pool(w)
 }
 
 // settings is what the page says when it starts a coordinator.
@@ -34,6 +72,10 @@ type settings struct {
 // coordinate is the role of the coordinator. It returns at once; requests are
 // answered in goroutines of their own.
 func coordinate(cat core.Catalogue, page port, generator core.Generator, set settings) {
+	coordinateWith(nil, cat, page, generator, set)
+}
+
+func coordinateWith(own func(*coordinator) desk, cat core.Catalogue, page port, generator core.Generator, set settings) {
 	generator.CoreSHA256 = set.CoreSHA256
 	if set.HangAfter <= 0 {
 		set.HangAfter = hangAfter
@@ -44,6 +86,9 @@ func coordinate(cat core.Catalogue, page port, generator core.Generator, set set
 	c.crew = newCrew(set.HangAfter, func(number int, reason string) {
 		page.post(message{Type: msgReplace, Worker: number, Reason: reason})
 	})
+	if own != nil {
+		c.own = own(c)
+	}
 	page.listen(c.handle)
 	page.post(message{Type: msgReady, JSON: mustJSON(readyAnswer(cat, generator))})
 }
@@ -82,6 +127,12 @@ func (c *coordinator) handle(m message) {
 		c.begin(m, c.canaries)
 	case msgVerifyCanaries:
 		c.begin(m, c.verifyCanaries)
+	case msgSamples:
+		if c.own != nil {
+			c.begin(m, c.own.inspect)
+			return
+		}
+		fallthrough
 	default:
 		go c.answer(m, func(message) (message, error) {
 			return message{}, fmt.Errorf("no such request: %q", m.Type)

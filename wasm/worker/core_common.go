@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"syscall/js"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/wasm/catalogue"
@@ -33,3 +34,11 @@ func (c *coordinator) openCanaries(message) (message, error) { return message{},
 func (c *coordinator) calibrate(context.Context, message) (message, error) {
 	return message{}, errors.New("this core does not calibrate; core-all.wasm does")
 }
+
+// coordinateSamples is never asked for: the page starts that role with the larger
+// core.
+func coordinateSamples(core.Catalogue, port, core.Generator, settings, func()) {
+	panic("worker: this core audits no samples; core-all.wasm does")
+}
+
+func filesOf(js.Value) []userFile { return nil }

@@ -1,7 +1,8 @@
 // Command worker is the WebAssembly core. One binary runs in every web worker
-// of the page, in one of two roles: the coordinator runs the engine and answers
-// the page, task workers execute tasks for it. The messages between them are
-// in message.go; this file alone knows JavaScript.
+// of the page, in one of three roles: the coordinator runs the engine and answers
+// the page, task workers execute tasks for it; a coordinator of samples holds the
+// user's files and audits them by itself. The messages between them are
+// in message.go; this file and files_js.go alone know JavaScript.
 //
 // It is built three times: core.wasm, with the build tag coreall core-all.wasm,
 // which knows everything, accounts and calibrates, and with the tag google beside
@@ -29,11 +30,15 @@ func main() {
 	cat := known()
 	options := js.Global().Get("dpscopeShell").Get("options")
 	switch role := options.Get("role").String(); role {
-	case "coordinator":
+	case "coordinator", "samples":
 		generator := core.Generator{Name: "dpscope", Version: core.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}
 		set := settings{HangAfter: time.Duration(number(options, "hangAfterMs")) * time.Millisecond}
 		if sum := options.Get("coreSha256"); sum.Type() == js.TypeString {
 			set.CoreSHA256 = sum.String()
+		}
+		if role == "samples" {
+			coordinateSamples(cat, pagePort{}, generator, set, newPause())
+			break
 		}
 		coordinate(cat, pagePort{}, generator, set)
 	case "task":
@@ -128,6 +133,7 @@ func fromJS(v js.Value) message {
 	if p := v.Get("port"); p.Type() == js.TypeObject {
 		m.Port = &messagePort{value: p}
 	}
+	m.Files = filesOf(v.Get("files"))
 	return m
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"io"
 
 	"github.com/dpscope/dpscope/core"
 )
@@ -18,6 +19,15 @@ type message struct {
 	Rows   int    // outputs drawn since the last message
 	Reason string
 	Port   port // attach, serve
+	Files  []userFile
+}
+
+// userFile is a file of the user's, whose bytes are read where they lie. Only the
+// larger core gets any.
+type userFile struct {
+	io.ReaderAt
+	name string
+	size int64
 }
 
 // Types of messages.
@@ -33,6 +43,7 @@ const (
 	msgCanaries       = "canaries"
 	msgOpenCanaries   = "open-canaries"
 	msgVerifyCanaries = "verify-canaries"
+	msgSamples        = "samples"
 	msgAttach         = "attach"
 	msgDetach         = "detach"
 	msgLost           = "lost"
@@ -45,6 +56,7 @@ const (
 	msgAccounted  = "accounted"
 	msgCalibrated = "calibrated"
 	msgCanaried   = "canaried"
+	msgInspected  = "inspected"
 	msgRefused    = "refused"
 	msgReplace    = "replace"
 	// Page to task worker.

@@ -1,0 +1,136 @@
+package intake_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/intake"
+)
+
+func readText(t *testing.T, name, text string, o intake.Options) *intake.File {
+	t.Helper()
+	o.Name = name
+	f, err := intake.Read(strings.NewReader(text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// A report's samples are taken again from the same files, under other names and in
+// either order, and from no others.
+func TestReplayTakesTheSameFiles(t *testing.T) {
+	a, b := "x,y\n"+many("1,2\n3,4\n", 150), "y,x\n"+many("5,6\n", 250)
+	first, second := readText(t, "a.csv", a, intake.Options{}), readText(t, "b.csv", b, intake.Options{})
+	samples, err := intake.Pair([]*intake.File{first, second}, intake.Choice{Columns: []string{"y"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := samples.Spec(intake.Options{}).Recording
+	p, q := readText(t, "p", a, intake.Options{}), readText(t, "q", b, intake.Options{})
+	for _, files := range [][]*intake.File{{p, q}, {q, p}} {
+		again, err := intake.Replay(rec, files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(again.Columns) != fmt.Sprint(samples.Columns) || again.Rows(0) != 300 || again.Rows(1) != 250 || again.Files[0].Name != "a.csv" || again.Files[1].Name != "b.csv" || again.Datasets != samples.Datasets {
+			t.Errorf("%+v", again)
+		}
+	}
+	if p.Name != "p" || q.Name != "q" {
+		t.Error("the files that were given have other names now")
+	}
+	other := readText(t, "other", a+"1,2\n", intake.Options{})
+	for what, c := range map[string]struct {
+		files []*intake.File
+		want  string
+	}{"another": {[]*intake.File{p, other}, "b.csv with SHA-256 " + second.SHA256}, "one": {[]*intake.File{p}, "2 files, as the report has: a.csv, b.csv"}, "none": {nil, "2 files"}} {
+		_, err := intake.Replay(rec, c.files)
+		var in *core.InputError
+		if !errors.As(err, &in) || !strings.Contains(in.Want, c.want) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	o := intake.ReadingOptions(core.Reading{Header: "no", NonFinite: "symbol", Kinds: map[string]core.ColumnKind{"c1": core.Symbol}})
+	if o.Header != "no" || o.NonFinite != "symbol" || o.Kinds["c1"] != core.Symbol {
+		t.Errorf("%+v", o)
+	}
+}
+
+// A parser names the columns of a file that it refused, as far as it came.
+func TestColumnsOfRefused(t *testing.T) {
+	rows := many("1,a,0\n2,b,1\n", 600)
+	for _, c := range []struct{ data, want string }{
+		{"x,y,dataset\n" + rows + "z,a,0\n", "x real, y symbol, dataset real"},
+		{"x,y,dataset\n1,a,0\n2\n", "x real, y symbol, dataset real"},
+		{"{\"x\": 1, \"y\": \"a\"}\n{\"x\": 1}\n", "x real, y symbol"},
+		{"x,x\n1,2\n", ""},
+		{"", ""},
+		{"PK\x03\x04", ""},
+	} {
+		p, err := intake.NewParser(intake.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Write([]byte(c.data))
+		if err == nil {
+			_, err = p.Close()
+		}
+		if err == nil {
+			t.Errorf("%.30q was not refused", c.data)
+		}
+		var got []string
+		for _, x := range p.Columns() {
+			got = append(got, x.Name+" "+string(x.Kind))
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%.30q: %v, want %s", c.data, got, c.want)
+		}
+	}
+}
+
+func TestWhole(t *testing.T) {
+	for data, want := range map[string]bool{"PK\x03\x04" + many(" ", 600): true, "[\n" + many("1,\n", 600): true, many("{\"x\": 1}\n", 100): false, many("1,2\n", 300): false} {
+		p, err := intake.NewParser(intake.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Write([]byte(data))
+		if p.Whole() != want {
+			t.Errorf("%.20q: %v", data, p.Whole())
+		}
+	}
+}
+
+func TestNamesOfScores(t *testing.T) {
+	for names, want := range map[string]bool{
+		"score member": true, "Score Member run": true, "in out": true, "in_canary_scores out_canary_scores": true,
+		"score": false, "in": false, "x dataset": false, "in out dataset": false, "": false,
+	} {
+		if got := intake.NamesOfScores(strings.Fields(names)); got != want {
+			t.Errorf("%s: %v", names, got)
+		}
+	}
+}
+
+// Keys in another order, with spaces or escapes, are the same keys as in the first
+// row; one that only begins like another is not.
+func TestJSONKeys(t *testing.T) {
+	rows := []string{`{"ab":1,"a":2,"q\"":3}`, `{ "a" : 2 , "ab" : 1 , "q\u0022" : 3 }`, `{"\u0061b":1,"a":2,"q\"":3}`}
+	f := readText(t, "f", many(strings.Join(rows, "\n")+"\n", 3), intake.Options{})
+	for i := range f.Tables[0].Rows() {
+		for k, c := range f.Tables[0].Columns {
+			if c.Real(i) != float64(k+1) {
+				t.Errorf("row %d, column %s: %v", i, c.Name, c.Real(i))
+			}
+		}
+	}
+	for _, bad := range []string{`{"abc":1,"a":2,"q\"":3}`, `{"ab":01,"a":2,"q\"":3}`, `{"ab":1.,"a":2,"q\"":3}`, `{"ab":1e,"a":2,"q\"":3}`, `{"ab":-,"a":2,"q\"":3}`, `{"ab":1-2,"a":2,"q\"":3}`, `{"ab" 1,"a":2,"q\"":3}`} {
+		if _, err := intake.Read(strings.NewReader(rows[0]+"\n"+bad+"\n"), intake.Options{}); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}

@@ -1,0 +1,43 @@
+//go:build js && coreall
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"syscall/js"
+)
+
+// filesOf are the File or Blob objects of a message. Their bytes stay with the
+// browser until they are asked for.
+func filesOf(v js.Value) []userFile {
+	if v.Type() != js.TypeObject {
+		return nil
+	}
+	var out []userFile
+	for i := range v.Length() {
+		f := v.Index(i)
+		out = append(out, userFile{browserFile(f), text(f, "name"), int64(f.Get("size").Float())})
+	}
+	return out
+}
+
+// browserFile reads a Blob, synchronously as only workers may.
+type browserFile js.Value
+
+// ReadAt implements [io.ReaderAt]. It returns an error in words for the user
+// where the browser cannot read the file any more.
+func (b browserFile) ReadAt(p []byte, at int64) (n int, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			n, err = 0, fmt.Errorf("the browser cannot read it (%v); was it changed or moved since it was chosen?", r)
+		}
+	}()
+	part := js.Value(b).Call("slice", at, at+int64(len(p)))
+	reader := js.Global().Get("FileReaderSync").New()
+	n = js.CopyBytesToGo(p, js.Global().Get("Uint8Array").New(reader.Call("readAsArrayBuffer", part)))
+	if n < len(p) {
+		err = io.EOF
+	}
+	return n, err
+}

@@ -1,0 +1,409 @@
+//go:build !js || coreall
+
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/intake"
+)
+
+// The role of samples: a coordinator that reads the user's files, holds what is in
+// them and audits it by itself, in one web worker that the page may end. Whoever
+// explores recorded outputs has one pair, which is one task, and certifying them
+// is cheap, so that a crew would gain little and each of its workers would hold or
+// parse the file once more. The counts do not depend on it.
+
+// coordinateSamples is the role of samples. pause lets messages in that have
+// arrived, and returns soon.
+func coordinateSamples(cat core.Catalogue, page port, generator core.Generator, set settings, pause func()) {
+	coordinateWith(func(c *coordinator) desk { return &samplesDesk{c: c, pause: pause} }, cat, page, generator, set)
+}
+
+// samplesDesk is a [desk].
+type samplesDesk struct {
+	c     *coordinator
+	pause func()
+
+	mu      sync.Mutex
+	given   []userFile
+	files   []*intake.File // nil until they are read, and after a failure
+	reading core.Reading   // that they were read with
+	spec    *core.MechanismSpec
+}
+
+// Preview limits.
+const (
+	headRows       = 6
+	headColumns    = 64
+	mostHistograms = 32
+	histogramBins  = 40
+)
+
+// inspected is what the page gets to know of files.
+type inspected struct {
+	Files   []fileFacts   `json:"files"` // empty where they could not be read
+	Columns []columnFacts `json:"columns"`
+	// Head are the first rows of the first columns.
+	Head [][]string `json:"head"`
+	// Samples is absent where there is a problem.
+	Samples *sampleFacts `json:"samples,omitempty"`
+	Problem *refusal     `json:"problem,omitempty"`
+	// Scores: the file looks like one of membership scores.
+	Scores bool `json:"scores"`
+}
+
+type fileFacts struct {
+	Name   string `json:"name"`
+	Format string `json:"format"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	Rows   int    `json:"rows"` // of its longest table
+}
+
+type columnFacts struct {
+	Name string          `json:"name"`
+	Kind core.ColumnKind `json:"kind"`
+	// Role: "output", "dataset" or "left out"; empty where that is not known.
+	Role string `json:"role"`
+}
+
+// Roles of columns.
+const (
+	roleOutput  = "output"
+	roleDataset = "dataset"
+	roleLeftOut = "left out"
+)
+
+type sampleFacts struct {
+	Datasets   [2]string             `json:"datasets"`
+	Rows       [2]int                `json:"rows"`
+	Width      int                   `json:"columns"` // of an output
+	Histograms []columnHistogram     `json:"histograms"`
+	Notes      []string              `json:"notes"`
+	Listing    core.MechanismListing `json:"listing"`
+}
+
+type columnHistogram struct {
+	Column string       `json:"column"`
+	Bins   []intake.Bin `json:"bins"`
+}
+
+// readProgress is a file on its way.
+type readProgress struct {
+	Name  string  `json:"name"`
+	Share float64 `json:"share"` // of all files
+}
+
+// inspect implements [desk]. The request's JSON is a [core.Reading]; without
+// files it is about those that are here. What is wrong with a file is part of the
+// answer.
+func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
+	var reading core.Reading
+	if err := core.DecodeStrict([]byte(m.JSON), "reading", &reading); err != nil {
+		return message{}, err
+	}
+	d.mu.Lock()
+	if len(m.Files) > 0 {
+		d.given, d.files = m.Files, nil
+	}
+	given, files := d.given, d.files
+	if !sameBytesRead(reading, d.reading) {
+		files = nil
+	}
+	d.files, d.spec = nil, nil // free, if they are read anew
+	d.mu.Unlock()
+
+	var out inspected
+	problem := func(err error) (message, error) {
+		if ctx.Err() != nil {
+			return message{}, errStopped
+		}
+		r := refusalOf(err)
+		out.Problem = &r
+		var names []string
+		for _, c := range out.Columns {
+			names = append(names, c.Name)
+		}
+		out.Scores = intake.NamesOfScores(names)
+		return message{Type: msgInspected, JSON: mustJSON(out.filled())}, nil
+	}
+	if files == nil {
+		var columns []core.Column
+		var err error
+		files, columns, err = d.read(ctx, m.ID, given, intake.ReadingOptions(reading))
+		if err != nil {
+			for _, c := range columns {
+				out.Columns = append(out.Columns, columnFacts{Name: c.Name, Kind: c.Kind})
+			}
+			return problem(err)
+		}
+	}
+	d.mu.Lock()
+	d.files, d.reading = files, reading
+	d.mu.Unlock()
+	out.describe(files)
+	samples, err := intake.Pair(files, intake.Choice{Dataset: reading.Dataset, Columns: reading.Outputs})
+	if err != nil {
+		return problem(err)
+	}
+	spec := samples.Spec(intake.ReadingOptions(reading))
+	out.roles(samples)
+	out.Samples = &sampleFacts{Datasets: samples.Datasets, Rows: [2]int{samples.Rows(0), samples.Rows(1)}, Width: len(samples.Columns),
+		Notes: append([]string{}, samples.Notes...), Listing: core.Catalogue{Mechanisms: []core.MechanismSpec{spec}}.Listing().Mechanisms[0]}
+	for i, c := range samples.Columns[:min(len(samples.Columns), mostHistograms)] {
+		out.Samples.Histograms = append(out.Samples.Histograms, columnHistogram{c.Name, samples.Histogram(i, histogramBins)})
+		if d.pause(); ctx.Err() != nil {
+			return message{}, errStopped
+		}
+	}
+	d.mu.Lock()
+	d.spec = &spec
+	d.mu.Unlock()
+	return message{Type: msgInspected, JSON: mustJSON(out.filled())}, nil
+}
+
+var errStopped = errors.New("stopped before the end")
+
+// sameBytesRead reports whether two readings differ at most in which columns are
+// what.
+func sameBytesRead(a, b core.Reading) bool {
+	return a.Header == b.Header && a.NonFinite == b.NonFinite && maps.Equal(a.Kinds, b.Kinds)
+}
+
+// filled has lists where the page relies on them.
+func (out inspected) filled() inspected {
+	if out.Files == nil {
+		out.Files = []fileFacts{}
+	}
+	if out.Columns == nil {
+		out.Columns = []columnFacts{}
+	}
+	if out.Head == nil {
+		out.Head = [][]string{}
+	}
+	return out
+}
+
+// describe says what files hold, whatever their columns mean.
+func (out *inspected) describe(files []*intake.File) {
+	for _, f := range files {
+		rows := 0
+		for _, t := range f.Tables {
+			rows = max(rows, t.Rows())
+		}
+		out.Files = append(out.Files, fileFacts{f.Name, string(f.Format), f.Bytes, f.SHA256, rows})
+	}
+	columns := namedColumns(files[0])
+	for _, c := range columns[:min(len(columns), headColumns)] {
+		out.Columns = append(out.Columns, columnFacts{Name: c.name, Kind: c.Kind})
+	}
+	for i := range headRows {
+		var row []string
+		some := false
+		for _, c := range columns[:min(len(columns), headColumns)] {
+			cell := ""
+			if i < c.Len() {
+				some, cell = true, c.Text(i)
+			}
+			row = append(row, cell)
+		}
+		if some {
+			out.Head = append(out.Head, row)
+		}
+	}
+}
+
+type namedColumn struct {
+	*intake.Column
+	name string
+}
+
+// namedColumns are the columns of a file; those of several arrays are called after
+// them.
+func namedColumns(f *intake.File) []namedColumn {
+	var out []namedColumn
+	for _, t := range f.Tables {
+		for _, c := range t.Columns {
+			name := c.Name
+			if len(f.Tables) > 1 {
+				name = t.Name
+				if len(t.Columns) > 1 {
+					name += "." + c.Name
+				}
+			}
+			out = append(out, namedColumn{c, name})
+		}
+	}
+	return out
+}
+
+// roles says what the columns are taken for; nothing of two arrays, one for each
+// dataset.
+func (out *inspected) roles(s *intake.Samples) {
+	if len(s.Files) == 1 && s.By == "" {
+		return
+	}
+	for i := range out.Columns {
+		c := &out.Columns[i]
+		switch {
+		case slices.ContainsFunc(s.Columns, func(o core.Column) bool { return o.Name == c.Name }):
+			c.Role = roleOutput
+		case c.Name == s.By:
+			c.Role = roleDataset
+		default:
+			c.Role = roleLeftOut
+		}
+	}
+}
+
+// chunk is how much of a file is parsed between two pauses, in bytes: some 20 ms.
+const chunk = 256 << 10
+
+// read reads files. After an error it says what columns the file has, if that is
+// known.
+func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o intake.Options) ([]*intake.File, []core.Column, error) {
+	if len(given) == 0 {
+		return nil, nil, &core.InputError{Field: "samples", Found: "absent", Want: "a file, or one for each dataset"}
+	}
+	total, before := int64(0), int64(0)
+	for _, f := range given {
+		if err := intake.CheckSize(f.name, f.size, o); err != nil {
+			return nil, nil, err
+		}
+		total += f.size
+	}
+	var files []*intake.File
+	told := d.c.now()
+	for _, f := range given {
+		tell := func(at int64) error {
+			if now := d.c.now(); now-told >= progressEvery {
+				told = now
+				d.c.page.post(message{Type: msgProgress, ID: id, JSON: mustJSON(readProgress{f.name, float64(before+at) / float64(max(1, total))})})
+			}
+			d.pause()
+			return ctx.Err()
+		}
+		file, columns, err := readFile(f, o, tell)
+		if err != nil {
+			return nil, columns, err
+		}
+		files = append(files, file)
+		before += f.size
+	}
+	return files, nil, nil
+}
+
+// readFile reads one file. A file that can only be parsed as a whole counts half
+// when it is there.
+func readFile(f userFile, o intake.Options, tell func(at int64) error) (*intake.File, []core.Column, error) {
+	o.Name = f.name
+	last := time.Now()
+	o.Progress = func(share float64) error {
+		if time.Since(last) < sliceTime {
+			return nil
+		}
+		err := tell((f.size + int64(share*float64(f.size))) / 2)
+		last = time.Now()
+		return err
+	}
+	p, err := intake.NewParser(o)
+	if err != nil {
+		return nil, nil, err
+	}
+	buf := make([]byte, chunk)
+	for at := int64(0); at < f.size; {
+		n, err := f.ReadAt(buf[:min(chunk, f.size-at)], at)
+		if err != nil && (err != io.EOF || n == 0) {
+			if err == io.EOF {
+				err = errors.New("it ends before its size")
+			}
+			return nil, nil, &core.InputError{Field: f.name, Found: "unreadable: " + err.Error(), Want: "a file that this browser may read", Remedy: "choose it again"}
+		}
+		if _, err := p.Write(buf[:n]); err != nil {
+			return nil, p.Columns(), err
+		}
+		at += int64(n)
+		share := at
+		if p.Whole() {
+			share /= 2
+		}
+		if err := tell(share); err != nil {
+			return nil, nil, err
+		}
+	}
+	file, err := p.Close()
+	return file, p.Columns(), err
+}
+
+// catalogue implements [desk].
+func (d *samplesDesk) catalogue() core.Catalogue {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return with(d.c.cat, d.spec)
+}
+
+func with(cat core.Catalogue, spec *core.MechanismSpec) core.Catalogue {
+	if spec != nil {
+		cat.Mechanisms = append(slices.Clone(cat.Mechanisms), *spec)
+	}
+	return cat
+}
+
+// replay implements [desk].
+func (d *samplesDesk) replay(ctx context.Context, id int, r core.Report) (core.Catalogue, error) {
+	rec := r.Inputs.Samples
+	if rec == nil {
+		return d.c.cat, nil
+	}
+	d.mu.Lock()
+	files, given, reading := d.files, d.given, d.reading
+	d.mu.Unlock()
+	if files == nil || !sameBytesRead(reading, rec.Reading) {
+		var err error
+		if files, _, err = d.read(ctx, id, given, intake.ReadingOptions(rec.Reading)); err != nil {
+			return core.Catalogue{}, err
+		}
+	}
+	samples, err := intake.Replay(rec, files)
+	if err != nil {
+		return core.Catalogue{}, err
+	}
+	spec := samples.Spec(intake.ReadingOptions(rec.Reading))
+	return with(d.c.cat, &spec), nil
+}
+
+// worker implements [desk].
+func (d *samplesDesk) worker(cat core.Catalogue) core.Worker { return pausing{cat, d.pause} }
+
+// pausing executes tasks here, and lets messages in meanwhile.
+type pausing struct {
+	cat   core.Catalogue
+	pause func()
+}
+
+// Execute implements [core.Worker].
+func (w pausing) Execute(ctx context.Context, t core.Task, progress func(rows int)) (core.Result, error) {
+	fresh, last := 0, time.Now()
+	res, err := core.Execute(w.cat, t, func(rows int) error {
+		fresh += rows
+		if time.Since(last) >= sliceTime {
+			progress(fresh)
+			fresh = 0
+			w.pause()
+			last = time.Now()
+		}
+		return ctx.Err()
+	})
+	if err == nil {
+		progress(fresh)
+	}
+	return res, err
+}
