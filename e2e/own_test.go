@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -322,6 +323,13 @@ func TestOwnReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	file := filepath.Join(t.TempDir(), "report.json")
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if said, err := exec.Command(program, "verify", file).CombinedOutput(); err == nil || !strings.Contains(string(said), "open the report in the page") {
+		t.Errorf("on the command line: %v, %s", err, said)
+	}
 	tab = open(t, "")
 	drop(t, tab, "report.json", string(data))
 	until(t, tab, `document.querySelector("#own").open && document.querySelector("#origin").textContent.includes("report.json")`, 10*time.Second)
@@ -356,6 +364,10 @@ func TestOwnBadModule(t *testing.T) {
 		{"cut", good[:100], "broken"},
 		{"no sample", replaced("sample", "Sample"), "export sample is absent"},
 		{"width", replaced("\x04\x00\x41\x01\x0b", "\x04\x00\x41\x00\x0b"), "must be in [1, 1000]"},
+		// A coin that always shows heads; another end of sample; unreachable in it.
+		{"loop", replaced("8\xef,6V\x8b\xd7?", "\x00\x00\x00\x00\x00\x00\x00@"), "still running after 4s"},
+		{"error code", replaced("\x0b\x0bA\x00\x0b", "\x0b\x0bA\x07\x0b"), "sample is the error code 7"},
+		{"trap", replaced("\x10\x03\xa0", "\x00\x01\x01"), "sample is ended by a trap"},
 	} {
 		path := filepath.Join(dir, strings.ReplaceAll(c.name, " ", "-")+".wasm")
 		if err := os.WriteFile(path, c.data, 0o600); err != nil {

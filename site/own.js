@@ -235,7 +235,7 @@ export class Own {
     try {
       const json = JSON.stringify({ ...about, name, ...(bytes ? { kind: MODULE, module: await base64(bytes) } : { kind: SCRIPT, code }) });
       const core = await this.#on.core(again);
-      if (!core) throw new Error("The larger core is not there.");
+      if (!core) throw new Error("The core is not there, or busy: try again.");
       await sandbox.open();
       if (this.#stopped) throw new Ended("Stopped.", true);
       const ended = (reason) => this.#status(`A worker ended: ${reason.split("\n", 1)[0]}`);

@@ -70,7 +70,7 @@ const samples = new Samples({
   },
 });
 const own = new Own({
-  core: async (again) => (active === null && await larger("your own mechanism", again) ? engine.core : null),
+  core: async (again) => (engine.ready && active === null && await larger("your own mechanism", again) ? engine.core : null),
   done(answer) {
     show(answer, "run");
     if (active === null) setState("done");

@@ -151,30 +151,29 @@ export function inside() {
   async function ofModule(module) {
     const compiled = await WebAssembly.compile(module);
     return (values, { columns, n, seed }) => {
-      const guarded = (what, f) => {
-        try {
-          return f();
-        } catch (error) {
-          throw error.plain ? error : wrong(`${what} is ended by a trap: ${error.message}`);
-        }
-      };
-      const { exports } = guarded("its start", () => new WebAssembly.Instance(compiled));
-      guarded("_initialize", () => exports._initialize?.());
-      const width = guarded("width", () => exports.width());
-      if (width < 1 || width > 1000) throw wrong(`numbers of one output is ${width}, must be in [1, 1000]`);
-      const alloc = (bytes, given, size) => {
-        const at = guarded("alloc", () => exports.alloc(Math.max(8, bytes))) >>> 0, have = exports.memory.buffer.byteLength;
-        if (at === 0 || at % 8 || at + bytes > have || (at < given + size && at + bytes > given)) {
-          throw wrong(`alloc is the address ${at} for ${bytes} bytes, in a memory of ${have}, must be a multiple of 8 and not 0, inside, apart from what was given`);
-        }
-        return at;
-      };
-      const rows = alloc(8 * values.length, 0, 0), out = alloc(8 * n * width, rows, 8 * values.length);
-      new Float64Array(exports.memory.buffer, rows, values.length).set(values);
-      const error = guarded("sample", () => exports.sample(BigInt(seed), rows, values.length / columns, columns, n, out));
-      if (error !== 0) throw wrong(`sample is the error code ${error}, for ${values.length / columns} rows of ${columns} columns; its meaning is the module's own: is the domain as the module expects it?`);
-      if (exports.memory.buffer.byteLength > MOST_MEMORY) throw wrong(`its memory grew to ${exports.memory.buffer.byteLength} bytes, must be at most ${MOST_MEMORY}`);
-      return { rows: new Float64Array(exports.memory.buffer, out, n * width).slice(), width };
+      let doing = "its start";
+      try {
+        const { exports } = new WebAssembly.Instance(compiled), rows = values.length / columns;
+        const does = (name, ...args) => exports[doing = name](...args);
+        if (exports._initialize) does("_initialize");
+        const width = does("width");
+        if (width < 1 || width > 1000) throw wrong(`numbers of one output is ${width}, must be in [1, 1000]`);
+        const alloc = (bytes, given, size) => {
+          const at = does("alloc", Math.max(8, bytes)) >>> 0, have = exports.memory.buffer.byteLength;
+          if (at === 0 || at % 8 || at + bytes > have || (at < given + size && at + bytes > given)) {
+            throw wrong(`alloc is the address ${at} for ${bytes} bytes, in a memory of ${have}, must be a multiple of 8 and not 0, inside, apart from what was given`);
+          }
+          return at;
+        };
+        const dataset = alloc(8 * values.length, 0, 0), out = alloc(8 * n * width, dataset, 8 * values.length);
+        new Float64Array(exports.memory.buffer, dataset, values.length).set(values);
+        const code = does("sample", BigInt(seed), dataset, rows, columns, n, out), { buffer } = exports.memory;
+        if (code !== 0) throw wrong(`sample is the error code ${code}, for ${rows} rows of ${columns} columns; its meaning is the module's own: is the domain as the module expects it?`);
+        if (buffer.byteLength > MOST_MEMORY) throw wrong(`its memory grew to ${buffer.byteLength} bytes, must be at most ${MOST_MEMORY}`);
+        return { rows: new Float64Array(buffer, out, n * width).slice(), width };
+      } catch (error) {
+        throw error.plain ? error : wrong(`${doing} is ended by a trap: ${error.message}`);
+      }
     };
   }
 }

@@ -159,6 +159,8 @@ func (f *broughtFlags) replay(ctx context.Context, r core.Report) (cat core.Cata
 	switch k := f.chosen(); {
 	case b == nil:
 		return cat, nil, "", &core.InputError{Field: "-" + k.flag, Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism}
+	case b.Kind == core.BroughtScript:
+		return cat, nil, "", &core.InputError{Field: "inputs.brought.kind", Found: string(b.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify"}
 	case i < 0:
 		return cat, nil, "", core.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(core.BroughtCommand), string(core.BroughtModule)})
 	case k == nil || k.kind != b.Kind:

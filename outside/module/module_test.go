@@ -150,7 +150,7 @@ func TestAudit(t *testing.T) {
 		epsilon float64
 		want    core.Verdict
 	}{{1, core.NoViolation}, {0.5, core.Violation}} {
-		r, err := core.Run{Plan: core.Plan{Version: 1, Mechanism: "webassembly", Claim: &core.Claim{Epsilon: c.epsilon}, Samples: 100_000, Explore: 20_000, Trials: 3, Beta: 1e-6, Seed: 5},
+		r, err := core.Run{Plan: core.Plan{Version: 1, Mechanism: "webassembly", Claim: &core.Claim{Epsilon: c.epsilon}, Samples: 60_000, Explore: 10_000, Trials: 2, Beta: 1e-6, Seed: 5},
 			Catalogue: cat, Pool: core.LocalPool(cat, 2), Generator: core.Generator{Version: core.Version}}.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
