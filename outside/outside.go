@@ -40,26 +40,29 @@ func (m *Mechanism) Sample(d core.Dataset, s *stream.Stream, out []float64) erro
 }
 
 // Columns names the columns of an output of so many numbers c1, c2, ... Those
-// that kinds does not name are real.
-func Columns(width int, kinds map[string]core.ColumnKind) ([]core.Column, error) {
+// that kinds does not name are of the kind usual, or real where that is empty.
+func Columns(width int, usual core.ColumnKind, kinds map[string]core.ColumnKind) ([]core.Column, error) {
 	if width < 1 || width > MostColumns {
 		return nil, &core.InputError{Field: "numbers of one output", Found: fmt.Sprint(width), Want: fmt.Sprintf("in [1, %d]", MostColumns)}
 	}
 	columns := make([]core.Column, width)
-	var names []string
+	named := 0
 	for i := range columns {
-		columns[i] = core.Column{Name: fmt.Sprintf("c%d", i+1), Kind: core.Real}
-		names = append(names, columns[i].Name)
+		c := core.Column{Name: fmt.Sprintf("c%d", i+1), Kind: usual}
+		if kind, ok := kinds[c.Name]; ok {
+			c.Kind = kind
+			named++
+		}
+		if c.Kind == "" {
+			c.Kind = core.Real
+		}
+		if c.Kind != core.Real && c.Kind != core.Symbol {
+			return nil, &core.InputError{Field: "kind of column " + c.Name, Found: string(c.Kind), Want: "real or symbol, as outputs are numbers"}
+		}
+		columns[i] = c
 	}
-	for name, kind := range kinds {
-		i := slices.Index(names, name)
-		if i < 0 {
-			return nil, core.UnknownName("column", name, names)
-		}
-		if kind != core.Real && kind != core.Symbol {
-			return nil, &core.InputError{Field: "kind of column " + name, Found: fmt.Sprintf("%q", kind), Want: "real or symbol, as outputs are numbers"}
-		}
-		columns[i].Kind = kind
+	if named < len(kinds) {
+		return nil, &core.InputError{Field: "columns whose kinds are given", Found: fmt.Sprintf("%d, of which %d are there", len(kinds), named), Want: fmt.Sprintf("of c1 to c%d", width)}
 	}
 	return columns, nil
 }

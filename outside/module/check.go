@@ -41,19 +41,29 @@ var wanted = []struct {
 const initialize = "_initialize"
 
 func (s signature) String() string {
-	names := map[byte]string{0x7f: "i32", 0x7e: "i64", 0x7d: "f32", 0x7c: "f64", 0x7b: "v128", 0x70: "funcref", 0x6f: "externref"}
-	list := func(types string) string {
-		var out []string
-		for i := range len(types) {
-			name := names[types[i]]
-			if name == "" {
-				name = fmt.Sprintf("type %#x", types[i])
-			}
-			out = append(out, name)
+	return "(" + typeNames(s.params) + ") -> (" + typeNames(s.results) + ")"
+}
+
+func typeNames(types string) string {
+	out := ""
+	for i := range len(types) {
+		if i > 0 {
+			out += ", "
 		}
-		return "(" + strings.Join(out, ", ") + ")"
+		switch t := types[i]; t {
+		case 0x7f:
+			out += "i32"
+		case 0x7e:
+			out += "i64"
+		case 0x7d:
+			out += "f32"
+		case 0x7c:
+			out += "f64"
+		default:
+			out += fmt.Sprintf("type %#x", t)
+		}
 	}
-	return list(s.params) + " -> " + list(s.results)
+	return out
 }
 
 // Check reports what about a module is not as the ABI wants it: its size, its
@@ -166,24 +176,27 @@ func (m contents) remedy() string {
 	return "it exports " + strings.Join(names[:min(len(names), 12)], ", ")
 }
 
-// remedyOf says how to build a module that does not import such things.
+// remedies say how to build a module without imports whose names begin so.
+var remedies = [][2]string{
+	{"wasi_", "build it without WASI: C with --target=wasm32 -nostdlib, Rust for wasm32-unknown-unknown, and no printing, files, clocks or random devices: randomness follows from the seed (docs/abi.md)"},
+	{"go", "the Go toolchain's modules need its runtime in JavaScript; use -exec for a Go program"},
+	{"__wbindgen", withoutBindgen},
+	{"wbg.", withoutBindgen},
+	{"env.memory", "let the module define and export its memory: without --import-memory"},
+	{"", "link what it needs into the module (docs/abi.md)"},
+}
+
+const withoutBindgen = "build it without wasm-bindgen: plain extern \"C\" functions (docs/abi.md)"
+
 func remedyOf(imports []string) string {
-	any := func(prefixes ...string) bool {
-		return slices.ContainsFunc(imports, func(s string) bool {
-			return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
-		})
+	for _, r := range remedies {
+		for _, name := range imports {
+			if strings.HasPrefix(name, r[0]) {
+				return r[1]
+			}
+		}
 	}
-	switch {
-	case any("wasi_"):
-		return "build it without WASI: C with --target=wasm32 -nostdlib, Rust for wasm32-unknown-unknown, and no printing, files, clocks or random devices: randomness follows from the seed (docs/abi.md)"
-	case any("gojs.", "go."):
-		return "the Go toolchain's modules need its runtime in JavaScript; use -exec for a Go program"
-	case any("__wbindgen", "wbg."):
-		return "build it without wasm-bindgen: plain extern \"C\" functions (docs/abi.md)"
-	case any("env.memory"):
-		return "let the module define and export its memory: without --import-memory"
-	}
-	return "link what it needs into the module (docs/abi.md)"
+	return ""
 }
 
 // read reads the sections that the ABI is about.

@@ -84,7 +84,7 @@ func (m *Module) prepare(data []byte, kinds map[string]core.ColumnKind) error {
 	}); err != nil {
 		return err
 	}
-	if m.columns, err = outside.Columns(width, kinds); err != nil {
+	if m.columns, err = outside.Columns(width, core.Real, kinds); err != nil {
 		return fmt.Errorf("%s: %w", m.name, err)
 	}
 	return nil

@@ -5,7 +5,6 @@ package main
 import (
 	"encoding/hex"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -64,27 +63,23 @@ type sandbox func(q question, within time.Duration) (answered, bool)
 // addBrought adds the mechanism of a request to a catalogue. Where it fails its
 // trial, the error comes when it is used. tried: it is tried elsewhere.
 func addBrought(cat core.Catalogue, request string, ask sandbox, tried bool) core.Catalogue {
-	spec, err := broughtSpec(request, ask, tried)
-	if err != nil {
-		var b core.Brought
-		b.Datasets, _ = core.ParseSpace("", "", "", false, 0)
-		for _, kind := range []core.BroughtKind{core.BroughtModule, core.BroughtScript} {
-			b.Kind = kind
-			failed := b.Spec(nil)
-			failed.New = func(core.Params) (core.Mechanism, error) { return nil, err }
-			cat.Mechanisms = append(slices.Clone(cat.Mechanisms), failed)
-		}
-		return cat
+	var r broughtRequest
+	err := core.DecodeStrict([]byte(request), "your mechanism", &r)
+	var spec core.MechanismSpec
+	if err == nil {
+		spec, err = broughtSpec(r, ask, tried)
 	}
-	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), spec)
+	if err != nil {
+		b := core.Brought{Kind: r.Kind}
+		b.Datasets, _ = core.ParseSpace("", "", "", false, 0)
+		spec = b.Spec(nil)
+		spec.New = func(core.Params) (core.Mechanism, error) { return nil, err }
+	}
+	cat.Mechanisms = append(cat.Mechanisms[:len(cat.Mechanisms):len(cat.Mechanisms)], spec)
 	return cat
 }
 
-func broughtSpec(request string, ask sandbox, tried bool) (core.MechanismSpec, error) {
-	var r broughtRequest
-	if err := core.DecodeStrict([]byte(request), "your mechanism", &r); err != nil {
-		return core.MechanismSpec{}, err
-	}
+func broughtSpec(r broughtRequest, ask sandbox, tried bool) (core.MechanismSpec, error) {
 	space, err := core.ParseSpace(r.Domain, r.Rows, r.Relation, r.Integer, r.Reach)
 	if err != nil {
 		return core.MechanismSpec{}, err
@@ -111,19 +106,7 @@ func broughtSpec(request string, ask sandbox, tried bool) (core.MechanismSpec, e
 		return core.MechanismSpec{}, err
 	}
 	c.width = first.width
-	if b.Columns, err = outside.Columns(c.width, nil); err != nil {
-		return core.MechanismSpec{}, fmt.Errorf("%s: %w", r.Name, err)
-	}
-	kinds := map[string]core.ColumnKind{}
-	for _, column := range b.Columns {
-		if r.Output != "" {
-			kinds[column.Name] = r.Output
-		}
-	}
-	for name, kind := range r.Kinds {
-		kinds[name] = kind
-	}
-	if b.Columns, err = outside.Columns(c.width, kinds); err != nil {
+	if b.Columns, err = outside.Columns(c.width, r.Output, r.Kinds); err != nil {
 		return core.MechanismSpec{}, fmt.Errorf("%s: %w", r.Name, err)
 	}
 	if !tried {

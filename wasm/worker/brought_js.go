@@ -68,11 +68,7 @@ func listenTo(port js.Value) sandbox {
 		}
 		values := uint8Array.New(len(raw))
 		js.CopyBytesToJS(values, raw)
-		out := js.Global().Get("Object").New()
-		for name, v := range map[string]any{"id": last, "values": values, "columns": q.dataset.Columns, "n": q.n, "seed": float64(q.seed)} {
-			out.Set(name, v)
-		}
-		port.Call("postMessage", out)
+		port.Call("postMessage", map[string]any{"id": last, "values": values, "columns": q.dataset.Columns, "n": q.n, "seed": float64(q.seed)})
 		late := time.NewTimer(within)
 		defer late.Stop()
 		for {

@@ -84,7 +84,7 @@ func TestBroughtRefuses(t *testing.T) {
 		"kind":          {broughtRequest{Kind: core.BroughtCommand}, noisyCount, "kind is"},
 		"no module":     {broughtRequest{Kind: core.BroughtModule, Name: "m.wasm", Module: []byte("text")}, noisyCount, "m.wasm is of another format"},
 		"output":        {broughtRequest{Kind: core.BroughtScript, Name: "mechanism.js", Output: core.Mixed}, noisyCount, "real or symbol"},
-		"other column":  {broughtRequest{Kind: core.BroughtScript, Name: "mechanism.js", Kinds: map[string]core.ColumnKind{"c2": core.Real}}, noisyCount, "column is \"c2\""},
+		"other column":  {broughtRequest{Kind: core.BroughtScript, Name: "mechanism.js", Kinds: map[string]core.ColumnKind{"c2": core.Real}}, noisyCount, "1, of which 0 are there, must be of c1 to c1"},
 		"another":       {broughtRequest{Kind: core.BroughtModule, Name: "count.wasm", Module: count, SHA256: "00"}, noisyCount, "another one, with SHA-256 ec735161"},
 		"module faults": {broughtRequest{Kind: core.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{fault: "sample is ended by a trap"}, true), "count.wasm is at fault: sample is ended by a trap, must be a module"},
 		"another width": {script, func(q question, _ time.Duration) (answered, bool) {
@@ -95,21 +95,18 @@ func TestBroughtRefuses(t *testing.T) {
 		if c.request.Kind == core.BroughtModule && strings.HasPrefix(c.request.Name, "count") && count == nil {
 			continue // in Node, away from the files
 		}
-		kind := c.request.Kind
-		if kind == core.BroughtCommand {
-			kind = core.BroughtScript
-		}
 		cat := addBrought(core.Catalogue{}, mustJSON(c.request), c.ask, false)
 		cat.Listing() // knows how to list it all the same
-		_, err := core.Plan{Version: 1, Mechanism: string(kind), Claim: &core.Claim{Epsilon: 1}}.Resolve(cat)
+		_, err := core.Plan{Version: 1, Mechanism: string(c.request.Kind), Claim: &core.Claim{Epsilon: 1}}.Resolve(cat)
 		if !core.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v\nwant %q", name, err, c.says)
 		}
 	}
-	if err := func() error {
-		_, err := broughtSpec(`{"kind": "javascript", "colour": 1}`, noisyCount, false)
-		return err
-	}(); err == nil || !strings.Contains(err.Error(), "colour") {
+	spec, err := addBrought(core.Catalogue{}, `{"kind": "javascript", "colour": 1}`, noisyCount, false).Mechanism("javascript")
+	if err == nil {
+		_, err = spec.New(nil)
+	}
+	if err == nil || !strings.Contains(err.Error(), "colour") {
 		t.Error(err)
 	}
 }
