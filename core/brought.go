@@ -203,7 +203,7 @@ func (b Brought) Spec(m Mechanism) MechanismSpec {
 
 // arguments are the flags that bring the mechanism again.
 func (b *Brought) arguments() []argument {
-	name := map[BroughtKind]string{BroughtCommand: "exec", BroughtModule: "wasm", BroughtScript: "js"}[b.Kind]
+	name := map[BroughtKind]string{BroughtCommand: "exec", BroughtModule: "wasm"}[b.Kind]
 	args := []argument{{name, b.Name}}
 	s := b.Datasets
 	ranges := make([]string, s.Columns)

@@ -114,6 +114,8 @@ func (a *Audit) Reproduce() Reproduce {
 		return Reproduce{CLI: cli.String(), Note: "It needs the same file: its SHA-256 stands in the report's inputs."}
 	}
 	switch b := a.Spec.Brought; {
+	case b != nil && b.Kind == BroughtScript:
+		return Reproduce{Note: "The report holds the function: open it in the page and press Verify."}
 	case b != nil && b.SHA256 != "":
 		return Reproduce{CLI: cli.String(), Note: "It needs the same file: its SHA-256 stands in the report's inputs."}
 	case b != nil:

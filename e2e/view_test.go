@@ -1,26 +1,33 @@
 package e2e
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
 // The picture's document in its frame.
 const (
-	viewDocument = `document.querySelector("#picture-frame").contentDocument`
-	viewHook     = `document.querySelector("#picture-frame").contentWindow.dpscopeView`
+	viewFrame    = `document.querySelector(".view > iframe")`
+	viewDocument = viewFrame + `.contentDocument`
+	viewHook     = viewFrame + `.contentWindow.dpscopeView`
 )
 
 // viewFacts is the table beside a picture.
@@ -37,11 +44,12 @@ type viewFacts struct {
 // openView opens the picture, as a user would, at a view.
 func openView(t *testing.T, tab *browser.Tab, view string) viewFacts {
 	t.Helper()
-	if !eval[bool](t, tab, `Boolean(document.querySelector("#picture-frame"))`) {
-		until(t, tab, `document.querySelector("#picture-open")`, 5*time.Second)
-		click(t, tab, "#picture-open")
+	if !eval[bool](t, tab, `Boolean(`+viewFrame+`)`) {
+		until(t, tab, `document.querySelector(".view:not([hidden]) > .picture-open")`, 5*time.Second)
+		click(t, tab, ".view:not([hidden]) > .picture-open")
 	}
-	until(t, tab, `document.querySelector("#picture-frame").contentWindow.dpscopeView?.facts.View`, 60*time.Second)
+	until(t, tab, viewFrame+`.contentWindow.dpscopeView?.facts.View`, 60*time.Second)
+	until(t, tab, fmt.Sprintf(`%s.facts.View === %q || %s.facts.Views.some(v => v.id === %[2]q)`, viewHook, view, viewHook), 10*time.Second)
 	if at := eval[string](t, tab, viewHook+`.facts.View`); at != view {
 		eval[bool](t, tab, fmt.Sprintf(`(%s.querySelector('#views button[data-id="%s"]').click(), true)`, viewDocument, view))
 		until(t, tab, fmt.Sprintf(`%s.facts.View === %q`, viewHook, view), 5*time.Second)
@@ -81,7 +89,7 @@ func paintedIn(t *testing.T, tab *browser.Tab) painted {
 func notBlank(t *testing.T, tab *browser.Tab, what string) painted {
 	t.Helper()
 	p := paintedIn(t, tab)
-	if p.Colours < 8 || p.Most > 0.985 || p.Most < 0.2 {
+	if p.Colours < 8 || p.Most > 0.995 || p.Most < 0.2 {
 		t.Errorf("%s: %d colours, one of them on %.1f %% of the picture", what, p.Colours, 100*p.Most)
 	}
 	box := eval[[2]float64](t, tab, `(b => [b.clientWidth, b.clientHeight])(`+viewDocument+`.querySelector("#stage"))`)
@@ -103,8 +111,8 @@ func inEveryDress(t *testing.T, tab *browser.Tab, what string) {
 	for _, dark := range []bool{false, true} {
 		for _, width := range []int64{360, 1400} {
 			dress(t, tab, width, 900, dark)
-			until(t, tab, fmt.Sprintf(`Math.abs(document.querySelector("#picture-frame").clientWidth - document.querySelector("#picture").clientWidth) < 2 && document.documentElement.clientWidth === %d && %s.laid.Plot.W > 0`, width, viewHook), 5*time.Second)
-			until(t, tab, fmt.Sprintf(`(f => f.clientHeight >= f.contentDocument.querySelector("#all").offsetHeight)(document.querySelector("#picture-frame"))`), 5*time.Second)
+			until(t, tab, fmt.Sprintf(`Math.abs(%s.clientWidth - %[1]s.parentElement.clientWidth) < 2 && document.documentElement.clientWidth === %d && %s.laid.Plot.W > 0`, viewFrame, width, viewHook), 5*time.Second)
+			until(t, tab, `(f => f.clientHeight >= f.contentDocument.querySelector("#all").offsetHeight)(`+viewFrame+`)`, 5*time.Second)
 			time.Sleep(100 * time.Millisecond) // the colours change with the next message
 			name := fmt.Sprintf("%s, %d px, dark: %v", what, width, dark)
 			p := notBlank(t, tab, name)
@@ -113,8 +121,8 @@ func inEveryDress(t *testing.T, tab *browser.Tab, what string) {
 				t.Errorf("%s: %s runs over", name, over)
 			}
 			if *screenshots != "" {
-				eval[bool](t, tab, `(document.querySelector("#picture").scrollIntoView(), true)`)
-				develop(t, tab, strings.ReplaceAll(fmt.Sprintf("view-%s-%d-dark-%v", what, width, dark), " ", "-"), chromedp.Screenshot("#picture"))
+				eval[bool](t, tab, `(`+viewFrame+`.parentElement.scrollIntoView(), true)`)
+				develop(t, tab, strings.ReplaceAll(fmt.Sprintf("view-%s-%d-dark-%v", what, width, dark), " ", "-"), chromedp.Screenshot(".view:has(> iframe)"))
 			}
 		}
 	}
@@ -126,7 +134,7 @@ func inEveryDress(t *testing.T, tab *browser.Tab, what string) {
 // inView dispatches an event in the picture's document.
 func inView(t *testing.T, tab *browser.Tab, script string) {
 	t.Helper()
-	eval[bool](t, tab, `(((stage, view) => { `+script+` })(`+viewDocument+`.querySelector("#stage"), document.querySelector("#picture-frame").contentWindow), true)`)
+	eval[bool](t, tab, `(((stage, view) => { `+script+` })(`+viewDocument+`.querySelector("#stage"), `+viewFrame+`.contentWindow), true)`)
 }
 
 // TestViewDivergence: the picture is loaded only when asked for, its values are
@@ -138,7 +146,7 @@ func TestViewDivergence(t *testing.T) {
 	if n := asked(tab, "view.wasm"); n != 0 {
 		t.Error("the picture is loaded unasked")
 	}
-	if words := eval[string](t, tab, `document.querySelector("#picture-open").textContent`); !strings.Contains(words, " MB)") {
+	if words := eval[string](t, tab, `document.querySelector(".picture-open").textContent`); !strings.Contains(words, " MB)") {
 		t.Errorf("the button says %q", words)
 	}
 	facts := openView(t, tab, "divergence")
@@ -190,7 +198,7 @@ func TestViewDivergence(t *testing.T) {
 	// The wheel zooms while the picture has the focus, and else scrolls the page.
 	wheel := func(by int) bool {
 		t.Helper()
-		return eval[bool](t, tab, fmt.Sprintf(`((stage, view) => !stage.dispatchEvent(new view.WheelEvent("wheel", {deltaY: %d, clientX: 200, clientY: 200, bubbles: true, cancelable: true})))(%s.querySelector("#stage"), document.querySelector("#picture-frame").contentWindow)`, by, viewDocument))
+		return eval[bool](t, tab, fmt.Sprintf(`((stage, view) => !stage.dispatchEvent(new view.WheelEvent("wheel", {deltaY: %d, clientX: 200, clientY: 200, bubbles: true, cancelable: true})))(%s.querySelector("#stage"), `+viewFrame+`.contentWindow)`, by, viewDocument))
 	}
 	if !wheel(-120) || labelled() == whole {
 		t.Error("the wheel does not zoom")
@@ -204,7 +212,7 @@ func TestViewDivergence(t *testing.T) {
 		t.Error("the wheel is taken, though all is shown")
 	}
 	key("Escape")
-	if at := eval[string](t, tab, `document.activeElement.id`); at != "picture-open" {
+	if at := eval[string](t, tab, `document.activeElement.className`); at != "picture-open" {
 		t.Errorf("after Escape the focus is at %q", at)
 	}
 	if wheel(-120) {
@@ -234,8 +242,8 @@ func TestViewDivergence(t *testing.T) {
 	if n := asked(tab, "view.wasm"); n != 1 {
 		t.Errorf("view.wasm was asked for %d times", n)
 	}
-	click(t, tab, "#picture-open")
-	until(t, tab, `!document.querySelector("#picture-frame")`, 5*time.Second)
+	click(t, tab, "#picture > .picture-open")
+	until(t, tab, `!`+viewFrame, 5*time.Second)
 }
 
 // savedFiles saves the picture and its table, as a user would.
@@ -243,15 +251,24 @@ func savedFiles(t *testing.T, tab *browser.Tab, facts viewFacts) {
 	t.Helper()
 	inView(t, tab, `view.saved = []; const make = view.URL.createObjectURL; view.URL.createObjectURL = (blob) => { view.saved.push(blob); return make.call(view.URL, blob) }`)
 	inView(t, tab, `view.HTMLAnchorElement.prototype.click = function () { view.names = [...(view.names ?? []), this.download] }; view.document.querySelector("#png").click(); view.document.querySelector("#csv").click()`)
-	until(t, tab, `document.querySelector("#picture-frame").contentWindow.names?.length === 2`, 10*time.Second)
-	if names := eval[[]string](t, tab, `document.querySelector("#picture-frame").contentWindow.names.sort()`); names[0] != "dpscope-divergence.csv" || names[1] != "dpscope-divergence.png" {
+	until(t, tab, viewFrame+`.contentWindow.names?.length === 2`, 10*time.Second)
+	if names := eval[[]string](t, tab, viewFrame+`.contentWindow.names.sort()`); names[0] != "dpscope-divergence.csv" || names[1] != "dpscope-divergence.png" {
 		t.Errorf("saved as %v", names)
 	}
-	csv := eval[string](t, tab, `document.querySelector("#picture-frame").contentWindow.saved.find(b => b.type === "text/csv").text()`)
+	csv := eval[string](t, tab, viewFrame+`.contentWindow.saved.find(b => b.type === "text/csv").text()`)
 	if lines := strings.Split(strings.TrimSpace(csv), "\n"); len(lines) != len(facts.Table.Rows)+1 || !strings.Contains(lines[1], facts.Table.Rows[0][1]+",") {
 		t.Errorf("the table is saved as %q", csv)
 	}
-	if size := eval[[2]int](t, tab, `createImageBitmap(document.querySelector("#picture-frame").contentWindow.saved.find(b => b.type === "image/png")).then(b => [b.width, b.height])`); size[0] < 300 || size[1] < 300 {
+	if *screenshots != "" {
+		data, err := base64.StdEncoding.DecodeString(eval[string](t, tab, viewFrame+`.contentWindow.saved.find(b => b.type === "image/png").bytes().then(b => b.toBase64())`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(*screenshots, "view-saved.png"), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if size := eval[[2]int](t, tab, `createImageBitmap(`+viewFrame+`.contentWindow.saved.find(b => b.type === "image/png")).then(b => [b.width, b.height])`); size[0] < 300 || size[1] < 300 {
 		t.Errorf("the picture is saved with %v pixels", size)
 	}
 }
@@ -310,6 +327,174 @@ func sameChart(t *testing.T, r core.Report, facts viewFacts) {
 	}
 }
 
+// rowsOf are the cells of the table, those of the page as well as the hook's.
+func rowsOf(t *testing.T, tab *browser.Tab, facts viewFacts, head ...string) [][]string {
+	t.Helper()
+	if !slices.Equal(facts.Table.Head, head) {
+		t.Fatalf("%s: heads %q, want %q", facts.View, facts.Table.Head, head)
+	}
+	inView(t, tab, `view.document.querySelector("#facts").open = true`)
+	until(t, tab, viewDocument+`.querySelector("#table tbody")`, 5*time.Second)
+	shown := eval[[][]string](t, tab, `[...`+viewDocument+`.querySelectorAll("#table tbody tr")].map(r => [...r.children].map(c => c.textContent))`)
+	if !slices.EqualFunc(shown, facts.Table.Rows, slices.Equal[[]string]) {
+		t.Errorf("%s: the table shows %q, the program says %q", facts.View, shown, facts.Table.Rows)
+	}
+	return facts.Table.Rows
+}
+
+func six(x float64) string { return fmt.Sprintf("%.6g", x) }
+
+// TestViewCurves: trade-off, search and bound over time hold the report's values,
+// and what the page heard on its way; so does the bound of an anytime run.
+func TestViewCurves(t *testing.T) {
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=400000&trials=8&explore=20000&seed=7&workers=2")
+	until(t, tab, `window.dpscope.report`, 10*time.Second) // the example, from a file
+	if views := openView(t, tab, "divergence").Views; slices.ContainsFunc(views, func(v struct{ ID, Words string }) bool { return v.ID == "bound" }) {
+		t.Error("a report from a file has a course")
+	}
+	click(t, tab, "#run")
+	r := finish(t, tab, 2*time.Minute)
+
+	rows := rowsOf(t, tab, openView(t, tab, "tradeoff"), "false positive rate", "at least", "at most", "false negative rate", "at least", "at most", "claimed: not below", "refutes")
+	curve := core.ReportCurves(r).Tradeoff
+	if len(rows) != len(curve.Points) {
+		t.Fatalf("%d points, want %d", len(rows), len(curve.Points))
+	}
+	refuting := 0
+	for i, p := range curve.Points {
+		claimed := max(0, 1-math.E*p.FPRUpper, (1-p.FPRUpper)/math.E) // of epsilon = 1
+		want := []string{six(p.FPR), six(p.FPRLower), six(p.FPRUpper), six(p.FNR), six(p.FNRLower), six(p.FNRUpper), six(claimed), "no"}
+		if claimed > p.FNRUpper {
+			want[7] = "yes"
+			refuting++
+		}
+		if got, err := strconv.ParseFloat(rows[i][6], 64); err == nil && math.Abs(got-claimed) < 1e-5 {
+			want[6] = rows[i][6]
+		}
+		if !slices.Equal(rows[i], want) {
+			t.Errorf("point %d is %q, want %q", i, rows[i], want)
+		}
+	}
+	if refuting == 0 || !strings.Contains(factsOf(t, tab).Words, "refuted furthest where") {
+		t.Errorf("%d points refute the claim; it says %q", refuting, factsOf(t, tab).Words)
+	}
+	inEveryDress(t, tab, "tradeoff")
+	inView(t, tab, `const c = view.document.querySelector("#choice"); c.value = "log"; c.dispatchEvent(new view.Event("change"))`)
+	inEveryDress(t, tab, "tradeoff-log")
+
+	rows = rowsOf(t, tab, openView(t, tab, "search"), "pair", "number", "value", "learner", "chosen")
+	for i, trial := range r.Trials {
+		want := []string{trial.Pair.Label, fmt.Sprint(trial.Trial + 1), six(trial.Value), trial.Learner, map[bool]string{true: "yes", false: "no"}[trial.Chosen]}
+		if !slices.Equal(rows[i], want) {
+			t.Errorf("pair %d is %q, want %q", i, rows[i], want)
+		}
+	}
+	if len(rows) != len(r.Trials) {
+		t.Errorf("%d pairs, want %d", len(rows), len(r.Trials))
+	}
+	inEveryDress(t, tab, "search")
+
+	sameCourse(t, tab, r, "not certified")
+	inEveryDress(t, tab, "bound")
+	set(t, tab, "samples", "2000000")
+	eval[bool](t, tab, `(document.querySelector("#anytime").click(), true)`)
+	until(t, tab, `location.hash.includes("anytime=true") && location.hash.includes("samples=2000000")`, 5*time.Second)
+	click(t, tab, "#run")
+	r = finish(t, tab, 2*time.Minute)
+	if r.Termination.Reason != core.Refuted || len(r.Tradeoff) > 0 {
+		t.Fatalf("the run ended %+v with %d points", r.Termination, len(r.Tradeoff))
+	}
+	until(t, tab, viewHook+`.facts.Words.includes("All of them hold together") && `+viewHook+`.facts.Table.rows.at(-1)[3] === "certified"`, 5*time.Second)
+	sameCourse(t, tab, r, "if stopped there")
+
+	// A report from elsewhere has none of that run's course.
+	other, err := core.Canonical(audit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	drop(t, tab, "other.json", string(other))
+	until(t, tab, viewHook+`.facts.Table.title.includes("outcome") && !`+viewHook+`.facts.Views.some(v => v.id === "bound")`, 5*time.Second)
+}
+
+// sameCourse compares the end of the course with the report, and looks that it
+// is one.
+func sameCourse(t *testing.T, tab *browser.Tab, r core.Report, holds string) {
+	t.Helper()
+	rows := rowsOf(t, tab, openView(t, tab, "bound"), "pairs of outputs", "lower bound on "+r.Results[0].Quantity, "claimed", "holds")
+	end := len(rows) - 1
+	if want := []string{fmt.Sprint(r.Termination.SamplesUsed), six(*r.Results[0].LowerBound), "1", "certified"}; !slices.Equal(rows[end], want) {
+		t.Errorf("the end is %q, want %q", rows[end], want)
+	}
+	before := 0
+	for _, row := range rows[:end] {
+		pairs, err := strconv.Atoi(row[0])
+		if err != nil || pairs <= before || pairs > r.Termination.SamplesUsed || row[3] != holds {
+			t.Errorf("%q after %d pairs, should hold %q", row, before, holds)
+		}
+		before = pairs
+	}
+	if end < 1 {
+		t.Error("no moment on the way")
+	}
+}
+
+// TestViewCanaries: the pictures of a canary audit hold its report's values.
+func TestViewCanaries(t *testing.T) {
+	tab := planting(t, "&n=512&k=16&seed=3&quantile=0.1")
+	if !eval[bool](t, tab, `document.querySelector("#canary-picture").hidden`) {
+		t.Error("a picture is offered before there is a report")
+	}
+	// The other picture is not looked at here.
+	eval[bool](t, tab, `(document.querySelector("#picture").remove(), document.querySelector("#canaries-run").click(), true)`)
+	r := planted(t, tab, 2*time.Minute)
+
+	rows := rowsOf(t, tab, openView(t, tab, "runs"), "inside", "of", "fresh", "of", "runs")
+	cells := r.Evidence.Certified.Table.Cells
+	if len(rows) != len(cells) {
+		t.Fatalf("%d rows, want %d", len(rows), len(cells))
+	}
+	for i, c := range cells {
+		if want := []string{fmt.Sprint(c.X), fmt.Sprint(r.In.Canaries), fmt.Sprint(c.Y), fmt.Sprint(r.Out.Canaries), fmt.Sprint(c.Runs)}; !slices.Equal(rows[i], want) {
+			t.Errorf("cell %d is %q, want %q", i, rows[i], want)
+		}
+	}
+	inEveryDress(t, tab, "canaries")
+
+	rows = rowsOf(t, tab, openView(t, tab, "moments"), "canaries", "figure", "observed", "were they independent")
+	n := len(r.In.Moments)
+	for l := range n {
+		for i, s := range []*canary.Side{r.In, r.Out} {
+			if got := rows[i*n+l]; got[2] != six(s.Moments[l]) || got[3] != six(math.Pow(s.Rate, float64(l+1))) {
+				t.Errorf("moment %d is %q, want %v", l+1, got, s.Moments[l])
+			}
+		}
+	}
+	if n != 4 || len(rows) != 2*4+2*5 { // of 1, 2, 4, 8, 16 canaries
+		t.Errorf("%d moments, %d rows", n, len(rows))
+	}
+	inEveryDress(t, tab, "moments")
+
+	rows = rowsOf(t, tab, openView(t, tab, "intervals"), "interval", "from", "to", "kind")
+	i := 0
+	for _, b := range r.Intervals {
+		if b.LowerBound == nil {
+			continue
+		}
+		kind := map[bool]string{true: "valid", false: "asymptotic only"}[b.Valid]
+		if b.Interval == r.Plan.Interval {
+			kind += ", the audit's own"
+		}
+		if want := []string{string(b.Interval), six(*b.LowerBound), six(*b.LowerBound), kind}; !slices.Equal(rows[i], want) {
+			t.Errorf("%q, want %q", rows[i], want)
+		}
+		i++
+	}
+	if i < 5 || len(rows) < i+3 {
+		t.Errorf("%d bounds, %d rows", i, len(rows))
+	}
+	inEveryDress(t, tab, "intervals")
+}
+
 // TestViewLive: the picture follows a run on its way.
 func TestViewLive(t *testing.T) {
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=3000000&explore=20000&trials=2&seed=3&workers=2")
@@ -329,6 +514,27 @@ func TestViewLive(t *testing.T) {
 	}
 	sameChart(t, r, factsOf(t, tab))
 	notBlank(t, tab, "after a run")
+}
+
+// TestViewSharp: the picture has the pixels of the screen, and takes on others.
+func TestViewSharp(t *testing.T) {
+	tab := open(t, svt4+"2")
+	for i, scale := range []float64{2, 1.5} {
+		if err := chromedp.Do(tab.Ctx, chromedp.EmulateViewport(1100, 900, chromedp.EmulateScale(scale))); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			openView(t, tab, "divergence")
+		}
+		until(t, tab, fmt.Sprintf(`%s.contentWindow.dpscopeView?.facts.View && %[1]s.contentWindow.dpscopeViewShell.scale === %v`, viewFrame, scale), 30*time.Second)
+		p := notBlank(t, tab, fmt.Sprintf("at %v pixels", scale))
+		if box := eval[float64](t, tab, viewDocument+`.querySelector("#stage").clientWidth`); math.Abs(float64(p.Width)-scale*box) > 1.5 {
+			t.Errorf("%d pixels over %v at %v each", p.Width, box, scale)
+		}
+		if *screenshots != "" {
+			develop(t, tab, fmt.Sprintf("view-sharp-%v", scale), chromedp.Screenshot(".view:has(> iframe)"))
+		}
+	}
 }
 
 // TestViewWithoutWebGL: the picture says that it cannot be, and its table is
@@ -366,6 +572,29 @@ func TestViewCrowd(t *testing.T) {
 	rates := eval[[3]float64](t, tab, viewHook+`.crowd(100000)`)
 	size := eval[[2]int](t, tab, `(c => [c.width, c.height])(`+viewDocument+`.querySelector("#stage canvas:not(#labels)"))`)
 	t.Logf("frames a second at %v while what is read changes: %.1f without marks, %.1f with 10^5; %.1f while all is painted anew", size, rates[0], rates[1], rates[2])
+	// Idle, it costs next to nothing.
+	if _, err := chromedp.Call(tab.Ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
+		t.Fatal(err)
+	}
+	spent := func() map[string]float64 {
+		m, err := chromedp.Call(tab.Ctx, performance.GetMetrics, cdp.Empty{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := map[string]float64{}
+		for _, x := range m.Metrics {
+			out[x.Name] = x.Value
+		}
+		return out
+	}
+	before := spent()
+	time.Sleep(3 * time.Second)
+	after := spent()
+	idle := 1000 * (after["TaskDuration"] - before["TaskDuration"]) / 3
+	t.Logf("idle, page and picture take %.1f ms of processor time a second", idle)
+	if idle > 25 {
+		t.Errorf("idle, page and picture take %.1f ms of processor time a second", idle)
+	}
 	// What is still is painted once: the marks cost next to nothing. A busy machine
 	// slows both.
 	if size != [2]int{800, 500} || !(rates[1] > 0.5*rates[0]) {

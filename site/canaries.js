@@ -62,7 +62,7 @@ export class Canaries {
 
   /**
    * @param {{ask(how: "run" | "one" | "scores" | "verify", request: import("./protocol").CanaryRequest, tell: (p: import("./protocol").CanaryProgress) => void, again: () => void): Promise<any>,
-   *   stop(): void, open(): void, opened(name: string, text: string): void}} on again is called when it is worth asking anew; open: asks for a report's file; opened: here is one
+   *   stop(): void, open(): void, opened(name: string, text: string): void, shown(report: any): void}} on again is called when it is worth asking anew; open: asks for a report's file; opened: here is one
    */
   constructor(on) {
     this.#on = on;
@@ -502,6 +502,7 @@ export class Canaries {
   #show(answer, name) {
     const { report, text, course } = answer;
     this.#shown = { report, text };
+    this.#on.shown(report);
     const box = byId("canaries-result"), chart = html("div", {}), verification = html("div", { class: "verification", hidden: true });
     const button = (id, words, onclick) => html("button", { id: `canaries-${id}`, type: "button", onclick }, words);
     const again = report.reproduce ?? {};

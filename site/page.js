@@ -77,8 +77,8 @@ const own = new Own({
     byId("result").scrollIntoView();
   },
 });
-const picture = new ViewFrame();
-const canaries = new Canaries({ ask: plant, stop, open: () => byId("file").click(), opened: openText });
+const picture = new ViewFrame("picture"), canaryPicture = new ViewFrame("canary-picture");
+const canaries = new Canaries({ shown: (report) => canaryPicture.showCanary(report), ask: plant, stop, open: () => byId("file").click(), opened: openText });
 
 /**
  * For tests: the engine (workers, endWorker), the state as in data-state of
@@ -815,6 +815,6 @@ receive(openText, (title, found, want, remedy = "") =>
   return false;
 }, (files) => samples.take(files));
 
-picture.offer(engine.fileInfo("view.wasm"));
+for (const frame of [picture, canaryPicture]) frame.offer(engine.fileInfo("view.wasm"));
 showExample();
 boot();

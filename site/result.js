@@ -127,7 +127,7 @@ export function background(report) {
   const list = (title, items) => items?.length > 0 && html("details", {}, html("summary", {}, title), html("ul", {}, items.map((item) => html("li", {}, item))));
   const again = report.reproduce ?? {};
   return [
-    again.cli && report.inputs?.brought?.kind !== "javascript" && html("details", { open: true }, html("summary", {}, "Run it again on the command line"), html("pre", { tabindex: 0 }, html("code", {}, again.cli)), again.note && html("p", {}, again.note)),
+    (again.cli || again.note) && html("details", { open: true }, html("summary", {}, again.cli ? "Run it again on the command line" : "Run it again"), again.cli && html("pre", { tabindex: 0 }, html("code", {}, again.cli)), again.note && html("p", {}, again.note)),
     list("What this result does not say", report.limitations),
     list("References", report.references),
   ].filter(Boolean);

@@ -16,11 +16,26 @@ const webgl = Boolean(document.createElement("canvas").getContext("webgl2"));
 let handle = null; // the program's
 let waiting = []; // messages of the page that came before it listened
 let laid = {}, read = {}, facts = {}; // as last said
+let summary = ""; // of what is shown
 let asked = null; // resolves to the picture's pixels
 
 // The program's library owns document.body: it fills it with its canvas. Here
 // that is the stage.
 Object.defineProperty(document, "body", { configurable: true, get: () => stage });
+
+// The library asks for frame after frame even when nothing is to be drawn. It gets
+// one when the program has something to draw, and the first few.
+const frame = requestAnimationFrame.bind(window);
+let due = 10; // frames
+let held = null; // what waits for one
+globalThis.requestAnimationFrame = (callback) => {
+  if (due > 0) {
+    due--;
+    return frame(callback);
+  }
+  held = callback;
+  return 0;
+};
 
 const fontOf = (l) => `${l.Bold ? "bold " : ""}${l.Size || 12}px ${l.Mono ? MONO : FONT}`;
 
@@ -35,6 +50,12 @@ globalThis.dpscopeViewShell = {
     theme();
     handle("size", stage.clientWidth);
     for (const text of waiting.splice(0)) handle("data", text);
+  },
+  wake() {
+    due = 2;
+    const callback = held;
+    held = null;
+    if (callback) requestAnimationFrame(callback);
   },
   post(what, text) { heard[what](what === "failed" ? text : JSON.parse(text)); },
   pixels(bytes, width, height) {
@@ -63,7 +84,9 @@ const heard = {
     stage.style.height = `${Math.ceil(laid.Height)}px`;
     byId("whole").disabled = byId("out").disabled = laid.Whole;
     byId("in").disabled = !laid.ZoomsX && !laid.ZoomsY;
-    label(ink, labels);
+    labels.width = Math.round(stage.clientWidth * scale);
+    labels.height = Math.round(laid.Height * scale);
+    label(ink, 0, 0);
   },
   read(said) {
     read = said;
@@ -84,7 +107,7 @@ const heard = {
     byId("choice-label").textContent = said.ChoiceLabel;
     byId("choice").replaceChildren(...(Choices ?? []).map((c) => html("option", { value: c.id, selected: c.id === said.Chosen }, c.words)));
     byId("facts-title").textContent = Table?.title ?? "";
-    byId("table").replaceChildren(...(Table ? tableRows(Table.head, Table.rows ?? []) : []));
+    fill();
     if (View) handle("size", stage.clientWidth); // it may have been hidden
   },
   failed(text) {
@@ -93,6 +116,13 @@ const heard = {
   },
 };
 
+/** Fills the table, where it is open. */
+function fill() {
+  const { Table } = facts;
+  byId("table").replaceChildren(...(Table && byId("facts").open ? tableRows(Table.head, Table.rows ?? []) : []));
+}
+byId("facts").addEventListener("toggle", fill);
+
 /** Keeps the focus at the button of the same id while buttons are made anew. */
 function keepFocus(group, change) {
   const id = group.contains(document.activeElement) && document.activeElement.dataset.id;
@@ -100,20 +130,18 @@ function keepFocus(group, change) {
   if (id) group.querySelector(`[data-id="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
 }
 
-/** Writes the labels over a canvas of the picture's size. */
-function label(on, canvas) {
-  if (canvas === labels) {
-    canvas.width = Math.round(stage.clientWidth * scale);
-    canvas.height = Math.round(laid.Height * scale);
-  }
+/** Writes the picture's labels. */
+function label(on, x, y) {
   on.scale(scale, scale);
   for (const l of laid.Labels ?? []) {
     on.font = fontOf(l);
     on.textAlign = ["left", "center", "right"][l.Align];
     on.fillStyle = colours[l.Role];
-    on.fillText(l.Words, l.X, l.Y);
+    on.fillText(l.Words, l.X + x, l.Y + y);
   }
   on.setTransform(1, 0, 0, 1, 0, 0);
+  on.textAlign = "left";
+  on.fillStyle = colours[1];
 }
 
 let colours = [];
@@ -142,11 +170,15 @@ function pixels() {
 const nameOf = (ending) => `dpscope-${facts.View}.${ending}`;
 
 byId("png").addEventListener("click", async () => {
-  const picture = await pixels();
-  const canvas = html("canvas", { width: picture.width, height: picture.height });
+  const picture = await pixels(), margin = 14 * scale, head = 2.5 * margin;
+  const canvas = html("canvas", { width: picture.width + 2 * margin, height: picture.height + head + margin });
   const on = canvas.getContext("2d");
-  on.putImageData(picture, 0, 0);
-  label(on, canvas);
+  on.fillStyle = colours[0];
+  on.fillRect(0, 0, canvas.width, canvas.height);
+  on.putImageData(picture, margin, head);
+  label(on, margin / scale, head / scale);
+  on.font = `bold ${13 * scale}px ${FONT}`;
+  on.fillText(summary, margin, 1.6 * margin, picture.width);
   canvas.toBlob((blob) => save(nameOf("png"), blob, "image/png"));
 });
 byId("csv").addEventListener("click", () => {
@@ -200,7 +232,7 @@ const keys = {
   Escape() {
     handle("leave");
     stage.blur();
-    (frameElement?.ownerDocument.getElementById("picture-open") ?? parent).focus({ preventScroll: true });
+    (frameElement?.previousElementSibling ?? parent).focus({ preventScroll: true }); // what opened it
   },
 };
 stage.addEventListener("keydown", (event) => {
@@ -240,6 +272,8 @@ function dress() {
   if (!handle) return;
   theme();
 }
+// Pixels of another size: the page sends its report to whatever is loaded here.
+matchMedia(`(resolution: ${scale}dppx)`).addEventListener("change", () => location.reload());
 for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) matchMedia(query).addEventListener("change", dress);
 if (parent !== window) new MutationObserver(dress).observe(parent.document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
 
@@ -249,6 +283,7 @@ addEventListener("message", ({ data, source, ports }) => {
   if (source !== parent || data !== "dpscope-view" || !ports[0]) return;
   ports[0].onmessage = (message) => {
     const text = JSON.stringify(message.data);
+    summary = (message.data.report ?? message.data.canary)?.summary ?? "";
     if (handle) handle("data", text);
     else waiting.push(text);
   };
@@ -259,7 +294,8 @@ async function start() {
   const answer = await fetch("view.wasm");
   if (!answer.ok) throw new Error(`view.wasm could not be fetched: the server answered ${answer.status}.`);
   const go = new globalThis.Go();
-  const module = await WebAssembly.compile(await answer.arrayBuffer());
+  const streams = answer.headers.get("Content-Type")?.startsWith("application/wasm");
+  const module = await (streams ? WebAssembly.compileStreaming(answer) : WebAssembly.compile(await answer.arrayBuffer()));
   const instance = await WebAssembly.instantiate(module, go.importObject);
   stage.hidden = false;
   const running = go.run(instance);

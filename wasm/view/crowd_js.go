@@ -11,7 +11,7 @@ import (
 
 // crowd measures frames a second: of an empty picture while what is read changes,
 // of one with n marks, and of that while all is painted anew.
-func crowd(n int, e *easel, tell func(rates [3]float64)) {
+func crowd(n int, e *easel, schedule func(), tell func(rates [3]float64)) {
 	const width, height = 800, 500
 	dots := scene.Shape{Kind: scene.Dots, Radius: 2, Form: scene.Disc}
 	for i := range n {
@@ -21,16 +21,18 @@ func crowd(n int, e *easel, tell func(rates [3]float64)) {
 	}
 	e.show(&scene.Scene{Width: width, Height: height})
 	const took = 2 * time.Second
-	phase, frames, start := 0, 0, time.Time{}
+	const warm = 5 // frames of a phase that do not count: images are made, and painted
+	phase, frames, start := 0, -warm, time.Time{}
 	var rates [3]float64
 	e.after = func(*ebiten.Image) {
 		now := time.Now()
 		switch spent := now.Sub(start); {
-		case start.IsZero(): // the first frame of a phase makes images
+		case frames < 0:
+			frames++
 			start = now
 		case spent >= took:
 			rates[phase] = float64(frames+1) / spent.Seconds()
-			phase, frames, start = phase+1, 0, time.Time{}
+			phase, frames = phase+1, -warm
 			if phase == len(rates) {
 				e.after, e.mark = nil, scene.Rect{}
 				tell(rates)
@@ -40,9 +42,9 @@ func crowd(n int, e *easel, tell func(rates [3]float64)) {
 		default:
 			frames++
 		}
-		e.mark = scene.Rect{X: float64(frames % width), Y: 10, W: 30, H: 30}
+		e.mark = scene.Rect{X: float64((frames + warm) % width), Y: 10, W: 30, H: 30}
 		e.stale = e.stale || phase == 2
-		ebiten.ScheduleFrame()
+		schedule()
 	}
-	ebiten.ScheduleFrame()
+	schedule()
 }

@@ -9,6 +9,7 @@
 //	scale    device pixels in a CSS pixel
 //	listen   (handle) => undefined: handle(what, ...) is called from now on
 //	post     (what, json) => undefined
+//	wake     () => undefined: frames are wanted
 //	pixels   (bytes, width, height) => undefined: the picture, as asked for
 //	measure  (words, px) => px
 //
@@ -134,7 +135,7 @@ func (p *program) hear(args []js.Value) bool {
 		p.schedule()
 		return false
 	case "crowd":
-		crowd(int(at(1)), p.easel, func(rates [3]float64) { p.json("crowded", rates) })
+		crowd(int(at(1)), p.easel, p.schedule, func(rates [3]float64) { p.json("crowded", rates) })
 		return false
 	default:
 		panic("view: the script says " + text(0))
@@ -197,6 +198,7 @@ func (p *program) facts() {
 func (p *program) schedule() {
 	if p.webgl {
 		ebiten.ScheduleFrame()
+		p.shell.Call("wake")
 	}
 }
 

@@ -138,13 +138,14 @@ func TestCalibrationLosesWorkers(t *testing.T) {
 		p.attach(1, cat)
 		same(t, "after a loss", read[calibrated](p, <-answer, msgCalibrated), want)
 
+		plan = smallCalibration(300, "slow")
 		p.onReplace = func(int) {}
 		_, answer = p.ask(msgCalibrate, plan)
 		time.Sleep(300 * time.Millisecond)
 		p.port.post(message{Type: msgDetach, Worker: 0})
 		p.port.post(message{Type: msgDetach, Worker: 1})
 		got := read[calibrated](p, <-answer, msgCalibrated)
-		if got.Stopped || !strings.Contains(got.Error, "worker lost") || got.All.Of == 0 || got.All.Of == 30 {
+		if got.Stopped || !strings.Contains(got.Error, "worker lost") || got.All.Of == 0 || got.All.Of == 300 {
 			t.Errorf("without workers: %+v", got)
 		}
 		same(t, "without workers", got, plan.Judge(native(t, cat, plan, got.All.Of), nil).Rows)

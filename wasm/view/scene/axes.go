@@ -22,6 +22,31 @@ func (s *Scene) across(y Scale, n int, box Rect, words func(float64) string) {
 	}
 }
 
+// gutter is the room for the words at the left of an upright axis.
+func (s *Scene) gutter(y Scale, n int, words func(float64) string) float64 {
+	wide := 0.0
+	for _, v := range y.Marks(n) {
+		wide = max(wide, s.wide(words(v)))
+	}
+	return wide + 12
+}
+
+// plane takes a box below top for a picture that pans and zooms both ways, with
+// the grid of its upright axis, and returns its axes in their places.
+func (s *Scene) plane(f Frame, x, y Scale, top, height float64, words func(float64) string) (Scale, Scale, Rect) {
+	const n = 5
+	y.From, y.To = top+height, top
+	y = y.Zoomed(Window{1 - f.Camera.Y.Hi, 1 - f.Camera.Y.Lo})
+	x.From, x.To = s.gutter(y, n, words), f.Width-14
+	x = x.Zoomed(f.Camera.X)
+	s.Plot = Rect{x.From, top, x.To - x.From, height}
+	s.across(y, n, s.Plot, words)
+	return x, y, s.Plot
+}
+
+// around is a box with a margin.
+func around(r Rect, by float64) Rect { return Rect{r.X - by, r.Y - by, r.W + 2*by, r.H + 2*by} }
+
 // under draws the strokes and words of a level axis below y. What lies beyond
 // the values' ends has words of its own there.
 func (s *Scene) under(x Scale, y float64, values Window) {
@@ -49,11 +74,15 @@ func (s *Scene) ticksUnder(x Scale, marks []float64, y float64, words func(float
 	for _, v := range marks {
 		text := words(v)
 		half := s.wide(text) / 2
-		if x.At(v)-half < end || x.At(v)+half > most {
+		at := x.At(v)
+		if at <= most && at+half > most {
+			at = most - half
+		}
+		if at-half < end || at+half > most {
 			continue
 		}
-		s.label(x.At(v), y+18, text, Middle, Muted)
-		end = x.At(v) + half + 6
+		s.label(at, y+18, text, Middle, Muted)
+		end = at + half + 6
 	}
 }
 
@@ -66,6 +95,7 @@ const (
 	keyRegion
 	keyDot
 	keyBand
+	keyBarred
 )
 
 type key struct {
@@ -104,6 +134,11 @@ func (s *Scene) legend(items []key, y float64) float64 {
 			s.add(Shape{Kind: Dots, Points: []Point{{x + sample/2, middle}}, Radius: 5, Form: k.mark, Paint: k.paint})
 		case keyBand:
 			s.rect(box, k.paint.At(0.18), Rect{})
+		case keyBarred:
+			s.rect(box, k.paint.At(0.16), Rect{})
+			for x := box.X + 2; x < box.Right(); x += 5 {
+				s.line(x, box.Y, x, box.Bottom(), 1, k.paint, Rect{})
+			}
 		}
 		s.label(x+sample+6, middle+4, k.words, Start, Text)
 		x += w + 18

@@ -279,6 +279,8 @@ func (d *Divergence) Words() string {
 	return words + " Observed figures err by chance; what is certified stands in the report."
 }
 
+func (d *Divergence) Name(i int) string { return d.bins[i].Words }
+
 func (d *Divergence) Reading(i int) string {
 	b := d.bins[i]
 	p, q := b.Shares()
@@ -357,6 +359,23 @@ func (d *Divergence) Layout(f Frame) *Scene {
 		return d.rows(f)
 	}
 	return d.panels(f)
+}
+
+// scales are those of shares, log ratios and parts.
+func (d *Divergence) scales(parts []float64) [3]Scale {
+	mostShare, mostPart, leastPart := 0.0, 0.0, 0.0
+	for i, b := range d.bins {
+		p, q := b.Shares()
+		mostShare = max(mostShare, p, q)
+		if !math.IsInf(parts[i], 0) {
+			mostPart, leastPart = max(mostPart, parts[i]), min(leastPart, parts[i])
+		}
+	}
+	if mostPart == 0 {
+		mostPart = 0.01
+	}
+	ratio := d.mostRatio()
+	return [3]Scale{{Lo: 0, Hi: mostShare * 1.06}, {Lo: -ratio, Hi: ratio}, {Lo: leastPart * 1.1, Hi: mostPart * 1.1}}
 }
 
 // mostRatio is the end of the axis of log ratios: beyond the ratios that are

@@ -16,28 +16,13 @@ func (d *Divergence) panels(f Frame) *Scene {
 	s.Height = y - gap + head + foot
 
 	parts, _ := d.parts()
-	mostShare, mostPart, leastPart := 0.0, 0.0, 0.0
-	for i, b := range d.bins {
-		p, q := b.Shares()
-		mostShare = max(mostShare, p, q)
-		if !math.IsInf(parts[i], 0) {
-			mostPart, leastPart = max(mostPart, parts[i]), min(leastPart, parts[i])
-		}
-	}
-	if mostPart == 0 {
-		mostPart = 0.01
-	}
-	ratio := d.mostRatio()
-	uprights := [3]Scale{{Lo: 0, Hi: mostShare * 1.06}, {Lo: -ratio, Hi: ratio}, {Lo: leastPart * 1.1, Hi: mostPart * 1.1}}
+	uprights := d.scales(parts)
 	words := [3]func(float64) string{Percent, Short, Short}
 	marks := [3]int{4, 6, 3}
 	left := 0.0
 	for k := range uprights {
-		for _, v := range uprights[k].Marks(marks[k]) {
-			left = max(left, s.wide(words[k](v)))
-		}
+		left = max(left, s.gutter(uprights[k], marks[k], words[k]))
 	}
-	left += 12
 	lo, hi := d.span()
 	x := Scale{Lo: lo, Hi: hi, From: left, To: f.Width - 10}.Zoomed(f.Camera.X)
 	titles := [3]string{"share of outputs a bin", "ln(share on first / share on second), ± 95 % each", "part of each bin: " + d.kind.of}

@@ -22,6 +22,10 @@ type Report struct {
 		Quantity   string   `json:"quantity"`
 		LowerBound *float64 `json:"lowerBound"`
 	} `json:"results"`
+	Trials      []Trial `json:"trials"`
+	Termination struct {
+		SamplesUsed int `json:"samplesUsed"`
+	} `json:"termination"`
 }
 
 // Claim is core.Claim.
@@ -37,6 +41,17 @@ type Claim struct {
 // epsilon is that of a claim of (epsilon, delta), and whether it is one.
 func (c Claim) epsilon() (float64, bool) {
 	return c.Epsilon, c.Kind == "pure" || c.Kind == "approximate"
+}
+
+// limit is what is claimed of the quantity that an audit bounds.
+func (c Claim) limit() float64 {
+	switch c.Kind {
+	case "zcdp":
+		return c.Rho
+	case "gaussian-dp":
+		return c.Mu
+	}
+	return c.Epsilon
 }
 
 // Chart is core.Chart.
@@ -56,38 +71,30 @@ type Chart struct {
 type Input struct {
 	Report *Report `json:"report"`
 	Curves Curves  `json:"curves"`
+	// Course is that of the run that is on its way, or made the report.
+	Course *Course `json:"course"`
+	// Canary is a canary audit's report, instead.
+	Canary *CanaryReport `json:"canary"`
 	// Progress is of a run on its way.
 	Progress *Progress `json:"progress"`
 }
 
 // Curves are core.Curves.
 type Curves struct {
-	Tradeoff *struct {
-		Points []struct {
-			FPR      float64 `json:"fpr"`
-			FPRLower float64 `json:"fprLower"`
-			FPRUpper float64 `json:"fprUpper"`
-			FNR      float64 `json:"fnr"`
-			FNRLower float64 `json:"fnrLower"`
-			FNRUpper float64 `json:"fnrUpper"`
-		} `json:"points"`
-		Claimed    [][2]float64 `json:"claimed"`
-		ClaimWords string       `json:"claimWords"`
-		Confidence string       `json:"confidence"`
-		Direction  string       `json:"direction"`
-	} `json:"tradeoff"`
+	Tradeoff *TradeoffCurve `json:"tradeoff"`
+}
+
+// TradeoffCurve is core.TradeoffCurve.
+type TradeoffCurve struct {
+	Points     []TradeoffPoint `json:"points"`
+	Claimed    [][2]float64    `json:"claimed"`
+	ClaimWords string          `json:"claimWords"`
+	Confidence string          `json:"confidence"`
+	Direction  string          `json:"direction"`
 }
 
 // Progress is core.Progress.
 type Progress struct {
-	Phase       string   `json:"phase"`
-	Rows        int      `json:"rows"`
-	Total       int      `json:"total"`
-	Provisional *float64 `json:"provisional"`
-	Valid       bool     `json:"valid"`
-	Quantity    string   `json:"quantity"`
-	Claimed     float64  `json:"claimed"`
-	Pairs       int      `json:"pairs"`
 	// Live is what certification has counted so far.
 	Live *struct {
 		Chart     Chart  `json:"chart"`

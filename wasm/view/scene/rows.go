@@ -42,22 +42,16 @@ func (d *Divergence) rows(f Frame) *Scene {
 	columns[2] = Rect{columns[1].Right() + gaps, top, room * 0.26, height}
 
 	parts, _ := d.parts()
-	mostShare, mostPart, leastPart := 0.0, 0.0, 0.0
-	for i, b := range d.bins {
-		p, q := b.Shares()
-		mostShare = max(mostShare, p, q)
-		if !math.IsInf(parts[i], 0) {
-			mostPart, leastPart = max(mostPart, parts[i]), min(leastPart, parts[i])
+	x := d.scales(parts)
+	var titles [3]string
+	for _, titles = range [][3]string{{"share of outputs", "ln(first / second share), ± 95 % each", "part of the divergence"}, {"share", "ln ratio, ± 95 %", "part"}, {"share", "ln ratio", "part"}} {
+		fits := true
+		for k, c := range columns {
+			fits = fits && s.wide(titles[k]) <= c.W+gaps-8
 		}
-	}
-	if mostPart == 0 {
-		mostPart = 0.01
-	}
-	ratio := d.mostRatio()
-	x := [3]Scale{{Lo: 0, Hi: mostShare * 1.04}, {Lo: -ratio, Hi: ratio}, {Lo: leastPart * 1.08, Hi: mostPart * 1.08}}
-	titles := [3]string{"share of outputs", "ln(first / second share), ± 95 % each", "part of the divergence"}
-	if narrow {
-		titles = [3]string{"share", "ln ratio, ± 95 %", "part"}
+		if fits {
+			break
+		}
 	}
 	words := [3]func(float64) string{Percent, Short, Short}
 	for i, b := range d.bins {

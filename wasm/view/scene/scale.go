@@ -2,6 +2,7 @@ package scene
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -79,6 +80,7 @@ func decades(lo, hi float64, n int) []float64 {
 	for k := to; k >= from; k -= skip {
 		out = append(out, math.Pow(10, float64(k)))
 	}
+	slices.Reverse(out)
 	return out
 }
 
@@ -127,6 +129,20 @@ func Percent(v float64) string {
 	return Short(round(100*v, 3)) + "\u00a0%"
 }
 
+// PercentUp and PercentDown are a bound on a share, four figures, rounded to the
+// side on which it stays one.
+func PercentUp(v float64) string { return percentBound(v, math.Ceil) }
+
+func PercentDown(v float64) string { return percentBound(v, math.Floor) }
+
+func percentBound(v float64, whole func(float64) float64) string {
+	if v == 0 || v == 1 {
+		return Percent(v)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(100*v))-3)
+	return Short(whole(round(100*v/unit, 12))*unit) + "\u00a0%"
+}
+
 func round(x float64, figures int) float64 {
 	v, _ := strconv.ParseFloat(strconv.FormatFloat(x, 'g', figures, 64), 64)
 	return v
@@ -134,6 +150,9 @@ func round(x float64, figures int) float64 {
 
 // Power is a number; a power of ten far from 1 as such.
 func Power(v float64) string {
+	if !(v > 0) {
+		return Short(v)
+	}
 	k := math.Round(math.Log10(v))
 	if math.Abs(k) < 3 || math.Abs(v/math.Pow(10, k)-1) > 1e-9 {
 		return Short(v)

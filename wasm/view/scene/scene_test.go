@@ -55,7 +55,8 @@ func reports(t *testing.T) map[string]core.Report {
 // input is what the page sends of a report.
 func input(t *testing.T, r core.Report) Input {
 	t.Helper()
-	data, err := json.Marshal(map[string]any{"report": r, "curves": core.ReportCurves(r)})
+	course := Course{Claimed: 1, Quantity: "epsilon", Moments: []Moment{{100, 0}, {900, 0.4}, {2500, 1.1}, {9000, 1.3}}, Valid: len(r.Trials)%2 == 0}
+	data, err := json.Marshal(map[string]any{"report": r, "curves": core.ReportCurves(r), "course": course})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,7 @@ func TestEveryViewOfEveryReport(t *testing.T) {
 			_, choices := v.Choices()
 			for _, c := range append(choices, Choice{}) {
 				v.Choose(c.ID)
-				for _, width := range []float64{280, 340, 800, 1400} {
+				for _, width := range []float64{280, 340, 570, 700, 1400} {
 					for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}, {Window{0, narrowest}, Window{1 - narrowest, 1}}} {
 						s := v.Layout(Frame{Width: width, Camera: cam})
 						sound(t, name+" "+v.ID()+" "+c.ID, v, s)
@@ -98,7 +99,7 @@ func TestEveryViewOfEveryReport(t *testing.T) {
 			}
 		}
 	}
-	if seen["divergence"] != 4 {
+	if seen["divergence"] != 4 || seen["tradeoff"] < 3 || seen["search"] != 4 || seen["bound"] != 4 {
 		t.Errorf("pictures %v", seen)
 	}
 }
@@ -122,6 +123,14 @@ func sound(t *testing.T, what string, v View, s *Scene) {
 		x := l.X - []float64{0, 0.5, 1}[l.Align]*Roughly(l.Words, l.Size)
 		if math.IsNaN(l.X+l.Y) || strings.Contains(l.Words, "NaN") || l.Y < 0 || l.Y > s.Height || x < -12 || x+Roughly(l.Words, l.Size) > s.Width+14 {
 			t.Errorf("%s, %v wide: label %q at %v, %v", what, s.Width, l.Words, x, l.Y)
+		}
+	}
+	left := func(l Label) float64 { return l.X - []float64{0, 0.5, 1}[l.Align]*Roughly(l.Words, l.Size) }
+	for i, a := range s.Labels {
+		for _, b := range s.Labels[:i] {
+			if math.Abs(a.Y-b.Y) < 9 && left(a) < left(b)+Roughly(b.Words, b.Size)-1 && left(b) < left(a)+Roughly(a.Words, a.Size)-1 {
+				t.Errorf("%s, %v wide: labels %q and %q lie on one another", what, s.Width, a.Words, b.Words)
+			}
 		}
 	}
 	for i, it := range s.Items {
@@ -242,7 +251,7 @@ func TestViewer(t *testing.T) {
 		t.Error("another report keeps what was read")
 	}
 	// A run that has counted nothing leaves what is shown; one that has takes its place.
-	v.Take(Input{Progress: &Progress{Phase: "explore"}})
+	v.Take(Input{Progress: &Progress{}})
 	if v.View() == nil {
 		t.Error("a run's beginning takes the picture away")
 	}
@@ -258,6 +267,15 @@ func TestViewer(t *testing.T) {
 	v.Take(in)
 	if !strings.HasPrefix(v.View().Words(), "So far, 1\u202f000 of 5\u202f000 outputs a side.") {
 		t.Errorf("live, it says %q", v.View().Words())
+	}
+	// What is read stays so while a run goes on.
+	v.Step(3)
+	v.Step(3)
+	at, _ = v.Read()
+	v.ZoomRead(0.5)
+	v.Take(in)
+	if now, words := v.Read(); at < 0 || now != at || words == "" || v.Whole() {
+		t.Errorf("live, it reads %d after %d, %q", now, at, words)
 	}
 	if _, err := Parse("nonsense"); err == nil {
 		t.Error("nonsense is read")

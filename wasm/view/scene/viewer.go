@@ -23,21 +23,40 @@ type Viewer struct {
 // Take shows what the page sends; what was looked at stays, where it still is.
 func (v *Viewer) Take(in Input) {
 	next := Views(in)
-	if len(next) == 0 && in.Report == nil {
+	if len(next) == 0 && in.Report == nil && in.Canary == nil {
 		return // a run that has not counted yet
 	}
-	before := len(v.views) > 0
-	v.views = next
+	shown, name := "", ""
+	if x := v.View(); x != nil {
+		shown = x.ID()
+		if v.at >= 0 {
+			name = x.Name(v.at)
+		}
+	}
+	if v.views = next; len(next) == 0 {
+		v.lay()
+		return
+	}
 	for _, x := range v.views {
 		if id, ok := v.chosen[x.ID()]; ok {
 			x.Choose(id)
 		}
 	}
-	v.at = -1
-	if !before || in.Report != nil {
+	same := shown == v.View().ID() && in.Report == nil && in.Canary == nil
+	if !same {
 		v.camera = Everything
 	}
+	v.at = -1
 	v.lay()
+	if !same || name == "" || v.Scene == nil {
+		return
+	}
+	for i := range v.Scene.Items { // what was read may lie elsewhere now
+		if v.View().Name(i) == name {
+			v.at = i
+			return
+		}
+	}
 }
 
 // Views are the pictures of what the page sends.
@@ -50,11 +69,32 @@ func Views(in Input) []View {
 				out = append(out, d)
 			}
 		}
+		if v := NewOverTime(in.Course, nil, 0); v != nil {
+			out = append(out, v)
+		}
 	}
-	if r := in.Report; r != nil && r.Evidence != nil {
-		reversed := len(r.Results) > 0 && r.Results[0].Direction == secondOverFirst
-		if d := NewDivergence(r.Evidence.Chart, r.Claim, reversed, ""); d != nil {
-			out = append(out, d)
+	if in.Canary != nil {
+		out = append(out, canaryViews(in.Canary)...)
+	}
+	if r := in.Report; r != nil {
+		quantity, reversed := "value", false
+		var final *float64
+		if len(r.Results) > 0 {
+			quantity, reversed, final = r.Results[0].Quantity, r.Results[0].Direction == secondOverFirst, r.Results[0].LowerBound
+		}
+		if e := r.Evidence; e != nil {
+			if d := NewDivergence(e.Chart, r.Claim, reversed, ""); d != nil {
+				out = append(out, d)
+			}
+		}
+		if t := NewTradeoff(in.Curves.Tradeoff, r.Claim); t != nil {
+			out = append(out, t)
+		}
+		if s := NewSearch(r.Trials, quantity, r.Claim.limit()); s != nil {
+			out = append(out, s)
+		}
+		if v := NewOverTime(in.Course, final, r.Termination.SamplesUsed); v != nil {
+			out = append(out, v)
 		}
 	}
 	return out

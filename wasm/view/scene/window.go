@@ -84,8 +84,10 @@ type View interface {
 	Zooms() (x, y bool)
 	// Layout is the picture.
 	Layout(Frame) *Scene
-	// Reading puts an item into words, and Place says where it lies, as shares of
+	// Name tells an item from the others of a view. Reading puts it into words, and
+	// Place says where it lies, as shares of
 	// the whole.
+	Name(item int) string
 	Reading(item int) string
 	Place(item int) (x, y float64)
 	// Facts are the same numbers as a table; numbers in full.

@@ -1,0 +1,109 @@
+package scene
+
+import (
+	"context"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+)
+
+// canaryAudit audits a small Gaussian sum.
+func canaryAudit(t *testing.T) (canary.Report, *CanaryReport) {
+	t.Helper()
+	sources := canary.Sources()
+	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Runs: 300, K: 8, M: 12, Seed: 5, Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 1e-5}},
+		Sources: sources, Pool: core.LocalPool(core.Catalogue{Canary: canary.Engine(sources)}, 2)}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(map[string]any{"canary": r})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := Parse(string(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, in.Canary
+}
+
+// TestCanaryViews: all three pictures are sound, and the variance of the rate of
+// all canaries that moments give is exactly that of the runs.
+func TestCanaryViews(t *testing.T) {
+	r, in := canaryAudit(t)
+	views := Views(Input{Canary: in})
+	if len(views) != 3 {
+		t.Fatalf("%d views", len(views))
+	}
+	for _, v := range views {
+		for _, width := range []float64{300, 340, 650, 1400} {
+			for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}} {
+				sound(t, v.ID(), v, v.Layout(Frame{Width: width, Camera: cam}))
+			}
+		}
+		for _, row := range v.Facts().Rows {
+			if len(row) != len(v.Facts().Head) || strings.Contains(strings.Join(row, " "), "NaN") {
+				t.Errorf("%s: %q", v.ID(), row)
+			}
+		}
+	}
+	table := r.Evidence.Certified.Table
+	for side, x := range []*CanarySide{in.In, in.Out} {
+		n, sum, square := 0.0, 0.0, 0.0
+		for _, c := range table.Cells {
+			rate := float64(c.X) / float64(table.K)
+			if side == 1 {
+				rate = float64(c.Y) / float64(table.M)
+			}
+			n += float64(c.Runs)
+			sum += float64(c.Runs) * rate
+			square += float64(c.Runs) * rate * rate
+		}
+		want := square/n - (sum/n)*(sum/n)
+		if got := x.variance(x.Canaries); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: variance %v, the runs have %v", sideWords[side], got, want)
+		}
+		if got := x.variance(1); math.Abs(got-x.spread()) > 1e-15 {
+			t.Errorf("%s: one canary's variance %v, want %v", sideWords[side], got, x.spread())
+		}
+	}
+	v := newCanaryRuns(*in.Evidence.Certified.Table)
+	a, b := v.rates()
+	if math.Abs(a-r.In.Rate) > 1e-12 || math.Abs(b-r.Out.Rate) > 1e-12 || v.runs != 300 {
+		t.Errorf("rates %v and %v of %d runs, want %v and %v", a, b, v.runs, r.In.Rate, r.Out.Rate)
+	}
+	shares := [2]float64{}
+	up, down, _ := v.columns()
+	for i := range up {
+		shares[0] += up[i]
+		shares[1] += down[i]
+	}
+	if math.Abs(shares[0]-1) > 1e-9 || math.Abs(shares[1]-1) > 1e-9 {
+		t.Errorf("the columns hold %v of the runs", shares)
+	}
+	own := 0
+	for _, b := range newCanaryBounds(in).bars {
+		if b.chosen {
+			own++
+			if b.to != *r.LowerBound && *r.LowerBound > 0 {
+				t.Errorf("the audit's own bound is %v, want %v", b.to, *r.LowerBound)
+			}
+		}
+	}
+	if own != 1 {
+		t.Errorf("%d bounds are the audit's own", own)
+	}
+	if Views(Input{Canary: &CanaryReport{}}) != nil {
+		t.Error("an empty report is drawn")
+	}
+	alike := &CanarySide{Canaries: 3, Moments: []float64{1, 1}}
+	if m := newMoments(alike, alike); !strings.Contains(m.Words(), "all are alike") {
+		t.Errorf("%q", m.Words())
+	} else {
+		sound(t, "alike", m, m.Layout(Frame{Width: 400, Camera: Everything}))
+	}
+}

@@ -1,0 +1,117 @@
+package scene
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// The claimed curve of Rényi privacy, against a search over all pairs of rates,
+// and against the Gaussian mechanism, which keeps the claim: no test of it lies
+// below.
+func TestRenyiTradeoff(t *testing.T) {
+	const sigma = 1.3
+	for _, c := range []Claim{{Kind: "renyi", Alpha: 2, Epsilon: 1 / (sigma * sigma)}, {Kind: "renyi", Alpha: 8, Epsilon: 4 / (sigma * sigma)}, {Kind: "zcdp", Rho: 0.5 / (sigma * sigma)}} {
+		v := &Tradeoff{claimed: renyiTradeoff(c)}
+		last := [2]float64{-1, 2}
+		for _, p := range v.claimed {
+			if p[0] < last[0] || p[1] > last[1]+1e-12 || p[0] < 0 || p[0] > 1 || p[1] < 0 || p[1] > 1-p[0]+1e-12 {
+				t.Fatalf("%+v: %v after %v", c, p, last)
+			}
+			last = p
+			if c.Kind == "renyi" && p[0] > 0.001 && p[0] < 0.999 && p[1] > 1e-9 {
+				at := math.Max(binaryRenyi(c.Alpha, 1-p[1], p[0]), binaryRenyi(c.Alpha, p[0], 1-p[1]))
+				if math.Abs(at-c.Epsilon) > 1e-6 {
+					t.Errorf("%+v at %v: the divergence is %v", c, p, at)
+				}
+			}
+		}
+		for z := -5.0; z < 5; z += 0.1 {
+			fpr, fnr := math.Erfc(z/math.Sqrt2)/2, math.Erfc(-(z-1/sigma)/math.Sqrt2)/2
+			// Between its points the polyline lies above a convex curve, by less than this.
+			if fnr < v.claimedAt(fpr)-2e-3 {
+				t.Errorf("%+v: the Gaussian mechanism has (%v, %v), claimed not below %v", c, fpr, fnr, v.claimedAt(fpr))
+			}
+		}
+	}
+	// D_2 of coins 3/4 and 1/4: ln(9/4 * 1/4 ... ) by hand: 0.5625/0.25 + 0.0625/0.75.
+	if got, want := binaryRenyi(2, 0.75, 0.25), math.Log(0.5625/0.25+0.0625/0.75); math.Abs(got-want) > 1e-12 {
+		t.Errorf("D_2 is %v, want %v", got, want)
+	}
+	if !math.IsInf(binaryRenyi(2, 0.5, 0), 1) || binaryRenyi(2, 0, 0.5) != math.Log(1/0.5) {
+		t.Error("the ends of binaryRenyi")
+	}
+	if renyiTradeoff(Claim{Kind: "pure", Epsilon: 1}) != nil {
+		t.Error("a pure claim has a curve of its own")
+	}
+}
+
+// A claim of epsilon = 0 is refuted at one of three points.
+func TestRefutingPoint(t *testing.T) {
+	c := &TradeoffCurve{Points: []TradeoffPoint{{0, 0, 0, 1, 1, 1}, {0.2, 0.15, 0.25, 0.4, 0.35, 0.45}, {0.5, 0.45, 0.55, 0.2, 0.15, 0.25}, {1, 1, 1, 0, 0, 0}},
+		Claimed: [][2]float64{{0, 1}, {0.5, 0.5}, {1, 0}}, ClaimWords: "epsilon = 0", Confidence: "95 %"}
+	v := NewTradeoff(c, Claim{Kind: "pure"})
+	if v.Refuting() != 1 || math.Abs(v.margin(v.points[1])-0.3) > 1e-12 || math.Abs(v.margin(v.points[2])-0.2) > 1e-12 {
+		t.Errorf("refutes at %d, margins %v and %v", v.Refuting(), v.margin(v.points[1]), v.margin(v.points[2]))
+	}
+	if !strings.Contains(v.Words(), "refuted furthest where at most 25\u00a0%") || !strings.Contains(v.Reading(1), "by the most") || strings.Contains(v.Reading(0), "refutes") {
+		t.Errorf("%q, %q", v.Words(), v.Reading(1))
+	}
+	for x, want := range map[float64][2]float64{0.1: {1, 0.35}, 0.3: {0.45, 0.15}, 0.5: {0.45, 0}, 0.9: {0.25, 0}} {
+		if got := [2]float64{v.upper(x), v.lower(x)}; got != want {
+			t.Errorf("the band at %v is %v, want %v", x, got, want)
+		}
+	}
+	v.claimed = nil
+	if v.Refuting() != -1 || strings.Contains(v.Words(), "claim") {
+		t.Errorf("without a claim: %q", v.Words())
+	}
+}
+
+// Trials sort by value and back; those that showed nothing say so.
+func TestSearchOrders(t *testing.T) {
+	trials := []Trial{{Trial: 0, Value: 0.2, Learner: "a"}, {Trial: 1, Value: -99, Learner: "b"}, {Trial: 2, Value: 1.5, Learner: "a", Chosen: true}}
+	trials[2].Pair.First, trials[2].Pair.Second = Dataset{1, []float64{1, 0, 4}}, Dataset{1, []float64{1, 2}}
+	v := NewSearch(trials, "epsilon", 1)
+	if v.rows != 3 || v.most != 4 || difference(trials[2], 1) != -2 || difference(trials[2], 2) != 4 {
+		t.Errorf("%d rows, differences up to %v", v.rows, v.most)
+	}
+	v.Choose("value")
+	if v.trials[0].Trial != 2 || v.trials[2].Trial != 1 || !strings.Contains(v.Reading(2), "showed nothing") || !strings.Contains(v.Reading(0), "epsilon 1.5, by a; chosen") {
+		t.Errorf("by value: %q, %q", v.Reading(0), v.Reading(2))
+	}
+	v.Choose("tried")
+	if v.trials[0].Trial != 0 || !strings.Contains(v.Words(), "1 showed more") {
+		t.Errorf("%+v, %q", v.trials[0], v.Words())
+	}
+	s := v.Layout(Frame{Width: 600, Camera: Everything})
+	for _, sh := range s.Shapes {
+		for _, p := range sh.Points {
+			if p.Y < 0 || p.Y > s.Height || p.X < 0 || p.X > s.Width {
+				t.Errorf("a point at %v of %v by %v", p, s.Width, s.Height)
+			}
+		}
+	}
+	if NewSearch(nil, "", 1) != nil || NewOverTime(&Course{}, nil, 0) != nil || NewOverTime(nil, nil, 0) != nil || NewTradeoff(nil, Claim{}) != nil {
+		t.Error("nothing is drawn")
+	}
+}
+
+// The bound over time is rounded down, and says what it is worth.
+func TestOverTime(t *testing.T) {
+	final := 1.25
+	v := NewOverTime(&Course{Moments: []Moment{{10, 0.55559}, {90, 1.20009}}, Claimed: 1, Quantity: "epsilon"}, &final, 100)
+	if got := v.Reading(0); got != "after 10 pairs of outputs: epsilon ≥ 0.5555, not certified" {
+		t.Errorf("%q", got)
+	}
+	if rows := v.Facts().Rows; len(rows) != 3 || rows[2][1] != "1.25" || rows[2][3] != "certified" || rows[1][1] != "1.20009" {
+		t.Errorf("%v", rows)
+	}
+	if v.first() != 1 || !strings.Contains(v.Words(), "passed at 90 pairs") {
+		t.Errorf("%q", v.Words())
+	}
+	v.course.Valid = true
+	if !strings.Contains(v.Reading(1), "valid if stopped there; more than is claimed") || !strings.Contains(v.Words(), "hold together") {
+		t.Errorf("%q", v.Reading(1))
+	}
+}

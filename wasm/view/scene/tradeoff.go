@@ -1,0 +1,380 @@
+package scene
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// TradeoffPoint is bound.TradeoffPoint.
+type TradeoffPoint struct {
+	FPR      float64 `json:"fpr"`
+	FPRLower float64 `json:"fprLower"`
+	FPRUpper float64 `json:"fprUpper"`
+	FNR      float64 `json:"fnr"`
+	FNRLower float64 `json:"fnrLower"`
+	FNRUpper float64 `json:"fnrUpper"`
+}
+
+// Tradeoff shows a test's false negative rate against its false positive rate,
+// the band of both, and the curve below which no test of a mechanism that keeps
+// the claim lies.
+type Tradeoff struct {
+	points   []TradeoffPoint // from (0, 1) to (1, 0)
+	claimed  [][2]float64    // a polyline
+	words    string          // of the claim
+	level    string
+	reversed bool
+	implied  bool // claimed is an outer curve: what the claim implies for two outcomes
+	log      bool
+}
+
+// NewTradeoff shows a report's curve, nil where there is none.
+func NewTradeoff(c *TradeoffCurve, claim Claim) *Tradeoff {
+	if c == nil || len(c.Points) == 0 {
+		return nil
+	}
+	t := &Tradeoff{points: c.Points, claimed: c.Claimed, words: c.ClaimWords, level: c.Confidence, reversed: c.Direction == secondOverFirst}
+	if len(t.claimed) == 0 {
+		t.claimed, t.implied = renyiTradeoff(claim), true
+	}
+	return t
+}
+
+// renyiTradeoff is the least false negative rate at every false positive rate
+// that a claim of Rényi or zero-concentrated privacy leaves to a test: its two
+// outcomes are no further apart, in either direction, than the outputs (data
+// processing; Balle, Barthe, Gaboardi, Hsu and Sato 2020, section 4). It is an
+// outer curve. Empty for other claims.
+func renyiTradeoff(c Claim) [][2]float64 {
+	var orders []float64
+	switch c.Kind {
+	case "renyi":
+		orders = []float64{c.Alpha}
+	case "zcdp":
+		for a := 1.0625; a < 1000; a *= 1.25 {
+			orders = append(orders, a)
+		}
+	default:
+		return nil
+	}
+	allowed := func(alpha float64) float64 {
+		if c.Kind == "zcdp" {
+			return c.Rho * alpha
+		}
+		return c.Epsilon
+	}
+	keeps := func(x, y float64) bool {
+		for _, a := range orders {
+			if binaryRenyi(a, 1-y, x) > allowed(a) || binaryRenyi(a, x, 1-y) > allowed(a) {
+				return false
+			}
+		}
+		return true
+	}
+	const steps = 120
+	line := [][2]float64{{0, 1}}
+	for i := range steps + 1 {
+		x := 1 / (1 + math.Exp(-(-16 + 32*float64(i)/steps)))
+		lo, hi := 0.0, 1-x // keeps at hi
+		for range 60 {
+			if mid := (lo + hi) / 2; keeps(x, mid) {
+				hi = mid
+			} else {
+				lo = mid
+			}
+		}
+		line = append(line, [2]float64{x, hi})
+	}
+	return append(line, [2]float64{1, 0})
+}
+
+// binaryRenyi is the Rényi divergence of order alpha > 0, other than 1, between
+// two coins with the given chances (van Erven and Harremoës 2014, equation 2).
+func binaryRenyi(alpha, p, q float64) float64 {
+	term := func(p, q float64) float64 { // its logarithm: the power itself may be too large
+		switch {
+		case p == 0:
+			return math.Inf(-1)
+		case q == 0:
+			return math.Inf(1)
+		}
+		return alpha*math.Log(p) + (1-alpha)*math.Log(q)
+	}
+	a, b := term(p, q), term(1-p, 1-q)
+	if a < b {
+		a, b = b, a
+	}
+	if math.IsInf(a, 1) {
+		return a
+	}
+	return (a + math.Log1p(math.Exp(b-a))) / (alpha - 1)
+}
+
+func (t *Tradeoff) ID() string    { return "tradeoff" }
+func (t *Tradeoff) Title() string { return "Trade-off" }
+
+func (t *Tradeoff) Choices() (string, []Choice) {
+	return "Axes", []Choice{{"linear", "linear"}, {"log", "logarithmic"}}
+}
+
+func (t *Tradeoff) Choose(id string) { t.log = id == "log" }
+
+func (t *Tradeoff) Zooms() (x, y bool) { return true, true }
+
+// claimedAt is the claimed curve's height, 0 where nothing is claimed.
+func (t *Tradeoff) claimedAt(x float64) float64 {
+	if len(t.claimed) == 0 {
+		return 0
+	}
+	i, _ := slices.BinarySearchFunc(t.claimed, x, func(p [2]float64, x float64) int {
+		if p[0] <= x {
+			return -1
+		}
+		return 1
+	})
+	switch {
+	case i == 0:
+		return t.claimed[0][1]
+	case i == len(t.claimed):
+		return t.claimed[i-1][1]
+	}
+	a, b := t.claimed[i-1], t.claimed[i]
+	return a[1] + (b[1]-a[1])*(x-a[0])/(b[0]-a[0])
+}
+
+// margin is how far a point's whole rectangle lies below the claimed curve; above
+// 0 the claim is refuted there.
+func (t *Tradeoff) margin(p TradeoffPoint) float64 { return t.claimedAt(p.FPRUpper) - p.FNRUpper }
+
+// Refuting is the point with the largest margin, -1 where none refutes.
+func (t *Tradeoff) Refuting() int {
+	best := -1
+	for i, p := range t.points {
+		if m := t.margin(p); m > 0 && (best < 0 || m > t.margin(t.points[best])) {
+			best = i
+		}
+	}
+	return best
+}
+
+func (t *Tradeoff) Words() string {
+	from := "first"
+	if !t.reversed {
+		from = "second"
+	}
+	words := fmt.Sprintf("How well the test that was found tells the two datasets apart, with its %s band. A false positive is an output on the %s dataset taken for one on the other. ", t.level, from)
+	i := t.Refuting()
+	switch {
+	case len(t.claimed) == 0:
+		return words
+	case i < 0:
+		words += "Nowhere does the whole band lie below what is claimed: " + t.words + "."
+	default:
+		p := t.points[i]
+		words += fmt.Sprintf("The claim, %s, is refuted furthest where at most %s are false positives and at most %s false negatives: at least %s is claimed.", t.words, PercentUp(p.FPRUpper), PercentUp(p.FNRUpper), PercentDown(t.claimedAt(p.FPRUpper)))
+	}
+	if t.implied {
+		words += " The dashed curve is what the claim implies for a test's two outcomes; it claims more of finer ones."
+	}
+	return words
+}
+
+func (t *Tradeoff) Name(i int) string { return fmt.Sprint(i) }
+
+func (t *Tradeoff) Reading(i int) string {
+	p := t.points[i]
+	words := fmt.Sprintf("false positives %s (%s to %s), false negatives %s (%s to %s)", Short(p.FPR), Short(p.FPRLower), Short(p.FPRUpper), Short(p.FNR), Short(p.FNRLower), Short(p.FNRUpper))
+	if len(t.claimed) > 0 {
+		words += "; claimed: not below " + Short(round(t.claimedAt(p.FPRUpper), 4))
+	}
+	if t.margin(p) > 0 {
+		words += "; refutes the claim"
+		if i == t.Refuting() {
+			words += ", by the most"
+		}
+	}
+	return words
+}
+
+func (t *Tradeoff) axis() Scale {
+	if !t.log {
+		return Scale{Lo: 0, Hi: 1}
+	}
+	// Decades down to the least rate that the band can tell from none.
+	least := 0.1
+	for _, p := range t.points {
+		for _, v := range []float64{p.FPRUpper, p.FNRUpper} {
+			if v > 0 {
+				least = min(least, v)
+			}
+		}
+	}
+	return Scale{Lo: math.Pow(10, max(-9, math.Floor(math.Log10(least)))), Hi: 1, Log: true}
+}
+
+func (t *Tradeoff) Place(i int) (x, y float64) {
+	a := t.axis()
+	a.From, a.To = 0, 1
+	return a.At(t.points[i].FPR), 1 - a.At(t.points[i].FNR)
+}
+
+func (t *Tradeoff) Facts() Table {
+	f := Table{Title: "The trade-off curve", Head: []string{"false positive rate", "at least", "at most", "false negative rate", "at least", "at most"}}
+	if len(t.claimed) > 0 {
+		f.Head = append(f.Head, "claimed: not below", "refutes")
+	}
+	for _, p := range t.points {
+		row := []string{number(p.FPR), number(p.FPRLower), number(p.FPRUpper), number(p.FNR), number(p.FNRLower), number(p.FNRUpper)}
+		if len(t.claimed) > 0 {
+			row = append(row, number(t.claimedAt(p.FPRUpper)), map[bool]string{true: "yes", false: "no"}[t.margin(p) > 0])
+		}
+		f.Rows = append(f.Rows, row)
+	}
+	return f
+}
+
+// upper and lower are the band's heights at a false positive rate.
+func (t *Tradeoff) upper(x float64) float64 {
+	y := 1.0
+	for _, p := range t.points {
+		if p.FPRUpper <= x {
+			y = min(y, p.FNRUpper)
+		}
+	}
+	return y
+}
+
+func (t *Tradeoff) lower(x float64) float64 {
+	for _, p := range t.points {
+		if p.FPRLower >= x {
+			return p.FNRLower
+		}
+	}
+	return 0
+}
+
+func (t *Tradeoff) Layout(f Frame) *Scene {
+	s := f.scene(0)
+	items := []key{{words: "estimate", paint: Ink(First), form: keyLine}, {words: t.level + " band", paint: Ink(First), form: keyBand}}
+	if len(t.claimed) > 0 {
+		items = append(items, key{words: "claimed (dashed)", paint: Ink(Text), form: keyDash})
+	}
+	refuting := t.Refuting()
+	if refuting >= 0 {
+		items = append(items, key{words: "refuted (barred)", paint: Ink(Bad), form: keyBarred}, key{words: "refutes by the most", paint: Ink(Bad), form: keyDot, mark: Diamond})
+	}
+	top := s.legend(items, 4) + 22
+	height := min(460, max(260, f.Width*0.7))
+	s.Height = top + height + 44
+	words := Short
+	if t.log {
+		words = Power
+	}
+	x, y, box := s.plane(f, t.axis(), t.axis(), top, height, words)
+	clip := around(box, 5)
+	s.label(0, top-9, "false negative rate", Start, Muted)
+	marks := x.Marks(int(max(2, box.W/70)))
+	for _, v := range marks {
+		s.line(x.At(v), box.Y, x.At(v), box.Bottom(), 1, Ink(Line), Rect{})
+	}
+	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
+	s.ticksUnder(x, marks, box.Bottom(), words, box.X-12, box.Right()+12)
+	s.label((box.X+box.Right())/2, box.Bottom()+37, "false positive rate", Middle, Muted)
+
+	t.band(s, x, y, box)
+	if len(t.claimed) > 0 {
+		s.dash(curved(t.claimed, x, y, t.log), 1.8, Ink(Text), box)
+	}
+	var line []Point
+	var rates [][2]float64
+	for _, p := range t.points {
+		rates = append(rates, [2]float64{p.FPR, p.FNR})
+		line = append(line, Point{x.At(p.FPR), y.At(p.FNR)})
+	}
+	s.add(Shape{Kind: Stroke, Points: curved(rates, x, y, t.log), Width: 2, Paint: Ink(First), Clip: clip})
+	if len(line) <= 200 {
+		s.add(Shape{Kind: Dots, Points: line, Radius: 3, Form: Disc, Paint: Ink(First), Clip: clip})
+	}
+	for i, p := range t.points {
+		at := line[i]
+		mark := Rect{x.At(p.FPRLower), y.At(p.FNRUpper), x.At(p.FPRUpper) - x.At(p.FPRLower), y.At(p.FNRLower) - y.At(p.FNRUpper)}
+		if mark.W < 8 {
+			mark.X, mark.W = mark.X+mark.W/2-4, 8
+		}
+		if mark.H < 8 {
+			mark.Y, mark.H = mark.Y+mark.H/2-4, 8
+		}
+		s.Items = append(s.Items, Item{Box: Rect{at.X - 12, at.Y - 12, 24, 24}, Mark: intersect(mark, clip)})
+	}
+	if refuting >= 0 {
+		p := t.points[refuting]
+		s.add(Shape{Kind: Dots, Points: []Point{{x.At(p.FPRUpper), y.At(p.FNRUpper)}}, Radius: 6, Form: Diamond, Paint: Ink(Bad), Clip: clip})
+	}
+	return s
+}
+
+// curved places a polyline, with more points where logarithmic axes bend it.
+func curved(line [][2]float64, x, y Scale, bend bool) []Point {
+	var out []Point
+	for i, b := range line {
+		parts := 1
+		if bend && i > 0 {
+			parts = 24
+		}
+		a := b
+		if i > 0 {
+			a = line[i-1]
+		}
+		for k := 1; k <= parts; k++ {
+			f := float64(k) / float64(parts)
+			if bend && parts > 1 { // even steps of the rate's logarithm, in either corner
+				f = (math.Expm1(9*f)/math.Expm1(9) + 1 - math.Expm1(9*(1-f))/math.Expm1(9)) / 2
+			}
+			out = append(out, Point{x.At(a[0] + f*(b[0]-a[0])), y.At(a[1] + f*(b[1]-a[1]))})
+		}
+	}
+	return out
+}
+
+// band paints the band, and bars what lies below the claimed curve and above the
+// band.
+func (t *Tradeoff) band(s *Scene, x, y Scale, box Rect) {
+	edges := []float64{0, 1}
+	for _, p := range t.points {
+		edges = append(edges, p.FPRLower, p.FPRUpper)
+	}
+	slices.Sort(edges)
+	edges = slices.Compact(edges)
+	soft := Ink(First).At(0.18)
+	for i := 1; i < len(edges); i++ {
+		a, b := edges[i-1], edges[i]
+		mid := (a + b) / 2
+		up, low := y.At(t.upper(mid)), y.At(t.lower(mid))
+		r := Rect{x.At(a), up, x.At(b) - x.At(a), low - up}
+		s.rect(r, soft, box)
+		edge := Ink(First).At(0.55)
+		s.line(r.X, up, r.Right(), up, 1, edge, box)
+		s.line(r.X, low, r.Right(), low, 1, edge, box)
+		if i+1 < len(edges) {
+			next := (b + edges[i+1]) / 2
+			s.line(r.Right(), up, r.Right(), y.At(t.upper(next)), 1, edge, box)
+			s.line(r.Right(), low, r.Right(), y.At(t.lower(next)), 1, edge, box)
+		}
+	}
+	const step = 5
+	var bars []Point
+	for px := box.X; px < box.Right(); px++ {
+		v := x.Value(px)
+		claimed, up := t.claimedAt(v), t.upper(v)
+		if !(claimed > up) {
+			continue
+		}
+		from, to := y.At(claimed), y.At(up)
+		s.rect(Rect{px, from, 1, to - from}, Ink(Bad).At(0.16), box)
+		if int(px-box.X)%step == 0 {
+			bars = append(bars, Point{px, from}, Point{px, to})
+		}
+	}
+	s.add(Shape{Kind: Segments, Points: bars, Width: 1, Paint: Ink(Bad), Clip: box})
+}
