@@ -9,6 +9,8 @@ usage() {
 Usage: ./build.sh COMMAND
 
   build           make the site in dist/, with sizes; fails over budget
+  zip             build, and pack the site into dpscope-site.zip, which runs from
+                  any folder of any static server
   serve [flags]   build, then serve it on 127.0.0.1 (flags: see dpscope serve -h)
   test            all tests: formatting, vet, Go, WebAssembly in Node, browser
   fuzz [SECONDS]  fuzz every parser of files, this long each (default 600)
@@ -29,7 +31,7 @@ need_go() {
 
 build() {
 	need_go
-	go run ./site/build -out dist
+	go run ./site/build -out dist "$@"
 }
 
 # What a test of the site needs from the system: commands, and the Debian
@@ -108,6 +110,11 @@ build)
 	shift
 	(($# == 0)) || die "build takes no arguments"
 	build
+	;;
+zip)
+	shift
+	(($# == 0)) || die "zip takes no arguments"
+	build -zip dpscope-site.zip
 	;;
 serve)
 	shift

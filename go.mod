@@ -14,6 +14,7 @@ require (
 	github.com/rogpeppe/go-internal v1.16.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	github.com/tetratelabs/wazero v1.12.0
+	github.com/yuin/goldmark v1.7.13
 	gonum.org/v1/gonum v0.17.0
 	pgregory.net/rapid v1.3.0
 )

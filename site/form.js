@@ -211,7 +211,7 @@ export class Form {
     byId("about").replaceChildren(
       html("p", { class: m.fault ? "kind broken" : "kind sound" }, html("span", { class: "mark", "aria-hidden": "true" }, m.fault ? "▲" : "●"), m.fault ? " Known to be broken" : " Keeps its claim"),
       html("dl", { class: "pairs" },
-        [["Runs", m.library && `the real library: ${m.library}. It comes with a core of its own, and no seed gives its outputs again.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source]].filter(([, text]) => text)
+        [["Runs", m.library && `the real library: ${m.library}. It comes with a core of its own, and no seed gives its outputs again.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source], ["More", m.museum && html("a", { href: m.museum }, "Why it fails")]].filter(([, text]) => text)
           .map(([name, text]) => [html("dt", {}, name), html("dd", {}, text)])));
   }
 

@@ -117,7 +117,7 @@ const status = (text) => { byId("status").textContent = text; };
 function show(answer, origin, name) {
   shown = { report: answer.report, text: answer.text };
   showVerification(null);
-  showReport(answer);
+  showReport(answer, listing(answer.report.inputs ?? {})?.museum);
   picture.show(answer);
   showOrigin(origin, name);
   compare();

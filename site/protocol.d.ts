@@ -362,7 +362,7 @@ export interface CanaryIntervalRow { interval: string; bound: string; largest: s
  * certify, a side, where the user does not say; absent: the core's default.
  */
 export interface FullCatalogue {
-  mechanisms: (MechanismListing & { larger?: boolean; library?: string; samples?: number })[];
+  mechanisms: (MechanismListing & { larger?: boolean; library?: string; samples?: number; museum?: string })[]; // museum: the page about its fault
   learners: (NamedListing & { larger?: boolean })[];
   finders: (NamedListing & { larger?: boolean })[];
   accounts: AccountKind[];

@@ -38,8 +38,9 @@ export function showDrift(differs) {
 /**
  * Shows a report.
  * @param {Pick<import("./protocol").ReportedValue, "report"> & Partial<import("./protocol").ReportedValue>} answer
+ * @param {string} [museum] the page about the mechanism's fault
  */
-export function showReport(answer) {
+export function showReport(answer, museum) {
   const { report } = answer;
   const chart = report.evidence?.chart, finding = report.results?.[0];
   verdict(byId("verdict"), report);
@@ -49,7 +50,7 @@ export function showReport(answer) {
   section("counts-section", finding?.counts, () => showCounts(finding));
   section("event-section", report.evidence, () => showEvent(report));
   showWords(answer);
-  byId("background").replaceChildren(...background(report));
+  byId("background").replaceChildren(...background(report, museum));
 }
 
 /** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("./protocol").ReportedValue>} answer */
@@ -123,13 +124,13 @@ function pairTable(pair) {
 }
 
 /** How to run a report's audit again, and what it does not say. */
-export function background(report) {
+export function background(report, museum) {
   const list = (title, items) => items?.length > 0 && html("details", {}, html("summary", {}, title), html("ul", {}, items.map((item) => html("li", {}, item))));
   const again = report.reproduce ?? {};
   return [
     (again.cli || again.note) && html("details", { open: true }, html("summary", {}, again.cli ? "Run it again on the command line" : "Run it again"), again.cli && html("pre", { tabindex: 0 }, html("code", {}, again.cli)), again.note && html("p", {}, again.note)),
     list("What this result does not say", report.limitations),
-    list("References", report.references),
+    list("References", [...report.references ?? [], museum && html("a", { href: museum }, "Museum of known faults: this one"), html("a", { href: "docs/bounds/index.html" }, "Every bound and what it assumes")].filter(Boolean)),
   ].filter(Boolean);
 }
 

@@ -3,18 +3,25 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/evanw/esbuild/pkg/api"
+
+	"github.com/dpscope/dpscope/site/pages"
 )
 
-// file is one file of the site.
+// file is one file of the site; the name has slashes.
 type file struct {
 	name string
 	data []byte
 }
+
+// docsFolder is where the pages of docs and their styles are in the site.
+const docsFolder = "docs/"
 
 // asIs are files that the site needs and that are copied unchanged. Those of
 // the second list may be absent.
@@ -31,12 +38,13 @@ func bundle(goroot string) ([]file, error) {
 	for _, entry := range []struct {
 		name   string
 		format api.Format
-	}{{"page.js", api.FormatESModule}, {"page.css", api.FormatDefault}, {"worker.js", api.FormatIIFE}, {"view.js", api.FormatIIFE}, {"view.css", api.FormatDefault}} {
+		folder string
+	}{{"page.js", api.FormatESModule, ""}, {"page.css", api.FormatDefault, ""}, {"worker.js", api.FormatIIFE, ""}, {"view.js", api.FormatIIFE, ""}, {"view.css", api.FormatDefault, ""}, {"docs.css", api.FormatDefault, docsFolder}} {
 		data, err := bundleOne(filepath.Join("site", entry.name), entry.format, goroot)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{entry.name, data})
+		files = append(files, file{entry.folder + entry.name, data})
 	}
 	for i, name := range append(append([]string{}, asIs...), asIsOptional...) {
 		data, err := os.ReadFile(name)
@@ -47,6 +55,21 @@ func bundle(goroot string) ([]file, error) {
 			return nil, err
 		}
 		files = append(files, file{filepath.Base(name), data})
+	}
+	return files, nil
+}
+
+// document makes the pages of docs. The element that runs audits in them may be
+// among the files of the site, or not.
+func document(docs fs.FS, site []file) ([]file, error) {
+	element := slices.ContainsFunc(site, func(f file) bool { return f.name == "dp-audit.js" })
+	made, err := pages.Build(docs, element)
+	if err != nil {
+		return nil, err
+	}
+	var files []file
+	for _, p := range made {
+		files = append(files, file{p.Name, p.Data})
 	}
 	return files, nil
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -33,29 +34,43 @@ func checkReproducible(stdout io.Writer) error {
 // compare returns the number of files, or an error that names the first that
 // is not the same in both folders.
 func compare(a, b string) (int, error) {
-	left, err := os.ReadDir(a)
+	left, err := filesBelow(a)
 	if err != nil {
 		return 0, err
 	}
-	right, err := os.ReadDir(b)
+	right, err := filesBelow(b)
 	if err != nil {
 		return 0, err
 	}
 	if len(left) != len(right) {
 		return 0, fmt.Errorf("not reproducible: %d files and %d", len(left), len(right))
 	}
-	for _, f := range left {
-		x, err := os.ReadFile(filepath.Join(a, f.Name()))
+	for _, name := range left {
+		x, err := os.ReadFile(filepath.Join(a, name))
 		if err != nil {
 			return 0, err
 		}
-		y, err := os.ReadFile(filepath.Join(b, f.Name()))
+		y, err := os.ReadFile(filepath.Join(b, name))
 		if err != nil {
 			return 0, err
 		}
 		if !bytes.Equal(x, y) {
-			return 0, fmt.Errorf("not reproducible: %s differs between two builds", f.Name())
+			return 0, fmt.Errorf("not reproducible: %s differs between two builds", filepath.ToSlash(name))
 		}
 	}
 	return len(left), nil
+}
+
+// filesBelow lists all files in a folder and those below it, in order.
+func filesBelow(dir string) ([]string, error) {
+	var names []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		names = append(names, name)
+		return err
+	})
+	return names, err
 }

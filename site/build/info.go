@@ -50,7 +50,10 @@ func write(out, goVersion string, files []file) (buildInfo, error) {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	info := buildInfo{Version: core.Version, Go: goVersion}
 	for _, f := range files {
-		path := filepath.Join(out, f.name)
+		path := filepath.Join(out, filepath.FromSlash(f.name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return info, err
+		}
 		if err := os.WriteFile(path, f.data, 0o644); err != nil {
 			return info, err
 		}
@@ -94,7 +97,7 @@ func removeStale(out string, info buildInfo) error {
 			continue
 		}
 		for _, suffix := range []string{"", gzipCoding.suffix, brotliCoding.suffix} {
-			if err := os.Remove(filepath.Join(out, f.Name+suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			if err := os.Remove(filepath.Join(out, filepath.FromSlash(f.Name)+suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
 				return err
 			}
 		}
@@ -104,8 +107,18 @@ func removeStale(out string, info buildInfo) error {
 
 func (b buildInfo) table(w io.Writer) {
 	fmt.Fprintf(w, "%-16s %10s %10s %10s\n", "file", "bytes", "gzip", "brotli")
+	var docs fileInfo
+	pages := 0
 	for _, f := range b.Files {
+		if strings.HasPrefix(f.Name, docsFolder) {
+			docs.Bytes, docs.Gzip, docs.Brotli = docs.Bytes+f.Bytes, docs.Gzip+f.Gzip, docs.Brotli+f.Brotli
+			pages++
+			continue
+		}
 		fmt.Fprintf(w, "%-16s %10d %10d %10d\n", f.Name, f.Bytes, f.Gzip, f.Brotli)
+	}
+	if pages > 0 {
+		fmt.Fprintf(w, "%-16s %10d %10d %10d\n", fmt.Sprintf("%s (%d)", docsFolder, pages), docs.Bytes, docs.Gzip, docs.Brotli)
 	}
 	for _, x := range b.budgets() {
 		fmt.Fprintf(w, "brotli: %s %d of %d\n", x.name, x.size, x.most)
@@ -129,6 +142,7 @@ func (b buildInfo) budgets() []budget {
 	frame := budget{"view.html, .js and .css", 0, frameBudget, "write less"}
 	for _, f := range b.Files {
 		switch ext := filepath.Ext(f.Name); {
+		case strings.HasPrefix(f.Name, docsFolder): // loaded by nobody who does not read them
 		case f.Name == core.name:
 			core.size = f.Brotli
 		case f.Name == all.name:

@@ -77,6 +77,7 @@ type mechanism struct {
 	Larger  bool   `json:"larger,omitempty"`
 	Library string `json:"library,omitempty"`
 	Samples int    `json:"samples,omitempty"`
+	Museum  string `json:"museum,omitempty"` // the page about its fault, from the root of the site
 }
 
 // named is a learner or a finder. Larger: the first core does not know it.
@@ -85,16 +86,16 @@ type named struct {
 	Larger bool `json:"larger,omitempty"`
 }
 
-// list lists everything.
-func list() listing {
+// list lists everything. museum are pages by mechanism.
+func list(museum map[string]string) listing {
 	common, all := catalogue.Common().Listing(), catalogue.All().Listing()
 	var l listing
 	for _, m := range all.Mechanisms {
 		known := slices.ContainsFunc(common.Mechanisms, func(c core.MechanismListing) bool { return c.Name == m.Name })
-		l.Mechanisms = append(l.Mechanisms, mechanism{MechanismListing: m, Larger: !known})
+		l.Mechanisms = append(l.Mechanisms, mechanism{MechanismListing: m, Larger: !known, Museum: museum[m.Name]})
 	}
 	for _, m := range catalogue.Google().Listing().Mechanisms[len(all.Mechanisms):] {
-		l.Mechanisms = append(l.Mechanisms, mechanism{m, true, google.Title, google.Samples(m.Name)})
+		l.Mechanisms = append(l.Mechanisms, mechanism{MechanismListing: m, Larger: true, Library: google.Title, Samples: google.Samples(m.Name), Museum: museum[m.Name]})
 	}
 	l.Learners, l.Finders = marked(all.Learners, common.Learners), marked(all.Finders, common.Finders)
 	l.Accounts = accountKinds()

@@ -14,7 +14,7 @@ import (
 
 // The first core knows exactly what is not marked, and the larger one all.
 func TestLargerMarksWhatTheFirstCoreLacks(t *testing.T) {
-	l, common, all := list(), catalogue.Common(), catalogue.Google()
+	l, common, all := list(nil), catalogue.Common(), catalogue.Google()
 	if len(l.Mechanisms) != len(all.Mechanisms) || len(l.Learners) != len(all.Learners) || len(l.Finders) != len(all.Finders) {
 		t.Fatalf("lists of %d, %d, %d; registries of %d, %d, %d", len(l.Mechanisms), len(l.Learners), len(l.Finders), len(all.Mechanisms), len(all.Learners), len(all.Finders))
 	}
@@ -114,7 +114,7 @@ func TestAccountsAreAnswered(t *testing.T) {
 // The page offers every mechanism that keeps its claim and takes a seed, and those that it has
 // chosen at first are among them, each of whose claims is met.
 func TestCalibrationIsOffered(t *testing.T) {
-	l := list()
+	l := list(nil)
 	met := map[string]bool{}
 	for _, m := range l.Calibration.Mechanisms {
 		met[m.Name] = m.Met
@@ -137,7 +137,7 @@ func TestCalibrationIsOffered(t *testing.T) {
 // The page offers every source of canary audits with all that its form asks for,
 // and what it offers first is what the core takes by default.
 func TestCanariesAreOffered(t *testing.T) {
-	c := list().Canaries
+	c := list(nil).Canaries
 	if len(c.Sources) != len(canary.Sources()) || len(c.Intervals) != len(bound.CanaryIntervals()) || len(c.Scales) == 0 {
 		t.Fatalf("%d sources, %d intervals, %d scales", len(c.Sources), len(c.Intervals), len(c.Scales))
 	}

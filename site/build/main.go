@@ -1,13 +1,13 @@
 // Command build makes the site: the WebAssembly cores, the list of what
-// they know, the page's scripts and styles, their compressed siblings and
-// build-info.json, all in one folder that any static server can serve, under
-// any path.
+// they know, the page's scripts and styles, the pages of docs, their compressed
+// siblings and build-info.json, all in one folder that any static server can
+// serve, under any path.
 //
-//	go run ./site/build [-out dist] [-check]
+//	go run ./site/build [-out dist] [-check] [-zip dpscope-site.zip]
 //
 // It is run from the root of the module. The same sources and the same Go make
-// the same bytes; -check builds twice and compares. It fails when a file is
-// over its budget.
+// the same bytes; -check builds twice and compares; -zip packs the site too. It
+// fails when a file is over its budget.
 package main
 
 import (
@@ -18,6 +18,8 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+
+	"github.com/dpscope/dpscope/site/pages"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -26,6 +28,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("build", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	out := flags.String("out", "dist", "`folder` to build into")
+	packed := flags.String("zip", "", "`file` to pack the site into as well")
 	check := flags.Bool("check", false, "build twice into temporary folders, compare, keep nothing")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -39,6 +42,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 		err = checkReproducible(stdout)
 	} else {
 		err = build(*out, stdout)
+		if err == nil && *packed != "" {
+			err = pack(*out, *packed, stdout)
+		}
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "build: %v\n", err)
@@ -67,11 +73,20 @@ func build(out string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	known, err := json.Marshal(list())
+	docs := os.DirFS("docs")
+	written, err := document(docs, files)
 	if err != nil {
 		return err
 	}
-	files = append(files, file{"catalogue.json", known})
+	museum, err := pages.Museum(docs)
+	if err != nil {
+		return err
+	}
+	known, err := json.Marshal(list(museum))
+	if err != nil {
+		return err
+	}
+	files = append(append(files, written...), file{"catalogue.json", known})
 	for _, b := range binaries {
 		binary, err := compile(b.name, b.tags, b.from)
 		if err != nil {

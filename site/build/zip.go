@@ -1,0 +1,64 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+// packTime is when all files in the zip say that they were changed: the same
+// site is the same zip.
+var packTime = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// pack writes a zip of the site that was built in the folder out, with the
+// compressed siblings, and of nothing else that lies there. Unpacked into any
+// folder of any static server, it runs.
+func pack(out, name string, stdout io.Writer) error {
+	data, err := os.ReadFile(filepath.Join(out, infoName))
+	if err != nil {
+		return err
+	}
+	var info buildInfo
+	if err := json.Unmarshal(data, &info); err != nil {
+		return fmt.Errorf("%s: %w", infoName, err)
+	}
+	names := []string{infoName}
+	for _, f := range info.Files {
+		names = append(names, f.Name, f.Name+gzipCoding.suffix, f.Name+brotliCoding.suffix)
+	}
+	slices.Sort(names)
+	var packed bytes.Buffer
+	w := zip.NewWriter(&packed)
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(out, filepath.FromSlash(name)))
+		if err != nil {
+			return err
+		}
+		h := &zip.FileHeader{Name: name, Method: zip.Deflate, Modified: packTime}
+		if ext := filepath.Ext(name); ext == gzipCoding.suffix || ext == brotliCoding.suffix {
+			h.Method = zip.Store
+		}
+		h.SetMode(0o644)
+		f, err := w.CreateHeader(h)
+		if err != nil {
+			return err
+		}
+		if _, err := f.Write(data); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
+		return err
+	}
+	if err := os.WriteFile(name, packed.Bytes(), 0o644); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%s: %d files, %d bytes\n", name, len(names), packed.Len())
+	return nil
+}

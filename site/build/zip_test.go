@@ -1,0 +1,134 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The site, but for the cores, packed, unpacked and served below a path: every
+// relative link of every page, and every file that the page asks for by name,
+// is answered. Nothing but the site is in the zip, and packing again makes the
+// same bytes.
+func TestZipBelowAPath(t *testing.T) {
+	t.Chdir("../..")
+	goroot, err := goEnv("GOROOT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := bundle(goroot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	docs, err := document(os.DirFS("docs"), files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files = append(append(files, docs...), file{"catalogue.json", []byte("{}")}, file{"core.wasm", []byte("\x00asm")}, file{"core-all.wasm", []byte("\x00asm")})
+	out, unpacked := t.TempDir(), t.TempDir()
+	if err := os.WriteFile(filepath.Join(out, "mine.txt"), []byte("mine"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := write(out, "go1", files); err != nil {
+		t.Fatal(err)
+	}
+	var zips [2][]byte
+	for i := range zips {
+		name := filepath.Join(unpacked, "site.zip")
+		if err := pack(out, name, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		if zips[i], err = os.ReadFile(name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !bytes.Equal(zips[0], zips[1]) {
+		t.Error("two zips of one site differ")
+	}
+	r, err := zip.NewReader(bytes.NewReader(zips[0]), int64(len(zips[0])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 3*len(files) + 1; len(r.File) != want {
+		t.Errorf("%d files, want %d", len(r.File), want)
+	}
+	if _, err := r.Open("mine.txt"); err == nil {
+		t.Error("a file that is not the site's was packed")
+	}
+
+	for _, f := range r.File {
+		packed, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(packed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := filepath.Join(unpacked, "site", filepath.FromSlash(f.Name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+
+	const below = "/some/where/"
+	server := httptest.NewServer(http.StripPrefix(below, http.FileServer(http.Dir(filepath.Join(unpacked, "site")))))
+	defer server.Close()
+	link := regexp.MustCompile(`\s(?:href|src)="([^"]*)"`)
+	seen, queue := map[string]bool{below + "index.html": true}, []string{below + "index.html"}
+	for len(queue) > 0 {
+		at := queue[0]
+		queue = queue[1:]
+		// index.html is where the server sends others from; the folder is what it answers.
+		answer, err := http.Get(server.URL + strings.TrimSuffix(at, "index.html"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil || answer.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s, %v", at, answer.Status, err)
+		}
+		if path.Ext(at) != ".html" {
+			continue
+		}
+		for _, m := range link.FindAllStringSubmatch(string(body), -1) {
+			u, err := url.Parse(m[1])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u.IsAbs() || u.Path == "" {
+				continue
+			}
+			to := path.Join(path.Dir(at), u.Path)
+			if !strings.HasPrefix(to, below) || strings.HasPrefix(u.Path, "/") {
+				t.Errorf("%s: link to %s leaves the site", at, m[1])
+			}
+			if !seen[to] {
+				seen[to] = true
+				queue = append(queue, to)
+			}
+		}
+	}
+	// All pages are reached from the first.
+	for _, f := range docs {
+		if path.Ext(f.name) == ".html" && !seen[below+f.name] {
+			t.Errorf("%s is not linked from anywhere", f.name)
+		}
+	}
+	if len(seen) < 50 {
+		t.Errorf("%d addresses", len(seen))
+	}
+}

@@ -1,0 +1,346 @@
+package pages
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core/account"
+	"github.com/dpscope/dpscope/core/bound"
+)
+
+// findings is a page of findings or of the museum, whose figures are computed
+// here.
+type findings struct {
+	t    *testing.T
+	name string
+	text string
+}
+
+func open(t *testing.T, name string) findings {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(docsFolder, filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return findings{t, name, string(data)}
+}
+
+// says checks that the page has the words with the figures put in.
+func (f findings) says(format string, figures ...any) {
+	f.t.Helper()
+	if want := fmt.Sprintf(format, figures...); !strings.Contains(f.text, want) {
+		f.t.Errorf("%s does not say %q", f.name, want)
+	}
+}
+
+// binomial is the probability of k of n.
+func binomial(n, k int, p float64) float64 {
+	a, _ := math.Lgamma(float64(n + 1))
+	b, _ := math.Lgamma(float64(k + 1))
+	c, _ := math.Lgamma(float64(n - k + 1))
+	return math.Exp(a - b - c + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+}
+
+func twoPointRenyi(p, q, alpha float64) float64 {
+	return math.Log(math.Pow(p, alpha)*math.Pow(q, 1-alpha)+math.Pow(1-p, alpha)*math.Pow(1-q, 1-alpha)) / (alpha - 1)
+}
+
+// Exact enumeration over all counts but those of probability below 1e-9: no
+// false alarms.
+func TestRenyiTheorem(t *testing.T) {
+	f := open(t, "findings/renyi-theorem.md")
+	const p, q, alpha, n, beta = 0.008884, 3.193e-6, 1.762, 27057, 0.05
+	a, b := math.Log(p/q), math.Log((1-p)/(1-q))
+	c := (a - b) / 2
+	h := []float64{c, -c}
+	truth := twoPointRenyi(p, q, alpha)
+	failed, corrected := 0.0, 0.0
+	for y := range 6 {
+		for x := 140; x <= 350; x++ {
+			sample := bound.NewTable(2)
+			sample.N = []int{0, x, y, n - x - y}
+			weight := binomial(n, x, p) * binomial(n, y, q)
+			if bound.PublishedRenyi(sample, h, alpha, beta) > truth {
+				failed += weight
+			}
+			if bound.CorrectedRenyi(sample, h, alpha, beta) > truth {
+				corrected += weight
+			}
+		}
+	}
+	f.says("C = %.2f", c)
+	f.says("eta = %.3f", bound.PublishedRenyiEta(alpha, c, n, beta))
+	f.says("D = %.4f", truth)
+	f.says("with probability %.3f", failed)
+	f.says("corrected theorem with probability %.3f", corrected)
+	f.says("y = 0 has probability %.3f", math.Pow(1-q, n))
+	sample := bound.NewTable(2)
+	x := int(math.Round(n * p))
+	sample.N = []int{0, x, 0, n - x}
+	f.says("x = %d and y = 0 it promises %.4f", x, bound.PublishedRenyi(sample, h, alpha, beta))
+
+	// The first printing: Q constant, P on C and -C; the second mean is exact.
+	const alpha1, c1, p1 = 1.1, 30.0, 0.3
+	k, high, low := alpha1/(alpha1-1), math.Exp((alpha1-1)*c1), math.Exp(-(alpha1-1)*c1)
+	mean, worst := p1*high+(1-p1)*low, 0.0
+	for _, gamma := range []float64{0.3, 0.4, 0.5, 0.6, 0.7} {
+		n := int(math.Ceil(3 * high / mean * math.Log(2/beta) / (gamma * gamma)))
+		failed := 0.0
+		for x := range n + 1 {
+			estimate := (float64(x)*high + float64(n-x)*low) / float64(n)
+			if k*math.Log(estimate/mean) > math.Log((1+gamma)/(1-gamma)) {
+				failed += binomial(n, x, p1)
+			}
+		}
+		worst = math.Max(worst, failed)
+	}
+	f.says("fails with probability up to %.2f", worst)
+}
+
+func TestRenyiTesterSamples(t *testing.T) {
+	f := open(t, "findings/renyitester-samples.md")
+	for _, k := range []struct {
+		eps, alpha, eta float64
+		printed         string
+	}{{0.01, 1.5, 0.00348, "520K"}, {0.1, 1.5, 0.0086, "360K"}, {0.01, 2, 0.00348, "610K"}, {0.1, 2, 0.0086, "1.8M"}} {
+		one := bound.PublishedRenyiSamples(k.alpha, 16*k.eps, k.eta, 1.0/3)
+		both := bound.CorrectedRenyiSamples(k.alpha, 16*k.eps, k.eta, 1.0/3)
+		f.says("| %v | %v | %s | %.0fK | %.0fK |", k.eps, k.alpha, k.printed, one/1000, both/1000)
+	}
+	f.says("%.0f times", bound.CorrectedRenyiSamples(2, 1.6, 0.0086, 1.0/3)/bound.PublishedRenyiSamples(2, 1.6, 0.0086, 1.0/3))
+}
+
+func TestMMDPages(t *testing.T) {
+	f := open(t, "findings/mmd-never-rejects.md")
+	f.says("e - 1 = %.3f", bound.PublishedMMDThreshold(1, 0))
+	f.says("sqrt 2 = %.3f", math.Sqrt2)
+	f.says("epsilon = %.3f", math.Log(1+math.Sqrt2))
+	for _, eps := range []float64{0.01, 0.1, 0.5, 0.8, 1} {
+		f.says("| %v | %.4f | %.4f |", eps, bound.PublishedMMDThreshold(eps, 0), bound.MMDThreshold(eps, 0, false))
+	}
+	certain := bound.MMDSummary{N: 1_000_000_000, Mean: 2}
+	f.says("a billion samples the published form reports a delta of %v, the tight one %.3f", math.Max(0, bound.PublishedMMDDelta(certain, 1, 0.05)), bound.MMDDelta(certain, 1, 0.05))
+
+	f = open(t, "findings/mmd-square.md")
+	// The same draws as in core/bound: 20 runs of 200 000 values of h.
+	r := rand.New(rand.NewPCG(61, 62))
+	least, corrected, tight := 1.0, 0.0, 0.0
+	for range 20 {
+		const n = 200_000
+		sum, squares := 0.0, 0.0
+		coin := func(p float64) float64 {
+			if r.Float64() < p {
+				return 1
+			}
+			return -1
+		}
+		for range n {
+			x, x2, y, y2 := coin(0.6), coin(0.6), coin(0.4), coin(0.4)
+			h := x*x2 - 2*x*y + y*y2
+			sum += h
+			squares += h * h
+		}
+		s := bound.MMDSummary{N: n, Mean: sum / n, Variance: (squares - sum*sum/n) / (n - 1), Signed: true}
+		least = math.Min(least, bound.PublishedMMDDelta(s, 0, 1.0/3))
+		corrected += bound.CorrectedMMDDelta(s, 0, 1.0/3) / 20
+		tight += bound.MMDDelta(s, 0, 1.0/3) / 20
+	}
+	f.says("at least %.3f in each of 20 runs", least)
+	f.says("the corrected form reports %.3f on average, and the tight one %.3f", corrected, tight)
+}
+
+func TestPureThreshold(t *testing.T) {
+	f := open(t, "findings/pure-threshold.md")
+	for _, eps := range []float64{0.01, 0.1, 0.5, 1} {
+		a, b := bound.PublishedPureThreshold(eps, 1.5), bound.RandomisedResponseRenyi(eps, 1.5)
+		f.says("| %v | %.3g | %.3g | %.2f |", eps, a, b, a/b)
+	}
+	f.says("D = %.3f", bound.RandomisedResponseRenyi(1.3, 1.5))
+	f.says("above %.3f", bound.RandomisedResponseRenyi(1, 1.5))
+}
+
+// The divergences of svt4 at its default pair, by quadrature: the probability of
+// each outcome is an integral over the threshold's noise.
+func TestLowOrder(t *testing.T) {
+	f := open(t, "findings/low-order.md")
+	first := []float64{1, 1, 1, 1, 1, 0, 0, 0, 0, 0}
+	second := []float64{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}
+	p, q := svt4Outcomes(first), svt4Outcomes(second)
+	for _, alpha := range []float64{1.5, 2, 4, 8, 16} {
+		sum, back := 0.0, 0.0
+		for i := range p {
+			sum += math.Pow(p[i], alpha) * math.Pow(q[i], 1-alpha)
+			back += math.Pow(q[i], alpha) * math.Pow(p[i], 1-alpha)
+		}
+		d := math.Log(math.Max(sum, back)) / (alpha - 1)
+		exceeds := "no"
+		if d > bound.RandomisedResponseRenyi(1, alpha) {
+			exceeds = "yes"
+		}
+		f.says("| %v | %.3f | %.3f | %s |", alpha, d, bound.RandomisedResponseRenyi(1, alpha), exceeds)
+	}
+	loss := 0.0
+	for i := range p {
+		loss = math.Max(loss, math.Abs(math.Log(p[i]/q[i])))
+	}
+	f.says("epsilon of %.3f", loss)
+}
+
+// svt4Outcomes are the probabilities of a first ⊤ at each query, and of none, at
+// epsilon = 1, c = 1, T = 1/2; the midpoint rule on 200 000 points.
+func svt4Outcomes(q []float64) []float64 {
+	const steps, reach, rho, nu = 200_000, 160.0, 4.0, 4.0 / 3
+	above := func(x float64) float64 { // P(nu >= x)
+		if x < 0 {
+			return 1 - math.Exp(x/nu)/2
+		}
+		return math.Exp(-x/nu) / 2
+	}
+	out := make([]float64, len(q)+1)
+	for i := range steps {
+		z := -reach + 2*reach*(float64(i)+0.5)/steps
+		left := math.Exp(-math.Abs(z)/rho) / (2 * rho) * 2 * reach / steps
+		for j, a := range q {
+			hit := above(0.5 + z - a)
+			out[j] += left * hit
+			left *= 1 - hit
+		}
+		out[len(q)] += left
+	}
+	return out
+}
+
+// Fixed seeds, so the figures are fixed too.
+func TestHistogramPage(t *testing.T) {
+	f := open(t, "findings/histogram.md")
+	const eps, beta, eta = 0.01, 1.0 / 3, 0.05
+	r := rand.New(rand.NewPCG(71, 72))
+	counts := func(m, n int) []int {
+		c := make([]int, m)
+		for range n {
+			c[r.IntN(m)]++
+		}
+		return c
+	}
+	for _, k := range []struct{ m, runs int }{{1000, 40}, {100, 400}} {
+		n, flagged := int(bound.PublishedHistogramSamples(k.m, eps, eta, beta)), 0
+		for range k.runs {
+			if bound.HistogramDivergence(counts(k.m, n), counts(k.m, n), eps)-eta > 0 {
+				flagged++
+			}
+		}
+		f.says("| %d | %d | %d of %d |", k.m, n, flagged, k.runs)
+	}
+}
+
+func TestManyPairs(t *testing.T) {
+	f := open(t, "findings/many-pairs.md")
+	for _, beta := range []float64{1.0 / 3, 0.05} {
+		for _, pairs := range []int{1, 10, 50} {
+			f.says("| %.3g | %d | %.3f |", beta, pairs, 1-math.Pow(1-beta, float64(2*pairs)))
+		}
+	}
+}
+
+// Randomised response at its claim: the counts of 1500 audits, fixed seed.
+func TestOneThird(t *testing.T) {
+	f := open(t, "findings/one-third.md")
+	r := rand.New(rand.NewPCG(73, 74))
+	const n, runs = 1000, 1500
+	draw := func(p float64) (k int) {
+		for range n {
+			if r.Float64() < p {
+				k++
+			}
+		}
+		return k
+	}
+	third, twentieth := 0, 0
+	for range runs {
+		c := bound.Counts{X: draw(math.E / (1 + math.E)), N1: n, Y: draw(1 / (1 + math.E)), N0: n}
+		if bound.Exact(c, 0, 1.0/3) > 1 {
+			third++
+		}
+		if bound.Exact(c, 0, 0.05) > 1 {
+			twentieth++
+		}
+	}
+	f.says("%d of %d audits at beta = 1/3", third, runs)
+	f.says("in %d at beta = 0.05", twentieth)
+}
+
+// Exact enumeration.
+func TestKatzPage(t *testing.T) {
+	f := open(t, "findings/katz.md")
+	const n, delta, beta = 10_000, 0.01, 0.05
+	for _, k := range []struct{ p1, p0 float64 }{{0.0105, 0.0005}, {0.011, 0.001}, {0.0125, 0.0025}, {0.05, 0.04}} {
+		truth, failed := math.Log((k.p1-delta)/k.p0), 0.0
+		for x := range 900 {
+			wx := binomial(n, x, k.p1)
+			if wx < 1e-9 {
+				continue
+			}
+			for y := range 700 {
+				w := wx * binomial(n, y, k.p0)
+				if w < 1e-12 {
+					continue
+				}
+				if bound.Katz(bound.Counts{X: x, N1: n, Y: y, N0: n}, delta, beta) > truth {
+					failed += w
+				}
+			}
+		}
+		f.says("| %v | %v | %.3f |", k.p1, k.p0, failed)
+	}
+	f.says("%.2f", math.Log(1e4)-1.959964*math.Sqrt(1-1e-4))
+	all := bound.Counts{X: n, N1: n, Y: 0, N0: n}
+	f.says("%.3f for Clopper-Pearson limits at beta/2 each, %.3f for the exact bound", bound.ClopperPearson(all, 0, beta, 0.5), bound.Exact(all, 0, beta))
+}
+
+func TestAccountingSlides(t *testing.T) {
+	f := open(t, "findings/renyi-slides.md")
+	const k, eps, delta = 100, 0.1, 1e-5
+	published, err := account.PublishedAdvancedEpsilon(eps, k, delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.says("| the slides' corollary | %.2f |", published)
+	f.says("| advanced composition, Dwork, Rothblum and Vadhan | %.2f |", account.AdvancedEpsilon(eps, 0, k, delta))
+	f.says("| zCDP, rho = k epsilon²/2 | %.2f |", account.ConcentratedEpsilon(k*eps*eps/2, delta))
+	curve := account.Repeat{Curve: account.PureDP{Epsilon: eps}, K: k}
+	f.says("| exact Rényi curve, tight conversion | %.2f |", account.BestEpsilon(curve, delta, account.Tight).Epsilon)
+	f.says("| optimal composition | %.2f |", account.OptimalEpsilon(eps, 0, k, delta))
+	_, hi := account.Preserve(0.5, 0, 2)
+	f.says("the right exponent gives %.3f", hi)
+}
+
+func TestMuseumFigures(t *testing.T) {
+	// The densities of mean-raw-denominator at 1/2, in closed form: with
+	// L ~ Lap(2), E max(0, 2+L) and E max(0, 1+L) e^(-max(0, 1+L)/4); 10^-12
+	// does not matter at these digits.
+	one := 2 + math.Exp(-1)
+	lower := math.Exp(-0.5) / 4 * (16 - 12*math.Exp(0.25))
+	upper := math.Exp(0.5) / 4 * math.Exp(-0.75) * (1/0.75 + 1/(0.75*0.75))
+	f := open(t, "museum/mean-raw-denominator.md")
+	f.says("= %.4f", one)
+	f.says("= %.4f", lower+upper)
+	f.says("ratio is %.3f, whose logarithm is %.3f", one/(lower+upper), math.Log(one/(lower+upper)))
+	// By quadrature.
+	sum, steps := 0.0, 400_000
+	for i := range steps {
+		x := 80 * (float64(i) + 0.5) / float64(steps)
+		sum += x * math.Exp(-x/4) * math.Exp(-math.Abs(x-1)/2) / 4 * 80 / float64(steps)
+	}
+	if math.Abs(sum-lower-upper) > 1e-6 {
+		t.Errorf("E[..] = %v in closed form, %v by quadrature", lower+upper, sum)
+	}
+	open(t, "museum/svt5.md").says("%.4f at ε = 1", -math.Expm1(-0.25))
+	f = open(t, "museum/truncated-geometric.md")
+	f.says("ln(1 + 1/8) = %.4f", math.Log1p(1.0/8))
+	f.says("ln(1 + 1/32) = %.4f", math.Log1p(1.0/32))
+}

@@ -1,0 +1,173 @@
+// Package pages makes the static pages of the site from the Markdown files of
+// docs: one page a file, at the same place, with relative links only and
+// without a script but the element that runs an audit.
+//
+// A fenced code block of kind audit is a command line and, below it, what came
+// of it:
+//
+//	```audit
+//	dpscope audit -mechanism svt4 -epsilon 1 -samples 20000 -seed 42
+//	Violation: epsilon >= 1.521 with 95 % confidence; claimed 1.
+//	```
+//
+// It becomes the same text under a dp-audit element with the command's settings
+// as attributes, and in it, for browsers that do not run the element, a link to
+// the page with the same settings.
+package pages
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+)
+
+// File is one file of the site.
+type File struct {
+	Name string // with slashes, from the root of the site
+	Data []byte
+}
+
+const (
+	folder  = "docs" // of all pages
+	element = "dp-audit.js"
+	home    = "index.html"
+	comment = "<!-- mechanisms:" // at the top of a page: those that it is about
+)
+
+//go:embed page.html
+var layout string
+
+var tmpl = template.Must(template.New("page").Parse(layout))
+
+// layoutData is what page.html is filled with.
+type layoutData struct {
+	Title, Site string // Site: the way to the root of the site, empty or ending in a slash
+	Script      string // the way to the element's script, empty where the page needs none
+	Sections    []section
+	Body        template.HTML
+}
+
+// section is a link of the header. Here: the page belongs to it.
+type section struct {
+	Title, Link string
+	Here        bool
+}
+
+// sections of docs, by their index pages.
+var sections = []struct{ title, dir string }{
+	{"Documentation", "."}, {"Museum of known faults", "museum"}, {"Findings", "findings"}, {"Bounds", "bounds"},
+}
+
+// Build makes all pages of docs, whose root is the folder docs, and the files of
+// it that they link to. withElement: the site has the script of dp-audit.
+//
+// It returns an error for a link to a file that docs does not have, a link that
+// leaves docs, a page without a title, and an audit that cannot be read.
+func Build(docs fs.FS, withElement bool) ([]File, error) {
+	names, err := markdown(docs)
+	if err != nil {
+		return nil, err
+	}
+	var files []File
+	linked := map[string]bool{}
+	for _, name := range names {
+		source, err := fs.ReadFile(docs, name)
+		if err != nil {
+			return nil, err
+		}
+		p, err := render(docs, name, source)
+		if err != nil {
+			return nil, fmt.Errorf("docs/%s: %w", name, err)
+		}
+		for _, f := range p.files {
+			linked[f] = true
+		}
+		data, err := p.layOut(docs, withElement)
+		if err != nil {
+			return nil, fmt.Errorf("docs/%s: %w", name, err)
+		}
+		files = append(files, File{path.Join(folder, htmlName(name)), data})
+	}
+	for name := range linked {
+		data, err := fs.ReadFile(docs, name)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, File{path.Join(folder, name), data})
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	return files, nil
+}
+
+// markdown lists the Markdown files of docs, in order.
+func markdown(docs fs.FS) ([]string, error) {
+	var names []string
+	err := fs.WalkDir(docs, ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && path.Ext(name) == ".md" {
+			names = append(names, name)
+		}
+		return err
+	})
+	return names, err
+}
+
+func htmlName(name string) string { return strings.TrimSuffix(name, ".md") + ".html" }
+
+// up is the way from a page of docs to the root of docs.
+func up(name string) string { return strings.Repeat("../", strings.Count(name, "/")) }
+
+// layOut puts a page into the site's layout.
+func (p *page) layOut(docs fs.FS, withElement bool) ([]byte, error) {
+	d := layoutData{Title: p.title, Site: "../" + up(p.name), Body: template.HTML(p.body)}
+	if withElement && p.audits > 0 {
+		d.Script = d.Site + element
+	}
+	for _, s := range sections {
+		index := path.Join(s.dir, "index.md")
+		if _, err := fs.Stat(docs, index); err != nil {
+			continue
+		}
+		d.Sections = append(d.Sections, section{s.title, up(p.name) + htmlName(index), path.Dir(p.name) == s.dir})
+	}
+	var out bytes.Buffer
+	err := tmpl.Execute(&out, d)
+	return out.Bytes(), err
+}
+
+// Museum returns the pages that mechanisms have in the museum, as links from the
+// root of the site by the mechanism's name.
+func Museum(docs fs.FS) (map[string]string, error) {
+	names, err := markdown(docs)
+	if err != nil {
+		return nil, err
+	}
+	pages := map[string]string{}
+	for _, name := range names {
+		source, err := fs.ReadFile(docs, name)
+		if err != nil {
+			return nil, err
+		}
+		for _, m := range mechanismsOf(source) {
+			if other, taken := pages[m]; taken {
+				return nil, fmt.Errorf("docs/%s: %s has a page already, %s", name, m, other)
+			}
+			pages[m] = path.Join(folder, htmlName(name))
+		}
+	}
+	return pages, nil
+}
+
+// mechanismsOf reads the names in the comment at the top of a page.
+func mechanismsOf(source []byte) []string {
+	line, _, _ := strings.Cut(string(source), "\n")
+	names, ok := strings.CutPrefix(line, comment)
+	if !ok {
+		return nil
+	}
+	return strings.Fields(strings.TrimSuffix(strings.TrimSpace(names), "-->"))
+}

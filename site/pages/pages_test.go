@@ -1,0 +1,481 @@
+package pages
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"html"
+	"io/fs"
+	"net/url"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/phrase"
+	"github.com/dpscope/dpscope/wasm/catalogue"
+)
+
+var update = flag.Bool("update", false, "write what the audits show into docs")
+
+const docsFolder = "../../docs"
+
+// settings makes the plan that a page's audit asks for, as the page of the site
+// does.
+func settings(a Audit) (core.Plan, error) {
+	p := core.Plan{Version: core.PlanVersion, Parameters: core.Params{}}
+	for _, s := range a {
+		if name, ok := strings.CutPrefix(s.Name, "p."); ok {
+			_, value, err := core.ParseParam(name + "=" + s.Value)
+			if err != nil {
+				return p, err
+			}
+			p.Parameters[name] = value
+			continue
+		}
+		number, err := strconv.ParseFloat(s.Value, 64)
+		text := err != nil
+		claim := func() *core.Claim {
+			if p.Claim == nil {
+				p.Claim = &core.Claim{}
+			}
+			return p.Claim
+		}
+		switch s.Name {
+		case "mechanism":
+			p.Mechanism = s.Value
+		case "learner":
+			p.Learner = s.Value
+		case "relation":
+			p.Relation = core.Relation(s.Value)
+		case "guarantee":
+			claim().Kind = core.ClaimKind(s.Value)
+		case "epsilon":
+			claim().Epsilon = number
+		case "alpha":
+			claim().Alpha = number
+		case "samples":
+			p.Samples = int(number)
+		case "trials":
+			p.Trials = int(number)
+		case "beta":
+			p.Beta = number
+		case "seed":
+			p.Seed = uint64(number)
+		case "through-renyi":
+			p.ThroughRenyi = number
+		default:
+			return p, fmt.Errorf("no setting %s", s.Name)
+		}
+		if text != slices.Contains([]string{"mechanism", "learner", "relation", "guarantee"}, s.Name) {
+			return p, fmt.Errorf("setting %s is %q", s.Name, s.Value)
+		}
+	}
+	return p, nil
+}
+
+// shown are the lines below the command.
+func shown(r core.Report) string {
+	var b strings.Builder
+	fmt.Fprintln(&b, r.Summary)
+	f := r.Results[0]
+	if f.Event != nil {
+		words := []rune(f.Event.Words)
+		if len(words) > 160 {
+			words = append(words[:150], []rune(" ...")...)
+		}
+		fmt.Fprintf(&b, "Event: %s\n", string(words))
+	}
+	if f.Counts != nil {
+		likelier, other := "first", "second"
+		if f.Direction == core.SecondOverFirst {
+			likelier, other = other, likelier
+		}
+		c := f.Counts
+		fmt.Fprintf(&b, "Counts: %s of %s on the %s dataset, %s of %s on the %s\n",
+			phrase.Grouped(c.X), phrase.Grouped(c.N1), likelier, phrase.Grouped(c.Y), phrase.Grouped(c.N0), other)
+	}
+	fmt.Fprintf(&b, "Datasets: %s against %s\n", core.DatasetWords(r.Evidence.Pair.First), core.DatasetWords(r.Evidence.Pair.Second))
+	return b.String()
+}
+
+// Every audit on a page of docs, run natively with two workers, shows what the
+// page says that it shows, and its command is the one that the report gives.
+// The times are printed, and not tested.
+//
+//	go test ./site/pages -run Audits -v
+//	go test ./site/pages -run Audits -update
+func TestAudits(t *testing.T) {
+	cat := catalogue.All()
+	names, err := markdown(os.DirFS(docsFolder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fence := regexp.MustCompile("(?ms)^```audit\n(.*?)^```$")
+	violations := 0
+	for _, name := range names {
+		file := filepath.Join(docsFolder, filepath.FromSlash(name))
+		source, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := fence.ReplaceAllStringFunc(string(source), func(block string) string {
+			text := fence.FindStringSubmatch(block)[1]
+			command, written, _ := strings.Cut(text, "\n")
+			r := audit(t, cat, name, command)
+			if r.Verdict == core.Violation {
+				violations++
+			} else if strings.HasPrefix(name, "museum/") {
+				t.Errorf("%s: %s", name, r.Summary)
+			}
+			if got := shown(r); got != written && !*update {
+				t.Errorf("%s: %s\nshows\n%swhere the page has\n%sgo test ./site/pages -run Audits -update writes it", name, command, got, written)
+			}
+			return "```audit\n" + command + "\n" + shown(r) + "```"
+		})
+		if *update && changed != string(source) {
+			if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if violations < 20 {
+		t.Errorf("%d violations on all pages, want 20 at least", violations)
+	}
+}
+
+func audit(t *testing.T, cat core.Catalogue, name, command string) core.Report {
+	t.Helper()
+	a, err := ParseCommand(command)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	plan, err := settings(a)
+	if err != nil {
+		t.Fatalf("%s: %s: %v", name, command, err)
+	}
+	start := time.Now()
+	r, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, 2)}.Do(context.Background())
+	if err != nil {
+		t.Fatalf("%s: %s: %v", name, command, err)
+	}
+	t.Logf("%-40s %6.2f s  %s", name, time.Since(start).Seconds(), r.Summary)
+	// The report's own address asks for the same, defaults left out.
+	again, err := settings(must(t, r.Reproduce.URL))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if one, two := resolved(t, plan, cat), resolved(t, again, cat); one != two {
+		t.Errorf("%s: %s is\n%s\nand the report's %s\n%s", name, command, one, r.Reproduce.URL, two)
+	}
+	return r
+}
+
+// resolved is a plan with its defaults filled in.
+func resolved(t *testing.T, p core.Plan, cat core.Catalogue) string {
+	t.Helper()
+	a, err := p.Resolve(cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := core.Canonical(a.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func must(t *testing.T, fragment string) Audit {
+	t.Helper()
+	a, err := ParseFragment(fragment)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func build(t *testing.T, withElement bool) []File {
+	t.Helper()
+	files, err := Build(os.DirFS(docsFolder), withElement)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+var (
+	attribute = regexp.MustCompile(`\s(?:href|src)="([^"]*)"`)
+	identity  = regexp.MustCompile(`\sid="([^"]*)"`)
+)
+
+// Every link of every page is relative and leads to a file of the site and to a
+// place that is there, so that the site works in any folder of any server.
+func TestLinks(t *testing.T) {
+	files := build(t, true)
+	there := map[string]map[string]bool{} // the ids of each file
+	for _, f := range files {
+		ids := map[string]bool{}
+		for _, m := range identity.FindAllStringSubmatch(string(f.Data), -1) {
+			if ids[m[1]] {
+				t.Errorf("%s: two elements %s", f.Name, m[1])
+			}
+			ids[m[1]] = true
+		}
+		there[f.Name] = ids
+	}
+	// What the rest of the build makes.
+	for _, name := range []string{"index.html", "page.css", "docs/docs.css", "icon.svg", element} {
+		there[name] = nil
+	}
+	links := 0
+	for _, f := range files {
+		if path.Ext(f.Name) != ".html" {
+			continue
+		}
+		for _, m := range attribute.FindAllStringSubmatch(string(f.Data), -1) {
+			to := html.UnescapeString(m[1])
+			u, err := url.Parse(to)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if u.Scheme == "https" {
+				continue
+			}
+			links++
+			target := path.Join(path.Dir(f.Name), u.Path)
+			if u.Path == "" {
+				target = f.Name
+			}
+			ids, ok := there[target]
+			switch {
+			case u.IsAbs() || strings.HasPrefix(to, "/") || !ok:
+				t.Errorf("%s: link to %s, which is not there", f.Name, to)
+			case target == home:
+				if u.Fragment != "" {
+					must(t, "#"+u.EscapedFragment())
+				}
+			case u.Fragment != "" && !ids[u.Fragment]:
+				t.Errorf("%s: link to %s, a place that is not there", f.Name, to)
+			}
+		}
+	}
+	if links < 200 {
+		t.Errorf("%d links found", links)
+	}
+}
+
+// Pages keep the site's content security policy: no script but the element's,
+// no styles or handlers in attributes; and every page of a section is linked
+// from its index.
+func TestPages(t *testing.T) {
+	forbidden := regexp.MustCompile(`<style|\sstyle=|\son[a-z]+=|javascript:|<script>|<iframe|raw HTML`)
+	script := regexp.MustCompile(`<script type="module" src="[./]*dp-audit\.js"></script>`)
+	files := build(t, true)
+	for _, f := range files {
+		if path.Ext(f.Name) != ".html" {
+			continue
+		}
+		text := string(f.Data)
+		if bad := forbidden.FindString(text); bad != "" {
+			t.Errorf("%s has %q", f.Name, bad)
+		}
+		if got, want := len(script.FindAllString(text, -1)), min(1, strings.Count(text, "<dp-audit")); got != want || strings.Count(text, "<script") != want {
+			t.Errorf("%s: %d scripts, want %d", f.Name, got, want)
+		}
+		if n := strings.Count(text, "<h1"); n != 1 {
+			t.Errorf("%s: %d titles", f.Name, n)
+		}
+		if !strings.Contains(text, `<meta http-equiv="Content-Security-Policy" content="default-src 'none'; `) {
+			t.Errorf("%s lacks the policy", f.Name)
+		}
+		index := path.Join(path.Dir(f.Name), "index.html")
+		i := slices.IndexFunc(files, func(g File) bool { return g.Name == index })
+		if i < 0 || index != f.Name && !strings.Contains(string(files[i].Data), `href="`+path.Base(f.Name)) {
+			t.Errorf("%s is not linked from %s", f.Name, index)
+		}
+	}
+	for _, f := range build(t, false) {
+		if strings.Contains(string(f.Data), "<script") {
+			t.Errorf("%s has a script, and the site has none for it", f.Name)
+		}
+	}
+}
+
+// The element's attributes and the link in it say the same.
+func TestElement(t *testing.T) {
+	tag := regexp.MustCompile(`<dp-audit((?: [\w.-]+="[^"]*")+)><p class="open-audit"><a href="([^"]*)">`)
+	one := regexp.MustCompile(` ([\w.-]+)="([^"]*)"`)
+	found := 0
+	for _, f := range build(t, true) {
+		if path.Ext(f.Name) != ".html" {
+			continue
+		}
+		all := tag.FindAllStringSubmatch(string(f.Data), -1)
+		if n := strings.Count(string(f.Data), "<dp-audit"); n != len(all) {
+			t.Errorf("%s: %d elements, %d understood", f.Name, n, len(all))
+		}
+		found += len(all)
+		for _, m := range all {
+			var a Audit
+			for _, s := range one.FindAllStringSubmatch(m[1], -1) {
+				a = append(a, Setting{s[1], html.UnescapeString(s[2])})
+			}
+			_, fragment, _ := strings.Cut(html.UnescapeString(m[2]), "#")
+			if got := must(t, "#"+fragment); !slices.Equal(got, a) {
+				t.Errorf("%s: attributes %v, link %v", f.Name, a, got)
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("%d elements", found)
+	}
+}
+
+// Every known fault has a page, and no page is about a mechanism that there is
+// not or that keeps its claim.
+func TestMuseum(t *testing.T) {
+	museum, err := Museum(os.DirFS(docsFolder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range catalogue.All().Mechanisms {
+		if link := museum[m.Name]; (link != "") != (m.Fault != "") {
+			t.Errorf("%s: fault %q, page %q", m.Name, m.Fault, link)
+		}
+		delete(museum, m.Name)
+	}
+	if len(museum) > 0 {
+		t.Errorf("pages about unknown mechanisms: %v", museum)
+	}
+}
+
+// Every method that a report can name has a section of its own, and no section
+// is about one that there is not.
+func TestBounds(t *testing.T) {
+	constant := regexp.MustCompile(`(?m)(?:Method|CanaryInterval) += "([a-z0-9-]+)"`)
+	heading := regexp.MustCompile(`(?m)^### ([a-z0-9-]+)$`)
+	for _, c := range []struct {
+		folders []string
+		pages   []string
+	}{
+		{[]string{"core/account"}, []string{"accounting.md"}},
+		{[]string{"core/bound", "core/canary"}, []string{"events.md", "divergences.md", "anytime.md", "canaries.md"}},
+	} {
+		named, told := map[string]bool{}, map[string]bool{}
+		collect := func(pattern *regexp.Regexp, file string, into map[string]bool) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range pattern.FindAllStringSubmatch(string(data), -1) {
+				into[m[1]] = true
+			}
+		}
+		for _, folder := range c.folders {
+			sources, err := filepath.Glob(filepath.Join("../..", folder, "*.go"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range sources {
+				if !strings.HasSuffix(file, "_test.go") {
+					collect(constant, file, named)
+				}
+			}
+		}
+		for _, name := range c.pages {
+			collect(heading, filepath.Join(docsFolder, "bounds", name), told)
+		}
+		if len(named) < 9 {
+			t.Errorf("%v: %d methods found", c.folders, len(named))
+		}
+		for m := range named {
+			if !told[m] {
+				t.Errorf("%s has no section in %v", m, c.pages)
+			}
+			delete(told, m)
+		}
+		if len(told) > 0 {
+			t.Errorf("sections without a method: %v", told)
+		}
+	}
+}
+
+func TestBuildRefuses(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"no title", "no title"},
+		{"# A\n\n[b](b.md)", "no file b.md"},
+		{"# A\n\n[b](../core/run.go)", "docs has no file ../core/run.go"},
+		{"# A\n\n[b](/index.html)", "must be relative"},
+		{"# A\n\n[b](http://example.org)", "must be relative or begin with https"},
+		{"# A\n\n<b>bold</b>", "raw HTML"},
+		{"# A\n\n<div>\n</div>", "raw HTML"},
+		{"# A\n\n```audit\ngo run\n```", "must begin with dpscope audit"},
+		{"# A\n\n```audit\ndpscope audit -epsilon 1\n```", "names no mechanism"},
+		{"# A\n\n```audit\ndpscope audit -mechanism\n```", "has no value"},
+		{"# A\n\n```audit\ndpscope audit -mechanism svt4 -param c\n```", "name=value"},
+		{"# A\n\n```audit\ndpscope audit 'svt4'\n```", "must be a flag"},
+	} {
+		_, err := Build(fstest.MapFS{"a.md": {Data: []byte(c.text)}}, false)
+		if err == nil || !strings.Contains(err.Error(), "docs/a.md: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v, want %q", c.text, err, c.want)
+		}
+	}
+	if _, err := Build(fstest.MapFS{}, false); err != nil {
+		t.Errorf("no docs: %v", err)
+	}
+	docs := fstest.MapFS{"a.md": {Data: []byte("<!-- mechanisms: x y -->\n# A")}, "b/c.md": {Data: []byte("<!-- mechanisms: z -->\n# C")}}
+	museum, err := Museum(docs)
+	if err != nil || fmt.Sprint(museum) != "map[x:docs/a.html y:docs/a.html z:docs/b/c.html]" {
+		t.Errorf("%v, %v", museum, err)
+	}
+	docs["d.md"] = &fstest.MapFile{Data: []byte("<!-- mechanisms: x -->\n")}
+	if _, err := Museum(docs); err == nil || !strings.Contains(err.Error(), "x has a page already") {
+		t.Errorf("two pages: %v", err)
+	}
+}
+
+// A page as a whole: links to pages and files, tables, code, an audit.
+func TestBuild(t *testing.T) {
+	docs := fstest.MapFS{
+		"index.md":      {Data: []byte("# Start & more\n\n[in](b/c.md#d) [home](../index.html) [out](https://example.org)\n")},
+		"b/c.md":        {Data: []byte("# C\n\n## D\n\n[up](../index.md) [data](../x.json)\n\n|a|b|\n|-|-:|\n|1|<|\n\n    if a < b\n\n```audit\ndpscope audit -mechanism svt4 -param c=2 -anytime\nViolation.\n```\n")},
+		"x.json":        {Data: []byte("{}")},
+		"unlinked.json": {Data: []byte("{}")},
+	}
+	files, err := Build(docs, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, f := range files {
+		names = append(names, f.Name)
+	}
+	if got := strings.Join(names, " "); got != "docs/b/c.html docs/index.html docs/x.json" {
+		t.Fatalf("files %s", got)
+	}
+	for _, want := range []string{
+		"<title>C · dpscope</title>", `<link rel="stylesheet" href="../../page.css">`, `<script type="module" src="../../dp-audit.js"></script>`,
+		`<a href="../index.html">up</a>`, `<a href="../x.json">data</a>`, `<h2 id="d">`, `<td align="right">&lt;</td>`, `<code>if a &lt; b`,
+		`<dp-audit mechanism="svt4" p.c="2" anytime="true"><p class="open-audit"><a href="../../index.html#v=1&amp;mechanism=svt4&amp;p.c=2&amp;anytime=true">`,
+		`<pre tabindex="0"><code>dpscope audit -mechanism svt4 -param c=2 -anytime`,
+	} {
+		if !strings.Contains(string(files[0].Data), want) {
+			t.Errorf("docs/b/c.html lacks %s", want)
+		}
+	}
+	for _, want := range []string{"<title>Start &amp; more · dpscope</title>", `<a href="b/c.html#d">in</a>`, `<a href="index.html" aria-current="true">Documentation</a>`} {
+		if !strings.Contains(string(files[1].Data), want) {
+			t.Errorf("docs/index.html lacks %s", want)
+		}
+	}
+	if _, err := fs.Stat(docs, "unlinked.json"); err != nil {
+		t.Fatal(err)
+	}
+}
