@@ -225,6 +225,7 @@ func audit(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if code, ok := parse(f.set, args, stderr, 0); !ok {
 		return code
 	}
+	f.recorded.stdin = stdin
 	if err := f.out.check(); err != nil {
 		return fail(stderr, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/intake"
 	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/outside/command"
 	"github.com/dpscope/dpscope/render"
 )
 
@@ -54,14 +55,19 @@ func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
 	if err != nil || f.file == "-" {
 		return file, err
 	}
-	for _, e := range file.Audits {
-		if e.Recorded == nil {
-			continue
+	beside := func(name *string) {
+		if *name != "" && !filepath.IsAbs(*name) {
+			*name = filepath.Join(filepath.Dir(f.file), filepath.FromSlash(*name))
 		}
-		for i, name := range e.Recorded.Files {
-			if !filepath.IsAbs(name) {
-				e.Recorded.Files[i] = filepath.Join(filepath.Dir(f.file), filepath.FromSlash(name))
+	}
+	for _, e := range file.Audits {
+		if e.Recorded != nil {
+			for i := range e.Recorded.Files {
+				beside(&e.Recorded.Files[i])
 			}
+		}
+		if e.Brought != nil {
+			beside(&e.Brought.Wasm)
 		}
 	}
 	return file, nil
@@ -73,29 +79,43 @@ type planned struct {
 	plan  core.Plan
 	cat   core.Catalogue
 	place *render.Location
+	end   func() // ends what the user brought; nil where there is nothing to end
+}
+
+// endAll ends what the audits hold.
+func endAll(all []planned) {
+	for _, p := range all {
+		if p.end != nil {
+			p.end()
+		}
+	}
 }
 
 // prepare checks the audits with those indices: nothing runs when one of them is
 // wrong.
-func (f *planFlags) prepare(file *suite.File, chosen []int) ([]planned, error) {
-	all := make([]planned, len(chosen))
+func (f *planFlags) prepare(ctx context.Context, file *suite.File, chosen []int, notes io.Writer) (all []planned, err error) {
+	all = make([]planned, len(chosen))
+	defer func() {
+		if err != nil {
+			endAll(all)
+		}
+	}()
 	for k, i := range chosen {
 		e := file.Audits[i]
-		p := planned{name: e.Name, plan: file.Core(i), cat: catalogue}
-		err := p.complete(e)
-		if err != nil {
+		p := &all[k]
+		*p = planned{name: e.Name, plan: file.Core(i), cat: catalogue}
+		if err := p.complete(ctx, e, notes); err != nil {
 			return nil, fmt.Errorf("%s: audits[%d] (%s): %w", f.file, i, e.Name, err)
 		}
 		if p.place == nil {
 			p.place = f.place(file.Lines[i])
 		}
-		all[k] = p
 	}
 	return all, nil
 }
 
 // complete reads what the audit needs, and checks it.
-func (p *planned) complete(e suite.Entry) error {
+func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) (err error) {
 	if e.Recorded != nil {
 		flags, choice := recordedFlags(*e.Recorded)
 		files, err := flags.read(flags.options())
@@ -106,6 +126,12 @@ func (p *planned) complete(e suite.Entry) error {
 			return err
 		}
 	}
+	if b := e.Brought; b != nil {
+		flags := broughtFlags{exec: b.Exec, wasm: b.Wasm, timeout: command.DefaultTimeout, domain: b.Domain, rows: b.Rows, integer: b.Integer, reach: b.Reach}
+		if p.cat, p.end, err = flags.catalogue(ctx, p.plan, &sampleFlags{kinds: b.Kinds, nonFinite: b.NonFinite}, notes); err != nil {
+			return err
+		}
+	}
 	if e.Location != "" {
 		l, err := render.ParseLocation(e.Location)
 		if err != nil {
@@ -113,7 +139,7 @@ func (p *planned) complete(e suite.Entry) error {
 		}
 		p.place = &l
 	}
-	_, err := p.plan.Resolve(p.cat)
+	_, err = p.plan.Resolve(p.cat)
 	return err
 }
 
@@ -166,12 +192,13 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	todo, err := f.suite.prepare(file, chosen)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	todo, err := f.suite.prepare(ctx, file, chosen, stderr)
 	if err != nil {
 		return fail(stderr, err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
+	defer endAll(todo)
 	place, _ := f.out.place() // it was checked
 	run := render.Run{Strict: f.strict}
 	var audited []suite.Audited
@@ -217,6 +244,8 @@ func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, 
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	var file *suite.File
 	todo := map[string]planned{}
 	if f.file != "" {
@@ -231,16 +260,15 @@ func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, 
 		if err != nil {
 			return fail(stderr, fmt.Errorf("%s is not of this plan: %w", name, err))
 		}
-		all, err := f.prepare(file, chosen)
+		all, err := f.prepare(ctx, file, chosen, stderr)
 		if err != nil {
 			return fail(stderr, err)
 		}
+		defer endAll(all)
 		for _, p := range all {
 			todo[p.name] = p
 		}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	code := exitOK
 	for _, a := range report.Audits {
 		fmt.Fprintf(stdout, "== %s\n\n", a.Name)
@@ -277,8 +305,8 @@ func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, 
 	}
 	p, ok := todo[a.Name]
 	if !ok {
-		if r.Inputs.Samples != nil {
-			return nil, &core.InputError{Field: "-plan", Found: "absent", Want: "the plan of this report, which names the files of recorded outputs"}
+		if r.Inputs.Samples != nil || r.Inputs.Brought != nil {
+			return nil, &core.InputError{Field: "-plan", Found: "absent", Want: "the plan of this report, which names the files of recorded outputs and what you brought"}
 		}
 		p.cat = catalogue
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,10 +19,12 @@ type sampleFlags struct {
 	file, file2                         string
 	header, dataset, outputs, nonFinite string
 	kinds                               map[string]core.ColumnKind
+
+	stdin io.Reader // what the file - is
 }
 
 func (f *sampleFlags) registerFiles(s *flag.FlagSet) {
-	s.StringVar(&f.file, "samples-file", "", "file of recorded outputs instead of a mechanism: CSV, TSV, JSON lines, JSON, NPY or NPZ, told apart by content, with a column dataset (0 or 1) or arrays d0 and d1 (docs/samples.md)")
+	s.StringVar(&f.file, "samples-file", "", "file of recorded outputs instead of a mechanism: CSV, TSV, JSON lines, JSON, NPY or NPZ, told apart by content, with a column dataset (0 or 1) or arrays d0 and d1 (docs/samples.md); - is standard input")
 	s.StringVar(&f.file2, "samples-file2", "", "file of the outputs on the second dataset, where -samples-file holds the first only")
 }
 
@@ -112,7 +115,7 @@ func (f *sampleFlags) read(o intake.Options) ([]*intake.File, error) {
 		if path == "" {
 			continue
 		}
-		file, err := readFile(path, o)
+		file, err := f.open(path, o)
 		if err != nil {
 			return nil, err
 		}
@@ -120,6 +123,18 @@ func (f *sampleFlags) read(o intake.Options) ([]*intake.File, error) {
 		files = append(files, file)
 	}
 	return files, nil
+}
+
+// open reads a file of data; - is standard input.
+func (f *sampleFlags) open(path string, o intake.Options) (*intake.File, error) {
+	if path != "-" || f.stdin == nil {
+		return readFile(path, o)
+	}
+	if f.file == f.file2 {
+		return nil, &core.InputError{Field: "-samples-file2", Found: "- like -samples-file", Want: "another file", Remedy: "standard input can be read once"}
+	}
+	o.Name = "standard input"
+	return intake.Read(f.stdin, o)
 }
 
 // readFile reads one file of data.

@@ -29,7 +29,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		files = append(files, v)
 		return nil
 	})
-	var recorded sampleFlags
+	recorded := sampleFlags{stdin: stdin}
 	recorded.registerFiles(set)
 	var brought broughtFlags
 	brought.registerNames(set)

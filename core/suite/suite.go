@@ -64,6 +64,7 @@ type Entry struct {
 	Mechanism    string        `json:"mechanism,omitempty"`
 	Parameters   core.Params   `json:"parameters,omitempty"`
 	Recorded     *Recorded     `json:"recorded,omitempty"` // instead of a mechanism
+	Brought      *Brought      `json:"brought,omitempty"`  // instead of a mechanism
 	Claim        *core.Claim   `json:"claim,omitempty"`
 	Relation     core.Relation `json:"relation,omitempty"`
 	Pair         *core.Pair    `json:"pair,omitempty"`
@@ -88,6 +89,21 @@ type Recorded struct {
 	Outputs   []string                   `json:"outputs,omitempty"`   // columns that are outputs
 	Kinds     map[string]core.ColumnKind `json:"kinds,omitempty"`     // of columns
 	NonFinite string                     `json:"nonFinite,omitempty"` // refuse or symbol
+}
+
+// Brought is a mechanism that the user brings; its fields are the flags of that
+// name.
+type Brought struct {
+	Exec string `json:"exec,omitempty"` // the command line of a program
+	// Wasm, instead of it, is the file of a WebAssembly module; a relative name is
+	// relative to the folder of the plan.
+	Wasm      string                     `json:"wasm,omitempty"`
+	Domain    string                     `json:"domain,omitempty"` // ranges of the columns of datasets, as 0:1,18:99
+	Rows      string                     `json:"rows,omitempty"`   // least and most rows, as 0:5
+	Integer   bool                       `json:"integer,omitempty"`
+	Reach     float64                    `json:"reach,omitempty"` // of l-infinity
+	Kinds     map[string]core.ColumnKind `json:"kinds,omitempty"` // of outputs
+	NonFinite string                     `json:"nonFinite,omitempty"`
 }
 
 // File is a plan that was read and checked.
@@ -119,8 +135,9 @@ func Parse(data []byte, what string) (*File, error) {
 // Known fields, for suggestions.
 var (
 	planFields     = []string{"$schema", "version", "beta", "confidence", "seed", "audits"}
-	entryFields    = []string{"name", "mechanism", "parameters", "recorded", "claim", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "anytime", "throughRenyi", "location"}
+	entryFields    = []string{"name", "mechanism", "parameters", "recorded", "brought", "claim", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "anytime", "throughRenyi", "location"}
 	recordedFields = []string{"files", "header", "dataset", "outputs", "kinds", "nonFinite"}
+	broughtFields  = []string{"exec", "wasm", "domain", "rows", "integer", "reach", "kinds", "nonFinite"}
 	claimFields    = []string{"kind", "epsilon", "delta", "alpha", "mu", "rho"}
 )
 
@@ -154,6 +171,9 @@ func checkFields(data []byte, what string) error {
 			return err
 		}
 		if err := known(object(entry["recorded"]), at+".recorded", recordedFields); err != nil {
+			return err
+		}
+		if err := known(object(entry["brought"]), at+".brought", broughtFields); err != nil {
 			return err
 		}
 		if err := known(object(entry["claim"]), at+".claim", claimFields); err != nil {
@@ -236,25 +256,38 @@ func (f *File) check(what string) error {
 		}
 		seen[e.Name] = i
 		at += " (" + e.Name + ")"
-		if (e.Mechanism == "") == (e.Recorded == nil) {
-			return bad(at, map[bool]string{true: "without mechanism and recorded", false: "with both mechanism and recorded"}[e.Mechanism == ""], "with one of the two", "")
+		var sources []string
+		for _, x := range []struct {
+			name  string
+			given bool
+		}{{"mechanism", e.Mechanism != ""}, {"recorded", e.Recorded != nil}, {"brought", e.Brought != nil}} {
+			if x.given {
+				sources = append(sources, x.name)
+			}
 		}
-		if e.Recorded == nil {
+		if len(sources) != 1 {
+			return bad(at, map[bool]string{true: "without any of them", false: "with " + strings.Join(sources, " and ")}[len(sources) == 0], "with one of mechanism, recorded and brought", "")
+		}
+		if e.Mechanism != "" {
 			continue
 		}
-		if n := len(e.Recorded.Files); n < 1 || n > 2 || slices.Contains(e.Recorded.Files, "") {
-			return bad(at+".recorded.files", fmt.Sprintf("%d names", n), "one name or two, none of them empty", "")
+		alien, why := []string{"parameters"}, "a mechanism of yours has no parameters here"
+		given := map[string]bool{"parameters": e.Parameters != nil, "relation": e.Relation != "", "pair": e.Pair != nil, "finder": e.Finder != "", "trials": e.Trials != 0}
+		if e.Recorded != nil {
+			alien, why = []string{"parameters", "relation", "pair", "finder", "trials"}, "recorded outputs are of one mechanism and one pair of datasets"
+			if n := len(e.Recorded.Files); n < 1 || n > 2 || slices.Contains(e.Recorded.Files, "") {
+				return bad(at+".recorded.files", fmt.Sprintf("%d names", n), "one name or two, none of them empty", "")
+			}
+		} else if (e.Brought.Exec == "") == (e.Brought.Wasm == "") {
+			return bad(at+".brought", map[bool]string{true: "without exec and wasm", false: "with both exec and wasm"}[e.Brought.Exec == ""], "with one of the two", "")
 		}
-		for _, x := range []struct {
-			field string
-			given bool
-		}{{"parameters", e.Parameters != nil}, {"relation", e.Relation != ""}, {"pair", e.Pair != nil}, {"finder", e.Finder != ""}, {"trials", e.Trials != 0}} {
-			if x.given {
-				return bad(at+"."+x.field, "given", "absent with recorded", "recorded outputs are of one mechanism and one pair of datasets")
+		for _, field := range alien {
+			if given[field] {
+				return bad(at+"."+field, "given", "absent with "+sources[0], why)
 			}
 		}
 		if c := e.Claim; c == nil || !(c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0) {
-			return bad(at+".claim", "absent", `the claimed epsilon (or rho, or mu), as {"epsilon": 1}`, "nobody but you knows what the mechanism of these samples claims")
+			return bad(at+".claim", "absent", `the claimed epsilon (or rho, or mu), as {"epsilon": 1}`, "nobody but you knows what the mechanism claims")
 		}
 	}
 	return nil
@@ -334,8 +367,13 @@ func (f *File) Core(i int) core.Plan {
 	p := core.Plan{Version: core.PlanVersion, Mechanism: e.Mechanism, Parameters: e.Parameters, Claim: e.Claim, Relation: e.Relation, Pair: e.Pair,
 		Finder: e.Finder, Learner: e.Learner, Samples: e.Samples, Explore: e.Explore, Trials: e.Trials, Anytime: e.Anytime, ThroughRenyi: e.ThroughRenyi,
 		Beta: Share(f.Beta, len(f.Audits)), Seed: Seed(*f.Seed, e.Name)}
-	if e.Recorded != nil {
+	switch {
+	case e.Recorded != nil:
 		p.Mechanism = intake.MechanismName
+	case e.Brought != nil && e.Brought.Exec != "":
+		p.Mechanism = string(core.BroughtCommand)
+	case e.Brought != nil:
+		p.Mechanism = string(core.BroughtModule)
 	}
 	return p
 }
