@@ -42,6 +42,7 @@ func TestScreenshots(t *testing.T) {
 			shootCalibration(t, fmt.Sprintf("calibration-%d-dark-%v", width, dark), width, dark)
 			shootSamples(t, fmt.Sprintf("samples-%d-dark-%v", width, dark), width, dark)
 			shootCanaries(t, fmt.Sprintf("canaries-%d-dark-%v", width, dark), width, dark)
+			shootDocuments(t, width, dark)
 		}
 	}
 	for _, run := range []struct{ name, mechanism string }{
@@ -125,6 +126,20 @@ func shootCanaries(t *testing.T, name string, width int64, dark bool) {
 	give(t, tab, scored{"scores.csv", scores.String()})
 	until(t, tab, canaryReport+`?.kind === "scores" && `+canaryIdle, time.Minute)
 	develop(t, tab, name+"-scores", chromedp.Screenshot("#canaries"))
+}
+
+// shootDocuments writes pictures of some pages of docs.
+func shootDocuments(t *testing.T, width int64, dark bool) {
+	t.Helper()
+	for _, name := range []string{"museum/index", "museum/svt3", "findings/pure-threshold", "bounds/divergences"} {
+		tab, err := browser.Open(chromium, site+"docs/"+name+".html")
+		if err != nil {
+			t.Fatal(err)
+		}
+		dress(t, tab, width, 900, dark)
+		develop(t, tab, fmt.Sprintf("docs-%s-%d-dark-%v", filepath.Base(name), width, dark), chromedp.FullScreenshot(100))
+		tab.Close()
+	}
 }
 
 // dress sets a tab's size and its colours.

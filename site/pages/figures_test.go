@@ -9,8 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/account"
 	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/core/phrase"
+	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
 // findings is a page of findings or of the museum, whose figures are computed
@@ -170,7 +174,7 @@ func TestLowOrder(t *testing.T) {
 	f := open(t, "findings/low-order.md")
 	first := []float64{1, 1, 1, 1, 1, 0, 0, 0, 0, 0}
 	second := []float64{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}
-	p, q := svt4Outcomes(first), svt4Outcomes(second)
+	p, q := svt4Outcomes(first, 1), svt4Outcomes(second, 1)
 	for _, alpha := range []float64{1.5, 2, 4, 8, 16} {
 		sum, back := 0.0, 0.0
 		for i := range p {
@@ -191,28 +195,59 @@ func TestLowOrder(t *testing.T) {
 	f.says("epsilon of %.3f", loss)
 }
 
-// svt4Outcomes are the probabilities of a first ⊤ at each query, and of none, at
-// epsilon = 1, c = 1, T = 1/2; the midpoint rule on 200 000 points.
-func svt4Outcomes(q []float64) []float64 {
-	const steps, reach, rho, nu = 200_000, 160.0, 4.0, 4.0 / 3
-	above := func(x float64) float64 { // P(nu >= x)
-		if x < 0 {
-			return 1 - math.Exp(x/nu)/2
-		}
-		return math.Exp(-x/nu) / 2
+// laplaceAbove is P(Lap(scale) >= x).
+func laplaceAbove(x, scale float64) float64 {
+	if x < 0 {
+		return 1 - math.Exp(x/scale)/2
 	}
+	return math.Exp(-x/scale) / 2
+}
+
+// svt4Outcomes are the probabilities of a first ⊤ at each query, and of none, at
+// c = 1, T = 1/2; the midpoint rule on 200 000 points.
+func svt4Outcomes(q []float64, eps float64) []float64 {
+	const steps = 200_000
+	rho, nu := 4/eps, 4/(3*eps)
+	reach := 40 * rho
 	out := make([]float64, len(q)+1)
 	for i := range steps {
 		z := -reach + 2*reach*(float64(i)+0.5)/steps
 		left := math.Exp(-math.Abs(z)/rho) / (2 * rho) * 2 * reach / steps
 		for j, a := range q {
-			hit := above(0.5 + z - a)
+			hit := laplaceAbove(0.5+z-a, nu)
 			out[j] += left * hit
 			left *= 1 - hit
 		}
 		out[len(q)] += left
 	}
 	return out
+}
+
+// The samples that the score test of a known event needs for power .9 at level
+// .05, by the normal approximation that the page states.
+func TestCeiling(t *testing.T) {
+	f := open(t, "findings/ceiling.md")
+	first := []float64{1, 1, 1, 1, 1, 0, 0, 0, 0, 0}
+	second := []float64{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}
+	for _, eps := range []float64{0.01, 1} {
+		a, b := svt4Outcomes(first, eps), svt4Outcomes(second, eps)
+		p, q, back, other := 0.0, 0.0, 0.0, 0.0
+		for i := range a {
+			if a[i] > math.Exp(eps)*b[i] {
+				p, q = p+a[i], q+b[i]
+			}
+			if b[i] > math.Exp(eps)*a[i] {
+				back, other = back+b[i], other+a[i]
+			}
+		}
+		if back-math.Exp(eps)*other > p-math.Exp(eps)*q {
+			p, q = back, other
+		}
+		h := p - math.Exp(eps)*q
+		n := math.Pow((1.645+1.282)/h, 2) * (p*(1-p) + math.Exp(2*eps)*q*(1-q))
+		digits := math.Pow(10, math.Floor(math.Log10(n))-1)
+		f.says("| epsilon = %v | %.5f | %s |", eps, h, phrase.Grouped(int(math.Round(n/digits)*digits)))
+	}
 }
 
 // Fixed seeds, so the figures are fixed too.
@@ -319,7 +354,83 @@ func TestAccountingSlides(t *testing.T) {
 	f.says("the right exponent gives %.3f", hi)
 }
 
+// The exact arguments of the pages on svt3 and svt6, by quadrature at epsilon =
+// 1, and that on floating-point noise, on outputs.
+func TestMuseumProofs(t *testing.T) {
+	integral := func(from, to float64, f func(z float64) float64) float64 {
+		const steps = 100_000
+		sum := 0.0
+		for i := range steps {
+			sum += f(from + (to-from)*(float64(i)+0.5)/steps)
+		}
+		return sum * (to - from) / steps
+	}
+	density := func(x, scale float64) float64 { return math.Exp(-math.Abs(x)/scale) / (2 * scale) }
+	for _, k := range []int{5, 9} {
+		for _, v := range []float64{0, -1.5} {
+			at := func(a, q float64) float64 {
+				return density(v-q, 2) * integral(-80, v-0.5, func(z float64) float64 {
+					return density(z, 2) * math.Pow(1-laplaceAbove(0.5+z-a, 2), float64(k))
+				})
+			}
+			if got, want := math.Log(at(0, 1)/at(1, 0)), float64(k-1)/2; math.Abs(got-want) > 1e-6 {
+				t.Errorf("svt3, k = %d, v = %v: a loss of %v, the page has %v", k, v, got, want)
+			}
+		}
+		at := func(early, late float64) float64 {
+			return integral(-80, 80, func(z float64) float64 {
+				return density(z, 2) * math.Pow((1-laplaceAbove(0.5+z-early, 2))*laplaceAbove(0.5+z-late, 2), float64(k))
+			})
+		}
+		if got := math.Log(at(0, 1) / at(1, 0)); got < float64(k)/2 {
+			t.Errorf("svt6, k = %d: a loss of %v, the page has at least %v", k, got, float64(k)/2)
+		}
+	}
+
+	spec, err := catalogue.All().Mechanism("laplace-float")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := spec.New(core.Params{"epsilon": core.ParamValue{Number: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := [2]int{} // outputs in (-1/2, 1/2) that are no multiples of 2^-53, by value
+	for value := range odd {
+		out := make([]float64, 20_000)
+		if err := m.Sample(core.Records(float64(value)), stream.New(stream.Key{Seed: 7, Purpose: "museum", Side: value}), out); err != nil {
+			t.Fatal(err)
+		}
+		for _, y := range out {
+			if scaled := y * 0x1p53; math.Abs(y) < 1 && scaled != math.Trunc(scaled) && (value == 1 || math.Abs(y) < 0.5) {
+				odd[value]++
+			}
+		}
+	}
+	if odd[1] != 0 || odd[0] < 4000 {
+		t.Errorf("laplace-float: %d and %d outputs that are no multiples of 2^-53", odd[0], odd[1])
+	}
+}
+
 func TestMuseumFigures(t *testing.T) {
+	// What the registry holds for true stands on the pages.
+	museum, err := Museum(os.DirFS(docsFolder))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string]core.MechanismListing{}
+	for _, m := range catalogue.All().Listing().Mechanisms {
+		listed[m.Name] = m
+	}
+	for name, truth := range map[string]string{
+		"svt4": "1.75", "noisy-max-value-laplace": "2.5", "dp-sgd-microbatch": "0.5625", "dp-sgd-clip-late": "1", "dp-sgd-scaled-noise": "1",
+		"noisy-histogram-wrong-scale": "2", "truncated-geometric": "0.1177830357",
+	} {
+		if !strings.Contains(listed[name].Truth, truth) {
+			t.Errorf("%s: the registry has %q for true, want %s", name, listed[name].Truth, truth)
+		}
+		open(t, strings.TrimSuffix(strings.TrimPrefix(museum[name], "docs/"), ".html")+".md").says("%s", strings.TrimSuffix(truth, "77830357"))
+	}
 	// The densities of mean-raw-denominator at 1/2, in closed form: with
 	// L ~ Lap(2), E max(0, 2+L) and E max(0, 1+L) e^(-max(0, 1+L)/4); 10^-12
 	// does not matter at these digits.

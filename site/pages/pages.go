@@ -13,6 +13,9 @@
 // It becomes the same text under a dp-audit element with the command's settings
 // as attributes, and in it, for browsers that do not run the element, a link to
 // the page with the same settings.
+//
+// A fenced code block of kind formula is a formula in plain characters, which is
+// typeset, as formulas in the text are: e^(alpha h), D_alpha, x <= 1.
 package pages
 
 import (

@@ -360,7 +360,7 @@ func TestMuseum(t *testing.T) {
 // is about one that there is not.
 func TestBounds(t *testing.T) {
 	constant := regexp.MustCompile(`(?m)(?:Method|CanaryInterval) += "([a-z0-9-]+)"`)
-	heading := regexp.MustCompile(`(?m)^### ([a-z0-9-]+)$`)
+	heading := regexp.MustCompile(`(?m)^###? ([a-z0-9-]+)$`)
 	for _, c := range []struct {
 		folders []string
 		pages   []string
@@ -464,7 +464,7 @@ func TestBuild(t *testing.T) {
 		"<title>C · dpscope</title>", `<link rel="stylesheet" href="../../page.css">`, `<script type="module" src="../../dp-audit.js"></script>`,
 		`<a href="../index.html">up</a>`, `<a href="../x.json">data</a>`, `<h2 id="d">`, `<td align="right">&lt;</td>`, `<code>if a &lt; b`,
 		`<dp-audit mechanism="svt4" p.c="2" anytime="true"><p class="open-audit"><a href="../../index.html#v=1&amp;mechanism=svt4&amp;p.c=2&amp;anytime=true">`,
-		`<pre tabindex="0"><code>dpscope audit -mechanism svt4 -param c=2 -anytime`,
+		`<pre class="shown" tabindex="0"><code>dpscope audit -mechanism svt4 -param c=2 -anytime`,
 	} {
 		if !strings.Contains(string(files[0].Data), want) {
 			t.Errorf("docs/b/c.html lacks %s", want)

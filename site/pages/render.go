@@ -23,7 +23,7 @@ import (
 type page struct {
 	name   string // from the root of docs
 	title  string
-	body   []byte
+	body   string // HTML
 	audits int
 	files  []string // of docs that it links to and that are no pages, from the root of docs
 }
@@ -73,7 +73,7 @@ func render(docs fs.FS, name string, source []byte) (*page, error) {
 	if err := md.Renderer().Render(&out, source, doc); err != nil {
 		return nil, err
 	}
-	p.body = out.Bytes()
+	p.body = typesetText(out.String())
 	return p, nil
 }
 
@@ -117,7 +117,7 @@ func (p *page) resolve(docs fs.FS, to string) (string, error) {
 }
 
 // blocks renders what the site wants otherwise than goldmark does: code and
-// tables that scroll by keyboard too, and audits.
+// tables that scroll by keyboard too, formulas, and audits.
 type blocks struct{ *page }
 
 func (b blocks) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
@@ -133,7 +133,7 @@ func (b blocks) nothing(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus,
 
 func (b blocks) table(w util.BufWriter, _ []byte, _ ast.Node, entering bool) (ast.WalkStatus, error) {
 	if entering {
-		w.WriteString(`<div class="scroll" tabindex="0" role="region" aria-label="Table"><table>` + "\n")
+		w.WriteString(`<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>` + "\n")
 	} else {
 		w.WriteString("</table></div>\n")
 	}
@@ -149,7 +149,17 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 		line := n.Lines().At(i)
 		code.Write(line.Value(source))
 	}
-	if f, ok := n.(*ast.FencedCodeBlock); ok && string(f.Language(source)) == "audit" {
+	kind := ""
+	if f, ok := n.(*ast.FencedCodeBlock); ok {
+		kind = string(f.Language(source))
+	}
+	text := string(util.EscapeHTML([]byte(code.String())))
+	pre := `<pre tabindex="0"><code>`
+	switch kind {
+	case "formula":
+		w.WriteString(`<p class="formula">` + typesetFormula(strings.TrimSuffix(text, "\n")) + "</p>\n")
+		return ast.WalkSkipChildren, nil
+	case "audit":
 		command, _, _ := strings.Cut(code.String(), "\n")
 		a, err := ParseCommand(command)
 		if err != nil {
@@ -157,9 +167,9 @@ func (b blocks) code(w util.BufWriter, source []byte, n ast.Node, entering bool)
 		}
 		b.audits++
 		w.WriteString(a.html("../" + up(b.name) + home))
+		pre = `<pre class="shown" tabindex="0"><code>`
 	}
-	w.WriteString(`<pre tabindex="0"><code>`)
-	w.Write(util.EscapeHTML([]byte(code.String())))
+	w.WriteString(pre + text)
 	w.WriteString("</code></pre>\n")
 	return ast.WalkSkipChildren, nil
 }

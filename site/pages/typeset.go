@@ -1,0 +1,122 @@
+package pages
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Formulas are written in plain characters, e^(alpha h), D_alpha, x <= 1, and
+// typeset with superscripts, subscripts, Greek letters and signs.
+
+var (
+	tag    = regexp.MustCompile(`<[^>]*>`)
+	script = regexp.MustCompile(`^-?[\p{L}\p{N}]+(?:[.,][\p{L}\p{N}]+)*`)
+	index  = regexp.MustCompile(`(^|[^\p{L}\p{N}_])(\p{L}|RR|mu)_(\{[^}]*\}|\p{L}+|\p{N}+)`)
+	word   = regexp.MustCompile(`[A-Za-z]+`)
+	letter = map[string]string{
+		"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "eta": "η", "lambda": "λ",
+		"mu": "μ", "nu": "ν", "rho": "ρ", "sigma": "σ", "Phi": "Φ",
+	}
+	signs = strings.NewReplacer("&lt;=", "≤", "&gt;=", "≥", "sqrt(", "√(", "sqrt ", "√")
+	minus = strings.NewReplacer(" - ", " − ", "(-", "(−")
+)
+
+// words are letters that are words in running text, but for scripts.
+var words = map[string]bool{"beta": true, "delta": true, "epsilon": true, "mu": true, "nu": true, "rho": true}
+
+// typesetText typesets the text of a page outside of code.
+func typesetText(html string) string {
+	var b strings.Builder
+	code := 0
+	put := func(text string) {
+		if code == 0 {
+			text = greek(scripts(signs.Replace(text)), words)
+		}
+		b.WriteString(text)
+	}
+	for html != "" {
+		at := tag.FindStringIndex(html)
+		if at == nil {
+			put(html)
+			break
+		}
+		put(html[:at[0]])
+		t := html[at[0]:at[1]]
+		switch name := strings.TrimPrefix(word.FindString(t), "/"); {
+		case name != "code" && name != "pre":
+		case strings.HasPrefix(t, "</"):
+			code--
+		default:
+			code++
+		}
+		b.WriteString(t)
+		html = html[at[1]:]
+	}
+	return b.String()
+}
+
+// typesetFormula typesets a formula that stands by itself; html is its escaped
+// text.
+func typesetFormula(html string) string {
+	return greek(scripts(minus.Replace(signs.Replace(html))), nil)
+}
+
+// greek puts letters for their names, but for those to keep.
+func greek(html string, keep map[string]bool) string {
+	return word.ReplaceAllStringFunc(html, func(w string) string {
+		if l, ok := letter[w]; ok && !keep[w] {
+			return l
+		}
+		return w
+	})
+}
+
+// scripts puts ^(...), ^x, x_y and x_{...} as superscripts and subscripts.
+func scripts(text string) string {
+	text = index.ReplaceAllStringFunc(text, func(m string) string {
+		before, after, _ := strings.Cut(m, "_")
+		return greek(before, nil) + "<sub>" + greek(strings.Trim(after, "{}"), nil) + "</sub>"
+	})
+	var b strings.Builder
+	for {
+		at := strings.IndexByte(text, '^')
+		if at < 0 {
+			b.WriteString(text)
+			return b.String()
+		}
+		b.WriteString(text[:at])
+		text = text[at+1:]
+		inner, rest := script.FindString(text), ""
+		if strings.HasPrefix(text, "(") {
+			if end := closing(text); end > 0 {
+				inner, rest = text[1:end], text[end+1:]
+			}
+		} else {
+			rest = text[len(inner):]
+		}
+		if inner == "" {
+			b.WriteByte('^')
+			continue
+		}
+		inner = greek(scripts(inner), nil)
+		b.WriteString("<sup>" + strings.ReplaceAll(inner, "-", "−") + "</sup>")
+		text = rest
+	}
+}
+
+// closing is where the bracket that text begins with is closed, or -1.
+func closing(text string) int {
+	depth := 0
+	for i, r := range text {
+		switch r {
+		case '(':
+			depth++
+		case ')':
+			depth--
+			if depth == 0 {
+				return i
+			}
+		}
+	}
+	return -1
+}
