@@ -480,7 +480,7 @@ func TestViewCanaries(t *testing.T) {
 		if b.LowerBound == nil {
 			continue
 		}
-		kind := map[bool]string{true: "valid", false: "asymptotic only"}[b.Valid]
+		kind := map[bool]string{true: "valid", false: "asymptotic, or by an assumption"}[b.Valid]
 		if b.Interval == r.Plan.Interval {
 			kind += ", the audit's own"
 		}

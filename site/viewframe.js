@@ -57,10 +57,10 @@ export class ViewFrame {
   /** @param {{report: any, curves?: any}} answer */
   show({ report, curves }) { this.#show({ report, curves, course: this.#progress && this.#course }); }
 
-  /** Shows the report of a canary audit; of what is none, there is no picture. */
+  /** Shows the report of a canary audit; of one without evidence there is no picture. */
   showCanary(canary) {
     this.#show({ canary });
-    this.#host.hidden = canary.kind !== "canary";
+    this.#host.hidden = !canary.evidence;
   }
 
   /** @param {import("./protocol").ProgressValue} p */

@@ -6,11 +6,13 @@ import (
 	"slices"
 )
 
-// CanaryReport is what the views need of a report of core/canary.
+// CanaryReport is what the views need of a report of core/canary: of canaries in
+// many runs, in one run, or of scores.
 type CanaryReport struct {
 	Plan struct {
 		Claim    Claim  `json:"claim"`
 		Interval string `json:"interval"`
+		Method   string `json:"method"` // of scores
 	} `json:"plan"`
 	Evidence *struct {
 		Certified struct {
@@ -20,6 +22,7 @@ type CanaryReport struct {
 	In         *CanarySide      `json:"in"`
 	Out        *CanarySide      `json:"out"`
 	Intervals  []CanaryInterval `json:"intervals"`
+	Methods    []CanaryMethod   `json:"methods"` // of one run, and of scores
 	Equation10 *struct {
 		Single    *float64 `json:"single"`
 		First     *float64 `json:"first"`
@@ -53,6 +56,13 @@ type CanarySide struct {
 type CanaryInterval struct {
 	Interval   string   `json:"interval"`
 	Title      string   `json:"title"`
+	Valid      bool     `json:"valid"`
+	LowerBound *float64 `json:"lowerBound"`
+}
+
+// CanaryMethod is canary.MethodBound.
+type CanaryMethod struct {
+	Method     string   `json:"method"`
 	Valid      bool     `json:"valid"`
 	LowerBound *float64 `json:"lowerBound"`
 }

@@ -97,6 +97,24 @@ func TestCanaryViews(t *testing.T) {
 	if own != 1 {
 		t.Errorf("%d bounds are the audit's own", own)
 	}
+	run, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 1e-5}, Guesses: []int{20, 40}}, Sources: canary.Sources(),
+		Pool: core.LocalPool(core.Catalogue{Canary: canary.Engine(canary.Sources())}, 1)}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := json.Marshal(map[string]any{"canary": run})
+	if err != nil {
+		t.Fatal(err)
+	}
+	parsed, err := Parse(string(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := newCanaryBounds(parsed.Canary)
+	if len(Views(parsed)) != 1 || len(one.bars) != len(run.Methods) || one.bars[0].to != *run.Methods[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.Words(), "Below") || !strings.Contains(one.Reading(1), "assumption") {
+		t.Errorf("of one run: %+v, %q", one.bars, one.Words())
+	}
+	sound(t, "one run", one, one.Layout(Frame{Width: 400, Camera: Everything}))
 	if Views(Input{Canary: &CanaryReport{}}) != nil {
 		t.Error("an empty report is drawn")
 	}

@@ -3,6 +3,7 @@ package scene
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // CanaryBounds shows what every interval makes of the same counts, and what more
@@ -21,11 +22,20 @@ type bar struct {
 	chosen   bool
 }
 
+// oneRun is the method of a report of one run.
+const oneRun = "one-run"
+
 func newCanaryBounds(r *CanaryReport) *CanaryBounds {
 	v := &CanaryBounds{claimed: r.Plan.Claim.Epsilon}
 	for _, i := range r.Intervals {
 		if i.LowerBound != nil {
 			v.bars = append(v.bars, bar{words: i.Interval, from: *i.LowerBound, to: *i.LowerBound, valid: i.Valid, chosen: i.Interval == r.Plan.Interval})
+		}
+	}
+	for _, m := range r.Methods {
+		if m.LowerBound != nil {
+			own := m.Method == r.Plan.Method || r.Plan.Method == "" && m.Method == oneRun
+			v.bars = append(v.bars, bar{words: m.Method, from: *m.LowerBound, to: *m.LowerBound, valid: m.Valid, chosen: own})
 		}
 	}
 	if len(v.bars) == 0 {
@@ -56,7 +66,11 @@ func (v *CanaryBounds) Place(i int) (x, y float64) {
 }
 
 func (v *CanaryBounds) Words() string {
-	return fmt.Sprintf("Lower bounds on epsilon from the same counts; claimed: %s. Each that is valid holds with the report's confidence, the largest of them does not, unless it was named before. Below, where it is known, what more canaries cost by a common threshold and what they bring by a smaller variance: differences of Wilson bounds, no bounds.", Short(v.claimed))
+	words := fmt.Sprintf("Lower bounds on epsilon from the same canaries; claimed: %s. Each that is valid holds with the report's confidence, the largest of them does not, unless it was named before.", Short(v.claimed))
+	if slices.ContainsFunc(v.bars, func(b bar) bool { return b.change }) {
+		words += " Below, what more canaries cost by a common threshold and what they bring by a smaller variance: differences of Wilson bounds, no bounds."
+	}
+	return words
 }
 
 func (v *CanaryBounds) Name(i int) string { return v.bars[i].words }
@@ -71,7 +85,7 @@ func (v *CanaryBounds) Reading(i int) string {
 	case b.chosen:
 		words += ", the audit's own"
 	case !b.valid:
-		words += ", asymptotic only"
+		words += ", asymptotic or by an assumption only"
 	}
 	if b.to > v.claimed {
 		words += "; more than is claimed"
@@ -89,7 +103,7 @@ func signed(x float64) string {
 func (v *CanaryBounds) Facts() Table {
 	t := Table{Title: "Bounds and differences", Head: []string{"interval", "from", "to", "kind"}}
 	for _, b := range v.bars {
-		kind := "asymptotic only"
+		kind := "asymptotic, or by an assumption"
 		switch {
 		case b.change:
 			kind = "difference"
@@ -106,8 +120,12 @@ func (v *CanaryBounds) Facts() Table {
 
 func (v *CanaryBounds) Layout(f Frame) *Scene {
 	s := f.scene(0)
-	top := s.legend([]key{{words: "valid at every number of runs", paint: Ink(First), form: keyDot, mark: Disc}, {words: "asymptotic only", paint: Ink(Muted), form: keyDot, mark: Ring},
-		{words: "gain", paint: Ink(Calm), form: keyBox}, {words: "loss (barred)", paint: Ink(Bad), form: keyBarred}, {words: "claimed (dashed)", paint: Ink(Text), form: keyDash}}, 4) + 20
+	items := []key{{words: "valid", paint: Ink(First), form: keyDot, mark: Disc}, {words: "asymptotic, or by an assumption", paint: Ink(Muted), form: keyDot, mark: Ring},
+		{words: "claimed (dashed)", paint: Ink(Text), form: keyDash}}
+	if slices.ContainsFunc(v.bars, func(b bar) bool { return b.change }) {
+		items = append(items, key{words: "gain", paint: Ink(Calm), form: keyBox}, key{words: "loss (barred)", paint: Ink(Bad), form: keyBarred})
+	}
+	top := s.legend(items, 4) + 20
 	narrow := f.Width < 560
 	pitch, left := 28.0, 0.0
 	if narrow {
