@@ -86,7 +86,11 @@ func build(out string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	files = append(append(files, written...), file{"catalogue.json", known})
+	terms, err := licences(goroot)
+	if err != nil {
+		return err
+	}
+	files = append(append(files, written...), file{"catalogue.json", known}, terms)
 	for _, b := range binaries {
 		binary, err := compile(b.name, b.tags, b.from)
 		if err != nil {

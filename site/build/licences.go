@@ -1,0 +1,93 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+const licencesName = "licences.txt"
+
+// licences are the licences of all that is compiled into the site's programs, but
+// for dpscope itself: the Go distribution's and those of the modules.
+func licences(goroot string) (file, error) {
+	var out bytes.Buffer
+	fmt.Fprintf(&out, "The programs of this site contain code of others, under these licences.\n")
+	add := func(name, dir string) error {
+		found, err := licenceFiles(dir)
+		if err != nil {
+			return err
+		}
+		if len(found) == 0 {
+			return fmt.Errorf("%s has no file that is called LICENSE or NOTICE", name)
+		}
+		for _, path := range found {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(&out, "\n%s\n%s, %s\n%[1]s\n\n%[4]s\n", strings.Repeat("=", 72), name, filepath.Base(path), bytes.TrimSpace(text))
+		}
+		return nil
+	}
+	if err := add("Go", goroot); err != nil {
+		return file{}, err
+	}
+	modules, err := linkedModules()
+	if err != nil {
+		return file{}, err
+	}
+	for _, m := range modules {
+		if err := add(m.name, m.dir); err != nil {
+			return file{}, err
+		}
+	}
+	return file{licencesName, out.Bytes()}, nil
+}
+
+type linked struct{ name, dir string }
+
+// linkedModules are the modules that any of the binaries is made of, by name.
+func linkedModules() ([]linked, error) {
+	seen := map[string]linked{}
+	for _, b := range binaries {
+		cmd := exec.Command("go", "list", "-tags="+b.tags, "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", b.from)
+		cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=")
+		said, err := cmd.Output()
+		if err != nil {
+			return nil, fmt.Errorf("modules of %s: %w", b.name, err)
+		}
+		for line := range strings.Lines(string(said)) {
+			if name, dir, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+				seen[name] = linked{name, dir}
+			}
+		}
+	}
+	var all []linked
+	for _, m := range seen {
+		all = append(all, m)
+	}
+	slices.SortFunc(all, func(a, b linked) int { return strings.Compare(a.name, b.name) })
+	return all, nil
+}
+
+// licenceFiles are the licence and the notices of a module. Those of a module that
+// lies in a folder of its repository may be all that there is.
+func licenceFiles(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		name := strings.ToUpper(e.Name())
+		if !e.IsDir() && (strings.HasPrefix(name, "LICENSE") || strings.HasPrefix(name, "LICENCE") || strings.HasPrefix(name, "NOTICE") || strings.HasPrefix(name, "COPYING")) {
+			out = append(out, filepath.Join(dir, e.Name()))
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,25 @@
+package main
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// Every module in the binaries has its licence in the site, the libraries that are
+// known to be there among them.
+func TestLicences(t *testing.T) {
+	t.Chdir("../..")
+	f, err := licences(runtime.GOROOT())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"\nGo, LICENSE\n", "gonum.org/v1/gonum v", "github.com/hajimehoshi/ebiten/v2 v", "github.com/google/differential-privacy/go/v3 v", "Redistribution and use in source", "Apache License"} {
+		if !strings.Contains(string(f.data), want) {
+			t.Errorf("%q is not there", want)
+		}
+	}
+	if strings.Contains(string(f.data), "wazero") {
+		t.Error("what is not linked is there")
+	}
+}
