@@ -2,7 +2,7 @@
 import { across, linear, logarithmic, roomFor, upright } from "./axis.js";
 import { html, svg } from "./element.js";
 import { exact, short } from "./number.js";
-import { asTable, legend, responsive } from "./picture.js";
+import { asTable, files, legend, responsive } from "./picture.js";
 
 const TALL = 20; // times larger at its end than at its beginning: logarithmic
 
@@ -16,7 +16,7 @@ export function showAccountCurve(host, { curve, kl, maxDivergence, epsilons }) {
   const logs = low > 0 && high > TALL * low;
   const limit = maxDivergence !== undefined && maxDivergence < 2.5 * high ? maxDivergence : undefined;
   const marked = best >= curve[0].alpha && best <= curve.at(-1).alpha ? best : undefined;
-  const picture = html("div", { class: "picture square" });
+  const picture = html("div", { class: "picture square" }), axis = `alpha (logarithmic)${logs ? "; divergence logarithmic too" : ""}`;
   const points = [kl !== undefined && ["1", exact(kl)], ...curve.map((p) => [exact(p.alpha), exact(p.divergence)]), maxDivergence !== undefined && ["infinite", exact(maxDivergence)]].filter(Boolean);
   host.replaceChildren(
     html("h4", {}, "Rényi curve"),
@@ -29,7 +29,8 @@ export function showAccountCurve(host, { curve, kl, maxDivergence, epsilons }) {
         limit !== undefined && [svg("path", { class: "claim-line", d: "M1 8H27" }), "its limit (dashed)"],
         marked !== undefined && [svg("path", { class: "best-line", d: "M14 1V15" }), "order that gives epsilon (dotted)"]]),
       picture,
-      html("p", { class: "axis-label" }, `alpha (logarithmic)${logs ? "; divergence logarithmic too" : ""}`)] : [],
+      html("p", { class: "axis-label" }, axis),
+      files(picture, { name: "account", title: "Rényi curve", axis, head: ["alpha", "divergence"], rows: () => curve.map((p) => [p.alpha, p.divergence]) })] : [],
     asTable("The curve as a table", ["alpha", "divergence at most"], points));
   if (curve.length > 1) responsive(picture, (width) => draw(curve, logs, limit, marked, width));
 }

@@ -2,7 +2,7 @@
 import { linear, upright, widthOf } from "./axis.js";
 import { html, svg } from "./element.js";
 import { short } from "./number.js";
-import { hatch, legend, responsive } from "./picture.js";
+import { files, hatch, legend, responsive } from "./picture.js";
 
 const PITCH = 40, BAR = 12;
 const ENDS = [0.1, 0.2, 0.3, 0.5, 1]; // of the axis, so that it seldom jumps while rates come
@@ -14,9 +14,12 @@ const ENDS = [0.1, 0.2, 0.3, 0.5, 1]; // of the axis, so that it seldom jumps wh
  */
 export function calibrationChart(host) {
   const picture = html("div", { class: "picture square" }), key = html("div", {});
+  const axis = "audits that raised a false alarm";
   let rows = [], beta = 0, redraw;
   host.replaceChildren(key, picture,
-    html("p", { class: "axis-label" }, "audits that raised a false alarm"));
+    html("p", { class: "axis-label" }, axis),
+    files(picture, { name: "calibration", title: "The tool's own error rate", axis, head: ["mechanism", "alarms", "audits", "rate", "lower", "upper", "allowed"],
+      rows: () => rows.map((r) => [r.name, r.alarms, r.of, r.rate, r.lower, r.upper, beta]) }));
   return (value) => {
     beta = value.beta;
     rows = value.cells.map((cell) => ({ ...cell, name: cell.mechanism }));

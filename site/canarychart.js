@@ -3,7 +3,7 @@
 import { across, linear, roomFor, upright } from "./axis.js";
 import { html, svg } from "./element.js";
 import { grouped, short } from "./number.js";
-import { asTable, legend, responsive } from "./picture.js";
+import { asTable, files, legend, responsive } from "./picture.js";
 
 const HEIGHT = 300;
 const APART = 13; // px between two letters
@@ -29,7 +29,10 @@ export const letterOf = (place) => String.fromCharCode(65 + place);
 export function canaryChart(host) {
   const key = html("div", {}), picture = html("div", { class: "picture" }), nothing = html("p", { class: "hint" }), numbers = html("div", {});
   let course, redraw;
-  host.replaceChildren(key, picture, html("p", { class: "axis-label" }, "certification runs; upright: lower bound on epsilon if the audit had been planned to end there"), nothing, numbers);
+  const axis = "certification runs; upright: lower bound on epsilon if the audit had been planned to end there";
+  const saved = files(picture, { name: "bounds", title: "Bounds on epsilon over the number of runs", axis, head: ["runs", "interval", "epsilon"],
+    rows: () => course.points.flatMap((p) => p.bounds.map((b) => [p.runs, b.interval, b.epsilon])) });
+  host.replaceChildren(key, picture, html("p", { class: "axis-label" }, axis), saved, nothing, numbers);
   return (now) => {
     course = now;
     const line = (kind, x = 2) => svg("path", { class: kind, d: `M${x} 8H26` });

@@ -3,7 +3,7 @@ import { html, svg } from "./element.js";
 import { histogram, binWords } from "./histogram.js";
 import { outcomeBars, outcomeWords } from "./outcomebars.js";
 import { grouped } from "./number.js";
-import { asTable, hatch, legend, responsive } from "./picture.js";
+import { asTable, files, hatch, legend, responsive } from "./picture.js";
 
 const MOST_BINS = 1000; // drawn; a report of ours has 50
 
@@ -32,7 +32,11 @@ export function showChart(host, key, chart) {
   }
   const picture = html("div", { class: "picture" });
   key.replaceChildren(meaning(bars));
-  host.replaceChildren(picture, html("p", { class: "axis-label" }, bars ? "outputs" : chart.axis), numbers(data, bars));
+  host.replaceChildren(picture, html("p", { class: "axis-label" }, bars ? "outputs" : chart.axis), files(picture, {
+    name: "outputs", title: "The two output distributions", axis: bars ? "outputs" : chart.axis,
+    head: [...(bars ? ["outcome"] : ["from", "below"]), "first", "firstInEvent", "second", "secondInEvent"],
+    rows: () => data.bins.map((b, i) => [...(bars ? [b.label] : [data.edges[i - 1] ?? -Infinity, data.edges[i] ?? Infinity]), b.first, b.firstIn, b.second, b.secondIn]),
+  }), numbers(data, bars));
   responsive(picture, (width) => (bars ? outcomeBars : histogram)(data, width));
 }
 

@@ -31,3 +31,6 @@ export function tableRows(head, rows) {
     i ? html("td", { class: head ? "number" : null }, cell) : html("th", { scope: "row" }, cell))))));
   return out;
 }
+
+/** A file beside this script, wherever the site lies. */
+export const beside = (name) => new URL(name, import.meta.url).href;

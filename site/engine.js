@@ -1,5 +1,6 @@
 // The core, seen from the page: one compiled module, a coordinator and task
 // workers, requests with ids. The messages are those of protocol.d.ts.
+import { beside } from "./element.js";
 
 /**
  * The core that a page starts with, the one that knows everything, accounts,
@@ -94,7 +95,7 @@ export class Engine {
       answer = await fetch(beside(name), { signal });
     } catch (error) {
       if (signal?.aborted) throw error;
-      throw new Error(`${name} could not be fetched (${error.message}). Is the server still there?`);
+      throw new Error(`${name} could not be fetched (${error.message}). ${navigator.onLine ? "Is the server still there?" : "You are offline, and it was not kept; it is kept from the next time that it is loaded."}`);
     }
     if (!answer.ok) throw new Error(`${name} could not be fetched: the server answered ${answer.status}. It belongs beside page.js.`);
     if (progress) count(answer.clone(), progress); // the answer itself lets the browser keep what it compiled
@@ -106,7 +107,7 @@ export class Engine {
     } catch (error) {
       if (signal?.aborted) throw error;
       if (/unsafe-eval|security policy/i.test(error.message)) {
-        throw new Error("The server's content security policy forbids WebAssembly: script-src needs 'wasm-unsafe-eval'.");
+        throw new Error("The server's content security policy forbids WebAssembly. It must send the header Content-Security-Policy with script-src 'self' 'wasm-unsafe-eval'.");
       }
       throw new Error(`${name} is not a WebAssembly module that this browser can run (${error.message}).`);
     }
@@ -322,9 +323,6 @@ export class Engine {
     this.#starting = null;
   }
 }
-
-/** A file beside this script, wherever the site lies. */
-const beside = (name) => new URL(name, import.meta.url);
 
 /** A file beside this script, or null if it cannot be had. */
 async function jsonBeside(name) {

@@ -100,11 +100,14 @@ export function save(name, content, type = "application/json") {
   setTimeout(() => URL.revokeObjectURL(url), 60_000);
 }
 
-/** dpscope-svt4-eps1-seed7.json */
-export function reportName(report) {
+/** A table as CSV, numbers with all their digits. */
+export const csvOf = (head, rows) => [head, ...rows].map((row) => `${row.map(String).map((text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(",")}\n`).join("");
+
+/** What the names of a report's files begin with: dpscope-svt4-eps1-seed7 */
+export function stemOf(report) {
   const { epsilon, delta } = report.claim;
   const parts = ["dpscope", report.inputs.mechanism, `eps${epsilon}`, delta ? `delta${delta}` : "", `seed${report.settings.seed}`];
-  return parts.filter(Boolean).join("-").replace(/[^\w.+-]+/g, "_") + ".json";
+  return parts.filter(Boolean).join("-").replace(/[^\w.+-]+/g, "_");
 }
 
 async function copy(text) {

@@ -6,16 +6,19 @@ import { Calibration } from "./calibration.js";
 import { Canaries } from "./canaries.js";
 import { byId } from "./element.js";
 import { Ended, Engine, FIRST, GOOGLE, LARGER, Refused } from "./engine.js";
-import { copyFor, receive, reportName, save } from "./files.js";
+import { copyFor, receive, save, stemOf } from "./files.js";
 import { defaultWorkers, Form } from "./form.js";
 import { keepFocus, listenForKeys } from "./keyboard.js";
 import { dismiss, notify } from "./notice.js";
 import { size } from "./number.js";
+import { keepOffline } from "./offline.js";
 import { Own } from "./own.js";
+import { toFile } from "./picture.js";
 import { keyOf, planOf, Unusable } from "./plan.js";
 import { ProgressPanel, say } from "./progress.js";
 import { replayWords, showDrift, showOrigin, showReport, showVerification, showWords } from "./result.js";
 import { Samples } from "./samples.js";
+import { offerThemes } from "./themes.js";
 import { ViewFrame } from "./viewframe.js";
 
 const CHECK_AFTER = 150; // ms without a change
@@ -107,7 +110,7 @@ function setState(next) {
     canaries.able(able);
     byId("verify").disabled = !able || !shown?.report.evidence?.table || !shown.report.results?.length;
   }, [begunBy, "calibrate-stop", "canaries-stop", "run", "stop", "verify"]);
-  for (const id of ["save", "copy-link", "copy-command", "use-settings"]) byId(id).disabled = !shown;
+  for (const id of ["save", "save-html", "copy-link", "copy-command", "use-settings"]) byId(id).disabled = !shown;
   for (const id of ["copy-link", "use-settings"]) byId(id).disabled ||= !shown?.report.reproduce?.url;
   byId("copy-command").disabled ||= !shown?.report.reproduce?.cli || shown.report.inputs.brought?.kind === "javascript";
 }
@@ -116,6 +119,7 @@ const status = (text) => { byId("status").textContent = text; };
 
 function show(answer, origin, name) {
   shown = { report: answer.report, text: answer.text };
+  byId("result").dataset.stem = stemOf(answer.report);
   showVerification(null);
   showReport(answer, listing(answer.report.inputs ?? {})?.museum);
   picture.show(answer);
@@ -787,7 +791,8 @@ byId("form").addEventListener("submit", (event) => {
 });
 byId("stop").addEventListener("click", stop);
 byId("verify").addEventListener("click", verify);
-byId("save").addEventListener("click", () => save(reportName(shown.report), shown.text));
+byId("save").addEventListener("click", () => save(`${stemOf(shown.report)}.json`, shown.text));
+byId("save-html").addEventListener("click", () => toFile((exporter) => exporter.savePage(shown)));
 byId("copy-link").addEventListener("click", () => copyText("copy-link", linkTo(shown.report.reproduce.url)));
 byId("copy-command").addEventListener("click", () => copyText("copy-command", shown.report.reproduce.cli));
 byId("use-settings").addEventListener("click", () => {
@@ -802,6 +807,11 @@ for (const link of document.querySelectorAll(".try a")) {
   });
 }
 byId("help-open").addEventListener("click", help);
+byId("help-terms").addEventListener("click", () => {
+  byId("help").close();
+  byId("meaning").scrollIntoView();
+  byId("meaning").focus({ preventScroll: true });
+});
 addEventListener("hashchange", reread);
 listenForKeys({ run, stop, help });
 receive(openText, (title, found, want, remedy = "") =>
@@ -816,5 +826,6 @@ receive(openText, (title, found, want, remedy = "") =>
 }, (files) => samples.take(files));
 
 for (const frame of [picture, canaryPicture]) frame.offer(engine.fileInfo("view.wasm"));
+offerThemes(byId("theme"));
 showExample();
-boot();
+boot().then(() => keepOffline(byId("offline"), engine.info()));

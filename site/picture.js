@@ -1,6 +1,8 @@
 // What the charts have in common: a picture that is drawn for the width there
-// is, so that its text keeps its size, a legend, and the same numbers as a table.
-import { html, svg, tableRows } from "./element.js";
+// is, so that its text keeps its size, a legend, the same numbers as a table, and
+// buttons that save them as files.
+import { beside, html, svg, tableRows } from "./element.js";
+import { notify } from "./notice.js";
 
 /**
  * Paints into a box in the document, at its width now and whenever that changes.
@@ -9,6 +11,7 @@ import { html, svg, tableRows } from "./element.js";
  * @returns {() => void} paints anew
  */
 export function responsive(box, paint) {
+  box.paint = paint; // for files, which have a width of their own
   let width = 0, frame = 0;
   const draw = (anew) => {
     const now = Math.floor(box.clientWidth);
@@ -41,3 +44,20 @@ export const hatch = (id, kind) => svg("defs", {}, svg("pattern", { id, width: 6
 /** A chart's numbers, folded away. */
 export const asTable = (title, head, rows) => html("details", {}, html("summary", {}, title),
   html("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": title }, html("table", { class: "data" }, tableRows(head, rows))));
+
+/** Writes a file by what is loaded with the first one. @param {(exporter: typeof import("./export.js")) => Promise<void>} write */
+export async function toFile(write) {
+  try {
+    await write(await import(beside("export.js")));
+  } catch (error) {
+    notify({ key: "export", kind: "error", title: "The file was not written", text: error.message });
+  }
+}
+
+/**
+ * Buttons that save a chart as SVG or PNG, and its numbers, unrounded, as CSV.
+ * @param {HTMLElement} box of the picture
+ * @param {{name: string, title: string, axis?: string, head: string[], rows(): any[][]}} chart name: in the files' names
+ */
+export const files = (box, chart) => html("p", { class: "files", role: "group", "aria-label": `Save: ${chart.title}` }, ["SVG", "PNG", "CSV"].map((kind) =>
+  html("button", { type: "button", class: "quiet", onclick: () => toFile((exporter) => exporter.saveChart(kind, box, chart)) }, kind)));

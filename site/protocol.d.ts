@@ -400,6 +400,7 @@ export interface AccountKind {
 /** build-info.json, beside core.wasm. */
 export interface BuildInfo {
   version: string;
+  build: string; // a hash of all files
   go: string;
   files: { name: string; sha256: string; bytes: number; gzip: number; brotli: number }[];
 }

@@ -3,7 +3,7 @@
 import { across, linear, logarithmic, roomFor, upright } from "./axis.js";
 import { html, svg } from "./element.js";
 import { bound, grouped, short } from "./number.js";
-import { asTable, hatch, legend, responsive } from "./picture.js";
+import { asTable, files, hatch, legend, responsive } from "./picture.js";
 
 /**
  * @param {HTMLElement} host
@@ -24,6 +24,10 @@ export function showRenyi(host, { points, claimed, claimWords, confidence }) {
       over > 0 && [[hatch("over-key", "refuted-line"), svg("rect", { class: "refuted", x: 1, y: 1, width: 26, height: 14 }), svg("rect", { x: 1, y: 1, width: 26, height: 14, fill: "url(#over-key)" })], "refuted (hatched)"]]),
     picture,
     html("p", { class: "axis-label" }, "alpha (logarithmic)"),
+    files(picture, {
+      name: "renyi", title: "Rényi divergence by order", axis: "alpha (logarithmic)", head: ["alpha", "lower", ...(claimed.length ? ["claimed"] : [])],
+      rows: () => points.map((p) => [p.alpha, p.lower, ...(claimed.length ? [allowed(p.alpha)] : [])]),
+    }),
     asTable("The Rényi bounds as a table", ["alpha", "divergence at least", ...(claimed.length ? ["claim allows"] : [])],
       points.map((p) => [short(p.alpha), bound(p.lower), ...(claimed.length ? [allowedWords(allowed(p.alpha), p.lower)] : [])])));
   responsive(picture, (width) => draw(points, claimed, allowed, width));

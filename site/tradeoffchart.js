@@ -4,7 +4,7 @@
 import { across, linear, logarithmic, roomFor, upright } from "./axis.js";
 import { html, svg } from "./element.js";
 import { bound, grouped, short } from "./number.js";
-import { asTable, hatch, legend, responsive } from "./picture.js";
+import { asTable, files, hatch, legend, responsive } from "./picture.js";
 
 const BENDS = 16; // parts of a straight line that logarithmic axes bend
 let axes = "linear"; // as last chosen
@@ -35,6 +35,11 @@ export function showTradeoff(host, { points, claimed, claimWords, confidence, di
     choose, picture,
     html("p", { class: "axis-label" }, "false positive rate"),
     html("p", { class: "hint" }, `False positive: an output on the ${of} dataset taken for one on the other. The smaller both rates, the more the mechanism leaks.`),
+    files(picture, {
+      name: "tradeoff", title: "Trade-off curve", axis: "false positive rate",
+      head: ["fpr", "fprLower", "fprUpper", "fnr", "fnrLower", "fnrUpper", ...(claimed.length ? ["claimed"] : [])],
+      rows: () => points.map((p) => [p.fpr, p.fprLower, p.fprUpper, p.fnr, p.fnrLower, p.fnrUpper, ...(claimed.length ? [heightAt(claimed, p.fprUpper)] : [])]),
+    }),
     asTable("The trade-off curve as a table", ["false positive rate", "at least", "at most", "false negative rate", "at least", "at most", ...(claimed.length ? ["claimed: not below"] : [])],
       points.map((p) => [short(p.fpr), bound(p.fprLower), bound(p.fprUpper, true), short(p.fnr), bound(p.fnrLower), bound(p.fnrUpper, true),
         ...(claimed.length ? [`${short(heightAt(claimed, p.fprUpper))}${heightAt(claimed, p.fprUpper) > p.fnrUpper ? " ▲ refuted" : ""}`] : [])])));

@@ -3,7 +3,7 @@
 // as text, table and labels what the program says. Nothing here computes.
 import "wasm_exec.js";
 import { byId, html, tableRows } from "./element.js";
-import { save } from "./files.js";
+import { csvOf, save } from "./files.js";
 
 const ROLES = ["panel", "text", "muted", "line", "field-line", "first", "second", "region", "hatch", "event", "bad", "calm", "accent"]; // as scene.Role
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif', MONO = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace';
@@ -183,8 +183,7 @@ byId("png").addEventListener("click", async () => {
 });
 byId("csv").addEventListener("click", () => {
   const { head, rows } = facts.Table;
-  const cell = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  save(nameOf("csv"), [head, ...rows].map((row) => `${row.map(cell).join(",")}\n`).join(""), "text/csv");
+  save(nameOf("csv"), csvOf(head, rows), "text/csv");
 });
 
 // The hand

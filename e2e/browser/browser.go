@@ -62,13 +62,23 @@ type Tab struct {
 	requests []string
 }
 
-// Open opens a tab on a URL, 1100 by 1000 pixels.
-func Open(browser context.Context, url string) (*Tab, error) {
+// Open opens a tab on a URL, 1100 by 1000 pixels. What it asks for comes from the
+// network, whatever a service worker keeps.
+func Open(browser context.Context, url string) (*Tab, error) { return open(browser, url, true) }
+
+// OpenKept opens a tab as [Open] does, but what a service worker keeps comes from
+// there.
+func OpenKept(browser context.Context, url string) (*Tab, error) { return open(browser, url, false) }
+
+func open(browser context.Context, url string, bypass bool) (*Tab, error) {
 	ctx, cancel := chromedp.NewContext(browser)
 	t := &Tab{Ctx: ctx, cancel: cancel}
 	err := chromedp.Listen(ctx, t.hear)
 	if err == nil {
 		_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
+	}
+	if err == nil {
+		_, err = chromedp.Call(ctx, network.SetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: bypass})
 	}
 	if err == nil {
 		err = chromedp.Do(ctx, chromedp.EmulateViewport(1100, 1000), chromedp.Navigate(url))

@@ -190,3 +190,46 @@ func TestUsage(t *testing.T) {
 		}
 	}
 }
+
+// The service worker names its build, and another build has another name.
+func TestStamp(t *testing.T) {
+	site := func(text string) []file {
+		return []file{{"page.js", []byte(text)}, {serviceWorker, []byte(`const BUILD = "` + buildMark + `";`)}}
+	}
+	one := site("one")
+	build := stamp(one)
+	if want := `const BUILD = "` + build + `";`; string(one[1].data) != want || len(build) != 16 {
+		t.Errorf("build %q, the service worker has %s", build, one[1].data)
+	}
+	if stamp(site("one")) != build {
+		t.Error("the same files have two names")
+	}
+	if stamp(site("two")) == build {
+		t.Error("other files have the same name")
+	}
+	renamed := site("one")
+	renamed[0].name = "file.js"
+	if stamp(renamed) == build {
+		t.Error("another file's name makes no difference")
+	}
+}
+
+// The dark colours are written twice: for a system that is dark, and for a page
+// that was told to be. They are the same.
+func TestDarkTwice(t *testing.T) {
+	styles, err := os.ReadFile("../page.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	block := func(selector string) string {
+		_, rest, found := strings.Cut(string(styles), selector+" {\n")
+		inside, _, _ := strings.Cut(rest, "}")
+		if !found || !strings.Contains(inside, "--page:") {
+			t.Fatalf("no colours under %s", selector)
+		}
+		return strings.Join(strings.Fields(inside), " ")
+	}
+	if system, told := block(`:root:not([data-theme="light"])`), block(`:root[data-theme="dark"]`); system != told {
+		t.Errorf("two dark themes:\n%s\n%s", system, told)
+	}
+}

@@ -30,16 +30,16 @@ var (
 	asIsOptional = []string{"site/example.json", "site/icon.svg"}
 )
 
-// bundle makes everything but the core: one script for the page, one for the
-// workers and one for the picture (with wasm_exec.js of the given GOROOT), and
-// the styles.
+// bundle makes everything but the core: scripts for the page, for the files that
+// it writes, for its theme and for use offline, one for the workers and one for
+// the picture (with wasm_exec.js of the given GOROOT), and the styles.
 func bundle(goroot string) ([]file, error) {
 	var files []file
 	for _, entry := range []struct {
 		name   string
 		format api.Format
 		folder string
-	}{{"page.js", api.FormatESModule, ""}, {"page.css", api.FormatDefault, ""}, {"worker.js", api.FormatIIFE, ""}, {"view.js", api.FormatIIFE, ""}, {"view.css", api.FormatDefault, ""}, {"docs.css", api.FormatDefault, docsFolder}} {
+	}{{"page.js", api.FormatESModule, ""}, {"page.css", api.FormatDefault, ""}, {"worker.js", api.FormatIIFE, ""}, {"export.js", api.FormatESModule, ""}, {"theme.js", api.FormatIIFE, ""}, {serviceWorker, api.FormatIIFE, ""}, {"view.js", api.FormatIIFE, ""}, {"view.css", api.FormatDefault, ""}, {"docs.css", api.FormatDefault, docsFolder}} {
 		data, err := bundleOne(filepath.Join("site", entry.name), entry.format, goroot)
 		if err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -19,6 +20,7 @@ import (
 // reads the cores' sizes and hashes from it.
 type buildInfo struct {
 	Version string     `json:"version"`
+	Build   string     `json:"build"` // a hash of all files, which the service worker knows too
 	Go      string     `json:"go"`
 	Files   []fileInfo `json:"files"` // by name
 }
@@ -32,6 +34,30 @@ type fileInfo struct {
 }
 
 const infoName = "build-info.json"
+
+// serviceWorker is the script that keeps a build for use offline; buildMark in it
+// stands for that build's hash.
+const (
+	serviceWorker = "sw.js"
+	buildMark     = "@BUILD@"
+)
+
+// stamp writes the hash of all files, which must be in order, into the service
+// worker, and returns it.
+func stamp(files []file) string {
+	all := sha256.New()
+	for _, f := range files {
+		sum := sha256.Sum256(f.data)
+		fmt.Fprintf(all, "%s %x\n", f.name, sum)
+	}
+	build := hex.EncodeToString(all.Sum(nil)[:8])
+	for i, f := range files {
+		if f.name == serviceWorker {
+			files[i].data = bytes.ReplaceAll(f.data, []byte(buildMark), []byte(build))
+		}
+	}
+	return build
+}
 
 // Budgets in bytes of brotli.
 const (
@@ -48,7 +74,7 @@ const (
 // out, and removes what an earlier build left there that is no more.
 func write(out, goVersion string, files []file) (buildInfo, error) {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
-	info := buildInfo{Version: core.Version, Go: goVersion}
+	info := buildInfo{Version: core.Version, Build: stamp(files), Go: goVersion}
 	for _, f := range files {
 		path := filepath.Join(out, filepath.FromSlash(f.name))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

@@ -1,0 +1,291 @@
+package e2e
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+
+	"github.com/dpscope/dpscope/e2e/browser"
+)
+
+// under is where hosted serves the site: a folder with a space in its name, as no
+// site of ours has.
+const under = "/some where/dpscope/"
+
+// host is a server of the site under a path, which can be told to be away, and to
+// publish another build.
+type host struct {
+	server  *httptest.Server
+	away    atomic.Bool
+	mu      sync.Mutex
+	changed map[string][]byte // files of the build that are not those of dist
+	asked   []string
+}
+
+func hosted(t *testing.T) *host {
+	h := &host{changed: map[string][]byte{}}
+	files := http.StripPrefix(strings.TrimSuffix(under, "/"), http.FileServer(http.Dir(dist)))
+	h.server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if h.away.Load() {
+			// No answer at all, as without a network.
+			c, _, err := w.(http.Hijacker).Hijack()
+			if err == nil {
+				c.Close()
+			}
+			return
+		}
+		name := strings.TrimPrefix(r.URL.Path, under)
+		if name == "" {
+			name = "index.html"
+		}
+		h.mu.Lock()
+		h.asked = append(h.asked, name)
+		data, changed := h.changed[name]
+		h.mu.Unlock()
+		w.Header().Set("Cache-Control", "no-cache")
+		if !changed {
+			files.ServeHTTP(w, r)
+			return
+		}
+		http.ServeContent(w, r, name, time.Time{}, strings.NewReader(string(data)))
+	}))
+	t.Cleanup(h.server.Close)
+	return h
+}
+
+func (h *host) address() string { return h.server.URL + strings.ReplaceAll(under, " ", "%20") }
+
+// publish makes the server's a build in which the page's title is another.
+func (h *host) publish(t *testing.T, title string) {
+	t.Helper()
+	read := func(name string) string {
+		data, err := os.ReadFile(filepath.Join(dist, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(data)
+	}
+	page := strings.Replace(read("index.html"), "<title>dpscope", "<title>"+title, 1)
+	var info map[string]any
+	if err := json.Unmarshal([]byte(read("build-info.json")), &info); err != nil {
+		t.Fatal(err)
+	}
+	old := info["build"].(string)
+	sum := sha256.Sum256([]byte(page))
+	info["build"] = hex.EncodeToString(sum[:8])
+	for _, f := range info["files"].([]any) {
+		if f := f.(map[string]any); f["name"] == "index.html" {
+			f["sha256"] = hex.EncodeToString(sum[:])
+		}
+	}
+	said, err := json.Marshal(info)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worker := read("sw.js")
+	if !strings.Contains(worker, old) {
+		t.Fatalf("sw.js does not name build %s", old)
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.changed["index.html"] = []byte(page)
+	h.changed["build-info.json"] = said
+	h.changed["sw.js"] = []byte(strings.ReplaceAll(worker, old, info["build"].(string)))
+}
+
+// visit opens a tab that service workers serve.
+func (h *host) visit(t *testing.T, name string) *browser.Tab {
+	t.Helper()
+	tab, err := browser.OpenKept(chromium, h.address()+name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(tab.Close)
+	return tab
+}
+
+const pageReady = `document.body?.dataset.state === "ready"`
+
+// TestOffline: after one visit the page runs without its server, under a folder of
+// a site, with the same counts; what was not kept is said so.
+func TestOffline(t *testing.T) {
+	h := hosted(t)
+	const fragment = "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=5000&trials=2"
+	tab := h.visit(t, fragment)
+	until(t, tab, pageReady, 30*time.Second)
+	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
+	click(t, tab, "#run")
+	online := finish(t, tab, time.Minute)
+
+	h.away.Store(true)
+	if err := chromedp.Do(tab.Ctx, chromedp.Reload()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, tab, pageReady, 30*time.Second)
+	if !eval[bool](t, tab, `navigator.serviceWorker.controller !== null`) {
+		t.Error("no service worker serves the page")
+	}
+	click(t, tab, "#run")
+	sameCounts(t, "online and offline", online, finish(t, tab, time.Minute))
+	// The files that the page loads when it first needs them.
+	eval[bool](t, tab, catchFiles)
+	if saved := saving(t, tab, "#save-html"); len(saved.Data) < 20_000 {
+		t.Errorf("the saved page has %d bytes", len(saved.Data))
+	}
+	// What was never loaded is missing, and the page says so and goes on.
+	set(t, tab, "mechanism", "rappor-once")
+	until(t, tab, `document.querySelector("#notice").textContent.includes("core-all.wasm could not be fetched")`, 20*time.Second)
+	set(t, tab, "mechanism", "svt4")
+	until(t, tab, `!document.querySelector("#run").disabled`, 10*time.Second)
+
+	docs := h.visit(t, "docs/index.html")
+	if words := eval[string](t, docs, `document.body.innerText`); !strings.Contains(words, "this page was not kept") {
+		t.Errorf("a page that was not kept says %q", words)
+	}
+
+	// Back online, what is loaded once is kept.
+	h.away.Store(false)
+	set(t, tab, "mechanism", "rappor-once")
+	press(t, tab, "core")
+	until(t, tab, `document.querySelector("#core-hash").textContent.startsWith("core-all") && `+pageReadyAgain, time.Minute)
+	until(t, tab, `caches.keys().then(async (names) => Boolean(await (await caches.open(names[0])).match("core-all.wasm")))`, 20*time.Second)
+	h.away.Store(true)
+	again := h.visit(t, "#v=1&mechanism=rappor-once&epsilon=1")
+	until(t, again, pageReady+` && document.querySelector("#core-hash").textContent.startsWith("core-all")`, 30*time.Second)
+}
+
+const pageReadyAgain = `!document.querySelector("#run").disabled`
+
+// TestOfflineNothingKept: a page that storage kept nothing of is the browser's to
+// tell; one that is open says why the core does not come.
+func TestOfflineNothingKept(t *testing.T) {
+	h := hosted(t)
+	tab, err := browser.Open(chromium, h.address())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	until(t, tab, pageReady, 30*time.Second)
+	offline := network.OverrideNetworkStateParams{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}
+	if _, err := chromedp.Call(tab.Ctx, network.OverrideNetworkState, offline); err != nil {
+		t.Fatal(err)
+	}
+	h.away.Store(true)
+	set(t, tab, "mechanism", "rappor-once")
+	until(t, tab, `document.querySelector("#notice").textContent.includes("You are offline, and it was not kept")`, 20*time.Second)
+}
+
+// TestNewBuild: a newer build does not come into a page of the older one. It waits
+// while two pages are open, takes over the last one when asked, whole, and the
+// older one's files are gone then.
+func TestNewBuild(t *testing.T) {
+	h := hosted(t)
+	first := h.visit(t, "")
+	until(t, first, pageReady, 30*time.Second)
+	until(t, first, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
+	h.publish(t, "newer dpscope")
+
+	titles := func(tab *browser.Tab) string { return eval[string](t, tab, `document.title`) }
+	second := h.visit(t, "")
+	until(t, second, pageReady, 30*time.Second)
+	if got := titles(second); strings.HasPrefix(got, "newer") {
+		t.Errorf("the second page has the title %q before the newer build took over", got)
+	}
+	const offered = `document.querySelector('#notice [data-key="update"]')?.textContent.includes("A newer build")`
+	until(t, second, offered, 30*time.Second)
+	press(t, second, "update")
+	until(t, second, `document.querySelector('#notice [data-key="update"]')?.textContent.includes("Close the other tabs")`, 10*time.Second)
+
+	first.Close()
+	time.Sleep(300 * time.Millisecond) // until the browser counts it out
+	press(t, second, "update")
+	until(t, second, offered, 10*time.Second)
+	press(t, second, "update")
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(100 * time.Millisecond) {
+		// The page reloads itself under the question.
+		if newer, err := browser.Eval[bool](second, `document.title.startsWith("newer") && `+pageReady); newer && err == nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the newer build did not take over: %s", eval[string](t, second, `document.querySelector("#notice").textContent`))
+		}
+	}
+	until(t, second, `caches.keys().then((names) => names.length === 1)`, 10*time.Second)
+	h.away.Store(true)
+	third := h.visit(t, "")
+	until(t, third, pageReady, 30*time.Second)
+	if got := titles(third); !strings.HasPrefix(got, "newer") {
+		t.Errorf("offline, the title is %q", got)
+	}
+}
+
+// TestHalfPublishedBuild: files that are not of one build are not kept together,
+// and the build that is kept stays.
+func TestHalfPublishedBuild(t *testing.T) {
+	h := hosted(t)
+	tab := h.visit(t, "")
+	until(t, tab, pageReady, 30*time.Second)
+	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
+	h.publish(t, "newer dpscope")
+	h.mu.Lock()
+	h.changed["page.js"] = []byte("throw new Error('a page of yet another build')")
+	h.asked = nil
+	h.mu.Unlock()
+	if err := chromedp.Do(tab.Ctx, chromedp.Reload()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, tab, pageReady, 30*time.Second)
+	until(t, tab, `navigator.serviceWorker.getRegistration().then((r) => !r.installing && !r.waiting && Boolean(r.active))`, 30*time.Second)
+	deadline := time.Now().Add(20 * time.Second)
+	for tried := false; !tried; time.Sleep(100 * time.Millisecond) {
+		h.mu.Lock()
+		tried = strings.Contains(strings.Join(h.asked, " "), "page.js")
+		h.mu.Unlock()
+		if time.Now().After(deadline) {
+			t.Fatal("the half-published build was not tried")
+		}
+	}
+	until(t, tab, `navigator.serviceWorker.getRegistration().then((r) => !r.installing && !r.waiting) && caches.keys().then((names) => names.length === 1)`, 20*time.Second)
+	if err := chromedp.Do(tab.Ctx, chromedp.Reload()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, tab, pageReady, 30*time.Second)
+	for _, e := range tab.Errors() {
+		t.Errorf("the page complains: %s", e)
+	}
+}
+
+// TestWebAssemblyForbidden: a server whose policy forbids WebAssembly is told the
+// header that it lacks.
+func TestWebAssemblyForbidden(t *testing.T) {
+	files := http.FileServer(http.Dir(dist))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'self'; script-src 'self'; img-src 'self' data: blob:")
+		files.ServeHTTP(w, r)
+	}))
+	defer server.Close()
+	tab, err := browser.Open(chromium, server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	until(t, tab, `document.body.dataset.state === "failed"`, 30*time.Second)
+	words := eval[string](t, tab, `document.querySelector("#notice").textContent`)
+	for _, want := range []string{"forbids WebAssembly", "Content-Security-Policy", "'wasm-unsafe-eval'"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("the notice lacks %q: %s", want, words)
+		}
+	}
+}
