@@ -1,0 +1,95 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/e2e/browser"
+)
+
+// axePackage is what looks for what keeps people out.
+const axePackage = "axe-core@4.10.3"
+
+// axe returns the script of axe-core, or skips the test where it cannot be had.
+func axe(t *testing.T) string {
+	t.Helper()
+	npm, err := exec.LookPath("npm")
+	if err != nil {
+		t.Skip("no npm, so no " + axePackage + ": nothing was looked for")
+	}
+	dir := t.TempDir()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, npm, "install", "--ignore-scripts", "--no-audit", "--no-fund", "--no-save", "--prefix", dir, axePackage)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Skipf("%s cannot be had, so nothing was looked for: %v\n%s", axePackage, err, out)
+	}
+	script, err := os.ReadFile(filepath.Join(dir, "node_modules", "axe-core", "axe.min.js"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(script)
+}
+
+type axeFound struct {
+	Passed []string   `json:"passed"` // rules
+	Issues []axeIssue `json:"issues"`
+}
+
+type axeIssue struct {
+	ID     string   `json:"id"`
+	Impact string   `json:"impact"`
+	Help   string   `json:"help"`
+	Nodes  []string `json:"nodes"`
+}
+
+// TestAxe: axe-core finds no serious or critical issue on the page, before and
+// after a run, with all panels open and the help, nor on a page of the museum, light
+// and dark.
+func TestAxe(t *testing.T) {
+	script := axe(t)
+	look := func(tab *browser.Tab, where string) {
+		t.Helper()
+		for _, dark := range []bool{false, true} {
+			dress(t, tab, 1100, 1000, dark)
+			eval[bool](t, tab, script+"; true")
+			found := eval[axeFound](t, tab, `axe.run(document, { resultTypes: ["violations"] }).then((found) => ({
+				passed: found.passes.map((rule) => rule.id),
+				issues: found.violations.map(({ id, impact, help, nodes }) => ({ id, impact, help, nodes: nodes.map((n) => n.target.join(" ") + ": " + (n.any[0] ?? n.all[0] ?? n.none[0])?.message) })),
+			}))`)
+			if len(found.Passed) < 10 || !slices.Contains(found.Passed, "color-contrast") && !slices.ContainsFunc(found.Issues, func(i axeIssue) bool { return i.ID == "color-contrast" }) {
+				t.Errorf("%s: axe looked for little: %v", where, found.Passed)
+			}
+			for _, issue := range found.Issues {
+				words := fmt.Sprintf("%s, dark %v: %s: %s (%s): %.6q", where, dark, issue.Impact, issue.ID, issue.Help, issue.Nodes)
+				if issue.Impact == "serious" || issue.Impact == "critical" {
+					t.Error(words)
+				} else {
+					t.Log(words)
+				}
+			}
+		}
+	}
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
+	look(tab, "the page")
+	click(t, tab, "#run")
+	finish(t, tab, time.Minute)
+	eval[bool](t, tab, `(document.querySelectorAll("details").forEach((d) => { d.open = true; }), true)`)
+	look(tab, "the result, all open")
+	eval[bool](t, tab, `(document.querySelector("#help").showModal(), true)`)
+	look(tab, "the help")
+	museum, err := browser.Open(chromium, site+"docs/museum/svt4.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer museum.Close()
+	until(t, museum, `document.readyState === "complete"`, 10*time.Second)
+	look(museum, "the museum")
+}
