@@ -43,6 +43,7 @@ func TestScreenshots(t *testing.T) {
 			shootSamples(t, fmt.Sprintf("samples-%d-dark-%v", width, dark), width, dark)
 			shootCanaries(t, fmt.Sprintf("canaries-%d-dark-%v", width, dark), width, dark)
 			shootDocuments(t, width, dark)
+			shootEmbed(t, fmt.Sprintf("embed-%d-dark-%v", width, dark), width, dark)
 		}
 	}
 	for _, run := range []struct{ name, mechanism string }{

@@ -4,8 +4,9 @@ import { Accounting } from "./accounting.js";
 import { linkTo, readFragment, usable, writeFragment } from "./address.js";
 import { Calibration } from "./calibration.js";
 import { Canaries } from "./canaries.js";
+import { coreOf, lacking as unknown } from "./cores.js";
 import { byId } from "./element.js";
-import { Ended, Engine, FIRST, GOOGLE, LARGER, Refused } from "./engine.js";
+import { Ended, Engine, FIRST, LARGER, Refused } from "./engine.js";
 import { copyFor, receive, save, stemOf } from "./files.js";
 import { defaultWorkers, Form } from "./form.js";
 import { keepFocus, listenForKeys } from "./keyboard.js";
@@ -110,8 +111,8 @@ function setState(next) {
     canaries.able(able);
     byId("verify").disabled = !able || !shown?.report.evidence?.table || !shown.report.results?.length;
   }, [begunBy, "calibrate-stop", "canaries-stop", "run", "stop", "verify"]);
-  for (const id of ["save", "save-html", "copy-link", "copy-command", "use-settings"]) byId(id).disabled = !shown;
-  for (const id of ["copy-link", "use-settings"]) byId(id).disabled ||= !shown?.report.reproduce?.url;
+  for (const id of ["save", "save-html", "copy-link", "copy-command", "copy-embed", "use-settings"]) byId(id).disabled = !shown;
+  for (const id of ["copy-link", "copy-embed", "use-settings"]) byId(id).disabled ||= !shown?.report.reproduce?.url;
   byId("copy-command").disabled ||= !shown?.report.reproduce?.cli || shown.report.inputs.brought?.kind === "javascript";
 }
 
@@ -191,17 +192,8 @@ async function firstCore(list) {
   return download(FIRST, "Loading the core");
 }
 
-/** What of some settings needs a core that one has not, or undefined. @param {(name: string) => boolean} has @param {typeof catalogue} list */
-function unknown(has, list, { mechanism, finder, learner }) {
-  const lacks = (all, name) => {
-    const x = name && all?.find((x) => x.name === name);
-    return x && !has(x.library ? GOOGLE : x.larger ? LARGER : FIRST);
-  };
-  return lacks(list?.mechanisms, mechanism) ? mechanism : lacks(list?.finders, finder) ? finder : lacks(list?.learners, learner) ? learner : undefined;
-}
-
 /** The larger core that something needs. */
-const needed = (reason, list = catalogue) => (list?.mechanisms.find((m) => m.name === reason)?.library ? GOOGLE : LARGER);
+const needed = (reason, list = catalogue) => coreOf(reason, list);
 
 /** Fetches a core and says in the status how far it is. A larger one can be stopped. */
 async function download(name, doing) {
@@ -795,6 +787,10 @@ byId("save").addEventListener("click", () => save(`${stemOf(shown.report)}.json`
 byId("save-html").addEventListener("click", () => toFile((exporter) => exporter.savePage(shown)));
 byId("copy-link").addEventListener("click", () => copyText("copy-link", linkTo(shown.report.reproduce.url)));
 byId("copy-command").addEventListener("click", () => copyText("copy-command", shown.report.reproduce.cli));
+byId("copy-embed").addEventListener("click", () => {
+  import(new URL("embedcode.js", import.meta.url)).then(({ open }) => open(shown.report.reproduce.url)).catch((error) =>
+    notify({ key: "embed", kind: "error", title: "The dialog could not be loaded", text: error.message }));
+});
 byId("use-settings").addEventListener("click", () => {
   goTo(shown.report.reproduce.url);
   byId("run").focus();

@@ -96,10 +96,14 @@ func serveUntil(ctx context.Context, l net.Listener, site http.Handler) error {
 	return nil
 }
 
-// policy keeps the page from running any script but its own and from sending
+// openPolicy keeps a page from running any script but its own and from sending
 // anything anywhere but to this server. WebAssembly needs 'wasm-unsafe-eval'.
-const policy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; " +
+// Anybody may frame a page that has it, which is the embed's; policy is that of
+// all others.
+const openPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; " +
 	"style-src 'self'; img-src 'self' blob: data:; frame-src 'self'"
+
+const policy = openPolicy + "; frame-ancestors 'self'"
 
 // sandboxPolicy is that of the page that runs the user's own code: in an origin of
 // its own, and without any way out.
@@ -127,8 +131,11 @@ func newSite(dir string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
-		if path.Base(r.URL.Path) == "sandbox.html" {
+		switch path.Base(r.URL.Path) {
+		case "sandbox.html":
 			h.Set("Content-Security-Policy", sandboxPolicy)
+		case "embed.html":
+			h.Set("Content-Security-Policy", openPolicy)
 		}
 		h.Set("X-Content-Type-Options", "nosniff")
 		h.Set("Referrer-Policy", "no-referrer")

@@ -133,6 +133,9 @@ func TestSitePolicy(t *testing.T) {
 			t.Errorf("policy %q lacks %q", got, part)
 		}
 	}
+	if embed := get(newSite(testSite(t)), "GET", "/embed.html").Header.Get("Content-Security-Policy"); embed+"; frame-ancestors 'self'" != got {
+		t.Errorf("the embed's policy is %q, must be %q but for its frames", embed, got)
+	}
 	if strings.Contains(got, "unsafe-inline") || strings.Contains(got, "*") {
 		t.Errorf("policy %q is not strict", got)
 	}

@@ -26,12 +26,12 @@ const docsFolder = "docs/"
 // asIs are files that the site needs and that are copied unchanged. Those of
 // the second list may be absent.
 var (
-	asIs         = []string{"index.html", "site/view.html", "site/sandbox.html"}
+	asIs         = []string{"index.html", "site/view.html", "site/sandbox.html", "site/embed.html", "site/dp-audit.d.ts"}
 	asIsOptional = []string{"site/example.json", "site/icon.svg"}
 )
 
 // bundle makes everything but the core: scripts for the page, for the files that
-// it writes, for its theme and for use offline, one for the workers and one for
+// it writes, for its theme and for use offline, those of the embed and of its element, one for the workers and one for
 // the picture (with wasm_exec.js of the given GOROOT), and the styles.
 func bundle(goroot string) ([]file, error) {
 	var files []file
@@ -39,7 +39,8 @@ func bundle(goroot string) ([]file, error) {
 		name   string
 		format api.Format
 		folder string
-	}{{"page.js", api.FormatESModule, ""}, {"page.css", api.FormatDefault, ""}, {"worker.js", api.FormatIIFE, ""}, {"export.js", api.FormatESModule, ""}, {"theme.js", api.FormatIIFE, ""}, {serviceWorker, api.FormatIIFE, ""}, {"view.js", api.FormatIIFE, ""}, {"view.css", api.FormatDefault, ""}, {"docs.css", api.FormatDefault, docsFolder}} {
+	}{{"page.js", api.FormatESModule, ""}, {"page.css", api.FormatDefault, ""}, {"worker.js", api.FormatIIFE, ""}, {"export.js", api.FormatESModule, ""}, {"theme.js", api.FormatIIFE, ""}, {serviceWorker, api.FormatIIFE, ""}, {"view.js", api.FormatIIFE, ""}, {"view.css", api.FormatDefault, ""}, {"docs.css", api.FormatDefault, docsFolder},
+		{"dp-audit.js", api.FormatIIFE, ""}, {"embed.js", api.FormatIIFE, ""}, {"embed.css", api.FormatDefault, ""}, {"embedcode.js", api.FormatESModule, ""}} {
 		data, err := bundleOne(filepath.Join("site", entry.name), entry.format, goroot)
 		if err != nil {
 			return nil, err
@@ -87,6 +88,7 @@ func bundleOne(path string, format api.Format, goroot string) ([]byte, error) {
 		MinifySyntax:      true,
 		Alias:             map[string]string{"wasm_exec.js": filepath.Join(goroot, "lib", "wasm", "wasm_exec.js")},
 		Loader:            map[string]api.Loader{".svg": api.LoaderDataURL},
+		Define:            inDocument(format),
 		LogLevel:          api.LogLevelSilent,
 	})
 	if len(res.Errors) > 0 {
@@ -97,4 +99,13 @@ func bundleOne(path string, format api.Format, goroot string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: bundled into %d files, must be one", path, len(res.OutputFiles))
 	}
 	return res.OutputFiles[0].Contents, nil
+}
+
+// inDocument has a classic script look for its files beside the document; a
+// module looks beside itself.
+func inDocument(format api.Format) map[string]string {
+	if format != api.FormatIIFE {
+		return nil
+	}
+	return map[string]string{"import.meta.url": "document.baseURI"}
 }

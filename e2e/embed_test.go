@@ -1,0 +1,286 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/target"
+	"github.com/chromedp/chromedp"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/e2e/browser"
+)
+
+// An audit that takes a second or two, as attributes, as an address and as flags.
+const (
+	embedAttributes = `mechanism="svt4" epsilon="1" samples="20000" trials="2" seed="42" workers="2"`
+	embedState      = `mechanism=svt4&epsilon=1&samples=20000&trials=2&seed=42&workers=2`
+	endless         = `mechanism="svt1" epsilon="1" samples="1000000000" trials="2" workers="2"`
+)
+
+var embedFlags = []string{"-mechanism", "svt4", "-epsilon", "1", "-samples", "20000", "-trials", "2", "-seed", "42"}
+
+// log keeps what elements and frames say, in order: [what, id or type, detail].
+const logScript = `<script>
+window.said = [];
+for (const type of ["ready", "progress", "result", "error", "config-change"]) document.addEventListener("dpaudit-" + type, (e) => said.push([type, e.target.dataset.name, e.detail]));
+addEventListener("message", (e) => { if (e.data?.dpaudit) said.push([e.data.type, e.origin, e.data.detail]); });
+window.one = (name) => document.querySelector("[data-name=" + name + "]");
+</script>`
+
+// embedding opens a page of another origin that has the element's script and a
+// body. What is complained about fails the test, but for what is allowed.
+func embedding(t *testing.T, body string, allowed ...string) *browser.Tab {
+	t.Helper()
+	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/" {
+			w.WriteHeader(http.StatusNoContent) // no icon
+			return
+		}
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Host</title><body>%s%s<script defer src="%sdp-audit.js"></script></body></html>`, logScript, body, site)
+	}))
+	t.Cleanup(host.Close)
+	tab, err := browser.Open(chromium, host.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		for _, e := range tab.Errors() {
+			if !slices.ContainsFunc(allowed, func(a string) bool { return strings.Contains(e, a) }) {
+				t.Errorf("the page complains: %s", e)
+			}
+		}
+		for _, url := range tab.Requests() {
+			if !strings.HasPrefix(url, site) && !strings.HasPrefix(url, host.URL) && !strings.HasPrefix(url, "blob:") && !strings.HasPrefix(url, "data:") {
+				t.Errorf("the page asks for %s", url)
+			}
+		}
+		tab.Close()
+	})
+	until(t, tab, `customElements.get("dp-audit")`, 10*time.Second)
+	return tab
+}
+
+// heard is an expression: what was said of a kind by an element or an origin.
+func heard(kind, by string) string {
+	return fmt.Sprintf(`said.filter(([k, by]) => k === %q && by === %q)`, kind, by)
+}
+
+// embedReport is a report that the page around an embed holds.
+func embedReport(t *testing.T, tab *browser.Tab, expression string) core.Report {
+	t.Helper()
+	r, newer, err := core.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+expression+`)`)))
+	if err != nil || newer {
+		t.Fatalf("%s: %v (newer: %v)", expression, err, newer)
+	}
+	return r
+}
+
+// workerTargets counts the browser's workers.
+func workerTargets(t *testing.T, tab *browser.Tab) int {
+	t.Helper()
+	all, err := chromedp.Call(tab.Ctx, target.GetTargets, target.GetTargetsParams{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, info := range all.TargetInfos {
+		if info.Type == "worker" {
+			n++
+		}
+	}
+	return n
+}
+
+// TestEmbedElement: elements in a page of another origin load nothing before
+// they are asked to, run one after another, and count what the command line does.
+func TestEmbedElement(t *testing.T) {
+	tab := embedding(t, `<dp-audit id="same" data-name="a" `+embedAttributes+` epsilom="2"><a href="#">fallback</a></dp-audit>
+		<dp-audit id="same" data-name="b" mechanism="svt4"></dp-audit>
+		<script>one("b").settings = {samples: "3000", trials: 1, seed: 7, mechanism: "svt1", workers: 2}; one("b").epsilon = 0.5; one("b").readOnly = true;</script>`, "the attribute epsilom is ignored")
+	if got := eval[string](t, tab, `JSON.stringify([one("b").getAttribute("mechanism"), one("b").getAttribute("epsilon"), one("b").hasAttribute("readonly"), one("b").samples])`); got != `["svt1","0.5",true,"3000"]` {
+		t.Errorf("what was set before the element was defined came to %s", got)
+	}
+	if shown := eval[string](t, tab, `one("a").shadowRoot.querySelector("[part=title]").textContent`); shown != "Audit of svt4 at epsilon 1" {
+		t.Errorf("the poster says %q", shown)
+	}
+	for _, url := range tab.Requests() {
+		if strings.HasPrefix(url, site) && url != site+"dp-audit.js" {
+			t.Errorf("asks for %s before anything was pressed", url)
+		}
+	}
+	warned := slices.ContainsFunc(tab.Errors(), func(e string) bool { return strings.Contains(e, "console.warning") && strings.Contains(e, "epsilom") })
+	if !warned {
+		t.Errorf("no warning about the attribute epsilom: %v", tab.Errors())
+	}
+	eval[bool](t, tab, `(one("a").shadowRoot.querySelector("button").click(), one("b").run().then((r) => { window.ofB = r; }), true)`)
+	until(t, tab, heard("result", "a")+`.length === 1 && `+heard("result", "b")+`.length === 1 && window.ofB`, time.Minute)
+	sameCounts(t, "the element and the command line", embedReport(t, tab, heard("result", "a")+`[0][2].report`), audit(t, embedFlags...))
+	sameCounts(t, "the second element and the command line", embedReport(t, tab, `ofB`), audit(t, "-mechanism", "svt1", "-epsilon", "0.5", "-samples", "3000", "-trials", "1", "-seed", "7"))
+	// A run's progress and result are not mixed with the other's.
+	turns := eval[string](t, tab, `said.filter(([k, by]) => (k === "progress" || k === "result") && by.length === 1).map(([, by]) => by).filter((by, i, all) => by !== all[i - 1]).join("")`)
+	if turns != "ab" && turns != "ba" {
+		t.Errorf("the elements computed in the turns %s, want one after the other", turns)
+	}
+	if got := eval[int](t, tab, heard("config-change", "a")+`.length + `+heard("config-change", "b")+`.length + `+heard("error", "a")+`.length`); got != 0 {
+		t.Errorf("%d events of changes or errors that nobody made", got)
+	}
+	until(t, tab, `one("a").shadowRoot.querySelector("iframe").getBoundingClientRect().height > 250`, 5*time.Second)
+	if same := eval[bool](t, tab, `one("a").exportReport().then((text) => JSON.parse(text).verdict === "violation" && JSON.stringify(JSON.parse(text)) === JSON.stringify(one("a").report))`); !same {
+		t.Error("the exported report is not that of the run")
+	}
+
+	// Settings of the host are taken, and reach the next run; a bad one is told.
+	eval[bool](t, tab, `(one("a").samples = 5000, one("a").trials = 1, true)`)
+	eval[bool](t, tab, `new Promise((done) => setTimeout(done, 100)).then(() => one("a").run()).then(() => true)`)
+	if n := embedReport(t, tab, `one("a").report`).Settings.Samples; n != 5000 {
+		t.Errorf("the next run had %d samples, want 5000", n)
+	}
+	state := eval[string](t, tab, `one("a").save().then((s) => JSON.stringify(s))`)
+	eval[bool](t, tab, `(one("a").epsilon = -1, new Promise((done) => setTimeout(done, 100)).then(() => one("a").run()).then(() => false, (e) => (window.refused = e.message, true)))`)
+	if words := eval[string](t, tab, `window.refused + " | " + said.findLast(([k]) => k === "error")[2].message`); strings.Count(words, "epsilon is -1") != 2 {
+		t.Errorf("epsilon -1 is refused with %q", words)
+	}
+	// Another element takes the state.
+	eval[bool](t, tab, `one("b").restore(`+state+`).then(() => true)`)
+	sameCounts(t, "the restored report", embedReport(t, tab, `one("b").report`), embedReport(t, tab, `one("a").report`))
+	if got := eval[string](t, tab, `one("b").mechanism + " " + one("b").samples`); got != "svt4 5000" {
+		t.Errorf("the restored element is of %s", got)
+	}
+}
+
+// TestEmbedRemoved: an element that is taken away in mid-run ends its workers and
+// its promise, and runs again when it is put back.
+func TestEmbedRemoved(t *testing.T) {
+	tab := embedding(t, `<dp-audit data-name="a" `+endless+`></dp-audit>`)
+	eval[bool](t, tab, `(one("a").run().catch((e) => { window.ended = e.name; }), true)`)
+	until(t, tab, heard("progress", "a")+`.length > 1`, 30*time.Second)
+	if n := workerTargets(t, tab); n < 3 {
+		t.Fatalf("%d workers in mid-run, want a coordinator and two", n)
+	}
+	eval[bool](t, tab, `(window.kept = one("a"), kept.remove(), true)`)
+	until(t, tab, `window.ended === "AbortError"`, 5*time.Second)
+	for end := time.Now().Add(10 * time.Second); workerTargets(t, tab) > 0; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d workers live on", workerTargets(t, tab))
+		}
+	}
+	eval[bool](t, tab, `(document.body.append(kept), kept.samples = 3000, kept.trials = 1, kept.seed = 5, kept.run().then(() => true))`)
+	sameCounts(t, "put back", embedReport(t, tab, `kept.report`), audit(t, "-mechanism", "svt1", "-epsilon", "1", "-samples", "3000", "-trials", "1", "-seed", "5"))
+	// Stopped, a run says so and leaves the element ready.
+	eval[bool](t, tab, `(kept.samples = 1e9, new Promise((done) => setTimeout(done, 100)).then(() => { said.length = 0; window.stopped = kept.run().then((r) => r.termination.reason, (e) => e.name); return true; }))`)
+	until(t, tab, heard("progress", "a")+`.length > 1`, 30*time.Second)
+	if why := eval[string](t, tab, `kept.stop().then(() => stopped)`); why != "stopped" {
+		t.Errorf("a stopped run ends with %s", why)
+	}
+}
+
+// TestEmbedFrame: the frame without the element, in a page of another origin.
+func TestEmbedFrame(t *testing.T) {
+	origin := strings.TrimSuffix(site, "/")
+	tab := embedding(t, `<iframe width="600" height="500" src="`+site+`embed.html#v=1&`+embedState+`&autorun=1&theme=dark"></iframe>`)
+	until(t, tab, heard("result", origin)+`.length === 1`, time.Minute)
+	sameCounts(t, "the frame and the command line", embedReport(t, tab, heard("result", origin)+`[0][2].report`), audit(t, embedFlags...))
+	until(t, tab, heard("height", origin)+`.at(-1)[2].height > 250`, 5*time.Second)
+	if theme := eval[string](t, tab, heard("theme", origin)+`.at(-1)[2].theme`); theme != "dark" {
+		t.Errorf("the frame says that it is %s", theme)
+	}
+	eval[bool](t, tab, `(document.querySelector("iframe").contentWindow.postMessage({dpaudit: 1, id: 1, call: "theme", value: "light"}, "*"), true)`)
+	until(t, tab, heard("theme", origin)+`.at(-1)[2].theme === "light"`, 5*time.Second)
+}
+
+// TestEmbedRefuses: a state that cannot be used is named, and a sandbox that
+// forbids workers too.
+func TestEmbedRefuses(t *testing.T) {
+	origin := strings.TrimSuffix(site, "/")
+	for _, c := range []struct{ state, sandbox, by, says string }{
+		{"v=1&mechanism=svt44&samples=many", "", origin, "svt44"},
+		{"v=9&mechanism=svt4", "", origin, "version 9"},
+		{"v=1&mechanism=svt4&view=canaries", "", origin, "view is \"canaries\""},
+		{embedState, `sandbox="allow-scripts"`, "null", "allow-same-origin"},
+	} {
+		tab := embedding(t, `<iframe `+c.sandbox+` width="600" height="500" src="`+site+`embed.html#`+c.state+`"></iframe>`)
+		until(t, tab, heard("error", c.by)+`.some(([, , d]) => d.message.includes(`+fmt.Sprintf("%q", c.says)+`))`, 20*time.Second)
+		if c.sandbox == "" {
+			until(t, tab, heard("ready", c.by)+`.length === 1`, 10*time.Second)
+		}
+	}
+}
+
+// TestEmbedInMuseum: a page of the museum runs its audit, and shows what the text
+// below says.
+func TestEmbedInMuseum(t *testing.T) {
+	tab, err := browser.Open(chromium, site+"docs/museum/svt4.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tab.Close()
+	until(t, tab, `document.querySelector("dp-audit").shadowRoot`, 10*time.Second)
+	eval[bool](t, tab, `(document.addEventListener("dpaudit-result", (e) => { window.report = e.detail.report; }), document.querySelector("dp-audit").shadowRoot.querySelector("button").click(), true)`)
+	until(t, tab, `window.report`, time.Minute)
+	report := embedReport(t, tab, `window.report`)
+	if text := eval[string](t, tab, `document.querySelector("dp-audit + pre").textContent`); report.Verdict != core.Violation || !strings.Contains(text, report.Summary) {
+		t.Errorf("the embed says %q, the page\n%s", report.Summary, text)
+	}
+	sameCounts(t, "the museum and the command line", report, audit(t, embedFlags...))
+	if errs := tab.Errors(); len(errs) > 0 {
+		t.Errorf("the page complains: %v", errs)
+	}
+}
+
+// TestEmbedCode: the dialog gives code that holds the result's settings, and a
+// preview that runs.
+func TestEmbedCode(t *testing.T) {
+	tab := open(t, svt4+"1")
+	click(t, tab, "#run")
+	report := finish(t, tab, time.Minute)
+	click(t, tab, "#copy-embed")
+	until(t, tab, `document.querySelector(".embed-code[open] dp-audit")`, 10*time.Second)
+	var code []string
+	if err := json.Unmarshal([]byte(eval[string](t, tab, `JSON.stringify([...document.querySelectorAll(".embed-code textarea")].map((area) => area.value))`)), &code); err != nil || len(code) != 2 {
+		t.Fatalf("%v: %q", err, code)
+	}
+	for i, want := range [][]string{
+		{`<script defer src="` + site + `dp-audit.js"></script>`, `<dp-audit mechanism="svt4"`, fmt.Sprintf(`seed="%d"`, report.Settings.Seed)},
+		{`<iframe src="` + site + `embed.html#v=1&amp;mechanism=svt4`},
+	} {
+		for _, part := range want {
+			if !strings.Contains(code[i], part) {
+				t.Errorf("the code lacks %s:\n%s", part, code[i])
+			}
+		}
+	}
+	eval[bool](t, tab, `(() => { const s = document.querySelector(".embed-code select"); s.value = "none"; s.dispatchEvent(new Event("change", {bubbles: true})); return true })()`)
+	if !eval[bool](t, tab, `document.querySelector(".embed-code textarea").value.includes('controls="none"')`) {
+		t.Error("a choice does not reach the code")
+	}
+	again := eval[string](t, tab, `document.querySelector(".embed-code dp-audit").run().then((r) => JSON.stringify(r))`)
+	r, _, err := core.ParseReport([]byte(again))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameCounts(t, "the preview and the page", r, report)
+}
+
+// shootEmbed writes pictures of embeds in a host page, before and after they ran.
+func shootEmbed(t *testing.T, name string, width int64, dark bool) {
+	t.Helper()
+	tab := embedding(t, `<style>body { font: 16px/1.5 Georgia, serif; max-width: 44rem; margin: 1rem auto; padding: 0 12px; background: light-dark(#fff, #202124); color: light-dark(#222, #ddd) }</style>
+		<h1>A page of documentation</h1><p>The fourth version of the sparse vector technique claims epsilon 1. This audit finds out.</p>
+		<dp-audit data-name="a" `+embedAttributes+`></dp-audit>
+		<p>Two that have not run yet, one in colours of its own:</p><dp-audit data-name="b" mechanism="laplace-mean" style="--dp-audit-accent: #7a1fa2; --dp-audit-radius: 0"></dp-audit>
+		<p>With every setting:</p><dp-audit data-name="c" controls="full" view="all" `+embedAttributes+`></dp-audit>
+		<p>With the verdict only, and a mistake:</p><dp-audit data-name="d" controls="none" view="verdict" mechanism="svt4" epsilon="1" samples="5000" trials="many" workers="2"></dp-audit>`)
+	dress(t, tab, width, 900, dark)
+	develop(t, tab, name+"-before", chromedp.FullScreenshot(100))
+	eval[bool](t, tab, `(one("a").run(), one("c").run(), one("d").run(), true)`)
+	until(t, tab, heard("result", "a")+`.length === 1 && `+heard("result", "c")+`.length === 1 && `+heard("error", "d")+`.length > 0`, time.Minute)
+	develop(t, tab, name, chromedp.FullScreenshot(100))
+}

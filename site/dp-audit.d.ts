@@ -1,0 +1,147 @@
+// The element <dp-audit>, which dp-audit.js defines, and the messages of
+// embed.html, which a page may frame without the element.
+//
+//   <script defer src="https://SITE/dp-audit.js"></script>
+//   <dp-audit mechanism="svt4" epsilon="1"><a href="...">shown without the script</a></dp-audit>
+//
+// Nothing but the script, a few kilobytes, is loaded before the button is
+// pressed, run() is called or, with autorun, the element comes into view. All
+// elements and frames of a site that a browser shows compute one after another.
+// Taken out of the page, an element ends its workers and rejects what is pending
+// with an AbortError; put back, it begins anew. A policy of the page around needs
+// script-src and frame-src of the site.
+
+/** A setting that cannot be used, or another error. The fields after message are there where one setting is at fault. */
+export interface DPAuditProblem {
+  name: string;
+  message: string; // a whole sentence
+  field?: string;
+  found?: string;
+  want?: string;
+  remedy?: string;
+}
+
+/** Of a run that is under way; provisional is no certified bound unless valid. */
+export interface DPAuditProgress {
+  phase: string; // explore, certify, bound
+  rows: number; // samples drawn, of total
+  total: number;
+  trial: number; // pairs explored, of trials
+  trials: number;
+  pairs?: number; // of outputs that certification has counted
+  provisional?: number; // the bound so far
+  valid?: boolean; // it holds if the run is stopped now
+  claimed?: number;
+  quantity?: string; // what is bounded, epsilon unless it is said
+}
+
+/** A report, of which the schema is docs/dpscope-report-v1.schema.json. */
+export interface DPAuditReport {
+  verdict: "violation" | "no-violation-found" | "inconclusive" | "invalid";
+  summary: string;
+  results?: { id: string; quantity: string; estimate?: number; lowerBound: number; confidence: number; direction?: string; counts?: { x: number; n1: number; y: number; n0: number } }[];
+  [key: string]: unknown;
+}
+
+/** Settings by the keys of the page's address: mechanism, epsilon, samples, ..., p.NAME for a parameter. */
+export type DPAuditSettings = Record<string, string>;
+
+/** What save gives and restore takes; plain JSON. */
+export interface DPAuditState {
+  version: 1;
+  fragment: string; // the settings as an address of the page: "#v=1&mechanism=svt4&..."
+  report: string | null; // the text of the last report
+}
+
+export interface DPAuditEventMap {
+  /** The frame is loaded; the core is not. */
+  "dpaudit-ready": CustomEvent<{ settings: DPAuditSettings }>;
+  "dpaudit-progress": CustomEvent<DPAuditProgress>;
+  /** A run ended, or was stopped; the report says which. */
+  "dpaudit-result": CustomEvent<{ report: DPAuditReport }>;
+  "dpaudit-error": CustomEvent<DPAuditProblem>;
+  /** The reader changed settings; never what the host did. */
+  "dpaudit-config-change": CustomEvent<{ settings: DPAuditSettings; fragment: string }>;
+}
+
+/**
+ * Each property is the attribute of its name; those of PLAN keys with a dash are
+ * in camel case. Parts: box, poster, title, button, link, hint, frame, error.
+ * Custom properties: --dp-audit-accent, -accent-text, -background, -text, -muted,
+ * -line (colours, which the frame takes too), -radius, -font.
+ */
+export interface DPAuditElement extends HTMLElement {
+  mechanism: string | null;
+  guarantee: string | null;
+  epsilon: string | number | null;
+  delta: string | number | null;
+  alpha: string | number | null;
+  rho: string | number | null;
+  mu: string | number | null;
+  relation: string | null;
+  finder: string | null;
+  learner: string | null;
+  samples: string | number | null;
+  explore: string | number | null;
+  trials: string | number | null;
+  beta: string | number | null;
+  seed: string | number | null;
+  throughRenyi: string | number | null;
+  workers: string | number | null;
+  anytime: boolean;
+  /** The mechanism's, by name: the attributes p.NAME, which HTML writes in lower case. */
+  parameters: Record<string, string | number>;
+  /** Two datasets, instead of a search. */
+  pair: { label?: string; first: { columns: number; values: number[] }; second: { columns: number; values: number[] } } | null;
+  /** All of the above at once. */
+  settings: DPAuditSettings;
+
+  /** none: a verdict and its progress; basic, the default: run, stop, claim and budget; full: every setting. */
+  controls: "none" | "basic" | "full" | null;
+  /** verdict: the answer in words; chart, the default: with distributions and counts; all: everything. */
+  view: "verdict" | "chart" | "all" | null;
+  /** auto, the default: dark where the page's color-scheme is. */
+  theme: "auto" | "light" | "dark" | null;
+  /** Runs by itself once it is in view. */
+  autorun: boolean;
+  /** The reader may run it, and change nothing. */
+  readOnly: boolean;
+  /** Where embed.html is; by default beside the script. */
+  site: string | null;
+
+  /** The last report, or null. */
+  readonly report: DPAuditReport | null;
+
+  /** Rejects where a setting cannot be used, and with an AbortError if it was stopped before there was a report. */
+  run(): Promise<DPAuditReport>;
+  stop(): Promise<void>;
+  save(): Promise<DPAuditState>;
+  restore(state: DPAuditState): Promise<void>;
+  /** The last report's text, or null. */
+  exportReport(format?: "json"): Promise<string | null>;
+
+  addEventListener<K extends keyof DPAuditEventMap>(type: K, listener: (this: DPAuditElement, event: DPAuditEventMap[K]) => unknown, options?: boolean | AddEventListenerOptions): void;
+  addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
+}
+
+/** From embed.html to the page around it. */
+export type DPAuditMessage = { dpaudit: 1 } & (
+  | { type: "ready"; detail: { settings: DPAuditSettings } }
+  | { type: "height"; detail: { height: number } } // CSS pixels of what is shown
+  | { type: "theme"; detail: { theme: "light" | "dark" } }
+  | { type: "progress"; detail: DPAuditProgress }
+  | { type: "result"; detail: { report: DPAuditReport; text: string } }
+  | { type: "error"; detail: DPAuditProblem }
+  | { type: "config-change"; detail: { settings: DPAuditSettings; fragment: string } }
+  | { type: "answer"; detail: { id: number; value?: unknown; error?: DPAuditProblem } });
+
+/** From the page around to embed.html, once that is ready; each gets one answer with its id. */
+export type DPAuditCall = { dpaudit: 1; id: number } & (
+  | { call: "run" | "stop" | "save" | "export" }
+  | { call: "theme"; value: "auto" | "light" | "dark" }
+  | { call: "configure"; value: { texts: Record<string, string>; colours?: Record<string, string> } } // settings and options, all of them
+  | { call: "restore"; value: { fragment: string; report: string | null } });
+
+declare global {
+  interface HTMLElementTagNameMap { "dp-audit": DPAuditElement }
+}
