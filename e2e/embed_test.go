@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -38,16 +39,23 @@ window.one = (name) => document.querySelector("[data-name=" + name + "]");
 // body. What is complained about fails the test, but for what is allowed.
 func embedding(t *testing.T, body string, allowed ...string) *browser.Tab {
 	t.Helper()
+	return hosting(t, "127.0.0.1", fmt.Sprintf(`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Host</title><body>%s%s<script defer src="%sdp-audit.js"></script></body></html>`, logScript, body, site), allowed...)
+}
+
+// hosting opens a page of another origin, on a name of this machine.
+func hosting(t *testing.T, name, page string, allowed ...string) *browser.Tab {
+	t.Helper()
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
 			w.WriteHeader(http.StatusNoContent) // no icon
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprintf(w, `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="color-scheme" content="light dark"><title>Host</title><body>%s%s<script defer src="%sdp-audit.js"></script></body></html>`, logScript, body, site)
+		fmt.Fprint(w, page)
 	}))
 	t.Cleanup(host.Close)
-	tab, err := browser.Open(chromium, host.URL)
+	address := strings.Replace(host.URL, "127.0.0.1", name, 1)
+	tab, err := browser.Open(chromium, address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +66,7 @@ func embedding(t *testing.T, body string, allowed ...string) *browser.Tab {
 			}
 		}
 		for _, url := range tab.Requests() {
-			if !strings.HasPrefix(url, site) && !strings.HasPrefix(url, host.URL) && !strings.HasPrefix(url, "blob:") && !strings.HasPrefix(url, "data:") {
+			if !strings.HasPrefix(url, site) && !strings.HasPrefix(url, address) && !strings.HasPrefix(url, "blob:") && !strings.HasPrefix(url, "data:") {
 				t.Errorf("the page asks for %s", url)
 			}
 		}
@@ -196,6 +204,39 @@ func TestEmbedFrame(t *testing.T) {
 	until(t, tab, heard("theme", origin)+`.at(-1)[2].theme === "light"`, 5*time.Second)
 }
 
+// TestEmbedPlainPage: the page that docs tell readers to write, on a site of
+// another name.
+func TestEmbedPlainPage(t *testing.T) {
+	source, err := os.ReadFile("../docs/embed/plain.html")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab := hosting(t, "localhost", strings.ReplaceAll(string(source), "https://dpscope.example/", site))
+	eval[bool](t, tab, `(addEventListener("dpaudit-result", (e) => { window.found = e.detail.report; }), document.querySelector("dp-audit").shadowRoot.querySelector("button").click(), true)`)
+	until(t, tab, `window.found`, time.Minute)
+	want := audit(t, embedFlags...)
+	sameCounts(t, "the element", embedReport(t, tab, `found`), want)
+	// The frame says nothing before it is there.
+	framed := eval[string](t, tab, `new Promise((done) => {
+		const frame = document.querySelector("iframe");
+		const timer = setInterval(() => frame.contentWindow.postMessage({dpaudit: 1, id: 1, call: "save"}, "*"), 100);
+		addEventListener("message", ({source, data}) => {
+			if (source !== frame.contentWindow || data?.dpaudit !== 1) return;
+			if (data.type === "answer" && data.detail.id === 1) {
+				clearInterval(timer);
+				frame.contentWindow.postMessage({dpaudit: 1, id: 2, call: "run"}, "*");
+			}
+			if (data.type === "result") done(JSON.stringify(data.detail.report));
+		});
+		frame.scrollIntoView();
+	})`)
+	r, _, err := core.ParseReport([]byte(framed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameCounts(t, "the frame", r, want)
+}
+
 // TestEmbedRefuses: a state that cannot be used is named, and a sandbox that
 // forbids workers too.
 func TestEmbedRefuses(t *testing.T) {
@@ -278,9 +319,10 @@ func shootEmbed(t *testing.T, name string, width int64, dark bool) {
 		<p>Two that have not run yet, one in colours of its own:</p><dp-audit data-name="b" mechanism="laplace-mean" style="--dp-audit-accent: #7a1fa2; --dp-audit-radius: 0"></dp-audit>
 		<p>With every setting:</p><dp-audit data-name="c" controls="full" view="all" `+embedAttributes+`></dp-audit>
 		<p>With the verdict only, and a mistake:</p><dp-audit data-name="d" controls="none" view="verdict" mechanism="svt4" epsilon="1" samples="5000" trials="many" workers="2"></dp-audit>`)
-	dress(t, tab, width, 900, dark)
-	develop(t, tab, name+"-before", chromedp.FullScreenshot(100))
+	dress(t, tab, width, 9500, dark) // frames out of view are not painted
+	develop(t, tab, name+"-before", chromedp.CaptureScreenshot())
 	eval[bool](t, tab, `(one("a").run(), one("c").run(), one("d").run(), true)`)
 	until(t, tab, heard("result", "a")+`.length === 1 && `+heard("result", "c")+`.length === 1 && `+heard("error", "d")+`.length > 0`, time.Minute)
-	develop(t, tab, name, chromedp.FullScreenshot(100))
+	eval[bool](t, tab, `new Promise((done) => setTimeout(done, 500)).then(() => true)`)
+	develop(t, tab, name, chromedp.CaptureScreenshot())
 }

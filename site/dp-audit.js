@@ -19,7 +19,7 @@ styles.replaceSync(`
 :host { display: block; }
 :host([hidden]) { display: none; }
 .box { --a: var(--dp-audit-accent, #0b5c73); --at: var(--dp-audit-accent-text, #fff); --b: var(--dp-audit-background, #fff); --t: var(--dp-audit-text, #1b2328); --m: var(--dp-audit-muted, #56626b); --l: var(--dp-audit-line, #d3dade);
-  color-scheme: light; font: var(--dp-audit-font, 15px/1.5 system-ui, sans-serif); color: var(--t); background: var(--b); border: 1px solid var(--l); border-radius: var(--dp-audit-radius, 10px); overflow: hidden; }
+  color-scheme: light; font: var(--dp-audit-font, 15px/1.5 system-ui, sans-serif); color: var(--t); background: var(--b); border: 1px solid var(--l); border-radius: var(--dp-audit-radius, 10px); overflow: hidden; position: relative; }
 .box[data-theme="dark"] { --a: var(--dp-audit-accent, #6cc4dc); --at: var(--dp-audit-accent-text, #08222b); --b: var(--dp-audit-background, #1a2227); --t: var(--dp-audit-text, #e6ebee); --m: var(--dp-audit-muted, #a3b0b8); --l: var(--dp-audit-line, #36434b); color-scheme: dark; }
 [hidden] { display: none !important; }
 .poster { display: grid; gap: .5rem; padding: .9rem 1rem; }
@@ -32,7 +32,9 @@ button:disabled { opacity: .6; cursor: default; }
 a { color: var(--a); }
 :focus-visible { outline: 3px solid var(--a); outline-offset: 2px; }
 iframe { display: block; width: 100%; border: 0; height: 12rem; color-scheme: inherit; }
-.failed { padding: .9rem 1rem; }`);
+.loading { position: absolute; top: 0; visibility: hidden; }
+.failed { padding: .9rem 1rem; }
+.around { color: CanvasText; }`);
 
 const node = (name, attributes, ...children) => {
   const element = document.createElement(name);
@@ -57,6 +59,7 @@ class DPAudit extends HTMLElement {
   #poster = node("div", { class: "poster", part: "poster" }, this.#title, node("div", { class: "actions" }, this.#button, this.#link), this.#hint);
   #failed = node("p", { class: "failed", part: "error", role: "alert", hidden: "" });
   #slot = node("slot", { hidden: "" });
+  #paper = node("span", { class: "around", hidden: "" }); // has the colour of text of the page around
   #frame = null;
   #opening = null; // {promise, resolve, reject, timer} of the frame
   #calls = new Map(); // by id
@@ -76,7 +79,7 @@ class DPAudit extends HTMLElement {
     const root = this.attachShadow({ mode: "open", delegatesFocus: true });
     root.adoptedStyleSheets = [styles];
     this.#box.append(this.#poster, this.#failed);
-    root.append(this.#box, this.#slot);
+    root.append(this.#box, this.#slot, this.#paper);
     this.#button.addEventListener("click", () => { this.run().catch(() => {}); }); // the frame shows why
   }
 
@@ -208,8 +211,8 @@ class DPAudit extends HTMLElement {
   #look() {
     const { theme } = optionsOf(this.#options).options;
     const style = getComputedStyle(this);
-    const [light, dark] = [/light|normal/.test(style.colorScheme), /dark/.test(style.colorScheme)];
-    const chosen = theme !== "auto" ? theme : dark && (!light || this.#system.matches) ? "dark" : "light";
+    const [red, green, blue] = getComputedStyle(this.#paper).color.match(/[\d.]+/g).map(Number);
+    const chosen = theme !== "auto" ? theme : red + green + blue > 382 ? "dark" : "light";
     const colours = Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue(`--dp-audit-${name}`).trim()]));
     const before = [this.#box.dataset.theme, this.#box.dataset.colours];
     this.#box.dataset.theme = chosen;
@@ -250,8 +253,7 @@ class DPAudit extends HTMLElement {
     const focused = this.shadowRoot.activeElement === this.#button;
     this.#button.disabled = true;
     this.#failed.hidden = this.#slot.hidden = true;
-    this.#frame = node("iframe", { part: "frame", title: this.#title.textContent, allow: "clipboard-write", referrerpolicy: "no-referrer" });
-    this.#frame.hidden = true;
+    this.#frame = node("iframe", { part: "frame", class: "loading", title: this.#title.textContent, allow: "clipboard-write", referrerpolicy: "no-referrer" });
     this.#frame.src = new URL(`embed.html${fragmentOf(this.#texts)}`, this.#home).href;
     this.#box.append(this.#frame);
     opening.timer = setTimeout(() => {
@@ -325,7 +327,7 @@ class DPAudit extends HTMLElement {
     if (!opening) return;
     clearTimeout(opening.timer);
     this.#opening = null;
-    this.#frame.hidden = false;
+    this.#frame.classList.remove("loading");
     this.#poster.hidden = true;
     if (opening.focused) this.#frame.focus();
     this.#configure();

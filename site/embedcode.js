@@ -7,8 +7,8 @@ import { choice } from "./field.js";
 import { copyFor } from "./files.js";
 
 const words = {
-  controls: ["Controls", { basic: "run, stop, claim and budget", none: "only the verdict", full: "every setting" }],
-  view: ["Shows", { chart: "verdict, distributions, counts", verdict: "the verdict", all: "everything" }],
+  controls: ["Controls", { basic: "run, stop, claim, budget", none: "none", full: "every setting" }],
+  view: ["Shows", { chart: "verdict and distributions", verdict: "the verdict", all: "everything" }],
   theme: ["Colours", { auto: "as the page around it", light: "light", dark: "dark" }],
   autorun: ["Runs by itself when it is seen"],
   readonly: ["Settings cannot be changed"],
@@ -44,7 +44,7 @@ export async function open(fragment) {
     const what = escaped(`Audit of ${settings.mechanism}`);
     asElement.area.value = `<script defer src="${site}dp-audit.js"></script>\n<dp-audit${attributes}>\n  <a href="${escaped(`${site}index.html${fragmentOf(settings)}`)}">${what} with dpscope</a>\n</dp-audit>`;
     const flags = Object.fromEntries(Object.entries(chosen).map(([key, value]) => [key, value || "true"]));
-    asFrame.area.value = `<iframe src="${escaped(`${site}embed.html${fragmentOf({ ...settings, ...flags })}`)}" title="${what}" width="100%" height="${HEIGHT}" loading="lazy"></iframe>`;
+    asFrame.area.value = `<iframe src="${escaped(`${site}embed.html${fragmentOf({ ...settings, ...flags })}`)}" title="${what}" width="100%" height="${HEIGHT}" loading="lazy" style="border: 0"></iframe>`;
     preview.replaceChildren(html("dp-audit", { ...settings, ...chosen }));
   };
   dialog = html("dialog", { class: "embed-code", "aria-labelledby": "embed-code-title" },

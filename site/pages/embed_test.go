@@ -1,0 +1,32 @@
+package pages
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// The sources that pages on embeds tell readers to write are files that are tried.
+func TestEmbedSources(t *testing.T) {
+	for page, sources := range map[string][]string{
+		"html.md":   {"plain.html"},
+		"sphinx.md": {"sphinx/dpaudit.py", "sphinx/conf.py", "sphinx/index.rst"},
+		"mkdocs.md": {"mkdocs/mkdocs.yml", "mkdocs/docs/index.markdown"},
+		"hugo.md":   {"hugo/layouts/shortcodes/dp-audit.html", "hugo/hugo.toml", "hugo/content/_index.markdown"},
+	} {
+		text, err := os.ReadFile(filepath.Join(docsFolder, "embed", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range sources {
+			source, err := os.ReadFile(filepath.Join(docsFolder, "embed", filepath.FromSlash(name)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(text), "```\n"+string(source)+"```") {
+				t.Errorf("docs/embed/%s does not show %s as it is", page, name)
+			}
+		}
+	}
+}
