@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
@@ -43,7 +44,7 @@ func embedding(t *testing.T, body string, allowed ...string) *browser.Tab {
 }
 
 // hosting opens a page of another origin, on a name of this machine.
-func hosting(t *testing.T, name, page string, allowed ...string) *browser.Tab {
+func hosting(t *testing.T, name, text string, allowed ...string) *browser.Tab {
 	t.Helper()
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/" {
@@ -51,7 +52,7 @@ func hosting(t *testing.T, name, page string, allowed ...string) *browser.Tab {
 			return
 		}
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		fmt.Fprint(w, page)
+		fmt.Fprint(w, text)
 	}))
 	t.Cleanup(host.Close)
 	address := strings.Replace(host.URL, "127.0.0.1", name, 1)
@@ -66,7 +67,8 @@ func hosting(t *testing.T, name, page string, allowed ...string) *browser.Tab {
 			}
 		}
 		for _, url := range tab.Requests() {
-			if !strings.HasPrefix(url, site) && !strings.HasPrefix(url, address) && !strings.HasPrefix(url, "blob:") && !strings.HasPrefix(url, "data:") {
+			known := slices.ContainsFunc(allowed, func(a string) bool { return strings.Contains(url, a) })
+			if !known && !strings.HasPrefix(url, site) && !strings.HasPrefix(url, address) && !strings.HasPrefix(url, "blob:") && !strings.HasPrefix(url, "data:") {
 				t.Errorf("the page asks for %s", url)
 			}
 		}
@@ -144,6 +146,10 @@ func TestEmbedElement(t *testing.T) {
 	if same := eval[bool](t, tab, `one("a").exportReport().then((text) => JSON.parse(text).verdict === "violation" && JSON.stringify(JSON.parse(text)) === JSON.stringify(one("a").report))`); !same {
 		t.Error("the exported report is not that of the run")
 	}
+
+	// The page turns dark, and the frame with it.
+	eval[bool](t, tab, `(document.documentElement.style.colorScheme = "dark", true)`)
+	until(t, tab, heard("theme", strings.TrimSuffix(site, "/"))+`.at(-1)[2].theme === "dark" && one("a").shadowRoot.querySelector(".box").dataset.theme === "dark"`, 5*time.Second)
 
 	// Settings of the host are taken, and reach the next run; a bad one is told.
 	eval[bool](t, tab, `(one("a").samples = 5000, one("a").trials = 1, true)`)
@@ -255,10 +261,51 @@ func TestEmbedRefuses(t *testing.T) {
 	}
 }
 
-// TestEmbedInMuseum: a page of the museum runs its audit, and shows what the text
-// below says.
+// TestEmbedUnreachable: where the site cannot be had, the element says so, shows
+// what is inside it, and can be tried again.
+func TestEmbedUnreachable(t *testing.T) {
+	const nobody = "127.0.0.1:9"
+	tab := embedding(t, `<dp-audit data-name="a" site="http://`+nobody+`" mechanism="svt1" epsilon="1" samples="2000" trials="1"><a href="#">fallback</a></dp-audit>`, nobody)
+	failed := eval[string](t, tab, `one("a").run().then(() => "", (e) => e.message)`)
+	if !strings.Contains(failed, nobody) || eval[int](t, tab, heard("error", "a")+`.length`) != 1 {
+		t.Errorf("it fails with %q", failed)
+	}
+	if !eval[bool](t, tab, `one("a").querySelector("a").getBoundingClientRect().height > 0 && one("a").shadowRoot.querySelector("[role=alert]").textContent.includes("`+nobody+`")`) {
+		t.Error("neither the fallback nor the reason is shown")
+	}
+	if verdict := eval[string](t, tab, `(one("a").removeAttribute("site"), one("a").run().then((r) => r.verdict))`); verdict != string(core.NoViolation) {
+		t.Errorf("the second attempt: %s", verdict)
+	}
+}
+
+// TestEmbedWithoutLocks: where the browser has no locks, or denies them with the
+// storage, audits run all the same.
+func TestEmbedWithoutLocks(t *testing.T) {
+	for _, locks := range []string{`undefined`, `{request: () => Promise.reject(new DOMException("denied", "SecurityError"))}`} {
+		tab := embedding(t, `<dp-audit data-name="a" mechanism="svt1" epsilon="1" samples="2000" trials="1"></dp-audit>`)
+		script := page.AddScriptToEvaluateOnNewDocumentParams{Source: `Object.defineProperty(navigator, "locks", {value: ` + locks + `}); if (parent !== window) parent.postMessage({dpaudit: 1, type: "robbed"}, "*");`}
+		if _, err := chromedp.Call(tab.Ctx, page.AddScriptToEvaluateOnNewDocument, script); err != nil {
+			t.Fatal(err)
+		}
+		if verdict := eval[string](t, tab, `one("a").run().then((r) => r.verdict)`); verdict != string(core.NoViolation) {
+			t.Errorf("locks %s: %s", locks, verdict)
+		}
+		if !eval[bool](t, tab, heard("robbed", strings.TrimSuffix(site, "/"))+`.length > 0`) {
+			t.Error("the frame had its locks")
+		}
+	}
+}
+
+// TestEmbedInMuseum: pages of the museum run their audits, one of them with the
+// larger core, and show what the text below says.
 func TestEmbedInMuseum(t *testing.T) {
-	tab, err := browser.Open(chromium, site+"docs/museum/svt4.html")
+	for _, name := range []string{"svt4", "dp-sgd-reused-key"} {
+		t.Run(name, func(t *testing.T) { testInMuseum(t, name) })
+	}
+}
+
+func testInMuseum(t *testing.T, name string) {
+	tab, err := browser.Open(chromium, site+"docs/museum/"+name+".html")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +317,6 @@ func TestEmbedInMuseum(t *testing.T) {
 	if text := eval[string](t, tab, `document.querySelector("dp-audit + pre").textContent`); report.Verdict != core.Violation || !strings.Contains(text, report.Summary) {
 		t.Errorf("the embed says %q, the page\n%s", report.Summary, text)
 	}
-	sameCounts(t, "the museum and the command line", report, audit(t, embedFlags...))
 	if errs := tab.Errors(); len(errs) > 0 {
 		t.Errorf("the page complains: %v", errs)
 	}
@@ -316,7 +362,7 @@ func shootEmbed(t *testing.T, name string, width int64, dark bool) {
 	tab := embedding(t, `<style>body { font: 16px/1.5 Georgia, serif; max-width: 44rem; margin: 1rem auto; padding: 0 12px; background: light-dark(#fff, #202124); color: light-dark(#222, #ddd) }</style>
 		<h1>A page of documentation</h1><p>The fourth version of the sparse vector technique claims epsilon 1. This audit finds out.</p>
 		<dp-audit data-name="a" `+embedAttributes+`></dp-audit>
-		<p>Two that have not run yet, one in colours of its own:</p><dp-audit data-name="b" mechanism="laplace-mean" style="--dp-audit-accent: #7a1fa2; --dp-audit-radius: 0"></dp-audit>
+		<p>Two that have not run yet, one in colours of its own:</p><dp-audit data-name="b" mechanism="laplace-mean" style="--dp-audit-accent: #7a1fa2; --dp-audit-accent-text: #fff; --dp-audit-radius: 0"></dp-audit>
 		<p>With every setting:</p><dp-audit data-name="c" controls="full" view="all" `+embedAttributes+`></dp-audit>
 		<p>With the verdict only, and a mistake:</p><dp-audit data-name="d" controls="none" view="verdict" mechanism="svt4" epsilon="1" samples="5000" trials="many" workers="2"></dp-audit>`)
 	dress(t, tab, width, 9500, dark) // frames out of view are not painted

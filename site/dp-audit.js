@@ -5,7 +5,7 @@
 import { CHOICES, FLAGS, fragmentOf, isSetting, optionsOf } from "./embedoptions.js";
 import { PLAN_KEYS } from "./plan.js";
 
-const READY_AFTER = 20_000; // ms that the frame may take
+const READY_AFTER = 10_000; // ms that the frame may take once it is loaded, well or not
 const OURS = [...Object.keys(CHOICES), ...FLAGS, "site"];
 const COLOURS = ["accent", "accent-text", "background", "text", "muted", "line"];
 /** Attributes of every element, and those of frameworks, are no mistake. */
@@ -248,22 +248,23 @@ class DPAudit extends HTMLElement {
   #open() {
     if (!this.isConnected) return Promise.reject(new DOMException("The element is not in a page.", "InvalidStateError"));
     if (this.#frame) return this.#opening?.promise ?? Promise.resolve();
-    const opening = this.#opening = Promise.withResolvers ? Promise.withResolvers() : resolvers();
+    const opening = this.#opening = resolvers();
     this.#quiet(opening.promise);
     const focused = this.shadowRoot.activeElement === this.#button;
     this.#button.disabled = true;
     this.#failed.hidden = this.#slot.hidden = true;
     this.#frame = node("iframe", { part: "frame", class: "loading", title: this.#title.textContent, allow: "clipboard-write", referrerpolicy: "no-referrer" });
     this.#frame.src = new URL(`embed.html${fragmentOf(this.#texts)}`, this.#home).href;
-    this.#box.append(this.#frame);
-    opening.timer = setTimeout(() => {
+    const giveUp = () => {
       const error = new Error(`The audit could not be loaded from ${this.#home.origin}. Does this page's policy allow frames of it, and is the network there?`);
       this.#close(error);
       this.#failed.textContent = error.message;
       this.#failed.hidden = this.#slot.hidden = false;
       this.#fire("error", { name: error.name, message: error.message });
-    }, READY_AFTER);
+    };
+    this.#frame.addEventListener("load", () => { if (this.#opening === opening) opening.timer ??= setTimeout(giveUp, READY_AFTER); });
     opening.focused = focused;
+    this.#box.append(this.#frame);
     return opening.promise;
   }
 

@@ -390,6 +390,7 @@ byId("form").addEventListener("submit", (event) => {
   run().catch(() => {}); // told
 });
 byId("stop").addEventListener("click", stop);
+addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented) stop(); });
 byId("save").addEventListener("click", () => save(`${stemOf(shown.report)}.json`, shown.text));
 byId("copy-command").addEventListener("click", async () => {
   const text = shown.report.reproduce.cli;

@@ -304,7 +304,7 @@ func TestPages(t *testing.T) {
 		}
 	}
 	for _, f := range build(t, false) {
-		if strings.Contains(string(f.Data), "dp-audit.js") {
+		if script.Match(f.Data) {
 			t.Errorf("%s has the element's script, and the site has none", f.Name)
 		}
 	}
