@@ -218,6 +218,35 @@ func TestSavePage(t *testing.T) {
 	}
 }
 
+// TestSaveCanaries: a canary report is saved as a page too, and its chart as files
+// with the report's name.
+func TestSaveCanaries(t *testing.T) {
+	tab := planting(t, "&source=gaussian-sum&n=60&k=8&m=32")
+	eval[bool](t, tab, catchFiles)
+	click(t, tab, "#canaries-run")
+	report := planted(t, tab, 2*time.Minute)
+	saved := saving(t, tab, "#canaries-html")
+	stem := strings.TrimSuffix(saved.Name, ".html")
+	if !strings.HasPrefix(stem, "dpscope-canaries-gaussian-sum-") {
+		t.Errorf("the page is %q", saved.Name)
+	}
+	for _, want := range []string{"<svg", "What does this mean?", "&quot;schemaVersion&quot;", strings.SplitN(report.Summary, ":", 2)[0]} {
+		if !bytes.Contains(saved.Data, []byte(want)) && !bytes.Contains(saved.Data, []byte(strings.ReplaceAll(want, "&quot;", `"`))) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+	for _, bad := range []string{"<button", "<script", "<select"} {
+		if bytes.Contains(saved.Data, []byte(bad)) {
+			t.Errorf("the page has %s", bad)
+		}
+	}
+	table := saving(t, tab, "#canaries-result .files button:nth-child(3)")
+	rows, err := csv.NewReader(bytes.NewReader(table.Data)).ReadAll()
+	if err != nil || len(rows) < 5 || table.Name != stem+"-bounds.csv" {
+		t.Errorf("%s: %d rows, %v", table.Name, len(rows), err)
+	}
+}
+
 // TestTheme: the choice holds at once, on the pages of docs and at the next visit;
 // both colour schemes of the styles are the same, chosen or the system's.
 func TestTheme(t *testing.T) {
@@ -312,4 +341,18 @@ func TestHelp(t *testing.T) {
 	until(t, tab, `document.querySelector("#help").open`, 5*time.Second)
 	click(t, tab, "#help-terms")
 	until(t, tab, `!document.querySelector("#help").open && document.querySelector("#meaning").getBoundingClientRect().top < innerHeight`, 5*time.Second)
+}
+
+// TestAddressVersion: an address of a version to come, or of none that can be, is
+// named, and what is understood of it is used.
+func TestAddressVersion(t *testing.T) {
+	for version, want := range map[string]string{
+		"7": "The address is of version 7, newer than the version 1 that is known here", "x": `The version in the address is "x", must be a whole number from 1`, "0": `"0", must be`,
+	} {
+		tab := open(t, "#v="+version+"&mechanism=svt3&epsilon=0.5&to-come=1")
+		until(t, tab, `document.querySelector('#notice [data-key="address"]')?.textContent.includes(`+strconv.Quote(want)+`)`, 10*time.Second)
+		if got := eval[string](t, tab, `document.querySelector("#mechanism").value + document.querySelector("#epsilon").value`); got != "svt30.5" {
+			t.Errorf("version %s: the form has %q", version, got)
+		}
+	}
 }

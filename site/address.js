@@ -10,16 +10,16 @@ const VERSION = 1;
 /**
  * Settings of a fragment; keys that nobody knows are ignored.
  * @param {string} fragment with or without its #
- * @returns {{settings: import("./plan.js").Settings, account: import("./accounting.js").Asked | null, canaries: Record<string, string> | null, newer: string}}
- *   canaries: texts of that panel, where the fragment is about it; newer: the version, where it is one to come
+ * @returns {{settings: import("./plan.js").Settings, account: import("./accounting.js").Asked | null, canaries: Record<string, string> | null, odd: string}}
+ *   canaries: texts of that panel, where the fragment is about it; odd: what is wrong with the version, in words
  */
 export function readFragment(fragment) {
   const settings = {}, texts = {};
-  let newer = "", kind = "";
+  let odd = "", kind = "";
   const pairs = new URLSearchParams(fragment.replace(/^#/, ""));
   const canaries = ["canaries", "one-run"].includes(pairs.get("view")) ? Object.fromEntries(pairs) : null;
   for (const [key, value] of pairs) {
-    if (key === "v") newer = Number(value) > VERSION ? value : "";
+    if (key === "v") odd = oddVersion(value);
     else if (canaries) continue;
     else if (key === "account") kind = value;
     else if (key.startsWith("a.")) texts[key.slice(2)] = value;
@@ -28,7 +28,13 @@ export function readFragment(fragment) {
   // As on the command line, these say which guarantee is meant.
   const meant = Object.entries({ alpha: "renyi", rho: "zcdp", mu: "gaussian-dp" }).find(([key]) => settings[key]);
   if (meant && !settings.guarantee) settings.guarantee = meant[1];
-  return { settings, account: kind ? { kind, texts } : null, canaries, newer };
+  return { settings, account: kind ? { kind, texts } : null, canaries, odd };
+}
+
+/** What is wrong with a version. There has been one: what changes the meaning of a key raises it, and brings older addresses to it here. */
+function oddVersion(value) {
+  if (!/^[1-9]\d*$/.test(value)) return `The version in the address is "${value}", must be a whole number from 1; it is read as version ${VERSION}.`;
+  return Number(value) > VERSION ? `The address is of version ${value}, newer than the version ${VERSION} that is known here; what is understood of it is used.` : "";
 }
 
 /**

@@ -7,6 +7,7 @@ import { checkbox, choice, field, numberInput, setOptions } from "./field.js";
 import { linkTo } from "./address.js";
 import { copyFor, save } from "./files.js";
 import { duration, grouped, roundedDown, size } from "./number.js";
+import { toFile } from "./picture.js";
 import { DEFAULT_SEED, Unusable } from "./plan.js";
 import { say } from "./progress.js";
 import { replayWords, showVerification } from "./result.js";
@@ -507,11 +508,13 @@ export class Canaries {
     const button = (id, words, onclick) => html("button", { id: `canaries-${id}`, type: "button", onclick }, words);
     const again = report.reproduce ?? {};
     box.hidden = false;
+    box.dataset.stem = this.#stem();
     box.replaceChildren(...[
       html("div", { class: "result-head" }, html("h3", {}, [titles[report.kind] ?? "Canary audit", report.plan.source].filter(Boolean).join(" of ")), name && html("span", { class: "origin" }, `Opened: ${name}`)),
       ...headOf(answer),
       html("div", { class: "actions" },
-        button("save", "Save report", () => save(this.#fileName(), text)),
+        button("save", "Save report", () => save(`${this.#stem()}.json`, text)),
+        button("html", "Save as HTML", () => toFile((exporter) => exporter.savePage(this.#shown, box))),
         button("verify", "Verify", () => this.verify()),
         again.url && report.kind !== "scores" && button("link", "Copy link", ({ target }) => this.#copy(target, linkTo(again.url))),
         again.cli && button("command", "Copy command", ({ target }) => this.#copy(target, again.cli))),
@@ -528,10 +531,11 @@ export class Canaries {
   /** The report that is shown, or null. */
   get report() { return this.#shown?.report ?? null; }
 
-  #fileName() {
+  /** What the names of the report's files begin with. */
+  #stem() {
     const { kind, plan: { source, claim, runs, canaries, seed } } = this.report;
     const name = titles[kind] ? kind : "canaries", count = runs ? `n${runs}` : canaries && `m${canaries}`;
-    return `${["dpscope", name, source, `eps${claim.epsilon}`, count, `seed${seed}`].filter(Boolean).join("-")}.json`.replace(/[^\w.+-]+/g, "_");
+    return ["dpscope", name, source, `eps${claim.epsilon}`, count, `seed${seed}`].filter(Boolean).join("-").replace(/[^\w.+-]+/g, "_");
   }
 
   async #copy(button, text) {

@@ -118,8 +118,8 @@ async function configure(texts) {
   const { options: chosen, bad } = optionsOf(texts);
   options = chosen;
   const { controls, view, theme, readonly, autorun, ...rest } = texts;
-  const { settings, newer } = readFragment(new URLSearchParams(rest).toString());
-  if (newer) bad.push(`The address is of version ${newer}, newer than the version 1 that this embed knows; what it understands of it is used.`);
+  const { settings, odd } = readFragment(new URLSearchParams(rest).toString());
+  if (odd) bad.push(odd);
   document.body.dataset.controls = options.controls;
   document.body.dataset.view = options.view;
   document.body.classList.toggle("readonly", options.readonly);

@@ -2,7 +2,7 @@
 // as SVG or PNG, its numbers as CSV. A bundle of its own, loaded when the first file
 // is asked for.
 import { beside, html, svg } from "./element.js";
-import { csvOf, save, stemOf } from "./files.js";
+import { csvOf, save } from "./files.js";
 
 const WIDTH = 760; // px of a chart in a file, whatever the window's
 const SQUARE = 540; // px of one that is about as high as it is wide, in a page
@@ -111,25 +111,28 @@ const STYLES = "main{display:block;max-width:62rem;margin:auto}.result,.meaning{
   + "@media print{.panel,.result,.meaning{border:0;padding:0}}";
 
 /**
- * Saves the report that is shown as a page that needs no script and no other file.
- * @param {{report: any, text: string}} shown
+ * Saves a report that is shown as a page that needs no script and no other file.
+ * @param {{report: any, text: string}} report
+ * @param {HTMLElement} shown where it is
  */
-export async function savePage({ report, text }) {
-  const styles = await (await fetch(beside("page.css"))).text();
-  save(`${stemOf(report)}.html`, pageOf(report, text, styles), "text/html");
+export async function savePage({ report, text }, shown) {
+  const answer = await fetch(beside("page.css"));
+  if (!answer.ok) throw new Error(`page.css could not be fetched: the server answered ${answer.status}.`);
+  save(`${stem(shown)}.html`, pageOf(report, text, shown, await answer.text()), "text/html");
 }
 
 /** @param {string} styles of the page */
-function pageOf(report, text, styles) {
-  const shown = document.getElementById("result"), result = shown.cloneNode(true);
+function pageOf(report, text, shown, styles) {
+  const result = shown.cloneNode(true);
+  result.classList.add("result");
   const boxes = shown.querySelectorAll(".picture"), copies = result.querySelectorAll(".picture");
   boxes.forEach((box, i) => box.paint && copies[i].replaceChildren(box.paint(box.classList.contains("square") ? SQUARE : WIDTH)));
   result.querySelectorAll("[hidden], .actions, .files, .axes, .on-page, .origin, .drift, .verification, .view").forEach((element) => element.remove());
   result.querySelectorAll("[tabindex]").forEach((element) => element.removeAttribute("tabindex"));
-  result.querySelectorAll("#background details").forEach((element) => { element.open = true; });
+  result.querySelectorAll("#background details, .background details").forEach((element) => { element.open = true; });
   result.querySelectorAll("a").forEach((a) => a.setAttribute("href", new URL(a.getAttribute("href"), location.href).href));
   const { version, coreSha256 } = report.generator ?? {};
-  const title = `dpscope: ${report.inputs?.mechanism}, ${report.verdict}`;
+  const title = `dpscope: ${report.inputs?.mechanism ?? report.plan?.source ?? report.kind}, ${report.verdict}`;
   const page = html("html", { lang: "en" },
     html("head", {}, html("meta", { charset: "utf-8" }), html("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
       html("meta", { "http-equiv": "Content-Security-Policy", content: POLICY }), html("meta", { name: "color-scheme", content: "light dark" }),

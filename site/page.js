@@ -510,9 +510,9 @@ function blame(error, focus) {
 async function readAddress() {
   clearTimeout(checkTimer); // of what the form held
   const number = ++checks;
-  const { settings, account, canaries: planted, newer } = readFragment(location.hash);
+  const { settings, account, canaries: planted, odd } = readFragment(location.hash);
   if (planted && auditPart !== null) { // the audit's form stays as it is
-    addressWords(canaries.read(planted), newer);
+    addressWords(canaries.read(planted), odd);
     return;
   }
   if (missing(settings)) {
@@ -535,13 +535,13 @@ async function readAddress() {
     auditPart = stateOf(value.checked.url, value.count);
     if (mend) writeAddress();
   }
-  addressWords(bad, newer);
+  addressWords(bad, odd);
 }
 
 /** Says what of the address cannot be used. @param {string[]} bad */
-function addressWords(bad, newer) {
+function addressWords(bad, odd) {
   dismiss("address");
-  if (newer) bad.unshift(`This link is of version ${newer}, newer than the version 1 that this page knows; what it understands of it is used.`);
+  if (odd) bad.unshift(odd);
   if (bad.length) notify({ key: "address", kind: "warning", title: "Not everything in the address could be used", list: bad });
 }
 
@@ -784,7 +784,7 @@ byId("form").addEventListener("submit", (event) => {
 byId("stop").addEventListener("click", stop);
 byId("verify").addEventListener("click", verify);
 byId("save").addEventListener("click", () => save(`${stemOf(shown.report)}.json`, shown.text));
-byId("save-html").addEventListener("click", () => toFile((exporter) => exporter.savePage(shown)));
+byId("save-html").addEventListener("click", () => toFile((exporter) => exporter.savePage(shown, byId("result"))));
 byId("copy-link").addEventListener("click", () => copyText("copy-link", linkTo(shown.report.reproduce.url)));
 byId("copy-command").addEventListener("click", () => copyText("copy-command", shown.report.reproduce.cli));
 byId("copy-embed").addEventListener("click", () => {

@@ -7,7 +7,7 @@ import { choice } from "./field.js";
 import { histogram, binWords } from "./histogram.js";
 import { grouped, size } from "./number.js";
 import { outcomeBars } from "./outcomebars.js";
-import { asTable, legend, responsive } from "./picture.js";
+import { asTable, files, legend, responsive } from "./picture.js";
 import { say } from "./progress.js";
 
 /** How large a file may be, in bytes; the core says the same. */
@@ -306,9 +306,10 @@ function picture({ column, bins }) {
   const none = drawn({ counts: [0, 0] }, "");
   const one = ranges.length && edges[0] === edges.at(-1); // a column of one value
   const paint = (part, draw) => {
+    if (!part.length) return null;
     const place = html("div", { class: "picture" });
     queueMicrotask(() => responsive(place, draw));
-    return part.length > 0 && place;
+    return [place, files(place, { name: `samples-${column}`.replace(/[^\w.+-]+/g, "_"), title: column, head: ["value", "first", "second"], rows: () => part.map((b) => [b.label, b.first, b.second]) })];
   };
   if (one) names.push(drawn({ counts: [0, 1].map((side) => ranges.reduce((sum, b) => sum + b.counts[side], 0)) }, String(edges[0])));
   return html("figure", {}, html("figcaption", {}, column),
