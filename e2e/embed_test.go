@@ -317,6 +317,18 @@ func testInMuseum(t *testing.T, name string) {
 	if text := eval[string](t, tab, `document.querySelector("dp-audit + pre").textContent`); report.Verdict != core.Violation || !strings.Contains(text, report.Summary) {
 		t.Errorf("the embed says %q, the page\n%s", report.Summary, text)
 	}
+	// What the reader changes is told, and that the result is of other settings.
+	if changes := eval[string](t, tab, `new Promise((done) => {
+		document.addEventListener("dpaudit-config-change", (e) => done(e.detail.settings.samples + " " + e.detail.fragment));
+		const samples = document.querySelector("dp-audit").shadowRoot.querySelector("iframe").contentDocument.querySelector("#samples");
+		samples.value = "1234";
+		samples.dispatchEvent(new Event("input", {bubbles: true}));
+	})`); !strings.HasPrefix(changes, "1234 #v=1&mechanism=") || !strings.Contains(changes, "&samples=1234") {
+		t.Errorf("the change is told as %q", changes)
+	}
+	if !eval[bool](t, tab, `!document.querySelector("dp-audit").shadowRoot.querySelector("iframe").contentDocument.querySelector("#drift").hidden`) {
+		t.Error("the result is shown as that of the changed settings")
+	}
 	if errs := tab.Errors(); len(errs) > 0 {
 		t.Errorf("the page complains: %v", errs)
 	}

@@ -173,19 +173,10 @@ function blame(error, focus) {
 
 // Looks
 
-/** Makes the styles for dark pages hold always, never, or as the system says. */
+/** Light, dark, or as the system says. */
 function dress(theme) {
-  document.documentElement.dataset.theme = theme;
-  document.documentElement.style.colorScheme = theme === "auto" ? "" : theme;
-  const media = { auto: "(prefers-color-scheme: dark)", dark: "all", light: "not all" }[theme];
-  for (const sheet of document.styleSheets) {
-    try {
-      for (const rule of sheet.cssRules) {
-        rule.darkOnly ??= rule.media?.mediaText.includes("prefers-color-scheme: dark");
-        if (rule.darkOnly) rule.media.mediaText = media;
-      }
-    } catch { /* a sandbox without its origin reads no styles */ }
-  }
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
   tellTheme();
 }
 

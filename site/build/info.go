@@ -67,7 +67,7 @@ const (
 	listBudget       = 12 << 10 // catalogue.json
 	viewBudget       = 2_400_000
 	frameBudget      = 7 << 10  // the picture's own document, script (6 KB of it) and styles
-	embedBudget      = 34 << 10 // the embed's own document, script and styles
+	embedBudget      = 28 << 10 // the embed's own document, script and styles
 	elementBudget    = 5 << 10  // dp-audit.js, which a page loads before anything is pressed
 	coreGoogleBudget = 2_000_000
 )
