@@ -51,8 +51,8 @@ type axeIssue struct {
 }
 
 // TestAxe: axe-core finds no serious or critical issue on the page, before and
-// after a run, with all panels open and the help, nor on a page of the museum, light
-// and dark.
+// after a run, with all panels open and the help, nor in the embed, nor on a page of
+// the museum, light and dark.
 func TestAxe(t *testing.T) {
 	script := axe(t)
 	look := func(tab *browser.Tab, where string) {
@@ -85,6 +85,13 @@ func TestAxe(t *testing.T) {
 	look(tab, "the result, all open")
 	eval[bool](t, tab, `(document.querySelector("#help").showModal(), true)`)
 	look(tab, "the help")
+	embed, err := browser.Open(chromium, site+"embed.html#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&controls=full&autorun=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer embed.Close()
+	until(t, embed, `document.body.dataset.state === "done"`, time.Minute)
+	look(embed, "the embed")
 	museum, err := browser.Open(chromium, site+"docs/museum/svt4.html")
 	if err != nil {
 		t.Fatal(err)

@@ -284,6 +284,22 @@ func TestTheme(t *testing.T) {
 		}
 		again.Close()
 	}
+	// The user's own colours go before any theme, in the picture's document too.
+	picture, err := browser.Open(chromium, "about:blank")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer picture.Close()
+	media := emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{{Name: "forced-colors", Value: "active"}, {Name: "prefers-color-scheme", Value: "dark"}}}
+	if _, err := chromedp.Call(picture.Ctx, emulation.SetEmulatedMedia, media); err != nil {
+		t.Fatal(err)
+	}
+	if err := chromedp.Do(picture.Ctx, chromedp.Navigate(site+"view.html")); err != nil {
+		t.Fatal(err)
+	}
+	if panel := eval[string](t, picture, `getComputedStyle(document.documentElement).getPropertyValue("--panel").trim()`); panel != "Canvas" {
+		t.Errorf("with forced colours the picture's panel is %s", panel)
+	}
 	choose("")
 	if got := paper(tab); got != light {
 		t.Errorf("the system's chosen: %s, want %s", got, light)
@@ -330,7 +346,7 @@ func TestHelp(t *testing.T) {
 	pressKey(t, tab, "?")
 	until(t, tab, `document.querySelector("#help").open`, 5*time.Second)
 	words := eval[string](t, tab, `document.querySelector("#help").innerText`)
-	for _, want := range []string{"epsilon", "is no proof of privacy", "run the audit", "Esc", "Page Up"} {
+	for _, want := range []string{"epsilon", "is no proof of privacy and does not certify the claim", "run the audit", "Esc", "Page Up"} {
 		if !strings.Contains(words, want) {
 			t.Errorf("the help lacks %q: %s", want, words)
 		}
