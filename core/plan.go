@@ -22,9 +22,11 @@ const (
 	MaxTrials  = 10_000
 	MaxSeed    = 1<<53 - 1
 	// maxExploreCells is how many float64 one exploration may hold in memory,
-	// both sides together (256 MiB): explored outputs are kept, certified
-	// ones are not.
-	maxExploreCells = 1 << 25
+	// both sides together (1 GiB): explored outputs are kept, certified ones are
+	// not. Where a plan does not ask for more, it is usualExploreCells (256 MiB),
+	// which a browser has too.
+	maxExploreCells   = 1 << 27
+	usualExploreCells = 1 << 25
 )
 
 // Plan says what to audit and how. Its zero values mean the documented
@@ -224,9 +226,11 @@ func (a *Audit) resolveBudget() error {
 	most := maxExploreCells / (2 * Width(a.Columns))
 	switch {
 	case p.Explore == 0:
-		if p.Explore = p.Samples; p.Explore > most {
-			p.Explore = most
-			a.Notes = append(a.Notes, fmt.Sprintf("explored with %d outputs a side and trial, the most that one trial may hold in memory, instead of %d", most, p.Samples))
+		if usual := usualExploreCells / (2 * Width(a.Columns)); p.Samples > usual {
+			p.Explore = usual
+			a.Notes = append(a.Notes, fmt.Sprintf("explored with %d outputs a side and trial, the most that one trial holds in memory unless the plan asks for up to %d, instead of %d", usual, most, p.Samples))
+		} else {
+			p.Explore = p.Samples
 		}
 	case p.Explore < MinSamples || p.Explore > most:
 		return &InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [%d, %d] for outputs of %d numbers", MinSamples, most, Width(a.Columns)),

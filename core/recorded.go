@@ -78,7 +78,7 @@ func (a *Audit) splitRecorded() error {
 	if p.Trials != 1 {
 		return &InputError{Field: "trials", Found: fmt.Sprint(p.Trials), Want: "1 for recorded outputs, which are of one pair of datasets"}
 	}
-	most := min(n-MinSamples, maxExploreCells/(2*Width(a.Columns)))
+	most := min(n-MinSamples, usualExploreCells/(2*Width(a.Columns)))
 	switch {
 	case p.Samples == 0 && p.Explore == 0:
 		p.Explore = min(n/2, most)

@@ -64,7 +64,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	s.StringVar(&f.finder, "finder", core.Auto, "how pairs are found")
 	s.StringVar(&f.learner, "learner", core.Auto, "what learns the test; auto: a portfolio of all that apply")
 	countVar(s, &f.samples, "samples", 100_000, "certification outputs a side; by default fewer for google-* mechanisms, whose outputs cost more")
-	countVar(s, &f.explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
+	countVar(s, &f.explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples, up to 2^24 numbers a side; at most 2^26")
 	countVar(s, &f.trials, "trials", 10, "pairs to explore")
 	s.Float64Var(&f.beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
 	f.seed = 42
