@@ -92,15 +92,23 @@ run_tests() {
 	say "tests"
 	go test "${packages[@]}"
 
-	say "browser tests" # alone: they watch the clock
-	DPSCOPE_DIST=$PWD/dist go test -count=1 ./e2e
-
-	run_fuzz 12
-
-	# The runtime has room for 12 KB of environment, so it gets what it needs.
-	say "tests of the core as WebAssembly, in Node"
-	GOOS=js GOARCH=wasm go test \
-		-exec "env -i PATH=$PATH HOME=$HOME $(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${pure[@]}" ./library/...
+	say "browser tests; beside them the core's tests as WebAssembly in Node, and fuzzing"
+	local log beside failed=0
+	log=$(mktemp)
+	trap 'kill 0' INT TERM # a job in the background hears no Ctrl-C
+	(
+		# The runtime has room for 12 KB of environment, so it gets what it needs.
+		GOOS=js GOARCH=wasm go test \
+			-exec "env -i PATH=$PATH HOME=$HOME $(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${pure[@]}" ./library/...
+		run_fuzz 12
+	) >"$log" 2>&1 &
+	beside=$!
+	DPSCOPE_DIST=$PWD/dist go test -count=1 ./e2e || failed=1
+	wait "$beside" || failed=1
+	say "WebAssembly in Node, and fuzzing"
+	cat "$log"
+	rm -f "$log"
+	((failed == 0)) || die "tests failed"
 
 	say "all tests passed"
 }

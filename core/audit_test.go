@@ -365,7 +365,7 @@ func TestPlanErrors(t *testing.T) {
 		{func(p *core.Plan) { p.Finder = "rndom" }, `did you mean "random"?`},
 		{func(p *core.Plan) { p.Samples = 99 }, "samples is 99, must be in [100, 1000000000]"},
 		{func(p *core.Plan) { p.Samples = 2e9 }, "samples is 2000000000"},
-		{func(p *core.Plan) { p.Explore = 1e9 }, "explore is 1000000000, must be in [100, 1677721] for outputs of 10 numbers"},
+		{func(p *core.Plan) { p.Explore = 1e9 }, "explore is 1000000000, must be in [100, 6710886] for outputs of 10 numbers"},
 		{func(p *core.Plan) { p.Trials = -1 }, "trials is -1"},
 		{func(p *core.Plan) { p.Beta = 0.7 }, "beta is 0.7"},
 		{func(p *core.Plan) { p.Beta = math.NaN() }, "beta is NaN"},
