@@ -1,7 +1,6 @@
 package core
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -255,13 +254,4 @@ func (b *Brought) limitations() []string {
 		out = append(out, "The report names the command; the code behind it, its libraries and its settings are not part of the report.")
 	}
 	return out
-}
-
-// ParseBrought reads one from JSON; unknown fields are refused.
-func ParseBrought(data json.RawMessage) (Brought, error) {
-	var b Brought
-	if err := decodeStrict(data, "brought", &b); err != nil {
-		return b, err
-	}
-	return b, b.Datasets.Validate()
 }

@@ -293,6 +293,7 @@ function pictures({ histograms, columns }) {
     }
   })();
   return html("section", { "aria-label": "Histograms" },
+    html("p", { class: "hint" }, "To catch a file that was read wrongly. To choose outputs by what they show here would void the confidence."),
     legend([[sample("first"), "first dataset"], [sample("second"), "second dataset (dashed)"]]),
     box, columns > histograms.length && html("p", { class: "hint" }, `The first ${histograms.length} of ${columns} columns.`));
 }

@@ -103,9 +103,13 @@ func withSamples(files []*intake.File, c intake.Choice, o intake.Options) (core.
 	if err != nil {
 		return core.Catalogue{}, err
 	}
+	return withRecorded(samples, o), nil
+}
+
+func withRecorded(s *intake.Samples, o intake.Options) core.Catalogue {
 	cat := catalogue
-	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), samples.Spec(o))
-	return cat, nil
+	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), s.Spec(o))
+	return cat
 }
 
 // read reads the files; their names are without their folders.
@@ -176,17 +180,14 @@ func (f *sampleFlags) replay(r core.Report) (core.Catalogue, error) {
 		}
 		return core.Catalogue{}, &core.InputError{Field: "-samples-file", Found: "absent, or not as many files as the report has", Want: want}
 	}
-	o := intake.Options{Header: rec.Reading.Header, NonFinite: rec.Reading.NonFinite, Kinds: rec.Reading.Kinds}
+	o := intake.ReadingOptions(rec.Reading)
 	files, err := f.read(o)
 	if err != nil {
 		return core.Catalogue{}, err
 	}
-	for i, file := range files {
-		want := rec.Files[i]
-		if file.SHA256 != want.SHA256 {
-			return core.Catalogue{}, &core.InputError{Field: []string{f.file, f.file2}[i], Found: "another file, with SHA-256 " + file.SHA256, Want: fmt.Sprintf("%s with SHA-256 %s, as the report says", want.Name, want.SHA256)}
-		}
-		file.Name = want.Name // it may have moved
+	samples, err := intake.Replay(rec, files)
+	if err != nil {
+		return core.Catalogue{}, err
 	}
-	return withSamples(files, intake.Choice{Dataset: rec.Reading.Dataset, Columns: rec.Reading.Outputs}, o)
+	return withRecorded(samples, o), nil
 }

@@ -119,15 +119,6 @@ func (e Exchangeable) variance() float64 {
 	return sum / (n - 1)
 }
 
-func mustBeExchangeable(e Exchangeable, beta float64) {
-	if e.Validate() != nil {
-		panic("bound: histogram of runs out of range; call Exchangeable.Validate first")
-	}
-	if CheckBeta(beta) != nil {
-		panic("bound: beta outside (0, 1); call CheckBeta first")
-	}
-}
-
 // spread bounds the variance of a mean of runs by a polynomial in the unknown
 // mean x itself, v(x) = slope x - bend x^2 + base.
 type spread struct{ slope, bend, base float64 }

@@ -157,21 +157,15 @@ func oneRunOrder(scores []float64) []int {
 // its number of guesses. rightAt(r) is how many of r guesses are right. It panics
 // on arguments out of range.
 func OneRunBest(m int, rightAt func(r int) int, grid []int, delta, beta float64) (eps float64, r int) {
-	return oneRunBest(grid, func(r int) float64 {
-		return OneRunEpsilon(m, r, rightAt(r), delta, beta/float64(len(grid)))
-	})
-}
-
-func oneRunBest(grid []int, at func(r int) float64) (best float64, r int) {
 	if len(grid) == 0 {
 		panic("bound: an empty grid of guesses")
 	}
 	for i, k := range grid {
-		if v := at(k); i == 0 || v > best {
-			best, r = v, k
+		if v := OneRunEpsilon(m, k, rightAt(k), delta, beta/float64(len(grid))); i == 0 || v > eps {
+			eps, r = v, k
 		}
 	}
-	return best, r
+	return eps, r
 }
 
 // OneRunGuesses is how many guesses to make among m canaries when nothing is known

@@ -59,10 +59,3 @@ func OneRunGDPEpsilon(m, r, v int, delta, beta float64) float64 {
 	mustBeOneRun(m, r, v, delta)
 	return GaussianEpsilon(OneRunGDPMu(m, r, v, beta), delta)
 }
-
-// OneRunGDPBest is [OneRunBest] for [OneRunGDPEpsilon].
-func OneRunGDPBest(m int, rightAt func(r int) int, grid []int, delta, beta float64) (eps float64, r int) {
-	return oneRunBest(grid, func(r int) float64 {
-		return OneRunGDPEpsilon(m, r, rightAt(r), delta, beta/float64(len(grid)))
-	})
-}

@@ -294,15 +294,6 @@ func ParseReport(data []byte) (Report, error) {
 	return r, r.check()
 }
 
-// IsReport reports whether data looks like a canary report, rather than one of
-// another kind.
-func IsReport(data []byte) bool {
-	var head struct {
-		Kind string `json:"kind"`
-	}
-	return json.Unmarshal(bytes.TrimPrefix(data, []byte("\uFEFF")), &head) == nil && head.Kind == ReportKind
-}
-
 // check refuses a report whose parts do not fit together.
 func (r Report) check() error {
 	verdicts := []string{string(core.Violation), string(core.NoViolation), string(core.Inconclusive), string(core.Invalid)}

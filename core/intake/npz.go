@@ -1,6 +1,8 @@
 package intake
 
 import (
+	"archive/zip"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -32,25 +34,25 @@ func (r *npzReader) write(chunk []byte) error {
 
 func (r *npzReader) close() ([]*Table, error) {
 	name := r.p.o.Name
-	entries, err := zipEntries(r.data)
+	z, err := zip.NewReader(bytes.NewReader(r.data), int64(len(r.data)))
 	if err != nil {
-		return nil, &core.InputError{Field: name, Found: fmt.Sprintf("a zip file that cannot be read (%s)", err), Want: "a whole NPZ file", Remedy: "copy or save it again"}
+		return nil, &core.InputError{Field: name, Found: fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), Want: "a whole NPZ file", Remedy: "copy or save it again"}
 	}
-	var arrays []*zipEntry
+	var arrays []*zip.File
 	var total uint64
 	others := ""
-	for _, f := range entries {
-		if !strings.HasSuffix(f.name, ".npy") {
-			others = f.name
+	for _, f := range z.File {
+		if !strings.HasSuffix(f.Name, ".npy") {
+			others = f.Name
 			continue
 		}
 		arrays = append(arrays, f)
-		if total += f.size; f.size > uint64(r.p.o.MaxExpanded) || total > uint64(r.p.o.MaxExpanded) {
+		if total += f.UncompressedSize64; f.UncompressedSize64 > uint64(r.p.o.MaxExpanded) || total > uint64(r.p.o.MaxExpanded) {
 			return nil, r.tooLarge(f)
 		}
-		if f.size > suspectExpand && f.size/suspectRatio > f.packed {
-			return nil, &core.InputError{Field: fmt.Sprintf("%s, array %s", name, quoted(f.name)),
-				Found: fmt.Sprintf("%s packed into %s", sizeWords(int64(f.size)), sizeWords(int64(f.packed))),
+		if f.UncompressedSize64 > suspectExpand && f.UncompressedSize64/suspectRatio > f.CompressedSize64 {
+			return nil, &core.InputError{Field: fmt.Sprintf("%s, array %s", name, quoted(f.Name)),
+				Found: fmt.Sprintf("%s packed into %s", sizeWords(int64(f.UncompressedSize64)), sizeWords(int64(f.CompressedSize64))),
 				Want:  fmt.Sprintf("a ratio of at most %d for an array beyond %s", suspectRatio, sizeWords(suspectExpand)), Remedy: "save it with numpy.savez instead of savez_compressed, if it is what it should be"}
 		}
 	}
@@ -71,7 +73,7 @@ func (r *npzReader) close() ([]*Table, error) {
 		if err != nil {
 			return nil, err
 		}
-		before += f.size
+		before += f.UncompressedSize64
 		for _, other := range tables {
 			if other.Name == t.Name {
 				return nil, &core.InputError{Field: name, Found: fmt.Sprintf("the array %q twice", t.Name), Want: "each array once"}
@@ -83,29 +85,33 @@ func (r *npzReader) close() ([]*Table, error) {
 	return tables, nil
 }
 
-func (r *npzReader) tooLarge(f *zipEntry) error {
-	return &core.InputError{Field: fmt.Sprintf("%s, array %s", r.p.o.Name, quoted(f.name)), Found: "beyond " + sizeWords(r.p.o.MaxExpanded) + " uncompressed, with the arrays before it",
+func (r *npzReader) tooLarge(f *zip.File) error {
+	return &core.InputError{Field: fmt.Sprintf("%s, array %s", r.p.o.Name, quoted(f.Name)), Found: "beyond " + sizeWords(r.p.o.MaxExpanded) + " uncompressed, with the arrays before it",
 		Want: "at most that", Remedy: "save fewer rows, or as float32"}
 }
 
 // array reads one array. Its size is what the zip file says, to the byte: what
 // says otherwise is refused before it is held.
-func (r *npzReader) array(f *zipEntry, before, total uint64) (*Table, error) {
-	name := strings.TrimSuffix(f.name, ".npy")
+func (r *npzReader) array(f *zip.File, before, total uint64) (*Table, error) {
+	name := strings.TrimSuffix(f.Name, ".npy")
 	what := fmt.Sprintf("%s, array %s", r.p.o.Name, quoted(name))
 	broken := func(err error) error {
-		return &core.InputError{Field: what, Found: fmt.Sprintf("damaged (%s)", err), Want: "a whole NPZ file", Remedy: "copy or save it again"}
+		return &core.InputError{Field: what, Found: fmt.Sprintf("damaged (%s)", strings.TrimPrefix(err.Error(), "zip: ")), Want: "a whole NPZ file", Remedy: "copy or save it again"}
 	}
-	in, err := f.open()
+	in, err := f.Open()
 	if err != nil {
 		return nil, broken(err)
 	}
+	defer in.Close()
 	s := &npyStream{what: what, o: &r.p.o, left: &r.p.left}
 	buf := make([]byte, 1<<18)
 	read := uint64(0)
 	for {
 		n, err := in.Read(buf)
-		if read += uint64(n); n > 0 {
+		if read += uint64(n); read > f.UncompressedSize64 {
+			return nil, r.tooLarge(f)
+		}
+		if n > 0 {
 			if err := s.write(buf[:n]); err != nil {
 				return nil, err
 			}
