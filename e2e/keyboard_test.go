@@ -1,0 +1,83 @@
+package e2e
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp/kb"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// focused is an expression: what has the focus, [id or tag, name, outlined].
+const focused = `(() => {
+	const e = document.activeElement, s = getComputedStyle(e);
+	const name = e.getAttribute("aria-label") || e.labels?.[0]?.textContent || e.textContent || document.getElementById(e.getAttribute("aria-labelledby"))?.textContent || e.title || "";
+	return [e.id || e.tagName, name.trim(), e === document.body || (s.outlineStyle !== "none" && parseFloat(s.outlineWidth) > 0) || s.boxShadow !== "none"];
+})()`
+
+// TestKeyboard: an audit by the keyboard alone, from the top of the page to the
+// verdict; Tab comes past every control, shows where it is, and is caught nowhere.
+func TestKeyboard(t *testing.T) {
+	tab := open(t, "#v=1&mechanism=svt3&epsilon=1&samples=20000&trials=2&seed=3")
+	visited := map[string]bool{}
+	tabTo := func(id string) {
+		t.Helper()
+		for range 120 {
+			pressKey(t, tab, kb.Tab)
+			at := eval[[]any](t, tab, focused)
+			if visited[at[0].(string)] = true; at[0] == id {
+				return
+			}
+		}
+		t.Fatalf("Tab does not come to %s, only to %v", id, visited)
+	}
+	tabTo("mechanism")
+	pressKey(t, tab, kb.ArrowDown) // svt4, the next of the list
+	until(t, tab, `document.querySelector("#mechanism").value === "svt4"`, 5*time.Second)
+	tabTo("epsilon")
+	eval[bool](t, tab, `(document.activeElement.select(), true)`)
+	for _, key := range "1.25r" { // r belongs to the field
+		pressKey(t, tab, string(key))
+	}
+	if state := eval[string](t, tab, `document.body.dataset.state + " " + document.querySelector("#epsilon").value`); state != "ready 1.25" {
+		t.Fatalf("after typing: %s", state)
+	}
+	tabTo("run")
+	pressKey(t, tab, kb.Enter)
+	r := finish(t, tab, time.Minute)
+	if r.Verdict != core.Violation || r.Inputs.Mechanism != "svt4" || r.Claim.Epsilon != 1.25 {
+		t.Errorf("%s of %s at %v", r.Verdict, r.Inputs.Mechanism, r.Claim)
+	}
+	if at := eval[[]any](t, tab, focused); at[0] == "BODY" {
+		t.Error("the focus is lost when the run ends")
+	}
+
+	// All the way down, and out.
+	seen, nameless, unseen := 0, []any{}, []any{}
+	for ; seen < 300; seen++ {
+		pressKey(t, tab, kb.Tab)
+		at := eval[[]any](t, tab, focused)
+		if at[0] == "BODY" || at[0] == "mechanism" {
+			break
+		}
+		if at[1] == "" {
+			nameless = append(nameless, at[0])
+		}
+		if at[2] == false {
+			unseen = append(unseen, at[0])
+		}
+	}
+	if seen < 15 || seen == 300 {
+		t.Errorf("Tab passed %d controls below Run and was to leave the page", seen)
+	}
+	if len(nameless) > 0 || len(unseen) > 0 {
+		t.Errorf("controls without a name: %v; without a sign of the focus: %v", nameless, unseen)
+	}
+
+	// The page's own keys.
+	eval[bool](t, tab, `(window.earlier = window.dpscope.report, document.activeElement.blur(), true)`)
+	pressKey(t, tab, "r")
+	until(t, tab, `window.dpscope.report !== window.earlier`, time.Minute)
+	sameCounts(t, "Enter and r", finish(t, tab, time.Minute), r)
+}
