@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,8 +11,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/dpscope/dpscope/core"
 )
@@ -77,24 +81,17 @@ const (
 func write(out, goVersion string, files []file) (buildInfo, error) {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	info := buildInfo{Version: core.Version, Build: stamp(files), Go: goVersion}
-	for _, f := range files {
-		path := filepath.Join(out, filepath.FromSlash(f.name))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return info, err
-		}
-		if err := os.WriteFile(path, f.data, 0o644); err != nil {
-			return info, err
-		}
-		gz, err := gzipCoding.sibling(path, f.data)
-		if err != nil {
-			return info, err
-		}
-		br, err := brotliCoding.sibling(path, f.data)
-		if err != nil {
-			return info, err
-		}
-		sum := sha256.Sum256(f.data)
-		info.Files = append(info.Files, fileInfo{Name: f.name, SHA256: hex.EncodeToString(sum[:]), Bytes: len(f.data), Gzip: gz, Brotli: br})
+	info.Files = make([]fileInfo, len(files))
+	var all errgroup.Group // brotli takes nearly all of the time
+	all.SetLimit(runtime.GOMAXPROCS(0))
+	for _, i := range largestFirst(files) {
+		all.Go(func() (err error) {
+			info.Files[i], err = writeFile(filepath.Join(out, filepath.FromSlash(files[i].name)), files[i])
+			return err
+		})
+	}
+	if err := all.Wait(); err != nil {
+		return info, err
 	}
 	if err := removeStale(out, info); err != nil {
 		return info, err
@@ -104,6 +101,33 @@ func write(out, goVersion string, files []file) (buildInfo, error) {
 		return info, err
 	}
 	return info, os.WriteFile(filepath.Join(out, infoName), append(data, '\n'), 0o644)
+}
+
+// largestFirst orders the files for a pool, by index.
+func largestFirst(files []file) []int {
+	order := make([]int, len(files))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(len(files[j].data), len(files[i].data)) })
+	return order
+}
+
+// writeFile puts a file and its siblings at path.
+func writeFile(path string, f file) (fileInfo, error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return fileInfo{}, err
+	}
+	if err := os.WriteFile(path, f.data, 0o644); err != nil {
+		return fileInfo{}, err
+	}
+	gz, err := gzipCoding.sibling(path, f.data)
+	if err != nil {
+		return fileInfo{}, err
+	}
+	br, err := brotliCoding.sibling(path, f.data)
+	sum := sha256.Sum256(f.data)
+	return fileInfo{Name: f.name, SHA256: hex.EncodeToString(sum[:]), Bytes: len(f.data), Gzip: gz, Brotli: br}, err
 }
 
 // removeStale removes the files that the folder's build-info.json lists and
