@@ -95,11 +95,11 @@ func optionalVar(set *flag.FlagSet, p **float64, name, usage string) {
 
 // flagError names the flag where the account names the field.
 func flagError(err error) error {
-	var in *account.InputError
+	var in *core.InputError
 	if !errors.As(err, &in) {
 		return err
 	}
-	named := core.InputError(*in)
+	named := *in
 	switch named.Field {
 	case "stepDelta":
 		named.Field = "-step-delta"

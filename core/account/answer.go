@@ -1,7 +1,6 @@
 package account
 
 import (
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -87,7 +86,7 @@ type Noise struct {
 // maxOptimalSteps keeps the optimal composition to some 10^5 terms.
 const maxOptimalSteps = 10_000_000
 
-// Answer accounts. The error is the [InputError] of [Query.Validate].
+// Answer accounts. The error is the [core.InputError] of [Query.Validate].
 func Answer(q Query) (Account, error) {
 	if err := q.Validate(); err != nil {
 		return Account{}, err
@@ -355,10 +354,4 @@ func title(q Query) string {
 	}
 	words := b.String()
 	return strings.ToUpper(words[:1]) + words[1:]
-}
-
-// IsInput reports whether err is an [InputError].
-func IsInput(err error) bool {
-	var in *InputError
-	return errors.As(err, &in)
 }

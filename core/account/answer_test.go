@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/core"
 )
 
 func TestAnswer(t *testing.T) {
@@ -120,7 +122,7 @@ func TestQueryRefuses(t *testing.T) {
 		{Query{Mechanism: KindGaussianDP, Mu: new(0.0)}, "mu", "above 0"},
 	} {
 		_, err := Answer(k.q)
-		var in *InputError
+		var in *core.InputError
 		if !errors.As(err, &in) || in.Field != k.field || !strings.Contains(in.Want, k.want) || in.Found == "" {
 			t.Errorf("%+v: %v, want a fault of %s: %s", k.q, err, k.field, k.want)
 		}
@@ -166,7 +168,7 @@ func TestAnswerIsJSON(t *testing.T) {
 		}
 		a, err := Answer(q)
 		if err != nil {
-			if !IsInput(err) {
+			if !core.IsInput(err) {
 				t.Errorf("%v", err)
 			}
 			continue

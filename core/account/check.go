@@ -4,35 +4,9 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
+
+	"github.com/dpscope/dpscope/core"
 )
-
-// InputError is a fault in what a user gave. It has the fields of
-// core.InputError, so that one converts into the other.
-type InputError struct {
-	Field  string // name of the field, as in [Query]
-	Found  string // the value that was found
-	Want   string // what is allowed
-	Remedy string // how to mend it; may be empty
-}
-
-func (e *InputError) Error() string {
-	var b strings.Builder
-	b.WriteString(e.Field)
-	if e.Found != "" {
-		b.WriteString(" is " + e.Found)
-	}
-	if e.Want != "" {
-		if e.Found != "" {
-			b.WriteString(",")
-		}
-		b.WriteString(" must be " + e.Want)
-	}
-	if e.Remedy != "" {
-		b.WriteString("; " + e.Remedy)
-	}
-	return b.String()
-}
 
 // Limits of what is accepted.
 const (
@@ -45,10 +19,14 @@ const (
 	MinNoise = 0.05
 )
 
+func fault(field, found, want, remedy string) error {
+	return &core.InputError{Field: field, Found: found, Want: want, Remedy: remedy}
+}
+
 // CheckAlpha reports an order that is not above 1 and at most [MaxOrder].
 func CheckAlpha(alpha float64) error {
 	if !(alpha > 1 && alpha <= MaxOrder) {
-		return &InputError{"alpha", number(alpha), "above 1 and at most 1e6", "2 to 64 are usual"}
+		return fault("alpha", number(alpha), "above 1 and at most 1e6", "2 to 64 are usual")
 	}
 	return nil
 }
@@ -56,7 +34,7 @@ func CheckAlpha(alpha float64) error {
 // CheckDelta reports a delta outside (0, 1).
 func CheckDelta(delta float64) error {
 	if !(delta > 0 && delta < 1) {
-		return &InputError{"delta", number(delta), "above 0 and below 1", "usual is less than one over the number of records, such as 1e-5"}
+		return fault("delta", number(delta), "above 0 and below 1", "usual is less than one over the number of records, such as 1e-5")
 	}
 	return nil
 }
@@ -69,28 +47,28 @@ func CheckGroup(size int) error { return checkCount("group", size, MaxGroup) }
 
 func checkCount(field string, k, most int) error {
 	if k < 1 || k > most {
-		return &InputError{field, strconv.Itoa(k), fmt.Sprintf("a whole number in [1, %d]", most), ""}
+		return fault(field, strconv.Itoa(k), fmt.Sprintf("a whole number in [1, %d]", most), "")
 	}
 	return nil
 }
 
 func checkPositive(field string, v float64) error {
 	if !(v > 0) || math.IsInf(v, 1) {
-		return &InputError{field, number(v), "a finite number above 0", ""}
+		return fault(field, number(v), "a finite number above 0", "")
 	}
 	return nil
 }
 
 func checkEpsilon(field string, v float64) error {
 	if !(v >= 0) || math.IsInf(v, 1) {
-		return &InputError{field, number(v), "a finite number of at least 0", ""}
+		return fault(field, number(v), "a finite number of at least 0", "")
 	}
 	return nil
 }
 
 func checkRate(q float64) error {
 	if !(q > 0 && q <= 1) {
-		return &InputError{"rate", number(q), "above 0 and at most 1", "the probability with which a record takes part in a step"}
+		return fault("rate", number(q), "above 0 and at most 1", "the probability with which a record takes part in a step")
 	}
 	return nil
 }

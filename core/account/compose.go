@@ -167,14 +167,14 @@ func PublishedEventComposition(eps float64, k int, q float64) float64 {
 
 // PublishedAdvancedEpsilon is 4 eps sqrt(2 k log(1/delta)) (Mironov 2017,
 // corollary 1): the epsilon at delta of k mechanisms, each eps differentially
-// private. Valid and loose. An [InputError] unless log(1/delta) >= k eps^2.
+// private. Valid and loose. A [core.InputError] unless log(1/delta) >= k eps^2.
 func PublishedAdvancedEpsilon(eps float64, k int, delta float64) (float64, error) {
 	mustCompose(eps, 0, k)
 	mustBeDelta(delta)
 	n, l := float64(k), -math.Log(delta)
 	if l < n*eps*eps {
-		return 0, &InputError{"delta", number(delta), fmt.Sprintf("at most %.4g for %d steps of epsilon %v", math.Exp(-n*eps*eps), k, eps),
-			"this corollary needs log(1/delta) >= steps epsilon^2"}
+		return 0, fault("delta", number(delta), fmt.Sprintf("at most %.4g for %d steps of epsilon %v", math.Exp(-n*eps*eps), k, eps),
+			"this corollary needs log(1/delta) >= steps epsilon^2")
 	}
 	return 4 * eps * math.Sqrt(2*n*l), nil
 }

@@ -47,13 +47,13 @@ func GaussianSigma(eps, delta, sensitivity float64) float64 {
 }
 
 // ClassicalGaussianSigma returns sensitivity sqrt(2 log(1.25/delta))/eps, proven
-// for eps < 1 only (Dwork and Roth 2014, theorem A.1). An [InputError] for
+// for eps < 1 only (Dwork and Roth 2014, theorem A.1). A [core.InputError] for
 // other eps.
 func ClassicalGaussianSigma(eps, delta, sensitivity float64) (float64, error) {
 	mustBeDelta(delta)
 	mustBeNoise(1, sensitivity)
 	if !(eps > 0 && eps < 1) {
-		return 0, &InputError{"epsilon", number(eps), "above 0 and below 1", "the classical formula is proven there only; use the analytic one"}
+		return 0, fault("epsilon", number(eps), "above 0 and below 1", "the classical formula is proven there only; use the analytic one")
 	}
 	return sensitivity * math.Sqrt(2*math.Log(1.25/delta)) / eps, nil
 }

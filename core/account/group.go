@@ -89,7 +89,7 @@ func stability(size int) int { return bits.Len(uint(size - 1)) }
 
 // GroupRenyi returns the order and the divergence that hold for groups of 2^c
 // records: (alpha/2^c, 3^c eps), which needs alpha >= 2^(c+1) (Mironov 2017,
-// proposition 2). An [InputError] says the least alpha. It panics if c is
+// proposition 2). A [core.InputError] says the least alpha. It panics if c is
 // negative or above 20.
 func GroupRenyi(alpha, eps float64, c int) (float64, float64, error) {
 	if c < 0 || c > 20 {
@@ -102,8 +102,8 @@ func GroupRenyi(alpha, eps float64, c int) (float64, float64, error) {
 		return 0, 0, err
 	}
 	if least := math.Ldexp(2, c); alpha < least && c > 0 {
-		return 0, 0, &InputError{"alpha", number(alpha), fmt.Sprintf("at least %v for a group of %d", least, 1<<c),
-			"the order falls to alpha/2^c and has to stay at 2 or above; take a larger order or a smaller group"}
+		return 0, 0, fault("alpha", number(alpha), fmt.Sprintf("at least %v for a group of %d", least, 1<<c),
+			"the order falls to alpha/2^c and has to stay at 2 or above; take a larger order or a smaller group")
 	}
 	return math.Ldexp(alpha, -c), math.Pow(3, float64(c)) * eps, nil
 }

@@ -94,7 +94,7 @@ func (q Query) parameters() []struct {
 	}{{"sigma", q.Sigma}, {"scale", q.Scale}, {"p", q.P}, {"epsilon", q.Epsilon}, {"stepDelta", q.StepDelta}, {"alpha", q.Alpha}, {"rho", q.Rho}, {"mu", q.Mu}}
 }
 
-// Validate reports the first fault as an [InputError], nil if there is none.
+// Validate reports the first fault as a [core.InputError], nil if there is none.
 func (q Query) Validate() error {
 	needed := q.Mechanism.Parameters()
 	if needed == nil {
@@ -102,26 +102,26 @@ func (q Query) Validate() error {
 		for _, k := range Kinds() {
 			names = append(names, string(k))
 		}
-		return &InputError{"mechanism", fmt.Sprintf("%q", q.Mechanism), "a known kind", "known: " + strings.Join(names, ", ")}
+		return fault("mechanism", fmt.Sprintf("%q", q.Mechanism), "a known kind", "known: "+strings.Join(names, ", "))
 	}
 	for _, p := range q.parameters() {
 		switch wanted := slices.Contains(needed, p.name); {
 		case wanted && p.value == nil:
-			return &InputError{p.name, "absent", fmt.Sprintf("given for %s", q.Mechanism), ""}
+			return fault(p.name, "absent", fmt.Sprintf("given for %s", q.Mechanism), "")
 		case !wanted && p.value != nil:
-			return &InputError{p.name, number(*p.value), fmt.Sprintf("absent for %s, which takes %s", q.Mechanism, strings.Join(needed, " and ")), ""}
+			return fault(p.name, number(*p.value), fmt.Sprintf("absent for %s, which takes %s", q.Mechanism, strings.Join(needed, " and ")), "")
 		}
 	}
 	noise := q.Mechanism == KindGaussian || q.Mechanism == KindLaplace
 	if q.Sensitivity != nil && !noise {
-		return &InputError{"sensitivity", number(*q.Sensitivity), "absent for " + string(q.Mechanism), "only noise mechanisms have one"}
+		return fault("sensitivity", number(*q.Sensitivity), "absent for "+string(q.Mechanism), "only noise mechanisms have one")
 	}
 	if q.Rate != nil {
 		if err := checkRate(*q.Rate); err != nil {
 			return err
 		}
 		if *q.Rate < 1 && q.Mechanism != KindGaussian {
-			return &InputError{"rate", number(*q.Rate), "1 or absent for " + string(q.Mechanism), "sampling is accounted for gaussian only"}
+			return fault("rate", number(*q.Rate), "1 or absent for "+string(q.Mechanism), "sampling is accounted for gaussian only")
 		}
 	}
 	q = q.filled()
@@ -147,7 +147,7 @@ func (q Query) Validate() error {
 			return err
 		}
 		if d := *q.StepDelta; !(d >= 0 && d < 1) {
-			return &InputError{"stepDelta", number(d), "at least 0 and below 1", ""}
+			return fault("stepDelta", number(d), "at least 0 and below 1", "")
 		}
 		return nil
 	}
@@ -165,15 +165,15 @@ func (q Query) Validate() error {
 
 func checkOrders(orders []float64) error {
 	if len(orders) > maxOrders {
-		return &InputError{"orders", fmt.Sprintf("a list of %d", len(orders)), "at most 1000", ""}
+		return fault("orders", fmt.Sprintf("a list of %d", len(orders)), "at most 1000", "")
 	}
 	for i, alpha := range orders {
 		field := fmt.Sprintf("orders[%d]", i)
 		if CheckAlpha(alpha) != nil {
-			return &InputError{field, number(alpha), "above 1 and at most 1e6", ""}
+			return fault(field, number(alpha), "above 1 and at most 1e6", "")
 		}
 		if i > 0 && alpha <= orders[i-1] {
-			return &InputError{field, number(alpha), "above the one before it, " + number(orders[i-1]), "sort the orders"}
+			return fault(field, number(alpha), "above the one before it, "+number(orders[i-1]), "sort the orders")
 		}
 	}
 	return nil

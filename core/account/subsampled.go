@@ -29,7 +29,7 @@ func (s SubsampledGaussian) Validate() error {
 		return err
 	}
 	if noise := s.Sigma / s.Sensitivity; s.Rate < 1 && !(noise >= MinNoise && noise <= 1e9) {
-		return &InputError{"sigma/sensitivity", number(noise), "in [0.05, 1e9] with a rate below 1", "rate 1 is an upper bound"}
+		return fault("sigma/sensitivity", number(noise), "in [0.05, 1e9] with a rate below 1", "rate 1 is an upper bound")
 	}
 	return nil
 }

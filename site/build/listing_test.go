@@ -90,7 +90,7 @@ func TestAccountsAreAnswered(t *testing.T) {
 			t.Errorf("%s at its defaults: %v", a.Kind, err)
 		}
 		for _, f := range a.Fields {
-			var in *account.InputError
+			var in *core.InputError
 			if err := query(f.Name, -1); !errors.As(err, &in) || in.Field != f.Name {
 				t.Errorf("%s, %s = -1: %v", a.Kind, f.Name, err)
 			}

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 
@@ -27,10 +26,6 @@ func accounted(m message) (message, error) {
 	}
 	a, err := account.Answer(q)
 	if err != nil {
-		var in *account.InputError
-		if errors.As(err, &in) {
-			return message{}, (*core.InputError)(in)
-		}
 		return message{}, err
 	}
 	return message{Type: msgAccounted, JSON: mustJSON(accounting{a, accountCommand(q)})}, nil
