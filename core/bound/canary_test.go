@@ -379,3 +379,101 @@ func TestWilsonLimitFails(t *testing.T) {
 		t.Errorf("failure %v, valid %v", failed, CanaryWilson1.Valid())
 	}
 }
+
+// What k of K canaries would give, against runs whose bits are drawn out in every
+// possible way: the moments of all draws together, at the number of runs that
+// there are.
+func TestCanaryThinned(t *testing.T) {
+	const big, runs = 7, 60
+	st := stream.New(stream.Key{Seed: 3, Purpose: "thinned"})
+	whole := NewCanaryTable(big, big)
+	drawn := map[int][2]Exchangeable{}
+	for k := 1; k <= big; k++ {
+		drawn[k] = [2]Exchangeable{NewExchangeable(k), NewExchangeable(k)}
+	}
+	for range runs {
+		// Correlated: a run's own chance.
+		p, q := 0.3+0.6*st.Float64(), 0.4*st.Float64()
+		var bits [2]int
+		for i := range big {
+			for side, chance := range []float64{p, q} {
+				if st.Float64() < chance {
+					bits[side] |= 1 << i
+				}
+			}
+		}
+		whole.Add(popcount(bits[0]), popcount(bits[1]), 1)
+		for set := 1; set < 1<<big; set++ {
+			for side := range 2 {
+				drawn[popcount(set)][side].Runs[popcount(set&bits[side])]++
+			}
+		}
+	}
+	const delta, beta = 1e-5, 0.05
+	for _, kind := range []CanaryInterval{CanaryWilson1, CanaryWilson2, CanaryWilson4, CanaryBernstein2, CanaryBernstein4} {
+		for k := kind.Order(); k <= big; k++ {
+			got := CanaryThinned(kind, whole, k, k, delta, beta)
+			// The interval of the drawn bits, with scale and shift of the runs
+			// that there are: its widths follow from n alone.
+			x := canaryIntervals[kind]
+			n := float64(runs)
+			each := beta / 2 / float64(x.order)
+			limits := func(side, sign int) float64 {
+				e := drawn[k][side]
+				scale, shift := 2*math.Log(1/each)/n, 2*math.Log(1/each)/n/3
+				if x.wilson {
+					z := upperNormal(each)
+					scale, shift = z*z/n, 0
+				}
+				upper := func(mean float64, variance func(x float64) float64) float64 {
+					return slowLimit(mean, shift, scale, variance, 1)
+				}
+				one := func(x float64) float64 { return x * (1 - x) }
+				kk := float64(k)
+				variance := one
+				if x.order > 1 {
+					second := one
+					if x.order == 4 {
+						third, fourth := upper(e.Moment(3), one), upper(e.Moment(4), one)
+						second = func(x float64) float64 {
+							return 2*x/(kk*(kk-1)) - x*x + 4*(kk-2)/(kk*(kk-1))*third + (kk-2)*(kk-3)/(kk*(kk-1))*fourth
+						}
+					}
+					mu2 := upper(e.Moment(2), second)
+					variance = func(x float64) float64 { return x/kk - x*x + (kk-1)/kk*mu2 }
+				}
+				return slowLimit(e.Mean(), shift, scale, variance, sign)
+			}
+			want := math.Log((limits(0, -1) - delta) / limits(1, 1))
+			if math.Abs(got-want) > 2e-6 {
+				t.Errorf("%s with %d of %d canaries: %v, want %v", kind, k, big, got, want)
+			}
+			if k == big && got != CanaryEpsilon(kind, whole, delta, beta, CanaryStakes{}) {
+				t.Errorf("%s with all canaries is not the bound", kind)
+			}
+		}
+	}
+	for name, call := range map[string]func(){
+		"betting":  func() { CanaryThinned(CanaryKL, whole, 2, 2, delta, beta) },
+		"too few":  func() { CanaryThinned(CanaryWilson4, whole, 3, 7, delta, beta) },
+		"too many": func() { CanaryThinned(CanaryWilson1, whole, 8, 7, delta, beta) },
+	} {
+		mustPanic(t, name, call)
+	}
+}
+
+// slowLimit steps away from the mean, by sign, to where |x - mean| exceeds
+// shift + sqrt(scale variance(x)).
+func slowLimit(mean, shift, scale float64, variance func(float64) float64, sign int) float64 {
+	at := mean
+	for step := 1e-2; step > 1e-11; step /= 10 {
+		for {
+			next := at + float64(sign)*step
+			if next < 0 || next > 1 || math.Abs(next-mean) > shift+math.Sqrt(scale*math.Max(0, variance(next))) {
+				break
+			}
+			at = next
+		}
+	}
+	return at
+}

@@ -36,18 +36,20 @@ type Report struct {
 	Out    *Side     `json:"out,omitempty"` // fresh canaries
 	// LowerBound is the bound on epsilon by the plan's interval, at least 0; absent
 	// in a run that did not complete.
-	LowerBound *float64         `json:"lowerBound,omitempty"`
-	Confidence float64          `json:"confidence"`
-	PValue     *float64         `json:"pValue,omitempty"` // of the claim, by paired betting
-	Intervals  []IntervalBound  `json:"intervals"`
-	Equation10 *Equation10      `json:"equation10,omitempty"`
-	Verdict    core.Verdict     `json:"verdict"`
-	Summary    string           `json:"summary"` // the verdict in words
-	Power      Power            `json:"power"`
-	Warnings   []string         `json:"warnings"`
-	Ended      core.Termination `json:"termination"`
-	Timing     core.Timing      `json:"timing"`
-	Reproduce  core.Reproduce   `json:"reproduce"`
+	LowerBound *float64        `json:"lowerBound,omitempty"`
+	Confidence float64         `json:"confidence"`
+	PValue     *float64        `json:"pValue,omitempty"` // of the claim, by paired betting
+	Intervals  []IntervalBound `json:"intervals"`
+	Equation10 *Equation10     `json:"equation10,omitempty"`
+	// Growth is equation 10 for 1, 2, 4, ... and all of the canaries.
+	Growth    []GrowthStep     `json:"growth,omitempty"`
+	Verdict   core.Verdict     `json:"verdict"`
+	Summary   string           `json:"summary"` // the verdict in words
+	Power     Power            `json:"power"`
+	Warnings  []string         `json:"warnings"`
+	Ended     core.Termination `json:"termination"`
+	Timing    core.Timing      `json:"timing"`
+	Reproduce core.Reproduce   `json:"reproduce"`
 
 	Limitations []string `json:"limitations"`
 	References  []string `json:"references"`
@@ -72,6 +74,9 @@ type Evidence struct {
 	Stakes    bound.CanaryStakes `json:"stakes"`
 	Explored  Counted            `json:"explored"`
 	Certified Counted            `json:"certified"`
+	// Portrait are scores of explored runs, to be looked at. Absent from the evidence
+	// with one canary, and from reports of earlier versions.
+	Portrait *Portrait `json:"portrait,omitempty"`
 }
 
 // Counted are runs by how many canaries were in the event.
@@ -188,12 +193,14 @@ func (r *Report) conclude(t bound.CanaryTable, stakes bound.CanaryStakes) {
 	r.LowerBound = &lower
 	pv := bound.CanaryPValue(t, p.Claim.Epsilon, delta, stakes)
 	r.PValue = &pv
+	var single *float64
 	if r.Single != nil && r.Single.Certified.Table != nil {
-		e := &Equation10{First: of[bound.CanaryWilson1],
-			Single: finite(bound.CanaryEpsilon(bound.CanaryWilson1, *r.Single.Certified.Table, delta, p.Beta, r.Single.Stakes))}
-		e.Bias = minus(e.First, e.Single)
-		e.Variance2, e.Variance4 = minus(of[bound.CanaryWilson2], e.First), minus(of[bound.CanaryWilson4], e.First)
-		r.Equation10 = e
+		single = finite(bound.CanaryEpsilon(bound.CanaryWilson1, *r.Single.Certified.Table, delta, p.Beta, r.Single.Stakes))
+		e := separate(single, of[bound.CanaryWilson1], of[bound.CanaryWilson2], of[bound.CanaryWilson4])
+		r.Equation10 = &e
+	}
+	if t.K > 1 {
+		r.Growth = growth(t, single, delta, p.Beta)
 	}
 }
 
@@ -333,6 +340,11 @@ func (e Evidence) check(p Plan, k, m int) error {
 	}
 	if err := e.Stakes.Validate(); err != nil {
 		return fmt.Errorf("stakes: %w", err)
+	}
+	if e.Portrait != nil {
+		if err := e.Portrait.check(p.Explore, k, m); err != nil {
+			return err
+		}
 	}
 	for _, x := range []struct {
 		name string

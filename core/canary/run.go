@@ -125,8 +125,9 @@ func (a *Audit) forSingle() *Audit {
 	return b
 }
 
-// gather explores, chooses the threshold and certifies.
-func (s *state) gather(ctx context.Context, a *Audit, ev *Evidence, live bool) error {
+// gather explores, chooses the threshold and certifies. Of the audit's own
+// evidence, not that with one canary, it makes the portrait and the live bounds.
+func (s *state) gather(ctx context.Context, a *Audit, ev *Evidence, own bool) error {
 	p := a.Plan
 	start := s.now()
 	var scores []float64
@@ -152,6 +153,9 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Evidence, live bool) e
 	table := e.table(c.at, p.Explore)
 	ev.Explored.Table = &table
 	ev.Stakes = bound.TuneCanary(table, p.Runs, p.Claim.Delta, p.Beta)
+	if own {
+		ev.Portrait = portray(p.K, p.M, scores)
+	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -163,7 +167,7 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Evidence, live bool) e
 	_, err = s.draw(ctx, a, Task{Phase: Certifying, Cut: c.at}, p.Runs, before+p.Explore, func(d *Drawn) {
 		sum.Merge(*d.Table)
 		ev.Certified.Diverged += d.Diverged
-		if live {
+		if own {
 			s.look(a, ev, sum)
 		}
 	})

@@ -556,5 +556,5 @@ func (s Scores) byRuns(p ScoresPlan, h ScoresShape) *Evidence {
 	table := e.table(c.at, explore)
 	rest := newExplored(h.K, h.M, scores[1]).table(c.at, certify)
 	return &Evidence{Threshold: c.at, Ties: c.ties, Stakes: bound.TuneCanary(table, certify, p.Claim.Delta, p.Beta),
-		Explored: Counted{Table: &table}, Certified: Counted{Table: &rest}}
+		Explored: Counted{Table: &table}, Certified: Counted{Table: &rest}, Portrait: portray(h.K, h.M, scores[0])}
 }

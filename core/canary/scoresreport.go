@@ -20,7 +20,7 @@ const (
 )
 
 // ScoresReport is all that came out of an audit of scores. The scores are not in
-// it, only the SHA-256 of their files.
+// it, only the SHA-256 of their files, and of a matrix a [Portrait].
 type ScoresReport struct {
 	Schema        string          `json:"$schema"`
 	Kind          string          `json:"kind"`
@@ -30,6 +30,7 @@ type ScoresReport struct {
 	Files         []ScoreFile     `json:"files"`
 	Notes         []string        `json:"notes"` // what was taken for granted when reading the files
 	Evidence      *ScoresEvidence `json:"evidence"`
+	Growth        []GrowthStep    `json:"growth,omitempty"` // of a matrix, by runs; see [Report]
 	Findings
 }
 
@@ -66,6 +67,9 @@ func assembleScores(p ScoresPlan, ev *ScoresEvidence, files []ScoreFile, notes [
 		}
 	}
 	if h.Runs > 0 {
+		if ev.Runs != nil && h.K > 1 {
+			r.Growth = growth(*ev.Runs.Certified.Table, nil, c.Delta, p.Beta)
+		}
 		r.Methods = append(runRows(p, ev), one...)
 	} else {
 		r.Methods = append(one, eventRows(p, ev.Events)...)
@@ -454,6 +458,9 @@ func VerifyScores(r ScoresReport, scores *Scores) (core.Verification, error) {
 		if want, err = AuditScores(r.Plan, *scores, r.Generator); err != nil {
 			return v, err
 		}
+		if x := r.Evidence.Runs; x != nil && x.Portrait == nil && want.Evidence.Runs != nil { // earlier versions had none
+			want.Evidence.Runs.Portrait = nil
+		}
 		v.Same(core.EqualJSON(r.Evidence.bare(), want.Evidence.bare()), "counts", "the scores fall otherwise than the report says")
 		v.Same(core.NearJSON(r.Evidence, want.Evidence), "split and stakes", "they do not follow from the exploration half")
 		v.SameWords(r.Generator, "notes on reading", r.Notes, want.Notes)
@@ -470,6 +477,9 @@ func VerifyScores(r ScoresReport, scores *Scores) (core.Verification, error) {
 		v.Notes = append(v.Notes, "thresholds and counts are taken from the report; that the files give them is shown only with the files")
 	}
 	v.Same(core.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
+	if r.Growth != nil { // earlier versions had none
+		v.Same(core.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
+	}
 	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(r.Plan.Method, *r.Plan.Claim, want.from()) })
 	return v, nil
 }

@@ -39,6 +39,9 @@ func Verify(ctx context.Context, sources []SourceSpec, pool *core.Pool, r Report
 		v.Same(core.EqualJSON(r.Evidence.Explored, want.Evidence.Explored), "exploration", "the replayed exploration runs fall into other cells than the report's")
 		v.Same(core.EqualJSON(r.Evidence.Certified, want.Evidence.Certified), "counts", "replayed %d runs, and they fall into other cells than the report's", want.Evidence.Certified.Table.Runs())
 		v.Same(core.NearJSON(r.Evidence.Stakes, want.Evidence.Stakes), "stakes", "they do not follow from the exploration runs")
+		if x := r.Evidence.Portrait; x != nil { // earlier versions had none
+			v.Same(core.EqualJSON(x, want.Evidence.Portrait), "portrait", "the replayed exploration runs have other scores than the report's")
+		}
 		v.Same(core.NearJSON(r.Single, want.Single), "single canary", "the replayed runs with one canary differ from the report's")
 	} else {
 		a, err := r.Plan.Resolve(sources, file)
@@ -47,7 +50,7 @@ func Verify(ctx context.Context, sources []SourceSpec, pool *core.Pool, r Report
 		}
 		end := core.Termination{Reason: r.Ended.Reason, Message: map[core.TerminationReason]string{core.Stopped: stoppedMessage, core.Failed: r.Ended.Message}[r.Ended.Reason]}
 		want = assemble(a, r.Evidence, r.Single, end, nil)
-		v.Notes = append(v.Notes, "threshold, stakes and counts are taken from the report; that runs of this seed give them is shown only by replaying a whole run that completed")
+		v.Notes = append(v.Notes, "threshold, stakes and counts are taken from the report, like the rest of its evidence; that runs of this seed give them is shown only by replaying a whole run that completed")
 	}
 	compare(&v, r, want)
 	return v, nil
@@ -61,6 +64,9 @@ func compare(v *core.Verification, r, want Report) {
 	v.Same(core.SamePValue(r.PValue, want.PValue), "p-value", "it does not follow from the counts")
 	v.Same(core.NearJSON(bare(r.Intervals), bare(want.Intervals)), "intervals", "they do not follow from the counts")
 	v.Same(core.NearJSON(r.Equation10, want.Equation10), "equation 10", "it does not follow from the counts")
+	if r.Growth != nil { // earlier versions had none
+		v.Same(core.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
+	}
 	v.Same(core.NearJSON(r.Power, want.Power), "power", "it does not follow from the plan")
 	v.Same(r.Verdict == want.Verdict, "verdict", "replayed %q, the report says %q", want.Verdict, r.Verdict)
 	v.Same(core.EqualJSON(r.Ended, want.Ended), "termination", "it does not follow from the counts")

@@ -1,0 +1,152 @@
+package canary
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// Portrait are scores of exploration runs, to be looked at: threshold and stakes
+// were chosen on them, the bounds know nothing of them. None is of a certification
+// run. Canaries are named by their places in a run, in which their law is the same;
+// most sources draw them anew in every run.
+type Portrait struct {
+	// In and Out have a row for each of the first runs, at most 64, with the scores
+	// of its first canaries inside and of its first fresh ones, at most 16 each, to
+	// five digits; null where a score is no finite number.
+	In  [][]*float64 `json:"in"`
+	Out [][]*float64 `json:"out"`
+	// Correlations between the scores of two of these canaries, those inside before
+	// the fresh ones: row i has those with the places before i, to four decimals;
+	// null where one's scores are all the same. Absent where fewer than two runs
+	// have all scores.
+	Correlations [][]*float64 `json:"correlations,omitempty"`
+	// Correlated are the runs that they are taken over: of the first 4096 those in
+	// which all these scores are finite.
+	Correlated int `json:"correlated,omitempty"`
+}
+
+const (
+	portrayedRuns     = 64
+	portrayedCanaries = 16 // a side
+	correlatedRuns    = 4096
+)
+
+// portray pictures the scores of all exploration runs, K in and M out a run.
+func portray(k, m int, scores []float64) *Portrait {
+	a, b := min(k, portrayedCanaries), min(m, portrayedCanaries)
+	runs := len(scores) / (k + m)
+	p := &Portrait{}
+	picked := make([]float64, 0, min(runs, correlatedRuns)*(a+b))
+	for i := range min(runs, correlatedRuns) {
+		in, out := scores[i*(k+m):][:a], scores[i*(k+m)+k:][:b]
+		if i < portrayedRuns {
+			p.In, p.Out = append(p.In, rounded(in)), append(p.Out, rounded(out))
+		}
+		n := len(picked)
+		picked = append(append(picked, in...), out...)
+		for _, x := range picked[n:] {
+			if unscored(x) {
+				picked = picked[:n]
+				break
+			}
+		}
+	}
+	p.Correlations, p.Correlated = correlations(a+b, picked)
+	return p
+}
+
+// unscored says whether a score was none, see [useless].
+func unscored(x float64) bool { return x == -math.MaxFloat64 }
+
+// rounded are scores to five digits, nil where there is none.
+func rounded(scores []float64) []*float64 {
+	out := make([]*float64, len(scores))
+	for i, x := range scores {
+		if unscored(x) {
+			continue
+		}
+		v, err := strconv.ParseFloat(strconv.FormatFloat(x, 'g', 5, 64), 64)
+		if err != nil { // it is rounded beyond all numbers
+			v = x
+		}
+		out[i] = &v
+	}
+	return out
+}
+
+// correlations are those of the columns of runs, a row of n numbers each; nil where
+// there are fewer than two. The same on every platform.
+func correlations(n int, runs []float64) ([][]*float64, int) {
+	count := len(runs) / n
+	if count < 2 {
+		return nil, 0
+	}
+	means := make([]float64, n)
+	for i := range count {
+		for j, x := range runs[i*n:][:n] {
+			means[j] += x
+		}
+	}
+	for j := range means {
+		means[j] /= float64(count)
+	}
+	sums := make([]float64, n*n) // of products; the lower triangle
+	off := make([]float64, n)
+	for i := range count {
+		for j, x := range runs[i*n:][:n] {
+			off[j] = x - means[j]
+			row := sums[j*n:][:j+1]
+			for l, y := range off[:j+1] {
+				row[l] += float64(off[j] * y)
+			}
+		}
+	}
+	out := make([][]*float64, n)
+	for j := range out {
+		out[j] = make([]*float64, j)
+		for l := range out[j] {
+			r := sums[j*n+l] / float64(math.Sqrt(sums[j*n+j])*math.Sqrt(sums[l*n+l]))
+			if r = math.Round(float64(r*1e4)) / 1e4; math.Abs(r) <= 1 {
+				r += 0 // no negative zero
+				out[j][l] = &r
+			}
+		}
+	}
+	return out, count
+}
+
+// check refuses a portrait that no exploration of so many runs gives.
+func (p Portrait) check(runs, k, m int) error {
+	bad := func(found string, want string, args ...any) error {
+		return &core.InputError{Field: "portrait", Found: found, Want: fmt.Sprintf(want, args...)}
+	}
+	a, b := min(k, portrayedCanaries), min(m, portrayedCanaries)
+	if most := min(runs, portrayedRuns); len(p.In) < 1 || len(p.In) > most || len(p.Out) != len(p.In) {
+		return bad(fmt.Sprintf("of %d and %d runs", len(p.In), len(p.Out)), "of as many inside as out, and at most %d", most)
+	}
+	for i := range p.In {
+		if len(p.In[i]) != a || len(p.Out[i]) != b {
+			return bad(fmt.Sprintf("of %d and %d canaries", len(p.In[i]), len(p.Out[i])), "of %d and %d in every run", a, b)
+		}
+	}
+	if most := min(runs, correlatedRuns); p.Correlated < 0 || p.Correlated > most || (len(p.Correlations) > 0) != (p.Correlated > 1) {
+		return bad(fmt.Sprintf("with correlations over %d runs", p.Correlated), "with some over 2 to %d, or none", most)
+	}
+	if n := len(p.Correlations); n != 0 && n != a+b {
+		return bad(fmt.Sprintf("with %d rows of correlations", n), "with %d", a+b)
+	}
+	for i, row := range p.Correlations {
+		if len(row) != i {
+			return bad(fmt.Sprintf("with %d correlations in row %d", len(row), i+1), "with %d, those with the canaries before", i)
+		}
+		for _, r := range row {
+			if r != nil && !(math.Abs(*r) <= 1) {
+				return bad(fmt.Sprintf("with a correlation of %v", *r), "in [-1, 1]")
+			}
+		}
+	}
+	return nil
+}
