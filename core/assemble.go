@@ -28,7 +28,7 @@ func (s *state) report(end Termination) Report {
 		Settings: Settings{Learner: p.Learner, Finder: p.Finder, Pair: p.Pair, Samples: p.Samples, Explore: p.Explore,
 			Trials: p.Trials, Confidence: 1 - p.Beta, Beta: p.Beta, Seed: p.Seed, Split: splitWords, Anytime: p.Anytime, ThroughRenyi: p.ThroughRenyi},
 		Results: []Finding{}, Renyi: []RenyiFinding{}, Tradeoff: []bound.TradeoffPoint{}, Published: []Published{},
-		Trials: s.trials, Warnings: append(append([]string{}, s.audit.Notes...), s.warnings...),
+		Trials: s.trials, Surrogate: s.surrogate, Warnings: append(append([]string{}, s.audit.Notes...), s.warnings...),
 		Termination: end, Timing: s.timing, Reproduce: s.audit.Reproduce(),
 		Limitations: limitations, References: references(spec, s),
 	}

@@ -9,11 +9,13 @@ import (
 	"github.com/dpscope/dpscope/core"
 )
 
-// goldenPlans cover each learner, each kind of output and each relation.
+// goldenPlans cover each learner, each kind of output and each relation, and a
+// search by a model.
 var goldenPlans = map[string]core.Plan{
 	"outcomes":  {Mechanism: "svt4", Claim: &core.Claim{Epsilon: 1}, Samples: 20_000, Explore: 4_000, Trials: 2, Seed: 7},
 	"histogram": {Mechanism: "laplace-mean-raw-denominator", Learner: "histogram", Samples: 20_000, Explore: 4_000, Trials: 2, Seed: 8},
 	"mixed":     {Mechanism: "svt3", Parameters: core.Params{"m": {Number: 4}}, Learner: "logistic", Samples: 5_000, Trials: 2, Seed: 9},
+	"surrogate": {Mechanism: "laplace-mean-raw-count", Claim: &core.Claim{Epsilon: 1}, Finder: "gp-ucb", Learner: "histogram", Samples: 5_000, Explore: 2_000, Trials: 24, Seed: 11},
 	"random":    {Mechanism: "gaussian-mean", Relation: core.Replace, Finder: "random", Samples: 5_000, Trials: 3, Seed: 10},
 }
 

@@ -53,17 +53,19 @@ type Report struct {
 	Tradeoff []bound.TradeoffPoint `json:"tradeoff"`
 	// Published are the published forms of some of the bounds, for comparison;
 	// those whose method says published certify nothing.
-	Published   []Published `json:"published"`
-	Trials      []TrialNote `json:"trials"`
-	Verdict     Verdict     `json:"verdict"`
-	Summary     string      `json:"summary"` // the verdict in words
-	Power       *Power      `json:"power,omitempty"`
-	Warnings    []string    `json:"warnings"`
-	Termination Termination `json:"termination"`
-	Timing      Timing      `json:"timing"`
-	Reproduce   Reproduce   `json:"reproduce"`
-	Limitations []string    `json:"limitations"`
-	References  []string    `json:"references"`
+	Published []Published `json:"published"`
+	Trials    []TrialNote `json:"trials"`
+	// Surrogate is there where the finder had a model of the trials' values.
+	Surrogate   *SurrogateModel `json:"surrogate,omitempty"`
+	Verdict     Verdict         `json:"verdict"`
+	Summary     string          `json:"summary"` // the verdict in words
+	Power       *Power          `json:"power,omitempty"`
+	Warnings    []string        `json:"warnings"`
+	Termination Termination     `json:"termination"`
+	Timing      Timing          `json:"timing"`
+	Reproduce   Reproduce       `json:"reproduce"`
+	Limitations []string        `json:"limitations"`
+	References  []string        `json:"references"`
 }
 
 // Generator says what wrote the report.
@@ -191,6 +193,8 @@ type TrialNote struct {
 	Value   float64 `json:"value"`
 	Learner string  `json:"learner"`
 	Chosen  bool    `json:"chosen,omitempty"`
+	// Predicted is there where the finder proposed the pair by a model.
+	Predicted *Prediction `json:"predicted,omitempty"`
 }
 
 // Power says what the sample size could have shown.
@@ -294,6 +298,11 @@ func (r Report) check() error {
 	if e := r.Evidence; e != nil {
 		if err := e.check(r.Plan()); err != nil {
 			return fmt.Errorf("report: evidence: %w", err)
+		}
+	}
+	if r.Surrogate != nil {
+		if err := r.Surrogate.check(len(r.Trials)); err != nil {
+			return err
 		}
 	}
 	for i, f := range r.Results {

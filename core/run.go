@@ -102,6 +102,7 @@ type state struct {
 	audit     *Audit
 	timing    Timing
 	trials    []TrialNote
+	surrogate *SurrogateModel
 	best      *Explored
 	bestAt    int
 	prepared  Prepared
@@ -183,6 +184,7 @@ func (s *state) explore(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("finder %s: %w", p.Finder, err)
 	}
+	model, _ := find.(Surrogate)
 	trials := p.Trials
 	if p.Pair != nil {
 		trials = 1
@@ -217,7 +219,11 @@ func (s *state) explore(ctx context.Context) error {
 			}
 			e := res.Explored
 			history = append(history, Trial{Index: len(history), Pair: pairs[i], Value: e.Value})
-			s.trials = append(s.trials, TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner})
+			note := TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner}
+			if model != nil {
+				note.Predicted = model.Predicted(pairs[i])
+			}
+			s.trials = append(s.trials, note)
 			if s.best == nil || e.Value > s.best.Value+valueMargin {
 				s.best, s.bestAt = e, len(s.trials)-1
 			}
@@ -231,6 +237,9 @@ func (s *state) explore(ctx context.Context) error {
 		return fmt.Errorf("finder %s proposed no pair", p.Finder)
 	}
 	s.trials[s.bestAt].Chosen = true
+	if model != nil {
+		s.surrogate = model.Model(history, s.bestAt)
+	}
 	// A finder may have fewer pairs than there were trials.
 	s.progress.Total = rowsBefore + 2*p.Samples
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Verification is what replaying a report found.
@@ -79,7 +80,7 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 		if want.Evidence == nil || len(want.Results) == 0 {
 			return v, fmt.Errorf("the replay ended without a result: %s", want.Summary)
 		}
-		v.Same(EqualJSON(r.Trials, want.Trials), "search", "the replayed trials differ from the report's")
+		v.sameSearch(r, want.Trials, want.Surrogate)
 		v.Same(NearJSON(r.Evidence.Prepared, want.Evidence.Prepared), "preparation", "the replay prepares other events, witnesses or stakes")
 		v.compare(r, want)
 		return v, nil
@@ -109,10 +110,25 @@ func (v *Verification) search(ctx context.Context, cat Catalogue, pool *Pool, r 
 		}
 	}
 	e, f := *r.Evidence, *s.evidence()
-	v.Same(EqualJSON(r.Trials, s.trials), "search", "the replayed trials differ from the report's")
+	v.sameSearch(r, s.trials, s.surrogate)
 	v.Same(NearJSON(e.Prepared, f.Prepared), "preparation", "the replay prepares other events, witnesses or stakes")
 	v.Same(EqualJSON([]any{e.Pair, e.Witness, e.Edges, e.Explored, e.Learners}, []any{f.Pair, f.Witness, f.Edges, f.Explored, f.Learners}), "exploration", "the replay finds another pair, witness or bins")
 	return nil
+}
+
+// sameSearch compares trials and the finder's model. A report that says nothing of
+// a model was written before reports did, and is held to the rest.
+func (v *Verification) sameSearch(r Report, trials []TrialNote, model *SurrogateModel) {
+	if r.Surrogate == nil && !slices.ContainsFunc(r.Trials, func(t TrialNote) bool { return t.Predicted != nil }) {
+		trials, model = slices.Clone(trials), nil
+		for i := range trials {
+			trials[i].Predicted = nil
+		}
+	}
+	v.Same(EqualJSON(r.Trials, trials), "search", "the replayed trials differ from the report's")
+	if r.Surrogate != nil || model != nil {
+		v.Same(EqualJSON(r.Surrogate, model), "the finder's model", "the replay models the trials otherwise")
+	}
 }
 
 // certifyAgain makes the report that follows from the report's own evidence.

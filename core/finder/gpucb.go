@@ -15,8 +15,7 @@ import (
 //
 // A proposal is a point that was drawn, on the lattice; linear algebra only
 // ranks such points, and a point displaces an earlier one only if it does
-// better by a margin. So proposals are the same on platforms whose sums differ
-// in the last bits.
+// better by a margin.
 func gpUCB() core.FinderSpec {
 	return core.FinderSpec{
 		Name:  "gp-ucb",
@@ -28,7 +27,7 @@ func gpUCB() core.FinderSpec {
 			if err != nil {
 				return nil, err
 			}
-			return &bandit{ledger: newLedger(s, "gp-ucb"), random: p.Stream,
+			return &bandit{ledger: newLedger(s, "gp-ucb"), random: p.Stream, said: map[string]*core.Prediction{},
 				design: s.spread(p.Stream, min(max(budget(p)/designShare, leastDesign), mostDesign))}, nil
 		},
 	}
@@ -69,7 +68,8 @@ const (
 type bandit struct {
 	*ledger
 	random *stream.Stream
-	design [][]float64 // what is left of it
+	design [][]float64                 // what is left of it
+	said   map[string]*core.Prediction // by the key of a pair
 }
 
 // Propose returns what is left of the design, and after it a batch; fewer where
@@ -99,14 +99,22 @@ func (b *bandit) Propose(history []core.Trial, budget int) []core.Pair {
 		}
 		p, _ := b.propose(u)
 		pairs = append(pairs, p)
+		b.said[pairKey(p)] = g.prediction(b.space.features(u))
 		g.imagine(b.space.features(u))
 	}
 	return pairs
 }
 
+// fitted is a process that was fitted to trials.
+type fitted struct {
+	*process
+	trials []int // places in tried
+	values quantiles
+}
+
 // fit fits a process to the trials that are done, and imagines those that are
 // not.
-func (b *bandit) fit() *process {
+func (b *bandit) fit() fitted {
 	var done, open []int
 	for i, t := range b.tried {
 		if t.known {
@@ -125,7 +133,8 @@ func (b *bandit) fit() *process {
 	for k, i := range done {
 		x[k], y[k] = b.space.features(b.tried[i].at), b.tried[i].value
 	}
-	g := fitProcess(b.space.kinds, x, normalScores(y))
+	scores := normalScores(y)
+	g := fitted{fitProcess(b.space.kinds, x, scores), done, newQuantiles(scores, y)}
 	for _, i := range open[max(0, len(open)-batch):] {
 		g.imagine(b.space.features(b.tried[i].at))
 	}
@@ -140,7 +149,7 @@ func (b *bandit) sortByValue(index []int) {
 // choose is the new point with the largest upper confidence bound among those
 // drawn anywhere, near the loudest, and near the best of them; false where it
 // drew none that is new.
-func (b *bandit) choose(g *process) (best []float64, ok bool) {
+func (b *bandit) choose(g fitted) (best []float64, ok bool) {
 	most := math.Inf(-1)
 	try := func(u []float64) {
 		if !b.fresh(u) {

@@ -5,12 +5,10 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/dpscope/dpscope/core/stream"
 )
 
-// Hyperparameters are chosen on a grid, so that last bits seldom decide.
+// Hyperparameters are chosen on a grid.
 var (
 	lengthLevels = []float64{0.15, 0.3, 0.6, 1.2, 2.4} // times the root of the number of axes of a kind
 	noiseLevels  = []float64{0.01, 0.05, 0.2, 0.6}     // variance of the noise over that of the signal
@@ -28,6 +26,10 @@ const (
 //	k(x, x') = s² exp(-½ Σ_kinds |x-x'|²/l²)
 //
 // with one length l for each kind of axis, and noise of variance r s².
+//
+// What it says stands in reports, so it is the same in every bit on every
+// platform: sums run in one order, and gonum's kernels, which differ between
+// platforms in the last bits, are not used.
 type process struct {
 	kinds  []axisKind
 	x      [][]float64
@@ -36,8 +38,8 @@ type process struct {
 	noise  float64 // r
 	signal float64 // s²
 
-	chol  mat.Cholesky // of the kernel over s², noise added
-	alpha []float64    // its inverse times y
+	chol  [][]float64 // lower Cholesky factor of the kernel over s², noise added; row i has i+1 entries
+	alpha []float64   // the kernel's inverse times y
 }
 
 // fitProcess fits lengths and noise by the marginal likelihood, maximised over
@@ -97,28 +99,39 @@ func (g *process) factor() float64 {
 	if n == 0 {
 		return 0
 	}
-	k := mat.NewSymDense(n, nil)
+	g.chol = make([][]float64, n)
+	var logs float64 // half the log determinant
 	for i := range n {
+		row := make([]float64, i+1)
+		g.chol[i] = row
 		for j := range i {
-			k.SetSym(i, j, g.kernel(g.x[i], g.x[j]))
+			row[j] = (g.kernel(g.x[i], g.x[j]) - dot(row[:j], g.chol[j])) / g.chol[j][j]
 		}
-		k.SetSym(i, i, 1+g.noise)
+		rest := 1 + g.noise - dot(row[:i], row)
+		if !(rest > 0) {
+			panic("finder: a kernel with noise is not positive definite")
+		}
+		row[i] = math.Sqrt(rest)
+		logs += stream.Log(row[i])
 	}
-	if !g.chol.Factorize(k) {
-		panic("finder: a kernel with noise is not positive definite")
+	g.alpha = g.whitened(g.y)
+	for i := n - 1; i >= 0; i-- { // back through the transpose
+		g.alpha[i] /= g.chol[i][i]
+		for j, l := range g.chol[i][:i] {
+			g.alpha[j] -= float64(l * g.alpha[i])
+		}
 	}
-	g.alpha = g.solve(g.y)
 	g.signal = max(dot(g.y, g.alpha)/float64(n), leastSignal)
-	return -float64(float64(n)*math.Log(g.signal))/2 - g.chol.LogDet()/2
+	return -float64(float64(n)*stream.Log(g.signal))/2 - logs
 }
 
-// solve is the inverse of the kernel matrix times v.
-func (g *process) solve(v []float64) []float64 {
-	out := mat.NewVecDense(len(v), nil)
-	if err := g.chol.SolveVecTo(out, mat.NewVecDense(len(v), v)); err != nil {
-		panic("finder: a kernel with noise is singular: " + err.Error())
+// whitened is the inverse of the Cholesky factor times v.
+func (g *process) whitened(v []float64) []float64 {
+	out := make([]float64, len(v))
+	for i, row := range g.chol {
+		out[i] = (v[i] - dot(out[:i], row)) / row[i]
 	}
-	return out.RawVector().Data
+	return out
 }
 
 // kernel is k(a, b)/s².
@@ -144,7 +157,8 @@ func (g *process) predict(x []float64) (mean, sd float64) {
 	for i := range k {
 		k[i] = g.kernel(x, g.x[i])
 	}
-	rest := max(1-dot(k, g.solve(k)), 0)
+	w := g.whitened(k)
+	rest := max(1-dot(w, w), 0)
 	return dot(k, g.alpha), math.Sqrt(float64(g.signal * rest))
 }
 
@@ -158,6 +172,7 @@ func (g *process) imagine(x []float64) {
 	g.signal = signal
 }
 
+// dot is over the length of a.
 func dot(a, b []float64) float64 {
 	var sum float64
 	for i, v := range a {

@@ -291,26 +291,55 @@ func (s *space) features(u []float64) []float64 {
 	if s.placeAt >= 0 {
 		f[s.placeAt] = (float64(sh.place) + 1) / float64(sh.rows+1)
 	}
-	width := s.rowAt(1) - s.rowAt(0)
-	copyRow := func(at int) {
-		for i := at; i < at+width; i++ {
-			switch {
-			case s.kinds[i] == moveAxis:
-				f[i] = (1 + staircase(u[i])) / 2
-			case s.relation == core.LInfinity:
-				f[i] = stretched(u[i], answerMargin)
-			default:
-				f[i] = stretched(u[i], recordMargin)
-			}
+	for i := range f {
+		if s.isShape(i) || !s.has(sh, i) {
+			continue
+		}
+		switch {
+		case s.kinds[i] == moveAxis:
+			f[i] = (1 + staircase(u[i])) / 2
+		default:
+			f[i] = stretched(u[i], s.margin(i))
 		}
 	}
-	for run := range sh.runs {
-		copyRow(s.rowAt(run))
-	}
-	if s.changedAt >= 0 && sh.place >= 0 {
-		copyRow(s.changedAt)
-	}
 	return f
+}
+
+// isShape reports whether a coordinate says how large a pair is and which row
+// changes, and no values.
+func (s *space) isShape(i int) bool { return i < s.rowsAt && (s.changedAt < 0 || i < s.changedAt) }
+
+// has reports whether a pair of that shape depends on a coordinate.
+func (s *space) has(sh shapeOf, i int) bool {
+	switch {
+	case i == s.placeAt && s.relation == core.AddRemove:
+		return sh.rows > 0
+	case i == s.runsAt || i == s.placeAt:
+		return sh.rows > 1
+	case s.isShape(i):
+		return true
+	case i < s.rowsAt: // of the row that changes
+		return sh.place >= 0
+	}
+	return s.runOf(i) < sh.runs
+}
+
+// runOf is the run of a coordinate of the rows.
+func (s *space) runOf(i int) int { return (i - s.rowsAt) / (s.rowAt(1) - s.rowAt(0)) }
+
+// margin is the share of a coordinate, at either end, that stands for that end.
+func (s *space) margin(i int) float64 {
+	switch {
+	case i == s.sizeAt:
+		return sizeMargin
+	case i == s.runsAt, s.kinds[i] == moveAxis:
+		return 0
+	case i == s.placeAt:
+		return placeMargin
+	case s.relation == core.LInfinity:
+		return answerMargin
+	}
+	return recordMargin
 }
 
 // anywhere is a random point.

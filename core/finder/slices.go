@@ -1,0 +1,264 @@
+package finder
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+const (
+	mostSlices = 8
+	sliceParts = 32 // equal parts of a slice
+)
+
+// quantiles takes scores to the values that they stand for.
+type quantiles []quantile
+
+type quantile struct{ score, value float64 }
+
+// newQuantiles takes the scores of values, both in one order.
+func newQuantiles(scores, values []float64) quantiles {
+	q := make(quantiles, len(scores))
+	for i, s := range scores {
+		q[i] = quantile{s, values[i]}
+	}
+	slices.SortFunc(q, func(a, b quantile) int { return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(b.value, a.value)) })
+	return slices.CompactFunc(q, func(a, b quantile) bool { return a.score == b.score })
+}
+
+// at is the value at a score: between two trials on the line between them, beyond
+// all of them that of the last. Between silence and a value there is nothing: the
+// nearer one counts.
+func (q quantiles) at(score float64) float64 {
+	k, _ := slices.BinarySearchFunc(q, score, func(a quantile, s float64) int { return cmp.Compare(a.score, s) })
+	if k == 0 || k == len(q) {
+		return q[max(k-1, 0)].value
+	}
+	a, b := q[k-1], q[k]
+	t := (score - a.score) / (b.score - a.score)
+	if a.value < core.Silence {
+		t = math.Floor(t + 0.5)
+	}
+	return mix(a.value, b.value, t)
+}
+
+// prediction is what the process says of a point, nil where it has heard nothing.
+func (g fitted) prediction(x []float64) *core.Prediction {
+	if len(g.values) == 0 {
+		return nil
+	}
+	mean, sd := g.predict(x)
+	p := core.Prediction{Mean: mean, SD: sd, Low: g.values.at(mean - sd), Middle: g.values.at(mean), High: g.values.at(mean + sd),
+		Beyond: mean+sd > g.values[len(g.values)-1].score}
+	for _, v := range []*float64{&p.Mean, &p.SD, &p.Low, &p.Middle, &p.High} {
+		*v = core.SixDigits(*v)
+	}
+	return &p
+}
+
+// Predicted is what the process said of a pair when it was proposed, the trials
+// that were still open imagined; nil for the design.
+func (b *bandit) Predicted(p core.Pair) *core.Prediction { return b.said[pairKey(p)] }
+
+// Model is the process after the history, and at most mostSlices slices: where
+// there are more parameters, those along which its mean moves most.
+func (b *bandit) Model(history []core.Trial, through int) *core.SurrogateModel {
+	b.note(history)
+	at, ok := b.find(history[through].Pair)
+	if !ok {
+		return nil
+	}
+	g := b.fit()
+	m := &core.SurrogateModel{Model: "Gaussian process, squared-exponential kernel", SqrtBeta: curiosity,
+		Noise: core.SixDigits(math.Sqrt(float64(g.noise * g.signal))), Through: through, Slices: []core.SurrogateSlice{}}
+	for k, i := range g.trials {
+		m.Trials, m.Scores = append(m.Trials, b.tried[i].trial), append(m.Scores, core.SixDigits(g.y[k]))
+	}
+	for i := range b.space.kinds {
+		if s, ok := b.slice(g, b.tried[at].at, i); ok {
+			m.Slices = append(m.Slices, s)
+		}
+	}
+	for len(m.Slices) > mostSlices {
+		m.Slices = slices.Delete(m.Slices, flattest(m.Slices), flattest(m.Slices)+1)
+	}
+	return m
+}
+
+// flattest is the slice whose mean moves least, of equal ones the last.
+func flattest(all []core.SurrogateSlice) int {
+	at, least := 0, math.Inf(1)
+	for i, s := range all {
+		if move := slices.Max(s.Mean) - slices.Min(s.Mean); move <= least {
+			at, least = i, move
+		}
+	}
+	return at
+}
+
+// slice is the process along coordinate i through a point; false where the pair
+// there does not depend on it.
+func (b *bandit) slice(g fitted, through []float64, i int) (core.SurrogateSlice, bool) {
+	s := b.space
+	out := core.SurrogateSlice{Parameter: s.parameter(i), Geometric: i == s.sizeAt}
+	if !s.has(s.shape(through), i) {
+		return out, false
+	}
+	moved := func(x float64) []float64 {
+		u := slices.Clone(through)
+		u[i] = x
+		return u
+	}
+	var points [][]float64 // one for each position
+	for _, t := range shares(func(t float64) float64 { return core.SixDigits(s.position(moved(s.coordinate(i, t)), i)) }) {
+		points = append(points, moved(s.coordinate(i, t)))
+	}
+	for _, u := range points {
+		mean, sd := g.predict(s.features(u))
+		out.Positions = append(out.Positions, core.SixDigits(s.position(u, i)))
+		out.Mean, out.SD = append(out.Mean, core.SixDigits(mean)), append(out.SD, core.SixDigits(sd))
+	}
+	for _, k := range g.trials {
+		u := b.tried[k].at
+		at, near := 0.0, 0.0
+		if s.has(s.shape(u), i) {
+			at = s.position(u, i)
+			near = g.kernel(s.features(u), s.features(moved(u[i])))
+		}
+		out.At, out.Near = append(out.At, core.SixDigits(at)), append(out.Near, core.SixDigits(near))
+	}
+	return out, len(points) > 1
+}
+
+// shares are shares of a parameter's axis, one for each position: of those that
+// share one an end of the axis, else the middle one.
+func shares(position func(t float64) float64) []float64 {
+	var out []float64
+	for lo := 0; lo <= sliceParts; {
+		hi := lo
+		for hi < sliceParts && position(float64(hi+1)/sliceParts) == position(float64(lo)/sliceParts) {
+			hi++
+		}
+		k := (lo + hi) / 2
+		switch {
+		case lo == 0:
+			k = 0
+		case hi == sliceParts:
+			k = sliceParts
+		}
+		out = append(out, float64(k)/sliceParts)
+		lo = hi + 1
+	}
+	return out
+}
+
+// coordinate is where on coordinate i a share t of the way along its parameter
+// lies.
+func (s *space) coordinate(i int, t float64) float64 {
+	if s.kinds[i] == moveAxis {
+		switch move := float64(2*t) - 1; {
+		case move < 0:
+			return 1 - (0.6 - float64(0.1*move))
+		case move > 0:
+			return 0.6 + float64(0.1*move)
+		}
+		return 0.5
+	}
+	m := s.margin(i)
+	return m + float64(t*(1-2*m))
+}
+
+// position is what coordinate i stands for in a point's pair, in units of its own.
+func (s *space) position(u []float64, i int) float64 {
+	sh := s.shape(u)
+	switch i {
+	case s.sizeAt:
+		return float64(sh.rows)
+	case s.runsAt:
+		return float64(sh.runs)
+	case s.placeAt:
+		switch s.relation {
+		case core.AddRemove:
+			return float64(sh.place) / float64(max(sh.rows, 1))
+		case core.Replace:
+			return float64(sh.place) / float64(max(sh.rows-1, 1))
+		}
+		return float64(sh.place+1) / float64(sh.rows)
+	}
+	c := s.firstColumn(i)
+	low, high := s.bounds(c)
+	switch {
+	case s.kinds[i] == moveAxis:
+		move := float64(staircase(u[i]) * s.domain.Reach)
+		if s.domain.Integer {
+			move = math.Trunc(move)
+		}
+		return move
+	case s.relation == core.LInfinity:
+		return mix(low, high, stretched(u[i], answerMargin))
+	}
+	return s.row(u, s.rowStart(i))[c]
+}
+
+// rowStart is the first coordinate of the row that coordinate i is of.
+func (s *space) rowStart(i int) int {
+	if i < s.rowsAt {
+		return s.changedAt
+	}
+	return s.rowAt(s.runOf(i))
+}
+
+// firstColumn is the first of the columns that share coordinate i.
+func (s *space) firstColumn(i int) int {
+	k := (i - s.rowStart(i)) % s.columns
+	for c := range s.domain.Columns {
+		if s.sharedBy(c) == k {
+			return c
+		}
+	}
+	panic("finder: a coordinate of no column")
+}
+
+// parameter is what coordinate i is, in words.
+func (s *space) parameter(i int) string {
+	words := map[core.Relation][4]string{
+		core.AddRemove: {"rows of the smaller dataset", "runs of equal rows", "share of the rows before the one that is added", "row that is added"},
+		core.Replace:   {"rows", "runs of equal rows", "share of the others before the row that is replaced", "row that takes its place"},
+		core.LInfinity: {"answers", "runs of equal answers", "which answer stands alone, as a share of them (0: none)", "answer that stands alone"},
+	}[s.relation]
+	switch i {
+	case s.sizeAt:
+		return words[0]
+	case s.runsAt:
+		return words[1]
+	case s.placeAt:
+		return words[2]
+	}
+	what := words[3]
+	if i >= s.rowsAt {
+		what = fmt.Sprintf("rows of run %d", s.runOf(i)+1)
+		if s.relation == core.LInfinity {
+			what = fmt.Sprintf("answers of run %d", s.runOf(i)+1)
+		}
+	}
+	if n := s.domain.Columns; n > 1 {
+		first := s.firstColumn(i)
+		last := first
+		for last+1 < n && s.sharedBy(last+1) == s.sharedBy(first) {
+			last++
+		}
+		if what += fmt.Sprintf(", column %d", first+1); last > first {
+			what += fmt.Sprintf(" and those up to %d", last+1)
+		}
+	}
+	switch {
+	case s.kinds[i] == moveAxis:
+		return "move of the " + what
+	case s.relation == core.LInfinity:
+		return "middle of the " + what
+	}
+	return what
+}
