@@ -87,7 +87,7 @@ func (s *state) evidence() *Evidence {
 	e := &Evidence{Pair: s.trials[s.bestAt].Pair, Witness: s.best.Witness, Learners: s.best.Learners, Edges: s.best.Edges,
 		Prepared: s.prepared, Explored: s.best.Table, Chart: s.best.Chart}
 	if s.counted.rows > 0 {
-		e.Chart = e.Chart.with(s.counted.chart)
+		e.Chart = e.Chart.with(s.counted.chart, s.counted.plane)
 		t := s.counted.table
 		e.Table = &t
 	}

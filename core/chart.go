@@ -34,6 +34,9 @@ type Chart struct {
 	FirstIn  []int `json:"firstInEvent,omitempty"`
 	Second   []int `json:"second,omitempty"`
 	SecondIn []int `json:"secondInEvent,omitempty"`
+
+	// Plane is there for kind score, where the outputs vary besides the score.
+	Plane *Plane `json:"plane,omitempty"`
 }
 
 const (
@@ -50,12 +53,13 @@ const (
 // newChart chooses the bins on training samples.
 func newChart(columns []Column, first, second Samples, m Model) Chart {
 	if len(columns) == 1 && columns[0].Kind == Real {
-		return Chart{Kind: HistogramChart, Edges: chartEdges(first.Rows, second.Rows)}.named(columns)
+		return Chart{Kind: HistogramChart, Edges: chartEdges(chartBins, first.Rows, second.Rows)}.named(columns)
 	}
 	if !slices.ContainsFunc(columns, func(c Column) bool { return c.Kind != Symbol }) {
 		return outcomeChart(columns, first, second)
 	}
-	return Chart{Kind: ScoreChart, Edges: chartEdges(scores(m, first), scores(m, second))}.named(columns)
+	s := [2][]float64{scores(m, first), scores(m, second)}
+	return Chart{Kind: ScoreChart, Edges: chartEdges(chartBins, s[0], s[1]), Plane: newPlane(first, second, s)}.named(columns)
 }
 
 // named puts axis and outcomes into words.
@@ -66,6 +70,9 @@ func (ch Chart) named(columns []Column) Chart {
 		ch.Axis = columns[0].Name
 	case ScoreChart:
 		ch.Axis = "score of the witness (higher: likelier on the first dataset)"
+		if ch.Plane != nil {
+			ch.Plane = ch.Plane.named(columns)
+		}
 	default:
 		ch.Axis = "outcome"
 		for _, row := range ch.Outcomes {
@@ -77,8 +84,8 @@ func (ch Chart) named(columns []Column) Chart {
 	return ch
 }
 
-// chartEdges spans all but the far tails of both samples with equal bins.
-func chartEdges(first, second []float64) []float64 {
+// chartEdges spans all but the far tails of both samples with so many equal bins.
+func chartEdges(bins int, first, second []float64) []float64 {
 	lo, hi := math.Inf(1), math.Inf(-1)
 	for _, xs := range [][]float64{first, second} {
 		s := slices.Sorted(slices.Values(xs))
@@ -96,9 +103,9 @@ func chartEdges(first, second []float64) []float64 {
 		pad := max(0.5, math.Abs(lo)/1024)
 		lo, hi = lo-pad, hi+pad
 	}
-	edges := make([]float64, 0, chartBins+1)
-	for i := 0; i <= chartBins; i++ {
-		f := float64(i) / chartBins
+	edges := make([]float64, 0, bins+1)
+	for i := 0; i <= bins; i++ {
+		f := float64(i) / float64(bins)
 		e := float64(lo*(1-f)) + float64(hi*f)
 		if len(edges) == 0 || e > edges[len(edges)-1] {
 			edges = append(edges, e)
@@ -194,8 +201,18 @@ type binner struct {
 	chart Chart
 	width int
 	index map[uint64]int32 // outcomes
-	lo    float64          // histogram: first edge, and bins per unit
-	scale float64
+	axis                   // of edges
+}
+
+// axis finds bins between edges of about equal distances.
+type axis struct {
+	edges     []float64
+	lo, scale float64 // first edge, and bins per unit
+}
+
+func newAxis(edges []float64) axis {
+	n := len(edges) - 1
+	return axis{edges: edges, lo: edges[0], scale: float64(n) / (edges[n] - edges[0])}
 }
 
 func (ch Chart) binner(columns []Column) (*binner, error) {
@@ -203,6 +220,11 @@ func (ch Chart) binner(columns []Column) (*binner, error) {
 		return nil, err
 	}
 	b := &binner{chart: ch, width: Width(columns)}
+	if ch.Plane != nil {
+		if err := ch.Plane.fits(b.width); err != nil {
+			return nil, err
+		}
+	}
 	switch ch.Kind {
 	case OutcomeChart:
 		b.index = map[uint64]int32{}
@@ -213,8 +235,7 @@ func (ch Chart) binner(columns []Column) (*binner, error) {
 			b.index[hashRow(row)] = int32(i)
 		}
 	case HistogramChart, ScoreChart:
-		b.lo = ch.Edges[0]
-		b.scale = float64(len(ch.Edges)-1) / (ch.Edges[len(ch.Edges)-1] - b.lo)
+		b.axis = newAxis(ch.Edges)
 	}
 	return b, nil
 }
@@ -224,19 +245,42 @@ func (ch Chart) check() error {
 	switch ch.Kind {
 	case OutcomeChart:
 	case HistogramChart, ScoreChart:
-		e := ch.Edges
-		if len(e) < 2 || !slices.IsSorted(e) || e[0] == e[len(e)-1] || math.IsInf(e[len(e)-1]-e[0], 0) {
-			return &InputError{Field: "chart.edges", Found: fmt.Sprintf("%d numbers", len(e)), Want: "two or more numbers in ascending order, of finite span"}
+		if err := checkChartEdges("chart.edges", ch.Edges, math.MaxInt); err != nil {
+			return err
 		}
 	default:
 		return UnknownName("chart.kind", string(ch.Kind), []string{string(HistogramChart), string(OutcomeChart), string(ScoreChart)})
 	}
-	for _, counts := range [][]int{ch.First, ch.FirstIn, ch.Second, ch.SecondIn} {
-		if counts != nil && len(counts) != ch.bins() {
-			return &InputError{Field: "chart", Found: fmt.Sprintf("%d counts", len(counts)), Want: fmt.Sprintf("%d, one a bin", ch.bins())}
+	if p := ch.Plane; p != nil {
+		if ch.Kind != ScoreChart {
+			return &InputError{Field: "chart.plane", Found: fmt.Sprintf("there in a chart of kind %q", ch.Kind), Want: fmt.Sprintf("only in one of kind %q", ScoreChart)}
+		}
+		if err := p.check(); err != nil {
+			return err
+		}
+	}
+	return checkCounts("chart", ch.bins(), ch.First, ch.FirstIn, ch.Second, ch.SecondIn)
+}
+
+func checkChartEdges(field string, e []float64, most int) error {
+	if len(e) < 2 || len(e) > most || !slices.IsSorted(e) || e[0] == e[len(e)-1] || math.IsInf(e[len(e)-1]-e[0], 0) {
+		want := "two or more numbers in ascending order, of finite span"
+		if most < math.MaxInt {
+			want = fmt.Sprintf("2 to %d numbers in ascending order, of finite span", most)
+		}
+		return &InputError{Field: field, Found: fmt.Sprintf("%d numbers", len(e)), Want: want}
+	}
+	return nil
+}
+
+// checkCounts refuses lists that are there and do not count so many bins.
+func checkCounts(field string, bins int, lists ...[]int) error {
+	for _, counts := range lists {
+		if counts != nil && len(counts) != bins {
+			return &InputError{Field: field, Found: fmt.Sprintf("%d counts", len(counts)), Want: fmt.Sprintf("%d, one a bin", bins)}
 		}
 		if i := slices.IndexFunc(counts, func(n int) bool { return n < 0 }); i >= 0 {
-			return &InputError{Field: fmt.Sprintf("chart: count of bin %d", i), Found: fmt.Sprint(counts[i]), Want: "at least 0"}
+			return &InputError{Field: fmt.Sprintf("%s: count of bin %d", field, i), Found: fmt.Sprint(counts[i]), Want: "at least 0"}
 		}
 	}
 	return nil
@@ -273,9 +317,9 @@ func (b *binner) count(rows, scores []float64, bins []uint16, event []bool, all,
 }
 
 // bin finds the bin of v: a guess from equal widths, mended against the edges.
-func (b *binner) bin(v float64) int {
-	edges := b.chart.Edges
-	guess := (v - b.lo) * b.scale
+func (a *axis) bin(v float64) int {
+	edges := a.edges
+	guess := (v - a.lo) * a.scale
 	k := len(edges)
 	if guess < 0 {
 		k = 0
@@ -292,7 +336,12 @@ func (b *binner) bin(v float64) int {
 }
 
 // with returns the chart with its counts filled in.
-func (ch Chart) with(counts [4][]int) Chart {
+func (ch Chart) with(counts [4][]int, plane [2][]int) Chart {
 	ch.First, ch.FirstIn, ch.Second, ch.SecondIn = counts[0], counts[1], counts[2], counts[3]
+	if ch.Plane != nil {
+		p := *ch.Plane
+		p.First, p.Second = plane[0], plane[1]
+		ch.Plane = &p
+	}
 	return ch
 }

@@ -128,7 +128,7 @@ func TestFloorTo(t *testing.T) {
 }
 
 func TestChartBins(t *testing.T) {
-	ch := Chart{Kind: HistogramChart, Edges: chartEdges([]float64{0, 1, 2, 3}, []float64{4, 5, 10})}
+	ch := Chart{Kind: HistogramChart, Edges: chartEdges(chartBins, []float64{0, 1, 2, 3}, []float64{4, 5, 10})}
 	b, err := ch.binner([]Column{{Name: "x", Kind: Real}})
 	if err != nil {
 		t.Fatal(err)
@@ -142,10 +142,10 @@ func TestChartBins(t *testing.T) {
 			t.Errorf("bin(%v) = %d, want %d", v, got, want)
 		}
 	}
-	if e := chartEdges([]float64{7, 7}, []float64{7}); len(e) != chartBins+1 || e[0] >= 7 || e[len(e)-1] <= 7 {
+	if e := chartEdges(chartBins, []float64{7, 7}, []float64{7}); len(e) != chartBins+1 || e[0] >= 7 || e[len(e)-1] <= 7 {
 		t.Errorf("edges of a constant: %v", e)
 	}
-	if e := chartEdges([]float64{-1.7e308, 1}, []float64{1.7e308}); nonFinite(e) >= 0 {
+	if e := chartEdges(chartBins, []float64{-1.7e308, 1}, []float64{1.7e308}); nonFinite(e) >= 0 {
 		t.Errorf("edges over the whole range of floats are not finite: %v", e)
 	}
 }

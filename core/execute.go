@@ -253,6 +253,11 @@ func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
 		counted.Chart[k] = make([]int, t.Chart.bins())
 	}
 	width := Width(a.Columns)
+	var plane *planeCounter
+	var cells [2][]int
+	if p := t.Chart.Plane; p != nil {
+		plane, cells = p.counter(width), [2][]int{make([]int, p.cells()), make([]int, p.cells())}
+	}
 	rows, scores := make([]float64, BlockRows*width), make([]float64, BlockRows)
 	event := t.Event.bins(len(t.Edges) + 1)
 	bins := [2][]uint16{make([]uint16, n), make([]uint16, n)}
@@ -270,6 +275,9 @@ func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
 			model.Score(rows[:k*width], scores[:k])
 			binScores(t.Edges, scores[:k], bins[side][at:at+k])
 			binner.count(rows[:k*width], scores[:k], bins[side][at:at+k], event, counted.Chart[2*side], counted.Chart[2*side+1])
+			if plane != nil {
+				plane.count(rows[:k*width], scores[:k], cells[side])
+			}
 			if err := hook(k); err != nil {
 				return Result{}, err
 			}
@@ -278,6 +286,9 @@ func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
 	table := bound.NewTable(len(t.Edges) + 1)
 	countPairs(table, bins[0], bins[1])
 	counted.Cells = packCounts(table.N)
+	if plane != nil {
+		counted.Plane = [2][]byte{packCounts(cells[0]), packCounts(cells[1])}
+	}
 	return Result{Counted: &counted}, nil
 }
 

@@ -281,7 +281,13 @@ func (s *state) prepare(ctx context.Context) error {
 
 // start begins to count.
 func (s *state) start() {
-	s.counted = newTally(s.best.Edges)
+	if s.best.Chart.Plane != nil {
+		p := *s.best.Chart.Plane
+		border := s.best.Edges[s.prepared.Event.Edge]
+		p.Border, p.Above = &border, s.prepared.Event.Above
+		s.best.Chart.Plane = &p
+	}
+	s.counted = newTally(s.best.Edges, s.best.Chart)
 	if s.audit.Plan.Anytime {
 		s.monitor = newMonitor(s.audit, s.prepared, s.counted.table.Bins)
 	}
@@ -331,7 +337,7 @@ func (s *state) wave(ctx context.Context, lo, hi, rowsBefore int, show func(*Pro
 			next++
 			show(g)
 			if s.Progress != nil {
-				g.Live = &Live{Chart: s.best.Chart.with(s.counted.chart), Claim: s.audit.Claim, Direction: s.prepared.Event.direction(), Rows: s.counted.rows, Samples: p.Samples}
+				g.Live = &Live{Chart: s.best.Chart.with(s.counted.chart, s.counted.plane), Claim: s.audit.Claim, Direction: s.prepared.Event.direction(), Rows: s.counted.rows, Samples: p.Samples}
 			}
 		}
 		if s.refuted {
@@ -414,11 +420,17 @@ func (s *state) rough() func() float64 {
 
 // certifyTasks are the shards in [lo, hi).
 func (s *state) certifyTasks(lo, hi int) []Task {
-	pair, ch := s.trials[s.bestAt].Pair, s.best.Chart.with([4][]int{})
+	pair, ch := s.trials[s.bestAt].Pair, s.best.Chart.with([4][]int{}, [2][]int{})
+	later := ch
+	later.Plane = nil // counted in the first shards only
 	tasks := make([]Task, hi-lo)
 	for i := range tasks {
+		ch := &ch
+		if (lo+i)*s.audit.Plan.shardRows() >= planeRows {
+			ch = &later
+		}
 		tasks[i] = Task{Version: TaskVersion, Kind: CertifyTask, Plan: s.audit.Plan, Pair: &pair, Shard: lo + i,
-			Witness: &s.best.Witness, Edges: s.best.Edges, Event: &s.prepared.Event, Chart: &ch}
+			Witness: &s.best.Witness, Edges: s.best.Edges, Event: &s.prepared.Event, Chart: ch}
 	}
 	return tasks
 }

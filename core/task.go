@@ -135,6 +135,8 @@ type Counted struct {
 	Rows  int      `json:"rows"`  // outputs drawn a side
 	Cells []byte   `json:"cells"` // counts of pairs of bins, packed
 	Chart [4][]int `json:"chart"` // counts a bin: first, first in the event, second, second in the event
+	// Plane holds the counts of the chart's plane, packed, where the task has one.
+	Plane [2][]byte `json:"plane,omitzero"`
 }
 
 // tally is the sum of shards.
@@ -142,15 +144,36 @@ type tally struct {
 	rows  int
 	table bound.Table
 	chart [4][]int
+	plane [2][]int // nil where the chart has none
 }
 
-func newTally(edges []float64) tally { return tally{table: bound.NewTable(len(edges) + 1)} }
+func newTally(edges []float64, ch Chart) tally {
+	t := tally{table: bound.NewTable(len(edges) + 1)}
+	if ch.Plane != nil {
+		for side := range t.plane {
+			t.plane[side] = make([]int, ch.Plane.cells())
+		}
+	}
+	return t
+}
 
 // add merges another shard.
 func (t *tally) add(c Counted) error {
 	cells, err := unpackCounts(c.Cells, len(t.table.N))
 	if err != nil {
 		return err
+	}
+	for side, packed := range c.Plane {
+		if len(packed) == 0 {
+			continue
+		}
+		cells, err := unpackCounts(packed, len(t.plane[side]))
+		if err != nil {
+			return err
+		}
+		for i, n := range cells {
+			t.plane[side][i] += n
+		}
 	}
 	t.rows += c.Rows
 	for i, n := range cells {

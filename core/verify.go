@@ -169,6 +169,12 @@ func (s *state) recount(e Evidence) error {
 	}
 	s.counted.rows, s.counted.table = e.Table.Pairs(), *e.Table
 	s.counted.chart = [4][]int{e.Chart.First, e.Chart.FirstIn, e.Chart.Second, e.Chart.SecondIn}
+	if p := e.Chart.Plane; p != nil {
+		if err := p.fits(Width(s.audit.Columns)); err != nil {
+			return err
+		}
+		s.counted.plane = [2][]int{p.First, p.Second}
+	}
 	return nil
 }
 
@@ -223,6 +229,9 @@ func chosenTrial(trials []TrialNote, pair Pair) int {
 func (v *Verification) compare(r, want Report) {
 	e, f := *r.Evidence, *want.Evidence
 	v.Same(EqualJSON(e.Table, f.Table), "counts", "replayed %d pairs, and they fall into other bins than the report's", f.Table.Pairs())
+	if e.Chart.Plane == nil {
+		f.Chart.Plane = nil // earlier versions had none
+	}
 	v.Same(EqualJSON(e.Chart, f.Chart), "chart", "the replayed bins differ from the report's")
 	v.Same(EqualJSON([]any{e.Pair, e.Witness, e.Edges, e.Explored, e.Learners}, []any{f.Pair, f.Witness, f.Edges, f.Explored, f.Learners}), "evidence", "the replay finds another pair, witness or bins")
 	if len(r.Results) != len(want.Results) {

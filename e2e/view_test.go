@@ -342,6 +342,106 @@ func rowsOf(t *testing.T, tab *browser.Tab, facts viewFacts, head ...string) [][
 	return facts.Table.Rows
 }
 
+// TestViewPlane: outputs of several numbers have a plane, which holds the report's
+// counts and follows a run on its way; outputs of one have none.
+func TestViewPlane(t *testing.T) {
+	tab := open(t, "#v=1&mechanism=svt3&epsilon=1&samples=70000&explore=20000&trials=2&seed=3&workers=2")
+	click(t, tab, "#run")
+	r := finish(t, tab, 2*time.Minute)
+	if facts := openView(t, tab, "divergence"); facts.ChoiceLabel != "Show" || facts.Choices[len(facts.Choices)-1].ID != "plane" {
+		t.Fatalf("%s: %v", facts.ChoiceLabel, facts.Choices)
+	}
+	inView(t, tab, `const c = view.document.querySelector("#choice"); c.value = "plane"; c.dispatchEvent(new view.Event("change"))`)
+	until(t, tab, viewHook+`.facts.Chosen === "plane"`, 5*time.Second)
+	samePlane(t, tab, r)
+	if words := factsOf(t, tab).Words; !strings.HasPrefix(words, "65\u202f536 of 70\u202f000 certification outputs a side") || !strings.Contains(words, r.Evidence.Chart.Plane.Words) {
+		t.Errorf("it says %q", words)
+	}
+	// Keys read cell after cell and zoom both ways.
+	inView(t, tab, `stage.focus()`)
+	key := func(k string) string {
+		t.Helper()
+		inView(t, tab, `stage.dispatchEvent(new view.KeyboardEvent("keydown", {key: "`+k+`", bubbles: true, cancelable: true}))`)
+		return eval[string](t, tab, `JSON.stringify(`+viewHook+`.laid.Labels)`)
+	}
+	whole := key("ArrowRight")
+	row := factsOf(t, tab).Table.Rows[0]
+	if words := eval[string](t, tab, viewHook+`.read.Words`); !strings.HasPrefix(words, fmt.Sprintf("score %s, direction %s: first dataset %s (", row[0], row[1], row[2])) {
+		t.Errorf("the first cell reads %q, the table has %q", words, row)
+	}
+	if key("+") == whole || key("0") != whole {
+		t.Error("the plane does not zoom there and back")
+	}
+	inEveryDress(t, tab, "plane")
+	savedFiles(t, tab, factsOf(t, tab))
+
+	// On its way.
+	set(t, tab, "samples", "1500000")
+	until(t, tab, `location.hash.includes("samples=1500000")`, 5*time.Second)
+	eval[bool](t, tab, `(window.seen = [], setInterval(() => { const w = `+viewHook+`.facts.Words; if (w !== window.seen.at(-1)) window.seen.push(w) }, 30), true)`)
+	click(t, tab, "#run")
+	r = finish(t, tab, 2*time.Minute)
+	until(t, tab, viewHook+`.facts.Words.startsWith("65\u202f536 of 1\u202f500\u202f000")`, 5*time.Second)
+	samePlane(t, tab, r)
+	live := 0
+	for _, words := range eval[[]string](t, tab, `window.seen`) {
+		if strings.HasPrefix(words, "So far, ") && strings.Contains(words, "by the witness's score") {
+			live++
+		}
+	}
+	if live < 3 {
+		t.Errorf("%d planes on the way", live)
+	}
+
+	other, err := core.Canonical(audit(t, "-mechanism", "laplace-mean", "-samples", "2000", "-seed", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	drop(t, tab, "other.json", string(other))
+	until(t, tab, viewHook+`.facts.ChoiceLabel === "Divergence" && `+viewHook+`.facts.Table.title.includes("bin")`, 5*time.Second)
+}
+
+// samePlane compares the table beside the plane with the report's.
+func samePlane(t *testing.T, tab *browser.Tab, r core.Report) {
+	t.Helper()
+	p := r.Evidence.Chart.Plane
+	rows := rowsOf(t, tab, factsOf(t, tab), "score of the witness", "direction: "+p.Words, "first dataset", "share", "second dataset", "share", "ln ratio", "±", "in the event")
+	n := min(r.Termination.SamplesUsed, 1<<16)
+	var of [2]int
+	for i := range p.First {
+		a, b := p.First[i], p.Second[i]
+		of[0], of[1] = of[0]+a, of[1]+b
+		if a+b == 0 {
+			continue
+		}
+		if len(rows) == 0 {
+			t.Fatal("too few rows")
+		}
+		ratio := "infinite"
+		switch {
+		case a == 0:
+			ratio = "-infinite"
+		case b > 0:
+			ratio = six(math.Log(float64(a) / float64(b)))
+		}
+		row := rows[0]
+		want := []string{row[0], row[1], fmt.Sprint(a), six(float64(a) / float64(n)), fmt.Sprint(b), six(float64(b) / float64(n)), ratio, row[7], "partly"}
+		switch e, j := p.ScoreEdges, i%(len(p.ScoreEdges)+1); {
+		case j > 0 && e[j-1] >= *p.Border:
+			want[8] = map[bool]string{true: "yes", false: "no"}[p.Above]
+		case j < len(e) && e[j] <= *p.Border:
+			want[8] = map[bool]string{true: "no", false: "yes"}[p.Above]
+		}
+		if !slices.Equal(row, want) {
+			t.Errorf("cell %d is %q, want %q", i, row, want)
+		}
+		rows = rows[1:]
+	}
+	if len(rows) > 0 || of != [2]int{n, n} {
+		t.Errorf("%d rows too many; the plane holds %v outputs, want %d", len(rows), of, n)
+	}
+}
+
 func six(x float64) string { return fmt.Sprintf("%.6g", x) }
 
 // TestViewCurves: trade-off, search and bound over time hold the report's values,

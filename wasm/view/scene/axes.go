@@ -96,6 +96,10 @@ const (
 	keyDot
 	keyBand
 	keyBarred
+	keyDiamond
+	keySquare
+	keyHollow
+	keyOutline
 )
 
 type key struct {
@@ -138,6 +142,16 @@ func (s *Scene) legend(items []key, y float64) float64 {
 			s.rect(box, k.paint.At(0.16), Rect{})
 			for x := box.X + 2; x < box.Right(); x += 5 {
 				s.line(x, box.Y, x, box.Bottom(), 1, k.paint, Rect{})
+			}
+		case keyDiamond, keySquare, keyHollow, keyOutline:
+			form := corners(Rect{x + sample/2 - 5, middle - 5, 10, 10})
+			if k.form == keyDiamond || k.form == keyOutline {
+				form = diamond(Rect{x + sample/2 - 7, middle - 7, 14, 14})
+			}
+			if k.form == keyDiamond || k.form == keySquare {
+				s.add(Shape{Kind: Fill, Points: form, Paint: k.paint})
+			} else {
+				s.add(Shape{Kind: Stroke, Points: append(form, form[0]), Width: 1.5, Paint: k.paint})
 			}
 		}
 		s.label(x+sample+6, middle+4, k.words, Start, Text)

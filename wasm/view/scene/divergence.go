@@ -105,6 +105,8 @@ type Divergence struct {
 	live     string
 	kinds    []divergenceKind
 	kind     divergenceKind
+	plane    *plane // nil where there is none
+	flat     bool   // the plane is shown
 }
 
 // NewDivergence shows a report's chart, or, with live words, that of a run on its
@@ -114,6 +116,10 @@ func NewDivergence(chart Chart, claim Claim, reversed bool, live string) *Diverg
 	d.kind = d.kinds[0]
 	n := len(chart.Edges) + 1
 	outcomes := chart.Kind == "outcomes"
+	if chart.Kind == "score" {
+		epsilon, _ := claim.epsilon()
+		d.plane = newPlane(chart.Plane, epsilon)
+	}
 	if outcomes {
 		n = len(chart.Outcomes) + 1
 	}
@@ -138,7 +144,7 @@ func NewDivergence(chart Chart, claim Claim, reversed bool, live string) *Diverg
 				continue
 			}
 			b.Words = outcomeWords(chart, i)
-		} else if b, _ = interval(chart.Edges, i, b); (i == 0 || i == n-1) && b.First+b.Second == 0 {
+		} else if b = interval(chart.Edges, i, b); (i == 0 || i == n-1) && b.First+b.Second == 0 {
 			continue
 		}
 		d.bins = append(d.bins, b)
@@ -180,24 +186,29 @@ func outcomeWords(chart Chart, i int) string {
 
 // interval puts bin i of a histogram in its place. What lies beyond the edges
 // gets a box beside them.
-func interval(edges []float64, i int, b Bin) (Bin, bool) {
+func interval(edges []float64, i int, b Bin) Bin {
 	n := len(edges)
 	unit := (edges[n-1] - edges[0]) / float64(n-1)
 	switch i {
 	case 0:
 		b.Words, b.From, b.To = "below "+Short(edges[0]), edges[0]-2.4*unit, edges[0]-0.6*unit
-		return b, true
 	case n:
 		b.Words, b.From, b.To = Short(edges[n-1])+" and above", edges[n-1]+0.6*unit, edges[n-1]+2.4*unit
-		return b, true
+	default:
+		b.Words, b.From, b.To = Short(edges[i-1])+" to "+Short(edges[i]), edges[i-1], edges[i]
 	}
-	b.Words, b.From, b.To = Short(edges[i-1])+" to "+Short(edges[i]), edges[i-1], edges[i]
-	return b, false
+	return b
 }
 
-func (d *Divergence) ID() string                  { return "divergence" }
-func (d *Divergence) Title() string               { return "Divergence" }
-func (d *Divergence) Choices() (string, []Choice) { return "Divergence", choices(d.kinds) }
+func (d *Divergence) ID() string    { return "divergence" }
+func (d *Divergence) Title() string { return "Divergence" }
+
+func (d *Divergence) Choices() (string, []Choice) {
+	if d.plane == nil {
+		return "Divergence", choices(d.kinds)
+	}
+	return "Show", append(choices(d.kinds), Choice{planeID, "plane: the score and one more direction"})
+}
 
 func choices(kinds []divergenceKind) []Choice {
 	var out []Choice
@@ -208,6 +219,7 @@ func choices(kinds []divergenceKind) []Choice {
 }
 
 func (d *Divergence) Choose(id string) {
+	d.flat = id == planeID && d.plane != nil
 	for _, k := range d.kinds {
 		if k.id == id {
 			d.kind = k
@@ -217,7 +229,7 @@ func (d *Divergence) Choose(id string) {
 
 func (d *Divergence) outcomes() bool { return d.chart.Kind == "outcomes" }
 
-func (d *Divergence) Zooms() (x, y bool) { return !d.outcomes(), d.outcomes() }
+func (d *Divergence) Zooms() (x, y bool) { return !d.outcomes(), d.outcomes() || d.flat }
 
 // likelier names the dataset that the divergence starts from, and the other.
 func (d *Divergence) likelier() (string, string) {
@@ -252,6 +264,9 @@ func (d *Divergence) parts() (parts []float64, sum float64) {
 }
 
 func (d *Divergence) Words() string {
+	if d.flat {
+		return d.planeWords()
+	}
 	_, sum := d.Part(-1)
 	from, to := d.likelier()
 	words := d.live
@@ -279,10 +294,15 @@ func (d *Divergence) Words() string {
 	return words + " Observed figures err by chance; what is certified stands in the report."
 }
 
-func (d *Divergence) Name(i int) string { return d.bins[i].Words }
+func (d *Divergence) Name(i int) string {
+	if d.flat {
+		return d.plane.cells[i].Words
+	}
+	return d.bins[i].Words
+}
 
-func (d *Divergence) Reading(i int) string {
-	b := d.bins[i]
+// counted are the words of a bin's counts and their ratio.
+func (d *Divergence) counted(b Bin) string {
 	p, q := b.Shares()
 	words := fmt.Sprintf("%s: first dataset %s (%s), second dataset %s (%s)", b.Words, Grouped(b.First), Percent(p), Grouped(b.Second), Percent(q))
 	switch r := b.LogRatio(); {
@@ -294,6 +314,18 @@ func (d *Divergence) Reading(i int) string {
 		words += "; never seen on the first dataset"
 	default:
 		words += fmt.Sprintf("; ln ratio %s ± %s", Short(round(r, 3)), Short(round(b.Spread(), 2)))
+	}
+	return words
+}
+
+func (d *Divergence) Reading(i int) string {
+	if d.flat {
+		return d.planeReading(i)
+	}
+	b := d.bins[i]
+	words := d.counted(b)
+	if b.First+b.Second == 0 {
+		return words
 	}
 	part, sum := d.Part(i)
 	words += "; part " + Short(round(part, 4))
@@ -310,22 +342,18 @@ func (d *Divergence) Reading(i int) string {
 }
 
 func (d *Divergence) Facts() Table {
+	if d.flat {
+		return d.planeFacts()
+	}
 	what := d.chart.Axis
 	if d.outcomes() {
 		what = "outcome"
 	}
 	t := Table{Title: "Ratio and part of every " + map[bool]string{true: "outcome", false: "bin"}[d.outcomes()], Head: []string{what, "first dataset", "share", "in the event", "second dataset", "share", "in the event", "ln ratio", "±", "part: " + d.kind.of}}
 	for i, b := range d.bins {
-		p, q := b.Shares()
 		part, _ := d.Part(i)
-		ratio, spread := "", ""
-		if r := b.LogRatio(); !math.IsNaN(r) {
-			ratio = number(r)
-		}
-		if s := b.Spread(); !math.IsNaN(s) {
-			spread = number(s)
-		}
-		t.Rows = append(t.Rows, []string{b.Words, fmt.Sprint(b.First), number(p), fmt.Sprint(b.FirstIn), fmt.Sprint(b.Second), number(q), fmt.Sprint(b.SecondIn), ratio, spread, number(part)})
+		x := b.figures()
+		t.Rows = append(t.Rows, []string{b.Words, x[0], x[1], fmt.Sprint(b.FirstIn), x[2], x[3], fmt.Sprint(b.SecondIn), x[4], x[5], number(part)})
 	}
 	return t
 }
@@ -347,6 +375,9 @@ func (d *Divergence) span() (lo, hi float64) {
 }
 
 func (d *Divergence) Place(i int) (x, y float64) {
+	if d.flat {
+		return d.plane.place(i)
+	}
 	if d.outcomes() {
 		return 0.5, (float64(i) + 0.5) / float64(len(d.bins))
 	}
@@ -355,7 +386,10 @@ func (d *Divergence) Place(i int) (x, y float64) {
 }
 
 func (d *Divergence) Layout(f Frame) *Scene {
-	if d.outcomes() {
+	switch {
+	case d.flat:
+		return d.plane.layout(f, d.claim)
+	case d.outcomes():
 		return d.rows(f)
 	}
 	return d.panels(f)

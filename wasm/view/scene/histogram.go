@@ -52,7 +52,7 @@ func (d *Divergence) panels(f Frame) *Scene {
 		s.label(0, box.Y-9, titles[k], Start, Muted)
 		switch k {
 		case 0:
-			d.steps(s, x, uprights[k], clip)
+			s.steps(d.bins, func(at, share float64) Point { return Point{x.At(at), uprights[k].At(share)} }, clip)
 		case 1:
 			d.ratios(s, x, uprights[k], box, clip)
 		case 2:
@@ -93,8 +93,8 @@ func (d *Divergence) legend(s *Scene, y float64) float64 {
 	return s.legend(items, y)
 }
 
-// steps are both outlines.
-func (d *Divergence) steps(s *Scene, x, y Scale, clip Rect) {
+// steps are both outlines over bins, at the place of a value and a share.
+func (s *Scene) steps(bins []Bin, place func(at, share float64) Point, clip Rect) {
 	for side := range 2 {
 		paint := Ink(First)
 		if side == 1 {
@@ -109,21 +109,21 @@ func (d *Divergence) steps(s *Scene, x, y Scale, clip Rect) {
 			}
 			line = nil
 		}
-		for i, b := range d.bins {
+		for i, b := range bins {
 			p, q := b.Shares()
 			if side == 1 {
 				p = q
 			}
-			if len(line) > 0 && d.bins[i-1].To != b.From {
-				line = append(line, Point{x.At(d.bins[i-1].To), y.At(0)})
+			if len(line) > 0 && bins[i-1].To != b.From {
+				line = append(line, place(bins[i-1].To, 0))
 				flush()
 			}
 			if len(line) == 0 {
-				line = append(line, Point{x.At(b.From), y.At(0)})
+				line = append(line, place(b.From, 0))
 			}
-			line = append(line, Point{x.At(b.From), y.At(p)}, Point{x.At(b.To), y.At(p)})
+			line = append(line, place(b.From, p), place(b.To, p))
 		}
-		line = append(line, Point{x.At(d.bins[len(d.bins)-1].To), y.At(0)})
+		line = append(line, place(bins[len(bins)-1].To, 0))
 		flush()
 	}
 }

@@ -65,6 +65,7 @@ type Chart struct {
 	FirstIn  []int       `json:"firstInEvent"`
 	Second   []int       `json:"second"`
 	SecondIn []int       `json:"secondInEvent"`
+	Plane    *Plane      `json:"plane"`
 }
 
 // Input is what the page sends: a report, or how far a run has come.

@@ -99,7 +99,7 @@ func TestEveryViewOfEveryReport(t *testing.T) {
 			}
 		}
 	}
-	if seen["divergence"] != 4 || seen["tradeoff"] < 3 || seen["search"] != 4 || seen["bound"] != 4 {
+	if seen["divergence"] != 5 || seen["tradeoff"] < 3 || seen["search"] != 5 || seen["bound"] != 5 {
 		t.Errorf("pictures %v", seen)
 	}
 }

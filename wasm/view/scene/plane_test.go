@@ -1,0 +1,231 @@
+package scene
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func border(v float64) *float64 { return &v }
+
+// planeChart is a chart of a score with a plane of two bins between edges, and those
+// beyond, either way.
+func planeChart(p *Plane) Chart {
+	n := 0
+	for _, k := range p.First {
+		n += k
+	}
+	return Chart{Kind: "score", Axis: "score", Edges: []float64{0, 1}, First: []int{0, 3 * n, 0}, Second: []int{0, 2 * n, n}, Plane: p}
+}
+
+// A plane whose figures are worked by hand: of 100 outputs on either side, 60 and 20
+// in one cell, 36 and 75 in another, 4 and 5 beyond.
+func TestPlaneByHand(t *testing.T) {
+	p := &Plane{Words: "0.8 a - 0.6 b", ScoreEdges: []float64{0, 1, 2}, Edges: []float64{-1, 0, 1}, Border: border(1), Above: true,
+		First:  []int{0, 0, 0, 0, 0, 36, 0, 0, 0, 0, 60, 0, 0, 0, 4, 0},
+		Second: []int{0, 0, 0, 0, 0, 75, 0, 0, 0, 0, 20, 0, 0, 0, 5, 0}}
+	d := NewDivergence(planeChart(p), Claim{Kind: "pure", Epsilon: 0.5}, false, "")
+	if label, choices := d.Choices(); label != "Show" || choices[len(choices)-1].ID != "plane" || choices[0].ID != "claim" {
+		t.Errorf("%s: %v", label, choices)
+	}
+	if x, y := d.Zooms(); !x || y {
+		t.Error("without being chosen the plane zooms")
+	}
+	d.Choose("plane")
+	if x, y := d.Zooms(); !x || !y {
+		t.Error("the plane does not zoom both ways")
+	}
+	if len(d.plane.cells) != 3 || d.Name(0) != "score 0 to 1, direction −1 to 0" || d.Name(1) != "score 1 to 2, direction 0 to 1" || d.Name(2) != "score 1 to 2, direction 1 and above" {
+		t.Fatalf("%+v", d.plane.cells)
+	}
+	if got, want := d.Reading(1), "score 1 to 2, direction 0 to 1: first dataset 60 (60\u00a0%), second dataset 20 (20\u00a0%); ln ratio 1.1 ± 0.42; in the event"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if r := d.Reading(0); strings.Contains(r, "event") || strings.Contains(r, "part ") {
+		t.Errorf("%q", r)
+	}
+	facts := d.Facts()
+	if want := []string{"0 to 1", "−1 to 0", "36", "0.36", "75", "0.75", "-0.733969", "0.284776", "no"}; !slices.Equal(facts.Rows[0], want) || len(facts.Rows) != 3 || len(facts.Head) != len(want) {
+		t.Errorf("%v, want %v", facts.Rows[0], want)
+	}
+	// 60 of 80 and 75 of 111 are no even halves; 60 of 80 at odds of e^0.5 has a
+	// chance of 0.011, more than a third of 0.025.
+	if looks := []int{d.plane.cells[0].look, d.plane.cells[1].look, d.plane.cells[2].look}; !slices.Equal(looks, []int{clear, clear, unclear}) {
+		t.Errorf("the cells look %v", looks)
+	}
+	if w := d.Words(); !strings.HasPrefix(w, "100 of 300 certification outputs a side") || !strings.Contains(w, "0.8 a - 0.6 b") || !strings.Contains(w, "Of 3 cells, 2 are likelier") || !strings.Contains(w, "0 by more than e^0.5, at 95 % for all together") {
+		t.Errorf("%q", w)
+	}
+	// The border cuts a cell; below it lies the event.
+	p.Border, p.Above = border(0.5), false
+	cut := NewDivergence(planeChart(p), Claim{Kind: "pure", Epsilon: 0.5}, false, "").plane
+	for i, want := range []float64{0.5, 0, 0} {
+		if got := cut.inEvent(cut.cells[i]); got != want {
+			t.Errorf("cell %d lies in the event by %v, want %v", i, got, want)
+		}
+	}
+	d.Choose("kl")
+	if d.Name(0) != "0 to 1" || strings.Contains(d.Words(), "direction") {
+		t.Error("another choice keeps the plane")
+	}
+}
+
+// The tail of the binomial law, against sums of its terms.
+func TestBinomialTail(t *testing.T) {
+	for _, n := range []int{1, 7, 60} {
+		for _, p := range []float64{0.02, 0.5, 0.7310585786300049} {
+			chance := 1.0 // of exactly k, from the last on
+			for range n {
+				chance *= p
+			}
+			sum := 0.0
+			for k := n; float64(k) > float64(n)*p; k-- {
+				sum += chance
+				if got := binomialTail(k, n, p); math.Abs(got-sum) > 1e-10*sum {
+					t.Errorf("at least %d of %d at %v: %v, want %v", k, n, p, got, sum)
+				}
+				chance *= float64(k) / float64(n-k+1) * (1 - p) / p
+			}
+			if binomialTail(0, n, p) != 1 {
+				t.Error("at least none")
+			}
+		}
+	}
+	if got := binomialTail(50_800, 100_000, 0.5); math.Abs(got-2.1e-7) > 0.1e-7 { // 5.06 standard deviations
+		t.Errorf("%v", got)
+	}
+}
+
+// Of distributions whose ratio is nowhere above e^epsilon, and is that in half of the
+// cells, at most one plane in twenty shows a cell beyond it; of 400 planes more than
+// 38 would with probability below 1e-4. Of equal distributions at most one cell in
+// twenty looks unequal: more than 5.3 % of 40,000 with probability below 1e-2, for
+// counts are discrete and the test is far below its level in thin cells.
+func TestPlaneFalseAlarms(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	const epsilon, cells, outputs = 1.0, 100, 4000
+	draw := func(weights []float64) []int {
+		sum, total := 0.0, make([]float64, len(weights))
+		for i, w := range weights {
+			sum += w
+			total[i] = sum
+		}
+		out := make([]int, len(weights))
+		for range outputs {
+			at, _ := slices.BinarySearch(total, r.Float64()*sum)
+			out[at]++
+		}
+		return out
+	}
+	first, second := make([]float64, cells), make([]float64, cells)
+	for i := range first { // sums are alike, so weights are shares
+		second[i] = float64(1 + i/2%10)
+		first[i] = second[i] * math.E
+		if i%2 == 1 {
+			first[i], second[i] = second[i], first[i]
+		}
+	}
+	alarms, unequal := 0, 0
+	for range 400 {
+		x, y, same := draw(first), draw(second), draw(second)
+		beyond := false
+		for i := range x {
+			beyond = beyond || Bin{First: x[i], Second: y[i], firstOf: outputs, secondOf: outputs}.look(epsilon, cells) == beyondAll
+			if (Bin{First: same[i], Second: y[i], firstOf: outputs, secondOf: outputs}).look(0, cells) != unclear {
+				unequal++
+			}
+		}
+		if beyond {
+			alarms++
+		}
+	}
+	t.Logf("%d of 400 planes show a cell beyond epsilon, %d of 40000 cells look unequal", alarms, unequal)
+	if alarms > 38 || unequal > 2120 {
+		t.Errorf("%d of 400 planes show a cell beyond epsilon, %d of 40000 cells look unequal", alarms, unequal)
+	}
+	if (Bin{First: 400, Second: 40, firstOf: 4000, secondOf: 4000}).look(1, 100) != beyondAll || (Bin{First: 0, Second: 30, firstOf: 4000, secondOf: 4000}).look(1, 100) != beyondAll {
+		t.Error("ten to one is not beyond e")
+	}
+}
+
+// What does not fit together is not offered; what is vast or odd is drawn.
+func TestOddPlanes(t *testing.T) {
+	good := func() *Plane {
+		return &Plane{Words: "w", ScoreEdges: []float64{0, 1}, Edges: []float64{0, 1}, First: []int{1, 2, 0, 0, 5, 0, 0, 0, 0}, Second: []int{0, 0, 0, 0, 4, 4, 0, 0, 0}}
+	}
+	for name, spoil := range map[string]func(*Plane){
+		"no counts":      func(p *Plane) { p.First, p.Second = nil, nil },
+		"one side":       func(p *Plane) { p.Second = nil },
+		"too few":        func(p *Plane) { p.First = p.First[:8] },
+		"nothing":        func(p *Plane) { p.First, p.Second = make([]int, 9), make([]int, 9) },
+		"below nothing":  func(p *Plane) { p.First[0] = -1 },
+		"too many":       func(p *Plane) { p.First[0] = math.MaxInt },
+		"one edge":       func(p *Plane) { p.Edges = []float64{0} },
+		"no span":        func(p *Plane) { p.Edges = []float64{1, 1} },
+		"downwards":      func(p *Plane) { p.ScoreEdges = []float64{1, 0} },
+		"endless":        func(p *Plane) { p.ScoreEdges = []float64{-1.7e308, 1.7e308} },
+		"a crowd":        func(p *Plane) { p.Edges = make([]float64, 1_000_000); p.Edges[999_999] = 1 },
+		"nothing at all": func(p *Plane) { *p = Plane{} },
+	} {
+		p := good()
+		spoil(p)
+		chart := planeChart(good())
+		chart.Plane = p
+		d := NewDivergence(chart, Claim{Kind: "pure", Epsilon: 1}, false, "")
+		if d.Choose("plane"); d.plane != nil || d.flat {
+			t.Errorf("%s: a plane is offered", name)
+		}
+	}
+	outcomes := planeChart(good())
+	outcomes.Kind, outcomes.Outcomes = "outcomes", [][]float64{{0}, {1}}
+	if d := NewDivergence(outcomes, Claim{}, false, ""); d.plane != nil {
+		t.Error("outcomes have a plane")
+	}
+	rapid.Check(t, func(r *rapid.T) {
+		edges := func(name string) []float64 {
+			e := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-3, 3), rapid.Float64Range(-1e300, 1e300)), 2, 12).Draw(r, name)
+			slices.Sort(e)
+			return e
+		}
+		p := &Plane{Words: rapid.String().Draw(r, "words"), ScoreEdges: edges("score edges"), Edges: edges("edges"), Above: rapid.Bool().Draw(r, "above")}
+		if rapid.Bool().Draw(r, "has border") {
+			p.Border = border(rapid.Float64().Draw(r, "border"))
+		}
+		n := (len(p.ScoreEdges) + 1) * (len(p.Edges) + 1)
+		counts := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(0, 2), rapid.IntRange(0, 1_000_000_000)), n, n)
+		p.First, p.Second = counts.Draw(r, "first"), counts.Draw(r, "second")
+		chart := planeChart(good())
+		chart.Plane = p
+		d := NewDivergence(chart, Claim{Kind: "pure", Epsilon: rapid.Float64Range(0, 700).Draw(r, "epsilon")}, false, "")
+		if d.Choose("plane"); !d.flat {
+			r.Skip()
+		}
+		for _, width := range []float64{280, 1400} {
+			for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}, {Window{0, narrowest}, Window{1 - narrowest, 1}}} {
+				s := d.Layout(Frame{Width: width, Camera: cam})
+				if len(s.Items) != len(d.plane.cells) || len(d.Facts().Rows) != len(s.Items) {
+					r.Fatalf("%d items, %d rows", len(s.Items), len(d.Facts().Rows))
+				}
+				for _, sh := range s.Shapes {
+					for _, q := range sh.Points {
+						if math.IsNaN(q.X+q.Y) || math.IsInf(q.X+q.Y, 0) {
+							r.Fatalf("a point %v", q)
+						}
+					}
+				}
+				for i, it := range s.Items {
+					if x, y := d.Place(i); !(x >= 0 && x <= 1 && y >= 0 && y <= 1) {
+						r.Fatalf("item %d lies at %v, %v", i, x, y)
+					}
+					if strings.Contains(d.Reading(i), "NaN") || it.Box.W < 0 || it.Box.H < 0 {
+						r.Fatalf("item %d: %v, %q", i, it.Box, d.Reading(i))
+					}
+				}
+			}
+		}
+	})
+}
