@@ -183,11 +183,11 @@ func Facts(r Report) []FactRow {
 	if samples != nil {
 		add("Split", "%s rows a side explored, %s certified, by a random order that the seed fixes; learner %s", phrase.Grouped(r.Settings.Explore), phrase.Grouped(r.Settings.Samples), r.Settings.Learner)
 	} else {
-		add("Exploration", "%d pairs tried, %s outputs a side each; finder %s, learner %s", len(r.Trials), phrase.Grouped(r.Settings.Explore), r.Settings.Finder, r.Settings.Learner)
+		add("Exploration", "%s tried, %s outputs a side each; finder %s, learner %s", phrase.Count(len(r.Trials), "pair"), phrase.Grouped(r.Settings.Explore), r.Settings.Finder, r.Settings.Learner)
 	}
 	add("Seed", "%d", r.Settings.Seed)
 	if r.Timing.Total > 0 {
-		add("Time", "%.2f s (explore %.2f, certify %.2f, bound %.2f) with %d workers", r.Timing.Total, r.Timing.Explore, r.Timing.Certify, r.Timing.Bound, r.Timing.Workers)
+		add("Time", "%.2f s (explore %.2f, certify %.2f, bound %.2f) with %s", r.Timing.Total, r.Timing.Explore, r.Timing.Certify, r.Timing.Bound, phrase.Count(r.Timing.Workers, "worker"))
 	}
 	return rows
 }

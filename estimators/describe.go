@@ -14,6 +14,7 @@ import (
 const (
 	outcomesShown = 8
 	featuresShown = 4
+	anyNumber     = "any number" // the interval that is all of them
 )
 
 // inEvent reports whether a score lies in the event.
@@ -39,7 +40,7 @@ func (p partition) interval(from, to int) string {
 	e := p.Edges
 	switch {
 	case from == 0 && to == len(e):
-		return "any number"
+		return anyNumber
 	case from == 0:
 		return fmt.Sprintf("(-inf, %s]", figure(e[to]))
 	case to == len(e):
@@ -67,14 +68,19 @@ func (p partition) word(column core.Column, cell int) string {
 			continue
 		}
 		if cell < p.bins() {
-			if p.bins() == 1 {
-				return column.Word(s)
-			}
-			return column.Word(s) + " in " + p.interval(cell, cell)
+			return carrying(column.Word(s), p.interval(cell, cell))
 		}
 		cell -= p.bins()
 	}
 	return "other"
+}
+
+// carrying is the words for a symbol whose number lies in these intervals.
+func carrying(symbol string, intervals ...string) string {
+	if len(intervals) == 1 && intervals[0] == anyNumber {
+		return symbol
+	}
+	return symbol + " in " + strings.Join(intervals, " or ")
 }
 
 // words is the words for an outcome: single characters run together.
@@ -147,7 +153,7 @@ func (m *histogramModel) Describe(threshold float64, above bool) string {
 		if column.Kind == core.Mixed && m.Partition.Carries[i] {
 			next := cell + m.Partition.bins()
 			if parts := intervals(m.Scores[cell:next]); len(parts) > 0 {
-				list = append(list, word+" in "+strings.Join(parts, " or "))
+				list = append(list, carrying(word, parts...))
 			}
 			cell = next
 			continue

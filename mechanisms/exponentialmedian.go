@@ -77,7 +77,7 @@ func gridOf(p core.Params) []float64 {
 	return grid
 }
 
-func (m *exponentialMedian) Columns() []core.Column { return columnsOf(1, core.Symbol, "median") }
+func (m *exponentialMedian) Columns() []core.Column { return oneColumn(core.Symbol, "median") }
 
 // weights are the running sums of the points' weights, the largest of which is
 // 1.

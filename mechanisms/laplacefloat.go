@@ -39,7 +39,7 @@ func snappingClaim(p core.Params) core.Claim {
 // uniform multiple of 2^-53 an output.
 type floatLaplace struct{ scale float64 }
 
-func (m *floatLaplace) Columns() []core.Column { return columnsOf(1, core.Real, "value") }
+func (m *floatLaplace) Columns() []core.Column { return oneColumn(core.Real, "value") }
 
 func (m *floatLaplace) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
 	if err := checkShape(d, 1, 1); err != nil {
@@ -77,7 +77,7 @@ func newSnapping(p core.Params) *snapping {
 	return &snapping{scale, grid, max(16, 64*grid)}
 }
 
-func (m *snapping) Columns() []core.Column { return columnsOf(1, core.Real, "value") }
+func (m *snapping) Columns() []core.Column { return oneColumn(core.Real, "value") }
 
 func (m *snapping) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
 	if err := checkShape(d, 1, 1); err != nil {

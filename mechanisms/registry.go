@@ -171,6 +171,11 @@ func notIn(i int, v float64, want string) error {
 // anyRows is the maxRows of a mechanism that takes datasets of every size.
 const anyRows = math.MaxInt
 
+// oneColumn is the only column of an output.
+func oneColumn(kind core.ColumnKind, name string) []core.Column {
+	return []core.Column{{Name: name, Kind: kind}}
+}
+
 // columnsOf is n columns of one kind; their names are the format with 1, 2, ...
 // put in.
 func columnsOf(n int, kind core.ColumnKind, format string) []core.Column {

@@ -80,6 +80,11 @@ func TestSpecsAreWhole(t *testing.T) {
 			if renyi := has(p, "alpha"); (claim.Kind == core.Approximate) != has(p, "delta") || (claim.Kind == core.Pure) == (has(p, "delta") || renyi) {
 				t.Errorf("%s claims kind %s", spec.Name, claim.Kind)
 			}
+			for _, c := range mustNew(t, spec, p).Columns() {
+				if strings.Contains(c.Name, "%") {
+					t.Errorf("%s at %v has a column %q", spec.Name, p.Assignments(), c.Name)
+				}
+			}
 			if spec.Truth(p) == "" {
 				t.Errorf("%s at %v has no truth", spec.Name, p.Assignments())
 			}

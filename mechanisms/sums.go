@@ -38,7 +38,7 @@ var sumUnclippedSpec = core.MechanismSpec{
 // unclippedSum is the sum of the records with Laplace noise.
 type unclippedSum struct{ scale float64 }
 
-func (m *unclippedSum) Columns() []core.Column { return columnsOf(1, core.Real, "sum") }
+func (m *unclippedSum) Columns() []core.Column { return oneColumn(core.Real, "sum") }
 
 func (m *unclippedSum) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
 	if err := checkShape(d, 0, anyRows); err != nil {

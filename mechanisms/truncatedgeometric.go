@@ -60,7 +60,7 @@ var truncatedGeometricSpec = core.MechanismSpec{
 // geoSampleShift is k = ⌈ln(2/epsilon)⌉.
 func geoSampleShift(epsilon float64) int { return int(math.Ceil(stream.Log(2 / epsilon))) }
 
-func (m *truncatedGeometric) Columns() []core.Column { return columnsOf(1, core.Symbol, "count") }
+func (m *truncatedGeometric) Columns() []core.Column { return oneColumn(core.Symbol, "count") }
 
 func (m *truncatedGeometric) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
 	if err := checkWhole(d, m.n, m.n, 1); err != nil {

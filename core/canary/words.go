@@ -206,7 +206,7 @@ func Facts(r Report) []core.FactRow {
 	}
 	add("Seed", "%d", p.Seed)
 	if t := r.Timing; t.Total > 0 {
-		add("Time", "%.2f s (explore %.2f, certify %.2f) with %d workers", t.Total, t.Explore, t.Certify, t.Workers)
+		add("Time", "%.2f s (explore %.2f, certify %.2f) with %s", t.Total, t.Explore, t.Certify, phrase.Count(t.Workers, "worker"))
 	}
 	return rows
 }

@@ -47,11 +47,23 @@ func Grouped(n int) string {
 	return s
 }
 
+// Count prints a count of things with a plural in s.
+func Count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return Grouped(n) + " " + thing
+}
+
 // PValue prints a p-value, rounded up.
 func PValue(p float64) string {
 	if p < 1e-4 {
 		e := math.Floor(math.Log10(math.Max(p, 1e-300)))
-		return fmt.Sprintf("%.0fe%.0f", math.Min(10, math.Ceil(float64(p/math.Pow10(int(e))*(1-1e-12)))), e)
+		m := math.Ceil(float64(p / math.Pow10(int(e)) * (1 - 1e-12)))
+		if m >= 10 {
+			m, e = 1, e+1
+		}
+		return fmt.Sprintf("%.0fe%.0f", m, e)
 	}
 	return fmt.Sprintf("%.4f", math.Min(1, math.Ceil(float64(p*1e4)-1e-9)/1e4))
 }

@@ -82,6 +82,7 @@ func TestRenyiTheorem(t *testing.T) {
 	f.says("D = %.4f", truth)
 	f.says("with probability %.3f", failed)
 	f.says("corrected theorem with probability %.3f", corrected)
+	f.says("takes %s samples", phrase.Grouped(int(math.Ceil(2*math.Exp(alpha*(a-b))*math.Log(2/beta)/1e5)*1e5)))
 	f.says("y = 0 has probability %.3f", math.Pow(1-q, n))
 	sample := bound.NewTable(2)
 	x := int(math.Round(n * p))

@@ -63,7 +63,7 @@ type section struct {
 
 // sections of docs, by their index pages.
 var sections = []struct{ title, dir string }{
-	{"Documentation", "."}, {"Museum of known faults", "museum"}, {"Findings", "findings"}, {"Bounds", "bounds"},
+	{"Docs", "."}, {"Museum", "museum"}, {"Findings", "findings"}, {"Bounds", "bounds"},
 }
 
 // Build makes all pages of docs, whose root is the folder docs, and the files of

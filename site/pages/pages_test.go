@@ -466,13 +466,13 @@ func TestBuild(t *testing.T) {
 		"<title>C · dpscope</title>", `<link rel="stylesheet" href="../../page.css">`, `<script type="module" src="../../dp-audit.js"></script>`,
 		`<a href="../index.html">up</a>`, `<a href="../x.json">data</a>`, `<h2 id="d">`, `<td align="right">&lt;</td>`, `<code>if a &lt; b`,
 		`<dp-audit mechanism="svt4" p.c="2" anytime="true"><p class="open-audit"><a href="../../index.html#v=1&amp;mechanism=svt4&amp;p.c=2&amp;anytime=true">`,
-		`<pre class="shown" tabindex="0"><code>dpscope audit -mechanism svt4 -param c=2 -anytime`,
+		`<pre class="shown" tabindex="0"><code>dpscope audit <span>-mechanism</span> svt4 <span>-param</span> c=2 <span>-anytime</span>`,
 	} {
 		if !strings.Contains(string(files[0].Data), want) {
 			t.Errorf("docs/b/c.html lacks %s", want)
 		}
 	}
-	for _, want := range []string{"<title>Start &amp; more · dpscope</title>", `<a href="b/c.html#d">in</a>`, `<a href="index.html" aria-current="true">Documentation</a>`} {
+	for _, want := range []string{"<title>Start &amp; more · dpscope</title>", `<a href="b/c.html#d">in</a>`, `<a href="index.html" aria-current="true">Docs</a>`} {
 		if !strings.Contains(string(files[1].Data), want) {
 			t.Errorf("docs/index.html lacks %s", want)
 		}

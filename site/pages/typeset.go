@@ -17,8 +17,17 @@ var (
 		"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "eta": "η", "lambda": "λ",
 		"mu": "μ", "nu": "ν", "rho": "ρ", "sigma": "σ", "Phi": "Φ",
 	}
-	signs = strings.NewReplacer("&lt;=", "≤", "&gt;=", "≥", "sqrt(", "√(", "sqrt ", "√")
-	minus = strings.NewReplacer(" - ", " − ", "(-", "(−")
+	signs = strings.NewReplacer("&lt;=", "≤", "&gt;=", "≥", "sqrt(", "√(", "sqrt ", "√", " - ", " − ")
+
+	// Hyphens that are minus signs: between short terms in brackets, and before
+	// a number.
+	difference = regexp.MustCompile(`\(((?:[\p{L}\p{N}]{1,2}|alpha)(?:/\p{N})?)-([\p{L}\p{N}]{1,2}(?:/\p{N})?|eta\p{N}?|delta)\)`)
+	negative   = regexp.MustCompile(`(^|[\s(\[{])-([\p{N}(]|\p{Greek}|[A-Z]\b)|(\()-(\p{L}\b)`)
+
+	flagged = regexp.MustCompile(`(^|\s)(-[a-z]+(?:-[a-z]+)*)`)
+
+	// Words beside a sign of arithmetic are letters in running text too.
+	factor = regexp.MustCompile(`/(?:beta|delta|epsilon|mu)\b|\b(?:beta|delta|epsilon|mu)[/²]`)
 )
 
 // words are letters that are words in running text, but for scripts.
@@ -30,7 +39,9 @@ func typesetText(html string) string {
 	code := 0
 	put := func(text string) {
 		if code == 0 {
-			text = greek(scripts(signs.Replace(text)), words)
+			text = greek(scripts(factor.ReplaceAllStringFunc(minuses(signs.Replace(text)), func(f string) string { return greek(f, nil) })), words)
+		} else { // a flag's name is not parted from its hyphen
+			text = flagged.ReplaceAllString(text, "$1<span>$2</span>")
 		}
 		b.WriteString(text)
 	}
@@ -58,7 +69,11 @@ func typesetText(html string) string {
 // typesetFormula typesets a formula that stands by itself; html is its escaped
 // text.
 func typesetFormula(html string) string {
-	return greek(scripts(minus.Replace(signs.Replace(html))), nil)
+	return greek(scripts(minuses(signs.Replace(html))), nil)
+}
+
+func minuses(html string) string {
+	return negative.ReplaceAllString(difference.ReplaceAllString(html, "($1−$2)"), "$1$3−$2$4")
 }
 
 // greek puts letters for their names, but for those to keep.

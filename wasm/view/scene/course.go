@@ -51,7 +51,7 @@ func (v *OverTime) Words() string {
 	if v.course.Valid {
 		words += "All of them hold together: the run might have been stopped at any."
 	} else {
-		words += "Those on the way hold for no moment that was chosen while looking; only the bound at the end is certified."
+		words += "Only the one at the end is certified: a moment that is chosen while looking has no confidence."
 	}
 	if i := v.first(); i >= 0 {
 		words += fmt.Sprintf(" The claim is passed at %s pairs of outputs.", Grouped(v.course.Moments[i].Pairs))
