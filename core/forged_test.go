@@ -2,7 +2,6 @@ package core_test
 
 import (
 	"context"
-	"encoding/json"
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
@@ -45,14 +44,7 @@ func TestForgedAnytimeReports(t *testing.T) {
 			r.Evidence.Prepared.MuEpsilon += 0.25
 		}, false},
 	} {
-		data, err := json.Marshal(good)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var r core.Report
-		if err := json.Unmarshal(data, &r); err != nil {
-			t.Fatal(err)
-		}
+		r := copied(t, good)
 		c.forge(&r)
 		for _, whole := range []bool{true, false} {
 			if !whole && !c.quick {

@@ -2,7 +2,6 @@ package core_test
 
 import (
 	"context"
-	"encoding/json"
 	"strings"
 	"testing"
 
@@ -17,17 +16,7 @@ func TestForgedReports(t *testing.T) {
 	good := audit(t, core.Plan{Mechanism: "svt1", Claim: &core.Claim{Epsilon: 1}, Samples: 3_000, Trials: 2, Seed: 4}, 2)
 	good.Generator.Version = core.Version
 	number := func(x float64) *float64 { return &x }
-	copyOf := func() core.Report {
-		data, err := json.Marshal(good)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var r core.Report
-		if err := json.Unmarshal(data, &r); err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
+	copyOf := func() core.Report { return copied(t, good) }
 	pool := core.LocalPool(catalogue, 2)
 	if v, err := core.Verify(context.Background(), catalogue, pool, copyOf(), true); err != nil || !v.OK() {
 		t.Fatalf("the report as it is: %v %v", err, v.Differences)

@@ -538,6 +538,87 @@ func sameCourse(t *testing.T, tab *browser.Tab, r core.Report, holds string) {
 	}
 }
 
+// TestViewSurrogate: what the finder's model expected of every pair, and what it came
+// to, are the report's; the command line finds the same.
+func TestViewSurrogate(t *testing.T) {
+	tab := open(t, "#v=1&mechanism=laplace-mean-raw-count&epsilon=1&finder=gp-ucb&learner=histogram&samples=20000&explore=4000&trials=40&seed=7&workers=2")
+	click(t, tab, "#run")
+	r := finish(t, tab, 2*time.Minute)
+	native := audit(t, "-mechanism", "laplace-mean-raw-count", "-epsilon", "1", "-finder", "gp-ucb", "-learner", "histogram", "-samples", "20000", "-explore", "4000", "-trials", "40", "-seed", "7")
+	if !core.EqualJSON(r.Trials, native.Trials) || !core.EqualJSON(r.Surrogate, native.Surrogate) {
+		t.Error("the search of the browser is not that of the command line")
+	}
+
+	rows := rowsOf(t, tab, openView(t, tab, "search"), "pair", "number", "value", "learner", "chosen", "predicted", "less 1 sd", "plus 1 sd")
+	said := 0
+	for i, trial := range r.Trials {
+		want := []string{"", "", ""}
+		if p := trial.Predicted; p != nil {
+			said++
+			want = []string{six(p.Middle), six(p.Low), six(p.High)}
+			if p.Beyond {
+				want[2] = "above " + want[2]
+			}
+		}
+		if !slices.Equal(rows[i][5:], want) {
+			t.Errorf("of pair %d it says %q, want %q", i, rows[i], want)
+		}
+	}
+	if said < 25 || len(rows) != len(r.Trials) {
+		t.Errorf("%d pairs were predicted of %d in %d rows", said, len(r.Trials), len(rows))
+	}
+	inEveryDress(t, tab, "search-predicted")
+
+	m := r.Surrogate
+	facts := openView(t, tab, "surrogate")
+	if len(facts.Choices) != len(m.Slices) || len(m.Slices) < 3 || facts.ChoiceLabel != "Along" {
+		t.Fatalf("choices %q %+v for %d slices", facts.ChoiceLabel, facts.Choices, len(m.Slices))
+	}
+	for k, s := range m.Slices {
+		inView(t, tab, fmt.Sprintf(`const c = view.document.querySelector("#choice"); c.value = "%d"; c.dispatchEvent(new view.Event("change"))`, k))
+		facts := factsOf(t, tab)
+		if facts.Choices[k].Words != s.Parameter || facts.Table.Title != "The model along: "+s.Parameter || !strings.Contains(facts.Words, "certifies nothing") {
+			t.Errorf("slice %q: %q, %q", s.Parameter, facts.Table.Title, facts.Words)
+		}
+		rows := rowsOf(t, tab, facts, "what", "at", "value", "less 1 sd", "plus 1 sd", "less 2 sd", "plus 2 sd", "score", "sd of score", "correlation")
+		at := 0
+		next := func(want map[int]string) {
+			t.Helper()
+			if at >= len(rows) {
+				t.Fatalf("slice %q: %d rows", s.Parameter, len(rows))
+			}
+			for c, w := range want {
+				if rows[at][c] != w {
+					t.Errorf("slice %q: %q, want %v", s.Parameter, rows[at], want)
+				}
+			}
+			at++
+		}
+		for i, x := range s.Positions {
+			next(map[int]string{0: "expected", 1: six(x), 7: six(s.Mean[i]), 8: six(s.SD[i])})
+		}
+		for j, k := range m.Trials {
+			if s.Near[j] > 0 {
+				next(map[int]string{0: fmt.Sprintf("pair %d", k+1), 1: six(s.At[j]), 2: six(r.Trials[k].Value), 7: six(m.Scores[j]), 9: six(s.Near[j])})
+			}
+		}
+		if at != len(rows) {
+			t.Errorf("slice %q: %d rows, want %d", s.Parameter, len(rows), at)
+		}
+		if k < 3 {
+			inEveryDress(t, tab, fmt.Sprintf("surrogate-%d", k))
+		}
+	}
+
+	// A search without a model has no such picture.
+	other, err := core.Canonical(audit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	drop(t, tab, "other.json", string(other))
+	until(t, tab, `!`+viewHook+`.facts.Views.some(v => v.id === "surrogate")`, 5*time.Second)
+}
+
 // TestViewCanaries: the pictures of a canary audit hold its report's values.
 func TestViewCanaries(t *testing.T) {
 	tab := planting(t, "&n=512&k=16&seed=3&quantile=0.1")

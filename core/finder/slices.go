@@ -14,45 +14,59 @@ const (
 	sliceParts = 32 // equal parts of a slice
 )
 
-// quantiles takes scores to the values that they stand for.
-type quantiles []quantile
-
-type quantile struct{ score, value float64 }
+// quantiles takes scores to the values that they stand for: those of trials, the
+// quietest first, each score once.
+type quantiles struct{ scores, values []float64 }
 
 // newQuantiles takes the scores of values, both in one order.
 func newQuantiles(scores, values []float64) quantiles {
-	q := make(quantiles, len(scores))
-	for i, s := range scores {
-		q[i] = quantile{s, values[i]}
+	order := make([]int, len(scores))
+	for i := range order {
+		order[i] = i
 	}
-	slices.SortFunc(q, func(a, b quantile) int { return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(b.value, a.value)) })
-	return slices.CompactFunc(q, func(a, b quantile) bool { return a.score == b.score })
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(values[i], values[j]) })
+	var q quantiles
+	for _, i := range order {
+		if n := len(q.scores); n > 0 && q.scores[n-1] == scores[i] {
+			q.values[n-1] = values[i]
+			continue
+		}
+		q.scores, q.values = append(q.scores, scores[i]), append(q.values, values[i])
+	}
+	return q
 }
+
+// loudest is the highest score of a trial.
+func (q quantiles) loudest() float64 { return q.scores[len(q.scores)-1] }
 
 // at is the value at a score: between two trials on the line between them, beyond
 // all of them that of the last. Between silence and a value there is nothing: the
 // nearer one counts.
 func (q quantiles) at(score float64) float64 {
-	k, _ := slices.BinarySearchFunc(q, score, func(a quantile, s float64) int { return cmp.Compare(a.score, s) })
-	if k == 0 || k == len(q) {
-		return q[max(k-1, 0)].value
+	for k, s := range q.scores {
+		switch {
+		case score > s:
+			continue
+		case k == 0:
+			return q.values[0]
+		}
+		t := (score - q.scores[k-1]) / (s - q.scores[k-1])
+		if q.values[k-1] < core.Silence {
+			t = math.Floor(t + 0.5)
+		}
+		return mix(q.values[k-1], q.values[k], t)
 	}
-	a, b := q[k-1], q[k]
-	t := (score - a.score) / (b.score - a.score)
-	if a.value < core.Silence {
-		t = math.Floor(t + 0.5)
-	}
-	return mix(a.value, b.value, t)
+	return q.values[len(q.values)-1]
 }
 
 // prediction is what the process says of a point, nil where it has heard nothing.
 func (g fitted) prediction(x []float64) *core.Prediction {
-	if len(g.values) == 0 {
+	if len(g.trials) == 0 {
 		return nil
 	}
 	mean, sd := g.predict(x)
 	p := core.Prediction{Mean: mean, SD: sd, Low: g.values.at(mean - sd), Middle: g.values.at(mean), High: g.values.at(mean + sd),
-		Beyond: mean+sd > g.values[len(g.values)-1].score}
+		Beyond: mean+sd > g.values.loudest()}
 	for _, v := range []*float64{&p.Mean, &p.SD, &p.Low, &p.Middle, &p.High} {
 		*v = core.SixDigits(*v)
 	}
@@ -83,20 +97,15 @@ func (b *bandit) Model(history []core.Trial, through int) *core.SurrogateModel {
 		}
 	}
 	for len(m.Slices) > mostSlices {
-		m.Slices = slices.Delete(m.Slices, flattest(m.Slices), flattest(m.Slices)+1)
+		flattest, least := 0, math.Inf(1)
+		for i, s := range m.Slices {
+			if move := slices.Max(s.Mean) - slices.Min(s.Mean); move <= least {
+				flattest, least = i, move
+			}
+		}
+		m.Slices = append(m.Slices[:flattest], m.Slices[flattest+1:]...)
 	}
 	return m
-}
-
-// flattest is the slice whose mean moves least, of equal ones the last.
-func flattest(all []core.SurrogateSlice) int {
-	at, least := 0, math.Inf(1)
-	for i, s := range all {
-		if move := slices.Max(s.Mean) - slices.Min(s.Mean); move <= least {
-			at, least = i, move
-		}
-	}
-	return at
 }
 
 // slice is the process along coordinate i through a point; false where the pair
@@ -123,12 +132,13 @@ func (b *bandit) slice(g fitted, through []float64, i int) (core.SurrogateSlice,
 	}
 	for _, k := range g.trials {
 		u := b.tried[k].at
-		at, near := 0.0, 0.0
-		if s.has(s.shape(u), i) {
-			at = s.position(u, i)
-			near = g.kernel(s.features(u), s.features(moved(u[i])))
+		at, near := core.SixDigits(s.position(u, i)), 0.0
+		if s.has(s.shape(u), i) && out.Positions[0] <= at && at <= out.Positions[len(points)-1] {
+			near = core.SixDigits(g.kernel(s.features(u), s.features(moved(u[i]))))
+		} else {
+			at = 0
 		}
-		out.At, out.Near = append(out.At, core.SixDigits(at)), append(out.Near, core.SixDigits(near))
+		out.At, out.Near = append(out.At, at), append(out.Near, near)
 	}
 	return out, len(points) > 1
 }
@@ -224,11 +234,13 @@ func (s *space) firstColumn(i int) int {
 
 // parameter is what coordinate i is, in words.
 func (s *space) parameter(i int) string {
-	words := map[core.Relation][4]string{
-		core.AddRemove: {"rows of the smaller dataset", "runs of equal rows", "share of the rows before the one that is added", "row that is added"},
-		core.Replace:   {"rows", "runs of equal rows", "share of the others before the row that is replaced", "row that takes its place"},
-		core.LInfinity: {"answers", "runs of equal answers", "which answer stands alone, as a share of them (0: none)", "answer that stands alone"},
-	}[s.relation]
+	words := [4]string{"rows of the smaller dataset", "runs of equal rows", "share of the rows before the one that is added", "row that is added"}
+	switch s.relation {
+	case core.Replace:
+		words = [4]string{"rows", "runs of equal rows", "share of the others before the row that is replaced", "row that takes its place"}
+	case core.LInfinity:
+		words = [4]string{"answers", "runs of equal answers", "which answer stands alone, as a share of them (0: none)", "answer that stands alone"}
+	}
 	switch i {
 	case s.sizeAt:
 		return words[0]

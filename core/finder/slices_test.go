@@ -289,7 +289,7 @@ func TestEveryMechanismHasSlices(t *testing.T) {
 			}
 		}
 		for _, r := range spec.Relations(params) {
-			p := problem(3, 14)
+			p := problem(3, 10)
 			p.Relation, p.Domain = r, spec.Domain(params, r)
 			b, history := hears(t, p, func(p core.Pair) float64 { return float64(len(p.First.Values)) / 100 }, func(*bandit, []core.Trial, []core.Pair) {})
 			m := b.Model(history, len(history)/2)

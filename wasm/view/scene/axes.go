@@ -1,5 +1,7 @@
 package scene
 
+import "cmp"
+
 func intersect(a, b Rect) Rect {
 	x0, y0 := max(a.X, b.X), max(a.Y, b.Y)
 	x1, y1 := min(a.Right(), b.Right()), min(a.Bottom(), b.Bottom())
@@ -18,7 +20,9 @@ func (s *Scene) across(y Scale, n int, box Rect, words func(float64) string) {
 			role = Axis
 		}
 		s.line(box.X, at, box.Right(), at, 1, Ink(role), Rect{})
-		s.label(box.X-6, at+4, words(v), End, Muted)
+		if text := words(v); text != "" {
+			s.label(box.X-6, at+4, text, End, Muted)
+		}
 	}
 }
 
@@ -100,13 +104,15 @@ const (
 	keySquare
 	keyHollow
 	keyOutline
+	keySpan
 )
 
 type key struct {
-	words string
-	paint Paint
-	form  int
-	mark  Form
+	words  string
+	paint  Paint
+	form   int
+	mark   Form
+	radius float64 // of a mark; 0: 5
 }
 
 // legend writes samples and words into rows from y on, and returns where they
@@ -135,9 +141,15 @@ func (s *Scene) legend(items []key, y float64) float64 {
 			s.rect(box, k.paint, Rect{})
 			s.hatch(box, Ink(Hatch).At(0.7), box)
 		case keyDot:
-			s.add(Shape{Kind: Dots, Points: []Point{{x + sample/2, middle}}, Radius: 5, Form: k.mark, Paint: k.paint})
+			s.add(Shape{Kind: Dots, Points: []Point{{x + sample/2, middle}}, Radius: cmp.Or(k.radius, 5), Form: k.mark, Paint: k.paint})
 		case keyBand:
 			s.rect(box, k.paint.At(0.18), Rect{})
+		case keySpan:
+			s.line(x+2, middle, x+sample-2, middle, 1.2, k.paint, Rect{})
+			for _, at := range []float64{x + 2, x + sample - 2} {
+				s.line(at, middle-4, at, middle+4, 1.2, k.paint, Rect{})
+			}
+			s.line(x+sample/2, middle-6, x+sample/2, middle+6, 2.2, k.paint, Rect{})
 		case keyBarred:
 			s.rect(box, k.paint.At(0.16), Rect{})
 			for x := box.X + 2; x < box.Right(); x += 5 {

@@ -22,7 +22,8 @@ type Report struct {
 		Quantity   string   `json:"quantity"`
 		LowerBound *float64 `json:"lowerBound"`
 	} `json:"results"`
-	Trials      []Trial `json:"trials"`
+	Trials      []Trial         `json:"trials"`
+	Surrogate   *SurrogateModel `json:"surrogate"`
 	Termination struct {
 		SamplesUsed int `json:"samplesUsed"`
 	} `json:"termination"`

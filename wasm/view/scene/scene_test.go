@@ -99,7 +99,7 @@ func TestEveryViewOfEveryReport(t *testing.T) {
 			}
 		}
 	}
-	if seen["divergence"] != 5 || seen["tradeoff"] < 3 || seen["search"] != 5 || seen["bound"] != 5 {
+	if seen["divergence"] != 5 || seen["tradeoff"] < 4 || seen["search"] != 5 || seen["bound"] != 5 || seen["surrogate"] != 1 {
 		t.Errorf("pictures %v", seen)
 	}
 }

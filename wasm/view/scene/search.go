@@ -14,9 +14,18 @@ type Trial struct {
 		First  Dataset `json:"first"`
 		Second Dataset `json:"second"`
 	} `json:"pair"`
-	Value   float64 `json:"value"`
-	Learner string  `json:"learner"`
-	Chosen  bool    `json:"chosen"`
+	Value     float64     `json:"value"`
+	Learner   string      `json:"learner"`
+	Chosen    bool        `json:"chosen"`
+	Predicted *Prediction `json:"predicted"`
+}
+
+// Prediction is core.Prediction.
+type Prediction struct {
+	Low    float64 `json:"low"`
+	Middle float64 `json:"middle"`
+	High   float64 `json:"high"`
+	Beyond bool    `json:"beyond"`
 }
 
 // Dataset is core.Dataset.
@@ -25,12 +34,13 @@ type Dataset struct {
 	Values  []float64 `json:"values"`
 }
 
-// Search shows the pairs that were tried, what each showed, and how its datasets
-// differ.
+// Search shows the pairs that were tried, what the finder's model expected of each,
+// what it showed, and how its datasets differ.
 type Search struct {
 	trials   []Trial // as shown
 	tried    []Trial // as tried
 	sorted   bool    // by value
+	modelled bool    // something was expected
 	learners []string
 	quantity string
 	claimed  float64
@@ -53,6 +63,7 @@ func NewSearch(trials []Trial, quantity string, claimed float64) *Search {
 		if !slices.Contains(v.learners, t.Learner) {
 			v.learners = append(v.learners, t.Learner)
 		}
+		v.modelled = v.modelled || t.Predicted != nil
 		n := max(len(t.Pair.First.Values), len(t.Pair.Second.Values))
 		if i == 0 {
 			v.rows = n
@@ -114,7 +125,11 @@ func (v *Search) Words() string {
 			loud++
 		}
 	}
-	return fmt.Sprintf("%s pairs of datasets were tried; %s showed more on their validation outputs than is claimed (%s). The loudest was certified, on fresh outputs. A value ranks pairs; it certifies nothing.", Grouped(len(v.trials)), Grouped(loud), Short(v.claimed))
+	words := fmt.Sprintf("%s pairs of datasets were tried; %s showed more on their validation outputs than is claimed (%s). The loudest was certified, on fresh outputs. A value ranks pairs; it certifies nothing.", Grouped(len(v.trials)), Grouped(loud), Short(v.claimed))
+	if v.modelled {
+		words += " A bar is what the finder’s model expected of a pair before it was tried: it steers the search, and certifies nothing either. Pairs without one were tried to begin with."
+	}
+	return words
 }
 
 func (v *Search) Name(i int) string { return fmt.Sprint(v.trials[i].Trial) }
@@ -126,6 +141,9 @@ func (v *Search) Reading(i int) string {
 		words += ", " + t.Pair.Label
 	}
 	words += ": " + v.value(t)
+	if e := t.Predicted; e != nil {
+		words += fmt.Sprintf("; expected %s, one standard deviation either way %s to %s", valueWords(e.Middle), valueWords(e.Low), e.upTo())
+	}
 	if t.Learner != "" {
 		words += ", by " + t.Learner
 	}
@@ -139,7 +157,24 @@ func (v *Search) value(t Trial) string {
 	if t.Value < shownNothing {
 		return "showed nothing"
 	}
-	return v.quantity + " " + Short(round(t.Value, 4))
+	return v.quantity + " " + valueWords(t.Value)
+}
+
+// valueWords are a trial's value to about four figures.
+func valueWords(x float64) string {
+	if x < shownNothing {
+		return "nothing"
+	}
+	return Short(round(x, 4))
+}
+
+// upTo is the upper end in words: the model cannot say how far beyond the loudest
+// trial one would lie.
+func (p *Prediction) upTo() string {
+	if p.Beyond {
+		return "above " + valueWords(p.High)
+	}
+	return valueWords(p.High)
 }
 
 func (v *Search) Place(i int) (x, y float64) {
@@ -148,8 +183,22 @@ func (v *Search) Place(i int) (x, y float64) {
 
 func (v *Search) Facts() Table {
 	f := Table{Title: "Every pair that was tried", Head: []string{"pair", "number", "value", "learner", "chosen"}}
+	if v.modelled {
+		f.Head = append(f.Head, "predicted", "less 1 sd", "plus 1 sd")
+	}
 	for _, t := range v.trials {
-		f.Rows = append(f.Rows, []string{t.Pair.Label, fmt.Sprint(t.Trial + 1), number(t.Value), t.Learner, map[bool]string{true: "yes", false: "no"}[t.Chosen]})
+		row := []string{t.Pair.Label, fmt.Sprint(t.Trial + 1), number(t.Value), t.Learner, map[bool]string{true: "yes", false: "no"}[t.Chosen]}
+		if e := t.Predicted; e != nil {
+			high := number(e.High)
+			if e.Beyond {
+				high = "above " + high
+			}
+			row = append(row, number(e.Middle), number(e.Low), high)
+		}
+		for len(row) < len(f.Head) {
+			row = append(row, "")
+		}
+		f.Rows = append(f.Rows, row)
 	}
 	return f
 }
@@ -159,6 +208,9 @@ func (v *Search) Layout(f Frame) *Scene {
 	items := []key{{words: "claimed (dashed)", paint: Ink(Text), form: keyDash}, {words: "above it", paint: Ink(Bad), form: keyDot, mark: Disc}, {words: "chosen", paint: Ink(Text), form: keyDot, mark: Ring}}
 	if !v.sorted {
 		items = append(items, key{words: "best so far", paint: Ink(Muted), form: keyLine})
+	}
+	if v.modelled {
+		items = append(items, key{words: "expected, ± 1 standard deviation", paint: Ink(Accent), form: keySpan})
 	}
 	for i, l := range v.learners {
 		items = append(items, key{words: l, paint: Ink(Muted), form: keyDot, mark: Form(i % int(Ring))})
@@ -183,6 +235,9 @@ func (v *Search) Layout(f Frame) *Scene {
 		if t.Value > shownNothing {
 			least, most = min(least, t.Value), max(most, t.Value)
 		}
+		if e := t.Predicted; e != nil && e.Low > shownNothing {
+			least, most = min(least, e.Low), max(most, e.High)
+		}
 	}
 	least = max(least, -0.25*most)
 	pad := (most - least) * 0.08
@@ -205,7 +260,8 @@ func (v *Search) Layout(f Frame) *Scene {
 	s.dash([]Point{{box.X, y.At(v.claimed)}, {box.Right(), y.At(v.claimed)}}, 1.5, Ink(Text), box)
 
 	at := func(i int) float64 { return x.At(float64(i) + 0.5) }
-	show := func(t Trial) float64 { return min(y.From, y.At(max(t.Value, y.Lo))) }
+	level := func(value float64) float64 { return min(y.From, y.At(max(value, y.Lo))) }
+	show := func(t Trial) float64 { return level(t.Value) }
 	var best []Point
 	loudest := math.Inf(-1)
 	dots := map[Form]*Shape{}
@@ -225,6 +281,11 @@ func (v *Search) Layout(f Frame) *Scene {
 	}
 	if !v.sorted {
 		s.add(Shape{Kind: Stroke, Points: best, Width: 1.2, Paint: Ink(Muted), Clip: box})
+	}
+	for i, t := range v.trials {
+		if e := t.Predicted; e != nil {
+			s.span(at(i), level(e.Low), level(e.Middle), level(e.High), min(6, max(1.5, (x.At(1)-x.At(0))*0.32)), e.Beyond, clip)
+		}
 	}
 	for form := range Ring {
 		if d := dots[form]; d != nil {
@@ -262,6 +323,20 @@ func (v *Search) paint(t Trial) Paint {
 		return Between(Muted, Calm, t.Value/v.claimed)
 	}
 	return Ink(Calm)
+}
+
+// span draws what was expected: from low to high with caps, the middle as a bar;
+// an arrow where it goes on beyond.
+func (s *Scene) span(x, low, middle, high, half float64, beyond bool, clip Rect) {
+	paint := Ink(Accent)
+	s.line(x, low, x, high, 1.2, paint, clip)
+	s.line(x-half*0.6, low, x+half*0.6, low, 1.2, paint, clip)
+	s.line(x-half, middle, x+half, middle, 2.2, paint, clip)
+	if !beyond {
+		s.line(x-half*0.6, high, x+half*0.6, high, 1.2, paint, clip)
+		return
+	}
+	s.add(Shape{Kind: Fill, Points: []Point{{x - half*0.7, high}, {x, high - 7}, {x + half*0.7, high}}, Paint: paint, Clip: clip})
 }
 
 func (v *Search) radius(x Scale) float64 {

@@ -93,6 +93,9 @@ func Views(in Input) []View {
 		if s := NewSearch(r.Trials, quantity, r.Claim.limit()); s != nil {
 			out = append(out, s)
 		}
+		if s := NewSurrogate(r.Surrogate, r.Trials, quantity, r.Claim.limit()); s != nil {
+			out = append(out, s)
+		}
 		if v := NewOverTime(in.Course, final, r.Termination.SamplesUsed); v != nil {
 			out = append(out, v)
 		}
