@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
+	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
@@ -641,6 +642,8 @@ func TestViewCanaries(t *testing.T) {
 	}
 	inEveryDress(t, tab, "canaries")
 
+	canarySpace(t, tab, r)
+
 	rows = rowsOf(t, tab, openView(t, tab, "moments"), "canaries", "figure", "observed", "were they independent")
 	n := len(r.In.Moments)
 	for l := range n {
@@ -674,6 +677,143 @@ func TestViewCanaries(t *testing.T) {
 		t.Errorf("%d bounds, %d rows", i, len(rows))
 	}
 	inEveryDress(t, tab, "intervals")
+}
+
+// canarySpace looks at the explored scores of a report of 16 canaries a side, and at
+// its growth.
+func canarySpace(t *testing.T, tab *browser.Tab, r canary.Report) {
+	t.Helper()
+	p := r.Evidence.Portrait
+	if p == nil || len(p.In) != 64 || len(p.In[0]) != 16 || len(p.Out[63]) != 16 || p.Correlated != 512 {
+		t.Fatalf("portrait: %+v", p)
+	}
+	choose := func(id string) viewFacts {
+		t.Helper()
+		inView(t, tab, fmt.Sprintf(`const c = view.document.querySelector("#choice"); c.value = %q; c.dispatchEvent(new view.Event("change"))`, id))
+		until(t, tab, fmt.Sprintf(`%s.facts.Chosen === %q`, viewHook, id), 5*time.Second)
+		return factsOf(t, tab)
+	}
+	score := func(run, i int) float64 { return *slices.Concat(p.In[run], p.Out[run])[i] }
+	names := make([]string, 32)
+	for i := range names {
+		names[i] = fmt.Sprintf("%s %d", []string{"inside", "fresh"}[i/16], i%16+1)
+	}
+
+	f := openView(t, tab, "space")
+	head := []string{"canary", "scores", "above the threshold", "mean", "least", "largest", "first component", "second component"}
+	rows := rowsOf(t, tab, f, head...)
+	centred := mat.NewDense(32, 64, nil)
+	var squares [2]float64
+	for i, row := range rows {
+		above, sum, least, most := 0, 0.0, math.Inf(1), math.Inf(-1)
+		for run := range 64 {
+			x := score(run, i)
+			sum, least, most = sum+x, min(least, x), max(most, x)
+			if x > r.Evidence.Threshold {
+				above++
+			}
+			mean := 0.0
+			for k := range 32 {
+				mean += score(run, k) / 32
+			}
+			centred.Set(i, run, x-mean)
+		}
+		if want := []string{names[i], "64", fmt.Sprint(above), six(sum / 64), six(least), six(most)}; !slices.Equal(row[:6], want) {
+			t.Errorf("%q, want %q", row, want)
+		}
+		for c := range squares {
+			x, err := strconv.ParseFloat(row[6+c], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			squares[c] += x * x
+		}
+	}
+	var svd mat.SVD
+	svd.Factorize(centred, mat.SVDNone)
+	for c, s := range svd.Values(nil)[:2] {
+		if math.Abs(squares[c]-s*s) > 1e-3*s*s {
+			t.Errorf("component %d has a variance of %v, want %v", c, squares[c], s*s)
+		}
+	}
+	if !strings.Contains(f.Words, "no certificate") || len(rows) != 32 || len(f.Choices) != 3 {
+		t.Errorf("%d canaries, %q, %q", len(rows), f.Words, f.Choices)
+	}
+	inEveryDress(t, tab, "canary-space-plane")
+
+	choose("scores")
+	rowsOf(t, tab, factsOf(t, tab), head...)
+	if words := read(t, tab); !strings.HasPrefix(words, "inside 1: ") || !strings.Contains(words, " of 64 scores above the threshold") {
+		t.Errorf("it reads %q", words)
+	}
+	inEveryDress(t, tab, "canary-space-scores")
+
+	rows = rowsOf(t, tab, choose("matrix"), "canary", "with", "correlation", "block")
+	at := 0
+	for i, row := range p.Correlations {
+		for k, c := range row {
+			block := []string{"inside", "across", "fresh"}[i/16+k/16]
+			if want := []string{names[k], names[i], six(*c), block}; !slices.Equal(rows[at], want) {
+				t.Fatalf("%q, want %q", rows[at], want)
+			}
+			at++
+		}
+	}
+	if at != 496 || len(rows) != at {
+		t.Errorf("%d correlations, %d rows", at, len(rows))
+	}
+	if words := read(t, tab); !strings.HasPrefix(words, "inside 1 and inside 2: correlation ") {
+		t.Errorf("it reads %q", words)
+	}
+	inEveryDress(t, tab, "canary-space-matrix")
+
+	openView(t, tab, "pair")
+	for _, two := range [][2]int{{1, 2}, {5, 16}} {
+		f := choose(fmt.Sprintf("%d-%d", two[0], two[1]))
+		rows := rowsOf(t, tab, f, "run", "side", fmt.Sprintf("canary %d", two[0]), fmt.Sprintf("canary %d", two[1]), "in the event")
+		for i, row := range rows {
+			run, side := i%64, i/64
+			x, y := score(run, 16*side+two[0]-1), score(run, 16*side+two[1]-1)
+			n := 0
+			for _, s := range []float64{x, y} {
+				if s > r.Evidence.Threshold {
+					n++
+				}
+			}
+			if want := []string{fmt.Sprint(run + 1), []string{"inside", "fresh"}[side], six(x), six(y), fmt.Sprint(n)}; !slices.Equal(row, want) {
+				t.Errorf("%q, want %q", row, want)
+			}
+		}
+		if len(rows) != 128 || len(f.Choices) != 120 {
+			t.Errorf("%d dots, %d pairs", len(rows), len(f.Choices))
+		}
+	}
+	inEveryDress(t, tab, "canary-pair")
+
+	rows = rowsOf(t, tab, openView(t, tab, "growth"), "inside", "fresh", "first order", "second order", "fourth order", "bias", "variance, second order", "variance, fourth order")
+	for i, g := range r.Growth {
+		want := []string{fmt.Sprint(g.K), fmt.Sprint(g.M), six(*g.First), "none", "none", six(*g.Bias), "none", "none"}
+		for k, by := range []*float64{g.Variance2, g.Variance4} {
+			if by != nil {
+				want[3+k], want[6+k] = six(*g.First+*by), six(*by)
+			}
+		}
+		if !slices.Equal(rows[i], want) {
+			t.Errorf("%q, want %q", rows[i], want)
+		}
+	}
+	if last := rows[len(rows)-1]; len(rows) != 5 || last[6] != six(*r.Equation10.Variance2) || last[7] != six(*r.Equation10.Variance4) {
+		t.Errorf("%q, equation 10 is %+v", rows, r.Equation10)
+	}
+	inEveryDress(t, tab, "canary-growth")
+}
+
+// read is what the picture's first item reads.
+func read(t *testing.T, tab *browser.Tab) string {
+	t.Helper()
+	inView(t, tab, `stage.focus(); stage.dispatchEvent(new view.KeyboardEvent("keydown", {key: "ArrowRight", bubbles: true}))`)
+	until(t, tab, viewHook+`.read.Words`, 5*time.Second)
+	return eval[string](t, tab, viewHook+`.read.Words`)
 }
 
 // TestViewLive: the picture follows a run on its way.

@@ -48,6 +48,25 @@ func (s *Scene) plane(f Frame, x, y Scale, top, height float64, words func(float
 	return x, y, s.Plot
 }
 
+// two takes two boxes of a height below top, side by side where there is room, with
+// room for words at their left and below.
+func (s *Scene) two(top, height, gap float64) (boxes [2]Rect) {
+	const left, right = 50, 12
+	room := s.Width - left - right
+	s.Height = top + height + 44
+	boxes[0] = Rect{left, top, room, height}
+	boxes[1] = Rect{left, top + height + gap, room, height}
+	if s.Width >= 640 {
+		room = s.Width/2 - left - right
+		boxes[0].W = room
+		boxes[1] = Rect{2*left + room + right, top, room, height}
+	} else {
+		s.Height += height + gap
+	}
+	s.Plot = boxes[0]
+	return boxes
+}
+
 // around is a box with a margin.
 func around(r Rect, by float64) Rect { return Rect{r.X - by, r.Y - by, r.W + 2*by, r.H + 2*by} }
 

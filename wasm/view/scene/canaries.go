@@ -15,9 +15,8 @@ type CanaryReport struct {
 		Method   string `json:"method"` // of scores
 	} `json:"plan"`
 	Evidence *struct {
-		Certified struct {
-			Table *CanaryTable `json:"table"`
-		} `json:"certified"`
+		CanaryEvidence
+		Runs *CanaryEvidence `json:"runs"` // of a matrix of scores, instead
 	} `json:"evidence"`
 	In         *CanarySide      `json:"in"`
 	Out        *CanarySide      `json:"out"`
@@ -30,6 +29,16 @@ type CanaryReport struct {
 		Variance2 *float64 `json:"variance2"`
 		Variance4 *float64 `json:"variance4"`
 	} `json:"equation10"`
+	Growth []CanaryGrowth `json:"growth"`
+}
+
+// CanaryEvidence is canary.Evidence.
+type CanaryEvidence struct {
+	Threshold float64         `json:"threshold"`
+	Portrait  *CanaryPortrait `json:"portrait"`
+	Certified struct {
+		Table *CanaryTable `json:"table"`
+	} `json:"certified"`
 }
 
 // CanaryTable is bound.CanaryTable.
@@ -70,10 +79,26 @@ type CanaryMethod struct {
 // canaryViews are the pictures of a canary report.
 func canaryViews(r *CanaryReport) []View {
 	var out []View
-	if r.Evidence != nil && r.Evidence.Certified.Table != nil && len(r.Evidence.Certified.Table.Cells) > 0 {
-		out = append(out, newCanaryRuns(*r.Evidence.Certified.Table))
+	if r.Evidence != nil {
+		e := &r.Evidence.CanaryEvidence
+		if r.Evidence.Runs != nil {
+			e = r.Evidence.Runs
+		}
+		if t := e.Certified.Table; t != nil && len(t.Cells) > 0 {
+			out = append(out, newCanaryRuns(*t))
+		}
+		p := newPortrait(e.Portrait, e.Threshold)
+		if v := newCanarySpace(p); v != nil {
+			out = append(out, v)
+		}
+		if v := newCanaryPair(p); v != nil {
+			out = append(out, v)
+		}
 	}
 	if v := newMoments(r.In, r.Out); v != nil {
+		out = append(out, v)
+	}
+	if v := newGrowth(r.Growth); v != nil {
 		out = append(out, v)
 	}
 	if v := newCanaryBounds(r); v != nil {

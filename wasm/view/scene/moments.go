@@ -114,22 +114,7 @@ func (v *Moments) Layout(f Frame) *Scene {
 	top := s.legend([]key{{words: "inside", paint: Ink(First), form: keyDot, mark: Disc}, {words: "fresh", paint: Ink(Second), form: keyDot, mark: Square},
 		{words: "were they independent (dashed)", paint: Ink(Muted), form: keyDash}}, 4) + 22
 	const height, gap = 190, 66
-	wide := f.Width >= 640
-	s.Height = top + height + 44
-	if !wide {
-		s.Height += height + gap
-	}
-	boxes := [2]Rect{}
-	room := f.Width - 62
-	if wide {
-		room = (f.Width - 2*62) / 2
-	}
-	boxes[0] = Rect{50, top, room, height}
-	boxes[1] = Rect{50, top + height + gap, room, height}
-	if wide {
-		boxes[1] = Rect{50 + room + 62, top, room, height}
-	}
-	s.Plot = boxes[0]
+	boxes := s.two(top, height, gap)
 	titles := [2]string{"chance that so many are all in the event", "variance of their rate in a run"}
 	below := [2]string{"given canaries", "canaries a run"}
 	least, most, largest := [2]float64{1, 1}, [2]float64{}, 1 // of chances and variances above 0

@@ -140,7 +140,11 @@ func (v *Viewer) Choose(id string) {
 		v.chosen = map[string]string{}
 	}
 	v.chosen[x.ID()] = id
+	beforeX, beforeY := x.Zooms()
 	x.Choose(id)
+	if nowX, nowY := x.Zooms(); nowX != beforeX || nowY != beforeY { // another picture
+		v.camera, v.at = Everything, -1
+	}
 	v.lay()
 }
 
