@@ -16,6 +16,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -196,6 +197,73 @@ func TestEmbedRemoved(t *testing.T) {
 	}
 }
 
+// TestEmbedCanaries: a canary audit in an element counts what it counts natively,
+// tells its progress, shows its report with the chart, is stopped, given away as a
+// page and taken back by another element; a frame at the page's address does it too.
+func TestEmbedCanaries(t *testing.T) {
+	origin := strings.TrimSuffix(site, "/")
+	const planted = "source=gaussian-sum&n=256&k=16&seed=3&quantile=0.1&epsilon=2"
+	tab := embedding(t, `<dp-audit data-name="a" view="canaries" `+strings.NewReplacer("&", `" `, "=", `="`).Replace(planted)+`" p.d="500"></dp-audit>
+		<dp-audit data-name="b" mechanism="svt1"></dp-audit>
+		<iframe width="600" height="500" src="`+site+`embed.html#v=1&view=canaries&`+planted+`&p.d=500&autorun"></iframe>`)
+	if got := eval[string](t, tab, `one("a").shadowRoot.querySelector("[part=title]").textContent + " " + one("a").shadowRoot.querySelector("[part=link]").href`); got != "Canary audit of gaussian-sum at epsilon 2 "+site+"index.html#v=1&view=canaries&"+planted+"&p.d=500" {
+		t.Errorf("the poster says %s", got)
+	}
+	parsed := func(expression string) canary.Report {
+		t.Helper()
+		r, err := canary.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+expression+`)`)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	eval[bool](t, tab, `one("a").run().then((r) => { window.found = r; return true; })`)
+	r := parsed(`found`)
+	if r.Plan.Runs != 256 || r.Plan.K != 16 || r.Plan.Seed != 3 || r.Plan.Parameters.Int("d") != 500 || r.Plan.Quantile != 0.1 {
+		t.Errorf("%+v", r.Plan)
+	}
+	sameEvidence(t, "in the embed and natively", r, natively(t, r.Plan, 1))
+	if !eval[bool](t, tab, heard("progress", "a")+`.some(([, , p]) => p.runs > 0 && p.total > p.runs) && `+heard("result", "a")+`.length === 1`) {
+		t.Error("no progress, or no result was told")
+	}
+	shown := `one("a").shadowRoot.querySelector("iframe")`
+	if height := eval[float64](t, tab, shown+`.getBoundingClientRect().height`); height < 250 {
+		t.Errorf("the frame has a height of %v", height)
+	}
+	until(t, tab, heard("result", origin)+`.length > 0`, time.Minute)
+	sameEvidence(t, "in the frame and natively", parsed(heard("result", origin)+`[0][2].report`), natively(t, r.Plan, 1))
+
+	// As a page of its own.
+	page := eval[string](t, tab, `one("a").exportReport("html")`)
+	for _, want := range []string{"<!doctype html>", r.Summary[:40], "The bounds as the runs came", "<svg", "What more canaries cost", `id="meaning"`, "&quot;schemaVersion&quot;", "<style>", "wilson"} {
+		if !strings.Contains(page, want) && !strings.Contains(page, strings.ReplaceAll(strings.ReplaceAll(want, "&quot;", `"`), ">=", "&gt;=")) {
+			t.Errorf("the exported page lacks %q", want)
+		}
+	}
+	if strings.Contains(page, "<script") {
+		t.Error("the exported page has a script")
+	}
+	if why := eval[string](t, tab, `one("a").exportReport("pdf").then(() => "", (e) => e.message)`); !strings.Contains(why, "json or html") {
+		t.Errorf("another format: %q", why)
+	}
+
+	// Another element takes it; without a frame of its own it is loaded.
+	eval[bool](t, tab, `one("a").save().then((state) => one("b").restore(state)).then(() => true)`)
+	if got := eval[string](t, tab, `one("b").view + " " + one("b").n + " " + JSON.stringify(one("b").report.plan.seed)`); got != "canaries 256 3" {
+		t.Errorf("the restored element is at %s", got)
+	}
+
+	// Stopped in mid-run.
+	why := eval[string](t, tab, `(one("b").n = 1000000, one("b").single = "false", new Promise((done) => setTimeout(done, 200)).then(() => {
+		const run = one("b").run();
+		one("b").addEventListener("dpaudit-progress", () => one("b").stop(), { once: true });
+		return run.then((r) => r.termination.reason, (e) => e.name);
+	}))`)
+	if why != "stopped" {
+		t.Errorf("a stopped audit ends with %s", why)
+	}
+}
+
 // TestEmbedFrame: the frame without the element, in a page of another origin.
 func TestEmbedFrame(t *testing.T) {
 	origin := strings.TrimSuffix(site, "/")
@@ -250,7 +318,8 @@ func TestEmbedRefuses(t *testing.T) {
 	for _, c := range []struct{ state, sandbox, by, says string }{
 		{"v=1&mechanism=svt44&samples=many", "", origin, "svt44"},
 		{"v=9&mechanism=svt4", "", origin, "version 9"},
-		{"v=1&mechanism=svt4&view=canaries", "", origin, "view is \"canaries\""},
+		{"v=1&mechanism=svt4&view=one-run", "", origin, "view is \"one-run\""},
+		{"v=1&view=canaries&source=svt4", "", origin, "source is \"svt4\", must be gaussian-sum"},
 		{embedState, `sandbox="allow-scripts"`, "null", "allow-same-origin"},
 	} {
 		tab := embedding(t, `<iframe `+c.sandbox+` width="600" height="500" src="`+site+`embed.html#`+c.state+`"></iframe>`)

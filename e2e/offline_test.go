@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,6 +18,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -167,6 +170,73 @@ func TestOffline(t *testing.T) {
 }
 
 const pageReadyAgain = `!document.querySelector("#run").disabled`
+
+// offline visits a site of its own, waits until the page is kept, does something
+// that loads a file with the network there, and again after a reload without it.
+func offline(t *testing.T, fragment, loads string, do func(t *testing.T, tab *browser.Tab)) {
+	t.Helper()
+	h := hosted(t)
+	tab := h.visit(t, fragment)
+	until(t, tab, pageReady, 30*time.Second)
+	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
+	if err := chromedp.Do(tab.Ctx, chromedp.Reload()); err != nil { // no worker serves the first visit
+		t.Fatal(err)
+	}
+	until(t, tab, pageReady, 30*time.Second)
+	do(t, tab)
+	until(t, tab, fmt.Sprintf(`caches.keys().then(async (names) => Boolean(await (await caches.open(names[0])).match(%q)))`, loads), 20*time.Second)
+	h.away.Store(true)
+	if err := chromedp.Do(tab.Ctx, chromedp.Reload()); err != nil {
+		t.Fatal(err)
+	}
+	until(t, tab, pageReady, 30*time.Second)
+	do(t, tab)
+	for _, e := range tab.Errors() {
+		t.Errorf("the page complains: %s", e)
+	}
+}
+
+// TestOfflineOwn: the user's own mechanism runs without the network, in its sandbox,
+// to the same counts, and verifies. What the service worker gives for that sandbox
+// has no origin, whatever frame asks for it.
+func TestOfflineOwn(t *testing.T) {
+	var reports []core.Report
+	offline(t, "", largerCore, func(t *testing.T, tab *browser.Tab) {
+		eval[bool](t, tab, `(document.querySelector("#own").open = true)`)
+		example(t, tab, 2)
+		set(t, tab, "own-samples", "5000")
+		reports = append(reports, runOwn(t, tab))
+		click(t, tab, "#verify")
+		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report") && `+ownIdle, time.Minute)
+		if eval[bool](t, tab, `new Promise((resolve) => {
+			const frame = document.createElement("iframe");
+			frame.src = "sandbox.html";
+			frame.onload = () => { resolve(Boolean(frame.contentDocument)); frame.remove(); };
+			document.body.append(frame);
+		})`) {
+			t.Error("a plain frame has the sandbox's page at the site's origin")
+		}
+	})
+	sameCounts(t, "an own mechanism, online and offline", reports[0], reports[1])
+}
+
+// TestOfflineCanaries: a canary audit runs without the network to the same counts.
+func TestOfflineCanaries(t *testing.T) {
+	var reports []canary.Report
+	offline(t, "#v=1&view=canaries&n=60&k=3&seed=5", largerCore, func(t *testing.T, tab *browser.Tab) {
+		click(t, tab, "#canaries-run")
+		reports = append(reports, planted(t, tab, time.Minute))
+	})
+	sameEvidence(t, "online and offline", reports[0], reports[1])
+}
+
+// TestOfflinePicture: the picture that was opened once opens without the network.
+func TestOfflinePicture(t *testing.T) {
+	offline(t, "", "view.wasm", func(t *testing.T, tab *browser.Tab) {
+		openView(t, tab, "divergence")
+		notBlank(t, tab, "the example")
+	})
+}
 
 // TestOfflineNothingKept: a page that storage kept nothing of is the browser's to
 // tell; one that is open says why the core does not come.

@@ -46,7 +46,7 @@ func runOwn(t *testing.T, tab *browser.Tab) core.Report {
 	before := eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)
 	click(t, tab, "#own-run")
 	until(t, tab, ownIdle+` && `+ownSaid+` !== "Trying the mechanism…"`, 3*time.Minute)
-	if now := eval[string](t, tab, `JSON.stringify(window.dpscope.report)`); now == before {
+	if err := tab.Until(fmt.Sprintf(`JSON.stringify(window.dpscope.report) !== %q`, before), 5*time.Second); err != nil {
 		t.Fatalf("no new report: %s", eval[string](t, tab, ownSaid))
 	}
 	return reportOf(t, tab)
@@ -207,8 +207,8 @@ func TestOwnSandbox(t *testing.T) {
 			t.Errorf("%s: nothing came of it", way)
 		}
 	}
-	if heard := eval[string](t, tab, `JSON.stringify(heard)`); heard != "[]" {
-		t.Errorf("the page heard %s", heard)
+	if heard := eval[string](t, tab, `JSON.stringify(heard)`); heard != `["dpscope-sandbox"]` {
+		t.Errorf("the page heard %s, want only that the sandbox is there", heard)
 	}
 	if n := eval[int](t, tab, `document.querySelectorAll("iframe").length`); n != 0 {
 		t.Errorf("%d sandboxes are left", n)

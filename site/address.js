@@ -2,8 +2,8 @@
 // &account=gaussian&a.sigma=2 of the account that is shown; with &view=canaries
 // the settings are those of a canary audit. What is written of an audit comes from
 // the core; here it is read.
-import { Ended } from "./engine.js";
-import { PLAN_KEYS } from "./plan.js";
+import { Ended, Refused } from "./engine.js";
+import { keyOf, PLAN_KEYS } from "./plan.js";
 
 const VERSION = 1;
 
@@ -36,6 +36,9 @@ function oddVersion(value) {
   if (!/^[1-9]\d*$/.test(value)) return `The version in the address is "${value}", must be a whole number from 1; it is read as version ${VERSION}.`;
   return Number(value) > VERSION ? `The address is of version ${value}, newer than the version ${VERSION} that is known here; what is understood of it is used.` : "";
 }
+
+/** The key of the setting that an error is about, or undefined. */
+export const faultOf = (error) => error.key ?? (error instanceof Refused ? keyOf(error.refusal) : undefined);
 
 /**
  * Leaves out of settings what is refused, until they are not.

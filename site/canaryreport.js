@@ -1,10 +1,16 @@
 // A canary report as the page shows it. Words come from the core; reports are
 // strangers' files, so every text goes in as text.
-import { letterOf } from "./canarychart.js";
+import { canaryChart, letterOf } from "./canarychart.js";
 import { table } from "./certified.js";
 import { html, tableRows } from "./element.js";
 import { grouped, short } from "./number.js";
 import { background, remarks, verdict } from "./result.js";
+import { inTurns } from "./turns.js";
+
+export const titles = { "one-run": "One-run audit", scores: "Audit of recorded scores" };
+export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", "one-run": "One run, with canaries in it by coins", scores: "Reading and auditing the scores" };
+/** What a replay starts from; absent in a report of a run that was stopped too early. */
+export const countsOf = ({ kind, evidence }) => (titles[kind] ? evidence : evidence?.certified?.table);
 
 const heads = { interval: "interval", bound: "lower bound", largest: "at most possible", valid: "valid at every n", assumption: "assumes" };
 const methodHeads = { method: "method", bound: "lower bound", largest: "at most possible", valid: "valid", assumption: "assumes" };
@@ -24,14 +30,15 @@ const SIMULATED = {
 export const headOf = ({ report }) => [verdict(html("div", { class: "verdict" }), report), html("div", {}, remarks({ warnings: [...(report.notes ?? []), ...report.warnings] }))];
 
 /**
- * What stands below it.
+ * What stands below it: makes a part each.
  * @param {import("./protocol").CanaryReported} answer
  * @param {{name: string}[]} intervals all that there are, for their letters
+ * @returns {(() => HTMLElement | false | undefined)[]}
  */
 export function bodyOf({ report, facts, intervals: rows }, intervals) {
   const place = (i) => intervals.findIndex((x) => x.name === report.intervals[i]?.interval);
   return [
-    rows.length > 0 && section("Lower bounds on epsilon",
+    () => rows.length > 0 && section("Lower bounds on epsilon",
       html("p", { class: "hint" }, "Each that is valid holds with the report's confidence, the others asymptotically; the largest of them does not, unless it was named before. What no outcome of so many runs can exceed stands beside it."),
       table("Lower bounds by interval", heads, rows.map((r, i) => ({ ...r, letter: letterOf(Math.max(0, place(i))), own: r.chosen })), (row, key) => {
         if (key === "interval") return [`${row.letter} `, row.chosen ? html("strong", {}, `${row.interval} (the audit's own)`) : row.interval];
@@ -39,30 +46,58 @@ export function bodyOf({ report, facts, intervals: rows }, intervals) {
         if (key === "bound" && row.exceeds) return html("span", {}, minus(row.bound), " ", html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "exceeds the claim"));
         return key === "assumption" ? row[key] : minus(row[key]);
       }), published(report)),
-    report.in && report.out && section("Rates, moments and correlations", scroll("Rates, moments and correlations", moments(report))),
-    report.equation10 && section("What more canaries cost and bring (equation 10)", equation10(report)),
-    html("section", {}, html("h3", {}, "What so many runs can show"),
+    () => report.in && report.out && section("Rates, moments and correlations", scroll("Rates, moments and correlations", moments(report))),
+    () => report.equation10 && section("What more canaries cost and bring (equation 10)", equation10(report)),
+    () => html("section", {}, html("h3", {}, "What so many runs can show"),
       html("p", {}, `No outcome of ${grouped(report.plan.runs)} runs certifies more than epsilon ≥ ${down(report.power.largest)} by this interval, whatever the number of canaries: about log(n / 3). `,
         report.power.runsForClaim > 0 ? `From ${grouped(report.power.runsForClaim)} runs on some outcome refutes the claim. ` : "No number of runs that dpscope makes refutes the claim. ",
         "A one-run audit (the button One run: one training with many canaries, each of them in or out by an independent coin) is limited by its guesses instead; where many runs can be had it mostly certifies less.")),
-    counts(report),
-    facts.length > 0 && section("Facts", html("table", { class: "facts" }, tableRows(null, facts.map((f) => [f.name, f.value])))),
-    html("div", { class: "background" }, background(report)),
-  ].filter(Boolean);
+    () => counts(report),
+    ...endOf({ report, facts }),
+  ];
 }
 
-/** What stands below the head of a report of one run or of scores. @param {import("./protocol").CanaryReported} answer */
+/** What stands below the head of a report of one run or of scores: makes a part each. @param {import("./protocol").CanaryReported} answer */
 export const findingsBodyOf = ({ report, facts, methods }) => [
-  methods.length > 0 && section("Lower bounds on epsilon",
+  () => methods.length > 0 && section("Lower bounds on epsilon",
     html("p", { class: "hint" }, "Each holds with the report's confidence, if what it assumes is so; the largest of them does not, unless it was named before."),
     table("Lower bounds by method", methodHeads, methods, (row, key) => {
       if (key === "method") return row.chosen ? html("strong", {}, `${row.method} (the audit's own)`) : row.method;
       if (key === "bound" && row.exceeds) return html("span", {}, minus(row.bound), " ", html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "above the claim"));
       return key === "bound" || key === "largest" ? minus(row[key]) : row[key];
     })),
-  facts.length > 0 && section("Facts", html("table", { class: "facts" }, tableRows(null, facts.map((f) => [f.name, f.value])))),
-  html("div", { class: "background" }, background(report)),
-].filter(Boolean);
+  ...endOf({ report, facts }),
+];
+
+const endOf = ({ report, facts }) => [
+  () => facts.length > 0 && section("Facts", html("table", { class: "facts" }, tableRows(null, facts.map((f) => [f.name, f.value])))),
+  () => html("div", { class: "background" }, background(report)),
+];
+
+/**
+ * Fills a box in turns: with the course of the bounds, where there is one, and parts.
+ * @param {import("./protocol").CanaryReported} answer
+ * @param {{name: string}[]} intervals all that there are
+ * @param {(() => HTMLElement | false | undefined)[]} parts
+ * @returns {Promise<void>} when all of it is there
+ */
+export function fillBody(box, { report, course }, intervals, parts) {
+  const chart = html("div", {});
+  return inTurns(
+    () => {
+      if (!course.length) return;
+      box.append(html("section", {}, html("h3", {}, "The bounds as the runs came"),
+        html("p", { class: "hint" }, "Provisional: each as if the audit had been planned to end there. The runs come in the order in which workers are done."), chart));
+      canaryChart(chart)({ points: course, planned: report.plan.runs, claimed: report.plan.claim.epsilon, chosen: report.plan.interval, intervals });
+    },
+    ...parts.map((part) => () => { box.append(part() || ""); }));
+}
+
+/** What the names of a report's files begin with. */
+export function canaryStem({ kind, plan: { source, claim, runs, canaries, seed } }) {
+  const name = titles[kind] ? kind : "canaries", count = runs ? `n${runs}` : canaries && `m${canaries}`;
+  return ["dpscope", name, source, `eps${claim.epsilon}`, count, `seed${seed}`].filter(Boolean).join("-").replace(/[^\w.+-]+/g, "_");
+}
 
 const minus = (text) => (text === "-" ? "–" : text.replace(/^-/, "−"));
 const section = (title, ...parts) => html("section", {}, html("h3", {}, title), parts);

@@ -35,7 +35,18 @@ export interface DPAuditProgress {
   quantity?: string; // what is bounded, epsilon unless it is said
 }
 
-/** A report, of which the schema is docs/dpscope-report-v1.schema.json. */
+/** Of a canary audit that is under way; no bound of it is certified. */
+export interface DPAuditCanaryProgress {
+  phase: string; // explore, certify
+  runs: number; // drawn, of total
+  total: number;
+  certified: number; // of them for certification, of planned
+  planned: number;
+  bounds?: { interval: string; epsilon: number }[]; // so far, where they are new
+  claimed: number;
+}
+
+/** A report, of which the schema is docs/dpscope-report-v1.schema.json; of a canary audit docs/dpscope-canary-v1.schema.json. */
 export interface DPAuditReport {
   verdict: "violation" | "no-violation-found" | "inconclusive" | "invalid";
   summary: string;
@@ -56,7 +67,7 @@ export interface DPAuditState {
 export interface DPAuditEventMap {
   /** The frame is loaded; the core is not. */
   "dpaudit-ready": CustomEvent<{ settings: DPAuditSettings }>;
-  "dpaudit-progress": CustomEvent<DPAuditProgress>;
+  "dpaudit-progress": CustomEvent<DPAuditProgress | DPAuditCanaryProgress>;
   /** A run ended, or was stopped; the report says which. */
   "dpaudit-result": CustomEvent<{ report: DPAuditReport }>;
   "dpaudit-error": CustomEvent<DPAuditProblem>;
@@ -89,7 +100,17 @@ export interface DPAuditElement extends HTMLElement {
   throughRenyi: string | number | null;
   workers: string | number | null;
   anytime: boolean;
-  /** The mechanism's, by name: the attributes p.NAME, which HTML writes in lower case. */
+  // Of a canary audit, with view="canaries".
+  source: string | null;
+  design: string | null;
+  form: string | null;
+  n: string | number | null;
+  k: string | number | null;
+  m: string | number | null;
+  interval: string | null;
+  quantile: string | number | null;
+  single: string | boolean | null;
+  /** The mechanism's, or the source's, by name: the attributes p.NAME, which HTML writes in lower case. */
   parameters: Record<string, string | number>;
   /** Two datasets, instead of a search. */
   pair: { label?: string; first: { columns: number; values: number[] }; second: { columns: number; values: number[] } } | null;
@@ -98,8 +119,8 @@ export interface DPAuditElement extends HTMLElement {
 
   /** none: a verdict and its progress; basic, the default: run, stop, claim and budget; full: every setting. */
   controls: "none" | "basic" | "full" | null;
-  /** verdict: the answer in words; chart, the default: with distributions and counts; all: everything. */
-  view: "verdict" | "chart" | "all" | null;
+  /** verdict: the answer in words; chart, the default: with distributions and counts; all: everything. canaries: the audit is one with canaries. */
+  view: "verdict" | "chart" | "all" | "canaries" | null;
   /** auto, the default: dark where the page's color-scheme is. */
   theme: "auto" | "light" | "dark" | null;
   /** Runs by itself once it is in view. */
@@ -117,8 +138,8 @@ export interface DPAuditElement extends HTMLElement {
   stop(): Promise<void>;
   save(): Promise<DPAuditState>;
   restore(state: DPAuditState): Promise<void>;
-  /** The last report's text, or null. */
-  exportReport(format?: "json"): Promise<string | null>;
+  /** The last report's text, or a page of it that needs no other file; null without a report. */
+  exportReport(format?: "json" | "html"): Promise<string | null>;
 
   addEventListener<K extends keyof DPAuditEventMap>(type: K, listener: (this: DPAuditElement, event: DPAuditEventMap[K]) => unknown, options?: boolean | AddEventListenerOptions): void;
   addEventListener(type: string, listener: EventListenerOrEventListenerObject, options?: boolean | AddEventListenerOptions): void;
@@ -129,7 +150,7 @@ export type DPAuditMessage = { dpaudit: 1 } & (
   | { type: "ready"; detail: { settings: DPAuditSettings } }
   | { type: "height"; detail: { height: number } } // CSS pixels of what is shown
   | { type: "theme"; detail: { theme: "light" | "dark" } }
-  | { type: "progress"; detail: DPAuditProgress }
+  | { type: "progress"; detail: DPAuditProgress | DPAuditCanaryProgress }
   | { type: "result"; detail: { report: DPAuditReport; text: string } }
   | { type: "error"; detail: DPAuditProblem }
   | { type: "config-change"; detail: { settings: DPAuditSettings; fragment: string } }
@@ -137,7 +158,8 @@ export type DPAuditMessage = { dpaudit: 1 } & (
 
 /** From the page around to embed.html, once that is ready; each gets one answer with its id. */
 export type DPAuditCall = { dpaudit: 1; id: number } & (
-  | { call: "run" | "stop" | "save" | "export" }
+  | { call: "run" | "stop" | "save" }
+  | { call: "export"; value?: "json" | "html" }
   | { call: "theme"; value: "auto" | "light" | "dark" }
   | { call: "configure"; value: { texts: Record<string, string>; colours?: Record<string, string> } } // settings and options, all of them
   | { call: "restore"; value: { fragment: string; report: string | null } });

@@ -2,7 +2,7 @@
 // and loads embed.html of the site that this script came from into a frame when
 // that is pressed, or, with autorun, when it comes into view. Types, and what it
 // promises, are in dp-audit.d.ts.
-import { CHOICES, FLAGS, fragmentOf, isSetting, optionsOf } from "./embedoptions.js";
+import { CANARY_KEYS, CHOICES, FLAGS, fragmentOf, isSetting, optionsOf } from "./embedoptions.js";
 import { PLAN_KEYS } from "./plan.js";
 
 const READY_AFTER = 10_000; // ms that the frame may take once it is loaded, well or not
@@ -157,12 +157,14 @@ class DPAudit extends HTMLElement {
   stop() { return this.#frame ? this.#quiet(this.#ask("stop")) : Promise.resolve(); }
 
   async save() {
-    return this.#frame ? this.#ask("save") : { version: 1, fragment: fragmentOf(this.settings), report: this.#text };
+    return this.#frame ? this.#ask("save") : { version: 1, fragment: this.#fragment, report: this.#text };
   }
 
   async restore(state) {
     if (state?.version !== 1 || typeof state.fragment !== "string") throw new TypeError(`The state is ${state?.version === undefined ? "none of save()" : `of version ${state.version}`}, must be of version 1.`);
-    this.settings = Object.fromEntries([...new URLSearchParams(state.fragment.replace(/^#/, ""))].filter(([key]) => isSetting(key)));
+    const asked = new URLSearchParams(state.fragment.replace(/^#/, ""));
+    this.settings = Object.fromEntries([...asked].filter(([key]) => isSetting(key)));
+    if ((asked.get("view") === "canaries") !== (this.view === "canaries")) this.view = asked.get("view");
     this.#attributes.takeRecords(); // told here
     this.#describe();
     if (!this.#frame && state.report === null) return;
@@ -171,8 +173,10 @@ class DPAudit extends HTMLElement {
   }
 
   async exportReport(format = "json") {
-    if (format !== "json") throw new TypeError(`The format is ${format}, must be json.`);
-    return this.#text;
+    if (!["json", "html"].includes(format)) throw new TypeError(`The format is ${format}, must be json or html.`);
+    if (format === "json" || !this.#text) return this.#text;
+    if (!this.#frame) await this.restore(await this.save());
+    return this.#ask("export", format);
   }
 
   // How it is done
@@ -181,6 +185,9 @@ class DPAudit extends HTMLElement {
     const given = this.getAttribute("site");
     return given ? new URL(given.replace(/\/?$/, "/"), document.baseURI) : new URL(home);
   }
+
+  /** The audit, as an address of the page. */
+  get #fragment() { return fragmentOf(this.view === "canaries" ? { view: "canaries", ...this.settings } : this.settings); }
 
   get #texts() {
     const { options: { controls, view, readonly } } = optionsOf(this.#options);
@@ -193,16 +200,16 @@ class DPAudit extends HTMLElement {
 
   /** The poster's words; attributes that are none of ours are named once. */
   #describe() {
-    const { mechanism, epsilon } = this.settings;
-    this.#title.textContent = `Audit of ${mechanism || "a mechanism"}${epsilon ? ` at epsilon ${epsilon}` : ""}`;
-    this.#link.href = new URL(`index.html${fragmentOf(this.settings)}`, this.#home);
+    const { mechanism, source, epsilon } = this.settings;
+    this.#title.textContent = `${this.view === "canaries" ? "Canary audit" : "Audit"} of ${(this.view === "canaries" ? source : mechanism) || "a mechanism"}${epsilon ? ` at epsilon ${epsilon}` : ""}`;
+    this.#link.href = new URL(`index.html${this.#fragment}`, this.#home);
     const warn = (key, words) => {
       if (this.#warned.has(key)) return;
       this.#warned.add(key);
       console.warn(`dp-audit: ${words}`);
     };
     for (const { name } of this.attributes) {
-      if (!isSetting(name) && !OURS.includes(name) && !ANYBODYS.test(name)) warn(name, `the attribute ${name} is ignored; known are ${[...PLAN_KEYS, "workers", "p.NAME", ...OURS].join(", ")}`);
+      if (!isSetting(name) && !OURS.includes(name) && !ANYBODYS.test(name)) warn(name, `the attribute ${name} is ignored; known are ${[...PLAN_KEYS, ...CANARY_KEYS, "workers", "p.NAME", ...OURS].join(", ")}`);
     }
     for (const words of optionsOf(this.#options).bad) warn(words, words);
   }
@@ -344,7 +351,7 @@ function resolvers() {
 }
 
 /** Properties that are attributes, by name. */
-const REFLECTED = new Map([...PLAN_KEYS.filter((key) => key !== "pair"), "workers", ...OURS].map((key) => [{ readonly: "readOnly" }[key] ?? key.replace(/-./g, (x) => x[1].toUpperCase()), key]));
+const REFLECTED = new Map([...PLAN_KEYS.filter((key) => key !== "pair"), ...CANARY_KEYS, "workers", ...OURS].map((key) => [{ readonly: "readOnly" }[key] ?? key.replace(/-./g, (x) => x[1].toUpperCase()), key]));
 const PROPERTIES = [...REFLECTED.keys(), "pair", "parameters", "settings"];
 for (const [property, key] of REFLECTED) {
   const flag = FLAGS.includes(key) || key === "anytime";

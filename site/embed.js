@@ -5,17 +5,19 @@
 // Messages to the page around it are {dpaudit: 1, type, detail}, as
 // dp-audit.d.ts lists them; it takes {dpaudit: 1, id, call, value} from that page
 // only, and answers {dpaudit: 1, type: "answer", detail: {id, value | error}}.
-import { readFragment, usable } from "./address.js";
+import { faultOf, readFragment, usable } from "./address.js";
 import { coreOf, lacking } from "./cores.js";
-import { byId } from "./element.js";
+import { beside, byId } from "./element.js";
+import { canarySettings, describeCanaries, planOfCanaries, showCanaries, tellCanaries } from "./embedcanaries.js";
 import { fragmentOf, optionsOf } from "./embedoptions.js";
-import { Ended, Engine, FIRST, Refused } from "./engine.js";
+import { Ended, Engine, FIRST, LARGER, Refused } from "./engine.js";
+import { canaryStem, countsOf } from "./canaryreport.js";
 import { copyFor, save, stemOf } from "./files.js";
-import { defaultWorkers, Form } from "./form.js";
+import { Form, workersOf } from "./form.js";
 import { keepFocus } from "./keyboard.js";
 import { dismiss, notify } from "./notice.js";
 import { grouped, size } from "./number.js";
-import { keyOf, planOf, Unusable } from "./plan.js";
+import { planOf, Unusable } from "./plan.js";
 import { ProgressPanel, say } from "./progress.js";
 import { showDrift, showOrigin, showReport } from "./result.js";
 
@@ -29,11 +31,12 @@ let options = optionsOf({}).options;
 let catalogue = null;
 let filled = false; // the form lists mechanisms
 let asked = {}; // settings before it does
+let planted = null; // those of a canary audit, where it is one
 let limits = UNTOLD;
 let mended = ""; // what of the settings that were asked for could not be used, in words
 let judged = true; // the core has seen the settings, or the user made them
 let work = null; // what is under way: {promise, abort, id}
-let shown = null; // {report, text}
+let shown = null; // {report, text, whole: promise of its end}
 let ran = ""; // the settings of what is shown, as a fragment
 let checkTimer = 0;
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -68,38 +71,29 @@ const status = (text) => { byId("status").textContent = text; };
 
 const listing = (name) => (catalogue ?? engine.ready?.catalogue)?.mechanisms.find((m) => m.name === name);
 
-/** Task workers that a text asks for. */
-function workersOf(text = "") {
-  const n = text === "" ? defaultWorkers() : Number(text);
-  const { min, max } = byId("workers");
-  if (!Number.isInteger(n) || n < Number(min) || n > Number(max)) throw new Unusable("workers", text, `a whole number in [${min}, ${max}]`);
-  return n;
-}
-
 /** The plan of settings, as far as it can be judged without the core. */
 function planned(settings) {
+  workersOf(settings.workers);
+  if (planted) return planOfCanaries(settings, catalogue?.canaries);
   const m = listing(settings.mechanism);
   if (!m && (catalogue ?? engine.ready)) throw new Unusable("mechanism", `"${settings.mechanism}"`, "the name of one that dpscope knows");
-  workersOf(settings.workers);
   return planOf(settings, m, limits);
 }
 
-/** The key of the setting that an error is about, or undefined. */
-const faultOf = (error) => error.key ?? (error instanceof Refused ? keyOf(error.refusal) : undefined);
-
 /** What the form holds; before there is a list, what was asked for. */
-const current = () => (filled ? form.read() : asked);
+const current = () => planted ?? (filled ? form.read() : asked);
 
 /** Takes settings; bad ones are named, and their defaults are used. */
 async function take(settings, bad, judge) {
   settings = { ...settings };
   const found = await usable(settings, async () => {
-    settings.mechanism ||= filled ? form.defaultMechanism : "";
+    if (!planted) settings.mechanism ||= filled ? form.defaultMechanism : "";
     return judge(settings);
   }, faultOf);
   bad.push(...found.bad);
-  asked = settings;
-  if (filled) form.write(settings);
+  if (planted) planted = { ...settings, view: "canaries" };
+  else asked = settings;
+  if (filled && !planted) form.write(settings);
   if (bad.length) {
     mended = bad.join(" ");
     notify({ key: "address", kind: "warning", title: "Not everything that this embed was given could be used", list: bad });
@@ -120,12 +114,13 @@ async function configure(texts) {
   const { controls, view, theme, readonly, autorun, ...rest } = texts;
   const { settings, odd } = readFragment(new URLSearchParams(rest).toString());
   if (odd) bad.push(odd);
+  planted = canarySettings({ ...rest, view: options.view });
   document.body.dataset.controls = options.controls;
   document.body.dataset.view = options.view;
   document.body.classList.toggle("readonly", options.readonly);
   byId("change").open = options.controls === "full";
   dress(options.theme);
-  await take(settings, bad, (s) => planned(s));
+  await take(planted ?? settings, bad, (s) => planned(s));
 }
 
 /** The title, the link to the page, and whether the result is that of the settings. */
@@ -134,7 +129,7 @@ function describe() {
   const { mechanism, epsilon, delta, guarantee, rho, mu, alpha, samples } = settings;
   const m = listing(mechanism);
   const claim = guarantee === "zcdp" ? rho && `rho ${rho}` : guarantee === "gaussian-dp" ? mu && `mu ${mu}` : epsilon && `epsilon ${epsilon}${guarantee === "renyi" ? ` at order ${alpha}` : delta && delta !== "0" ? `, delta ${delta}` : ""}`;
-  const words = [`Audit of ${mechanism || "a mechanism"}`, claim ? `claim: ${claim}` : m?.claimWords && `claim: ${m.claimWords}`, samples && `${Number.isFinite(Number(samples)) ? grouped(Number(samples)) : samples} samples a side`];
+  const words = planted ? describeCanaries(planted, catalogue?.canaries) : [`Audit of ${mechanism || "a mechanism"}`, claim ? `claim: ${claim}` : m?.claimWords && `claim: ${m.claimWords}`, samples && `${Number.isFinite(Number(samples)) ? grouped(Number(samples)) : samples} samples a side`];
   byId("form-title").textContent = words.filter(Boolean).join(" · ");
   byId("full").href = new URL(`index.html${fragmentOf(settings)}`, document.baseURI);
   showDrift(shown !== null && ran !== fragmentOf(settings));
@@ -165,7 +160,7 @@ function changed() {
 function blame(error, focus) {
   const key = faultOf(error);
   const seen = document.body.dataset.controls !== "none" && !options.readonly;
-  if (key && seen && form.fail(key, error.message, focus)) {
+  if (key && seen && !planted && form.fail(key, error.message, focus)) {
     byId("change").open = true;
     say(error.message, focus);
   } else notify({ key: "settings", kind: "error", title: "This cannot be run", refusal: error.refusal ?? { message: error.message } });
@@ -200,7 +195,7 @@ const has = (name) => name === FIRST || engine.has(name);
 /** Sees to it that a core runs that can do settings. */
 async function need(settings, signal) {
   const lack = lacking(has, catalogue, settings);
-  const name = lack ? coreOf(lack, catalogue) : FIRST;
+  const name = planted ? LARGER : lack ? coreOf(lack, catalogue) : FIRST;
   if (engine.has(name)) return;
   const info = await engine.fileInfo(name);
   const doing = `Loading the core${info ? `, ${size(info.brotli)}` : ""}…`;
@@ -271,13 +266,12 @@ async function audit(mine, signal, strict) {
     if (!judged) {
       const bad = [];
       judged = true;
-      const checked = await take(current(), bad, (s) => engine.check(planned(s)));
-      if (checked) form.show(checked);
+      const checked = await take(current(), bad, (s) => (planted ? planned(s) : engine.check(planned(s))));
+      if (checked && !planted) form.show(checked);
       if (bad.length && !strict) return null; // the user decides
     }
     if (strict && mended) throw new Error(mended);
-    const settings = form.read();
-    planned(settings);
+    const settings = current(), plan = planned(settings);
     const answer = await alone(signal, async () => {
       signal.throwIfAborted();
       status("");
@@ -285,7 +279,11 @@ async function audit(mine, signal, strict) {
       panel.begin("Starting");
       engine.resize(workersOf(settings.workers));
       try {
-        const { id, answer } = engine.run(planned(settings), (p) => {
+        const since = performance.now();
+        const { id, answer } = planted ? engine.canaries("canaries", { plan }, (p) => {
+          tellCanaries(p, plan, catalogue.canaries, since);
+          tell("progress", p);
+        }) : engine.run(plan, (p) => {
           panel.show(p);
           tell("progress", p);
         });
@@ -296,15 +294,17 @@ async function audit(mine, signal, strict) {
       }
     });
     const { report, error } = answer;
-    if (report.termination.reason === "stopped" && report.termination.samplesUsed === 0) {
+    let whole;
+    if (report.termination.reason === "stopped" && !(planted ? countsOf(report) : report.termination.samplesUsed)) {
       notify({ key: "stop", kind: "info", title: "Stopped before anything was certified" });
     } else {
-      show(answer, fragmentOf(settings));
+      whole = show(answer, fragmentOf(settings));
       say(report.summary);
     }
     if (error) notify({ key: "stop", kind: "error", title: "The run failed; what it had found is shown", text: error });
     status("");
     tell("result", { report, text: answer.text });
+    await whole;
     return report;
   } catch (error) {
     status("");
@@ -323,14 +323,17 @@ function stop() {
   else engine.stop(work.id, () => panel.stopping("Stopping"), () => engine.end("stopped"));
 }
 
-/** Shows a report. @param {string} settings that it is of, as a fragment */
+const stem = () => (shown.report.plan ? canaryStem : stemOf)(shown.report);
+
+/** Shows a report. @param {string} settings that it is of, as a fragment @returns {Promise<void>} when all of it is there */
 function show(answer, settings) {
-  shown = { report: answer.report, text: answer.text };
   ran = settings;
   byId("result").hidden = false;
   byId("origin").dataset.kind = "run";
-  showReport(answer, listing(answer.report.inputs?.mechanism)?.museum);
+  const whole = planted ? showCanaries(answer, catalogue.canaries) : showReport(answer, listing(answer.report.inputs?.mechanism)?.museum);
+  shown = { report: answer.report, text: answer.text, whole };
   showDrift(ran !== fragmentOf(current()));
+  return whole;
 }
 
 // The page around
@@ -347,16 +350,21 @@ const calls = {
   async restore({ fragment, report }) {
     if (work) throw new Error("An audit is under way; stop it first.");
     const texts = Object.fromEntries(new URLSearchParams(fragment.replace(/^#/, "")));
-    await configure({ ...texts, ...Object.fromEntries(Object.entries(options).map(([key, value]) => [key, String(value)])) });
+    const view = texts.view === "canaries" ? { view: "canaries" } : options.view === "canaries" && { view: "chart" };
+    await configure({ ...texts, ...Object.fromEntries(Object.entries(options).map(([key, value]) => [key, String(value)])), ...view });
     if (report === null) return;
     const signal = AbortSignal.timeout(60_000);
     await need(current(), signal);
-    show(await engine.open(report), fragmentOf(current()));
+    await show(await (planted ? engine.openCanaries(report) : engine.open(report)), fragmentOf(current()));
     showOrigin("before");
     status("");
     setState("done");
   },
-  export: () => shown?.text ?? null,
+  async export(format) {
+    if (format !== "html" || !shown) return shown?.text ?? null;
+    await shown.whole;
+    return (await import(beside("export.js"))).pageOf(shown, byId("result"));
+  },
   theme(theme) {
     options.theme = optionsOf({ theme }).options.theme;
     dress(options.theme);
@@ -382,7 +390,7 @@ byId("form").addEventListener("submit", (event) => {
 });
 byId("stop").addEventListener("click", stop);
 addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented) stop(); });
-byId("save").addEventListener("click", () => save(`${stemOf(shown.report)}.json`, shown.text));
+byId("save").addEventListener("click", () => save(`${stem()}.json`, shown.text));
 byId("copy-command").addEventListener("click", async () => {
   const text = shown.report.reproduce.cli;
   if (!await copyFor(byId("copy-command"), text)) notify({ key: "copy", kind: "info", title: "The browser does not allow copying; here it is", text });

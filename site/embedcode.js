@@ -27,7 +27,7 @@ export async function open(fragment) {
   await import(new URL("dp-audit.js", import.meta.url));
   dialog?.remove();
   const selects = Object.entries(CHOICES).map(([key, values]) => {
-    const select = choice(values.map((value) => ({ value, text: words[key][1][value] })));
+    const select = choice(values.filter((value) => words[key][1][value]).map((value) => ({ value, text: words[key][1][value] })));
     return [key, select, html("label", { class: "field" }, words[key][0], select)];
   });
   const checks = FLAGS.map((key) => {

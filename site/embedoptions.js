@@ -6,14 +6,22 @@ import { PLAN_KEYS } from "./plan.js";
 /** Options of a few values; the first is the default. */
 export const CHOICES = {
   controls: ["basic", "none", "full"],
-  view: ["chart", "verdict", "all"],
+  view: ["chart", "verdict", "all", "canaries"],
   theme: ["auto", "light", "dark"],
 };
 /** Options that are on or off. */
 export const FLAGS = ["autorun", "readonly"];
 
+/** Keys of a canary audit that no other has. */
+export const CANARY_KEYS = ["source", "design", "form", "n", "k", "m", "interval", "quantile", "single"];
+
+const isParameter = (key) => key.startsWith("p.") && key.length > 2;
+
+/** Is a key one of a canary audit's settings? */
+export const isCanarySetting = (key) => [...CANARY_KEYS, "epsilon", "delta", "explore", "beta", "seed", "workers"].includes(key) || isParameter(key);
+
 /** Is a key one of an audit's settings? */
-export const isSetting = (key) => PLAN_KEYS.includes(key) || key === "workers" || (key.startsWith("p.") && key.length > 2);
+export const isSetting = (key) => PLAN_KEYS.includes(key) || CANARY_KEYS.includes(key) || key === "workers" || isParameter(key);
 
 /**
  * Options of texts by key; others are left alone.

@@ -1,5 +1,6 @@
 // The core, seen from the page: one compiled module, a coordinator and task
 // workers, requests with ids. The messages are those of protocol.d.ts.
+import { moduleOf } from "./corefile.js";
 import { beside } from "./element.js";
 
 /**
@@ -88,29 +89,8 @@ export class Engine {
    * @param {{signal?: AbortSignal, progress?: (bytes: number) => void}} options progress: how much has come, unpacked
    * @returns {Promise<Core>}
    */
-  async load(name, { signal, progress } = {}) {
-    if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, or it is switched off.");
-    let answer;
-    try {
-      answer = await fetch(beside(name), { signal });
-    } catch (error) {
-      if (signal?.aborted) throw error;
-      throw new Error(`${name} could not be fetched (${error.message}). ${navigator.onLine ? "Is the server still there?" : "You are offline, and it was not kept; it is kept from the next time that it is loaded."}`);
-    }
-    if (!answer.ok) throw new Error(`${name} could not be fetched: the server answered ${answer.status}. It belongs beside page.js.`);
-    if (progress) count(answer.clone(), progress); // the answer itself lets the browser keep what it compiled
-    try {
-      const streams = WebAssembly.compileStreaming && answer.headers.get("Content-Type")?.startsWith("application/wasm");
-      const compiled = streams ? WebAssembly.compileStreaming(answer) : answer.arrayBuffer().then((bytes) => WebAssembly.compile(bytes));
-      const aborted = new Promise((_, reject) => { signal?.addEventListener("abort", () => reject(signal.reason)); }); // compiling knows no signal
-      return { name, module: await Promise.race([compiled, aborted]) };
-    } catch (error) {
-      if (signal?.aborted) throw error;
-      if (/unsafe-eval|security policy/i.test(error.message)) {
-        throw new Error("The server's content security policy forbids WebAssembly. It must send the header Content-Security-Policy with script-src 'self' 'wasm-unsafe-eval'.");
-      }
-      throw new Error(`${name} is not a WebAssembly module that this browser can run (${error.message}).`);
-    }
+  async load(name, options) {
+    return { name, module: await moduleOf(name, options) };
   }
 
   /**
@@ -332,13 +312,4 @@ async function jsonBeside(name) {
   } catch {
     return null;
   }
-}
-
-/** Counts the bytes of an answer as they come. */
-async function count(answer, progress) {
-  try {
-    const reader = answer.body.getReader();
-    let bytes = 0;
-    for (let part; !(part = await reader.read()).done;) progress(bytes += part.value.length);
-  } catch { /* told by who compiles them */ }
 }

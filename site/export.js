@@ -110,19 +110,29 @@ const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
 const STYLES = "main{display:block;max-width:62rem;margin:auto}.result,.meaning{margin-block:1.25rem}.masthead p{overflow-wrap:anywhere}.curves{grid-template-columns:minmax(0,1fr)}.picture{overflow-x:auto}.picture svg{max-width:none;width:100%;min-width:30rem;height:auto}.square svg{min-width:22rem}.raw pre{white-space:pre-wrap;overflow-wrap:anywhere}"
   + "@media print{.panel,.result,.meaning{border:0;padding:0}}";
 
+/** A file beside this script. */
+async function textOf(name) {
+  const answer = await fetch(beside(name));
+  if (!answer.ok) throw new Error(`${name} could not be fetched: the server answered ${answer.status}.`);
+  return answer.text();
+}
+
+/** The meaning of the terms, which the page has and an embed has not. */
+async function meaning() {
+  const there = document.getElementById("meaning");
+  return (there ?? new DOMParser().parseFromString(await textOf("index.html"), "text/html").getElementById("meaning")).cloneNode(true);
+}
+
 /**
  * Saves a report that is shown as a page that needs no script and no other file.
  * @param {{report: any, text: string}} report
  * @param {HTMLElement} shown where it is
  */
-export async function savePage({ report, text }, shown) {
-  const answer = await fetch(beside("page.css"));
-  if (!answer.ok) throw new Error(`page.css could not be fetched: the server answered ${answer.status}.`);
-  save(`${stem(shown)}.html`, pageOf(report, text, shown, await answer.text()), "text/html");
-}
+export async function savePage(report, shown) { save(`${stem(shown)}.html`, await pageOf(report, shown), "text/html"); }
 
-/** @param {string} styles of the page */
-function pageOf(report, text, shown, styles) {
+/** That page's text. */
+export async function pageOf({ report, text }, shown) {
+  const [styles, terms] = await Promise.all([textOf("page.css"), meaning()]);
   const result = shown.cloneNode(true);
   result.classList.add("result");
   const boxes = shown.querySelectorAll(".picture"), copies = result.querySelectorAll(".picture");
@@ -139,7 +149,7 @@ function pageOf(report, text, shown, styles) {
       html("title", {}, title)),
     html("body", {}, html("header", { class: "masthead" }, html("h1", {}, "dpscope"),
       html("p", {}, "An audit report. ", version && `Written by dpscope ${version}. `, coreSha256 && `SHA-256 of the core: ${coreSha256}. `)),
-    html("main", {}, result, document.getElementById("meaning").cloneNode(true),
+    html("main", {}, result, terms,
       html("details", { class: "result raw" }, html("summary", {}, "The report as JSON, from which dpscope verifies it"), html("pre", {}, text)))));
   // The policy of this page refuses a style element that is made here; text is none.
   return `<!doctype html>\n${page.outerHTML.replace("</head>", () => `<style>${styles}${STYLES}</style></head>`)}\n`;

@@ -2,7 +2,7 @@
 // core, whose answers it shows beside the fields.
 import { byId, html } from "./element.js";
 import { checkbox, choice, field, numberInput, setOptions } from "./field.js";
-import { DEFAULT_ALPHA, DEFAULT_SEED, GUARANTEES, OF_GUARANTEES, PAIR_SHAPE } from "./plan.js";
+import { DEFAULT_ALPHA, DEFAULT_SEED, GUARANTEES, OF_GUARANTEES, PAIR_SHAPE, Unusable } from "./plan.js";
 
 const MAX_WORKERS = 64;
 const FIRST_MECHANISM = "svt4";
@@ -17,6 +17,14 @@ const guarantees = [
 
 /** Task workers unless the user says otherwise. */
 export const defaultWorkers = () => Math.max(1, Math.min(4, navigator.hardwareConcurrency || 1));
+
+/** Task workers that a text asks for. */
+export function workersOf(text = "") {
+  const n = text === "" ? defaultWorkers() : Number(text);
+  const { min, max } = byId("workers");
+  if (!Number.isInteger(n) || n < Number(min) || n > Number(max)) throw new Unusable("workers", text, `a whole number in [${min}, ${max}]`);
+  return n;
+}
 
 export class Form {
   /** @type {Map<string, import("./field.js").Field>} by key */

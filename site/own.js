@@ -12,6 +12,8 @@ import { inside } from "./sandboxed.js";
 
 const SCRIPT = "javascript", MODULE = "webassembly"; // kinds of core.Brought
 const FILE = "mechanism.js";
+const SANDBOXED = "dpscope-sandbox"; // what its document says to the page
+const COMES_WITHIN = 1000; // ms after the frame has loaded something
 const MAX_MODULE = 16 * 2 ** 20; // bytes
 
 const sum = "  let sum = 0;\n  for (const [value] of dataset) sum += value;\n";
@@ -37,17 +39,35 @@ ${sum}  return Array.from({ length: n }, () => sum + Math.round(random.laplace(1
 `],
 ];
 
+const frame = (attributes) => html("iframe", { src: "sandbox.html", hidden: true, title: "Sandbox", ...attributes });
+
 /** A frame that runs code for as many workers as ask. */
 class Sandbox {
-  #frame = html("iframe", { src: "sandbox.html", sandbox: "allow-scripts", hidden: true, title: "Sandbox" });
+  #frame = frame({ sandbox: "allow-scripts" });
   #source;
 
   /** @param {{code?: string, module?: ArrayBuffer}} source */
   constructor(source) { this.#source = source; }
 
-  open() {
+  async open() {
+    if (await this.#comes()) return;
+    // A service worker may not answer for such a frame. Offline ours does so for one
+    // without the attribute, with a policy that says the same.
+    this.#frame.remove();
+    this.#frame = frame();
+    if (!await this.#comes()) throw new Error("The sandbox could not be loaded. Is the server still there?");
+  }
+
+  /** Puts the frame into the page. @returns {Promise<boolean>} whether a sandbox is in it */
+  #comes() {
     return new Promise((resolve) => {
-      this.#frame.addEventListener("load", resolve, { once: true });
+      const hear = ({ source, data }) => { if (source === this.#frame.contentWindow && data === SANDBOXED) done(true); };
+      const done = (there) => {
+        removeEventListener("message", hear);
+        resolve(there);
+      };
+      addEventListener("message", hear);
+      this.#frame.addEventListener("load", () => setTimeout(done, COMES_WITHIN, false), { once: true });
       document.body.append(this.#frame);
     });
   }

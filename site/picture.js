@@ -3,35 +3,40 @@
 // buttons that save them as files.
 import { beside, html, svg, tableRows } from "./element.js";
 import { notify } from "./notice.js";
+import { inTurns } from "./turns.js";
+
+let fresh = []; // boxes without a picture yet
 
 /**
- * Paints into a box in the document, at its width now and whenever that changes.
+ * Paints into a box in the document, in a turn of its own, at its width then and
+ * whenever that changes.
  * @param {HTMLElement} box
  * @param {(width: number) => SVGElement} paint
  * @returns {() => void} paints anew
  */
 export function responsive(box, paint) {
   box.paint = paint; // for files, which have a width of their own
-  let width = 0, frame = 0;
-  const draw = (anew) => {
-    const now = Math.floor(box.clientWidth);
+  let width = 0;
+  const draw = (now, anew) => {
     if (now === 0 || (now === width && !anew)) return;
     width = now;
     box.replaceChildren(paint(width));
   };
-  draw(); // a tab in the background has no frames
-  const watch = new ResizeObserver(() => {
-    if (!box.isConnected) {
-      watch.disconnect();
-      return;
-    }
-    // The observer must not change sizes itself.
-    cancelAnimationFrame(frame);
-    frame = requestAnimationFrame(() => draw());
+  // All that wait are measured at once: what is painted changes the layout.
+  if (fresh.push({ box, draw }) === 1) inTurns(() => {
+    const all = fresh.map((f) => [f.draw, widthOf(f.box.getBoundingClientRect())]);
+    fresh = [];
+    inTurns(...all.map(([draw, now]) => () => draw(now)));
+  });
+  const watch = new ResizeObserver(([{ contentRect }]) => {
+    if (!box.isConnected) watch.disconnect();
+    else setTimeout(inTurns, 0, () => draw(widthOf(contentRect))); // the observer must not change sizes itself
   });
   watch.observe(box);
-  return () => draw(true);
+  return () => draw(width || widthOf(box.getBoundingClientRect()), true);
 }
+
+const widthOf = (box) => Math.floor(box.width);
 
 /** @param {[sample: any, words: string][]} items samples are shapes on 28 by 16 */
 export const legend = (items) => html("ul", { class: "legend" }, items.filter(Boolean).map(([sample, words]) => html("li", {},

@@ -29,6 +29,11 @@ export interface Start {
   brought?: { json: string; port: MessagePort };
 }
 
+/** Page to a worker that is for nothing else: the next bytes of a core, transferred; the last one has none. */
+export interface Compile { type: "compile"; part?: Uint8Array }
+/** Its one answer: the module, or why there is none. */
+export interface Compiled { type: "compiled"; module?: WebAssembly.Module; reason?: string }
+
 /** Any worker to page: its core ended. Nothing more will come from it. */
 export interface Dead { type: "dead"; reason: string }
 

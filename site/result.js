@@ -6,6 +6,7 @@ import { showChart } from "./chart.js";
 import { grouped, percent, short } from "./number.js";
 import { showRenyi } from "./renyichart.js";
 import { showTradeoff } from "./tradeoffchart.js";
+import { inTurns } from "./turns.js";
 
 const MOST_ROWS = 64; // of datasets that are shown as a table
 
@@ -36,9 +37,10 @@ export function showDrift(differs) {
 }
 
 /**
- * Shows a report.
+ * Shows a report: the verdict at once, the rest in turns.
  * @param {Pick<import("./protocol").ReportedValue, "report"> & Partial<import("./protocol").ReportedValue>} answer
  * @param {string} [museum] the page about the mechanism's fault
+ * @returns {Promise<void>} when all of it is there
  */
 export function showReport(answer, museum) {
   const { report } = answer;
@@ -46,25 +48,28 @@ export function showReport(answer, museum) {
   verdict(byId("verdict"), report);
   byId("remarks").replaceChildren(...remarks(report));
   byId("result-title").textContent = `Result for ${report.inputs?.mechanism}`;
-  section("chart-section", chart, () => showChart(byId("chart"), byId("legend"), chart));
-  section("counts-section", finding?.counts, () => showCounts(finding));
-  section("event-section", report.evidence, () => showEvent(report));
-  showWords(answer);
-  byId("background").replaceChildren(...background(report, museum));
+  return inTurns(
+    section("chart-section", chart, () => showChart(byId("chart"), byId("legend"), chart)),
+    section("counts-section", finding?.counts, () => showCounts(finding)),
+    section("event-section", report.evidence, () => showEvent(report)),
+    ...words(answer),
+    () => byId("background").replaceChildren(...background(report, museum)));
 }
 
 /** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("./protocol").ReportedValue>} answer */
-export function showWords({ facts = [], certified = [], published = [], curves = {} }) {
-  section("certified-section", certified.length + published.length, () => showCertified(byId("certified"), certified, published));
-  section("tradeoff-section", curves.tradeoff?.points.length, () => showTradeoff(byId("tradeoff"), curves.tradeoff));
-  section("renyi-section", curves.renyi?.points.length, () => showRenyi(byId("renyi"), curves.renyi));
-  section("facts-section", facts.length, () => byId("facts").replaceChildren(...tableRows(null, facts.map((f) => [f.name, f.value]))));
-}
+export const showWords = (answer) => inTurns(...words(answer));
 
-function section(id, there, show) {
+const words = ({ facts = [], certified = [], published = [], curves = {} }) => [
+  section("certified-section", certified.length + published.length, () => showCertified(byId("certified"), certified, published)),
+  section("tradeoff-section", curves.tradeoff?.points.length, () => showTradeoff(byId("tradeoff"), curves.tradeoff)),
+  section("renyi-section", curves.renyi?.points.length, () => showRenyi(byId("renyi"), curves.renyi)),
+  section("facts-section", facts.length, () => byId("facts").replaceChildren(...tableRows(null, facts.map((f) => [f.name, f.value])))),
+];
+
+const section = (id, there, show) => () => {
   byId(id).hidden = !there;
   if (there) show();
-}
+};
 
 /** Fills a box with the verdict of a report of any kind. @returns {HTMLElement} the box */
 export function verdict(box, report) {

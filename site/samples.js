@@ -9,6 +9,7 @@ import { grouped, size } from "./number.js";
 import { outcomeBars } from "./outcomebars.js";
 import { asTable, files, legend, responsive } from "./picture.js";
 import { say } from "./progress.js";
+import { inTurns } from "./turns.js";
 
 /** How large a file may be, in bytes; the core says the same. */
 const MOST_BYTES = 2 ** 30;
@@ -286,12 +287,7 @@ export class Samples {
 function pictures({ histograms, columns }) {
   const sample = (side) => svg("rect", { class: `bar ${side}`, x: 2, y: 3, width: 24, height: 10 });
   const box = html("div", { class: "pictures" });
-  (async () => {
-    for (const h of histograms) {
-      box.append(picture(h));
-      await new Promise((later) => { setTimeout(later); }); // one at a time
-    }
-  })();
+  queueMicrotask(() => inTurns(...histograms.map((h) => () => box.append(picture(h))))); // the box is in the document by then
   return html("section", { "aria-label": "Histograms" },
     html("p", { class: "hint" }, "To catch a file that was read wrongly. To choose outputs by what they show here would void the confidence."),
     legend([[sample("first"), "first dataset"], [sample("second"), "second dataset (dashed)"]]),
@@ -309,7 +305,7 @@ function picture({ column, bins }) {
   const paint = (part, draw) => {
     if (!part.length) return null;
     const place = html("div", { class: "picture" });
-    queueMicrotask(() => responsive(place, draw));
+    responsive(place, draw);
     return [place, files(place, { name: `samples-${column}`.replace(/[^\w.+-]+/g, "_"), title: column, head: ["value", "first", "second"], rows: () => part.map((b) => [b.label, b.first, b.second]) })];
   };
   if (one) names.push(drawn({ counts: [0, 1].map((side) => ranges.reduce((sum, b) => sum + b.counts[side], 0)) }, String(edges[0])));

@@ -1,4 +1,4 @@
-// The shell of every web worker: instantiates the core that the page compiled,
+// The shell of every web worker: compiles a core for the page, or instantiates one,
 // hands messages on to it, and tells the page when it has ended. The contract
 // is in protocol.d.ts; wasm_exec.js is that of the Go that built the core.
 import "wasm_exec.js";
@@ -42,9 +42,24 @@ async function start(message) {
   die(`the core ended with code ${code}`);
 }
 
+let parts = null; // takes the bytes of a core
+
+/** Compiles a core as its bytes come, and ends with what came of it. @param {Uint8Array | undefined} part the next; undefined: there are no more */
+function compile(part) {
+  if (!parts) {
+    const body = new ReadableStream({ start(controller) { parts = controller; } });
+    WebAssembly.compileStreaming(new Response(body, { headers: { "content-type": "application/wasm" } }))
+      .then((module) => postMessage({ type: "compiled", module }), (error) => postMessage({ type: "compiled", reason: error.message }));
+  }
+  if (part) parts.enqueue(part);
+  else parts.close();
+}
+
 self.onmessage = ({ data }) => {
   if (dead) return;
-  if (!started) {
+  if (data?.type === "compile") {
+    compile(data.part);
+  } else if (!started) {
     if (!data || data.type !== "start") return;
     started = true;
     start(data).catch((error) => die(`the core did not start: ${error}`));
