@@ -338,10 +338,8 @@ func (a *axis) bin(v float64) int {
 // with returns the chart with its counts filled in.
 func (ch Chart) with(counts [4][]int, plane [2][]int) Chart {
 	ch.First, ch.FirstIn, ch.Second, ch.SecondIn = counts[0], counts[1], counts[2], counts[3]
-	if ch.Plane != nil {
-		p := *ch.Plane
-		p.First, p.Second = plane[0], plane[1]
-		ch.Plane = &p
+	if ch.Plane = ch.Plane.copy(); ch.Plane != nil {
+		ch.Plane.First, ch.Plane.Second = plane[0], plane[1]
 	}
 	return ch
 }

@@ -96,13 +96,7 @@ func TestPlaneDirection(t *testing.T) {
 	if math.Abs(math.Abs(p.Terms[0].Weight)-math.Sqrt(0.5)) > 0.05 || p.Terms[0].Weight*p.Terms[1].Weight > 0 {
 		t.Errorf("weights %+v", p.Terms)
 	}
-	d := p.direction()
-	var along []float64
-	for side, s := range samples {
-		for i := range s.Len() {
-			along = append(along, d.along(s.Row(i), scores[side][i]))
-		}
-	}
+	along := append(p.values(samples[0].Rows, scores[0], 6), p.values(samples[1].Rows, scores[1], 6)...)
 	if m, sd := stat.PopMeanStdDev(along, nil); math.Abs(m) > 1e-3 || sd < 1 || sd > math.Sqrt2 {
 		t.Errorf("along the direction, mean %v and deviation %v", m, sd)
 	}
@@ -152,7 +146,7 @@ func TestPlaneSymbols(t *testing.T) {
 	if last.At != 6 || math.Abs(last.Weight) < 0.6 || symbols[5] != 0 && symbols[5] != 1 || named == "" {
 		t.Errorf("%+v: %s", p.Terms, named)
 	}
-	if p := (Plane{Terms: []PlaneTerm{{At: 1, Symbol: new(float64), Weight: -0.3}, {At: 6, Weight: 0.8}, {At: 0, Weight: 0.1}, {At: 2, Weight: 0.05}, {At: 99, Weight: 0.9}}}); p.named(columns).Words != "0.9  + 0.8 number of m - 0.3 [a = 0] + 2 more" {
+	if p := (&Plane{Terms: []PlaneTerm{{At: 1, Symbol: new(float64), Weight: -0.3}, {At: 6, Weight: 0.8}, {At: 0, Weight: 0.1}, {At: 2, Weight: 0.05}, {At: 99, Weight: 0.9}}}); p.named(columns).Words != "0.9  + 0.8 number of m - 0.3 [a = 0] + 2 more" {
 		t.Errorf("%q", p.named(columns).Words)
 	}
 }
@@ -205,9 +199,9 @@ func BenchmarkPlane(b *testing.B) {
 		}
 	})
 	b.Run("count", func(b *testing.B) {
-		c, cells := p.counter(20), make([]int, p.cells())
+		c := p.counter()
 		for b.Loop() {
-			c.count(samples[0].Rows, scores[0], cells)
+			c.count(0, samples[0].Rows, scores[0])
 		}
 		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/planeTraining, "ns/output")
 	})

@@ -253,11 +253,7 @@ func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
 		counted.Chart[k] = make([]int, t.Chart.bins())
 	}
 	width := Width(a.Columns)
-	var plane *planeCounter
-	var cells [2][]int
-	if p := t.Chart.Plane; p != nil {
-		plane, cells = p.counter(width), [2][]int{make([]int, p.cells()), make([]int, p.cells())}
-	}
+	plane := t.Chart.Plane.counter()
 	rows, scores := make([]float64, BlockRows*width), make([]float64, BlockRows)
 	event := t.Event.bins(len(t.Edges) + 1)
 	bins := [2][]uint16{make([]uint16, n), make([]uint16, n)}
@@ -275,9 +271,7 @@ func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
 			model.Score(rows[:k*width], scores[:k])
 			binScores(t.Edges, scores[:k], bins[side][at:at+k])
 			binner.count(rows[:k*width], scores[:k], bins[side][at:at+k], event, counted.Chart[2*side], counted.Chart[2*side+1])
-			if plane != nil {
-				plane.count(rows[:k*width], scores[:k], cells[side])
-			}
+			plane.count(side, rows[:k*width], scores[:k])
 			if err := hook(k); err != nil {
 				return Result{}, err
 			}
@@ -285,10 +279,7 @@ func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
 	}
 	table := bound.NewTable(len(t.Edges) + 1)
 	countPairs(table, bins[0], bins[1])
-	counted.Cells = packCounts(table.N)
-	if plane != nil {
-		counted.Plane = [2][]byte{packCounts(cells[0]), packCounts(cells[1])}
-	}
+	counted.Cells, counted.Plane = packCounts(table.N), plane.packed()
 	return Result{Counted: &counted}, nil
 }
 

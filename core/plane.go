@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // Plane is what outputs of several numbers look like by the witness's score and
@@ -65,90 +64,71 @@ const (
 // the scores. Nil where the score does not vary, or nothing does besides it.
 func newPlane(first, second Samples, scores [2][]float64) *Plane {
 	width := Width(first.Columns)
-	n := [2]int{min(first.Len(), planeTraining), min(second.Len(), planeTraining)}
-	rows := slices.Concat(first.Rows[:n[0]*width], second.Rows[:n[1]*width])
-	given := slices.Concat(scores[0][:n[0]], scores[1][:n[1]])
-	score, ok := newSpread(slices.Clone(given))
-	if !ok {
-		return nil
-	}
-	var terms []PlaneTerm
-	var left [][]float64           // of every term, what the score leaves
-	var means, explained []float64 // of every term in its deviations, and by a deviation of the score
-	for _, t := range planeNumbers(first.Columns, rows) {
-		values := make([]float64, len(given))
-		for i := range values {
-			values[i] = t.of(rows[i*width:])
-		}
-		x, ok := newSpread(values)
-		if !ok {
-			continue
-		}
-		slope := mean(x.values, score.values)
-		for i, s := range score.values {
-			x.values[i] -= float64(slope * s)
-		}
-		if !(mean(x.values, x.values) > planeLeft) {
-			continue
-		}
-		t.Deviation = roundFigures(x.deviation, 6)
-		terms, left = append(terms, t), append(left, x.values)
-		means, explained = append(means, x.mean/t.Deviation), append(explained, slope)
-	}
-	if len(terms) == 0 {
-		return nil
-	}
+	n := min(first.Len(), planeTraining)
+	rows := joined(first.Rows[:n*width], second.Rows[:min(second.Len(), planeTraining)*width])
+	given := joined(scores[0][:n], scores[1][:len(rows)/width-n])
+	score := joined(given, nil)
+	middle, spread := standardise(score)
 	p := &Plane{}
-	for i, w := range leading(left) {
-		if w = roundTo(w, 4); w == 0 {
-			continue
+	var left [][]float64 // of every term, what the score leaves
+	for _, t := range planeNumbers(first.Columns, rows) {
+		x := make([]float64, len(given))
+		for i := range x {
+			x[i] = t.of(rows[i*width:])
 		}
-		terms[i].Weight = w
-		p.Terms = append(p.Terms, terms[i])
-		p.Slope += float64(w * explained[i])
-		p.Offset -= float64(w * means[i])
+		_, t.Deviation = standardise(x)
+		slope := mean(x, score)
+		for i, s := range score {
+			x[i] -= float64(slope * s)
+		}
+		if mean(x, x) > planeLeft {
+			t.Deviation = roundFigures(t.Deviation, 6)
+			p.Terms, left = append(p.Terms, t), append(left, x)
+		}
 	}
-	p.Slope = roundFigures(p.Slope/score.deviation, 6)
-	p.Offset += float64(p.Slope * score.mean)
-	d := p.direction()
-	along := make([]float64, len(given))
-	for i := range along {
-		along[i] = d.along(rows[i*width:], given[i])
-	}
-	if nonFinite(along) >= 0 {
+	if spread == 0 || len(left) == 0 {
 		return nil
 	}
-	p.ScoreEdges, p.Edges = chartEdges(planeBins, given[:n[0]], given[n[0]:]), chartEdges(planeBins, along[:n[0]], along[n[0]:])
+	for i, w := range leading(left) {
+		p.Terms[i].Weight = roundTo(w, 4)
+	}
+	along := p.values(rows, given, width)
+	m, deviation := standardise(along)
+	p.Slope = roundFigures(float64(mean(along, score)*deviation)/spread, 6)
+	p.Offset = float64(p.Slope*middle) - m
+	along = p.values(rows, given, width)
+	if deviation == 0 || nonFinite(along) >= 0 {
+		return nil
+	}
+	p.ScoreEdges, p.Edges = chartEdges(planeBins, given[:n], given[n:]), chartEdges(planeBins, along[:n], along[n:])
 	if p.check() != nil {
 		return nil
 	}
 	return p
 }
 
+func joined(a, b []float64) []float64 { return append(append([]float64{}, a...), b...) }
+
 // planeNumbers are the numbers of a row that may have a weight.
-func planeNumbers(columns []Column, rows []float64) []PlaneTerm {
-	type place struct {
-		at     int
-		symbol bool
-	}
-	var all []place
+func planeNumbers(columns []Column, rows []float64) (out []PlaneTerm) {
+	var all []int // places, those of symbols below 0
 	width := 0
 	for _, c := range columns {
 		if c.Kind != Real {
-			all = append(all, place{width, true})
+			all = append(all, ^width)
 		}
 		width += c.Width()
 		if c.Kind != Symbol {
-			all = append(all, place{width - 1, false})
+			all = append(all, width-1)
 		}
 	}
-	var out []PlaneTerm
-	for i, n := 0, min(len(all), planeTerms); i < n; i++ {
-		p := all[i*len(all)/n]
-		if !p.symbol {
-			out = append(out, PlaneTerm{At: p.at})
-		} else if s, ok := commonest(rows, p.at, width); ok {
-			out = append(out, PlaneTerm{At: p.at, Symbol: &s})
+	n := min(len(all), planeTerms)
+	for i := range n {
+		at := all[i*len(all)/n]
+		if at >= 0 {
+			out = append(out, PlaneTerm{At: at})
+		} else if s, ok := commonest(rows, ^at, width); ok {
+			out = append(out, PlaneTerm{At: ^at, Symbol: &s})
 		}
 	}
 	return out
@@ -157,20 +137,22 @@ func planeNumbers(columns []Column, rows []float64) []PlaneTerm {
 // commonest is the commonest value of a number of the rows, the smallest of
 // several; false where it or all others are rare.
 func commonest(rows []float64, at, width int) (symbol float64, ok bool) {
-	counts := map[float64]int{}
+	values := make([]float64, 0, len(rows)/width)
 	for ; at < len(rows); at += width {
-		counts[rows[at]]++
+		values = append(values, rows[at]+0) // -0 and 0 are one symbol
 	}
-	most, others := 0, 0
-	for v, n := range counts {
-		if n > most || n == most && v < symbol {
-			symbol, most = v, n
+	slices.Sort(values)
+	most, run := 0, 0
+	for i, v := range values {
+		if run++; i > 0 && v != values[i-1] {
+			run = 1
 		}
-		others += n
+		if run > most {
+			symbol, most = v, run
+		}
 	}
-	rare := planeRare * float64(others)
-	others -= most
-	return symbol + 0, float64(most) >= rare && float64(others) >= rare // -0 and 0 are one symbol
+	rare := planeRare * float64(len(values))
+	return symbol, float64(most) >= rare && float64(len(values)-most) >= rare
 }
 
 func (t *PlaneTerm) of(row []float64) float64 {
@@ -183,33 +165,27 @@ func (t *PlaneTerm) of(row []float64) float64 {
 	return 0
 }
 
-// spread is a list of values in their own standard deviations from their mean.
-type spread struct {
-	mean, deviation float64
-	values          []float64
-}
-
-// newSpread takes the list over; false where it does not vary, or by more than
-// floats hold.
-func newSpread(values []float64) (spread, bool) {
-	at := values[0] // a list of one value has no deviation, not even by rounding
-	sum := 0.0
+// standardise puts values in their own standard deviations from their mean. Where
+// they do not vary, or by more than floats hold, the deviation is 0 and so are they.
+func standardise(values []float64) (middle, deviation float64) {
+	at, sum := values[0], 0.0 // equal values deviate by nothing, not even by rounding
 	for i := range values {
 		values[i] -= at
 		sum += values[i]
 	}
-	middle := sum / float64(len(values))
+	sum /= float64(len(values))
 	for i := range values {
-		values[i] -= middle
+		values[i] -= sum
 	}
-	s := spread{mean: at + middle, deviation: math.Sqrt(mean(values, values)), values: values}
-	if !(s.deviation > 0) || nonFinite([]float64{s.mean, s.deviation, 1 / s.deviation}) >= 0 {
-		return s, false
+	middle, deviation = at+sum, math.Sqrt(mean(values, values))
+	if !(deviation > 0) || nonFinite([]float64{middle, deviation, 1 / deviation}) >= 0 {
+		clear(values)
+		return 0, 0
 	}
 	for i := range values {
-		values[i] /= s.deviation
+		values[i] /= deviation
 	}
-	return s, true
+	return middle, deviation
 }
 
 // mean is that of products.
@@ -224,47 +200,31 @@ func mean(a, b []float64) float64 {
 // leading is the leading principal component of lists of mean 0, of length 1, its
 // largest weight positive: by power iteration.
 func leading(lists [][]float64) []float64 {
-	n := len(lists)
-	covariance := make([][]float64, n)
-	for i := range lists {
-		covariance[i] = make([]float64, n)
-		for j := range i + 1 {
-			covariance[i][j] = mean(lists[i], lists[j])
-			covariance[j][i] = covariance[i][j]
+	w, next := make([]float64, len(lists)), make([]float64, len(lists))
+	covariance := make([][]float64, len(lists))
+	for i, x := range lists {
+		for _, y := range lists {
+			covariance[i] = append(covariance[i], mean(x, y))
 		}
-	}
-	w, next := make([]float64, n), make([]float64, n)
-	for i := range w {
-		w[i] = 1 + float64(i)/float64(n) // in no symmetry with the columns
+		w[i] = 1 + float64(i)/float64(len(lists)) // in no symmetry with the columns
 	}
 	for range planeSteps {
-		squares := 0.0
 		for i, row := range covariance {
-			next[i] = 0
-			for j, c := range row {
-				next[i] += float64(c * w[j])
-			}
-			squares += float64(next[i] * next[i])
+			next[i] = mean(row, w)
 		}
-		length := math.Sqrt(squares)
-		if !(length > 0) {
-			break
+		length := math.Sqrt(mean(next, next) * float64(len(w)))
+		for i, x := range next {
+			w[i] = x / length
 		}
-		for i := range next {
-			next[i] /= length
-		}
-		w, next = next, w
 	}
-	largest := 0
+	largest := 0.0
+	for _, x := range w {
+		if math.Abs(x) > math.Abs(largest) {
+			largest = x
+		}
+	}
 	for i := range w {
-		if math.Abs(w[i]) > math.Abs(w[largest]) {
-			largest = i
-		}
-	}
-	if w[largest] < 0 {
-		for i := range w {
-			w[i] = -w[i]
-		}
+		w[i] = math.Copysign(w[i], w[i]*largest)
 	}
 	return w
 }
@@ -275,66 +235,71 @@ func roundFigures(x float64, figures int) float64 {
 	return v
 }
 
-// named puts the direction into words.
-func (p Plane) named(columns []Column) *Plane {
-	type number struct {
-		column Column
-		second bool // of a mixed column: the number beside the symbol
+// copy shares the lists.
+func (p *Plane) copy() *Plane {
+	if p == nil {
+		return nil
 	}
-	var numbers []number
-	for _, c := range columns {
-		for k := range c.Width() {
-			numbers = append(numbers, number{c, k == 1})
-		}
-	}
-	terms := slices.Clone(p.Terms)
-	slices.SortStableFunc(terms, func(a, b PlaneTerm) int {
-		switch x, y := math.Abs(a.Weight), math.Abs(b.Weight); {
-		case x > y:
-			return -1
-		case x < y:
-			return 1
-		}
-		return 0
-	})
+	q := *p
+	return &q
+}
+
+// named is the plane with its direction in words.
+func (p *Plane) named(columns []Column) *Plane {
 	const shown = 3
-	var b strings.Builder
-	for i, t := range terms[:min(shown, len(terms))] {
+	p = p.copy()
+	p.Words = ""
+	done := make([]bool, len(p.Terms))
+	for k := range p.Terms {
+		if k == shown {
+			p.Words += " + " + strconv.Itoa(len(p.Terms)-shown) + " more"
+			break
+		}
+		largest := -1
+		for i, t := range p.Terms {
+			if !done[i] && (largest < 0 || math.Abs(t.Weight) > math.Abs(p.Terms[largest].Weight)) {
+				largest = i
+			}
+		}
+		done[largest] = true
+		t := &p.Terms[largest]
 		sign := " + "
 		if t.Weight < 0 {
 			sign = " - "
 		}
-		if i > 0 || t.Weight < 0 {
-			b.WriteString(sign)
+		if k > 0 || t.Weight < 0 {
+			p.Words += sign
 		}
-		fmt.Fprintf(&b, "%.2g ", math.Abs(t.Weight))
+		p.Words += strconv.FormatFloat(math.Abs(t.Weight), 'g', 2, 64) + " " + t.words(columns)
+	}
+	return p
+}
+
+// words name the number.
+func (t *PlaneTerm) words(columns []Column) string {
+	at := t.At
+	for _, c := range columns {
 		switch {
-		case t.At < 0 || t.At >= len(numbers): // refused elsewhere
+		case at >= c.Width():
+			at -= c.Width()
+			continue
 		case t.Symbol != nil:
-			c := numbers[t.At].column
-			fmt.Fprintf(&b, "[%s = %s]", c.Name, c.Word(*t.Symbol))
-		case numbers[t.At].second:
-			b.WriteString("number of " + numbers[t.At].column.Name)
-		default:
-			b.WriteString(numbers[t.At].column.Name)
+			return "[" + c.Name + " = " + c.Word(*t.Symbol) + "]"
+		case at == 1:
+			return "number of " + c.Name
 		}
+		return c.Name
 	}
-	if more := len(terms) - shown; more > 0 {
-		fmt.Fprintf(&b, " + %d more", more)
-	}
-	p.Words = b.String()
-	return &p
+	return "" // refused elsewhere
 }
 
 // check refuses a plane that cannot be drawn.
-func (p Plane) check() error {
+func (p *Plane) check() error {
 	if len(p.Terms) == 0 || len(p.Terms) > planeTerms {
-		return &InputError{Field: "chart.plane.terms", Found: fmt.Sprintf("%d", len(p.Terms)), Want: fmt.Sprintf("1 to %d", planeTerms)}
+		return &InputError{Field: "chart.plane.terms", Found: fmt.Sprint(len(p.Terms)), Want: "1 to " + strconv.Itoa(planeTerms)}
 	}
-	for i, t := range p.Terms {
-		if !(t.Deviation > 0) || nonFinite([]float64{t.Weight / t.Deviation}) >= 0 {
-			return &InputError{Field: fmt.Sprintf("chart.plane.terms[%d].deviation", i), Found: number(t.Deviation), Want: "above 0, and no less than its weight needs"}
-		}
+	if i := nonFinite(p.weights()); i >= 0 {
+		return &InputError{Field: fmt.Sprintf("chart.plane.terms[%d].deviation", i), Found: number(p.Terms[i].Deviation), Want: "above 0, and no less than its weight needs"}
 	}
 	if err := checkChartEdges("chart.plane.scoreEdges", p.ScoreEdges, mostPlaneEdges); err != nil {
 		return err
@@ -349,56 +314,86 @@ func (p Plane) check() error {
 }
 
 // fits refuses terms beyond a row of so many numbers.
-func (p Plane) fits(width int) error {
-	for i, t := range p.Terms {
+func (p *Plane) fits(width int) error {
+	for _, t := range p.Terms {
 		if t.At < 0 || t.At >= width {
-			return &InputError{Field: fmt.Sprintf("chart.plane.terms[%d].at", i), Found: fmt.Sprint(t.At), Want: fmt.Sprintf("in [0, %d], as an output has %d numbers", width-1, width)}
+			return &InputError{Field: "chart.plane: at of a term", Found: fmt.Sprint(t.At), Want: fmt.Sprintf("in [0, %d], as an output has %d numbers", width-1, width)}
 		}
 	}
 	return nil
 }
 
-func (p Plane) cells() int { return (len(p.Edges) + 1) * (len(p.ScoreEdges) + 1) }
-
-// direction is that of a plane, with the weights of the numbers as they are.
-type direction struct {
-	plane   Plane
-	weights []float64
+// counts are room for the outputs in the cells, none where there is no plane.
+func (p *Plane) counts() (counts [2][]int) {
+	if p != nil {
+		for side := range counts {
+			counts[side] = make([]int, p.cells())
+		}
+	}
+	return counts
 }
 
-func (p Plane) direction() direction {
-	d := direction{plane: p}
-	for _, t := range p.Terms {
-		d.weights = append(d.weights, t.Weight/t.Deviation)
+func (p *Plane) cells() int { return (len(p.Edges) + 1) * (len(p.ScoreEdges) + 1) }
+
+// weights are those of the numbers as they are.
+func (p *Plane) weights() []float64 {
+	w := make([]float64, len(p.Terms))
+	for i, t := range p.Terms {
+		w[i] = t.Weight / t.Deviation
 	}
-	return d
+	return w
 }
 
 // along is a row's value in the direction.
-func (d *direction) along(row []float64, score float64) float64 {
-	v := d.plane.Offset - float64(d.plane.Slope*score)
-	for k := range d.weights {
-		v += float64(d.weights[k] * d.plane.Terms[k].of(row))
+func (p *Plane) along(weights, row []float64, score float64) float64 {
+	v := p.Offset - float64(p.Slope*score)
+	for k, w := range weights {
+		v += float64(w * p.Terms[k].of(row))
 	}
 	return v
 }
 
+// values are those of rows with their scores.
+func (p *Plane) values(rows, scores []float64, width int) []float64 {
+	out, weights := make([]float64, len(scores)), p.weights()
+	for i, s := range scores {
+		out[i] = p.along(weights, rows[i*width:], s)
+	}
+	return out
+}
+
 // planeCounter counts rows into the cells of a plane.
 type planeCounter struct {
-	direction
-	width          int // of a row
-	score, upwards axis
+	*Plane
+	factors     []float64
+	score, edge axis
+	cells       [2][]int // by side
 }
 
-func (p Plane) counter(width int) *planeCounter {
-	return &planeCounter{direction: p.direction(), width: width, score: newAxis(p.ScoreEdges), upwards: newAxis(p.Edges)}
-}
-
-// count adds a block of rows.
-func (c *planeCounter) count(rows, scores []float64, cells []int) {
-	across := len(c.score.edges) + 1
-	for i, s := range scores {
-		v := c.along(rows[i*c.width:(i+1)*c.width], s)
-		cells[c.upwards.bin(v)*across+c.score.bin(s)]++
+// counter is nil where there is no plane.
+func (p *Plane) counter() *planeCounter {
+	if p == nil {
+		return nil
 	}
+	return &planeCounter{Plane: p, factors: p.weights(), score: newAxis(p.ScoreEdges), edge: newAxis(p.Edges), cells: p.counts()}
+}
+
+// count adds a block of rows to a side.
+func (c *planeCounter) count(side int, rows, scores []float64) {
+	if c == nil {
+		return
+	}
+	across, width, cells := len(c.score.edges)+1, len(rows)/len(scores), c.cells[side]
+	for i, s := range scores {
+		v := c.along(c.factors, rows[i*width:], s)
+		cells[c.edge.bin(v)*across+c.score.bin(s)]++
+	}
+}
+
+// packed are the counts by side.
+func (c *planeCounter) packed() (out [2][]byte) {
+	if c != nil {
+		out = [2][]byte{packCounts(c.cells[0]), packCounts(c.cells[1])}
+	}
+	return out
 }

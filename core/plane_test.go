@@ -206,8 +206,8 @@ func TestForgedPlanes(t *testing.T) {
 		{"chart.plane.terms is 33", func(p *core.Plane) { p.Terms = make([]core.PlaneTerm, 33) }, false},
 		{"chart.plane.terms[1].deviation is 0, must be above 0", func(p *core.Plane) { p.Terms[1].Deviation = 0 }, false},
 		{"chart.plane.terms[1].deviation is 1e-310", func(p *core.Plane) { p.Terms[1].Deviation = 1e-310 }, false},
-		{"chart.plane.terms[0].at is -1, must be in [0, 7]", func(p *core.Plane) { p.Terms[0].At = -1 }, true},
-		{"chart.plane.terms[2].at is 8, must be in [0, 7], as an output has 8 numbers", func(p *core.Plane) { p.Terms[2].At = 8 }, true},
+		{"chart.plane: at of a term is -1, must be in [0, 7]", func(p *core.Plane) { p.Terms[0].At = -1 }, true},
+		{"chart.plane: at of a term is 8, must be in [0, 7], as an output has 8 numbers", func(p *core.Plane) { p.Terms[2].At = 8 }, true},
 	} {
 		r := maimed(t, good, c.maim)
 		data, err := json.Marshal(r)
@@ -256,7 +256,7 @@ func TestUnseededPlane(t *testing.T) {
 	for says, change := range map[string]func(*core.Plane){
 		"":                     func(*core.Plane) {},
 		"the replayed bins":    func(p *core.Plane) { *p.Border++ },
-		"terms[0].at is 99":    func(p *core.Plane) { p.Terms[0].At = 99 },
+		"at of a term is 99":   func(p *core.Plane) { p.Terms[0].At = 99 },
 		"3 counts, must be 67": func(p *core.Plane) { p.First = p.First[:3] },
 	} {
 		v, err := core.Verify(context.Background(), cat, core.LocalPool(cat, 1), maimed(t, good, change), true)

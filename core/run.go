@@ -281,11 +281,10 @@ func (s *state) prepare(ctx context.Context) error {
 
 // start begins to count.
 func (s *state) start() {
-	if s.best.Chart.Plane != nil {
-		p := *s.best.Chart.Plane
+	if p := s.best.Chart.Plane.copy(); p != nil {
 		border := s.best.Edges[s.prepared.Event.Edge]
 		p.Border, p.Above = &border, s.prepared.Event.Above
-		s.best.Chart.Plane = &p
+		s.best.Chart.Plane = p
 	}
 	s.counted = newTally(s.best.Edges, s.best.Chart)
 	if s.audit.Plan.Anytime {

@@ -68,7 +68,7 @@ type SurrogateSlice struct {
 	SD        []float64 `json:"sd"`
 	// At is where each of the model's trials lies, and Near, from 0 to 1, how much
 	// its score says of the slice there: their correlation as modelled, 0 where the
-	// trial's pair does not have the parameter.
+	// trial's pair lies nowhere along the slice.
 	At   []float64 `json:"at"`
 	Near []float64 `json:"near"`
 }

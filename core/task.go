@@ -148,13 +148,7 @@ type tally struct {
 }
 
 func newTally(edges []float64, ch Chart) tally {
-	t := tally{table: bound.NewTable(len(edges) + 1)}
-	if ch.Plane != nil {
-		for side := range t.plane {
-			t.plane[side] = make([]int, ch.Plane.cells())
-		}
-	}
-	return t
+	return tally{table: bound.NewTable(len(edges) + 1), plane: ch.Plane.counts()}
 }
 
 // add merges another shard.

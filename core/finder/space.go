@@ -295,10 +295,9 @@ func (s *space) features(u []float64) []float64 {
 		if s.isShape(i) || !s.has(sh, i) {
 			continue
 		}
-		switch {
-		case s.kinds[i] == moveAxis:
+		if s.kinds[i] == moveAxis {
 			f[i] = (1 + staircase(u[i])) / 2
-		default:
+		} else {
 			f[i] = stretched(u[i], s.margin(i))
 		}
 	}
@@ -332,8 +331,8 @@ func (s *space) margin(i int) float64 {
 	switch {
 	case i == s.sizeAt:
 		return sizeMargin
-	case i == s.runsAt, s.kinds[i] == moveAxis:
-		return 0
+	case i == s.runsAt, s.kinds[i] == moveAxis, i == s.placeAt && s.relation == core.LInfinity:
+		return 0 // or margins within
 	case i == s.placeAt:
 		return placeMargin
 	case s.relation == core.LInfinity:

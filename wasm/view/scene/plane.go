@@ -207,8 +207,8 @@ func (d *Divergence) planeWords() string {
 	for _, b := range d.bins {
 		all += b.First
 	}
-	words += fmt.Sprintf("%s of %s certification outputs a side, by the witness's score and by the direction in which they vary most besides (%s, each in its standard deviations, less what the score explains). Where the score holds all that tells the datasets apart, the ratio does not change upwards. ", outputs, Grouped(all), v.Words)
-	words += fmt.Sprintf("Of %s cells, %s are likelier on one of the datasets, each at 95 %% for itself, so that up to about %s would be by chance", Grouped(len(v.cells)), Grouped(seen[clear]+seen[beyondAll]), Grouped((len(v.cells)+19)/20))
+	words += fmt.Sprintf("%s of %s certification outputs a side, by the witness's score and the direction in which they vary most besides: %s (each in its standard deviations, less what the score explains). Where the score holds all that tells the datasets apart, the ratio does not change upwards. ", outputs, Grouped(all), v.Words)
+	words += fmt.Sprintf("Of %s cells, %s are likelier on one dataset, each at 95 %% for itself (by chance up to about %s)", Grouped(len(v.cells)), Grouped(seen[clear]+seen[beyondAll]), Grouped((len(v.cells)+19)/20))
 	if dp {
 		words += fmt.Sprintf("; %s by more than e^%s, at 95 %% for all together", Grouped(seen[beyondAll]), Short(epsilon))
 	}
@@ -277,7 +277,7 @@ func (v *plane) layout(f Frame, claim Claim) *Scene {
 	epsilon, dp := claim.epsilon()
 	items := []key{{words: "likelier on the first", paint: Ink(First), form: keyDiamond}, {words: "likelier on the second", paint: Ink(Second), form: keySquare}, {words: "no clear difference", paint: Ink(Muted), form: keyHollow}}
 	if dp {
-		items = append(items, key{words: "surely beyond the claimed ε = " + Short(epsilon), paint: Ink(Text), form: keyOutline})
+		items = append(items, key{words: "beyond the claimed ε = " + Short(epsilon), paint: Ink(Text), form: keyOutline})
 	}
 	if v.Border != nil {
 		sign := " > "

@@ -43,7 +43,7 @@ type Surrogate struct {
 	claimed  float64
 
 	slice SurrogateSlice
-	on    []int // trials that lie on the slice's axis
+	on    []int // trials that lie along the slice
 }
 
 // knot is a trial's score, and its value.
@@ -133,7 +133,7 @@ func (v *Surrogate) Words() string {
 		words += fmt.Sprintf(" No trial came up to what is claimed (%s).", Short(v.claimed))
 	}
 	if left := len(v.trials) - len(v.on); left > 0 {
-		words += fmt.Sprintf(" %s trials have no such parameter.", Grouped(left))
+		words += fmt.Sprintf(" Pairs that lie nowhere along it: %s.", Grouped(left))
 	}
 	return words
 }

@@ -150,10 +150,15 @@ func (v *Viewer) Choose(id string) {
 
 // Chosen is the choice that is taken, "" for the default.
 func (v *Viewer) Chosen() string {
-	if x := v.View(); x != nil {
-		return v.chosen[x.ID()]
+	x := v.View()
+	if x == nil {
+		return ""
 	}
-	return ""
+	id := v.chosen[x.ID()]
+	if _, choices := x.Choices(); !slices.ContainsFunc(choices, func(c Choice) bool { return c.ID == id }) {
+		return "" // of another report
+	}
+	return id
 }
 
 // Resize lays the picture out for a width.
