@@ -179,7 +179,11 @@ func (v *OverTime) Layout(f Frame) *Scene {
 	if v.final != nil {
 		p := Point{x.At(float64(v.pairs)), y.At(*v.final)}
 		s.add(Shape{Kind: Dots, Points: []Point{p}, Radius: 6, Form: Diamond, Paint: Ink(Event), Clip: clip})
-		l := s.label(p.X-12, p.Y-8, "≥ "+Short(floor(*v.final, 3)), End, Event)
+		above := p.Y - 8
+		if claim := y.At(v.course.Claimed); claim > above-14 && claim < above+5 {
+			above = claim - 5 // else the claim's line strikes the words through
+		}
+		l := s.label(p.X-12, above, "≥ "+Short(floor(*v.final, 3)), End, Event)
 		l.Bold = true
 		if !clip.Has(p) {
 			s.Labels = s.Labels[:len(s.Labels)-1]

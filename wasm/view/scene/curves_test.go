@@ -115,3 +115,43 @@ func TestOverTime(t *testing.T) {
 		t.Errorf("%q", v.Reading(1))
 	}
 }
+
+// On logarithmic axes a straight line is bent: the polyline that is drawn lies
+// within a pixel of it wherever both rates are on the axes.
+func TestCurvedOnLogarithmicAxes(t *testing.T) {
+	for _, decades := range []float64{3, 6, 9} {
+		x := Scale{Lo: math.Pow(10, -decades), Hi: 1, From: 0, To: 800, Log: true}
+		y := x
+		y.From, y.To = 460, 0
+		for _, line := range [][][2]float64{{{0, 1}, {1, 0}}, {{0.2325, 0.7017}, {1, 0}}, {{0, 1}, {0.0035, 0.98}}} {
+			drawn := curved(line, x, y, true)
+			a, b := line[0], line[1]
+			for e := -12.0; e <= 0; e += 0.01 {
+				for _, f := range []float64{math.Pow(10, e) / 2, 1 - math.Pow(10, e)/2} {
+					p := [2]float64{a[0] + f*(b[0]-a[0]), a[1] + f*(b[1]-a[1])}
+					if p[0] < x.Lo || p[1] < y.Lo {
+						continue
+					}
+					if d := apart(drawn, Point{x.At(p[0]), y.At(p[1])}); d > 1 {
+						t.Fatalf("%v over %v decades: %v is %.1f px from what is drawn", line, decades, p, d)
+					}
+				}
+			}
+		}
+	}
+}
+
+// apart is the distance of a point from a polyline.
+func apart(line []Point, p Point) float64 {
+	least := math.Inf(1)
+	for i := 1; i < len(line); i++ {
+		a, b := line[i-1], line[i]
+		dx, dy := b.X-a.X, b.Y-a.Y
+		f := 0.0
+		if n := dx*dx + dy*dy; n > 0 {
+			f = min(1, max(0, ((p.X-a.X)*dx+(p.Y-a.Y)*dy)/n))
+		}
+		least = min(least, math.Hypot(p.X-a.X-f*dx, p.Y-a.Y-f*dy))
+	}
+	return least
+}

@@ -314,13 +314,20 @@ func (t *Tradeoff) Layout(f Frame) *Scene {
 	return s
 }
 
-// curved places a polyline, with more points where logarithmic axes bend it.
+// curved places a polyline, with more points where logarithmic axes bend it: even
+// steps of the rates' logarithms, in either corner.
 func curved(line [][2]float64, x, y Scale, bend bool) []Point {
+	reach := 1 - math.Log(min(x.Lo, y.Lo, 0.1))
+	most := 96
+	if len(line) > 40 {
+		most = 16
+	}
+	ease := func(f float64) float64 { return math.Expm1(2*reach*f) / math.Expm1(reach) / 2 }
 	var out []Point
 	for i, b := range line {
 		parts := 1
 		if bend && i > 0 {
-			parts = 24
+			parts = most
 		}
 		a := b
 		if i > 0 {
@@ -328,10 +335,17 @@ func curved(line [][2]float64, x, y Scale, bend bool) []Point {
 		}
 		for k := 1; k <= parts; k++ {
 			f := float64(k) / float64(parts)
-			if bend && parts > 1 { // even steps of the rate's logarithm, in either corner
-				f = (math.Expm1(9*f)/math.Expm1(9) + 1 - math.Expm1(9*(1-f))/math.Expm1(9)) / 2
+			g := 1 - f
+			if bend && parts > 1 {
+				if f < 0.5 {
+					f = ease(f)
+					g = 1 - f
+				} else {
+					g = ease(g)
+					f = 1 - g
+				}
 			}
-			out = append(out, Point{x.At(a[0] + f*(b[0]-a[0])), y.At(a[1] + f*(b[1]-a[1]))})
+			out = append(out, Point{x.At(g*a[0] + f*b[0]), y.At(g*a[1] + f*b[1])})
 		}
 	}
 	return out
