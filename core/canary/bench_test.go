@@ -62,3 +62,13 @@ func BenchmarkJudge(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkPortray: what a portrait adds to an audit of 4096 exploration runs.
+func BenchmarkPortray(b *testing.B) {
+	st := stream.New(stream.Key{Seed: 1, Purpose: "portrait"})
+	scores := make([]float64, 4096*64)
+	st.Gaussian(scores, 1)
+	for b.Loop() {
+		portray(32, 32, scores)
+	}
+}

@@ -15,9 +15,9 @@
 // is for the intervals of core/bound to say.
 //
 // The threshold and the stakes of the betting intervals are chosen on runs of
-// their own. A [Task] is a pure function of itself and each run has a random
-// stream of its own, so that a [Report] does not depend on where or how many at
-// once runs were drawn.
+// their own, of which a [Portrait] may be looked at. A [Task] is a pure function
+// of itself and each run has a random stream of its own, so that a [Report] does
+// not depend on where or how many at once runs were drawn.
 //
 // Two audits go beside it. [OneRun] runs a source once, with canaries that are in
 // or out by fair coins, and counts right guesses (Steinke, Nasr and Jagielski

@@ -36,20 +36,19 @@ type Report struct {
 	Out    *Side     `json:"out,omitempty"` // fresh canaries
 	// LowerBound is the bound on epsilon by the plan's interval, at least 0; absent
 	// in a run that did not complete.
-	LowerBound *float64        `json:"lowerBound,omitempty"`
-	Confidence float64         `json:"confidence"`
-	PValue     *float64        `json:"pValue,omitempty"` // of the claim, by paired betting
-	Intervals  []IntervalBound `json:"intervals"`
-	Equation10 *Equation10     `json:"equation10,omitempty"`
-	// Growth is equation 10 for 1, 2, 4, ... and all of the canaries.
-	Growth    []GrowthStep     `json:"growth,omitempty"`
-	Verdict   core.Verdict     `json:"verdict"`
-	Summary   string           `json:"summary"` // the verdict in words
-	Power     Power            `json:"power"`
-	Warnings  []string         `json:"warnings"`
-	Ended     core.Termination `json:"termination"`
-	Timing    core.Timing      `json:"timing"`
-	Reproduce core.Reproduce   `json:"reproduce"`
+	LowerBound *float64         `json:"lowerBound,omitempty"`
+	Confidence float64          `json:"confidence"`
+	PValue     *float64         `json:"pValue,omitempty"` // of the claim, by paired betting
+	Intervals  []IntervalBound  `json:"intervals"`
+	Equation10 *Equation10      `json:"equation10,omitempty"`
+	Growth     []GrowthStep     `json:"growth,omitempty"` // equation 10 for 1, 2, 4, ... and all of the canaries
+	Verdict    core.Verdict     `json:"verdict"`
+	Summary    string           `json:"summary"` // the verdict in words
+	Power      Power            `json:"power"`
+	Warnings   []string         `json:"warnings"`
+	Ended      core.Termination `json:"termination"`
+	Timing     core.Timing      `json:"timing"`
+	Reproduce  core.Reproduce   `json:"reproduce"`
 
 	Limitations []string `json:"limitations"`
 	References  []string `json:"references"`

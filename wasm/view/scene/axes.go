@@ -124,6 +124,8 @@ const (
 	keyHollow
 	keyOutline
 	keySpan
+	keyCross   // upright
+	keyOblique // cross
 )
 
 type key struct {
@@ -161,6 +163,8 @@ func (s *Scene) legend(items []key, y float64) float64 {
 			s.hatch(box, Ink(Hatch).At(0.7), box)
 		case keyDot:
 			s.add(Shape{Kind: Dots, Points: []Point{{x + sample/2, middle}}, Radius: cmp.Or(k.radius, 5), Form: k.mark, Paint: k.paint})
+		case keyCross, keyOblique:
+			s.cross(Point{x + sample/2, middle}, 7, k.form == keyOblique, k.paint, Rect{})
 		case keyBand:
 			s.rect(box, k.paint.At(0.18), Rect{})
 		case keySpan:

@@ -20,7 +20,13 @@ func canaryAudit(t *testing.T) (canary.Report, *CanaryReport) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := json.Marshal(map[string]any{"canary": r})
+	return r, canaryInput(t, r).Canary
+}
+
+// canaryInput is what the page sends of a canary report.
+func canaryInput(t *testing.T, report any) Input {
+	t.Helper()
+	data, err := json.Marshal(map[string]any{"canary": report})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +34,7 @@ func canaryAudit(t *testing.T) (canary.Report, *CanaryReport) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r, in.Canary
+	return in
 }
 
 // TestCanaryViews: all pictures are sound, whatever is chosen, and the variance of the rate of
@@ -91,14 +97,7 @@ func TestCanaryViews(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := json.Marshal(map[string]any{"canary": run})
-	if err != nil {
-		t.Fatal(err)
-	}
-	parsed, err := Parse(string(data))
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := canaryInput(t, run)
 	one := newCanaryBounds(parsed.Canary)
 	if len(Views(parsed)) != 1 || len(one.bars) != len(run.Methods) || one.bars[0].to != *run.Methods[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.Words(), "Below") || !strings.Contains(one.Reading(1), "assumption") {
 		t.Errorf("of one run: %+v, %q", one.bars, one.Words())

@@ -156,7 +156,7 @@ func (v *CanaryPair) Layout(f Frame) *Scene {
 		s.hatch(event, Ink(Hatch).At(0.35), box)
 	}
 	s.label(0, top-9, fmt.Sprintf("score of canary %d", v.two[1]), Start, Muted)
-	marks := x.Marks(int(max(2, box.W/70)))
+	marks := x.Marks(int(max(4, box.W/70)))
 	s.grid(x, marks, box)
 	s.ticksUnder(x, marks, box.Bottom(), Short, box.X-12, box.Right()+12)
 	s.label((box.X+box.Right())/2, box.Bottom()+37, fmt.Sprintf("score of canary %d", v.two[0]), Middle, Muted)

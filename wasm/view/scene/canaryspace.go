@@ -83,6 +83,9 @@ func (v *CanarySpace) Words() string {
 	const no = " On these runs threshold and stakes were chosen; no certificate."
 	switch v.what {
 	case inPlane:
+		if v.used < v.of.runs {
+			from += fmt.Sprintf(" (%s of them, in which all have a score)", Grouped(v.used))
+		}
 		return fmt.Sprintf("%s, a point each: their scores, less each run's mean, in the two directions in which they differ most (%s and %s of the variance). Sides lie apart where canaries inside score otherwise than fresh ones: because something leaks, or by what all canaries share that are scored on one output.",
 			from, Percent(v.share[0]), Percent(v.share[1])) + no
 	case inRows:
@@ -218,7 +221,7 @@ func (v *CanarySpace) Layout(f Frame) *Scene {
 // plane draws canaries as points, as long on both axes.
 func (v *CanarySpace) plane(f Frame) *Scene {
 	s := f.scene(0)
-	top := s.legend(sideKeys("inside", "fresh"), 4) + 22
+	top := s.legend(append(sideKeys("inside", "fresh"), key{words: "mean inside", paint: Ink(First), form: keyCross}, key{words: "mean of fresh ones", paint: Ink(Second), form: keyOblique}), 4) + 22
 	height := min(440, max(260, f.Width*0.6))
 	s.Height = top + height + 44
 	var first, second []float64
@@ -239,7 +242,7 @@ func (v *CanarySpace) plane(f Frame) *Scene {
 	x, y, box := s.plane(f, wholeX, wholeY, top, height, Short)
 	title := "second component, " + Percent(round(v.share[1], 2)) + " of the variance"
 	s.label(0, top-9, title, Start, Muted)
-	marks := x.Marks(int(max(2, box.W/70)))
+	marks := x.Marks(int(max(4, box.W/70)))
 	s.grid(x, marks, box)
 	s.ticksUnder(x, marks, box.Bottom(), Short, box.X-12, box.Right()+12)
 	s.label((box.X+box.Right())/2, box.Bottom()+37, "first component, "+Percent(round(v.share[0], 2))+" of the variance", Middle, Muted)
@@ -261,12 +264,10 @@ func (v *CanarySpace) plane(f Frame) *Scene {
 		}
 	}
 	for side, m := range middles {
+		taken = append(taken, Rect{m.X - 6, m.Y - 6, 12, 12})
 		paint, form := sideMark(side)
-		s.cross(m, side == 1, paint, box)
+		s.cross(m, 12, side == 1, paint, box)
 		s.add(Shape{Kind: Dots, Points: dots[side], Radius: 5, Form: form, Paint: paint, Clip: clip})
-	}
-	for side, m := range middles {
-		s.beside(m, "mean "+sideWords[side], box, &taken)
 	}
 	for i, c := range v.of.canaries {
 		s.beside(Point{x.At(first[i]), y.At(second[i])}, fmt.Sprint(c.number), box, &taken)
@@ -288,11 +289,10 @@ func (s *Scene) grid(x Scale, marks []float64, box Rect) {
 }
 
 // cross marks a place, upright or oblique.
-func (s *Scene) cross(p Point, oblique bool, paint Paint, clip Rect) {
-	const long = 12
+func (s *Scene) cross(p Point, long float64, oblique bool, paint Paint, clip Rect) {
 	points := []Point{{p.X - long, p.Y}, {p.X + long, p.Y}, {p.X, p.Y - long}, {p.X, p.Y + long}}
 	if oblique {
-		const d = long * 0.7071
+		d := 0.7071 * long
 		points = []Point{{p.X - d, p.Y - d}, {p.X + d, p.Y + d}, {p.X - d, p.Y + d}, {p.X + d, p.Y - d}}
 	}
 	s.add(Shape{Kind: Segments, Points: points, Width: 2.5, Paint: paint, Clip: clip})

@@ -1,8 +1,6 @@
 package scene
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -263,15 +261,7 @@ func TestOddPortraits(t *testing.T) {
 	}
 	no := math.NaN()
 	views := func(p *CanaryPortrait, threshold float64) []View {
-		data, err := json.Marshal(map[string]any{"canary": map[string]any{"kind": "canary", "evidence": map[string]any{"threshold": threshold, "portrait": p}}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		in, err := Parse(string(data))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := Views(in)
+		all := Views(canaryInput(t, map[string]any{"kind": "canary", "evidence": map[string]any{"threshold": threshold, "portrait": p}}))
 		everyChoice(t, all)
 		return all
 	}
@@ -302,8 +292,12 @@ func TestOddPortraits(t *testing.T) {
 		{"one side", &CanaryPortrait{In: [][]*float64{x(1, 2)}}, ""},
 		{"empty", &CanaryPortrait{In: [][]*float64{{}}, Out: [][]*float64{{}}}, ""},
 	} {
-		if got := ids(views(c.p, 1.5)); got != c.want {
+		all := views(c.p, 1.5)
+		if got := ids(all); got != c.want {
 			t.Errorf("%s: pictures %q, want %q", c.name, got, c.want)
+		}
+		if c.name == "gaps" && !strings.Contains(all[0].Words(), "of the first 3 exploration runs (1 of them, in which all have a score)") {
+			t.Errorf("%q", all[0].Words())
 		}
 	}
 	if got := ids(views(&CanaryPortrait{In: [][]*float64{x(1)}, Out: [][]*float64{x(2)}}, 1e200)); got != "" {
@@ -346,16 +340,8 @@ func TestScoresOfAMatrix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := json.Marshal(map[string]any{"canary": r})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := Parse(string(data))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var ids []string
-	all := Views(in)
+	all := Views(canaryInput(t, r))
 	everyChoice(t, all)
 	for _, v := range all {
 		ids = append(ids, v.ID())
@@ -408,21 +394,9 @@ func TestChooseAnotherPicture(t *testing.T) {
 
 // TestEarlierCanaryReport: one without portrait and growth has its other pictures.
 func TestEarlierCanaryReport(t *testing.T) {
-	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Runs: 100, K: 4, Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 1e-5}},
-		Sources: canary.Sources(), Pool: core.LocalPool(core.Catalogue{Canary: canary.Engine(canary.Sources())}, 1)}.Do(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, _ := canaryAudit(t)
 	r.Evidence.Portrait, r.Growth = nil, nil
-	data, err := json.Marshal(map[string]any{"canary": r})
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := Parse(string(data))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if all := Views(in); len(all) != 3 {
+	if all := Views(canaryInput(t, r)); len(all) != 3 {
 		t.Errorf("%d views", len(all))
 	}
 }

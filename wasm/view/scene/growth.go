@@ -129,7 +129,7 @@ func (v *Growth) Layout(f Frame) *Scene {
 		keys = append(keys, key{words: "a single canary in the data (dashed)", paint: Ink(Text), form: keyDash})
 	}
 	top := s.legend(keys, 4) + 22
-	const height, gap = 210, 66
+	const height, gap = 210, 78
 	boxes := s.two(top, height, gap)
 	titles := [2]string{"bound on epsilon by Wilson intervals", "bias (first order) and variance: differences"}
 	switch {
