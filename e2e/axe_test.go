@@ -51,7 +51,7 @@ type axeIssue struct {
 }
 
 // TestAxe: axe-core finds no serious or critical issue on the page, before and
-// after a run, with all panels open and the help, nor in the embed, nor on a page of
+// after a run, with all panels open and the help, nor in embeds, nor on a page of
 // the museum, light and dark.
 func TestAxe(t *testing.T) {
 	script := axe(t)
@@ -92,6 +92,14 @@ func TestAxe(t *testing.T) {
 	defer embed.Close()
 	until(t, embed, `document.body.dataset.state === "done"`, time.Minute)
 	look(embed, "the embed")
+	planted, err := browser.Open(chromium, site+"embed.html#v=1&view=canaries&n=60&k=3&autorun=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer planted.Close()
+	until(t, planted, `document.body.dataset.state === "done" && document.querySelector("#canary-result .background")`, time.Minute)
+	eval[bool](t, planted, `(document.querySelectorAll("details").forEach((d) => { d.open = true; }), true)`)
+	look(planted, "the embed of a canary audit")
 	museum, err := browser.Open(chromium, site+"docs/museum/svt4.html")
 	if err != nil {
 		t.Fatal(err)

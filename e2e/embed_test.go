@@ -262,6 +262,12 @@ func TestEmbedCanaries(t *testing.T) {
 	if why != "stopped" {
 		t.Errorf("a stopped audit ends with %s", why)
 	}
+
+	// Of another kind, it shows the old result no more.
+	eval[bool](t, tab, `(one("b").view = null, true)`)
+	until(t, tab, `one("b").save().then((state) => state.report === null && state.fragment.includes("&mechanism=svt"))`, 5*time.Second)
+	eval[bool](t, tab, `(one("b").settings = {mechanism: "svt1", epsilon: "1", samples: "2000", trials: "1", seed: "5"}, new Promise((done) => setTimeout(done, 200)).then(() => one("b").run()).then(() => true))`)
+	sameCounts(t, "an audit of the other kind", embedReport(t, tab, `one("b").report`), audit(t, "-mechanism", "svt1", "-epsilon", "1", "-samples", "2000", "-trials", "1", "-seed", "5"))
 }
 
 // TestEmbedFrame: the frame without the element, in a page of another origin.

@@ -68,7 +68,7 @@ func refusedOwn(t *testing.T, tab *browser.Tab) string {
 // their code in the report; each verifies.
 func TestOwnExamples(t *testing.T) {
 	tab := owning(t)
-	set(t, tab, "own-samples", "20000")
+	eval[bool](t, tab, `(window.paces = 0, new MutationObserver(() => { if (/^[^,]+, \d+ %, .+ samples\/s, about .+ left$/.test(`+ownSaid+`)) paces++; }).observe(document.querySelector("#own-status"), {childList: true}), true)`)
 	for i, c := range []struct {
 		verdict core.Verdict
 		least   float64
@@ -89,6 +89,9 @@ func TestOwnExamples(t *testing.T) {
 		if !eval[bool](t, tab, `document.querySelector("#copy-command").disabled && !document.querySelector("#background").textContent.includes("dpscope audit")`) {
 			t.Errorf("example %d: a command that there is none of", i+1)
 		}
+	}
+	if eval[int](t, tab, `paces`) == 0 {
+		t.Error("how fast it goes was never said")
 	}
 }
 

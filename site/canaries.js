@@ -7,10 +7,10 @@ import { bodyOf, canaryStem, countsOf, fillBody, findingsBodyOf, headOf, phases,
 import { byId, html, tableRows } from "./element.js";
 import { Ended, Refused } from "./engine.js";
 import { copyFor, save } from "./files.js";
-import { duration, grouped, roundedDown } from "./number.js";
+import { grouped, roundedDown } from "./number.js";
 import { toFile } from "./picture.js";
 import { Unusable } from "./plan.js";
-import { say } from "./progress.js";
+import { Pace, say } from "./progress.js";
 import { replayWords, showVerification } from "./result.js";
 
 const RATE_OVER = 5000; // ms that the rate is taken over
@@ -30,7 +30,7 @@ export class Canaries {
   #whole = null; // the report, once all of it is there
   #view; // of what is shown
   #course = null;
-  #seen = []; // [time, runs]
+  #pace;
   #stopping = "";
   #how = "run"; // what the button began that was last used: "run", "one" or "scores"
   #on;
@@ -125,7 +125,7 @@ export class Canaries {
   }
 
   #begin() {
-    this.#seen = [];
+    this.#pace = new Pace(RATE_OVER);
     this.#stopping = "";
     this.#course = null;
     this.message("");
@@ -133,17 +133,11 @@ export class Canaries {
 
   /** @param {import("./protocol").CanaryProgress} p */
   #tell(p, plan) {
-    const now = performance.now(), seen = this.#seen;
-    if (seen.length && p.runs < seen.at(-1)[1]) seen.length = 0; // a worker was lost
-    seen.push([now, p.runs]);
-    while (seen.length > 2 && now - seen[1][0] > RATE_OVER) seen.shift();
-    const [time, runs] = seen[0];
-    const rate = now - time > 300 ? (1000 * (p.runs - runs)) / (now - time) : 0;
+    const { left } = this.#pace.at(p.runs, p.total);
     byId("canaries-progress").hidden = false;
     if (p.total > 1) byId("canaries-bar").value = Math.min(100, (100 * p.runs) / p.total);
     else byId("canaries-bar").removeAttribute("value"); // nobody knows how far it is
-    const left = rate > 0 ? `, about ${duration((p.total - p.runs) / rate)} left` : "";
-    const words = (plan ? phases[p.phase] : "Replaying") + (p.total > 1 ? `: ${grouped(p.runs)} of ${grouped(p.total)} runs${left}` : "…");
+    const words = (plan ? phases[p.phase] : "Replaying") + (p.total > 1 ? `: ${grouped(p.runs)} of ${grouped(p.total)} runs${left && `, ${left} left`}` : "…");
     byId("canaries-phase").textContent = this.#stopping || words;
     if (p.message) this.message(p.message);
     let bound = "";

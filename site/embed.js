@@ -18,7 +18,7 @@ import { keepFocus } from "./keyboard.js";
 import { dismiss, notify } from "./notice.js";
 import { grouped, size } from "./number.js";
 import { planOf, Unusable } from "./plan.js";
-import { ProgressPanel, say } from "./progress.js";
+import { Pace, ProgressPanel, say } from "./progress.js";
 import { showDrift, showOrigin, showReport } from "./result.js";
 
 const LOCK = "dpscope-audit"; // whoever has it computes
@@ -114,7 +114,12 @@ async function configure(texts) {
   const { controls, view, theme, readonly, autorun, ...rest } = texts;
   const { settings, odd } = readFragment(new URLSearchParams(rest).toString());
   if (odd) bad.push(odd);
+  const before = planted;
   planted = canarySettings({ ...rest, view: options.view });
+  if (!before !== !planted) { // what is shown is of another kind
+    shown = null;
+    byId("result").hidden = true;
+  }
   document.body.dataset.controls = options.controls;
   document.body.dataset.view = options.view;
   document.body.classList.toggle("readonly", options.readonly);
@@ -279,9 +284,9 @@ async function audit(mine, signal, strict) {
       panel.begin("Starting");
       engine.resize(workersOf(settings.workers));
       try {
-        const since = performance.now();
+        const pace = new Pace();
         const { id, answer } = planted ? engine.canaries("canaries", { plan }, (p) => {
-          tellCanaries(p, plan, catalogue.canaries, since);
+          tellCanaries(p, plan, catalogue.canaries, pace);
           tell("progress", p);
         }) : engine.run(plan, (p) => {
           panel.show(p);
@@ -295,7 +300,7 @@ async function audit(mine, signal, strict) {
     });
     const { report, error } = answer;
     let whole;
-    if (report.termination.reason === "stopped" && !(planted ? countsOf(report) : report.termination.samplesUsed)) {
+    if (report.termination.reason === "stopped" && !(report.plan ? countsOf(report) : report.termination.samplesUsed)) {
       notify({ key: "stop", kind: "info", title: "Stopped before anything was certified" });
     } else {
       whole = show(answer, fragmentOf(settings));
@@ -330,7 +335,7 @@ function show(answer, settings) {
   ran = settings;
   byId("result").hidden = false;
   byId("origin").dataset.kind = "run";
-  const whole = planted ? showCanaries(answer, catalogue.canaries) : showReport(answer, listing(answer.report.inputs?.mechanism)?.museum);
+  const whole = answer.report.plan ? showCanaries(answer, catalogue.canaries) : showReport(answer, listing(answer.report.inputs?.mechanism)?.museum);
   shown = { report: answer.report, text: answer.text, whole };
   showDrift(ran !== fragmentOf(current()));
   return whole;

@@ -4,7 +4,7 @@ import { headOf, bodyOf, fillBody, phases } from "./canaryreport.js";
 import { canaryPlan, CLAIM } from "./canaryplan.js";
 import { byId, html } from "./element.js";
 import { isCanarySetting } from "./embedoptions.js";
-import { duration, grouped, roundedDown } from "./number.js";
+import { grouped, roundedDown } from "./number.js";
 import { Unusable } from "./plan.js";
 import { say } from "./progress.js";
 
@@ -13,7 +13,7 @@ export const canarySettings = (texts) => (texts.view === "canaries" ? { view: "c
 
 /** The audit in words, and its settings below the title. */
 export function describeCanaries({ view, ...settings }, offer) {
-  const { source = offer?.sources[0].name, epsilon = CLAIM.epsilon, delta = CLAIM.delta, n } = settings;
+  const { source = offer?.sources[0].name, epsilon = CLAIM.epsilon, delta = CLAIM.delta.toExponential(), n } = settings;
   byId("canary-settings").replaceChildren(...Object.entries(settings).map(([key, text]) => [html("dt", {}, key.replace(/^p\./, "")), html("dd", {}, text)]).flat());
   return [`Canary audit of ${source}`, `claim: epsilon ${epsilon}, delta ${delta}`, n && `${n} runs`];
 }
@@ -28,11 +28,12 @@ export function planOfCanaries(settings, offer) {
   return canaryPlan("run", source, (key) => settings[key] ?? "", false, design);
 }
 
-/** @param {import("./protocol").CanaryProgress} p @param {number} since when the run began */
-export function tellCanaries(p, { interval }, offer, since) {
+/** @param {import("./protocol").CanaryProgress} p @param {import("./progress.js").Pace} pace */
+export function tellCanaries(p, { interval }, offer, pace) {
   const words = phases[p.phase], percent = Math.floor((100 * p.runs) / p.total);
+  const { left } = pace.at(p.runs, p.total);
   const mine = p.bounds?.find((b) => b.interval === (interval ?? offer.intervals[0].name));
-  const facts = [["Runs", `${grouped(p.runs)} of ${grouped(p.total)}`], p.runs > 0 && ["Time left", `about ${duration(((p.total - p.runs) / p.runs) * ((performance.now() - since) / 1000))}`], mine && ["So far, not certified", `epsilon ≥ ${roundedDown(mine.epsilon)}`]];
+  const facts = [["Runs", `${grouped(p.runs)} of ${grouped(p.total)}`], left && ["Time left", left], mine && ["So far, not certified", `epsilon ≥ ${roundedDown(mine.epsilon)}`]];
   byId("progress").value = percent;
   byId("progress-phase").textContent = words;
   byId("progress-percent").textContent = `${percent} %`;

@@ -5,9 +5,9 @@ import { byId, html } from "./element.js";
 import { Ended, Engine, Refused } from "./engine.js";
 import { checkbox, choice, field, numberInput } from "./field.js";
 import { defaultWorkers } from "./form.js";
-import { size } from "./number.js";
+import { grouped, size } from "./number.js";
 import { planOf, Unusable } from "./plan.js";
-import { say } from "./progress.js";
+import { Pace, phases, say } from "./progress.js";
 import { inside } from "./sandboxed.js";
 
 const SCRIPT = "javascript", MODULE = "webassembly"; // kinds of core.Brought
@@ -92,6 +92,7 @@ export class Own {
   #engine = null;
   #id = null;
   #stopped = false;
+  #pace;
   #on;
 
   /**
@@ -248,6 +249,7 @@ export class Own {
   async #do({ name, code, bytes }, about, request, again) {
     const sandbox = new Sandbox(bytes ? { module: bytes } : { code });
     this.#stopped = false;
+    this.#pace = new Pace();
     byId("own-run").disabled = true;
     byId("own-stop").disabled = false;
     byId("own-stop").focus({ preventScroll: true });
@@ -286,9 +288,10 @@ export class Own {
   /** @param {import("./protocol").ProgressValue} p */
   #tell(p) {
     const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
+    const { rate, left } = this.#pace.at(p.rows, p.total);
     byId("own-progress").hidden = false;
     byId("own-progress").value = percent;
-    this.#status(`${{ explore: "Exploring pairs", certify: "Certifying on fresh samples" }[p.phase] ?? "Computing the bound"}, ${percent} %`, false);
+    this.#status(`${phases[p.phase]}, ${percent} %${left && p.phase !== "bound" ? `, ${grouped(Number(rate.toPrecision(2)))} samples/s, ${left} left` : ""}`, false);
   }
 
   #status(text, now = true) {

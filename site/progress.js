@@ -6,7 +6,7 @@ import { duration, grouped, roundedDown } from "./number.js";
 const SPEAK_EVERY = 4000; // ms between two announcements
 const RATE_OVER = 3000; // ms that the rate is taken over
 
-const phases = { explore: "Exploring pairs", certify: "Certifying on fresh samples", bound: "Computing the bound" };
+export const phases = { explore: "Exploring pairs", certify: "Certifying on fresh samples", bound: "Computing the bound" };
 
 let spoken = 0;
 
@@ -18,13 +18,33 @@ export function say(text, now = true) {
   byId("live").textContent = text;
 }
 
+/** How fast something goes, over the last seconds. */
+export class Pace {
+  #seen = []; // [time, done]
+  #over;
+
+  /** @param {number} over ms that the rate is taken over */
+  constructor(over = RATE_OVER) { this.#over = over; }
+
+  /** @returns {{rate: number, left: string}} done a second, 0 while nobody knows; the time left in words, or "" */
+  at(done, total) {
+    const now = performance.now(), seen = this.#seen;
+    if (seen.length && done < seen.at(-1)[1]) seen.length = 0; // a worker was lost
+    seen.push([now, done]);
+    while (seen.length > 2 && now - seen[1][0] > this.#over) seen.shift();
+    const [time, first] = seen[0];
+    const rate = now - time > 200 ? (1000 * (done - first)) / (now - time) : 0;
+    return { rate, left: rate > 0 ? `about ${duration((total - done) / rate)}` : "" };
+  }
+}
+
 export class ProgressPanel {
-  #seen = []; // [time, rows]
+  #pace;
   #stopping = false;
   #line = new LiveLine(byId("progress-line"));
 
   begin(phase) {
-    this.#seen = [];
+    this.#pace = new Pace();
     this.#stopping = false;
     byId("progress-panel").hidden = false;
     byId("progress-phase").textContent = phase;
@@ -38,7 +58,7 @@ export class ProgressPanel {
 
   /** @param {import("./protocol").ProgressValue} p */
   show(p, replay = false) {
-    const { rate, left } = this.#pace(p);
+    const { rate, left } = this.#pace.at(p.rows, p.total);
     const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
     const phase = replay ? "Replaying the certification" : phases[p.phase] ?? p.phase;
     if (!this.#stopping) byId("progress-phase").textContent = phase;
@@ -50,25 +70,13 @@ export class ProgressPanel {
       ["Samples", `${grouped(p.rows)} of ${p.valid ? "at most " : ""}${grouped(p.total)}`],
       p.pairs > 0 && ["Pairs of outputs seen", grouped(p.pairs)],
       rate > 0 && p.phase !== "bound" && ["Speed", `${grouped(Number(rate.toPrecision(2)))} samples/s`],
-      rate > 0 && p.phase !== "bound" && ["Time left", `about ${duration(left)}`],
+      rate > 0 && p.phase !== "bound" && ["Time left", left],
       bound && [p.valid ? "So far, valid if stopped now" : "So far, not certified", bound],
     ].filter(Boolean);
     if (p.valid && bound) this.#line.add(p.pairs ?? p.rows, p.provisional, p.claimed);
     byId("progress-facts").replaceChildren(...facts.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value))));
     if (p.message) this.message(p.message);
-    say(`${phase}, ${percent} %${rate > 0 && p.phase !== "bound" ? `, about ${duration(left)} left` : ""}${p.valid && bound ? `, ${bound} so far, valid if stopped now` : ""}`, false);
-  }
-
-  /** Outputs a second over the last seconds. Rows fall when a worker is lost: then the count begins again. */
-  #pace(p) {
-    const now = performance.now();
-    const seen = this.#seen;
-    if (seen.length && p.rows < seen.at(-1)[1]) seen.length = 0;
-    seen.push([now, p.rows]);
-    while (seen.length > 2 && now - seen[1][0] > RATE_OVER) seen.shift();
-    const [time, rows] = seen[0];
-    const rate = now - time > 200 ? (1000 * (p.rows - rows)) / (now - time) : 0;
-    return { rate, left: (p.total - p.rows) / rate };
+    say(`${phase}, ${percent} %${rate > 0 && p.phase !== "bound" ? `, ${left} left` : ""}${p.valid && bound ? `, ${bound} so far, valid if stopped now` : ""}`, false);
   }
 
   message(text) {

@@ -109,7 +109,7 @@ function showEvent(report) {
     trials.length > 0 && html("details", {}, html("summary", {}, `All ${grouped(trials.length)} explored pairs`),
       html("p", { class: "hint" }, "The value is a bound on a validation split. It ranks pairs; it certifies nothing."),
       html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Explored pairs" },
-        html("table", { class: "data trials" }, tableRows(["pair", "value", "learner", ""],
+        html("table", { class: "data trials" }, tableRows(["pair", "value", "learner", "for the bound"],
           trials.slice(0, 500).map((t) => [t.pair?.label || `pair ${t.trial + 1}`, short(t.value), t.learner, t.chosen ? "● chosen" : ""]))))));
 }
 

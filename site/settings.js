@@ -2,7 +2,6 @@
 // and the address that holds it.
 import { faultOf, readFragment, usable, writeFragment } from "./address.js";
 import { ACCOUNTING } from "./corekeeper.js";
-import { byId } from "./element.js";
 import { Ended } from "./engine.js";
 import { defaultWorkers, workersOf } from "./form.js";
 import { dismiss, notify } from "./notice.js";
