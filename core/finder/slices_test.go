@@ -226,13 +226,13 @@ func TestSlicesAgainstTextbook(t *testing.T) {
 			i++
 		}
 		for k, x := range s.Positions {
-			// Of all lattice points, and the one where a record stands for x, that
-			// whose pair has x.
+			// Of 257 points, and the one where a record stands for x, that whose pair
+			// has x.
 			u := slices.Clone(best)
 			at, off := 0.0, math.Inf(1)
-			for v := range 1<<12 + 2 {
-				u[i] = min(float64(v)*lattice, 1)
-				if v == 1<<12+1 {
+			for v := range 256 + 2 {
+				u[i] = min(float64(v)/256, 1)
+				if v == 256+1 {
 					u[i] = 0.25 + 0.5*(x+1)/3
 				}
 				if d := math.Abs(b.space.position(u, i) - x); d < off {
