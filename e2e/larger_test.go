@@ -230,7 +230,8 @@ func TestLargerCoreAfterRun(t *testing.T) {
 }
 
 // TestIncompleteSite: a site that lacks the larger core, or the list of all that
-// there is, still runs what the first core knows.
+// there is, still runs what the first core knows; one that lacks the workers' script
+// says so.
 func TestIncompleteSite(t *testing.T) {
 	without := func(prefix string) *httptest.Server {
 		dir := t.TempDir()
@@ -284,6 +285,12 @@ func TestIncompleteSite(t *testing.T) {
 		t.Error("without the list the page offers what it cannot know of")
 	}
 	run(tab)
+	mute, err := browser.Open(chromium, without("worker.js").URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(mute.Close)
+	until(t, mute, `document.body.dataset.state === "failed" && document.querySelector("#notice").textContent.includes("worker.js could not be loaded")`, 20*time.Second)
 }
 
 // ways are the rows of the accounting panel's table of ways to epsilon.

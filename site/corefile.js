@@ -12,9 +12,10 @@ import { turn } from "./turns.js";
 export async function moduleOf(name, { signal, progress } = {}) {
   if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, or it is switched off.");
   const compiler = new Worker(beside("worker.js")); // comes up while the file comes
+  const module = compiled(name, compiler);
+  module.catch(() => {}); // told where it is waited for
   try {
     const answer = await fetched(name, signal);
-    const module = compiled(name, compiler);
     const aborted = new Promise((_, reject) => { signal?.addEventListener("abort", () => reject(signal.reason)); }); // compiling knows no signal
     return await Promise.race([module, aborted, send(name, answer, compiler, signal, progress).then(() => module)]);
   } finally {
