@@ -11,7 +11,7 @@ import (
 var (
 	tag    = regexp.MustCompile(`<[^>]*>`)
 	script = regexp.MustCompile(`^-?[\p{L}\p{N}]+(?:[.,][\p{L}\p{N}]+)*`)
-	index  = regexp.MustCompile(`(^|[^\p{L}\p{N}_])(\p{L}|RR|mu)_(\{[^}]*\}|\p{L}+|\p{N}+)`)
+	index  = regexp.MustCompile(`(^|[^\p{L}\p{N}_])(\p{L}'?|RR|mu)_(\{[^}]*\}|\p{L}+|\p{N}+)`)
 	word   = regexp.MustCompile(`[A-Za-z]+`)
 	letter = map[string]string{
 		"alpha": "α", "beta": "β", "gamma": "γ", "delta": "δ", "epsilon": "ε", "eta": "η", "lambda": "λ",
@@ -21,7 +21,7 @@ var (
 
 	// Hyphens that are minus signs: between short terms in brackets, and before
 	// a number.
-	difference = regexp.MustCompile(`\(((?:[\p{L}\p{N}]{1,2}|alpha)(?:/\p{N})?)-([\p{L}\p{N}]{1,2}(?:/\p{N})?|eta\p{N}?|delta)\)`)
+	difference = regexp.MustCompile(`\(((?:[\p{L}\p{N}]{1,2}|alpha)(?:/\p{N})?)-([\p{L}\p{N}]{1,2}(?:/\p{N})?(?:\+\p{N})?|eta\p{N}?|delta)\)`)
 	negative   = regexp.MustCompile(`(^|[\s(\[{])-([\p{N}(]|\p{Greek}|[A-Z]\b)|(\()-(\p{L}\b)`)
 
 	flagged = regexp.MustCompile(`(^|\s)(-[a-z]+(?:-[a-z]+)*)`)
