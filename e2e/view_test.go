@@ -377,12 +377,12 @@ func TestViewPlane(t *testing.T) {
 	savedFiles(t, tab, factsOf(t, tab))
 
 	// On its way.
-	set(t, tab, "samples", "400000")
-	until(t, tab, `location.hash.includes("samples=400000")`, 5*time.Second)
+	set(t, tab, "samples", "1200000")
+	until(t, tab, `location.hash.includes("samples=1200000")`, 5*time.Second)
 	eval[bool](t, tab, `(window.seen = [], setInterval(() => { const w = `+viewHook+`.facts.Words; if (w !== window.seen.at(-1)) window.seen.push(w) }, 30), true)`)
 	click(t, tab, "#run")
 	r = finish(t, tab, 2*time.Minute)
-	until(t, tab, viewHook+`.facts.Words.startsWith("65\u202f536 of 400\u202f000")`, 5*time.Second)
+	until(t, tab, viewHook+`.facts.Words.startsWith("65\u202f536 of 1\u202f200\u202f000")`, 5*time.Second)
 	samePlane(t, tab, r)
 	live := 0
 	for _, words := range eval[[]string](t, tab, `window.seen`) {

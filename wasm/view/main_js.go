@@ -89,7 +89,9 @@ func (p *program) hear(args []js.Value) bool {
 			p.post("failed", err.Error())
 			return false
 		}
-		v.Take(in)
+		if !v.Take(in) {
+			return false
+		}
 		p.facts()
 	case "theme":
 		var colours [][3]uint8

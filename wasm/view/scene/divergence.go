@@ -117,8 +117,7 @@ func NewDivergence(chart Chart, claim Claim, reversed bool, live string) *Diverg
 	n := len(chart.Edges) + 1
 	outcomes := chart.Kind == "outcomes"
 	if chart.Kind == "score" {
-		epsilon, _ := claim.epsilon()
-		d.plane = newPlane(chart.Plane, epsilon)
+		d.plane = newPlane(chart.Plane)
 	}
 	if outcomes {
 		n = len(chart.Outcomes) + 1
@@ -219,7 +218,10 @@ func choices(kinds []divergenceKind) []Choice {
 }
 
 func (d *Divergence) Choose(id string) {
-	d.flat = id == planeID && d.plane != nil
+	if d.flat = id == planeID && d.plane != nil; d.flat {
+		epsilon, _ := d.claim.epsilon()
+		d.plane.compare(epsilon)
+	}
 	for _, k := range d.kinds {
 		if k.id == id {
 			d.kind = k
@@ -296,7 +298,7 @@ func (d *Divergence) Words() string {
 
 func (d *Divergence) Name(i int) string {
 	if d.flat {
-		return d.plane.cells[i].Words
+		return d.plane.name(i)
 	}
 	return d.bins[i].Words
 }

@@ -24,8 +24,10 @@ const planeID = "plane"
 type plane struct {
 	Plane
 	cells        []planeCell
-	score, along []Bin // From and To are where their boxes begin and end
+	across, up   []Bin // by the score and by the direction, with the sums
+	score, along []Bin // those that hold outputs
 	full         float64
+	compared     bool // the cells' ratios
 }
 
 // planeCell is a cell of a plane: bin j of the score, bin i of the direction.
@@ -45,8 +47,7 @@ const (
 const mostPlaneBins = 200
 
 // newPlane is nil where there is nothing to draw, or it does not fit together.
-// Ratios are held against epsilon, where that is above 0.
-func newPlane(p *Plane, epsilon float64) *plane {
+func newPlane(p *Plane) *plane {
 	if p == nil {
 		return nil
 	}
@@ -56,7 +57,7 @@ func newPlane(p *Plane, epsilon float64) *plane {
 		}
 	}
 	across, up := len(p.ScoreEdges)+1, len(p.Edges)+1
-	v := &plane{Plane: *p, score: make([]Bin, across), along: make([]Bin, up)}
+	v := &plane{Plane: *p, across: make([]Bin, across), up: make([]Bin, up)}
 	var of [2]int
 	for side, counts := range [][]int{p.First, p.Second} {
 		if len(counts) != across*up {
@@ -72,35 +73,48 @@ func newPlane(p *Plane, epsilon float64) *plane {
 	if of[0]+of[1] == 0 {
 		return nil
 	}
-	for j := range v.score {
-		v.score[j] = interval(p.ScoreEdges, j, Bin{firstOf: of[0], secondOf: of[1]})
+	for j := range v.across {
+		v.across[j] = interval(p.ScoreEdges, j, Bin{firstOf: of[0], secondOf: of[1]})
 	}
-	for i := range v.along {
-		v.along[i] = interval(p.Edges, i, Bin{firstOf: of[0], secondOf: of[1]})
+	for i := range v.up {
+		v.up[i] = interval(p.Edges, i, Bin{firstOf: of[0], secondOf: of[1]})
 	}
 	var masses []float64
-	for i := range v.along {
-		for j := range v.score {
+	for i := range v.up {
+		for j := range v.across {
 			c := planeCell{Bin{First: p.First[i*across+j], Second: p.Second[i*across+j], firstOf: of[0], secondOf: of[1]}, i, j, unclear}
 			if c.First+c.Second == 0 {
 				continue
 			}
-			c.Words = fmt.Sprintf("score %s, direction %s", v.score[j].Words, v.along[i].Words)
 			v.cells = append(v.cells, c)
 			masses = append(masses, c.mass())
-			for _, b := range []*Bin{&v.score[j], &v.along[i]} {
+			for _, b := range []*Bin{&v.across[j], &v.up[i]} {
 				b.First += c.First
 				b.Second += c.Second
 			}
 		}
 	}
-	v.score, v.along = occupied(v.score), occupied(v.along)
-	for k := range v.cells {
-		v.cells[k].look = v.cells[k].Bin.look(epsilon, len(v.cells))
-	}
+	v.score, v.along = occupied(v.across), occupied(v.up)
 	slices.Sort(masses)
 	v.full = masses[len(masses)-1-len(masses)/20]
 	return v
+}
+
+// compare holds the cells' ratios against epsilon, where that is above 0.
+func (v *plane) compare(epsilon float64) {
+	if v.compared {
+		return
+	}
+	v.compared = true
+	for k := range v.cells {
+		v.cells[k].look = v.cells[k].Bin.look(epsilon, len(v.cells))
+	}
+}
+
+// name is the cell in words.
+func (v *plane) name(i int) string {
+	c := v.cells[i]
+	return "score " + v.across[c.j].Words + ", direction " + v.up[c.i].Words
 }
 
 // occupied leaves out what lies beyond the edges, where nothing does.
@@ -217,6 +231,7 @@ func (d *Divergence) planeWords() string {
 
 func (d *Divergence) planeReading(i int) string {
 	c := d.plane.cells[i]
+	c.Words = d.plane.name(i)
 	words := d.counted(c.Bin)
 	switch d.plane.inEvent(c) {
 	case 1:
@@ -227,11 +242,20 @@ func (d *Divergence) planeReading(i int) string {
 	return words
 }
 
+// planeFacts are the cells. While a run goes on, many times a second, they are the
+// sums over the direction.
 func (d *Divergence) planeFacts() Table {
 	v := d.plane
+	if d.live != "" {
+		t := Table{Title: "Outputs by score so far", Head: []string{"score of the witness", "first dataset", "share", "second dataset", "share", "ln ratio", "±"}}
+		for _, b := range v.score {
+			t.Rows = append(t.Rows, append([]string{b.Words}, b.figures()...))
+		}
+		return t
+	}
 	t := Table{Title: "Outputs by score and direction", Head: []string{"score of the witness", "direction: " + v.Words, "first dataset", "share", "second dataset", "share", "ln ratio", "±", "in the event"}}
 	for _, c := range v.cells {
-		row := append([]string{interval(v.ScoreEdges, c.j, Bin{}).Words, interval(v.Edges, c.i, Bin{}).Words}, c.figures()...)
+		row := append([]string{v.across[c.j].Words, v.up[c.i].Words}, c.figures()...)
 		t.Rows = append(t.Rows, append(row, map[float64]string{0: "no", 0.5: "partly", 1: "yes"}[v.inEvent(c)]))
 	}
 	return t
@@ -265,9 +289,7 @@ func (v *plane) place(i int) (float64, float64) {
 }
 
 // box is where a cell begins and ends, by the score and by the direction.
-func (v *plane) box(c planeCell) (across, up Bin) {
-	return interval(v.ScoreEdges, c.j, Bin{}), interval(v.Edges, c.i, Bin{})
-}
+func (v *plane) box(c planeCell) (across, up *Bin) { return &v.across[c.j], &v.up[c.i] }
 
 // layout draws every cell, as large as it is likely and formed by its ratio, with
 // the sums over the score above and over the direction beside it.
@@ -337,7 +359,7 @@ func (v *plane) layout(f Frame, claim Claim) *Scene {
 		}
 	}
 	for k, words := range [2]string{low, high} {
-		b := interval(v.Edges, k*len(v.Edges), Bin{})
+		b := v.up[k*len(v.Edges)]
 		at := y.At((b.From + b.To) / 2)
 		if b.From >= ys.Lo-1e-9*math.Abs(ys.Lo) && b.To <= ys.Hi+1e-9*math.Abs(ys.Hi) && at > plot.Y && at < plot.Bottom() {
 			s.label(plot.X-6, at+4, words, End, Muted)

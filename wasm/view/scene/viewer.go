@@ -20,11 +20,12 @@ type Viewer struct {
 	at     int // the item that is read, -1 for none
 }
 
-// Take shows what the page sends; what was looked at stays, where it still is.
-func (v *Viewer) Take(in Input) {
+// Take shows what the page sends; what was looked at stays, where it still is. It
+// reports whether there was anything to show.
+func (v *Viewer) Take(in Input) bool {
 	next := Views(in)
 	if len(next) == 0 && in.Report == nil && in.Canary == nil {
-		return // a run that has not counted yet
+		return false // a run that has not counted yet
 	}
 	shown, name := "", ""
 	if x := v.View(); x != nil {
@@ -35,7 +36,7 @@ func (v *Viewer) Take(in Input) {
 	}
 	if v.views = next; len(next) == 0 {
 		v.lay()
-		return
+		return true
 	}
 	for _, x := range v.views {
 		if id, ok := v.chosen[x.ID()]; ok {
@@ -49,14 +50,15 @@ func (v *Viewer) Take(in Input) {
 	v.at = -1
 	v.lay()
 	if !same || name == "" || v.Scene == nil {
-		return
+		return true
 	}
 	for i := range v.Scene.Items { // what was read may lie elsewhere now
 		if v.View().Name(i) == name {
 			v.at = i
-			return
+			break
 		}
 	}
+	return true
 }
 
 // Views are the pictures of what the page sends.
