@@ -23,12 +23,15 @@ export const svg = (name, attributes, ...children) => fill(document.createElemen
 /** @returns {HTMLElement} the element of the page with this id */
 export const byId = (id) => document.getElementById(id);
 
+// A cell of a column that is set right: a figure, or what stands for none.
+const FIGURE = /^[≥≤<>~+−-]?\s?[\d.]|^[-−–]?$/u;
+
 /** Head and body rows of a table; cells of the first column head their rows. */
 export function tableRows(head, rows) {
-  const out = [];
-  if (head) out.push(html("thead", {}, html("tr", {}, head.map((cell, i) => html("th", { scope: "col", class: i ? "number" : null }, cell)))));
+  const out = [], right = (head ?? []).map((_, i) => i > 0 && rows.every((row) => FIGURE.test(row[i])) ? "number" : null);
+  if (head) out.push(html("thead", {}, html("tr", {}, head.map((cell, i) => html("th", { scope: "col", class: right[i] }, cell)))));
   out.push(html("tbody", {}, rows.map((row) => html("tr", {}, row.map((cell, i) =>
-    i ? html("td", { class: head ? "number" : null }, cell) : html("th", { scope: "row" }, cell))))));
+    i ? html("td", { class: right[i] }, cell) : html("th", { scope: "row" }, cell))))));
   return out;
 }
 

@@ -32,7 +32,7 @@ const core = new CoreKeeper(engine, {
   state: () => state,
   setState,
   offer(cost) {
-    form.hint(cost && `${cost} is loaded when what you choose needs it.`);
+    form.hint(cost && `${cost} comes by itself once you choose what needs it.`);
     accounting.fill(core.catalogue?.accounts ?? [], cost);
     calibration.fill(core.catalogue?.calibration, cost);
     canaries.fill(core.catalogue?.canaries, cost);

@@ -88,7 +88,7 @@ export function verdict(box, report) {
 export const remarks = (report) => (report.warnings ?? []).map((text) => html("p", { class: "remark" }, html("strong", {}, "Note: "), text));
 
 /** Keeps "epsilon >= 1.2" on one line. */
-const unbroken = (text) => text.split(/((?:epsilon|divergence|rho|mu) (?:>=|≥) \S+)/u).map((part, i) => i % 2 ? html("span", { class: "unbroken" }, part) : part);
+const unbroken = (text) => text.split(/((?:epsilon|divergence|rho|mu) (?:>=|≥) \S+|[\d.]+ % confidence|delta = \S+|\d{1,3}(?: \d{3})+)/u).map((part, i) => i % 2 ? html("span", { class: "unbroken" }, part) : part);
 
 function showCounts(finding) {
   const { x, n1, y, n0 } = finding.counts; // x of n1 on the likelier side
@@ -106,7 +106,7 @@ function showEvent(report) {
     html("p", { class: "event-words" }, html("span", { class: "mark", "aria-hidden": "true" }, "●"), " ", f?.event?.words ?? "No single event: outputs are told apart by the bin of their score."),
     html("p", {}, f?.event ? `Likelier on the ${likelier} dataset than on the ${other}. ` : f && `Counted in favour of the ${likelier} dataset. `, pair?.label && `The pair: ${pair.label}.`),
     pairTable(pair),
-    trials.length > 0 && html("details", {}, html("summary", {}, `All ${grouped(trials.length)} explored pairs`),
+    trials.length > 0 && html("details", {}, html("summary", {}, trials.length > 1 ? `All ${grouped(trials.length)} explored pairs` : "The explored pair"),
       html("p", { class: "hint" }, "The value is a bound on a validation split. It ranks pairs; it certifies nothing."),
       html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Explored pairs" },
         html("table", { class: "data trials" }, tableRows(["pair", "value", "learner", "for the bound"],

@@ -148,9 +148,16 @@ let colours = [];
 
 /** Tells the program the colours of the styles. */
 function theme() {
-  const given = getComputedStyle(document.documentElement);
   const probe = html("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
-  colours = ROLES.map((role) => given.getPropertyValue(`--${role}`).trim());
+  // An element's, not the canvas's: that one resolves the system's colours without the forced palette.
+  const swatch = html("span", { hidden: true });
+  swatch.style.forcedColorAdjust = "none";
+  document.body.append(swatch);
+  colours = ROLES.map((role) => {
+    swatch.style.color = `var(--${role})`;
+    return getComputedStyle(swatch).color;
+  });
+  swatch.remove();
   handle("theme", JSON.stringify(colours.map((colour) => {
     probe.fillStyle = colour;
     probe.fillRect(0, 0, 1, 1);
