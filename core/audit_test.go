@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/finder"
 	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -34,13 +35,13 @@ func audit(t *testing.T, plan core.Plan, workers int) core.Report {
 // at its default parameters. The seeds are fixed; a fault that is this loud
 // would be missed by chance in far less than one run in a hundred.
 func TestBrokenMechanismsAreCaught(t *testing.T) {
-	skipInBrowser(t)
+	nativetest.Only(t)
 	for _, m := range mechanisms.All() {
 		if m.Fault == "" {
 			continue
 		}
 		t.Run(m.Name, func(t *testing.T) {
-			plan := core.Plan{Mechanism: m.Name, Samples: 50_000, Trials: 6, Finder: "candidates", Seed: 3}
+			plan := core.Plan{Mechanism: m.Name, Samples: 50_000, Trials: 3, Finder: "candidates", Seed: 3}
 			if m.Name == "gaussian-mean-raw-denominator" {
 				plan.Claim = &core.Claim{Epsilon: 0.01} // at 1 it keeps its claim on every pair known
 			}
@@ -59,7 +60,7 @@ func TestBrokenMechanismsAreCaught(t *testing.T) {
 // mechanism that keeps its claim with probability at most 0.001, about 0.08
 // over all of them, over the choice of the seeds fixed here.
 func TestPrivateMechanismsAreNotFlagged(t *testing.T) {
-	skipInBrowser(t)
+	nativetest.Only(t)
 	for _, m := range mechanisms.All() {
 		if m.Fault != "" {
 			continue
@@ -72,7 +73,7 @@ func TestPrivateMechanismsAreNotFlagged(t *testing.T) {
 				}
 			}
 			for _, claim := range claims {
-				r := audit(t, core.Plan{Mechanism: m.Name, Claim: claim, Samples: 20_000, Trials: 4, Beta: 0.001, Seed: 11}, 2)
+				r := audit(t, core.Plan{Mechanism: m.Name, Claim: claim, Samples: 20_000, Trials: 2, Beta: 0.001, Seed: 11}, 2)
 				if r.Verdict != core.NoViolation || r.Power == nil {
 					t.Errorf("%s", core.Text(r))
 				}
@@ -99,7 +100,7 @@ func ownKind(m core.MechanismSpec, epsilon float64) *core.Claim {
 // TestBoundsAreNearTheTruth: a bound that is never wrong because it is
 // always 0 would pass the test above.
 func TestBoundsAreNearTheTruth(t *testing.T) {
-	skipInBrowser(t)
+	nativetest.Only(t)
 	for _, c := range []struct {
 		mechanism string
 		epsilon   float64

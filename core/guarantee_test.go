@@ -4,20 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/internal/nativetest"
 )
-
-// skipInBrowser skips statistics whose numbers are the same everywhere.
-func skipInBrowser(t *testing.T) {
-	if runtime.GOARCH == "wasm" {
-		t.Skip("the same counts as elsewhere, and slower")
-	}
-}
 
 // shifted adds noise of unit scale to the sum of the rows: with a row of size
 // shift more, the outputs are the same law, shifted.
@@ -79,7 +72,7 @@ func laplaceRenyi(a float64) float64 {
 // divergence that is known. The means over 20 runs, seeds fixed, lie three
 // standard errors or more above the targets.
 func TestRenyiWitnessIsLearned(t *testing.T) {
-	skipInBrowser(t)
+	nativetest.Only(t)
 	for _, c := range []struct {
 		laplace bool
 		shift   float64
@@ -111,7 +104,7 @@ func TestRenyiWitnessIsLearned(t *testing.T) {
 // beta = .1: more than 11 misses of one row, of at most 3 expected, happen by
 // chance with probability below 1e-4; about 60 rows are counted.
 func TestAllRowsCover(t *testing.T) {
-	skipInBrowser(t)
+	nativetest.Only(t)
 	gaussDelta := func(mu, eps float64) float64 {
 		phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 		return phi(mu/2-eps/mu) - math.Exp(eps)*phi(-eps/mu-mu/2)
@@ -295,7 +288,7 @@ func TestEveryGuaranteeReplays(t *testing.T) {
 // every kind of claim and with every learner, end in a report that says what
 // happened or in an error that says why not.
 func TestOddOutputs(t *testing.T) {
-	skipInBrowser(t)
+	nativetest.Only(t)
 	wide := make([]core.Column, 100)
 	for i := range wide {
 		wide[i] = core.Column{Name: fmt.Sprint("x", i), Kind: core.Real}
@@ -346,7 +339,7 @@ func TestOddOutputs(t *testing.T) {
 // than 5 or more than 28 come up with probability below 1e-4 where the chance is
 // .4 to .75.
 func TestPowerOfDivergences(t *testing.T) {
-	skipInBrowser(t)
+	nativetest.Only(t)
 	for _, c := range []struct {
 		n     int
 		claim core.Claim

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 // quick are the learners that are used by name, networks cut to a size that
@@ -62,6 +63,7 @@ func halfShift() scenario {
 // that are used by name. Over seeds 1 to 40 no row failed, so that a row's
 // false-alarm rate under another seed is below 8 %, with 95 % confidence.
 func TestNamedLearnersReachTheOptimum(t *testing.T) {
+	nativetest.Only(t)
 	for _, c := range namedOptima {
 		got, best := found(t, c.scenario, c.learner, 20000)
 		if got < c.fraction*best {
@@ -104,6 +106,7 @@ func TestNetworkSeesCorrelations(t *testing.T) {
 // The papers' 2 x 100 network with their objective; one small run, as it takes a
 // second.
 func TestPublishedNetwork(t *testing.T) {
+	nativetest.Only(t)
 	got, best := found(t, laplaceShift(1), renyiTester(), 1500)
 	if got < 0.8*best {
 		t.Errorf("%s: %.4f of %.4f", renyiTester().Name, got, best)
@@ -129,6 +132,7 @@ func renyiOf(t *testing.T, c scenario, m core.Model, alpha float64) float64 {
 // p/q), so at most 8.8 % are lost by accident with probability 1e-6 where the
 // witness itself loses 3 %.
 func TestRenyiWitness(t *testing.T) {
+	nativetest.Only(t)
 	c := halfShift()
 	ex := c.exploration(20000)
 	ex.Claim = core.Claim{Kind: core.Renyi, Alpha: 2, Epsilon: 0.25}

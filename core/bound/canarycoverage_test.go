@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 // exchangeableLaw draws the number of ones of an exchangeable vector of k entries
@@ -79,6 +80,7 @@ func TestExchangeableLaws(t *testing.T) {
 // case with probability 1e-6, so that a false alarm anywhere in the test has
 // probability 2e-4 at most. The asymptotic kinds are measured only.
 func TestCanaryCoverage(t *testing.T) {
+	nativetest.Only(t)
 	trials := 250
 	if testing.Short() {
 		trials = 60
@@ -269,6 +271,7 @@ func TestGaussianSumScores(t *testing.T) {
 // K of them the mean there is .600 (standard error .006 of 200 audits). The
 // standard deviation of one audit is .08, .05 and .05. The seed is fixed.
 func TestPairedBettingOnTheGaussianSum(t *testing.T) {
+	nativetest.Only(t)
 	for _, k := range []struct {
 		n, k, m, audits int
 		least           float64

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 // Everything here is exact enumeration: no simulation, no false alarms.
@@ -152,6 +154,7 @@ func failureAt(n int, p1, p0, delta float64, bound func(Counts) float64) float64
 // the comments of Score and Katz warn of, and that Exact does not share it. Katz
 // fails where p1 is near delta.
 func TestPublishedFailures(t *testing.T) {
+	nativetest.Only(t)
 	worst := func(n int, delta float64, bound func(c Counts, delta, beta float64) float64) float64 {
 		worst := 0.0
 		for _, p0 := range []float64{0.0003, 0.001, 0.002, 0.004, 0.01, 0.03, 0.1, 0.3} {

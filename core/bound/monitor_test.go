@@ -4,12 +4,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 // Type I error over 200 looks up to 4000 pairs at truths on the boundary of the
 // claim: smooth, rare, with delta, and with outputs coupled within pairs. Each
 // line fails with probability falseAlarm at most if the error is .05.
 func TestMonitorTypeOne(t *testing.T) {
+	nativetest.Only(t)
 	const runs, looks, step, beta = 400, 200, 20, 0.05
 	for _, k := range []struct {
 		name       string

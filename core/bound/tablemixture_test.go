@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 // watch draws pairs look by look and observes each time.
@@ -22,6 +24,7 @@ func watch(r *rand.Rand, k pair, looks, step int, monitors ...*TableMixture) {
 
 // Type I error over 200 looks up to 2000 pairs.
 func TestTableMixtureTypeOne(t *testing.T) {
+	nativetest.Only(t)
 	const runs, looks, step, beta = 100, 200, 10, 0.05
 	r := rand.New(rand.NewPCG(77, 78))
 	for _, k := range scorePairs() {

@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/core/finder"
 	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -199,6 +200,7 @@ func logRatio(sides [2]core.Samples, event func([]float64) bool) (value, se floa
 // symbol has more. About 60 comparisons, each wrong with probability 6e-7: false
 // alarms in less than one of 20000 seeds.
 func TestSettingsMeetTheirClaims(t *testing.T) {
+	nativetest.Only(t)
 	const rows = 200_000
 	p := plan()
 	p.Learners = []string{core.Auto}

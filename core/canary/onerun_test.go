@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 func oneRunPlan(eps float64, m int, params core.Params) OneRunPlan {
@@ -31,6 +32,7 @@ func auditOnce(t *testing.T, p OneRunPlan, sources []SourceSpec) OneRunReport {
 // = .05 allows (4.5 deviations: false alarm below 4e-6 each), and are as high as
 // simulations apart from this program found (see dpscope bench canaries).
 func TestOneRunCoverage(t *testing.T) {
+	nativetest.Only(t)
 	const audits = 120
 	for _, c := range []struct {
 		eps        float64
@@ -111,6 +113,7 @@ func testSources(src OneRunSource) []SourceSpec {
 // on either side. The bound with all canaries guessed fails in at most .05 of the
 // audits: 1000 of them, 4.5 deviations, false alarm below 4e-6.
 func TestOneRunToldCoverage(t *testing.T) {
+	nativetest.Only(t)
 	const audits = 1000
 	sources := testSources(told{1 / (1 + math.Exp(-1))})
 	failed, sum := 0, 0.0
@@ -247,6 +250,7 @@ func TestOneRunDiverged(t *testing.T) {
 // TestOneRunFaults: a model that forgets to clip, and one with a quarter of its
 // noise, are refuted by enough canaries; a right one is not.
 func TestOneRunFaults(t *testing.T) {
+	nativetest.Only(t)
 	for fault, want := range map[string]core.Verdict{"none": core.NoViolation, "no-clipping": core.Violation, "quarter-noise": core.Violation} {
 		p := oneRunPlan(2, 1000, core.Params{"fault": {Text: fault}})
 		p.Source = "dp-sgd"

@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 func scoresPlan(eps, delta float64, m Method) ScoresPlan {
@@ -120,6 +121,7 @@ func mostFailures(n int, beta float64) int {
 // = .05 allows; that a right method is called wrong has a probability below 4e-6 a
 // method and case, 1e-4 in all.
 func TestScoresCoverage(t *testing.T) {
+	nativetest.Only(t)
 	counted := func(r ScoresReport, eps, mu float64, failed map[Method]int, best map[Method]float64) {
 		for _, x := range r.Methods {
 			if x.LowerBound != nil && (x.Mu == nil && *x.LowerBound > eps || x.Mu != nil && *x.Mu > mu) {

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/finder"
 	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -80,6 +81,7 @@ func trialsToFind(finderName string, plan core.Plan, hinted bool) (int, error) {
 // keeps its claim a search refutes it with probability 5 % at most, so that
 // by chance all eight searches would succeed with probability 4e-11.
 func TestMicrobatchIsFoundSoon(t *testing.T) {
+	nativetest.Only(t)
 	for i, name := range []string{"gp-ucb", "cma-es"} {
 		sum := 0
 		for k := range 4 {

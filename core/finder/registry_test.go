@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/finder"
 	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
@@ -135,6 +136,7 @@ func needle(p core.Pair) float64 {
 // at least 16 of 20 seeds. Were a search no better than random, that would have
 // probability 0.6 %.
 func TestSearchesLearn(t *testing.T) {
+	nativetest.Only(t)
 	domain := core.Domain{Columns: 1, MinRows: 1, MaxRows: 40, Lower: []float64{0}, Upper: []float64{1}}
 	best := func(name string, seed uint64) float64 {
 		most := math.Inf(-1)
