@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 // TestLearnersReachTheOptimum asks of the event that a learner finds, on outputs
@@ -13,6 +14,7 @@ import (
 // row's false-alarm rate under another seed is below 8 % (22 %), with 95 %
 // confidence.
 func TestLearnersReachTheOptimum(t *testing.T) {
+	nativetest.Only(t)
 	for _, c := range optima {
 		got, best := found(t, c.scenario, c.learner, 20000)
 		if got < c.fraction*best {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 // oddSamples are outputs that trip careless learners.
@@ -71,6 +72,7 @@ func oddSamples() map[string][2]core.Samples {
 }
 
 func TestOddOutputs(t *testing.T) {
+	nativetest.Only(t)
 	for name, pair := range oddSamples() {
 		columns := pair[0].Columns
 		for _, spec := range slices.Concat(All, quick) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 // falseAlarm is the probability with which one comparison below fails a right
@@ -25,6 +26,7 @@ const comparedRows = 10_000
 // and last pairs: outcomes by a two-sample chi-square test, numbers by a
 // two-sample Kolmogorov-Smirnov test a column.
 func TestMechanismsAgreeWithTheirTwins(t *testing.T) {
+	nativetest.Only(t)
 	for _, spec := range All() {
 		slow, ok := twins[spec.Name]
 		if !ok {

@@ -67,6 +67,7 @@ func worstFailure(n1, n0 int, delta float64, truths int, bound func(Counts) floa
 const nominal = 0.05
 
 func TestExactCoverage(t *testing.T) {
+	nativetest.Only(t)
 	for _, k := range []struct {
 		n1, n0 int
 		delta  float64

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 func mustTune(t *testing.T, explore Table, h []float64, alpha float64, n int, beta float64) RenyiPlan {
@@ -26,6 +28,7 @@ func mustTune(t *testing.T, explore Table, h []float64, alpha float64, n int, be
 // targets lie 5 standard errors or more below the means over 20 runs, so a
 // false alarm is rarer than one in a million.
 func TestRenyiCertifies(t *testing.T) {
+	nativetest.Only(t)
 	for _, k := range []struct {
 		pair   pair
 		alpha  float64
