@@ -73,7 +73,7 @@ func TestPrivateMechanismsAreNotFlagged(t *testing.T) {
 				}
 			}
 			for _, claim := range claims {
-				r := audit(t, core.Plan{Mechanism: m.Name, Claim: claim, Samples: 20_000, Trials: 2, Beta: 0.001, Seed: 11}, 2)
+				r := audit(t, core.Plan{Mechanism: m.Name, Claim: claim, Samples: 20_000, Trials: 4, Beta: 0.001, Seed: 11}, 2)
 				if r.Verdict != core.NoViolation || r.Power == nil {
 					t.Errorf("%s", core.Text(r))
 				}

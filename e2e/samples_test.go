@@ -352,10 +352,10 @@ func takeLarge(t *testing.T, tab *browser.Tab) float64 {
 
 // TestSamplesLarge reads 10^6 rows of CSV and of JSON lines, prints what that
 // takes, and which tasks held up the main thread meanwhile, and while they are
-// audited; with -acceptance 10^7 rows, too. TestLongTasks reads half as many.
+// audited; with -acceptance 10^7 rows, too.
 func TestSamplesLarge(t *testing.T) {
-	if !testing.Verbose() {
-		t.Skip("measures; -v shows what")
+	if testing.Short() {
+		t.Skip("reads large files")
 	}
 	tab := open(t, "")
 	// The larger core is there already.
