@@ -127,7 +127,7 @@ zip)
 	;;
 serve)
 	shift
-	build
+	build -plain
 	go build -o bin/dpscope ./cmd/dpscope
 	exec bin/dpscope serve "$@"
 	;;

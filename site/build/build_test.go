@@ -64,10 +64,10 @@ func TestWrite(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(out, "mine.txt"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := write(out, "go1", []file{{"b.js", []byte("b")}, {"a.html", []byte("a")}}); err != nil {
+	if _, err := write(out, "go1", []file{{"b.js", []byte("b")}, {"a.html", []byte("a")}}, true); err != nil {
 		t.Fatal(err)
 	}
-	info, err := write(out, "go1", []file{{"c.css", []byte("c")}, {"a.html", []byte("abc")}})
+	info, err := write(out, "go1", []file{{"c.css", []byte("c")}, {"a.html", []byte("abc")}}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,6 +94,14 @@ func TestWrite(t *testing.T) {
 	const abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 	if f := onDisk.Files[0]; f.Name != "a.html" || f.SHA256 != abc || f.Bytes != 3 || f != info.Files[0] {
 		t.Errorf("%+v", f)
+	}
+	// A plain build leaves no sibling that would be served in the place of its file.
+	plain, err := write(out, "go1", []file{{"a.html", []byte("abcd")}}, false)
+	if err != nil || plain.Files[0].Brotli != 0 {
+		t.Errorf("%+v, %v", plain, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(out, "*.*")); err != nil || len(left) != 3 {
+		t.Errorf("%q, %v; want a.html, build-info.json and mine.txt", left, err)
 	}
 }
 

@@ -19,7 +19,7 @@ func checkReproducible(stdout io.Writer) error {
 		}
 		defer os.RemoveAll(dir)
 		fmt.Fprintf(stdout, "build %d of 2\n", i+1)
-		if err := build(dir, stdout); err != nil {
+		if err := build(dir, true, stdout); err != nil {
 			return err
 		}
 		dirs[i] = dir

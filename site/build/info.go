@@ -66,19 +66,19 @@ func stamp(files []file) string {
 // Budgets in bytes of brotli.
 const (
 	coreBudget       = 1 << 20
-	coreAllBudget    = 1_600_000
-	pageBudget       = 60 << 10 // index.html, scripts and styles together
+	coreAllBudget    = 1_750_000
+	pageBudget       = 90 << 10 // index.html, scripts and styles together
 	listBudget       = 12 << 10 // catalogue.json
 	viewBudget       = 2_400_000
 	frameBudget      = 7 << 10  // the picture's own document, script (6 KB of it) and styles
-	embedBudget      = 28 << 10 // the embed's own document, script and styles
+	embedBudget      = 40 << 10 // the embed's own document, script and styles
 	elementBudget    = 5 << 10  // dp-audit.js, which a page loads before anything is pressed
 	coreGoogleBudget = 2_000_000
 )
 
 // write puts the files, their siblings and build-info.json into the folder
 // out, and removes what an earlier build left there that is no more.
-func write(out, goVersion string, files []file) (buildInfo, error) {
+func write(out, goVersion string, files []file, compress bool) (buildInfo, error) {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
 	info := buildInfo{Version: core.Version, Build: stamp(files), Go: goVersion}
 	info.Files = make([]fileInfo, len(files))
@@ -86,7 +86,7 @@ func write(out, goVersion string, files []file) (buildInfo, error) {
 	all.SetLimit(runtime.GOMAXPROCS(0))
 	for _, i := range largestFirst(files) {
 		all.Go(func() (err error) {
-			info.Files[i], err = writeFile(filepath.Join(out, filepath.FromSlash(files[i].name)), files[i])
+			info.Files[i], err = writeFile(filepath.Join(out, filepath.FromSlash(files[i].name)), files[i], compress)
 			return err
 		})
 	}
@@ -113,21 +113,36 @@ func largestFirst(files []file) []int {
 	return order
 }
 
-// writeFile puts a file and its siblings at path.
-func writeFile(path string, f file) (fileInfo, error) {
+// writeFile puts a file and its siblings at path. Without compress it removes the
+// siblings of an earlier build, which would be served in the file's place.
+func writeFile(path string, f file, compress bool) (fileInfo, error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return fileInfo{}, err
 	}
 	if err := os.WriteFile(path, f.data, 0o644); err != nil {
 		return fileInfo{}, err
 	}
-	gz, err := gzipCoding.sibling(path, f.data)
-	if err != nil {
+	sum := sha256.Sum256(f.data)
+	info := fileInfo{Name: f.name, SHA256: hex.EncodeToString(sum[:]), Bytes: len(f.data)}
+	if !compress {
+		return info, removeSiblings(path)
+	}
+	var err error
+	if info.Gzip, err = gzipCoding.sibling(path, f.data); err != nil {
 		return fileInfo{}, err
 	}
-	br, err := brotliCoding.sibling(path, f.data)
-	sum := sha256.Sum256(f.data)
-	return fileInfo{Name: f.name, SHA256: hex.EncodeToString(sum[:]), Bytes: len(f.data), Gzip: gz, Brotli: br}, err
+	info.Brotli, err = brotliCoding.sibling(path, f.data)
+	return info, err
+}
+
+// removeSiblings removes the compressed forms of the file at path, where there are any.
+func removeSiblings(path string) error {
+	for _, c := range []coding{gzipCoding, brotliCoding} {
+		if err := os.Remove(path + c.suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // removeStale removes the files that the folder's build-info.json lists and
@@ -148,10 +163,12 @@ func removeStale(out string, info buildInfo) error {
 		if !filepath.IsLocal(f.Name) || slices.ContainsFunc(info.Files, func(n fileInfo) bool { return n.Name == f.Name }) {
 			continue
 		}
-		for _, suffix := range []string{"", gzipCoding.suffix, brotliCoding.suffix} {
-			if err := os.Remove(filepath.Join(out, filepath.FromSlash(f.Name)+suffix)); err != nil && !errors.Is(err, os.ErrNotExist) {
-				return err
-			}
+		path := filepath.Join(out, filepath.FromSlash(f.Name))
+		if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if err := removeSiblings(path); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -3,11 +3,13 @@
 // siblings and build-info.json, all in one folder that any static server can
 // serve, under any path.
 //
-//	go run ./site/build [-out dist] [-check] [-zip dpscope-site.zip]
+//	go run ./site/build [-out dist] [-plain] [-check] [-zip dpscope-site.zip]
 //
 // It is run from the root of the module. The same sources and the same Go make
 // the same bytes; -check builds twice and compares; -zip packs the site too. It
-// fails when a file is over its budget.
+// fails when a file is over its budget. With -plain nothing is compressed and no
+// budget is checked: brotli takes nearly all of the time, and a server on the same
+// machine needs none.
 package main
 
 import (
@@ -29,6 +31,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	flags.SetOutput(stderr)
 	out := flags.String("out", "dist", "`folder` to build into")
 	packed := flags.String("zip", "", "`file` to pack the site into as well")
+	plain := flags.Bool("plain", false, "compress nothing and check no budget, for serving on this machine")
 	check := flags.Bool("check", false, "build twice into temporary folders, compare, keep nothing")
 	if err := flags.Parse(args); err != nil {
 		return 2
@@ -41,7 +44,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if *check {
 		err = checkReproducible(stdout)
 	} else {
-		err = build(*out, stdout)
+		err = build(*out, !*plain, stdout)
 		if err == nil && *packed != "" {
 			err = pack(*out, *packed, stdout)
 		}
@@ -53,8 +56,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return 0
 }
 
-// build makes the site in the folder out and prints its sizes.
-func build(out string, stdout io.Writer) error {
+// build makes the site in the folder out; compressed, it prints and judges sizes.
+func build(out string, compress bool, stdout io.Writer) error {
 	if _, err := os.Stat("wasm/worker"); err != nil {
 		return fmt.Errorf("run it from the root of the module: %w", err)
 	}
@@ -98,8 +101,8 @@ func build(out string, stdout io.Writer) error {
 		}
 		files = append(files, binary)
 	}
-	info, err := write(out, version, files)
-	if err != nil {
+	info, err := write(out, version, files, compress)
+	if err != nil || !compress {
 		return err
 	}
 	info.table(stdout)

@@ -42,7 +42,7 @@ func TestZipBelowAPath(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(out, "mine.txt"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := write(out, "go1", files); err != nil {
+	if _, err := write(out, "go1", files, true); err != nil {
 		t.Fatal(err)
 	}
 	var zips [2][]byte
