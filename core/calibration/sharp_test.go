@@ -62,6 +62,7 @@ func broken() (sound, wrong Sharp) {
 // size were said to be that of the sound bound, by its runs, with probability
 // all but 1. So is one that refutes less often than it says.
 func TestSharpCellAccusesABrokenBound(t *testing.T) {
+	nativetest.Only(t)
 	sound, wrong := broken()
 	if wrong.Size < 0.055 || wrong.Size > 0.06 {
 		t.Fatalf("the broken bound has size %g", wrong.Size)
