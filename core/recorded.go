@@ -53,6 +53,7 @@ type Reading struct {
 	Outputs   []string              `json:"outputs,omitempty"`   // columns that are outputs
 	Kinds     map[string]ColumnKind `json:"kinds,omitempty"`     // of columns
 	NonFinite string                `json:"nonFinite,omitempty"` // refuse or symbol
+	Decimal   string                `json:"decimal,omitempty"`   // what stands before decimals: . or ,
 }
 
 // RecordedSplit is how the outputs on each dataset were used.
@@ -142,6 +143,7 @@ func (r *Recording) arguments() []argument {
 		add("kind", c+"="+string(r.Reading.Kinds[c]))
 	}
 	add("nonfinite", r.Reading.NonFinite)
+	add("decimal", r.Reading.Decimal)
 	return args
 }
 
