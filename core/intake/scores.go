@@ -56,6 +56,11 @@ func ReadScores(files []*File) (*Scores, error) {
 	s := &Scores{Files: files}
 	for _, f := range files {
 		s.Notes = append(s.Notes, f.Notes...)
+		for _, t := range f.Tables {
+			if t.Rows() == 0 { // all of its cells are empty
+				return nil, &core.InputError{Field: f.Name, Found: "without a value", Want: wantScores}
+			}
+		}
 	}
 	var err error
 	switch len(files) {
