@@ -2,8 +2,6 @@ package core
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -139,9 +137,7 @@ func (r *Recording) arguments() []argument {
 	add("header", r.Reading.Header)
 	add("dataset", r.Reading.Dataset)
 	add("outputs", strings.Join(r.Reading.Outputs, ","))
-	for _, c := range slices.Sorted(maps.Keys(r.Reading.Kinds)) {
-		add("kind", c+"="+string(r.Reading.Kinds[c]))
-	}
+	args = append(args, kindArguments(r.Reading.Kinds)...)
 	add("nonfinite", r.Reading.NonFinite)
 	add("decimal", r.Reading.Decimal)
 	return args

@@ -36,16 +36,11 @@ func (f *sampleFlags) register(s *flag.FlagSet) {
 	s.StringVar(&f.outputs, "outputs", "", "columns of -samples-file that are outputs, separated by commas; default: all others")
 	s.StringVar(&f.nonFinite, "nonfinite", "", "refuse or symbol: what NaN and infinities in -samples-file, or from a mechanism of yours, are; default refuse")
 	s.StringVar(&f.decimal, "decimal", "", "what stands before the decimals of numbers in a CSV or TSV of -samples-file: . or ,")
-	s.Func("kind", "kind of a column of -samples-file, or of column c1, c2, ... of a mechanism of yours, as name=real, name=symbol or name=mixed; may be given more than once", func(v string) error {
-		i := strings.LastIndexByte(v, '=')
-		if i <= 0 {
-			return &core.InputError{Field: "kind", Found: fmt.Sprintf("%q", v), Want: "name=kind", Remedy: "for example -kind answer=symbol"}
-		}
+	s.Func("kind", "kind of a column of -samples-file, or of column c1, c2, ... of a mechanism of yours, as name=real, name=symbol or name=mixed, or c1..c8=real; may be given more than once", func(v string) error {
 		if f.kinds == nil {
 			f.kinds = map[string]core.ColumnKind{}
 		}
-		f.kinds[v[:i]] = core.ColumnKind(v[i+1:])
-		return nil
+		return core.ParseKind(v, f.kinds)
 	})
 }
 
