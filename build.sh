@@ -95,7 +95,7 @@ run_tests() {
 		renice -n 10 "$BASHPID" >/dev/null # the browser's tests wait for pictures and answers
 		GOOS=js GOARCH=wasm go test \
 			-exec "env -i PATH=$PATH HOME=$HOME $(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${pure[@]}" ./library/...
-		run_fuzz 10 -parallel 1
+		run_fuzz 10 -parallel 1 -fresh
 	) >"$log" 2>&1 &
 	beside=$!
 	DPSCOPE_DIST=$PWD/dist go test -count=1 -timeout 14m ./e2e || failed=1

@@ -2,7 +2,7 @@
 // same time, and fails when one fails or has tried fewer inputs than a fuzzer
 // should.
 //
-//	go run ./internal/fuzzgear -time 10s [-parallel 1] [packages]
+//	go run ./internal/fuzzgear -time 10s [-parallel 1] [-fresh] [packages]
 //
 // A fuzz test whose doc comment has a line //fuzzgear:skip REASON is left out. A
 // failing input is kept as a seed of its package, under testdata/fuzz.
@@ -33,22 +33,30 @@ const least = 1000
 
 func main() {
 	span := flag.Duration("time", 10*time.Minute, "how long each fuzz test runs")
+	fresh := flag.Bool("fresh", false, "begin with the seeds of the fuzz test, and not with all that earlier runs found, which a short one would only run again")
 	parallel := flag.Int("parallel", 0, "how many inputs are tried at the same time; default: one for each processor")
 	flag.Parse()
 	patterns := flag.Args()
 	if len(patterns) == 0 {
 		patterns = []string{"./..."}
 	}
-	if err := run(os.Stdout, *span, *parallel, patterns); err != nil {
+	if err := run(os.Stdout, *span, *parallel, *fresh, patterns); err != nil {
 		fmt.Fprintln(os.Stderr, "fuzzgear:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out io.Writer, span time.Duration, parallel int, patterns []string) error {
+func run(out io.Writer, span time.Duration, parallel int, fresh bool, patterns []string) error {
 	targets, err := find(patterns)
 	if err != nil {
 		return err
+	}
+	corpus := ""
+	if fresh {
+		if corpus, err = os.MkdirTemp("", "fuzz"); err != nil {
+			return err
+		}
+		defer os.RemoveAll(corpus)
 	}
 	var failures []error
 	fuzzed := 0
@@ -59,7 +67,7 @@ func run(out io.Writer, span time.Duration, parallel int, patterns []string) err
 		}
 		fuzzed++
 		fmt.Fprintf(out, "\n== %s, %s\n", t.name, span)
-		if err := fuzz(out, t, span, parallel); err != nil {
+		if err := fuzz(out, t, span, parallel, corpus); err != nil {
 			failures = append(failures, err)
 		}
 	}
@@ -124,13 +132,16 @@ func inFile(pkg string, file *ast.File) []target {
 	return targets
 }
 
-// fuzz runs one fuzz test. An input that reaches new code is minimised by one
+// fuzz runs one fuzz test, with a corpus of its own if one is named. An input that reaches new code is minimised by one
 // try, and not for up to a minute, as is the default: that minute was all the
 // fuzzer did.
-func fuzz(out io.Writer, t target, span time.Duration, parallel int) error {
+func fuzz(out io.Writer, t target, span time.Duration, parallel int, corpus string) error {
 	args := []string{"test", t.pkg, "-run", "^$", "-fuzz", "^" + t.name + "$", "-fuzztime", span.String(), "-fuzzminimizetime", "1x"}
 	if parallel > 0 {
 		args = append(args, "-parallel", strconv.Itoa(parallel))
+	}
+	if corpus != "" {
+		args = append(args, "-args", "-test.fuzzcachedir="+filepath.Join(corpus, filepath.Base(t.pkg)))
 	}
 	var said bytes.Buffer
 	cmd := exec.Command("go", args...)
