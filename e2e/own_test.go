@@ -247,6 +247,7 @@ func TestOwnFaults(t *testing.T) {
 		{"nothing returned", "function mechanism() {}", "mechanism returned undefined, must return an array", ""},
 		{"too few", "function mechanism(d, n) { return Array(n - 1).fill(0) }", "outputs, must return n = ", ""},
 		{"ragged", "function mechanism(d, n) { return Array.from({length: n}, (_, i) => i % 2 ? [1] : [1, 2]) }", "output 2 is not an array of 2 numbers", ""},
+		{"a BigInt", "function mechanism(d, n) { return new BigInt64Array(n).fill(9007199254740993n) }", "output 1 is the BigInt 9007199254740993n, must be a finite number", ""},
 		{"words", "function mechanism(d, n) { return Array(n).fill('a') }", "output 1 is \"a\", must be a finite number", ""},
 		{"NaN", "function mechanism(d, n) { return Array(n).fill(0 / 0) }", "output 1 is NaN", ""},
 		{"no seed", "function mechanism(d, n) { return Array.from({length: n}, (_, i) => i) }", "ignores its seed", ""},

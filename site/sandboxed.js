@@ -95,6 +95,7 @@ export function inside() {
       if (!Array.isArray(output) || output.length !== width || !width) throw wrong(`output ${i + 1} is not ${width ? `an array of ${width} numbers` : "a number"}, as the first is`);
       for (let k = 0; k < width; k++) {
         const value = output[k];
+        if (typeof value === "bigint") throw wrong(`output ${i + 1} is the BigInt ${String(value).slice(0, 40)}n, must be a finite number: up to 2^53 Number(x); a larger one as two columns, its high and its low part`);
         if (typeof value !== "number" || !Number.isFinite(value)) throw wrong(`output ${i + 1} is ${typeof value === "string" ? JSON.stringify(value) : String(value)}, must be a finite number`);
         rows[i * width + k] = value;
       }
