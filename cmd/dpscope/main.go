@@ -18,6 +18,7 @@ import (
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/library/google"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/outside/module"
 )
 
 // Exit codes of every command.
@@ -89,6 +90,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return serve(args[1:], stdout, stderr)
 	case "bench":
 		return bench(args[1:], stdout, stderr)
+	case moduleHost:
+		return module.Host(stdin, stdout)
 	case "version", "-version", "--version":
 		g := generator()
 		fmt.Fprintf(stdout, "dpscope %s %s %s/%s\n", g.Version, g.Go, g.GoOS, g.GoArch)
