@@ -67,9 +67,9 @@ func listenTo(port js.Value) sandbox {
 		for _, v := range q.dataset.Values {
 			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
 		}
-		message := map[string]any{"id": last, "values": toJS(raw), "columns": q.dataset.Columns, "n": q.n, "seed": float64(q.seed)}
+		message := map[string]any{"id": last, "values": bytesToJS(raw), "columns": q.dataset.Columns, "n": q.n, "seed": float64(q.seed)}
 		if q.module != nil {
-			message["module"] = toJS(q.module)
+			message["module"] = bytesToJS(q.module)
 		}
 		port.Call("postMessage", message)
 		late := time.NewTimer(within)
@@ -87,7 +87,7 @@ func listenTo(port js.Value) sandbox {
 	}
 }
 
-func toJS(raw []byte) js.Value {
+func bytesToJS(raw []byte) js.Value {
 	values := uint8Array.New(len(raw))
 	js.CopyBytesToJS(values, raw)
 	return values
