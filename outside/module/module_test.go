@@ -3,6 +3,7 @@
 package module
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tetratelabs/wazero"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/finder"
@@ -318,8 +321,15 @@ func TestKinds(t *testing.T) {
 }
 
 // What is cut off anywhere, or changed, is an error or a module, never a panic.
+// The module with limits is as valid as the one without, and within its limits.
 func FuzzCheck(f *testing.F) {
 	f.Add(plain().bytes())
+	f.Add(doubling())
+	f.Add(nested(100))
+	tables := plain()
+	tables.tables, tables.memory = code(2, 0x70, 0, 1, 0x6f, 1, 1, 2), code(1, 1, 0x80, 0x80, 4)
+	tables.locals = map[string][]byte{"sample": code(2, 3, 0x7f, 1, 0x7c)}
+	f.Add(tables.bytes())
 	f.Add(example(f, "count-c.wasm"))
 	whole := example(f, "count.wasm")
 	for n := range whole {
@@ -328,8 +338,28 @@ func FuzzCheck(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if _, err := Check("fuzz", data); err != nil && !core.IsInput(err) {
-			t.Error(err)
+		limited, err := Check("fuzz", data)
+		if err != nil {
+			if !core.IsInput(err) {
+				t.Error(err)
+			}
+			return
+		}
+		if again, err := Check("fuzz", limited); err != nil || !bytes.Equal(again, limited) {
+			t.Errorf("the module with limits is %v or changes again", err)
+		}
+		if len(data) > 1<<14 {
+			return // it may take long, which its own process would not survive
+		}
+		valid := func(data []byte) bool {
+			ctx := context.Background()
+			r := wazero.NewRuntime(ctx)
+			defer r.Close(ctx)
+			_, err := r.CompileModule(ctx, data)
+			return err == nil
+		}
+		if a, b := valid(data), valid(limited); a != b {
+			t.Errorf("valid %v, with limits %v", a, b)
 		}
 	})
 }
