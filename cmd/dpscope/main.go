@@ -11,6 +11,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
@@ -18,6 +21,7 @@ import (
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/library/google"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/outside/module"
 )
 
 // Exit codes of every command.
@@ -89,6 +93,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return serve(args[1:], stdout, stderr)
 	case "bench":
 		return bench(args[1:], stdout, stderr)
+	case moduleHost:
+		return module.Host(stdin, stdout)
 	case "version", "-version", "--version":
 		g := generator()
 		fmt.Fprintf(stdout, "dpscope %s %s %s/%s\n", g.Version, g.Go, g.GoOS, g.GoArch)
@@ -102,8 +108,32 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // fail prints an error and returns the exit code that goes with it.
 func fail(stderr io.Writer, err error) int {
-	fmt.Fprintf(stderr, "dpscope: %v\n", err)
+	fmt.Fprintf(stderr, "dpscope: %s\n", readable(err.Error()))
 	return exitUsage
+}
+
+// readable is a message without what a terminal would obey, whose words are not
+// longer than anybody reads.
+func readable(text string) string {
+	const most = 200
+	var b strings.Builder
+	in := 0 // the word so far
+	for _, r := range text {
+		if in++; r == ' ' || r == '\n' {
+			in = 0
+		}
+		switch {
+		case in == most:
+			b.WriteString("...")
+		case in > most:
+		case r == '\n', r == '\t', unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			quoted := strconv.QuoteRune(r)
+			b.WriteString(quoted[1 : len(quoted)-1])
+		}
+	}
+	return b.String()
 }
 
 // generator says what this program is, for reports.

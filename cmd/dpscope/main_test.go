@@ -13,7 +13,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"dpscope": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }})
+	dpscope := func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+	if os.Getenv("DPSCOPE_MAIN") != "" || len(os.Args) == 2 && os.Args[1] == moduleHost {
+		dpscope() // a test started it
+	}
+	testscript.Main(m, map[string]func(){"dpscope": dpscope})
 }
 
 // TestScripts runs the command as a user does; the scripts say what it prints
