@@ -49,6 +49,7 @@ func runOwn(t *testing.T, tab *browser.Tab) core.Report {
 	if err := tab.Until(fmt.Sprintf(`JSON.stringify(window.dpscope.report) !== %q`, before), 5*time.Second); err != nil {
 		t.Fatalf("no new report: %s", eval[string](t, tab, ownSaid))
 	}
+	noDrift(t, tab)
 	return reportOf(t, tab)
 }
 
@@ -345,7 +346,7 @@ func TestOwnReport(t *testing.T) {
 		t.Errorf("the panel's fields hold %s", got)
 	}
 	click(t, tab, "#verify")
-	until(t, tab, `document.querySelector("#verification").textContent.includes("cannot be drawn again") && `+ownIdle, time.Minute)
+	until(t, tab, `document.querySelector(".verification").textContent.includes("cannot be drawn again") && `+ownIdle, time.Minute)
 }
 
 // TestOwnBadModule: what is wrong with a module is said as on the command line.

@@ -138,6 +138,8 @@ export async function pageOf({ report, text }, shown) {
   const boxes = shown.querySelectorAll(".picture"), copies = result.querySelectorAll(".picture");
   boxes.forEach((box, i) => box.paint && copies[i].replaceChildren(box.paint(box.classList.contains("square") ? SQUARE : WIDTH)));
   result.querySelectorAll("[hidden], .actions, .files, .axes, .on-page, .origin, .drift, .verification, .view").forEach((element) => element.remove());
+  // That it was verified here nobody can see there; that it was not, or failed, stays.
+  result.querySelectorAll(":is([data-standing=verified], [data-standing=recomputed]) .standing").forEach((element) => element.remove());
   result.querySelectorAll("[tabindex]").forEach((element) => element.removeAttribute("tabindex"));
   result.querySelectorAll("#background details, .background details").forEach((element) => { element.open = true; });
   result.querySelectorAll("a").forEach((a) => a.setAttribute("href", new URL(a.getAttribute("href"), location.href).href));

@@ -46,10 +46,12 @@ const core = new CoreKeeper(engine, {
   fell: () => runs.end(),
   reread: () => settings.reread(),
   check: () => settings.check(),
+  idle: () => (shown.inBar ? "" : "Ready."),
 });
 const shown = new Shown(picture, {
   museum: (inputs) => settings.listing(inputs)?.museum,
   holds: (recording) => samples.holds(recording),
+  drifts: () => own.drifts,
   open: (text) => core.ask(() => engine.open(text)),
   goTo: (fragment) => settings.goTo(fragment),
 });
@@ -91,9 +93,11 @@ const samples = new Samples({
 });
 const own = new Own({
   core: async (again) => (engine.ready && !runs.busy && await core.larger(OWN, again) ? engine.core : null),
+  changed: () => shown.compare(),
   done(answer) {
     shown.show(answer, "run");
     if (!runs.busy) setState("done");
+    core.free();
     byId("result").scrollIntoView();
   },
 });
@@ -153,14 +157,16 @@ async function openText(name, text) {
       const answer = await engine.openCanaries(text);
       dismiss("file");
       canaries.show(answer, name);
-      say(`Opened ${name}: ${answer.report.summary}`);
+      say(`Opened ${name}, not verified here: ${answer.report.summary}`);
       return;
     }
     const answer = await core.ask(() => engine.open(text));
     dismiss("file");
+    const { report } = answer;
+    if (report.inputs?.brought) own.open(report);
     const whole = shown.show(answer, "file", name);
-    if (answer.report.inputs?.brought) own.open(answer.report);
-    say(`Opened ${name}: ${answer.report.summary}`);
+    core.free();
+    say(`Opened ${name}, not verified here: ${report.summary}`);
     if (answer.newer) {
       notify({ key: "file", kind: "warning", title: `${name} was written by a newer version of dpscope`, text: "It is shown as far as this version understands it, and cannot be replayed here." });
     }
