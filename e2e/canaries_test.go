@@ -227,6 +227,9 @@ func TestCanariesFile(t *testing.T) {
 	click(t, tab, "#k-file-forget")
 	click(t, tab, "#canaries-verify")
 	fails("must be a file for the design")
+	drop(t, tab, "scores.csv", "member;score\n1;3\n0;1\n")
+	until(t, tab, `document.querySelector("#k-scores-name").textContent.includes("scores.csv") && document.querySelector("#k-file-name").textContent === "No file."`, 5*time.Second)
+	until(t, tab, canaryIdle, 30*time.Second)
 }
 
 // TestCanariesStop: Stop keeps what there is and says so, the focus stays at hand.

@@ -64,6 +64,14 @@ const canaries = new Canaries({
   open: () => byId("file").click(),
   opened: openText,
 });
+/** Hands files that were taken for samples to the panel of scores. @param {File[]} files */
+function toScores(files) {
+  samples.forget();
+  dismiss("file");
+  byId("canaries").open = true;
+  canaries.take(files, "scores");
+  byId("k-scores-group").scrollIntoView();
+}
 const samples = new Samples({
   async core(again) {
     if (!runs.busy) return await core.larger(YOURS, again) ? engine.core : null;
@@ -78,10 +86,19 @@ const samples = new Samples({
   },
   refused: (title, refusal) => notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal }),
   settled: () => dismiss("file"),
-  scores(name) {
-    notify({ key: "file", kind: "info", title: `${name} looks like membership scores of a trained model`, text: "Outputs on two datasets are audited here; scores of canaries are for the panel below.",
-      action: { label: "Open the Canaries panel", run() { byId("canaries").open = true; byId("canaries").scrollIntoView(); } } });
+  scores(files, name, sure) {
+    const hand = { label: "They are scores", run: () => toScores(files) };
+    if (sure && canaries.scores) toScores(files);
+    notify(sure ? {
+      key: "file", kind: "info", title: `${name} looks like membership scores of a trained model`,
+      text: canaries.scores ? "It was handed to the Canaries panel, below." : "Scores of canaries are for the panel of canaries, which this page lacks.",
+    } : {
+      key: "file", kind: "info", title: `${name}: outputs, or membership scores of canaries?`,
+      text: "Outputs of a mechanism on two neighbouring datasets are audited above, as they stand there now. Scores of canaries that were in and out of a training are audited in the Canaries panel.",
+      action: [hand, { label: "They are outputs", run() {} }],
+    });
   },
+  toScores,
   gone: () => runs.samplesGone(),
   died(reason, again) {
     notify({ key: "file", kind: "error", title: "The worker that held your samples crashed", text: [reason.split("\n", 1)[0], "Perhaps there is not enough memory for them. The result is still here."], action: { label: "Read them again", run: again } });
