@@ -848,9 +848,9 @@ func TestViewLive(t *testing.T) {
 func TestViewSharp(t *testing.T) {
 	tab := open(t, svt4+"2")
 	for i, scale := range []float64{2, 1.5, 1} {
-		size := 1100 * 2 / scale
+		size := 600 * 2 / scale
 		if i == 2 {
-			size = 1100 * 2 / 1.5
+			size = 600 * 2 / 1.5
 		}
 		if err := chromedp.Do(tab.Ctx, chromedp.EmulateViewport(int64(size), 900, chromedp.EmulateScale(scale))); err != nil {
 			t.Fatal(err)

@@ -283,7 +283,7 @@ function sharpen() {
   if ((devicePixelRatio || 1) !== scale) location.reload();
 }
 matchMedia(`(resolution: ${scale}dppx)`).addEventListener("change", sharpen);
-document.documentElement.addEventListener("pointerenter", sharpen); // of a change that the browser did not tell
+for (const kind of ["pointerenter", "pointermove"]) document.documentElement.addEventListener(kind, sharpen); // of a change that the browser did not tell
 for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) matchMedia(query).addEventListener("change", dress);
 if (parent !== window) new MutationObserver(dress).observe(parent.document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
 
