@@ -2,7 +2,10 @@ package e2e
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,6 +14,9 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
+
+// ownPolicy is a document's own.
+var ownPolicy = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; [^"]*; base-uri 'none'; form-action 'none'">`)
 
 // TestPolicy: the page's policy is sent, and the browser enforces it.
 func TestPolicy(t *testing.T) {
@@ -24,6 +30,22 @@ func TestPolicy(t *testing.T) {
 		if !strings.Contains(policy, want) {
 			t.Errorf("the policy %q lacks %q", policy, want)
 		}
+	}
+	// Every document of the site says it by itself, too, for servers that send no policy.
+	documents := 0
+	err = filepath.WalkDir(dist, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".html" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		documents++
+		if !ownPolicy.Match(text) {
+			t.Errorf("%s has no such policy", path)
+		}
+		return err
+	})
+	if err != nil || documents < 10 {
+		t.Errorf("%d documents: %v", documents, err)
 	}
 	tab, err := browser.Open(chromium, site)
 	if err != nil {
@@ -111,6 +133,11 @@ func TestNarrow(t *testing.T) {
 	said := eval[string](t, tab, `(({top, bottom}, text) => top >= 0 && bottom <= innerHeight && text)(`+bar+`.getBoundingClientRect(), `+bar+`.innerText) || "nothing in sight"`)
 	if !strings.HasPrefix(r.Summary, said) || !strings.Contains(said, "epsilon >= ") || eval[string](t, tab, `document.querySelector("#status").textContent`) != "" {
 		t.Errorf("the bar says %q of %q", said, r.Summary)
+	}
+	// So it is wherever the result is.
+	eval[bool](t, tab, `(document.querySelector("#counts-section").scrollIntoView(), true)`)
+	if below := eval[string](t, tab, `(({top, bottom}, text) => top >= 0 && bottom <= innerHeight && text)(document.querySelector("#result-line").getBoundingClientRect(), document.querySelector("#result-line").innerText) || "nothing in sight"`); below != said {
+		t.Errorf("below the result it says %q", below)
 	}
 	set(t, tab, "epsilon", "3")
 	until(t, tab, bar+`.textContent.includes("settings have changed since")`, 5*time.Second)

@@ -162,6 +162,9 @@ func stands(t *testing.T, tab *browser.Tab, place, says string) {
 	t.Helper()
 	until(t, tab, fmt.Sprintf(`(%s.querySelector(".standing")?.textContent ?? "").includes(%q)`, place, says), 10*time.Second)
 	got := eval[[3]string](t, tab, `((box) => [box.querySelector(".standing")?.textContent ?? "", box.querySelector(".headline > s")?.textContent ?? "", box.querySelector(".verdict-mark").getAttribute("aria-label")])(`+place+`)`)
+	if said := eval[string](t, tab, `document.querySelector(".verification:not([hidden])")?.innerText ?? ""`); strings.Contains(said, "false") || strings.Contains(said, "undefined") {
+		t.Errorf("of the replay it says %q", said)
+	}
 	failed := strings.HasPrefix(says, "Failed")
 	if (says == "") != (got[0] == "") || failed != (got[1] != "") || failed != (got[2] == "Failed verification") {
 		t.Errorf("the verdict stands as %q, want %q", got, says)

@@ -91,6 +91,7 @@ export class Own {
   /** @type {Engine | null} */
   #engine = null;
   #id = null;
+  #replaced = ""; // code that something else took the place of
   #result = null; // the state that the result which is shown came of
   #stopped = false;
   #pace;
@@ -142,6 +143,12 @@ export class Own {
       this.#give(null);
       this.#fields.get("code").control.focus();
     });
+    byId("own-back").addEventListener("click", () => {
+      const { control } = this.#fields.get("code");
+      [control.value, this.#replaced] = [this.#replaced, control.value];
+      control.focus();
+      this.#dependents();
+    });
   }
 
   get running() { return this.#engine !== null || byId("own-run").disabled; }
@@ -161,6 +168,7 @@ export class Own {
   #dependents() {
     this.#fields.get("reach").box.hidden = this.#text("relation") !== "l-infinity";
     this.#fields.get("code").box.hidden = this.#module !== null;
+    byId("own-back").hidden = this.#module !== null || !this.#replaced;
     this.#on.changed();
   }
 
@@ -177,7 +185,9 @@ export class Own {
       else if (key !== "code") control.value = texts[key] ?? control.options?.[0].value ?? "";
     }
     if (code !== undefined) {
-      this.#fields.get("code").control.value = code;
+      const { control } = this.#fields.get("code");
+      if (control.value && control.value !== code && !examples.some((example) => example[2] === control.value)) this.#replaced = control.value;
+      control.value = code;
       this.#give(null);
     }
     this.#dependents();

@@ -94,7 +94,7 @@ const samples = new Samples({
       text: canaries.scores ? "It was handed to the Canaries panel, below." : "Scores of canaries are for the panel of canaries, which this page lacks.",
     } : {
       key: "file", kind: "info", title: `${name}: outputs, or membership scores of canaries?`,
-      text: "Outputs of a mechanism on two neighbouring datasets are audited above, as they stand there now. Scores of canaries that were in and out of a training are audited in the Canaries panel.",
+      text: "They were taken for outputs of a mechanism on two neighbouring datasets. Scores of canaries that were in and out of a training are audited in the Canaries panel.",
       action: [hand, { label: "They are outputs", run() {} }],
     });
   },

@@ -187,5 +187,5 @@ export function showVerification(v, box = byId("verification")) {
     html("p", {}, html("strong", {}, v.ok ? "✓ " : "▲ ", replayWords(v))),
     !v.ok && v.summary && html("p", {}, html("strong", {}, "A replay says: "), v.summary),
     list("Not the same:", v.differences), list("The same:", v.checked, "short"), list("To note:", v.notes),
-  ].flat());
+  ].flat().filter(Boolean));
 }

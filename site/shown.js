@@ -84,11 +84,13 @@ export class Shown {
   /** Is there a verdict of the user's in the bar? */
   get inBar() { return !byId("bar-verdict").hidden; }
 
-  /** Puts the verdict into the bar of the buttons, which stays in sight. */
+  /** Keeps the verdict in sight: in the bar of the form's buttons and, on a narrow screen, below the result. */
   #bar() {
     if (!this.report) return;
-    byId("bar-verdict").hidden = byId("origin").dataset.kind === "example";
-    showLine(byId("bar-verdict"), this.report, this.#standing, byId("drift").hidden ? "" : byId("drift").textContent);
+    for (const id of ["bar-verdict", "result-line"]) {
+      byId(id).hidden = byId("origin").dataset.kind === "example";
+      showLine(byId(id), this.report, this.#standing, byId("drift").hidden ? "" : byId("drift").textContent);
+    }
   }
 
   /** The example stands there before the core does. @returns {Promise<boolean>} whether it is shown */
