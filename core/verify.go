@@ -15,8 +15,8 @@ type Verification struct {
 	Checked     []string // what was replayed or derived and is the same, in words
 	Differences []string // what is not
 	Notes       []string // what the replay could not show, and words that another version put otherwise
-	// Recomputed: the counts are the report's own, as its mechanism does not
-	// draw from the seed; only what follows from them was checked.
+	// Recomputed: the counts are the report's own, which were not drawn again;
+	// only what follows from them was checked.
 	Recomputed bool
 }
 

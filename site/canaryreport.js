@@ -26,8 +26,9 @@ const SIMULATED = {
 /**
  * What stands above the chart: verdict and remarks.
  * @param {import("./protocol").CanaryReported} answer
+ * @param {import("./result.js").Standing} [standing]
  */
-export const headOf = ({ report }) => [verdict(html("div", { class: "verdict" }), report), html("div", {}, remarks({ warnings: [...(report.notes ?? []), ...report.warnings] }))];
+export const headOf = ({ report }, standing = "") => [verdict(html("div", { class: "verdict" }), report, standing), html("div", {}, remarks({ warnings: [...(report.notes ?? []), ...report.warnings] }))];
 
 /**
  * What stands below it: makes a part each.

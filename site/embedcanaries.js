@@ -41,9 +41,9 @@ export function tellCanaries(p, { interval }, offer, pace) {
   say(`${words}, ${percent} %`, false);
 }
 
-/** @param {import("./protocol").CanaryReported} answer @returns {Promise<void>} when all of it is there */
-export function showCanaries(answer, { intervals }) {
+/** @param {import("./protocol").CanaryReported} answer @param {import("./result.js").Standing} standing @returns {Promise<void>} when all of it is there */
+export function showCanaries(answer, { intervals }, standing) {
   const body = html("div", { class: "contents" });
-  byId("canary-result").replaceChildren(...headOf(answer), body);
+  byId("canary-result").replaceChildren(...headOf(answer, standing), body);
   return fillBody(body, answer, intervals, bodyOf(answer, intervals));
 }

@@ -253,8 +253,8 @@ export interface RenyiCurve {
   confidence: string;
 }
 
-/** summary: the verdict as the replay makes it; notes: what the replay could not show. */
-export interface VerifiedValue { ok: boolean; summary: string; checked: string[]; differences: string[]; notes: string[] }
+/** recomputed: the counts are the report's own, only what follows from them was checked; summary: the verdict as the replay makes it; notes: what the replay could not show. */
+export interface VerifiedValue { ok: boolean; recomputed?: true; summary: string; checked: string[]; differences: string[]; notes: string[] }
 
 /** What is to be accounted; what the kind does not use is absent. */
 export interface AccountQuery {
