@@ -128,7 +128,7 @@ func TestSitePolicy(t *testing.T) {
 	r := get(newSite(testSite(t)), "GET", "/")
 	got := r.Header.Get("Content-Security-Policy")
 	for _, part := range []string{"default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "connect-src 'self'",
-		"style-src 'self'", "img-src 'self' blob: data:", "frame-src 'self'"} {
+		"style-src 'self'", "img-src 'self' blob: data:", "frame-src 'self'", "base-uri 'none'", "form-action 'none'"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("policy %q lacks %q", got, part)
 		}
@@ -145,7 +145,7 @@ func TestSitePolicy(t *testing.T) {
 // out.
 func TestSandboxPolicy(t *testing.T) {
 	got := get(newSite(testSite(t)), "GET", "/sandbox.html").Header.Get("Content-Security-Policy")
-	for _, part := range []string{"sandbox allow-scripts;", "default-src 'none'", "connect-src 'none'", "worker-src blob:", "frame-ancestors 'self'"} {
+	for _, part := range []string{"sandbox allow-scripts;", "default-src 'none'", "connect-src 'none'", "worker-src blob:", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'self'"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("policy %q lacks %q", got, part)
 		}
