@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -12,9 +11,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"dpscope": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }})
-}
+// commands are what tests run as processes of their own.
+var commands = map[string]func(){"dpscope": main}
+
+func TestMain(m *testing.M) { testscript.Main(m, commands) }
 
 // TestScripts runs the command as a user does; the scripts say what it prints
 // and its exit code.
