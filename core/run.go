@@ -81,7 +81,7 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 		return s.report(Termination{Reason: Stopped, Message: endMessages[Stopped]}), nil
 	}
 	if err != nil {
-		return s.report(Termination{Reason: Failed, Message: phrase.Line(err.Error())}), err
+		return s.report(Termination{Reason: Failed, Message: phrase.Block(err.Error())}), err
 	}
 	if s.refuted {
 		return s.report(Termination{Reason: Refuted, Message: endMessages[Refuted]}), nil

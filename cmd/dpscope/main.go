@@ -132,7 +132,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // fail prints an error and returns the exit code that goes with it.
 func fail(stderr io.Writer, err error) int {
-	fmt.Fprintf(stderr, "dpscope: %s\n", phrase.Visible(err.Error()))
+	fmt.Fprintf(stderr, "dpscope: %s\n", phrase.Block(err.Error()))
 	return exitUsage
 }
 

@@ -106,10 +106,15 @@ func onlyHosts(site http.Handler, addr string) http.Handler {
 	})
 }
 
+// newServer is a server that waits for no client without end.
+func newServer(site http.Handler) *http.Server {
+	return &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second,
+		WriteTimeout: patience, IdleTimeout: patience, MaxHeaderBytes: 1 << 16}
+}
+
 // serveUntil serves until ctx ends, and then lets open requests finish.
 func serveUntil(ctx context.Context, l net.Listener, site http.Handler) error {
-	server := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second,
-		WriteTimeout: patience, IdleTimeout: patience, MaxHeaderBytes: 1 << 16}
+	server := newServer(site)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	select {
@@ -246,12 +251,12 @@ func (k *keep) file(name string) (*keptFile, error) {
 	if old := k.files[name]; old != nil && old.size == info.Size() && old.time.Equal(info.ModTime()) {
 		return old, nil
 	}
-	data, err := io.ReadAll(f)
-	if err != nil {
+	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	if _, err := data.ReadFrom(f); err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(data)
-	now := &keptFile{data: data, tag: `"` + hex.EncodeToString(sum[:12]) + `"`, size: info.Size(), time: info.ModTime()}
+	sum := sha256.Sum256(data.Bytes())
+	now := &keptFile{data: data.Bytes(), tag: `"` + hex.EncodeToString(sum[:12]) + `"`, size: info.Size(), time: info.ModTime()}
 	k.files[name] = now
 	return now, nil
 }

@@ -53,6 +53,10 @@ func Visible(s string) string {
 	return escaped(s, func(r rune) bool { return r == '\n' || r == '\t' || strconv.IsGraphic(r) })
 }
 
+// Block is Visible with all lines but the first indented, so that none of them looks
+// like one of ours.
+func Block(s string) string { return strings.ReplaceAll(Visible(s), "\n", "\n    ") }
+
 // Line is Visible for what has to stay on one line.
 func Line(s string) string { return escaped(s, strconv.IsGraphic) }
 
