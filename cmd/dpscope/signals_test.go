@@ -220,3 +220,20 @@ func TestSecondSignal(t *testing.T) {
 		}
 	}
 }
+
+// A reader that closes standard output takes no verdict from the exit code.
+func TestClosedPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	var said strings.Builder
+	cmd := exec.Command("dpscope", "audit", "-mechanism", "svt4", "-epsilon", "1", "-samples", "20000", "-trials", "2")
+	cmd.Stdout, cmd.Stderr = w, &said
+	err = cmd.Run()
+	if cmd.ProcessState.ExitCode() != exitViolation || !strings.HasPrefix(said.String(), "Violation: ") || !strings.Contains(said.String(), "standard output was not written") {
+		t.Errorf("%v: %s", err, said.String())
+	}
+}

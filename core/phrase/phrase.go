@@ -54,8 +54,16 @@ func Visible(s string) string {
 }
 
 // Block is Visible with all lines but the first indented, so that none of them looks
-// like one of ours.
-func Block(s string) string { return strings.ReplaceAll(Visible(s), "\n", "\n    ") }
+// like a verdict of ours.
+func Block(s string) string {
+	lines := strings.Split(Visible(s), "\n")
+	for i := 1; i < len(lines); i++ {
+		if lines[i] != "" && lines[i][0] != ' ' {
+			lines[i] = "    " + lines[i]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
 
 // Line is Visible for what has to stay on one line.
 func Line(s string) string { return escaped(s, strconv.IsGraphic) }
