@@ -3,7 +3,7 @@ package core
 import "fmt"
 
 // Version of dpscope.
-const Version = "0.1.0"
+const Version = "0.2.0"
 
 // Listing is a catalogue as a JSON value.
 type Listing struct {

@@ -34,14 +34,36 @@ func (e *taskError) Unwrap() error { return e.err }
 // LocalWorker executes tasks in this process.
 type LocalWorker struct{ Catalogue Catalogue }
 
-// Execute implements [Worker].
+// Execute implements [Worker]. What prepares and bounds draws nothing and is never
+// looked at on its way: when ctx ends first, it is left to itself.
 func (w LocalWorker) Execute(ctx context.Context, t Task, progress func(rows int)) (Result, error) {
+	if t.Kind == PrepareTask || t.Kind == BoundTask {
+		return abandonable(ctx, func() (Result, error) { return Execute(w.Catalogue, t, nil) })
+	}
 	return Execute(w.Catalogue, t, func(rows int) error {
 		if rows > 0 {
 			progress(rows)
 		}
 		return ctx.Err()
 	})
+}
+
+func abandonable(ctx context.Context, do func() (Result, error)) (Result, error) {
+	type answer struct {
+		Result
+		error
+	}
+	done := make(chan answer, 1)
+	go func() {
+		res, err := do()
+		done <- answer{res, err}
+	}()
+	select {
+	case a := <-done:
+		return a.Result, a.error
+	case <-ctx.Done():
+		return Result{}, ctx.Err()
+	}
 }
 
 // Pool runs tasks on workers, each of which is fed by a goroutine.

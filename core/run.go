@@ -58,6 +58,8 @@ type Run struct {
 	Generator Generator
 	Progress  func(Progress) // may be nil; called one at a time
 	Now       func() float64 // seconds of a clock; nil: no timing
+
+	mostTrials int // of a replay: beyond them the run ends with errMoreTrials; 0: any
 }
 
 // Do runs the audit. The report does not depend on the pool. When ctx ends
@@ -79,7 +81,7 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 		return s.report(Termination{Reason: Stopped, Message: endMessages[Stopped]}), nil
 	}
 	if err != nil {
-		return s.report(Termination{Reason: Failed, Message: err.Error()}), err
+		return s.report(Termination{Reason: Failed, Message: phrase.Block(err.Error())}), err
 	}
 	if s.refuted {
 		return s.report(Termination{Reason: Refuted, Message: endMessages[Refuted]}), nil
@@ -196,6 +198,9 @@ func (s *state) explore(ctx context.Context) error {
 		if len(pairs) == 0 {
 			break
 		}
+		if s.mostTrials > 0 && len(history)+len(pairs) > s.mostTrials {
+			return errMoreTrials
+		}
 		tasks := make([]Task, len(pairs))
 		for i := range pairs {
 			if err := p.Relation.Check(pairs[i], s.audit.Domain); err != nil {
@@ -251,8 +256,8 @@ func (s *state) events(rowsBefore int, done func(int, *Progress, Result)) Events
 		Rows: func(total int) { s.tell(func(g *Progress) { g.Rows = rowsBefore + total; g.Message = "" }) },
 		Done: func(i int, res Result) { s.tell(func(g *Progress) { done(i, g, res) }) },
 		Lost: func(_ int, err error) {
-			s.warnings = append(s.warnings, LostWorker+err.Error())
-			s.tell(func(g *Progress) { g.Message = err.Error() })
+			s.warnings = append(s.warnings, LostWorker+phrase.Line(err.Error()))
+			s.tell(func(g *Progress) { g.Message = phrase.Line(err.Error()) })
 		},
 	}
 }

@@ -71,7 +71,8 @@ func TestSurrogate(t *testing.T) {
 		ok     bool
 	}{
 		{"as it is", func(*core.Report) {}, true},
-		{"of an earlier version", func(r *core.Report) { r.Surrogate = nil; strip(r) }, true},
+		{"of an earlier version", func(r *core.Report) { r.Generator.Version, r.Surrogate = "0.1.0+abc", nil; strip(r) }, true},
+		{"without model and what was said", func(r *core.Report) { r.Surrogate = nil; strip(r) }, false},
 		{"without the model", func(r *core.Report) { r.Surrogate = nil }, false},
 		{"without what was said", strip, false},
 		{"another mean", func(r *core.Report) { r.Trials[9].Predicted.Mean += 0.001 }, false},

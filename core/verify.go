@@ -2,6 +2,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -15,6 +16,9 @@ type Verification struct {
 	Checked     []string // what was replayed or derived and is the same, in words
 	Differences []string // what is not
 	Notes       []string // what the replay could not show, and words that another version put otherwise
+	// NotCompared are the fields that stand in the report unchecked, as paths such
+	// as evidence.learners, each with all below it. The notes name them and say why.
+	NotCompared []string
 	// Recomputed: the counts are the report's own, which were not drawn again;
 	// only what follows from them was checked.
 	Recomputed bool
@@ -22,14 +26,6 @@ type Verification struct {
 
 // OK reports whether the replay gave the same.
 func (v Verification) OK() bool { return len(v.Differences) == 0 && len(v.Checked) > 0 }
-
-// Tolerances for numbers computed from the same counts on another platform:
-// bounds are rounded down to 1e-6 and the power up to 1e-4, and a difference in
-// the last bits may cross one such step.
-const (
-	boundTolerance = 1.5e-6
-	powerTolerance = 1.5e-4
-)
 
 // Verify replays a report. With whole, it runs the audit again from its plan,
 // search and all, and the report must be what comes out. Without, it takes
@@ -54,25 +50,28 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 	if err != nil {
 		return v, err
 	}
-	if err := checkSamplesUsed(r); err != nil {
+	if err := checkSizes(r); err != nil {
 		return v, err
 	}
 	if err := a.Plan.Relation.Check(r.Evidence.Pair, a.Domain); err != nil {
 		return v, fmt.Errorf("the report's pair: %w", err)
 	}
 	if a.Spec.Unseeded != "" {
-		v.Notes = append(v.Notes, "the counts are the report's own word, as they cannot be drawn again from the seed: "+a.Spec.Unseeded)
+		v.Skip("the counts are the report's own word, as they cannot be drawn again from the seed: "+a.Spec.Unseeded, slices.Concat(searched, []string{"evidence.table"})...)
 		v.Recomputed, whole = true, false
 		p, err := a.prepare(r.Evidence.Explored, r.Evidence.Prepared.Event)
 		if err != nil {
 			return v, err
 		}
-		v.Same(NearJSON(r.Evidence.Prepared, p), "preparation", "it does not follow from the exploration counts")
+		v.samePrepared(*r.Evidence, p)
 	}
 	if whole && r.Termination.Reason != Stopped && r.Results[0].LowerBound != nil {
-		want, err := Run{Plan: r.Plan(), Catalogue: cat, Pool: pool}.Do(ctx)
+		want, err := Run{Plan: r.Plan(), Catalogue: cat, Pool: pool, mostTrials: len(r.Trials)}.Do(ctx)
 		if err == nil {
 			err = ctx.Err()
+		}
+		if errors.Is(err, errMoreTrials) {
+			return v.moreTrials(r), nil
 		}
 		if err != nil {
 			return v, err
@@ -81,16 +80,20 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 			return v, fmt.Errorf("the replay ended without a result: %s", want.Summary)
 		}
 		v.sameSearch(r, want.Trials, want.Surrogate)
-		v.Same(NearJSON(r.Evidence.Prepared, want.Evidence.Prepared), "preparation", "the replay prepares other events, witnesses or stakes")
+		v.samePrepared(*r.Evidence, want.Evidence.Prepared)
 		v.compare(r, want)
 		return v, nil
 	}
 	if whole && r.Termination.Reason == Stopped {
-		if err := v.search(ctx, cat, pool, r, a); err != nil {
+		err := v.search(ctx, cat, pool, r, a)
+		if errors.Is(err, errMoreTrials) {
+			return v.moreTrials(r), nil
+		}
+		if err != nil {
 			return v, err
 		}
 	} else if a.Spec.Unseeded == "" {
-		v.Notes = append(v.Notes, "pair, witness and what was prepared are taken from the report; that they were chosen before these samples were drawn is shown only by replaying the whole run")
+		v.Skip("taken from the report; that they were chosen before these samples were drawn is shown only by replaying the whole run", slices.Concat(searched, []string{"evidence.prepared"})...)
 	}
 	want, err := certifyAgain(ctx, cat, pool, r, a)
 	if err != nil {
@@ -101,9 +104,21 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 	return v, nil
 }
 
+// searched are the fields that exploration makes.
+var searched = []string{"trials", "surrogate", "evidence.pair", "evidence.witness", "evidence.learners", "evidence.edges", "evidence.explored", "evidence.chart"}
+
+// errMoreTrials ends a replay that tries more pairs than the report lists.
+var errMoreTrials = errors.New("the search goes on beyond the trials that the report lists")
+
+func (v Verification) moreTrials(r Report) Verification {
+	v.Summary = "The replay came to no verdict."
+	v.Same(false, "search", "it goes on beyond the %d trials that the report lists", len(r.Trials))
+	return v
+}
+
 // search repeats exploration and preparation of a run that was stopped.
 func (v *Verification) search(ctx context.Context, cat Catalogue, pool *Pool, r Report, a *Audit) error {
-	s := &state{Run: Run{Plan: r.Plan(), Catalogue: cat, Pool: pool}, audit: a, pool: pool}
+	s := &state{Run: Run{Plan: r.Plan(), Catalogue: cat, Pool: pool, mostTrials: len(r.Trials)}, audit: a, pool: pool}
 	for _, phase := range []func(context.Context) error{s.explore, s.prepare} {
 		if err := phase(ctx); err != nil {
 			return err
@@ -111,15 +126,39 @@ func (v *Verification) search(ctx context.Context, cat Catalogue, pool *Pool, r 
 	}
 	e, f := *r.Evidence, *s.evidence()
 	v.sameSearch(r, s.trials, s.surrogate)
-	v.Same(NearJSON(e.Prepared, f.Prepared), "preparation", "the replay prepares other events, witnesses or stakes")
-	v.Same(EqualJSON([]any{e.Pair, e.Witness, e.Edges, e.Explored, e.Learners}, []any{f.Pair, f.Witness, f.Edges, f.Explored, f.Learners}), "exploration", "the replay finds another pair, witness or bins")
+	v.samePrepared(e, f.Prepared)
+	e.Table, e.Prepared, e.Chart, f.Table, f.Prepared, f.Chart = nil, Prepared{}, shown(e), nil, Prepared{}, shown(f)
+	if v.older(r.Generator, e.Chart.Plane == nil && f.Chart.Plane != nil, "evidence.chart.plane") {
+		f.Chart.Plane = nil
+	}
+	v.Same(EqualJSON(e, f), "exploration", "the replay finds another pair, witness, bins or chart")
 	return nil
 }
 
-// sameSearch compares trials and the finder's model. A report that says nothing of
-// a model was written before reports did, and is held to the rest.
+// shown is what a chart was to show before anything was counted.
+func shown(e Evidence) Chart {
+	ch := e.Chart.with([4][]int{}, [2][]int{})
+	ch.Axis, ch.Labels = "", nil // words are compared with the counts
+	return ch
+}
+
+// sections that reports of earlier versions lack.
+const sectionsSince = "0.2.0"
+
+// older reports whether a section that the report lacks may be absent because its
+// version wrote none, and notes it.
+func (v *Verification) older(g Generator, absent bool, section string) bool {
+	if !absent || !g.before(sectionsSince) {
+		return false
+	}
+	v.Skip("version "+g.release()+" wrote none", section)
+	return true
+}
+
+// sameSearch compares trials and the finder's model.
 func (v *Verification) sameSearch(r Report, trials []TrialNote, model *SurrogateModel) {
-	if r.Surrogate == nil && !slices.ContainsFunc(r.Trials, func(t TrialNote) bool { return t.Predicted != nil }) {
+	predicted := slices.ContainsFunc(r.Trials, func(t TrialNote) bool { return t.Predicted != nil })
+	if v.older(r.Generator, r.Surrogate == nil && !predicted && model != nil, "surrogate") {
 		trials, model = slices.Clone(trials), nil
 		for i := range trials {
 			trials[i].Predicted = nil
@@ -129,6 +168,10 @@ func (v *Verification) sameSearch(r Report, trials []TrialNote, model *Surrogate
 	if r.Surrogate != nil || model != nil {
 		v.Same(EqualJSON(r.Surrogate, model), "the finder's model", "the replay models the trials otherwise")
 	}
+}
+
+func (v *Verification) samePrepared(e Evidence, want Prepared) {
+	v.Same(nearJSON(e.Prepared, want, nearRatio), "preparation", "the replay prepares other events, witnesses or stakes")
 }
 
 // certifyAgain makes the report that follows from the report's own evidence.
@@ -178,6 +221,22 @@ func (s *state) recount(e Evidence) error {
 	return nil
 }
 
+// checkSizes refuses, before anything is replayed, sizes that no run of these
+// settings has: a replay does no more than what the report holds took.
+func checkSizes(r Report) error {
+	most := r.Settings.Trials
+	if r.Settings.Pair != nil {
+		most = 1
+	}
+	if n := len(r.Trials); n < 1 || n > most {
+		return &InputError{Field: "report: trials", Found: fmt.Sprintf("%d of them", n), Want: fmt.Sprintf("1 to %d, as settings.trials allows", most)}
+	}
+	if got, want := r.Evidence.Explored.Pairs(), r.Settings.Explore-r.Settings.Explore/2; got != want {
+		return &InputError{Field: "report: evidence.explored", Found: fmt.Sprintf("of %d pairs", got), Want: fmt.Sprintf("%d, half of settings.explore = %d", want, r.Settings.Explore)}
+	}
+	return checkSamplesUsed(r)
+}
+
 // checkSamplesUsed refuses counts that no run of these settings makes: a bound
 // for a fixed sample size belongs to a run that drew all of its samples, and an
 // anytime run ends early only when it was stopped or refuted its claim.
@@ -225,15 +284,17 @@ func chosenTrial(trials []TrialNote, pair Pair) int {
 	return at
 }
 
-// compare holds the report against the one that the replay makes.
+// compare holds the report against the one that the replay makes. What it does
+// not name is compared last, so that nothing is left out.
 func (v *Verification) compare(r, want Report) {
 	e, f := *r.Evidence, *want.Evidence
 	v.Same(EqualJSON(e.Table, f.Table), "counts", "replayed %d pairs, and they fall into other bins than the report's", f.Table.Pairs())
-	if e.Chart.Plane == nil {
-		f.Chart.Plane = nil // earlier versions had none
+	if v.older(r.Generator, e.Chart.Plane == nil && f.Chart.Plane != nil, "evidence.chart.plane") {
+		f.Chart.Plane = nil
 	}
 	v.Same(EqualJSON(e.Chart, f.Chart), "chart", "the replayed bins differ from the report's")
-	v.Same(EqualJSON([]any{e.Pair, e.Witness, e.Edges, e.Explored, e.Learners}, []any{f.Pair, f.Witness, f.Edges, f.Explored, f.Learners}), "evidence", "the replay finds another pair, witness or bins")
+	e.Table, e.Chart, e.Prepared = f.Table, f.Chart, f.Prepared // preparation was compared
+	v.Same(EqualJSON(e, f), "evidence", "the replay finds another pair, witness or bins")
 	if len(r.Results) != len(want.Results) {
 		v.Same(false, "results", "the replay has %d, the report %d", len(want.Results), len(r.Results))
 		return
@@ -241,18 +302,45 @@ func (v *Verification) compare(r, want Report) {
 	if x, y := r.Results[0].LowerBound, want.Results[0].LowerBound; x != nil && y != nil {
 		v.Same(Near(*x, *y), "lower bound", "from the replayed counts %v, the report says %v", *y, *x)
 	}
-	v.Same(NearJSON(words(r.Results, false), words(want.Results, false)), "results", "they do not follow from the settings and the counts")
+	r.Published = renamed(r.Published)
+	settle(r, want)
+	v.Same(EqualJSON(words(r.Results, false), words(want.Results, false)), "results", "they do not follow from the settings and the counts")
 	v.Same(SamePValue(r.Results[0].PValue, want.Results[0].PValue), "p-value", "it does not follow from the counts")
-	v.Same(NearJSON(r.Renyi, want.Renyi), "Rényi curve", "it does not follow from the counts")
-	v.Same(NearJSON(r.Tradeoff, want.Tradeoff), "trade-off curve", "it does not follow from the counts")
-	v.Same(NearJSON(renamed(r.Published), want.Published), "published forms", "they do not follow from the counts")
-	texts := [2][]Finding{words(r.Results, true), words(want.Results, true)}
-	// What differs by less than the platforms do is the report's.
-	for i := range want.Results {
-		if x, y := r.Results[i].LowerBound, want.Results[i].LowerBound; x != nil && y != nil && Near(*x, *y) {
-			want.Results[i].LowerBound = x
+	v.Same(EqualJSON(r.Renyi, want.Renyi), "Rényi curve", "it does not follow from the counts")
+	v.Same(nearJSON(r.Tradeoff, want.Tradeoff, nearShare), "trade-off curve", "it does not follow from the counts")
+	v.Same(EqualJSON(r.Published, want.Published), "published forms", "they do not follow from the counts")
+	v.frame(r, want)
+}
+
+// VerifyEnded checks a report of a run that ended before it certified anything:
+// against what follows from its settings, as there is nothing to replay.
+func VerifyEnded(cat Catalogue, r Report) (Verification, error) {
+	var v Verification
+	if r.Termination.Reason != Stopped && r.Termination.Reason != Failed || r.Evidence != nil && r.Evidence.Table != nil {
+		return v, &InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q", r.Termination.Reason), Want: "stopped or failed in a report without counts"}
+	}
+	for _, f := range r.Results {
+		if f.LowerBound != nil {
+			return v, &InputError{Field: "report: results", Found: "with a lower bound", Want: "without, as there are no counts"}
 		}
 	}
+	a, err := r.Plan().Resolve(cat)
+	if err != nil {
+		return v, err
+	}
+	want := (&state{Run: Run{Plan: r.Plan(), Catalogue: cat}, audit: a, trials: r.Trials}).report(Termination{Reason: r.Termination.Reason, Message: endMessages[r.Termination.Reason]})
+	if r.Termination.Reason == Failed {
+		want.Termination.Message = r.Termination.Message
+	}
+	want.Evidence, want.Results, want.Surrogate, want.References = r.Evidence, r.Results, r.Surrogate, r.References
+	v.Skip("the run ended before certification, so there is nothing to replay", "trials", "surrogate", "evidence", "results", "references")
+	v.Same(len(r.Renyi)+len(r.Tradeoff)+len(r.Published) == 0, "bounds", "there are some, without counts")
+	v.frame(r, want)
+	return v, nil
+}
+
+// frame compares what stands around the findings.
+func (v *Verification) frame(r, want Report) {
 	if p, q := r.Power, want.Power; p != nil && q != nil && math.Abs(p.LargestBound-q.LargestBound) <= boundTolerance &&
 		(p.Smallest == nil) == (q.Smallest == nil) && (p.Smallest == nil || math.Abs(*p.Smallest-*q.Smallest) <= powerTolerance) {
 		want.Power = p
@@ -262,7 +350,8 @@ func (v *Verification) compare(r, want Report) {
 	v.Summary = want.Summary
 	if r.Termination.Reason == Failed {
 		v.Summary = "Invalid: the run failed." // for a reason that is the report's own word
-		v.Notes = append(v.Notes, "why the run failed is not replayed")
+		v.Skip("why the run failed is not replayed", "termination.message", "summary")
+		want.Summary = r.Summary
 	}
 	v.SameWarnings(r.Warnings, want.Warnings)
 	// Numbers and names follow from the settings and the counts.
@@ -280,10 +369,49 @@ func (v *Verification) compare(r, want Report) {
 		what string
 		a, b any
 	}{
-		{"summary", r.Summary, want.Summary}, {"results in words", texts[0], texts[1]}, {"command to run again", r.Reproduce, want.Reproduce},
+		{"summary", r.Summary, want.Summary}, {"results in words", words(r.Results, true), words(want.Results, true)}, {"command to run again", r.Reproduce, want.Reproduce},
 		{"limitations", r.Limitations, want.Limitations}, {"references", r.References, want.References},
 	} {
 		v.SameWords(r.Generator, x.what, x.a, x.b)
+	}
+	v.Skip("the report's own word", "generator", "timing")
+	rest := r
+	rest.Generator, rest.Inputs, rest.Claim, rest.Settings, rest.Evidence = want.Generator, want.Inputs, want.Claim, want.Settings, want.Evidence
+	rest.Results, rest.Renyi, rest.Tradeoff, rest.Published, rest.Power = want.Results, want.Renyi, want.Tradeoff, want.Published, want.Power
+	rest.Trials, rest.Surrogate, rest.Verdict, rest.Summary = want.Trials, want.Surrogate, want.Verdict, want.Summary
+	if r.Warnings != nil { // a list, be it empty
+		rest.Warnings = want.Warnings
+	}
+	rest.Termination, rest.Timing, rest.Reproduce, rest.Limitations, rest.References = want.Termination, want.Timing, want.Reproduce, want.Limitations, want.References
+	v.Same(EqualJSON(rest, want), "schema", "it is not %s of version %d", want.Schema, want.SchemaVersion)
+}
+
+// settle gives the replay the report's numbers where they differ by less than
+// platforms do.
+func settle(r, want Report) {
+	near := func(same func(x, y float64) bool, x, y *float64) *float64 {
+		if x != nil && y != nil && same(*x, *y) {
+			return x
+		}
+		return y
+	}
+	for i, f := range r.Results {
+		w := &want.Results[i]
+		step := Near
+		if f.ID == Delta {
+			step = nearDelta
+		}
+		w.LowerBound, w.Estimate = near(step, f.LowerBound, w.LowerBound), near(nearRatio, f.Estimate, w.Estimate)
+		w.PValue = near(func(x, y float64) bool { return SamePValue(&x, &y) }, f.PValue, w.PValue)
+		w.Split = *near(nearRatio, &f.Split, &w.Split)
+	}
+	for i := range min(len(r.Renyi), len(want.Renyi)) {
+		x, w := r.Renyi[i], &want.Renyi[i]
+		w.Lower, w.Estimate = *near(Near, &x.Lower, &w.Lower), *near(nearRatio, &x.Estimate, &w.Estimate)
+	}
+	for i := range min(len(r.Published), len(want.Published)) {
+		w := &want.Published[i]
+		w.Value = *near(Near, &r.Published[i].Value, &w.Value)
 	}
 }
 

@@ -89,7 +89,7 @@ func TestForgedReports(t *testing.T) {
 	// Another version may word things otherwise.
 	r := copyOf()
 	r.Generator.Version, r.Summary = "0.0.9", "No violation, in older words."
-	if v, err := core.Verify(context.Background(), catalogue, pool, r, true); err != nil || !v.OK() || len(v.Notes) != 1 || v.Summary != good.Summary {
+	if v, err := core.Verify(context.Background(), catalogue, pool, r, true); err != nil || !v.OK() || len(v.Notes) != 2 || v.Summary != good.Summary {
 		t.Errorf("a report of another version: %v %+v", err, v)
 	}
 }

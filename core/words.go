@@ -81,8 +81,12 @@ func Headline(r Report) string {
 	if r.Power == nil {
 		return "Inconclusive: no bound was certified. " + upper(claimed) + "."
 	}
-	return fmt.Sprintf("Inconclusive: %s certification samples a side cannot show more than %s >= %s%s, and the mechanism %s. Raise the number of samples.",
-		phrase.Grouped(r.Settings.Samples), symbol, phrase.Bound(r.Power.LargestBound, r.Claim.Limit()), at, claimed)
+	show := "any lower bound above 0"
+	if r.Power.LargestBound > 0 {
+		show = fmt.Sprintf("more than %s >= %s%s", symbol, phrase.Bound(r.Power.LargestBound, r.Claim.Limit()), at)
+	}
+	return fmt.Sprintf("Inconclusive: %s certification samples a side cannot show %s, and the mechanism %s. Raise the number of samples.",
+		phrase.Grouped(r.Settings.Samples), show, claimed)
 }
 
 // powerWords say what could have been seen, with a space before; nothing in an
@@ -145,7 +149,7 @@ type FactRow struct {
 func Facts(r Report) []FactRow {
 	var rows []FactRow
 	add := func(name, format string, args ...any) {
-		rows = append(rows, FactRow{name, fmt.Sprintf(format, args...)})
+		rows = append(rows, FactRow{name, phrase.Line(fmt.Sprintf(format, args...))})
 	}
 	mech := r.Inputs.Mechanism
 	if len(r.Inputs.Parameters) > 0 {
@@ -178,7 +182,11 @@ func Facts(r Report) []FactRow {
 		add("Found by", "%s", e.Witness.Learner)
 	}
 	if r.Power != nil {
-		add("Power", "%s No outcome of %s samples a side certifies more than %s.", strings.TrimSpace(powerWords(r)), phrase.Grouped(r.Settings.Samples), phrase.Bound(r.Power.LargestBound, math.Inf(1)))
+		most := "any lower bound above 0"
+		if r.Power.LargestBound > 0 {
+			most = "more than " + phrase.Bound(r.Power.LargestBound, math.Inf(1))
+		}
+		add("Power", "%s No outcome of %s samples a side certifies %s.", strings.TrimSpace(powerWords(r)), phrase.Grouped(r.Settings.Samples), most)
 	}
 	if samples != nil {
 		add("Split", "%s rows a side explored, %s certified, by a random order that the seed fixes; learner %s", phrase.Grouped(r.Settings.Explore), phrase.Grouped(r.Settings.Samples), r.Settings.Learner)
@@ -341,7 +349,7 @@ func Text(r Report) string {
 		})
 	}
 	WriteEnd(&b, r.Warnings, r.Reproduce)
-	return b.String()
+	return phrase.Visible(b.String())
 }
 
 // WriteFacts begins the text of a report: its summary and facts.

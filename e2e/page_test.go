@@ -26,7 +26,7 @@ func TestPolicy(t *testing.T) {
 	}
 	res.Body.Close()
 	policy := res.Header.Get("Content-Security-Policy")
-	for _, want := range []string{"default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "connect-src 'self'", "style-src 'self'", "img-src 'self' blob: data:", "frame-src 'self'"} {
+	for _, want := range []string{"default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "connect-src 'self'", "style-src 'self'", "img-src 'self' blob: data:", "frame-src 'self'", "base-uri 'none'", "form-action 'none'"} {
 		if !strings.Contains(policy, want) {
 			t.Errorf("the policy %q lacks %q", policy, want)
 		}

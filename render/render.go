@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // Names of the formats.
@@ -77,7 +78,7 @@ func Write(w io.Writer, format string, run Run) error {
 	var err error
 	switch format {
 	case Text:
-		data = []byte(text(run))
+		data = []byte(phrase.Visible(text(run)))
 	case JSON:
 		value := run.Value
 		if value == nil {
@@ -89,9 +90,9 @@ func Write(w io.Writer, format string, run Run) error {
 	case JUnit:
 		data, err = junit(run)
 	case Markdown:
-		data = []byte(markdown(run))
+		data = []byte(phrase.Visible(markdown(run)))
 	case GitHub:
-		data = []byte(github(run))
+		data = []byte(phrase.Visible(github(run)))
 	default:
 		return core.UnknownName("-format", format, Formats)
 	}

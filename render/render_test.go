@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode"
 
 	check "github.com/santhosh-tekuri/jsonschema/v6"
 
@@ -29,7 +30,7 @@ type broken struct{}
 
 func (broken) Columns() []core.Column { return []core.Column{{Name: "x", Kind: core.Real}} }
 func (broken) Sample(core.Dataset, *stream.Stream, []float64) error {
-	return errors.New("disk | <b>full</b>, at 50%:\nline two")
+	return errors.New("disk | <b>full</b>, at 50%:\nline two\x1b[31m\a")
 }
 
 func catalogue(t *testing.T) core.Catalogue {
@@ -370,6 +371,22 @@ func TestParseLocation(t *testing.T) {
 	for _, s := range []string{"", ":3", "a.go:0", "a.go:-1"} {
 		if _, err := render.ParseLocation(s); !core.IsInput(err) {
 			t.Errorf("%q: error %v", s, err)
+		}
+	}
+}
+
+// What a program wrote is no command to a terminal, in no format.
+func TestControlCharacters(t *testing.T) {
+	run := each(t)
+	run.Audits[3].Name = "named \x1b[2J"
+	run.Summary = "all \x07"
+	for _, format := range render.Formats {
+		got := write(t, format, run)
+		if i := strings.IndexFunc(got, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }); i >= 0 {
+			t.Errorf("%s holds %q", format, got[i:min(len(got), i+20)])
+		}
+		if strings.Contains(got, "\nline two") {
+			t.Errorf("%s: a line of the program's looks like one of ours:\n%s", format, got)
 		}
 	}
 }

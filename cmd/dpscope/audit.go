@@ -1,17 +1,14 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/dpscope/dpscope/core"
@@ -219,11 +216,23 @@ func workerCount(n int) (int, error) {
 	return n, nil
 }
 
+// strayArgument says which flag an argument without one may want.
+func strayArgument(args []string) error {
+	remedy := "-mechanism NAME names a mechanism (dpscope list), -samples-file FILE outputs that were recorded, -plan FILE several audits"
+	if _, err := catalogue.Mechanism(args[0]); err == nil {
+		remedy = "the mechanism has a flag: dpscope audit -mechanism " + args[0]
+	}
+	return &core.InputError{Field: "dpscope audit", Found: fmt.Sprintf("called with %q", args), Want: "given no argument besides flags", Remedy: remedy}
+}
+
 // audit is dpscope audit.
 func audit(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	f := newAuditFlags(stderr)
-	if code, ok := parse(f.set, args, stderr, 0); !ok {
+	if code, ok := parse(f.set, args, stderr, -1); !ok {
 		return code
+	}
+	if f.set.NArg() > 0 {
+		return fail(stderr, strayArgument(f.set.Args()))
 	}
 	f.recorded.stdin = stdin
 	if err := f.out.check(); err != nil {
@@ -240,9 +249,16 @@ func audit(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	cat, err := f.recorded.catalogue()
+	if err != nil {
+		return fail(stderr, err)
+	}
+	ctx, stop := untilSignal()
 	defer stop()
-	cat, end, err := f.catalogue(ctx, plan, stderr)
+	end := func() {}
+	if f.brought.given() {
+		cat, end, err = f.brought.catalogue(ctx, plan, &f.recorded, stderr)
+	}
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintln(stderr, "dpscope: stopped before the first pair of datasets")
 		return exitInconclusive
@@ -258,29 +274,11 @@ func audit(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}
-	if perr := f.out.write(stdout, f.rendered(report)); perr != nil {
-		return fail(stderr, perr)
-	}
 	if err != nil {
-		return fail(stderr, err)
+		fail(stderr, err)
 	}
-	switch {
-	case report.Verdict == core.Violation:
-		return exitViolation
-	case report.Termination.Reason == core.Stopped, f.strict && report.Verdict != core.NoViolation:
-		return exitInconclusive
-	}
-	return exitOK
-}
-
-// catalogue is all that can be audited with these flags; end closes what the user
-// brought.
-func (f *auditFlags) catalogue(ctx context.Context, p core.Plan, stderr io.Writer) (cat core.Catalogue, end func(), err error) {
-	if f.brought.given() {
-		return f.brought.catalogue(ctx, p, &f.recorded, stderr)
-	}
-	cat, err = f.recorded.catalogue()
-	return cat, func() {}, err
+	files, printed := f.out.write(stdout, f.rendered(report))
+	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Termination.Reason, f.strict), files, printed)
 }
 
 // clock counts seconds from now on.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"io"
 	"os"
@@ -22,21 +23,20 @@ func outputFlags(set *flag.FlagSet) *output {
 // check refuses a format that there is not.
 func (o output) check() error { return checkFormat(o.format, "text", "json") }
 
-// emit writes the result: to the file, if one is asked for, and in the format.
+// emit writes the result: to the file, if one is asked for, and in the format,
+// whatever became of the file.
 func (o output) emit(stdout io.Writer, result any, print func(io.Writer)) error {
 	data, err := core.Canonical(result)
 	if err != nil {
 		return err
 	}
 	if o.save != "" {
-		if err := os.WriteFile(o.save, data, 0o644); err != nil {
-			return err
-		}
+		err = os.WriteFile(o.save, data, 0o644)
 	}
 	if o.format == "json" {
-		_, err = stdout.Write(data)
-		return err
+		_, printed := stdout.Write(data)
+		return errors.Join(err, printed)
 	}
 	print(stdout)
-	return nil
+	return err
 }

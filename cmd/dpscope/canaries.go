@@ -1,15 +1,12 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/bound"
@@ -171,7 +168,7 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	show := newMeter(stderr)
 	run := canary.Run{Plan: plan, File: file, Sources: canary.Sources(), Pool: core.LocalPool(catalogue, workers), Generator: generator(), Now: clock()}
@@ -183,18 +180,11 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}
-	if perr := printCanaries(stdout, report, f.format); perr != nil {
-		return fail(stderr, perr)
+	if err != nil {
+		fail(stderr, err)
 	}
-	switch {
-	case err != nil:
-		return fail(stderr, err)
-	case report.Verdict == core.Violation:
-		return exitViolation
-	case report.Ended.Reason == core.Stopped, f.strict && report.Verdict != core.NoViolation:
-		return exitInconclusive
-	}
-	return exitOK
+	printed := printCanaries(stdout, report, f.format)
+	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
 }
 
 func printCanaries(w io.Writer, r canary.Report, format string) error {

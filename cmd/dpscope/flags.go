@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"math"
@@ -26,7 +27,10 @@ func (v *countValue) Set(s string) error {
 		return nil
 	}
 	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || x != math.Trunc(x) || math.Abs(x) > core.MaxSeed {
+	switch {
+	case (err == nil || errors.Is(err, strconv.ErrRange)) && math.Abs(x) > core.MaxSeed:
+		return fmt.Errorf("must be at most %d", uint64(core.MaxSeed))
+	case err != nil || x != math.Trunc(x):
 		return fmt.Errorf("must be a whole number such as 100000 or 1e5")
 	}
 	*v = countValue(x)

@@ -5,19 +5,20 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strconv"
-	"strings"
-	"unicode"
+	"syscall"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/finder"
+	"github.com/dpscope/dpscope/core/phrase"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/library/google"
 	"github.com/dpscope/dpscope/mechanisms"
@@ -56,7 +57,7 @@ Usage:
   dpscope scores -epsilon E -delta D FILE [FILE2]      audit membership scores that another program made
   dpscope verify [-quick] FILE                         replay a report; - is standard input
   dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
-  dpscope list [-format text|json]                     mechanisms, learners, finders and their parameters
+  dpscope list [NAME] [-format text|json]              mechanisms, learners and finders, or all of one
   dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page
   dpscope bench NAME [flags]                           measure: detection, anytime, portfolio, tables, calibration, canaries, browser, network
   dpscope version
@@ -64,12 +65,29 @@ Usage:
 Flags of a command: dpscope COMMAND -h.
 Exit codes of audit, canaries, one-run and scores: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (with -strict, or stopped).
 Exit codes of verify: 0 the replay gives what the report says, 1 it does not, 2 usage or input error.
+Where something could not be written, 1 stays 1 and all else becomes 2.
 `
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	if len(os.Args) > 1 && slices.Contains([]string{"audit", "canaries", "one-run", "scores"}, os.Args[1]) {
+		// A reader that closes standard output takes no verdict from the exit code.
+		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	}
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
-// run is main without the process, so that tests can call it.
+// run is main without the process, so that tests can call it. Where standard output
+// cannot be written it says so.
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	out := &outlet{Writer: stdout}
+	code := dispatch(args, stdin, out, stderr)
+	if out.err != nil {
+		return lost(stderr, code, fmt.Errorf("standard output was not written: %w", out.err))
+	}
+	return code
+}
+
+func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprint(stderr, usage)
 		return exitUsage
@@ -96,10 +114,19 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case moduleHost:
 		return module.Host(stdin, stdout)
 	case "version", "-version", "--version":
+		if code, ok := parse(flag.NewFlagSet("dpscope version", flag.ContinueOnError), args[1:], stderr, 0); !ok {
+			return code
+		}
 		g := generator()
 		fmt.Fprintf(stdout, "dpscope %s %s %s/%s\n", g.Version, g.Go, g.GoOS, g.GoArch)
 		return exitOK
 	case "help", "-h", "-help", "--help":
+		if len(args) == 2 && args[0] == "help" {
+			return dispatch([]string{args[1], "-h"}, stdin, stdout, stderr)
+		}
+		if code, ok := parse(flag.NewFlagSet("dpscope help", flag.ContinueOnError), args[1:], stderr, 0); !ok {
+			return code
+		}
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	}
@@ -108,32 +135,8 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // fail prints an error and returns the exit code that goes with it.
 func fail(stderr io.Writer, err error) int {
-	fmt.Fprintf(stderr, "dpscope: %s\n", readable(err.Error()))
+	fmt.Fprintf(stderr, "dpscope: %s\n", phrase.Block(phrase.Short(err.Error())))
 	return exitUsage
-}
-
-// readable is a message without what a terminal would obey, whose words are not
-// longer than anybody reads.
-func readable(text string) string {
-	const most = 200
-	var b strings.Builder
-	in := 0 // the word so far
-	for _, r := range text {
-		if in++; r == ' ' || r == '\n' {
-			in = 0
-		}
-		switch {
-		case in == most:
-			b.WriteString("...")
-		case in > most:
-		case r == '\n', r == '\t', unicode.IsPrint(r):
-			b.WriteRune(r)
-		default:
-			quoted := strconv.QuoteRune(r)
-			b.WriteString(quoted[1 : len(quoted)-1])
-		}
-	}
-	return b.String()
 }
 
 // generator says what this program is, for reports.

@@ -12,12 +12,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
+// commands are what tests run as processes of their own.
+var commands = map[string]func(){"dpscope": main}
+
 func TestMain(m *testing.M) {
-	dpscope := func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 	if os.Getenv("DPSCOPE_MAIN") != "" || len(os.Args) == 2 && os.Args[1] == moduleHost {
-		dpscope() // a test started it
+		main() // a test started it
 	}
-	testscript.Main(m, map[string]func(){"dpscope": dpscope})
+	testscript.Main(m, commands)
 }
 
 // TestScripts runs the command as a user does; the scripts say what it prints

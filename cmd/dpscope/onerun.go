@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
@@ -79,17 +77,6 @@ func (f *oneFlags) claim() (core.Claim, error) {
 	}
 	claim := core.DPClaim(f.epsilon, f.delta)
 	return claim, claim.Validate()
-}
-
-// exit is the exit code of a verdict.
-func (f *oneFlags) exit(v core.Verdict, end core.TerminationReason) int {
-	switch {
-	case v == core.Violation:
-		return exitViolation
-	case end == core.Stopped, f.strict && v != core.NoViolation:
-		return exitInconclusive
-	}
-	return exitOK
 }
 
 // printFindings prints a report as text or as JSON.
@@ -165,7 +152,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	report, err := canary.OneRun{Plan: plan, File: file, Sources: canary.Sources(), Pool: core.LocalPool(catalogue, 1), Generator: generator(), Now: clock()}.Do(ctx)
 	if err != nil && report.Schema == "" {
@@ -175,29 +162,20 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if f.format == "text" {
 		text = canary.OneRunText(report)
 	}
-	if perr := printFindings(stdout, f.format, text, report); perr != nil {
-		return fail(stderr, perr)
-	}
 	if err != nil {
-		return fail(stderr, err)
+		fail(stderr, err)
 	}
-	return f.exit(report.Verdict, report.Ended.Reason)
+	printed := printFindings(stdout, f.format, text, report)
+	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
 }
 
 // scores is dpscope scores. Flags may stand before and behind the files.
 func scores(args []string, stdout, stderr io.Writer) int {
 	f := newOneFlags("scores", stderr)
 	method := f.set.String("method", "", "whose bound the verdict is by: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all")
-	var files []string
-	for {
-		code, ok := parse(f.set, args, stderr, -1)
-		if !ok {
-			return code
-		}
-		if args = f.set.Args(); len(args) == 0 {
-			break
-		}
-		files, args = append(files, args[0]), args[1:]
+	files, code, ok := parseNames(f.set, args, stderr)
+	if !ok {
+		return code
 	}
 	claim, err := f.claim()
 	if err != nil {
@@ -216,10 +194,8 @@ func scores(args []string, stdout, stderr io.Writer) int {
 	if f.format == "text" {
 		text = canary.ScoresText(report)
 	}
-	if err := printFindings(stdout, f.format, text, report); err != nil {
-		return fail(stderr, err)
-	}
-	return f.exit(report.Verdict, report.Ended.Reason)
+	printed := printFindings(stdout, f.format, text, report)
+	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
 }
 
 // readScores reads one or two files of scores.
@@ -266,13 +242,11 @@ func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
 	if err != nil {
 		return fail(stderr, err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	v, err := replay(ctx, canary.Sources(), core.LocalPool(catalogue, workers), report, given, whole)
+	v, err := replay(context.Background(), canary.Sources(), core.LocalPool(catalogue, workers), report, given, whole)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
-	return printVerification(stdout, v, report.Bounded())
+	return printReplay(stdout, v, report.Bounded())
 }
 
 // verifyScores is dpscope verify of a report of scores.
@@ -294,7 +268,7 @@ func verifyScores(name string, data []byte, files []string, whole bool, stdout, 
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
-	return printVerification(stdout, v, true)
+	return printReplay(stdout, v, true)
 }
 
 // readOneFile reads the one file that most audits take, nil for none.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/phrase"
 	"github.com/dpscope/dpscope/render"
 )
 
@@ -89,19 +91,69 @@ func (f *formatFlags) place() (*render.Location, error) {
 	return &l, err
 }
 
-// write writes all forms: the files first, so that a reader that closes standard
-// output early costs none.
-func (f *formatFlags) write(stdout io.Writer, run render.Run) error {
+// write writes all forms, whatever becomes of the others: the files first, so that a
+// reader that closes standard output early costs none.
+func (f *formatFlags) write(stdout io.Writer, run render.Run) (files, printed error) {
 	for _, out := range f.files {
 		var data bytes.Buffer
-		if err := render.Write(&data, out.format, run); err != nil {
-			return err
+		err := render.Write(&data, out.format, run)
+		if err == nil {
+			err = writeWhole(out.path, data.Bytes())
 		}
-		if err := writeWhole(out.path, data.Bytes()); err != nil {
-			return err
+		if err != nil {
+			files = errors.Join(files, fmt.Errorf("-output %s was not written: %w", out.path, err))
 		}
 	}
-	return render.Write(stdout, f.format, run)
+	return files, render.Write(stdout, f.format, run)
+}
+
+// verdictCode is the exit code of an audit.
+func verdictCode(v core.Verdict, end core.TerminationReason, strict bool) int {
+	switch {
+	case v == core.Violation:
+		return exitViolation
+	case v == core.Invalid:
+		return exitUsage
+	case end == core.Stopped, strict && v != core.NoViolation:
+		return exitInconclusive
+	}
+	return exitOK
+}
+
+// told ends a command that has a verdict. What could not be written is named, and
+// costs the verdict nothing: standard error gets the summary where standard output
+// did not take it (run names why), and a violation keeps its exit code.
+func told(stderr io.Writer, summary string, code int, files, printed error) int {
+	if printed != nil {
+		fmt.Fprintln(stderr, phrase.Visible(summary))
+	}
+	if files == nil {
+		return code
+	}
+	return lost(stderr, code, files)
+}
+
+// lost names what could not be written. A violation keeps its exit code.
+func lost(stderr io.Writer, code int, err error) int {
+	fail(stderr, err)
+	if code == exitViolation {
+		return code
+	}
+	return exitUsage
+}
+
+// outlet remembers that writing failed.
+type outlet struct {
+	io.Writer
+	err error
+}
+
+func (o *outlet) Write(b []byte) (int, error) {
+	n, err := o.Writer.Write(b)
+	if err != nil && o.err == nil {
+		o.err = err
+	}
+	return n, err
 }
 
 // writeWhole writes a file whole or not at all; what is no regular file (a pipe,

@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/intake"
@@ -92,40 +90,61 @@ func endAll(all []planned) {
 }
 
 // prepare checks the audits with those indices: nothing runs when one of them is
-// wrong.
-func (f *planFlags) prepare(ctx context.Context, file *suite.File, chosen []int, notes io.Writer) (all []planned, err error) {
+// wrong. All files are read before signals are heard; then, where the user brought
+// something that has to be ended or with heard, ctx ends with the first one.
+func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io.Writer) (ctx context.Context, all []planned, end func(), err error) {
 	all = make([]planned, len(chosen))
-	defer func() {
-		if err != nil {
-			endAll(all)
-		}
-	}()
+	at := func(k int, err error) error {
+		return fmt.Errorf("%s: audits[%d] (%s): %w", f.file, chosen[k], all[k].name, err)
+	}
 	for k, i := range chosen {
 		e := file.Audits[i]
+		all[k] = planned{name: e.Name, plan: file.Core(i), cat: catalogue}
+		heard = heard || e.Brought != nil
+		if err := all[k].read(e); err != nil {
+			return nil, nil, nil, at(k, err)
+		}
+	}
+	ctx, stop := context.Background(), func() {}
+	if heard {
+		ctx, stop = untilSignal()
+	}
+	end = func() {
+		endAll(all)
+		stop()
+	}
+	for k, i := range chosen {
 		p := &all[k]
-		*p = planned{name: e.Name, plan: file.Core(i), cat: catalogue}
-		if err := p.complete(ctx, e, notes); err != nil {
-			return nil, fmt.Errorf("%s: audits[%d] (%s): %w", f.file, i, e.Name, err)
+		if err := p.complete(ctx, file.Audits[i], notes); err != nil {
+			stopped := ctx.Err() != nil
+			end()
+			if stopped {
+				return nil, nil, nil, errStopped
+			}
+			return nil, nil, nil, at(k, err)
 		}
 		if p.place == nil {
 			p.place = f.place(file.Lines[i])
 		}
 	}
-	return all, nil
+	return ctx, all, end, nil
 }
 
-// complete reads what the audit needs, and checks it.
-func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) (err error) {
-	if e.Recorded != nil {
-		flags, choice := recordedFlags(*e.Recorded)
-		files, err := flags.read(flags.options())
-		if err != nil {
-			return err
-		}
-		if p.cat, err = withSamples(files, choice, flags.options()); err != nil {
-			return err
-		}
+// read reads the audit's files.
+func (p *planned) read(e suite.Entry) error {
+	if e.Recorded == nil {
+		return nil
 	}
+	flags, choice := recordedFlags(*e.Recorded)
+	files, err := flags.read(flags.options())
+	if err == nil {
+		p.cat, err = withSamples(files, choice, flags.options())
+	}
+	return err
+}
+
+// complete starts what the audit needs, and checks it.
+func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) (err error) {
 	if b := e.Brought; b != nil {
 		flags := broughtFlags{exec: b.Exec, wasm: b.Wasm, timeout: command.DefaultTimeout, domain: b.Domain, rows: b.Rows, integer: b.Integer, reach: b.Reach}
 		if p.cat, p.end, err = flags.catalogue(ctx, p.plan, &sampleFlags{kinds: b.Kinds, nonFinite: b.NonFinite}, notes); err != nil {
@@ -192,17 +211,15 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	todo, err := f.suite.prepare(ctx, file, chosen, stderr)
+	ctx, todo, endAll, err := f.suite.prepare(file, chosen, true, stderr)
 	if err != nil {
 		return fail(stderr, err)
 	}
-	defer endAll(todo)
+	defer endAll()
 	place, _ := f.out.place() // it was checked
 	run := render.Run{Strict: f.strict}
 	var audited []suite.Audited
-	stopped := false
+	end := core.Completed
 	for i, p := range todo {
 		show := newMeter(stderr)
 		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), p.name)
@@ -213,29 +230,21 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 			return fail(stderr, fmt.Errorf("audit %s: %w", p.name, err))
 		}
 		if err != nil {
-			fmt.Fprintf(stderr, "dpscope: audit %s: %v\n", p.name, err)
+			fail(stderr, fmt.Errorf("audit %s: %w", p.name, err))
 		}
 		if place != nil && file.Audits[chosen[i]].Location == "" {
 			p.place = place
 		}
-		stopped = stopped || report.Termination.Reason == core.Stopped
+		if report.Termination.Reason == core.Stopped {
+			end = core.Stopped
+		}
 		audited = append(audited, suite.Audited{Name: p.name, Report: report})
 		run.Audits = append(run.Audits, render.Audit{Name: p.name, Report: report, Location: p.place})
 	}
 	whole := suite.NewReport(file, generator(), audited)
 	run.Summary, run.Value = whole.Summary, whole
-	if err := f.out.write(stdout, run); err != nil {
-		return fail(stderr, err)
-	}
-	switch {
-	case whole.Verdict == core.Violation:
-		return exitViolation
-	case whole.Verdict == core.Invalid:
-		return exitUsage
-	case stopped, f.strict && whole.Verdict != core.NoViolation:
-		return exitInconclusive
-	}
-	return exitOK
+	files, printed := f.out.write(stdout, run)
+	return told(stderr, whole.Summary, verdictCode(whole.Verdict, end, f.strict), files, printed)
 }
 
 // verifyPlan is dpscope verify of a plan's report.
@@ -244,8 +253,7 @@ func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, 
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
+	ctx := context.Background()
 	var file *suite.File
 	todo := map[string]planned{}
 	if f.file != "" {
@@ -260,11 +268,12 @@ func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, 
 		if err != nil {
 			return fail(stderr, fmt.Errorf("%s is not of this plan: %w", name, err))
 		}
-		all, err := f.prepare(ctx, file, chosen, stderr)
+		heard, all, endAll, err := f.prepare(file, chosen, false, stderr)
 		if err != nil {
 			return fail(stderr, err)
 		}
-		defer endAll(all)
+		ctx = heard
+		defer endAll()
 		for _, p := range all {
 			todo[p.name] = p
 		}
@@ -273,14 +282,13 @@ func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, 
 	for _, a := range report.Audits {
 		fmt.Fprintf(stdout, "== %s\n\n", a.Name)
 		v, err := verifyAudit(ctx, a, todo, workers, whole)
+		if ctx.Err() != nil {
+			return fail(stderr, errStopped)
+		}
 		if err != nil {
 			return fail(stderr, fmt.Errorf("%s: audit %s: %w", name, a.Name, err))
 		}
-		if v == nil {
-			fmt.Fprintf(stdout, "%s\n  note: it ended before certification: there is nothing to replay\n\n", core.Headline(a.Report))
-			continue
-		}
-		code = max(code, printVerification(stdout, *v, a.Report.Results[0].LowerBound != nil))
+		code = max(code, printVerification(stdout, v, a.Report))
 		fmt.Fprintln(stdout)
 	}
 	fmt.Fprint(stdout, "== all\n\n")
@@ -297,29 +305,35 @@ func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, 
 	return code
 }
 
-// verifyAudit replays one audit; nil where there is nothing to replay.
-func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, workers int, whole bool) (*core.Verification, error) {
+// certified reports whether a run came to certification.
+func certified(r core.Report) bool {
+	return len(r.Results) > 0 && r.Evidence != nil && r.Evidence.Table != nil
+}
+
+// verifyAudit replays one audit.
+func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, workers int, whole bool) (v core.Verification, err error) {
 	r := a.Report
-	if len(r.Results) == 0 || r.Evidence == nil || r.Evidence.Table == nil {
-		return nil, nil
-	}
 	p, ok := todo[a.Name]
 	if !ok {
 		if r.Inputs.Samples != nil || r.Inputs.Brought != nil {
-			return nil, &core.InputError{Field: "-plan", Found: "absent", Want: "the plan of this report, which names the files of recorded outputs and what you brought"}
+			return v, &core.InputError{Field: "-plan", Found: "absent", Want: "the plan of this report, which names the files of recorded outputs and what you brought"}
 		}
 		p.cat = catalogue
 	}
-	v, err := core.Verify(ctx, p.cat, core.LocalPool(p.cat, workers), r, whole)
+	if certified(r) {
+		v, err = core.Verify(ctx, p.cat, core.LocalPool(p.cat, workers), r, whole)
+	} else {
+		v, err = core.VerifyEnded(p.cat, r)
+	}
 	if err != nil {
-		return nil, err
+		return v, err
 	}
 	if ok {
 		want, err := p.plan.Resolve(p.cat)
 		if err != nil {
-			return nil, err
+			return v, err
 		}
 		v.Same(core.EqualJSON(r.Plan(), want.Plan), "what the plan asks for", "the report is of other settings")
 	}
-	return &v, nil
+	return v, nil
 }

@@ -161,30 +161,35 @@ func readFile(path string, o intake.Options) (*intake.File, error) {
 
 // replay is the catalogue to replay a report with: for one of samples, with the
 // same files, read as they were.
-func (f *sampleFlags) replay(r core.Report) (core.Catalogue, error) {
+func (f *sampleFlags) replay(r core.Report) (cat core.Catalogue, note string, err error) {
 	rec := r.Inputs.Samples
 	switch {
 	case rec == nil && !f.given():
-		return catalogue, nil
+		return catalogue, "", nil
 	case rec == nil:
-		return core.Catalogue{}, &core.InputError{Field: "-samples-file", Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism}
+		return cat, "", &core.InputError{Field: "-samples-file", Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism}
 	case len(rec.Files) == 0 || len(rec.Files) > 2:
-		return core.Catalogue{}, &core.InputError{Field: "inputs.samples.files", Found: fmt.Sprintf("of %d files", len(rec.Files)), Want: "one or two"}
+		return cat, "", &core.InputError{Field: "inputs.samples.files", Found: fmt.Sprintf("of %d files", len(rec.Files)), Want: "one or two"}
 	case f.file == "" || (f.file2 != "") != (len(rec.Files) == 2):
 		want := fmt.Sprintf("the file that the report is of: %s", rec.Files[0].Name)
 		if len(rec.Files) == 2 {
 			want = fmt.Sprintf("the files that the report is of, -samples-file %s -samples-file2 %s", rec.Files[0].Name, rec.Files[1].Name)
 		}
-		return core.Catalogue{}, &core.InputError{Field: "-samples-file", Found: "absent, or not as many files as the report has", Want: want}
+		return cat, "", &core.InputError{Field: "-samples-file", Found: "absent, or not as many files as the report has", Want: want}
 	}
 	o := intake.ReadingOptions(rec.Reading)
 	files, err := f.read(o)
 	if err != nil {
-		return core.Catalogue{}, err
+		return cat, "", err
 	}
 	samples, err := intake.Replay(rec, files)
 	if err != nil {
-		return core.Catalogue{}, err
+		return cat, "", err
 	}
-	return withRecorded(samples, o), nil
+	for i, file := range files {
+		if was := rec.Files[i].Name; file.Name != was { // it may have moved
+			note += fmt.Sprintf("the report names %q; this replay read %q, which holds the same. ", was, file.Name)
+		}
+	}
+	return withRecorded(samples, o), strings.TrimSpace(note), nil
 }

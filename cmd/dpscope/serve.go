@@ -9,14 +9,15 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"path"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -28,6 +29,8 @@ const (
 	otherPorts = 20
 	// goodbye is how long open requests may take after an interrupt.
 	goodbye = 2 * time.Second
+	// patience is how long a client may take to read an answer, or to ask again.
+	patience = 2 * time.Minute
 )
 
 // serve is the command: it serves the built site until it is interrupted.
@@ -49,10 +52,10 @@ func serve(args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "dpscope: serve: %v; choose another address with -addr\n", err)
 		return exitUsage
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	fmt.Fprintf(stdout, "dpscope: http://%s/ (Ctrl-C ends it)\n", listener.Addr())
-	if err := serveUntil(ctx, listener, newSite(*dir)); err != nil {
+	if err := serveUntil(ctx, listener, onlyHosts(newSite(*dir), *addr)); err != nil {
 		fmt.Fprintf(stderr, "dpscope: serve: %v\n", err)
 		return exitUsage
 	}
@@ -78,9 +81,40 @@ func listen(addr string, elsewhere bool) (net.Listener, error) {
 	return nil, err
 }
 
+// onlyHosts lets through requests for this machine under the names that it is served
+// by. A page elsewhere whose name was made to point here (DNS rebinding) has another
+// one. addr is what -addr said; where that is all addresses, any of them will do, but
+// still no name but localhost.
+func onlyHosts(site http.Handler, addr string) http.Handler {
+	own, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		own = ""
+	}
+	all := net.ParseIP(own).IsUnspecified() || own == ""
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := r.Host
+		if host, _, err := net.SplitHostPort(name); err == nil {
+			name = host
+		}
+		name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
+		ip := net.ParseIP(name)
+		if !strings.EqualFold(name, "localhost") && !strings.EqualFold(name, own) && !(ip != nil && (all || ip.IsLoopback())) {
+			http.Error(w, "dpscope serve answers for localhost and for the host that -addr names, not for this one", http.StatusMisdirectedRequest)
+			return
+		}
+		site.ServeHTTP(w, r)
+	})
+}
+
+// newServer is a server that waits for no client without end.
+func newServer(site http.Handler) *http.Server {
+	return &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second,
+		WriteTimeout: patience, IdleTimeout: patience, MaxHeaderBytes: 1 << 16}
+}
+
 // serveUntil serves until ctx ends, and then lets open requests finish.
 func serveUntil(ctx context.Context, l net.Listener, site http.Handler) error {
-	server := &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second}
+	server := newServer(site)
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(l) }()
 	select {
@@ -101,13 +135,13 @@ func serveUntil(ctx context.Context, l net.Listener, site http.Handler) error {
 // Anybody may frame a page that has it, which is the embed's; policy is that of
 // all others.
 const openPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; " +
-	"style-src 'self'; img-src 'self' blob: data:; frame-src 'self'"
+	"style-src 'self'; img-src 'self' blob: data:; frame-src 'self'; base-uri 'none'; form-action 'none'"
 
 const policy = openPolicy + "; frame-ancestors 'self'"
 
 // sandboxPolicy is that of the page that runs the user's own code: in an origin of
 // its own, and without any way out.
-const sandboxPolicy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; worker-src blob:; connect-src 'none'; frame-ancestors 'self'"
+const sandboxPolicy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 
 // mimeTypes are those of the site's files, whatever the system's tables say:
 // WebAssembly that streams and module scripts need the right ones.
@@ -126,8 +160,10 @@ var codings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
 
 // newSite serves the built site in dir: files only, no listings, nothing
 // outside of it, no name that begins with a dot. Where a file has a compressed
-// sibling that the client takes, that is served.
+// sibling that the client takes, that is served. A file is held in memory once,
+// however many read it, and read again when it has changed.
 func newSite(dir string) http.Handler {
+	kept := &keep{dir: dir, files: map[string]*keptFile{}}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -153,7 +189,7 @@ func newSite(dir string) http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		data, err := readInside(dir, name)
+		file, err := kept.file(name)
 		if err != nil {
 			http.NotFound(w, r)
 			return
@@ -168,28 +204,61 @@ func newSite(dir string) http.Handler {
 			if !accepts(r.Header.Values("Accept-Encoding"), c.name) {
 				continue
 			}
-			if packed, err := readInside(dir, name+c.suffix); err == nil {
-				data = packed
+			if packed, err := kept.file(name + c.suffix); err == nil {
+				file = packed
 				h.Set("Content-Encoding", c.name)
 				break
 			}
 		}
 		// The browser asks each time and is told that nothing changed.
-		sum := sha256.Sum256(data)
-		h.Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
+		h.Set("ETag", file.tag)
 		h.Set("Cache-Control", "no-cache")
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file.data))
 	})
 }
 
-// readInside reads a file of dir; links that lead out of it are not followed.
-func readInside(dir, name string) ([]byte, error) {
-	f, err := os.OpenInRoot(dir, filepath.FromSlash(name))
+// keep holds the files of a folder that were asked for.
+type keep struct {
+	dir   string
+	mu    sync.Mutex
+	files map[string]*keptFile
+}
+
+type keptFile struct {
+	data []byte
+	tag  string
+	size int64
+	time time.Time
+}
+
+// file is a file of the folder as it is now; links that lead out of the folder are
+// not followed.
+func (k *keep) file(name string) (*keptFile, error) {
+	f, err := os.OpenInRoot(k.dir, filepath.FromSlash(name))
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	return io.ReadAll(f)
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fs.ErrNotExist
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if old := k.files[name]; old != nil && old.size == info.Size() && old.time.Equal(info.ModTime()) {
+		return old, nil
+	}
+	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	if _, err := data.ReadFrom(f); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(data.Bytes())
+	now := &keptFile{data: data.Bytes(), tag: `"` + hex.EncodeToString(sum[:12]) + `"`, size: info.Size(), time: info.ModTime()}
+	k.files[name] = now
+	return now, nil
 }
 
 // accepts reports whether an Accept-Encoding header names the coding, with a

@@ -9,7 +9,9 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -128,7 +130,7 @@ func TestSitePolicy(t *testing.T) {
 	r := get(newSite(testSite(t)), "GET", "/")
 	got := r.Header.Get("Content-Security-Policy")
 	for _, part := range []string{"default-src 'none'", "script-src 'self' 'wasm-unsafe-eval'", "worker-src 'self'", "connect-src 'self'",
-		"style-src 'self'", "img-src 'self' blob: data:", "frame-src 'self'"} {
+		"style-src 'self'", "img-src 'self' blob: data:", "frame-src 'self'", "base-uri 'none'", "form-action 'none'"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("policy %q lacks %q", got, part)
 		}
@@ -145,7 +147,7 @@ func TestSitePolicy(t *testing.T) {
 // out.
 func TestSandboxPolicy(t *testing.T) {
 	got := get(newSite(testSite(t)), "GET", "/sandbox.html").Header.Get("Content-Security-Policy")
-	for _, part := range []string{"sandbox allow-scripts;", "default-src 'none'", "connect-src 'none'", "worker-src blob:", "frame-ancestors 'self'"} {
+	for _, part := range []string{"sandbox allow-scripts;", "default-src 'none'", "connect-src 'none'", "worker-src blob:", "base-uri 'none'", "form-action 'none'", "frame-ancestors 'self'"} {
 		if !strings.Contains(got, part) {
 			t.Errorf("policy %q lacks %q", got, part)
 		}
@@ -246,5 +248,82 @@ func TestServeUntil(t *testing.T) {
 		}
 	case <-time.After(2 * goodbye):
 		t.Error("does not end")
+	}
+}
+
+// A page whose name was made to point here is none of ours.
+func TestSiteHosts(t *testing.T) {
+	dir := testSite(t)
+	for _, c := range []struct {
+		addr, host string
+		want       int
+	}{
+		{"127.0.0.1:8080", "127.0.0.1:8080", 200},
+		{"127.0.0.1:8080", "127.0.0.1", 200},
+		{"127.0.0.1:8080", "localhost:8081", 200},
+		{"127.0.0.1:8080", "LOCALHOST", 200},
+		{"127.0.0.1:8080", "[::1]:8080", 200},
+		{"127.0.0.1:8080", "[::1]", 200},
+		{"127.0.0.1:8080", "evil.example:8080", 421},
+		{"127.0.0.1:8080", "localhost.evil.example", 421},
+		{"127.0.0.1:8080", "10.0.0.7:8080", 421},
+		{"127.0.0.1:8080", "", 421},
+		{"box.example:80", "box.example", 200},
+		{"box.example:80", "other.example", 421},
+		{"10.0.0.7:80", "10.0.0.7", 200},
+		{"0.0.0.0:80", "10.0.0.7:80", 200},
+		{":80", "[fe80::1]:80", 200},
+		{"[::]:80", "10.0.0.7:80", 200},
+		{"0.0.0.0:80", "evil.example", 421},
+		{":80", "evil.example", 421},
+	} {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.Host = c.host
+		w := httptest.NewRecorder()
+		onlyHosts(newSite(dir), c.addr).ServeHTTP(w, r)
+		if w.Code != c.want || (w.Code == 200) != (w.Body.String() == "<!doctype html>") {
+			t.Errorf("%q asked at %s: status %d, want %d", c.host, c.addr, w.Code, c.want)
+		}
+	}
+}
+
+// nowhere is a client that takes everything and keeps nothing.
+type nowhere struct{ header http.Header }
+
+func (n nowhere) Header() http.Header         { return n.header }
+func (n nowhere) Write(b []byte) (int, error) { return len(b), nil }
+func (n nowhere) WriteHeader(int)             {}
+
+// However many read a file, it is in memory once.
+func TestSiteMemory(t *testing.T) {
+	dir := testSite(t)
+	const size, clients = 4 << 20, 50
+	if err := os.WriteFile(filepath.Join(dir, "large.wasm"), make([]byte, size), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	site := newSite(dir)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var all sync.WaitGroup
+	for range clients {
+		all.Go(func() {
+			r := httptest.NewRequest("GET", "/large.wasm", nil)
+			site.ServeHTTP(nowhere{http.Header{}}, r)
+		})
+	}
+	all.Wait()
+	runtime.ReadMemStats(&after)
+	if got := after.TotalAlloc - before.TotalAlloc; got > 3*size {
+		t.Errorf("%d clients took %d MiB for a file of %d MiB", clients, got>>20, size>>20)
+	}
+}
+
+// A client that never sends, reads or asks again is not waited for without end.
+func TestServerTimeouts(t *testing.T) {
+	s := newServer(http.NotFoundHandler())
+	for name, d := range map[string]time.Duration{"headers": s.ReadHeaderTimeout, "request": s.ReadTimeout, "answer": s.WriteTimeout, "next request": s.IdleTimeout} {
+		if d <= 0 || d > 5*time.Minute {
+			t.Errorf("%s: waits %v", name, d)
+		}
 	}
 }

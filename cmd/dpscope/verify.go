@@ -6,11 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/phrase"
 	"github.com/dpscope/dpscope/core/suite"
 )
 
@@ -71,31 +70,46 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return fail(stderr, &core.InputError{Field: name + ": schemaVersion", Found: fmt.Sprint(report.SchemaVersion),
 			Want: fmt.Sprintf("at most %d", core.SchemaVersion), Remedy: "verify it with the version of dpscope that wrote it"})
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	var cat core.Catalogue
-	note, end := "", func() {}
+	ctx, end := context.Background(), func() {}
+	note := ""
 	if brought.given() || report.Inputs.Brought != nil && !recorded.given() {
+		var stop context.CancelFunc
+		ctx, stop = untilSignal() // what was brought has to be ended
+		defer stop()
 		cat, end, note, err = brought.replay(ctx, report)
 	} else {
-		cat, err = recorded.replay(report)
+		cat, note, err = recorded.replay(report)
 	}
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
 	defer end()
 	v, err := core.Verify(ctx, cat, core.LocalPool(cat, n), report, !*quick)
+	if ctx.Err() != nil {
+		return fail(stderr, errStopped)
+	}
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
 	if note != "" {
 		v.Notes = append(v.Notes, note)
 	}
-	return printVerification(stdout, v, report.Results[0].LowerBound != nil)
+	return printVerification(stdout, v, report)
 }
 
-// printVerification says what a replay found, and returns the exit code.
-func printVerification(stdout io.Writer, v core.Verification, bounded bool) int {
+// printVerification says what the replay of an audit found, and returns the exit code.
+func printVerification(stdout io.Writer, v core.Verification, r core.Report) int {
+	if v.OK() && !certified(r) {
+		printLines(stdout, v)
+		fmt.Fprintln(stdout, "Nothing to replay: the run ended before certification. The rest follows from its settings.")
+		return exitOK
+	}
+	return printReplay(stdout, v, len(r.Results) > 0 && r.Results[0].LowerBound != nil)
+}
+
+// printReplay says what a replay found, and returns the exit code.
+func printReplay(stdout io.Writer, v core.Verification, bounded bool) int {
 	printLines(stdout, v)
 	if !v.OK() {
 		fmt.Fprintln(stdout, "Not replayed: the report does not match its own settings.")
@@ -114,15 +128,15 @@ func printVerification(stdout io.Writer, v core.Verification, bounded bool) int 
 }
 
 func printLines(stdout io.Writer, v core.Verification) {
-	fmt.Fprintln(stdout, v.Summary)
+	fmt.Fprintln(stdout, phrase.Visible(v.Summary))
 	for _, what := range v.Checked {
-		fmt.Fprintf(stdout, "  same: %s\n", what)
+		fmt.Fprintf(stdout, "  same: %s\n", phrase.Line(what))
 	}
 	for _, what := range v.Differences {
-		fmt.Fprintf(stdout, "  DIFFERS: %s\n", what)
+		fmt.Fprintf(stdout, "  DIFFERS: %s\n", phrase.Line(what))
 	}
 	for _, what := range v.Notes {
-		fmt.Fprintf(stdout, "  note: %s\n", what)
+		fmt.Fprintf(stdout, "  note: %s\n", phrase.Line(what))
 	}
 }
 

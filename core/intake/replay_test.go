@@ -7,7 +7,11 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/finder"
 	"github.com/dpscope/dpscope/core/intake"
+	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/internal/mutate"
+	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 func readText(t *testing.T, name, text string, o intake.Options) *intake.File {
@@ -132,5 +136,56 @@ func TestJSONKeys(t *testing.T) {
 		if _, err := intake.Read(strings.NewReader(rows[0]+"\n"+bad+"\n"), intake.Options{}); err == nil {
 			t.Errorf("%s was taken", bad)
 		}
+	}
+}
+
+// Whatever is deleted, changed or swapped in what a report says of its recorded
+// outputs, the replay with the same file notices.
+func TestMutatedRecordings(t *testing.T) {
+	nativetest.Only(t)
+	text := "x,kind,dataset\n" + many("1,a,0\n2,b,1\n3,a,0\n1,a,1\n", 120)
+	options := intake.Options{Header: "yes", Kinds: map[string]core.ColumnKind{"x": core.Symbol}, NonFinite: "symbol"}
+	choice := intake.Choice{Dataset: "dataset", Columns: []string{"x"}}
+	samples, err := intake.Pair([]*intake.File{readText(t, "a.csv", text, options)}, choice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := audit(t, samples.Spec(options), core.Plan{Claim: &core.Claim{Epsilon: 1}, Learner: "outcome-table"}, 1)
+	good.Generator.Version = core.Version
+	accepts := func(data []byte) bool {
+		r := good
+		r.Inputs.Samples = nil
+		if err := core.DecodeStrict(data, "samples", &r.Inputs.Samples); err != nil || r.Inputs.Samples == nil {
+			return false
+		}
+		again := intake.ReadingOptions(r.Inputs.Samples.Reading)
+		file, err := intake.Read(strings.NewReader(text), again)
+		if err != nil {
+			return false
+		}
+		samples, err := intake.Replay(r.Inputs.Samples, []*intake.File{file})
+		if err != nil {
+			return false
+		}
+		cat := core.Catalogue{Mechanisms: []core.MechanismSpec{samples.Spec(again)}, Learners: estimators.Registry(), Finders: finder.Registry()}
+		v, err := core.Verify(t.Context(), cat, core.LocalPool(cat, 1), r, true)
+		return err == nil && v.OK()
+	}
+	doc, err := core.Canonical(good.Inputs.Samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !accepts(doc) {
+		t.Fatal("the report as it is does not pass")
+	}
+	passed, tried, err := mutate.Unnoticed(doc, func(data []byte) bool {
+		var s *core.Recording
+		return core.DecodeStrict(data, "samples", &s) == nil && core.EqualJSON(s, good.Inputs.Samples)
+	}, accepts)
+	if err != nil || tried < 80 {
+		t.Fatal(tried, err)
+	}
+	for field, all := range passed {
+		t.Errorf("%s: passes: %v", field, all)
 	}
 }

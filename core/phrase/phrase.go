@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Floor rounds down to that many decimals.
@@ -22,9 +23,12 @@ func Floor(x float64, decimals int) float64 {
 	return y
 }
 
-// Bound prints a bound rounded down, with as many decimals as it takes to stay on
-// its side of the claim.
+// Bound prints a lower bound on what is never negative, rounded down, with as many
+// decimals as it takes to stay on its side of the claim. One below 0 says nothing.
 func Bound(x, claim float64) string {
+	if x < 0 {
+		return "none above 0"
+	}
 	for d := 3; d < 6; d++ {
 		if y := Floor(x, d); (y > claim) == (x > claim) && (y > 0) == (x > 0) {
 			return fmt.Sprintf("%.*f", d, y)
@@ -33,9 +37,67 @@ func Bound(x, claim float64) string {
 	return fmt.Sprintf("%.6f", Floor(x, 6))
 }
 
-// Percent prints a share.
+// Percent prints a share, rounded down so that what is missing to the whole keeps
+// three digits: 98.33 % of 1 - 0.05/3.
 func Percent(p float64) string {
-	return strconv.FormatFloat(math.Round(float64(p*1e11))/1e9, 'f', -1, 64) + " %"
+	decimals := 1
+	for rest := 100 * (1 - p); rest < 10 && decimals < 9 && rest > 0; rest *= 10 {
+		decimals++
+	}
+	return strconv.FormatFloat(Floor(float64(p*100)+1e-10, decimals), 'f', -1, 64) + " %"
+}
+
+// Visible writes out what a terminal would obey or hide, control characters above
+// all, as \x1b. Line breaks and tabs stay.
+func Visible(s string) string {
+	return escaped(s, func(r rune) bool { return r == '\n' || r == '\t' || strconv.IsGraphic(r) })
+}
+
+// Block is Visible with all lines but the first indented, so that none of them looks
+// like a verdict of ours.
+func Block(s string) string {
+	lines := strings.Split(Visible(s), "\n")
+	for i := 1; i < len(lines); i++ {
+		if lines[i] != "" && lines[i][0] != ' ' {
+			lines[i] = "    " + lines[i]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Line is Visible for what has to stay on one line.
+func Line(s string) string { return escaped(s, strconv.IsGraphic) }
+
+// Short cuts words that are longer than anybody reads, at 200 characters.
+func Short(s string) string {
+	const most = 200
+	var b strings.Builder
+	in := 0 // characters of the word so far
+	for _, r := range s {
+		if in++; r == ' ' || r == '\n' || r == '\t' {
+			in = 0
+		}
+		if in < most {
+			b.WriteRune(r)
+		} else if in == most {
+			b.WriteString("...")
+		}
+	}
+	return b.String()
+}
+
+func escaped(s string, keep func(rune) bool) string {
+	var b strings.Builder
+	for i, r := range s {
+		_, size := utf8.DecodeRuneInString(s[i:])
+		if keep(r) && !(r == utf8.RuneError && size == 1) {
+			b.WriteRune(r)
+			continue
+		}
+		quoted := strconv.Quote(s[i : i+size])
+		b.WriteString(quoted[1 : len(quoted)-1])
+	}
+	return b.String()
 }
 
 // Grouped prints a count with spaces between thousands.

@@ -117,12 +117,13 @@ func ParseReport(data []byte) (Report, error) {
 	}
 	// The reports are read once more, each on its own, for what it wants of its
 	// parts.
-	seen := map[string]bool{}
+	last := -1
 	for i, a := range r.Audits {
-		if seen[a.Name] || !slices.Contains(r.Plan.Names, a.Name) {
-			return Report{}, bad(fmt.Sprintf("audits[%d].name", i), fmt.Sprintf("%q", a.Name), "one of the plan's names, once")
+		at := slices.Index(r.Plan.Names, a.Name)
+		if at <= last {
+			return Report{}, bad(fmt.Sprintf("audits[%d].name", i), fmt.Sprintf("%q", a.Name), "one of the plan's names, once and in their order")
 		}
-		seen[a.Name] = true
+		last = at
 		one, err := core.Canonical(a.Report)
 		if err != nil {
 			return Report{}, fmt.Errorf("audit %s: %w", a.Name, err)
@@ -153,8 +154,10 @@ func (r Report) Verify(f *File) core.Verification {
 	}
 	v.Same(r.Verdict == again.Verdict, "verdict of all", "%q, where the audits say %q", r.Verdict, again.Verdict)
 	v.SameWords(r.Generator, "summary of all", r.Summary, again.Summary)
+	v.Same(r.Schema == ReportSchemaName, "schema", "it is not %s", ReportSchemaName)
+	v.Skip("the report's own word", "generator")
 	if f == nil {
-		v.Notes = append(v.Notes, "that these are the plan's audits is shown only with the plan: -plan FILE")
+		v.Skip("that these are the plan's audits is shown only with the plan: -plan FILE", "plan.sha256", "plan.names")
 		return v
 	}
 	v.Same(r.Plan.SHA256 == f.SHA256, "plan", "the report is of a plan with SHA-256 %s, this one has %s", r.Plan.SHA256, f.SHA256)

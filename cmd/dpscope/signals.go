@@ -1,0 +1,23 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// errStopped is the end of a command that had nothing to tell yet.
+var errStopped = errors.New("stopped before the end")
+
+// untilSignal is a context that ends with the first SIGINT or SIGTERM, so that a run
+// can tell what it has. The second one ends the process.
+//
+// Before it, and where there is nothing to tell, signals are left alone: they end the
+// process at once, whatever it waits for. So all input is read first.
+func untilSignal() (ctx context.Context, stop context.CancelFunc) {
+	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}

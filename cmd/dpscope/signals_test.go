@@ -1,0 +1,239 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/suite"
+)
+
+func init() { commands["waits"] = waits }
+
+// waits is a command for tests: it waits for a signal, says so, and does not end.
+func waits() {
+	ctx, stop := untilSignal()
+	defer stop()
+	fmt.Println("waits")
+	<-ctx.Done()
+	fmt.Println("heard")
+	select {}
+}
+
+// process is a command under way.
+type process struct {
+	*exec.Cmd
+	lines *bufio.Scanner
+	ended chan struct{} // closed when it has
+}
+
+// start starts a command, with a limit of time that nothing but a failure reaches.
+func start(t *testing.T, name string, args ...string) *process {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	p := &process{Cmd: exec.CommandContext(ctx, name, args...), ended: make(chan struct{})}
+	r, w := io.Pipe()
+	p.Stdout, p.Stderr, p.lines = w, os.Stderr, bufio.NewScanner(r)
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		p.Wait()
+		w.Close()
+		close(p.ended)
+	}()
+	t.Cleanup(func() { cancel(); go io.Copy(io.Discard, r); <-p.ended })
+	return p
+}
+
+// send sends a signal, and wants the process ended by it.
+func (p *process) send(t *testing.T, sig syscall.Signal) {
+	t.Helper()
+	if err := p.Process.Signal(sig); err != nil {
+		t.Errorf("%v: %v", p.Args[1:], err)
+	}
+	<-p.ended
+	if s, ok := p.ProcessState.Sys().(syscall.WaitStatus); !ok || !s.Signaled() || s.Signal() != sig {
+		t.Errorf("%v: %v, want the end by %v", p.Args[1:], p.ProcessState, sig)
+	}
+}
+
+// ends are the signals that end a command; some are ignored where tests run in the
+// background.
+func ends() (out []syscall.Signal) {
+	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		if !signal.Ignored(s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// TestSignalsWhileWaitingForInput: SIGINT and SIGTERM end a command that waits for a
+// file that never comes.
+func TestSignalsWhileWaitingForInput(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Skip(err)
+	}
+	report := func(name string, value any) string {
+		data, err := core.Canonical(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	samples := filepath.Join(dir, "outputs.csv")
+	if err := os.WriteFile(samples, []byte("x,dataset\n"+strings.Repeat("1,0\n0,1\n", 300)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ofSamples := filepath.Join(dir, "samples.json")
+	if code := run([]string{"audit", "-samples-file", samples, "-epsilon", "1", "-output", ofSamples}, nil, io.Discard, io.Discard); code == exitUsage {
+		t.Fatal("no report of samples")
+	}
+	claim := core.DPClaim(2, 1e-5)
+	canaries, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 64, K: 4}, Sources: canary.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Canaries: 100}, Sources: canary.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := suite.Parse([]byte(`{"version": 1, "audits": [{"name": "a", "mechanism": "svt1", "samples": 100, "trials": 1}]}`), "plan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	single, err := core.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	planned := report("planned.json", suite.NewReport(plan, core.Generator{}, []suite.Audited{{Name: "a", Report: single}}))
+	recorded := filepath.Join(dir, "plan.json")
+	if err := os.WriteFile(recorded, []byte(`{"version": 1, "audits": [{"name": "a", "recorded": {"files": ["pipe"]}, "claim": {"epsilon": 1}}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"audit", "-samples-file", pipe, "-epsilon", "1"},
+		{"audit", "-plan", pipe},
+		{"audit", "-plan", recorded},
+		{"canaries", "-source", "dp-sgd", "-epsilon", "2", "-data", pipe},
+		{"one-run", "-source", "dp-sgd", "-epsilon", "2", "-delta", "1e-5", "-data", pipe},
+		{"scores", "-epsilon", "2", "-delta", "1e-5", pipe},
+		{"verify", pipe},
+		{"verify", "-samples-file", pipe, ofSamples},
+		{"verify", "-data", pipe, report("canaries.json", canaries)},
+		{"verify", "-data", pipe, report("one.json", one)},
+		{"verify", "-plan", pipe, planned},
+	} {
+		for _, sig := range ends() {
+			p := start(t, "dpscope", args...)
+			go func() { // the next line waits for a reader
+				<-p.ended
+				if r, err := os.OpenFile(pipe, os.O_RDONLY|syscall.O_NONBLOCK, 0); err == nil {
+					r.Close()
+				}
+			}()
+			in, err := os.OpenFile(pipe, os.O_WRONLY, 0) // once the command has opened it
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.send(t, sig)
+			in.Close()
+		}
+	}
+}
+
+// TestSignalsWhileVerifying: so they do while a replay computes, that of an audit that
+// takes minutes.
+func TestSignalsWhileVerifying(t *testing.T) {
+	plan, err := suite.Parse([]byte(`{"version": 1, "audits": [{"name": "a", "mechanism": "svt1", "samples": 100, "explore": 100, "trials": 1}]}`), "plan")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := core.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Settings.Samples, r.Termination.SamplesUsed = core.MaxSamples, core.MaxSamples
+	r.Evidence.Table.N[0] += core.MaxSamples - r.Evidence.Table.Pairs()
+	data, err := core.Canonical(suite.NewReport(plan, core.Generator{}, []suite.Audited{{Name: "a", Report: r}}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "report.json")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, sig := range ends() {
+		p := start(t, "dpscope", "verify", path)
+		if !p.lines.Scan() || p.lines.Text() != "== a" {
+			t.Fatalf("it began with %q", p.lines.Text())
+		}
+		p.send(t, sig)
+	}
+}
+
+// TestSecondSignal: the first signal asks, the second one ends.
+func TestSecondSignal(t *testing.T) {
+	for _, sig := range ends() {
+		p := start(t, "waits")
+		for _, want := range []string{"waits", "heard"} {
+			if !p.lines.Scan() || p.lines.Text() != want {
+				t.Fatalf("said %q, want %q", p.lines.Text(), want)
+			}
+			if want == "waits" {
+				if err := p.Process.Signal(sig); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		// The second one may come before the first one is let go, so there are more.
+		for open := true; open; {
+			p.Process.Signal(sig)
+			select {
+			case <-p.ended:
+				open = false
+			case <-time.After(20 * time.Millisecond):
+			}
+		}
+		if s, ok := p.ProcessState.Sys().(syscall.WaitStatus); !ok || !s.Signaled() || s.Signal() != sig {
+			t.Errorf("%v, want the end by %v", p.ProcessState, sig)
+		}
+	}
+}
+
+// A reader that closes standard output takes no verdict from the exit code.
+func TestClosedPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	defer w.Close()
+	var said strings.Builder
+	cmd := exec.Command("dpscope", "audit", "-mechanism", "svt4", "-epsilon", "1", "-samples", "20000", "-trials", "2")
+	cmd.Stdout, cmd.Stderr = w, &said
+	err = cmd.Run()
+	if cmd.ProcessState.ExitCode() != exitViolation || !strings.HasPrefix(said.String(), "Violation: ") || !strings.Contains(said.String(), "standard output was not written") {
+		t.Errorf("%v: %s", err, said.String())
+	}
+}

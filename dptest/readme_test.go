@@ -1,0 +1,47 @@
+package dptest_test
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/dpscope/dpscope/internal/nativetest"
+)
+
+// TestReadmeCompiles: the test that README shows is whole: in a file of its own it
+// compiles, and go vet has nothing to say.
+func TestReadmeCompiles(t *testing.T) {
+	nativetest.Only(t)
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllSubmatch(text, -1)
+	if len(snippets) == 0 {
+		t.Fatal("README shows no Go")
+	}
+	for _, s := range snippets {
+		file := filepath.Join(t.TempDir(), "readme_test.go")
+		if err := os.WriteFile(file, s[1], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		here, err := filepath.Abs("../docs") // a folder without Go, which the file seems to lie in
+		if err != nil {
+			t.Fatal(err)
+		}
+		overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{filepath.Join(here, "readme_test.go"): file}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		list := filepath.Join(t.TempDir(), "overlay.json")
+		if err := os.WriteFile(list, overlay, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.Command("go", "vet", "-overlay", list, "../docs").CombinedOutput(); err != nil {
+			t.Errorf("%v: %s\n%s", err, out, s[1])
+		}
+	}
+}
