@@ -114,8 +114,8 @@ export class Own {
     add("own-claim-fields", "delta", { label: "Claimed delta" }, numberInput({ min: 0, max: 1, inputmode: "decimal", placeholder: "0" }));
     add("own-fields", "domain", { label: "Ranges", hint: "of the columns, as 0:1,18:99" }, text("0:1"));
     add("own-fields", "rows", { label: "Rows", hint: "least and most, as 0:5" }, text("0:5"));
-    add("own-fields", "relation", { label: "Neighbours" }, choice(["add-remove", "replace", "l-infinity"].map((value) => ({ value, text: value }))));
-    add("own-fields", "reach", { label: "Reach", hint: "how far one answer may move" }, numberInput({ min: 0, placeholder: "1" }));
+    add("own-fields", "relation", { label: "Neighbours" }, choice(["add-remove", "replace", "bounded-replace", "l-infinity"].map((value) => ({ value, text: value }))));
+    add("own-fields", "reach", { label: "Reach", hint: "how far a value may move" }, numberInput({ min: 0, placeholder: "1" }));
     add("own-fields", "integer", { label: "Whole numbers only" }, checkbox());
     add("own-fields", "output", { label: "Outputs are" }, choice([{ value: "real", text: "numbers" }, { value: "symbol", text: "names" }]));
     add("own-fields", "samples", { label: "Samples" }, numberInput({ min: 1, step: 1, placeholder: "100000" }));
@@ -166,7 +166,7 @@ export class Own {
   }
 
   #dependents() {
-    this.#fields.get("reach").box.hidden = this.#text("relation") !== "l-infinity";
+    this.#fields.get("reach").box.hidden = !hasReach(this.#text("relation"));
     this.#fields.get("code").box.hidden = this.#module !== null;
     byId("own-back").hidden = this.#module !== null || !this.#replaced;
     this.#on.changed();
@@ -242,7 +242,7 @@ export class Own {
       if (!epsilon) throw new Unusable("epsilon", "absent", "the claimed epsilon: nobody but you knows what your mechanism claims");
       const mine = this.#module ?? { name: FILE, code: this.#fields.get("code").control.value };
       const plan = planOf({ epsilon, delta, samples, seed, mechanism: mine.bytes ? MODULE : SCRIPT });
-      const about = { domain, rows, relation, integer: Boolean(texts.integer), reach: relation === "l-infinity" ? Number(reach) : 0, output };
+      const about = { domain, rows, relation, integer: Boolean(texts.integer), reach: hasReach(relation) ? Number(reach) : 0, output };
       const answer = await this.#do(mine, about, (tell) => this.#engine.run(plan, tell), () => this.run());
       const { report } = answer;
       if (report.termination.reason === "stopped" && report.termination.samplesUsed === 0) throw new Ended("Stopped before anything was certified.", true);
@@ -345,6 +345,9 @@ export class Own {
     f.control.setSelectionRange(before, (f.control.value + "\n").indexOf("\n", before));
   }
 }
+
+/** Does a relation say how far a value may move? */
+const hasReach = (relation) => relation === "bounded-replace" || relation === "l-infinity";
 
 /** Where the datasets of a report's mechanism lie, as texts. */
 function spaceOf({ datasets: d }) {

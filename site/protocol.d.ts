@@ -120,7 +120,7 @@ export interface Refusal {
 
 export interface Dataset { columns: number; values: number[] } // flat by rows
 export interface Pair { label?: string; first: Dataset; second: Dataset }
-export type Relation = "add-remove" | "replace" | "l-infinity";
+export type Relation = "add-remove" | "replace" | "bounded-replace" | "l-infinity";
 export interface Claim {
   kind: "pure" | "approximate" | "renyi" | "zcdp" | "gaussian-dp";
   epsilon?: number; delta?: number; alpha?: number; mu?: number; rho?: number;

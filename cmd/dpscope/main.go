@@ -59,7 +59,7 @@ Usage:
   dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
   dpscope list [NAME] [-format text|json]              mechanisms, learners and finders, or all of one
   dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page
-  dpscope bench NAME [flags]                           measure: detection, anytime, portfolio, tables, calibration, canaries, browser, network
+  dpscope bench NAME [flags]                           measure: detection, anytime, portfolio, tables, calibration, canaries, zoo, browser, network
   dpscope version
 
 Flags of a command: dpscope COMMAND -h.
