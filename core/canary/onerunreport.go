@@ -45,7 +45,7 @@ func assembleOneRun(a *OneRunAudit, ev *OneRunEvidence, end core.Termination, wa
 		Power: MethodPower{Largest: oneRunLargest(p.Canaries, p.Guesses, c.Delta, p.Beta), Needed: oneRunNeeded(MethodOneRun, c, p.Beta), Unit: "canaries"},
 		Limitations: []string{
 			"A lower bound from canaries of one distribution, one score and one rule of guessing. Others may show more; nothing here proves privacy.",
-			"The bound is of the add-or-remove relation. The number of guesses was fixed before the run, or several share the allowed error.",
+			"The bound is of add-remove: a fair coin of its own put each canary in or left it out. The number of guesses was fixed before the run, or several share the allowed error.",
 			"The f-DP bound is of mechanisms whose trade-off is Gaussian; of others it says nothing of epsilon.",
 			"Each bound of the table holds with the stated confidence. The largest of several does not, unless it was named before.",
 		},
@@ -58,7 +58,7 @@ func assembleOneRun(a *OneRunAudit, ev *OneRunEvidence, end core.Termination, wa
 	}
 	r.conclude(MethodOneRun, c)
 	r.Warnings = append(r.cautions(), warnings...)
-	r.Summary = r.headline(MethodOneRun, c, r.from())
+	r.Summary = r.headline(MethodOneRun, p.promise(), r.from())
 	return r
 }
 
@@ -68,7 +68,7 @@ func (r OneRunReport) from() string {
 
 // OneRunHeadline is what the numbers of a report say, whatever its words.
 func OneRunHeadline(r OneRunReport) string {
-	return r.headline(MethodOneRun, *r.Plan.Claim, r.from())
+	return r.headline(MethodOneRun, r.Plan.promise(), r.from())
 }
 
 func (r OneRunReport) cautions() []string {
@@ -98,7 +98,7 @@ func OneRunFacts(r OneRunReport) []core.FactRow {
 	var rows factRows
 	add := rows.add
 	p := r.Plan
-	rows.source(p.Source, p.Parameters, r.Source, *p.Claim)
+	rows.source(p.Source, p.Parameters, r.Source, p.promise())
 	add("Canaries", "%s, each in by a fair coin; %s", phrase.Grouped(p.Canaries), p.Design)
 	if e := r.Evidence; e != nil {
 		add("In", "%s of %s", phrase.Grouped(e.In), phrase.Grouped(p.Canaries))
@@ -126,7 +126,7 @@ func (rows *factRows) add(name, format string, args ...any) {
 }
 
 // source adds what was audited, and the claim.
-func (rows *factRows) source(name string, params core.Params, note SourceNote, c core.Claim) {
+func (rows *factRows) source(name string, params core.Params, note SourceNote, c promise) {
 	if len(params) > 0 {
 		name += " (" + strings.Join(params.Assignments(), ", ") + ")"
 	}
@@ -178,7 +178,7 @@ func joined(v []int) string {
 
 func reproduceOneRun(a *OneRunAudit) core.Reproduce {
 	p := a.Plan
-	w := newAgain("one-run", p.Source, *p.Claim)
+	w := newAgain("one-run", p.Source, p.promise())
 	if p.Design != a.Spec.OneRun.Designs[0] {
 		w.add("design", string(p.Design))
 	}
@@ -289,7 +289,7 @@ func VerifyOneRun(ctx context.Context, sources []SourceSpec, pool *core.Pool, r 
 		v.Notes = append(v.Notes, "the counts are taken from the report; that a run of this seed gives them is shown only by replaying it whole")
 	}
 	v.Same(core.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
-	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(MethodOneRun, *want.Plan.Claim, want.from()) })
+	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(MethodOneRun, want.Plan.promise(), want.from()) })
 	v.SameWords(r.Generator, "source in words", r.Source, want.Source)
 	return v, nil
 }

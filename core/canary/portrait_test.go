@@ -302,7 +302,7 @@ func TestPortraitOfScores(t *testing.T) {
 		}
 	}
 	s.Files = []ScoreFile{{"x.csv", "aa"}}
-	r := auditScores(t, scoresPlan(1, 1e-5, ""), s)
+	r := auditScores(t, replaced(scoresPlan(1, 1e-5, "")), s)
 	got := r.Evidence.Runs.Portrait
 	if len(got.In) != 45 || len(got.In[0]) != 4 || len(got.Out[0]) != 6 || got.Correlated != 45 || len(r.Growth) != 3 {
 		t.Fatalf("%d runs of %d and %d, %d steps", len(got.In), len(got.In[0]), len(got.Out[0]), len(r.Growth))
@@ -344,7 +344,7 @@ func TestPortraitGolden(t *testing.T) {
 	trained := plan(6, 2)
 	trained.Source, trained.Parameters = "dp-sgd", core.Params{"steps": {Number: 2}, "examples": {Number: 20}}
 	replace := plan(200, 5)
-	replace.Form, replace.Design = ReplaceOne, RandomGradients
+	replace.Relation, replace.Design = core.Replace, RandomGradients
 	var got []string
 	for _, p := range []Plan{plan(100, 20), replace, trained} {
 		got = append(got, digest(t, run(t, p, 2).Evidence.Portrait))

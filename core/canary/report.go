@@ -277,7 +277,7 @@ func (r Report) verdict() core.Verdict {
 
 // ParseReport reads a report of this version; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) {
-	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	data = renamed(bytes.TrimPrefix(data, []byte("\uFEFF")))
 	var head struct {
 		Kind          string `json:"kind"`
 		SchemaVersion int    `json:"schemaVersion"`
