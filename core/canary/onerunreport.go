@@ -215,7 +215,7 @@ func ReportKindOf(data []byte) string {
 // parseReport reads a report of this kind and version into r; unknown fields are
 // refused.
 func parseReport(data []byte, kind string, version int, r any) error {
-	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	data = renamed(bytes.TrimPrefix(data, []byte("\uFEFF")))
 	var whole json.RawMessage
 	if err := core.DecodeStrict(data, "report", &whole); err != nil {
 		return err
@@ -231,7 +231,52 @@ func parseReport(data []byte, kind string, version int, r any) error {
 		return &core.InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(head.SchemaVersion), Want: fmt.Sprint(version),
 			Remedy: "use the version of dpscope that wrote it"}
 	}
-	return core.DecodeStrict(data, "report", r)
+	if err := core.DecodeStrict(data, "report", r); err != nil {
+		return err
+	}
+	// What a report always has must be there: its absence would read as zero.
+	back, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	var given, full any
+	if json.Unmarshal(data, &given) == nil && json.Unmarshal(back, &full) == nil {
+		if path := absent(given, full); path != "" {
+			return &core.InputError{Field: "report: field " + strings.TrimPrefix(path, "."), Found: "absent or null", Want: "there, as in every report of this version", Remedy: "run the audit again"}
+		}
+	}
+	return nil
+}
+
+// absent is the path of something that full has and given lacks, or has as null.
+func absent(given, full any) string {
+	switch full := full.(type) {
+	case map[string]any:
+		object, ok := given.(map[string]any)
+		if !ok {
+			return "." // decoding has refused it
+		}
+		for name, x := range full {
+			y, there := object[name]
+			if !there || y == nil && x != nil {
+				return "." + name
+			}
+			if path := absent(y, x); path != "" {
+				return "." + name + path
+			}
+		}
+	case []any:
+		list, ok := given.([]any)
+		for i, x := range full {
+			if !ok || i >= len(list) || list[i] == nil && x != nil {
+				return fmt.Sprintf("[%d]", i)
+			}
+			if path := absent(list[i], x); path != "" {
+				return fmt.Sprintf("[%d]%s", i, path)
+			}
+		}
+	}
+	return ""
 }
 
 // ParseOneRunReport reads a report of this version; unknown fields are refused.
@@ -291,5 +336,7 @@ func VerifyOneRun(ctx context.Context, sources []SourceSpec, pool *core.Pool, r 
 	v.Same(core.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
 	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(MethodOneRun, want.Plan.promise(), want.from()) })
 	v.SameWords(r.Generator, "source in words", r.Source, want.Source)
+	want.Evidence, want.Generator, want.Timing, want.Warnings = r.Evidence, r.Generator, r.Timing, withLost(want.Warnings, r.Warnings)
+	sameWhole(&v, r.Generator, r, want)
 	return v, nil
 }

@@ -521,9 +521,6 @@ func VerifyScores(r ScoresReport, scores *Scores) (core.Verification, error) {
 		if want, err = AuditScores(r.Plan, *scores, r.Generator); err != nil {
 			return v, err
 		}
-		if x := r.Evidence.Runs; x != nil && x.Portrait == nil && want.Evidence.Runs != nil { // earlier versions had none
-			want.Evidence.Runs.Portrait = nil
-		}
 		v.Same(core.EqualJSON(r.Evidence.bare(), want.Evidence.bare()), "counts", "the scores fall otherwise than the report says")
 		v.Same(core.NearJSON(r.Evidence, want.Evidence), "split and stakes", "they do not follow from the exploration half")
 		v.SameWords(r.Generator, "notes on reading", r.Notes, want.Notes)
@@ -537,13 +534,22 @@ func VerifyScores(r ScoresReport, scores *Scores) (core.Verification, error) {
 			return v, err
 		}
 		want = assembleScores(p, r.Evidence, r.Files, r.Notes)
-		v.Notes = append(v.Notes, "thresholds and counts are taken from the report; that the files give them is shown only with the files")
+		v.Notes = append(v.Notes, "thresholds and counts, and notes on reading, are taken from the report; that the files give them is shown only with the files")
 	}
 	v.Same(core.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
-	if r.Growth != nil { // earlier versions had none
-		v.Same(core.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
+	hashes := make([]string, len(r.Files))
+	for i, f := range r.Files {
+		hashes[i] = f.SHA256
 	}
+	v.Same(slices.Equal(hashes, r.Plan.Data), "files", "their SHA-256 are not those of the plan")
+	v.Notes = append(v.Notes, "not compared: the names of the files, which may have changed; their SHA-256 are")
+	v.Same(core.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
 	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(r.Plan.Method, r.Plan.promise(), want.from()) })
+	for i := range min(len(r.Files), len(want.Files)) {
+		want.Files[i].Name = r.Files[i].Name
+	}
+	want.Evidence, want.Generator, want.Timing, want.Warnings = r.Evidence, r.Generator, r.Timing, withLost(want.Warnings, r.Warnings)
+	sameWhole(&v, r.Generator, r, want)
 	return v, nil
 }
 

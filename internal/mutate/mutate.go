@@ -136,6 +136,21 @@ func changed(x any) []any {
 	return []any{0, ""}
 }
 
+// Few keeps the mutations at the first place of each field and at its last: of arrays
+// whose elements are alike not all are worth the time.
+func Few(all []Mutation) []Mutation {
+	places := map[string][]string{} // paths by field, in order
+	for _, m := range all {
+		if p := places[m.Field()]; len(p) == 0 || p[len(p)-1] != m.Path {
+			places[m.Field()] = append(p, m.Path)
+		}
+	}
+	return slices.DeleteFunc(all, func(m Mutation) bool {
+		p := places[m.Field()]
+		return p[0] != m.Path && p[len(p)-1] != m.Path
+	})
+}
+
 // Unnoticed are the mutations that accepts lets pass, by field, and how many were
 // tried. A document that same says to be the original in another spelling, such as
 // without a field whose absence means what it said, is no mutation; same may be nil.
@@ -144,6 +159,12 @@ func Unnoticed(doc []byte, same, accepts func([]byte) bool) (passed map[string][
 	if err != nil {
 		return nil, 0, err
 	}
+	passed, tried = Passing(all, same, accepts)
+	return passed, tried, nil
+}
+
+// Passing is [Unnoticed] of given mutations.
+func Passing(all []Mutation, same, accepts func([]byte) bool) (passed map[string][]Mutation, tried int) {
 	passed = map[string][]Mutation{}
 	for _, m := range all {
 		if same != nil && same(m.JSON) {
@@ -154,5 +175,5 @@ func Unnoticed(doc []byte, same, accepts func([]byte) bool) (passed map[string][
 			passed[m.Field()] = append(passed[m.Field()], m)
 		}
 	}
-	return passed, tried, nil
+	return passed, tried
 }

@@ -34,6 +34,22 @@ func TestAll(t *testing.T) {
 	}
 }
 
+func TestFew(t *testing.T) {
+	all, err := All([]byte(`{"a":[1,2,3,4,5],"b":7}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, m := range Few(all) {
+		seen[m.Path] = true
+	}
+	for path, want := range map[string]bool{"a": true, "a[0]": true, "a[1]": false, "a[2]": false, "a[3]": false, "a[4]": true, "b": true} {
+		if seen[path] != want {
+			t.Errorf("%s is kept: %v", path, seen[path])
+		}
+	}
+}
+
 func TestUnnoticed(t *testing.T) {
 	// A verifier that looks at a's first element only.
 	passed, tried, err := Unnoticed([]byte(`{"a":[{"n":3},{"n":4}],"b":0}`), nil, func(doc []byte) bool {
