@@ -123,3 +123,52 @@ func TestMutations(t *testing.T) {
 		t.Errorf("only %d mutations", total)
 	}
 }
+
+// TestForgedSizes: a replay draws as many runs as the report counts. One that says
+// other numbers is refused before anything is drawn, and sizes beyond the limits
+// before anything is computed.
+func TestForgedSizes(t *testing.T) {
+	pool := core.LocalPool(core.Catalogue{Canary: Engine(Sources())}, 1)
+	claim := core.DPClaim(1, 1e-5)
+	r, err := Run{Plan: Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6}, Sources: Sources(), Pool: pool}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := Sources()
+	for i := range sources {
+		sources[i].New = func(Setup) (Source, error) {
+			t.Error("a run is drawn")
+			return nil, fmt.Errorf("a run is drawn")
+		}
+	}
+	idle := core.LocalPool(core.Catalogue{Canary: Engine(sources)}, 1)
+	for name, forge := range map[string]func(r *Report){
+		"explored":   func(r *Report) { r.Plan.Explore = 1 << 20 },
+		"runs":       func(r *Report) { r.Plan.Runs = 1 << 24 },
+		"more runs":  func(r *Report) { r.Plan.Runs = 1 << 60 },
+		"no single":  func(r *Report) { r.Single = nil },
+		"canaries":   func(r *Report) { r.Plan.K = 1 << 40 },
+		"unexplored": func(r *Report) { e := *r.Evidence; e.Explored.Table = nil; r.Evidence = &e },
+	} {
+		forged := r
+		forge(&forged)
+		for _, whole := range []bool{true, false} {
+			if _, err := Verify(context.Background(), sources, idle, forged, nil, whole); err == nil || !core.IsInput(err) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	for name, forge := range map[string]func(h *ScoresShape){
+		"scores":   func(h *ScoresShape) { h.In = 1 << 40 },
+		"runs":     func(h *ScoresShape) { h.Runs, h.Canaries = 1<<60, 1 },
+		"canaries": func(h *ScoresShape) { h.Canaries = 1 << 60 },
+		"half":     func(h *ScoresShape) { h.Half = 1 << 60 },
+		"members":  func(h *ScoresShape) { h.CertifiedIn = 1 << 60 },
+	} {
+		r := auditScores(t, scoresPlan(1, 1e-6, ""), laplaceSums(1, 60, 2))
+		forge(&r.Evidence.Shape)
+		if _, err := VerifyScores(r, nil); err == nil || !core.IsInput(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -90,19 +90,21 @@ func TestRelationOfRuns(t *testing.T) {
 }
 
 // TestRelationPower: by coins two canaries in 3000 runs certify .78 of epsilon = 1
-// on average at least.
+// on average at least; of the same runs under replace more than 1, as they should.
 func TestRelationPower(t *testing.T) {
 	nativetest.Only(t)
 	const audits = 20
-	mean := 0.0
+	mean, exchanged := 0.0, 0.0
 	for i := range audits {
 		p := scoresPlan(1, 1e-6, "")
 		p.Seed = uint64(i)
-		mean += *auditScores(t, p, laplaceSums(1000+i, 3000, 2)).LowerBound / audits
+		s := laplaceSums(1000+i, 3000, 2)
+		mean += *auditScores(t, p, s).LowerBound / audits
+		exchanged += *auditScores(t, replaced(p), s).LowerBound / audits
 	}
-	t.Logf("mean bound %.3f of 1", mean)
-	if mean < .78 {
-		t.Errorf("mean bound %v", mean)
+	t.Logf("mean bound %.3f of 1, under replace %.3f of 2", mean, exchanged)
+	if mean < .78 || exchanged < 1 {
+		t.Errorf("mean bounds %v and %v", mean, exchanged)
 	}
 }
 
@@ -234,6 +236,17 @@ func TestClaims(t *testing.T) {
 		if (err != nil) != (want == "refused") || err == nil && p.Relation != want {
 			t.Errorf("%s: %q, %v", text, p.Relation, err)
 		}
+	}
+	// A report that was written when the relation was the form.
+	q := plan(40, 2)
+	q.Relation = core.Replace
+	before, err := core.Canonical(run(t, q, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := strings.Replace(string(before), `"relation": "replace"`, `"form": "replace-one"`, 1)
+	if r, err := ParseReport([]byte(old)); err != nil || old == string(before) || r.Plan.Relation != core.Replace {
+		t.Errorf("%v, %q", err, r.Plan.Relation)
 	}
 	p := scoresPlan(2, DefaultDelta, MethodExact)
 	p.DeltaDefaulted = true

@@ -72,7 +72,7 @@ type Evidence struct {
 	Explored  Counted            `json:"explored"`
 	Certified Counted            `json:"certified"`
 	// Portrait are scores of explored runs, to be looked at. Absent from the evidence
-	// with one canary, and from reports of earlier versions.
+	// with one canary, and where no explored run has enough canaries in and out.
 	Portrait *Portrait `json:"portrait,omitempty"`
 }
 

@@ -447,6 +447,9 @@ func (ev ScoresEvidence) check(p ScoresPlan) error {
 	if ev.Runs != nil {
 		explore, certify := halves(runs)
 		bare := *ev.Runs
+		if bare.Portrait == nil && p.Relation != core.AddRemove {
+			return bad("portrait", "absent", "scores of explored runs, which a report of this version has")
+		}
 		if bare.Portrait != nil {
 			if err := bare.Portrait.check(explore, h.K, h.M); err != nil {
 				return err

@@ -27,6 +27,9 @@ func Verify(ctx context.Context, sources []SourceSpec, pool *core.Pool, r Report
 		return v, &core.InputError{Field: "report: evidence", Found: fmt.Sprintf("%d runs of %d in a run that ended as %q", n, r.Plan.Runs, r.Ended.Reason), Want: "all runs and a bound if it completed, and no bound else",
 			Remedy: "a bound for a fixed number of runs does not hold for a run that was ended while looking at it"}
 	}
+	if r.Evidence.Portrait == nil {
+		return v, &core.InputError{Field: "report: evidence.portrait", Found: "absent", Want: "scores of explored runs, which a report of this version has", Remedy: "run the audit again"}
+	}
 	// A replay draws as many runs as the report counts, and no more.
 	if t := r.Evidence.Explored.Table; complete && (t == nil || t.Runs() != r.Plan.Explore || *r.Plan.Single != (r.Single != nil)) {
 		return v, &core.InputError{Field: "report: evidence", Found: "other runs than the plan's", Want: fmt.Sprintf("%d exploration runs, and those with a single canary where the plan has them", r.Plan.Explore)}
@@ -73,10 +76,14 @@ func withLost(want, report []string) []string {
 const notCompared = "not compared: generator (the program that says it made the report) and timing (of its clock)"
 
 // sameWhole holds the whole report against the one that follows, in which what is
-// not compared is the report's own, so that no field is forgotten. Words may change
+// not compared is the report's own, so that no field is forgotten. It tells nothing
+// where a difference is known already. Words may change
 // from version to version.
 func sameWhole(v *core.Verification, g core.Generator, r, want any) {
 	v.Notes = append(v.Notes, notCompared)
+	if len(v.Differences) > 0 {
+		return
+	}
 	if version, _, _ := strings.Cut(g.Version, "+"); version != core.Version && !core.NearJSON(r, want) {
 		v.Notes = append(v.Notes, fmt.Sprintf("the report as a whole: version %s put it otherwise than this one", version))
 		return
