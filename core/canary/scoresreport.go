@@ -537,7 +537,7 @@ func VerifyScores(r ScoresReport, scores *Scores) (core.Verification, error) {
 			return v, err
 		}
 		want = assembleScores(p, r.Evidence, r.Files, r.Notes)
-		v.Notes = append(v.Notes, "thresholds and counts, and notes on reading, are taken from the report; that the files give them is shown only with the files")
+		v.Notes = append(v.Notes, "thresholds and counts are taken from the report, and so are notes on reading; that the files give them is shown only with the files")
 	}
 	v.Same(core.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
 	hashes := make([]string, len(r.Files))
