@@ -96,7 +96,7 @@ func defaultDelta(data []byte, claim *core.Claim, defaulted *bool) {
 // was form, add-remove or replace-one, in earlier versions.
 func renamed(data []byte) []byte {
 	var x map[string]json.RawMessage
-	if json.Unmarshal(data, &x) != nil {
+	if !bytes.Contains(data, []byte(`"form"`)) || json.Unmarshal(data, &x) != nil {
 		return data
 	}
 	if plan, there := x["plan"]; there {
