@@ -39,7 +39,7 @@ func TestOneRun(t *testing.T) {
 	}
 	got := shown()
 	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: core.Params{"noise": {Number: 0.5}},
-		Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: 1e-5}, Design: canary.Orthogonal, Canaries: 600, Beta: 0.1, Seed: 4}
+		Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: canary.DefaultDelta}, DeltaDefaulted: true, Design: canary.Orthogonal, Canaries: 600, Beta: 0.1, Seed: 4}
 	sources := canary.Sources()
 	want, err := canary.OneRun{Plan: plan, Sources: sources, Pool: core.LocalPool(core.Catalogue{Canary: canary.Engine(sources)}, 1),
 		Generator: core.Generator{Name: "dpscope", Version: core.Version}}.Do(context.Background())
@@ -95,7 +95,7 @@ func TestOneRun(t *testing.T) {
 	for i := range scores.In {
 		scores.In[i], scores.Out[i] = float64(i)+20.5, float64(i)
 	}
-	of, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: plan.Claim, Method: canary.MethodExact, Seed: 1}, scores, want.Generator)
+	of, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: plan.Claim, Relation: core.Replace, Method: canary.MethodExact, Seed: 1}, scores, want.Generator)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -83,22 +83,27 @@ func TestScores(t *testing.T) {
 	if !eval[bool](t, tab, `document.querySelector("#k-scores-group").textContent.includes("Nothing is uploaded")`) {
 		t.Error("it is not said that nothing is uploaded")
 	}
-	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 1e-5}, Beta: 0.1, Seed: 9}
+	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: canary.DefaultDelta}, DeltaDefaulted: true, Beta: 0.1, Seed: 9}
 	const box = `document.querySelector("#canaries-result")`
 	shown := func() (canary.ScoresReport, error) {
 		return canary.ParseScoresReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))
 	}
+	// Nothing is audited before the relation is chosen.
+	give(t, tab, scored{"scores.csv", table.String()})
+	until(t, tab, `document.querySelector("#k-scores-relation-error").textContent.includes("what the claim calls neighbours") && `+canaryIdle, 30*time.Second)
 	for _, c := range []struct {
-		method canary.Method
-		files  []scored
+		method   canary.Method
+		relation core.Relation
+		files    []scored
 	}{
-		{"", []scored{{"scores.csv", table.String()}}},
-		{canary.MethodExact, []scored{{"scores.csv", table.String()}}},
-		{canary.MethodGaussian, []scored{{"in.txt", in.String()}, {"out.txt", out.String()}}},
-		{"", []scored{{"runs.json", matrix.String()}}},
+		{"", core.AddRemove, []scored{{"scores.csv", table.String()}}},
+		{canary.MethodExact, core.AddRemove, []scored{{"scores.csv", table.String()}}},
+		{canary.MethodGaussian, core.Replace, []scored{{"in.txt", in.String()}, {"out.txt", out.String()}}},
+		{"", core.Replace, []scored{{"runs.json", matrix.String()}}},
 	} {
-		plan.Method = c.method
+		plan.Method, plan.Relation = c.method, c.relation
 		want := nativeScores(t, plan, c.files...)
+		set(t, tab, "k-scores-relation", string(c.relation))
 		set(t, tab, "k-method", string(c.method))
 		give(t, tab, c.files...)
 		until(t, tab, fmt.Sprintf(`%s?.files?.at(-1).name === %q && %s.plan.method === %q && %s`, canaryReport, c.files[len(c.files)-1].name, canaryReport, want.Plan.Method, canaryIdle), time.Minute)
@@ -138,6 +143,7 @@ func TestScores(t *testing.T) {
 	}
 	saved := eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)
 
+	set(t, tab, "k-scores-relation", "add-remove")
 	for _, c := range []struct{ name, content, says string }{
 		{"bad.csv", "in,out\n1,2\n3,x\n", "line 3"},
 		{"nan.csv", "in,out\n1,2\nNaN,4\n", "line 3"},

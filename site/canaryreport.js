@@ -128,11 +128,11 @@ function equation10({ equation10: e, plan }) {
 
 /** The known figure where the settings are the paper's. */
 function published({ plan, confidence }) {
-  const { parameters: p = {}, claim, form, design, runs, k } = plan;
+  const { parameters: p = {}, claim, relation, design, runs, k } = plan;
   const cell = `${runs},${k}`, quoted = claim.epsilon === 2 && PUBLISHED[cell];
   const value = quoted || (plan.quantile === 0.1 && SIMULATED[cell]?.[Math.log2(claim.epsilon)]);
   const same = value && plan.source === "gaussian-sum" && p.d === 1000 && p.calibration === "renyi" && p.noise === 1 && claim.delta === 1e-5 &&
-    p.epsilon === claim.epsilon && p.delta === 1e-5 && form === "add-remove" && design === "sphere" && Math.abs(confidence - 0.95) < 1e-9;
+    p.epsilon === claim.epsilon && p.delta === 1e-5 && relation === "add-remove" && design === "sphere" && Math.abs(confidence - 0.95) < 1e-9;
   return same && html("p", { class: "hint" }, `${quoted ? "The paper quotes" : "Reference simulations gave"} ${plain(value)} at these settings, by ${k > 1 ? "second" : "first"}-order Wilson, on average.`);
 }
 

@@ -374,13 +374,13 @@ export interface FullCatalogue {
   calibration: CalibrationOffer;
   canaries: CanaryOffer;
 }
-/** What there is to audit with canaries; of forms, designs, intervals and scales the first is the default. */
+/** What there is to audit with canaries; of relations, designs, intervals and scales the first is the default. */
 export interface CanaryOffer {
   sources: {
     name: string;
     title: string;
     params: ParamSpec[];
-    forms: string[];
+    relations: string[];
     designs: { name: string; vectors?: boolean }[]; // vectors: of a file, which must be given
     examples?: boolean; // a file of examples may be given
     runs: number;
