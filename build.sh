@@ -13,7 +13,7 @@ Usage: ./build.sh COMMAND
                   any folder of any static server
   serve [flags]   build, then serve it on 127.0.0.1 (flags: see dpscope serve -h)
   test            all tests: formatting, vet, Go, WebAssembly in Node, browser
-  fuzz [SECONDS]  fuzz every parser of files, this long each (default 600)
+  fuzz [SECONDS]  run every fuzz test, this long each (default 600)
   help            this text
 END
 }
@@ -54,18 +54,12 @@ need_system() {
 	"${root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "${packages[@]}"
 }
 
-# Fuzzes each parser for so many seconds, with further flags of go test. A failure
-# is kept as a seed of its package, under testdata/fuzz.
+# Runs every fuzz test of the module for so many seconds, with further flags of
+# internal/fuzzgear, which fails when one hardly tried anything.
 run_fuzz() {
 	need_go
 	[[ $1 =~ ^[1-9][0-9]*$ ]] || die "fuzz takes a whole number of seconds, not $1"
-	local package target
-	for package in ./core/intake ./core/suite ./outside/command; do
-		for target in $(go test -list '^Fuzz' "$package" | grep '^Fuzz'); do
-			say "$target, $1 s"
-			go test "$package" -run '^$' -fuzz "^$target\$" -fuzztime "${1}s" "${@:2}"
-		done
-	done
+	go run ./internal/fuzzgear -time "${1}s" "${@:2}"
 }
 
 run_tests() {
@@ -101,7 +95,7 @@ run_tests() {
 		renice -n 10 "$BASHPID" >/dev/null # the browser's tests wait for pictures and answers
 		GOOS=js GOARCH=wasm go test \
 			-exec "env -i PATH=$PATH HOME=$HOME $(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${pure[@]}" ./library/...
-		run_fuzz 10 -parallel 1
+		run_fuzz 10 -parallel 1 -fresh
 	) >"$log" 2>&1 &
 	beside=$!
 	DPSCOPE_DIST=$PWD/dist go test -count=1 -timeout 14m ./e2e || failed=1

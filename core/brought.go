@@ -55,8 +55,8 @@ const (
 	maxSpaceRows    = 100_000
 )
 
-// ParseSpace reads a space from its short form: ranges of the columns, as
-// 0:1,-5:5, the least and most rows, as 0:10 or 3, and the relation. Where ranges
+// ParseSpace reads a space from its short form: ranges of the columns, as 0:1,-5:5 or
+// 8x0:1 for eight columns of one range, the least and most rows, as 0:10 or 3, and the relation. Where ranges
 // or rows are empty they are 0:1 and 0:5. reach is of l-infinity, and 0 means 1.
 func ParseSpace(ranges, rows string, relation Relation, integer bool, reach float64) (Space, error) {
 	s := Space{Integer: integer, Relation: relation}
@@ -70,13 +70,21 @@ func ParseSpace(ranges, rows string, relation Relation, integer bool, reach floa
 		rows = map[bool]string{false: "0:5", true: "1:5"}[s.Relation != AddRemove]
 	}
 	for r := range strings.SplitSeq(ranges, ",") {
-		lo, up, ok := strings.Cut(strings.TrimSpace(r), ":")
+		times, one := 1, strings.TrimSpace(r)
+		if n, rest, ok := strings.Cut(one, "x"); ok && !strings.HasPrefix(n, "0") { // 0x1p3 is a number
+			if k, err := strconv.Atoi(n); err == nil && k > 0 && k <= maxSpaceColumns {
+				times, one = k, rest
+			}
+		}
+		lo, up, ok := strings.Cut(one, ":")
 		x, err1 := strconv.ParseFloat(lo, 64)
 		y, err2 := strconv.ParseFloat(up, 64)
 		if !ok || err1 != nil || err2 != nil {
-			return s, &InputError{Field: "domain", Found: fmt.Sprintf("%q", r), Want: "lower:upper for each column, with commas between", Remedy: "for example 0:1 or 0:1,18:99"}
+			return s, &InputError{Field: "domain", Found: fmt.Sprintf("%q", r), Want: "lower:upper for each column, with commas between", Remedy: "for example 0:1, or 0:1,18:99, or 8x0:1 for eight columns"}
 		}
-		s.Lower, s.Upper = append(s.Lower, x), append(s.Upper, y)
+		for range min(times, maxSpaceColumns+1-len(s.Lower)) { // one too many is refused below
+			s.Lower, s.Upper = append(s.Lower, x), append(s.Upper, y)
+		}
 	}
 	s.Columns = len(s.Lower)
 	lo, up, ok := strings.Cut(rows, ":")
@@ -93,6 +101,26 @@ func ParseSpace(ranges, rows string, relation Relation, integer bool, reach floa
 		s.Reach = 1
 	}
 	return s, s.Validate()
+}
+
+// ranges is the short form of the columns' ranges.
+func (s Space) ranges() string {
+	var parts []string
+	for i := 0; i < s.Columns; {
+		end := i + 1
+		for end < s.Columns && s.Lower[end] == s.Lower[i] && s.Upper[end] == s.Upper[i] {
+			end++
+		}
+		one := exactly(s.Lower[i]) + ":" + exactly(s.Upper[i])
+		if end-i >= shortRun {
+			parts, i = append(parts, fmt.Sprintf("%dx%s", end-i, one)), end
+			continue
+		}
+		for ; i < end; i++ {
+			parts = append(parts, one)
+		}
+	}
+	return strings.Join(parts, ",")
 }
 
 // Validate reports the first thing that makes the space none to search.
@@ -205,11 +233,7 @@ func (b *Brought) arguments() []argument {
 	name := map[BroughtKind]string{BroughtCommand: "exec", BroughtModule: "wasm"}[b.Kind]
 	args := []argument{{name, b.Name}}
 	s := b.Datasets
-	ranges := make([]string, s.Columns)
-	for i := range ranges {
-		ranges[i] = exactly(s.Lower[i]) + ":" + exactly(s.Upper[i])
-	}
-	args = append(args, argument{"domain", strings.Join(ranges, ",")}, argument{"rows", fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows)})
+	args = append(args, argument{"domain", s.ranges()}, argument{"rows", fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows)})
 	if s.Integer {
 		args = append(args, argument{"integer", ""})
 	}
@@ -219,9 +243,11 @@ func (b *Brought) arguments() []argument {
 	if s.Relation == LInfinity {
 		args = append(args, argument{"reach", exactly(s.Reach)})
 	}
+	kinds := map[string]ColumnKind{}
 	for _, c := range b.Columns {
-		args = append(args, argument{"kind", c.Name + "=" + string(c.Kind)})
+		kinds[c.Name] = c.Kind
 	}
+	args = append(args, kindArguments(kinds)...)
 	if b.NonFinite != "" {
 		args = append(args, argument{"nonfinite", b.NonFinite})
 	}

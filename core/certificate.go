@@ -2,6 +2,7 @@ package core
 
 import (
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/phrase"
@@ -277,6 +278,23 @@ func (c certificate) tradeoff() []bound.TradeoffPoint {
 	return points
 }
 
+const (
+	formerKatzDeltaFault = "its error exceeds the nominal one near p = delta; none where the second side was never seen"
+	katzDeltaFault       = "certifies nothing: Katz' interval with delta put in by the delta method, an extension of our own; " + formerKatzDeltaFault
+)
+
+// renamed are the rows of a report with the names that they have now: in earlier
+// reports the one of Katz at delta > 0 is called published, which it was not.
+func renamed(rows []Published) []Published {
+	rows = slices.Clone(rows)
+	for i, p := range rows {
+		if p.Method == bound.MethodKatz && p.Delta > 0 && p.Fault == formerKatzDeltaFault {
+			rows[i].Method, rows[i].Fault = bound.MethodKatzDelta, katzDeltaFault
+		}
+	}
+	return rows
+}
+
 // published computes the published forms beside what certifies.
 func (c certificate) published() []Published {
 	p := c.audit.Plan
@@ -289,11 +307,11 @@ func (c certificate) published() []Published {
 			out = append(out, p)
 		}
 	}
-	fault := "its error exceeds the nominal one near p = delta; none where the second side was never seen"
+	katz := Published{ID: Epsilon, Delta: delta, Method: bound.MethodKatzDelta, Fault: katzDeltaFault}
 	if delta == 0 {
-		fault = "valid only in the limit of many outputs; none where the second side was never seen"
+		katz.Method, katz.Fault = bound.MethodKatz, "valid only in the limit of many outputs; none where the second side was never seen"
 	}
-	add(Published{ID: Epsilon, Delta: delta, Method: bound.MethodKatz, Fault: fault}, bound.Katz(c.prepared.Event.counts(c.table), delta, c.beta))
+	add(katz, bound.Katz(c.prepared.Event.counts(c.table), delta, c.beta))
 	var d *DirectedPlan
 	if d = c.prepared.Goal; d == nil {
 		for i := range c.prepared.Renyi {

@@ -2,7 +2,9 @@ package core
 
 import (
 	"math"
+	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // parabola scores by the distance from 1.
@@ -41,5 +43,32 @@ func TestEventWords(t *testing.T) {
 	}
 	if got := eventWords([]Column{{Name: "x", Kind: Symbol}}, ch, parabola{}, 4, true); got != "score of a parabola" {
 		t.Errorf("a symbol is described as %q", got)
+	}
+}
+
+// Many words for an event are printed in part, with how many more there are; the
+// report holds all of them.
+func TestShortened(t *testing.T) {
+	list := func(n int, between string) string {
+		return "x in " + strings.Repeat("(1.25, 2.5]"+between, n-1) + "(1.25, 2.5]"
+	}
+	for _, c := range []struct{ words, end string }{
+		{list(20, " or "), "(1.25, 2.5] or (1.25, 2.5]"},
+		{list(500, " or "), "(1.25, 2.5] or 474 more"},
+		{"one of 9 outcomes: (" + strings.Repeat("no, ", 999) + "yes)", "no, no and 905 more"},
+		{"x is " + strings.Repeat("ü", 500), "ü..."},
+	} {
+		limit := 5.0
+		r := Report{Results: []Finding{{ID: Epsilon, LowerBound: &limit, Event: &Event{Words: c.words}}}}
+		for _, row := range Facts(r) {
+			if row.Name == "Event" && (!strings.HasSuffix(row.Value, c.end) || len(row.Value) > eventMost+20 || !utf8.ValidString(row.Value)) {
+				t.Errorf("%s", row.Value)
+			}
+		}
+		for line := range strings.Lines(Text(r)) {
+			if len(line) > eventMost+60 {
+				t.Errorf("a line of %d bytes: %s", len(line), line)
+			}
+		}
 	}
 }

@@ -2,8 +2,6 @@ package core
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 )
 
@@ -53,6 +51,7 @@ type Reading struct {
 	Outputs   []string              `json:"outputs,omitempty"`   // columns that are outputs
 	Kinds     map[string]ColumnKind `json:"kinds,omitempty"`     // of columns
 	NonFinite string                `json:"nonFinite,omitempty"` // refuse or symbol
+	Decimal   string                `json:"decimal,omitempty"`   // what stands before decimals: . or ,
 }
 
 // RecordedSplit is how the outputs on each dataset were used.
@@ -138,10 +137,9 @@ func (r *Recording) arguments() []argument {
 	add("header", r.Reading.Header)
 	add("dataset", r.Reading.Dataset)
 	add("outputs", strings.Join(r.Reading.Outputs, ","))
-	for _, c := range slices.Sorted(maps.Keys(r.Reading.Kinds)) {
-		add("kind", c+"="+string(r.Reading.Kinds[c]))
-	}
+	args = append(args, kindArguments(r.Reading.Kinds)...)
 	add("nonfinite", r.Reading.NonFinite)
+	add("decimal", r.Reading.Decimal)
 	return args
 }
 

@@ -52,7 +52,8 @@ type Report struct {
 	// everywhere with the report's confidence.
 	Tradeoff []bound.TradeoffPoint `json:"tradeoff"`
 	// Published are the published forms of some of the bounds, for comparison;
-	// those whose method says published certify nothing.
+	// none decides the verdict, and those whose method says published, or
+	// katz-log-delta-method, certify nothing.
 	Published []Published `json:"published"`
 	Trials    []TrialNote `json:"trials"`
 	// Surrogate is there where the finder had a model of the trials' values.

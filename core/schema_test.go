@@ -43,7 +43,7 @@ func schema(t *testing.T) []byte {
 		reflect.TypeFor[core.TerminationReason](): words(string(core.Completed), string(core.Refuted), string(core.Stopped), string(core.Failed)),
 		reflect.TypeFor[bound.Method](): words(string(bound.MethodExact), string(bound.MethodClopperPearson), string(bound.MethodPairedBetting), string(bound.MethodGaussianMu),
 			string(bound.MethodRenyiBetting), string(bound.MethodRenyiBerryEsseen), string(bound.MethodEventMixture), string(bound.MethodScoreMixture),
-			string(bound.MethodRenyiMixture), string(bound.MethodHistogram), string(bound.MethodRenyiCorrected), string(bound.MethodKatz),
+			string(bound.MethodRenyiMixture), string(bound.MethodHistogram), string(bound.MethodRenyiCorrected), string(bound.MethodKatz), string(bound.MethodKatzDelta),
 			string(bound.MethodRenyiPublished), string(bound.MethodHistogramPublished)),
 		reflect.TypeFor[core.ParamValue](): {Types: []string{"number", "string"}},
 		reflect.TypeFor[json.RawMessage](): {Type: "object", Description: "the model, as its learner writes it"},

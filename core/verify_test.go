@@ -157,3 +157,33 @@ func TestMaimedReports(t *testing.T) {
 		}
 	}
 }
+
+// A report made when the row of Katz at delta > 0 was called published is
+// verified as before; with that name under today's words it is not.
+func TestVerifyKnowsTheFormerNameOfKatz(t *testing.T) {
+	r := audit(t, core.Plan{Mechanism: "laplace-mean-raw-count", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 0.01}, Samples: 2000, Trials: 1, Learner: "histogram", Seed: 3}, 1)
+	r.Generator.Version = core.Version
+	row := &r.Published[0]
+	if row.Method != "katz-log-delta-method" || row.Delta != 0.01 || !strings.HasPrefix(row.Fault, "certifies nothing: ") {
+		t.Fatalf("%+v", row)
+	}
+	verified := func() bool {
+		v, err := core.Verify(context.Background(), catalogue, core.LocalPool(catalogue, 2), r, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.OK()
+	}
+	row.Method = "published-katz-log"
+	if verified() {
+		t.Error("the former name under today's words passes")
+	}
+	row.Fault = "its error exceeds the nominal one near p = delta; none where the second side was never seen"
+	if !verified() {
+		t.Error("a report of before does not pass")
+	}
+	row.Value += 0.01
+	if verified() {
+		t.Error("another value passes")
+	}
+}

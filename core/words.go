@@ -224,13 +224,31 @@ func addFinding(add func(name, format string, args ...any), r Report, f Finding)
 	}
 	switch e := r.Evidence; {
 	case f.Event != nil:
-		add("Event", "%s", f.Event.Words)
+		add("Event", "%s", shortened(f.Event.Words))
 	case e != nil && e.Prepared.Goal != nil:
 		add("Divergence", "of the outputs on the %s dataset from those on the %s, by a witness of order %s on %d bins of the score", likelier, other, number(e.Prepared.Goal.Alpha), len(e.Edges)+1)
 	}
 	if c := f.Counts; c != nil {
 		add("Counts", "event on the %s dataset %s of %s, on the %s dataset %s of %s", likelier, phrase.Grouped(c.X), phrase.Grouped(c.N1), other, phrase.Grouped(c.Y), phrase.Grouped(c.N0))
 	}
+}
+
+// eventMost is how much of an event's words is printed, in bytes; the report holds
+// all of them.
+const eventMost = 400
+
+// shortened ends a list of words after eventMost bytes, and says how many more there
+// are.
+func shortened(words string) string {
+	if len(words) <= eventMost {
+		return words
+	}
+	for _, between := range []string{" or ", ", "} {
+		if at := strings.LastIndex(words[:eventMost], between); at > 0 {
+			return fmt.Sprintf("%s%s%d more", words[:at], strings.Replace(between, ", ", " and ", 1), strings.Count(words[at:], between))
+		}
+	}
+	return strings.ToValidUTF8(words[:eventMost], "") + "..."
 }
 
 // CertifiedRow is one line of the table of all that was certified, in words.

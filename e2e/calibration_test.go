@@ -111,6 +111,9 @@ func TestCalibration(t *testing.T) {
 	if !eval[bool](t, tab, `document.querySelectorAll("#calibration-result .picture > svg .dot").length === 6 && document.querySelectorAll("#calibration-result .picture > svg .band").length === 6 && document.querySelectorAll("#calibration-result .picture > svg .claim-line").length === 1 && !/NaN|Infinity|undefined|null/.test(document.querySelector("#calibration-result").innerHTML)`) {
 		t.Error("no picture, or one that holds what is no number")
 	}
+	if said := eval[string](t, tab, `document.querySelector("#calibration-result").textContent`); !strings.Contains(said, "All together hides") || !strings.Contains(said, "bench calibration -sharp") {
+		t.Errorf("nothing says how blind these audits are: %q", said)
+	}
 	if err := resize(tab, 360, 740); err != nil {
 		t.Fatal(err)
 	}

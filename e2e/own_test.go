@@ -247,6 +247,7 @@ func TestOwnFaults(t *testing.T) {
 		{"nothing returned", "function mechanism() {}", "mechanism returned undefined, must return an array", ""},
 		{"too few", "function mechanism(d, n) { return Array(n - 1).fill(0) }", "outputs, must return n = ", ""},
 		{"ragged", "function mechanism(d, n) { return Array.from({length: n}, (_, i) => i % 2 ? [1] : [1, 2]) }", "output 2 is not an array of 2 numbers", ""},
+		{"a BigInt", "function mechanism(d, n) { return new BigInt64Array(n).fill(9007199254740993n) }", "output 1 is the BigInt 9007199254740993n, must be a finite number", ""},
 		{"words", "function mechanism(d, n) { return Array(n).fill('a') }", "output 1 is \"a\", must be a finite number", ""},
 		{"NaN", "function mechanism(d, n) { return Array(n).fill(0 / 0) }", "output 1 is NaN", ""},
 		{"no seed", "function mechanism(d, n) { return Array.from({length: n}, (_, i) => i) }", "ignores its seed", ""},
@@ -364,6 +365,8 @@ func TestOwnBadModule(t *testing.T) {
 	}{
 		{"text", []byte("(module)"), "wat2wasm"},
 		{"cut", good[:100], "broken"},
+		{"table", replaced("\x05\x03\x01\x00\x01", "\x04\x07\x01\x70\x00\x80\xc2\xd7\x2f\x05\x03\x01\x00\x01"), "table is 100000000 elements at the start, must be at most 262144"},
+		{"locals", replaced("\x80\x02\x05\x3b\x01\x02\x7f", "\x84\x02\x05\x3f\x01\xff\xff\xff\xff\x0f\x7f"), "locals"},
 		{"no sample", replaced("sample", "Sample"), "export sample is absent"},
 		{"width", replaced("\x04\x00\x41\x01\x0b", "\x04\x00\x41\x00\x0b"), "must be in [1, 1000]"},
 		// A coin that always shows heads; another end of sample; unreachable in it.

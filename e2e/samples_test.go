@@ -3,6 +3,8 @@ package e2e
 import (
 	"archive/zip"
 	"bytes"
+	"compress/gzip"
+	"encoding/base64"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -448,4 +450,36 @@ func TestSamplesStop(t *testing.T) {
 	}
 	click(t, tab, "#notice button.primary")
 	until(t, tab, samplesRead, 2*time.Minute)
+}
+
+// TestSamplesPacked: a file in gzip with decimal commas is refused with what to set,
+// and once that is set it is audited as on the command line.
+func TestSamplesPacked(t *testing.T) {
+	lines := strings.SplitAfter(noisyCounts(500, 0.2, 4), "\n")
+	for i, line := range lines[:len(lines)-1] {
+		cells := strings.Split(line, ",")
+		lines[i] = strings.Replace(cells[0], ".", ",", 1) + ";" + cells[2]
+	}
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	z.Write([]byte(strings.Join(lines, "")))
+	z.Close()
+	file := filepath.Join(t.TempDir(), "commas.csv.gz")
+	if err := os.WriteFile(file, packed.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	native := audit(t, "-samples-file", file, "-decimal", ",", "-epsilon", "1", "-seed", "42")
+	tab := open(t, "")
+	dropFiles(t, tab, fmt.Sprintf(`[new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0))], "commas.csv.gz")]`, base64.StdEncoding.EncodeToString(packed.Bytes())))
+	until(t, tab, noticed+`.includes("line 2, column 1 (value)") && `+noticed+`.includes("decimal comma")`, 30*time.Second)
+	fill(t, tab, "yours-decimal", ",")
+	until(t, tab, samplesRead, 30*time.Second)
+	fill(t, tab, "epsilon", "1")
+	r := runSamples(t, tab, time.Minute)
+	sameCounts(t, "the page against the command line", r, native)
+	if r.Reproduce.CLI != native.Reproduce.CLI || r.Inputs.Samples.Files[0] != native.Inputs.Samples.Files[0] {
+		t.Errorf("%s\n%s", r.Reproduce.CLI, native.Reproduce.CLI)
+	}
+	click(t, tab, "#verify")
+	until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
 }

@@ -15,12 +15,14 @@ import (
 //	private:          sum/ñ + noise/ñ, the same ñ in both
 //	raw-count:        sum/n + noise/n
 //	raw-denominator:  sum/n + noise/ñ
+//	clamped-scale:    sum/m + noise·max(1e-12, s/m)/s,  m = n + Lap(2/epsilon)
 //
 // where noise is Lap(2/epsilon), or N(0, s²): s = sqrt(2 ln(1.25/delta)) 2/epsilon
 // under an (epsilon, delta) claim; s = sqrt(alpha/epsilon) under a Rényi claim, so
 // that the sum, of sensitivity 1, costs alpha/(2s²) = epsilon/2 at order alpha, and
 // the count at most the other epsilon/2.
 // Dividing noise by n scales it, so this is the published sum/n + Lap(2/(n epsilon)).
+// In clamped-scale, s is the scale of the noise: the count m may be negative.
 type meanFamily struct {
 	name, title, source, fault string
 
@@ -28,10 +30,14 @@ type meanFamily struct {
 	renyi    bool // gaussian, under a Rényi claim
 	rawMean  bool // the sum is divided by the true n
 	rawNoise bool // the noise is divided by the true n
+	// The noisy count has no lower end, but the scale of the noise that is
+	// divided by it has.
+	clampedScale bool
 }
 
 const (
 	leastCount = 1e-12 // lower end of the noisy count
+	leastScale = 1e-12 // lower end of the noise's scale in clamped-scale
 	meanRows   = 20    // most records that a finder proposes
 
 	meanSource = "Kong, Muñoz Medina, Ribero and Syed, DP-Auditorium (2023), section 6.1; Kong, Muñoz Medina and Ribero, RényiTester (2023), section 5"
@@ -40,6 +46,7 @@ const (
 		" (add/remove; where a record is replaced it is private)"
 	rawDenominatorFault = "divides the sum by the true number of records, and only the noise by a private one," +
 		" which may be far larger than the true one"
+	clampedScaleFault = "where the noisy count is negative the noise almost vanishes: not the count is clamped but the scale of the noise that was divided by it"
 )
 
 var (
@@ -55,6 +62,8 @@ var (
 		source: "NonDPGaussian1, NonADPMean: " + meanSource, fault: rawCountFault, gaussian: true, rawMean: true, rawNoise: true}
 	gaussianMeanRawDenominator = meanFamily{name: "gaussian-mean-raw-denominator", title: "Mean with Gaussian noise, sum divided by the true count",
 		source: "NonDPGaussian2: " + meanSource, fault: rawDenominatorFault, gaussian: true, rawMean: true}
+	laplaceMeanClampedScale = meanFamily{name: "laplace-mean-clamped-scale", title: "Mean with Laplace noise, its scale clamped instead of the noisy count",
+		source: "private_mean of google/differential-privacy, python/dp_auditorium 0.0.1, mechanisms/mean.py, lines 100 to 110", fault: clampedScaleFault, clampedScale: true}
 
 	gaussianMeanRenyi               = renyiMean(gaussianMean)
 	gaussianMeanRawCountRenyi       = renyiMean(gaussianMeanRawCount)
@@ -114,6 +123,8 @@ func (f meanFamily) truth(p core.Params) string {
 		return "not private when a record is added or removed, for any epsilon; " + half + " when one is replaced"
 	case f.rawMean && f.renyi && p.Num("epsilon") > 0.5:
 		return "unknown: at small epsilon, such as 0.5, it breaks the claim on few records"
+	case f.clampedScale:
+		return neverPrivate(", whether a record is added, removed or replaced")(p)
 	case f.rawMean:
 		return "not private at the claim on few records, whether one is added, removed or replaced"
 	case f.renyi:
@@ -147,6 +158,10 @@ func (f meanFamily) pairs(r core.Relation) []core.Pair {
 		{Label: "{1} against {1, 0}", First: core.Records(1), Second: core.Records(1, 0)},
 		{Label: "{1} against {1, 1}", First: core.Records(1), Second: core.Records(1, 1)},
 		{Label: "{0} against {0, 1}", First: core.Records(0), Second: core.Records(0, 1)},
+	}
+	if f.clampedScale {
+		// Loudest where one of the sums is 0.
+		pairs[0], pairs[2] = pairs[2], pairs[0]
 	}
 	if f.minRows(r) == 0 {
 		pairs = append(pairs, core.Pair{Label: "{1} against none", First: core.Records(1), Second: core.Records()})
@@ -192,7 +207,11 @@ func (m *mean) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
 		counts := counts[:rows]
 		if !m.rawNoise {
 			s.Laplace(counts, m.scale)
-			noisyCounts(counts, n)
+			if m.clampedScale {
+				unclampedCounts(counts, n)
+			} else {
+				noisyCounts(counts, n)
+			}
 		}
 		if m.gaussian {
 			s.Gaussian(block, m.sigma)
@@ -204,6 +223,8 @@ func (m *mean) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
 			rawCountMeans(block, sum, n)
 		case m.rawMean:
 			rawDenominatorMeans(block, counts, sum/n)
+		case m.clampedScale:
+			clampedScaleMeans(block, counts, sum, m.scale)
 		default:
 			privateMeans(block, counts, sum)
 		}
@@ -230,6 +251,17 @@ func noisyCounts(noise []float64, n float64) {
 	}
 }
 
+// unclampedCounts turns noise into n + noise; a count of 0, by which nothing can
+// be divided, into 1e-12.
+func unclampedCounts(noise []float64, n float64) {
+	for i, z := range noise {
+		if z += n; z == 0 {
+			z = leastCount
+		}
+		noise[i] = z
+	}
+}
+
 func privateMeans(noise, counts []float64, sum float64) {
 	counts = counts[:len(noise)]
 	for i, z := range noise {
@@ -247,6 +279,15 @@ func rawDenominatorMeans(noise, counts []float64, mean float64) {
 	counts = counts[:len(noise)]
 	for i, z := range noise {
 		noise[i] = mean + z/counts[i]
+	}
+}
+
+// clampedScaleMeans turns noise of this scale into sum/count plus noise of scale
+// max(1e-12, scale/count).
+func clampedScaleMeans(noise, counts []float64, sum, scale float64) {
+	counts = counts[:len(noise)]
+	for i, z := range noise {
+		noise[i] = sum/counts[i] + float64(z/scale*max(leastScale, scale/counts[i]))
 	}
 }
 

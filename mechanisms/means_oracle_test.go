@@ -178,3 +178,39 @@ func TestMeansUnderARenyiClaim(t *testing.T) {
 		t.Errorf("divergence %v by quadrature, %v in closed form", got, want)
 	}
 }
+
+// Where the noisy count is negative, with probability e^(-n epsilon/2)/2, the
+// noise of clamped-scale is of scale 1e-12: outputs within 1e-9 of 0 are as
+// frequent on a sum of 0, and do not come up on a sum of 1. The private mean has
+// none on either. Each count errs with probability 1e-9 at most, by Hoeffding's
+// inequality.
+func TestClampedScaleVanishes(t *testing.T) {
+	const rows, within = 40_000, 1e-9
+	near := func(family meanFamily, epsilon float64, d core.Dataset) float64 {
+		m, err := family.build(numbers("epsilon", epsilon))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k := 0
+		for _, v := range sample(t, m, d, rows, 0).Rows {
+			if math.Abs(v) <= within {
+				k++
+			}
+		}
+		return float64(k) / rows
+	}
+	allowed := math.Sqrt(math.Log(2/1e-9) / (2 * rows))
+	for _, epsilon := range []float64{0.1, 1, 2} {
+		if got, want := near(laplaceMeanClampedScale, epsilon, core.Records(0)), math.Exp(-epsilon/2)/2; math.Abs(got-want) > allowed {
+			t.Errorf("epsilon %g, {0}: %v near 0, want %v", epsilon, got, want)
+		}
+		if got := near(laplaceMeanClampedScale, epsilon, core.Records(0, 1)); got != 0 {
+			t.Errorf("epsilon %g, {0, 1}: %v near 0", epsilon, got)
+		}
+		for _, d := range []core.Dataset{core.Records(0), core.Records(0, 1)} {
+			if got := near(laplaceMean, epsilon, d); got != 0 {
+				t.Errorf("epsilon %g, the private mean of %v: %v near 0", epsilon, d.Values, got)
+			}
+		}
+	}
+}

@@ -59,6 +59,7 @@ func All() []core.MechanismSpec {
 		prefixSumSpec,
 		laplaceParallel.spec(),
 
+		laplaceMeanClampedScale.spec(),
 		gaussianMeanRenyi.spec(),
 		gaussianMeanRawCountRenyi.spec(),
 		gaussianMeanRawDenominatorRenyi.spec(),

@@ -27,7 +27,8 @@ var twins = map[string]twin{
 
 	"laplace-mean":           privateMeanTwin,
 	"laplace-mean-raw-count": rawCountTwin, "laplace-mean-raw-denominator": rawDenominatorTwin,
-	"gaussian-mean": privateMeanTwin, "gaussian-mean-raw-count": rawCountTwin, "gaussian-mean-raw-denominator": rawDenominatorTwin,
+	"laplace-mean-clamped-scale": clampedScaleTwin,
+	"gaussian-mean":              privateMeanTwin, "gaussian-mean-raw-count": rawCountTwin, "gaussian-mean-raw-denominator": rawDenominatorTwin,
 	"gaussian-mean-renyi": privateMeanTwin, "gaussian-mean-raw-count-renyi": rawCountTwin, "gaussian-mean-raw-denominator-renyi": rawDenominatorTwin,
 
 	"svt1": svtTwin("svt1"), "svt2": svtTwin("svt2"), "svt3": svtTwin("svt3"),
@@ -70,6 +71,15 @@ var (
 	rawCountTwin = meanTwin(func(sum, n, noisy, scale float64, noise func(float64) float64) float64 {
 		return sum/n + noise(scale/n)
 	})
+	// The count is the noisy one without its lower end.
+	clampedScaleTwin = func(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+		sum, scale := 0.0, 2/p.Num("epsilon")
+		for _, v := range d.Values {
+			sum += math.Min(1, math.Max(0, v))
+		}
+		count := float64(d.Len()) + lap(r, scale)
+		return []float64{sum/count + lap(r, math.Max(1e-12, scale/count))}
+	}
 	rawDenominatorTwin = meanTwin(func(sum, n, noisy, scale float64, noise func(float64) float64) float64 {
 		return sum/n + noise(scale/noisy)
 	})

@@ -46,7 +46,7 @@ class Sandbox {
   #frame = frame({ sandbox: "allow-scripts" });
   #source;
 
-  /** @param {{code?: string, module?: ArrayBuffer}} source */
+  /** @param {{code?: string}} source none for a module, which the core brings */
   constructor(source) { this.#source = source; }
 
   async open() {
@@ -247,7 +247,7 @@ export class Own {
    * @param {object} about it, for the core
    */
   async #do({ name, code, bytes }, about, request, again) {
-    const sandbox = new Sandbox(bytes ? { module: bytes } : { code });
+    const sandbox = new Sandbox(bytes ? {} : { code });
     this.#stopped = false;
     this.#pace = new Pace();
     byId("own-run").disabled = true;

@@ -413,7 +413,7 @@ export interface BuildInfo {
 // The user's samples.
 
 /** How files are read; absent: by content. */
-export interface Reading { header?: "yes" | "no"; dataset?: string; outputs?: string[]; kinds?: Record<string, Column["kind"]>; nonFinite?: "refuse" | "symbol" }
+export interface Reading { header?: "yes" | "no"; dataset?: string; outputs?: string[]; kinds?: Record<string, Column["kind"]>; nonFinite?: "refuse" | "symbol"; decimal?: "." | "," }
 export interface ReadProgress { name: string; share: number } // share of all files
 /** A bar: of a symbol, or of a range of numbers. */
 export interface Bin { label: string; lower: number; upper: number; counts: [number, number] }

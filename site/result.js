@@ -103,7 +103,7 @@ function showEvent(report) {
   const [likelier, other] = f?.direction === "second-over-first" ? ["second", "first"] : ["first", "second"];
   const trials = report.trials ?? [];
   byId("event").replaceChildren(
-    html("p", { class: "event-words" }, html("span", { class: "mark", "aria-hidden": "true" }, "●"), " ", f?.event?.words ?? "No single event: outputs are told apart by the bin of their score."),
+    html("p", { class: "event-words" }, html("span", { class: "mark", "aria-hidden": "true" }, "●"), " ", shortened(f?.event?.words) ?? "No single event: outputs are told apart by the bin of their score."),
     html("p", {}, f?.event ? `Likelier on the ${likelier} dataset than on the ${other}. ` : f && `Counted in favour of the ${likelier} dataset. `, pair?.label && `The pair: ${pair.label}.`),
     pairTable(pair),
     trials.length > 0 && html("details", {}, html("summary", {}, trials.length > 1 ? `All ${grouped(trials.length)} explored pairs` : "The explored pair"),
@@ -112,6 +112,9 @@ function showEvent(report) {
         html("table", { class: "data trials" }, tableRows(["pair", "value", "learner", "for the bound"],
           trials.slice(0, 500).map((t) => [t.pair?.label || `pair ${t.trial + 1}`, short(t.value), t.learner, t.chosen ? "● chosen" : ""]))))));
 }
+
+/** As much of an event's words as one reads. */
+const shortened = (words) => words?.length > 400 ? `${words.slice(0, 400)} … (all of it is in the report’s JSON)` : words;
 
 /** The two datasets beside one another, where they are small; differing rows stand out. */
 function pairTable(pair) {

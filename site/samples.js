@@ -18,7 +18,10 @@ const kinds = [{ value: "", text: "by content" }, { value: "real", text: "number
 const kindWords = Object.fromEntries(kinds.map(({ value, text }) => [value, text]));
 const roles = ["output", "dataset", "left out"].map((value) => ({ value, text: value === "dataset" ? "tells the dataset" : value }));
 
-/** @typedef {{header?: string, dataset?: string, outputs?: string[], kinds?: Record<string, string>, nonFinite?: string}} Reading */
+/** What is set for all columns: fields, and what of a reading they are. */
+const settings = [["yours-header", "header"], ["yours-nonfinite", "nonFinite"], ["yours-decimal", "decimal"]];
+
+/** @typedef {{header?: string, dataset?: string, outputs?: string[], kinds?: Record<string, string>, nonFinite?: string, decimal?: string}} Reading */
 
 export class Samples {
   /** The worker that holds the samples; it runs and verifies what is about them. */
@@ -64,9 +67,7 @@ export class Samples {
       byId("yours-choose").focus();
     });
     byId("yours-claim").addEventListener("click", () => on.claim());
-    for (const id of ["yours-header", "yours-nonfinite"]) {
-      byId(id).addEventListener("change", () => this.#change(id === "yours-header" ? { header: byId(id).value } : { nonFinite: byId(id).value }));
-    }
+    for (const [id, key] of settings) byId(id).addEventListener("change", () => this.#change({ [key]: byId(id).value }));
   }
 
   /** Is a reading under way? */
@@ -233,8 +234,7 @@ export class Samples {
     byId("yours-second").hidden = !found || this.#files.length !== 1 || Boolean(found.samples);
     byId("yours-preview").hidden = !found;
     byId("yours-claim").hidden = !found?.samples;
-    byId("yours-header").value = this.#reading.header ?? "";
-    byId("yours-nonfinite").value = this.#reading.nonFinite ?? "";
+    for (const [id, key] of settings) byId(id).value = this.#reading[key] ?? "";
     if (!found) return;
     const facts = found.samples;
     const focus = document.activeElement?.id;

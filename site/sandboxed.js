@@ -5,24 +5,19 @@
 
 /**
  * It is sent there as text, so it may use nothing from outside. Its first message
- * has {port, code} or {port, module}.
+ * has {port, code}, or {port} where the first question brings a module: the core has
+ * limited its memory.
  */
 export function inside() {
   const FILE = "mechanism.js";
-  const MOST_MEMORY = 256 * 2 ** 20; // of a module, in bytes
   const seen = (error) => Number(new RegExp(`${FILE}:(\\d+)`).exec(error?.stack)?.[1]);
 
-  onmessage = async ({ data: { port, code, module } }) => {
+  onmessage = ({ data: { port, code } }) => {
     onmessage = null;
-    let call, fault;
-    try {
-      call = module ? await ofModule(module) : await ofCode(code);
-    } catch (error) {
-      fault = error;
-    }
-    port.onmessage = ({ data }) => {
+    let call;
+    port.onmessage = async ({ data }) => {
       try {
-        if (fault) throw fault;
+        call ??= data.module ? ofModule(data.module) : await ofCode(code);
         const { rows, width } = call(new Float64Array(data.values.buffer), data);
         const bytes = new Uint8Array(rows.buffer, rows.byteOffset, rows.byteLength);
         port.postMessage({ id: data.id, bytes, width }, [rows.buffer]);
@@ -95,6 +90,7 @@ export function inside() {
       if (!Array.isArray(output) || output.length !== width || !width) throw wrong(`output ${i + 1} is not ${width ? `an array of ${width} numbers` : "a number"}, as the first is`);
       for (let k = 0; k < width; k++) {
         const value = output[k];
+        if (typeof value === "bigint") throw wrong(`output ${i + 1} is the BigInt ${String(value).slice(0, 40)}n, must be a finite number: up to 2^53 Number(x); a larger one as two columns, its high and its low part`);
         if (typeof value !== "number" || !Number.isFinite(value)) throw wrong(`output ${i + 1} is ${typeof value === "string" ? JSON.stringify(value) : String(value)}, must be a finite number`);
         rows[i * width + k] = value;
       }
@@ -148,8 +144,8 @@ export function inside() {
 
   // WebAssembly, as outside/module does it
 
-  async function ofModule(module) {
-    const compiled = await WebAssembly.compile(module);
+  function ofModule(module) {
+    const compiled = new WebAssembly.Module(module);
     return (values, { columns, n, seed }) => {
       let doing = "its start";
       try {
@@ -169,7 +165,6 @@ export function inside() {
         new Float64Array(exports.memory.buffer, dataset, values.length).set(values);
         const code = does("sample", BigInt(seed), dataset, rows, columns, n, out), { buffer } = exports.memory;
         if (code !== 0) throw wrong(`sample is the error code ${code}, for ${rows} rows of ${columns} columns; its meaning is the module's own: is the domain as the module expects it?`);
-        if (buffer.byteLength > MOST_MEMORY) throw wrong(`its memory grew to ${buffer.byteLength} bytes, must be at most ${MOST_MEMORY}`);
         return { rows: new Float64Array(buffer, out, n * width).slice(), width };
       } catch (error) {
         throw error.plain ? error : wrong(`${doing} is ended by a trap: ${error.message}`);

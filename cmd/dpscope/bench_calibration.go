@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/calibration"
@@ -36,6 +37,7 @@ func benchCalibration(args []string, stdout, stderr io.Writer) int {
 	mechanisms := set.String("mechanisms", "", "only these mechanisms, by their whole names, comma between")
 	learners := set.String("learners", "", "only cells of these learners, comma between")
 	finders := set.String("finders", "", "only cells of these finders, comma between")
+	sharpOnly := set.Bool("sharp", false, fmt.Sprintf("only the sharp cells: bounds at their exact claims with a fixed event, %d runs each, tested against sizes that are known", calibration.SharpRuns))
 	workers := set.Int("workers", 0, "parallel workers; 0: one a processor. The result does not depend on it")
 	out := outputFlags(set)
 	quick := set.Bool("quick", false, fmt.Sprintf("a minute: -runs %d -samples %d -explore %d where they are not given, without slow learners that -learners does not name",
@@ -68,6 +70,14 @@ func benchCalibration(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
+	some := len(plan.Mechanisms)+len(plan.Learners)+len(plan.Finders)+len(plan.Only) > 0
+	if *sharpOnly {
+		if some {
+			return fail(stderr, &core.InputError{Field: "-sharp", Found: "beside -only, -mechanisms, -learners or -finders", Want: "one of them",
+				Remedy: "sharp cells are of bounds, not of mechanisms or learners: leave the other flags out"})
+		}
+		cells, left = nil, nil
+	}
 	say := func(string, ...any) {}
 	if isTerminal(stderr) {
 		say = func(format string, a ...any) { fmt.Fprintf(stderr, format+"\n", a...) }
@@ -78,8 +88,50 @@ func benchCalibration(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	return showCalibration(plan.Judge(rows, left), *out, stdout, stderr)
+	result := plan.Judge(rows, left)
+	if !some {
+		sharp, err := calibrateSharp(ctx, catalogue, plan.Seed, plan.Beta, n)
+		if err != nil {
+			return fail(stderr, err)
+		}
+		result.AddSharp(sharp)
+	}
+	return showCalibration(result, *out, stdout, stderr)
 }
+
+// calibrateSharp does the runs of all sharp cells.
+func calibrateSharp(ctx context.Context, cat core.Catalogue, seed uint64, beta float64, workers int) ([]calibration.SharpRow, error) {
+	cells, err := calibration.SharpCells(cat, beta)
+	if err != nil {
+		return nil, err
+	}
+	batches := calibration.Batches(calibration.SharpRuns)
+	alarms := make([]atomic.Int64, len(cells))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				job := int(next.Add(1)) - 1
+				if job >= len(cells)*batches {
+					return
+				}
+				alarms[job/batches].Add(int64(cells[job/batches].Batch(seed, job%batches)))
+			}
+		})
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, errStopped
+	}
+	rows := make([]calibration.SharpRow, len(cells))
+	for i, c := range cells {
+		rows[i] = c.Row(int(alarms[i].Load()), batches, beta)
+	}
+	return rows, nil
+}
+
+var errStopped = errors.New("stopped before the end; no result")
 
 // namesOf are the names of a list with commas.
 func namesOf(list string) (names []string) {
@@ -150,7 +202,7 @@ feed:
 	close(jobs)
 	wg.Wait()
 	if err := context.Cause(ctx); errors.Is(err, context.Canceled) {
-		return nil, errors.New("stopped before the end; no result")
+		return nil, errStopped
 	} else if err != nil {
 		return nil, err
 	}

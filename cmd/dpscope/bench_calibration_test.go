@@ -44,9 +44,13 @@ func TestBenchCalibration(t *testing.T) {
 	if blocks[calibration.Learners] < 6 || blocks[calibration.Finders] != 8 || blocks[calibration.Guarantees] != 16 {
 		t.Errorf("cells %v", blocks)
 	}
-	all := r.Groups[0]
-	if all.Name != "all" || all.Cells != len(r.Rows) || all.Alarms == 0 || all.Alarms > all.Of/20 {
-		t.Errorf("%+v of %d cells", all, len(r.Rows))
+	if all := calibration.Total(r.Rows); all.Alarms == 0 || all.Alarms > all.Of/20 || len(r.Sharp) > 0 {
+		t.Errorf("%+v, %d sharp cells", all, len(r.Sharp))
+	}
+	for _, g := range r.Groups {
+		if g.Cells == len(r.Rows) {
+			t.Errorf("%s adds up all cells, with and without slack", g.Name)
+		}
 	}
 	if other := output("-workers", "3", "-format", "json", "-seed", "2"); strings.ReplaceAll(other, `"seed":2`, `"seed":1`) == one {
 		t.Error("seeds 1 and 2 give the same")
@@ -63,6 +67,30 @@ func TestBenchCalibration(t *testing.T) {
 	}
 	if strings.Contains(text, "finder ") || strings.Contains(text, "Kinds of guarantees") {
 		t.Errorf("more than was asked for:\n%s", text)
+	}
+}
+
+// The sharp cells alone: the workers decide nothing, nothing is accused, and
+// they are not of a learner.
+func TestBenchCalibrationSharp(t *testing.T) {
+	textOutput := output{format: "text"}
+	output := func(args ...string) (string, string, int) {
+		var out, errs strings.Builder
+		code := run(append([]string{"bench", "calibration", "-sharp"}, args...), nil, &out, &errs)
+		return out.String(), errs.String(), code
+	}
+	text, errs, code := output("-workers", "2")
+	if code != exitOK || errs != "" || !strings.Contains(text, "No sharp cell is accused.") || strings.Count(text, "/100000") < 8 || strings.Contains(text, "finder") {
+		t.Errorf("exit code %d, %s\n%s", code, errs, text)
+	}
+	if _, errs, code := output("-learners", "auto"); code != exitUsage || !strings.Contains(errs, "leave the other flags out") {
+		t.Errorf("exit code %d, %s", code, errs)
+	}
+	r := calibration.Result{Plan: calibration.Plan{Beta: 0.05}}
+	r.AddSharp([]calibration.SharpRow{{Sharp: calibration.Sharp{Name: "too large", Size: 0.06}, TooLarge: true}})
+	var out, fault strings.Builder
+	if code := showCalibration(r, textOutput, &out, &fault); code != exitViolation || !strings.Contains(out.String(), "SIZE ABOVE BETA") || !strings.Contains(out.String(), "Accused: too large") {
+		t.Errorf("exit code %d, %s", code, out.String())
 	}
 }
 

@@ -82,7 +82,7 @@ func (f *broughtFlags) given() bool { return f.chosen() != nil }
 // plan makes a plan of the mechanism; flags that belong to others are refused.
 func (f *broughtFlags) plan(p *core.Plan, given map[string]bool) error {
 	k := f.chosen()
-	refused := []string{"mechanism", "param", "samples-file", "samples-file2", "header", "dataset", "outputs"}
+	refused := []string{"mechanism", "param", "samples-file", "samples-file2", "header", "dataset", "outputs", "decimal"}
 	for _, other := range broughtKinds {
 		if other.flag != k.flag {
 			refused = append(refused, other.flag)

@@ -15,9 +15,13 @@ func (f *broughtFlags) registerModule(s *flag.FlagSet) {
 	s.StringVar(&f.wasm, "wasm", "", "`file` with a mechanism of yours as a WebAssembly module (docs/abi.md)")
 }
 
+// moduleHost is the command, of no use to others, with which this program runs a
+// module in a process of its own.
+const moduleHost = "host-module"
+
 // openModule reads a module and tries it. For a replay it has to be the report's
 // own.
-func openModule(_ context.Context, f *broughtFlags, o opening) (outsider, error) {
+func openModule(ctx context.Context, f *broughtFlags, o opening) (outsider, error) {
 	if o.nonFinite == "symbol" {
 		return nil, &core.InputError{Field: "-nonfinite", Found: "symbol", Want: "refuse with -wasm", Remedy: "let the module put another number in the place of NaN and infinities"}
 	}
@@ -25,8 +29,14 @@ func openModule(_ context.Context, f *broughtFlags, o opening) (outsider, error)
 	if err != nil {
 		return nil, err
 	}
-	if info.IsDir() || info.Size() > module.MostBytes {
-		return nil, &core.InputError{Field: f.wasm, Found: map[bool]string{true: "a folder", false: fmt.Sprintf("of %d bytes", info.Size())}[info.IsDir()], Want: fmt.Sprintf("a module of at most %d bytes", module.MostBytes)}
+	if !info.Mode().IsRegular() || info.Size() > module.MostBytes {
+		found := fmt.Sprintf("of %d bytes", info.Size())
+		if info.IsDir() {
+			found = "a folder"
+		} else if !info.Mode().IsRegular() {
+			found = "no plain file"
+		}
+		return nil, &core.InputError{Field: f.wasm, Found: found, Want: fmt.Sprintf("a module of at most %d bytes", module.MostBytes)}
 	}
 	data, err := os.ReadFile(f.wasm)
 	if err != nil {
@@ -39,7 +49,11 @@ func openModule(_ context.Context, f *broughtFlags, o opening) (outsider, error)
 		}
 		kinds[c.Name] = c.Kind
 	}
-	m, err := module.Open(filepath.Base(f.wasm), data, module.Options{Space: o.space, Pair: o.pair, Kinds: kinds, SHA256: o.sha256})
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	m, err := module.Open(ctx, filepath.Base(f.wasm), data, module.Options{Host: []string{self, moduleHost}, Space: o.space, Pair: o.pair, Kinds: kinds, SHA256: o.sha256})
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/dpscope/dpscope/core"
@@ -22,6 +23,7 @@ import (
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/library/google"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/outside/module"
 )
 
 // Exit codes of every command.
@@ -110,6 +112,8 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return serve(args[1:], stdout, stderr)
 	case "bench":
 		return bench(args[1:], stdout, stderr)
+	case moduleHost:
+		return module.Host(stdin, stdout)
 	case "version", "-version", "--version":
 		if code, ok := parse(flag.NewFlagSet("dpscope version", flag.ContinueOnError), args[1:], stderr, 0); !ok {
 			return code
@@ -132,8 +136,27 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // fail prints an error and returns the exit code that goes with it.
 func fail(stderr io.Writer, err error) int {
-	fmt.Fprintf(stderr, "dpscope: %s\n", phrase.Block(err.Error()))
+	fmt.Fprintf(stderr, "dpscope: %s\n", phrase.Block(shortWords(err.Error())))
 	return exitUsage
+}
+
+// shortWords cuts words that are longer than anybody reads.
+func shortWords(text string) string {
+	const most = 200
+	var b strings.Builder
+	in := 0 // the word so far
+	for _, r := range text {
+		if in++; r == ' ' || r == '\n' {
+			in = 0
+		}
+		switch {
+		case in == most:
+			b.WriteString("...")
+		case in < most:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 // generator says what this program is, for reports.

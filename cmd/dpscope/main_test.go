@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
@@ -14,7 +15,12 @@ import (
 // commands are what tests run as processes of their own.
 var commands = map[string]func(){"dpscope": main}
 
-func TestMain(m *testing.M) { testscript.Main(m, commands) }
+func TestMain(m *testing.M) {
+	if os.Getenv("DPSCOPE_MAIN") != "" || len(os.Args) == 2 && os.Args[1] == moduleHost {
+		main() // a test started it
+	}
+	testscript.Main(m, commands)
+}
 
 // TestScripts runs the command as a user does; the scripts say what it prints
 // and its exit code.

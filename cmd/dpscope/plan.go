@@ -164,7 +164,7 @@ func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) 
 
 // recordedFlags are the flags of the command line that read the same files.
 func recordedFlags(r suite.Recorded) (*sampleFlags, intake.Choice) {
-	f := &sampleFlags{file: r.Files[0], header: r.Header, nonFinite: r.NonFinite, kinds: r.Kinds}
+	f := &sampleFlags{file: r.Files[0], header: r.Header, nonFinite: r.NonFinite, decimal: r.Decimal, kinds: r.Kinds}
 	if len(r.Files) == 2 {
 		f.file2 = r.Files[1]
 	}

@@ -18,13 +18,14 @@ import (
 type sampleFlags struct {
 	file, file2                         string
 	header, dataset, outputs, nonFinite string
+	decimal                             string
 	kinds                               map[string]core.ColumnKind
 
 	stdin io.Reader // what the file - is
 }
 
 func (f *sampleFlags) registerFiles(s *flag.FlagSet) {
-	s.StringVar(&f.file, "samples-file", "", "file of recorded outputs instead of a mechanism: CSV, TSV, JSON lines, JSON, NPY or NPZ, told apart by content, with a column dataset (0 or 1) or arrays d0 and d1 (docs/samples.md); - is standard input")
+	s.StringVar(&f.file, "samples-file", "", "file of recorded outputs instead of a mechanism: CSV, TSV, JSON lines, JSON, NPY or NPZ, also in gzip, told apart by content, with a column dataset (0 or 1) or arrays d0 and d1 (docs/samples.md); - is standard input")
 	s.StringVar(&f.file2, "samples-file2", "", "file of the outputs on the second dataset, where -samples-file holds the first only")
 }
 
@@ -34,16 +35,12 @@ func (f *sampleFlags) register(s *flag.FlagSet) {
 	s.StringVar(&f.dataset, "dataset", "", `column of -samples-file that tells the dataset; default "dataset"`)
 	s.StringVar(&f.outputs, "outputs", "", "columns of -samples-file that are outputs, separated by commas; default: all others")
 	s.StringVar(&f.nonFinite, "nonfinite", "", "refuse or symbol: what NaN and infinities in -samples-file, or from a mechanism of yours, are; default refuse")
-	s.Func("kind", "kind of a column of -samples-file, or of column c1, c2, ... of a mechanism of yours, as name=real, name=symbol or name=mixed; may be given more than once", func(v string) error {
-		i := strings.LastIndexByte(v, '=')
-		if i <= 0 {
-			return &core.InputError{Field: "kind", Found: fmt.Sprintf("%q", v), Want: "name=kind", Remedy: "for example -kind answer=symbol"}
-		}
+	s.StringVar(&f.decimal, "decimal", "", "what stands before the decimals of numbers in a CSV or TSV of -samples-file: . or ,")
+	s.Func("kind", "kind of a column of -samples-file, or of column c1, c2, ... of a mechanism of yours, as name=real, name=symbol or name=mixed, or c1..c8=real; may be given more than once", func(v string) error {
 		if f.kinds == nil {
 			f.kinds = map[string]core.ColumnKind{}
 		}
-		f.kinds[v[:i]] = core.ColumnKind(v[i+1:])
-		return nil
+		return core.ParseKind(v, f.kinds)
 	})
 }
 
@@ -73,7 +70,7 @@ func checkOwnClaim(c *core.Claim) error {
 }
 
 func (f *sampleFlags) options() intake.Options {
-	return intake.Options{Header: f.header, NonFinite: f.nonFinite, Kinds: f.kinds}
+	return intake.Options{Header: f.header, NonFinite: f.nonFinite, Decimal: f.decimal, Kinds: f.kinds}
 }
 
 func (f *sampleFlags) choice() intake.Choice {

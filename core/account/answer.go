@@ -234,8 +234,14 @@ func (w *worksheet) epsilons() []Guarantee {
 
 func (w *worksheet) deltas() []Guarantee {
 	q, eps := w.q, *w.q.AtEpsilon
+	// Below the largest log ratio no delta is 0, though it may be too small for a
+	// float64.
+	pure := w.curve != nil && w.curve.At(math.Inf(1)) <= eps || w.curve == nil && w.delta == 0 && float64(*q.Steps)*w.eps <= eps
 	var all []Guarantee
 	put := func(m Method, delta, alpha float64, exact bool) {
+		if !pure {
+			delta = math.Max(delta, math.SmallestNonzeroFloat64)
+		}
 		g := Guarantee{Method: m, Epsilon: eps, Delta: math.Min(1, roundUp(delta)), Exact: exact}
 		if alpha > 1 && !math.IsInf(alpha, 1) {
 			g.Order = new(roundNear(alpha))

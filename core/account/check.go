@@ -17,6 +17,12 @@ const (
 	// of its integral grows with 1/sigma, and there a record that takes part
 	// already shows by 200 nats.
 	MinNoise = 0.05
+	// Noise, sensitivities, rates and privacy parameters that are not 0 lie between
+	// these, and deltas above [MinDelta]: squares and products with steps, orders
+	// and groups then neither overflow nor vanish.
+	MinNumber = 1e-50
+	MaxNumber = 1e50
+	MinDelta  = 1e-100
 )
 
 func fault(field, found, want, remedy string) error {
@@ -31,10 +37,14 @@ func CheckAlpha(alpha float64) error {
 	return nil
 }
 
-// CheckDelta reports a delta outside (0, 1).
+// CheckDelta reports a delta outside [MinDelta, 1).
 func CheckDelta(delta float64) error {
-	if !(delta > 0 && delta < 1) {
-		return fault("delta", number(delta), "above 0 and below 1", "usual is less than one over the number of records, such as 1e-5")
+	const usual = "usual is less than one over the number of records, such as 1e-5"
+	switch {
+	case !(delta > 0 && delta < 1):
+		return fault("delta", number(delta), "above 0 and below 1", usual)
+	case delta < MinDelta:
+		return fault("delta", number(delta), "at least 1e-100", usual)
 	}
 	return nil
 }
@@ -53,24 +63,32 @@ func checkCount(field string, k, most int) error {
 }
 
 func checkPositive(field string, v float64) error {
-	if !(v > 0) || math.IsInf(v, 1) {
+	switch {
+	case !(v > 0) || math.IsInf(v, 1):
 		return fault(field, number(v), "a finite number above 0", "")
+	case v < MinNumber || v > MaxNumber:
+		return fault(field, number(v), "in [1e-50, 1e50]", "")
 	}
 	return nil
 }
 
 func checkEpsilon(field string, v float64) error {
-	if !(v >= 0) || math.IsInf(v, 1) {
+	switch {
+	case !isEpsilon(v):
 		return fault(field, number(v), "a finite number of at least 0", "")
+	case v > 0 && v < MinNumber || v > MaxNumber:
+		return fault(field, number(v), "0 or in [1e-50, 1e50]", "")
 	}
 	return nil
 }
+
+func isEpsilon(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
 
 func checkRate(q float64) error {
 	if !(q > 0 && q <= 1) {
 		return fault("rate", number(q), "above 0 and at most 1", "the probability with which a record takes part in a step")
 	}
-	return nil
+	return checkPositive("rate", q)
 }
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
@@ -82,13 +100,13 @@ func mustBeOrder(alpha float64) {
 }
 
 func mustBeDelta(delta float64) {
-	if CheckDelta(delta) != nil {
+	if !(delta > 0 && delta < 1) {
 		panic("account: delta outside (0, 1); call CheckDelta first")
 	}
 }
 
 func mustBeEpsilon(eps float64) {
-	if checkEpsilon("", eps) != nil {
+	if !isEpsilon(eps) {
 		panic("account: epsilon must be at least 0 and finite")
 	}
 }

@@ -59,7 +59,7 @@ func ClassicalGaussianSigma(eps, delta, sensitivity float64) (float64, error) {
 }
 
 func mustBeNoise(sigma, sensitivity float64) {
-	if checkNoise("", sigma, sensitivity) != nil {
+	if ratio := sensitivity / sigma; !(sigma > 0 && sensitivity > 0 && ratio > 0) || math.IsInf(ratio, 1) {
 		panic("account: sigma and sensitivity must be above 0 and finite")
 	}
 }

@@ -146,8 +146,11 @@ func (q Query) Validate() error {
 		if err := checkEpsilon("epsilon", *q.Epsilon); err != nil {
 			return err
 		}
-		if d := *q.StepDelta; !(d >= 0 && d < 1) {
+		switch d := *q.StepDelta; {
+		case !(d >= 0 && d < 1):
 			return fault("stepDelta", number(d), "at least 0 and below 1", "")
+		case d > 0 && d < MinDelta:
+			return fault("stepDelta", number(d), "0 or at least 1e-100", "")
 		}
 		return nil
 	}
@@ -160,10 +163,16 @@ func (q Query) Validate() error {
 	if err := step.Validate(); err != nil {
 		return err
 	}
-	return Group(step, *q.Group).Validate()
+	if g, ok := Group(step, *q.Group).(grouped); ok {
+		return g.Validate()
+	}
+	return nil
 }
 
 func checkOrders(orders []float64) error {
+	if orders != nil && len(orders) == 0 {
+		return fault("orders", "empty", "one order or more, or absent", "")
+	}
 	if len(orders) > maxOrders {
 		return fault("orders", fmt.Sprintf("a list of %d", len(orders)), "at most 1000", "")
 	}
@@ -239,9 +248,13 @@ func (q Query) Curve() Curve {
 
 // roundUp rounds a figure up to seven significant digits, after raising it by
 // 1e-9 of it for the last bits of the elementary functions. A figure within
-// 1e-12 of one with seven digits is taken to be that one.
+// 1e-12 of one with seven digits is taken to be that one; one below 1e-290 is
+// raised to that.
 func roundUp(x float64) float64 {
-	if !(x > 1e-290 && x < 1e290) {
+	switch {
+	case x > 0 && x < 1e-290:
+		return 1e-290
+	case !(x > 0 && x < 1e290):
 		return x
 	}
 	digits := 6 - int(math.Floor(math.Log10(x)))

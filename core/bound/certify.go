@@ -10,8 +10,11 @@ const (
 	MethodExact Method = "exact-unconditional"
 	// MethodClopperPearson is [ClopperPearson] with the split of [TuneSplit].
 	MethodClopperPearson Method = "clopper-pearson"
-	// MethodKatz is [Katz]; it certifies nothing.
+	// MethodKatz is [Katz] at delta = 0; it certifies nothing.
 	MethodKatz Method = "published-katz-log"
+	// MethodKatzDelta is [Katz] at delta > 0, which nobody published; it
+	// certifies nothing.
+	MethodKatzDelta Method = "katz-log-delta-method"
 	// MethodPairedBetting is [PairedBetting].
 	MethodPairedBetting Method = "paired-betting"
 )

@@ -60,7 +60,9 @@ func CorrectedHistogramSamples(m int, eps, eta, beta float64) float64 {
 // PublishedHistogramSamples is line 2 of algorithm 3 of DP-Auditorium,
 // max(4m(1+e^(2 eps))/beta^2, 12(1+e^(2 eps))/eta^2). What is wrong: the first
 // term must have eta where it has beta, without which the bias is not below eta
-// (with m = 1000 two equal distributions are always reported as a violation);
+// (with m = 1000 two equal distributions are always reported as a violation of
+// delta = 0, and nearly always of delta = .01; the authors' library has another
+// tolerance and is not affected);
 // 12 stands for 4/beta at beta = 1/3. The first printing (RenyiTester,
 // algorithm 2) is [RenyiTesterHistogramSamples].
 func PublishedHistogramSamples(m int, eps, eta, beta float64) float64 {
@@ -69,8 +71,8 @@ func PublishedHistogramSamples(m int, eps, eta, beta float64) float64 {
 
 // RenyiTesterHistogramSamples is line 2 of algorithm 2 of RenyiTester,
 // max(4m, 12)(1+e^(2 eps))/eta^2: right at beta = 1/3, which 12 = 4/beta
-// stands for. It is the aDPTester column of its table 1 with eta = .01, whose
-// rows are labelled in the wrong order.
+// stands for. With eta = .01, fitted here, it gives the figures of the aDPTester
+// column of its table 1, whose rows seem to be in another order.
 func RenyiTesterHistogramSamples(m int, eps, eta float64) float64 {
 	return math.Max(4*float64(m), 12) * (1 + math.Exp(2*eps)) / (eta * eta)
 }

@@ -73,11 +73,12 @@ func PublishedRenyiEta(alpha, c float64, n int, beta float64) float64 {
 	return math.Sqrt(math.Max(3*math.Exp(2*(alpha-1)*c), 2*math.Exp(alpha*c)) * math.Log(2/beta) / float64(n))
 }
 
-// PublishedRenyiSamples is the sample size behind table 1 of RenyiTester:
-// 3 e^(2(alpha-1)C) log(2/beta)/eta^2 with C = 16 epsilon, beta = 1/3 and
-// eta = .00348 (epsilon = .01) or .0086 (epsilon = .1). What is wrong: it is the
-// first of two terms; the second, for the outputs of the second dataset, is the
-// larger one ([CorrectedRenyiSamples]).
+// PublishedRenyiSamples gives the figures of table 1 of RenyiTester, which does
+// not say how it has them: 3 e^(2(alpha-1)C) log(2/beta)/eta^2 with C = 16 epsilon,
+// its own, and beta = 1/3 and eta = .00348 (epsilon = .01) or .0086 (epsilon =
+// .1), fitted here. It is the first of two terms of its theorem; the second, for
+// the outputs of the second dataset, is the larger one
+// ([CorrectedRenyiSamples]).
 func PublishedRenyiSamples(alpha, c, eta, beta float64) float64 {
 	return 3 * math.Exp(2*(alpha-1)*c) * math.Log(2/beta) / (eta * eta)
 }

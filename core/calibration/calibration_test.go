@@ -567,7 +567,7 @@ func TestJudgementKeepsItsError(t *testing.T) {
 		rows = append(rows, alarmed(fmt.Sprint("s", i%7), 0, 4+7*i))
 	}
 	r := p.Judge(rows, nil)
-	if r.Tests != 60+8 || r.Error != .001 || len(r.Above) != 0 {
+	if r.Tests != 60+7 || r.Error != .001 || len(r.Above) != 0 {
 		t.Fatalf("%d tests at %g, above %v", r.Tests, r.Error, r.Above)
 	}
 	total := 0.0
@@ -594,7 +594,7 @@ func TestJudgementKeepsItsError(t *testing.T) {
 // together; float-bits on noise in floating point is not.
 func TestJudgementAccuses(t *testing.T) {
 	p := plan()
-	if r := p.Judge([]calibration.Row{alarmed("a", 30, 100), alarmed("a", 5, 100), alarmed("b", 6, 100)}, nil); !slices.Equal(r.Above, []string{"a30", "all", "learner a"}) ||
+	if r := p.Judge([]calibration.Row{alarmed("a", 30, 100), alarmed("a", 5, 100), alarmed("b", 6, 100)}, nil); !slices.Equal(r.Above, []string{"a30", "learner a"}) ||
 		!r.Rows[0].Above || r.Rows[1].Above || r.Rows[0].Rate != 0.3 || r.Rows[0].Median != 0.5 {
 		t.Errorf("%+v", r)
 	}
@@ -602,7 +602,7 @@ func TestJudgementAccuses(t *testing.T) {
 	for range 40 {
 		rows = append(rows, alarmed("a", 8, 100))
 	}
-	if r := p.Judge(rows, nil); !slices.Equal(r.Above, []string{"all", "learner a"}) || r.Groups[0].Alarms != 320 || r.Groups[0].Of != 4000 || r.Groups[0].Cells != 40 {
+	if r := p.Judge(rows, nil); !slices.Equal(r.Above, []string{"learner a"}) || r.Groups[0].Alarms != 320 || r.Groups[0].Of != 4000 || r.Groups[0].Cells != 40 {
 		t.Errorf("above %v, %+v", r.Above, r.Groups)
 	}
 	for i := range rows {

@@ -63,7 +63,10 @@ type Result struct {
 	Settings []Setting `json:"settings"`
 	Rows     []Row     `json:"rows"`
 	Groups   []Group   `json:"groups"`
-	Left     []string  `json:"leftOut"`
+	// Sharp is absent where only some learners, finders or mechanisms were
+	// asked for.
+	Sharp []SharpRow `json:"sharp,omitempty"`
+	Left  []string   `json:"leftOut"`
 	// Tests is how many cells and groups share Error (Bonferroni).
 	Tests int      `json:"tests"`
 	Error float64  `json:"judgementError"`
@@ -145,6 +148,17 @@ func (p Plan) Judge(rows []Row, left []string) Result {
 	return r
 }
 
+// AddSharp adds sharp cells to the judgement. Their tests, at [SharpLevel] each,
+// are beside the others.
+func (r *Result) AddSharp(rows []SharpRow) {
+	r.Sharp = append(r.Sharp, rows...)
+	for _, row := range rows {
+		if row.Accused() {
+			r.Above = append(r.Above, row.Name)
+		}
+	}
+}
+
 // estimate sets the rate and its interval.
 func (c *Count) estimate() {
 	if c.Of > 0 {
@@ -162,8 +176,9 @@ func (c *Count) judge(beta, level float64) {
 	c.Above = c.Alarms > c.Most
 }
 
-// groups are all cells that are judged and whose claims are met, those of each
-// subject of a block, and fixed and anytime guarantees.
+// groups are the cells of each subject of a block that are judged and whose
+// claims are met, and fixed and anytime guarantees. All cells together are no
+// group: most of them have slack, and would hide one that errs.
 func groups(rows []Row) []Group {
 	at := map[string]int{}
 	all := []Group{}
@@ -182,7 +197,6 @@ func groups(rows []Row) []Group {
 		if r.Unjudged != "" || !r.Met {
 			continue
 		}
-		add("all", r)
 		word := map[Block]string{Learners: "learner", Finders: "finder", Guarantees: "claims"}[r.Block]
 		name := fmt.Sprintf("%s %s", word, r.Subject)
 		if r.Block == Guarantees && r.Plan.Anytime {

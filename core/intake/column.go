@@ -40,6 +40,7 @@ type Column struct {
 	Symbols []string
 
 	reals blocks[float64] // real and mixed
+	low   blocks[float64] // what [Whole] leaves beside reals; 0 behind its end
 	codes blocks[uint32]  // symbol and mixed
 	index map[string]uint32
 }
@@ -67,9 +68,37 @@ func (c *Column) Real(i int) float64 { return c.reals.at(i) }
 // Code is the symbol of value i of a symbol or mixed column.
 func (c *Column) Code(i int) int { return int(c.codes.at(i)) }
 
+// wide reports whether the column holds whole numbers that one float64 does not.
+func (c *Column) wide() bool { return c.low.n > 0 }
+
+func (c *Column) lowAt(i int) float64 {
+	if i < c.low.n {
+		return c.low.at(i)
+	}
+	return 0
+}
+
+// parts are the column as two, where one float64 a value does not do: its numbers'
+// first 53 bits, and the rest of them under another name than those that are taken.
+func (c *Column) parts(taken func(name string) bool) (high, low *Column) {
+	for c.low.n < c.Len() {
+		c.low.add(0)
+	}
+	first := *c
+	first.low = blocks[float64]{}
+	name := c.Name + " (low bits)"
+	for taken(name) {
+		name += "'"
+	}
+	return &first, &Column{Name: name, Kind: core.Real, reals: c.low}
+}
+
 // Text is value i in words.
 func (c *Column) Text(i int) string {
 	if c.Kind == core.Real || c.Kind == core.Mixed && c.codes.at(i) == 0 {
+		if v := c.reals.at(i); c.wide() && math.Abs(v) >= 1<<53 {
+			return wholeText(v, c.lowAt(i))
+		}
 		return strconv.FormatFloat(c.reals.at(i), 'g', -1, 64)
 	}
 	return c.Symbols[c.codes.at(i)]
@@ -129,12 +158,15 @@ func (c *Column) addText(cell []byte, o *Options) *fault {
 		}
 		return c.addSymbol(string(cell), o)
 	}
-	v, class := parseNumber(cell)
-	if class == numberCell {
-		c.addNumber(v)
+	v, low, class := o.parse(cell)
+	switch class {
+	case numberCell:
+		c.addNumber(v, low)
 		return nil
-	}
-	if class == nonFiniteCell {
+	case longCell:
+		return &fault{quoted(cell) + ", of more digits than are kept", "a whole number below 2^106, or one with an exponent",
+			"set the column's kind to symbol if it holds names; else split it into columns, or write rounded numbers with an exponent (1.5e+40)"}
+	case nonFiniteCell:
 		if math.IsInf(v, 0) && !namesInfinity(cell) {
 			return c.addNonFinite(v, quoted(cell)+", beyond the largest float64", o)
 		}
@@ -146,7 +178,15 @@ func (c *Column) addText(cell []byte, o *Options) *fault {
 	if len(cell) == 0 {
 		return &fault{"empty", "a number", "fill or leave out the row; a missing value that is an output can be a word, with the column's kind mixed"}
 	}
+	if o.Decimal == "" && decimalComma(cell) {
+		return withDecimalComma(cell)
+	}
 	return &fault{quoted(cell), "a number, as the other rows of this column", "set the column's kind to symbol if it holds names, to mixed if it holds numbers and names"}
+}
+
+// withDecimalComma is what is wrong with a cell such as 1,5.
+func withDecimalComma(cell []byte) *fault {
+	return &fault{quoted(cell) + ", with a decimal comma", "a number with a decimal point", `set decimal to "," if commas stand before the decimals; if these are names, set the column's kind to symbol`}
 }
 
 func namesInfinity(cell []byte) bool {
@@ -169,11 +209,33 @@ func (c *Column) addValue(v float64, o *Options) *fault {
 	if c.Kind == core.Symbol {
 		return c.addSymbol(strconv.FormatFloat(v, 'g', -1, 64), o)
 	}
-	c.addNumber(v)
+	c.addNumber(v, 0)
 	return nil
 }
 
-func (c *Column) addNumber(v float64) {
+// addWhole adds a whole number of a binary file, n or -n.
+func (c *Column) addWhole(n uint64, negative bool, o *Options) *fault {
+	v, low, _ := uint128{0, n}.split()
+	if negative {
+		v, low = -v, -low
+	}
+	if c.Kind == core.Symbol && n > 1<<53 {
+		return c.addSymbol(wholeText(v, low), o)
+	}
+	if low == 0 {
+		return c.addValue(v, o)
+	}
+	c.addNumber(v, low)
+	return nil
+}
+
+func (c *Column) addNumber(v, low float64) {
+	if low != 0 {
+		for c.low.n < c.reals.n {
+			c.low.add(0)
+		}
+		c.low.add(low)
+	}
 	c.reals.add(v + 0) // no negative zero: it equals zero and sorts elsewhere
 	if c.Kind == core.Mixed {
 		c.codes.add(0)
@@ -213,7 +275,7 @@ func (c *Column) addSymbol(s string, o *Options) *fault {
 func (c *Column) constant(n int, at func(int) int) bool {
 	for i := 1; i < n; i++ {
 		a, b := at(0), at(i)
-		if c.Kind != core.Symbol && c.reals.at(a) != c.reals.at(b) || c.Kind != core.Real && c.codes.at(a) != c.codes.at(b) {
+		if c.Kind != core.Symbol && (c.reals.at(a) != c.reals.at(b) || c.lowAt(a) != c.lowAt(b)) || c.Kind != core.Real && c.codes.at(a) != c.codes.at(b) {
 			return false
 		}
 	}
@@ -227,7 +289,13 @@ func (c *Column) counter(n int, at func(int) int) bool {
 		return false
 	}
 	for i := 1; i < n; i++ {
-		if c.reals.at(at(i)) != c.reals.at(at(i-1))+1 {
+		a, b := at(i-1), at(i)
+		x, y := c.reals.at(a), c.reals.at(b)
+		if math.Abs(x) >= 1<<53 { // x + 1 may be x
+			if y-x+(c.lowAt(b)-c.lowAt(a)) != 1 {
+				return false
+			}
+		} else if y != x+1 {
 			return false
 		}
 	}

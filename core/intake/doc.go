@@ -1,6 +1,6 @@
 // Package intake reads what other programs made: outputs of a mechanism on two
 // datasets ([Samples]) and membership scores of a trained model ([Scores]), from
-// CSV, TSV, JSON lines, JSON, NPY and NPZ, told apart by their bytes.
+// CSV, TSV, JSON lines, JSON, NPY and NPZ, also in gzip, told apart by their bytes.
 //
 // A [Parser] is fed with chunks of a file, so that a page can read in slices; it
 // returns a [File] of one or more [Table]. All faults of a file are a

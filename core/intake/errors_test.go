@@ -71,7 +71,7 @@ func badFiles() []bad {
 		{name: "row numbers only", data: "i,dataset\n" + numbered(300), want: []string{"without a column of outputs"}},
 
 		{name: "binary", data: "abc\x01\x00\xff", want: []string{"not text", "0x01", "offset 3", "CSV, TSV, JSON lines, JSON, NPY or NPZ"}},
-		{name: "gzip", data: "\x1f\x8b\x08\x00", want: []string{"a gzip file", "unpack"}},
+		{name: "gzip", data: "\x1f\x8b\x08\x00", want: []string{"a damaged gzip file", "unexpected EOF", "save it again"}},
 		{name: "Parquet", data: "PAR1\x00", want: []string{"a Parquet file", "CSV"}},
 		{name: "HDF5", data: "\x89HDF\r\n\x1a\n", want: []string{"HDF5", "numpy.savez"}},
 		{name: "pickle", data: "\x80\x04\x95", want: []string{"pickle"}},

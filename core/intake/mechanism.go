@@ -41,7 +41,7 @@ func (s *Samples) Spec(o Options) core.MechanismSpec {
 // recording is what a report says of the samples.
 func (s *Samples) recording(o Options) *core.Recording {
 	r := &core.Recording{Datasets: s.Datasets, Rows: s.n, Notes: s.Notes,
-		Reading: core.Reading{Header: o.Header, Dataset: s.Choice.Dataset, Outputs: slices.Clone(s.Choice.Columns), Kinds: maps.Clone(o.Kinds)}}
+		Reading: core.Reading{Header: o.Header, Decimal: o.Decimal, Dataset: s.Choice.Dataset, Outputs: slices.Clone(s.Choice.Columns), Kinds: maps.Clone(o.Kinds)}}
 	if o.NonFinite != Refuse {
 		r.Reading.NonFinite = o.NonFinite
 	}

@@ -29,7 +29,6 @@ type npyStream struct {
 	fortran bool
 	done    int // elements
 	total   int
-	rounded int // integers beyond 2^53
 }
 
 // element is the type of an array's elements.
@@ -39,6 +38,7 @@ type element struct {
 	order binary.ByteOrder
 }
 
+// value is an element, other than an integer of 8 bytes.
 func (e element) value(b []byte) float64 {
 	switch e.kind {
 	case 'f':
@@ -51,8 +51,6 @@ func (e element) value(b []byte) float64 {
 		return half(e.order.Uint16(b))
 	case 'i':
 		switch e.size {
-		case 8:
-			return float64(int64(e.order.Uint64(b)))
 		case 4:
 			return float64(int32(e.order.Uint32(b)))
 		case 2:
@@ -61,8 +59,6 @@ func (e element) value(b []byte) float64 {
 		return float64(int8(b[0]))
 	}
 	switch e.size {
-	case 8:
-		return float64(e.order.Uint64(b))
 	case 4:
 		return float64(e.order.Uint32(b))
 	case 2:
@@ -125,7 +121,6 @@ func (s *npyStream) write(chunk []byte) error {
 }
 
 func (s *npyStream) add(b []byte) error {
-	v := s.elem.value(b)
 	column := 0
 	switch k := len(s.table.Columns); {
 	case k == 1:
@@ -134,11 +129,18 @@ func (s *npyStream) add(b []byte) error {
 	default:
 		column = s.done % k
 	}
-	if s.elem.kind != 'f' && s.elem.size == 8 && math.Abs(v) >= 1<<53 {
-		s.rounded++
-	}
 	c := s.table.Columns[column]
-	if f := c.addValue(v, s.o); f != nil {
+	var f *fault
+	if e := s.elem; e.kind != 'f' && e.size == 8 {
+		n, negative := e.order.Uint64(b), false
+		if e.kind == 'i' && int64(n) < 0 {
+			n, negative = -n, true
+		}
+		f = c.addWhole(n, negative, s.o)
+	} else {
+		f = c.addValue(e.value(b), s.o)
+	}
+	if f != nil {
 		place := fmt.Sprintf("%s, row %d, column %d, byte %d", s.what, c.Len()+1, column+1, s.start+s.done*s.elem.size)
 		return &core.InputError{Field: place, Found: f.found, Want: f.want, Remedy: f.remedy}
 	}

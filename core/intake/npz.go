@@ -132,9 +132,6 @@ func (r *npzReader) array(f *zip.File, before, total uint64) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.rounded > 0 {
-		r.p.note("array %s: %d whole numbers beyond 2^53 were rounded", quoted(name), s.rounded)
-	}
 	tables[0].Name = name
 	return tables[0], nil
 }

@@ -31,6 +31,12 @@ const (
 	AsSymbol = "symbol"
 )
 
+// Answers to Options.Decimal.
+const (
+	DecimalPoint = "."
+	DecimalComma = ","
+)
+
 // Limits of what is read, where Options do not say otherwise.
 const (
 	DefaultMaxBytes    = 1 << 30 // 1 GiB
@@ -60,17 +66,22 @@ type Options struct {
 	// NonFinite: "refuse", the default, refuses NaN and infinities; "symbol"
 	// makes them symbols beside the column's numbers.
 	NonFinite string
-	// Uneven allows columns of a CSV or TSV to end before others: empty cells
-	// at their end.
-	Uneven bool
+	// Decimal is what stands before the decimals of a CSV or TSV: "." or ",". By
+	// default it is the point, and numbers with a comma are refused; "." takes
+	// them as words.
+	Decimal string
+	// Scores: the file holds scores, which are never words. Columns of a CSV or
+	// TSV may end before others, with empty cells at their end, and decimal commas
+	// are read as such.
+	Scores bool
 
 	MaxBytes    int64 // of the file
-	MaxExpanded int64 // of all arrays of an NPZ, uncompressed
+	MaxExpanded int64 // of all arrays of an NPZ, or of a file in gzip, uncompressed
 	MaxCells    int   // of all tables
 	MaxSymbols  int   // of one column
 
 	// Progress is called now and then while Close works on a file that can
-	// only be read as a whole (NPZ, JSON), with the share that is done. When it
+	// only be read as a whole (NPZ, JSON, gzip), with the share that is done. When it
 	// returns an error, reading ends with that error. It may be nil.
 	Progress func(share float64) error
 }
@@ -99,6 +110,9 @@ func (o Options) filled() (Options, error) {
 	}
 	if o.NonFinite != Refuse && o.NonFinite != AsSymbol {
 		return o, core.UnknownName("nonfinite", o.NonFinite, []string{Refuse, AsSymbol})
+	}
+	if o.Decimal != "" && o.Decimal != DecimalPoint && o.Decimal != DecimalComma {
+		return o, core.UnknownName("decimal", o.Decimal, []string{DecimalPoint, DecimalComma})
 	}
 	for name, k := range o.Kinds {
 		if k != core.Real && k != core.Symbol && k != core.Mixed {

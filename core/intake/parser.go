@@ -24,6 +24,8 @@ type Parser struct {
 	left   int // cells
 	err    error
 	closed bool
+
+	unpacked bool // what is read was in gzip
 }
 
 // summer is a digest of what is written to it.
@@ -74,6 +76,11 @@ func (p *Parser) write(chunk []byte) error {
 		return err
 	}
 	p.hash.Write(chunk)
+	return p.feed(chunk)
+}
+
+// feed takes what the reader is to read.
+func (p *Parser) feed(chunk []byte) error {
 	if p.reader != nil {
 		return p.reader.write(chunk)
 	}
@@ -137,10 +144,9 @@ func (p *Parser) close() (*File, error) {
 		if r.separator == '\t' {
 			f.Format = TSV
 		}
-	case *npyStream:
-		if r.rounded > 0 {
-			f.Notes = append(f.Notes, fmt.Sprintf("%d whole numbers beyond 2^53 were rounded", r.rounded))
-		}
+	}
+	if p.unpacked {
+		f.Format += ".gz"
 	}
 	return f, nil
 }
@@ -174,7 +180,7 @@ func (p *Parser) Columns() []core.Column {
 // the work.
 func (p *Parser) Whole() bool {
 	switch r := p.reader.(type) {
-	case *npzReader:
+	case *npzReader, *gzipReader:
 		return true
 	case *jsonReader:
 		return r.document
@@ -197,7 +203,6 @@ var byteOrderMark = []byte("\uFEFF")
 var known = []struct {
 	magic, name, remedy string
 }{
-	{"\x1f\x8b", "a gzip file", "unpack it first"},
 	{"BZh", "a bzip2 file", "unpack it first"},
 	{"\xfd7zXZ", "an xz file", "unpack it first"},
 	{"(\xb5/\xfd", "a zstd file", "unpack it first"},
@@ -221,11 +226,18 @@ const wantFormat = "CSV, TSV, JSON lines, JSON, NPY or NPZ"
 
 // choose tells the format by content.
 func (p *Parser) choose(head []byte) error {
-	switch {
+	decimal := p.o.Decimal
+	p.o.Decimal = DecimalPoint // in all formats but CSV and TSV
+	switch zip := bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")); {
+	case bytes.HasPrefix(head, []byte(gzipMagic)) && !p.unpacked:
+		p.o.Decimal, p.reader = decimal, &gzipReader{p: p}
+		return nil
+	case p.unpacked && (zip || bytes.HasPrefix(head, []byte(gzipMagic))):
+		return &core.InputError{Field: p.o.Name, Found: "packed twice: a zip or gzip file in a gzip file", Want: wantFormat, Remedy: "unpack it once"}
 	case bytes.HasPrefix(head, []byte(npyMagic)):
 		p.format, p.reader = NPY, &npyStream{what: p.o.Name, o: &p.o, left: &p.left}
 		return nil
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("PK\x05\x06")):
+	case zip:
 		p.format, p.reader = NPZ, &npzReader{p: p}
 		return nil
 	}
@@ -243,6 +255,7 @@ func (p *Parser) choose(head []byte) error {
 		p.format, p.reader = JSONLines, &jsonReader{p: p}
 		return nil
 	}
+	p.o.Decimal = decimal
 	p.format, p.reader = CSV, &textReader{p: p, line: 1}
 	return nil
 }

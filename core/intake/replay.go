@@ -35,7 +35,7 @@ func Replay(rec *core.Recording, files []*File) (*Samples, error) {
 
 // ReadingOptions are the options that a report's reading stands for.
 func ReadingOptions(r core.Reading) Options {
-	return Options{Header: r.Header, NonFinite: r.NonFinite, Kinds: r.Kinds}
+	return Options{Header: r.Header, NonFinite: r.NonFinite, Decimal: r.Decimal, Kinds: r.Kinds}
 }
 
 func countFiles(n int) string {

@@ -224,6 +224,9 @@ func (c *Column) key(i int) float64 {
 func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error) {
 	field := fmt.Sprintf("%s, column %q", f.Name, c.Name)
 	want := "two values, one for each dataset, such as 0 and 1"
+	if c.wide() {
+		return words, keys, &core.InputError{Field: field, Found: "of whole numbers beyond 2^53", Want: want, Remedy: "set the column's kind to symbol"}
+	}
 	if c.Kind == core.Mixed {
 		return words, keys, &core.InputError{Field: field, Found: "of numbers and words", Want: want}
 	}
@@ -355,15 +358,29 @@ func (s *Samples) chooseColumns() error {
 			s.note("the column %q is left out: it counts the rows", c.Name)
 			continue
 		}
-		s.columns[0] = append(s.columns[0], c)
-		s.columns[1] = append(s.columns[1], all[1][i])
-		s.Columns = append(s.Columns, c.Output())
+		pair := [2]*Column{c, all[1][i]}
+		if c.wide() || all[1][i].wide() {
+			var rest [2]*Column
+			for side, x := range pair {
+				pair[side], rest[side] = x.parts(func(name string) bool { return t.Column(name) != nil })
+			}
+			s.note("the column %q holds whole numbers beyond 2^53, of which a float64 rounds the last digits: they are kept in two columns, %q for the first 53 bits and %q for the rest", c.Name, c.Name, rest[0].Name)
+			s.add(pair)
+			pair = rest
+		}
+		s.add(pair)
 	}
 	if len(s.columns[0]) == 0 {
 		return &core.InputError{Field: "samples", Found: "without a column of outputs", Want: "at least one beside the dataset and row numbers"}
 	}
 	s.noteConstants()
 	return nil
+}
+
+// add takes a column of outputs, as it is on both datasets.
+func (s *Samples) add(pair [2]*Column) {
+	s.columns[0], s.columns[1] = append(s.columns[0], pair[0]), append(s.columns[1], pair[1])
+	s.Columns = append(s.Columns, pair[0].Output())
 }
 
 // counts reports whether a column numbers the rows: in the file, or in each

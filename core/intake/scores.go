@@ -36,10 +36,9 @@ var (
 	outNames = []string{"out", "out_canary_scores"}
 )
 
-// ScoreOptions are the options with which a file of scores is read: columns of a
-// CSV may differ in length.
+// ScoreOptions are the options with which a file of scores is read.
 func ScoreOptions(o Options) Options {
-	o.Uneven = true
+	o.Scores = true
 	return o
 }
 
@@ -57,6 +56,11 @@ func ReadScores(files []*File) (*Scores, error) {
 	s := &Scores{Files: files}
 	for _, f := range files {
 		s.Notes = append(s.Notes, f.Notes...)
+		for _, t := range f.Tables {
+			if t.Rows() == 0 { // all of its cells are empty
+				return nil, &core.InputError{Field: f.Name, Found: "without a value", Want: wantScores}
+			}
+		}
 	}
 	var err error
 	switch len(files) {
@@ -153,8 +157,8 @@ func (s *Scores) inOut(name string, in, out *Table) error {
 	for i := range m.Runs {
 		for k, t := range []*Table{in, out} {
 			for _, c := range t.Columns {
-				if c.Kind != core.Real {
-					return noNumbers(name, c)
+				if err := c.areScores(name); err != nil {
+					return err
 				}
 				m.Score, m.Member = append(m.Score, c.Real(i)), append(m.Member, k == 0)
 			}
@@ -172,8 +176,8 @@ func (s *Scores) scoreMember(name string, score, member *Table) error {
 	m := &Matrix{Runs: score.Rows(), Canaries: len(score.Columns)}
 	for i := range m.Runs {
 		for k, c := range score.Columns {
-			if c.Kind != core.Real {
-				return noNumbers(name, c)
+			if err := c.areScores(name); err != nil {
+				return err
 			}
 			in, err := isMember(name, member.Columns[k], i)
 			if err != nil {
@@ -199,11 +203,14 @@ func (s *Scores) byRun(f *File, t *Table) error {
 	if err := t.checkEven(f.Name); err != nil {
 		return err
 	}
-	if score.Kind != core.Real {
-		return noNumbers(f.Name, score)
+	if err := score.areScores(f.Name); err != nil {
+		return err
 	}
-	if run.Kind == core.Mixed {
+	switch {
+	case run.Kind == core.Mixed:
 		return &core.InputError{Field: f.Name + ", column run", Found: "of numbers and words", Want: "one of both"}
+	case run.wide():
+		return &core.InputError{Field: f.Name + ", column run", Found: "of whole numbers beyond 2^53", Want: "smaller ones", Remedy: "number the runs 1, 2, ..."}
 	}
 	at := map[float64]int{}
 	var scores [][]float64
@@ -249,13 +256,21 @@ func (s *Scores) pool(m *Matrix) {
 	}
 }
 
-func noNumbers(name string, c *Column) error {
-	return &core.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: "of words", Want: "scores: finite numbers, higher for canaries that were in"}
+// areScores refuses what has no order that float64 holds.
+func (c *Column) areScores(name string) error {
+	field := fmt.Sprintf("%s, column %q", name, c.Name)
+	switch {
+	case c.Kind != core.Real:
+		return &core.InputError{Field: field, Found: "of words", Want: "scores: finite numbers, higher for canaries that were in"}
+	case c.wide():
+		return &core.InputError{Field: field, Found: "of whole numbers beyond 2^53, which float64 would round", Want: "scores that float64 holds", Remedy: "subtract the same number from all, or give their ranks: only the order counts"}
+	}
+	return nil
 }
 
 func numbers(name string, c *Column, class string) ([]float64, error) {
-	if c.Kind != core.Real {
-		return nil, noNumbers(name, c)
+	if err := c.areScores(name); err != nil {
+		return nil, err
 	}
 	if c.Len() == 0 {
 		return nil, &core.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: "empty", Want: "scores of canaries that were " + class}

@@ -84,6 +84,7 @@ func TestBadScores(t *testing.T) {
 		{"only others", "score,member\n1,0\n2,0\n", "of one class: all canaries were out"},
 		{"one array", `{"in": [1, 2]}`, "one class of scores"},
 		{"one column", "in,x\n1,2\n", "one class of scores"},
+		{"empty cells", "run,score,member\n,,\n", "without a value"},
 		{"an empty column", "in,out\n1,\n2,\n", `column "out" is empty`},
 		{"no membership", "score\n1\n2\n", "add a column member"},
 		{"NaN", "score,member\n1,0\nNaN,1\n", "line 3, column 1 (score)"},

@@ -20,7 +20,7 @@ type File struct {
 	Notes  []string // what was taken for granted, in words
 }
 
-// Table is columns of values. They are equally long, unless Options.Uneven
+// Table is columns of values. They are equally long, unless Options.Scores
 // allowed otherwise.
 type Table struct {
 	Name    string // of the array; empty where the file is one table
@@ -89,17 +89,17 @@ func columnNumber(i int) string { return fmt.Sprintf("c%d", i+1) }
 // tabulator makes a table of rows of cells in text. It keeps the first rows
 // until they tell the columns' kinds.
 type tabulator struct {
-	o      *Options
-	what   string // the file, or the array in it
-	names  []string
-	named  bool // the names come from the file
-	table  *Table
-	held   []heldRow
-	bytes  int // held
-	rows   int
-	uneven bool  // columns may end before others
-	ended  []int // line at which a column ended, by column
-	left   *int  // cells that all tables of the file may still take
+	o     *Options
+	what  string // the file, or the array in it
+	names []string
+	named bool // the names come from the file
+	table *Table
+	held  []heldRow
+	bytes int // held
+	rows  int
+	text  bool  // a CSV or TSV
+	ended []int // line at which a column ended, by column
+	left  *int  // cells that all tables of the file may still take
 }
 
 // maxName is how long a column's name may be, in bytes.
@@ -176,6 +176,11 @@ func (t *tabulator) row(line int, cells [][]byte) error {
 
 // settle decides the kinds of columns and adds the rows that were held.
 func (t *tabulator) settle() error {
+	for i := range t.names {
+		if err := t.checkDecimals(i); err != nil {
+			return err
+		}
+	}
 	t.table = &Table{}
 	for i, name := range t.names {
 		t.table.Columns = append(t.table.Columns, newColumn(name, t.kind(i)))
@@ -190,19 +195,27 @@ func (t *tabulator) settle() error {
 	return nil
 }
 
-// kind is that of column i by option, or by most of the rows that are held.
-func (t *tabulator) kind(i int) core.ColumnKind {
+// given is the kind of column i by option.
+func (t *tabulator) given(i int) (core.ColumnKind, bool) {
 	for name, k := range t.o.Kinds {
 		if strings.EqualFold(name, t.names[i]) {
-			return k
+			return k, true
 		}
+	}
+	return "", false
+}
+
+// kind is that of column i by option, or by most of the rows that are held.
+func (t *tabulator) kind(i int) core.ColumnKind {
+	if k, ok := t.given(i); ok {
+		return k
 	}
 	texts, numbers := 0, 0
 	for _, h := range t.held {
 		if len(h.cells[i]) == 0 {
 			continue
 		}
-		if _, class := parseNumber(h.cells[i]); class == textCell {
+		if _, _, class := t.o.parse(h.cells[i]); class == textCell {
 			texts++
 		} else {
 			numbers++
@@ -214,10 +227,41 @@ func (t *tabulator) kind(i int) core.ColumnKind {
 	return core.Real
 }
 
+// checkDecimals looks for decimal commas in a column that they make one of numbers.
+func (t *tabulator) checkDecimals(i int) error {
+	if _, given := t.given(i); given || !t.text || t.o.Decimal != "" {
+		return nil
+	}
+	var first *heldRow
+	numbers, words := 0, 0
+	for k, h := range t.held {
+		_, _, class := t.o.parse(h.cells[i])
+		switch {
+		case class != textCell:
+			numbers++
+		case decimalComma(h.cells[i]):
+			if numbers++; first == nil {
+				first = &t.held[k]
+			}
+		case len(h.cells[i]) > 0:
+			words++
+		}
+	}
+	if first == nil || words >= numbers {
+		return nil
+	}
+	if t.o.Scores {
+		t.o.Decimal = DecimalComma
+		return nil
+	}
+	f := withDecimalComma(first.cells[i])
+	return &core.InputError{Field: t.place(first.line, i), Found: f.found, Want: f.want, Remedy: f.remedy}
+}
+
 func (t *tabulator) add(line int, cells [][]byte) error {
 	for i, cell := range cells {
 		c := t.table.Columns[i]
-		if t.uneven {
+		if t.text && t.o.Scores {
 			if len(cell) == 0 {
 				if t.ended[i] == 0 {
 					t.ended[i] = line

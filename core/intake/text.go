@@ -12,7 +12,7 @@ import (
 // CRLF: records of the same number of cells, cells with separators, quotes or
 // line ends in double quotes, quotes in them doubled. Blank lines may stand at
 // the end only. The separator is a tab if the first line has one, else a
-// comma, else a semicolon.
+// comma, else a semicolon; a semicolon goes before commas that stand before decimals.
 type textReader struct {
 	p         *Parser
 	separator byte
@@ -37,7 +37,9 @@ func (t *textReader) write(chunk []byte) error {
 			}
 			return nil
 		}
-		t.begin(body[:end])
+		if err := t.begin(body[:end]); err != nil {
+			return err
+		}
 		chunk, t.rest = body, nil
 	}
 	data := chunk
@@ -61,20 +63,47 @@ func (t *textReader) tooLong() error {
 		Remedy: "is a quote not closed, or is it no CSV or TSV?"}
 }
 
-func (t *textReader) begin(line []byte) {
+// begin tells the separator by the first line.
+func (t *textReader) begin(line []byte) error {
 	t.started, t.separator = true, ','
+	o, comma, semicolon := &t.p.o, bytes.IndexByte(line, ',') >= 0, bytes.IndexByte(line, ';') >= 0
 	switch {
 	case bytes.IndexByte(line, '\t') >= 0:
 		t.separator = '\t'
-	case bytes.IndexByte(line, ',') < 0 && bytes.IndexByte(line, ';') >= 0:
+	case semicolon && !comma:
 		t.separator = ';'
+	case o.Decimal == DecimalComma && (semicolon || !comma || decimalComma(line)):
+		t.separator = ';'
+	case o.Decimal == "" && semicolon && numbersWithCommas(bytes.Split(bytes.TrimSpace(line), []byte{';'})):
+		if !o.Scores {
+			f := withDecimalComma(bytes.TrimSpace(line))
+			return &core.InputError{Field: o.Name + ", line 1", Found: f.found, Want: f.want, Remedy: f.remedy}
+		}
+		t.separator, o.Decimal = ';', DecimalComma
 	}
+	return nil
+}
+
+// numbersWithCommas reports whether all cells are numbers, some of them with a
+// decimal comma.
+func numbersWithCommas(cells [][]byte) bool {
+	some := false
+	for _, c := range cells {
+		if decimalComma(c) {
+			some = true
+		} else if _, class := parseNumber(bytes.TrimSpace(c)); class != numberCell {
+			return false
+		}
+	}
+	return some
 }
 
 func (t *textReader) close() ([]*Table, error) {
 	if !t.started {
 		t.rest = bytes.TrimPrefix(t.rest, byteOrderMark)
-		t.begin(t.rest)
+		if err := t.begin(t.rest); err != nil {
+			return nil, err
+		}
 	}
 	if _, err := t.records(t.rest, true); err != nil {
 		return nil, err
@@ -101,6 +130,9 @@ func (t *textReader) close() ([]*Table, error) {
 	}
 	if words {
 		t.p.note("all cells are words: the first line is taken as the columns' names")
+	}
+	if t.p.o.Scores && t.p.o.Decimal == DecimalComma {
+		t.p.note("the file has decimal commas: 1,5 is read as 1.5")
 	}
 	return []*Table{table}, nil
 }
@@ -276,11 +308,11 @@ var columnWords = map[string]bool{"dataset": true, "score": true, "member": true
 // is a number, or one is a word that only a header holds. The second line is nil
 // where there is none.
 func (t *textReader) settleHeader(second [][]byte) error {
-	t.tab = &tabulator{o: &t.p.o, what: t.p.o.Name, left: &t.p.left, uneven: t.p.o.Uneven}
+	t.tab = &tabulator{o: &t.p.o, what: t.p.o.Name, left: &t.p.left, text: true}
 	cells := t.first.cells
 	if len(cells) == 1 && t.separator == ',' {
 		if f := bytes.Fields(cells[0]); len(f) > 1 && second != nil && len(bytes.Fields(second[0])) == len(f) {
-			if _, class := parseNumber(bytes.Fields(second[0])[0]); class != textCell {
+			if _, _, class := t.p.o.parse(bytes.Fields(second[0])[0]); class != textCell {
 				return &core.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.line), Found: "cells separated by spaces", Want: "cells separated by commas or tabs",
 					Remedy: `numpy.savetxt(..., delimiter=",") writes commas`}
 			}
@@ -290,7 +322,7 @@ func (t *textReader) settleHeader(second [][]byte) error {
 	if t.p.o.Header == "" {
 		header = true
 		for _, c := range cells {
-			if _, class := parseNumber(c); class != textCell {
+			if _, _, class := t.p.o.parse(c); class != textCell {
 				header = false
 			}
 		}

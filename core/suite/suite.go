@@ -89,6 +89,7 @@ type Recorded struct {
 	Outputs   []string                   `json:"outputs,omitempty"`   // columns that are outputs
 	Kinds     map[string]core.ColumnKind `json:"kinds,omitempty"`     // of columns
 	NonFinite string                     `json:"nonFinite,omitempty"` // refuse or symbol
+	Decimal   string                     `json:"decimal,omitempty"`   // what stands before decimals: . or ,
 }
 
 // Brought is a mechanism that the user brings; its fields are the flags of that
@@ -136,7 +137,7 @@ func Parse(data []byte, what string) (*File, error) {
 var (
 	planFields     = []string{"$schema", "version", "beta", "confidence", "seed", "audits"}
 	entryFields    = []string{"name", "mechanism", "parameters", "recorded", "brought", "claim", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "anytime", "throughRenyi", "location"}
-	recordedFields = []string{"files", "header", "dataset", "outputs", "kinds", "nonFinite"}
+	recordedFields = []string{"files", "header", "dataset", "outputs", "kinds", "nonFinite", "decimal"}
 	broughtFields  = []string{"exec", "wasm", "domain", "rows", "integer", "reach", "kinds", "nonFinite"}
 	claimFields    = []string{"kind", "epsilon", "delta", "alpha", "mu", "rho"}
 )

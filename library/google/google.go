@@ -244,9 +244,10 @@ func same(n int, v interval) []interval {
 }
 
 // checkBounds refuses bounds that the library refuses too, or that it would warn
-// of in a log file.
+// of in a log file, or whose distance is so small that it draws without end.
 func checkBounds(lower, upper float64) error {
-	if lower < upper {
+	const least = 1e-100
+	if upper-lower >= least {
 		return nil
 	}
 	return fmt.Errorf("lower %s and upper %s", show(lower), show(upper))

@@ -3,12 +3,14 @@ package command
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"strconv"
 	"unicode/utf8"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/intake"
 	"github.com/dpscope/dpscope/outside"
 )
 
@@ -16,7 +18,7 @@ import (
 type cell struct {
 	form  form
 	value float64 // of a number; 1 and 0 for true and false
-	word  []byte  // of all but a number
+	word  []byte  // of all but a numeral
 }
 
 type form uint8
@@ -26,6 +28,7 @@ const (
 	nonFinite      // NaN, an infinity, or a number beyond float64
 	truth          // true or false
 	text           // a string, or null
+	long           // a whole number that float64 would round
 )
 
 // scanner reads an answer.
@@ -225,8 +228,16 @@ func (s *scanner) value() (cell, error) {
 		for s.at < len(s.data) && numberByte[s.data[s.at]] {
 			s.at++
 		}
-		v, err := strconv.ParseFloat(string(s.data[from:s.at]), 64)
+		digits := s.data[from:s.at]
+		v, err := strconv.ParseFloat(string(digits), 64)
+		_, low, whole := intake.Whole(digits, v)
 		switch {
+		case err != nil && !errors.Is(err, strconv.ErrRange):
+		case low != 0 || !whole:
+			if before, after, _ := bytes.Cut(digits, []byte{'.'}); len(bytes.Trim(after, "0")) == 0 {
+				digits = before // 9007199254740993.0 is the same number
+			}
+			return cell{form: long, value: v, word: digits}, nil
 		case err == nil:
 			return cell{value: v + 0}, nil // no negative zero: it equals zero
 		case math.IsInf(v, 1):

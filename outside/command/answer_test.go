@@ -21,7 +21,9 @@ func TestScan(t *testing.T) {
 		{`[[1, "a"], [2, "b"]]`, `1,"a" 2,"b"`},
 		{`["a b", "\u00e9\n", true, false, null, -0]`, `"a b" "é\n" true false null 0`},
 		{`[NaN, Infinity, -Infinity, 1e999, -1e999]`, "NaN! +Inf! -Inf! +Inf! -Inf!"},
-		{`[123456789012345678901234567890]`, "1.2345678901234568e+29"},
+		{`[1.2345678901234567890e29, 9007199254740992, -1152921504606846976.00]`, "1.2345678901234568e+29 9.007199254740992e+15 -1.152921504606847e+18"},
+		{`[123456789012345678901234567890, 9007199254740993, -9007199254740993.0]`, "123456789012345678901234567890# 9007199254740993# -9007199254740993#"},
+		{`[9007199254740993.5, 1` + strings.Repeat("0", 400) + `]`, "9007199254740993.5# 1" + strings.Repeat("0", 400) + "#"},
 		{``, `fault: what it printed is ""`},
 		{`12`, `fault: what it printed is "12"`},
 		{`[1 2]`, `fault: its answer, byte 4 is "2]", must be a comma or ]`},
@@ -73,6 +75,8 @@ func dump(cells []cell) string {
 			words[i] = x.text()
 		case nonFinite:
 			words[i] = x.text() + "!"
+		case long:
+			words[i] = x.text() + "#"
 		case truth:
 			words[i] = x.text()
 		case text:
@@ -87,7 +91,7 @@ func dump(cells []cell) string {
 // FuzzScan: whatever the bytes, no panic, and an error names what is wrong; an
 // array that encoding/json reads gives the same values.
 func FuzzScan(f *testing.F) {
-	for _, s := range []string{`[1, -2.5e-3]`, `{"outputs": [[1, "a"], [true, null]]}`, `[NaN, -Infinity]`, `["\ud83d\ude00", "\u0000", "é"]`, `[[], []]`, `{"error": 1}`, `[1,`, "[\"\xff\"]"} {
+	for _, s := range []string{`[1, -2.5e-3]`, `{"outputs": [[1, "a"], [true, null]]}`, `[NaN, -Infinity]`, `["\ud83d\ude00", "\u0000", "é"]`, `[[], []]`, `{"error": 1}`, `[1,`, "[\"\xff\"]", `[9007199254740993, 81129638414606681695789005144065.0]`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {
@@ -101,7 +105,7 @@ func FuzzScan(f *testing.F) {
 				switch {
 				case x.form == numeral && (math.IsNaN(x.value) || math.IsInf(x.value, 0)):
 					t.Fatalf("the number %v", x.value)
-				case x.form == numeral:
+				case x.form == numeral, x.form == long:
 					row = append(row, x.value)
 				case x.form == truth:
 					row = append(row, x.value == 1)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/outside/process"
 )
 
 // Options say how a program is run and how its outputs are read.
@@ -53,10 +54,8 @@ type Program struct {
 	unseeded string
 	slowest  time.Duration // of the requests at the start
 
+	pool   process.Pool[*worker]
 	mu     sync.Mutex
-	idle   []*process
-	all    map[*process]bool
-	ended  bool
 	seen   map[uint64]uint64 // seeds, by the hash of their outputs
 	hasher maphash.Seed
 }
@@ -104,7 +103,7 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 		}
 		return nil, &core.InputError{Field: "-exec", Found: fmt.Sprintf("%q, whose program %q is not found (%v)", o.Command, argv[0], errors.Unwrap(err)), Want: "a program that can be run", Remedy: remedy}
 	}
-	p := &Program{o: o, ctx: ctx, path: path, argv: argv, all: map[*process]bool{}, seen: map[uint64]uint64{}, hasher: maphash.MakeSeed()}
+	p := &Program{o: o, ctx: ctx, path: path, argv: argv, seen: map[uint64]uint64{}, hasher: maphash.MakeSeed()}
 	if err := p.probe(); err != nil {
 		p.Close()
 		return nil, err
@@ -113,16 +112,7 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 }
 
 // Close ends all processes.
-func (p *Program) Close() {
-	p.mu.Lock()
-	p.ended = true
-	var wg sync.WaitGroup
-	for x := range p.all {
-		wg.Go(func() { x.end(grace) })
-	}
-	p.mu.Unlock()
-	wg.Wait()
-}
+func (p *Program) Close() { p.pool.Close(process.Grace) }
 
 // Columns implements [core.Mechanism].
 func (p *Program) Columns() []core.Column { return p.columns }
@@ -167,12 +157,12 @@ func (p *Program) draw(d core.Dataset, n int, seed uint64, out []float64) error 
 	if err := p.fill(line, n, out); err != nil {
 		return p.drop(x, err)
 	}
-	p.release(x)
+	p.pool.Release(x)
 	return nil
 }
 
 // ask sends a request to the process; an error ends it.
-func (p *Program) ask(x *process, d core.Dataset, n int, seed uint64) ([]byte, error) {
+func (p *Program) ask(x *worker, d core.Dataset, n int, seed uint64) ([]byte, error) {
 	first := !x.answered
 	start := time.Now()
 	line, err := x.ask(p.ctx, request(d, n, seed), p.o.Timeout)
@@ -216,55 +206,35 @@ func request(d core.Dataset, n int, seed uint64) []byte {
 }
 
 // take returns a process that waits for a request.
-func (p *Program) take() (*process, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (p *Program) take() (*worker, error) {
 	if err := p.ctx.Err(); err != nil {
 		return nil, err
 	}
-	if p.ended {
-		return nil, errors.New("the program was closed")
-	}
-	if n := len(p.idle); n > 0 {
-		x := p.idle[n-1]
-		p.idle = p.idle[:n-1]
-		return x, nil
-	}
-	return p.start()
+	return p.pool.Take(p.start)
 }
 
-// start starts another process; the lock is held.
-func (p *Program) start() (*process, error) {
-	x, err := startProcess(p.path, p.argv)
+// start starts another process.
+func (p *Program) start() (*worker, error) {
+	x, err := startWorker(p.path, p.argv)
 	if err != nil {
 		return nil, p.fault(nil, fmt.Errorf("it does not start: %w", err))
 	}
-	p.all[x] = true
 	return x, nil
 }
 
-func (p *Program) release(x *process) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.idle = append(p.idle, x)
-}
-
 // drop ends a process because of an error, and returns what to tell of it.
-func (p *Program) drop(x *process, err error) error {
-	x.end(0)
-	p.mu.Lock()
-	delete(p.all, x)
-	p.mu.Unlock()
+func (p *Program) drop(x *worker, err error) error {
+	p.pool.Drop(x)
 	if p.ctx.Err() != nil {
 		return p.ctx.Err()
 	}
 	return p.fault(x, err)
 }
 
-func (p *Program) fault(x *process, err error) error {
+func (p *Program) fault(x *worker, err error) error {
 	e := &Error{Command: p.o.Command, Err: err}
 	if x != nil {
-		e.Stderr = x.stderr.String()
+		e.Stderr = x.Stderr()
 	}
 	return e
 }

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -156,6 +157,7 @@ func TestColumns(t *testing.T) {
 		{"nan", []func(*command.Options){symbols}, "mixed", "+Inf -Inf NaN a number"},
 		{"quoted", []func(*command.Options){kinds(map[string]core.ColumnKind{"c1": core.Symbol})}, "symbol", "*"},
 		{"nan", []func(*command.Options){kinds(map[string]core.ColumnKind{"c1": core.Symbol})}, "symbol", "+Inf -2 -Inf 1.5 NaN"},
+		{"long", []func(*command.Options){kinds(map[string]core.ColumnKind{"c1": core.Symbol})}, "symbol", longWords},
 	} {
 		p, err := open(t, c.form, c.change...)
 		if err != nil {
@@ -196,6 +198,20 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// longWords are the answers of the form long, all kept apart; those that float64
+// holds are words as it prints them.
+var longWords = func() string {
+	var words []string
+	for n := uint64(1 << 53); n < 1<<53+20; n++ {
+		words = append(words, strconv.FormatFloat(float64(n), 'g', -1, 64))
+		if n%2 > 0 {
+			words[len(words)-1] = strconv.FormatUint(n, 10)
+		}
+	}
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}()
+
 func TestFaults(t *testing.T) {
 	real := func(o *command.Options) { o.Kinds = map[string]core.ColumnKind{"c1": core.Real} }
 	for _, c := range []struct {
@@ -222,6 +238,9 @@ func TestFaults(t *testing.T) {
 		{"late-nan", nil, "", "output 37 of 1000: c1 is NaN, must be a finite number"},
 		{"late-nan", func(o *command.Options) { real(o); o.NonFinite = command.AsSymbol }, "", "-kind c1=mixed takes it"},
 		{"late-word", nil, "", `output 37 of 1000: c1 is "none", must be a number, as in the outputs that were asked for at the start; -kind c1=mixed`},
+		{"long", nil, "must be a number that float64 does not round: a whole one up to 2^53, or one with an exponent; print it as two columns", ""},
+		{"long", func(o *command.Options) { o.Kinds = map[string]core.ColumnKind{"c1": core.Mixed} }, "must be a number that float64 does not round", ""},
+		{"late-long", nil, "", `output 37 of 1000: c1 is "9007199254740993", must be a number that float64 does not round`},
 		{"words", real, "must be a number", ""},
 		{"quoted", nil, "must be numbers, or a few names; print numbers without quotes; if they are names, -kind c1=symbol", ""},
 		{"correct", func(o *command.Options) { o.Kinds = map[string]core.ColumnKind{"c2": core.Real} }, `-kind is of a column "c2"`, ""},

@@ -83,6 +83,10 @@ func (p *Program) put(c int, x cell, out []float64) (int, error) {
 		}
 		return 0, &core.InputError{Field: column.Name, Found: string(x.word), Want: "a finite number", Remedy: remedy}
 	}
+	if x.form == long && column.Kind != core.Symbol {
+		return 0, &core.InputError{Field: column.Name, Found: shown(x.word), Want: "a number that float64 does not round: a whole one up to 2^53, or one with an exponent",
+			Remedy: fmt.Sprintf("print it as two columns, its high and its low part; if it is a name, print it in quotes, or -kind %s=symbol", column.Name)}
+	}
 	switch column.Kind {
 	case core.Symbol:
 		out[0] = core.SymbolOf(x.text())
@@ -128,7 +132,7 @@ func (p *Program) learnColumns(answers [][]byte) error {
 			return err
 		}
 		for c, x := range cells {
-			kinds[c].numbers = kinds[c].numbers || x.form == numeral || x.form == nonFinite
+			kinds[c].numbers = kinds[c].numbers || x.form == numeral || x.form == nonFinite || x.form == long
 			kinds[c].words = kinds[c].words || x.form == text || x.form == truth
 			if _, err := strconv.ParseFloat(string(x.word), 64); x.form == text && err == nil && len(kinds[c].quoted) <= mostQuoted {
 				if kinds[c].quoted == nil {

@@ -35,17 +35,15 @@ func (p *Program) probe() error {
 	seeds := [3]uint64{seedOne, seedTwo, seedOne}
 	var lines [2][4][]byte // by dataset; the last is the second process's
 	var all [][]byte
-	for process := range 2 {
-		p.mu.Lock()
-		x, err := p.start()
-		p.mu.Unlock()
+	for round := range 2 {
+		x, err := p.pool.Start(p.start)
 		if err != nil {
 			return err
 		}
 		for side, d := range datasets {
 			for i := range sizes {
 				at := i
-				if process == 1 {
+				if round == 1 {
 					if at = 3; i > 0 {
 						break
 					}
@@ -61,7 +59,7 @@ func (p *Program) probe() error {
 				all = append(all, lines[side][at])
 			}
 		}
-		p.release(x)
+		p.pool.Release(x)
 	}
 	if err := p.learnColumns(all); err != nil {
 		return p.fault(nil, err)

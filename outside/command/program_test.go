@@ -157,6 +157,15 @@ func program(form string, args []string) {
 				}
 				return number(rng.Float64())
 			}))
+		case "long": // whole numbers beyond 2^53, odd and even
+			fmt.Fprintln(out, array(q.N, func(i int) string { return fmt.Sprint(uint64(1<<53) + uint64(rng.Intn(20))) }))
+		case "late-long":
+			fmt.Fprintln(out, array(q.N, func(i int) string {
+				if late && i == 36 {
+					return "9007199254740993"
+				}
+				return number(rng.Float64())
+			}))
 		case "ragged":
 			fmt.Fprintln(out, array(q.N, func(i int) string {
 				if i == 7 {

@@ -18,8 +18,10 @@ type part struct {
 // and what differs from a plain one.
 type assembly struct {
 	parts   map[string]part
-	imports []byte // content of the section, its count included
-	memory  []byte // limits; default 1 page
+	imports []byte            // content of the section, its count included
+	memory  []byte            // limits
+	tables  []byte            // content of the section, its count included
+	locals  map[string][]byte // groups of a function's, their count included; default none
 	renamed map[string]string
 	start   string // function that is called on instantiation
 }
@@ -59,7 +61,11 @@ func (a assembly) bytes() []byte {
 		p := a.parts[name]
 		types = slices.Concat(types, code(0x60), vector([]byte(p.params)), vector([]byte(p.results)))
 		functions = append(functions, byte(i))
-		bodies = append(bodies, vector(slices.Concat(code(0), p.code, code(0x0b)))...)
+		locals := code(0)
+		if l, ok := a.locals[name]; ok {
+			locals = l
+		}
+		bodies = append(bodies, vector(slices.Concat(locals, p.code, code(0x0b)))...)
 		as := name
 		if r, ok := a.renamed[name]; ok {
 			as = r
@@ -75,7 +81,11 @@ func (a assembly) bytes() []byte {
 	if a.imports != nil {
 		out = append(out, section(importSection, a.imports)...)
 	}
-	out = slices.Concat(out, section(functionSection, functions), section(memorySection, append(code(1), a.memory...)), section(exportSection, exports))
+	out = slices.Concat(out, section(functionSection, functions))
+	if a.tables != nil {
+		out = append(out, section(tableSection, a.tables)...)
+	}
+	out = slices.Concat(out, section(memorySection, append(code(1), a.memory...)), section(exportSection, exports))
 	if i := slices.Index(names, a.start); i >= 0 {
 		out = append(out, section(8, code(byte(i)))...)
 	}

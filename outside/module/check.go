@@ -3,8 +3,10 @@ package module
 import (
 	"encoding/binary"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/dpscope/dpscope/core"
 )
@@ -14,7 +16,7 @@ import (
 const (
 	header = "\x00asm"
 
-	typeSection, importSection, functionSection, memorySection, exportSection = 1, 2, 3, 5, 7
+	typeSection, importSection, functionSection, tableSection, memorySection, exportSection, codeSection = 1, 2, 3, 4, 5, 7, 10
 
 	kindFunction, kindTable, kindMemory, kindGlobal = 0, 1, 2, 3
 )
@@ -67,28 +69,31 @@ func typeNames(types string) string {
 }
 
 // Check reports what about a module is not as the ABI wants it: its size, its
-// imports, and the names and types of what it exports. It does not run it, nor
-// does it validate its code, which whoever compiles it does. name is the file's.
-func Check(name string, data []byte) error {
+// imports, the names and types of what it exports, and how large its memory, its
+// tables and its functions are. The module that it returns is to be run instead:
+// the same one, whose memory and tables cannot grow above the limits. Check does
+// not run it, nor does it validate its code, which whoever compiles it does. name
+// is the file's.
+func Check(name string, data []byte) ([]byte, error) {
 	switch {
 	case len(data) == 0:
-		return &core.InputError{Field: name, Found: "empty", Want: "a WebAssembly module"}
+		return nil, &core.InputError{Field: name, Found: "empty", Want: "a WebAssembly module"}
 	case len(data) > MostBytes:
-		return &core.InputError{Field: name, Found: fmt.Sprintf("%d bytes", len(data)), Want: fmt.Sprintf("a module of at most %d", MostBytes)}
-	case !strings.HasPrefix(string(data), header):
+		return nil, &core.InputError{Field: name, Found: fmt.Sprintf("%d bytes", len(data)), Want: fmt.Sprintf("a module of at most %d", MostBytes)}
+	case !strings.HasPrefix(string(data[:min(len(data), 4)]), header):
 		remedy := ""
 		if strings.Contains(string(data[:min(len(data), 4096)]), "(module") {
 			remedy = "this is its text form: assemble it with wat2wasm"
 		}
-		return &core.InputError{Field: name, Found: "of another format: it does not begin with \\0asm", Want: "a WebAssembly module in binary form", Remedy: remedy}
+		return nil, &core.InputError{Field: name, Found: "of another format: it does not begin with \\0asm", Want: "a WebAssembly module in binary form", Remedy: remedy}
 	case len(data) < 8 || data[4] != 1 || string(data[5:8]) != "\x00\x00\x00":
-		return &core.InputError{Field: name, Found: "of another version or kind", Want: "a WebAssembly module of version 1", Remedy: "components are wrapped modules: build a plain one"}
+		return nil, &core.InputError{Field: name, Found: "of another version or kind", Want: "a WebAssembly module of version 1", Remedy: "components are wrapped modules: build a plain one"}
 	}
-	m, err := read(data[8:])
+	m, err := read(data)
 	if err != nil {
-		return &core.InputError{Field: name, Found: "broken: " + err.Error(), Want: "a whole WebAssembly module"}
+		return nil, &core.InputError{Field: name, Found: "broken: " + err.Error(), Want: "a whole WebAssembly module"}
 	}
-	return m.check(name)
+	return m.limited, m.check(name)
 }
 
 // contents is what the ABI is about.
@@ -96,15 +101,28 @@ type contents struct {
 	types     []signature
 	imports   []string // module.name
 	functions []int    // types by index
-	memories  []memory
+	tables    []limits
+	memories  []limits
 	exports   map[string]export
+	large     string // the first function that is too large, and in what
+	limited   []byte // the module, with limits
 }
 
 type export struct{ kind, index int }
 
-type memory struct {
+// limits are those of a memory in pages, of a table in elements.
+type limits struct {
 	flags byte
-	least int // pages
+	least int
+	most  int // where flags is odd
+}
+
+// encoded has at most so many.
+func (l limits) encoded(most int) []byte {
+	if l.flags&1 != 0 {
+		most = min(most, l.most)
+	}
+	return binary.AppendUvarint(binary.AppendUvarint([]byte{l.flags | 1}, uint64(l.least)), uint64(most))
 }
 
 func (m contents) check(name string) error {
@@ -112,12 +130,20 @@ func (m contents) check(name string) error {
 		return &core.InputError{Field: name + ": " + what, Found: found, Want: want, Remedy: remedy}
 	}
 	if len(m.imports) > 0 {
-		const most = 5
-		found := strings.Join(m.imports[:min(most, len(m.imports))], ", ")
-		if more := len(m.imports) - most; more > 0 {
-			found += fmt.Sprintf(" and %d more", more)
+		return bad("imports", listed(m.imports, 5), "none: a mechanism computes and reaches nothing", remedyOf(m.imports))
+	}
+	if m.large != "" {
+		return bad("code", m.large, fmt.Sprintf("of functions with at most %d parameters, as many results, %d locals and %d bytes each", mostParams, mostLocals, mostCode), "")
+	}
+	if len(m.tables) > mostTables {
+		return bad("tables", fmt.Sprint(len(m.tables)), fmt.Sprintf("at most %d", mostTables), "")
+	}
+	for _, t := range m.tables {
+		if t.flags > 1 {
+			return bad("table", "shared, or addressed with 64 bits", "plain, addressed with 32 bits", "")
+		} else if t.least > mostElements {
+			return bad("table", fmt.Sprintf("%d elements at the start", t.least), fmt.Sprintf("at most %d", mostElements), "")
 		}
-		return bad("imports", found, "none: a mechanism computes and reaches nothing", remedyOf(m.imports))
 	}
 	if len(m.memories) != 1 {
 		return bad("memory", fmt.Sprintf("defined %d times", len(m.memories)), "defined once", "")
@@ -173,7 +199,35 @@ func (m contents) remedy() string {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	return "it exports " + strings.Join(names[:min(len(names), 12)], ", ")
+	return "it exports " + listed(names, 12)
+}
+
+// listed names some of the names.
+func listed(names []string, most int) string {
+	var out []string
+	for _, name := range names[:min(most, len(names))] {
+		out = append(out, shown(name))
+	}
+	text := strings.Join(out, ", ")
+	if more := len(names) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// shown is a text of the module's as it stands in a message: not long, and without
+// what a terminal would obey.
+func shown(text string) string {
+	const most = 200
+	if len(text) > most {
+		text = text[:most] + "..."
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return '\uFFFD'
+	}, text)
 }
 
 // remedies say how to build a module without imports whose names begin so.
@@ -199,53 +253,77 @@ func remedyOf(imports []string) string {
 	return ""
 }
 
-// read reads the sections that the ABI is about.
+// read reads the sections that the ABI is about, and writes the module anew with
+// limits on its memory and tables.
 func read(data []byte) (contents, error) {
-	m := contents{exports: map[string]export{}}
-	r := &reader{rest: data}
+	m := contents{exports: map[string]export{}, limited: slices.Clone(data[:8])}
+	r := &reader{rest: data[8:]}
 	for len(r.rest) > 0 && r.err == nil {
 		id := r.byte()
-		s := &reader{rest: r.bytes(), err: r.err}
+		content := r.bytes()
+		s := &reader{rest: content, err: r.err}
 		switch id {
 		case typeSection:
-			for range s.count() {
+			s.vector(func() {
 				if form := s.byte(); form != 0x60 {
 					s.fail("a type of form %#x, not of a function", form)
 				}
-				m.types = append(m.types, signature{string(s.bytes()), string(s.bytes())})
-			}
+				t := signature{string(s.bytes()), string(s.bytes())}
+				if len(t.params) > mostParams || len(t.results) > mostParams {
+					m.tooLarge("of a function with %d parameters and %d results", len(t.params), len(t.results))
+				}
+				m.types = append(m.types, t)
+			})
 		case importSection:
-			for range s.count() {
+			s.vector(func() {
 				m.imports = append(m.imports, string(s.bytes())+"."+string(s.bytes()))
 				switch kind := s.byte(); kind {
 				case kindFunction:
 					s.unsigned()
 				case kindTable:
 					s.byte()
-					s.memory()
+					s.limits()
 				case kindMemory:
-					s.memory()
+					s.limits()
 				case kindGlobal:
 					s.byte()
 					s.byte()
 				default:
 					s.fail("an import of kind %d", kind)
 				}
-			}
+			})
 		case functionSection:
-			for range s.count() {
-				m.functions = append(m.functions, s.unsigned())
-			}
+			s.vector(func() { m.functions = append(m.functions, s.unsigned()) })
+		case tableSection:
+			var again []byte
+			s.vector(func() {
+				kind := s.byte()
+				if kind != 0x70 && kind != 0x6f {
+					s.fail("a table of type %#x", kind)
+				}
+				t := s.limits()
+				m.tables = append(m.tables, t)
+				again = append(append(again, kind), t.encoded(mostElements)...)
+			})
+			content = append(binary.AppendUvarint(nil, uint64(len(m.tables))), again...)
 		case memorySection:
-			for range s.count() {
-				m.memories = append(m.memories, s.memory())
-			}
+			var again []byte
+			s.vector(func() {
+				l := s.limits()
+				m.memories = append(m.memories, l)
+				again = append(again, l.encoded(mostPages)...)
+			})
+			content = append(binary.AppendUvarint(nil, uint64(len(m.memories))), again...)
 		case exportSection:
-			for range s.count() {
-				m.exports[string(s.bytes())] = export{int(s.byte()), s.unsigned()}
-			}
+			s.vector(func() { m.exports[string(s.bytes())] = export{int(s.byte()), s.unsigned()} })
+		case codeSection:
+			i := 0
+			s.vector(func() {
+				m.body(i, &reader{rest: s.bytes()})
+				i++
+			})
 		default:
-			continue
+			s.rest = nil
 		}
 		if s.err == nil && len(s.rest) > 0 {
 			s.fail("%d bytes more than section %d has", len(s.rest), id)
@@ -253,8 +331,31 @@ func read(data []byte) (contents, error) {
 		if s.err != nil {
 			return m, s.err
 		}
+		m.limited = append(binary.AppendUvarint(append(m.limited, id), uint64(len(content))), content...)
 	}
 	return m, r.err
+}
+
+// body looks at how large the i-th function is. What is wrong with it whoever
+// compiles it says.
+func (m *contents) body(i int, r *reader) {
+	if len(r.rest) > mostCode {
+		m.tooLarge("of function %d with %d bytes", i, len(r.rest))
+	}
+	locals := 0
+	r.vector(func() {
+		locals += r.unsigned()
+		r.byte()
+	})
+	if locals > mostLocals {
+		m.tooLarge("of function %d with %d locals", i, locals)
+	}
+}
+
+func (m *contents) tooLarge(format string, args ...any) {
+	if m.large == "" {
+		m.large = fmt.Sprintf(format, args...)
+	}
 }
 
 // reader reads numbers and vectors, and zeros after its first error.
@@ -289,32 +390,32 @@ func (r *reader) byte() byte {
 
 // unsigned reads a LEB128 number of 32 bits.
 func (r *reader) unsigned() int {
-	n, size := binary.Uvarint(r.rest)
-	if size <= 0 || n > 1<<31 {
-		r.fail("it ends too early, or has a number above 31 bits")
+	n, size := binary.Uvarint(r.rest[:min(len(r.rest), 5)])
+	if size <= 0 || n > math.MaxUint32 {
+		r.fail("it ends too early, or has a number above 32 bits")
 		return 0
 	}
 	r.rest = r.rest[size:]
 	return int(n)
 }
 
-// count reads how many elements follow, of one byte at least.
-func (r *reader) count() int {
+// vector reads a count and as many elements, up to the first error.
+func (r *reader) vector(element func()) {
 	n := r.unsigned()
-	if n > len(r.rest) {
-		r.fail("it ends too early")
-		return 0
+	if n > mostEntries {
+		r.fail("a section has %d entries, more than %d", n, mostEntries)
 	}
-	return n
+	for i := 0; i < n && r.err == nil; i++ {
+		element()
+	}
 }
 
 func (r *reader) bytes() []byte { return r.take(r.unsigned()) }
 
-// memory reads limits.
-func (r *reader) memory() memory {
-	m := memory{flags: r.byte(), least: r.unsigned()}
-	if m.flags&1 != 0 {
-		r.unsigned()
+func (r *reader) limits() limits {
+	l := limits{flags: r.byte(), least: r.unsigned()}
+	if l.flags&1 != 0 {
+		l.most = r.unsigned()
 	}
-	return m
+	return l
 }

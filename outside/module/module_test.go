@@ -3,6 +3,7 @@
 package module
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -13,11 +14,29 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tetratelabs/wazero"
+
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/finder"
 	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/estimators"
 )
+
+// Programs that run modules for the tests.
+var (
+	self  = []string{os.Args[0], "host"}
+	small = []string{os.Args[0], "small-host"} // with little memory
+)
+
+func TestMain(m *testing.M) {
+	switch {
+	case slices.Equal(os.Args[1:], self[1:]):
+		os.Exit(Host(os.Stdin, os.Stdout))
+	case slices.Equal(os.Args[1:], small[1:]):
+		os.Exit(hostWithin(100<<20, os.Stdin, os.Stdout))
+	}
+	os.Exit(m.Run())
+}
 
 const examples = "../../docs/examples/abi"
 
@@ -32,12 +51,22 @@ func space(t testing.TB) core.Space {
 func open(t testing.TB, name string, data []byte, o Options) *Module {
 	t.Helper()
 	o.Space = space(t)
-	m, err := Open(name, data, o)
+	o.Host = self
+	m, err := Open(t.Context(), name, data, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.Close)
 	return m
+}
+
+// compiled does in this process what a host does.
+func compiled(data []byte) (*engine, error) {
+	limited, err := Check("m.wasm", data)
+	if err != nil {
+		return nil, err
+	}
+	return compile("m.wasm", limited, time.Second)
 }
 
 func example(t testing.TB, name string) []byte {
@@ -245,7 +274,11 @@ func TestBadModules(t *testing.T) {
 		{"ignores its seed", plain().with("sample", 0x03, 0x40, 0x20, 5, 0x20, 4, 0xb7, 0x39, 3, 0, 0x20, 5, 0x41, 8, 0x6a, 0x21, 5,
 			0x20, 4, 0x41, 1, 0x6b, 0x22, 4, 0x0d, 0, 0x0b, 0x41, 0).bytes(), []string{"outputs for two seeds is the same", "ignores its seed"}},
 	} {
-		m, err := Open("m.wasm", c.data, Options{Space: space(t), Patience: 200 * time.Millisecond})
+		o := Options{Host: self, Space: space(t)}
+		if strings.HasPrefix(c.name, "loop") {
+			o.Patience = 200 * time.Millisecond
+		}
+		m, err := Open(t.Context(), "m.wasm", c.data, o)
 		if err == nil {
 			m.Close()
 		}
@@ -269,20 +302,9 @@ func TestBadModules(t *testing.T) {
 }
 
 func TestAnotherModule(t *testing.T) {
-	_, err := Open("m.wasm", plain().bytes(), Options{Space: space(t), SHA256: strings.Repeat("0", 64)})
+	_, err := Open(t.Context(), "m.wasm", plain().bytes(), Options{Host: self, Space: space(t), SHA256: strings.Repeat("0", 64)})
 	if !core.IsInput(err) || !strings.Contains(err.Error(), "another module") {
 		t.Error(err)
-	}
-}
-
-// Memory has its limit: growing past it fails as memory.grow does.
-func TestMemoryLimit(t *testing.T) {
-	// out[0] = memory.grow(4095), out[1] = memory.grow(1)
-	m := open(t, "grow.wasm", plain().with("width", 0x41, 2).with("sample",
-		0x20, 5, 0x41, 0xff, 0x1f, 0x40, 0, 0xb7, 0x39, 3, 0, 0x20, 5, 0x41, 1, 0x40, 0, 0xb7, 0x39, 3, 8, 0x41, 0).bytes(), Options{})
-	out := make([]float64, 2)
-	if err := m.call(core.Records(), 1, out); err != nil || out[0] != 1 || out[1] != -1 {
-		t.Errorf("%v %v", out, err)
 	}
 }
 
@@ -292,25 +314,52 @@ func TestKinds(t *testing.T) {
 		t.Error(m.columns)
 	}
 	for name, kind := range map[string]core.ColumnKind{"c2": core.Real, "c1": core.Mixed} {
-		if _, err := Open("count.wasm", example(t, "count.wasm"), Options{Space: space(t), Kinds: map[string]core.ColumnKind{name: kind}}); !core.IsInput(err) {
+		if _, err := Open(t.Context(), "count.wasm", example(t, "count.wasm"), Options{Host: self, Space: space(t), Kinds: map[string]core.ColumnKind{name: kind}}); !core.IsInput(err) {
 			t.Errorf("%s=%s: %v", name, kind, err)
 		}
 	}
 }
 
 // What is cut off anywhere, or changed, is an error or a module, never a panic.
+// The module with limits is as valid as the one without, and within its limits.
 func FuzzCheck(f *testing.F) {
 	f.Add(plain().bytes())
+	f.Add(doubling())
+	f.Add(nested(100))
+	tables := plain()
+	tables.tables, tables.memory = code(2, 0x70, 0, 1, 0x6f, 1, 1, 2), code(1, 1, 0x80, 0x80, 4)
+	tables.locals = map[string][]byte{"sample": code(2, 3, 0x7f, 1, 0x7c)}
+	f.Add(tables.bytes())
 	f.Add(example(f, "count-c.wasm"))
 	whole := example(f, "count.wasm")
 	for n := range whole {
-		if _, err := Open("cut", whole[:n], Options{}); !core.IsInput(err) {
+		if _, err := compiled(whole[:n]); !core.IsInput(err) {
 			f.Errorf("%d of %d bytes: %v", n, len(whole), err)
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := Check("fuzz", data); err != nil && !core.IsInput(err) {
-			t.Error(err)
+		limited, err := Check("fuzz", data)
+		if err != nil {
+			if !core.IsInput(err) {
+				t.Error(err)
+			}
+			return
+		}
+		if again, err := Check("fuzz", limited); err != nil || !bytes.Equal(again, limited) {
+			t.Errorf("the module with limits is %v or changes again", err)
+		}
+		if len(data) > 1<<14 {
+			return // it may take long, which its own process would not survive
+		}
+		valid := func(data []byte) bool {
+			ctx := context.Background()
+			r := wazero.NewRuntime(ctx)
+			defer r.Close(ctx)
+			_, err := r.CompileModule(ctx, data)
+			return err == nil
+		}
+		if a, b := valid(data), valid(limited); a != b {
+			t.Errorf("valid %v, with limits %v", a, b)
 		}
 	})
 }

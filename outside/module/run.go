@@ -5,202 +5,180 @@ package module
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/binary"
+	"encoding/gob"
 	"encoding/hex"
-	"errors"
 	"fmt"
-	"math"
+	"os"
 	"strings"
 	"time"
 
-	"github.com/tetratelabs/wazero"
-	"github.com/tetratelabs/wazero/api"
-	"github.com/tetratelabs/wazero/sys"
-
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/outside"
+	"github.com/dpscope/dpscope/outside/process"
 )
 
-// Options are how a module is run. The zero value has the defaults.
+// Options are how a module is run. The zero value, but for Host, has the defaults.
 type Options struct {
+	// Host is the program, by its path, and the arguments with which it does what
+	// [Host] does.
+	Host     []string
 	Space    core.Space                 // where its datasets live
 	Pair     *core.Pair                 // that it is tried on; default: the first of the space
 	Kinds    map[string]core.ColumnKind // of columns c1, c2, ...; default real
 	SHA256   string                     // of the module that it has to be; default: any
 	Patience time.Duration              // of a call; 0: [Patience]
+	// CompilePatience is how long a process may take to start and compile the
+	// module; 0: [CompilePatience].
+	CompilePatience time.Duration
 }
 
-// Module is a compiled module. It may be called from several goroutines at once.
+// Module is a module that runs in processes of its own, as many as there are
+// goroutines that call it at once.
 type Module struct {
 	*outside.Mechanism
-	name     string
+	o        Options
+	ctx      context.Context
+	job      job
 	sum      string
-	space    core.Space
 	unseeded string
-	patience time.Duration
-	runtime  wazero.Runtime
-	compiled wazero.CompiledModule
 	columns  []core.Column
+	pool     process.Pool[*hosted]
 }
 
 // Open checks, compiles and tries a module. name is the file's, without its
-// folder. Faults of the module are a [core.InputError].
-func Open(name string, data []byte, o Options) (*Module, error) {
-	if err := Check(name, data); err != nil {
+// folder. Faults of the module are a [core.InputError]. When ctx ends, what is
+// under way does; Close ends all processes.
+func Open(ctx context.Context, name string, data []byte, o Options) (*Module, error) {
+	limited, err := Check(name, data)
+	if err != nil {
 		return nil, err
 	}
+	if o.Patience <= 0 {
+		o.Patience = Patience
+	}
+	if o.CompilePatience <= 0 {
+		o.CompilePatience = CompilePatience
+	}
 	sum := sha256.Sum256(data)
-	m := &Module{name: name, sum: hex.EncodeToString(sum[:]), space: o.Space, patience: o.Patience}
+	m := &Module{o: o, ctx: ctx, job: job{name, limited, o.Patience}, sum: hex.EncodeToString(sum[:])}
 	if o.SHA256 != "" && o.SHA256 != m.sum {
 		return nil, &core.InputError{Field: name, Found: "another module, with SHA-256 " + m.sum, Want: "the one with SHA-256 " + o.SHA256 + ", as the report says"}
 	}
-	if m.patience <= 0 {
-		m.patience = Patience
-	}
-	ctx := context.Background()
-	m.runtime = wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true).WithMemoryLimitPages(mostPages))
-	err := m.prepare(data, o.Kinds)
-	if err == nil {
-		m.unseeded, err = outside.Try(m.call, len(m.columns), o.Space, o.Pair)
-	}
-	if err != nil {
+	if err := m.prepare(); err != nil {
 		m.Close()
 		return nil, err
 	}
-	m.Mechanism = outside.New(m.columns, m.call)
 	return m, nil
 }
 
-func (m *Module) prepare(data []byte, kinds map[string]core.ColumnKind) error {
-	var err error
-	if m.compiled, err = m.runtime.CompileModule(context.Background(), data); err != nil {
-		return &core.InputError{Field: m.name, Found: "not valid: " + firstLine(err), Want: "a module of WebAssembly 2.0"}
-	}
-	width := 0
-	if err := m.with(func(in *instance) error {
-		n, err := in.call("width")
-		width = int(int32(n))
-		return err
-	}); err != nil {
+func (m *Module) prepare() error {
+	h, err := m.pool.Take(m.start)
+	if err != nil {
 		return err
 	}
-	if m.columns, err = outside.Columns(width, core.Real, kinds); err != nil {
-		return fmt.Errorf("%s: %w", m.name, err)
+	m.pool.Release(h)
+	if m.columns, err = outside.Columns(h.width, core.Real, m.o.Kinds); err != nil {
+		return fmt.Errorf("%s: %w", m.job.Name, err)
 	}
-	return nil
+	m.Mechanism = outside.New(m.columns, m.call)
+	m.unseeded, err = outside.Try(m.call, h.width, m.o.Space, m.o.Pair)
+	return err
 }
 
-// Close frees what the module holds.
-func (m *Module) Close() { m.runtime.Close(context.Background()) }
+// Close ends the module's processes.
+func (m *Module) Close() { m.pool.Close(0) }
 
 // Brought says what a report holds of the module.
 func (m *Module) Brought() core.Brought {
-	return core.Brought{Kind: core.BroughtModule, Name: m.name, SHA256: m.sum, Datasets: m.space, Columns: m.columns, Unseeded: m.unseeded}
+	return core.Brought{Kind: core.BroughtModule, Name: m.job.Name, SHA256: m.sum, Datasets: m.o.Space, Columns: m.columns, Unseeded: m.unseeded}
 }
 
 // call draws outputs on a fresh instance, so that they depend on the arguments
 // alone.
 func (m *Module) call(d core.Dataset, seed uint64, out []float64) error {
-	n := len(out) / len(m.columns)
-	return m.with(func(in *instance) error {
-		rows, err := in.alloc(8*len(d.Values), 0, 0)
-		if err != nil {
-			return err
-		}
-		place, err := in.alloc(8*len(out), rows, 8*len(d.Values))
-		if err != nil {
-			return err
-		}
-		bytes, _ := in.memory().Read(rows, uint32(8*len(d.Values)))
-		for i, v := range d.Values {
-			binary.LittleEndian.PutUint64(bytes[8*i:], math.Float64bits(v))
-		}
-		code, err := in.call("sample", seed, uint64(rows), uint64(d.Len()), uint64(d.Columns), uint64(n), uint64(place))
-		if err != nil {
-			return err
-		}
-		if code := int32(code); code != 0 {
-			return &core.InputError{Field: m.name + ": sample", Found: fmt.Sprintf("the error code %d, for %d rows of %d columns", code, d.Len(), d.Columns), Want: "0", Remedy: "its meaning is the module's own; is the domain as the module expects it?"}
-		}
-		bytes, _ = in.memory().Read(place, uint32(8*len(out))) // memories never shrink
-		for i := range out {
-			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(bytes[8*i:]))
-		}
-		return nil
-	})
+	h, err := m.pool.Take(m.start)
+	if err != nil {
+		return err
+	}
+	// A host ends the call itself where it can, which is at the next turn of a loop.
+	a, err := m.ask(h, question{bytesOf(d.Values), d.Columns, len(out) / h.width, seed}, m.o.Patience+process.Grace,
+		&core.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", core.BlockRows), Remedy: "does a function call itself without end?"})
+	if err != nil {
+		m.pool.Drop(h)
+		return err
+	}
+	m.pool.Release(h)
+	copy(out, numbers(a.Outputs))
+	return nil
 }
 
-// instance is one instance of a module, within its time limit.
-type instance struct {
-	m   *Module
-	ctx context.Context
-	api.Module
+// hosted is a process that has compiled the module.
+type hosted struct {
+	*process.Process
+	in    *gob.Encoder
+	out   *gob.Decoder
+	width int
 }
 
-func (in *instance) memory() api.Memory { return in.ExportedMemory("memory") }
+func (m *Module) start() (*hosted, error) {
+	p, err := process.Start(m.o.Host[0], m.o.Host, append(os.Environ(), "GOTRACEBACK=none"))
+	if err != nil {
+		return nil, fmt.Errorf("the process that runs the module does not start: %w", err)
+	}
+	h := &hosted{Process: p, in: gob.NewEncoder(p.In), out: gob.NewDecoder(p.Out)}
+	a, err := m.ask(h, m.job, m.o.CompilePatience, &core.InputError{Field: m.job.Name, Found: fmt.Sprintf("not compiled and started after %v", m.o.CompilePatience), Want: "a module that is compiled sooner", Remedy: "are its functions very large, or their blocks nested deeply?"})
+	if err != nil {
+		p.End(0)
+		return nil, err
+	}
+	h.width = a.Width
+	return h, nil
+}
 
-// with makes an instance, has do use it, and frees it.
-func (m *Module) with(do func(*instance) error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), m.patience)
-	defer cancel()
-	in := &instance{m: m, ctx: ctx}
+// ask asks a host; late is the error when there is no answer within that time.
+func (m *Module) ask(h *hosted, question any, within time.Duration, late error) (answer, error) {
+	var a answer
+	done := make(chan error, 1)
+	go func() {
+		err := h.in.Encode(question)
+		if err == nil {
+			err = h.out.Decode(&a)
+		}
+		done <- err
+	}()
+	timer := time.NewTimer(within)
+	defer timer.Stop()
 	var err error
-	in.Module, err = m.runtime.InstantiateModule(ctx, m.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
-	if err != nil {
-		return in.failure("its start", err)
+	select {
+	case err = <-done:
+	case <-timer.C:
+		err = late
+	case <-m.ctx.Done():
+		err = m.ctx.Err()
 	}
-	defer in.Close(context.Background())
-	if in.ExportedFunction(initialize) != nil {
-		if _, err := in.call(initialize); err != nil {
-			return err
-		}
+	switch {
+	case m.ctx.Err() != nil:
+		return answer{}, m.ctx.Err()
+	case err == late:
+		return answer{}, err
+	case err != nil:
+		return answer{}, m.lost(h)
+	case a.Fault != nil:
+		return a, a.Fault
 	}
-	return do(in)
+	return a, nil
 }
 
-// call calls an exported function of at most one result.
-func (in *instance) call(name string, args ...uint64) (uint64, error) {
-	out, err := in.ExportedFunction(name).Call(in.ctx, args...)
-	if err != nil {
-		return 0, in.failure(name, err)
+// lost says what became of a host that does not answer.
+func (m *Module) lost(h *hosted) error {
+	h.End(5 * process.Grace) // it is about to say how
+	said := h.Begin()
+	in := &core.InputError{Field: m.job.Name, Found: "too much for the process that runs it: " + h.Death(), Want: "a module that is compiled and run within its limits"}
+	if said != "" {
+		in.Found += " (" + said + ")"
 	}
-	if len(out) == 0 {
-		return 0, nil
+	if strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate") {
+		in.Found = fmt.Sprintf("taking more than %d MiB to be compiled and run", mostMemory>>20)
 	}
-	return out[0], nil
-}
-
-// alloc asks for memory apart from what was given already.
-func (in *instance) alloc(bytes int, given uint32, size int) (uint32, error) {
-	at, err := in.call("alloc", uint64(max(8, bytes)))
-	at = uint64(uint32(at))
-	have := uint64(in.memory().Size())
-	if err == nil && (at == 0 || at%8 != 0 || at+uint64(bytes) > have || at < uint64(given)+uint64(size) && at+uint64(bytes) > uint64(given)) {
-		want := "the address, a multiple of 8 and not 0, of so many bytes inside the memory"
-		if given != 0 {
-			want += fmt.Sprintf(", apart from the %d at %d", size, given)
-		}
-		err = &core.InputError{Field: in.m.name + ": alloc", Found: fmt.Sprintf("the address %d for %d bytes, in a memory of %d", at, bytes, have), Want: want}
-	}
-	return uint32(at), err
-}
-
-// failure puts a trap, or the end of patience, into words.
-func (in *instance) failure(what string, err error) error {
-	var exit *sys.ExitError
-	if errors.As(err, &exit) && in.ctx.Err() != nil {
-		return &core.InputError{Field: in.m.name + ": " + what, Found: fmt.Sprintf("still running after %v", in.m.patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", core.BlockRows), Remedy: "is there an endless loop?"}
-	}
-	return &core.InputError{Field: in.m.name + ": " + what, Found: "ended by a trap: " + firstLine(err), Want: "a result"}
-}
-
-// firstLine is an error without its stack trace, but with the function where it
-// happened.
-func firstLine(err error) string {
-	text, trace, found := strings.Cut(err.Error(), "\nwasm stack trace:\n\t")
-	text, _, _ = strings.Cut(text, "\n")
-	if where, _, _ := strings.Cut(trace, "\n"); found && where != "" {
-		text += " in " + where
-	}
-	return strings.TrimPrefix(text, "wasm error: ")
+	return in
 }

@@ -135,6 +135,7 @@ func TestMMDPages(t *testing.T) {
 	// The same draws as in core/bound: 20 runs of 200 000 values of h.
 	r := rand.New(rand.NewPCG(61, 62))
 	least, corrected, tight := 1.0, 0.0, 0.0
+	const eps = 0.01
 	for range 20 {
 		const n = 200_000
 		sum, squares := 0.0, 0.0
@@ -151,12 +152,21 @@ func TestMMDPages(t *testing.T) {
 			squares += h * h
 		}
 		s := bound.MMDSummary{N: n, Mean: sum / n, Variance: (squares - sum*sum/n) / (n - 1), Signed: true}
-		least = math.Min(least, bound.PublishedMMDDelta(s, 0, 1.0/3))
-		corrected += bound.CorrectedMMDDelta(s, 0, 1.0/3) / 20
-		tight += bound.MMDDelta(s, 0, 1.0/3) / 20
+		least = math.Min(least, bound.PublishedMMDDelta(s, eps, 1.0/3))
+		corrected += bound.CorrectedMMDDelta(s, eps, 1.0/3) / 20
+		tight += bound.MMDDelta(s, eps, 1.0/3) / 20
 	}
 	f.says("at least %.3f in each of 20 runs", least)
 	f.says("the corrected form reports %.3f on average, and the tight one %.3f", corrected, tight)
+	truth := 0.6 - math.Exp(eps)*0.4
+	f.says("= %.4f", truth)
+	if least <= truth || corrected >= truth || tight >= truth {
+		t.Errorf("the truth is %v; printed at least %v, corrected %v, tight %v", truth, least, corrected, tight)
+	}
+	// With exact figures: MMD² = .16 and no limit around it.
+	a, b := math.Exp(eps)-math.Exp(-eps), 1+math.Exp(-eps)
+	rest := 0.16 - math.Pow(math.Expm1(eps), 2)
+	f.says("the printed quadratic gives delta = %.4f, and the right one %.4f", (math.Sqrt(a*a+b*rest)-a)/b, (math.Sqrt(a*a+b*b*rest)-a)/(b*b))
 }
 
 func TestPureThreshold(t *testing.T) {
@@ -225,30 +235,93 @@ func svt4Outcomes(q []float64, eps float64) []float64 {
 }
 
 // The samples that the score test of a known event needs for power .9 at level
-// .05, by the normal approximation that the page states.
+// .05, by the normal approximation that the page states: of the event that
+// reaches H, of the best of all events, and those that any test needs.
 func TestCeiling(t *testing.T) {
 	f := open(t, "findings/ceiling.md")
 	first := []float64{1, 1, 1, 1, 1, 0, 0, 0, 0, 0}
 	second := []float64{0, 0, 0, 0, 0, 1, 1, 1, 1, 1}
-	for _, eps := range []float64{0.01, 1} {
-		a, b := svt4Outcomes(first, eps), svt4Outcomes(second, eps)
-		p, q, back, other := 0.0, 0.0, 0.0, 0.0
-		for i := range a {
-			if a[i] > math.Exp(eps)*b[i] {
-				p, q = p+a[i], q+b[i]
-			}
-			if b[i] > math.Exp(eps)*a[i] {
-				back, other = back+b[i], other+a[i]
-			}
-		}
-		if back-math.Exp(eps)*other > p-math.Exp(eps)*q {
-			p, q = back, other
-		}
-		h := p - math.Exp(eps)*q
-		n := math.Pow((1.645+1.282)/h, 2) * (p*(1-p) + math.Exp(2*eps)*q*(1-q))
-		digits := math.Pow(10, math.Floor(math.Log10(n))-1)
-		f.says("| epsilon = %v | %.5f | %s |", eps, h, phrase.Grouped(int(math.Round(n/digits)*digits)))
+	digits := func(n float64, keep int) string {
+		unit := math.Pow(10, math.Floor(math.Log10(n))-float64(keep-1))
+		return phrase.Grouped(int(math.Round(n/unit) * unit))
 	}
+	for _, eps := range []float64{0.01, 1} {
+		q, p := svt4Outcomes(first, eps), svt4Outcomes(second, eps) // the louder direction
+		c := math.Exp(eps)
+		samples := func(in func(i int) bool) (h, n float64) {
+			a, b := 0.0, 0.0
+			for i := range p {
+				if in(i) {
+					a, b = a+p[i], b+q[i]
+				}
+			}
+			h = a - c*b
+			return h, math.Pow((1.645+1.282)/h, 2) * (a*(1-a) + c*c*b*(1-b))
+		}
+		h, atH := samples(func(i int) bool { return p[i] > c*q[i] })
+		best := math.Inf(1)
+		for event := 1; event < 1<<len(p); event++ {
+			if h, n := samples(func(i int) bool { return event>>i&1 == 1 }); h > 1e-12 {
+				best = math.Min(best, n)
+			}
+		}
+		p0, q0 := projection(p, q, c)
+		kl, at0, v0, v1 := 0.0, 0.0, 0.0, 0.0
+		for _, side := range [][2][]float64{{p, p0}, {q, q0}} {
+			m0, m1, s0, s1 := 0.0, 0.0, 0.0, 0.0
+			for i, x := range side[0] {
+				x0 := side[1][i]
+				log := math.Log(x / x0)
+				m1, s1 = m1+x*log, s1+x*log*log
+				m0, s0 = m0+x0*log, s0+x0*log*log
+			}
+			kl, at0, v1, v0 = kl+m1, at0+m0, v1+s1-m1*m1, v0+s0-m0*m0
+		}
+		// The pair keeps the claim, both ways.
+		for i := range p {
+			if p0[i] > c*q0[i]*(1+1e-9) || q0[i] > c*p0[i]*(1+1e-9) {
+				t.Errorf("epsilon %v: outcome %d is %v and %v, projected from %v and %v", eps, i, p0[i], q0[i], p[i], q[i])
+			}
+		}
+		most := (0.9*math.Log(0.9/0.05) + 0.1*math.Log(0.1/0.95)) / kl
+		f.says("| epsilon = %v | %.5f | %s | %s | %s |", eps, h, digits(atH, 2), digits(best, 2), digits(most, 2))
+		if most > best || best > atH {
+			t.Errorf("epsilon %v: %v, %v and %v samples", eps, most, best, atH)
+		}
+		if eps == 0.01 {
+			n := math.Pow((1.645*math.Sqrt(v0)+1.282*math.Sqrt(v1))/(kl-at0), 2)
+			f.says("against its projection needs %s.", digits(n, 3))
+		}
+	}
+}
+
+// projection is the pair nearest to (p, q), by the sum of the divergences of p and
+// of q from it, with p0 <= c q0 everywhere: outcomes above c are tied at p0 = c q0,
+// p is scaled by 1/a elsewhere and q by 1/b, with a in (0, 1), b = 2 - a; a is the
+// one at which both add up to 1.
+func projection(p, q []float64, c float64) (p0, q0 []float64) {
+	at := func(a float64) (sum float64) {
+		p0, q0 = make([]float64, len(p)), make([]float64, len(p))
+		b := 2 - a
+		tied := a + b/c
+		for i := range p {
+			share := p[i] / (p[i] + q[i])
+			p0[i] = p[i] / math.Max(a, tied*share)
+			q0[i] = q[i] / math.Min(b, c*tied*(1-share))
+			sum += p0[i]
+		}
+		return sum
+	}
+	low, high := 0.5, 1-1e-9
+	for range 100 {
+		if middle := (low + high) / 2; at(middle) > 1 {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	at(low)
+	return p0, q0
 }
 
 // Fixed seeds, so the figures are fixed too.
@@ -263,14 +336,18 @@ func TestHistogramPage(t *testing.T) {
 		}
 		return c
 	}
-	for _, k := range []struct{ m, runs int }{{1000, 40}, {100, 400}} {
-		n, flagged := int(bound.PublishedHistogramSamples(k.m, eps, eta, beta)), 0
+	for _, k := range []struct{ m, runs int }{{1000, 100}, {100, 400}} {
+		n, flagged, atDelta := int(bound.PublishedHistogramSamples(k.m, eps, eta, beta)), 0, 0
 		for range k.runs {
-			if bound.HistogramDivergence(counts(k.m, n), counts(k.m, n), eps)-eta > 0 {
+			over := bound.HistogramDivergence(counts(k.m, n), counts(k.m, n), eps) - eta
+			if over > 0 {
 				flagged++
 			}
+			if over > 0.01 {
+				atDelta++
+			}
 		}
-		f.says("| %d | %d | %d of %d |", k.m, n, flagged, k.runs)
+		f.says("| %d | %d | %d of %d | %d of %d |", k.m, n, flagged, k.runs, atDelta, k.runs)
 	}
 }
 
@@ -451,6 +528,9 @@ func TestMuseumFigures(t *testing.T) {
 	if math.Abs(sum-lower-upper) > 1e-6 {
 		t.Errorf("E[..] = %v in closed form, %v by quadrature", lower+upper, sum)
 	}
+	vanishing := fmt.Sprintf("= %.4f", math.Exp(-0.5)/2)
+	open(t, "museum/mean-clamped-scale.md").says("%s", vanishing)
+	open(t, "findings/vanishing-noise.md").says("%s", vanishing)
 	open(t, "museum/svt5.md").says("%.4f at ε = 1", -math.Expm1(-0.25))
 	f = open(t, "museum/truncated-geometric.md")
 	f.says("ln(1 + 1/8) = %.4f", math.Log1p(1.0/8))

@@ -41,8 +41,10 @@ type broughtRequest struct {
 	SHA256 string                     `json:"sha256,omitempty"`
 }
 
-// question asks the sandbox for n outputs.
+// question asks the sandbox for n outputs. The first one brings the module, where
+// the mechanism is one.
 type question struct {
+	module  []byte
 	dataset core.Dataset
 	n       int
 	seed    uint64
@@ -85,10 +87,11 @@ func broughtSpec(r broughtRequest, ask sandbox, tried bool) (core.MechanismSpec,
 		return core.MechanismSpec{}, err
 	}
 	source := []byte(r.Code)
+	var limited []byte // the module that runs
 	switch r.Kind {
 	case core.BroughtModule:
 		source = r.Module
-		if err := module.Check(r.Name, source); err != nil {
+		if limited, err = module.Check(r.Name, source); err != nil {
 			return core.MechanismSpec{}, err
 		}
 	case core.BroughtScript:
@@ -100,8 +103,9 @@ func broughtSpec(r broughtRequest, ask sandbox, tried bool) (core.MechanismSpec,
 	if r.SHA256 != "" && r.SHA256 != b.SHA256 {
 		return core.MechanismSpec{}, &core.InputError{Field: r.Name, Found: "another one, with SHA-256 " + b.SHA256, Want: "the one with SHA-256 " + r.SHA256 + ", as the report says"}
 	}
-	c := &caller{name: r.Name, kind: r.Kind, ask: ask, patience: tryPatience}
+	c := &caller{name: r.Name, kind: r.Kind, ask: ask, patience: tryPatience, module: limited}
 	first, err := c.answer(space.Pairs()[0].First, 1, 0)
+	c.module = nil
 	if err != nil {
 		return core.MechanismSpec{}, err
 	}
@@ -125,6 +129,7 @@ type caller struct {
 	ask      sandbox
 	patience time.Duration
 	width    int
+	module   []byte // for the next question
 
 	mu sync.Mutex
 }
@@ -132,7 +137,7 @@ type caller struct {
 // answer refuses what the sandbox must not say, which runs the user's code.
 func (c *caller) answer(d core.Dataset, n int, seed uint64) (answered, error) {
 	c.mu.Lock()
-	a, ok := c.ask(question{d, n, seed}, c.patience)
+	a, ok := c.ask(question{c.module, d, n, seed}, c.patience)
 	c.mu.Unlock()
 	switch {
 	case !ok:

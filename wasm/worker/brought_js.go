@@ -24,7 +24,8 @@ func withBrought(cat core.Catalogue) core.Catalogue {
 
 // listenTo makes a sandbox of the port to one. It posts
 //
-//	{id, values, columns, n, seed}   values: a dataset's bytes, a Uint8Array
+//	{id, values, columns, n, seed, module}   values: a dataset's bytes, a Uint8Array;
+//	                                         module: with the first question, one
 //
 // and hears
 //
@@ -66,9 +67,11 @@ func listenTo(port js.Value) sandbox {
 		for _, v := range q.dataset.Values {
 			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
 		}
-		values := uint8Array.New(len(raw))
-		js.CopyBytesToJS(values, raw)
-		port.Call("postMessage", map[string]any{"id": last, "values": values, "columns": q.dataset.Columns, "n": q.n, "seed": float64(q.seed)})
+		message := map[string]any{"id": last, "values": bytesToJS(raw), "columns": q.dataset.Columns, "n": q.n, "seed": float64(q.seed)}
+		if q.module != nil {
+			message["module"] = bytesToJS(q.module)
+		}
+		port.Call("postMessage", message)
 		late := time.NewTimer(within)
 		defer late.Stop()
 		for {
@@ -82,6 +85,12 @@ func listenTo(port js.Value) sandbox {
 			}
 		}
 	}
+}
+
+func bytesToJS(raw []byte) js.Value {
+	values := uint8Array.New(len(raw))
+	js.CopyBytesToJS(values, raw)
+	return values
 }
 
 var uint8Array = js.Global().Get("Uint8Array")

@@ -46,13 +46,36 @@ func TestBrought(t *testing.T) {
 		if err := m.Sample(core.Records(1, 1), s, got); err != nil {
 			t.Fatal(err)
 		}
-		a, _ := noisyCount(question{core.Records(1, 1), 100, stream.New(stream.Key{Seed: 5}).Uint64() >> 11}, 0)
+		a, _ := noisyCount(question{dataset: core.Records(1, 1), n: 100, seed: stream.New(stream.Key{Seed: 5}).Uint64() >> 11}, 0)
 		copy(want, a.rows)
 		for i := range got {
 			if got[i] != want[i] {
 				t.Fatal("other outputs than those for the stream's seed")
 			}
 		}
+	}
+}
+
+// A module that runs in the sandbox is the checked one, whose memory cannot grow
+// above its limit.
+func TestBroughtModule(t *testing.T) {
+	count, err := os.ReadFile("../../docs/examples/abi/count.wasm")
+	if err != nil {
+		t.Skip("in Node, away from the files")
+	}
+	var asked []question
+	addBrought(core.Catalogue{}, mustJSON(broughtRequest{Kind: core.BroughtModule, Name: "count.wasm", Module: count}), func(q question, within time.Duration) (answered, bool) {
+		asked = append(asked, q)
+		return noisyCount(q, within)
+	}, false)
+	want := strings.Replace(string(count), "\x05\x03\x01\x00\x01", "\x05\x05\x01\x01\x01\x80\x20", 1) // 1 to 4096 pages
+	for i, q := range asked {
+		if i == 0 && string(q.module) != want || i > 0 && q.module != nil {
+			t.Errorf("question %d brings %x", i, q.module)
+		}
+	}
+	if len(asked) < 2 {
+		t.Error("nothing was asked")
 	}
 }
 
@@ -81,6 +104,7 @@ func TestBroughtRefuses(t *testing.T) {
 		"no width":      {script, fixed(answered{rows: []float64{1}}, true), "of 0 numbers"},
 		"wide":          {script, fixed(answered{width: 1001}, true), "must be in [1, 1000]"},
 		"domain":        {broughtRequest{Kind: core.BroughtScript, Domain: "1"}, noisyCount, "domain is"},
+		"large":         {broughtRequest{Kind: core.BroughtModule, Name: "m.wasm", Module: []byte("\x00asm\x01\x00\x00\x00\x0a\x0a\x01\x08\x01\xff\xff\xff\xff\x0f\x7f\x0b")}, noisyCount, "4294967295 locals"},
 		"kind":          {broughtRequest{Kind: core.BroughtCommand}, noisyCount, "kind is"},
 		"no module":     {broughtRequest{Kind: core.BroughtModule, Name: "m.wasm", Module: []byte("text")}, noisyCount, "m.wasm is of another format"},
 		"output":        {broughtRequest{Kind: core.BroughtScript, Name: "mechanism.js", Output: core.Mixed}, noisyCount, "real or symbol"},

@@ -1,6 +1,6 @@
 //go:build unix
 
-package command
+package process
 
 import (
 	"os/exec"
@@ -9,7 +9,10 @@ import (
 
 // ownGroup puts the process in a process group of its own: Ctrl-C in a terminal
 // does not reach it, and it can be killed with all that it starts.
-func ownGroup(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
+func ownGroup(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	diesWithUs(cmd.SysProcAttr)
+}
 
 // killGroup kills the process and its group.
 func killGroup(cmd *exec.Cmd) { syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }

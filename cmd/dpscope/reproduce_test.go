@@ -1,0 +1,177 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/intake"
+	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/outside/command"
+)
+
+// readAgain parses a command as a shell and dpscope would.
+func readAgain(t *rapid.T, cli string) (*auditFlags, core.Plan) {
+	words, err := command.Split(cli)
+	if err != nil {
+		t.Fatalf("%s: %v", cli, err)
+	}
+	f := newAuditFlags(io.Discard)
+	var said strings.Builder
+	if _, ok := parse(f.set, words[2:], &said, 0); !ok {
+		t.Fatalf("%s: %s", cli, said.String())
+	}
+	p, err := f.plan()
+	if err != nil {
+		t.Fatalf("%s: %v", cli, err)
+	}
+	return f, p
+}
+
+// settings are those of a plan that are drawn for each kind of audit.
+func settings(t *rapid.T) core.Plan {
+	p := core.Plan{Version: core.PlanVersion, Claim: &core.Claim{Epsilon: rapid.Float64Range(1e-3, 20).Draw(t, "epsilon")},
+		Seed: rapid.Uint64Max(1<<53-1).Draw(t, "seed"), Anytime: rapid.Bool().Draw(t, "anytime"), Beta: rapid.SampledFrom([]float64{0, 0.05, 0.001}).Draw(t, "beta")}
+	switch rapid.IntRange(0, 2).Draw(t, "claim") {
+	case 1:
+		p.Claim.Delta = 1e-5
+	case 2:
+		p.Claim = &core.Claim{Kind: core.ZCDP, Rho: p.Claim.Epsilon}
+	}
+	return p
+}
+
+// samePlan wants the plan of a command to be that of the audit that named it.
+func samePlan(t *rapid.T, cat core.Catalogue, cli string, a *core.Audit, p core.Plan) {
+	b, err := p.Resolve(cat)
+	if err != nil {
+		t.Fatalf("%s: %v", cli, err)
+	}
+	if !core.EqualJSON(a.Plan, b.Plan) {
+		t.Fatalf("%s:\n%+v\nwant\n%+v", cli, b.Plan, a.Plan)
+	}
+}
+
+// runsOf draws a list of values, some of which repeat.
+func runsOf[T any](t *rapid.T, name string, runs int, value *rapid.Generator[T]) []T {
+	var out []T
+	for range rapid.IntRange(1, runs).Draw(t, name+": runs") {
+		v := value.Draw(t, name)
+		for range rapid.IntRange(1, 1000/runs).Draw(t, name+": length") {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// The command that a report of a mechanism from outside names gives the same plan,
+// the same datasets and the same columns, and does not grow with their number.
+func TestReproduceBrought(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const runs = 5
+		b := core.Brought{Kind: core.BroughtCommand, Name: rapid.SampledFrom([]string{"python3 x.py", "sh -c 'a \"b\"'", "./it's"}).Draw(t, "name"), NonFinite: rapid.SampledFrom([]string{"", "symbol"}).Draw(t, "nonfinite")}
+		kinds := map[string]core.ColumnKind{}
+		for i, k := range runsOf(t, "kind", runs, rapid.SampledFrom([]core.ColumnKind{core.Real, core.Symbol, core.Mixed})) {
+			b.Columns = append(b.Columns, core.Column{Name: fmt.Sprintf("c%d", i+1), Kind: k})
+			kinds[b.Columns[i].Name] = k
+		}
+		s := &b.Datasets
+		s.Relation, s.MinRows, s.MaxRows = rapid.SampledFrom([]core.Relation{core.AddRemove, core.Replace, core.LInfinity}).Draw(t, "relation"), 1, 4
+		for _, lower := range runsOf(t, "range", runs, rapid.Float64Range(-1e6, 1e6)) {
+			s.Lower, s.Upper = append(s.Lower, lower), append(s.Upper, lower+math.Abs(lower)+1)
+		}
+		if s.Columns = len(s.Lower); s.Relation == core.LInfinity {
+			s.Reach = 0.25
+		}
+		cat := withBrought(b, nil)
+		spec := &cat.Mechanisms[len(cat.Mechanisms)-1]
+		spec.New = func(core.Params) (core.Mechanism, error) { return described(b.Columns), nil }
+		p := settings(t)
+		p.Mechanism, p.Samples, p.Trials = string(b.Kind), rapid.IntRange(1000, 5000).Draw(t, "samples"), rapid.IntRange(1, 20).Draw(t, "trials")
+		p.Explore = rapid.SampledFrom([]int{0, 700}).Draw(t, "explore")
+		a, err := p.Resolve(cat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cli := a.Reproduce().CLI
+		if most := 500 + runs*shortest*80; len(cli) > most {
+			t.Fatalf("%d bytes, must be at most %d: %s", len(cli), most, cli)
+		}
+		f, again := readAgain(t, cli)
+		samePlan(t, cat, cli, a, again)
+		space, err := core.ParseSpace(f.brought.domain, f.brought.rows, again.Relation, f.brought.integer, f.brought.reach)
+		if err != nil || !reflect.DeepEqual(space, *s) {
+			t.Fatalf("%s: %v\n%+v\nwant\n%+v", cli, err, space, *s)
+		}
+		if !maps.Equal(f.recorded.kinds, kinds) || f.recorded.nonFinite != b.NonFinite || f.brought.exec != b.Name {
+			t.Fatalf("%s: kinds %v", cli, f.recorded.kinds)
+		}
+	})
+}
+
+// shortest is how many columns that are alike are named one by one, at most.
+const shortest = 3
+
+// described is a mechanism that is not asked for outputs.
+type described []core.Column
+
+func (d described) Columns() []core.Column { return d }
+
+// The command that a report of recorded outputs names reads them in the same way.
+func TestReproduceRecorded(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("x,y,dataset\n")
+	for i := range 2000 {
+		fmt.Fprintf(&text, "%d,%d,%d\n", i*i%97, i%5, i%2)
+	}
+	file, err := intake.Read(strings.NewReader(text.String()), intake.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	samples, err := intake.Pair([]*intake.File{file}, intake.Choice{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		spec := samples.Spec(intake.Options{})
+		rec := *spec.Recording
+		rec.Files = []core.RecordedFile{{Name: rapid.SampledFrom([]string{"a.csv", "it's mine.csv.gz", "-", "ü"}).Draw(t, "file")}}
+		names := rapid.SampledFrom([]string{"x", "y z", "c7", "c007", "c12..", "a=b", "Größe"})
+		r := core.Reading{Header: rapid.SampledFrom([]string{"", "yes", "no"}).Draw(t, "header"), Dataset: rapid.SampledFrom([]string{"", "which one"}).Draw(t, "dataset"),
+			Outputs: rapid.SliceOfN(names, 0, 3).Draw(t, "outputs"), NonFinite: rapid.SampledFrom([]string{"", "symbol"}).Draw(t, "nonfinite"), Decimal: rapid.SampledFrom([]string{"", ".", ","}).Draw(t, "decimal"),
+			Kinds: rapid.MapOfN(names, rapid.SampledFrom([]core.ColumnKind{core.Real, core.Symbol, core.Mixed}), 0, 4).Draw(t, "kinds")}
+		for i := range rapid.IntRange(0, 9).Draw(t, "columns without names") {
+			r.Kinds[fmt.Sprintf("c%d", 8+i)] = core.Symbol
+		}
+		rec.Reading, spec.Recording = r, &rec
+		cat := core.Catalogue{Mechanisms: []core.MechanismSpec{spec}, Learners: catalogue.Learners, Finders: catalogue.Finders}
+		p := settings(t)
+		p.Mechanism = intake.MechanismName
+		if rapid.Bool().Draw(t, "own split") {
+			p.Samples, p.Explore = 600, 300
+		}
+		a, err := p.Resolve(cat)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cli := a.Reproduce().CLI
+		f, again := readAgain(t, cli)
+		samePlan(t, cat, cli, a, again)
+		want := intake.ReadingOptions(r)
+		if got := f.recorded.options(); got.Header != want.Header || got.NonFinite != want.NonFinite || got.Decimal != want.Decimal || !maps.Equal(got.Kinds, want.Kinds) {
+			t.Fatalf("%s: %+v, want %+v", cli, got, want)
+		}
+		if c := f.recorded.choice(); c.Dataset != r.Dataset || strings.Join(c.Columns, "|") != strings.Join(r.Outputs, "|") || f.recorded.file != rec.Files[0].Name {
+			t.Fatalf("%s: %+v of %s", cli, c, f.recorded.file)
+		}
+	})
+}
+
+func (d described) Sample(core.Dataset, *stream.Stream, []float64) error { return nil }

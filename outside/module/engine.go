@@ -1,0 +1,156 @@
+//go:build !js
+
+package module
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/tetratelabs/wazero"
+	"github.com/tetratelabs/wazero/api"
+	"github.com/tetratelabs/wazero/sys"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// engine is a module that is compiled in this process, the one that it may hang
+// or bring down.
+type engine struct {
+	name     string
+	patience time.Duration
+	runtime  wazero.Runtime
+	compiled wazero.CompiledModule
+	width    int
+}
+
+// compile compiles a module that was checked, and asks how wide its outputs are.
+func compile(name string, data []byte, patience time.Duration) (m *engine, err error) {
+	ctx := context.Background()
+	m = &engine{name: name, patience: patience, runtime: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true))}
+	defer func() {
+		if why := recover(); why != nil {
+			m, err = nil, &core.InputError{Field: name, Found: "more than its compiler can take: " + firstLine(fmt.Errorf("%v", why)), Want: "a module of WebAssembly 2.0"}
+		}
+	}()
+	if m.compiled, err = m.runtime.CompileModule(ctx, data); err != nil {
+		return nil, &core.InputError{Field: name, Found: "not valid: " + firstLine(err), Want: "a module of WebAssembly 2.0"}
+	}
+	err = m.instance(func(in *instance) error {
+		n, err := in.call("width")
+		m.width = int(int32(n))
+		return err
+	})
+	return m, err
+}
+
+// call draws outputs on a fresh instance, so that they depend on the arguments
+// alone.
+func (m *engine) call(d core.Dataset, seed uint64, out []float64) error {
+	n := len(out) / m.width
+	return m.instance(func(in *instance) error {
+		rows, err := in.alloc(8*len(d.Values), 0, 0)
+		if err != nil {
+			return err
+		}
+		place, err := in.alloc(8*len(out), rows, 8*len(d.Values))
+		if err != nil {
+			return err
+		}
+		bytes, _ := in.memory().Read(rows, uint32(8*len(d.Values)))
+		for i, v := range d.Values {
+			binary.LittleEndian.PutUint64(bytes[8*i:], math.Float64bits(v))
+		}
+		code, err := in.call("sample", seed, uint64(rows), uint64(d.Len()), uint64(d.Columns), uint64(n), uint64(place))
+		if err != nil {
+			return err
+		}
+		if code := int32(code); code != 0 {
+			return &core.InputError{Field: m.name + ": sample", Found: fmt.Sprintf("the error code %d, for %d rows of %d columns", code, d.Len(), d.Columns), Want: "0", Remedy: "its meaning is the module's own; is the domain as the module expects it?"}
+		}
+		bytes, _ = in.memory().Read(place, uint32(8*len(out))) // memories never shrink
+		for i := range out {
+			out[i] = math.Float64frombits(binary.LittleEndian.Uint64(bytes[8*i:]))
+		}
+		return nil
+	})
+}
+
+// instance is one instance of a module, within its time limit.
+type instance struct {
+	m   *engine
+	ctx context.Context
+	api.Module
+}
+
+func (in *instance) memory() api.Memory { return in.ExportedMemory("memory") }
+
+// instance makes an instance, has do use it, and frees it.
+func (m *engine) instance(do func(*instance) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), m.patience)
+	defer cancel()
+	in := &instance{m: m, ctx: ctx}
+	var err error
+	in.Module, err = m.runtime.InstantiateModule(ctx, m.compiled, wazero.NewModuleConfig().WithName("").WithStartFunctions())
+	if err != nil {
+		return in.failure("its start", err)
+	}
+	defer in.Close(context.Background())
+	if in.ExportedFunction(initialize) != nil {
+		if _, err := in.call(initialize); err != nil {
+			return err
+		}
+	}
+	return do(in)
+}
+
+// call calls an exported function of at most one result.
+func (in *instance) call(name string, args ...uint64) (uint64, error) {
+	out, err := in.ExportedFunction(name).Call(in.ctx, args...)
+	if err != nil {
+		return 0, in.failure(name, err)
+	}
+	if len(out) == 0 {
+		return 0, nil
+	}
+	return out[0], nil
+}
+
+// alloc asks for memory apart from what was given already.
+func (in *instance) alloc(bytes int, given uint32, size int) (uint32, error) {
+	at, err := in.call("alloc", uint64(max(8, bytes)))
+	at = uint64(uint32(at))
+	have := uint64(in.memory().Size())
+	if err == nil && (at == 0 || at%8 != 0 || at+uint64(bytes) > have || at < uint64(given)+uint64(size) && at+uint64(bytes) > uint64(given)) {
+		want := "the address, a multiple of 8 and not 0, of so many bytes inside the memory"
+		if given != 0 {
+			want += fmt.Sprintf(", apart from the %d at %d", size, given)
+		}
+		err = &core.InputError{Field: in.m.name + ": alloc", Found: fmt.Sprintf("the address %d for %d bytes, in a memory of %d", at, bytes, have), Want: want}
+	}
+	return uint32(at), err
+}
+
+// failure puts a trap, or the end of patience, into words.
+func (in *instance) failure(what string, err error) error {
+	var exit *sys.ExitError
+	if errors.As(err, &exit) && in.ctx.Err() != nil {
+		return &core.InputError{Field: in.m.name + ": " + what, Found: fmt.Sprintf("still running after %v", in.m.patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", core.BlockRows), Remedy: "is there an endless loop?"}
+	}
+	return &core.InputError{Field: in.m.name + ": " + what, Found: "ended by a trap: " + firstLine(err), Want: "a result"}
+}
+
+// firstLine is an error without its stack trace, but with the function where it
+// happened.
+func firstLine(err error) string {
+	text, trace, found := strings.Cut(err.Error(), "\nwasm stack trace:\n\t")
+	text, _, _ = strings.Cut(text, "\n")
+	if where, _, _ := strings.Cut(trace, "\n"); found && where != "" {
+		text += " in " + where
+	}
+	return shown(strings.TrimPrefix(text, "wasm error: "))
+}

@@ -1,0 +1,117 @@
+//go:build !js
+
+package module
+
+import (
+	"encoding/binary"
+	"encoding/gob"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// mostMemory is how much memory a process with a module may take: that of the
+// module, of which two stand side by side while one grows, and its compiler's.
+const mostMemory = 1 << 30
+
+// job is what a host hears first.
+type job struct {
+	Name     string
+	Module   []byte
+	Patience time.Duration
+}
+
+// question asks for N outputs of the width that the first answer gives; the job is
+// the first question.
+type question struct {
+	Values  []byte // of the dataset
+	Columns int
+	N       int
+	Seed    uint64
+}
+
+// answer answers a job, then questions.
+type answer struct {
+	Width   int
+	Outputs []byte
+	Fault   *core.InputError
+}
+
+// Host is the program of the processes that run modules. It limits its own memory,
+// compiles the module that it reads from in, and answers on out until in ends. It
+// returns an exit code. [Options.Host] says how to start it.
+func Host(in io.Reader, out io.Writer) int { return hostWithin(mostMemory, in, out) }
+
+func hostWithin(bytes uint64, in io.Reader, out io.Writer) int {
+	limitMemory(bytes)
+	// What is written to in is read even while the module runs: its end, which
+	// comes when whoever started this is gone, ends it.
+	r, w := io.Pipe()
+	go func() {
+		io.Copy(w, in)
+		os.Exit(0)
+	}()
+	if err := host(gob.NewDecoder(r), gob.NewEncoder(out)); err != nil {
+		os.Stderr.WriteString("dpscope: this runs a WebAssembly module for dpscope itself: " + err.Error() + "\n")
+		return 2
+	}
+	return 0
+}
+
+func host(in *gob.Decoder, out *gob.Encoder) error {
+	var j job
+	if err := in.Decode(&j); err != nil {
+		return err
+	}
+	m, err := compile(j.Name, j.Module, j.Patience)
+	if err != nil {
+		return out.Encode(faulty(err))
+	}
+	if err := out.Encode(answer{Width: m.width}); err != nil {
+		return err
+	}
+	for {
+		var q question
+		if err := in.Decode(&q); err != nil {
+			return err
+		}
+		rows := make([]float64, q.N*m.width)
+		a := answer{}
+		if err := m.call(core.Dataset{Columns: q.Columns, Values: numbers(q.Values)}, q.Seed, rows); err != nil {
+			a = faulty(err)
+		} else {
+			a.Outputs = bytesOf(rows)
+		}
+		if err := out.Encode(a); err != nil {
+			return err
+		}
+	}
+}
+
+func faulty(err error) answer {
+	var in *core.InputError
+	if !errors.As(err, &in) {
+		in = &core.InputError{Field: "the module", Found: "at fault: " + err.Error()}
+	}
+	return answer{Fault: in}
+}
+
+func bytesOf(numbers []float64) []byte {
+	b := make([]byte, 0, 8*len(numbers))
+	for _, v := range numbers {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
+	}
+	return b
+}
+
+func numbers(b []byte) []float64 {
+	out := make([]float64, len(b)/8)
+	for i := range out {
+		out[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+	}
+	return out
+}
