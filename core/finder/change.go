@@ -57,75 +57,73 @@ func pairOf(r core.Relation, d core.Domain, entries []entry) core.Pair {
 	return p
 }
 
-// change makes one random change to a pair: of its size, of a value, of what
-// moves, or of where that stands.
+// change makes one random change to a pair, some of it in place: of its size, of a
+// value, of what moves, or of where that stands.
 func change(r *stream.Stream, relation core.Relation, d core.Domain, entries []entry) []entry {
 	if len(entries) == 0 {
 		return entries
 	}
-	out := make([]entry, len(entries))
+	answers := relation == core.LInfinity // all of which may change
+	at, moving, c := r.Intn(len(entries)), r.Intn(len(entries)), r.Intn(d.Columns)
 	for i, e := range entries {
-		out[i] = entry{slices.Clone(e[0]), slices.Clone(e[1])}
-	}
-	at, other, c := r.Intn(len(out)), r.Intn(len(out)), r.Intn(d.Columns)
-	if moving := slices.IndexFunc(out, func(e entry) bool { return !e.alike() }); relation != core.LInfinity && moving >= 0 {
-		other = moving
-	}
-	low, high := ends(d, c)
-	free := relation == core.LInfinity
-	switch kind := r.Intn(8); kind {
-	case 0: // one row more
-		if free || out[at].alike() {
-			out = slices.Insert(out, at, entry{slices.Clone(out[at][0]), slices.Clone(out[at][1])})
+		if !answers && !e.alike() {
+			moving = i
+			break
 		}
-	case 1: // one row less
-		if free || out[at].alike() {
-			out = slices.Delete(out, at, at+1)
-		}
-	case 2: // twice the rows that stay
-		for i := len(out) - 1; i >= 0 && len(out) < d.MaxRows; i-- {
-			if free || out[i].alike() {
-				out = slices.Insert(out, i, entry{slices.Clone(out[i][0]), slices.Clone(out[i][1])})
+	}
+	kind := r.Intn(8)
+	var v float64
+	if kind >= 3 && kind <= 5 {
+		v = value(r, d.Lower[c], d.Upper[c], d.Integer)
+	}
+	switch kind {
+	case 0, 1, 2: // one row that stays more, or less, or all of them twice
+		var out []entry
+		for i, e := range slices.Backward(entries) {
+			chosen := (answers || e.alike()) && (kind == 2 && len(out)+i+1 < d.MaxRows || kind < 2 && i == at)
+			if !chosen || kind != 1 {
+				out = append(out, e)
+			}
+			if chosen && kind != 1 {
+				out = append(out, entry{slices.Clone(e[0]), slices.Clone(e[1])})
 			}
 		}
+		slices.Reverse(out)
+		return out
 	case 3, 4: // another value of a row that stays, or of all of them
-		v := value(r, d.Lower[c], d.Upper[c], d.Integer)
-		for i, e := range out {
-			if (kind == 4 || i == at) && (free || e.alike()) {
+		for i, e := range entries {
+			if (kind == 4 || i == at) && (answers || e.alike()) {
 				e[1][c] += v - e[0][c]
 				e[0][c] = v
 			}
 		}
 	case 5: // another value, or move, of what changes
-		v := value(r, d.Lower[c], d.Upper[c], d.Integer)
-		e := out[other]
 		side := r.Intn(2)
-		if e[side] == nil {
+		if entries[moving][side] == nil {
 			side = 1 - side
 		}
-		e[side][c] = v
-	case 6: // it stands elsewhere
-		if relation == core.LInfinity {
-			at, other = r.Intn(len(out)+1), len(out)
-			for i := at; i < other; i++ { // all beyond move the other way
-				out[i][0], out[i][1] = out[i][1], out[i][0]
-			}
+		entries[moving][side][c] = v
+	case 6: // it stands elsewhere; of answers, all from one on move the other way
+		if !answers {
+			entries[at], entries[moving] = entries[moving], entries[at]
 			break
 		}
-		out[at], out[other] = out[other], out[at]
+		for i := r.Intn(len(entries) + 1); i < len(entries); i++ {
+			entries[i][0], entries[i][1] = entries[i][1], entries[i][0]
+		}
 	default: // all values move
-		by := float64((high - low) / 8)
+		by := float64((d.Upper[c] - d.Lower[c]) / 8)
 		if relation.HasReach() {
 			by = d.Reach / 2
 		}
 		by *= float64(r.Intn(9) - 4)
-		for _, e := range out {
-			for side := range e {
-				if e[side] != nil {
-					e[side][c] += by
+		for _, e := range entries {
+			for _, row := range e {
+				if row != nil {
+					row[c] += by
 				}
 			}
 		}
 	}
-	return out
+	return entries
 }

@@ -34,17 +34,17 @@ var (
 )
 
 // An answerFamily is tried at all levels, and then at other sizes.
-var answerFamilies = []answerPattern{
-	answerPatterns[7], // X shape
-	answerPatterns[5], // all above
-	answerPatterns[3], // one below, the rest above
-	answerAlone,
-	answerPatterns[4], // half below, half above
-	answerPatterns[2], // one above, the rest below
-	answerLast,
-	answerPatterns[0], // one above
-	answerFew,
-	answerPatterns[1], // one below
+var answerFamilies = []*answerPattern{
+	&answerPatterns[7], // X shape
+	&answerPatterns[5], // all above
+	&answerPatterns[3], // one below, the rest above
+	&answerAlone,
+	&answerPatterns[4], // half below, half above
+	&answerPatterns[2], // one above, the rest below
+	&answerLast,
+	&answerPatterns[0], // one above
+	&answerFew,
+	&answerPatterns[1], // one below
 }
 
 var answerLevels = []float64{0.5, 0, 1, 0.25, 0.75}
@@ -55,47 +55,43 @@ type recordFamily struct {
 	least int // rows of the smaller dataset
 }
 
-func all(t float64) func(int, int) float64 { return func(int, int) float64 { return t } }
-
-func halves(i, n int) float64 { return pick(2*i < n, 0, 1) }
-
 // Where the rest stand inside, no clip has cut off what the record moves; see
 // [space.openings].
 var (
 	addedFamilies = []recordFamily{
-		{recordPattern{"at the upper end", all(0), 0, 1}, 0},
-		{recordPattern{"one below", all(1), 1, 0}, 1},
-		{recordPattern{"one above", all(0), 0, 1}, 1},
-		{recordPattern{"one above others inside", all(inside), 0, 1}, 1},
-		{recordPattern{"at the lower end", all(0), 1, 0}, 0},
-		{recordPattern{"half below, half above, one below", halves, 1, 0}, 2},
-		{recordPattern{"all above", all(1), 0, 1}, 1},
-		{recordPattern{"one below others inside", all(1 - inside), 1, 0}, 1},
-		{recordPattern{"in the middle", all(0), 1, 0.5}, 0},
-		{recordPattern{"across the middle", all(0.5), 0, 1}, 1},
-		{recordPattern{"all below", all(0), 0.5, 0}, 1},
-		{recordPattern{"half below, half above, one above", halves, 0, 1}, 2},
+		{recordPattern{"at the upper end", [2]float64{0, 0}, 0, 1}, 0},
+		{recordPattern{"one below", [2]float64{1, 1}, 1, 0}, 1},
+		{recordPattern{"one above", [2]float64{0, 0}, 0, 1}, 1},
+		{recordPattern{"one above others inside", [2]float64{inside, inside}, 0, 1}, 1},
+		{recordPattern{"at the lower end", [2]float64{0, 0}, 1, 0}, 0},
+		{recordPattern{"half below, half above, one below", [2]float64{0, 1}, 1, 0}, 2},
+		{recordPattern{"all above", [2]float64{1, 1}, 0, 1}, 1},
+		{recordPattern{"one below others inside", [2]float64{1 - inside, 1 - inside}, 1, 0}, 1},
+		{recordPattern{"in the middle", [2]float64{0, 0}, 1, 0.5}, 0},
+		{recordPattern{"across the middle", [2]float64{0.5, 0.5}, 0, 1}, 1},
+		{recordPattern{"all below", [2]float64{0, 0}, 0.5, 0}, 1},
+		{recordPattern{"half below, half above, one above", [2]float64{0, 1}, 0, 1}, 2},
 	}
 	replacedFamilies = []recordFamily{
-		{recordPattern{"one above", all(0), 0, 1}, 1},
-		{recordPattern{"one above", all(0), 0, 1}, 2},
-		{recordPattern{"one below", all(1), 1, 0}, 2},
-		{recordPattern{"one above others inside", all(inside), 0, 1}, 2},
-		{recordPattern{"all above", all(1), 0.5, 1}, 1},
-		{recordPattern{"all below", all(0), 0.5, 0}, 1},
-		{recordPattern{"half below, half above, one above", halves, 0, 1}, 3},
-		{recordPattern{"across the middle", all(0.5), 0, 1}, 2},
-		{recordPattern{"one below others inside", all(1 - inside), 1, 0}, 2},
+		{recordPattern{"one above", [2]float64{0, 0}, 0, 1}, 1},
+		{recordPattern{"one above", [2]float64{0, 0}, 0, 1}, 2},
+		{recordPattern{"one below", [2]float64{1, 1}, 1, 0}, 2},
+		{recordPattern{"one above others inside", [2]float64{inside, inside}, 0, 1}, 2},
+		{recordPattern{"all above", [2]float64{1, 1}, 0.5, 1}, 1},
+		{recordPattern{"all below", [2]float64{0, 0}, 0.5, 0}, 1},
+		{recordPattern{"half below, half above, one above", [2]float64{0, 1}, 0, 1}, 3},
+		{recordPattern{"across the middle", [2]float64{0.5, 0.5}, 0, 1}, 2},
+		{recordPattern{"one below others inside", [2]float64{1 - inside, 1 - inside}, 1, 0}, 2},
 	}
 	movedFamilies = []recordFamily{
-		{recordPattern{"in the middle", all(0.5), 0.5, 1}, 1},
-		{recordPattern{"one above", all(0), 0, 1}, 1},
-		{recordPattern{"one below", all(1), 1, 0}, 1},
-		{recordPattern{"above others at the upper end", all(1), 0, 1}, 2},
-		{recordPattern{"below others at the lower end", all(0), 1, 0}, 2},
-		{recordPattern{"half below, half above, one in the middle", halves, 0.5, 1}, 3},
-		{recordPattern{"in the middle, others at the lower end", all(0), 0.5, 1}, 2},
-		{recordPattern{"in the middle, others at the upper end", all(1), 0.5, 1}, 2},
+		{recordPattern{"in the middle", [2]float64{0.5, 0.5}, 0.5, 1}, 1},
+		{recordPattern{"one above", [2]float64{0, 0}, 0, 1}, 1},
+		{recordPattern{"one below", [2]float64{1, 1}, 1, 0}, 1},
+		{recordPattern{"above others at the upper end", [2]float64{1, 1}, 0, 1}, 2},
+		{recordPattern{"below others at the lower end", [2]float64{0, 0}, 1, 0}, 2},
+		{recordPattern{"half below, half above, one in the middle", [2]float64{0, 1}, 0.5, 1}, 3},
+		{recordPattern{"in the middle, others at the lower end", [2]float64{0, 0}, 0.5, 1}, 2},
+		{recordPattern{"in the middle, others at the upper end", [2]float64{1, 1}, 0.5, 1}, 2},
 	}
 )
 
@@ -117,8 +113,14 @@ func families(r core.Relation, d core.Domain) [][]core.Pair {
 		}
 		return out
 	}
-	of := map[core.Relation][]recordFamily{core.AddRemove: addedFamilies, core.Replace: replacedFamilies, core.BoundedReplace: movedFamilies}[r]
-	for _, f := range of {
+	records := addedFamilies
+	switch r {
+	case core.Replace:
+		records = replacedFamilies
+	case core.BoundedReplace:
+		records = movedFamilies
+	}
+	for _, f := range records {
 		var pairs []core.Pair
 		for _, n := range []int{f.least, f.least + 1, most, 5, 10, fewest} {
 			if n = min(max(n, fewest), most); n >= f.least {

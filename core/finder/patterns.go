@@ -38,8 +38,8 @@ type answerPattern struct {
 
 type recordPattern struct {
 	label    string
-	other    func(i, n int) float64 // record i of the n that stay
-	from, to float64                // where records are replaced; under add-remove, to is added
+	rest     [2]float64 // the first half of the records that stay, and the others
+	from, to float64    // where records are replaced; under add-remove, to is added
 }
 
 // outOfTheRace is far below: the lower end of the domain.
@@ -47,7 +47,7 @@ const outOfTheRace = -1e9
 
 // answerPatterns are the two answers to query i of m, in steps of the reach:
 // StatDP's table 1 with each of its pairs of patterns, and "all below".
-var answerPatterns = []answerPattern{
+var answerPatterns = [...]answerPattern{
 	{"one above", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2, 1) }},
 	{"one below", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0, 1) }},
 	{"one above, the rest below", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2, 0) }},
@@ -62,14 +62,14 @@ var answerPatterns = []answerPattern{
 // another: where it stands against the others. Values are shares of the way
 // from the domain's lower end to its upper end.
 var recordPatterns = []recordPattern{
-	{"one above", func(int, int) float64 { return 0 }, 0, 1},
-	{"one below", func(int, int) float64 { return 1 }, 1, 0},
-	{"all above", func(int, int) float64 { return 1 }, 0.5, 1},
-	{"all below", func(int, int) float64 { return 0 }, 0.5, 0},
-	{"half below, half above, one above", func(i, n int) float64 { return pick(2*i < n, 0, 1) }, 0, 1},
-	{"half below, half above, one below", func(i, n int) float64 { return pick(2*i < n, 0, 1) }, 1, 0},
-	{"across the middle", func(int, int) float64 { return 0.5 }, 0, 1},
-	{"X shape, one below", func(int, int) float64 { return 0.5 }, 1, 0},
+	{"one above", [2]float64{0, 0}, 0, 1},
+	{"one below", [2]float64{1, 1}, 1, 0},
+	{"all above", [2]float64{1, 1}, 0.5, 1},
+	{"all below", [2]float64{0, 0}, 0.5, 0},
+	{"half below, half above, one above", [2]float64{0, 1}, 0, 1},
+	{"half below, half above, one below", [2]float64{0, 1}, 1, 0},
+	{"across the middle", [2]float64{0.5, 0.5}, 0, 1},
+	{"X shape, one below", [2]float64{0.5, 0.5}, 1, 0},
 }
 
 func pick(yes bool, a, b float64) float64 {
@@ -174,7 +174,7 @@ func (a recordPattern) pair(r core.Relation, d core.Domain, n int) core.Pair {
 	}
 	base := make([]float64, 0, (n+1)*d.Columns)
 	for i := range stay {
-		base = append(base, row(a.other(i, stay))...)
+		base = append(base, row(pick(2*i < stay, a.rest[0], a.rest[1]))...)
 	}
 	p := core.Pair{First: core.Dataset{Columns: d.Columns, Values: base}, Label: fmt.Sprintf("%s, added to %d rows", a.label, n)}
 	to := row(a.to)
