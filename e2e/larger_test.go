@@ -198,7 +198,7 @@ func TestLargerCoreStops(t *testing.T) {
 		if (bytes > 4e6) return new Promise(() => {});
 	}})), {headers: answer.headers}) })`)
 	set(t, tab, "mechanism", "rappor-once")
-	until(t, tab, `window.tries === 1 && /1\.\d MB compressed… [1-9]\d? %/.test(document.querySelector("#status").textContent)`, 10*time.Second)
+	until(t, tab, `window.tries === 1 && /1\.\d MB… [1-9]\d? %/.test(document.querySelector("#status").textContent)`, 10*time.Second)
 	if eval[bool](t, tab, `!document.querySelector("#run").disabled || document.querySelector("#stop").disabled`) {
 		t.Error("while it loads: Run must be disabled and Stop enabled")
 	}

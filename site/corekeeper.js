@@ -88,7 +88,7 @@ export class CoreKeeper {
     });
     const tell = (bytes) => {
       if (!info || this.#on.state() !== "loading") return;
-      const text = `${doing}, ${size(info.brotli)} compressed…${bytes && name !== FIRST ? ` ${Math.floor((100 * bytes) / info.bytes)} %` : ""}`;
+      const text = `${doing}, ${size(info.brotli)}…${bytes && name !== FIRST ? ` ${Math.floor((100 * bytes) / info.bytes)} %` : ""}`;
       if (text !== shown) status(shown = text);
     };
     if (name === FIRST) return engine.load(name);

@@ -97,7 +97,7 @@ func TestWrite(t *testing.T) {
 	}
 	// A plain build leaves no sibling that would be served in the place of its file.
 	plain, err := write(out, "go1", []file{{"a.html", []byte("abcd")}}, false)
-	if err != nil || plain.Files[0].Brotli != 0 {
+	if err != nil || plain.Files[0].Brotli != 4 {
 		t.Errorf("%+v, %v", plain, err)
 	}
 	if left, err := filepath.Glob(filepath.Join(out, "*.*")); err != nil || len(left) != 3 {

@@ -125,6 +125,7 @@ func writeFile(path string, f file, compress bool) (fileInfo, error) {
 	sum := sha256.Sum256(f.data)
 	info := fileInfo{Name: f.name, SHA256: hex.EncodeToString(sum[:]), Bytes: len(f.data)}
 	if !compress {
+		info.Gzip, info.Brotli = info.Bytes, info.Bytes // so much is loaded
 		return info, removeSiblings(path)
 	}
 	var err error
