@@ -45,7 +45,7 @@ type Space struct {
 	Lower    []float64 `json:"lower"`
 	Upper    []float64 `json:"upper"`
 	Integer  bool      `json:"integer,omitempty"`
-	Reach    float64   `json:"reach,omitempty"` // of l-infinity
+	Reach    float64   `json:"reach,omitempty"` // of l-infinity and bounded-replace
 	Relation Relation  `json:"relation"`
 }
 
@@ -56,8 +56,9 @@ const (
 )
 
 // ParseSpace reads a space from its short form: ranges of the columns, as 0:1,-5:5 or
-// 8x0:1 for eight columns of one range, the least and most rows, as 0:10 or 3, and the relation. Where ranges
-// or rows are empty they are 0:1 and 0:5. reach is of l-infinity, and 0 means 1.
+// 8x0:1 for eight columns of one range, the least and most rows, as 0:10 or 3, and the
+// relation. Where ranges or rows are empty they are 0:1 and 0:5, or 1:5 where rows are
+// not added. reach is of l-infinity and bounded-replace, and 0 means 1.
 func ParseSpace(ranges, rows string, relation Relation, integer bool, reach float64) (Space, error) {
 	s := Space{Integer: integer, Relation: relation}
 	if ranges == "" {
@@ -97,7 +98,7 @@ func ParseSpace(ranges, rows string, relation Relation, integer bool, reach floa
 	if err1 != nil || err2 != nil {
 		return s, &InputError{Field: "rows", Found: fmt.Sprintf("%q", rows), Want: "the least and the most rows of a dataset", Remedy: "for example 0:5 or 3"}
 	}
-	if s.Reach = reach; s.Relation == LInfinity && reach == 0 {
+	if s.Reach = reach; s.Relation.HasReach() && reach == 0 {
 		s.Reach = 1
 	}
 	return s, s.Validate()
@@ -129,7 +130,7 @@ func (s Space) Validate() error {
 		return err
 	}
 	if s.Relation == Given {
-		return &InputError{Field: "relation", Found: string(Given), Want: "add-remove, replace or l-infinity", Remedy: "given is that of recorded outputs"}
+		return &InputError{Field: "relation", Found: string(Given), Want: Searchable, Remedy: "given is that of recorded outputs"}
 	}
 	if s.Columns < 1 || s.Columns > maxSpaceColumns || len(s.Lower) != s.Columns || len(s.Upper) != s.Columns {
 		return &InputError{Field: "domain", Found: fmt.Sprintf("%d columns with %d lower and %d upper ends", s.Columns, len(s.Lower), len(s.Upper)), Want: fmt.Sprintf("1 to %d columns with one of each", maxSpaceColumns)}
@@ -137,6 +138,8 @@ func (s Space) Validate() error {
 	for i, lo := range s.Lower {
 		if up := s.Upper[i]; !(lo <= up) || math.IsInf(lo, 0) || math.IsInf(up, 0) {
 			return &InputError{Field: "domain", Found: fmt.Sprintf("%s:%s", number(lo), number(up)), Want: "finite numbers, the lower first"}
+		} else if s.Integer && math.Ceil(lo) > math.Floor(up) {
+			return &InputError{Field: "domain", Found: fmt.Sprintf("%s:%s", number(lo), number(up)), Want: "wide enough for a whole number"}
 		}
 	}
 	most := s.MaxRows
@@ -149,8 +152,8 @@ func (s Space) Validate() error {
 	if s.Relation != AddRemove && s.MinRows == 0 {
 		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows), Want: fmt.Sprintf("at least 1 for the relation %s", s.Relation)}
 	}
-	if s.Relation == LInfinity && !(s.Reach > 0 && !math.IsInf(s.Reach, 1)) {
-		return &InputError{Field: "reach", Found: number(s.Reach), Want: "a finite number above 0: how far one answer may move"}
+	if s.Relation.HasReach() && !(s.Reach > 0 && !math.IsInf(s.Reach, 1)) {
+		return &InputError{Field: "reach", Found: number(s.Reach), Want: "a finite number above 0: how far one value may move"}
 	}
 	return nil
 }
@@ -160,68 +163,54 @@ func (s Space) Domain() Domain {
 	return Domain{Columns: s.Columns, MinRows: s.MinRows, MaxRows: s.MaxRows, Lower: s.Lower, Upper: s.Upper, Integer: s.Integer, Reach: s.Reach}
 }
 
-// Pairs are the first pairs to try: a row that appears, goes from one end of the
-// ranges to the other, or answers that move by the reach, among rows at either end.
-func (s Space) Pairs() []Pair {
-	full := func(n int, row []float64) []float64 {
-		values := []float64{}
-		for range n {
-			values = append(values, row...)
-		}
-		return values
-	}
-	var out []Pair
-	add := func(label string, first, second []float64) {
-		p := Pair{Label: label, First: Dataset{s.Columns, first}, Second: Dataset{s.Columns, second}}
-		same := func(q Pair) bool {
-			return slices.Equal(q.First.Values, p.First.Values) && slices.Equal(q.Second.Values, p.Second.Values)
-		}
-		if s.Relation.Check(p, s.Domain()) == nil && !slices.ContainsFunc(out, same) {
-			out = append(out, p)
-		}
-	}
-	switch s.Relation {
-	case AddRemove:
-		for _, n := range []int{s.MinRows, s.MaxRows - 1} {
-			for _, others := range [][]float64{s.Lower, s.Upper} {
-				for i, row := range [][]float64{s.Upper, s.Lower} {
-					few := full(n, others)
-					add(fmt.Sprintf("%d rows at one end, and one more at the %s", n, []string{"upper", "lower"}[i]), few, append(append([]float64{}, few...), row...))
-				}
+// Trial is a pair to try the mechanism on before it is audited: in the fewest rows,
+// all at the lower end of the ranges, the last one goes to the upper end or as far
+// as the reach allows; or a row there is added.
+func (s Space) Trial() Pair {
+	row := func(t float64) []float64 {
+		v := make([]float64, s.Columns)
+		for i := range v {
+			v[i] = s.Lower[i]
+			if s.Integer {
+				v[i] = math.Ceil(v[i])
 			}
-		}
-	case Replace:
-		for _, n := range []int{s.MinRows, s.MaxRows} {
-			rest := full(n-1, s.Lower)
-			add(fmt.Sprintf("one of %d rows from the lower to the upper end", n), append(append([]float64{}, s.Lower...), rest...), append(append([]float64{}, s.Upper...), rest...))
-		}
-	case LInfinity:
-		moved := func(by float64) []float64 {
-			row := append([]float64{}, s.Lower...)
-			for i := range row {
-				row[i] = min(s.Upper[i], row[i]+by)
+			up := s.Upper[i]
+			if s.Relation.HasReach() {
+				up = min(up, v[i]+s.Reach)
 			}
-			return row
+			if s.Integer {
+				up = math.Floor(up)
+			}
+			v[i] += float64(t * (up - v[i]))
 		}
-		n := s.MaxRows
-		add("all answers move by the reach", full(n, s.Lower), full(n, moved(s.Reach)))
-		add("one answer moves by the reach", full(n, s.Lower), append(moved(s.Reach), full(n-1, s.Lower)...))
+		return v
 	}
-	return out
+	stay := s.MinRows
+	if s.Relation != AddRemove {
+		stay--
+	}
+	rest := []float64{}
+	for range stay {
+		rest = append(rest, row(0)...)
+	}
+	p := Pair{First: Dataset{s.Columns, rest}, Second: Dataset{s.Columns, append(slices.Clone(rest), row(1)...)}}
+	if s.Relation != AddRemove {
+		p.First.Values = append(slices.Clone(rest), row(0)...)
+	}
+	return p
 }
 
 // Spec is the line of a catalogue for the mechanism m, which may be called from
 // several workers at once.
 func (b Brought) Spec(m Mechanism) MechanismSpec {
 	title := map[BroughtKind]string{BroughtCommand: "A command of the user's", BroughtModule: "A WebAssembly module of the user's", BroughtScript: "A JavaScript function of the user's"}[b.Kind]
-	pairs := b.Datasets.Pairs()
 	return MechanismSpec{
 		Name: string(b.Kind), Title: title, Source: "brought by the user: " + b.Name,
 		Relations: func(Params) []Relation { return []Relation{b.Datasets.Relation} },
 		Claim:     func(Params) Claim { return DPClaim(1, 0) }, // a plan must say
 		Truth:     func(Params) string { return "unknown" },
 		Domain:    func(Params, Relation) Domain { return b.Datasets.Domain() },
-		Pairs:     func(Params, Relation) []Pair { return pairs },
+		Pairs:     func(Params, Relation) []Pair { return nil }, // the finder knows what to try
 		New:       func(Params) (Mechanism, error) { return m, nil },
 		Unseeded:  b.Unseeded,
 		Brought:   &b,
@@ -240,7 +229,7 @@ func (b *Brought) arguments() []argument {
 	if s.Relation != AddRemove {
 		args = append(args, argument{"relation", string(s.Relation)})
 	}
-	if s.Relation == LInfinity {
+	if s.Relation.HasReach() {
 		args = append(args, argument{"reach", exactly(s.Reach)})
 	}
 	kinds := map[string]ColumnKind{}

@@ -128,24 +128,31 @@ func TestParseSpace(t *testing.T) {
 	for _, c := range []struct {
 		ranges, rows string
 		relation     core.Relation
-		pairs        int // first ones
+		integer      bool
+		reach        float64
+		trial        [2][]float64 // the pair that is tried first
 		says         string
 	}{
-		{"", "", "", 6, ""},
-		{"0:1,-5:5", "0:1", core.AddRemove, 2, ""},
-		{"0:1", "", core.Replace, 2, ""},
-		{"0:1", "3", core.Replace, 1, ""},
-		{"0:10", "5", core.LInfinity, 2, ""},
-		{"1:0", "", "", 0, "the lower first"},
-		{"0-1", "", "", 0, "lower:upper"},
-		{"0:Inf", "", "", 0, "finite"},
-		{"0:1", "3", "", 0, "changes the number of rows"},
-		{"0:1", "0:3", core.Replace, 0, "at least 1"},
-		{"0:1", "5:2", "", 0, "the least first"},
-		{"0:1", "x", "", 0, "the least and the most rows"},
-		{"0:1", "", core.Given, 0, "recorded"},
+		{ranges: "", trial: [2][]float64{{}, {1}}},
+		{ranges: "0:1,-5:5", rows: "1:2", relation: core.AddRemove, trial: [2][]float64{{0, -5}, {0, -5, 1, 5}}},
+		{ranges: "0:1", relation: core.Replace, trial: [2][]float64{{0}, {1}}},
+		{ranges: "0.5:2.5", rows: "3", relation: core.Replace, integer: true, trial: [2][]float64{{1, 1, 1}, {1, 1, 2}}},
+		{ranges: "0:10", rows: "2", relation: core.LInfinity, trial: [2][]float64{{0, 0}, {0, 1}}},
+		{ranges: "0:10", rows: "2", relation: core.BoundedReplace, reach: 3, trial: [2][]float64{{0, 0}, {0, 3}}},
+		{ranges: "0:1", rows: "1", relation: core.BoundedReplace, reach: 3, trial: [2][]float64{{0}, {1}}},
+		{ranges: "1:0", says: "the lower first"},
+		{ranges: "0-1", says: "lower:upper"},
+		{ranges: "0:Inf", says: "finite"},
+		{ranges: "0.2:0.8", integer: true, says: "whole number"},
+		{ranges: "0:1", rows: "3", says: "changes the number of rows"},
+		{ranges: "0:1", rows: "0:3", relation: core.Replace, says: "at least 1"},
+		{ranges: "0:1", rows: "0:3", relation: core.BoundedReplace, says: "at least 1"},
+		{ranges: "0:1", relation: core.BoundedReplace, reach: -1, says: "how far one value may move"},
+		{ranges: "0:1", rows: "5:2", says: "the least first"},
+		{ranges: "0:1", rows: "x", says: "the least and the most rows"},
+		{ranges: "0:1", relation: core.Given, says: "recorded"},
 	} {
-		s, err := core.ParseSpace(c.ranges, c.rows, c.relation, false, 0)
+		s, err := core.ParseSpace(c.ranges, c.rows, c.relation, c.integer, c.reach)
 		if c.says != "" {
 			if err == nil || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%+v: %v", c, err)
@@ -156,8 +163,12 @@ func TestParseSpace(t *testing.T) {
 			t.Errorf("%+v: %v", c, err)
 			continue
 		}
-		if got := s.Pairs(); len(got) != c.pairs {
-			t.Errorf("%+v: %d pairs: %v", c, len(got), got)
+		p := s.Trial()
+		if !slices.Equal(p.First.Values, c.trial[0]) || !slices.Equal(p.Second.Values, c.trial[1]) {
+			t.Errorf("%+v: %v", c, p)
+		}
+		if err := s.Relation.Check(p, s.Domain()); err != nil {
+			t.Errorf("%+v: %v", c, err)
 		}
 	}
 }

@@ -57,6 +57,12 @@ func TestRelationCheck(t *testing.T) {
 		{Replace, pair(Records(0), Records(0, 1)), "as many rows"},
 		{LInfinity, pair(Records(0, 0.5), Records(0.5, 0)), ""},
 		{LInfinity, pair(Records(0, 0.5), Records(0.6, 0)), "coordinate 0 moved by 0.6"},
+		{BoundedReplace, pair(Records(0, 0.5), Records(0, 1)), ""},
+		{BoundedReplace, pair(Records(0, 0.5), Records(0, 0.5)), ""},
+		{BoundedReplace, pair(Records(0, 0.4), Records(0, 1)), "coordinate 1 moved by 0.6"},
+		{BoundedReplace, pair(Records(0, 0.5), Records(0.1, 0.6)), "2 rows that differ"},
+		{BoundedReplace, pair(Records(0, 0.5), Records(0.5, 0)), "2 rows that differ"}, // a row's place counts
+		{BoundedReplace, pair(Records(0), Records(0, 0)), "as many rows"},
 		{AddRemove, pair(Records(2), Records(2, 0)), "pair.first.values[0] is 2, must be in [0, 1]"},
 		{AddRemove, pair(Records(0, 0, 0, 0), Records(0, 0, 0, 0, 0)), "0 to 4 rows"},
 		{AddRemove, pair(Records(math.NaN()), Records()), "NaN"},

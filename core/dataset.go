@@ -65,7 +65,7 @@ type Domain struct {
 	Lower   []float64 // per column, inclusive
 	Upper   []float64 // per column, inclusive
 	Integer bool      // values are whole numbers
-	Reach   float64   // [LInfinity] only: how far one coordinate may move
+	Reach   float64   // [LInfinity] and [BoundedReplace] only: how far one coordinate may move
 }
 
 // Contains reports an error that names the first value outside the domain.

@@ -38,7 +38,7 @@ type Plan struct {
 	Claim      *Claim   `json:"claim,omitempty"`    // default: what the mechanism claims at its parameters, or what that implies
 	Relation   Relation `json:"relation,omitempty"` // default: the mechanism's first
 	Pair       *Pair    `json:"pair,omitempty"`     // default: the finder searches; given: no search
-	Finder     string   `json:"finder,omitempty"`   // default auto: the mechanism's pairs, then random search
+	Finder     string   `json:"finder,omitempty"`   // default auto: the mechanism's pairs, then patterns and what was loud
 	Learner    string   `json:"learner,omitempty"`  // default auto: a portfolio of all that apply
 	Samples    int      `json:"samples,omitempty"`  // certification outputs a side, default 100000
 	Explore    int      `json:"explore,omitempty"`  // exploration outputs a side and trial, default as Samples

@@ -19,9 +19,21 @@ const (
 	// by more than the domain's Reach (the sensitivity of a query). It is the
 	// relation of DP-Sniper and StatDP.
 	LInfinity Relation = "l-infinity"
+	// BoundedReplace: the datasets have as many rows and differ in one of them,
+	// no coordinate of which differs by more than the domain's Reach. A row's
+	// place counts, so that the rows may be the counts of a histogram, too. In
+	// Blowfish privacy (He, Machanavajjhala and Ding, SIGMOD 2014) such
+	// neighbours are those of a distance threshold.
+	BoundedReplace Relation = "bounded-replace"
 )
 
-var relations = []string{string(AddRemove), string(Replace), string(LInfinity), string(Given)}
+var relations = []string{string(AddRemove), string(Replace), string(BoundedReplace), string(LInfinity), string(Given)}
+
+// Searchable are the relations that a finder proposes pairs for, in words.
+const Searchable = "add-remove, replace, bounded-replace or l-infinity"
+
+// HasReach reports whether a value moves by no more than the domain's Reach.
+func (r Relation) HasReach() bool { return r == LInfinity || r == BoundedReplace }
 
 // ParseRelation reads a relation's name.
 func ParseRelation(name string) (Relation, error) {
@@ -36,7 +48,7 @@ const reachSlack = 1e-12
 
 // Check reports an error unless the pair's datasets lie in the domain and are
 // neighbours. Rows are compared as multisets: their order carries no meaning,
-// except under LInfinity, where it names the query.
+// except under LInfinity and BoundedReplace.
 func (r Relation) Check(p Pair, dom Domain) error {
 	if err := dom.Contains(p.First, "pair.first"); err != nil {
 		return err
@@ -48,9 +60,18 @@ func (r Relation) Check(p Pair, dom Domain) error {
 	switch r {
 	case Given:
 		return nil
-	case LInfinity:
+	case LInfinity, BoundedReplace:
 		if n1 != n2 {
-			return notNeighbours(r, fmt.Sprintf("%d and %d coordinates", n1, n2), "as many coordinates in both")
+			return notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "as many rows in both")
+		}
+		rows := 0
+		for i := range n1 {
+			if !slices.Equal(p.First.Row(i), p.Second.Row(i)) {
+				rows++
+			}
+		}
+		if r == BoundedReplace && rows > 1 {
+			return notNeighbours(r, fmt.Sprintf("%d rows that differ", rows), "one row that differs, in its place")
 		}
 		for i, v := range p.First.Values {
 			if gap := math.Abs(v - p.Second.Values[i]); gap > dom.Reach+reachSlack {

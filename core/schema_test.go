@@ -35,7 +35,7 @@ func schema(t *testing.T) []byte {
 	s, err := jsonschema.For[core.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[core.Verdict]():    words(string(core.Violation), string(core.NoViolation), string(core.Inconclusive), string(core.Invalid)),
 		reflect.TypeFor[core.ClaimKind]():  words(string(core.Pure), string(core.Approximate), string(core.Renyi), string(core.ZCDP), string(core.GaussianDP)),
-		reflect.TypeFor[core.Relation]():   words(string(core.AddRemove), string(core.Replace), string(core.LInfinity), string(core.Given)),
+		reflect.TypeFor[core.Relation]():   words(string(core.AddRemove), string(core.Replace), string(core.BoundedReplace), string(core.LInfinity), string(core.Given)),
 		reflect.TypeFor[core.ColumnKind](): words(string(core.Real), string(core.Symbol), string(core.Mixed)),
 		reflect.TypeFor[core.Quantity](): words(string(core.Epsilon), string(core.Delta), string(core.RenyiDivergence), string(core.Rho),
 			string(core.Mu), string(core.RenyiEpsilon), string(core.GaussianEpsilon)),

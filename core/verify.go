@@ -19,8 +19,8 @@ type Verification struct {
 	// NotCompared are the fields that stand in the report unchecked, as paths such
 	// as evidence.learners, each with all below it. The notes name them and say why.
 	NotCompared []string
-	// Recomputed: the counts are the report's own, as its mechanism does not
-	// draw from the seed; only what follows from them was checked.
+	// Recomputed: the counts are the report's own, which were not drawn again;
+	// only what follows from them was checked.
 	Recomputed bool
 }
 

@@ -35,8 +35,8 @@ type Options struct {
 	// Relation that makes the pairs neighbours; default add-remove, or the
 	// registered mechanism's own.
 	Relation core.Relation
-	// Domain to search at random for further pairs, up to Trials; default
-	// none, or the registered mechanism's own.
+	// Domain to search for further pairs, up to Trials; its Reach is needed
+	// for the relations bounded-replace and l-infinity. Default none, or the registered mechanism's own.
 	Domain *core.Domain
 	// Samples is the number of certification outputs a side; default 100000. In
 	// a test the default is less where -short or the test's deadline leaves no

@@ -213,12 +213,12 @@ func (z *fuzzer) checkDomain() error {
 		if dom.MinRows < 0 || dom.MaxRows <= dom.MinRows {
 			return bad(fmt.Sprintf("of %d to %d rows", dom.MinRows, dom.MaxRows), "one with room for a row more than the fewest, for the relation add-remove")
 		}
-	case core.Replace, core.LInfinity:
+	case core.Replace, core.BoundedReplace, core.LInfinity:
 		if dom.MinRows < 0 || dom.MaxRows < max(1, dom.MinRows) {
 			return bad(fmt.Sprintf("of %d to %d rows", dom.MinRows, dom.MaxRows), "one with at least a row")
 		}
 	default:
-		return core.UnknownName("relation", string(z.relation), []string{string(core.AddRemove), string(core.Replace), string(core.LInfinity)})
+		return core.UnknownName("relation", string(z.relation), []string{string(core.AddRemove), string(core.Replace), string(core.BoundedReplace), string(core.LInfinity)})
 	}
 	return nil
 }
@@ -363,6 +363,7 @@ func rungs(share float64) int {
 //	rows, then
 //	add-remove: the row that only the larger dataset has, then all others
 //	replace:    the index of the row, its values in the first and in the second dataset, then all others
+//	bounded-replace: the index of the row, its values in the first dataset and their moves, then all others
 //	l-infinity: of each coordinate its value in the first dataset and its move
 func (z *fuzzer) pair(data []byte) (core.Pair, bool) {
 	dom := z.domain
@@ -382,6 +383,17 @@ func (z *fuzzer) pair(data []byte) (core.Pair, bool) {
 	}
 	n := least + b.next()%(min(most-least, 64)+1)
 	first, second := []float64{}, []float64{}
+	moved := func() {
+		for c := range dom.Columns {
+			v := z.value(c, b.next())
+			move := float64(dom.Reach * float64(min(b.next(), 240)-120) / 120)
+			if dom.Integer {
+				move = math.Trunc(move)
+			}
+			first = append(first, v)
+			second = append(second, min(max(v+move, dom.Lower[c]), dom.Upper[c]))
+		}
+	}
 	switch z.relation {
 	case core.AddRemove:
 		extra := row()
@@ -400,17 +412,18 @@ func (z *fuzzer) pair(data []byte) (core.Pair, bool) {
 			same := row()
 			first, second = append(first, same...), append(second, same...)
 		}
+	case core.BoundedReplace:
+		for i, at := 0, b.next()%n; i < n; i++ {
+			if i == at {
+				moved()
+				continue
+			}
+			same := row()
+			first, second = append(first, same...), append(second, same...)
+		}
 	case core.LInfinity:
 		for range n {
-			for c := range dom.Columns {
-				v := z.value(c, b.next())
-				move := float64(dom.Reach * float64(min(b.next(), 240)-120) / 120)
-				if dom.Integer {
-					move = math.Trunc(move)
-				}
-				first = append(first, v)
-				second = append(second, min(max(v+move, dom.Lower[c]), dom.Upper[c]))
-			}
+			moved()
 		}
 	}
 	p := core.Pair{First: core.Dataset{Columns: dom.Columns, Values: first}, Second: core.Dataset{Columns: dom.Columns, Values: second}}

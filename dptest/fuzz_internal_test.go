@@ -48,7 +48,7 @@ func TestFuzzPairsAreNeighbours(t *testing.T) {
 			low := float64(rapid.IntRange(-100, 100).Draw(t, "low"))
 			dom.Lower, dom.Upper = append(dom.Lower, low), append(dom.Upper, low+float64(rapid.IntRange(1, 1000).Draw(t, "width")))
 		}
-		relation := rapid.SampledFrom([]core.Relation{core.AddRemove, core.Replace, core.LInfinity}).Draw(t, "relation")
+		relation := rapid.SampledFrom([]core.Relation{core.AddRemove, core.Replace, core.BoundedReplace, core.LInfinity}).Draw(t, "relation")
 		z := &fuzzer{relation: relation, domain: dom}
 		if err := z.checkDomain(); err != nil {
 			t.Fatal(err)

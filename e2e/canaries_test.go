@@ -153,10 +153,11 @@ func TestCanaryReportOpens(t *testing.T) {
 	forged.LowerBound = &more
 	tab := open(t, "")
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
+	const box = `document.querySelector("#canaries-result")`
 	for _, c := range []struct {
-		report canary.Report
-		says   string
-	}{{good, "is the same as in the report"}, {forged, "lower bound"}} {
+		report       canary.Report
+		says, stands string
+	}{{good, "is the same as in the report", "Verified here"}, {forged, "lower bound", "Failed verification here"}} {
 		data, err := core.Canonical(c.report)
 		if err != nil {
 			t.Fatal(err)
@@ -166,8 +167,13 @@ func TestCanaryReportOpens(t *testing.T) {
 		if got := eval[string](t, tab, `JSON.stringify(`+canaryReport+`.evidence)`); !json.Valid([]byte(got)) {
 			t.Error("no evidence")
 		}
+		stands(t, tab, box, "Not verified here")
 		click(t, tab, "#canaries-verify")
 		until(t, tab, fmt.Sprintf(`document.querySelector("#canaries-result .verification").textContent.includes(%q) && %s`, c.says, canaryIdle), time.Minute)
+		stands(t, tab, box, c.stands)
+		if said := eval[string](t, tab, canarySaid); !strings.Contains(said, c.stands) || !strings.Contains(said, "claimed 2") {
+			t.Errorf("beside the buttons it says %q", said)
+		}
 	}
 	if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
 		t.Errorf("the audit's result became %q", now)
@@ -221,6 +227,9 @@ func TestCanariesFile(t *testing.T) {
 	click(t, tab, "#k-file-forget")
 	click(t, tab, "#canaries-verify")
 	fails("must be a file for the design")
+	drop(t, tab, "scores.csv", "member;score\n1;3\n0;1\n")
+	until(t, tab, `document.querySelector("#k-scores-name").textContent.includes("scores.csv") && document.querySelector("#k-file-name").textContent === "No file."`, 5*time.Second)
+	until(t, tab, canaryIdle, 30*time.Second)
 }
 
 // TestCanariesStop: Stop keeps what there is and says so, the focus stays at hand.
@@ -248,6 +257,7 @@ func TestCanariesStop(t *testing.T) {
 	}
 	click(t, tab, "#canaries-verify")
 	until(t, tab, `document.querySelector("#canaries-result .verification").textContent.includes("taken from the report") && `+canaryIdle, time.Minute)
+	stands(t, tab, `document.querySelector("#canaries-result")`, "Recomputed here")
 }
 
 // TestCanariesRefuse: what cannot be run is named where it stands, by page and

@@ -252,6 +252,11 @@ func TestEmbedCanaries(t *testing.T) {
 	if got := eval[string](t, tab, `one("b").view + " " + one("b").n + " " + JSON.stringify(one("b").report.plan.seed)`); got != "canaries 256 3" {
 		t.Errorf("the restored element is at %s", got)
 	}
+	for name, unverified := range map[string]bool{"a": false, "b": true} {
+		if page := eval[string](t, tab, `one("`+name+`").exportReport("html")`); strings.Contains(page, "Not verified here") != unverified {
+			t.Errorf("element %s says of its report that it was not verified: %v", name, !unverified)
+		}
+	}
 
 	// Stopped in mid-run.
 	why := eval[string](t, tab, `(one("b").n = 1000000, one("b").single = "false", new Promise((done) => setTimeout(done, 200)).then(() => {
@@ -404,8 +409,35 @@ func testInMuseum(t *testing.T, name string) {
 	if !eval[bool](t, tab, `!document.querySelector("dp-audit").shadowRoot.querySelector("iframe").contentDocument.querySelector("#drift").hidden`) {
 		t.Error("the result is shown as that of the changed settings")
 	}
+	if name == "svt4" {
+		forgeInEmbed(t, tab, report)
+	}
 	if errs := tab.Errors(); len(errs) > 0 {
 		t.Errorf("the page complains: %v", errs)
+	}
+}
+
+// forgeInEmbed gives the element its own report back, as it is and forged: the frame
+// says that it was not verified, and what came of it.
+func forgeInEmbed(t *testing.T, tab *browser.Tab, report core.Report) {
+	const frame = `document.querySelector("dp-audit").shadowRoot.querySelector("iframe").contentDocument`
+	for _, c := range []struct {
+		bound  float64
+		stands string
+	}{{*report.Results[0].LowerBound, "Verified here"}, {9.5, "Failed verification here"}} {
+		forged := report
+		forged.Results = slices.Clone(report.Results)
+		forged.Results[0].LowerBound = &c.bound
+		text, err := core.Canonical(forged)
+		if err != nil {
+			t.Fatal(err)
+		}
+		eval[bool](t, tab, fmt.Sprintf(`((e) => e.save().then((state) => e.restore({...state, fragment: state.fragment.replace("samples=1234", "samples=%d"), report: %q})).then(() => true))(document.querySelector("dp-audit"))`, report.Settings.Samples, text))
+		stands(t, tab, frame+`.querySelector("#verdict")`, "Not verified here")
+		until(t, tab, frame+`.querySelector("#drift").hidden`, 5*time.Second)
+		eval[bool](t, tab, `(`+frame+`.querySelector("#verify").click(), true)`)
+		until(t, tab, frame+`.querySelector("#verify").hidden && `+frame+`.body.dataset.state === "done"`, time.Minute)
+		stands(t, tab, frame+`.querySelector("#verdict")`, c.stands)
 	}
 }
 

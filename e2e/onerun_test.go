@@ -39,7 +39,7 @@ func TestOneRun(t *testing.T) {
 	}
 	got := shown()
 	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: core.Params{"noise": {Number: 0.5}},
-		Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: 1e-5}, Design: canary.Orthogonal, Canaries: 600, Beta: 0.1, Seed: 4}
+		Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: canary.DefaultDelta}, DeltaDefaulted: true, Design: canary.Orthogonal, Canaries: 600, Beta: 0.1, Seed: 4}
 	sources := canary.Sources()
 	want, err := canary.OneRun{Plan: plan, Sources: sources, Pool: core.LocalPool(core.Catalogue{Canary: canary.Engine(sources)}, 1),
 		Generator: core.Generator{Name: "dpscope", Version: core.Version}}.Do(context.Background())
@@ -69,29 +69,33 @@ func TestOneRun(t *testing.T) {
 		click(t, tab, "#canaries-verify")
 		until(t, tab, fmt.Sprintf(`%s.querySelector(".verification").textContent.includes(%q) && %s`, box, says, canaryIdle), time.Minute)
 	}
+	stands(t, tab, box, "")
 	verifies("is the same as in the report")
+	stands(t, tab, box, "Verified here")
 
 	forged := want
 	more := *want.LowerBound + 0.1
 	forged.LowerBound = &more
 	for _, c := range []struct {
-		report canary.OneRunReport
-		says   string
-	}{{want, "is the same as in the report"}, {forged, "lower bound"}} {
+		report       canary.OneRunReport
+		says, stands string
+	}{{want, "is the same as in the report", "Verified here"}, {forged, "lower bound", "Failed verification here"}} {
 		data, err := core.Canonical(c.report)
 		if err != nil {
 			t.Fatal(err)
 		}
 		drop(t, tab, "one.json", string(data))
 		until(t, tab, fmt.Sprintf(`%s?.lowerBound === %v && %s.textContent.includes("Opened: one.json") && %s`, canaryReport, *c.report.LowerBound, box, canaryIdle), 30*time.Second)
+		stands(t, tab, box, "Not verified here")
 		verifies(c.says)
+		stands(t, tab, box, c.stands)
 	}
 
 	scores := canary.Scores{In: make([]float64, 60), Out: make([]float64, 60), Files: []canary.ScoreFile{{Name: "s.csv", SHA256: strings.Repeat("0", 64)}}}
 	for i := range scores.In {
 		scores.In[i], scores.Out[i] = float64(i)+20.5, float64(i)
 	}
-	of, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: plan.Claim, Method: canary.MethodExact, Seed: 1}, scores, want.Generator)
+	of, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: plan.Claim, Relation: core.Replace, Method: canary.MethodExact, Seed: 1}, scores, want.Generator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,5 +105,16 @@ func TestOneRun(t *testing.T) {
 	}
 	drop(t, tab, "scores.json", string(data))
 	until(t, tab, canaryReport+`?.kind === "scores" && `+canaryIdle, 30*time.Second)
-	verifies("is the same as in the report")
+	stands(t, tab, box, "Not verified here")
+	verifies("Recomputed in this browser")
+	stands(t, tab, box, "Recomputed here")
+	less := 0.01
+	of.LowerBound = &less
+	if data, err = core.Canonical(of); err != nil {
+		t.Fatal(err)
+	}
+	drop(t, tab, "forged.json", string(data))
+	until(t, tab, box+`.textContent.includes("Opened: forged.json") && `+canaryIdle, 30*time.Second)
+	verifies("lower bound")
+	stands(t, tab, box, "Failed verification here")
 }

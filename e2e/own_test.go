@@ -49,6 +49,7 @@ func runOwn(t *testing.T, tab *browser.Tab) core.Report {
 	if err := tab.Until(fmt.Sprintf(`JSON.stringify(window.dpscope.report) !== %q`, before), 5*time.Second); err != nil {
 		t.Fatalf("no new report: %s", eval[string](t, tab, ownSaid))
 	}
+	noDrift(t, tab)
 	return reportOf(t, tab)
 }
 
@@ -250,13 +251,21 @@ func TestOwnFaults(t *testing.T) {
 		{"a BigInt", "function mechanism(d, n) { return new BigInt64Array(n).fill(9007199254740993n) }", "output 1 is the BigInt 9007199254740993n, must be a finite number", ""},
 		{"words", "function mechanism(d, n) { return Array(n).fill('a') }", "output 1 is \"a\", must be a finite number", ""},
 		{"NaN", "function mechanism(d, n) { return Array(n).fill(0 / 0) }", "output 1 is NaN", ""},
+		{"BigInt", "function mechanism(d, n) { return Array(n).fill(1n) }", "output 1 is the BigInt 1n, must be a finite number", ""},
+		{"async", "async function mechanism(d, n) { return Array(n).fill(1) }", "must not be async", ""},
+		{"what has no words", "function mechanism() { throw Object.create(null) }", "it threw an object (Object)", ""},
+		{"what refuses words", "function mechanism() { throw Object.defineProperty(new Error(), 'message', {get() { throw 1 }}) }", "it threw what cannot be put into words", ""},
+		{"a line that cannot be sent", "function mechanism() { throw {line: () => 1} }", "it threw an object (Object)", ""},
+		{"words without end", "function mechanism() { throw new Error('\\u001b[31m\\u202e' + 'x'.repeat(5e6)) }", "line 1 is at fault: Error:  [31m xxx", ""},
 		{"no seed", "function mechanism(d, n) { return Array.from({length: n}, (_, i) => i) }", "ignores its seed", ""},
 		{"one draw", "function mechanism(d, n, r) { return Array(n).fill(r.laplace(1)) }", "one output, repeated", ""},
 		{"loop", "function mechanism(d, n) { for (;;); }", "still running after 4s", ""},
 	} {
 		write(t, tab, c.code)
 		if said := refusedOwn(t, tab); !strings.Contains(said, c.says) {
-			t.Errorf("%s: %s\nwant %q", c.name, said, c.says)
+			t.Errorf("%s: %.999s\nwant %q", c.name, said, c.says)
+		} else if len(said) > 999 {
+			t.Errorf("%s: %d characters", c.name, len(said))
 		}
 		if at := eval[string](t, tab, `document.activeElement.id + "," + document.activeElement.getAttribute("aria-invalid")`); at != "own-code,true" {
 			t.Errorf("%s: the focus is at %s", c.name, at)
@@ -314,7 +323,7 @@ func TestOwnLoop(t *testing.T) {
 // nothing, and replays at a click; outputs that no seed fixes are only recomputed.
 func TestOwnReport(t *testing.T) {
 	tab := owning(t)
-	code := "// mine\nfunction mechanism(dataset, n) {\n  return Array.from({length: n}, () => [dataset.length - Math.log(Math.random()), 1]);\n}\n"
+	code := "// mine\nfunction mechanism(dataset, n) {\n  return Array.from({length: n}, () => Float64Array.of(dataset.length - Math.log(Math.random()), 1));\n}\n"
 	write(t, tab, code)
 	set(t, tab, "own-samples", "2000")
 	set(t, tab, "own-rows", "0:2")
@@ -334,6 +343,8 @@ func TestOwnReport(t *testing.T) {
 		t.Errorf("on the command line: %v, %s", err, said)
 	}
 	tab = open(t, "")
+	const written = "// not to be lost"
+	write(t, tab, written)
 	drop(t, tab, "report.json", string(data))
 	until(t, tab, `document.querySelector("#own").open && document.querySelector("#origin").textContent.includes("report.json")`, 10*time.Second)
 	if got := eval[string](t, tab, `document.querySelector("#own-code").value`); got != code {
@@ -346,7 +357,7 @@ func TestOwnReport(t *testing.T) {
 		t.Errorf("the panel's fields hold %s", got)
 	}
 	click(t, tab, "#verify")
-	until(t, tab, `document.querySelector("#verification").textContent.includes("cannot be drawn again") && `+ownIdle, time.Minute)
+	until(t, tab, `document.querySelector(".verification").textContent.includes("cannot be drawn again") && `+ownIdle, time.Minute)
 }
 
 // TestOwnBadModule: what is wrong with a module is said as on the command line.

@@ -2,7 +2,10 @@ package e2e
 
 import (
 	"fmt"
+	"io/fs"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -11,6 +14,9 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
+
+// ownPolicy is a document's own.
+var ownPolicy = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" content="default-src 'none'; [^"]*; base-uri 'none'; form-action 'none'">`)
 
 // TestPolicy: the page's policy is sent, and the browser enforces it.
 func TestPolicy(t *testing.T) {
@@ -24,6 +30,22 @@ func TestPolicy(t *testing.T) {
 		if !strings.Contains(policy, want) {
 			t.Errorf("the policy %q lacks %q", policy, want)
 		}
+	}
+	// Every document of the site says it by itself, too, for servers that send no policy.
+	documents := 0
+	err = filepath.WalkDir(dist, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".html" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		documents++
+		if !ownPolicy.Match(text) {
+			t.Errorf("%s has no such policy", path)
+		}
+		return err
+	})
+	if err != nil || documents < 10 {
+		t.Errorf("%d documents: %v", documents, err)
 	}
 	tab, err := browser.Open(chromium, site)
 	if err != nil {
@@ -97,11 +119,30 @@ func TestNarrow(t *testing.T) {
 	if err := resize(tab, 360, 740); err != nil {
 		t.Fatal(err)
 	}
+	const bar = `document.querySelector("#bar-verdict")`
+	if !eval[bool](t, tab, bar+`.hidden && document.querySelector("#status").textContent === "Ready."`) {
+		t.Error("before a run the bar says more than that it is ready")
+	}
 	click(t, tab, "#run")
-	finish(t, tab, time.Minute)
+	r := finish(t, tab, time.Minute)
 	if wide := eval[int](t, tab, `document.documentElement.scrollWidth`); wide > 360 {
 		t.Errorf("the page is %d px wide in a window of 360", wide)
 	}
+	// Wherever the form is, the verdict is in sight with its buttons.
+	eval[bool](t, tab, `(scrollTo(0, 0), true)`)
+	said := eval[string](t, tab, `(({top, bottom}, text) => top >= 0 && bottom <= innerHeight && text)(`+bar+`.getBoundingClientRect(), `+bar+`.innerText) || "nothing in sight"`)
+	if !strings.HasPrefix(r.Summary, said) || !strings.Contains(said, "epsilon >= ") || eval[string](t, tab, `document.querySelector("#status").textContent`) != "" {
+		t.Errorf("the bar says %q of %q", said, r.Summary)
+	}
+	// So it is wherever the result is.
+	eval[bool](t, tab, `(document.querySelector("#counts-section").scrollIntoView(), true)`)
+	if below := eval[string](t, tab, `(({top, bottom}, text) => top >= 0 && bottom <= innerHeight && text)(document.querySelector("#result-line").getBoundingClientRect(), document.querySelector("#result-line").innerText) || "nothing in sight"`); below != said {
+		t.Errorf("below the result it says %q", below)
+	}
+	set(t, tab, "epsilon", "3")
+	until(t, tab, bar+`.textContent.includes("settings have changed since")`, 5*time.Second)
+	click(t, tab, "#bar-verdict")
+	until(t, tab, `Math.abs(document.querySelector("#result").getBoundingClientRect().top) < 40`, 5*time.Second)
 }
 
 // TestFormAndResult: the page says when the form no longer is the result's, a
@@ -133,14 +174,23 @@ func TestVerifyInThePage(t *testing.T) {
 	}
 	forged := regexp.MustCompile(`"lowerBound": [0-9.]+`).ReplaceAllString(string(good), `"lowerBound": 0.987`)
 	tab := open(t, "")
-	for _, c := range []struct{ text, says string }{{string(good), "same"}, {forged, "lower bound"}} {
+	const box, bar = `document.querySelector("#verdict")`, `document.querySelector("#bar-verdict")`
+	for _, c := range []struct{ text, says, stands string }{{string(good), "same", "Verified here"}, {forged, "lower bound", "Failed verification here"}} {
 		drop(t, tab, "report.json", c.text)
 		until(t, tab, `window.dpscope.report.inputs.mechanism === "svt1" && window.dpscope.report.results[0].lowerBound `+map[bool]string{true: "===", false: "!=="}[c.text == forged]+` 0.987`, 5*time.Second)
+		stands(t, tab, box, "Not verified here")
+		if said := eval[string](t, tab, bar+`.innerText`); !strings.HasPrefix(said, "Not verified here: ") {
+			t.Errorf("before it is verified the bar says %q", said)
+		}
 		click(t, tab, "#verify")
 		until(t, tab, fmt.Sprintf(`document.body.dataset.state === "done" && document.querySelector(".verification") && document.querySelector(".verification").textContent.includes(%q)`, c.says), 20*time.Second)
 		differs := eval[bool](t, tab, `document.querySelector(".verification").textContent.includes("from the replayed counts")`)
 		if differs != (c.text == forged) {
 			t.Errorf("forged %v: the page says %q", c.text == forged, eval[string](t, tab, `document.querySelector(".verification").textContent`))
+		}
+		stands(t, tab, box, c.stands)
+		if struck := eval[bool](t, tab, bar+`.querySelector("s") !== null`); struck != (c.text == forged) {
+			t.Errorf("forged %v: in the bar the verdict is struck through: %v", c.text == forged, struck)
 		}
 	}
 }

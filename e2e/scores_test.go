@@ -83,22 +83,27 @@ func TestScores(t *testing.T) {
 	if !eval[bool](t, tab, `document.querySelector("#k-scores-group").textContent.includes("Nothing is uploaded")`) {
 		t.Error("it is not said that nothing is uploaded")
 	}
-	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 1e-5}, Beta: 0.1, Seed: 9}
+	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: canary.DefaultDelta}, DeltaDefaulted: true, Beta: 0.1, Seed: 9}
 	const box = `document.querySelector("#canaries-result")`
 	shown := func() (canary.ScoresReport, error) {
 		return canary.ParseScoresReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))
 	}
+	// Nothing is audited before the relation is chosen.
+	give(t, tab, scored{"scores.csv", table.String()})
+	until(t, tab, `document.querySelector("#k-scores-relation-error").textContent.includes("what the claim calls neighbours") && `+canaryIdle, 30*time.Second)
 	for _, c := range []struct {
-		method canary.Method
-		files  []scored
+		method   canary.Method
+		relation core.Relation
+		files    []scored
 	}{
-		{"", []scored{{"scores.csv", table.String()}}},
-		{canary.MethodExact, []scored{{"scores.csv", table.String()}}},
-		{canary.MethodGaussian, []scored{{"in.txt", in.String()}, {"out.txt", out.String()}}},
-		{"", []scored{{"runs.json", matrix.String()}}},
+		{"", core.AddRemove, []scored{{"scores.csv", table.String()}}},
+		{canary.MethodExact, core.AddRemove, []scored{{"scores.csv", table.String()}}},
+		{canary.MethodGaussian, core.Replace, []scored{{"in.txt", in.String()}, {"out.txt", out.String()}}},
+		{"", core.Replace, []scored{{"runs.json", matrix.String()}}},
 	} {
-		plan.Method = c.method
+		plan.Method, plan.Relation = c.method, c.relation
 		want := nativeScores(t, plan, c.files...)
+		set(t, tab, "k-scores-relation", string(c.relation))
 		set(t, tab, "k-method", string(c.method))
 		give(t, tab, c.files...)
 		until(t, tab, fmt.Sprintf(`%s?.files?.at(-1).name === %q && %s.plan.method === %q && %s`, canaryReport, c.files[len(c.files)-1].name, canaryReport, want.Plan.Method, canaryIdle), time.Minute)
@@ -138,6 +143,7 @@ func TestScores(t *testing.T) {
 	}
 	saved := eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)
 
+	set(t, tab, "k-scores-relation", "add-remove")
 	for _, c := range []struct{ name, content, says string }{
 		{"bad.csv", "in,out\n1,2\n3,x\n", "line 3"},
 		{"nan.csv", "in,out\n1,2\nNaN,4\n", "line 3"},
@@ -169,4 +175,53 @@ func TestScores(t *testing.T) {
 	if wide := eval[string](t, tab, overflowing); wide != "" {
 		t.Errorf("wider than 360 px: %s", wide)
 	}
+
+	// Dropped anywhere on the page, scores go to their panel, or the user is asked.
+	reported := func(name string) {
+		t.Helper()
+		until(t, tab, fmt.Sprintf(`document.querySelector("#canaries").open && %s?.files?.[0].name === %q && %s`, canaryReport, name, canaryIdle), time.Minute)
+		if eval[bool](t, tab, `document.querySelector("#mechanism").value === "samples"`) {
+			t.Errorf("%s: it is audited as outputs, too", name)
+		}
+	}
+	dropped := func(files ...scored) {
+		t.Helper()
+		eval[bool](t, tab, `(document.querySelector("#canaries").open = false, document.querySelector("#notice").replaceChildren(), true)`)
+		var list []string
+		for _, f := range files {
+			list = append(list, fmt.Sprintf("new File([%q], %q)", f.content, f.name))
+		}
+		dropFiles(t, tab, "["+strings.Join(list, ",")+"]")
+	}
+	press := func(words string) {
+		t.Helper()
+		until(t, tab, fmt.Sprintf(`[...document.querySelectorAll("#notice button")].find(b => b.textContent === %q)`, words), 30*time.Second)
+		eval[bool](t, tab, fmt.Sprintf(`([...document.querySelectorAll("#notice button")].find(b => b.textContent === %q).click(), true)`, words))
+	}
+	dropped(scored{"dropped.csv", table.String()})
+	reported("dropped.csv")
+	if said := eval[string](t, tab, noticed); !strings.Contains(said, "dropped.csv looks like membership scores") {
+		t.Errorf("it says %q", said)
+	}
+	sides := strings.ReplaceAll(strings.TrimSpace(in.String()), "\n", ",")
+	sides = fmt.Sprintf(`{"in": [%s,0], "out": [%s,0]}`, sides, strings.ReplaceAll(strings.TrimSpace(out.String()), "\n", ","))
+	dropped(scored{"sides.json", sides})
+	press("They are outputs")
+	until(t, tab, samplesRead, 10*time.Second)
+	dropped(scored{"sides.json", sides})
+	press("They are scores")
+	reported("sides.json")
+	dropped(scored{"held-out.txt", out.String()}, scored{"train-members.txt", in.String()})
+	press("They are scores")
+	reported("train-members.txt")
+	if said := eval[string](t, tab, `document.querySelector("#k-scores-name").textContent`); !strings.HasPrefix(said, "in: train-members.txt") {
+		t.Errorf("it takes %s", said)
+	}
+	dropped(scored{"a.txt", in.String()}, scored{"b.txt", out.String()})
+	until(t, tab, samplesRead, 30*time.Second)
+	if said := eval[string](t, tab, noticed); said != "" {
+		t.Errorf("of two files of outputs it says %q", said)
+	}
+	click(t, tab, "#yours-scores")
+	reported("a.txt")
 }

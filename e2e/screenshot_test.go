@@ -124,6 +124,7 @@ func shootCanaries(t *testing.T, name string, width int64, dark bool) {
 	for i := range 300 {
 		fmt.Fprintf(&scores, "%d,%d\n", i%97+40, i%89)
 	}
+	set(t, tab, "k-scores-relation", "add-remove")
 	give(t, tab, scored{"scores.csv", scores.String()})
 	until(t, tab, canaryReport+`?.kind === "scores" && `+canaryIdle, time.Minute)
 	develop(t, tab, name+"-scores", chromedp.Screenshot("#canaries"))

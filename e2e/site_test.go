@@ -143,7 +143,32 @@ func click(t *testing.T, tab *browser.Tab, selector string) {
 func finish(t *testing.T, tab *browser.Tab, limit time.Duration) core.Report {
 	t.Helper()
 	until(t, tab, `document.body.dataset.state === "done"`, limit)
+	noDrift(t, tab)
 	return reportOf(t, tab)
+}
+
+// noDrift fails the test where a result is said to be of other settings.
+func noDrift(t *testing.T, tab *browser.Tab) {
+	t.Helper()
+	eval[bool](t, tab, `new Promise((done) => setTimeout(done, 200, true))`) // a change is looked at after 150 ms
+	if said := eval[string](t, tab, `(d => d.hidden ? "" : d.textContent)(document.querySelector("#drift"))`); said != "" {
+		t.Errorf("beside the result it says %q", said)
+	}
+}
+
+// stands fails the test where the verdict in a place does not begin with what it
+// rests on, or is struck through without having failed a replay.
+func stands(t *testing.T, tab *browser.Tab, place, says string) {
+	t.Helper()
+	until(t, tab, fmt.Sprintf(`(%s.querySelector(".standing")?.textContent ?? "").includes(%q)`, place, says), 10*time.Second)
+	got := eval[[3]string](t, tab, `((box) => [box.querySelector(".standing")?.textContent ?? "", box.querySelector(".headline > s")?.textContent ?? "", box.querySelector(".verdict-mark").getAttribute("aria-label")])(`+place+`)`)
+	if said := eval[string](t, tab, `document.querySelector(".verification:not([hidden])")?.innerText ?? ""`); strings.Contains(said, "false") || strings.Contains(said, "undefined") {
+		t.Errorf("of the replay it says %q", said)
+	}
+	failed := strings.HasPrefix(says, "Failed")
+	if (says == "") != (got[0] == "") || failed != (got[1] != "") || failed != (got[2] == "Failed verification") {
+		t.Errorf("the verdict stands as %q, want %q", got, says)
+	}
 }
 
 // reportOf is the report that the page holds, through the file that its Save

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
@@ -840,15 +841,29 @@ func TestViewLive(t *testing.T) {
 	notBlank(t, tab, "after a run")
 }
 
-// TestViewSharp: the picture has the pixels of the screen, and takes on others.
+// TestViewSharp: the picture has the pixels of the screen, and takes on others: when
+// the user zooms, which gives the page another size too, and at the latest when he
+// points at it. Chromium tells nobody of an emulated scale that comes without another
+// size.
 func TestViewSharp(t *testing.T) {
 	tab := open(t, svt4+"2")
-	for i, scale := range []float64{2, 1.5} {
-		if err := chromedp.Do(tab.Ctx, chromedp.EmulateViewport(1100, 900, chromedp.EmulateScale(scale))); err != nil {
+	for i, scale := range []float64{2, 1.5, 1} {
+		size := 600 * 2 / scale
+		if i == 2 {
+			size = 600 * 2 / 1.5
+		}
+		if err := chromedp.Do(tab.Ctx, chromedp.EmulateViewport(int64(size), 900, chromedp.EmulateScale(scale))); err != nil {
 			t.Fatal(err)
 		}
-		if i == 0 {
+		switch i {
+		case 0:
 			openView(t, tab, "divergence")
+		case 2:
+			eval[bool](t, tab, `(`+viewFrame+`.scrollIntoView(), true)`)
+			box := eval[[2]float64](t, tab, `(b => [b.left + b.width / 2, b.top + 60])(`+viewFrame+`.getBoundingClientRect())`)
+			if err := chromedp.Do(tab.Ctx, chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, box[0], box[1])); err != nil {
+				t.Fatal(err)
+			}
 		}
 		until(t, tab, fmt.Sprintf(`%s.contentWindow.dpscopeView?.facts.View && %[1]s.contentWindow.dpscopeViewShell.scale === %v`, viewFrame, scale), 30*time.Second)
 		p := notBlank(t, tab, fmt.Sprintf("at %v pixels", scale))

@@ -76,7 +76,7 @@ const (
 	telling = 20
 )
 
-// Try draws some outputs on both datasets of a pair, by default the space's first.
+// Try draws some outputs on both datasets of a pair, by default the space's [core.Space.Trial].
 // unseeded says why the same seed does not give the same outputs, and is empty
 // where it does. It is an error when the code fails, and when its outputs cannot
 // be independent: two seeds give the same ones though those of one change often,
@@ -84,11 +84,8 @@ const (
 // do the first with probability below 1e-15, the second below 2^-390.
 func Try(call Call, width int, space core.Space, pair *core.Pair) (unseeded string, err error) {
 	if pair == nil {
-		pairs := space.Pairs()
-		if len(pairs) == 0 {
-			return "", &core.InputError{Field: "domain", Found: "without two neighbouring datasets", Want: "wide enough for a pair"}
-		}
-		pair = &pairs[0]
+		p := space.Trial()
+		pair = &p
 	}
 	for _, d := range []core.Dataset{pair.First, pair.Second} {
 		var draws [3][]float64

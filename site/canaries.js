@@ -11,7 +11,7 @@ import { grouped, roundedDown } from "./number.js";
 import { toFile } from "./picture.js";
 import { Unusable } from "./plan.js";
 import { Pace, say } from "./progress.js";
-import { replayWords, showVerification } from "./result.js";
+import { replayWords, showLine, showVerification, standingOf, verdict } from "./result.js";
 
 const RATE_OVER = 5000; // ms that the rate is taken over
 const perceptron = { source: "dp-sgd", n: "128", k: "11", m: "64" };
@@ -81,6 +81,9 @@ export class Canaries {
 
   /** Which box of this panel dropped files are meant for, if any. @param {File[]} files */
   wants(files, target) { return this.#form.offer && this.#files.wants(files, target); }
+
+  /** Does it take scores? */
+  get scores() { return Boolean(this.#form.offer); }
 
   /** Takes files of the user's. They stay in the browser. @param {File[]} files */
   take(files, box) { return this.#files.take(files, box); }
@@ -181,7 +184,14 @@ export class Canaries {
 
   #end(text) {
     byId("canaries-progress").hidden = true;
-    this.message(text);
+    if (text) this.message(text);
+    else this.#verdict();
+  }
+
+  /** Puts the verdict beside the buttons, where it stays in sight. */
+  #verdict() {
+    this.message("");
+    if (this.#shown) showLine(byId("canaries-status"), this.report, this.#shown.standing);
   }
 
   #blame(error) {
@@ -197,14 +207,14 @@ export class Canaries {
     this.#form.clear();
     this.#course = null;
     this.#show(answer, name);
-    this.message("");
+    this.#verdict();
     this.#reveal(byId("canaries-result"));
   }
 
   /** Shows a report. @param {import("./protocol").CanaryReported} answer @returns {Promise<void>} when all of it is there */
   async #show(answer, name) {
-    const { report, text } = answer;
-    this.#shown = { report, text };
+    const { report, text } = answer, standing = name ? "unverified" : "";
+    this.#shown = { report, text, standing };
     this.#on.shown(report);
     const box = byId("canaries-result"), body = html("div", { class: "contents" }), verification = html("div", { class: "verification", hidden: true });
     const button = (id, words, onclick) => html("button", { id: `canaries-${id}`, type: "button", onclick }, words);
@@ -213,7 +223,7 @@ export class Canaries {
     box.dataset.stem = canaryStem(report);
     box.replaceChildren(...[
       html("div", { class: "result-head" }, html("h3", {}, [titles[report.kind] ?? "Canary audit", report.plan.source].filter(Boolean).join(" of ")), name && html("span", { class: "origin" }, `Opened: ${name}`)),
-      ...headOf(answer),
+      ...headOf(answer, standing),
       html("div", { class: "actions" },
         button("save", "Save report", () => save(`${canaryStem(report)}.json`, text)),
         button("html", "Save as HTML", () => toFile((exporter) => exporter.savePage(this.#shown, box))),
@@ -263,7 +273,11 @@ export class Canaries {
     try {
       const given = scores ? { files: this.#files.scores } : { file: this.report.plan.data ? this.#files.content : undefined };
       const found = await this.#on.ask("verify", { report: text, ...given }, (p) => this.#tell(p, null), () => this.verify());
-      if (this.#shown?.text === text) showVerification(found, verification);
+      if (this.#shown?.text === text) {
+        showVerification(found, verification);
+        this.#shown.standing = standingOf(found);
+        verdict(byId("canaries-result").querySelector(".verdict"), this.report, this.#shown.standing);
+      }
       this.#end("");
       say(replayWords(found));
     } catch (error) {

@@ -7,6 +7,8 @@ import { say } from "./progress.js";
 
 const MOST = { file: 16e6, scores: 4e6 }; // bytes of a file; more scores would hold up the page
 export const boxes = Object.keys(MOST); // that take files of the user's
+const EITHER = "either"; // box, which the file's first line tells
+const OUTS = /(^|[^a-z])(out([^a-z]|$)|non|held|hold)/i; // names of files of scores of canaries that were out
 
 /** @typedef {{name: string, bytes: number, content: string}} Given a file of the user's, in base64 */
 
@@ -17,6 +19,12 @@ const base64 = (file) => new Promise((resolve, reject) => {
   reader.onerror = () => reject(new Unusable("file", `unreadable (${reader.error?.message})`, "a file that this browser may read"));
   reader.readAsDataURL(file);
 });
+
+/** Does a file's first line name scores and membership? */
+async function scored(file) {
+  const names = (await file.slice(0, 999).text()).split("\n", 1)[0].toLowerCase().split(/[^a-z]+/);
+  return names.includes("score") && names.includes("member");
+}
 
 export class CanaryFiles {
   /** @type {Record<string, Given[]>} */
@@ -59,13 +67,15 @@ export class CanaryFiles {
     const box = boxes.find((b) => target?.closest?.(`#k-${b}-group`));
     if (box) return box;
     const named = (pattern) => files.every((f) => pattern.test(f.name));
-    if (!byId("k-file-group").hidden && files.length === 1 && named(/\.(csv|tsv|txt)$/i)) return "file";
+    if (!byId("k-file-group").hidden && files.length === 1 && named(/\.(csv|tsv|txt)$/i) && !target?.closest?.("#yours")) return EITHER;
     return target?.closest?.("#canaries") && named(/\.(csv|tsv|txt|jsonl|np[yz]|gz)$/i) ? "scores" : undefined;
   }
 
   /** Takes files of the user's. They stay in the browser. @param {File[]} files */
   async take(files, box) {
+    if (box === EITHER) box = await scored(files[0]) ? "scores" : "file";
     byId(`k-${box}-group`).open = true;
+    if (files[1] && OUTS.test(files[0].name) && !OUTS.test(files[1].name)) files = [files[1], files[0]];
     try {
       const most = box === "scores" ? 2 : 1;
       if (files.length > most) throw new Unusable(box, `${files.length} files`, most > 1 ? "one file or two" : "one file");

@@ -1,7 +1,7 @@
 // The form of the panel of canary audits: its fields, which the core lists, and the
 // plan that they ask for.
 import { boxes } from "./canaryfiles.js";
-import { canaryPlan, CLAIM, NO_NUMBER } from "./canaryplan.js";
+import { canaryPlan, CLAIM, inTodaysWords, NO_NUMBER } from "./canaryplan.js";
 import { byId, html } from "./element.js";
 import { checkbox, choice, field, numberInput, setOptions } from "./field.js";
 import { DEFAULT_SEED } from "./plan.js";
@@ -37,12 +37,17 @@ export class CanaryForm {
     add("k-claim-fields", "epsilon", { label: "Claimed epsilon" }, number({ min: 0, placeholder: CLAIM.epsilon }));
     add("k-claim-fields", "delta", { label: "Claimed delta" }, number({ min: 0, max: 1, placeholder: CLAIM.delta }));
     add("k-run-fields", "design", { label: "Canaries", hint: "their distribution" }, choice([]));
-    add("k-run-fields", "form", { label: "Neighbours" }, choice([]));
+    add("k-run-fields", "relation", { label: "Neighbours", hint: "of the claim" }, choice([]));
     add("k-run-fields", "n", { label: "Runs, n", hint: "to certify" }, whole(""));
     add("k-run-fields", "k", { label: "Canaries inside, K", hint: "a run" }, whole("√n"));
     add("k-run-fields", "m", { label: "Fresh canaries, M", hint: "a run; they cost little" }, whole("K"));
     add("k-run-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, inputmode: "numeric", placeholder: DEFAULT_SEED }));
     add("k-one-fields", "one", { label: "Canaries, m", hint: "of one run" }, whole(""));
+    add("k-scores-fields", "scores-relation", { label: "Neighbours of the claim", hint: "scores do not tell; private under add-remove may be twice the epsilon under replace", wide: true }, choice([
+      { value: "", text: "choose" },
+      { value: "add-remove", text: "add-remove: a record is there or not" },
+      { value: "replace", text: "replace: a record is replaced by another" },
+    ]));
     add("k-scores-fields", "method", { label: "Method", hint: "whose bound the verdict is by; the table has all", wide: true }, choice([
       { value: "", text: `default: ${offer.methods[0]}; of runs ${offer.intervals[0].name}` },
       ...offer.methods.map((name) => ({ value: name, text: name, group: "scores" })),
@@ -98,7 +103,7 @@ export class CanaryForm {
     });
     const option = (name, i) => ({ value: i ? name : "", text: name });
     setOptions(this.#fields.get("design").control, s.designs.map((d, i) => option(d.name, i)));
-    setOptions(this.#fields.get("form").control, s.forms.map(option));
+    setOptions(this.#fields.get("relation").control, s.relations.map(option));
     this.#fields.get("n").control.placeholder = s.runs;
     this.#fields.get("one").control.placeholder = s.oneRun;
     byId("k-one-group").hidden = byId("canaries-one").hidden = !s.oneRun;
@@ -123,6 +128,7 @@ export class CanaryForm {
   /** Sets all fields; those that texts lack get their defaults. @param {Record<string, string>} texts by key of the address @returns {string[]} what of it cannot be used */
   write(texts) {
     if (!this.offer) return ["This page knows no canaries: it has no catalogue.json."];
+    texts = inTodaysWords(texts);
     const bad = [];
     this.clear();
     for (const key of this.#params) this.#fields.get(key).control.value = "";
@@ -191,6 +197,7 @@ export class CanaryForm {
   /** The key of the field that a refusal is about. @param {import("./protocol").Refusal} refusal @param {"run" | "one" | "scores"} how it was asked */
   keyOf(refusal, how) {
     const name = refusal.field.replace(/^(canary|one-run|scores) plan: field /, "").replace(/^"(.*)"$/, "$1");
+    if (how === "scores" && name === "relation") return "scores-relation";
     if (how === "scores" && !["method", "beta", "seed", "epsilon", "delta", "claim"].includes(name)) return "scores";
     if (how === "one" && (name === "m" || name === "canaries")) return "one";
     if (name.startsWith("parameter ")) return `p.${name.slice(10)}`;

@@ -1,8 +1,13 @@
 // The plan of a canary audit, made of texts by the keys of the page's address.
 import { DEFAULT_SEED, Unusable } from "./plan.js";
 
-export const CLAIM = { epsilon: 2, delta: 1e-5 }; // unless the user says otherwise
+export const CLAIM = { epsilon: 2, delta: 1e-5 }; // unless the user says otherwise; the core's own default of delta
 export const NO_NUMBER = "not a number"; // the text of a field of numbers that holds something else
+
+/** Texts of an address in today's words: the relation was "form" once, and replace "replace-one". @param {Record<string, string>} texts */
+export function inTodaysWords({ form, ...texts }) {
+  return form && !texts.relation ? { ...texts, relation: form === "replace-one" ? "replace" : form } : texts;
+}
 
 /**
  * The plan of a canary audit. Throws Unusable.
@@ -26,13 +31,17 @@ export function canaryPlan(how, source, text, file, design) {
     if (value !== undefined && (!Number.isSafeInteger(value) || value < least)) throw new Unusable(key, text(key), `a whole number, at least ${least}`);
     return value;
   };
-  const epsilon = number("epsilon") ?? CLAIM.epsilon, delta = number("delta") ?? CLAIM.delta;
+  const epsilon = number("epsilon") ?? CLAIM.epsilon, delta = number("delta"); // the core says of a claim without delta that it has the default
   if (!(epsilon > 0)) throw new Unusable("epsilon", text("epsilon"), "a finite number above 0");
-  if (!(delta >= 0 && delta < 1)) throw new Unusable("delta", text("delta"), "in [0, 1)");
-  const plan = { version: 1, claim: { kind: delta ? "approximate" : "pure", epsilon, delta: delta || undefined }, seed: whole("seed", 0) ?? Number(DEFAULT_SEED) };
+  if (delta !== undefined && !(delta >= 0 && delta < 1)) throw new Unusable("delta", text("delta"), "in [0, 1)");
+  const plan = { version: 1, claim: { epsilon, delta }, seed: whole("seed", 0) ?? Number(DEFAULT_SEED) };
   plan.beta = number("beta");
   if (plan.beta === 0) throw new Unusable("beta", "0", "in [1e-9, 0.5]");
-  if (how === "scores") return { ...plan, method: text("method") || undefined };
+  if (how === "scores") {
+    const relation = text("scores-relation");
+    if (!relation) throw new Unusable("scores-relation", "not chosen", "add-remove or replace: what the claim calls neighbours, which scores do not tell");
+    return { ...plan, relation, method: text("method") || undefined };
+  }
   plan.source = source.name;
   if (one) {
     plan.canaries = whole("one", 1);
@@ -43,7 +52,7 @@ export function canaryPlan(how, source, text, file, design) {
     plan.m = whole("m", 1);
     plan.explore = whole("explore", 1);
     plan.quantile = number("quantile");
-    for (const key of ["form", "design", "interval"]) plan[key] = text(key) || undefined;
+    for (const key of ["relation", "design", "interval"]) plan[key] = text(key) || undefined;
     if (text("single")) plan.single = text("single") === "true";
   }
   for (const spec of source.params) {

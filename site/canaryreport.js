@@ -26,8 +26,9 @@ const SIMULATED = {
 /**
  * What stands above the chart: verdict and remarks.
  * @param {import("./protocol").CanaryReported} answer
+ * @param {import("./result.js").Standing} [standing]
  */
-export const headOf = ({ report }) => [verdict(html("div", { class: "verdict" }), report), html("div", {}, remarks({ warnings: [...(report.notes ?? []), ...report.warnings] }))];
+export const headOf = ({ report }, standing = "") => [verdict(html("div", { class: "verdict" }), report, standing), html("div", {}, remarks({ warnings: [...(report.notes ?? []), ...report.warnings] }))];
 
 /**
  * What stands below it: makes a part each.
@@ -127,11 +128,11 @@ function equation10({ equation10: e, plan }) {
 
 /** The known figure where the settings are the paper's. */
 function published({ plan, confidence }) {
-  const { parameters: p = {}, claim, form, design, runs, k } = plan;
+  const { parameters: p = {}, claim, relation, design, runs, k } = plan;
   const cell = `${runs},${k}`, quoted = claim.epsilon === 2 && PUBLISHED[cell];
   const value = quoted || (plan.quantile === 0.1 && SIMULATED[cell]?.[Math.log2(claim.epsilon)]);
   const same = value && plan.source === "gaussian-sum" && p.d === 1000 && p.calibration === "renyi" && p.noise === 1 && claim.delta === 1e-5 &&
-    p.epsilon === claim.epsilon && p.delta === 1e-5 && form === "add-remove" && design === "sphere" && Math.abs(confidence - 0.95) < 1e-9;
+    p.epsilon === claim.epsilon && p.delta === 1e-5 && relation === "add-remove" && design === "sphere" && Math.abs(confidence - 0.95) < 1e-9;
   return same && html("p", { class: "hint" }, `${quoted ? "The paper quotes" : "Reference simulations gave"} ${plain(value)} at these settings, by ${k > 1 ? "second" : "first"}-order Wilson, on average.`);
 }
 

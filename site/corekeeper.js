@@ -30,8 +30,8 @@ export class CoreKeeper {
   /**
    * @param {import("./engine.js").Engine} engine
    * @param {{busy(): boolean, state(): string, setState(next: string): void, offer(cost: string): void, begun(): Promise<void>, fell(): void,
-   *   reread(): void, check(): Promise<void>}} on busy: whether a request needs the workers; offer: a core runs, and the larger one costs so much;
-   *   begun: the first one runs; fell: none does any more, with what was under way; reread: the address; check: the form
+   *   reread(): void, check(): Promise<void>, idle(): string}} on busy: whether a request needs the workers; offer: a core runs, and the larger one costs so much;
+   *   begun: the first one runs; fell: none does any more, with what was under way; reread: the address; check: the form; idle: what is said while nothing is under way
    */
   constructor(engine, on) {
     this.#engine = engine;
@@ -118,7 +118,7 @@ export class CoreKeeper {
   /** Where a core runs and has nothing to do, what waits for that is done. */
   free() {
     if (!this.#engine.ready || this.#on.busy() || this.loading) return;
-    status("Ready.");
+    status(this.#on.idle());
     if (this.#on.state() === "loading") this.#on.setState("ready");
     for (const job of [...this.#afterwards]) {
       this.#afterwards.delete(job);

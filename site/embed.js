@@ -19,7 +19,7 @@ import { dismiss, notify } from "./notice.js";
 import { grouped, size } from "./number.js";
 import { planOf, Unusable } from "./plan.js";
 import { Pace, ProgressPanel, say } from "./progress.js";
-import { showDrift, showOrigin, showReport } from "./result.js";
+import { replayWords, showDrift, showOrigin, showReport, showVerification, standingOf, verdict } from "./result.js";
 
 const LOCK = "dpscope-audit"; // whoever has it computes
 const SAY_WAITING = 200; // ms without the lock
@@ -35,8 +35,8 @@ let planted = null; // those of a canary audit, where it is one
 let limits = UNTOLD;
 let mended = ""; // what of the settings that were asked for could not be used, in words
 let judged = true; // the core has seen the settings, or the user made them
-let work = null; // what is under way: {promise, abort, id}
-let shown = null; // {report, text, whole: promise of its end}
+let work = null; // what is under way: {promise, abort, id, replays}
+let shown = null; // {report, text, standing, whole: promise of its end}
 let ran = ""; // the settings of what is shown, as a fragment
 let checkTimer = 0;
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -62,7 +62,9 @@ function setState(state) {
   keepFocus(() => {
     byId("run").disabled = work !== null || self.origin === "null";
     byId("stop").disabled = work === null;
-  }, ["run", "stop"]);
+    byId("verify").disabled = work !== null;
+    byId("verify").hidden = shown?.standing !== "unverified";
+  }, ["run", "stop", "verify"]);
 }
 
 const status = (text) => { byId("status").textContent = text; };
@@ -246,20 +248,56 @@ async function alone(signal, action) {
  * @param {boolean} strict fails where settings are not those that were asked for
  */
 function run(strict = false) {
-  work ??= begin(strict);
+  if (work?.replays) return work.promise.then(() => run(strict));
+  work ??= begin((mine, signal) => audit(mine, signal, strict));
   return work.promise;
 }
 
-function begin(strict) {
+function begin(job) {
   const controller = new AbortController();
   const mine = { abort: () => controller.abort(new DOMException("Stopped.", "AbortError")), id: null };
-  mine.promise = Promise.resolve().then(() => audit(mine, controller.signal, strict)).finally(() => {
+  mine.promise = Promise.resolve().then(() => job(mine, controller.signal)).finally(() => {
     work = null;
     panel.end();
     setState(shown ? "done" : "idle");
   });
   mine.promise.catch(() => {}); // told where it is caught
   return mine;
+}
+
+/** Asks the engine with its workers, while no other embed computes. */
+const compute = (mine, signal, phase, request) => alone(signal, async () => {
+  signal.throwIfAborted();
+  status("");
+  setState("running");
+  panel.begin(phase);
+  engine.resize(workersOf(current().workers));
+  try {
+    const { id, answer } = request();
+    mine.id = id;
+    return await answer;
+  } finally {
+    engine.resize(0);
+  }
+});
+
+/** Replays the report that is shown, which came from the page around. */
+async function verify(mine, signal) {
+  for (const key of ["settings", "stop", "core"]) dismiss(key);
+  showVerification(null);
+  setState("loading");
+  const { report, text } = shown;
+  try {
+    await need(current(), signal);
+    const found = await compute(mine, signal, "Replaying", () => report.plan ? engine.canaries("verify-canaries", { report: text }, () => {}) : engine.verify(text, (p) => panel.show(p, true)));
+    showVerification(found);
+    shown.standing = standingOf(found);
+    verdict(report.plan ? byId("canary-result").querySelector(".verdict") : byId("verdict"), report, shown.standing);
+    say(replayWords(found));
+  } catch (error) {
+    notify({ key: "stop", kind: "warning", title: "The report was not replayed", refusal: error.refusal ?? { message: error.message } });
+  }
+  status("");
 }
 
 async function audit(mine, signal, strict) {
@@ -276,28 +314,14 @@ async function audit(mine, signal, strict) {
       if (bad.length && !strict) return null; // the user decides
     }
     if (strict && mended) throw new Error(mended);
-    const settings = current(), plan = planned(settings);
-    const answer = await alone(signal, async () => {
-      signal.throwIfAborted();
-      status("");
-      setState("running");
-      panel.begin("Starting");
-      engine.resize(workersOf(settings.workers));
-      try {
-        const pace = new Pace();
-        const { id, answer } = planted ? engine.canaries("canaries", { plan }, (p) => {
-          tellCanaries(p, plan, catalogue.canaries, pace);
-          tell("progress", p);
-        }) : engine.run(plan, (p) => {
-          panel.show(p);
-          tell("progress", p);
-        });
-        mine.id = id;
-        return await answer;
-      } finally {
-        engine.resize(0);
-      }
-    });
+    const settings = current(), plan = planned(settings), pace = new Pace();
+    const answer = await compute(mine, signal, "Starting", () => planted ? engine.canaries("canaries", { plan }, (p) => {
+      tellCanaries(p, plan, catalogue.canaries, pace);
+      tell("progress", p);
+    }) : engine.run(plan, (p) => {
+      panel.show(p);
+      tell("progress", p);
+    }));
     const { report, error } = answer;
     let whole;
     if (report.termination.reason === "stopped" && !(report.plan ? countsOf(report) : report.termination.samplesUsed)) {
@@ -330,13 +354,19 @@ function stop() {
 
 const stem = () => (shown.report.plan ? canaryStem : stemOf)(shown.report);
 
-/** Shows a report. @param {string} settings that it is of, as a fragment @returns {Promise<void>} when all of it is there */
-function show(answer, settings) {
+/**
+ * Shows a report.
+ * @param {string} settings that it is of, as a fragment
+ * @param {import("./result.js").Standing} [standing]
+ * @returns {Promise<void>} when all of it is there
+ */
+function show(answer, settings, standing = "") {
   ran = settings;
   byId("result").hidden = false;
   byId("origin").dataset.kind = "run";
-  const whole = answer.report.plan ? showCanaries(answer, catalogue.canaries) : showReport(answer, listing(answer.report.inputs?.mechanism)?.museum);
-  shown = { report: answer.report, text: answer.text, whole };
+  showVerification(null);
+  const whole = answer.report.plan ? showCanaries(answer, catalogue.canaries, standing) : showReport(answer, listing(answer.report.inputs?.mechanism)?.museum, standing);
+  shown = { report: answer.report, text: answer.text, standing, whole };
   showDrift(ran !== fragmentOf(current()));
   return whole;
 }
@@ -360,10 +390,11 @@ const calls = {
     if (report === null) return;
     const signal = AbortSignal.timeout(60_000);
     await need(current(), signal);
-    await show(await (planted ? engine.openCanaries(report) : engine.open(report)), fragmentOf(current()));
+    const whole = show(await (planted ? engine.openCanaries(report) : engine.open(report)), fragmentOf(current()), "unverified");
     showOrigin("before");
     status("");
     setState("done");
+    await whole;
   },
   async export(format) {
     if (format !== "html" || !shown) return shown?.text ?? null;
@@ -394,6 +425,7 @@ byId("form").addEventListener("submit", (event) => {
   run().catch(() => {}); // told
 });
 byId("stop").addEventListener("click", stop);
+byId("verify").addEventListener("click", () => { work ??= Object.assign(begin(verify), { replays: true }); });
 addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented) stop(); });
 byId("save").addEventListener("click", () => save(`${stem()}.json`, shown.text));
 byId("copy-command").addEventListener("click", async () => {

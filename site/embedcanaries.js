@@ -1,7 +1,7 @@
 // A canary audit in an embed, with &view=canaries: its settings in words, its plan,
 // how far it is and its report. It has no form; a file cannot be given.
 import { headOf, bodyOf, fillBody, phases } from "./canaryreport.js";
-import { canaryPlan, CLAIM } from "./canaryplan.js";
+import { canaryPlan, CLAIM, inTodaysWords } from "./canaryplan.js";
 import { byId, html } from "./element.js";
 import { isCanarySetting } from "./embedoptions.js";
 import { grouped, roundedDown } from "./number.js";
@@ -9,7 +9,7 @@ import { Unusable } from "./plan.js";
 import { say } from "./progress.js";
 
 /** Settings of texts, which the page's address would have too; null where they are of another audit. */
-export const canarySettings = (texts) => (texts.view === "canaries" ? { view: "canaries", ...Object.fromEntries(Object.entries(texts).filter(([key, text]) => isCanarySetting(key) && text !== "")) } : null);
+export const canarySettings = (texts) => (texts.view === "canaries" ? { view: "canaries", ...Object.fromEntries(Object.entries(inTodaysWords(texts)).filter(([key, text]) => isCanarySetting(key) && text !== "")) } : null);
 
 /** The audit in words, and its settings below the title. */
 export function describeCanaries({ view, ...settings }, offer) {
@@ -41,9 +41,9 @@ export function tellCanaries(p, { interval }, offer, pace) {
   say(`${words}, ${percent} %`, false);
 }
 
-/** @param {import("./protocol").CanaryReported} answer @returns {Promise<void>} when all of it is there */
-export function showCanaries(answer, { intervals }) {
+/** @param {import("./protocol").CanaryReported} answer @param {import("./result.js").Standing} standing @returns {Promise<void>} when all of it is there */
+export function showCanaries(answer, { intervals }, standing) {
   const body = html("div", { class: "contents" });
-  byId("canary-result").replaceChildren(...headOf(answer), body);
+  byId("canary-result").replaceChildren(...headOf(answer, standing), body);
   return fillBody(body, answer, intervals, bodyOf(answer, intervals));
 }

@@ -18,7 +18,7 @@ export const CANARY_KEYS = ["source", "design", "form", "n", "k", "m", "interval
 const isParameter = (key) => key.startsWith("p.") && key.length > 2;
 
 /** Is a key one of a canary audit's settings? */
-export const isCanarySetting = (key) => [...CANARY_KEYS, "epsilon", "delta", "explore", "beta", "seed", "workers"].includes(key) || isParameter(key);
+export const isCanarySetting = (key) => [...CANARY_KEYS, "relation", "epsilon", "delta", "explore", "beta", "seed", "workers"].includes(key) || isParameter(key);
 
 /** Is a key one of an audit's settings? */
 export const isSetting = (key) => PLAN_KEYS.includes(key) || CANARY_KEYS.includes(key) || key === "workers" || isParameter(key);

@@ -106,7 +106,7 @@ export async function saveChart(kind, box, chart) {
   else save(name, await png(standalone(box, chart)), "image/png");
 }
 
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'";
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 const STYLES = "main{display:block;max-width:62rem;margin:auto}.result,.meaning{margin-block:1.25rem}.masthead p{overflow-wrap:anywhere}.curves{grid-template-columns:minmax(0,1fr)}.picture{overflow-x:auto}.picture svg{max-width:none;width:100%;min-width:30rem;height:auto}.square svg{min-width:22rem}.raw pre{white-space:pre-wrap;overflow-wrap:anywhere}"
   + "@media print{.panel,.result,.meaning{border:0;padding:0}}";
 
@@ -137,7 +137,9 @@ export async function pageOf({ report, text }, shown) {
   result.classList.add("result");
   const boxes = shown.querySelectorAll(".picture"), copies = result.querySelectorAll(".picture");
   boxes.forEach((box, i) => box.paint && copies[i].replaceChildren(box.paint(box.classList.contains("square") ? SQUARE : WIDTH)));
-  result.querySelectorAll("[hidden], .actions, .files, .axes, .on-page, .origin, .drift, .verification, .view").forEach((element) => element.remove());
+  result.querySelectorAll("[hidden], .actions, .files, .axes, .on-page, .origin, .drift, .verification, .view, .result-line").forEach((element) => element.remove());
+  // That it was verified here nobody can see there; that it was not, or failed, stays.
+  result.querySelectorAll(":is([data-standing=verified], [data-standing=recomputed]) .standing").forEach((element) => element.remove());
   result.querySelectorAll("[tabindex]").forEach((element) => element.removeAttribute("tabindex"));
   result.querySelectorAll("#background details, .background details").forEach((element) => { element.open = true; });
   result.querySelectorAll("a").forEach((a) => a.setAttribute("href", new URL(a.getAttribute("href"), location.href).href));

@@ -3,11 +3,13 @@ import { byId, html } from "./element.js";
 
 const words = { error: "Error", warning: "Warning", info: "Note" };
 
+/** @typedef {{label: string, run: () => void}} Action */
+
 /**
  * Shows a notice; one with the same key is replaced. One with an
  * action stays until that is taken.
  * @param {{key: string, kind: "error"|"warning"|"info", title: string, text?: string | string[], list?: string[],
- *   refusal?: import("./protocol").Refusal, action?: {label: string, run: () => void}}} notice
+ *   refusal?: import("./protocol").Refusal, action?: Action | Action[]}} notice
  */
 export function notify({ key, kind, title, text, list, refusal, action }) {
   dismiss(key);
@@ -26,7 +28,7 @@ export function notify({ key, kind, title, text, list, refusal, action }) {
     details,
     html("p", { class: "actions" },
       action
-        ? html("button", { type: "button", class: "primary", onclick: () => { box.remove(); action.run(); } }, action.label)
+        ? [action].flat().map(({ label, run }, i) => html("button", { type: "button", class: i ? null : "primary", onclick: () => { box.remove(); run(); } }, label))
         : html("button", { type: "button", onclick: () => box.remove() }, "Dismiss")));
   byId("notice").append(box);
   box.scrollIntoView({ block: "nearest" });

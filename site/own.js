@@ -91,13 +91,15 @@ export class Own {
   /** @type {Engine | null} */
   #engine = null;
   #id = null;
+  #replaced = ""; // code that something else took the place of
+  #result = null; // the state that the result which is shown came of
   #stopped = false;
   #pace;
   #on;
 
   /**
-   * @param {{core(again: () => void): Promise<import("./engine.js").Core | null>, done(answer: import("./protocol").ReportedValue): void}} on
-   *   core: the one that knows everything; again is called when it is worth asking anew
+   * @param {{core(again: () => void): Promise<import("./engine.js").Core | null>, changed(): void, done(answer: import("./protocol").ReportedValue): void}} on
+   *   core: the one that knows everything; again is called when it is worth asking anew; changed: the settings here may be others
    */
   constructor(on) {
     this.#on = on;
@@ -112,8 +114,8 @@ export class Own {
     add("own-claim-fields", "delta", { label: "Claimed delta" }, numberInput({ min: 0, max: 1, inputmode: "decimal", placeholder: "0" }));
     add("own-fields", "domain", { label: "Ranges", hint: "of the columns, as 0:1,18:99" }, text("0:1"));
     add("own-fields", "rows", { label: "Rows", hint: "least and most, as 0:5" }, text("0:5"));
-    add("own-fields", "relation", { label: "Neighbours" }, choice(["add-remove", "replace", "l-infinity"].map((value) => ({ value, text: value }))));
-    add("own-fields", "reach", { label: "Reach", hint: "how far one answer may move" }, numberInput({ min: 0, placeholder: "1" }));
+    add("own-fields", "relation", { label: "Neighbours" }, choice(["add-remove", "replace", "bounded-replace", "l-infinity"].map((value) => ({ value, text: value }))));
+    add("own-fields", "reach", { label: "Reach", hint: "how far a value may move" }, numberInput({ min: 0, placeholder: "1" }));
     add("own-fields", "integer", { label: "Whole numbers only" }, checkbox());
     add("own-fields", "output", { label: "Outputs are" }, choice([{ value: "real", text: "numbers" }, { value: "symbol", text: "names" }]));
     add("own-fields", "samples", { label: "Samples" }, numberInput({ min: 1, step: 1, placeholder: "100000" }));
@@ -141,13 +143,33 @@ export class Own {
       this.#give(null);
       this.#fields.get("code").control.focus();
     });
+    byId("own-back").addEventListener("click", () => {
+      const { control } = this.#fields.get("code");
+      [control.value, this.#replaced] = [this.#replaced, control.value];
+      control.focus();
+      this.#dependents();
+    });
   }
 
   get running() { return this.#engine !== null || byId("own-run").disabled; }
 
+  /** What the panel is set to: its source is a module or the code. */
+  get #state() {
+    const texts = [...this.#fields].map(([key, { box }]) => (key === "code" || box.hidden ? "" : this.#text(key)));
+    return { texts: texts.join("\n"), source: this.#module ?? this.#text("code") };
+  }
+
+  /** Have the settings changed since the result that is shown? */
+  get drifts() {
+    const was = this.#result, is = this.#state;
+    return was !== null && (was.texts !== is.texts || (was.source !== null && was.source !== is.source));
+  }
+
   #dependents() {
-    this.#fields.get("reach").box.hidden = this.#text("relation") !== "l-infinity";
+    this.#fields.get("reach").box.hidden = !hasReach(this.#text("relation"));
     this.#fields.get("code").box.hidden = this.#module !== null;
+    byId("own-back").hidden = this.#module !== null || !this.#replaced;
+    this.#on.changed();
   }
 
   #text(key) {
@@ -163,7 +185,9 @@ export class Own {
       else if (key !== "code") control.value = texts[key] ?? control.options?.[0].value ?? "";
     }
     if (code !== undefined) {
-      this.#fields.get("code").control.value = code;
+      const { control } = this.#fields.get("code");
+      if (control.value && control.value !== code && !examples.some((example) => example[2] === control.value)) this.#replaced = control.value;
+      control.value = code;
       this.#give(null);
     }
     this.#dependents();
@@ -171,9 +195,11 @@ export class Own {
 
   /** Shows the mechanism of a report. Nothing of it runs. */
   open({ inputs: { brought: b }, claim, settings }) {
+    this.#result = null;
     if (b.kind !== SCRIPT && b.kind !== MODULE) return;
     const names = b.columns.every((c) => c.kind === "symbol");
     this.#write({ ...spaceOf(b), output: names ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: settings.samples, seed: settings.seed }, b.kind === SCRIPT ? b.code : undefined);
+    this.#result = { ...this.#state, ...(b.kind === MODULE && { source: null }) }; // its file may come later
     byId("own").open = true;
     this.#status(b.kind === SCRIPT ? "The code of the report that was opened. It runs when you press Run or Verify." : `The report is of the module ${b.name}, which is not part of it: choose the file.`);
   }
@@ -208,6 +234,7 @@ export class Own {
   async run() {
     if (this.running) return;
     for (const f of this.#fields.values()) f.fail("");
+    const state = this.#state;
     try {
       const texts = {};
       for (const key of this.#fields.keys()) texts[key] = this.#text(key);
@@ -215,12 +242,14 @@ export class Own {
       if (!epsilon) throw new Unusable("epsilon", "absent", "the claimed epsilon: nobody but you knows what your mechanism claims");
       const mine = this.#module ?? { name: FILE, code: this.#fields.get("code").control.value };
       const plan = planOf({ epsilon, delta, samples, seed, mechanism: mine.bytes ? MODULE : SCRIPT });
-      const about = { domain, rows, relation, integer: Boolean(texts.integer), reach: relation === "l-infinity" ? Number(reach) : 0, output };
+      const about = { domain, rows, relation, integer: Boolean(texts.integer), reach: hasReach(relation) ? Number(reach) : 0, output };
       const answer = await this.#do(mine, about, (tell) => this.#engine.run(plan, tell), () => this.run());
       const { report } = answer;
       if (report.termination.reason === "stopped" && report.termination.samplesUsed === 0) throw new Ended("Stopped before anything was certified.", true);
       this.#status(answer.error ? `Ended by an error: ${answer.error}` : `${report.summary} The result stands above.`);
-      if (report.results.length) this.#on.done(answer);
+      if (!report.results.length) return;
+      this.#result = state;
+      this.#on.done(answer);
     } catch (error) {
       this.#blame(error);
     }
@@ -316,6 +345,9 @@ export class Own {
     f.control.setSelectionRange(before, (f.control.value + "\n").indexOf("\n", before));
   }
 }
+
+/** Does a relation say how far a value may move? */
+const hasReach = (relation) => relation === "bounded-replace" || relation === "l-infinity";
 
 /** Where the datasets of a report's mechanism lie, as texts. */
 function spaceOf({ datasets: d }) {

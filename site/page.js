@@ -46,10 +46,12 @@ const core = new CoreKeeper(engine, {
   fell: () => runs.end(),
   reread: () => settings.reread(),
   check: () => settings.check(),
+  idle: () => (shown.inBar ? "" : "Ready."),
 });
 const shown = new Shown(picture, {
   museum: (inputs) => settings.listing(inputs)?.museum,
   holds: (recording) => samples.holds(recording),
+  drifts: () => own.drifts,
   open: (text) => core.ask(() => engine.open(text)),
   goTo: (fragment) => settings.goTo(fragment),
 });
@@ -62,6 +64,14 @@ const canaries = new Canaries({
   open: () => byId("file").click(),
   opened: openText,
 });
+/** Hands files that were taken for samples to the panel of scores. @param {File[]} files */
+function toScores(files) {
+  samples.forget();
+  dismiss("file");
+  byId("canaries").open = true;
+  canaries.take(files, "scores");
+  byId("k-scores-group").scrollIntoView();
+}
 const samples = new Samples({
   async core(again) {
     if (!runs.busy) return await core.larger(YOURS, again) ? engine.core : null;
@@ -76,10 +86,19 @@ const samples = new Samples({
   },
   refused: (title, refusal) => notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal }),
   settled: () => dismiss("file"),
-  scores(name) {
-    notify({ key: "file", kind: "info", title: `${name} looks like membership scores of a trained model`, text: "Outputs on two datasets are audited here; scores of canaries are for the panel below.",
-      action: { label: "Open the Canaries panel", run() { byId("canaries").open = true; byId("canaries").scrollIntoView(); } } });
+  scores(files, name, sure) {
+    const hand = { label: "They are scores", run: () => toScores(files) };
+    if (sure && canaries.scores) toScores(files);
+    notify(sure ? {
+      key: "file", kind: "info", title: `${name} looks like membership scores of a trained model`,
+      text: canaries.scores ? "It was handed to the Canaries panel, below." : "Scores of canaries are for the panel of canaries, which this page lacks.",
+    } : {
+      key: "file", kind: "info", title: `${name}: outputs, or membership scores of canaries?`,
+      text: "They were taken for outputs of a mechanism on two neighbouring datasets. Scores of canaries that were in and out of a training are audited in the Canaries panel.",
+      action: [hand, { label: "They are outputs", run() {} }],
+    });
   },
+  toScores,
   gone: () => runs.samplesGone(),
   died(reason, again) {
     notify({ key: "file", kind: "error", title: "The worker that held your samples crashed", text: [reason.split("\n", 1)[0], "Perhaps there is not enough memory for them. The result is still here."], action: { label: "Read them again", run: again } });
@@ -91,9 +110,11 @@ const samples = new Samples({
 });
 const own = new Own({
   core: async (again) => (engine.ready && !runs.busy && await core.larger(OWN, again) ? engine.core : null),
+  changed: () => shown.compare(),
   done(answer) {
     shown.show(answer, "run");
     if (!runs.busy) setState("done");
+    core.free();
     byId("result").scrollIntoView();
   },
 });
@@ -153,14 +174,16 @@ async function openText(name, text) {
       const answer = await engine.openCanaries(text);
       dismiss("file");
       canaries.show(answer, name);
-      say(`Opened ${name}: ${answer.report.summary}`);
+      say(`Opened ${name}, not verified here: ${answer.report.summary}`);
       return;
     }
     const answer = await core.ask(() => engine.open(text));
     dismiss("file");
+    const { report } = answer;
+    if (report.inputs?.brought) own.open(report);
     const whole = shown.show(answer, "file", name);
-    if (answer.report.inputs?.brought) own.open(answer.report);
-    say(`Opened ${name}: ${answer.report.summary}`);
+    core.free();
+    say(`Opened ${name}, not verified here: ${report.summary}`);
     if (answer.newer) {
       notify({ key: "file", kind: "warning", title: `${name} was written by a newer version of dpscope`, text: "It is shown as far as this version understands it, and cannot be replayed here." });
     }

@@ -120,7 +120,7 @@ export interface Refusal {
 
 export interface Dataset { columns: number; values: number[] } // flat by rows
 export interface Pair { label?: string; first: Dataset; second: Dataset }
-export type Relation = "add-remove" | "replace" | "l-infinity";
+export type Relation = "add-remove" | "replace" | "bounded-replace" | "l-infinity";
 export interface Claim {
   kind: "pure" | "approximate" | "renyi" | "zcdp" | "gaussian-dp";
   epsilon?: number; delta?: number; alpha?: number; mu?: number; rho?: number;
@@ -253,8 +253,8 @@ export interface RenyiCurve {
   confidence: string;
 }
 
-/** summary: the verdict as the replay makes it; notes: what the replay could not show. */
-export interface VerifiedValue { ok: boolean; summary: string; checked: string[]; differences: string[]; notes: string[] }
+/** recomputed: the counts are the report's own, only what follows from them was checked; summary: the verdict as the replay makes it; notes: what the replay could not show. */
+export interface VerifiedValue { ok: boolean; recomputed?: true; summary: string; checked: string[]; differences: string[]; notes: string[] }
 
 /** What is to be accounted; what the kind does not use is absent. */
 export interface AccountQuery {
@@ -374,13 +374,13 @@ export interface FullCatalogue {
   calibration: CalibrationOffer;
   canaries: CanaryOffer;
 }
-/** What there is to audit with canaries; of forms, designs, intervals and scales the first is the default. */
+/** What there is to audit with canaries; of relations, designs, intervals and scales the first is the default. */
 export interface CanaryOffer {
   sources: {
     name: string;
     title: string;
     params: ParamSpec[];
-    forms: string[];
+    relations: string[];
     designs: { name: string; vectors?: boolean }[]; // vectors: of a file, which must be given
     examples?: boolean; // a file of examples may be given
     runs: number;

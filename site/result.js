@@ -22,6 +22,13 @@ const verdicts = {
   "invalid": ["Invalid", "M4 4H20V20H4Z", "M8.5 8.5l7 7M15.5 8.5l-7 7"],
 };
 
+const standings = {
+  unverified: "Not verified here: so says the file.",
+  verified: "✓ Verified here: a replay gives the same.",
+  recomputed: "Recomputed here: it follows from the report's own counts, which were not drawn again.",
+  failed: "▲ Failed verification here: this is not what a replay gives.",
+};
+
 /** Says where the report that is shown comes from. */
 export function showOrigin(kind, name = "") {
   byId("origin").textContent = kind === "file" ? `Opened: ${name}` : origins[kind];
@@ -40,12 +47,13 @@ export function showDrift(differs) {
  * Shows a report: the verdict at once, the rest in turns.
  * @param {Pick<import("./protocol").ReportedValue, "report"> & Partial<import("./protocol").ReportedValue>} answer
  * @param {string} [museum] the page about the mechanism's fault
+ * @param {Standing} [standing]
  * @returns {Promise<void>} when all of it is there
  */
-export function showReport(answer, museum) {
+export function showReport(answer, museum, standing = "") {
   const { report } = answer;
   const chart = report.evidence?.chart, finding = report.results?.[0];
-  verdict(byId("verdict"), report);
+  verdict(byId("verdict"), report, standing);
   byId("remarks").replaceChildren(...remarks(report));
   byId("result-title").textContent = `Result for ${report.inputs?.mechanism}`;
   return inTurns(
@@ -71,18 +79,39 @@ const section = (id, there, show) => () => {
   if (there) show();
 };
 
-/** Fills a box with the verdict of a report of any kind. @returns {HTMLElement} the box */
-export function verdict(box, report) {
-  const [word, frame, sign] = verdicts[report.verdict] ?? verdicts.invalid;
-  // The first sentence is the headline.
-  const [, headline, rest] = /^(.*?\.)\s+(?=[\p{Lu}\d])(.*)$/su.exec(report.summary) ?? [null, report.summary, ""];
+/** @typedef {"" | "unverified" | "verified" | "recomputed" | "failed"} Standing what a verdict rests on; "": it was computed here */
+
+/**
+ * Fills a box with the verdict of a report of any kind.
+ * @param {Standing} [standing]
+ * @returns {HTMLElement} the box
+ */
+export function verdict(box, report, standing = "") {
+  const [headline, rest] = sentencesOf(report);
+  const failed = standing === "failed";
+  const [word, frame, sign] = (!failed && verdicts[report.verdict]) || verdicts.invalid;
+  const said = (text) => html(failed ? "s" : "span", {}, text);
   box.dataset.verdict = report.verdict;
+  box.dataset.standing = standing;
   box.replaceChildren(
-    svg("svg", { class: "verdict-mark", viewBox: "0 0 24 24", width: 44, height: 44, role: "img", "aria-label": word },
+    svg("svg", { class: "verdict-mark", viewBox: "0 0 24 24", width: 44, height: 44, role: "img", "aria-label": failed ? "Failed verification" : word },
       svg("path", { class: "frame", d: frame }), svg("path", { class: "sign", d: sign })),
-    html("div", {}, html("p", { class: "headline" }, unbroken(headline)), rest && html("p", { class: "rest" }, " ", rest)));
+    html("div", {}, standing && html("p", { class: "standing" }, standings[standing]),
+      html("p", { class: "headline" }, said(unbroken(headline))), rest && html("p", { class: "rest" }, " ", said(rest))));
   return box;
 }
+
+/** The headline of a report, which is the first sentence of its summary, and the rest of that. */
+const sentencesOf = ({ summary }) => /^(.*?\.)\s+(?=[\p{Lu}\d])(.*)$/su.exec(summary)?.slice(1) ?? [summary, ""];
+
+/** Puts a verdict into a line. @param {HTMLElement} line @param {Standing} [standing] @param {string} [note] */
+export function showLine(line, report, standing = "", note = "") {
+  const [headline] = sentencesOf(report);
+  line.replaceChildren(standing && html("strong", {}, `${standings[standing].split(":")[0]}: `), html(standing === "failed" ? "s" : "span", {}, headline), note && ` (${note})`);
+}
+
+/** What a verdict rests on after a replay. @returns {Standing} */
+export const standingOf = ({ ok, recomputed }) => (!ok ? "failed" : recomputed ? "recomputed" : "verified");
 
 /** The warnings of a report. */
 export const remarks = (report) => (report.warnings ?? []).map((text) => html("p", { class: "remark" }, html("strong", {}, "Note: "), text));
@@ -144,14 +173,14 @@ export function background(report, museum) {
 
 /**
  * A replay's outcome in a sentence; it says nothing of what was not replayed.
- * recomputed: no seed gives the counts again.
+ * recomputed: the counts are the report's own.
  */
 export function replayWords({ ok, recomputed }) {
-  if (recomputed && ok) return "Recomputed in this browser: bound and verdict follow from the report's counts. The counts themselves cannot be drawn again.";
+  if (recomputed && ok) return "Recomputed in this browser: bound and verdict follow from the report's counts. The counts themselves were not drawn again.";
   return `${recomputed ? "Recomputed" : "Replayed"} in this browser: ${ok ? "what was replayed is the same as in the report" : "not what the report says"}.`;
 }
 
-/** What a replay found. @param {import("./protocol").VerifiedValue & { recomputed?: boolean } | null} v */
+/** What a replay found. @param {import("./protocol").VerifiedValue | null} v */
 export function showVerification(v, box = byId("verification")) {
   box.hidden = !v;
   box.dataset.ok = v?.ok;
@@ -159,6 +188,7 @@ export function showVerification(v, box = byId("verification")) {
   const list = (title, items, kind = null) => items?.length > 0 ? [html("p", {}, title), html("ul", { class: kind }, items.map((item) => html("li", {}, item)))] : [];
   box.replaceChildren(...[
     html("p", {}, html("strong", {}, v.ok ? "✓ " : "▲ ", replayWords(v))),
+    !v.ok && v.summary && html("p", {}, html("strong", {}, "A replay says: "), v.summary),
     list("Not the same:", v.differences), list("The same:", v.checked, "short"), list("To note:", v.notes),
-  ].flat());
+  ].flat().filter(Boolean));
 }

@@ -135,7 +135,7 @@ export class Runs {
     dismiss("stop");
     if (report.inputs?.brought) {
       own.verify(report, text).then((found) => {
-        if (shown.text === text) showVerification(found);
+        if (shown.text === text) shown.verified(found);
         say(replayWords(found));
       }, (error) => notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal ?? { message: error.message } }));
       return;
@@ -149,11 +149,8 @@ export class Runs {
     const lacking = core.missing({ mechanism: report.inputs?.mechanism, finder: report.settings?.finder, learner: report.settings?.learner });
     if (lacking && (!await core.larger(lacking, () => this.verify()) || shown.text !== text)) return;
     const on = recording ? samples.engine : engine;
-    // The core finds a difference where this is not what it knows of the mechanism.
-    const recomputed = Boolean(report.inputs?.unseeded);
-    this.#work(recomputed ? "Recomputing from the counts" : "Replaying the certification", on, (tell) => on.verify(text, tell), (answer) => {
-      const found = { ...answer, recomputed };
-      showVerification(found);
+    this.#work(report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", on, (tell) => on.verify(text, tell), (found) => {
+      shown.verified(found);
       say(replayWords(found));
     }, true);
   }

@@ -13,6 +13,8 @@ import { inTurns } from "./turns.js";
 
 /** How large a file may be, in bytes; the core says the same. */
 const MOST_BYTES = 2 ** 30;
+/** Names of files of scores. */
+const LIKE_SCORES = /canar|score|(^|[^a-z])((non)?[-_ ]?members?|in|out|holdout|held[-_ ]?out)([^a-z]|$)/i;
 
 const kinds = [{ value: "", text: "by content" }, { value: "real", text: "numbers" }, { value: "symbol", text: "names" }, { value: "mixed", text: "numbers and names" }];
 const kindWords = Object.fromEntries(kinds.map(({ value, text }) => [value, text]));
@@ -42,8 +44,8 @@ export class Samples {
   /**
    * @param {{core(again: () => void): Promise<import("./engine.js").Core | null>, busy(): void,
    *   offer(listing: import("./protocol").MechanismListing | null): void, refused(title: string, refusal: import("./protocol").Refusal): void,
-   *   settled(): void, scores(name: string): void, gone(): void, died(reason: string, again: () => void): void, claim(): void}} on
-   *   core: the larger core, or null where it cannot be had now; busy: whether it is changed; settled: reading went well; gone: the worker has ended
+   *   settled(): void, scores(files: File[], name: string, sure: boolean): void, gone(): void, died(reason: string, again: () => void): void, claim(): void, toScores(files: File[]): void}} on
+   *   core: the larger core, or null where it cannot be had now; busy: whether it is changed; settled: reading went well; scores: the files look like membership scores, sure: and like no outputs; gone: the worker has ended
    */
   constructor(on) {
     this.#on = on;
@@ -67,6 +69,7 @@ export class Samples {
       byId("yours-choose").focus();
     });
     byId("yours-claim").addEventListener("click", () => on.claim());
+    byId("yours-scores").addEventListener("click", () => on.toScores(this.#files));
     for (const [id, key] of settings) byId(id).addEventListener("change", () => this.#change({ [key]: byId(id).value }));
   }
 
@@ -152,7 +155,7 @@ export class Samples {
     if (found.problem) {
       this.#on.offer(null);
       byId("yours-status").textContent = `${names} cannot be audited as it is: see the notice.`;
-      if (found.scores) this.#on.scores(names);
+      if (found.scores) this.#on.scores(this.#files, names, true);
       else this.#on.refused(`${names}: no samples to audit`, found.problem);
       return;
     }
@@ -161,8 +164,13 @@ export class Samples {
     byId("yours-status").textContent = text;
     say(text);
     this.#on.settled();
+    const fresh = Object.keys(this.#reading).length === 0; // nothing was said of the columns yet
+    if (fresh && (found.scores || (this.#pairOfColumns && this.#files.some(({ name }) => LIKE_SCORES.test(name))))) this.#on.scores(this.#files, names, false);
     this.#on.offer({ ...found.samples.listing, claim: {}, title: names, own: true });
   }
+
+  /** Are there two files of one column of numbers each, which may be outputs or scores? */
+  get #pairOfColumns() { return this.#files.length === 2 && this.#found?.samples?.columns === 1 && this.#found.columns[0].kind === "real"; }
 
   #begin(files) {
     byId("yours-bar").removeAttribute("value");
@@ -234,6 +242,7 @@ export class Samples {
     byId("yours-second").hidden = !found || this.#files.length !== 1 || Boolean(found.samples);
     byId("yours-preview").hidden = !found;
     byId("yours-claim").hidden = !found?.samples;
+    byId("yours-scores").hidden = !found?.scores && !this.#pairOfColumns;
     for (const [id, key] of settings) byId(id).value = this.#reading[key] ?? "";
     if (!found) return;
     const facts = found.samples;

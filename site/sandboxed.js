@@ -10,6 +10,7 @@
  */
 export function inside() {
   const FILE = "mechanism.js";
+  const MOST_WORDS = 500; // characters of a fault
   const seen = (error) => Number(new RegExp(`${FILE}:(\\d+)`).exec(error?.stack)?.[1]);
 
   onmessage = ({ data: { port, code } }) => {
@@ -22,14 +23,40 @@ export function inside() {
         const bytes = new Uint8Array(rows.buffer, rows.byteOffset, rows.byteLength);
         port.postMessage({ id: data.id, bytes, width }, [rows.buffer]);
       } catch (error) {
-        const words = error instanceof Error ? (error.plain ? error.message : `${error.name}: ${error.message}`) : `it threw ${String(error)}`;
-        port.postMessage({ id: data.id, fault: words, line: error?.line ?? 0 });
+        port.postMessage({ id: data.id, ...told(error) });
       }
     };
   };
 
+  const ours = new WeakSet();
   /** A fault in words of our own. */
-  const wrong = (words) => Object.assign(new Error(words), { plain: true });
+  const wrong = (words) => {
+    const error = new Error(words);
+    ours.add(error);
+    return error;
+  };
+
+  /** What was thrown, which may be anything, in words that can be sent and shown. */
+  function told(error) {
+    let words, line = 0;
+    try {
+      words = ours.has(error) ? error.message : error instanceof Error ? `${error.name}: ${error.message}` : `it threw ${typeof error === "string" ? error : shown(error)}`;
+      line = Number(error?.line) || 0;
+    } catch {
+      words ??= "it threw what cannot be put into words";
+    }
+    return { fault: tame(words), line };
+  }
+
+  /** Text without what a terminal or a screen would obey, and not without end. */
+  const tame = (text) => (text.length > MOST_WORDS ? `${text.slice(0, MOST_WORDS)}…` : text).replace(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, " ");
+
+  /** A value in words. */
+  function shown(value) {
+    const kind = Object.prototype.toString.call(value).slice(8, -1);
+    if (typeof value === "string") return JSON.stringify(value.slice(0, MOST_WORDS));
+    return typeof value === "bigint" ? `the BigInt ${value}n` : typeof value === "object" && value !== null ? `an object (${kind})` : typeof value === "function" ? "a function" : String(value);
+  }
 
   // JavaScript
 
@@ -81,17 +108,19 @@ export function inside() {
 
   /** n outputs as numbers in a row. */
   function flat(outputs, n) {
-    if (!Array.isArray(outputs) && !ArrayBuffer.isView(outputs)) throw wrong(`mechanism returned ${outputs === null ? "null" : typeof outputs}, must return an array of outputs`);
+    const isList = (x) => Array.isArray(x) || (ArrayBuffer.isView(x) && !(x instanceof DataView));
+    if (outputs instanceof Promise) throw wrong("mechanism returned a promise, must return an array of outputs: it must not be async");
+    if (!isList(outputs)) throw wrong(`mechanism returned ${shown(outputs)}, must return an array of outputs`);
     if (outputs.length !== n) throw wrong(`mechanism returned ${outputs.length} outputs, must return n = ${n}`);
-    const width = Array.isArray(outputs[0]) ? outputs[0].length : 1;
+    const several = isList(outputs[0]), width = several ? outputs[0].length : 1;
     const rows = new Float64Array(n * width);
     for (let i = 0; i < n; i++) {
-      const output = Array.isArray(outputs[0]) ? outputs[i] : [outputs[i]];
-      if (!Array.isArray(output) || output.length !== width || !width) throw wrong(`output ${i + 1} is not ${width ? `an array of ${width} numbers` : "a number"}, as the first is`);
+      const output = several ? outputs[i] : [outputs[i]];
+      if (!isList(output) || output.length !== width || !width) throw wrong(`output ${i + 1} is not ${width ? `an array of ${width} numbers` : "a number"}, as the first is`);
       for (let k = 0; k < width; k++) {
         const value = output[k];
         if (typeof value === "bigint") throw wrong(`output ${i + 1} is the BigInt ${String(value).slice(0, 40)}n, must be a finite number: up to 2^53 Number(x); a larger one as two columns, its high and its low part`);
-        if (typeof value !== "number" || !Number.isFinite(value)) throw wrong(`output ${i + 1} is ${typeof value === "string" ? JSON.stringify(value) : String(value)}, must be a finite number`);
+        if (typeof value !== "number" || !Number.isFinite(value)) throw wrong(`output ${i + 1} is ${shown(value)}, must be a finite number`);
         rows[i * width + k] = value;
       }
     }
@@ -167,7 +196,7 @@ export function inside() {
         if (code !== 0) throw wrong(`sample is the error code ${code}, for ${rows} rows of ${columns} columns; its meaning is the module's own: is the domain as the module expects it?`);
         return { rows: new Float64Array(buffer, out, n * width).slice(), width };
       } catch (error) {
-        throw error.plain ? error : wrong(`${doing} is ended by a trap: ${error.message}`);
+        throw ours.has(error) ? error : wrong(`${doing} is ended by a trap: ${error.message}`);
       }
     };
   }

@@ -6,7 +6,7 @@ import { copyFor, save, stemOf } from "./files.js";
 import { notify } from "./notice.js";
 import { toFile } from "./picture.js";
 import { say } from "./progress.js";
-import { showDrift, showOrigin, showReport, showVerification, showWords } from "./result.js";
+import { showDrift, showLine, showOrigin, showReport, showVerification, showWords, standingOf, verdict } from "./result.js";
 
 /** What tells a report's settings apart; one of samples has no address. */
 export const settingsOf = (again) => again?.url || again?.cli;
@@ -23,14 +23,16 @@ export class Shown {
   /** @type {{report: any, text: string} | null} */
   #now = null;
   #whole = null; // the report, once all of it is there
+  /** @type {import("./result.js").Standing} */
+  #standing = "";
   #url; // the form's settings as the core writes them; null while they cannot be run
   #picture;
   #on;
 
   /**
    * @param {import("./viewframe.js").ViewFrame} picture
-   * @param {{museum(inputs: any): string | undefined, holds(recording: any): boolean, open(text: string): Promise<import("./protocol").ReportedValue>, goTo(fragment: string): void}} on
-   *   museum: the page about a mechanism's fault; holds: whether the files of a recording are there; open: has the core read a report
+   * @param {{museum(inputs: any): string | undefined, holds(recording: any): boolean, drifts(): boolean, open(text: string): Promise<import("./protocol").ReportedValue>, goTo(fragment: string): void}} on
+   *   museum: the page about a mechanism's fault; holds: whether the files of a recording are there; drifts: whether the panel of the user's mechanism has other settings than its result; open: has the core read a report
    */
   constructor(picture, on) {
     this.#picture = picture;
@@ -43,6 +45,7 @@ export class Shown {
       import(new URL("embedcode.js", import.meta.url)).then(({ open }) => open(this.report.reproduce.url)).catch((error) =>
         notify({ key: "embed", kind: "error", title: "The dialog could not be loaded", text: error.message }));
     });
+    byId("bar-verdict").addEventListener("click", () => byId("result").scrollIntoView());
     byId("use-settings").addEventListener("click", () => {
       on.goTo(this.report.reproduce.url);
       byId("run").focus();
@@ -60,13 +63,34 @@ export class Shown {
     this.#now = { report, text };
     byId("result").dataset.stem = stemOf(report);
     showVerification(null);
-    const whole = showReport(answer, this.#on.museum(report.inputs ?? {}));
+    this.#standing = origin === "file" ? "unverified" : "";
+    const whole = showReport(answer, this.#on.museum(report.inputs ?? {}), this.#standing);
     this.#picture.show(answer);
     showOrigin(origin, name);
-    this.#compare();
+    this.compare();
     this.fileWords();
     await whole;
     if (this.text === text) this.#whole = report;
+  }
+
+  /** Says what a replay of the report found. @param {import("./protocol").VerifiedValue} found */
+  verified(found) {
+    showVerification(found);
+    this.#standing = standingOf(found);
+    verdict(byId("verdict"), this.report, this.#standing);
+    this.#bar();
+  }
+
+  /** Is there a verdict of the user's in the bar? */
+  get inBar() { return !byId("bar-verdict").hidden; }
+
+  /** Keeps the verdict in sight: in the bar of the form's buttons and, on a narrow screen, below the result. */
+  #bar() {
+    if (!this.report) return;
+    for (const id of ["bar-verdict", "result-line"]) {
+      byId(id).hidden = byId("origin").dataset.kind === "example";
+      showLine(byId(id), this.report, this.#standing, byId("drift").hidden ? "" : byId("drift").textContent);
+    }
   }
 
   /** The example stands there before the core does. @returns {Promise<boolean>} whether it is shown */
@@ -106,13 +130,16 @@ export class Shown {
   /** Takes note of what the form's settings are to the core. */
   settled(url) {
     this.#url = url;
-    this.#compare();
+    this.compare();
   }
 
-  /** Says beside the result when it is not that of the form's settings. */
-  #compare() {
-    const url = settingsOf(this.report?.reproduce);
-    showDrift(Boolean(url) && this.#url !== undefined && this.#url !== url);
+  /** Says beside the result when it is not that of the settings of its form. */
+  compare() {
+    const { inputs, reproduce } = this.report ?? {};
+    const url = settingsOf(reproduce), recording = inputs?.samples;
+    const other = () => Boolean(url) && this.#url !== undefined && (this.#url !== url || (recording && !this.#on.holds(recording)));
+    showDrift(inputs?.brought ? this.#on.drifts() : other());
+    this.#bar();
   }
 
   /** Enables the buttons of what can be done with the report. */

@@ -278,8 +278,12 @@ function dress() {
   if (!handle) return;
   theme();
 }
-// Pixels of another size: the page sends its report to whatever is loaded here.
-matchMedia(`(resolution: ${scale}dppx)`).addEventListener("change", () => location.reload());
+/** Takes on pixels of another size: the page sends its report to whatever is loaded here. */
+function sharpen() {
+  if ((devicePixelRatio || 1) !== scale) location.reload();
+}
+matchMedia(`(resolution: ${scale}dppx)`).addEventListener("change", sharpen);
+for (const kind of ["pointerenter", "pointermove"]) document.documentElement.addEventListener(kind, sharpen); // of a change that the browser did not tell
 for (const query of ["(prefers-color-scheme: dark)", "(forced-colors: active)"]) matchMedia(query).addEventListener("change", dress);
 if (parent !== window) new MutationObserver(dress).observe(parent.document.documentElement, { attributes: true, attributeFilter: ["data-theme"] });
 

@@ -56,7 +56,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	})
 	f.recorded.register(s)
 	f.brought.register(s)
-	s.StringVar(&f.relation, "relation", "", "neighbouring relation: add-remove, replace or l-infinity; default: the mechanism's first")
+	s.StringVar(&f.relation, "relation", "", "neighbouring relation: "+core.Searchable+"; default: the mechanism's first")
 	s.StringVar(&f.pair, "pair", "", `neighbouring pair as JSON, instead of a search: {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}`)
 	s.StringVar(&f.finder, "finder", core.Auto, "how pairs are found")
 	s.StringVar(&f.learner, "learner", core.Auto, "what learns the test; auto: a portfolio of all that apply")

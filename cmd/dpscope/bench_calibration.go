@@ -131,8 +131,6 @@ func calibrateSharp(ctx context.Context, cat core.Catalogue, seed uint64, beta f
 	return rows, nil
 }
 
-var errStopped = errors.New("stopped before the end; no result")
-
 // namesOf are the names of a list with commas.
 func namesOf(list string) (names []string) {
 	for name := range strings.SplitSeq(list, ",") {

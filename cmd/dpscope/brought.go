@@ -64,7 +64,7 @@ func (f *broughtFlags) register(s *flag.FlagSet) {
 	s.StringVar(&f.domain, "domain", "", "ranges of the columns of datasets for -exec and -wasm, as lower:upper with commas between; default 0:1")
 	s.StringVar(&f.rows, "rows", "", "least and most rows of datasets for -exec and -wasm, as 0:10 or 3; default 0:5, 1:5 where rows are not added")
 	s.BoolVar(&f.integer, "integer", false, "datasets for -exec and -wasm hold whole numbers only")
-	s.Float64Var(&f.reach, "reach", 0, "for -exec and -wasm with -relation l-infinity: how far one answer may move; default 1")
+	s.Float64Var(&f.reach, "reach", 0, "for -exec and -wasm with -relation bounded-replace or l-infinity: how far a value may move; default 1")
 }
 
 // chosen is the kind that the flags name; nil: none.

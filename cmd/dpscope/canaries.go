@@ -18,15 +18,15 @@ import (
 type canaryFlags struct {
 	set *flag.FlagSet
 
-	source, form, design, scale, interval string
-	data, format                          string
-	label, bounds, scaling                string
-	epsilon, delta, beta, quantile        float64
-	runs, k, m, explore, tail, workers    int
-	d                                     int
-	seed                                  uint64
-	distinct, single, strict              bool
-	params                                core.Params
+	source, relation, design, scale, interval string
+	data, format                              string
+	label, bounds, scaling                    string
+	epsilon, delta, beta, quantile            float64
+	runs, k, m, explore, tail, workers        int
+	d                                         int
+	seed                                      uint64
+	distinct, single, strict                  bool
+	params                                    core.Params
 }
 
 func newCanaryFlags(stderr io.Writer) *canaryFlags {
@@ -40,8 +40,8 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 	}
 	s.StringVar(&f.source, "source", names[0], "what is audited: "+strings.Join(names, ", "))
 	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0; the source's own noise follows it unless -param sets it")
-	s.Float64Var(&f.delta, "delta", 1e-5, "claimed delta, in [0, 1); no noise of Gaussian kind keeps a claim of 0")
-	s.StringVar(&f.form, "form", "", "neighbouring relation: add-remove or replace-one; default: the source's first")
+	s.Float64Var(&f.delta, "delta", canary.DefaultDelta, "claimed delta, in [0, 1); no noise of Gaussian kind keeps a claim of 0")
+	s.StringVar(&f.relation, "relation", "", "neighbouring relation of the claim: add-remove or replace; default: the source's first")
 	s.StringVar(&f.design, "design", "", "distribution of the canaries: sphere, orthogonal, random-gradients, tail-singular, vectors, data-poisoning; default: the source's first")
 	countVar(s, &f.d, "d", 0, "dimension, short for -param d=")
 	countVar(s, &f.runs, "n", 0, "certification runs; 0: the source's default")
@@ -78,7 +78,7 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 func (f *canaryFlags) plan() (canary.Plan, error) {
 	given := map[string]bool{}
 	f.set.Visit(func(x *flag.Flag) { given[x.Name] = true })
-	p := canary.Plan{Version: canary.PlanVersion, Source: f.source, Parameters: f.params, Form: canary.Form(f.form), Design: canary.Design(f.design),
+	p := canary.Plan{Version: canary.PlanVersion, Source: f.source, Parameters: f.params, Relation: core.Relation(f.relation), Design: canary.Design(f.design),
 		Runs: f.runs, K: f.k, M: f.m, Explore: f.explore, Interval: bound.CanaryInterval(f.interval), Quantile: f.quantile, Beta: f.beta, Seed: f.seed}
 	// Zero means the default in a plan; a user who typed it meant it.
 	for _, n := range []struct {
@@ -100,7 +100,7 @@ func (f *canaryFlags) plan() (canary.Plan, error) {
 		return p, core.DPClaim(1, f.delta).Validate()
 	}
 	claim := core.DPClaim(f.epsilon, f.delta)
-	p.Claim = &claim
+	p.Claim, p.DeltaDefaulted = &claim, !given["delta"]
 	if given["d"] {
 		f.params["d"] = core.ParamValue{Number: float64(f.d)}
 	}

@@ -13,7 +13,6 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
-	"strings"
 	"syscall"
 
 	"github.com/dpscope/dpscope/core"
@@ -60,7 +59,7 @@ Usage:
   dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
   dpscope list [NAME] [-format text|json]              mechanisms, learners and finders, or all of one
   dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page
-  dpscope bench NAME [flags]                           measure: detection, anytime, portfolio, tables, calibration, canaries, browser, network
+  dpscope bench NAME [flags]                           measure: detection, anytime, portfolio, tables, calibration, canaries, zoo, browser, network
   dpscope version
 
 Flags of a command: dpscope COMMAND -h.
@@ -136,27 +135,8 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 
 // fail prints an error and returns the exit code that goes with it.
 func fail(stderr io.Writer, err error) int {
-	fmt.Fprintf(stderr, "dpscope: %s\n", phrase.Block(shortWords(err.Error())))
+	fmt.Fprintf(stderr, "dpscope: %s\n", phrase.Block(phrase.Short(err.Error())))
 	return exitUsage
-}
-
-// shortWords cuts words that are longer than anybody reads.
-func shortWords(text string) string {
-	const most = 200
-	var b strings.Builder
-	in := 0 // the word so far
-	for _, r := range text {
-		if in++; r == ' ' || r == '\n' {
-			in = 0
-		}
-		switch {
-		case in == most:
-			b.WriteString("...")
-		case in < most:
-			b.WriteRune(r)
-		}
-	}
-	return b.String()
 }
 
 // generator says what this program is, for reports.

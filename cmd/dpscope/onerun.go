@@ -40,8 +40,9 @@ type oneFlags struct {
 	epsilon, delta, beta float64
 	guesses, gdpGuesses  numbersValue
 	seed                 uint64
-	format               string
+	format, relation     string
 	strict               bool
+	deltaDefaulted       bool // none was given
 }
 
 func newOneFlags(name string, stderr io.Writer) *oneFlags {
@@ -49,7 +50,7 @@ func newOneFlags(name string, stderr io.Writer) *oneFlags {
 	s := f.set
 	s.SetOutput(stderr)
 	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0")
-	s.Float64Var(&f.delta, "delta", 0, "claimed delta, in [0, 1)")
+	s.Float64Var(&f.delta, "delta", canary.DefaultDelta, "claimed delta, in [0, 1); 0 is a claim of pure differential privacy")
 	s.Var(&f.guesses, "guesses", "how many canaries are guessed, half in and half out, in `numbers` with commas between: of several the best counts and they share -beta; default by the number of canaries")
 	s.Var(&f.gdpGuesses, "gdp-guesses", "the same `numbers` for the f-DP bound; default: those of -guesses, or by the number of canaries")
 	s.Float64Var(&f.beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
@@ -66,6 +67,7 @@ func (f *oneFlags) claim() (core.Claim, error) {
 	if err := checkFormat(f.format, "text", "json"); err != nil {
 		return core.Claim{}, err
 	}
+	f.deltaDefaulted = !given["delta"]
 	if !given["epsilon"] {
 		return core.Claim{}, &core.InputError{Field: "-epsilon", Found: "absent", Want: "the epsilon that is claimed", Remedy: "for example -epsilon 2 -delta 1e-5"}
 	}
@@ -104,6 +106,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	source := s.String("source", names[0], "what is audited: "+strings.Join(names, ", "))
+	s.StringVar(&f.relation, "relation", "", "neighbouring relation of the claim: add-remove, the only one, since a coin decides whether a canary is there")
 	design := s.String("design", "", "distribution of the canaries: orthogonal, sphere, random-gradients, data-poisoning; default: the source's first")
 	var m int
 	countVar(s, &m, "m", 0, "canaries, each in by a fair coin; 0: the source's default")
@@ -126,7 +129,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: *source, Parameters: params, Claim: &claim, Design: canary.Design(*design),
+	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: *source, Parameters: params, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: core.Relation(f.relation), Design: canary.Design(*design),
 		Canaries: m, Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
 	s.Visit(func(x *flag.Flag) {
 		switch x.Name {
@@ -173,6 +176,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 func scores(args []string, stdout, stderr io.Writer) int {
 	f := newOneFlags("scores", stderr)
 	method := f.set.String("method", "", "whose bound the verdict is by: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all")
+	f.set.StringVar(&f.relation, "relation", "", "needed: neighbouring relation of the claim: add-remove (a record is there or not) or replace (a record is replaced by another)")
 	files, code, ok := parseNames(f.set, args, stderr)
 	if !ok {
 		return code
@@ -185,7 +189,7 @@ func scores(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Method: canary.Method(*method), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
+	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: core.Relation(f.relation), Method: canary.Method(*method), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
 	report, err := canary.AuditScores(plan, *in, generator())
 	if err != nil {
 		return fail(stderr, err)

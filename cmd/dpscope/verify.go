@@ -120,7 +120,7 @@ func printReplay(stdout io.Writer, v core.Verification, bounded bool) int {
 		return exitOK
 	}
 	if v.Recomputed {
-		fmt.Fprintln(stdout, "Recomputed: bound and verdict follow from the report's counts. The counts themselves cannot be drawn again.")
+		fmt.Fprintln(stdout, "Recomputed: bound and verdict follow from the report's counts. The counts themselves were not drawn again.")
 		return exitOK
 	}
 	fmt.Fprintln(stdout, "Replayed: same counts, bound and verdict.")

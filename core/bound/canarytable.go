@@ -32,6 +32,24 @@ func NewCanaryTable(k, m int) CanaryTable {
 	return CanaryTable{K: k, M: m}
 }
 
+// CountCells returns the table of cells in any order, which it sorts, and of which
+// several may be equal. It panics unless they make a valid table.
+func CountCells(k, m int, cells []CanaryCell) CanaryTable {
+	t := NewCanaryTable(k, m)
+	slices.SortFunc(cells, compareCells)
+	for _, c := range cells {
+		if n := len(t.Cells); n > 0 && compareCells(t.Cells[n-1], c) == 0 {
+			t.Cells[n-1].Runs += c.Runs
+			continue
+		}
+		t.Cells = append(t.Cells, c)
+	}
+	if err := t.Validate(); err != nil {
+		panic("bound: " + err.Error())
+	}
+	return t
+}
+
 // Validate reports the first field that is out of range, nil if there is none.
 // A table without a run is out of range.
 func (t CanaryTable) Validate() error {

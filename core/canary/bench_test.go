@@ -14,7 +14,7 @@ import (
 func BenchmarkRun(b *testing.B) {
 	for _, c := range []struct{ d, k int }{{1000, 16}, {1000, 64}, {1_000_000, 64}, {1_000_000, 256}} {
 		b.Run(fmt.Sprintf("d=%d,k=%d", c.d, c.k), func(b *testing.B) {
-			g := &gaussianSum{d: c.d, sigma: 2.149, form: AddRemove}
+			g := &gaussianSum{d: c.d, sigma: 2.149, relation: core.AddRemove}
 			st := stream.New(stream.Key{Purpose: "bench"})
 			in, out := make([]float64, c.k), make([]float64, c.k)
 			for b.Loop() {

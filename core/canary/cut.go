@@ -38,6 +38,13 @@ func (e *explored) runs() int { return len(e.in) / e.k }
 
 // table counts the first runs at a threshold.
 func (e *explored) table(cut float64, runs int) bound.CanaryTable {
+	if (e.k+1)*(e.m+1) > 16*runs {
+		all := make([]bound.CanaryCell, runs)
+		for i := range all {
+			all[i] = bound.CanaryCell{X: aboveSorted(e.in[i*e.k:][:e.k], cut), Y: aboveSorted(e.out[i*e.m:][:e.m], cut), Runs: 1}
+		}
+		return bound.CountCells(e.k, e.m, all)
+	}
 	counts := make([]int, (e.k+1)*(e.m+1))
 	for i := range runs {
 		counts[aboveSorted(e.in[i*e.k:][:e.k], cut)*(e.m+1)+aboveSorted(e.out[i*e.m:][:e.m], cut)]++

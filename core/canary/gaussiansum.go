@@ -40,21 +40,21 @@ func GaussianSum() SourceSpec {
 			{Name: "delta", Doc: "delta of the calibration; default: the claim's", Default: 1e-5, Min: 1e-100, Max: 0.5},
 			{Name: "noise", Doc: "factor on the calibrated noise; below 1 the mechanism breaks its promise", Default: 1, Min: 0.001, Max: 1000},
 		},
-		Forms: []Form{AddRemove, ReplaceOne}, Designs: []Design{Sphere, Orthogonal, RandomGradients, TailSingular, Vectors},
+		Relations: []core.Relation{core.AddRemove, core.Replace}, Designs: []Design{Sphere, Orthogonal, RandomGradients, TailSingular, Vectors},
 		NeedsData: func(d Design) bool { return d == TailSingular || d == Vectors },
 		ShardRuns: 256, Runs: 1024, Baseline: true,
 		Prepare: preparePool, Check: checkSum, New: newSum, OneRun: sumOneRunSpec(),
 		Facts: func(s Setup) []core.FactRow {
 			return []core.FactRow{
-				{Name: "Noise", Value: fmt.Sprintf("standard deviation %.6g in each of %d dimensions, %s calibration, L2 sensitivity %.0f", sumSigma(s), s.Params.Int("d"), s.Params.Word("calibration"), s.Form.sensitivity())},
+				{Name: "Noise", Value: fmt.Sprintf("standard deviation %.6g in each of %d dimensions, %s calibration, L2 sensitivity %.0f", sumSigma(s), s.Params.Int("d"), s.Params.Word("calibration"), sensitivity(s.Relation))},
 			}
 		},
 	}
 }
 
 // sensitivity is the L2 sensitivity of a sum over the unit ball.
-func (f Form) sensitivity() float64 {
-	if f == ReplaceOne {
+func sensitivity(r core.Relation) float64 {
+	if r == core.Replace {
 		return 2
 	}
 	return 1
@@ -63,7 +63,7 @@ func (f Form) sensitivity() float64 {
 // sumSigma is the standard deviation of the noise.
 func sumSigma(s Setup) float64 {
 	sigma := Sigma(s.Params.Word("calibration"), s.Params.Num("epsilon"), s.Params.Num("delta"))
-	return float64(float64(sigma*s.Form.sensitivity()) * s.Params.Num("noise"))
+	return float64(float64(sigma*sensitivity(s.Relation)) * s.Params.Num("noise"))
 }
 
 // Sigma is the standard deviation of Gaussian noise that makes a value of L2
@@ -135,16 +135,16 @@ func checkSum(s *Setup) error {
 
 // orthogonalNeed is how many canaries of a run are orthogonal to each other: the
 // last canary is not in the dataset that fresh ones are tested on in the
-// add-remove form, and need not be orthogonal to them.
+// add-remove relation, and need not be orthogonal to them.
 func (s Setup) orthogonalNeed() int {
-	if s.Form == ReplaceOne {
+	if s.Relation == core.Replace {
 		return s.K + s.M
 	}
 	return max(s.K, s.K-1+s.M)
 }
 
 func newSum(s Setup) (Source, error) {
-	g := &gaussianSum{d: s.Params.Int("d"), sigma: sumSigma(s), form: s.Form, ball: s.Design == RandomGradients}
+	g := &gaussianSum{d: s.Params.Int("d"), sigma: sumSigma(s), relation: s.Relation, ball: s.Design == RandomGradients}
 	switch s.Design {
 	case Orthogonal:
 		return orthogonalSum{g}, nil
@@ -160,10 +160,10 @@ func newSum(s Setup) (Source, error) {
 
 // gaussianSum draws canaries that are uniform on the sphere or in the ball.
 type gaussianSum struct {
-	d     int
-	sigma float64
-	form  Form
-	ball  bool
+	d        int
+	sigma    float64
+	relation core.Relation
+	ball     bool
 
 	rows  []float64 // triangular, row k from k*rank
 	sum   []float64 // output in the frame of the canaries inside
@@ -197,7 +197,7 @@ func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 		for j := range row {
 			row[j] = float64(row[j] * scale)
 		}
-		if i == k-1 && g.form == AddRemove {
+		if i == k-1 && g.relation == core.AddRemove {
 			// Model 0 has the first K-1. It lies in their span and its noise.
 			g.fresh(st, out, g.length(st, squared(g.sum)))
 		}
@@ -216,7 +216,7 @@ func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 		}
 		in[i] = score
 	}
-	if g.form == ReplaceOne {
+	if g.relation == core.Replace {
 		beyond := float64(float64(g.sigma*g.sigma) * chiSquare(st, g.d-rank))
 		g.fresh(st, out, math.Sqrt(squared(g.sum)+beyond))
 	}

@@ -17,10 +17,10 @@ const alarm = 1e-6
 
 // direct draws a run of the Gaussian sum by forming every vector.
 type direct struct {
-	d     int
-	sigma float64
-	form  Form
-	ball  bool
+	d        int
+	sigma    float64
+	relation core.Relation
+	ball     bool
 }
 
 func (g direct) canary(st *stream.Stream) []float64 {
@@ -51,7 +51,7 @@ func (g direct) Run(st *stream.Stream, in, out []float64) (bool, error) {
 			}
 		}
 	}
-	if g.form == ReplaceOne {
+	if g.relation == core.Replace {
 		but = with
 	}
 	for k, c := range inside {
@@ -122,24 +122,24 @@ func requireSame(t *testing.T, name string, x, y []float64) {
 func TestSumAgainstDirect(t *testing.T) {
 	const runs = 4000
 	for i, c := range []struct {
-		d, k, m int
-		sigma   float64
-		form    Form
-		ball    bool
+		d, k, m  int
+		sigma    float64
+		relation core.Relation
+		ball     bool
 	}{
-		{2, 1, 1, 0.5, AddRemove, false},
-		{1, 3, 2, 0.7, AddRemove, false},
-		{3, 3, 4, 0.3, AddRemove, false},
-		{3, 5, 2, 0.3, AddRemove, false},
-		{12, 4, 3, 0.4, AddRemove, false},
-		{40, 6, 6, 0.1, AddRemove, false},
-		{5, 3, 3, 0.3, AddRemove, true},
-		{2, 4, 3, 0.5, ReplaceOne, false},
-		{4, 4, 4, 0.2, ReplaceOne, false},
-		{20, 5, 3, 0.3, ReplaceOne, true},
+		{2, 1, 1, 0.5, core.AddRemove, false},
+		{1, 3, 2, 0.7, core.AddRemove, false},
+		{3, 3, 4, 0.3, core.AddRemove, false},
+		{3, 5, 2, 0.3, core.AddRemove, false},
+		{12, 4, 3, 0.4, core.AddRemove, false},
+		{40, 6, 6, 0.1, core.AddRemove, false},
+		{5, 3, 3, 0.3, core.AddRemove, true},
+		{2, 4, 3, 0.5, core.Replace, false},
+		{4, 4, 4, 0.2, core.Replace, false},
+		{20, 5, 3, 0.3, core.Replace, true},
 	} {
-		fast := &gaussianSum{d: c.d, sigma: c.sigma, form: c.form, ball: c.ball}
-		slow := direct{c.d, c.sigma, c.form, c.ball}
+		fast := &gaussianSum{d: c.d, sigma: c.sigma, relation: c.relation, ball: c.ball}
+		slow := direct{c.d, c.sigma, c.relation, c.ball}
 		values := make([][2][]float64, len(statistics))
 		in, out := make([]float64, c.k), make([]float64, c.m)
 		for side, src := range []Source{fast, slow} {
@@ -227,8 +227,8 @@ func TestPoolAgainstOrthogonal(t *testing.T) {
 	for i := range p {
 		pool.v[i*p+i] = 1
 	}
-	for i, form := range []Form{AddRemove, ReplaceOne} {
-		g := &gaussianSum{d: p, sigma: 0.4, form: form}
+	for i, relation := range []core.Relation{core.AddRemove, core.Replace} {
+		g := &gaussianSum{d: p, sigma: 0.4, relation: relation}
 		values := make([][2][]float64, len(statistics))
 		in, out := make([]float64, k), make([]float64, m)
 		for side, src := range []Source{newPoolSum(g, pool, true), orthogonalSum{g}} {
@@ -241,12 +241,12 @@ func TestPoolAgainstOrthogonal(t *testing.T) {
 			}
 		}
 		for s, x := range statistics {
-			requireSame(t, fmt.Sprintf("%s: %s", form, x.name), values[s][0], values[s][1])
+			requireSame(t, fmt.Sprintf("%s: %s", relation, x.name), values[s][0], values[s][1])
 		}
 	}
 	// With replacement a canary comes twice, and fresh ones may be inside: with
 	// no noise scores are whole numbers that add up.
-	g := newPoolSum(&gaussianSum{d: p, sigma: 0, form: ReplaceOne}, pool, false)
+	g := newPoolSum(&gaussianSum{d: p, sigma: 0, relation: core.Replace}, pool, false)
 	in, out := make([]float64, 30), make([]float64, 7)
 	g.Run(stream.New(stream.Key{Purpose: "test/pool"}), in, out)
 	if !slices.Contains(in, 3) || slices.Min(in) < 1 {

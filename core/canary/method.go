@@ -38,8 +38,10 @@ const (
 	FairCoins Trainings = "one, by fair coins"
 	// EachItsOwn: every score is of an independent training.
 	EachItsOwn Trainings = "one a score"
-	// EachRow: every run of the matrix is an independent training.
-	EachRow Trainings = "one a run"
+	// EachRow: every run of the matrix is an independent training. EachRowByCoins: and
+	// a fair coin of its own decided of each canary in it.
+	EachRow        Trainings = "one a run"
+	EachRowByCoins Trainings = "one a run, by fair coins"
 )
 
 // MethodBound is what one method makes of the scores. Each holds with the report's
@@ -92,23 +94,65 @@ type MethodPower struct {
 	Unit string `json:"unit"`
 }
 
-// methodWords are titles and assumptions; of intervals see intervalWords.
-var methodWords = map[Method]struct {
-	title, assumption string
-	valid             bool
-	trainings         Trainings
-}{
-	MethodOneRun:         {"guesses (Steinke, Nasr and Jagielski)", "a fair coin of its own put each canary in or left it out", true, FairCoins},
-	MethodOneRunGDP:      {"guesses, f-DP (Mahloujifar, Melis and Chaudhuri)", "the same, and the trade-off of the mechanism is Gaussian", false, FairCoins},
-	MethodExact:          {"exact unconditional", "each score is of a training of its own, canaries are of one distribution", true, EachItsOwn},
-	MethodClopperPearson: {"Clopper-Pearson", "each score is of a training of its own, canaries are of one distribution", true, EachItsOwn},
-	MethodPaired:         {"paired betting", "each score is of a training of its own, canaries are of one distribution; scores in and out are paired at random", true, EachItsOwn},
-	MethodGaussian:       {"Gaussian DP, Clopper-Pearson", "the same, and the trade-off of the mechanism is Gaussian", false, EachItsOwn},
+// assumes is what a method takes for granted under each relation whose epsilon it
+// bounds. Under a relation that it lacks it holds for no claim.
+type assumes map[core.Relation]string
+
+// coinsAlone: with the canary of a coin there and not there two datasets differ by
+// adding or removing it (Steinke, Nasr and Jagielski 2023, section 2).
+var coinsAlone = assumes{core.AddRemove: "a fair coin of its own put each canary in or left it out"}
+
+// ownTrainings: scores in are independent of each other and of those out, so that
+// they are samples of two laws. Of which relation these are is how the second kind of
+// training came about.
+var ownTrainings = assumes{
+	core.AddRemove: "each score is of a training of its own, with its canary or without; canaries are of one distribution",
+	core.Replace:   "each score is of a training of its own, with its canary or with another record in its place; canaries are of one distribution",
 }
 
-func newMethodBound(m Method) MethodBound {
+// byRuns: under add-remove every run counts, see [bound.CoinDelta]. Under replace the
+// runs count that have K canaries in and M out, of which the seed draws as many. Why
+// that is valid: let S, the canaries in, be drawn at random, so that given how many
+// they are all such sets are equally likely, or canaries be drawn anew in every run.
+// For i in S and j not, S' = S - i + j is another such set, the datasets of S and S'
+// differ by one record replaced by another, and so P(score_i > t | S) <= e^eps
+// P(score_i > t | S') + delta. The mean over i, j and S is p1 <= e^eps p0 + delta for
+// a canary drawn from those in and one drawn from those out.
+var byRuns = assumes{
+	core.AddRemove: "each run is a training of its own, in which a fair coin of its own put each canary in or left it out",
+	core.Replace:   "each run is a training of its own, in which as many others might have been in as well, drawn at random",
+}
+
+func (a assumes) and(more string) assumes {
+	out := assumes{}
+	for r, words := range a {
+		out[r] = words + more
+	}
+	return out
+}
+
+// methodWords are titles and assumptions of the methods for scores without runs; of
+// intervals see intervalWords and byRuns.
+var methodWords = map[Method]struct {
+	title     string
+	assumes   assumes
+	valid     bool
+	trainings Trainings
+}{
+	MethodOneRun:         {"guesses (Steinke, Nasr and Jagielski)", coinsAlone, true, FairCoins},
+	MethodOneRunGDP:      {"guesses, f-DP (Mahloujifar, Melis and Chaudhuri)", coinsAlone.and(", and the trade-off of the mechanism is Gaussian"), false, FairCoins},
+	MethodExact:          {"exact unconditional", ownTrainings, true, EachItsOwn},
+	MethodClopperPearson: {"Clopper-Pearson", ownTrainings, true, EachItsOwn},
+	MethodPaired:         {"paired betting", ownTrainings.and("; scores in and out are paired at random"), true, EachItsOwn},
+	MethodGaussian:       {"Gaussian DP, Clopper-Pearson", ownTrainings.and(", and the trade-off of the mechanism is Gaussian"), false, EachItsOwn},
+}
+
+// oneRunOfReplace says why there is no bound in one run for a claim under replace.
+const oneRunOfReplace = "coins of an audit in one run put a canary in or leave it out, which is adding or removing a record; a mechanism that is private under replace may tell how many records there are"
+
+func newMethodBound(m Method, relation core.Relation) MethodBound {
 	w := methodWords[m]
-	return MethodBound{Method: m, Title: w.title, Valid: w.valid, Trainings: w.trainings, Assumption: w.assumption}
+	return MethodBound{Method: m, Title: w.title, Valid: w.valid, Trainings: w.trainings, Assumption: w.assumes[relation]}
 }
 
 // Guess is how many guesses were made and how many of them are right.
@@ -161,7 +205,7 @@ func guessed(scores []float64, member []bool, grid []int) []Guess {
 
 // oneRunRows are the rows of both one-run methods for m canaries.
 func oneRunRows(m int, guesses, gdp []Guess, delta, beta float64) []MethodBound {
-	steinke, f := newMethodBound(MethodOneRun), newMethodBound(MethodOneRunGDP)
+	steinke, f := newMethodBound(MethodOneRun, core.AddRemove), newMethodBound(MethodOneRunGDP, core.AddRemove)
 	steinke.LowerBound = finite(bestGuess(guesses, beta, func(g Guess, beta float64) float64 {
 		return bound.OneRunEpsilon(m, g.Made, g.Right, delta, beta)
 	}))
@@ -301,11 +345,8 @@ func (f *Findings) conclude(m Method, c core.Claim) {
 
 // headline is the verdict in words. from says what the bound is from, in words
 // such as "one training with 1 000 canaries".
-func (f Findings) headline(m Method, c core.Claim, from string) string {
-	claimed, at := "claimed "+number(c.Epsilon), ""
-	if c.Delta > 0 {
-		at = " at delta = " + number(c.Delta)
-	}
+func (f Findings) headline(m Method, c promise, from string) string {
+	claimed, at := "claimed "+number(c.Epsilon), c.at()
 	row := f.row(m)
 	bounded := func() string {
 		return fmt.Sprintf("epsilon >= %s%s with %s confidence, from %s, by %s", phrase.Bound(*f.LowerBound, c.Epsilon), at, phrase.Percent(f.Confidence), from, row.Title)
@@ -327,9 +368,9 @@ func (f Findings) headline(m Method, c core.Claim, from string) string {
 	case f.Verdict == core.Invalid:
 		return "Invalid: the run failed: " + strings.TrimSuffix(f.Ended.Message, ".") + "."
 	case f.LowerBound == nil && row != nil && row.Note != "":
-		return fmt.Sprintf("Inconclusive: no bound by %s: %s. Claimed %s.", row.Title, row.Note, number(c.Epsilon))
+		return fmt.Sprintf("Inconclusive: no bound by %s: %s. Claimed epsilon = %s%s.", row.Title, row.Note, number(c.Epsilon), at)
 	case f.LowerBound == nil:
-		return fmt.Sprintf("Inconclusive: %s; no bound is certified. Claimed %s.", stoppedMessage, number(c.Epsilon))
+		return fmt.Sprintf("Inconclusive: %s; no bound is certified. Claimed epsilon = %s%s.", stoppedMessage, number(c.Epsilon), at)
 	}
 	remedy := "No number that dpscope tries is enough."
 	switch {
@@ -444,21 +485,6 @@ func compareFindings(v *core.Verification, r, want Findings, generator core.Gene
 	} {
 		v.SameWords(generator, x.what, x.a, x.b)
 	}
-}
-
-// resolveDPClaim checks a claim of kind pure or approximate.
-func resolveDPClaim(c *core.Claim) (core.Claim, error) {
-	if c == nil {
-		return core.Claim{}, &core.InputError{Field: "claim", Found: "absent", Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
-	}
-	claim := *c
-	if claim.Kind == "" {
-		claim.Kind = core.DPClaim(claim.Epsilon, claim.Delta).Kind
-	}
-	if claim.Kind != core.Approximate && claim.Kind != core.Pure {
-		return claim, &core.InputError{Field: "claim.kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", core.Approximate, core.Pure), Remedy: "canaries test an event against epsilon at one delta"}
-	}
-	return claim, claim.Validate()
 }
 
 // resolveBetaSeed fills in the allowed error and checks the seed.

@@ -39,11 +39,16 @@ type OneRunPlan struct {
 	Version    int         `json:"version"` // PlanVersion
 	Source     string      `json:"source"`
 	Parameters core.Params `json:"parameters,omitempty"`
-	Claim      *core.Claim `json:"claim,omitempty"`    // pure or approximate; no default
-	Design     Design      `json:"design,omitempty"`   // default: the source's first for one run
-	CSV        *train.CSV  `json:"csv,omitempty"`      // how a file of examples is read
-	Data       string      `json:"data,omitempty"`     // SHA-256 of the user's file
-	Canaries   int         `json:"canaries,omitempty"` // m; default: the source's
+	Claim      *core.Claim `json:"claim,omitempty"` // pure or approximate; no default
+	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
+	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
+	// Relation is core.AddRemove, the only one: a coin decides whether a canary is
+	// there.
+	Relation core.Relation `json:"relation"`
+	Design   Design        `json:"design,omitempty"`   // default: the source's first for one run
+	CSV      *train.CSV    `json:"csv,omitempty"`      // how a file of examples is read
+	Data     string        `json:"data,omitempty"`     // SHA-256 of the user's file
+	Canaries int           `json:"canaries,omitempty"` // m; default: the source's
 	// Guesses are numbers of guesses, fixed before the run: the canaries with the
 	// largest scores are guessed in, as many with the smallest out. One number, or
 	// several of which the best counts and which share the allowed error. Default:
@@ -58,6 +63,7 @@ type OneRunPlan struct {
 func ParseOneRunPlan(data []byte) (OneRunPlan, error) {
 	var p OneRunPlan
 	err := core.DecodeStrict(data, "one-run plan", &p)
+	defaultDelta(data, p.Claim, &p.DeltaDefaulted)
 	return p, err
 }
 
@@ -84,9 +90,18 @@ func (p OneRunPlan) Resolve(sources []SourceSpec, file []byte) (*OneRunAudit, er
 	if spec.OneRun == nil {
 		return nil, &core.InputError{Field: "source", Found: fmt.Sprintf("%q", p.Source), Want: "one that can be audited in one run"}
 	}
+	if p.Relation == "" {
+		p.Relation = core.AddRemove
+	}
+	if p.Relation == core.Replace {
+		return nil, &core.InputError{Field: "relation", Found: `"replace"`, Want: `"add-remove"`, Remedy: "the " + oneRunOfReplace + "; audit a claim under replace with dpscope canaries -relation replace"}
+	}
+	if err := checkRelation(p.Relation, core.AddRemove); err != nil {
+		return nil, err
+	}
 	one := spec.OneRun
 	// Claim, parameters and the file are handled as those of an audit by runs.
-	whole := &Audit{Plan: Plan{Source: p.Source, Parameters: p.Parameters, Claim: p.Claim, Form: AddRemove, Design: p.Design, CSV: p.CSV, Data: p.Data}, Spec: spec}
+	whole := &Audit{Plan: Plan{Source: p.Source, Parameters: p.Parameters, Claim: p.Claim, DeltaDefaulted: p.DeltaDefaulted, Relation: core.AddRemove, Design: p.Design, CSV: p.CSV, Data: p.Data}, Spec: spec}
 	if err := whole.resolveClaim(); err != nil {
 		return nil, err
 	}
@@ -109,7 +124,7 @@ func (p OneRunPlan) Resolve(sources []SourceSpec, file []byte) (*OneRunAudit, er
 		return nil, core.UnknownName("design", string(p.Design), texts(one.Designs))
 	}
 	whole.Plan.Design = p.Design
-	if err := whole.resolveForm(); err != nil {
+	if err := whole.resolveRelation(); err != nil {
 		return nil, err
 	}
 	whole.Setup.K = p.Canaries

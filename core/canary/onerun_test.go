@@ -103,10 +103,10 @@ func (s failing) OneRun(st *stream.Stream, scores []float64, member []bool) (boo
 }
 
 func testSources(src OneRunSource) []SourceSpec {
-	return []SourceSpec{{Name: "test", Title: "a test", Score: "score", Forms: []Form{AddRemove}, Designs: []Design{Sphere},
+	return []SourceSpec{{Name: "test", Title: "a test", Score: "score", Relations: []core.Relation{core.AddRemove}, Designs: []Design{Sphere},
 		OneRun: &OneRunSpec{Designs: []Design{Sphere}, Canaries: 300, Check: func(*Setup, core.Params) error { return nil },
 			New: func(Setup) (OneRunSource, error) { return src, nil }}},
-		{Name: "several", Forms: []Form{AddRemove}, Designs: []Design{Sphere}}}
+		{Name: "several", Relations: []core.Relation{core.AddRemove}, Designs: []Design{Sphere}}}
 }
 
 // TestOneRunToldCoverage: randomised response at epsilon 1, half of the scores tied

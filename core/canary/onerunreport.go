@@ -45,7 +45,7 @@ func assembleOneRun(a *OneRunAudit, ev *OneRunEvidence, end core.Termination, wa
 		Power: MethodPower{Largest: oneRunLargest(p.Canaries, p.Guesses, c.Delta, p.Beta), Needed: oneRunNeeded(MethodOneRun, c, p.Beta), Unit: "canaries"},
 		Limitations: []string{
 			"A lower bound from canaries of one distribution, one score and one rule of guessing. Others may show more; nothing here proves privacy.",
-			"The bound is of the add-or-remove relation. The number of guesses was fixed before the run, or several share the allowed error.",
+			"The bound is of add-remove: a fair coin of its own put each canary in or left it out. The number of guesses was fixed before the run, or several share the allowed error.",
 			"The f-DP bound is of mechanisms whose trade-off is Gaussian; of others it says nothing of epsilon.",
 			"Each bound of the table holds with the stated confidence. The largest of several does not, unless it was named before.",
 		},
@@ -58,7 +58,7 @@ func assembleOneRun(a *OneRunAudit, ev *OneRunEvidence, end core.Termination, wa
 	}
 	r.conclude(MethodOneRun, c)
 	r.Warnings = append(r.cautions(), warnings...)
-	r.Summary = r.headline(MethodOneRun, c, r.from())
+	r.Summary = r.headline(MethodOneRun, p.promise(), r.from())
 	return r
 }
 
@@ -68,7 +68,7 @@ func (r OneRunReport) from() string {
 
 // OneRunHeadline is what the numbers of a report say, whatever its words.
 func OneRunHeadline(r OneRunReport) string {
-	return r.headline(MethodOneRun, *r.Plan.Claim, r.from())
+	return r.headline(MethodOneRun, r.Plan.promise(), r.from())
 }
 
 func (r OneRunReport) cautions() []string {
@@ -98,7 +98,7 @@ func OneRunFacts(r OneRunReport) []core.FactRow {
 	var rows factRows
 	add := rows.add
 	p := r.Plan
-	rows.source(p.Source, p.Parameters, r.Source, *p.Claim)
+	rows.source(p.Source, p.Parameters, r.Source, p.promise())
 	add("Canaries", "%s, each in by a fair coin; %s", phrase.Grouped(p.Canaries), p.Design)
 	if e := r.Evidence; e != nil {
 		add("In", "%s of %s", phrase.Grouped(e.In), phrase.Grouped(p.Canaries))
@@ -126,7 +126,7 @@ func (rows *factRows) add(name, format string, args ...any) {
 }
 
 // source adds what was audited, and the claim.
-func (rows *factRows) source(name string, params core.Params, note SourceNote, c core.Claim) {
+func (rows *factRows) source(name string, params core.Params, note SourceNote, c promise) {
 	if len(params) > 0 {
 		name += " (" + strings.Join(params.Assignments(), ", ") + ")"
 	}
@@ -178,7 +178,7 @@ func joined(v []int) string {
 
 func reproduceOneRun(a *OneRunAudit) core.Reproduce {
 	p := a.Plan
-	w := newAgain("one-run", p.Source, *p.Claim)
+	w := newAgain("one-run", p.Source, p.promise())
 	if p.Design != a.Spec.OneRun.Designs[0] {
 		w.add("design", string(p.Design))
 	}
@@ -215,7 +215,7 @@ func ReportKindOf(data []byte) string {
 // parseReport reads a report of this kind and version into r; unknown fields are
 // refused.
 func parseReport(data []byte, kind string, version int, r any) error {
-	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
+	data = renamed(bytes.TrimPrefix(data, []byte("\uFEFF")))
 	var whole json.RawMessage
 	if err := core.DecodeStrict(data, "report", &whole); err != nil {
 		return err
@@ -231,7 +231,52 @@ func parseReport(data []byte, kind string, version int, r any) error {
 		return &core.InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(head.SchemaVersion), Want: fmt.Sprint(version),
 			Remedy: "use the version of dpscope that wrote it"}
 	}
-	return core.DecodeStrict(data, "report", r)
+	if err := core.DecodeStrict(data, "report", r); err != nil {
+		return err
+	}
+	// What a report always has must be there: its absence would read as zero.
+	back, err := json.Marshal(r)
+	if err != nil {
+		return err
+	}
+	var given, full any
+	if json.Unmarshal(data, &given) == nil && json.Unmarshal(back, &full) == nil {
+		if path := absent(given, full); path != "" {
+			return &core.InputError{Field: "report: field " + strings.TrimPrefix(path, "."), Found: "absent or null", Want: "there, as in every report of this version", Remedy: "run the audit again"}
+		}
+	}
+	return nil
+}
+
+// absent is the path of something that full has and given lacks, or has as null.
+func absent(given, full any) string {
+	switch full := full.(type) {
+	case map[string]any:
+		object, ok := given.(map[string]any)
+		if !ok {
+			return "." // decoding has refused it
+		}
+		for name, x := range full {
+			y, there := object[name]
+			if !there || y == nil && x != nil {
+				return "." + name
+			}
+			if path := absent(y, x); path != "" {
+				return "." + name + path
+			}
+		}
+	case []any:
+		list, ok := given.([]any)
+		for i, x := range full {
+			if !ok || i >= len(list) || list[i] == nil && x != nil {
+				return fmt.Sprintf("[%d]", i)
+			}
+			if path := absent(list[i], x); path != "" {
+				return fmt.Sprintf("[%d]%s", i, path)
+			}
+		}
+	}
+	return ""
 }
 
 // ParseOneRunReport reads a report of this version; unknown fields are refused.
@@ -286,10 +331,13 @@ func VerifyOneRun(ctx context.Context, sources []SourceSpec, pool *core.Pool, r 
 			return v, err
 		}
 		want = assembleOneRun(a, r.Evidence, core.Termination{Reason: r.Ended.Reason}, nil)
+		v.Recomputed = true
 		v.Notes = append(v.Notes, "the counts are taken from the report; that a run of this seed gives them is shown only by replaying it whole")
 	}
 	v.Same(core.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
-	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(MethodOneRun, *want.Plan.Claim, want.from()) })
+	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(MethodOneRun, want.Plan.promise(), want.from()) })
 	v.SameWords(r.Generator, "source in words", r.Source, want.Source)
+	want.Evidence, want.Generator, want.Timing, want.Warnings = r.Evidence, r.Generator, r.Timing, withLost(want.Warnings, r.Warnings)
+	sameWhole(&v, r.Generator, r, want)
 	return v, nil
 }

@@ -31,10 +31,14 @@ type Plan struct {
 	Source     string      `json:"source"` // gaussian-sum, ...
 	Parameters core.Params `json:"parameters,omitempty"`
 	// Claim of kind approximate or pure; no default.
-	Claim  *core.Claim `json:"claim,omitempty"`
-	Form   Form        `json:"form,omitempty"`   // default: the source's first, add-remove
-	Design Design      `json:"design,omitempty"` // default: the source's first, sphere
-	Pool   *Pool       `json:"pool,omitempty"`   // of the designs tail-singular and vectors
+	Claim *core.Claim `json:"claim,omitempty"`
+	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
+	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
+	// Relation is the neighbouring relation of the claim, core.AddRemove or
+	// core.Replace; default: the source's first, add-remove.
+	Relation core.Relation `json:"relation"`
+	Design   Design        `json:"design,omitempty"` // default: the source's first, sphere
+	Pool     *Pool         `json:"pool,omitempty"`   // of the designs tail-singular and vectors
 	// CSV says how a file of examples is read, for dp-sgd.
 	CSV *train.CSV `json:"csv,omitempty"`
 	// Data is the SHA-256 of the user's file, in hexadecimal: its content is
@@ -57,12 +61,15 @@ type Plan struct {
 	Seed   uint64  `json:"seed"`           // at most core.MaxSeed
 }
 
-// ParsePlan reads a plan from JSON; unknown fields are refused.
+// ParsePlan reads a plan from JSON; unknown fields are refused. A claim that names
+// no delta has [DefaultDelta].
 func ParsePlan(data []byte) (Plan, error) {
 	var p Plan
+	data = renamed(data)
 	if err := core.DecodeStrict(data, "canary plan", &p); err != nil {
 		return Plan{}, err
 	}
+	defaultDelta(data, p.Claim, &p.DeltaDefaulted)
 	return p, nil
 }
 
@@ -90,7 +97,7 @@ func (p Plan) resolve(sources []SourceSpec, take func(*Audit) error) (*Audit, er
 	if a.Spec, err = findSource(sources, p.Source); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{a.resolveClaim, a.resolveForm, a.resolveCounts, a.resolveBound, func() error { return take(a) }} {
+	for _, step := range []func() error{a.resolveClaim, a.resolveRelation, a.resolveCounts, a.resolveBound, func() error { return take(a) }} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -119,7 +126,7 @@ func findSource(sources []SourceSpec, name string) (SourceSpec, error) {
 }
 
 func (a *Audit) resolveClaim() error {
-	claim, err := resolveDPClaim(a.Plan.Claim)
+	claim, err := resolveClaim(a.Plan.Claim, a.Plan.DeltaDefaulted)
 	if err != nil {
 		return err
 	}
@@ -131,13 +138,13 @@ func (a *Audit) resolveClaim() error {
 	return nil
 }
 
-func (a *Audit) resolveForm() error {
+func (a *Audit) resolveRelation() error {
 	p := &a.Plan
-	if p.Form == "" {
-		p.Form = a.Spec.Forms[0]
+	if p.Relation == "" {
+		p.Relation = a.Spec.Relations[0]
 	}
-	if !slices.Contains(a.Spec.Forms, p.Form) {
-		return core.UnknownName("form", string(p.Form), texts(a.Spec.Forms))
+	if err := checkRelation(p.Relation, a.Spec.Relations...); err != nil {
+		return err
 	}
 	if p.Design == "" {
 		p.Design = a.Spec.Designs[0]
@@ -145,7 +152,7 @@ func (a *Audit) resolveForm() error {
 	if !slices.Contains(a.Spec.Designs, p.Design) {
 		return core.UnknownName("design", string(p.Design), texts(a.Spec.Designs))
 	}
-	a.Setup.Form, a.Setup.Design, a.Setup.CSV = p.Form, p.Design, p.CSV
+	a.Setup.Relation, a.Setup.Design, a.Setup.CSV = p.Relation, p.Design, p.CSV
 	if p.CSV != nil && !a.Spec.TakesData {
 		return &core.InputError{Field: "csv", Found: "given for " + a.Spec.Name, Want: "absent: it takes no file of examples"}
 	}

@@ -3,6 +3,7 @@ package canary
 import (
 	"math"
 
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/stream"
 )
 
@@ -32,7 +33,7 @@ func (p *poolSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 		p.add(p.with, i)
 	}
 	seen := p.with
-	if p.form == AddRemove {
+	if p.relation == core.AddRemove {
 		seen = p.but
 		st.Gaussian(seen, p.sigma)
 		for _, i := range inside[:len(inside)-1] {

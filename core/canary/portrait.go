@@ -34,8 +34,12 @@ const (
 	correlatedRuns    = 4096
 )
 
-// portray pictures the scores of all exploration runs, K in and M out a run.
+// portray pictures the scores of all exploration runs, K in and M out a run; nil of
+// none.
 func portray(k, m int, scores []float64) *Portrait {
+	if len(scores) == 0 {
+		return nil
+	}
 	a, b := min(k, portrayedCanaries), min(m, portrayedCanaries)
 	runs := len(scores) / (k + m)
 	p := &Portrait{}

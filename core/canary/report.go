@@ -1,8 +1,6 @@
 package canary
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -74,7 +72,7 @@ type Evidence struct {
 	Explored  Counted            `json:"explored"`
 	Certified Counted            `json:"certified"`
 	// Portrait are scores of explored runs, to be looked at. Absent from the evidence
-	// with one canary, and from reports of earlier versions.
+	// with one canary, and where no explored run has enough canaries in and out.
 	Portrait *Portrait `json:"portrait,omitempty"`
 }
 
@@ -277,24 +275,8 @@ func (r Report) verdict() core.Verdict {
 
 // ParseReport reads a report of this version; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) {
-	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
-	var head struct {
-		Kind          string `json:"kind"`
-		SchemaVersion int    `json:"schemaVersion"`
-	}
-	var whole json.RawMessage
-	if err := core.DecodeStrict(data, "report", &whole); err != nil {
-		return Report{}, err
-	}
-	if json.Unmarshal(data, &head); head.Kind != ReportKind {
-		return Report{}, &core.InputError{Field: "report: field kind", Found: fmt.Sprintf("%q", head.Kind), Want: fmt.Sprintf("%q", ReportKind), Remedy: "is this a report of dpscope canaries?"}
-	}
-	if head.SchemaVersion != SchemaVersion {
-		return Report{}, &core.InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(head.SchemaVersion), Want: fmt.Sprint(SchemaVersion),
-			Remedy: "use the version of dpscope that wrote it"}
-	}
 	var r Report
-	if err := core.DecodeStrict(data, "report", &r); err != nil {
+	if err := parseReport(data, ReportKind, SchemaVersion, &r); err != nil {
 		return Report{}, err
 	}
 	return r, r.check()

@@ -13,11 +13,8 @@ import (
 // reproduce says how to run the audit again.
 func reproduce(a *Audit) core.Reproduce {
 	p := a.Plan
-	w := newAgain("canaries", p.Source, *p.Claim)
+	w := newAgain("canaries", p.Source, p.promise())
 	add := w.add
-	if p.Form != a.Spec.Forms[0] {
-		add("form", string(p.Form))
-	}
 	if p.Design != a.Spec.Designs[0] {
 		add("design", string(p.Design))
 	}
@@ -61,13 +58,14 @@ func reproduce(a *Audit) core.Reproduce {
 type again struct{ cli, frag strings.Builder }
 
 // newAgain begins those of a command, whose name is the view's too.
-func newAgain(command, source string, c core.Claim) *again {
+func newAgain(command, source string, c promise) *again {
 	w := &again{}
 	w.cli.WriteString("dpscope " + command)
 	w.frag.WriteString("#v=1&view=" + command)
 	w.add("source", source)
 	w.add("epsilon", exactly(c.Epsilon))
 	w.add("delta", exactly(c.Delta))
+	w.add("relation", string(c.relation))
 	return w
 }
 

@@ -116,7 +116,7 @@ func TestReport(t *testing.T) {
 	if e == nil || e.Bias == nil || e.Variance2 == nil || *e.Variance2 <= 0 || math.Abs(*e.Bias-(*e.First-*e.Single)) > 1e-6 {
 		t.Errorf("equation 10: %+v", e)
 	}
-	if !strings.Contains(Text(r), "Run it again: dpscope canaries -source gaussian-sum -epsilon 2 -delta 1e-05 -n 1024 -k 32 -seed 1\n") {
+	if !strings.Contains(Text(r), "Run it again: dpscope canaries -source gaussian-sum -epsilon 2 -delta 1e-05 -relation add-remove -n 1024 -k 32 -seed 1\n") {
 		t.Error(Text(r))
 	}
 }
@@ -124,13 +124,13 @@ func TestReport(t *testing.T) {
 // TestViolation: with a twentieth of the noise the claim is refuted, in both forms
 // and with orthogonal canaries.
 func TestViolation(t *testing.T) {
-	for _, form := range []Form{AddRemove, ReplaceOne} {
+	for _, relation := range []core.Relation{core.AddRemove, core.Replace} {
 		for _, design := range []Design{Sphere, Orthogonal, RandomGradients} {
 			p := plan(256, 8)
-			p.Form, p.Design, p.Parameters = form, design, core.Params{"noise": {Number: 0.1}}
+			p.Relation, p.Design, p.Parameters = relation, design, core.Params{"noise": {Number: 0.1}}
 			r := run(t, p, 2)
 			if r.Verdict != core.Violation || !strings.HasPrefix(r.Summary, "Violation: epsilon >= ") {
-				t.Errorf("%s, %s: %s", form, design, r.Summary)
+				t.Errorf("%s, %s: %s", relation, design, r.Summary)
 			}
 		}
 	}
@@ -182,7 +182,7 @@ func (s scripted) Run(st *stream.Stream, in, out []float64) (bool, error) {
 }
 
 func scriptedSources(f scripted) []SourceSpec {
-	return []SourceSpec{{Name: "scripted", Title: "a test", Score: "number", Forms: []Form{AddRemove}, Designs: []Design{Sphere}, ShardRuns: 3, Runs: 64,
+	return []SourceSpec{{Name: "scripted", Title: "a test", Score: "number", Relations: []core.Relation{core.AddRemove}, Designs: []Design{Sphere}, ShardRuns: 3, Runs: 64,
 		New: func(Setup) (Source, error) { return f, nil }}}
 }
 
@@ -308,7 +308,7 @@ func TestBadPlans(t *testing.T) {
 		{func(p *Plan) { p.Quantile = 0.5 }, "", "quantile is 0.5"},
 		{func(p *Plan) { p.Beta = 0.7 }, "", "beta is 0.7"},
 		{func(p *Plan) { p.Explore = -3 }, "", "explore is -3"},
-		{func(p *Plan) { p.Form = "swap" }, "", `form is "swap"`},
+		{func(p *Plan) { p.Relation = "swap" }, "", `relation is "swap"`},
 		{func(p *Plan) { p.Design = "cube" }, "", `design is "cube"`},
 		{func(p *Plan) { p.Design, p.Parameters = Orthogonal, core.Params{"d": {Number: 10}} }, "", "19 orthogonal canaries fit into d = 10"},
 		{func(p *Plan) { p.Design = Vectors }, "", "data is absent"},

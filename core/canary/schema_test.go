@@ -52,12 +52,12 @@ func (x reportSchema) schema(t *testing.T) []byte {
 		reflect.TypeFor[core.Verdict]():           words(core.Violation, core.NoViolation, core.Inconclusive, core.Invalid),
 		reflect.TypeFor[core.ClaimKind]():         words(core.Pure, core.Approximate),
 		reflect.TypeFor[core.TerminationReason](): words(core.Completed, core.Stopped, core.Failed),
-		reflect.TypeFor[canary.Form]():            words(canary.AddRemove, canary.ReplaceOne),
+		reflect.TypeFor[core.Relation]():          words(core.AddRemove, core.Replace),
 		reflect.TypeFor[canary.Design]():          words(canary.Sphere, canary.Orthogonal, canary.RandomGradients, canary.TailSingular, canary.Vectors, canary.DataPoisoning),
 		reflect.TypeFor[canary.Scale]():           words(canary.UnitNorm, canary.MedianNorm, canary.OwnNorm),
 		reflect.TypeFor[bound.CanaryInterval]():   words(bound.CanaryIntervals()...),
 		reflect.TypeFor[canary.Method]():          words(slices.Compact(methods)...),
-		reflect.TypeFor[canary.Trainings]():       words(canary.FairCoins, canary.EachItsOwn, canary.EachRow),
+		reflect.TypeFor[canary.Trainings]():       words(canary.FairCoins, canary.EachItsOwn, canary.EachRow, canary.EachRowByCoins),
 		reflect.TypeFor[core.ParamValue]():        {Types: []string{"number", "string"}},
 	}})
 	if err != nil {
@@ -155,8 +155,9 @@ func TestSchemaOfScores(t *testing.T) {
 	for _, x := range []struct {
 		s canary.Scores
 		m canary.Method
-	}{{flat, ""}, {flat, canary.MethodClopperPearson}, {matrix, ""}, {matrix, canary.MethodOneRun}} {
-		r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Method: x.m}, x.s, core.Generator{Name: "dpscope"})
+		r core.Relation
+	}{{flat, "", core.AddRemove}, {flat, canary.MethodClopperPearson, core.Replace}, {matrix, "", core.Replace}, {matrix, "", core.AddRemove}, {matrix, canary.MethodOneRun, core.AddRemove}} {
+		r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: x.r, Method: x.m}, x.s, core.Generator{Name: "dpscope"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -51,9 +51,15 @@ func ReadScores(files []*intake.File) (*Scores, error) {
 type ScoresPlan struct {
 	Version int         `json:"version"` // PlanVersion
 	Claim   *core.Claim `json:"claim,omitempty"`
+	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
+	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
+	// Relation is what the claim calls neighbours, core.AddRemove or core.Replace. No
+	// default: scores do not tell.
+	Relation core.Relation `json:"relation"`
 	// Method is whose bound the verdict is by: named before, since the largest of
-	// all has no confidence. Default: one-run, which holds for scores of one
-	// training; of a matrix paired-betting, by runs.
+	// all has no confidence. Default: one-run, which holds for scores of one training
+	// under add-remove; of a matrix paired-betting, by runs. Without runs there is no
+	// default under replace.
 	Method Method `json:"method,omitempty"`
 	// Guesses and GDPGuesses are as in [OneRunPlan].
 	Guesses    []int    `json:"guesses,omitempty"`
@@ -67,6 +73,7 @@ type ScoresPlan struct {
 func ParseScoresPlan(data []byte) (ScoresPlan, error) {
 	var p ScoresPlan
 	err := core.DecodeStrict(data, "scores plan", &p)
+	defaultDelta(data, p.Claim, &p.DeltaDefaulted)
 	return p, err
 }
 
@@ -92,7 +99,14 @@ func (p ScoresPlan) resolve(s ScoresShape, files []ScoreFile) (ScoresPlan, error
 	if p.Version != PlanVersion {
 		return p, &core.InputError{Field: "scores plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
 	}
-	claim, err := resolveDPClaim(p.Claim)
+	if p.Relation == "" {
+		return p, &core.InputError{Field: "relation", Found: "absent", Want: `"add-remove" or "replace": what the claim calls neighbours, which scores do not tell`,
+			Remedy: "add-remove, where one record is there or not, is what accountants of DP-SGD with Poisson sampling assume unless told otherwise; replace is one record in the place of another, where the number of records is public. A mechanism that is private under add-remove may have twice its epsilon under replace"}
+	}
+	if err := checkRelation(p.Relation, core.AddRemove, core.Replace); err != nil {
+		return p, err
+	}
+	claim, err := resolveClaim(p.Claim, p.DeltaDefaulted)
 	if err != nil {
 		return p, err
 	}
@@ -109,6 +123,13 @@ func (p ScoresPlan) resolve(s ScoresShape, files []ScoreFile) (ScoresPlan, error
 	}
 	if !slices.Contains(methods, p.Method) {
 		return p, core.UnknownName("method", string(p.Method), texts(methods))
+	}
+	if k, m, _, _ := s.counted(p.Relation, 0); s.byRuns(p.Method) && max(k, m) > maxCanaries {
+		return p, &core.InputError{Field: "scores", Found: fmt.Sprintf("%d canaries a run", max(k, m)), Want: fmt.Sprintf("at most %d for bounds by runs", maxCanaries)}
+	}
+	if s.assumes(p.Method)[p.Relation] == "" {
+		return p, &core.InputError{Field: "method", Found: fmt.Sprintf("%q with the relation %q", p.Method, p.Relation), Want: "another: the " + oneRunOfReplace,
+			Remedy: fmt.Sprintf("if each score is of a training of its own, with its canary or with another record in its place, name the method %s; else record several runs in one file, with columns run, score and member", MethodExact)}
 	}
 	if claim.Delta == 0 && (p.Method == MethodGaussian || p.Method == MethodOneRunGDP) {
 		return p, &core.InputError{Field: "method", Found: fmt.Sprintf("%q with delta = 0", p.Method), Want: "another, or a delta above 0", Remedy: "no Gaussian trade-off has a finite epsilon at delta = 0"}
@@ -134,14 +155,21 @@ type ScoresShape struct {
 	In   int `json:"in"` // scores of each class
 	Out  int `json:"out"`
 	Runs int `json:"runs,omitempty"` // of a matrix
-	// Canaries a run of the matrix; used are K of those in and M of those out, of
-	// Used runs that have as many.
+	// Canaries a run of the matrix. Under replace, K of those in and M of those out are
+	// used, of Used runs that have as many. (The portrait shows them under add-remove
+	// too, where the bounds use all canaries of all runs.)
 	Canaries int `json:"canaries,omitempty"`
 	K        int `json:"k,omitempty"`
 	M        int `json:"m,omitempty"`
 	Used     int `json:"usedRuns,omitempty"`
 	// Fixed: in every run the same canaries were in.
 	Fixed bool `json:"fixed,omitempty"`
+	// Half are the runs in which half of the canaries were in, rounded down; Farthest
+	// is how often the canary was in whose number of runs is farthest from half.
+	Half     int `json:"half,omitempty"`
+	Farthest int `json:"farthest,omitempty"`
+	// CertifiedIn are the memberships in, over the runs that certify; of add-remove.
+	CertifiedIn int `json:"certifiedIn,omitempty"`
 }
 
 // halves are how many of n explore and how many certify.
@@ -178,6 +206,38 @@ func (s ScoresShape) byRuns(m Method) bool {
 	return s.Runs > 0 && m != MethodOneRun && m != MethodOneRunGDP
 }
 
+// assumes is what a method takes for granted by relation, see [assumes].
+func (s ScoresShape) assumes(m Method) assumes {
+	if s.byRuns(m) {
+		return byRuns
+	}
+	return methodWords[m].assumes
+}
+
+// counted is what a table of the runs of a matrix counts under a relation: of k
+// canaries that were in and of m that were out, in so many runs, and the delta that
+// bounds of it take. Under add-remove every run counts, with all its canaries on both
+// sides, see [bound.CoinDelta].
+func (s ScoresShape) counted(r core.Relation, delta float64) (k, m, runs int, of float64) {
+	if r == core.AddRemove {
+		return s.Canaries, s.Canaries, s.Runs, bound.CoinDelta(delta)
+	}
+	return s.K, s.M, s.Used, delta
+}
+
+// ceiling is the largest bound that n runs can give by an interval, where in canaries
+// of theirs were in (of add-remove).
+func (s ScoresShape) ceiling(kind bound.CanaryInterval, r core.Relation, n, in int, delta, beta float64) float64 {
+	k, m, _, _ := s.counted(r, delta)
+	if n < 1 || min(k, m) < max(1, kind.Order()) {
+		return math.Inf(-1)
+	}
+	if r == core.AddRemove {
+		return bound.CoinCeiling(kind, k, n, in, delta, beta)
+	}
+	return bound.CanaryCeiling(kind, k, m, n, delta, beta)
+}
+
 // largest is the bound of the best outcome by a method, -Inf where none bounds
 // anything.
 func (s ScoresShape) largest(p ScoresPlan, m Method) float64 {
@@ -192,11 +252,9 @@ func (s ScoresShape) largest(p ScoresPlan, m Method) float64 {
 		}
 		return bound.GaussianEpsilon(most, c.Delta)
 	case s.Runs > 0:
-		_, n := halves(s.Used)
-		if kind := bound.CanaryInterval(m); n > 0 && min(s.K, s.M) >= max(1, kind.Order()) {
-			return bound.CanaryCeiling(kind, s.K, s.M, n, c.Delta, beta)
-		}
-		return math.Inf(-1)
+		_, _, runs, _ := s.counted(p.Relation, c.Delta)
+		_, n := halves(runs)
+		return s.ceiling(bound.CanaryInterval(m), p.Relation, n, s.CertifiedIn, c.Delta, beta)
 	}
 	_, n1 := halves(s.In)
 	_, n0 := halves(s.Out)
@@ -226,12 +284,12 @@ func (s ScoresShape) needed(p ScoresPlan, m Method, eps float64) int {
 		return oneRunNeeded(m, core.Claim{Epsilon: eps, Delta: c.Delta}, beta)
 	case s.Runs > 0:
 		kind := bound.CanaryInterval(m)
-		if min(s.K, s.M) < max(1, kind.Order()) {
+		if k, m, _, _ := s.counted(p.Relation, c.Delta); min(k, m) < max(1, kind.Order()) {
 			return 0
 		}
 		return least(1, MaxRuns, func(n int) bool {
 			_, n = halves(n)
-			return bound.CanaryCeiling(kind, s.K, s.M, n, c.Delta, beta) > eps
+			return s.ceiling(kind, p.Relation, n, n*s.Canaries/2, c.Delta, beta) > eps
 		})
 	}
 	return least(2, MaxRuns, func(n int) bool {
@@ -317,19 +375,30 @@ func (s Scores) check() error {
 
 // shape finds sizes, and of a matrix how many canaries of each class a run gives:
 // as many as nine runs of ten have, by class. Only membership is looked at.
-func (s Scores) shape() ScoresShape {
+func (s Scores) shape(p ScoresPlan) ScoresShape {
 	h := ScoresShape{In: len(s.In), Out: len(s.Out), Runs: s.Runs}
 	if s.Runs == 0 {
 		return h
 	}
 	h.Canaries, h.Fixed = s.Canaries, true
-	ins := make([]int, s.Runs)
+	ins, often := make([]int, s.Runs), make([]int, s.Canaries)
 	for i := range s.Runs {
 		for k, in := range s.Member[i*s.Canaries : (i+1)*s.Canaries] {
 			if in {
 				ins[i]++
+				often[k]++
 			}
 			h.Fixed = h.Fixed && in == s.Member[k]
+		}
+		if ins[i] == s.Canaries/2 {
+			h.Half++
+		}
+	}
+	h.Farthest = slices.MaxFunc(often, func(x, y int) int { return max(2*x-s.Runs, s.Runs-2*x) - max(2*y-s.Runs, s.Runs-2*y) })
+	if p.Relation == core.AddRemove {
+		explore, _ := halves(s.Runs)
+		for _, i := range p.shuffled(s.Runs)[explore:] {
+			h.CertifiedIn += ins[i]
 		}
 	}
 	sorted := slices.Sorted(slices.Values(ins))
@@ -348,7 +417,7 @@ func AuditScores(p ScoresPlan, s Scores, g core.Generator) (ScoresReport, error)
 	if err := s.check(); err != nil {
 		return ScoresReport{}, err
 	}
-	h := s.shape()
+	h := s.shape(p)
 	p, err := p.resolve(h, s.Files)
 	if err != nil {
 		return ScoresReport{}, err
@@ -362,7 +431,7 @@ func AuditScores(p ScoresPlan, s Scores, g core.Generator) (ScoresReport, error)
 	}
 	ev.Guesses, ev.GDPGuesses = guessed(scores, member, p.Guesses), guessed(scores, member, p.GDPGuesses)
 	if h.Runs > 0 {
-		if min(h.K, h.M) > 0 && h.Used > 1 {
+		if _, _, runs, _ := h.counted(p.Relation, 0); runs > 1 {
 			ev.Runs = s.byRuns(p, h)
 		}
 	} else {
@@ -507,10 +576,15 @@ func (h *half) choose(m Method, delta, beta float64) cut {
 	})
 }
 
+// shuffled are so many runs in the order of the seed: the first half explores.
+func (p ScoresPlan) shuffled(runs int) []int { return stream.New(p.key("runs", 0, 0)).Perm(runs) }
+
 // byRuns counts the runs of a matrix: half of them choose threshold and stakes, the
 // other half certifies.
 func (s Scores) byRuns(p ScoresPlan, h ScoresShape) *Evidence {
-	var used []int
+	k, m, runs, delta := h.counted(p.Relation, p.Claim.Delta)
+	var enough []int // runs with K canaries in and M out
+	has := make([]bool, s.Runs)
 	for i := range s.Runs {
 		n := 0
 		for _, in := range s.Member[i*s.Canaries : (i+1)*s.Canaries] {
@@ -519,42 +593,73 @@ func (s Scores) byRuns(p ScoresPlan, h ScoresShape) *Evidence {
 			}
 		}
 		if n >= h.K && s.Canaries-n >= h.M {
-			used = append(used, i)
+			enough, has[i] = append(enough, i), true
 		}
 	}
-	explore, certify := halves(len(used))
+	explore, certify := halves(runs)
 	var scores [2][]float64
-	for at, k := range stream.New(p.key("runs", 0, 0)).Perm(len(used)) {
-		i := used[k]
-		// Which canaries of a run are taken is decided by the seed.
-		st := stream.New(p.key("canaries", i, 0))
-		var in, out []float64
-		for _, k := range st.Perm(s.Canaries) {
-			switch x := s.Score[i*s.Canaries+k]; {
-			case s.Member[i*s.Canaries+k] && len(in) < h.K:
-				in = append(in, x)
-			case !s.Member[i*s.Canaries+k] && len(out) < h.M:
-				out = append(out, x)
-			}
-		}
+	var portrayed []float64
+	for at, i := range p.shuffled(runs) {
 		phase := 0
 		if at >= explore {
 			phase = 1
 		}
-		scores[phase] = append(append(scores[phase], in...), out...)
+		if p.Relation == core.AddRemove {
+			scores[phase] = s.both(scores[phase], i)
+			if phase == 0 && has[i] {
+				portrayed = s.drawn(portrayed, p, h, i)
+			}
+			continue
+		}
+		scores[phase] = s.drawn(scores[phase], p, h, enough[i])
+	}
+	if p.Relation != core.AddRemove {
+		portrayed = scores[0]
 	}
 	kind := bound.CanaryPairedBetting
 	if h.byRuns(p.Method) {
 		kind = bound.CanaryInterval(p.Method)
 	}
-	if min(h.K, h.M) < kind.Order() {
+	if min(k, m) < kind.Order() {
 		kind = bound.CanaryPairedBetting
 	}
-	plan := Plan{Claim: p.Claim, Interval: kind, Runs: certify, K: h.K, M: h.M, Beta: p.Beta}
-	e := newExplored(h.K, h.M, scores[0])
+	claim := core.DPClaim(p.Claim.Epsilon, delta)
+	plan := Plan{Claim: &claim, Interval: kind, Runs: certify, K: k, M: m, Beta: p.Beta}
+	e := newExplored(k, m, scores[0])
 	c := e.choose(plan)
 	table := e.table(c.at, explore)
-	rest := newExplored(h.K, h.M, scores[1]).table(c.at, certify)
-	return &Evidence{Threshold: c.at, Ties: c.ties, Stakes: bound.TuneCanary(table, certify, p.Claim.Delta, p.Beta),
-		Explored: Counted{Table: &table}, Certified: Counted{Table: &rest}, Portrait: portray(h.K, h.M, scores[0])}
+	rest := newExplored(k, m, scores[1]).table(c.at, certify)
+	return &Evidence{Threshold: c.at, Ties: c.ties, Stakes: bound.TuneCanary(table, certify, delta, p.Beta),
+		Explored: Counted{Table: &table}, Certified: Counted{Table: &rest}, Portrait: portray(h.K, h.M, portrayed)}
+}
+
+// drawn appends the scores of K canaries of run i that were in and of M that were out.
+// Which ones is decided by the seed.
+func (s Scores) drawn(to []float64, p ScoresPlan, h ScoresShape, i int) []float64 {
+	st := stream.New(p.key("canaries", i, 0))
+	var in, out []float64
+	for _, k := range st.Perm(s.Canaries) {
+		switch x := s.Score[i*s.Canaries+k]; {
+		case s.Member[i*s.Canaries+k] && len(in) < h.K:
+			in = append(in, x)
+		case !s.Member[i*s.Canaries+k] && len(out) < h.M:
+			out = append(out, x)
+		}
+	}
+	return append(append(to, in...), out...)
+}
+
+// both appends the scores of all canaries of run i as those of canaries in, and again
+// as those of canaries out, with the worst score where they were not.
+func (s Scores) both(to []float64, i int) []float64 {
+	for _, side := range []bool{true, false} {
+		for k := range s.Canaries {
+			x := s.Score[i*s.Canaries+k]
+			if s.Member[i*s.Canaries+k] != side {
+				x = -math.MaxFloat64
+			}
+			to = append(to, x)
+		}
+	}
+	return to
 }

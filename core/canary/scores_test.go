@@ -15,7 +15,13 @@ import (
 
 func scoresPlan(eps, delta float64, m Method) ScoresPlan {
 	claim := core.DPClaim(eps, delta)
-	return ScoresPlan{Version: PlanVersion, Claim: &claim, Method: m, Seed: 1}
+	return ScoresPlan{Version: PlanVersion, Claim: &claim, Relation: core.AddRemove, Method: m, Seed: 1}
+}
+
+// replaced is the plan for a claim under replace.
+func replaced(p ScoresPlan) ScoresPlan {
+	p.Relation = core.Replace
+	return p
 }
 
 func auditScores(t *testing.T, p ScoresPlan, s Scores) ScoresReport {
@@ -167,7 +173,7 @@ func TestScoresCoverage(t *testing.T) {
 	failed, sum := map[Method]int{}, map[Method]float64{}
 	const audits, eps = 300, 1.0
 	for i := range audits {
-		p := scoresPlan(3, 0, "")
+		p := replaced(scoresPlan(3, 0, ""))
 		p.Seed = uint64(i)
 		r := auditScores(t, p, sharedRuns(i, 200, eps))
 		counted(r, eps, 99, failed, sum)
@@ -351,15 +357,18 @@ func TestBadScores(t *testing.T) {
 		{"one each", scoresPlan(2, 1e-5, MethodExact), Scores{In: []float64{1}, Out: []float64{0}}, "at least two of each class"},
 		{"few, exact", scoresPlan(2, 1e-5, MethodExact), Scores{In: []float64{1, 2, 3}, Out: []float64{1, 2, 3}}, "must be at least 5 of each class: no outcome"},
 		{"few, one run", scoresPlan(2, 1e-5, ""), Scores{In: []float64{1, 2}, Out: []float64{1, 2}}, "4 canaries, must be at least 5"},
-		{"few runs", scoresPlan(2, 1e-5, ""), sharedRuns(1, 4, 1), "4 runs, must be at least"},
+		{"few runs", replaced(scoresPlan(2, 1e-5, "")), sharedRuns(1, 4, 1), "4 runs, must be at least"},
 		{"method", scoresPlan(2, 1e-5, "exakt"), some, `did you mean "exact"`},
 		{"method of a matrix", scoresPlan(2, 1e-5, MethodExact), sharedRuns(1, 40, 1), "method is"},
 		{"Gaussian at delta 0", scoresPlan(2, 0, MethodGaussian), some, "delta = 0"},
-		{"too many guesses", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Guesses: []int{201}}, some, "in [1, 200]"},
-		{"guesses fall", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Guesses: []int{20, 10}}, some, "rising"},
-		{"no claim", ScoresPlan{Version: 1}, some, "claim is absent"},
+		{"too many guesses", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Relation: core.AddRemove, Guesses: []int{201}}, some, "in [1, 200]"},
+		{"guesses fall", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Relation: core.AddRemove, Guesses: []int{20, 10}}, some, "rising"},
+		{"no claim", ScoresPlan{Version: 1, Relation: core.AddRemove}, some, "claim is absent"},
 		{"version", ScoresPlan{}, some, "version"},
-		{"beta", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Beta: 2}, some, "beta is 2"},
+		{"no relation", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}}, some, `relation is absent, must be "add-remove" or "replace"`},
+		{"a relation of datasets of numbers", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Relation: core.LInfinity}, some, "add-remove"},
+		{"one run under replace", replaced(scoresPlan(2, 1e-5, "")), some, "name the method exact"},
+		{"beta", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Relation: core.AddRemove, Beta: 2}, some, "beta is 2"},
 	} {
 		if _, err := AuditScores(c.p, c.s, core.Generator{}); err == nil || !strings.Contains(err.Error(), c.want) || !core.IsInput(err) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
@@ -408,7 +417,7 @@ func TestScoresSay(t *testing.T) {
 			m.Out = append(m.Out, x)
 		}
 	}
-	r = auditScores(t, scoresPlan(1, 1e-5, ""), m)
+	r = auditScores(t, replaced(scoresPlan(1, 1e-5, "")), m)
 	if r.Evidence.Shape.Used != 98 || r.Evidence.Shape.K != 4 || !strings.Contains(strings.Join(r.Warnings, "\n"), "2 of 100 runs have fewer than 4 canaries in") {
 		t.Error(r.Evidence.Shape, r.Warnings)
 	}
@@ -435,7 +444,7 @@ func TestScoresGolden(t *testing.T) {
 		got = append(got, c.Runs)
 	}
 	got = append(got, ev.Guesses[0].Right, ev.GDPGuesses[0].Right)
-	m := auditScores(t, scoresPlan(2, 1e-5, ""), sharedRuns(9, 300, 2)).Evidence.Runs
+	m := auditScores(t, replaced(scoresPlan(2, 1e-5, "")), sharedRuns(9, 300, 2)).Evidence.Runs
 	got = append(got, m.Threshold, len(m.Certified.Table.Cells), m.Certified.Table.Cells[0].Runs)
 	if s := fmt.Sprint(got); s != goldenScores {
 		t.Errorf("%s\nwant %s", s, goldenScores)

@@ -36,16 +36,37 @@ type ScoresReport struct {
 
 // fairLevel is the probability below which membership is not taken to be by fair
 // coins.
-const fairLevel = 1e-4
+const fairLevel = 1e-6
 
-// coins says why the one-run methods do not hold, if they plainly do not.
+// coins says why membership is not by fair coins, if it plainly is not: exact
+// two-sided binomial tests of how many were in, and of a matrix of how many runs have
+// half of the canaries in, as fixed numbers have too often and shared coins too
+// seldom, and of the canary that was in too often or too seldom. They share fairLevel.
 func (h ScoresShape) coins() string {
 	m := h.In + h.Out
+	unfair := func(x, n int, p, level float64) bool {
+		return bound.LowerProportion(x, n, level/2) > p || bound.UpperProportion(x, n, level/2) < p
+	}
+	by := fmt.Sprintf("which fair coins give with probability below %s", number(fairLevel))
+	if h.Runs == 0 {
+		if unfair(h.In, m, 0.5, fairLevel) {
+			return fmt.Sprintf("%s of %s canaries were in, %s", phrase.Grouped(h.In), phrase.Grouped(m), by)
+		}
+		return ""
+	}
+	lg := func(n int) float64 { v, _ := math.Lgamma(float64(n + 1)); return v }
+	half := h.Canaries / 2
+	ofHalf := math.Exp(lg(h.Canaries) - lg(half) - lg(h.Canaries-half) - float64(h.Canaries)*math.Ln2)
+	const level = fairLevel / 3
 	switch {
 	case h.Fixed && h.Runs > 1:
 		return "the same canaries were in in every run: no coin was thrown"
-	case bound.LowerProportion(h.In, m, fairLevel/2) > 0.5 || bound.UpperProportion(h.In, m, fairLevel/2) < 0.5:
-		return fmt.Sprintf("%s of %s canaries were in, which fair coins give with probability below %s", phrase.Grouped(h.In), phrase.Grouped(m), number(fairLevel))
+	case unfair(h.In, m, 0.5, level):
+		return fmt.Sprintf("%s of %s memberships were in, %s", phrase.Grouped(h.In), phrase.Grouped(m), by)
+	case h.Canaries > 1 && unfair(h.Half, h.Runs, ofHalf, level):
+		return fmt.Sprintf("%s of %s canaries were in in %s of %s runs, %s", phrase.Grouped(half), phrase.Grouped(h.Canaries), phrase.Grouped(h.Half), phrase.Grouped(h.Runs), by)
+	case unfair(h.Farthest, h.Runs, 0.5, level/float64(h.Canaries)):
+		return fmt.Sprintf("a canary was in in %s of %s runs, %s", phrase.Grouped(h.Farthest), phrase.Grouped(h.Runs), by)
 	}
 	return ""
 }
@@ -59,16 +80,17 @@ func assembleScores(p ScoresPlan, ev *ScoresEvidence, files []ScoreFile, notes [
 	r.Findings = Findings{Methods: []MethodBound{}, Confidence: 1 - p.Beta,
 		Ended:     core.Termination{Reason: core.Completed, SamplesUsed: h.In + h.Out},
 		Power:     MethodPower{Largest: math.Max(0, h.largest(p, p.Method)), Needed: h.needed(p, p.Method, c.Epsilon), Unit: h.unit(p.Method)},
-		Reproduce: reproduceScores(p, h), Limitations: scoresLimitations(h), References: scoresReferences(h)}
+		Reproduce: reproduceScores(p, h), Limitations: scoresLimitations(p, h), References: scoresReferences(h)}
 	one := oneRunRows(h.In+h.Out, ev.Guesses, ev.GDPGuesses, c.Delta, p.Beta)
-	if why := h.coins(); why != "" {
-		for i := range one {
-			one[i].LowerBound, one[i].Mu, one[i].Note = nil, nil, why
-		}
+	if p.Relation != core.AddRemove {
+		refuse(one, oneRunOfReplace)
+	} else if why := h.coins(); why != "" {
+		refuse(one, why)
 	}
 	if h.Runs > 0 {
-		if ev.Runs != nil && h.K > 1 {
-			r.Growth = growth(*ev.Runs.Certified.Table, nil, c.Delta, p.Beta)
+		if ev.Runs != nil && ev.Runs.Certified.Table.K > 1 {
+			_, _, _, delta := h.counted(p.Relation, c.Delta)
+			r.Growth = growth(*ev.Runs.Certified.Table, nil, delta, p.Beta)
 		}
 		r.Methods = append(runRows(p, ev), one...)
 	} else {
@@ -79,8 +101,15 @@ func assembleScores(p ScoresPlan, ev *ScoresEvidence, files []ScoreFile, notes [
 	}
 	r.conclude(p.Method, c)
 	r.Warnings = r.cautions()
-	r.Summary = r.headline(p.Method, c, r.from())
+	r.Summary = r.headline(p.Method, p.promise(), r.from())
 	return r
+}
+
+// refuse takes their bounds from rows, and says why.
+func refuse(rows []MethodBound, why string) {
+	for i := range rows {
+		rows[i].LowerBound, rows[i].Mu, rows[i].Note = nil, nil, why
+	}
 }
 
 // pValue is that of the claim by the plan's method, nil where it has none.
@@ -91,7 +120,8 @@ func (ev *ScoresEvidence) pValue(p ScoresPlan) *float64 {
 	case p.Method == MethodOneRun:
 		v = oneRunPValue(ev.Shape.In+ev.Shape.Out, ev.Guesses, c)
 	case p.Method == MethodPaired && ev.Runs != nil:
-		v = bound.CanaryPValue(*ev.Runs.Certified.Table, c.Epsilon, c.Delta, ev.Runs.Stakes)
+		_, _, _, delta := ev.Shape.counted(p.Relation, c.Delta)
+		v = bound.CanaryPValue(*ev.Runs.Certified.Table, c.Epsilon, delta, ev.Runs.Stakes)
 	case p.Method == MethodPaired && ev.event(MethodPaired) != nil:
 		e := ev.event(MethodPaired)
 		v = bound.CanaryPValue(*e.Pairs, c.Epsilon, c.Delta, *e.Stakes)
@@ -118,7 +148,7 @@ func eventRows(p ScoresPlan, events []ScoreEvent) []MethodBound {
 	var rows []MethodBound
 	for _, e := range events {
 		for _, m := range e.Methods {
-			row := newMethodBound(m)
+			row := newMethodBound(m, p.Relation)
 			row.Largest = finite(eventLargest(m, e.Certified.N1, e.Certified.N0, delta, beta))
 			switch m {
 			case MethodExact:
@@ -143,13 +173,17 @@ func eventRows(p ScoresPlan, events []ScoreEvent) []MethodBound {
 
 // runRows are the rows of the intervals for runs of a matrix.
 func runRows(p ScoresPlan, ev *ScoresEvidence) []MethodBound {
-	delta, beta := p.Claim.Delta, p.Beta
+	h, beta := ev.Shape, p.Beta
+	_, _, _, delta := h.counted(p.Relation, p.Claim.Delta)
 	var rows []MethodBound
 	for _, kind := range bound.CanaryIntervals() {
 		w := intervalWords[kind]
-		row := MethodBound{Method: Method(kind), Title: w.title, Valid: kind.Valid(), Trainings: EachRow, Assumption: w.assumption}
-		if row.Assumption == "none" || strings.HasPrefix(row.Assumption, "none:") {
-			row.Assumption = "each run is a training of its own, which canaries are in was drawn at random"
+		row := MethodBound{Method: Method(kind), Title: w.title, Valid: kind.Valid(), Trainings: EachRow, Assumption: byRuns[p.Relation]}
+		if p.Relation == core.AddRemove {
+			row.Trainings = EachRowByCoins
+		}
+		if w.assumption != "none" && !strings.HasPrefix(w.assumption, "none:") {
+			row.Assumption += "; " + w.assumption
 		}
 		if ev.Runs == nil {
 			row.Note = "fewer than two runs have canaries in and out"
@@ -161,12 +195,15 @@ func runRows(p ScoresPlan, ev *ScoresEvidence) []MethodBound {
 			row.Note = err.Error()
 		} else {
 			row.LowerBound = finite(bound.CanaryEpsilon(kind, t, delta, beta, ev.Runs.Stakes))
-			row.Largest = finite(bound.CanaryCeiling(kind, t.K, t.M, t.Runs(), delta, beta))
+			row.Largest = finite(h.ceiling(kind, p.Relation, t.Runs(), h.CertifiedIn, p.Claim.Delta, beta))
 			if row.LowerBound == nil {
 				row.Note = "bounds nothing on these counts"
 			}
 		}
 		rows = append(rows, row)
+	}
+	if why := h.coins(); p.Relation == core.AddRemove && why != "" {
+		refuse(rows, why)
 	}
 	return rows
 }
@@ -177,7 +214,8 @@ func (r ScoresReport) from() string {
 	case p.Method == MethodOneRun || p.Method == MethodOneRunGDP:
 		return phrase.Grouped(h.In+h.Out) + " scores taken as one run"
 	case h.Runs > 0:
-		_, n := halves(h.Used)
+		_, _, runs, _ := h.counted(p.Relation, 0)
+		_, n := halves(runs)
 		return fmt.Sprintf("%s certification runs", phrase.Grouped(n))
 	}
 	_, n1 := halves(h.In)
@@ -187,7 +225,7 @@ func (r ScoresReport) from() string {
 
 // ScoresHeadline is what the numbers of a report say, whatever its words.
 func ScoresHeadline(r ScoresReport) string {
-	return r.headline(r.Plan.Method, *r.Plan.Claim, r.from())
+	return r.headline(r.Plan.Method, r.Plan.promise(), r.from())
 }
 
 func (r ScoresReport) cautions() []string {
@@ -210,21 +248,27 @@ func (r ScoresReport) cautions() []string {
 	}
 	if ev.Runs != nil {
 		x, _ := rates(*ev.Runs.Certified.Table)
+		if p.Relation == core.AddRemove {
+			x *= 2 // half of all are in
+		}
 		rate("the runs", x)
-		if h.Used < h.Runs {
+		if h.Used < h.Runs && p.Relation != core.AddRemove {
 			add("%s of %s runs have fewer than %d canaries in or %d out and are left out, which looks at membership only", phrase.Grouped(h.Runs-h.Used), phrase.Grouped(h.Runs), h.K, h.M)
 		}
 	}
 	switch {
-	case h.Fixed && h.Runs > 1 && !oneRun:
-		add("the same canaries were in in every run: bounds by runs hold if all were drawn anew each time, from one distribution")
+	case p.Relation != core.AddRemove:
+		if h.Fixed && h.Runs > 1 {
+			add("the same canaries were in in every run: bounds by runs hold if all were drawn anew each time, from one distribution")
+		}
 	case h.coins() != "":
-		if oneRun {
-			instead := "exact, if each score comes from a training of its own"
-			if h.Runs > 0 {
-				instead = string(MethodPaired)
-			}
-			add("one-run methods need membership by fair coins; another method: %s", instead)
+		switch two := core.DPClaim(2*p.Claim.Epsilon, (1+math.Exp(p.Claim.Epsilon))*delta); {
+		case h.Runs == 0 && oneRun:
+			add("one-run methods need membership by fair coins; another method: %s, if each score comes from a training of its own", MethodExact)
+		case h.Runs > 0 && two.Validate() == nil:
+			add("bounds of add-remove need membership by fair coins. A mechanism that keeps this claim keeps epsilon = %s at delta = %s under replace, which runs with a fixed number of canaries in can refute: -relation replace -epsilon %s -delta %s", number(two.Epsilon), number(two.Delta), exactly(two.Epsilon), number(two.Delta))
+		case h.Runs > 0:
+			add("bounds of add-remove need membership by fair coins")
 		}
 	case h.In == h.Out && h.In >= 50:
 		add("as many canaries were in as out: if that was fixed beforehand, and not so by the coins, the one-run methods do not hold as stated")
@@ -238,19 +282,25 @@ func (r ScoresReport) cautions() []string {
 	return w
 }
 
-func scoresLimitations(h ScoresShape) []string {
+func scoresLimitations(p ScoresPlan, h ScoresShape) []string {
 	l := []string{
 		"How the scores came about is the user's word: a score must be computed without the membership it is to tell, by one rule for all canaries, and none may be left out for its value.",
 		"A lower bound from these canaries and this score. Others may show more; nothing here proves privacy.",
 		"Each bound of the table holds with the stated confidence under its own assumption. The largest of several does not, unless it was named before.",
 		"Bounds of Gaussian trade-offs are of mechanisms that have one; of others they say nothing of epsilon.",
-		"One-run bounds are of the add-or-remove relation.",
 	}
-	if h.Runs > 0 {
-		return append(l, "Bounds by runs take which canaries were in to be drawn at random in each run, or all canaries to be drawn anew from one distribution.",
-			"Bounds by runs are of the replace-one relation: a canary that was in against one that was out of the same run. A mechanism whose claim is of adding or removing a record may have twice its epsilon there.")
+	switch {
+	case h.Runs > 0 && p.Relation == core.AddRemove:
+		l = append(l, "All bounds are of add-remove and take a fair coin of its own to have put each canary in or left it out, in every run.")
+	case h.Runs > 0:
+		l = append(l, "Bounds by runs are of replace: a canary that was in against one that was out of the same run. They take which canaries were in to be drawn at random in each run, or all canaries to be drawn anew from one distribution.",
+			"A mechanism that is private under add-remove may have twice its epsilon under replace: these bounds refute no claim of adding or removing a record.")
+	case p.Relation == core.AddRemove:
+		l = append(l, "All bounds are of add-remove: those of single trainings take a canary that was out to have been left out, with no other record in its place.")
+	default:
+		l = append(l, "Bounds of single trainings are of replace: they take another record to have been in the place of a canary that was out. A mechanism that is private under add-remove may have twice its epsilon there.")
 	}
-	return append(l, "Bounds of single trainings are of the relation in which trainings with the canary and without it differ.")
+	return l
 }
 
 func scoresReferences(h ScoresShape) []string {
@@ -278,7 +328,7 @@ func ScoresFacts(r ScoresReport) []core.FactRow {
 	} else {
 		add("Scores", "%s in, %s out", phrase.Grouped(h.In), phrase.Grouped(h.Out))
 	}
-	add("Claim", "%s", *p.Claim)
+	add("Claim", "%s", p.promise())
 	add("Method", "%s, for the verdict", r.row(p.Method).Title)
 	r.Findings.facts(add, *p.Claim)
 	for _, e := range ev.Events {
@@ -290,7 +340,10 @@ func ScoresFacts(r ScoresReport) []core.FactRow {
 		add("Event", "score %s %s, of %s: %s of %s %s, %s of %s %s", sign, number(e.Threshold), strings.Join(texts(e.Methods), " and "),
 			phrase.Grouped(x.X), phrase.Grouped(x.N1), likelier, phrase.Grouped(x.Y), phrase.Grouped(x.N0), other)
 	}
-	if e := ev.Runs; e != nil {
+	if e := ev.Runs; e != nil && p.Relation == core.AddRemove {
+		x, y := rates(*e.Certified.Table)
+		add("Event", "score > %s: a share of %.6g of all memberships was in and above, %.6g out and above, over %s runs", number(e.Threshold), x, y, phrase.Grouped(e.Certified.Table.Runs()))
+	} else if e != nil {
 		x, y := rates(*e.Certified.Table)
 		add("Event", "score > %s: %.6g of %d canaries in a run, %.6g of %d out, over %s runs", number(e.Threshold), x, h.K, y, h.M, phrase.Grouped(e.Certified.Table.Runs()))
 	}
@@ -312,6 +365,7 @@ func reproduceScores(p ScoresPlan, h ScoresShape) core.Reproduce {
 	add := func(name, value string) { fmt.Fprintf(&cli, " -%s %s", name, shellWord(value)) }
 	add("epsilon", exactly(p.Claim.Epsilon))
 	add("delta", exactly(p.Claim.Delta))
+	add("relation", string(p.Relation))
 	standard := FlatMethods()[0]
 	if h.Runs > 0 {
 		standard = MatrixMethods()[0]
@@ -376,21 +430,33 @@ func (ev ScoresEvidence) check(p ScoresPlan) error {
 	if h.In < 1 || h.Out < 1 || h.In > mostScores || h.Out > mostScores || h.Runs < 0 || h.Runs > mostScores || h.Canaries < 0 || h.Canaries > mostScores {
 		return bad("shape", "out of range", "numbers of scores")
 	}
-	if h.Runs > 0 && (h.Runs*h.Canaries != h.In+h.Out || h.K < 1 || h.M < 1 || h.K > h.Canaries || h.M > h.Canaries || h.Used < 0 || h.Used > h.Runs) {
+	if h.Runs > 0 && (h.Runs*h.Canaries != h.In+h.Out || h.K < 1 || h.M < 1 || h.K > h.Canaries || h.M > h.Canaries || h.Used < 0 || h.Used > h.Runs ||
+		h.Half < 0 || h.Half > h.Runs || h.Farthest < 0 || h.Farthest > h.Runs || h.CertifiedIn < 0 || h.CertifiedIn > min(h.In, (h.Runs-h.Runs/2)*h.Canaries)) {
 		return bad("shape", "a matrix that does not fit", "runs times canaries, in and out together")
 	}
-	if h.Runs == 0 && (h.Canaries != 0 || h.K != 0 || h.M != 0 || h.Used != 0 || h.Fixed) {
+	if h.Runs == 0 && h != (ScoresShape{In: h.In, Out: h.Out}) {
 		return bad("shape", "a matrix without runs", "none")
 	}
-	if (ev.Runs != nil) != (h.Runs > 0 && h.Used > 1) || (len(ev.Events) > 0) != (h.Runs == 0) {
+	tk, tm, runs, _ := h.counted(p.Relation, 0)
+	if (ev.Runs != nil) != (h.Runs > 0 && runs > 1) || (len(ev.Events) > 0) != (h.Runs == 0) {
 		return bad("evidence", "of another shape", "events of single scores, or runs of a matrix")
 	}
 	if err := (OneRunEvidence{In: h.In, Guesses: ev.Guesses, GDPGuesses: ev.GDPGuesses}).check(OneRunPlan{Canaries: h.In + h.Out, Guesses: p.Guesses, GDPGuesses: p.GDPGuesses}); err != nil {
 		return err
 	}
 	if ev.Runs != nil {
-		explore, certify := halves(h.Used)
-		if err := ev.Runs.check(Plan{Runs: certify, Explore: explore}, h.K, h.M); err != nil {
+		explore, certify := halves(runs)
+		bare := *ev.Runs
+		if bare.Portrait == nil && p.Relation != core.AddRemove {
+			return bad("portrait", "absent", "scores of explored runs, which a report of this version has")
+		}
+		if bare.Portrait != nil {
+			if err := bare.Portrait.check(explore, h.K, h.M); err != nil {
+				return err
+			}
+			bare.Portrait = nil
+		}
+		if err := bare.check(Plan{Runs: certify, Explore: explore}, tk, tm); err != nil {
 			return err
 		}
 		if ev.Runs.Explored.Table == nil || ev.Runs.Certified.Table == nil || ev.Runs.Certified.Table.Runs() != certify {
@@ -458,9 +524,6 @@ func VerifyScores(r ScoresReport, scores *Scores) (core.Verification, error) {
 		if want, err = AuditScores(r.Plan, *scores, r.Generator); err != nil {
 			return v, err
 		}
-		if x := r.Evidence.Runs; x != nil && x.Portrait == nil && want.Evidence.Runs != nil { // earlier versions had none
-			want.Evidence.Runs.Portrait = nil
-		}
 		v.Same(core.EqualJSON(r.Evidence.bare(), want.Evidence.bare()), "counts", "the scores fall otherwise than the report says")
 		v.Same(core.NearJSON(r.Evidence, want.Evidence), "split and stakes", "they do not follow from the exploration half")
 		v.SameWords(r.Generator, "notes on reading", r.Notes, want.Notes)
@@ -474,13 +537,23 @@ func VerifyScores(r ScoresReport, scores *Scores) (core.Verification, error) {
 			return v, err
 		}
 		want = assembleScores(p, r.Evidence, r.Files, r.Notes)
-		v.Notes = append(v.Notes, "thresholds and counts are taken from the report; that the files give them is shown only with the files")
+		v.Recomputed = true
+		v.Notes = append(v.Notes, "thresholds and counts are taken from the report, and so are notes on reading; that the files give them is shown only with the files")
 	}
 	v.Same(core.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
-	if r.Growth != nil { // earlier versions had none
-		v.Same(core.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
+	hashes := make([]string, len(r.Files))
+	for i, f := range r.Files {
+		hashes[i] = f.SHA256
 	}
-	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(r.Plan.Method, *r.Plan.Claim, want.from()) })
+	v.Same(slices.Equal(hashes, r.Plan.Data), "files", "their SHA-256 are not those of the plan")
+	v.Notes = append(v.Notes, "not compared: the names of the files, which may have changed; their SHA-256 are")
+	v.Same(core.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
+	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(r.Plan.Method, r.Plan.promise(), want.from()) })
+	for i := range min(len(r.Files), len(want.Files)) {
+		want.Files[i].Name = r.Files[i].Name
+	}
+	want.Evidence, want.Generator, want.Timing, want.Warnings = r.Evidence, r.Generator, r.Timing, withLost(want.Warnings, r.Warnings)
+	sameWhole(&v, r.Generator, r, want)
 	return v, nil
 }
 

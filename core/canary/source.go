@@ -9,7 +9,7 @@ import (
 // Source draws the runs of an audit. It is used by one goroutine at a time.
 type Source interface {
 	// Run draws one run: with fresh canaries c_1 .. c_K and c'_1 .. c'_M it runs
-	// the mechanism on the dataset with all K (and, in the add-remove form, on the
+	// the mechanism on the dataset with all K (and, under add-remove, on the
 	// dataset with the first K-1 too), and fills in with the K scores of the
 	// canaries that were inside and out with the M scores of the c'_j, which were
 	// not. The score of a canary is one function of the canary and the output, the
@@ -22,17 +22,6 @@ type Source interface {
 	// depend on more than its canary and the output.
 	Run(st *stream.Stream, in, out []float64) (diverged bool, err error)
 }
-
-// Form says which datasets are neighbours.
-type Form string
-
-const (
-	// AddRemove: K canaries against the first K-1 of them (LiDP section 3.2).
-	AddRemove Form = "add-remove"
-	// ReplaceOne: K canaries on both sides, one replaced by a fresh one, so that
-	// one run of the mechanism gives both sides (LiDP appendix B.2).
-	ReplaceOne Form = "replace-one"
-)
 
 // Design is the distribution of the canaries.
 type Design string
@@ -62,7 +51,11 @@ type SourceSpec struct {
 	Title  string
 	Score  string // what the score is, in words
 	Params []core.ParamSpec
-	Forms  []Form // the first is the default
+	// Relations it can be audited under, the first is the default. core.AddRemove: K
+	// canaries against the first K-1 of them (LiDP section 3.2). core.Replace: K
+	// canaries on both sides, one replaced by a fresh one, so that one run of the
+	// mechanism gives both sides (LiDP appendix B.2).
+	Relations []core.Relation
 	// Designs it knows, the first is the default; those of which NeedsData is
 	// true want the user's file.
 	Designs   []Design
@@ -92,14 +85,14 @@ type SourceSpec struct {
 
 // Setup is what a source is made of.
 type Setup struct {
-	Params core.Params // resolved
-	Claim  core.Claim
-	Form   Form
-	Design Design
-	K, M   int
-	Pool   Pool       // where the design draws from vectors
-	CSV    *train.CSV // how a file of examples is read
-	Data   []byte     // prepared
+	Params   core.Params // resolved
+	Claim    core.Claim
+	Relation core.Relation
+	Design   Design
+	K, M     int
+	Pool     Pool       // where the design draws from vectors
+	CSV      *train.CSV // how a file of examples is read
+	Data     []byte     // prepared
 }
 
 // Pool says how canaries are made of given vectors.

@@ -11,13 +11,13 @@ import (
 
 // DPSGD is a model trained by differentially private gradient descent, with
 // canaries that are gradients of their own or poisoned examples: see package
-// core/train. A run trains two models, one in the replace-one form.
+// core/train. A run trains two models, one under replace.
 func DPSGD() SourceSpec {
 	params := slices.DeleteFunc(train.Params(), func(p core.ParamSpec) bool { return p.Name == "canary" })
 	return SourceSpec{
 		Name: "dp-sgd", Title: "a model trained by gradient descent with clipped gradients and Gaussian noise",
 		Score:  "log likelihood ratio of what the auditor sees of the training with and without the canary; of the final model alone, how far it moved in the canary's direction or came to fit it",
-		Params: params, Forms: []Form{AddRemove, ReplaceOne}, Designs: []Design{RandomGradients, DataPoisoning}, TakesData: true,
+		Params: params, Relations: []core.Relation{core.AddRemove, core.Replace}, Designs: []Design{RandomGradients, DataPoisoning}, TakesData: true,
 		ShardRuns: 4, Runs: 128, OneRun: trainedOneRunSpec(),
 		Check: func(s *Setup) error {
 			c, _, err := trainConfig(*s)
@@ -76,7 +76,7 @@ func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 	p := maps.Clone(s.Params)
 	p["canary"] = core.ParamValue{Text: map[Design]string{RandomGradients: train.Gradient, DataPoisoning: train.Poison}[s.Design]}
 	c := train.FromParams(p, data == nil)
-	c.Relation, c.Epsilon, c.Delta = string(s.Form), s.Claim.Epsilon, s.Claim.Delta
+	c.Relation, c.Epsilon, c.Delta = string(s.Relation), s.Claim.Epsilon, s.Claim.Delta
 	c, err := c.Resolve(data)
 	return c, data, err
 }

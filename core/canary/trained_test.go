@@ -20,7 +20,7 @@ func trainedPlan() Plan {
 func TestTrained(t *testing.T) {
 	for _, change := range []func(*Plan){
 		func(p *Plan) {},
-		func(p *Plan) { p.Form, p.Parameters["access"] = ReplaceOne, core.ParamValue{Text: train.Final} },
+		func(p *Plan) { p.Relation, p.Parameters["access"] = core.Replace, core.ParamValue{Text: train.Final} },
 		func(p *Plan) { p.Design, p.Parameters["model"] = DataPoisoning, core.ParamValue{Text: train.Linear} },
 	} {
 		p := trainedPlan()

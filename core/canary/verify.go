@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dpscope/dpscope/core"
 )
@@ -26,6 +27,13 @@ func Verify(ctx context.Context, sources []SourceSpec, pool *core.Pool, r Report
 		return v, &core.InputError{Field: "report: evidence", Found: fmt.Sprintf("%d runs of %d in a run that ended as %q", n, r.Plan.Runs, r.Ended.Reason), Want: "all runs and a bound if it completed, and no bound else",
 			Remedy: "a bound for a fixed number of runs does not hold for a run that was ended while looking at it"}
 	}
+	if r.Evidence.Portrait == nil {
+		return v, &core.InputError{Field: "report: evidence.portrait", Found: "absent", Want: "scores of explored runs, which a report of this version has", Remedy: "run the audit again"}
+	}
+	// A replay draws as many runs as the report counts, and no more.
+	if t := r.Evidence.Explored.Table; complete && (t == nil || t.Runs() != r.Plan.Explore || *r.Plan.Single != (r.Single != nil)) {
+		return v, &core.InputError{Field: "report: evidence", Found: "other runs than the plan's", Want: fmt.Sprintf("%d exploration runs, and those with a single canary where the plan has them", r.Plan.Explore)}
+	}
 	var want Report
 	if whole && complete {
 		var err error
@@ -39,9 +47,7 @@ func Verify(ctx context.Context, sources []SourceSpec, pool *core.Pool, r Report
 		v.Same(core.EqualJSON(r.Evidence.Explored, want.Evidence.Explored), "exploration", "the replayed exploration runs fall into other cells than the report's")
 		v.Same(core.EqualJSON(r.Evidence.Certified, want.Evidence.Certified), "counts", "replayed %d runs, and they fall into other cells than the report's", want.Evidence.Certified.Table.Runs())
 		v.Same(core.NearJSON(r.Evidence.Stakes, want.Evidence.Stakes), "stakes", "they do not follow from the exploration runs")
-		if x := r.Evidence.Portrait; x != nil { // earlier versions had none
-			v.Same(core.EqualJSON(x, want.Evidence.Portrait), "portrait", "the replayed exploration runs have other scores than the report's")
-		}
+		v.Same(core.EqualJSON(r.Evidence.Portrait, want.Evidence.Portrait), "portrait", "the replayed exploration runs have other scores than the report's")
 		v.Same(core.NearJSON(r.Single, want.Single), "single canary", "the replayed runs with one canary differ from the report's")
 	} else {
 		a, err := r.Plan.Resolve(sources, file)
@@ -50,10 +56,40 @@ func Verify(ctx context.Context, sources []SourceSpec, pool *core.Pool, r Report
 		}
 		end := core.Termination{Reason: r.Ended.Reason, Message: map[core.TerminationReason]string{core.Stopped: stoppedMessage, core.Failed: r.Ended.Message}[r.Ended.Reason]}
 		want = assemble(a, r.Evidence, r.Single, end, nil)
+		v.Recomputed = true
 		v.Notes = append(v.Notes, "threshold, stakes and counts are taken from the report, like the rest of its evidence; that runs of this seed give them is shown only by replaying a whole run that completed")
 	}
 	compare(&v, r, want)
+	want.Evidence, want.Single = r.Evidence, r.Single // compared above, or taken
+	want.Generator, want.Timing = r.Generator, r.Timing
+	want.Ended.Message, want.Warnings = r.Ended.Message, withLost(want.Warnings, r.Warnings) // compared, but for what notes say
+	sameWhole(&v, r.Generator, r, want)
 	return v, nil
+}
+
+// withLost are the warnings that follow, with those about workers that the report has.
+func withLost(want, report []string) []string {
+	lost := func(w string) bool { return strings.HasPrefix(w, core.LostWorker) }
+	return append(slices.DeleteFunc(append([]string{}, want...), lost), slices.DeleteFunc(slices.Clone(report), func(w string) bool { return !lost(w) })...)
+}
+
+// notCompared says what no replay holds a report against.
+const notCompared = "not compared: generator (the program that says it made the report) and timing (of its clock)"
+
+// sameWhole holds the whole report against the one that follows, in which what is
+// not compared is the report's own, so that no field is forgotten. It tells nothing
+// where a difference is known already. Words may change
+// from version to version.
+func sameWhole(v *core.Verification, g core.Generator, r, want any) {
+	v.Notes = append(v.Notes, notCompared)
+	if len(v.Differences) > 0 {
+		return
+	}
+	if version, _, _ := strings.Cut(g.Version, "+"); version != core.Version && !core.NearJSON(r, want) {
+		v.Notes = append(v.Notes, fmt.Sprintf("the report as a whole: version %s put it otherwise than this one", version))
+		return
+	}
+	v.Same(core.NearJSON(r, want), "the report as a whole", "it has other fields than its numbers and settings make")
 }
 
 // compare holds the report against the one that follows.
@@ -61,12 +97,11 @@ func compare(v *core.Verification, r, want Report) {
 	v.Same(core.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
 	v.Same(core.NearJSON([]any{r.In, r.Out}, []any{want.In, want.Out}), "rates and moments", "they do not follow from the counts")
 	v.Same(core.NearJSON(r.LowerBound, want.LowerBound), "lower bound", "it does not follow from the counts")
+	v.Same(core.Near(r.Confidence, want.Confidence), "confidence", "it is not that of the plan")
 	v.Same(core.SamePValue(r.PValue, want.PValue), "p-value", "it does not follow from the counts")
 	v.Same(core.NearJSON(bare(r.Intervals), bare(want.Intervals)), "intervals", "they do not follow from the counts")
 	v.Same(core.NearJSON(r.Equation10, want.Equation10), "equation 10", "it does not follow from the counts")
-	if r.Growth != nil { // earlier versions had none
-		v.Same(core.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
-	}
+	v.Same(core.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
 	v.Same(core.NearJSON(r.Power, want.Power), "power", "it does not follow from the plan")
 	v.Same(r.Verdict == want.Verdict, "verdict", "replayed %q, the report says %q", want.Verdict, r.Verdict)
 	v.Same(core.EqualJSON(r.Ended, want.Ended), "termination", "it does not follow from the counts")

@@ -29,11 +29,7 @@ var intervalWords = map[bound.CanaryInterval]struct{ title, assumption string }{
 // Headline is the verdict in words.
 func Headline(r Report) string {
 	p := r.Plan
-	claimed := "claimed " + number(p.Claim.Epsilon)
-	at := ""
-	if p.Claim.Delta > 0 {
-		at = " at delta = " + number(p.Claim.Delta)
-	}
+	claimed, at := "claimed "+number(p.Claim.Epsilon), p.promise().at()
 	bounded := func() string {
 		return fmt.Sprintf("epsilon >= %s%s with %s confidence", phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, phrase.Percent(r.Confidence))
 	}
@@ -50,7 +46,7 @@ func Headline(r Report) string {
 	case r.Verdict == core.Invalid:
 		return "Invalid: the run failed: " + strings.TrimSuffix(r.Ended.Message, ".") + "."
 	case r.LowerBound == nil:
-		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified. Claimed %s.", phrase.Grouped(r.Ended.SamplesUsed), phrase.Grouped(p.Runs), number(p.Claim.Epsilon))
+		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified. Claimed epsilon = %s%s.", phrase.Grouped(r.Ended.SamplesUsed), phrase.Grouped(p.Runs), number(p.Claim.Epsilon), at)
 	case *r.LowerBound > p.Claim.Epsilon:
 		return fmt.Sprintf("Inconclusive: the %s interval gives epsilon >= %s%s against %s, but it holds asymptotically only and refutes nothing. Use %s.",
 			intervalWords[p.Interval].title, phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, claimed, bound.CanaryPairedBetting)
@@ -102,10 +98,10 @@ func limitations(p Plan) []string {
 		"With n runs nothing above about log(n/3) can be certified at the 95 % level, whatever the number of canaries: it takes that many runs to see that something is rare.",
 		"Each interval of the table that is valid holds with the stated confidence, the others asymptotically. The largest of several does not, unless it was named before.",
 	}
-	if p.Form == AddRemove {
-		l = append(l, "The runs with all canaries and those with one less are drawn apart; the bound is of the add-or-remove relation.")
+	if p.Relation == core.AddRemove {
+		l = append(l, "The runs with all canaries and those with one less are drawn apart; the bound is of add-remove.")
 	} else {
-		l = append(l, "Both rates come from the same runs; the bound is of the replace-one relation.")
+		l = append(l, "Both rates come from the same runs; the bound is of replace: one record replaced by another.")
 	}
 	if p.Source == "dp-sgd" && p.Parameters["access"].Text == train.Steps {
 		l = append(l, "The auditor sees every noisy sum and which of the other examples took part. A violation refutes the claim against such an observer; who releases only the final model, or counts on nobody knowing the batches, claims less.")
@@ -133,12 +129,12 @@ func Facts(r Report) []core.FactRow {
 	var rows factRows
 	add := rows.add
 	p := r.Plan
-	rows.source(p.Source, p.Parameters, r.Source, *p.Claim)
+	rows.source(p.Source, p.Parameters, r.Source, p.promise())
 	neighbours := "K canaries against K-1 of them"
-	if p.Form == ReplaceOne {
+	if p.Relation == core.Replace {
 		neighbours = "K canaries on both sides, one of them another"
 	}
-	add("Neighbours", "%s: %s", p.Form, neighbours)
+	add("Neighbours", "%s: %s", p.Relation, neighbours)
 	design := string(p.Design)
 	if p.Pool != nil {
 		if p.Pool.Tail > 0 {

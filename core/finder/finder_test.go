@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/stream"
 )
 
-var relations = []core.Relation{core.AddRemove, core.Replace, core.LInfinity}
+var relations = []core.Relation{core.AddRemove, core.Replace, core.LInfinity, core.BoundedReplace}
 
 func named(t testing.TB, name string) core.FinderSpec {
 	t.Helper()
@@ -47,9 +48,14 @@ func TestEveryFinderIsDescribed(t *testing.T) {
 }
 
 // Any domain that New accepts yields neighbours in the domain, none twice in
-// either order, and at least one.
-func TestRandomPairsAreNewNeighbours(t *testing.T) {
-	spec := named(t, "random")
+// either order, and at least one, whatever is heard of them.
+func TestPairsAreNewNeighbours(t *testing.T) {
+	for _, name := range []string{"random", "auto", "patterns", "nsga2"} {
+		t.Run(name, func(t *testing.T) { checkPairs(t, named(t, name)) })
+	}
+}
+
+func checkPairs(t *testing.T, spec core.FinderSpec) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := core.Domain{
 			Columns: rapid.IntRange(1, 4).Draw(t, "columns"),
@@ -64,7 +70,7 @@ func TestRandomPairsAreNewNeighbours(t *testing.T) {
 			d.Upper = append(d.Upper, low+rapid.SampledFrom([]float64{0, 0.3, 1, 40, 1e7}).Draw(t, "width"))
 		}
 		r := rapid.SampledFrom(relations).Draw(t, "relation")
-		f, err := spec.New(core.FinderProblem{Relation: r, Domain: d, Stream: seeded(rapid.Uint64().Draw(t, "seed"))})
+		f, err := spec.New(core.FinderProblem{Relation: r, Domain: d, Stream: seeded(rapid.Uint64().Draw(t, "seed")), Trials: 25})
 		if err != nil {
 			if !core.IsInput(err) {
 				t.Fatalf("%v is no input error", err)
@@ -72,10 +78,15 @@ func TestRandomPairsAreNewNeighbours(t *testing.T) {
 			t.Skip(err)
 		}
 		var all []core.Pair
-		for range 3 {
-			pairs := f.Propose(nil, 5)
+		var history []core.Trial
+		for range 5 {
+			pairs := f.Propose(history, 5)
 			if len(pairs) > 5 {
 				t.Fatalf("%d pairs for a budget of 5", len(pairs))
+			}
+			for _, p := range pairs {
+				value := rapid.SampledFrom([]float64{-99, 0.1, 0.5, 3}).Draw(t, "value")
+				history = append(history, core.Trial{Index: len(history), Pair: p, Value: value})
 			}
 			all = append(all, pairs...)
 		}
@@ -101,25 +112,35 @@ func TestRandomPairsAreNewNeighbours(t *testing.T) {
 
 func TestTheStreamAloneDecides(t *testing.T) {
 	for _, r := range relations {
-		for _, s := range []string{"random", "auto"} {
-			propose := func(seed uint64, budgets ...int) []core.Pair {
-				f, err := named(t, s).New(core.FinderProblem{Relation: r, Domain: unit(), Stream: seeded(seed)})
-				if err != nil {
-					t.Fatal(err)
+		propose := func(name string, seed uint64, budgets ...int) (all []core.Pair) {
+			f, err := named(t, name).New(core.FinderProblem{Relation: r, Domain: unit(), Stream: seeded(seed), Trials: 40})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var history []core.Trial
+			for _, b := range budgets {
+				for _, p := range f.Propose(history, b) {
+					history = append(history, core.Trial{Index: len(history), Pair: p, Value: spread(p)})
+					all = append(all, p)
 				}
-				var all []core.Pair
-				for _, b := range budgets {
-					all = append(all, f.Propose(nil, b)...)
-				}
-				return all
 			}
-			a, b, c := propose(1, 12), propose(1, 5, 0, 7), propose(2, 12)
-			if !reflect.DeepEqual(a, b) {
-				t.Errorf("%s, %s: one seed, other pairs", s, r)
-			}
-			if reflect.DeepEqual(a, c) {
-				t.Errorf("%s, %s: another seed, the same pairs", s, r)
-			}
+			return all
+		}
+		a, b, c := propose("random", 1, 12), propose("random", 1, 5, 0, 7), propose("random", 2, 12)
+		if !reflect.DeepEqual(a, b) {
+			t.Errorf("random, %s: one seed, other pairs", r)
+		}
+		if reflect.DeepEqual(a, c) {
+			t.Errorf("random, %s: another seed, the same pairs", r)
+		}
+		// After the opening, which is the same for all seeds, auto listens to trials.
+		opening := len(propose("auto", 1, 40))
+		a, b, c = propose("auto", 1, 40, 20), propose("auto", 1, 5, 0, opening-5, 20), propose("auto", 2, 40, 20)
+		if !reflect.DeepEqual(a, b) {
+			t.Errorf("auto, %s: one seed, other pairs", r)
+		}
+		if !reflect.DeepEqual(a[:opening], c[:opening]) || reflect.DeepEqual(a, c) {
+			t.Errorf("auto, %s: another seed, another opening or the same pairs", r)
 		}
 	}
 }
@@ -142,7 +163,7 @@ func TestRandomPairsCoverTheDomain(t *testing.T) {
 				default:
 					found["inside"] = true
 				}
-				if r != core.LInfinity {
+				if !r.HasReach() {
 					continue
 				}
 				switch step := p.Second.Values[i] - v; {
@@ -160,7 +181,7 @@ func TestRandomPairsCoverTheDomain(t *testing.T) {
 	for n := range 7 {
 		want = append(want, fmt.Sprintf("%s, %d rows", core.AddRemove, n))
 		if n > 0 {
-			want = append(want, fmt.Sprintf("%s, %d rows", core.Replace, n), fmt.Sprintf("%s, %d rows", core.LInfinity, n))
+			want = append(want, fmt.Sprintf("%s, %d rows", core.Replace, n), fmt.Sprintf("%s, %d rows", core.LInfinity, n), fmt.Sprintf("%s, %d rows", core.BoundedReplace, n))
 		}
 	}
 	for _, w := range want {
@@ -201,8 +222,54 @@ func TestAutoTakesCandidatesFirst(t *testing.T) {
 		t.Fatalf("got %d pairs: %v", len(pairs), pairs)
 	}
 	for _, p := range pairs[2:] {
-		if !strings.HasPrefix(p.Label, "random") {
-			t.Errorf("%s is not random", p.Label)
+		if !strings.Contains(p.Label, " rows") {
+			t.Errorf("%s is no pattern", p.Label)
+		}
+	}
+}
+
+// Seven trials in ten go to patterns, those on which textbook faults show: a search
+// that hears nothing loud goes on to their other sizes, to changes and to random
+// pairs; one that hears something tries what is near.
+func TestAutoOpens(t *testing.T) {
+	for _, c := range []struct {
+		relation core.Relation
+		domain   core.Domain
+		want     [][2][]float64 // among the opening of ten trials
+	}{
+		{core.AddRemove, core.Domain{Columns: 1, MaxRows: 5, Lower: []float64{0}, Upper: []float64{4}}, [][2][]float64{
+			{{}, {4}}, {{}, {0}}, {{4}, {4, 0}}, {{0}, {0, 4}}, {{1}, {1, 4}}, {{0, 4}, {0, 4, 0}}}},
+		{core.Replace, core.Domain{Columns: 1, MinRows: 1, MaxRows: 5, Lower: []float64{0}, Upper: []float64{4}}, [][2][]float64{
+			{{0}, {4}}, {{0, 0}, {0, 4}}, {{4, 4}, {4, 0}}, {{1, 0}, {1, 4}}}},
+		{core.BoundedReplace, core.Domain{Columns: 1, MinRows: 2, MaxRows: 2, Lower: []float64{0}, Upper: []float64{10}, Reach: 2}, [][2][]float64{
+			{{5, 5}, {5, 7}}, {{0, 0}, {0, 2}}, {{10, 10}, {10, 8}}, {{10, 0}, {10, 2}}}},
+		{core.LInfinity, core.Domain{Columns: 1, MinRows: 4, MaxRows: 4, Lower: []float64{-10}, Upper: []float64{10}, Reach: 1}, [][2][]float64{
+			{{0.5, 0.5, -0.5, -0.5}, {-0.5, -0.5, 0.5, 0.5}}, {{0.5, 0.5, 0.5, 0.5}, {1.5, 1.5, 1.5, 1.5}}, {{-0.5, -10, -10, -10}, {0.5, -10, -10, -10}}}},
+	} {
+		kinds := map[string]bool{}
+		for _, loud := range []bool{false, true} {
+			p := core.FinderProblem{Relation: c.relation, Domain: c.domain, Stream: seeded(1), Trials: 10}
+			value := func(q core.Pair) float64 {
+				if loud {
+					return spread(q)
+				}
+				return -99
+			}
+			history := search(t, named(t, "auto"), p, value)
+			for _, w := range c.want {
+				if !slices.ContainsFunc(history[:7], func(q core.Trial) bool {
+					return slices.Equal(q.Pair.First.Values, w[0]) && slices.Equal(q.Pair.Second.Values, w[1])
+				}) {
+					t.Errorf("%s: no pair %v in the opening %v", c.relation, w, history[:7])
+				}
+			}
+			p.Stream, p.Trials = seeded(1), 60
+			for _, trial := range search(t, named(t, "auto"), p, value) {
+				kinds[strings.Fields(trial.Pair.Label)[0]] = true
+			}
+		}
+		if !kinds["near"] || !kinds["random"] {
+			t.Errorf("%s: in 60 trials only %v", c.relation, kinds)
 		}
 	}
 }

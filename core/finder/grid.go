@@ -51,7 +51,7 @@ type gridAxis struct {
 // ends of values and moves.
 func gridAxes(s *space) []gridAxis {
 	var axes []gridAxis
-	addRow := func(at int) {
+	addRow := func(at int, moves bool) {
 		for c := range s.columns {
 			levels, most := 2, math.MaxInt
 			if s.relation == core.LInfinity {
@@ -64,7 +64,7 @@ func gridAxes(s *space) []gridAxis {
 				most = 1
 			}
 			axes = append(axes, gridAxis{at: at + c, levels: min(levels, most), most: most, kind: valueAxis})
-			if s.relation == core.LInfinity {
+			if moves {
 				axes = append(axes, gridAxis{at: at + s.columns + c, levels: 2, most: math.MaxInt, kind: moveAxis})
 			}
 		}
@@ -73,13 +73,13 @@ func gridAxes(s *space) []gridAxis {
 		axes = append(axes, gridAxis{at: s.sizeAt, levels: 1, most: s.most - s.fewest + 1, kind: shapeAxis})
 	}
 	if s.relation != core.LInfinity {
-		addRow(s.changedAt)
+		addRow(s.changedAt, s.relation == core.BoundedReplace)
 	}
 	if s.runs > 0 {
-		addRow(s.rowAt(0))
+		addRow(s.rowAt(0), s.relation == core.LInfinity)
 	}
 	if s.relation == core.LInfinity && s.runs > 1 {
-		addRow(s.rowAt(1))
+		addRow(s.rowAt(1), true)
 	}
 	return axes
 }
@@ -172,10 +172,8 @@ func (g *lattices) point(k int) []float64 {
 			u[a.at] = stairAt(2*t - 1)
 		case a.kind == shapeAxis:
 			u[a.at] = unstretched(t, sizeMargin)
-		case s.relation == core.LInfinity:
-			u[a.at] = unstretched(t, answerMargin)
 		default:
-			u[a.at] = unstretched(t, recordMargin)
+			u[a.at] = unstretched(t, s.margin(a.at))
 		}
 	}
 	return u

@@ -92,22 +92,22 @@ func searchable(r core.Relation, d core.Domain) error {
 			return fault("rows", fmt.Sprintf("fixed at %d", d.MinRows), "a range: under add-remove the datasets differ in size", "allow one row more, or use relation replace")
 		}
 		return nil
-	case core.Replace, core.LInfinity:
+	case core.Replace, core.LInfinity, core.BoundedReplace:
 		if d.MaxRows == 0 {
 			return fault("rows", "0", "at least 1 under relation "+string(r), "an empty dataset has no row that could change")
 		}
 		if !room {
 			return fault("bounds", "one point", "a range: no value can differ", "widen a column")
 		}
-		if r == core.LInfinity && !(d.Reach > 0) {
-			return fault("reach", fmt.Sprint(d.Reach), "above 0", "it is how far one answer may move")
+		if r.HasReach() && !(d.Reach > 0) {
+			return fault("reach", fmt.Sprint(d.Reach), "above 0", "it is how far one value may move")
 		}
-		if r == core.LInfinity && d.Integer && d.Reach < 1 {
+		if r.HasReach() && d.Integer && d.Reach < 1 {
 			return fault("reach", fmt.Sprint(d.Reach), "at least 1 where values are whole numbers", "")
 		}
 		return nil
 	}
-	return &core.InputError{Field: "relation", Found: fmt.Sprintf("%q", string(r)), Want: "add-remove, replace or l-infinity"}
+	return &core.InputError{Field: "relation", Found: fmt.Sprintf("%q", string(r)), Want: core.Searchable}
 }
 
 // Propose draws up to budget pairs; fewer where the domain seems to hold no
@@ -129,14 +129,20 @@ var errExhausted = errors.New("no new pair found")
 func (s *search) next() (core.Pair, error) {
 	for range attempts {
 		p := s.draw()
-		if same(p) || s.seen.has(swapped(p)) || s.problem.Relation.Check(p, s.problem.Domain) != nil || !s.seen.add(p) {
+		if !s.fresh(p) {
 			continue
 		}
+		s.seen.add(p)
 		s.draws++
 		p.Label = fmt.Sprintf("random pair %d: %s", s.draws, p.Label)
 		return p, nil
 	}
 	return core.Pair{}, errExhausted
+}
+
+// fresh reports whether p is a pair of neighbours that was not seen either way round.
+func (s *search) fresh(p core.Pair) bool {
+	return !same(p) && !s.seen.has(p) && !s.seen.has(swapped(p)) && s.problem.Relation.Check(p, s.problem.Domain) == nil
 }
 
 func (s *search) draw() core.Pair {
@@ -158,6 +164,13 @@ func (s *search) draw() core.Pair {
 		second := core.Dataset{Columns: d.Columns, Values: slices.Clone(first.Values)}
 		copy(second.Row(r.Intn(n)), row(r, d))
 		return core.Pair{Label: fmt.Sprintf("%d rows, one replaced", n), First: first, Second: second}
+	case core.BoundedReplace:
+		n := size(r, max(1, d.MinRows), d.MaxRows)
+		first := dataset(r, d, n)
+		second := core.Dataset{Columns: d.Columns, Values: slices.Clone(first.Values)}
+		at := r.Intn(n)
+		copy(second.Row(at), moved(r, d, core.Dataset{Columns: d.Columns, Values: first.Row(at)}).Values)
+		return core.Pair{Label: fmt.Sprintf("%d rows, one moved", n), First: first, Second: second}
 	}
 	n := size(r, max(1, d.MinRows), d.MaxRows)
 	first := dataset(r, d, n)
@@ -197,6 +210,23 @@ func row(r *stream.Stream, d core.Domain) []float64 {
 		v[c] = value(r, d.Lower[c], d.Upper[c], d.Integer)
 	}
 	return v
+}
+
+// smallerSizes are the fewest and the most rows of the smaller dataset of a pair.
+func smallerSizes(r core.Relation, d core.Domain) (fewest, most int) {
+	if r == core.AddRemove {
+		return d.MinRows, d.MaxRows - 1
+	}
+	return max(1, d.MinRows), d.MaxRows
+}
+
+// ends are the ends of column c, whole numbers where its values are.
+func ends(d core.Domain, c int) (low, high float64) {
+	low, high = d.Lower[c], d.Upper[c]
+	if d.Integer {
+		low, high = math.Ceil(low), math.Floor(high)
+	}
+	return low, high
 }
 
 // value is a corner of [low, high], or uniform on it.

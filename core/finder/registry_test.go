@@ -146,7 +146,7 @@ func TestSearchesLearn(t *testing.T) {
 		}
 		return most
 	}
-	for _, name := range []string{"gp-ucb", "cma-es", "nsga2"} {
+	for _, name := range []string{"gp-ucb", "cma-es", "nsga2", "auto"} {
 		wins := 0
 		var mine, theirs float64
 		for seed := range uint64(20) {
@@ -166,7 +166,7 @@ func TestSearchesLearn(t *testing.T) {
 // What a search proposes next depends on what it heard.
 func TestSearchesListen(t *testing.T) {
 	p := core.FinderProblem{Relation: core.AddRemove, Domain: core.Domain{Columns: 1, MaxRows: 20, Lower: []float64{0}, Upper: []float64{1}}, Trials: 40}
-	for _, name := range []string{"gp-ucb", "cma-es", "nsga2"} {
+	for _, name := range []string{"gp-ucb", "cma-es", "nsga2", "auto"} {
 		p.Stream = seeded(1)
 		a := search(t, named(t, name), p, spread)
 		p.Stream = seeded(1)
@@ -256,7 +256,7 @@ func TestSearchesReachSizes(t *testing.T) {
 // search changes them; -v prints what they are.
 func TestProposalsAreTheSameEverywhere(t *testing.T) {
 	want := map[string]string{
-		"random": "f3987812d7a25909", "patterns": "63b3fc395114c1e3", "grid": "37ce259050f721c3", "nsga2": "3dea3dc8197a3203", "gp-ucb": "694ac7f0f59e170d", "cma-es": "80e7302de913a79a",
+		"auto": "198c1d663c1ccf77", "random": "4e278500db59798f", "patterns": "2769e401c647e063", "grid": "a3204895cec34098", "nsga2": "52c52e4e74d4622b", "gp-ucb": "19ae0f448f55cc4e", "cma-es": "5dc60d93b11924b7",
 	}
 	for name, sum := range want {
 		h := fnv.New64a()

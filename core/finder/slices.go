@@ -193,7 +193,7 @@ func (s *space) position(u []float64, i int) float64 {
 		switch s.relation {
 		case core.AddRemove:
 			return float64(sh.place) / float64(max(sh.rows, 1))
-		case core.Replace:
+		case core.Replace, core.BoundedReplace:
 			return float64(sh.place) / float64(max(sh.rows-1, 1))
 		}
 		return float64(sh.place+1) / float64(sh.rows)
@@ -207,7 +207,7 @@ func (s *space) position(u []float64, i int) float64 {
 			move = math.Trunc(move)
 		}
 		return move
-	case s.relation == core.LInfinity:
+	case s.isMiddle(i):
 		return mix(low, high, stretched(u[i], answerMargin))
 	}
 	return s.row(u, s.rowStart(i))[c]
@@ -238,6 +238,8 @@ func (s *space) parameter(i int) string {
 	switch s.relation {
 	case core.Replace:
 		words = [4]string{"rows", "runs of equal rows", "share of the others before the row that is replaced", "row that takes its place"}
+	case core.BoundedReplace:
+		words = [4]string{"rows", "runs of equal rows", "share of the others before the row that moves", "row that moves"}
 	case core.LInfinity:
 		words = [4]string{"answers", "runs of equal answers", "which answer stands alone, as a share of them (0: none)", "answer that stands alone"}
 	}
@@ -269,7 +271,7 @@ func (s *space) parameter(i int) string {
 	switch {
 	case s.kinds[i] == moveAxis:
 		return "move of the " + what
-	case s.relation == core.LInfinity:
+	case s.isMiddle(i):
 		return "middle of the " + what
 	}
 	return what

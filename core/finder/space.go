@@ -47,8 +47,8 @@ const (
 //	changed the row that is added, or that takes the place; the lone answer
 //	rows    one row for each run
 //
-// An answer has two coordinates: the middle between its two values and its
-// move. So few coordinates say much: all alike, one against the rest, halves
+// An answer has two coordinates, the middle between its two values and its
+// move; so has, under bounded-replace, the row that changes. So few coordinates say much: all alike, one against the rest, halves
 // against each other. What a space leaves out are large datasets of more than
 // mostRuns distinct rows beside the one that changes; random search has them.
 type space struct {
@@ -68,13 +68,8 @@ func newSpace(r core.Relation, d core.Domain) (*space, error) {
 	if err := searchable(r, d); err != nil {
 		return nil, err
 	}
-	s := &space{relation: r, domain: d, fewest: d.MinRows, most: d.MaxRows,
-		columns: min(d.Columns, mostColumns), sizeAt: -1, runsAt: -1, placeAt: -1, changedAt: -1}
-	if r == core.AddRemove {
-		s.most--
-	} else {
-		s.fewest = max(1, s.fewest)
-	}
+	s := &space{relation: r, domain: d, columns: min(d.Columns, mostColumns), sizeAt: -1, runsAt: -1, placeAt: -1, changedAt: -1}
+	s.fewest, s.most = smallerSizes(r, d)
 	s.runs = min(mostRuns, s.most)
 	add := func(n int, kind axisKind) int {
 		at := len(s.kinds)
@@ -83,9 +78,9 @@ func newSpace(r core.Relation, d core.Domain) (*space, error) {
 		}
 		return at
 	}
-	row := func() int {
+	row := func(moves bool) int {
 		at := add(s.columns, valueAxis)
-		if r == core.LInfinity {
+		if moves {
 			add(s.columns, moveAxis)
 		}
 		return at
@@ -100,11 +95,11 @@ func newSpace(r core.Relation, d core.Domain) (*space, error) {
 		s.placeAt = add(1, shapeAxis)
 	}
 	if r != core.LInfinity || s.most > 1 {
-		s.changedAt = row()
+		s.changedAt = row(r.HasReach())
 	}
 	s.rowsAt = len(s.kinds)
 	for range s.runs {
-		row()
+		row(r == core.LInfinity)
 	}
 	return s, nil
 }
@@ -163,7 +158,7 @@ func (s *space) shape(u []float64) shapeOf {
 		}
 	case s.relation == core.AddRemove:
 		sh.place = step(stretched(u[s.placeAt], placeMargin), sh.rows+1)
-	case s.relation == core.Replace:
+	case s.relation != core.LInfinity:
 		sh.place = step(stretched(u[s.placeAt], placeMargin), sh.rows)
 	case u[s.placeAt] >= aloneShare && sh.rows > 1:
 		sh.place = step(stretched((u[s.placeAt]-aloneShare)/(1-aloneShare), placeMargin), sh.rows)
@@ -201,14 +196,19 @@ func (s *space) pair(u []float64) (core.Pair, bool) {
 		for i := range sh.rows {
 			first.Values = append(first.Values, s.row(u, s.rowAt(sh.run(i)))...)
 		}
-		changed := s.row(u, s.changedAt)
-		if s.relation == core.AddRemove {
-			second.Values = slices.Insert(slices.Clone(first.Values), sh.place*d.Columns, changed...)
+		second.Values = slices.Clone(first.Values)
+		switch s.relation {
+		case core.AddRemove:
+			second.Values = slices.Insert(second.Values, sh.place*d.Columns, s.row(u, s.changedAt)...)
 			p = core.Pair{Label: fmt.Sprintf("%d rows, one added", sh.rows), First: first, Second: second}
-		} else {
-			second.Values = slices.Clone(first.Values)
-			copy(second.Row(sh.place), changed)
+		case core.Replace:
+			copy(second.Row(sh.place), s.row(u, s.changedAt))
 			p = core.Pair{Label: fmt.Sprintf("%d rows, one replaced", sh.rows), First: first, Second: second}
+		default:
+			for c := range d.Columns {
+				first.Row(sh.place)[c], second.Row(sh.place)[c] = s.answers(u, s.changedAt, c)
+			}
+			p = core.Pair{Label: fmt.Sprintf("%d rows, one moved", sh.rows), First: first, Second: second}
 		}
 	}
 	return p, !same(p) && s.relation.Check(p, d) == nil
@@ -241,8 +241,8 @@ func (s *space) row(u []float64, at int) []float64 {
 	return v
 }
 
-// answers are both sides of column c of the answer whose first coordinate is
-// at.
+// answers are both sides of column c of the answer, or of the row that changes,
+// whose first coordinate is at.
 func (s *space) answers(u []float64, at, c int) (first, second float64) {
 	low, high := s.bounds(c)
 	reach := s.domain.Reach
@@ -261,14 +261,7 @@ func (s *space) answers(u []float64, at, c int) (first, second float64) {
 	return first, second
 }
 
-// bounds are the ends of column c, whole numbers where its values are.
-func (s *space) bounds(c int) (low, high float64) {
-	low, high = s.domain.Lower[c], s.domain.Upper[c]
-	if s.domain.Integer {
-		low, high = math.Ceil(low), math.Floor(high)
-	}
-	return low, high
-}
+func (s *space) bounds(c int) (low, high float64) { return ends(s.domain, c) }
 
 // mix is the point a share t of the way from a to b; b - a may overflow.
 func mix(a, b, t float64) float64 { return float64(a*(1-t)) + float64(b*t) }
@@ -335,10 +328,15 @@ func (s *space) margin(i int) float64 {
 		return 0 // or margins within
 	case i == s.placeAt:
 		return placeMargin
-	case s.relation == core.LInfinity:
+	case s.isMiddle(i):
 		return answerMargin
 	}
 	return recordMargin
+}
+
+// isMiddle reports whether a coordinate is the middle of what moves.
+func (s *space) isMiddle(i int) bool {
+	return s.kinds[i] == valueAxis && (s.relation == core.LInfinity || s.relation == core.BoundedReplace && i < s.rowsAt)
 }
 
 // anywhere is a random point.
@@ -366,7 +364,9 @@ const inside = 0.25
 //	                  nothing; between the two it does neither.
 //
 // Under replace the record moves from one end to the other: alone, and beside
-// one inside. Of answers, all move one way from the middle of the domain.
+// one inside. Under bounded-replace it moves in the middle of the domain and at
+// either end, the rest at the same place. Of answers, all move one way from the
+// middle of the domain.
 func (s *space) openings() [][]float64 {
 	u := make([]float64, s.dim())
 	for i, k := range s.kinds {
@@ -392,15 +392,29 @@ func (s *space) openings() [][]float64 {
 		x := unstretched(t, recordMargin)
 		switch t {
 		case 0:
-			x = recordMargin / 2
+			x = s.margin(at) / 2
 		case 1:
-			x = 1 - recordMargin/2
+			x = 1 - s.margin(at)/2
 		}
 		for i := at; i < at+s.columns; i++ {
 			u[i] = x
 		}
 	}
 	var points [][]float64
+	if s.relation == core.BoundedReplace {
+		for _, at := range []float64{0.5, 0, 1} {
+			v := slices.Clone(u)
+			put(v, s.changedAt, at)
+			for i := range s.columns {
+				v[s.changedAt+s.columns+i] = pick(at == 1, 0.15, 0.85) // a whole move, into the domain
+			}
+			for run := range s.runs {
+				put(v, s.rowAt(run), at)
+			}
+			points = append(points, v)
+		}
+		return points
+	}
 	for _, stand := range []float64{0, inside} {
 		if stand > 0 && (s.most < 1 || s.relation == core.Replace && s.most < 2) {
 			break // there is no rest

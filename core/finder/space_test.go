@@ -27,7 +27,7 @@ func anyDomain(t *rapid.T) (core.Relation, core.Domain) {
 		d.Lower = append(d.Lower, low)
 		d.Upper = append(d.Upper, low+rapid.SampledFrom([]float64{0, 0.3, 1, 40, 1e7}).Draw(t, "width"))
 	}
-	return rapid.SampledFrom([]core.Relation{core.AddRemove, core.Replace, core.LInfinity}).Draw(t, "relation"), d
+	return rapid.SampledFrom([]core.Relation{core.AddRemove, core.Replace, core.LInfinity, core.BoundedReplace}).Draw(t, "relation"), d
 }
 
 // Every point decodes to neighbours in the domain, the corners of the box too;
@@ -70,7 +70,7 @@ func TestEveryPointIsAPairOfNeighbours(t *testing.T) {
 // pair does not depend on.
 func TestFeaturesTellThePair(t *testing.T) {
 	r := stream.New(stream.Key{Seed: 1, Purpose: "test"})
-	for _, relation := range []core.Relation{core.AddRemove, core.Replace, core.LInfinity} {
+	for _, relation := range []core.Relation{core.AddRemove, core.Replace, core.LInfinity, core.BoundedReplace} {
 		s, err := newSpace(relation, core.Domain{Columns: 1, MaxRows: 6, Lower: []float64{0}, Upper: []float64{1}, Integer: relation != core.LInfinity, Reach: 1})
 		if err != nil {
 			t.Fatal(err)
@@ -174,6 +174,11 @@ func TestOpenings(t *testing.T) {
 			{{0, -1}, {0, -1, 4, 1}}, {{4, 1}, {4, 1, 0, -1}}, {{1, -0.5}, {1, -0.5, 4, 1}}, {{3, 0.5}, {3, 0.5, 0, -1}}}},
 		{core.Replace, records, [][2][]float64{{{-2}, {2}}, {{2}, {-2}}, {{-1, -2}, {-1, 2}}, {{1, 2}, {1, -2}}}},
 		{core.Replace, change(func(d *core.Domain) { d.MaxRows = 1 }), [][2][]float64{{{-2}, {2}}, {{2}, {-2}}}},
+		{core.BoundedReplace, records, [][2][]float64{{{-0.5}, {0.5}}, {{-2}, {-1}}, {{2}, {1}}}},
+		{core.BoundedReplace, change(func(d *core.Domain) {
+			d.MinRows, d.Columns, d.Lower, d.Upper = 2, 2, []float64{-2, 0}, []float64{2, 10}
+		}), [][2][]float64{
+			{{0, 5, -0.5, 4.5}, {0, 5, 0.5, 5.5}}, {{-2, 0, -2, 0}, {-2, 0, -1, 1}}, {{2, 10, 2, 10}, {2, 10, 1, 9}}}},
 		{core.LInfinity, change(func(d *core.Domain) { d.MinRows = 4 }), [][2][]float64{{{-0.5, -0.5, -0.5, -0.5}, {0.5, 0.5, 0.5, 0.5}}}},
 	} {
 		if got := opened(t, c.relation, c.domain); !reflect.DeepEqual(got, c.want) {

@@ -92,6 +92,9 @@ func fuzz(f *testing.F) {
 func FuzzCSV(f *testing.F) {
 	for _, s := range []string{"x,dataset\n1,0\n2,1\n", "a\tb\r\n\"q\"\"\nr\"\tNaN\r\n", "\uFEFF1;2\n3;4", "\"", "in,out\n1,\n", ",,\n", "score,member\n1,1\n0,0\n", "run,score,member\n1,1,1\n1,1,0\n", "run,score,member\n,,\n", "1e999\n", "\"a\"\r", csv(250), "1,5;2\n3;4,5\n", "x\ty\n-9007199254740993\t81129638414606681695789005144064\n", "1." + strings.Repeat("9", 320), packed(csv(3))} {
 		f.Add([]byte(s), uint8(3))
+		if len(s) > 1000 {
+			continue
+		}
 		f.Add([]byte(s), uint8(7))  // as scores
 		f.Add([]byte(s), uint8(32)) // as outputs, in gzip too
 	}

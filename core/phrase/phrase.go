@@ -68,6 +68,24 @@ func Block(s string) string {
 // Line is Visible for what has to stay on one line.
 func Line(s string) string { return escaped(s, strconv.IsGraphic) }
 
+// Short cuts words that are longer than anybody reads, at 200 characters.
+func Short(s string) string {
+	const most = 200
+	var b strings.Builder
+	in := 0 // characters of the word so far
+	for _, r := range s {
+		if in++; r == ' ' || r == '\n' || r == '\t' {
+			in = 0
+		}
+		if in < most {
+			b.WriteRune(r)
+		} else if in == most {
+			b.WriteString("...")
+		}
+	}
+	return b.String()
+}
+
 func escaped(s string, keep func(rune) bool) string {
 	var b strings.Builder
 	for i, r := range s {

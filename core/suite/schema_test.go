@@ -35,7 +35,7 @@ func planSchema(t *testing.T) []byte {
 	t.Helper()
 	s, err := jsonschema.For[suite.Plan](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[core.ClaimKind]():  words(core.Pure, core.Approximate, core.Renyi, core.ZCDP, core.GaussianDP),
-		reflect.TypeFor[core.Relation]():   words(core.AddRemove, core.Replace, core.LInfinity),
+		reflect.TypeFor[core.Relation]():   words(core.AddRemove, core.Replace, core.BoundedReplace, core.LInfinity),
 		reflect.TypeFor[core.ColumnKind](): words(core.Real, core.Symbol, core.Mixed),
 		reflect.TypeFor[core.ParamValue](): {Types: []string{"number", "string"}},
 	}})

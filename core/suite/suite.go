@@ -102,7 +102,7 @@ type Brought struct {
 	Domain    string                     `json:"domain,omitempty"` // ranges of the columns of datasets, as 0:1,18:99
 	Rows      string                     `json:"rows,omitempty"`   // least and most rows, as 0:5
 	Integer   bool                       `json:"integer,omitempty"`
-	Reach     float64                    `json:"reach,omitempty"` // of l-infinity
+	Reach     float64                    `json:"reach,omitempty"` // of l-infinity and bounded-replace
 	Kinds     map[string]core.ColumnKind `json:"kinds,omitempty"` // of outputs
 	NonFinite string                     `json:"nonFinite,omitempty"`
 }

@@ -22,7 +22,7 @@ func (c Config) guarantee(sigma float64) float64 {
 	if c.Rate == 1 {
 		step = account.Gaussian{Sigma: sigma, Sensitivity: 1}
 	}
-	if c.Relation == ReplaceOne {
+	if c.Relation == Replace {
 		step = account.Group(step, 2)
 	}
 	return account.BestEpsilon(account.Repeat{Curve: step, K: c.Steps}, c.Delta, account.Tight).Epsilon

@@ -18,7 +18,7 @@ func BenchmarkRun(b *testing.B) {
 	for _, canary := range []string{Gradient, Poison} {
 		for _, access := range []string{Steps, Final} {
 			b.Run(canary+"-"+access, func(b *testing.B) {
-				s, err := New(Config{Canary: canary, Access: access, Relation: ReplaceOne}, nil)
+				s, err := New(Config{Canary: canary, Access: access, Relation: Replace}, nil)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -18,7 +18,7 @@ type Config struct {
 	Clip         float64 `json:"clip,omitempty"`         // C, the largest norm of an example's gradient; default 1
 	LearningRate float64 `json:"learningRate,omitempty"` // default 0.5
 
-	Relation string  `json:"relation,omitempty"` // of neighbours: "add-remove" (default) or "replace-one"
+	Relation string  `json:"relation,omitempty"` // of neighbours: "add-remove" (default) or "replace"
 	Epsilon  float64 `json:"epsilon,omitempty"`  // the claim; default 2
 	Delta    float64 `json:"delta,omitempty"`    // default 1e-5
 	// Sigma is the deviation of the noise over C. 0: the least that keeps the
@@ -35,11 +35,11 @@ type Config struct {
 
 // The names that a Config uses.
 const (
-	Linear, Perceptron    = "linear", "mlp"
-	Tanh, ReLU            = "tanh", "relu"
-	AddRemove, ReplaceOne = "add-remove", "replace-one"
-	Gradient, Poison      = "gradient", "poison"
-	Steps, Final          = "steps", "final"
+	Linear, Perceptron = "linear", "mlp"
+	Tanh, ReLU         = "tanh", "relu"
+	AddRemove, Replace = "add-remove", "replace"
+	Gradient, Poison   = "gradient", "poison"
+	Steps, Final       = "steps", "final"
 )
 
 // Resolve fills in defaults, sigma among them, and checks: errors are of type
@@ -115,7 +115,7 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 		checkNumber("epsilon", c.Epsilon, 0, 1000),
 		checkNumber("delta", c.Delta, 0, 0.5),
 		checkNumber("noise factor", c.NoiseFactor, 0, 1),
-		checkWord("relation", c.Relation, AddRemove, ReplaceOne),
+		checkWord("relation", c.Relation, AddRemove, Replace),
 		checkWord("canary", c.Canary, Gradient, Poison),
 		checkWord("access", c.Access, Steps, Final),
 	} {

@@ -67,7 +67,7 @@ func (s *Source) Parameters() int { return len(s.t.start) }
 
 // Trainings is how many trainings a run costs.
 func (s *Source) Trainings() int {
-	if s.t.config.Relation == ReplaceOne {
+	if s.t.config.Relation == Replace {
 		return 1
 	}
 	return 2
@@ -102,7 +102,7 @@ func (s *Source) Run(st *stream.Stream, in, out []float64) (diverged bool, err e
 	}
 	all := s.t.draw(st, k+m)
 	inside, fresh := all.part(0, k), all.part(k, k+m)
-	if s.t.config.Relation == ReplaceOne {
+	if s.t.config.Relation == Replace {
 		scores := make([]float64, k+m)
 		diverged, err = s.trial(st, inside, &witness{scored: all, scores: scores, inside: k, lend: true})
 		copy(in, scores[:k])

@@ -18,7 +18,7 @@ func kinds() []Config {
 	var all []Config
 	for _, canary := range []string{Gradient, Poison} {
 		for _, access := range []string{Steps, Final} {
-			for _, relation := range []string{AddRemove, ReplaceOne} {
+			for _, relation := range []string{AddRemove, Replace} {
 				c := small()
 				c.Canary, c.Access, c.Relation = canary, access, relation
 				all = append(all, c)
@@ -34,14 +34,14 @@ func name(c Config) string { return c.Canary + "/" + c.Access + "/" + c.Relation
 // did before. To write the table anew: take it from the failure.
 func TestScoresGolden(t *testing.T) {
 	golden := map[string]string{
-		"gradient/steps/add-remove":  "c53f45ee309fd08e",
-		"gradient/steps/replace-one": "82f4ff01b9eaa7ab",
-		"gradient/final/add-remove":  "ef056084724a8859",
-		"gradient/final/replace-one": "ebac5c239bda8aab",
-		"poison/steps/add-remove":    "842ae3a14ef2e783",
-		"poison/steps/replace-one":   "1fd15f4d74d8cdbd",
-		"poison/final/add-remove":    "005c62f5882913d3",
-		"poison/final/replace-one":   "da708af3850cf410",
+		"gradient/steps/add-remove": "c53f45ee309fd08e",
+		"gradient/steps/replace":    "82f4ff01b9eaa7ab",
+		"gradient/final/add-remove": "ef056084724a8859",
+		"gradient/final/replace":    "ebac5c239bda8aab",
+		"poison/steps/add-remove":   "842ae3a14ef2e783",
+		"poison/steps/replace":      "1fd15f4d74d8cdbd",
+		"poison/final/add-remove":   "005c62f5882913d3",
+		"poison/final/replace":      "da708af3850cf410",
 	}
 	for _, c := range kinds() {
 		s := source(t, c)
@@ -116,7 +116,7 @@ func mean(list []float64) float64 {
 // moves the means by a factor of at most 1 ± 5/p. Eight tests at 5 deviations and
 // that allowance: false alarm 5e-6.
 func TestStepScoresAreGaussian(t *testing.T) {
-	for _, relation := range []string{AddRemove, ReplaceOne} {
+	for _, relation := range []string{AddRemove, Replace} {
 		c := small()
 		c.Relation, c.Rate, c.Sigma, c.Steps = relation, 1, 6, 12
 		s := source(t, c)
@@ -212,7 +212,7 @@ func TestFaultsShow(t *testing.T) {
 		return (a - b) / math.Sqrt(v)
 	}
 	c := small()
-	c.Relation, c.Sigma, c.Rate, c.Steps = ReplaceOne, 4.5, 0.5, 20
+	c.Relation, c.Sigma, c.Rate, c.Steps = Replace, 4.5, 0.5, 20
 	right := distance(c)
 	c.NoClipping = true
 	late := distance(c)

@@ -153,14 +153,14 @@ func TestSigma(t *testing.T) {
 		{Config{Rate: 1, Steps: 1}, 2.149, 0.001},
 		{Config{Rate: 1, Steps: 100}, 21.49, 0.011},
 		// Replacement is twice the sensitivity.
-		{Config{Rate: 1, Steps: 1, Relation: ReplaceOne}, 4.298, 0.002},
+		{Config{Rate: 1, Steps: 1, Relation: Replace}, 4.298, 0.002},
 	} {
 		r, err := v.c.Resolve(nil)
 		if err != nil || math.Abs(r.Sigma-v.want) > v.within {
 			t.Errorf("%+v: sigma %v, %v; want %v", v.c, r.Sigma, err, v.want)
 		}
 	}
-	for _, c := range []Config{{}, {Rate: 0.02, Steps: 1000, Epsilon: 4}, {Epsilon: 0.1}, {Epsilon: 20, Delta: 1e-9}, {Relation: ReplaceOne, Rate: 0.5}} {
+	for _, c := range []Config{{}, {Rate: 0.02, Steps: 1000, Epsilon: 4}, {Epsilon: 0.1}, {Epsilon: 20, Delta: 1e-9}, {Relation: Replace, Rate: 0.5}} {
 		r, err := c.Resolve(nil)
 		if err != nil {
 			t.Fatal(err)

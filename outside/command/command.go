@@ -89,11 +89,8 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 		return nil, err
 	}
 	if o.Pair == nil {
-		pairs := o.Space.Pairs()
-		if len(pairs) == 0 {
-			return nil, &core.InputError{Field: "domain", Found: "one without neighbouring datasets", Want: "one with"}
-		}
-		o.Pair = &pairs[0]
+		pair := o.Space.Trial()
+		o.Pair = &pair
 	}
 	path, err := exec.LookPath(argv[0])
 	if err != nil {

@@ -100,8 +100,10 @@ func (m *Module) call(d core.Dataset, seed uint64, out []float64) error {
 	if err != nil {
 		return err
 	}
-	// A host ends the call itself where it can, which is at the next turn of a loop.
-	a, err := m.ask(h, question{bytesOf(d.Values), d.Columns, len(out) / h.width, seed}, m.o.Patience+process.Grace,
+	// A host ends the call itself where it can, which is at the next turn of a loop,
+	// and says where.
+	const more = 3 * time.Second
+	a, err := m.ask(h, question{bytesOf(d.Values), d.Columns, len(out) / h.width, seed}, m.o.Patience+more,
 		&core.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", core.BlockRows), Remedy: "does a function call itself without end?"})
 	if err != nil {
 		m.pool.Drop(h)

@@ -32,13 +32,13 @@ type canaries struct {
 }
 
 type canarySource struct {
-	Name     string           `json:"name"`
-	Title    string           `json:"title"`
-	Params   []core.ParamSpec `json:"params"`
-	Forms    []canary.Form    `json:"forms"` // the first is the default, as of designs
-	Designs  []canaryDesign   `json:"designs"`
-	Examples bool             `json:"examples,omitempty"` // a file of examples may be given
-	Runs     int              `json:"runs"`               // by default
+	Name      string           `json:"name"`
+	Title     string           `json:"title"`
+	Params    []core.ParamSpec `json:"params"`
+	Relations []core.Relation  `json:"relations"` // the first is the default, as of designs
+	Designs   []canaryDesign   `json:"designs"`
+	Examples  bool             `json:"examples,omitempty"` // a file of examples may be given
+	Runs      int              `json:"runs"`               // by default
 	// Canaries of one run and their design, by default; absent where the source
 	// cannot be audited so.
 	OneRun       int           `json:"oneRun,omitempty"`
@@ -107,7 +107,7 @@ func list(museum map[string]string) listing {
 func canaryOffer() canaries {
 	c := canaries{Methods: canary.FlatMethods(), Scales: []canary.Scale{canary.UnitNorm, canary.MedianNorm, canary.OwnNorm}}
 	for _, s := range canary.Sources() {
-		x := canarySource{Name: s.Name, Title: s.Title, Params: s.Params, Forms: s.Forms, Examples: s.TakesData, Runs: s.Runs}
+		x := canarySource{Name: s.Name, Title: s.Title, Params: s.Params, Relations: s.Relations, Examples: s.TakesData, Runs: s.Runs}
 		for _, d := range s.Designs {
 			x.Designs = append(x.Designs, canaryDesign{d, s.NeedsData != nil && s.NeedsData(d)})
 		}

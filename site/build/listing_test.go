@@ -148,7 +148,7 @@ func TestCanariesAreOffered(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if a.Plan.Form != s.Forms[0] || a.Plan.Design != s.Designs[0].Name || a.Plan.Runs != s.Runs || a.Plan.Interval != c.Intervals[0].Name || len(a.Plan.Parameters) != len(s.Params) || s.Title == "" {
+		if a.Plan.Relation != s.Relations[0] || a.Plan.Design != s.Designs[0].Name || a.Plan.Runs != s.Runs || a.Plan.Interval != c.Intervals[0].Name || len(a.Plan.Parameters) != len(s.Params) || s.Title == "" {
 			t.Errorf("%s: offered %+v, by default %+v", s.Name, s, a.Plan)
 		}
 		for _, d := range s.Designs {

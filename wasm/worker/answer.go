@@ -130,7 +130,8 @@ func (c *coordinator) run(ctx context.Context, m message) (message, error) {
 // verified is what a replay found.
 type verified struct {
 	OK          bool     `json:"ok"`
-	Summary     string   `json:"summary"` // the verdict as the replay makes it
+	Recomputed  bool     `json:"recomputed,omitempty"` // the counts are the report's own
+	Summary     string   `json:"summary"`              // the verdict as the replay makes it
 	Checked     []string `json:"checked"`
 	Differences []string `json:"differences"`
 	Notes       []string `json:"notes"`
@@ -162,8 +163,12 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(), Summary: v.Summary,
-		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)})}, nil
+	return verifiedAnswer(v), nil
+}
+
+func verifiedAnswer(v core.Verification) message {
+	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(), Recomputed: v.Recomputed, Summary: v.Summary,
+		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)})}
 }
 
 // progressTo posts progress as part of the answer to a request.

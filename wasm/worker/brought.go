@@ -104,7 +104,7 @@ func broughtSpec(r broughtRequest, ask sandbox, tried bool) (core.MechanismSpec,
 		return core.MechanismSpec{}, &core.InputError{Field: r.Name, Found: "another one, with SHA-256 " + b.SHA256, Want: "the one with SHA-256 " + r.SHA256 + ", as the report says"}
 	}
 	c := &caller{name: r.Name, kind: r.Kind, ask: ask, patience: tryPatience, module: limited}
-	first, err := c.answer(space.Pairs()[0].First, 1, 0)
+	first, err := c.answer(space.Trial().First, 1, 0)
 	c.module = nil
 	if err != nil {
 		return core.MechanismSpec{}, err

@@ -170,11 +170,6 @@ func (c *coordinator) verifyFindings(ctx context.Context, id int, kind string, r
 	return verifiedAnswer(v), nil
 }
 
-func verifiedAnswer(v core.Verification) message {
-	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(), Summary: v.Summary,
-		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)})}
-}
-
 // findingsKind is the kind of a report that ends in findings, empty for others.
 func findingsKind(data []byte) string {
 	if kind := canary.ReportKindOf(data); kind == canary.OneRunKind || kind == canary.ScoresKind {

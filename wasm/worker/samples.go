@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -56,7 +57,8 @@ type inspected struct {
 	// Samples is absent where there is a problem.
 	Samples *sampleFacts `json:"samples,omitempty"`
 	Problem *refusal     `json:"problem,omitempty"`
-	// Scores: the file looks like one of membership scores.
+	// Scores: the file looks like one of membership scores. With Samples it may be
+	// either: arrays in and out could be outputs with a record in and out.
 	Scores bool `json:"scores"`
 }
 
@@ -128,11 +130,6 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 		}
 		r := refusalOf(err)
 		out.Problem = &r
-		var names []string
-		for _, c := range out.Columns {
-			names = append(names, c.Name)
-		}
-		out.Scores = intake.NamesOfScores(names)
 		return message{Type: msgInspected, JSON: mustJSON(out.filled())}, nil
 	}
 	if files == nil {
@@ -140,9 +137,12 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 		var err error
 		files, columns, err = d.read(ctx, m.ID, given, intake.ReadingOptions(reading))
 		if err != nil {
+			var names []string
 			for _, c := range columns {
 				out.Columns = append(out.Columns, columnFacts{Name: c.Name, Kind: c.Kind})
+				names = append(names, c.Name)
 			}
+			out.Scores = intake.NamesOfScores(names)
 			return problem(err)
 		}
 	}
@@ -202,6 +202,15 @@ func (out *inspected) describe(files []*intake.File) {
 		out.Files = append(out.Files, fileFacts{f.Name, string(f.Format), f.Bytes, f.SHA256, rows})
 	}
 	columns := namedColumns(files[0])
+	var names []string
+	for _, c := range columns {
+		name := c.name
+		if len(files[0].Tables) > 1 {
+			name, _, _ = strings.Cut(name, ".") // an array's column
+		}
+		names = append(names, name)
+	}
+	out.Scores = len(files) == 1 && intake.NamesOfScores(names)
 	for _, c := range columns[:min(len(columns), headColumns)] {
 		out.Columns = append(out.Columns, columnFacts{Name: c.name, Kind: c.Kind})
 	}

@@ -148,6 +148,13 @@ func TestSamplesWithProblems(t *testing.T) {
 			t.Errorf("%s: %+v", c.what, refused)
 		}
 	}
+	// What could be outputs or scores.
+	numbers := strings.Repeat("1, 2, ", 200) + "3"
+	for name, data := range map[string]string{"arrays": `{"in": [` + numbers + `], "out": [` + numbers + `]}`, "matrices": `{"in": [[1, 2], ` + strings.Repeat("[1, 2], ", 200) + `[3, 4]], "out": [` + strings.Repeat("[1, 2], ", 201) + `[3, 4]]}`} {
+		if found := read[inspected](p, <-p.askWith(msgSamples, "{}", textFile("s", data)), msgInspected); found.Samples == nil || !found.Scores {
+			t.Errorf("%s: %+v", name, found)
+		}
+	}
 	// Mended.
 	found := read[inspected](p, <-p.askWith(msgSamples, `{"kinds": {"x": "mixed"}}`, textFile("t", "x,dataset\n"+rows+"abc,1\n")), msgInspected)
 	if found.Samples == nil || found.Columns[0].Kind != core.Mixed {

@@ -13,6 +13,7 @@ type CanaryReport struct {
 		Claim    Claim  `json:"claim"`
 		Interval string `json:"interval"`
 		Method   string `json:"method"` // of scores
+		Relation string `json:"relation"`
 	} `json:"plan"`
 	Evidence *struct {
 		CanaryEvidence
@@ -85,7 +86,9 @@ func canaryViews(r *CanaryReport) []View {
 			e = r.Evidence.Runs
 		}
 		if t := e.Certified.Table; t != nil && len(t.Cells) > 0 {
-			out = append(out, newCanaryRuns(*t))
+			v := newCanaryRuns(*t)
+			v.coins = r.Evidence.Runs != nil && r.Plan.Relation == "add-remove"
+			out = append(out, v)
 		}
 		p := newPortrait(e.Portrait, e.Threshold)
 		if v := newCanarySpace(p); v != nil {
@@ -113,6 +116,9 @@ type CanaryRuns struct {
 	table CanaryTable
 	runs  int
 	most  int // runs of a cell
+	// coins: fair coins put canaries in or left them out; the table counts those of all
+	// that were in, or out, and in the event.
+	coins bool
 }
 
 func newCanaryRuns(t CanaryTable) *CanaryRuns {
@@ -142,6 +148,10 @@ func (v *CanaryRuns) rates() (in, out float64) {
 
 func (v *CanaryRuns) Words() string {
 	in, out := v.rates()
+	if v.coins {
+		return fmt.Sprintf("%s certification runs of %s canaries, each in by a fair coin: %s of all were in and in the event, %s out and in the event. Were nothing leaked, both would scatter alike.",
+			Grouped(v.runs), Grouped(v.table.K), Percent(in), Percent(out))
+	}
 	return fmt.Sprintf("%s certification runs: %s of the %s canaries inside were in the event, and %s of the %s fresh ones. Were nothing leaked, both would scatter alike.",
 		Grouped(v.runs), Percent(in), Grouped(v.table.K), Percent(out), Grouped(v.table.M))
 }
@@ -150,6 +160,9 @@ func (v *CanaryRuns) Name(i int) string { return fmt.Sprint(i) }
 
 func (v *CanaryRuns) Reading(i int) string {
 	c := v.table.Cells[i]
+	if v.coins {
+		return fmt.Sprintf("of %s canaries %s in and %s out in the event: %s runs (%s)", Grouped(v.table.K), Grouped(c.X), Grouped(c.Y), Grouped(c.Runs), Percent(share(c.Runs, v.runs)))
+	}
 	return fmt.Sprintf("%s of %s canaries inside and %s of %s fresh ones in the event: %s runs (%s)", Grouped(c.X), Grouped(v.table.K), Grouped(c.Y), Grouped(v.table.M), Grouped(c.Runs), Percent(share(c.Runs, v.runs)))
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,5 +112,21 @@ func TestCanaryViews(t *testing.T) {
 		t.Errorf("%q", m.Words())
 	} else {
 		sound(t, "alike", m, m.Layout(Frame{Width: 400, Camera: Everything}))
+	}
+}
+
+// TestRunsByCoins: of a matrix by coins the shares are of all canaries, not of those
+// inside.
+func TestRunsByCoins(t *testing.T) {
+	table := map[string]any{"k": 2, "m": 2, "cells": []any{map[string]any{"x": 1, "y": 0, "runs": 3}, map[string]any{"x": 2, "y": 1, "runs": 1}}}
+	for relation, want := range map[string]string{"add-remove": "of 2 canaries 1 in and 0 out in the event", "replace": "1 of 2 canaries inside and 0 of 2 fresh ones"} {
+		in := canaryInput(t, map[string]any{"kind": "scores", "plan": map[string]any{"relation": relation}, "evidence": map[string]any{"runs": map[string]any{"certified": map[string]any{"table": table}}}})
+		v, ok := Views(in)[0].(*CanaryRuns)
+		if !ok {
+			t.Fatal("no picture of the runs")
+		}
+		if got := v.Reading(slices.IndexFunc(v.table.Cells, func(c CanaryCell) bool { return c.X == 1 })); !strings.HasPrefix(got, want) || strings.Contains(v.Words(), "by a fair coin") != (relation == "add-remove") {
+			t.Errorf("%s: %q, %q", relation, got, v.Words())
+		}
 	}
 }

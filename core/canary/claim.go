@@ -1,0 +1,119 @@
+package canary
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// DefaultDelta is the delta of a claim that names none, in plans, on the command line
+// and in the page. A claim of pure differential privacy says delta 0.
+const DefaultDelta = 1e-5
+
+// promise is what an audit is against: a claim, what it calls neighbours, and
+// whether its delta is the default because none was named.
+type promise struct {
+	core.Claim
+	relation  core.Relation
+	defaulted bool
+}
+
+func (p Plan) promise() promise       { return promise{*p.Claim, p.Relation, p.DeltaDefaulted} }
+func (p OneRunPlan) promise() promise { return promise{*p.Claim, p.Relation, p.DeltaDefaulted} }
+func (p ScoresPlan) promise() promise { return promise{*p.Claim, p.Relation, p.DeltaDefaulted} }
+
+// at is what follows an epsilon in words: its delta and its relation.
+func (c promise) at() string {
+	s := " at delta = " + number(c.Delta)
+	if c.defaulted {
+		s += " (the default)"
+	}
+	return s + " under " + string(c.relation)
+}
+
+// String is the whole claim in words.
+func (c promise) String() string {
+	s := fmt.Sprintf("epsilon = %s at delta = %s", number(c.Epsilon), number(c.Delta))
+	if c.defaulted {
+		s += ", the default as none was named,"
+	}
+	return s + fmt.Sprintf(" under %s: %s", c.relation, relationWords[c.relation])
+}
+
+var relationWords = map[core.Relation]string{
+	core.AddRemove: "a record is there or not",
+	core.Replace:   "a record is replaced by another",
+}
+
+// checkRelation refuses what is no relation of an audit with canaries.
+func checkRelation(r core.Relation, known ...core.Relation) error {
+	if slices.Contains(known, r) {
+		return nil
+	}
+	if r == "replace-one" { // its name elsewhere
+		return &core.InputError{Field: "relation", Found: `"replace-one"`, Want: fmt.Sprintf("one of %v", texts(known)), Remedy: `"replace" is its name here`}
+	}
+	return core.UnknownName("relation", string(r), texts(known))
+}
+
+// resolveClaim checks a claim of kind pure or approximate.
+func resolveClaim(c *core.Claim, defaulted bool) (core.Claim, error) {
+	if c == nil {
+		return core.Claim{}, &core.InputError{Field: "claim", Found: "absent", Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
+	}
+	claim := *c
+	if claim.Kind == "" {
+		claim.Kind = core.DPClaim(claim.Epsilon, claim.Delta).Kind
+	}
+	if claim.Kind != core.Approximate && claim.Kind != core.Pure {
+		return claim, &core.InputError{Field: "claim.kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", core.Approximate, core.Pure), Remedy: "canaries test an event against epsilon at one delta"}
+	}
+	if defaulted && claim.Delta != DefaultDelta {
+		return claim, &core.InputError{Field: "deltaDefaulted", Found: fmt.Sprintf("true with delta = %v", claim.Delta), Want: fmt.Sprintf("absent, or delta = %v", DefaultDelta)}
+	}
+	return claim, claim.Validate()
+}
+
+// defaultDelta completes the claim of a plan that was read from data and names no
+// delta.
+func defaultDelta(data []byte, claim *core.Claim, defaulted *bool) {
+	var plan struct {
+		Claim struct {
+			Delta *float64 `json:"delta"`
+		} `json:"claim"`
+	}
+	if claim == nil || claim.Kind != "" && claim.Kind != core.Approximate || json.Unmarshal(data, &plan) != nil || plan.Claim.Delta != nil {
+		return
+	}
+	claim.Kind, claim.Delta, *defaulted = core.Approximate, DefaultDelta, true
+}
+
+// renamed gives a plan, or the plan in a report, today's name of the relation, which
+// was form, add-remove or replace-one, in earlier versions.
+func renamed(data []byte) []byte {
+	var x map[string]json.RawMessage
+	if !bytes.Contains(data, []byte(`"form"`)) || json.Unmarshal(data, &x) != nil {
+		return data
+	}
+	if plan, there := x["plan"]; there {
+		if x["plan"] = renamed(plan); bytes.Equal(x["plan"], plan) {
+			return data
+		}
+	} else {
+		form := map[string]core.Relation{`"add-remove"`: core.AddRemove, `"replace-one"`: core.Replace}[string(x["form"])]
+		if _, there := x["relation"]; there || form == "" {
+			return data
+		}
+		delete(x, "form")
+		x["relation"] = json.RawMessage(strconv.Quote(string(form)))
+	}
+	out, err := json.Marshal(x)
+	if err != nil {
+		return data
+	}
+	return out
+}
