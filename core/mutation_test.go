@@ -174,8 +174,8 @@ func TestMutatedReports(t *testing.T) {
 	}{
 		"event":     {core.Plan{Mechanism: "svt4", Parameters: few, Claim: &core.Claim{Epsilon: 1}, Learner: "outcome-table"}, []string{""}},
 		"plane":     {core.Plan{Mechanism: "svt3", Parameters: few, Learner: "logistic"}, []string{"evidence.chart.plane"}},
-		"Rényi":     {core.Plan{Mechanism: "svt4", Parameters: few, Claim: &claim, Learner: "outcome-table"}, []string{"claim", "results", "evidence.prepared", "inputs", "settings"}},
-		"surrogate": {core.Plan{Mechanism: "svt4", Parameters: few, Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 1e-6}, Finder: "guessing", Learner: "outcome-table"}, []string{"claim", "results", "trials", "surrogate", "published"}},
+		"Rényi":     {core.Plan{Mechanism: "svt4", Parameters: few, Claim: &claim, Learner: "outcome-table"}, []string{"claim", "results", "evidence.prepared"}},
+		"surrogate": {core.Plan{Mechanism: "svt4", Parameters: few, Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 1e-6}, Finder: "guessing", Learner: "outcome-table"}, []string{"claim", "trials", "surrogate", "published"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := c.plan
