@@ -69,7 +69,7 @@ var zoo = []zooCase{
 	{mechanism: "dp-sgd-microbatch", program: "dp_sgd.py microbatch", claim: core.DPClaim(1, 1e-3), domain: "-2:2"},
 	{mechanism: "dp-sgd-clip-late", program: "clip_late.js", claim: core.DPClaim(1, 1e-3), domain: "-2:2"},
 	{mechanism: "dp-sgd-reused-key", claim: core.DPClaim(1, 1e-3), domain: "-2:2"},
-	{mechanism: "truncated-geometric", program: "counts.py geometric", claim: core.DPClaim(0.1, 0), domain: "0:1", rows: "5", relation: core.Replace, integer: true},
+	{mechanism: "truncated-geometric", program: "counts.py geometric", claim: core.DPClaim(0.1, 0), domain: "0:1", rows: "5", relation: core.Replace, integer: true, faint: true},
 	{mechanism: "size-leak", program: "counts.py leaky", claim: core.DPClaim(1, 0), domain: "0:1"},
 	{mechanism: "sum-unclipped", program: "sums.py unclipped", claim: core.DPClaim(1, 0), domain: "0:5"},
 	{mechanism: "sum-nan", program: "sums.py nan", claim: core.DPClaim(1, 0), domain: "0:10,0:10", integer: true, nonFinite: command.AsSymbol},
