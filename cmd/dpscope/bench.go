@@ -18,11 +18,12 @@ var benches = map[string]func(args []string, stdout, stderr io.Writer) int{
 	"canaries":    benchCanaries,
 	"tables":      benchTables,
 	"zoo":         benchZoo,
+	"scores":      benchScores,
 }
 
 // bench is dpscope bench.
 func bench(args []string, stdout, stderr io.Writer) int {
-	names := []string{"detection", "anytime", "portfolio", "tables", "calibration", "canaries", "zoo", "browser", "network"}
+	names := []string{"detection", "anytime", "portfolio", "tables", "calibration", "canaries", "scores", "zoo", "browser", "network"}
 	if len(args) == 0 {
 		return fail(stderr, &core.InputError{Field: "bench", Found: "called without a name", Want: fmt.Sprintf("one of %v", names)})
 	}

@@ -42,9 +42,9 @@ func (b *canaryBench) oneRun() (*canaryTable, error) {
 			_, err := b.count(seeds, func(s int) bool {
 				scores, in := oneRunScores(b.Seed, s, eps, m, sigma)
 				r := bound.OneRunGuesses(m)
-				values[0][s] = bound.OneRunEpsilon(m, r, bound.OneRunRight(scores, in, r), canaryDelta, canaryBeta)
+				values[0][s] = bound.SteinkeEpsilon(m, r, bound.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
 				r = bound.OneRunGDPGuesses(m)
-				values[1][s] = bound.OneRunGDPEpsilon(m, r, bound.OneRunRight(scores, in, r), canaryDelta, canaryBeta)
+				values[1][s] = bound.OneRunGDPEpsilon(m, r, bound.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
 				return true
 			})
 			if err != nil {

@@ -31,39 +31,43 @@ func printCanaryTables(w io.Writer, r canaryResult) {
 	p := r.Plan
 	fmt.Fprintf(w, "Canary audits, means ± standard errors, [published]; beta = %g, delta = %g, first seed %d\n", canaryBeta, canaryDelta, p.Seed)
 	for _, t := range r.Tables {
-		fmt.Fprintf(w, "\n%s: %s\nPublished: %s\n\n", t.ID, t.Title, t.Published)
-		tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
-		for _, c := range t.Columns {
-			fmt.Fprintf(tw, "\t%s", c)
-		}
-		fmt.Fprintln(tw)
-		for _, row := range t.Rows {
-			fmt.Fprint(tw, row.Name)
-			for _, f := range row.Figures {
-				fmt.Fprintf(tw, "\t%s", f.text())
-			}
-			fmt.Fprintln(tw)
-		}
-		tw.Flush()
-		for _, n := range t.Notes {
-			fmt.Fprintf(w, "Note: %s.\n", n)
-		}
-		for _, c := range t.Checks {
-			mark := "reached"
-			if !c.Reached {
-				mark = "MISSED"
-			}
-			want := ""
-			if c.Least != nil {
-				want += fmt.Sprintf(", at least %.3g", *c.Least)
-			}
-			if c.Most != nil {
-				want += fmt.Sprintf(", at most %.3g", *c.Most)
-			}
-			fmt.Fprintf(w, "%s: %s %.3f%s\n", mark, c.What, c.Got, want)
-		}
+		printCanaryTable(w, t)
 	}
 	if len(r.Missed) > 0 {
 		fmt.Fprintf(w, "\nMissed: %d\n", len(r.Missed))
+	}
+}
+
+func printCanaryTable(w io.Writer, t *canaryTable) {
+	fmt.Fprintf(w, "\n%s: %s\nPublished: %s\n\n", t.ID, t.Title, t.Published)
+	tw := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	for _, c := range t.Columns {
+		fmt.Fprintf(tw, "\t%s", c)
+	}
+	fmt.Fprintln(tw)
+	for _, row := range t.Rows {
+		fmt.Fprint(tw, row.Name)
+		for _, f := range row.Figures {
+			fmt.Fprintf(tw, "\t%s", f.text())
+		}
+		fmt.Fprintln(tw)
+	}
+	tw.Flush()
+	for _, n := range t.Notes {
+		fmt.Fprintf(w, "Note: %s.\n", n)
+	}
+	for _, c := range t.Checks {
+		mark := "reached"
+		if !c.Reached {
+			mark = "MISSED"
+		}
+		want := ""
+		if c.Least != nil {
+			want += fmt.Sprintf(", at least %.3g", *c.Least)
+		}
+		if c.Most != nil {
+			want += fmt.Sprintf(", at most %.3g", *c.Most)
+		}
+		fmt.Fprintf(w, "%s: %s %.3f%s\n", mark, c.What, c.Got, want)
 	}
 }

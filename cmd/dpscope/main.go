@@ -55,21 +55,22 @@ Usage:
   dpscope canaries -epsilon E -delta D [flags]         audit by planted records, several a run
   dpscope one-run -epsilon E -delta D [flags]          audit a single training by canaries in or out by a coin
   dpscope scores -epsilon E -delta D FILE [FILE2]      audit membership scores that another program made
+  dpscope counts -in 40/50 -out 2/50 [-epsilon E]      bounds from plain counts of trainings with a canary and without
   dpscope verify [-quick] FILE                         replay a report; - is standard input
   dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
   dpscope list [NAME] [-format text|json]              mechanisms, learners and finders, or all of one
   dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page
-  dpscope bench NAME [flags]                           measure: detection, anytime, portfolio, tables, calibration, canaries, zoo, browser, network
+  dpscope bench NAME [flags]                           measure: detection, anytime, portfolio, tables, calibration, canaries, scores, zoo, browser, network
   dpscope version
 
 Flags of a command: dpscope COMMAND -h.
-Exit codes of audit, canaries, one-run and scores: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (with -strict, or stopped).
+Exit codes of audit, canaries, one-run, scores and counts: 0 no violation found, 1 violation, 2 usage or input error, 3 inconclusive (with -strict, or stopped).
 Exit codes of verify: 0 the replay gives what the report says, 1 it does not, 2 usage or input error.
 Where something could not be written, 1 stays 1 and all else becomes 2.
 `
 
 func main() {
-	if len(os.Args) > 1 && slices.Contains([]string{"audit", "canaries", "one-run", "scores"}, os.Args[1]) {
+	if len(os.Args) > 1 && slices.Contains([]string{"audit", "canaries", "one-run", "scores", "counts"}, os.Args[1]) {
 		// A reader that closes standard output takes no verdict from the exit code.
 		signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
 	}
@@ -101,6 +102,8 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return oneRun(args[1:], stdout, stderr)
 	case "scores":
 		return scores(args[1:], stdout, stderr)
+	case "counts":
+		return counts(args[1:], stdout, stderr)
 	case "verify":
 		return verify(args[1:], stdin, stdout, stderr)
 	case "account":
@@ -130,7 +133,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	}
-	return fail(stderr, core.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "verify", "account", "list", "serve", "bench", "version"}))
+	return fail(stderr, core.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "verify", "account", "list", "serve", "bench", "version"}))
 }
 
 // fail prints an error and returns the exit code that goes with it.

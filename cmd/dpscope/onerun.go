@@ -39,6 +39,7 @@ type oneFlags struct {
 
 	epsilon, delta, beta float64
 	guesses, gdpGuesses  numbersValue
+	sides                string
 	seed                 uint64
 	format, relation     string
 	strict               bool
@@ -51,7 +52,8 @@ func newOneFlags(name string, stderr io.Writer) *oneFlags {
 	s.SetOutput(stderr)
 	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0")
 	s.Float64Var(&f.delta, "delta", canary.DefaultDelta, "claimed delta, in [0, 1); 0 is a claim of pure differential privacy")
-	s.Var(&f.guesses, "guesses", "how many canaries are guessed, half in and half out, in `numbers` with commas between: of several the best counts and they share -beta; default by the number of canaries")
+	s.StringVar(&f.sides, "sides", "", "which canaries are guessed: chosen (one canary in eight is set aside to choose the sides and, without -guesses, the number), both (as many with large scores in as with small ones out), in, out; default chosen, with -guesses both")
+	s.Var(&f.guesses, "guesses", "how many canaries are guessed, in `numbers` with commas between: of several the best counts and they share -beta; default chosen, or by the number of canaries")
 	s.Var(&f.gdpGuesses, "gdp-guesses", "the same `numbers` for the f-DP bound; default: those of -guesses, or by the number of canaries")
 	s.Float64Var(&f.beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
 	s.Var((*seedValue)(&f.seed), "seed", "seed of all randomness, a whole `number`")
@@ -130,7 +132,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: *source, Parameters: params, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: core.Relation(f.relation), Design: canary.Design(*design),
-		Canaries: m, Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
+		Canaries: m, Sides: canary.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
 	s.Visit(func(x *flag.Flag) {
 		switch x.Name {
 		case "m":
@@ -189,7 +191,7 @@ func scores(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: core.Relation(f.relation), Method: canary.Method(*method), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
+	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: core.Relation(f.relation), Method: canary.Method(*method), Sides: canary.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
 	report, err := canary.AuditScores(plan, *in, generator())
 	if err != nil {
 		return fail(stderr, err)

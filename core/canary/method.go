@@ -155,114 +155,11 @@ func newMethodBound(m Method, relation core.Relation) MethodBound {
 	return MethodBound{Method: m, Title: w.title, Valid: w.valid, Trainings: w.trainings, Assumption: w.assumes[relation]}
 }
 
-// Guess is how many guesses were made and how many of them are right.
-type Guess struct {
-	Made  int `json:"made"`
-	Right int `json:"right"`
-}
-
-// mostGuessings bounds a grid of numbers of guesses.
-const mostGuessings = 64
-
-// resolveGuesses fills in the numbers of guesses of both one-run methods for m
-// canaries: where the user gives none, the number that is best on the whole, which
-// depends on m alone; where the second method has none of its own, the first's.
-func resolveGuesses(m int, guesses, gdp []int) ([]int, []int, error) {
-	if len(gdp) == 0 {
-		gdp = guesses
-	}
-	if len(guesses) == 0 {
-		guesses = []int{bound.OneRunGuesses(m)}
-	}
-	if len(gdp) == 0 {
-		gdp = []int{bound.OneRunGDPGuesses(m)}
-	}
-	for _, grid := range [][]int{guesses, gdp} {
-		if len(grid) > mostGuessings {
-			return nil, nil, &core.InputError{Field: "guesses", Found: fmt.Sprintf("%d numbers", len(grid)), Want: fmt.Sprintf("at most %d", mostGuessings)}
-		}
-		for i, r := range grid {
-			if r < 1 || r > m {
-				return nil, nil, &core.InputError{Field: "guesses", Found: fmt.Sprint(r), Want: fmt.Sprintf("in [1, %d], as there are %d canaries", m, m)}
-			}
-			if i > 0 && r <= grid[i-1] {
-				return nil, nil, &core.InputError{Field: "guesses", Found: fmt.Sprintf("%d after %d", r, grid[i-1]), Want: "rising numbers"}
-			}
-		}
-	}
-	return guesses, gdp, nil
-}
-
-// guessed counts the right ones for every number of guesses. scores must be in an
-// order that says nothing of membership, as it breaks ties.
-func guessed(scores []float64, member []bool, grid []int) []Guess {
-	out := make([]Guess, len(grid))
-	for i, r := range grid {
-		out[i] = Guess{r, bound.OneRunRight(scores, member, r)}
-	}
-	return out
-}
-
-// oneRunRows are the rows of both one-run methods for m canaries.
-func oneRunRows(m int, guesses, gdp []Guess, delta, beta float64) []MethodBound {
-	steinke, f := newMethodBound(MethodOneRun, core.AddRemove), newMethodBound(MethodOneRunGDP, core.AddRemove)
-	steinke.LowerBound = finite(bestGuess(guesses, beta, func(g Guess, beta float64) float64 {
-		return bound.OneRunEpsilon(m, g.Made, g.Right, delta, beta)
-	}))
-	steinke.Largest = finite(oneRunLargest(m, made(guesses), delta, beta))
-	f.Mu = finite(bestGuess(gdp, beta, func(g Guess, beta float64) float64 {
-		return bound.OneRunGDPMu(m, g.Made, g.Right, beta)
-	}))
-	f.LowerBound = finite(bound.GaussianEpsilon(*f.Mu, delta))
-	most := bestGuess(gdp, beta, func(g Guess, beta float64) float64 {
-		return bound.OneRunGDPMu(m, g.Made, g.Made, beta)
-	})
-	f.Largest = finite(bound.GaussianEpsilon(most, delta))
-	f.noteDelta(delta)
-	return []MethodBound{steinke, f}
-}
-
 // noteDelta says why there is no bound of a Gaussian trade-off at delta = 0.
 func (r *MethodBound) noteDelta(delta float64) {
 	if r.LowerBound == nil && delta == 0 {
 		r.Note = "at delta = 0 no Gaussian trade-off has a finite epsilon; mu is bounded"
 	}
-}
-
-// bestGuess is the largest bound of several numbers of guesses, each at its share
-// of beta (Bonferroni).
-func bestGuess(guesses []Guess, beta float64, at func(Guess, float64) float64) float64 {
-	best := 0.0
-	for _, g := range guesses {
-		best = math.Max(best, at(g, beta/float64(len(guesses))))
-	}
-	return best
-}
-
-func made(guesses []Guess) []int {
-	out := make([]int, len(guesses))
-	for i, g := range guesses {
-		out[i] = g.Made
-	}
-	return out
-}
-
-// oneRunLargest is the bound if all guesses are right.
-func oneRunLargest(m int, grid []int, delta, beta float64) float64 {
-	best := 0.0
-	for _, r := range grid {
-		best = math.Max(best, bound.OneRunEpsilon(m, r, r, delta, beta/float64(len(grid))))
-	}
-	return best
-}
-
-// oneRunPValue is a p-value of the claim by [MethodOneRun].
-func oneRunPValue(m int, guesses []Guess, c core.Claim) float64 {
-	p := 1.0
-	for _, g := range guesses {
-		p = math.Min(p, bound.OneRunPValue(m, g.Made, g.Right, c.Epsilon, c.Delta))
-	}
-	return math.Min(1, p*float64(len(guesses)))
 }
 
 // least is the smallest n at which enough holds, found by doubling from from and
@@ -287,19 +184,6 @@ func least(from, most int, enough func(int) bool) int {
 		}
 	}
 	return hi
-}
-
-// oneRunNeeded is the number of canaries from which on the best outcome refutes
-// the claim, with the default number of guesses.
-func oneRunNeeded(m Method, c core.Claim, beta float64) int {
-	return least(1, MaxRuns, func(n int) bool {
-		if m == MethodOneRunGDP {
-			r := bound.OneRunGDPGuesses(n)
-			return bound.GaussianEpsilon(bound.OneRunGDPMu(n, r, r, beta), c.Delta) > c.Epsilon
-		}
-		r := bound.OneRunGuesses(n)
-		return bound.OneRunEpsilon(n, r, r, c.Delta, beta) > c.Epsilon
-	})
 }
 
 // down6 rounds down to six decimals as core/bound does.
@@ -374,8 +258,6 @@ func (f Findings) headline(m Method, c promise, from string) string {
 	}
 	remedy := "No number that dpscope tries is enough."
 	switch {
-	case f.Power.Needed == 0 && (m == MethodOneRun || m == MethodOneRunGDP):
-		remedy = "With the default number of guesses no number of canaries is enough; with more guesses some may be."
 	case f.Power.Needed > 0:
 		remedy = fmt.Sprintf("At least %s %s are needed for any chance to refute the claim.", phrase.Grouped(f.Power.Needed), f.Power.Unit)
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/core/train"
 )
@@ -49,10 +48,12 @@ type OneRunPlan struct {
 	CSV      *train.CSV    `json:"csv,omitempty"`      // how a file of examples is read
 	Data     string        `json:"data,omitempty"`     // SHA-256 of the user's file
 	Canaries int           `json:"canaries,omitempty"` // m; default: the source's
-	// Guesses are numbers of guesses, fixed before the run: the canaries with the
-	// largest scores are guessed in, as many with the smallest out. One number, or
-	// several of which the best counts and which share the allowed error. Default:
-	// bound.OneRunGuesses(m), and of the f-DP method bound.OneRunGDPGuesses(m).
+	// Sides of the guesses; default: chosen, or both where numbers are given.
+	Sides Sides `json:"sides,omitempty"`
+	// Guesses are numbers of guesses, fixed before the run. One number, or several of
+	// which the best counts and which share the allowed error. Default: chosen with the
+	// sides, or bound.OneRunGuesses(m); of the f-DP method bound.OneRunGDPGuesses of the
+	// canaries that may be guessed.
 	Guesses    []int   `json:"guesses,omitempty"`
 	GDPGuesses []int   `json:"gdpGuesses,omitempty"` // of the f-DP method; default: Guesses where given
 	Beta       float64 `json:"beta,omitempty"`       // default 0.05
@@ -114,7 +115,7 @@ func (p OneRunPlan) Resolve(sources []SourceSpec, file []byte) (*OneRunAudit, er
 	if p.Canaries < 1 || p.Canaries > mostOneRun {
 		return nil, &core.InputError{Field: "m", Found: fmt.Sprint(p.Canaries), Want: fmt.Sprintf("in [1, %d]: the number of canaries", mostOneRun)}
 	}
-	if p.Guesses, p.GDPGuesses, err = resolveGuesses(p.Canaries, p.Guesses, p.GDPGuesses); err != nil {
+	if err := resolveGuesses(p.Canaries, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
 		return nil, err
 	}
 	if p.Design == "" {
@@ -172,7 +173,7 @@ func (t Task) executeOneRun(sources []SourceSpec, hook core.Hook) (Drawn, error)
 			d.One.In++
 		}
 	}
-	d.One.Guesses, d.One.GDPGuesses = guessed(scores, member, a.Plan.Guesses), guessed(scores, member, a.Plan.GDPGuesses)
+	d.One.Guesses, d.One.GDPGuesses = a.Plan.guessing().made(scores, member)
 	if hook != nil {
 		err = hook(1)
 	}
@@ -189,18 +190,8 @@ type OneRunEvidence struct {
 
 // check refuses what no run of this plan gives.
 func (e OneRunEvidence) check(p OneRunPlan) error {
-	for _, x := range []struct {
-		got  []Guess
-		want []int
-	}{{e.Guesses, p.Guesses}, {e.GDPGuesses, p.GDPGuesses}} {
-		if !slices.Equal(made(x.got), x.want) {
-			return &core.InputError{Field: "guesses", Found: fmt.Sprint(made(x.got)), Want: fmt.Sprintf("%v, as the plan says", x.want)}
-		}
-		for _, g := range x.got {
-			if err := bound.CheckOneRun(p.Canaries, g.Made, g.Right); err != nil {
-				return fmt.Errorf("guesses: %w", err)
-			}
-		}
+	if err := p.guessing().check(e.Guesses, e.GDPGuesses); err != nil {
+		return err
 	}
 	if e.In < 0 || e.In > p.Canaries {
 		return &core.InputError{Field: "in", Found: fmt.Sprint(e.In), Want: fmt.Sprintf("in [0, %d]", p.Canaries)}

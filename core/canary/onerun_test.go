@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -315,16 +316,22 @@ func TestOneRunStopped(t *testing.T) {
 // TestOneRunGuessesAreDefaults: what the report's command leaves out is what it
 // would choose.
 func TestOneRunGuessesAreDefaults(t *testing.T) {
+	both := strconv.Itoa(bound.OneRunGuesses(500))
 	for _, c := range []struct {
+		sides        Sides
 		guesses, gdp []int
 		want         string
 	}{
-		{nil, nil, "-m 500 -seed"}, {[]int{30}, nil, "-m 500 -guesses 30 -seed"}, {[]int{30, 60}, []int{90}, "-guesses 30,60 -gdp-guesses 90 -seed"},
-		{nil, []int{90}, "-m 500 -gdp-guesses 90 -seed"}, {[]int{bound.OneRunGuesses(500)}, []int{90}, "-m 500 -gdp-guesses 90 -seed"},
-		{[]int{bound.OneRunGuesses(500)}, nil, "-gdp-guesses 28 -seed"},
+		{"", nil, nil, "-m 500 -seed"}, {"", []int{30}, nil, "-m 500 -guesses 30 -seed"}, {"", []int{30, 60}, []int{90}, "-m 500 -guesses 30,60 -gdp-guesses 90 -seed"},
+		{"", nil, []int{90}, "-m 500 -guesses " + both + " -gdp-guesses 90 -seed"},
+		{BothSides, nil, nil, "-m 500 -guesses " + both + " -gdp-guesses 89 -seed"},
+		{ChosenSides, nil, []int{90}, "-m 500 -sides chosen -gdp-guesses 90 -seed"},
+		{ChosenSides, []int{30}, nil, "-m 500 -sides chosen -guesses 30 -seed"},
+		{InSide, []int{30}, nil, "-m 500 -sides in -guesses 30 -seed"},
+		{OutSide, nil, nil, "-m 500 -sides out -guesses " + both + " -gdp-guesses 89 -seed"},
 	} {
 		p := oneRunPlan(2, 500, nil)
-		p.Guesses, p.GDPGuesses = c.guesses, c.gdp
+		p.Sides, p.Guesses, p.GDPGuesses = c.sides, c.guesses, c.gdp
 		a, err := p.Resolve(Sources(), nil)
 		if err != nil {
 			t.Fatal(err)

@@ -42,18 +42,18 @@ func assembleOneRun(a *OneRunAudit, ev *OneRunEvidence, end core.Termination, wa
 		r.Source.Facts = a.Spec.Facts(a.Setup)
 	}
 	r.Findings = Findings{Methods: []MethodBound{}, Confidence: 1 - p.Beta, Ended: end, Reproduce: reproduceOneRun(a),
-		Power: MethodPower{Largest: oneRunLargest(p.Canaries, p.Guesses, c.Delta, p.Beta), Needed: oneRunNeeded(MethodOneRun, c, p.Beta), Unit: "canaries"},
+		Power: MethodPower{Largest: p.guessing().largest(MethodOneRun), Needed: oneRunNeeded(MethodOneRun, c, p.Beta), Unit: "canaries"},
 		Limitations: []string{
 			"A lower bound from canaries of one distribution, one score and one rule of guessing. Others may show more; nothing here proves privacy.",
-			"The bound is of add-remove: a fair coin of its own put each canary in or left it out. The number of guesses was fixed before the run, or several share the allowed error.",
+			"The bound is of add-remove: a fair coin of its own put each canary in or left it out. The number of guesses and their sides were fixed before the run, or chosen by canaries that are not guessed; several numbers share the allowed error.",
 			"The f-DP bound is of mechanisms whose trade-off is Gaussian; of others it says nothing of epsilon.",
 			"Each bound of the table holds with the stated confidence. The largest of several does not, unless it was named before.",
 		},
 		References: oneRunReferences}
 	if ev != nil {
 		r.Ended.SamplesUsed = p.Canaries
-		r.Methods = oneRunRows(p.Canaries, ev.Guesses, ev.GDPGuesses, c.Delta, p.Beta)
-		pv := oneRunPValue(p.Canaries, ev.Guesses, c)
+		r.Methods = p.guessing().rows(ev.Guesses, ev.GDPGuesses)
+		pv := p.guessing().pValue(ev.Guesses, c.Epsilon)
 		r.PValue = &pv
 	}
 	r.conclude(MethodOneRun, c)
@@ -102,7 +102,7 @@ func OneRunFacts(r OneRunReport) []core.FactRow {
 	add("Canaries", "%s, each in by a fair coin; %s", phrase.Grouped(p.Canaries), p.Design)
 	if e := r.Evidence; e != nil {
 		add("In", "%s of %s", phrase.Grouped(e.In), phrase.Grouped(p.Canaries))
-		add("Guesses", "%s; the f-DP bound: %s. Largest scores guessed in, smallest out; the score is the %s", guessWords(e.Guesses), guessWords(e.GDPGuesses), r.Source.Score)
+		p.guessing().facts(add, e.Guesses, e.GDPGuesses, "; the score is the "+r.Source.Score)
 		if e.Diverged {
 			add("Diverged", "yes")
 		}
@@ -150,19 +150,6 @@ func (f Findings) facts(add func(name, format string, args ...any), c core.Claim
 	add("Power", "%s", power)
 }
 
-// guessWords are guesses in words.
-func guessWords(all []Guess) string {
-	text := make([]string, len(all))
-	for i, g := range all {
-		text[i] = fmt.Sprintf("%s of %s right", phrase.Grouped(g.Right), phrase.Grouped(g.Made))
-	}
-	s := strings.Join(text, ", ")
-	if len(all) > 1 {
-		s += fmt.Sprintf(" (each at a %dth of the allowed error)", len(all))
-	}
-	return s
-}
-
 // OneRunText is the report as plain text for a terminal.
 func OneRunText(r OneRunReport) string {
 	return r.text(OneRunFacts(r), MethodOneRun, r.Plan.Claim.Epsilon)
@@ -184,20 +171,8 @@ func reproduceOneRun(a *OneRunAudit) core.Reproduce {
 	}
 	w.csv(p.CSV)
 	w.add("m", strconv.Itoa(p.Canaries))
-	addGuesses(w.add, p.Canaries, p.Guesses, p.GDPGuesses)
+	p.guessing().addFlags(w.add)
 	return w.end(a.Spec, p.Parameters, *p.Claim, p.CSV, p.Data, p.Beta, p.Seed)
-}
-
-// addGuesses adds the numbers of guesses that are not the defaults.
-func addGuesses(add func(name, value string), m int, guesses, gdp []int) {
-	if g, _, err := resolveGuesses(m, nil, gdp); err != nil || joined(g) != joined(guesses) {
-		add("guesses", joined(guesses))
-		if joined(gdp) != joined(guesses) {
-			add("gdp-guesses", joined(gdp))
-		}
-	} else if _, d, err := resolveGuesses(m, nil, nil); err != nil || joined(d) != joined(gdp) {
-		add("gdp-guesses", joined(gdp))
-	}
 }
 
 // ReportKindOf is the kind that a report says it is of; empty where it says none,

@@ -61,7 +61,8 @@ type ScoresPlan struct {
 	// under add-remove; of a matrix paired-betting, by runs. Without runs there is no
 	// default under replace.
 	Method Method `json:"method,omitempty"`
-	// Guesses and GDPGuesses are as in [OneRunPlan].
+	// Sides, Guesses and GDPGuesses are as in [OneRunPlan].
+	Sides      Sides    `json:"sides,omitempty"`
 	Guesses    []int    `json:"guesses,omitempty"`
 	GDPGuesses []int    `json:"gdpGuesses,omitempty"`
 	Data       []string `json:"data,omitempty"` // SHA-256 of the files
@@ -134,7 +135,7 @@ func (p ScoresPlan) resolve(s ScoresShape, files []ScoreFile) (ScoresPlan, error
 	if claim.Delta == 0 && (p.Method == MethodGaussian || p.Method == MethodOneRunGDP) {
 		return p, &core.InputError{Field: "method", Found: fmt.Sprintf("%q with delta = 0", p.Method), Want: "another, or a delta above 0", Remedy: "no Gaussian trade-off has a finite epsilon at delta = 0"}
 	}
-	if p.Guesses, p.GDPGuesses, err = resolveGuesses(s.In+s.Out, p.Guesses, p.GDPGuesses); err != nil {
+	if err := resolveGuesses(s.In+s.Out, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
 		return p, err
 	}
 	data := make([]string, len(files))
@@ -243,14 +244,8 @@ func (s ScoresShape) ceiling(kind bound.CanaryInterval, r core.Relation, n, in i
 func (s ScoresShape) largest(p ScoresPlan, m Method) float64 {
 	c, beta := *p.Claim, p.Beta
 	switch {
-	case m == MethodOneRun:
-		return oneRunLargest(s.In+s.Out, p.Guesses, c.Delta, beta)
-	case m == MethodOneRunGDP:
-		most := 0.0
-		for _, r := range p.GDPGuesses {
-			most = math.Max(most, bound.OneRunGDPMu(s.In+s.Out, r, r, beta/float64(len(p.GDPGuesses))))
-		}
-		return bound.GaussianEpsilon(most, c.Delta)
+	case m == MethodOneRun || m == MethodOneRunGDP:
+		return p.guessing(s).largest(m)
 	case s.Runs > 0:
 		_, _, runs, _ := s.counted(p.Relation, c.Delta)
 		_, n := halves(runs)
@@ -429,7 +424,7 @@ func AuditScores(p ScoresPlan, s Scores, g core.Generator) (ScoresReport, error)
 	for i, k := range stream.New(p.key("order", 0, 0)).Perm(len(pooled)) {
 		scores[i], member[i] = pooled[k], k < len(s.In)
 	}
-	ev.Guesses, ev.GDPGuesses = guessed(scores, member, p.Guesses), guessed(scores, member, p.GDPGuesses)
+	ev.Guesses, ev.GDPGuesses = p.guessing(h).made(scores, member)
 	if h.Runs > 0 {
 		if _, _, runs, _ := h.counted(p.Relation, 0); runs > 1 {
 			ev.Runs = s.byRuns(p, h)

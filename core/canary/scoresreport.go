@@ -81,7 +81,7 @@ func assembleScores(p ScoresPlan, ev *ScoresEvidence, files []ScoreFile, notes [
 		Ended:     core.Termination{Reason: core.Completed, SamplesUsed: h.In + h.Out},
 		Power:     MethodPower{Largest: math.Max(0, h.largest(p, p.Method)), Needed: h.needed(p, p.Method, c.Epsilon), Unit: h.unit(p.Method)},
 		Reproduce: reproduceScores(p, h), Limitations: scoresLimitations(p, h), References: scoresReferences(h)}
-	one := oneRunRows(h.In+h.Out, ev.Guesses, ev.GDPGuesses, c.Delta, p.Beta)
+	one := p.guessing(h).rows(ev.Guesses, ev.GDPGuesses)
 	if p.Relation != core.AddRemove {
 		refuse(one, oneRunOfReplace)
 	} else if why := h.coins(); why != "" {
@@ -118,7 +118,7 @@ func (ev *ScoresEvidence) pValue(p ScoresPlan) *float64 {
 	var v float64
 	switch {
 	case p.Method == MethodOneRun:
-		v = oneRunPValue(ev.Shape.In+ev.Shape.Out, ev.Guesses, c)
+		v = p.guessing(ev.Shape).pValue(ev.Guesses, c.Epsilon)
 	case p.Method == MethodPaired && ev.Runs != nil:
 		_, _, _, delta := ev.Shape.counted(p.Relation, c.Delta)
 		v = bound.CanaryPValue(*ev.Runs.Certified.Table, c.Epsilon, delta, ev.Runs.Stakes)
@@ -347,7 +347,7 @@ func ScoresFacts(r ScoresReport) []core.FactRow {
 		x, y := rates(*e.Certified.Table)
 		add("Event", "score > %s: %.6g of %d canaries in a run, %.6g of %d out, over %s runs", number(e.Threshold), x, h.K, y, h.M, phrase.Grouped(e.Certified.Table.Runs()))
 	}
-	add("Guesses", "%s; the f-DP bound: %s. Largest scores guessed in, smallest out", guessWords(ev.Guesses), guessWords(ev.GDPGuesses))
+	p.guessing(h).facts(add, ev.Guesses, ev.GDPGuesses, "")
 	add("Seed", "%d, of the split into halves, the pairing and the order of equal scores", p.Seed)
 	return rows
 }
@@ -373,7 +373,7 @@ func reproduceScores(p ScoresPlan, h ScoresShape) core.Reproduce {
 	if p.Method != standard {
 		add("method", string(p.Method))
 	}
-	addGuesses(add, h.In+h.Out, p.Guesses, p.GDPGuesses)
+	p.guessing(h).addFlags(add)
 	if p.Beta != 0.05 {
 		add("beta", exactly(p.Beta))
 	}
@@ -441,7 +441,7 @@ func (ev ScoresEvidence) check(p ScoresPlan) error {
 	if (ev.Runs != nil) != (h.Runs > 0 && runs > 1) || (len(ev.Events) > 0) != (h.Runs == 0) {
 		return bad("evidence", "of another shape", "events of single scores, or runs of a matrix")
 	}
-	if err := (OneRunEvidence{In: h.In, Guesses: ev.Guesses, GDPGuesses: ev.GDPGuesses}).check(OneRunPlan{Canaries: h.In + h.Out, Guesses: p.Guesses, GDPGuesses: p.GDPGuesses}); err != nil {
+	if err := p.guessing(h).check(ev.Guesses, ev.GDPGuesses); err != nil {
 		return err
 	}
 	if ev.Runs != nil {

@@ -1,0 +1,96 @@
+package canary
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/stream"
+)
+
+// oneSidedScores: half in, half out, normal, a fifth of those in shifted by 10; with low
+// the fifth of those out by -10.
+func oneSidedScores(seed uint64, n int, low bool) Scores {
+	st := stream.New(stream.Key{Seed: seed, Purpose: "one-sided"})
+	s := Scores{In: make([]float64, n), Out: make([]float64, n)}
+	st.Gaussian(s.In, 1)
+	st.Gaussian(s.Out, 1)
+	for i := range n / 5 {
+		if low {
+			s.Out[i] -= 10
+		} else {
+			s.In[i] += 10
+		}
+	}
+	return s
+}
+
+// The case of issue 14: both bounds see a one-sided attack, on either side; guesses on both
+// sides, as plans with numbers have them, do not.
+func TestOneSidedAttackIsSeen(t *testing.T) {
+	for _, low := range []bool{false, true} {
+		s := oneSidedScores(1, 5000, low)
+		r := auditScores(t, scoresPlan(3, 1e-5, ""), s)
+		g := r.Evidence.Guesses[0]
+		if r.Verdict != core.Violation || *r.LowerBound < 4.5 || *r.row(MethodOneRunGDP).LowerBound < 6.3 {
+			t.Errorf("low %v: %s, f-DP %v", low, r.Summary, *r.row(MethodOneRunGDP).LowerBound)
+		}
+		if side := map[bool]int{false: g.In, true: g.Made - g.In}[low]; side != g.Made || g.Made < 400 {
+			t.Errorf("low %v: %+v", low, g)
+		}
+		if text := ScoresText(r); !strings.Contains(text, "1 250 canaries, whose scores and coins chose sides and number") {
+			t.Error(text)
+		}
+		p := scoresPlan(3, 1e-5, "")
+		p.Guesses, p.GDPGuesses = []int{209}, []int{400}
+		r = auditScores(t, p, s)
+		if r.Plan.Sides != BothSides || *r.LowerBound > 1.5 || r.Evidence.Guesses[0].In != 105 {
+			t.Errorf("low %v, both sides: %v, %+v", low, *r.LowerBound, r.Evidence.Guesses)
+		}
+		p.Sides = InSide
+		if low {
+			p.Sides = OutSide
+		}
+		p.Guesses = []int{800}
+		if r = auditScores(t, p, s); *r.LowerBound < 4.5 || *r.row(MethodOneRunGDP).LowerBound < 6.3 {
+			t.Errorf("low %v, %s: %v, f-DP %v", low, p.Sides, *r.LowerBound, *r.row(MethodOneRunGDP).LowerBound)
+		}
+		if _, err := VerifyScores(r, nil); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Reports of every kind of sides verify, and guesses that are not of their sides do not.
+func TestGuessesFitTheirSides(t *testing.T) {
+	s := oneSidedScores(2, 200, false)
+	for _, sides := range AllSides() {
+		p := scoresPlan(3, 1e-5, "")
+		p.Sides = sides
+		r := auditScores(t, p, s)
+		if v, err := VerifyScores(r, &s); err != nil || !v.OK() {
+			t.Errorf("%s: %v, %+v", sides, err, v)
+		}
+		if sides == ChosenSides {
+			continue
+		}
+		for _, guesses := range [][]Guess{r.Evidence.Guesses, r.Evidence.GDPGuesses} {
+			kept := slices.Clone(guesses)
+			guesses[0].In = (guesses[0].In + 1) % (guesses[0].Made + 1)
+			if _, err := VerifyScores(r, nil); err == nil || !strings.Contains(err.Error(), "guesses: in is") {
+				t.Errorf("%s, forged: %v", sides, err)
+			}
+			copy(guesses, kept)
+		}
+	}
+	p := scoresPlan(3, 1e-5, "")
+	p.Sides = "left"
+	if _, err := AuditScores(p, s, core.Generator{}); err == nil || !strings.Contains(err.Error(), `sides is "left"`) || !core.IsInput(err) {
+		t.Error(err)
+	}
+	p.Sides, p.Guesses = ChosenSides, []int{351}
+	if _, err := AuditScores(p, s, core.Generator{}); err == nil || !strings.Contains(err.Error(), "in [1, 350], as there are 400 canaries, of which 50 are set aside") {
+		t.Error(err)
+	}
+}
