@@ -99,7 +99,10 @@ func nearShare(x, y float64) bool { return math.Abs(x-y) <= shareTolerance }
 
 // nearDelta compares bounds on delta, which have six decimals or nine.
 func nearDelta(x, y float64) bool {
-	six := func(v float64) bool { return math.Abs(v*1e6-math.Round(v*1e6)) < 1e-4 }
+	six := func(v float64) bool {
+		millionths := float64(v * 1e6)
+		return math.Abs(millionths-math.Round(millionths)) < 1e-4
+	}
 	return nearShare(x, y) || six(x) && six(y) && Near(x, y)
 }
 

@@ -56,7 +56,7 @@ func (h ScoresShape) coins() string {
 	}
 	lg := func(n int) float64 { v, _ := math.Lgamma(float64(n + 1)); return v }
 	half := h.Canaries / 2
-	ofHalf := math.Exp(lg(h.Canaries) - lg(half) - lg(h.Canaries-half) - float64(h.Canaries)*math.Ln2)
+	ofHalf := math.Exp(lg(h.Canaries) - lg(half) - lg(h.Canaries-half) - float64(float64(h.Canaries)*math.Ln2))
 	const level = fairLevel / 3
 	switch {
 	case h.Fixed && h.Runs > 1:
