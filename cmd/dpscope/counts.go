@@ -138,18 +138,18 @@ func (r *countsReport) bound(defaulted bool) {
 	c := r.Counts
 	rest := bound.Counts{X: c.N0 - c.Y, N1: c.N0, Y: c.N1 - c.X, N0: c.N1}
 	half := r.Beta / 2
-	row := func(name string, valid bool, note string, at func(c bound.Counts) float64) countsBound {
-		return countsBound{name, finite(at(c)), finite(at(rest)), valid, note}
+	row := func(name bound.Method, valid bool, note string, at func(c bound.Counts) float64) countsBound {
+		return countsBound{string(name), finite(at(c)), finite(at(rest)), valid, note}
 	}
 	exact := func(c bound.Counts) float64 { return bound.Exact(c, r.Delta, half) }
 	r.Methods = []countsBound{
-		row("exact unconditional (Buehler)", true, "the verdict's", exact),
-		row("Clopper-Pearson", true, "both limits at half of the error each", func(c bound.Counts) float64 {
+		row(bound.MethodExact, true, "Buehler's: the verdict's", exact),
+		row(bound.MethodClopperPearson, true, "both limits at half of the error each", func(c bound.Counts) float64 {
 			return phrase.Floor(bound.ClopperPearson(c, r.Delta, half, 0.5), 6)
 		}),
 	}
 	if note := "a Bayesian credible bound, not a confidence bound: never a verdict"; max(c.N1, c.N0) <= bound.MostJeffreys {
-		r.Methods = append(r.Methods, row("Jeffreys", false, note, func(c bound.Counts) float64 { return bound.Jeffreys(c, r.Delta, half) }))
+		r.Methods = append(r.Methods, row(bound.MethodJeffreys, false, note, func(c bound.Counts) float64 { return bound.Jeffreys(c, r.Delta, half) }))
 	}
 	best := func(x, y *float64) *float64 {
 		if x == nil || y != nil && *y > *x {

@@ -52,7 +52,7 @@ func newOneFlags(name string, stderr io.Writer) *oneFlags {
 	s.SetOutput(stderr)
 	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0")
 	s.Float64Var(&f.delta, "delta", canary.DefaultDelta, "claimed delta, in [0, 1); 0 is a claim of pure differential privacy")
-	s.StringVar(&f.sides, "sides", "", "which canaries are guessed: chosen (one canary in eight is set aside to choose the sides and, without -guesses, the number), both (as many with large scores in as with small ones out), in, out; default chosen, with -guesses both")
+	s.StringVar(&f.sides, "sides", "", "which canaries are guessed: chosen (one canary in eight is set aside to choose the sides and, without -guesses, the number), both (as many with large scores in as with small ones out), in, out; default both, of scores without -guesses chosen")
 	s.Var(&f.guesses, "guesses", "how many canaries are guessed, in `numbers` with commas between: of several the best counts and they share -beta; default chosen, or by the number of canaries")
 	s.Var(&f.gdpGuesses, "gdp-guesses", "the same `numbers` for the f-DP bound; default: those of -guesses, or by the number of canaries")
 	s.Float64Var(&f.beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")

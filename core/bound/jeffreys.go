@@ -6,6 +6,9 @@ import (
 	"gonum.org/v1/gonum/mathext"
 )
 
+// MethodJeffreys names the bound of [Jeffreys].
+const MethodJeffreys Method = "jeffreys"
+
 // MostJeffreys is the largest number of outputs a side for [Jeffreys]: beyond it
 // quantiles of beta laws lose digits, and the limits are those of [ClopperPearson].
 const MostJeffreys = 100_000

@@ -24,7 +24,15 @@ const (
 	OutSide     Sides = "out"  // the smallest scores, guessed out
 )
 
-// AllSides are the sides, the default first.
+// Sides of a plan that says nothing. Scores of other programs may come from attacks that
+// know one side only, which the canaries set aside find out. The scores of the sources here
+// tell both sides equally well, and setting canaries aside would cost a sixth of the bound.
+const (
+	usualOfScores = ChosenSides
+	usualOfRun    = BothSides
+)
+
+// AllSides are the sides.
 func AllSides() []Sides { return []Sides{ChosenSides, BothSides, InSide, OutSide} }
 
 // Guess is how many guesses were made and how many of them are right.
@@ -38,7 +46,7 @@ type Guess struct {
 // has its fields.
 type guessing struct {
 	m            int
-	sides        Sides
+	usual, sides Sides // usual are those of a plan that says nothing
 	guesses, gdp []int // guesses is empty where their number is chosen, too
 	delta, beta  float64
 }
@@ -46,12 +54,12 @@ type guessing struct {
 // mostGuessings bounds a grid of numbers of guesses.
 const mostGuessings = 64
 
-// resolveGuesses fills in how m canaries are guessed. Where nothing is said sides and
-// number are chosen; numbers alone mean both sides. The f-DP method has a number that is
+// resolveGuesses fills in how m canaries are guessed. Where nothing is said the sides are
+// the usual ones; numbers alone mean both sides. The f-DP method has a number that is
 // fixed in any case: its own, or the other's, or the one that is best on the whole.
-func resolveGuesses(m int, sides *Sides, guesses, gdp *[]int) error {
+func resolveGuesses(m int, usual Sides, sides *Sides, guesses, gdp *[]int) error {
 	if *sides == "" {
-		*sides = ChosenSides
+		*sides = usual
 		if len(*guesses) > 0 || len(*gdp) > 0 {
 			*sides = BothSides
 		}
@@ -90,11 +98,11 @@ func resolveGuesses(m int, sides *Sides, guesses, gdp *[]int) error {
 }
 
 func (p OneRunPlan) guessing() guessing {
-	return guessing{p.Canaries, p.Sides, p.Guesses, p.GDPGuesses, p.Claim.Delta, p.Beta}
+	return guessing{p.Canaries, usualOfRun, p.Sides, p.Guesses, p.GDPGuesses, p.Claim.Delta, p.Beta}
 }
 
 func (p ScoresPlan) guessing(h ScoresShape) guessing {
-	return guessing{h.In + h.Out, p.Sides, p.Guesses, p.GDPGuesses, p.Claim.Delta, p.Beta}
+	return guessing{h.In + h.Out, usualOfScores, p.Sides, p.Guesses, p.GDPGuesses, p.Claim.Delta, p.Beta}
 }
 
 // aside is how many canaries are set aside, the first ones.
@@ -273,10 +281,10 @@ func (g guessing) rows(guesses, gdp []Guess) []MethodBound {
 
 // oneRunNeeded is the number of canaries from which on the best outcome refutes
 // the claim, with guesses by default.
-func oneRunNeeded(m Method, c core.Claim, beta float64) int {
+func oneRunNeeded(m Method, usual Sides, c core.Claim, beta float64) int {
 	return least(1, MaxRuns, func(n int) bool {
 		g := guessing{m: n, delta: c.Delta, beta: beta}
-		return resolveGuesses(n, &g.sides, &g.guesses, &g.gdp) == nil && g.largest(m) > c.Epsilon
+		return resolveGuesses(n, usual, &g.sides, &g.guesses, &g.gdp) == nil && g.largest(m) > c.Epsilon
 	})
 }
 
@@ -309,20 +317,20 @@ func guessWords(all []Guess) string {
 
 // addFlags adds the flags of guesses that are not the default.
 func (g guessing) addFlags(add func(name, value string)) {
-	standard := guessing{m: g.m}
-	if resolveGuesses(g.m, &standard.sides, &standard.guesses, &standard.gdp); standard.sides == g.sides && len(g.guesses) == 0 && slices.Equal(standard.gdp, g.gdp) {
+	standard := guessing{m: g.m, usual: g.usual}
+	if resolveGuesses(g.m, g.usual, &standard.sides, &standard.guesses, &standard.gdp); standard.sides == g.sides && slices.Equal(standard.guesses, g.guesses) && slices.Equal(standard.gdp, g.gdp) {
 		return
 	}
 	var sides Sides
 	guesses, gdp := g.guesses, slices.Clone(g.gdp)
-	if resolveGuesses(g.m, &sides, &guesses, &gdp); sides != g.sides {
+	if resolveGuesses(g.m, g.usual, &sides, &guesses, &gdp); sides != g.sides {
 		add("sides", string(g.sides))
 	}
 	if len(g.guesses) > 0 {
 		add("guesses", joined(g.guesses))
 	}
 	sides, guesses, gdp = g.sides, g.guesses, nil
-	if resolveGuesses(g.m, &sides, &guesses, &gdp); !slices.Equal(gdp, g.gdp) {
+	if resolveGuesses(g.m, g.usual, &sides, &guesses, &gdp); !slices.Equal(gdp, g.gdp) {
 		add("gdp-guesses", joined(g.gdp))
 	}
 }

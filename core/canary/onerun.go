@@ -48,7 +48,7 @@ type OneRunPlan struct {
 	CSV      *train.CSV    `json:"csv,omitempty"`      // how a file of examples is read
 	Data     string        `json:"data,omitempty"`     // SHA-256 of the user's file
 	Canaries int           `json:"canaries,omitempty"` // m; default: the source's
-	// Sides of the guesses; default: chosen, or both where numbers are given.
+	// Sides of the guesses; default: both.
 	Sides Sides `json:"sides,omitempty"`
 	// Guesses are numbers of guesses, fixed before the run. One number, or several of
 	// which the best counts and which share the allowed error. Default: chosen with the
@@ -115,7 +115,7 @@ func (p OneRunPlan) Resolve(sources []SourceSpec, file []byte) (*OneRunAudit, er
 	if p.Canaries < 1 || p.Canaries > mostOneRun {
 		return nil, &core.InputError{Field: "m", Found: fmt.Sprint(p.Canaries), Want: fmt.Sprintf("in [1, %d]: the number of canaries", mostOneRun)}
 	}
-	if err := resolveGuesses(p.Canaries, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
+	if err := resolveGuesses(p.Canaries, usualOfRun, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
 		return nil, err
 	}
 	if p.Design == "" {

@@ -324,7 +324,8 @@ func TestOneRunGuessesAreDefaults(t *testing.T) {
 	}{
 		{"", nil, nil, "-m 500 -seed"}, {"", []int{30}, nil, "-m 500 -guesses 30 -seed"}, {"", []int{30, 60}, []int{90}, "-m 500 -guesses 30,60 -gdp-guesses 90 -seed"},
 		{"", nil, []int{90}, "-m 500 -guesses " + both + " -gdp-guesses 90 -seed"},
-		{BothSides, nil, nil, "-m 500 -guesses " + both + " -gdp-guesses 89 -seed"},
+		{BothSides, nil, nil, "-m 500 -seed"},
+		{ChosenSides, nil, nil, "-m 500 -sides chosen -seed"},
 		{ChosenSides, nil, []int{90}, "-m 500 -sides chosen -gdp-guesses 90 -seed"},
 		{ChosenSides, []int{30}, nil, "-m 500 -sides chosen -guesses 30 -seed"},
 		{InSide, []int{30}, nil, "-m 500 -sides in -guesses 30 -seed"},

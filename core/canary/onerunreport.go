@@ -42,7 +42,7 @@ func assembleOneRun(a *OneRunAudit, ev *OneRunEvidence, end core.Termination, wa
 		r.Source.Facts = a.Spec.Facts(a.Setup)
 	}
 	r.Findings = Findings{Methods: []MethodBound{}, Confidence: 1 - p.Beta, Ended: end, Reproduce: reproduceOneRun(a),
-		Power: MethodPower{Largest: p.guessing().largest(MethodOneRun), Needed: oneRunNeeded(MethodOneRun, c, p.Beta), Unit: "canaries"},
+		Power: MethodPower{Largest: p.guessing().largest(MethodOneRun), Needed: oneRunNeeded(MethodOneRun, usualOfRun, c, p.Beta), Unit: "canaries"},
 		Limitations: []string{
 			"A lower bound from canaries of one distribution, one score and one rule of guessing. Others may show more; nothing here proves privacy.",
 			"The bound is of add-remove: a fair coin of its own put each canary in or left it out. The number of guesses and their sides were fixed before the run, or chosen by canaries that are not guessed; several numbers share the allowed error.",
@@ -84,7 +84,7 @@ func (r OneRunReport) cautions() []string {
 
 // oneRunBlind says why no outcome of a one-run audit shows anything.
 func oneRunBlind(m int, c core.Claim, beta float64) string {
-	if n := oneRunNeeded(MethodOneRun, core.Claim{Delta: c.Delta}, beta); n > m {
+	if n := oneRunNeeded(MethodOneRun, usualOfRun, core.Claim{Delta: c.Delta}, beta); n > m {
 		return fmt.Sprintf("no outcome of %s canaries shows anything: at least %s are needed", phrase.Grouped(m), phrase.Grouped(n))
 	}
 	if c.Delta > 0 {

@@ -61,7 +61,8 @@ type ScoresPlan struct {
 	// under add-remove; of a matrix paired-betting, by runs. Without runs there is no
 	// default under replace.
 	Method Method `json:"method,omitempty"`
-	// Sides, Guesses and GDPGuesses are as in [OneRunPlan].
+	// Sides, Guesses and GDPGuesses are as in [OneRunPlan]; sides by default are chosen,
+	// or both where numbers are given.
 	Sides      Sides    `json:"sides,omitempty"`
 	Guesses    []int    `json:"guesses,omitempty"`
 	GDPGuesses []int    `json:"gdpGuesses,omitempty"`
@@ -135,7 +136,7 @@ func (p ScoresPlan) resolve(s ScoresShape, files []ScoreFile) (ScoresPlan, error
 	if claim.Delta == 0 && (p.Method == MethodGaussian || p.Method == MethodOneRunGDP) {
 		return p, &core.InputError{Field: "method", Found: fmt.Sprintf("%q with delta = 0", p.Method), Want: "another, or a delta above 0", Remedy: "no Gaussian trade-off has a finite epsilon at delta = 0"}
 	}
-	if err := resolveGuesses(s.In+s.Out, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
+	if err := resolveGuesses(s.In+s.Out, usualOfScores, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
 		return p, err
 	}
 	data := make([]string, len(files))
@@ -276,7 +277,7 @@ func (s ScoresShape) needed(p ScoresPlan, m Method, eps float64) int {
 	c, beta := *p.Claim, p.Beta
 	switch {
 	case m == MethodOneRun || m == MethodOneRunGDP:
-		return oneRunNeeded(m, core.Claim{Epsilon: eps, Delta: c.Delta}, beta)
+		return oneRunNeeded(m, usualOfScores, core.Claim{Epsilon: eps, Delta: c.Delta}, beta)
 	case s.Runs > 0:
 		kind := bound.CanaryInterval(m)
 		if k, m, _, _ := s.counted(p.Relation, c.Delta); min(k, m) < max(1, kind.Order()) {

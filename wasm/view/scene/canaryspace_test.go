@@ -336,7 +336,7 @@ func TestScoresOfAMatrix(t *testing.T) {
 		}
 	}
 	claim := core.DPClaim(1, 1e-5)
-	r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim}, s, core.Generator{})
+	r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: core.Replace}, s, core.Generator{})
 	if err != nil {
 		t.Fatal(err)
 	}
