@@ -131,7 +131,9 @@ func TestPlane(t *testing.T) {
 						continue
 					}
 					again := r
-					again.Evidence = e
+					if again.Evidence = e; e == &earlier {
+						again.Generator.Version = "0.1.0" // later versions write one
+					}
 					if v, err := core.Verify(context.Background(), catalogue, core.LocalPool(catalogue, 2), again, whole); err != nil || !v.OK() {
 						t.Errorf("whole: %v, plane: %v: %v %v", whole, e.Chart.Plane != nil, err, v.Differences)
 					}

@@ -75,7 +75,8 @@ func TestOwnRandom(t *testing.T) {
 		inside();
 		const port = { postMessage: (m) => resolve(m.fault ?? JSON.stringify([...new Float64Array(m.bytes.buffer)])) };
 		const code = "function mechanism(d, n, r) { return Array.from({ length: n }, () => [r.uniform(), r.laplace(2), r.gaussian(3), r.integer(1e15)]) }";
-		window.onmessage({ data: { port, code } }).then(() => port.onmessage({ data: { id: 1, values: new Uint8Array(0), columns: 1, n: %d, seed: %d } }));
+		window.onmessage({ data: { port, code } });
+		port.onmessage({ data: { id: 1, values: new Uint8Array(0), columns: 1, n: %d, seed: %d } });
 	})`, strings.Replace(string(source), "export function", "function", 1), n, seed))
 	var got []float64
 	if err := json.Unmarshal([]byte(text), &got); err != nil || len(got) != 4*n {
