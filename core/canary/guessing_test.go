@@ -113,3 +113,13 @@ func TestHalvesNeedASmallerBeta(t *testing.T) {
 		t.Error(w)
 	}
 }
+
+// Numbers that fair coins hardly give are pointed out before they are refused.
+func TestUnlikelyNumbersAreToldOf(t *testing.T) {
+	for in, want := range map[int]bool{500: false, 541: false, 542: true, 570: true, 458: true} {
+		r := auditScores(t, scoresPlan(3, 1e-5, ""), Scores{In: make([]float64, in), Out: make([]float64, 1000-in)})
+		if got := strings.Contains(strings.Join(r.Warnings, "\n"), "probability below 0.01: if the numbers were fixed"); got != want {
+			t.Errorf("%d in: %v", in, r.Warnings)
+		}
+	}
+}

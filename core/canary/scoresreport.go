@@ -282,6 +282,8 @@ func (r ScoresReport) cautions() []string {
 		case h.Runs > 0:
 			add("bounds of add-remove need membership by fair coins")
 		}
+	case h.Runs == 0 && (bound.LowerProportion(h.In, h.In+h.Out, 0.005) > 0.5 || bound.UpperProportion(h.In, h.In+h.Out, 0.005) < 0.5):
+		add("%s of %s canaries were in, which fair coins give with probability below 0.01: if the numbers were fixed beforehand, or the coins not fair, the one-run methods do not hold", phrase.Grouped(h.In), phrase.Grouped(h.In+h.Out))
 	case h.In == h.Out && h.In >= 50:
 		add("as many canaries were in as out: if a random half was drawn, and no coin thrown for each, the one-run methods do not hold at beta = %s; with -beta %.2g they do", number(p.Beta), h.halfBeta(p.Beta))
 	}
