@@ -26,11 +26,16 @@ func Jeffreys(c Counts, delta, beta float64) float64 {
 		panic("bound: too many outputs for Jeffreys' interval")
 	}
 	low, high := 0.0, 1.0
+	// By halving: mathext.InvRegIncBeta loses all digits where beta is near 1e-8.
 	if c.X > 0 {
-		low = mathext.InvRegIncBeta(float64(c.X)+0.5, float64(c.N1-c.X)+0.5, beta/2)
+		low, _ = bisect(0, 1, 0, func(p float64) bool {
+			return mathext.RegIncBeta(float64(c.X)+0.5, float64(c.N1-c.X)+0.5, p) <= beta/2
+		})
 	}
 	if c.Y < c.N0 {
-		high = mathext.InvRegIncBeta(float64(c.Y)+0.5, float64(c.N0-c.Y)+0.5, 1-beta/2)
+		high, _ = bisect(0, 1, 0, func(p float64) bool {
+			return mathext.RegIncBeta(float64(c.N0-c.Y)+0.5, float64(c.Y)+0.5, 1-p) > beta/2
+		})
 	}
 	if low <= delta {
 		return math.Inf(-1)

@@ -94,3 +94,32 @@ func TestGuessesFitTheirSides(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Of halves the error is multiplied by the share of all coins that have half in, computed here
+// as a product; a report of equal numbers names it.
+func TestHalvesNeedASmallerBeta(t *testing.T) {
+	for _, m := range []int{100, 1000, 10_000} {
+		h := ScoresShape{In: m / 2, Out: m / 2}
+		coin := 1.0 // C(m, m/2)/2^m
+		for i := 1; i <= m/2; i++ {
+			coin *= 1 - 1/float64(2*i)
+		}
+		if got := h.halfBeta(0.05); got > 0.05*coin || got < 0.9*0.05*coin {
+			t.Errorf("m %d: %v, want just below %v", m, got, 0.05*coin)
+		}
+	}
+	r := auditScores(t, scoresPlan(3, 1e-5, ""), oneSidedScores(1, 5000, false))
+	if w := strings.Join(r.Warnings, "\n"); !strings.Contains(w, "do not hold at beta = 0.05; with -beta 0.00039 they do") {
+		t.Error(w)
+	}
+}
+
+// Numbers that fair coins hardly give are pointed out before they are refused.
+func TestUnlikelyNumbersAreToldOf(t *testing.T) {
+	for in, want := range map[int]bool{500: false, 541: false, 542: true, 570: true, 458: true} {
+		r := auditScores(t, scoresPlan(3, 1e-5, ""), Scores{In: make([]float64, in), Out: make([]float64, 1000-in)})
+		if got := strings.Contains(strings.Join(r.Warnings, "\n"), "probability below 0.01: if the numbers were fixed"); got != want {
+			t.Errorf("%d in: %v", in, r.Warnings)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/bound"
@@ -44,6 +45,14 @@ func ReadScores(files []*intake.File) (*Scores, error) {
 		s.Files = append(s.Files, ScoreFile{Name: f.Name, SHA256: f.SHA256})
 	}
 	return s, nil
+}
+
+func sums(files []ScoreFile) []string {
+	out := make([]string, len(files))
+	for i, f := range files {
+		out[i] = f.SHA256
+	}
+	return out
 }
 
 // ScoresPlan says how scores are audited. Zero values mean the documented
@@ -139,14 +148,7 @@ func (p ScoresPlan) resolve(s ScoresShape, files []ScoreFile) (ScoresPlan, error
 	if err := resolveGuesses(s.In+s.Out, usualOfScores, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
 		return p, err
 	}
-	data := make([]string, len(files))
-	for i, f := range files {
-		data[i] = f.SHA256
-	}
-	switch {
-	case len(p.Data) == 0:
-		p.Data = data
-	case !slices.Equal(data, p.Data):
+	if data := sums(files); !slices.Equal(data, p.Data) {
 		return p, &core.InputError{Field: "data", Found: fmt.Sprintf("files with SHA-256 %v", data), Want: fmt.Sprintf("those with SHA-256 %v", p.Data), Remedy: "give the files that the audit was made with, in their order"}
 	}
 	return p, s.enough(p)
@@ -340,9 +342,11 @@ type ScoreEvent struct {
 	Stakes *bound.CanaryStakes `json:"stakes,omitempty"`
 }
 
-// key names a stream of a scores audit.
+// key names a stream of a scores audit. The files' hashes are part of it: files say
+// who was in by the order of their rows, so that one seed would break ties for all files of
+// a size in one way, and a false alarm of it would be one of all of them.
 func (p ScoresPlan) key(purpose string, trial, side int) stream.Key {
-	return stream.Key{Seed: p.Seed, Purpose: "canary/scores/" + purpose, Trial: trial, Side: side}
+	return stream.Key{Seed: p.Seed, Purpose: strings.Join(append([]string{"canary/scores/" + purpose}, p.Data...), "/"), Trial: trial, Side: side}
 }
 
 // check refuses scores that are none.
@@ -412,6 +416,9 @@ func (s Scores) shape(p ScoresPlan) ScoresShape {
 func AuditScores(p ScoresPlan, s Scores, g core.Generator) (ScoresReport, error) {
 	if err := s.check(); err != nil {
 		return ScoresReport{}, err
+	}
+	if len(p.Data) == 0 {
+		p.Data = sums(s.Files)
 	}
 	h := s.shape(p)
 	p, err := p.resolve(h, s.Files)

@@ -71,6 +71,18 @@ func (h ScoresShape) coins() string {
 	return ""
 }
 
+// halfBeta is the error of the one-run methods, rounded down to two digits, that is at most
+// beta where not coins but a random half decided who was in. The law of such halves is
+// that of fair coins given that half of them are in, so that what coins give with
+// probability at most a they give with at most a/P(half are in).
+func (h ScoresShape) halfBeta(beta float64) float64 {
+	lg := func(n int) float64 { v, _ := math.Lgamma(float64(n + 1)); return v }
+	m := h.In + h.Out
+	x := beta * math.Exp(lg(m)-lg(m/2)-lg(m-m/2)-float64(m)*math.Ln2)
+	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
+	return math.Floor(x/unit) * unit
+}
+
 // assembleScores makes the report of evidence. It is a function of its arguments.
 func assembleScores(p ScoresPlan, ev *ScoresEvidence, files []ScoreFile, notes []string) ScoresReport {
 	c := *p.Claim
@@ -270,8 +282,10 @@ func (r ScoresReport) cautions() []string {
 		case h.Runs > 0:
 			add("bounds of add-remove need membership by fair coins")
 		}
+	case h.Runs == 0 && (bound.LowerProportion(h.In, h.In+h.Out, 0.005) > 0.5 || bound.UpperProportion(h.In, h.In+h.Out, 0.005) < 0.5):
+		add("%s of %s canaries were in, which fair coins give with probability below 0.01: if the numbers were fixed beforehand, or the coins not fair, the one-run methods do not hold", phrase.Grouped(h.In), phrase.Grouped(h.In+h.Out))
 	case h.In == h.Out && h.In >= 50:
-		add("as many canaries were in as out: if that was fixed beforehand, and not so by the coins, the one-run methods do not hold as stated")
+		add("as many canaries were in as out: if a random half was drawn, and no coin thrown for each, the one-run methods do not hold at beta = %s; with -beta %.2g they do", number(p.Beta), h.halfBeta(p.Beta))
 	}
 	if oneRun && r.Power.Largest == 0 {
 		w = append(w, oneRunBlind(h.In+h.Out, *p.Claim, p.Beta))

@@ -316,7 +316,7 @@ func (s *Scores) check() error {
 	}
 	switch total := len(all); {
 	case distinct == 1:
-		s.Notes = append(s.Notes, fmt.Sprintf("all %d scores are %s: they tell nothing, and no bound above 0 can come out", total, word(all[0])))
+		s.Notes = append(s.Notes, fmt.Sprintf("all %d scores are %s: they tell nothing", total, word(all[0])))
 	case distinct < total/10:
 		s.Notes = append(s.Notes, fmt.Sprintf("ties: %d scores have %d values only", total, distinct))
 	}
