@@ -10,11 +10,16 @@ import (
 
 // Of mechanisms whose pairs nobody tells, ten trials certify nine tenths of what is
 // certified of the same mechanisms with their own pairs. Random search comes to 1.06
-// of 1.47 on svt4. The runs are fixed by their seeds.
+// of 1.47 on svt4; without a pair whose records stand near an end, the median comes
+// to .72 of .87. The runs are fixed by their seeds.
 func TestZooIsFound(t *testing.T) {
-	for _, name := range []string{"svt4", "noisy-max-exponential", "dp-sgd-microbatch"} {
+	for _, c := range []struct {
+		name    string
+		samples int
+	}{{"svt4", 10_000}, {"noisy-max-exponential", 10_000}, {"dp-sgd-microbatch", 10_000}, {"exponential-median", 50_000}} {
+		name := c.name
 		i := slices.IndexFunc(zoo, func(c zooCase) bool { return c.mechanism == name })
-		z := zooRun{plan: core.Plan{Version: core.PlanVersion, Samples: 10_000, Trials: 10}, seeds: 1, workers: 2, native: true, now: func() float64 { return 0 }}
+		z := zooRun{plan: core.Plan{Version: core.PlanVersion, Samples: c.samples, Trials: 10}, seeds: 1, workers: 2, native: true, now: func() float64 { return 0 }}
 		row, err := z.measure(context.Background(), zoo[i])
 		if err != nil {
 			t.Fatal(err)

@@ -240,7 +240,7 @@ func TestAutoOpens(t *testing.T) {
 		{core.AddRemove, core.Domain{Columns: 1, MaxRows: 5, Lower: []float64{0}, Upper: []float64{4}}, [][2][]float64{
 			{{}, {4}}, {{}, {0}}, {{4}, {4, 0}}, {{0}, {0, 4}}, {{1}, {1, 4}}, {{0, 4}, {0, 4, 0}}}},
 		{core.Replace, core.Domain{Columns: 1, MinRows: 1, MaxRows: 5, Lower: []float64{0}, Upper: []float64{4}}, [][2][]float64{
-			{{0}, {4}}, {{0, 0}, {0, 4}}, {{4, 4}, {4, 0}}, {{1, 0}, {1, 4}}}},
+			{{0}, {4}}, {{0, 0}, {0, 4}}, {{4, 4}, {4, 0}}, {{1, 0}, {1, 4}}, {{0.5, 0}, {0.5, 4}}, {{0, 4, 0}, {0, 4, 4}}}},
 		{core.BoundedReplace, core.Domain{Columns: 1, MinRows: 2, MaxRows: 2, Lower: []float64{0}, Upper: []float64{10}, Reach: 2}, [][2][]float64{
 			{{5, 5}, {5, 7}}, {{0, 0}, {0, 2}}, {{10, 10}, {10, 8}}, {{10, 0}, {10, 2}}}},
 		{core.LInfinity, core.Domain{Columns: 1, MinRows: 4, MaxRows: 4, Lower: []float64{-10}, Upper: []float64{10}, Reach: 1}, [][2][]float64{
