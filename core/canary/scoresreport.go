@@ -78,7 +78,7 @@ func (h ScoresShape) coins() string {
 func (h ScoresShape) halfBeta(beta float64) float64 {
 	lg := func(n int) float64 { v, _ := math.Lgamma(float64(n + 1)); return v }
 	m := h.In + h.Out
-	x := beta * math.Exp(lg(m)-lg(m/2)-lg(m-m/2)-float64(m)*math.Ln2)
+	x := beta * math.Exp(lg(m)-lg(m/2)-lg(m-m/2)-float64(float64(m)*math.Ln2))
 	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
 	return math.Floor(x/unit) * unit
 }
