@@ -84,7 +84,7 @@ run_tests() {
 	local packages
 	mapfile -t packages < <(go list ./... | grep -v '/e2e$')
 	say "tests"
-	go test "${packages[@]}"
+	go test -timeout 20m "${packages[@]}"
 
 	say "browser tests; beside them the core's tests as WebAssembly in Node, and fuzzing"
 	local log beside failed=0
@@ -93,12 +93,12 @@ run_tests() {
 	(
 		# The runtime has room for 12 KB of environment, so it gets what it needs.
 		renice -n 10 "$BASHPID" >/dev/null # the browser's tests wait for pictures and answers
-		GOOS=js GOARCH=wasm go test \
+		GOOS=js GOARCH=wasm go test -timeout 30m \
 			-exec "env -i PATH=$PATH HOME=$HOME $(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${pure[@]}" ./library/...
 		run_fuzz 10 -parallel 1 -fresh
 	) >"$log" 2>&1 &
 	beside=$!
-	DPSCOPE_DIST=$PWD/dist go test -count=1 -timeout 14m ./e2e || failed=1
+	DPSCOPE_DIST=$PWD/dist go test -count=1 -timeout 30m ./e2e || failed=1
 	wait "$beside" || failed=1
 	say "WebAssembly in Node, and fuzzing"
 	cat "$log"
