@@ -76,6 +76,7 @@ func TestOwnExamples(t *testing.T) {
 	}{{core.NoViolation, 0.9}, {core.Violation, 1.5}, {core.Violation, 3}} {
 		example(t, tab, i+1)
 		set(t, tab, "own-samples", "20000")
+		set(t, tab, "own-seed", "2") // half of all seeds give the correct one .957 or more, one in eight less than .9
 		r := runOwn(t, tab)
 		t.Logf("%s in %.1f s", r.Summary, r.Timing.Total)
 		if r.Verdict != c.verdict || *r.Results[0].LowerBound < c.least {
