@@ -102,6 +102,21 @@ func OneRunShare(m, least int, delta, beta float64) float64 {
 	return math.Min(0.5, math.Max(1e-3, 3*float64(m)*delta/(float64(max(1, least))*beta)))
 }
 
+// wrongGuesses are the likely ones of Bin(r, 1/(1 + e^eps)), how many of r guesses are
+// wrong at worst: unnormalised masses from lo on, and their sum. That share, unlike the
+// one of right guesses, keeps its digits at large eps.
+func wrongGuesses(r int, eps float64) (w []float64, lo int, total float64) {
+	s := 1 / (1 + math.Exp(eps))
+	const depth = 720 // e^-720: the least of the logarithms that are carried
+	lo, hi := window(r, s, depth)
+	w = make([]float64, hi-lo+1)
+	mass(w, r, lo, mode(r, s), s)
+	for _, p := range w {
+		total += p
+	}
+	return w, lo, total
+}
+
 // oneRunTail returns b and m delta u of [OneRunPValue], each at most 1.
 func oneRunTail(m, r, v int, eps, delta float64) (b, leak float64) {
 	mustBeOneRun(m, r, v, delta)
@@ -111,17 +126,9 @@ func oneRunTail(m, r, v int, eps, delta float64) (b, leak float64) {
 	if v == 0 {
 		return 1, 1
 	}
-	// Wrong guesses are Bin(r, s): s keeps its digits at large eps.
-	s := 1 / (1 + math.Exp(eps))
 	wrong := r - v
-	const depth = 720 // e^-720: the least of the logarithms that are carried
-	lo, hi := window(r, s, depth)
-	w := make([]float64, hi-lo+1)
-	mass(w, r, lo, mode(r, s), s)
-	total := 0.0
-	for _, p := range w {
-		total += p
-	}
+	w, lo, total := wrongGuesses(r, eps)
+	hi := lo + len(w) - 1
 	for k := lo; k <= min(hi, wrong); k++ {
 		b += w[k-lo]
 	}

@@ -22,17 +22,9 @@ func SteinkePValue(m, r, v int, eps, delta float64) float64 {
 	if !(eps >= 0) || math.IsInf(eps, 1) {
 		panic("bound: epsilon must be at least 0 and finite")
 	}
-	// Wrong guesses are Bin(r, s): s keeps its digits at large eps.
-	s := 1 / (1 + math.Exp(eps))
 	wrong := r - v
-	const depth = 720 // e^-720: the least of the logarithms that are carried
-	lo, hi := window(r, s, depth)
-	w := make([]float64, hi-lo+1)
-	mass(w, r, lo, mode(r, s), s)
-	total := 0.0
-	for _, p := range w {
-		total += p
-	}
+	w, lo, total := wrongGuesses(r, eps)
+	hi := lo + len(w) - 1
 	tail := 0.0
 	for k := lo; k <= min(hi, wrong); k++ {
 		tail += w[k-lo]
