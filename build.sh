@@ -71,12 +71,12 @@ run_tests() {
 	unformatted=$(gofmt -l .)
 	[[ -z $unformatted ]] || die "not formatted: ${unformatted//$'\n'/ }; run gofmt -w on them"
 
-	local pure=(./core/... ./estimators/... ./mechanisms/...)
+	local pure=(./audit/... ./stream/... ./mechanisms ./mechanisms/recorded ./mechanisms/google ./finders ./estimators ./bounds/... ./accounting ./core/...)
 	say "go vet, for the host and for the browser"
 	go vet ./...
 	GOOS=js GOARCH=wasm go vet "${pure[@]}" ./wasm/...
 	GOOS=js GOARCH=wasm go vet -tags coreall ./wasm/...
-	GOOS=js GOARCH=wasm go vet -tags coreall,google ./wasm/... ./library/...
+	GOOS=js GOARCH=wasm go vet -tags coreall,google ./wasm/... 
 
 	say "build"
 	build
@@ -94,7 +94,7 @@ run_tests() {
 		# The runtime has room for 12 KB of environment, so it gets what it needs.
 		renice -n 10 "$BASHPID" >/dev/null # the browser's tests wait for pictures and answers
 		GOOS=js GOARCH=wasm go test -timeout 30m \
-			-exec "env -i PATH=$PATH HOME=$HOME $(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${pure[@]}" ./library/...
+			-exec "env -i PATH=$PATH HOME=$HOME $(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${pure[@]}" 
 		run_fuzz 10 -parallel 1 -fresh
 	) >"$log" 2>&1 &
 	beside=$!

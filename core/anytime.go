@@ -3,8 +3,8 @@ package core
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/phrase"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // monitor follows the goal of an anytime run through its looks. The bound holds
@@ -12,12 +12,12 @@ import (
 type monitor struct {
 	audit *Audit
 	cut   Cut
-	event *bound.Monitor      // epsilon
-	table *bound.TableMixture // everything else
-	turn  bool                // the table is to be swapped
-	wager *bound.EventMixture // at the claim, for the p-value
-	best  float64             // largest wealth at the claim, log
-	next  int                 // pairs at the next look
+	event *bounds.Monitor      // epsilon
+	table *bounds.TableMixture // everything else
+	turn  bool                 // the table is to be swapped
+	wager *bounds.EventMixture // at the claim, for the p-value
+	best  float64              // largest wealth at the claim, log
+	next  int                  // pairs at the next look
 }
 
 // lookShare is the least share by which the pairs grow from look to look, once
@@ -30,20 +30,20 @@ func newMonitor(a *Audit, p Prepared, bins int) *monitor {
 	beta := a.Plan.Beta
 	switch a.Plan.goal() {
 	case Epsilon:
-		m.event = bound.NewMonitor(a.Claim.Epsilon, delta, beta)
-		m.wager = bound.NewEventMixture(a.Claim.Epsilon, delta)
+		m.event = bounds.NewMonitor(a.Claim.Epsilon, delta, beta)
+		m.wager = bounds.NewEventMixture(a.Claim.Epsilon, delta)
 	case Mu:
 		m.cut, m.turn = p.MuEvent, p.MuEvent.Reversed
-		m.table = bound.NewDeltaMonitor(indicator(p.MuEvent, bins), p.MuEpsilon, beta)
+		m.table = bounds.NewDeltaMonitor(indicator(p.MuEvent, bins), p.MuEpsilon, beta)
 	default:
 		m.turn = p.Goal.Reversed
-		m.table = bound.NewRenyiMonitor(p.Goal.H, p.Goal.Alpha, beta)
+		m.table = bounds.NewRenyiMonitor(p.Goal.H, p.Goal.Alpha, beta)
 	}
 	return m
 }
 
 // look takes the table of all pairs so far and returns the bound on the goal.
-func (m *monitor) look(p Prepared, t bound.Table, last bool) float64 {
+func (m *monitor) look(p Prepared, t bounds.Table, last bool) float64 {
 	pairs := t.Pairs()
 	if pairs >= m.next || last {
 		m.next = pairs + int(lookShare*float64(pairs))
@@ -64,7 +64,7 @@ func (m *monitor) bound(p Prepared) float64 {
 	case m.event != nil:
 		x = m.event.LowerBound()
 	case goal == Mu:
-		x = bound.GaussianMuFromDelta(m.table.LowerBound(), p.MuEpsilon)
+		x = bounds.GaussianMuFromDelta(m.table.LowerBound(), p.MuEpsilon)
 	default:
 		x = m.audit.fromDivergence(m.table.LowerBound(), p.Goal.Alpha)
 	}
@@ -81,14 +81,14 @@ func (m *monitor) pValue() *float64 {
 }
 
 // method of the goal's bound.
-func (m *monitor) method() bound.Method {
+func (m *monitor) method() bounds.Method {
 	switch {
 	case m.event != nil:
-		return bound.MethodEventMixture
+		return bounds.MethodEventMixture
 	case m.audit.Plan.goal() == Mu:
-		return bound.MethodScoreMixture
+		return bounds.MethodScoreMixture
 	}
-	return bound.MethodRenyiMixture
+	return bounds.MethodRenyiMixture
 }
 
 // finish puts what the looks gave into the first finding.

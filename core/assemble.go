@@ -3,7 +3,7 @@ package core
 import (
 	"slices"
 
-	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // limitations stand in every report.
@@ -27,7 +27,7 @@ func (s *state) report(end Termination) Report {
 		Claim:  s.audit.Claim,
 		Settings: Settings{Learner: p.Learner, Finder: p.Finder, Pair: p.Pair, Samples: p.Samples, Explore: p.Explore,
 			Trials: p.Trials, Confidence: 1 - p.Beta, Beta: p.Beta, Seed: p.Seed, Split: splitWords, Anytime: p.Anytime, ThroughRenyi: p.ThroughRenyi},
-		Results: []Finding{}, Renyi: []RenyiFinding{}, Tradeoff: []bound.TradeoffPoint{}, Published: []Published{},
+		Results: []Finding{}, Renyi: []RenyiFinding{}, Tradeoff: []bounds.TradeoffPoint{}, Published: []Published{},
 		Trials: s.trials, Surrogate: s.surrogate, Warnings: append(append([]string{}, s.audit.Notes...), s.warnings...),
 		Termination: end, Timing: s.timing, Reproduce: s.audit.Reproduce(),
 		Limitations: limitations, References: references(spec, s),
@@ -51,7 +51,7 @@ func (s *state) report(end Termination) Report {
 	if c := s.certified; c != nil {
 		r.Renyi, r.Tradeoff, r.Published = c.Renyi, c.Tradeoff, c.Published
 		if r.Tradeoff == nil {
-			r.Tradeoff = []bound.TradeoffPoint{}
+			r.Tradeoff = []bounds.TradeoffPoint{}
 		}
 		if r.Published == nil {
 			r.Published = []Published{}
@@ -127,16 +127,16 @@ func (s *state) findings() []Finding {
 func lowerBound(x float64) float64 { return max(0, x) }
 
 // boundSources says where a bound comes from.
-var boundSources = map[bound.Method]string{
-	bound.MethodExact:            "exact unconditional score test: Miettinen and Nurminen, Statistics in Medicine 4 (1985); nuisance parameter: Berger and Boos, JASA 89 (1994)",
-	bound.MethodClopperPearson:   "Clopper and Pearson, Biometrika 26 (1934); error split tuned on exploration counts",
-	bound.MethodPairedBetting:    "betting on paired bounded scores: Waudby-Smith and Ramdas, JRSS B 86 (2024)",
-	bound.MethodGaussianMu:       "Gaussian differential privacy: Dong, Roth and Su, JRSS B 84 (2022), with Clopper-Pearson limits",
-	bound.MethodRenyiBetting:     "betting against a Rényi divergence, linearised: docs/statistics.md; Waudby-Smith and Ramdas, JRSS B 86 (2024)",
-	bound.MethodRenyiBerryEsseen: "paired Berry-Esseen bound on a Rényi divergence, linearised: docs/statistics.md; Shevtsova, arXiv:1111.6554 (2011)",
-	bound.MethodEventMixture:     "anytime-valid mixture of bets on an event: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
-	bound.MethodScoreMixture:     "anytime-valid mixture of bets on a bounded score: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
-	bound.MethodRenyiMixture:     "anytime-valid mixture of bets against a Rényi divergence: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
+var boundSources = map[bounds.Method]string{
+	bounds.MethodExact:            "exact unconditional score test: Miettinen and Nurminen, Statistics in Medicine 4 (1985); nuisance parameter: Berger and Boos, JASA 89 (1994)",
+	bounds.MethodClopperPearson:   "Clopper and Pearson, Biometrika 26 (1934); error split tuned on exploration counts",
+	bounds.MethodPairedBetting:    "betting on paired bounded scores: Waudby-Smith and Ramdas, JRSS B 86 (2024)",
+	bounds.MethodGaussianMu:       "Gaussian differential privacy: Dong, Roth and Su, JRSS B 84 (2022), with Clopper-Pearson limits",
+	bounds.MethodRenyiBetting:     "betting against a Rényi divergence, linearised: docs/statistics.md; Waudby-Smith and Ramdas, JRSS B 86 (2024)",
+	bounds.MethodRenyiBerryEsseen: "paired Berry-Esseen bound on a Rényi divergence, linearised: docs/statistics.md; Shevtsova, arXiv:1111.6554 (2011)",
+	bounds.MethodEventMixture:     "anytime-valid mixture of bets on an event: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
+	bounds.MethodScoreMixture:     "anytime-valid mixture of bets on a bounded score: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
+	bounds.MethodRenyiMixture:     "anytime-valid mixture of bets against a Rényi divergence: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
 }
 
 func references(spec MechanismSpec, s *state) []string {

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // Scores are counted in bins: bin k holds the scores above Edges[k-1] and at or
@@ -104,15 +104,15 @@ func binScores(edges, scores []float64, out []uint16) {
 }
 
 // countPairs adds the pairs (first[i], second[i]) to a table.
-func countPairs(t bound.Table, first, second []uint16) {
+func countPairs(t bounds.Table, first, second []uint16) {
 	for i, a := range first {
 		t.N[int(a)*t.Bins+int(second[i])]++
 	}
 }
 
 // tableOf counts pairs of scores.
-func tableOf(edges, first, second []float64) bound.Table {
-	t := bound.NewTable(len(edges) + 1)
+func tableOf(edges, first, second []float64) bounds.Table {
+	t := bounds.NewTable(len(edges) + 1)
 	for i := range first {
 		t.N[binOf(edges, first[i])*t.Bins+binOf(edges, second[i])]++
 	}
@@ -137,14 +137,14 @@ func (c Cut) bins(n int) []bool {
 }
 
 // counts of the event, the side that it is likelier on first.
-func (c Cut) counts(t bound.Table) bound.Counts {
+func (c Cut) counts(t bounds.Table) bounds.Counts {
 	return c.side(t).Event(c.bins(t.Bins))
 }
 
 // side turns the table so that the side in the numerator is the first.
-func (c Cut) side(t bound.Table) bound.Table { return turned(t, c.Reversed) }
+func (c Cut) side(t bounds.Table) bounds.Table { return turned(t, c.Reversed) }
 
-func turned(t bound.Table, reversed bool) bound.Table {
+func turned(t bounds.Table, reversed bool) bounds.Table {
 	if reversed {
 		return t.Swap()
 	}
@@ -169,7 +169,7 @@ func (c Cut) check(edges int) error {
 
 // tableCut is the event of bins for which worth is largest. worth sees the
 // counts of an event on a table, the numerator's side first.
-func tableCut(t bound.Table, worth func(bound.Counts) float64) (best Cut, value float64) {
+func tableCut(t bounds.Table, worth func(bounds.Counts) float64) (best Cut, value float64) {
 	value = math.Inf(-1)
 	first, second := t.First(), t.Second()
 	n := t.Pairs()
@@ -183,7 +183,7 @@ func tableCut(t bound.Table, worth func(bound.Counts) float64) (best Cut, value 
 				x, y = n-x, n-y
 			}
 			for _, reversed := range []bool{false, true} {
-				c := bound.Counts{X: x, N1: n, Y: y, N0: n}
+				c := bounds.Counts{X: x, N1: n, Y: y, N0: n}
 				if reversed {
 					c.X, c.Y = y, x
 				}

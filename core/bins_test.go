@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // The bins hold what the comments say, and every pair is counted once.
@@ -43,7 +43,7 @@ func TestScoreBins(t *testing.T) {
 				}
 			}
 		}
-		table := bound.NewTable(len(edges) + 1)
+		table := bounds.NewTable(len(edges) + 1)
 		countPairs(table, bins[0], bins[1])
 		if other := tableOf(edges, first, second); !slices.Equal(table.N, other.N) || table.Pairs() != n {
 			t.Fatal("two ways to count pairs differ")

@@ -4,27 +4,27 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/phrase"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // Certified is what was made of a table of certification pairs, by what
 // exploration prepared. Findings have no words yet.
 type Certified struct {
-	Findings  []Finding             `json:"findings"` // the goal's own first
-	Renyi     []RenyiFinding        `json:"renyi"`
-	Tradeoff  []bound.TradeoffPoint `json:"tradeoff"`
-	Published []Published           `json:"published"`
-	Power     *Power                `json:"power,omitempty"` // absent where the claim is refuted
+	Findings  []Finding              `json:"findings"` // the goal's own first
+	Renyi     []RenyiFinding         `json:"renyi"`
+	Tradeoff  []bounds.TradeoffPoint `json:"tradeoff"`
+	Published []Published            `json:"published"`
+	Power     *Power                 `json:"power,omitempty"` // absent where the claim is refuted
 }
 
 // certificate is one computation of all bounds.
 type certificate struct {
 	audit    *Audit
 	prepared Prepared
-	table    bound.Table
-	explored bound.Table
+	table    bounds.Table
+	explored bounds.Table
 	beta     float64
 }
 
@@ -81,18 +81,18 @@ func (c certificate) finding(id Quantity, sofar Certified) (Finding, bool) {
 		for _, m := range sofar.Findings {
 			if m.ID == Mu {
 				f.Delta, f.Method, f.Direction, f.Assumption = delta, m.Method, m.Direction, assumeGaussian
-				lower = bound.GaussianEpsilon(*m.LowerBound, delta)
+				lower = bounds.GaussianEpsilon(*m.LowerBound, delta)
 			}
 		}
 	case RenyiDivergence:
 		lower = c.goalRenyi(&f)
 	case RenyiEpsilon:
 		if pr.Goal != nil && p.goal() == RenyiEpsilon {
-			lower = bound.EpsilonFromRenyi(c.goalRenyi(&f), f.Alpha)
+			lower = bounds.EpsilonFromRenyi(c.goalRenyi(&f), f.Alpha)
 			break
 		}
 		for _, r := range sofar.Renyi {
-			if e := bound.EpsilonFromRenyi(r.Lower, r.Alpha); f.Method == "" || e > lower {
+			if e := bounds.EpsilonFromRenyi(r.Lower, r.Alpha); f.Method == "" || e > lower {
 				lower, f.Alpha, f.Method, f.Direction = e, r.Alpha, r.Method, r.Direction
 			}
 		}
@@ -142,15 +142,15 @@ func (c certificate) epsilon(f *Finding) float64 {
 		if own {
 			claim = p.Claim.Epsilon
 		}
-		m := bound.NewMonitor(claim, f.Delta, c.beta)
+		m := bounds.NewMonitor(claim, f.Delta, c.beta)
 		m.Observe(c.pairs(c.prepared.Event))
-		f.Method = bound.MethodEventMixture
+		f.Method = bounds.MethodEventMixture
 		return phrase.Floor(m.LowerBound(), 6)
 	}
-	b := bound.Certify(n, *f.Explored, f.Delta, c.beta)
+	b := bounds.Certify(n, *f.Explored, f.Delta, c.beta)
 	f.Method, f.Split = b.Method, b.Split
-	if own && max(n.N1, n.N0) <= bound.ExactReach {
-		v := bound.ClaimPValue(n, p.Claim.Epsilon, f.Delta, c.beta)
+	if own && max(n.N1, n.N0) <= bounds.ExactReach {
+		v := bounds.ClaimPValue(n, p.Claim.Epsilon, f.Delta, c.beta)
 		f.PValue = &v
 	}
 	return b.Epsilon
@@ -163,16 +163,16 @@ func (c certificate) delta(f *Finding, cut Cut, eps float64) float64 {
 	t, in := cut.side(c.table), indicator(cut, c.table.Bins)
 	switch {
 	case c.audit.Plan.Anytime:
-		m := bound.NewDeltaMonitor(in, eps, c.beta)
+		m := bounds.NewDeltaMonitor(in, eps, c.beta)
 		m.Observe(t)
-		f.Method = bound.MethodScoreMixture
+		f.Method = bounds.MethodScoreMixture
 		return m.LowerBound()
 	case c.prepared.DeltaStake > 0:
-		f.Method = bound.MethodPairedBetting
-		return bound.ScoreDelta(t, in, eps, c.beta, c.prepared.DeltaStake)
+		f.Method = bounds.MethodPairedBetting
+		return bounds.ScoreDelta(t, in, eps, c.beta, c.prepared.DeltaStake)
 	}
-	f.Method = bound.MethodClopperPearson
-	return phrase.Floor(bound.LowerDelta(n, eps, c.beta), 9)
+	f.Method = bounds.MethodClopperPearson
+	return phrase.Floor(bounds.LowerDelta(n, eps, c.beta), 9)
 }
 
 func (c certificate) mu(f *Finding) float64 {
@@ -181,17 +181,17 @@ func (c certificate) mu(f *Finding) float64 {
 		f.Estimate = &e
 	}
 	if c.audit.Plan.Anytime {
-		m := bound.NewDeltaMonitor(indicator(c.prepared.MuEvent, c.table.Bins), c.prepared.MuEpsilon, c.beta)
+		m := bounds.NewDeltaMonitor(indicator(c.prepared.MuEvent, c.table.Bins), c.prepared.MuEpsilon, c.beta)
 		m.Observe(c.prepared.MuEvent.side(c.table))
-		f.Method = bound.MethodScoreMixture
-		return bound.GaussianMuFromDelta(m.LowerBound(), c.prepared.MuEpsilon)
+		f.Method = bounds.MethodScoreMixture
+		return bounds.GaussianMuFromDelta(m.LowerBound(), c.prepared.MuEpsilon)
 	}
-	f.Method = bound.MethodGaussianMu
+	f.Method = bounds.MethodGaussianMu
 	if c.audit.Plan.goal() == Mu {
-		v := bound.GaussianPValue(n, c.audit.Claim.Mu)
+		v := bounds.GaussianPValue(n, c.audit.Claim.Mu)
 		f.PValue = &v
 	}
-	return bound.GaussianMu(n, c.beta)
+	return bounds.GaussianMu(n, c.beta)
 }
 
 // goalRenyi bounds the divergence of the goal's own order.
@@ -206,13 +206,13 @@ func (c certificate) goalRenyi(f *Finding) float64 {
 	e = c.audit.fromDivergence(e, d.Alpha)
 	f.Estimate = &e
 	if c.audit.Plan.Anytime {
-		m := bound.NewRenyiMonitor(d.H, d.Alpha, c.beta)
+		m := bounds.NewRenyiMonitor(d.H, d.Alpha, c.beta)
 		m.Observe(t)
-		f.Method = bound.MethodRenyiMixture
+		f.Method = bounds.MethodRenyiMixture
 		return m.LowerBound()
 	}
 	claimed, _ := c.audit.Claim.impliedRenyi(d.Alpha)
-	v, lower := bound.RenyiPValue(t, d.RenyiPlan, claimed), bound.Renyi(t, d.RenyiPlan, c.beta)
+	v, lower := bounds.RenyiPValue(t, d.RenyiPlan, claimed), bounds.Renyi(t, d.RenyiPlan, c.beta)
 	if v <= c.beta && lower <= claimed {
 		v = math.Nextafter(c.beta, 1) // the bound decides; larger is valid
 	}
@@ -226,7 +226,7 @@ func (a *Audit) fromDivergence(d, alpha float64) float64 {
 	case Rho:
 		return d / alpha
 	case RenyiEpsilon:
-		return bound.EpsilonFromRenyi(d, alpha)
+		return bounds.EpsilonFromRenyi(d, alpha)
 	}
 	return d
 }
@@ -239,11 +239,11 @@ func (c certificate) renyi() []RenyiFinding {
 		f := RenyiFinding{Alpha: d.Alpha, Method: d.Method, Beta: share, Direction: directionOf(d.Reversed)}
 		t := d.side(c.table)
 		if c.audit.Plan.Anytime {
-			m := bound.NewRenyiMonitor(d.H, d.Alpha, share)
+			m := bounds.NewRenyiMonitor(d.H, d.Alpha, share)
 			m.Observe(t)
-			f.Lower, f.Method = m.LowerBound(), bound.MethodRenyiMixture
+			f.Lower, f.Method = m.LowerBound(), bounds.MethodRenyiMixture
 		} else {
-			f.Lower = bound.Renyi(t, d.RenyiPlan, share)
+			f.Lower = bounds.Renyi(t, d.RenyiPlan, share)
 		}
 		f.Lower = lowerBound(f.Lower)
 		f.Estimate, _ = renyiEstimate(t, d.H, d.Alpha)
@@ -261,7 +261,7 @@ func (c certificate) renyi() []RenyiFinding {
 
 // tradeoff is the band of the event's direction. Bins enter the rejection region
 // from where the numerator's side is likelier.
-func (c certificate) tradeoff() []bound.TradeoffPoint {
+func (c certificate) tradeoff() []bounds.TradeoffPoint {
 	order := make([]int, c.table.Bins)
 	for k := range order {
 		order[k] = len(order) - 1 - k
@@ -269,7 +269,7 @@ func (c certificate) tradeoff() []bound.TradeoffPoint {
 			order[k] = k
 		}
 	}
-	points := bound.TradeoffBand(c.prepared.Event.side(c.table), order, c.beta)
+	points := bounds.TradeoffBand(c.prepared.Event.side(c.table), order, c.beta)
 	for i, q := range points {
 		points[i].FPRLower, points[i].FNRLower = phrase.Floor(q.FPRLower, 9), phrase.Floor(q.FNRLower, 9)
 		points[i].FPRUpper, points[i].FNRUpper = min(1, -phrase.Floor(-q.FPRUpper, 9)), min(1, -phrase.Floor(-q.FNRUpper, 9))
@@ -288,8 +288,8 @@ const (
 func renamed(rows []Published) []Published {
 	rows = slices.Clone(rows)
 	for i, p := range rows {
-		if p.Method == bound.MethodKatz && p.Delta > 0 && p.Fault == formerKatzDeltaFault {
-			rows[i].Method, rows[i].Fault = bound.MethodKatzDelta, katzDeltaFault
+		if p.Method == bounds.MethodKatz && p.Delta > 0 && p.Fault == formerKatzDeltaFault {
+			rows[i].Method, rows[i].Fault = bounds.MethodKatzDelta, katzDeltaFault
 		}
 	}
 	return rows
@@ -307,11 +307,11 @@ func (c certificate) published() []Published {
 			out = append(out, p)
 		}
 	}
-	katz := Published{ID: Epsilon, Delta: delta, Method: bound.MethodKatzDelta, Fault: katzDeltaFault}
+	katz := Published{ID: Epsilon, Delta: delta, Method: bounds.MethodKatzDelta, Fault: katzDeltaFault}
 	if delta == 0 {
-		katz.Method, katz.Fault = bound.MethodKatz, "valid only in the limit of many outputs; none where the second side was never seen"
+		katz.Method, katz.Fault = bounds.MethodKatz, "valid only in the limit of many outputs; none where the second side was never seen"
 	}
-	add(katz, bound.Katz(c.prepared.Event.counts(c.table), delta, c.beta))
+	add(katz, bounds.Katz(c.prepared.Event.counts(c.table), delta, c.beta))
 	var d *DirectedPlan
 	if d = c.prepared.Goal; d == nil {
 		for i := range c.prepared.Renyi {
@@ -321,22 +321,22 @@ func (c certificate) published() []Published {
 		}
 	}
 	if d != nil {
-		add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: bound.MethodRenyiPublished,
-			Fault: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, bound.PublishedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
+		add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: bounds.MethodRenyiPublished,
+			Fault: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, bounds.PublishedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
 		if !p.Anytime {
-			add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: bound.MethodRenyiCorrected, Fault: "mended, and far looser than what certifies"},
-				bound.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
+			add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: bounds.MethodRenyiCorrected, Fault: "mended, and far looser than what certifies"},
+				bounds.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
 		}
 	}
 	if n := t.Pairs(); !p.Anytime && n > 0 {
 		// The eta at which this many outputs are what algorithm 3 asks for.
 		eta := math.Sqrt(12 * (1 + math.Exp(2*eps)) / float64(n))
-		if float64(n) >= bound.PublishedHistogramSamples(t.Bins, eps, eta, c.beta)*(1-1e-12) {
-			add(Published{ID: Delta, Epsilon: eps, Method: bound.MethodHistogramPublished, Fault: "its bias is not below eta: equal distributions are reported as a violation on many bins"},
-				lowerBound(bound.HistogramDivergence(t.First(), t.Second(), eps)-eta))
+		if float64(n) >= bounds.PublishedHistogramSamples(t.Bins, eps, eta, c.beta)*(1-1e-12) {
+			add(Published{ID: Delta, Epsilon: eps, Method: bounds.MethodHistogramPublished, Fault: "its bias is not below eta: equal distributions are reported as a violation on many bins"},
+				lowerBound(bounds.HistogramDivergence(t.First(), t.Second(), eps)-eta))
 		}
-		add(Published{ID: Delta, Epsilon: eps, Method: bound.MethodHistogram, Fault: "mended; its slack grows with the root of the number of bins"},
-			bound.HistogramDelta(t.First(), t.Second(), eps, c.beta))
+		add(Published{ID: Delta, Epsilon: eps, Method: bounds.MethodHistogram, Fault: "mended; its slack grows with the root of the number of bins"},
+			bounds.HistogramDelta(t.First(), t.Second(), eps, c.beta))
 	}
 	return out
 }

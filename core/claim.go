@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // ClaimKind names the kind of guarantee that a mechanism promises.
@@ -155,12 +155,12 @@ func (c Claim) isDP() bool { return c.Kind == Pure || c.Kind == Approximate || c
 // extreme. A Rényi claim bounds the lower orders too, as D_alpha grows with
 // alpha.
 func (c Claim) impliedRenyi(alpha float64) (float64, bool) {
-	if bound.CheckAlpha(alpha) != nil {
+	if bounds.CheckAlpha(alpha) != nil {
 		return 0, false // orders come from strangers' files too
 	}
 	switch c.Kind {
 	case Pure:
-		return bound.RandomisedResponseRenyi(c.Epsilon, alpha), true
+		return bounds.RandomisedResponseRenyi(c.Epsilon, alpha), true
 	case Renyi:
 		return c.Epsilon, alpha <= c.Alpha
 	case ZCDP:
@@ -191,7 +191,7 @@ func (c Claim) impliedRho() (float64, bool) {
 func (c Claim) impliedMu() (float64, bool) {
 	switch c.Kind {
 	case Pure:
-		return bound.GaussianMuOfPure(c.Epsilon), true
+		return bounds.GaussianMuOfPure(c.Epsilon), true
 	case GaussianDP:
 		return c.Mu, true
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core/phrase"
+	"github.com/dpscope/dpscope/audit/phrase"
 )
 
 func TestClaimValidate(t *testing.T) {

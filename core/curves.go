@@ -3,8 +3,8 @@ package core
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/phrase"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // Curves are what a report holds to draw besides its chart, with the claim as a
@@ -18,11 +18,11 @@ type Curves struct {
 // the test that takes an output for one of the numerator's dataset. Claimed is a
 // polyline: no test of a mechanism that keeps its claim lies below.
 type TradeoffCurve struct {
-	Points     []bound.TradeoffPoint `json:"points"`
-	Claimed    [][2]float64          `json:"claimed"`
-	ClaimWords string                `json:"claimWords"`
-	Confidence string                `json:"confidence"`
-	Direction  string                `json:"direction"`
+	Points     []bounds.TradeoffPoint `json:"points"`
+	Claimed    [][2]float64           `json:"claimed"`
+	ClaimWords string                 `json:"claimWords"`
+	Confidence string                 `json:"confidence"`
+	Direction  string                 `json:"direction"`
 }
 
 // RenyiCurve is the lower bounds on the Rényi divergence against its order.

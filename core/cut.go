@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // cut is a threshold on scores, with the direction in which it tells most.
@@ -14,7 +14,7 @@ type cut struct {
 	above     bool // the event is {score > threshold}, else {score <= threshold}
 	reversed  bool // the event is likelier on the second dataset
 	value     float64
-	counts    bound.Counts // the likelier side first
+	counts    bounds.Counts // the likelier side first
 }
 
 // Constants of the search for a threshold. They weigh power only: whatever
@@ -60,7 +60,7 @@ func bestCutAt(s1, s2 []float64, delta, z float64) cut {
 		next = rank + max(1, step)
 	}
 	if !(best.ratio > 0) {
-		return cut{value: worthless, above: true, threshold: max(s1[n1-1], s2[n2-1]), counts: bound.Counts{N1: n1, N0: n2}}
+		return cut{value: worthless, above: true, threshold: max(s1[n1-1], s2[n2-1]), counts: bounds.Counts{N1: n1, N0: n2}}
 	}
 	best.value = max(stream.Log(best.ratio), worthless)
 	return best.cut
@@ -78,9 +78,9 @@ type search struct {
 // try tries the event of so many outputs, both ways.
 func (s *search) try(threshold float64, above bool, k1, k2 int) {
 	for _, reversed := range []bool{false, true} {
-		c := bound.Counts{X: k1, N1: s.n1, Y: k2, N0: s.n2}
+		c := bounds.Counts{X: k1, N1: s.n1, Y: k2, N0: s.n2}
 		if reversed {
-			c = bound.Counts{X: k2, N1: s.n2, Y: k1, N0: s.n1}
+			c = bounds.Counts{X: k2, N1: s.n2, Y: k1, N0: s.n1}
 		}
 		if r := ratioLimit(c, s.delta, s.z); r > s.ratio {
 			s.ratio, s.cut = r, cut{threshold: threshold, above: above, reversed: reversed, counts: c}
@@ -121,7 +121,7 @@ func wilsonAt(k, n int, z float64) (lo, up float64) {
 }
 
 // ratioLimit is the lower limit of (p1-delta)/p0 at Wilson limits.
-func ratioLimit(c bound.Counts, delta, z float64) float64 {
+func ratioLimit(c bounds.Counts, delta, z float64) float64 {
 	lo, _ := wilsonAt(c.X, c.N1, z)
 	_, up := wilsonAt(c.Y, c.N0, z)
 	return (lo - delta) / up
@@ -331,7 +331,7 @@ func fitLine(bins []scoreBin) (odds []float64, ok bool) {
 }
 
 // countsOf are the counts of the event in other scores, sorted.
-func (c cut) countsOf(s1, s2 []float64) bound.Counts {
+func (c cut) countsOf(s1, s2 []float64) bounds.Counts {
 	count := func(s []float64) int {
 		below, _ := slices.BinarySearchFunc(s, c.threshold, func(v, t float64) int {
 			if v <= t {
@@ -344,9 +344,9 @@ func (c cut) countsOf(s1, s2 []float64) bound.Counts {
 		}
 		return below
 	}
-	x := bound.Counts{X: count(s1), N1: len(s1), Y: count(s2), N0: len(s2)}
+	x := bounds.Counts{X: count(s1), N1: len(s1), Y: count(s2), N0: len(s2)}
 	if c.reversed {
-		x = bound.Counts{X: x.Y, N1: x.N0, Y: x.X, N0: x.N1}
+		x = bounds.Counts{X: x.Y, N1: x.N0, Y: x.X, N0: x.N1}
 	}
 	return x
 }

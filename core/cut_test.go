@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // slowCut tries every threshold between scores by counting, and returns the
@@ -23,7 +23,7 @@ func slowCut(first, second []float64, delta float64) (best float64) {
 	for _, t := range append(slices.Clone(first), second...) {
 		a, b := count(first, t), count(second, t)
 		n, m := len(first), len(second)
-		for _, c := range []bound.Counts{{X: a, N1: n, Y: b, N0: m}, {X: n - a, N1: n, Y: m - b, N0: m}, {X: b, N1: m, Y: a, N0: n}, {X: m - b, N1: m, Y: n - a, N0: n}} {
+		for _, c := range []bounds.Counts{{X: a, N1: n, Y: b, N0: m}, {X: n - a, N1: n, Y: m - b, N0: m}, {X: b, N1: m, Y: a, N0: n}, {X: m - b, N1: m, Y: n - a, N0: n}} {
 			if c.X == 0 || c.X == c.N1 && c.Y == c.N0 {
 				continue
 			}
@@ -252,7 +252,7 @@ func TestBoldCutFindsRareEvents(t *testing.T) {
 		}
 		want := best
 		if c.bold {
-			want.threshold, want.reversed, want.counts = 1.5, c.rare[1] > c.rare[0], bound.Counts{X: 240, N1: n, Y: 160, N0: n}
+			want.threshold, want.reversed, want.counts = 1.5, c.rare[1] > c.rare[0], bounds.Counts{X: 240, N1: n, Y: 160, N0: n}
 		}
 		if got != want {
 			t.Errorf("%v: %+v, want %+v", c.rare, got, want)
@@ -264,9 +264,9 @@ func TestBoldCutFindsRareEvents(t *testing.T) {
 }
 
 // gain is the bound on epsilon that so many outputs a side with the rates of c give.
-func gain(c bound.Counts, samples int) float64 {
+func gain(c bounds.Counts, samples int) float64 {
 	scale := samples / c.N1
-	return bound.ClopperPearson(bound.Counts{X: scale * c.X, N1: samples, Y: scale * c.Y, N0: samples}, 0, 0.05, 0.5)
+	return bounds.ClopperPearson(bounds.Counts{X: scale * c.X, N1: samples, Y: scale * c.Y, N0: samples}, 0, 0.05, 0.5)
 }
 
 func TestWithout(t *testing.T) {

@@ -8,7 +8,7 @@
 // A [Plan] says what to audit. A [Finder] proposes neighbouring pairs of
 // datasets; an explore [Task] draws outputs on both, lets the learners find a
 // [Witness] and returns how loud it was. The loudest pair is certified: shards
-// of fresh outputs are reduced to counts, and a bound of core/bound turns the
+// of fresh outputs are reduced to counts, and a bound of bounds turns the
 // counts into a lower confidence bound on epsilon. Exploration and
 // certification never share samples, so the bound holds whatever was tried
 // before.

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // Purposes of random streams. The words are part of the seed.
@@ -100,7 +100,7 @@ func executePrepare(a *Audit, t Task) (Result, error) {
 }
 
 func executeBound(a *Audit, t Task) (Result, error) {
-	for _, x := range []*bound.Table{t.Table, t.Explored} {
+	for _, x := range []*bounds.Table{t.Table, t.Explored} {
 		if err := x.Validate(); err != nil {
 			return Result{}, err
 		}
@@ -277,7 +277,7 @@ func certify(cat Catalogue, a *Audit, t Task, hook Hook) (Result, error) {
 			}
 		}
 	}
-	table := bound.NewTable(len(t.Edges) + 1)
+	table := bounds.NewTable(len(t.Edges) + 1)
 	countPairs(table, bins[0], bins[1])
 	counted.Cells, counted.Plane = packCounts(table.N), plane.packed()
 	return Result{Counted: &counted}, nil
@@ -379,7 +379,7 @@ func learn(l LearnerSpec, a *Audit, half [2][2]Samples, st *stream.Stream, check
 	}
 	edges := scoreEdges(sorted[0], sorted[1], best.threshold)
 	n := min(len(scores[0]), len(scores[1]))
-	halves := [2]bound.Table{tableOf(edges, scores[0][:n/2], scores[1][:n/2]), tableOf(edges, scores[0][n/2:n], scores[1][n/2:n])}
+	halves := [2]bounds.Table{tableOf(edges, scores[0][:n/2], scores[1][:n/2]), tableOf(edges, scores[0][n/2:n], scores[1][n/2:n])}
 	return &Explored{
 		Witness: Witness{Learner: l.Name, Model: data}, Edges: edges, Table: halves[0].Add(halves[1]),
 		Event: Cut{Edge: slices.Index(edges, best.threshold), Above: best.above, Reversed: best.reversed},

@@ -1,6 +1,6 @@
 package core
 
-import "github.com/dpscope/dpscope/core/stream"
+import "github.com/dpscope/dpscope/stream"
 
 // Trial is one explored pair and how loud it was.
 type Trial struct {

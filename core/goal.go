@@ -5,8 +5,8 @@ import (
 
 	"gonum.org/v1/gonum/mathext"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/phrase"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // Quantity names what a finding bounds from below.
@@ -95,7 +95,7 @@ func (a *Audit) learnClaim() Claim {
 // worth ranks what learners found, on validation outputs: about the lower bound
 // on the goal that certification would give. halves are the tables of the two
 // halves of the validation pairs.
-func (a *Audit) worth(c cut, halves [2]bound.Table) float64 {
+func (a *Audit) worth(c cut, halves [2]bounds.Table) float64 {
 	p := a.Plan
 	v := worthless
 	switch p.goal() {
@@ -109,7 +109,7 @@ func (a *Audit) worth(c cut, halves [2]bound.Table) float64 {
 		}
 	case RenyiEpsilon:
 		if v = renyiWorth(halves, p.ThroughRenyi); v > 0 {
-			v = bound.EpsilonFromRenyi(v, p.ThroughRenyi)
+			v = bounds.EpsilonFromRenyi(v, p.ThroughRenyi)
 		}
 	case Rho:
 		for _, alpha := range renyiOrders {
@@ -123,7 +123,7 @@ func (a *Audit) worth(c cut, halves [2]bound.Table) float64 {
 }
 
 // muWorth is the mu of an event at Wilson limits.
-func muWorth(c bound.Counts) float64 {
+func muWorth(c bounds.Counts) float64 {
 	lo, _ := wilson(c.X, c.N1)
 	_, up := wilson(c.Y, c.N0)
 	if lo <= 0 || up >= 1 || lo <= up {
@@ -135,7 +135,7 @@ func muWorth(c bound.Counts) float64 {
 // renyiWorth is a lower limit of D_alpha, one standard error below the
 // estimate: the witness of each half is tried on the other one, in both
 // directions.
-func renyiWorth(halves [2]bound.Table, alpha float64) float64 {
+func renyiWorth(halves [2]bounds.Table, alpha float64) float64 {
 	best := worthless
 	for _, reversed := range []bool{false, true} {
 		sum := 0.0
@@ -152,8 +152,8 @@ func renyiWorth(halves [2]bound.Table, alpha float64) float64 {
 // divergence of the first dataset from the second or, reversed, the other way.
 // Bins are in the order of the score, which rises with the ratio of the first
 // to the second.
-func renyiWitness(t bound.Table, alpha float64, reversed bool) []float64 {
-	h := bound.CalibrateRenyiOrdered(t, alpha)
+func renyiWitness(t bounds.Table, alpha float64, reversed bool) []float64 {
+	h := bounds.CalibrateRenyiOrdered(t, alpha)
 	if reversed {
 		for i := range h {
 			h[i] = -h[i]
@@ -165,7 +165,7 @@ func renyiWitness(t bound.Table, alpha float64, reversed bool) []float64 {
 // renyiEstimate is R^h = alpha/(alpha-1) log mean exp((alpha-1) h) on the first
 // dataset less log mean exp(alpha h) on the second, with its standard error by
 // the delta method.
-func renyiEstimate(t bound.Table, h []float64, alpha float64) (value, se float64) {
+func renyiEstimate(t bounds.Table, h []float64, alpha float64) (value, se float64) {
 	k := alpha / (alpha - 1)
 	top := math.Inf(-1)
 	for _, v := range h {

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // shifted adds noise of unit scale to the sum of the rows: with a row of size

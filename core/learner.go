@@ -3,7 +3,7 @@ package core
 import (
 	"encoding/json"
 
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // Exploration is what a learner sees: outputs on both datasets of one pair,

@@ -1,6 +1,6 @@
 package core
 
-import "github.com/dpscope/dpscope/core/stream"
+import "github.com/dpscope/dpscope/stream"
 
 // Mechanism is a randomised algorithm under audit, with its parameters fixed.
 type Mechanism interface {

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // PlanVersion is the version of the plan's JSON form.
@@ -153,7 +153,7 @@ func (a *Audit) resolveGoal() error {
 	if alpha == 0 {
 		return nil
 	}
-	if bound.CheckAlpha(alpha) != nil {
+	if bounds.CheckAlpha(alpha) != nil {
 		return &InputError{Field: "throughRenyi", Found: number(alpha), Want: "an order: a finite number above 1", Remedy: "2 is usual, larger orders see rarer events"}
 	}
 	if a.Claim.Kind != Pure {

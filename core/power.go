@@ -3,8 +3,8 @@ package core
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/phrase"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // power says what the sample size could have shown, for a witness as good as
@@ -17,14 +17,14 @@ func (c certificate) power() *Power {
 	switch p.goal() {
 	case Epsilon:
 		_, delta := c.audit.dpLimits()
-		out.LargestBound = bound.MaxCertifiable(n, n, delta, c.beta)
-		if n > bound.ExactReach {
+		out.LargestBound = bounds.MaxCertifiable(n, n, delta, c.beta)
+		if n > bounds.ExactReach {
 			smallest = math.Inf(1) // it would take longer than the audit
 			break
 		}
-		smallest = bound.SmallestDetectable(limit, delta, c.beta, n, n, rareRate(c.prepared.Event.counts(c.explored)))
+		smallest = bounds.SmallestDetectable(limit, delta, c.beta, n, n, rareRate(c.prepared.Event.counts(c.explored)))
 	case Mu:
-		out.LargestBound = bound.GaussianMu(bound.Counts{X: n, N1: n, Y: 0, N0: n}, c.beta)
+		out.LargestBound = bounds.GaussianMu(bounds.Counts{X: n, N1: n, Y: 0, N0: n}, c.beta)
 		smallest = smallestMu(limit, n, rareRate(c.prepared.MuEvent.counts(c.explored)), c.beta)
 	default:
 		d := *c.prepared.Goal
@@ -44,7 +44,7 @@ func (c certificate) power() *Power {
 // Wealth is largest where every pair is the best one; the Berry-Esseen bound is
 // largest at some spread, and below the reach of the witness.
 func (c certificate) largestRenyi(d DirectedPlan, n int) float64 {
-	if d.Method != bound.MethodRenyiBetting {
+	if d.Method != bounds.MethodRenyiBetting {
 		return d.Reach()
 	}
 	low, high := 0, 0
@@ -56,9 +56,9 @@ func (c certificate) largestRenyi(d DirectedPlan, n int) float64 {
 			high = k
 		}
 	}
-	best := bound.NewTable(c.table.Bins)
+	best := bounds.NewTable(c.table.Bins)
 	best.N[high*best.Bins+low] = n
-	return bound.Renyi(best, d.RenyiPlan, c.beta)
+	return bounds.Renyi(best, d.RenyiPlan, c.beta)
 }
 
 // How the smallest divergence that shows is found: by bisection over louder and
@@ -93,7 +93,7 @@ func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
 	}
 	limit := c.audit.Plan.Claim.Limit()
 	shows := func(s float64) bool {
-		return c.audit.fromDivergence(bound.Renyi(expectedTable(louder(s), q, n), d.RenyiPlan, c.beta), d.Alpha) > limit
+		return c.audit.fromDivergence(bounds.Renyi(expectedTable(louder(s), q, n), d.RenyiPlan, c.beta), d.Alpha) > limit
 	}
 	low, high := 0.0, 1.0
 	for !shows(high) {
@@ -137,8 +137,8 @@ func binDivergence(p, q []float64, alpha float64) float64 {
 
 // expectedTable is the table of n pairs of independent outputs, rounded so that
 // the sums along the cells stay exact.
-func expectedTable(p, q []float64, n int) bound.Table {
-	t := bound.NewTable(len(p))
+func expectedTable(p, q []float64, n int) bounds.Table {
+	t := bounds.NewTable(len(p))
 	sum, done := 0.5, 0
 	for a := range p {
 		for b := range q {
@@ -152,7 +152,7 @@ func expectedTable(p, q []float64, n int) bound.Table {
 }
 
 // rareRate is the rate of the denominator's side, half a count added.
-func rareRate(explored bound.Counts) float64 {
+func rareRate(explored bounds.Counts) float64 {
 	return (float64(explored.Y) + 0.5) / (float64(explored.N0) + 1)
 }
 
@@ -161,7 +161,7 @@ func rareRate(explored bound.Counts) float64 {
 func smallestMu(claim float64, n int, rate, beta float64) float64 {
 	y := int(math.Round(rate * float64(n)))
 	shows := func(x int) bool {
-		return bound.GaussianMu(bound.Counts{X: x, N1: n, Y: y, N0: n}, beta) > claim
+		return bounds.GaussianMu(bounds.Counts{X: x, N1: n, Y: y, N0: n}, beta) > claim
 	}
 	if !shows(n) {
 		return math.Inf(1)

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/phrase"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // Prepared is all that exploration fixed for the bounds on the chosen pair, so
@@ -26,20 +26,20 @@ type Prepared struct {
 // DirectedPlan is the plan of a Rényi bound on the divergence of the first
 // dataset from the second or, reversed, of the second from the first.
 type DirectedPlan struct {
-	bound.RenyiPlan
+	bounds.RenyiPlan
 	Reversed bool `json:"reversed,omitempty"`
 }
 
-func (d DirectedPlan) side(t bound.Table) bound.Table { return turned(t, d.Reversed) }
+func (d DirectedPlan) side(t bounds.Table) bounds.Table { return turned(t, d.Reversed) }
 
 // prepare chooses on the exploration table what each bound needs.
-func (a *Audit) prepare(table bound.Table, event Cut) (Prepared, error) {
+func (a *Audit) prepare(table bounds.Table, event Cut) (Prepared, error) {
 	p := a.Plan
 	eps, _ := a.dpLimits()
 	out := Prepared{Event: event}
-	out.DeltaEvent, _ = tableCut(table, func(c bound.Counts) float64 { return deltaWorth(c, eps) })
+	out.DeltaEvent, _ = tableCut(table, func(c bounds.Counts) float64 { return deltaWorth(c, eps) })
 	if p.Anytime {
-		out.MuEvent, _ = tableCut(table, func(c bound.Counts) float64 { _, mu := muEpsilon(c); return mu })
+		out.MuEvent, _ = tableCut(table, func(c bounds.Counts) float64 { _, mu := muEpsilon(c); return mu })
 	} else {
 		out.MuEvent, _ = tableCut(table, muWorth)
 	}
@@ -75,7 +75,7 @@ func (a *Audit) prepare(table bound.Table, event Cut) (Prepared, error) {
 }
 
 // deltaWorth is the lower limit of p1 - e^eps p0 at Wilson limits.
-func deltaWorth(c bound.Counts, eps float64) float64 {
+func deltaWorth(c bounds.Counts, eps float64) float64 {
 	lo, _ := wilson(c.X, c.N1)
 	_, up := wilson(c.Y, c.N0)
 	return phrase.Floor(lo-float64(math.Exp(eps)*up), 12)
@@ -83,9 +83,9 @@ func deltaWorth(c bound.Counts, eps float64) float64 {
 
 // muEpsilon is the epsilon, of a grid, at which a lower limit of delta of the
 // event says most about mu, and that mu.
-func muEpsilon(c bound.Counts) (best, most float64) {
+func muEpsilon(c bounds.Counts) (best, most float64) {
 	for eps := 0.0; eps <= 12; eps += 0.25 {
-		if mu := phrase.Floor(bound.GaussianMuFromDelta(deltaWorth(c, eps), eps), 4); mu > most {
+		if mu := phrase.Floor(bounds.GaussianMuFromDelta(deltaWorth(c, eps), eps), 4); mu > most {
 			best, most = eps, mu
 		}
 	}
@@ -94,22 +94,22 @@ func muEpsilon(c bound.Counts) (best, most float64) {
 
 // deltaStake is the stake of betting on delta where that promises more than
 // Clopper-Pearson limits, and 0 where it does not.
-func deltaStake(cut Cut, table bound.Table, n int, eps, beta float64) float64 {
+func deltaStake(cut Cut, table bounds.Table, n int, eps, beta float64) float64 {
 	t := cut.side(table)
 	scale := float64(n) / float64(t.Pairs())
 	c := t.Event(cut.bins(t.Bins))
 	// What would come out if certification repeated the exploration.
-	again := bound.Counts{X: int(math.Round(scale * float64(c.X))), N1: n, Y: int(math.Round(scale * float64(c.Y))), N0: n}
+	again := bounds.Counts{X: int(math.Round(scale * float64(c.X))), N1: n, Y: int(math.Round(scale * float64(c.Y))), N0: n}
 	again.X, again.Y = min(again.X, n), min(again.Y, n)
 	f := indicator(cut, t.Bins)
-	stake := roundDigits(bound.TuneScoreDelta(t, f, n, eps, beta))
+	stake := roundDigits(bounds.TuneScoreDelta(t, f, n, eps, beta))
 	if !(stake > 0) {
 		return 0
 	}
 	// The pairs of independent outputs with these rates.
 	x, y := float64(again.X)/float64(n), float64(again.Y)/float64(n)
 	pairs := eventTable([4]int{int(float64(n) * x * y), int(float64(n) * x * (1 - y)), int(float64(n) * (1 - x) * y), int(float64(n) * (1 - x) * (1 - y))})
-	if pairs.Pairs() == 0 || bound.ScoreDelta(pairs, []float64{1, 0}, eps, beta, stake) <= bound.LowerDelta(again, eps, beta) {
+	if pairs.Pairs() == 0 || bounds.ScoreDelta(pairs, []float64{1, 0}, eps, beta, stake) <= bounds.LowerDelta(again, eps, beta) {
 		return 0
 	}
 	return stake
@@ -117,8 +117,8 @@ func deltaStake(cut Cut, table bound.Table, n int, eps, beta float64) float64 {
 
 // eventTable is a table of two bins, inside an event and outside, from pair
 // counts 11, 10, 01, 00.
-func eventTable(n [4]int) bound.Table {
-	t := bound.NewTable(2)
+func eventTable(n [4]int) bounds.Table {
+	t := bounds.NewTable(2)
 	copy(t.N, n[:])
 	return t
 }
@@ -135,7 +135,7 @@ func indicator(cut Cut, n int) []float64 {
 }
 
 // tuneRenyi plans the bound of one order, in the direction that promises more.
-func tuneRenyi(table bound.Table, alpha float64, n int, beta float64) (DirectedPlan, error) {
+func tuneRenyi(table bounds.Table, alpha float64, n int, beta float64) (DirectedPlan, error) {
 	var best DirectedPlan
 	promised := math.Inf(-1)
 	for _, reversed := range []bool{false, true} {
@@ -144,10 +144,10 @@ func tuneRenyi(table bound.Table, alpha float64, n int, beta float64) (DirectedP
 		value, se := renyiEstimate(t, h, alpha)
 		if v := phrase.Floor(value-2*se, 9); v > promised+valueMargin {
 			promised = v
-			best = DirectedPlan{RenyiPlan: bound.RenyiPlan{Alpha: alpha, H: h}, Reversed: reversed}
+			best = DirectedPlan{RenyiPlan: bounds.RenyiPlan{Alpha: alpha, H: h}, Reversed: reversed}
 		}
 	}
-	plan, err := bound.TuneRenyi(turned(table, best.Reversed), best.H, alpha, n, beta)
+	plan, err := bounds.TuneRenyi(turned(table, best.Reversed), best.H, alpha, n, beta)
 	if err != nil {
 		return best, err
 	}
@@ -157,7 +157,7 @@ func tuneRenyi(table bound.Table, alpha float64, n int, beta float64) (DirectedP
 		plan.H[i] = roundTo(plan.H[i], decimals)
 	}
 	plan.Lambda = roundDigits(plan.Lambda)
-	if plan.Method == bound.MethodRenyiBerryEsseen {
+	if plan.Method == bounds.MethodRenyiBerryEsseen {
 		plan.Lambda = 0
 	}
 	best.RenyiPlan = plan

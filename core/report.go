@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // SchemaVersion is the version of the report's JSON form, and SchemaName
@@ -50,7 +50,7 @@ type Report struct {
 	Renyi []RenyiFinding `json:"renyi"`
 	// Tradeoff is the trade-off curve of the score, with a band that holds
 	// everywhere with the report's confidence.
-	Tradeoff []bound.TradeoffPoint `json:"tradeoff"`
+	Tradeoff []bounds.TradeoffPoint `json:"tradeoff"`
 	// Published are the published forms of some of the bounds, for comparison;
 	// none decides the verdict, and those whose method says published, or
 	// katz-log-delta-method, certify nothing.
@@ -122,9 +122,9 @@ type Evidence struct {
 	Edges    []float64 `json:"edges"`
 	Prepared Prepared  `json:"prepared"`
 	// Explored counts the validation pairs, Table the certification pairs.
-	Explored bound.Table  `json:"explored"`
-	Table    *bound.Table `json:"table,omitempty"`
-	Chart    Chart        `json:"chart"`
+	Explored bounds.Table  `json:"explored"`
+	Table    *bounds.Table `json:"table,omitempty"`
+	Chart    Chart         `json:"chart"`
 }
 
 // Finding is one certified quantity.
@@ -142,13 +142,13 @@ type Finding struct {
 	PValue     *float64 `json:"pValue,omitempty"` // of the claim, in the first result
 	Confidence float64  `json:"confidence"`
 	// Method is empty where nothing was certified.
-	Method     bound.Method  `json:"method,omitempty"`
-	Split      float64       `json:"split,omitempty"`      // of beta, for Clopper-Pearson
-	Assumption string        `json:"assumption,omitempty"` // beyond independent runs of the mechanism
-	Direction  string        `json:"direction"`            // which dataset the event, or the first distribution of a divergence, belongs to
-	Event      *Event        `json:"event,omitempty"`
-	Counts     *bound.Counts `json:"counts,omitempty"`         // certification counts of the event, the likelier side first
-	Explored   *bound.Counts `json:"exploredCounts,omitempty"` // its exploration counts, which tuned the bound
+	Method     bounds.Method  `json:"method,omitempty"`
+	Split      float64        `json:"split,omitempty"`      // of beta, for Clopper-Pearson
+	Assumption string         `json:"assumption,omitempty"` // beyond independent runs of the mechanism
+	Direction  string         `json:"direction"`            // which dataset the event, or the first distribution of a divergence, belongs to
+	Event      *Event         `json:"event,omitempty"`
+	Counts     *bounds.Counts `json:"counts,omitempty"`         // certification counts of the event, the likelier side first
+	Explored   *bounds.Counts `json:"exploredCounts,omitempty"` // its exploration counts, which tuned the bound
 }
 
 // Event is a set of outputs: those whose score lies above the edge, or, if
@@ -161,23 +161,23 @@ type Event struct {
 
 // RenyiFinding is one order of the Rényi curve.
 type RenyiFinding struct {
-	Alpha     float64      `json:"alpha"`
-	Lower     float64      `json:"lower"`    // bound on D_alpha, nats, rounded down
-	Estimate  float64      `json:"estimate"` // no guarantee
-	Method    bound.Method `json:"method"`
-	Beta      float64      `json:"beta"` // its share of the error
-	Direction string       `json:"direction"`
+	Alpha     float64       `json:"alpha"`
+	Lower     float64       `json:"lower"`    // bound on D_alpha, nats, rounded down
+	Estimate  float64       `json:"estimate"` // no guarantee
+	Method    bounds.Method `json:"method"`
+	Beta      float64       `json:"beta"` // its share of the error
+	Direction string        `json:"direction"`
 }
 
 // Published is a published form of a bound on the same counts.
 type Published struct {
-	ID      Quantity     `json:"id"`
-	Epsilon float64      `json:"epsilon,omitempty"`
-	Delta   float64      `json:"delta,omitempty"`
-	Alpha   float64      `json:"alpha,omitempty"`
-	Value   float64      `json:"value"`
-	Method  bound.Method `json:"method"`
-	Fault   string       `json:"fault"` // what is wrong with it
+	ID      Quantity      `json:"id"`
+	Epsilon float64       `json:"epsilon,omitempty"`
+	Delta   float64       `json:"delta,omitempty"`
+	Alpha   float64       `json:"alpha,omitempty"`
+	Value   float64       `json:"value"`
+	Method  bounds.Method `json:"method"`
+	Fault   string        `json:"fault"` // what is wrong with it
 }
 
 // Directions of a finding.
@@ -308,7 +308,7 @@ func (r Report) check() error {
 	}
 	for i, f := range r.Results {
 		field := fmt.Sprintf("report: results[%d]", i)
-		for _, c := range []*bound.Counts{f.Counts, f.Explored} {
+		for _, c := range []*bounds.Counts{f.Counts, f.Explored} {
 			if c == nil {
 				continue
 			}
@@ -348,7 +348,7 @@ func (e Evidence) check(plan Plan) error {
 	if err := e.Prepared.check(plan, len(e.Edges)+1); err != nil {
 		return err
 	}
-	for _, t := range []*bound.Table{&e.Explored, e.Table} {
+	for _, t := range []*bounds.Table{&e.Explored, e.Table} {
 		if t == nil {
 			continue
 		}

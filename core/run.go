@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/phrase"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // Phase is a stage of a run.
@@ -410,15 +410,15 @@ func (s *state) rough() func() float64 {
 	switch p.goal() {
 	case Epsilon:
 		_, delta := s.audit.dpLimits()
-		split := bound.TuneSplit(pr.Event.counts(s.best.Table), p.Samples, p.Samples, delta, p.Beta)
+		split := bounds.TuneSplit(pr.Event.counts(s.best.Table), p.Samples, p.Samples, delta, p.Beta)
 		return func() float64 {
-			return bound.ClopperPearson(pr.Event.counts(s.counted.table), delta, p.Beta, split)
+			return bounds.ClopperPearson(pr.Event.counts(s.counted.table), delta, p.Beta, split)
 		}
 	case Mu:
-		return func() float64 { return bound.GaussianMu(pr.MuEvent.counts(s.counted.table), p.Beta) }
+		return func() float64 { return bounds.GaussianMu(pr.MuEvent.counts(s.counted.table), p.Beta) }
 	}
 	return func() float64 {
-		return s.audit.fromDivergence(bound.Renyi(pr.Goal.side(s.counted.table), pr.Goal.RenyiPlan, p.Beta), pr.Goal.Alpha)
+		return s.audit.fromDivergence(bounds.Renyi(pr.Goal.side(s.counted.table), pr.Goal.RenyiPlan, p.Beta), pr.Goal.Alpha)
 	}
 }
 

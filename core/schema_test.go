@@ -12,8 +12,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	check "github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
@@ -41,10 +41,10 @@ func schema(t *testing.T) []byte {
 			string(core.Mu), string(core.RenyiEpsilon), string(core.GaussianEpsilon)),
 		reflect.TypeFor[core.ChartKind]():         words(string(core.HistogramChart), string(core.OutcomeChart), string(core.ScoreChart)),
 		reflect.TypeFor[core.TerminationReason](): words(string(core.Completed), string(core.Refuted), string(core.Stopped), string(core.Failed)),
-		reflect.TypeFor[bound.Method](): words(string(bound.MethodExact), string(bound.MethodClopperPearson), string(bound.MethodPairedBetting), string(bound.MethodGaussianMu),
-			string(bound.MethodRenyiBetting), string(bound.MethodRenyiBerryEsseen), string(bound.MethodEventMixture), string(bound.MethodScoreMixture),
-			string(bound.MethodRenyiMixture), string(bound.MethodHistogram), string(bound.MethodRenyiCorrected), string(bound.MethodKatz), string(bound.MethodKatzDelta),
-			string(bound.MethodRenyiPublished), string(bound.MethodHistogramPublished)),
+		reflect.TypeFor[bounds.Method](): words(string(bounds.MethodExact), string(bounds.MethodClopperPearson), string(bounds.MethodPairedBetting), string(bounds.MethodGaussianMu),
+			string(bounds.MethodRenyiBetting), string(bounds.MethodRenyiBerryEsseen), string(bounds.MethodEventMixture), string(bounds.MethodScoreMixture),
+			string(bounds.MethodRenyiMixture), string(bounds.MethodHistogram), string(bounds.MethodRenyiCorrected), string(bounds.MethodKatz), string(bounds.MethodKatzDelta),
+			string(bounds.MethodRenyiPublished), string(bounds.MethodHistogramPublished)),
 		reflect.TypeFor[core.ParamValue](): {Types: []string{"number", "string"}},
 		reflect.TypeFor[json.RawMessage](): {Type: "object", Description: "the model, as its learner writes it"},
 	}})

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // TaskVersion is the version of the task's JSON form.
@@ -43,9 +43,9 @@ type Task struct {
 	Event   *Cut      `json:"event,omitempty"`   // certify: drawn in the chart; prepare
 	Chart   *Chart    `json:"chart,omitempty"`   // certify: what to draw, without counts
 
-	Explored *bound.Table `json:"explored,omitempty"` // prepare, bound: exploration pairs
-	Table    *bound.Table `json:"table,omitempty"`    // bound: certification pairs
-	Prepared *Prepared    `json:"prepared,omitempty"` // bound
+	Explored *bounds.Table `json:"explored,omitempty"` // prepare, bound: exploration pairs
+	Table    *bounds.Table `json:"table,omitempty"`    // bound: certification pairs
+	Prepared *Prepared     `json:"prepared,omitempty"` // bound
 
 	Canary json.RawMessage `json:"canary,omitempty"` // canary: the task; it has a plan of its own
 }
@@ -118,7 +118,7 @@ type Explored struct {
 	// Value is about the lower bound on the goal that the witness shows on the
 	// validation split, for ranking only.
 	Value    float64       `json:"value"`
-	Table    bound.Table   `json:"table"` // validation pairs
+	Table    bounds.Table  `json:"table"` // validation pairs
 	Chart    Chart         `json:"chart"`
 	Learners []LearnerNote `json:"learners"`
 }
@@ -142,13 +142,13 @@ type Counted struct {
 // tally is the sum of shards.
 type tally struct {
 	rows  int
-	table bound.Table
+	table bounds.Table
 	chart [4][]int
 	plane [2][]int // nil where the chart has none
 }
 
 func newTally(edges []float64, ch Chart) tally {
-	return tally{table: bound.NewTable(len(edges) + 1), plane: ch.Plane.counts()}
+	return tally{table: bounds.NewTable(len(edges) + 1), plane: ch.Plane.counts()}
 }
 
 // add merges another shard.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/dpscope/dpscope/core/phrase"
+	"github.com/dpscope/dpscope/audit/phrase"
 )
 
 // quantityWords name quantities; in a headline the symbol stands for them.

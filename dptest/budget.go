@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // sizes are what Samples may be where the options leave it open, the largest

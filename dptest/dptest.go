@@ -21,8 +21,8 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/finder"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/finders"
 )
 
 // Options of an audit. The zero value of a field means its default.
@@ -123,7 +123,7 @@ func (o Options) falseAlarm() float64 {
 
 // prepare turns the call into a plan and a catalogue.
 func prepare(m core.Mechanism, claim core.Claim, opts Options) (core.Catalogue, core.Plan, error) {
-	cat := core.Catalogue{Learners: append(append([]core.LearnerSpec{}, estimators.Registry()...), opts.Learners...), Finders: finder.Registry()}
+	cat := core.Catalogue{Learners: append(append([]core.LearnerSpec{}, estimators.Registry()...), opts.Learners...), Finders: finders.Registry()}
 	plan := core.Plan{Version: core.PlanVersion, Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.Samples,
 		Explore: opts.Explore, Trials: opts.Trials, Beta: opts.falseAlarm(), Seed: opts.Seed, Pair: opts.only}
 	if reg, ok := m.(*registered); ok {

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // count releases the number of rows with Laplace noise of a scale.

@@ -10,8 +10,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // clipped is a sum that is clipped to [0, 4] and gets noise for 1: it keeps its

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 var errNil = &core.InputError{Field: "mechanism", Found: "nil", Want: "a core.Mechanism"}

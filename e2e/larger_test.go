@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/account"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -299,7 +299,7 @@ const ways = `[...document.querySelector("#account-result table.ways").querySele
 // TestAccounting: the panel's figures are those of the package, an error stands
 // at its field, and the address makes the same account again.
 func TestAccounting(t *testing.T) {
-	want, err := account.Answer(account.Query{Mechanism: account.KindGaussian, Sigma: new(1.1), Rate: new(0.01), Steps: new(1000), Delta: new(1e-6), AtEpsilon: new(1.5)})
+	want, err := accounting.Answer(accounting.Query{Mechanism: accounting.KindGaussian, Sigma: new(1.1), Rate: new(0.01), Steps: new(1000), Delta: new(1e-6), AtEpsilon: new(1.5)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -348,7 +348,7 @@ func TestAccounting(t *testing.T) {
 	// Its command makes the same account.
 	cli := strings.Fields(eval[string](t, tab, `document.querySelector("#account-result pre").textContent`))
 	out, err := exec.Command(program, append(cli[1:], "-format", "json")...).Output()
-	var same account.Account
+	var same accounting.Account
 	if err == nil {
 		err = json.Unmarshal(out, &same)
 	}
@@ -381,8 +381,8 @@ func TestAccounting(t *testing.T) {
 	check(tab)
 
 	kinds := eval[[]string](t, tab, `[...document.querySelector("#account-kind").options].map(o => o.value)`)
-	if len(kinds) != len(account.Kinds()) {
-		t.Errorf("the panel has kinds %v, want %v", kinds, account.Kinds())
+	if len(kinds) != len(accounting.Kinds()) {
+		t.Errorf("the panel has kinds %v, want %v", kinds, accounting.Kinds())
 	}
 	if err := resize(tab, 360, 740); err != nil {
 		t.Fatal(err)

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // sfc32 is the generator of docs/own-mechanism.md.

@@ -17,8 +17,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/intake"
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // The panel of the user's samples.
@@ -288,7 +288,7 @@ func TestBadSamples(t *testing.T) {
 			t.Errorf("%s: it can be run", c.name)
 		}
 	}
-	if intake.DefaultMaxBytes != 1<<30 {
+	if recorded.DefaultMaxBytes != 1<<30 {
 		t.Error("the page says another limit than the core")
 	}
 	// Unequal row counts are allowed and said.

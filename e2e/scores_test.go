@@ -11,8 +11,8 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/intake"
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // scored is a file of scores.
@@ -36,9 +36,9 @@ func give(t *testing.T, tab *browser.Tab, files ...scored) {
 // nativeScores audits files as dpscope scores does.
 func nativeScores(t *testing.T, plan canary.ScoresPlan, files ...scored) canary.ScoresReport {
 	t.Helper()
-	var parsed []*intake.File
+	var parsed []*recorded.File
 	for _, f := range files {
-		p, err := intake.Read(strings.NewReader(f.content), intake.ScoreOptions(intake.Options{Name: f.name}))
+		p, err := recorded.Read(strings.NewReader(f.content), recorded.ScoreOptions(recorded.Options{Name: f.name}))
 		if err != nil {
 			t.Fatal(err)
 		}

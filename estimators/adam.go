@@ -3,7 +3,7 @@ package estimators
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/core/matmul"
+	"github.com/dpscope/dpscope/stream/matmul"
 )
 
 // adam is stochastic gradient descent with a step for each parameter, by

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/matmul"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/matmul"
 )
 
 const (

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // Two mechanisms that answer ⊤ with probability 3/4 and 1/4: every learner

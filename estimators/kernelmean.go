@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/matmul"
+	"github.com/dpscope/dpscope/stream/matmul"
 )
 
 const (

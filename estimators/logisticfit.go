@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 const (

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // Loss names what a witness is trained for.

@@ -5,8 +5,8 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/matmul"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/matmul"
 )
 
 const (

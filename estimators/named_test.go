@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // quick are the learners that are used by name, networks cut to a size that

@@ -3,7 +3,7 @@ package estimators
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/core/matmul"
+	"github.com/dpscope/dpscope/stream/matmul"
 )
 
 // shape is the size of a network: its inputs and its two hidden layers.

@@ -7,8 +7,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dpscope/dpscope/core/matmul"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/matmul"
 )
 
 func numbers[T matmul.Real](s *stream.Stream, n int) []T {

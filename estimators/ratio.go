@@ -1,6 +1,6 @@
 package estimators
 
-import "github.com/dpscope/dpscope/core/stream"
+import "github.com/dpscope/dpscope/stream"
 
 // caution is how many standard errors from 0 a log ratio must lie for its
 // score to keep half of it.

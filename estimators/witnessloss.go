@@ -3,7 +3,7 @@ package estimators
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // witnessLoss is what a witness h is trained to make small, given its values on

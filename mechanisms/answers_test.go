@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // The query families on random records against their definitions; records of

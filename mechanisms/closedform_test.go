@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // distance is the Kolmogorov-Smirnov distance of x from a distribution, and

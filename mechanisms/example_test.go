@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // A mechanism is looked up by name, built with its parameters, and sampled on a

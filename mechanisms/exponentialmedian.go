@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // exponentialMedian draws point g of a grid in [lo, hi] with probability

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // descent is differentially private gradient descent on the loss Σ w x over

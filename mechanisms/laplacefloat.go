@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 const mironov = "Mironov, On Significance of the Least Significant Bits for Differential Privacy, CCS 2012"

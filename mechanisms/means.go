@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // meanFamily is a mean of records clipped to [0, 1], with noise on the sum and

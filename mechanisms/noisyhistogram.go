@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // histogramFamily counts records by bin and adds Laplace noise to each count.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // noisyMax adds noise of scale 2/epsilon to each of m query answers of

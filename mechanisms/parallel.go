@@ -2,7 +2,7 @@ package mechanisms
 
 import (
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // sideBySide is several mechanisms on one dataset, their outputs one after the

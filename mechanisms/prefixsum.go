@@ -2,7 +2,7 @@ package mechanisms
 
 import (
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // prefixSum releases the running sums of m answers with Laplace noise of scale

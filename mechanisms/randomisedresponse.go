@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // randomisedResponse tells one bit truthfully with probability truthful, and

@@ -4,7 +4,7 @@ import (
 	"math/bits"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // rapporFamily reports one value through a Bloom filter. The permanent response

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 var update = flag.Bool("update", false, "write testdata/digests.txt anew")

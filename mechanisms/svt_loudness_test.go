@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )

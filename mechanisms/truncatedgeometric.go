@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // truncatedGeometric counts the ones among n bits and adds two-sided geometric

@@ -129,7 +129,7 @@ export function inside() {
 
   /**
    * The source of randomness: sfc32, with the seed in a and b, 0x9e3779b9 in c, and
-   * 16 words passed over. The logarithm is core/stream's, with the same bits in
+   * 16 words passed over. The logarithm is stream's, with the same bits in
    * every browser.
    */
   function randomOf(seed) {
@@ -171,7 +171,7 @@ export function inside() {
     });
   }
 
-  // WebAssembly, as outside/module does it
+  // WebAssembly, as mechanisms/user/module does it
 
   function ofModule(module) {
     const compiled = new WebAssembly.Module(module);

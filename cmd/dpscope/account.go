@@ -10,18 +10,18 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/account"
 )
 
-// accounting is dpscope account: what a mechanism guarantees after sampling,
+// accountCommand is dpscope account: what a mechanism guarantees after sampling,
 // composition and for groups.
-func accounting(args []string, stdout, stderr io.Writer) int {
+func accountCommand(args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("dpscope account", flag.ContinueOnError)
 	set.SetOutput(stderr)
-	var q account.Query
+	var q accounting.Query
 	var kinds []string
-	for _, k := range account.Kinds() {
+	for _, k := range accounting.Kinds() {
 		kinds = append(kinds, string(k))
 	}
 	mechanism := set.String("mechanism", "", "what is accounted: "+strings.Join(kinds, ", "))
@@ -61,11 +61,11 @@ func accounting(args []string, stdout, stderr io.Writer) int {
 	if *mechanism == "" {
 		return fail(stderr, &core.InputError{Field: "-mechanism", Found: "absent", Want: "one of " + strings.Join(kinds, ", ")})
 	}
-	q.Mechanism, q.Steps, q.Group = account.Kind(*mechanism), &steps, &group
+	q.Mechanism, q.Steps, q.Group = accounting.Kind(*mechanism), &steps, &group
 	if q.Mechanism.Parameters() == nil {
 		return fail(stderr, core.UnknownName("-mechanism", *mechanism, kinds))
 	}
-	a, err := account.Answer(q)
+	a, err := accounting.Answer(q)
 	if err != nil {
 		return fail(stderr, flagError(err))
 	}
@@ -112,7 +112,7 @@ func flagError(err error) error {
 	return &named
 }
 
-func writeAccount(w io.Writer, a account.Account) {
+func writeAccount(w io.Writer, a accounting.Account) {
 	fmt.Fprintf(w, "%s.\n\n", a.Title)
 	delta := *a.Query.Delta
 	if a.Epsilon != nil {
@@ -154,7 +154,7 @@ func writeAccount(w io.Writer, a account.Account) {
 	}
 }
 
-func writeGuarantees(w io.Writer, head string, all []account.Guarantee) {
+func writeGuarantees(w io.Writer, head string, all []accounting.Guarantee) {
 	if len(all) == 0 {
 		return
 	}
@@ -174,9 +174,9 @@ func writeGuarantees(w io.Writer, head string, all []account.Guarantee) {
 }
 
 // writeChart draws a curve with logarithmic axes, if it has two points above 0.
-func writeChart(w io.Writer, curve []account.Point) {
+func writeChart(w io.Writer, curve []accounting.Point) {
 	const width, height = 60, 12
-	var points []account.Point
+	var points []accounting.Point
 	for _, p := range curve {
 		if p.Divergence > 0 {
 			points = append(points, p)

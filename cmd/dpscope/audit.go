@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/library/google"
+	"github.com/dpscope/dpscope/mechanisms/google"
 )
 
 // auditFlags are the flags of dpscope audit.

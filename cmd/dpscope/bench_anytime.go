@@ -13,9 +13,9 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // anytimePlan is what dpscope bench anytime is asked for.
@@ -39,29 +39,29 @@ var quick = anytimePlan{Runs: 200, Looks: 200, Pairs: 2000}
 
 // anytimeAlarms is a line of the first table: a claim that just holds.
 type anytimeAlarms struct {
-	Name   string       `json:"name"`
-	Method bound.Method `json:"method"`
-	Truth  float64      `json:"truth"`
-	Delta  float64      `json:"delta,omitempty"`
-	Alarms int          `json:"falseAlarms"`
-	Runs   int          `json:"runs"`
-	Rate   float64      `json:"rate"`
-	Lower  float64      `json:"rateLower"` // 99 % Clopper-Pearson
-	Upper  float64      `json:"rateUpper"`
-	Above  bool         `json:"significantlyAboveBeta"`
+	Name   string        `json:"name"`
+	Method bounds.Method `json:"method"`
+	Truth  float64       `json:"truth"`
+	Delta  float64       `json:"delta,omitempty"`
+	Alarms int           `json:"falseAlarms"`
+	Runs   int           `json:"runs"`
+	Rate   float64       `json:"rate"`
+	Lower  float64       `json:"rateLower"` // 99 % Clopper-Pearson
+	Upper  float64       `json:"rateUpper"`
+	Above  bool          `json:"significantlyAboveBeta"`
 }
 
 // anytimeStops is a line of the second: a claim of half the truth.
 type anytimeStops struct {
-	Name      string       `json:"name"`
-	Method    bound.Method `json:"method"`
-	Claim     float64      `json:"claim"`
-	Refuted   int          `json:"refuted"`
-	Runs      int          `json:"runs"`
-	Median    int          `json:"medianPairs,omitempty"` // 0: fewer than half the runs refuted it
-	Lower     int          `json:"medianLower,omitempty"` // 99 % interval, by order statistics
-	Upper     int          `json:"medianUpper,omitempty"` // 0: as for the median
-	Reference float64      `json:"referenceMedian,omitempty"`
+	Name      string        `json:"name"`
+	Method    bounds.Method `json:"method"`
+	Claim     float64       `json:"claim"`
+	Refuted   int           `json:"refuted"`
+	Runs      int           `json:"runs"`
+	Median    int           `json:"medianPairs,omitempty"` // 0: fewer than half the runs refuted it
+	Lower     int           `json:"medianLower,omitempty"` // 99 % interval, by order statistics
+	Upper     int           `json:"medianUpper,omitempty"` // 0: as for the median
+	Reference float64       `json:"referenceMedian,omitempty"`
 }
 
 // anytimePeeks is a line of the third: a fixed-sample test looked at again and
@@ -233,12 +233,12 @@ func (p anytimePlan) measure(w workshop, cells []anytimeCell) (anytimeResult, er
 // significant reports whether an exact binomial test at this level refutes that
 // the rate is at most beta.
 func significant(alarms, runs int, level, beta float64) bool {
-	return bound.LowerProportion(alarms, runs, level) > beta
+	return bounds.LowerProportion(alarms, runs, level) > beta
 }
 
 // interval is the two-sided 99 % Clopper-Pearson interval.
 func interval(k, n int) (lower, upper float64) {
-	return bound.LowerProportion(k, n, 0.005), bound.UpperProportion(k, n, 0.005)
+	return bounds.LowerProportion(k, n, 0.005), bounds.UpperProportion(k, n, 0.005)
 }
 
 func share(k, n int) anytimeShare {
@@ -252,7 +252,7 @@ func share(k, n int) anytimeShare {
 func (p anytimePlan) stop(c anytimeCell, purpose string, run int, claim float64, times []int) int {
 	s := stream.New(stream.Key{Seed: p.Seed, Purpose: "anytime/" + purpose + "/" + c.name, Trial: run})
 	refuted := c.watch(claim, p.Beta)
-	t := bound.NewTable(c.law.bins)
+	t := bounds.NewTable(c.law.bins)
 	last := 0
 	for _, n := range times {
 		c.law.draw(s, t, n-last)
@@ -301,7 +301,7 @@ func medianInterval(sorted []int) (lower, median, upper int) {
 	}
 	// P(Bin(n, 1/2) <= rank-1) is at most .005.
 	rank := 0
-	for rank < n && bound.UpperProportion(rank, n, 0.005) <= 0.5 {
+	for rank < n && bounds.UpperProportion(rank, n, 0.005) <= 0.5 {
 		rank++
 	}
 	return at(rank - 1), at((n - 1) / 2), at(n - rank)
@@ -313,7 +313,7 @@ func (p anytimePlan) peeks(w workshop, c anytimeCell, runs int) (anytimePeeks, e
 	var last atomic.Int64
 	ever, err := w.count(runs, func(run int) bool {
 		s := stream.New(stream.Key{Seed: p.Seed, Purpose: "anytime/peek/" + c.name, Trial: run})
-		t := bound.NewTable(c.law.bins)
+		t := bounds.NewTable(c.law.bins)
 		seen, ever := 0, false
 		for i, n := range times {
 			c.law.draw(s, t, n-seen)
@@ -321,7 +321,7 @@ func (p anytimePlan) peeks(w workshop, c anytimeCell, runs int) (anytimePeeks, e
 			if ever && i < len(times)-1 {
 				continue
 			}
-			if bound.Exact(t.Event([]bool{false, true}), c.delta, p.Beta) > c.truth {
+			if bounds.Exact(t.Event([]bool{false, true}), c.delta, p.Beta) > c.truth {
 				ever = true
 				if i == len(times)-1 {
 					last.Add(1)

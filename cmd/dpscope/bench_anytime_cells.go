@@ -3,21 +3,21 @@ package main
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // anytimeCell is one simulated experiment: pairs whose law is known, and a
 // monitor of a quantity whose true value follows from the law.
 type anytimeCell struct {
 	name   string
-	method bound.Method
+	method bounds.Method
 	law    pairLaw
 	delta  float64 // of the event's claims
 	truth  float64 // true value of what the monitor bounds, above 0 or 0
 	// watch starts a monitor of one run against a claim; what it returns takes
 	// the pairs so far and reports whether the claim is refuted by now.
-	watch func(claim, beta float64) func(bound.Table) bool
+	watch func(claim, beta float64) func(bounds.Table) bool
 
 	reference float64 // median pairs to refute half of the truth at beta .05, by testdata/anytime_reference.py; 0: none
 	stops     bool    // measure that
@@ -33,10 +33,10 @@ func eventCell(name string, epsilon, delta, p0 float64, c coupling) anytimeCell 
 // ratesCell is an event with these probabilities.
 func ratesCell(name string, p1, p0, delta float64, c coupling) anytimeCell {
 	return anytimeCell{
-		name: name, method: bound.MethodEventMixture, law: eventLaw(p1, p0, c), delta: delta, truth: math.Max(0, math.Log((p1-delta)/p0)),
-		watch: func(claim, beta float64) func(bound.Table) bool {
-			m := bound.NewMonitor(claim, delta, beta)
-			return func(t bound.Table) bool {
+		name: name, method: bounds.MethodEventMixture, law: eventLaw(p1, p0, c), delta: delta, truth: math.Max(0, math.Log((p1-delta)/p0)),
+		watch: func(claim, beta float64) func(bounds.Table) bool {
+			m := bounds.NewMonitor(claim, delta, beta)
+			return func(t bounds.Table) bool {
 				m.Observe(t.N[3], t.N[2], t.N[1], t.N[0])
 				return m.ClaimRejected()
 			}
@@ -45,15 +45,15 @@ func ratesCell(name string, p1, p0, delta float64, c coupling) anytimeCell {
 }
 
 // tableCell is a monitor of a witness by bin, on independent outputs.
-func tableCell(name string, method bound.Method, p, q []float64, truth float64, start func(beta float64) *bound.TableMixture) anytimeCell {
+func tableCell(name string, method bounds.Method, p, q []float64, truth float64, start func(beta float64) *bounds.TableMixture) anytimeCell {
 	if !(truth > 0) {
 		panic("dpscope: a witness that sees nothing")
 	}
 	return anytimeCell{
 		name: name, method: method, law: independent(p, q), truth: truth,
-		watch: func(claim, beta float64) func(bound.Table) bool {
+		watch: func(claim, beta float64) func(bounds.Table) bool {
 			m := start(beta)
-			return func(t bound.Table) bool {
+			return func(t bounds.Table) bool {
 				m.Observe(t)
 				return m.Rejected(claim)
 			}
@@ -78,8 +78,8 @@ func renyiCell(name string, p, q []float64, alpha, top float64) anytimeCell {
 		h[i] -= shift
 	}
 	truth := alpha/(alpha-1)*logMoment(p, h, alpha-1) - logMoment(q, h, alpha)
-	return tableCell(name, bound.MethodRenyiMixture, p, q, truth, func(beta float64) *bound.TableMixture {
-		return bound.NewRenyiMonitor(h, alpha, beta)
+	return tableCell(name, bounds.MethodRenyiMixture, p, q, truth, func(beta float64) *bounds.TableMixture {
+		return bounds.NewRenyiMonitor(h, alpha, beta)
 	})
 }
 
@@ -163,9 +163,9 @@ func anytimeCells() []anytimeCell {
 		with(renyiCell("Laplace, epsilon .1, alpha 2", laplaceP, laplaceQ, 2, math.Inf(1)), 26_800, false),
 		with(renyiCell("two points, .0089 against 3.2e-6", pointsP, pointsQ, 1.762, math.Inf(1)), 0, false),
 		with(renyiCell("two points, log ratio cut at 3", pointsP, pointsQ, 1.762, 3), 14_500, false),
-		with(tableCell("score, epsilon at delta .01", bound.MethodScoreMixture, wideP, wideQ,
-			math.Log((mean(wideP, f)-delta)/mean(wideQ, f)), func(beta float64) *bound.TableMixture { return bound.NewScoreMonitor(f, delta, beta) }), 122, false),
-		with(tableCell("score, delta at epsilon .3", bound.MethodScoreMixture, wideP, wideQ,
-			mean(wideP, f)-math.Exp(epsilon)*mean(wideQ, f), func(beta float64) *bound.TableMixture { return bound.NewDeltaMonitor(f, epsilon, beta) }), 276, false),
+		with(tableCell("score, epsilon at delta .01", bounds.MethodScoreMixture, wideP, wideQ,
+			math.Log((mean(wideP, f)-delta)/mean(wideQ, f)), func(beta float64) *bounds.TableMixture { return bounds.NewScoreMonitor(f, delta, beta) }), 122, false),
+		with(tableCell("score, delta at epsilon .3", bounds.MethodScoreMixture, wideP, wideQ,
+			mean(wideP, f)-math.Exp(epsilon)*mean(wideQ, f), func(beta float64) *bounds.TableMixture { return bounds.NewDeltaMonitor(f, epsilon, beta) }), 276, false),
 	)
 }

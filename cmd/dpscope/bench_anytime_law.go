@@ -4,8 +4,8 @@ import (
 	"math"
 	"sort"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // pairLaw is the joint distribution of a pair of outputs over bins, first output
@@ -54,7 +54,7 @@ func eventLaw(p1, p0 float64, c coupling) pairLaw {
 }
 
 // draw adds n pairs to the table.
-func (l pairLaw) draw(s *stream.Stream, t bound.Table, n int) {
+func (l pairLaw) draw(s *stream.Stream, t bounds.Table, n int) {
 	for range n {
 		u := s.Float64()
 		i := 0

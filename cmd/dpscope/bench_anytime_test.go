@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
 )
 
 func testWorkshop(workers int) workshop {
@@ -133,7 +133,7 @@ func TestBenchAnytimeStops(t *testing.T) {
 func TestPairLaws(t *testing.T) {
 	const n = 200_000
 	for _, c := range anytimeCells() {
-		table := bound.NewTable(c.law.bins)
+		table := bounds.NewTable(c.law.bins)
 		c.law.draw(stream.New(stream.Key{Seed: 3, Purpose: c.name}), table, n)
 		if table.Pairs() != n {
 			t.Errorf("%s: %d pairs", c.name, table.Pairs())

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/canary"
 )
 
@@ -231,17 +231,17 @@ type canaryCell struct {
 
 // canaryWay is an interval and the range of its threshold.
 type canaryWay struct {
-	kind     bound.CanaryInterval
+	kind     bounds.CanaryInterval
 	quantile float64
 }
 
 // The ways that figures compare: the paper's, with thresholds between the
 // 10 % and the 90 % quantile of the scores inside, and the default.
 var (
-	wilson1 = canaryWay{bound.CanaryWilson1, 0.1}
-	wilson2 = canaryWay{bound.CanaryWilson2, 0.1}
-	wilson4 = canaryWay{bound.CanaryWilson4, 0.1}
-	betting = canaryWay{bound.CanaryPairedBetting, 0}
+	wilson1 = canaryWay{bounds.CanaryWilson1, 0.1}
+	wilson2 = canaryWay{bounds.CanaryWilson2, 0.1}
+	wilson4 = canaryWay{bounds.CanaryWilson4, 0.1}
+	betting = canaryWay{bounds.CanaryPairedBetting, 0}
 )
 
 // canaryMeasured are the figures of the audits of a cell, one a seed.

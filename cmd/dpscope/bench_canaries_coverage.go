@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // canaryLaw is a law of a pair of runs with known rates.
@@ -35,7 +35,7 @@ func canaryLaws() []canaryLaw {
 }
 
 // draw fills a table with n pairs of runs.
-func (l canaryLaw) draw(st *stream.Stream, n int) bound.CanaryTable {
+func (l canaryLaw) draw(st *stream.Stream, n int) bounds.CanaryTable {
 	counts := make([]int, (l.k+1)*(l.m+1))
 	u := make([]float64, 3+l.k+l.m)
 	for range n {
@@ -52,7 +52,7 @@ func (l canaryLaw) draw(st *stream.Stream, n int) bound.CanaryTable {
 		}
 		counts[x*(l.m+1)+l.side(shock, coin, other, l.p0)]++
 	}
-	t := bound.NewCanaryTable(l.k, l.m)
+	t := bounds.NewCanaryTable(l.k, l.m)
 	for c, n := range counts {
 		t.Add(c/(l.m+1), c%(l.m+1), n)
 	}
@@ -83,7 +83,7 @@ func (l canaryLaw) side(shock, coin float64, u []float64, p float64) int {
 func (b *canaryBench) coverage() (*canaryTable, error) {
 	t := &canaryTable{Title: fmt.Sprintf("Coverage: share of %d audits whose bound exceeds the true epsilon, nominal .05 at most", b.Audits),
 		Published: "none"}
-	kinds := bound.CanaryIntervals()
+	kinds := bounds.CanaryIntervals()
 	for _, k := range kinds {
 		name := string(k)
 		if !k.Valid() {
@@ -107,11 +107,11 @@ func (b *canaryBench) coverage() (*canaryTable, error) {
 		over := make([][]bool, b.Audits)
 		_, err := b.count(b.Audits, func(run int) bool {
 			st := stream.New(stream.Key{Seed: b.Seed, Purpose: "bench/canaries/coverage", Trial: run, Shard: i})
-			stakes := bound.TuneCanary(l.draw(st, l.n), l.n, l.delta, canaryBeta)
+			stakes := bounds.TuneCanary(l.draw(st, l.n), l.n, l.delta, canaryBeta)
 			table := l.draw(st, l.n)
 			over[run] = make([]bool, len(kinds))
 			for j, k := range kinds {
-				over[run][j] = min(l.k, l.m) >= k.Order() && bound.CanaryEpsilon(k, table, l.delta, canaryBeta, stakes) > l.truth()
+				over[run][j] = min(l.k, l.m) >= k.Order() && bounds.CanaryEpsilon(k, table, l.delta, canaryBeta, stakes) > l.truth()
 			}
 			return true
 		})

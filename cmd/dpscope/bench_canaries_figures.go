@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // canaryReference are means of second-order Wilson (first-order at K = 1) with
@@ -283,10 +283,10 @@ func (b *canaryBench) correlationDimension() (*canaryTable, error) {
 
 // proportion is figure 6: intervals of one binomial proportion.
 func (b *canaryBench) proportion() (*canaryTable, error) {
-	kinds := []bound.CanaryInterval{bound.CanaryWilson1, bound.CanaryBernstein1, bound.CanaryKL, bound.CanaryMaurerPontil, bound.CanaryBetting}
+	kinds := []bounds.CanaryInterval{bounds.CanaryWilson1, bounds.CanaryBernstein1, bounds.CanaryKL, bounds.CanaryMaurerPontil, bounds.CanaryBetting}
 	t := &canaryTable{Title: "Figure 6: a binomial proportion of .1, 95 % limits; .1 less the lower limit and the upper limit less .1",
 		Published: "none in numbers: all nearly the same from n about 1/p^2 = 100 on"}
-	for _, k := range append([]bound.CanaryInterval{"clopper-pearson"}, kinds...) {
+	for _, k := range append([]bounds.CanaryInterval{"clopper-pearson"}, kinds...) {
 		t.Columns = append(t.Columns, string(k)+", lower", "upper")
 	}
 	const p = 0.1
@@ -304,12 +304,12 @@ func (b *canaryBench) proportion() (*canaryTable, error) {
 					x++
 				}
 			}
-			table := bound.NewCanaryTable(1, 1)
+			table := bounds.NewCanaryTable(1, 1)
 			table.Add(1, 1, x)
 			table.Add(0, 0, n-x)
-			limits := []float64{bound.LowerProportion(x, n, canaryBeta/2), bound.UpperProportion(x, n, canaryBeta/2)}
+			limits := []float64{bounds.LowerProportion(x, n, canaryBeta/2), bounds.UpperProportion(x, n, canaryBeta/2)}
 			for _, k := range kinds {
-				lo, hi := bound.CanaryLimits(k, table, canaryBeta, bound.TuneCanary(table, n, 0, canaryBeta))
+				lo, hi := bounds.CanaryLimits(k, table, canaryBeta, bounds.TuneCanary(table, n, 0, canaryBeta))
 				limits = append(limits, lo, hi)
 			}
 			for i, l := range limits {

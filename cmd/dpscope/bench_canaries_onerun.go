@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpscope/dpscope/core/bound"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // oneRunReference are bounds by Steinke et al. 2023 and by the f-DP form,
@@ -41,10 +41,10 @@ func (b *canaryBench) oneRun() (*canaryTable, error) {
 			values := [2][]float64{make([]float64, seeds), make([]float64, seeds)}
 			_, err := b.count(seeds, func(s int) bool {
 				scores, in := oneRunScores(b.Seed, s, eps, m, sigma)
-				r := bound.OneRunGuesses(m)
-				values[0][s] = bound.SteinkeEpsilon(m, r, bound.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
-				r = bound.OneRunGDPGuesses(m)
-				values[1][s] = bound.OneRunGDPEpsilon(m, r, bound.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
+				r := bounds.OneRunGuesses(m)
+				values[0][s] = bounds.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
+				r = bounds.OneRunGDPGuesses(m)
+				values[1][s] = bounds.OneRunGDPEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
 				return true
 			})
 			if err != nil {

@@ -8,10 +8,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // scoreCase is a law of scores: what a canary that is out draws, and one that is in.
@@ -27,7 +27,7 @@ func scoreCases() []scoreCase {
 	var cases []scoreCase
 	for _, mu := range []float64{1, 2, 4} {
 		cases = append(cases, scoreCase{fmt.Sprintf("normal, shift %g", mu), normal,
-			func(st *stream.Stream) float64 { return mu + normal(st) }, bound.GaussianEpsilon(mu, canaryDelta)})
+			func(st *stream.Stream) float64 { return mu + normal(st) }, bounds.GaussianEpsilon(mu, canaryDelta)})
 	}
 	return append(cases,
 		scoreCase{"exponential, shift 1", exponential, func(st *stream.Stream) float64 { return 1 + exponential(st) }, math.NaN()},
@@ -72,9 +72,9 @@ func (c scoreCase) draw(seed uint64, trial, m int) canary.Scores {
 // by m alone, and for epsilon the published p-value.
 func fixedTwoSided(scores []float64, in []bool) (pure, gaussian float64) {
 	m := len(scores)
-	r, g := bound.OneRunGuesses(m), bound.OneRunGDPGuesses(m)
-	return bound.SteinkeEpsilon(m, r, bound.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta),
-		bound.OneRunGDPEpsilon(m, g, bound.OneRunRight(scores, in, g-g/2, g/2), canaryDelta, canaryBeta)
+	r, g := bounds.OneRunGuesses(m), bounds.OneRunGDPGuesses(m)
+	return bounds.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta),
+		bounds.OneRunGDPEpsilon(m, g, bounds.OneRunRight(scores, in, g-g/2, g/2), canaryDelta, canaryBeta)
 }
 
 // jaxPrivacy are bounds as CanaryScoreAuditor.epsilon_one_run and epsilon_one_run_fdp of
@@ -113,11 +113,11 @@ func (a jaxPrivacy) best(beta float64) (pure, mu float64, atPure, atMu int) {
 		if 2*right <= made || made < m && a.in[made] {
 			continue
 		}
-		if bound.SteinkePValue(m, made, right, pure, canaryDelta) <= beta {
-			pure, atPure = bound.SteinkeEpsilon(m, made, right, canaryDelta, beta), made
+		if bounds.SteinkePValue(m, made, right, pure, canaryDelta) <= beta {
+			pure, atPure = bounds.SteinkeEpsilon(m, made, right, canaryDelta, beta), made
 		}
-		if bound.OneRunGDPRefutes(m, made, right, mu, beta) {
-			mu, atMu = bound.OneRunGDPMu(m, made, right, beta), made
+		if bounds.OneRunGDPRefutes(m, made, right, mu, beta) {
+			mu, atMu = bounds.OneRunGDPMu(m, made, right, beta), made
 		}
 	}
 	return pure, mu, atPure, atMu
@@ -139,7 +139,7 @@ func (a jaxPrivacy) at(threshold float64) (made, right int) {
 func (a jaxPrivacy) bonferroni() (pure, gaussian float64) {
 	distinct := len(slices.Compact(slices.Clone(a.scores)))
 	pure, mu, _, _ := a.best(canaryBeta / float64(distinct+1))
-	return pure, bound.GaussianEpsilon(mu, canaryDelta)
+	return pure, bounds.GaussianEpsilon(mu, canaryDelta)
 }
 
 // split is the strategy Split: half of the canaries choose the threshold that would be best for them,
@@ -164,12 +164,12 @@ func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
 	m := len(certify.scores)
 	if atPure > 0 {
 		if made, right := certify.at(explore.scores[atPure-1]); made > 0 {
-			pure = bound.SteinkeEpsilon(m, made, right, canaryDelta, canaryBeta)
+			pure = bounds.SteinkeEpsilon(m, made, right, canaryDelta, canaryBeta)
 		}
 	}
 	if atMu > 0 {
 		if made, right := certify.at(explore.scores[atMu-1]); made > 0 {
-			gaussian = bound.OneRunGDPEpsilon(m, made, right, canaryDelta, canaryBeta)
+			gaussian = bounds.OneRunGDPEpsilon(m, made, right, canaryDelta, canaryBeta)
 		}
 	}
 	return pure, gaussian
@@ -225,7 +225,7 @@ func scoreTable(seed uint64, seeds, m int) (*canaryTable, error) {
 		Columns:   []string{"one-run before", "Bonferroni", "Split", "now", "f-DP before", "Bonferroni", "Split", "now", "truth"},
 		Notes: []string{
 			"Before: as many guesses in as out, their number by m alone, the published p-value. Now: dpscope scores as it is called without flags for guesses",
-			"Bonferroni takes the best of all thresholds and divides the error by their number, which is valid where no two scores are equal: then a threshold is a number of guesses that is fixed. Split guesses a number that depends on the output, which theorem 5.2 of Steinke et al. does not cover at delta above 0; OneRunChosenPValue in core/bound does",
+			"Bonferroni takes the best of all thresholds and divides the error by their number, which is valid where no two scores are equal: then a threshold is a number of guesses that is fixed. Split guesses a number that depends on the output, which theorem 5.2 of Steinke et al. does not cover at delta above 0; OneRunChosenPValue in bounds does",
 			"Split of the f-DP method is no reference: its number of guesses depends on the output, while the theorem of Mahloujifar et al. is of a number that is fixed. With a fixed number now is what is left",
 			"f-DP bounds take the trade-off to be Gaussian; of the exponentials and the mixture it is not, and the bound says nothing of epsilon",
 			"Truth: epsilon at delta; the shifted exponential has none that is finite",

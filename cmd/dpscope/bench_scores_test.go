@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // One audit of a case: now is far above what was before where the attack is one-sided, and
@@ -41,8 +41,8 @@ func TestJaxPrivacyReference(t *testing.T) {
 	wantPure, wantMu := 0.0, 0.0
 	for _, x := range scores {
 		made, right := a.at(x)
-		wantPure = math.Max(wantPure, bound.SteinkeEpsilon(300, made, right, canaryDelta, canaryBeta))
-		wantMu = math.Max(wantMu, bound.OneRunGDPMu(300, made, right, canaryBeta))
+		wantPure = math.Max(wantPure, bounds.SteinkeEpsilon(300, made, right, canaryDelta, canaryBeta))
+		wantMu = math.Max(wantMu, bounds.OneRunGDPMu(300, made, right, canaryBeta))
 	}
 	if math.Abs(pure-wantPure) > 1e-5 || math.Abs(mu-wantMu) > 1e-5 || pure < 1 || mu < 0.5 {
 		t.Errorf("%v and %v, every threshold gives %v and %v", pure, mu, wantPure, wantMu)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // search explores the pairs of the plan's finder, none of which the mechanism

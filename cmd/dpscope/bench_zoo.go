@@ -13,8 +13,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
-	"github.com/dpscope/dpscope/outside/command"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // faintTimes is how many times the usual outputs are drawn where there is little to

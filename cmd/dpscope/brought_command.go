@@ -5,7 +5,7 @@ import (
 	"flag"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/outside/command"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
 func (f *broughtFlags) registerCommand(s *flag.FlagSet) {

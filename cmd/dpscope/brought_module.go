@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/outside/module"
+	"github.com/dpscope/dpscope/mechanisms/user/module"
 )
 
 func (f *broughtFlags) registerModule(s *flag.FlagSet) {

@@ -8,10 +8,10 @@ import (
 	"os"
 	"strings"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/train"
+	"github.com/dpscope/dpscope/core/canary/train"
 )
 
 // canaryFlags are the flags of dpscope canaries.
@@ -79,7 +79,7 @@ func (f *canaryFlags) plan() (canary.Plan, error) {
 	given := map[string]bool{}
 	f.set.Visit(func(x *flag.Flag) { given[x.Name] = true })
 	p := canary.Plan{Version: canary.PlanVersion, Source: f.source, Parameters: f.params, Relation: core.Relation(f.relation), Design: canary.Design(f.design),
-		Runs: f.runs, K: f.k, M: f.m, Explore: f.explore, Interval: bound.CanaryInterval(f.interval), Quantile: f.quantile, Beta: f.beta, Seed: f.seed}
+		Runs: f.runs, K: f.k, M: f.m, Explore: f.explore, Interval: bounds.CanaryInterval(f.interval), Quantile: f.quantile, Beta: f.beta, Seed: f.seed}
 	// Zero means the default in a plan; a user who typed it meant it.
 	for _, n := range []struct {
 		name  string
@@ -204,7 +204,7 @@ func printCanaries(w io.Writer, r canary.Report, format string) error {
 func (m *meter) canaries(p canary.Plan) func(canary.Progress) {
 	kind := p.Interval
 	if kind == "" {
-		kind = bound.CanaryPairedBetting
+		kind = bounds.CanaryPairedBetting
 	}
 	return func(g canary.Progress) {
 		if m.now()-m.last < 0.1 {

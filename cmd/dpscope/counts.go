@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // shareValue is a flag for a count of so many, such as 40/50.
@@ -41,7 +41,7 @@ func (v *shareValue) Set(s string) error {
 // countsReport is what dpscope counts prints.
 type countsReport struct {
 	Kind         string        `json:"kind"`
-	Counts       bound.Counts  `json:"counts"` // x of n1 in, y of n0 out, in the event
+	Counts       bounds.Counts `json:"counts"` // x of n1 in, y of n0 out, in the event
 	Delta        float64       `json:"delta"`
 	Beta         float64       `json:"beta"`
 	Claimed      *float64      `json:"claimedEpsilon,omitempty"`
@@ -78,7 +78,7 @@ func counts(args []string, stdout, stderr io.Writer) int {
 	if code, ok := parse(set, args, stderr, 0); !ok {
 		return code
 	}
-	r := countsReport{Kind: "counts", Counts: bound.Counts{X: in.k, N1: in.n, Y: out.k, N0: out.n}, Delta: *delta, Beta: *beta}
+	r := countsReport{Kind: "counts", Counts: bounds.Counts{X: in.k, N1: in.n, Y: out.k, N0: out.n}, Delta: *delta, Beta: *beta}
 	defaulted := true
 	set.Visit(func(f *flag.Flag) {
 		defaulted = defaulted && f.Name != "delta"
@@ -119,7 +119,7 @@ func (r *countsReport) check(format string, in, out bool) error {
 			return &core.InputError{Field: x.name, Found: "absent", Want: "a count of so many", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"}
 		}
 	}
-	if err := bound.CheckDelta(r.Delta); err != nil {
+	if err := bounds.CheckDelta(r.Delta); err != nil {
 		return &core.InputError{Field: "-delta", Found: fmt.Sprint(r.Delta), Want: "at least 0 and below 1"}
 	}
 	if !(r.Beta >= 1e-9 && r.Beta <= 0.5) {
@@ -136,20 +136,20 @@ func (r *countsReport) check(format string, in, out bool) error {
 // the whole confidence.
 func (r *countsReport) bound(defaulted bool) {
 	c := r.Counts
-	rest := bound.Counts{X: c.N0 - c.Y, N1: c.N0, Y: c.N1 - c.X, N0: c.N1}
+	rest := bounds.Counts{X: c.N0 - c.Y, N1: c.N0, Y: c.N1 - c.X, N0: c.N1}
 	half := r.Beta / 2
-	row := func(name bound.Method, valid bool, note string, at func(c bound.Counts) float64) countsBound {
+	row := func(name bounds.Method, valid bool, note string, at func(c bounds.Counts) float64) countsBound {
 		return countsBound{string(name), finite(at(c)), finite(at(rest)), valid, note}
 	}
-	exact := func(c bound.Counts) float64 { return bound.Exact(c, r.Delta, half) }
+	exact := func(c bounds.Counts) float64 { return bounds.Exact(c, r.Delta, half) }
 	r.Methods = []countsBound{
-		row(bound.MethodExact, true, "Buehler's: the verdict's", exact),
-		row(bound.MethodClopperPearson, true, "both limits at half of the error each", func(c bound.Counts) float64 {
-			return phrase.Floor(bound.ClopperPearson(c, r.Delta, half, 0.5), 6)
+		row(bounds.MethodExact, true, "Buehler's: the verdict's", exact),
+		row(bounds.MethodClopperPearson, true, "both limits at half of the error each", func(c bounds.Counts) float64 {
+			return phrase.Floor(bounds.ClopperPearson(c, r.Delta, half, 0.5), 6)
 		}),
 	}
-	if note := "a Bayesian credible bound, not a confidence bound: never a verdict"; max(c.N1, c.N0) <= bound.MostJeffreys {
-		r.Methods = append(r.Methods, row(bound.MethodJeffreys, false, note, func(c bound.Counts) float64 { return bound.Jeffreys(c, r.Delta, half) }))
+	if note := "a Bayesian credible bound, not a confidence bound: never a verdict"; max(c.N1, c.N0) <= bounds.MostJeffreys {
+		r.Methods = append(r.Methods, row(bounds.MethodJeffreys, false, note, func(c bounds.Counts) float64 { return bounds.Jeffreys(c, r.Delta, half) }))
 	}
 	best := func(x, y *float64) *float64 {
 		if x == nil || y != nil && *y > *x {
@@ -158,7 +158,7 @@ func (r *countsReport) bound(defaulted bool) {
 		return x
 	}
 	r.LowerBound = best(r.Methods[0].Event, r.Methods[0].Other)
-	r.LargestBound = math.Max(0, math.Max(exact(bound.Counts{X: c.N1, N1: c.N1, N0: c.N0}), exact(bound.Counts{X: c.N0, N1: c.N0, N0: c.N1})))
+	r.LargestBound = math.Max(0, math.Max(exact(bounds.Counts{X: c.N1, N1: c.N1, N0: c.N0}), exact(bounds.Counts{X: c.N0, N1: c.N0, N0: c.N1})))
 	at := fmt.Sprintf(" at delta = %v", r.Delta)
 	if defaulted {
 		at += " (the default)"
@@ -177,7 +177,7 @@ func (r *countsReport) bound(defaulted bool) {
 		r.Summary = strings.ToUpper(found[:1]) + found[1:] + "."
 		return
 	}
-	p := math.Min(1, 2*math.Min(bound.ClaimPValue(c, claim, r.Delta, half), bound.ClaimPValue(rest, claim, r.Delta, half)))
+	p := math.Min(1, 2*math.Min(bounds.ClaimPValue(c, claim, r.Delta, half), bounds.ClaimPValue(rest, claim, r.Delta, half)))
 	r.PValue = &p
 	switch claimed := strconv.FormatFloat(claim, 'g', -1, 64); {
 	case r.LowerBound != nil && *r.LowerBound > claim:

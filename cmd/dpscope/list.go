@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // list is dpscope list. Flags may stand before and behind the name.

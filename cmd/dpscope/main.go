@@ -15,14 +15,14 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/finder"
-	"github.com/dpscope/dpscope/core/phrase"
 	"github.com/dpscope/dpscope/estimators"
-	"github.com/dpscope/dpscope/library/google"
+	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
-	"github.com/dpscope/dpscope/outside/module"
+	"github.com/dpscope/dpscope/mechanisms/google"
+	"github.com/dpscope/dpscope/mechanisms/user/module"
 )
 
 // Exit codes of every command.
@@ -34,7 +34,7 @@ const (
 )
 
 // seeded is all that is registered and draws from the seed.
-var seeded = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finder.Registry(), Canary: canary.Engine(canary.Sources())}
+var seeded = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry(), Canary: canary.Engine(canary.Sources())}
 
 // catalogue is all that is registered.
 var catalogue = withLibrary(seeded)
@@ -107,7 +107,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "verify":
 		return verify(args[1:], stdin, stdout, stderr)
 	case "account":
-		return accounting(args[1:], stdout, stderr)
+		return accountCommand(args[1:], stdout, stderr)
 	case "list":
 		return list(args[1:], stdout, stderr)
 	case "serve":

@@ -12,8 +12,8 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/intake"
-	"github.com/dpscope/dpscope/core/train"
+	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // numbersValue is a flag for whole numbers with commas between.
@@ -209,7 +209,7 @@ func readScores(names []string) (*canary.Scores, error) {
 	if len(names) < 1 || len(names) > 2 {
 		return nil, &core.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
 	}
-	var parsed []*intake.File
+	var parsed []*recorded.File
 	for _, name := range names {
 		f, err := readIntake(name)
 		if err != nil {
@@ -220,19 +220,19 @@ func readScores(names []string) (*canary.Scores, error) {
 	return canary.ReadScores(parsed)
 }
 
-func readIntake(name string) (*intake.File, error) {
-	options := intake.ScoreOptions(intake.Options{Name: filepath.Base(name)})
+func readIntake(name string) (*recorded.File, error) {
+	options := recorded.ScoreOptions(recorded.Options{Name: filepath.Base(name)})
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		if err := intake.CheckSize(name, info.Size(), options); err != nil {
+		if err := recorded.CheckSize(name, info.Size(), options); err != nil {
 			return nil, err
 		}
 	}
-	return intake.Read(f, options)
+	return recorded.Read(f, options)
 }
 
 // verifySource is dpscope verify of a report of a source's audit, with canaries or in

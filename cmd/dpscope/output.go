@@ -10,9 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/phrase"
-	"github.com/dpscope/dpscope/render"
+	"github.com/dpscope/dpscope/report/format"
 )
 
 // formatFlags say what dpscope audit writes, and where.
@@ -26,7 +26,7 @@ type formatFlags struct {
 type formatFile struct{ format, path string }
 
 func (f *formatFlags) register(s *flag.FlagSet) {
-	s.StringVar(&f.format, "format", render.Text, "what standard output gets: "+strings.Join(render.Formats, ", "))
+	s.StringVar(&f.format, "format", format.Text, "what standard output gets: "+strings.Join(format.Formats, ", "))
 	s.Func("output", "write a `file` beside standard output, as FORMAT=FILE or as FILE whose ending tells the format (.sarif, .json, .xml, .md, .txt); may be given more than once", func(v string) error {
 		out, err := parseOutput(v)
 		if err == nil {
@@ -38,22 +38,22 @@ func (f *formatFlags) register(s *flag.FlagSet) {
 }
 
 // endings tell the formats of files.
-var endings = map[string]string{".sarif": render.SARIF, ".json": render.JSON, ".xml": render.JUnit, ".md": render.Markdown, ".txt": render.Text}
+var endings = map[string]string{".sarif": format.SARIF, ".json": format.JSON, ".xml": format.JUnit, ".md": format.Markdown, ".txt": format.Text}
 
 func parseOutput(v string) (formatFile, error) {
-	if format, path, ok := strings.Cut(v, "="); ok && path != "" && !strings.ContainsAny(format, `/\.`) {
-		return formatFile{format, path}, checkFormat(format, render.Formats...)
+	if name, path, ok := strings.Cut(v, "="); ok && path != "" && !strings.ContainsAny(name, `/\.`) {
+		return formatFile{name, path}, checkFormat(name, format.Formats...)
 	}
-	format, ok := endings[strings.ToLower(filepath.Ext(v))]
+	name, ok := endings[strings.ToLower(filepath.Ext(v))]
 	if !ok {
 		return formatFile{}, &core.InputError{Field: "output", Found: fmt.Sprintf("%q", v), Want: "FORMAT=FILE, or a file that ends in .sarif, .json, .xml, .md or .txt", Remedy: "for example -output markdown=" + v}
 	}
-	return formatFile{format, v}, nil
+	return formatFile{name, v}, nil
 }
 
 // check refuses, before anything runs, what could not be written in the end.
 func (f *formatFlags) check() error {
-	if err := checkFormat(f.format, render.Formats...); err != nil {
+	if err := checkFormat(f.format, format.Formats...); err != nil {
 		return err
 	}
 	if _, err := f.place(); err != nil {
@@ -83,20 +83,20 @@ func (f *formatFlags) check() error {
 }
 
 // place is the location that the user gave; nil for none.
-func (f *formatFlags) place() (*render.Location, error) {
+func (f *formatFlags) place() (*format.Location, error) {
 	if f.location == "" {
 		return nil, nil
 	}
-	l, err := render.ParseLocation(filepath.ToSlash(f.location))
+	l, err := format.ParseLocation(filepath.ToSlash(f.location))
 	return &l, err
 }
 
 // write writes all forms, whatever becomes of the others: the files first, so that a
 // reader that closes standard output early costs none.
-func (f *formatFlags) write(stdout io.Writer, run render.Run) (files, printed error) {
+func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed error) {
 	for _, out := range f.files {
 		var data bytes.Buffer
-		err := render.Write(&data, out.format, run)
+		err := format.Write(&data, out.format, run)
 		if err == nil {
 			err = writeWhole(out.path, data.Bytes())
 		}
@@ -104,7 +104,7 @@ func (f *formatFlags) write(stdout io.Writer, run render.Run) (files, printed er
 			files = errors.Join(files, fmt.Errorf("-output %s was not written: %w", out.path, err))
 		}
 	}
-	return files, render.Write(stdout, f.format, run)
+	return files, format.Write(stdout, f.format, run)
 }
 
 // verdictCode is the exit code of an audit.
@@ -187,11 +187,11 @@ func writeWhole(path string, data []byte) error {
 }
 
 // rendered is a single audit, as the formats want it.
-func (f *auditFlags) rendered(r core.Report) render.Run {
+func (f *auditFlags) rendered(r core.Report) format.Run {
 	place, _ := f.out.place() // it was checked
 	name := r.Inputs.Mechanism
 	if s := r.Inputs.Samples; s != nil {
 		name = s.Files[0].Name
 	}
-	return render.Run{Audits: []render.Audit{{Name: name, Report: r, Location: place}}, Strict: f.strict}
+	return format.Run{Audits: []format.Audit{{Name: name, Report: r, Location: place}}, Strict: f.strict}
 }

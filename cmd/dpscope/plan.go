@@ -11,10 +11,10 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/intake"
 	"github.com/dpscope/dpscope/core/suite"
-	"github.com/dpscope/dpscope/outside/command"
-	"github.com/dpscope/dpscope/render"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
+	"github.com/dpscope/dpscope/report/format"
 )
 
 // planFlags ask for the audits of a file.
@@ -76,7 +76,7 @@ type planned struct {
 	name  string
 	plan  core.Plan
 	cat   core.Catalogue
-	place *render.Location
+	place *format.Location
 	end   func() // ends what the user brought; nil where there is nothing to end
 }
 
@@ -152,7 +152,7 @@ func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) 
 		}
 	}
 	if e.Location != "" {
-		l, err := render.ParseLocation(e.Location)
+		l, err := format.ParseLocation(e.Location)
 		if err != nil {
 			return err
 		}
@@ -163,17 +163,17 @@ func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) 
 }
 
 // recordedFlags are the flags of the command line that read the same files.
-func recordedFlags(r suite.Recorded) (*sampleFlags, intake.Choice) {
+func recordedFlags(r suite.Recorded) (*sampleFlags, recorded.Choice) {
 	f := &sampleFlags{file: r.Files[0], header: r.Header, nonFinite: r.NonFinite, decimal: r.Decimal, kinds: r.Kinds}
 	if len(r.Files) == 2 {
 		f.file2 = r.Files[1]
 	}
-	return f, intake.Choice{Dataset: r.Dataset, Columns: r.Outputs}
+	return f, recorded.Choice{Dataset: r.Dataset, Columns: r.Outputs}
 }
 
 // place is a line of the plan, as seen from the folder in which the command
 // runs; nil for standard input.
-func (f *planFlags) place(line int) *render.Location {
+func (f *planFlags) place(line int) *format.Location {
 	if f.file == "-" {
 		return nil
 	}
@@ -185,7 +185,7 @@ func (f *planFlags) place(line int) *render.Location {
 			}
 		}
 	}
-	return &render.Location{File: filepath.ToSlash(path), Line: line}
+	return &format.Location{File: filepath.ToSlash(path), Line: line}
 }
 
 // auditPlan is dpscope audit -plan.
@@ -217,7 +217,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	defer endAll()
 	place, _ := f.out.place() // it was checked
-	run := render.Run{Strict: f.strict}
+	run := format.Run{Strict: f.strict}
 	var audited []suite.Audited
 	end := core.Completed
 	for i, p := range todo {
@@ -239,7 +239,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 			end = core.Stopped
 		}
 		audited = append(audited, suite.Audited{Name: p.name, Report: report})
-		run.Audits = append(run.Audits, render.Audit{Name: p.name, Report: report, Location: p.place})
+		run.Audits = append(run.Audits, format.Audit{Name: p.name, Report: report, Location: p.place})
 	}
 	whole := suite.NewReport(file, generator(), audited)
 	run.Summary, run.Value = whole.Summary, whole

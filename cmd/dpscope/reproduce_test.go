@@ -12,9 +12,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/intake"
-	"github.com/dpscope/dpscope/core/stream"
-	"github.com/dpscope/dpscope/outside/command"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // readAgain parses a command as a shell and dpscope would.
@@ -131,16 +131,16 @@ func TestReproduceRecorded(t *testing.T) {
 	for i := range 2000 {
 		fmt.Fprintf(&text, "%d,%d,%d\n", i*i%97, i%5, i%2)
 	}
-	file, err := intake.Read(strings.NewReader(text.String()), intake.Options{})
+	file, err := recorded.Read(strings.NewReader(text.String()), recorded.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples, err := intake.Pair([]*intake.File{file}, intake.Choice{})
+	samples, err := recorded.Pair([]*recorded.File{file}, recorded.Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		spec := samples.Spec(intake.Options{})
+		spec := samples.Spec(recorded.Options{})
 		rec := *spec.Recording
 		rec.Files = []core.RecordedFile{{Name: rapid.SampledFrom([]string{"a.csv", "it's mine.csv.gz", "-", "ü"}).Draw(t, "file")}}
 		names := rapid.SampledFrom([]string{"x", "y z", "c7", "c007", "c12..", "a=b", "Größe"})
@@ -153,7 +153,7 @@ func TestReproduceRecorded(t *testing.T) {
 		rec.Reading, spec.Recording = r, &rec
 		cat := core.Catalogue{Mechanisms: []core.MechanismSpec{spec}, Learners: catalogue.Learners, Finders: catalogue.Finders}
 		p := settings(t)
-		p.Mechanism = intake.MechanismName
+		p.Mechanism = recorded.MechanismName
 		if rapid.Bool().Draw(t, "own split") {
 			p.Samples, p.Explore = 600, 300
 		}
@@ -164,7 +164,7 @@ func TestReproduceRecorded(t *testing.T) {
 		cli := a.Reproduce().CLI
 		f, again := readAgain(t, cli)
 		samePlan(t, cat, cli, a, again)
-		want := intake.ReadingOptions(r)
+		want := recorded.ReadingOptions(r)
 		if got := f.recorded.options(); got.Header != want.Header || got.NonFinite != want.NonFinite || got.Decimal != want.Decimal || !maps.Equal(got.Kinds, want.Kinds) {
 			t.Fatalf("%s: %+v, want %+v", cli, got, want)
 		}

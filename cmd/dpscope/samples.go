@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/intake"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // sampleFlags name files of outputs that another program recorded, and say how
@@ -54,7 +54,7 @@ func (f *sampleFlags) plan(p *core.Plan, given map[string]bool) error {
 	if err := refuseFlags(given, "absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", "mechanism", "param", "relation", "pair", "finder", "trials"); err != nil {
 		return err
 	}
-	p.Mechanism, p.Parameters, p.Relation, p.Finder, p.Trials = intake.MechanismName, nil, "", core.Auto, 0
+	p.Mechanism, p.Parameters, p.Relation, p.Finder, p.Trials = recorded.MechanismName, nil, "", core.Auto, 0
 	if !given["samples"] {
 		p.Samples = 0
 	}
@@ -69,12 +69,12 @@ func checkOwnClaim(c *core.Claim) error {
 	return &core.InputError{Field: "-epsilon", Found: "absent", Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "nobody but you knows what your mechanism claims"}
 }
 
-func (f *sampleFlags) options() intake.Options {
-	return intake.Options{Header: f.header, NonFinite: f.nonFinite, Decimal: f.decimal, Kinds: f.kinds}
+func (f *sampleFlags) options() recorded.Options {
+	return recorded.Options{Header: f.header, NonFinite: f.nonFinite, Decimal: f.decimal, Kinds: f.kinds}
 }
 
-func (f *sampleFlags) choice() intake.Choice {
-	c := intake.Choice{Dataset: f.dataset}
+func (f *sampleFlags) choice() recorded.Choice {
+	c := recorded.Choice{Dataset: f.dataset}
 	for name := range strings.SplitSeq(f.outputs, ",") {
 		if name = strings.TrimSpace(name); name != "" {
 			c.Columns = append(c.Columns, name)
@@ -95,23 +95,23 @@ func (f *sampleFlags) catalogue() (core.Catalogue, error) {
 	return withSamples(files, f.choice(), f.options())
 }
 
-func withSamples(files []*intake.File, c intake.Choice, o intake.Options) (core.Catalogue, error) {
-	samples, err := intake.Pair(files, c)
+func withSamples(files []*recorded.File, c recorded.Choice, o recorded.Options) (core.Catalogue, error) {
+	samples, err := recorded.Pair(files, c)
 	if err != nil {
 		return core.Catalogue{}, err
 	}
 	return withRecorded(samples, o), nil
 }
 
-func withRecorded(s *intake.Samples, o intake.Options) core.Catalogue {
+func withRecorded(s *recorded.Samples, o recorded.Options) core.Catalogue {
 	cat := catalogue
 	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), s.Spec(o))
 	return cat
 }
 
 // read reads the files; their names are without their folders.
-func (f *sampleFlags) read(o intake.Options) ([]*intake.File, error) {
-	var files []*intake.File
+func (f *sampleFlags) read(o recorded.Options) ([]*recorded.File, error) {
+	var files []*recorded.File
 	for _, path := range []string{f.file, f.file2} {
 		if path == "" {
 			continue
@@ -127,7 +127,7 @@ func (f *sampleFlags) read(o intake.Options) ([]*intake.File, error) {
 }
 
 // open reads a file of data; - is standard input.
-func (f *sampleFlags) open(path string, o intake.Options) (*intake.File, error) {
+func (f *sampleFlags) open(path string, o recorded.Options) (*recorded.File, error) {
 	if path != "-" || f.stdin == nil {
 		return readFile(path, o)
 	}
@@ -135,11 +135,11 @@ func (f *sampleFlags) open(path string, o intake.Options) (*intake.File, error) 
 		return nil, &core.InputError{Field: "-samples-file2", Found: "- like -samples-file", Want: "another file", Remedy: "standard input can be read once"}
 	}
 	o.Name = "standard input"
-	return intake.Read(f.stdin, o)
+	return recorded.Read(f.stdin, o)
 }
 
 // readFile reads one file of data.
-func readFile(path string, o intake.Options) (*intake.File, error) {
+func readFile(path string, o recorded.Options) (*recorded.File, error) {
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -152,11 +152,11 @@ func readFile(path string, o intake.Options) (*intake.File, error) {
 	if info.IsDir() {
 		return nil, &core.InputError{Field: path, Found: "a folder", Want: "a file"}
 	}
-	if err := intake.CheckSize(path, info.Size(), o); err != nil {
+	if err := recorded.CheckSize(path, info.Size(), o); err != nil {
 		return nil, err
 	}
 	o.Name = path
-	return intake.Read(in, o)
+	return recorded.Read(in, o)
 }
 
 // replay is the catalogue to replay a report with: for one of samples, with the
@@ -177,12 +177,12 @@ func (f *sampleFlags) replay(r core.Report) (cat core.Catalogue, note string, er
 		}
 		return cat, "", &core.InputError{Field: "-samples-file", Found: "absent, or not as many files as the report has", Want: want}
 	}
-	o := intake.ReadingOptions(rec.Reading)
+	o := recorded.ReadingOptions(rec.Reading)
 	files, err := f.read(o)
 	if err != nil {
 		return cat, "", err
 	}
-	samples, err := intake.Replay(rec, files)
+	samples, err := recorded.Replay(rec, files)
 	if err != nil {
 		return cat, "", err
 	}

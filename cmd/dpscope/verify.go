@@ -7,9 +7,9 @@ import (
 	"io"
 	"os"
 
+	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/phrase"
 	"github.com/dpscope/dpscope/core/suite"
 )
 

@@ -11,17 +11,17 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/calibration"
-	"github.com/dpscope/dpscope/core/finder"
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/stream"
 )
 
-var catalogue = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finder.Registry()}
+var catalogue = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
 
 func plan() calibration.Plan {
 	return calibration.Plan{Runs: 100, Samples: 2000, Explore: 2000, Trials: 3, Beta: 0.05, Seed: 1}
@@ -376,7 +376,7 @@ func TestGuaranteesAreExact(t *testing.T) {
 			}
 			if alpha := c.Plan.ThroughRenyi; alpha > 0 {
 				// The divergence that the claim allows is met too.
-				claim, truth = bound.RandomisedResponseRenyi(claim, alpha), max(l.renyi(alpha), l.turned().renyi(alpha))
+				claim, truth = bounds.RandomisedResponseRenyi(claim, alpha), max(l.renyi(alpha), l.turned().renyi(alpha))
 			}
 		case core.Approximate:
 			claim, truth = c.Claim.Delta, max(l.delta(c.Claim.Epsilon), l.turned().delta(c.Claim.Epsilon))

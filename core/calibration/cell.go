@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // Block is what the cells of a plan are about.

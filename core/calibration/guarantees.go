@@ -3,10 +3,10 @@ package calibration
 import (
 	"fmt"
 
+	"github.com/dpscope/dpscope/accounting"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/account"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // guarantee is a claim that the first pair of a mechanism meets exactly.
@@ -48,23 +48,23 @@ func guarantees() []guarantee {
 		answers(4, core.DPClaim(4, 0), 0),
 		laplace(1, core.DPClaim(1, 0)),
 
-		gaussian(2, core.DPClaim(0.5, account.GaussianDelta(2, 1, 0.5))),
-		gaussian(1, core.DPClaim(1, account.GaussianDelta(1, 1, 1))),
-		gaussian(1, core.DPClaim(account.GaussianEpsilon(1, 1, 0.01), 0.01)),
+		gaussian(2, core.DPClaim(0.5, accounting.GaussianDelta(2, 1, 0.5))),
+		gaussian(1, core.DPClaim(1, accounting.GaussianDelta(1, 1, 1))),
+		gaussian(1, core.DPClaim(accounting.GaussianEpsilon(1, 1, 0.01), 0.01)),
 		// Laplace noise at e < epsilon: delta = 1 - e^((e-epsilon)/2).
 		laplace(1, core.DPClaim(0.5, 1-stream.Exp(-0.25))),
 	}
 	for _, alpha := range []float64{1.25, 2, 8} {
-		all = append(all, gaussian(2, renyi(alpha, account.Gaussian{Sigma: 2, Sensitivity: 1}.At(alpha))))
+		all = append(all, gaussian(2, renyi(alpha, accounting.Gaussian{Sigma: 2, Sensitivity: 1}.At(alpha))))
 	}
 	for _, alpha := range []float64{2, 16} {
-		all = append(all, laplace(1, renyi(alpha, account.Laplace{Scale: 1, Sensitivity: 1}.At(alpha))))
+		all = append(all, laplace(1, renyi(alpha, accounting.Laplace{Scale: 1, Sensitivity: 1}.At(alpha))))
 	}
 	return append(all,
-		answers(1, renyi(4, bound.RandomisedResponseRenyi(1, 4)), 0),
+		answers(1, renyi(4, bounds.RandomisedResponseRenyi(1, 4)), 0),
 		gaussian(2, rho(0.125)), gaussian(1, rho(0.5)),
 		gaussian(2, mu(0.5)), gaussian(1, mu(1)),
-		answers(1, mu(bound.GaussianMuOfPure(1)), 0),
+		answers(1, mu(bounds.GaussianMuOfPure(1)), 0),
 		answers(1, core.DPClaim(1, 0), 2), answers(1, core.DPClaim(1, 0), 8), answers(0.1, core.DPClaim(0.1, 0), 2),
 	)
 }

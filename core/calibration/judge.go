@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
 )
 
 // JudgeError is how often, at most, a judgement accuses any cell of audits that
@@ -163,7 +163,7 @@ func (r *Result) AddSharp(rows []SharpRow) {
 func (c *Count) estimate() {
 	if c.Of > 0 {
 		c.Rate = float64(c.Alarms) / float64(c.Of)
-		c.Lower, c.Upper = bound.LowerProportion(c.Alarms, c.Of, 0.005), bound.UpperProportion(c.Alarms, c.Of, 0.005)
+		c.Lower, c.Upper = bounds.LowerProportion(c.Alarms, c.Of, 0.005), bounds.UpperProportion(c.Alarms, c.Of, 0.005)
 	}
 }
 
@@ -172,7 +172,7 @@ func (c *Count) judge(beta, level float64) {
 		return
 	}
 	c.estimate()
-	c.Most = sort.Search(c.Of, func(k int) bool { return bound.LowerProportion(k+1, c.Of, level) > beta })
+	c.Most = sort.Search(c.Of, func(k int) bool { return bounds.LowerProportion(k+1, c.Of, level) > beta })
 	c.Above = c.Alarms > c.Most
 }
 

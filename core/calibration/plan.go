@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // Plan is what is to be measured.

@@ -2,7 +2,7 @@ package calibration
 
 import (
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // setting is how a mechanism is audited so that its claim is met: the closer

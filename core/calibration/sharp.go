@@ -5,9 +5,9 @@ import (
 	"math"
 	"sort"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // SharpRuns is how many runs a sharp cell has. The standard error of a rate of
@@ -76,8 +76,8 @@ func (c Sharp) Row(alarms, batches int, beta float64) SharpRow {
 		return r
 	}
 	r.Rate = float64(alarms) / float64(of)
-	r.Least = sort.Search(of, func(k int) bool { return bound.UpperProportion(k, of, side) >= c.Size })
-	r.Most = sort.Search(of, func(k int) bool { return bound.LowerProportion(k+1, of, side) > c.Size })
+	r.Least = sort.Search(of, func(k int) bool { return bounds.UpperProportion(k, of, side) >= c.Size })
+	r.Most = sort.Search(of, func(k int) bool { return bounds.LowerProportion(k+1, of, side) > c.Size })
 	r.Off = alarms < r.Least || alarms > r.Most
 	return r
 }
@@ -89,7 +89,7 @@ func (c Sharp) Row(alarms, batches int, beta float64) SharpRow {
 // response, its worst case at delta = 0. The enumeration takes
 // a few seconds.
 func SharpCells(cat core.Catalogue, beta float64) ([]Sharp, error) {
-	if err := bound.CheckBeta(beta); err != nil {
+	if err := bounds.CheckBeta(beta); err != nil {
 		return nil, err
 	}
 	const n = 40
@@ -100,13 +100,13 @@ func SharpCells(cat core.Catalogue, beta float64) ([]Sharp, error) {
 	return []Sharp{
 		answers,
 		twoBinomials("exact-unconditional, epsilon = 1, delta = 0.05, 40 and 40 outputs", n, n, float64(math.E*0.1)+0.05, 0.1,
-			func(c bound.Counts) bool { return bound.Exact(c, 0.05, beta) > 1 }),
+			func(c bounds.Counts) bool { return bounds.Exact(c, 0.05, beta) > 1 }),
 		twoBinomials("exact-unconditional, epsilon = 0.5, delta = 0, 60 and 20 outputs", 60, 20, float64(0.3*stream.Exp(0.5)), 0.3,
-			func(c bound.Counts) bool { return bound.Exact(c, 0, beta) > 0.5 }),
+			func(c bounds.Counts) bool { return bounds.Exact(c, 0, beta) > 0.5 }),
 		twoBinomials("clopper-pearson, delta = 0.2 at epsilon = 0.5, 40 and 40 outputs", n, n, float64(0.3*stream.Exp(0.5))+0.2, 0.3,
-			func(c bound.Counts) bool { return bound.LowerDelta(c, 0.5, beta) > 0.2 }),
+			func(c bounds.Counts) bool { return bounds.LowerDelta(c, 0.5, beta) > 0.2 }),
 		twoBinomials("gaussian-dp-clopper-pearson, mu = 1, 40 and 40 outputs", n, n, upperHalf, 1-upperHalf,
-			func(c bound.Counts) bool { return bound.GaussianMu(c, beta) > 1 }),
+			func(c bounds.Counts) bool { return bounds.GaussianMu(c, beta) > 1 }),
 		bettingCell(60, beta),
 		mixtureCell(32, beta),
 		oneRunCell(86, beta),
@@ -131,7 +131,7 @@ func binomialMasses(n int, p float64) []float64 {
 
 // twoBinomials is a cell of n1 and n0 independent outputs, of which those in the
 // event have the probabilities p1 and p0.
-func twoBinomials(name string, n1, n0 int, p1, p0 float64, refutes func(bound.Counts) bool) Sharp {
+func twoBinomials(name string, n1, n0 int, p1, p0 float64, refutes func(bounds.Counts) bool) Sharp {
 	first, second := make([]float64, n1), make([]float64, n0)
 	return countsCell(name, n1, n0, p1, p0, refutes, func(s *stream.Stream) (x, y int) {
 		first, second := append([]float64{}, first...), append([]float64{}, second...)
@@ -142,13 +142,13 @@ func twoBinomials(name string, n1, n0 int, p1, p0 float64, refutes func(bound.Co
 }
 
 // countsCell is twoBinomials with the draw given.
-func countsCell(name string, n1, n0 int, p1, p0 float64, refutes func(bound.Counts) bool, draw func(*stream.Stream) (x, y int)) Sharp {
+func countsCell(name string, n1, n0 int, p1, p0 float64, refutes func(bounds.Counts) bool, draw func(*stream.Stream) (x, y int)) Sharp {
 	c := Sharp{Name: name}
 	refuted := make([]bool, (n1+1)*(n0+1))
 	at1, at0 := binomialMasses(n1, p1), binomialMasses(n0, p0)
 	for x, w1 := range at1 {
 		for y, w0 := range at0 {
-			if refutes(bound.Counts{X: x, N1: n1, Y: y, N0: n0}) {
+			if refutes(bounds.Counts{X: x, N1: n1, Y: y, N0: n0}) {
 				refuted[x*(n0+1)+y] = true
 				c.Size += float64(w1 * w0)
 			}
@@ -187,7 +187,7 @@ func answersCell(cat core.Catalogue, n int, beta float64) (Sharp, error) {
 		}
 	}
 	name := fmt.Sprintf("exact-unconditional, epsilon = 1, delta = 0, %d and %d outputs of randomised-response", n, n)
-	return countsCell(name, n, n, truthful, 1-truthful, func(c bound.Counts) bool { return bound.Exact(c, 0, beta) > 1 },
+	return countsCell(name, n, n, truthful, 1-truthful, func(c bounds.Counts) bool { return bounds.Exact(c, 0, beta) > 1 },
 		func(s *stream.Stream) (x, y int) {
 			var k [2]int
 			for side, d := range sides {
@@ -219,11 +219,11 @@ func drawPair(s *stream.Stream) int {
 func bettingCell(n int, beta float64) Sharp {
 	c := Sharp{Name: fmt.Sprintf("paired-betting, epsilon = 1, delta = 0, %d pairs", n)}
 	witness := []float64{0, 1}
-	expected := bound.NewTable(2)
+	expected := bounds.NewTable(2)
 	for k, p := range pairCells {
 		expected.N[3-k] = int(math.Round(10_000 * p))
 	}
-	lambda := bound.TuneScoreEpsilon(expected, witness, n, 0, beta)
+	lambda := bounds.TuneScoreEpsilon(expected, witness, n, 0, beta)
 	side := n + 1
 	refuted := make([]bool, side*side*side)
 	logs := make([]float64, n+1)
@@ -234,7 +234,7 @@ func bettingCell(n int, beta float64) Sharp {
 	for k, p := range pairCells {
 		logCell[k] = math.Log(p)
 	}
-	table := bound.NewTable(2)
+	table := bounds.NewTable(2)
 	for yy := range side {
 		for yn := range side - yy {
 			for ny := range side - yy - yn {
@@ -244,7 +244,7 @@ func bettingCell(n int, beta float64) Sharp {
 					table.N[3-i] = count
 					mass += float64(float64(count)*logCell[i]) - logs[count]
 				}
-				if bound.ScoreEpsilon(table, witness, 0, beta, lambda) > 1 {
+				if bounds.ScoreEpsilon(table, witness, 0, beta, lambda) > 1 {
 					refuted[(yy*side+yn)*side+ny] = true
 					c.Size += math.Exp(mass)
 				}
@@ -266,7 +266,7 @@ func bettingCell(n int, beta float64) Sharp {
 // counts of those that have not, pair after pair.
 func mixtureCell(n int, beta float64) Sharp {
 	c := Sharp{Name: fmt.Sprintf("anytime-event-mixture, epsilon = 1, delta = 0, a look after each of %d pairs", n)}
-	wealth, enough := bound.NewEventMixture(1, 0), math.Log(1/beta)
+	wealth, enough := bounds.NewEventMixture(1, 0), math.Log(1/beta)
 	side := n + 1
 	refuted := make([]bool, side*side*side*side)
 	at := func(k [4]int) int { return ((k[0]*side+k[1])*side+k[2])*side + k[3] }
@@ -314,7 +314,7 @@ func oneRunCell(m int, beta float64) Sharp {
 	c := Sharp{Name: fmt.Sprintf("one-run, epsilon = 1, delta = 0, %d canaries, all guessed", m)}
 	refuted := make([]bool, m+1)
 	for v, mass := range binomialMasses(m, truthful) {
-		if bound.OneRunEpsilon(m, m, v, 0, beta) > 1 {
+		if bounds.OneRunEpsilon(m, m, v, 0, beta) > 1 {
 			refuted[v] = true
 			c.Size += mass
 		}

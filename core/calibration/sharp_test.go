@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
 )
@@ -53,7 +53,7 @@ func TestSharpCellsKeepTheirSize(t *testing.T) {
 func broken() (sound, wrong Sharp) {
 	const n = 40
 	cell := func(beta float64) Sharp {
-		return twoBinomials("exact", n, n, truthful, 1-truthful, func(c bound.Counts) bool { return bound.Exact(c, 0, beta) > 1 })
+		return twoBinomials("exact", n, n, truthful, 1-truthful, func(c bounds.Counts) bool { return bounds.Exact(c, 0, beta) > 1 })
 	}
 	return cell(sharpBeta), cell(0.062)
 }

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // BenchmarkRun is one run of the Gaussian sum: O(K^2 + M), whatever d is.
@@ -47,18 +47,18 @@ func BenchmarkJudge(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	for _, kind := range bound.CanaryIntervals() {
+	for _, kind := range bounds.CanaryIntervals() {
 		b.Run(string(kind), func(b *testing.B) {
 			for b.Loop() {
 				s.Judge(kind, 0)
 			}
 		})
 	}
-	j := s.Judge(bound.CanaryPairedBetting, 0)
+	j := s.Judge(bounds.CanaryPairedBetting, 0)
 	b.Run("report", func(b *testing.B) {
 		for b.Loop() {
 			r := Report{Plan: a.Plan}
-			r.conclude(j.Table, bound.TuneCanary(j.Explored, 4096, 1e-5, 0.05))
+			r.conclude(j.Table, bounds.TuneCanary(j.Explored, 4096, 1e-5, 0.05))
 		}
 	})
 }

@@ -3,7 +3,7 @@ package canary
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // fewSquares is up to how many degrees of freedom a chi-square is drawn as a sum

@@ -4,8 +4,8 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // explored are the scores of exploration runs, each run's sorted.
@@ -37,22 +37,22 @@ func newExplored(k, m int, v []float64) *explored {
 func (e *explored) runs() int { return len(e.in) / e.k }
 
 // table counts the first runs at a threshold.
-func (e *explored) table(cut float64, runs int) bound.CanaryTable {
+func (e *explored) table(cut float64, runs int) bounds.CanaryTable {
 	if (e.k+1)*(e.m+1) > 16*runs {
-		all := make([]bound.CanaryCell, runs)
+		all := make([]bounds.CanaryCell, runs)
 		for i := range all {
-			all[i] = bound.CanaryCell{X: aboveSorted(e.in[i*e.k:][:e.k], cut), Y: aboveSorted(e.out[i*e.m:][:e.m], cut), Runs: 1}
+			all[i] = bounds.CanaryCell{X: aboveSorted(e.in[i*e.k:][:e.k], cut), Y: aboveSorted(e.out[i*e.m:][:e.m], cut), Runs: 1}
 		}
-		return bound.CountCells(e.k, e.m, all)
+		return bounds.CountCells(e.k, e.m, all)
 	}
 	counts := make([]int, (e.k+1)*(e.m+1))
 	for i := range runs {
 		counts[aboveSorted(e.in[i*e.k:][:e.k], cut)*(e.m+1)+aboveSorted(e.out[i*e.m:][:e.m], cut)]++
 	}
-	t := bound.NewCanaryTable(e.k, e.m)
+	t := bounds.NewCanaryTable(e.k, e.m)
 	for c, n := range counts {
 		if n > 0 {
-			t.Cells = append(t.Cells, bound.CanaryCell{X: c / (e.m + 1), Y: c % (e.m + 1), Runs: n})
+			t.Cells = append(t.Cells, bounds.CanaryCell{X: c / (e.m + 1), Y: c % (e.m + 1), Runs: n})
 		}
 	}
 	return t
@@ -218,7 +218,7 @@ func (e *explored) value(p Plan, at float64) (value, caution, gap float64) {
 	}
 	caution = math.Min(mostCaution, math.Sqrt(caution)/n)
 	if p.Interval.Paired() {
-		return bound.CanaryValue(all, p.Runs, delta, p.Beta), caution, x - y
+		return bounds.CanaryValue(all, p.Runs, delta, p.Beta), caution, x - y
 	}
 	t := all
 	if e.runs() > p.Runs {
@@ -229,11 +229,11 @@ func (e *explored) value(p Plan, at float64) (value, caution, gap float64) {
 			t.Cells[i].Runs *= times
 		}
 	}
-	return bound.CanaryEpsilon(p.Interval, t, delta, p.Beta, bound.TuneCanary(t, p.Runs, delta, p.Beta)), caution, x - y
+	return bounds.CanaryEpsilon(p.Interval, t, delta, p.Beta, bounds.TuneCanary(t, p.Runs, delta, p.Beta)), caution, x - y
 }
 
 // rates are the shares of canaries inside and of fresh ones in the event.
-func rates(t bound.CanaryTable) (in, out float64) {
+func rates(t bounds.CanaryTable) (in, out float64) {
 	x, y, n := 0, 0, 0
 	for _, c := range t.Cells {
 		x, y, n = x+c.X*c.Runs, y+c.Y*c.Runs, n+c.Runs

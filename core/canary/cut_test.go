@@ -5,9 +5,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // TestTableOfScores: counts by binary search are those by counting, ties and
@@ -24,7 +24,7 @@ func TestTableOfScores(t *testing.T) {
 	}
 	e := newExplored(k, m, slices.Clone(scores))
 	for _, at := range []float64{-1, 0, 0.5, 3, 6, 7} {
-		want := bound.NewCanaryTable(k, m)
+		want := bounds.NewCanaryTable(k, m)
 		for i := range runs {
 			run := scores[i*(k+m):][:k+m]
 			want.Add(above(run[:k], at), above(run[k:], at), 1)
@@ -52,14 +52,14 @@ func TestQuantile(t *testing.T) {
 	}
 	inside := slices.Sorted(slices.Values(s.explored.in))
 	for _, q := range []float64{0.1, 0.3, 0.49} {
-		at := s.Judge(bound.CanaryPairedBetting, q).Threshold
+		at := s.Judge(bounds.CanaryPairedBetting, q).Threshold
 		x := float64(aboveSorted(inside, at)) / float64(len(inside))
 		if x < q-1e-3 || x > 1-q+1e-3 {
 			t.Errorf("quantile %v: %v of the scores inside are above the threshold", q, x)
 		}
 	}
 	// The best event is rarer than a tenth: log(p1/p0) grows with the threshold.
-	at := s.Judge(bound.CanaryPairedBetting, 0).Threshold
+	at := s.Judge(bounds.CanaryPairedBetting, 0).Threshold
 	if x := float64(aboveSorted(inside, at)) / float64(len(inside)); x > 0.1 {
 		t.Errorf("free: %v of the scores inside are above the threshold", x)
 	}

@@ -12,7 +12,7 @@
 // and each fresh one, under the dataset with one canary less, with p0: an
 // (epsilon, delta) private mechanism has p1 <= e^epsilon p0 + delta, so X of K and
 // Y of M a run are K and M looks at it (theorem 3 there). How much they are worth
-// is for the intervals of core/bound to say.
+// is for the intervals of bounds to say.
 //
 // The threshold and the stakes of the betting intervals are chosen on runs of
 // their own, of which a [Portrait] may be looked at. A [Task] is a pure function
@@ -25,5 +25,5 @@
 // training, of one training a score or of a matrix of runs, and sets what every
 // method makes of them side by side ([MethodBound]).
 //
-// [GaussianSum] is the paper's example; trained models are in core/train.
+// [GaussianSum] is the paper's example; trained models are in core/canary/train.
 package canary

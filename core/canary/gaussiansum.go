@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/account"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // Limits of a Gaussian sum.
@@ -72,12 +72,12 @@ func sumSigma(s Setup) float64 {
 // 2.149 by Rényi and 1.994 exactly for (2, 1e-5).
 func Sigma(calibration string, eps, delta float64) float64 {
 	if calibration == ByAnalytic {
-		return sevenDigits(account.GaussianSigma(eps, delta, 1))
+		return sevenDigits(accounting.GaussianSigma(eps, delta, 1))
 	}
-	hi := account.GaussianSigma(eps, delta, 1)
+	hi := accounting.GaussianSigma(eps, delta, 1)
 	lo := hi
 	holds := func(sigma float64) bool {
-		return account.BestEpsilon(account.Gaussian{Sigma: sigma, Sensitivity: 1}, delta, account.Tight).Epsilon <= eps
+		return accounting.BestEpsilon(accounting.Gaussian{Sigma: sigma, Sensitivity: 1}, delta, accounting.Tight).Epsilon <= eps
 	}
 	for !holds(hi) {
 		lo, hi = hi, float64(hi*1.5)

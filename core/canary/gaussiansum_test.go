@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // alarm is the false-alarm rate of each check in this file over the choice of the

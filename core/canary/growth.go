@@ -1,6 +1,6 @@
 package canary
 
-import "github.com/dpscope/dpscope/core/bound"
+import "github.com/dpscope/dpscope/bounds"
 
 // GrowthStep is equation 10 for K of the canaries inside and M of the fresh ones,
 // drawn at random in every run, in the mean over the draws: same runs, same
@@ -14,17 +14,17 @@ type GrowthStep struct {
 
 // growth are the steps for 1, 2, 4, ... and all canaries inside, with the same
 // share of the fresh ones, rounded up. single is epsilon(1, 1), where it is known.
-func growth(t bound.CanaryTable, single *float64, delta, beta float64) []GrowthStep {
+func growth(t bounds.CanaryTable, single *float64, delta, beta float64) []GrowthStep {
 	var steps []GrowthStep
 	for k := 1; ; k = min(2*k, t.K) {
 		m := (k*t.M + t.K - 1) / t.K
-		at := func(kind bound.CanaryInterval) *float64 {
+		at := func(kind bounds.CanaryInterval) *float64 {
 			if min(k, m) < kind.Order() {
 				return nil
 			}
-			return finite(bound.CanaryThinned(kind, t, k, m, delta, beta))
+			return finite(bounds.CanaryThinned(kind, t, k, m, delta, beta))
 		}
-		steps = append(steps, GrowthStep{k, m, separate(single, at(bound.CanaryWilson1), at(bound.CanaryWilson2), at(bound.CanaryWilson4))})
+		steps = append(steps, GrowthStep{k, m, separate(single, at(bounds.CanaryWilson1), at(bounds.CanaryWilson2), at(bounds.CanaryWilson4))})
 		if k == t.K {
 			return steps
 		}

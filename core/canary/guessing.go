@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // Sides are the sides of the order of scores on which canaries are guessed in one run.
@@ -72,10 +72,10 @@ func resolveGuesses(m int, usual Sides, sides *Sides, guesses, gdp *[]int) error
 		*gdp = *guesses
 	}
 	if len(*guesses) == 0 && *sides != ChosenSides {
-		*guesses = []int{bound.OneRunGuesses(m)}
+		*guesses = []int{bounds.OneRunGuesses(m)}
 	}
 	if len(*gdp) == 0 {
-		*gdp = []int{bound.OneRunGDPGuesses(rest)}
+		*gdp = []int{bounds.OneRunGDPGuesses(rest)}
 	}
 	for _, grid := range [][]int{*guesses, *gdp} {
 		if len(grid) > mostGuessings {
@@ -108,7 +108,7 @@ func (p ScoresPlan) guessing(h ScoresShape) guessing {
 // aside is how many canaries are set aside, the first ones.
 func (g guessing) aside() int {
 	if g.sides == ChosenSides {
-		return bound.OneRunAside(g.m)
+		return bounds.OneRunAside(g.m)
 	}
 	return 0
 }
@@ -133,17 +133,17 @@ func (g guessing) leak() float64 {
 }
 
 func (g guessing) share() float64 {
-	return bound.OneRunShare(g.rest(), bound.OneRunLeast(g.rest()), g.delta, g.beta)
+	return bounds.OneRunShare(g.rest(), bounds.OneRunLeast(g.rest()), g.delta, g.beta)
 }
 
 // made counts the right ones of all guesses. scores must be in an order that says nothing of
 // membership, as it breaks ties, and its first canaries are those set aside.
 func (g guessing) made(scores []float64, member []bool) (guesses, gdp []Guess) {
 	k := g.aside()
-	f := bound.NewOneRunForecast(scores[:k], member[:k])
+	f := bounds.NewOneRunForecast(scores[:k], member[:k])
 	scores, member = scores[k:], member[k:]
 	guess := func(up, down int) Guess {
-		return Guess{up + down, up, bound.OneRunRight(scores, member, up, down)}
+		return Guess{up + down, up, bounds.OneRunRight(scores, member, up, down)}
 	}
 	fixed := func(grid []int) []Guess {
 		out := make([]Guess, len(grid))
@@ -182,7 +182,7 @@ func (g guessing) check(guesses, gdp []Guess) error {
 			return &core.InputError{Field: "guesses", Found: fmt.Sprint(made(x.got)), Want: fmt.Sprintf("%v, as the plan says", x.want)}
 		}
 		for _, y := range x.got {
-			if err := bound.CheckOneRun(g.rest(), y.Made, y.Right); err != nil {
+			if err := bounds.CheckOneRun(g.rest(), y.Made, y.Right); err != nil {
 				return fmt.Errorf("guesses: %w", err)
 			}
 			ok := y.In >= 0 && y.In <= y.Made
@@ -214,18 +214,18 @@ func made(guesses []Guess) []int {
 // the error.
 func (g guessing) epsilon(made, right int) float64 {
 	if g.chosen() {
-		return bound.OneRunChosenEpsilon(g.rest(), made, right, g.leak(), g.beta, g.share())
+		return bounds.OneRunChosenEpsilon(g.rest(), made, right, g.leak(), g.beta, g.share())
 	}
-	return bound.OneRunEpsilon(g.rest(), made, right, g.leak(), g.beta/g.tried())
+	return bounds.OneRunEpsilon(g.rest(), made, right, g.leak(), g.beta/g.tried())
 }
 
 // mu is that by [MethodOneRunGDP].
 func (g guessing) mu(made, right int) float64 {
 	beta := g.beta / float64(len(g.gdp))
 	if g.oneSided() {
-		return bound.OneRunGDPMuOneSide(g.rest(), made, right, beta)
+		return bounds.OneRunGDPMuOneSide(g.rest(), made, right, beta)
 	}
-	return bound.OneRunGDPMu(g.rest(), made, right, beta)
+	return bounds.OneRunGDPMu(g.rest(), made, right, beta)
 }
 
 // pValue is a p-value of the claim by [MethodOneRun].
@@ -233,9 +233,9 @@ func (g guessing) pValue(guesses []Guess, eps float64) float64 {
 	p := 1.0
 	for _, x := range guesses {
 		if g.chosen() {
-			return bound.OneRunChosenPValue(g.rest(), x.Made, x.Right, eps, g.leak(), g.share())
+			return bounds.OneRunChosenPValue(g.rest(), x.Made, x.Right, eps, g.leak(), g.share())
 		}
-		p = math.Min(p, bound.OneRunPValue(g.rest(), x.Made, x.Right, eps, g.leak()))
+		p = math.Min(p, bounds.OneRunPValue(g.rest(), x.Made, x.Right, eps, g.leak()))
 	}
 	return math.Min(1, p*g.tried())
 }
@@ -250,14 +250,14 @@ func (g guessing) largest(m Method) float64 {
 	case g.chosen():
 		grid = []int{g.rest()}
 	case len(grid) == 0:
-		grid = []int{bound.OneRunGuesses(g.m)}
+		grid = []int{bounds.OneRunGuesses(g.m)}
 	}
 	best := 0.0
 	for _, r := range grid {
 		best = math.Max(best, at(r, r))
 	}
 	if m == MethodOneRunGDP {
-		return bound.GaussianEpsilon(best, g.delta)
+		return bounds.GaussianEpsilon(best, g.delta)
 	}
 	return best
 }
@@ -274,7 +274,7 @@ func (g guessing) rows(guesses, gdp []Guess) []MethodBound {
 		mu = math.Max(mu, g.mu(x.Made, x.Right))
 	}
 	steinke.LowerBound, steinke.Largest = finite(eps), finite(g.largest(MethodOneRun))
-	f.Mu, f.LowerBound, f.Largest = finite(mu), finite(bound.GaussianEpsilon(mu, g.delta)), finite(g.largest(MethodOneRunGDP))
+	f.Mu, f.LowerBound, f.Largest = finite(mu), finite(bounds.GaussianEpsilon(mu, g.delta)), finite(g.largest(MethodOneRunGDP))
 	f.noteDelta(g.delta)
 	return []MethodBound{steinke, f}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // oneSidedScores: half in, half out, normal, a fifth of those in shifted by 10; with low

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // Method is a way to bound epsilon from scores of canaries. Of a matrix of runs
-// by canaries the intervals of core/bound are methods too, by their names.
+// by canaries the intervals of bounds are methods too, by their names.
 type Method string
 
 const (
@@ -26,7 +26,7 @@ const (
 	MethodGaussian       Method = "gaussian-dp"
 	// MethodPaired is [bound.CanaryPairedBetting]: of a matrix, its runs are the
 	// pairs; else scores in are paired with scores out.
-	MethodPaired Method = Method(bound.CanaryPairedBetting)
+	MethodPaired Method = Method(bounds.CanaryPairedBetting)
 )
 
 // Trainings says how the scores must have come about for a method to hold.
@@ -186,7 +186,7 @@ func least(from, most int, enough func(int) bool) int {
 	return hi
 }
 
-// down6 rounds down to six decimals as core/bound does.
+// down6 rounds down to six decimals as bounds does.
 func down6(x float64) float64 {
 	if math.IsInf(x, 0) {
 		return x

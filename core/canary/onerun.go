@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
-	"github.com/dpscope/dpscope/core/train"
+	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // OneRunSource is run once with canaries of which a fair coin of its own puts each

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/stream"
 )
 
 func oneRunPlan(eps float64, m int, params core.Params) OneRunPlan {
@@ -316,7 +316,7 @@ func TestOneRunStopped(t *testing.T) {
 // TestOneRunGuessesAreDefaults: what the report's command leaves out is what it
 // would choose.
 func TestOneRunGuessesAreDefaults(t *testing.T) {
-	both := strconv.Itoa(bound.OneRunGuesses(500))
+	both := strconv.Itoa(bounds.OneRunGuesses(500))
 	for _, c := range []struct {
 		sides        Sides
 		guesses, gdp []int

@@ -8,8 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // Kind, version and schema of a report of one run.

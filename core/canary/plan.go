@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
-	"github.com/dpscope/dpscope/core/train"
+	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // PlanVersion is the version of the plan's JSON form.
@@ -50,7 +50,7 @@ type Plan struct {
 	M       int `json:"m,omitempty"`       // fresh canaries; default K
 	Explore int `json:"explore,omitempty"` // exploration runs; default n
 
-	Interval bound.CanaryInterval `json:"interval,omitempty"` // default paired-betting
+	Interval bounds.CanaryInterval `json:"interval,omitempty"` // default paired-betting
 	// Quantile q limits the threshold to the range between the q and the 1-q
 	// quantile of the exploration scores of canaries inside; 0: any. In [0, 0.5).
 	Quantile float64 `json:"quantile,omitempty"`
@@ -228,14 +228,14 @@ func (a *Audit) resolveBound() error {
 		return err
 	}
 	if p.Interval == "" {
-		p.Interval = bound.CanaryPairedBetting
+		p.Interval = bounds.CanaryPairedBetting
 	}
-	if !slices.Contains(bound.CanaryIntervals(), p.Interval) {
-		return core.UnknownName("interval", string(p.Interval), texts(bound.CanaryIntervals()))
+	if !slices.Contains(bounds.CanaryIntervals(), p.Interval) {
+		return core.UnknownName("interval", string(p.Interval), texts(bounds.CanaryIntervals()))
 	}
 	if l := p.Interval.Order(); min(p.K, p.M) < l {
 		return &core.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", p.K, p.M), Want: fmt.Sprintf("at least %d each for the interval %s, which uses %d moments", l, p.Interval, l),
-			Remedy: fmt.Sprintf("raise k and m, or use the interval %s", bound.CanaryPairedBetting)}
+			Remedy: fmt.Sprintf("raise k and m, or use the interval %s", bounds.CanaryPairedBetting)}
 	}
 	if least := p.Interval.MinRuns(p.K, p.M, p.Claim.Delta, p.Beta); p.Runs < least {
 		return &core.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at least %d: no outcome of fewer certifies anything by the interval %s at beta = %v", least, p.Interval, p.Beta)}

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // poolSum draws canaries from given vectors, with replacement or, where distinct,

@@ -13,9 +13,9 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // exploredAgain draws the exploration runs of a resolved plan one by one.
@@ -255,7 +255,7 @@ func TestGrowth(t *testing.T) {
 			t.Errorf("with %d canaries: orders %+v", g.K, g.Equation10)
 		}
 		if g.Variance2 != nil {
-			t2 := bound.CanaryThinned(bound.CanaryWilson2, *r.Evidence.Certified.Table, g.K, g.M, 1e-5, 0.05)
+			t2 := bounds.CanaryThinned(bounds.CanaryWilson2, *r.Evidence.Certified.Table, g.K, g.M, 1e-5, 0.05)
 			if math.Abs(*g.First+*g.Variance2-t2) > 1e-6 {
 				t.Errorf("with %d canaries: %v, want %v", g.K, *g.First+*g.Variance2, t2)
 			}
@@ -272,7 +272,7 @@ func TestGrowth(t *testing.T) {
 		t.Errorf("of one canary: %+v", one.Growth)
 	}
 	// Were canaries to hang together altogether, more of them would bring nothing.
-	table := bound.NewCanaryTable(8, 8)
+	table := bounds.NewCanaryTable(8, 8)
 	table.Add(0, 0, 300)
 	table.Add(8, 0, 500)
 	table.Add(8, 8, 200)

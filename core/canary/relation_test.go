@@ -5,10 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // laplaceSums are runs of sum s_j in_j + Laplace(1), s_j = 1, -1, 1, ..., by fair
@@ -273,7 +273,7 @@ func TestClaims(t *testing.T) {
 // all cells.
 func TestManyCanaries(t *testing.T) {
 	s := laplaceSums(5, 60, 3000)
-	r := auditScores(t, scoresPlan(1, 1e-5, Method(bound.CanaryKL)), s)
+	r := auditScores(t, scoresPlan(1, 1e-5, Method(bounds.CanaryKL)), s)
 	if x := r.Evidence.Runs.Certified.Table; x.K != 3000 || x.M != 3000 || x.Runs() != 30 || math.IsNaN(r.Evidence.Runs.Threshold) {
 		t.Error(x.K, x.M, x.Runs())
 	}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
 )
 
 // ReportKind is the kind of a canary report, SchemaVersion the version of its
@@ -66,11 +66,11 @@ type SourceNote struct {
 type Evidence struct {
 	// Threshold and Stakes were chosen on the explored runs: a canary is in the
 	// event if its score exceeds the threshold.
-	Threshold float64            `json:"threshold"`
-	Ties      bool               `json:"ties,omitempty"` // all explored scores were the same
-	Stakes    bound.CanaryStakes `json:"stakes"`
-	Explored  Counted            `json:"explored"`
-	Certified Counted            `json:"certified"`
+	Threshold float64             `json:"threshold"`
+	Ties      bool                `json:"ties,omitempty"` // all explored scores were the same
+	Stakes    bounds.CanaryStakes `json:"stakes"`
+	Explored  Counted             `json:"explored"`
+	Certified Counted             `json:"certified"`
 	// Portrait are scores of explored runs, to be looked at. Absent from the evidence
 	// with one canary, and where no explored run has enough canaries in and out.
 	Portrait *Portrait `json:"portrait,omitempty"`
@@ -78,8 +78,8 @@ type Evidence struct {
 
 // Counted are runs by how many canaries were in the event.
 type Counted struct {
-	Table    *bound.CanaryTable `json:"table,omitempty"`
-	Diverged int                `json:"diverged"` // runs with a side whose scores were no use
+	Table    *bounds.CanaryTable `json:"table,omitempty"`
+	Diverged int                 `json:"diverged"` // runs with a side whose scores were no use
 }
 
 // Side describes one side of the certification runs.
@@ -99,15 +99,15 @@ type Side struct {
 // IntervalBound is what one interval makes of the same counts. Each that is valid
 // holds with the report's confidence; the largest of them does not.
 type IntervalBound struct {
-	Interval   bound.CanaryInterval `json:"interval"`
-	Title      string               `json:"title"`
-	Valid      bool                 `json:"valid"`                // at every number of runs; else asymptotically only
-	LowerBound *float64             `json:"lowerBound,omitempty"` // on epsilon; may be negative; absent where nothing is known
-	In         *float64             `json:"in,omitempty"`         // lower limit of the rate inside
-	Out        *float64             `json:"out,omitempty"`        // upper limit of the rate of fresh canaries
-	Largest    *float64             `json:"largest,omitempty"`    // bound that any outcome of this many runs can give
-	Assumption string               `json:"assumption"`
-	Note       string               `json:"note,omitempty"` // why there is no bound
+	Interval   bounds.CanaryInterval `json:"interval"`
+	Title      string                `json:"title"`
+	Valid      bool                  `json:"valid"`                // at every number of runs; else asymptotically only
+	LowerBound *float64              `json:"lowerBound,omitempty"` // on epsilon; may be negative; absent where nothing is known
+	In         *float64              `json:"in,omitempty"`         // lower limit of the rate inside
+	Out        *float64              `json:"out,omitempty"`        // upper limit of the rate of fresh canaries
+	Largest    *float64              `json:"largest,omitempty"`    // bound that any outcome of this many runs can give
+	Assumption string                `json:"assumption"`
+	Note       string                `json:"note,omitempty"` // why there is no bound
 }
 
 // Equation10 separates what more canaries cost from what they bring (LiDP
@@ -161,22 +161,22 @@ func assemble(a *Audit, ev, single *Evidence, end core.Termination, warnings []s
 }
 
 // conclude computes the bounds.
-func (r *Report) conclude(t bound.CanaryTable, stakes bound.CanaryStakes) {
+func (r *Report) conclude(t bounds.CanaryTable, stakes bounds.CanaryStakes) {
 	p := r.Plan
 	delta := p.Claim.Delta
-	of := map[bound.CanaryInterval]*float64{}
-	for _, kind := range bound.CanaryIntervals() {
+	of := map[bounds.CanaryInterval]*float64{}
+	for _, kind := range bounds.CanaryIntervals() {
 		row := IntervalBound{Interval: kind, Title: intervalWords[kind].title, Valid: kind.Valid(), Assumption: intervalWords[kind].assumption}
 		if err := kind.Check(t.K, t.M, t.Runs(), delta, p.Beta); err != nil {
 			row.Note = err.Error()
 		} else {
-			row.LowerBound = finite(bound.CanaryEpsilon(kind, t, delta, p.Beta, stakes))
-			row.Largest = finite(bound.CanaryCeiling(kind, t.K, t.M, t.Runs(), delta, p.Beta))
+			row.LowerBound = finite(bounds.CanaryEpsilon(kind, t, delta, p.Beta, stakes))
+			row.Largest = finite(bounds.CanaryCeiling(kind, t.K, t.M, t.Runs(), delta, p.Beta))
 			if row.LowerBound == nil {
 				row.Note = "bounds nothing on these counts"
 			}
 			if !kind.Paired() {
-				in, out := bound.CanaryLimits(kind, t, p.Beta, stakes)
+				in, out := bounds.CanaryLimits(kind, t, p.Beta, stakes)
 				row.In, row.Out = finite(in), finite(out)
 			}
 		}
@@ -188,12 +188,12 @@ func (r *Report) conclude(t bound.CanaryTable, stakes bound.CanaryStakes) {
 		lower = math.Max(0, *b)
 	}
 	r.LowerBound = &lower
-	pv := bound.CanaryPValue(t, p.Claim.Epsilon, delta, stakes)
+	pv := bounds.CanaryPValue(t, p.Claim.Epsilon, delta, stakes)
 	r.PValue = &pv
 	var single *float64
 	if r.Single != nil && r.Single.Certified.Table != nil {
-		single = finite(bound.CanaryEpsilon(bound.CanaryWilson1, *r.Single.Certified.Table, delta, p.Beta, r.Single.Stakes))
-		e := separate(single, of[bound.CanaryWilson1], of[bound.CanaryWilson2], of[bound.CanaryWilson4])
+		single = finite(bounds.CanaryEpsilon(bounds.CanaryWilson1, *r.Single.Certified.Table, delta, p.Beta, r.Single.Stakes))
+		e := separate(single, of[bounds.CanaryWilson1], of[bounds.CanaryWilson2], of[bounds.CanaryWilson4])
 		r.Equation10 = &e
 	}
 	if t.K > 1 {
@@ -217,7 +217,7 @@ func minus(x, y *float64) *float64 {
 }
 
 // side describes one margin of the table.
-func side(e bound.Exchangeable) *Side {
+func side(e bounds.Exchangeable) *Side {
 	s := &Side{Canaries: e.K, Rate: e.Mean()}
 	for l := 1; l <= min(4, e.K); l++ {
 		s.Moments = append(s.Moments, e.Moment(l))
@@ -234,7 +234,7 @@ func side(e bound.Exchangeable) *Side {
 // power computes what the plan can show.
 func power(p Plan) Power {
 	ceiling := func(n int) float64 {
-		return bound.CanaryCeiling(p.Interval, p.K, p.M, n, p.Claim.Delta, p.Beta)
+		return bounds.CanaryCeiling(p.Interval, p.K, p.M, n, p.Claim.Delta, p.Beta)
 	}
 	w := Power{Largest: math.Max(0, ceiling(p.Runs))}
 	enough := func(n int) bool {

@@ -5,9 +5,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/train"
+	"github.com/dpscope/dpscope/core/canary/train"
 )
 
 // reproduce says how to run the audit again.
@@ -38,7 +38,7 @@ func reproduce(a *Audit) core.Reproduce {
 	if p.Explore != p.Runs {
 		add("explore", fmt.Sprint(p.Explore))
 	}
-	if p.Interval != bound.CanaryPairedBetting {
+	if p.Interval != bounds.CanaryPairedBetting {
 		add("interval", string(p.Interval))
 	}
 	if p.Quantile > 0 {

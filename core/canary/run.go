@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
 )
 
 // Progress is what a run tells while it works.
@@ -27,8 +27,8 @@ type Progress struct {
 
 // LiveBound is the bound of one interval on the runs so far, at least 0.
 type LiveBound struct {
-	Interval bound.CanaryInterval `json:"interval"`
-	Epsilon  float64              `json:"epsilon"`
+	Interval bounds.CanaryInterval `json:"interval"`
+	Epsilon  float64               `json:"epsilon"`
 }
 
 // Looks is about how often a run computes the bounds of its progress.
@@ -121,7 +121,7 @@ func (s *state) do(ctx context.Context) error {
 // equation 10 has it.
 func (a *Audit) forSingle() *Audit {
 	b := a.single()
-	b.Plan.Interval = bound.CanaryWilson1
+	b.Plan.Interval = bounds.CanaryWilson1
 	return b
 }
 
@@ -152,7 +152,7 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Evidence, own bool) er
 	ev.Threshold, ev.Ties = c.at, c.ties
 	table := e.table(c.at, p.Explore)
 	ev.Explored.Table = &table
-	ev.Stakes = bound.TuneCanary(table, p.Runs, p.Claim.Delta, p.Beta)
+	ev.Stakes = bounds.TuneCanary(table, p.Runs, p.Claim.Delta, p.Beta)
 	if own {
 		ev.Portrait = portray(p.K, p.M, scores)
 	}
@@ -163,7 +163,7 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Evidence, own bool) er
 	start = s.now()
 	s.progress.Phase = Certifying
 	s.looked = 0
-	sum := bound.NewCanaryTable(p.K, p.M)
+	sum := bounds.NewCanaryTable(p.K, p.M)
 	_, err = s.draw(ctx, a, Task{Phase: Certifying, Cut: c.at}, p.Runs, before+p.Explore, func(d *Drawn) {
 		sum.Merge(*d.Table)
 		ev.Certified.Diverged += d.Diverged
@@ -182,7 +182,7 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Evidence, own bool) er
 }
 
 // look computes the live bounds, now and then.
-func (s *state) look(a *Audit, ev *Evidence, sum bound.CanaryTable) {
+func (s *state) look(a *Audit, ev *Evidence, sum bounds.CanaryTable) {
 	n := sum.Runs()
 	s.progress.Certified, s.progress.Diverged = n, ev.Certified.Diverged
 	if s.Progress == nil || n < a.Plan.Runs && n-s.looked < a.Plan.Runs/Looks {
@@ -191,9 +191,9 @@ func (s *state) look(a *Audit, ev *Evidence, sum bound.CanaryTable) {
 	s.looked = n
 	s.progress.Bounds = nil
 	delta := a.Plan.Claim.Delta
-	for _, kind := range bound.CanaryIntervals() {
+	for _, kind := range bounds.CanaryIntervals() {
 		if kind.Check(a.Plan.K, a.Plan.M, n, delta, a.Plan.Beta) == nil {
-			s.progress.Bounds = append(s.progress.Bounds, LiveBound{kind, math.Max(0, bound.CanaryEpsilon(kind, sum, delta, a.Plan.Beta, ev.Stakes))})
+			s.progress.Bounds = append(s.progress.Bounds, LiveBound{kind, math.Max(0, bounds.CanaryEpsilon(kind, sum, delta, a.Plan.Beta, ev.Stakes))})
 		}
 	}
 }

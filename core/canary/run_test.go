@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 func pool(sources []SourceSpec, n int) *core.Pool {
@@ -91,7 +91,7 @@ func TestReport(t *testing.T) {
 	if r.In.Rate != x || r.Out.Rate != y || r.In.Moments[0] != x || len(r.Out.Moments) != 4 {
 		t.Errorf("rates %v %v, in the report %v %v", x, y, r.In, r.Out)
 	}
-	if len(r.Intervals) != len(bound.CanaryIntervals()) {
+	if len(r.Intervals) != len(bounds.CanaryIntervals()) {
 		t.Errorf("%d intervals", len(r.Intervals))
 	}
 	for _, row := range r.Intervals {
@@ -109,7 +109,7 @@ func TestReport(t *testing.T) {
 	if got, want := r.Power.Largest, math.Log(1024./3); math.Abs(got-want) > 0.05 {
 		t.Errorf("power %v, want about %v", got, want)
 	}
-	if n := r.Power.RunsForClaim; bound.CanaryCeiling(r.Plan.Interval, 32, 32, n, 1e-5, 0.05) <= 2 || bound.CanaryCeiling(r.Plan.Interval, 32, 32, n-1, 1e-5, 0.05) > 2 {
+	if n := r.Power.RunsForClaim; bounds.CanaryCeiling(r.Plan.Interval, 32, 32, n, 1e-5, 0.05) <= 2 || bounds.CanaryCeiling(r.Plan.Interval, 32, 32, n-1, 1e-5, 0.05) > 2 {
 		t.Errorf("%d runs are not the least that could refute 2", n)
 	}
 	e := r.Equation10
@@ -145,7 +145,7 @@ func TestInconclusive(t *testing.T) {
 		t.Errorf("%s: %s %q", r.Verdict, r.Summary, r.Warnings)
 	}
 	p = plan(256, 8)
-	p.Parameters, p.Interval = core.Params{"noise": {Number: 0.1}}, bound.CanaryWilson2
+	p.Parameters, p.Interval = core.Params{"noise": {Number: 0.1}}, bounds.CanaryWilson2
 	if r = run(t, p, 1); r.Verdict != core.Inconclusive || !strings.Contains(r.Summary, "refutes nothing") {
 		t.Errorf("%s: %s", r.Verdict, r.Summary)
 	}
@@ -303,7 +303,7 @@ func TestBadPlans(t *testing.T) {
 		{func(p *Plan) { p.M = -4 }, "", "m is -4"},
 		{func(p *Plan) { p.Runs = -1 }, "", "runs is -1"},
 		{func(p *Plan) { p.Runs = 2 }, "", "runs is 2, must be at least"},
-		{func(p *Plan) { p.K, p.Interval = 3, bound.CanaryBernstein4 }, "", "at least 4 each"},
+		{func(p *Plan) { p.K, p.Interval = 3, bounds.CanaryBernstein4 }, "", "at least 4 each"},
 		{func(p *Plan) { p.Interval = "student" }, "", `interval is "student"`},
 		{func(p *Plan) { p.Quantile = 0.5 }, "", "quantile is 0.5"},
 		{func(p *Plan) { p.Beta = 0.7 }, "", "beta is 0.7"},
@@ -424,7 +424,7 @@ func TestProgress(t *testing.T) {
 		}
 		last = g
 	}}.Do(context.Background())
-	if err != nil || last.Runs != 4*1024 || last.Total != 4*1024 || last.Certified != 1024 || len(last.Bounds) != len(bound.CanaryIntervals()) || looks < 3 {
+	if err != nil || last.Runs != 4*1024 || last.Total != 4*1024 || last.Certified != 1024 || len(last.Bounds) != len(bounds.CanaryIntervals()) || looks < 3 {
 		t.Errorf("%v, %+v, %d looks", err, last, looks)
 	}
 }

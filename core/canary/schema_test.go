@@ -15,8 +15,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	check "github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/canary"
 )
 
@@ -55,7 +55,7 @@ func (x reportSchema) schema(t *testing.T) []byte {
 		reflect.TypeFor[core.Relation]():          words(core.AddRemove, core.Replace),
 		reflect.TypeFor[canary.Design]():          words(canary.Sphere, canary.Orthogonal, canary.RandomGradients, canary.TailSingular, canary.Vectors, canary.DataPoisoning),
 		reflect.TypeFor[canary.Scale]():           words(canary.UnitNorm, canary.MedianNorm, canary.OwnNorm),
-		reflect.TypeFor[bound.CanaryInterval]():   words(bound.CanaryIntervals()...),
+		reflect.TypeFor[bounds.CanaryInterval]():  words(bounds.CanaryIntervals()...),
 		reflect.TypeFor[canary.Method]():          words(slices.Compact(methods)...),
 		reflect.TypeFor[canary.Trainings]():       words(canary.FairCoins, canary.EachItsOwn, canary.EachRow, canary.EachRowByCoins),
 		reflect.TypeFor[core.ParamValue]():        {Types: []string{"number", "string"}},

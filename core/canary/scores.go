@@ -6,13 +6,13 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/intake"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/stream"
 )
 
-// Scores are membership scores that another program made, as package core/intake
+// Scores are membership scores that another program made, as package mechanisms/recorded
 // reads them: the higher the likelier the canary was in.
 type Scores struct {
 	In, Out []float64 // of canaries that were in and that were out, finite; of a matrix, all runs
@@ -32,8 +32,8 @@ type ScoreFile struct {
 
 // ReadScores takes the scores of one parsed file, or of two, as [intake.ReadScores]
 // does.
-func ReadScores(files []*intake.File) (*Scores, error) {
-	in, err := intake.ReadScores(files)
+func ReadScores(files []*recorded.File) (*Scores, error) {
+	in, err := recorded.ReadScores(files)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func FlatMethods() []Method {
 
 func MatrixMethods() []Method {
 	var out []Method
-	for _, kind := range bound.CanaryIntervals() {
+	for _, kind := range bounds.CanaryIntervals() {
 		out = append(out, Method(kind))
 	}
 	return append(out, MethodOneRun, MethodOneRunGDP)
@@ -224,22 +224,22 @@ func (s ScoresShape) assumes(m Method) assumes {
 // sides, see [bound.CoinDelta].
 func (s ScoresShape) counted(r core.Relation, delta float64) (k, m, runs int, of float64) {
 	if r == core.AddRemove {
-		return s.Canaries, s.Canaries, s.Runs, bound.CoinDelta(delta)
+		return s.Canaries, s.Canaries, s.Runs, bounds.CoinDelta(delta)
 	}
 	return s.K, s.M, s.Used, delta
 }
 
 // ceiling is the largest bound that n runs can give by an interval, where in canaries
 // of theirs were in (of add-remove).
-func (s ScoresShape) ceiling(kind bound.CanaryInterval, r core.Relation, n, in int, delta, beta float64) float64 {
+func (s ScoresShape) ceiling(kind bounds.CanaryInterval, r core.Relation, n, in int, delta, beta float64) float64 {
 	k, m, _, _ := s.counted(r, delta)
 	if n < 1 || min(k, m) < max(1, kind.Order()) {
 		return math.Inf(-1)
 	}
 	if r == core.AddRemove {
-		return bound.CoinCeiling(kind, k, n, in, delta, beta)
+		return bounds.CoinCeiling(kind, k, n, in, delta, beta)
 	}
-	return bound.CanaryCeiling(kind, k, m, n, delta, beta)
+	return bounds.CanaryCeiling(kind, k, m, n, delta, beta)
 }
 
 // largest is the bound of the best outcome by a method, -Inf where none bounds
@@ -252,7 +252,7 @@ func (s ScoresShape) largest(p ScoresPlan, m Method) float64 {
 	case s.Runs > 0:
 		_, _, runs, _ := s.counted(p.Relation, c.Delta)
 		_, n := halves(runs)
-		return s.ceiling(bound.CanaryInterval(m), p.Relation, n, s.CertifiedIn, c.Delta, beta)
+		return s.ceiling(bounds.CanaryInterval(m), p.Relation, n, s.CertifiedIn, c.Delta, beta)
 	}
 	_, n1 := halves(s.In)
 	_, n0 := halves(s.Out)
@@ -261,16 +261,16 @@ func (s ScoresShape) largest(p ScoresPlan, m Method) float64 {
 
 // eventLargest is that of n1 and n0 certification scores.
 func eventLargest(m Method, n1, n0 int, delta, beta float64) float64 {
-	best := bound.Counts{X: n1, N1: n1, N0: n0}
+	best := bounds.Counts{X: n1, N1: n1, N0: n0}
 	switch m {
 	case MethodExact:
-		return bound.Exact(best, delta, beta)
+		return bounds.Exact(best, delta, beta)
 	case MethodClopperPearson:
-		return down6(bound.ClopperPearson(best, delta, beta, bound.TuneSplit(best, n1, n0, delta, beta)))
+		return down6(bounds.ClopperPearson(best, delta, beta, bounds.TuneSplit(best, n1, n0, delta, beta)))
 	case MethodGaussian:
-		return bound.GaussianEpsilon(bound.GaussianMu(best, beta), delta)
+		return bounds.GaussianEpsilon(bounds.GaussianMu(best, beta), delta)
 	}
-	return bound.CanaryCeiling(bound.CanaryPairedBetting, 1, 1, min(n1, n0), delta, beta)
+	return bounds.CanaryCeiling(bounds.CanaryPairedBetting, 1, 1, min(n1, n0), delta, beta)
 }
 
 // needed is the number (of canaries, runs or scores of each class) from which on
@@ -281,7 +281,7 @@ func (s ScoresShape) needed(p ScoresPlan, m Method, eps float64) int {
 	case m == MethodOneRun || m == MethodOneRunGDP:
 		return oneRunNeeded(m, usualOfScores, core.Claim{Epsilon: eps, Delta: c.Delta}, beta)
 	case s.Runs > 0:
-		kind := bound.CanaryInterval(m)
+		kind := bounds.CanaryInterval(m)
 		if k, m, _, _ := s.counted(p.Relation, c.Delta); min(k, m) < max(1, kind.Order()) {
 			return 0
 		}
@@ -329,17 +329,17 @@ const (
 // X and N1 are of the class in which it is likelier: of those in where Side is
 // above, of those out where it is below. Differential privacy bounds both.
 type ScoreEvent struct {
-	Methods   []Method     `json:"methods"` // that use it
-	Side      string       `json:"side"`
-	Threshold float64      `json:"threshold"`
-	Ties      bool         `json:"ties,omitempty"` // all explored scores were the same
-	Explored  bound.Counts `json:"explored"`
-	Certified bound.Counts `json:"certified"`
-	Split     float64      `json:"split,omitempty"` // of clopper-pearson, from exploration
+	Methods   []Method      `json:"methods"` // that use it
+	Side      string        `json:"side"`
+	Threshold float64       `json:"threshold"`
+	Ties      bool          `json:"ties,omitempty"` // all explored scores were the same
+	Explored  bounds.Counts `json:"explored"`
+	Certified bounds.Counts `json:"certified"`
+	Split     float64       `json:"split,omitempty"` // of clopper-pearson, from exploration
 	// Pairs are the certification scores paired at random, one of each class; of
 	// paired-betting.
-	Pairs  *bound.CanaryTable  `json:"pairs,omitempty"`
-	Stakes *bound.CanaryStakes `json:"stakes,omitempty"`
+	Pairs  *bounds.CanaryTable  `json:"pairs,omitempty"`
+	Stakes *bounds.CanaryStakes `json:"stakes,omitempty"`
 }
 
 // key names a stream of a scores audit. The files' hashes are part of it: files say
@@ -484,14 +484,14 @@ func (s Scores) events(p ScoresPlan) []ScoreEvent {
 			e.Threshold = 0 - c.at
 		}
 		e.Explored = from.counts(c.at)
-		e.Certified = bound.Counts{X: above(x, c.at), N1: len(x), Y: above(y, c.at), N0: len(y)}
+		e.Certified = bounds.Counts{X: above(x, c.at), N1: len(x), Y: above(y, c.at), N0: len(y)}
 		switch e.Methods[0] {
 		case MethodExact:
-			e.Split = roundTo(bound.TuneSplit(e.Explored, len(x), len(y), delta, beta), 1e-6)
+			e.Split = roundTo(bounds.TuneSplit(e.Explored, len(x), len(y), delta, beta), 1e-6)
 		case MethodPaired:
 			pairs := pairTable(x, y, c.at)
 			e.Pairs = &pairs
-			stakes := bound.TuneCanary(pairTable(from.x, from.y, c.at), pairs.Runs(), delta, beta)
+			stakes := bounds.TuneCanary(pairTable(from.x, from.y, c.at), pairs.Runs(), delta, beta)
 			e.Stakes = &stakes
 		}
 	}
@@ -510,12 +510,12 @@ func negated(v []float64) []float64 {
 
 // pairTable pairs the first of x with the first of y and so on, which are in random
 // order, and counts events.
-func pairTable(x, y []float64, cut float64) bound.CanaryTable {
+func pairTable(x, y []float64, cut float64) bounds.CanaryTable {
 	var cells [2][2]int
 	for i := range min(len(x), len(y)) {
 		cells[above(x[i:i+1], cut)][above(y[i:i+1], cut)]++
 	}
-	t := bound.NewCanaryTable(1, 1)
+	t := bounds.NewCanaryTable(1, 1)
 	for i := range cells {
 		for j, n := range cells[i] {
 			t.Add(i, j, n)
@@ -542,8 +542,8 @@ func newHalf(x, y []float64, n1, n0 int) *half {
 	return h
 }
 
-func (h *half) counts(cut float64) bound.Counts {
-	return bound.Counts{X: aboveSorted(h.sortedX, cut), N1: len(h.x), Y: aboveSorted(h.sortedY, cut), N0: len(h.y)}
+func (h *half) counts(cut float64) bounds.Counts {
+	return bounds.Counts{X: aboveSorted(h.sortedX, cut), N1: len(h.x), Y: aboveSorted(h.sortedY, cut), N0: len(h.y)}
 }
 
 // choose sweeps thresholds by what the certification half would certify by a method
@@ -559,20 +559,20 @@ func (h *half) choose(m Method, delta, beta float64) cut {
 		// Half a score, where there was none.
 		y0 := math.Max(p0, 0.5/n0)
 		caution = math.Min(mostCaution, math.Sqrt(float64(p1*(1-p1))/(n1*float64((p1-delta)*(p1-delta)))+(1-p0)/float64(n0*y0)))
-		expected := bound.Counts{X: int(math.Round(float64(p1 * float64(h.n1)))), N1: h.n1, Y: int(math.Round(float64(p0 * float64(h.n0)))), N0: h.n0}
+		expected := bounds.Counts{X: int(math.Round(float64(p1 * float64(h.n1)))), N1: h.n1, Y: int(math.Round(float64(p0 * float64(h.n0)))), N0: h.n0}
 		switch m {
 		case MethodPaired:
 			// The margins with independent sides.
-			value = bound.CanaryValue(pairTable(h.x, h.y, at), h.pairsCertified, delta, beta)
+			value = bounds.CanaryValue(pairTable(h.x, h.y, at), h.pairsCertified, delta, beta)
 		case MethodGaussian:
 			// mu, which epsilon grows with. Its limits are cautious by themselves.
-			if value, caution = bound.GaussianMu(expected, beta), 0; value == 0 {
+			if value, caution = bounds.GaussianMu(expected, beta), 0; value == 0 {
 				value = math.Inf(-1)
 			}
 		default:
 			value = math.Inf(-1)
 			for _, split := range []float64{0.5, 0.1, 0.02} {
-				value = math.Max(value, down6(bound.ClopperPearson(expected, delta, beta, split)))
+				value = math.Max(value, down6(bounds.ClopperPearson(expected, delta, beta, split)))
 			}
 		}
 		return value, caution, p1 - p0
@@ -619,12 +619,12 @@ func (s Scores) byRuns(p ScoresPlan, h ScoresShape) *Evidence {
 	if p.Relation != core.AddRemove {
 		portrayed = scores[0]
 	}
-	kind := bound.CanaryPairedBetting
+	kind := bounds.CanaryPairedBetting
 	if h.byRuns(p.Method) {
-		kind = bound.CanaryInterval(p.Method)
+		kind = bounds.CanaryInterval(p.Method)
 	}
 	if min(k, m) < kind.Order() {
-		kind = bound.CanaryPairedBetting
+		kind = bounds.CanaryPairedBetting
 	}
 	claim := core.DPClaim(p.Claim.Epsilon, delta)
 	plan := Plan{Claim: &claim, Interval: kind, Runs: certify, K: k, M: m, Beta: p.Beta}
@@ -632,7 +632,7 @@ func (s Scores) byRuns(p ScoresPlan, h ScoresShape) *Evidence {
 	c := e.choose(plan)
 	table := e.table(c.at, explore)
 	rest := newExplored(k, m, scores[1]).table(c.at, certify)
-	return &Evidence{Threshold: c.at, Ties: c.ties, Stakes: bound.TuneCanary(table, certify, delta, p.Beta),
+	return &Evidence{Threshold: c.at, Ties: c.ties, Stakes: bounds.TuneCanary(table, certify, delta, p.Beta),
 		Explored: Counted{Table: &table}, Certified: Counted{Table: &rest}, Portrait: portray(h.K, h.M, portrayed)}
 }
 

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/stream"
 )
 
 func scoresPlan(eps, delta float64, m Method) ScoresPlan {
@@ -151,8 +151,8 @@ func TestScoresCoverage(t *testing.T) {
 	grid.Guesses = []int{50, 100, 200}
 	sigma := Sigma(ByAnalytic, 2, 1e-5)
 	for _, c := range []want{
-		{"randomised response, ties everywhere", 600, scoresPlan(3, 0, ""), func(i int) Scores { return toldScores(i, 300, 1) }, 1, bound.GaussianMuOfPure(1), map[Method]float64{MethodOneRun: .2, MethodExact: .6, MethodPaired: .4, MethodClopperPearson: .3}},
-		{"the same, numbers of guesses paid for", 400, grid, func(i int) Scores { return toldScores(i, 300, 1) }, 1, bound.GaussianMuOfPure(1), map[Method]float64{MethodOneRun: .6}},
+		{"randomised response, ties everywhere", 600, scoresPlan(3, 0, ""), func(i int) Scores { return toldScores(i, 300, 1) }, 1, bounds.GaussianMuOfPure(1), map[Method]float64{MethodOneRun: .2, MethodExact: .6, MethodPaired: .4, MethodClopperPearson: .3}},
+		{"the same, numbers of guesses paid for", 400, grid, func(i int) Scores { return toldScores(i, 300, 1) }, 1, bounds.GaussianMuOfPure(1), map[Method]float64{MethodOneRun: .6}},
 		{"Gaussian unit canaries", 150, scoresPlan(2, 1e-5, ""), func(i int) Scores { return gaussianScores(i, 500, sigma) }, 2, 1 / sigma, map[Method]float64{MethodOneRun: .5, MethodOneRunGDP: .8, MethodExact: .3, MethodGaussian: .5, MethodPaired: .15}},
 	} {
 		failed, sum := map[Method]int{}, map[Method]float64{}
@@ -181,7 +181,7 @@ func TestScoresCoverage(t *testing.T) {
 			t.Fatal("one-run bound of four of ten")
 		}
 	}
-	for _, kind := range bound.CanaryIntervals() {
+	for _, kind := range bounds.CanaryIntervals() {
 		m := Method(kind)
 		t.Logf("runs that share an answer: %s failed %d of %d, mean bound %.3f", m, failed[m], audits, sum[m]/audits)
 		if kind.Valid() && failed[m] > mostFailures(audits, .05) {
@@ -197,9 +197,9 @@ func TestScoresCoverage(t *testing.T) {
 	for i := range tossed {
 		p := scoresPlan(3, 0, "")
 		p.Seed = uint64(i)
-		counted(auditScores(t, p, tossedRuns(i, 100, eps)), eps, bound.GaussianMuOfPure(eps), failed, sum)
+		counted(auditScores(t, p, tossedRuns(i, 100, eps)), eps, bounds.GaussianMuOfPure(eps), failed, sum)
 	}
-	for _, m := range []Method{MethodPaired, MethodOneRun, MethodOneRunGDP, Method(bound.CanaryKL)} {
+	for _, m := range []Method{MethodPaired, MethodOneRun, MethodOneRunGDP, Method(bounds.CanaryKL)} {
 		t.Logf("runs by coins: %s failed %d of %d, mean bound %.3f", m, failed[m], tossed, sum[m]/tossed)
 		if failed[m] > mostFailures(tossed, .05) {
 			t.Errorf("runs by coins: %s exceeds the truth in %d of %d audits", m, failed[m], tossed)
@@ -261,7 +261,7 @@ func TestScoresReplay(t *testing.T) {
 		s    Scores
 		m    Method
 	}{{"flat", gaussianScores(2, 400, 1), ""}, {"exact", gaussianScores(3, 400, 1), MethodExact}, {"paired", gaussianScores(3, 90, 1), MethodPaired},
-		{"gaussian", gaussianScores(3, 90, 1), MethodGaussian}, {"matrix", sharedRuns(1, 80, 2), ""}, {"wilson", sharedRuns(1, 80, 2), Method(bound.CanaryWilson4)}, {"one run of a matrix", sharedRuns(1, 80, 2), MethodOneRun}} {
+		{"gaussian", gaussianScores(3, 90, 1), MethodGaussian}, {"matrix", sharedRuns(1, 80, 2), ""}, {"wilson", sharedRuns(1, 80, 2), Method(bounds.CanaryWilson4)}, {"one run of a matrix", sharedRuns(1, 80, 2), MethodOneRun}} {
 		c.s.Files, c.s.Notes = []ScoreFile{{"x.csv", "aa"}}, []string{"a note"}
 		r := auditScores(t, scoresPlan(1.5, 1e-5, c.m), c.s)
 		data, err := core.Canonical(r)
@@ -327,7 +327,7 @@ func TestForgedScores(t *testing.T) {
 		"counts":          func(r *ScoresReport) { r.Evidence.Events[0].Certified.X = 1 << 30 },
 		"split":           func(r *ScoresReport) { r.Evidence.Events[0].Split = 1 },
 		"pairs":           func(r *ScoresReport) { r.Evidence.Events[1].Pairs = nil },
-		"stakes":          func(r *ScoresReport) { r.Evidence.Events[1].Stakes = &bound.CanaryStakes{Paired: []float64{-1}} },
+		"stakes":          func(r *ScoresReport) { r.Evidence.Events[1].Stakes = &bounds.CanaryStakes{Paired: []float64{-1}} },
 		"side":            func(r *ScoresReport) { r.Evidence.Events[2].Side = "beside" },
 		"verdict":         func(r *ScoresReport) { r.Verdict = core.Violation },
 	} {

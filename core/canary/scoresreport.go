@@ -7,9 +7,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // Kind, version and schema of a report of scores.
@@ -45,7 +45,7 @@ const fairLevel = 1e-6
 func (h ScoresShape) coins() string {
 	m := h.In + h.Out
 	unfair := func(x, n int, p, level float64) bool {
-		return bound.LowerProportion(x, n, level/2) > p || bound.UpperProportion(x, n, level/2) < p
+		return bounds.LowerProportion(x, n, level/2) > p || bounds.UpperProportion(x, n, level/2) < p
 	}
 	by := fmt.Sprintf("which fair coins give with probability below %s", number(fairLevel))
 	if h.Runs == 0 {
@@ -133,12 +133,12 @@ func (ev *ScoresEvidence) pValue(p ScoresPlan) *float64 {
 		v = p.guessing(ev.Shape).pValue(ev.Guesses, c.Epsilon)
 	case p.Method == MethodPaired && ev.Runs != nil:
 		_, _, _, delta := ev.Shape.counted(p.Relation, c.Delta)
-		v = bound.CanaryPValue(*ev.Runs.Certified.Table, c.Epsilon, delta, ev.Runs.Stakes)
+		v = bounds.CanaryPValue(*ev.Runs.Certified.Table, c.Epsilon, delta, ev.Runs.Stakes)
 	case p.Method == MethodPaired && ev.event(MethodPaired) != nil:
 		e := ev.event(MethodPaired)
-		v = bound.CanaryPValue(*e.Pairs, c.Epsilon, c.Delta, *e.Stakes)
+		v = bounds.CanaryPValue(*e.Pairs, c.Epsilon, c.Delta, *e.Stakes)
 	case p.Method == MethodExact && ev.event(MethodExact) != nil:
-		v = bound.ClaimPValue(ev.event(MethodExact).Certified, c.Epsilon, c.Delta, p.Beta)
+		v = bounds.ClaimPValue(ev.event(MethodExact).Certified, c.Epsilon, c.Delta, p.Beta)
 	default:
 		return nil
 	}
@@ -164,14 +164,14 @@ func eventRows(p ScoresPlan, events []ScoreEvent) []MethodBound {
 			row.Largest = finite(eventLargest(m, e.Certified.N1, e.Certified.N0, delta, beta))
 			switch m {
 			case MethodExact:
-				row.LowerBound = finite(bound.Exact(e.Certified, delta, beta))
+				row.LowerBound = finite(bounds.Exact(e.Certified, delta, beta))
 			case MethodClopperPearson:
-				row.LowerBound = finite(down6(bound.ClopperPearson(e.Certified, delta, beta, e.Split)))
+				row.LowerBound = finite(down6(bounds.ClopperPearson(e.Certified, delta, beta, e.Split)))
 			case MethodPaired:
-				row.LowerBound = finite(bound.CanaryEpsilon(bound.CanaryPairedBetting, *e.Pairs, delta, beta, *e.Stakes))
+				row.LowerBound = finite(bounds.CanaryEpsilon(bounds.CanaryPairedBetting, *e.Pairs, delta, beta, *e.Stakes))
 			case MethodGaussian:
-				row.Mu = finite(bound.GaussianMu(e.Certified, beta))
-				row.LowerBound = finite(bound.GaussianEpsilon(*row.Mu, delta))
+				row.Mu = finite(bounds.GaussianMu(e.Certified, beta))
+				row.LowerBound = finite(bounds.GaussianEpsilon(*row.Mu, delta))
 				row.noteDelta(delta)
 			}
 			if row.LowerBound == nil && row.Note == "" {
@@ -188,7 +188,7 @@ func runRows(p ScoresPlan, ev *ScoresEvidence) []MethodBound {
 	h, beta := ev.Shape, p.Beta
 	_, _, _, delta := h.counted(p.Relation, p.Claim.Delta)
 	var rows []MethodBound
-	for _, kind := range bound.CanaryIntervals() {
+	for _, kind := range bounds.CanaryIntervals() {
 		w := intervalWords[kind]
 		row := MethodBound{Method: Method(kind), Title: w.title, Valid: kind.Valid(), Trainings: EachRow, Assumption: byRuns[p.Relation]}
 		if p.Relation == core.AddRemove {
@@ -206,7 +206,7 @@ func runRows(p ScoresPlan, ev *ScoresEvidence) []MethodBound {
 		if err := kind.Check(t.K, t.M, t.Runs(), delta, beta); err != nil {
 			row.Note = err.Error()
 		} else {
-			row.LowerBound = finite(bound.CanaryEpsilon(kind, t, delta, beta, ev.Runs.Stakes))
+			row.LowerBound = finite(bounds.CanaryEpsilon(kind, t, delta, beta, ev.Runs.Stakes))
 			row.Largest = finite(h.ceiling(kind, p.Relation, t.Runs(), h.CertifiedIn, p.Claim.Delta, beta))
 			if row.LowerBound == nil {
 				row.Note = "bounds nothing on these counts"
@@ -282,7 +282,7 @@ func (r ScoresReport) cautions() []string {
 		case h.Runs > 0:
 			add("bounds of add-remove need membership by fair coins")
 		}
-	case h.Runs == 0 && (bound.LowerProportion(h.In, h.In+h.Out, 0.005) > 0.5 || bound.UpperProportion(h.In, h.In+h.Out, 0.005) < 0.5):
+	case h.Runs == 0 && (bounds.LowerProportion(h.In, h.In+h.Out, 0.005) > 0.5 || bounds.UpperProportion(h.In, h.In+h.Out, 0.005) < 0.5):
 		add("%s of %s canaries were in, which fair coins give with probability below 0.01: if the numbers were fixed beforehand, or the coins not fair, the one-run methods do not hold", phrase.Grouped(h.In), phrase.Grouped(h.In+h.Out))
 	case h.In == h.Out && h.In >= 50:
 		add("as many canaries were in as out: if a random half was drawn, and no coin thrown for each, the one-run methods do not hold at beta = %s; with -beta %.2g they do", number(p.Beta), h.halfBeta(p.Beta))
@@ -493,7 +493,7 @@ func (ev ScoresEvidence) check(p ScoresPlan) error {
 			n1, n0 = n0, n1
 		}
 		for _, x := range []struct {
-			c      bound.Counts
+			c      bounds.Counts
 			n1, n0 int
 		}{{e.Explored, n1 / 2, n0 / 2}, {e.Certified, n1 - n1/2, n0 - n0/2}} {
 			if err := x.c.Validate(); err != nil {
@@ -580,7 +580,7 @@ func (ev ScoresEvidence) bare() ScoresEvidence {
 	}
 	if ev.Runs != nil {
 		runs := *ev.Runs
-		runs.Stakes = bound.CanaryStakes{}
+		runs.Stakes = bounds.CanaryStakes{}
 		ev.Runs = &runs
 	}
 	return ev

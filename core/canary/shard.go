@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // TaskVersion is the version of the task's JSON form.
@@ -41,7 +41,7 @@ type Drawn struct {
 	// Scores of explore: K in and M out a run, packed little-endian.
 	Scores []byte `json:"scores,omitempty"`
 	// Table of certify.
-	Table *bound.CanaryTable `json:"table,omitempty"`
+	Table *bounds.CanaryTable `json:"table,omitempty"`
 	// One is the evidence of one-run.
 	One *OneRunEvidence `json:"one,omitempty"`
 }
@@ -107,7 +107,7 @@ func (t Task) draw(a *Audit, src Source, hook core.Hook) (Drawn, error) {
 	k, m := a.Plan.K, a.Plan.M
 	d := Drawn{Runs: t.Runs}
 	if t.Phase == Certifying {
-		table := bound.NewCanaryTable(k, m)
+		table := bounds.NewCanaryTable(k, m)
 		d.Table = &table
 	}
 	scores := make([]float64, k+m)

@@ -1,8 +1,8 @@
 package canary
 
 import (
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // Simulation is an audit whose scores are all kept, so that it can be judged by
@@ -46,17 +46,17 @@ func Simulate(a *Audit) (*Simulation, error) {
 type Judged struct {
 	Epsilon         float64 // not rounded up to 0; -Inf where nothing is bounded
 	Threshold       float64
-	Explored, Table bound.CanaryTable
+	Explored, Table bounds.CanaryTable
 }
 
 // Judge chooses the threshold for an interval, between the quantiles quantile and
 // 1-quantile of the scores inside, and computes its bound.
-func (s *Simulation) Judge(kind bound.CanaryInterval, quantile float64) Judged {
+func (s *Simulation) Judge(kind bounds.CanaryInterval, quantile float64) Judged {
 	p := s.audit.Plan
 	p.Interval, p.Quantile = kind, quantile
 	c := s.explored.choose(p)
 	j := Judged{Threshold: c.at, Explored: s.explored.table(c.at, p.Explore), Table: s.certified.table(c.at, p.Runs)}
-	stakes := bound.TuneCanary(j.Explored, p.Runs, p.Claim.Delta, p.Beta)
-	j.Epsilon = bound.CanaryEpsilon(kind, j.Table, p.Claim.Delta, p.Beta, stakes)
+	stakes := bounds.TuneCanary(j.Explored, p.Runs, p.Claim.Delta, p.Beta)
+	j.Epsilon = bounds.CanaryEpsilon(kind, j.Table, p.Claim.Delta, p.Beta, stakes)
 	return j
 }

@@ -2,8 +2,8 @@ package canary
 
 import (
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
-	"github.com/dpscope/dpscope/core/train"
+	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // Source draws the runs of an audit. It is used by one goroutine at a time.

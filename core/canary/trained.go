@@ -6,12 +6,12 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/train"
+	"github.com/dpscope/dpscope/core/canary/train"
 )
 
 // DPSGD is a model trained by differentially private gradient descent, with
 // canaries that are gradients of their own or poisoned examples: see package
-// core/train. A run trains two models, one under replace.
+// core/canary/train. A run trains two models, one under replace.
 func DPSGD() SourceSpec {
 	params := slices.DeleteFunc(train.Params(), func(p core.ParamSpec) bool { return p.Name == "canary" })
 	return SourceSpec{

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/train"
+	"github.com/dpscope/dpscope/core/canary/train"
 )
 
 func trainedPlan() Plan {

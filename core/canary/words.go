@@ -6,24 +6,24 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/phrase"
-	"github.com/dpscope/dpscope/core/train"
+	"github.com/dpscope/dpscope/core/canary/train"
 )
 
 // intervalWords name intervals and say what they assume, beyond independent runs.
-var intervalWords = map[bound.CanaryInterval]struct{ title, assumption string }{
-	bound.CanaryPairedBetting: {"paired betting", "none: the mean of each pair's X/K - e^epsilon Y/M - delta is bet against, with stakes fixed before"},
-	bound.CanaryBetting:       {"betting, half of the error a side", "none: each side's share X/K is a number in [0, 1], independent from run to run"},
-	bound.CanaryMaurerPontil:  {"empirical Bernstein (Maurer and Pontil)", "none"},
-	bound.CanaryKL:            {"Chernoff, in Kullback-Leibler form", "none"},
-	bound.CanaryBernstein1:    {"Bernstein, first order", "none"},
-	bound.CanaryBernstein2:    {"Bernstein, second order", "canaries exchangeable within a run"},
-	bound.CanaryBernstein4:    {"Bernstein, fourth order", "canaries exchangeable within a run"},
-	bound.CanaryWilson1:       {"Wilson, first order", "asymptotic: rates are normal"},
-	bound.CanaryWilson2:       {"Wilson, second order", "asymptotic: rates and second moments are normal; canaries exchangeable within a run"},
-	bound.CanaryWilson4:       {"Wilson, fourth order", "asymptotic: rates and higher moments are normal; canaries exchangeable within a run"},
+var intervalWords = map[bounds.CanaryInterval]struct{ title, assumption string }{
+	bounds.CanaryPairedBetting: {"paired betting", "none: the mean of each pair's X/K - e^epsilon Y/M - delta is bet against, with stakes fixed before"},
+	bounds.CanaryBetting:       {"betting, half of the error a side", "none: each side's share X/K is a number in [0, 1], independent from run to run"},
+	bounds.CanaryMaurerPontil:  {"empirical Bernstein (Maurer and Pontil)", "none"},
+	bounds.CanaryKL:            {"Chernoff, in Kullback-Leibler form", "none"},
+	bounds.CanaryBernstein1:    {"Bernstein, first order", "none"},
+	bounds.CanaryBernstein2:    {"Bernstein, second order", "canaries exchangeable within a run"},
+	bounds.CanaryBernstein4:    {"Bernstein, fourth order", "canaries exchangeable within a run"},
+	bounds.CanaryWilson1:       {"Wilson, first order", "asymptotic: rates are normal"},
+	bounds.CanaryWilson2:       {"Wilson, second order", "asymptotic: rates and second moments are normal; canaries exchangeable within a run"},
+	bounds.CanaryWilson4:       {"Wilson, fourth order", "asymptotic: rates and higher moments are normal; canaries exchangeable within a run"},
 }
 
 // Headline is the verdict in words.
@@ -49,7 +49,7 @@ func Headline(r Report) string {
 		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified. Claimed epsilon = %s%s.", phrase.Grouped(r.Ended.SamplesUsed), phrase.Grouped(p.Runs), number(p.Claim.Epsilon), at)
 	case *r.LowerBound > p.Claim.Epsilon:
 		return fmt.Sprintf("Inconclusive: the %s interval gives epsilon >= %s%s against %s, but it holds asymptotically only and refutes nothing. Use %s.",
-			intervalWords[p.Interval].title, phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, claimed, bound.CanaryPairedBetting)
+			intervalWords[p.Interval].title, phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, claimed, bounds.CanaryPairedBetting)
 	}
 	remedy := "No number of runs that dpscope makes is enough."
 	if r.Power.RunsForClaim > 0 {
@@ -84,7 +84,7 @@ func (r Report) cautions() []string {
 		add("the event happened in a share of %s of the canaries inside, not more than delta = %s: such an event shows nothing of epsilon; use more runs, other canaries or a smaller delta", number(r.In.Rate), number(p.Claim.Delta))
 	}
 	if r.LowerBound != nil && !p.Interval.Valid() {
-		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", intervalWords[p.Interval].title, bound.CanaryPairedBetting)
+		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", intervalWords[p.Interval].title, bounds.CanaryPairedBetting)
 	}
 	if r.LowerBound != nil && r.Power.Largest <= p.Claim.Epsilon {
 		add("no outcome of %s runs certifies more than %s, whatever the number of canaries; a one-run audit (dpscope one-run), whose limit is about log(r/3) with r guesses, has one training with many canaries instead", phrase.Grouped(p.Runs), phrase.Bound(r.Power.Largest, math.Inf(1)))

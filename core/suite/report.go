@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/phrase"
 )
 
 // The JSON form of what a plan's audits came to.

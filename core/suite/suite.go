@@ -28,7 +28,7 @@ import (
 	"unicode"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/intake"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // Version is the version of the plan's JSON form, and SchemaName names its
@@ -370,7 +370,7 @@ func (f *File) Core(i int) core.Plan {
 		Beta: Share(f.Beta, len(f.Audits)), Seed: Seed(*f.Seed, e.Name)}
 	switch {
 	case e.Recorded != nil:
-		p.Mechanism = intake.MechanismName
+		p.Mechanism = recorded.MechanismName
 	case e.Brought != nil && e.Brought.Exec != "":
 		p.Mechanism = string(core.BroughtCommand)
 	case e.Brought != nil:

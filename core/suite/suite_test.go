@@ -11,10 +11,10 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/finder"
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/finders"
+	"github.com/dpscope/dpscope/stream"
 )
 
 const good = `{
@@ -207,7 +207,7 @@ func (answer) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
 
 func exact() core.Catalogue {
 	domain := core.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
-	return core.Catalogue{Learners: estimators.Registry(), Finders: finder.Registry(), Mechanisms: []core.MechanismSpec{{
+	return core.Catalogue{Learners: estimators.Registry(), Finders: finders.Registry(), Mechanisms: []core.MechanismSpec{{
 		Name: "answer", Title: "answer", Source: "this test", Custom: true,
 		Relations: func(core.Params) []core.Relation { return []core.Relation{core.Replace} },
 		Claim:     func(core.Params) core.Claim { return core.DPClaim(1, 0) },

@@ -30,8 +30,8 @@ func TestFind(t *testing.T) {
 	if got := byPackage[module+"core/suite"]; len(got) == 0 || !slices.Equal(got, want) {
 		t.Errorf("core/suite: %v, go test lists %v", got, want)
 	}
-	if got := byPackage[module+"core/intake"]; len(got) < 4 {
-		t.Errorf("core/intake: %v", got)
+	if got := byPackage[module+"mechanisms/recorded"]; len(got) < 4 {
+		t.Errorf("mechanisms/recorded: %v", got)
 	}
 }
 

@@ -1,13 +1,13 @@
 package main
 
-import "github.com/dpscope/dpscope/core/account"
+import "github.com/dpscope/dpscope/accounting"
 
 // accountKind is a kind of account with its fields, in the order in which to show
 // them.
 type accountKind struct {
-	Kind   account.Kind   `json:"kind"`
-	Title  string         `json:"title"`
-	Fields []accountField `json:"fields"`
+	Kind   accounting.Kind `json:"kind"`
+	Title  string          `json:"title"`
+	Fields []accountField  `json:"fields"`
 }
 
 // accountField is a number of an [account.Query], which checks its range.
@@ -21,15 +21,15 @@ type accountField struct {
 	Integer bool     `json:"integer,omitempty"`
 }
 
-var accountTitles = map[account.Kind]string{
-	account.KindGaussian:           "Gaussian noise (DP-SGD)",
-	account.KindLaplace:            "Laplace noise",
-	account.KindRandomisedResponse: "randomised response",
-	account.KindPure:               "pure: epsilon",
-	account.KindApproximate:        "approximate: epsilon and delta",
-	account.KindRenyi:              "Rényi: epsilon at order alpha",
-	account.KindConcentrated:       "zero-concentrated (zCDP): rho",
-	account.KindGaussianDP:         "Gaussian privacy: mu",
+var accountTitles = map[accounting.Kind]string{
+	accounting.KindGaussian:           "Gaussian noise (DP-SGD)",
+	accounting.KindLaplace:            "Laplace noise",
+	accounting.KindRandomisedResponse: "randomised response",
+	accounting.KindPure:               "pure: epsilon",
+	accounting.KindApproximate:        "approximate: epsilon and delta",
+	accounting.KindRenyi:              "Rényi: epsilon at order alpha",
+	accounting.KindConcentrated:       "zero-concentrated (zCDP): rho",
+	accounting.KindGaussianDP:         "Gaussian privacy: mu",
 }
 
 var accountParameters = []accountField{
@@ -57,7 +57,7 @@ var (
 // accountKinds lists the kinds of accounts.
 func accountKinds() []accountKind {
 	var all []accountKind
-	for _, kind := range account.Kinds() {
+	for _, kind := range accounting.Kinds() {
 		a := accountKind{Kind: kind, Title: accountTitles[kind]}
 		needed := map[string]bool{}
 		for _, name := range kind.Parameters() {
@@ -69,9 +69,9 @@ func accountKinds() []accountKind {
 			}
 		}
 		switch kind {
-		case account.KindGaussian:
+		case accounting.KindGaussian:
 			a.Fields = append(a.Fields, sensitivity, rate)
-		case account.KindLaplace:
+		case accounting.KindLaplace:
 			a.Fields = append(a.Fields, sensitivity)
 		}
 		a.Fields = append(a.Fields, shared...)

@@ -18,14 +18,14 @@ var coldPackages = []string{
 	"internal/runtime/...", "internal/strconv", "internal/sync", "io", "io/fs", "os", "path", "reflect", "runtime",
 	"sort", "strconv", "strings", "sync", "syscall", "syscall/js", "time", "unicode/...",
 	"gonum.org/v1/gonum/...",
-	"github.com/dpscope/dpscope/core", // its inner loops are in core/stream, mechanisms and estimators
-	"github.com/dpscope/dpscope/core/account",
+	"github.com/dpscope/dpscope/core", // its inner loops are in stream, mechanisms and estimators
+	"github.com/dpscope/dpscope/accounting",
 	"github.com/dpscope/dpscope/core/calibration",
 	"github.com/dpscope/dpscope/core/canary",
-	"github.com/dpscope/dpscope/core/finder",
-	"github.com/dpscope/dpscope/core/phrase",
-	"github.com/dpscope/dpscope/core/train",
-	"github.com/dpscope/dpscope/outside/...",
+	"github.com/dpscope/dpscope/finders",
+	"github.com/dpscope/dpscope/audit/phrase",
+	"github.com/dpscope/dpscope/core/canary/train",
+	"github.com/dpscope/dpscope/mechanisms/user/...",
 	"github.com/dpscope/dpscope/wasm/catalogue",
 	"github.com/dpscope/dpscope/wasm/worker",
 }

@@ -3,11 +3,11 @@ package main
 import (
 	"slices"
 
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/library/google"
+	"github.com/dpscope/dpscope/mechanisms/google"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
@@ -51,8 +51,8 @@ type canaryDesign struct {
 }
 
 type canaryInterval struct {
-	Name  bound.CanaryInterval `json:"name"`
-	Valid bool                 `json:"valid,omitempty"` // at every number of runs
+	Name  bounds.CanaryInterval `json:"name"`
+	Valid bool                  `json:"valid,omitempty"` // at every number of runs
 }
 
 // calibrating is what the page offers to calibrate: its plan, whose mechanisms
@@ -116,7 +116,7 @@ func canaryOffer() canaries {
 		}
 		c.Sources = append(c.Sources, x)
 	}
-	for _, kind := range bound.CanaryIntervals() {
+	for _, kind := range bounds.CanaryIntervals() {
 		c.Intervals = append(c.Intervals, canaryInterval{kind, kind.Valid()})
 	}
 	return c

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/dpscope/dpscope/accounting"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/account"
-	"github.com/dpscope/dpscope/core/bound"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
@@ -76,11 +76,11 @@ func TestAccountsAreAnswered(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var q account.Query
+			var q accounting.Query
 			if err := json.Unmarshal(data, &q); err != nil {
 				t.Fatalf("%s: %v", data, err)
 			}
-			answer, err := account.Answer(q)
+			answer, err := accounting.Answer(q)
 			if err == nil && answer.Epsilon == nil {
 				t.Errorf("%s: no epsilon", data)
 			}
@@ -96,7 +96,7 @@ func TestAccountsAreAnswered(t *testing.T) {
 			}
 		}
 		needed := a.Kind.Parameters()
-		if a.Kind == account.KindGaussian || a.Kind == account.KindLaplace {
+		if a.Kind == accounting.KindGaussian || a.Kind == accounting.KindLaplace {
 			needed = append(needed, "sensitivity")
 		}
 		for _, name := range needed {
@@ -138,7 +138,7 @@ func TestCalibrationIsOffered(t *testing.T) {
 // and what it offers first is what the core takes by default.
 func TestCanariesAreOffered(t *testing.T) {
 	c := list(nil).Canaries
-	if len(c.Sources) != len(canary.Sources()) || len(c.Intervals) != len(bound.CanaryIntervals()) || len(c.Scales) == 0 {
+	if len(c.Sources) != len(canary.Sources()) || len(c.Intervals) != len(bounds.CanaryIntervals()) || len(c.Scales) == 0 {
 		t.Fatalf("%d sources, %d intervals, %d scales", len(c.Sources), len(c.Intervals), len(c.Scales))
 	}
 	vectors := 0

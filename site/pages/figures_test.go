@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/accounting"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/account"
-	"github.com/dpscope/dpscope/core/bound"
-	"github.com/dpscope/dpscope/core/phrase"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
@@ -66,28 +66,28 @@ func TestRenyiTheorem(t *testing.T) {
 	failed, corrected := 0.0, 0.0
 	for y := range 6 {
 		for x := 140; x <= 350; x++ {
-			sample := bound.NewTable(2)
+			sample := bounds.NewTable(2)
 			sample.N = []int{0, x, y, n - x - y}
 			weight := binomial(n, x, p) * binomial(n, y, q)
-			if bound.PublishedRenyi(sample, h, alpha, beta) > truth {
+			if bounds.PublishedRenyi(sample, h, alpha, beta) > truth {
 				failed += weight
 			}
-			if bound.CorrectedRenyi(sample, h, alpha, beta) > truth {
+			if bounds.CorrectedRenyi(sample, h, alpha, beta) > truth {
 				corrected += weight
 			}
 		}
 	}
 	f.says("C = %.2f", c)
-	f.says("eta = %.3f", bound.PublishedRenyiEta(alpha, c, n, beta))
+	f.says("eta = %.3f", bounds.PublishedRenyiEta(alpha, c, n, beta))
 	f.says("D = %.4f", truth)
 	f.says("with probability %.3f", failed)
 	f.says("corrected theorem with probability %.3f", corrected)
 	f.says("takes %s samples", phrase.Grouped(int(math.Ceil(2*math.Exp(alpha*(a-b))*math.Log(2/beta)/1e5)*1e5)))
 	f.says("y = 0 has probability %.3f", math.Pow(1-q, n))
-	sample := bound.NewTable(2)
+	sample := bounds.NewTable(2)
 	x := int(math.Round(n * p))
 	sample.N = []int{0, x, 0, n - x}
-	f.says("x = %d and y = 0 it promises %.4f", x, bound.PublishedRenyi(sample, h, alpha, beta))
+	f.says("x = %d and y = 0 it promises %.4f", x, bounds.PublishedRenyi(sample, h, alpha, beta))
 
 	// The first printing: Q constant, P on C and -C; the second mean is exact.
 	const alpha1, c1, p1 = 1.1, 30.0, 0.3
@@ -113,26 +113,26 @@ func TestRenyiTesterSamples(t *testing.T) {
 		eps, alpha, eta float64
 		printed         string
 	}{{0.01, 1.5, 0.00348, "520K"}, {0.1, 1.5, 0.0086, "360K"}, {0.01, 2, 0.00348, "610K"}, {0.1, 2, 0.0086, "1.8M"}} {
-		one := bound.PublishedRenyiSamples(k.alpha, 16*k.eps, k.eta, 1.0/3)
-		both := bound.CorrectedRenyiSamples(k.alpha, 16*k.eps, k.eta, 1.0/3)
+		one := bounds.PublishedRenyiSamples(k.alpha, 16*k.eps, k.eta, 1.0/3)
+		both := bounds.CorrectedRenyiSamples(k.alpha, 16*k.eps, k.eta, 1.0/3)
 		f.says("| %v | %v | %s | %.0fK | %.0fK |", k.eps, k.alpha, k.printed, one/1000, both/1000)
 	}
-	f.says("%.0f times", bound.CorrectedRenyiSamples(2, 1.6, 0.0086, 1.0/3)/bound.PublishedRenyiSamples(2, 1.6, 0.0086, 1.0/3))
+	f.says("%.0f times", bounds.CorrectedRenyiSamples(2, 1.6, 0.0086, 1.0/3)/bounds.PublishedRenyiSamples(2, 1.6, 0.0086, 1.0/3))
 }
 
 func TestMMDPages(t *testing.T) {
 	f := open(t, "findings/mmd-never-rejects.md")
-	f.says("e - 1 = %.3f", bound.PublishedMMDThreshold(1, 0))
+	f.says("e - 1 = %.3f", bounds.PublishedMMDThreshold(1, 0))
 	f.says("sqrt 2 = %.3f", math.Sqrt2)
 	f.says("epsilon = %.3f", math.Log(1+math.Sqrt2))
 	for _, eps := range []float64{0.01, 0.1, 0.5, 0.8, 1} {
-		f.says("| %v | %.4f | %.4f |", eps, bound.PublishedMMDThreshold(eps, 0), bound.MMDThreshold(eps, 0, false))
+		f.says("| %v | %.4f | %.4f |", eps, bounds.PublishedMMDThreshold(eps, 0), bounds.MMDThreshold(eps, 0, false))
 	}
-	certain := bound.MMDSummary{N: 1_000_000_000, Mean: 2}
-	f.says("a billion samples the published form reports a delta of %v, the tight one %.3f", math.Max(0, bound.PublishedMMDDelta(certain, 1, 0.05)), bound.MMDDelta(certain, 1, 0.05))
+	certain := bounds.MMDSummary{N: 1_000_000_000, Mean: 2}
+	f.says("a billion samples the published form reports a delta of %v, the tight one %.3f", math.Max(0, bounds.PublishedMMDDelta(certain, 1, 0.05)), bounds.MMDDelta(certain, 1, 0.05))
 
 	f = open(t, "findings/mmd-square.md")
-	// The same draws as in core/bound: 20 runs of 200 000 values of h.
+	// The same draws as in bounds: 20 runs of 200 000 values of h.
 	r := rand.New(rand.NewPCG(61, 62))
 	least, corrected, tight := 1.0, 0.0, 0.0
 	const eps = 0.01
@@ -151,10 +151,10 @@ func TestMMDPages(t *testing.T) {
 			sum += h
 			squares += h * h
 		}
-		s := bound.MMDSummary{N: n, Mean: sum / n, Variance: (squares - sum*sum/n) / (n - 1), Signed: true}
-		least = math.Min(least, bound.PublishedMMDDelta(s, eps, 1.0/3))
-		corrected += bound.CorrectedMMDDelta(s, eps, 1.0/3) / 20
-		tight += bound.MMDDelta(s, eps, 1.0/3) / 20
+		s := bounds.MMDSummary{N: n, Mean: sum / n, Variance: (squares - sum*sum/n) / (n - 1), Signed: true}
+		least = math.Min(least, bounds.PublishedMMDDelta(s, eps, 1.0/3))
+		corrected += bounds.CorrectedMMDDelta(s, eps, 1.0/3) / 20
+		tight += bounds.MMDDelta(s, eps, 1.0/3) / 20
 	}
 	f.says("at least %.3f in each of 20 runs", least)
 	f.says("the corrected form reports %.3f on average, and the tight one %.3f", corrected, tight)
@@ -172,11 +172,11 @@ func TestMMDPages(t *testing.T) {
 func TestPureThreshold(t *testing.T) {
 	f := open(t, "findings/pure-threshold.md")
 	for _, eps := range []float64{0.01, 0.1, 0.5, 1} {
-		a, b := bound.PublishedPureThreshold(eps, 1.5), bound.RandomisedResponseRenyi(eps, 1.5)
+		a, b := bounds.PublishedPureThreshold(eps, 1.5), bounds.RandomisedResponseRenyi(eps, 1.5)
 		f.says("| %v | %.3g | %.3g | %.2f |", eps, a, b, a/b)
 	}
-	f.says("D = %.3f", bound.RandomisedResponseRenyi(1.3, 1.5))
-	f.says("above %.3f", bound.RandomisedResponseRenyi(1, 1.5))
+	f.says("D = %.3f", bounds.RandomisedResponseRenyi(1.3, 1.5))
+	f.says("above %.3f", bounds.RandomisedResponseRenyi(1, 1.5))
 }
 
 // The divergences of svt4 at its default pair, by quadrature: the probability of
@@ -194,10 +194,10 @@ func TestLowOrder(t *testing.T) {
 		}
 		d := math.Log(math.Max(sum, back)) / (alpha - 1)
 		exceeds := "no"
-		if d > bound.RandomisedResponseRenyi(1, alpha) {
+		if d > bounds.RandomisedResponseRenyi(1, alpha) {
 			exceeds = "yes"
 		}
-		f.says("| %v | %.3f | %.3f | %s |", alpha, d, bound.RandomisedResponseRenyi(1, alpha), exceeds)
+		f.says("| %v | %.3f | %.3f | %s |", alpha, d, bounds.RandomisedResponseRenyi(1, alpha), exceeds)
 	}
 	loss := 0.0
 	for i := range p {
@@ -337,9 +337,9 @@ func TestHistogramPage(t *testing.T) {
 		return c
 	}
 	for _, k := range []struct{ m, runs int }{{1000, 100}, {100, 400}} {
-		n, flagged, atDelta := int(bound.PublishedHistogramSamples(k.m, eps, eta, beta)), 0, 0
+		n, flagged, atDelta := int(bounds.PublishedHistogramSamples(k.m, eps, eta, beta)), 0, 0
 		for range k.runs {
-			over := bound.HistogramDivergence(counts(k.m, n), counts(k.m, n), eps) - eta
+			over := bounds.HistogramDivergence(counts(k.m, n), counts(k.m, n), eps) - eta
 			if over > 0 {
 				flagged++
 			}
@@ -375,11 +375,11 @@ func TestOneThird(t *testing.T) {
 	}
 	third, twentieth := 0, 0
 	for range runs {
-		c := bound.Counts{X: draw(math.E / (1 + math.E)), N1: n, Y: draw(1 / (1 + math.E)), N0: n}
-		if bound.Exact(c, 0, 1.0/3) > 1 {
+		c := bounds.Counts{X: draw(math.E / (1 + math.E)), N1: n, Y: draw(1 / (1 + math.E)), N0: n}
+		if bounds.Exact(c, 0, 1.0/3) > 1 {
 			third++
 		}
-		if bound.Exact(c, 0, 0.05) > 1 {
+		if bounds.Exact(c, 0, 0.05) > 1 {
 			twentieth++
 		}
 	}
@@ -403,7 +403,7 @@ func TestKatzPage(t *testing.T) {
 				if w < 1e-12 {
 					continue
 				}
-				if bound.Katz(bound.Counts{X: x, N1: n, Y: y, N0: n}, delta, beta) > truth {
+				if bounds.Katz(bounds.Counts{X: x, N1: n, Y: y, N0: n}, delta, beta) > truth {
 					failed += w
 				}
 			}
@@ -411,24 +411,24 @@ func TestKatzPage(t *testing.T) {
 		f.says("| %v | %v | %.3f |", k.p1, k.p0, failed)
 	}
 	f.says("%.2f", math.Log(1e4)-1.959964*math.Sqrt(1-1e-4))
-	all := bound.Counts{X: n, N1: n, Y: 0, N0: n}
-	f.says("%.3f for Clopper-Pearson limits at beta/2 each, %.3f for the exact bound", bound.ClopperPearson(all, 0, beta, 0.5), bound.Exact(all, 0, beta))
+	all := bounds.Counts{X: n, N1: n, Y: 0, N0: n}
+	f.says("%.3f for Clopper-Pearson limits at beta/2 each, %.3f for the exact bound", bounds.ClopperPearson(all, 0, beta, 0.5), bounds.Exact(all, 0, beta))
 }
 
 func TestAccountingSlides(t *testing.T) {
 	f := open(t, "findings/renyi-slides.md")
 	const k, eps, delta = 100, 0.1, 1e-5
-	published, err := account.PublishedAdvancedEpsilon(eps, k, delta)
+	published, err := accounting.PublishedAdvancedEpsilon(eps, k, delta)
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.says("| the slides' corollary | %.2f |", published)
-	f.says("| advanced composition, Dwork, Rothblum and Vadhan | %.2f |", account.AdvancedEpsilon(eps, 0, k, delta))
-	f.says("| zCDP, rho = k epsilon²/2 | %.2f |", account.ConcentratedEpsilon(k*eps*eps/2, delta))
-	curve := account.Repeat{Curve: account.PureDP{Epsilon: eps}, K: k}
-	f.says("| exact Rényi curve, tight conversion | %.2f |", account.BestEpsilon(curve, delta, account.Tight).Epsilon)
-	f.says("| optimal composition | %.2f |", account.OptimalEpsilon(eps, 0, k, delta))
-	_, hi := account.Preserve(0.5, 0, 2)
+	f.says("| advanced composition, Dwork, Rothblum and Vadhan | %.2f |", accounting.AdvancedEpsilon(eps, 0, k, delta))
+	f.says("| zCDP, rho = k epsilon²/2 | %.2f |", accounting.ConcentratedEpsilon(k*eps*eps/2, delta))
+	curve := accounting.Repeat{Curve: accounting.PureDP{Epsilon: eps}, K: k}
+	f.says("| exact Rényi curve, tight conversion | %.2f |", accounting.BestEpsilon(curve, delta, accounting.Tight).Epsilon)
+	f.says("| optimal composition | %.2f |", accounting.OptimalEpsilon(eps, 0, k, delta))
+	_, hi := accounting.Preserve(0.5, 0, 2)
 	f.says("the right exponent gives %.3f", hi)
 }
 

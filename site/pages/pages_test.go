@@ -18,8 +18,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/phrase"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
@@ -367,8 +367,8 @@ func TestBounds(t *testing.T) {
 		folders []string
 		pages   []string
 	}{
-		{[]string{"core/account"}, []string{"accounting.md"}},
-		{[]string{"core/bound", "core/canary"}, []string{"events.md", "divergences.md", "anytime.md", "canaries.md"}},
+		{[]string{"accounting"}, []string{"accounting.md"}},
+		{[]string{"bounds", "core/canary"}, []string{"events.md", "divergences.md", "anytime.md", "canaries.md"}},
 	} {
 		named, told := map[string]bool{}, map[string]bool{}
 		collect := func(pattern *regexp.Regexp, file string, into map[string]bool) {

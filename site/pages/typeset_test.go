@@ -15,7 +15,7 @@ func TestTypeset(t *testing.T) {
 		{"e^(-e0/k) B^(1/k)", "e<sup>−e0/k</sup> B<sup>1/k</sup>"},
 		{"c_1, ..., c_{K-1}, |mu_4 - mu_2^2|", "c<sub>1</sub>, ..., c<sub>K-1</sub>, |μ<sub>4</sub> − μ<sub>2</sub><sup>2</sup>|"},
 		{"k/(alpha-1), z in [-2, 2], from -G to 1 - p, the k-th, add-remove, {-1, 1}, exp(-n x)", "k/(α−1), z in [−2, 2], from −G to 1 − p, the k-th, add-remove, {−1, 1}, exp(−n x)"},
-		{"alpha epsilon²/2 at beta/2, log(1/delta), but epsilon and core/bound", "α ε²/2 at β/2, log(1/δ), but epsilon and core/bound"},
+		{"alpha epsilon²/2 at beta/2, log(1/delta), but epsilon and bounds", "α ε²/2 at β/2, log(1/δ), but epsilon and bounds"},
 		{"c'_1 of (X-l+1), χ_{d-1}^2", "c'<sub>1</sub> of (X−l+1), χ<sub>d-1</sub><sup>2</sup>"},
 		{"jax_privacy and a_", "jax_privacy and a_"},
 		{"a ^ b, e^(open", "a ^ b, e^(open"},

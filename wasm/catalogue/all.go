@@ -5,14 +5,14 @@ package catalogue
 import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/finder"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
 // All is what the larger core knows: everything. It is not built for the first,
 // since the packages that it imports would leave their initialisation there.
 func All() core.Catalogue {
-	return core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finder.Registry(),
+	return core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry(),
 		Canary: canary.Engine(canary.Sources())}
 }

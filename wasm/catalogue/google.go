@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/library/google"
+	"github.com/dpscope/dpscope/mechanisms/google"
 )
 
 // Google is what the core with Google's library knows: everything, and that.

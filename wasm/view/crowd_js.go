@@ -6,7 +6,7 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 
-	"github.com/dpscope/dpscope/wasm/view/scene"
+	"github.com/dpscope/dpscope/wasm/scene"
 )
 
 // crowd measures frames a second: of an empty picture while what is read changes,

@@ -6,7 +6,7 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 
-	"github.com/dpscope/dpscope/wasm/view/scene"
+	"github.com/dpscope/dpscope/wasm/scene"
 )
 
 // easel paints a scene: what does not move once, into an image of its own.

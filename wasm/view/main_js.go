@@ -26,7 +26,7 @@ import (
 
 	"github.com/hajimehoshi/ebiten/v2"
 
-	"github.com/dpscope/dpscope/wasm/view/scene"
+	"github.com/dpscope/dpscope/wasm/scene"
 )
 
 func main() {

@@ -8,17 +8,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core/account"
+	"github.com/dpscope/dpscope/accounting"
 )
 
 func TestAccount(t *testing.T) {
 	p := newPage(t, testCatalogue(), 0)
-	q := account.Query{Mechanism: account.KindGaussian, Sigma: new(2.0), Rate: new(0.05), Steps: new(100), AtEpsilon: new(1.0), Orders: []float64{2, 8.5}}
-	want, err := account.Answer(q)
+	q := accounting.Query{Mechanism: accounting.KindGaussian, Sigma: new(2.0), Rate: new(0.05), Steps: new(100), AtEpsilon: new(1.0), Orders: []float64{2, 8.5}}
+	want, err := accounting.Answer(q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := answerTo[accounting](p, msgAccount, q, msgAccounted)
+	got := answerTo[accountAnswer](p, msgAccount, q, msgAccounted)
 	if !reflect.DeepEqual(got.Account, want) {
 		x, _ := json.Marshal(got.Account)
 		y, _ := json.Marshal(want)

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
-	"github.com/dpscope/dpscope/outside"
-	"github.com/dpscope/dpscope/outside/module"
+	"github.com/dpscope/dpscope/mechanisms/user"
+	"github.com/dpscope/dpscope/mechanisms/user/module"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // A mechanism that the user brings runs in a sandbox, which the page opens; every
@@ -110,16 +110,16 @@ func broughtSpec(r broughtRequest, ask sandbox, tried bool) (core.MechanismSpec,
 		return core.MechanismSpec{}, err
 	}
 	c.width = first.width
-	if b.Columns, err = outside.Columns(c.width, r.Output, r.Kinds); err != nil {
+	if b.Columns, err = user.Columns(c.width, r.Output, r.Kinds); err != nil {
 		return core.MechanismSpec{}, fmt.Errorf("%s: %w", r.Name, err)
 	}
 	if !tried {
-		if b.Unseeded, err = outside.Try(c.call, c.width, space, nil); err != nil {
+		if b.Unseeded, err = user.Try(c.call, c.width, space, nil); err != nil {
 			return core.MechanismSpec{}, err
 		}
 	}
 	c.patience = callPatience
-	return b.Spec(outside.New(b.Columns, c.call)), nil
+	return b.Spec(user.New(b.Columns, c.call)), nil
 }
 
 // caller asks a sandbox, one question at a time.
@@ -157,7 +157,7 @@ func (c *caller) answer(d core.Dataset, n int, seed uint64) (answered, error) {
 	return a, nil
 }
 
-// call implements [outside.Call].
+// call implements [user.Call].
 func (c *caller) call(d core.Dataset, seed uint64, out []float64) error {
 	a, err := c.answer(d, len(out)/c.width, seed)
 	if err == nil {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // noisyCount is a sandbox that counts rows, with Laplace noise from the seed.

@@ -6,33 +6,33 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/account"
 )
 
 // The program as core-all.wasm, which the page loads when core.wasm does not
 // know what it needs.
 
-// accounting is an account and the command that makes the same one.
-type accounting struct {
-	account.Account
+// accountAnswer is an account and the command that makes the same one.
+type accountAnswer struct {
+	accounting.Account
 	CLI string `json:"cli"`
 }
 
 func accounted(m message) (message, error) {
-	var q account.Query
+	var q accounting.Query
 	if err := core.DecodeStrict([]byte(m.JSON), "account", &q); err != nil {
 		return message{}, err
 	}
-	a, err := account.Answer(q)
+	a, err := accounting.Answer(q)
 	if err != nil {
 		return message{}, err
 	}
-	return message{Type: msgAccounted, JSON: mustJSON(accounting{a, accountCommand(q)})}, nil
+	return message{Type: msgAccounted, JSON: mustJSON(accountAnswer{a, accountCLI(q)})}, nil
 }
 
-// accountCommand is the command of a valid query.
-func accountCommand(q account.Query) string {
+// accountCLI is the command of a valid query.
+func accountCLI(q accounting.Query) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "dpscope account -mechanism %s", q.Mechanism)
 	number := func(name string, v *float64) {

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/finder"
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // fakePort is one end of a channel between goroutines.
@@ -199,7 +199,7 @@ func testCatalogue() core.Catalogue {
 		variant("bursting", func(m core.Mechanism) core.Mechanism {
 			return altered{m, func() error { panic("burst") }}
 		}))
-	return core.Catalogue{Mechanisms: all, Learners: estimators.All, Finders: finder.All}
+	return core.Catalogue{Mechanisms: all, Learners: estimators.All, Finders: finders.All}
 }
 
 // altered is a mechanism that does something before it samples.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/intake"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // Audits in one run, and reports that end in findings by method: theirs, and
@@ -62,9 +62,9 @@ func (c *coordinator) scores(id int, req canaryRequest) (message, error) {
 }
 
 func readScores(files []scoreFile) (*canary.Scores, error) {
-	var parsed []*intake.File
+	var parsed []*recorded.File
 	for _, f := range files {
-		p, err := intake.NewParser(intake.ScoreOptions(intake.Options{Name: f.Name}))
+		p, err := recorded.NewParser(recorded.ScoreOptions(recorded.Options{Name: f.Name}))
 		if err != nil {
 			return nil, err
 		}

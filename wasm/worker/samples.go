@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/intake"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // The role of samples: a coordinator that reads the user's files, holds what is in
@@ -35,8 +35,8 @@ type samplesDesk struct {
 
 	mu      sync.Mutex
 	given   []userFile
-	files   []*intake.File // nil until they are read, and after a failure
-	reading core.Reading   // that they were read with
+	files   []*recorded.File // nil until they are read, and after a failure
+	reading core.Reading     // that they were read with
 	spec    *core.MechanismSpec
 }
 
@@ -94,8 +94,8 @@ type sampleFacts struct {
 }
 
 type columnHistogram struct {
-	Column string       `json:"column"`
-	Bins   []intake.Bin `json:"bins"`
+	Column string         `json:"column"`
+	Bins   []recorded.Bin `json:"bins"`
 }
 
 // readProgress is a file on its way.
@@ -135,14 +135,14 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 	if files == nil {
 		var columns []core.Column
 		var err error
-		files, columns, err = d.read(ctx, m.ID, given, intake.ReadingOptions(reading))
+		files, columns, err = d.read(ctx, m.ID, given, recorded.ReadingOptions(reading))
 		if err != nil {
 			var names []string
 			for _, c := range columns {
 				out.Columns = append(out.Columns, columnFacts{Name: c.Name, Kind: c.Kind})
 				names = append(names, c.Name)
 			}
-			out.Scores = intake.NamesOfScores(names)
+			out.Scores = recorded.NamesOfScores(names)
 			return problem(err)
 		}
 	}
@@ -150,11 +150,11 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 	d.files, d.reading = files, reading
 	d.mu.Unlock()
 	out.describe(files)
-	samples, err := intake.Pair(files, intake.Choice{Dataset: reading.Dataset, Columns: reading.Outputs})
+	samples, err := recorded.Pair(files, recorded.Choice{Dataset: reading.Dataset, Columns: reading.Outputs})
 	if err != nil {
 		return problem(err)
 	}
-	spec := samples.Spec(intake.ReadingOptions(reading))
+	spec := samples.Spec(recorded.ReadingOptions(reading))
 	out.roles(samples)
 	out.Samples = &sampleFacts{Datasets: samples.Datasets, Rows: [2]int{samples.Rows(0), samples.Rows(1)}, Width: len(samples.Columns),
 		Notes: append([]string{}, samples.Notes...), Listing: core.Catalogue{Mechanisms: []core.MechanismSpec{spec}}.Listing().Mechanisms[0]}
@@ -193,7 +193,7 @@ func (out inspected) filled() inspected {
 }
 
 // describe says what files hold, whatever their columns mean.
-func (out *inspected) describe(files []*intake.File) {
+func (out *inspected) describe(files []*recorded.File) {
 	for _, f := range files {
 		rows := 0
 		for _, t := range f.Tables {
@@ -210,7 +210,7 @@ func (out *inspected) describe(files []*intake.File) {
 		}
 		names = append(names, name)
 	}
-	out.Scores = len(files) == 1 && intake.NamesOfScores(names)
+	out.Scores = len(files) == 1 && recorded.NamesOfScores(names)
 	for _, c := range columns[:min(len(columns), headColumns)] {
 		out.Columns = append(out.Columns, columnFacts{Name: c.name, Kind: c.Kind})
 	}
@@ -231,13 +231,13 @@ func (out *inspected) describe(files []*intake.File) {
 }
 
 type namedColumn struct {
-	*intake.Column
+	*recorded.Column
 	name string
 }
 
 // namedColumns are the columns of a file; those of several arrays are called after
 // them.
-func namedColumns(f *intake.File) []namedColumn {
+func namedColumns(f *recorded.File) []namedColumn {
 	var out []namedColumn
 	for _, t := range f.Tables {
 		for _, c := range t.Columns {
@@ -256,7 +256,7 @@ func namedColumns(f *intake.File) []namedColumn {
 
 // roles says what the columns are taken for; nothing of two arrays, one for each
 // dataset.
-func (out *inspected) roles(s *intake.Samples) {
+func (out *inspected) roles(s *recorded.Samples) {
 	if len(s.Files) == 1 && s.By == "" {
 		return
 	}
@@ -278,18 +278,18 @@ const chunk = 256 << 10
 
 // read reads files. After an error it says what columns the file has, if that is
 // known.
-func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o intake.Options) ([]*intake.File, []core.Column, error) {
+func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o recorded.Options) ([]*recorded.File, []core.Column, error) {
 	if len(given) == 0 {
 		return nil, nil, &core.InputError{Field: "samples", Found: "absent", Want: "a file, or one for each dataset"}
 	}
 	total, before := int64(0), int64(0)
 	for _, f := range given {
-		if err := intake.CheckSize(f.name, f.size, o); err != nil {
+		if err := recorded.CheckSize(f.name, f.size, o); err != nil {
 			return nil, nil, err
 		}
 		total += f.size
 	}
-	var files []*intake.File
+	var files []*recorded.File
 	told := d.c.now()
 	for _, f := range given {
 		tell := func(at int64) error {
@@ -312,7 +312,7 @@ func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o inta
 
 // readFile reads one file. A file that can only be parsed as a whole counts half
 // when it is there.
-func readFile(f userFile, o intake.Options, tell func(at int64) error) (*intake.File, []core.Column, error) {
+func readFile(f userFile, o recorded.Options, tell func(at int64) error) (*recorded.File, []core.Column, error) {
 	o.Name = f.name
 	last := time.Now()
 	o.Progress = func(share float64) error {
@@ -323,7 +323,7 @@ func readFile(f userFile, o intake.Options, tell func(at int64) error) (*intake.
 		last = time.Now()
 		return err
 	}
-	p, err := intake.NewParser(o)
+	p, err := recorded.NewParser(o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -377,15 +377,15 @@ func (d *samplesDesk) replay(ctx context.Context, id int, r core.Report) (core.C
 	d.mu.Unlock()
 	if files == nil || !sameBytesRead(reading, rec.Reading) {
 		var err error
-		if files, _, err = d.read(ctx, id, given, intake.ReadingOptions(rec.Reading)); err != nil {
+		if files, _, err = d.read(ctx, id, given, recorded.ReadingOptions(rec.Reading)); err != nil {
 			return core.Catalogue{}, err
 		}
 	}
-	samples, err := intake.Replay(rec, files)
+	samples, err := recorded.Replay(rec, files)
 	if err != nil {
 		return core.Catalogue{}, err
 	}
-	spec := samples.Spec(intake.ReadingOptions(rec.Reading))
+	spec := samples.Spec(recorded.ReadingOptions(rec.Reading))
 	return with(d.c.cat, &spec), nil
 }
 

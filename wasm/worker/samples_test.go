@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/intake"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // newSamplesPage starts the role of samples in this process.
@@ -50,18 +50,18 @@ func rowsOf(n int, shift float64) string {
 }
 
 func samplesPlan() core.Plan {
-	return core.Plan{Version: core.PlanVersion, Mechanism: intake.MechanismName, Claim: &core.Claim{Kind: core.Pure, Epsilon: 1}, Seed: 7}
+	return core.Plan{Version: core.PlanVersion, Mechanism: recorded.MechanismName, Claim: &core.Claim{Kind: core.Pure, Epsilon: 1}, Seed: 7}
 }
 
 // natively audits the samples of a file without any message.
-func natively(t *testing.T, cat core.Catalogue, name, text string, o intake.Options, plan core.Plan) core.Report {
+func natively(t *testing.T, cat core.Catalogue, name, text string, o recorded.Options, plan core.Plan) core.Report {
 	t.Helper()
 	o.Name = name
-	f, err := intake.Read(strings.NewReader(text), o)
+	f, err := recorded.Read(strings.NewReader(text), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := intake.Pair([]*intake.File{f}, intake.Choice{})
+	s, err := recorded.Pair([]*recorded.File{f}, recorded.Choice{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,7 +90,7 @@ func TestSamplesThroughMessages(t *testing.T) {
 		t.Errorf("%+v", found.Samples)
 	}
 	got := answerTo[reported](p, msgRun, samplesPlan(), msgReport)
-	r, want := reportIn(t, got), natively(t, cat, "a.csv", text, intake.Options{}, samplesPlan())
+	r, want := reportIn(t, got), natively(t, cat, "a.csv", text, recorded.Options{}, samplesPlan())
 	want.Generator, want.Timing, r.Generator, r.Timing = core.Generator{}, core.Timing{}, core.Generator{}, core.Timing{}
 	a, _ := core.Canonical(r)
 	b, _ := core.Canonical(want)

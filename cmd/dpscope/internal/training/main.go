@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/stream"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // shift of every column on the second side: it makes the sides tell apart, and

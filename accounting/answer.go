@@ -1,0 +1,363 @@
+package accounting
+
+import (
+	"fmt"
+	"math"
+	"strings"
+)
+
+// Account is the answer to a [Query]: a plain JSON value without NaN or
+// infinity. Its bounds are rounded up to seven significant digits.
+type Account struct {
+	Query Query  `json:"query"` // with its defaults filled in
+	Title string `json:"title"` // what was accounted, in words
+
+	Curve []Point `json:"curve"` // finite values only; empty for approximate privacy
+	// KL is the curve at order 1, MaxDivergence at infinity; nil if not finite.
+	KL            *float64 `json:"kl,omitempty"`
+	MaxDivergence *float64 `json:"maxDivergence,omitempty"`
+
+	// Epsilon is the least valid epsilon at the query's delta, nil if none is
+	// finite; Epsilons are all the ways to one, the loosest too.
+	Epsilon  *float64    `json:"epsilon,omitempty"`
+	Epsilons []Guarantee `json:"epsilons"`
+	// Delta and Deltas likewise at AtEpsilon, if that was asked.
+	Delta  *float64    `json:"delta,omitempty"`
+	Deltas []Guarantee `json:"deltas,omitempty"`
+	// Sigmas are the noise that one unsampled step would need for (AtEpsilon,
+	// Delta); gaussian only, if AtEpsilon was asked.
+	Sigmas []Noise `json:"sigmas,omitempty"`
+
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Point is one order of a curve.
+type Point struct {
+	Alpha      float64 `json:"alpha"`
+	Divergence float64 `json:"divergence"` // nats
+}
+
+// Method names a way to a [Guarantee].
+type Method string
+
+const (
+	MethodTight         Method = "renyi-tight"        // [BestEpsilon] with [Tight]
+	MethodTightAtOrders Method = "renyi-tight-orders" // the same over the query's orders only
+	MethodClassical     Method = "renyi-classical"    // [BestEpsilon] with [Classical]
+	MethodZCDP          Method = "zcdp-classical"     // [ConcentratedEpsilon]
+	MethodGaussian      Method = "gaussian-exact"     // [GaussianEpsilon]
+	MethodBasic         Method = "basic-composition"
+	MethodAdvanced      Method = "advanced-composition"  // [AdvancedEpsilon]
+	MethodOptimal       Method = "optimal-composition"   // [OptimalEpsilon]
+	MethodPublished     Method = "published-composition" // [PublishedAdvancedEpsilon]
+)
+
+// sources of the methods.
+var sources = map[Method]string{
+	MethodTight:         "Balle et al. 2020, theorem 21; Canonne, Kamath and Steinke 2020, proposition 12",
+	MethodTightAtOrders: "Balle et al. 2020, theorem 21; Canonne, Kamath and Steinke 2020, proposition 12",
+	MethodClassical:     "Mironov 2017, proposition 3",
+	MethodZCDP:          "Bun and Steinke 2016, proposition 1.3",
+	MethodGaussian:      "Balle and Wang 2018, theorem 8",
+	MethodBasic:         "Dwork and Roth 2014, theorem 3.16",
+	MethodAdvanced:      "Dwork, Rothblum and Vadhan 2010, theorem III.3",
+	MethodOptimal:       "Kairouz, Oh and Viswanath 2015, theorem 3.3",
+	MethodPublished:     "Mironov 2017, corollary 1",
+}
+
+// Guarantee is one (Epsilon, Delta) that holds.
+type Guarantee struct {
+	Method  Method  `json:"method"`
+	Epsilon float64 `json:"epsilon"`
+	Delta   float64 `json:"delta"`
+	// Order that gave it; nil where there is none, or it is infinite.
+	Order  *float64 `json:"order,omitempty"`
+	Exact  bool     `json:"exact"`  // no smaller figure holds for all such mechanisms
+	Source string   `json:"source"` // where it is proven
+}
+
+// Noise is one sigma for the Gaussian mechanism.
+type Noise struct {
+	Sigma  float64 `json:"sigma"`
+	Words  string  `json:"words"`
+	Source string  `json:"source"`
+}
+
+// maxOptimalSteps keeps the optimal composition to some 10^5 terms.
+const maxOptimalSteps = 10_000_000
+
+// Answer accounts. The error is the [core.InputError] of [Query.Validate].
+func Answer(q Query) (Account, error) {
+	if err := q.Validate(); err != nil {
+		return Account{}, err
+	}
+	q = q.filled()
+	a := Account{Query: q, Title: title(q), Curve: []Point{}, Epsilons: []Guarantee{}}
+	w := worksheet{q: q, curve: q.Curve()}
+	w.findParts()
+	a.drawCurve(w.curve, q.Orders)
+	for _, g := range w.epsilons() {
+		if add(&a.Epsilons, g) && (a.Epsilon == nil || *a.Epsilon > a.Epsilons[len(a.Epsilons)-1].Epsilon) {
+			a.Epsilon = &a.Epsilons[len(a.Epsilons)-1].Epsilon
+		}
+	}
+	if q.AtEpsilon != nil {
+		for _, g := range w.deltas() {
+			if add(&a.Deltas, g) && (a.Delta == nil || *a.Delta > a.Deltas[len(a.Deltas)-1].Delta) {
+				a.Delta = &a.Deltas[len(a.Deltas)-1].Delta
+			}
+		}
+		if q.Mechanism == KindGaussian {
+			a.Sigmas = sigmas(q)
+		}
+	}
+	a.Notes = w.notes(a)
+	return a, nil
+}
+
+// add rounds and appends a guarantee that says something.
+func add(all *[]Guarantee, g Guarantee) bool {
+	if math.IsInf(g.Epsilon, 1) || math.IsNaN(g.Epsilon) || math.IsNaN(g.Delta) {
+		return false
+	}
+	g.Source = sources[g.Method]
+	*all = append(*all, g)
+	return true
+}
+
+func (a *Account) drawCurve(c Curve, orders []float64) {
+	if c == nil {
+		return
+	}
+	finite := func(alpha float64) *float64 {
+		if v := roundUp(c.At(alpha)); !math.IsInf(v, 1) {
+			return &v
+		}
+		return nil
+	}
+	if orders == nil {
+		orders = defaultOrders
+	}
+	for _, alpha := range orders {
+		if v := finite(alpha); v != nil {
+			a.Curve = append(a.Curve, Point{alpha, *v})
+		}
+	}
+	a.KL, a.MaxDivergence = finite(1), finite(math.Inf(1))
+}
+
+// worksheet is a filled query and what is known of it besides the curve.
+type worksheet struct {
+	q     Query
+	curve Curve // nil for approximate privacy
+	// eps and delta of one step for the group, if it has such a guarantee; both
+	// attained if worst.
+	stepwise   bool
+	eps, delta float64
+	worst      bool
+	// rho of the whole, if it is known; from noise of that rho, if gaussian.
+	concentrated bool
+	rho          float64
+	gaussian     bool // unsampled Gaussian noise of mu = sqrt(2 rho)
+}
+
+func (w *worksheet) findParts() {
+	q, n := w.q, float64(*w.q.Steps)
+	switch q.Mechanism {
+	case KindApproximate:
+		w.eps, w.delta = GroupApproximate(*q.Epsilon, *q.StepDelta, *q.Group)
+		// A group whose delta reaches 1 has no guarantee.
+		w.stepwise, w.worst = w.delta < 1 && !math.IsInf(w.eps, 1), *q.Group == 1
+		return
+	case KindConcentrated:
+		w.concentrated, w.rho = true, n*GroupConcentrated(*q.Rho, *q.Group)
+		return
+	}
+	step := Group(q.step(), *q.Group)
+	if g, ok := step.(Gaussian); ok {
+		w.concentrated, w.gaussian, w.rho = true, true, n*g.At(1)
+		return
+	}
+	if top := step.At(math.Inf(1)); !math.IsInf(top, 1) && q.Mechanism != KindRenyi {
+		w.stepwise, w.eps = true, top
+		w.worst = q.Mechanism == KindPure || q.Mechanism == KindRandomisedResponse
+		w.concentrated, w.rho = true, n*PureRho(top)
+	}
+}
+
+func (w *worksheet) epsilons() []Guarantee {
+	q, delta := w.q, *w.q.Delta
+	var all []Guarantee
+	put := func(m Method, eps, alpha float64, exact bool) {
+		g := Guarantee{Method: m, Epsilon: roundUp(eps), Delta: delta, Exact: exact}
+		if alpha > 1 && !math.IsInf(alpha, 1) {
+			g.Order = new(roundNear(alpha))
+		}
+		all = append(all, g)
+	}
+	if w.gaussian && !math.IsInf(w.rho, 1) {
+		put(MethodGaussian, GaussianEpsilon(1, math.Sqrt(2*w.rho), delta), 0, true)
+	}
+	k := *q.Steps
+	if w.stepwise && k <= maxOptimalSteps {
+		put(MethodOptimal, OptimalEpsilon(w.eps, w.delta, k, delta), 0, w.worst)
+	}
+	if w.curve != nil {
+		if q.Orders != nil {
+			best := BestEpsilonAt(w.curve, delta, Tight, q.Orders)
+			put(MethodTightAtOrders, best.Epsilon, best.Alpha, false)
+		}
+		for _, c := range []struct {
+			m Method
+			c Conversion
+		}{{MethodTight, Tight}, {MethodClassical, Classical}} {
+			best := BestEpsilon(w.curve, delta, c.c)
+			put(c.m, best.Epsilon, best.Alpha, false)
+		}
+	}
+	if w.concentrated && !math.IsInf(w.rho, 1) {
+		put(MethodZCDP, ConcentratedEpsilon(w.rho, delta), 0, false)
+	}
+	if w.stepwise {
+		if eps, d := BasicComposition(w.eps, w.delta, k); d <= delta {
+			all = append(all, Guarantee{Method: MethodBasic, Epsilon: roundUp(eps), Delta: roundUp(d)})
+		}
+		put(MethodAdvanced, AdvancedEpsilon(w.eps, w.delta, k, delta), 0, false)
+		if w.delta == 0 {
+			if eps, err := PublishedAdvancedEpsilon(w.eps, k, delta); err == nil {
+				put(MethodPublished, eps, 0, false)
+			}
+		}
+	}
+	return all
+}
+
+func (w *worksheet) deltas() []Guarantee {
+	q, eps := w.q, *w.q.AtEpsilon
+	// Below the largest log ratio no delta is 0, though it may be too small for a
+	// float64.
+	pure := w.curve != nil && w.curve.At(math.Inf(1)) <= eps || w.curve == nil && w.delta == 0 && float64(*q.Steps)*w.eps <= eps
+	var all []Guarantee
+	put := func(m Method, delta, alpha float64, exact bool) {
+		if !pure {
+			delta = math.Max(delta, math.SmallestNonzeroFloat64)
+		}
+		g := Guarantee{Method: m, Epsilon: eps, Delta: math.Min(1, roundUp(delta)), Exact: exact}
+		if alpha > 1 && !math.IsInf(alpha, 1) {
+			g.Order = new(roundNear(alpha))
+		}
+		all = append(all, g)
+	}
+	if w.gaussian && !math.IsInf(w.rho, 1) {
+		put(MethodGaussian, GaussianDelta(1, math.Sqrt(2*w.rho), eps), 0, true)
+	}
+	if k := *q.Steps; w.stepwise && k <= maxOptimalSteps {
+		put(MethodOptimal, OptimalDelta(w.eps, w.delta, k, eps), 0, w.worst)
+	}
+	if w.curve != nil {
+		for _, c := range []struct {
+			m Method
+			c Conversion
+		}{{MethodTight, Tight}, {MethodClassical, Classical}} {
+			best := BestDelta(w.curve, eps, c.c)
+			put(c.m, best.Delta, best.Alpha, false)
+		}
+	}
+	return all
+}
+
+// sigmas is the calibration of one step for one group.
+func sigmas(q Query) []Noise {
+	reach := float64(*q.Group) * *q.Sensitivity
+	all := []Noise{{Sigma: roundUp(GaussianSigma(*q.AtEpsilon, *q.Delta, reach)),
+		Words: "analytic, the least that will do", Source: "Balle and Wang 2018, algorithm 1"}}
+	if sigma, err := ClassicalGaussianSigma(*q.AtEpsilon, *q.Delta, reach); err == nil {
+		all = append(all, Noise{Sigma: roundUp(sigma), Words: "classical, sqrt(2 log(1.25/delta))/epsilon", Source: "Dwork and Roth 2014, theorem A.1"})
+	}
+	return all
+}
+
+// roundNear is for orders, which need no direction.
+func roundNear(x float64) float64 {
+	scale := math.Pow10(5 - int(math.Floor(math.Log10(x))))
+	if v := math.Round(x*scale) / scale; v > 1 {
+		return v
+	}
+	return x
+}
+
+func (w *worksheet) notes(a Account) []string {
+	q := w.q
+	var all []string
+	say := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	switch {
+	case w.gaussian:
+		say("Composed Gaussian noise is one Gaussian mechanism, so its epsilon is exact; what goes through the Renyi curve is for comparison.")
+	case q.Mechanism == KindGaussian:
+		say("Sampled by Poisson: every record takes part in a step with probability %v on its own, and neighbours differ by adding or removing one. For batches of fixed size, or for replacing a record, this does not hold.", *q.Rate)
+	case w.stepwise && w.worst && *q.Steps > 1:
+		say("The optimal composition is exact for the worst mechanism of this guarantee.")
+	case q.Mechanism == KindRenyi:
+		say("Only one order of the curve is known, so the conversion has no choice.")
+	}
+	if q.Mechanism == KindApproximate {
+		say("An (epsilon, delta) guarantee alone bounds no Renyi divergence: there is no curve.")
+		if !w.stepwise {
+			say("For a group of %d nothing is left of it: delta reaches 1.", *q.Group)
+		}
+	}
+	if *q.Group > 1 {
+		switch q.Mechanism {
+		case KindRandomisedResponse:
+			say("One report of a bit hides a group as it hides one record; a group that gives a report each has pure epsilon as many times larger.")
+		case KindGaussian, KindRenyi:
+			if !w.gaussian {
+				c := stability(*q.Group)
+				say("Groups by the general rule: the divergence at alpha is 3^%d times that of one record at order %d alpha, from alpha = 2 on.", c, 1<<c)
+			}
+		case KindApproximate:
+			say("One step for the group is (%.7g, %.7g).", roundUp(w.eps), roundUp(w.delta))
+		}
+	}
+	if w.stepwise && *q.Steps > maxOptimalSteps {
+		say("The optimal composition is left out above %d steps.", maxOptimalSteps)
+	}
+	if a.Epsilon == nil {
+		say("No finite epsilon holds at this delta.")
+	}
+	return all
+}
+
+// title says what is accounted.
+func title(q Query) string {
+	var b strings.Builder
+	if *q.Steps > 1 {
+		fmt.Fprintf(&b, "%d steps of ", *q.Steps)
+	}
+	switch q.Mechanism {
+	case KindGaussian:
+		fmt.Fprintf(&b, "Gaussian noise, sigma %v, sensitivity %v", *q.Sigma, *q.Sensitivity)
+		if *q.Rate < 1 {
+			fmt.Fprintf(&b, ", Poisson sampling at rate %v", *q.Rate)
+		}
+	case KindLaplace:
+		fmt.Fprintf(&b, "Laplace noise, scale %v, sensitivity %v", *q.Scale, *q.Sensitivity)
+	case KindRandomisedResponse:
+		fmt.Fprintf(&b, "randomised response, true with probability %v", *q.P)
+	case KindPure:
+		fmt.Fprintf(&b, "a pure mechanism, epsilon %v", *q.Epsilon)
+	case KindApproximate:
+		fmt.Fprintf(&b, "an approximate mechanism, epsilon %v, delta %v", *q.Epsilon, *q.StepDelta)
+	case KindRenyi:
+		fmt.Fprintf(&b, "a Renyi mechanism, epsilon %v at order %v", *q.Epsilon, *q.Alpha)
+	case KindConcentrated:
+		fmt.Fprintf(&b, "a zero-concentrated mechanism, rho %v", *q.Rho)
+	case KindGaussianDP:
+		fmt.Fprintf(&b, "a Gaussian-private mechanism, mu %v", *q.Mu)
+	}
+	if *q.Group > 1 {
+		fmt.Fprintf(&b, ", for groups of %d", *q.Group)
+	}
+	words := b.String()
+	return strings.ToUpper(words[:1]) + words[1:]
+}

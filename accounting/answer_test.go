@@ -1,0 +1,262 @@
+package accounting
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+func TestAnswer(t *testing.T) {
+	a, err := Answer(Query{Mechanism: KindGaussian, Sigma: new(1.0), Rate: new(0.01), Steps: new(1000), AtEpsilon: new(2.0), Delta: new(1e-5)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := Repeat{SubsampledGaussian{1, 1, 0.01}, 1000}
+	want := BestEpsilon(c, 1e-5, Tight)
+	if *a.Epsilon < want.Epsilon || *a.Epsilon > want.Epsilon*(1+2e-6) {
+		t.Errorf("epsilon %v, want %v rounded up", *a.Epsilon, want.Epsilon)
+	}
+	if delta := BestDelta(c, 2, Tight).Delta; *a.Delta < delta || *a.Delta > delta*(1+2e-6) {
+		t.Errorf("delta %v, want %v rounded up", *a.Delta, delta)
+	}
+	if len(a.Curve) != len(defaultOrders) || a.MaxDivergence != nil || a.KL == nil || len(a.Sigmas) != 1 {
+		t.Errorf("%d points, max %v, kl %v, %d sigmas", len(a.Curve), a.MaxDivergence, a.KL, len(a.Sigmas))
+	}
+	if a.Title != "1000 steps of Gaussian noise, sigma 1, sensitivity 1, Poisson sampling at rate 0.01" {
+		t.Error(a.Title)
+	}
+
+	// A composition of Gaussians is one: exact, whatever the split.
+	once, err1 := Answer(Query{Mechanism: KindGaussian, Sigma: new(2.0)})
+	often, err2 := Answer(Query{Mechanism: KindGaussian, Sigma: new(20.0), Steps: new(100)})
+	dp, err3 := Answer(Query{Mechanism: KindGaussianDP, Mu: new(0.25), Group: new(2)})
+	if err := errors.Join(err1, err2, err3); err != nil {
+		t.Fatal(err)
+	}
+	if exact := GaussianEpsilon(2, 1, 1e-5); math.Abs(*once.Epsilon-exact) > 2e-6*exact || *often.Epsilon != *once.Epsilon || *dp.Epsilon != *once.Epsilon {
+		t.Errorf("epsilon %v, %v in 100 steps, %v as mu, want %v", *once.Epsilon, *often.Epsilon, *dp.Epsilon, exact)
+	}
+
+	// Pure privacy of one step is itself; delta 0 suffices.
+	pure, err := Answer(Query{Mechanism: KindLaplace, Scale: new(2.0), Sensitivity: new(4.0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(pure.Epsilons, func(g Guarantee) bool { return g.Method == MethodBasic })
+	if i < 0 || pure.Epsilons[i].Epsilon != 2 || pure.Epsilons[i].Delta != 0 || *pure.MaxDivergence != 2 {
+		t.Errorf("%+v", pure)
+	}
+
+	// No curve without a Renyi guarantee; no answer where delta is spent.
+	rough, err := Answer(Query{Mechanism: KindApproximate, Epsilon: new(0.1), StepDelta: new(1e-3), Steps: new(50)})
+	if err != nil || len(rough.Curve) != 0 || rough.Epsilon != nil || len(rough.Epsilons) != 0 || !strings.Contains(strings.Join(rough.Notes, " "), "No finite epsilon") {
+		t.Errorf("%+v, %v", rough, err)
+	}
+	rough, err = Answer(Query{Mechanism: KindApproximate, Epsilon: new(0.1), StepDelta: new(1e-9), Steps: new(50), Group: new(2)})
+	if err != nil || rough.Epsilon == nil || rough.Epsilons[0].Method != MethodOptimal || rough.Epsilons[0].Exact {
+		t.Errorf("%+v, %v", rough, err)
+	}
+}
+
+func TestAnswerOrders(t *testing.T) {
+	a, err := Answer(Query{Mechanism: KindRenyi, Alpha: new(8.0), Epsilon: new(0.5), Orders: []float64{2, 4, 8, 16}})
+	if err != nil || len(a.Curve) != 3 {
+		t.Fatalf("%+v, %v", a.Curve, err)
+	}
+	for _, g := range a.Epsilons {
+		if g.Order == nil || *g.Order != 8 {
+			t.Errorf("%s takes order %v, want 8", g.Method, g.Order)
+		}
+	}
+}
+
+func TestQueryRefuses(t *testing.T) {
+	good := func(change func(*Query)) Query {
+		q := Query{Mechanism: KindGaussian, Sigma: new(1.0)}
+		change(&q)
+		return q
+	}
+	for _, k := range []struct {
+		q           Query
+		field, want string
+	}{
+		{Query{}, "mechanism", "known kind"},
+		{Query{Mechanism: "gausian"}, "mechanism", "known kind"},
+		{Query{Mechanism: KindGaussian}, "sigma", "given"},
+		{good(func(q *Query) { q.Sigma = new(0.0) }), "sigma", "above 0"},
+		{good(func(q *Query) { q.Sigma = new(math.Inf(1)) }), "sigma", "finite"},
+		{good(func(q *Query) { q.Sigma = new(math.NaN()) }), "sigma", "finite"},
+		{good(func(q *Query) { q.Scale = new(1.0) }), "scale", "absent for gaussian"},
+		{good(func(q *Query) { q.Sensitivity = new(-1.0) }), "sensitivity", "above 0"},
+		{good(func(q *Query) { q.Rate = new(0.0) }), "rate", "above 0 and at most 1"},
+		{good(func(q *Query) { q.Rate = new(1.5) }), "rate", "above 0 and at most 1"},
+		{good(func(q *Query) { q.Rate = new(math.NaN()) }), "rate", "above 0 and at most 1"},
+		{good(func(q *Query) { q.Rate, q.Sigma = new(0.5), new(0.01) }), "sigma/sensitivity", "0.05"},
+		{good(func(q *Query) { q.Steps = new(0) }), "steps", "[1,"},
+		{good(func(q *Query) { q.Group = new(0) }), "group", "[1,"},
+		{good(func(q *Query) { q.Group = new(1 << 21) }), "group", "[1,"},
+		{good(func(q *Query) { q.Delta = new(0.0) }), "delta", "above 0"},
+		{good(func(q *Query) { q.Delta = new(1.0) }), "delta", "below 1"},
+		{good(func(q *Query) { q.Delta = new(math.NaN()) }), "delta", "below 1"},
+		{good(func(q *Query) { q.AtEpsilon = new(-0.1) }), "atEpsilon", "at least 0"},
+		{good(func(q *Query) { q.Orders = []float64{2, 1} }), "orders[1]", "above 1"},
+		{good(func(q *Query) { q.Orders = []float64{2, 2} }), "orders[1]", "above the one before"},
+		{good(func(q *Query) { q.Orders = []float64{math.Inf(1)} }), "orders[0]", "above 1"},
+		{good(func(q *Query) { q.Orders = make([]float64, 1001) }), "orders", "at most 1000"},
+		{Query{Mechanism: KindLaplace, Scale: new(1.0), Rate: new(0.5)}, "rate", "absent for laplace"},
+		{Query{Mechanism: KindPure, Epsilon: new(1.0), Sensitivity: new(1.0)}, "sensitivity", "absent for pure"},
+		{Query{Mechanism: KindRandomisedResponse, P: new(1.0)}, "p", "below 1"},
+		{Query{Mechanism: KindPure, Epsilon: new(-1.0)}, "epsilon", "at least 0"},
+		{Query{Mechanism: KindApproximate, Epsilon: new(1.0)}, "stepDelta", "given"},
+		{Query{Mechanism: KindApproximate, Epsilon: new(1.0), StepDelta: new(1.0)}, "stepDelta", "below 1"},
+		{Query{Mechanism: KindApproximate, Epsilon: new(math.Inf(1)), StepDelta: new(0.1)}, "epsilon", "finite"},
+		{Query{Mechanism: KindRenyi, Alpha: new(1.0), Epsilon: new(1.0)}, "alpha", "above 1"},
+		{Query{Mechanism: KindRenyi, Alpha: new(3.0), Epsilon: new(1.0), Group: new(2)}, "alpha", "at least 4"},
+		{Query{Mechanism: KindConcentrated, Rho: new(math.NaN())}, "rho", "at least 0"},
+		{Query{Mechanism: KindGaussianDP, Mu: new(0.0)}, "mu", "above 0"},
+	} {
+		_, err := Answer(k.q)
+		var in *core.InputError
+		if !errors.As(err, &in) || in.Field != k.field || !strings.Contains(in.Want, k.want) || in.Found == "" {
+			t.Errorf("%+v: %v, want a fault of %s: %s", k.q, err, k.field, k.want)
+		}
+	}
+}
+
+// Whatever is valid has an answer that is JSON, that survives a round trip and
+// whose best is the least of its ways.
+func TestAnswerIsJSON(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	wide := func() *float64 { return new(math.Exp(30*r.Float64() - 15)) }
+	answered := map[Kind]int{}
+	for range 250 {
+		q := Query{Mechanism: Kinds()[r.IntN(len(Kinds()))], Steps: new(1 + int(math.Exp(14*r.Float64()))), Group: new(1 + r.IntN(4)), Delta: new(math.Exp(-30 * r.Float64()))}
+		if r.IntN(2) == 0 {
+			q.AtEpsilon = wide()
+		}
+		if r.IntN(3) == 0 {
+			q.Orders = []float64{1.001, 7.5, 1e6}
+		}
+		for _, name := range q.Mechanism.Parameters() {
+			switch name {
+			case "sigma":
+				q.Sigma = wide()
+				if r.IntN(2) == 0 {
+					q.Rate = new(math.Exp(-20 * r.Float64()))
+				}
+			case "scale":
+				q.Scale = wide()
+			case "p":
+				q.P = new(r.Float64())
+			case "epsilon":
+				q.Epsilon = wide()
+			case "stepDelta":
+				q.StepDelta = new(math.Exp(-30 * r.Float64()))
+			case "alpha":
+				q.Alpha = new(1 + math.Exp(10*r.Float64()))
+			case "rho":
+				q.Rho = wide()
+			case "mu":
+				q.Mu = wide()
+			}
+		}
+		a, err := Answer(q)
+		if err != nil {
+			if !core.IsInput(err) {
+				t.Errorf("%v", err)
+			}
+			continue
+		}
+		answered[q.Mechanism]++
+		data, err := json.Marshal(a)
+		if err != nil {
+			t.Errorf("%+v: %v", a, err)
+			continue
+		}
+		var back Account
+		if err := json.Unmarshal(data, &back); err != nil {
+			t.Errorf("%s: %v", data, err)
+		}
+		again, err := Answer(back.Query)
+		if data2, _ := json.Marshal(again); err != nil || string(data2) != string(data) {
+			t.Errorf("%s\nagain %s, %v", data, data2, err)
+		}
+		for _, g := range a.Epsilons {
+			if !(g.Epsilon >= *a.Epsilon && g.Epsilon >= 0 && g.Delta <= *q.Delta*(1+1e-6) && g.Source != "") {
+				t.Errorf("%s: %+v", data, g)
+			}
+		}
+		for _, g := range a.Deltas {
+			if !(g.Delta >= *a.Delta && g.Delta >= 0 && g.Delta <= 1 && g.Source != "") {
+				t.Errorf("%s: %+v", data, g)
+			}
+		}
+		for i, p := range a.Curve {
+			if !(p.Divergence >= 0) || i > 0 && p.Divergence < a.Curve[i-1].Divergence {
+				t.Errorf("%s: %+v", data, p)
+			}
+		}
+	}
+	for _, k := range Kinds() {
+		if answered[k] < 10 {
+			t.Errorf("%s: only %d answers", k, answered[k])
+		}
+	}
+}
+
+func TestRoundUp(t *testing.T) {
+	for x, want := range map[float64]float64{
+		10.000000000000002: 10, 0.1: 0.1, 1.2345670001: 1.234568, 1.234567: 1.234567, 123456789: 123456800, 9.99999995: 10, 0: 0,
+		3.14159265e-20: 3.141593e-20, 2.000001e12: 2.000001e12, 2.0000011e12: 2.000002e12,
+	} {
+		if got := roundUp(x); math.Abs(got-want) > 1e-15*want {
+			t.Errorf("%v rounds up to %v, want %v", x, got, want)
+		}
+	}
+	r := rand.New(rand.NewPCG(17, 18))
+	for range 10_000 {
+		x := math.Exp(200*r.Float64() - 100)
+		if got := roundUp(x); got < x || got > x*(1+1.1e-6) {
+			t.Errorf("%v rounds up to %v", x, got)
+		}
+	}
+}
+
+func TestPanics(t *testing.T) {
+	for name, call := range map[string]func(){
+		"order":     func() { Gaussian{1, 1}.At(0.5) },
+		"order NaN": func() { PureDP{1}.At(math.NaN()) },
+		"delta":     func() { BestEpsilon(PureDP{1}, 0, Tight) },
+		"epsilon":   func() { BestDelta(PureDP{1}, -1, Tight) },
+		"orders":    func() { BestEpsilonAt(PureDP{1}, 0.1, Tight, nil) },
+		"convert":   func() { Tight.Epsilon(-1, 2, 0.1) },
+		"steps":     func() { OptimalDelta(1, 0, 0, 1) },
+		"group":     func() { Group(PureDP{1}, 0) },
+		"stability": func() { GroupRenyi(8, 1, 21) },
+		"event":     func() { EventComposition(1, 1, 0) },
+		"noise":     func() { GaussianDelta(0, 1, 1) },
+		"preserve":  func() { Preserve(2, 1, 2) },
+	} {
+		func() {
+			defer func() {
+				if _, ok := recover().(string); !ok {
+					t.Errorf("%s: no panic with a constant", name)
+				}
+			}()
+			call()
+		}()
+	}
+}
+
+func BenchmarkAnswer(b *testing.B) {
+	q := Query{Mechanism: KindGaussian, Sigma: new(1.0), Rate: new(0.01), Steps: new(1000), AtEpsilon: new(2.0)}
+	for b.Loop() {
+		Answer(q)
+	}
+}

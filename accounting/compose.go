@@ -1,0 +1,196 @@
+package accounting
+
+import (
+	"fmt"
+	"math"
+)
+
+// BasicComposition returns k eps and k delta, at most 1 (Dwork and Roth 2014,
+// theorem 3.16). It panics on arguments out of range, as all of this file do:
+// eps at least 0 and finite, delta in [0, 1), k in [1, MaxSteps].
+func BasicComposition(eps, delta float64, k int) (float64, float64) {
+	mustCompose(eps, delta, k)
+	return float64(k) * eps, math.Min(1, float64(k)*delta)
+}
+
+// AdvancedEpsilon returns the epsilon of k mechanisms, each (eps, delta), at
+// total in (0, 1) by the classical theorem:
+// eps sqrt(2 k log(1/s)) + k eps (e^eps - 1) at slack s = total - k delta (Dwork,
+// Rothblum and Vadhan 2010, theorem III.3). +Inf without slack.
+func AdvancedEpsilon(eps, delta float64, k int, total float64) float64 {
+	mustCompose(eps, delta, k)
+	mustBeDelta(total)
+	n, slack := float64(k), total-float64(k)*delta
+	if slack <= 0 {
+		return math.Inf(1)
+	}
+	return eps*math.Sqrt(-2*n*math.Log(slack)) + n*eps*math.Expm1(eps)
+}
+
+// OptimalDelta returns the least delta of k mechanisms, each (eps, delta), at
+// total epsilon at: no better one holds for all such mechanisms (Kairouz, Oh and
+// Viswanath 2015, theorem 3.3, at any epsilon). The worst is k times the
+// response that fails with probability delta and is randomised response at eps
+// otherwise, so with B ~ Bin(k, 1/(1+e^eps))
+//
+//	1 - (1-delta)^k (1 - E max(0, 1 - e^(at - (k-2B) eps))).
+//
+// Cost O(sqrt k).
+func OptimalDelta(eps, delta float64, k int, at float64) float64 {
+	mustCompose(eps, delta, k)
+	mustBeEpsilon(at)
+	return mixFailure(newResponses(eps, k).delta(at), failure(delta, k))
+}
+
+// OptimalEpsilon is the inverse of [OptimalDelta]: the least epsilon of the
+// composition at total in (0, 1), to 1e-12 relative and never below it. +Inf if
+// total does not exceed 1 - (1-delta)^k.
+func OptimalEpsilon(eps, delta float64, k int, total float64) float64 {
+	mustCompose(eps, delta, k)
+	mustBeDelta(total)
+	fail := failure(delta, k)
+	r := newResponses(eps, k)
+	holds := func(at float64) bool { return mixFailure(r.delta(at), fail) <= total }
+	if fail > total {
+		return math.Inf(1)
+	}
+	return least(0, float64(k)*eps, holds)
+}
+
+// failure is 1 - (1-delta)^k.
+func failure(delta float64, k int) float64 { return -math.Expm1(float64(k) * math.Log1p(-delta)) }
+
+func mixFailure(delta, fail float64) float64 { return math.Min(1, fail+(1-fail)*delta) }
+
+// least returns the least x of [lo, hi] at which holds, which from there on it
+// does: from above, to 1e-12 relative; hi if nowhere below.
+func least(lo, hi float64, holds func(float64) bool) float64 {
+	if holds(lo) {
+		return lo
+	}
+	for range 200 {
+		mid := lo + (hi-lo)/2
+		if hi-lo <= 1e-12*hi || mid <= lo || mid >= hi {
+			break
+		}
+		if holds(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi
+}
+
+// responses are the privacy losses of k randomised responses: with probability
+// w[j] of them flip = first+j are flipped and the loss is (k - 2 flip) eps.
+type responses struct {
+	eps   float64
+	k     int
+	first int
+	w     []float64
+}
+
+// newResponses leaves out counts of probability below 1e-290 of the likeliest.
+// The probabilities come from ratios of neighbours: relative error below 1e-10.
+func newResponses(eps float64, k int) responses {
+	n := float64(k)
+	odds := math.Exp(-eps)
+	mode := math.Min(n, math.Floor((n+1)*(odds/(1+odds))))
+	var below, above []float64
+	for v, i := 1.0, mode; i > 0; i-- {
+		if v *= i / (n - i + 1) / odds; !(v > 1e-290) {
+			break
+		}
+		below = append(below, v)
+	}
+	for v, i := 1.0, mode; i < n; i++ {
+		if v *= odds * (n - i) / (i + 1); !(v > 1e-290) {
+			break
+		}
+		above = append(above, v)
+	}
+	r := responses{eps: eps, k: k, first: int(mode) - len(below), w: make([]float64, len(below)+1+len(above))}
+	for i, v := range below {
+		r.w[len(below)-1-i] = v
+	}
+	r.w[len(below)] = 1
+	copy(r.w[len(below)+1:], above)
+	lower, upper := 0.0, 0.0 // small terms first, on both sides
+	for _, v := range r.w[:len(below)] {
+		lower += v
+	}
+	for i := len(above) - 1; i >= 0; i-- {
+		upper += above[i]
+	}
+	for i := range r.w {
+		r.w[i] /= lower + 1 + upper
+	}
+	return r
+}
+
+// delta is E max(0, 1 - e^(at - loss)).
+func (r responses) delta(at float64) float64 {
+	sum := 0.0
+	for j, w := range r.w {
+		gap := float64(r.k-2*(r.first+j))*r.eps - at
+		if gap <= 0 {
+			break
+		}
+		sum += w * -math.Expm1(-gap)
+	}
+	return math.Min(1, sum)
+}
+
+// EventComposition returns the largest factor by which k mechanisms, each eps
+// differentially private, can raise the probability q of an event, q in (0, 1],
+// as the Renyi curve alpha k eps^2/2 gives it: with l = log(1/q),
+//
+//	e^(eps sqrt(2 k l) - k eps^2/2)  if 2 l >= k eps^2, else 1/q.
+//
+// By probability preservation at alpha = sqrt(2 l/k)/eps. It is at most
+// [PublishedEventComposition].
+func EventComposition(eps float64, k int, q float64) float64 {
+	n, l := mustBeEvent(eps, k, q)
+	if 2*l < n*eps*eps {
+		return 1 / q
+	}
+	return math.Exp(eps*math.Sqrt(2*n*l) - n*eps*eps/2)
+}
+
+// PublishedEventComposition is the factor e^(2 eps sqrt(k log(1/q))) of Mironov
+// 2017, proposition 4, from the looser curve 2 alpha eps^2.
+func PublishedEventComposition(eps float64, k int, q float64) float64 {
+	n, l := mustBeEvent(eps, k, q)
+	return math.Exp(2 * eps * math.Sqrt(n*l))
+}
+
+// PublishedAdvancedEpsilon is 4 eps sqrt(2 k log(1/delta)) (Mironov 2017,
+// corollary 1): the epsilon at delta of k mechanisms, each eps differentially
+// private. Valid and loose. A [core.InputError] unless log(1/delta) >= k eps^2.
+func PublishedAdvancedEpsilon(eps float64, k int, delta float64) (float64, error) {
+	mustCompose(eps, 0, k)
+	mustBeDelta(delta)
+	n, l := float64(k), -math.Log(delta)
+	if l < n*eps*eps {
+		return 0, fault("delta", number(delta), fmt.Sprintf("at most %.4g for %d steps of epsilon %v", math.Exp(-n*eps*eps), k, eps),
+			"this corollary needs log(1/delta) >= steps epsilon^2")
+	}
+	return 4 * eps * math.Sqrt(2*n*l), nil
+}
+
+func mustBeEvent(eps float64, k int, q float64) (n, l float64) {
+	mustCompose(eps, 0, k)
+	if !(q > 0 && q <= 1) {
+		panic("accounting: the probability of an event must be above 0 and at most 1")
+	}
+	return float64(k), -math.Log(q)
+}
+
+func mustCompose(eps, delta float64, k int) {
+	mustBeEpsilon(eps)
+	mustBeSteps(k)
+	if !(delta >= 0 && delta < 1) {
+		panic("accounting: delta outside [0, 1)")
+	}
+}

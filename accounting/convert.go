@@ -1,0 +1,162 @@
+package accounting
+
+import "math"
+
+// Conversion is a way from Renyi to (epsilon, delta) differential privacy.
+type Conversion int
+
+const (
+	// Tight: epsilon = d + log((alpha-1)/alpha) - (log delta + log alpha)/(alpha-1)
+	// (Balle et al. 2020, theorem 21; Canonne, Kamath and Steinke 2020,
+	// proposition 12).
+	Tight Conversion = iota
+	// Classical: epsilon = d + log(1/delta)/(alpha-1) (Mironov 2017,
+	// proposition 3). Never below Tight.
+	Classical
+)
+
+// Epsilon is what a divergence of at most d nats at order alpha gives at delta:
+// at least 0; +Inf if d is. It panics unless 1 < alpha < +Inf and delta is in
+// (0, 1).
+func (c Conversion) Epsilon(d, alpha, delta float64) float64 {
+	mustConvert(d, alpha)
+	mustBeDelta(delta)
+	return math.Max(0, d+(c.credit(alpha)-math.Log(delta))/(alpha-1))
+}
+
+// Delta is what a divergence of at most d nats at order alpha gives at eps: in
+// [0, 1]. It panics unless 1 < alpha < +Inf and eps is at least 0 and finite.
+func (c Conversion) Delta(d, alpha, eps float64) float64 {
+	return math.Exp(math.Min(0, c.logDelta(d, alpha, eps)))
+}
+
+func (c Conversion) logDelta(d, alpha, eps float64) float64 {
+	mustConvert(d, alpha)
+	mustBeEpsilon(eps)
+	return (alpha-1)*(d-eps) + c.credit(alpha)
+}
+
+// credit is log(delta e^((alpha-1)(epsilon-d))), convex in alpha and at most 0.
+func (c Conversion) credit(alpha float64) float64 {
+	if c == Classical {
+		return 0
+	}
+	return (alpha-1)*math.Log1p(-1/alpha) - math.Log(alpha)
+}
+
+func mustConvert(d, alpha float64) {
+	if !(alpha > 1) || math.IsInf(alpha, 1) || !(d >= 0) {
+		panic("accounting: a conversion needs a divergence of at least 0 at a finite order above 1")
+	}
+}
+
+// Converted is a guarantee and the order that gave it.
+type Converted struct {
+	Epsilon, Delta float64
+	Alpha          float64 // +Inf: pure differential privacy gives as much
+}
+
+// BestEpsilon returns the least epsilon that the conversion gives at delta, over
+// all orders: +Inf if there is none. If (alpha-1) times the curve is convex, as
+// for a Renyi divergence (van Erven and Harremoes 2014, corollary 2), so is
+// (alpha-1) epsilon, and epsilon has no local minimum but the least: a grid
+// brackets it, golden sections refine it to 1e-7 in log(alpha-1). Otherwise the
+// result is still valid. It panics unless delta is in (0, 1).
+func BestEpsilon(c Curve, delta float64, conv Conversion) Converted {
+	mustBeDelta(delta)
+	value := func(d, alpha float64) float64 { return conv.Epsilon(d, alpha, delta) }
+	// Above alpha, epsilon is at least d + log(1-1/alpha) - delta: d does not
+	// fall and log(delta a)/(a-1) <= delta.
+	hopeless := func(d, alpha, best float64) bool { return d+math.Log1p(-1/alpha)-delta > best }
+	best := Converted{Delta: delta, Alpha: math.Inf(1), Epsilon: c.At(math.Inf(1))}
+	if alpha, eps := minimise(c, value, hopeless); eps < best.Epsilon {
+		best.Alpha, best.Epsilon = alpha, eps
+	}
+	return best
+}
+
+// BestDelta returns the least delta that the conversion gives at eps, over all
+// orders, at most 1; found as in [BestEpsilon], its logarithm being convex in
+// alpha. It panics unless eps is at least 0 and finite.
+func BestDelta(c Curve, eps float64, conv Conversion) Converted {
+	mustBeEpsilon(eps)
+	best := Converted{Epsilon: eps, Alpha: math.Inf(1), Delta: 0}
+	if c.At(math.Inf(1)) <= eps {
+		return best
+	}
+	value := func(d, alpha float64) float64 { return conv.logDelta(d, alpha, eps) }
+	// Then it grows from here on: the credit is at least -1 - log(alpha).
+	hopeless := func(d, alpha, best float64) bool {
+		return (alpha-1)*(d-eps)-1-math.Log(alpha) > math.Max(0, best)
+	}
+	alpha, log := minimise(c, value, hopeless)
+	best.Alpha, best.Delta = alpha, math.Exp(math.Min(0, log))
+	return best
+}
+
+// BestEpsilonAt is [BestEpsilon] over the given orders only, as accountants with
+// a fixed grid do it. It panics without orders.
+func BestEpsilonAt(c Curve, delta float64, conv Conversion, orders []float64) Converted {
+	if len(orders) == 0 {
+		panic("accounting: a conversion needs at least one order")
+	}
+	best := Converted{Delta: delta, Alpha: orders[0], Epsilon: math.Inf(1)}
+	for _, alpha := range orders {
+		if eps := conv.Epsilon(c.At(alpha), alpha, delta); eps < best.Epsilon {
+			best.Alpha, best.Epsilon = alpha, eps
+		}
+	}
+	return best
+}
+
+// The grid of minimise, in alpha - 1.
+const (
+	leastExcess = 1e-6
+	mostExcess  = 1e9
+	excessRatio = 1.3
+)
+
+// minimise returns the order of the least value found, and it: from a grid that
+// ends where hopeless says that nothing above alpha is below best, from golden
+// sections around the best of it, and from the corners. d is c at alpha.
+func minimise(c Curve, value func(d, alpha float64) float64, hopeless func(d, alpha, best float64) bool) (at, best float64) {
+	at, best = 2, math.Inf(1)
+	try := func(alpha float64) (d, v float64) {
+		d = c.At(alpha)
+		if v = value(d, alpha); v < best {
+			at, best = alpha, v
+		}
+		return d, v
+	}
+	for t := leastExcess; t < mostExcess; t *= excessRatio {
+		if d, _ := try(1 + t); hopeless(d, 1+t, best) {
+			break
+		}
+	}
+	for _, alpha := range corners(c) {
+		try(alpha)
+	}
+	if math.IsInf(best, 1) {
+		return at, best
+	}
+	const ratio = 0.6180339887498949
+	section := func(x float64) float64 {
+		_, v := try(1 + math.Exp(x))
+		return v
+	}
+	lo, hi := math.Log((at-1)/excessRatio), math.Log((at-1)*excessRatio)
+	x1, x2 := hi-ratio*(hi-lo), lo+ratio*(hi-lo)
+	v1, v2 := section(x1), section(x2)
+	for hi-lo > 1e-7 {
+		if v1 <= v2 {
+			hi, x2, v2 = x2, x1, v1
+			x1 = hi - ratio*(hi-lo)
+			v1 = section(x1)
+		} else {
+			lo, x1, v1 = x1, x2, v2
+			x2 = lo + ratio*(hi-lo)
+			v2 = section(x2)
+		}
+	}
+	return at, best
+}

@@ -1,0 +1,175 @@
+package accounting
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// nasty are values at which arithmetic ends.
+var nasty = []float64{0, math.Copysign(0, -1), 5e-324, 1e-310, 1e-300, 1e-200, 1e-155, 1e-100, 1e-50, 1e-20, 1e-16, 1e-9, 0.01, 0.049, 0.05, 0.5, 1 - 0x1p-53, 1, 1 + 0x1p-52, 2, 10, 700, 745, 1e4, 1e6, 1e9, 1e16, 1e50, 1e100, 1e155, 1e200, 1e300, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN(), -1, -1e-300, -1e300}
+
+// anyQuery draws a query of a kind: most of its values are usual ones, so that
+// most queries are answered.
+func anyQuery(r *rand.Rand) Query {
+	kinds := append(Kinds(), "", "Gaussian")
+	q := Query{Mechanism: kinds[r.IntN(len(kinds))]}
+	value := func() *float64 {
+		switch r.IntN(4) {
+		case 0:
+			return new(nasty[r.IntN(len(nasty))])
+		case 1:
+			return new(math.Pow(10, 640*r.Float64()-320))
+		case 2:
+			return new(r.Float64())
+		}
+		return new(math.Pow(10, 6*r.Float64()-3))
+	}
+	perhaps := func(p **float64, share float64) {
+		if r.Float64() < share {
+			*p = value()
+		}
+	}
+	fields := map[string]**float64{"sigma": &q.Sigma, "scale": &q.Scale, "p": &q.P, "epsilon": &q.Epsilon, "stepDelta": &q.StepDelta, "alpha": &q.Alpha, "rho": &q.Rho, "mu": &q.Mu}
+	needed := q.Mechanism.Parameters()
+	for _, name := range []string{"sigma", "scale", "p", "epsilon", "stepDelta", "alpha", "rho", "mu"} {
+		perhaps(fields[name], 0.002)
+	}
+	for _, name := range needed {
+		*fields[name] = value()
+	}
+	if q.Mechanism == KindGaussian || q.Mechanism == KindLaplace {
+		perhaps(&q.Sensitivity, 0.3)
+	}
+	if q.Mechanism == KindGaussian {
+		perhaps(&q.Rate, 0.3)
+	}
+	perhaps(&q.Delta, 0.3)
+	perhaps(&q.AtEpsilon, 0.5)
+	counts := []int{1, 2, 3, 7, 100, 1000, 1 << 20, 1<<20 + 1, 10_000_000, 1 << 40, 1<<40 + 1, math.MaxInt, 0, -1, math.MinInt}
+	if r.IntN(2) == 0 {
+		q.Steps = new(counts[r.IntN(len(counts))])
+	}
+	if r.IntN(4) == 0 {
+		q.Group = new(counts[r.IntN(len(counts))])
+	}
+	if r.IntN(8) == 0 {
+		q.Orders = []float64{}
+		for range r.IntN(4) {
+			q.Orders = append(q.Orders, *value())
+		}
+	}
+	return q
+}
+
+// words is a query as a failure shows it.
+func (q Query) words() string {
+	show := func(p *float64) string {
+		if p == nil {
+			return "-"
+		}
+		return fmt.Sprint(*p)
+	}
+	s := string(q.Mechanism)
+	for _, p := range q.parameters() {
+		if p.value != nil {
+			s += fmt.Sprintf(" %s %v", p.name, *p.value)
+		}
+	}
+	count := func(p *int) string {
+		if p == nil {
+			return "-"
+		}
+		return fmt.Sprint(*p)
+	}
+	return fmt.Sprintf("%s, sensitivity %s, rate %s, steps %s, group %s, delta %s, at %s, orders %v", s, show(q.Sensitivity), show(q.Rate), count(q.Steps), count(q.Group), show(q.Delta), show(q.AtEpsilon), q.Orders)
+}
+
+// checkAnswer reports an answer that is no answer.
+func checkAnswer(t *testing.T, q Query) (answered bool) {
+	t.Helper()
+	defer func() {
+		if why := recover(); why != nil {
+			t.Errorf("%s: panic: %v", q.words(), why)
+		}
+	}()
+	a, err := Answer(q)
+	if err != nil {
+		if !core.IsInput(err) {
+			t.Errorf("%s: %v", q.words(), err)
+		}
+		return false
+	}
+	if _, err := json.Marshal(a); err != nil { // which refuses NaN and infinities
+		t.Errorf("%s: %v: %+v", q.words(), err, a)
+	}
+	for _, g := range append(a.Epsilons, a.Deltas...) {
+		if !(g.Epsilon >= 0 && g.Delta >= 0 && g.Delta <= 1) || g.Delta == 1 && g.Method != MethodOptimal && len(a.Deltas) == 0 {
+			t.Errorf("%s: %+v", q.words(), g)
+		}
+	}
+	last := 0.0
+	for _, p := range a.Curve {
+		if p.Divergence < last*(1-1e-6) {
+			t.Errorf("%s: the curve falls: %v", q.words(), a.Curve)
+			break
+		}
+		last = p.Divergence
+	}
+	for _, s := range a.Sigmas {
+		if !(s.Sigma > 0) {
+			t.Errorf("%s: %+v", q.words(), s)
+		}
+	}
+	return true
+}
+
+// TestAnyQuery: whatever is asked, the answer is finite or says what is wrong with
+// the question.
+func TestAnyQuery(t *testing.T) {
+	r := rand.New(rand.NewPCG(14, 4))
+	answered := 0
+	const queries = 2000
+	for range queries {
+		if checkAnswer(t, anyQuery(r)) {
+			answered++
+		}
+	}
+	if answered < queries/10 {
+		t.Errorf("%d of %d answered", answered, queries)
+	}
+}
+
+// The pairs that a walk at random may miss: each kind with each of the values.
+func TestNastyValues(t *testing.T) {
+	for _, k := range Kinds() {
+		for _, v := range nasty {
+			for _, delta := range []float64{1e-5, 5e-324, 1 - 0x1p-53} {
+				q := Query{Mechanism: k, Delta: new(delta), AtEpsilon: new(1.0)}
+				for _, name := range k.Parameters() {
+					p := map[string]**float64{"sigma": &q.Sigma, "scale": &q.Scale, "p": &q.P, "epsilon": &q.Epsilon, "stepDelta": &q.StepDelta, "alpha": &q.Alpha, "rho": &q.Rho, "mu": &q.Mu}[name]
+					*p = new(v)
+					if name == "alpha" {
+						*p = new(8.0)
+					}
+					if name == "stepDelta" {
+						*p = new(1e-7)
+					}
+				}
+				checkAnswer(t, q)
+				q.AtEpsilon = new(v)
+				checkAnswer(t, q)
+				if k == KindGaussian {
+					q.Rate, q.Steps = new(0.3), new(1000)
+					checkAnswer(t, q)
+					q.Sigma, q.Rate = new(1.0), new(v)
+					checkAnswer(t, q)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,271 @@
+package accounting
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Kind names what a [Query] is about.
+type Kind string
+
+const (
+	KindGaussian           Kind = "gaussian"            // sigma
+	KindLaplace            Kind = "laplace"             // scale
+	KindRandomisedResponse Kind = "randomised-response" // p
+	KindPure               Kind = "pure"                // epsilon
+	KindApproximate        Kind = "approximate"         // epsilon, stepDelta
+	KindRenyi              Kind = "renyi"               // alpha, epsilon
+	KindConcentrated       Kind = "zcdp"                // rho
+	KindGaussianDP         Kind = "gaussian-dp"         // mu
+)
+
+// Kinds are all kinds, in the order in which to show them.
+func Kinds() []Kind {
+	return []Kind{KindGaussian, KindLaplace, KindRandomisedResponse, KindPure, KindApproximate, KindRenyi, KindConcentrated, KindGaussianDP}
+}
+
+// Parameters are the names of the parameters that the kind needs, sensitivity
+// and rate apart; nil for a name that is not a kind.
+func (k Kind) Parameters() []string {
+	switch k {
+	case KindGaussian:
+		return []string{"sigma"}
+	case KindLaplace:
+		return []string{"scale"}
+	case KindRandomisedResponse:
+		return []string{"p"}
+	case KindPure:
+		return []string{"epsilon"}
+	case KindApproximate:
+		return []string{"epsilon", "stepDelta"}
+	case KindRenyi:
+		return []string{"alpha", "epsilon"}
+	case KindConcentrated:
+		return []string{"rho"}
+	case KindGaussianDP:
+		return []string{"mu"}
+	}
+	return nil
+}
+
+// Query asks for the account of Steps mechanisms of one kind, each on a value of
+// this sensitivity, for groups of Group records. What is nil takes its default;
+// what the kind does not use must be nil.
+type Query struct {
+	Mechanism Kind     `json:"mechanism"`
+	Sigma     *float64 `json:"sigma,omitempty"`     // standard deviation of the noise, above 0
+	Scale     *float64 `json:"scale,omitempty"`     // scale of Laplace noise, above 0
+	P         *float64 `json:"p,omitempty"`         // probability of the true answer, in (0, 1)
+	Epsilon   *float64 `json:"epsilon,omitempty"`   // of one step, at least 0
+	StepDelta *float64 `json:"stepDelta,omitempty"` // delta of one step, in [0, 1)
+	Alpha     *float64 `json:"alpha,omitempty"`     // order at which Epsilon bounds the divergence, above 1
+	Rho       *float64 `json:"rho,omitempty"`       // of one step, at least 0
+	Mu        *float64 `json:"mu,omitempty"`        // of one step, above 0
+
+	Sensitivity *float64 `json:"sensitivity,omitempty"` // gaussian, laplace; above 0; default 1
+	// Rate is the probability with which a record takes part in a step, on its
+	// own, in (0, 1]; gaussian only; default 1.
+	Rate  *float64 `json:"rate,omitempty"`
+	Steps *int     `json:"steps,omitempty"` // default 1
+	Group *int     `json:"group,omitempty"` // default 1
+
+	Delta     *float64 `json:"delta,omitempty"`     // in (0, 1): asks for epsilon; default 1e-5
+	AtEpsilon *float64 `json:"atEpsilon,omitempty"` // at least 0: asks for delta; default: no such question
+	// Orders of the curve, increasing, above 1, at most 1000; default: 24 of them
+	// up to 512. Given ones also get a conversion of their own.
+	Orders []float64 `json:"orders,omitempty"`
+}
+
+const maxOrders = 1000
+
+// defaultOrders is the grid of a curve.
+var defaultOrders = []float64{1.25, 1.5, 1.75, 2, 2.5, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512}
+
+// parameters are the fields that depend on the kind.
+func (q Query) parameters() []struct {
+	name  string
+	value *float64
+} {
+	return []struct {
+		name  string
+		value *float64
+	}{{"sigma", q.Sigma}, {"scale", q.Scale}, {"p", q.P}, {"epsilon", q.Epsilon}, {"stepDelta", q.StepDelta}, {"alpha", q.Alpha}, {"rho", q.Rho}, {"mu", q.Mu}}
+}
+
+// Validate reports the first fault as a [core.InputError], nil if there is none.
+func (q Query) Validate() error {
+	needed := q.Mechanism.Parameters()
+	if needed == nil {
+		names := make([]string, 0, 8)
+		for _, k := range Kinds() {
+			names = append(names, string(k))
+		}
+		return fault("mechanism", fmt.Sprintf("%q", q.Mechanism), "a known kind", "known: "+strings.Join(names, ", "))
+	}
+	for _, p := range q.parameters() {
+		switch wanted := slices.Contains(needed, p.name); {
+		case wanted && p.value == nil:
+			return fault(p.name, "absent", fmt.Sprintf("given for %s", q.Mechanism), "")
+		case !wanted && p.value != nil:
+			return fault(p.name, number(*p.value), fmt.Sprintf("absent for %s, which takes %s", q.Mechanism, strings.Join(needed, " and ")), "")
+		}
+	}
+	noise := q.Mechanism == KindGaussian || q.Mechanism == KindLaplace
+	if q.Sensitivity != nil && !noise {
+		return fault("sensitivity", number(*q.Sensitivity), "absent for "+string(q.Mechanism), "only noise mechanisms have one")
+	}
+	if q.Rate != nil {
+		if err := checkRate(*q.Rate); err != nil {
+			return err
+		}
+		if *q.Rate < 1 && q.Mechanism != KindGaussian {
+			return fault("rate", number(*q.Rate), "1 or absent for "+string(q.Mechanism), "sampling is accounted for gaussian only")
+		}
+	}
+	q = q.filled()
+	if err := CheckSteps(*q.Steps); err != nil {
+		return err
+	}
+	if err := CheckGroup(*q.Group); err != nil {
+		return err
+	}
+	if err := CheckDelta(*q.Delta); err != nil {
+		return err
+	}
+	if q.AtEpsilon != nil {
+		if err := checkEpsilon("atEpsilon", *q.AtEpsilon); err != nil {
+			return err
+		}
+	}
+	if err := checkOrders(q.Orders); err != nil {
+		return err
+	}
+	if q.Mechanism == KindApproximate {
+		if err := checkEpsilon("epsilon", *q.Epsilon); err != nil {
+			return err
+		}
+		switch d := *q.StepDelta; {
+		case !(d >= 0 && d < 1):
+			return fault("stepDelta", number(d), "at least 0 and below 1", "")
+		case d > 0 && d < MinDelta:
+			return fault("stepDelta", number(d), "0 or at least 1e-100", "")
+		}
+		return nil
+	}
+	if q.Mechanism == KindGaussianDP {
+		if err := checkPositive("mu", *q.Mu); err != nil {
+			return err
+		}
+	}
+	step := q.step()
+	if err := step.Validate(); err != nil {
+		return err
+	}
+	if g, ok := Group(step, *q.Group).(grouped); ok {
+		return g.Validate()
+	}
+	return nil
+}
+
+func checkOrders(orders []float64) error {
+	if orders != nil && len(orders) == 0 {
+		return fault("orders", "empty", "one order or more, or absent", "")
+	}
+	if len(orders) > maxOrders {
+		return fault("orders", fmt.Sprintf("a list of %d", len(orders)), "at most 1000", "")
+	}
+	for i, alpha := range orders {
+		field := fmt.Sprintf("orders[%d]", i)
+		if CheckAlpha(alpha) != nil {
+			return fault(field, number(alpha), "above 1 and at most 1e6", "")
+		}
+		if i > 0 && alpha <= orders[i-1] {
+			return fault(field, number(alpha), "above the one before it, "+number(orders[i-1]), "sort the orders")
+		}
+	}
+	return nil
+}
+
+// filled gives the defaults. Orders stay as they are.
+func (q Query) filled() Query {
+	fill(&q.Steps, 1)
+	fill(&q.Group, 1)
+	fill(&q.Delta, 1e-5)
+	if q.Mechanism == KindGaussian || q.Mechanism == KindLaplace {
+		fill(&q.Sensitivity, 1)
+	}
+	if q.Mechanism == KindGaussian {
+		fill(&q.Rate, 1)
+	} else {
+		q.Rate = nil
+	}
+	return q
+}
+
+func fill[T any](p **T, value T) {
+	if *p == nil {
+		*p = &value
+	}
+}
+
+// step is the curve of one step of a filled query, for one record; nil for
+// approximate privacy, which has none.
+func (q Query) step() Curve {
+	switch q.Mechanism {
+	case KindGaussian:
+		if *q.Rate == 1 {
+			return Gaussian{*q.Sigma, *q.Sensitivity}
+		}
+		return SubsampledGaussian{*q.Sigma, *q.Sensitivity, *q.Rate}
+	case KindLaplace:
+		return Laplace{*q.Scale, *q.Sensitivity}
+	case KindRandomisedResponse:
+		return RandomisedResponse{*q.P}
+	case KindPure:
+		return PureDP{*q.Epsilon}
+	case KindRenyi:
+		return RenyiDP{*q.Alpha, *q.Epsilon}
+	case KindConcentrated:
+		return Concentrated{*q.Rho}
+	case KindGaussianDP:
+		return Gaussian{1, *q.Mu}
+	}
+	return nil
+}
+
+// Curve is the curve of the whole query, nil for approximate privacy. The query
+// must be valid.
+func (q Query) Curve() Curve {
+	q = q.filled()
+	step := q.step()
+	if step == nil {
+		return nil
+	}
+	return Repeat{Group(step, *q.Group), *q.Steps}
+}
+
+// roundUp rounds a figure up to seven significant digits, after raising it by
+// 1e-9 of it for the last bits of the elementary functions. A figure within
+// 1e-12 of one with seven digits is taken to be that one; one below 1e-290 is
+// raised to that.
+func roundUp(x float64) float64 {
+	switch {
+	case x > 0 && x < 1e-290:
+		return 1e-290
+	case !(x > 0 && x < 1e290):
+		return x
+	}
+	digits := 6 - int(math.Floor(math.Log10(x)))
+	rounded := func(x float64, round func(float64) float64) float64 {
+		if digits < 0 {
+			return round(x/math.Pow10(-digits)) * math.Pow10(-digits)
+		}
+		return round(x*math.Pow10(digits)) / math.Pow10(digits) // correctly rounded decimals
+	}
+	if v := rounded(x, math.Round); math.Abs(v-x) <= 1e-12*x {
+		return v
+	}
+	return rounded(x*(1+1e-9), math.Ceil)
+}

@@ -1,0 +1,327 @@
+package bounds
+
+import (
+	"fmt"
+	"math"
+)
+
+// CanaryInterval names a way to bound epsilon from a [CanaryTable].
+type CanaryInterval string
+
+const (
+	// CanaryPairedBetting bets against X/K - e^eps Y/M - delta, a run of each side
+	// at a time, with the whole of beta: the tightest of the valid ones.
+	CanaryPairedBetting CanaryInterval = "paired-betting"
+	// CanaryBetting bets on each side alone, beta/2 each.
+	CanaryBetting CanaryInterval = "betting"
+	// CanaryMaurerPontil is the empirical Bernstein interval of Maurer and Pontil
+	// 2009 on X/K and Y/M.
+	CanaryMaurerPontil CanaryInterval = "maurer-pontil"
+	// CanaryKL is Hoeffding's bound in Kullback-Leibler form; it sees no variance.
+	CanaryKL CanaryInterval = "kl"
+	// The Bernstein intervals from the first one, two and four moments: LiDP,
+	// algorithms 2 to 4.
+	CanaryBernstein1 CanaryInterval = "bernstein-1"
+	CanaryBernstein2 CanaryInterval = "bernstein-2"
+	CanaryBernstein4 CanaryInterval = "bernstein-4"
+	// The Wilson intervals: LiDP, algorithms 5 to 7. Asymptotic.
+	CanaryWilson1 CanaryInterval = "wilson-1"
+	CanaryWilson2 CanaryInterval = "wilson-2"
+	CanaryWilson4 CanaryInterval = "wilson-4"
+
+	// Algorithms 3, 4 and 7 as printed, for the paper's figures. 3 and 4 lack a
+	// factor (K-1)/K of their own proof, which widens them; 7 takes the third
+	// moment where its equation 18 has the second.
+	CanaryPublishedBernstein2 CanaryInterval = "published-bernstein-2"
+	CanaryPublishedBernstein4 CanaryInterval = "published-bernstein-4"
+	CanaryPublishedWilson4    CanaryInterval = "published-wilson-4"
+)
+
+type canaryInterval struct {
+	order             int // moments it uses; 0 if not a moment interval
+	wilson, published bool
+}
+
+var canaryIntervals = map[CanaryInterval]canaryInterval{
+	CanaryPairedBetting: {}, CanaryBetting: {}, CanaryMaurerPontil: {}, CanaryKL: {},
+	CanaryBernstein1: {order: 1}, CanaryBernstein2: {order: 2}, CanaryBernstein4: {order: 4},
+	CanaryWilson1: {order: 1, wilson: true}, CanaryWilson2: {order: 2, wilson: true}, CanaryWilson4: {order: 4, wilson: true},
+	CanaryPublishedBernstein2: {order: 2, published: true}, CanaryPublishedBernstein4: {order: 4, published: true},
+	CanaryPublishedWilson4: {order: 4, wilson: true, published: true},
+}
+
+// CanaryIntervals lists what an audit offers, the default first; those as printed
+// are not among them.
+func CanaryIntervals() []CanaryInterval {
+	return []CanaryInterval{
+		CanaryPairedBetting, CanaryBetting, CanaryMaurerPontil, CanaryKL,
+		CanaryBernstein1, CanaryBernstein2, CanaryBernstein4,
+		CanaryWilson1, CanaryWilson2, CanaryWilson4,
+	}
+}
+
+// Known reports whether there is such an interval.
+func (c CanaryInterval) Known() bool { _, ok := canaryIntervals[c]; return ok }
+
+// Valid reports whether the bound keeps its confidence at every number of runs,
+// for every dependence within a run. The Wilson intervals do so only as the number
+// of runs grows.
+func (c CanaryInterval) Valid() bool { return c.Known() && !canaryIntervals[c].wilson }
+
+// Order is the number of moments used, 1, 2 or 4; K and M must be at least that. 0
+// where the interval is not built from moments.
+func (c CanaryInterval) Order() int { return canaryIntervals[c].order }
+
+// Paired reports whether the two runs of a pair are compared with each other, so
+// that there are no limits of either side alone.
+func (c CanaryInterval) Paired() bool { return c == CanaryPairedBetting }
+
+// Check reports why the interval cannot bound epsilon with k canaries in the data,
+// m fresh ones and n pairs of runs: it is unknown, k or m is below its order, or n
+// is so small that no outcome would certify any epsilon above 0.
+func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
+	if !c.Known() {
+		return fmt.Errorf("interval is %q, must be one of %v", string(c), CanaryIntervals())
+	}
+	if err := checkCanaries("k", k); err != nil {
+		return err
+	}
+	if err := checkCanaries("m", m); err != nil {
+		return err
+	}
+	if err := CheckDelta(delta); err != nil {
+		return err
+	}
+	if err := CheckBeta(beta); err != nil {
+		return err
+	}
+	if l := c.Order(); min(k, m) < l {
+		return fmt.Errorf("interval %s uses %d moments and needs as many canaries in the data and fresh ones; found %d and %d", c, l, k, m)
+	}
+	if least := c.MinRuns(k, m, delta, beta); n < least {
+		return fmt.Errorf("%d runs are too few for the interval %s: no outcome of fewer than %d could certify anything at delta %v, beta %v", n, c, least, delta, beta)
+	}
+	return nil
+}
+
+// MinRuns is the smallest number of pairs of runs whose best outcome, all canaries
+// of the data in the event and no fresh one, certifies an epsilon above 0. At most
+// 2^40 are tried. It panics on arguments out of range.
+func (c CanaryInterval) MinRuns(k, m int, delta, beta float64) int {
+	enough := func(n int) bool { return CanaryCeiling(c, k, m, n, delta, beta) > 0 }
+	hi := 1
+	for hi < maxTrials && !enough(hi) {
+		hi *= 2
+	}
+	lo := hi / 2
+	for hi-lo > 1 {
+		if mid := lo + (hi-lo)/2; enough(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return hi
+}
+
+// CanaryCeiling is the largest bound that n pairs of runs could give, that of all
+// canaries of the data in the event and no fresh one in any run, with the best
+// stakes: for paired betting about log(n/log(1/beta)). It panics on arguments out
+// of range.
+func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float64 {
+	t := NewCanaryTable(k, m)
+	if n < 1 || n > maxTrials {
+		panic("bounds: number of runs out of range")
+	}
+	t.Add(k, 0, n)
+	mustBeCanaries(t, delta, beta)
+	kind.mustApply(t)
+	switch kind {
+	case CanaryPairedBetting:
+		// n log(1 + lambda (1 - delta)) = log(1/beta), and lambda (th + delta) < 1.
+		lambda := math.Expm1(goal(beta, n)/float64(n)) / (1 - delta)
+		if th := topShare/lambda - delta; th > 0 {
+			return roundDown(math.Log(th))
+		}
+		return math.Inf(-1)
+	case CanaryBetting:
+		// A share s = min(lambda, .95/x) x of the wealth is at risk on a side, so a run
+		// multiplies it by 1 + s(1-x)/x.
+		q := math.Expm1(goal(beta/2, n) / float64(n))
+		x := sideShare / (q + sideShare)
+		return canaryRatio(x, 1-x, delta)
+	}
+	return CanaryEpsilon(kind, t, delta, beta, CanaryStakes{})
+}
+
+func (c CanaryInterval) mustApply(t CanaryTable) {
+	if !c.Known() {
+		panic("bounds: unknown canary interval")
+	}
+	if min(t.K, t.M) < c.Order() {
+		panic("bounds: fewer canaries than moments; call CanaryInterval.Check first")
+	}
+}
+
+// CanaryLimits returns what the bound is made of, each at level beta/2: a lower
+// limit of the probability that a canary of the data is in the event, and an
+// upper limit for a fresh one. It panics for a paired interval and on arguments
+// out of range.
+func CanaryLimits(kind CanaryInterval, t CanaryTable, beta float64, tuned CanaryStakes) (in, out float64) {
+	mustBeCanaries(t, 0, beta)
+	kind.mustApply(t)
+	tuned.must()
+	x, y := t.In(), t.Out()
+	switch kind {
+	case CanaryPairedBetting:
+		panic("bounds: a paired interval has no limits of one side")
+	case CanaryBetting:
+		return x.bettingLower(beta/2, stakesOr(tuned.In, sideStakes)), 1 - y.mirror().bettingLower(beta/2, stakesOr(tuned.Out, sideStakes))
+	case CanaryMaurerPontil:
+		in, _ = x.empiricalBernstein(beta / 2)
+		_, out = y.empiricalBernstein(beta / 2)
+	case CanaryKL:
+		in, _ = x.chernoff(beta / 2)
+		_, out = y.chernoff(beta / 2)
+	default:
+		k := canaryIntervals[kind]
+		in, _ = x.momentLimits(k.order, k.wilson, k.published, beta/2)
+		_, out = y.momentLimits(k.order, k.wilson, k.published, beta/2)
+	}
+	return in, out
+}
+
+// CanaryEpsilon returns a lower confidence bound on epsilon at delta from the
+// pairs of runs of an audit with canaries: LiDP's algorithm 1 for the intervals
+// that have two sides, log((in - delta)/out) of [CanaryLimits].
+//
+// In (epsilon, delta)-DP, p1 <= e^epsilon p0 + delta for the probability p1 that a
+// canary of the data is in the event and p0 that a fresh one is (LiDP, theorem 3
+// and equation 4): the canaries are drawn independently from one distribution,
+// the data with K of them and with K-1 are neighbours, the event looks at one
+// canary. So where [CanaryInterval.Valid], the bound exceeds the true epsilon with
+// probability at most beta if the runs are independent and the event and stakes
+// were fixed beforehand; however the canaries of a run depend on each other, their
+// share X/K is in [0, 1] with mean p1. The Wilson kinds keep that only as the
+// number of runs grows.
+//
+// Paired betting is the mean over the stakes of
+//
+//	E_j(th) = prod over pairs (1 + lambda_j (X/K u - Y/M min(th, top_j) - delta)),
+//
+// th = e^eps, top_j = .995/lambda_j - delta, u = 1 for th <= top_j and top_j/th
+// beyond, as a wager, whose proof holds for it: beyond top_j the statistic is
+// top_j/th (X/K - th Y/M - delta th/top_j), with mean at most 0 under the claim, and
+// every factor is at least .005 and falls with th. Up to top_j it is
+// [PairedBetting] with means of canaries for scores. The two runs of a pair may
+// depend on each other, and the order of the pairs does not matter.
+//
+// Rounded down to six decimals; may be negative, -Inf where nothing can be said.
+// Cost O(cells) for paired betting, at most 60 times the number of stakes; else
+// O(K + M). It panics on arguments out of range, see [CanaryInterval.Check].
+func CanaryEpsilon(kind CanaryInterval, t CanaryTable, delta, beta float64, tuned CanaryStakes) float64 {
+	mustBeCanaries(t, delta, beta)
+	kind.mustApply(t)
+	tuned.must()
+	if !kind.Paired() {
+		in, out := CanaryLimits(kind, t, beta, tuned)
+		return canaryRatio(in, out, delta)
+	}
+	stakes := stakesOr(tuned.Paired, pairedStakes)
+	aim := goal(beta, t.Runs())
+	eps, ok := bisect(lowestEpsilon, -2*lowestEpsilon, 1e-8, func(eps float64) bool {
+		return t.pairedWealth(math.Exp(eps), delta, stakes) >= aim
+	})
+	if !ok {
+		return math.Inf(-1)
+	}
+	return roundDown(eps)
+}
+
+// pairedWealth is the logarithm of the mean wealth of the stakes at th = e^eps.
+func (t CanaryTable) pairedWealth(th, delta float64, stakes []float64) float64 {
+	logs := make([]float64, len(stakes))
+	k, m := float64(t.K), float64(t.M)
+	for j, lambda := range stakes {
+		top := topShare/lambda - delta
+		if !(top > 0) {
+			logs[j] = math.Inf(-1)
+			continue
+		}
+		up, down := lambda/k, lambda*math.Min(th, top)/m
+		if th > top {
+			up *= top / th
+		}
+		for _, c := range t.Cells {
+			logs[j] += float64(c.Runs) * math.Log1p(up*float64(c.X)-down*float64(c.Y)-lambda*delta)
+		}
+	}
+	return logMean(logs)
+}
+
+// CanaryThinned is what a moment interval would make of k of the K canaries of the
+// data and m of the M fresh ones, drawn at random in every run, in the mean over
+// the draws of the moments: those stay as they are, and only the share of fewer
+// canaries varies more. At K and M it is [CanaryEpsilon]. A prediction, no bound.
+// It panics unless the interval has an order l, l <= k <= K and l <= m <= M, and
+// on arguments out of range.
+func CanaryThinned(kind CanaryInterval, t CanaryTable, k, m int, delta, beta float64) float64 {
+	mustBeCanaries(t, delta, beta)
+	x := canaryIntervals[kind]
+	if x.order == 0 || min(k, m) < x.order || k > t.K || m > t.M {
+		panic("bounds: a moment interval and at least as many canaries as it has moments, and no more than there are")
+	}
+	in, _ := t.In().thinnedLimits(k, x.order, x.wilson, x.published, beta/2)
+	_, out := t.Out().thinnedLimits(m, x.order, x.wilson, x.published, beta/2)
+	return canaryRatio(in, out, delta)
+}
+
+func canaryRatio(in, out, delta float64) float64 {
+	if !(in > delta) {
+		return math.Inf(-1)
+	}
+	return math.Max(lowestEpsilon, roundDown(math.Log((in-delta)/out)))
+}
+
+// CanaryPValue returns a p-value of the claim (eps, delta) by paired betting, the
+// inverse of the wealth: under the claim it is at most b with probability at most
+// b, for every b. Conditions as for [CanaryEpsilon]. It panics on arguments out of
+// range.
+func CanaryPValue(t CanaryTable, eps, delta float64, tuned CanaryStakes) float64 {
+	mustBeCanaries(t, delta, 0.5)
+	mustBeFinite(eps)
+	tuned.must()
+	return pValue(t.pairedWealth(math.Exp(eps), delta, stakesOr(tuned.Paired, pairedStakes)), t.Runs())
+}
+
+// mirror counts the zeros instead of the ones.
+func (e Exchangeable) mirror() Exchangeable {
+	m := NewExchangeable(e.K)
+	for c, runs := range e.Runs {
+		m.Runs[e.K-c] = runs
+	}
+	return m
+}
+
+// bettingLower is a lower limit of the mean at level beta: the largest x at which
+// the mean over the stakes of prod (1 + min(lambda, .95/x) (m_1 - x)) is at least 1/beta (Waudby-Smith and Ramdas 2024, with stakes that do not
+// follow the runs, so that the histogram suffices).
+func (e Exchangeable) bettingLower(beta float64, stakes []float64) float64 {
+	x, _ := bisect(0, e.Mean(), 1e-13, func(x float64) bool {
+		return e.sideWealth(x, stakes) >= goal(beta, e.N())
+	})
+	return x
+}
+
+func (e Exchangeable) sideWealth(x float64, stakes []float64) float64 {
+	logs := make([]float64, len(stakes))
+	for j, lambda := range stakes {
+		lambda := math.Min(lambda, sideShare/x)
+		for c, runs := range e.Runs {
+			if runs > 0 {
+				logs[j] += float64(runs) * math.Log1p(lambda*(float64(c)/float64(e.K)-x))
+			}
+		}
+	}
+	return logMean(logs)
+}

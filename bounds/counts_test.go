@@ -1,0 +1,91 @@
+package bounds
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestCountsValidate(t *testing.T) {
+	if err := (Counts{0, 1, 1, 1}).Validate(); err != nil {
+		t.Errorf("sound counts refused: %v", err)
+	}
+	for _, k := range []struct {
+		c    Counts
+		says string
+	}{
+		{Counts{0, 0, 0, 1}, "N1 is 0"},
+		{Counts{0, 1, 0, 0}, "N0 is 0"},
+		{Counts{0, 1, 0, -4}, "N0 is -4"},
+		{Counts{-1, 1, 0, 1}, "X is -1"},
+		{Counts{2, 1, 0, 1}, "X is 2, must be 0 to N1 = 1"},
+		{Counts{1, 1, 7, 6}, "Y is 7, must be 0 to N0 = 6"},
+		{Counts{1, 1 << 41, 7, 6}, "N1 is"},
+	} {
+		if err := k.c.Validate(); err == nil || !strings.Contains(err.Error(), k.says) {
+			t.Errorf("Validate(%+v) = %v, want it to say %q", k.c, err, k.says)
+		}
+	}
+}
+
+func TestCountsAdd(t *testing.T) {
+	if got, want := (Counts{1, 2, 3, 4}).Add(Counts{10, 20, 30, 40}), (Counts{11, 22, 33, 44}); got != want {
+		t.Errorf("sum %+v, want %+v", got, want)
+	}
+}
+
+func TestCheckRanges(t *testing.T) {
+	for _, v := range []float64{-1e-9, 1, 2, math.NaN(), math.Inf(1)} {
+		if CheckDelta(v) == nil {
+			t.Errorf("delta %v accepted", v)
+		}
+	}
+	for _, v := range []float64{0, -1, 1, 1e-200, math.NaN()} {
+		if CheckBeta(v) == nil {
+			t.Errorf("beta %v accepted", v)
+		}
+	}
+	for _, v := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+		if CheckEpsilon(v) == nil {
+			t.Errorf("epsilon %v accepted", v)
+		}
+	}
+	if CheckDelta(0) != nil || CheckDelta(0.999) != nil || CheckBeta(1e-9) != nil || CheckBeta(0.99) != nil || CheckEpsilon(-3) != nil {
+		t.Error("a value in range was refused")
+	}
+}
+
+func TestProgrammerErrorsPanic(t *testing.T) {
+	sound := Counts{5, 10, 1, 10}
+	one := []float64{0.5}
+	for name, call := range map[string]func(){
+		"counts":         func() { Exact(Counts{5, 4, 0, 1}, 0, 0.05) },
+		"no outputs":     func() { Certify(Counts{}, sound, 0, 0.05) },
+		"delta":          func() { Score(sound, 1, 0.05) },
+		"delta NaN":      func() { Katz(sound, math.NaN(), 0.05) },
+		"beta 0":         func() { Exact(sound, 0, 0) },
+		"beta 1":         func() { LowerProportion(1, 2, 1) },
+		"proportion":     func() { UpperProportion(3, 2, 0.05) },
+		"split":          func() { ClopperPearson(sound, 0, 0.05, 1) },
+		"gamma":          func() { ExactPValue(sound, 1, 0, 0) },
+		"epsilon":        func() { ExactPValue(sound, math.Inf(1), 0, 0.01) },
+		"p0":             func() { SmallestDetectable(1, 0, 0.05, 10, 10, 1.5) },
+		"pairs":          func() { PairedBetting(one, nil, 0, 0.05, 0.1) },
+		"no pairs":       func() { PairedBetting(nil, nil, 0, 0.05, 0.1) },
+		"score":          func() { PairedBetting([]float64{1.1}, one, 0, 0.05, 0.1) },
+		"score NaN":      func() { PairedBetting(one, []float64{math.NaN()}, 0, 0.05, 0.1) },
+		"stake":          func() { PairedBetting(one, one, 0, 0.05, 0) },
+		"stake tuned":    func() { TuneBet(one, one, 0, 0, 0.05) },
+		"delta of stake": func() { TuneBet(one, one, 5, 1, 0.05) },
+		"lower delta":    func() { LowerDelta(sound, math.NaN(), 0.05) },
+	} {
+		func() {
+			defer func() {
+				if _, ok := recover().(string); !ok {
+					t.Errorf("%s: no panic with a constant string", name)
+				}
+			}()
+			call()
+		}()
+	}
+}

@@ -1,0 +1,51 @@
+// Package bounds turns counts of outputs on two neighbouring datasets into lower
+// confidence bounds on privacy parameters.
+//
+// # One event
+//
+// The event is fixed before the counts are drawn. Of N1 outputs on the first
+// dataset X fall into it, of N0 on the second Y; X ~ Bin(N1, p1) and
+// Y ~ Bin(N0, p0) are independent. A mechanism that is (epsilon, delta)
+// differentially private has p1 <= e^epsilon p0 + delta, so
+//
+//	epsilon* = log((p1 - delta)/p0)
+//
+// is a lower limit of its true epsilon, and a function here returns a number
+// that exceeds epsilon* with probability at most beta. Functions that keep
+// that promise for every p1, p0 and sample size are [Exact], [ClopperPearson]
+// and [PairedBetting]; [Score] and [Katz] keep it only asymptotically or not
+// at all, and are here for comparison with published figures.
+//
+// [ClaimPValue] gives the verdict of Exact as a p-value, [LowerDelta] a bound on
+// delta, [GaussianMu] one on the mu of Gaussian differential privacy.
+//
+// # Tables of pairs
+//
+// A [Table] counts pairs of outputs by bin; a bounded witness is then one value
+// a bin. [ScoreEpsilon] and [ScoreDelta] bound epsilon and delta by a score in
+// [0, 1], [Renyi] and [RenyiCurve] the Renyi divergence, [ConcentratedRho] the rho
+// of concentrated differential privacy, [TradeoffBand] the trade-off curve. Bins,
+// witness, stake and method are chosen on exploration outputs, the bound is
+// computed once on fresh ones. [CorrectedRenyi], [MMDDelta] and [HistogramDelta]
+// are the published testers made valid; what is called Published is as printed,
+// for comparison only.
+//
+// # Canaries
+//
+// A [CanaryTable] counts pairs of runs by how many canaries of the data and how
+// many fresh ones fell into the event; [CanaryEpsilon] bounds epsilon from it in the
+// ways that [CanaryIntervals] lists. [OneRunEpsilon] and [OneRunGDPEpsilon] do with a
+// single run of many canaries, each in or out by a coin.
+//
+// # Any time
+//
+// [Monitor] (one event) and [TableMixture] (a witness) hold at every look at once:
+// sampling may stop at any moment, for any reason.
+//
+// # Arguments
+//
+// beta is an error probability in (0, 1), delta lies in [0, 1), epsilon is in
+// nats. Arguments outside these ranges are programmer errors and panic; what
+// comes from a user goes through the Validate methods, [CheckDelta], [CheckBeta],
+// [CheckEpsilon], [CheckAlpha] and [CheckRenyiWitness] first.
+package bounds

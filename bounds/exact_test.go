@@ -1,0 +1,162 @@
+package bounds
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// slowTail is the p(th) of Exact by definition: the region is every pair whose
+// score limit is not below the observed one, the supremum runs over a fine grid
+// of p0. The grid can only miss some of the supremum.
+func slowTail(c Counts, delta, beta float64) func(th float64) float64 {
+	observed := Score(c, delta, beta)
+	in := make([][]bool, c.N0+1)
+	for y := range in {
+		in[y] = make([]bool, c.N1+1)
+		for x := range in[y] {
+			in[y][x] = Score(Counts{x, c.N1, y, c.N0}, delta, beta) >= observed-1e-9
+		}
+	}
+	gamma := beta * nuisanceShare
+	b := nuisance(c, gamma)
+	return func(th float64) float64 {
+		left := math.Max(b.low0, (b.low1-delta)/th)
+		right := math.Min(b.high0, math.Max(b.low0, (b.high1-delta)/th))
+		worst := 0.0
+		const grid = 1000
+		for i := range grid + 1 {
+			u := float64(i) / grid
+			root := (1-u)*math.Sqrt(left) + u*math.Sqrt(math.Max(left, right))
+			if p0 := root * root; left <= right {
+				worst = math.Max(worst, slowProb(in, c.N1, c.N0, math.Min(b.high1, th*p0+delta), p0))
+			}
+		}
+		return worst + gamma
+	}
+}
+
+// Exact stays on the safe side of its definition, and within twice its slack.
+func TestExactAgainstDefinition(t *testing.T) {
+	r := rand.New(rand.NewPCG(9, 10))
+	compared := 0
+	for range 60 {
+		c := Counts{N1: 2 + r.IntN(14), N0: 2 + r.IntN(14)}
+		c.X, c.Y = 1+r.IntN(c.N1), r.IntN(c.N0+1)
+		delta := []float64{0, 0, 1e-3, 0.1}[r.IntN(4)]
+		beta := []float64{0.05, 0.3, 0.6, 1e-3}[r.IntN(4)]
+		got := Exact(c, delta, beta)
+		if math.IsInf(Score(c, delta, beta), -1) {
+			if !math.IsInf(got, -1) {
+				t.Errorf("Exact(%+v, %v, %v) = %v without a score limit", c, delta, beta, got)
+			}
+			continue
+		}
+		tail := slowTail(c, delta, beta)
+		if math.IsInf(got, -1) {
+			if v := tail(1e-9); v < beta*(1-0.005) {
+				t.Errorf("Exact(%+v, %v, %v) = -Inf, yet p(0) = %v", c, delta, beta, v)
+			}
+			continue
+		}
+		compared++
+		if v := tail(math.Exp(got)); v > beta {
+			t.Errorf("Exact(%+v, %v, %v) = %v, where p is %v", c, delta, beta, got, v)
+		}
+		if v := tail(math.Exp(got + 1e-3)); v < beta*(1-0.005) {
+			t.Errorf("Exact(%+v, %v, %v) = %v, too low: above it p is %v", c, delta, beta, got, v)
+		}
+	}
+	if compared < 30 {
+		t.Errorf("only %d bounds compared", compared)
+	}
+}
+
+func TestExactEdges(t *testing.T) {
+	inf := math.Inf(-1)
+	if got := Exact(Counts{0, 50, 0, 50}, 0, 0.05); got != inf {
+		t.Errorf("X = 0: %v, want -Inf", got)
+	}
+	if got := Exact(Counts{5, 50, 0, 50}, 0.99, 0.05); got != inf {
+		t.Errorf("X/N1 below delta: %v, want -Inf", got)
+	}
+	if got := Exact(Counts{50, 50, 0, 50}, 0.99, 0.05); got != inf {
+		t.Errorf("delta near 1: %v, want -Inf", got)
+	}
+	// At X = N1, Y = 0 the region is one point, of probability
+	// (th p0)^n1 (1-p0)^n0, largest at p0 = n1/(n1+n0) or, if that is smaller, at
+	// th p0 = 1: the bound is known in closed form.
+	for _, size := range [][2]int{{1, 1}, {1, 100}, {100, 1}, {50, 50}, {200, 20}, {20, 200}, {10000, 10000}, {1000000, 1000000}} {
+		c := Counts{size[0], size[0], 0, size[1]}
+		const beta = 0.05
+		got := Exact(c, 0, beta)
+		n1, n0, goal := float64(c.N1), float64(c.N0), math.Log(beta-beta*nuisanceShare)
+		p0 := -math.Expm1(goal / n0)
+		want := -math.Log(p0)
+		if inner := n1 / (n1 + n0); inner < p0 {
+			want = (goal-n0*math.Log1p(-inner))/n1 - math.Log(inner)
+		}
+		if got > want || got < want-0.004 {
+			t.Errorf("Exact(%+v) = %v, want %v", c, got, want)
+		}
+	}
+	if got := Exact(Counts{40, 40, 40, 40}, 0, 0.05); !(got < 0 && got > -0.2) {
+		t.Errorf("X = N1, Y = N0: %v, want a little below 0", got)
+	}
+	if got := Exact(Counts{30, 1000, 100, 100}, 0, 0.05); !(got < -3.5 && got > -4.2) {
+		t.Errorf("an event rarer on the first side: %v, want somewhat below log .03 = -3.5", got)
+	}
+	// The bound tends to the estimate.
+	if got := Exact(Counts{500_000, 1_000_000, 100_000, 1_000_000}, 0.1, 0.05); math.Abs(got-math.Log(4)) > 0.02 || got > math.Log(4) {
+		t.Errorf("large n, delta .1: %v, want just below %v", got, math.Log(4))
+	}
+}
+
+// More hits on the first side, or fewer on the second where the bound is
+// positive, do not weaken it.
+func TestExactIsMonotone(t *testing.T) {
+	const slack = 0.02
+	for x := 1; x <= 30; x++ {
+		for y := 0; y <= 20; y += 2 {
+			c := Counts{x, 30, y, 40}
+			v := Exact(c, 0.01, 0.05)
+			if math.IsInf(v, -1) {
+				continue
+			}
+			if x < 30 {
+				if w := Exact(Counts{x + 1, 30, y, 40}, 0.01, 0.05); w < v-slack {
+					t.Errorf("%+v: %v, with one more hit %v", c, v, w)
+				}
+			}
+			if y > 1 && v > 0 {
+				if w := Exact(Counts{x, 30, y - 2, 40}, 0.01, 0.05); w < v-slack {
+					t.Errorf("%+v: %v, with two fewer on the second side %v", c, v, w)
+				}
+			}
+		}
+	}
+}
+
+// The rounding makes the bound the same number wherever it is computed: these
+// are compared without tolerance, on every platform that the tests run on.
+func TestExactIsTheSameEverywhere(t *testing.T) {
+	for _, k := range []struct {
+		c           Counts
+		delta, beta float64
+		want        float64
+	}{
+		{Counts{36, 40, 16, 80}, 0, 0.05, 1.143238},
+		{Counts{200, 500, 0, 500}, 0, 0.05, 4.302534},
+		{Counts{94, 500, 10, 500}, 1e-5, 0.05, 1.722914},
+		{Counts{400, 1000, 30, 1000}, 0.01, 0.05, 2.269954},
+		{Counts{6224, 10000, 2291, 10000}, 0, 1.0 / 3, 0.990664},
+		{Counts{9820, 10000, 180, 10000}, 0, 1e-6, 3.666782},
+		{Counts{500_000, 1_000_000, 300_000, 1_000_000}, 1e-5, 0.05, 0.507797},
+		{Counts{70, 1_000_000, 3, 100_000}, 1e-5, 0.05, -0.225427},
+		{Counts{900, 1000, 1, 1000}, 0, 1e-100, 1.37616},
+	} {
+		if got := Exact(k.c, k.delta, k.beta); got != k.want {
+			t.Errorf("Exact(%+v, %v, %v) = %v, want %v", k.c, k.delta, k.beta, got, k.want)
+		}
+	}
+}

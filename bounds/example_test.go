@@ -1,0 +1,97 @@
+package bounds_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/dpscope/dpscope/bounds"
+)
+
+// A mechanism claims epsilon = 1. Of 10000 outputs a side the event was seen
+// 4000 times on the first dataset and 900 times on the second.
+func ExampleExact() {
+	c := bounds.Counts{X: 4000, N1: 10_000, Y: 900, N0: 10_000}
+	fmt.Printf("epsilon >= %.3f with 95 %% confidence\n", bounds.Exact(c, 1e-5, 0.05))
+	// Output: epsilon >= 1.436 with 95 % confidence
+}
+
+func ExampleCertify() {
+	explore := bounds.Counts{X: 380, N1: 1000, Y: 95, N0: 1000}
+	shards := []bounds.Counts{{X: 1980, N1: 5000, Y: 440, N0: 5000}, {X: 2020, N1: 5000, Y: 460, N0: 5000}}
+	certify := shards[0].Add(shards[1])
+	if err := certify.Validate(); err != nil {
+		fmt.Println(err)
+		return
+	}
+	r := bounds.Certify(certify, explore, 1e-5, 0.05)
+	fmt.Printf("epsilon >= %.3f (%s)\n", r.Epsilon, r.Method)
+	// Output: epsilon >= 1.436 (exact-unconditional)
+}
+
+func ExampleExactPValue() {
+	c := bounds.Counts{X: 350, N1: 1000, Y: 100, N0: 1000}
+	fmt.Printf("claim 1: p-value at most %.4f\n", bounds.ExactPValue(c, 1, 1e-5, 1e-4))
+	// Output: claim 1: p-value at most 0.0067
+}
+
+func ExampleClopperPearson() {
+	explore := bounds.Counts{X: 1000, N1: 1000, Y: 0, N0: 1000}
+	split := bounds.TuneSplit(explore, 10_000, 10_000, 0, 0.05)
+	c := bounds.Counts{X: 10_000, N1: 10_000, Y: 0, N0: 10_000}
+	fmt.Printf("even split %.2f, tuned %.2f\n", bounds.ClopperPearson(c, 0, 0.05, 0.5), bounds.ClopperPearson(c, 0, 0.05, split))
+	// Output: even split 7.90, tuned 8.11
+}
+
+func ExampleScore() {
+	// Koopman's example: 36 of 40 against 16 of 80.
+	c := bounds.Counts{X: 36, N1: 40, Y: 16, N0: 80}
+	fmt.Printf("score %.3f (asymptotic), exact %.3f\n", bounds.Score(c, 0, 0.05), bounds.Exact(c, 0, 0.05))
+	// Output: score 1.143 (asymptotic), exact 1.143
+}
+
+func ExamplePairedBetting() {
+	r := rand.New(rand.NewPCG(1, 2))
+	draw := func(n int, rate float64) []float64 {
+		scores := make([]float64, n)
+		for i := range scores {
+			if r.Float64() < rate {
+				scores[i] = 0.5 + 0.5*r.Float64()
+			}
+		}
+		return scores
+	}
+	lambda := bounds.TuneBet(draw(1000, 0.6), draw(1000, 0.1), 5000, 0, 0.05)
+	eps := bounds.PairedBetting(draw(5000, 0.6), draw(5000, 0.1), 0, 0.05, lambda)
+	fmt.Printf("epsilon >= %.1f (truth log 6 = 1.8)\n", eps)
+	// Output: epsilon >= 1.6 (truth log 6 = 1.8)
+}
+
+func ExampleSmallestDetectable() {
+	eps := bounds.SmallestDetectable(1, 0, 0.05, 10_000, 10_000, 0.1)
+	fmt.Printf("10000 outputs a side show a violation of epsilon = 1 from %.2f on, and certify at most %.2f\n",
+		eps, bounds.MaxCertifiable(10_000, 10_000, 0, 0.05))
+	// Output: 10000 outputs a side show a violation of epsilon = 1 from 1.06 on, and certify at most 8.11
+}
+
+func ExampleLowerProportion() {
+	fmt.Printf("%.4f to %.4f\n", bounds.LowerProportion(5, 500, 0.025), bounds.UpperProportion(5, 500, 0.025))
+	// Output: 0.0033 to 0.0232
+}
+
+func ExampleKatz() {
+	// Undefined where the second dataset never shows the event.
+	fmt.Printf("%.3f %.3f\n", bounds.Katz(bounds.Counts{X: 200, N1: 500, Y: 5, N0: 500}, 0, 0.025),
+		bounds.Katz(bounds.Counts{X: 200, N1: 500, Y: 0, N0: 500}, 0, 0.025))
+	// Output: 2.810 -Inf
+}
+
+func ExampleLowerDelta() {
+	c := bounds.Counts{X: 4000, N1: 10_000, Y: 900, N0: 10_000}
+	fmt.Printf("at epsilon = 1 delta is at least %.3f\n", bounds.LowerDelta(c, 1, 0.05))
+	// Output: at epsilon = 1 delta is at least 0.130
+}
+
+func ExampleCounts_Validate() {
+	fmt.Println(bounds.Counts{X: 12, N1: 10, Y: 0, N0: 10}.Validate())
+	// Output: counts: X is 12, must be 0 to N1 = 10
+}

@@ -1,0 +1,240 @@
+package bounds
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"strconv"
+	"testing"
+
+	"github.com/dpscope/dpscope/stream"
+)
+
+// The recurrence against the definition: sums over all sets of indices.
+func TestMomentsAreSumsOverIndexSets(t *testing.T) {
+	st := stream.New(stream.Key{Seed: 1, Purpose: "moments"})
+	for _, k := range []int{1, 2, 4, 7} {
+		e := NewExchangeable(k)
+		sums := make([]float64, k+1)
+		const runs = 25
+		for range runs {
+			ones := 0 // a vector as bits
+			for i := range k {
+				ones |= st.Intn(2) << i
+			}
+			count := 0
+			for i := range k {
+				count += ones >> i & 1
+			}
+			e.Runs[count]++
+			for set := 1; set < 1<<k; set++ {
+				if size := popcount(set); set&ones == set {
+					sums[size]++
+				}
+			}
+		}
+		sets := make([]float64, k+1)
+		for set := range 1 << k {
+			sets[popcount(set)]++
+		}
+		for l := 1; l <= k; l++ {
+			if got, want := e.Moment(l), sums[l]/sets[l]/runs; math.Abs(got-want) > 1e-14 {
+				t.Errorf("K %d: moment %d is %v, the sum over index sets %v", k, l, got, want)
+			}
+		}
+		for l := 1; 2*l <= k; l++ {
+			if got, want := e.Correlation(l), e.Moment(2*l)-e.Moment(l)*e.Moment(l); got != want {
+				t.Errorf("K %d: correlation %d is %v, want %v", k, l, got, want)
+			}
+		}
+		// Var m_1 and Var m_2 by the equations of the intervals, from the histogram.
+		if k >= 4 {
+			n, kk := float64(e.N()), float64(k)
+			first := spread{1 / kk, 1, (kk - 1) / kk * e.Moment(2)}.at(e.Mean())
+			if want := e.variance() * (n - 1) / n; math.Abs(first-want) > 1e-14 {
+				t.Errorf("K %d: equation 17 gives %v, the variance is %v", k, first, want)
+			}
+			pairs := kk * (kk - 1)
+			m2 := e.Moment(2)
+			second := spread{2 / pairs, 1, 4*(kk-2)/pairs*e.Moment(3) + (kk-2)*(kk-3)/pairs*e.Moment(4)}.at(m2)
+			want := 0.0
+			for c, r := range e.Runs {
+				d := float64(c*(c-1))/pairs - m2
+				want += float64(r) / n * d * d
+			}
+			if math.Abs(second-want) > 1e-14 {
+				t.Errorf("K %d: equation 18 gives %v, the variance is %v", k, second, want)
+			}
+		}
+	}
+}
+
+func popcount(x int) int {
+	n := 0
+	for ; x > 0; x &= x - 1 {
+		n++
+	}
+	return n
+}
+
+type canaryVectors struct {
+	Steinke []struct {
+		M, R, V       int
+		Eps, Delta, P float64
+	}
+	SteinkeLB []struct {
+		M, R, V      int
+		Delta, B, LB float64
+	} `json:"steinke_lb"`
+	GDP []struct {
+		M, R, V      int
+		Delta, B, LB float64
+	} `json:"fdp_lb_gdp"`
+	XBern struct {
+		K              int
+		Counts         map[string]int
+		Beta           float64
+		Wilson         map[string][2]float64
+		Bern           map[string][2]float64
+		Bern2Published [2]float64 `json:"bern2_published"`
+		EB, KL         [2]float64
+		BetConst       [2]float64 `json:"bet_const_lam2"`
+	}
+}
+
+func loadCanaryVectors(t *testing.T) canaryVectors {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/canary-vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v canaryVectors
+	if err := json.Unmarshal(raw, &v); err != nil {
+		t.Fatal(err)
+	}
+	if len(v.Steinke) != 3 || len(v.SteinkeLB) != 1 || len(v.GDP) != 1 || len(v.XBern.Counts) != 8 || len(v.XBern.Wilson) != 4 {
+		t.Fatal("vectors are missing")
+	}
+	return v
+}
+
+func TestGoldenExchangeable(t *testing.T) {
+	v := loadCanaryVectors(t).XBern
+	e := NewExchangeable(v.K)
+	for c, n := range v.Counts {
+		i, err := strconv.Atoi(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.Runs[i] = n
+	}
+	bet := []float64{2}
+	moments := func(order int, wilson, published bool) [2]float64 {
+		lo, hi := e.momentLimits(order, wilson, published, v.Beta)
+		return [2]float64{lo, hi}
+	}
+	pair := func(lo, hi float64) [2]float64 { return [2]float64{lo, hi} }
+	for name, k := range map[string]struct{ got, want [2]float64 }{
+		"wilson 1":              {moments(1, true, false), v.Wilson["1"]},
+		"wilson 2":              {moments(2, true, false), v.Wilson["2"]},
+		"wilson 2 as printed":   {moments(2, true, true), v.Wilson["2"]},
+		"wilson 4":              {moments(4, true, false), v.Wilson["4fix"]},
+		"wilson 4 as printed":   {moments(4, true, true), v.Wilson["4"]},
+		"bernstein 1":           {moments(1, false, false), v.Bern["1"]},
+		"bernstein 2":           {moments(2, false, false), v.Bern["2"]},
+		"bernstein 2 printed":   {moments(2, false, true), v.Bern2Published},
+		"Maurer-Pontil":         {pair(e.empiricalBernstein(v.Beta)), v.EB},
+		"Kullback-Leibler":      {pair(e.chernoff(v.Beta)), v.KL},
+		"betting with 2 a side": {pair(e.bettingLower(v.Beta, bet), 1-e.mirror().bettingLower(v.Beta, bet)), v.BetConst},
+	} {
+		for i := range 2 {
+			// The goal of betting has a margin of 1e-9 and is searched to 1e-13.
+			if math.Abs(k.got[i]-k.want[i]) > 1e-10 {
+				t.Errorf("%s: limits %v, want %v", name, k.got, k.want)
+			}
+		}
+	}
+}
+
+// The closed forms against the inequality that they solve, on a grid: inside the
+// limits it holds, outside it does not. No false alarms but rounding.
+func TestLimitsSolveTheirInequality(t *testing.T) {
+	st := stream.New(stream.Key{Seed: 1, Purpose: "limits"})
+	for range 2000 {
+		k := float64(2 + st.Intn(30))
+		mean := st.Float64()
+		if st.Intn(5) == 0 {
+			mean = 0
+		}
+		// mu_2 lies between mean^2 and mean, up to what K allows.
+		second := mean * (mean + (1-mean)*st.Float64())
+		v := spread{1 / k, 1, (k - 1) / k * second}
+		if v.at(mean) < 0 {
+			continue
+		}
+		scale := math.Pow(10, -4*st.Float64())
+		shift := scale / 3
+		if st.Intn(2) == 0 {
+			shift = 0
+		}
+		lo, hi := v.limits(mean, shift, scale)
+		for i := range 401 {
+			x := float64(i) / 400
+			inside := v.at(x) >= 0 && math.Abs(x-mean) <= shift+math.Sqrt(scale*v.at(x))
+			if inside && (x < lo-1e-9 || x > hi+1e-9) {
+				t.Fatalf("K %v, mean %v, mu_2 %v, shift %v, scale %v: %v is possible, the limits are %v and %v", k, mean, second, shift, scale, x, lo, hi)
+			}
+			if !inside && x > lo+1e-9 && x < hi-1e-9 {
+				t.Fatalf("K %v, mean %v, mu_2 %v, shift %v, scale %v: %v is impossible, the limits are %v and %v", k, mean, second, shift, scale, x, lo, hi)
+			}
+		}
+	}
+}
+
+// At K = 1 the first-order Wilson interval is the textbook's.
+func TestWilsonOfOneEntry(t *testing.T) {
+	e := Exchangeable{K: 1, Runs: []int{80, 20}}
+	lo, hi := e.momentLimits(1, true, false, 0.025)
+	const z, n, p = 1.959963984540054, 100.0, 0.2
+	centre, half := (p+z*z/(2*n))/(1+z*z/n), z/(1+z*z/n)*math.Sqrt(p*(1-p)/n+z*z/(4*n*n))
+	if math.Abs(lo-(centre-half)) > 1e-12 || math.Abs(hi-(centre+half)) > 1e-12 {
+		t.Errorf("limits %v and %v, want %v and %v", lo, hi, centre-half, centre+half)
+	}
+}
+
+func TestExchangeableRefuses(t *testing.T) {
+	for name, e := range map[string]Exchangeable{
+		"no entry":      {K: 0, Runs: []int{1}},
+		"short":         {K: 2, Runs: []int{1, 1}},
+		"negative":      {K: 1, Runs: []int{1, -1}},
+		"no run":        {K: 1, Runs: []int{0, 0}},
+		"too many runs": {K: 1, Runs: []int{maxTrials, 1}},
+	} {
+		if e.Validate() == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	good := Exchangeable{K: 2, Runs: []int{1, 0, 1}}
+	if err := good.Validate(); err != nil {
+		t.Error(err)
+	}
+	for name, call := range map[string]func(){
+		"size":        func() { NewExchangeable(0) },
+		"moment 0":    func() { good.Moment(0) },
+		"moment 3":    func() { good.Moment(3) },
+		"correlation": func() { good.Correlation(2) },
+		"no run":      func() { NewExchangeable(3).Mean() },
+	} {
+		mustPanic(t, name, call)
+	}
+}
+
+func mustPanic(t *testing.T, name string, call func()) {
+	t.Helper()
+	defer func() {
+		if recover() == nil {
+			t.Errorf("%s: no panic", name)
+		}
+	}()
+	call()
+}

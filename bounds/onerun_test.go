@@ -1,0 +1,344 @@
+package bounds
+
+import (
+	"math"
+	"testing"
+
+	"github.com/dpscope/dpscope/stream"
+)
+
+func TestGoldenOneRun(t *testing.T) {
+	v := loadCanaryVectors(t)
+	for _, k := range v.Steinke {
+		if got := SteinkePValue(k.M, k.R, k.V, k.Eps, k.Delta); math.Abs(got-k.P) > 3e-9*k.P {
+			t.Errorf("p-value of %+v is %v", k, got)
+		}
+	}
+	for _, k := range v.SteinkeLB {
+		if got := SteinkeEpsilon(k.M, k.R, k.V, k.Delta, k.B); got > k.LB || got < k.LB-1.1e-6 {
+			t.Errorf("bound of %+v is %v", k, got)
+		}
+	}
+	for _, k := range v.GDP {
+		// mu is rounded down to 1e-6, epsilon grows by four times as much.
+		if got := OneRunGDPEpsilon(k.M, k.R, k.V, k.Delta, k.B); got > k.LB || got < k.LB-1e-5 {
+			t.Errorf("bound of %+v is %v", k, got)
+		}
+	}
+}
+
+// slowOneRun is the formula of SteinkePValue in the open, with sums of slow masses.
+func slowOneRun(m, r, v int, eps, delta float64) float64 {
+	q := 1 / (1 + math.Exp(-eps))
+	w := pmf(r, q)
+	at := func(k int) float64 {
+		sum := 0.0
+		for i := r; i >= max(0, k); i-- {
+			sum += w[i]
+		}
+		return sum
+	}
+	p, most := at(v), 0.0
+	for i := 1; i <= v; i++ {
+		most = math.Max(most, (at(v-i)-p)/float64(i))
+	}
+	return math.Min(1, p+2*float64(m)*delta*most)
+}
+
+func TestSteinkePValueIsItsFormula(t *testing.T) {
+	st := stream.New(stream.Key{Seed: 1, Purpose: "one run"})
+	for range 300 {
+		m := 1 + st.Intn(300)
+		r := 1 + st.Intn(m)
+		v := st.Intn(r + 1)
+		eps, delta := 4*st.Float64(), math.Pow(10, -6*st.Float64())*0.1
+		want := slowOneRun(m, r, v, eps, delta)
+		if got := SteinkePValue(m, r, v, eps, delta); math.Abs(got-want) > 1e-8*want {
+			t.Errorf("m %d, r %d, v %d, eps %v, delta %v: %v, want %v", m, r, v, eps, delta, got, want)
+		}
+	}
+}
+
+// The bound against a scan of epsilon upwards in small steps until the formula in
+// the open no longer refutes.
+func TestOneRunEpsilonsAgainstScan(t *testing.T) {
+	const step = 2e-3
+	st := stream.New(stream.Key{Seed: 2, Purpose: "one run"})
+	positive := 0
+	for range 60 {
+		m := 10 + st.Intn(150)
+		r := 1 + st.Intn(m)
+		v := r - st.Intn(1+r/3)
+		delta := []float64{0, 1e-5, 1e-3, 0.02}[st.Intn(4)]
+		beta := []float64{0.01, 0.05, 0.2}[st.Intn(3)]
+		for _, k := range []struct {
+			p   func(m, r, v int, eps, delta float64) float64
+			got float64
+		}{{slowOneRun, SteinkeEpsilon(m, r, v, delta, beta)}, {slowStein, OneRunEpsilon(m, r, v, delta, beta)}} {
+			want := 0.0
+			for k.p(m, r, v, want, delta) <= beta {
+				want += step
+			}
+			if k.got > want || k.got < want-step-2e-6 {
+				t.Errorf("m %d, r %d, v %d, delta %v, beta %v: %v, the scan ends at %v", m, r, v, delta, beta, k.got, want)
+			}
+			if k.got > 0 {
+				positive++
+			}
+		}
+	}
+	if positive < 60 {
+		t.Errorf("only %d of 120 bounds are above 0", positive)
+	}
+}
+
+// What the proofs say: where they are below 1/4 the published p-value, and below 1 ours,
+// do not fall with eps.
+func TestOneRunPValuesRise(t *testing.T) {
+	for _, r := range []int{1, 2, 3, 5, 17, 100, 2000} {
+		for v := 0; v <= r; v += max(1, r/40) {
+			for _, c := range []float64{0, 1e-4, 0.01, 0.3, 2, 30} { // 2 m delta
+				var last [3]float64
+				for eps := 0.0; eps < 8; eps += 0.1 {
+					delta := math.Min(0.99, c/(2*float64(r)))
+					for i, p := range []float64{SteinkePValue(r, r, v, eps, delta), OneRunPValue(r, r, v, eps, delta), OneRunChosenPValue(r, r, v, eps, delta, 0.1)} {
+						if p < last[i]*(1-1e-8) && (i > 0 || last[i] < 0.25) {
+							t.Fatalf("r %d, v %d, 2 m delta %v: p falls from %v to %v at %v", r, v, c, last[i], p, eps)
+						}
+						last[i] = p
+					}
+				}
+			}
+		}
+	}
+}
+
+// Randomised response at eps, and at delta > 0 its coin told outright with
+// probability delta: exactly (eps, delta)-DP a canary. The probability that the
+// bound exceeds eps, by enumeration of the right guesses; at delta = 0 the test is
+// exact.
+func TestOneRunCoverage(t *testing.T) {
+	for _, m := range []int{20, 100, 1000, 5000} {
+		for _, eps := range []float64{0.1, 1, 3} {
+			for _, delta := range []float64{0, 1e-4, 1e-2} {
+				q := 1 / (1 + math.Exp(-eps))
+				right := q + delta*(1-q)
+				failed, first := 0.0, -1
+				for v, w := range pmf(m, right) {
+					if first < 0 && w > 1e-14 && OneRunPValue(m, m, v, eps, delta) <= nominal {
+						first = v
+						if OneRunEpsilon(m, m, v, delta, nominal) < eps-2e-6 || v > 0 && OneRunEpsilon(m, m, v-1, delta, nominal) > eps {
+							t.Errorf("m %d, eps %v, delta %v: bound and p-value disagree at %d right", m, eps, delta, v)
+						}
+					}
+					if first >= 0 {
+						failed += w
+					}
+				}
+				if failed > nominal+1e-9 {
+					t.Errorf("m %d, eps %v, delta %v: failure %v", m, eps, delta, failed)
+				}
+				if m == 5000 && delta == 0 && failed < 0.04 {
+					t.Errorf("m %d, eps %v: failure %v, far from sharp", m, eps, failed)
+				}
+			}
+		}
+	}
+}
+
+// Large m: the bound of the median outcome of randomised response at eps = 1 tends
+// to 1 from below, and every corner gives a number.
+func TestOneRunAtLargeM(t *testing.T) {
+	q := 1 / (1 + math.Exp(-1.0))
+	for _, m := range []int{100_000, 1_000_000} {
+		v := int(q * float64(m))
+		want := 1 - upperNormal(nominal)/math.Sqrt(float64(m)*q*(1-q))
+		if got := OneRunEpsilon(m, m, v, 0, nominal); math.Abs(got-want) > 2e-4 {
+			t.Errorf("m %d: %v, the normal approximation says %v", m, got, want)
+		}
+		// All right: q^r = beta.
+		r := m / 10
+		if got, want := OneRunEpsilon(m, r, r, 0, nominal), -math.Log(math.Expm1(-math.Log(nominal)/float64(r))); math.Abs(got-want) > 2e-6 {
+			t.Errorf("m %d, all right: %v, want %v", m, got, want)
+		}
+		for _, v := range []int{0, 1, m / 2, m} {
+			for _, delta := range []float64{0, 1e-12, 1e-5, 0.5} {
+				if got := OneRunEpsilon(m, m, v, delta, nominal); !(got >= 0 && got < 20) {
+					t.Errorf("m %d, v %d, delta %v: %v", m, v, delta, got)
+				}
+			}
+		}
+	}
+	if got := OneRunGDPMu(1_000_000, 4000, 3900, nominal); !(got > 0.5 && got < 5) {
+		t.Errorf("mu at a million canaries: %v", got)
+	}
+}
+
+// oneRunScores draws the scores of m orthogonal unit canaries under the Gaussian
+// sum with noise sigma, and their coins.
+func oneRunScores(st *stream.Stream, m int, sigma float64) ([]float64, []bool) {
+	scores, in := make([]float64, m), make([]bool, m)
+	st.Gaussian(scores, sigma)
+	for i := range in {
+		if in[i] = st.Intn(2) == 1; in[i] {
+			scores[i]++
+		}
+	}
+	return scores, in
+}
+
+// Means over simulated runs of the Gaussian sum, sigma by the analytic mechanism at
+// (4, 1e-5), m = 10^4. Over 1000 runs of another stream the published bound has 2.147
+// (standard error .007) and, over 250, the f-DP bound 2.782 (.014), with standard
+// deviations of .22 and .21 a run: the mean of 40 is within .1 of it but for a
+// probability of 5e-3.
+func TestOneRunOfTheGaussianSum(t *testing.T) {
+	const m, runs = 10_000, 40
+	const sigma = 1.0811618495197548
+	st := stream.New(stream.Key{Seed: 2, Purpose: "one run"})
+	published, pure, gauss, grid := 0.0, 0.0, 0.0, 0.0
+	for range runs {
+		scores, in := oneRunScores(st, m, sigma)
+		right := func(r int) int { return oneRunHalves(scores, in, r) }
+		published += SteinkeEpsilon(m, OneRunGuesses(m), right(OneRunGuesses(m)), 1e-5, nominal) / runs
+		pure += OneRunEpsilon(m, OneRunGuesses(m), right(OneRunGuesses(m)), 1e-5, nominal) / runs
+		gauss += OneRunGDPEpsilon(m, OneRunGDPGuesses(m), right(OneRunGDPGuesses(m)), 1e-5, nominal) / runs
+		best, _ := OneRunBest(m, right, OneRunGrid(m), 1e-5, nominal)
+		grid += best / runs
+	}
+	t.Logf("means %.3f (published), %.3f (pure), %.3f (Gaussian), %.3f (best of a grid)", published, pure, gauss, grid)
+	if math.Abs(published-2.147) > 0.1 || pure < published || math.Abs(gauss-2.782) > 0.1 {
+		t.Errorf("means %v, %v and %v, want 2.147, more and 2.782", published, pure, gauss)
+	}
+	if grid > pure {
+		t.Errorf("a grid paid for gives %v, more than %v", grid, pure)
+	}
+}
+
+// The recursion at the true mu. Each trial refutes it with probability at most .05;
+// 34 or more of 400 then have probability 2e-3 at most, measured none.
+func TestOneRunGDPCoverage(t *testing.T) {
+	st := stream.New(stream.Key{Seed: 3, Purpose: "one run"})
+	for _, sigma := range []float64{0.5, 1, 3} {
+		for _, r := range []int{20, 100, 400} {
+			failed := 0
+			for range 400 {
+				scores, in := oneRunScores(st, 400, sigma)
+				if oneRunRefutes(400, r, oneRunHalves(scores, in, r), 1/sigma, nominal) {
+					failed++
+				}
+			}
+			if failed >= 34 {
+				t.Errorf("sigma %v, r %d: %d of 400 refute the truth", sigma, r, failed)
+			}
+		}
+	}
+}
+
+// slowOneRunGDP keeps the whole recursion of Mahloujifar et al., wrong[i] and
+// right[i] for every i from v down to 0, with Phi by erfc and its inverse by
+// bisection of it; no step is left out.
+func slowOneRunGDP(m, guesses, v int, mu, beta float64) bool {
+	phi := func(z float64) float64 { return math.Erfc(-z/math.Sqrt2) / 2 }
+	quantile := func(p float64) float64 {
+		lo, hi := -40.0, 40.0
+		for range 200 {
+			if mid := (lo + hi) / 2; phi(mid) < p {
+				lo = mid
+			} else {
+				hi = mid
+			}
+		}
+		return lo
+	}
+	right, wrong := make([]float64, v+1), make([]float64, v+1)
+	right[v], wrong[v] = beta*float64(v)/float64(m), beta*float64(guesses-v)/float64(m)
+	for i := v - 1; i >= 0; i-- {
+		wrong[i] = math.Max(wrong[i+1], phi(quantile(math.Min(1, right[i+1]))-mu))
+		right[i] = right[i+1] + float64(i)/float64(guesses-i)*(wrong[i]-wrong[i+1])
+	}
+	return right[0]+wrong[0] > float64(guesses)/float64(m)
+}
+
+func TestOneRunGDPMuAgainstScan(t *testing.T) {
+	const step = 0.02
+	st := stream.New(stream.Key{Seed: 4, Purpose: "one run"})
+	positive := 0
+	for range 40 {
+		m := 10 + st.Intn(150)
+		r := 1 + st.Intn(m)
+		v := r - st.Intn(1+r/3)
+		beta := []float64{0.01, 0.05, 0.2}[st.Intn(3)]
+		want := 0.0
+		for want < 30 && slowOneRunGDP(m, r, v, want, beta) {
+			want += step
+		}
+		got := OneRunGDPMu(m, r, v, beta)
+		if got > want+1e-6 || got < want-step-1e-5 {
+			t.Errorf("m %d, r %d, v %d, beta %v: %v, the scan ends at %v", m, r, v, beta, got, want)
+		}
+		if got > 0 {
+			positive++
+		}
+	}
+	if positive < 20 {
+		t.Errorf("only %d of 40 bounds are above 0", positive)
+	}
+}
+
+func TestOneRunGDPMuIsTheEnd(t *testing.T) {
+	for _, v := range []int{60, 80, 95, 100} {
+		mu := OneRunGDPMu(1000, 100, v, nominal)
+		if mu > 0 && !oneRunRefutes(1000, 100, v, mu, nominal) || oneRunRefutes(1000, 100, v, mu+3e-6, nominal) {
+			t.Errorf("v %d: mu %v is not the end of what is refuted", v, mu)
+		}
+	}
+	if mu := OneRunGDPMu(1000, 100, 50, nominal); mu != 0 {
+		t.Errorf("half of the guesses right: mu %v", mu)
+	}
+}
+
+func TestOneRunRight(t *testing.T) {
+	scores := []float64{1, 5, 5, 3, 2, 5}
+	in := []bool{false, true, false, true, false, true}
+	// Order by score, ties by index: 1, 2, 5, 3, 4, 0.
+	for r, want := range []int{0, 1, 2, 2, 3, 4, 4} {
+		if r == 0 {
+			continue
+		}
+		if got := oneRunHalves(scores, in, r); got != want {
+			t.Errorf("%d guesses: %d right, want %d", r, got, want)
+		}
+	}
+	for m := 1; m < 2000; m += 7 {
+		g := OneRunGrid(m)
+		for i, r := range g {
+			if r < 1 || r > m || i > 0 && r <= g[i-1] {
+				t.Errorf("m %d: grid %v", m, g)
+			}
+		}
+		if r := OneRunGDPGuesses(m); r < 1 || r > m {
+			t.Errorf("m %d: %d guesses", m, r)
+		}
+	}
+}
+
+func TestOneRunRefuses(t *testing.T) {
+	for name, k := range map[string][3]int{"m": {0, 1, 0}, "large m": {maxOneRun + 1, 1, 0}, "r": {5, 0, 0}, "large r": {5, 6, 0}, "v": {5, 4, -1}, "large v": {5, 4, 5}} {
+		if CheckOneRun(k[0], k[1], k[2]) == nil {
+			t.Errorf("%s: no error", name)
+		}
+		mustPanic(t, name, func() { OneRunEpsilon(k[0], k[1], k[2], 0, nominal) })
+		mustPanic(t, name, func() { OneRunGDPMu(k[0], k[1], k[2], nominal) })
+	}
+	for name, call := range map[string]func(){
+		"delta": func() { OneRunEpsilon(5, 5, 5, 1, nominal) },
+		"beta":  func() { OneRunEpsilon(5, 5, 5, 0, 0) },
+		"eps":   func() { OneRunPValue(5, 5, 5, -1, 0) },
+		"grid":  func() { OneRunBest(5, func(int) int { return 0 }, nil, 0, nominal) },
+		"coins": func() { OneRunRight([]float64{1}, nil, 1, 0) },
+		"NaN":   func() { OneRunRight([]float64{math.NaN()}, []bool{true}, 1, 0) },
+	} {
+		mustPanic(t, name, call)
+	}
+}

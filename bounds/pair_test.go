@@ -1,0 +1,166 @@
+package bounds
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+)
+
+// pair is a pair of distributions on the same bins.
+type pair struct {
+	name string
+	p, q []float64
+}
+
+// draw returns a table of n pairs, by Walker's alias method.
+func (k pair) draw(r *rand.Rand, n int) Table {
+	t := NewTable(len(k.p))
+	first, second := newAlias(k.p), newAlias(k.q)
+	for range n {
+		t.N[first.draw(r)*t.Bins+second.draw(r)]++
+	}
+	return t
+}
+
+// renyi is D_alpha on the bins.
+func (k pair) renyi(alpha float64) float64 {
+	sum := 0.0
+	for i := range k.p {
+		if k.p[i] > 0 {
+			sum += k.p[i] * math.Pow(k.p[i]/k.q[i], alpha-1)
+		}
+	}
+	return math.Log(sum) / (alpha - 1)
+}
+
+// mean of a witness on both sides.
+func (k pair) mean(f []float64) (onP, onQ float64) {
+	for i := range f {
+		onP += k.p[i] * f[i]
+		onQ += k.q[i] * f[i]
+	}
+	return onP, onQ
+}
+
+type alias struct {
+	cut   []float64
+	other []int
+}
+
+func newAlias(p []float64) alias {
+	n := len(p)
+	a := alias{make([]float64, n), make([]int, n)}
+	rest := make([]float64, n)
+	var small, large []int
+	for i, v := range p {
+		rest[i] = v * float64(n)
+		a.cut[i], a.other[i] = 1, i
+		if rest[i] < 1 {
+			small = append(small, i)
+		} else {
+			large = append(large, i)
+		}
+	}
+	for len(small) > 0 && len(large) > 0 {
+		s, l := small[len(small)-1], large[len(large)-1]
+		small = small[:len(small)-1]
+		a.cut[s], a.other[s] = rest[s], l
+		rest[l] -= 1 - rest[s]
+		if rest[l] < 1 {
+			large = large[:len(large)-1]
+			small = append(small, l)
+		}
+	}
+	return a
+}
+
+func (a alias) draw(r *rand.Rand) int {
+	u := r.Float64() * float64(len(a.cut))
+	i := min(int(u), len(a.cut)-1)
+	if u-float64(i) < a.cut[i] {
+		return i
+	}
+	return a.other[i]
+}
+
+// binned puts a pair of laws on bins of equal mass under their mixture; cdf are
+// those of the score on the two sides, over [-30, 30].
+func binned(name string, bins int, cdfP, cdfQ func(float64) float64) pair {
+	k := pair{name: name}
+	mixed := func(x float64) float64 { return (cdfP(x) + cdfQ(x)) / 2 }
+	lastP, lastQ := 0.0, 0.0
+	for i := 1; i <= bins; i++ {
+		x := 30.0
+		if i < bins {
+			x, _ = bisect(-30, 30, 1e-12, func(x float64) bool { return mixed(x) < float64(i)/float64(bins) })
+		}
+		p, q := cdfP(x), cdfQ(x)
+		if i == bins {
+			p, q = 1, 1
+		}
+		k.p, k.q = append(k.p, p-lastP), append(k.q, q-lastQ)
+		lastP, lastQ = p, q
+	}
+	return k
+}
+
+func gaussianPair(mu float64, bins int) pair {
+	return binned("gaussian", bins, func(x float64) float64 { return normalCDF(x - mu) }, normalCDF)
+}
+
+func laplacePair(shift float64, bins int) pair {
+	cdf := func(x float64) float64 {
+		if x < 0 {
+			return math.Exp(x) / 2
+		}
+		return 1 - math.Exp(-x)/2
+	}
+	return binned("laplace", bins, func(x float64) float64 { return cdf(x - shift) }, cdf)
+}
+
+// rarePair hides its divergence in one rare bin; the rest is alike.
+func rarePair() pair {
+	return pair{"rare", []float64{0.004, 0.496, 0.5}, []float64{0.0004, 0.4996, 0.5}}
+}
+
+// renyiCounterexample is the pair on which theorem 4.3 of DP-Auditorium fails
+// with probability .92 at n = 27057, alpha = 1.762, beta = .05.
+func renyiCounterexample() (k pair, h []float64) {
+	const p, q = 0.008884, 3.193e-6
+	k = pair{"counterexample", []float64{p, 1 - p}, []float64{q, 1 - q}}
+	a, b := math.Log(p/q), math.Log((1-p)/(1-q))
+	c := (a - b) / 2
+	return k, []float64{c, -c}
+}
+
+const (
+	counterexampleAlpha = 1.762
+	counterexampleN     = 27057
+)
+
+// falseAlarm is the probability with which notTooMany fails for a bound that
+// errs with probability beta exactly.
+const falseAlarm = 1e-6
+
+// notTooMany fails if so many errors in runs have probability below falseAlarm
+// at error rate beta.
+func notTooMany(t *testing.T, name string, errors, runs int, beta float64) {
+	t.Helper()
+	t.Logf("%s: %d errors in %d runs, nominal %v", name, errors, runs, beta)
+	if errors == 0 {
+		return
+	}
+	if _, above := tails(errors, runs, beta, 40); above < falseAlarm {
+		t.Errorf("%s: %d errors in %d runs, nominal %v (probability of so many: %.2g)", name, errors, runs, beta, above)
+	}
+}
+
+// expand lists the pairs of a table as values of the witnesses f and g.
+func expand(t Table, f, g []float64) (x, y []float64) {
+	for i, n := range t.N {
+		for range n {
+			x, y = append(x, f[i/t.Bins]), append(y, g[i%t.Bins])
+		}
+	}
+	return x, y
+}

@@ -1,0 +1,63 @@
+package bounds
+
+import (
+	"math"
+	"testing"
+)
+
+// What only a programming error can cause panics, with a constant.
+func TestTableBoundsRefuse(t *testing.T) {
+	good := NewTable(2)
+	good.N = []int{5, 5, 5, 5}
+	f := []float64{0, 1}
+	plan := RenyiPlan{Alpha: 2, Method: MethodRenyiBerryEsseen, H: f}
+	m := NewRenyiMonitor(f, 2, 0.05)
+	m.Observe(good)
+	monitor := NewMonitor(1, 0, 0.05)
+	monitor.Observe(1, 2, 3, 4)
+	for name, call := range map[string]func(){
+		"bins":             func() { NewTable(0) },
+		"add":              func() { good.Add(NewTable(3)) },
+		"event":            func() { good.Event([]bool{true}) },
+		"empty table":      func() { Renyi(NewTable(2), plan, 0.05) },
+		"plan":             func() { Renyi(good, RenyiPlan{Alpha: 1, H: f}, 0.05) },
+		"plan's size":      func() { Renyi(good, RenyiPlan{Alpha: 2, Method: MethodRenyiBerryEsseen, H: []float64{1}}, 0.05) },
+		"beta":             func() { Renyi(good, plan, 0) },
+		"claim":            func() { RenyiPValue(good, plan, -1) },
+		"no plans":         func() { RenyiCurve(good, nil, 0.05) },
+		"alpha":            func() { CalibrateRenyi(good, 1) },
+		"witness":          func() { CorrectedRenyi(good, []float64{0, math.NaN()}, 2, 0.05) },
+		"published":        func() { PublishedRenyi(good, []float64{0}, 2, 0.05) },
+		"score":            func() { ScoreEpsilon(good, []float64{0, 1.1}, 0, 0.05, 0.1) },
+		"score NaN":        func() { ScoreDelta(good, []float64{0, math.NaN()}, 0, 0.05, 0.1) },
+		"stake":            func() { ScorePValue(good, f, 1, 0, 0) },
+		"n":                func() { TuneScoreDelta(good, f, 0, 1, 0.05) },
+		"epsilon":          func() { RandomisedResponseRenyi(-1, 2) },
+		"divergence":       func() { EpsilonFromRenyi(math.Inf(1), 2) },
+		"mu":               func() { GaussianPValue(Counts{1, 2, 1, 2}, math.NaN()) },
+		"gaussian delta":   func() { GaussianEpsilon(1, 1) },
+		"order":            func() { TradeoffBand(good, []int{0, 0}, 0.05) },
+		"order's size":     func() { TradeoffBand(good, []int{0}, 0.05) },
+		"claim's epsilon":  func() { ClaimPValue(Counts{1, 2, 1, 2}, math.NaN(), 0, 0.05) },
+		"summary":          func() { MMDDelta(MMDSummary{N: 1}, 0, 0.05) },
+		"mmd epsilon":      func() { MMDThreshold(-1, 0, false) },
+		"histogram":        func() { HistogramDelta([]int{1}, []int{1, 2}, 0, 0.05) },
+		"histogram empty":  func() { HistogramDivergence([]int{0}, []int{1}, 0) },
+		"histogram count":  func() { HistogramDivergence([]int{-1, 3}, []int{1, 1}, 0) },
+		"negative count":   func() { NewEventMixture(1, 0).LogWealth(-1, 0, 0, 0) },
+		"monitor's claim":  func() { NewMonitor(math.NaN(), 0, 0.05) },
+		"fewer pairs":      func() { monitor.Observe(1, 2, 3, 3) },
+		"smaller table":    func() { u := NewTable(2); u.N[0] = 1; m.Observe(u) },
+		"monitor's h":      func() { NewRenyiMonitor([]float64{0, 500}, 2, 0.05) },
+		"monitor's scores": func() { NewScoreMonitor(nil, 0, 0.05) },
+	} {
+		func() {
+			defer func() {
+				if _, ok := recover().(string); !ok {
+					t.Errorf("%s: no panic with a constant", name)
+				}
+			}()
+			call()
+		}()
+	}
+}

@@ -1,0 +1,181 @@
+package bounds
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+const (
+	// MethodRenyiBetting is [Renyi] by paired betting.
+	MethodRenyiBetting Method = "renyi-paired-betting"
+	// MethodRenyiBerryEsseen is [Renyi] by the paired Berry-Esseen bound.
+	MethodRenyiBerryEsseen Method = "renyi-paired-berry-esseen"
+)
+
+// RenyiPlan is all that [Renyi] needs to know before the certification pairs are
+// drawn; [TuneRenyi] makes one from exploration.
+type RenyiPlan struct {
+	Alpha  float64   `json:"alpha"`            // order, above 1
+	Method Method    `json:"method"`           // MethodRenyiBetting or MethodRenyiBerryEsseen
+	H      []float64 `json:"h"`                // the witness by bin, shifted so that E exp(alpha h) on the second dataset is about 1
+	Lambda float64   `json:"lambda,omitempty"` // the stake of the betting method, in (0, 1/(max exp(alpha h) (alpha-1)/alpha + 1/alpha))
+}
+
+// Validate reports what keeps the plan from being used, nil if nothing does.
+func (p RenyiPlan) Validate() error {
+	if err := CheckRenyiWitness(p.H, p.Alpha); err != nil {
+		return err
+	}
+	for _, v := range p.H {
+		if p.Alpha*math.Abs(v) > maxExponent {
+			return fmt.Errorf("plan: the witness reaches %v, too far from 0 at alpha = %v: shift it so that the mean of exp(alpha h) on the second dataset is near 1", v, p.Alpha)
+		}
+	}
+	switch p.Method {
+	case MethodRenyiBerryEsseen:
+		return nil
+	case MethodRenyiBetting:
+		if top := 1 / newRenyiWager(p.H, p.Alpha).floor(); !(p.Lambda > 0 && p.Lambda < top) {
+			return fmt.Errorf("plan: lambda is %v, must be above 0 and below %v", p.Lambda, top)
+		}
+		return nil
+	}
+	return fmt.Errorf("plan: method is %q, must be %q or %q", p.Method, MethodRenyiBetting, MethodRenyiBerryEsseen)
+}
+
+// maxExponent keeps exp(alpha h), its square root and sums of it finite.
+const maxExponent = 600.0
+
+// Reach is a divergence that no outcome can certify more than: that at which the
+// statistic of a pair cannot be above 0. It panics unless the plan is valid.
+func (p RenyiPlan) Reach() float64 {
+	if err := p.Validate(); err != nil {
+		panic("bounds: " + err.Error())
+	}
+	return newRenyiWager(p.H, p.Alpha).reach()
+}
+
+// CheckAlpha reports an order that is not above 1 and finite.
+func CheckAlpha(alpha float64) error {
+	if !(alpha > 1 && !math.IsInf(alpha, 1)) {
+		return fmt.Errorf("alpha is %v, must be above 1 and finite: 2 is usual", alpha)
+	}
+	return nil
+}
+
+// CheckRenyiWitness reports a witness that cannot be used at this order: empty,
+// not finite, or so wide that exp(alpha h) overflows; then it names the largest
+// width and the largest order.
+func CheckRenyiWitness(h []float64, alpha float64) error {
+	if err := CheckAlpha(alpha); err != nil {
+		return err
+	}
+	if len(h) == 0 {
+		return errors.New("witness: it has no values, must have one for each bin")
+	}
+	width := largest(h) - smallest(h)
+	if math.IsNaN(width) || math.IsInf(width, 0) {
+		return errors.New("witness: it has a value that is not a finite number; clip it")
+	}
+	if alpha*width > maxExponent {
+		return fmt.Errorf("witness: exp(alpha h) overflows: h spans %.4g (a bound C of %.4g) at alpha = %v; at this alpha it may span %.4g (C = %.4g), with this span alpha may be %.4g: clip the witness or lower alpha",
+			width, width/2, alpha, maxExponent/alpha, maxExponent/alpha/2, maxExponent/width)
+	}
+	return nil
+}
+
+// renyiWager is, with k = alpha/(alpha-1), Z1 = e^((alpha-1)h) and
+// Z2 = e^(alpha h),
+//
+//	W(e0) = e^(-e0/k) Z1(X) - Z2(Y)/k - 1/alpha.
+//
+// By the variational formula (Birrell et al. 2021; theorem 4.1 of
+// DP-Auditorium) D_alpha(P||Q) <= e0 gives E Z1 <= e^(e0/k) (E Z2)^(1/k), and
+// B^(1/k) <= B/k + 1/alpha is the tangent at B = 1; so E W <= 0. A tangent at
+// any other b0 is the same statistic for h shifted by log(b0)/alpha, for which
+// the bound holds as well; hence the shift in [TuneRenyi].
+type renyiWager struct {
+	*wager
+	k, alpha float64
+	z1, z2   []float64
+}
+
+func newRenyiWager(h []float64, alpha float64) renyiWager {
+	z1, z2 := make([]float64, len(h)), make([]float64, len(h))
+	for i, v := range h {
+		z1[i], z2[i] = math.Exp((alpha-1)*v), math.Exp(alpha*v)
+	}
+	k := alpha / (alpha - 1)
+	w := newWager(z1, z2, func(e0 float64) (u, v, c float64) { return math.Exp(-e0 / k), 1 / k, 1 / alpha })
+	return renyiWager{w, k, alpha, z1, z2}
+}
+
+// floor is how far below 0 the statistic can be.
+func (w renyiWager) floor() float64 { return w.top/w.k + 1/w.alpha }
+
+// reach is the e0 from which on W is never positive.
+func (w renyiWager) reach() float64 {
+	return math.Max(0, w.k*(math.Log(largest(w.z1))-math.Log(smallest(w.z2)/w.k+1/w.alpha)))
+}
+
+// Renyi returns a lower confidence bound on the Renyi divergence
+// D_alpha(P||Q), in nats, of the first dataset's outputs P from the second's Q:
+// at every sample size it exceeds the divergence with probability at most beta,
+// provided that the outputs are independent and bins and plan were fixed before
+// the pairs were drawn. Errs downwards, rounded down to six decimals, at least 0.
+//
+// Betting: W of renyiWager has mean at most 0 for every e0 >= D_alpha, the stake
+// does not depend on e0, and W falls with e0; so does the wealth
+// prod(1 + lambda W_i), the rejected e0 form an interval from 0, and its end
+// exceeds D_alpha only if the wealth at D_alpha itself, a product of
+// non-negative factors of mean at most 1, reaches 1/beta (Markov). One linear
+// test at beta instead of two bounds at beta/2 each.
+//
+// Berry-Esseen: see berryEsseen. It is the better one where the range of W is
+// small against sqrt(n) times its spread.
+//
+// Cost: a few tens of passes over the cells that are not empty. It panics on
+// arguments out of range, see [Table.Validate], [RenyiPlan.Validate].
+func Renyi(t Table, p RenyiPlan, beta float64) float64 {
+	mustBeRenyi(t, p)
+	if CheckBeta(beta) != nil {
+		panic("bounds: beta out of range")
+	}
+	w := newRenyiWager(p.H, p.Alpha)
+	if p.Method == MethodRenyiBerryEsseen {
+		return math.Max(0, roundDown(berryEsseenOf(t, w).lower(beta)))
+	}
+	e0, _ := w.lower(t.cells(), p.Lambda, goal(beta, t.Pairs()), 0, w.reach(), 1e-8)
+	return math.Max(0, roundDown(e0))
+}
+
+// RenyiPValue returns a p-value of the claim D_alpha(P||Q) <= e0: under the
+// claim it is at most b with probability at most b, for every b. Betting: the
+// inverse of the wealth, so that p <= beta is Renyi > e0 up to rounding.
+// Berry-Esseen: the smallest beta at which the test of this e0 rejects (the
+// tests are nested in beta); Renyi needs all smaller e0 to be rejected as well,
+// which they are but for exotic tables; and however strong the evidence, it does
+// not fall below about R/(2 sigma sqrt n), the error of the normal approximation:
+// for a small p-value set Method to betting in a plan of its own. Below 1e-100
+// reported as 1e-100.
+//
+// It panics on arguments out of range; e0 must be at least 0 and finite.
+func RenyiPValue(t Table, p RenyiPlan, e0 float64) float64 {
+	mustBeRenyi(t, p)
+	if !(e0 >= 0) || math.IsInf(e0, 1) {
+		panic("bounds: a claimed divergence is at least 0 and finite")
+	}
+	w := newRenyiWager(p.H, p.Alpha)
+	if p.Method == MethodRenyiBerryEsseen {
+		return berryEsseenOf(t, w).pValue(e0)
+	}
+	return math.Max(minBeta, pValue(w.logWealth(t.cells(), e0, p.Lambda), t.Pairs()))
+}
+
+func mustBeRenyi(t Table, p RenyiPlan) {
+	mustBeTable(t, p.H)
+	if p.Validate() != nil {
+		panic("bounds: plan out of range; call RenyiPlan.Validate first")
+	}
+}

@@ -1,0 +1,368 @@
+package bounds
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/internal/nativetest"
+)
+
+func mustTune(t *testing.T, explore Table, h []float64, alpha float64, n int, beta float64) RenyiPlan {
+	t.Helper()
+	p, err := TuneRenyi(explore, h, alpha, n, beta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// The witness is learned on exploration pairs, 48 bins of the true score. The
+// targets lie 5 standard errors or more below the means over 20 runs, so a
+// false alarm is rarer than one in a million.
+func TestRenyiCertifies(t *testing.T) {
+	nativetest.Only(t)
+	for _, k := range []struct {
+		pair   pair
+		alpha  float64
+		truth  float64
+		n      int
+		target float64
+	}{
+		{gaussianPair(0.5, 48), 2, 0.25, 50_000, 0.85},
+		{laplacePair(1, 48), 2, laplaceRenyi(2), 100_000, 0.93},
+	} {
+		r := rand.New(rand.NewPCG(31, 32))
+		sum, squares, berry := 0.0, 0.0, 0
+		const runs = 20
+		for range runs {
+			explore := k.pair.draw(r, 50_000)
+			plan := mustTune(t, explore, CalibrateRenyi(explore, k.alpha), k.alpha, k.n, 0.05)
+			if plan.Method == MethodRenyiBerryEsseen {
+				berry++
+			}
+			v := Renyi(k.pair.draw(r, k.n), plan, 0.05) / k.truth
+			sum += v
+			squares += v * v
+		}
+		mean := sum / runs
+		t.Logf("%s alpha %v n %d: %.4f of the divergence (deviation %.4f), Berry-Esseen chosen %d times; the bins have %.4f",
+			k.pair.name, k.alpha, k.n, mean, math.Sqrt(squares/runs-mean*mean), berry, k.pair.renyi(k.alpha)/k.truth)
+		if mean < k.target {
+			t.Errorf("%s: %.4f of the divergence certified, want %v", k.pair.name, mean, k.target)
+		}
+	}
+}
+
+// On a small divergence the ordered witness certifies more than the one bin by
+// bin: both are tuned on the same exploration; the difference of the means over
+// 20 runs lies at five standard errors or more.
+func TestCalibrateRenyiOrdered(t *testing.T) {
+	pair := gaussianPair(0.1, 48)
+	r := rand.New(rand.NewPCG(35, 36))
+	sum, squares := 0.0, 0.0
+	const runs = 20
+	for range runs {
+		explore, sample := pair.draw(r, 25_000), pair.draw(r, 50_000)
+		v := [2]float64{}
+		for i, h := range [][]float64{CalibrateRenyi(explore, 1.5), CalibrateRenyiOrdered(explore, 1.5)} {
+			v[i] = Renyi(sample, mustTune(t, explore, h, 1.5, 50_000, 0.05), 0.05)
+			if i == 1 && !slices.IsSorted(h) {
+				t.Fatal("the ordered witness falls")
+			}
+		}
+		sum += v[1] - v[0]
+		squares += (v[1] - v[0]) * (v[1] - v[0])
+	}
+	mean := sum / runs
+	se := math.Sqrt((squares/runs - mean*mean) / runs)
+	t.Logf("the ordered witness certifies %.5f more (standard error %.5f) of .0075", mean, se)
+	if mean < 3*se {
+		t.Errorf("the ordered witness certifies %v more, standard error %v", mean, se)
+	}
+}
+
+// laplaceRenyi is D_alpha of unit Laplace laws shifted by 1 (Mironov 2017).
+func laplaceRenyi(alpha float64) float64 {
+	return math.Log(alpha/(2*alpha-1)*math.Exp(alpha-1)+(alpha-1)/(2*alpha-1)*math.Exp(-alpha)) / (alpha - 1)
+}
+
+func TestRenyiCoverage(t *testing.T) {
+	counterexample, h := renyiCounterexample()
+	for _, k := range []struct {
+		pair     pair
+		h        []float64 // nil: the exact log ratio
+		alpha    float64
+		n, runs  int
+		explored int
+	}{
+		{gaussianPair(0.5, 16), nil, 2, 4000, 600, 4000},
+		{gaussianPair(1, 16), nil, 4, 4000, 600, 4000},
+		{rarePair(), nil, 2, 4000, 600, 4000},
+		{rarePair(), nil, 8, 4000, 600, 400},
+		{counterexample, h, counterexampleAlpha, counterexampleN, 150, 4000},
+		{pair{"equal", []float64{0.01, 0.99}, []float64{0.01, 0.99}}, []float64{1, 0}, 2, 4000, 600, 4000},
+	} {
+		if k.h == nil {
+			for i := range k.pair.p {
+				k.h = append(k.h, math.Log(k.pair.p[i]/k.pair.q[i]))
+			}
+		}
+		truth := k.pair.renyi(k.alpha)
+		r := rand.New(rand.NewPCG(33, 34))
+		plan := mustTune(t, k.pair.draw(r, k.explored), k.h, k.alpha, k.n, 0.05)
+		other := plan
+		other.Method = MethodRenyiBerryEsseen
+		if plan.Method == MethodRenyiBerryEsseen {
+			other.Method = MethodRenyiBetting
+			w := newRenyiWager(plan.H, k.alpha)
+			other.Lambda = w.usualStake(poolMarginals(k.pair.draw(r, k.explored), w.wager), math.Log(20)/float64(k.n))
+		}
+		wrong, wrongOther, wrongP := 0, 0, 0
+		for range k.runs {
+			sample := k.pair.draw(r, k.n)
+			if Renyi(sample, plan, 0.05) > truth {
+				wrong++
+			}
+			if Renyi(sample, other, 0.05) > truth {
+				wrongOther++
+			}
+			if RenyiPValue(sample, plan, truth) <= 0.05 {
+				wrongP++
+			}
+		}
+		notTooMany(t, k.pair.name+" "+string(plan.Method), wrong, k.runs, 0.05)
+		notTooMany(t, k.pair.name+" "+string(other.Method), wrongOther, k.runs, 0.05)
+		notTooMany(t, k.pair.name+" p-value", wrongP, k.runs, 0.05)
+	}
+}
+
+// slowRenyi scans the divergence upwards and goes through the pairs one by one.
+func slowRenyi(x, y []float64, alpha, lambda, beta float64) float64 {
+	k := alpha / (alpha - 1)
+	last := 0.0
+	for e0 := 0.0; ; e0 += 1e-4 {
+		wealth := 0.0
+		for i := range x {
+			w := math.Exp(-e0/k)*math.Exp((alpha-1)*x[i]) - math.Exp(alpha*y[i])/k - 1/alpha
+			wealth += math.Log(1 + lambda*w)
+		}
+		if wealth < math.Log(1/beta) {
+			return last
+		}
+		last = e0
+	}
+}
+
+func TestRenyiAgainstSlowTwin(t *testing.T) {
+	r := rand.New(rand.NewPCG(35, 36))
+	for _, alpha := range []float64{1.2, 2, 5} {
+		k := gaussianPair(1, 6)
+		explore := k.draw(r, 500)
+		plan := mustTune(t, explore, CalibrateRenyi(explore, alpha), alpha, 400, 0.05)
+		plan.Method = MethodRenyiBetting
+		if plan.Lambda == 0 {
+			plan.Lambda = 0.3 / newRenyiWager(plan.H, alpha).floor()
+		}
+		sample := k.draw(r, 400)
+		x, y := expand(sample, plan.H, plan.H)
+		want, got := slowRenyi(x, y, alpha, plan.Lambda, 0.05), Renyi(sample, plan, 0.05)
+		if got > want+1.001e-4 || got < want-3e-6 {
+			t.Errorf("alpha %v: %v, slow twin %v to %v", alpha, got, want, want+1e-4)
+		}
+		if got > 0 {
+			if p := RenyiPValue(sample, plan, got); p > 0.05 {
+				t.Errorf("alpha %v: p-value %v at the bound", alpha, p)
+			}
+			if p := RenyiPValue(sample, plan, got+1e-5); p < 0.05 {
+				t.Errorf("alpha %v: p-value %v above the bound", alpha, p)
+			}
+		}
+	}
+}
+
+// The Berry-Esseen test written out pair by pair, and the p-value's inversion.
+func TestBerryEsseenAgainstSlowTwin(t *testing.T) {
+	r := rand.New(rand.NewPCG(37, 38))
+	k := gaussianPair(0.5, 8)
+	explore := k.draw(r, 20_000)
+	plan := mustTune(t, explore, CalibrateRenyi(explore, 2), 2, 50_000, 0.05)
+	plan.Method = MethodRenyiBerryEsseen
+	sample := k.draw(r, 50_000)
+	x, y := expand(sample, plan.H, plan.H)
+	rejects := func(e0, beta float64) bool {
+		g := math.Exp(-e0 / 2)
+		n := float64(len(x))
+		sum, squares := 0.0, 0.0
+		low, high := math.Inf(1), math.Inf(-1)
+		value := func(hx, hy float64) float64 { return g*math.Exp(hx) - math.Exp(2*hy)/2 - 0.5 }
+		for i := range x {
+			v := value(x[i], y[i])
+			sum += v
+		}
+		for i := range x {
+			d := value(x[i], y[i]) - sum/n
+			squares += d * d
+		}
+		for _, a := range plan.H {
+			for _, b := range plan.H {
+				low, high = math.Min(low, value(a, b)), math.Max(high, value(a, b))
+			}
+		}
+		s := math.Sqrt(squares / (n - 1))
+		spread := (high - low) * math.Sqrt(2*math.Log(50/beta)/(n-1))
+		rest := beta*0.96 - 0.4748*(high-low)/((s-spread)*math.Sqrt(n))
+		return rest > 0 && sum/n > upperNormal(rest)*(s+spread)/math.Sqrt(n)
+	}
+	got := Renyi(sample, plan, 0.05)
+	if got < 0.1 {
+		t.Fatalf("bound %v, want something to compare", got)
+	}
+	if !rejects(got, 0.05) {
+		t.Errorf("the slow twin does not reject %v", got)
+	}
+	if rejects(got*1.001, 0.05) {
+		t.Errorf("the slow twin still rejects %v, the bound is %v", got*1.001, got)
+	}
+	p := RenyiPValue(sample, plan, 0.21)
+	if !rejects(0.21, p*1.0001) || rejects(0.21, p*0.9999) {
+		t.Errorf("p-value %v is not where the slow twin begins to reject", p)
+	}
+	if p := RenyiPValue(sample, plan, 10); p != 1 {
+		t.Errorf("p-value %v of a claim that holds by far, want 1", p)
+	}
+}
+
+func TestRenyiBadInput(t *testing.T) {
+	explore := NewTable(2)
+	explore.N = []int{10, 10, 10, 10}
+	for _, k := range []struct {
+		h     []float64
+		alpha float64
+		want  string
+	}{
+		{[]float64{0, 1}, 1, "alpha is 1"},
+		{[]float64{0, 1}, 0.5, "alpha is 0.5"},
+		{[]float64{0, 1}, math.Inf(1), "alpha is +Inf"},
+		{[]float64{0, 1}, math.NaN(), "alpha is NaN"},
+		{[]float64{0, math.NaN()}, 2, "not a finite number"},
+		{[]float64{0, math.Inf(1)}, 2, "not a finite number"},
+		{[]float64{-400, 400}, 2, "it may span 300 (C = 150)"},
+		{[]float64{-400, 400}, 2, "alpha may be 0.75"},
+		{[]float64{0, 1, 2}, 2, "one value for each bin"},
+		{nil, 2, "no values"},
+	} {
+		if _, err := TuneRenyi(explore, k.h, k.alpha, 100, 0.05); err == nil || !strings.Contains(err.Error(), k.want) {
+			t.Errorf("h %v alpha %v: error %v, want %q", k.h, k.alpha, err, k.want)
+		}
+	}
+	// The widest that is allowed gives numbers.
+	for _, h := range [][]float64{{-149, 149}, {0, 0}, {-299, 0}} {
+		plan := mustTune(t, explore, h, 2, 100, 0.05)
+		for _, m := range []Method{MethodRenyiBetting, MethodRenyiBerryEsseen} {
+			plan.Method = m
+			if plan.Lambda == 0 {
+				plan.Lambda = 0.1 / newRenyiWager(plan.H, 2).floor()
+			}
+			if v := Renyi(explore, plan, 0.05); v != 0 {
+				t.Errorf("h %v %s: bound %v on equal sides, want 0", h, m, v)
+			}
+			if p := RenyiPValue(explore, plan, 1); !(p > 0 && p <= 1) {
+				t.Errorf("h %v %s: p-value %v", h, m, p)
+			}
+		}
+		if v := CorrectedRenyi(explore, h, 2, 0.05); v != 0 {
+			t.Errorf("h %v: corrected %v, want 0", h, v)
+		}
+	}
+	bad := mustTune(t, explore, []float64{1, 0}, 2, 100, 0.05)
+	for _, spoil := range []func(*RenyiPlan){
+		func(p *RenyiPlan) { p.Method = "guess" },
+		func(p *RenyiPlan) { p.Method, p.Lambda = MethodRenyiBetting, 5 },
+		func(p *RenyiPlan) { p.Method, p.Lambda = MethodRenyiBetting, math.NaN() },
+		func(p *RenyiPlan) { p.H = []float64{999, 999.5} },
+	} {
+		p := bad
+		spoil(&p)
+		if p.Validate() == nil {
+			t.Errorf("%+v passes", p)
+		}
+	}
+}
+
+func TestRenyiPlanAsJSON(t *testing.T) {
+	explore := rarePair().draw(rand.New(rand.NewPCG(39, 40)), 1000)
+	plan := mustTune(t, explore, CalibrateRenyi(explore, 3), 3, 1000, 0.05)
+	raw, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back RenyiPlan
+	if err := json.Unmarshal(raw, &back); err != nil || !reflect.DeepEqual(back, plan) {
+		t.Errorf("%s came back as %+v (%v)", raw, back, err)
+	}
+}
+
+// Simultaneous over orders: an error is any point above its truth.
+func TestRenyiCurve(t *testing.T) {
+	k := gaussianPair(0.7, 24)
+	alphas := []float64{1.25, 2, 4, 8}
+	r := rand.New(rand.NewPCG(41, 42))
+	explore := k.draw(r, 10_000)
+	var plans []RenyiPlan
+	for _, a := range alphas {
+		plans = append(plans, mustTune(t, explore, CalibrateRenyi(explore, a), a, 10_000, 0.05/float64(len(alphas))))
+	}
+	wrong, wrongRho := 0, 0
+	trueRho := 0.7 * 0.7 / 2
+	const runs = 200
+	sum := 0.0
+	for range runs {
+		curve := RenyiCurve(k.draw(r, 10_000), plans, 0.05)
+		failed := false
+		for i, p := range curve {
+			if p.Alpha != alphas[i] || p.Beta != 0.05/4 || p.Method != plans[i].Method {
+				t.Fatalf("point %+v of plan %+v", p, plans[i])
+			}
+			failed = failed || p.Lower > k.renyi(p.Alpha)
+		}
+		if failed {
+			wrong++
+		}
+		rho := ConcentratedRho(curve)
+		sum += rho / trueRho
+		if rho > trueRho {
+			wrongRho++
+		}
+	}
+	notTooMany(t, "curve", wrong, runs, 0.05)
+	notTooMany(t, "rho", wrongRho, runs, 0.05)
+	t.Logf("mean share of rho %.3f", sum/runs)
+	if sum/runs < 0.7 {
+		t.Errorf("%.3f of rho certified, want .7", sum/runs)
+	}
+}
+
+// With two bins there are no values between to clip at, and without clipping the
+// rare bin makes the range of exp(alpha h) so large that nothing is certified.
+func TestTuneRenyiClipsFewBins(t *testing.T) {
+	pair, h := renyiCounterexample()
+	r := rand.New(rand.NewPCG(37, 38))
+	plan := mustTune(t, pair.draw(r, 20_000), h, counterexampleAlpha, 20_000, 0.05)
+	sum := 0.0
+	const runs = 10
+	for range runs {
+		sum += Renyi(pair.draw(r, 20_000), plan, 0.05)
+	}
+	t.Logf("%v certified of %v, witness %v", sum/runs, pair.renyi(counterexampleAlpha), plan.H)
+	if sum/runs < 0.1 {
+		t.Errorf("%v certified on average, want .1 or more", sum/runs)
+	}
+}

@@ -1,0 +1,80 @@
+package bounds
+
+import (
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// Every sum of the table against a walk over its pairs.
+func TestTableAgainstPairs(t *testing.T) {
+	r := rand.New(rand.NewPCG(53, 54))
+	for range 20 {
+		bins := 1 + r.IntN(6)
+		table := NewTable(bins)
+		first, second := make([]int, bins), make([]int, bins)
+		in := make([]bool, bins)
+		for i := range in {
+			in[i] = r.IntN(2) == 0
+		}
+		var want Counts
+		var n [2][2]int
+		for range 50 {
+			a, b := r.IntN(bins), r.IntN(bins)
+			table.N[a*bins+b]++
+			first[a]++
+			second[b]++
+			want.N1++
+			want.N0++
+			i, j := 0, 0
+			if in[a] {
+				want.X++
+				i = 1
+			}
+			if in[b] {
+				want.Y++
+				j = 1
+			}
+			n[i][j]++
+		}
+		if got := table.Event(in); got != want {
+			t.Errorf("event %+v, want %+v", got, want)
+		}
+		n11, n10, n01, n00 := table.PairCounts(in)
+		if got := [2][2]int{{n00, n01}, {n10, n11}}; got != n {
+			t.Errorf("pair counts %v, want %v", got, n)
+		}
+		if !reflect.DeepEqual(table.First(), first) || !reflect.DeepEqual(table.Second(), second) || table.Pairs() != 50 {
+			t.Errorf("marginals %v %v of %d, want %v %v of 50", table.First(), table.Second(), table.Pairs(), first, second)
+		}
+		if swapped := table.Swap(); swapped.Event(in) != (Counts{want.Y, want.N0, want.X, want.N1}) || !reflect.DeepEqual(swapped.Swap(), table) {
+			t.Errorf("swapped %v of %v", swapped, table)
+		}
+		twice := table.Add(table)
+		if twice.Pairs() != 100 || twice.Event(in) != want.Add(want) || table.Pairs() != 50 {
+			t.Errorf("twice the table: %+v", twice)
+		}
+		if err := table.Validate(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTableValidate(t *testing.T) {
+	for _, k := range []struct {
+		table Table
+		want  string
+	}{
+		{Table{}, "bins is 0"},
+		{Table{Bins: 1025}, "bins is 1025"},
+		{Table{Bins: 2, N: []int{1, 2}}, "must have bins squared = 4"},
+		{Table{Bins: 1, N: []int{-1}}, "n[0] is -1"},
+		{Table{Bins: 1, N: []int{maxTrials + 1}}, "at most"},
+		{NewTable(3), "no pair"},
+	} {
+		if err := k.table.Validate(); err == nil || !strings.Contains(err.Error(), k.want) {
+			t.Errorf("%+v: error %v, want %q", k.table, err, k.want)
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package train
+
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/matmul"
+)
+
+// Dataset is labelled examples in a bounded domain.
+type Dataset struct {
+	X        []float64 // features, an example a row, each in [-1, 1]
+	Labels   []int32   // numbers of classes
+	Features []string  // names
+	Classes  []string  // names
+
+	// Unit: the domain is the ball of norm 1 instead of the box.
+	Unit bool
+	// Clamped counts values outside the declared bounds, which were moved to
+	// the nearest.
+	Clamped int
+	// InferredClasses: the classes are those that occur and not declared ones.
+	// Which do tells something about the examples, and no noise covers it.
+	InferredClasses bool
+}
+
+// Len is the number of examples.
+func (d *Dataset) Len() int { return len(d.Labels) }
+
+// Synthetic is the built-in data: classes of normal clouds. Class k has its mean
+// at distance Separation from the origin, in a direction uniform on the sphere;
+// an example is the mean of its class plus N(0, I), divided by 4 and clamped to
+// [-1, 1]. Example i is of class i modulo Classes. All of it follows from Seed.
+type Synthetic struct {
+	Examples   int     `json:"examples,omitempty"`   // 2 to 100,000; default 500
+	Features   int     `json:"features,omitempty"`   // 1 to 1000; default 20
+	Classes    int     `json:"classes,omitempty"`    // 2 to 100; default 4
+	Separation float64 `json:"separation,omitempty"` // (0, 100]; default 3
+	Seed       uint64  `json:"seed,omitempty"`
+}
+
+// syntheticScale brings nearly all of N(0, 1) into [-1, 1].
+const syntheticScale = 0.25
+
+func (s Synthetic) resolve() (Synthetic, error) {
+	if s.Examples == 0 {
+		s.Examples = 500
+	}
+	if s.Features == 0 {
+		s.Features = 20
+	}
+	if s.Classes == 0 {
+		s.Classes = 4
+	}
+	if s.Separation == 0 {
+		s.Separation = 3
+	}
+	for _, c := range []struct {
+		name         string
+		value        int
+		least, limit int
+	}{{"examples", s.Examples, 2, examplesMost}, {"features", s.Features, 1, featuresMost}, {"classes", s.Classes, 2, classesMost}} {
+		if err := checkInt(c.name, c.value, c.least, c.limit); err != nil {
+			return s, err
+		}
+	}
+	return s, checkNumber("separation", s.Separation, 0, 100)
+}
+
+// NewSynthetic draws the built-in data. It panics on what Config.Resolve would
+// refuse.
+func NewSynthetic(s Synthetic) *Dataset {
+	s, err := s.resolve()
+	if err != nil {
+		panic("train: " + err.Error())
+	}
+	st := stream.New(stream.Key{Seed: s.Seed, Purpose: "train/synthetic"})
+	means := make([]float64, s.Classes*s.Features)
+	for k := range s.Classes {
+		direction(st, means[k*s.Features:(k+1)*s.Features], s.Separation)
+	}
+	d := &Dataset{X: make([]float64, s.Examples*s.Features), Labels: make([]int32, s.Examples)}
+	st.Gaussian(d.X, 1)
+	for i := range d.Labels {
+		k := i % s.Classes
+		d.Labels[i] = int32(k)
+		row := d.X[i*s.Features : (i+1)*s.Features]
+		matmul.AddScaled(row, means[k*s.Features:(k+1)*s.Features], 1)
+		for j, v := range row {
+			row[j] = max(-1, min(1, float64(v*syntheticScale)))
+		}
+	}
+	d.Features = numbered("x", s.Features)
+	d.Classes = numbered("class ", s.Classes)
+	return d
+}
+
+// direction fills v with a vector of this norm, uniform on the sphere.
+func direction(st *stream.Stream, v []float64, norm float64) {
+	for {
+		st.Gaussian(v, 1)
+		if sum := matmul.Dot(v, v); sum > 0 {
+			scale := norm / math.Sqrt(sum)
+			for i := range v {
+				v[i] = float64(v[i] * scale)
+			}
+			return
+		}
+	}
+}

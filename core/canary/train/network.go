@@ -1,0 +1,257 @@
+package train
+
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/matmul"
+)
+
+// layer is a dense layer: a matrix of weights, an input a row, then biases.
+type layer struct{ in, out int }
+
+func (l layer) weights() int { return (l.in + 1) * l.out }
+
+// network is a softmax classifier: dense layers with an activation between them,
+// none in a linear model, and the scratch to run it on blocks of rows.
+type network struct {
+	layers     []layer
+	activation string    // between layers: "tanh", "relu"
+	theta      []float64 // layer by layer: weights, biases
+
+	forwards    []matmul.Packed[float64] // weights as forward needs them
+	left, right matmul.Packed[float64]
+	acts        [][]float64 // inputs of each layer, of the rows of the last forward
+	deltas      [][]float64 // derivatives of the loss by each layer's sums
+	probs       []float64   // softmax of the last layer's sums; becomes its deltas
+	losses      []float64
+	norms       []float64
+	n           int
+}
+
+func newNetwork(sizes []int, activation string) *network {
+	m := &network{activation: activation}
+	total := 0
+	for i := range len(sizes) - 1 {
+		l := layer{sizes[i], sizes[i+1]}
+		m.layers = append(m.layers, l)
+		total += l.weights()
+	}
+	m.theta = make([]float64, total)
+	m.forwards = make([]matmul.Packed[float64], len(m.layers))
+	m.acts = make([][]float64, len(m.layers))
+	m.deltas = make([][]float64, len(m.layers))
+	return m
+}
+
+// part cuts a list of all parameters down to those of layer i.
+func (m *network) part(all []float64, i int) (weights, biases []float64) {
+	for _, l := range m.layers[:i] {
+		all = all[l.weights():]
+	}
+	l := m.layers[i]
+	return all[:l.in*l.out], all[l.in*l.out : l.weights()]
+}
+
+// initialise draws first weights: zeros in a linear model, else uniform with
+// variance 2/(in+out) (Glorot and Bengio 2010) for tanh, 2/in (He et al. 2015)
+// for rectified linear units; biases are 0.
+func (m *network) initialise(s *stream.Stream) {
+	clear(m.theta)
+	if len(m.layers) == 1 {
+		return
+	}
+	for i, l := range m.layers {
+		spread := 6 / float64(l.in+l.out)
+		if m.activation == "relu" {
+			spread = 6 / float64(l.in)
+		}
+		reach := math.Sqrt(spread)
+		weights, _ := m.part(m.theta, i)
+		s.Uniform(weights, -reach, reach)
+	}
+}
+
+// ready packs the parameters; to be called when they have changed.
+func (m *network) ready() {
+	for i, l := range m.layers {
+		weights, _ := m.part(m.theta, i)
+		m.forwards[i].Right(weights, l.out, l.in, 1, l.out)
+	}
+}
+
+// classes is the number of outputs.
+func (m *network) classes() int { return m.layers[len(m.layers)-1].out }
+
+// forward computes the cross-entropy of n rows against their labels, in
+// m.losses, in nats, and keeps what backward needs.
+func (m *network) forward(rows []float64, labels []int32) {
+	n := len(labels)
+	m.n = n
+	m.acts[0] = rows
+	for i, l := range m.layers {
+		m.left.Left(m.acts[i], n, l.in, l.in, 1)
+		_, biases := m.part(m.theta, i)
+		if i == len(m.layers)-1 {
+			m.probs = matmul.Grown(m.probs, n*l.out)
+			matmul.Product(&m.left, &m.forwards[i], biases, m.probs)
+			break
+		}
+		m.acts[i+1] = matmul.Grown(m.acts[i+1], n*l.out)
+		matmul.Product(&m.left, &m.forwards[i], biases, m.acts[i+1])
+		activate(m.activation, m.acts[i+1])
+	}
+	m.losses = matmul.Grown(m.losses, n)
+	c := m.classes()
+	for i, label := range labels {
+		m.losses[i] = softmax(m.probs[i*c:(i+1)*c], int(label))
+	}
+}
+
+func activate(how string, z []float64) {
+	if how == "relu" {
+		for i, v := range z {
+			if v < 0 { // not max: NaN must stay
+				z[i] = 0
+			}
+		}
+		return
+	}
+	for i, v := range z {
+		z[i] = tanh(v)
+	}
+}
+
+// tanh is within 4 ulp and has the same bits everywhere.
+func tanh(x float64) float64 {
+	e := stream.Expm1(-2 * math.Abs(x))
+	return math.Copysign(e/(2+e), x)
+}
+
+// softmax replaces sums by probabilities and returns -log of that of the label.
+func softmax(z []float64, label int) float64 {
+	top := z[0]
+	for _, v := range z[1:] {
+		if v > top {
+			top = v
+		}
+	}
+	own := z[label] - top
+	sum := 0.0
+	for i, v := range z {
+		z[i] = stream.Exp(v - top)
+		sum += z[i]
+	}
+	scale := 1 / sum
+	for i := range z {
+		z[i] = float64(z[i] * scale)
+	}
+	return stream.Log(sum) - own
+}
+
+// backward computes every example's derivatives by the sums of each layer, and
+// the norms of the examples' gradients, in m.norms, after a forward with the
+// same labels. The gradient of layer l is the outer product of its inputs a, with
+// a 1 for the bias, and of its deltas d, so its squared norm is (|a|^2+1)|d|^2
+// (Goodfellow 2015): no gradient of an example is formed.
+func (m *network) backward(labels []int32) {
+	n, c := m.n, m.classes()
+	for i, label := range labels {
+		m.probs[i*c+int(label)]--
+	}
+	last := len(m.layers) - 1
+	m.deltas[last] = m.probs[:n*c]
+	for i := last; i > 0; i-- {
+		l := m.layers[i]
+		weights, _ := m.part(m.theta, i)
+		m.left.Left(m.deltas[i], n, l.out, l.out, 1)
+		m.right.Right(weights, l.in, l.out, l.out, 1)
+		m.deltas[i-1] = matmul.Grown(m.deltas[i-1], n*l.in)
+		matmul.Product(&m.left, &m.right, nil, m.deltas[i-1])
+		slope(m.activation, m.deltas[i-1], m.acts[i])
+	}
+	m.norms = matmul.Grown(m.norms, n)
+	clear(m.norms)
+	for i, l := range m.layers {
+		for k := range n {
+			a, d := m.acts[i][k*l.in:(k+1)*l.in], m.deltas[i][k*l.out:(k+1)*l.out]
+			m.norms[k] += float64((1 + matmul.Dot(a, a)) * matmul.Dot(d, d))
+		}
+	}
+	for k, v := range m.norms {
+		m.norms[k] = math.Sqrt(v)
+	}
+}
+
+// slope multiplies deltas by the activation's derivative, given its values.
+func slope(how string, deltas, values []float64) {
+	values = values[:len(deltas)]
+	if how == "relu" {
+		for i, v := range values {
+			if v <= 0 {
+				deltas[i] = 0
+			}
+		}
+		return
+	}
+	for i, v := range values {
+		deltas[i] = float64(deltas[i] * (1 - float64(v*v)))
+	}
+}
+
+// weigh multiplies every example's deltas by its factor.
+func (m *network) weigh(factors []float64) {
+	for i, l := range m.layers {
+		for k, f := range factors[:m.n] {
+			if f == 1 {
+				continue
+			}
+			d := m.deltas[i][k*l.out : (k+1)*l.out]
+			for j := range d {
+				d[j] = float64(d[j] * f)
+			}
+		}
+	}
+}
+
+// sum writes the sum of the examples' gradients, as weighed.
+func (m *network) sum(gradient []float64) {
+	n := m.n
+	for i, l := range m.layers {
+		weights, biases := m.part(gradient, i)
+		m.left.Left(m.acts[i], l.in, n, 1, l.in)
+		m.right.Right(m.deltas[i], l.out, n, 1, l.out)
+		matmul.Product(&m.left, &m.right, nil, weights)
+		clear(biases)
+		for k := range n {
+			matmul.AddScaled(biases, m.deltas[i][k*l.out:(k+1)*l.out], 1)
+		}
+	}
+}
+
+// gradient writes the gradient of example k, as weighed.
+func (m *network) gradient(k int, to []float64) {
+	for i, l := range m.layers {
+		weights, biases := m.part(to, i)
+		d := m.deltas[i][k*l.out : (k+1)*l.out]
+		copy(biases, d)
+		for r, a := range m.acts[i][k*l.in : (k+1)*l.in] {
+			row := weights[r*l.out : (r+1)*l.out]
+			for j := range row {
+				row[j] = float64(a * d[j])
+			}
+		}
+	}
+}
+
+// clipping writes the factors that bring the norms down to c.
+func (m *network) clipping(c float64, factors []float64) []float64 {
+	factors = matmul.Grown(factors, m.n)
+	for k, norm := range m.norms {
+		factors[k] = 1
+		if norm > c {
+			factors[k] = c / norm
+		}
+	}
+	return factors
+}

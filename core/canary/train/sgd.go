@@ -1,0 +1,119 @@
+package train
+
+import (
+	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/matmul"
+)
+
+// step is what one step of a training leaves behind for an auditor who sees it:
+// all weights-long lists, valid until the next step.
+type step struct {
+	released []float64 // the noisy sum
+	data     []float64 // what the examples that are no canaries gave to it
+	canaries []float64 // what the canaries gave to it
+	present  []float64 // 1 for every canary that took part, else 0
+}
+
+// watcher looks at the training after each step, before the weights move.
+type watcher func(step)
+
+// trainer runs DP-SGD, again and again.
+type trainer struct {
+	config Config
+	data   *Dataset
+	model  *network
+	start  []float64 // the public first weights
+
+	mask    []float64
+	rows    []float64
+	labels  []int32
+	factors []float64
+	draws   []float64
+	s       step
+}
+
+func newTrainer(c Config, d *Dataset) *trainer {
+	t := &trainer{config: c, data: d, model: newNetwork(c.sizes(d), c.Activation)}
+	t.model.initialise(stream.New(stream.Key{Purpose: "train/initial"}))
+	p := len(t.model.theta)
+	t.start = append([]float64(nil), t.model.theta...)
+	t.draws = make([]float64, p)
+	t.s.released, t.s.data, t.s.canaries = make([]float64, p), make([]float64, p), make([]float64, p)
+	return t
+}
+
+// move is what the noisy sum is multiplied by: the learning rate over the
+// expected number of examples in a step, which is the same for neighbours.
+func (c Config) move(examples int) float64 {
+	return c.LearningRate / float64(c.Rate*float64(examples))
+}
+
+// run trains from the first weights, with these canaries among the examples and
+// noise of deviation sigma C, and reports whether the weights stayed finite. Each
+// step draws who takes part, the examples first, then the noise. A diverged
+// training ends where it diverged.
+func (t *trainer) run(st *stream.Stream, inside canaries, sigma float64, watch watcher, check func() error) (finite bool, err error) {
+	c, m, n := t.config, t.model, t.data.Len()
+	copy(m.theta, t.start)
+	scale := -c.move(n)
+	t.mask = matmul.Grown(t.mask, n+inside.count())
+	for range c.Steps {
+		if check != nil {
+			if err := check(); err != nil {
+				return false, err
+			}
+		}
+		m.ready()
+		st.Bernoulli(t.mask, c.Rate)
+		t.sample(t.mask[:n])
+		t.clippedSum(t.rows, t.labels, t.s.data)
+		t.s.present = t.mask[n:]
+		inside.add(t, t.s.present, t.s.canaries)
+		st.Gaussian(t.draws, float64(sigma*c.Clip))
+		for i, v := range t.s.data {
+			t.s.released[i] = v + t.s.canaries[i] + t.draws[i]
+		}
+		if watch != nil {
+			watch(t.s)
+		}
+		matmul.AddScaled(m.theta, t.s.released, scale)
+		if !allFinite(m.theta) {
+			return false, nil
+		}
+	}
+	m.ready()
+	return true, nil
+}
+
+// sample gathers the examples that the mask names.
+func (t *trainer) sample(mask []float64) {
+	d := len(t.data.Features)
+	t.rows, t.labels = t.rows[:0], t.labels[:0]
+	for i, on := range mask {
+		if on != 0 {
+			t.rows = append(t.rows, t.data.X[i*d:(i+1)*d]...)
+			t.labels = append(t.labels, t.data.Labels[i])
+		}
+	}
+}
+
+// clippedSum writes the sum of the examples' clipped gradients: as they are,
+// where the training forgets to clip.
+func (t *trainer) clippedSum(rows []float64, labels []int32, sum []float64) {
+	m := t.model
+	m.forward(rows, labels)
+	m.backward(labels)
+	if !t.config.NoClipping {
+		t.factors = m.clipping(t.config.Clip, t.factors)
+		m.weigh(t.factors)
+	}
+	m.sum(sum)
+}
+
+func allFinite(list []float64) bool {
+	sum := 0.0
+	for _, v := range list {
+		sum += v - v // NaN for infinities and NaN
+	}
+	return sum == 0
+}

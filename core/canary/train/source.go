@@ -1,0 +1,213 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Source draws runs of an audit of one training. It is for one goroutine.
+type Source struct {
+	// Check, if not nil, is called at every step and ends a run by its error.
+	Check func() error
+
+	t         *trainer
+	reference *reference // nil: every step is seen
+	residual  []float64
+}
+
+// New makes a source; nil data means the built-in. It costs one training where
+// the final model is to be scored, else next to nothing. Errors are those of
+// [Config.Resolve], and an InputError where the training of the reference
+// diverges.
+func New(c Config, data *Dataset) (*Source, error) {
+	c, err := c.Resolve(data)
+	if err != nil {
+		return nil, err
+	}
+	if data == nil {
+		data = NewSynthetic(c.Data)
+	}
+	s := &Source{t: newTrainer(c, data)}
+	if c.Access == Final {
+		if err := s.refer(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// refer trains a model without canaries and without noise, by a stream of its
+// own: like the first weights it depends on no run.
+func (s *Source) refer() error {
+	t := s.t
+	finite, err := t.run(stream.New(stream.Key{Purpose: "train/reference"}), t.draw(nil, 0), 0, nil, nil)
+	if err != nil {
+		return err
+	}
+	if !finite {
+		return &core.InputError{Field: "learning rate", Found: format(t.config.LearningRate), Want: "one at which a training without canaries stays finite"}
+	}
+	r := &reference{theta: append([]float64(nil), t.model.theta...), model: newNetwork(t.config.sizes(t.data), t.config.Activation)}
+	copy(r.model.theta, r.theta)
+	r.model.ready()
+	s.reference = r
+	return nil
+}
+
+// noise is the noise that is really added, over C.
+func (t *trainer) noise() float64 { return float64(t.config.Sigma * t.config.NoiseFactor) }
+
+// Config is the resolved configuration.
+func (s *Source) Config() Config { return s.t.config }
+
+// Parameters is the number of weights.
+func (s *Source) Parameters() int { return len(s.t.start) }
+
+// Trainings is how many trainings a run costs.
+func (s *Source) Trainings() int {
+	if s.t.config.Relation == Replace {
+		return 1
+	}
+	return 2
+}
+
+// CheckCanaries reports a number of canaries, of one run, that no memory holds.
+func (s *Source) CheckCanaries(n int) error {
+	most := min(CanariesMost, canaryNumbers/s.Parameters())
+	if n < 0 || n > most {
+		return &core.InputError{Field: "canaries", Found: fmt.Sprint(n), Want: fmt.Sprintf("at most %d at %d weights", most, s.Parameters()), Remedy: "take fewer canaries or a smaller model"}
+	}
+	return nil
+}
+
+// Run draws a run with len(in) canaries, at least one, and len(out) fresh ones.
+// By addition and removal it trains twice: in gets the scores of all canaries
+// under a training on all of them, out those of the fresh ones under a training
+// on all but the last. By replacement it trains once, on all canaries, and scores
+// both (LiDP appendix B.2). Higher scores speak for a canary that was trained on.
+//
+// Where a training diverges, the scores under it, and only those, are
+// -MaxFloat64: an event "score above a threshold" then has the probability that
+// it has among all trainings, diverged ones included. diverged says that at
+// least one did. Errors are those of Check.
+func (s *Source) Run(st *stream.Stream, in, out []float64) (diverged bool, err error) {
+	k, m := len(in), len(out)
+	if k < 1 {
+		panic("train: a run needs a canary")
+	}
+	if err := s.CheckCanaries(k + m); err != nil {
+		panic("train: " + err.Error())
+	}
+	all := s.t.draw(st, k+m)
+	inside, fresh := all.part(0, k), all.part(k, k+m)
+	if s.t.config.Relation == Replace {
+		scores := make([]float64, k+m)
+		diverged, err = s.trial(st, inside, &witness{scored: all, scores: scores, inside: k, lend: true})
+		copy(in, scores[:k])
+		copy(out, scores[k:])
+		return diverged, err
+	}
+	first, err := s.trial(st, inside, &witness{scored: inside, scores: in, inside: k})
+	if err != nil {
+		return false, err
+	}
+	second, err := s.trial(st, all.part(0, k-1), &witness{scored: fresh, scores: out})
+	return first || second, err
+}
+
+// OneRun trains once with len(scores) canaries of which each is among the
+// examples with probability 1/2, and says which were (Steinke, Nasr and Jagielski
+// 2023). Where the training diverges all scores are -MaxFloat64. The scores use
+// no canary's membership, not even that of others.
+func (s *Source) OneRun(st *stream.Stream, scores []float64, member []bool) (diverged bool, err error) {
+	n := len(scores)
+	if len(member) != n {
+		panic("train: as many scores as memberships")
+	}
+	if err := s.CheckCanaries(n); err != nil {
+		panic("train: " + err.Error())
+	}
+	all := s.t.draw(st, n)
+	coins := make([]float64, n)
+	st.Bernoulli(coins, 0.5)
+	for k, v := range coins {
+		member[k] = v != 0
+	}
+	return s.trial(st, members{all, member}, &witness{scored: all, scores: scores, coins: true})
+}
+
+// trial trains once and scores.
+func (s *Source) trial(st *stream.Stream, inside canaries, w *witness) (diverged bool, err error) {
+	t := s.t
+	clear(w.scores)
+	w.residual = s.residual
+	var watch watcher
+	if s.reference == nil {
+		watch = func(at step) { w.see(t, at) }
+	}
+	finite, err := t.run(st, inside, t.noise(), watch, s.Check)
+	s.residual = w.residual
+	if err != nil {
+		return false, err
+	}
+	if finite && s.reference != nil {
+		w.final(t, s.reference)
+	}
+	// Weights may be finite and the loss on one canary not: that is the score of
+	// this canary alone.
+	diverged = !finite
+	for k, v := range w.scores {
+		if !finite || v-v != 0 {
+			w.scores[k], diverged = worst, true
+		}
+	}
+	return diverged, nil
+}
+
+// Outcome is how well a model learned its examples.
+type Outcome struct {
+	Accuracy float64 `json:"accuracy"` // share of the examples whose class has the largest output
+	Loss     float64 `json:"loss"`     // mean cross-entropy, nats
+	Diverged bool    `json:"diverged"` // the rest is 0
+}
+
+// Train trains once without canaries and looks at the examples.
+func (s *Source) Train(st *stream.Stream) (Outcome, error) {
+	t := s.t
+	finite, err := t.run(st, t.draw(nil, 0), t.noise(), nil, s.Check)
+	if err != nil || !finite {
+		return Outcome{Diverged: !finite}, err
+	}
+	return t.outcome(), nil
+}
+
+const evaluated = 1024 // rows at a time
+
+func (t *trainer) outcome() Outcome {
+	m, d, n := t.model, len(t.data.Features), t.data.Len()
+	var o Outcome
+	right := 0
+	for at := 0; at < n; at += evaluated {
+		to := min(n, at+evaluated)
+		m.forward(t.data.X[at*d:to*d], t.data.Labels[at:to])
+		for i, label := range t.data.Labels[at:to] {
+			o.Loss += m.losses[i] / float64(n)
+			best, p := 0, m.probs[i*m.classes():(i+1)*m.classes()]
+			for j, v := range p {
+				if v > p[best] {
+					best = j
+				}
+			}
+			if best == int(label) {
+				right++
+			}
+		}
+	}
+	if o.Loss-o.Loss != 0 {
+		return Outcome{Diverged: true}
+	}
+	o.Accuracy = float64(right) / float64(n)
+	return o
+}

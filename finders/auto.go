@@ -1,0 +1,199 @@
+package finders
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// auto proposes the mechanism's own pairs, then one pair of each family of
+// patterns, the most telling first. What is left of the trials goes where it was
+// loud: to a family's other sizes and levels, near the loudest pairs, or to random
+// ones. Each of these is an arm of a bandit.
+var auto = core.FinderSpec{
+	Name:   core.Auto,
+	Title:  "The mechanism's own pairs, then patterns, and from there a bandit",
+	Source: "candidates, patterns and random; UCB1 of Auer, Cesa-Bianchi and Fischer, Finite-time analysis of the multiarmed bandit problem (2002), on ranks",
+	New: func(p core.FinderProblem) (core.Finder, error) {
+		pairs, err := checked(p)
+		if err != nil {
+			return nil, err
+		}
+		seen := seenPairs{}
+		for _, c := range pairs {
+			seen.add(c)
+		}
+		s, err := newSearch(p, seen)
+		if err != nil {
+			if len(pairs) == 0 {
+				return nil, err
+			}
+			return &list{pairs: pairs}, nil
+		}
+		return newArms(s, pairs), nil
+	},
+}
+
+const (
+	together = 4   // pairs proposed at a time after the opening, whatever the number of workers
+	boldness = 0.5 // of the bandit; UCB1 has the root of 2, for rewards that are means
+)
+
+// arms is an auto under way.
+type arms struct {
+	search *search
+	first  list           // candidates and opening
+	arms   []*arm         // families, near, random
+	of     map[string]int // arm that a pair is of
+	read   int            // trials of the history that were read
+	near   int            // pairs proposed near others
+}
+
+// arm is one way to go on.
+type arm struct {
+	left  []core.Pair                          // of a family
+	draw  func([]core.Trial) (core.Pair, bool) // of the other arms
+	tries int
+	best  float64 // value of its loudest pair
+}
+
+func newArms(s *search, candidates []core.Pair) *arms {
+	a := &arms{search: s, first: list{pairs: candidates}, of: map[string]int{}}
+	for _, family := range families(s.problem.Relation, s.problem.Domain) {
+		a.arms = append(a.arms, &arm{best: unheard, left: family})
+	}
+	left := max(1, budget(s.problem)-len(candidates))
+	opening := left - left/3
+	for i := range a.arms {
+		if opening == 0 {
+			break
+		}
+		if p, ok := a.pull(i, nil); ok {
+			a.first.pairs = append(a.first.pairs, p)
+			opening--
+		}
+	}
+	a.arms = append(a.arms, &arm{best: math.Inf(1), draw: a.nearby}, &arm{best: unheard, draw: func([]core.Trial) (core.Pair, bool) {
+		p, err := s.next()
+		return p, err == nil
+	}})
+	return a
+}
+
+// Propose returns the candidates and the opening, and then a few pairs at a time.
+func (a *arms) Propose(history []core.Trial, budget int) []core.Pair {
+	for _, t := range history[min(a.read, len(history)):] {
+		if i, ok := a.of[pairKey(t.Pair)]; ok {
+			if m := a.arms[i]; m.tries == 1 || t.Value > m.best+sameValue {
+				m.best = t.Value
+			}
+		}
+	}
+	a.read = len(history)
+	pairs := a.first.Propose(nil, budget)
+	if len(pairs) > 0 {
+		return pairs
+	}
+	dry := make([]bool, len(a.arms))
+	for len(pairs) < min(budget, together) {
+		i := a.choose(history, dry)
+		if i < 0 {
+			break
+		}
+		if p, ok := a.pull(i, history); ok {
+			pairs = append(pairs, p)
+		} else {
+			dry[i] = true
+		}
+	}
+	return pairs
+}
+
+// choose is the arm with the largest upper confidence bound on the rank of its
+// loudest pair; -1 where all are dry.
+func (a *arms) choose(history []core.Trial, dry []bool) int {
+	chosen, most := -1, 0.0
+	for i, m := range a.arms {
+		if dry[i] || m.draw == nil && len(m.left) == 0 {
+			continue
+		}
+		rank := 0.5 // of an arm that was not heard
+		if m.best > unheard {
+			quieter := 0.0
+			for _, t := range history {
+				switch {
+				case m.best > t.Value+sameValue:
+					quieter++
+				case m.best > t.Value-sameValue:
+					quieter += 0.5
+				}
+			}
+			rank = quieter / float64(len(history))
+		}
+		if bound := rank + float64(boldness*math.Sqrt(stream.Log(float64(len(history)+1))/float64(m.tries+1))); chosen < 0 || bound > most+margin {
+			chosen, most = i, bound
+		}
+	}
+	return chosen
+}
+
+// pull is the next pair of an arm.
+func (a *arms) pull(i int, history []core.Trial) (p core.Pair, ok bool) {
+	m := a.arms[i]
+	if m.draw != nil {
+		p, ok = m.draw(history)
+	} else {
+		for len(m.left) > 0 && !ok {
+			p, m.left = m.left[0], m.left[1:]
+			ok = a.search.fresh(p) // no other arm came to it
+		}
+		a.search.seen.add(p)
+	}
+	if ok {
+		m.tries++
+		a.of[pairKey(p)] = i
+	}
+	return p, ok
+}
+
+// nearby is a new pair that differs a little from one of the three loudest.
+func (a *arms) nearby(history []core.Trial) (core.Pair, bool) {
+	r, d := a.search.problem.Stream, a.search.problem.Domain
+	for range attempts {
+		from := loudest(history, min(r.Intn(3), r.Intn(3)))
+		if from < 0 {
+			break
+		}
+		entries := entriesOf(a.search.problem.Relation, history[from].Pair)
+		for n := 1 + r.Intn(2); n > 0; n-- {
+			entries = change(r, a.search.problem.Relation, d, entries)
+		}
+		p := pairOf(a.search.problem.Relation, d, entries)
+		if a.search.fresh(p) {
+			a.search.seen.add(p)
+			a.near++
+			p.Label = fmt.Sprintf("near pair %d: a change of trial %d", a.near, from)
+			return p, true
+		}
+	}
+	return core.Pair{}, false
+}
+
+// loudest is the trial that so many are louder than, or the quietest of fewer.
+func loudest(history []core.Trial, louder int) int {
+	at := -1
+	var passed [3]int
+	for k := range min(louder+1, len(history)) {
+		at = -1
+		for i, t := range history {
+			if !slices.Contains(passed[:k], i) && (at < 0 || t.Value > history[at].Value+sameValue) {
+				at = i
+			}
+		}
+		passed[k] = at
+	}
+	return at
+}

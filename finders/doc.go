@@ -1,0 +1,42 @@
+// Package finders proposes the pairs of neighbouring datasets that an audit
+// explores. Which pair is explored matters more than how many outputs are
+// drawn: a fault that is loud on one record against two may be faint on
+// twenty against twenty-one.
+//
+// Searches that learn (gp-ucb, cma-es, nsga2) begin with a few openings that are
+// the same for every mechanism: an extreme record added to others at the other
+// end of the domain, and to others inside it. They are told nothing of the
+// mechanism but its domain.
+//
+// [Registry] is the registry. A finder draws from its own stream alone and
+// proposes pairs that pass [core.Relation.Check], each at most once. What it
+// proposes depends on the stream and the history alone.
+package finders
+
+import (
+	"slices"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// All are the finders that the default one is made of.
+var All = []core.FinderSpec{
+	candidates,
+	random,
+	auto,
+}
+
+// Named are the finders that are used only when a plan names them. It is a
+// function, so that a program that leaves them out does not link them.
+func Named() []core.FinderSpec {
+	return []core.FinderSpec{
+		patterns,
+		grid,
+		nsga2,
+		gpUCB(),
+		cmaES(),
+	}
+}
+
+// Registry is all of them, for a catalogue.
+func Registry() []core.FinderSpec { return slices.Concat(All, Named()) }

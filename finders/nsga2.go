@@ -1,0 +1,237 @@
+package finders
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// nsga2 is the evolutionary search of RényiTester, which names the algorithm
+// and no settings: they are Deb's, but for the size of the population. The
+// second objective keeps points apart, where the paper has none.
+var nsga2 = core.FinderSpec{
+	Name:   "nsga2",
+	Title:  "NSGA-II: evolution towards pairs that are loud and unlike each other",
+	Source: "Deb, Pratap, Agarwal and Meyarivan, A fast and elitist multiobjective genetic algorithm: NSGA-II (2002), as in RényiTester (Kong et al. 2023), section 5",
+	New: func(p core.FinderProblem) (core.Finder, error) {
+		s, err := newSearchSpace(p, "nsga2")
+		if err != nil {
+			return nil, err
+		}
+		size := min(max(budget(p)/populationShare, leastPopulation), mostPopulation)
+		return &evolution{ledger: newLedger(s, "nsga2"), random: p.Stream, size: size, open: s.spread(p.Stream, size)}, nil
+	},
+}
+
+const (
+	populationShare = 5 // generations that a budget is for
+	leastPopulation = 4
+	mostPopulation  = 100
+
+	crossChance = 0.9 // of a pair of parents; Deb et al. 2002, section IV
+	crossIndex  = 20  // of the distribution of children about their parents
+	mutateIndex = 20
+)
+
+// evolution is an nsga2 under way.
+type evolution struct {
+	*ledger
+	random  *stream.Stream
+	size    int
+	open    [][]float64 // points that are still to be proposed
+	born    [][]float64 // points proposed since the last selection
+	parents [][]float64 // the best first
+}
+
+// Propose returns what is left of a generation, and else breeds one; at most
+// budget pairs, and fewer where the domain seems to hold no more new ones.
+func (e *evolution) Propose(history []core.Trial, budget int) []core.Pair {
+	e.note(history)
+	if len(e.open) == 0 && budget > 0 {
+		e.parents = e.survivors(append(e.parents, e.born...))
+		e.born = nil
+		for range e.size {
+			e.open = append(e.open, e.child())
+		}
+	}
+	var pairs []core.Pair
+	for len(e.open) > 0 && len(pairs) < budget {
+		u := e.open[0]
+		e.open = e.open[1:]
+		for k := range attempts {
+			if p, ok := e.propose(u); ok {
+				pairs, e.born = append(pairs, p), append(e.born, u)
+				break
+			}
+			if k < attempts/2 {
+				u = e.mutated(u)
+			} else {
+				u = e.space.anywhere(e.random)
+			}
+		}
+	}
+	return pairs
+}
+
+// member is a point with its objectives, both to be large.
+type member struct {
+	at       []float64
+	goals    [2]float64 // value, distance to the nearest other point
+	front    int
+	crowding float64
+}
+
+// survivors are the best points, the best first: by the front that they are in,
+// and in it by how few others are near.
+func (e *evolution) survivors(points [][]float64) [][]float64 {
+	all := make([]*member, len(points))
+	features := make([][]float64, len(points))
+	for i, u := range points {
+		features[i] = e.space.features(u)
+	}
+	for i, u := range points {
+		nearest := math.Inf(1)
+		for j, f := range features {
+			if i != j {
+				nearest = min(nearest, distance(features[i], f))
+			}
+		}
+		all[i] = &member{at: u, goals: [2]float64{e.value(u), nearest}}
+	}
+	rank(all)
+	slices.SortStableFunc(all, func(a, b *member) int {
+		if a.front != b.front {
+			return a.front - b.front
+		}
+		return cmp.Compare(b.crowding, a.crowding)
+	})
+	next := make([][]float64, min(len(all), e.size))
+	for i := range next {
+		next[i] = all[i].at
+	}
+	return next
+}
+
+func distance(a, b []float64) float64 {
+	var sum float64
+	for i, v := range a {
+		d := v - b[i]
+		sum += float64(d * d)
+	}
+	return sum
+}
+
+// dominates: at least as good in both goals and better in one.
+func (m *member) dominates(o *member) bool {
+	better := false
+	for k, g := range m.goals {
+		if g < o.goals[k] {
+			return false
+		}
+		better = better || g > o.goals[k]
+	}
+	return better
+}
+
+// rank sorts members into fronts, 0 the best, and measures how crowded each is
+// in its front (Deb et al. 2002, section III).
+func rank(all []*member) {
+	left := slices.Clone(all)
+	for front := 0; len(left) > 0; front++ {
+		var now, later []*member
+		for _, m := range left {
+			if slices.ContainsFunc(left, func(o *member) bool { return o.dominates(m) }) {
+				later = append(later, m)
+			} else {
+				now = append(now, m)
+			}
+		}
+		for _, m := range now {
+			m.front = front
+		}
+		crowd(now)
+		left = later
+	}
+}
+
+// crowd adds up, over the goals, the distance between a member's neighbours on
+// either side; the ends of a front are not crowded.
+func crowd(front []*member) {
+	for k := range 2 {
+		slices.SortStableFunc(front, func(a, b *member) int { return cmp.Compare(a.goals[k], b.goals[k]) })
+		n := len(front)
+		width := front[n-1].goals[k] - front[0].goals[k]
+		front[0].crowding, front[n-1].crowding = math.Inf(1), math.Inf(1)
+		for i := 1; i < n-1 && width > 0; i++ {
+			front[i].crowding += (front[i+1].goals[k] - front[i-1].goals[k]) / width
+		}
+	}
+}
+
+// child is bred from two parents, each the better of two.
+func (e *evolution) child() []float64 {
+	if len(e.parents) == 0 {
+		return e.space.anywhere(e.random)
+	}
+	pick := func() []float64 {
+		n := len(e.parents)
+		return e.parents[min(e.random.Intn(n), e.random.Intn(n))]
+	}
+	return e.mutated(e.crossed(pick(), pick()))
+}
+
+// crossed is one child of a simulated binary crossover: coordinate by
+// coordinate it lies about as far from one parent or the other as they lie
+// apart, times a factor near 1.
+func (e *evolution) crossed(a, b []float64) []float64 {
+	r := e.random
+	child := slices.Clone(a)
+	if r.Float64() >= crossChance {
+		return child
+	}
+	for i := range child {
+		if r.Intn(2) == 0 {
+			continue
+		}
+		u := r.Float64()
+		spread := power(2*u, crossIndex+1)
+		if u > 0.5 {
+			spread = 1 / power(2*(1-u), crossIndex+1)
+		}
+		half := float64(float64((b[i]-a[i])*spread) / 2)
+		if r.Intn(2) == 0 {
+			half = -half
+		}
+		child[i] = onLattice((a[i]+b[i])/2 + half)
+	}
+	return child
+}
+
+// mutated moves, on average, one coordinate: by polynomial mutation.
+func (e *evolution) mutated(u []float64) []float64 {
+	r := e.random
+	v := slices.Clone(u)
+	for i := range v {
+		if r.Intn(len(v)) > 0 {
+			continue
+		}
+		t := r.Float64()
+		move := power(2*t, mutateIndex+1) - 1
+		if t > 0.5 {
+			move = 1 - power(2*(1-t), mutateIndex+1)
+		}
+		v[i] = onLattice(v[i] + move)
+	}
+	return v
+}
+
+// power is x^(1/n) for x >= 0, the same on every platform.
+func power(x float64, n int) float64 {
+	if x <= 0 {
+		return 0
+	}
+	return stream.Exp(stream.Log(x) / float64(n))
+}

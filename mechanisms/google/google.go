@@ -1,0 +1,263 @@
+// Package google holds mechanisms of Google's differential privacy library for
+// Go (github.com/google/differential-privacy/go/v3, packages noise and dpagg) as
+// mechanisms to audit: the library's own code makes every output, and beside each
+// mechanism stands a misuse of it that the library cannot see.
+//
+// A row of a dataset is one privacy unit, and neighbours differ by one: the
+// library's own relation. One output is one run of the library, from the making
+// of its object to its result. The library draws from the operating system's
+// generator, so no seed gives the same outputs again.
+package google
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/stream"
+	"github.com/google/differential-privacy/go/v3/noise"
+)
+
+// The library, for people, and with its version.
+const (
+	Title   = "Google's differential privacy library"
+	Library = "github.com/google/differential-privacy/go/v3 v3.0.0"
+)
+
+const unseeded = "the library draws from the operating system's generator and takes no seed"
+
+// All lists the mechanisms, each before its misuse.
+func All() []core.MechanismSpec {
+	var all []core.MechanismSpec
+	for _, f := range families {
+		all = append(all, f.spec())
+	}
+	return all
+}
+
+var families = []family{
+	laplaceSpec, laplaceWrongSensitivity,
+	gaussianSpec, gaussianWrongSensitivity,
+	countSpec, countRepeated,
+	boundedSumSpec, boundedSumUnbounded,
+	boundedMeanSpec, boundedMeanBudgetTwice,
+	quantilesSpec, quantilesBudgetTwice,
+}
+
+// Samples is how many outputs a side to certify with where nobody says: an output
+// costs 10 to 100 microseconds, a hundred times what one of dpscope's own does.
+// 0: name is no mechanism of this package.
+func Samples(name string) int {
+	for _, f := range families {
+		if f.name != name {
+			continue
+		}
+		if f.dear {
+			return 10_000
+		}
+		return 20_000
+	}
+	return 0
+}
+
+// most rows that a finder proposes.
+const mostRows = 4
+
+// family is a mechanism before its parameters are fixed.
+type family struct {
+	name, title, calls, fault string
+
+	params []core.ParamSpec
+	claim  func(core.Params) core.Claim
+	truth  func(core.Params) string
+	// unit is what one privacy unit holds: a column each.
+	unit func(core.Params) []interval
+	// whole: values are whole numbers.
+	whole   func(core.Params) bool
+	outputs func(core.Params) []string
+	release func(core.Params) release
+	dear    bool // an output takes several draws
+}
+
+type interval struct{ lower, upper float64 }
+
+// release makes one output on d.
+type release func(d core.Dataset, out []float64) error
+
+func (f family) spec() core.MechanismSpec {
+	whole := func(p core.Params) bool { return f.whole != nil && f.whole(p) }
+	return core.MechanismSpec{
+		Name: f.name, Title: f.title, Source: Library + ": " + f.calls, Fault: f.fault,
+		Params:    f.params,
+		Relations: func(core.Params) []core.Relation { return []core.Relation{core.AddRemove} },
+		Claim:     f.claim,
+		Truth:     f.truth,
+		Domain: func(p core.Params, _ core.Relation) core.Domain {
+			unit := f.unit(p)
+			dom := core.Domain{Columns: len(unit), MaxRows: mostRows, Integer: whole(p)}
+			for _, v := range unit {
+				dom.Lower, dom.Upper = append(dom.Lower, v.lower), append(dom.Upper, v.upper)
+			}
+			return dom
+		},
+		Pairs: func(p core.Params, _ core.Relation) []core.Pair { return pairs(f.unit(p)) },
+		New: func(p core.Params) (core.Mechanism, error) {
+			m := &mechanism{release: f.release(p), unit: len(f.unit(p))}
+			for _, name := range f.outputs(p) {
+				m.columns = append(m.columns, core.Column{Name: name, Kind: core.Real})
+			}
+			// The library checks its parameters when it is used.
+			if err := m.release(core.Dataset{Columns: m.unit}, make([]float64, len(m.columns))); err != nil {
+				return nil, &core.InputError{Field: "parameters", Found: err.Error(), Want: "what the library takes"}
+			}
+			return m, nil
+		},
+		Unseeded: unseeded,
+	}
+}
+
+// pairs: one unit at an end of its ranges, alone and beside another at the other.
+func pairs(unit []interval) []core.Pair {
+	upper, lower := make([]float64, len(unit)), make([]float64, len(unit))
+	for i, v := range unit {
+		upper[i], lower[i] = v.upper, v.lower
+	}
+	data := func(rows ...[]float64) core.Dataset {
+		d := core.Dataset{Columns: len(unit), Values: []float64{}}
+		for _, r := range rows {
+			d.Values = append(d.Values, r...)
+		}
+		return d
+	}
+	return []core.Pair{
+		{Label: "none against one unit at the upper ends", First: data(), Second: data(upper)},
+		{Label: "one unit at the lower ends, and one more at the upper", First: data(lower), Second: data(lower, upper)},
+		{Label: "none against one unit at the lower ends", First: data(), Second: data(lower)},
+	}
+}
+
+// mechanism is one with its parameters fixed.
+type mechanism struct {
+	release release
+	columns []core.Column
+	unit    int // columns of a row
+}
+
+func (m *mechanism) Columns() []core.Column { return m.columns }
+
+// Sample does not draw from the stream.
+func (m *mechanism) Sample(d core.Dataset, _ *stream.Stream, out []float64) error {
+	if d.Columns != m.unit {
+		return &core.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprint(m.unit)}
+	}
+	for i, v := range d.Values {
+		if v-v != 0 { // NaN or infinite
+			return &core.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: show(v), Want: "a finite number"}
+		}
+	}
+	width := len(m.columns)
+	for ; len(out) > 0; out = out[width:] {
+		if err := m.release(d, out[:width]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Parameters, named as the library's own.
+
+var (
+	epsilon = core.ParamSpec{Name: "epsilon", Doc: "Epsilon: privacy parameter that the library is given", Default: 1, Min: 1e-6, Max: 100}
+	delta   = core.ParamSpec{Name: "delta", Doc: "Delta: privacy parameter that the library is given with Gaussian noise", Default: 1e-5, Min: 1e-300, Max: 0.5}
+)
+
+// budget is what every aggregate is given.
+func budget() []core.ParamSpec {
+	return []core.ParamSpec{epsilon, delta, {Name: "noise", Doc: "Noise: what the library adds; delta counts with gaussian only", Choices: []string{"laplace", "gaussian"}}}
+}
+
+var (
+	maxPartitions    = core.ParamSpec{Name: "max-partitions-contributed", Doc: "MaxPartitionsContributed: partitions that a unit contributes to; an output each", Default: 1, Min: 1, Max: 16, Integer: true}
+	maxContributions = core.ParamSpec{Name: "max-contributions-per-partition", Doc: "MaxContributionsPerPartition: contributions of a unit to each partition", Default: 1, Min: 1, Max: 16, Integer: true}
+)
+
+var (
+	lowerBound = core.ParamSpec{Name: "lower", Doc: "Lower: values below it are clamped to it", Default: 0, Min: -1e6, Max: 1e6}
+	upperBound = core.ParamSpec{Name: "upper", Doc: "Upper: values above it are clamped to it; above lower", Default: 1, Min: -1e6, Max: 1e6}
+)
+
+// with are the parameters of an aggregate: its budget, and others.
+func with(more ...core.ParamSpec) []core.ParamSpec { return append(budget(), more...) }
+
+// spending is the noise with the budget that it takes.
+type spending struct {
+	noise          noise.Noise
+	epsilon, delta float64
+}
+
+func spends(p core.Params) spending {
+	if gaussian(p) {
+		return spending{noise.Gaussian(), p.Num("epsilon"), p.Num("delta")}
+	}
+	return spending{noise.Laplace(), p.Num("epsilon"), 0} // the library refuses a delta
+}
+
+func gaussian(p core.Params) bool { return p.Word("noise") == "gaussian" }
+
+func aggregateClaim(p core.Params) core.Claim {
+	s := spends(p)
+	return core.DPClaim(s.epsilon, s.delta)
+}
+
+// times is the truth of a misuse that releases as much as n runs do, or one with n
+// times the sensitivity.
+func times(n float64, p core.Params, why string) string {
+	s := spends(p)
+	if s.delta > 0 {
+		return fmt.Sprintf("not private at the claim: %s, %s times over", why, show(n))
+	}
+	return fmt.Sprintf("epsilon = %s: %s, %s times the claimed", show(n*s.epsilon), why, show(n))
+}
+
+// atMost is the truth of what keeps its claim.
+func atMost(p core.Params) string { return "at most " + aggregateClaim(p).String() }
+
+// partitions names the outputs of so many partitions.
+func partitions(n int, word string) []string {
+	if n == 1 {
+		return []string{word}
+	}
+	out := make([]string, n)
+	for i := range out {
+		out[i] = fmt.Sprintf("%s %d", word, i+1)
+	}
+	return out
+}
+
+// same is n times the same interval.
+func same(n int, v interval) []interval {
+	out := make([]interval, n)
+	for i := range out {
+		out[i] = v
+	}
+	return out
+}
+
+// checkBounds refuses bounds that the library refuses too, or that it would warn
+// of in a log file, or whose distance is so small that it draws without end.
+func checkBounds(lower, upper float64) error {
+	const least = 1e-100
+	if upper-lower >= least {
+		return nil
+	}
+	return fmt.Errorf("lower %s and upper %s", show(lower), show(upper))
+}
+
+// beyond is where values lie that the library clamps to [lower, upper].
+func beyond(p core.Params) interval {
+	lower, upper := p.Num("lower"), p.Num("upper")
+	wide := math.Abs(upper - lower)
+	return interval{min(lower, upper) - wide, max(lower, upper) + wide}
+}
+
+func show(v float64) string { return fmt.Sprintf("%.10g", v) }

@@ -1,0 +1,350 @@
+package recorded
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// jsonReader reads JSON lines: a line is an object of values by column, an
+// array of values, or a value. A file whose first line is no such thing is read
+// as one document: an array of rows, or an object of arrays, each a list of
+// values or of rows. A value is a number, a string, true or false (1 or 0);
+// NaN, Infinity and -Infinity are read as Python writes them.
+type jsonReader struct {
+	p        *Parser
+	rest     []byte
+	document bool // all of it is in rest
+	line     int
+	blank    int
+	tab      *tabulator
+	object   bool // rows are objects
+	cells    [][]byte
+	keys     [][]byte
+	ordered  [][]byte
+	index    map[string]int
+	plain    [][]byte // the keys in the order of the first row, quoted and with a colon; nil where one is written otherwise
+	scan     jsonScanner
+	only     []byte // the only line so far
+}
+
+func (r *jsonReader) format() Format {
+	if r.document {
+		return JSON
+	}
+	return JSONLines
+}
+
+func (r *jsonReader) write(chunk []byte) error {
+	if r.line == 0 {
+		r.line = 1
+		chunk = bytes.TrimPrefix(chunk, byteOrderMark)
+	}
+	if r.document {
+		return r.hold(chunk)
+	}
+	data := chunk
+	if len(r.rest) > 0 {
+		r.rest = append(r.rest, chunk...)
+		data = r.rest
+	}
+	for {
+		n := bytes.IndexByte(data, '\n')
+		if n < 0 {
+			break
+		}
+		if err := r.record(data[:n]); err != nil {
+			return err
+		}
+		if r.document {
+			held := append([]byte{}, data...)
+			r.rest = nil
+			return r.hold(held)
+		}
+		r.line++
+		data = data[n+1:]
+	}
+	r.rest = append(r.rest[:0], data...)
+	if len(r.rest) > MaxLine {
+		if r.tab == nil { // one long line: a document
+			r.document = true
+			return r.hold(nil)
+		}
+		return &core.InputError{Field: fmt.Sprintf("%s, line %d", r.p.o.Name, r.line), Found: "longer than " + sizeWords(MaxLine), Want: "shorter"}
+	}
+	return nil
+}
+
+func (r *jsonReader) hold(chunk []byte) error {
+	if r.rest = append(r.rest, chunk...); len(r.rest) > MaxDocument {
+		return &core.InputError{Field: r.p.o.Name, Found: "a JSON document beyond " + sizeWords(MaxDocument), Want: "at most that",
+			Remedy: "write JSON lines, an object or an array a line, or NPZ"}
+	}
+	return nil
+}
+
+func (r *jsonReader) close() ([]*Table, error) {
+	if r.document {
+		return r.readDocument()
+	}
+	if len(r.rest) > 0 {
+		if err := r.record(r.rest); err != nil {
+			return nil, err
+		}
+		if r.document {
+			return r.readDocument()
+		}
+	}
+	if r.tab == nil {
+		return nil, emptyFile(r.p.o.Name)
+	}
+	if r.only != nil && !r.object { // one array is a column, not a row
+		r.document, r.rest, r.p.notes = true, r.only, nil
+		r.p.left = r.p.o.MaxCells
+		return r.readDocument()
+	}
+	t, err := r.tab.close()
+	if err != nil {
+		return nil, err
+	}
+	return []*Table{t}, nil
+}
+
+// record takes one line. It sets document if the first is no row.
+func (r *jsonReader) record(line []byte) error {
+	r.scan = jsonScanner{what: r.p.o.Name, line: r.line, data: line}
+	s := &r.scan
+	s.space()
+	if s.at == len(line) {
+		if r.blank == 0 {
+			r.blank = r.line
+		}
+		return nil
+	}
+	if r.blank > 0 {
+		if r.tab != nil {
+			return &core.InputError{Field: fmt.Sprintf("%s, line %d", r.p.o.Name, r.blank), Found: "blank", Want: "a row; blank lines may stand at the end only"}
+		}
+		r.blank = 0
+	}
+	r.only = nil
+	if r.tab == nil && s.peek() == '[' {
+		r.only = append([]byte{}, line...)
+	}
+	err := r.row(s)
+	if err != nil && r.tab == nil && s.nested {
+		r.document = true
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return r.tab.row(r.line, r.ordered)
+}
+
+// row scans a row and puts its cells in the columns' order.
+func (r *jsonReader) row(s *jsonScanner) error {
+	object, err := s.row(r)
+	if err != nil {
+		return err
+	}
+	if s.space(); s.at < len(s.data) {
+		return s.fault(s.at, "the end of the line")
+	}
+	if r.tab == nil {
+		if err := r.start(s, object); err != nil {
+			return err
+		}
+	}
+	return r.arrange(s, object)
+}
+
+// start fixes the columns by the first row.
+func (r *jsonReader) start(s *jsonScanner, object bool) error {
+	if len(r.cells) == 0 {
+		return &core.InputError{Field: s.place(0), Found: "a row without values", Want: "at least one"}
+	}
+	tab := &tabulator{o: &r.p.o, what: r.p.o.Name, left: &r.p.left}
+	names := make([]string, len(r.cells))
+	r.index = map[string]int{}
+	for i := range names {
+		if names[i] = columnNumber(i); object {
+			names[i] = string(r.keys[i])
+		}
+		r.index[names[i]] = i
+		if object {
+			r.plain = append(r.plain, plainKey(names[i]))
+		}
+	}
+	if err := tab.setNames(r.line, names, object); err != nil {
+		return err
+	}
+	if !object {
+		r.p.note("rows have no names: the columns are called c1 to c%d", len(names))
+	}
+	r.tab, r.object = tab, object
+	return nil
+}
+
+// plainKey is a key as most programs write it, or nil if it has to be escaped.
+func plainKey(name string) []byte {
+	if strings.ContainsAny(name, "\"\\") || binaryByte([]byte(name)) >= 0 {
+		return nil
+	}
+	return []byte(`"` + name + `":`)
+}
+
+// arrange puts the cells in the columns' order.
+func (r *jsonReader) arrange(s *jsonScanner, object bool) error {
+	if object != r.object {
+		words := map[bool]string{true: "an object", false: "an array or a value"}
+		return &core.InputError{Field: fmt.Sprintf("%s, line %d", s.what, r.line), Found: words[object], Want: words[r.object] + ", as the first row"}
+	}
+	if !object {
+		r.ordered = r.cells
+		return nil
+	}
+	return r.order(s)
+}
+
+// order puts the cells of an object in the columns' order.
+func (r *jsonReader) order(s *jsonScanner) error {
+	names := r.tab.names
+	r.ordered = slices.Grow(r.ordered[:0], len(names))[:len(names)]
+	clear(r.ordered)
+	for i, k := range r.keys {
+		j := i
+		if i >= len(names) || names[i] != string(k) {
+			var ok bool
+			if j, ok = r.index[string(k)]; !ok {
+				return &core.InputError{Field: s.place(0), Found: fmt.Sprintf("a row with the key %q", k), Want: fmt.Sprintf("the keys of the first row: %q", names)}
+			}
+		}
+		if r.ordered[j] != nil {
+			return &core.InputError{Field: s.place(0), Found: fmt.Sprintf("the key %q twice", k), Want: "each key once"}
+		}
+		r.ordered[j] = r.cells[i]
+	}
+	for j, c := range r.ordered {
+		if c == nil {
+			return &core.InputError{Field: s.place(0), Found: fmt.Sprintf("a row without the key %q", names[j]), Want: fmt.Sprintf("the keys of the first row: %q", names)}
+		}
+	}
+	return nil
+}
+
+// readDocument reads the whole file.
+func (r *jsonReader) readDocument() ([]*Table, error) {
+	s := &jsonScanner{what: r.p.o.Name, line: r.line, data: r.rest, progress: r.p.o.Progress}
+	s.space()
+	var tables []*Table
+	if s.peek() == '[' {
+		t, err := r.array(s, "")
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, t)
+	} else {
+		s.at++ // the brace by which the file was told to be JSON
+		for first := true; ; first = false {
+			done, err := s.more('}', first)
+			if err != nil {
+				return nil, err
+			}
+			if done {
+				break
+			}
+			k, err := s.key()
+			if err != nil {
+				return nil, err
+			}
+			key := string(k)
+			for _, t := range tables {
+				if t.Name == key {
+					return nil, &core.InputError{Field: s.place(s.at), Found: fmt.Sprintf("the key %q twice", key), Want: "each key once"}
+				}
+			}
+			if s.space(); s.peek() != '[' {
+				return nil, s.fault(s.at, fmt.Sprintf("an array, as the value of %q", key))
+			}
+			t, err := r.array(s, key)
+			if err != nil {
+				return nil, err
+			}
+			if tables = append(tables, t); len(tables) > MaxColumns {
+				return nil, s.fault(s.at, fmt.Sprintf("at most %d arrays", MaxColumns))
+			}
+		}
+	}
+	if s.space(); s.at < len(s.data) {
+		return nil, s.fault(s.at, "the end of the file")
+	}
+	if len(tables) == 0 {
+		return nil, &core.InputError{Field: r.p.o.Name, Found: "an object without arrays", Want: `arrays by name, such as {"d0": [...], "d1": [...]}`}
+	}
+	r.rest = nil
+	return tables, nil
+}
+
+// array reads an array of rows: of values, of arrays or of objects.
+func (r *jsonReader) array(s *jsonScanner, name string) (*Table, error) {
+	what := r.p.o.Name
+	if name != "" {
+		what += fmt.Sprintf(", array %q", name)
+	}
+	one := &jsonReader{p: r.p}
+	s.at++
+	matrix := false
+	for first := true; ; first = false {
+		done, err := s.more(']', first)
+		if err != nil {
+			return nil, err
+		}
+		if done {
+			break
+		}
+		s.space()
+		if first {
+			matrix = s.peek() == '['
+		}
+		if one.line, _ = s.position(s.at); matrix != (s.peek() == '[') {
+			return nil, s.fault(s.at, "a row like the first")
+		}
+		if err := one.element(s, what); err != nil {
+			return nil, err
+		}
+	}
+	if one.tab == nil {
+		return nil, &core.InputError{Field: what, Found: "an empty array", Want: "an array with rows"}
+	}
+	t, err := one.tab.close()
+	if err != nil {
+		return nil, err
+	}
+	t.Name, t.Matrix = name, matrix
+	return t, nil
+}
+
+// element is [jsonReader.row] for one element of an array.
+func (r *jsonReader) element(s *jsonScanner, what string) error {
+	object, err := s.row(r)
+	if err != nil {
+		return err
+	}
+	row := &jsonScanner{what: what, line: r.line}
+	if r.tab == nil {
+		notes := len(r.p.notes)
+		if err := r.start(row, object); err != nil {
+			return err
+		}
+		r.tab.what = what
+		r.p.notes = r.p.notes[:notes]
+	}
+	if err := r.arrange(row, object); err != nil {
+		return err
+	}
+	return r.tab.row(r.line, r.ordered)
+}

@@ -1,0 +1,204 @@
+package recorded_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/finders"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// laplace is n outputs of a count with Laplace noise on each of two datasets,
+// as CSV.
+func laplace(n int, scale float64, seed uint64) string {
+	var b strings.Builder
+	b.WriteString("x,dataset\n")
+	x := make([]float64, 2*n)
+	stream.New(stream.Key{Seed: seed, Purpose: "test"}).Laplace(x, scale)
+	for i, v := range x {
+		fmt.Fprintf(&b, "%v,%d\n", v-float64(i%2), i%2)
+	}
+	return b.String()
+}
+
+func audit(t testing.TB, s core.MechanismSpec, p core.Plan, workers int) core.Report {
+	t.Helper()
+	p.Version, p.Mechanism = core.PlanVersion, recorded.MechanismName
+	cat := core.Catalogue{Mechanisms: []core.MechanismSpec{s}, Learners: estimators.Registry(), Finders: finders.Registry()}
+	r, err := core.Run{Plan: p, Catalogue: cat, Pool: core.LocalPool(cat, workers)}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// watched records which outputs were asked for.
+type watched struct {
+	core.Mechanism
+	mu    sync.Mutex
+	taken [2][]int
+}
+
+func (w *watched) Recorded(seed uint64, side, at int, out []float64) error {
+	w.mu.Lock()
+	for i := range out {
+		w.taken[side] = append(w.taken[side], at+i)
+	}
+	w.mu.Unlock()
+	return w.Mechanism.(core.Recorded).Recorded(seed, side, at, out)
+}
+
+// Each row is used at most once in the whole run, exploration and certification
+// together, and all that the plan asks for are used.
+func TestNoRowTwice(t *testing.T) {
+	const n = 40_000
+	s := pair(t, recorded.Choice{}, read(t, laplace(n, 1, 5)+"0,1\n", recorded.Options{}))
+	claim := core.DPClaim(0.5, 0)
+	for _, x := range []struct {
+		plan core.Plan
+		used int
+	}{
+		{core.Plan{Claim: &claim}, n}, {core.Plan{Claim: &claim, Samples: 21_000, Explore: 1000}, 22_000}, {core.Plan{Claim: &claim, Explore: 500}, n},
+	} {
+		spec := s.Spec(recorded.Options{})
+		m, err := spec.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := &watched{Mechanism: m}
+		spec.New = func(core.Params) (core.Mechanism, error) { return w, nil }
+		r := audit(t, spec, x.plan, 2)
+		if split := r.Inputs.Samples.Split; split.Explored+split.Certified != x.used || split.Unused != [2]int{n - x.used, n + 1 - x.used} || r.Termination.SamplesUsed != split.Certified {
+			t.Errorf("split %+v, want %d used", *split, x.used)
+		}
+		for side, taken := range w.taken {
+			slices.Sort(taken)
+			if len(slices.Compact(taken)) != len(taken) || len(taken) != x.used || taken[0] != 0 || taken[len(taken)-1] != x.used-1 {
+				t.Errorf("dataset %d: %d outputs taken, want 0 to %d once each", side, len(taken), x.used-1)
+			}
+		}
+	}
+}
+
+// The order is a permutation that depends on the seed, is the same however it is
+// cut, and ends where the rows do.
+func TestOrder(t *testing.T) {
+	const n = 1000
+	s := pair(t, recorded.Choice{}, read(t, laplace(n, 1, 6), recorded.Options{}))
+	m, err := s.Spec(recorded.Options{}).New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	take := func(seed uint64, side, step int) []float64 {
+		out := make([]float64, n)
+		for at := 0; at < n; at += step {
+			if err := m.(core.Recorded).Recorded(seed, side, at, out[at:min(at+step, n)]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return out
+	}
+	all := make([]float64, n)
+	for i := range all {
+		s.Row(1, i, all[i:i+1])
+	}
+	a := take(1, 1, n)
+	if b := take(1, 1, 7); !slices.Equal(a, b) {
+		t.Error("the order depends on how it is cut")
+	}
+	if b := take(2, 1, n); slices.Equal(a, b) {
+		t.Error("the order does not depend on the seed")
+	}
+	if slices.Equal(a, all) || !slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(all))) {
+		t.Error("the order is no permutation")
+	}
+	if err := m.(core.Recorded).Recorded(1, 0, n-1, make([]float64, 2)); err == nil {
+		t.Error("rows beyond the last were given out")
+	}
+	if err := m.Sample(core.Records(0), nil, a); err == nil {
+		t.Error("recorded outputs were drawn anew")
+	}
+}
+
+// The report is the same for 1 and 2 workers and replays, whole and quick.
+func TestReplay(t *testing.T) {
+	s := pair(t, recorded.Choice{}, read(t, laplace(20_000, 0.5, 7), recorded.Options{}))
+	spec := s.Spec(recorded.Options{})
+	claim := core.DPClaim(1, 0)
+	for _, plan := range []core.Plan{{Claim: &claim, Seed: 3}, {Claim: &claim, Seed: 3, Anytime: true}} {
+		r := audit(t, spec, plan, 1)
+		if r.Verdict != core.Violation {
+			t.Errorf("half the noise: %s", r.Summary)
+		}
+		again := audit(t, spec, plan, 2)
+		again.Timing = r.Timing
+		a, _ := core.Canonical(r)
+		b, _ := core.Canonical(again)
+		if string(a) != string(b) {
+			t.Error("the report depends on the workers")
+		}
+		parsed, _, err := core.ParseReport(a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cat := core.Catalogue{Mechanisms: []core.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}
+		for _, whole := range []bool{true, false} {
+			v, err := core.Verify(context.Background(), cat, core.LocalPool(cat, 2), parsed, whole)
+			if err != nil || !v.OK() {
+				t.Errorf("replay, whole %v: %v %v", whole, err, v.Differences)
+			}
+		}
+	}
+}
+
+func TestPlansThatDoNotFit(t *testing.T) {
+	s := pair(t, recorded.Choice{}, read(t, laplace(1000, 1, 8), recorded.Options{}))
+	cat := core.Catalogue{Mechanisms: []core.MechanismSpec{s.Spec(recorded.Options{})}, Learners: estimators.Registry(), Finders: finders.Registry()}
+	some := core.Pair{First: core.Records(0), Second: core.Records(1)}
+	for _, x := range []struct {
+		plan core.Plan
+		want string
+	}{
+		{core.Plan{Samples: 600, Explore: 500}, "together at most the 1000 rows"}, {core.Plan{Samples: 1000}, "at least 100 each"}, {core.Plan{Explore: 950}, "at least 100 each"},
+		{core.Plan{Samples: math.MaxInt, Explore: math.MaxInt}, "at least 100 each"}, {core.Plan{Trials: 2}, "1 for recorded outputs"},
+		{core.Plan{Finder: "random"}, "absent for recorded outputs"}, {core.Plan{Pair: &some}, "absent for recorded outputs"},
+	} {
+		x.plan.Version, x.plan.Mechanism = core.PlanVersion, recorded.MechanismName
+		if _, err := x.plan.Resolve(cat); err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%+v: %v, want %q", x.plan, err, x.want)
+		}
+	}
+}
+
+// Outputs of the same law on both datasets refute a claim of 0.001 by chance
+// only: each audit with probability at most 0.05. Of 60 audits, 12 or more do
+// so with probability below 5e-5.
+func TestFalseAlarms(t *testing.T) {
+	alarms := 0
+	for seed := range uint64(60) {
+		var b strings.Builder
+		b.WriteString("x,dataset\n")
+		x := make([]float64, 1200)
+		stream.New(stream.Key{Seed: seed, Purpose: "null"}).Gaussian(x, 1)
+		for i, v := range x {
+			fmt.Fprintf(&b, "%v,%d\n", v, i%2)
+		}
+		claim := core.DPClaim(0.001, 0)
+		s := pair(t, recorded.Choice{}, read(t, b.String(), recorded.Options{}))
+		if audit(t, s.Spec(recorded.Options{}), core.Plan{Claim: &claim, Seed: seed, Learner: "logistic"}, 1).Verdict == core.Violation {
+			alarms++
+		}
+	}
+	if alarms >= 12 {
+		t.Errorf("%d of 60 audits flagged equal laws", alarms)
+	}
+	t.Logf("%d of 60", alarms)
+}

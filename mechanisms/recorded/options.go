@@ -1,0 +1,155 @@
+package recorded
+
+import (
+	"fmt"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// Format is a file format.
+type Format string
+
+// Formats, as reports name them.
+const (
+	CSV       Format = "csv" // commas or semicolons
+	TSV       Format = "tsv"
+	JSONLines Format = "jsonl" // an object, an array or a value a line
+	JSON      Format = "json"  // one array of rows, or one object of arrays
+	NPY       Format = "npy"
+	NPZ       Format = "npz"
+)
+
+// Answers to Options.Header.
+const (
+	HeaderYes = "yes"
+	HeaderNo  = "no"
+)
+
+// Answers to Options.NonFinite.
+const (
+	Refuse   = "refuse"
+	AsSymbol = "symbol"
+)
+
+// Answers to Options.Decimal.
+const (
+	DecimalPoint = "."
+	DecimalComma = ","
+)
+
+// Limits of what is read, where Options do not say otherwise.
+const (
+	DefaultMaxBytes    = 1 << 30 // 1 GiB
+	DefaultMaxExpanded = 1 << 30
+	DefaultMaxCells    = 1 << 26 // 512 MiB of numbers
+	DefaultMaxSymbols  = 4096
+	// MaxColumns is how many columns a table may have.
+	MaxColumns = 4096
+	// MaxLine is how long a line, or a quoted cell over several lines, may be,
+	// in bytes.
+	MaxLine = 1 << 20
+	// MaxDocument is how long a JSON document that is not JSON lines may be, in
+	// bytes: it is held in memory.
+	MaxDocument = 256 << 20
+)
+
+// Options say how a file is read. The zero value tells everything by content.
+type Options struct {
+	// Name of the file, for messages.
+	Name string
+	// Header: "yes" or "no": whether the first line of a CSV or TSV names the
+	// columns; default: it does if none of its cells is a number.
+	Header string
+	// Kinds of columns by name: real, symbol or mixed (numbers and, beside
+	// them, words); default: by the first rows.
+	Kinds map[string]core.ColumnKind
+	// NonFinite: "refuse", the default, refuses NaN and infinities; "symbol"
+	// makes them symbols beside the column's numbers.
+	NonFinite string
+	// Decimal is what stands before the decimals of a CSV or TSV: "." or ",". By
+	// default it is the point, and numbers with a comma are refused; "." takes
+	// them as words.
+	Decimal string
+	// Scores: the file holds scores, which are never words. Columns of a CSV or
+	// TSV may end before others, with empty cells at their end, and decimal commas
+	// are read as such.
+	Scores bool
+
+	MaxBytes    int64 // of the file
+	MaxExpanded int64 // of all arrays of an NPZ, or of a file in gzip, uncompressed
+	MaxCells    int   // of all tables
+	MaxSymbols  int   // of one column
+
+	// Progress is called now and then while Close works on a file that can
+	// only be read as a whole (NPZ, JSON, gzip), with the share that is done. When it
+	// returns an error, reading ends with that error. It may be nil.
+	Progress func(share float64) error
+}
+
+func (o Options) filled() (Options, error) {
+	if o.Name == "" {
+		o.Name = "file"
+	}
+	if o.MaxBytes == 0 {
+		o.MaxBytes = DefaultMaxBytes
+	}
+	if o.MaxExpanded == 0 {
+		o.MaxExpanded = DefaultMaxExpanded
+	}
+	if o.MaxCells == 0 {
+		o.MaxCells = DefaultMaxCells
+	}
+	if o.MaxSymbols == 0 {
+		o.MaxSymbols = DefaultMaxSymbols
+	}
+	if o.NonFinite == "" {
+		o.NonFinite = Refuse
+	}
+	if o.Header != "" && o.Header != HeaderYes && o.Header != HeaderNo {
+		return o, core.UnknownName("header", o.Header, []string{HeaderYes, HeaderNo})
+	}
+	if o.NonFinite != Refuse && o.NonFinite != AsSymbol {
+		return o, core.UnknownName("nonfinite", o.NonFinite, []string{Refuse, AsSymbol})
+	}
+	if o.Decimal != "" && o.Decimal != DecimalPoint && o.Decimal != DecimalComma {
+		return o, core.UnknownName("decimal", o.Decimal, []string{DecimalPoint, DecimalComma})
+	}
+	for name, k := range o.Kinds {
+		if k != core.Real && k != core.Symbol && k != core.Mixed {
+			return o, core.UnknownName("kind of column "+name, string(k), []string{string(core.Real), string(core.Symbol), string(core.Mixed)})
+		}
+	}
+	return o, nil
+}
+
+// CheckSize refuses a file that is too large, before any of it is read.
+func CheckSize(name string, size int64, o Options) error {
+	o, err := o.filled()
+	if err != nil {
+		return err
+	}
+	if size > o.MaxBytes {
+		return &core.InputError{Field: name, Found: sizeWords(size), Want: "at most " + sizeWords(o.MaxBytes),
+			Remedy: "take fewer rows or columns, or a binary format (NPY, NPZ)"}
+	}
+	return nil
+}
+
+func sizeWords(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.4g GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.4g MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%d bytes", n)
+}
+
+// quoted shortens what was found in a file for a message.
+func quoted[T []byte | string](b T) string {
+	const most = 40
+	if len(b) > most {
+		return fmt.Sprintf("%q...", string(b[:most]))
+	}
+	return fmt.Sprintf("%q", string(b))
+}

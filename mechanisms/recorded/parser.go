@@ -1,0 +1,299 @@
+package recorded
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"unicode/utf8"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// Parser reads a file that is given to it in chunks of any size. What it
+// returns does not depend on how the file was cut into chunks.
+type Parser struct {
+	o      Options
+	hash   summer
+	bytes  int64
+	head   []byte // until the format is known
+	format Format
+	reader reader
+	notes  []string
+	left   int // cells
+	err    error
+	closed bool
+
+	unpacked bool // what is read was in gzip
+}
+
+// summer is a digest of what is written to it.
+type summer interface {
+	io.Writer
+	Sum(b []byte) []byte
+}
+
+// reader reads one format.
+type reader interface {
+	// write takes the next bytes; it does not keep them.
+	write(chunk []byte) error
+	// close takes the end of the file.
+	close() ([]*Table, error)
+}
+
+// NewParser returns a parser of a new file.
+func NewParser(o Options) (*Parser, error) {
+	o, err := o.filled()
+	if err != nil {
+		return nil, err
+	}
+	return &Parser{o: o, hash: newDigest(), left: o.MaxCells}, nil
+}
+
+// headBytes is how much of a file tells its format, if it is that long.
+const headBytes = 512
+
+var errClosed = errors.New("intake: the parser is closed")
+
+// Write takes the next chunk. After an error every call returns that error.
+func (p *Parser) Write(chunk []byte) (int, error) {
+	if p.closed {
+		return 0, errClosed
+	}
+	if p.err != nil {
+		return 0, p.err
+	}
+	if p.err = p.write(chunk); p.err != nil {
+		return 0, p.err
+	}
+	return len(chunk), nil
+}
+
+func (p *Parser) write(chunk []byte) error {
+	p.bytes += int64(len(chunk))
+	if err := CheckSize(p.o.Name, p.bytes, p.o); err != nil {
+		return err
+	}
+	p.hash.Write(chunk)
+	return p.feed(chunk)
+}
+
+// feed takes what the reader is to read.
+func (p *Parser) feed(chunk []byte) error {
+	if p.reader != nil {
+		return p.reader.write(chunk)
+	}
+	n := min(headBytes-len(p.head), len(chunk))
+	p.head = append(p.head, chunk[:n]...)
+	if len(p.head) < headBytes {
+		return nil
+	}
+	if err := p.begin(); err != nil {
+		return err
+	}
+	return p.reader.write(chunk[n:])
+}
+
+// begin chooses the reader and gives it what is there.
+func (p *Parser) begin() error {
+	head := p.head
+	p.head = nil
+	if err := p.choose(head); err != nil {
+		return err
+	}
+	return p.reader.write(head)
+}
+
+// Close ends the file and returns what was read. A parser that failed returns
+// its error again.
+func (p *Parser) Close() (*File, error) {
+	if p.closed && p.err == nil {
+		return nil, errClosed
+	}
+	p.closed = true
+	if p.err != nil {
+		return nil, p.err
+	}
+	var f *File
+	if f, p.err = p.close(); p.err != nil {
+		return nil, p.err
+	}
+	return f, nil
+}
+
+func (p *Parser) close() (*File, error) {
+	if p.bytes == 0 {
+		return nil, emptyFile(p.o.Name)
+	}
+	if p.reader == nil {
+		if err := p.begin(); err != nil {
+			return nil, err
+		}
+	}
+	tables, err := p.reader.close()
+	if err != nil {
+		return nil, err
+	}
+	sum := p.hash.Sum(nil)
+	f := &File{Name: p.o.Name, Format: p.format, Bytes: p.bytes, SHA256: hex.EncodeToString(sum), Tables: tables, Notes: p.notes}
+	switch r := p.reader.(type) {
+	case *jsonReader:
+		f.Format = r.format()
+	case *textReader:
+		if r.separator == '\t' {
+			f.Format = TSV
+		}
+	}
+	if p.unpacked {
+		f.Format += ".gz"
+	}
+	return f, nil
+}
+
+// Columns are the columns of the table that is being read, as far as they are
+// known, after an error too: so that one may set the kinds of those of a file
+// that was refused. Nil for a file of arrays.
+func (p *Parser) Columns() []core.Column {
+	var t *tabulator
+	switch r := p.reader.(type) {
+	case *textReader:
+		t = r.tab
+	case *jsonReader:
+		t = r.tab
+	}
+	if t == nil {
+		return nil
+	}
+	var out []core.Column
+	for i, name := range t.names {
+		kind := t.kind(i)
+		if t.table != nil {
+			kind = t.table.Columns[i].Kind
+		}
+		out = append(out, core.Column{Name: name, Kind: kind})
+	}
+	return out
+}
+
+// Whole reports whether the file can only be read as a whole, so that Close does
+// the work.
+func (p *Parser) Whole() bool {
+	switch r := p.reader.(type) {
+	case *npzReader, *gzipReader:
+		return true
+	case *jsonReader:
+		return r.document
+	}
+	return false
+}
+
+func emptyFile(name string) error {
+	return &core.InputError{Field: name, Found: "empty", Want: "a file with data", Remedy: "was it still being written?"}
+}
+
+// note says once what was taken for granted.
+func (p *Parser) note(format string, args ...any) {
+	p.notes = append(p.notes, fmt.Sprintf(format, args...))
+}
+
+var byteOrderMark = []byte("\uFEFF")
+
+// known are beginnings of files that other tools would read.
+var known = []struct {
+	magic, name, remedy string
+}{
+	{"BZh", "a bzip2 file", "unpack it first"},
+	{"\xfd7zXZ", "an xz file", "unpack it first"},
+	{"(\xb5/\xfd", "a zstd file", "unpack it first"},
+	{"\x89HDF", "an HDF5 file", "save its arrays with numpy.savez"},
+	{"PAR1", "a Parquet file", "save it as CSV: DataFrame.to_csv(..., index=False)"},
+	{"ARROW1", "an Arrow file", "save it as CSV"},
+	{"\xff\xfe", "UTF-16 text", "save it as UTF-8"},
+	{"\xfe\xff", "UTF-16 text", "save it as UTF-8"},
+	{"\x80\x02", "a Python pickle", "save its arrays with numpy.savez; pickles can run programs and are not read"},
+	{"\x80\x03", "a Python pickle", "save its arrays with numpy.savez; pickles can run programs and are not read"},
+	{"\x80\x04", "a Python pickle", "save its arrays with numpy.savez; pickles can run programs and are not read"},
+	{"\x80\x05", "a Python pickle", "save its arrays with numpy.savez; pickles can run programs and are not read"},
+	{"%PDF", "a PDF", ""},
+	{"<!", "HTML", ""},
+	{"<html", "HTML", ""},
+	{"<?xml", "XML", ""},
+	{"\x00asm", "a WebAssembly module", ""},
+}
+
+const wantFormat = "CSV, TSV, JSON lines, JSON, NPY or NPZ"
+
+// choose tells the format by content.
+func (p *Parser) choose(head []byte) error {
+	decimal := p.o.Decimal
+	p.o.Decimal = DecimalPoint // in all formats but CSV and TSV
+	switch zip := bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")); {
+	case bytes.HasPrefix(head, []byte(gzipMagic)) && !p.unpacked:
+		p.o.Decimal, p.reader = decimal, &gzipReader{p: p}
+		return nil
+	case p.unpacked && (zip || bytes.HasPrefix(head, []byte(gzipMagic))):
+		return &core.InputError{Field: p.o.Name, Found: "packed twice: a zip or gzip file in a gzip file", Want: wantFormat, Remedy: "unpack it once"}
+	case bytes.HasPrefix(head, []byte(npyMagic)):
+		p.format, p.reader = NPY, &npyStream{what: p.o.Name, o: &p.o, left: &p.left}
+		return nil
+	case zip:
+		p.format, p.reader = NPZ, &npzReader{p: p}
+		return nil
+	}
+	for _, k := range known {
+		if bytes.HasPrefix(head, []byte(k.magic)) {
+			return &core.InputError{Field: p.o.Name, Found: k.name, Want: wantFormat, Remedy: k.remedy}
+		}
+	}
+	text := bytes.TrimPrefix(head, byteOrderMark)
+	if at := binaryByte(text); at >= 0 {
+		return &core.InputError{Field: p.o.Name, Found: fmt.Sprintf("not text (byte 0x%02x at offset %d) and of no known binary format", text[at], at+len(head)-len(text)), Want: wantFormat}
+	}
+	first := bytes.TrimLeft(text, " \t\r\n")
+	if len(first) > 0 && (first[0] == '{' || first[0] == '[') {
+		p.format, p.reader = JSONLines, &jsonReader{p: p}
+		return nil
+	}
+	p.o.Decimal = decimal
+	p.format, p.reader = CSV, &textReader{p: p, line: 1}
+	return nil
+}
+
+// binaryByte is where text stops being text, or -1. A rune that the end cuts
+// off is text.
+func binaryByte(b []byte) int {
+	for i := 0; i < len(b); {
+		if b[i] < utf8.RuneSelf {
+			if c := b[i]; c < ' ' && c != '\t' && c != '\n' && c != '\r' && c != '\f' {
+				return i
+			}
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(b[i:])
+		if r == utf8.RuneError && n == 1 {
+			if !utf8.FullRune(b[i:]) {
+				return -1
+			}
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+// Read reads all of r.
+func Read(r io.Reader, o Options) (*File, error) {
+	p, err := NewParser(o)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := io.CopyBuffer(struct{ io.Writer }{p}, r, make([]byte, 1<<18)); err != nil {
+		if p.err != nil {
+			return nil, p.err
+		}
+		return nil, fmt.Errorf("%s: %w", p.o.Name, err)
+	}
+	return p.Close()
+}

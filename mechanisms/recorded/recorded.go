@@ -1,0 +1,106 @@
+package recorded
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// MechanismName is the name of recorded outputs in a catalogue.
+const MechanismName = "samples"
+
+// purposeSplit is that of the streams that order the rows.
+const purposeSplit = "split"
+
+// Spec is the line of a catalogue that audits the samples. o are the options
+// with which the files were read.
+func (s *Samples) Spec(o Options) core.MechanismSpec {
+	pair := core.Pair{Label: s.Datasets[0] + " against " + s.Datasets[1], First: core.Records(0), Second: core.Records(1)}
+	shared := &recorded{samples: s} // every task resolves its plan: the order is made once
+	return core.MechanismSpec{
+		Name:      MechanismName,
+		Title:     "Outputs recorded elsewhere",
+		Source:    "outputs recorded outside dpscope",
+		Relations: func(core.Params) []core.Relation { return []core.Relation{core.Given} },
+		// Nobody knows what the recorded mechanism claims: a plan must say.
+		Claim: func(core.Params) core.Claim { return core.DPClaim(1, 0) },
+		Truth: func(core.Params) string { return "unknown" },
+		Domain: func(core.Params, core.Relation) core.Domain {
+			return core.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
+		},
+		Pairs:     func(core.Params, core.Relation) []core.Pair { return []core.Pair{pair} },
+		New:       func(core.Params) (core.Mechanism, error) { return shared, nil },
+		Recording: s.recording(o),
+	}
+}
+
+// recording is what a report says of the samples.
+func (s *Samples) recording(o Options) *core.Recording {
+	r := &core.Recording{Datasets: s.Datasets, Rows: s.n, Notes: s.Notes,
+		Reading: core.Reading{Header: o.Header, Decimal: o.Decimal, Dataset: s.Choice.Dataset, Outputs: slices.Clone(s.Choice.Columns), Kinds: maps.Clone(o.Kinds)}}
+	if o.NonFinite != Refuse {
+		r.Reading.NonFinite = o.NonFinite
+	}
+	for _, f := range s.Files {
+		r.Files = append(r.Files, core.RecordedFile{Name: f.Name, Format: string(f.Format), Bytes: f.Bytes, SHA256: f.SHA256})
+	}
+	for _, c := range s.Columns {
+		r.Columns = append(r.Columns, core.Column{Name: c.Name, Kind: c.Kind})
+	}
+	return r
+}
+
+// recorded gives out samples in a random order.
+type recorded struct {
+	samples *Samples
+
+	mu    sync.Mutex
+	seed  uint64
+	order [2][]uint32 // of the seed; nil until needed
+}
+
+// Columns describes one output.
+func (r *recorded) Columns() []core.Column { return r.samples.Columns }
+
+// Sample refuses: recorded outputs are no source of new ones.
+func (r *recorded) Sample(core.Dataset, *stream.Stream, []float64) error {
+	return fmt.Errorf("recorded outputs cannot be drawn anew")
+}
+
+// Recorded fills out with the outputs number at, at+1, ... of a dataset in the
+// order of the seed.
+func (r *recorded) Recorded(seed uint64, side, at int, out []float64) error {
+	order := r.permutation(seed, side)
+	width := core.Width(r.samples.Columns)
+	n := len(out) / width
+	if at < 0 || at+n > len(order) {
+		return fmt.Errorf("recorded outputs %d to %d were asked for, there are %d", at, at+n, len(order))
+	}
+	for i := range n {
+		r.samples.Row(side, int(order[at+i]), out[i*width:(i+1)*width])
+	}
+	return nil
+}
+
+// permutation is the order of a dataset's rows.
+func (r *recorded) permutation(seed uint64, side int) []uint32 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.seed != seed {
+		r.seed, r.order = seed, [2][]uint32{}
+	}
+	if r.order[side] == nil {
+		order := make([]uint32, r.samples.n[side])
+		for i := range order {
+			order[i] = uint32(i)
+		}
+		stream.New(stream.Key{Seed: seed, Purpose: purposeSplit, Side: side}).
+			Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
+		r.order[side] = order
+	}
+	return r.order[side]
+}

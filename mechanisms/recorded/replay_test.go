@@ -1,0 +1,191 @@
+package recorded_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/finders"
+	"github.com/dpscope/dpscope/internal/mutate"
+	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
+)
+
+func readText(t *testing.T, name, text string, o recorded.Options) *recorded.File {
+	t.Helper()
+	o.Name = name
+	f, err := recorded.Read(strings.NewReader(text), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// A report's samples are taken again from the same files, under other names and in
+// either order, and from no others.
+func TestReplayTakesTheSameFiles(t *testing.T) {
+	a, b := "x,y\n"+many("1,2\n3,4\n", 150), "y,x\n"+many("5,6\n", 250)
+	first, second := readText(t, "a.csv", a, recorded.Options{}), readText(t, "b.csv", b, recorded.Options{})
+	samples, err := recorded.Pair([]*recorded.File{first, second}, recorded.Choice{Columns: []string{"y"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := samples.Spec(recorded.Options{}).Recording
+	p, q := readText(t, "p", a, recorded.Options{}), readText(t, "q", b, recorded.Options{})
+	for _, files := range [][]*recorded.File{{p, q}, {q, p}} {
+		again, err := recorded.Replay(rec, files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if fmt.Sprint(again.Columns) != fmt.Sprint(samples.Columns) || again.Rows(0) != 300 || again.Rows(1) != 250 || again.Files[0].Name != "a.csv" || again.Files[1].Name != "b.csv" || again.Datasets != samples.Datasets {
+			t.Errorf("%+v", again)
+		}
+	}
+	if p.Name != "p" || q.Name != "q" {
+		t.Error("the files that were given have other names now")
+	}
+	other := readText(t, "other", a+"1,2\n", recorded.Options{})
+	for what, c := range map[string]struct {
+		files []*recorded.File
+		want  string
+	}{"another": {[]*recorded.File{p, other}, "b.csv with SHA-256 " + second.SHA256}, "one": {[]*recorded.File{p}, "2 files, as the report has: a.csv, b.csv"}, "none": {nil, "2 files"}} {
+		_, err := recorded.Replay(rec, c.files)
+		var in *core.InputError
+		if !errors.As(err, &in) || !strings.Contains(in.Want, c.want) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	o := recorded.ReadingOptions(core.Reading{Header: "no", NonFinite: "symbol", Kinds: map[string]core.ColumnKind{"c1": core.Symbol}})
+	if o.Header != "no" || o.NonFinite != "symbol" || o.Kinds["c1"] != core.Symbol {
+		t.Errorf("%+v", o)
+	}
+}
+
+// A parser names the columns of a file that it refused, as far as it came.
+func TestColumnsOfRefused(t *testing.T) {
+	rows := many("1,a,0\n2,b,1\n", 600)
+	for _, c := range []struct{ data, want string }{
+		{"x,y,dataset\n" + rows + "z,a,0\n", "x real, y symbol, dataset real"},
+		{"x,y,dataset\n1,a,0\n2\n", "x real, y symbol, dataset real"},
+		{"{\"x\": 1, \"y\": \"a\"}\n{\"x\": 1}\n", "x real, y symbol"},
+		{"x,x\n1,2\n", ""},
+		{"", ""},
+		{"PK\x03\x04", ""},
+	} {
+		p, err := recorded.NewParser(recorded.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = p.Write([]byte(c.data))
+		if err == nil {
+			_, err = p.Close()
+		}
+		if err == nil {
+			t.Errorf("%.30q was not refused", c.data)
+		}
+		var got []string
+		for _, x := range p.Columns() {
+			got = append(got, x.Name+" "+string(x.Kind))
+		}
+		if strings.Join(got, ", ") != c.want {
+			t.Errorf("%.30q: %v, want %s", c.data, got, c.want)
+		}
+	}
+}
+
+func TestWhole(t *testing.T) {
+	for data, want := range map[string]bool{"PK\x03\x04" + many(" ", 600): true, "[\n" + many("1,\n", 600): true, many("{\"x\": 1}\n", 100): false, many("1,2\n", 300): false} {
+		p, err := recorded.NewParser(recorded.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Write([]byte(data))
+		if p.Whole() != want {
+			t.Errorf("%.20q: %v", data, p.Whole())
+		}
+	}
+}
+
+func TestNamesOfScores(t *testing.T) {
+	for names, want := range map[string]bool{
+		"score member": true, "Score Member run": true, "in out": true, "in_canary_scores out_canary_scores": true,
+		"score": false, "in": false, "x dataset": false, "in out dataset": false, "": false,
+	} {
+		if got := recorded.NamesOfScores(strings.Fields(names)); got != want {
+			t.Errorf("%s: %v", names, got)
+		}
+	}
+}
+
+// Keys in another order, with spaces or escapes, are the same keys as in the first
+// row; one that only begins like another is not.
+func TestJSONKeys(t *testing.T) {
+	rows := []string{`{"ab":1,"a":2,"q\"":3}`, `{ "a" : 2 , "ab" : 1 , "q\u0022" : 3 }`, `{"\u0061b":1,"a":2,"q\"":3}`}
+	f := readText(t, "f", many(strings.Join(rows, "\n")+"\n", 3), recorded.Options{})
+	for i := range f.Tables[0].Rows() {
+		for k, c := range f.Tables[0].Columns {
+			if c.Real(i) != float64(k+1) {
+				t.Errorf("row %d, column %s: %v", i, c.Name, c.Real(i))
+			}
+		}
+	}
+	for _, bad := range []string{`{"abc":1,"a":2,"q\"":3}`, `{"ab":01,"a":2,"q\"":3}`, `{"ab":1.,"a":2,"q\"":3}`, `{"ab":1e,"a":2,"q\"":3}`, `{"ab":-,"a":2,"q\"":3}`, `{"ab":1-2,"a":2,"q\"":3}`, `{"ab" 1,"a":2,"q\"":3}`} {
+		if _, err := recorded.Read(strings.NewReader(rows[0]+"\n"+bad+"\n"), recorded.Options{}); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}
+
+// Whatever is deleted, changed or swapped in what a report says of its recorded
+// outputs, the replay with the same file notices.
+func TestMutatedRecordings(t *testing.T) {
+	nativetest.Only(t)
+	text := "x,kind,dataset\n" + many("1,a,0\n2,b,1\n3,a,0\n1,a,1\n", 120)
+	options := recorded.Options{Header: "yes", Kinds: map[string]core.ColumnKind{"x": core.Symbol}, NonFinite: "symbol"}
+	choice := recorded.Choice{Dataset: "dataset", Columns: []string{"x"}}
+	samples, err := recorded.Pair([]*recorded.File{readText(t, "a.csv", text, options)}, choice)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := audit(t, samples.Spec(options), core.Plan{Claim: &core.Claim{Epsilon: 1}, Learner: "outcome-table"}, 1)
+	good.Generator.Version = core.Version
+	accepts := func(data []byte) bool {
+		r := good
+		r.Inputs.Samples = nil
+		if err := core.DecodeStrict(data, "samples", &r.Inputs.Samples); err != nil || r.Inputs.Samples == nil {
+			return false
+		}
+		again := recorded.ReadingOptions(r.Inputs.Samples.Reading)
+		file, err := recorded.Read(strings.NewReader(text), again)
+		if err != nil {
+			return false
+		}
+		samples, err := recorded.Replay(r.Inputs.Samples, []*recorded.File{file})
+		if err != nil {
+			return false
+		}
+		cat := core.Catalogue{Mechanisms: []core.MechanismSpec{samples.Spec(again)}, Learners: estimators.Registry(), Finders: finders.Registry()}
+		v, err := core.Verify(t.Context(), cat, core.LocalPool(cat, 1), r, true)
+		return err == nil && v.OK()
+	}
+	doc, err := core.Canonical(good.Inputs.Samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !accepts(doc) {
+		t.Fatal("the report as it is does not pass")
+	}
+	passed, tried, err := mutate.Unnoticed(doc, func(data []byte) bool {
+		var s *core.Recording
+		return core.DecodeStrict(data, "samples", &s) == nil && core.EqualJSON(s, good.Inputs.Samples)
+	}, accepts)
+	if err != nil || tried < 80 {
+		t.Fatal(tried, err)
+	}
+	for field, all := range passed {
+		t.Errorf("%s: passes: %v", field, all)
+	}
+}

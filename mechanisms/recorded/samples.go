@@ -1,0 +1,420 @@
+package recorded
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// MinRows is the smallest useful number of outputs on each dataset: one half
+// explores, the other certifies.
+const MinRows = 2 * core.MinSamples
+
+// Choice says which columns are what. The zero value means the documented
+// names.
+type Choice struct {
+	Dataset string   // column that tells the dataset; default "dataset"
+	Columns []string // columns that are outputs; default all others
+}
+
+// Samples are outputs of a mechanism on two datasets. Rows are taken as
+// independent runs, in no order that matters.
+type Samples struct {
+	Columns  []core.Column // of one output
+	Datasets [2]string     // the two datasets in words
+	Files    []*File
+	Choice   Choice
+	By       string   // the column that tells the dataset; empty where each has a file or an array
+	Notes    []string // what was taken for granted or left out, in words
+
+	columns [2][]*Column
+	rows    [2][]uint32 // of the table, by dataset; nil: all of it
+	n       [2]int
+}
+
+// Rows is how many outputs there are on a dataset, 0 or 1.
+func (s *Samples) Rows(side int) int { return s.n[side] }
+
+// Row writes output i on a dataset, core.Width(Columns) numbers.
+func (s *Samples) Row(side, i int, out []float64) {
+	i = s.row(side, i)
+	at := 0
+	for _, c := range s.columns[side] {
+		c.put(i, out[at:])
+		if at++; c.Kind == core.Mixed {
+			at++
+		}
+	}
+}
+
+func (s *Samples) row(side, i int) int {
+	if s.rows[side] != nil {
+		return int(s.rows[side][i])
+	}
+	return i
+}
+
+// Pair takes the outputs on two datasets from one file, with a column or an
+// array that tells the dataset, or with one array for each; or from two files of
+// one table each, the first dataset first. It keeps the files.
+func Pair(files []*File, c Choice) (*Samples, error) {
+	s := &Samples{Files: files, Choice: c}
+	for _, f := range files {
+		for _, t := range f.Tables {
+			if err := t.checkEven(f.Name); err != nil {
+				return nil, err
+			}
+		}
+	}
+	var err error
+	switch len(files) {
+	case 1:
+		err = s.oneFile(files[0])
+	case 2:
+		err = s.twoFiles(files[0], files[1])
+	default:
+		err = &core.InputError{Field: "samples", Found: fmt.Sprintf("%d files", len(files)), Want: "one file or two"}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var notes []string
+	for _, f := range files {
+		for _, n := range f.Notes {
+			if len(files) > 1 {
+				n = f.Name + ": " + n
+			}
+			notes = append(notes, n)
+		}
+	}
+	s.Notes = append(notes, s.Notes...)
+	for side := range s.n {
+		if s.n[side] < MinRows {
+			return nil, &core.InputError{Field: "samples, " + s.Datasets[side], Found: fmt.Sprintf("of %d rows", s.n[side]),
+				Want: fmt.Sprintf("at least %d, the smallest useful number: half of them explore, half certify", MinRows), Remedy: "run the mechanism more often"}
+		}
+	}
+	if err := s.chooseColumns(); err != nil {
+		return nil, err
+	}
+	if s.n[0] != s.n[1] {
+		s.note("%s has %d rows, %s has %d: as many of the longer one as the shorter has are used, chosen at random", s.Datasets[0], s.n[0], s.Datasets[1], s.n[1])
+	}
+	return s, nil
+}
+
+func (s *Samples) note(format string, args ...any) {
+	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
+}
+
+func (s *Samples) datasetName() string {
+	if s.Choice.Dataset != "" {
+		return s.Choice.Dataset
+	}
+	return "dataset"
+}
+
+// oneFile finds both datasets in one file.
+func (s *Samples) oneFile(f *File) error {
+	if len(f.Tables) == 1 {
+		return s.split(f, f.Tables[0])
+	}
+	if f.Table(s.datasetName()) != nil {
+		t, err := merge(f)
+		if err != nil {
+			return err
+		}
+		return s.split(f, t)
+	}
+	d0, d1 := f.Table("d0"), f.Table("d1")
+	switch {
+	case d0 != nil && d1 != nil:
+		if len(f.Tables) > 2 {
+			s.note("of %d arrays only d0 and d1 are read", len(f.Tables))
+		}
+	case (d0 != nil || d1 != nil) || len(f.Tables) != 2:
+		return &core.InputError{Field: f.Name, Found: "with the arrays " + arrayNames(f), Want: fmt.Sprintf("d0 and d1, the outputs on two datasets, or an array %q beside arrays of the same length", s.datasetName())}
+	default:
+		d0, d1 = f.Tables[0], f.Tables[1]
+		s.note("the array %q is taken as the first dataset, %q as the second", d0.Name, d1.Name)
+	}
+	s.Datasets = [2]string{fmt.Sprintf("array %q", d0.Name), fmt.Sprintf("array %q", d1.Name)}
+	return s.join(d0, d1)
+}
+
+func arrayNames(f *File) string {
+	var names []string
+	for i, t := range f.Tables {
+		if i == 8 {
+			names = append(names, "...")
+			break
+		}
+		names = append(names, fmt.Sprintf("%q", t.Name))
+	}
+	return strings.Join(names, ", ")
+}
+
+// merge makes one table of arrays of the same length.
+func merge(f *File) (*Table, error) {
+	out := &Table{}
+	for _, t := range f.Tables {
+		if t.Rows() != f.Tables[0].Rows() {
+			return nil, &core.InputError{Field: f.Name, Found: fmt.Sprintf("the arrays %q with %d rows and %q with %d", f.Tables[0].Name, f.Tables[0].Rows(), t.Name, t.Rows()), Want: "arrays of the same length"}
+		}
+		for _, c := range t.Columns {
+			d := *c
+			if d.Name = t.Name; len(t.Columns) > 1 {
+				d.Name += "." + c.Name
+			}
+			out.Columns = append(out.Columns, &d)
+		}
+	}
+	return out, nil
+}
+
+// split takes the two datasets from the column that tells them apart.
+func (s *Samples) split(f *File, t *Table) error {
+	name := s.datasetName()
+	by := t.Column(name)
+	if by == nil {
+		return &core.InputError{Field: f.Name, Found: "one dataset: columns " + strings.Join(firstFew(t.names()), ", "),
+			Want: fmt.Sprintf("outputs on two datasets: a column %q with 0 and 1, or a second file", name), Remedy: "name the column that tells the datasets apart, or give a file for each dataset"}
+	}
+	s.By = by.Name
+	values, codes, err := twoValues(f, by)
+	if err != nil {
+		return err
+	}
+	if by.Name != "dataset" || values[0] != "0" || values[1] != "1" {
+		s.note("%s = %s is taken as the first dataset, %s = %s as the second", by.Name, values[0], by.Name, values[1])
+	}
+	for side, v := range values {
+		s.Datasets[side] = "rows with " + by.Name + " = " + v
+	}
+	for i := range by.Len() {
+		side := 0
+		if by.key(i) == codes[1] {
+			side = 1
+		}
+		s.rows[side] = append(s.rows[side], uint32(i))
+	}
+	var columns []*Column
+	for _, c := range t.Columns {
+		if c != by {
+			columns = append(columns, c)
+		}
+	}
+	s.columns = [2][]*Column{columns, columns}
+	s.n = [2]int{len(s.rows[0]), len(s.rows[1])}
+	return nil
+}
+
+// key tells values of a real or a symbol column apart.
+func (c *Column) key(i int) float64 {
+	if c.Kind == core.Real {
+		return c.reals.at(i)
+	}
+	return float64(c.codes.at(i))
+}
+
+// twoValues finds the two values of a column, the first dataset's first: the
+// smaller number, the word that sorts first.
+func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error) {
+	field := fmt.Sprintf("%s, column %q", f.Name, c.Name)
+	want := "two values, one for each dataset, such as 0 and 1"
+	if c.wide() {
+		return words, keys, &core.InputError{Field: field, Found: "of whole numbers beyond 2^53", Want: want, Remedy: "set the column's kind to symbol"}
+	}
+	if c.Kind == core.Mixed {
+		return words, keys, &core.InputError{Field: field, Found: "of numbers and words", Want: want}
+	}
+	at := map[float64]int{}
+	var order []float64
+	for i := range c.Len() {
+		if _, ok := at[c.key(i)]; ok {
+			continue
+		}
+		if at[c.key(i)] = i; len(at) > 2 {
+			return words, keys, &core.InputError{Field: field, Found: fmt.Sprintf("with a third value, %s, in row %d", quoted(c.Text(i)), i+1), Want: want,
+				Remedy: "name the column that tells the datasets apart, or keep the rows of two datasets only"}
+		}
+		order = append(order, c.key(i))
+	}
+	if len(order) < 2 {
+		found := "empty"
+		if len(order) == 1 {
+			found = fmt.Sprintf("%s in every row: one dataset is missing", quoted(c.Text(0)))
+		}
+		return words, keys, &core.InputError{Field: field, Found: found, Want: want}
+	}
+	if c.Kind == core.Symbol && strings.TrimSpace(c.Symbols[int(order[0])]) > strings.TrimSpace(c.Symbols[int(order[1])]) || c.Kind == core.Real && order[0] > order[1] {
+		order[0], order[1] = order[1], order[0]
+	}
+	for k, v := range order {
+		keys[k], words[k] = v, c.Text(at[v])
+	}
+	return words, keys, nil
+}
+
+// twoFiles takes one dataset from each file.
+func (s *Samples) twoFiles(a, b *File) error {
+	var tables [2]*Table
+	for i, f := range []*File{a, b} {
+		if len(f.Tables) != 1 {
+			return &core.InputError{Field: f.Name, Found: "with the arrays " + arrayNames(f), Want: "one array, as there are two files"}
+		}
+		t := f.Tables[0]
+		if by := t.Column(s.datasetName()); by != nil {
+			if !by.constant(by.Len(), func(i int) int { return i }) {
+				return &core.InputError{Field: fmt.Sprintf("%s, column %q", f.Name, by.Name), Found: "of several values", Want: "one value, as each of the two files is a dataset",
+					Remedy: "give one file with both datasets, or two files of one each"}
+			}
+			s.note("%s: the column %q is left out: it says which dataset this is", f.Name, by.Name)
+			t = &Table{Columns: slices.DeleteFunc(slices.Clone(t.Columns), func(c *Column) bool { return c == by })}
+		}
+		tables[i] = t
+	}
+	s.Datasets = [2]string{"file " + a.Name, "file " + b.Name}
+	if a.Name == b.Name {
+		s.Datasets = [2]string{"first file", "second file"}
+	}
+	if a.SHA256 == b.SHA256 {
+		s.note("both files hold the same bytes")
+	}
+	return s.join(tables[0], tables[1])
+}
+
+// join puts the columns of two tables beside each other, by name.
+func (s *Samples) join(a, b *Table) error {
+	if len(a.Columns) != len(b.Columns) {
+		return &core.InputError{Field: "samples, " + s.Datasets[1], Found: fmt.Sprintf("of %d columns (%s)", len(b.Columns), strings.Join(firstFew(b.names()), ", ")),
+			Want: fmt.Sprintf("of %d, as %s (%s)", len(a.Columns), s.Datasets[0], strings.Join(firstFew(a.names()), ", "))}
+	}
+	for _, c := range a.Columns {
+		d := b.Column(c.Name)
+		if d == nil {
+			return &core.InputError{Field: "samples, " + s.Datasets[1], Found: "with the columns " + strings.Join(firstFew(b.names()), ", "), Want: fmt.Sprintf("those of %s: %s", s.Datasets[0], strings.Join(firstFew(a.names()), ", ")),
+				Remedy: "if a file has no header, say so"}
+		}
+		if err := unify(s, c, d); err != nil {
+			return err
+		}
+		s.columns[0] = append(s.columns[0], c)
+		s.columns[1] = append(s.columns[1], d)
+	}
+	s.n = [2]int{a.Rows(), b.Rows()}
+	return nil
+}
+
+// unify gives two columns the same kind and the same codes.
+func unify(s *Samples, a, b *Column) error {
+	if a.Kind != b.Kind {
+		switch {
+		case a.Kind == core.Real && b.Kind == core.Mixed:
+			a.mix()
+		case a.Kind == core.Mixed && b.Kind == core.Real:
+			b.mix()
+		default:
+			return &core.InputError{Field: fmt.Sprintf("samples, column %q", a.Name), Found: fmt.Sprintf("%s in %s and %s in %s", a.Kind, s.Datasets[0], b.Kind, s.Datasets[1]),
+				Want: "of one kind", Remedy: "set the column's kind: real, symbol or mixed"}
+		}
+	}
+	if a.Kind == core.Real {
+		return nil
+	}
+	to := make([]uint32, len(b.Symbols))
+	for i, w := range b.Symbols {
+		to[i] = a.code(w)
+	}
+	for _, block := range b.codes.full {
+		for i, k := range block {
+			block[i] = to[k]
+		}
+	}
+	b.Symbols, b.index = a.Symbols, a.index
+	return nil
+}
+
+// chooseColumns keeps the columns that are outputs.
+func (s *Samples) chooseColumns() error {
+	all := s.columns
+	s.columns = [2][]*Column{}
+	t := Table{Columns: all[0]}
+	chosen := map[*Column]bool{}
+	for _, name := range s.Choice.Columns {
+		c := t.Column(name)
+		if c == nil {
+			return core.UnknownName("column", name, t.names())
+		}
+		chosen[c] = true
+	}
+	for i, c := range all[0] {
+		if len(chosen) > 0 && !chosen[c] {
+			continue
+		}
+		if len(chosen) == 0 && s.counts(c, all[1][i]) {
+			s.note("the column %q is left out: it counts the rows", c.Name)
+			continue
+		}
+		pair := [2]*Column{c, all[1][i]}
+		if c.wide() || all[1][i].wide() {
+			var rest [2]*Column
+			for side, x := range pair {
+				pair[side], rest[side] = x.parts(func(name string) bool { return t.Column(name) != nil })
+			}
+			s.note("the column %q holds whole numbers beyond 2^53, of which a float64 rounds the last digits: they are kept in two columns, %q for the first 53 bits and %q for the rest", c.Name, c.Name, rest[0].Name)
+			s.add(pair)
+			pair = rest
+		}
+		s.add(pair)
+	}
+	if len(s.columns[0]) == 0 {
+		return &core.InputError{Field: "samples", Found: "without a column of outputs", Want: "at least one beside the dataset and row numbers"}
+	}
+	s.noteConstants()
+	return nil
+}
+
+// add takes a column of outputs, as it is on both datasets.
+func (s *Samples) add(pair [2]*Column) {
+	s.columns[0], s.columns[1] = append(s.columns[0], pair[0]), append(s.columns[1], pair[1])
+	s.Columns = append(s.Columns, pair[0].Output())
+}
+
+// counts reports whether a column numbers the rows: in the file, or in each
+// dataset. Such a column says nothing of the mechanism and everything of how the
+// file was written.
+func (s *Samples) counts(a, b *Column) bool {
+	plain := func(i int) int { return i }
+	if a == b && a.counter(a.Len(), plain) {
+		return true
+	}
+	return a.counter(s.n[0], func(i int) int { return s.row(0, i) }) && b.counter(s.n[1], func(i int) int { return s.row(1, i) })
+}
+
+// noteConstants says which columns never vary on a dataset.
+func (s *Samples) noteConstants() {
+	for i, a := range s.columns[0] {
+		b := s.columns[1][i]
+		if !a.constant(s.n[0], func(i int) int { return s.row(0, i) }) || !b.constant(s.n[1], func(i int) int { return s.row(1, i) }) {
+			continue
+		}
+		x, y := a.Text(s.row(0, 0)), b.Text(s.row(1, 0))
+		if x == y {
+			s.note("the column %q is %s in every row: it tells nothing", a.Name, x)
+			continue
+		}
+		s.note("the column %q is %s in every row of the first dataset and %s in every row of the second: if the mechanism exposes an exact value there, no epsilon holds; samples alone certify at most about the logarithm of their number",
+			a.Name, x, y)
+	}
+}
+
+func firstFew(names []string) []string {
+	const most = 8
+	if len(names) > most {
+		return append(slices.Clone(names[:most]), "...")
+	}
+	return names
+}

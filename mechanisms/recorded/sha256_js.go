@@ -1,0 +1,5 @@
+package recorded
+
+import "github.com/dpscope/dpscope/stream"
+
+func newDigest() summer { return stream.NewDigest() }

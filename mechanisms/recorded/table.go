@@ -1,0 +1,304 @@
+package recorded
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// File is what was read from one file.
+type File struct {
+	Name   string
+	Format Format
+	Bytes  int64
+	SHA256 string // of the bytes, in hexadecimal
+	// Tables is one table, or the arrays of an NPZ or of a JSON object, in
+	// their order in the file.
+	Tables []*Table
+	Notes  []string // what was taken for granted, in words
+}
+
+// Table is columns of values. They are equally long, unless Options.Scores
+// allowed otherwise.
+type Table struct {
+	Name    string // of the array; empty where the file is one table
+	Columns []*Column
+	// Shape is that of the array in an NPY or NPZ; nil elsewhere.
+	Shape []int
+	// Matrix: the array had two dimensions, or its rows were arrays.
+	Matrix bool
+}
+
+// Rows is the length of the longest column.
+func (t *Table) Rows() int {
+	n := 0
+	for _, c := range t.Columns {
+		n = max(n, c.Len())
+	}
+	return n
+}
+
+// Column finds a column by name, or nil. Letter case decides only where two
+// names differ in nothing else.
+func (t *Table) Column(name string) *Column {
+	var loose *Column
+	for _, c := range t.Columns {
+		if c.Name == name {
+			return c
+		}
+		if loose == nil && strings.EqualFold(c.Name, name) {
+			loose = c
+		}
+	}
+	return loose
+}
+
+// checkEven refuses columns of different lengths.
+func (t *Table) checkEven(name string) error {
+	for _, c := range t.Columns {
+		if c.Len() != t.Rows() {
+			return &core.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: fmt.Sprintf("of %d values", c.Len()), Want: fmt.Sprintf("of %d, as the longest", t.Rows())}
+		}
+	}
+	return nil
+}
+
+// names lists the columns' names.
+func (t *Table) names() []string {
+	out := make([]string, len(t.Columns))
+	for i, c := range t.Columns {
+		out[i] = c.Name
+	}
+	return out
+}
+
+// Table finds an array by name, or nil.
+func (f *File) Table(name string) *Table {
+	for _, t := range f.Tables {
+		if strings.EqualFold(t.Name, name) {
+			return t
+		}
+	}
+	return nil
+}
+
+func columnNumber(i int) string { return fmt.Sprintf("c%d", i+1) }
+
+// tabulator makes a table of rows of cells in text. It keeps the first rows
+// until they tell the columns' kinds.
+type tabulator struct {
+	o     *Options
+	what  string // the file, or the array in it
+	names []string
+	named bool // the names come from the file
+	table *Table
+	held  []heldRow
+	bytes int // held
+	rows  int
+	text  bool  // a CSV or TSV
+	ended []int // line at which a column ended, by column
+	left  *int  // cells that all tables of the file may still take
+}
+
+// maxName is how long a column's name may be, in bytes.
+const maxName = 200
+
+type heldRow struct {
+	line  int
+	cells [][]byte
+}
+
+// What tells the kinds of columns is the first rows, up to these limits.
+const (
+	sniffRows  = 1000
+	sniffBytes = 1 << 20
+)
+
+func (t *tabulator) place(line, column int) string {
+	name := ""
+	if t.named && column < len(t.names) {
+		name = " (" + t.names[column] + ")"
+	}
+	return fmt.Sprintf("%s, line %d, column %d%s", t.what, line, column+1, name)
+}
+
+// setNames fixes the columns.
+func (t *tabulator) setNames(line int, names []string, named bool) error {
+	if len(names) > MaxColumns {
+		return &core.InputError{Field: fmt.Sprintf("%s, line %d", t.what, line), Found: fmt.Sprintf("%d columns", len(names)), Want: fmt.Sprintf("at most %d", MaxColumns)}
+	}
+	seen := map[string]int{}
+	for i, n := range names {
+		if binaryByte([]byte(n)) >= 0 || !utf8.ValidString(n) || len(n) > maxName {
+			return &core.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.what, line, i+1), Found: quoted(n), Want: fmt.Sprintf("a name in UTF-8 of at most %d bytes", maxName)}
+		}
+		if j, twice := seen[n]; twice {
+			return &core.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.what, line, i+1), Found: fmt.Sprintf("%q, the name of column %d too", n, j+1),
+				Want: "a name of its own", Remedy: "rename one of them; if the first line holds no names, say that the file has no header"}
+		}
+		seen[n] = i
+	}
+	t.names, t.named = names, named
+	for name := range t.o.Kinds {
+		found := false
+		for _, n := range names {
+			found = found || strings.EqualFold(n, name)
+		}
+		if !found {
+			return core.UnknownName(t.what+": kind of column", name, names)
+		}
+	}
+	return nil
+}
+
+// row adds a row. It keeps no reference to cells.
+func (t *tabulator) row(line int, cells [][]byte) error {
+	if len(cells) != len(t.names) {
+		remedy := "every row has as many cells as the first; quote a cell that holds the separator"
+		return &core.InputError{Field: fmt.Sprintf("%s, line %d", t.what, line), Found: fmt.Sprintf("of %d cells", len(cells)), Want: fmt.Sprintf("of %d", len(t.names)), Remedy: remedy}
+	}
+	if t.table == nil {
+		h := heldRow{line: line, cells: make([][]byte, len(cells))}
+		for i, c := range cells {
+			h.cells[i] = append([]byte{}, c...)
+			t.bytes += len(c) + 24
+		}
+		t.held = append(t.held, h)
+		if len(t.held) < sniffRows && t.bytes < sniffBytes {
+			return nil
+		}
+		return t.settle()
+	}
+	return t.add(line, cells)
+}
+
+// settle decides the kinds of columns and adds the rows that were held.
+func (t *tabulator) settle() error {
+	for i := range t.names {
+		if err := t.checkDecimals(i); err != nil {
+			return err
+		}
+	}
+	t.table = &Table{}
+	for i, name := range t.names {
+		t.table.Columns = append(t.table.Columns, newColumn(name, t.kind(i)))
+	}
+	t.ended = make([]int, len(t.names))
+	for _, h := range t.held {
+		if err := t.add(h.line, h.cells); err != nil {
+			return err
+		}
+	}
+	t.held = nil
+	return nil
+}
+
+// given is the kind of column i by option.
+func (t *tabulator) given(i int) (core.ColumnKind, bool) {
+	for name, k := range t.o.Kinds {
+		if strings.EqualFold(name, t.names[i]) {
+			return k, true
+		}
+	}
+	return "", false
+}
+
+// kind is that of column i by option, or by most of the rows that are held.
+func (t *tabulator) kind(i int) core.ColumnKind {
+	if k, ok := t.given(i); ok {
+		return k
+	}
+	texts, numbers := 0, 0
+	for _, h := range t.held {
+		if len(h.cells[i]) == 0 {
+			continue
+		}
+		if _, _, class := t.o.parse(h.cells[i]); class == textCell {
+			texts++
+		} else {
+			numbers++
+		}
+	}
+	if texts > numbers {
+		return core.Symbol
+	}
+	return core.Real
+}
+
+// checkDecimals looks for decimal commas in a column that they make one of numbers.
+func (t *tabulator) checkDecimals(i int) error {
+	if _, given := t.given(i); given || !t.text || t.o.Decimal != "" {
+		return nil
+	}
+	var first *heldRow
+	numbers, words := 0, 0
+	for k, h := range t.held {
+		_, _, class := t.o.parse(h.cells[i])
+		switch {
+		case class != textCell:
+			numbers++
+		case decimalComma(h.cells[i]):
+			if numbers++; first == nil {
+				first = &t.held[k]
+			}
+		case len(h.cells[i]) > 0:
+			words++
+		}
+	}
+	if first == nil || words >= numbers {
+		return nil
+	}
+	if t.o.Scores {
+		t.o.Decimal = DecimalComma
+		return nil
+	}
+	f := withDecimalComma(first.cells[i])
+	return &core.InputError{Field: t.place(first.line, i), Found: f.found, Want: f.want, Remedy: f.remedy}
+}
+
+func (t *tabulator) add(line int, cells [][]byte) error {
+	for i, cell := range cells {
+		c := t.table.Columns[i]
+		if t.text && t.o.Scores {
+			if len(cell) == 0 {
+				if t.ended[i] == 0 {
+					t.ended[i] = line
+				}
+				continue
+			}
+			if t.ended[i] > 0 {
+				return &core.InputError{Field: t.place(t.ended[i], i), Found: fmt.Sprintf("empty, and line %d goes on", line), Want: "a number, or empty to the end of the file"}
+			}
+		}
+		if f := c.addText(cell, t.o); f != nil {
+			return &core.InputError{Field: t.place(line, i), Found: f.found, Want: f.want, Remedy: f.remedy}
+		}
+	}
+	t.rows++
+	return t.take(line, len(cells))
+}
+
+// take counts cells against the limit.
+func (t *tabulator) take(line, cells int) error {
+	if *t.left -= cells; *t.left < 0 {
+		return tooManyCells(fmt.Sprintf("%s, line %d", t.what, line), t.o)
+	}
+	return nil
+}
+
+func tooManyCells(place string, o *Options) error {
+	return &core.InputError{Field: place, Found: "beyond what is held in memory", Want: fmt.Sprintf("at most %d cells in a file", o.MaxCells),
+		Remedy: "take fewer rows or columns"}
+}
+
+// close returns the table.
+func (t *tabulator) close() (*Table, error) {
+	if t.table == nil {
+		if err := t.settle(); err != nil {
+			return nil, err
+		}
+	}
+	return t.table, nil
+}

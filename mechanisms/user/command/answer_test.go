@@ -1,0 +1,195 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/mechanisms/user"
+)
+
+func TestScan(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{`[1, 2.5, -3e2]`, "1 2.5 -300"},
+		{`{"outputs": [1]}`, "1"},
+		{" {\t\"outputs\" :[ ] }\r", ""},
+		{`[[1, "a"], [2, "b"]]`, `1,"a" 2,"b"`},
+		{`["a b", "\u00e9\n", true, false, null, -0]`, `"a b" "é\n" true false null 0`},
+		{`[NaN, Infinity, -Infinity, 1e999, -1e999]`, "NaN! +Inf! -Inf! +Inf! -Inf!"},
+		{`[1.2345678901234567890e29, 9007199254740992, -1152921504606846976.00]`, "1.2345678901234568e+29 9.007199254740992e+15 -1.152921504606847e+18"},
+		{`[123456789012345678901234567890, 9007199254740993, -9007199254740993.0]`, "123456789012345678901234567890# 9007199254740993# -9007199254740993#"},
+		{`[9007199254740993.5, 1` + strings.Repeat("0", 400) + `]`, "9007199254740993.5# 1" + strings.Repeat("0", 400) + "#"},
+		{``, `fault: what it printed is ""`},
+		{`12`, `fault: what it printed is "12"`},
+		{`[1 2]`, `fault: its answer, byte 4 is "2]", must be a comma or ]`},
+		{`[1,]`, `fault: its answer, byte 4 is "]", must be a number`},
+		{`[1`, `fault: its answer, byte 3 is the end of the line, must be a comma or ]`},
+		{`[1]]`, `fault: its answer, byte 4 is "]", must be the end of the line`},
+		{`[[[1]]]`, `fault: its answer, byte 3 is "[1]]]", must be a number`},
+		{`[{"x": 1}]`, `fault: its answer, byte 2`},
+		{`[--1]`, `fault: its answer, byte 2`},
+		{`[1e]`, `fault: its answer, byte 2`},
+		{`[0x10]`, `fault: its answer, byte 3`},
+		{`[nan]`, `fault: its answer, byte 2`},
+		{`["a]`, `fault: its answer, byte 2 is "\"a]", must be a string with its closing quote`},
+		{`["\x"]`, `fault: its answer, byte 2 is "\"\\x\"]", must be a string of JSON`},
+		{`{"outputs": 3}`, `fault: its answer, byte 13 is "3}", must be an array`},
+		{`{"outputs": [1], "outputs": [2]}`, `fault: its answer, byte 18`},
+		{`{"outputs" [1]}`, `fault: its answer, byte 12 is "[1]}", must be a colon`},
+		{`{outputs: [1]}`, `fault: its answer, byte 2 is "outputs: [1]}", must be a key in double quotes`},
+		{`{}`, `fault: its answer, byte 2 is "}", must be the key "outputs"`},
+		{`{"error": "no \"model\""}`, `fault: it refuses the request: no "model"`},
+		{strings.Repeat("1,", 300), `fault: what it printed is "` + strings.Repeat("1,", 100) + `"... (600 bytes)`},
+	} {
+		var rows []string
+		n, err := scan([]byte(c.line), func(i int, cells []cell) error {
+			if i != len(rows) {
+				t.Errorf("%s: output %d after %d", c.line, i, len(rows))
+			}
+			rows = append(rows, dump(cells))
+			return nil
+		})
+		got := strings.Join(rows, " ")
+		if err != nil {
+			got = "fault: " + err.Error()
+		} else if n != len(rows) {
+			t.Errorf("%s: %d outputs of %d", c.line, n, len(rows))
+		}
+		if !strings.HasPrefix(got, c.want) || c.want == "" && got != "" {
+			t.Errorf("%s: %s\nwant %s", c.line, got, c.want)
+		}
+	}
+}
+
+// dump prints an output.
+func dump(cells []cell) string {
+	words := make([]string, len(cells))
+	for i, x := range cells {
+		switch x.form {
+		case numeral:
+			words[i] = x.text()
+		case nonFinite:
+			words[i] = x.text() + "!"
+		case long:
+			words[i] = x.text() + "#"
+		case truth:
+			words[i] = x.text()
+		case text:
+			if words[i] = x.text(); words[i] != "null" {
+				words[i] = fmt.Sprintf("%q", words[i])
+			}
+		}
+	}
+	return strings.Join(words, ",")
+}
+
+// FuzzScan: whatever the bytes, no panic, and an error names what is wrong; an
+// array that encoding/json reads gives the same values.
+func FuzzScan(f *testing.F) {
+	for _, s := range []string{`[1, -2.5e-3]`, `{"outputs": [[1, "a"], [true, null]]}`, `[NaN, -Infinity]`, `["\ud83d\ude00", "\u0000", "é"]`, `[[], []]`, `{"error": 1}`, `[1,`, "[\"\xff\"]", `[9007199254740993, 81129638414606681695789005144065.0]`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, line []byte) {
+		if bytes.IndexByte(line, '\n') >= 0 {
+			return
+		}
+		var rows [][]any
+		n, err := scan(line, func(_ int, cells []cell) error {
+			row := []any{}
+			for _, x := range cells {
+				switch {
+				case x.form == numeral && (math.IsNaN(x.value) || math.IsInf(x.value, 0)):
+					t.Fatalf("the number %v", x.value)
+				case x.form == numeral, x.form == long:
+					row = append(row, x.value)
+				case x.form == truth:
+					row = append(row, x.value == 1)
+				case x.form == text && string(x.word) == "null":
+					row = append(row, nil)
+				default:
+					row = append(row, string(x.word))
+				}
+			}
+			rows = append(rows, row)
+			return nil
+		})
+		var in *core.InputError
+		if err != nil && !errors.As(err, &in) && !strings.HasPrefix(err.Error(), "it refuses") {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if err == nil && n != len(rows) {
+			t.Fatalf("%q: %d outputs of %d", line, n, len(rows))
+		}
+		want, ok := flat(line)
+		if !ok {
+			return
+		}
+		if err != nil || fmt.Sprintf("%q", rows) != fmt.Sprintf("%q", want) {
+			t.Fatalf("%q: %q, %v; encoding/json reads %q", line, rows, err, want)
+		}
+	})
+}
+
+// flat reads an array of outputs by encoding/json; false if it is none.
+func flat(line []byte) (rows [][]any, ok bool) {
+	var all []any
+	if json.Unmarshal(line, &all) != nil || all == nil {
+		return nil, false
+	}
+	plain := func(v any) (any, bool) {
+		switch v := v.(type) {
+		case float64:
+			return v + 0, true
+		case string:
+			return v, v != "null"
+		case bool, nil:
+			return v, true
+		}
+		return nil, false
+	}
+	for _, v := range all {
+		values, list := v.([]any)
+		if !list {
+			values = []any{v}
+		}
+		if len(values) > user.MostColumns {
+			return nil, false
+		}
+		row := []any{}
+		for _, v := range values {
+			x, ok := plain(v)
+			if !ok {
+				return nil, false
+			}
+			row = append(row, x)
+		}
+		rows = append(rows, row)
+	}
+	return rows, true
+}
+
+func BenchmarkScan(b *testing.B) {
+	line, err := json.Marshal(map[string]any{"outputs": make([]float64, 0)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	values := make([]string, 4096)
+	for i := range values {
+		values[i] = fmt.Sprint(math.Sqrt(float64(i)))
+	}
+	line = bytes.Replace(line, []byte("[]"), []byte("["+strings.Join(values, ", ")+"]"), 1)
+	p := &Program{columns: []core.Column{{Name: "c1", Kind: core.Real}}}
+	out := make([]float64, 4096)
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := p.fill(line, 4096, out); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/4096, "ns/output")
+}

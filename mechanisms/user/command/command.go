@@ -1,0 +1,297 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/maphash"
+	"math"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/mechanisms/user/process"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Options say how a program is run and how its outputs are read.
+type Options struct {
+	Command string // the program and its arguments, see [Split]
+	// Space is where the datasets live.
+	Space core.Space
+	// Pair is asked about at the start; default: the first of the space.
+	Pair *core.Pair
+	// Kinds of columns c1, c2, ...; default: by the outputs that are asked for at
+	// the start.
+	Kinds map[string]core.ColumnKind
+	// NonFinite: "refuse", the default, refuses NaN and infinities; "symbol" makes
+	// columns of numbers mixed, and them symbols.
+	NonFinite string
+	// Columns are those of a report that is replayed, instead of Kinds.
+	Columns []core.Column
+	// Timeout is how long one request may take; where it is not above 0, 60 s.
+	Timeout time.Duration
+}
+
+// DefaultTimeout is how long one request may take.
+const DefaultTimeout = 60 * time.Second
+
+// mostValues is how many values one request asks for, at most.
+const mostValues = 1 << 18
+
+// Program is a mechanism that a program runs. It may be used from several
+// goroutines: each has a process of its own.
+type Program struct {
+	o        Options
+	ctx      context.Context
+	path     string
+	argv     []string
+	columns  []core.Column
+	unseeded string
+	slowest  time.Duration // of the requests at the start
+
+	pool   process.Pool[*worker]
+	mu     sync.Mutex
+	seen   map[uint64]uint64 // seeds, by the hash of their outputs
+	hasher maphash.Seed
+}
+
+// Open starts the program and asks what its outputs are. When ctx ends, requests
+// under way do, and their processes are killed; Close ends all of them.
+func Open(ctx context.Context, o Options) (*Program, error) {
+	argv, err := Split(o.Command)
+	if err != nil {
+		return nil, err
+	}
+	for name, k := range o.Kinds {
+		if k != core.Real && k != core.Symbol && k != core.Mixed {
+			return nil, core.UnknownName("kind of column "+name, string(k), []string{string(core.Real), string(core.Symbol), string(core.Mixed)})
+		}
+	}
+	switch o.NonFinite {
+	case "", AsSymbol:
+	case Refuse:
+		o.NonFinite = ""
+	default:
+		return nil, core.UnknownName("nonfinite", o.NonFinite, []string{Refuse, AsSymbol})
+	}
+	if err := checkColumns(o.Columns); err != nil {
+		return nil, err
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = DefaultTimeout
+	}
+	if err := o.Space.Validate(); err != nil {
+		return nil, err
+	}
+	if o.Pair == nil {
+		pair := o.Space.Trial()
+		o.Pair = &pair
+	}
+	path, err := exec.LookPath(argv[0])
+	if err != nil {
+		remedy := "give its path, or put its folder on the PATH"
+		if strings.Contains(argv[0], "=") {
+			remedy = fmt.Sprintf("no shell reads the line: -exec 'env %s ...' sets a variable", argv[0])
+		}
+		return nil, &core.InputError{Field: "-exec", Found: fmt.Sprintf("%q, whose program %q is not found (%v)", o.Command, argv[0], errors.Unwrap(err)), Want: "a program that can be run", Remedy: remedy}
+	}
+	p := &Program{o: o, ctx: ctx, path: path, argv: argv, seen: map[uint64]uint64{}, hasher: maphash.MakeSeed()}
+	if err := p.probe(); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return p, nil
+}
+
+// Close ends all processes.
+func (p *Program) Close() { p.pool.Close(process.Grace) }
+
+// Columns implements [core.Mechanism].
+func (p *Program) Columns() []core.Column { return p.columns }
+
+// Unseeded says why the same seed does not give the same outputs; empty where it
+// does.
+func (p *Program) Unseeded() string { return p.unseeded }
+
+// Brought is what a report says of the program.
+func (p *Program) Brought() core.Brought {
+	return core.Brought{Kind: core.BroughtCommand, Name: p.o.Command, Datasets: p.o.Space, Columns: p.columns, NonFinite: p.o.NonFinite, Unseeded: p.unseeded}
+}
+
+// Sample implements [core.Mechanism]: each request gets a seed of 53 bits from s.
+func (p *Program) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+	width := core.Width(p.columns)
+	rows := mostValues / width
+	for len(out) > 0 {
+		n := min(rows, len(out)/width)
+		seed := s.Uint64() >> 11
+		if err := p.draw(d, n, seed, out[:n*width]); err != nil {
+			return err
+		}
+		if err := p.note(seed, out[:n*width]); err != nil {
+			return p.fault(nil, err)
+		}
+		out = out[n*width:]
+	}
+	return nil
+}
+
+// draw asks for n outputs.
+func (p *Program) draw(d core.Dataset, n int, seed uint64, out []float64) error {
+	x, err := p.take()
+	if err != nil {
+		return err
+	}
+	line, err := p.ask(x, d, n, seed)
+	if err != nil {
+		return err
+	}
+	if err := p.fill(line, n, out); err != nil {
+		return p.drop(x, err)
+	}
+	p.pool.Release(x)
+	return nil
+}
+
+// ask sends a request to the process; an error ends it.
+func (p *Program) ask(x *worker, d core.Dataset, n int, seed uint64) ([]byte, error) {
+	first := !x.answered
+	start := time.Now()
+	line, err := x.ask(p.ctx, request(d, n, seed), p.o.Timeout)
+	if err == nil {
+		if p.columns == nil {
+			p.slowest = max(p.slowest, time.Since(start))
+		}
+		return line, nil
+	}
+	if errors.Is(err, errTimeout) {
+		remedy := "does it write a whole line, and flush it (flush=True in Python)?"
+		if !first {
+			remedy = fmt.Sprintf("-exec-timeout allows more; %d outputs at the start took %v", probeRows, p.slowest.Round(time.Millisecond))
+		}
+		err = &core.InputError{Field: fmt.Sprintf("the answer to a request for %d outputs", n), Found: fmt.Sprintf("not there after %v", p.o.Timeout), Want: "there by then", Remedy: remedy}
+	}
+	return nil, p.drop(x, err)
+}
+
+// request is a request as a line.
+func request(d core.Dataset, n int, seed uint64) []byte {
+	b := []byte(`{"dataset": [`)
+	for i := range d.Len() {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(b, '[')
+		for j, v := range d.Row(i) {
+			if j > 0 {
+				b = append(b, ", "...)
+			}
+			b = strconv.AppendFloat(b, v, 'g', -1, 64)
+		}
+		b = append(b, ']')
+	}
+	b = append(b, `], "n": `...)
+	b = strconv.AppendInt(b, int64(n), 10)
+	b = append(b, `, "seed": `...)
+	b = strconv.AppendUint(b, seed, 10)
+	return append(b, "}\n"...)
+}
+
+// take returns a process that waits for a request.
+func (p *Program) take() (*worker, error) {
+	if err := p.ctx.Err(); err != nil {
+		return nil, err
+	}
+	return p.pool.Take(p.start)
+}
+
+// start starts another process.
+func (p *Program) start() (*worker, error) {
+	x, err := startWorker(p.path, p.argv)
+	if err != nil {
+		return nil, p.fault(nil, fmt.Errorf("it does not start: %w", err))
+	}
+	return x, nil
+}
+
+// drop ends a process because of an error, and returns what to tell of it.
+func (p *Program) drop(x *worker, err error) error {
+	p.pool.Drop(x)
+	if p.ctx.Err() != nil {
+		return p.ctx.Err()
+	}
+	return p.fault(x, err)
+}
+
+func (p *Program) fault(x *worker, err error) error {
+	e := &Error{Command: p.o.Command, Err: err}
+	if x != nil {
+		e.Stderr = x.Stderr()
+	}
+	return e
+}
+
+// note remembers the outputs of a seed, and refuses those that another seed gave
+// before. Where at least eight of n >= 100 independent outputs are other than the
+// likeliest one, two requests agree with probability below 1e-12; of 250,000
+// requests for 4096 outputs, any two do with probability below 1e-14.
+func (p *Program) note(seed uint64, out []float64) error {
+	if !p.telling(out) {
+		return nil
+	}
+	h := p.hash(out)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if other, ok := p.seen[h]; ok && other != seed {
+		return errRepeats(len(out)/core.Width(p.columns), other, seed)
+	}
+	p.seen[h] = seed
+	return nil
+}
+
+// errRepeats says that two seeds gave the same outputs.
+func errRepeats(n int, a, b uint64) error {
+	return &core.InputError{Field: "its answer", Found: fmt.Sprintf("the same %d outputs for the seeds %d and %d", n, a, b), Want: "other outputs for another seed, as outputs must be independent",
+		Remedy: "use all of the seed for the generator in each request, or seed it from the system once"}
+}
+
+// telling reports whether independent outputs like these would hardly come twice:
+// a row differs from the one before at least 16 times, so that at least eight
+// rows are not the likeliest.
+func (p *Program) telling(out []float64) bool {
+	return len(out) >= 100*core.Width(p.columns) && p.changes(out) >= 16
+}
+
+// changes is how many rows differ from the one before.
+func (p *Program) changes(out []float64) (n int) {
+	w := core.Width(p.columns)
+	for i := w; i < len(out); i += w {
+		if !slices.Equal(out[i:i+w], out[i-w:i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *Program) hash(out []float64) uint64 {
+	var h maphash.Hash
+	h.SetSeed(p.hasher)
+	var b [512]byte
+	for len(out) > 0 {
+		k := min(len(out), len(b)/8)
+		for i, v := range out[:k] {
+			bits := math.Float64bits(v)
+			for j := range 8 {
+				b[8*i+j] = byte(bits >> (8 * j))
+			}
+		}
+		h.Write(b[:8*k])
+		out = out[k:]
+	}
+	return h.Sum64()
+}

@@ -1,0 +1,465 @@
+package command_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/finders"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
+	"github.com/dpscope/dpscope/stream"
+)
+
+func space(t testing.TB) core.Space {
+	t.Helper()
+	s, err := core.ParseSpace("", "", "", false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// open runs a form of the test's program until the test ends.
+func open(t testing.TB, form string, change ...func(*command.Options)) (*command.Program, error) {
+	t.Helper()
+	o := command.Options{Command: line(t, form), Space: space(t)}
+	for _, f := range change {
+		f(&o)
+	}
+	p, err := command.Open(t.Context(), o)
+	if err == nil {
+		t.Cleanup(p.Close)
+	}
+	return p, err
+}
+
+func mustOpen(t testing.TB, form string, change ...func(*command.Options)) *command.Program {
+	t.Helper()
+	p, err := open(t, form, change...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func sample(p *command.Program, d core.Dataset, seed uint64, n int) ([]float64, error) {
+	out := make([]float64, n*core.Width(p.Columns()))
+	return out, p.Sample(d, stream.New(stream.Key{Seed: seed}), out)
+}
+
+func TestSplit(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want []string
+		says string
+	}{
+		{`python3 my_mech.py`, []string{"python3", "my_mech.py"}, ""},
+		{"  a\tb  ", []string{"a", "b"}, ""},
+		{`'my program' "x y" z\ w`, []string{"my program", "x y", "z w"}, ""},
+		{`a 'it'"'"'s' ""`, []string{"a", "it's", ""}, ""},
+		{`a "\"\\\$\n" '$x | y'`, []string{"a", `"\$\n`, "$x | y"}, ""},
+		{`a *.py ~/b #c x=1`, []string{"a", "*.py", "~/b", "#c", "x=1"}, ""},
+		{`sh -c 'a | b'`, []string{"sh", "-c", "a | b"}, ""},
+		{``, nil, "must be a program"},
+		{`  `, nil, "must be a program"},
+		{`a | b`, nil, "'|' outside single quotes"},
+		{`a; b`, nil, "';' outside"},
+		{`a > b`, nil, "'>' outside"},
+		{`a $HOME`, nil, "'$' outside"},
+		{`a "$HOME"`, nil, "'$' outside"},
+		{"a `b`", nil, "'`' outside"},
+		{"a\nb", nil, `'\n' outside`},
+		{`a 'b`, nil, "not closed"},
+		{`a "b`, nil, "not closed"},
+		{`a \`, nil, "a backslash at the end"},
+		{"a\x00", nil, "NUL"},
+	} {
+		got, err := command.Split(c.line)
+		if !slices.Equal(got, c.want) || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: %q, %v", c.line, got, err)
+		}
+	}
+}
+
+// TestSplitAgreesWithAShell: what is accepted, a POSIX shell reads in the same way.
+func TestSplitAgreesWithAShell(t *testing.T) {
+	sh, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no sh here")
+	}
+	for _, line := range []string{`a b`, `'a b'  c`, `a\ b "c\"d" 'e\f'`, `x"y"'z'\"`, `"a\b" "\\" ''`, `-e 'q="1"' --r=[3]`} {
+		words, err := command.Split(line)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(sh, "-c", `for w in `+line+`; do printf '%s\000' "$w"; done`).Output()
+		if want := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); err != nil || !slices.Equal(words, want) {
+			t.Errorf("%q: %q, a shell reads %q (%v)", line, words, want, err)
+		}
+	}
+}
+
+func TestProgram(t *testing.T) {
+	p := mustOpen(t, "correct")
+	if p.Unseeded() != "" || len(p.Columns()) != 1 || p.Columns()[0].Kind != core.Real {
+		t.Errorf("%q %v", p.Unseeded(), p.Columns())
+	}
+	a, err := sample(p, core.Records(1, 0), 1, 5000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Another process and another size of block: the seed alone fixes outputs.
+	q := mustOpen(t, "correct")
+	b, err := sample(q, core.Records(1, 0), 1, 5000)
+	if err != nil || !slices.Equal(a, b) {
+		t.Errorf("other outputs for the same seed: %v", err)
+	}
+	mean := 0.0
+	for _, v := range a {
+		mean += v / float64(len(a))
+	}
+	if math.Abs(mean-2) > 0.1 { // five standard deviations of a mean of 5000
+		t.Errorf("a count of two rows has mean %v", mean)
+	}
+	b0 := p.Brought()
+	if b0.Kind != core.BroughtCommand || b0.Name != line(t, "correct") || b0.NonFinite != "" {
+		t.Errorf("%+v", b0)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	kinds := func(k map[string]core.ColumnKind) func(*command.Options) {
+		return func(o *command.Options) { o.Kinds = k }
+	}
+	symbols := func(o *command.Options) { o.NonFinite = command.AsSymbol }
+	for _, c := range []struct {
+		form   string
+		change []func(*command.Options)
+		want   string // kinds
+		words  string // labels of the first column with some
+	}{
+		{"correct", nil, "real", ""},
+		{"correct", []func(*command.Options){symbols}, "mixed", "a number"},
+		{"words", nil, "symbol", "few many null true"},
+		{"mixed", nil, "real mixed real", "a number none"},
+		{"mixed", []func(*command.Options){kinds(map[string]core.ColumnKind{"c3": core.Symbol})}, "real mixed symbol", "a number none"},
+		{"nan", []func(*command.Options){symbols}, "mixed", "+Inf -Inf NaN a number"},
+		{"quoted", []func(*command.Options){kinds(map[string]core.ColumnKind{"c1": core.Symbol})}, "symbol", "*"},
+		{"nan", []func(*command.Options){kinds(map[string]core.ColumnKind{"c1": core.Symbol})}, "symbol", "+Inf -2 -Inf 1.5 NaN"},
+		{"long", []func(*command.Options){kinds(map[string]core.ColumnKind{"c1": core.Symbol})}, "symbol", longWords},
+	} {
+		p, err := open(t, c.form, c.change...)
+		if err != nil {
+			t.Errorf("%s: %v", c.form, err)
+			continue
+		}
+		var got, words []string
+		for _, x := range p.Columns() {
+			got = append(got, string(x.Kind))
+			if words == nil {
+				for _, l := range x.Labels {
+					words = append(words, l.Text)
+					if l.Text != "a number" && l.Value != core.SymbolOf(l.Text) {
+						t.Errorf("%s: %v for %q", c.form, l.Value, l.Text)
+					}
+				}
+			}
+		}
+		slices.Sort(words)
+		if strings.Join(got, " ") != c.want || c.words != "*" && strings.Join(words, " ") != c.words || len(words) > 256 {
+			t.Errorf("%s: %v %v, want %s, %s", c.form, got, words, c.want, c.words)
+		}
+		// The columns of its report read it again.
+		if _, err := open(t, c.form, func(o *command.Options) { o.Columns, o.NonFinite = p.Columns(), p.Brought().NonFinite }); err != nil {
+			t.Errorf("%s: again: %v", c.form, err)
+		}
+	}
+	p := mustOpen(t, "mixed")
+	out, err := sample(p, core.Records(1), 3, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(out); i += 4 {
+		row, none := out[i:i+4], core.SymbolOf("none")
+		if row[3] != 1 || !(row[0] == 1000 && row[1] == none && row[2] == 0 || row[0] < 1 && row[1] == 0 && row[2] > 0) {
+			t.Fatalf("output %d is %v", i/4, row)
+		}
+	}
+}
+
+// longWords are the answers of the form long, all kept apart; those that float64
+// holds are words as it prints them.
+var longWords = func() string {
+	var words []string
+	for n := uint64(1 << 53); n < 1<<53+20; n++ {
+		words = append(words, strconv.FormatFloat(float64(n), 'g', -1, 64))
+		if n%2 > 0 {
+			words[len(words)-1] = strconv.FormatUint(n, 10)
+		}
+	}
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}()
+
+func TestFaults(t *testing.T) {
+	real := func(o *command.Options) { o.Kinds = map[string]core.ColumnKind{"c1": core.Real} }
+	for _, c := range []struct {
+		form   string
+		change func(*command.Options)
+		says   string // Open
+		later  string // Sample
+	}{
+		{"few", nil, "its answer is of 199 outputs, must be the 200 outputs of the request", ""},
+		{"many", nil, "its answer is of more than 200 outputs", ""},
+		{"empty", nil, "output 1 of its answer is an empty array", ""},
+		{"ragged", nil, "output 8 of its answer is of 2 values, must be of 3", ""},
+		{"garbage", nil, `what it printed is "Loading the model ... xxx`, ""},
+		{"garbage", nil, `x"... (522 bytes), must be an answer: {"outputs": [...]}, or the array alone; what is not an answer belongs on standard error`, ""},
+		{"twice", nil, "it printed more than one line as its answer; after the line came", ""},
+		{"refuses", nil, "it refuses the request: no model file", ""},
+		{"key", nil, `its answer, byte 2 is "\"output\": [1]}", must be the one key "outputs"`, ""},
+		{"half-way", nil, "it ended with exit code 3 in the middle of its answer, after ", ""},
+		{"half-way", nil, "  the end of its standard error:\n    Traceback (most recent call last):\n      [31mOut of luck[0m", ""},
+		{"killed", nil, "it was ended by a signal (killed), as the system does when memory runs out, before its first answer", ""},
+		{"unheard of", nil, "exit code 8 before its first answer", ""},
+		{"dies", nil, "", "it ended with exit code 4 before it answered"},
+		{"nan", nil, ": c1 is NaN, must be a finite number; -nonfinite symbol", ""},
+		{"late-nan", nil, "", "output 37 of 1000: c1 is NaN, must be a finite number"},
+		{"late-nan", func(o *command.Options) { real(o); o.NonFinite = command.AsSymbol }, "", "-kind c1=mixed takes it"},
+		{"late-word", nil, "", `output 37 of 1000: c1 is "none", must be a number, as in the outputs that were asked for at the start; -kind c1=mixed`},
+		{"long", nil, "must be a number that float64 does not round: a whole one up to 2^53, or one with an exponent; print it as two columns", ""},
+		{"long", func(o *command.Options) { o.Kinds = map[string]core.ColumnKind{"c1": core.Mixed} }, "must be a number that float64 does not round", ""},
+		{"late-long", nil, "", `output 37 of 1000: c1 is "9007199254740993", must be a number that float64 does not round`},
+		{"words", real, "must be a number", ""},
+		{"quoted", nil, "must be numbers, or a few names; print numbers without quotes; if they are names, -kind c1=symbol", ""},
+		{"correct", func(o *command.Options) { o.Kinds = map[string]core.ColumnKind{"c2": core.Real} }, `-kind is of a column "c2"`, ""},
+		{"correct", func(o *command.Options) { o.Kinds = map[string]core.ColumnKind{"c1": "word"} }, `kind of column c1 is "word"`, ""},
+		{"correct", func(o *command.Options) { o.NonFinite = "drop" }, `nonfinite is "drop"`, ""},
+		{"correct", func(o *command.Options) { o.Space.MaxRows = -1 }, "rows is 0:-1", ""},
+		{"correct", func(o *command.Options) { o.Command = "no-such-program-here x" }, `whose program "no-such-program-here" is not found`, ""},
+		{"correct", func(o *command.Options) { o.Command = "A=1 x" }, "-exec 'env A=1 ...' sets a variable", ""},
+		{"correct", func(o *command.Options) { o.Columns = []core.Column{{Name: "c1"}, {Name: "c2"}} }, "an output is of 1 values, must be of 2, as the report says", ""},
+		{"words", func(o *command.Options) {
+			o.Columns = []core.Column{{Name: "c1", Kind: core.Symbol, Labels: []core.Label{{Value: core.SymbolOf("few"), Text: "many"}}}}
+		}, `report: inputs.brought.columns[0].labels is the word "many"`, ""},
+		{"hangs", func(o *command.Options) { o.Timeout = 3 * time.Second }, "", "the answer to a request for 1000 outputs is not there after 3s, must be there by then; -exec-timeout allows more; 200 outputs at the start took "},
+	} {
+		t.Run(c.form, func(t *testing.T) {
+			t.Parallel()
+			p, err := open(t, c.form, func(o *command.Options) {
+				if c.change != nil {
+					c.change(o)
+				}
+			})
+			want := c.says
+			if err == nil && want == "" {
+				want = c.later
+				_, err = sample(p, core.Records(1), 1, 1000)
+			}
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%v\nwant %s", err, want)
+			}
+		})
+	}
+}
+
+// TestDependentOutputs: programs whose outputs cannot be independent are refused.
+func TestDependentOutputs(t *testing.T) {
+	for form, says := range map[string]string{
+		"ignores": "its answer is the same 200 outputs for the seeds 6755399441055744 and 9007199254740881, must be other outputs for another seed",
+		"start":   "its first answer is the same in two processes, though the seed does not fix the outputs",
+		"again":   "its answer is one output repeated, another one for another seed",
+	} {
+		if _, err := open(t, form); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", form, err)
+		}
+	}
+	// The same in all answers is no fault: a constant leaks what it leaks.
+	if p, err := open(t, "constant"); err != nil || p.Unseeded() != "" {
+		t.Errorf("a constant: %v", err)
+	}
+	// 4 bits of a seed are soon used up.
+	p := mustOpen(t, "short")
+	var err error
+	for i := 0; i < 17 && err == nil; i++ {
+		_, err = sample(p, core.Records(1), uint64(i), 200)
+	}
+	if err == nil || !strings.Contains(err.Error(), "the same 200 outputs for the seeds") {
+		t.Errorf("a short seed: %v", err)
+	}
+	// Rare symbols come alike by chance, and are not refused.
+	q := mustOpen(t, "rare")
+	for i := range 40 {
+		if _, err := sample(q, core.Records(1), uint64(i), 200); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestUnseeded(t *testing.T) {
+	for form, says := range map[string]string{
+		"own": "asked again with the same seed, the program gives other outputs",
+		"pid": "with the same seed, another process of the program gives other outputs",
+	} {
+		p := mustOpen(t, form)
+		if p.Unseeded() != says || p.Brought().Unseeded != says {
+			t.Errorf("%s: %q", form, p.Unseeded())
+		}
+	}
+}
+
+func TestStop(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	p, err := command.Open(ctx, command.Options{Command: line(t, "hangs"), Space: space(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	time.AfterFunc(50*time.Millisecond, cancel)
+	if _, err := sample(p, core.Records(1), 1, 1000); !errors.Is(err, context.Canceled) {
+		t.Errorf("a run that is stopped answers %v", err)
+	}
+	if _, err := sample(p, core.Records(1), 1, 1000); !errors.Is(err, context.Canceled) {
+		t.Errorf("after it, %v", err)
+	}
+	q := mustOpen(t, "correct")
+	q.Close()
+	if _, err := sample(q, core.Records(1), 1, 1000); err == nil {
+		t.Error("a closed program answers")
+	}
+}
+
+// audit audits a form at epsilon 1. Seeds are fixed, so that the outcome is.
+func audit(t *testing.T, p *command.Program, workers int) (core.Report, core.Catalogue) {
+	t.Helper()
+	cat := core.Catalogue{Mechanisms: []core.MechanismSpec{p.Brought().Spec(p)}, Learners: estimators.Registry(), Finders: finders.Registry()}
+	r, err := core.Run{Plan: core.Plan{Version: 1, Mechanism: "command", Claim: &core.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 3}, Catalogue: cat,
+		Pool: core.LocalPool(cat, workers), Generator: core.Generator{Version: core.Version}}.Do(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r, cat
+}
+
+func TestAudit(t *testing.T) {
+	for _, c := range []struct {
+		form    string
+		verdict core.Verdict
+		least   float64
+	}{
+		{"correct", core.NoViolation, 0.9},
+		{"half", core.Violation, 1.8},
+		{"own", core.Violation, 1.8},
+		{"constant", core.Violation, 8},
+		{"words", core.Violation, 1.3}, // its true epsilon is log(.65/.15) = 1.47
+	} {
+		t.Run(c.form, func(t *testing.T) {
+			p := mustOpen(t, c.form)
+			r, cat := audit(t, p, 2)
+			if r.Verdict != c.verdict || *r.Results[0].LowerBound < c.least {
+				t.Errorf("%s\nwant a bound of at least %v", r.Summary, c.least)
+			}
+			v, err := core.Verify(t.Context(), cat, core.LocalPool(cat, 1), r, true)
+			if err != nil || !v.OK() || v.Recomputed != (c.form == "own") {
+				t.Errorf("%v %+v", err, v)
+			}
+			if c.form == "words" && !strings.Contains(r.Results[0].Event.Words, "many") && !strings.Contains(r.Results[0].Event.Words, "few") {
+				t.Errorf("the event has no word: %s", r.Results[0].Event.Words)
+			}
+		})
+	}
+}
+
+// TestWorkers: counts do not depend on how many processes there are.
+func TestWorkers(t *testing.T) {
+	one, _ := audit(t, mustOpen(t, "half"), 1)
+	three, _ := audit(t, mustOpen(t, "half"), 3)
+	for _, r := range []*core.Report{&one, &three} {
+		r.Timing = core.Timing{}
+	}
+	a, _ := json.Marshal(one)
+	b, _ := json.Marshal(three)
+	if string(a) != string(b) {
+		t.Errorf("one worker:\n%s\nthree:\n%s", a, b)
+	}
+}
+
+// TestPython audits the example of the documentation.
+func TestPython(t *testing.T) {
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("NOT RUN: needs python3")
+	}
+	script, err := filepath.Abs("../../../docs/examples/count_mechanism.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form, verdict := range map[string]core.Verdict{"correct": core.NoViolation, "half": core.Violation, "words": core.NoViolation} {
+		p := mustOpen(t, "", func(o *command.Options) { o.Command = "python3 '" + script + "' " + form })
+		r, cat := audit(t, p, 2)
+		if r.Verdict != verdict || *r.Results[0].LowerBound < 0.9 {
+			t.Errorf("%s: %s", form, r.Summary)
+		}
+		if form != "half" {
+			continue
+		}
+		if v, err := core.Verify(t.Context(), cat, core.LocalPool(cat, 2), r, true); err != nil || !v.OK() || v.Recomputed {
+			t.Errorf("%s: %v %+v", form, err, v)
+		}
+	}
+	if p := mustOpen(t, "", func(o *command.Options) { o.Command = "python3 '" + script + "' unseeded" }); p.Unseeded() == "" {
+		t.Error("noise of the operating system is not seen")
+	}
+	// The program in the text is the first form of the example.
+	page, err := os.ReadFile("../../../docs/command.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(page), "```python\n")
+	code, _, _ := strings.Cut(rest, "```")
+	file := filepath.Join(t.TempDir(), "mechanism.py")
+	if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var outs [2][]float64
+	for i, line := range []string{"python3 '" + file + "'", "python3 '" + script + "' correct"} {
+		p := mustOpen(t, "", func(o *command.Options) { o.Command = line })
+		if outs[i], err = sample(p, core.Records(1, 0), 1, 300); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(outs[0], outs[1]) {
+		t.Error("the program in docs/command.md is another mechanism than the example")
+	}
+}
+
+// BenchmarkPython draws blocks by the example, in one process.
+func BenchmarkPython(b *testing.B) {
+	script, err := filepath.Abs("../../../docs/examples/count_mechanism.py")
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, form := range []string{"correct", "words"} {
+		b.Run(form, func(b *testing.B) {
+			p := mustOpen(b, "", func(o *command.Options) { o.Command = "python3 '" + script + "' " + form })
+			rng := stream.New(stream.Key{Seed: 1})
+			out := make([]float64, core.BlockRows)
+			for b.Loop() {
+				if err := p.Sample(core.Records(1, 0), rng, out); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)*core.BlockRows/b.Elapsed().Seconds(), "outputs/s")
+		})
+	}
+}

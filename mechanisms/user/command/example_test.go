@@ -1,0 +1,37 @@
+package command_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
+	"github.com/dpscope/dpscope/stream"
+)
+
+func ExampleSplit() {
+	words, err := command.Split(`python3 'my mechanism.py' --scale "1.5"`)
+	fmt.Printf("%q %v\n", words, err)
+	_, err = command.Split("python3 mechanism.py | tee log")
+	fmt.Println(err != nil)
+	// Output:
+	// ["python3" "my mechanism.py" "--scale" "1.5"] <nil>
+	// true
+}
+
+func ExampleOpen() {
+	space, err := core.ParseSpace("0:1", "0:5", core.AddRemove, false, 0)
+	if err != nil {
+		log.Fatal(err)
+	}
+	p, err := command.Open(context.Background(), command.Options{Command: "python3 mechanism.py", Space: space})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer p.Close()
+	outputs := make([]float64, 1000*core.Width(p.Columns()))
+	if err := p.Sample(core.Records(1, 0), stream.New(stream.Key{Seed: 1}), outputs); err != nil {
+		log.Fatal(err)
+	}
+}

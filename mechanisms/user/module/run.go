@@ -1,0 +1,186 @@
+//go:build !js
+
+package module
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/gob"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/mechanisms/user"
+	"github.com/dpscope/dpscope/mechanisms/user/process"
+)
+
+// Options are how a module is run. The zero value, but for Host, has the defaults.
+type Options struct {
+	// Host is the program, by its path, and the arguments with which it does what
+	// [Host] does.
+	Host     []string
+	Space    core.Space                 // where its datasets live
+	Pair     *core.Pair                 // that it is tried on; default: the first of the space
+	Kinds    map[string]core.ColumnKind // of columns c1, c2, ...; default real
+	SHA256   string                     // of the module that it has to be; default: any
+	Patience time.Duration              // of a call; 0: [Patience]
+	// CompilePatience is how long a process may take to start and compile the
+	// module; 0: [CompilePatience].
+	CompilePatience time.Duration
+}
+
+// Module is a module that runs in processes of its own, as many as there are
+// goroutines that call it at once.
+type Module struct {
+	*user.Mechanism
+	o        Options
+	ctx      context.Context
+	job      job
+	sum      string
+	unseeded string
+	columns  []core.Column
+	pool     process.Pool[*hosted]
+}
+
+// Open checks, compiles and tries a module. name is the file's, without its
+// folder. Faults of the module are a [core.InputError]. When ctx ends, what is
+// under way does; Close ends all processes.
+func Open(ctx context.Context, name string, data []byte, o Options) (*Module, error) {
+	limited, err := Check(name, data)
+	if err != nil {
+		return nil, err
+	}
+	if o.Patience <= 0 {
+		o.Patience = Patience
+	}
+	if o.CompilePatience <= 0 {
+		o.CompilePatience = CompilePatience
+	}
+	sum := sha256.Sum256(data)
+	m := &Module{o: o, ctx: ctx, job: job{name, limited, o.Patience}, sum: hex.EncodeToString(sum[:])}
+	if o.SHA256 != "" && o.SHA256 != m.sum {
+		return nil, &core.InputError{Field: name, Found: "another module, with SHA-256 " + m.sum, Want: "the one with SHA-256 " + o.SHA256 + ", as the report says"}
+	}
+	if err := m.prepare(); err != nil {
+		m.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+func (m *Module) prepare() error {
+	h, err := m.pool.Take(m.start)
+	if err != nil {
+		return err
+	}
+	m.pool.Release(h)
+	if m.columns, err = user.Columns(h.width, core.Real, m.o.Kinds); err != nil {
+		return fmt.Errorf("%s: %w", m.job.Name, err)
+	}
+	m.Mechanism = user.New(m.columns, m.call)
+	m.unseeded, err = user.Try(m.call, h.width, m.o.Space, m.o.Pair)
+	return err
+}
+
+// Close ends the module's processes.
+func (m *Module) Close() { m.pool.Close(0) }
+
+// Brought says what a report holds of the module.
+func (m *Module) Brought() core.Brought {
+	return core.Brought{Kind: core.BroughtModule, Name: m.job.Name, SHA256: m.sum, Datasets: m.o.Space, Columns: m.columns, Unseeded: m.unseeded}
+}
+
+// call draws outputs on a fresh instance, so that they depend on the arguments
+// alone.
+func (m *Module) call(d core.Dataset, seed uint64, out []float64) error {
+	h, err := m.pool.Take(m.start)
+	if err != nil {
+		return err
+	}
+	// A host ends the call itself where it can, which is at the next turn of a loop,
+	// and says where.
+	const more = 3 * time.Second
+	a, err := m.ask(h, question{bytesOf(d.Values), d.Columns, len(out) / h.width, seed}, m.o.Patience+more,
+		&core.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", core.BlockRows), Remedy: "does a function call itself without end?"})
+	if err != nil {
+		m.pool.Drop(h)
+		return err
+	}
+	m.pool.Release(h)
+	copy(out, numbers(a.Outputs))
+	return nil
+}
+
+// hosted is a process that has compiled the module.
+type hosted struct {
+	*process.Process
+	in    *gob.Encoder
+	out   *gob.Decoder
+	width int
+}
+
+func (m *Module) start() (*hosted, error) {
+	p, err := process.Start(m.o.Host[0], m.o.Host, append(os.Environ(), "GOTRACEBACK=none"))
+	if err != nil {
+		return nil, fmt.Errorf("the process that runs the module does not start: %w", err)
+	}
+	h := &hosted{Process: p, in: gob.NewEncoder(p.In), out: gob.NewDecoder(p.Out)}
+	a, err := m.ask(h, m.job, m.o.CompilePatience, &core.InputError{Field: m.job.Name, Found: fmt.Sprintf("not compiled and started after %v", m.o.CompilePatience), Want: "a module that is compiled sooner", Remedy: "are its functions very large, or their blocks nested deeply?"})
+	if err != nil {
+		p.End(0)
+		return nil, err
+	}
+	h.width = a.Width
+	return h, nil
+}
+
+// ask asks a host; late is the error when there is no answer within that time.
+func (m *Module) ask(h *hosted, question any, within time.Duration, late error) (answer, error) {
+	var a answer
+	done := make(chan error, 1)
+	go func() {
+		err := h.in.Encode(question)
+		if err == nil {
+			err = h.out.Decode(&a)
+		}
+		done <- err
+	}()
+	timer := time.NewTimer(within)
+	defer timer.Stop()
+	var err error
+	select {
+	case err = <-done:
+	case <-timer.C:
+		err = late
+	case <-m.ctx.Done():
+		err = m.ctx.Err()
+	}
+	switch {
+	case m.ctx.Err() != nil:
+		return answer{}, m.ctx.Err()
+	case err == late:
+		return answer{}, err
+	case err != nil:
+		return answer{}, m.lost(h)
+	case a.Fault != nil:
+		return a, a.Fault
+	}
+	return a, nil
+}
+
+// lost says what became of a host that does not answer.
+func (m *Module) lost(h *hosted) error {
+	h.End(5 * process.Grace) // it is about to say how
+	said := h.Begin()
+	in := &core.InputError{Field: m.job.Name, Found: "too much for the process that runs it: " + h.Death(), Want: "a module that is compiled and run within its limits"}
+	if said != "" {
+		in.Found += " (" + said + ")"
+	}
+	if strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate") {
+		in.Found = fmt.Sprintf("taking more than %d MiB to be compiled and run", mostMemory>>20)
+	}
+	return in
+}

@@ -1,0 +1,392 @@
+package format_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+
+	check "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/finders"
+	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/report/format"
+	"github.com/dpscope/dpscope/stream"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+// broken is a mechanism that fails.
+type broken struct{}
+
+func (broken) Columns() []core.Column { return []core.Column{{Name: "x", Kind: core.Real}} }
+func (broken) Sample(core.Dataset, *stream.Stream, []float64) error {
+	return errors.New("disk | <b>full</b>, at 50%:\nline two\x1b[31m\a")
+}
+
+func catalogue(t *testing.T) core.Catalogue {
+	t.Helper()
+	cat := core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
+	spec, err := cat.Mechanism("laplace-mean")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec.Name, spec.New = "broken", func(core.Params) (core.Mechanism, error) { return broken{}, nil }
+	cat.Mechanisms = append(cat.Mechanisms, spec)
+	return cat
+}
+
+var reports sync.Map
+
+// report audits a mechanism with few samples.
+func report(t *testing.T, mechanism string, claim core.Claim, samples int) core.Report {
+	t.Helper()
+	key := mechanism + claim.String()
+	if r, ok := reports.Load(key); ok {
+		return r.(core.Report)
+	}
+	cat := catalogue(t)
+	plan := core.Plan{Version: core.PlanVersion, Mechanism: mechanism, Claim: &claim, Learner: "histogram", Samples: samples, Trials: 1, Seed: 7}
+	r, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, 2),
+		Generator: core.Generator{Name: "dpscope", Version: "0.1.0", GoOS: "linux", GoArch: "amd64", Go: "go1.26"}}.Do(context.Background())
+	if err != nil && mechanism != "broken" {
+		t.Fatal(err)
+	}
+	reports.Store(key, r)
+	return r
+}
+
+// each is a run with an audit of every verdict.
+func each(t *testing.T) format.Run {
+	t.Helper()
+	run := format.Run{Summary: "4 audits: 1 violation, 50% <done>.", Audits: []format.Audit{
+		{Name: "svt, 4: 100%", Report: report(t, "svt4", core.DPClaim(1, 0), 5000), Location: &format.Location{File: "priv acy/dp,scope:1.json", Line: 12}},
+		{Name: "mean", Report: report(t, "gaussian-mean", core.Claim{Kind: core.ZCDP, Rho: 0.5}, 5000)},
+		{Name: "few", Report: report(t, "svt1", core.DPClaim(9, 0), 200)},
+		{Name: "broken", Report: report(t, "broken", core.DPClaim(1, 0), 200), Location: &format.Location{File: "/abs/x.json"}},
+	}}
+	for i, want := range []core.Verdict{core.Violation, core.NoViolation, core.Inconclusive, core.Invalid} {
+		if got := run.Audits[i].Report.Verdict; got != want {
+			t.Fatalf("audit %d: verdict %s, want %s", i, got, want)
+		}
+	}
+	return run
+}
+
+func write(t *testing.T, name string, run format.Run) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := format.Write(&out, name, run); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// The forms of a run with every verdict and every awkward character.
+func TestGolden(t *testing.T) {
+	run := each(t)
+	run.Value = map[string]any{"kind": "of the caller's own"}
+	for _, format := range format.Formats {
+		path := filepath.Join("testdata", "each."+format)
+		got := write(t, format, run)
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s differs; go test ./render -run TestGolden -update writes it:\n%s", path, got)
+		}
+	}
+}
+
+func sarifSchema(t *testing.T) *check.Schema {
+	t.Helper()
+	f, err := os.Open("testdata/sarif-schema-2.1.0.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	doc, err := check.UnmarshalJSON(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := check.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("sarif.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("sarif.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func valid(s *check.Schema, data string) error {
+	value, err := check.UnmarshalJSON(strings.NewReader(data))
+	if err != nil {
+		return err
+	}
+	return s.Validate(value)
+}
+
+func TestSARIF(t *testing.T) {
+	schema := sarifSchema(t)
+	run := each(t)
+	for _, strict := range []bool{false, true} {
+		run.Strict = strict
+		out := write(t, format.SARIF, run)
+		if err := valid(schema, out); err != nil {
+			t.Errorf("not SARIF 2.1.0: %v", err)
+		}
+		var log struct {
+			Runs []struct {
+				Tool struct {
+					Driver struct{ Rules []struct{ ID string } }
+				}
+				Invocations []struct{ ExecutionSuccessful bool }
+				Results     []struct {
+					RuleID, Level       string
+					RuleIndex           int
+					Message             struct{ Text string }
+					PartialFingerprints map[string]string
+					Locations           []struct {
+						PhysicalLocation struct {
+							ArtifactLocation struct{ URI, URIBaseID string }
+							Region           struct{ StartLine int }
+						}
+					}
+					Properties struct{ LowerBound *float64 }
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(out), &log); err != nil {
+			t.Fatal(err)
+		}
+		r := log.Runs[0]
+		if len(r.Results) != 2 || r.Invocations[0].ExecutionSuccessful {
+			t.Fatalf("%d results, successful %v; want the violation and the inconclusive audit, and the failure said", len(r.Results), r.Invocations[0].ExecutionSuccessful)
+		}
+		wantLevel := map[bool]string{false: "note", true: "error"}[strict]
+		if r.Results[0].Level != "error" || r.Results[1].Level != wantLevel {
+			t.Errorf("strict %v: levels %s and %s", strict, r.Results[0].Level, r.Results[1].Level)
+		}
+		for i, x := range r.Results {
+			if r.Tool.Driver.Rules[x.RuleIndex].ID != x.RuleID || x.RuleID != "dpscope/pure" {
+				t.Errorf("result %d: rule %s at %d", i, x.RuleID, x.RuleIndex)
+			}
+			if !strings.Contains(x.Message.Text, "Seed: 7") || !strings.Contains(x.Message.Text, run.Audits[2*i].Report.Summary) {
+				t.Errorf("result %d: message %q", i, x.Message.Text)
+			}
+		}
+		first := r.Results[0]
+		if at := first.Locations[0].PhysicalLocation; at.ArtifactLocation.URI != "priv%20acy/dp,scope:1.json" || at.ArtifactLocation.URIBaseID != "%SRCROOT%" || at.Region.StartLine != 12 {
+			t.Errorf("location %+v", at)
+		}
+		if !strings.Contains(first.Message.Text, "Counts: ") || *first.Properties.LowerBound != *run.Audits[0].Report.Results[0].LowerBound {
+			t.Errorf("the violation lacks counts or bound: %+v", first)
+		}
+		if len(r.Results[1].Locations) != 0 {
+			t.Error("a location where none is known")
+		}
+	}
+	// The alert stays the same alert when the seed and so the counts change.
+	again := run
+	again.Audits = append([]format.Audit{}, run.Audits...)
+	again.Audits[0].Report.Settings.Seed++
+	again.Audits[0].Report.Summary = "other"
+	if a, b := fingerprints(t, run), fingerprints(t, again); a[0] != b[0] || a[0] == a[1] {
+		t.Errorf("fingerprints %v and %v", a, b)
+	}
+}
+
+func fingerprints(t *testing.T, run format.Run) []string {
+	t.Helper()
+	var out []string
+	for line := range strings.Lines(write(t, format.SARIF, run)) {
+		if strings.Contains(line, "dpscopeAudit/v1") {
+			out = append(out, strings.TrimSpace(line))
+		}
+	}
+	return out
+}
+
+// The schema refuses a log that is no SARIF: the validation is not empty.
+func TestSARIFSchemaRefuses(t *testing.T) {
+	schema := sarifSchema(t)
+	out := write(t, format.SARIF, each(t))
+	for _, change := range [][2]string{{`"level": "error"`, `"level": "fatal"`}, {`"ruleId"`, `"rule"`}, {`"version": "2.1.0"`, `"version": "2.2"`}, {`"startLine": 12`, `"startLine": 0`}} {
+		if !strings.Contains(out, change[0]) {
+			t.Fatalf("no %s in the log", change[0])
+		}
+		if valid(schema, strings.ReplaceAll(out, change[0], change[1])) == nil {
+			t.Errorf("%s passes", change[1])
+		}
+	}
+}
+
+func TestJUnit(t *testing.T) {
+	schema := readXSD(t, "testdata/junit-10.xsd")
+	run := each(t)
+	run.Audits[1].Name = "control \x00\x1b & \"quoted\" <name>"
+	for _, strict := range []bool{false, true} {
+		run.Strict = strict
+		doc := readXML(t, strings.NewReader(write(t, format.JUnit, run)))
+		if err := schema.validate(doc); err != nil {
+			t.Errorf("not JUnit XML: %v", err)
+		}
+		suite := doc.kid("testsuite")
+		want := map[string]string{"tests": "4", "failures": "1", "errors": "1", "skipped": "1"}
+		kind := "skipped"
+		if strict {
+			want["failures"], want["skipped"], kind = "2", "0", "failure"
+		}
+		for name, v := range want {
+			if suite.attr[name] != v {
+				t.Errorf("strict %v: %s is %s, want %s", strict, name, suite.attr[name], v)
+			}
+		}
+		var cases []*node
+		for _, k := range suite.kids {
+			if k.name == "testcase" {
+				cases = append(cases, k)
+			}
+		}
+		for i, name := range []string{"failure", "", kind, "error"} {
+			for _, x := range []string{"failure", "error", "skipped"} {
+				if (cases[i].kid(x) != nil) != (x == name) {
+					t.Errorf("strict %v, case %d: element %s", strict, i, x)
+				}
+			}
+			if name != "" && cases[i].kid(name).attr["message"] != run.Audits[i].Report.Summary {
+				t.Errorf("case %d: message %q", i, cases[i].kid(name).attr["message"])
+			}
+		}
+	}
+}
+
+// Workflow commands are one line each, and reading them as the runner does gives
+// back what was meant.
+func TestGitHub(t *testing.T) {
+	run := each(t)
+	lines := strings.Split(strings.TrimSuffix(write(t, format.GitHub, run), "\n"), "\n")
+	if len(lines) != 5 {
+		t.Fatalf("%d lines, want 5:\n%s", len(lines), strings.Join(lines, "\n"))
+	}
+	back := strings.NewReplacer("%0D", "\r", "%0A", "\n", "%3A", ":", "%2C", ",", "%25", "%")
+	for i, want := range []string{"error", "notice", "warning", "error", "notice"} {
+		head, data, ok := strings.Cut(strings.TrimPrefix(lines[i], "::"), "::")
+		command, properties, _ := strings.Cut(head, " ")
+		if !ok || command != want {
+			t.Errorf("line %d: command %q, want %s", i, command, want)
+		}
+		got := map[string]string{}
+		for p := range strings.SplitSeq(properties, ",") {
+			k, v, _ := strings.Cut(p, "=")
+			got[k] = back.Replace(v)
+		}
+		if i == 4 {
+			if back.Replace(data) != run.Summary {
+				t.Errorf("summary %q", data)
+			}
+			continue
+		}
+		a := run.Audits[i]
+		if got["title"] != "dpscope: "+a.Name || !strings.Contains(back.Replace(data), a.Report.Summary) {
+			t.Errorf("line %d: %v %q", i, got, data)
+		}
+		if a.Location != nil && got["file"] != a.Location.File {
+			t.Errorf("line %d: file %q", i, got["file"])
+		}
+	}
+	run.Strict = true
+	if got := write(t, format.GitHub, run); strings.Contains(got, "::warning") {
+		t.Errorf("strict, and a warning:\n%s", got)
+	}
+}
+
+// Tables stay tables, and nothing of the report's is markup.
+func TestMarkdown(t *testing.T) {
+	out := write(t, format.Markdown, each(t))
+	for line := range strings.Lines(out) {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		if bars := strings.Count(line, "|") - strings.Count(line, "\\|"); bars != 3 && bars != 4 {
+			t.Errorf("a row of %d bars: %s", bars, line)
+		}
+	}
+	for _, not := range []string{"<b>", "<done>"} {
+		if strings.Contains(out, not) {
+			t.Errorf("markup of a message went through: %s", not)
+		}
+	}
+	if !strings.Contains(out, "```sh\ndpscope audit -mechanism svt4") {
+		t.Error("no command to run it again")
+	}
+}
+
+func TestOneAudit(t *testing.T) {
+	r := report(t, "svt4", core.DPClaim(1, 0), 5000)
+	run := format.Run{Audits: []format.Audit{{Name: "svt4", Report: r}}}
+	if got := write(t, format.Text, run); got != core.Text(r) {
+		t.Errorf("text is not the report's own:\n%s", got)
+	}
+	want, err := core.Canonical(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := write(t, format.JSON, run); got != string(want) {
+		t.Errorf("JSON is not the report's own:\n%s", got)
+	}
+}
+
+func TestUnknownFormat(t *testing.T) {
+	err := format.Write(&bytes.Buffer{}, "sarf", format.Run{})
+	if err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), `did you mean "sarif"`) {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestParseLocation(t *testing.T) {
+	for s, want := range map[string]format.Location{"a.go": {"a.go", 0}, "a.go:12": {"a.go", 12}, "dir/a:b.go": {"dir/a:b.go", 0}, "C:/x.go:3": {"C:/x.go", 3}} {
+		if got, err := format.ParseLocation(s); err != nil || got != want {
+			t.Errorf("%s: %+v, %v", s, got, err)
+		}
+	}
+	for _, s := range []string{"", ":3", "a.go:0", "a.go:-1"} {
+		if _, err := format.ParseLocation(s); !core.IsInput(err) {
+			t.Errorf("%q: error %v", s, err)
+		}
+	}
+}
+
+// What a program wrote is no command to a terminal, in no format.
+func TestControlCharacters(t *testing.T) {
+	run := each(t)
+	run.Audits[3].Name = "named \x1b[2J"
+	run.Summary = "all \x07"
+	for _, format := range format.Formats {
+		got := write(t, format, run)
+		if i := strings.IndexFunc(got, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }); i >= 0 {
+			t.Errorf("%s holds %q", format, got[i:min(len(got), i+20)])
+		}
+		if strings.Contains(got, "\nline two") {
+			t.Errorf("%s: a line of the program's looks like one of ours:\n%s", format, got)
+		}
+	}
+}

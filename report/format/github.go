@@ -1,0 +1,44 @@
+package format
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// github is one workflow command an audit, and a notice with the summary of
+// several. Source: GitHub Docs, "Workflow commands for GitHub Actions"; what is
+// escaped how: actions/toolkit, packages/core/src/command.ts.
+func github(run Run) string {
+	var b strings.Builder
+	for _, a := range run.Audits {
+		command := "notice"
+		switch {
+		case run.failed(a):
+			command = "error"
+		case a.Report.Verdict == core.Inconclusive:
+			command = "warning"
+		}
+		b.WriteString("::" + command + " ")
+		if l := a.Location; l != nil {
+			fmt.Fprintf(&b, "file=%s,", commandProperty(l.File))
+			if l.Line > 0 {
+				fmt.Fprintf(&b, "line=%d,", l.Line)
+			}
+		}
+		fmt.Fprintf(&b, "title=%s::%s\n", commandProperty("dpscope: "+a.Name), commandData(details(a)))
+	}
+	if run.Summary != "" {
+		fmt.Fprintf(&b, "::notice title=dpscope::%s\n", commandData(run.Summary))
+	}
+	return b.String()
+}
+
+var (
+	dataEscapes     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	propertyEscapes = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+func commandData(s string) string     { return dataEscapes.Replace(s) }
+func commandProperty(s string) string { return propertyEscapes.Replace(s) }

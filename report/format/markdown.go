@@ -1,0 +1,74 @@
+package format
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// markdown is GitHub's: a headline and a table of facts an audit, and above
+// several a table of all with the summary.
+func markdown(run Run) string {
+	var b strings.Builder
+	if run.Summary != "" {
+		fmt.Fprintf(&b, "## dpscope\n\n%s\n\n| Audit | Claim | Verdict |\n| --- | --- | --- |\n", markdownText(run.Summary))
+		for _, a := range run.Audits {
+			fmt.Fprintf(&b, "| %s | %s | %s%s |\n", markdownCell(a.Name), markdownCell(a.Report.Claim.String()), mark(run, a), markdownCell(a.Report.Summary))
+		}
+		b.WriteString("\n")
+	}
+	for _, a := range run.Audits {
+		r := a.Report
+		fmt.Fprintf(&b, "### %s%s\n\n**%s**\n\n| Fact | Value |\n| --- | --- |\n", mark(run, a), markdownText(a.Name), markdownText(r.Summary))
+		for _, row := range core.Facts(r) {
+			fmt.Fprintf(&b, "| %s | %s |\n", markdownCell(row.Name), markdownCell(row.Value))
+		}
+		b.WriteString("\n")
+		for _, w := range r.Warnings {
+			fmt.Fprintf(&b, "> Note: %s\n\n", markdownText(w))
+		}
+		if r.Reproduce.CLI != "" {
+			fmt.Fprintf(&b, "Run it again:\n\n%s\n\n", fenced(r.Reproduce.CLI))
+		}
+		if r.Reproduce.Note != "" {
+			b.WriteString(markdownText(r.Reproduce.Note) + "\n\n")
+		}
+	}
+	return strings.TrimRight(b.String(), "\n") + "\n"
+}
+
+// mark is a sign before the words, never instead of them. There is none for an
+// audit that found nothing: a tick would read as a proof.
+func mark(run Run, a Audit) string {
+	switch {
+	case run.failed(a):
+		return "❌ "
+	case a.Report.Verdict == core.Inconclusive:
+		return "⚠️ "
+	}
+	return ""
+}
+
+// markdownEscapes take their meaning from the characters that Markdown and HTML
+// read: what stands in a report comes from files and mechanisms of others.
+var markdownEscapes = strings.NewReplacer("\\", "\\\\", "`", "\\`", "*", "\\*", "_", "\\_", "[", "\\[", "]", "\\]",
+	"<", "&lt;", ">", "&gt;", "&", "&amp;", "|", "\\|", "~", "\\~", "#", "\\#", "@", "&#64;", "\r", " ", "\n", " ")
+
+func markdownText(s string) string { return markdownEscapes.Replace(s) }
+
+func markdownCell(s string) string {
+	if strings.TrimSpace(s) == "" {
+		return " "
+	}
+	return markdownText(s)
+}
+
+// fenced is a block of code, with a fence longer than any run of backticks in it.
+func fenced(s string) string {
+	fence := "```"
+	for strings.Contains(s, fence) {
+		fence += "`"
+	}
+	return fence + "sh\n" + s + "\n" + fence
+}

@@ -1,0 +1,130 @@
+//go:build !js
+
+package stream
+
+import (
+	"bufio"
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"testing"
+)
+
+// packages lists the folders whose code decides counts, from the module's root.
+// None of it may contain a fused multiply-add, which rounds once where wasm
+// rounds twice. Folders that do not exist are passed over.
+var packages = []string{"stream", "core", "core/canary", "core/canary/train", "mechanisms", "estimators"}
+
+// Platforms on which the compiler fuses. Whatever it fuses on amd64 it fuses on
+// arm64 too, so amd64, which would mean compiling every dependency once more, is
+// asked about this package only.
+var (
+	arm64   = []string{"GOOS=linux", "GOARCH=arm64"}
+	amd64v3 = []string{"GOOS=linux", "GOARCH=amd64", "GOAMD64=v3"}
+)
+
+// fusedInstruction matches FMADDD, FNMSUBS, ... of arm64 and VFMADD231SD, ... of
+// amd64.
+var fusedInstruction = regexp.MustCompile(`([^/(]+\.go:\d+)\)\t(V?FN?M(?:ADD|SUB)[A-Z0-9]*)\t`)
+
+const root = ".."
+
+// assembly returns the compiler's listing of a package for a target.
+func assembly(t *testing.T, folder string, env []string) []byte {
+	t.Helper()
+	cmd := exec.Command("go", "build", "-gcflags=-S", "./"+folder)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %v\n%s", cmd.Args, err, out)
+	}
+	if !bytes.Contains(out, []byte(" STEXT ")) {
+		t.Fatalf("%v: no listing", cmd.Args)
+	}
+	return out
+}
+
+// fused returns the source lines of a listing's fused instructions.
+func fused(listing []byte) []string {
+	var lines []string
+	for _, m := range fusedInstruction.FindAllSubmatch(listing, -1) {
+		lines = append(lines, string(m[1])+" ("+string(m[2])+")")
+	}
+	slices.Sort(lines)
+	return slices.Compact(lines)
+}
+
+func needGo(t *testing.T) {
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no go command")
+	}
+	if testing.Short() {
+		t.Skip("compiles for other platforms")
+	}
+}
+
+func TestNoFusedMultiplyAdd(t *testing.T) {
+	needGo(t)
+	for _, folder := range packages {
+		if files, _ := filepath.Glob(filepath.Join(root, folder, "*.go")); len(files) == 0 {
+			continue
+		}
+		for _, line := range fused(assembly(t, folder, arm64)) {
+			t.Errorf("%s: write float64(a*b) + c in %s", folder, line)
+		}
+	}
+	for _, line := range fused(assembly(t, packages[0], amd64v3)) {
+		t.Errorf("amd64 v3: write float64(a*b) + c in %s", line)
+	}
+}
+
+// The search finds what it is for.
+func TestFusedMultiplyAddIsFound(t *testing.T) {
+	needGo(t)
+	for _, env := range [][]string{arm64, amd64v3} {
+		if len(fused(assembly(t, "stream/testdata/fused", env))) == 0 {
+			t.Errorf("%v: nothing found in a package that fuses", env)
+		}
+	}
+}
+
+// The loops over samples call nothing but the panics of bounds checks: a call
+// costs as much as a logarithm. A helper that grew past the inlining budget
+// shows here.
+func TestBlocksCallNothing(t *testing.T) {
+	needGo(t)
+	blocks := map[string]bool{"logBlock": false, "gaussianBlock": false, "uniformBlock": false, "bernoulliBlock": false, "floorBlock": false, "chacha8Blocks": false}
+	listing := assembly(t, "stream", []string{"GOOS=js", "GOARCH=wasm"})
+	function, calls := "", 0
+	start := regexp.MustCompile(`stream\.(\S+) STEXT `)
+	allowed := regexp.MustCompile(`^runtime\.(panic|goPanic|sigpanic|morestack)`)
+	call := regexp.MustCompile(`\t(?i:call)\t(\S+)`)
+	for in := bufio.NewScanner(bytes.NewReader(listing)); in.Scan(); {
+		if m := start.FindStringSubmatch(in.Text()); m != nil {
+			function = m[1]
+			if _, ok := blocks[function]; ok {
+				blocks[function] = true
+			}
+		}
+		m := call.FindStringSubmatch(in.Text())
+		if m == nil {
+			continue
+		}
+		calls++
+		if blocks[function] && !allowed.MatchString(m[1]) {
+			t.Errorf("%s calls %s", function, m[1])
+		}
+	}
+	if calls == 0 {
+		t.Error("no calls anywhere: the listing's form has changed")
+	}
+	for name, seen := range blocks {
+		if !seen {
+			t.Errorf("%s is not in the listing", name)
+		}
+	}
+}

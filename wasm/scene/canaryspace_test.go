@@ -1,0 +1,402 @@
+package scene
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// everyChoice lays views out at every width, zoom and choice.
+func everyChoice(t *testing.T, views []View) {
+	t.Helper()
+	for _, v := range views {
+		_, choices := v.Choices()
+		for i, c := range append(choices, Choice{}) {
+			if i > 5 && i < len(choices)-1 {
+				continue
+			}
+			v.Choose(c.ID)
+			what := v.ID() + " " + c.ID
+			for _, width := range []float64{280, 340, 650, 1400} {
+				for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}} {
+					sound(t, what, v, v.Layout(Frame{Width: width, Camera: cam}))
+				}
+			}
+			facts := v.Facts()
+			for _, row := range facts.Rows {
+				if len(row) != len(facts.Head) || strings.Contains(strings.Join(row, " "), "NaN") {
+					t.Errorf("%s: %q", what, row)
+				}
+			}
+			if strings.Contains(v.Words(), "NaN") || len(facts.Rows) == 0 {
+				t.Errorf("%s: %q", what, v.Words())
+			}
+		}
+		v.Choose("")
+	}
+}
+
+// TestPrincipal: the plane is that of a singular value decomposition.
+func TestPrincipal(t *testing.T) {
+	st := stream.New(stream.Key{Seed: 2, Purpose: "principal"})
+	for _, size := range [][2]int{{2, 1}, {2, 7}, {5, 3}, {20, 64}, {32, 64}} {
+		n, d := size[0], size[1]
+		points, dense := make([][]float64, n), mat.NewDense(n, d, nil)
+		for i := range points {
+			points[i] = make([]float64, d)
+			st.Gaussian(points[i], 3)
+			points[i][0] += float64(i)
+		}
+		for j := range d {
+			mean := 0.0
+			for i := range n {
+				mean += points[i][j] / float64(n)
+			}
+			for i := range n {
+				dense.Set(i, j, points[i][j]-mean)
+			}
+		}
+		var svd mat.SVD
+		if !svd.Factorize(dense, mat.SVDThin) {
+			t.Fatal("no decomposition")
+		}
+		var u mat.Dense
+		svd.UTo(&u)
+		values := svd.Values(nil)
+		total := 0.0
+		for _, s := range values {
+			total += s * s
+		}
+		first := (n + 1) / 2
+		at, share, ok := principal(points, first)
+		if !ok {
+			t.Fatal(size)
+		}
+		for c := range 2 {
+			want, length := 0.0, 0.0
+			if c < len(values) {
+				want, length = values[c]*values[c]/total, values[c]
+			}
+			if math.Abs(share[c]-want) > 1e-12 {
+				t.Errorf("%v: component %d holds %v, want %v", size, c, share[c], want)
+			}
+			for i := range at {
+				coordinate := 0.0
+				if c < len(values) {
+					coordinate = u.At(i, c) * length
+				}
+				if math.Abs(math.Abs(at[i][c])-math.Abs(coordinate)) > 1e-6 {
+					t.Errorf("%v: point %d is at %v on component %d, want ±%v", size, i, at[i][c], c, coordinate)
+				}
+			}
+			sum := 0.0
+			for _, p := range at[:first] {
+				sum += p[c]
+			}
+			if sum < -1e-9 {
+				t.Errorf("%v: the first points lie at %v on component %d", size, sum, c)
+			}
+		}
+	}
+	for _, none := range [][][]float64{nil, {{1, 2}}, {{1, 2}, {1, 2}}, {nil, nil}} {
+		if _, _, ok := principal(none, 0); ok {
+			t.Errorf("%v has components", none)
+		}
+	}
+}
+
+// TestCanarySpace: what it says is what the report holds.
+func TestCanarySpace(t *testing.T) {
+	r, in := canaryAudit(t)
+	p := r.Evidence.Portrait
+	v := newCanarySpace(newPortrait(in.Evidence.Portrait, in.Evidence.Threshold))
+	_, choices := v.Choices()
+	if len(choices) != 3 || choices[0].ID != inPlane || v.used != 64 {
+		t.Fatalf("%v, %d runs", choices, v.used)
+	}
+	rows := v.Facts().Rows
+	if len(rows) != 8+12 {
+		t.Fatalf("%d canaries", len(rows))
+	}
+	for i := range rows {
+		scores := func(run int) *float64 {
+			if i < 8 {
+				return p.In[run][i]
+			}
+			return p.Out[run][i-8]
+		}
+		above, sum, least, most := 0, 0.0, math.Inf(1), math.Inf(-1)
+		for run := range p.In {
+			x := *scores(run)
+			sum, least, most = sum+x, min(least, x), max(most, x)
+			if x > r.Evidence.Threshold {
+				above++
+			}
+		}
+		name := fmt.Sprintf("inside %d", i+1)
+		if i >= 8 {
+			name = fmt.Sprintf("fresh %d", i-7)
+		}
+		want := []string{name, "64", fmt.Sprint(above), number(sum / 64), number(least), number(most)}
+		if !slices.Equal(rows[i][:6], want) {
+			t.Errorf("%q, want %q", rows[i], want)
+		}
+		if words := fmt.Sprintf("%s: %d of 64 scores above the threshold", name, above); !strings.HasPrefix(v.Reading(i), words) {
+			t.Errorf("%q, want %q", v.Reading(i), words)
+		}
+	}
+	v.Choose(inMatrix)
+	rows = v.Facts().Rows
+	at := 0
+	blocks := map[string][]float64{}
+	for i, row := range p.Correlations {
+		for k, c := range row {
+			if rows[at][2] != number(*c) {
+				t.Errorf("correlation of %d and %d: %q, want %v", i, k, rows[at], *c)
+			}
+			blocks[rows[at][3]] = append(blocks[rows[at][3]], *c)
+			at++
+		}
+	}
+	if at != len(rows) || len(blocks["inside"]) != 28 || len(blocks["fresh"]) != 66 || len(blocks["across"]) != 96 {
+		t.Errorf("%d cells in blocks of %d, %d, %d", at, len(blocks["inside"]), len(blocks["fresh"]), len(blocks["across"]))
+	}
+	for b, mean := range v.blocks() {
+		sum := 0.0
+		all := blocks[[]string{"inside", "fresh", "across"}[b]]
+		for _, x := range all {
+			sum += x
+		}
+		if math.Abs(mean-sum/float64(len(all))) > 1e-12 {
+			t.Errorf("block %d: mean %v, want %v", b, mean, sum/float64(len(all)))
+		}
+	}
+	s := v.Layout(Frame{Width: 800, Camera: Everything})
+	if len(s.Items) != 20*19 {
+		t.Fatalf("%d cells", len(s.Items))
+	}
+	if words := v.Reading(19*9 + 3); !strings.HasPrefix(words, "fresh 2 and inside 4: correlation "+Short(*p.Correlations[9][3])) {
+		t.Errorf("%q", words)
+	}
+	if v.Reading(19*3+8) != strings.Replace(v.Reading(19*9+3), "fresh 2 and inside 4", "inside 4 and fresh 2", 1) {
+		t.Errorf("%q is not symmetric", v.Reading(19*3+8))
+	}
+
+	pair := newCanaryPair(v.of)
+	if _, choices := pair.Choices(); len(choices) != 28 || choices[0].Words != "1 and 2" || choices[27].Words != "7 and 8" {
+		t.Errorf("%v", choices)
+	}
+	for _, c := range []string{"3-7", "9-10", "2-1", "x", ""} {
+		pair.Choose(c)
+		want := [2]int{1, 2}
+		if c == "3-7" {
+			want = [2]int{3, 7}
+		}
+		if pair.two != want {
+			t.Errorf("%q: %v", c, pair.two)
+		}
+		rows := pair.Facts().Rows
+		if len(rows) != 128 {
+			t.Fatalf("%d dots", len(rows))
+		}
+		var both [2]int
+		for i, row := range rows {
+			run, side := i%64, i/64
+			x, y := p.In[run][want[0]-1], p.In[run][want[1]-1]
+			if side == 1 {
+				x, y = p.Out[run][want[0]-1], p.Out[run][want[1]-1]
+			}
+			n := 0
+			for _, s := range []*float64{x, y} {
+				if *s > r.Evidence.Threshold {
+					n++
+				}
+			}
+			if n == 2 {
+				both[side]++
+			}
+			if want := []string{fmt.Sprint(run + 1), sideWords[side], number(*x), number(*y), fmt.Sprint(n)}; !slices.Equal(row, want) {
+				t.Errorf("%q, want %q", row, want)
+			}
+		}
+		for side, n := range both {
+			if words := fmt.Sprintf("both %s were in the event in %d of 64 runs", []string{"inside", "fresh ones"}[side], n); !strings.Contains(pair.Words(), words) {
+				t.Errorf("%q, want %q", pair.Words(), words)
+			}
+		}
+	}
+
+	g := newGrowth(in.Growth)
+	rows = g.Facts().Rows
+	for i, x := range r.Growth {
+		if rows[i][0] != fmt.Sprint(x.K) || rows[i][1] != fmt.Sprint(x.M) || rows[i][2] != number(*x.First) || rows[i][5] != number(*x.Bias) {
+			t.Errorf("%q, want %+v", rows[i], x)
+		}
+	}
+	last := rows[len(rows)-1]
+	if len(rows) != 4 || last[6] != number(*r.Equation10.Variance2) || last[7] != number(*r.Equation10.Variance4) || last[3] != number(*r.Equation10.First+*r.Equation10.Variance2) || rows[0][6] != "none" {
+		t.Errorf("%q", rows)
+	}
+}
+
+// TestOddPortraits: scores that are none, sides of one canary, and what no core
+// writes.
+func TestOddPortraits(t *testing.T) {
+	x := func(v ...float64) []*float64 {
+		out := make([]*float64, len(v))
+		for i := range v {
+			if !math.IsNaN(v[i]) {
+				out[i] = &v[i]
+			}
+		}
+		return out
+	}
+	no := math.NaN()
+	views := func(p *CanaryPortrait, threshold float64) []View {
+		all := Views(canaryInput(t, map[string]any{"kind": "canary", "evidence": map[string]any{"threshold": threshold, "portrait": p}}))
+		everyChoice(t, all)
+		return all
+	}
+	ids := func(all []View) (out string) {
+		for _, v := range all {
+			_, choices := v.Choices()
+			out += fmt.Sprint(v.ID(), len(choices), " ")
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name string
+		p    *CanaryPortrait
+		want string
+	}{
+		{"one canary a side", &CanaryPortrait{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}}, "space2 "},
+		{"one run", &CanaryPortrait{In: [][]*float64{x(1, 2)}, Out: [][]*float64{x(0, 3)}}, "space2 pair1 "},
+		{"gaps", &CanaryPortrait{In: [][]*float64{x(1, no), x(2, 4), x(2, 5)}, Out: [][]*float64{x(0, 3), x(no, no), x(1, 7)},
+			Correlations: [][]*float64{x(), x(no), x(1, -1), x(0.5, 0, -0.25)}, Correlated: 2}, "space3 pair1 "},
+		{"a canary without scores", &CanaryPortrait{In: [][]*float64{x(no, 2), x(no, 3)}, Out: [][]*float64{x(0, 3), x(1, 4)}}, "space1 pair1 "},
+		{"all alike", &CanaryPortrait{In: [][]*float64{x(2, 2), x(2, 2)}, Out: [][]*float64{x(2, 2), x(2, 2)}, Correlations: [][]*float64{x(), x(no), x(no, no), x(no, no, no)}, Correlated: 2}, "space2 pair1 "},
+		{"huge", &CanaryPortrait{In: [][]*float64{x(1e300, -1e149), x(1e149, 2)}, Out: [][]*float64{x(-1e149, 3), x(1e149, -1e308)}}, "space1 pair1 "},
+		{"correlations of others", &CanaryPortrait{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x(1), x(1, 1)}, Correlated: 2}, "space2 "},
+		{"a row of correlations less", &CanaryPortrait{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x()}, Correlated: 2}, "space2 "},
+		{"correlations over nothing", &CanaryPortrait{In: [][]*float64{x(1), x(2)}, Out: [][]*float64{x(0), x(1)}, Correlations: [][]*float64{x(), x(2)}}, "space2 "},
+		{"no scores", &CanaryPortrait{In: [][]*float64{x(no)}, Out: [][]*float64{x(no)}}, ""},
+		{"ragged", &CanaryPortrait{In: [][]*float64{x(1, 2), x(1)}, Out: [][]*float64{x(1), x(1)}}, ""},
+		{"one side", &CanaryPortrait{In: [][]*float64{x(1, 2)}}, ""},
+		{"empty", &CanaryPortrait{In: [][]*float64{{}}, Out: [][]*float64{{}}}, ""},
+	} {
+		all := views(c.p, 1.5)
+		if got := ids(all); got != c.want {
+			t.Errorf("%s: pictures %q, want %q", c.name, got, c.want)
+		}
+		if c.name == "gaps" && !strings.Contains(all[0].Words(), "of the first 3 exploration runs (1 of them, in which all have a score)") {
+			t.Errorf("%q", all[0].Words())
+		}
+	}
+	if got := ids(views(&CanaryPortrait{In: [][]*float64{x(1)}, Out: [][]*float64{x(2)}}, 1e200)); got != "" {
+		t.Errorf("a threshold beyond everything: %q", got)
+	}
+	y := func(v float64) *float64 { return &v }
+	for name, steps := range map[string][]CanaryGrowth{
+		"one step": {{K: 1, First: y(1)}}, "falling": {{K: 2, First: y(1)}, {K: 1, First: y(1)}}, "without bounds": {{K: 1}, {K: 2}}, "huge": {{K: 1, First: y(1e9)}, {K: 2, First: y(1e9)}},
+	} {
+		if newGrowth(steps) != nil {
+			t.Errorf("%s is drawn", name)
+		}
+	}
+	g := newGrowth([]CanaryGrowth{{K: 1, M: 1, First: y(-2)}, {K: 2, M: 3, First: y(-2)}})
+	everyChoice(t, []View{g})
+	if strings.Contains(g.Words(), "bias") {
+		t.Errorf("%q", g.Words())
+	}
+}
+
+// TestScoresOfAMatrix: an audit of scores by runs has its runs, portrait and growth.
+func TestScoresOfAMatrix(t *testing.T) {
+	st := stream.New(stream.Key{Seed: 4, Purpose: "a matrix"})
+	s := canary.Scores{Runs: 80, Canaries: 6}
+	for range s.Runs {
+		row := make([]float64, s.Canaries)
+		st.Gaussian(row, 1)
+		for _, k := range st.Perm(s.Canaries) {
+			if k < 3 {
+				row[k] += 2
+				s.In = append(s.In, row[k])
+			} else {
+				s.Out = append(s.Out, row[k])
+			}
+			s.Score, s.Member = append(s.Score, row[k]), append(s.Member, k < 3)
+		}
+	}
+	claim := core.DPClaim(1, 1e-5)
+	r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: core.Replace}, s, core.Generator{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ids []string
+	all := Views(canaryInput(t, r))
+	everyChoice(t, all)
+	for _, v := range all {
+		ids = append(ids, v.ID())
+	}
+	if want := []string{"runs", "space", "pair", "growth", "intervals"}; !slices.Equal(ids, want) {
+		t.Errorf("%q, want %q", ids, want)
+	}
+	if !strings.Contains(all[1].Words(), "of the first 40 exploration runs") {
+		t.Errorf("%q", all[1].Words())
+	}
+}
+
+// TestChooseAnotherPicture: a choice that pans and zooms otherwise begins anew.
+func TestChooseAnotherPicture(t *testing.T) {
+	_, in := canaryAudit(t)
+	var v Viewer
+	v.Resize(700)
+	v.Take(Input{Canary: in})
+	v.Show("pair")
+	v.Step(1)
+	v.ZoomRead(0.5)
+	v.Choose("2-3")
+	if i, _ := v.Read(); i != 0 || v.Whole() {
+		t.Error("another pair forgets what was looked at")
+	}
+	v.Show("space")
+	v.Step(2)
+	v.ZoomRead(0.5)
+	if v.Whole() {
+		t.Fatal("it does not zoom")
+	}
+	v.Choose(inMatrix)
+	if i, _ := v.Read(); i != -1 || !v.Whole() {
+		t.Error("the matrix is looked at as the plane was")
+	}
+	for range 25 {
+		v.Step(1)
+	}
+	if _, words := v.Read(); !strings.HasPrefix(words, "inside 2 and ") {
+		t.Errorf("%q", words)
+	}
+	v.Choose(inRows)
+	for range 30 {
+		v.Step(1)
+	}
+	if _, words := v.Read(); !strings.HasPrefix(words, "fresh 12: ") {
+		t.Errorf("%q", words)
+	}
+}
+
+// TestEarlierCanaryReport: one without portrait and growth has its other pictures.
+func TestEarlierCanaryReport(t *testing.T) {
+	r, _ := canaryAudit(t)
+	r.Evidence.Portrait, r.Growth = nil, nil
+	if all := Views(canaryInput(t, r)); len(all) != 3 {
+		t.Errorf("%d views", len(all))
+	}
+}

@@ -1,0 +1,282 @@
+package scene
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/core"
+)
+
+// TestPure: pictures are laid out without a browser and without the drawing
+// library, and the view does not carry the core.
+func TestPure(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("needs the go command")
+	}
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dep := range strings.FieldsSeq(string(out)) {
+		if dep == "syscall/js" || dep == "net" || dep == "os/exec" || strings.HasPrefix(dep, "github.com/hajimehoshi/") || strings.HasPrefix(dep, "github.com/dpscope/dpscope/core") {
+			t.Errorf("scene depends on %s", dep)
+		}
+	}
+}
+
+// reports are those of core's golden tests: a histogram, outcomes, a score.
+func reports(t *testing.T) map[string]core.Report {
+	t.Helper()
+	files, err := filepath.Glob("../../core/testdata/reports/*.json")
+	if err != nil || len(files) < 3 {
+		t.Fatal(files, err)
+	}
+	all := map[string]core.Report{}
+	for _, f := range files {
+		data, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, _, err := core.ParseReport(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[filepath.Base(f)] = r
+	}
+	return all
+}
+
+// input is what the page sends of a report.
+func input(t *testing.T, r core.Report) Input {
+	t.Helper()
+	course := Course{Claimed: 1, Quantity: "epsilon", Moments: []Moment{{100, 0}, {900, 0.4}, {2500, 1.1}, {9000, 1.3}}, Valid: len(r.Trials)%2 == 0}
+	data, err := json.Marshal(map[string]any{"report": r, "curves": core.ReportCurves(r), "course": course})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := Parse(string(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return in
+}
+
+// TestEveryViewOfEveryReport: at every width and zoom a picture stays in its
+// frame, holds no number that is none, every item can be hit and read, and the
+// table has a cell for every head.
+func TestEveryViewOfEveryReport(t *testing.T) {
+	seen := map[string]int{}
+	for name, r := range reports(t) {
+		for _, v := range Views(input(t, r)) {
+			seen[v.ID()]++
+			_, choices := v.Choices()
+			for _, c := range append(choices, Choice{}) {
+				v.Choose(c.ID)
+				for _, width := range []float64{280, 340, 570, 700, 1400} {
+					for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}, {Window{0, narrowest}, Window{1 - narrowest, 1}}} {
+						s := v.Layout(Frame{Width: width, Camera: cam})
+						sound(t, name+" "+v.ID()+" "+c.ID, v, s)
+					}
+				}
+				facts := v.Facts()
+				for _, row := range facts.Rows {
+					if len(row) != len(facts.Head) {
+						t.Errorf("%s, %s: a row of %d cells under %d heads", name, v.ID(), len(row), len(facts.Head))
+					}
+					if strings.Contains(strings.Join(row, " "), "NaN") {
+						t.Errorf("%s, %s: %v", name, v.ID(), row)
+					}
+				}
+				if v.Words() == "" || v.Title() == "" || facts.Title == "" || len(facts.Rows) == 0 {
+					t.Errorf("%s, %s: without words", name, v.ID())
+				}
+			}
+		}
+	}
+	if seen["divergence"] != 5 || seen["tradeoff"] < 4 || seen["search"] != 5 || seen["bound"] != 5 || seen["surrogate"] != 1 {
+		t.Errorf("pictures %v", seen)
+	}
+}
+
+func sound(t *testing.T, what string, v View, s *Scene) {
+	t.Helper()
+	if !(s.Height > 100 && s.Height < 1000) || !(s.Plot.W > 0 && s.Plot.H > 0) || s.Plot.Right() > s.Width+0.5 || s.Plot.Bottom() > s.Height {
+		t.Fatalf("%s: %v by %v, plot %v", what, s.Width, s.Height, s.Plot)
+	}
+	for _, sh := range s.Shapes {
+		for _, p := range sh.Points {
+			if math.IsNaN(p.X+p.Y) || math.IsInf(p.X+p.Y, 0) {
+				t.Fatalf("%s: a point %v", what, p)
+			}
+		}
+		if sh.Paint.Alpha <= 0 || sh.Paint.Alpha > 1 {
+			t.Fatalf("%s: a paint %+v", what, sh.Paint)
+		}
+	}
+	for _, l := range s.Labels {
+		x := l.X - []float64{0, 0.5, 1}[l.Align]*Roughly(l.Words, l.Size)
+		if math.IsNaN(l.X+l.Y) || strings.Contains(l.Words, "NaN") || l.Y < 0 || l.Y > s.Height || x < -12 || x+Roughly(l.Words, l.Size) > s.Width+14 {
+			t.Errorf("%s, %v wide: label %q at %v, %v", what, s.Width, l.Words, x, l.Y)
+		}
+	}
+	left := func(l Label) float64 { return l.X - []float64{0, 0.5, 1}[l.Align]*Roughly(l.Words, l.Size) }
+	for i, a := range s.Labels {
+		for _, b := range s.Labels[:i] {
+			if math.Abs(a.Y-b.Y) < 9 && left(a) < left(b)+Roughly(b.Words, b.Size)-1 && left(b) < left(a)+Roughly(a.Words, a.Size)-1 {
+				t.Errorf("%s, %v wide: labels %q and %q lie on one another", what, s.Width, a.Words, b.Words)
+			}
+		}
+	}
+	for i, it := range s.Items {
+		if words := v.Reading(i); words == "" || strings.Contains(words, "NaN") {
+			t.Fatalf("%s: item %d reads %q", what, i, words)
+		}
+		p := Point{it.Box.X + it.Box.W/2, it.Box.Y + it.Box.H/2}
+		if it.Box.W > 0 && it.Box.H > 0 && s.Plot.Has(p) {
+			if hit := s.Hit(p); hit < 0 || s.Items[hit].Box != it.Box && hit != i {
+				t.Errorf("%s: the middle of item %d hits %d", what, i, hit)
+			}
+		}
+		if x, y := v.Place(i); x < 0 || x > 1 || y < 0 || y > 1 {
+			t.Errorf("%s: item %d lies at %v, %v", what, i, x, y)
+		}
+	}
+}
+
+// A chart of two bins whose figures are worked by hand: shares 0.75 and 0.25
+// against 0.25 and 0.75.
+func TestDivergenceByHand(t *testing.T) {
+	chart := Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{"no", "yes"}, First: []int{25, 75, 0}, FirstIn: []int{0, 75, 0}, Second: []int{75, 25, 0}, SecondIn: []int{0, 25, 0}}
+	d := NewDivergence(chart, Claim{Kind: "pure", Epsilon: 0.5}, false, "")
+	if len(d.bins) != 2 || d.bins[0].Words != "yes" || d.bins[0].inEvent() != 1 || d.bins[1].inEvent() != 0 {
+		t.Fatalf("%+v", d.bins)
+	}
+	near := func(what string, got, want float64) {
+		t.Helper()
+		if math.Abs(got-want) > 1e-12 {
+			t.Errorf("%s: %v, want %v", what, got, want)
+		}
+	}
+	near("log ratio", d.bins[0].LogRatio(), math.Log(3))
+	near("its spread", d.bins[0].Spread(), 1.959963984540054*math.Sqrt(0.25/75+0.75/25))
+	_, sum := d.Part(0)
+	near("hockey-stick at 0.5", sum, 0.75-math.Exp(0.5)*0.25)
+	d.Choose("tv")
+	_, sum = d.Part(0)
+	near("total variation", sum, 0.5)
+	d.Choose("kl")
+	_, sum = d.Part(0)
+	near("Kullback-Leibler", sum, 0.5*math.Log(3))
+	renyi := NewDivergence(chart, Claim{Kind: "renyi", Alpha: 2, Epsilon: 1}, true, "")
+	part, sum := renyi.Part(0) // from the second dataset
+	near("part of D_2", part, 0.25*0.25/0.75)
+	near("sum of D_2", sum, 0.25*0.25/0.75+0.75*0.75/0.25)
+	never := NewDivergence(Chart{Kind: "outcomes", Outcomes: [][]float64{{0}}, First: []int{9, 1}, Second: []int{10, 0}}, Claim{Kind: "zcdp", Rho: 1}, false, "")
+	if part, sum := never.Part(1); !math.IsInf(part, 1) || !math.IsInf(sum, 1) || !strings.Contains(never.Reading(1), "never seen on the second") {
+		t.Errorf("an outcome that one side never saw: %v of %v, %q", part, sum, never.Reading(1))
+	}
+	for _, empty := range []Chart{{Kind: "outcomes"}, {Kind: "histogram", Edges: []float64{0}}, {Kind: "histogram", Edges: []float64{0, 1}, First: []int{0, 0, 0}}} {
+		if NewDivergence(empty, Claim{}, false, "") != nil {
+			t.Errorf("%+v is drawn", empty)
+		}
+	}
+}
+
+// What hand and keys do, and undo.
+func TestViewer(t *testing.T) {
+	var v Viewer
+	v.Pan(3, 3)
+	v.Zoom(2, Point{})
+	v.Step(1)
+	v.Show("divergence")
+	if i, words := v.Read(); i != -1 || words != "" || v.View() != nil {
+		t.Fatalf("an empty viewer reads %d, %q", i, words)
+	}
+	all := reports(t)
+	v.Resize(800)
+	v.Take(input(t, all["histogram.json"]))
+	whole := len(v.Scene.Labels)
+	if v.Scene == nil || !v.Whole() {
+		t.Fatal("no picture")
+	}
+	middle := Point{v.Scene.Plot.X + v.Scene.Plot.W/2, v.Scene.Plot.Y + 10}
+	if !v.Point(middle) {
+		t.Fatal("the middle reads nothing")
+	}
+	at, _ := v.Read()
+	before := v.Scene.Items[at].Box
+	if !v.Zoom(0.5, middle) || v.Whole() {
+		t.Fatal("it does not zoom")
+	}
+	if now := v.Scene.Items[at].Box; math.Abs(now.W-2*before.W) > 1e-6 || !now.Has(middle) {
+		t.Errorf("zoomed about its place, the box %v became %v", before, now)
+	}
+	v.Pan(50, 20)
+	if now := v.Scene.Items[at].Box; math.Abs(now.X+now.W/2-50-(middle.X+2*(before.X+before.W/2-middle.X))) > 1e-6 {
+		t.Errorf("panned by 50, the box lies at %v", now)
+	}
+	// Reading on, the picture follows.
+	for range 100 {
+		v.Step(1)
+		i, _ := v.Read()
+		if b := v.Scene.Items[i].Box; b.Right() < v.Scene.Plot.X || b.X > v.Scene.Plot.Right() {
+			t.Fatalf("item %d lies at %v, the picture shows %v", i, b, v.Scene.Plot)
+		}
+	}
+	if i, _ := v.Read(); i != len(v.Scene.Items)-1 {
+		t.Errorf("the last item is %d of %d", i, len(v.Scene.Items))
+	}
+	for range 20 {
+		v.ZoomRead(0.2)
+	}
+	if v.ZoomRead(0.2); v.camera.X.Hi-v.camera.X.Lo < narrowest*0.999 {
+		t.Errorf("it zooms to %v", v.camera.X)
+	}
+	v.Reset()
+	if !v.Whole() || len(v.Scene.Labels) != whole || v.Zoom(2, middle) {
+		t.Error("it does not show the whole again")
+	}
+	v.Choose("kl")
+	v.Take(input(t, all["outcomes.json"]))
+	if v.Chosen() != "kl" || !strings.Contains(v.View().Words(), "Kullback") {
+		t.Error("another report forgets the choice")
+	}
+	if i, _ := v.Read(); i != -1 {
+		t.Error("another report keeps what was read")
+	}
+	// A run that has counted nothing leaves what is shown; one that has takes its place.
+	if v.Take(Input{Progress: &Progress{}}) || v.View() == nil {
+		t.Error("a run's beginning takes the picture away")
+	}
+	r := all["histogram.json"]
+	data, err := json.Marshal(core.Progress{Phase: core.Certifying, Live: &core.Live{Chart: r.Evidence.Chart, Claim: r.Claim, Direction: core.FirstOverSecond, Rows: 1000, Samples: 5000}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := Parse(`{"progress":` + string(data) + `}`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Take(in)
+	if !strings.HasPrefix(v.View().Words(), "So far, 1\u202f000 of 5\u202f000 outputs a side.") {
+		t.Errorf("live, it says %q", v.View().Words())
+	}
+	// What is read stays so while a run goes on.
+	v.Step(3)
+	v.Step(3)
+	at, _ = v.Read()
+	v.ZoomRead(0.5)
+	v.Take(in)
+	if now, words := v.Read(); at < 0 || now != at || words == "" || v.Whole() {
+		t.Errorf("live, it reads %d after %d, %q", now, at, words)
+	}
+	if _, err := Parse("nonsense"); err == nil {
+		t.Error("nonsense is read")
+	}
+}
