@@ -274,11 +274,11 @@ func reasonHasBound(r Report) bool {
 	return r.Termination.Reason == Completed || r.Settings.Anytime && r.Termination.Reason != Failed
 }
 
-func chosenTrial(trials []TrialNote, pair Pair) int {
+func chosenTrial(trials []TrialNote, neighbours Pair) int {
 	at := -1
 	for i, t := range trials {
 		if t.Chosen {
-			if at >= 0 || !EqualJSON(t.Pair, pair) {
+			if at >= 0 || !EqualJSON(t.Pair, neighbours) {
 				return -1
 			}
 			at = i
