@@ -1,0 +1,3 @@
+package report
+
+const StoppedMessage = "stopped before the end"
