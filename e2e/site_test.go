@@ -7,11 +7,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,7 +31,7 @@ var (
 )
 
 // TestMain builds the site and the command, serves the one with the other, and
-// starts one browser for all tests.
+// starts one browser for all tests; each has a profile of its own in it.
 func TestMain(m *testing.M) {
 	code, err := setUp(m)
 	if err != nil {
@@ -80,8 +82,35 @@ func setUp(m *testing.M) (int, error) {
 	}
 	defer stop()
 	chromium = ctx
+	flag.Parse()
+	if err := flag.Set("test.parallel", tabsAtOnce); err != nil {
+		return 1, err
+	}
 	return m.Run(), nil
 }
+
+// tabsAtOnce is how many tests drive the browser at the same time, of those that
+// call t.Parallel: most of a test is waiting, but an audit has two workers. Tests
+// that measure time do not call it; they run before the others, alone.
+const tabsAtOnce = "2"
+
+// profile is a test's own profile of the browser: what it stores, and which of its
+// tabs has the focus, is no other test's. It ends with the test.
+func profile(t *testing.T) context.Context {
+	t.Helper()
+	if p, ok := profiles.Load(t); ok {
+		return p.(context.Context)
+	}
+	ctx, stop, err := browser.Profile(chromium)
+	if err != nil {
+		t.Fatal(err)
+	}
+	profiles.Store(t, ctx)
+	t.Cleanup(func() { profiles.Delete(t); stop() })
+	return ctx
+}
+
+var profiles sync.Map // a profile for each *testing.T that opened a tab
 
 // goCommand runs the go command in the project's root.
 func goCommand(args ...string) *exec.Cmd {
@@ -94,7 +123,7 @@ func goCommand(args ...string) *exec.Cmd {
 // complains about, and whatever it asks of another host, fails the test.
 func open(t *testing.T, fragment string) *browser.Tab {
 	t.Helper()
-	tab, err := browser.Open(chromium, site+fragment)
+	tab, err := browser.Open(profile(t), site+fragment)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ var throttle = cdp.Command[map[string]any, cdp.Empty]{Method: "Network.emulateNe
 func TestReadyOnSlowNetwork(t *testing.T) {
 	best := time.Hour
 	for range tries {
-		tab, err := browser.Open(chromium, "about:blank")
+		tab, err := browser.Open(profile(t), "about:blank")
 		if err != nil {
 			t.Fatal(err)
 		}
