@@ -344,8 +344,8 @@ func TestPortraitOfScores(t *testing.T) {
 	}
 }
 
-// TestPortraitGolden pins portraits, so that platforms are held to the same.
-func TestPortraitGolden(t *testing.T) {
+// TestSameBitsOfPortraits pins portraits, so that platforms are held to the same.
+func TestSameBitsOfPortraits(t *testing.T) {
 	trained := plan(6, 2)
 	trained.Source, trained.Parameters = "dp-sgd", core.Params{"steps": {Number: 2}, "examples": {Number: 20}}
 	replace := plan(200, 5)

@@ -457,9 +457,9 @@ func BenchmarkAuditScores(b *testing.B) {
 	}
 }
 
-// TestScoresGolden pins what seeds give, so that platforms are held to the same
+// TestSameBitsOfScores pins what seeds give, so that platforms are held to the same
 // split, pairing, thresholds and counts.
-func TestScoresGolden(t *testing.T) {
+func TestSameBitsOfScores(t *testing.T) {
 	ev := auditScores(t, scoresPlan(2, 1e-5, ""), gaussianScores(9, 1000, 1)).Evidence
 	var got []any
 	for _, e := range ev.Events {
@@ -478,8 +478,8 @@ func TestScoresGolden(t *testing.T) {
 
 const goldenScores = "[below -0.5690296074232107 132 40 below -0.5690296074232107 132 40 below 0.7582506312970858 381 212 337 31 123 9 171 143 0 4 13]"
 
-// TestOneRunGolden does so for runs.
-func TestOneRunGolden(t *testing.T) {
+// TestSameBitsOfOneRun does so for runs.
+func TestSameBitsOfOneRun(t *testing.T) {
 	var got []any
 	for _, d := range []Design{Orthogonal, Sphere} {
 		p := oneRunPlan(2, 400, core.Params{"d": {Number: 400}})
