@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -30,11 +31,11 @@ func auditOnce(t *testing.T, p OneRunPlan, sources []SourceSpec) OneRunReport {
 
 // TestOneRunCoverage: the sum with noise that gives its claim exactly. Bounds
 // exceed epsilon, and the bound on mu the mu of the mechanism, no oftener than beta
-// = .05 allows (4.5 deviations: false alarm below 4e-6 each), and are as high as
+// = .05 allows (false alarm below 4e-6 each), and are as high as
 // simulations apart from this program found (see dpscope bench canaries).
 func TestOneRunCoverage(t *testing.T) {
 	nativetest.Only(t)
-	const audits = 120
+	audits := gear.Of(24, 120)
 	for _, c := range []struct {
 		eps        float64
 		m          int
@@ -52,7 +53,7 @@ func TestOneRunCoverage(t *testing.T) {
 		failed, failedMu, sum, sumMu := 0, 0, 0.0, 0.0
 		n := audits
 		if c.design == Sphere {
-			n = 60
+			n = audits / 2
 		}
 		for i := range n {
 			p := oneRunPlan(c.eps, c.m, claim)
@@ -112,10 +113,10 @@ func testSources(src OneRunSource) []SourceSpec {
 
 // TestOneRunToldCoverage: randomised response at epsilon 1, half of the scores tied
 // on either side. The bound with all canaries guessed fails in at most .05 of the
-// audits: 1000 of them, 4.5 deviations, false alarm below 4e-6.
+// audits, but for a false alarm below 4e-6.
 func TestOneRunToldCoverage(t *testing.T) {
 	nativetest.Only(t)
-	const audits = 1000
+	audits := gear.Of(100, 1000)
 	sources := testSources(told{1 / (1 + math.Exp(-1))})
 	failed, sum := 0, 0.0
 	for i := range audits {
@@ -126,9 +127,9 @@ func TestOneRunToldCoverage(t *testing.T) {
 		}
 		sum += *r.LowerBound
 	}
-	t.Logf("failed %d of %d, mean bound %.3f", failed, audits, sum/audits)
-	if failed > mostFailures(audits, .05) || sum/audits < .6 {
-		t.Errorf("%d of %d, mean bound %v", failed, audits, sum/audits)
+	t.Logf("failed %d of %d, mean bound %.3f", failed, audits, sum/float64(audits))
+	if failed > mostFailures(audits, .05) || sum/float64(audits) < .6 {
+		t.Errorf("%d of %d, mean bound %v", failed, audits, sum/float64(audits))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -56,7 +57,7 @@ func TestRelationOfRuns(t *testing.T) {
 		}
 		return *r.LowerBound
 	}
-	const audits = 80
+	audits := gear.Of(16, 80)
 	for _, canaries := range []int{2, 3} {
 		var added, twice, replacedMean float64
 		for i := range audits {
@@ -77,7 +78,7 @@ func TestRelationOfRuns(t *testing.T) {
 			if lower(r) > 2 {
 				twice++
 			}
-			replacedMean += lower(r) / audits
+			replacedMean += lower(r) / float64(audits)
 		}
 		t.Logf("%d canaries: above 1 in %v of %d under add-remove, above 2 in %v under replace, whose mean is %.3f", canaries, added, audits, twice, replacedMean)
 		if most := mostFailures(audits, .05); int(added) > most || int(twice) > most {

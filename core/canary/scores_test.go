@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -117,10 +118,8 @@ func tossedRuns(trial, runs int, eps float64) Scores {
 }
 
 // mostFailures of n audits whose bounds may fail with probability beta: exceeded
-// with probability below 4e-6 (4.5 normal deviations).
-func mostFailures(n int, beta float64) int {
-	return int(float64(n)*beta + 4.5*math.Sqrt(float64(n)*beta*(1-beta)))
-}
+// with probability below 4e-6.
+func mostFailures(n int, beta float64) int { return gear.Most(n, beta, 4e-6) }
 
 // TestScoresCoverage: whole audits of scores where the truth is known, splits,
 // thresholds and ties included. No bound of the table exceeds it oftener than beta
@@ -156,6 +155,7 @@ func TestScoresCoverage(t *testing.T) {
 		{"Gaussian unit canaries", 150, scoresPlan(2, 1e-5, ""), func(i int) Scores { return gaussianScores(i, 500, sigma) }, 2, 1 / sigma, map[Method]float64{MethodOneRun: .5, MethodOneRunGDP: .8, MethodExact: .3, MethodGaussian: .5, MethodPaired: .15}},
 	} {
 		failed, sum := map[Method]int{}, map[Method]float64{}
+		c.audits /= gear.Of(8, 1)
 		for i := range c.audits {
 			c.plan.Seed = uint64(i)
 			counted(auditScores(t, c.plan, c.draw(i)), c.eps, c.mu, failed, sum)
@@ -171,7 +171,8 @@ func TestScoresCoverage(t *testing.T) {
 		}
 	}
 	failed, sum := map[Method]int{}, map[Method]float64{}
-	const audits, eps = 300, 1.0
+	const eps = 1.0
+	audits := 300 / gear.Of(8, 1)
 	for i := range audits {
 		p := replaced(scoresPlan(3, 0, ""))
 		p.Seed = uint64(i)
@@ -183,30 +184,30 @@ func TestScoresCoverage(t *testing.T) {
 	}
 	for _, kind := range bounds.CanaryIntervals() {
 		m := Method(kind)
-		t.Logf("runs that share an answer: %s failed %d of %d, mean bound %.3f", m, failed[m], audits, sum[m]/audits)
+		t.Logf("runs that share an answer: %s failed %d of %d, mean bound %.3f", m, failed[m], audits, sum[m]/float64(audits))
 		if kind.Valid() && failed[m] > mostFailures(audits, .05) {
 			t.Errorf("runs that share an answer: %s exceeds the truth in %d of %d audits", m, failed[m], audits)
 		}
 	}
-	if mean := sum[MethodPaired] / audits; mean < .3 {
+	if mean := sum[MethodPaired] / float64(audits); mean < .3 {
 		t.Errorf("paired betting by runs has the mean %v", mean)
 	}
 	clear(failed)
 	clear(sum)
-	const tossed = 150
+	tossed := 150 / gear.Of(8, 1)
 	for i := range tossed {
 		p := scoresPlan(3, 0, "")
 		p.Seed = uint64(i)
 		counted(auditScores(t, p, tossedRuns(i, 100, eps)), eps, bounds.GaussianMuOfPure(eps), failed, sum)
 	}
 	for _, m := range []Method{MethodPaired, MethodOneRun, MethodOneRunGDP, Method(bounds.CanaryKL)} {
-		t.Logf("runs by coins: %s failed %d of %d, mean bound %.3f", m, failed[m], tossed, sum[m]/tossed)
+		t.Logf("runs by coins: %s failed %d of %d, mean bound %.3f", m, failed[m], tossed, sum[m]/float64(tossed))
 		if failed[m] > mostFailures(tossed, .05) {
 			t.Errorf("runs by coins: %s exceeds the truth in %d of %d audits", m, failed[m], tossed)
 		}
 	}
-	if sum[MethodPaired]/tossed < .4 || sum[MethodOneRun]/tossed < .3 {
-		t.Errorf("runs by coins: means %v and %v", sum[MethodPaired]/tossed, sum[MethodOneRun]/tossed)
+	if paired, once := sum[MethodPaired]/float64(tossed), sum[MethodOneRun]/float64(tossed); paired < .4 || once < .3 {
+		t.Errorf("runs by coins: means %v and %v", paired, once)
 	}
 }
 

@@ -9,6 +9,8 @@ package gear
 import (
 	"os"
 	"testing"
+
+	"gonum.org/v1/gonum/stat/distuv"
 )
 
 // Variable is the name of the environment variable that chooses the second gear.
@@ -32,4 +34,16 @@ func Of[T any](first, second T) T {
 		return second
 	}
 	return first
+}
+
+// Most is the most of n independent events of probability p that chance makes: more
+// come up with probability below alarm. It bounds the failures of a simulation, of
+// whatever size.
+func Most(n int, p, alarm float64) int {
+	law := distuv.Binomial{N: float64(n), P: p}
+	k := int(float64(n) * p)
+	for k < n && law.Survival(float64(k)) >= alarm {
+		k++
+	}
+	return k
 }
