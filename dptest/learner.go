@@ -7,11 +7,11 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
-// TestLearner holds a registry entry to the contract of [core.LearnerSpec], on small
+// TestLearner holds a registry entry to the contract of [audit.LearnerSpec], on small
 // sets of outputs of every kind of column that it applies to.
 //
 // A model follows from the outputs and the stream alone; its scores are finite, and
@@ -19,9 +19,9 @@ import (
 // outputs with other columns. Learning ends at the first call of Check that fails,
 // with its error. From outputs that say nothing, or are odd, it makes a model with
 // finite scores, or says why not.
-func TestLearner(t testing.TB, spec core.LearnerSpec) {
+func TestLearner(t testing.TB, spec audit.LearnerSpec) {
 	t.Helper()
-	if spec.Name == "" || spec.Name == core.Auto || spec.Title == "" || spec.Source == "" || spec.Applies == nil || spec.Learn == nil || spec.Decode == nil {
+	if spec.Name == "" || spec.Name == audit.Auto || spec.Title == "" || spec.Source == "" || spec.Applies == nil || spec.Learn == nil || spec.Decode == nil {
 		t.Fatalf("learner %q lacks a name of its own, a title, a source or one of its functions", spec.Name)
 	}
 	if spec.Applies(nil) == nil {
@@ -52,34 +52,34 @@ const learnerSamples = 100
 
 // learnerOutputs are what TestLearner shows a learner.
 var learnerOutputs = []learnerOutput{
-	{name: "a number", columns: columns(core.Real), row: func(s *stream.Stream, side int, out []float64) { s.Gaussian(out, 1); out[0] += float64(side) }},
-	{name: "numbers", columns: columns(core.Real, core.Real, core.Real), row: func(s *stream.Stream, side int, out []float64) { s.Laplace(out, 1); out[1] += float64(side) }},
-	{name: "symbols", columns: columns(core.Symbol, core.Symbol), row: func(s *stream.Stream, side int, out []float64) {
+	{name: "a number", columns: columns(audit.Real), row: func(s *stream.Stream, side int, out []float64) { s.Gaussian(out, 1); out[0] += float64(side) }},
+	{name: "numbers", columns: columns(audit.Real, audit.Real, audit.Real), row: func(s *stream.Stream, side int, out []float64) { s.Laplace(out, 1); out[1] += float64(side) }},
+	{name: "symbols", columns: columns(audit.Symbol, audit.Symbol), row: func(s *stream.Stream, side int, out []float64) {
 		out[0], out[1] = float64(s.Intn(3)), float64(s.Intn(2+2*side))
 	}},
-	{name: "symbols that carry numbers", columns: columns(core.Mixed, core.Mixed), row: func(s *stream.Stream, side int, out []float64) {
+	{name: "symbols that carry numbers", columns: columns(audit.Mixed, audit.Mixed), row: func(s *stream.Stream, side int, out []float64) {
 		for i := 0; i < len(out); i += 2 {
 			if out[i], out[i+1] = float64(s.Intn(2)), 0; out[i] == 1 {
 				out[i+1] = s.Float64() + float64(side)
 			}
 		}
 	}},
-	{name: "all kinds", columns: columns(core.Real, core.Symbol, core.Mixed), row: func(s *stream.Stream, side int, out []float64) {
+	{name: "all kinds", columns: columns(audit.Real, audit.Symbol, audit.Mixed), row: func(s *stream.Stream, side int, out []float64) {
 		out[0], out[1], out[2], out[3] = s.Float64(), float64(s.Intn(2+side)), 1, s.Float64()+float64(side)
 	}},
-	{name: "constant numbers", odd: true, columns: columns(core.Real, core.Real), row: func(_ *stream.Stream, _ int, out []float64) { clear(out) }},
-	{name: "constant symbols", odd: true, columns: columns(core.Symbol), row: func(_ *stream.Stream, _ int, out []float64) { clear(out) }},
-	{name: "a constant on each side", odd: true, columns: columns(core.Real), row: func(_ *stream.Stream, side int, out []float64) { out[0] = float64(side) }},
-	{name: "the largest numbers", odd: true, columns: columns(core.Real), row: func(s *stream.Stream, _ int, out []float64) {
+	{name: "constant numbers", odd: true, columns: columns(audit.Real, audit.Real), row: func(_ *stream.Stream, _ int, out []float64) { clear(out) }},
+	{name: "constant symbols", odd: true, columns: columns(audit.Symbol), row: func(_ *stream.Stream, _ int, out []float64) { clear(out) }},
+	{name: "a constant on each side", odd: true, columns: columns(audit.Real), row: func(_ *stream.Stream, side int, out []float64) { out[0] = float64(side) }},
+	{name: "the largest numbers", odd: true, columns: columns(audit.Real), row: func(s *stream.Stream, _ int, out []float64) {
 		out[0] = math.Copysign(math.MaxFloat64, s.Float64()-0.5)
 	}},
-	{name: "symbols that never repeat", odd: true, columns: columns(core.Symbol), row: func(s *stream.Stream, _ int, out []float64) { out[0] = s.Float64() }},
+	{name: "symbols that never repeat", odd: true, columns: columns(audit.Symbol), row: func(s *stream.Stream, _ int, out []float64) { out[0] = s.Float64() }},
 }
 
-func columns(kinds ...core.ColumnKind) []core.Column {
-	var all []core.Column
+func columns(kinds ...audit.ColumnKind) []audit.Column {
+	var all []audit.Column
 	for i, k := range kinds {
-		all = append(all, core.Column{Name: fmt.Sprint("column ", i+1), Kind: k})
+		all = append(all, audit.Column{Name: fmt.Sprint("column ", i+1), Kind: k})
 	}
 	return all
 }
@@ -87,13 +87,13 @@ func columns(kinds ...core.ColumnKind) []core.Column {
 type learnerOutput struct {
 	name    string
 	odd     bool // need not teach anything
-	columns []core.Column
+	columns []audit.Column
 	row     func(s *stream.Stream, side int, out []float64)
 }
 
 // samples are n outputs of a side.
-func (o learnerOutput) samples(purpose string, side, n int) core.Samples {
-	s := core.Samples{Columns: o.columns, Rows: make([]float64, n*core.Width(o.columns))}
+func (o learnerOutput) samples(purpose string, side, n int) audit.Samples {
+	s := audit.Samples{Columns: o.columns, Rows: make([]float64, n*audit.Width(o.columns))}
 	draw := stream.New(stream.Key{Seed: 1, Purpose: purpose + " " + o.name, Side: side})
 	for i := range n {
 		o.row(draw, side, s.Row(i))
@@ -102,18 +102,18 @@ func (o learnerOutput) samples(purpose string, side, n int) core.Samples {
 }
 
 // exploration is what a learner sees: so many outputs of each side.
-func (o learnerOutput) exploration(first, second int, check func() error) core.Exploration {
-	return core.Exploration{First: o.samples("learn", 0, first), Second: o.samples("learn", 1, second), Claim: core.DPClaim(1, 0),
+func (o learnerOutput) exploration(first, second int, check func() error) audit.Exploration {
+	return audit.Exploration{First: o.samples("learn", 0, first), Second: o.samples("learn", 1, second), Claim: audit.DPClaim(1, 0),
 		Stream: stream.New(stream.Key{Seed: 1, Purpose: "learner"}), Check: check}
 }
 
 // check learns from the outputs; thorough, again and stopped too.
-func (o learnerOutput) check(t testing.TB, spec core.LearnerSpec, thorough bool) {
+func (o learnerOutput) check(t testing.TB, spec audit.LearnerSpec, thorough bool) {
 	t.Helper()
 	const n = learnerSamples
 	what := spec.Name + " on " + o.name
 	calls := 0
-	learn := func() (core.Model, []byte) {
+	learn := func() (audit.Model, []byte) {
 		calls = 0
 		m, err := spec.Learn(o.exploration(n, n, func() error { calls++; return nil }))
 		if err != nil {
@@ -175,7 +175,7 @@ func (o learnerOutput) check(t testing.TB, spec core.LearnerSpec, thorough bool)
 }
 
 // checkStops ends learning at some of so many calls of Check.
-func (o learnerOutput) checkStops(t testing.TB, spec core.LearnerSpec, what string, total int) {
+func (o learnerOutput) checkStops(t testing.TB, spec audit.LearnerSpec, what string, total int) {
 	t.Helper()
 	if total < 2 {
 		t.Errorf("%s: %d calls of Check, must be one a pass over the outputs", what, total)

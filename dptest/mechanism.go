@@ -8,13 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/stream"
 )
 
-// TestMechanism holds a registry entry to the contract of [core.MechanismSpec], and
+// TestMechanism holds a registry entry to the contract of [audit.MechanismSpec], and
 // returns the report of the one audit that it makes.
 //
 // At the defaults, at both ends of every parameter's range, at each of its choices,
@@ -28,7 +29,7 @@ import (
 // any other must not; where Beta is left out, chance refutes a correct one with
 // probability 1e-6. The report reads back as it was written and replays to the same;
 // with another count or verdict it does not.
-func TestMechanism(t testing.TB, spec core.MechanismSpec, plan core.Plan, settings ...core.Params) core.Report {
+func TestMechanism(t testing.TB, spec audit.MechanismSpec, plan pair.Plan, settings ...audit.Params) pair.Report {
 	t.Helper()
 	if spec.Name == "" || spec.Title == "" || spec.Source == "" || spec.Relations == nil || spec.Claim == nil || spec.Truth == nil || spec.Domain == nil || spec.Pairs == nil || spec.New == nil {
 		t.Fatalf("mechanism %q lacks a name, a title, a source or one of its functions", spec.Name)
@@ -38,14 +39,14 @@ func TestMechanism(t testing.TB, spec core.MechanismSpec, plan core.Plan, settin
 			t.Errorf("%s: parameter %+v has no name, no doc, or a default out of its range", spec.Name, s)
 		}
 	}
-	for _, p := range append([]core.Params{{}}, settings...) {
+	for _, p := range append([]audit.Params{{}}, settings...) {
 		if err := checkSetting(t, spec, p); err != nil {
 			t.Errorf("%s at %v: %v", spec.Name, p.Assignments(), err)
 		}
 	}
 	for _, p := range ends(spec) {
 		// Two parameters may exclude each other, or claim more than can be audited.
-		if err := checkSetting(t, spec, p); err != nil && !core.IsInput(err) {
+		if err := checkSetting(t, spec, p); err != nil && !audit.IsInput(err) {
 			t.Errorf("%s at %v: %v", spec.Name, p.Assignments(), err)
 		}
 	}
@@ -54,11 +55,11 @@ func TestMechanism(t testing.TB, spec core.MechanismSpec, plan core.Plan, settin
 
 // ends are one parameter after another at each of its choices, at both ends of its
 // range, and a whole one at 2 and 3.
-func ends(spec core.MechanismSpec) []core.Params {
-	var all []core.Params
+func ends(spec audit.MechanismSpec) []audit.Params {
+	var all []audit.Params
 	for _, s := range spec.Params {
 		for _, word := range s.Choices {
-			all = append(all, core.Params{s.Name: {Text: word}})
+			all = append(all, audit.Params{s.Name: {Text: word}})
 		}
 		if len(s.Choices) > 0 {
 			continue
@@ -72,7 +73,7 @@ func ends(spec core.MechanismSpec) []core.Params {
 		}
 		for _, x := range values {
 			if s.Min <= x && x <= s.Max {
-				all = append(all, core.Params{s.Name: {Number: x}})
+				all = append(all, audit.Params{s.Name: {Number: x}})
 			}
 		}
 	}
@@ -81,9 +82,9 @@ func ends(spec core.MechanismSpec) []core.Params {
 
 // checkSetting holds a mechanism to its contract at one setting of its parameters. The
 // error says why there is no such mechanism, or no claim that can be audited.
-func checkSetting(t testing.TB, spec core.MechanismSpec, given core.Params) error {
+func checkSetting(t testing.TB, spec audit.MechanismSpec, given audit.Params) error {
 	t.Helper()
-	p, err := core.ResolveParams(spec.Params, given, core.Claim{})
+	p, err := audit.ResolveParams(spec.Params, given, audit.Claim{})
 	if err != nil {
 		return err
 	}
@@ -93,7 +94,7 @@ func checkSetting(t testing.TB, spec core.MechanismSpec, given core.Params) erro
 	}
 	what := fmt.Sprintf("%s at %v", spec.Name, p.Assignments())
 	for _, c := range m.Columns() {
-		if c.Name == "" || strings.Contains(c.Name, "%!") || c.Kind != core.Real && c.Kind != core.Symbol && c.Kind != core.Mixed {
+		if c.Name == "" || strings.Contains(c.Name, "%!") || c.Kind != audit.Real && c.Kind != audit.Symbol && c.Kind != audit.Mixed {
 			t.Errorf("%s has a column named %q of kind %q", what, c.Name, c.Kind)
 		}
 	}
@@ -106,23 +107,23 @@ func checkSetting(t testing.TB, spec core.MechanismSpec, given core.Params) erro
 	for _, r := range spec.Relations(p) {
 		dom, pairs := spec.Domain(p, r), spec.Pairs(p, r)
 		if len(dom.Lower) != dom.Columns || len(dom.Upper) != dom.Columns || dom.MinRows > dom.MaxRows ||
-			r == core.AddRemove && dom.MaxRows <= dom.MinRows || r == core.Replace && dom.MinRows < 1 || r == core.LInfinity && !(dom.Reach > 0) {
+			r == audit.AddRemove && dom.MaxRows <= dom.MinRows || r == audit.Replace && dom.MinRows < 1 || r == audit.LInfinity && !(dom.Reach > 0) {
 			t.Errorf("%s under %s: the domain %+v is none, or has no neighbours", what, r, dom)
 		}
 		if len(pairs) == 0 {
 			t.Errorf("%s under %s: no pairs", what, r)
 		}
 		labels := map[string]bool{}
-		for _, pair := range pairs {
-			if pair.Label == "" || labels[pair.Label] {
-				t.Errorf("%s under %s: the label %q is empty or there twice", what, r, pair.Label)
+		for _, two := range pairs {
+			if two.Label == "" || labels[two.Label] {
+				t.Errorf("%s under %s: the label %q is empty or there twice", what, r, two.Label)
 			}
-			labels[pair.Label] = true
-			if err := r.Check(pair, dom); err != nil {
-				t.Errorf("%s under %s: pair %q: %v", what, r, pair.Label, err)
+			labels[two.Label] = true
+			if err := r.Check(two, dom); err != nil {
+				t.Errorf("%s under %s: pair %q: %v", what, r, two.Label, err)
 			}
-			for _, d := range []core.Dataset{pair.First, pair.Second} {
-				checkOutputs(t, fmt.Sprintf("%s under %s, pair %q", what, r, pair.Label), m, d, spec.Unseeded == "")
+			for _, d := range []audit.Dataset{two.First, two.Second} {
+				checkOutputs(t, fmt.Sprintf("%s under %s, pair %q", what, r, two.Label), m, d, spec.Unseeded == "")
 			}
 		}
 	}
@@ -130,13 +131,13 @@ func checkSetting(t testing.TB, spec core.MechanismSpec, given core.Params) erro
 }
 
 // checkOutputs draws a few outputs on d, twice.
-func checkOutputs(t testing.TB, what string, m core.Mechanism, d core.Dataset, seeded bool) {
+func checkOutputs(t testing.TB, what string, m audit.Mechanism, d audit.Dataset, seeded bool) {
 	t.Helper()
 	const rows = 20
-	kept := core.Dataset{Columns: d.Columns, Values: append([]float64{}, d.Values...)}
+	kept := audit.Dataset{Columns: d.Columns, Values: append([]float64{}, d.Values...)}
 	var drawn [2][]float64
 	for i := range drawn {
-		drawn[i] = make([]float64, rows*core.Width(m.Columns()))
+		drawn[i] = make([]float64, rows*audit.Width(m.Columns()))
 		for k := range drawn[i] {
 			drawn[i][k] = math.NaN()
 		}
@@ -161,10 +162,10 @@ func checkOutputs(t testing.TB, what string, m core.Mechanism, d core.Dataset, s
 }
 
 // auditOnce audits a mechanism and holds the report to what every report must be.
-func auditOnce(t testing.TB, spec core.MechanismSpec, plan core.Plan) core.Report {
+func auditOnce(t testing.TB, spec audit.MechanismSpec, plan pair.Plan) pair.Report {
 	t.Helper()
-	cat := core.Catalogue{Mechanisms: []core.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}
-	plan.Version, plan.Mechanism = core.PlanVersion, spec.Name
+	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}
+	plan.Version, plan.Mechanism = pair.PlanVersion, spec.Name
 	for field, size := range map[*int]int{&plan.Samples: 10_000, &plan.Explore: 5_000, &plan.Trials: 2} {
 		if *field == 0 {
 			*field = size
@@ -173,49 +174,49 @@ func auditOnce(t testing.TB, spec core.MechanismSpec, plan core.Plan) core.Repor
 	if plan.Beta == 0 && spec.Fault == "" {
 		plan.Beta = 1e-6
 	}
-	pool := core.LocalPool(cat, Options{}.workers())
-	want := core.NoViolation
+	pool := pair.LocalPool(cat, Options{}.workers())
+	want := audit.NoViolation
 	if spec.Fault != "" {
-		want = core.Violation
+		want = audit.Violation
 	}
-	run := func() core.Report {
-		r, err := core.Run{Plan: plan, Catalogue: cat, Pool: pool, Generator: core.Generator{Name: "dpscope/dptest", Version: core.Version}}.Do(context.Background())
+	run := func() pair.Report {
+		r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool, Generator: audit.Generator{Name: "dpscope/dptest", Version: audit.Version}}.Do(context.Background())
 		if err != nil {
 			t.Fatalf("%s: %v", spec.Name, err)
 		}
 		return r
 	}
 	r := run()
-	if spec.Unseeded != "" && want == core.Violation && r.Verdict != want {
+	if spec.Unseeded != "" && want == audit.Violation && r.Verdict != want {
 		r = run() // no seed is fixed with which the fault is known to show
 	}
 	if r.Verdict != want {
 		t.Errorf("%s: verdict %s, must be %s: %s", spec.Name, r.Verdict, want, r.Summary)
 	}
-	data, err := core.Canonical(r)
+	data, err := audit.Canonical(r)
 	if err != nil {
 		t.Fatalf("%s: %v", spec.Name, err)
 	}
-	read := func() core.Report {
-		back, _, err := core.ParseReport(data)
+	read := func() pair.Report {
+		back, _, err := pair.ParseReport(data)
 		if err != nil {
 			t.Fatalf("%s: its own report: %v", spec.Name, err)
 		}
 		return back
 	}
-	if again, err := core.Canonical(read()); err != nil || string(again) != string(data) {
+	if again, err := audit.Canonical(read()); err != nil || string(again) != string(data) {
 		t.Errorf("%s: the report changes when it is read and written again (%v)", spec.Name, err)
 	}
-	if v, err := core.Verify(context.Background(), cat, pool, read(), true); err != nil || !v.OK() {
+	if v, err := pair.Verify(context.Background(), cat, pool, read(), true); err != nil || !v.OK() {
 		t.Errorf("%s: the report does not replay: %v %v", spec.Name, err, v.Differences)
 	}
-	for what, forge := range map[string]func(*core.Report){
-		"another verdict": func(r *core.Report) { r.Verdict = core.Inconclusive },
-		"another count":   func(r *core.Report) { r.Evidence.Table.N[0]++ },
+	for what, forge := range map[string]func(*pair.Report){
+		"another verdict": func(r *pair.Report) { r.Verdict = audit.Inconclusive },
+		"another count":   func(r *pair.Report) { r.Evidence.Table.N[0]++ },
 	} {
 		forged := read()
 		forge(&forged)
-		if v, err := core.Verify(context.Background(), cat, pool, forged, false); err == nil && v.OK() {
+		if v, err := pair.Verify(context.Background(), cat, pool, forged, false); err == nil && v.OK() {
 			t.Errorf("%s: a report with %s passes", spec.Name, what)
 		}
 	}

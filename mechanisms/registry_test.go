@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/stream"
@@ -20,12 +21,12 @@ var update = flag.Bool("update", false, "write testdata/digests.txt anew")
 
 // everySetting is settings, and for an SVT every query family at thresholds far and
 // near.
-func everySetting(spec core.MechanismSpec) []core.Params {
+func everySetting(spec audit.MechanismSpec) []audit.Params {
 	list := settings(spec)
 	for _, threshold := range []float64{-1000, 3, 25.5, 1000} {
 		for _, family := range queryFamilyNames() {
 			if p := defaults(spec); has(p, "queries") {
-				p["threshold"], p["queries"], p["sensitivity"] = number(threshold), core.ParamValue{Text: family}, number(1000)
+				p["threshold"], p["queries"], p["sensitivity"] = number(threshold), audit.ParamValue{Text: family}, number(1000)
 				list = append(list, p)
 			}
 		}
@@ -34,11 +35,11 @@ func everySetting(spec core.MechanismSpec) []core.Params {
 }
 
 // loud are the audits of faults that the contract's own audit does not show.
-var loud = map[string]core.Plan{
+var loud = map[string]pair.Plan{
 	"laplace-mean-raw-denominator":  {Samples: 50_000, Explore: 20_000},
 	"truncated-geometric":           {Samples: 50_000, Explore: 20_000},
-	"gaussian-mean-raw-denominator": {Samples: 50_000, Explore: 50_000, Claim: &core.Claim{Epsilon: 0.01}}, // at 1 it keeps its claim on every pair known
-	"laplace-float":                 {Learner: "float-bits"},                                               // what is broken is the last bits
+	"gaussian-mean-raw-denominator": {Samples: 50_000, Explore: 50_000, Claim: &audit.Claim{Epsilon: 0.01}}, // at 1 it keeps its claim on every pair known
+	"laplace-float":                 {Learner: "float-bits"},                                                // what is broken is the last bits
 }
 
 // TestEveryMechanism holds every line of the registry to the contract, with one
@@ -62,7 +63,7 @@ func TestEveryMechanism(t *testing.T) {
 		})
 		for _, p := range everySetting(spec) {
 			claim := spec.Claim(p)
-			if renyi := has(p, "alpha"); (claim.Kind == core.Approximate) != has(p, "delta") || (claim.Kind == core.Pure) == (has(p, "delta") || renyi) {
+			if renyi := has(p, "alpha"); (claim.Kind == audit.Approximate) != has(p, "delta") || (claim.Kind == audit.Pure) == (has(p, "delta") || renyi) {
 				t.Errorf("%s claims kind %s", spec.Name, claim.Kind)
 			}
 		}
@@ -102,7 +103,7 @@ func TestSameBitsOfMechanisms(t *testing.T) {
 		p := defaults(spec)
 		m := mustNew(t, spec, p)
 		d := spec.Pairs(p, spec.Relations(p)[0])[0].Second
-		width := core.Width(m.Columns())
+		width := audit.Width(m.Columns())
 		const rows = 2*blockRows + 100
 		whole := sample(t, m, d, rows, 0).Rows
 		parts := make([]float64, len(whole))
@@ -140,10 +141,10 @@ func TestSameBitsOfMechanisms(t *testing.T) {
 }
 
 func TestParametersOutOfRange(t *testing.T) {
-	word := func(s string) core.ParamValue { return core.ParamValue{Text: s} }
+	word := func(s string) audit.ParamValue { return audit.ParamValue{Text: s} }
 	for _, c := range []struct {
 		mechanism, param string
-		value            core.ParamValue
+		value            audit.ParamValue
 		says             string
 	}{
 		{"svt4", "epsilon", number(0), "epsilon is 0"},
@@ -168,8 +169,8 @@ func TestParametersOutOfRange(t *testing.T) {
 		{"sum-unclipped", "most", number(1), "most is 1"},
 		{"prefix-sum", "data", word("queries"), "data"},
 	} {
-		plan := core.Plan{Version: core.PlanVersion, Mechanism: c.mechanism, Parameters: core.Params{c.param: c.value}}
-		_, err := plan.Resolve(core.Catalogue{Mechanisms: All()})
+		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: c.mechanism, Parameters: audit.Params{c.param: c.value}}
+		_, err := plan.Resolve(audit.Catalogue{Mechanisms: All()})
 		refused(t, err, c.mechanism, c.says)
 	}
 	p := defaults(svt1.spec())
@@ -181,54 +182,54 @@ func TestParametersOutOfRange(t *testing.T) {
 }
 
 func TestDatasetsThatDoNotFit(t *testing.T) {
-	two := core.Dataset{Columns: 2, Values: []float64{0, 0}}
+	two := audit.Dataset{Columns: 2, Values: []float64{0, 0}}
 	for _, c := range []struct {
 		mechanism string
-		d         core.Dataset
+		d         audit.Dataset
 		says      string
 	}{
 		{"laplace-mean", two, "dataset.columns is 2"},
-		{"laplace-mean", core.Records(math.NaN()), "dataset.values[0] is NaN"},
-		{"laplace-mean-raw-count", core.Records(), "0 rows"},
-		{"laplace-mean-raw-denominator", core.Records(), "0 rows"},
-		{"gaussian-mean-raw-count", core.Records(), "0 rows"},
-		{"svt1", core.Records(1, 2), "2 rows"},
+		{"laplace-mean", audit.Records(math.NaN()), "dataset.values[0] is NaN"},
+		{"laplace-mean-raw-count", audit.Records(), "0 rows"},
+		{"laplace-mean-raw-denominator", audit.Records(), "0 rows"},
+		{"gaussian-mean-raw-count", audit.Records(), "0 rows"},
+		{"svt1", audit.Records(1, 2), "2 rows"},
 		{"svt1", two, "dataset.columns is 2"},
-		{"svt3", core.Records(math.Inf(1)), "dataset.values[0] is +Inf"},
-		{"noisy-max-laplace", core.Records(1, 2), "2 rows"},
-		{"noisy-histogram", core.Records(5), "dataset.values[0] is 5, must be a whole number in [0, 4]"},
-		{"noisy-histogram", core.Records(0, 0.5), "dataset.values[1] is 0.5"},
-		{"noisy-histogram", core.Records(-1), "dataset.values[0] is -1"},
-		{"randomised-response", core.Records(0, 1), "2 rows"},
-		{"randomised-response", core.Records(0.5), "dataset.values[0] is 0.5"},
+		{"svt3", audit.Records(math.Inf(1)), "dataset.values[0] is +Inf"},
+		{"noisy-max-laplace", audit.Records(1, 2), "2 rows"},
+		{"noisy-histogram", audit.Records(5), "dataset.values[0] is 5, must be a whole number in [0, 4]"},
+		{"noisy-histogram", audit.Records(0, 0.5), "dataset.values[1] is 0.5"},
+		{"noisy-histogram", audit.Records(-1), "dataset.values[0] is -1"},
+		{"randomised-response", audit.Records(0, 1), "2 rows"},
+		{"randomised-response", audit.Records(0.5), "dataset.values[0] is 0.5"},
 		{"exponential-median", two, "dataset.columns is 2"},
-		{"truncated-geometric", core.Records(1), "1 rows, must be 5 rows"},
-		{"truncated-geometric", core.Records(0, 0, 2, 0, 0), "dataset.values[2] is 2, must be a whole number in [0, 1]"},
-		{"rappor", core.Records(100), "dataset.values[0] is 100"},
-		{"rappor-once", core.Records(), "0 rows"},
-		{"numeric-svt", core.Records(1), "1 rows"},
-		{"svt34-parallel", core.Records(1), "1 rows"},
-		{"prefix-sum", core.Records(10), "dataset.values[0] is 10"},
-		{"laplace-parallel", core.Records(1, 2), "2 rows"},
-		{"laplace-float", core.Records(), "0 rows"},
+		{"truncated-geometric", audit.Records(1), "1 rows, must be 5 rows"},
+		{"truncated-geometric", audit.Records(0, 0, 2, 0, 0), "dataset.values[2] is 2, must be a whole number in [0, 1]"},
+		{"rappor", audit.Records(100), "dataset.values[0] is 100"},
+		{"rappor-once", audit.Records(), "0 rows"},
+		{"numeric-svt", audit.Records(1), "1 rows"},
+		{"svt34-parallel", audit.Records(1), "1 rows"},
+		{"prefix-sum", audit.Records(10), "dataset.values[0] is 10"},
+		{"laplace-parallel", audit.Records(1, 2), "2 rows"},
+		{"laplace-float", audit.Records(), "0 rows"},
 		{"laplace-snapping", two, "dataset.columns is 2"},
 		{"dp-sgd", two, "dataset.columns is 2"},
-		{"dp-sgd-reused-key", core.Records(math.Inf(1)), "dataset.values[0] is +Inf"},
+		{"dp-sgd-reused-key", audit.Records(math.Inf(1)), "dataset.values[0] is +Inf"},
 		{"sum-unclipped", two, "dataset.columns is 2"},
-		{"sum-nan", core.Records(1), "dataset.columns is 1, must be 2"},
-		{"domain-from-data", core.Records(5), "dataset.values[0] is 5"},
+		{"sum-nan", audit.Records(1), "dataset.columns is 1, must be 2"},
+		{"domain-from-data", audit.Records(5), "dataset.values[0] is 5"},
 		{"size-leak", two, "dataset.columns is 2"},
 	} {
 		spec := specOf(t, c.mechanism)
 		m := mustNew(t, spec, defaults(spec))
-		out := make([]float64, core.Width(m.Columns()))
+		out := make([]float64, audit.Width(m.Columns()))
 		refused(t, m.Sample(c.d, stream.New(stream.Key{}), out), c.mechanism, c.says)
 	}
 }
 
 func refused(t *testing.T, err error, what, says string) {
 	t.Helper()
-	var input *core.InputError
+	var input *audit.InputError
 	if !errors.As(err, &input) || !strings.Contains(err.Error(), says) {
 		t.Errorf("%s: error %v, want an input error with %q", what, err, says)
 	}
