@@ -19,6 +19,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -113,7 +114,7 @@ func TestSamples(t *testing.T) {
 		click(t, tab, "#verify")
 		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
 		for _, url := range tab.Requests()[requests:] {
-			if name := strings.TrimPrefix(url, site); name != "core-all.wasm" && name != "worker.js" && !strings.HasPrefix(url, "blob:") {
+			if name := strings.TrimPrefix(url, site); name != "core-all.wasm" && name != "worker.js" && name != "icon.svg" && !strings.HasPrefix(url, "blob:") {
 				t.Errorf("%s was asked for while the samples were there", url)
 			}
 		}
@@ -361,9 +362,7 @@ func takeLarge(t *testing.T, tab *browser.Tab) float64 {
 // takes, and which tasks held up the main thread meanwhile, and while they are
 // audited; with -acceptance 10^7 rows, too.
 func TestSamplesLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads large files")
-	}
+	gear.Long(t) // reads large files
 	tab := open(t, "")
 	// The larger core is there already.
 	drop(t, tab, "small.csv", noisyCounts(300, 1, 1))

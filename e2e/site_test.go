@@ -53,7 +53,7 @@ func setUp(m *testing.M) (int, error) {
 	dist, program = filepath.Join(dir, "dist"), filepath.Join(dir, "dpscope")
 	if ready := os.Getenv("DPSCOPE_DIST"); ready != "" {
 		dist = ready
-	} else if out, err := goCommand("run", "./site/build", "-out", dist).CombinedOutput(); err != nil {
+	} else if out, err := goCommand("run", "./site/build", "-plain", "-out", dist).CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("building the site: %w\n%s", err, out)
 	}
 	if out, err := goCommand("build", "-o", program, "./cmd/dpscope").CombinedOutput(); err != nil {
@@ -94,23 +94,43 @@ func setUp(m *testing.M) (int, error) {
 // that measure time do not call it; they run before the others, alone.
 const tabsAtOnce = "2"
 
-// profile is a test's own profile of the browser: what it stores, and which of its
-// tabs has the focus, is no other test's. It ends with the test.
+// profile is the browser's profile that a test has to itself: what it stores, and
+// which of its tabs has the focus, is no other test's. Profiles are used again, with
+// nothing stored but what the browser keeps of files and compiled code.
 func profile(t *testing.T) context.Context {
 	t.Helper()
-	if p, ok := profiles.Load(t); ok {
+	if p, ok := taken.Load(t); ok {
 		return p.(context.Context)
 	}
-	ctx, stop, err := browser.Profile(chromium)
-	if err != nil {
-		t.Fatal(err)
+	var ctx context.Context
+	select {
+	case ctx = <-free:
+	default:
+		made, _, err := browser.Profile(chromium) // it ends with the browser
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx = made
 	}
-	profiles.Store(t, ctx)
-	t.Cleanup(func() { profiles.Delete(t); stop() })
+	taken.Store(t, ctx)
+	t.Cleanup(func() {
+		taken.Delete(t)
+		if err := browser.Forget(ctx, strings.TrimSuffix(site, "/")); err != nil {
+			t.Error(err)
+			return
+		}
+		select {
+		case free <- ctx:
+		default:
+		}
+	})
 	return ctx
 }
 
-var profiles sync.Map // a profile for each *testing.T that opened a tab
+var (
+	taken sync.Map // profiles, by *testing.T
+	free  = make(chan context.Context, 8)
+)
 
 // goCommand runs the go command in the project's root.
 func goCommand(args ...string) *exec.Cmd {

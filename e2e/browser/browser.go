@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
 )
 
@@ -62,6 +63,13 @@ func Profile(browser context.Context) (context.Context, context.CancelFunc, erro
 		return nil, nil, fmt.Errorf("making a profile: %w", err)
 	}
 	return ctx, cancel, nil
+}
+
+// Forget empties what a profile stores for an origin.
+func Forget(profile context.Context, origin string) error {
+	_, err := chromedp.Call(profile, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: origin,
+		StorageTypes: "cookies,local_storage,indexeddb,file_systems,service_workers,cache_storage"})
+	return err
 }
 
 // Tab is one page and what was heard from it.
