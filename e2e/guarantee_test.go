@@ -201,7 +201,7 @@ func TestAnytimeStop(t *testing.T) {
 // thread does no such work. Training there would be one task of seconds of the
 // thread's time; what a busy machine does to a task does not count.
 func TestTrainingLeavesThePageFree(t *testing.T) {
-	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&learner=mlp-100&samples=20000&explore=20000&trials=2&seed=1&workers=2")
+	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&learner=mlp-100&samples=2000&explore=5000&trials=1&seed=1&workers=2")
 	long := traced(t, tab, func() {
 		click(t, tab, "#run")
 		if r := finish(t, tab, 3*time.Minute); r.Settings.Learner != "mlp-100" {

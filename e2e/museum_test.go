@@ -17,6 +17,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // documents lists the pages of docs in the built site.
@@ -98,8 +99,8 @@ func TestBelowAPath(t *testing.T) {
 	}
 }
 
-// TestMuseum: the audit of every page of the museum, from the page's own link,
-// ends with a violation within 20 seconds on two workers.
+// TestMuseum: the audit of every page of the museum (in the first gear, of every sixth)
+// from the page's own link ends with a violation within 20 seconds on two workers.
 func TestMuseum(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`<p class="open-audit"><a href="../../index\.html(#[^"]+)">`)
@@ -114,7 +115,9 @@ func TestMuseum(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, m := range link.FindAllStringSubmatch(string(page), -1) {
-			audits++
+			if audits++; !gear.All() && audits%6 != 1 {
+				continue
+			}
 			fragment := html.UnescapeString(m[1])
 			mechanism, _, _ := strings.Cut(strings.TrimPrefix(fragment, "#v=1&mechanism="), "&")
 			eval[bool](t, tab, fmt.Sprintf(`(location.hash = %q, true)`, fragment+"&workers=2"))

@@ -206,7 +206,7 @@ func TestOfflineOwn(t *testing.T) {
 	offline(t, "", largerCore, func(t *testing.T, tab *browser.Tab) {
 		eval[bool](t, tab, `(document.querySelector("#own").open = true)`)
 		example(t, tab, 2)
-		set(t, tab, "own-samples", "5000")
+		set(t, tab, "own-samples", "1000")
 		reports = append(reports, runOwn(t, tab))
 		click(t, tab, "#verify")
 		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report") && `+ownIdle, time.Minute)

@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // The panel of the user's own mechanism.
@@ -77,11 +78,11 @@ func TestOwnExamples(t *testing.T) {
 		least   float64
 	}{{audit.NoViolation, 0.9}, {audit.Violation, 1.5}, {audit.Violation, 3}} {
 		example(t, tab, i+1)
-		set(t, tab, "own-samples", "20000")
+		set(t, tab, "own-samples", gear.Of("5000", "20000"))
 		set(t, tab, "own-seed", "2") // half of all seeds give the correct one .957 or more, one in eight less than .9
 		r := runOwn(t, tab)
 		t.Logf("%s in %.1f s", r.Summary, r.Timing.Total)
-		if r.Verdict != c.verdict || *r.Results[0].LowerBound < c.least {
+		if r.Verdict != c.verdict || *r.Results[0].LowerBound < gear.Of(0.8, 1)*c.least {
 			t.Errorf("example %d: %s", i+1, r.Summary)
 		}
 		b := r.Inputs.Brought
@@ -122,11 +123,11 @@ func TestOwnModule(t *testing.T) {
 	for _, name := range []string{"count.wasm", "count-c.wasm"} {
 		path := "../docs/examples/abi/" + name
 		dropFile(t, tab, path)
-		set(t, tab, "own-samples", "20000")
+		set(t, tab, "own-samples", "3000")
 		set(t, tab, "own-seed", "7")
 		set(t, tab, "own-epsilon", "0.8")
 		r := runOwn(t, tab)
-		want := runAudit(t, "-wasm", path, "-epsilon", "0.8", "-samples", "20000", "-seed", "7")
+		want := runAudit(t, "-wasm", path, "-epsilon", "0.8", "-samples", "3000", "-seed", "7")
 		sameCounts(t, name, r, want)
 		t.Logf("%s in %.1f s, natively %.1f s", r.Summary, r.Timing.Total, want.Timing.Total)
 		if !strings.HasPrefix(r.Reproduce.CLI, "dpscope audit -wasm "+name) {
