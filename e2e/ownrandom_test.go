@@ -61,7 +61,7 @@ func (s *sfc32) gaussian(sigma float64) float64 {
 // with probability 1e-6 each.
 func TestOwnRandom(t *testing.T) {
 	t.Parallel()
-	source, err := os.ReadFile("../site/sandboxed.js")
+	source, err := os.ReadFile("../site/worker/sandboxed.js")
 	if err != nil {
 		t.Fatal(err)
 	}
