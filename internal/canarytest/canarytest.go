@@ -2,10 +2,9 @@
 package canarytest
 
 import (
-	"math"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -24,7 +23,7 @@ func (f Scripted) Sources() []source.Spec {
 }
 
 // MostFailures of n audits whose bounds may fail with probability beta: exceeded
-// with probability below 4e-6 (4.5 normal deviations).
+// with probability below 4e-6.
 func MostFailures(n int, beta float64) int {
-	return int(float64(n)*beta + 4.5*math.Sqrt(float64(n)*beta*(1-beta)))
+	return gear.Most(n, beta, 4e-6)
 }
