@@ -14,7 +14,6 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/train"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -161,7 +160,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := untilSignal()
 	defer stop()
-	report, err := canary.OneRun{Plan: plan, File: file, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, 1), Generator: generator(), Now: clock()}.Do(ctx)
+	report, err := canary.OneRun{Plan: plan, File: file, Sources: canary.Sources(), Pool: canary.LocalOneRunPool(canary.Sources(), 1), Generator: generator(), Now: clock()}.Do(ctx)
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}
@@ -241,7 +240,7 @@ func readIntake(name string) (*recorded.File, error) {
 // one run.
 func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
 	replay func(context.Context, []canary.SourceSpec, *engine.Pool, R, []byte, bool) (engine.Verification, error),
-	name string, data []byte, files []string, workers int, whole bool, stdout, stderr io.Writer) int {
+	pool *engine.Pool, name string, data []byte, files []string, whole bool, stdout, stderr io.Writer) int {
 	report, err := parse(data)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
@@ -250,7 +249,7 @@ func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
 	if err != nil {
 		return fail(stderr, err)
 	}
-	v, err := replay(context.Background(), canary.Sources(), canary.LocalPool(canary.Sources(), workers), report, given, whole)
+	v, err := replay(context.Background(), canary.Sources(), pool, report, given, whole)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}

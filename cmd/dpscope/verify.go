@@ -52,9 +52,9 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case suite.ReportKind:
 		return verifyPlan(name, data, plan, n, !*quick, stdin, stdout, stderr)
 	case canary.ReportKind:
-		return verifySource(canary.ParseReport, canary.Verify, name, data, files, n, !*quick, stdout, stderr)
+		return verifySource(canary.ParseReport, canary.Verify, canary.LocalPool(canary.Sources(), n), name, data, files, !*quick, stdout, stderr)
 	case canary.OneRunKind:
-		return verifySource(canary.ParseOneRunReport, canary.VerifyOneRun, name, data, files, n, !*quick, stdout, stderr)
+		return verifySource(canary.ParseOneRunReport, canary.VerifyOneRun, canary.LocalOneRunPool(canary.Sources(), n), name, data, files, !*quick, stdout, stderr)
 	case canary.ScoresKind:
 		return verifyScores(name, data, files, !*quick, stdout, stderr)
 	}

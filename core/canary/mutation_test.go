@@ -20,7 +20,7 @@ import (
 // report is taken at its word.
 func TestMutations(t *testing.T) {
 	nativetest.Only(t)
-	pool := LocalPool(Sources(), 1)
+	pool := pool(Sources(), 1)
 	generator := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: "linux", GoArch: "amd64", Go: "go", CoreSHA256: "ab"}
 	claim := audit.DPClaim(1, 1e-5)
 	text := func(r any, err error) []byte {
@@ -129,7 +129,7 @@ func TestMutations(t *testing.T) {
 // other numbers is refused before anything is drawn, and sizes beyond the limits
 // before anything is computed.
 func TestForgedSizes(t *testing.T) {
-	pool := LocalPool(Sources(), 1)
+	pool := pool(Sources(), 1)
 	claim := audit.DPClaim(1, 1e-5)
 	r, err := Run{Plan: Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6}, Sources: Sources(), Pool: pool}.Do(context.Background())
 	if err != nil {

@@ -293,7 +293,7 @@ func TestBadOneRunPlans(t *testing.T) {
 	if _, err := (OneRunPlan{Version: 1, Source: "several", Claim: good.Claim}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
 		t.Error(err)
 	}
-	if _, err := Executors(Sources()).Execute(OneRunTask{}, nil); !audit.IsInput(err) {
+	if _, err := OneRunExecutors(Sources()).Execute(OneRunTask{}, nil); !audit.IsInput(err) {
 		t.Errorf("a task without a plan: %v", err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 )
 
 func pool(sources []SourceSpec, n int) *engine.Pool {
-	return LocalPool(sources, n)
+	return engine.LocalPool(append(Executors(sources), OneRunExecutors(sources)...), n)
 }
 
 func plan(n, k int) Plan {

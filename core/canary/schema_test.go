@@ -133,7 +133,7 @@ func TestSchemaOfScores(t *testing.T) {
 	stop()
 	for _, ctx := range []context.Context{context.Background(), stopped} {
 		r, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Guesses: []int{20, 40}}, Sources: canary.Sources(),
-			Pool: canary.LocalPool(canary.Sources(), 1)}.Do(ctx)
+			Pool: canary.LocalOneRunPool(canary.Sources(), 1)}.Do(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -290,7 +290,7 @@ func TestFaultyMechanisms(t *testing.T) {
 		m    faulty
 		says string
 	}{
-		{"panic", faulty{oneReal, func([]float64) error { panic("oh no") }}, "mechanism faulty panicked: oh no (github.com/dpscope/dpscope/core_test.TestFaultyMechanisms.func1, audit_test.go:"},
+		{"panic", faulty{oneReal, func([]float64) error { panic("oh no") }}, "mechanism faulty panicked: oh no (github.com/dpscope/dpscope/core/pair_test.TestFaultyMechanisms.func1, audit_test.go:"},
 		{"error", faulty{oneReal, func([]float64) error { return errors.New("out of tea") }}, "out of tea"},
 		{"NaN", faulty{oneReal, func(out []float64) error { out[3] = math.NaN(); return nil }}, "output of mechanism faulty on the first dataset, number 1 of 1 is NaN, must be finite"},
 		{"infinity", faulty{oneReal, func(out []float64) error { out[0] = math.Inf(-1); return nil }}, "is -Inf, must be finite"},

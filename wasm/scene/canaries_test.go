@@ -94,7 +94,7 @@ func TestCanaryViews(t *testing.T) {
 		t.Errorf("%d bounds are the audit's own", own)
 	}
 	run, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Guesses: []int{20, 40}}, Sources: canary.Sources(),
-		Pool: canary.LocalPool(canary.Sources(), 1)}.Do(context.Background())
+		Pool: canary.LocalOneRunPool(canary.Sources(), 1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

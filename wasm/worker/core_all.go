@@ -14,7 +14,9 @@ import (
 // The program as core-all.wasm, which the page loads when core.wasm does not
 // know what it needs.
 
-func init() { canaryExecutors = canary.Executors(canary.Sources()) }
+func init() {
+	canaryExecutors = append(canary.Executors(canary.Sources()), canary.OneRunExecutors(canary.Sources())...)
+}
 
 // accountAnswer is an account and the command that makes the same one.
 type accountAnswer struct {
