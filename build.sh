@@ -11,7 +11,8 @@ Usage: ./build.sh COMMAND
   build           make the site in dist/, with sizes; fails over budget
   zip             build, and pack the site into dpscope-site.zip, which runs from
                   any folder of any static server
-  serve [flags]   build, then serve it on 127.0.0.1 (flags: see dpscope serve -h)
+  serve [-addr A] build uncompressed and serve on 127.0.0.1; the page is there first,
+                  and says that the core is being built until it is
   test            all tests: formatting, vet, Go, WebAssembly in Node, browser
   fuzz [SECONDS]  run every fuzz test, this long each (default 600)
   help            this text
@@ -29,9 +30,27 @@ need_go() {
 	command -v go >/dev/null || die "no go command found; install Go 1.26 or later from https://go.dev/dl/"
 }
 
-build() {
+# Compiles the program that builds the site, and says every eight seconds that it
+# still does.
+compile_builder() {
 	need_go
-	go run ./site/build -out dist "$@"
+	local begun=$SECONDS next=8 builder
+	printf 'Compiling the program that builds the site…\n'
+	go build -o bin/site ./site/build &
+	builder=$!
+	while kill -0 "$builder" 2>/dev/null; do
+		sleep 0.2
+		if ((SECONDS - begun >= next)); then
+			printf 'Compiling the program that builds the site: %d s so far\n' "$((SECONDS - begun))"
+			next=$((SECONDS - begun + 8))
+		fi
+	done
+	wait "$builder"
+}
+
+build() {
+	compile_builder
+	bin/site -out dist "$@"
 }
 
 # What a test of the site needs from the system: commands, and the Debian
@@ -75,8 +94,6 @@ run_tests() {
 	say "go vet, for the host and for the browser"
 	go vet ./...
 	GOOS=js GOARCH=wasm go vet "${pure[@]}" ./wasm/...
-	GOOS=js GOARCH=wasm go vet -tags coreall ./wasm/...
-	GOOS=js GOARCH=wasm go vet -tags coreall,google ./wasm/... 
 
 	say "build"
 	build
@@ -121,9 +138,8 @@ zip)
 	;;
 serve)
 	shift
-	build -plain
-	go build -o bin/dpscope ./cmd/dpscope
-	exec bin/dpscope serve "$@"
+	compile_builder
+	exec bin/site -serve -out dist "$@"
 	;;
 test)
 	shift

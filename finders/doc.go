@@ -26,8 +26,7 @@ var All = []core.FinderSpec{
 	auto,
 }
 
-// Named are the finders that are used only when a plan names them. It is a
-// function, so that a program that leaves them out does not link them.
+// Named are the finders that are used only when a plan names them.
 func Named() []core.FinderSpec {
 	return []core.FinderSpec{
 		patterns,

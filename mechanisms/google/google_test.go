@@ -16,7 +16,7 @@ import (
 	"github.com/google/differential-privacy/go/v3/noise"
 )
 
-var catalogue = core.Catalogue{Mechanisms: All(), Learners: estimators.Common(), Finders: finders.All}
+var catalogue = core.Catalogue{Mechanisms: All(), Learners: estimators.Registry(), Finders: finders.All}
 
 // draw makes n outputs.
 func draw(t *testing.T, name string, params core.Params, d core.Dataset, n int) []float64 {

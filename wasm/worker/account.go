@@ -1,5 +1,3 @@
-//go:build !js || coreall
-
 package main
 
 import (
@@ -9,9 +7,6 @@ import (
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/core"
 )
-
-// The program as core-all.wasm, which the page loads when core.wasm does not
-// know what it needs.
 
 // accountAnswer is an account and the command that makes the same one.
 type accountAnswer struct {
