@@ -65,7 +65,7 @@ func press(t *testing.T, tab *browser.Tab, key string) {
 // TestOneCore: the page loads one core, once, which runs what comes of the address and
 // what is chosen then, to the counts of the command line.
 func TestOneCore(t *testing.T) {
-	native := audit(t, "-mechanism", "rappor-once", "-samples", "5000", "-trials", "2", "-seed", "7")
+	native := runAudit(t, "-mechanism", "rappor-once", "-samples", "5000", "-trials", "2", "-seed", "7")
 	tab := open(t, "#v=1&mechanism=rappor-once&samples=5000&trials=2&seed=7&workers=2")
 	click(t, tab, "#run")
 	r := finish(t, tab, time.Minute)

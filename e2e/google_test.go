@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 )
 
 // TestGoogleLibrary: the real library runs in the page and is not flagged, its
@@ -23,10 +23,10 @@ func TestGoogleLibrary(t *testing.T) {
 	}
 	for _, c := range []struct {
 		mechanism string
-		verdict   core.Verdict
-	}{{"google-laplace", core.NoViolation}, {"google-laplace-wrong-sensitivity", core.Violation}} {
+		verdict   audit.Verdict
+	}{{"google-laplace", audit.NoViolation}, {"google-laplace-wrong-sensitivity", audit.Violation}} {
 		set(t, tab, "mechanism", c.mechanism)
-		if c.verdict == core.Violation {
+		if c.verdict == audit.Violation {
 			set(t, tab, "p-most", "3")
 		}
 		until(t, tab, `document.body.dataset.state !== "loading" && location.hash.includes("mechanism=`+c.mechanism+`&")`, 5*time.Second)

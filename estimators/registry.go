@@ -1,15 +1,14 @@
 package estimators
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // All is the registry of the learners that a portfolio trains, one line each.
 // What comes first is easier to read, and wins where another learner does
 // hardly better.
-var All = []core.LearnerSpec{
+var All = []audit.LearnerSpec{
 	histogram,
 	outcomeTable,
 	logistic,
@@ -23,8 +22,8 @@ var All = []core.LearnerSpec{
 // float-bits refutes the claim of every mechanism that adds its noise in
 // floating point, and no portfolio should hide a mechanism's other faults
 // behind that.
-func Named() []core.LearnerSpec {
-	return []core.LearnerSpec{
+func Named() []audit.LearnerSpec {
+	return []audit.LearnerSpec{
 		mlp(),
 		mlp100(),
 		histogramM(),
@@ -40,4 +39,4 @@ func Named() []core.LearnerSpec {
 }
 
 // Registry is all of them, for a catalogue.
-func Registry() []core.LearnerSpec { return slices.Concat(All, Named()) }
+func Registry() []audit.LearnerSpec { return slices.Concat(All, Named()) }

@@ -9,26 +9,25 @@
 // mechanism but its domain.
 //
 // [Registry] is the registry. A finder draws from its own stream alone and
-// proposes pairs that pass [core.Relation.Check], each at most once. What it
+// proposes pairs that pass [audit.Relation.Check], each at most once. What it
 // proposes depends on the stream and the history alone.
 package finders
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // All are the finders that the default one is made of.
-var All = []core.FinderSpec{
+var All = []audit.FinderSpec{
 	candidates,
 	random,
 	auto,
 }
 
 // Named are the finders that are used only when a plan names them.
-func Named() []core.FinderSpec {
-	return []core.FinderSpec{
+func Named() []audit.FinderSpec {
+	return []audit.FinderSpec{
 		patterns,
 		grid,
 		nsga2,
@@ -38,4 +37,4 @@ func Named() []core.FinderSpec {
 }
 
 // Registry is all of them, for a catalogue.
-func Registry() []core.FinderSpec { return slices.Concat(All, Named()) }
+func Registry() []audit.FinderSpec { return slices.Concat(All, Named()) }

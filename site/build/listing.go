@@ -3,10 +3,11 @@ package main
 import (
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/google"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
@@ -14,13 +15,13 @@ import (
 // listing is catalogue.json: what the core knows. The page's forms are made of it
 // before the core has arrived.
 type listing struct {
-	Mechanisms  []mechanism         `json:"mechanisms"`
-	Learners    []core.NamedListing `json:"learners"`
-	Finders     []core.NamedListing `json:"finders"`
-	Limits      limits              `json:"limits"`
-	Accounts    []accountKind       `json:"accounts"`
-	Calibration calibrating         `json:"calibration"`
-	Canaries    canaries            `json:"canaries"`
+	Mechanisms  []mechanism          `json:"mechanisms"`
+	Learners    []audit.NamedListing `json:"learners"`
+	Finders     []audit.NamedListing `json:"finders"`
+	Limits      limits               `json:"limits"`
+	Accounts    []accountKind        `json:"accounts"`
+	Calibration calibrating          `json:"calibration"`
+	Canaries    canaries             `json:"canaries"`
 }
 
 // limits are those of a plan.
@@ -40,13 +41,13 @@ type canaries struct {
 }
 
 type canarySource struct {
-	Name      string           `json:"name"`
-	Title     string           `json:"title"`
-	Params    []core.ParamSpec `json:"params"`
-	Relations []core.Relation  `json:"relations"` // the first is the default, as of designs
-	Designs   []canaryDesign   `json:"designs"`
-	Examples  bool             `json:"examples,omitempty"` // a file of examples may be given
-	Runs      int              `json:"runs"`               // by default
+	Name      string            `json:"name"`
+	Title     string            `json:"title"`
+	Params    []audit.ParamSpec `json:"params"`
+	Relations []audit.Relation  `json:"relations"` // the first is the default, as of designs
+	Designs   []canaryDesign    `json:"designs"`
+	Examples  bool              `json:"examples,omitempty"` // a file of examples may be given
+	Runs      int               `json:"runs"`               // by default
 	// Canaries of one run and their design, by default; absent where the source
 	// cannot be audited so.
 	OneRun       int           `json:"oneRun,omitempty"`
@@ -80,7 +81,7 @@ type calibratingMechanism struct {
 // mechanism is a mechanism. Library: it runs that library. Samples: of a plan that
 // does not say.
 type mechanism struct {
-	core.MechanismListing
+	audit.MechanismListing
 	Library string `json:"library,omitempty"`
 	Samples int    `json:"samples,omitempty"`
 	Museum  string `json:"museum,omitempty"` // the page about its fault, from the root of the site
@@ -90,7 +91,7 @@ type mechanism struct {
 func list(museum map[string]string) listing {
 	all := catalogue.All().Listing()
 	l := listing{Learners: all.Learners, Finders: all.Finders, Accounts: accountKinds(), Calibration: calibrations(), Canaries: canaryOffer(),
-		Limits: limits{MinSamples: core.MinSamples, MaxSamples: core.MaxSamples, MaxTrials: core.MaxTrials, MaxSeed: core.MaxSeed}}
+		Limits: limits{MinSamples: pair.MinSamples, MaxSamples: pair.MaxSamples, MaxTrials: pair.MaxTrials, MaxSeed: pair.MaxSeed}}
 	for _, m := range all.Mechanisms {
 		entry := mechanism{MechanismListing: m, Samples: google.Samples(m.Name), Museum: museum[m.Name]}
 		if entry.Samples > 0 {
@@ -124,7 +125,7 @@ func calibrations() calibrating {
 	every := out.Plan
 	every.Mechanisms = nil
 	seeded := catalogue.All() // without a seed no run of it can be had again
-	seeded.Mechanisms = slices.DeleteFunc(seeded.Mechanisms, func(m core.MechanismSpec) bool { return m.Unseeded != "" })
+	seeded.Mechanisms = slices.DeleteFunc(seeded.Mechanisms, func(m audit.MechanismSpec) bool { return m.Unseeded != "" })
 	cells, _, err := every.Cells(seeded)
 	if err != nil {
 		panic("build: the page's calibration: " + err.Error())

@@ -4,7 +4,7 @@ package catalogue
 import (
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
@@ -13,7 +13,7 @@ import (
 )
 
 // All is everything, the mechanisms of Google's library last.
-func All() core.Catalogue {
-	return core.Catalogue{Mechanisms: slices.Concat(mechanisms.All(), google.All()), Learners: estimators.Registry(), Finders: finders.Registry(),
+func All() audit.Catalogue {
+	return audit.Catalogue{Mechanisms: slices.Concat(mechanisms.All(), google.All()), Learners: estimators.Registry(), Finders: finders.Registry(),
 		Canary: canary.Engine(canary.Sources())}
 }

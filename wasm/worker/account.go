@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/accounting"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 )
 
 // accountAnswer is an account and the command that makes the same one.
@@ -16,7 +16,7 @@ type accountAnswer struct {
 
 func accounted(m message) (message, error) {
 	var q accounting.Query
-	if err := core.DecodeStrict([]byte(m.JSON), "account", &q); err != nil {
+	if err := audit.DecodeStrict([]byte(m.JSON), "account", &q); err != nil {
 		return message{}, err
 	}
 	a, err := accounting.Answer(q)
