@@ -10,7 +10,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 // TestOneRun: a Gaussian sum is audited in one run in the page as natively, table
@@ -42,7 +41,7 @@ func TestOneRun(t *testing.T) {
 	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}},
 		Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: canary.DefaultDelta}, DeltaDefaulted: true, Design: canary.Orthogonal, Canaries: 600, Beta: 0.1, Seed: 4}
 	sources := canary.Sources()
-	want, err := canary.OneRun{Plan: plan, Sources: sources, Pool: pair.LocalPool(audit.Catalogue{Canary: canary.Engine(sources)}, 1),
+	want, err := canary.OneRun{Plan: plan, Sources: sources, Pool: canary.LocalPool(sources, 1),
 		Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -92,11 +91,11 @@ func TestOneRun(t *testing.T) {
 		stands(t, tab, box, c.stands)
 	}
 
-	scores := canary.Scores{In: make([]float64, 60), Out: make([]float64, 60), Files: []canary.ScoreFile{{Name: "s.csv", SHA256: strings.Repeat("0", 64)}}}
-	for i := range scores.In {
-		scores.In[i], scores.Out[i] = float64(i)+20.5, float64(i)
+	given := canary.Scores{In: make([]float64, 60), Out: make([]float64, 60), Files: []canary.ScoreFile{{Name: "s.csv", SHA256: strings.Repeat("0", 64)}}}
+	for i := range given.In {
+		given.In[i], given.Out[i] = float64(i)+20.5, float64(i)
 	}
-	of, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: plan.Claim, Relation: audit.Replace, Method: canary.MethodExact, Seed: 1}, scores, want.Generator)
+	of, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: plan.Claim, Relation: audit.Replace, Method: canary.MethodExact, Seed: 1}, given, want.Generator)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,7 +17,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
@@ -34,7 +33,7 @@ const (
 )
 
 // seeded is all that is registered and draws from the seed.
-var seeded = audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry(), Canary: canary.Engine(canary.Sources())}
+var seeded = audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
 
 // catalogue is all that is registered.
 var catalogue = withLibrary(seeded)
@@ -101,7 +100,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "one-run":
 		return oneRun(args[1:], stdout, stderr)
 	case "scores":
-		return scores(args[1:], stdout, stderr)
+		return scoresCommand(args[1:], stdout, stderr)
 	case "counts":
 		return counts(args[1:], stdout, stderr)
 	case "verify":

@@ -109,7 +109,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 			names = append(names, x.Name)
 		}
 	}
-	source := s.String("source", names[0], "what is audited: "+strings.Join(names, ", "))
+	sourceName := s.String("source", names[0], "what is audited: "+strings.Join(names, ", "))
 	s.StringVar(&f.relation, "relation", "", "neighbouring relation of the claim: add-remove, the only one, since a coin decides whether a canary is there")
 	design := s.String("design", "", "distribution of the canaries: orthogonal, sphere, random-gradients, data-poisoning; default: the source's first")
 	var m int
@@ -133,7 +133,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: *source, Parameters: params, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: audit.Relation(f.relation), Design: canary.Design(*design),
+	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: *sourceName, Parameters: params, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: audit.Relation(f.relation), Design: canary.Design(*design),
 		Canaries: m, Sides: canary.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
 	s.Visit(func(x *flag.Flag) {
 		switch x.Name {
@@ -177,7 +177,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 }
 
 // scores is dpscope scores. Flags may stand before and behind the files.
-func scores(args []string, stdout, stderr io.Writer) int {
+func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	f := newOneFlags("scores", stderr)
 	method := f.set.String("method", "", "whose bound the verdict is by: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all")
 	f.set.StringVar(&f.relation, "relation", "", "needed: neighbouring relation of the claim: add-remove (a record is there or not) or replace (a record is replaced by another)")
@@ -240,7 +240,7 @@ func readIntake(name string) (*recorded.File, error) {
 // verifySource is dpscope verify of a report of a source's audit, with canaries or in
 // one run.
 func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
-	replay func(context.Context, []canary.SourceSpec, *pair.Pool, R, []byte, bool) (engine.Verification, error),
+	replay func(context.Context, []canary.SourceSpec, *engine.Pool, R, []byte, bool) (engine.Verification, error),
 	name string, data []byte, files []string, workers int, whole bool, stdout, stderr io.Writer) int {
 	report, err := parse(data)
 	if err != nil {
@@ -250,7 +250,7 @@ func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
 	if err != nil {
 		return fail(stderr, err)
 	}
-	v, err := replay(context.Background(), canary.Sources(), pair.LocalPool(catalogue, workers), report, given, whole)
+	v, err := replay(context.Background(), canary.Sources(), canary.LocalPool(canary.Sources(), workers), report, given, whole)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
@@ -14,6 +13,5 @@ import (
 
 // All is everything, the mechanisms of Google's library last.
 func All() audit.Catalogue {
-	return audit.Catalogue{Mechanisms: slices.Concat(mechanisms.All(), google.All()), Learners: estimators.Registry(), Finders: finders.Registry(),
-		Canary: canary.Engine(canary.Sources())}
+	return audit.Catalogue{Mechanisms: slices.Concat(mechanisms.All(), google.All()), Learners: estimators.Registry(), Finders: finders.Registry()}
 }

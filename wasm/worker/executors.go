@@ -1,0 +1,13 @@
+package main
+
+import (
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
+)
+
+// executors execute the tasks that this core knows.
+func executors(cat audit.Catalogue) engine.Executors {
+	return append(pair.Executors(cat), canary.Executors(canary.Sources())...)
+}
