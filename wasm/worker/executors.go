@@ -7,7 +7,9 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
+var canaryExecutors = canary.Executors(canary.Sources())
+
 // executors execute the tasks that this core knows.
 func executors(cat audit.Catalogue) engine.Executors {
-	return append(pair.Executors(cat), canary.Executors(canary.Sources())...)
+	return append(pair.Executors(cat), canaryExecutors...)
 }
