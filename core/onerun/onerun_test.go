@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
@@ -72,7 +73,7 @@ func TestOneRunCoverage(t *testing.T) {
 			sum, sumMu = sum+*r.LowerBound, sumMu+*f.LowerBound
 		}
 		t.Logf("epsilon %v, m %d, %s, %v: failed %d and %d of %d, mean bounds %.3f and %.3f", c.eps, c.m, c.design, c.guesses, failed, failedMu, n, sum/float64(n), sumMu/float64(n))
-		if failed > gear.Most(n, .05, 4e-6) || failedMu > gear.Most(n, .05, 4e-6) {
+		if failed > canarytest.MostFailures(n, .05) || failedMu > canarytest.MostFailures(n, .05) {
 			t.Errorf("epsilon %v, m %d: %d and %d of %d audits exceed the truth", c.eps, c.m, failed, failedMu, n)
 		}
 		if sum/float64(n) < c.least || sumMu/float64(n) < c.gdp {
@@ -131,7 +132,7 @@ func TestOneRunToldCoverage(t *testing.T) {
 		sum += *r.LowerBound
 	}
 	t.Logf("failed %d of %d, mean bound %.3f", failed, audits, sum/float64(audits))
-	if failed > gear.Most(audits, .05, 4e-6) || sum/float64(audits) < .6 {
+	if failed > canarytest.MostFailures(audits, .05) || sum/float64(audits) < .6 {
 		t.Errorf("%d of %d, mean bound %v", failed, audits, sum/float64(audits))
 	}
 }

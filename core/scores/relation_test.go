@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/internal/gear"
@@ -85,7 +86,7 @@ func TestRelationOfRuns(t *testing.T) {
 			replacedMean += lower(r) / float64(audits)
 		}
 		t.Logf("%d canaries: above 1 in %v of %d under add-remove, above 2 in %v under replace, whose mean is %.3f", canaries, added, audits, twice, replacedMean)
-		if most := gear.Most(audits, .05, 4e-6); int(added) > most || int(twice) > most {
+		if most := canarytest.MostFailures(audits, .05); int(added) > most || int(twice) > most {
 			t.Errorf("%d canaries: %v and %v of %d audits exceed the truth", canaries, added, twice, audits)
 		}
 		if canaries == 2 && replacedMean < 1 {

@@ -10,6 +10,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
@@ -161,7 +162,7 @@ func TestScoresCoverage(t *testing.T) {
 		}
 		for _, m := range FlatMethods() {
 			t.Logf("%s: %s failed %d of %d, mean bound %.3f", c.name, m, failed[m], c.audits, sum[m]/float64(c.audits))
-			if failed[m] > gear.Most(c.audits, .05, 4e-6) {
+			if failed[m] > canarytest.MostFailures(c.audits, .05) {
 				t.Errorf("%s: %s exceeds the truth in %d of %d audits", c.name, m, failed[m], c.audits)
 			}
 			if sum[m]/float64(c.audits) < c.least[m] {
@@ -184,7 +185,7 @@ func TestScoresCoverage(t *testing.T) {
 	for _, kind := range bounds.CanaryIntervals() {
 		m := report.Method(kind)
 		t.Logf("runs that share an answer: %s failed %d of %d, mean bound %.3f", m, failed[m], audits, sum[m]/float64(audits))
-		if kind.Valid() && failed[m] > gear.Most(audits, .05, 4e-6) {
+		if kind.Valid() && failed[m] > canarytest.MostFailures(audits, .05) {
 			t.Errorf("runs that share an answer: %s exceeds the truth in %d of %d audits", m, failed[m], audits)
 		}
 	}
@@ -201,7 +202,7 @@ func TestScoresCoverage(t *testing.T) {
 	}
 	for _, m := range []report.Method{report.MethodPaired, report.MethodOneRun, report.MethodOneRunGDP, report.Method(bounds.CanaryKL)} {
 		t.Logf("runs by coins: %s failed %d of %d, mean bound %.3f", m, failed[m], tossed, sum[m]/float64(tossed))
-		if failed[m] > gear.Most(tossed, .05, 4e-6) {
+		if failed[m] > canarytest.MostFailures(tossed, .05) {
 			t.Errorf("runs by coins: %s exceeds the truth in %d of %d audits", m, failed[m], tossed)
 		}
 	}
