@@ -409,6 +409,7 @@ func TestSamplesLarge(t *testing.T) {
 // that holds the samples crashes, that is said, the result stays, and reading them
 // again is one press.
 func TestSamplesStop(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "")
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	drop(t, tab, "small.csv", noisyCounts(300, 1, 1))
