@@ -42,12 +42,14 @@ func (l canaryLaw) draw(st *stream.Stream, n int) bounds.CanaryTable {
 		st.Uniform(u, 0, 1)
 		x := l.side(u[0], u[1], u[3:3+l.k], l.p1)
 		other := u[3+l.k:]
-		shock, coin := u[2], u[2]
-		if l.coupled {
+		shock := u[2]
+		var coin float64
+		switch {
+		case l.coupled:
 			shock, coin, other = u[0], u[1], u[3:3+l.m]
-		} else if shock < l.shock {
+		case shock < l.shock:
 			coin = shock / l.shock // uniform, given that
-		} else {
+		default:
 			coin = (shock - l.shock) / (1 - l.shock)
 		}
 		counts[x*(l.m+1)+l.side(shock, coin, other, l.p0)]++

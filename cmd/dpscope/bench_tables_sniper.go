@@ -40,9 +40,6 @@ var sniperRows = []struct {
 	{"NumericalSVT", "numeric-svt", "0.1", core.Params{"c": number(2), "threshold": number(1)}, 0.0343, 152, 0.034, 3_300_000, 1},
 }
 
-// mostSniperSeconds is how long a row may take on two processors.
-const mostSniperSeconds = 60
-
 func sniperTables(p tablesPlan) []paperTable {
 	const samples, quickly = 10_000_000, 1_000_000
 	t := paperTable{ID: "bounds", Title: fmt.Sprintf("Lower bounds on epsilon at %g outputs a side, claim 0.1", float64(ifQuick(p, quickly, samples))),
