@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"reflect"
@@ -23,9 +22,9 @@ func readAgain(t *rapid.T, cli string) (*auditFlags, core.Plan) {
 	if err != nil {
 		t.Fatalf("%s: %v", cli, err)
 	}
-	f := newAuditFlags(io.Discard)
 	var said strings.Builder
-	if _, ok := parse(f.set, words[2:], &said, 0); !ok {
+	f := newAuditFlags(&said)
+	if _, ok := f.Parse(words[2:], 0); !ok {
 		t.Fatalf("%s: %s", cli, said.String())
 	}
 	p, err := f.plan()

@@ -2,12 +2,8 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
@@ -57,82 +53,49 @@ type portfolioRow struct {
 
 // benchPortfolio compares the portfolio's bounds with each learner's alone, on
 // the first pair of each mechanism.
-func benchPortfolio(args []string, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("dpscope bench portfolio", flag.ContinueOnError)
-	set.SetOutput(stderr)
+func benchPortfolio(c *call) (int, error) {
 	plan := core.Plan{Version: core.PlanVersion, Trials: 1}
-	countVar(set, &plan.Samples, "samples", 20_000, "certification outputs a side")
-	countVar(set, &plan.Explore, "explore", 0, "exploration outputs a side; 0: as many as -samples")
-	set.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of the bound")
-	runs := set.Int("runs", 8, "runs of each learner on each mechanism, with seeds 1, 2, ...; at least 2")
-	workers := set.Int("workers", 0, "parallel workers; 0: one a processor. The result does not depend on it")
-	format := set.String("format", "text", "text or json")
-	only := set.String("only", "", "only mechanisms whose name contains this")
-	names := set.String("learners", "", "compare only with these learners, comma between; default: all")
-	quick := set.Bool("quick", false, "20 seconds: 10000 samples, 3 runs, without "+strings.Join(wideNetworks, ", ")+"; other flags count all the same")
-	if code, ok := parse(set, args, stderr, 0); !ok {
-		return code
+	c.Count(&plan.Samples, "samples", 20_000, "certification outputs a side")
+	c.Count(&plan.Explore, "explore", 0, "exploration outputs a side; 0: as many as -samples")
+	c.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of the bound")
+	runs := c.Int("runs", 8, "runs of each learner on each mechanism, with seeds 1, 2, ...; at least 2")
+	workers := c.workersFlag()
+	c.outputFlags()
+	only := c.String("only", "", "only mechanisms whose name contains this")
+	names := c.String("learners", "", "compare only with these learners, comma between; default: all")
+	quick := c.Bool("quick", false, "20 seconds: 10000 samples, 3 runs, without "+strings.Join(wideNetworks, ", ")+"; other flags count all the same")
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
 	}
-	if err := checkFormat(*format, "text", "json"); err != nil {
-		return fail(stderr, err)
-	}
-	n, err := workerCount(*workers)
-	if err != nil {
-		return fail(stderr, err)
-	}
-	given := map[string]bool{}
-	set.Visit(func(f *flag.Flag) { given[f.Name] = true })
 	learners, err := portfolioLearners(*names, *quick)
 	if err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
-	if *quick && !given["samples"] {
-		plan.Samples = 10_000
-	}
-	if *quick && !given["runs"] {
-		*runs = 3
+	if *quick {
+		c.unlessGiven("samples", &plan.Samples, 10_000)
+		c.unlessGiven("runs", runs, 3)
 	}
 	if *runs < 2 {
-		return fail(stderr, &core.InputError{Field: "-runs", Found: fmt.Sprint(*runs), Want: "at least 2", Remedy: "one run has no standard error"})
+		return 0, &core.InputError{Field: "-runs", Found: fmt.Sprint(*runs), Want: "at least 2", Remedy: "one run has no standard error"}
 	}
-	b := &portfolioBench{Plan: plan, Runs: *runs, catalogue: catalogue, workers: n}
+	b := &portfolioBench{Plan: plan, Runs: *runs, catalogue: catalogue, workers: *workers}
 	for _, m := range seeded.Mechanisms {
 		if !strings.Contains(m.Name, *only) {
 			continue
 		}
 		if err := b.add(m, learners); err != nil {
-			return fail(stderr, err)
+			return 0, err
 		}
 	}
 	if len(b.Rows) == 0 {
-		return fail(stderr, &core.InputError{Field: "-only", Found: fmt.Sprintf("%q", *only), Want: "part of a mechanism's name", Remedy: "dpscope list shows all"})
+		return 0, &core.InputError{Field: "-only", Found: fmt.Sprintf("%q", *only), Want: "part of a mechanism's name", Remedy: "dpscope list shows all"}
 	}
-	if isTerminal(stderr) {
-		b.done = func(mechanism string, k int) {
-			fmt.Fprintf(stderr, "%s: %d of %d mechanisms\n", mechanism, k, len(b.Rows))
-		}
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := b.run(ctx); err != nil {
-		return fail(stderr, err)
+	b.done = func(mechanism string, k int) { c.say("%s: %d of %d mechanisms", mechanism, k, len(b.Rows)) }
+	if err := b.run(c.ctx); err != nil {
+		return 0, err
 	}
 	b.judge()
-	if *format == "json" {
-		data, err := core.Canonical(b)
-		if err != nil {
-			return fail(stderr, err)
-		}
-		if _, err := stdout.Write(data); err != nil {
-			return fail(stderr, err)
-		}
-	} else {
-		b.print(stdout)
-	}
-	if b.Short > 0 {
-		return exitViolation
-	}
-	return exitOK
+	return code(b.Short == 0), c.emit(b, b.print)
 }
 
 // portfolioLearners are the learners of a list of names, or all.
@@ -197,13 +160,10 @@ type portfolioJob struct {
 	row, learner, run int // learner -1: the portfolio
 	bound             float64
 	picked, note      string
-	err               error
 }
 
 // run does the audits, each on one worker.
 func (b *portfolioBench) run(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	var jobs []*portfolioJob
 	left := make([]int, len(b.Rows))
 	for r := range b.Rows {
@@ -214,43 +174,24 @@ func (b *portfolioBench) run(ctx context.Context) error {
 		}
 		left[r] = (1 + len(b.Rows[r].Learners)) * b.Runs
 	}
-	todo := make(chan *portfolioJob)
-	var wg sync.WaitGroup
 	var mu sync.Mutex
 	finished := 0
-	for range b.workers {
-		wg.Go(func() {
-			for j := range todo {
-				if b.audit(ctx, j); j.err != nil {
-					cancel()
-					continue
-				}
-				mu.Lock()
-				if left[j.row]--; left[j.row] == 0 {
-					if finished++; b.done != nil {
-						b.done(b.Rows[j.row].Mechanism, finished)
-					}
-				}
-				mu.Unlock()
+	err := each(ctx, b.workers, len(jobs), func(ctx context.Context, i int) error {
+		j := jobs[i]
+		if err := b.audit(ctx, j); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if left[j.row]--; left[j.row] == 0 {
+			if finished++; b.done != nil {
+				b.done(b.Rows[j.row].Mechanism, finished)
 			}
-		})
-	}
-	for _, j := range jobs {
-		if ctx.Err() != nil {
-			break
 		}
-		todo <- j
-	}
-	close(todo)
-	wg.Wait()
-	stopped := ctx.Err()
-	for _, j := range jobs {
-		if j.err != nil && !errors.Is(j.err, context.Canceled) {
-			return j.err
-		}
-	}
-	if stopped != nil {
-		return errors.New("stopped before the end")
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	for _, j := range jobs {
 		row := &b.Rows[j.row]
@@ -269,7 +210,7 @@ func (b *portfolioBench) run(ctx context.Context) error {
 
 // audit does one job. A single learner that cannot learn certifies nothing; a
 // portfolio that cannot is an error.
-func (b *portfolioBench) audit(ctx context.Context, j *portfolioJob) {
+func (b *portfolioBench) audit(ctx context.Context, j *portfolioJob) error {
 	row := b.Rows[j.row]
 	plan := b.Plan
 	plan.Mechanism, plan.Pair, plan.Learner, plan.Seed = row.Mechanism, &row.Pair, core.Auto, uint64(j.run+1)
@@ -281,12 +222,13 @@ func (b *portfolioBench) audit(ctx context.Context, j *portfolioJob) {
 	case err != nil && j.learner >= 0 && len(report.Results) == 0:
 		j.note = err.Error()
 	case err != nil:
-		j.err = fmt.Errorf("%s, learner %s, seed %d: %w", row.Mechanism, plan.Learner, plan.Seed, err)
+		return fmt.Errorf("%s, learner %s, seed %d: %w", row.Mechanism, plan.Learner, plan.Seed, err)
 	case report.Termination.Reason != core.Completed:
-		j.err = context.Canceled
+		return context.Canceled
 	default:
 		j.bound, j.picked = *report.Results[0].LowerBound, report.Evidence.Witness.Learner
 	}
+	return nil
 }
 
 func (b *portfolioBench) print(w io.Writer) {

@@ -4,12 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -17,9 +15,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// networkPlan is what dpscope bench network is asked for.
+// networkPlan is what the bench network is asked for.
 type networkPlan struct {
 	Outputs int `json:"outputs"` // both sides together
 	Columns int `json:"columns"`
@@ -59,52 +58,30 @@ type trained struct {
 
 // benchNetwork trains the papers' network natively and as js/wasm, in turns on
 // the same machine, and prints all times.
-func benchNetwork(args []string, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("dpscope bench network", flag.ContinueOnError)
-	set.SetOutput(stderr)
+func benchNetwork(c *call) (int, error) {
 	var plan networkPlan
-	countVar(set, &plan.Outputs, "outputs", 100_000, "outputs to train on, both sides together; every fifth is held out")
-	countVar(set, &plan.Columns, "columns", 10, "columns of an output")
-	countVar(set, &plan.Units, "units", 100, "units of each of the two hidden layers")
-	countVar(set, &plan.Epochs, "epochs", 5, "passes over the outputs, none of them saved by early stopping")
-	countVar(set, &plan.Runs, "runs", 3, "runs on each platform")
-	chromium := set.Bool("browser", false, "train in a headless Chromium as well")
-	format := set.String("format", "text", "text or json")
-	if code, ok := parse(set, args, stderr, 0); !ok {
-		return code
-	}
-	if err := checkFormat(*format, "text", "json"); err != nil {
-		return fail(stderr, err)
+	c.Count(&plan.Outputs, "outputs", 100_000, "outputs to train on, both sides together; every fifth is held out")
+	c.Count(&plan.Columns, "columns", 10, "columns of an output")
+	c.Count(&plan.Units, "units", 100, "units of each of the two hidden layers")
+	c.Count(&plan.Epochs, "epochs", 5, "passes over the outputs, none of them saved by early stopping")
+	c.Count(&plan.Runs, "runs", 3, "runs on each platform")
+	chromium := c.Bool("browser", false, "train in a headless Chromium as well")
+	c.outputFlags()
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
 	}
 	if err := plan.validate(); err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	result, err := plan.measure(ctx, *chromium, func(t trained) {
-		if isTerminal(stderr) {
-			fmt.Fprintf(stderr, "%s: %.2f s\n", t.Platform, t.Seconds)
-		}
-	})
+	result, err := plan.measure(c.ctx, *chromium, func(t trained) { c.say("%s: %.2f s", t.Platform, t.Seconds) })
 	if err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
-	if *format == "json" {
-		data, err := core.Canonical(result)
-		if err != nil {
-			return fail(stderr, err)
-		}
-		stdout.Write(data)
-	} else {
-		result.print(stdout)
+	exit := code(result.worst() <= networkLimit)
+	if !result.Same {
+		exit = cli.ExitInconclusive
 	}
-	switch {
-	case !result.Same:
-		return exitInconclusive
-	case result.worst() > networkLimit:
-		return exitViolation
-	}
-	return exitOK
+	return exit, c.emit(result, result.print)
 }
 
 func (p networkPlan) validate() error {
@@ -132,7 +109,7 @@ func (p networkPlan) flags() []string {
 
 // measure builds the training program for both platforms and runs it in turns.
 func (p networkPlan) measure(ctx context.Context, chromium bool, say func(trained)) (networkResult, error) {
-	r := networkResult{Bench: "network", Plan: p, Generator: generator(), Same: true, Limit: networkLimit}
+	r := networkResult{Bench: "network", Plan: p, Generator: cli.Generator(), Same: true, Limit: networkLimit}
 	dir, err := os.MkdirTemp("", "dpscope-network-")
 	if err != nil {
 		return r, err
@@ -168,7 +145,7 @@ func (p networkPlan) measure(ctx context.Context, chromium bool, say func(traine
 		for i, at := range places {
 			t, err := at.run()
 			if ctx.Err() != nil {
-				return r, errors.New("stopped before the end; no result")
+				return r, cli.ErrStopped
 			}
 			if err != nil {
 				return r, fmt.Errorf("training, %s: %w", at.name, err)
@@ -226,7 +203,7 @@ func (r networkResult) print(w io.Writer) {
 // trainingBuild are the files that a run needs.
 type trainingBuild struct{ native, wasm, node, launcher string }
 
-const trainingPackage = "github.com/dpscope/dpscope/cmd/dpscope/internal/training"
+const trainingPackage = "github.com/dpscope/dpscope/bench/internal/training"
 
 // buildTraining builds the training program into dir, for this platform and for
 // js/wasm.

@@ -1,4 +1,4 @@
-"""Reference medians of dpscope bench anytime: pairs until a mixture of stakes
+"""Reference medians of the bench anytime: pairs until a mixture of stakes
 refutes a claim of half the truth. It follows the wealth of that one claim as a
 product over pairs, with Python's own random numbers and none of dpscope's code.
 

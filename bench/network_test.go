@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // A small network comes out the same natively and in Node; times are there, and
@@ -19,8 +21,8 @@ func TestBenchNetwork(t *testing.T) {
 		}
 	}
 	var out, errs bytes.Buffer
-	code := run([]string{"bench", "network", "-outputs", "1000", "-columns", "3", "-units", "8", "-epochs", "1", "-runs", "2", "-format", "json"}, nil, &out, &errs)
-	if code != exitOK && code != exitViolation { // start-up may weigh more than the limit
+	code := run([]string{"network", "-outputs", "1000", "-columns", "3", "-units", "8", "-epochs", "1", "-runs", "2", "-format", "json"}, &out, &errs)
+	if code != cli.ExitOK && code != cli.ExitViolation { // start-up may weigh more than the limit
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
 	var r networkResult
@@ -47,8 +49,8 @@ func TestBenchNetworkNeeds(t *testing.T) {
 	fails := func(says string) {
 		t.Helper()
 		var out, errs bytes.Buffer
-		if code := run([]string{"bench", "network"}, nil, &out, &errs); code != exitUsage || !strings.Contains(errs.String(), says) || out.Len() > 0 {
-			t.Errorf("exit code %d, %q; want %d and %q", code, errs.String(), exitUsage, says)
+		if code := run([]string{"network"}, &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), says) || out.Len() > 0 {
+			t.Errorf("exit code %d, %q; want %d and %q", code, errs.String(), cli.ExitUsage, says)
 		}
 	}
 	goTool, err := exec.LookPath("go")

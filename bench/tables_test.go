@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // tablesJSON is the output without the timing, and read.
 func tablesJSON(t *testing.T, args ...string) (string, tablesResult) {
 	t.Helper()
 	var out, errs strings.Builder
-	if code := bench(append([]string{"tables", "-format", "json"}, args...), &out, &errs); code == exitUsage || errs.Len() > 0 {
+	if code := run(append([]string{"tables", "-format", "json"}, args...), &out, &errs); code == cli.ExitUsage || errs.Len() > 0 {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
 	var r tablesResult
@@ -111,7 +112,7 @@ func testTables(t *testing.T, r *tableRow) tableRow {
 	if err := r.resolve(catalogue); err != nil {
 		t.Fatal(err)
 	}
-	b := &tablesBench{catalogue: catalogue, workers: 2, now: func() float64 { return 0 }, say: func(string) {}}
+	b := &tablesBench{catalogue: catalogue, workers: 2, now: func() float64 { return 0 }, say: func(string, ...any) {}}
 	if _, err := b.measure(context.Background(), tablesPlan{Seed: 1}, []paperTable{{ID: "test", Rows: []*tableRow{r}}}); err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +189,7 @@ func TestBenchTablesLadder(t *testing.T) {
 
 func TestBenchTablesText(t *testing.T) {
 	var out, errs strings.Builder
-	if code := bench(strings.Fields("tables -paper auditorium -quick -only figure-2 -runs 1"), &out, &errs); code == exitUsage {
+	if code := run(strings.Fields("tables -paper auditorium -quick -only figure-2 -runs 1"), &out, &errs); code == cli.ExitUsage {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
 	for _, want := range []string{"figure-2  ScaleGD", "s = 0.95", "not caught", "largest s caught in nine of ten runs", "seconds"} {
@@ -209,8 +210,8 @@ func TestBenchTablesRefuses(t *testing.T) {
 		{"-paper sniper -workers -1", "-workers is -1"},
 	} {
 		var out, errs strings.Builder
-		if code := bench(append([]string{"tables"}, strings.Fields(test.args)...), &out, &errs); code != exitUsage || !strings.Contains(errs.String(), test.want) {
-			t.Errorf("%s: exit code %d, %q, want %d and %q", test.args, code, errs.String(), exitUsage, test.want)
+		if code := run(append([]string{"tables"}, strings.Fields(test.args)...), &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), test.want) {
+			t.Errorf("%s: exit code %d, %q, want %d and %q", test.args, code, errs.String(), cli.ExitUsage, test.want)
 		}
 	}
 	// A run that is stopped has no result.
@@ -220,7 +221,7 @@ func TestBenchTablesRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := &tablesBench{catalogue: catalogue, workers: 1, now: func() float64 { return 0 }, say: func(string) {}}
+	b := &tablesBench{catalogue: catalogue, workers: 1, now: func() float64 { return 0 }, say: func(string, ...any) {}}
 	if _, err := b.measure(ctx, tablesPlan{Seed: 1}, tables); err == nil || !strings.Contains(fmt.Sprint(err), "stopped") {
 		t.Errorf("stopped: %v", err)
 	}

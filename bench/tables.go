@@ -2,20 +2,16 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
-	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
-// tablesPlan is what dpscope bench tables is asked for.
+// tablesPlan is what the bench tables is asked for.
 type tablesPlan struct {
 	Paper string  `json:"paper"`
 	Quick bool    `json:"quick"`
@@ -152,52 +148,33 @@ type tablesResult struct {
 }
 
 // benchTables prints the tables of a paper with our figures beside the
-// published ones. The exit code is exitViolation where a check is short, but for
+// published ones. The exit code is cli.ExitViolation where a check is short, but for
 // -quick, whose sizes the checks are not made for.
-func benchTables(args []string, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("dpscope bench tables", flag.ContinueOnError)
-	set.SetOutput(stderr)
-	plan := tablesPlan{Seed: 1, Beta: tablesBeta}
-	set.StringVar(&plan.Paper, "paper", "", "auditorium, renyitester or sniper")
-	set.StringVar(&plan.Only, "only", "", "only tables whose name contains this, table-1 for example")
-	countVar(set, &plan.Runs, "runs", 0, "runs of each row; 0: each table's own number")
-	set.Var((*seedValue)(&plan.Seed), "seed", "seed of the first run, a whole `number`; the next run has the next")
-	set.BoolVar(&plan.Quick, "quick", false, "at most two minutes on two processors: fewer rows, runs and outputs; a check that is short does not count")
-	workers := set.Int("workers", 0, "parallel workers; 0: one a processor. Only the timing depends on it")
-	out := outputFlags(set)
-	if code, ok := parse(set, args, stderr, 0); !ok {
-		return code
-	}
-	if err := out.check(); err != nil {
-		return fail(stderr, err)
-	}
-	n, err := workerCount(*workers)
-	if err != nil {
-		return fail(stderr, err)
+func benchTables(c *call) (int, error) {
+	plan := tablesPlan{Beta: tablesBeta}
+	c.StringVar(&plan.Paper, "paper", "", "auditorium, renyitester or sniper")
+	c.StringVar(&plan.Only, "only", "", "only tables whose name contains this, table-1 for example")
+	c.Count(&plan.Runs, "runs", 0, "runs of each row; 0: each table's own number")
+	c.Seed(&plan.Seed, 1, "seed of the first run; the next run has the next")
+	c.BoolVar(&plan.Quick, "quick", false, "at most two minutes on two processors: fewer rows, runs and outputs; a check that is short does not count")
+	workers := c.workersFlag()
+	c.outputFlags()
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
 	}
 	tables, err := plan.tables()
 	if err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	b := &tablesBench{catalogue: catalogue, workers: n, now: clock(), say: func(string) {}}
-	if isTerminal(stderr) {
-		b.say = func(line string) { fmt.Fprintln(stderr, line) }
-	}
-	result, err := b.measure(ctx, plan, tables)
+	b := &tablesBench{catalogue: catalogue, workers: *workers, now: cli.Clock(), say: c.say}
+	result, err := b.measure(c.ctx, plan, tables)
 	if err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
-	if err := out.emit(stdout, result, result.print); err != nil {
-		return fail(stderr, err)
-	}
-	for _, t := range result.Tables {
-		if !plan.Quick && slices.ContainsFunc(t.Checks, func(c tableCheck) bool { return !c.Reached }) {
-			return exitViolation
-		}
-	}
-	return exitOK
+	short := slices.ContainsFunc(result.Tables, func(t paperTable) bool {
+		return slices.ContainsFunc(t.Checks, func(c tableCheck) bool { return !c.Reached })
+	})
+	return code(plan.Quick || !short), c.emit(result, result.print)
 }
 
 // maxTablesSeed leaves room for the seeds of certifications within a search.
@@ -281,7 +258,7 @@ type tablesBench struct {
 	catalogue core.Catalogue
 	workers   int
 	now       func() float64
-	say       func(line string) // progress, one call at a time
+	say       func(format string, a ...any) // progress, one call at a time
 }
 
 // tableJob is one run of a row.
@@ -291,7 +268,6 @@ type tableJob struct {
 	run     int
 	out     tableRun
 	seconds float64
-	err     error
 }
 
 // measure fills in the tables.
@@ -320,17 +296,27 @@ func (b *tablesBench) measure(ctx context.Context, plan tablesPlan, tables []pap
 		if left[j.row]--; left[j.row] == 0 {
 			done++
 			j.row.sum()
-			b.say(fmt.Sprintf("%s, %s, %s: %d of %d rows, %.0f s", j.table, j.row.Name, j.row.ours(), done, total, b.now()))
+			b.say("%s, %s, %s: %d of %d rows, %.0f s", j.table, j.row.Name, j.row.ours(), done, total, b.now())
 		}
 	}
-	if err := b.parallel(ctx, narrow, finished); err != nil {
-		return tablesResult{}, err
-	}
-	for _, j := range wide {
-		if b.do(ctx, j, b.workers); j.err != nil {
-			return tablesResult{}, reason([]*tableJob{j})
+	var mu sync.Mutex
+	for _, part := range []struct {
+		jobs             []*tableJob
+		at, workersOfOne int
+	}{{narrow, b.workers, 1}, {wide, 1, b.workers}} {
+		err := each(ctx, part.at, len(part.jobs), func(ctx context.Context, i int) error {
+			j := part.jobs[i]
+			if err := b.do(ctx, j, part.workersOfOne); err != nil {
+				return fmt.Errorf("%s, %s, seed %d: %w", j.table, j.row.Name, j.out.Seed, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			finished(j)
+			return nil
+		})
+		if err != nil {
+			return tablesResult{}, err
 		}
-		finished(j)
 	}
 	result := tablesResult{Bench: "tables", Plan: plan, Tables: tables}
 	for i := range tables {
@@ -346,77 +332,30 @@ func (b *tablesBench) measure(ctx context.Context, plan tablesPlan, tables []pap
 	return result, nil
 }
 
-// parallel does the jobs, each on one worker.
-func (b *tablesBench) parallel(ctx context.Context, jobs []*tableJob, finished func(*tableJob)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	todo := make(chan *tableJob)
-	var group sync.WaitGroup
-	var mu sync.Mutex
-	for range min(b.workers, len(jobs)) {
-		group.Go(func() {
-			for j := range todo {
-				if b.do(ctx, j, 1); j.err != nil {
-					cancel()
-					continue
-				}
-				mu.Lock()
-				finished(j)
-				mu.Unlock()
-			}
-		})
-	}
-	for _, j := range jobs {
-		if ctx.Err() != nil {
-			break
-		}
-		todo <- j
-	}
-	close(todo)
-	group.Wait()
-	if ctx.Err() != nil {
-		return reason(jobs)
-	}
-	return nil
-}
-
-// reason is the error of the first job that has one of its own.
-func reason(jobs []*tableJob) error {
-	for _, j := range jobs {
-		if j.err != nil && !errors.Is(j.err, context.Canceled) {
-			return fmt.Errorf("%s, %s, seed %d: %w", j.table, j.row.Name, j.out.Seed, j.err)
-		}
-	}
-	return errors.New("stopped before the end; no result")
-}
-
 // do is one run, on so many workers.
-func (b *tablesBench) do(ctx context.Context, j *tableJob, workers int) {
+func (b *tablesBench) do(ctx context.Context, j *tableJob, workers int) error {
 	start := b.now()
 	defer func() { j.seconds = b.now() - start }()
-	if j.err = ctx.Err(); j.err != nil {
-		return
-	}
 	pool := core.LocalPool(b.catalogue, workers)
 	plan := j.row.plan
 	plan.Seed = j.out.Seed
 	switch j.row.Kind {
 	case tableSearch:
-		j.err = b.search(ctx, plan, pool, &j.out)
+		return b.search(ctx, plan, pool, &j.out)
 	case tableLadder:
 		for _, n := range j.row.ladder {
 			plan.Samples, plan.Explore = n, 0
-			if j.err = b.audit(ctx, plan, pool, &j.out); j.err != nil {
-				return
+			if err := b.audit(ctx, plan, pool, &j.out); err != nil {
+				return err
 			}
 			if j.out.Refuted {
 				j.out.Needed = 2 * n
-				return
+				break
 			}
 		}
-	default:
-		j.err = b.audit(ctx, plan, pool, &j.out)
+		return nil
 	}
+	return b.audit(ctx, plan, pool, &j.out)
 }
 
 // audit is one audit, added to out.

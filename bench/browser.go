@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"flag"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"os"
@@ -16,48 +14,43 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // benchBrowser runs one audit natively and in the page in a headless Chromium,
 // one after the other on the same machine, and prints both times.
-func benchBrowser(args []string, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("dpscope bench browser", flag.ContinueOnError)
-	set.SetOutput(stderr)
+func benchBrowser(c *call) (int, error) {
 	plan := core.Plan{Version: core.PlanVersion}
-	set.StringVar(&plan.Mechanism, "mechanism", "svt4", "mechanism to audit")
-	epsilon := set.Float64("epsilon", 1, "claimed epsilon")
-	set.IntVar(&plan.Samples, "samples", 1_000_000, "certification outputs a side")
-	set.IntVar(&plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
-	set.IntVar(&plan.Trials, "trials", 10, "pairs to explore")
-	set.Uint64Var(&plan.Seed, "seed", 7, "seed of all randomness")
-	workers := set.Int("workers", 2, "parallel workers, in both")
-	dir := set.String("dir", "dist", "folder of the built site")
-	limit := set.Duration("limit", 10*time.Minute, "longest that the browser may take")
-	if code, ok := parse(set, args, stderr, 0); !ok {
-		return code
-	}
-	n, err := workerCount(*workers)
-	if err != nil {
-		return fail(stderr, err)
+	c.StringVar(&plan.Mechanism, "mechanism", "svt4", "mechanism to audit")
+	epsilon := c.Float64("epsilon", 1, "claimed epsilon")
+	c.IntVar(&plan.Samples, "samples", 1_000_000, "certification outputs a side")
+	c.IntVar(&plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
+	c.IntVar(&plan.Trials, "trials", 10, "pairs to explore")
+	c.Uint64Var(&plan.Seed, "seed", 7, "seed of all randomness")
+	workers := c.Workers(2, "parallel workers, in both; 0: one a processor")
+	dir := c.String("dir", "dist", "folder of the built site")
+	limit := c.Duration("limit", 10*time.Minute, "longest that the browser may take")
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
 	}
 	plan.Claim = &core.Claim{Epsilon: *epsilon}
 	if _, err := plan.Resolve(catalogue); err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
 	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
-		return fail(stderr, fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err))
+		return 0, fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err)
 	}
-	native, err := core.Run{Plan: plan, Catalogue: catalogue, Pool: core.LocalPool(catalogue, n), Generator: generator(), Now: clock()}.Do(context.Background())
+	native, err := core.Run{Plan: plan, Catalogue: catalogue, Pool: core.LocalPool(catalogue, *workers), Generator: cli.Generator(), Now: cli.Clock()}.Do(c.ctx)
 	if err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
-	page, err := runInBrowser(native.Reproduce.URL+fmt.Sprintf("&workers=%d", n), *dir, *limit)
+	page, err := runInBrowser(c.ctx, native.Reproduce.URL+fmt.Sprintf("&workers=%d", *workers), *dir, *limit)
 	if err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
-	fmt.Fprintf(stdout, "%s at epsilon %g, %d certification outputs a side, %d trials of %d, %d workers, seed %d\n\n",
-		plan.Mechanism, *epsilon, native.Settings.Samples, len(native.Trials), native.Settings.Explore, n, plan.Seed)
-	fmt.Fprintf(stdout, "%-10s %10s %10s %10s\n", "seconds", "native", "browser", "ratio")
+	fmt.Fprintf(c.stdout, "%s at epsilon %g, %d certification outputs a side, %d trials of %d, %d workers, seed %d\n\n",
+		plan.Mechanism, *epsilon, native.Settings.Samples, len(native.Trials), native.Settings.Explore, *workers, plan.Seed)
+	fmt.Fprintf(c.stdout, "%-10s %10s %10s %10s\n", "seconds", "native", "browser", "ratio")
 	for _, row := range []struct {
 		name string
 		a, b float64
@@ -67,28 +60,28 @@ func benchBrowser(args []string, stdout, stderr io.Writer) int {
 		{"bound", native.Timing.Bound, page.Timing.Bound},
 		{"total", native.Timing.Total, page.Timing.Total},
 	} {
-		fmt.Fprintf(stdout, "%-10s %10.3f %10.3f %10.2f\n", row.name, row.a, row.b, row.b/row.a)
+		fmt.Fprintf(c.stdout, "%-10s %10.3f %10.3f %10.2f\n", row.name, row.a, row.b, row.b/row.a)
 	}
 	a, b := native.Results[0], page.Results[0]
 	same := a.Counts != nil && b.Counts != nil && *a.Counts == *b.Counts && a.Explored == b.Explored
-	fmt.Fprintf(stdout, "\ncounts: native %+v, browser %+v, same: %v\n", *a.Counts, *b.Counts, same)
+	fmt.Fprintf(c.stdout, "\ncounts: native %+v, browser %+v, same: %v\n", *a.Counts, *b.Counts, same)
 	if !same {
-		return exitInconclusive
+		return cli.ExitInconclusive, nil
 	}
-	return exitOK
+	return cli.ExitOK, nil
 }
 
 // runInBrowser serves the site, presses Run at the given state and returns the
 // report.
-func runInBrowser(fragment, dir string, limit time.Duration) (core.Report, error) {
+func runInBrowser(ctx context.Context, fragment, dir string, limit time.Duration) (core.Report, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return core.Report{}, err
 	}
-	server := &http.Server{Handler: newSite(dir), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: 10 * time.Second}
 	go server.Serve(listener)
 	defer server.Close()
-	ctx, stop, err := browser.Start(context.Background())
+	ctx, stop, err := browser.Start(ctx)
 	if err != nil {
 		return core.Report{}, err
 	}

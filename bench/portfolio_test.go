@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // The workers decide nothing, and the text says what was left out.
@@ -22,7 +23,7 @@ func TestBenchPortfolioOutput(t *testing.T) {
 	var outputs []string
 	for _, workers := range []string{"1", "3"} {
 		var out, errs strings.Builder
-		if code := bench(append(args, "-workers", workers, "-format", "json"), &out, &errs); code != exitOK {
+		if code := run(append(args, "-workers", workers, "-format", "json"), &out, &errs); code != cli.ExitOK {
 			t.Fatalf("exit code %d: %s", code, errs.String())
 		}
 		outputs = append(outputs, out.String())
@@ -52,7 +53,7 @@ func TestBenchPortfolioOutput(t *testing.T) {
 		}
 	}
 	var out, errs strings.Builder
-	if code := bench(args, &out, &errs); code != exitOK {
+	if code := run(args, &out, &errs); code != cli.ExitOK {
 		t.Fatalf("exit code %d: %s", code, errs.String())
 	}
 	for _, want := range []string{"laplace-mean-raw-denominator", "of 3 mechanisms (short: 0", "float-bits is not among the learners alone"} {
@@ -72,8 +73,8 @@ func TestBenchPortfolioRefuses(t *testing.T) {
 		{"-samples 5", "samples is 5"},
 	} {
 		var out, errs strings.Builder
-		if code := bench(append([]string{"portfolio"}, strings.Fields(test.args)...), &out, &errs); code != exitUsage || !strings.Contains(errs.String(), test.want) {
-			t.Errorf("%s: exit code %d, %q, want %d and %q", test.args, code, errs.String(), exitUsage, test.want)
+		if code := run(append([]string{"portfolio"}, strings.Fields(test.args)...), &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), test.want) {
+			t.Errorf("%s: exit code %d, %q, want %d and %q", test.args, code, errs.String(), cli.ExitUsage, test.want)
 		}
 	}
 }

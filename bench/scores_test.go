@@ -11,7 +11,7 @@ import (
 // One audit of a case: now is far above what was before where the attack is one-sided, and
 // the whole table has a row for each case.
 func TestBenchScores(t *testing.T) {
-	table, err := scoreTable(1, 1, 2000)
+	table, err := scoreTable(t.Context(), 1, 1, 2000)
 	if err != nil {
 		t.Fatal(err)
 	}

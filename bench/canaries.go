@@ -1,13 +1,9 @@
 package main
 
 import (
-	"context"
-	"flag"
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"os/signal"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,7 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 )
 
-// canaryPlan is what dpscope bench canaries is asked for.
+// canaryPlan is what the bench canaries is asked for.
 type canaryPlan struct {
 	Quick  bool   `json:"quick"`
 	Only   string `json:"only,omitempty"`
@@ -144,26 +140,20 @@ func canaryTableNames() []string {
 }
 
 // benchCanaries measures canary audits of the Gaussian sum and one-run audits.
-func benchCanaries(args []string, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("dpscope bench canaries", flag.ContinueOnError)
-	set.SetOutput(stderr)
+func benchCanaries(c *call) (int, error) {
 	var plan canaryPlan
-	plan.Seed = 1
-	countVar(set, &plan.Seeds, "seeds", 0, "audits of a cell; 0: 25, with -quick fewer where an audit is large")
-	countVar(set, &plan.Audits, "audits", 0, "audits of a coverage cell; 0: 1000, with -quick 200")
-	set.Var((*seedValue)(&plan.Seed), "seed", "seed of the first audit, a whole `number`")
-	set.StringVar(&plan.Only, "only", "", "only these tables, comma between: "+strings.Join(canaryTableNames(), ", "))
-	set.BoolVar(&plan.Quick, "quick", false, "under two minutes: smaller grids, fewer audits")
-	workers := set.Int("workers", 0, "parallel workers; 0: one a processor. The result does not depend on it")
-	out := outputFlags(set)
-	if code, ok := parse(set, args, stderr, 0); !ok {
-		return code
-	}
-	if err := out.check(); err != nil {
-		return fail(stderr, err)
+	c.Count(&plan.Seeds, "seeds", 0, "audits of a cell; 0: 25, with -quick fewer where an audit is large")
+	c.Count(&plan.Audits, "audits", 0, "audits of a coverage cell; 0: 1000, with -quick 200")
+	c.Seed(&plan.Seed, 1, "seed of the first audit")
+	c.StringVar(&plan.Only, "only", "", "only these tables, comma between: "+strings.Join(canaryTableNames(), ", "))
+	c.BoolVar(&plan.Quick, "quick", false, "under two minutes: smaller grids, fewer audits")
+	workers := c.workersFlag()
+	c.outputFlags()
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
 	}
 	if plan.Seeds < 0 || plan.Seeds > 100_000 || plan.Audits < 0 || plan.Audits > 1_000_000 {
-		return fail(stderr, &core.InputError{Field: "-seeds and -audits", Found: fmt.Sprintf("%d and %d", plan.Seeds, plan.Audits), Want: "in [0, 100000] and [0, 1000000]"})
+		return 0, &core.InputError{Field: "-seeds and -audits", Found: fmt.Sprintf("%d and %d", plan.Seeds, plan.Audits), Want: "in [0, 100000] and [0, 1000000]"}
 	}
 	if plan.Audits == 0 {
 		plan.Audits = 1000
@@ -174,19 +164,10 @@ func benchCanaries(args []string, stdout, stderr io.Writer) int {
 	only := namesOf(plan.Only)
 	for _, name := range only {
 		if !slices.Contains(canaryTableNames(), name) {
-			return fail(stderr, core.UnknownName("-only", name, canaryTableNames()))
+			return 0, core.UnknownName("-only", name, canaryTableNames())
 		}
 	}
-	n, err := workerCount(*workers)
-	if err != nil {
-		return fail(stderr, err)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	b := &canaryBench{canaryPlan: plan, cells: map[canaryCell]*canaryMeasured{}, workshop: workshop{ctx: ctx, workers: n, say: func(string, ...any) {}}}
-	if isTerminal(stderr) {
-		b.say = func(format string, a ...any) { fmt.Fprintf(stderr, format+"\n", a...) }
-	}
+	b := &canaryBench{canaryPlan: plan, cells: map[canaryCell]*canaryMeasured{}, workshop: workshop{ctx: c.ctx, workers: *workers, say: c.say}}
 	result := canaryResult{Bench: "canaries", Plan: plan, Missed: []string{}}
 	for _, t := range canaryTables {
 		if len(only) > 0 && !slices.Contains(only, t.name) {
@@ -194,7 +175,7 @@ func benchCanaries(args []string, stdout, stderr io.Writer) int {
 		}
 		table, err := t.build(b)
 		if err != nil {
-			return fail(stderr, err)
+			return 0, err
 		}
 		table.ID = t.name
 		b.say("%s: done", t.name)
@@ -205,13 +186,7 @@ func benchCanaries(args []string, stdout, stderr io.Writer) int {
 			}
 		}
 	}
-	if err := out.emit(stdout, result, func(w io.Writer) { printCanaryTables(w, result) }); err != nil {
-		return fail(stderr, err)
-	}
-	if len(result.Missed) > 0 {
-		return exitViolation
-	}
-	return exitOK
+	return code(len(result.Missed) == 0), c.emit(result, func(w io.Writer) { printCanaryTables(w, result) })
 }
 
 // canaryBench measures cells, each once.

@@ -1,5 +1,5 @@
 // Command training trains the papers' network once and prints how long that
-// took and what came out, as a line of JSON. dpscope bench network builds it for
+// took and what came out, as a line of JSON. The bench network builds it for
 // the host and for js/wasm.
 package main
 

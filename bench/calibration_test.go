@@ -9,16 +9,17 @@ import (
 
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // The workers decide nothing; the seed does. Some claims that are met are
 // refuted, and not significantly too many, which fails with probability .001 at
 // most (calibration.JudgeError); the seed is fixed.
 func TestBenchCalibration(t *testing.T) {
-	args := []string{"bench", "calibration", "-only", "randomised", "-runs", "16", "-samples", "600", "-explore", "400", "-quick"}
+	args := []string{"calibration", "-only", "randomised", "-runs", "16", "-samples", "600", "-explore", "400", "-quick"}
 	output := func(more ...string) string {
 		var out, errs strings.Builder
-		if code := run(append(slices.Clone(args), more...), nil, &out, &errs); code != exitOK || errs.Len() > 0 {
+		if code := run(append(slices.Clone(args), more...), &out, &errs); code != cli.ExitOK || errs.Len() > 0 {
 			t.Fatalf("%v: exit code %d, %s", more, code, errs.String())
 		}
 		return out.String()
@@ -73,23 +74,22 @@ func TestBenchCalibration(t *testing.T) {
 // The sharp cells alone: the workers decide nothing, nothing is accused, and
 // they are not of a learner.
 func TestBenchCalibrationSharp(t *testing.T) {
-	textOutput := output{format: "text"}
 	output := func(args ...string) (string, string, int) {
 		var out, errs strings.Builder
-		code := run(append([]string{"bench", "calibration", "-sharp"}, args...), nil, &out, &errs)
+		code := run(append([]string{"calibration", "-sharp"}, args...), &out, &errs)
 		return out.String(), errs.String(), code
 	}
 	text, errs, code := output("-workers", "2")
-	if code != exitOK || errs != "" || !strings.Contains(text, "No sharp cell is accused.") || strings.Count(text, "/100000") < 8 || strings.Contains(text, "finder") {
+	if code != cli.ExitOK || errs != "" || !strings.Contains(text, "No sharp cell is accused.") || strings.Count(text, "/100000") < 8 || strings.Contains(text, "finder") {
 		t.Errorf("exit code %d, %s\n%s", code, errs, text)
 	}
-	if _, errs, code := output("-learners", "auto"); code != exitUsage || !strings.Contains(errs, "leave the other flags out") {
+	if _, errs, code := output("-learners", "auto"); code != cli.ExitUsage || !strings.Contains(errs, "leave the other flags out") {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
 	r := calibration.Result{Plan: calibration.Plan{Beta: 0.05}}
 	r.AddSharp([]calibration.SharpRow{{Sharp: calibration.Sharp{Name: "too large", Size: 0.06}, TooLarge: true}})
-	var out, fault strings.Builder
-	if code := showCalibration(r, textOutput, &out, &fault); code != exitViolation || !strings.Contains(out.String(), "SIZE ABOVE BETA") || !strings.Contains(out.String(), "Accused: too large") {
+	var out strings.Builder
+	if code, err := (&call{format: "text", stdout: &out}).showCalibration(r); err != nil || code != cli.ExitViolation || !strings.Contains(out.String(), "SIZE ABOVE BETA") || !strings.Contains(out.String(), "Accused: too large") {
 		t.Errorf("exit code %d, %s", code, out.String())
 	}
 }
@@ -109,8 +109,8 @@ func TestBenchCalibrationAccuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := p.Judge(rows, left)
-	var out, errs strings.Builder
-	if code := showCalibration(r, output{format: "text"}, &out, &errs); code != exitViolation || !slices.Equal(r.Above, []string{"learner histogram on dp-sgd"}) {
+	var out strings.Builder
+	if code, err := (&call{format: "text", stdout: &out}).showCalibration(r); err != nil || code != cli.ExitViolation || !slices.Equal(r.Above, []string{"learner histogram on dp-sgd"}) {
 		t.Errorf("exit code %d, above %v", code, r.Above)
 	}
 	bits := r.Rows[1]
@@ -151,8 +151,8 @@ func TestBenchCalibrationRefuses(t *testing.T) {
 		{"-beta nan", "beta is NaN"},
 	} {
 		var out, errs strings.Builder
-		if code := bench(append([]string{"calibration"}, strings.Fields(test.args)...), &out, &errs); code != exitUsage || !strings.Contains(errs.String(), test.want) {
-			t.Errorf("%s: exit code %d, %q, want %d and %q", test.args, code, errs.String(), exitUsage, test.want)
+		if code := run(append([]string{"calibration"}, strings.Fields(test.args)...), &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), test.want) {
+			t.Errorf("%s: exit code %d, %q, want %d and %q", test.args, code, errs.String(), cli.ExitUsage, test.want)
 		}
 	}
 }

@@ -6,17 +6,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // TestBenchCanaries: tables come out with a figure in every column, as text and as
 // JSON, the same with any number of workers.
 func TestBenchCanaries(t *testing.T) {
-	args := []string{"bench", "canaries", "-quick", "-seeds", "1", "-audits", "5", "-only", "proportion,coverage,one-run", "-format", "json"}
+	args := []string{"canaries", "-quick", "-seeds", "1", "-audits", "5", "-only", "proportion,coverage,one-run", "-format", "json"}
 	var outs [2]strings.Builder
 	for i, workers := range []string{"1", "3"} {
 		var errs strings.Builder
-		if code := run(append(args, "-workers", workers), nil, &outs[i], &errs); code != exitOK && code != exitViolation {
+		if code := run(append(args, "-workers", workers), &outs[i], &errs); code != cli.ExitOK && code != cli.ExitViolation {
 			t.Fatalf("exit code %d: %s", code, errs.String())
 		}
 	}
@@ -40,7 +41,7 @@ func TestBenchCanaries(t *testing.T) {
 		t.Error(text.String())
 	}
 	var out, errs strings.Builder
-	if code := run([]string{"bench", "canaries", "-only", "covrage"}, nil, &out, &errs); code != exitUsage || !strings.Contains(errs.String(), `did you mean "coverage"`) {
+	if code := run([]string{"canaries", "-only", "covrage"}, &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), `did you mean "coverage"`) {
 		t.Errorf("exit code %d: %s", code, errs.String())
 	}
 }

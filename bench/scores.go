@@ -2,7 +2,7 @@ package main
 
 import (
 	"cmp"
-	"flag"
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -175,51 +176,33 @@ func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
 	return pure, gaussian
 }
 
-// benchScores is dpscope bench scores.
-func benchScores(args []string, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("dpscope bench scores", flag.ContinueOnError)
-	set.SetOutput(stderr)
+// benchScores is bench scores.
+func benchScores(c *call) (int, error) {
 	seeds, m := 20, 10_000
-	countVar(set, &seeds, "seeds", seeds, "audits of a case")
-	countVar(set, &m, "m", m, "scores of a case, half of them in")
-	seed := set.Uint64("seed", 1, "first seed")
-	format := set.String("format", "text", "text or json")
-	if code, ok := parse(set, args, stderr, 0); !ok {
-		return code
-	}
-	if err := checkFormat(*format, "text", "json"); err != nil {
-		return fail(stderr, err)
+	c.Count(&seeds, "seeds", seeds, "audits of a case")
+	c.Count(&m, "m", m, "scores of a case, half of them in")
+	seed := c.Uint64("seed", 1, "first seed")
+	c.outputFlags()
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
 	}
 	if seeds < 1 || m < 100 || m > 1_000_000 {
-		return fail(stderr, &core.InputError{Field: "-seeds and -m", Found: fmt.Sprintf("%d and %d", seeds, m), Want: "at least 1, and from 100 to 1000000"})
+		return 0, &core.InputError{Field: "-seeds and -m", Found: fmt.Sprintf("%d and %d", seeds, m), Want: "at least 1, and from 100 to 1000000"}
 	}
-	t, err := scoreTable(*seed, seeds, m)
+	t, err := scoreTable(c.ctx, *seed, seeds, m)
 	if err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
-	missed := 0
-	for _, c := range t.Checks {
-		if !c.Reached {
-			missed++
-		}
-	}
-	if *format == "json" {
-		if err := printFindings(stdout, *format, "", t); err != nil {
-			return fail(stderr, err)
-		}
-	} else {
-		fmt.Fprintf(stdout, "Bounds on epsilon from scores of one run, means ± standard errors of %d audits; m = %d, beta = %g, delta = %g, first seed %d\n", seeds, m, canaryBeta, canaryDelta, *seed)
-		printCanaryTable(stdout, t)
-	}
-	if missed > 0 {
-		return exitViolation
-	}
-	return exitOK
+	missed := slices.ContainsFunc(t.Checks, func(c canaryCheck) bool { return !c.Reached })
+	return code(!missed), c.emit(t, func(w io.Writer) {
+		fmt.Fprintf(w, "Bounds on epsilon from scores of one run, means ± standard errors of %d audits; m = %d, beta = %g, delta = %g, first seed %d\n", seeds, m, canaryBeta, canaryDelta, *seed)
+		printCanaryTable(w, t)
+	})
 }
 
 // scoreTable audits every case with every method. now is held to nine tenths of the
 // others.
-func scoreTable(seed uint64, seeds, m int) (*canaryTable, error) {
+func scoreTable(ctx context.Context, seed uint64, seeds, m int) (*canaryTable, error) {
 	t := &canaryTable{ID: "scores", Title: "one-sided and two-sided attacks",
 		Published: "none; Bonferroni (the default) and Split are strategies of jax_privacy, written anew from auditing.py of commit 8967688c26d4",
 		Columns:   []string{"one-run before", "Bonferroni", "Split", "now", "f-DP before", "Bonferroni", "Split", "now", "truth"},
@@ -233,6 +216,9 @@ func scoreTable(seed uint64, seeds, m int) (*canaryTable, error) {
 	for _, c := range scoreCases() {
 		var values [8][]float64
 		for s := range seeds {
+			if ctx.Err() != nil {
+				return nil, cli.ErrStopped
+			}
 			drawn := c.draw(seed+uint64(s), s, m)
 			scores, in := slices.Concat(drawn.In, drawn.Out), make([]bool, m)
 			for i := range drawn.In {

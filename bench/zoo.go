@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -205,7 +202,7 @@ func (c zooCase) open(ctx context.Context, z zooRun, own core.Plan) (cat core.Ca
 			}
 			m = a.Mechanism
 		}
-		return withBrought(core.Brought{Kind: core.BroughtCommand, Name: c.mechanism, Datasets: space, Columns: m.Columns()}, m), func() {}, "Go", nil
+		return cli.With(catalogue, core.Brought{Kind: core.BroughtCommand, Name: c.mechanism, Datasets: space, Columns: m.Columns()}.Spec(m)), func() {}, "Go", nil
 	}
 	file, arguments, _ := strings.Cut(c.program, " ")
 	line, how := "python3 "+filepath.Join(z.dir, file)+" "+arguments, "Python"
@@ -220,52 +217,43 @@ func (c zooCase) open(ctx context.Context, z zooRun, own core.Plan) (cat core.Ca
 	if err != nil {
 		return cat, nil, "", err
 	}
-	return withBrought(m.Brought(), m), m.Close, how, nil
+	return cli.With(catalogue, m.Brought().Spec(m)), m.Close, how, nil
 }
 
 // benchZoo compares what audits of strangers' mechanisms certify with what audits
 // of the built-in ones do.
-func benchZoo(args []string, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("dpscope bench zoo", flag.ContinueOnError)
-	set.SetOutput(stderr)
-	z := zooRun{plan: core.Plan{Version: core.PlanVersion}, now: clock()}
-	countVar(set, &z.plan.Samples, "samples", 20_000, "certification outputs a side")
-	countVar(set, &z.plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
-	set.IntVar(&z.plan.Trials, "trials", 10, "pairs to explore, at most")
-	set.StringVar(&z.plan.Finder, "finder", core.Auto, "how pairs are found for the strangers' mechanisms")
-	set.IntVar(&z.seeds, "seeds", 1, "runs of each, with seeds 1, 2, ...")
-	workers := set.Int("workers", 0, "parallel workers; 0: one a processor")
-	set.StringVar(&z.dir, "dir", "docs/examples/zoo", "folder of the programs, which take Python 3 and Node.js")
-	set.BoolVar(&z.native, "native", false, "run the same mechanisms in Go instead of the programs")
-	only := set.String("only", "", "only mechanisms whose name contains this")
-	if code, ok := parse(set, args, stderr, 0); !ok {
-		return code
+func benchZoo(c *call) (int, error) {
+	z := zooRun{plan: core.Plan{Version: core.PlanVersion}, now: cli.Clock()}
+	c.Count(&z.plan.Samples, "samples", 20_000, "certification outputs a side")
+	c.Count(&z.plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
+	c.IntVar(&z.plan.Trials, "trials", 10, "pairs to explore, at most")
+	c.StringVar(&z.plan.Finder, "finder", core.Auto, "how pairs are found for the strangers' mechanisms")
+	c.IntVar(&z.seeds, "seeds", 1, "runs of each, with seeds 1, 2, ...")
+	workers := c.workersFlag()
+	c.StringVar(&z.dir, "dir", "docs/examples/zoo", "folder of the programs, which take Python 3 and Node.js")
+	c.BoolVar(&z.native, "native", false, "run the same mechanisms in Go instead of the programs")
+	only := c.String("only", "", "only mechanisms whose name contains this")
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
 	}
-	var err error
-	if z.workers, err = workerCount(*workers); err != nil {
-		return fail(stderr, err)
-	}
+	z.workers = *workers
 	if z.seeds < 1 {
-		return fail(stderr, &core.InputError{Field: "-seeds", Found: fmt.Sprint(z.seeds), Want: "at least 1"})
+		return 0, &core.InputError{Field: "-seeds", Found: fmt.Sprint(z.seeds), Want: "at least 1"}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	var rows []zooRow
-	for _, c := range zoo {
-		if !strings.Contains(c.mechanism, *only) {
+	for _, m := range zoo {
+		if !strings.Contains(m.mechanism, *only) {
 			continue
 		}
-		row, err := z.measure(ctx, c)
+		row, err := z.measure(c.ctx, m)
 		if err != nil {
-			return fail(stderr, fmt.Errorf("%s: %w", c.mechanism, err))
+			return 0, fmt.Errorf("%s: %w", m.mechanism, err)
 		}
-		if isTerminal(stderr) {
-			fmt.Fprintf(stderr, "%s: %.2f, %s\n", c.mechanism, row.ratio(), row.pair)
-		}
+		c.say("%s: %.2f, %s", m.mechanism, row.ratio(), row.pair)
 		rows = append(rows, row)
 	}
-	printZoo(stdout, rows)
-	return exitOK
+	printZoo(c.stdout, rows)
+	return cli.ExitOK, nil
 }
 
 // zooBound is the bound that an audit certifies, and the pair of it.
@@ -275,7 +263,7 @@ func zooBound(ctx context.Context, plan core.Plan, cat core.Catalogue, workers i
 		return 0, "", err
 	}
 	if r.Termination.Reason != core.Completed {
-		return 0, "", errors.New("stopped")
+		return 0, "", cli.ErrStopped
 	}
 	label := ""
 	for _, t := range r.Trials {

@@ -2,15 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
-	"flag"
 	"fmt"
-	"io"
 	"math"
-	"os"
-	"os/signal"
 	"slices"
-	"sync"
 	"sync/atomic"
 
 	"github.com/dpscope/dpscope/bounds"
@@ -18,7 +12,7 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
-// anytimePlan is what dpscope bench anytime is asked for.
+// anytimePlan is what the bench anytime is asked for.
 type anytimePlan struct {
 	Runs  int     `json:"runs"`  // a cell of the first table; the others have a fifth
 	Looks int     `json:"looks"` // a run
@@ -98,68 +92,32 @@ type anytimeResult struct {
 
 // benchAnytime simulates monitors under continuous looks: how often they refute
 // a claim that just holds, and how soon one that does not.
-func benchAnytime(args []string, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("dpscope bench anytime", flag.ContinueOnError)
-	set.SetOutput(stderr)
-	plan := anytimePlan{Seed: 1}
-	countVar(set, &plan.Runs, "runs", 1500, "runs of each claim that just holds")
-	countVar(set, &plan.Looks, "looks", 1000, "looks in a run, at every pair at first, then at equal ratios")
-	countVar(set, &plan.Pairs, "pairs", 20_000, "pairs in a run")
-	set.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of the monitors")
-	set.Var((*seedValue)(&plan.Seed), "seed", "seed of all randomness, a whole `number`")
-	workers := set.Int("workers", 0, "parallel workers; 0: one a processor. The result does not depend on it")
-	format := set.String("format", "text", "text or json")
-	brief := set.Bool("quick", false, fmt.Sprintf("-runs %d -looks %d -pairs %d where they are not given", quick.Runs, quick.Looks, quick.Pairs))
-	if code, ok := parse(set, args, stderr, 0); !ok {
-		return code
+func benchAnytime(c *call) (int, error) {
+	var plan anytimePlan
+	c.Count(&plan.Runs, "runs", 1500, "runs of each claim that just holds")
+	c.Count(&plan.Looks, "looks", 1000, "looks in a run, at every pair at first, then at equal ratios")
+	c.Count(&plan.Pairs, "pairs", 20_000, "pairs in a run")
+	c.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of the monitors")
+	c.Seed(&plan.Seed, 1, "seed of all randomness")
+	workers := c.workersFlag()
+	c.outputFlags()
+	brief := c.Bool("quick", false, fmt.Sprintf("-runs %d -looks %d -pairs %d where they are not given", quick.Runs, quick.Looks, quick.Pairs))
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
 	}
 	if *brief {
-		given := map[string]bool{}
-		set.Visit(func(f *flag.Flag) { given[f.Name] = true })
-		for _, n := range []struct {
-			name  string
-			to    *int
-			value int
-		}{{"runs", &plan.Runs, quick.Runs}, {"looks", &plan.Looks, quick.Looks}, {"pairs", &plan.Pairs, quick.Pairs}} {
-			if !given[n.name] {
-				*n.to = n.value
-			}
-		}
-	}
-	if err := checkFormat(*format, "text", "json"); err != nil {
-		return fail(stderr, err)
-	}
-	n, err := workerCount(*workers)
-	if err != nil {
-		return fail(stderr, err)
+		c.unlessGiven("runs", &plan.Runs, quick.Runs)
+		c.unlessGiven("looks", &plan.Looks, quick.Looks)
+		c.unlessGiven("pairs", &plan.Pairs, quick.Pairs)
 	}
 	if err := plan.validate(); err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	w := workshop{ctx: ctx, workers: n, say: func(format string, a ...any) {
-		if isTerminal(stderr) {
-			fmt.Fprintf(stderr, format+"\n", a...)
-		}
-	}}
-	result, err := plan.measure(w, anytimeCells())
+	result, err := plan.measure(workshop{ctx: c.ctx, workers: *workers, say: c.say}, anytimeCells())
 	if err != nil {
-		return fail(stderr, err)
+		return 0, err
 	}
-	if *format == "json" {
-		data, err := core.Canonical(result)
-		if err != nil {
-			return fail(stderr, err)
-		}
-		stdout.Write(data)
-	} else {
-		result.print(stdout)
-	}
-	if len(result.Above) > 0 {
-		return exitViolation
-	}
-	return exitOK
+	return code(len(result.Above) == 0), c.emit(result, result.print)
 }
 
 func (p anytimePlan) validate() error {
@@ -342,24 +300,12 @@ type workshop struct {
 
 // count is how many of the runs 0, 1, ... report true.
 func (w workshop) count(runs int, do func(run int) bool) (int, error) {
-	var next, yes atomic.Int64
-	var group sync.WaitGroup
-	for range min(w.workers, runs) {
-		group.Go(func() {
-			for w.ctx.Err() == nil {
-				run := int(next.Add(1)) - 1
-				if run >= runs {
-					return
-				}
-				if do(run) {
-					yes.Add(1)
-				}
-			}
-		})
-	}
-	group.Wait()
-	if w.ctx.Err() != nil {
-		return 0, errors.New("stopped before the end; no result")
-	}
-	return int(yes.Load()), nil
+	var yes atomic.Int64
+	err := each(w.ctx, w.workers, runs, func(_ context.Context, run int) error {
+		if do(run) {
+			yes.Add(1)
+		}
+		return nil
+	})
+	return int(yes.Load()), err
 }

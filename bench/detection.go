@@ -2,16 +2,14 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
-	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // detectionCell is one cell of the table of known violations: a claim on a
@@ -68,34 +66,23 @@ type detectionRow struct {
 
 // benchDetection prints how often known violations are caught, and how often
 // private mechanisms are flagged.
-func benchDetection(args []string, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("dpscope bench detection", flag.ContinueOnError)
-	set.SetOutput(stderr)
+func benchDetection(c *call) (int, error) {
 	plan := core.Plan{Version: core.PlanVersion, Finder: "candidates"}
-	set.IntVar(&plan.Samples, "samples", 50_000, "certification outputs a side")
-	set.IntVar(&plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
-	set.IntVar(&plan.Trials, "trials", 10, "pairs to explore, at most")
-	set.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of the bound")
-	set.StringVar(&plan.Finder, "finder", plan.Finder, "how pairs are found")
-	seeds := set.Int("seeds", 10, "runs a cell, with seeds 1, 2, ...")
-	workers := set.Int("workers", 0, "parallel workers; 0: one a processor")
-	format := set.String("format", "text", "text or json")
-	only := set.String("only", "", "audit only mechanisms whose name contains this")
-	if code, ok := parse(set, args, stderr, 0); !ok {
-		return code
-	}
-	if err := checkFormat(*format, "text", "json"); err != nil {
-		return fail(stderr, err)
-	}
-	n, err := workerCount(*workers)
-	if err != nil {
-		return fail(stderr, err)
+	c.IntVar(&plan.Samples, "samples", 50_000, "certification outputs a side")
+	c.IntVar(&plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
+	c.IntVar(&plan.Trials, "trials", 10, "pairs to explore, at most")
+	c.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of the bound")
+	c.StringVar(&plan.Finder, "finder", plan.Finder, "how pairs are found")
+	seeds := c.Int("seeds", 10, "runs a cell, with seeds 1, 2, ...")
+	workers := c.workersFlag()
+	c.outputFlags()
+	only := c.String("only", "", "audit only mechanisms whose name contains this")
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
 	}
 	if *seeds < 1 {
-		return fail(stderr, &core.InputError{Field: "-seeds", Found: fmt.Sprint(*seeds), Want: "at least 1"})
+		return 0, &core.InputError{Field: "-seeds", Found: fmt.Sprint(*seeds), Want: "at least 1"}
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	var rows []detectionRow
 	for _, c := range detectionCells {
 		published := c.published
@@ -111,25 +98,14 @@ func benchDetection(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r detectionRow) bool { return !strings.Contains(r.Mechanism, *only) })
-	pool, now := core.LocalPool(catalogue, n), clock()
+	pool, now := core.LocalPool(catalogue, *workers), cli.Clock()
 	for i := range rows {
-		if err := rows[i].measure(ctx, plan, *seeds, pool, now); err != nil {
-			return fail(stderr, err)
+		if err := rows[i].measure(c.ctx, plan, *seeds, pool, now); err != nil {
+			return 0, err
 		}
-		if isTerminal(stderr) {
-			fmt.Fprintf(stderr, "%s at %g: %d of %d\n", rows[i].Mechanism, rows[i].Epsilon, rows[i].Flagged, rows[i].Runs)
-		}
+		c.say("%s at %g: %d of %d", rows[i].Mechanism, rows[i].Epsilon, rows[i].Flagged, rows[i].Runs)
 	}
-	if *format == "json" {
-		data, err := core.Canonical(map[string]any{"plan": plan, "seeds": *seeds, "rows": rows})
-		if err != nil {
-			return fail(stderr, err)
-		}
-		stdout.Write(data)
-		return exitOK
-	}
-	printDetection(stdout, plan, rows, *seeds)
-	return exitOK
+	return cli.ExitOK, c.emit(map[string]any{"plan": plan, "seeds": *seeds, "rows": rows}, func(w io.Writer) { printDetection(w, plan, rows, *seeds) })
 }
 
 // measure runs the cell once a seed.

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -25,12 +26,12 @@ func testWorkshop(workers int) workshop {
 // each. The seed is fixed: the test passes always or never.
 func TestBenchAnytime(t *testing.T) {
 	var out, errs bytes.Buffer
-	code := run([]string{"bench", "anytime", "-quick", "-runs", "250", "-looks", "150", "-pairs", "1500", "-format", "json"}, nil, &out, &errs)
+	code := run([]string{"anytime", "-quick", "-runs", "250", "-looks", "150", "-pairs", "1500", "-format", "json"}, &out, &errs)
 	var r anytimeResult
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil || errs.Len() > 0 {
 		t.Fatalf("%v, standard error %q", err, errs.String())
 	}
-	if code != exitOK || len(r.Above) > 0 {
+	if code != cli.ExitOK || len(r.Above) > 0 {
 		t.Errorf("exit code %d, significantly above beta: %v", code, r.Above)
 	}
 	if len(r.Alarms) < 14 || r.Plan.Runs != 250 || r.Plan.Pairs != 1500 || r.Plan.Beta != 0.05 {
@@ -102,8 +103,8 @@ func TestBenchAnytimeAccuses(t *testing.T) {
 func TestBenchAnytimeWorkers(t *testing.T) {
 	output := func(args ...string) string {
 		var out, errs bytes.Buffer
-		args = append([]string{"bench", "anytime", "-runs", "20", "-looks", "30", "-pairs", "300"}, args...)
-		if code := run(args, nil, &out, &errs); code != exitOK {
+		args = append([]string{"anytime", "-runs", "20", "-looks", "30", "-pairs", "300"}, args...)
+		if code := run(args, &out, &errs); code != cli.ExitOK {
 			t.Fatalf("%v: exit code %d, %s", args, code, errs.String())
 		}
 		return out.String()
