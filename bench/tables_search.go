@@ -33,19 +33,19 @@ func (b *tablesBench) search(ctx context.Context, plan core.Plan, pool *core.Poo
 		if len(pairs) == 0 {
 			break
 		}
-		for _, pair := range pairs {
-			value, err := b.exploreOne(ctx, a.Plan, pool, pair, len(history))
+		for _, neighbours := range pairs {
+			value, err := b.exploreOne(ctx, a.Plan, pool, neighbours, len(history))
 			if err != nil {
 				return err
 			}
-			history = append(history, core.Trial{Index: len(history), Pair: pair, Value: value})
+			history = append(history, core.Trial{Index: len(history), Pair: neighbours, Value: value})
 			out.Trials = len(history)
 			out.Outputs += 2 * a.Plan.Explore
 			if value <= a.Claim.Limit() {
 				continue
 			}
 			tries++
-			if err := b.confirm(ctx, a.Plan, pool, pair, tries, out); err != nil || out.Refuted {
+			if err := b.confirm(ctx, a.Plan, pool, neighbours, tries, out); err != nil || out.Refuted {
 				return err
 			}
 		}
@@ -54,8 +54,8 @@ func (b *tablesBench) search(ctx context.Context, plan core.Plan, pool *core.Poo
 }
 
 // exploreOne is the value of a pair.
-func (b *tablesBench) exploreOne(ctx context.Context, plan core.Plan, pool *core.Pool, pair core.Pair, trial int) (float64, error) {
-	task := core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: plan, Trial: trial, Pair: &pair}
+func (b *tablesBench) exploreOne(ctx context.Context, plan core.Plan, pool *core.Pool, neighbours core.Pair, trial int) (float64, error) {
+	task := core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: plan, Trial: trial, Pair: &neighbours}
 	results, err := pool.Do(ctx, []core.Task{task}, core.Events{})
 	if ctx.Err() != nil {
 		return 0, context.Canceled
@@ -72,15 +72,15 @@ func (b *tablesBench) exploreOne(ctx context.Context, plan core.Plan, pool *core
 // confirm audits a pair on outputs that nothing before has seen, for the k-th
 // time in the search with an error of beta/(k(k+1)): over all k they add up to
 // beta.
-func (b *tablesBench) confirm(ctx context.Context, plan core.Plan, pool *core.Pool, pair core.Pair, k int, out *tableRun) error {
-	plan.Pair = &pair
+func (b *tablesBench) confirm(ctx context.Context, plan core.Plan, pool *core.Pool, neighbours core.Pair, k int, out *tableRun) error {
+	plan.Pair = &neighbours
 	plan.Beta /= float64(k * (k + 1))
 	plan.Seed = confirmSeed(plan.Seed, k)
 	trials := out.Trials
 	err := b.audit(ctx, plan, pool, out)
 	out.Trials = trials // the same pair again
 	if err == nil && out.Refuted {
-		out.Pair = pair.Label
+		out.Pair = neighbours.Label
 	}
 	return err
 }

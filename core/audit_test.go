@@ -21,7 +21,7 @@ import (
 
 var catalogue = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
 
-func audit(t *testing.T, plan core.Plan, workers int) core.Report {
+func runAudit(t *testing.T, plan core.Plan, workers int) core.Report {
 	t.Helper()
 	plan.Version = core.PlanVersion
 	r, err := core.Run{Plan: plan, Catalogue: catalogue, Pool: core.LocalPool(catalogue, workers)}.Do(context.Background())
@@ -48,7 +48,7 @@ func TestBrokenMechanismsAreCaught(t *testing.T) {
 			if m.Name == "laplace-float" {
 				plan.Learner = "float-bits" // what is broken is the last bits
 			}
-			r := audit(t, plan, 2)
+			r := runAudit(t, plan, 2)
 			if r.Verdict != core.Violation {
 				t.Errorf("%s", core.Text(r))
 			}
@@ -73,7 +73,7 @@ func TestPrivateMechanismsAreNotFlagged(t *testing.T) {
 				}
 			}
 			for _, claim := range claims {
-				r := audit(t, core.Plan{Mechanism: m.Name, Claim: claim, Samples: 20_000, Trials: 4, Beta: 0.001, Seed: 11}, 2)
+				r := runAudit(t, core.Plan{Mechanism: m.Name, Claim: claim, Samples: 20_000, Trials: 4, Beta: 0.001, Seed: 11}, 2)
 				if r.Verdict != core.NoViolation || r.Power == nil {
 					t.Errorf("%s", core.Text(r))
 				}
@@ -106,7 +106,7 @@ func TestBoundsAreNearTheTruth(t *testing.T) {
 		epsilon   float64
 		least     float64 // the truth is epsilon
 	}{{"randomised-response", 1, 0.95}, {"noisy-histogram", 1, 0.9}, {"svt1", 1, 0.6}, {"svt2", 1, 0.6}, {"noisy-max-exponential", 1, 0.8}} {
-		r := audit(t, core.Plan{Mechanism: c.mechanism, Claim: &core.Claim{Epsilon: c.epsilon}, Samples: 100_000, Finder: "candidates", Seed: 5}, 2)
+		r := runAudit(t, core.Plan{Mechanism: c.mechanism, Claim: &core.Claim{Epsilon: c.epsilon}, Samples: 100_000, Finder: "candidates", Seed: 5}, 2)
 		if got := *r.Results[0].LowerBound; got < c.least || got > c.epsilon {
 			t.Errorf("%s: bound %v, want in [%v, %v]\n%s", c.mechanism, got, c.least, c.epsilon, core.Text(r))
 		}
@@ -117,7 +117,7 @@ func TestBoundsAreNearTheTruth(t *testing.T) {
 // eight.
 func TestWorkersDoNotMatter(t *testing.T) {
 	plan := core.Plan{Mechanism: "svt4", Claim: &core.Claim{Epsilon: 1}, Samples: 100_000, Explore: 5_000, Trials: 7, Seed: 9}
-	one, eight := audit(t, plan, 1), audit(t, plan, 8)
+	one, eight := runAudit(t, plan, 1), runAudit(t, plan, 8)
 	one.Timing, eight.Timing = core.Timing{}, core.Timing{}
 	if d := cmp.Diff(one, eight); d != "" {
 		t.Errorf("1 worker against 8:\n%s", d)
@@ -133,7 +133,7 @@ func TestReportRoundTripAndReplay(t *testing.T) {
 		{Mechanism: "noisy-max-laplace", Parameters: core.Params{"m": {Number: 3}}, Samples: 5_000, Seed: 1, Beta: 0.1},
 		{Mechanism: "gaussian-mean", Samples: 5_000, Seed: 1, Pair: &core.Pair{First: core.Records(1), Second: core.Records(1, 0)}},
 	} {
-		r := audit(t, plan, 2)
+		r := runAudit(t, plan, 2)
 		data, err := core.Canonical(r)
 		if err != nil {
 			t.Fatal(err)
@@ -162,7 +162,7 @@ func TestReportRoundTripAndReplay(t *testing.T) {
 }
 
 func TestNewerAndCorruptReports(t *testing.T) {
-	data, err := core.Canonical(audit(t, core.Plan{Mechanism: "randomised-response", Samples: 1000, Seed: 1}, 1))
+	data, err := core.Canonical(runAudit(t, core.Plan{Mechanism: "randomised-response", Samples: 1000, Seed: 1}, 1))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -39,34 +39,34 @@ func TestClaimValidate(t *testing.T) {
 
 func TestRelationCheck(t *testing.T) {
 	dom := Domain{Columns: 1, MinRows: 0, MaxRows: 4, Lower: []float64{0}, Upper: []float64{1}, Reach: 0.5}
-	pair := func(a, b Dataset) Pair { return Pair{First: a, Second: b} }
+	neighbours := func(a, b Dataset) Pair { return Pair{First: a, Second: b} }
 	for _, c := range []struct {
 		relation Relation
 		pair     Pair
 		says     string // "" for neighbours
 	}{
-		{AddRemove, pair(Records(1), Records(0, 1)), ""},
-		{AddRemove, pair(Records(0, 1, 0.5), Records(1, 0.5)), ""},
-		{AddRemove, pair(Records(), Records(1)), ""},
-		{AddRemove, pair(Records(1), Records(1)), "one row more"},
-		{AddRemove, pair(Records(1), Records(0, 0)), "one row more"},
-		{AddRemove, pair(Records(1), Records(1, 1, 1)), "one row more"},
-		{Replace, pair(Records(0, 1), Records(1, 1)), ""},
-		{Replace, pair(Records(0, 1), Records(1, 0)), ""},
-		{Replace, pair(Records(0, 0), Records(1, 1)), "2 rows that differ"},
-		{Replace, pair(Records(0), Records(0, 1)), "as many rows"},
-		{LInfinity, pair(Records(0, 0.5), Records(0.5, 0)), ""},
-		{LInfinity, pair(Records(0, 0.5), Records(0.6, 0)), "coordinate 0 moved by 0.6"},
-		{BoundedReplace, pair(Records(0, 0.5), Records(0, 1)), ""},
-		{BoundedReplace, pair(Records(0, 0.5), Records(0, 0.5)), ""},
-		{BoundedReplace, pair(Records(0, 0.4), Records(0, 1)), "coordinate 1 moved by 0.6"},
-		{BoundedReplace, pair(Records(0, 0.5), Records(0.1, 0.6)), "2 rows that differ"},
-		{BoundedReplace, pair(Records(0, 0.5), Records(0.5, 0)), "2 rows that differ"}, // a row's place counts
-		{BoundedReplace, pair(Records(0), Records(0, 0)), "as many rows"},
-		{AddRemove, pair(Records(2), Records(2, 0)), "pair.first.values[0] is 2, must be in [0, 1]"},
-		{AddRemove, pair(Records(0, 0, 0, 0), Records(0, 0, 0, 0, 0)), "0 to 4 rows"},
-		{AddRemove, pair(Records(math.NaN()), Records()), "NaN"},
-		{AddRemove, pair(Dataset{Columns: 2, Values: []float64{0, 0}}, Records()), "columns is 2"},
+		{AddRemove, neighbours(Records(1), Records(0, 1)), ""},
+		{AddRemove, neighbours(Records(0, 1, 0.5), Records(1, 0.5)), ""},
+		{AddRemove, neighbours(Records(), Records(1)), ""},
+		{AddRemove, neighbours(Records(1), Records(1)), "one row more"},
+		{AddRemove, neighbours(Records(1), Records(0, 0)), "one row more"},
+		{AddRemove, neighbours(Records(1), Records(1, 1, 1)), "one row more"},
+		{Replace, neighbours(Records(0, 1), Records(1, 1)), ""},
+		{Replace, neighbours(Records(0, 1), Records(1, 0)), ""},
+		{Replace, neighbours(Records(0, 0), Records(1, 1)), "2 rows that differ"},
+		{Replace, neighbours(Records(0), Records(0, 1)), "as many rows"},
+		{LInfinity, neighbours(Records(0, 0.5), Records(0.5, 0)), ""},
+		{LInfinity, neighbours(Records(0, 0.5), Records(0.6, 0)), "coordinate 0 moved by 0.6"},
+		{BoundedReplace, neighbours(Records(0, 0.5), Records(0, 1)), ""},
+		{BoundedReplace, neighbours(Records(0, 0.5), Records(0, 0.5)), ""},
+		{BoundedReplace, neighbours(Records(0, 0.4), Records(0, 1)), "coordinate 1 moved by 0.6"},
+		{BoundedReplace, neighbours(Records(0, 0.5), Records(0.1, 0.6)), "2 rows that differ"},
+		{BoundedReplace, neighbours(Records(0, 0.5), Records(0.5, 0)), "2 rows that differ"}, // a row's place counts
+		{BoundedReplace, neighbours(Records(0), Records(0, 0)), "as many rows"},
+		{AddRemove, neighbours(Records(2), Records(2, 0)), "pair.first.values[0] is 2, must be in [0, 1]"},
+		{AddRemove, neighbours(Records(0, 0, 0, 0), Records(0, 0, 0, 0, 0)), "0 to 4 rows"},
+		{AddRemove, neighbours(Records(math.NaN()), Records()), "NaN"},
+		{AddRemove, neighbours(Dataset{Columns: 2, Values: []float64{0, 0}}, Records()), "columns is 2"},
 	} {
 		err := c.relation.Check(c.pair, dom)
 		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {

@@ -11,7 +11,7 @@ import (
 // its search like any other, and cannot end where no run looks.
 func TestForgedAnytimeReports(t *testing.T) {
 	plan := core.Plan{Mechanism: "svt4", Claim: &core.Claim{Kind: core.Renyi, Alpha: 16}, Anytime: true, Samples: 100_000, Explore: 20_000, Trials: 2, Finder: "candidates", Seed: 3}
-	good := audit(t, plan, 2)
+	good := runAudit(t, plan, 2)
 	if good.Termination.Reason != core.Refuted {
 		t.Fatalf("the run ended as %s", good.Termination.Reason)
 	}

@@ -26,7 +26,7 @@ func TestGoldenReports(t *testing.T) {
 	for name, plan := range goldenPlans {
 		file := filepath.Join("testdata", "reports", name+".json")
 		if *update {
-			data, err := core.Canonical(audit(t, plan, 2))
+			data, err := core.Canonical(runAudit(t, plan, 2))
 			if err == nil {
 				err = os.WriteFile(file, data, 0o644)
 			}

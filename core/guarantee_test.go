@@ -196,7 +196,7 @@ func TestAnytimeStopsByItself(t *testing.T) {
 	early := 0
 	const runs = 15
 	for seed := range uint64(runs) {
-		r := audit(t, core.Plan{Mechanism: "svt4", Claim: &core.Claim{Epsilon: 1}, Anytime: true, Samples: 200_000, Explore: 20_000, Trials: 2, Finder: "candidates", Seed: seed}, 2)
+		r := runAudit(t, core.Plan{Mechanism: "svt4", Claim: &core.Claim{Epsilon: 1}, Anytime: true, Samples: 200_000, Explore: 20_000, Trials: 2, Finder: "candidates", Seed: seed}, 2)
 		if r.Verdict == core.Violation && r.Termination.Reason == core.Refuted && r.Termination.SamplesUsed < 20_000 {
 			early++
 		}
@@ -255,7 +255,7 @@ func TestEveryGuaranteeReplays(t *testing.T) {
 	} {
 		for _, anytime := range []bool{false, true} {
 			p.Samples, p.Explore, p.Trials, p.Seed, p.Anytime = 9_000, 3_000, 2, 6, anytime
-			one, eight := audit(t, p, 1), audit(t, p, 8)
+			one, eight := runAudit(t, p, 1), runAudit(t, p, 8)
 			one.Timing, eight.Timing = core.Timing{}, core.Timing{}
 			a, err := core.Canonical(one)
 			if err != nil {

@@ -207,7 +207,7 @@ func (w counting) Execute(ctx context.Context, t core.Task, progress func(int)) 
 // TestVerifyDoesNoMoreThanTheReportHolds: a replay explores no pair beyond those that
 // the report lists, whatever its settings say.
 func TestVerifyDoesNoMoreThanTheReportHolds(t *testing.T) {
-	good := audit(t, core.Plan{Mechanism: "svt4", Claim: &core.Claim{Epsilon: 1}, Learner: "outcome-table", Samples: 200, Explore: 200, Trials: 2}, 1)
+	good := runAudit(t, core.Plan{Mechanism: "svt4", Claim: &core.Claim{Epsilon: 1}, Learner: "outcome-table", Samples: 200, Explore: 200, Trials: 2}, 1)
 	for name, c := range map[string]struct {
 		change func(*core.Report)
 		trials int64
@@ -245,7 +245,7 @@ func TestVerifyDoesNoMoreThanTheReportHolds(t *testing.T) {
 // TestSectionsOfOlderReports: a report may lack a section only where its version wrote
 // none, and the replay says so.
 func TestSectionsOfOlderReports(t *testing.T) {
-	r := audit(t, core.Plan{Mechanism: "svt3", Parameters: core.Params{"m": {Number: 2}}, Learner: "logistic", Samples: 200, Explore: 200, Trials: 1}, 1)
+	r := runAudit(t, core.Plan{Mechanism: "svt3", Parameters: core.Params{"m": {Number: 2}}, Learner: "logistic", Samples: 200, Explore: 200, Trials: 1}, 1)
 	if r.Evidence.Chart.Plane == nil {
 		t.Fatal("there is no plane to take away")
 	}
@@ -293,7 +293,7 @@ func TestRunsThatEndedBeforeCertification(t *testing.T) {
 // TestHeadlines: no verdict calls a mechanism private, a bound that says nothing is
 // none, and what a program wrote stays on its line.
 func TestHeadlines(t *testing.T) {
-	r := audit(t, core.Plan{Mechanism: "svt1", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 0.1}, Learner: "outcome-table", Samples: 200, Explore: 200, Trials: 1}, 1)
+	r := runAudit(t, core.Plan{Mechanism: "svt1", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 0.1}, Learner: "outcome-table", Samples: 200, Explore: 200, Trials: 1}, 1)
 	for _, verdict := range []core.Verdict{core.Violation, core.NoViolation, core.Inconclusive, core.Invalid} {
 		for _, reason := range []core.TerminationReason{core.Completed, core.Refuted, core.Stopped, core.Failed} {
 			for _, largest := range []float64{-2.1785, 0, 3} {

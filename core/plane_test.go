@@ -98,13 +98,13 @@ func slowPlane(t *testing.T, r core.Report) (counts [2][]int) {
 func TestPlane(t *testing.T) {
 	for name, plan := range vectorPlans {
 		t.Run(name, func(t *testing.T) {
-			r := audit(t, plan, 8)
+			r := runAudit(t, plan, 8)
 			r.Generator.Version = core.Version
 			p := r.Evidence.Chart.Plane
 			if p == nil || len(p.Terms) < 2 || p.Words == "" {
 				t.Fatalf("no plane: %+v", p)
 			}
-			if other := audit(t, plan, 1).Evidence.Chart.Plane; !cmp.Equal(p, other) {
+			if other := runAudit(t, plan, 1).Evidence.Chart.Plane; !cmp.Equal(p, other) {
 				t.Error(cmp.Diff(p, other))
 			}
 			want := slowPlane(t, r)
@@ -160,7 +160,7 @@ func maimed(t *testing.T, good []byte, change func(*core.Plane)) core.Report {
 func TestForgedPlanes(t *testing.T) {
 	plan := vectorPlans["mixed"]
 	plan.Samples, plan.Trials = 5_000, 1
-	original := audit(t, plan, 2)
+	original := runAudit(t, plan, 2)
 	original.Generator.Version = core.Version
 	good, err := json.Marshal(original)
 	if err != nil {
@@ -315,8 +315,8 @@ func BenchmarkShard(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		pair := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
-		explored, err := core.Execute(catalogue, core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: a.Plan, Pair: &pair}, nil)
+		neighbours := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
+		explored, err := core.Execute(catalogue, core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: a.Plan, Pair: &neighbours}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -328,7 +328,7 @@ func BenchmarkShard(b *testing.B) {
 				continue
 			}
 			chart := e.Chart
-			task := core.Task{Version: core.TaskVersion, Kind: core.CertifyTask, Plan: a.Plan, Pair: &pair, Witness: &e.Witness, Edges: e.Edges, Event: &e.Event, Chart: &chart}
+			task := core.Task{Version: core.TaskVersion, Kind: core.CertifyTask, Plan: a.Plan, Pair: &neighbours, Witness: &e.Witness, Edges: e.Edges, Event: &e.Event, Chart: &chart}
 			b.Run(mechanism+"/"+plane, func(b *testing.B) {
 				for b.Loop() {
 					if _, err := core.Execute(catalogue, task, nil); err != nil {

@@ -424,7 +424,7 @@ func (s *state) rough() func() float64 {
 
 // certifyTasks are the shards in [lo, hi).
 func (s *state) certifyTasks(lo, hi int) []Task {
-	pair, ch := s.trials[s.bestAt].Pair, s.best.Chart.with([4][]int{}, [2][]int{})
+	neighbours, ch := s.trials[s.bestAt].Pair, s.best.Chart.with([4][]int{}, [2][]int{})
 	later := ch
 	later.Plane = nil // counted in the first shards only
 	tasks := make([]Task, hi-lo)
@@ -433,7 +433,7 @@ func (s *state) certifyTasks(lo, hi int) []Task {
 		if (lo+i)*s.audit.Plan.shardRows() >= planeRows {
 			ch = &later
 		}
-		tasks[i] = Task{Version: TaskVersion, Kind: CertifyTask, Plan: s.audit.Plan, Pair: &pair, Shard: lo + i,
+		tasks[i] = Task{Version: TaskVersion, Kind: CertifyTask, Plan: s.audit.Plan, Pair: &neighbours, Shard: lo + i,
 			Witness: &s.best.Witness, Edges: s.best.Edges, Event: &s.prepared.Event, Chart: ch}
 	}
 	return tasks

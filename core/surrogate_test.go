@@ -30,7 +30,7 @@ func copied(t *testing.T, r core.Report) core.Report {
 // number of workers, and the replay compares it. A report written before reports had
 // it verifies too; one from which a part was taken away does not.
 func TestSurrogate(t *testing.T) {
-	good, eight := audit(t, modelled, 1), audit(t, modelled, 8)
+	good, eight := runAudit(t, modelled, 1), runAudit(t, modelled, 8)
 	good.Timing, eight.Timing = core.Timing{}, core.Timing{}
 	if d := cmp.Diff(good, eight); d != "" {
 		t.Errorf("1 worker against 8:\n%s", d)
@@ -119,7 +119,7 @@ func TestSurrogate(t *testing.T) {
 func TestNoSurrogate(t *testing.T) {
 	plan := modelled
 	plan.Finder = "cma-es"
-	data, err := json.Marshal(audit(t, plan, 2))
+	data, err := json.Marshal(runAudit(t, plan, 2))
 	if err != nil {
 		t.Fatal(err)
 	}

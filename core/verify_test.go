@@ -13,7 +13,7 @@ import (
 // TestForgedReports: whatever is changed in a report that follows from its
 // settings and counts, the replay says so.
 func TestForgedReports(t *testing.T) {
-	good := audit(t, core.Plan{Mechanism: "svt1", Claim: &core.Claim{Epsilon: 1}, Samples: 3_000, Trials: 2, Seed: 4}, 2)
+	good := runAudit(t, core.Plan{Mechanism: "svt1", Claim: &core.Claim{Epsilon: 1}, Samples: 3_000, Trials: 2, Seed: 4}, 2)
 	good.Generator.Version = core.Version
 	number := func(x float64) *float64 { return &x }
 	copyOf := func() core.Report { return copied(t, good) }
@@ -96,7 +96,7 @@ func TestForgedReports(t *testing.T) {
 
 // TestOptionalStopping: the counts of a run that was stopped carry no bound.
 func TestOptionalStopping(t *testing.T) {
-	r := audit(t, core.Plan{Mechanism: "svt4", Claim: &core.Claim{Epsilon: 1}, Samples: core.ShardRows, Explore: 2_000, Trials: 1}, 1)
+	r := runAudit(t, core.Plan{Mechanism: "svt4", Claim: &core.Claim{Epsilon: 1}, Samples: core.ShardRows, Explore: 2_000, Trials: 1}, 1)
 	r.Settings.Samples *= 10
 	_, err := core.Verify(context.Background(), catalogue, core.LocalPool(catalogue, 1), r, false)
 	if err == nil || !strings.Contains(err.Error(), "settings.samples") {
@@ -107,7 +107,7 @@ func TestOptionalStopping(t *testing.T) {
 // TestAbsurdNumbersInReports: nothing that a file holds keeps the words from
 // coming.
 func TestAbsurdNumbersInReports(t *testing.T) {
-	r := audit(t, core.Plan{Mechanism: "svt1", Claim: &core.Claim{Epsilon: 1}, Samples: 1_000, Trials: 1}, 1)
+	r := runAudit(t, core.Plan{Mechanism: "svt1", Claim: &core.Claim{Epsilon: 1}, Samples: 1_000, Trials: 1}, 1)
 	for _, x := range []float64{1e308, -1e308, 1e15, 1e-300} {
 		r.Power.LargestBound, r.Power.Smallest, *r.Results[0].LowerBound = x, &x, x
 		if core.Text(r) == "" || core.Headline(r) == "" {
@@ -129,7 +129,7 @@ func TestMaimedReports(t *testing.T) {
 	claim := core.Claim{Kind: core.Renyi, Alpha: 2, Epsilon: 1}
 	for _, plan := range []core.Plan{{Mechanism: "laplace-mean", Claim: &claim}, {Mechanism: "laplace-mean"}} {
 		plan.Samples, plan.Trials, plan.Finder = 1_000, 1, "candidates"
-		whole := audit(t, plan, 1)
+		whole := runAudit(t, plan, 1)
 		for name, maim := range map[string]func(*core.Report){
 			"no evidence":    func(r *core.Report) { r.Evidence = nil },
 			"no event":       func(r *core.Report) { r.Results[0].Event = nil },
@@ -161,7 +161,7 @@ func TestMaimedReports(t *testing.T) {
 // A report made when the row of Katz at delta > 0 was called published is
 // verified as before; with that name under today's words it is not.
 func TestVerifyKnowsTheFormerNameOfKatz(t *testing.T) {
-	r := audit(t, core.Plan{Mechanism: "laplace-mean-raw-count", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 0.01}, Samples: 2000, Trials: 1, Learner: "histogram", Seed: 3}, 1)
+	r := runAudit(t, core.Plan{Mechanism: "laplace-mean-raw-count", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 0.01}, Samples: 2000, Trials: 1, Learner: "histogram", Seed: 3}, 1)
 	r.Generator.Version = core.Version
 	row := &r.Published[0]
 	if row.Method != "katz-log-delta-method" || row.Delta != 0.01 || !strings.HasPrefix(row.Fault, "certifies nothing: ") {

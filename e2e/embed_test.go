@@ -133,8 +133,8 @@ func TestEmbedElement(t *testing.T) {
 	}
 	eval[bool](t, tab, `(one("a").shadowRoot.querySelector("button").click(), one("b").run().then((r) => { window.ofB = r; }), true)`)
 	until(t, tab, heard("result", "a")+`.length === 1 && `+heard("result", "b")+`.length === 1 && window.ofB`, time.Minute)
-	sameCounts(t, "the element and the command line", embedReport(t, tab, heard("result", "a")+`[0][2].report`), audit(t, embedFlags...))
-	sameCounts(t, "the second element and the command line", embedReport(t, tab, `ofB`), audit(t, "-mechanism", "svt1", "-epsilon", "0.5", "-samples", "3000", "-trials", "1", "-seed", "7"))
+	sameCounts(t, "the element and the command line", embedReport(t, tab, heard("result", "a")+`[0][2].report`), runAudit(t, embedFlags...))
+	sameCounts(t, "the second element and the command line", embedReport(t, tab, `ofB`), runAudit(t, "-mechanism", "svt1", "-epsilon", "0.5", "-samples", "3000", "-trials", "1", "-seed", "7"))
 	// A run's progress and result are not mixed with the other's.
 	turns := eval[string](t, tab, `said.filter(([k, by]) => (k === "progress" || k === "result") && by.length === 1).map(([, by]) => by).filter((by, i, all) => by !== all[i - 1]).join("")`)
 	if turns != "ab" && turns != "ba" {
@@ -188,7 +188,7 @@ func TestEmbedRemoved(t *testing.T) {
 		}
 	}
 	eval[bool](t, tab, `(document.body.append(kept), kept.samples = 3000, kept.trials = 1, kept.seed = 5, kept.run().then(() => true))`)
-	sameCounts(t, "put back", embedReport(t, tab, `kept.report`), audit(t, "-mechanism", "svt1", "-epsilon", "1", "-samples", "3000", "-trials", "1", "-seed", "5"))
+	sameCounts(t, "put back", embedReport(t, tab, `kept.report`), runAudit(t, "-mechanism", "svt1", "-epsilon", "1", "-samples", "3000", "-trials", "1", "-seed", "5"))
 	// Stopped, a run says so and leaves the element ready.
 	eval[bool](t, tab, `(kept.samples = 1e9, new Promise((done) => setTimeout(done, 100)).then(() => { said.length = 0; window.stopped = kept.run().then((r) => r.termination.reason, (e) => e.name); return true; }))`)
 	until(t, tab, heard("progress", "a")+`.length > 1`, 30*time.Second)
@@ -272,7 +272,7 @@ func TestEmbedCanaries(t *testing.T) {
 	eval[bool](t, tab, `(one("b").view = null, true)`)
 	until(t, tab, `one("b").save().then((state) => state.report === null && state.fragment.includes("&mechanism=svt"))`, 5*time.Second)
 	eval[bool](t, tab, `(one("b").settings = {mechanism: "svt1", epsilon: "1", samples: "2000", trials: "1", seed: "5"}, new Promise((done) => setTimeout(done, 200)).then(() => one("b").run()).then(() => true))`)
-	sameCounts(t, "an audit of the other kind", embedReport(t, tab, `one("b").report`), audit(t, "-mechanism", "svt1", "-epsilon", "1", "-samples", "2000", "-trials", "1", "-seed", "5"))
+	sameCounts(t, "an audit of the other kind", embedReport(t, tab, `one("b").report`), runAudit(t, "-mechanism", "svt1", "-epsilon", "1", "-samples", "2000", "-trials", "1", "-seed", "5"))
 }
 
 // TestEmbedFrame: the frame without the element, in a page of another origin.
@@ -280,7 +280,7 @@ func TestEmbedFrame(t *testing.T) {
 	origin := strings.TrimSuffix(site, "/")
 	tab := embedding(t, `<iframe width="600" height="500" src="`+site+`embed.html#v=1&`+embedState+`&autorun=1&theme=dark"></iframe>`)
 	until(t, tab, heard("result", origin)+`.length === 1`, time.Minute)
-	sameCounts(t, "the frame and the command line", embedReport(t, tab, heard("result", origin)+`[0][2].report`), audit(t, embedFlags...))
+	sameCounts(t, "the frame and the command line", embedReport(t, tab, heard("result", origin)+`[0][2].report`), runAudit(t, embedFlags...))
 	until(t, tab, heard("height", origin)+`.at(-1)[2].height > 250`, 5*time.Second)
 	if theme := eval[string](t, tab, heard("theme", origin)+`.at(-1)[2].theme`); theme != "dark" {
 		t.Errorf("the frame says that it is %s", theme)
@@ -299,7 +299,7 @@ func TestEmbedPlainPage(t *testing.T) {
 	tab := hosting(t, "localhost", strings.ReplaceAll(string(source), "https://dpscope.example/", site))
 	eval[bool](t, tab, `(addEventListener("dpaudit-result", (e) => { window.found = e.detail.report; }), document.querySelector("dp-audit").shadowRoot.querySelector("button").click(), true)`)
 	until(t, tab, `window.found`, time.Minute)
-	want := audit(t, embedFlags...)
+	want := runAudit(t, embedFlags...)
 	sameCounts(t, "the element", embedReport(t, tab, `found`), want)
 	// The frame says nothing before it is there.
 	framed := eval[string](t, tab, `new Promise((done) => {

@@ -78,7 +78,7 @@ func TestFirstCoreAlone(t *testing.T) {
 // TestLargerCoreFromAddress: an address that needs the larger core loads that
 // alone, and it runs to the counts of the command line.
 func TestLargerCoreFromAddress(t *testing.T) {
-	native := audit(t, "-mechanism", "rappor-once", "-samples", "5000", "-trials", "2", "-seed", "7")
+	native := runAudit(t, "-mechanism", "rappor-once", "-samples", "5000", "-trials", "2", "-seed", "7")
 	tab := open(t, "#v=1&mechanism=rappor-once&samples=5000&trials=2&seed=7&workers=2")
 	click(t, tab, "#run")
 	r := finish(t, tab, time.Minute)
@@ -129,7 +129,7 @@ func TestLargerCoreByChoice(t *testing.T) {
 // TestLargerCoreVerifies: a report that needs it opens without it and is
 // replayed with it.
 func TestLargerCoreVerifies(t *testing.T) {
-	report, err := core.Canonical(audit(t, "-mechanism", "rappor-once", "-samples", "3000", "-trials", "2", "-seed", "1"))
+	report, err := core.Canonical(runAudit(t, "-mechanism", "rappor-once", "-samples", "3000", "-trials", "2", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}

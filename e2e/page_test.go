@@ -168,7 +168,7 @@ func TestFormAndResult(t *testing.T) {
 
 // TestVerifyInThePage: a report replays to the same, an edited one does not.
 func TestVerifyInThePage(t *testing.T) {
-	good, err := core.Canonical(audit(t, "-mechanism", "svt1", "-samples", "3000", "-trials", "2", "-seed", "1"))
+	good, err := core.Canonical(runAudit(t, "-mechanism", "svt1", "-samples", "3000", "-trials", "2", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func TestSamples(t *testing.T) {
 	if err := os.WriteFile(file, []byte(data), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	native := audit(t, "-samples-file", file, "-epsilon", "1", "-seed", "42")
+	native := runAudit(t, "-samples-file", file, "-epsilon", "1", "-seed", "42")
 	for _, workers := range []string{"1", "2"} {
 		tab := open(t, "#v=1&mechanism=svt1&workers="+workers)
 		before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
@@ -136,7 +136,7 @@ func TestSamplesReport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	native := audit(t, "-samples-file", filepath.Join(dir, "b.csv"), "-samples-file2", filepath.Join(dir, "a.csv"), "-outputs", "value", "-kind", "value=mixed", "-rho", "0.5", "-seed", "5")
+	native := runAudit(t, "-samples-file", filepath.Join(dir, "b.csv"), "-samples-file2", filepath.Join(dir, "a.csv"), "-outputs", "value", "-kind", "value=mixed", "-rho", "0.5", "-seed", "5")
 	text, err := core.Canonical(native)
 	if err != nil {
 		t.Fatal(err)
@@ -210,7 +210,7 @@ func TestSamplesReading(t *testing.T) {
 			args[i] = file
 		}
 	}
-	native := audit(t, args...)
+	native := runAudit(t, args...)
 	sameCounts(t, "the page against its own command line", r, native)
 	if native.Claim != r.Claim || native.Reproduce.CLI != r.Reproduce.CLI {
 		t.Errorf("%s\n%s", native.Reproduce.CLI, r.Reproduce.CLI)
@@ -467,7 +467,7 @@ func TestSamplesPacked(t *testing.T) {
 	if err := os.WriteFile(file, packed.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	native := audit(t, "-samples-file", file, "-decimal", ",", "-epsilon", "1", "-seed", "42")
+	native := runAudit(t, "-samples-file", file, "-decimal", ",", "-epsilon", "1", "-seed", "42")
 	tab := open(t, "")
 	dropFiles(t, tab, fmt.Sprintf(`[new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0))], "commas.csv.gz")]`, base64.StdEncoding.EncodeToString(packed.Bytes())))
 	until(t, tab, noticed+`.includes("line 2, column 1 (value)") && `+noticed+`.includes("decimal comma")`, 30*time.Second)

@@ -184,7 +184,7 @@ func reportOf(t *testing.T, tab *browser.Tab) core.Report {
 }
 
 // audit runs the command line and returns its report.
-func audit(t *testing.T, args ...string) core.Report {
+func runAudit(t *testing.T, args ...string) core.Report {
 	t.Helper()
 	cmd := exec.Command(program, append([]string{"audit", "-format", "json"}, args...)...)
 	var stdout, stderr bytes.Buffer

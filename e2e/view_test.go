@@ -398,7 +398,7 @@ func TestViewPlane(t *testing.T) {
 		t.Errorf("%d planes on the way", live)
 	}
 
-	other, err := core.Canonical(audit(t, "-mechanism", "laplace-mean", "-samples", "2000", "-seed", "1"))
+	other, err := core.Canonical(runAudit(t, "-mechanism", "laplace-mean", "-samples", "2000", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -513,7 +513,7 @@ func TestViewCurves(t *testing.T) {
 	sameCourse(t, tab, r, "if stopped there")
 
 	// A report from elsewhere has none of that run's course.
-	other, err := core.Canonical(audit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
+	other, err := core.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -549,7 +549,7 @@ func TestViewSurrogate(t *testing.T) {
 	tab := open(t, "#v=1&mechanism=laplace-mean-raw-count&epsilon=1&finder=gp-ucb&learner=histogram&samples=20000&explore=4000&trials=40&seed=7&workers=2")
 	click(t, tab, "#run")
 	r := finish(t, tab, 2*time.Minute)
-	native := audit(t, "-mechanism", "laplace-mean-raw-count", "-epsilon", "1", "-finder", "gp-ucb", "-learner", "histogram", "-samples", "20000", "-explore", "4000", "-trials", "40", "-seed", "7")
+	native := runAudit(t, "-mechanism", "laplace-mean-raw-count", "-epsilon", "1", "-finder", "gp-ucb", "-learner", "histogram", "-samples", "20000", "-explore", "4000", "-trials", "40", "-seed", "7")
 	if !core.EqualJSON(r.Trials, native.Trials) || !core.EqualJSON(r.Surrogate, native.Surrogate) {
 		t.Error("the search of the browser is not that of the command line")
 	}
@@ -616,7 +616,7 @@ func TestViewSurrogate(t *testing.T) {
 	}
 
 	// A search without a model has no such picture.
-	other, err := core.Canonical(audit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
+	other, err := core.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -51,18 +51,18 @@ func trialsToFind(finderName string, plan core.Plan, hinted bool) (int, error) {
 		if len(pairs) == 0 {
 			break
 		}
-		for _, pair := range pairs {
-			res, err := core.Execute(catalogue, core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: p, Trial: len(history), Pair: &pair}, nil)
+		for _, neighbours := range pairs {
+			res, err := core.Execute(catalogue, core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: p, Trial: len(history), Pair: &neighbours}, nil)
 			if err != nil {
 				return 0, err
 			}
-			history = append(history, core.Trial{Index: len(history), Pair: pair, Value: res.Explored.Value})
+			history = append(history, core.Trial{Index: len(history), Pair: neighbours, Value: res.Explored.Value})
 			if res.Explored.Value <= a.Claim.Limit() {
 				continue
 			}
 			tries++
 			again := plan
-			again.Pair, again.Seed = &pair, (p.Seed+1)*4096+uint64(tries)
+			again.Pair, again.Seed = &neighbours, (p.Seed+1)*4096+uint64(tries)
 			again.Beta = 0.05 / float64(tries*(tries+1))
 			report, err := core.Run{Plan: again, Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(context.Background())
 			if err != nil {

@@ -38,8 +38,8 @@ func search(t testing.TB, spec core.FinderSpec, p core.FinderProblem, value func
 		if len(pairs) == 0 {
 			break
 		}
-		for _, pair := range pairs {
-			history = append(history, core.Trial{Index: len(history), Pair: pair, Value: value(pair)})
+		for _, neighbours := range pairs {
+			history = append(history, core.Trial{Index: len(history), Pair: neighbours, Value: value(neighbours)})
 		}
 	}
 	return history

@@ -110,8 +110,8 @@ func hears(t *testing.T, p core.FinderProblem, value func(core.Pair) float64, ea
 			break
 		}
 		each(b, history, pairs)
-		for _, pair := range pairs {
-			history = append(history, core.Trial{Index: len(history), Pair: pair, Value: value(pair)})
+		for _, neighbours := range pairs {
+			history = append(history, core.Trial{Index: len(history), Pair: neighbours, Value: value(neighbours)})
 		}
 	}
 	return b, history

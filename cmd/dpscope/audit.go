@@ -110,11 +110,11 @@ func (f *auditFlags) plan() (core.Plan, error) {
 	}
 	p.ThroughRenyi, p.Anytime = f.throughRenyi, f.anytime
 	if f.pair != "" {
-		pair, err := core.ParsePair([]byte(f.pair))
+		neighbours, err := core.ParsePair([]byte(f.pair))
 		if err != nil {
 			return p, err
 		}
-		p.Pair = &pair
+		p.Pair = &neighbours
 	}
 	return p, nil
 }
@@ -166,7 +166,7 @@ func strayArgument(args []string) error {
 }
 
 // audit is dpscope audit.
-func audit(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	f := newAuditFlags(stderr)
 	stray, code, ok := f.ParseNames(args)
 	if !ok {

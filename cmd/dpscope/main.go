@@ -71,7 +71,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	switch args[0] {
 	case "audit":
-		return audit(args[1:], stdin, stdout, stderr)
+		return auditCommand(args[1:], stdin, stdout, stderr)
 	case "canaries":
 		return canaries(args[1:], stdout, stderr)
 	case "one-run":

@@ -405,7 +405,7 @@ func TestAuditsAreIndependentOfEachOther(t *testing.T) {
 	p := plan()
 	p.Only, p.Learners, p.Samples, p.Explore = "noisy-histogram", []string{"histogram", "logistic-vector"}, 500, 500
 	cells := cellsOf(t, p)
-	audit := func(c calibration.Cell, seed uint64, run int) float64 {
+	judge := func(c calibration.Cell, seed uint64, run int) float64 {
 		o, err := c.Audit(context.Background(), catalogue, seed, run)
 		if err != nil {
 			t.Fatal(err)
@@ -415,13 +415,13 @@ func TestAuditsAreIndependentOfEachOther(t *testing.T) {
 		}
 		return o.Share
 	}
-	first := audit(cells[0], 1, 0)
-	if again := audit(cells[0], 1, 0); again != first {
+	first := judge(cells[0], 1, 0)
+	if again := judge(cells[0], 1, 0); again != first {
 		t.Errorf("%g, then %g", first, again)
 	}
 	renamed := cells[0]
 	renamed.Name = "another"
-	for what, got := range map[string]float64{"run": audit(cells[0], 1, 1), "seed": audit(cells[0], 2, 0), "name": audit(renamed, 1, 0)} {
+	for what, got := range map[string]float64{"run": judge(cells[0], 1, 1), "seed": judge(cells[0], 2, 0), "name": judge(renamed, 1, 0)} {
 		if got == first {
 			t.Errorf("another %s gives the same %g", what, got)
 		}

@@ -216,8 +216,8 @@ func TestMisusesAreCaught(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			pair := spec.Pairs(p, core.AddRemove)[0]
-			r, err := core.Run{Plan: core.Plan{Version: core.PlanVersion, Mechanism: spec.Name, Parameters: set.params, Pair: &pair, Samples: set.samples, Beta: 1e-6}, Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(context.Background())
+			neighbours := spec.Pairs(p, core.AddRemove)[0]
+			r, err := core.Run{Plan: core.Plan{Version: core.PlanVersion, Mechanism: spec.Name, Parameters: set.params, Pair: &neighbours, Samples: set.samples, Beta: 1e-6}, Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}

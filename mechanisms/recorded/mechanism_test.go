@@ -29,7 +29,7 @@ func laplace(n int, scale float64, seed uint64) string {
 	return b.String()
 }
 
-func audit(t testing.TB, s core.MechanismSpec, p core.Plan, workers int) core.Report {
+func runAudit(t testing.TB, s core.MechanismSpec, p core.Plan, workers int) core.Report {
 	t.Helper()
 	p.Version, p.Mechanism = core.PlanVersion, recorded.MechanismName
 	cat := core.Catalogue{Mechanisms: []core.MechanismSpec{s}, Learners: estimators.Registry(), Finders: finders.Registry()}
@@ -60,7 +60,7 @@ func (w *watched) Recorded(seed uint64, side, at int, out []float64) error {
 // together, and all that the plan asks for are used.
 func TestNoRowTwice(t *testing.T) {
 	const n = 40_000
-	s := pair(t, recorded.Choice{}, read(t, laplace(n, 1, 5)+"0,1\n", recorded.Options{}))
+	s := readPair(t, recorded.Choice{}, read(t, laplace(n, 1, 5)+"0,1\n", recorded.Options{}))
 	claim := core.DPClaim(0.5, 0)
 	for _, x := range []struct {
 		plan core.Plan
@@ -75,7 +75,7 @@ func TestNoRowTwice(t *testing.T) {
 		}
 		w := &watched{Mechanism: m}
 		spec.New = func(core.Params) (core.Mechanism, error) { return w, nil }
-		r := audit(t, spec, x.plan, 2)
+		r := runAudit(t, spec, x.plan, 2)
 		if split := r.Inputs.Samples.Split; split.Explored+split.Certified != x.used || split.Unused != [2]int{n - x.used, n + 1 - x.used} || r.Termination.SamplesUsed != split.Certified {
 			t.Errorf("split %+v, want %d used", *split, x.used)
 		}
@@ -92,7 +92,7 @@ func TestNoRowTwice(t *testing.T) {
 // cut, and ends where the rows do.
 func TestOrder(t *testing.T) {
 	const n = 1000
-	s := pair(t, recorded.Choice{}, read(t, laplace(n, 1, 6), recorded.Options{}))
+	s := readPair(t, recorded.Choice{}, read(t, laplace(n, 1, 6), recorded.Options{}))
 	m, err := s.Spec(recorded.Options{}).New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -130,15 +130,15 @@ func TestOrder(t *testing.T) {
 
 // The report is the same for 1 and 2 workers and replays, whole and quick.
 func TestReplay(t *testing.T) {
-	s := pair(t, recorded.Choice{}, read(t, laplace(20_000, 0.5, 7), recorded.Options{}))
+	s := readPair(t, recorded.Choice{}, read(t, laplace(20_000, 0.5, 7), recorded.Options{}))
 	spec := s.Spec(recorded.Options{})
 	claim := core.DPClaim(1, 0)
 	for _, plan := range []core.Plan{{Claim: &claim, Seed: 3}, {Claim: &claim, Seed: 3, Anytime: true}} {
-		r := audit(t, spec, plan, 1)
+		r := runAudit(t, spec, plan, 1)
 		if r.Verdict != core.Violation {
 			t.Errorf("half the noise: %s", r.Summary)
 		}
-		again := audit(t, spec, plan, 2)
+		again := runAudit(t, spec, plan, 2)
 		again.Timing = r.Timing
 		a, _ := core.Canonical(r)
 		b, _ := core.Canonical(again)
@@ -160,7 +160,7 @@ func TestReplay(t *testing.T) {
 }
 
 func TestPlansThatDoNotFit(t *testing.T) {
-	s := pair(t, recorded.Choice{}, read(t, laplace(1000, 1, 8), recorded.Options{}))
+	s := readPair(t, recorded.Choice{}, read(t, laplace(1000, 1, 8), recorded.Options{}))
 	cat := core.Catalogue{Mechanisms: []core.MechanismSpec{s.Spec(recorded.Options{})}, Learners: estimators.Registry(), Finders: finders.Registry()}
 	some := core.Pair{First: core.Records(0), Second: core.Records(1)}
 	for _, x := range []struct {
@@ -192,8 +192,8 @@ func TestFalseAlarms(t *testing.T) {
 			fmt.Fprintf(&b, "%v,%d\n", v, i%2)
 		}
 		claim := core.DPClaim(0.001, 0)
-		s := pair(t, recorded.Choice{}, read(t, b.String(), recorded.Options{}))
-		if audit(t, s.Spec(recorded.Options{}), core.Plan{Claim: &claim, Seed: seed, Learner: "logistic"}, 1).Verdict == core.Violation {
+		s := readPair(t, recorded.Choice{}, read(t, b.String(), recorded.Options{}))
+		if runAudit(t, s.Spec(recorded.Options{}), core.Plan{Claim: &claim, Seed: seed, Learner: "logistic"}, 1).Verdict == core.Violation {
 			alarms++
 		}
 	}

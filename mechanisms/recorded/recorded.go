@@ -19,7 +19,7 @@ const purposeSplit = "split"
 // Spec is the line of a catalogue that audits the samples. o are the options
 // with which the files were read.
 func (s *Samples) Spec(o Options) core.MechanismSpec {
-	pair := core.Pair{Label: s.Datasets[0] + " against " + s.Datasets[1], First: core.Records(0), Second: core.Records(1)}
+	readPair := core.Pair{Label: s.Datasets[0] + " against " + s.Datasets[1], First: core.Records(0), Second: core.Records(1)}
 	shared := &recorded{samples: s} // every task resolves its plan: the order is made once
 	return core.MechanismSpec{
 		Name:      MechanismName,
@@ -32,7 +32,7 @@ func (s *Samples) Spec(o Options) core.MechanismSpec {
 		Domain: func(core.Params, core.Relation) core.Domain {
 			return core.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
 		},
-		Pairs:     func(core.Params, core.Relation) []core.Pair { return []core.Pair{pair} },
+		Pairs:     func(core.Params, core.Relation) []core.Pair { return []core.Pair{readPair} },
 		New:       func(core.Params) (core.Mechanism, error) { return shared, nil },
 		Recording: s.recording(o),
 	}

@@ -150,7 +150,7 @@ func TestMutatedRecordings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := audit(t, samples.Spec(options), core.Plan{Claim: &core.Claim{Epsilon: 1}, Learner: "outcome-table"}, 1)
+	good := runAudit(t, samples.Spec(options), core.Plan{Claim: &core.Claim{Epsilon: 1}, Learner: "outcome-table"}, 1)
 	good.Generator.Version = core.Version
 	accepts := func(data []byte) bool {
 		r := good

@@ -358,17 +358,17 @@ func (s *Samples) chooseColumns() error {
 			s.note("the column %q is left out: it counts the rows", c.Name)
 			continue
 		}
-		pair := [2]*Column{c, all[1][i]}
+		readPair := [2]*Column{c, all[1][i]}
 		if c.wide() || all[1][i].wide() {
 			var rest [2]*Column
-			for side, x := range pair {
-				pair[side], rest[side] = x.parts(func(name string) bool { return t.Column(name) != nil })
+			for side, x := range readPair {
+				readPair[side], rest[side] = x.parts(func(name string) bool { return t.Column(name) != nil })
 			}
 			s.note("the column %q holds whole numbers beyond 2^53, of which a float64 rounds the last digits: they are kept in two columns, %q for the first 53 bits and %q for the rest", c.Name, c.Name, rest[0].Name)
-			s.add(pair)
-			pair = rest
+			s.add(readPair)
+			readPair = rest
 		}
-		s.add(pair)
+		s.add(readPair)
 	}
 	if len(s.columns[0]) == 0 {
 		return &core.InputError{Field: "samples", Found: "without a column of outputs", Want: "at least one beside the dataset and row numbers"}
@@ -378,9 +378,9 @@ func (s *Samples) chooseColumns() error {
 }
 
 // add takes a column of outputs, as it is on both datasets.
-func (s *Samples) add(pair [2]*Column) {
-	s.columns[0], s.columns[1] = append(s.columns[0], pair[0]), append(s.columns[1], pair[1])
-	s.Columns = append(s.Columns, pair[0].Output())
+func (s *Samples) add(readPair [2]*Column) {
+	s.columns[0], s.columns[1] = append(s.columns[0], readPair[0]), append(s.columns[1], readPair[1])
+	s.Columns = append(s.Columns, readPair[0].Output())
 }
 
 // counts reports whether a column numbers the rows: in the file, or in each

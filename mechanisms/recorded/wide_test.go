@@ -109,7 +109,7 @@ func TestWholeNumbersAreKept(t *testing.T) {
 		for _, f := range files {
 			parsed = append(parsed, read(t, f, o))
 		}
-		s := pair(t, recorded.Choice{}, parsed...)
+		s := readPair(t, recorded.Choice{}, parsed...)
 		if len(s.Columns) != 2 || s.Columns[1].Name != s.Columns[0].Name+" (low bits)" || s.Columns[0].Kind != core.Real || s.Columns[1].Kind != core.Real {
 			t.Errorf("%s: columns %v", name, s.Columns)
 			continue
@@ -153,7 +153,7 @@ func TestUint64(t *testing.T) {
 // A mixed column, and one whose large numbers come late, or on one dataset only.
 func TestWholeNumbersLate(t *testing.T) {
 	text := "x,w,dataset\n" + strings.Repeat("1,2,0\n2,2,1\n", 600) + "9007199254740993,NaN,0\n3,9007199254740995,1\n4,5,0\n"
-	s := pair(t, recorded.Choice{}, read(t, text, recorded.Options{NonFinite: recorded.AsSymbol}))
+	s := readPair(t, recorded.Choice{}, read(t, text, recorded.Options{NonFinite: recorded.AsSymbol}))
 	var names []string
 	for _, c := range s.Columns {
 		names = append(names, c.Name+" "+string(c.Kind))
@@ -172,12 +172,12 @@ func TestWholeNumbersLate(t *testing.T) {
 	}
 	a, b := read(t, strings.Repeat("1\n", 200), recorded.Options{Name: "a"}), read(t, strings.Repeat("9007199254740993\n", 200), recorded.Options{Name: "b"})
 	for range 2 { // what is made of files leaves them as they are
-		if s := pair(t, recorded.Choice{}, a, b); len(s.Columns) != 2 || a.Tables[0].Columns[0].Text(199) != "1" || b.Tables[0].Columns[0].Text(0) != "9007199254740993" {
+		if s := readPair(t, recorded.Choice{}, a, b); len(s.Columns) != 2 || a.Tables[0].Columns[0].Text(199) != "1" || b.Tables[0].Columns[0].Text(0) != "9007199254740993" {
 			t.Errorf("columns %v", s.Columns)
 		}
 	}
 	// A column of that name is another one.
-	s = pair(t, recorded.Choice{}, read(t, "x,x (low bits),dataset\n"+strings.Repeat("9007199254740993,1,0\n9007199254740992,2,1\n", 200), recorded.Options{}))
+	s = readPair(t, recorded.Choice{}, read(t, "x,x (low bits),dataset\n"+strings.Repeat("9007199254740993,1,0\n9007199254740992,2,1\n", 200), recorded.Options{}))
 	if len(s.Columns) != 3 || s.Columns[1].Name != "x (low bits)'" {
 		t.Errorf("columns %v", s.Columns)
 	}
@@ -193,10 +193,10 @@ func TestCounterBeyond(t *testing.T) {
 		fmt.Fprintf(&same, "%d,%d\n", uint64(1<<60)+uint64(i%2)<<53, i%2)
 		fmt.Fprintf(&counts, "%d,%d,%d\n", uint64(1<<60)+uint64(i), i%7, i%2)
 	}
-	if s := pair(t, recorded.Choice{}, read(t, same.String(), recorded.Options{})); len(s.Columns) != 1 {
+	if s := readPair(t, recorded.Choice{}, read(t, same.String(), recorded.Options{})); len(s.Columns) != 1 {
 		t.Errorf("columns %v", s.Columns)
 	}
-	s := pair(t, recorded.Choice{}, read(t, counts.String(), recorded.Options{}))
+	s := readPair(t, recorded.Choice{}, read(t, counts.String(), recorded.Options{}))
 	if len(s.Columns) != 1 || s.Columns[0].Name != "y" {
 		t.Errorf("columns %v", s.Columns)
 	}
@@ -211,9 +211,9 @@ func TestLowBitsAreAudited(t *testing.T) {
 	for i := range 4000 {
 		fmt.Fprintf(&b, "%d,%d\n", int64(1)<<60+int64(i*7919%1000)<<20+int64(i%2), i%2)
 	}
-	s := pair(t, recorded.Choice{}, read(t, b.String(), recorded.Options{}))
+	s := readPair(t, recorded.Choice{}, read(t, b.String(), recorded.Options{}))
 	claim := core.DPClaim(1, 0)
-	if r := audit(t, s.Spec(recorded.Options{}), core.Plan{Claim: &claim, Seed: 1}, 1); r.Verdict != core.Violation {
+	if r := runAudit(t, s.Spec(recorded.Options{}), core.Plan{Claim: &claim, Seed: 1}, 1); r.Verdict != core.Violation {
 		t.Error(r.Summary)
 	}
 }

@@ -129,7 +129,7 @@ func TestAudits(t *testing.T) {
 		changed := fence.ReplaceAllStringFunc(string(source), func(block string) string {
 			text := fence.FindStringSubmatch(block)[1]
 			command, written, _ := strings.Cut(text, "\n")
-			r := audit(t, cat, name, command)
+			r := runAudit(t, cat, name, command)
 			if r.Verdict == core.Violation {
 				violations++
 			} else if strings.HasPrefix(name, "museum/") {
@@ -151,7 +151,7 @@ func TestAudits(t *testing.T) {
 	}
 }
 
-func audit(t *testing.T, cat core.Catalogue, name, command string) core.Report {
+func runAudit(t *testing.T, cat core.Catalogue, name, command string) core.Report {
 	t.Helper()
 	a, err := ParseCommand(command)
 	if err != nil {

@@ -32,8 +32,8 @@ func exploreTask(t *testing.T, mechanism string, rows int) core.Task {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
-	return core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: a.Plan, Pair: &pair}
+	neighbours := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
+	return core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: a.Plan, Pair: &neighbours}
 }
 
 func TestTaskServerGivesSignsOfLife(t *testing.T) {

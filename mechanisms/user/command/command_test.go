@@ -341,7 +341,7 @@ func TestStop(t *testing.T) {
 }
 
 // audit audits a form at epsilon 1. Seeds are fixed, so that the outcome is.
-func audit(t *testing.T, p *command.Program, workers int) (core.Report, core.Catalogue) {
+func runAudit(t *testing.T, p *command.Program, workers int) (core.Report, core.Catalogue) {
 	t.Helper()
 	cat := core.Catalogue{Mechanisms: []core.MechanismSpec{p.Brought().Spec(p)}, Learners: estimators.Registry(), Finders: finders.Registry()}
 	r, err := core.Run{Plan: core.Plan{Version: 1, Mechanism: "command", Claim: &core.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 3}, Catalogue: cat,
@@ -366,7 +366,7 @@ func TestAudit(t *testing.T) {
 	} {
 		t.Run(c.form, func(t *testing.T) {
 			p := mustOpen(t, c.form)
-			r, cat := audit(t, p, 2)
+			r, cat := runAudit(t, p, 2)
 			if r.Verdict != c.verdict || *r.Results[0].LowerBound < c.least {
 				t.Errorf("%s\nwant a bound of at least %v", r.Summary, c.least)
 			}
@@ -383,8 +383,8 @@ func TestAudit(t *testing.T) {
 
 // TestWorkers: counts do not depend on how many processes there are.
 func TestWorkers(t *testing.T) {
-	one, _ := audit(t, mustOpen(t, "half"), 1)
-	three, _ := audit(t, mustOpen(t, "half"), 3)
+	one, _ := runAudit(t, mustOpen(t, "half"), 1)
+	three, _ := runAudit(t, mustOpen(t, "half"), 3)
 	for _, r := range []*core.Report{&one, &three} {
 		r.Timing = core.Timing{}
 	}
@@ -406,7 +406,7 @@ func TestPython(t *testing.T) {
 	}
 	for form, verdict := range map[string]core.Verdict{"correct": core.NoViolation, "half": core.Violation, "words": core.NoViolation} {
 		p := mustOpen(t, "", func(o *command.Options) { o.Command = "python3 '" + script + "' " + form })
-		r, cat := audit(t, p, 2)
+		r, cat := runAudit(t, p, 2)
 		if r.Verdict != verdict || *r.Results[0].LowerBound < 0.9 {
 			t.Errorf("%s: %s", form, r.Summary)
 		}
