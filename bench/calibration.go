@@ -13,6 +13,25 @@ import (
 	"github.com/dpscope/dpscope/core/calibration"
 )
 
+// calibrationResult is all of it.
+type calibrationResult struct {
+	calibration.Result
+	// Sharp is absent where only some learners, finders or mechanisms were
+	// asked for.
+	Sharp []sharpRow `json:"sharp,omitempty"`
+}
+
+// addSharp adds sharp cells to the judgement. Their tests, at sharpLevel each,
+// are beside the others.
+func (r *calibrationResult) addSharp(rows []sharpRow) {
+	r.Sharp = append(r.Sharp, rows...)
+	for _, row := range rows {
+		if row.accused() {
+			r.Above = append(r.Above, row.Name)
+		}
+	}
+}
+
 // calibrationQuick is the plan under -quick.
 var calibrationQuick = calibration.Plan{Runs: 6, Samples: 1000, Explore: 1000}
 
@@ -31,7 +50,7 @@ func benchCalibration(c *call) (int, error) {
 	mechanisms := c.String("mechanisms", "", "only these mechanisms, by their whole names, comma between")
 	learners := c.String("learners", "", "only cells of these learners, comma between")
 	finders := c.String("finders", "", "only cells of these finders, comma between")
-	sharpOnly := c.Bool("sharp", false, fmt.Sprintf("only the sharp cells: bounds at their exact claims with a fixed event, %d runs each, tested against sizes that are known", calibration.SharpRuns))
+	sharpOnly := c.Bool("sharp", false, fmt.Sprintf("only the sharp cells: bounds at their exact claims with a fixed event, %d runs each, tested against sizes that are known", sharpRuns))
 	workers := c.workersFlag()
 	c.outputFlags()
 	quick := c.Bool("quick", false, fmt.Sprintf("a minute: -runs %d -samples %d -explore %d where they are not given, without slow learners that -learners does not name",
@@ -65,35 +84,35 @@ func benchCalibration(c *call) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	result := plan.Judge(rows, left)
+	result := calibrationResult{Result: plan.Judge(rows, left)}
 	if !some {
 		sharp, err := calibrateSharp(c.ctx, catalogue, plan.Seed, plan.Beta, *workers)
 		if err != nil {
 			return 0, err
 		}
-		result.AddSharp(sharp)
+		result.addSharp(sharp)
 	}
 	return c.showCalibration(result)
 }
 
 // calibrateSharp does the runs of all sharp cells.
-func calibrateSharp(ctx context.Context, cat core.Catalogue, seed uint64, beta float64, workers int) ([]calibration.SharpRow, error) {
-	cells, err := calibration.SharpCells(cat, beta)
+func calibrateSharp(ctx context.Context, cat core.Catalogue, seed uint64, beta float64, workers int) ([]sharpRow, error) {
+	cells, err := sharpCells(cat, beta)
 	if err != nil {
 		return nil, err
 	}
-	batches := calibration.Batches(calibration.SharpRuns)
+	batches := sharpBatches(sharpRuns)
 	alarms := make([]atomic.Int64, len(cells))
 	err = each(ctx, workers, len(cells)*batches, func(_ context.Context, job int) error {
-		alarms[job/batches].Add(int64(cells[job/batches].Batch(seed, job%batches)))
+		alarms[job/batches].Add(int64(cells[job/batches].batch(seed, job%batches)))
 		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
-	rows := make([]calibration.SharpRow, len(cells))
+	rows := make([]sharpRow, len(cells))
 	for i, c := range cells {
-		rows[i] = c.Row(int(alarms[i].Load()), batches, beta)
+		rows[i] = c.row(int(alarms[i].Load()), batches, beta)
 	}
 	return rows, nil
 }
@@ -110,7 +129,7 @@ func namesOf(list string) (names []string) {
 
 // showCalibration prints the result; the exit code says whether a cell is
 // accused.
-func (c *call) showCalibration(r calibration.Result) (int, error) {
+func (c *call) showCalibration(r calibrationResult) (int, error) {
 	return code(len(r.Above) == 0), c.emit(r, func(w io.Writer) { printCalibration(w, r) })
 }
 

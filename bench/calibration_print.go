@@ -9,7 +9,7 @@ import (
 	"github.com/dpscope/dpscope/core/calibration"
 )
 
-func printCalibration(w io.Writer, r calibration.Result) {
+func printCalibration(w io.Writer, r calibrationResult) {
 	p := r.Plan
 	kind := ""
 	if p.Anytime {
@@ -83,7 +83,7 @@ func printCalibration(w io.Writer, r calibration.Result) {
 size: the probability that the bound refutes the claim, by enumeration of all counts; above beta it is accused whatever the runs say.
 accused outside: the exact two-sided binomial test of the size accuses a bound that refutes as often as that with probability %g at
   most, in each cell.
-`, calibration.SharpLevel)
+`, sharpLevel)
 	}
 	if len(r.Rows) == 0 {
 		printSharpVerdict(w, r)
@@ -115,7 +115,7 @@ func countText(c calibration.Count) string {
 }
 
 // printSharpVerdict is the last line where sharp cells alone were asked for.
-func printSharpVerdict(w io.Writer, r calibration.Result) {
+func printSharpVerdict(w io.Writer, r calibrationResult) {
 	if len(r.Above) > 0 {
 		fmt.Fprintf(w, "\nAccused: %s\n", strings.Join(r.Above, "; "))
 		return

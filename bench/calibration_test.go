@@ -28,7 +28,7 @@ func TestBenchCalibration(t *testing.T) {
 	if three := output("-workers", "3", "-format", "json"); three != one {
 		t.Errorf("1 worker:\n%s\n3 workers:\n%s", one, three)
 	}
-	var r calibration.Result
+	var r calibrationResult
 	if err := json.Unmarshal([]byte(one), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -86,8 +86,8 @@ func TestBenchCalibrationSharp(t *testing.T) {
 	if _, errs, code := output("-learners", "auto"); code != cli.ExitUsage || !strings.Contains(errs, "leave the other flags out") {
 		t.Errorf("exit code %d, %s", code, errs)
 	}
-	r := calibration.Result{Plan: calibration.Plan{Beta: 0.05}}
-	r.AddSharp([]calibration.SharpRow{{Sharp: calibration.Sharp{Name: "too large", Size: 0.06}, TooLarge: true}})
+	r := calibrationResult{Result: calibration.Result{Plan: calibration.Plan{Beta: 0.05}}}
+	r.addSharp([]sharpRow{{sharp: sharp{Name: "too large", Size: 0.06}, TooLarge: true}})
 	var out strings.Builder
 	if code, err := (&call{format: "text", stdout: &out}).showCalibration(r); err != nil || code != cli.ExitViolation || !strings.Contains(out.String(), "SIZE ABOVE BETA") || !strings.Contains(out.String(), "Accused: too large") {
 		t.Errorf("exit code %d, %s", code, out.String())
@@ -108,7 +108,7 @@ func TestBenchCalibrationAccuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := p.Judge(rows, left)
+	r := calibrationResult{Result: p.Judge(rows, left)}
 	var out strings.Builder
 	if code, err := (&call{format: "text", stdout: &out}).showCalibration(r); err != nil || code != cli.ExitViolation || !slices.Equal(r.Above, []string{"learner histogram on dp-sgd"}) {
 		t.Errorf("exit code %d, above %v", code, r.Above)

@@ -49,7 +49,7 @@ func fitLogistic(ex core.Exploration, list []feature, carriers []float64) (*logi
 
 // fitLogisticOn is fitLogistic on so many outputs a side at most.
 func fitLogisticOn(ex core.Exploration, list []feature, carriers []float64, most int) (*logisticModel, error) {
-	d, err := newDesignOn(ex, list, carriers, most)
+	d, err := newDesign(ex, list, carriers, most)
 	if err != nil {
 		return nil, err
 	}

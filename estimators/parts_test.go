@@ -189,7 +189,7 @@ func TestObjectiveGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDesign(ex, list, carriers)
+	d, err := newDesign(ex, list, carriers, designRows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestStandardisedFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDesign(ex, list, carriers)
+	d, err := newDesign(ex, list, carriers, designRows)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package calibration
+package main
 
 import (
 	"math"
@@ -21,27 +21,27 @@ const sharpBeta = 0.05
 // fixed; each cell's test errs with probability 1e-5 in the choice of a seed.
 func TestSharpCellsKeepTheirSize(t *testing.T) {
 	nativetest.Only(t)
-	cells, err := SharpCells(core.Catalogue{Mechanisms: mechanisms.All()}, sharpBeta)
+	cells, err := sharpCells(core.Catalogue{Mechanisms: mechanisms.All()}, sharpBeta)
 	if err != nil {
 		t.Fatal(err)
 	}
 	names := map[string]bool{}
-	batches := Batches(SharpRuns)
+	batches := sharpBatches(sharpRuns)
 	for _, c := range cells {
 		alarms := 0
 		for b := range batches {
-			alarms += c.Batch(1, b)
+			alarms += c.batch(1, b)
 		}
-		r := c.Row(alarms, batches, sharpBeta)
-		if r.Accused() || r.Of < 100_000 || r.Size > sharpBeta || names[c.Name] {
+		r := c.row(alarms, batches, sharpBeta)
+		if r.accused() || r.Of < 100_000 || r.Size > sharpBeta || names[c.Name] {
 			t.Errorf("%+v", r)
 		}
 		names[c.Name] = true
 		if tight := strings.HasPrefix(c.Name, "exact") || strings.HasPrefix(c.Name, "one-run"); tight && r.Size < 0.042 {
 			t.Errorf("%s has size %g", c.Name, r.Size)
 		}
-		again := c.Batch(1, 3)
-		if c.Batch(1, 3) != again || c.Batch(1, 3) == c.Batch(2, 3) && c.Batch(1, 4) == c.Batch(2, 4) && c.Batch(1, 5) == c.Batch(2, 5) && c.Batch(1, 6) == c.Batch(2, 6) {
+		again := c.batch(1, 3)
+		if c.batch(1, 3) != again || c.batch(1, 3) == c.batch(2, 3) && c.batch(1, 4) == c.batch(2, 4) && c.batch(1, 5) == c.batch(2, 5) && c.batch(1, 6) == c.batch(2, 6) {
 			t.Errorf("%s: a batch does not depend on the seed alone", c.Name)
 		}
 	}
@@ -51,9 +51,9 @@ func TestSharpCellsKeepTheirSize(t *testing.T) {
 }
 
 // broken are cells of the exact bound at a level above .05, whose size is .06.
-func broken() (sound, wrong Sharp) {
+func broken() (sound, wrong sharp) {
 	const n = 40
-	cell := func(beta float64) Sharp {
+	cell := func(beta float64) sharp {
 		return twoBinomials("exact", n, n, truthful, 1-truthful, func(c bounds.Counts) bool { return bounds.Exact(c, 0, beta) > 1 })
 	}
 	return cell(sharpBeta), cell(0.062)
@@ -68,15 +68,15 @@ func TestSharpCellAccusesABrokenBound(t *testing.T) {
 	if wrong.Size < 0.055 || wrong.Size > 0.06 {
 		t.Fatalf("the broken bound has size %g", wrong.Size)
 	}
-	batches := Batches(SharpRuns)
+	batches := sharpBatches(sharpRuns)
 	alarms := 0
 	for b := range batches {
-		alarms += wrong.Batch(1, b)
+		alarms += wrong.batch(1, b)
 	}
-	if r := wrong.Row(alarms, batches, sharpBeta); !r.TooLarge || r.Off {
+	if r := wrong.row(alarms, batches, sharpBeta); !r.TooLarge || r.Off {
 		t.Errorf("the broken bound: %+v", r)
 	}
-	r := sound.Row(alarms, batches, sharpBeta)
+	r := sound.row(alarms, batches, sharpBeta)
 	if !r.Off || r.TooLarge {
 		t.Errorf("its runs against the size of the sound bound: %+v", r)
 	}
@@ -84,16 +84,16 @@ func TestSharpCellAccusesABrokenBound(t *testing.T) {
 	if missed := runs.CDF(float64(r.Most)) - runs.CDF(float64(r.Least-1)); !(missed < 1e-9) {
 		t.Errorf("it is missed with probability %g", missed)
 	}
-	if r := wrong.Row(int(math.Round(sound.Size*float64(r.Of))), batches, 0.07); !r.Off {
+	if r := wrong.row(int(math.Round(sound.Size*float64(r.Of))), batches, 0.07); !r.Off {
 		t.Errorf("fewer alarms than its size: %+v", r)
 	}
 	// The test accuses what it should not with probability 1e-5 at most.
 	runs.P = sound.Size
-	if wrongly := runs.CDF(float64(r.Least-1)) + runs.Survival(float64(r.Most)); wrongly > SharpLevel || wrongly < SharpLevel/10 {
+	if wrongly := runs.CDF(float64(r.Least-1)) + runs.Survival(float64(r.Most)); wrongly > sharpLevel || wrongly < sharpLevel/10 {
 		t.Errorf("a sound bound is accused with probability %g", wrongly)
 	}
-	var result Result
-	result.AddSharp([]SharpRow{sound.Row(0, 0, sharpBeta), r})
+	var result calibrationResult
+	result.addSharp([]sharpRow{sound.row(0, 0, sharpBeta), r})
 	if len(result.Sharp) != 2 || !slices.Equal(result.Above, []string{"exact"}) {
 		t.Errorf("%+v", result)
 	}

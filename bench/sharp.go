@@ -1,4 +1,4 @@
-package calibration
+package main
 
 import (
 	"fmt"
@@ -10,22 +10,22 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
-// SharpRuns is how many runs a sharp cell has. The standard error of a rate of
+// sharpRuns is how many runs a sharp cell has. The standard error of a rate of
 // .05 is then .0007.
-const SharpRuns = 100_000
+const sharpRuns = 100_000
 
-// SharpLevel is how often, at most, the test of one sharp cell accuses a bound
+// sharpLevel is how often, at most, the test of one sharp cell accuses a bound
 // that refutes as often as Size says.
-const SharpLevel = 1e-5
+const sharpLevel = 1e-5
 
 // sharpBatch is how many runs of a sharp cell share a stream. It is part of what
 // a seed means.
 const sharpBatch = 1000
 
-// Sharp is one bound at its exact claim, with an event that is fixed and without
+// sharp is one bound at its exact claim, with an event that is fixed and without
 // a search: a run draws counts and asks whether the bound refutes the claim. So
 // runs are cheap, and the probability of a false alarm is known exactly.
-type Sharp struct {
+type sharp struct {
 	Name string `json:"name"`
 	// Size is the probability that a run refutes the claim, by enumeration of
 	// all counts. A bound that keeps its error has at most beta.
@@ -33,14 +33,14 @@ type Sharp struct {
 	run  func(s *stream.Stream) bool
 }
 
-// SharpRow is a sharp cell and what its runs gave.
-type SharpRow struct {
-	Sharp
+// sharpRow is a sharp cell and what its runs gave.
+type sharpRow struct {
+	sharp
 	Alarms int     `json:"falseAlarms"`
 	Of     int     `json:"of"`
 	Rate   float64 `json:"rate"`
 	// Least and Most alarms that do not accuse, by the exact two-sided binomial
-	// test of Size at [SharpLevel].
+	// test of Size at sharpLevel.
 	Least int `json:"leastAlarms"`
 	Most  int `json:"mostAlarms"`
 	// TooLarge: Size is above beta.
@@ -49,15 +49,15 @@ type SharpRow struct {
 	Off bool `json:"rateIsNotSize,omitempty"`
 }
 
-// Accused tells whether the cell speaks against dpscope.
-func (r SharpRow) Accused() bool { return r.TooLarge || r.Off }
+// accused tells whether the cell speaks against dpscope.
+func (r sharpRow) accused() bool { return r.TooLarge || r.Off }
 
-// Batches is how many batches hold so many runs.
-func Batches(runs int) int { return (runs + sharpBatch - 1) / sharpBatch }
+// sharpBatches is how many batches hold so many runs.
+func sharpBatches(runs int) int { return (runs + sharpBatch - 1) / sharpBatch }
 
-// Batch does the runs of batch number 0, 1, ... and returns how many refuted
+// batch does the runs of batch number 0, 1, ... and returns how many refuted
 // the claim. It depends on the seed, the cell's name and the number alone.
-func (c Sharp) Batch(seed uint64, number int) (alarms int) {
+func (c sharp) batch(seed uint64, number int) (alarms int) {
 	s := stream.New(stream.Key{Seed: seed, Purpose: "calibration/sharp/" + c.Name, Trial: number})
 	for range sharpBatch {
 		if c.run(s) {
@@ -67,11 +67,11 @@ func (c Sharp) Batch(seed uint64, number int) (alarms int) {
 	return alarms
 }
 
-// Row judges so many alarms in so many batches; beta is what the bound allows.
-func (c Sharp) Row(alarms, batches int, beta float64) SharpRow {
-	const side = SharpLevel / 2
+// row judges so many alarms in so many batches; beta is what the bound allows.
+func (c sharp) row(alarms, batches int, beta float64) sharpRow {
+	const side = sharpLevel / 2
 	of := batches * sharpBatch
-	r := SharpRow{Sharp: c, Alarms: alarms, Of: of, Most: of, TooLarge: c.Size > beta*(1+1e-9)}
+	r := sharpRow{sharp: c, Alarms: alarms, Of: of, Most: of, TooLarge: c.Size > beta*(1+1e-9)}
 	if of == 0 {
 		return r
 	}
@@ -82,13 +82,13 @@ func (c Sharp) Row(alarms, batches int, beta float64) SharpRow {
 	return r
 }
 
-// SharpCells lists the sharp cells of bounds at error beta: the exact bound at
+// sharpCells lists the sharp cells of bounds at error beta: the exact bound at
 // delta = 0 on the outputs of randomised response, at delta > 0 and at unequal
 // sample sizes; Clopper-Pearson's of delta and of mu; betting on pairs, once and
 // after every pair; and the one-run bound where every guess is randomised
 // response, its worst case at delta = 0. The enumeration takes
 // a few seconds.
-func SharpCells(cat core.Catalogue, beta float64) ([]Sharp, error) {
+func sharpCells(cat core.Catalogue, beta float64) ([]sharp, error) {
 	if err := bounds.CheckBeta(beta); err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func SharpCells(cat core.Catalogue, beta float64) ([]Sharp, error) {
 	if err != nil {
 		return nil, err
 	}
-	return []Sharp{
+	return []sharp{
 		answers,
 		twoBinomials("exact-unconditional, epsilon = 1, delta = 0.05, 40 and 40 outputs", n, n, float64(math.E*0.1)+0.05, 0.1,
 			func(c bounds.Counts) bool { return bounds.Exact(c, 0.05, beta) > 1 }),
@@ -131,7 +131,7 @@ func binomialMasses(n int, p float64) []float64 {
 
 // twoBinomials is a cell of n1 and n0 independent outputs, of which those in the
 // event have the probabilities p1 and p0.
-func twoBinomials(name string, n1, n0 int, p1, p0 float64, refutes func(bounds.Counts) bool) Sharp {
+func twoBinomials(name string, n1, n0 int, p1, p0 float64, refutes func(bounds.Counts) bool) sharp {
 	first, second := make([]float64, n1), make([]float64, n0)
 	return countsCell(name, n1, n0, p1, p0, refutes, func(s *stream.Stream) (x, y int) {
 		first, second := append([]float64{}, first...), append([]float64{}, second...)
@@ -142,8 +142,8 @@ func twoBinomials(name string, n1, n0 int, p1, p0 float64, refutes func(bounds.C
 }
 
 // countsCell is twoBinomials with the draw given.
-func countsCell(name string, n1, n0 int, p1, p0 float64, refutes func(bounds.Counts) bool, draw func(*stream.Stream) (x, y int)) Sharp {
-	c := Sharp{Name: name}
+func countsCell(name string, n1, n0 int, p1, p0 float64, refutes func(bounds.Counts) bool, draw func(*stream.Stream) (x, y int)) sharp {
+	c := sharp{Name: name}
 	refuted := make([]bool, (n1+1)*(n0+1))
 	at1, at0 := binomialMasses(n1, p1), binomialMasses(n0, p0)
 	for x, w1 := range at1 {
@@ -171,19 +171,19 @@ func ones(v []float64) (k int) {
 }
 
 // answersCell draws its counts from the mechanism of the catalogue.
-func answersCell(cat core.Catalogue, n int, beta float64) (Sharp, error) {
+func answersCell(cat core.Catalogue, n int, beta float64) (sharp, error) {
 	spec, err := cat.Mechanism("randomised-response")
 	if err != nil {
-		return Sharp{}, err
+		return sharp{}, err
 	}
-	m, err := spec.New(params("epsilon", 1.0, "p", 0.0))
+	m, err := spec.New(core.Params{"epsilon": {Number: 1}, "p": {Number: 0}})
 	if err != nil {
-		return Sharp{}, err
+		return sharp{}, err
 	}
 	sides := [2]core.Dataset{core.Records(1), core.Records(0)}
 	for _, d := range sides {
 		if err := m.Sample(d, stream.New(stream.Key{Purpose: "calibration/sharp"}), make([]float64, 1)); err != nil {
-			return Sharp{}, err
+			return sharp{}, err
 		}
 	}
 	name := fmt.Sprintf("exact-unconditional, epsilon = 1, delta = 0, %d and %d outputs of randomised-response", n, n)
@@ -216,8 +216,8 @@ func drawPair(s *stream.Stream) int {
 }
 
 // bettingCell bets on n pairs with the stake that is best for them.
-func bettingCell(n int, beta float64) Sharp {
-	c := Sharp{Name: fmt.Sprintf("paired-betting, epsilon = 1, delta = 0, %d pairs", n)}
+func bettingCell(n int, beta float64) sharp {
+	c := sharp{Name: fmt.Sprintf("paired-betting, epsilon = 1, delta = 0, %d pairs", n)}
 	witness := []float64{0, 1}
 	expected := bounds.NewTable(2)
 	for k, p := range pairCells {
@@ -264,8 +264,8 @@ func bettingCell(n int, beta float64) Sharp {
 // mixtureCell looks at the wealth of the anytime bound after each of n pairs.
 // Its size is that of the first time that it reaches 1/beta, by the law of the
 // counts of those that have not, pair after pair.
-func mixtureCell(n int, beta float64) Sharp {
-	c := Sharp{Name: fmt.Sprintf("anytime-event-mixture, epsilon = 1, delta = 0, a look after each of %d pairs", n)}
+func mixtureCell(n int, beta float64) sharp {
+	c := sharp{Name: fmt.Sprintf("anytime-event-mixture, epsilon = 1, delta = 0, a look after each of %d pairs", n)}
 	wealth, enough := bounds.NewEventMixture(1, 0), math.Log(1/beta)
 	side := n + 1
 	refuted := make([]bool, side*side*side*side)
@@ -310,8 +310,8 @@ func mixtureCell(n int, beta float64) Sharp {
 
 // oneRunCell guesses m canaries, each right with the probability of randomised
 // response.
-func oneRunCell(m int, beta float64) Sharp {
-	c := Sharp{Name: fmt.Sprintf("one-run, epsilon = 1, delta = 0, %d canaries, all guessed", m)}
+func oneRunCell(m int, beta float64) sharp {
+	c := sharp{Name: fmt.Sprintf("one-run, epsilon = 1, delta = 0, %d canaries, all guessed", m)}
 	refuted := make([]bool, m+1)
 	for v, mass := range binomialMasses(m, truthful) {
 		if bounds.OneRunEpsilon(m, m, v, 0, beta) > 1 {
