@@ -1,11 +1,10 @@
 package accounting
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // slowOptimal is the hockey-stick divergence of the product of k worst
@@ -121,7 +120,7 @@ func TestOptimalEdges(t *testing.T) {
 }
 
 func TestPublishedAdvancedEpsilonRefuses(t *testing.T) {
-	if _, err := PublishedAdvancedEpsilon(1, 100, 1e-5); !core.IsInput(err) {
+	if _, err := PublishedAdvancedEpsilon(1, 100, 1e-5); !audit.IsInput(err) {
 		t.Errorf("corollary without its condition: %v", err)
 	}
 }

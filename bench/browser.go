@@ -12,7 +12,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/internal/cli"
 )
@@ -20,7 +21,7 @@ import (
 // benchBrowser runs one audit natively and in the page in a headless Chromium,
 // one after the other on the same machine, and prints both times.
 func benchBrowser(c *call) (int, error) {
-	plan := core.Plan{Version: core.PlanVersion}
+	plan := pair.Plan{Version: pair.PlanVersion}
 	c.StringVar(&plan.Mechanism, "mechanism", "svt4", "mechanism to audit")
 	epsilon := c.Float64("epsilon", 1, "claimed epsilon")
 	c.IntVar(&plan.Samples, "samples", 1_000_000, "certification outputs a side")
@@ -33,14 +34,14 @@ func benchBrowser(c *call) (int, error) {
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
 	}
-	plan.Claim = &core.Claim{Epsilon: *epsilon}
+	plan.Claim = &audit.Claim{Epsilon: *epsilon}
 	if _, err := plan.Resolve(catalogue); err != nil {
 		return 0, err
 	}
 	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
 		return 0, fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err)
 	}
-	native, err := core.Run{Plan: plan, Catalogue: catalogue, Pool: core.LocalPool(catalogue, *workers), Generator: cli.Generator(), Now: cli.Clock()}.Do(c.ctx)
+	native, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: pair.LocalPool(catalogue, *workers), Generator: cli.Generator(), Now: cli.Clock()}.Do(c.ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -73,43 +74,43 @@ func benchBrowser(c *call) (int, error) {
 
 // runInBrowser serves the site, presses Run at the given state and returns the
 // report.
-func runInBrowser(ctx context.Context, fragment, dir string, limit time.Duration) (core.Report, error) {
+func runInBrowser(ctx context.Context, fragment, dir string, limit time.Duration) (pair.Report, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	server := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: 10 * time.Second}
 	go server.Serve(listener)
 	defer server.Close()
 	ctx, stop, err := browser.Start(ctx)
 	if err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	defer stop()
 	tab, err := browser.Open(ctx, "http://"+listener.Addr().String()+"/"+fragment)
 	if err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	defer tab.Close()
 	if err := tab.Until(`document.body.dataset.state === "ready"`, time.Minute); err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	if err := chromedp.Do(tab.Ctx, chromedp.Click("#run")); err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	if err := tab.Until(`document.body.dataset.state === "done"`, limit); err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	text, err := browser.Eval[string](tab, `JSON.stringify(window.dpscope.report)`)
 	if err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
-	var r core.Report
+	var r pair.Report
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	if len(r.Results) == 0 || r.Results[0].Counts == nil {
-		return core.Report{}, fmt.Errorf("the page's run ended without counts: %s", r.Summary)
+		return pair.Report{}, fmt.Errorf("the page's run ended without counts: %s", r.Summary)
 	}
 	return r, nil
 }

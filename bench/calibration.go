@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/calibration"
 )
 
@@ -75,7 +74,7 @@ func benchCalibration(c *call) (int, error) {
 	some := len(plan.Mechanisms)+len(plan.Learners)+len(plan.Finders)+len(plan.Only) > 0
 	if *sharpOnly {
 		if some {
-			return 0, &core.InputError{Field: "-sharp", Found: "beside -only, -mechanisms, -learners or -finders", Want: "one of them",
+			return 0, &audit.InputError{Field: "-sharp", Found: "beside -only, -mechanisms, -learners or -finders", Want: "one of them",
 				Remedy: "sharp cells are of bounds, not of mechanisms or learners: leave the other flags out"}
 		}
 		cells, left = nil, nil
@@ -96,7 +95,7 @@ func benchCalibration(c *call) (int, error) {
 }
 
 // calibrateSharp does the runs of all sharp cells.
-func calibrateSharp(ctx context.Context, cat core.Catalogue, seed uint64, beta float64, workers int) ([]sharpRow, error) {
+func calibrateSharp(ctx context.Context, cat audit.Catalogue, seed uint64, beta float64, workers int) ([]sharpRow, error) {
 	cells, err := sharpCells(cat, beta)
 	if err != nil {
 		return nil, err
@@ -134,7 +133,7 @@ func (c *call) showCalibration(r calibrationResult) (int, error) {
 }
 
 // calibrate does all runs of all cells, each on one worker.
-func calibrate(ctx context.Context, cat core.Catalogue, seed uint64, cells []calibration.Cell, workers int, say func(string, ...any)) ([]calibration.Row, error) {
+func calibrate(ctx context.Context, cat audit.Catalogue, seed uint64, cells []calibration.Cell, workers int, say func(string, ...any)) ([]calibration.Row, error) {
 	type job struct{ cell, run int }
 	var jobs []job
 	outcomes := make([][]calibration.Outcome, len(cells))

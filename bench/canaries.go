@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 )
 
@@ -153,7 +153,7 @@ func benchCanaries(c *call) (int, error) {
 		return exit, nil
 	}
 	if plan.Seeds < 0 || plan.Seeds > 100_000 || plan.Audits < 0 || plan.Audits > 1_000_000 {
-		return 0, &core.InputError{Field: "-seeds and -audits", Found: fmt.Sprintf("%d and %d", plan.Seeds, plan.Audits), Want: "in [0, 100000] and [0, 1000000]"}
+		return 0, &audit.InputError{Field: "-seeds and -audits", Found: fmt.Sprintf("%d and %d", plan.Seeds, plan.Audits), Want: "in [0, 100000] and [0, 1000000]"}
 	}
 	if plan.Audits == 0 {
 		plan.Audits = 1000
@@ -164,7 +164,7 @@ func benchCanaries(c *call) (int, error) {
 	only := namesOf(plan.Only)
 	for _, name := range only {
 		if !slices.Contains(canaryTableNames(), name) {
-			return 0, core.UnknownName("-only", name, canaryTableNames())
+			return 0, audit.UnknownName("-only", name, canaryTableNames())
 		}
 	}
 	b := &canaryBench{canaryPlan: plan, cells: map[canaryCell]*canaryMeasured{}, workshop: workshop{ctx: c.ctx, workers: *workers, say: c.say}}
@@ -293,8 +293,8 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 }
 
 func (b *canaryBench) simulate(c canaryCell, seed int) (map[canaryWay]canary.Judged, error) {
-	claim := core.DPClaim(c.eps, canaryDelta)
-	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: core.Params{"d": {Number: float64(c.d)}}, Claim: &claim,
+	claim := audit.DPClaim(c.eps, canaryDelta)
+	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: &claim,
 		Runs: c.n, K: c.k, M: c.m, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
 	if c.orthogonal {
 		p.Design = canary.Orthogonal

@@ -3,12 +3,13 @@ package main
 import (
 	"context"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"io"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -67,7 +68,7 @@ type detectionRow struct {
 // benchDetection prints how often known violations are caught, and how often
 // private mechanisms are flagged.
 func benchDetection(c *call) (int, error) {
-	plan := core.Plan{Version: core.PlanVersion, Finder: "candidates"}
+	plan := pair.Plan{Version: pair.PlanVersion, Finder: "candidates"}
 	c.IntVar(&plan.Samples, "samples", 50_000, "certification outputs a side")
 	c.IntVar(&plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
 	c.IntVar(&plan.Trials, "trials", 10, "pairs to explore, at most")
@@ -81,7 +82,7 @@ func benchDetection(c *call) (int, error) {
 		return exit, nil
 	}
 	if *seeds < 1 {
-		return 0, &core.InputError{Field: "-seeds", Found: fmt.Sprint(*seeds), Want: "at least 1"}
+		return 0, &audit.InputError{Field: "-seeds", Found: fmt.Sprint(*seeds), Want: "at least 1"}
 	}
 	var rows []detectionRow
 	for _, c := range detectionCells {
@@ -98,7 +99,7 @@ func benchDetection(c *call) (int, error) {
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r detectionRow) bool { return !strings.Contains(r.Mechanism, *only) })
-	pool, now := core.LocalPool(catalogue, *workers), cli.Clock()
+	pool, now := pair.LocalPool(catalogue, *workers), cli.Clock()
 	for i := range rows {
 		if err := rows[i].measure(c.ctx, plan, *seeds, pool, now); err != nil {
 			return 0, err
@@ -109,22 +110,22 @@ func benchDetection(c *call) (int, error) {
 }
 
 // measure runs the cell once a seed.
-func (r *detectionRow) measure(ctx context.Context, plan core.Plan, seeds int, pool *core.Pool, now func() float64) error {
+func (r *detectionRow) measure(ctx context.Context, plan pair.Plan, seeds int, pool *pair.Pool, now func() float64) error {
 	start := now()
-	claim := core.DPClaim(r.Epsilon, r.Delta)
+	claim := audit.DPClaim(r.Epsilon, r.Delta)
 	plan.Mechanism, plan.Claim = r.Mechanism, &claim
 	for seed := 1; seed <= seeds; seed++ {
 		plan.Seed = uint64(seed)
-		report, err := core.Run{Plan: plan, Catalogue: catalogue, Pool: pool}.Do(ctx)
+		report, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: pool}.Do(ctx)
 		if err != nil {
 			return fmt.Errorf("%s at epsilon %g, seed %d: %w", r.Mechanism, r.Epsilon, seed, err)
 		}
-		if report.Termination.Reason != core.Completed {
+		if report.Termination.Reason != audit.Completed {
 			return fmt.Errorf("stopped at %s, epsilon %g, seed %d", r.Mechanism, r.Epsilon, seed)
 		}
 		r.Runs++
 		r.Bounds = append(r.Bounds, *report.Results[0].LowerBound)
-		if report.Verdict == core.Violation {
+		if report.Verdict == audit.Violation {
 			r.Flagged++
 		}
 	}
@@ -132,7 +133,7 @@ func (r *detectionRow) measure(ctx context.Context, plan core.Plan, seeds int, p
 	return nil
 }
 
-func printDetection(w io.Writer, plan core.Plan, rows []detectionRow, seeds int) {
+func printDetection(w io.Writer, plan pair.Plan, rows []detectionRow, seeds int) {
 	fmt.Fprintf(w, "Detection at %d certification outputs a side, beta = %g, seeds 1 to %d, delta = 0 unless said\n", plan.Samples, plan.Beta, seeds)
 	fmt.Fprintf(w, "Published: detections in ten runs of the best tester of DP-Auditorium, 500 000 samples, beta = 1/3\n\n")
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)

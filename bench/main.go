@@ -13,7 +13,6 @@ import (
 	"os"
 	"os/signal"
 
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -48,7 +47,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	switch {
 	case len(args) == 0:
-		return cli.Fail("bench", stderr, &core.InputError{Field: "bench", Found: "called without a name", Want: fmt.Sprintf("one of %v", names)})
+		return cli.Fail("bench", stderr, &audit.InputError{Field: "bench", Found: "called without a name", Want: fmt.Sprintf("one of %v", names)})
 	case args[0] == "-h" || args[0] == "-help" || args[0] == "--help":
 		fmt.Fprintf(stdout, "Usage: go run ./bench NAME [flags]. Flags: go run ./bench NAME -h.\n\n")
 		for _, b := range benches {
@@ -69,7 +68,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 		}
 		return exit
 	}
-	return cli.Fail("bench", stderr, core.UnknownName("bench", args[0], names))
+	return cli.Fail("bench", stderr, audit.UnknownName("bench", args[0], names))
 }
 
 // call is one call of a bench: its flags, and where its result goes.
@@ -120,7 +119,7 @@ func (c *call) say(format string, a ...any) {
 // emit writes the result: to the file, if one is asked for, and in the format,
 // whatever became of the file.
 func (c *call) emit(result any, print func(io.Writer)) error {
-	data, err := core.Canonical(result)
+	data, err := audit.Canonical(result)
 	if err != nil {
 		return err
 	}

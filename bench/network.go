@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"io"
 	"os"
 	"os/exec"
@@ -14,7 +15,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -41,12 +41,12 @@ type networkTimes struct {
 
 // networkResult is what the bench found.
 type networkResult struct {
-	Bench     string         `json:"bench"`
-	Plan      networkPlan    `json:"plan"`
-	Generator core.Generator `json:"generator"`
-	Times     []networkTimes `json:"times"` // native, Node, Chromium
-	Same      bool           `json:"sameNetwork"`
-	Limit     float64        `json:"limit"`
+	Bench     string          `json:"bench"`
+	Plan      networkPlan     `json:"plan"`
+	Generator audit.Generator `json:"generator"`
+	Times     []networkTimes  `json:"times"` // native, Node, Chromium
+	Same      bool            `json:"sameNetwork"`
+	Limit     float64         `json:"limit"`
 }
 
 // trained is what one run of the training program prints.
@@ -96,7 +96,7 @@ func (p networkPlan) validate() error {
 		{"-runs", p.Runs, 1, 1000},
 	} {
 		if n.value < n.least || n.value > n.most {
-			return &core.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [%d, %d]", n.least, n.most)}
+			return &audit.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [%d, %d]", n.least, n.most)}
 		}
 	}
 	return nil
@@ -227,7 +227,7 @@ func buildTraining(ctx context.Context, dir string) (trainingBuild, error) {
 		return strings.TrimSpace(string(out)), err
 	}
 	if _, err := command(nil, "list", trainingPackage); err != nil {
-		return b, &core.InputError{Field: "the current folder", Found: "outside of the module github.com/dpscope/dpscope",
+		return b, &audit.InputError{Field: "the current folder", Found: "outside of the module github.com/dpscope/dpscope",
 			Want: "inside of it, where the training program is built from", Remedy: "change into a checkout; " + err.Error()}
 	}
 	root, err := command(nil, "env", "GOROOT")

@@ -5,8 +5,8 @@ import (
 	"math"
 	"sort"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -88,7 +88,7 @@ func (c sharp) row(alarms, batches int, beta float64) sharpRow {
 // after every pair; and the one-run bound where every guess is randomised
 // response, its worst case at delta = 0. The enumeration takes
 // a few seconds.
-func sharpCells(cat core.Catalogue, beta float64) ([]sharp, error) {
+func sharpCells(cat audit.Catalogue, beta float64) ([]sharp, error) {
 	if err := bounds.CheckBeta(beta); err != nil {
 		return nil, err
 	}
@@ -171,16 +171,16 @@ func ones(v []float64) (k int) {
 }
 
 // answersCell draws its counts from the mechanism of the catalogue.
-func answersCell(cat core.Catalogue, n int, beta float64) (sharp, error) {
+func answersCell(cat audit.Catalogue, n int, beta float64) (sharp, error) {
 	spec, err := cat.Mechanism("randomised-response")
 	if err != nil {
 		return sharp{}, err
 	}
-	m, err := spec.New(core.Params{"epsilon": {Number: 1}, "p": {Number: 0}})
+	m, err := spec.New(audit.Params{"epsilon": {Number: 1}, "p": {Number: 0}})
 	if err != nil {
 		return sharp{}, err
 	}
-	sides := [2]core.Dataset{core.Records(1), core.Records(0)}
+	sides := [2]audit.Dataset{audit.Records(1), audit.Records(0)}
 	for _, d := range sides {
 		if err := m.Sample(d, stream.New(stream.Key{Purpose: "calibration/sharp"}), make([]float64, 1)); err != nil {
 			return sharp{}, err

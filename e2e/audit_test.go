@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -19,7 +19,7 @@ const svt4 = "#v=1&mechanism=svt4&epsilon=1&samples=40000&trials=4&seed=7&worker
 // the command line, to the same counts; then saves the report and replays it.
 func TestViolation(t *testing.T) {
 	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "40000", "-trials", "4", "-seed", "7")
-	if native.Verdict != core.Violation {
+	if native.Verdict != audit.Violation {
 		t.Fatalf("the command line says %s", native.Summary)
 	}
 	for _, workers := range []int{2, 1} {
@@ -56,7 +56,7 @@ func TestNoViolation(t *testing.T) {
 	native := runAudit(t, "-mechanism", "laplace-mean", "-epsilon", "1", "-samples", "20000", "-trials", "3", "-seed", "5")
 	sameCounts(t, "laplace-mean in the browser against the command line", r, native)
 	verdict := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
-	if r.Verdict != core.NoViolation || !strings.Contains(verdict, "No violation found") || !strings.Contains(verdict, "not a proof of privacy") {
+	if r.Verdict != audit.NoViolation || !strings.Contains(verdict, "No violation found") || !strings.Contains(verdict, "not a proof of privacy") {
 		t.Errorf("%s: the verdict reads %q", r.Verdict, verdict)
 	}
 }
@@ -81,7 +81,7 @@ func TestStop(t *testing.T) {
 		t.Errorf("stopping took %.0f ms", took)
 	}
 	r := reportOf(t, tab)
-	if r.Verdict != core.Inconclusive || r.Termination.Reason != core.Stopped || r.Results[0].Counts == nil || r.Results[0].LowerBound != nil {
+	if r.Verdict != audit.Inconclusive || r.Termination.Reason != audit.Stopped || r.Results[0].Counts == nil || r.Results[0].LowerBound != nil {
 		t.Errorf("after Stop: %s, %+v", r.Verdict, r.Termination)
 	}
 	// The page runs on.
@@ -110,7 +110,7 @@ func TestWorkerEnds(t *testing.T) {
 // TestDroppedFiles drops reports that cannot be read, one that is too new, and
 // a good one.
 func TestDroppedFiles(t *testing.T) {
-	good, err := core.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
+	good, err := audit.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,8 +15,9 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -85,9 +86,9 @@ func heard(kind, by string) string {
 }
 
 // embedReport is a report that the page around an embed holds.
-func embedReport(t *testing.T, tab *browser.Tab, expression string) core.Report {
+func embedReport(t *testing.T, tab *browser.Tab, expression string) pair.Report {
 	t.Helper()
-	r, newer, err := core.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+expression+`)`)))
+	r, newer, err := pair.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+expression+`)`)))
 	if err != nil || newer {
 		t.Fatalf("%s: %v (newer: %v)", expression, err, newer)
 	}
@@ -315,7 +316,7 @@ func TestEmbedPlainPage(t *testing.T) {
 		});
 		frame.scrollIntoView();
 	})`)
-	r, _, err := core.ParseReport([]byte(framed))
+	r, _, err := pair.ParseReport([]byte(framed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +354,7 @@ func TestEmbedUnreachable(t *testing.T) {
 	if !eval[bool](t, tab, `one("a").querySelector("a").getBoundingClientRect().height > 0 && one("a").shadowRoot.querySelector("[role=alert]").textContent.includes("`+nobody+`")`) {
 		t.Error("neither the fallback nor the reason is shown")
 	}
-	if verdict := eval[string](t, tab, `(one("a").removeAttribute("site"), one("a").run().then((r) => r.verdict))`); verdict != string(core.NoViolation) {
+	if verdict := eval[string](t, tab, `(one("a").removeAttribute("site"), one("a").run().then((r) => r.verdict))`); verdict != string(audit.NoViolation) {
 		t.Errorf("the second attempt: %s", verdict)
 	}
 }
@@ -367,7 +368,7 @@ func TestEmbedWithoutLocks(t *testing.T) {
 		if _, err := chromedp.Call(tab.Ctx, page.AddScriptToEvaluateOnNewDocument, script); err != nil {
 			t.Fatal(err)
 		}
-		if verdict := eval[string](t, tab, `one("a").run().then((r) => r.verdict)`); verdict != string(core.NoViolation) {
+		if verdict := eval[string](t, tab, `one("a").run().then((r) => r.verdict)`); verdict != string(audit.NoViolation) {
 			t.Errorf("locks %s: %s", locks, verdict)
 		}
 		if !eval[bool](t, tab, heard("robbed", strings.TrimSuffix(site, "/"))+`.length > 0`) {
@@ -394,7 +395,7 @@ func testInMuseum(t *testing.T, name string) {
 	eval[bool](t, tab, `(document.addEventListener("dpaudit-result", (e) => { window.report = e.detail.report; }), document.querySelector("dp-audit").shadowRoot.querySelector("button").click(), true)`)
 	until(t, tab, `window.report`, time.Minute)
 	report := embedReport(t, tab, `window.report`)
-	if text := eval[string](t, tab, `document.querySelector("dp-audit + pre").textContent`); report.Verdict != core.Violation || !strings.Contains(text, report.Summary) {
+	if text := eval[string](t, tab, `document.querySelector("dp-audit + pre").textContent`); report.Verdict != audit.Violation || !strings.Contains(text, report.Summary) {
 		t.Errorf("the embed says %q, the page\n%s", report.Summary, text)
 	}
 	// What the reader changes is told, and that the result is of other settings.
@@ -419,7 +420,7 @@ func testInMuseum(t *testing.T, name string) {
 
 // forgeInEmbed gives the element its own report back, as it is and forged: the frame
 // says that it was not verified, and what came of it.
-func forgeInEmbed(t *testing.T, tab *browser.Tab, report core.Report) {
+func forgeInEmbed(t *testing.T, tab *browser.Tab, report pair.Report) {
 	const frame = `document.querySelector("dp-audit").shadowRoot.querySelector("iframe").contentDocument`
 	for _, c := range []struct {
 		bound  float64
@@ -428,7 +429,7 @@ func forgeInEmbed(t *testing.T, tab *browser.Tab, report core.Report) {
 		forged := report
 		forged.Results = slices.Clone(report.Results)
 		forged.Results[0].LowerBound = &c.bound
-		text, err := core.Canonical(forged)
+		text, err := audit.Canonical(forged)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -468,7 +469,7 @@ func TestEmbedCode(t *testing.T) {
 		t.Error("a choice does not reach the code")
 	}
 	again := eval[string](t, tab, `document.querySelector(".embed-code dp-audit").run().then((r) => JSON.stringify(r))`)
-	r, _, err := core.ParseReport([]byte(again))
+	r, _, err := pair.ParseReport([]byte(again))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/accounting"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -56,11 +55,11 @@ func accountCommand(args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	if *mechanism == "" {
-		return fail(stderr, &core.InputError{Field: "-mechanism", Found: "absent", Want: "one of " + strings.Join(kinds, ", ")})
+		return fail(stderr, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "one of " + strings.Join(kinds, ", ")})
 	}
 	q.Mechanism, q.Steps, q.Group = accounting.Kind(*mechanism), &steps, &group
 	if q.Mechanism.Parameters() == nil {
-		return fail(stderr, core.UnknownName("-mechanism", *mechanism, kinds))
+		return fail(stderr, audit.UnknownName("-mechanism", *mechanism, kinds))
 	}
 	a, err := accounting.Answer(q)
 	if err != nil {
@@ -83,7 +82,7 @@ func optionalVar(set *cli.Flags, p **float64, name, usage string) {
 
 // flagError names the flag where the account names the field.
 func flagError(err error) error {
-	var in *core.InputError
+	var in *audit.InputError
 	if !errors.As(err, &in) {
 		return err
 	}

@@ -7,7 +7,6 @@ import (
 	"math"
 	"strings"
 
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/google"
 )
@@ -24,7 +23,7 @@ type auditFlags struct {
 	workers                                    *int
 	seed                                       uint64
 	strict, anytime                            bool
-	params                                     core.Params
+	params                                     audit.Params
 	recorded                                   sampleFlags
 	brought                                    broughtFlags
 
@@ -47,10 +46,10 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	f.params = s.Params("mechanism")
 	f.recorded.register(s)
 	f.brought.register(s)
-	s.StringVar(&f.relation, "relation", "", "neighbouring relation: "+core.Searchable+"; default: the mechanism's first")
+	s.StringVar(&f.relation, "relation", "", "neighbouring relation: "+audit.Searchable+"; default: the mechanism's first")
 	s.StringVar(&f.pair, "pair", "", `neighbouring pair as JSON, instead of a search: {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}`)
-	s.StringVar(&f.finder, "finder", core.Auto, "how pairs are found")
-	s.StringVar(&f.learner, "learner", core.Auto, "what learns the test; auto: a portfolio of all that apply")
+	s.StringVar(&f.finder, "finder", audit.Auto, "how pairs are found")
+	s.StringVar(&f.learner, "learner", audit.Auto, "what learns the test; auto: a portfolio of all that apply")
 	s.Count(&f.samples, "samples", 100_000, "certification outputs a side; by default fewer for google-* mechanisms, whose outputs cost more")
 	s.Count(&f.explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples, up to 2^24 numbers a side; at most 2^26")
 	s.Count(&f.trials, "trials", 10, "pairs to explore")
@@ -64,10 +63,10 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 }
 
 // plan makes the plan that the flags ask for.
-func (f *auditFlags) plan() (core.Plan, error) {
+func (f *auditFlags) plan() (pair.Plan, error) {
 	given := map[string]bool{}
 	f.Visit(func(x *flag.Flag) { given[x.Name] = true })
-	p := core.Plan{Version: core.PlanVersion, Mechanism: f.mechanism, Parameters: f.params, Relation: core.Relation(f.relation),
+	p := pair.Plan{Version: pair.PlanVersion, Mechanism: f.mechanism, Parameters: f.params, Relation: audit.Relation(f.relation),
 		Finder: f.finder, Learner: f.learner, Samples: f.samples, Explore: f.explore, Trials: f.trials, Beta: f.beta, Seed: f.seed}
 	bring := f.brought.checkUnused
 	if f.brought.given() {
@@ -81,13 +80,13 @@ func (f *auditFlags) plan() (core.Plan, error) {
 			return p, err
 		}
 	} else if p.Mechanism == "" {
-		return p, &core.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
+		return p, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
 	}
 	for _, n := range []struct {
 		name  string
 		value float64
 		least float64
-	}{{"samples", float64(f.samples), core.MinSamples}, {"trials", float64(f.trials), 1}, {"beta", f.beta, 1e-9}} {
+	}{{"samples", float64(f.samples), pair.MinSamples}, {"trials", float64(f.trials), 1}, {"beta", f.beta, 1e-9}} {
 		if err := atLeast(f.Flags, n.name, n.value, n.least); err != nil {
 			return p, err
 		}
@@ -106,11 +105,11 @@ func (f *auditFlags) plan() (core.Plan, error) {
 		}
 	}
 	if given["through-renyi"] && !(f.throughRenyi > 1) {
-		return p, &core.InputError{Field: "-through-renyi", Found: fmt.Sprint(f.throughRenyi), Want: "an order: a finite number above 1"}
+		return p, &audit.InputError{Field: "-through-renyi", Found: fmt.Sprint(f.throughRenyi), Want: "an order: a finite number above 1"}
 	}
 	p.ThroughRenyi, p.Anytime = f.throughRenyi, f.anytime
 	if f.pair != "" {
-		neighbours, err := core.ParsePair([]byte(f.pair))
+		neighbours, err := audit.ParsePair([]byte(f.pair))
 		if err != nil {
 			return p, err
 		}
@@ -120,7 +119,7 @@ func (f *auditFlags) plan() (core.Plan, error) {
 }
 
 // claim makes the claim that the flags ask for, nil if they ask for none.
-func (f *auditFlags) claim(given map[string]bool) (*core.Claim, error) {
+func (f *auditFlags) claim(given map[string]bool) (*audit.Claim, error) {
 	asked := given["guarantee"]
 	for _, x := range []struct {
 		name  string
@@ -128,29 +127,29 @@ func (f *auditFlags) claim(given map[string]bool) (*core.Claim, error) {
 	}{{"epsilon", f.epsilon}, {"rho", f.rho}, {"mu", f.mu}} {
 		asked = asked || given[x.name]
 		if given[x.name] && !(x.value > 0 && !math.IsInf(x.value, 1)) {
-			return nil, &core.InputError{Field: x.name, Found: fmt.Sprint(x.value), Want: "a finite number above 0"}
+			return nil, &audit.InputError{Field: x.name, Found: fmt.Sprint(x.value), Want: "a finite number above 0"}
 		}
 	}
 	if given["alpha"] && !(f.alpha > 1 && !math.IsInf(f.alpha, 1)) {
-		return nil, &core.InputError{Field: "alpha", Found: fmt.Sprint(f.alpha), Want: "a finite number above 1"}
+		return nil, &audit.InputError{Field: "alpha", Found: fmt.Sprint(f.alpha), Want: "a finite number above 1"}
 	}
 	if math.IsNaN(f.delta) || f.delta < 0 || f.delta >= 1 {
-		return nil, core.DPClaim(1, f.delta).Validate()
+		return nil, audit.DPClaim(1, f.delta).Validate()
 	}
 	if !asked && !given["alpha"] && !given["delta"] {
 		return nil, nil
 	}
-	c := &core.Claim{Kind: core.ClaimKind(f.guarantee), Epsilon: f.epsilon, Delta: f.delta, Alpha: f.alpha, Rho: f.rho, Mu: f.mu}
+	c := &audit.Claim{Kind: audit.ClaimKind(f.guarantee), Epsilon: f.epsilon, Delta: f.delta, Alpha: f.alpha, Rho: f.rho, Mu: f.mu}
 	if c.Kind == "" {
 		switch {
 		case given["alpha"]:
-			c.Kind = core.Renyi
+			c.Kind = audit.Renyi
 		case given["rho"]:
-			c.Kind = core.ZCDP
+			c.Kind = audit.ZCDP
 		case given["mu"]:
-			c.Kind = core.GaussianDP
+			c.Kind = audit.GaussianDP
 		case given["delta"] && f.delta == 0:
-			c.Kind = core.Pure
+			c.Kind = audit.Pure
 		}
 	}
 	return c, nil
@@ -162,10 +161,10 @@ func strayArgument(args []string) error {
 	if _, err := catalogue.Mechanism(args[0]); err == nil {
 		remedy = "the mechanism has a flag: dpscope audit -mechanism " + args[0]
 	}
-	return &core.InputError{Field: "dpscope audit", Found: fmt.Sprintf("called with %q", args), Want: "given no argument besides flags", Remedy: remedy}
+	return &audit.InputError{Field: "dpscope audit", Found: fmt.Sprintf("called with %q", args), Want: "given no argument besides flags", Remedy: remedy}
 }
 
-// audit is dpscope audit.
+// auditCommand is dpscope audit.
 func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	f := newAuditFlags(stderr)
 	stray, code, ok := f.ParseNames(args)
@@ -202,7 +201,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	}
 	defer end()
 	show := newMeter(stderr)
-	report, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, *f.workers),
+	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, *f.workers),
 		Generator: cli.Generator(), Progress: show.progress, Now: cli.Clock()}.Do(ctx)
 	show.clear()
 	if err != nil && report.Schema == "" {
@@ -235,13 +234,13 @@ func newMeter(w io.Writer) *meter {
 	return &meter{w: w, now: cli.Clock(), last: math.Inf(-1)}
 }
 
-func (m *meter) progress(p core.Progress) {
+func (m *meter) progress(p pair.Progress) {
 	if m.w == nil || m.now()-m.last < 0.1 {
 		return
 	}
 	m.last = m.now()
 	line := m.before + fmt.Sprintf("%s %3.0f %%", p.Phase, 100*float64(p.Rows)/float64(max(1, p.Total)))
-	if p.Phase == core.Exploring {
+	if p.Phase == pair.Exploring {
 		line += fmt.Sprintf(", trial %d of %d", p.Trial, p.Trials)
 	}
 	line += fmt.Sprintf(", %.2g outputs/s", float64(p.Rows)/max(m.last, 1e-3))

@@ -6,8 +6,8 @@ import (
 	"os"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/internal/cli"
 )
@@ -23,7 +23,7 @@ type canaryFlags struct {
 	workers                                   *int
 	seed                                      uint64
 	distinct, single, strict                  bool
-	params                                    core.Params
+	params                                    audit.Params
 	claimed                                   claimFlags
 	file                                      dataFlags
 }
@@ -63,7 +63,7 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 
 // plan makes the plan that the flags ask for.
 func (f *canaryFlags) plan() (canary.Plan, error) {
-	p := canary.Plan{Version: canary.PlanVersion, Source: f.source, Parameters: f.params, Relation: core.Relation(f.relation), Design: canary.Design(f.design),
+	p := canary.Plan{Version: canary.PlanVersion, Source: f.source, Parameters: f.params, Relation: audit.Relation(f.relation), Design: canary.Design(f.design),
 		Runs: f.runs, K: f.k, M: f.m, Explore: f.explore, Interval: bounds.CanaryInterval(f.interval), Quantile: f.quantile, Beta: f.beta, Seed: f.seed}
 	for _, n := range []struct {
 		name  string
@@ -80,7 +80,7 @@ func (f *canaryFlags) plan() (canary.Plan, error) {
 	}
 	p.Claim, p.DeltaDefaulted = &claim, defaulted
 	if f.Given("d") {
-		f.params["d"] = core.ParamValue{Number: float64(f.d)}
+		f.params["d"] = audit.ParamValue{Number: float64(f.d)}
 	}
 	if f.Given("tail") || f.Given("scale") || f.Given("distinct") {
 		p.Pool = &canary.Pool{Tail: f.tail, Scale: canary.Scale(f.scale), Distinct: f.distinct}
@@ -110,7 +110,7 @@ func readData(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) > maxDataBytes {
-		return nil, &core.InputError{Field: name, Found: "larger than 64 MiB", Want: "smaller"}
+		return nil, &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "smaller"}
 	}
 	if data == nil {
 		data = []byte{}
@@ -135,7 +135,7 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal()
 	defer stop()
 	show := newMeter(stderr)
-	run := canary.Run{Plan: plan, File: file, Sources: canary.Sources(), Pool: core.LocalPool(catalogue, *f.workers), Generator: cli.Generator(), Now: cli.Clock()}
+	run := canary.Run{Plan: plan, File: file, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, *f.workers), Generator: cli.Generator(), Now: cli.Clock()}
 	if show.w != nil {
 		run.Progress = show.canaries(plan)
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/train"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -18,14 +17,14 @@ func (f *claimFlags) register(s *cli.Flags, epsilon, delta string) {
 }
 
 // claim is the claim that the flags give, and whether its delta is the default.
-func (f *claimFlags) claim(s *cli.Flags) (claim core.Claim, defaulted bool, err error) {
+func (f *claimFlags) claim(s *cli.Flags) (claim audit.Claim, defaulted bool, err error) {
 	if !s.Given("epsilon") {
-		return claim, false, &core.InputError{Field: "-epsilon", Found: "absent", Want: "the epsilon that is claimed", Remedy: "for example -epsilon 2 -delta 1e-5"}
+		return claim, false, &audit.InputError{Field: "-epsilon", Found: "absent", Want: "the epsilon that is claimed", Remedy: "for example -epsilon 2 -delta 1e-5"}
 	}
 	if !(f.epsilon > 0) {
-		return claim, false, &core.InputError{Field: "epsilon", Found: fmt.Sprint(f.epsilon), Want: "a finite number above 0"}
+		return claim, false, &audit.InputError{Field: "epsilon", Found: fmt.Sprint(f.epsilon), Want: "a finite number above 0"}
 	}
-	claim = core.DPClaim(f.epsilon, f.delta)
+	claim = audit.DPClaim(f.epsilon, f.delta)
 	return claim, !s.Given("delta"), claim.Validate()
 }
 
@@ -47,7 +46,7 @@ func (f *dataFlags) csv(s *cli.Flags) (*train.CSV, error) {
 	c := &train.CSV{Label: f.label, Scaling: f.scaling}
 	if s.Given("bounds") {
 		if n, err := fmt.Sscanf(f.bounds, "%g,%g", &c.Lower, &c.Upper); n != 2 || err != nil {
-			return nil, &core.InputError{Field: "-bounds", Found: fmt.Sprintf("%q", f.bounds), Want: "two numbers with a comma between", Remedy: "for example -bounds 0,255"}
+			return nil, &audit.InputError{Field: "-bounds", Found: fmt.Sprintf("%q", f.bounds), Want: "two numbers with a comma between", Remedy: "for example -bounds 0,255"}
 		}
 	}
 	return c, nil
@@ -57,7 +56,7 @@ func (f *dataFlags) csv(s *cli.Flags) (*train.CSV, error) {
 // a plan, and a user who typed it meant it.
 func atLeast(s *cli.Flags, name string, value, least float64) error {
 	if s.Given(name) && !(value >= least) {
-		return &core.InputError{Field: "-" + name, Found: fmt.Sprint(value), Want: fmt.Sprintf("at least %v", least)}
+		return &audit.InputError{Field: "-" + name, Found: fmt.Sprint(value), Want: fmt.Sprintf("at least %v", least)}
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	plain "github.com/dpscope/dpscope/core/counts"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -54,7 +53,7 @@ func counts(args []string, stdout, stderr io.Writer) int {
 	}
 	for _, name := range []string{"in", "out"} {
 		if !set.Given(name) {
-			return fail(stderr, &core.InputError{Field: "-" + name, Found: "absent", Want: "a count of so many", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"})
+			return fail(stderr, &audit.InputError{Field: "-" + name, Found: "absent", Want: "a count of so many", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"})
 		}
 	}
 	p.Counts = bounds.Counts{X: in.k, N1: in.n, Y: out.k, N0: out.n}
@@ -67,5 +66,5 @@ func counts(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, flagError(err))
 	}
 	printed := cli.Print(stdout, format, r.Text, r)
-	return told(stderr, r.Summary, verdictCode(r.Verdict, core.Completed, *strict && p.Claimed != nil), nil, printed)
+	return told(stderr, r.Summary, verdictCode(r.Verdict, audit.Completed, *strict && p.Claimed != nil), nil, printed)
 }

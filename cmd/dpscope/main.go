@@ -13,7 +13,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/module"
 )
@@ -109,7 +108,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return cli.ExitOK
 	}
-	return fail(stderr, core.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "verify", "account", "list", "serve", "version"}))
+	return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "verify", "account", "list", "serve", "version"}))
 }
 
 // fail prints an error and returns the exit code that goes with it.

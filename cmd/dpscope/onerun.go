@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
@@ -61,10 +61,10 @@ func newOneFlags(name string, stderr io.Writer) *oneFlags {
 
 // claim is the claim that the flags give, and whether its delta is the default. It
 // checks the rest of the flags too.
-func (f *oneFlags) claim() (core.Claim, bool, error) {
+func (f *oneFlags) claim() (audit.Claim, bool, error) {
 	claim, defaulted, err := f.claimed.claim(f.Flags)
 	if err == nil && f.Given("beta") && !(f.beta > 0) {
-		err = &core.InputError{Field: "-beta", Found: fmt.Sprint(f.beta), Want: "in [1e-9, 0.5]"}
+		err = &audit.InputError{Field: "-beta", Found: fmt.Sprint(f.beta), Want: "in [1e-9, 0.5]"}
 	}
 	return claim, defaulted, err
 }
@@ -94,7 +94,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: *source, Parameters: params, Claim: &claim, DeltaDefaulted: defaulted, Relation: core.Relation(f.relation), Design: canary.Design(*design),
+	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: *source, Parameters: params, Claim: &claim, DeltaDefaulted: defaulted, Relation: audit.Relation(f.relation), Design: canary.Design(*design),
 		Canaries: m, Sides: canary.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
 	if err := atLeast(s, "m", float64(m), 1); err != nil {
 		return fail(stderr, err)
@@ -108,7 +108,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := untilSignal()
 	defer stop()
-	report, err := canary.OneRun{Plan: plan, File: file, Sources: canary.Sources(), Pool: core.LocalPool(catalogue, 1), Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
+	report, err := canary.OneRun{Plan: plan, File: file, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, 1), Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}
@@ -136,7 +136,7 @@ func scores(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, DeltaDefaulted: defaulted, Relation: core.Relation(f.relation), Method: canary.Method(*method), Sides: canary.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
+	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, DeltaDefaulted: defaulted, Relation: audit.Relation(f.relation), Method: canary.Method(*method), Sides: canary.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
 	report, err := canary.AuditScores(plan, *in, cli.Generator())
 	if err != nil {
 		return fail(stderr, err)
@@ -148,7 +148,7 @@ func scores(args []string, stdout, stderr io.Writer) int {
 // readScores reads one or two files of scores.
 func readScores(names []string) (*canary.Scores, error) {
 	if len(names) < 1 || len(names) > 2 {
-		return nil, &core.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
+		return nil, &audit.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
 	}
 	var parsed []*recorded.File
 	for _, name := range names {
@@ -179,7 +179,7 @@ func readIntake(name string) (*recorded.File, error) {
 // verifySource is dpscope verify of a report of a source's audit, with canaries or in
 // one run.
 func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
-	replay func(context.Context, []canary.SourceSpec, *core.Pool, R, []byte, bool) (core.Verification, error),
+	replay func(context.Context, []canary.SourceSpec, *pair.Pool, R, []byte, bool) (engine.Verification, error),
 	name string, data []byte, files []string, workers int, whole bool, stdout, stderr io.Writer) int {
 	report, err := parse(data)
 	if err != nil {
@@ -189,7 +189,7 @@ func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
 	if err != nil {
 		return fail(stderr, err)
 	}
-	v, err := replay(context.Background(), canary.Sources(), core.LocalPool(catalogue, workers), report, given, whole)
+	v, err := replay(context.Background(), canary.Sources(), pair.LocalPool(catalogue, workers), report, given, whole)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
@@ -205,7 +205,7 @@ func verifyScores(name string, data []byte, files []string, whole bool, stdout, 
 	var given *canary.Scores
 	switch {
 	case whole && len(files) == 0 && len(report.Plan.Data) > 0:
-		return fail(stderr, &core.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "-data FILE, twice for two files; -quick checks the bounds from the report's counts"})
+		return fail(stderr, &audit.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "-data FILE, twice for two files; -quick checks the bounds from the report's counts"})
 	case whole:
 		if given, err = readScores(files); err != nil {
 			return fail(stderr, err)
@@ -226,5 +226,5 @@ func readOneFile(names []string) ([]byte, error) {
 	case 1:
 		return readData(names[0])
 	}
-	return nil, &core.InputError{Field: "-data", Found: fmt.Sprintf("given %d times", len(names)), Want: "given once"}
+	return nil, &audit.InputError{Field: "-data", Found: fmt.Sprintf("given %d times", len(names)), Want: "given once"}
 }

@@ -10,7 +10,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 )
 
 // Plan is what is asked.
@@ -24,13 +23,13 @@ type Plan struct {
 
 func (p Plan) check() error {
 	if err := bounds.CheckDelta(p.Delta); err != nil {
-		return &core.InputError{Field: "delta", Found: fmt.Sprint(p.Delta), Want: "at least 0 and below 1"}
+		return &audit.InputError{Field: "delta", Found: fmt.Sprint(p.Delta), Want: "at least 0 and below 1"}
 	}
 	if !(p.Beta >= 1e-9 && p.Beta <= 0.5) {
-		return &core.InputError{Field: "beta", Found: fmt.Sprint(p.Beta), Want: "in [1e-9, 0.5]", Remedy: "0.05 is 95 % confidence"}
+		return &audit.InputError{Field: "beta", Found: fmt.Sprint(p.Beta), Want: "in [1e-9, 0.5]", Remedy: "0.05 is 95 % confidence"}
 	}
 	if c := p.Claimed; c != nil && !(*c > 0 && !math.IsInf(*c, 1)) {
-		return &core.InputError{Field: "epsilon", Found: fmt.Sprint(*c), Want: "a finite number above 0"}
+		return &audit.InputError{Field: "epsilon", Found: fmt.Sprint(*c), Want: "a finite number above 0"}
 	}
 	return nil
 }
@@ -42,7 +41,7 @@ type Report struct {
 	Delta        float64       `json:"delta"`
 	Beta         float64       `json:"beta"`
 	Claimed      *float64      `json:"claimedEpsilon,omitempty"`
-	Verdict      core.Verdict  `json:"verdict,omitempty"` // absent without a claim
+	Verdict      audit.Verdict  `json:"verdict,omitempty"` // absent without a claim
 	LowerBound   *float64      `json:"lowerBound"`        // the exact one, of both directions
 	LargestBound float64       `json:"largestBound"`      // of the best counts of as many trainings
 	PValue       *float64      `json:"pValue,omitempty"`  // of the claim
@@ -113,13 +112,13 @@ func Conclude(p Plan) (Report, error) {
 	r.PValue = &value
 	switch claimed := strconv.FormatFloat(claim, 'g', -1, 64); {
 	case r.LowerBound != nil && *r.LowerBound > claim:
-		r.Verdict = core.Violation
+		r.Verdict = audit.Violation
 		r.Summary = fmt.Sprintf("Violation: %s; claimed %s.", found, claimed)
 	case r.LargestBound <= claim:
-		r.Verdict = core.Inconclusive
+		r.Verdict = audit.Inconclusive
 		r.Summary = fmt.Sprintf("Inconclusive: no counts of %s and %s trainings show more than epsilon >= %s%s; claimed %s. More trainings are needed.", phrase.Grouped(c.N1), phrase.Grouped(c.N0), phrase.Bound(r.LargestBound, claim), at, claimed)
 	default:
-		r.Verdict = core.NoViolation
+		r.Verdict = audit.NoViolation
 		r.Summary = fmt.Sprintf("No violation found: %s; claimed %s. This is not a proof of privacy.", found, claimed)
 	}
 	return r, nil

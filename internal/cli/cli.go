@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
@@ -33,19 +32,19 @@ const (
 var ErrStopped = errors.New("stopped before the end; no result")
 
 // Seeded is all that is registered and draws from the seed.
-func Seeded() core.Catalogue {
-	return core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry(), Canary: canary.Engine(canary.Sources())}
+func Seeded() audit.Catalogue {
+	return audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry(), Canary: canary.Engine(canary.Sources())}
 }
 
 // Catalogue is all that is registered.
-func Catalogue() core.Catalogue {
+func Catalogue() audit.Catalogue {
 	c := Seeded()
 	c.Mechanisms = slices.Concat(c.Mechanisms, google.All())
 	return c
 }
 
 // With is a catalogue with one more mechanism.
-func With(c core.Catalogue, m core.MechanismSpec) core.Catalogue {
+func With(c audit.Catalogue, m audit.MechanismSpec) audit.Catalogue {
 	c.Mechanisms = append(slices.Clone(c.Mechanisms), m)
 	return c
 }
@@ -63,7 +62,7 @@ func Print(w io.Writer, format string, text func() string, report any) error {
 		_, err := io.WriteString(w, text())
 		return err
 	}
-	data, err := core.Canonical(report)
+	data, err := audit.Canonical(report)
 	if err != nil {
 		return err
 	}
@@ -72,8 +71,8 @@ func Print(w io.Writer, format string, text func() string, report any) error {
 }
 
 // Generator says what this program is, for reports.
-func Generator() core.Generator {
-	g := core.Generator{Name: "dpscope", Version: core.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}
+func Generator() audit.Generator {
+	g := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" && len(s.Value) >= 12 {

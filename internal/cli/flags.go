@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dpscope/dpscope/core"
 )
 
 // Flags are the flags of a command. What is wrong with a value is said by Parse.
@@ -48,7 +47,7 @@ func (f *Flags) Parse(args []string, operands int) (code int, ok bool) {
 		if operands > 0 {
 			want = fmt.Sprintf("%d argument", operands)
 		}
-		return f.fail(&core.InputError{Field: f.Name(), Found: fmt.Sprintf("called with %q", f.Args()), Want: "given " + want}), false
+		return f.fail(&audit.InputError{Field: f.Name(), Found: fmt.Sprintf("called with %q", f.Args()), Want: "given " + want}), false
 	}
 	return f.check()
 }
@@ -111,7 +110,7 @@ func CheckFormat(name string, formats ...string) error {
 	if slices.Contains(formats, name) {
 		return nil
 	}
-	return core.UnknownName("-format", name, formats)
+	return audit.UnknownName("-format", name, formats)
 }
 
 // Workers is a flag -workers. After Parse it is above 0.
@@ -120,7 +119,7 @@ func (f *Flags) Workers(otherwise int, usage string) *int {
 	f.Check(func() error {
 		const most = 1024
 		if *n < 0 || *n > most {
-			return &core.InputError{Field: "-workers", Found: fmt.Sprint(*n), Want: fmt.Sprintf("in [0, %d]", most), Remedy: "0 means one a processor"}
+			return &audit.InputError{Field: "-workers", Found: fmt.Sprint(*n), Want: fmt.Sprintf("in [0, %d]", most), Remedy: "0 means one a processor"}
 		}
 		if *n == 0 {
 			*n = runtime.GOMAXPROCS(0)
@@ -131,10 +130,10 @@ func (f *Flags) Workers(otherwise int, usage string) *int {
 }
 
 // Params is a flag -param, which sets one parameter of what it says.
-func (f *Flags) Params(of string) core.Params {
-	params := core.Params{}
+func (f *Flags) Params(of string) audit.Params {
+	params := audit.Params{}
 	f.Func("param", "parameter of the "+of+" as name=value; may be given more than once", func(v string) error {
-		name, value, err := core.ParseParam(v)
+		name, value, err := audit.ParseParam(v)
 		if err == nil {
 			params[name] = value
 		}
@@ -162,8 +161,8 @@ func (v *CountValue) Set(s string) error {
 	}
 	x, err := strconv.ParseFloat(s, 64)
 	switch {
-	case (err == nil || errors.Is(err, strconv.ErrRange)) && math.Abs(x) > core.MaxSeed:
-		return fmt.Errorf("must be at most %d", uint64(core.MaxSeed))
+	case (err == nil || errors.Is(err, strconv.ErrRange)) && math.Abs(x) > pair.MaxSeed:
+		return fmt.Errorf("must be at most %d", uint64(pair.MaxSeed))
 	case err != nil || x != math.Trunc(x):
 		return fmt.Errorf("must be a whole number such as 100000 or 1e5")
 	}
@@ -183,8 +182,8 @@ func (v *seedValue) String() string { return strconv.FormatUint(uint64(*v), 10) 
 
 func (v *seedValue) Set(s string) error {
 	n, err := strconv.ParseUint(s, 0, 64)
-	if err != nil || n > core.MaxSeed {
-		return fmt.Errorf("must be a whole number in [0, %d]", uint64(core.MaxSeed))
+	if err != nil || n > pair.MaxSeed {
+		return fmt.Errorf("must be a whole number in [0, %d]", uint64(pair.MaxSeed))
 	}
 	*v = seedValue(n)
 	return nil

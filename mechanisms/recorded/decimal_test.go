@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -32,7 +32,7 @@ func TestDecimalCommas(t *testing.T) {
 		"whole numbers, mostly": {"x;dataset\n" + strings.Replace(commas("%s;%d\n"), "0,25;1", "0;1", 1), "column 1 (x)", ""},
 	} {
 		_, err := recorded.Read(strings.NewReader(x.data), recorded.Options{Name: "f"})
-		if err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), "decimal comma") || !strings.Contains(err.Error(), `set decimal to ","`) || !strings.Contains(err.Error(), x.place) {
+		if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "decimal comma") || !strings.Contains(err.Error(), `set decimal to ","`) || !strings.Contains(err.Error(), x.place) {
 			t.Errorf("%s: %v", name, err)
 		}
 		f := read(t, x.data, recorded.Options{Decimal: recorded.DecimalComma})
@@ -53,7 +53,7 @@ func TestDecimalCommas(t *testing.T) {
 
 // Words that look like it are words where that is said, and beside other words.
 func TestNoDecimalCommas(t *testing.T) {
-	kind := map[string]core.ColumnKind{"x": core.Symbol}
+	kind := map[string]audit.ColumnKind{"x": audit.Symbol}
 	for name, x := range map[string]struct {
 		data string
 		o    recorded.Options
@@ -65,7 +65,7 @@ func TestNoDecimalCommas(t *testing.T) {
 		"JSON":        {"{\"x\": \"1,5\", \"dataset\": 0}\n{\"x\": \"2,5\", \"dataset\": 1}\n", recorded.Options{}},
 		"JSON, comma": {"{\"x\": \"1,5\", \"dataset\": 0.5}\n{\"x\": \"2,5\", \"dataset\": 1}\n", recorded.Options{Decimal: recorded.DecimalComma}},
 	} {
-		if c := read(t, x.data, x.o).Tables[0].Columns[0]; c.Kind != core.Symbol {
+		if c := read(t, x.data, x.o).Tables[0].Columns[0]; c.Kind != audit.Symbol {
 			t.Errorf("%s: %s", name, c.Kind)
 		}
 	}

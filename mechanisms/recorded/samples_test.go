@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -89,7 +89,7 @@ func TestTwoFilesUnify(t *testing.T) {
 	a := read(t, "x,w\n"+strings.Repeat("1,red\n2,blue\n", 150), o)
 	b := read(t, "w,x\n"+strings.Repeat("green,1\nblue,NaN\n", 150), o)
 	s := readPair(t, recorded.Choice{}, a, b)
-	if want := []core.ColumnKind{core.Mixed, core.Symbol}; s.Columns[0].Kind != want[0] || s.Columns[1].Kind != want[1] {
+	if want := []audit.ColumnKind{audit.Mixed, audit.Symbol}; s.Columns[0].Kind != want[0] || s.Columns[1].Kind != want[1] {
 		t.Fatalf("columns %v", s.Columns)
 	}
 	words := func(side, i int) string {

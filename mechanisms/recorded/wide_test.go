@@ -11,7 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -110,7 +111,7 @@ func TestWholeNumbersAreKept(t *testing.T) {
 			parsed = append(parsed, read(t, f, o))
 		}
 		s := readPair(t, recorded.Choice{}, parsed...)
-		if len(s.Columns) != 2 || s.Columns[1].Name != s.Columns[0].Name+" (low bits)" || s.Columns[0].Kind != core.Real || s.Columns[1].Kind != core.Real {
+		if len(s.Columns) != 2 || s.Columns[1].Name != s.Columns[0].Name+" (low bits)" || s.Columns[0].Kind != audit.Real || s.Columns[1].Kind != audit.Real {
 			t.Errorf("%s: columns %v", name, s.Columns)
 			continue
 		}
@@ -134,7 +135,7 @@ func TestWholeNumbersAreKept(t *testing.T) {
 	}
 	// As symbols they are as many as there are.
 	for _, text := range []string{csv, big8.String()} {
-		f := read(t, text, recorded.Options{Kinds: map[string]core.ColumnKind{map[bool]string{true: "x", false: "c1"}[text == csv]: core.Symbol}})
+		f := read(t, text, recorded.Options{Kinds: map[string]audit.ColumnKind{map[bool]string{true: "x", false: "c1"}[text == csv]: audit.Symbol}})
 		if got := f.Tables[0].Columns[0].Symbols; len(got) != len(beyond) {
 			t.Errorf("symbols %q", got)
 		}
@@ -212,8 +213,8 @@ func TestLowBitsAreAudited(t *testing.T) {
 		fmt.Fprintf(&b, "%d,%d\n", int64(1)<<60+int64(i*7919%1000)<<20+int64(i%2), i%2)
 	}
 	s := readPair(t, recorded.Choice{}, read(t, b.String(), recorded.Options{}))
-	claim := core.DPClaim(1, 0)
-	if r := runAudit(t, s.Spec(recorded.Options{}), core.Plan{Claim: &claim, Seed: 1}, 1); r.Verdict != core.Violation {
+	claim := audit.DPClaim(1, 0)
+	if r := runAudit(t, s.Spec(recorded.Options{}), pair.Plan{Claim: &claim, Seed: 1}, 1); r.Verdict != audit.Violation {
 		t.Error(r.Summary)
 	}
 }
@@ -236,11 +237,11 @@ func TestWholeNumbersRefused(t *testing.T) {
 		"123456789012345678901234567890":    "",
 	} {
 		_, err := recorded.Read(strings.NewReader(rows(x)), recorded.Options{NonFinite: recorded.AsSymbol})
-		if want == "" && err != nil || want != "" && (err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "symbol")) {
+		if want == "" && err != nil || want != "" && (err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "symbol")) {
 			t.Errorf("%s: %v, want %q", x, err, want)
 		}
 		if err != nil {
-			f := read(t, rows(x), recorded.Options{Kinds: map[string]core.ColumnKind{"x": core.Symbol}})
+			f := read(t, rows(x), recorded.Options{Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}})
 			if c := f.Tables[0].Columns[0]; c.Text(600) != x {
 				t.Errorf("%s as a symbol: %s", x, c.Text(600))
 			}
@@ -252,7 +253,7 @@ func TestWholeNumbersRefused(t *testing.T) {
 	}
 	for _, text := range []string{"in,out\n9007199254740993,1\n", "score,member\n1,1\n9007199254740993,0\n", "run,score,member\n1,9007199254740993,1\n1,3,0\n", "run,score,member\n9007199254740993,1,1\n1,3,0\n",
 		`{"in": [[9007199254740993], [1]], "out": [[1], [1]]}`, `{"score": [[9007199254740993], [1]], "member": [[1], [0]]}`} {
-		if _, err := scores(t, text); err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), "beyond 2^53") {
+		if _, err := scores(t, text); err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "beyond 2^53") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -3,8 +3,7 @@
 package main
 
 import (
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
-func known() core.Catalogue { return withBrought(catalogue.All()) }
+func known() audit.Catalogue { return withBrought(catalogue.All()) }
