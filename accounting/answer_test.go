@@ -3,12 +3,13 @@ package accounting
 import (
 	"encoding/json"
 	"errors"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 func TestAnswer(t *testing.T) {

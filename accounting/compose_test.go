@@ -1,10 +1,11 @@
 package accounting
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // slowOptimal is the hockey-stick divergence of the product of k worst

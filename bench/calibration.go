@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
 )
 

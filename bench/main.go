@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/signal"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 

@@ -2,8 +2,9 @@ package estimators
 
 import (
 	"errors"
-	"github.com/dpscope/dpscope/audit"
 	"math"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // logistic fits log odds that are linear in summaries of an output: which

@@ -6,8 +6,9 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/dpscope/dpscope/audit"
 	"pgregory.net/rapid"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 func TestSearchesAgreeWithScans(t *testing.T) {

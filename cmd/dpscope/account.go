@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/accounting"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/train"
 	"github.com/dpscope/dpscope/internal/cli"

@@ -5,6 +5,7 @@ import (
 	"io"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	plain "github.com/dpscope/dpscope/core/counts"

@@ -13,13 +13,12 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
-	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // readAgain parses a command as a shell and dpscope would.
 func readAgain(t *rapid.T, cli string) (*auditFlags, pair.Plan) {
-	words, err := command.Split(cli)
+	words, err := audit.ShellWords("the command", cli)
 	if err != nil {
 		t.Fatalf("%s: %v", cli, err)
 	}

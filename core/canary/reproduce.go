@@ -2,7 +2,6 @@ package canary
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -42,7 +41,7 @@ func reproduce(a *Audit) audit.Reproduce {
 		add("interval", string(p.Interval))
 	}
 	if p.Quantile > 0 {
-		add("quantile", exactly(p.Quantile))
+		add("quantile", audit.Exactly(p.Quantile))
 	}
 	if *p.Single != (a.Spec.Baseline && p.K > 1) {
 		add("single", fmt.Sprint(*p.Single))
@@ -63,15 +62,15 @@ func newAgain(command, source string, c promise) *again {
 	w.cli.WriteString("dpscope " + command)
 	w.frag.WriteString("#v=1&view=" + command)
 	w.add("source", source)
-	w.add("epsilon", exactly(c.Epsilon))
-	w.add("delta", exactly(c.Delta))
+	w.add("epsilon", audit.Exactly(c.Epsilon))
+	w.add("delta", audit.Exactly(c.Delta))
 	w.add("relation", string(c.relation))
 	return w
 }
 
 func (w *again) add(name, value string) {
-	fmt.Fprintf(&w.cli, " -%s %s", name, shellWord(value))
-	fmt.Fprintf(&w.frag, "&%s=%s", name, escaped(value))
+	fmt.Fprintf(&w.cli, " -%s %s", name, audit.ShellWord(value))
+	fmt.Fprintf(&w.frag, "&%s=%s", name, audit.FragmentWord(value))
 }
 
 // csv adds how a file of examples is read, if one is.
@@ -83,7 +82,7 @@ func (w *again) csv(x *train.CSV) {
 		w.add("label", x.Label)
 	}
 	if x.Lower != 0 || x.Upper != 0 {
-		w.add("bounds", exactly(x.Lower)+","+exactly(x.Upper))
+		w.add("bounds", audit.Exactly(x.Lower)+","+audit.Exactly(x.Upper))
 	}
 	if x.Scaling != "" {
 		w.add("scaling", x.Scaling)
@@ -94,14 +93,14 @@ func (w *again) csv(x *train.CSV) {
 // defaults, and the file.
 func (w *again) end(spec SourceSpec, params audit.Params, c audit.Claim, csv *train.CSV, data string, beta float64, seed uint64) audit.Reproduce {
 	if beta != 0.05 {
-		w.add("beta", exactly(beta))
+		w.add("beta", audit.Exactly(beta))
 	}
 	w.add("seed", fmt.Sprint(seed))
 	defaults, err := audit.ResolveParams(spec.Params, nil, c)
 	for _, s := range spec.Params {
 		if v := params[s.Name]; err != nil || v != defaults[s.Name] {
 			fmt.Fprintf(&w.cli, " -param %s=%s", s.Name, v)
-			fmt.Fprintf(&w.frag, "&p.%s=%s", s.Name, escaped(v.String()))
+			fmt.Fprintf(&w.frag, "&p.%s=%s", s.Name, audit.FragmentWord(v.String()))
 		}
 	}
 	r := audit.Reproduce{CLI: w.cli.String(), URL: w.frag.String()}
@@ -113,29 +112,4 @@ func (w *again) end(spec SourceSpec, params audit.Params, c audit.Claim, csv *tr
 		r.Note += "FILE is the file with SHA-256 " + data + "; the address does not carry it."
 	}
 	return r
-}
-
-// exactly is the shortest decimal that reads as x.
-func exactly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
-
-// escaped percent-encodes what does not stand for itself in the value of an
-// address's fragment.
-func escaped(s string) string {
-	var b strings.Builder
-	for _, c := range []byte(s) {
-		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("-_.~", c) >= 0 {
-			b.WriteByte(c)
-			continue
-		}
-		fmt.Fprintf(&b, "%%%02X", c)
-	}
-	return b.String()
-}
-
-// shellWord quotes what a shell would take apart.
-func shellWord(s string) string {
-	if s != "" && strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_.=,:+/") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

@@ -279,7 +279,7 @@ func (r ScoresReport) cautions() []string {
 		case h.Runs == 0 && oneRun:
 			add("one-run methods need membership by fair coins; another method: %s, if each score comes from a training of its own", MethodExact)
 		case h.Runs > 0 && two.Validate() == nil:
-			add("bounds of add-remove need membership by fair coins. A mechanism that keeps this claim keeps epsilon = %s at delta = %s under replace, which runs with a fixed number of canaries in can refute: -relation replace -epsilon %s -delta %s", number(two.Epsilon), number(two.Delta), exactly(two.Epsilon), number(two.Delta))
+			add("bounds of add-remove need membership by fair coins. A mechanism that keeps this claim keeps epsilon = %s at delta = %s under replace, which runs with a fixed number of canaries in can refute: -relation replace -epsilon %s -delta %s", number(two.Epsilon), number(two.Delta), audit.Exactly(two.Epsilon), number(two.Delta))
 		case h.Runs > 0:
 			add("bounds of add-remove need membership by fair coins")
 		}
@@ -377,9 +377,9 @@ func ScoresText(r ScoresReport) string {
 func reproduceScores(p ScoresPlan, h ScoresShape) audit.Reproduce {
 	var cli strings.Builder
 	cli.WriteString("dpscope scores")
-	add := func(name, value string) { fmt.Fprintf(&cli, " -%s %s", name, shellWord(value)) }
-	add("epsilon", exactly(p.Claim.Epsilon))
-	add("delta", exactly(p.Claim.Delta))
+	add := func(name, value string) { fmt.Fprintf(&cli, " -%s %s", name, audit.ShellWord(value)) }
+	add("epsilon", audit.Exactly(p.Claim.Epsilon))
+	add("delta", audit.Exactly(p.Claim.Delta))
 	add("relation", string(p.Relation))
 	standard := FlatMethods()[0]
 	if h.Runs > 0 {
@@ -390,7 +390,7 @@ func reproduceScores(p ScoresPlan, h ScoresShape) audit.Reproduce {
 	}
 	p.guessing(h).addFlags(add)
 	if p.Beta != 0.05 {
-		add("beta", exactly(p.Beta))
+		add("beta", audit.Exactly(p.Beta))
 	}
 	add("seed", fmt.Sprint(p.Seed))
 	var note []string

@@ -3,11 +3,12 @@ package canary
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
-	"slices"
-	"strings"
 )
 
 // Verify replays a report. With whole it draws every run again, chooses the

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 )
@@ -41,7 +42,7 @@ type Report struct {
 	Delta        float64       `json:"delta"`
 	Beta         float64       `json:"beta"`
 	Claimed      *float64      `json:"claimedEpsilon,omitempty"`
-	Verdict      audit.Verdict  `json:"verdict,omitempty"` // absent without a claim
+	Verdict      audit.Verdict `json:"verdict,omitempty"` // absent without a claim
 	LowerBound   *float64      `json:"lowerBound"`        // the exact one, of both directions
 	LargestBound float64       `json:"largestBound"`      // of the best counts of as many trainings
 	PValue       *float64      `json:"pValue,omitempty"`  // of the claim

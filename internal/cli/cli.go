@@ -12,6 +12,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/estimators"

@@ -1,21 +1,20 @@
-package command
+package audit
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"strings"
 )
 
-// Split takes a command line apart as a POSIX shell does: words are separated by
-// blanks; quotes and backslashes keep them together. No shell runs, so nothing is
+// ShellWords takes a command line apart as a POSIX shell does: words are separated
+// by blanks; quotes and backslashes keep them together. No shell runs, so nothing is
 // expanded: what a shell would take for a pipe, a redirection, a variable or a
-// second command is refused.
-func Split(line string) ([]string, error) {
+// second command is refused. Errors name the field. [ShellWord] is the way back.
+func ShellWords(field, line string) ([]string, error) {
 	fault := func(found, want, remedy string) error {
-		return &audit.InputError{Field: "-exec", Found: fmt.Sprintf("%q with %s", line, found), Want: want, Remedy: remedy}
+		return &InputError{Field: field, Found: fmt.Sprintf("%q with %s", line, found), Want: want, Remedy: remedy}
 	}
 	shell := func(c byte) error {
-		return fault(fmt.Sprintf("%q outside single quotes", c), "a program and its arguments, as no shell reads it", `quote the character, or run a shell: -exec "sh -c '...'"`)
+		return fault(fmt.Sprintf("%q outside single quotes", c), "a program and its arguments, as no shell reads it", "quote the character, or run a shell: "+field+` "sh -c '...'"`)
 	}
 	var words []string
 	var word []byte
@@ -67,7 +66,7 @@ func Split(line string) ([]string, error) {
 		words = append(words, string(word))
 	}
 	if len(words) == 0 {
-		return nil, &audit.InputError{Field: "-exec", Found: fmt.Sprintf("%q", line), Want: "a program and its arguments", Remedy: "for example -exec 'python3 mechanism.py'"}
+		return nil, &InputError{Field: field, Found: fmt.Sprintf("%q", line), Want: "a program and its arguments", Remedy: "for example " + field + " 'python3 mechanism.py'"}
 	}
 	return words, nil
 }
