@@ -71,7 +71,7 @@ run_tests() {
 	unformatted=$(gofmt -l .)
 	[[ -z $unformatted ]] || die "not formatted: ${unformatted//$'\n'/ }; run gofmt -w on them"
 
-	local pure=(./audit/... ./stream/... ./mechanisms ./mechanisms/recorded ./mechanisms/google ./finders ./estimators ./bounds/... ./accounting ./core/...)
+	local pure=(./audit/... ./stream/... ./mechanisms ./mechanisms/recorded/... ./mechanisms/google ./finders ./estimators ./bounds/... ./accounting ./core/...)
 	say "go vet, for the host and for the browser"
 	go vet ./...
 	GOOS=js GOARCH=wasm go vet "${pure[@]}" ./wasm/...

@@ -9,12 +9,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/differential-privacy/go/v3/noise"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/stream"
-	"github.com/google/differential-privacy/go/v3/noise"
 )
 
 var catalogue = audit.Catalogue{Mechanisms: All(), Learners: estimators.Common(), Finders: finders.All}
