@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 
 	"github.com/dpscope/dpscope/internal/cli"
@@ -111,7 +112,7 @@ func benchDetection(c *call) (int, error) {
 }
 
 // measure runs the cell once a seed.
-func (r *detectionRow) measure(ctx context.Context, plan pair.Plan, seeds int, pool *pair.Pool, now func() float64) error {
+func (r *detectionRow) measure(ctx context.Context, plan pair.Plan, seeds int, pool *engine.Pool, now func() float64) error {
 	start := now()
 	claim := audit.DPClaim(r.Epsilon, r.Delta)
 	plan.Mechanism, plan.Claim = r.Mechanism, &claim

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 )
@@ -360,7 +361,7 @@ func (b *tablesBench) do(ctx context.Context, j *tableJob, workers int) error {
 }
 
 // audit is one audit, added to out.
-func (b *tablesBench) audit(ctx context.Context, plan pair.Plan, pool *pair.Pool, out *tableRun) error {
+func (b *tablesBench) audit(ctx context.Context, plan pair.Plan, pool *engine.Pool, out *tableRun) error {
 	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: pool}.Do(ctx)
 	switch {
 	case err != nil:

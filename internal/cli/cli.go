@@ -14,7 +14,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
@@ -34,7 +33,7 @@ var ErrStopped = errors.New("stopped before the end; no result")
 
 // Seeded is all that is registered and draws from the seed.
 func Seeded() audit.Catalogue {
-	return audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry(), Canary: canary.Engine(canary.Sources())}
+	return audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
 }
 
 // Catalogue is all that is registered.
