@@ -12,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
@@ -110,7 +109,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := untilSignal()
 	defer stop()
-	report, err := canary.OneRun{Plan: plan, File: file, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, 1), Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
+	report, err := canary.OneRun{Plan: plan, File: file, Sources: canary.Sources(), Pool: canary.LocalPool(canary.Sources(), 1), Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}
