@@ -13,7 +13,7 @@
 // is a lower limit of its true epsilon, and a function here returns a number
 // that exceeds epsilon* with probability at most beta. Functions that keep
 // that promise for every p1, p0 and sample size are [Exact], [ClopperPearson]
-// and [PairedBetting]; [Score] and [Katz] keep it only asymptotically or not
+// and [PairedBetting]; [Score] keeps it only asymptotically or not
 // at all, and are here for comparison with published figures.
 //
 // [ClaimPValue] gives the verdict of Exact as a p-value, [LowerDelta] a bound on

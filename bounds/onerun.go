@@ -174,7 +174,7 @@ func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) fl
 	if !ok {
 		return 0
 	}
-	return math.Max(0, roundDown(eps))
+	return math.Max(0, RoundDown(eps))
 }
 
 // OneRunRight counts the right ones of up + down guesses: the canaries with the up

@@ -68,5 +68,5 @@ func SteinkeEpsilon(m, r, v int, delta, beta float64) float64 {
 	if !ok {
 		return 0
 	}
-	return math.Max(0, roundDown(eps))
+	return math.Max(0, RoundDown(eps))
 }

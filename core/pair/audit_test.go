@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
@@ -16,7 +18,6 @@ import (
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/stream"
-	"github.com/google/go-cmp/cmp"
 )
 
 var catalogue = audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}

@@ -1,4 +1,4 @@
-package bounds
+package published
 
 import (
 	"math"
@@ -31,10 +31,10 @@ func TestHistogramCounterexample(t *testing.T) {
 	}
 	// With probability 1.00 and .72 each: at 40 and 200 runs a false alarm of
 	// the second is rarer than 1e-4 (3.8 standard deviations of .032).
-	if got := flagged(1000, int(PublishedHistogramSamples(1000, eps, eta, beta)), 40); got != 1 {
+	if got := flagged(1000, int(HistogramSamples(1000, eps, eta, beta)), 40); got != 1 {
 		t.Errorf("published, m = 1000: flagged %v of the runs, want all", got)
 	}
-	got := flagged(100, int(PublishedHistogramSamples(100, eps, eta, beta)), 200)
+	got := flagged(100, int(HistogramSamples(100, eps, eta, beta)), 200)
 	t.Logf("published, m = 100: %.3f", got)
 	if got < 0.6 || got > 0.84 {
 		t.Errorf("published, m = 100: flagged %v of the runs, want .72", got)
@@ -47,7 +47,7 @@ func TestHistogramCounterexample(t *testing.T) {
 	}
 	// HistogramDelta needs no sample size of its own.
 	for range 40 {
-		n := int(PublishedHistogramSamples(1000, eps, eta, beta)) / 4
+		n := int(HistogramSamples(1000, eps, eta, beta)) / 4
 		if v := HistogramDelta(uniformCounts(r, 1000, n), uniformCounts(r, 1000, n), eps, 0.05); v != 0 {
 			t.Errorf("bound %v on equal laws", v)
 		}
@@ -56,8 +56,8 @@ func TestHistogramCounterexample(t *testing.T) {
 
 func TestHistogramSamples(t *testing.T) {
 	for _, k := range []struct{ got, want float64 }{
-		{PublishedHistogramSamples(10, 0, 0.1, 0.1), 2 * 4000},
-		{PublishedHistogramSamples(10, 0, 0.01, 0.1), 2 * 120_000},
+		{HistogramSamples(10, 0, 0.1, 0.1), 2 * 4000},
+		{HistogramSamples(10, 0, 0.01, 0.1), 2 * 120_000},
 		{CorrectedHistogramSamples(10, 0, 0.1, 1.0/3), 2 * 4000},
 		{CorrectedHistogramSamples(2, 0, 0.1, 1.0/3), 2 * 1200},
 		{CorrectedHistogramSamples(2, 0, 0.1, 0.05), 2 * 8000},

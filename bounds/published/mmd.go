@@ -1,17 +1,19 @@
-package bounds
+package published
 
 import (
 	"fmt"
 	"math"
+
+	"github.com/dpscope/dpscope/bounds"
 )
 
 const (
-	// MethodMMD is [MMDDelta].
-	MethodMMD Method = "mmd-tight"
+	// MethodMMD is [TightMMDDelta].
+	MethodMMD bounds.Method = "mmd-tight"
 	// MethodMMDCorrected is [CorrectedMMDDelta].
-	MethodMMDCorrected Method = "mmd-corrected"
-	// MethodMMDPublished is [PublishedMMDDelta]; it certifies nothing.
-	MethodMMDPublished Method = "published-mmd"
+	MethodMMDCorrected bounds.Method = "mmd-corrected"
+	// MethodMMDPublished is [MMDDelta]; it certifies nothing.
+	MethodMMDPublished bounds.Method = "published-mmd"
 )
 
 // MMDSummary is what the bounds need of n independent values of
@@ -53,13 +55,13 @@ func (s MMDSummary) lower(beta float64) float64 {
 	return s.Mean - math.Sqrt(2*s.Variance*l/n) - 7*s.width()*l/(3*(n-1))
 }
 
-// MMDThreshold returns the largest maximum mean discrepancy, not squared, of an
+// TightMMDThreshold returns the largest maximum mean discrepancy, not squared, of an
 // (eps, delta) differentially private mechanism for a kernel with k(x, x) <= 1:
 // (e^eps - 1 + 2 delta)/(e^eps + 1) is the largest total variation, and the
 // discrepancy is at most twice that, or sqrt 2 times for kernels in [0, 1]
 // (there the cross term of the two parts of P - Q only lowers it).
-func MMDThreshold(eps, delta float64, signed bool) float64 {
-	mustBeClaim(eps, delta)
+func TightMMDThreshold(eps, delta float64, signed bool) float64 {
+	must(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckDelta(delta))
 	return mmdFactor(signed) * (math.Expm1(eps) + 2*delta) / (math.Exp(eps) + 1)
 }
 
@@ -70,17 +72,17 @@ func mmdFactor(signed bool) float64 {
 	return math.Sqrt2
 }
 
-// PublishedMMDThreshold is theorem 4.13 of DP-Auditorium,
+// MMDThreshold is theorem 4.13 of DP-Auditorium,
 // e^eps - 1 + (1 + e^-eps) delta. Valid but loose: at eps = 1, delta = 0 it is
 // 1.718, more than sqrt 2, the largest discrepancy that kernels in [0, 1] have,
 // so that nothing can ever be rejected.
-func PublishedMMDThreshold(eps, delta float64) float64 {
-	mustBeClaim(eps, delta)
+func MMDThreshold(eps, delta float64) float64 {
+	must(bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckDelta(delta))
 	return math.Expm1(eps) + (1+math.Exp(-eps))*delta
 }
 
-// MMDDelta returns a lower confidence bound on the delta for which (eps, delta)
-// can hold: the delta at which [MMDThreshold] is the root of the empirical
+// TightMMDDelta returns a lower confidence bound on the delta for which (eps, delta)
+// can hold: the delta at which [TightMMDThreshold] is the root of the empirical
 // Bernstein bound m_L of E h,
 //
 //	((e^eps + 1) sqrt(m_L)/factor - (e^eps - 1))/2, factor = sqrt 2 or 2.
@@ -88,32 +90,32 @@ func PublishedMMDThreshold(eps, delta float64) float64 {
 // It exceeds that delta with probability at most beta at every sample size, if
 // the values of h are independent, the kernel fixed beforehand and
 // k(x, x) <= 1. Rounded down, at least 0. It panics on arguments out of range.
-func MMDDelta(s MMDSummary, eps, beta float64) float64 {
+func TightMMDDelta(s MMDSummary, eps, beta float64) float64 {
 	m := mustBeMMD(s, eps, beta)
 	if m <= 0 {
 		return 0
 	}
-	return math.Max(0, roundDown(((math.Exp(eps)+1)*math.Sqrt(m)/mmdFactor(s.Signed)-math.Expm1(eps))/2))
+	return math.Max(0, bounds.RoundDown(((math.Exp(eps)+1)*math.Sqrt(m)/mmdFactor(s.Signed)-math.Expm1(eps))/2))
 }
 
 // CorrectedMMDDelta inverts theorem 4.13 of DP-Auditorium correctly:
-// (sqrt(m_L) - (e^eps - 1))/(1 + e^-eps). Valid as [MMDDelta] is, and looser.
+// (sqrt(m_L) - (e^eps - 1))/(1 + e^-eps). Valid as [TightMMDDelta] is, and looser.
 func CorrectedMMDDelta(s MMDSummary, eps, beta float64) float64 {
 	m := mustBeMMD(s, eps, beta)
 	if m <= 0 {
 		return 0
 	}
-	return math.Max(0, roundDown((math.Sqrt(m)-math.Expm1(eps))/(1+math.Exp(-eps))))
+	return math.Max(0, bounds.RoundDown((math.Sqrt(m)-math.Expm1(eps))/(1+math.Exp(-eps))))
 }
 
-// PublishedMMDDelta is algorithm 7 of DP-Auditorium, with the root over the
+// MMDDelta is algorithm 7 of DP-Auditorium, with the root over the
 // variance term only, as its proof has it, and the constant 28/3 for every
 // kernel. For comparison, never to certify. What is wrong: squaring theorem 4.13
 // gives (1 + e^-eps)^2 delta^2, printed without the square, so that the solution
 // of the quadratic is too large: a mechanism that is (0, .2) private is given a
 // delta of .275 in every run (the paper asks for eps > 0: at .01 a (.01, .196)
 // private one is given .26). Besides, h spans 8, not 4, for kernels in [-1, 1].
-func PublishedMMDDelta(s MMDSummary, eps, beta float64) float64 {
+func MMDDelta(s MMDSummary, eps, beta float64) float64 {
 	mustBeMMD(s, eps, beta)
 	n, l := float64(s.N), math.Log(2/beta)
 	biased := s.Variance * (n - 1) / n
@@ -123,18 +125,6 @@ func PublishedMMDDelta(s MMDSummary, eps, beta float64) float64 {
 }
 
 func mustBeMMD(s MMDSummary, eps, beta float64) float64 {
-	if s.Validate() != nil {
-		panic("bounds: summary out of range; call MMDSummary.Validate first")
-	}
-	mustBeClaim(eps, 0)
-	if CheckBeta(beta) != nil {
-		panic("bounds: beta out of range")
-	}
+	must(s.Validate(), bounds.CheckEpsilon(eps), notBelow(eps, 0), bounds.CheckBeta(beta))
 	return s.lower(beta)
-}
-
-func mustBeClaim(eps, delta float64) {
-	if !(eps >= 0) || math.IsInf(eps, 1) || CheckDelta(delta) != nil {
-		panic("bounds: a claim needs a finite epsilon >= 0 and a delta in [0, 1)")
-	}
 }

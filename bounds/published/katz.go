@@ -1,9 +1,19 @@
-package bounds
+package published
 
 import (
 	"math"
 
 	"gonum.org/v1/gonum/mathext"
+
+	"github.com/dpscope/dpscope/bounds"
+)
+
+const (
+	// MethodKatz is [Katz] at delta = 0; it certifies nothing.
+	MethodKatz bounds.Method = "published-katz-log"
+	// MethodKatzDelta is [Katz] at delta > 0, which nobody published; it
+	// certifies nothing.
+	MethodKatzDelta bounds.Method = "katz-log-delta-method"
 )
 
 // Katz is the log-ratio bound of Katz, Baptista, Azen and Pike (1978), as Lu et
@@ -20,8 +30,8 @@ import (
 // .05 for n = 10^4, delta = .01); at Y = 0, where it is undefined, it
 // returns -Inf; and it is not valid when the event, or its complement, was
 // chosen on the same counts. -Inf if X/N1 <= delta.
-func Katz(c Counts, delta, beta float64) float64 {
-	mustBeSound(c, delta, beta)
+func Katz(c bounds.Counts, delta, beta float64) float64 {
+	must(c.Validate(), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
 	n1, n0 := float64(c.N1), float64(c.N0)
 	p1, p0 := float64(c.X)/n1, float64(c.Y)/n0
 	if c.Y == 0 || p1 <= delta {
@@ -29,11 +39,5 @@ func Katz(c Counts, delta, beta float64) float64 {
 	}
 	excess := p1 - delta
 	spread := p1*(1-p1)/(n1*excess*excess) + (1-p0)/(n0*p0)
-	return math.Log(excess/p0) - upperNormal(beta)*math.Sqrt(spread)
-}
-
-// upperNormal returns the z that a standard normal variable exceeds with
-// probability beta.
-func upperNormal(beta float64) float64 {
-	return -mathext.NormalQuantile(beta)
+	return math.Log(excess/p0) - -mathext.NormalQuantile(beta)*math.Sqrt(spread)
 }

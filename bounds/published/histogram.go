@@ -1,13 +1,17 @@
-package bounds
+package published
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/bounds"
+)
 
 const (
 	// MethodHistogram is [HistogramDelta].
-	MethodHistogram Method = "histogram-corrected"
+	MethodHistogram bounds.Method = "histogram-corrected"
 	// MethodHistogramPublished is [HistogramDivergence] less eta at the sample
-	// size of [PublishedHistogramSamples]; it certifies nothing.
-	MethodHistogramPublished Method = "published-histogram"
+	// size of [HistogramSamples]; it certifies nothing.
+	MethodHistogramPublished bounds.Method = "published-histogram"
 )
 
 // HistogramDivergence returns the plug-in estimate of the hockey-stick
@@ -18,7 +22,7 @@ const (
 // It panics if the bins differ in number, a count is negative or a side is empty.
 func HistogramDivergence(first, second []int, eps float64) float64 {
 	n1, n0 := mustBeHistograms(first, second)
-	mustBeFinite(eps)
+	must(bounds.CheckEpsilon(eps))
 	th, sum := math.Exp(eps), 0.0
 	for j := range first {
 		sum += math.Max(0, float64(first[j])/n1-th*float64(second[j])/n0)
@@ -37,16 +41,14 @@ func HistogramDivergence(first, second []int, eps float64) float64 {
 // mean absolute deviation, hence that of z at most half the sum of the bins'
 // deviations, whose squares add up to at most s; and changing one output moves z
 // by at most 1/n1 or e^eps/n0 (McDiarmid 1989). This is the published tester
-// with what its proof needs; its slack grows with sqrt m, while [ScoreDelta] and
+// with what its proof needs; its slack grows with sqrt m, while [bounds.ScoreDelta] and
 // the bound of one event do not depend on m. Rounded down, at least 0.
 func HistogramDelta(first, second []int, eps, beta float64) float64 {
 	n1, n0 := mustBeHistograms(first, second)
-	if CheckBeta(beta) != nil {
-		panic("bounds: beta out of range")
-	}
+	must(bounds.CheckBeta(beta))
 	s := 1/n1 + math.Exp(2*eps)/n0
 	slack := math.Sqrt(float64(len(first))*s)/2 + math.Sqrt(s*math.Log(1/beta)/2)
-	return math.Max(0, roundDown(HistogramDivergence(first, second, eps)-slack))
+	return math.Max(0, bounds.RoundDown(HistogramDivergence(first, second, eps)-slack))
 }
 
 // CorrectedHistogramSamples is the number of outputs a side after which the
@@ -57,7 +59,7 @@ func CorrectedHistogramSamples(m int, eps, eta, beta float64) float64 {
 	return math.Max(4*float64(m), 4/beta) * (1 + math.Exp(2*eps)) / (eta * eta)
 }
 
-// PublishedHistogramSamples is line 2 of algorithm 3 of DP-Auditorium,
+// HistogramSamples is line 2 of algorithm 3 of DP-Auditorium,
 // max(4m(1+e^(2 eps))/beta^2, 12(1+e^(2 eps))/eta^2). What is wrong: the first
 // term must have eta where it has beta, without which the bias is not below eta
 // (with m = 1000 two equal distributions are always reported as a violation of
@@ -65,7 +67,7 @@ func CorrectedHistogramSamples(m int, eps, eta, beta float64) float64 {
 // tolerance and is not affected);
 // 12 stands for 4/beta at beta = 1/3. The first printing (RenyiTester,
 // algorithm 2) is [RenyiTesterHistogramSamples].
-func PublishedHistogramSamples(m int, eps, eta, beta float64) float64 {
+func HistogramSamples(m int, eps, eta, beta float64) float64 {
 	return math.Max(4*float64(m)/(beta*beta), 12/(eta*eta)) * (1 + math.Exp(2*eps))
 }
 
@@ -79,17 +81,17 @@ func RenyiTesterHistogramSamples(m int, eps, eta float64) float64 {
 
 func mustBeHistograms(first, second []int) (n1, n0 float64) {
 	if len(first) != len(second) {
-		panic("bounds: histograms with different bins")
+		panic("published: histograms with different bins")
 	}
 	for j := range first {
 		if first[j] < 0 || second[j] < 0 {
-			panic("bounds: negative count")
+			panic("published: negative count")
 		}
 		n1 += float64(first[j])
 		n0 += float64(second[j])
 	}
 	if n1 == 0 || n0 == 0 {
-		panic("bounds: empty histogram")
+		panic("published: empty histogram")
 	}
 	return n1, n0
 }

@@ -1,4 +1,4 @@
-package bounds
+package published
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 
 // summarise draws n values of h for a kernel on the bins of a pair.
 func summarise(r *rand.Rand, k pair, n int, signed bool, kernel func(a, b int) float64) MMDSummary {
-	first, second := newAlias(k.p), newAlias(k.q)
+	first, second := newLaw(k.p), newLaw(k.q)
 	sum, squares := 0.0, 0.0
 	for range n {
 		x, x2, y, y2 := first.draw(r), first.draw(r), second.draw(r), second.draw(r)
@@ -34,10 +34,10 @@ func TestMMDCounterexample(t *testing.T) {
 		}
 		// 3.5 standard errors below the mean of .2755: false alarm .005 over 20
 		// runs; the seed is fixed.
-		if got := PublishedMMDDelta(s, 0, 1.0/3); got < 0.261 {
+		if got := MMDDelta(s, 0, 1.0/3); got < 0.261 {
 			t.Errorf("published %v, want about .275", got)
 		}
-		a, b := CorrectedMMDDelta(s, 0, 1.0/3), MMDDelta(s, 0, 1.0/3)
+		a, b := CorrectedMMDDelta(s, 0, 1.0/3), TightMMDDelta(s, 0, 1.0/3)
 		if a > 0.21 || b > 0.21 {
 			t.Errorf("corrected %v, tight %v, truth .2", a, b)
 		}
@@ -52,9 +52,9 @@ func TestMMDCounterexample(t *testing.T) {
 
 func TestMMDThresholds(t *testing.T) {
 	for _, k := range []struct{ got, want, digit float64 }{
-		{PublishedMMDThreshold(1, 0), 1.718, 5e-4}, {MMDThreshold(1, 0, false), 0.653, 6e-4},
-		{PublishedMMDThreshold(0.01, 0), 0.0101, 5e-5}, {MMDThreshold(0.01, 0, false), 0.0071, 5e-5},
-		{MMDThreshold(0, 1-1e-16, true), 2, 1e-12},
+		{MMDThreshold(1, 0), 1.718, 5e-4}, {TightMMDThreshold(1, 0, false), 0.653, 6e-4},
+		{MMDThreshold(0.01, 0), 0.0101, 5e-5}, {TightMMDThreshold(0.01, 0, false), 0.0071, 5e-5},
+		{TightMMDThreshold(0, 1-1e-16, true), 2, 1e-12},
 	} {
 		if math.Abs(k.got-k.want) > k.digit {
 			t.Errorf("threshold %v, want %v", k.got, k.want)
@@ -63,21 +63,21 @@ func TestMMDThresholds(t *testing.T) {
 	// Even disjoint laws, with no noise at all, cannot be rejected by the
 	// published form at eps = 1, delta = 0; the tight one sees them.
 	all := MMDSummary{N: 1_000_000_000, Mean: 2}
-	if got := PublishedMMDDelta(all, 1, 0.05); got > 0 {
+	if got := MMDDelta(all, 1, 0.05); got > 0 {
 		t.Errorf("published reports %v", got)
 	}
-	if got := MMDDelta(all, 1, 0.05); got < 0.99 || got > 1 {
+	if got := TightMMDDelta(all, 1, 0.05); got < 0.99 || got > 1 {
 		t.Errorf("tight reports %v of 1", got)
 	}
 	// The bounds invert their thresholds.
 	for _, signed := range []bool{false, true} {
 		for _, eps := range []float64{0, 0.3, 1} {
-			m := MMDThreshold(eps, 0.1, signed)
+			m := TightMMDThreshold(eps, 0.1, signed)
 			s := MMDSummary{N: 1 << 50, Mean: m * m, Signed: signed}
-			if got := MMDDelta(s, eps, 0.05); math.Abs(got-0.1) > 2e-6 {
+			if got := TightMMDDelta(s, eps, 0.05); math.Abs(got-0.1) > 2e-6 {
 				t.Errorf("eps %v signed %v: delta %v, want .1", eps, signed, got)
 			}
-			m = PublishedMMDThreshold(eps, 0.1)
+			m = MMDThreshold(eps, 0.1)
 			s.Mean = m * m
 			if s.Validate() == nil {
 				if got := CorrectedMMDDelta(s, eps, 0.05); math.Abs(got-0.1) > 2e-6 {
@@ -126,7 +126,7 @@ func TestMMDThresholdIsValid(t *testing.T) {
 			forward += math.Max(0, p[i]/sp-math.Exp(eps)*q[i]/sq)
 			backward += math.Max(0, q[i]/sq-math.Exp(eps)*p[i]/sp)
 		}
-		limit := MMDThreshold(eps, math.Max(forward, backward), signed)
+		limit := TightMMDThreshold(eps, math.Max(forward, backward), signed)
 		closest = math.Max(closest, math.Sqrt(squared)/limit)
 		if math.Sqrt(squared) > limit*(1+1e-12) {
 			t.Fatalf("eps %v: discrepancy %v above %v", eps, math.Sqrt(squared), limit)
@@ -160,7 +160,7 @@ func TestMMDCoverage(t *testing.T) {
 			const runs = 200
 			for range runs {
 				s := summarise(r, k, 2000, false, same)
-				if MMDDelta(s, eps, 0.05) > truth || CorrectedMMDDelta(s, eps, 0.05) > truth {
+				if TightMMDDelta(s, eps, 0.05) > truth || CorrectedMMDDelta(s, eps, 0.05) > truth {
 					wrong++
 				}
 			}
