@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -42,7 +43,7 @@ func (b *canaryBench) oneRun() (*canaryTable, error) {
 			_, err := b.count(seeds, func(s int) bool {
 				scores, in := oneRunScores(b.Seed, s, eps, m, sigma)
 				r := bounds.OneRunGuesses(m)
-				values[0][s] = bounds.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
+				values[0][s] = published.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
 				r = bounds.OneRunGDPGuesses(m)
 				values[1][s] = bounds.OneRunGDPEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
 				return true

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/stream"
@@ -74,7 +75,7 @@ func (c scoreCase) draw(seed uint64, trial, m int) canary.Scores {
 func fixedTwoSided(scores []float64, in []bool) (pure, gaussian float64) {
 	m := len(scores)
 	r, g := bounds.OneRunGuesses(m), bounds.OneRunGDPGuesses(m)
-	return bounds.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta),
+	return published.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta),
 		bounds.OneRunGDPEpsilon(m, g, bounds.OneRunRight(scores, in, g-g/2, g/2), canaryDelta, canaryBeta)
 }
 
@@ -114,8 +115,8 @@ func (a jaxPrivacy) best(beta float64) (pure, mu float64, atPure, atMu int) {
 		if 2*right <= made || made < m && a.in[made] {
 			continue
 		}
-		if bounds.SteinkePValue(m, made, right, pure, canaryDelta) <= beta {
-			pure, atPure = bounds.SteinkeEpsilon(m, made, right, canaryDelta, beta), made
+		if published.SteinkePValue(m, made, right, pure, canaryDelta) <= beta {
+			pure, atPure = published.SteinkeEpsilon(m, made, right, canaryDelta, beta), made
 		}
 		if bounds.OneRunGDPRefutes(m, made, right, mu, beta) {
 			mu, atMu = bounds.OneRunGDPMu(m, made, right, beta), made
@@ -165,7 +166,7 @@ func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
 	m := len(certify.scores)
 	if atPure > 0 {
 		if made, right := certify.at(explore.scores[atPure-1]); made > 0 {
-			pure = bounds.SteinkeEpsilon(m, made, right, canaryDelta, canaryBeta)
+			pure = published.SteinkeEpsilon(m, made, right, canaryDelta, canaryBeta)
 		}
 	}
 	if atMu > 0 {

@@ -1,12 +1,16 @@
-package bounds
+package published
 
-import "math"
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/bounds"
+)
 
 // SteinkePValue returns the published p-value of the claim (eps, delta) from a single run: each
 // of m canaries was put into the data or left out by a fair coin of its own, the
 // auditor saw the output and guessed r of the coins, v of the guesses are right
 // (Steinke, Nasr and Jagielski 2023, theorem 5.2 and its algorithm), of which
-// [OneRunPValue] is a tighter form:
+// [bounds.OneRunPValue] is a tighter form:
 //
 //	p = b_0 + 2 m delta max over 1 <= i <= v of (b_i - b_0)/i,
 //	b_i = P(Bin(r, q) >= v - i), q = 1/(1 + e^-eps).
@@ -16,14 +20,11 @@ import "math"
 // output, but not on the coins; so may r at delta = 0, while at delta > 0 it is to
 // be fixed before. At delta = 0 it is the exact binomial tail. Right
 // to a relative 1e-9 down to 1e-290. Cost O(sqrt r). It panics unless eps >= 0 and
-// finite and the rest is in range, see [CheckOneRun].
+// finite and the rest is in range, see [bounds.CheckOneRun].
 func SteinkePValue(m, r, v int, eps, delta float64) float64 {
-	mustBeOneRun(m, r, v, delta)
-	if !(eps >= 0) || math.IsInf(eps, 1) {
-		panic("bounds: epsilon must be at least 0 and finite")
-	}
+	must(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckEpsilon(eps), notBelow(eps, 0))
 	wrong := r - v
-	w, lo, total := wrongGuesses(r, eps)
+	w, lo, total := bounds.WrongGuesses(r, eps)
 	hi := lo + len(w) - 1
 	tail := 0.0
 	for k := lo; k <= min(hi, wrong); k++ {
@@ -59,14 +60,19 @@ func SteinkePValue(m, r, v int, eps, delta float64) float64 {
 //
 // Cost: 40 p-values. It panics on arguments out of range.
 func SteinkeEpsilon(m, r, v int, delta, beta float64) float64 {
-	mustBeOneRun(m, r, v, delta)
-	if CheckBeta(beta) != nil {
-		panic("bounds: beta outside (0, 1); call CheckBeta first")
-	}
+	must(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
 	beta = math.Min(beta, 0.2)
-	eps, ok := bisect(0, 60, 1e-9, func(eps float64) bool { return SteinkePValue(m, r, v, eps, delta) <= beta })
-	if !ok {
+	refutes := func(eps float64) bool { return SteinkePValue(m, r, v, eps, delta) <= beta }
+	if !refutes(0) {
 		return 0
 	}
-	return math.Max(0, RoundDown(eps))
+	lo, hi := 0.0, 60.0
+	for hi-lo > 1e-9 {
+		if mid := lo + (hi-lo)/2; refutes(mid) {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	return math.Max(0, bounds.RoundDown(lo))
 }
