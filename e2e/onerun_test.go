@@ -91,11 +91,11 @@ func TestOneRun(t *testing.T) {
 		stands(t, tab, box, c.stands)
 	}
 
-	scores := canary.Scores{In: make([]float64, 60), Out: make([]float64, 60), Files: []canary.ScoreFile{{Name: "s.csv", SHA256: strings.Repeat("0", 64)}}}
-	for i := range scores.In {
-		scores.In[i], scores.Out[i] = float64(i)+20.5, float64(i)
+	given := canary.Scores{In: make([]float64, 60), Out: make([]float64, 60), Files: []canary.ScoreFile{{Name: "s.csv", SHA256: strings.Repeat("0", 64)}}}
+	for i := range given.In {
+		given.In[i], given.Out[i] = float64(i)+20.5, float64(i)
 	}
-	of, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: plan.Claim, Relation: audit.Replace, Method: canary.MethodExact, Seed: 1}, scores, want.Generator)
+	of, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: plan.Claim, Relation: audit.Replace, Method: canary.MethodExact, Seed: 1}, given, want.Generator)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -80,7 +80,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 			names = append(names, x.Name)
 		}
 	}
-	source := s.String("source", names[0], "what is audited: "+strings.Join(names, ", "))
+	sourceName := s.String("source", names[0], "what is audited: "+strings.Join(names, ", "))
 	s.StringVar(&f.relation, "relation", "", "neighbouring relation of the claim: add-remove, the only one, since a coin decides whether a canary is there")
 	design := s.String("design", "", "distribution of the canaries: orthogonal, sphere, random-gradients, data-poisoning; default: the source's first")
 	var m int
@@ -95,7 +95,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: *source, Parameters: params, Claim: &claim, DeltaDefaulted: defaulted, Relation: audit.Relation(f.relation), Design: canary.Design(*design),
+	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: *sourceName, Parameters: params, Claim: &claim, DeltaDefaulted: defaulted, Relation: audit.Relation(f.relation), Design: canary.Design(*design),
 		Canaries: m, Sides: canary.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
 	if err := atLeast(s, "m", float64(m), 1); err != nil {
 		return fail(stderr, err)
@@ -121,7 +121,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 }
 
 // scores is dpscope scores. Flags may stand before and behind the files.
-func scores(args []string, stdout, stderr io.Writer) int {
+func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	f := newOneFlags("scores", stderr)
 	method := f.String("method", "", "whose bound the verdict is by: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all")
 	f.StringVar(&f.relation, "relation", "", "needed: neighbouring relation of the claim: add-remove (a record is there or not) or replace (a record is replaced by another)")

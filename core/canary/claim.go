@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
 )
 
 // DefaultDelta is the delta of a claim that names none, in plans, on the command line
@@ -28,7 +29,7 @@ func (p ScoresPlan) promise() promise { return promise{*p.Claim, p.Relation, p.D
 
 // at is what follows an epsilon in words: its delta and its relation.
 func (c promise) at() string {
-	s := " at delta = " + number(c.Delta)
+	s := " at delta = " + phrase.Number(c.Delta)
 	if c.defaulted {
 		s += " (the default)"
 	}
@@ -37,7 +38,7 @@ func (c promise) at() string {
 
 // String is the whole claim in words.
 func (c promise) String() string {
-	s := fmt.Sprintf("epsilon = %s at delta = %s", number(c.Epsilon), number(c.Delta))
+	s := fmt.Sprintf("epsilon = %s at delta = %s", phrase.Number(c.Epsilon), phrase.Number(c.Delta))
 	if c.defaulted {
 		s += ", the default as none was named,"
 	}

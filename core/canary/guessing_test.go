@@ -31,7 +31,7 @@ func oneSidedScores(seed uint64, n int, low bool) Scores {
 func TestOneSidedAttackIsSeen(t *testing.T) {
 	for _, low := range []bool{false, true} {
 		s := oneSidedScores(1, 5000, low)
-		r := auditScores(t, scoresPlan(3, 1e-5, ""), s)
+		r := checkScores(t, scoresPlan(3, 1e-5, ""), s)
 		g := r.Evidence.Guesses[0]
 		if r.Verdict != audit.Violation || *r.LowerBound < 4.5 || *r.row(MethodOneRunGDP).LowerBound < 6.3 {
 			t.Errorf("low %v: %s, f-DP %v", low, r.Summary, *r.row(MethodOneRunGDP).LowerBound)
@@ -44,7 +44,7 @@ func TestOneSidedAttackIsSeen(t *testing.T) {
 		}
 		p := scoresPlan(3, 1e-5, "")
 		p.Guesses, p.GDPGuesses = []int{209}, []int{400}
-		r = auditScores(t, p, s)
+		r = checkScores(t, p, s)
 		if r.Plan.Sides != BothSides || *r.LowerBound > 1.5 || r.Evidence.Guesses[0].In != 105 {
 			t.Errorf("low %v, both sides: %v, %+v", low, *r.LowerBound, r.Evidence.Guesses)
 		}
@@ -53,7 +53,7 @@ func TestOneSidedAttackIsSeen(t *testing.T) {
 			p.Sides = OutSide
 		}
 		p.Guesses = []int{800}
-		if r = auditScores(t, p, s); *r.LowerBound < 4.5 || *r.row(MethodOneRunGDP).LowerBound < 6.3 {
+		if r = checkScores(t, p, s); *r.LowerBound < 4.5 || *r.row(MethodOneRunGDP).LowerBound < 6.3 {
 			t.Errorf("low %v, %s: %v, f-DP %v", low, p.Sides, *r.LowerBound, *r.row(MethodOneRunGDP).LowerBound)
 		}
 		if _, err := VerifyScores(r, nil); err != nil {
@@ -68,7 +68,7 @@ func TestGuessesFitTheirSides(t *testing.T) {
 	for _, sides := range AllSides() {
 		p := scoresPlan(3, 1e-5, "")
 		p.Sides = sides
-		r := auditScores(t, p, s)
+		r := checkScores(t, p, s)
 		if v, err := VerifyScores(r, &s); err != nil || !v.OK() {
 			t.Errorf("%s: %v, %+v", sides, err, v)
 		}
@@ -108,7 +108,7 @@ func TestHalvesNeedASmallerBeta(t *testing.T) {
 			t.Errorf("m %d: %v, want just below %v", m, got, 0.05*coin)
 		}
 	}
-	r := auditScores(t, scoresPlan(3, 1e-5, ""), oneSidedScores(1, 5000, false))
+	r := checkScores(t, scoresPlan(3, 1e-5, ""), oneSidedScores(1, 5000, false))
 	if w := strings.Join(r.Warnings, "\n"); !strings.Contains(w, "do not hold at beta = 0.05; with -beta 0.00039 they do") {
 		t.Error(w)
 	}
@@ -117,7 +117,7 @@ func TestHalvesNeedASmallerBeta(t *testing.T) {
 // Numbers that fair coins hardly give are pointed out before they are refused.
 func TestUnlikelyNumbersAreToldOf(t *testing.T) {
 	for in, want := range map[int]bool{500: false, 541: false, 542: true, 570: true, 458: true} {
-		r := auditScores(t, scoresPlan(3, 1e-5, ""), Scores{In: make([]float64, in), Out: make([]float64, 1000-in)})
+		r := checkScores(t, scoresPlan(3, 1e-5, ""), Scores{In: make([]float64, in), Out: make([]float64, 1000-in)})
 		if got := strings.Contains(strings.Join(r.Warnings, "\n"), "probability below 0.01: if the numbers were fixed"); got != want {
 			t.Errorf("%d in: %v", in, r.Warnings)
 		}

@@ -232,7 +232,7 @@ func (f *Findings) conclude(m Method, c audit.Claim) {
 // headline is the verdict in words. from says what the bound is from, in words
 // such as "one training with 1 000 canaries".
 func (f Findings) headline(m Method, c promise, from string) string {
-	claimed, at := "claimed "+number(c.Epsilon), c.at()
+	claimed, at := "claimed "+phrase.Number(c.Epsilon), c.at()
 	row := f.row(m)
 	bounded := func() string {
 		return fmt.Sprintf("epsilon >= %s%s with %s confidence, from %s, by %s", phrase.Bound(*f.LowerBound, c.Epsilon), at, phrase.Percent(f.Confidence), from, row.Title)
@@ -254,9 +254,9 @@ func (f Findings) headline(m Method, c promise, from string) string {
 	case f.Verdict == audit.Invalid:
 		return "Invalid: the run failed: " + strings.TrimSuffix(f.Ended.Message, ".") + "."
 	case f.LowerBound == nil && row != nil && row.Note != "":
-		return fmt.Sprintf("Inconclusive: no bound by %s: %s. Claimed epsilon = %s%s.", row.Title, row.Note, number(c.Epsilon), at)
+		return fmt.Sprintf("Inconclusive: no bound by %s: %s. Claimed epsilon = %s%s.", row.Title, row.Note, phrase.Number(c.Epsilon), at)
 	case f.LowerBound == nil:
-		return fmt.Sprintf("Inconclusive: %s; no bound is certified. Claimed epsilon = %s%s.", stoppedMessage, number(c.Epsilon), at)
+		return fmt.Sprintf("Inconclusive: %s; no bound is certified. Claimed epsilon = %s%s.", stoppedMessage, phrase.Number(c.Epsilon), at)
 	}
 	remedy := "No number that dpscope tries is enough."
 	switch {

@@ -166,7 +166,7 @@ func TestForgedSizes(t *testing.T) {
 		"half":     func(h *ScoresShape) { h.Half = 1 << 60 },
 		"members":  func(h *ScoresShape) { h.CertifiedIn = 1 << 60 },
 	} {
-		r := auditScores(t, scoresPlan(1, 1e-6, ""), laplaceSums(1, 60, 2))
+		r := checkScores(t, scoresPlan(1, 1e-6, ""), laplaceSums(1, 60, 2))
 		forge(&r.Evidence.Shape)
 		if _, err := VerifyScores(r, nil); err == nil || !audit.IsInput(err) {
 			t.Errorf("%s: %v", name, err)

@@ -152,6 +152,16 @@ type OneRunTask struct {
 func (OneRunTask) Kind() string   { return "one-run/draw" }
 func (t OneRunTask) Name() string { return "the run of source " + t.Plan.Source }
 
+// OneRunExecutors execute the tasks of audits in one run.
+func OneRunExecutors(sources []SourceSpec) engine.Executors {
+	return engine.Executors{engine.NewExecutor(func(t OneRunTask, hook engine.Hook) (*OneRunEvidence, error) { return t.execute(sources, hook) })}
+}
+
+// LocalOneRunPool is a pool of n goroutines for audits in one run.
+func LocalOneRunPool(sources []SourceSpec, n int) *engine.Pool {
+	return engine.LocalPool(OneRunExecutors(sources), n)
+}
+
 // execute runs the source once. The streams are those of a shard.
 func (t OneRunTask) execute(sources []SourceSpec, hook engine.Hook) (*OneRunEvidence, error) {
 	a, err := t.Plan.Resolve(sources, t.Data)

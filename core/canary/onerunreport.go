@@ -89,7 +89,7 @@ func oneRunBlind(m int, c audit.Claim, beta float64) string {
 		return fmt.Sprintf("no outcome of %s canaries shows anything: at least %s are needed", phrase.Grouped(m), phrase.Grouped(n))
 	}
 	if c.Delta > 0 {
-		return fmt.Sprintf("no outcome shows anything: with %s canaries the guesses are too few, or delta = %s is too large, since %s of them may be told outright", phrase.Grouped(m), number(c.Delta), number(float64(m)*c.Delta))
+		return fmt.Sprintf("no outcome shows anything: with %s canaries the guesses are too few, or delta = %s is too large, since %s of them may be told outright", phrase.Grouped(m), phrase.Number(c.Delta), phrase.Number(float64(m)*c.Delta))
 	}
 	return "no outcome shows anything: the guesses are too few"
 }
@@ -99,7 +99,7 @@ func OneRunFacts(r OneRunReport) []audit.FactRow {
 	var rows factRows
 	add := rows.add
 	p := r.Plan
-	rows.source(p.Source, p.Parameters, r.Source, p.promise())
+	addSource(&rows, p.Source, p.Parameters, r.Source, p.promise())
 	add("Canaries", "%s, each in by a fair coin; %s", phrase.Grouped(p.Canaries), p.Design)
 	if e := r.Evidence; e != nil {
 		add("In", "%s of %s", phrase.Grouped(e.In), phrase.Grouped(p.Canaries))
@@ -126,8 +126,8 @@ func (rows *factRows) add(name, format string, args ...any) {
 	*rows = append(*rows, audit.FactRow{Name: name, Value: fmt.Sprintf(format, args...)})
 }
 
-// source adds what was audited, and the claim.
-func (rows *factRows) source(name string, params audit.Params, note SourceNote, c promise) {
+// addSource adds what was audited, and the claim.
+func addSource(rows *factRows, name string, params audit.Params, note SourceNote, c promise) {
 	if len(params) > 0 {
 		name += " (" + strings.Join(params.Assignments(), ", ") + ")"
 	}

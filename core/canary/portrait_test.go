@@ -303,7 +303,7 @@ func TestPortraitOfScores(t *testing.T) {
 		}
 	}
 	s.Files = []ScoreFile{{"x.csv", "aa"}}
-	r := auditScores(t, replaced(scoresPlan(1, 1e-5, "")), s)
+	r := checkScores(t, replaced(scoresPlan(1, 1e-5, "")), s)
 	got := r.Evidence.Runs.Portrait
 	if len(got.In) != 45 || len(got.In[0]) != 4 || len(got.Out[0]) != 6 || got.Correlated != 45 || len(r.Growth) != 3 {
 		t.Fatalf("%d runs of %d and %d, %d steps", len(got.In), len(got.In[0]), len(got.Out[0]), len(r.Growth))
@@ -354,7 +354,7 @@ func TestPortraitGolden(t *testing.T) {
 	for _, p := range []Plan{plan(100, 20), replace, trained} {
 		got = append(got, digest(t, run(t, p, 2).Evidence.Portrait))
 	}
-	got = append(got, digest(t, auditScores(t, scoresPlan(2, 1e-5, ""), sharedRuns(9, 300, 2)).Evidence.Runs.Portrait))
+	got = append(got, digest(t, checkScores(t, scoresPlan(2, 1e-5, ""), sharedRuns(9, 300, 2)).Evidence.Runs.Portrait))
 	if s := strings.Join(got, " "); s != goldenPortraits {
 		t.Errorf("%s\nwant %s", s, goldenPortraits)
 	}

@@ -63,7 +63,7 @@ func TestRelationOfRuns(t *testing.T) {
 			s := laplaceSums(i, 600, canaries)
 			p := scoresPlan(1, 1e-6, "")
 			p.Seed = uint64(i)
-			r := auditScores(t, p, s)
+			r := checkScores(t, p, s)
 			if x := r.Evidence.Runs; x.Explored.Table.Runs()+x.Certified.Table.Runs() != 600 {
 				t.Fatal("a run was left out")
 			}
@@ -73,7 +73,7 @@ func TestRelationOfRuns(t *testing.T) {
 			if (lower(r) > 1) != (r.Verdict == audit.Violation) {
 				t.Errorf("%s", r.Summary)
 			}
-			r = auditScores(t, replaced(p), s)
+			r = checkScores(t, replaced(p), s)
 			if lower(r) > 2 {
 				twice++
 			}
@@ -99,8 +99,8 @@ func TestRelationPower(t *testing.T) {
 		p := scoresPlan(1, 1e-6, "")
 		p.Seed = uint64(i)
 		s := laplaceSums(1000+i, 3000, 2)
-		mean += *auditScores(t, p, s).LowerBound / audits
-		exchanged += *auditScores(t, replaced(p), s).LowerBound / audits
+		mean += *checkScores(t, p, s).LowerBound / audits
+		exchanged += *checkScores(t, replaced(p), s).LowerBound / audits
 	}
 	t.Logf("mean bound %.3f of 1, under replace %.3f of 2", mean, exchanged)
 	if mean < .78 || exchanged < 1 {
@@ -166,7 +166,7 @@ func TestRelationRefused(t *testing.T) {
 				}
 			}
 		}
-		r := auditScores(t, scoresPlan(1, 1e-5, ""), s)
+		r := checkScores(t, scoresPlan(1, 1e-5, ""), s)
 		if c.want == "" {
 			if r.LowerBound == nil {
 				t.Errorf("%s: %s", name, r.Summary)
@@ -250,7 +250,7 @@ func TestClaims(t *testing.T) {
 	}
 	p := scoresPlan(2, DefaultDelta, MethodExact)
 	p.DeltaDefaulted = true
-	r := auditScores(t, replaced(p), gaussianScores(1, 200, 1))
+	r := checkScores(t, replaced(p), gaussianScores(1, 200, 1))
 	first, _, _ := strings.Cut(ScoresText(r), "\n")
 	if !strings.Contains(first, "at delta = 1e-05 (the default) under replace with 95 % confidence") {
 		t.Error(first)
@@ -273,7 +273,7 @@ func TestClaims(t *testing.T) {
 // all cells.
 func TestManyCanaries(t *testing.T) {
 	s := laplaceSums(5, 60, 3000)
-	r := auditScores(t, scoresPlan(1, 1e-5, Method(bounds.CanaryKL)), s)
+	r := checkScores(t, scoresPlan(1, 1e-5, Method(bounds.CanaryKL)), s)
 	if x := r.Evidence.Runs.Certified.Table; x.K != 3000 || x.M != 3000 || x.Runs() != 30 || math.IsNaN(r.Evidence.Runs.Threshold) {
 		t.Error(x.K, x.M, x.Runs())
 	}

@@ -24,7 +24,7 @@ func replaced(p ScoresPlan) ScoresPlan {
 	return p
 }
 
-func auditScores(t *testing.T, p ScoresPlan, s Scores) ScoresReport {
+func checkScores(t *testing.T, p ScoresPlan, s Scores) ScoresReport {
 	t.Helper()
 	r, err := AuditScores(p, s, audit.Generator{Name: "dpscope", Version: audit.Version})
 	if err != nil {
@@ -158,7 +158,7 @@ func TestScoresCoverage(t *testing.T) {
 		failed, sum := map[Method]int{}, map[Method]float64{}
 		for i := range c.audits {
 			c.plan.Seed = uint64(i)
-			counted(auditScores(t, c.plan, c.draw(i)), c.eps, c.mu, failed, sum)
+			counted(checkScores(t, c.plan, c.draw(i)), c.eps, c.mu, failed, sum)
 		}
 		for _, m := range FlatMethods() {
 			t.Logf("%s: %s failed %d of %d, mean bound %.3f", c.name, m, failed[m], c.audits, sum[m]/float64(c.audits))
@@ -175,7 +175,7 @@ func TestScoresCoverage(t *testing.T) {
 	for i := range audits {
 		p := replaced(scoresPlan(3, 0, ""))
 		p.Seed = uint64(i)
-		r := auditScores(t, p, sharedRuns(i, 200, eps))
+		r := checkScores(t, p, sharedRuns(i, 200, eps))
 		counted(r, eps, 99, failed, sum)
 		if r.row(MethodOneRun).LowerBound != nil {
 			t.Fatal("one-run bound of four of ten")
@@ -197,7 +197,7 @@ func TestScoresCoverage(t *testing.T) {
 	for i := range tossed {
 		p := scoresPlan(3, 0, "")
 		p.Seed = uint64(i)
-		counted(auditScores(t, p, tossedRuns(i, 100, eps)), eps, bounds.GaussianMuOfPure(eps), failed, sum)
+		counted(checkScores(t, p, tossedRuns(i, 100, eps)), eps, bounds.GaussianMuOfPure(eps), failed, sum)
 	}
 	for _, m := range []Method{MethodPaired, MethodOneRun, MethodOneRunGDP, Method(bounds.CanaryKL)} {
 		t.Logf("runs by coins: %s failed %d of %d, mean bound %.3f", m, failed[m], tossed, sum[m]/tossed)
@@ -219,7 +219,7 @@ func TestScoresTies(t *testing.T) {
 		p := scoresPlan(2, 1e-5, "")
 		p.Seed = uint64(i)
 		s := Scores{In: make([]float64, 500), Out: make([]float64, 500)}
-		r := auditScores(t, p, s)
+		r := checkScores(t, p, s)
 		for _, g := range r.Evidence.Guesses {
 			right, made = right+g.Right, made+g.Made
 		}
@@ -247,7 +247,7 @@ func TestScoresBelow(t *testing.T) {
 	for i := range 200 {
 		s.Out[i] = -1e6 - float64(i)
 	}
-	r := auditScores(t, scoresPlan(1, 1e-5, MethodExact), s)
+	r := checkScores(t, scoresPlan(1, 1e-5, MethodExact), s)
 	if r.Verdict != audit.Violation || r.Evidence.Events[0].Side != Below || r.Evidence.Events[0].Certified.Y != 0 {
 		t.Errorf("%s, %+v", r.Summary, r.Evidence.Events[0])
 	}
@@ -263,7 +263,7 @@ func TestScoresReplay(t *testing.T) {
 	}{{"flat", gaussianScores(2, 400, 1), ""}, {"exact", gaussianScores(3, 400, 1), MethodExact}, {"paired", gaussianScores(3, 90, 1), MethodPaired},
 		{"gaussian", gaussianScores(3, 90, 1), MethodGaussian}, {"matrix", sharedRuns(1, 80, 2), ""}, {"wilson", sharedRuns(1, 80, 2), Method(bounds.CanaryWilson4)}, {"one run of a matrix", sharedRuns(1, 80, 2), MethodOneRun}} {
 		c.s.Files, c.s.Notes = []ScoreFile{{"x.csv", "aa"}}, []string{"a note"}
-		r := auditScores(t, scoresPlan(1.5, 1e-5, c.m), c.s)
+		r := checkScores(t, scoresPlan(1.5, 1e-5, c.m), c.s)
 		data, err := audit.Canonical(r)
 		if err != nil {
 			t.Fatal(err)
@@ -331,7 +331,7 @@ func TestForgedScores(t *testing.T) {
 		"side":            func(r *ScoresReport) { r.Evidence.Events[2].Side = "beside" },
 		"verdict":         func(r *ScoresReport) { r.Verdict = audit.Violation },
 	} {
-		r := auditScores(t, scoresPlan(2, 1e-5, ""), gaussianScores(1, 100, 2))
+		r := checkScores(t, scoresPlan(2, 1e-5, ""), gaussianScores(1, 100, 2))
 		forge(&r)
 		data, err := audit.Canonical(r)
 		if err != nil {
@@ -379,24 +379,24 @@ func TestBadScores(t *testing.T) {
 // TestScoresSay: what is odd is said, and an audit that cannot refute says so.
 func TestScoresSay(t *testing.T) {
 	s := gaussianScores(1, 100, 1)
-	r := auditScores(t, scoresPlan(5, 1e-5, ""), s)
+	r := checkScores(t, scoresPlan(5, 1e-5, ""), s)
 	if r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "At least 518 canaries are needed for any chance to refute") {
 		t.Error(r.Summary)
 	}
-	r = auditScores(t, scoresPlan(1, .99, ""), s)
+	r = checkScores(t, scoresPlan(1, .99, ""), s)
 	if r.Verdict != audit.Inconclusive || !strings.Contains(strings.Join(r.Warnings, "\n"), "no outcome shows anything") || !strings.Contains(strings.Join(r.Warnings, "\n"), "not more than delta = 0.99") {
 		t.Error(r.Summary, r.Warnings)
 	}
 	s.Out = s.Out[:20]
-	r = auditScores(t, scoresPlan(1, 1e-5, ""), s)
+	r = checkScores(t, scoresPlan(1, 1e-5, ""), s)
 	if r.Verdict != audit.Inconclusive || r.LowerBound != nil || !strings.Contains(r.Summary, "100 of 120 canaries were in") {
 		t.Error(r.Summary)
 	}
-	r = auditScores(t, scoresPlan(.1, 1e-5, MethodGaussian), gaussianScores(1, 2000, .5))
+	r = checkScores(t, scoresPlan(.1, 1e-5, MethodGaussian), gaussianScores(1, 2000, .5))
 	if r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "refutes nothing") {
 		t.Error(r.Summary)
 	}
-	r = auditScores(t, scoresPlan(1, 0, ""), gaussianScores(1, 500, .5))
+	r = checkScores(t, scoresPlan(1, 0, ""), gaussianScores(1, 500, .5))
 	if r.Verdict != audit.Violation || !strings.Contains(ScoresText(r), "at delta = 0 no Gaussian trade-off has a finite epsilon") {
 		t.Error(ScoresText(r))
 	}
@@ -413,7 +413,7 @@ func TestScoresSay(t *testing.T) {
 			m.Out = append(m.Out, x)
 		}
 	}
-	r = auditScores(t, replaced(scoresPlan(1, 1e-5, "")), m)
+	r = checkScores(t, replaced(scoresPlan(1, 1e-5, "")), m)
 	if r.Evidence.Shape.Used != 98 || r.Evidence.Shape.K != 4 || !strings.Contains(strings.Join(r.Warnings, "\n"), "2 of 100 runs have fewer than 4 canaries in") {
 		t.Error(r.Evidence.Shape, r.Warnings)
 	}
@@ -435,7 +435,7 @@ func TestTiesOfOneSeed(t *testing.T) {
 		s := Scores{In: make([]float64, in), Out: make([]float64, len(coins)-in), Files: []ScoreFile{{"scores.csv", fmt.Sprint(coins)}}}
 		p := scoresPlan(1e-9, 0, "")
 		p.Seed = 42
-		r := auditScores(t, p, s)
+		r := checkScores(t, p, s)
 		if r.PValue != nil && *r.PValue <= 0.05 {
 			alarms++
 		}
@@ -460,7 +460,7 @@ func BenchmarkAuditScores(b *testing.B) {
 // TestScoresGolden pins what seeds give, so that platforms are held to the same
 // split, pairing, thresholds and counts.
 func TestScoresGolden(t *testing.T) {
-	ev := auditScores(t, scoresPlan(2, 1e-5, ""), gaussianScores(9, 1000, 1)).Evidence
+	ev := checkScores(t, scoresPlan(2, 1e-5, ""), gaussianScores(9, 1000, 1)).Evidence
 	var got []any
 	for _, e := range ev.Events {
 		got = append(got, e.Side, e.Threshold, e.Certified.X, e.Certified.Y)
@@ -469,7 +469,7 @@ func TestScoresGolden(t *testing.T) {
 		got = append(got, c.Runs)
 	}
 	got = append(got, ev.Guesses[0].Right, ev.GDPGuesses[0].Right)
-	m := auditScores(t, replaced(scoresPlan(2, 1e-5, "")), sharedRuns(9, 300, 2)).Evidence.Runs
+	m := checkScores(t, replaced(scoresPlan(2, 1e-5, "")), sharedRuns(9, 300, 2)).Evidence.Runs
 	got = append(got, m.Threshold, len(m.Certified.Table.Cells), m.Certified.Table.Cells[0].Runs)
 	if s := fmt.Sprint(got); s != goldenScores {
 		t.Errorf("%s\nwant %s", s, goldenScores)

@@ -48,7 +48,7 @@ func (h ScoresShape) coins() string {
 	unfair := func(x, n int, p, level float64) bool {
 		return bounds.LowerProportion(x, n, level/2) > p || bounds.UpperProportion(x, n, level/2) < p
 	}
-	by := fmt.Sprintf("which fair coins give with probability below %s", number(fairLevel))
+	by := fmt.Sprintf("which fair coins give with probability below %s", phrase.Number(fairLevel))
 	if h.Runs == 0 {
 		if unfair(h.In, m, 0.5, fairLevel) {
 			return fmt.Sprintf("%s of %s canaries were in, %s", phrase.Grouped(h.In), phrase.Grouped(m), by)
@@ -250,7 +250,7 @@ func (r ScoresReport) cautions() []string {
 	delta := p.Claim.Delta
 	rate := func(what string, p1 float64) {
 		if delta > 0 && p1 <= delta {
-			add("the event of %s happened in a share of %s where it is likelier, not more than delta = %s: such an event shows nothing of epsilon", what, number(p1), number(delta))
+			add("the event of %s happened in a share of %s where it is likelier, not more than delta = %s: such an event shows nothing of epsilon", what, phrase.Number(p1), phrase.Number(delta))
 		}
 	}
 	for _, e := range ev.Events {
@@ -279,14 +279,14 @@ func (r ScoresReport) cautions() []string {
 		case h.Runs == 0 && oneRun:
 			add("one-run methods need membership by fair coins; another method: %s, if each score comes from a training of its own", MethodExact)
 		case h.Runs > 0 && two.Validate() == nil:
-			add("bounds of add-remove need membership by fair coins. A mechanism that keeps this claim keeps epsilon = %s at delta = %s under replace, which runs with a fixed number of canaries in can refute: -relation replace -epsilon %s -delta %s", number(two.Epsilon), number(two.Delta), audit.Exactly(two.Epsilon), number(two.Delta))
+			add("bounds of add-remove need membership by fair coins. A mechanism that keeps this claim keeps epsilon = %s at delta = %s under replace, which runs with a fixed number of canaries in can refute: -relation replace -epsilon %s -delta %s", phrase.Number(two.Epsilon), phrase.Number(two.Delta), audit.Exactly(two.Epsilon), phrase.Number(two.Delta))
 		case h.Runs > 0:
 			add("bounds of add-remove need membership by fair coins")
 		}
 	case h.Runs == 0 && (bounds.LowerProportion(h.In, h.In+h.Out, 0.005) > 0.5 || bounds.UpperProportion(h.In, h.In+h.Out, 0.005) < 0.5):
 		add("%s of %s canaries were in, which fair coins give with probability below 0.01: if the numbers were fixed beforehand, or the coins not fair, the one-run methods do not hold", phrase.Grouped(h.In), phrase.Grouped(h.In+h.Out))
 	case h.In == h.Out && h.In >= 50:
-		add("as many canaries were in as out: if a random half was drawn, and no coin thrown for each, the one-run methods do not hold at beta = %s; with -beta %.2g they do", number(p.Beta), h.halfBeta(p.Beta))
+		add("as many canaries were in as out: if a random half was drawn, and no coin thrown for each, the one-run methods do not hold at beta = %s; with -beta %.2g they do", phrase.Number(p.Beta), h.halfBeta(p.Beta))
 	}
 	if oneRun && r.Power.Largest == 0 {
 		w = append(w, oneRunBlind(h.In+h.Out, *p.Claim, p.Beta))
@@ -352,15 +352,15 @@ func ScoresFacts(r ScoresReport) []audit.FactRow {
 			sign, likelier, other = "<", "out", "in"
 		}
 		x := e.Certified
-		add("Event", "score %s %s, of %s: %s of %s %s, %s of %s %s", sign, number(e.Threshold), strings.Join(texts(e.Methods), " and "),
+		add("Event", "score %s %s, of %s: %s of %s %s, %s of %s %s", sign, phrase.Number(e.Threshold), strings.Join(texts(e.Methods), " and "),
 			phrase.Grouped(x.X), phrase.Grouped(x.N1), likelier, phrase.Grouped(x.Y), phrase.Grouped(x.N0), other)
 	}
 	if e := ev.Runs; e != nil && p.Relation == audit.AddRemove {
 		x, y := rates(*e.Certified.Table)
-		add("Event", "score > %s: a share of %.6g of all memberships was in and above, %.6g out and above, over %s runs", number(e.Threshold), x, y, phrase.Grouped(e.Certified.Table.Runs()))
+		add("Event", "score > %s: a share of %.6g of all memberships was in and above, %.6g out and above, over %s runs", phrase.Number(e.Threshold), x, y, phrase.Grouped(e.Certified.Table.Runs()))
 	} else if e != nil {
 		x, y := rates(*e.Certified.Table)
-		add("Event", "score > %s: %.6g of %d canaries in a run, %.6g of %d out, over %s runs", number(e.Threshold), x, h.K, y, h.M, phrase.Grouped(e.Certified.Table.Runs()))
+		add("Event", "score > %s: %.6g of %d canaries in a run, %.6g of %d out, over %s runs", phrase.Number(e.Threshold), x, h.K, y, h.M, phrase.Grouped(e.Certified.Table.Runs()))
 	}
 	p.guessing(h).facts(add, ev.Guesses, ev.GDPGuesses, "")
 	add("Seed", "%d, of the split into halves, the pairing and the order of equal scores", p.Seed)

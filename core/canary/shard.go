@@ -44,12 +44,9 @@ type Drawn struct {
 	Table *bounds.CanaryTable `json:"table,omitempty"`
 }
 
-// Executors execute the tasks of audits with canaries, of many runs and of one.
+// Executors execute the tasks of audits with canaries.
 func Executors(sources []SourceSpec) engine.Executors {
-	return engine.Executors{
-		engine.NewExecutor(func(t Task, hook engine.Hook) (*Drawn, error) { return t.execute(sources, hook) }),
-		engine.NewExecutor(func(t OneRunTask, hook engine.Hook) (*OneRunEvidence, error) { return t.execute(sources, hook) }),
-	}
+	return engine.Executors{engine.NewExecutor(func(t Task, hook engine.Hook) (*Drawn, error) { return t.execute(sources, hook) })}
 }
 
 // LocalPool is a pool of n goroutines for audits with canaries.

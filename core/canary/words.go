@@ -3,7 +3,6 @@ package canary
 import (
 	"fmt"
 	"math"
-	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -30,7 +29,7 @@ var intervalWords = map[bounds.CanaryInterval]struct{ title, assumption string }
 // Headline is the verdict in words.
 func Headline(r Report) string {
 	p := r.Plan
-	claimed, at := "claimed "+number(p.Claim.Epsilon), p.promise().at()
+	claimed, at := "claimed "+phrase.Number(p.Claim.Epsilon), p.promise().at()
 	bounded := func() string {
 		return fmt.Sprintf("epsilon >= %s%s with %s confidence", phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, phrase.Percent(r.Confidence))
 	}
@@ -47,7 +46,7 @@ func Headline(r Report) string {
 	case r.Verdict == audit.Invalid:
 		return "Invalid: the run failed: " + strings.TrimSuffix(r.Ended.Message, ".") + "."
 	case r.LowerBound == nil:
-		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified. Claimed epsilon = %s%s.", phrase.Grouped(r.Ended.SamplesUsed), phrase.Grouped(p.Runs), number(p.Claim.Epsilon), at)
+		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified. Claimed epsilon = %s%s.", phrase.Grouped(r.Ended.SamplesUsed), phrase.Grouped(p.Runs), phrase.Number(p.Claim.Epsilon), at)
 	case *r.LowerBound > p.Claim.Epsilon:
 		return fmt.Sprintf("Inconclusive: the %s interval gives epsilon >= %s%s against %s, but it holds asymptotically only and refutes nothing. Use %s.",
 			intervalWords[p.Interval].title, phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, claimed, bounds.CanaryPairedBetting)
@@ -82,7 +81,7 @@ func (r Report) cautions() []string {
 		add("%s of %s certification runs have a side that diverged, or a score that is not finite; they count: what has no score is not in the event, which on the fresh side favours the bound and is allowed to, as it follows from the output", phrase.Grouped(n), phrase.Grouped(r.Ended.SamplesUsed))
 	}
 	if r.In != nil && r.In.Rate <= p.Claim.Delta && p.Claim.Delta > 0 {
-		add("the event happened in a share of %s of the canaries inside, not more than delta = %s: such an event shows nothing of epsilon; use more runs, other canaries or a smaller delta", number(r.In.Rate), number(p.Claim.Delta))
+		add("the event happened in a share of %s of the canaries inside, not more than delta = %s: such an event shows nothing of epsilon; use more runs, other canaries or a smaller delta", phrase.Number(r.In.Rate), phrase.Number(p.Claim.Delta))
 	}
 	if r.LowerBound != nil && !p.Interval.Valid() {
 		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", intervalWords[p.Interval].title, bounds.CanaryPairedBetting)
@@ -130,7 +129,7 @@ func Facts(r Report) []audit.FactRow {
 	var rows factRows
 	add := rows.add
 	p := r.Plan
-	rows.source(p.Source, p.Parameters, r.Source, p.promise())
+	addSource(&rows, p.Source, p.Parameters, r.Source, p.promise())
 	neighbours := "K canaries against K-1 of them"
 	if p.Relation == audit.Replace {
 		neighbours = "K canaries on both sides, one of them another"
@@ -154,7 +153,7 @@ func Facts(r Report) []audit.FactRow {
 		add("p-value", "at most %s, of the claim, by paired betting", phrase.PValue(*r.PValue))
 	}
 	if r.Evidence != nil {
-		add("Event", "score > %s; the score is the %s", number(r.Evidence.Threshold), r.Source.Score)
+		add("Event", "score > %s; the score is the %s", phrase.Number(r.Evidence.Threshold), r.Source.Score)
 	}
 	if r.In != nil && r.Out != nil {
 		add("Rates", "%.6g of the canaries inside, %.6g of the fresh ones, over %s runs", r.In.Rate, r.Out.Rate, phrase.Grouped(r.Ended.SamplesUsed))
@@ -265,5 +264,3 @@ func Text(r Report) string {
 	pair.WriteEnd(&b, r.Warnings, r.Reproduce)
 	return b.String()
 }
-
-func number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }
