@@ -8,7 +8,9 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -31,7 +33,7 @@ type canaryFlags struct {
 func newCanaryFlags(stderr io.Writer) *canaryFlags {
 	f := &canaryFlags{Flags: cli.NewFlags("dpscope canaries", stderr)}
 	s := f.Flags
-	sources := canary.Sources()
+	sources := source.Sources()
 	names := make([]string, len(sources))
 	for i, x := range sources {
 		names[i] = x.Name
@@ -63,7 +65,7 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 
 // plan makes the plan that the flags ask for.
 func (f *canaryFlags) plan() (canary.Plan, error) {
-	p := canary.Plan{Version: canary.PlanVersion, Source: f.source, Parameters: f.params, Relation: audit.Relation(f.relation), Design: canary.Design(f.design),
+	p := canary.Plan{Version: canary.PlanVersion, Source: f.source, Parameters: f.params, Relation: audit.Relation(f.relation), Design: source.Design(f.design),
 		Runs: f.runs, K: f.k, M: f.m, Explore: f.explore, Interval: bounds.CanaryInterval(f.interval), Quantile: f.quantile, Beta: f.beta, Seed: f.seed}
 	for _, n := range []struct {
 		name  string
@@ -83,7 +85,7 @@ func (f *canaryFlags) plan() (canary.Plan, error) {
 		f.params["d"] = audit.ParamValue{Number: float64(f.d)}
 	}
 	if f.Given("tail") || f.Given("scale") || f.Given("distinct") {
-		p.Pool = &canary.Pool{Tail: f.tail, Scale: canary.Scale(f.scale), Distinct: f.distinct}
+		p.Pool = &source.Pool{Tail: f.tail, Scale: source.Scale(f.scale), Distinct: f.distinct}
 	}
 	if f.Given("single") {
 		p.Single = &f.single
@@ -135,7 +137,7 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal()
 	defer stop()
 	show := newMeter(stderr)
-	run := canary.Run{Plan: plan, File: file, Sources: canary.Sources(), Pool: canary.LocalPool(canary.Sources(), *f.workers), Generator: cli.Generator(), Now: cli.Clock()}
+	run := canary.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: core.LocalPool(catalogue, *f.workers), Generator: cli.Generator(), Now: cli.Clock()}
 	if show.w != nil {
 		run.Progress = show.canaries(plan)
 	}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/train"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/report"
 )
 
 // claimFlags are the claim of an audit with canaries or of scores.
@@ -14,7 +14,7 @@ type claimFlags struct{ epsilon, delta float64 }
 
 func (f *claimFlags) register(s *cli.Flags, epsilon, delta string) {
 	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0"+epsilon)
-	s.Float64Var(&f.delta, "delta", canary.DefaultDelta, "claimed delta, in [0, 1); "+delta)
+	s.Float64Var(&f.delta, "delta", report.DefaultDelta, "claimed delta, in [0, 1); "+delta)
 }
 
 // claim is the claim that the flags give, and whether its delta is the default.
