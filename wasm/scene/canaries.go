@@ -113,6 +113,7 @@ func canaryViews(r *CanaryReport) []View {
 // CanaryRuns shows every run of an audit by how many of its canaries, and of the
 // fresh ones, were in the event.
 type CanaryRuns struct {
+	still
 	table CanaryTable
 	runs  int
 	most  int // runs of a cell
@@ -130,11 +131,9 @@ func newCanaryRuns(t CanaryTable) *CanaryRuns {
 	return v
 }
 
-func (v *CanaryRuns) ID() string                  { return "runs" }
-func (v *CanaryRuns) Title() string               { return "Canaries" }
-func (v *CanaryRuns) Choices() (string, []Choice) { return "", nil }
-func (v *CanaryRuns) Choose(string)               {}
-func (v *CanaryRuns) Zooms() (x, y bool)          { return true, true }
+func (v *CanaryRuns) ID() string         { return "runs" }
+func (v *CanaryRuns) Title() string      { return "Canaries" }
+func (v *CanaryRuns) Zooms() (x, y bool) { return true, true }
 
 // rates are the shares of canaries in the event, inside and fresh, over all runs.
 func (v *CanaryRuns) rates() (in, out float64) {
@@ -156,8 +155,6 @@ func (v *CanaryRuns) Words() string {
 		Grouped(v.runs), Percent(in), Grouped(v.table.K), Percent(out), Grouped(v.table.M))
 }
 
-func (v *CanaryRuns) Name(i int) string { return fmt.Sprint(i) }
-
 func (v *CanaryRuns) Reading(i int) string {
 	c := v.table.Cells[i]
 	if v.coins {
@@ -166,7 +163,7 @@ func (v *CanaryRuns) Reading(i int) string {
 	return fmt.Sprintf("%s of %s canaries inside and %s of %s fresh ones in the event: %s runs (%s)", Grouped(c.X), Grouped(v.table.K), Grouped(c.Y), Grouped(v.table.M), Grouped(c.Runs), Percent(share(c.Runs, v.runs)))
 }
 
-func (v *CanaryRuns) Facts() Table {
+func (v *CanaryRuns) Facts(fig Figures) Table {
 	f := Table{Title: "Runs by canaries in the event", Head: []string{"inside", "of", "fresh", "of", "runs"}}
 	for _, c := range v.table.Cells {
 		f.Rows = append(f.Rows, []string{fmt.Sprint(c.X), fmt.Sprint(v.table.K), fmt.Sprint(c.Y), fmt.Sprint(v.table.M), fmt.Sprint(c.Runs)})

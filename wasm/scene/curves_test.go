@@ -104,7 +104,7 @@ func TestOverTime(t *testing.T) {
 	if got := v.Reading(0); got != "after 10 pairs of outputs: epsilon ≥ 0.5555, not certified" {
 		t.Errorf("%q", got)
 	}
-	if rows := v.Facts().Rows; len(rows) != 3 || rows[2][1] != "1.25" || rows[2][3] != "certified" || rows[1][1] != "1.20009" {
+	if rows := v.Facts(Rounded).Rows; len(rows) != 3 || rows[2][1] != "1.25" || rows[2][3] != "certified" || rows[1][1] != "1.20009" {
 		t.Errorf("%v", rows)
 	}
 	if v.first() != 1 || !strings.Contains(v.Words(), "passed at 90 pairs") {

@@ -13,7 +13,8 @@ type Bin struct {
 	From, To          float64 // of an interval; of those beyond the edges, a box beside them
 	First, FirstIn    int
 	Second, SecondIn  int
-	firstOf, secondOf int // outputs in all
+	firstOf, secondOf int     // outputs in all
+	low, high         float64 // what an interval holds, infinite beyond the edges
 }
 
 // Shares of the outputs on both datasets.
@@ -107,6 +108,21 @@ type Divergence struct {
 	kind     divergenceKind
 	plane    *plane // nil where there is none
 	flat     bool   // the plane is shown
+	brief    bool   // without the divergence
+}
+
+// MostBins is how many bins of a chart are drawn; a report of ours has 50.
+const MostBins = 1000
+
+// NewOutputs shows the two output distributions of a report's chart and the log
+// ratio of every bin: a divergence without its parts. Nil where nothing was counted,
+// or in too many bins.
+func NewOutputs(chart Chart, claim Claim, reversed bool) *Divergence {
+	d := NewDivergence(chart, claim, reversed, "")
+	if d != nil {
+		d.brief, d.plane = true, nil
+	}
+	return d
 }
 
 // NewDivergence shows a report's chart, or, with live words, that of a run on its
@@ -133,7 +149,7 @@ func NewDivergence(chart Chart, claim Claim, reversed bool, live string) *Diverg
 		all[0] += at(chart.First, i)
 		all[1] += at(chart.Second, i)
 	}
-	if all[0] == 0 && all[1] == 0 || !outcomes && len(chart.Edges) < 2 {
+	if all[0] == 0 && all[1] == 0 || !outcomes && len(chart.Edges) < 2 || n > MostBins {
 		return nil
 	}
 	for i := range n {
@@ -191,18 +207,35 @@ func interval(edges []float64, i int, b Bin) Bin {
 	switch i {
 	case 0:
 		b.Words, b.From, b.To = "below "+Short(edges[0]), edges[0]-2.4*unit, edges[0]-0.6*unit
+		b.low, b.high = math.Inf(-1), edges[0]
 	case n:
 		b.Words, b.From, b.To = Short(edges[n-1])+" and above", edges[n-1]+0.6*unit, edges[n-1]+2.4*unit
+		b.low, b.high = edges[n-1], math.Inf(1)
 	default:
 		b.Words, b.From, b.To = Short(edges[i-1])+" to "+Short(edges[i]), edges[i-1], edges[i]
+		b.low, b.high = b.From, b.To
 	}
 	return b
 }
 
-func (d *Divergence) ID() string    { return "divergence" }
-func (d *Divergence) Title() string { return "Divergence" }
+func (d *Divergence) ID() string {
+	if d.brief {
+		return "outputs"
+	}
+	return "divergence"
+}
+
+func (d *Divergence) Title() string {
+	if d.brief {
+		return "The two output distributions"
+	}
+	return "Divergence"
+}
 
 func (d *Divergence) Choices() (string, []Choice) {
+	if d.brief {
+		return "", nil
+	}
 	if d.plane == nil {
 		return "Divergence", choices(d.kinds)
 	}
@@ -241,35 +274,40 @@ func (d *Divergence) likelier() (string, string) {
 	return "first", "second"
 }
 
-// Part is what bin i contributes to the divergence, and what all do.
-func (d *Divergence) Part(i int) (part, sum float64) {
-	for k, b := range d.bins {
+// parts are what the bins contribute to the divergence, and their sum.
+func (d *Divergence) parts() (parts []float64, sum float64) {
+	for _, b := range d.bins {
 		p, q := b.Shares()
 		if d.reversed {
 			p, q = q, p
 		}
-		v := d.kind.part(p, q)
-		sum += v
-		if k == i {
-			part = v
-		}
-	}
-	return part, sum
-}
-
-func (d *Divergence) parts() (parts []float64, sum float64) {
-	parts = make([]float64, len(d.bins))
-	for i := range parts {
-		parts[i], sum = d.Part(i)
+		parts = append(parts, d.kind.part(p, q))
+		sum += parts[len(parts)-1]
 	}
 	return parts, sum
 }
 
-func (d *Divergence) Words() string {
-	if d.flat {
-		return d.planeWords()
+// outputsWords say what is drawn where the divergence is not.
+func (d *Divergence) outputsWords() string {
+	what := "bin"
+	if d.outcomes() {
+		what = "outcome"
 	}
-	_, sum := d.Part(-1)
+	words := fmt.Sprintf("How often each %s occurred on either dataset, and the logarithm of the ratio with its 95 %% interval, for this %s alone.", what, what)
+	if e, ok := d.claim.epsilon(); ok {
+		words += fmt.Sprintf(" Beyond the dashed lines, at ± ε = %s, one dataset is likelier by more than e^ε.", Short(e))
+	}
+	return words + " As observed; what is certified stands in the report."
+}
+
+func (d *Divergence) Words() string {
+	switch {
+	case d.flat:
+		return d.planeWords()
+	case d.brief:
+		return d.outputsWords()
+	}
+	_, sum := d.parts()
 	from, to := d.likelier()
 	words := d.live
 	if words != "" {
@@ -329,10 +367,12 @@ func (d *Divergence) Reading(i int) string {
 	if b.First+b.Second == 0 {
 		return words
 	}
-	part, sum := d.Part(i)
-	words += "; part " + Short(round(part, 4))
-	if sum > 0 && !math.IsInf(sum, 1) && part > 0 {
-		words += fmt.Sprintf(" of %s (%s)", Short(round(sum, 4)), Percent(part/sum))
+	if !d.brief {
+		parts, sum := d.parts()
+		words += "; part " + Short(round(parts[i], 4))
+		if sum > 0 && !math.IsInf(sum, 1) && parts[i] > 0 {
+			words += fmt.Sprintf(" of %s (%s)", Short(round(sum, 4)), Percent(parts[i]/sum))
+		}
 	}
 	switch s := b.inEvent(); {
 	case s == 1:
@@ -343,32 +383,38 @@ func (d *Divergence) Reading(i int) string {
 	return words
 }
 
-func (d *Divergence) Facts() Table {
+func (d *Divergence) Facts(fig Figures) Table {
 	if d.flat {
-		return d.planeFacts()
+		return d.planeFacts(fig)
 	}
-	what := d.chart.Axis
-	if d.outcomes() {
-		what = "outcome"
+	first := []string{d.chart.Axis}
+	switch {
+	case d.outcomes():
+		first[0] = "outcome"
+	case fig == Exact:
+		first = []string{"from", "below"}
 	}
-	t := Table{Title: "Ratio and part of every " + map[bool]string{true: "outcome", false: "bin"}[d.outcomes()], Head: []string{what, "first dataset", "share", "in the event", "second dataset", "share", "in the event", "ln ratio", "±", "part: " + d.kind.of}}
+	t := Table{Title: "Ratio and part of every " + map[bool]string{true: "outcome", false: "bin"}[d.outcomes()]}
+	t.Head = append(first, "first dataset", "share", "in the event", "second dataset", "share", "in the event", "ln ratio", "±")
+	if d.brief {
+		t.Title = "The chart's numbers"
+	} else {
+		t.Head = append(t.Head, "part: "+d.kind.of)
+	}
+	parts, _ := d.parts()
 	for i, b := range d.bins {
-		part, _ := d.Part(i)
-		x := b.figures()
-		t.Rows = append(t.Rows, []string{b.Words, x[0], x[1], fmt.Sprint(b.FirstIn), x[2], x[3], fmt.Sprint(b.SecondIn), x[4], x[5], number(part)})
+		x := b.figures(fig)
+		row := []string{b.Words}
+		if len(first) == 2 {
+			row = []string{fig.of(b.low), fig.of(b.high)}
+		}
+		row = append(row, x[0], x[1], fmt.Sprint(b.FirstIn), x[2], x[3], fmt.Sprint(b.SecondIn), x[4], x[5])
+		if !d.brief {
+			row = append(row, fig.of(parts[i]))
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// number is a figure of a table: six figures, which a spreadsheet reads.
-func number(x float64) string {
-	switch {
-	case math.IsInf(x, 1):
-		return "infinite"
-	case math.IsInf(x, -1):
-		return "-infinite"
-	}
-	return fmt.Sprintf("%.6g", x)
 }
 
 // span is where the histogram's boxes begin and end.

@@ -5,7 +5,10 @@ import "math"
 // panels are the histogram's three pictures over one axis: shares, log ratios,
 // parts of the divergence.
 func (d *Divergence) panels(f Frame) *Scene {
-	heights := [3]float64{190, 140, 110}
+	heights := []float64{190, 140, 110}
+	if d.brief {
+		heights = heights[:2]
+	}
 	const head, gap, foot = 22, 30, 42
 	s := f.scene(0)
 	y := d.legend(s, 4)
@@ -20,7 +23,7 @@ func (d *Divergence) panels(f Frame) *Scene {
 	words := [3]func(float64) string{Percent, Short, Short}
 	marks := [3]int{4, 6, 3}
 	left := 0.0
-	for k := range uprights {
+	for k := range heights {
 		left = max(left, s.gutter(uprights[k], marks[k], words[k]))
 	}
 	lo, hi := d.span()
@@ -35,7 +38,7 @@ func (d *Divergence) panels(f Frame) *Scene {
 
 	at := top + head
 	s.Plot = Rect{left, at, x.To - x.From, s.Height - foot - at}
-	for k := range uprights {
+	for k := range heights {
 		box := Rect{left, at, x.To - x.From, heights[k]}
 		clip := Rect{box.X - 1, box.Y - 4, box.W + 2, box.H + 8}
 		uprights[k].From, uprights[k].To = box.Bottom(), box.Y

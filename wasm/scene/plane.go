@@ -244,34 +244,34 @@ func (d *Divergence) planeReading(i int) string {
 
 // planeFacts are the cells. While a run goes on, many times a second, they are the
 // sums over the direction.
-func (d *Divergence) planeFacts() Table {
+func (d *Divergence) planeFacts(fig Figures) Table {
 	v := d.plane
 	if d.live != "" {
 		t := Table{Title: "Outputs by score so far", Head: []string{"score of the witness", "first dataset", "share", "second dataset", "share", "ln ratio", "±"}}
 		for _, b := range v.score {
-			t.Rows = append(t.Rows, append([]string{b.Words}, b.figures()...))
+			t.Rows = append(t.Rows, append([]string{b.Words}, b.figures(fig)...))
 		}
 		return t
 	}
 	t := Table{Title: "Outputs by score and direction", Head: []string{"score of the witness", "direction: " + v.Words, "first dataset", "share", "second dataset", "share", "ln ratio", "±", "in the event"}}
 	for _, c := range v.cells {
-		row := append([]string{v.across[c.j].Words, v.up[c.i].Words}, c.figures()...)
+		row := append([]string{v.across[c.j].Words, v.up[c.i].Words}, c.figures(fig)...)
 		t.Rows = append(t.Rows, append(row, map[float64]string{0: "no", 0.5: "partly", 1: "yes"}[v.inEvent(c)]))
 	}
 	return t
 }
 
 // figures are counts, shares, log ratio and its spread as cells of a table.
-func (b Bin) figures() []string {
+func (b Bin) figures(fig Figures) []string {
 	p, q := b.Shares()
 	ratio, spread := "", ""
 	if r := b.LogRatio(); !math.IsNaN(r) {
-		ratio = number(r)
+		ratio = fig.of(r)
 	}
 	if s := b.Spread(); !math.IsNaN(s) {
-		spread = number(s)
+		spread = fig.of(s)
 	}
-	return []string{fmt.Sprint(b.First), number(p), fmt.Sprint(b.Second), number(q), ratio, spread}
+	return []string{fmt.Sprint(b.First), fig.of(p), fmt.Sprint(b.Second), fig.of(q), ratio, spread}
 }
 
 // scales are those of score and direction, in values.

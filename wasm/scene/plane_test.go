@@ -48,14 +48,14 @@ func TestPlaneByHand(t *testing.T) {
 	if r := d.Reading(0); strings.Contains(r, "event") || strings.Contains(r, "part ") {
 		t.Errorf("%q", r)
 	}
-	facts := d.Facts()
+	facts := d.Facts(Rounded)
 	if want := []string{"0 to 1", "−1 to 0", "36", "0.36", "75", "0.75", "-0.733969", "0.284776", "no"}; !slices.Equal(facts.Rows[0], want) || len(facts.Rows) != 3 || len(facts.Head) != len(want) {
 		t.Errorf("%v, want %v", facts.Rows[0], want)
 	}
 	// While it is counted the table holds the sums over the direction.
 	live := NewDivergence(planeChart(p), Claim{Kind: "pure", Epsilon: 0.5}, false, "So far.")
 	live.Choose("plane")
-	if f := live.Facts(); len(f.Rows) != 2 || !slices.Equal(f.Rows[1], []string{"1 to 2", "64", "0.64", "25", "0.25", "0.940007", "0.369935"}) || !strings.HasPrefix(live.Words(), "So far. 100 of 300") {
+	if f := live.Facts(Rounded); len(f.Rows) != 2 || !slices.Equal(f.Rows[1], []string{"1 to 2", "64", "0.64", "25", "0.25", "0.940007", "0.369935"}) || !strings.HasPrefix(live.Words(), "So far. 100 of 300") {
 		t.Errorf("on its way: %v, %q", f.Rows, live.Words())
 	}
 	// 60 of 80 and 75 of 111 are no even halves; 60 of 80 at odds of e^0.5 has a
@@ -213,8 +213,8 @@ func TestOddPlanes(t *testing.T) {
 		for _, width := range []float64{280, 1400} {
 			for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}, {Window{0, narrowest}, Window{1 - narrowest, 1}}} {
 				s := d.Layout(Frame{Width: width, Camera: cam})
-				if len(s.Items) != len(d.plane.cells) || len(d.Facts().Rows) != len(s.Items) {
-					r.Fatalf("%d items, %d rows", len(s.Items), len(d.Facts().Rows))
+				if len(s.Items) != len(d.plane.cells) || len(d.Facts(Rounded).Rows) != len(s.Items) {
+					r.Fatalf("%d items, %d rows", len(s.Items), len(d.Facts(Rounded).Rows))
 				}
 				for _, sh := range s.Shapes {
 					for _, q := range sh.Points {

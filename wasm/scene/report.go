@@ -84,6 +84,7 @@ type Input struct {
 // Curves are core.Curves.
 type Curves struct {
 	Tradeoff *TradeoffCurve `json:"tradeoff"`
+	Renyi    *RenyiCurve    `json:"renyi"`
 }
 
 // TradeoffCurve is core.TradeoffCurve.

@@ -36,10 +36,17 @@ func (d *Divergence) rows(f Frame) *Scene {
 	if narrow {
 		gaps = 14
 	}
-	room := body.W - 2*gaps - 14
-	columns := [3]Rect{{left + 2, top, room * 0.36, height}, {}, {}}
-	columns[1] = Rect{columns[0].Right() + gaps, top, room * 0.38, height}
-	columns[2] = Rect{columns[1].Right() + gaps, top, room * 0.26, height}
+	shares := []float64{0.36, 0.38, 0.26}
+	if d.brief {
+		shares = []float64{0.5, 0.5}
+	}
+	room := body.W - float64(len(shares)-1)*gaps - 14
+	var columns []Rect
+	at := left + 2
+	for _, share := range shares {
+		columns = append(columns, Rect{at, top, room * share, height})
+		at += room*share + gaps
+	}
 
 	parts, _ := d.parts()
 	x := d.scales(parts)
@@ -65,7 +72,7 @@ func (d *Divergence) rows(f Frame) *Scene {
 			s.rect(Rect{0, y + 1, f.Width, pitch - 2}, Ink(Region), s.Plot)
 		}
 	}
-	for k := range x {
+	for k := range columns {
 		x[k].From, x[k].To = columns[k].X, columns[k].Right()
 		s.label(columns[k].X, top-8, titles[k], Start, Muted)
 		marks := x[k].Marks(int(max(2, columns[k].W/46)))
@@ -112,6 +119,7 @@ func (d *Divergence) row(s *Scene, b Bin, part, y, pitch float64, narrow bool, l
 		return Point{x[1].At(math.Max(-x[1].Hi, math.Min(x[1].Hi, v))), middle}
 	}, x[1].Hi, clip)
 	switch {
+	case d.brief:
 	case math.IsInf(part, 1):
 		s.arrow(Point{x[2].At(0), middle}, Point{x[2].To, middle}, Ink(Event), clip)
 	case part != 0:

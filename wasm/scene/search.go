@@ -181,19 +181,19 @@ func (v *Search) Place(i int) (x, y float64) {
 	return (float64(i) + 0.5) / float64(len(v.trials)), 0.5
 }
 
-func (v *Search) Facts() Table {
+func (v *Search) Facts(fig Figures) Table {
 	f := Table{Title: "Every pair that was tried", Head: []string{"pair", "number", "value", "learner", "chosen"}}
 	if v.modelled {
 		f.Head = append(f.Head, "predicted", "less 1 sd", "plus 1 sd")
 	}
 	for _, t := range v.trials {
-		row := []string{t.Pair.Label, fmt.Sprint(t.Trial + 1), number(t.Value), t.Learner, map[bool]string{true: "yes", false: "no"}[t.Chosen]}
+		row := []string{t.Pair.Label, fmt.Sprint(t.Trial + 1), fig.of(t.Value), t.Learner, yesNo(t.Chosen)}
 		if e := t.Predicted; e != nil {
-			high := number(e.High)
+			high := fig.of(e.High)
 			if e.Beyond {
 				high = "above " + high
 			}
-			row = append(row, number(e.Middle), number(e.Low), high)
+			row = append(row, fig.of(e.Middle), fig.of(e.Low), high)
 		}
 		for len(row) < len(f.Head) {
 			row = append(row, "")

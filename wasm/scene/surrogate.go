@@ -217,10 +217,10 @@ func (v *Surrogate) shown(t Trial) string {
 	return v.quantity + " " + valueWords(t.Value)
 }
 
-func (v *Surrogate) Facts() Table {
+func (v *Surrogate) Facts(fig Figures) Table {
 	f := Table{Title: "The model along: " + v.slice.Parameter, Head: []string{"what", "at", "value", "less 1 sd", "plus 1 sd", "less 2 sd", "plus 2 sd", "score", "sd of score", "correlation"}}
 	cell := func(score float64) string {
-		words := number(v.value(score))
+		words := fig.of(v.value(score))
 		if score > v.loudest().score {
 			return "above " + words
 		}
@@ -231,10 +231,10 @@ func (v *Surrogate) Facts() Table {
 	}
 	for i, x := range v.slice.Positions {
 		m, d := v.slice.Mean[i], v.slice.SD[i]
-		f.Rows = append(f.Rows, []string{"expected", number(x), cell(m), cell(m - d), cell(m + d), cell(m - 2*d), cell(m + 2*d), number(m), number(d), ""})
+		f.Rows = append(f.Rows, []string{"expected", fig.of(x), cell(m), cell(m - d), cell(m + d), cell(m - 2*d), cell(m + 2*d), fig.of(m), fig.of(d), ""})
 	}
 	for _, k := range v.on {
-		f.Rows = append(f.Rows, []string{fmt.Sprintf("pair %d", v.trials[k].Trial+1), number(v.slice.At[k]), number(v.trials[k].Value), "", "", "", "", number(v.model.Scores[k]), "", number(v.slice.Near[k])})
+		f.Rows = append(f.Rows, []string{fmt.Sprintf("pair %d", v.trials[k].Trial+1), fig.of(v.slice.At[k]), fig.of(v.trials[k].Value), "", "", "", "", fig.of(v.model.Scores[k]), "", fig.of(v.slice.Near[k])})
 	}
 	return f
 }

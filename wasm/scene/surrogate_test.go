@@ -41,7 +41,7 @@ func TestSurrogateByHand(t *testing.T) {
 			t.Errorf("item %d reads %q, want %q", i, got, want)
 		}
 	}
-	rows := v.Facts().Rows
+	rows := v.Facts(Rounded).Rows
 	if want := []string{"expected", "3", "1.5", "1.25", "1.75", "1", "2", "1", "0.5", ""}; !slices.Equal(rows[2], want) {
 		t.Errorf("row %q, want %q", rows[2], want)
 	}
@@ -54,8 +54,8 @@ func TestSurrogateByHand(t *testing.T) {
 	// Along the other parameter one trial does not lie; beyond the loudest nothing is
 	// known.
 	v.Choose("1")
-	if len(v.Facts().Rows) != 2+2 || !strings.Contains(v.Words(), "Pairs that lie nowhere along it: 1.") || !strings.Contains(v.Words(), "certifies nothing") {
-		t.Errorf("%d rows; %q", len(v.Facts().Rows), v.Words())
+	if len(v.Facts(Rounded).Rows) != 2+2 || !strings.Contains(v.Words(), "Pairs that lie nowhere along it: 1.") || !strings.Contains(v.Words(), "certifies nothing") {
+		t.Errorf("%d rows; %q", len(v.Facts(Rounded).Rows), v.Words())
 	}
 	if got, want := v.Reading(1), "value 0.5: expected epsilon above 2; ± 1 standard deviation above 2 to above 2; ± 2 2 to above 2"; got != want {
 		t.Errorf("it reads %q, want %q", got, want)
@@ -139,7 +139,7 @@ func TestPredictionsByHand(t *testing.T) {
 	if got, want := v.Reading(0), "pair 1: epsilon 1"; got != want {
 		t.Errorf("it reads %q, want %q", got, want)
 	}
-	f := v.Facts()
+	f := v.Facts(Rounded)
 	if want := []string{"pair", "number", "value", "learner", "chosen", "predicted", "less 1 sd", "plus 1 sd"}; !slices.Equal(f.Head, want) {
 		t.Errorf("heads %q", f.Head)
 	}
@@ -165,7 +165,7 @@ func TestPredictionsByHand(t *testing.T) {
 	}
 	trials[2].Predicted = nil
 	plain := NewSearch(trials, "epsilon", 1.5)
-	if len(plain.Facts().Head) != 5 || strings.Contains(plain.Words(), "expected") || spans(plain.Layout(Frame{Width: 700, Camera: Everything})) != 0 {
+	if len(plain.Facts(Rounded).Head) != 5 || strings.Contains(plain.Words(), "expected") || spans(plain.Layout(Frame{Width: 700, Camera: Everything})) != 0 {
 		t.Error("without a model something is expected")
 	}
 }
