@@ -116,9 +116,10 @@ func SamePValue(x, y *float64) bool {
 
 // NearJSON compares two values by their JSON, numbers up to what platforms
 // differ by.
-func NearJSON(a, b any) bool { return nearJSON(a, b, Near) }
+func NearJSON(a, b any) bool { return NearJSONBy(a, b, Near) }
 
-func nearJSON(a, b any, near func(x, y float64) bool) bool {
+// NearJSONBy is [NearJSON] with another comparison of numbers.
+func NearJSONBy(a, b any, near func(x, y float64) bool) bool {
 	var x, y any
 	for _, p := range []struct {
 		from any

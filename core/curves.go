@@ -39,11 +39,11 @@ type RenyiCurve struct {
 func ReportCurves(r Report) Curves {
 	var c Curves
 	if len(r.Tradeoff) > 0 && r.Evidence != nil {
-		c.Tradeoff = &TradeoffCurve{Points: r.Tradeoff, Claimed: r.Claim.tradeoff(), ClaimWords: r.Claim.String(),
+		c.Tradeoff = &TradeoffCurve{Points: r.Tradeoff, Claimed: claimedTradeoff(r.Claim), ClaimWords: r.Claim.String(),
 			Confidence: phrase.Percent(1 - r.Settings.Beta), Direction: r.Evidence.Prepared.Event.direction()}
 	}
 	if len(r.Renyi) > 0 {
-		c.Renyi = &RenyiCurve{Points: r.Renyi, Claimed: r.Claim.renyiCurve(r.Renyi), ClaimWords: r.Claim.String(), Confidence: phrase.Percent(1 - r.Settings.Beta)}
+		c.Renyi = &RenyiCurve{Points: r.Renyi, Claimed: claimedRenyi(r.Claim, r.Renyi), ClaimWords: r.Claim.String(), Confidence: phrase.Percent(1 - r.Settings.Beta)}
 	}
 	return c
 }
@@ -51,10 +51,10 @@ func ReportCurves(r Report) Curves {
 // curveSteps is about how many points a claimed curve has.
 const curveSteps = 160
 
-// tradeoff is the claim as a trade-off function: for (epsilon, delta), proposition
+// claimedTradeoff is the claim as a trade-off function: for (epsilon, delta), proposition
 // 2.4 of Dong, Roth and Su 2022 (Wasserman and Zhou 2010); empty where the claim
 // is none in these terms.
-func (c Claim) tradeoff() [][2]float64 {
+func claimedTradeoff(c Claim) [][2]float64 {
 	points := [][2]float64{}
 	switch c.Kind {
 	case Pure, Approximate:
@@ -92,8 +92,8 @@ func gaussianTradeoff(mu float64) [][2]float64 {
 
 func normalCDF(x float64) float64 { return float64(math.Erfc(-x/math.Sqrt2) / 2) }
 
-// renyiCurve is what the claim implies from the smallest order to the largest.
-func (c Claim) renyiCurve(found []RenyiFinding) [][2]float64 {
+// claimedRenyi is what the claim implies from the smallest order to the largest.
+func claimedRenyi(c Claim, found []RenyiFinding) [][2]float64 {
 	points := [][2]float64{}
 	lo, hi := math.Inf(1), 0.0
 	for _, f := range found {

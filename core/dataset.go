@@ -102,5 +102,5 @@ func (dom Domain) Contains(d Dataset, field string) error {
 // ParsePair reads a pair from JSON; unknown fields are refused.
 func ParsePair(data []byte) (Pair, error) {
 	var p Pair
-	return p, decodeStrict(data, "pair", &p)
+	return p, DecodeStrict(data, "pair", &p)
 }

@@ -38,7 +38,7 @@ type NamedListing struct {
 func (c Catalogue) Listing() Listing {
 	l := Listing{Mechanisms: []MechanismListing{}, Learners: []NamedListing{}, Finders: []NamedListing{}}
 	for _, m := range c.Mechanisms {
-		params, err := resolveParams(m.Params, nil, Claim{})
+		params, err := ResolveParams(m.Params, nil, Claim{})
 		if err != nil {
 			panic("core: default parameters of " + m.Name + " are out of their own range")
 		}

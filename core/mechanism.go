@@ -49,7 +49,7 @@ type MechanismSpec struct {
 // Build fixes the mechanism's parameters: those given, and defaults for the
 // rest.
 func (s MechanismSpec) Build(given Params) (Mechanism, error) {
-	params, err := resolveParams(s.Params, given, Claim{})
+	params, err := ResolveParams(s.Params, given, Claim{})
 	if err != nil {
 		return nil, err
 	}

@@ -112,17 +112,10 @@ func ParseParam(s string) (string, ParamValue, error) {
 	return name, ParamValue{Text: text}, nil
 }
 
-// ResolveParams is for sources of outputs that are no mechanisms: it checks the
-// given values against the specs and fills in defaults; parameters called epsilon,
-// delta and alpha follow those of the claim.
-func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error) {
-	return resolveParams(specs, given, claim)
-}
-
-// resolveParams checks the given values against the specs and fills in
+// ResolveParams checks the given values against the specs and fills in
 // defaults. The parameters epsilon, delta and alpha, where a mechanism has them
 // and they are not given, follow those of the claim, where it has them.
-func resolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error) {
+func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error) {
 	names := make([]string, len(specs))
 	out := Params{}
 	for i, s := range specs {

@@ -58,7 +58,7 @@ type Plan struct {
 // refused.
 func ParsePlan(data []byte) (Plan, error) {
 	var p Plan
-	if err := decodeStrict(data, "plan", &p); err != nil {
+	if err := DecodeStrict(data, "plan", &p); err != nil {
 		return Plan{}, err
 	}
 	return p, nil
@@ -137,14 +137,14 @@ func (p Plan) Resolve(cat Catalogue) (*Audit, error) {
 // where the mechanism's own claim is of its kind: the epsilon of a Rényi claim is
 // none for a mechanism that takes an epsilon of pure DP.
 func followParams(spec MechanismSpec, given Params, claim Claim) (Params, error) {
-	params, err := resolveParams(spec.Params, given, Claim{})
+	params, err := ResolveParams(spec.Params, given, Claim{})
 	if err != nil {
 		return nil, err
 	}
 	if own := spec.Claim(params); own.Kind != claim.Kind && !(own.isDP() && claim.isDP()) {
 		return params, nil
 	}
-	return resolveParams(spec.Params, given, claim)
+	return ResolveParams(spec.Params, given, claim)
 }
 
 // resolveGoal checks the order of a test through the Rényi divergence.

@@ -268,7 +268,7 @@ func ParseReport(data []byte) (r Report, newer bool, err error) {
 		}
 		return r, true, r.check()
 	}
-	if err := decodeStrict(data, "report", &r); err != nil {
+	if err := DecodeStrict(data, "report", &r); err != nil {
 		return Report{}, false, err
 	}
 	return r, false, r.check()
@@ -276,7 +276,7 @@ func ParseReport(data []byte) (r Report, newer bool, err error) {
 
 func decodeLoose(data []byte, what string, v any) error {
 	var any json.RawMessage
-	if err := decodeStrict(data, what, &any); err != nil {
+	if err := DecodeStrict(data, what, &any); err != nil {
 		return err
 	}
 	if err := json.Unmarshal(data, v); err != nil {

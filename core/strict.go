@@ -12,14 +12,10 @@ import (
 	"strings"
 )
 
-// DecodeStrict is for values of other packages that come as JSON: it reads
-// exactly one into v and refuses unknown fields by name. Errors are of type
-// [*InputError]; what names the value in them.
-func DecodeStrict(data []byte, what string, v any) error { return decodeStrict(data, what, v) }
-
-// decodeStrict reads exactly one JSON value into v. what names the value in
-// errors ("plan", "report"). A field that v does not have is refused by name.
-func decodeStrict(data []byte, what string, v any) error {
+// DecodeStrict reads exactly one JSON value into v. what names the value in
+// errors ("plan", "report"), which are of type [*InputError]. A field that v does
+// not have is refused by name.
+func DecodeStrict(data []byte, what string, v any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
 		return &InputError{Field: what, Found: "empty", Want: "a JSON object"}
 	}

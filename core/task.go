@@ -53,7 +53,7 @@ type Task struct {
 // ParseTask reads a task from JSON; unknown fields are refused.
 func ParseTask(data []byte) (Task, error) {
 	var t Task
-	if err := decodeStrict(data, "task", &t); err != nil {
+	if err := DecodeStrict(data, "task", &t); err != nil {
 		return Task{}, err
 	}
 	if t.Version != TaskVersion {

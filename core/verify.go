@@ -34,34 +34,34 @@ func (v Verification) OK() bool { return len(v.Differences) == 0 && len(v.Checke
 // the witness was chosen before those samples were drawn. A run that did not
 // complete can only be checked in the second way.
 func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool) (Verification, error) {
-	var v Verification
+	var v verifier
 	if r.SchemaVersion > SchemaVersion {
-		return v, &InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(r.SchemaVersion), Want: fmt.Sprintf("at most %d", SchemaVersion),
+		return v.Verification, &InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(r.SchemaVersion), Want: fmt.Sprintf("at most %d", SchemaVersion),
 			Remedy: "verify it with the version of dpscope that wrote it"}
 	}
 	if len(r.Results) == 0 || r.Evidence == nil || r.Evidence.Table == nil {
-		return v, &InputError{Field: "report", Found: fmt.Sprintf("with %d results and no counts", len(r.Results)), Want: "a report of a run that certified",
+		return v.Verification, &InputError{Field: "report", Found: fmt.Sprintf("with %d results and no counts", len(r.Results)), Want: "a report of a run that certified",
 			Remedy: "a run that ended before certification has nothing to replay"}
 	}
 	if err := r.check(); err != nil {
-		return v, err
+		return v.Verification, err
 	}
 	a, err := r.Plan().Resolve(cat)
 	if err != nil {
-		return v, err
+		return v.Verification, err
 	}
 	if err := checkSizes(r); err != nil {
-		return v, err
+		return v.Verification, err
 	}
 	if err := a.Plan.Relation.Check(r.Evidence.Pair, a.Domain); err != nil {
-		return v, fmt.Errorf("the report's pair: %w", err)
+		return v.Verification, fmt.Errorf("the report's pair: %w", err)
 	}
 	if a.Spec.Unseeded != "" {
 		v.Skip("the counts are the report's own word, as they cannot be drawn again from the seed: "+a.Spec.Unseeded, slices.Concat(searched, []string{"evidence.table"})...)
 		v.Recomputed, whole = true, false
 		p, err := a.prepare(r.Evidence.Explored, r.Evidence.Prepared.Event)
 		if err != nil {
-			return v, err
+			return v.Verification, err
 		}
 		v.samePrepared(*r.Evidence, p)
 	}
@@ -74,15 +74,15 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 			return v.moreTrials(r), nil
 		}
 		if err != nil {
-			return v, err
+			return v.Verification, err
 		}
 		if want.Evidence == nil || len(want.Results) == 0 {
-			return v, fmt.Errorf("the replay ended without a result: %s", want.Summary)
+			return v.Verification, fmt.Errorf("the replay ended without a result: %s", want.Summary)
 		}
 		v.sameSearch(r, want.Trials, want.Surrogate)
 		v.samePrepared(*r.Evidence, want.Evidence.Prepared)
 		v.compare(r, want)
-		return v, nil
+		return v.Verification, nil
 	}
 	if whole && r.Termination.Reason == Stopped {
 		err := v.search(ctx, cat, pool, r, a)
@@ -90,18 +90,18 @@ func Verify(ctx context.Context, cat Catalogue, pool *Pool, r Report, whole bool
 			return v.moreTrials(r), nil
 		}
 		if err != nil {
-			return v, err
+			return v.Verification, err
 		}
 	} else if a.Spec.Unseeded == "" {
 		v.Skip("taken from the report; that they were chosen before these samples were drawn is shown only by replaying the whole run", slices.Concat(searched, []string{"evidence.prepared"})...)
 	}
 	want, err := certifyAgain(ctx, cat, pool, r, a)
 	if err != nil {
-		return v, err
+		return v.Verification, err
 	}
 	v.Same(chosenTrial(r.Trials, r.Evidence.Pair) >= 0, "trials", "there is no one chosen trial with the result's pair")
 	v.compare(r, want)
-	return v, nil
+	return v.Verification, nil
 }
 
 // searched are the fields that exploration makes.
@@ -110,14 +110,17 @@ var searched = []string{"trials", "surrogate", "evidence.pair", "evidence.witnes
 // errMoreTrials ends a replay that tries more pairs than the report lists.
 var errMoreTrials = errors.New("the search goes on beyond the trials that the report lists")
 
-func (v Verification) moreTrials(r Report) Verification {
+func (v verifier) moreTrials(r Report) Verification {
 	v.Summary = "The replay came to no verdict."
 	v.Same(false, "search", "it goes on beyond the %d trials that the report lists", len(r.Trials))
-	return v
+	return v.Verification
 }
 
+// verifier compares a report of an audit of a pair with its replay.
+type verifier struct{ Verification }
+
 // search repeats exploration and preparation of a run that was stopped.
-func (v *Verification) search(ctx context.Context, cat Catalogue, pool *Pool, r Report, a *Audit) error {
+func (v *verifier) search(ctx context.Context, cat Catalogue, pool *Pool, r Report, a *Audit) error {
 	s := &state{Run: Run{Plan: r.Plan(), Catalogue: cat, Pool: pool, mostTrials: len(r.Trials)}, audit: a, pool: pool}
 	for _, phase := range []func(context.Context) error{s.explore, s.prepare} {
 		if err := phase(ctx); err != nil {
@@ -147,7 +150,7 @@ const sectionsSince = "0.2.0"
 
 // older reports whether a section that the report lacks may be absent because its
 // version wrote none, and notes it.
-func (v *Verification) older(g Generator, absent bool, section string) bool {
+func (v *verifier) older(g Generator, absent bool, section string) bool {
 	if !absent || !g.before(sectionsSince) {
 		return false
 	}
@@ -156,7 +159,7 @@ func (v *Verification) older(g Generator, absent bool, section string) bool {
 }
 
 // sameSearch compares trials and the finder's model.
-func (v *Verification) sameSearch(r Report, trials []TrialNote, model *SurrogateModel) {
+func (v *verifier) sameSearch(r Report, trials []TrialNote, model *SurrogateModel) {
 	predicted := slices.ContainsFunc(r.Trials, func(t TrialNote) bool { return t.Predicted != nil })
 	if v.older(r.Generator, r.Surrogate == nil && !predicted && model != nil, "surrogate") {
 		trials, model = slices.Clone(trials), nil
@@ -170,8 +173,8 @@ func (v *Verification) sameSearch(r Report, trials []TrialNote, model *Surrogate
 	}
 }
 
-func (v *Verification) samePrepared(e Evidence, want Prepared) {
-	v.Same(nearJSON(e.Prepared, want, nearRatio), "preparation", "the replay prepares other events, witnesses or stakes")
+func (v *verifier) samePrepared(e Evidence, want Prepared) {
+	v.Same(NearJSONBy(e.Prepared, want, nearRatio), "preparation", "the replay prepares other events, witnesses or stakes")
 }
 
 // certifyAgain makes the report that follows from the report's own evidence.
@@ -286,7 +289,7 @@ func chosenTrial(trials []TrialNote, pair Pair) int {
 
 // compare holds the report against the one that the replay makes. What it does
 // not name is compared last, so that nothing is left out.
-func (v *Verification) compare(r, want Report) {
+func (v *verifier) compare(r, want Report) {
 	e, f := *r.Evidence, *want.Evidence
 	v.Same(EqualJSON(e.Table, f.Table), "counts", "replayed %d pairs, and they fall into other bins than the report's", f.Table.Pairs())
 	if v.older(r.Generator, e.Chart.Plane == nil && f.Chart.Plane != nil, "evidence.chart.plane") {
@@ -307,7 +310,7 @@ func (v *Verification) compare(r, want Report) {
 	v.Same(EqualJSON(words(r.Results, false), words(want.Results, false)), "results", "they do not follow from the settings and the counts")
 	v.Same(SamePValue(r.Results[0].PValue, want.Results[0].PValue), "p-value", "it does not follow from the counts")
 	v.Same(EqualJSON(r.Renyi, want.Renyi), "Rényi curve", "it does not follow from the counts")
-	v.Same(nearJSON(r.Tradeoff, want.Tradeoff, nearShare), "trade-off curve", "it does not follow from the counts")
+	v.Same(NearJSONBy(r.Tradeoff, want.Tradeoff, nearShare), "trade-off curve", "it does not follow from the counts")
 	v.Same(EqualJSON(r.Published, want.Published), "published forms", "they do not follow from the counts")
 	v.frame(r, want)
 }
@@ -315,18 +318,18 @@ func (v *Verification) compare(r, want Report) {
 // VerifyEnded checks a report of a run that ended before it certified anything:
 // against what follows from its settings, as there is nothing to replay.
 func VerifyEnded(cat Catalogue, r Report) (Verification, error) {
-	var v Verification
+	var v verifier
 	if r.Termination.Reason != Stopped && r.Termination.Reason != Failed || r.Evidence != nil && r.Evidence.Table != nil {
-		return v, &InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q", r.Termination.Reason), Want: "stopped or failed in a report without counts"}
+		return v.Verification, &InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q", r.Termination.Reason), Want: "stopped or failed in a report without counts"}
 	}
 	for _, f := range r.Results {
 		if f.LowerBound != nil {
-			return v, &InputError{Field: "report: results", Found: "with a lower bound", Want: "without, as there are no counts"}
+			return v.Verification, &InputError{Field: "report: results", Found: "with a lower bound", Want: "without, as there are no counts"}
 		}
 	}
 	a, err := r.Plan().Resolve(cat)
 	if err != nil {
-		return v, err
+		return v.Verification, err
 	}
 	want := (&state{Run: Run{Plan: r.Plan(), Catalogue: cat}, audit: a, trials: r.Trials}).report(Termination{Reason: r.Termination.Reason, Message: endMessages[r.Termination.Reason]})
 	if r.Termination.Reason == Failed {
@@ -336,11 +339,11 @@ func VerifyEnded(cat Catalogue, r Report) (Verification, error) {
 	v.Skip("the run ended before certification, so there is nothing to replay", "trials", "surrogate", "evidence", "results", "references")
 	v.Same(len(r.Renyi)+len(r.Tradeoff)+len(r.Published) == 0, "bounds", "there are some, without counts")
 	v.frame(r, want)
-	return v, nil
+	return v.Verification, nil
 }
 
 // frame compares what stands around the findings.
-func (v *Verification) frame(r, want Report) {
+func (v *verifier) frame(r, want Report) {
 	if p, q := r.Power, want.Power; p != nil && q != nil && math.Abs(p.LargestBound-q.LargestBound) <= boundTolerance &&
 		(p.Smallest == nil) == (q.Smallest == nil) && (p.Smallest == nil || math.Abs(*p.Smallest-*q.Smallest) <= powerTolerance) {
 		want.Power = p

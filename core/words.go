@@ -277,7 +277,7 @@ func CertifiedRows(r Report) []CertifiedRow {
 		case f.ID == Rho || f.ID == RenyiEpsilon:
 			row.Method += fmt.Sprintf(", of %d orders", len(r.Renyi))
 		}
-		limit, ok := r.Claim.allows(f)
+		limit, ok := allowed(r.Claim, f)
 		row.set(*f.LowerBound, limit, ok)
 		rows = append(rows, row)
 	}
@@ -299,9 +299,9 @@ func (row *CertifiedRow) set(x, limit float64, ok bool) {
 	row.Bound, row.Claimed, row.Exceeds = phrase.Bound(x, limit), fmt.Sprintf("%.6g", limit), x > limit
 }
 
-// allows is what the claim allows the finding's quantity to be; false where it
+// allowed is what the claim allows the finding's quantity to be; false where it
 // allows anything.
-func (c Claim) allows(f Finding) (float64, bool) {
+func allowed(c Claim, f Finding) (float64, bool) {
 	switch f.ID {
 	case Epsilon:
 		return c.Epsilon, c.isDP() && f.Delta >= c.Delta

@@ -60,7 +60,7 @@ func (s *sfc32) gaussian(sigma float64) float64 {
 // Kolmogorov-Smirnov distances of 20,000 numbers each, which exceed their limit
 // with probability 1e-6 each.
 func TestOwnRandom(t *testing.T) {
-	source, err := os.ReadFile("../site/sandboxed.js")
+	source, err := os.ReadFile("../site/worker/sandboxed.js")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -26,28 +26,46 @@ const docsFolder = "docs/"
 // asIs are files that the site needs and that are copied unchanged. Those of
 // the second list may be absent.
 var (
-	asIs         = []string{"index.html", "site/view.html", "site/sandbox.html", "site/embed.html", "site/dp-audit.d.ts"}
+	asIs         = []string{"index.html", "site/view/view.html", "site/worker/sandbox.html", "site/embed/embed.html", "site/embed/dp-audit.d.ts"}
 	asIsOptional = []string{"site/example.json", "site/icon.svg"}
 )
 
-// bundle makes everything but the core: scripts for the page, for the files that
-// it writes, for its theme and for use offline, those of the embed and of its element, one for the workers and one for
-// the picture (with wasm_exec.js of the given GOROOT), and the styles.
+// entries are the scripts and styles of the site, each bundled with what it imports
+// into one file of its name: those of the page and of its theme, of the picture, of the
+// embed and of its element, of the workers and for use offline, and of the files that
+// the page writes. A folder is where it goes in the site.
+var entries = []struct {
+	path   string // in site/
+	format api.Format
+	folder string
+}{
+	{"page/page.js", api.FormatESModule, ""},
+	{"page/page.css", api.FormatDefault, ""},
+	{"page/theme.js", api.FormatIIFE, ""},
+	{"page/docs.css", api.FormatDefault, docsFolder},
+	{"view/view.js", api.FormatIIFE, ""},
+	{"view/view.css", api.FormatDefault, ""},
+	{"embed/dp-audit.js", api.FormatIIFE, ""},
+	{"embed/embed.js", api.FormatIIFE, ""},
+	{"embed/embed.css", api.FormatDefault, ""},
+	{"embed/embedcode.js", api.FormatESModule, ""},
+	{"worker/worker.js", api.FormatIIFE, ""},
+	{"worker/" + serviceWorker, api.FormatIIFE, ""},
+	{"file/export.js", api.FormatESModule, ""},
+}
+
+// bundle makes everything but what is compiled: scripts (with wasm_exec.js of the
+// given GOROOT), styles and documents.
 func bundle(goroot string) ([]file, error) {
 	var files []file
-	for _, entry := range []struct {
-		name   string
-		format api.Format
-		folder string
-	}{{"page.js", api.FormatESModule, ""}, {"page.css", api.FormatDefault, ""}, {"worker.js", api.FormatIIFE, ""}, {"export.js", api.FormatESModule, ""}, {"theme.js", api.FormatIIFE, ""}, {serviceWorker, api.FormatIIFE, ""}, {"view.js", api.FormatIIFE, ""}, {"view.css", api.FormatDefault, ""}, {"docs.css", api.FormatDefault, docsFolder},
-		{"dp-audit.js", api.FormatIIFE, ""}, {"embed.js", api.FormatIIFE, ""}, {"embed.css", api.FormatDefault, ""}, {"embedcode.js", api.FormatESModule, ""}} {
-		data, err := bundleOne(filepath.Join("site", entry.name), entry.format, goroot)
+	for _, entry := range entries {
+		data, err := bundleOne(filepath.Join("site", entry.path), entry.format, goroot)
 		if err != nil {
 			return nil, err
 		}
-		files = append(files, file{entry.folder + entry.name, data})
+		files = append(files, file{entry.folder + filepath.Base(entry.path), data})
 	}
-	for i, name := range append(append([]string{}, asIs...), asIsOptional...) {
+	for i, name := range slices.Concat(asIs, asIsOptional) {
 		data, err := os.ReadFile(name)
 		if i >= len(asIs) && errors.Is(err, os.ErrNotExist) {
 			continue

@@ -2,7 +2,7 @@
 // out, Ebiten paints it into view.html, which the page shows in a frame when it
 // is asked for. This file alone knows JavaScript.
 //
-// The document's script, site/view.js, starts the program and offers the global
+// The document's script, site/view/view.js, starts the program and offers the global
 // object dpscopeViewShell:
 //
 //	webgl    whether there is anything to paint with

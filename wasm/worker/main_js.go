@@ -8,7 +8,7 @@
 // which knows everything, accounts and calibrates, and with the tag google beside
 // it core-google.wasm, which runs Google's library too.
 //
-// The worker's shell, site/worker.js, starts the program and offers the global
+// The worker's shell, site/worker/worker.js, starts the program and offers the global
 // object dpscopeShell:
 //
 //	options  {role, worker, coreSha256, hangAfterMs} of the page's start message

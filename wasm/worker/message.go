@@ -10,7 +10,7 @@ import (
 
 // message is one message of the boundary between page, coordinator and task
 // workers. Which fields count depends on Type; the others are zero. The file
-// site/protocol.d.ts mirrors this one.
+// site/worker/protocol.d.ts mirrors this one.
 type message struct {
 	Type   string
 	ID     int    // of the request, or of the task

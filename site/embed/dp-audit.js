@@ -1,0 +1,365 @@
+// The element <dp-audit>: an audit in a page of any origin. It shows a button,
+// and loads embed.html of the site that this script came from into a frame when
+// that is pressed, or, with autorun, when it comes into view. Types, and what it
+// promises, are in dp-audit.d.ts.
+import { CANARY_KEYS, CHOICES, FLAGS, fragmentOf, isSetting, optionsOf } from "./embedoptions.js";
+import { PLAN_KEYS } from "../page/plan.js";
+
+const READY_AFTER = 10_000; // ms that the frame may take once it is loaded, well or not
+const OURS = [...Object.keys(CHOICES), ...FLAGS, "site"];
+const COLOURS = ["accent", "accent-text", "background", "text", "muted", "line"];
+/** Attributes of every element, and those of frameworks, are no mistake. */
+const ANYBODYS = /^(class|id|style|slot|part|lang|dir|title|hidden|role|tabindex|is|nonce|inert|translate|popover|draggable|exportparts|accesskey|autofocus|contenteditable|spellcheck|item\w+|on\w+)$|^(data|aria)-|[:@_$\[(]/;
+
+const own = document.currentScript ?? document.querySelector('script[src*="dp-audit.js"]');
+const home = own?.src ? new URL(".", own.src).href : document.baseURI;
+
+const styles = new CSSStyleSheet();
+styles.replaceSync(`
+:host { display: block; }
+:host([hidden]) { display: none; }
+.box { --a: var(--dp-audit-accent, #0b5c73); --at: var(--dp-audit-accent-text, #fff); --b: var(--dp-audit-background, #fff); --t: var(--dp-audit-text, #1b2328); --m: var(--dp-audit-muted, #56626b); --l: var(--dp-audit-line, #d3dade);
+  color-scheme: light; font: var(--dp-audit-font, 15px/1.5 system-ui, sans-serif); color: var(--t); background: var(--b); border: 1px solid var(--l); border-radius: var(--dp-audit-radius, 10px); overflow: hidden; position: relative; }
+.box[data-theme="dark"] { --a: var(--dp-audit-accent, #6cc4dc); --at: var(--dp-audit-accent-text, #08222b); --b: var(--dp-audit-background, #1a2227); --t: var(--dp-audit-text, #e6ebee); --m: var(--dp-audit-muted, #a3b0b8); --l: var(--dp-audit-line, #36434b); color-scheme: dark; }
+[hidden] { display: none !important; }
+.poster { display: grid; gap: .5rem; padding: .9rem 1rem; }
+p { margin: 0; overflow-wrap: anywhere; }
+.title { font-weight: 600; }
+.actions { display: flex; flex-wrap: wrap; gap: .4rem 1rem; align-items: center; }
+.hint { color: var(--m); font-size: .87em; }
+button { font: inherit; font-weight: 600; min-height: 2.3rem; padding: .3rem 1rem; border: 1px solid var(--a); border-radius: 6px; background: var(--a); color: var(--at); cursor: pointer; }
+button:disabled { opacity: .6; cursor: default; }
+a { color: var(--a); }
+:focus-visible { outline: 3px solid var(--a); outline-offset: 2px; }
+iframe { display: block; width: 100%; border: 0; height: 12rem; color-scheme: inherit; }
+.loading { position: absolute; top: 0; visibility: hidden; }
+.failed { padding: .9rem 1rem; }
+.around { color: CanvasText; }`);
+
+const node = (name, attributes, ...children) => {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
+  element.append(...children);
+  return element;
+};
+
+function reflect(element, name, value) {
+  if (value === null || value === undefined || value === false) element.removeAttribute(name);
+  else element.setAttribute(name, value === true ? "" : String(value));
+}
+
+const gone = () => new DOMException("The element left the page.", "AbortError");
+
+class DPAudit extends HTMLElement {
+  #box = node("div", { class: "box", part: "box" });
+  #title = node("p", { class: "title", part: "title" });
+  #button = node("button", { type: "button", part: "button" }, "Run this audit");
+  #link = node("a", { target: "_blank", rel: "noopener", part: "link" }, "Open in dpscope");
+  #hint = node("p", { class: "hint", part: "hint" }, "Runs in this browser, which loads a megabyte or two for it. Nothing is uploaded.");
+  #poster = node("div", { class: "poster", part: "poster" }, this.#title, node("div", { class: "actions" }, this.#button, this.#link), this.#hint);
+  #failed = node("p", { class: "failed", part: "error", role: "alert", hidden: "" });
+  #slot = node("slot", { hidden: "" });
+  #paper = node("span", { class: "around", hidden: "" }); // has the colour of text of the page around
+  #frame = null;
+  #opening = null; // {promise, resolve, reject, timer} of the frame
+  #calls = new Map(); // by id
+  #last = 0;
+  #warned = new Set();
+  #report = null;
+  #text = null;
+  #seen = null; // observer of the view
+  #attributes = new MutationObserver(() => this.#changed());
+  #around = new MutationObserver(() => this.#look());
+  #system = matchMedia("(prefers-color-scheme: dark)");
+  #dress = () => this.#look();
+  #hear = (event) => this.#message(event);
+
+  constructor() {
+    super();
+    const root = this.attachShadow({ mode: "open", delegatesFocus: true });
+    root.adoptedStyleSheets = [styles];
+    this.#box.append(this.#poster, this.#failed);
+    root.append(this.#box, this.#slot, this.#paper);
+    this.#button.addEventListener("click", () => { this.run().catch(() => {}); }); // the frame shows why
+  }
+
+  connectedCallback() {
+    for (const name of Object.keys(this)) { // set before the upgrade, in that order
+      if (!PROPERTIES.includes(name)) continue;
+      const value = this[name];
+      delete this[name];
+      this[name] = value;
+    }
+    this.#attributes.takeRecords();
+    this.#attributes.observe(this, { attributes: true });
+    this.#around.observe(document.documentElement, { attributes: true });
+    if (document.body) this.#around.observe(document.body, { attributes: true });
+    this.#system.addEventListener("change", this.#dress);
+    addEventListener("message", this.#hear);
+    this.#describe();
+    this.#look();
+    this.#watch();
+  }
+
+  disconnectedCallback() {
+    this.#attributes.disconnect();
+    this.#around.disconnect();
+    this.#system.removeEventListener("change", this.#dress);
+    removeEventListener("message", this.#hear);
+    this.#seen?.disconnect();
+    this.#close(gone());
+  }
+
+  // What it is asked for
+
+  /** Settings of the audit, by the keys of the page's address. */
+  get settings() {
+    return Object.fromEntries([...this.attributes].filter(({ name }) => isSetting(name)).map(({ name, value }) => [name, name === "anytime" && value === "" ? "true" : value]));
+  }
+
+  set settings(settings) {
+    for (const name of Object.keys(this.settings)) if (!(name in settings)) this.removeAttribute(name);
+    for (const [name, value] of Object.entries(settings)) this.setAttribute(name, String(value));
+  }
+
+  get pair() {
+    const text = this.getAttribute("pair");
+    return text ? JSON.parse(text) : null;
+  }
+
+  set pair(pair) { reflect(this, "pair", pair && JSON.stringify(pair)); }
+
+  get parameters() {
+    return Object.fromEntries(Object.entries(this.settings).filter(([name]) => name.startsWith("p.")).map(([name, value]) => [name.slice(2), value]));
+  }
+
+  set parameters(parameters) {
+    const others = Object.entries(this.settings).filter(([name]) => !name.startsWith("p."));
+    this.settings = Object.fromEntries([...others, ...Object.entries(parameters ?? {}).map(([name, value]) => [`p.${name}`, value])]);
+  }
+
+  get report() { return this.#report; }
+
+  // What it does
+
+  async #ask(call, value) {
+    await this.#open();
+    return this.#send(call, value);
+  }
+
+  /** A promise that a host may leave alone. */
+  #quiet(promise) {
+    promise.catch(() => {});
+    return promise;
+  }
+
+  run() { return this.#quiet(this.#ask("run")); }
+  stop() { return this.#frame ? this.#quiet(this.#ask("stop")) : Promise.resolve(); }
+
+  async save() {
+    return this.#frame ? this.#ask("save") : { version: 1, fragment: this.#fragment, report: this.#text };
+  }
+
+  async restore(state) {
+    if (state?.version !== 1 || typeof state.fragment !== "string") throw new TypeError(`The state is ${state?.version === undefined ? "none of save()" : `of version ${state.version}`}, must be of version 1.`);
+    const asked = new URLSearchParams(state.fragment.replace(/^#/, ""));
+    this.settings = Object.fromEntries([...asked].filter(([key]) => isSetting(key)));
+    if ((asked.get("view") === "canaries") !== (this.view === "canaries")) this.view = asked.get("view");
+    this.#attributes.takeRecords(); // told here
+    this.#describe();
+    if (!this.#frame && state.report === null) return;
+    await this.#ask("restore", { fragment: state.fragment, report: state.report ?? null });
+    if (state.report) this.#keep(JSON.parse(state.report), state.report);
+  }
+
+  async exportReport(format = "json") {
+    if (!["json", "html"].includes(format)) throw new TypeError(`The format is ${format}, must be json or html.`);
+    if (format === "json" || !this.#text) return this.#text;
+    if (!this.#frame) await this.restore(await this.save());
+    return this.#ask("export", format);
+  }
+
+  // How it is done
+
+  get #home() {
+    const given = this.getAttribute("site");
+    return given ? new URL(given.replace(/\/?$/, "/"), document.baseURI) : new URL(home);
+  }
+
+  /** The audit, as an address of the page. */
+  get #fragment() { return fragmentOf(this.view === "canaries" ? { view: "canaries", ...this.settings } : this.settings); }
+
+  get #texts() {
+    const { options: { controls, view, readonly } } = optionsOf(this.#options);
+    return { ...this.settings, controls, view, readonly: String(readonly), theme: this.#box.dataset.theme };
+  }
+
+  get #options() {
+    return Object.fromEntries([...Object.keys(CHOICES), ...FLAGS].filter((key) => this.hasAttribute(key)).map((key) => [key, this.getAttribute(key)]));
+  }
+
+  /** The poster's words; attributes that are none of ours are named once. */
+  #describe() {
+    const { mechanism, source, epsilon } = this.settings;
+    this.#title.textContent = `${this.view === "canaries" ? "Canary audit" : "Audit"} of ${(this.view === "canaries" ? source : mechanism) || "a mechanism"}${epsilon ? ` at epsilon ${epsilon}` : ""}`;
+    this.#link.href = new URL(`index.html${this.#fragment}`, this.#home);
+    const warn = (key, words) => {
+      if (this.#warned.has(key)) return;
+      this.#warned.add(key);
+      console.warn(`dp-audit: ${words}`);
+    };
+    for (const { name } of this.attributes) {
+      if (!isSetting(name) && !OURS.includes(name) && !ANYBODYS.test(name)) warn(name, `the attribute ${name} is ignored; known are ${[...PLAN_KEYS, ...CANARY_KEYS, "workers", "p.NAME", ...OURS].join(", ")}`);
+    }
+    for (const words of optionsOf(this.#options).bad) warn(words, words);
+  }
+
+  /** Follows theme and colours of the page. */
+  #look() {
+    const { theme } = optionsOf(this.#options).options;
+    const style = getComputedStyle(this);
+    const [red, green, blue] = getComputedStyle(this.#paper).color.match(/[\d.]+/g).map(Number);
+    const chosen = theme !== "auto" ? theme : red + green + blue > 382 ? "dark" : "light";
+    const colours = Object.fromEntries(COLOURS.map((name) => [name, style.getPropertyValue(`--dp-audit-${name}`).trim()]));
+    const before = [this.#box.dataset.theme, this.#box.dataset.colours];
+    this.#box.dataset.theme = chosen;
+    this.#box.dataset.colours = JSON.stringify(colours);
+    if (before[0] !== chosen || before[1] !== this.#box.dataset.colours) this.#configure();
+  }
+
+  #changed() {
+    this.#describe();
+    this.#look();
+    this.#configure();
+    this.#watch();
+  }
+
+  #configure() {
+    if (!this.#frame || this.#opening) return; // its address says it
+    this.#quiet(this.#send("configure", { texts: this.#texts, colours: JSON.parse(this.#box.dataset.colours) }));
+  }
+
+  /** With autorun, runs once it is seen. */
+  #watch() {
+    this.#seen?.disconnect();
+    if (!optionsOf(this.#options).options.autorun || this.#frame) return;
+    this.#seen = new IntersectionObserver((entries) => {
+      if (!entries.some((entry) => entry.isIntersecting)) return;
+      this.#seen.disconnect();
+      this.run().catch(() => {}); // the frame shows why
+    });
+    this.#seen.observe(this);
+  }
+
+  /** The frame, ready. */
+  #open() {
+    if (!this.isConnected) return Promise.reject(new DOMException("The element is not in a page.", "InvalidStateError"));
+    if (this.#frame) return this.#opening?.promise ?? Promise.resolve();
+    const opening = this.#opening = resolvers();
+    this.#quiet(opening.promise);
+    const focused = this.shadowRoot.activeElement === this.#button;
+    this.#button.disabled = true;
+    this.#failed.hidden = this.#slot.hidden = true;
+    this.#frame = node("iframe", { part: "frame", class: "loading", title: this.#title.textContent, allow: "clipboard-write", referrerpolicy: "no-referrer" });
+    this.#frame.src = new URL(`embed.html${fragmentOf(this.#texts)}`, this.#home).href;
+    const giveUp = () => {
+      const error = new Error(`The audit could not be loaded from ${this.#home.origin}. Does this page's policy allow frames of it, and is the network there?`);
+      this.#close(error);
+      this.#failed.textContent = error.message;
+      this.#failed.hidden = this.#slot.hidden = false;
+      this.#fire("error", { name: error.name, message: error.message });
+    };
+    this.#frame.addEventListener("load", () => { if (this.#opening === opening) opening.timer ??= setTimeout(giveUp, READY_AFTER); });
+    opening.focused = focused;
+    this.#box.append(this.#frame);
+    return opening.promise;
+  }
+
+  /** Takes the frame away, and its workers with it. */
+  #close(error) {
+    this.#frame?.remove();
+    this.#frame = null;
+    clearTimeout(this.#opening?.timer);
+    this.#opening?.reject(error);
+    this.#opening = null;
+    for (const { reject } of this.#calls.values()) reject(error);
+    this.#calls.clear();
+    this.#button.disabled = false;
+    this.#poster.hidden = false;
+  }
+
+  #send(call, value) {
+    const id = ++this.#last;
+    return new Promise((resolve, reject) => {
+      this.#calls.set(id, { resolve, reject });
+      this.#frame.contentWindow.postMessage({ dpaudit: 1, id, call, value }, this.#home.origin);
+    });
+  }
+
+  #keep(report, text) {
+    this.#report = report;
+    this.#text = text;
+  }
+
+  #fire(type, detail) { this.dispatchEvent(new CustomEvent(`dpaudit-${type}`, { detail, bubbles: true, composed: true })); }
+
+  /** A message of the frame, and of nobody else. */
+  #message({ source, origin, data }) {
+    if (!this.#frame || source !== this.#frame.contentWindow || origin !== this.#home.origin || data?.dpaudit !== 1) return;
+    const { type, detail } = data;
+    switch (type) {
+      case "ready":
+        this.#ready(detail);
+        break;
+      case "height":
+        this.#frame.style.height = `${detail.height}px`;
+        break;
+      case "answer": {
+        const call = this.#calls.get(detail.id);
+        this.#calls.delete(detail.id);
+        if (detail.error) call?.reject(Object.assign(new DOMException(detail.error.message, detail.error.name), { refusal: detail.error }));
+        else call?.resolve(detail.value);
+        break;
+      }
+      case "result":
+        this.#keep(detail.report, detail.text);
+        this.#fire(type, { report: detail.report });
+        break;
+      case "progress": case "error": case "config-change":
+        this.#fire(type, detail);
+    }
+  }
+
+  #ready(detail) {
+    const opening = this.#opening;
+    if (!opening) return;
+    clearTimeout(opening.timer);
+    this.#opening = null;
+    this.#frame.classList.remove("loading");
+    this.#poster.hidden = true;
+    if (opening.focused) this.#frame.focus();
+    this.#configure();
+    this.#fire("ready", detail);
+    opening.resolve();
+  }
+}
+
+function resolvers() {
+  const all = {};
+  all.promise = new Promise((resolve, reject) => Object.assign(all, { resolve, reject }));
+  return all;
+}
+
+/** Properties that are attributes, by name. */
+const REFLECTED = new Map([...PLAN_KEYS.filter((key) => key !== "pair"), ...CANARY_KEYS, "workers", ...OURS].map((key) => [{ readonly: "readOnly" }[key] ?? key.replace(/-./g, (x) => x[1].toUpperCase()), key]));
+const PROPERTIES = [...REFLECTED.keys(), "pair", "parameters", "settings"];
+for (const [property, key] of REFLECTED) {
+  const flag = FLAGS.includes(key) || key === "anytime";
+  Object.defineProperty(DPAudit.prototype, property, {
+    get() { return flag ? this.hasAttribute(key) && !["false", "0"].includes(this.getAttribute(key)) : this.getAttribute(key); },
+    set(value) { reflect(this, key, value); },
+    enumerable: true, configurable: true,
+  });
+}
+
+if (!customElements.get("dp-audit")) customElements.define("dp-audit", DPAudit);

@@ -1,0 +1,471 @@
+// The embed: one audit in a frame of somebody's page. It loads nothing heavy
+// before it is to run, and computes only while no other embed of this site does,
+// by a lock that they share: task workers are there for the length of a run.
+//
+// Messages to the page around it are {dpaudit: 1, type, detail}, as
+// dp-audit.d.ts lists them; it takes {dpaudit: 1, id, call, value} from that page
+// only, and answers {dpaudit: 1, type: "answer", detail: {id, value | error}}.
+import { faultOf, readFragment, usable } from "../page/address.js";
+import { coreOf, lacking } from "../worker/cores.js";
+import { beside, byId } from "../page/element.js";
+import { canarySettings, describeCanaries, planOfCanaries, showCanaries, tellCanaries } from "./embedcanaries.js";
+import { fragmentOf, optionsOf } from "./embedoptions.js";
+import { Ended, Engine, FIRST, LARGER, Refused } from "../worker/engine.js";
+import { canaryStem, countsOf } from "../panel/canaryreport.js";
+import { copyFor, save, stemOf } from "../file/files.js";
+import { Form, workersOf } from "../page/form.js";
+import { keepFocus } from "../page/keyboard.js";
+import { dismiss, notify } from "../page/notice.js";
+import { grouped, size } from "../page/number.js";
+import { planOf, Unusable } from "../page/plan.js";
+import { Pace, ProgressPanel, say } from "../page/progress.js";
+import { replayWords, showDrift, showOrigin, showReport, showVerification, standingOf, verdict } from "../page/result.js";
+
+const LOCK = "dpscope-audit"; // whoever has it computes
+const SAY_WAITING = 200; // ms without the lock
+const CHECK_AFTER = 150; // ms without a change
+const UNTOLD = { minSamples: 100, maxSamples: 1e9, maxTrials: 1e5, maxSeed: Number.MAX_SAFE_INTEGER }; // until the core has said
+const COLOURS = { accent: ["--accent", "--link"], "accent-text": ["--accent-text"], background: ["--page", "--panel"], text: ["--text"], muted: ["--muted"], line: ["--line"] };
+
+let options = optionsOf({}).options;
+let catalogue = null;
+let filled = false; // the form lists mechanisms
+let asked = {}; // settings before it does
+let planted = null; // those of a canary audit, where it is one
+let limits = UNTOLD;
+let mended = ""; // what of the settings that were asked for could not be used, in words
+let judged = true; // the core has seen the settings, or the user made them
+let work = null; // what is under way: {promise, abort, id, replays}
+let shown = null; // {report, text, standing, whole: promise of its end}
+let ran = ""; // the settings of what is shown, as a fragment
+let checkTimer = 0;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+let host = "*"; // the origin around, once it has spoken
+
+const engine = new Engine({
+  lost: (n, reason) => panel.message(`Worker ${n + 1} was lost (${reason.split("\n", 1)[0]}). Its task runs again elsewhere.`),
+  died: () => {}, // what was pending fails
+});
+const form = new Form({ changed });
+const panel = new ProgressPanel();
+
+/** Tells the page around, if there is one. */
+function tell(type, detail = {}) {
+  if (parent !== window) parent.postMessage({ dpaudit: 1, type, detail }, host);
+}
+
+/** An error as the page around is told it. */
+const plain = (error) => ({ name: error.name, message: error.message, ...error.refusal });
+
+function setState(state) {
+  document.body.dataset.state = state;
+  keepFocus(() => {
+    byId("run").disabled = work !== null || self.origin === "null";
+    byId("stop").disabled = work === null;
+    byId("verify").disabled = work !== null;
+    byId("verify").hidden = shown?.standing !== "unverified";
+  }, ["run", "stop", "verify"]);
+}
+
+const status = (text) => { byId("status").textContent = text; };
+
+// Settings
+
+const listing = (name) => (catalogue ?? engine.ready?.catalogue)?.mechanisms.find((m) => m.name === name);
+
+/** The plan of settings, as far as it can be judged without the core. */
+function planned(settings) {
+  workersOf(settings.workers);
+  if (planted) return planOfCanaries(settings, catalogue?.canaries);
+  const m = listing(settings.mechanism);
+  if (!m && (catalogue ?? engine.ready)) throw new Unusable("mechanism", `"${settings.mechanism}"`, "the name of one that dpscope knows");
+  return planOf(settings, m, limits);
+}
+
+/** What the form holds; before there is a list, what was asked for. */
+const current = () => planted ?? (filled ? form.read() : asked);
+
+/** Takes settings; bad ones are named, and their defaults are used. */
+async function take(settings, bad, judge) {
+  settings = { ...settings };
+  const found = await usable(settings, async () => {
+    if (!planted) settings.mechanism ||= filled ? form.defaultMechanism : "";
+    return judge(settings);
+  }, faultOf);
+  bad.push(...found.bad);
+  if (planted) planted = { ...settings, view: "canaries" };
+  else asked = settings;
+  if (filled && !planted) form.write(settings);
+  if (bad.length) {
+    mended = bad.join(" ");
+    notify({ key: "address", kind: "warning", title: "Not everything that this embed was given could be used", list: bad });
+    tell("error", { name: "Error", message: mended });
+  }
+  describe();
+  return found.value;
+}
+
+/** Takes what an address or the page around gives. @param {Record<string, string>} texts */
+async function configure(texts) {
+  clearTimeout(checkTimer);
+  dismiss("address");
+  mended = "";
+  judged = false;
+  const { options: chosen, bad } = optionsOf(texts);
+  options = chosen;
+  const { controls, view, theme, readonly, autorun, ...rest } = texts;
+  const { settings, odd } = readFragment(new URLSearchParams(rest).toString());
+  if (odd) bad.push(odd);
+  const before = planted;
+  planted = canarySettings({ ...rest, view: options.view });
+  if (!before !== !planted) { // what is shown is of another kind
+    shown = null;
+    byId("result").hidden = true;
+  }
+  document.body.dataset.controls = options.controls;
+  document.body.dataset.view = options.view;
+  document.body.classList.toggle("readonly", options.readonly);
+  byId("change").open = options.controls === "full";
+  dress(options.theme);
+  await take(planted ?? settings, bad, (s) => planned(s));
+}
+
+/** The title, the link to the page, and whether the result is that of the settings. */
+function describe() {
+  const settings = current();
+  const { mechanism, epsilon, delta, guarantee, rho, mu, alpha, samples } = settings;
+  const m = listing(mechanism);
+  const claim = guarantee === "zcdp" ? rho && `rho ${rho}` : guarantee === "gaussian-dp" ? mu && `mu ${mu}` : epsilon && `epsilon ${epsilon}${guarantee === "renyi" ? ` at order ${alpha}` : delta && delta !== "0" ? `, delta ${delta}` : ""}`;
+  const words = planted ? describeCanaries(planted, catalogue?.canaries) : [`Audit of ${mechanism || "a mechanism"}`, claim ? `claim: ${claim}` : m?.claimWords && `claim: ${m.claimWords}`, samples && `${Number.isFinite(Number(samples)) ? grouped(Number(samples)) : samples} samples a side`];
+  byId("form-title").textContent = words.filter(Boolean).join(" · ");
+  byId("full").href = new URL(`index.html${fragmentOf(settings)}`, document.baseURI);
+  showDrift(shown !== null && ran !== fragmentOf(settings));
+}
+
+/** The user changed something. */
+function changed() {
+  clearTimeout(checkTimer);
+  checkTimer = setTimeout(async () => {
+    const settings = form.read();
+    try {
+      const plan = planned(settings);
+      if (engine.ready && !lacking(has, catalogue, settings)) form.show(await engine.check(plan));
+      else form.clearErrors();
+    } catch (error) {
+      form.clearErrors();
+      if (!(error instanceof Ended)) blame(error, false);
+      return;
+    }
+    mended = "";
+    judged = true;
+    describe();
+    tell("config-change", { settings, fragment: fragmentOf(settings) });
+  }, CHECK_AFTER);
+}
+
+/** Shows an error of the settings at its field, or as a notice. */
+function blame(error, focus) {
+  const key = faultOf(error);
+  const seen = document.body.dataset.controls !== "none" && !options.readonly;
+  if (key && seen && !planted && form.fail(key, error.message, focus)) {
+    byId("change").open = true;
+    say(error.message, focus);
+  } else notify({ key: "settings", kind: "error", title: "This cannot be run", refusal: error.refusal ?? { message: error.message } });
+}
+
+// Looks
+
+/** Light, dark, or as the system says. */
+function dress(theme) {
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  tellTheme();
+}
+
+const tellTheme = () => tell("theme", { theme: options.theme === "auto" ? (dark.matches ? "dark" : "light") : options.theme });
+
+/** Colours of the page around, by the names in COLOURS. */
+function paint(colours) {
+  for (const [name, properties] of Object.entries(COLOURS)) {
+    const colour = colours[name];
+    for (const property of properties) {
+      if (colour && CSS.supports("color", colour)) document.documentElement.style.setProperty(property, colour);
+      else document.documentElement.style.removeProperty(property);
+    }
+  }
+}
+
+// The core
+
+const has = (name) => name === FIRST || engine.has(name);
+
+/** Sees to it that a core runs that can do settings. */
+async function need(settings, signal) {
+  const lack = lacking(has, catalogue, settings);
+  const name = planted ? LARGER : lack ? coreOf(lack, catalogue) : FIRST;
+  if (engine.has(name)) return;
+  const info = await engine.fileInfo(name);
+  const doing = `Loading the core${info ? `, ${size(info.brotli)}` : ""}…`;
+  status(doing);
+  const core = await engine.load(name, { signal, progress: (bytes) => info && status(`${doing} ${Math.floor((100 * bytes) / info.bytes)} %`) });
+  signal.throwIfAborted();
+  limits = (await engine.start(core, 0)).limits;
+  if (!filled) fill(engine.ready.catalogue);
+}
+
+function fill(list) {
+  form.fill(list, limits);
+  filled = true;
+  form.write(asked);
+}
+
+/** Does something while no other embed computes. */
+async function alone(signal, action) {
+  if (!navigator.locks) return action(); // plain http: not to be had
+  const waiting = setTimeout(() => {
+    setState("queued");
+    status("Waits for the end of another audit…");
+  }, SAY_WAITING);
+  let begun = false;
+  try {
+    return await navigator.locks.request(LOCK, { signal }, () => {
+      begun = true;
+      clearTimeout(waiting);
+      return action();
+    });
+  } catch (error) {
+    if (begun || error.name !== "SecurityError") throw error;
+    return action(); // a browser that denies storage denies locks
+  } finally {
+    clearTimeout(waiting);
+  }
+}
+
+// Runs
+
+/**
+ * Runs the audit. It comes to the report, or fails in words.
+ * @param {boolean} strict fails where settings are not those that were asked for
+ */
+function run(strict = false) {
+  if (work?.replays) return work.promise.then(() => run(strict));
+  work ??= begin((mine, signal) => audit(mine, signal, strict));
+  return work.promise;
+}
+
+function begin(job) {
+  const controller = new AbortController();
+  const mine = { abort: () => controller.abort(new DOMException("Stopped.", "AbortError")), id: null };
+  mine.promise = Promise.resolve().then(() => job(mine, controller.signal)).finally(() => {
+    work = null;
+    panel.end();
+    setState(shown ? "done" : "idle");
+  });
+  mine.promise.catch(() => {}); // told where it is caught
+  return mine;
+}
+
+/** Asks the engine with its workers, while no other embed computes. */
+const compute = (mine, signal, phase, request) => alone(signal, async () => {
+  signal.throwIfAborted();
+  status("");
+  setState("running");
+  panel.begin(phase);
+  engine.resize(workersOf(current().workers));
+  try {
+    const { id, answer } = request();
+    mine.id = id;
+    return await answer;
+  } finally {
+    engine.resize(0);
+  }
+});
+
+/** Replays the report that is shown, which came from the page around. */
+async function verify(mine, signal) {
+  for (const key of ["settings", "stop", "core"]) dismiss(key);
+  showVerification(null);
+  setState("loading");
+  const { report, text } = shown;
+  try {
+    await need(current(), signal);
+    const found = await compute(mine, signal, "Replaying", () => report.plan ? engine.canaries("verify-canaries", { report: text }, () => {}) : engine.verify(text, (p) => panel.show(p, true)));
+    showVerification(found);
+    shown.standing = standingOf(found);
+    verdict(report.plan ? byId("canary-result").querySelector(".verdict") : byId("verdict"), report, shown.standing);
+    say(replayWords(found));
+  } catch (error) {
+    notify({ key: "stop", kind: "warning", title: "The report was not replayed", refusal: error.refusal ?? { message: error.message } });
+  }
+  status("");
+}
+
+async function audit(mine, signal, strict) {
+  for (const key of ["settings", "stop", "core"]) dismiss(key);
+  clearTimeout(checkTimer);
+  setState("loading");
+  try {
+    await need(current(), signal);
+    if (!judged) {
+      const bad = [];
+      judged = true;
+      const checked = await take(current(), bad, (s) => (planted ? planned(s) : engine.check(planned(s))));
+      if (checked && !planted) form.show(checked);
+      if (bad.length && !strict) return null; // the user decides
+    }
+    if (strict && mended) throw new Error(mended);
+    const settings = current(), plan = planned(settings), pace = new Pace();
+    const answer = await compute(mine, signal, "Starting", () => planted ? engine.canaries("canaries", { plan }, (p) => {
+      tellCanaries(p, plan, catalogue.canaries, pace);
+      tell("progress", p);
+    }) : engine.run(plan, (p) => {
+      panel.show(p);
+      tell("progress", p);
+    }));
+    const { report, error } = answer;
+    let whole;
+    if (report.termination.reason === "stopped" && !(report.plan ? countsOf(report) : report.termination.samplesUsed)) {
+      notify({ key: "stop", kind: "info", title: "Stopped before anything was certified" });
+    } else {
+      whole = show(answer, fragmentOf(settings));
+      say(report.summary);
+    }
+    if (error) notify({ key: "stop", kind: "error", title: "The run failed; what it had found is shown", text: error });
+    status("");
+    tell("result", { report, text: answer.text });
+    await whole;
+    return report;
+  } catch (error) {
+    status("");
+    if (signal.aborted) throw signal.reason;
+    if (error.message !== mended) tell("error", plain(error));
+    if (error instanceof Ended) notify({ key: "core", kind: "error", title: "The core ended", text: error.message });
+    else if (error instanceof Refused || error instanceof Unusable) blame(error, true);
+    else if (!mended) notify({ key: "core", kind: "error", title: "The audit did not run", text: error.message });
+    throw error;
+  }
+}
+
+function stop() {
+  if (!work) return;
+  if (work.id === null) work.abort();
+  else engine.stop(work.id, () => panel.stopping("Stopping"), () => engine.end("stopped"));
+}
+
+const stem = () => (shown.report.plan ? canaryStem : stemOf)(shown.report);
+
+/**
+ * Shows a report.
+ * @param {string} settings that it is of, as a fragment
+ * @param {import("../page/result.js").Standing} [standing]
+ * @returns {Promise<void>} when all of it is there
+ */
+function show(answer, settings, standing = "") {
+  ran = settings;
+  byId("result").hidden = false;
+  byId("origin").dataset.kind = "run";
+  showVerification(null);
+  const whole = answer.report.plan ? showCanaries(answer, catalogue.canaries, standing) : showReport(answer, listing(answer.report.inputs?.mechanism)?.museum, standing);
+  shown = { report: answer.report, text: answer.text, standing, whole };
+  showDrift(ran !== fragmentOf(current()));
+  return whole;
+}
+
+// The page around
+
+const calls = {
+  configure({ texts, colours }) {
+    paint(colours ?? {});
+    return configure(texts);
+  },
+  run: () => run(true),
+  stop,
+  save: () => ({ version: 1, fragment: fragmentOf(current()), report: shown?.text ?? null }),
+  /** Shows a report again, with the settings that it came with. */
+  async restore({ fragment, report }) {
+    if (work) throw new Error("An audit is under way; stop it first.");
+    const texts = Object.fromEntries(new URLSearchParams(fragment.replace(/^#/, "")));
+    const view = texts.view === "canaries" ? { view: "canaries" } : options.view === "canaries" && { view: "chart" };
+    await configure({ ...texts, ...Object.fromEntries(Object.entries(options).map(([key, value]) => [key, String(value)])), ...view });
+    if (report === null) return;
+    const signal = AbortSignal.timeout(60_000);
+    await need(current(), signal);
+    const whole = show(await (planted ? engine.openCanaries(report) : engine.open(report)), fragmentOf(current()), "unverified");
+    showOrigin("before");
+    status("");
+    setState("done");
+    await whole;
+  },
+  async export(format) {
+    if (format !== "html" || !shown) return shown?.text ?? null;
+    await shown.whole;
+    return (await import(beside("export.js"))).pageOf(shown, byId("result"));
+  },
+  theme(theme) {
+    options.theme = optionsOf({ theme }).options.theme;
+    dress(options.theme);
+  },
+};
+
+addEventListener("message", async ({ source, origin, data }) => {
+  if (source !== parent || parent === window || data?.dpaudit !== 1 || !Object.hasOwn(calls, data.call)) return;
+  if (origin !== "null") host = origin;
+  const { id, call, value } = data;
+  try {
+    tell("answer", { id, value: await calls[call](value) });
+  } catch (error) {
+    tell("answer", { id, error: plain(error) });
+  }
+});
+
+// Events
+
+byId("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  run().catch(() => {}); // told
+});
+byId("stop").addEventListener("click", stop);
+byId("verify").addEventListener("click", () => { work ??= Object.assign(begin(verify), { replays: true }); });
+addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented) stop(); });
+byId("save").addEventListener("click", () => save(`${stem()}.json`, shown.text));
+byId("copy-command").addEventListener("click", async () => {
+  const text = shown.report.reproduce.cli;
+  if (!await copyFor(byId("copy-command"), text)) notify({ key: "copy", kind: "info", title: "The browser does not allow copying; here it is", text });
+});
+dark.addEventListener("change", tellTheme);
+new ResizeObserver(() => tell("height", { height: Math.ceil(document.body.getBoundingClientRect().height) })).observe(document.body);
+
+/** Runs by itself once the frame is seen. */
+function autorun() {
+  const seen = new IntersectionObserver((entries) => {
+    if (!entries.some((entry) => entry.isIntersecting)) return;
+    seen.disconnect();
+    if (!mended) run().catch(() => {}); // told
+  });
+  seen.observe(byId("run").closest("main"));
+}
+
+/** What the frame's address asks for. */
+const readAddress = () => configure(Object.fromEntries(new URLSearchParams(location.hash.slice(1))));
+
+async function open() {
+  if (self.origin === "null") {
+    await readAddress();
+    const text = ["The sandbox around it lacks allow-same-origin, without which a browser starts no workers, and audits run in workers.", "It runs on a page of its own, from the link below."];
+    notify({ key: "core", kind: "error", title: "This embed cannot run here", text });
+    tell("error", { name: "SecurityError", message: text[0] });
+    return;
+  }
+  catalogue = await engine.catalogue();
+  if (catalogue) fill(catalogue);
+  await readAddress();
+  addEventListener("hashchange", readAddress);
+  setState("idle");
+  tell("ready", { settings: current() });
+  if (options.autorun) autorun();
+}
+
+/** For tests: the report that is shown, and the engine. */
+globalThis.dpscope = { engine, get report() { return shown?.report ?? null; } };
+
+open();

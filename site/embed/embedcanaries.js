@@ -1,0 +1,49 @@
+// A canary audit in an embed, with &view=canaries: its settings in words, its plan,
+// how far it is and its report. It has no form; a file cannot be given.
+import { headOf, bodyOf, fillBody, phases } from "../panel/canaryreport.js";
+import { canaryPlan, CLAIM, inTodaysWords } from "../panel/canaryplan.js";
+import { byId, html } from "../page/element.js";
+import { isCanarySetting } from "./embedoptions.js";
+import { grouped, roundedDown } from "../page/number.js";
+import { Unusable } from "../page/plan.js";
+import { say } from "../page/progress.js";
+
+/** Settings of texts, which the page's address would have too; null where they are of another audit. */
+export const canarySettings = (texts) => (texts.view === "canaries" ? { view: "canaries", ...Object.fromEntries(Object.entries(inTodaysWords(texts)).filter(([key, text]) => isCanarySetting(key) && text !== "")) } : null);
+
+/** The audit in words, and its settings below the title. */
+export function describeCanaries({ view, ...settings }, offer) {
+  const { source = offer?.sources[0].name, epsilon = CLAIM.epsilon, delta = CLAIM.delta.toExponential(), n } = settings;
+  byId("canary-settings").replaceChildren(...Object.entries(settings).map(([key, text]) => [html("dt", {}, key.replace(/^p\./, "")), html("dd", {}, text)]).flat());
+  return [`Canary audit of ${source}`, `claim: epsilon ${epsilon}, delta ${delta}`, n && `${n} runs`];
+}
+
+/** @param {import("../worker/protocol").CanaryOffer | undefined} offer */
+export function planOfCanaries(settings, offer) {
+  if (!offer) throw new Error("This site knows no canaries: it has no catalogue.json.");
+  const source = settings.source ? offer.sources.find((s) => s.name === settings.source) : offer.sources[0];
+  if (!source) throw new Unusable("source", `"${settings.source}"`, offer.sources.map((s) => s.name).join(" or "));
+  const design = source.designs.find((d) => d.name === settings.design) ?? source.designs[0];
+  if (design.vectors) throw new Unusable("design", design.name, "one that needs no file");
+  return canaryPlan("run", source, (key) => settings[key] ?? "", false, design);
+}
+
+/** @param {import("../worker/protocol").CanaryProgress} p @param {import("../page/progress.js").Pace} pace */
+export function tellCanaries(p, { interval }, offer, pace) {
+  const words = phases[p.phase], percent = Math.floor((100 * p.runs) / p.total);
+  const { left } = pace.at(p.runs, p.total);
+  const mine = p.bounds?.find((b) => b.interval === (interval ?? offer.intervals[0].name));
+  const facts = [["Runs", `${grouped(p.runs)} of ${grouped(p.total)}`], left && ["Time left", left], mine && ["So far, not certified", `epsilon ≥ ${roundedDown(mine.epsilon)}`]];
+  byId("progress").value = percent;
+  byId("progress-phase").textContent = words;
+  byId("progress-percent").textContent = `${percent} %`;
+  byId("progress-facts").replaceChildren(...facts.filter(Boolean).map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value))));
+  say(`${words}, ${percent} %`, false);
+}
+
+/** @param {import("../worker/protocol").CanaryReported} answer @param {import("../page/result.js").Standing} standing @returns {Promise<void>} when all of it is there */
+export function showCanaries(answer, { intervals }, standing) {
+  const body = html("div", { class: "contents" });
+  byId("canary-result").replaceChildren(...headOf(answer, standing), body);
+  return fillBody(body, answer, intervals, bodyOf(answer, intervals));
+}

@@ -1,0 +1,44 @@
+// What an embed is told beside the settings of its audit: how much of it is
+// shown, and what it does by itself. The keys are those of its address and of
+// the element's attributes.
+import { PLAN_KEYS } from "../page/plan.js";
+
+/** Options of a few values; the first is the default. */
+export const CHOICES = {
+  controls: ["basic", "none", "full"],
+  view: ["chart", "verdict", "all", "canaries"],
+  theme: ["auto", "light", "dark"],
+};
+/** Options that are on or off. */
+export const FLAGS = ["autorun", "readonly"];
+
+/** Keys of a canary audit that no other has. */
+export const CANARY_KEYS = ["source", "design", "form", "n", "k", "m", "interval", "quantile", "single"];
+
+const isParameter = (key) => key.startsWith("p.") && key.length > 2;
+
+/** Is a key one of a canary audit's settings? */
+export const isCanarySetting = (key) => [...CANARY_KEYS, "relation", "epsilon", "delta", "explore", "beta", "seed", "workers"].includes(key) || isParameter(key);
+
+/** Is a key one of an audit's settings? */
+export const isSetting = (key) => PLAN_KEYS.includes(key) || CANARY_KEYS.includes(key) || key === "workers" || isParameter(key);
+
+/**
+ * Options of texts by key; others are left alone.
+ * @param {Record<string, string | undefined>} texts
+ * @returns {{options: {controls: string, view: string, theme: string, autorun: boolean, readonly: boolean}, bad: string[]}} bad: in words
+ */
+export function optionsOf(texts) {
+  const options = {}, bad = [];
+  for (const [key, [first, ...others]] of Object.entries(CHOICES)) {
+    const text = texts[key] || first;
+    const known = text === first || others.includes(text);
+    options[key] = known ? text : first;
+    if (!known) bad.push(`${key} is "${text}", must be ${first}, ${others.join(" or ")}. ${first} is used.`);
+  }
+  for (const key of FLAGS) options[key] = key in texts && !["false", "0"].includes(texts[key]);
+  return { options, bad };
+}
+
+/** The fragment of an address, of texts by key; empty ones are left out. */
+export const fragmentOf = (texts) => `#v=1${Object.entries(texts).filter(([, text]) => text !== "").map(([key, text]) => `&${encodeURIComponent(key)}=${encodeURIComponent(text)}`).join("")}`;

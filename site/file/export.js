@@ -1,0 +1,158 @@
+// Files of what the page shows: a report as a page that needs nothing else, a chart
+// as SVG or PNG, its numbers as CSV. A bundle of its own, loaded when the first file
+// is asked for.
+import { beside, html, svg } from "../page/element.js";
+import { csvOf, save } from "./files.js";
+
+const WIDTH = 760; // px of a chart in a file, whatever the window's
+const SQUARE = 540; // px of one that is about as high as it is wide, in a page
+const SCALE = 2; // px of a PNG for one of the chart's
+const LINE = 20, MARGIN = 16, LETTER = 6.7; // px
+// What a chart gets from the styles.
+const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "stroke-linejoin", "stroke-linecap", "opacity", "font-family", "font-size", "font-weight"];
+
+/** Runs with elements in the document, where the styles reach them. */
+function among(host, elements, then) {
+  const place = html("div", { class: "unseen", "aria-hidden": "true" }, elements);
+  host.append(place);
+  try {
+    return then();
+  } finally {
+    place.remove();
+  }
+}
+
+/** Writes the computed looks of an SVG's elements into their attributes. */
+function fix(root) {
+  for (const element of [root, ...root.querySelectorAll("*")]) {
+    const looks = getComputedStyle(element);
+    for (const name of LOOKS) {
+      const value = looks.getPropertyValue(name);
+      if (!value.includes("url(")) element.setAttribute(name, value === "rgba(0, 0, 0, 0)" ? "none" : value);
+    }
+    element.removeAttribute("class");
+  }
+}
+
+/** What the names of the files of a box's chart begin with. */
+const stem = (box) => box.closest("[data-stem]")?.dataset.stem ?? "dpscope";
+
+/** The legend's entries in rows under a chart. */
+function legendRows(items, top) {
+  let x = MARGIN, y = top;
+  const rows = items.map(({ sample, words }) => {
+    const room = 36 + LETTER * words.length + 20;
+    if (x > MARGIN && x + room > WIDTH) [x, y] = [MARGIN, y + LINE];
+    sample.setAttribute("x", x);
+    sample.setAttribute("y", y);
+    const row = [sample, svg("text", { x: x + 36, y: y + 12 }, words)];
+    x += room;
+    return row;
+  });
+  return { rows, bottom: items.length ? y + LINE : top };
+}
+
+/**
+ * A chart with its title, axis and legend, as an SVG that needs no styles.
+ * @param {HTMLElement} box of the picture
+ */
+function standalone(box, { title: words, axis }) {
+  const title = `${words} · ${stem(box)}`;
+  const chart = box.paint(WIDTH);
+  const key = box.parentElement.querySelector(".legend") ?? box.closest("section")?.querySelector(".legend");
+  const items = [...key?.children ?? []].map((li) => ({ sample: li.querySelector("svg").cloneNode(true), words: li.textContent.trim().replace("●", "● ") }));
+  const height = Number(chart.getAttribute("height")), below = MARGIN + LINE + height;
+  chart.setAttribute("x", MARGIN);
+  chart.setAttribute("y", MARGIN + LINE);
+  const { rows, bottom } = legendRows(items, below + (axis ? LINE + 8 : 8));
+  const whole = svg("svg", { width: WIDTH + 2 * MARGIN, height: bottom + MARGIN, viewBox: `0 0 ${WIDTH + 2 * MARGIN} ${bottom + MARGIN}`},
+    svg("title", {}, title),
+    svg("rect", { class: "paper", width: "100%", height: "100%" }),
+    svg("text", { class: "title", x: MARGIN, y: MARGIN + 4 }, title),
+    chart, axis && svg("text", { class: "tick", x: MARGIN + WIDTH / 2, y: below + 14, "text-anchor": "middle" }, axis), rows);
+  return among(box.parentElement, [whole], () => {
+    fix(whole);
+    return whole;
+  });
+}
+
+const xml = (root) => `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(root)}\n`;
+
+/** @returns {Promise<Blob>} of an SVG */
+async function png(root) {
+  const url = URL.createObjectURL(new Blob([xml(root)], { type: "image/svg+xml" }));
+  try {
+    const image = new Image();
+    image.src = url;
+    await image.decode();
+    const canvas = html("canvas", { width: SCALE * image.width, height: SCALE * image.height });
+    canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+    return await new Promise((resolve) => { canvas.toBlob(resolve, "image/png"); });
+  } finally {
+    URL.revokeObjectURL(url);
+  }
+}
+
+/**
+ * Saves a chart.
+ * @param {"SVG" | "PNG" | "CSV"} kind
+ * @param {HTMLElement} box of its picture
+ * @param {Parameters<typeof import("../page/picture.js").files>[1]} chart
+ */
+export async function saveChart(kind, box, chart) {
+  const name = `${stem(box)}-${chart.name}.${kind.toLowerCase()}`;
+  if (kind === "CSV") save(name, csvOf(chart.head, chart.rows()), "text/csv");
+  else if (kind === "SVG") save(name, xml(standalone(box, chart)), "image/svg+xml");
+  else save(name, await png(standalone(box, chart)), "image/png");
+}
+
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+const STYLES = "main{display:block;max-width:62rem;margin:auto}.result,.meaning{margin-block:1.25rem}.masthead p{overflow-wrap:anywhere}.curves{grid-template-columns:minmax(0,1fr)}.picture{overflow-x:auto}.picture svg{max-width:none;width:100%;min-width:30rem;height:auto}.square svg{min-width:22rem}.raw pre{white-space:pre-wrap;overflow-wrap:anywhere}"
+  + "@media print{.panel,.result,.meaning{border:0;padding:0}}";
+
+/** A file beside this script. */
+async function textOf(name) {
+  const answer = await fetch(beside(name));
+  if (!answer.ok) throw new Error(`${name} could not be fetched: the server answered ${answer.status}.`);
+  return answer.text();
+}
+
+/** The meaning of the terms, which the page has and an embed has not. */
+async function meaning() {
+  const there = document.getElementById("meaning");
+  return (there ?? new DOMParser().parseFromString(await textOf("index.html"), "text/html").getElementById("meaning")).cloneNode(true);
+}
+
+/**
+ * Saves a report that is shown as a page that needs no script and no other file.
+ * @param {{report: any, text: string}} report
+ * @param {HTMLElement} shown where it is
+ */
+export async function savePage(report, shown) { save(`${stem(shown)}.html`, await pageOf(report, shown), "text/html"); }
+
+/** That page's text. */
+export async function pageOf({ report, text }, shown) {
+  const [styles, terms] = await Promise.all([textOf("page.css"), meaning()]);
+  const result = shown.cloneNode(true);
+  result.classList.add("result");
+  const boxes = shown.querySelectorAll(".picture"), copies = result.querySelectorAll(".picture");
+  boxes.forEach((box, i) => box.paint && copies[i].replaceChildren(box.paint(box.classList.contains("square") ? SQUARE : WIDTH)));
+  result.querySelectorAll("[hidden], .actions, .files, .axes, .on-page, .origin, .drift, .verification, .view, .result-line").forEach((element) => element.remove());
+  // That it was verified here nobody can see there; that it was not, or failed, stays.
+  result.querySelectorAll(":is([data-standing=verified], [data-standing=recomputed]) .standing").forEach((element) => element.remove());
+  result.querySelectorAll("[tabindex]").forEach((element) => element.removeAttribute("tabindex"));
+  result.querySelectorAll("#background details, .background details").forEach((element) => { element.open = true; });
+  result.querySelectorAll("a").forEach((a) => a.setAttribute("href", new URL(a.getAttribute("href"), location.href).href));
+  const { version, coreSha256 } = report.generator ?? {};
+  const title = `dpscope: ${report.inputs?.mechanism ?? report.plan?.source ?? report.kind}, ${report.verdict}`;
+  const page = html("html", { lang: "en" },
+    html("head", {}, html("meta", { charset: "utf-8" }), html("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
+      html("meta", { "http-equiv": "Content-Security-Policy", content: POLICY }), html("meta", { name: "color-scheme", content: "light dark" }),
+      html("title", {}, title)),
+    html("body", {}, html("header", { class: "masthead" }, html("h1", {}, "dpscope"),
+      html("p", {}, "An audit report. ", version && `Written by dpscope ${version}. `, coreSha256 && `SHA-256 of the core: ${coreSha256}. `)),
+    html("main", {}, result, terms,
+      html("details", { class: "result raw" }, html("summary", {}, "The report as JSON, from which dpscope verifies it"), html("pre", {}, text)))));
+  // The policy of this page refuses a style element that is made here; text is none.
+  return `<!doctype html>\n${page.outerHTML.replace("</head>", () => `<style>${styles}${STYLES}</style></head>`)}\n`;
+}

@@ -1,0 +1,73 @@
+// The state in the page's address: #v=1&mechanism=svt4&epsilon=1&seed=42, and
+// &account=gaussian&a.sigma=2 of the account that is shown; with &view=canaries
+// the settings are those of a canary audit. What is written of an audit comes from
+// the core; here it is read.
+import { Ended, Refused } from "../worker/engine.js";
+import { keyOf, PLAN_KEYS } from "./plan.js";
+
+const VERSION = 1;
+
+/**
+ * Settings of a fragment; keys that nobody knows are ignored.
+ * @param {string} fragment with or without its #
+ * @returns {{settings: import("./plan.js").Settings, account: import("../panel/accounting.js").Asked | null, canaries: Record<string, string> | null, odd: string}}
+ *   canaries: texts of that panel, where the fragment is about it; odd: what is wrong with the version, in words
+ */
+export function readFragment(fragment) {
+  const settings = {}, texts = {};
+  let odd = "", kind = "";
+  const pairs = new URLSearchParams(fragment.replace(/^#/, ""));
+  const canaries = ["canaries", "one-run"].includes(pairs.get("view")) ? Object.fromEntries(pairs) : null;
+  for (const [key, value] of pairs) {
+    if (key === "v") odd = oddVersion(value);
+    else if (canaries) continue;
+    else if (key === "account") kind = value;
+    else if (key.startsWith("a.")) texts[key.slice(2)] = value;
+    else if (PLAN_KEYS.includes(key) || key === "workers" || (key.startsWith("p.") && key.length > 2)) settings[key] = value;
+  }
+  // As on the command line, these say which guarantee is meant.
+  const meant = Object.entries({ alpha: "renyi", rho: "zcdp", mu: "gaussian-dp" }).find(([key]) => settings[key]);
+  if (meant && !settings.guarantee) settings.guarantee = meant[1];
+  return { settings, account: kind ? { kind, texts } : null, canaries, odd };
+}
+
+/** What is wrong with a version. There has been one: what changes the meaning of a key raises it, and brings older addresses to it here. */
+function oddVersion(value) {
+  if (!/^[1-9]\d*$/.test(value)) return `The version in the address is "${value}", must be a whole number from 1; it is read as version ${VERSION}.`;
+  return Number(value) > VERSION ? `The address is of version ${value}, newer than the version ${VERSION} that is known here; what is understood of it is used.` : "";
+}
+
+/** The key of the setting that an error is about, or undefined. */
+export const faultOf = (error) => error.key ?? (error instanceof Refused ? keyOf(error.refusal) : undefined);
+
+/**
+ * Leaves out of settings what is refused, until they are not.
+ * @template T
+ * @param {import("./plan.js").Settings} settings is changed
+ * @param {() => Promise<T>} attempt uses the settings
+ * @param {(error: Error) => string | undefined} faultOf the key of the setting that is at fault
+ * @returns {Promise<{value?: T, bad: string[]}>} what came of them, and what was bad, in words
+ */
+export async function usable(settings, attempt, faultOf) {
+  const bad = [];
+  for (let tries = Object.keys(settings).length + 1; tries >= 0; tries--) {
+    try {
+      return { value: await attempt(), bad };
+    } catch (error) {
+      if (error instanceof Ended) throw error;
+      const key = faultOf(error);
+      const known = key !== undefined && settings[key] !== undefined;
+      bad.push(`${error.message}. ${known ? "The default is used." : "All settings have their defaults."}`);
+      for (const k of known ? [key] : Object.keys(settings)) delete settings[k];
+    }
+  }
+  return { bad };
+}
+
+/** Puts the state into the address without a step in the history, and without a hashchange. */
+export function writeFragment(fragment) {
+  if (location.hash !== fragment) history.replaceState(null, "", fragment);
+}
+
+/** The address of this page at a state. */
+export const linkTo = (fragment) => location.href.replace(/#.*$/, "") + fragment;

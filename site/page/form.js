@@ -1,0 +1,257 @@
+// The form: what to audit and how. It holds texts; what they mean is up to the
+// core, whose answers it shows beside the fields.
+import { byId, html } from "./element.js";
+import { checkbox, choice, field, numberInput, setOptions } from "./field.js";
+import { DEFAULT_ALPHA, DEFAULT_SEED, GUARANTEES, OF_GUARANTEES, PAIR_SHAPE, Unusable } from "./plan.js";
+
+const MAX_WORKERS = 64;
+const FIRST_MECHANISM = "svt4";
+const guarantees = [
+  { value: "", text: "as the fields say: epsilon, delta" },
+  { value: "pure", text: "pure: epsilon" },
+  { value: "approximate", text: "approximate: epsilon and delta" },
+  { value: "renyi", text: "Rényi: epsilon at order alpha" },
+  { value: "zcdp", text: "zero-concentrated (zCDP): rho" },
+  { value: "gaussian-dp", text: "Gaussian: mu" },
+];
+
+/** Task workers unless the user says otherwise. */
+export const defaultWorkers = () => Math.max(1, Math.min(4, navigator.hardwareConcurrency || 1));
+
+/** Task workers that a text asks for. */
+export function workersOf(text = "") {
+  const n = text === "" ? defaultWorkers() : Number(text);
+  const { min, max } = byId("workers");
+  if (!Number.isInteger(n) || n < Number(min) || n > Number(max)) throw new Unusable("workers", text, `a whole number in [${min}, ${max}]`);
+  return n;
+}
+
+export class Form {
+  /** @type {Map<string, import("./field.js").Field>} by key */
+  #fields = new Map();
+  #catalogue = null;
+  #params = []; // keys of the parameters that are shown
+  #kept = {}; // what was typed for parameters that are not
+  /** @type {import("../worker/protocol").MechanismListing | null} */
+  #own = null; // the user's samples
+  #before = ""; // what was chosen before they were
+
+  /** @param {{changed(): void}} on */
+  constructor(on) {
+    this.#add("mechanism-field", "mechanism", { label: "Mechanism", wide: true }, html("select", { disabled: true }, html("option", { value: "" }, "…")));
+    this.#add("claim-fields", "guarantee", { label: "Guarantee", wide: true }, choice(guarantees));
+    this.#add("claim-fields", "alpha", { label: "Order alpha" }, numberInput({ min: 1, inputmode: "decimal" }));
+    this.#add("claim-fields", "epsilon", { label: "Claimed epsilon" }, numberInput({ min: 0, inputmode: "decimal" }));
+    this.#add("claim-fields", "delta", { label: "Claimed delta" }, numberInput({ min: 0, max: 1, inputmode: "decimal" }));
+    this.#add("claim-fields", "rho", { label: "Claimed rho" }, numberInput({ min: 0, inputmode: "decimal" }));
+    this.#add("claim-fields", "mu", { label: "Claimed mu" }, numberInput({ min: 0, inputmode: "decimal" }));
+    this.#add("claim-fields", "relation", { label: "Neighbouring datasets", wide: true }, choice([{ value: "", text: "default" }]));
+    this.#add("budget-fields", "samples", { label: "Samples", hint: "to certify, a side" }, numberInput({ step: 1, placeholder: "100000" }));
+    this.#add("budget-fields", "anytime", { label: "Anytime", hint: "the bound climbs live and holds whenever you stop; the run ends by itself once the claim is refuted" }, checkbox());
+    this.#add("budget-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, placeholder: DEFAULT_SEED }));
+    this.#add("budget-fields", "workers", { label: "Workers", hint: "the result does not depend on them" },
+      numberInput({ min: 1, max: MAX_WORKERS, step: 1, placeholder: defaultWorkers() }));
+    this.#add("more-fields", "explore", { label: "Exploration", hint: "samples a side and pair; 0: as many as above" }, numberInput({ min: 0, step: 1 }));
+    this.#add("more-fields", "trials", { label: "Pairs to explore" }, numberInput({ min: 1, step: 1, placeholder: "10" }));
+    this.#add("more-fields", "beta", { label: "Beta", hint: "allowed error; confidence is 1 − beta" }, numberInput({ min: 1e-9, max: 0.5, placeholder: "0.05" }));
+    this.#add("more-fields", "through-renyi", { label: "Through Rényi", hint: "order alpha; tests a pure claim by its Rényi divergence at that order" }, numberInput({ min: 1, placeholder: "no", inputmode: "decimal" }));
+    this.#add("more-fields", "learner", { label: "Learner", wide: true }, choice([{ value: "", text: "auto" }]));
+    this.#add("more-fields", "finder", { label: "Finder", wide: true }, choice([{ value: "", text: "auto" }]));
+    this.#add("more-fields", "pair", { label: "Pair", wide: true, hint: `two datasets as JSON, instead of a search: ${PAIR_SHAPE}` },
+      html("textarea", { rows: 3, spellcheck: "false", autocapitalize: "off" }));
+    byId("seed").value = DEFAULT_SEED;
+    byId("alpha").value = DEFAULT_ALPHA;
+    this.#dependents();
+    byId("params").open = matchMedia("(min-width: 56rem)").matches;
+    byId("form").addEventListener("input", (event) => {
+      if (event.target.dataset.key === "mechanism") this.#mechanismChanged();
+      this.#dependents();
+      if (event.target.dataset.key) on.changed();
+    });
+  }
+
+  #add(place, key, about, control) {
+    const f = field({ id: key.replace(/^p\./, "p-"), key, ...about }, control);
+    this.#fields.set(key, f);
+    byId(place).append(f.box);
+  }
+
+  /** Shows the fields that the chosen guarantee uses; the others keep their texts. */
+  #dependents() {
+    const used = GUARANTEES[byId("guarantee").value];
+    for (const key of OF_GUARANTEES) this.#fields.get(key).box.hidden = !used.includes(key);
+    const own = Boolean(this.mechanism?.own);
+    for (const key of ["relation", "workers", "trials", "finder", "pair"]) this.#fields.get(key).box.hidden = own;
+    this.#fields.get("samples").hint((byId("anytime").checked ? "to certify, a side, at most" : "to certify, a side") + (own ? "; of the file's rows" : ""));
+    this.#fields.get("explore").hint(own ? "rows a side; half of them unless you say otherwise" : "samples a side and pair; 0: as many as above");
+  }
+
+  /** What there is to choose from. */
+  fill(catalogue, limits) {
+    this.#catalogue = catalogue;
+    const select = byId("mechanism");
+    const chosen = select.value;
+    const option = (m) => html("option", { value: m.name }, `${m.name}: ${m.title}`);
+    const group = (label, of) => html("optgroup", { label }, catalogue.mechanisms.filter(of).map(option));
+    select.replaceChildren(
+      group("Keeps its claim", (m) => !m.fault && !m.library),
+      group("Known to be broken", (m) => m.fault && !m.library),
+      ...[...new Set(catalogue.mechanisms.map((m) => m.library).filter(Boolean))].flatMap((library) => [
+        group(`${library}: runs the real library`, (m) => m.library === library && !m.fault),
+        group(`${library}, misused: runs the real library`, (m) => m.library === library && m.fault),
+      ]));
+    if (this.#own) select.prepend(html("optgroup", { label: "Your samples" }, option(this.#own)));
+    select.disabled = false;
+    select.value = chosen;
+    if (!select.value) select.value = this.defaultMechanism;
+    byId("samples").min = limits.minSamples;
+    byId("samples").max = limits.maxSamples;
+    byId("trials").max = limits.maxTrials;
+    byId("seed").max = limits.maxSeed;
+    const listed = ({ name, title }, group) => ({ value: name, text: `${name}: ${title}`, group });
+    const named = (list, byName) => list.filter((x) => x.name !== "auto" && Boolean(x.byName) === byName);
+    setOptions(byId("learner"), [{ value: "", text: "auto: the portfolio" },
+      ...named(catalogue.learners, false).map((x) => listed(x, "Of the portfolio")), ...named(catalogue.learners, true).map((x) => listed(x, "Only by name"))]);
+    setOptions(byId("finder"), [{ value: "", text: "auto" }, ...named(catalogue.finders, false).map((x) => listed(x))]);
+    this.#mechanismChanged();
+  }
+
+  /** Offers the user's samples and chooses them, or takes them away. @param {import("../worker/protocol").MechanismListing | null} own */
+  offer(own) {
+    const select = byId("mechanism");
+    if (!this.#own && !own) return;
+    if (own && select.value !== own.name) this.#before = select.value;
+    if (!own && select.value === this.#own.name) select.value = this.#before;
+    const chosen = own?.name ?? select.value;
+    select.querySelector('optgroup[label="Your samples"]')?.remove();
+    if (own) select.prepend(html("optgroup", { label: "Your samples" }, html("option", { value: own.name }, `${own.name}: ${own.title}`)));
+    this.#own = own;
+    select.value = chosen;
+    if (!select.value) select.value = this.#catalogue ? this.defaultMechanism : "";
+    this.#mechanismChanged();
+    this.#dependents();
+  }
+
+  /** Says something below the choice of the mechanism. */
+  hint(text) { this.#fields.get("mechanism").hint(text); }
+
+  get defaultMechanism() {
+    const all = this.#catalogue.mechanisms;
+    return (all.find((m) => m.name === FIRST_MECHANISM) ?? all[0])?.name;
+  }
+
+  /** The chosen mechanism's listing. */
+  get mechanism() { return this.listing(byId("mechanism").value); }
+
+  /** The listing of a name, that of the user's samples among them. */
+  listing(name) { return this.#own?.name === name ? this.#own : this.#catalogue?.mechanisms.find((m) => m.name === name); }
+
+  /** @returns {import("./plan.js").Settings} workers among them; without the fields that are hidden */
+  read() {
+    const settings = {};
+    for (const [key, { box, control }] of this.#fields) {
+      if (box.hidden || (control.type === "checkbox" && !control.checked)) continue;
+      // A number field gives no text for what is not a number.
+      const text = control.validity.badInput ? "not a number" : control.type === "checkbox" ? "true" : control.value;
+      if (text !== "") settings[key] = text;
+    }
+    return settings;
+  }
+
+  /** Sets all fields; those that settings lack get their defaults. */
+  write(settings) {
+    this.#kept = {};
+    for (const key of this.#params) this.#fields.get(key).control.value = "";
+    byId("mechanism").value = settings.mechanism ?? this.defaultMechanism;
+    byId("relation").value = "";
+    this.#mechanismChanged();
+    for (const [key, { control }] of this.#fields) {
+      if (key === "mechanism") continue;
+      const value = settings[key] ?? { seed: DEFAULT_SEED, alpha: DEFAULT_ALPHA }[key] ?? "";
+      if (control.type === "checkbox") control.checked = value === "true";
+      else if (control.tagName !== "SELECT") control.value = value;
+      else if ([...control.options].some((o) => o.value === value)) control.value = value;
+      else if (key === "relation") setOptions(control, [...control.options, { value, text: value }].map((o) => ({ value: o.value, text: o.text })), value);
+      else control.selectedIndex = 0;
+    }
+    if (["explore", "trials", "beta", "through-renyi", "learner", "finder", "pair"].some((key) => settings[key])) byId("more").open = true;
+    this.#dependents();
+    this.clearErrors();
+  }
+
+  #mechanismChanged() {
+    const m = this.mechanism;
+    for (const key of this.#params) {
+      this.#kept[key] = this.#fields.get(key).control.value;
+      this.#fields.delete(key);
+    }
+    byId("param-fields").replaceChildren();
+    this.#params = (m?.params ?? []).map((spec) => {
+      const key = `p.${spec.name}`;
+      const control = spec.choices?.length
+        ? choice(spec.choices.map((c, i) => ({ value: i ? c : "", text: c })), this.#kept[key])
+        : numberInput({ min: spec.min ?? 0, max: spec.max ?? 0, step: spec.integer ? 1 : "any", placeholder: spec.default ?? 0 });
+      this.#add("param-fields", key, { label: spec.name, hint: spec.doc }, control);
+      if (!spec.choices?.length) control.value = this.#kept[key] ?? "";
+      return key;
+    });
+    byId("params").hidden = !this.#params.length;
+    if (!m) return;
+    this.#relations(m.relations);
+    if (!m.relations.includes(byId("relation").value)) byId("relation").value = "";
+    this.#about(m, m.claimWords, m.truth);
+    byId("epsilon").placeholder = m.claim.epsilon ?? "";
+    if (m.own) byId("rho").placeholder = byId("mu").placeholder = "";
+    byId("delta").placeholder = m.claim.delta ?? 0;
+  }
+
+  #relations(allowed) {
+    const now = byId("relation").value;
+    const names = now && !allowed.includes(now) ? [...allowed, now] : allowed;
+    setOptions(byId("relation"), [{ value: "", text: `default (${allowed[0]})` }, ...names.map((r) => ({ value: r, text: r }))]);
+  }
+
+  #about(m, claimWords, truth) {
+    if (m.own) {
+      byId("about").replaceChildren(html("p", {}, "Outputs that another program recorded. What its mechanism claims, you must say; that the rows are independent and the datasets neighbours is your word."));
+      return;
+    }
+    byId("about").replaceChildren(
+      html("p", { class: m.fault ? "kind broken" : "kind sound" }, html("span", { class: "mark", "aria-hidden": "true" }, m.fault ? "▲" : "●"), m.fault ? " Known to be broken" : " Keeps its claim"),
+      html("dl", { class: "pairs" },
+        [["Runs", m.library && `the real library: ${m.library}. It comes with a core of its own, and no seed gives its outputs again.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source], ["More", m.museum && html("a", { href: m.museum }, "Why it fails")]].filter(([, text]) => text)
+          .map(([name, text]) => [html("dt", {}, name), html("dd", {}, text)])));
+  }
+
+  /** Shows what the core made of the settings: defaults, relations, notes. @param {import("../worker/protocol").CheckedValue} checked */
+  show(checked) {
+    this.clearErrors();
+    const { plan, claim } = checked;
+    for (const key of ["epsilon", "alpha", "rho", "mu"]) byId(key).placeholder = claim[key] ?? "";
+    byId("delta").placeholder = checked.ownClaim.delta ?? 0;
+    this.#relations(checked.relations);
+    for (const key of ["samples", "explore", "trials", "beta", "seed"]) byId(key).placeholder = plan[key];
+    for (const key of this.#params) {
+      const { control } = this.#fields.get(key);
+      if (control.tagName === "INPUT") control.placeholder = plan.parameters[key.slice(2)];
+    }
+    if (this.mechanism) this.#about(this.mechanism, checked.ownClaimWords, checked.truth);
+    byId("notes").replaceChildren(...checked.notes.map((note) => html("p", {}, note)));
+    byId("notes").hidden = !checked.notes.length;
+  }
+
+  /** Shows an error at its field. Returns false where there is no such field. */
+  fail(key, message, focus = false) {
+    const f = this.#fields.get(key);
+    if (!f || f.box.hidden) return false;
+    f.fail(message);
+    const group = f.box.closest("details");
+    if (group) group.open = true;
+    if (focus) f.control.focus();
+    return true;
+  }
+
+  clearErrors() {
+    for (const f of this.#fields.values()) f.fail("");
+  }
+}

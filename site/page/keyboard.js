@@ -1,0 +1,39 @@
+// Keys of the page as a whole, and where the focus goes when the button that
+// has it can no longer be pressed.
+import { byId } from "./element.js";
+import { typing } from "../file/files.js";
+
+/** Does a letter belong to the control that has the focus? A select finds its options by them. */
+const takesLetters = (event) => typing(event) || event.target.closest?.("select");
+
+/**
+ * Listens for keys. Each action says whether there was anything to do.
+ * @param {{run(): boolean, stop(): boolean, help(): boolean}} actions
+ */
+export function listenForKeys({ run, stop, help }) {
+  const actions = { r: run, escape: stop, "?": help };
+  addEventListener("keydown", (event) => {
+    if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
+    const key = event.key?.toLowerCase(); // absent where the browser fills in a field
+    if (event.repeat) {
+      // Enter, held down on Run, would go on to press Stop, which has the focus then.
+      if (key === "enter" && event.target.closest?.("#run, #stop, #calibrate, #calibrate-stop, #canaries-run, #canaries-stop")) event.preventDefault();
+      return;
+    }
+    if (!Object.hasOwn(actions, key) || (key !== "escape" && takesLetters(event))) return;
+    if (actions[key]()) event.preventDefault();
+  });
+}
+
+/**
+ * Disables and enables buttons. A focus that would be lost by it moves to the
+ * first of the buttons that is enabled then.
+ * @param {() => void} change
+ * @param {string[]} ids of the buttons
+ */
+export function keepFocus(change, ids) {
+  const had = document.activeElement;
+  change();
+  if (!had?.disabled || !ids.includes(had.id)) return;
+  ids.map(byId).find((button) => button && !button.disabled)?.focus({ preventScroll: true });
+}

@@ -1,0 +1,42 @@
+// Notices: what went wrong, what was found, what was expected, how to mend it.
+import { byId, html } from "./element.js";
+
+const words = { error: "Error", warning: "Warning", info: "Note" };
+
+/** @typedef {{label: string, run: () => void}} Action */
+
+/**
+ * Shows a notice; one with the same key is replaced. One with an
+ * action stays until that is taken.
+ * @param {{key: string, kind: "error"|"warning"|"info", title: string, text?: string | string[], list?: string[],
+ *   refusal?: import("../worker/protocol").Refusal, action?: Action | Action[]}} notice
+ */
+export function notify({ key, kind, title, text, list, refusal, action }) {
+  dismiss(key);
+  const details = [];
+  if (refusal?.field) {
+    details.push(html("dl", { class: "pairs" }, [["Where", refusal.field], ["Found", refusal.found], ["Expected", refusal.want], ["To mend it", refusal.remedy]]
+      .filter(([, value]) => value)
+      .map(([name, value]) => [html("dt", {}, name), html("dd", {}, value)])));
+  } else if (refusal) {
+    details.push(html("p", {}, refusal.message));
+  }
+  const box = html("div", { class: `notice ${kind}`, role: kind === "info" ? "status" : "alert", "data-key": key },
+    html("p", { class: "notice-title" }, html("span", { class: "tag" }, words[kind]), " ", title),
+    [text ?? []].flat().map((paragraph) => html("p", {}, paragraph)),
+    list && html("ul", {}, list.map((item) => html("li", {}, item))),
+    details,
+    html("p", { class: "actions" },
+      action
+        ? [action].flat().map(({ label, run }, i) => html("button", { type: "button", class: i ? null : "primary", onclick: () => { box.remove(); run(); } }, label))
+        : html("button", { type: "button", onclick: () => box.remove() }, "Dismiss")));
+  byId("notice").append(box);
+  box.scrollIntoView({ block: "nearest" });
+}
+
+/** Removes the notice with this key, if it is there. */
+export function dismiss(key) {
+  for (const box of byId("notice").children) {
+    if (box.dataset.key === key) box.remove();
+  }
+}

@@ -1,0 +1,244 @@
+// The page: joins the form, the engine and the result. It relays and displays;
+// every number and every verdict comes from the core.
+import { Accounting } from "../panel/accounting.js";
+import { Calibration } from "../panel/calibration.js";
+import { Canaries } from "../panel/canaries.js";
+import { CANARIES, CoreKeeper, OWN, YOURS } from "../worker/corekeeper.js";
+import { byId } from "./element.js";
+import { Ended, Engine } from "../worker/engine.js";
+import { receive } from "../file/files.js";
+import { Form } from "./form.js";
+import { keepFocus, listenForKeys } from "./keyboard.js";
+import { dismiss, notify } from "./notice.js";
+import { keepOffline } from "./offline.js";
+import { Own } from "../panel/own.js";
+import { say } from "./progress.js";
+import { Runs } from "../panel/runs.js";
+import { Samples } from "../panel/samples.js";
+import { Settings } from "./settings.js";
+import { Shown } from "./shown.js";
+import { offerThemes } from "./themes.js";
+import { ViewFrame } from "../view/viewframe.js";
+
+let state = "loading";
+
+const engine = new Engine({ lost: (n, reason) => runs.lost(n, reason), died: (reason) => core.died(reason) }, { hangAfterMs: globalThis.dpscopeOptions?.hangAfterMs });
+const form = new Form({ changed: () => settings.changed() });
+const picture = new ViewFrame("picture"), canaryPicture = new ViewFrame("canary-picture");
+const stop = () => runs.stop();
+
+const core = new CoreKeeper(engine, {
+  busy: () => runs.busy,
+  state: () => state,
+  setState,
+  offer(cost) {
+    form.hint(cost && `${cost} comes by itself once you choose what needs it.`);
+    accounting.fill(core.catalogue?.accounts ?? [], cost);
+    calibration.fill(core.catalogue?.calibration, cost);
+    canaries.fill(core.catalogue?.canaries, cost);
+    byId("own-load").textContent = cost && `${cost} is loaded first.`;
+  },
+  async begun() {
+    form.fill(core.catalogue ?? engine.ready.catalogue, core.limits);
+    await settings.read();
+    shown.describe();
+  },
+  fell: () => runs.end(),
+  reread: () => settings.reread(),
+  check: () => settings.check(),
+  idle: () => (shown.inBar ? "" : "Ready."),
+});
+const shown = new Shown(picture, {
+  museum: (inputs) => settings.listing(inputs)?.museum,
+  holds: (recording) => samples.holds(recording),
+  drifts: () => own.drifts,
+  open: (text) => core.ask(() => engine.open(text)),
+  goTo: (fragment) => settings.goTo(fragment),
+});
+const accounting = new Accounting({ account: (query, again) => runs.account(query, again), changed: () => settings.write() });
+const calibration = new Calibration({ calibrate: (plan, tell, again) => runs.calibrate(plan, tell, again), stop });
+const canaries = new Canaries({
+  shown: (report) => canaryPicture.showCanary(report),
+  ask: (how, request, tell, again) => runs.plant(how, request, tell, again),
+  stop,
+  open: () => byId("file").click(),
+  opened: openText,
+});
+/** Hands files that were taken for samples to the panel of scores. @param {File[]} files */
+function toScores(files) {
+  samples.forget();
+  dismiss("file");
+  byId("canaries").open = true;
+  canaries.take(files, "scores");
+  byId("k-scores-group").scrollIntoView();
+}
+const samples = new Samples({
+  async core(again) {
+    if (!runs.busy) return await core.larger(YOURS, again) ? engine.core : null;
+    notify({ key: "file", kind: "warning", title: "The samples were not read", text: "A run is under way; stop it first." });
+    return null;
+  },
+  busy: () => setState(state),
+  offer(listing) {
+    form.offer(listing);
+    settings.changed();
+    shown.fileWords();
+  },
+  refused: (title, refusal) => notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal }),
+  settled: () => dismiss("file"),
+  scores(files, name, sure) {
+    const hand = { label: "They are scores", run: () => toScores(files) };
+    if (sure && canaries.scores) toScores(files);
+    notify(sure ? {
+      key: "file", kind: "info", title: `${name} looks like membership scores of a trained model`,
+      text: canaries.scores ? "It was handed to the Canaries panel, below." : "Scores of canaries are for the panel of canaries, which this page lacks.",
+    } : {
+      key: "file", kind: "info", title: `${name}: outputs, or membership scores of canaries?`,
+      text: "They were taken for outputs of a mechanism on two neighbouring datasets. Scores of canaries that were in and out of a training are audited in the Canaries panel.",
+      action: [hand, { label: "They are outputs", run() {} }],
+    });
+  },
+  toScores,
+  gone: () => runs.samplesGone(),
+  died(reason, again) {
+    notify({ key: "file", kind: "error", title: "The worker that held your samples crashed", text: [reason.split("\n", 1)[0], "Perhaps there is not enough memory for them. The result is still here."], action: { label: "Read them again", run: again } });
+  },
+  claim() {
+    byId("epsilon").closest("fieldset").scrollIntoView();
+    byId(byId("epsilon").closest(".field").hidden ? "guarantee" : "epsilon").focus();
+  },
+});
+const own = new Own({
+  core: async (again) => (engine.ready && !runs.busy && await core.larger(OWN, again) ? engine.core : null),
+  changed: () => shown.compare(),
+  done(answer) {
+    shown.show(answer, "run");
+    if (!runs.busy) setState("done");
+    core.free();
+    byId("result").scrollIntoView();
+  },
+});
+const settings = new Settings({ engine, core, form, samples, accounting, canaries, settled: (url) => shown.settled(url), busy: () => runs.busy });
+const runs = new Runs({ engine, core, settings, shown, picture, samples, own, panels: () => ({ calibrate: calibration, canaries }), setState });
+
+/**
+ * For tests: the engine (workers, endWorker), the state as in data-state of
+ * the body ("loading", "ready", "running", "done", "failed"), the report that
+ * is shown and the last progress of the run under way. A test may set
+ * dpscopeOptions.hangAfterMs before this script runs.
+ */
+globalThis.dpscope = {
+  engine,
+  samples,
+  get state() { return state; },
+  get report() { return shown.whole; },
+  get progress() { return runs.progress; },
+  /** The canary report that is shown. */
+  get canaryReport() { return canaries.whole; },
+};
+
+function setState(next) {
+  state = next;
+  document.body.dataset.state = next;
+  const able = engine.ready !== null && !runs.busy && next !== "loading" && !samples.busy;
+  keepFocus(() => {
+    byId("run").disabled = byId("calibrate").disabled = !able;
+    byId("stop").disabled = !runs.busy && !core.stoppable;
+    for (const panel of ["calibrate", "canaries"]) byId(`${panel}-stop`).disabled = byId("stop").disabled || runs.begunBy.split("-")[0] !== panel;
+    canaries.able(able);
+    byId("verify").disabled = !able || !shown.report?.evidence?.table || !shown.report.results?.length;
+  }, [runs.begunBy, "calibrate-stop", "canaries-stop", "run", "stop", "verify"]);
+  shown.buttons();
+}
+
+// Reports in
+
+/** Is a file's text the report of a canary audit? */
+function isCanaries(text) {
+  try {
+    return ["canary", "one-run", "scores"].includes(JSON.parse(text.replace(/^\uFEFF/, "")).kind);
+  } catch {
+    return false;
+  }
+}
+
+async function openText(name, text) {
+  const hindered = !engine.ready && !core.loading ? "The core, which reads reports, is not running yet. Try again in a moment." : runs.busy && "A run is under way; stop it first.";
+  if (hindered) {
+    notify({ key: "file", kind: "warning", title: `${name} was not opened`, text: hindered });
+    return;
+  }
+  try {
+    if (isCanaries(text)) {
+      if (!await core.larger(CANARIES, () => openText(name, text))) return;
+      const answer = await engine.openCanaries(text);
+      dismiss("file");
+      canaries.show(answer, name);
+      say(`Opened ${name}, not verified here: ${answer.report.summary}`);
+      return;
+    }
+    const answer = await core.ask(() => engine.open(text));
+    dismiss("file");
+    const { report } = answer;
+    if (report.inputs?.brought) own.open(report);
+    const whole = shown.show(answer, "file", name);
+    core.free();
+    say(`Opened ${name}, not verified here: ${report.summary}`);
+    if (answer.newer) {
+      notify({ key: "file", kind: "warning", title: `${name} was written by a newer version of dpscope`, text: "It is shown as far as this version understands it, and cannot be replayed here." });
+    }
+    if (!runs.busy) setState(core.loading ? state : "done");
+    await whole;
+  } catch (error) {
+    if (error instanceof Ended) return;
+    notify({ key: "file", kind: "error", title: `${name} was not opened`, text: "What was shown is still here.", refusal: error.refusal ?? { message: error.message } });
+  }
+}
+
+// Events
+
+function help() {
+  byId("help").showModal();
+  return true;
+}
+
+byId("form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  runs.run();
+});
+byId("stop").addEventListener("click", stop);
+byId("verify").addEventListener("click", () => runs.verify());
+for (const link of document.querySelectorAll(".try a")) {
+  link.addEventListener("click", (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // for another tab
+    event.preventDefault();
+    settings.goTo(link.hash);
+  });
+}
+byId("help-open").addEventListener("click", help);
+byId("help-terms").addEventListener("click", () => {
+  byId("help").close();
+  byId("meaning").scrollIntoView();
+  byId("meaning").focus({ preventScroll: true });
+});
+addEventListener("hashchange", () => settings.reread());
+listenForKeys({ run: () => runs.run(), stop, help });
+receive(openText, (title, found, want, remedy = "") =>
+  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", found, want, remedy } }),
+(files, target) => {
+  for (const panel of [own, canaries]) {
+    const wanted = panel.wants(files, target);
+    if (wanted) panel.take(files, wanted);
+    if (wanted) return true;
+  }
+  return false;
+}, (files) => samples.take(files));
+
+for (const frame of [picture, canaryPicture]) frame.offer(engine.fileInfo("view.wasm"));
+offerThemes(byId("theme"));
+shown.example().then((there) => {
+  if (!there) return;
+  setState(state);
+  if (engine.ready) shown.describe();
+});
+core.boot().then(() => keepOffline(byId("offline"), engine.info()));

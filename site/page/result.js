@@ -1,0 +1,194 @@
+// A report as the page shows it. Words and facts come from the core; reports
+// are strangers' files, so every text goes in as text.
+import { byId, html, svg, tableRows } from "./element.js";
+import { showCertified } from "./certified.js";
+import { showChart } from "./chart.js";
+import { grouped, percent, short } from "./number.js";
+import { showRenyi } from "./renyichart.js";
+import { showTradeoff } from "./tradeoffchart.js";
+import { inTurns } from "./turns.js";
+
+const MOST_ROWS = 64; // of datasets that are shown as a table
+
+const origins = {
+  example: "An example, computed earlier",
+  run: "Your run",
+  before: "From an earlier run",
+};
+const verdicts = {
+  "violation": ["Violation", "M12 3L22 21H2Z", "M12 10v5M12 18v.6"],
+  "no-violation-found": ["No violation found", "M12 3a9 9 0 1 0 .01 0Z", "M8 12h8"],
+  "inconclusive": ["Inconclusive", "M12 3a9 9 0 1 0 .01 0Z", "M9.5 9.5a2.6 2.6 0 1 1 3.6 2.6q-1.1.5-1.1 1.9M12 17v.6"],
+  "invalid": ["Invalid", "M4 4H20V20H4Z", "M8.5 8.5l7 7M15.5 8.5l-7 7"],
+};
+
+const standings = {
+  unverified: "Not verified here: so says the file.",
+  verified: "✓ Verified here: a replay gives the same.",
+  recomputed: "Recomputed here: it follows from the report's own counts, which were not drawn again.",
+  failed: "▲ Failed verification here: this is not what a replay gives.",
+};
+
+/** Says where the report that is shown comes from. */
+export function showOrigin(kind, name = "") {
+  byId("origin").textContent = kind === "file" ? `Opened: ${name}` : origins[kind];
+  byId("origin").dataset.kind = kind;
+  byId("origin").hidden = false;
+}
+
+/** Says, or no longer says, that the form and the result have different settings. */
+export function showDrift(differs) {
+  const since = ["run", "before"].includes(byId("origin").dataset.kind);
+  byId("drift").textContent = since ? "settings have changed since" : "the form has other settings";
+  byId("drift").hidden = !differs;
+}
+
+/**
+ * Shows a report: the verdict at once, the rest in turns.
+ * @param {Pick<import("../worker/protocol").ReportedValue, "report"> & Partial<import("../worker/protocol").ReportedValue>} answer
+ * @param {string} [museum] the page about the mechanism's fault
+ * @param {Standing} [standing]
+ * @returns {Promise<void>} when all of it is there
+ */
+export function showReport(answer, museum, standing = "") {
+  const { report } = answer;
+  const chart = report.evidence?.chart, finding = report.results?.[0];
+  verdict(byId("verdict"), report, standing);
+  byId("remarks").replaceChildren(...remarks(report));
+  byId("result-title").textContent = `Result for ${report.inputs?.mechanism}`;
+  return inTurns(
+    section("chart-section", chart, () => showChart(byId("chart"), byId("legend"), chart)),
+    section("counts-section", finding?.counts, () => showCounts(finding)),
+    section("event-section", report.evidence, () => showEvent(report)),
+    ...words(answer),
+    () => byId("background").replaceChildren(...background(report, museum)));
+}
+
+/** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("../worker/protocol").ReportedValue>} answer */
+export const showWords = (answer) => inTurns(...words(answer));
+
+const words = ({ facts = [], certified = [], published = [], curves = {} }) => [
+  section("certified-section", certified.length + published.length, () => showCertified(byId("certified"), certified, published)),
+  section("tradeoff-section", curves.tradeoff?.points.length, () => showTradeoff(byId("tradeoff"), curves.tradeoff)),
+  section("renyi-section", curves.renyi?.points.length, () => showRenyi(byId("renyi"), curves.renyi)),
+  section("facts-section", facts.length, () => byId("facts").replaceChildren(...tableRows(null, facts.map((f) => [f.name, f.value])))),
+];
+
+const section = (id, there, show) => () => {
+  byId(id).hidden = !there;
+  if (there) show();
+};
+
+/** @typedef {"" | "unverified" | "verified" | "recomputed" | "failed"} Standing what a verdict rests on; "": it was computed here */
+
+/**
+ * Fills a box with the verdict of a report of any kind.
+ * @param {Standing} [standing]
+ * @returns {HTMLElement} the box
+ */
+export function verdict(box, report, standing = "") {
+  const [headline, rest] = sentencesOf(report);
+  const failed = standing === "failed";
+  const [word, frame, sign] = (!failed && verdicts[report.verdict]) || verdicts.invalid;
+  const said = (text) => html(failed ? "s" : "span", {}, text);
+  box.dataset.verdict = report.verdict;
+  box.dataset.standing = standing;
+  box.replaceChildren(
+    svg("svg", { class: "verdict-mark", viewBox: "0 0 24 24", width: 44, height: 44, role: "img", "aria-label": failed ? "Failed verification" : word },
+      svg("path", { class: "frame", d: frame }), svg("path", { class: "sign", d: sign })),
+    html("div", {}, standing && html("p", { class: "standing" }, standings[standing]),
+      html("p", { class: "headline" }, said(unbroken(headline))), rest && html("p", { class: "rest" }, " ", said(rest))));
+  return box;
+}
+
+/** The headline of a report, which is the first sentence of its summary, and the rest of that. */
+const sentencesOf = ({ summary }) => /^(.*?\.)\s+(?=[\p{Lu}\d])(.*)$/su.exec(summary)?.slice(1) ?? [summary, ""];
+
+/** Puts a verdict into a line. @param {HTMLElement} line @param {Standing} [standing] @param {string} [note] */
+export function showLine(line, report, standing = "", note = "") {
+  const [headline] = sentencesOf(report);
+  line.replaceChildren(standing && html("strong", {}, `${standings[standing].split(":")[0]}: `), html(standing === "failed" ? "s" : "span", {}, headline), note && ` (${note})`);
+}
+
+/** What a verdict rests on after a replay. @returns {Standing} */
+export const standingOf = ({ ok, recomputed }) => (!ok ? "failed" : recomputed ? "recomputed" : "verified");
+
+/** The warnings of a report. */
+export const remarks = (report) => (report.warnings ?? []).map((text) => html("p", { class: "remark" }, html("strong", {}, "Note: "), text));
+
+/** Keeps "epsilon >= 1.2" on one line. */
+const unbroken = (text) => text.split(/((?:epsilon|divergence|rho|mu) (?:>=|≥) \S+|[\d.]+ % confidence|delta = \S+|\d{1,3}(?: \d{3})+)/u).map((part, i) => i % 2 ? html("span", { class: "unbroken" }, part) : part);
+
+function showCounts(finding) {
+  const { x, n1, y, n0 } = finding.counts; // x of n1 on the likelier side
+  const likelier = [x, n1], other = [y, n0];
+  const [first, second] = finding.direction === "second-over-first" ? [other, likelier] : [likelier, other];
+  byId("counts").replaceChildren(...tableRows(["certification", "in the event", "outputs", "share"],
+    [["First dataset", first], ["Second dataset", second]].map(([name, [hits, all]]) => [name, grouped(hits), grouped(all), percent(hits, all)])));
+}
+
+function showEvent(report) {
+  const { pair } = report.evidence, f = report.results?.[0];
+  const [likelier, other] = f?.direction === "second-over-first" ? ["second", "first"] : ["first", "second"];
+  const trials = report.trials ?? [];
+  byId("event").replaceChildren(
+    html("p", { class: "event-words" }, html("span", { class: "mark", "aria-hidden": "true" }, "●"), " ", shortened(f?.event?.words) ?? "No single event: outputs are told apart by the bin of their score."),
+    html("p", {}, f?.event ? `Likelier on the ${likelier} dataset than on the ${other}. ` : f && `Counted in favour of the ${likelier} dataset. `, pair?.label && `The pair: ${pair.label}.`),
+    pairTable(pair),
+    trials.length > 0 && html("details", {}, html("summary", {}, trials.length > 1 ? `All ${grouped(trials.length)} explored pairs` : "The explored pair"),
+      html("p", { class: "hint" }, "The value is a bound on a validation split. It ranks pairs; it certifies nothing."),
+      html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Explored pairs" },
+        html("table", { class: "data trials" }, tableRows(["pair", "value", "learner", "for the bound"],
+          trials.slice(0, 500).map((t) => [t.pair?.label || `pair ${t.trial + 1}`, short(t.value), t.learner, t.chosen ? "● chosen" : ""]))))));
+}
+
+/** As much of an event's words as one reads. */
+const shortened = (words) => words?.length > 400 ? `${words.slice(0, 400)} … (all of it is in the report’s JSON)` : words;
+
+/** The two datasets beside one another, where they are small; differing rows stand out. */
+function pairTable(pair) {
+  const columns = Math.max(1, pair?.first?.columns ?? 1);
+  const n = Math.ceil(Math.max(pair?.first?.values?.length ?? 0, pair?.second?.values?.length ?? 0) / columns);
+  if (n === 0 || n > MOST_ROWS) return null;
+  const rowsOf = (d) => Array.from({ length: n }, (_, i) => d?.values?.slice(i * columns, (i + 1) * columns).map(short).join(" ") || undefined);
+  const first = rowsOf(pair.first), second = rowsOf(pair.second);
+  const line = (name, rows, others) => html("tr", {}, html("th", { scope: "row" }, name),
+    Array.from({ length: n }, (_, i) => html("td", { class: rows[i] === others[i] ? null : "differs" }, rows[i] ?? "–")));
+  return html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "The pair of datasets" },
+    html("table", { class: "data pair" },
+      html("thead", {}, html("tr", {}, html("th", { scope: "col" }, "row"), Array.from({ length: n }, (_, i) => html("th", { scope: "col" }, i + 1)))),
+      html("tbody", {}, line("First", first, second), line("Second", second, first))));
+}
+
+/** How to run a report's audit again, and what it does not say. */
+export function background(report, museum) {
+  const list = (title, items) => items?.length > 0 && html("details", {}, html("summary", {}, title), html("ul", {}, items.map((item) => html("li", {}, item))));
+  const again = report.reproduce ?? {};
+  return [
+    (again.cli || again.note) && html("details", { open: true }, html("summary", {}, again.cli ? "Run it again on the command line" : "Run it again"), again.cli && html("pre", { tabindex: 0 }, html("code", {}, again.cli)), again.note && html("p", {}, again.note)),
+    list("What this result does not say", report.limitations),
+    list("References", [...report.references ?? [], museum && html("a", { href: museum }, "Museum of known faults: this one"), html("a", { href: "docs/bounds/index.html" }, "Every bound and what it assumes")].filter(Boolean)),
+  ].filter(Boolean);
+}
+
+/**
+ * A replay's outcome in a sentence; it says nothing of what was not replayed.
+ * recomputed: the counts are the report's own.
+ */
+export function replayWords({ ok, recomputed }) {
+  if (recomputed && ok) return "Recomputed in this browser: bound and verdict follow from the report's counts. The counts themselves were not drawn again.";
+  return `${recomputed ? "Recomputed" : "Replayed"} in this browser: ${ok ? "what was replayed is the same as in the report" : "not what the report says"}.`;
+}
+
+/** What a replay found. @param {import("../worker/protocol").VerifiedValue | null} v */
+export function showVerification(v, box = byId("verification")) {
+  box.hidden = !v;
+  box.dataset.ok = v?.ok;
+  if (!v) return;
+  const list = (title, items, kind = null) => items?.length > 0 ? [html("p", {}, title), html("ul", { class: kind }, items.map((item) => html("li", {}, item)))] : [];
+  box.replaceChildren(...[
+    html("p", {}, html("strong", {}, v.ok ? "✓ " : "▲ ", replayWords(v))),
+    !v.ok && v.summary && html("p", {}, html("strong", {}, "A replay says: "), v.summary),
+    list("Not the same:", v.differences), list("The same:", v.checked, "short"), list("To note:", v.notes),
+  ].flat().filter(Boolean));
+}

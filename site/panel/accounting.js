@@ -1,0 +1,216 @@
+// The accounting panel: what a mechanism guarantees after sampling, over many
+// steps and for groups. It asks the core and shows what that answers.
+import { showAccountCurve } from "./accountcurve.js";
+import { byId, html, tableRows } from "../page/element.js";
+import { Ended, Refused } from "../worker/engine.js";
+import { choice, field, numberInput, setOptions } from "../page/field.js";
+import { exact, short } from "../page/number.js";
+import { Unusable } from "../page/plan.js";
+import { say } from "../page/progress.js";
+
+const ASK_AFTER = 250; // ms without a change
+
+const methods = {
+  "gaussian-exact": "Gaussian noise itself",
+  "optimal-composition": "optimal composition",
+  "renyi-tight": "Rényi curve, tight conversion",
+  "renyi-tight-orders": "the same at the given orders only",
+  "renyi-classical": "Rényi curve, classical conversion",
+  "zcdp-classical": "zCDP, classical conversion",
+  "basic-composition": "basic composition",
+  "advanced-composition": "advanced composition",
+  "published-composition": "composition through a pure bound's curve, as published",
+};
+
+/**
+ * What is asked, as texts: an empty or absent one means the default.
+ * @typedef {{kind: string, texts: Record<string, string>}} Asked
+ */
+
+export class Accounting {
+  /** Of the account that is shown, for the address; empty where there is none. */
+  fragment = "";
+  /** @type {import("../worker/protocol").AccountKind[]} */
+  #kinds = [];
+  /** @type {Map<string, import("../page/field.js").Field>} by name in the query */
+  #fields = new Map();
+  #kept = {}; // texts of fields that are not shown
+  #kind;
+  #asked = 0; // numbers the questions: only the last one counts
+  #timer = 0;
+  #cost = "";
+  #on;
+
+  /**
+   * @param {{account(query: import("../worker/protocol").AccountQuery, again: () => void): Promise<import("../worker/protocol").AccountedValue>, changed(): void}} on
+   *   account: again is called when it is worth asking anew; changed: fragment has
+   */
+  constructor(on) {
+    this.#on = on;
+    this.#kind = field({ id: "account-kind", key: "account", label: "A step is", wide: true }, choice([]));
+    byId("account-kind-field").append(this.#kind.box);
+    byId("account-form").addEventListener("input", (event) => {
+      if (event.target === this.#kind.control) this.#kindChanged();
+      clearTimeout(this.#timer);
+      // Without the core a change waits for the button, which says what it costs.
+      if (!this.#cost) this.#timer = setTimeout(() => this.ask(), ASK_AFTER);
+    });
+    byId("account-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.ask(true);
+    });
+    byId("accounting").addEventListener("toggle", () => {
+      if (!byId("accounting").open) this.#show(null);
+      else if (!this.#cost && this.#kinds.length) this.ask();
+    });
+  }
+
+  /**
+   * @param {import("../worker/protocol").AccountKind[]} kinds without any the panel hides
+   * @param {string} cost what has to be loaded first; "" once it is there
+   */
+  fill(kinds, cost) {
+    this.#cost = cost;
+    byId("accounting").hidden = !kinds.length;
+    byId("account-cost").textContent = cost && `${cost} is loaded first.`;
+    if (!kinds.length || this.#kinds.length) return;
+    this.#kinds = kinds;
+    setOptions(this.#kind.control, kinds.map((k) => ({ value: k.kind, text: k.title })));
+    this.#kindChanged();
+  }
+
+  /**
+   * Opens the panel with what an address asks for.
+   * @param {Asked} asked
+   * @param {boolean} now whether to answer it at once
+   * @returns {string[]} what of it cannot be used, in words
+   */
+  read({ kind, texts }, now) {
+    if (!this.#kinds.length) return ["This page cannot account: it has no catalogue.json."];
+    const known = this.#kinds.some((k) => k.kind === kind);
+    this.#kind.control.value = known ? kind : this.#kinds[0].kind;
+    this.#fields.clear();
+    this.#kept = { ...texts };
+    this.#kindChanged();
+    byId("accounting").open = true;
+    if (now) this.ask();
+    return known ? [] : [`account is "${kind}", must be one of ${this.#kinds.map((k) => k.kind).join(", ")}. The first is used.`];
+  }
+
+  get #chosen() { return this.#kinds.find((k) => k.kind === this.#kind.control.value); }
+
+  #kindChanged() {
+    for (const [name, { control }] of this.#fields) this.#kept[name] = control.value;
+    this.#fields.clear();
+    byId("account-fields").replaceChildren(...this.#chosen.fields.map((f) => {
+      const control = numberInput({ step: f.integer ? 1 : "any", inputmode: f.integer ? "numeric" : "decimal", placeholder: f.default ?? "" });
+      const made = field({ id: `a-${f.name}`, key: `a.${f.name}`, label: f.label, hint: f.doc }, control);
+      control.value = this.#kept[f.name] ?? "";
+      this.#fields.set(f.name, made);
+      return made.box;
+    }));
+  }
+
+  /** The query that the form asks. Throws Unusable. @returns {import("../worker/protocol").AccountQuery} */
+  #query() {
+    const query = { mechanism: this.#chosen.kind };
+    for (const f of this.#chosen.fields) {
+      const { control } = this.#fields.get(f.name);
+      const text = control.value.trim();
+      const value = text === "" ? f.default : Number(text);
+      if (control.validity.badInput || Number.isNaN(value)) throw new Unusable(f.name, "not a number", "a number");
+      if (f.integer && !Number.isSafeInteger(value)) throw new Unusable(f.name, text, "a whole number");
+      if (value !== undefined) query[f.name] = value;
+    }
+    return query;
+  }
+
+  #fragment() {
+    const parts = [["account", this.#chosen.kind]];
+    for (const [name, { control }] of this.#fields) {
+      if (control.value.trim() !== "") parts.push([`a.${name}`, control.value.trim()]);
+    }
+    return parts.map(([key, value]) => `&${key}=${encodeURIComponent(value)}`).join("");
+  }
+
+  /** Asks what the form says, and shows the answer. @param {boolean} focus on what is at fault */
+  async ask(focus = false) {
+    clearTimeout(this.#timer);
+    const number = ++this.#asked;
+    const fragment = this.#fragment();
+    try {
+      const query = this.#query();
+      this.#clear();
+      this.#status("Accounting…");
+      const answer = await this.#on.account(query, () => {
+        if (number === this.#asked) this.ask();
+      });
+      if (number !== this.#asked) return;
+      this.#status("");
+      this.#show(answer, fragment);
+    } catch (error) {
+      if (number === this.#asked) this.#blame(error, focus);
+    }
+  }
+
+  #clear() {
+    for (const f of this.#fields.values()) f.fail("");
+  }
+
+  #blame(error, focus) {
+    this.#clear();
+    const name = (error instanceof Unusable || error instanceof Refused) &&
+      error.refusal.field.replace(/^account: field /, "").replace(/^"|"$/g, "").split(/[/.[]/, 1)[0];
+    const f = this.#fields.get(name);
+    f?.fail(error.message);
+    if (focus) f?.control.focus();
+    this.#status(error instanceof Ended ? "The core ended; ask again." : f ? "" : error.message);
+    if (f) say(error.message, focus);
+    byId("account-result").classList.toggle("old", !byId("account-result").hidden);
+  }
+
+  #status(text) { byId("account-status").textContent = text; }
+
+  /** @param {import("../worker/protocol").AccountedValue | null} a */
+  #show(a, fragment = "") {
+    if (!byId("accounting").open) {
+      a = null; // closed meanwhile
+      fragment = "";
+    }
+    this.fragment = fragment;
+    const box = byId("account-result");
+    box.classList.remove("old");
+    box.hidden = !a;
+    box.replaceChildren();
+    if (a) {
+      const { delta, atEpsilon } = a.query;
+      const chart = html("div", {});
+      box.append(...[
+        html("h3", {}, a.title),
+        html("p", { class: "headline" }, a.epsilon === undefined ? `No epsilon holds at delta = ${exact(delta)}.` : `epsilon = ${exact(a.epsilon)} at delta = ${exact(delta)}`),
+        a.delta !== undefined && html("p", { class: "headline" }, `delta = ${exact(a.delta)} at epsilon = ${exact(atEpsilon)}`),
+        (a.notes ?? []).map((note) => html("p", { class: "hint" }, note)),
+        guarantees("Ways to epsilon", a.epsilons, "epsilon", a.epsilon),
+        guarantees("Ways to delta", a.deltas, "delta", a.delta),
+        a.sigmas?.length > 0 && table(`Noise that one step would need for epsilon = ${exact(atEpsilon)}, delta = ${exact(delta)}`, ["way", "sigma", "source"],
+          a.sigmas.map((s) => [s.words, exact(s.sigma), s.source])),
+        chart,
+        html("details", {}, html("summary", {}, "The same on the command line"), html("pre", { tabindex: 0 }, html("code", {}, a.cli))),
+      ].flat().filter(Boolean));
+      if (a.curve.length) showAccountCurve(chart, a);
+      say(`${a.title}. ${box.querySelector(".headline").textContent}`, false);
+    }
+    this.#on.changed();
+  }
+}
+
+/** Ways to a figure, the best one marked. @param {import("../worker/protocol").Guarantee[]} ways */
+function guarantees(title, ways, figure, best) {
+  return ways?.length > 0 && table(title, ["method", "epsilon", "delta", "order", "source"], ways.map((w) => [
+    [w[figure] === best && html("span", { class: "mark" }, "● "), methods[w.method] ?? w.method, w.exact && ", exact", w[figure] === best && html("span", { class: "unseen" }, " (the least)")],
+    exact(w.epsilon), exact(w.delta), w.order === undefined ? "–" : short(w.order), w.source]));
+}
+
+const table = (title, head, rows) => [
+  html("h4", {}, title),
+  html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, html("table", { class: "data ways" }, tableRows(head, rows)))];

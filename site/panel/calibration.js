@@ -1,0 +1,210 @@
+// The panel that measures the tool's own error rate: whole audits of mechanisms
+// that keep their claim, and how many of them raise a false alarm.
+import { calibrationChart } from "./calibrationchart.js";
+import { table } from "../page/certified.js";
+import { byId, html } from "../page/element.js";
+import { Ended, Refused } from "../worker/engine.js";
+import { checkbox, field, numberInput } from "../page/field.js";
+import { duration, grouped } from "../page/number.js";
+import { Unusable } from "../page/plan.js";
+import { say } from "../page/progress.js";
+
+const heads = { mechanism: "mechanism", audits: "audits", alarms: "false alarms", rate: "rate", interval: "99 % interval", allowed: "allowed" };
+const LEFT_AFTER = 1500; // ms, before that the time left is a guess
+
+export class Calibration {
+  /** @type {import("../worker/protocol").CalibrationOffer | null} */
+  #offer = null;
+  /** @type {Map<string, import("../page/field.js").Field>} */
+  #fields = new Map();
+  /** @type {Map<string, HTMLInputElement>} by mechanism */
+  #boxes = new Map();
+  #view; // of what is shown
+  #begun = 0;
+  #stopping = "";
+  #on;
+
+  /**
+   * @param {{calibrate(plan: import("../worker/protocol").CalibrationPlan, tell: (so: import("../worker/protocol").CalibratedValue) => void, again: () => void): Promise<import("../worker/protocol").CalibratedValue>, stop(): void}} on
+   *   calibrate: again is called when it is worth asking anew
+   */
+  constructor(on) {
+    this.#on = on;
+    byId("calibration-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.run();
+    });
+    byId("calibration-form").addEventListener("input", () => this.#cost());
+    byId("calibrate-stop").addEventListener("click", () => on.stop());
+  }
+
+  /**
+   * @param {import("../worker/protocol").CalibrationOffer | undefined} offer without one the panel hides
+   * @param {string} cost what has to be loaded first; "" once it is there
+   */
+  fill(offer, cost) {
+    byId("calibration").hidden = !offer;
+    byId("calibration-load").textContent = cost && `${cost} is loaded first.`;
+    if (!offer || this.#offer) return;
+    this.#offer = offer;
+    const { plan } = offer;
+    for (const [name, label, hint] of [["runs", "Audits of each mechanism", ""], ["seed", "Seed", "Another seed, other audits."]]) {
+      const made = field({ id: `c-${name}`, key: `c.${name}`, label, hint }, numberInput({ step: 1, min: name === "runs" ? 1 : 0, inputmode: "numeric", placeholder: plan[name] }));
+      this.#fields.set(name, made);
+    }
+    byId("calibration-fields").replaceChildren(...[...this.#fields.values()].map((f) => f.box));
+    byId("calibration-mechanisms").append(html("div", { class: "choices" }, offer.mechanisms.map((m, i) => {
+      const made = field({ id: `c-m${i}`, key: m.name, label: m.met ? m.name : `${m.name} ~` }, checkbox());
+      made.box.title = `${m.claim}: ${m.why}`;
+      made.control.checked = plan.mechanisms.includes(m.name);
+      this.#boxes.set(m.name, made.control);
+      return made.box;
+    })));
+    byId("calibration-words").textContent = `Each audit is a whole one, with a seed of its own and the default learners and finder: ${grouped(plan.explore)} outputs a side explore each of up to ${plan.trials} pairs, ${grouped(plan.samples)} certify. ` +
+      `Such an audit may accuse a mechanism that keeps its claim with probability ${plan.beta} at most; it does so most often where the claim is met.`;
+    this.#cost();
+  }
+
+  /** The plan that the form asks for. Throws Unusable. @returns {import("../worker/protocol").CalibrationPlan} */
+  #plan() {
+    const plan = { ...this.#offer.plan, mechanisms: this.#chosen() };
+    for (const [name, { control }] of this.#fields) {
+      const text = control.value.trim();
+      if (control.validity.badInput) throw new Unusable(name, "not a number", "a whole number");
+      if (text === "") continue;
+      plan[name] = Number(text);
+      if (!Number.isSafeInteger(plan[name]) || plan[name] < 0) throw new Unusable(name, text, "a whole number");
+    }
+    if (!plan.mechanisms.length) throw new Unusable("mechanisms", "empty", "one at least");
+    return plan;
+  }
+
+  #chosen() { return [...this.#boxes].filter(([, box]) => box.checked).map(([name]) => name); }
+
+  /** Says how many audits the form asks for. */
+  #cost() {
+    let words = "";
+    try {
+      const { runs, mechanisms } = this.#plan();
+      words = `${grouped(runs * mechanisms.length)} audits.`;
+    } catch { /* told by Run */ }
+    byId("calibration-audits").textContent = words;
+  }
+
+  /** Does what the form asks for, and shows what comes of it. */
+  async run() {
+    if (byId("calibrate").disabled) return;
+    this.#clear();
+    this.#stopping = "";
+    let last;
+    try {
+      const plan = this.#plan();
+      byId("calibration-status").textContent = "";
+      this.#begun = 0;
+      const answer = await this.#on.calibrate(plan, (so) => {
+        last = so;
+        this.#show(so);
+        this.#progress(so);
+      }, () => this.run());
+      this.#show(answer);
+      this.#end(answer.error ? `Ended by an error: ${answer.error}` : answer.stopped ? `Stopped after ${grouped(answer.all.of)} of ${grouped(answer.total)} audits.` : "");
+      say(`${answer.stopped ? "Stopped. " : ""}${answer.sentence} ${answer.judgement ?? ""}`);
+    } catch (error) {
+      this.#end("");
+      this.#blame(error, last);
+    }
+  }
+
+  /** @param {import("../worker/protocol").CalibratedValue} so */
+  #progress({ all, total }) {
+    const now = performance.now();
+    this.#begun ||= now;
+    byId("calibration-progress").hidden = false;
+    byId("calibration-bar").value = (100 * all.of) / total;
+    const passed = now - this.#begun;
+    const left = all.of > 0 && passed > LEFT_AFTER ? `, about ${duration(((passed / 1000) * (total - all.of)) / all.of)} left` : "";
+    const words = `${grouped(all.of)} of ${grouped(total)} audits${left}`;
+    byId("calibration-phase").textContent = this.#stopping || words;
+    say(`${words}, ${all.alarms} false alarms`, false);
+  }
+
+  stopping(text) {
+    this.#stopping = text;
+    byId("calibration-phase").textContent = text;
+  }
+
+  /** Of a worker that was lost. */
+  message(text) { byId("calibration-status").textContent = text; }
+
+  #end(text) {
+    byId("calibration-progress").hidden = true;
+    this.message(text);
+  }
+
+  #clear() {
+    for (const f of this.#fields.values()) f.fail("");
+    byId("calibration-mechanisms-error").hidden = true;
+  }
+
+  #blame(error, last) {
+    const name = error instanceof Unusable || error instanceof Refused ? error.refusal.field.replace(/^calibration: field /, "").replace(/^"|"$/g, "") : "";
+    const f = this.#fields.get(name);
+    if (f) {
+      f.fail(error.message);
+      f.control.focus();
+    } else if (name.startsWith("mechanism")) {
+      byId("calibration-mechanisms-error").textContent = error.message;
+      byId("calibration-mechanisms-error").hidden = false;
+      this.#boxes.values().next().value?.focus();
+    } else {
+      this.message(error instanceof Ended && last ? `The core ended after ${grouped(last.all.of)} audits (${error.message}). Their counts are still here.` : error instanceof Ended ? `The core ended (${error.message}); try again.` : error.message);
+    }
+    if (name) say(error.message);
+  }
+
+  /** @param {import("../worker/protocol").CalibratedValue} so */
+  #show(so) {
+    const box = byId("calibration-result");
+    if (box.hidden || !this.#view) {
+      const view = { sentence: html("p", { class: "headline" }), judgement: html("p", {}), chart: html("div", {}), table: html("div", {}), notes: html("div", {}) };
+      box.hidden = false;
+      box.replaceChildren(...Object.values(view));
+      this.#view = { ...view, draw: calibrationChart(view.chart) };
+    }
+    const { sentence, judgement, table: figures, notes, draw } = this.#view;
+    sentence.textContent = so.sentence;
+    judgement.textContent = so.judgement ?? "";
+    judgement.className = so.above ? "remark" : "";
+    draw(so);
+    const rows = so.cells.map((c) => cells(c, so, c.mechanism, c.runs));
+    if (rows.length > 1) rows.push(cells(so.all, so, "all together", so.total));
+    figures.replaceChildren(table("False alarms", heads, rows, (row, key) => row[key]));
+    notes.replaceChildren(...remarks(so).map((text) => html("p", { class: "hint" }, text)),
+      ...so.cli ? [html("details", {}, html("summary", {}, whole(so) ? "The same on the command line" : "All of it on the command line"), html("pre", { tabindex: 0 }, html("code", {}, so.cli)))] : []);
+  }
+}
+
+/** Did it come to its end? @param {import("../worker/protocol").CalibratedValue} so */
+const whole = (so) => so.all.of === so.total;
+
+/** A row of the table. */
+const cells = (c, so, name, runs) => ({
+  mechanism: [c.met === false ? `${name} ~` : name, c.above && html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "significantly above")],
+  audits: `${grouped(c.of)} of ${grouped(runs)}`,
+  alarms: grouped(c.alarms),
+  rate: c.rateText,
+  interval: c.intervalText,
+  allowed: so.betaText,
+});
+
+/** @param {import("../worker/protocol").CalibratedValue} so */
+function remarks(so) {
+  return [
+    so.cli && !whole(so) && "Interval and judgement are for a number of audits that was fixed beforehand: who stops when the figures please gets other ones.",
+    so.cells.some((c) => !c.met) && "~ The claim is not known to be met on a pair in reach; fewer false alarms are to be expected.",
+    ...so.cells.filter((c) => c.failed > 0).map((c) => `${c.failed} of ${c.mechanism} failed, which is no alarm: ${c.note}`),
+    so.cli && so.cells.length > 1 && "All together hides what one mechanism shows: where the truth lies below the claim, or a bound is loose, false alarms are rare.",
+    so.cli && "So few audits show large errors only. On the command line, dpscope bench calibration -sharp tests the bounds alone at their exact claims: 100 000 runs each, against error rates that are known exactly.",
+    so.cli && so.all.of > 0 && `The intervals are Clopper-Pearson's, each with 99 % confidence on its own.${whole(so) ? " The same seed gives the same counts on the command line." : ""}`,
+  ].filter(Boolean);
+}

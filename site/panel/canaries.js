@@ -1,0 +1,291 @@
+// The panel of canary audits: what is under way, and the report.
+import { linkTo } from "../page/address.js";
+import { canaryChart, letterOf } from "./canarychart.js";
+import { CanaryFiles } from "./canaryfiles.js";
+import { CanaryForm } from "./canaryform.js";
+import { bodyOf, canaryStem, countsOf, fillBody, findingsBodyOf, headOf, phases, titles } from "./canaryreport.js";
+import { byId, html, tableRows } from "../page/element.js";
+import { Ended, Refused } from "../worker/engine.js";
+import { copyFor, save } from "../file/files.js";
+import { grouped, roundedDown } from "../page/number.js";
+import { toFile } from "../page/picture.js";
+import { Unusable } from "../page/plan.js";
+import { Pace, say } from "../page/progress.js";
+import { replayWords, showLine, showVerification, standingOf, verdict } from "../page/result.js";
+
+const RATE_OVER = 5000; // ms that the rate is taken over
+const perceptron = { source: "dp-sgd", n: "128", k: "11", m: "64" };
+const presets = [
+  ["Gaussian sum as in the paper", { source: "gaussian-sum", n: "1024", k: "32", quantile: "0.1" }],
+  ["Perceptron by DP-SGD", perceptron],
+  ["A copy that forgets to clip", { ...perceptron, "p.fault": "no-clipping" }],
+  ["A quarter of the noise", { ...perceptron, "p.fault": "quarter-noise" }],
+];
+export class Canaries {
+  #files = new CanaryFiles({ changed: () => this.#changed(), audit: () => this.run("scores"), opened: (name, text) => this.#on.opened(name, text) });
+  #form = new CanaryForm(this.#files);
+  #able = false;
+  /** @type {{report: any, text: string} | null} */
+  #shown = null;
+  #whole = null; // the report, once all of it is there
+  #view; // of what is shown
+  #course = null;
+  #pace;
+  #stopping = "";
+  #how = "run"; // what the button began that was last used: "run", "one" or "scores"
+  #on;
+
+  /**
+   * @param {{ask(how: "run" | "one" | "scores" | "verify", request: import("../worker/protocol").CanaryRequest, tell: (p: import("../worker/protocol").CanaryProgress) => void, again: () => void): Promise<any>,
+   *   stop(): void, open(): void, opened(name: string, text: string): void, shown(report: any): void}} on again is called when it is worth asking anew; open: asks for a report's file; opened: here is one
+   */
+  constructor(on) {
+    this.#on = on;
+    byId("canaries-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.run();
+    });
+    for (const how of ["one", "scores"]) byId(`canaries-${how}`).addEventListener("click", () => this.run(how));
+    byId("canaries-stop").addEventListener("click", () => on.stop());
+    byId("canaries-open").addEventListener("click", () => on.open());
+  }
+
+  /**
+   * @param {import("../worker/protocol").CanaryOffer | undefined} offer without one the panel hides
+   * @param {string} cost what has to be loaded first; "" once it is there
+   */
+  fill(offer, cost) {
+    byId("canaries").hidden = !offer;
+    byId("canaries-load").textContent = cost && `${cost} is loaded first.`;
+    if (!offer || this.#form.offer) return;
+    this.#form.fill(offer);
+    byId("canaries-presets").replaceChildren(...presets.map(([words, texts]) => html("button", {
+      type: "button", onclick: () => {
+        this.#form.write(texts);
+        byId("canaries-status").textContent = `${words}: set. Run does it.`;
+      },
+    }, words)));
+  }
+
+  /** Opens the panel with what an address asks for. @returns {string[]} what of it cannot be used, in words */
+  read(texts) {
+    const bad = this.#form.read(texts);
+    this.#reveal(byId("canaries"));
+    return bad;
+  }
+
+  #reveal(at) {
+    byId("canaries").open = true;
+    at.scrollIntoView();
+  }
+
+  /** Which box of this panel dropped files are meant for, if any. @param {File[]} files */
+  wants(files, target) { return this.#form.offer && this.#files.wants(files, target); }
+
+  /** Does it take scores? */
+  get scores() { return Boolean(this.#form.offer); }
+
+  /** Takes files of the user's. They stay in the browser. @param {File[]} files */
+  take(files, box) { return this.#files.take(files, box); }
+
+  /** Other files are there. */
+  #changed() {
+    this.#buttons();
+    this.#form.dependents();
+  }
+
+  /** The user's file for the form's audit, as the core gets it. */
+  get #content() { return byId("k-file-group").hidden ? undefined : this.#files.content; }
+
+  // Runs
+
+  /** Does what the form asks for, and shows what comes of it. @param {"run" | "one" | "scores"} how in runs, in a single one, or of the scores that were given */
+  async run(how = "run") {
+    const button = byId(`canaries-${how}`);
+    if (button.disabled || button.hidden) return;
+    this.#how = how;
+    this.#form.clear();
+    const before = this.#shown;
+    try {
+      const plan = this.#form.plan(how);
+      this.#begin();
+      const request = how === "scores" ? { scores: plan, files: this.#files.scores } : { [how === "one" ? "oneRun" : "plan"]: plan, file: this.#content };
+      const answer = await this.#on.ask(how, request, (p) => this.#tell(p, plan), () => this.run(how));
+      const { report } = answer;
+      if (report.termination.reason === "stopped" && !countsOf(report) && before) {
+        this.#end("Stopped before anything was certified. What was shown before is still here.");
+        say(byId("canaries-status").textContent);
+        return;
+      }
+      await this.#show(answer, "");
+      this.#end(answer.error ? `Ended by an error: ${answer.error}` : report.termination.reason === "stopped" ? how === "one" ? "Stopped before the run was done: there is no bound." : "Stopped: what there is stands beside." : "");
+      say(report.summary);
+      if (byId("canaries-result").getBoundingClientRect().top > innerHeight / 2) byId("canaries-result").scrollIntoView();
+    } catch (error) {
+      this.#end("");
+      this.#blame(error);
+    }
+  }
+
+  #begin() {
+    this.#pace = new Pace(RATE_OVER);
+    this.#stopping = "";
+    this.#course = null;
+    this.message("");
+  }
+
+  /** @param {import("../worker/protocol").CanaryProgress} p */
+  #tell(p, plan) {
+    const { left } = this.#pace.at(p.runs, p.total);
+    byId("canaries-progress").hidden = false;
+    if (p.total > 1) byId("canaries-bar").value = Math.min(100, (100 * p.runs) / p.total);
+    else byId("canaries-bar").removeAttribute("value"); // nobody knows how far it is
+    const words = (plan ? phases[p.phase] : "Replaying") + (p.total > 1 ? `: ${grouped(p.runs)} of ${grouped(p.total)} runs${left && `, ${left} left`}` : "…");
+    byId("canaries-phase").textContent = this.#stopping || words;
+    if (p.message) this.message(p.message);
+    let bound = "";
+    if (plan && p.bounds?.length) {
+      const chosen = plan.interval ?? this.#form.offer.intervals[0].name;
+      this.#course ??= { points: [], planned: p.planned, claimed: p.claimed, chosen, intervals: this.#form.offer.intervals };
+      this.#course.points.push({ runs: p.certified, bounds: p.bounds });
+      bound = this.#live(p);
+    }
+    say(`${words}${bound && `. ${bound}`}`, false);
+  }
+
+  /** Shows the bounds so far. @returns {string} the audit's own, in words */
+  #live(p) {
+    const box = byId("canaries-result");
+    if (!this.#view?.live) {
+      const live = { words: html("p", { class: "chart-words" }), chart: html("div", {}), table: html("div", {}) };
+      this.#shown = this.#whole = null;
+      this.#buttons();
+      box.hidden = false;
+      box.replaceChildren(html("h3", {}, "Under way: provisional bounds"), ...Object.values(live));
+      this.#view = { live: { ...live, draw: canaryChart(live.chart) } };
+    }
+    const { words, table, draw } = this.#view.live, { chosen, intervals, claimed } = this.#course;
+    const mine = p.bounds.find((b) => b.interval === chosen);
+    words.textContent = `After ${grouped(p.certified)} of ${grouped(p.planned)} runs ${chosen} would give ${mine ? `epsilon ≥ ${roundedDown(mine.epsilon)}` : "no bound"} (claimed ${claimed}), had the audit been planned to end here. Nothing is certified before the end.`;
+    draw(this.#course);
+    table.replaceChildren(html("table", { class: "data" }, tableRows(["interval", "bound so far"], intervals.map(({ name }, i) => {
+      const b = p.bounds.find((x) => x.interval === name);
+      return [`${letterOf(i)} ${name}`, b ? roundedDown(b.epsilon) : "–"];
+    }))));
+    return words.textContent;
+  }
+
+  stopping(text) {
+    this.#stopping = text;
+    byId("canaries-phase").textContent = text;
+  }
+
+  message(text) { byId("canaries-status").textContent = text; }
+
+  #end(text) {
+    byId("canaries-progress").hidden = true;
+    if (text) this.message(text);
+    else this.#verdict();
+  }
+
+  /** Puts the verdict beside the buttons, where it stays in sight. */
+  #verdict() {
+    this.message("");
+    if (this.#shown) showLine(byId("canaries-status"), this.report, this.#shown.standing);
+  }
+
+  #blame(error) {
+    const key = error instanceof Unusable ? error.key : error instanceof Refused ? this.#form.keyOf(error.refusal, this.#how) : undefined;
+    if (key && this.#form.fail(key, error.message, true)) say(error.message);
+    else this.message(error instanceof Ended ? `The core ended (${error.message}). What it had drawn is lost; try again.` : error.message);
+  }
+
+  // Reports
+
+  /** Shows a report that was opened. @param {import("../worker/protocol").CanaryReported} answer */
+  show(answer, name) {
+    this.#form.clear();
+    this.#course = null;
+    this.#show(answer, name);
+    this.#verdict();
+    this.#reveal(byId("canaries-result"));
+  }
+
+  /** Shows a report. @param {import("../worker/protocol").CanaryReported} answer @returns {Promise<void>} when all of it is there */
+  async #show(answer, name) {
+    const { report, text } = answer, standing = name ? "unverified" : "";
+    this.#shown = { report, text, standing };
+    this.#on.shown(report);
+    const box = byId("canaries-result"), body = html("div", { class: "contents" }), verification = html("div", { class: "verification", hidden: true });
+    const button = (id, words, onclick) => html("button", { id: `canaries-${id}`, type: "button", onclick }, words);
+    const again = report.reproduce ?? {};
+    box.hidden = false;
+    box.dataset.stem = canaryStem(report);
+    box.replaceChildren(...[
+      html("div", { class: "result-head" }, html("h3", {}, [titles[report.kind] ?? "Canary audit", report.plan.source].filter(Boolean).join(" of ")), name && html("span", { class: "origin" }, `Opened: ${name}`)),
+      ...headOf(answer, standing),
+      html("div", { class: "actions" },
+        button("save", "Save report", () => save(`${canaryStem(report)}.json`, text)),
+        button("html", "Save as HTML", () => toFile((exporter) => exporter.savePage(this.#shown, box))),
+        button("verify", "Verify", () => this.verify()),
+        again.url && report.kind !== "scores" && button("link", "Copy link", ({ target }) => this.#copy(target, linkTo(again.url))),
+        again.cli && button("command", "Copy command", ({ target }) => this.#copy(target, again.cli))),
+      verification, body,
+    ].filter(Boolean));
+    this.#view = { verification };
+    this.#buttons();
+    const { intervals } = this.#form.offer;
+    await fillBody(body, answer, intervals, titles[report.kind] ? findingsBodyOf(answer) : bodyOf(answer, intervals));
+    if (this.#shown?.text === text) this.#whole = report;
+  }
+
+  /** The report that is shown, or null. */
+  get report() { return this.#shown?.report ?? null; }
+
+  /** The report, or that before it as long as not all of it is there. */
+  get whole() { return this.#whole; }
+
+  async #copy(button, text) {
+    if (await copyFor(button, text)) say("Copied");
+    else this.message(`The browser does not allow copying; here it is: ${text}`);
+  }
+
+  /** Whether a core is there and free. */
+  able(able) {
+    this.#able = able;
+    this.#buttons();
+  }
+
+  #buttons() {
+    byId("canaries-run").disabled = byId("canaries-one").disabled = !this.#able;
+    byId("canaries-scores").disabled = !this.#able || !this.#files.scored;
+    const verify = byId("canaries-verify");
+    if (verify) verify.disabled = !this.#able || !this.#shown || !countsOf(this.#shown.report);
+  }
+
+  async verify() {
+    if (byId("canaries-verify").disabled) return;
+    const { text } = this.#shown, { verification } = this.#view, scores = this.report.kind === "scores";
+    this.#how = scores ? "scores" : this.report.kind === "one-run" ? "one" : "run";
+    this.#form.clear();
+    showVerification(null, verification);
+    this.#begin();
+    try {
+      const given = scores ? { files: this.#files.scores } : { file: this.report.plan.data ? this.#files.content : undefined };
+      const found = await this.#on.ask("verify", { report: text, ...given }, (p) => this.#tell(p, null), () => this.verify());
+      if (this.#shown?.text === text) {
+        showVerification(found, verification);
+        this.#shown.standing = standingOf(found);
+        verdict(byId("canaries-result").querySelector(".verdict"), this.report, this.#shown.standing);
+      }
+      this.#end("");
+      say(replayWords(found));
+    } catch (error) {
+      this.#end("");
+      if (!scores && error instanceof Refused && /^(data|vectors)\b/.test(error.refusal.field)) {
+        this.#form.follow(this.report.plan); // the form may be that of another source; the file belongs to the report's
+      }
+      this.#blame(error);
+    }
+  }
+}

@@ -1,0 +1,361 @@
+// The panel of the user's own mechanism: a function that is written here, or a
+// WebAssembly module. Its code runs in the sandbox only, and a core of its own
+// audits it.
+import { byId, html } from "../page/element.js";
+import { Ended, Engine, Refused } from "../worker/engine.js";
+import { checkbox, choice, field, numberInput } from "../page/field.js";
+import { defaultWorkers } from "../page/form.js";
+import { grouped, size } from "../page/number.js";
+import { planOf, Unusable } from "../page/plan.js";
+import { Pace, phases, say } from "../page/progress.js";
+import { inside } from "../worker/sandboxed.js";
+
+const SCRIPT = "javascript", MODULE = "webassembly"; // kinds of core.Brought
+const FILE = "mechanism.js";
+const SANDBOXED = "dpscope-sandbox"; // what its document says to the page
+const COMES_WITHIN = 1000; // ms after the frame has loaded something
+const MAX_MODULE = 16 * 2 ** 20; // bytes
+
+const sum = "  let sum = 0;\n  for (const [value] of dataset) sum += value;\n";
+const examples = [
+  ["A correct Laplace", { domain: "0:1" }, `// A sum of values in [0, 1], with Laplace noise of scale 1: epsilon 1.
+function mechanism(dataset, n, random) {
+${sum}  const outputs = new Float64Array(n);
+  for (let i = 0; i < n; i++) outputs[i] = sum + random.laplace(1);
+  return outputs;
+}
+`],
+  ["A wrong sensitivity", { domain: "0:3" }, `// Values lie in [0, 3], so one row moves the sum by up to 3. The noise is
+// scaled as if that were 1.
+function mechanism(dataset, n, random) {
+${sum}  return Array.from({ length: n }, () => sum + random.laplace(1));
+}
+`],
+  ["A rounding one", { domain: "0:1" }, `// The noise is rounded and the sum is not, so its fraction shows through.
+// Rounding both together would be safe.
+function mechanism(dataset, n, random) {
+${sum}  return Array.from({ length: n }, () => sum + Math.round(random.laplace(1)));
+}
+`],
+];
+
+const frame = (attributes) => html("iframe", { src: "sandbox.html", hidden: true, title: "Sandbox", ...attributes });
+
+/** A frame that runs code for as many workers as ask. */
+class Sandbox {
+  #frame = frame({ sandbox: "allow-scripts" });
+  #source;
+
+  /** @param {{code?: string}} source none for a module, which the core brings */
+  constructor(source) { this.#source = source; }
+
+  async open() {
+    if (await this.#comes()) return;
+    // A service worker may not answer for such a frame. Offline ours does so for one
+    // without the attribute, with a policy that says the same.
+    this.#frame.remove();
+    this.#frame = frame();
+    if (!await this.#comes()) throw new Error("The sandbox could not be loaded. Is the server still there?");
+  }
+
+  /** Puts the frame into the page. @returns {Promise<boolean>} whether a sandbox is in it */
+  #comes() {
+    return new Promise((resolve) => {
+      const hear = ({ source, data }) => { if (source === this.#frame.contentWindow && data === SANDBOXED) done(true); };
+      const done = (there) => {
+        removeEventListener("message", hear);
+        resolve(there);
+      };
+      addEventListener("message", hear);
+      this.#frame.addEventListener("load", () => setTimeout(done, COMES_WITHIN, false), { once: true });
+      document.body.append(this.#frame);
+    });
+  }
+
+  /** A port to a fresh worker with the code. @returns {MessagePort} */
+  port() {
+    const { port1, port2 } = new MessageChannel();
+    this.#frame.contentWindow?.postMessage({ ...this.#source, program: `(${inside})()`, port: port2 }, "*", [port2]); // its origin is opaque
+    return port1;
+  }
+
+  /** Ends all that runs in it. */
+  close() { this.#frame.remove(); }
+}
+
+export class Own {
+  /** @type {Map<string, import("../page/field.js").Field>} */
+  #fields = new Map();
+  /** @type {{name: string, bytes: ArrayBuffer} | null} */
+  #module = null;
+  /** @type {Engine | null} */
+  #engine = null;
+  #id = null;
+  #replaced = ""; // code that something else took the place of
+  #result = null; // the state that the result which is shown came of
+  #stopped = false;
+  #pace;
+  #on;
+
+  /**
+   * @param {{core(again: () => void): Promise<import("../worker/engine.js").Core | null>, changed(): void, done(answer: import("../worker/protocol").ReportedValue): void}} on
+   *   core: the one that knows everything; again is called when it is worth asking anew; changed: the settings here may be others
+   */
+  constructor(on) {
+    this.#on = on;
+    const text = (placeholder) => html("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder });
+    const add = (place, key, about, control) => {
+      const f = field({ id: `own-${key}`, key, ...about }, control);
+      this.#fields.set(key, f);
+      byId(place).append(f.box);
+    };
+    add("own-code-field", "code", { label: FILE, wide: true }, html("textarea", { rows: 14, spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off" }));
+    add("own-claim-fields", "epsilon", { label: "Claimed epsilon" }, numberInput({ min: 0, inputmode: "decimal" }));
+    add("own-claim-fields", "delta", { label: "Claimed delta" }, numberInput({ min: 0, max: 1, inputmode: "decimal", placeholder: "0" }));
+    add("own-fields", "domain", { label: "Ranges", hint: "of the columns, as 0:1,18:99" }, text("0:1"));
+    add("own-fields", "rows", { label: "Rows", hint: "least and most, as 0:5" }, text("0:5"));
+    add("own-fields", "relation", { label: "Neighbours" }, choice(["add-remove", "replace", "bounded-replace", "l-infinity"].map((value) => ({ value, text: value }))));
+    add("own-fields", "reach", { label: "Reach", hint: "how far a value may move" }, numberInput({ min: 0, placeholder: "1" }));
+    add("own-fields", "integer", { label: "Whole numbers only" }, checkbox());
+    add("own-fields", "output", { label: "Outputs are" }, choice([{ value: "real", text: "numbers" }, { value: "symbol", text: "names" }]));
+    add("own-fields", "samples", { label: "Samples" }, numberInput({ min: 1, step: 1, placeholder: "100000" }));
+    add("own-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, placeholder: "42" }));
+    byId("own-examples").replaceChildren(...examples.map(([words, texts, code]) => html("button", {
+      type: "button", onclick: () => {
+        this.#write({ epsilon: "1", ...texts }, code);
+        this.#status(`${words}: set. Run does it.`);
+      },
+    }, words)));
+    const [, texts, code] = examples[0];
+    this.#write({ epsilon: "1", ...texts }, code);
+    byId("own-form").addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.run();
+    });
+    byId("own-form").addEventListener("input", () => this.#dependents());
+    byId("own-stop").addEventListener("click", () => this.stop());
+    byId("own-choose").addEventListener("click", () => byId("own-input").click());
+    byId("own-input").addEventListener("change", ({ target }) => {
+      if (target.files.length) this.take([target.files[0]]);
+      target.value = "";
+    });
+    byId("own-forget").addEventListener("click", () => {
+      this.#give(null);
+      this.#fields.get("code").control.focus();
+    });
+    byId("own-back").addEventListener("click", () => {
+      const { control } = this.#fields.get("code");
+      [control.value, this.#replaced] = [this.#replaced, control.value];
+      control.focus();
+      this.#dependents();
+    });
+  }
+
+  get running() { return this.#engine !== null || byId("own-run").disabled; }
+
+  /** What the panel is set to: its source is a module or the code. */
+  get #state() {
+    const texts = [...this.#fields].map(([key, { box }]) => (key === "code" || box.hidden ? "" : this.#text(key)));
+    return { texts: texts.join("\n"), source: this.#module ?? this.#text("code") };
+  }
+
+  /** Have the settings changed since the result that is shown? */
+  get drifts() {
+    const was = this.#result, is = this.#state;
+    return was !== null && (was.texts !== is.texts || (was.source !== null && was.source !== is.source));
+  }
+
+  #dependents() {
+    this.#fields.get("reach").box.hidden = !hasReach(this.#text("relation"));
+    this.#fields.get("code").box.hidden = this.#module !== null;
+    byId("own-back").hidden = this.#module !== null || !this.#replaced;
+    this.#on.changed();
+  }
+
+  #text(key) {
+    const { control } = this.#fields.get(key);
+    return control.type === "checkbox" ? (control.checked ? "true" : "") : control.value.trim();
+  }
+
+  /** Fills the fields; what texts do not name gets its default. */
+  #write(texts, code) {
+    for (const [key, { control, fail }] of this.#fields) {
+      fail("");
+      if (control.type === "checkbox") control.checked = Boolean(texts[key]);
+      else if (key !== "code") control.value = texts[key] ?? control.options?.[0].value ?? "";
+    }
+    if (code !== undefined) {
+      const { control } = this.#fields.get("code");
+      if (control.value && control.value !== code && !examples.some((example) => example[2] === control.value)) this.#replaced = control.value;
+      control.value = code;
+      this.#give(null);
+    }
+    this.#dependents();
+  }
+
+  /** Shows the mechanism of a report. Nothing of it runs. */
+  open({ inputs: { brought: b }, claim, settings }) {
+    this.#result = null;
+    if (b.kind !== SCRIPT && b.kind !== MODULE) return;
+    const names = b.columns.every((c) => c.kind === "symbol");
+    this.#write({ ...spaceOf(b), output: names ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: settings.samples, seed: settings.seed }, b.kind === SCRIPT ? b.code : undefined);
+    this.#result = { ...this.#state, ...(b.kind === MODULE && { source: null }) }; // its file may come later
+    byId("own").open = true;
+    this.#status(b.kind === SCRIPT ? "The code of the report that was opened. It runs when you press Run or Verify." : `The report is of the module ${b.name}, which is not part of it: choose the file.`);
+  }
+
+  // Files
+
+  /** Are dropped files meant for this panel? @param {File[]} files */
+  wants(files) { return files.length === 1 && /\.wasm$/i.test(files[0].name); }
+
+  /** Takes a module. It stays in the browser. @param {File[]} files one */
+  async take([file]) {
+    byId("own").open = true;
+    try {
+      if (file.size > MAX_MODULE) throw new Unusable("file", size(file.size), `at most ${size(MAX_MODULE)}`);
+      this.#give({ name: file.name, bytes: await file.arrayBuffer() });
+      this.#status(`${file.name} is there. Run does it.`);
+    } catch (error) {
+      this.#status(`${file.name} was not opened: ${error.message}`);
+    }
+    byId("own-form").scrollIntoView({ block: "nearest" });
+  }
+
+  #give(module) {
+    this.#module = module;
+    byId("own-file").textContent = module ? `${module.name}, ${size(module.bytes.byteLength)}` : "";
+    byId("own-forget").hidden = !module;
+    this.#dependents();
+  }
+
+  // Runs
+
+  async run() {
+    if (this.running) return;
+    for (const f of this.#fields.values()) f.fail("");
+    const state = this.#state;
+    try {
+      const texts = {};
+      for (const key of this.#fields.keys()) texts[key] = this.#text(key);
+      const { epsilon, delta, samples, seed, domain, rows, relation, reach, output } = texts;
+      if (!epsilon) throw new Unusable("epsilon", "absent", "the claimed epsilon: nobody but you knows what your mechanism claims");
+      const mine = this.#module ?? { name: FILE, code: this.#fields.get("code").control.value };
+      const plan = planOf({ epsilon, delta, samples, seed, mechanism: mine.bytes ? MODULE : SCRIPT });
+      const about = { domain, rows, relation, integer: Boolean(texts.integer), reach: hasReach(relation) ? Number(reach) : 0, output };
+      const answer = await this.#do(mine, about, (tell) => this.#engine.run(plan, tell), () => this.run());
+      const { report } = answer;
+      if (report.termination.reason === "stopped" && report.termination.samplesUsed === 0) throw new Ended("Stopped before anything was certified.", true);
+      this.#status(answer.error ? `Ended by an error: ${answer.error}` : `${report.summary} The result stands above.`);
+      if (!report.results.length) return;
+      this.#result = state;
+      this.#on.done(answer);
+    } catch (error) {
+      this.#blame(error);
+    }
+  }
+
+  /** Replays a report of a mechanism that was brought here. @returns {Promise<import("../worker/protocol").VerifiedValue>} */
+  async verify(report, text) {
+    const b = report.inputs.brought;
+    if (this.running) throw new Error("Your own mechanism is being audited; stop that first.");
+    if (b.kind !== SCRIPT && b.kind !== MODULE) throw new Error("A command runs on the command line only: dpscope verify -exec.");
+    if (b.kind === MODULE && !this.#module) throw new Error(`It is of the module ${b.name}, which is not part of it. Choose the file in "Your own mechanism" first.`);
+    const about = { ...spaceOf(b), sha256: b.sha256, kinds: Object.fromEntries(b.columns.map((c) => [c.name, c.kind])) };
+    try {
+      // The file may have been renamed.
+      return await this.#do({ code: b.code ?? "", ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.verify(text, tell), () => {});
+    } finally {
+      this.#status("");
+    }
+  }
+
+  /**
+   * Opens sandbox and core, asks, and ends both.
+   * @param {{name: string, code?: string, bytes?: ArrayBuffer}} mine
+   * @param {object} about it, for the core
+   */
+  async #do({ name, code, bytes }, about, request, again) {
+    const sandbox = new Sandbox(bytes ? {} : { code });
+    this.#stopped = false;
+    this.#pace = new Pace();
+    byId("own-run").disabled = true;
+    byId("own-stop").disabled = false;
+    byId("own-stop").focus({ preventScroll: true });
+    this.#status("Trying the mechanism…");
+    try {
+      const json = JSON.stringify({ ...about, name, ...(bytes ? { kind: MODULE, module: await base64(bytes) } : { kind: SCRIPT, code }) });
+      const core = await this.#on.core(again);
+      if (!core) throw new Error("The core is not there, or busy: try again.");
+      await sandbox.open();
+      if (this.#stopped) throw new Ended("Stopped.", true);
+      const ended = (reason) => this.#status(`A worker ended: ${reason.split("\n", 1)[0]}`);
+      this.#engine = new Engine({ lost: (_, reason) => ended(reason), died: ended }, { bring: () => ({ json, port: sandbox.port() }) });
+      await this.#engine.start(core, defaultWorkers());
+      const { id, answer } = request((p) => this.#tell(p));
+      this.#id = id;
+      return await answer;
+    } finally {
+      this.#engine?.end("done");
+      sandbox.close();
+      this.#engine = this.#id = null;
+      byId("own-progress").hidden = true;
+      byId("own-run").disabled = false;
+      if (document.activeElement === byId("own-stop") || document.activeElement === document.body) byId("own-run").focus({ preventScroll: true });
+      byId("own-stop").disabled = true;
+    }
+  }
+
+  stop() {
+    const engine = this.#engine;
+    this.#stopped = true;
+    const end = () => engine?.end("Stopped.");
+    if (this.#id === null) end();
+    else engine.stop(this.#id, () => this.#status("Stopping…"), end);
+  }
+
+  /** @param {import("../worker/protocol").ProgressValue} p */
+  #tell(p) {
+    const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
+    const { rate, left } = this.#pace.at(p.rows, p.total);
+    byId("own-progress").hidden = false;
+    byId("own-progress").value = percent;
+    this.#status(`${phases[p.phase]}, ${percent} %${left && p.phase !== "bound" ? `, ${grouped(Number(rate.toPrecision(2)))} samples/s, ${left} left` : ""}`, false);
+  }
+
+  #status(text, now = true) {
+    byId("own-status").textContent = text;
+    if (text) say(text, now);
+  }
+
+  #blame(error) {
+    if (error instanceof Ended) return this.#status(error.stopped ? error.message : `Ended: ${error.message}`);
+    const refusal = error instanceof Refused || error instanceof Unusable ? error.refusal : undefined;
+    const name = refusal?.field.replace(/^.*field "?(\w+)"?.*$/, "$1") ?? "";
+    const about = [...this.#fields.keys()].find((key) => name === key || name.startsWith(`${key} `) || name === `claim.${key}`);
+    const f = this.#fields.get(about ?? (this.#module ? "" : "code"));
+    const words = error.message.replace(/^mechanism \w+: /, "");
+    this.#status(words);
+    if (!f) return;
+    f.fail(words);
+    f.control.focus();
+    const line = Number(/line (\d+)$/.exec(refusal?.field)?.[1]);
+    if (about || !line) return;
+    const before = f.control.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1);
+    f.control.setSelectionRange(before, (f.control.value + "\n").indexOf("\n", before));
+  }
+}
+
+/** Does a relation say how far a value may move? */
+const hasReach = (relation) => relation === "bounded-replace" || relation === "l-infinity";
+
+/** Where the datasets of a report's mechanism lie, as texts. */
+function spaceOf({ datasets: d }) {
+  return { domain: d.lower.map((x, i) => `${x}:${d.upper[i]}`).join(), rows: `${d.minRows}:${d.maxRows}`, relation: d.relation, reach: d.reach, integer: d.integer };
+}
+
+const base64 = (bytes) => new Promise((resolve) => {
+  const reader = new FileReader();
+  reader.onload = () => resolve(reader.result.slice(reader.result.indexOf(",") + 1));
+  reader.readAsDataURL(new Blob([bytes]));
+});

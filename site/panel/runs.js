@@ -1,0 +1,239 @@
+// What the page has under way: one run, replay or panel's audit at a time, from its
+// button to its end.
+import { ACCOUNTING, CALIBRATION, CANARIES, status } from "../worker/corekeeper.js";
+import { byId } from "../page/element.js";
+import { Ended } from "../worker/engine.js";
+import { dismiss, notify } from "../page/notice.js";
+import { ProgressPanel, say } from "../page/progress.js";
+import { replayWords, showOrigin, showVerification } from "../page/result.js";
+import { filesOf } from "../page/shown.js";
+
+const CANARIES_END = 30_000; // ms that choosing a threshold may hold up a stop
+const plantings = { run: "Auditing with canaries", one: "Auditing in one run", scores: "Auditing scores", verify: "Replaying a canary audit" };
+
+export class Runs {
+  /** Id of the request under way that needs the workers. */
+  active = null;
+  /** Of it, the last. @type {import("../worker/protocol").ProgressValue | null} */
+  progress = null;
+  /** The button that it was begun with. */
+  begunBy = "run";
+  #host; // the engine that does it
+  #stopAsked = null; // id of what the user wished to stop
+  #panel = new ProgressPanel();
+  #page;
+
+  /**
+   * @param {{engine: import("../worker/engine.js").Engine, core: import("../worker/corekeeper.js").CoreKeeper, settings: import("../page/settings.js").Settings, shown: import("../page/shown.js").Shown,
+   *   picture: import("../view/viewframe.js").ViewFrame, samples: import("./samples.js").Samples, own: import("./own.js").Own, panels(): Record<string, {stopping(text: string): void, message(text: string): void}>,
+   *   setState(next: string): void}} page panels: calibration and canaries
+   */
+  constructor(page) { this.#page = page; }
+
+  /** Is something under way? */
+  get busy() { return this.active !== null; }
+
+  /** What was under way is gone. */
+  end() {
+    this.active = null;
+    this.#panel.end();
+    this.#page.picture.end();
+  }
+
+  /** Nothing is under way any more, and the core is free. */
+  #free(next = this.#page.shown.report ? "done" : "ready") {
+    if (!this.#page.engine.ready) return;
+    this.#page.setState(next);
+    this.#page.core.free();
+  }
+
+  /** Starts a run or a verification, and sees it to its end. */
+  async #work(phase, on, request, finish, replay = false) {
+    const { picture, setState, settings, shown } = this.#page, panel = this.#panel;
+    this.#host = on;
+    this.progress = null;
+    panel.begin(phase);
+    const { id, answer } = request((p) => {
+      if (id !== this.active) return;
+      if (p.share !== undefined) { // the files of a report are read first
+        panel.message(`Reading ${p.name}, ${Math.floor(100 * p.share)} %`);
+        return;
+      }
+      if (!this.progress) panel.message("");
+      this.progress = p;
+      panel.show(p, replay);
+      if (!replay) picture.follow(p);
+    });
+    this.active = id;
+    this.begunBy = replay ? "verify" : "run";
+    setState("running");
+    status("");
+    let next = shown.report ? "done" : "ready";
+    try {
+      next = await finish(await answer) ?? "done";
+    } catch (error) {
+      if (error instanceof Ended && !error.stopped) return; // told by died
+      if (replay && id === this.#stopAsked) {
+        notify({ key: "stop", kind: "info", title: "Verification stopped", text: "The report was not replayed to its end. What was shown is still here." });
+        say("Verification stopped");
+      } else if (error instanceof Ended) notify({ key: "stop", kind: "warning", title: "Stopped", text: [error.message, "There is no partial report. What was shown before is still here."] });
+      else if (replay) notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal });
+      else settings.blame(error, true);
+    }
+    this.end();
+    this.#free(next);
+  }
+
+  /** Runs what the form asks for. @returns {boolean} whether it can */
+  run() {
+    if (byId("run").disabled) return false;
+    const { core, engine, settings, shown } = this.#page;
+    settings.still();
+    dismiss("settings");
+    dismiss("stop");
+    let asked;
+    try {
+      asked = settings.asked();
+      const lacking = core.missing(asked.settings);
+      if (lacking) {
+        core.larger(lacking, () => this.run()).then((there) => there && this.run());
+        return true;
+      }
+      if (asked.count !== engine.workers.length && asked.on === engine) engine.resize(asked.count);
+    } catch (error) {
+      settings.unusable(error);
+      return true;
+    }
+    settings.check();
+    if (byId("origin").dataset.kind === "run") showOrigin("before");
+    const { on, plan } = asked;
+    this.#work("Starting", on, (tell) => on.run(plan, tell), async (answer) => {
+      const { report, error } = answer;
+      if (shown.report && report.termination.reason === "stopped" && report.termination.samplesUsed === 0) {
+        notify({ key: "stop", kind: "info", title: "Stopped before anything was certified", text: "There is no new result. What was shown before is still here." });
+        say("Stopped before anything was certified");
+        return undefined;
+      }
+      const whole = shown.show(answer, "run");
+      say(report.summary);
+      dismiss("file");
+      await whole;
+      // On a narrow screen the result lies below the form.
+      if (byId("result").getBoundingClientRect().top > innerHeight / 2) byId("result").scrollIntoView();
+      if (!error) return "done";
+      notify({ key: "stop", kind: "error", title: "The run failed; what it had found is shown", text: error });
+      return "failed";
+    });
+    return true;
+  }
+
+  /** Replays the report that is shown. */
+  async verify() {
+    if (byId("verify").disabled) return;
+    const { core, engine, own, samples, shown } = this.#page, { text, report } = shown;
+    showVerification(null);
+    dismiss("stop");
+    if (report.inputs?.brought) {
+      own.verify(report, text).then((found) => {
+        if (shown.text === text) shown.verified(found);
+        say(replayWords(found));
+      }, (error) => notify({ key: "file", kind: "warning", title: "The report could not be replayed", refusal: error.refusal ?? { message: error.message } }));
+      return;
+    }
+    const recording = report.inputs?.samples;
+    if (recording && !samples.there) {
+      notify({ key: "file", kind: "info", title: "The file is needed to verify this report", text: `It is of ${filesOf(recording)}. Nothing is uploaded.`,
+        action: { label: "Choose it", run: () => samples.ask(recording.reading) } });
+      return;
+    }
+    const lacking = core.missing({ mechanism: report.inputs?.mechanism, finder: report.settings?.finder, learner: report.settings?.learner });
+    if (lacking && (!await core.larger(lacking, () => this.verify()) || shown.text !== text)) return;
+    const on = recording ? samples.engine : engine;
+    this.#work(report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", on, (tell) => on.verify(text, tell), (found) => {
+      shown.verified(found);
+      say(replayWords(found));
+    }, true);
+  }
+
+  // Panels
+
+  /**
+   * Does for a panel what needs the larger core and its workers, and sees it to its end.
+   * @param {{by: string, stop: string, reason: string, doing: string, again: () => void}} panel by: the button that began it, stop: the one that ends it
+   */
+  async #inPanel({ by, stop, reason, doing, again }, request) {
+    const { core, engine, setState } = this.#page;
+    this.begunBy = by;
+    this.#host = engine;
+    if (!await core.larger(reason, again)) throw new Error("The larger core is not there.");
+    const { id, answer } = request();
+    this.active = id;
+    setState("running");
+    if (document.activeElement === document.body) byId(stop).focus({ preventScroll: true }); // lost while the core came
+    status(doing);
+    try {
+      return await answer;
+    } finally {
+      this.active = null;
+      this.#free();
+    }
+  }
+
+  /** Answers the accounting panel, now or when the core is free. */
+  async account(query, again) {
+    const { core, engine } = this.#page;
+    if (!engine.larger && (this.busy || !(engine.ready || core.loading))) {
+      core.later(again);
+      throw new Error(this.busy ? "Waits for the end of the run: it needs the larger core." : "Waits for the core.");
+    }
+    if (!await core.larger(ACCOUNTING, again)) throw new Error("The larger core is not there.");
+    return engine.account(query);
+  }
+
+  /** Measures the tool's own error rate for its panel. */
+  calibrate(plan, tell, again) {
+    return this.#inPanel({ by: "calibrate", stop: "calibrate-stop", reason: CALIBRATION, doing: "Measuring the tool's own error rate, below.", again }, () => this.#page.engine.calibrate(plan, tell));
+  }
+
+  /** Does for the panel of canaries what its button of this name is for. */
+  plant(how, request, tell, again) {
+    return this.#inPanel({ by: `canaries-${how}`, stop: "canaries-stop", reason: CANARIES, doing: `${plantings[how]}, below.`, again },
+      () => this.#page.engine.canaries(how === "verify" ? "verify-canaries" : "canaries", request, tell));
+  }
+
+  /** The panel that shows what is under way. */
+  get #underWay() { return this.#page.panels()[this.begunBy.split("-")[0]] ?? this.#panel; }
+
+  /** Stops what is under way. @returns {boolean} whether anything is */
+  stop() {
+    const { core, engine, own, samples } = this.#page;
+    if (core.stoppable) {
+      core.stop();
+      return true;
+    }
+    if (samples.busy) return samples.stop();
+    if (!this.busy) {
+      const { running } = own;
+      if (running) own.stop();
+      return running;
+    }
+    this.#stopAsked = this.active;
+    this.#host.stop(this.active, () => this.#underWay.stopping("Stopping"), this.#host === engine ? () => core.restart() : () => samples.forget(), this.begunBy.startsWith("canaries") ? CANARIES_END : undefined);
+    return true;
+  }
+
+  /** A worker was lost. */
+  lost(n, reason) {
+    const text = `Worker ${n + 1} was lost (${reason.split("\n", 1)[0]}). Its task runs again elsewhere.`;
+    if (this.busy) this.#underWay.message(text);
+    say(text);
+  }
+
+  /** The worker of the user's samples has ended, and what it did with it. */
+  samplesGone() {
+    if (this.#host !== this.#page.samples.engine || !this.busy) return;
+    this.active = null;
+    this.#panel.end();
+    this.#free();
+  }
+}

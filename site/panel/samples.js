@@ -1,0 +1,325 @@
+// The panel of the user's samples: files in, a preview before anything runs. A
+// worker of its own reads and audits them; the form above audits them as it
+// audits a mechanism.
+import { byId, html, svg, tableRows } from "../page/element.js";
+import { Ended, Engine } from "../worker/engine.js";
+import { choice } from "../page/field.js";
+import { histogram, binWords } from "../page/histogram.js";
+import { grouped, size } from "../page/number.js";
+import { outcomeBars } from "../page/outcomebars.js";
+import { asTable, files, legend, responsive } from "../page/picture.js";
+import { say } from "../page/progress.js";
+import { inTurns } from "../page/turns.js";
+
+/** How large a file may be, in bytes; the core says the same. */
+const MOST_BYTES = 2 ** 30;
+/** Names of files of scores. */
+const LIKE_SCORES = /canar|score|(^|[^a-z])((non)?[-_ ]?members?|in|out|holdout|held[-_ ]?out)([^a-z]|$)/i;
+
+const kinds = [{ value: "", text: "by content" }, { value: "real", text: "numbers" }, { value: "symbol", text: "names" }, { value: "mixed", text: "numbers and names" }];
+const kindWords = Object.fromEntries(kinds.map(({ value, text }) => [value, text]));
+const roles = ["output", "dataset", "left out"].map((value) => ({ value, text: value === "dataset" ? "tells the dataset" : value }));
+
+/** What is set for all columns: fields, and what of a reading they are. */
+const settings = [["yours-header", "header"], ["yours-nonfinite", "nonFinite"], ["yours-decimal", "decimal"]];
+
+/** @typedef {{header?: string, dataset?: string, outputs?: string[], kinds?: Record<string, string>, nonFinite?: string, decimal?: string}} Reading */
+
+export class Samples {
+  /** The worker that holds the samples; it runs and verifies what is about them. */
+  engine = new Engine({ lost() {}, died: (reason) => this.#died(reason) }, { role: "samples" });
+  /** @type {File[]} */
+  #files = [];
+  /** @type {Reading} */
+  #reading = {};
+  /** @type {import("../worker/protocol").Inspected | null} */
+  #found = null;
+  /** @type {Reading} */
+  #next = {}; // of the files that are asked for
+  #request = 0; // id of the reading under way
+  #reads = 0; // numbers them: only the last one counts
+  #stopping = false; // on the user's wish
+  #on;
+
+  /**
+   * @param {{core(again: () => void): Promise<import("../worker/engine.js").Core | null>, busy(): void,
+   *   offer(listing: import("../worker/protocol").MechanismListing | null): void, refused(title: string, refusal: import("../worker/protocol").Refusal): void,
+   *   settled(): void, scores(files: File[], name: string, sure: boolean): void, gone(): void, died(reason: string, again: () => void): void, claim(): void, toScores(files: File[]): void}} on
+   *   core: the larger core, or null where it cannot be had now; busy: whether it is changed; settled: reading went well; scores: the files look like membership scores, sure: and like no outputs; gone: the worker has ended
+   */
+  constructor(on) {
+    this.#on = on;
+    const input = byId("yours-input");
+    let second = false;
+    const ask = (more) => {
+      second = more;
+      input.click();
+    };
+    byId("yours-choose").addEventListener("click", () => ask(false));
+    byId("yours-second").addEventListener("click", () => ask(true));
+    input.addEventListener("change", () => {
+      const files = [...input.files];
+      input.value = "";
+      if (files.length) this.take(second ? [...this.#files, ...files] : files);
+    });
+    input.addEventListener("cancel", () => { this.#next = {}; });
+    byId("yours-stop").addEventListener("click", () => this.stop());
+    byId("yours-forget").addEventListener("click", () => {
+      this.forget();
+      byId("yours-choose").focus();
+    });
+    byId("yours-claim").addEventListener("click", () => on.claim());
+    byId("yours-scores").addEventListener("click", () => on.toScores(this.#files));
+    for (const [id, key] of settings) byId(id).addEventListener("change", () => this.#change({ [key]: byId(id).value }));
+  }
+
+  /** Is a reading under way? */
+  get busy() { return this.#request !== 0; }
+  /** Are there files, read or not? */
+  get there() { return this.#files.length > 0 && this.engine.ready !== null; }
+
+  /** Are the files those of a report? @param {any} recording its inputs.samples */
+  holds(recording) {
+    const sums = (files) => (files ?? []).map((file) => file.sha256).sort().join();
+    return this.there && sums(this.#found?.files) !== "" && sums(this.#found.files) === sums(recording.files);
+  }
+
+  /** Asks for files, to be read as a report says. @param {Reading} reading */
+  ask(reading) {
+    this.#next = reading;
+    byId("yours-choose").click();
+  }
+
+  /** Takes one or two files of samples. They stay in the browser. @param {File[]} files */
+  take(files) {
+    const reading = this.#next;
+    this.#next = {};
+    byId("yours").open = true;
+    const refuse = (found, want, remedy = "") => this.#on.refused("The samples were not read", { message: "", field: files.map((f) => f.name).join(", "), found, want, remedy });
+    if (files.length > 2) return refuse(`${files.length} files`, "one file, or one for each of the two datasets");
+    const large = files.find((f) => f.size > MOST_BYTES);
+    if (large) return refuse(`${large.name} of ${size(large.size)}; nothing of it was read`, "at most 1 GiB", "take fewer rows or columns, or a binary format (NPY, NPZ)");
+    if (files.some((f) => f.size === 0)) return refuse("empty", "a file with data", "was it still being written?");
+    // In the order of their names: that in which they are dropped is nobody's.
+    this.#read([...files].sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))), reading, true);
+  }
+
+  /** Reads the files, or what is left of the work after a change of what their columns are. */
+  async #read(files, reading, anew) {
+    const number = ++this.#reads;
+    const again = () => this.#read(files, reading, true);
+    try {
+      const core = await this.#on.core(again);
+      if (number !== this.#reads) return;
+      if (!core) {
+        this.#show(); // as it was
+        return;
+      }
+      this.#files = files;
+      this.#reading = reading;
+      anew ||= this.busy; // a worker reads once at a time
+      this.#request = -1;
+      this.#stopping = false;
+      this.#begin(files);
+      if (anew || !this.engine.ready) {
+        this.#found = null;
+        this.#show();
+        this.#on.offer(null);
+        await this.engine.start(core, 0); // a fresh worker: the memory of the old one is free
+        if (number !== this.#reads) return;
+        anew = true;
+      }
+      const { id, answer } = this.engine.samples(reading, anew ? files : [], (p) => this.#progress(p));
+      this.#request = id;
+      this.#on.busy();
+      const found = await answer;
+      if (number !== this.#reads) return;
+      this.#end();
+      this.#found = found;
+      this.#show();
+      this.#told(found);
+    } catch (error) {
+      if (number !== this.#reads) return;
+      if (error instanceof Ended && !error.stopped) return; // told by died
+      if (this.#stopping) {
+        this.#stopped();
+        return;
+      }
+      this.forget();
+      this.#on.refused("The samples were not read", error.refusal ?? { message: error.message });
+    }
+  }
+
+  #told(found) {
+    const names = this.#files.map((f) => f.name).join(" and ");
+    if (found.problem) {
+      this.#on.offer(null);
+      byId("yours-status").textContent = `${names} cannot be audited as it is: see the notice.`;
+      if (found.scores) this.#on.scores(this.#files, names, true);
+      else this.#on.refused(`${names}: no samples to audit`, found.problem);
+      return;
+    }
+    const [a, b] = found.samples.rows;
+    const text = `${names}: ${grouped(a)} and ${grouped(b)} rows on the two datasets.`;
+    byId("yours-status").textContent = text;
+    say(text);
+    this.#on.settled();
+    const fresh = Object.keys(this.#reading).length === 0; // nothing was said of the columns yet
+    if (fresh && (found.scores || (this.#pairOfColumns && this.#files.some(({ name }) => LIKE_SCORES.test(name))))) this.#on.scores(this.#files, names, false);
+    this.#on.offer({ ...found.samples.listing, claim: {}, title: names, own: true });
+  }
+
+  /** Are there two files of one column of numbers each, which may be outputs or scores? */
+  get #pairOfColumns() { return this.#files.length === 2 && this.#found?.samples?.columns === 1 && this.#found.columns[0].kind === "real"; }
+
+  #begin(files) {
+    byId("yours-bar").removeAttribute("value");
+    byId("yours-progress").hidden = byId("yours-stop").hidden = false;
+    byId("yours-phase").textContent = `Reading ${files.map((f) => `${f.name}, ${size(f.size)}`).join(" and ")}`;
+    byId("yours-status").textContent = "";
+    this.#on.busy();
+  }
+
+  #progress({ name, share }) {
+    const percent = Math.min(99, Math.floor(100 * share));
+    byId("yours-bar").value = percent;
+    byId("yours-phase").textContent = `Reading ${name}, ${percent} %`;
+    say(`Reading ${name}, ${percent} %`, false);
+  }
+
+  #end() {
+    this.#request = 0;
+    const focused = document.activeElement === byId("yours-stop");
+    byId("yours-progress").hidden = byId("yours-stop").hidden = true;
+    if (focused) byId("yours-choose").focus();
+    this.#on.busy();
+  }
+
+  /** Stops the reading under way. */
+  stop() {
+    this.#stopping = true;
+    if (this.#request > 0) this.engine.stop(this.#request, () => {}, () => {});
+    else this.#stopped();
+    return true;
+  }
+
+  #stopped() {
+    this.forget();
+    byId("yours-status").textContent = "Reading was stopped.";
+    say("Reading was stopped");
+  }
+
+  #died(reason) {
+    const files = this.#files, reading = this.#reading;
+    this.forget();
+    this.#on.died(reason, () => this.#read(files, reading, true));
+  }
+
+  /** Lets go of the files, their worker and its memory. */
+  forget() {
+    this.#reads++;
+    this.#files = [];
+    this.#found = null;
+    this.engine.end("the samples were let go");
+    this.#on.gone();
+    this.#end();
+    this.#on.offer(null);
+    this.#show();
+    byId("yours-status").textContent = "";
+  }
+
+  #change(part) {
+    const reading = { ...this.#reading, ...part };
+    for (const [key, value] of Object.entries(reading)) if (!value || Object.keys(value).length === 0) delete reading[key];
+    if (this.#files.length) this.#read(this.#files, reading, false);
+  }
+
+  // The preview
+
+  #show() {
+    const found = this.#found;
+    byId("yours-forget").hidden = byId("yours-fields").hidden = !found;
+    byId("yours-second").hidden = !found || this.#files.length !== 1 || Boolean(found.samples);
+    byId("yours-preview").hidden = !found;
+    byId("yours-claim").hidden = !found?.samples;
+    byId("yours-scores").hidden = !found?.scores && !this.#pairOfColumns;
+    for (const [id, key] of settings) byId(id).value = this.#reading[key] ?? "";
+    if (!found) return;
+    const facts = found.samples;
+    const focus = document.activeElement?.id;
+    byId("yours-preview").replaceChildren(...[
+      found.files.length > 0 && html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Files" }, html("table", { class: "data" },
+        tableRows(["file", "format", "size", "rows", "SHA-256"], found.files.map((f) => [f.name, f.format, size(f.bytes), grouped(f.rows), html("span", { title: f.sha256 }, `${f.sha256.slice(0, 12)}…`)])))),
+      facts && html("dl", { class: "pairs" }, ["First dataset", "Second dataset"].map((name, i) => [html("dt", {}, name), html("dd", {}, `${facts.datasets[i]}: ${grouped(facts.rows[i])} rows`)])),
+      facts?.notes.length > 0 && html("ul", { class: "notes" }, facts.notes.map((note) => html("li", {}, note))),
+      found.columns.length > 0 && html("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": "Columns and first rows" }, this.#columns(found)),
+      facts && pictures(facts),
+    ].filter(Boolean));
+    if (focus) document.getElementById(focus)?.focus({ preventScroll: true });
+  }
+
+  /** The columns, a line each: what they are, changeable, and their first values. */
+  #columns({ columns, head }) {
+    const rows = Math.max(0, ...head.map((_, i) => i + 1));
+    const select = (i, name, options, value, change) => {
+      const control = choice(options, value);
+      control.id = `yours-${name}-${i}`;
+      control.setAttribute("aria-label", `${columns[i].name}: ${name}`);
+      control.addEventListener("change", () => change(control.value));
+      return control;
+    };
+    return html("table", { class: "data" },
+      html("thead", {}, html("tr", {}, ["column", "holds", "is", ...Array.from({ length: rows }, (_, i) => `row ${i + 1}`)].map((cell) => html("th", { scope: "col" }, cell)))),
+      html("tbody", {}, columns.map((c, i) => html("tr", {},
+        html("th", { scope: "row" }, c.name),
+        html("td", {}, select(i, "kind", kinds.map((k) => (k.value ? k : { value: "", text: `${kindWords[c.kind]} (${k.text})` })), this.#reading.kinds?.[c.name] ?? "",
+          (kind) => this.#change({ kinds: Object.fromEntries(Object.entries({ ...this.#reading.kinds, [c.name]: kind }).filter(([, k]) => k)) }))),
+        html("td", {}, this.#files.length > 1 && !c.role ? "" : select(i, "role", c.role ? roles : [{ value: "", text: "–" }, ...roles], c.role, (role) => this.#role(c.name, role))),
+        Array.from({ length: rows }, (_, k) => html("td", { class: "number" }, head[k][i]))))));
+  }
+
+  /** A column gets another role. */
+  #role(name, role) {
+    const { columns } = this.#found;
+    if (role === "dataset") {
+      const outputs = this.#reading.outputs?.filter((other) => other !== name);
+      this.#change({ dataset: name, outputs });
+      return;
+    }
+    const outputs = columns.filter((c) => (c.name === name ? role : c.role) === "output").map((c) => c.name);
+    const told = columns.find((c) => c.role === "dataset");
+    this.#change({ outputs, dataset: told?.name === name ? "" : this.#reading.dataset });
+  }
+}
+
+/** A histogram of each output column on both datasets. */
+function pictures({ histograms, columns }) {
+  const sample = (side) => svg("rect", { class: `bar ${side}`, x: 2, y: 3, width: 24, height: 10 });
+  const box = html("div", { class: "pictures" });
+  queueMicrotask(() => inTurns(...histograms.map((h) => () => box.append(picture(h))))); // the box is in the document by then
+  return html("section", { "aria-label": "Histograms" },
+    html("p", { class: "hint" }, "To catch a file that was read wrongly. To choose outputs by what they show here would void the confidence."),
+    legend([[sample("first"), "first dataset"], [sample("second"), "second dataset (dashed)"]]),
+    box, columns > histograms.length && html("p", { class: "hint" }, `The first ${histograms.length} of ${columns} columns.`));
+}
+
+function picture({ column, bins }) {
+  const ranges = bins.filter((b) => !b.label);
+  const edges = ranges.length ? [...ranges.map((b) => b.lower), ranges.at(-1).upper] : [];
+  const drawn = (b, label) => ({ first: b.counts[0], second: b.counts[1], firstIn: 0, secondIn: 0, label, title: `${label}\nfirst dataset: ${grouped(b.counts[0])}\nsecond dataset: ${grouped(b.counts[1])}` });
+  const names = bins.filter((b) => b.label).map((b) => drawn(b, b.label));
+  const numbers = ranges.map((b, i) => drawn(b, binWords(edges, i + 1)));
+  const none = drawn({ counts: [0, 0] }, "");
+  const one = ranges.length && edges[0] === edges.at(-1); // a column of one value
+  const paint = (part, draw) => {
+    if (!part.length) return null;
+    const place = html("div", { class: "picture" });
+    responsive(place, draw);
+    return [place, files(place, { name: `samples-${column}`.replace(/[^\w.+-]+/g, "_"), title: column, head: ["value", "first", "second"], rows: () => part.map((b) => [b.label, b.first, b.second]) })];
+  };
+  if (one) names.push(drawn({ counts: [0, 1].map((side) => ranges.reduce((sum, b) => sum + b.counts[side], 0)) }, String(edges[0])));
+  return html("figure", {}, html("figcaption", {}, column),
+    paint(names, (width) => outcomeBars({ bins: names }, width)),
+    paint(one ? [] : numbers, (width) => histogram({ axis: column, edges, bins: [none, ...numbers, none] }, width)),
+    asTable(`${column} as a table`, ["value", "first dataset", "second dataset"], [...names, ...(one ? [] : numbers)].map((b) => [b.label, grouped(b.first), grouped(b.second)])));
+}

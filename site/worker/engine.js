@@ -1,0 +1,315 @@
+// The core, seen from the page: one compiled module, a coordinator and task
+// workers, requests with ids. The messages are those of protocol.d.ts.
+import { moduleOf } from "./corefile.js";
+import { beside } from "../page/element.js";
+
+/**
+ * The core that a page starts with, the one that knows everything, accounts,
+ * calibrates and audits with canaries, and that with Google's library: each knows
+ * all that those before it know.
+ */
+export const FIRST = "core.wasm", LARGER = "core-all.wasm", GOOGLE = "core-google.wasm";
+const CORES = [FIRST, LARGER, GOOGLE];
+
+const SAY_STOPPING = 500; // ms after a stop without an answer
+const END_UNSTOPPED = 2000; // then all workers are ended
+const DEATHS_AT_START = 3; // of one task worker, before it is given up
+
+/** The core refused a request. */
+export class Refused extends Error {
+  /** @param {import("./protocol").Refusal} refusal */
+  constructor(refusal) {
+    super(refusal.message);
+    this.refusal = refusal;
+  }
+}
+
+/** @typedef {{name: string, module: WebAssembly.Module}} Core */
+
+let buildInfo = null; // asked for once
+
+/** The core ended, or was ended, with the request unanswered. */
+export class Ended extends Error {
+  constructor(reason, stopped = false) {
+    super(reason);
+    this.stopped = stopped; // on the user's wish
+  }
+}
+
+export class Engine {
+  /** Task workers by number. */
+  workers = [];
+  /** @type {import("./protocol").ReadyValue | null} */
+  ready = null;
+  /** @type {Core | null} */
+  #core = null;
+  #coordinator = null;
+  #pending = new Map();
+  #last = 0;
+  #size = 1;
+  #starting = null;
+  #ends = 0;
+  #on;
+  #options;
+
+  /**
+   * @param {{lost(worker: number, reason: string): void, died(reason: string): void}} on
+   * @param {{hangAfterMs?: number, role?: string, bring?: () => {json: string, port: MessagePort}}} options hangAfterMs: for tests;
+   *   role: of the coordinator; bring: the user's mechanism, with a port to its sandbox, for each worker anew
+   */
+  constructor(on, options = {}) {
+    this.#on = on;
+    this.#options = options;
+  }
+
+  /** build-info.json, or null where a server has none. @returns {Promise<import("./protocol").BuildInfo | null>} */
+  async info() {
+    return buildInfo ??= await jsonBeside("build-info.json");
+  }
+
+  /** What it says of a file. */
+  async fileInfo(name) { return (await this.info())?.files.find((file) => file.name === name); }
+
+  /** catalogue.json, or null where a server has none. @returns {Promise<import("./protocol").FullCatalogue | null>} */
+  catalogue() { return jsonBeside("catalogue.json"); }
+
+  /** The core that runs, or ran last. */
+  get core() { return this.#core; }
+  /** Its name. */
+  get coreName() { return this.#core?.name; }
+  /** Does a core run that knows what the named one does? */
+  has(name) { return this.ready !== null && CORES.indexOf(this.#core.name) >= CORES.indexOf(name); }
+  /** Does a core run that knows more than the first? */
+  get larger() { return this.has(LARGER); }
+
+  /**
+   * Fetches and compiles a core; the one that runs goes on. Throws an Error in
+   * words for the user.
+   * @param {string} name
+   * @param {{signal?: AbortSignal, progress?: (bytes: number) => void}} options progress: how much has come, unpacked
+   * @returns {Promise<Core>}
+   */
+  async load(name, options) {
+    return { name, module: await moduleOf(name, options) };
+  }
+
+  /**
+   * Ends what runs; starts the coordinator and `size` task workers of a core.
+   * @param {Core} core
+   * @returns {Promise<import("./protocol").ReadyValue>}
+   */
+  async start(core, size = this.#size) {
+    this.#end("the workers were started anew");
+    this.#core = core;
+    this.#size = size;
+    const ends = this.#ends;
+    const info = await this.fileInfo(core.name);
+    if (ends !== this.#ends) throw new Ended("Stopped.", true);
+    const worker = this.#spawn({
+      role: this.#options.role ?? "coordinator", worker: 0, hangAfterMs: this.#options.hangAfterMs,
+      coreSha256: info?.sha256,
+    });
+    this.#coordinator = worker;
+    const ready = new Promise((resolve, reject) => { this.#starting = { resolve, reject }; });
+    worker.onmessage = ({ data }) => this.#hear(data);
+    worker.onerror = (event) => {
+      event.preventDefault();
+      this.#died(event.message || "worker.js could not be loaded");
+    };
+    for (let n = 0; n < size; n++) this.#attach(n, 0);
+    return ready;
+  }
+
+  /** Ends all workers and starts as many anew. */
+  restart() { return this.start(this.#core); }
+
+  /** Makes it `size` task workers. Not during a run. */
+  resize(size) {
+    this.#size = size;
+    if (!this.#coordinator) return;
+    while (this.workers.length > size) {
+      const n = this.workers.length - 1;
+      this.#post({ type: "detach", worker: n });
+      this.workers.pop().terminate();
+    }
+    for (let n = this.workers.length; n < size; n++) this.#attach(n, 0);
+  }
+
+  /** Ends all workers. */
+  end(reason) { this.#end(reason); }
+
+  /** Ends task worker n, tells the coordinator, and attaches a fresh one. */
+  endWorker(n, reason = "ended by the page") { this.#replace(n, reason, true, 0); }
+
+  /** @returns {Promise<import("./protocol").CheckedValue>} */
+  check(plan) { return this.#request("check", JSON.stringify(plan)).answer; }
+  /** @param {string} text @returns {Promise<import("./protocol").ReportedValue>} */
+  open(text) { return this.#request("open", text).answer; }
+  /** @returns {{id: number, answer: Promise<import("./protocol").ReportedValue>}} */
+  run(plan, progress) { return this.#request("run", JSON.stringify(plan), progress); }
+  /** @returns {{id: number, answer: Promise<import("./protocol").VerifiedValue>}} */
+  verify(text, progress) { return this.#request("verify", text, progress); }
+
+  /**
+   * Of a coordinator of samples only: reads files, or those that it has with
+   * another reading.
+   * @param {import("../panel/samples.js").Reading} reading
+   * @param {File[]} files
+   * @param {(p: {name: string, share: number}) => void} progress
+   * @returns {{id: number, answer: Promise<import("./protocol").Inspected>}}
+   */
+  samples(reading, files, progress) { return this.#request("samples", JSON.stringify(reading), progress, files); }
+
+  /** Of the larger core only. @returns {Promise<import("./protocol").AccountedValue>} */
+  account(query) { return this.#request("account", JSON.stringify(query)).answer; }
+
+  /**
+   * Of the larger core only.
+   * @param {import("./protocol").CalibrationPlan} plan
+   * @param {(so: import("./protocol").CalibratedValue) => void} progress
+   * @returns {{id: number, answer: Promise<import("./protocol").CalibratedValue>}}
+   */
+  calibrate(plan, progress) { return this.#request("calibrate", JSON.stringify(plan), progress); }
+
+  /**
+   * Of the larger core only.
+   * @param {"canaries" | "verify-canaries"} type
+   * @param {import("./protocol").CanaryRequest} request
+   * @param {(p: import("./protocol").CanaryProgress) => void} progress
+   * @returns {{id: number, answer: Promise<import("./protocol").CanaryReported | import("./protocol").VerifiedValue>}}
+   */
+  canaries(type, request, progress) { return this.#request(type, JSON.stringify(request), progress); }
+  /** @param {string} text @returns {Promise<import("./protocol").CanaryReported>} */
+  openCanaries(text) { return this.#request("open-canaries", text).answer; }
+
+  /**
+   * Stops what runs; its answer arrives as ever. When none does
+   * in time, the request fails and all is to be started anew.
+   * @param {() => void} late called when the answer takes its time
+   * @param {() => void} unstopped called when it was given up
+   * @param {number} patience ms until then
+   */
+  stop(id, late, unstopped, patience = END_UNSTOPPED) {
+    const request = this.#pending.get(id);
+    if (!request || request.timers) return;
+    this.#post({ type: "stop", id });
+    request.timers = [
+      setTimeout(late, SAY_STOPPING),
+      setTimeout(() => {
+        this.#settle(id)?.reject(new Ended("The core did not answer and its workers were ended.", true));
+        unstopped();
+      }, patience),
+    ];
+  }
+
+  #request(type, json, progress, files) {
+    const id = ++this.#last;
+    const answer = new Promise((resolve, reject) => {
+      if (!this.#coordinator) {
+        reject(new Ended("the core is not running"));
+        return;
+      }
+      this.#pending.set(id, { resolve, reject, progress });
+      this.#post({ type, id, json, files });
+    });
+    return { id, answer };
+  }
+
+  /** Takes a request from the pending ones. */
+  #settle(id) {
+    const request = this.#pending.get(id);
+    this.#pending.delete(id);
+    request?.timers?.forEach(clearTimeout);
+    return request;
+  }
+
+  /** A message from the coordinator. */
+  #hear(message) {
+    switch (message.type) {
+      case "ready":
+        this.ready = JSON.parse(message.json);
+        this.#starting?.resolve(this.ready);
+        this.#starting = null;
+        break;
+      case "progress":
+        this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
+        break;
+      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "canaried": case "inspected":
+        this.#settle(message.id)?.resolve(JSON.parse(message.json));
+        break;
+      case "refused":
+        this.#settle(message.id)?.reject(new Refused(JSON.parse(message.json)));
+        break;
+      case "replace": // the coordinator knows already
+        this.#replace(message.worker, message.reason, false, 0);
+        break;
+      case "dead":
+        this.#died(message.reason);
+    }
+  }
+
+  #post(message, transfer = []) { this.#coordinator?.postMessage(message, transfer); }
+
+  #spawn(start) {
+    const worker = new Worker(beside("worker.js"));
+    const brought = this.#options.bring?.();
+    worker.postMessage({ type: "start", module: this.#core.module, ...start, brought }, brought ? [brought.port] : []);
+    return worker;
+  }
+
+  /** Starts task worker n and connects it to the coordinator. */
+  #attach(n, deaths) {
+    const worker = this.#spawn({ role: "task", worker: n });
+    this.workers[n] = worker;
+    let lived = false;
+    const die = (reason) => {
+      if (this.workers[n] === worker) this.#replace(n, reason, true, lived ? 0 : deaths + 1);
+    };
+    worker.onmessage = ({ data }) => {
+      if (data.type === "ready") lived = true;
+      if (data.type === "dead") die(data.reason);
+    };
+    worker.onerror = (event) => {
+      event.preventDefault();
+      die(event.message || "worker.js could not be loaded");
+    };
+    const { port1, port2 } = new MessageChannel();
+    this.#post({ type: "attach", worker: n, port: port1 }, [port1]);
+    worker.postMessage({ type: "serve", port: port2 }, [port2]);
+  }
+
+  #replace(n, reason, tell, deaths) {
+    if (!this.workers[n]) return;
+    this.workers[n].terminate();
+    if (tell) this.#post({ type: "lost", worker: n, reason });
+    this.#on.lost(n, reason);
+    if (deaths < DEATHS_AT_START) this.#attach(n, deaths);
+  }
+
+  #died(reason) {
+    this.#end(reason);
+    this.#on.died(reason);
+  }
+
+  /** Ends all workers; what is pending fails. */
+  #end(reason) {
+    this.#ends++;
+    this.#coordinator?.terminate();
+    this.#coordinator = null;
+    this.ready = null;
+    for (const worker of this.workers.splice(0)) worker.terminate();
+    for (const id of [...this.#pending.keys()]) this.#settle(id).reject(new Ended(reason));
+    this.#starting?.reject(new Ended(reason));
+    this.#starting = null;
+  }
+}
+
+/** A file beside this script, or null if it cannot be had. */
+async function jsonBeside(name) {
+  try {
+    const answer = await fetch(beside(name));
+    return answer.ok ? await answer.json() : null;
+  } catch {
+    return null;
+  }
+}
