@@ -16,8 +16,9 @@ type CanaryCourse struct {
 	Claimed   float64        `json:"claimed"`
 	Chosen    string         `json:"chosen"` // the audit's own interval
 	Intervals []struct {
-		Name  string `json:"name"`
-		Valid bool   `json:"valid"`
+		Name   string `json:"name"`
+		Letter string `json:"letter"`
+		Valid  bool   `json:"valid"`
 	} `json:"intervals"` // all that there are
 }
 
@@ -47,14 +48,11 @@ type canaryLine struct {
 	epsilon      []float64
 }
 
-// LetterOf is the letter of an interval, by its place in the list of all.
-func LetterOf(place int) string { return string(rune('A' + place)) }
-
 // NewCanariesOverRuns is nil where there are no bounds.
 func NewCanariesOverRuns(c *CanaryCourse) *CanariesOverRuns {
 	v := &CanariesOverRuns{CanaryCourse: *c}
-	for place, i := range c.Intervals {
-		l := canaryLine{name: i.Name, letter: LetterOf(place), valid: i.Valid, own: i.Name == c.Chosen}
+	for _, i := range c.Intervals {
+		l := canaryLine{name: i.Name, letter: i.Letter, valid: i.Valid, own: i.Name == c.Chosen}
 		for at, p := range c.Points {
 			for _, b := range p.Bounds {
 				if b.Interval == l.name {
@@ -87,9 +85,9 @@ func (v *CanariesOverRuns) Title() string { return "Bounds on epsilon over the n
 
 func (v *CanariesOverRuns) Words() string {
 	var none []string
-	for place, i := range v.Intervals {
+	for _, i := range v.Intervals {
 		if !slices.ContainsFunc(v.lifted, func(l canaryLine) bool { return l.name == i.Name }) {
-			none = append(none, LetterOf(place)+" "+i.Name)
+			none = append(none, i.Letter+" "+i.Name)
 		}
 	}
 	if len(none) == 0 {

@@ -293,11 +293,11 @@ func (d *Divergence) outputsWords() string {
 	if d.outcomes() {
 		what = "outcome"
 	}
-	words := fmt.Sprintf("How often each %s occurred on either dataset, and the logarithm of the ratio with its 95 %% interval, for this %s alone.", what, what)
+	words := fmt.Sprintf("The share of each %s on both datasets, and the logarithm of the shares' ratio with a 95 %% interval for that %s alone, as observed.", what, what)
 	if e, ok := d.claim.epsilon(); ok {
-		words += fmt.Sprintf(" Beyond the dashed lines, at ± ε = %s, one dataset is likelier by more than e^ε.", Short(e))
+		words += fmt.Sprintf(" Beyond the dashed lines one dataset is likelier by more than e^%s.", Short(e))
 	}
-	return words + " As observed; what is certified stands in the report."
+	return words
 }
 
 func (d *Divergence) Words() string {
@@ -397,7 +397,7 @@ func (d *Divergence) Facts(fig Figures) Table {
 	t := Table{Title: "Ratio and part of every " + map[bool]string{true: "outcome", false: "bin"}[d.outcomes()]}
 	t.Head = append(first, "first dataset", "share", "in the event", "second dataset", "share", "in the event", "ln ratio", "±")
 	if d.brief {
-		t.Title = "The chart's numbers"
+		t.Title = "The chart"
 	} else {
 		t.Head = append(t.Head, "part: "+d.kind.of)
 	}

@@ -9,7 +9,7 @@ import (
 type Request struct {
 	Choice string  `json:"choice"` // one of the view's; another means the first
 	Width  float64 `json:"width"`  // px
-	// Theme and Heading make the picture a file of its own; see [Look].
+	// Theme and Heading, what it is of, make the picture a file of its own; see [Look].
 	Theme   [][3]uint8 `json:"theme,omitempty"`
 	Heading string     `json:"heading,omitempty"`
 	// Exact asks for the table with all digits.
@@ -54,7 +54,7 @@ func Draw(v View, r Request) Picture {
 	if r.Exact {
 		p.Table = v.Facts(Exact)
 	}
-	svg := s.SVG(Look{r.Theme, r.Heading}, called+". The table below holds the same numbers.", v.Reading)
+	svg := s.SVG(Look{r.Theme, p.Title + " · " + r.Heading}, called+". The table below holds the same numbers.", v.Reading)
 	if r.Theme != nil {
 		p.Markup = svg.Markup()
 	} else {

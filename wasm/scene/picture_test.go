@@ -33,7 +33,7 @@ func stillViews(t *testing.T) map[string]View {
 		}
 	}
 	var course CanaryCourse
-	read(`{"planned": 100, "claimed": 1, "chosen": "b", "intervals": [{"name": "a", "valid": true}, {"name": "b", "valid": true}, {"name": "c"}, {"name": "d"}],
+	read(`{"planned": 100, "claimed": 1, "chosen": "b", "intervals": [{"name": "a", "letter": "A", "valid": true}, {"name": "b", "letter": "B", "valid": true}, {"name": "c", "letter": "C"}, {"name": "d", "letter": "D"}],
 		"points": [{"runs": 10, "bounds": [{"interval": "a", "epsilon": 0}, {"interval": "b", "epsilon": 0.1}]},
 			{"runs": 40, "bounds": [{"interval": "a", "epsilon": 0}, {"interval": "b", "epsilon": 1.2345}, {"interval": "c", "epsilon": 1.24}]}]}`, &course)
 	var bins []ColumnBin
@@ -44,6 +44,7 @@ func stillViews(t *testing.T) map[string]View {
 		"column":   NewColumn("age", bins),
 		"same":     NewColumn("one value", []ColumnBin{{Lower: 3, Upper: 3, Counts: [2]int{4, 5}}}),
 		"account":  NewAccount(AccountCurve{Points: []OrderPoint{{1.5, 0.1}, {4, 0.5}, {64, 2.25}}, KL: &kl, Limit: &limit, Best: &best}),
+		"line":     NewLiveLine(&Course{Moments: []Moment{{100, 0}, {900, 0.4}, {2500, 1.1}}, Valid: true, Claimed: 1, Quantity: "epsilon"}),
 		"rates":    NewRates([]Rate{{Name: "laplace", Alarms: 1, Of: 40, Rate: 0.025, Lower: 0.0001, Upper: 0.15, RateText: "2.5 %", IntervalText: "0 % to 15 %"}, {Name: "svt", Alarms: 9, Of: 40, Rate: 0.225, Lower: 0.08, Upper: 0.43, Above: true}, {Name: "none yet"}}, 0.05),
 		"renyi":    NewRenyi(&RenyiCurve{Points: []RenyiPoint{{1.1, 0.1}, {2, 0.7}, {8, 0.6}, {64, 2}}, Claimed: [][2]float64{{1.1, 0.3}, {8, 1.5}}, ClaimWords: "a", Confidence: "95 %"}),
 	}

@@ -25,10 +25,7 @@ func NewRates(rows []Rate, allowed float64) *Rates { return &Rates{rows: rows, a
 
 func (v *Rates) ID() string    { return "calibration" }
 func (v *Rates) Title() string { return "The tool's own error rate" }
-
-func (v *Rates) Words() string {
-	return fmt.Sprintf("The share of audits that raised a false alarm, each with its interval; %s is allowed.", Percent(v.allowed))
-}
+func (v *Rates) Words() string { return "" } // the page says how many there are in all
 
 func (v *Rates) Reading(i int) string {
 	r := v.rows[i]

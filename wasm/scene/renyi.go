@@ -103,7 +103,7 @@ func (v *Renyi) Facts(fig Figures) Table {
 func (v *Renyi) Layout(f Frame) *Scene {
 	s := f.scene(0)
 	most, over := v.most()
-	items := []key{{words: "lower bound; it holds for every larger alpha too", paint: Ink(First), form: keyLine}}
+	items := []key{{words: "lower bound, for every larger alpha too", paint: Ink(First), form: keyLine}}
 	claim := 0.0
 	for _, c := range v.Claimed {
 		claim = max(claim, c[1])

@@ -14,8 +14,14 @@ func (d *Divergence) rows(f Frame) *Scene {
 	if narrow {
 		pitch += 16
 	}
+	if d.brief { // counts stand at the bars
+		pitch += 2
+	}
 	n := float64(len(d.bins))
-	height := min(pitch*n, 600)
+	height := pitch * n
+	if !d.brief { // one that does not zoom is as high as it must be
+		height = min(height, 600)
+	}
 	const foot = 30
 	s.Height = top + height + foot
 	// The rows that are shown share the height.
@@ -74,6 +80,9 @@ func (d *Divergence) rows(f Frame) *Scene {
 	}
 	for k := range columns {
 		x[k].From, x[k].To = columns[k].X, columns[k].Right()
+		if k == 0 && d.brief {
+			x[k].To -= s.wide(Grouped(d.bins[0].firstOf)) + 2
+		}
 		s.label(columns[k].X, top-8, titles[k], Start, Muted)
 		marks := x[k].Marks(int(max(2, columns[k].W/46)))
 		if e, ok := d.claim.epsilon(); ok && k == 1 && len(marks) < 3 {
@@ -115,6 +124,14 @@ func (d *Divergence) row(s *Scene, b Bin, part, y, pitch float64, narrow bool, l
 	second := Rect{x[0].At(0), middle + 0.5, x[0].At(q) - x[0].At(0), bar}
 	s.rect(second, Ink(Second), clip)
 	s.hatch(second, Ink(Panel).At(0.75), intersect(second, clip))
+	if d.brief {
+		for side, n := range [2]int{b.First, b.Second} {
+			at := []float64{p, q}[side]
+			if y := middle + []float64{-bar/2 + 3, bar/2 + 5}[side]; y > clip.Y+8 && y < clip.Bottom() {
+				s.label(x[0].At(at)+4, y, Grouped(n), Start, Muted).Size = 10.5
+			}
+		}
+	}
 	s.ratio(b, func(v float64) Point {
 		return Point{x[1].At(math.Max(-x[1].Hi, math.Min(x[1].Hi, v))), middle}
 	}, x[1].Hi, clip)

@@ -106,7 +106,7 @@ func TestEveryViewOfEveryReport(t *testing.T) {
 
 func sound(t *testing.T, what string, v View, s *Scene) {
 	t.Helper()
-	if !(s.Height > 90 && s.Height < 1000) || !(s.Plot.W > 0 && s.Plot.H > 0) || s.Plot.Right() > s.Width+0.5 || s.Plot.Bottom() > s.Height {
+	if !(s.Height > 60 && s.Height < 1000) || !(s.Plot.W > 0 && s.Plot.H > 0) || s.Plot.Right() > s.Width+0.5 || s.Plot.Bottom() > s.Height {
 		t.Fatalf("%s: %v by %v, plot %v", what, s.Width, s.Height, s.Plot)
 	}
 	for _, sh := range s.Shapes {

@@ -44,6 +44,7 @@ const (
 	msgOpenCanaries   = "open-canaries"
 	msgVerifyCanaries = "verify-canaries"
 	msgSamples        = "samples"
+	msgPicture        = "picture"
 	msgAttach         = "attach"
 	msgDetach         = "detach"
 	msgLost           = "lost"
@@ -57,6 +58,7 @@ const (
 	msgCalibrated = "calibrated"
 	msgCanaried   = "canaried"
 	msgInspected  = "inspected"
+	msgPictured   = "pictured"
 	msgRefused    = "refused"
 	msgReplace    = "replace"
 	// Page to task worker.
