@@ -86,7 +86,7 @@ type Noise struct {
 // maxOptimalSteps keeps the optimal composition to some 10^5 terms.
 const maxOptimalSteps = 10_000_000
 
-// Answer accounts. The error is the [core.InputError] of [Query.Validate].
+// Answer accounts. The error is the [audit.InputError] of [Query.Validate].
 func Answer(q Query) (Account, error) {
 	if err := q.Validate(); err != nil {
 		return Account{}, err

@@ -3,13 +3,12 @@ package accounting
 import (
 	"encoding/json"
 	"errors"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 func TestAnswer(t *testing.T) {
@@ -122,7 +121,7 @@ func TestQueryRefuses(t *testing.T) {
 		{Query{Mechanism: KindGaussianDP, Mu: new(0.0)}, "mu", "above 0"},
 	} {
 		_, err := Answer(k.q)
-		var in *core.InputError
+		var in *audit.InputError
 		if !errors.As(err, &in) || in.Field != k.field || !strings.Contains(in.Want, k.want) || in.Found == "" {
 			t.Errorf("%+v: %v, want a fault of %s: %s", k.q, err, k.field, k.want)
 		}
@@ -168,7 +167,7 @@ func TestAnswerIsJSON(t *testing.T) {
 		}
 		a, err := Answer(q)
 		if err != nil {
-			if !core.IsInput(err) {
+			if !audit.IsInput(err) {
 				t.Errorf("%v", err)
 			}
 			continue

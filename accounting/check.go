@@ -2,10 +2,9 @@ package accounting
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"strconv"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Limits of what is accepted.
@@ -26,7 +25,7 @@ const (
 )
 
 func fault(field, found, want, remedy string) error {
-	return &core.InputError{Field: field, Found: found, Want: want, Remedy: remedy}
+	return &audit.InputError{Field: field, Found: found, Want: want, Remedy: remedy}
 }
 
 // CheckAlpha reports an order that is not above 1 and at most [MaxOrder].

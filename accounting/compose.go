@@ -167,7 +167,7 @@ func PublishedEventComposition(eps float64, k int, q float64) float64 {
 
 // PublishedAdvancedEpsilon is 4 eps sqrt(2 k log(1/delta)) (Mironov 2017,
 // corollary 1): the epsilon at delta of k mechanisms, each eps differentially
-// private. Valid and loose. A [core.InputError] unless log(1/delta) >= k eps^2.
+// private. Valid and loose. A [audit.InputError] unless log(1/delta) >= k eps^2.
 func PublishedAdvancedEpsilon(eps float64, k int, delta float64) (float64, error) {
 	mustCompose(eps, 0, k)
 	mustBeDelta(delta)

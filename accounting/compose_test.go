@@ -1,11 +1,10 @@
 package accounting
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // slowOptimal is the hockey-stick divergence of the product of k worst
@@ -146,7 +145,7 @@ func TestEventComposition(t *testing.T) {
 	if v := EventComposition(1, 1000, 0.5); v != 2 {
 		t.Errorf("beyond its reach: %v, want 1/q", v)
 	}
-	if _, err := PublishedAdvancedEpsilon(1, 100, 1e-5); !core.IsInput(err) {
+	if _, err := PublishedAdvancedEpsilon(1, 100, 1e-5); !audit.IsInput(err) {
 		t.Errorf("corollary without its condition: %v", err)
 	}
 }

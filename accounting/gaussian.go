@@ -47,7 +47,7 @@ func GaussianSigma(eps, delta, sensitivity float64) float64 {
 }
 
 // ClassicalGaussianSigma returns sensitivity sqrt(2 log(1.25/delta))/eps, proven
-// for eps < 1 only (Dwork and Roth 2014, theorem A.1). A [core.InputError] for
+// for eps < 1 only (Dwork and Roth 2014, theorem A.1). A [audit.InputError] for
 // other eps.
 func ClassicalGaussianSigma(eps, delta, sensitivity float64) (float64, error) {
 	mustBeDelta(delta)

@@ -89,7 +89,7 @@ func stability(size int) int { return bits.Len(uint(size - 1)) }
 
 // GroupRenyi returns the order and the divergence that hold for groups of 2^c
 // records: (alpha/2^c, 3^c eps), which needs alpha >= 2^(c+1) (Mironov 2017,
-// proposition 2). A [core.InputError] says the least alpha. It panics if c is
+// proposition 2). A [audit.InputError] says the least alpha. It panics if c is
 // negative or above 20.
 func GroupRenyi(alpha, eps float64, c int) (float64, float64, error) {
 	if c < 0 || c > 20 {

@@ -2,11 +2,10 @@ package accounting
 
 import (
 	"errors"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"strings"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 func TestGroupExact(t *testing.T) {
@@ -55,11 +54,11 @@ func TestGroupRenyi(t *testing.T) {
 		t.Errorf("no group: %v %v %v", alpha, eps, err)
 	}
 	_, _, err = GroupRenyi(7.9, 0.1, 2)
-	var in *core.InputError
+	var in *audit.InputError
 	if !errors.As(err, &in) || in.Field != "alpha" || !strings.HasPrefix(in.Want, "at least 8 ") {
 		t.Errorf("alpha below 2^(c+1): %v", err)
 	}
-	if err := Group(RenyiDP{7.9, 0.1}, 3).Validate(); !core.IsInput(err) {
+	if err := Group(RenyiDP{7.9, 0.1}, 3).Validate(); !audit.IsInput(err) {
 		t.Errorf("as a curve: %v", err)
 	}
 }

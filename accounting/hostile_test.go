@@ -3,11 +3,10 @@ package accounting
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/rand/v2"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // nasty are values at which arithmetic ends.
@@ -99,7 +98,7 @@ func checkAnswer(t *testing.T, q Query) (answered bool) {
 	}()
 	a, err := Answer(q)
 	if err != nil {
-		if !core.IsInput(err) {
+		if !audit.IsInput(err) {
 			t.Errorf("%s: %v", q.words(), err)
 		}
 		return false

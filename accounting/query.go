@@ -94,7 +94,7 @@ func (q Query) parameters() []struct {
 	}{{"sigma", q.Sigma}, {"scale", q.Scale}, {"p", q.P}, {"epsilon", q.Epsilon}, {"stepDelta", q.StepDelta}, {"alpha", q.Alpha}, {"rho", q.Rho}, {"mu", q.Mu}}
 }
 
-// Validate reports the first fault as a [core.InputError], nil if there is none.
+// Validate reports the first fault as a [audit.InputError], nil if there is none.
 func (q Query) Validate() error {
 	needed := q.Mechanism.Parameters()
 	if needed == nil {

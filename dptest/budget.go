@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -38,7 +38,7 @@ func (o Options) samples() int {
 
 // sized chooses Samples, where it is open, before anything runs: the largest
 // size that -short and the test's deadline leave room for. why says so.
-func (o Options) sized(t testing.TB, m core.Mechanism, claim core.Claim) (_ Options, why string) {
+func (o Options) sized(t testing.TB, m audit.Mechanism, claim audit.Claim) (_ Options, why string) {
 	if o.Samples != 0 {
 		return o, ""
 	}
@@ -94,22 +94,22 @@ func (o Options) workers() int {
 
 // outputTime is about how long one output takes; 0 where it cannot be drawn,
 // which the audit itself says. Its stream is of no other use.
-func (o Options) outputTime(m core.Mechanism, claim core.Claim) time.Duration {
+func (o Options) outputTime(m audit.Mechanism, claim audit.Claim) time.Duration {
 	pairs, err := pairsOf(m, claim, o)
 	if err != nil || m == nil {
 		return 0
 	}
-	var d core.Dataset
+	var d audit.Dataset
 	switch {
 	case len(pairs) > 0:
 		d = pairs[0].First
 	case o.Domain != nil && len(o.Domain.Lower) == o.Domain.Columns:
-		d = core.Dataset{Columns: o.Domain.Columns, Values: []float64{}}
+		d = audit.Dataset{Columns: o.Domain.Columns, Values: []float64{}}
 		for range max(o.Domain.MinRows, min(1, o.Domain.MaxRows)) {
 			d.Values = append(d.Values, o.Domain.Lower...)
 		}
 	}
-	width := core.Width(m.Columns())
+	width := audit.Width(m.Columns())
 	s := stream.New(stream.Key{Seed: o.Seed, Purpose: "probe"})
 	for rows := 1; ; rows *= 8 {
 		start := time.Now()

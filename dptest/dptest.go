@@ -1,8 +1,8 @@
 // Package dptest audits differential privacy inside go test.
 //
 //	func TestCountIsPrivate(t *testing.T) {
-//		dptest.RequireNoViolation(t, myCount{}, core.DPClaim(1, 0), dptest.Options{
-//			Pairs: []core.Pair{{First: core.Records(1), Second: core.Records(1, 0)}},
+//		dptest.RequireNoViolation(t, myCount{}, audit.DPClaim(1, 0), dptest.Options{
+//			Pairs: []audit.Pair{{First: audit.Records(1), Second: audit.Records(1, 0)}},
 //		})
 //	}
 //
@@ -20,7 +20,8 @@ import (
 	"runtime"
 	"strings"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 )
@@ -31,13 +32,13 @@ type Options struct {
 	Name string
 	// Pairs of neighbouring datasets to try. At least one, unless Domain is
 	// set or the mechanism comes from [From].
-	Pairs []core.Pair
+	Pairs []audit.Pair
 	// Relation that makes the pairs neighbours; default add-remove, or the
 	// registered mechanism's own.
-	Relation core.Relation
+	Relation audit.Relation
 	// Domain to search for further pairs, up to Trials; its Reach is needed
 	// for the relations bounded-replace and l-infinity. Default none, or the registered mechanism's own.
-	Domain *core.Domain
+	Domain *audit.Domain
 	// Samples is the number of certification outputs a side; default 100000. In
 	// a test the default is less where -short or the test's deadline leaves no
 	// room for it, and the log tells the number: with it and the seed, the same
@@ -61,21 +62,21 @@ type Options struct {
 	// depend on it.
 	Workers int
 	// Learners are further learners to choose from.
-	Learners []core.LearnerSpec
+	Learners []audit.LearnerSpec
 
-	only *core.Pair // instead of a search
+	only *audit.Pair // instead of a search
 }
 
 const defaultFalseAlarm = 0.001
 
 // ViolationError says that a mechanism broke its claim.
-type ViolationError struct{ Report core.Report }
+type ViolationError struct{ Report pair.Report }
 
 // Error holds the verdict, the witness, the counts and the seed.
 func (e *ViolationError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Report.Summary)
-	for _, row := range core.Facts(e.Report) {
+	for _, row := range pair.Facts(e.Report) {
 		fmt.Fprintf(&b, "\n  %-15s %s", row.Name, row.Value)
 	}
 	if e.Report.Reproduce.CLI != "" {
@@ -88,27 +89,27 @@ func (e *ViolationError) Error() string {
 // audit refutes the claim with confidence 1 - FalseAlarm, another error if the
 // audit could not be done or could not have found anything at this sample
 // size, and nil if it found no violation.
-func Check(m core.Mechanism, claim core.Claim, opts Options) error {
+func Check(m audit.Mechanism, claim audit.Claim, opts Options) error {
 	_, err := Audit(context.Background(), m, claim, opts)
 	return err
 }
 
 // Audit is [Check] with the report, and ends early when ctx does.
-func Audit(ctx context.Context, m core.Mechanism, claim core.Claim, opts Options) (core.Report, error) {
+func Audit(ctx context.Context, m audit.Mechanism, claim audit.Claim, opts Options) (pair.Report, error) {
 	cat, plan, err := prepare(m, claim, opts)
 	if err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
-	r, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, opts.workers()),
-		Generator: core.Generator{Name: "dpscope/dptest", Version: core.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}}.Do(ctx)
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, opts.workers()),
+		Generator: audit.Generator{Name: "dpscope/dptest", Version: audit.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}}.Do(ctx)
 	switch {
 	case err != nil:
 		return r, err
 	case ctx.Err() != nil:
 		return r, ctx.Err()
-	case r.Verdict == core.Violation:
+	case r.Verdict == audit.Violation:
 		return r, &ViolationError{r}
-	case r.Verdict != core.NoViolation:
+	case r.Verdict != audit.NoViolation:
 		return r, fmt.Errorf("dptest: %s", r.Summary)
 	}
 	return r, nil
@@ -122,15 +123,15 @@ func (o Options) falseAlarm() float64 {
 }
 
 // prepare turns the call into a plan and a catalogue.
-func prepare(m core.Mechanism, claim core.Claim, opts Options) (core.Catalogue, core.Plan, error) {
-	cat := core.Catalogue{Learners: append(append([]core.LearnerSpec{}, estimators.Registry()...), opts.Learners...), Finders: finders.Registry()}
-	plan := core.Plan{Version: core.PlanVersion, Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.Samples,
+func prepare(m audit.Mechanism, claim audit.Claim, opts Options) (audit.Catalogue, pair.Plan, error) {
+	cat := audit.Catalogue{Learners: append(append([]audit.LearnerSpec{}, estimators.Registry()...), opts.Learners...), Finders: finders.Registry()}
+	plan := pair.Plan{Version: pair.PlanVersion, Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.Samples,
 		Explore: opts.Explore, Trials: opts.Trials, Beta: opts.falseAlarm(), Seed: opts.Seed, Pair: opts.only}
 	if reg, ok := m.(*registered); ok {
 		if reg.err != nil {
 			return cat, plan, reg.err
 		}
-		cat.Mechanisms = []core.MechanismSpec{reg.spec(opts)}
+		cat.Mechanisms = []audit.MechanismSpec{reg.spec(opts)}
 		plan.Mechanism, plan.Parameters = reg.of.Name, reg.params
 		if len(opts.Pairs) > 0 {
 			opts.search(&plan)
@@ -141,14 +142,14 @@ func prepare(m core.Mechanism, claim core.Claim, opts Options) (core.Catalogue, 
 	if err != nil {
 		return cat, plan, err
 	}
-	cat.Mechanisms = []core.MechanismSpec{spec}
+	cat.Mechanisms = []audit.MechanismSpec{spec}
 	plan.Mechanism = spec.Name
 	opts.search(&plan)
 	return cat, plan, nil
 }
 
 // search keeps to the caller's pairs, unless there is a domain to search too.
-func (o Options) search(plan *core.Plan) {
+func (o Options) search(plan *pair.Plan) {
 	if o.Domain == nil {
 		plan.Finder = "candidates"
 	}

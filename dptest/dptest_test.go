@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/stream"
@@ -15,9 +15,9 @@ import (
 // count releases the number of rows with Laplace noise of a scale.
 type count struct{ scale float64 }
 
-func (c count) Columns() []core.Column { return []core.Column{{Name: "count", Kind: core.Real}} }
+func (c count) Columns() []audit.Column { return []audit.Column{{Name: "count", Kind: audit.Real}} }
 
-func (c count) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (c count) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	s.Laplace(out, c.scale)
 	n := float64(d.Len())
 	for i := range out {
@@ -26,15 +26,15 @@ func (c count) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
 	return nil
 }
 
-var oneRowMore = []core.Pair{{First: core.Records(1), Second: core.Records(1, 0)}}
+var oneRowMore = []audit.Pair{{First: audit.Records(1), Second: audit.Records(1, 0)}}
 
 func TestPrivateCountPasses(t *testing.T) {
-	dptest.RequireNoViolation(t, count{1}, core.DPClaim(1, 0), dptest.Options{Name: "count", Pairs: oneRowMore, Samples: 20_000, Seed: 1})
+	dptest.RequireNoViolation(t, count{1}, audit.DPClaim(1, 0), dptest.Options{Name: "count", Pairs: oneRowMore, Samples: 20_000, Seed: 1})
 }
 
 func TestNoisierThanNeeded(t *testing.T) {
-	domain := core.Domain{Columns: 1, MinRows: 0, MaxRows: 5, Lower: []float64{0}, Upper: []float64{1}}
-	dptest.RequireNoViolation(t, count{2}, core.DPClaim(1, 0), dptest.Options{Domain: &domain, Samples: 5_000, Trials: 3})
+	domain := audit.Domain{Columns: 1, MinRows: 0, MaxRows: 5, Lower: []float64{0}, Upper: []float64{1}}
+	dptest.RequireNoViolation(t, count{2}, audit.DPClaim(1, 0), dptest.Options{Domain: &domain, Samples: 5_000, Trials: 3})
 }
 
 // recorder is a testing.TB that keeps the failure.
@@ -52,7 +52,7 @@ func (r *recorder) Fatalf(f string, a ...any) { r.failed = fmt.Sprintf(f, a...) 
 
 func TestFailureTellsAll(t *testing.T) {
 	rec := &recorder{}
-	dptest.RequireNoViolation(rec, count{0.5}, core.DPClaim(1, 0), dptest.Options{Name: "count with half the noise", Pairs: oneRowMore, Samples: 20_000, Seed: 77})
+	dptest.RequireNoViolation(rec, count{0.5}, audit.DPClaim(1, 0), dptest.Options{Name: "count with half the noise", Pairs: oneRowMore, Samples: 20_000, Seed: 77})
 	for _, want := range []string{"Violation: epsilon >= 1.", "99.9 % confidence", "claimed 1", "count with half the noise", "{1, 0}", "Event", "Counts", "of 20 000", "Seed: 77", "'^TestCount$/^half$'", "0.001"} {
 		if !strings.Contains(rec.failed, want) {
 			t.Errorf("the failure does not say %q:\n%s", want, rec.failed)
@@ -61,7 +61,7 @@ func TestFailureTellsAll(t *testing.T) {
 }
 
 func TestRegistered(t *testing.T) {
-	err := dptest.Check(dptest.From(mechanisms.All(), "svt5", "epsilon=1"), core.DPClaim(1, 0), dptest.Options{Samples: 10_000, Trials: 3, Seed: 4})
+	err := dptest.Check(dptest.From(mechanisms.All(), "svt5", "epsilon=1"), audit.DPClaim(1, 0), dptest.Options{Samples: 10_000, Trials: 3, Seed: 4})
 	var v *dptest.ViolationError
 	if !errors.As(err, &v) {
 		t.Fatalf("svt5 answers %v", err)
@@ -73,35 +73,35 @@ func TestRegistered(t *testing.T) {
 		t.Errorf("bound %v of a violation of 1", b)
 	}
 	// The report's own line for go test comes to the same counts.
-	const line = `dptest.RequireNoViolation(t, dptest.From(mechanisms.All(), "svt5"), core.DPClaim(1, 0), dptest.Options{Samples: 10000, Explore: 10000, Trials: 3, FalseAlarm: 0.001, Seed: 4})`
+	const line = `dptest.RequireNoViolation(t, dptest.From(mechanisms.All(), "svt5"), audit.DPClaim(1, 0), dptest.Options{Samples: 10000, Explore: 10000, Trials: 3, FalseAlarm: 0.001, Seed: 4})`
 	if v.Report.Reproduce.GoTest != line {
 		t.Errorf("the report says\n%s\nwant\n%s", v.Report.Reproduce.GoTest, line)
 	}
 	var again *dptest.ViolationError
-	err = dptest.Check(dptest.From(mechanisms.All(), "svt5"), core.DPClaim(1, 0), dptest.Options{Samples: 10000, Explore: 10000, Trials: 3, FalseAlarm: 0.001, Seed: 4})
+	err = dptest.Check(dptest.From(mechanisms.All(), "svt5"), audit.DPClaim(1, 0), dptest.Options{Samples: 10000, Explore: 10000, Trials: 3, FalseAlarm: 0.001, Seed: 4})
 	if !errors.As(err, &again) || *again.Report.Results[0].Counts != *v.Report.Results[0].Counts {
 		t.Errorf("run again, it answers %v", err)
 	}
-	if err := dptest.Check(dptest.From(mechanisms.All(), "svt1"), core.DPClaim(1, 0), dptest.Options{Samples: 5_000, Trials: 2}); err != nil {
+	if err := dptest.Check(dptest.From(mechanisms.All(), "svt1"), audit.DPClaim(1, 0), dptest.Options{Samples: 5_000, Trials: 2}); err != nil {
 		t.Errorf("svt1 answers %v", err)
 	}
 }
 
 func TestErrors(t *testing.T) {
-	one := core.DPClaim(1, 0)
+	one := audit.DPClaim(1, 0)
 	for _, c := range []struct {
-		m     core.Mechanism
-		claim core.Claim
+		m     audit.Mechanism
+		claim audit.Claim
 		opts  dptest.Options
 		says  string
 	}{
 		{nil, one, dptest.Options{Pairs: oneRowMore}, "mechanism is nil"},
 		{count{1}, one, dptest.Options{}, "Options.Pairs is empty"},
-		{count{1}, core.DPClaim(-1, 0), dptest.Options{Pairs: oneRowMore}, "epsilon is -1"},
+		{count{1}, audit.DPClaim(-1, 0), dptest.Options{Pairs: oneRowMore}, "epsilon is -1"},
 		{count{1}, one, dptest.Options{Pairs: oneRowMore, Samples: 5}, "samples is 5"},
 		{count{1}, one, dptest.Options{Pairs: oneRowMore, FalseAlarm: 2}, "beta is 2"},
-		{count{1}, one, dptest.Options{Pairs: []core.Pair{{First: core.Records(1), Second: core.Records(2)}}}, "one row more"},
-		{count{1}, core.DPClaim(20, 0), dptest.Options{Pairs: oneRowMore, Samples: 1000}, "cannot show more"},
+		{count{1}, one, dptest.Options{Pairs: []audit.Pair{{First: audit.Records(1), Second: audit.Records(2)}}}, "one row more"},
+		{count{1}, audit.DPClaim(20, 0), dptest.Options{Pairs: oneRowMore, Samples: 1000}, "cannot show more"},
 		{dptest.From(mechanisms.All(), "svt9"), one, dptest.Options{}, `did you mean "svt`},
 		{dptest.From(mechanisms.All(), "svt4", "c"), one, dptest.Options{}, "name=value"},
 		{dptest.From(mechanisms.All(), "svt4", "x=1"), one, dptest.Options{}, `parameter is "x"`},
@@ -115,8 +115,8 @@ func TestErrors(t *testing.T) {
 
 func ExampleCheck() {
 	// Half the noise that a claim of 1 needs.
-	err := dptest.Check(count{0.5}, core.DPClaim(1, 0), dptest.Options{
-		Pairs:   []core.Pair{{First: core.Records(1), Second: core.Records(1, 0)}},
+	err := dptest.Check(count{0.5}, audit.DPClaim(1, 0), dptest.Options{
+		Pairs:   []audit.Pair{{First: audit.Records(1), Second: audit.Records(1, 0)}},
 		Samples: 20_000,
 		Seed:    1,
 	})

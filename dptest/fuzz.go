@@ -12,7 +12,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 )
 
@@ -32,8 +33,8 @@ const (
 // claim. Call it at the end of a fuzz test:
 //
 //	func FuzzCount(f *testing.F) {
-//		dptest.Fuzz(f, myCount{}, core.DPClaim(1, 0), dptest.Options{
-//			Domain: &core.Domain{Columns: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{10}},
+//		dptest.Fuzz(f, myCount{}, audit.DPClaim(1, 0), dptest.Options{
+//			Domain: &audit.Domain{Columns: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{10}},
 //		})
 //	}
 //
@@ -70,7 +71,7 @@ const (
 // A failing input is written to testdata/fuzz by the fuzzer and runs in every go
 // test from then on, on the same outputs, with the error of its turn there. The
 // message says how to run the certification alone, through [Check].
-func Fuzz(f *testing.F, m core.Mechanism, claim core.Claim, opts Options) {
+func Fuzz(f *testing.F, m audit.Mechanism, claim audit.Claim, opts Options) {
 	f.Helper()
 	z, err := newFuzzer(m, claim, opts, processes())
 	if err != nil {
@@ -126,11 +127,11 @@ func (e skipError) Error() string { return "dptest: " + string(e) }
 
 // fuzzer screens and certifies pairs.
 type fuzzer struct {
-	m          core.Mechanism
-	claim      core.Claim
+	m          audit.Mechanism
+	claim      audit.Claim
 	opts       Options
-	relation   core.Relation
-	domain     core.Domain
+	relation   audit.Relation
+	domain     audit.Domain
 	falseAlarm float64 // of this process
 
 	mu        sync.Mutex
@@ -140,14 +141,14 @@ type fuzzer struct {
 }
 
 type verdict struct {
-	report core.Report
+	report pair.Report
 	err    error
 }
 
-func newFuzzer(m core.Mechanism, claim core.Claim, opts Options, processes int) (*fuzzer, error) {
+func newFuzzer(m audit.Mechanism, claim audit.Claim, opts Options, processes int) (*fuzzer, error) {
 	z := &fuzzer{m: m, claim: claim, opts: opts, relation: opts.Relation, certified: map[string]verdict{}, falseAlarm: opts.falseAlarm() / float64(processes)}
 	if len(opts.Pairs) > 0 {
-		return nil, &core.InputError{Field: "Options.Pairs", Found: "given", Want: "absent in Fuzz, which proposes pairs itself", Remedy: "dptest.Run audits known pairs"}
+		return nil, &audit.InputError{Field: "Options.Pairs", Found: "given", Want: "absent in Fuzz, which proposes pairs itself", Remedy: "dptest.Run audits known pairs"}
 	}
 	if z.opts.Explore == 0 {
 		z.opts.Explore = defaultScreen
@@ -167,13 +168,13 @@ func newFuzzer(m core.Mechanism, claim core.Claim, opts Options, processes int) 
 		}
 		z.relation, z.domain = relation, reg.of.Domain(params, relation)
 	case opts.Domain == nil:
-		return nil, &core.InputError{Field: "Options.Domain", Found: "absent", Want: "the datasets that the fuzzer may propose"}
+		return nil, &audit.InputError{Field: "Options.Domain", Found: "absent", Want: "the datasets that the fuzzer may propose"}
 	}
 	if opts.Domain != nil {
 		z.domain = *opts.Domain
 	}
 	if z.relation == "" {
-		z.relation = core.AddRemove
+		z.relation = audit.AddRemove
 	}
 	if err := z.checkDomain(); err != nil {
 		return nil, err
@@ -181,7 +182,7 @@ func newFuzzer(m core.Mechanism, claim core.Claim, opts Options, processes int) 
 	// What is wrong with the plan is wrong with every input.
 	p, differ := z.pair(fuzzSeeds[4])
 	if !differ {
-		return nil, &core.InputError{Field: "Options.Domain", Found: "one without two neighbours that differ", Want: "a domain to search"}
+		return nil, &audit.InputError{Field: "Options.Domain", Found: "one without two neighbours that differ", Want: "a domain to search"}
 	}
 	for _, o := range []Options{z.screening(p, 0), z.certification(p, 0, z.spend(1))} {
 		cat, plan, err := prepare(m, claim, o)
@@ -198,7 +199,7 @@ func newFuzzer(m core.Mechanism, claim core.Claim, opts Options, processes int) 
 func (z *fuzzer) checkDomain() error {
 	dom := z.domain
 	bad := func(found, want string) error {
-		return &core.InputError{Field: "Options.Domain", Found: found, Want: want}
+		return &audit.InputError{Field: "Options.Domain", Found: found, Want: want}
 	}
 	if dom.Columns < 1 || len(dom.Lower) != dom.Columns || len(dom.Upper) != dom.Columns {
 		return bad(fmt.Sprintf("of %d columns with %d lower and %d upper ends", dom.Columns, len(dom.Lower), len(dom.Upper)), "one end of each for each of its columns")
@@ -209,16 +210,16 @@ func (z *fuzzer) checkDomain() error {
 		}
 	}
 	switch z.relation {
-	case core.AddRemove:
+	case audit.AddRemove:
 		if dom.MinRows < 0 || dom.MaxRows <= dom.MinRows {
 			return bad(fmt.Sprintf("of %d to %d rows", dom.MinRows, dom.MaxRows), "one with room for a row more than the fewest, for the relation add-remove")
 		}
-	case core.Replace, core.BoundedReplace, core.LInfinity:
+	case audit.Replace, audit.BoundedReplace, audit.LInfinity:
 		if dom.MinRows < 0 || dom.MaxRows < max(1, dom.MinRows) {
 			return bad(fmt.Sprintf("of %d to %d rows", dom.MinRows, dom.MaxRows), "one with at least a row")
 		}
 	default:
-		return core.UnknownName("relation", string(z.relation), []string{string(core.AddRemove), string(core.Replace), string(core.BoundedReplace), string(core.LInfinity)})
+		return audit.UnknownName("relation", string(z.relation), []string{string(audit.AddRemove), string(audit.Replace), string(audit.BoundedReplace), string(audit.LInfinity)})
 	}
 	return nil
 }
@@ -230,33 +231,33 @@ func (z *fuzzer) spend(k int) float64 {
 
 // screening and certification are options that audit one pair, with seeds that
 // follow from the pair, so that the same input does the same.
-func (z *fuzzer) screening(p core.Pair, seed uint64) Options {
+func (z *fuzzer) screening(p audit.Pair, seed uint64) Options {
 	o := z.opts
 	o.Samples, o.FalseAlarm, o.Seed = o.Explore, screenBeta, seed
 	return alone(o, p)
 }
 
-func (z *fuzzer) certification(p core.Pair, seed uint64, beta float64) Options {
+func (z *fuzzer) certification(p audit.Pair, seed uint64, beta float64) Options {
 	o := z.opts
 	o.Explore, o.FalseAlarm, o.Seed = o.Samples, beta, seed
 	return alone(o, p)
 }
 
-func alone(o Options, p core.Pair) Options {
-	o.Pairs, o.only, o.Trials = []core.Pair{p}, &p, 1
+func alone(o Options, p audit.Pair) Options {
+	o.Pairs, o.only, o.Trials = []audit.Pair{p}, &p, 1
 	return o
 }
 
 // try screens the pair that data stands for, and certifies it if it is loud. A
 // skipError says that nothing was found out.
-func (z *fuzzer) try(data []byte) (core.Report, error) {
+func (z *fuzzer) try(data []byte) (pair.Report, error) {
 	p, ok := z.pair(data)
 	if !ok {
-		return core.Report{}, skipError("the datasets are the same")
+		return pair.Report{}, skipError("the datasets are the same")
 	}
 	key, err := json.Marshal(p)
 	if err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	z.mu.Lock()
 	defer z.mu.Unlock()
@@ -283,7 +284,7 @@ func (z *fuzzer) try(data []byte) (core.Report, error) {
 		if opts.Learner != "" {
 			learner = fmt.Sprintf(", Learner: %q", opts.Learner)
 		}
-		err = fmt.Errorf("%w\nReplay: dptest.Check with dptest.Options{Pairs: []core.Pair{%s}, Relation: %q, Samples: %d, Explore: %d, FalseAlarm: %v, Seed: %d%s}\nA mechanism that keeps its claim fails in one process with probability at most %g, however many pairs are tried; this was its pair number %d",
+		err = fmt.Errorf("%w\nReplay: dptest.Check with dptest.Options{Pairs: []audit.Pair{%s}, Relation: %q, Samples: %d, Explore: %d, FalseAlarm: %v, Seed: %d%s}\nA mechanism that keeps its claim fails in one process with probability at most %g, however many pairs are tried; this was its pair number %d",
 			broken, pairLiteral(p), z.relation, opts.Samples, opts.Explore, beta, opts.Seed, learner, z.falseAlarm, len(z.certified)+1)
 	case err != nil:
 		err = skipError(err.Error())
@@ -295,7 +296,7 @@ func (z *fuzzer) try(data []byte) (core.Report, error) {
 // screen reports whether the pair looks as if it broke the claim. Most pairs take
 // an exploration only, a quarter of the work of an audit; the first pair of all
 // takes an audit, which tells whether this size could show anything.
-func (z *fuzzer) screen(p core.Pair, seed uint64) (r core.Report, loud bool, err error) {
+func (z *fuzzer) screen(p audit.Pair, seed uint64) (r pair.Report, loud bool, err error) {
 	opts := z.screening(p, seed)
 	cat, plan, err := prepare(z.m, z.claim, opts)
 	if err != nil {
@@ -305,7 +306,7 @@ func (z *fuzzer) screen(p core.Pair, seed uint64) (r core.Report, loud bool, err
 	if err != nil {
 		return r, false, err
 	}
-	res, err := core.Execute(cat, core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: a.Plan, Pair: &p}, nil)
+	res, err := pair.Execute(cat, pair.Task{Version: pair.TaskVersion, Kind: pair.ExploreTask, Plan: a.Plan, Pair: &p}, nil)
 	if err != nil {
 		return r, false, err
 	}
@@ -323,11 +324,11 @@ func (z *fuzzer) screen(p core.Pair, seed uint64) (r core.Report, loud bool, err
 }
 
 // pairLiteral is the pair as Go.
-func pairLiteral(p core.Pair) string {
-	set := func(d core.Dataset) string {
+func pairLiteral(p audit.Pair) string {
+	set := func(d audit.Dataset) string {
 		return fmt.Sprintf("{Columns: %d, Values: %#v}", d.Columns, d.Values)
 	}
-	return fmt.Sprintf("{First: core.Dataset%s, Second: core.Dataset%s}", set(p.First), set(p.Second))
+	return fmt.Sprintf("{First: audit.Dataset%s, Second: audit.Dataset%s}", set(p.First), set(p.Second))
 }
 
 // rungs is how many tenths of the claim an exploration has reached, by a branch
@@ -365,7 +366,7 @@ func rungs(share float64) int {
 //	replace:    the index of the row, its values in the first and in the second dataset, then all others
 //	bounded-replace: the index of the row, its values in the first dataset and their moves, then all others
 //	l-infinity: of each coordinate its value in the first dataset and its move
-func (z *fuzzer) pair(data []byte) (core.Pair, bool) {
+func (z *fuzzer) pair(data []byte) (audit.Pair, bool) {
 	dom := z.domain
 	b := bytesOf{data: data}
 	row := func() []float64 {
@@ -376,7 +377,7 @@ func (z *fuzzer) pair(data []byte) (core.Pair, bool) {
 		return out
 	}
 	least, most := dom.MinRows, dom.MaxRows
-	if z.relation == core.AddRemove {
+	if z.relation == audit.AddRemove {
 		most--
 	} else {
 		least = max(1, least)
@@ -395,13 +396,13 @@ func (z *fuzzer) pair(data []byte) (core.Pair, bool) {
 		}
 	}
 	switch z.relation {
-	case core.AddRemove:
+	case audit.AddRemove:
 		extra := row()
 		for range n {
 			first = append(first, row()...)
 		}
 		second = append(slices.Clone(first), extra...)
-	case core.Replace:
+	case audit.Replace:
 		at := b.next() % n
 		old, new := row(), row()
 		for i := range n {
@@ -412,7 +413,7 @@ func (z *fuzzer) pair(data []byte) (core.Pair, bool) {
 			same := row()
 			first, second = append(first, same...), append(second, same...)
 		}
-	case core.BoundedReplace:
+	case audit.BoundedReplace:
 		for i, at := 0, b.next()%n; i < n; i++ {
 			if i == at {
 				moved()
@@ -421,12 +422,12 @@ func (z *fuzzer) pair(data []byte) (core.Pair, bool) {
 			same := row()
 			first, second = append(first, same...), append(second, same...)
 		}
-	case core.LInfinity:
+	case audit.LInfinity:
 		for range n {
 			moved()
 		}
 	}
-	p := core.Pair{First: core.Dataset{Columns: dom.Columns, Values: first}, Second: core.Dataset{Columns: dom.Columns, Values: second}}
+	p := audit.Pair{First: audit.Dataset{Columns: dom.Columns, Values: first}, Second: audit.Dataset{Columns: dom.Columns, Values: second}}
 	return p, !slices.Equal(first, second)
 }
 

@@ -9,7 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -18,9 +18,9 @@ import (
 // claim only between datasets of small values.
 type clipped struct{ drawn *int }
 
-func (clipped) Columns() []core.Column { return []core.Column{{Name: "sum", Kind: core.Real}} }
+func (clipped) Columns() []audit.Column { return []audit.Column{{Name: "sum", Kind: audit.Real}} }
 
-func (c clipped) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (c clipped) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	if c.drawn != nil {
 		*c.drawn += len(out)
 	}
@@ -35,20 +35,20 @@ func (c clipped) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
 	return nil
 }
 
-func wide(upper float64) *core.Domain {
-	return &core.Domain{Columns: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{upper}}
+func wide(upper float64) *audit.Domain {
+	return &audit.Domain{Columns: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{upper}}
 }
 
 // Whatever the bytes, the datasets are neighbours in the domain.
 func TestFuzzPairsAreNeighbours(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		dom := core.Domain{Columns: rapid.IntRange(1, 3).Draw(t, "columns"), MinRows: rapid.IntRange(0, 5).Draw(t, "least"), Integer: rapid.Bool().Draw(t, "integer"), Reach: rapid.Float64Range(1, 5).Draw(t, "reach")}
+		dom := audit.Domain{Columns: rapid.IntRange(1, 3).Draw(t, "columns"), MinRows: rapid.IntRange(0, 5).Draw(t, "least"), Integer: rapid.Bool().Draw(t, "integer"), Reach: rapid.Float64Range(1, 5).Draw(t, "reach")}
 		dom.MaxRows = dom.MinRows + rapid.IntRange(1, 100).Draw(t, "more")
 		for range dom.Columns {
 			low := float64(rapid.IntRange(-100, 100).Draw(t, "low"))
 			dom.Lower, dom.Upper = append(dom.Lower, low), append(dom.Upper, low+float64(rapid.IntRange(1, 1000).Draw(t, "width")))
 		}
-		relation := rapid.SampledFrom([]core.Relation{core.AddRemove, core.Replace, core.BoundedReplace, core.LInfinity}).Draw(t, "relation")
+		relation := rapid.SampledFrom([]audit.Relation{audit.AddRemove, audit.Replace, audit.BoundedReplace, audit.LInfinity}).Draw(t, "relation")
 		z := &fuzzer{relation: relation, domain: dom}
 		if err := z.checkDomain(); err != nil {
 			t.Fatal(err)
@@ -89,7 +89,7 @@ func TestFuzzGrid(t *testing.T) {
 // to the false alarm of the call at most: the exact argument for Fuzz.
 func TestFuzzSpending(t *testing.T) {
 	for _, processes := range []int{1, 8} {
-		z, err := newFuzzer(clipped{}, core.DPClaim(1, 0), Options{Domain: wide(1), FalseAlarm: 0.01}, processes)
+		z, err := newFuzzer(clipped{}, audit.DPClaim(1, 0), Options{Domain: wide(1), FalseAlarm: 0.01}, processes)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestFuzzSpending(t *testing.T) {
 
 func TestFuzzFinds(t *testing.T) {
 	drawn := 0
-	z, err := newFuzzer(clipped{&drawn}, core.DPClaim(1, 0), Options{Domain: wide(10), Samples: 5000, Seed: 5, Learner: "histogram"}, 1)
+	z, err := newFuzzer(clipped{&drawn}, audit.DPClaim(1, 0), Options{Domain: wide(10), Samples: 5000, Seed: 5, Learner: "histogram"}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestFuzzFinds(t *testing.T) {
 	if want := 0.001 * 6 / (math.Pi * math.Pi); math.Abs(r.Settings.Beta-want) > 1e-15 || r.Settings.Samples != 5000 {
 		t.Errorf("certified with error %v and %d samples, want %v and 5000", r.Settings.Beta, r.Settings.Samples, want)
 	}
-	for _, says := range []string{"Replay: dptest.Check with dptest.Options{Pairs: []core.Pair{{First: core.Dataset{Columns: 1, Values: []float64{0}}, Second: core.Dataset{Columns: 1, Values: []float64{0, 10}}}}", "Samples: 5000", "at most 0.001", "pair number 1"} {
+	for _, says := range []string{"Replay: dptest.Check with dptest.Options{Pairs: []audit.Pair{{First: audit.Dataset{Columns: 1, Values: []float64{0}}, Second: audit.Dataset{Columns: 1, Values: []float64{0, 10}}}}", "Samples: 5000", "at most 0.001", "pair number 1"} {
 		if !strings.Contains(err.Error(), says) {
 			t.Errorf("the failure does not say %q:\n%v", says, err)
 		}
@@ -141,11 +141,11 @@ func TestFuzzFinds(t *testing.T) {
 	// The same input again draws nothing and costs nothing.
 	before := drawn
 	again, err2 := z.try([]byte{1, 0xff})
-	if drawn != before || len(z.certified) != 1 || err2 == nil || !core.EqualJSON(again, r) {
+	if drawn != before || len(z.certified) != 1 || err2 == nil || !audit.EqualJSON(again, r) {
 		t.Errorf("tried again: %d outputs drawn, %d certified, %v", drawn-before, len(z.certified), err2)
 	}
 	// In another process that certified other pairs before, it fails too.
-	other, err := newFuzzer(clipped{}, core.DPClaim(1, 0), Options{Domain: wide(10), Samples: 5000, Seed: 5, Learner: "histogram"}, 8)
+	other, err := newFuzzer(clipped{}, audit.DPClaim(1, 0), Options{Domain: wide(10), Samples: 5000, Seed: 5, Learner: "histogram"}, 8)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestFuzzFinds(t *testing.T) {
 	}
 	// What the message says to do comes to the same counts.
 	pair, _ := z.pair([]byte{1, 0xff})
-	err = Check(clipped{}, core.DPClaim(1, 0), Options{Pairs: []core.Pair{pair}, Relation: core.AddRemove, Samples: 5000, Explore: 5000, FalseAlarm: r.Settings.Beta, Seed: r.Settings.Seed, Learner: "histogram"})
+	err = Check(clipped{}, audit.DPClaim(1, 0), Options{Pairs: []audit.Pair{pair}, Relation: audit.AddRemove, Samples: 5000, Explore: 5000, FalseAlarm: r.Settings.Beta, Seed: r.Settings.Seed, Learner: "histogram"})
 	if !errors.As(err, &v) || *v.Report.Results[0].Counts != *r.Results[0].Counts {
 		t.Errorf("the replay answers %v", err)
 	}
@@ -169,7 +169,7 @@ func TestFuzzFinds(t *testing.T) {
 // some: no input fails. With 60 certifications at most and error 0.001 for all of
 // them, that fails with probability 0.001 at most.
 func TestFuzzPrivate(t *testing.T) {
-	z, err := newFuzzer(clipped{}, core.DPClaim(1, 0), Options{Domain: wide(1), Explore: 500, Samples: 2000, Learner: "histogram"}, 1)
+	z, err := newFuzzer(clipped{}, audit.DPClaim(1, 0), Options{Domain: wide(1), Explore: 500, Samples: 2000, Learner: "histogram"}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +186,7 @@ func TestFuzzPrivate(t *testing.T) {
 
 // When the error is spent, pairs are skipped, not certified at a larger one.
 func TestFuzzSpent(t *testing.T) {
-	z, err := newFuzzer(clipped{}, core.DPClaim(1, 0), Options{Domain: wide(10), Explore: 500, Samples: 500, FalseAlarm: 1e-8, Learner: "histogram"}, 1)
+	z, err := newFuzzer(clipped{}, audit.DPClaim(1, 0), Options{Domain: wide(10), Explore: 500, Samples: 500, FalseAlarm: 1e-8, Learner: "histogram"}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,11 +200,11 @@ func TestFuzzSpent(t *testing.T) {
 }
 
 func TestFuzzErrors(t *testing.T) {
-	one := core.DPClaim(1, 0)
-	pair := []core.Pair{{First: core.Records(1), Second: core.Records(1, 0)}}
+	one := audit.DPClaim(1, 0)
+	pair := []audit.Pair{{First: audit.Records(1), Second: audit.Records(1, 0)}}
 	for _, c := range []struct {
-		m     core.Mechanism
-		claim core.Claim
+		m     audit.Mechanism
+		claim audit.Claim
 		opts  Options
 		says  string
 	}{
@@ -212,11 +212,11 @@ func TestFuzzErrors(t *testing.T) {
 		{clipped{}, one, Options{}, "Options.Domain is absent"},
 		{clipped{}, one, Options{Domain: wide(1), Pairs: pair}, "Options.Pairs is given"},
 		{clipped{}, one, Options{Domain: wide(math.Inf(1))}, "a finite interval"},
-		{clipped{}, one, Options{Domain: wide(0), Relation: core.Replace}, "two neighbours that differ"},
+		{clipped{}, one, Options{Domain: wide(0), Relation: audit.Replace}, "two neighbours that differ"},
 		{clipped{}, one, Options{Domain: wide(1), Relation: "swap"}, `relation is "swap"`},
-		{clipped{}, one, Options{Domain: &core.Domain{Columns: 2, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}}}, "of 2 columns with 1 lower"},
-		{clipped{}, one, Options{Domain: &core.Domain{Columns: 1, MinRows: 2, MaxRows: 2, Lower: []float64{0}, Upper: []float64{1}}}, "room for a row more"},
-		{clipped{}, core.DPClaim(-1, 0), Options{Domain: wide(1)}, "epsilon is -1"},
+		{clipped{}, one, Options{Domain: &audit.Domain{Columns: 2, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}}}, "of 2 columns with 1 lower"},
+		{clipped{}, one, Options{Domain: &audit.Domain{Columns: 1, MinRows: 2, MaxRows: 2, Lower: []float64{0}, Upper: []float64{1}}}, "room for a row more"},
+		{clipped{}, audit.DPClaim(-1, 0), Options{Domain: wide(1)}, "epsilon is -1"},
 		{clipped{}, one, Options{Domain: wide(1), Samples: 5}, "samples is 5"},
 		{clipped{}, one, Options{Domain: wide(1), FalseAlarm: 1e-9}, "beta is"},
 		{From(mechanisms.All(), "svt9"), one, Options{}, `did you mean "svt`},
@@ -226,7 +226,7 @@ func TestFuzzErrors(t *testing.T) {
 		}
 	}
 	// A claim that no screening of this size could refute is an error, not a pass.
-	z, err := newFuzzer(clipped{}, core.DPClaim(9, 0), Options{Domain: wide(1)}, 1)
+	z, err := newFuzzer(clipped{}, audit.DPClaim(9, 0), Options{Domain: wide(1)}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -237,11 +237,11 @@ func TestFuzzErrors(t *testing.T) {
 
 // Registered mechanisms bring their own domain and relation.
 func TestFuzzRegistered(t *testing.T) {
-	z, err := newFuzzer(From(mechanisms.All(), "svt4"), core.DPClaim(1, 0), Options{Explore: 10_000, Learner: "histogram"}, 1)
+	z, err := newFuzzer(From(mechanisms.All(), "svt4"), audit.DPClaim(1, 0), Options{Explore: 10_000, Learner: "histogram"}, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if z.relation != core.LInfinity || z.domain.Columns != 1 || z.domain.MinRows != 10 {
+	if z.relation != audit.LInfinity || z.domain.Columns != 1 || z.domain.MinRows != 10 {
 		t.Errorf("relation %s, domain %+v", z.relation, z.domain)
 	}
 	up, down := []byte{132, 0}, []byte{108, 0xff} // 1 moved to 0, 0 moved to 1

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 )
 
@@ -19,7 +20,7 @@ import (
 // claim, or could not be done. A failure tells the witness, the counts, the
 // seed and how to replay; the log of every test, its seed and size. With go
 // test -artifacts the report lies among the test's artifacts, as JSON.
-func RequireNoViolation(t testing.TB, m core.Mechanism, claim core.Claim, opts Options) {
+func RequireNoViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
 	opts, _, err := audited(t, m, claim, opts)
 	if err == nil {
@@ -49,7 +50,7 @@ func runPattern(name string) string {
 // claim: for mechanisms that are known to be broken, and for tests that a check
 // like [RequireNoViolation] can fail at all. It passes although m keeps its
 // claim with probability FalseAlarm at most.
-func ExpectViolation(t testing.TB, m core.Mechanism, claim core.Claim, opts Options) {
+func ExpectViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
 	opts, r, err := audited(t, m, claim, opts)
 	var v *ViolationError
@@ -67,7 +68,7 @@ func ExpectViolation(t testing.TB, m core.Mechanism, claim core.Claim, opts Opti
 // so that a mechanism which keeps its claim fails the whole call with that
 // probability at most. Without Pairs the pairs are those of a mechanism from
 // [From].
-func Run(t *testing.T, m core.Mechanism, claim core.Claim, opts Options) {
+func Run(t *testing.T, m audit.Mechanism, claim audit.Claim, opts Options) {
 	t.Helper()
 	pairs, err := pairsOf(m, claim, opts)
 	if err != nil {
@@ -83,7 +84,7 @@ func Run(t *testing.T, m core.Mechanism, claim core.Claim, opts Options) {
 		t.Run(pairName(p), func(t *testing.T) {
 			t.Helper()
 			one := opts
-			one.Pairs, one.only = []core.Pair{p}, &p
+			one.Pairs, one.only = []audit.Pair{p}, &p
 			RequireNoViolation(t, m, claim, one)
 		})
 	}
@@ -98,7 +99,7 @@ func Run(t *testing.T, m core.Mechanism, claim core.Claim, opts Options) {
 }
 
 // pairsOf are the pairs of the options, or those of a registered mechanism.
-func pairsOf(m core.Mechanism, claim core.Claim, opts Options) ([]core.Pair, error) {
+func pairsOf(m audit.Mechanism, claim audit.Claim, opts Options) ([]audit.Pair, error) {
 	if len(opts.Pairs) > 0 || opts.Domain != nil {
 		return opts.Pairs, nil
 	}
@@ -114,16 +115,16 @@ func pairsOf(m core.Mechanism, claim core.Claim, opts Options) ([]core.Pair, err
 	return reg.of.Pairs(params, relation), nil
 }
 
-func pairName(p core.Pair) string {
+func pairName(p audit.Pair) string {
 	if p.Label != "" {
 		return p.Label
 	}
-	return core.DatasetWords(p.First) + " against " + core.DatasetWords(p.Second)
+	return pair.DatasetWords(p.First) + " against " + pair.DatasetWords(p.Second)
 }
 
 // audited runs the audit with a size for this test, logs what it takes to run it
 // again, and keeps its report. The options are those that it ran with.
-func audited(t testing.TB, m core.Mechanism, claim core.Claim, opts Options) (Options, core.Report, error) {
+func audited(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Options) (Options, pair.Report, error) {
 	t.Helper()
 	opts, why := opts.sized(t, m, claim)
 	t.Logf("dptest: seed %d, %d samples a side%s", opts.Seed, opts.samples(), why)
@@ -138,12 +139,12 @@ func audited(t testing.TB, m core.Mechanism, claim core.Claim, opts Options) (Op
 }
 
 // keep writes the report among the test's artifacts, if go test keeps any.
-func keep(t testing.TB, r core.Report) error {
+func keep(t testing.TB, r pair.Report) error {
 	t.Helper()
 	if f := flag.Lookup("test.artifacts"); f == nil || f.Value.String() != "true" {
 		return nil
 	}
-	data, err := core.Canonical(r)
+	data, err := audit.Canonical(r)
 	if err != nil {
 		return err
 	}

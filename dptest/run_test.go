@@ -11,7 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/stream"
@@ -19,18 +20,18 @@ import (
 
 // Every pair has a subtest; the domain has one more.
 func TestRunPasses(t *testing.T) {
-	domain := core.Domain{Columns: 1, MaxRows: 3, Lower: []float64{0}, Upper: []float64{1}}
-	dptest.Run(t, count{1}, core.DPClaim(1, 0), dptest.Options{Domain: &domain, Samples: 2000, Trials: 2, Learner: "histogram", Pairs: []core.Pair{
-		{Label: "one row more", First: core.Records(1), Second: core.Records(1, 0)},
-		{First: core.Records(), Second: core.Records(1)},
+	domain := audit.Domain{Columns: 1, MaxRows: 3, Lower: []float64{0}, Upper: []float64{1}}
+	dptest.Run(t, count{1}, audit.DPClaim(1, 0), dptest.Options{Domain: &domain, Samples: 2000, Trials: 2, Learner: "histogram", Pairs: []audit.Pair{
+		{Label: "one row more", First: audit.Records(1), Second: audit.Records(1, 0)},
+		{First: audit.Records(), Second: audit.Records(1)},
 	}})
 }
 
 func TestExpectViolation(t *testing.T) {
 	opts := dptest.Options{Pairs: oneRowMore, Samples: 5000, Seed: 1, Learner: "histogram"}
-	dptest.ExpectViolation(t, count{0.5}, core.DPClaim(1, 0), opts)
+	dptest.ExpectViolation(t, count{0.5}, audit.DPClaim(1, 0), opts)
 	rec := &recorder{}
-	dptest.ExpectViolation(rec, count{1}, core.DPClaim(1, 0), opts)
+	dptest.ExpectViolation(rec, count{1}, audit.DPClaim(1, 0), opts)
 	for _, want := range []string{"a violation of epsilon = 1 was expected", "none found with seed 1 and 5000 samples a side", "No violation found: epsilon >= 0."} {
 		if !strings.Contains(rec.failed, want) {
 			t.Errorf("the failure does not say %q:\n%s", want, rec.failed)
@@ -42,7 +43,7 @@ func TestExpectViolation(t *testing.T) {
 		}
 	}
 	rec = &recorder{}
-	dptest.ExpectViolation(rec, count{1}, core.DPClaim(-1, 0), opts)
+	dptest.ExpectViolation(rec, count{1}, audit.DPClaim(-1, 0), opts)
 	if !strings.Contains(rec.failed, "did not come to a verdict: epsilon is -1") {
 		t.Errorf("an impossible audit says: %s", rec.failed)
 	}
@@ -51,7 +52,7 @@ func TestExpectViolation(t *testing.T) {
 // slow takes a millisecond an output.
 type slow struct{ count }
 
-func (s slow) Sample(d core.Dataset, r *stream.Stream, out []float64) error {
+func (s slow) Sample(d audit.Dataset, r *stream.Stream, out []float64) error {
 	time.Sleep(time.Duration(len(out)) * time.Millisecond)
 	return s.count.Sample(d, r, out)
 }
@@ -63,18 +64,18 @@ const helper = "DPTEST_HELPER"
 func TestHelper(t *testing.T) {
 	switch os.Getenv(helper) {
 	case "subtests":
-		dptest.Run(t, count{0.5}, core.DPClaim(1, 0), dptest.Options{Name: "half count", Samples: 5000, Seed: 3, Learner: "histogram", Pairs: []core.Pair{
-			{Label: "same size (loud)", First: core.Records(1), Second: core.Records(1, 0)},
-			{First: core.Records(0), Second: core.Records(0, 0)},
+		dptest.Run(t, count{0.5}, audit.DPClaim(1, 0), dptest.Options{Name: "half count", Samples: 5000, Seed: 3, Learner: "histogram", Pairs: []audit.Pair{
+			{Label: "same size (loud)", First: audit.Records(1), Second: audit.Records(1, 0)},
+			{First: audit.Records(0), Second: audit.Records(0, 0)},
 		}})
 	case "registered":
-		dptest.Run(t, dptest.From(mechanisms.All(), "svt1"), core.DPClaim(1, 0), dptest.Options{Samples: 1000, Learner: "histogram"})
+		dptest.Run(t, dptest.From(mechanisms.All(), "svt1"), audit.DPClaim(1, 0), dptest.Options{Samples: 1000, Learner: "histogram"})
 	case "size":
-		dptest.RequireNoViolation(t, count{2}, core.DPClaim(1, 0), dptest.Options{Pairs: oneRowMore, Learner: "histogram"})
+		dptest.RequireNoViolation(t, count{2}, audit.DPClaim(1, 0), dptest.Options{Pairs: oneRowMore, Learner: "histogram"})
 	case "slow":
 		opts := dptest.Options{Pairs: oneRowMore, Learner: "histogram", Name: "slow"}
-		opts.Pairs = append(opts.Pairs, core.Pair{First: core.Records(1), Second: core.Records(2)}) // no neighbours: ends before it draws
-		dptest.RequireNoViolation(t, slow{count{2}}, core.DPClaim(1, 0), opts)
+		opts.Pairs = append(opts.Pairs, audit.Pair{First: audit.Records(1), Second: audit.Records(2)}) // no neighbours: ends before it draws
+		dptest.RequireNoViolation(t, slow{count{2}}, audit.DPClaim(1, 0), opts)
 	}
 }
 
@@ -120,8 +121,8 @@ func TestRunFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _, err := core.ParseReport(data)
-		if err != nil || r.Verdict != core.Violation || filepath.Base(path) != "dpscope-half-count-seed3.json" {
+		r, _, err := pair.ParseReport(data)
+		if err != nil || r.Verdict != audit.Violation || filepath.Base(path) != "dpscope-half-count-seed3.json" {
 			t.Errorf("%s: verdict %s, %v", path, r.Verdict, err)
 		}
 		if !strings.Contains(out, "report in "+path) {
@@ -164,7 +165,7 @@ func TestSize(t *testing.T) {
 func TestSizeGiven(t *testing.T) {
 	opts := dptest.Options{Pairs: oneRowMore, Samples: 1234, Learner: "histogram"}
 	rec := &recorder{}
-	dptest.RequireNoViolation(rec, count{2}, core.DPClaim(1, 0), opts)
+	dptest.RequireNoViolation(rec, count{2}, audit.DPClaim(1, 0), opts)
 	if rec.failed != "" || !strings.Contains(rec.log, "seed 0, 1234 samples a side\n") {
 		t.Errorf("failed %q, log %q", rec.failed, rec.log)
 	}
@@ -175,15 +176,15 @@ func TestSizeGiven(t *testing.T) {
 //
 //fuzzgear:skip each input is an audit, which has a false alarm, and no parser
 func FuzzCount(f *testing.F) {
-	dptest.Fuzz(f, count{1}, core.DPClaim(1, 0), dptest.Options{Samples: 5000, Learner: "histogram",
-		Domain: &core.Domain{Columns: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{1}}})
+	dptest.Fuzz(f, count{1}, audit.DPClaim(1, 0), dptest.Options{Samples: 5000, Learner: "histogram",
+		Domain: &audit.Domain{Columns: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{1}}})
 }
 
 func ExampleRequireNoViolation() {
 	// In a test: func TestCount(t *testing.T).
 	test := func(t testing.TB) {
-		dptest.RequireNoViolation(t, count{scale: 1}, core.DPClaim(1, 0), dptest.Options{
-			Pairs:   []core.Pair{{First: core.Records(1), Second: core.Records(1, 0)}},
+		dptest.RequireNoViolation(t, count{scale: 1}, audit.DPClaim(1, 0), dptest.Options{
+			Pairs:   []audit.Pair{{First: audit.Records(1), Second: audit.Records(1, 0)}},
 			Samples: 5000,
 		})
 	}
@@ -196,8 +197,8 @@ func ExampleRequireNoViolation() {
 func ExampleExpectViolation() {
 	test := func(t testing.TB) {
 		// Half the noise that a claim of 1 needs: the audit must find it.
-		dptest.ExpectViolation(t, count{scale: 0.5}, core.DPClaim(1, 0), dptest.Options{
-			Pairs:   []core.Pair{{First: core.Records(1), Second: core.Records(1, 0)}},
+		dptest.ExpectViolation(t, count{scale: 0.5}, audit.DPClaim(1, 0), dptest.Options{
+			Pairs:   []audit.Pair{{First: audit.Records(1), Second: audit.Records(1, 0)}},
 			Samples: 5000,
 		})
 	}
@@ -209,12 +210,12 @@ func ExampleExpectViolation() {
 
 func ExampleRun() {
 	test := func(t *testing.T) {
-		dptest.Run(t, count{scale: 1}, core.DPClaim(1, 0), dptest.Options{
-			Pairs: []core.Pair{
-				{Label: "a row of 0", First: core.Records(1), Second: core.Records(1, 0)},
-				{Label: "the first row", First: core.Records(), Second: core.Records(1)},
+		dptest.Run(t, count{scale: 1}, audit.DPClaim(1, 0), dptest.Options{
+			Pairs: []audit.Pair{
+				{Label: "a row of 0", First: audit.Records(1), Second: audit.Records(1, 0)},
+				{Label: "the first row", First: audit.Records(), Second: audit.Records(1)},
 			},
-			Domain: &core.Domain{Columns: 1, MaxRows: 5, Lower: []float64{0}, Upper: []float64{1}}, // one subtest more
+			Domain: &audit.Domain{Columns: 1, MaxRows: 5, Lower: []float64{0}, Upper: []float64{1}}, // one subtest more
 		})
 	}
 	_ = test // go test runs TestCount/a_row_of_0, TestCount/the_first_row and TestCount/search
@@ -222,8 +223,8 @@ func ExampleRun() {
 
 func ExampleFuzz() {
 	fuzz := func(f *testing.F) {
-		dptest.Fuzz(f, count{scale: 1}, core.DPClaim(1, 0), dptest.Options{
-			Domain: &core.Domain{Columns: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{10}},
+		dptest.Fuzz(f, count{scale: 1}, audit.DPClaim(1, 0), dptest.Options{
+			Domain: &audit.Domain{Columns: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{10}},
 		})
 	}
 	_ = fuzz // go test -fuzz FuzzCount
@@ -231,7 +232,7 @@ func ExampleFuzz() {
 
 func ExampleFrom() {
 	m := dptest.From(mechanisms.All(), "svt4", "c=2")
-	r, err := dptest.Audit(context.Background(), m, core.DPClaim(1, 0), dptest.Options{Samples: 5000, Trials: 1, Seed: 7})
+	r, err := dptest.Audit(context.Background(), m, audit.DPClaim(1, 0), dptest.Options{Samples: 5000, Trials: 1, Seed: 7})
 	fmt.Println(r.Verdict, r.Inputs.Parameters["c"], errors.As(err, new(*dptest.ViolationError)))
 	// Output: violation 2 true
 }

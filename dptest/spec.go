@@ -4,24 +4,24 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
-var errNil = &core.InputError{Field: "mechanism", Found: "nil", Want: "a core.Mechanism"}
+var errNil = &audit.InputError{Field: "mechanism", Found: "nil", Want: "a audit.Mechanism"}
 
 // customSpec wraps the caller's mechanism as a registry entry of its own.
-func customSpec(m core.Mechanism, claim core.Claim, opts Options) (core.MechanismSpec, error) {
+func customSpec(m audit.Mechanism, claim audit.Claim, opts Options) (audit.MechanismSpec, error) {
 	if m == nil {
-		return core.MechanismSpec{}, errNil
+		return audit.MechanismSpec{}, errNil
 	}
 	if len(opts.Pairs) == 0 && opts.Domain == nil {
-		return core.MechanismSpec{}, &core.InputError{Field: "Options.Pairs", Found: "empty", Want: "at least one neighbouring pair of datasets",
+		return audit.MechanismSpec{}, &audit.InputError{Field: "Options.Pairs", Found: "empty", Want: "at least one neighbouring pair of datasets",
 			Remedy: "or set Options.Domain to search for one"}
 	}
 	relation := opts.Relation
 	if relation == "" {
-		relation = core.AddRemove
+		relation = audit.AddRemove
 	}
 	domain := spanOf(opts.Pairs)
 	if opts.Domain != nil {
@@ -31,22 +31,22 @@ func customSpec(m core.Mechanism, claim core.Claim, opts Options) (core.Mechanis
 	if name == "" {
 		name = "under test"
 	}
-	return core.MechanismSpec{
+	return audit.MechanismSpec{
 		Name: name, Title: name, Source: "the calling test", Custom: true,
-		Relations: func(core.Params) []core.Relation { return []core.Relation{relation} },
-		Claim:     func(core.Params) core.Claim { return claim },
-		Truth:     func(core.Params) string { return "unknown" },
-		Domain:    func(core.Params, core.Relation) core.Domain { return domain },
-		Pairs:     func(core.Params, core.Relation) []core.Pair { return opts.Pairs },
-		New:       func(core.Params) (core.Mechanism, error) { return m, nil },
+		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{relation} },
+		Claim:     func(audit.Params) audit.Claim { return claim },
+		Truth:     func(audit.Params) string { return "unknown" },
+		Domain:    func(audit.Params, audit.Relation) audit.Domain { return domain },
+		Pairs:     func(audit.Params, audit.Relation) []audit.Pair { return opts.Pairs },
+		New:       func(audit.Params) (audit.Mechanism, error) { return m, nil },
 	}, nil
 }
 
 // spanOf is the smallest domain that holds the pairs.
-func spanOf(pairs []core.Pair) core.Domain {
-	dom := core.Domain{MinRows: math.MaxInt, Reach: 0}
+func spanOf(pairs []audit.Pair) audit.Domain {
+	dom := audit.Domain{MinRows: math.MaxInt, Reach: 0}
 	for _, p := range pairs {
-		for _, d := range []core.Dataset{p.First, p.Second} {
+		for _, d := range []audit.Dataset{p.First, p.Second} {
 			if dom.Columns == 0 {
 				dom.Columns = d.Columns
 				for range d.Columns {
@@ -72,9 +72,9 @@ func spanOf(pairs []core.Pair) core.Domain {
 
 // registered is a mechanism of a registry, with its parameters.
 type registered struct {
-	core.Mechanism
-	of     core.MechanismSpec
-	params core.Params
+	audit.Mechanism
+	of     audit.MechanismSpec
+	params audit.Params
 	err    error
 }
 
@@ -84,13 +84,13 @@ type registered struct {
 //
 // Its own pairs, domain and relation are used where the options give none. An
 // unknown name or parameter is the error of the audit that uses it.
-func From(specs []core.MechanismSpec, name string, params ...string) core.Mechanism {
-	reg := &registered{params: core.Params{}}
-	if reg.of, reg.err = (core.Catalogue{Mechanisms: specs}).Mechanism(name); reg.err != nil {
+func From(specs []audit.MechanismSpec, name string, params ...string) audit.Mechanism {
+	reg := &registered{params: audit.Params{}}
+	if reg.of, reg.err = (audit.Catalogue{Mechanisms: specs}).Mechanism(name); reg.err != nil {
 		return reg
 	}
 	for _, p := range params {
-		key, value, err := core.ParseParam(p)
+		key, value, err := audit.ParseParam(p)
 		if err != nil {
 			reg.err = err
 			return reg
@@ -104,11 +104,11 @@ func From(specs []core.MechanismSpec, name string, params ...string) core.Mechan
 }
 
 // at are the parameters and the relation that an audit of the claim uses.
-func (r *registered) at(claim core.Claim, opts Options) (core.Params, core.Relation, error) {
+func (r *registered) at(claim audit.Claim, opts Options) (audit.Params, audit.Relation, error) {
 	if r.err != nil {
 		return nil, "", r.err
 	}
-	params, err := core.ResolveParams(r.of.Params, r.params, claim)
+	params, err := audit.ResolveParams(r.of.Params, r.params, claim)
 	if err != nil {
 		return nil, "", err
 	}
@@ -119,16 +119,16 @@ func (r *registered) at(claim core.Claim, opts Options) (core.Params, core.Relat
 	return params, relation, nil
 }
 
-// Columns implements [core.Mechanism].
-func (r *registered) Columns() []core.Column {
+// Columns implements [audit.Mechanism].
+func (r *registered) Columns() []audit.Column {
 	if r.err != nil {
 		return nil
 	}
 	return r.Mechanism.Columns()
 }
 
-// Sample implements [core.Mechanism].
-func (r *registered) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+// Sample implements [audit.Mechanism].
+func (r *registered) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	if r.err != nil {
 		return r.err
 	}
@@ -136,15 +136,15 @@ func (r *registered) Sample(d core.Dataset, s *stream.Stream, out []float64) err
 }
 
 // spec is the registry entry with what the options override.
-func (r *registered) spec(opts Options) core.MechanismSpec {
+func (r *registered) spec(opts Options) audit.MechanismSpec {
 	s := r.of
 	// With anything of the caller's own, no command line knows the audit.
 	s.Custom = len(opts.Pairs) > 0 || opts.Domain != nil || len(opts.Learners) > 0
 	if len(opts.Pairs) > 0 {
-		s.Pairs = func(core.Params, core.Relation) []core.Pair { return opts.Pairs }
+		s.Pairs = func(audit.Params, audit.Relation) []audit.Pair { return opts.Pairs }
 	}
 	if opts.Domain != nil {
-		s.Domain = func(core.Params, core.Relation) core.Domain { return *opts.Domain }
+		s.Domain = func(audit.Params, audit.Relation) audit.Domain { return *opts.Domain }
 	}
 	return s
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -18,8 +18,8 @@ const svt4 = "#v=1&mechanism=svt4&epsilon=1&samples=40000&trials=4&seed=7&worker
 // TestViolation runs svt4 as a user would: with two workers, with one, and on
 // the command line, to the same counts; then saves the report and replays it.
 func TestViolation(t *testing.T) {
-	native := audit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "40000", "-trials", "4", "-seed", "7")
-	if native.Verdict != core.Violation {
+	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "40000", "-trials", "4", "-seed", "7")
+	if native.Verdict != audit.Violation {
 		t.Fatalf("the command line says %s", native.Summary)
 	}
 	for _, workers := range []int{2, 1} {
@@ -53,10 +53,10 @@ func TestNoViolation(t *testing.T) {
 	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=20000&trials=3&seed=5&workers=2")
 	click(t, tab, "#run")
 	r := finish(t, tab, 2*time.Minute)
-	native := audit(t, "-mechanism", "laplace-mean", "-epsilon", "1", "-samples", "20000", "-trials", "3", "-seed", "5")
+	native := runAudit(t, "-mechanism", "laplace-mean", "-epsilon", "1", "-samples", "20000", "-trials", "3", "-seed", "5")
 	sameCounts(t, "laplace-mean in the browser against the command line", r, native)
 	verdict := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
-	if r.Verdict != core.NoViolation || !strings.Contains(verdict, "No violation found") || !strings.Contains(verdict, "not a proof of privacy") {
+	if r.Verdict != audit.NoViolation || !strings.Contains(verdict, "No violation found") || !strings.Contains(verdict, "not a proof of privacy") {
 		t.Errorf("%s: the verdict reads %q", r.Verdict, verdict)
 	}
 }
@@ -81,7 +81,7 @@ func TestStop(t *testing.T) {
 		t.Errorf("stopping took %.0f ms", took)
 	}
 	r := reportOf(t, tab)
-	if r.Verdict != core.Inconclusive || r.Termination.Reason != core.Stopped || r.Results[0].Counts == nil || r.Results[0].LowerBound != nil {
+	if r.Verdict != audit.Inconclusive || r.Termination.Reason != audit.Stopped || r.Results[0].Counts == nil || r.Results[0].LowerBound != nil {
 		t.Errorf("after Stop: %s, %+v", r.Verdict, r.Termination)
 	}
 	// The page runs on.
@@ -95,7 +95,7 @@ func TestStop(t *testing.T) {
 // the counts are what they would have been.
 func TestWorkerEnds(t *testing.T) {
 	const state = "#v=1&mechanism=svt4&epsilon=1&samples=600000&explore=20000&trials=2&seed=3&workers=2"
-	native := audit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "600000", "-explore", "20000", "-trials", "2", "-seed", "3")
+	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "600000", "-explore", "20000", "-trials", "2", "-seed", "3")
 	tab := open(t, state)
 	click(t, tab, "#run")
 	until(t, tab, certifying, time.Minute)
@@ -110,7 +110,7 @@ func TestWorkerEnds(t *testing.T) {
 // TestDroppedFiles drops reports that cannot be read, one that is too new, and
 // a good one.
 func TestDroppedFiles(t *testing.T) {
-	good, err := core.Canonical(audit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
+	good, err := audit.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,8 +12,9 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -49,7 +50,7 @@ func planted(t *testing.T, tab *browser.Tab, limit time.Duration) canary.Report 
 func natively(t *testing.T, p canary.Plan, workers int) canary.Report {
 	t.Helper()
 	sources := canary.Sources()
-	r, err := canary.Run{Plan: p, Sources: sources, Pool: core.LocalPool(core.Catalogue{Canary: canary.Engine(sources)}, workers)}.Do(context.Background())
+	r, err := canary.Run{Plan: p, Sources: sources, Pool: pair.LocalPool(audit.Catalogue{Canary: canary.Engine(sources)}, workers)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +97,7 @@ func TestCanaries(t *testing.T) {
 	eval[bool](t, tab, `(document.querySelector("#k-seed").focus(), true)`)
 	pressKey(t, tab, kb.Enter)
 	r := planted(t, tab, time.Minute)
-	if r.Plan.Runs != 256 || r.Plan.K != 16 || r.Plan.Seed != 3 || r.Plan.Claim.Epsilon != 2 || r.Verdict != core.NoViolation || r.Equation10 == nil {
+	if r.Plan.Runs != 256 || r.Plan.K != 16 || r.Plan.Seed != 3 || r.Plan.Claim.Epsilon != 2 || r.Verdict != audit.NoViolation || r.Equation10 == nil {
 		t.Errorf("%+v: %s", r.Plan, r.Summary)
 	}
 	for _, workers := range []int{1, 2} {
@@ -149,9 +150,9 @@ func TestCanaries(t *testing.T) {
 // TestCanaryReportOpens: a canary report that is dropped anywhere opens in the
 // panel, and the audit's result stays; it verifies, and a forged one does not.
 func TestCanaryReportOpens(t *testing.T) {
-	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: 60, K: 3, Seed: 5}
+	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: 60, K: 3, Seed: 5}
 	good := natively(t, p, 1)
-	good.Generator = core.Generator{Name: "dpscope", Version: core.Version}
+	good.Generator = audit.Generator{Name: "dpscope", Version: audit.Version}
 	forged := good
 	more := *good.LowerBound + 0.1
 	forged.LowerBound = &more
@@ -162,7 +163,7 @@ func TestCanaryReportOpens(t *testing.T) {
 		report       canary.Report
 		says, stands string
 	}{{good, "is the same as in the report", "Verified here"}, {forged, "lower bound", "Failed verification here"}} {
-		data, err := core.Canonical(c.report)
+		data, err := audit.Canonical(c.report)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,7 +222,7 @@ func TestCanariesFile(t *testing.T) {
 	until(t, tab, `document.querySelector("#k-file-name").textContent.includes("good.csv")`, 5*time.Second)
 	click(t, tab, "#canaries-run")
 	r := planted(t, tab, time.Minute)
-	want, err := canary.Run{Plan: r.Plan, File: []byte(file), Sources: canary.Sources(), Pool: core.LocalPool(core.Catalogue{Canary: canary.Engine(canary.Sources())}, 1)}.Do(context.Background())
+	want, err := canary.Run{Plan: r.Plan, File: []byte(file), Sources: canary.Sources(), Pool: pair.LocalPool(audit.Catalogue{Canary: canary.Engine(canary.Sources())}, 1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -250,7 +251,7 @@ func TestCanariesStop(t *testing.T) {
 	}
 	pressKey(t, tab, kb.Escape)
 	r := planted(t, tab, 30*time.Second)
-	if r.Ended.Reason != core.Stopped || r.Verdict != core.Inconclusive || r.LowerBound != nil || r.Evidence.Certified.Table.Runs() == 0 {
+	if r.Ended.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Evidence.Certified.Table.Runs() == 0 {
 		t.Errorf("%s, %s", r.Ended.Reason, r.Summary)
 	}
 	if at := eval[string](t, tab, `document.activeElement.id`); at != "canaries-run" {
@@ -314,7 +315,7 @@ func TestCanariesAcceptance(t *testing.T) {
 		r := planted(t, tab, 20*time.Minute)
 		took := time.Since(start)
 		t.Logf("%s: %.1f s with %d workers, bound %v, %s", c.name, took.Seconds(), r.Timing.Workers, *r.LowerBound, r.Summary)
-		if refuted := r.Verdict == core.Violation; refuted != c.refuted || *r.LowerBound <= 0 || took > 10*time.Minute {
+		if refuted := r.Verdict == audit.Violation; refuted != c.refuted || *r.LowerBound <= 0 || took > 10*time.Minute {
 			t.Errorf("%s: refuted %v, want %v", c.name, refuted, c.refuted)
 		}
 	}

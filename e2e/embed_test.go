@@ -15,8 +15,9 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -85,9 +86,9 @@ func heard(kind, by string) string {
 }
 
 // embedReport is a report that the page around an embed holds.
-func embedReport(t *testing.T, tab *browser.Tab, expression string) core.Report {
+func embedReport(t *testing.T, tab *browser.Tab, expression string) pair.Report {
 	t.Helper()
-	r, newer, err := core.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+expression+`)`)))
+	r, newer, err := pair.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+expression+`)`)))
 	if err != nil || newer {
 		t.Fatalf("%s: %v (newer: %v)", expression, err, newer)
 	}
@@ -133,8 +134,8 @@ func TestEmbedElement(t *testing.T) {
 	}
 	eval[bool](t, tab, `(one("a").shadowRoot.querySelector("button").click(), one("b").run().then((r) => { window.ofB = r; }), true)`)
 	until(t, tab, heard("result", "a")+`.length === 1 && `+heard("result", "b")+`.length === 1 && window.ofB`, time.Minute)
-	sameCounts(t, "the element and the command line", embedReport(t, tab, heard("result", "a")+`[0][2].report`), audit(t, embedFlags...))
-	sameCounts(t, "the second element and the command line", embedReport(t, tab, `ofB`), audit(t, "-mechanism", "svt1", "-epsilon", "0.5", "-samples", "3000", "-trials", "1", "-seed", "7"))
+	sameCounts(t, "the element and the command line", embedReport(t, tab, heard("result", "a")+`[0][2].report`), runAudit(t, embedFlags...))
+	sameCounts(t, "the second element and the command line", embedReport(t, tab, `ofB`), runAudit(t, "-mechanism", "svt1", "-epsilon", "0.5", "-samples", "3000", "-trials", "1", "-seed", "7"))
 	// A run's progress and result are not mixed with the other's.
 	turns := eval[string](t, tab, `said.filter(([k, by]) => (k === "progress" || k === "result") && by.length === 1).map(([, by]) => by).filter((by, i, all) => by !== all[i - 1]).join("")`)
 	if turns != "ab" && turns != "ba" {
@@ -188,7 +189,7 @@ func TestEmbedRemoved(t *testing.T) {
 		}
 	}
 	eval[bool](t, tab, `(document.body.append(kept), kept.samples = 3000, kept.trials = 1, kept.seed = 5, kept.run().then(() => true))`)
-	sameCounts(t, "put back", embedReport(t, tab, `kept.report`), audit(t, "-mechanism", "svt1", "-epsilon", "1", "-samples", "3000", "-trials", "1", "-seed", "5"))
+	sameCounts(t, "put back", embedReport(t, tab, `kept.report`), runAudit(t, "-mechanism", "svt1", "-epsilon", "1", "-samples", "3000", "-trials", "1", "-seed", "5"))
 	// Stopped, a run says so and leaves the element ready.
 	eval[bool](t, tab, `(kept.samples = 1e9, new Promise((done) => setTimeout(done, 100)).then(() => { said.length = 0; window.stopped = kept.run().then((r) => r.termination.reason, (e) => e.name); return true; }))`)
 	until(t, tab, heard("progress", "a")+`.length > 1`, 30*time.Second)
@@ -272,7 +273,7 @@ func TestEmbedCanaries(t *testing.T) {
 	eval[bool](t, tab, `(one("b").view = null, true)`)
 	until(t, tab, `one("b").save().then((state) => state.report === null && state.fragment.includes("&mechanism=svt"))`, 5*time.Second)
 	eval[bool](t, tab, `(one("b").settings = {mechanism: "svt1", epsilon: "1", samples: "2000", trials: "1", seed: "5"}, new Promise((done) => setTimeout(done, 200)).then(() => one("b").run()).then(() => true))`)
-	sameCounts(t, "an audit of the other kind", embedReport(t, tab, `one("b").report`), audit(t, "-mechanism", "svt1", "-epsilon", "1", "-samples", "2000", "-trials", "1", "-seed", "5"))
+	sameCounts(t, "an audit of the other kind", embedReport(t, tab, `one("b").report`), runAudit(t, "-mechanism", "svt1", "-epsilon", "1", "-samples", "2000", "-trials", "1", "-seed", "5"))
 }
 
 // TestEmbedFrame: the frame without the element, in a page of another origin.
@@ -280,7 +281,7 @@ func TestEmbedFrame(t *testing.T) {
 	origin := strings.TrimSuffix(site, "/")
 	tab := embedding(t, `<iframe width="600" height="500" src="`+site+`embed.html#v=1&`+embedState+`&autorun=1&theme=dark"></iframe>`)
 	until(t, tab, heard("result", origin)+`.length === 1`, time.Minute)
-	sameCounts(t, "the frame and the command line", embedReport(t, tab, heard("result", origin)+`[0][2].report`), audit(t, embedFlags...))
+	sameCounts(t, "the frame and the command line", embedReport(t, tab, heard("result", origin)+`[0][2].report`), runAudit(t, embedFlags...))
 	until(t, tab, heard("height", origin)+`.at(-1)[2].height > 250`, 5*time.Second)
 	if theme := eval[string](t, tab, heard("theme", origin)+`.at(-1)[2].theme`); theme != "dark" {
 		t.Errorf("the frame says that it is %s", theme)
@@ -299,7 +300,7 @@ func TestEmbedPlainPage(t *testing.T) {
 	tab := hosting(t, "localhost", strings.ReplaceAll(string(source), "https://dpscope.example/", site))
 	eval[bool](t, tab, `(addEventListener("dpaudit-result", (e) => { window.found = e.detail.report; }), document.querySelector("dp-audit").shadowRoot.querySelector("button").click(), true)`)
 	until(t, tab, `window.found`, time.Minute)
-	want := audit(t, embedFlags...)
+	want := runAudit(t, embedFlags...)
 	sameCounts(t, "the element", embedReport(t, tab, `found`), want)
 	// The frame says nothing before it is there.
 	framed := eval[string](t, tab, `new Promise((done) => {
@@ -315,7 +316,7 @@ func TestEmbedPlainPage(t *testing.T) {
 		});
 		frame.scrollIntoView();
 	})`)
-	r, _, err := core.ParseReport([]byte(framed))
+	r, _, err := pair.ParseReport([]byte(framed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -353,7 +354,7 @@ func TestEmbedUnreachable(t *testing.T) {
 	if !eval[bool](t, tab, `one("a").querySelector("a").getBoundingClientRect().height > 0 && one("a").shadowRoot.querySelector("[role=alert]").textContent.includes("`+nobody+`")`) {
 		t.Error("neither the fallback nor the reason is shown")
 	}
-	if verdict := eval[string](t, tab, `(one("a").removeAttribute("site"), one("a").run().then((r) => r.verdict))`); verdict != string(core.NoViolation) {
+	if verdict := eval[string](t, tab, `(one("a").removeAttribute("site"), one("a").run().then((r) => r.verdict))`); verdict != string(audit.NoViolation) {
 		t.Errorf("the second attempt: %s", verdict)
 	}
 }
@@ -367,7 +368,7 @@ func TestEmbedWithoutLocks(t *testing.T) {
 		if _, err := chromedp.Call(tab.Ctx, page.AddScriptToEvaluateOnNewDocument, script); err != nil {
 			t.Fatal(err)
 		}
-		if verdict := eval[string](t, tab, `one("a").run().then((r) => r.verdict)`); verdict != string(core.NoViolation) {
+		if verdict := eval[string](t, tab, `one("a").run().then((r) => r.verdict)`); verdict != string(audit.NoViolation) {
 			t.Errorf("locks %s: %s", locks, verdict)
 		}
 		if !eval[bool](t, tab, heard("robbed", strings.TrimSuffix(site, "/"))+`.length > 0`) {
@@ -394,7 +395,7 @@ func testInMuseum(t *testing.T, name string) {
 	eval[bool](t, tab, `(document.addEventListener("dpaudit-result", (e) => { window.report = e.detail.report; }), document.querySelector("dp-audit").shadowRoot.querySelector("button").click(), true)`)
 	until(t, tab, `window.report`, time.Minute)
 	report := embedReport(t, tab, `window.report`)
-	if text := eval[string](t, tab, `document.querySelector("dp-audit + pre").textContent`); report.Verdict != core.Violation || !strings.Contains(text, report.Summary) {
+	if text := eval[string](t, tab, `document.querySelector("dp-audit + pre").textContent`); report.Verdict != audit.Violation || !strings.Contains(text, report.Summary) {
 		t.Errorf("the embed says %q, the page\n%s", report.Summary, text)
 	}
 	// What the reader changes is told, and that the result is of other settings.
@@ -419,7 +420,7 @@ func testInMuseum(t *testing.T, name string) {
 
 // forgeInEmbed gives the element its own report back, as it is and forged: the frame
 // says that it was not verified, and what came of it.
-func forgeInEmbed(t *testing.T, tab *browser.Tab, report core.Report) {
+func forgeInEmbed(t *testing.T, tab *browser.Tab, report pair.Report) {
 	const frame = `document.querySelector("dp-audit").shadowRoot.querySelector("iframe").contentDocument`
 	for _, c := range []struct {
 		bound  float64
@@ -428,7 +429,7 @@ func forgeInEmbed(t *testing.T, tab *browser.Tab, report core.Report) {
 		forged := report
 		forged.Results = slices.Clone(report.Results)
 		forged.Results[0].LowerBound = &c.bound
-		text, err := core.Canonical(forged)
+		text, err := audit.Canonical(forged)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -468,7 +469,7 @@ func TestEmbedCode(t *testing.T) {
 		t.Error("a choice does not reach the code")
 	}
 	again := eval[string](t, tab, `document.querySelector(".embed-code dp-audit").run().then((r) => JSON.stringify(r))`)
-	r, _, err := core.ParseReport([]byte(again))
+	r, _, err := pair.ParseReport([]byte(again))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,14 +1,13 @@
 package e2e
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 const googleCore = "core-google.wasm"
@@ -29,10 +28,10 @@ func TestGoogleLibrary(t *testing.T) {
 	}
 	for _, c := range []struct {
 		mechanism string
-		verdict   core.Verdict
-	}{{"google-laplace", core.NoViolation}, {"google-laplace-wrong-sensitivity", core.Violation}} {
+		verdict   audit.Verdict
+	}{{"google-laplace", audit.NoViolation}, {"google-laplace-wrong-sensitivity", audit.Violation}} {
 		set(t, tab, "mechanism", c.mechanism)
-		if c.verdict == core.Violation {
+		if c.verdict == audit.Violation {
 			set(t, tab, "p-most", "3")
 		}
 		until(t, tab, `document.body.dataset.state !== "loading" && location.hash.includes("mechanism=`+c.mechanism+`&")`, 5*time.Second)

@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp/kb"
-
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 )
 
 // focused is an expression: what has the focus, [id or tag, name, outlined].
@@ -46,7 +45,7 @@ func TestKeyboard(t *testing.T) {
 	tabTo("run")
 	pressKey(t, tab, kb.Enter)
 	r := finish(t, tab, time.Minute)
-	if r.Verdict != core.Violation || r.Inputs.Mechanism != "svt4" || r.Claim.Epsilon != 1.25 {
+	if r.Verdict != audit.Violation || r.Inputs.Mechanism != "svt4" || r.Claim.Epsilon != 1.25 {
 		t.Errorf("%s of %s at %v", r.Verdict, r.Inputs.Mechanism, r.Claim)
 	}
 	if at := eval[[]any](t, tab, focused); at[0] == "BODY" {

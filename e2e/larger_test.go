@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/accounting"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -78,7 +78,7 @@ func TestFirstCoreAlone(t *testing.T) {
 // TestLargerCoreFromAddress: an address that needs the larger core loads that
 // alone, and it runs to the counts of the command line.
 func TestLargerCoreFromAddress(t *testing.T) {
-	native := audit(t, "-mechanism", "rappor-once", "-samples", "5000", "-trials", "2", "-seed", "7")
+	native := runAudit(t, "-mechanism", "rappor-once", "-samples", "5000", "-trials", "2", "-seed", "7")
 	tab := open(t, "#v=1&mechanism=rappor-once&samples=5000&trials=2&seed=7&workers=2")
 	click(t, tab, "#run")
 	r := finish(t, tab, time.Minute)
@@ -129,7 +129,7 @@ func TestLargerCoreByChoice(t *testing.T) {
 // TestLargerCoreVerifies: a report that needs it opens without it and is
 // replayed with it.
 func TestLargerCoreVerifies(t *testing.T) {
-	report, err := core.Canonical(audit(t, "-mechanism", "rappor-once", "-samples", "3000", "-trials", "2", "-seed", "1"))
+	report, err := audit.Canonical(runAudit(t, "-mechanism", "rappor-once", "-samples", "3000", "-trials", "2", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +224,7 @@ func TestLargerCoreAfterRun(t *testing.T) {
 	}
 	click(t, tab, "#stop")
 	until(t, tab, `window.dpscope.engine.larger && document.body.dataset.state === "ready" && location.hash.includes("rappor-once") && location.hash.includes("samples=5000")`, 30*time.Second)
-	if r := reportOf(t, tab); r.Inputs.Mechanism != "svt4" || r.Termination.Reason != core.Stopped {
+	if r := reportOf(t, tab); r.Inputs.Mechanism != "svt4" || r.Termination.Reason != audit.Stopped {
 		t.Errorf("the run ended as %s of %s", r.Termination.Reason, r.Inputs.Mechanism)
 	}
 }

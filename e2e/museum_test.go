@@ -15,7 +15,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -83,7 +83,7 @@ func TestBelowAPath(t *testing.T) {
 	}
 	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
 	click(t, tab, "#run")
-	if r := finish(t, tab, 30*time.Second); r.Verdict != core.Violation || r.Inputs.Mechanism != "svt5" {
+	if r := finish(t, tab, 30*time.Second); r.Verdict != audit.Violation || r.Inputs.Mechanism != "svt5" {
 		t.Errorf("%s: %s", r.Inputs.Mechanism, r.Summary)
 	}
 	for _, e := range tab.Errors() {
@@ -121,7 +121,7 @@ func TestMuseum(t *testing.T) {
 			until(t, tab, fmt.Sprintf(`document.body.dataset.state === "done" && window.dpscope.report.inputs.mechanism === %q`, mechanism), 20*time.Second)
 			r := reportOf(t, tab)
 			t.Logf("%-40s %5.2f s  %s", name, time.Since(start).Seconds(), r.Summary)
-			if r.Verdict != core.Violation {
+			if r.Verdict != audit.Violation {
 				t.Errorf("%s: %s", name, r.Summary)
 			}
 			sentence, _, _ := strings.Cut(r.Summary, "; ")

@@ -18,8 +18,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -200,7 +200,7 @@ func offline(t *testing.T, fragment, loads string, do func(t *testing.T, tab *br
 // to the same counts, and verifies. What the service worker gives for that sandbox
 // has no origin, whatever frame asks for it.
 func TestOfflineOwn(t *testing.T) {
-	var reports []core.Report
+	var reports []pair.Report
 	offline(t, "", largerCore, func(t *testing.T, tab *browser.Tab) {
 		eval[bool](t, tab, `(document.querySelector("#own").open = true)`)
 		example(t, tab, 2)

@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // TestOneRun: a Gaussian sum is audited in one run in the page as natively, table
@@ -38,11 +39,11 @@ func TestOneRun(t *testing.T) {
 		return r
 	}
 	got := shown()
-	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: core.Params{"noise": {Number: 0.5}},
-		Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: canary.DefaultDelta}, DeltaDefaulted: true, Design: canary.Orthogonal, Canaries: 600, Beta: 0.1, Seed: 4}
+	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}},
+		Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: canary.DefaultDelta}, DeltaDefaulted: true, Design: canary.Orthogonal, Canaries: 600, Beta: 0.1, Seed: 4}
 	sources := canary.Sources()
-	want, err := canary.OneRun{Plan: plan, Sources: sources, Pool: core.LocalPool(core.Catalogue{Canary: canary.Engine(sources)}, 1),
-		Generator: core.Generator{Name: "dpscope", Version: core.Version}}.Do(context.Background())
+	want, err := canary.OneRun{Plan: plan, Sources: sources, Pool: pair.LocalPool(audit.Catalogue{Canary: canary.Engine(sources)}, 1),
+		Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func TestOneRun(t *testing.T) {
 		report       canary.OneRunReport
 		says, stands string
 	}{{want, "is the same as in the report", "Verified here"}, {forged, "lower bound", "Failed verification here"}} {
-		data, err := core.Canonical(c.report)
+		data, err := audit.Canonical(c.report)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -95,11 +96,11 @@ func TestOneRun(t *testing.T) {
 	for i := range scores.In {
 		scores.In[i], scores.Out[i] = float64(i)+20.5, float64(i)
 	}
-	of, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: plan.Claim, Relation: core.Replace, Method: canary.MethodExact, Seed: 1}, scores, want.Generator)
+	of, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: plan.Claim, Relation: audit.Replace, Method: canary.MethodExact, Seed: 1}, scores, want.Generator)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := core.Canonical(of)
+	data, err := audit.Canonical(of)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +111,7 @@ func TestOneRun(t *testing.T) {
 	stands(t, tab, box, "Recomputed here")
 	less := 0.01
 	of.LowerBound = &less
-	if data, err = core.Canonical(of); err != nil {
+	if data, err = audit.Canonical(of); err != nil {
 		t.Fatal(err)
 	}
 	drop(t, tab, "forged.json", string(data))

@@ -13,7 +13,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -41,7 +42,7 @@ func example(t *testing.T, tab *browser.Tab, number int) {
 func write(t *testing.T, tab *browser.Tab, code string) { t.Helper(); set(t, tab, "own-code", code) }
 
 // runOwn runs what the panel says and returns the report.
-func runOwn(t *testing.T, tab *browser.Tab) core.Report {
+func runOwn(t *testing.T, tab *browser.Tab) pair.Report {
 	t.Helper()
 	before := eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)
 	click(t, tab, "#own-run")
@@ -71,9 +72,9 @@ func TestOwnExamples(t *testing.T) {
 	tab := owning(t)
 	eval[bool](t, tab, `(window.paces = 0, new MutationObserver(() => { if (/^[^,]+, \d+ %, .+ samples\/s, about .+ left$/.test(`+ownSaid+`)) paces++; }).observe(document.querySelector("#own-status"), {childList: true}), true)`)
 	for i, c := range []struct {
-		verdict core.Verdict
+		verdict audit.Verdict
 		least   float64
-	}{{core.NoViolation, 0.9}, {core.Violation, 1.5}, {core.Violation, 3}} {
+	}{{audit.NoViolation, 0.9}, {audit.Violation, 1.5}, {audit.Violation, 3}} {
 		example(t, tab, i+1)
 		set(t, tab, "own-samples", "20000")
 		set(t, tab, "own-seed", "2") // half of all seeds give the correct one .957 or more, one in eight less than .9
@@ -83,7 +84,7 @@ func TestOwnExamples(t *testing.T) {
 			t.Errorf("example %d: %s", i+1, r.Summary)
 		}
 		b := r.Inputs.Brought
-		if b == nil || b.Kind != core.BroughtScript || b.Code != eval[string](t, tab, `document.querySelector("#own-code").value`) || b.Unseeded != "" || len(b.SHA256) != 64 {
+		if b == nil || b.Kind != audit.BroughtScript || b.Code != eval[string](t, tab, `document.querySelector("#own-code").value`) || b.Unseeded != "" || len(b.SHA256) != 64 {
 			t.Errorf("example %d: %+v", i+1, b)
 		}
 		click(t, tab, "#verify")
@@ -123,7 +124,7 @@ func TestOwnModule(t *testing.T) {
 		set(t, tab, "own-seed", "7")
 		set(t, tab, "own-epsilon", "0.8")
 		r := runOwn(t, tab)
-		want := audit(t, "-wasm", path, "-epsilon", "0.8", "-samples", "20000", "-seed", "7")
+		want := runAudit(t, "-wasm", path, "-epsilon", "0.8", "-samples", "20000", "-seed", "7")
 		sameCounts(t, name, r, want)
 		t.Logf("%s in %.1f s, natively %.1f s", r.Summary, r.Timing.Total, want.Timing.Total)
 		if !strings.HasPrefix(r.Reproduce.CLI, "dpscope audit -wasm "+name) {
@@ -316,7 +317,7 @@ func TestOwnLoop(t *testing.T) {
 	example(t, tab, 1)
 	set(t, tab, "own-samples", "2000")
 	set(t, tab, "own-seed", "3") // it is at its claim exactly: one seed of twenty accuses it
-	if r := runOwn(t, tab); r.Verdict == core.Violation {
+	if r := runOwn(t, tab); r.Verdict == audit.Violation {
 		t.Error(r.Summary)
 	}
 }
@@ -333,7 +334,7 @@ func TestOwnReport(t *testing.T) {
 	if r.Inputs.Unseeded == "" || len(r.Inputs.Brought.Columns) != 2 || r.Inputs.Brought.Datasets.MaxRows != 2 {
 		t.Errorf("%+v", r.Inputs)
 	}
-	data, err := core.Canonical(r)
+	data, err := audit.Canonical(r)
 	if err != nil {
 		t.Fatal(err)
 	}

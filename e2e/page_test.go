@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -168,7 +168,7 @@ func TestFormAndResult(t *testing.T) {
 
 // TestVerifyInThePage: a report replays to the same, an edited one does not.
 func TestVerifyInThePage(t *testing.T) {
-	good, err := core.Canonical(audit(t, "-mechanism", "svt1", "-samples", "3000", "-trials", "2", "-seed", "1"))
+	good, err := audit.Canonical(runAudit(t, "-mechanism", "svt1", "-samples", "3000", "-trials", "2", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,8 @@ import (
 
 	"github.com/chromedp/chromedp/kb"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
@@ -60,7 +61,7 @@ func dropFiles(t *testing.T, tab *browser.Tab, script string) {
 }
 
 // runSamples presses Run and waits for the report of samples.
-func runSamples(t *testing.T, tab *browser.Tab, limit time.Duration) core.Report {
+func runSamples(t *testing.T, tab *browser.Tab, limit time.Duration) pair.Report {
 	t.Helper()
 	until(t, tab, samplesRead, 10*time.Second)
 	click(t, tab, "#run")
@@ -81,7 +82,7 @@ func TestSamples(t *testing.T) {
 	if err := os.WriteFile(file, []byte(data), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	native := audit(t, "-samples-file", file, "-epsilon", "1", "-seed", "42")
+	native := runAudit(t, "-samples-file", file, "-epsilon", "1", "-seed", "42")
 	for _, workers := range []string{"1", "2"} {
 		tab := open(t, "#v=1&mechanism=svt1&workers="+workers)
 		before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
@@ -102,7 +103,7 @@ func TestSamples(t *testing.T) {
 		fill(t, tab, "epsilon", "1")
 		r := runSamples(t, tab, time.Minute)
 		sameCounts(t, "the page against the command line", r, native)
-		if r.Verdict != core.Violation || r.Reproduce.CLI != native.Reproduce.CLI || !strings.HasPrefix(r.Reproduce.CLI, "dpscope audit -samples-file count.csv ") {
+		if r.Verdict != audit.Violation || r.Reproduce.CLI != native.Reproduce.CLI || !strings.HasPrefix(r.Reproduce.CLI, "dpscope audit -samples-file count.csv ") {
 			t.Errorf("%s; %s", r.Summary, r.Reproduce.CLI)
 		}
 		if s := r.Inputs.Samples; s.Split == nil || *s.Split != *native.Inputs.Samples.Split || s.Rows != [2]int{4000, 4000} {
@@ -136,8 +137,8 @@ func TestSamplesReport(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	native := audit(t, "-samples-file", filepath.Join(dir, "b.csv"), "-samples-file2", filepath.Join(dir, "a.csv"), "-outputs", "value", "-kind", "value=mixed", "-rho", "0.5", "-seed", "5")
-	text, err := core.Canonical(native)
+	native := runAudit(t, "-samples-file", filepath.Join(dir, "b.csv"), "-samples-file2", filepath.Join(dir, "a.csv"), "-outputs", "value", "-kind", "value=mixed", "-rho", "0.5", "-seed", "5")
+	text, err := audit.Canonical(native)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,7 +211,7 @@ func TestSamplesReading(t *testing.T) {
 			args[i] = file
 		}
 	}
-	native := audit(t, args...)
+	native := runAudit(t, args...)
 	sameCounts(t, "the page against its own command line", r, native)
 	if native.Claim != r.Claim || native.Reproduce.CLI != r.Reproduce.CLI {
 		t.Errorf("%s\n%s", native.Reproduce.CLI, r.Reproduce.CLI)
@@ -394,7 +395,7 @@ func TestSamplesLarge(t *testing.T) {
 		start := time.Now()
 		r := runSamples(t, tab, 5*time.Minute)
 		t.Logf("audited in %.1f s: %s; long tasks: %v", time.Since(start).Seconds(), r.Summary, eval[[]float64](t, tab, `window.longTasks`))
-		if rows := c.copies * manyRows / 2; r.Inputs.Samples.Rows != [2]int{rows, rows} || c.copies == 1 && r.Verdict == core.Violation {
+		if rows := c.copies * manyRows / 2; r.Inputs.Samples.Rows != [2]int{rows, rows} || c.copies == 1 && r.Verdict == audit.Violation {
 			t.Errorf("%s %v", r.Summary, r.Inputs.Samples.Rows) // copies are no independent rows
 		}
 	}
@@ -467,7 +468,7 @@ func TestSamplesPacked(t *testing.T) {
 	if err := os.WriteFile(file, packed.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	native := audit(t, "-samples-file", file, "-decimal", ",", "-epsilon", "1", "-seed", "42")
+	native := runAudit(t, "-samples-file", file, "-decimal", ",", "-epsilon", "1", "-seed", "42")
 	tab := open(t, "")
 	dropFiles(t, tab, fmt.Sprintf(`[new File([Uint8Array.from(atob(%q), (c) => c.charCodeAt(0))], "commas.csv.gz")]`, base64.StdEncoding.EncodeToString(packed.Bytes())))
 	until(t, tab, noticed+`.includes("line 2, column 1 (value)") && `+noticed+`.includes("decimal comma")`, 30*time.Second)

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
@@ -48,7 +48,7 @@ func nativeScores(t *testing.T, plan canary.ScoresPlan, files ...scored) canary.
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := canary.AuditScores(plan, *s, core.Generator{Name: "dpscope", Version: core.Version})
+	r, err := canary.AuditScores(plan, *s, audit.Generator{Name: "dpscope", Version: audit.Version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +83,7 @@ func TestScores(t *testing.T) {
 	if !eval[bool](t, tab, `document.querySelector("#k-scores-group").textContent.includes("Nothing is uploaded")`) {
 		t.Error("it is not said that nothing is uploaded")
 	}
-	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: canary.DefaultDelta}, DeltaDefaulted: true, Beta: 0.1, Seed: 9}
+	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: canary.DefaultDelta}, DeltaDefaulted: true, Beta: 0.1, Seed: 9}
 	const box = `document.querySelector("#canaries-result")`
 	shown := func() (canary.ScoresReport, error) {
 		return canary.ParseScoresReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))
@@ -93,13 +93,13 @@ func TestScores(t *testing.T) {
 	until(t, tab, `document.querySelector("#k-scores-relation-error").textContent.includes("what the claim calls neighbours") && `+canaryIdle, 30*time.Second)
 	for _, c := range []struct {
 		method   canary.Method
-		relation core.Relation
+		relation audit.Relation
 		files    []scored
 	}{
-		{"", core.AddRemove, []scored{{"scores.csv", table.String()}}},
-		{canary.MethodExact, core.AddRemove, []scored{{"scores.csv", table.String()}}},
-		{canary.MethodGaussian, core.Replace, []scored{{"in.txt", in.String()}, {"out.txt", out.String()}}},
-		{"", core.Replace, []scored{{"runs.json", matrix.String()}}},
+		{"", audit.AddRemove, []scored{{"scores.csv", table.String()}}},
+		{canary.MethodExact, audit.AddRemove, []scored{{"scores.csv", table.String()}}},
+		{canary.MethodGaussian, audit.Replace, []scored{{"in.txt", in.String()}, {"out.txt", out.String()}}},
+		{"", audit.Replace, []scored{{"runs.json", matrix.String()}}},
 	} {
 		plan.Method, plan.Relation = c.method, c.relation
 		want := nativeScores(t, plan, c.files...)

@@ -17,7 +17,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -140,7 +140,7 @@ func click(t *testing.T, tab *browser.Tab, selector string) {
 }
 
 // finish waits for the end of a run and returns its report.
-func finish(t *testing.T, tab *browser.Tab, limit time.Duration) core.Report {
+func finish(t *testing.T, tab *browser.Tab, limit time.Duration) pair.Report {
 	t.Helper()
 	until(t, tab, `document.body.dataset.state === "done"`, limit)
 	noDrift(t, tab)
@@ -173,10 +173,10 @@ func stands(t *testing.T, tab *browser.Tab, place, says string) {
 
 // reportOf is the report that the page holds, through the file that its Save
 // button would write.
-func reportOf(t *testing.T, tab *browser.Tab) core.Report {
+func reportOf(t *testing.T, tab *browser.Tab) pair.Report {
 	t.Helper()
 	text := eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)
-	r, newer, err := core.ParseReport([]byte(text))
+	r, newer, err := pair.ParseReport([]byte(text))
 	if err != nil || newer {
 		t.Fatalf("the page's report: %v (newer: %v)", err, newer)
 	}
@@ -184,13 +184,13 @@ func reportOf(t *testing.T, tab *browser.Tab) core.Report {
 }
 
 // audit runs the command line and returns its report.
-func audit(t *testing.T, args ...string) core.Report {
+func runAudit(t *testing.T, args ...string) pair.Report {
 	t.Helper()
 	cmd := exec.Command(program, append([]string{"audit", "-format", "json"}, args...)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.Run() // its exit code tells the verdict
-	r, _, err := core.ParseReport(stdout.Bytes())
+	r, _, err := pair.ParseReport(stdout.Bytes())
 	if err != nil {
 		t.Fatalf("dpscope audit %v: %v\n%s", args, err, stderr.String())
 	}
@@ -198,7 +198,7 @@ func audit(t *testing.T, args ...string) core.Report {
 }
 
 // sameCounts compares what certification counted.
-func sameCounts(t *testing.T, what string, a, b core.Report) {
+func sameCounts(t *testing.T, what string, a, b pair.Report) {
 	t.Helper()
 	x, _ := json.Marshal([]any{a.Evidence, a.Verdict})
 	y, _ := json.Marshal([]any{b.Evidence, b.Verdict})

@@ -166,7 +166,7 @@ type traceEvent struct {
 // appear, the longest tasks of the main thread, which should stay below 50 ms (-v
 // prints them). It asserts nothing of time: a machine that is shared has its own.
 func TestLongTasks(t *testing.T) {
-	audit := func(tab *browser.Tab) {
+	runAudit := func(tab *browser.Tab) {
 		click(t, tab, "#run")
 		finish(t, tab, 2*time.Minute)
 		until(t, tab, `document.querySelectorAll("#chart .picture svg").length === 1`, 5*time.Second)
@@ -179,8 +179,8 @@ func TestLongTasks(t *testing.T) {
 		fragment string
 		run      func(*browser.Tab)
 	}{
-		{"#v=1&mechanism=svt4&epsilon=1&seed=7&samples=50000&trials=5", audit},
-		{"#v=1&mechanism=laplace-mean&epsilon=1&seed=7&samples=50000&trials=5", audit},
+		{"#v=1&mechanism=svt4&epsilon=1&seed=7&samples=50000&trials=5", runAudit},
+		{"#v=1&mechanism=laplace-mean&epsilon=1&seed=7&samples=50000&trials=5", runAudit},
 		{"", func(tab *browser.Tab) {
 			eval[bool](t, tab, `(document.querySelector("#yours").open = true)`)
 			if err := chromedp.Do(tab.Ctx, chromedp.SetUploadFiles("#yours-input", []string{file}, chromedp.NodeReady)); err != nil {

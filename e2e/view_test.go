@@ -20,8 +20,9 @@ import (
 	"github.com/chromedp/chromedp"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -279,7 +280,7 @@ func savedFiles(t *testing.T, tab *browser.Tab, facts viewFacts) {
 }
 
 // sameChart compares the table beside the picture with the report's chart.
-func sameChart(t *testing.T, r core.Report, facts viewFacts) {
+func sameChart(t *testing.T, r pair.Report, facts viewFacts) {
 	t.Helper()
 	ch := r.Evidence.Chart
 	total := func(counts []int) (n int) {
@@ -289,7 +290,7 @@ func sameChart(t *testing.T, r core.Report, facts viewFacts) {
 		return n
 	}
 	n1, n0 := total(ch.First), total(ch.Second)
-	epsilon, reversed, sum, rows := r.Claim.Epsilon, r.Results[0].Direction == core.SecondOverFirst, 0.0, 0
+	epsilon, reversed, sum, rows := r.Claim.Epsilon, r.Results[0].Direction == pair.SecondOverFirst, 0.0, 0
 	for i := range ch.First {
 		a, b := ch.First[i], ch.Second[i]
 		if a+b == 0 {
@@ -398,7 +399,7 @@ func TestViewPlane(t *testing.T) {
 		t.Errorf("%d planes on the way", live)
 	}
 
-	other, err := core.Canonical(audit(t, "-mechanism", "laplace-mean", "-samples", "2000", "-seed", "1"))
+	other, err := audit.Canonical(runAudit(t, "-mechanism", "laplace-mean", "-samples", "2000", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -407,7 +408,7 @@ func TestViewPlane(t *testing.T) {
 }
 
 // samePlane compares the table beside the plane with the report's.
-func samePlane(t *testing.T, tab *browser.Tab, r core.Report) {
+func samePlane(t *testing.T, tab *browser.Tab, r pair.Report) {
 	t.Helper()
 	p := r.Evidence.Chart.Plane
 	rows := rowsOf(t, tab, factsOf(t, tab), "score of the witness", "direction: "+p.Words, "first dataset", "share", "second dataset", "share", "ln ratio", "±", "in the event")
@@ -461,7 +462,7 @@ func TestViewCurves(t *testing.T) {
 	r := finish(t, tab, 2*time.Minute)
 
 	rows := rowsOf(t, tab, openView(t, tab, "tradeoff"), "false positive rate", "at least", "at most", "false negative rate", "at least", "at most", "claimed: not below", "refutes")
-	curve := core.ReportCurves(r).Tradeoff
+	curve := pair.ReportCurves(r).Tradeoff
 	if len(rows) != len(curve.Points) {
 		t.Fatalf("%d points, want %d", len(rows), len(curve.Points))
 	}
@@ -506,14 +507,14 @@ func TestViewCurves(t *testing.T) {
 	until(t, tab, `location.hash.includes("anytime=true") && location.hash.includes("samples=2000000")`, 5*time.Second)
 	click(t, tab, "#run")
 	r = finish(t, tab, 2*time.Minute)
-	if r.Termination.Reason != core.Refuted || len(r.Tradeoff) > 0 {
+	if r.Termination.Reason != audit.Refuted || len(r.Tradeoff) > 0 {
 		t.Fatalf("the run ended %+v with %d points", r.Termination, len(r.Tradeoff))
 	}
 	until(t, tab, viewHook+`.facts.Words.includes("All of them hold together") && `+viewHook+`.facts.Table.rows.at(-1)[3] === "certified"`, 5*time.Second)
 	sameCourse(t, tab, r, "if stopped there")
 
 	// A report from elsewhere has none of that run's course.
-	other, err := core.Canonical(audit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
+	other, err := audit.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -523,7 +524,7 @@ func TestViewCurves(t *testing.T) {
 
 // sameCourse compares the end of the course with the report, and looks that it
 // is one.
-func sameCourse(t *testing.T, tab *browser.Tab, r core.Report, holds string) {
+func sameCourse(t *testing.T, tab *browser.Tab, r pair.Report, holds string) {
 	t.Helper()
 	rows := rowsOf(t, tab, openView(t, tab, "bound"), "pairs of outputs", "lower bound on "+r.Results[0].Quantity, "claimed", "holds")
 	end := len(rows) - 1
@@ -549,8 +550,8 @@ func TestViewSurrogate(t *testing.T) {
 	tab := open(t, "#v=1&mechanism=laplace-mean-raw-count&epsilon=1&finder=gp-ucb&learner=histogram&samples=20000&explore=4000&trials=40&seed=7&workers=2")
 	click(t, tab, "#run")
 	r := finish(t, tab, 2*time.Minute)
-	native := audit(t, "-mechanism", "laplace-mean-raw-count", "-epsilon", "1", "-finder", "gp-ucb", "-learner", "histogram", "-samples", "20000", "-explore", "4000", "-trials", "40", "-seed", "7")
-	if !core.EqualJSON(r.Trials, native.Trials) || !core.EqualJSON(r.Surrogate, native.Surrogate) {
+	native := runAudit(t, "-mechanism", "laplace-mean-raw-count", "-epsilon", "1", "-finder", "gp-ucb", "-learner", "histogram", "-samples", "20000", "-explore", "4000", "-trials", "40", "-seed", "7")
+	if !audit.EqualJSON(r.Trials, native.Trials) || !audit.EqualJSON(r.Surrogate, native.Surrogate) {
 		t.Error("the search of the browser is not that of the command line")
 	}
 
@@ -616,7 +617,7 @@ func TestViewSurrogate(t *testing.T) {
 	}
 
 	// A search without a model has no such picture.
-	other, err := core.Canonical(audit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
+	other, err := audit.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,8 @@
 package estimators
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // BenchmarkScore scores blocks of 4096 outputs, as certification does; ns/row
@@ -17,7 +16,7 @@ import (
 func BenchmarkScore(b *testing.B) {
 	const rows = 4096
 	for _, c := range []struct {
-		spec     core.LearnerSpec
+		spec     audit.LearnerSpec
 		scenario scenario
 	}{
 		{histogram, laplaceShift(1)},

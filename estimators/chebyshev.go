@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // ChebyshevOptions set up polynomials. Zero values mean the defaults.
@@ -30,9 +29,9 @@ const (
 // Coefficients are rounded to 20 significant bits: platforms, whose sums differ
 // in the last bits, almost always agree on them. It returns an error if an
 // option is out of range.
-func Chebyshev(name string, o ChebyshevOptions) (core.LearnerSpec, error) {
-	bad := func(field string, found any, want string) (core.LearnerSpec, error) {
-		return core.LearnerSpec{}, &core.InputError{Field: name + "." + field, Found: fmt.Sprint(found), Want: want}
+func Chebyshev(name string, o ChebyshevOptions) (audit.LearnerSpec, error) {
+	bad := func(field string, found any, want string) (audit.LearnerSpec, error) {
+		return audit.LearnerSpec{}, &audit.InputError{Field: name + "." + field, Found: fmt.Sprint(found), Want: want}
 	}
 	if o.Degree == 0 {
 		o.Degree = 8
@@ -48,23 +47,23 @@ func Chebyshev(name string, o ChebyshevOptions) (core.LearnerSpec, error) {
 	default:
 		return bad("loss", fmt.Sprintf("%q", o.Loss), `"", "hockey-stick" or "renyi"`)
 	}
-	return core.LearnerSpec{
+	return audit.LearnerSpec{
 		Name:   name,
 		Title:  fmt.Sprintf("Chebyshev polynomial of degree %d at most on the Rényi objective", o.Degree),
 		Source: "Polynomial witnesses of DP-Auditorium (Kong et al. 2023), section 4.1.2; L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
 		ByName: true,
-		Applies: func(columns []core.Column) error {
-			if len(columns) != 1 || columns[0].Kind != core.Real {
+		Applies: func(columns []audit.Column) error {
+			if len(columns) != 1 || columns[0].Kind != audit.Real {
 				return errors.New("polynomials need outputs of one real column")
 			}
 			return nil
 		},
-		Learn:  func(ex core.Exploration) (core.Model, error) { return learnChebyshev(ex, o) },
+		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnChebyshev(ex, o) },
 		Decode: decodeChebyshev,
 	}, nil
 }
 
-func chebyshev() core.LearnerSpec {
+func chebyshev() audit.LearnerSpec {
 	return mustLearner(Chebyshev("chebyshev", ChebyshevOptions{}))
 }
 
@@ -76,7 +75,7 @@ type chebyshevModel struct {
 	Bound        float64   `json:"bound"`
 	Coefficients []float64 `json:"coefficients"` // of T_0, T_1, ...
 
-	columns []core.Column
+	columns []audit.Column
 }
 
 // ramp is the interval as a feature.
@@ -122,26 +121,26 @@ func (m *chebyshevModel) Describe(threshold float64, above bool) string {
 		columnName(m.columns, 0), figure(m.Low), figure(m.High), sign, figure(threshold))
 }
 
-func decodeChebyshev(data json.RawMessage, columns []core.Column) (core.Model, error) {
+func decodeChebyshev(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	m := new(chebyshevModel)
 	if err := decodeModel(data, m); err != nil {
 		return nil, err
 	}
-	if len(columns) != 1 || columns[0].Kind != core.Real {
-		return nil, &core.InputError{Field: "model", Found: "a polynomial", Want: "a learner of these columns: a polynomial is of one real column"}
+	if len(columns) != 1 || columns[0].Kind != audit.Real {
+		return nil, &audit.InputError{Field: "model", Found: "a polynomial", Want: "a learner of these columns: a polynomial is of one real column"}
 	}
 	if !m.ramp().sound() {
-		return nil, &core.InputError{Field: "model.low, high", Found: fmt.Sprintf("%g, %g", m.Low, m.High), Want: "ascending, finite and neither too near nor too far from each other"}
+		return nil, &audit.InputError{Field: "model.low, high", Found: fmt.Sprintf("%g, %g", m.Low, m.High), Want: "ascending, finite and neither too near nor too far from each other"}
 	}
 	if !(m.Bound > 0 && m.Bound <= boundMost) {
-		return nil, &core.InputError{Field: "model.bound", Found: fmt.Sprint(m.Bound), Want: fmt.Sprintf("in (0, %d]", boundMost)}
+		return nil, &audit.InputError{Field: "model.bound", Found: fmt.Sprint(m.Bound), Want: fmt.Sprintf("in (0, %d]", boundMost)}
 	}
 	if k := len(m.Coefficients); k < 1 || k > degreeMost+1 {
 		return nil, wrongCount("model.coefficients", k, degreeMost+1)
 	}
 	for i, c := range m.Coefficients {
 		if !(math.Abs(c) <= mostWeight) {
-			return nil, &core.InputError{Field: fmt.Sprintf("model.coefficients[%d]", i), Found: fmt.Sprint(c), Want: fmt.Sprintf("in [%g, %g]", -mostWeight, mostWeight)}
+			return nil, &audit.InputError{Field: fmt.Sprintf("model.coefficients[%d]", i), Found: fmt.Sprint(c), Want: fmt.Sprintf("in [%g, %g]", -mostWeight, mostWeight)}
 		}
 	}
 	m.columns = columns

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 	"github.com/dpscope/dpscope/stream/matmul"
 )
@@ -31,7 +31,7 @@ type grid struct {
 	basis  [][]float64 // T_k by cell
 }
 
-func learnChebyshev(ex core.Exploration, o ChebyshevOptions) (core.Model, error) {
+func learnChebyshev(ex audit.Exploration, o ChebyshevOptions) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
@@ -39,11 +39,11 @@ func learnChebyshev(ex core.Exploration, o ChebyshevOptions) (core.Model, error)
 	if o.Loss == RenyiLoss {
 		loss.alpha = testerAlpha
 	}
-	if ex.Claim.Kind == core.Renyi {
+	if ex.Claim.Kind == audit.Renyi {
 		loss.alpha = ex.Claim.Alpha
 	}
 	if !(loss.alpha > 1 && loss.alpha <= largestPower) {
-		return nil, &core.InputError{Field: "alpha", Found: fmt.Sprint(loss.alpha), Want: fmt.Sprintf("in (1, %d] for a polynomial", largestPower)}
+		return nil, &audit.InputError{Field: "alpha", Found: fmt.Sprint(loss.alpha), Want: fmt.Sprintf("in (1, %d] for a polynomial", largestPower)}
 	}
 	bound, err := MLPOptions{Bound: o.Bound}.bound(ex.Claim, loss.alpha)
 	if err != nil {
@@ -95,10 +95,10 @@ func learnChebyshev(ex core.Exploration, o ChebyshevOptions) (core.Model, error)
 	return best, ex.Check()
 }
 
-func newGrid(ex core.Exploration, ramp feature, degree int) (*grid, error) {
+func newGrid(ex audit.Exploration, ramp feature, degree int) (*grid, error) {
 	g := new(grid)
 	var v floats
-	for s, side := range []core.Samples{ex.First, ex.Second} {
+	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		g.shares[s], g.held[s] = make([]float64, gridCells), make([]float64, gridCells)
 		for start := 0; start < side.Len(); start += block {
 			if start%checkEvery == 0 {

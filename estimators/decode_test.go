@@ -3,21 +3,20 @@ package estimators
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"strings"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 func TestDecodeRefuses(t *testing.T) {
-	columns := []core.Column{{Kind: core.Real}, {Kind: core.Symbol}, {Kind: core.Mixed}}
+	columns := []audit.Column{{Kind: audit.Real}, {Kind: audit.Symbol}, {Kind: audit.Mixed}}
 	parts := `[{"edges":[0,1]},{"symbols":[0,1]},{"symbols":[0,1],"carries":[false,true],"edges":[2]}]`
 	table := func(outcomes string) string {
 		return `{"partitions":` + parts + `,"outcomes":[` + outcomes + `],"rest":0}`
 	}
 	logit := func(f string) string { return `{"carriers":[1],"features":[` + f + `]}` }
 	for _, c := range []struct {
-		spec  core.LearnerSpec
+		spec  audit.LearnerSpec
 		model string
 		says  string // "": decodes
 	}{
@@ -66,7 +65,7 @@ func TestDecodeRefuses(t *testing.T) {
 		switch {
 		case c.says == "" && err != nil:
 			t.Errorf("%s: %s: %v", c.spec.Name, short, err)
-		case c.says != "" && (err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), c.says)):
+		case c.says != "" && (err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), c.says)):
 			t.Errorf("%s: %s: error %v, want one that says %q", c.spec.Name, short, err, c.says)
 		}
 	}

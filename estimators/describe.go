@@ -2,13 +2,12 @@ package estimators
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 const (
@@ -25,7 +24,7 @@ func figure(v float64) string { return fmt.Sprintf("%.4g", v) }
 
 // columnName is the column's name, or its number from 1, or, where there is but
 // one, "output".
-func columnName(columns []core.Column, i int) string {
+func columnName(columns []audit.Column, i int) string {
 	switch {
 	case columns[i].Name != "":
 		return columns[i].Name
@@ -52,11 +51,11 @@ func (p partition) interval(from, to int) string {
 }
 
 // word is the words for one cell of a column.
-func (p partition) word(column core.Column, cell int) string {
+func (p partition) word(column audit.Column, cell int) string {
 	switch column.Kind {
-	case core.Real:
+	case audit.Real:
 		return p.interval(cell, cell)
-	case core.Symbol:
+	case audit.Symbol:
 		return column.Word(p.Symbols[cell])
 	}
 	for i, s := range p.Symbols {
@@ -144,13 +143,13 @@ func (m *histogramModel) Describe(threshold float64, above bool) string {
 		}
 		return parts
 	}
-	if column.Kind == core.Real {
+	if column.Kind == audit.Real {
 		list = intervals(m.Scores[:m.Partition.bins()])
 	}
 	cell := 0
 	for i, s := range m.Partition.Symbols {
 		word := column.Word(s)
-		if column.Kind == core.Mixed && m.Partition.Carries[i] {
+		if column.Kind == audit.Mixed && m.Partition.Carries[i] {
 			next := cell + m.Partition.bins()
 			if parts := intervals(m.Scores[cell:next]); len(parts) > 0 {
 				list = append(list, carrying(word, parts...))
@@ -163,14 +162,14 @@ func (m *histogramModel) Describe(threshold float64, above bool) string {
 		}
 		cell++
 	}
-	if column.Kind != core.Real && inEvent(m.Scores[len(m.Scores)-1], threshold, above) {
+	if column.Kind != audit.Real && inEvent(m.Scores[len(m.Scores)-1], threshold, above) {
 		list = append(list, "a symbol not seen before")
 	}
 	name := columnName(m.columns, m.Column)
 	if len(list) == 0 {
 		return "no output"
 	}
-	if column.Kind == core.Real {
+	if column.Kind == audit.Real {
 		return name + " in " + strings.Join(list, " or ")
 	}
 	return name + " is " + strings.Join(list, " or ")
@@ -199,7 +198,7 @@ func (m *logisticModel) Describe(threshold float64, above bool) string {
 }
 
 // phrase is the words for a feature.
-func phrase(columns []core.Column, f feature) string {
+func phrase(columns []audit.Column, f feature) string {
 	ramp := fmt.Sprintf(", as a share of the way from %s to %s", figure(f.Low), figure(f.High))
 	switch f.Kind {
 	case isFeature:
@@ -229,7 +228,7 @@ func phrase(columns []core.Column, f feature) string {
 }
 
 // anyWord is the word for a symbol in the first column that has one.
-func anyWord(columns []core.Column, symbol float64) string {
+func anyWord(columns []audit.Column, symbol float64) string {
 	for _, c := range columns {
 		for _, l := range c.Labels {
 			if l.Value == symbol {

@@ -2,22 +2,21 @@ package estimators
 
 import (
 	"encoding/json"
+	"github.com/dpscope/dpscope/audit"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 func TestDescribe(t *testing.T) {
 	real1 := realColumns(1)
-	two := columnsOf(core.Symbol, 2)
-	both := []core.Column{{Kind: core.Real, Name: "mean"}, {Kind: core.Mixed, Labels: answers}}
+	two := columnsOf(audit.Symbol, 2)
+	both := []audit.Column{{Kind: audit.Real, Name: "mean"}, {Kind: audit.Mixed, Labels: answers}}
 	bits := `{"partitions":[{"symbols":[0,1]},{"symbols":[0,1]}],"outcomes":[{"cells":[0,1],"score":2},{"cells":[1,0],"score":1},{"cells":[1,1],"score":-1}],"rest":0}`
 	pieces := `{"column":0,"partition":{"edges":[0.31,1.2,1.4]},"scores":[2,-1,1,-2,0]}`
 	mixed := `{"column":1,"partition":{"symbols":[0,1],"carries":[false,true],"edges":[2,3]},"scores":[1,-1,2,3,-5]}`
 	logit := `{"carriers":[1],"features":[{"kind":"is","column":1,"symbol":1,"weight":0.8},{"kind":"count","from":0,"to":1,"symbol":0,"weight":-0.1}]}`
 	for _, c := range []struct {
-		spec      core.LearnerSpec
-		columns   []core.Column
+		spec      audit.LearnerSpec
+		columns   []audit.Column
 		model     string
 		threshold float64
 		above     bool

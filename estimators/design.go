@@ -1,10 +1,9 @@
 package estimators
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 const (
@@ -31,12 +30,12 @@ type design struct {
 
 // newDesign reads the features of the training outputs and drops those that do
 // not vary.
-func newDesign(ex core.Exploration, list []feature, carriers []float64) (*design, error) {
+func newDesign(ex audit.Exploration, list []feature, carriers []float64) (*design, error) {
 	return newDesignOn(ex, list, carriers, designRows)
 }
 
 // newDesignOn is newDesign on so many outputs a side at most.
-func newDesignOn(ex core.Exploration, list []feature, carriers []float64, most int) (*design, error) {
+func newDesignOn(ex audit.Exploration, list []feature, carriers []float64, most int) (*design, error) {
 	d := &design{features: list, most: most}
 	reader := newOutputReader(ex.First.Columns, carriers)
 	rows, err := d.collect(ex, reader.width)
@@ -60,8 +59,8 @@ func newDesignOn(ex core.Exploration, list []feature, carriers []float64, most i
 
 // collect chooses the rows of the design and their weights: distinct outputs
 // with their counts if there are few, else some outputs of each side by turns.
-func (d *design) collect(ex core.Exploration, width int) ([]float64, error) {
-	sides := [2]core.Samples{ex.First, ex.Second}
+func (d *design) collect(ex audit.Exploration, width int) ([]float64, error) {
+	sides := [2]audit.Samples{ex.First, ex.Second}
 	limit := max(block, min(d.most, designCells/2/max(1, len(d.features))))
 	rows, err := d.distinct(ex, width, limit)
 	if err != nil || rows != nil {
@@ -103,15 +102,15 @@ func (w *rowWeights) add(side, index int) {
 
 // distinct counts equal outputs, if they hold symbols only and there are at
 // most limit/8 distinct ones; else it returns no rows.
-func (d *design) distinct(ex core.Exploration, width, limit int) ([]float64, error) {
+func (d *design) distinct(ex audit.Exploration, width, limit int) ([]float64, error) {
 	for _, c := range ex.First.Columns {
-		if c.Kind != core.Symbol {
+		if c.Kind != audit.Symbol {
 			return nil, nil
 		}
 	}
 	known := map[uint64]int{}
 	var rows []float64
-	for s, side := range []core.Samples{ex.First, ex.Second} {
+	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		for i := range side.Len() {
 			if i%checkEvery == 0 {
 				if err := ex.Check(); err != nil {

@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -12,15 +12,15 @@ import (
 // Two mechanisms that answer ⊤ with probability 3/4 and 1/4: every learner
 // finds that ⊤ points to the first.
 func Example() {
-	columns := []core.Column{{Kind: core.Symbol, Labels: []core.Label{{Value: 1, Text: "⊤"}, {Value: 0, Text: "⊥"}}}}
-	draw := func(side int, p float64) core.Samples {
+	columns := []audit.Column{{Kind: audit.Symbol, Labels: []audit.Label{{Value: 1, Text: "⊤"}, {Value: 0, Text: "⊥"}}}}
+	draw := func(side int, p float64) audit.Samples {
 		rows := make([]float64, 1000)
 		stream.New(stream.Key{Seed: 1, Purpose: "example", Side: side}).Bernoulli(rows, p)
-		return core.Samples{Columns: columns, Rows: rows}
+		return audit.Samples{Columns: columns, Rows: rows}
 	}
-	exploration := core.Exploration{
+	exploration := audit.Exploration{
 		First: draw(0, 0.75), Second: draw(1, 0.25),
-		Claim: core.DPClaim(1, 0),
+		Claim: audit.DPClaim(1, 0),
 		Check: func() error { return nil },
 	}
 	for _, learner := range estimators.All {
@@ -49,14 +49,14 @@ func Example() {
 
 // Equal distributions are near 0, shifted ones are not.
 func ExampleKernelRenyi() {
-	columns := []core.Column{{Kind: core.Real}}
-	draw := func(side int, mean float64) core.Samples {
+	columns := []audit.Column{{Kind: audit.Real}}
+	draw := func(side int, mean float64) audit.Samples {
 		rows := make([]float64, 150)
 		stream.New(stream.Key{Seed: 1, Purpose: "example", Side: side}).Gaussian(rows, 1)
 		for i := range rows {
 			rows[i] += mean
 		}
-		return core.Samples{Columns: columns, Rows: rows}
+		return audit.Samples{Columns: columns, Rows: rows}
 	}
 	for _, mean := range []float64{0, 2} {
 		d, err := estimators.KernelRenyi(draw(0, 0), draw(1, mean), 2, estimators.KernelRenyiOptions{Regularisation: 0.01})
@@ -74,17 +74,17 @@ func ExampleMLP() {
 		fmt.Println(err)
 		return
 	}
-	draw := func(side int) core.Samples {
+	draw := func(side int) audit.Samples {
 		rows := make([]float64, 2000)
 		stream.New(stream.Key{Seed: 1, Purpose: "example", Side: side}).Gaussian(rows, 1)
 		for i := range rows {
 			rows[i] += float64(side)
 		}
-		return core.Samples{Columns: []core.Column{{Kind: core.Real}}, Rows: rows}
+		return audit.Samples{Columns: []audit.Column{{Kind: audit.Real}}, Rows: rows}
 	}
-	model, err := learner.Learn(core.Exploration{
+	model, err := learner.Learn(audit.Exploration{
 		First: draw(0), Second: draw(1),
-		Claim:  core.Claim{Kind: core.Renyi, Alpha: 2, Epsilon: 1},
+		Claim:  audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1},
 		Stream: stream.New(stream.Key{Seed: 1, Purpose: "learn"}),
 		Check:  func() error { return nil },
 	})

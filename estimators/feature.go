@@ -2,9 +2,8 @@ package estimators
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // featureKind names a summary of an output.
@@ -65,9 +64,9 @@ func (f feature) sound() bool {
 }
 
 // validate checks that the feature fits the columns.
-func (f feature) validate(field string, columns []core.Column) error {
+func (f feature) validate(field string, columns []audit.Column) error {
 	bad := func(what, found, want string) error {
-		return &core.InputError{Field: field + "." + what, Found: found, Want: want}
+		return &audit.InputError{Field: field + "." + what, Found: found, Want: want}
 	}
 	last := len(columns) - 1
 	switch f.Kind {
@@ -76,9 +75,9 @@ func (f feature) validate(field string, columns []core.Column) error {
 			return bad("column", fmt.Sprint(f.Column), fmt.Sprintf("in [0, %d]", last))
 		}
 		switch kind := columns[f.Column].Kind; {
-		case f.Kind == isFeature && kind == core.Real:
+		case f.Kind == isFeature && kind == audit.Real:
 			return bad("column", "a real column", "one with symbols")
-		case f.Kind != isFeature && kind == core.Symbol:
+		case f.Kind != isFeature && kind == audit.Symbol:
 			return bad("column", "a symbol column", "one with numbers")
 		}
 	case countFeature:
@@ -101,22 +100,22 @@ func (f feature) validate(field string, columns []core.Column) error {
 // outputReader reads features off rows, one feature at a time: what training
 // sees.
 type outputReader struct {
-	columns  []core.Column
+	columns  []audit.Column
 	at       []int
 	width    int
 	carriers []float64 // symbols that carry values
 }
 
-func newOutputReader(columns []core.Column, carriers []float64) outputReader {
-	return outputReader{columns, offsets(columns), core.Width(columns), carriers}
+func newOutputReader(columns []audit.Column, carriers []float64) outputReader {
+	return outputReader{columns, offsets(columns), audit.Width(columns), carriers}
 }
 
 // carried returns the value in a column, and whether the row has one there.
 func (r outputReader) carried(row []float64, column int) (float64, bool) {
 	switch r.columns[column].Kind {
-	case core.Real:
+	case audit.Real:
 		return row[r.at[column]], true
-	case core.Mixed:
+	case audit.Mixed:
 		for _, s := range r.carriers {
 			if row[r.at[column]] == s {
 				return row[r.at[column]+1], true
@@ -153,7 +152,7 @@ func (r outputReader) readSymbols(f feature, from, to int, rows []float64, n int
 		}
 	}
 	for c := to - 1; c >= from; c-- {
-		if r.columns[c].Kind == core.Real {
+		if r.columns[c].Kind == audit.Real {
 			continue
 		}
 		j, here := r.at[c], uint32(c)
@@ -196,7 +195,7 @@ func (r outputReader) readRow(f feature, row []float64) float64 {
 // of a row carry.
 func (r outputReader) summary(kind featureKind, row []float64) (value float64, any bool) {
 	for c := range r.columns {
-		if r.columns[c].Kind != core.Mixed {
+		if r.columns[c].Kind != audit.Mixed {
 			continue
 		}
 		v, ok := r.carried(row, c)
@@ -221,7 +220,7 @@ func (r outputReader) summary(kind featureKind, row []float64) (value float64, a
 func (r outputReader) overReals(f feature, row []float64) float64 {
 	var sum, before float64
 	for c, column := range r.columns {
-		if column.Kind != core.Real {
+		if column.Kind != audit.Real {
 			continue
 		}
 		v := row[r.at[c]]

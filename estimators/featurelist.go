@@ -1,10 +1,9 @@
 package estimators
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"slices"
 	"sort"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 const (
@@ -22,7 +21,7 @@ var windows = [][2]float64{{0.005, 0.995}, {0.45, 0.55}, {0.25, 0.75}, {0.005, 0
 
 // candidateFeatures lists the features that fit the columns, and the symbols
 // that carry values.
-func candidateFeatures(ex core.Exploration) (list []feature, carriers []float64, err error) {
+func candidateFeatures(ex audit.Exploration) (list []feature, carriers []float64, err error) {
 	columns := ex.First.Columns
 	at := offsets(columns)
 	seen, all, carriers, err := tallySymbols(ex)
@@ -32,10 +31,10 @@ func candidateFeatures(ex core.Exploration) (list []feature, carriers []float64,
 	list = hotFeatures(seen, all)
 	symbolic, numeric := 0, 0
 	for _, c := range columns {
-		if c.Kind != core.Symbol {
+		if c.Kind != audit.Symbol {
 			numeric++
 		}
-		if c.Kind != core.Real {
+		if c.Kind != audit.Real {
 			symbolic++
 		}
 	}
@@ -47,7 +46,7 @@ func candidateFeatures(ex core.Exploration) (list []feature, carriers []float64,
 		share = windows[:2]
 	}
 	for i, c := range columns {
-		if c.Kind == core.Symbol || numeric > numbersMost {
+		if c.Kind == audit.Symbol || numeric > numbersMost {
 			continue
 		}
 		carries := map[float64]bool{}
@@ -66,13 +65,13 @@ func candidateFeatures(ex core.Exploration) (list []feature, carriers []float64,
 
 // tallySymbols counts the symbols of each column and of all, and lists those of
 // mixed columns that carry values, ascending.
-func tallySymbols(ex core.Exploration) (seen [][]tallied, all map[float64]int, carriers []float64, err error) {
+func tallySymbols(ex audit.Exploration) (seen [][]tallied, all map[float64]int, carriers []float64, err error) {
 	columns := ex.First.Columns
 	at := offsets(columns)
 	all = map[float64]int{}
 	seen = make([][]tallied, len(columns))
 	for i, c := range columns {
-		if c.Kind == core.Real {
+		if c.Kind == audit.Real {
 			continue
 		}
 		if seen[i], err = tally(ex, c, at[i]); err != nil {
@@ -80,7 +79,7 @@ func tallySymbols(ex core.Exploration) (seen [][]tallied, all map[float64]int, c
 		}
 		for _, s := range seen[i] {
 			all[s.symbol] += s.count
-			if c.Kind == core.Mixed && s.varies && !slices.Contains(carriers, s.symbol) && len(carriers) < mostSymbols {
+			if c.Kind == audit.Mixed && s.varies && !slices.Contains(carriers, s.symbol) && len(carriers) < mostSymbols {
 				carriers = append(carriers, s.symbol)
 			}
 		}
@@ -164,14 +163,14 @@ func ramps(like feature, sorted []float64, share [][2]float64) []feature {
 // summaryFeatures are ramps of the sum, minimum and maximum of the values that
 // mixed columns carry; of the sum alone where no output carries two; none where
 // there are no carriers.
-func summaryFeatures(ex core.Exploration, carriers []float64) ([]feature, error) {
+func summaryFeatures(ex audit.Exploration, carriers []float64) ([]feature, error) {
 	if len(carriers) == 0 {
 		return nil, nil
 	}
 	r := newOutputReader(ex.First.Columns, carriers)
 	stride := (ex.First.Len() + ex.Second.Len() + sortedMost - 1) / sortedMost
 	var pools [3][]float64
-	for _, side := range []core.Samples{ex.First, ex.Second} {
+	for _, side := range []audit.Samples{ex.First, ex.Second} {
 		for i, n := 0, 0; i < side.Len(); i, n = i+stride, n+1 {
 			if n%(checkEvery/8) == 0 {
 				if err := ex.Check(); err != nil {

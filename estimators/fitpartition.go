@@ -1,10 +1,9 @@
 package estimators
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 const (
@@ -19,23 +18,23 @@ const (
 // occur, numbers at quantiles of the pooled sample of both sides, with bins of
 // their own for values that repeat often. With tails, bins get ever narrower
 // towards both ends, where violations of pure privacy live.
-func fitPartition(ex core.Exploration, column core.Column, offset, bins int, tails bool) (partition, error) {
+func fitPartition(ex audit.Exploration, column audit.Column, offset, bins int, tails bool) (partition, error) {
 	var p partition
 	carries := map[float64]bool{}
-	if column.Kind != core.Real {
+	if column.Kind != audit.Real {
 		seen, err := tally(ex, column, offset)
 		if err != nil {
 			return p, err
 		}
 		for _, s := range seen {
 			p.Symbols = append(p.Symbols, s.symbol)
-			if column.Kind == core.Mixed {
+			if column.Kind == audit.Mixed {
 				p.Carries = append(p.Carries, s.varies)
 				carries[s.symbol] = s.varies
 			}
 		}
 	}
-	if column.Kind != core.Symbol && bins > 1 {
+	if column.Kind != audit.Symbol && bins > 1 {
 		pool, err := pooled(ex, column, offset, carries)
 		if err != nil {
 			return p, err
@@ -46,11 +45,11 @@ func fitPartition(ex core.Exploration, column core.Column, offset, bins int, tai
 }
 
 // tally counts the symbols of a column, pooled over both sides.
-func tally(ex core.Exploration, column core.Column, offset int) ([]tallied, error) {
+func tally(ex audit.Exploration, column audit.Column, offset int) ([]tallied, error) {
 	var t symbolTally
 	second := column.Width() - 1 // where the value is; the symbol itself in a symbol column
-	for _, side := range []core.Samples{ex.First, ex.Second} {
-		w, n := core.Width(side.Columns), side.Len()
+	for _, side := range []audit.Samples{ex.First, ex.Second} {
+		w, n := audit.Width(side.Columns), side.Len()
 		for i := range n {
 			if i%checkEvery == 0 {
 				if err := ex.Check(); err != nil {
@@ -66,13 +65,13 @@ func tally(ex core.Exploration, column core.Column, offset int) ([]tallied, erro
 
 // pooled returns the sorted values of a column on both sides, every k-th row
 // where there are too many.
-func pooled(ex core.Exploration, column core.Column, offset int, carries map[float64]bool) ([]float64, error) {
+func pooled(ex audit.Exploration, column audit.Column, offset int, carries map[float64]bool) ([]float64, error) {
 	total := ex.First.Len() + ex.Second.Len()
 	stride := (total + sortedMost - 1) / sortedMost
 	pool := make([]float64, 0, total/stride+2)
-	mixed := column.Kind == core.Mixed
-	for _, side := range []core.Samples{ex.First, ex.Second} {
-		w, n := core.Width(side.Columns), side.Len()
+	mixed := column.Kind == audit.Mixed
+	for _, side := range []audit.Samples{ex.First, ex.Second} {
+		w, n := audit.Width(side.Columns), side.Len()
 		for i := 0; i < n; i += stride {
 			at := i*w + offset
 			if !mixed {

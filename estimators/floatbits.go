@@ -4,10 +4,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/bits"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // floatBits reads the 64 bits of a double: noise that was computed in floating
@@ -16,13 +15,13 @@ import (
 // lowest bit that is set) and a logistic regression on these, the zeros at the
 // end and each bit of the mantissa, keeps what guesses held-out outputs better,
 // and fits that to all outputs.
-var floatBits = core.LearnerSpec{
+var floatBits = audit.LearnerSpec{
 	Name:   "float-bits",
 	Title:  "Bits of a floating-point number",
 	Source: "Porous outputs of floating-point noise, Mironov 2012, sections 4 and 5",
 	ByName: true,
-	Applies: func(columns []core.Column) error {
-		if len(columns) != 1 || columns[0].Kind != core.Real {
+	Applies: func(columns []audit.Column) error {
+		if len(columns) != 1 || columns[0].Kind != audit.Real {
 			return errors.New("bits are read of outputs of one real column")
 		}
 		return nil
@@ -40,14 +39,14 @@ const (
 
 // bitColumns are the derived columns: sign, exponent, grid, zeros at the end of
 // the mantissa, and its bits, the highest first.
-var bitColumns = func() []core.Column {
+var bitColumns = func() []audit.Column {
 	names := []string{"sign", "exponent", "grid", "end zeros"}
 	for i := range mantissaBits {
 		names = append(names, fmt.Sprintf("bit %d", i+1))
 	}
-	var columns []core.Column
+	var columns []audit.Column
 	for _, n := range names {
-		columns = append(columns, core.Column{Name: n, Kind: core.Symbol})
+		columns = append(columns, audit.Column{Name: n, Kind: audit.Symbol})
 	}
 	return columns
 }()
@@ -84,7 +83,7 @@ type bitsModel struct {
 }
 
 // inner is the model and how many derived columns it reads.
-func (m *bitsModel) inner() (core.Model, int) {
+func (m *bitsModel) inner() (audit.Model, int) {
 	if m.Table != nil {
 		return m.Table, bitsShort
 	}
@@ -116,9 +115,9 @@ func (m *bitsModel) Describe(threshold float64, above bool) string {
 
 // bitsOf is the exploration in its first width derived columns: the first outputs
 // of each side that keep takes by their index, at most limit.
-func bitsOf(ex core.Exploration, width, limit int, keep func(i int) bool) (core.Exploration, error) {
+func bitsOf(ex audit.Exploration, width, limit int, keep func(i int) bool) (audit.Exploration, error) {
 	columns := bitColumns[:width]
-	sides := [2]core.Samples{ex.First, ex.Second}
+	sides := [2]audit.Samples{ex.First, ex.Second}
 	for s, side := range sides {
 		rows := make([]float64, 0, min(limit, side.Len())*width)
 		for i, x := range side.Rows {
@@ -135,13 +134,13 @@ func bitsOf(ex core.Exploration, width, limit int, keep func(i int) bool) (core.
 				readBits(x, rows[len(rows)-width:])
 			}
 		}
-		sides[s] = core.Samples{Columns: columns, Rows: rows}
+		sides[s] = audit.Samples{Columns: columns, Rows: rows}
 	}
 	ex.First, ex.Second = sides[0], sides[1]
 	return ex, ex.Check()
 }
 
-func learnFloatBits(ex core.Exploration) (core.Model, error) {
+func learnFloatBits(ex audit.Exploration) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
@@ -168,7 +167,7 @@ func learnFloatBits(ex core.Exploration) (core.Model, error) {
 		}
 		loss := 0.0
 		inner, _ := m.inner()
-		for s, side := range []core.Samples{rest.First, rest.Second} {
+		for s, side := range []audit.Samples{rest.First, rest.Second} {
 			scores := make([]float64, side.Len())
 			inner.Score(side.Rows, scores)
 			sum := 0.0
@@ -200,7 +199,7 @@ func learnFloatBits(ex core.Exploration) (core.Model, error) {
 }
 
 // learnBits fits the model for so many derived columns.
-func learnBits(ex core.Exploration) (*bitsModel, error) {
+func learnBits(ex audit.Exploration) (*bitsModel, error) {
 	if len(ex.First.Columns) == bitsShort {
 		m, err := outcomeTable.Learn(ex)
 		if err != nil {
@@ -219,7 +218,7 @@ func learnBits(ex core.Exploration) (*bitsModel, error) {
 	return &bitsModel{Logistic: m}, nil
 }
 
-func decodeFloatBits(data json.RawMessage, columns []core.Column) (core.Model, error) {
+func decodeFloatBits(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	var parts struct {
 		Table    json.RawMessage `json:"table"`
 		Logistic json.RawMessage `json:"logistic"`
@@ -227,11 +226,11 @@ func decodeFloatBits(data json.RawMessage, columns []core.Column) (core.Model, e
 	if err := decodeModel(data, &parts); err != nil {
 		return nil, err
 	}
-	if len(columns) != 1 || columns[0].Kind != core.Real {
-		return nil, &core.InputError{Field: "model", Found: "bits of a number", Want: "a learner of these columns: bits are of one real column"}
+	if len(columns) != 1 || columns[0].Kind != audit.Real {
+		return nil, &audit.InputError{Field: "model", Found: "bits of a number", Want: "a learner of these columns: bits are of one real column"}
 	}
 	if (parts.Table == nil) == (parts.Logistic == nil) {
-		return nil, &core.InputError{Field: "model.table, logistic", Found: "both or neither", Want: "one of the two"}
+		return nil, &audit.InputError{Field: "model.table, logistic", Found: "both or neither", Want: "one of the two"}
 	}
 	if parts.Table != nil {
 		m, err := decodeTable(parts.Table, bitColumns[:bitsShort])

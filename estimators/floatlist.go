@@ -4,9 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // floatList is a list of float32 that JSON holds as base64 (RFC 4648, padded)
@@ -42,7 +41,7 @@ func (l floatList) validate(field string, want int, limit float32) error {
 	}
 	for i, v := range l {
 		if !(v >= -limit && v <= limit) {
-			return &core.InputError{Field: fmt.Sprintf("%s[%d]", field, i), Found: fmt.Sprint(v), Want: fmt.Sprintf("in [%g, %g]", -limit, limit)}
+			return &audit.InputError{Field: fmt.Sprintf("%s[%d]", field, i), Found: fmt.Sprint(v), Want: fmt.Sprintf("in [%g, %g]", -limit, limit)}
 		}
 	}
 	return nil

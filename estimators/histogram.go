@@ -4,18 +4,17 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 )
 
 // histogram estimates the likelihood ratio of one column at a time by counts in
 // bins, smoothed over neighbours, and keeps the column that tells the sides
 // apart best.
-var histogram = core.LearnerSpec{
+var histogram = audit.LearnerSpec{
 	Name:   "histogram",
 	Title:  "Likelihood ratio of one column, from a histogram",
 	Source: "Histogram tester of DP-Auditorium (Kong et al. 2023), section 4, with quantile bins and shrinkage",
-	Applies: func(columns []core.Column) error {
+	Applies: func(columns []audit.Column) error {
 		if len(columns) == 0 {
 			return errors.New("a histogram needs at least one output column")
 		}
@@ -37,12 +36,12 @@ type histogramModel struct {
 	Partition partition `json:"partition"`
 	Scores    []float64 `json:"scores"` // one a cell; last, for symbols that are not listed
 
-	columns []core.Column
+	columns []audit.Column
 	coder   *coder
 	width   int
 }
 
-func learnHistogram(ex core.Exploration) (core.Model, error) {
+func learnHistogram(ex audit.Exploration) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
@@ -68,7 +67,7 @@ func learnHistogram(ex core.Exploration) (core.Model, error) {
 }
 
 // binsFor is how many bins so many outputs carry: 2 n^(1/3), at least 4.
-func binsFor(ex core.Exploration) int {
+func binsFor(ex audit.Exploration) int {
 	n := ex.First.Len() + ex.Second.Len()
 	k := 2
 	for k*k*k < n {
@@ -79,7 +78,7 @@ func binsFor(ex core.Exploration) int {
 
 // fitHistogram learns from one column. The gain is how much better, in nats an
 // output, the scores guess the side of outputs that they were not learnt from.
-func fitHistogram(ex core.Exploration, column, bins int) (*histogramModel, float64, error) {
+func fitHistogram(ex audit.Exploration, column, bins int) (*histogramModel, float64, error) {
 	columns := ex.First.Columns
 	p, err := fitPartition(ex, columns[column], offsets(columns)[column], bins, true)
 	if err != nil {
@@ -97,19 +96,19 @@ func fitHistogram(ex core.Exploration, column, bins int) (*histogramModel, float
 }
 
 // prepare builds what scoring needs from the fields that are written down.
-func (m *histogramModel) prepare(columns []core.Column) {
+func (m *histogramModel) prepare(columns []audit.Column) {
 	m.columns = columns
-	m.width = core.Width(columns)
+	m.width = audit.Width(columns)
 	m.coder = newCoder(m.Partition, columns[m.Column].Kind, offsets(columns)[m.Column])
 }
 
 // count tallies the cells of the training outputs in two folds, row by row in
 // turn.
-func (m *histogramModel) count(ex core.Exploration) ([2]sideCounts, error) {
+func (m *histogramModel) count(ex audit.Exploration) ([2]sideCounts, error) {
 	cells := m.Partition.cells(m.columns[m.Column].Kind)
 	folds := [2]sideCounts{newSideCounts(cells), newSideCounts(cells)}
 	var cell codes
-	for s, side := range []core.Samples{ex.First, ex.Second} {
+	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		rows := side.Rows
 		for start := 0; len(rows) > 0; start += block {
 			if start%checkEvery == 0 {
@@ -151,9 +150,9 @@ func (m *histogramModel) runs() []int {
 		next++
 	}
 	switch kind {
-	case core.Real:
+	case audit.Real:
 		value()
-	case core.Symbol:
+	case audit.Symbol:
 		run = append(run, make([]int, len(m.Partition.Symbols))...)
 	default:
 		for _, carries := range m.Partition.Carries {
@@ -182,13 +181,13 @@ func (m *histogramModel) Score(rows, out []float64) {
 	}
 }
 
-func decodeHistogram(data json.RawMessage, columns []core.Column) (core.Model, error) {
+func decodeHistogram(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	m := new(histogramModel)
 	if err := decodeModel(data, m); err != nil {
 		return nil, err
 	}
 	if m.Column < 0 || m.Column >= len(columns) {
-		return nil, &core.InputError{Field: "model.column", Found: fmt.Sprint(m.Column), Want: fmt.Sprintf("in [0, %d]", len(columns)-1)}
+		return nil, &audit.InputError{Field: "model.column", Found: fmt.Sprint(m.Column), Want: fmt.Sprintf("in [0, %d]", len(columns)-1)}
 	}
 	kind := columns[m.Column].Kind
 	if err := m.Partition.validate("model.partition", kind); err != nil {

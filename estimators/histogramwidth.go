@@ -3,9 +3,8 @@ package estimators
 import (
 	"errors"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // HistogramM is a learner that estimates the likelihood ratio of one column in
@@ -17,34 +16,34 @@ import (
 // once on one side and never on the other outranks what is well known.
 //
 // It returns an error unless bins is in [1, 256]; 0 means 100.
-func HistogramM(name string, bins int, shrink bool) (core.LearnerSpec, error) {
+func HistogramM(name string, bins int, shrink bool) (audit.LearnerSpec, error) {
 	if bins == 0 {
 		bins = 100
 	}
 	if bins < 1 || bins > mostEdges+1 {
-		return core.LearnerSpec{}, &core.InputError{Field: name + ".bins", Found: fmt.Sprint(bins), Want: fmt.Sprintf("in [1, %d]", mostEdges+1)}
+		return audit.LearnerSpec{}, &audit.InputError{Field: name + ".bins", Found: fmt.Sprint(bins), Want: fmt.Sprintf("in [1, %d]", mostEdges+1)}
 	}
-	return core.LearnerSpec{
+	return audit.LearnerSpec{
 		Name:   name,
 		Title:  fmt.Sprintf("Likelihood ratio in %d bins of equal width", bins),
 		Source: "HistogramTester of DP-Auditorium (Kong et al. 2023), algorithms 3 and 4, and Gilbert and McMillan 2018",
 		ByName: true,
-		Applies: func(columns []core.Column) error {
+		Applies: func(columns []audit.Column) error {
 			if len(columns) != 1 {
 				return errors.New("the published histogram is of one output column")
 			}
 			return nil
 		},
-		Learn:  func(ex core.Exploration) (core.Model, error) { return learnHistogramM(ex, bins, shrink) },
+		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnHistogramM(ex, bins, shrink) },
 		Decode: decodeHistogram,
 	}, nil
 }
 
-func histogramM() core.LearnerSpec {
+func histogramM() audit.LearnerSpec {
 	return mustLearner(HistogramM("histogram-m", 0, true))
 }
 
-func learnHistogramM(ex core.Exploration, bins int, shrink bool) (core.Model, error) {
+func learnHistogramM(ex audit.Exploration, bins int, shrink bool) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
@@ -53,7 +52,7 @@ func learnHistogramM(ex core.Exploration, bins int, shrink bool) (core.Model, er
 	if err != nil {
 		return nil, err
 	}
-	if columns[0].Kind != core.Symbol {
+	if columns[0].Kind != audit.Symbol {
 		if p.Edges, err = equalEdges(ex, columns[0], p, bins); err != nil {
 			return nil, err
 		}
@@ -78,10 +77,10 @@ func learnHistogramM(ex core.Exploration, bins int, shrink bool) (core.Model, er
 
 // equalEdges cuts the range of a column's numbers into equal widths; none where
 // it holds one value.
-func equalEdges(ex core.Exploration, column core.Column, p partition, bins int) ([]float64, error) {
+func equalEdges(ex audit.Exploration, column audit.Column, p partition, bins int) ([]float64, error) {
 	low, high, any := 0.0, 0.0, false
 	width := column.Width()
-	for _, side := range []core.Samples{ex.First, ex.Second} {
+	for _, side := range []audit.Samples{ex.First, ex.Second} {
 		for i := range side.Len() {
 			if i%checkEvery == 0 {
 				if err := ex.Check(); err != nil {
@@ -89,7 +88,7 @@ func equalEdges(ex core.Exploration, column core.Column, p partition, bins int) 
 				}
 			}
 			row := side.Rows[i*width : (i+1)*width]
-			if column.Kind == core.Mixed {
+			if column.Kind == audit.Mixed {
 				if k := slices.Index(p.Symbols, row[0]); k < 0 || !p.Carries[k] {
 					continue
 				}

@@ -2,9 +2,8 @@ package estimators
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // input is one number that networks and kernels read off an output: an
@@ -31,7 +30,7 @@ var inputWindows = []struct{ low, high, spread float64 }{
 // fitInputs lists what there is to read off the outputs: each column's symbols
 // but the base (32 a column and 512 in all), and each column's number (of 128
 // columns). Columns that do not vary give none.
-func fitInputs(ex core.Exploration) (list []input, carriers []float64, err error) {
+func fitInputs(ex audit.Exploration) (list []input, carriers []float64, err error) {
 	seen, all, carriers, err := tallySymbols(ex)
 	if err != nil {
 		return nil, nil, err
@@ -55,7 +54,7 @@ func fitInputs(ex core.Exploration) (list []input, carriers []float64, err error
 	at := offsets(columns)
 	numeric := 0
 	for i, c := range columns {
-		if c.Kind == core.Symbol || numeric == numbersMost {
+		if c.Kind == audit.Symbol || numeric == numbersMost {
 			continue
 		}
 		numeric++
@@ -100,18 +99,18 @@ func numberInput(column int, sorted []float64) (input, bool) {
 
 // validate checks what is particular to inputs, and, given columns, that the
 // feature fits them.
-func (in input) validate(field string, columns []core.Column) error {
+func (in input) validate(field string, columns []audit.Column) error {
 	if columns != nil {
 		if err := in.feature.validate(field, columns); err != nil {
 			return err
 		}
 		if in.Kind != isFeature && in.Kind != valueFeature {
-			return &core.InputError{Field: field + ".kind", Found: fmt.Sprintf("%q", in.Kind), Want: "is or value"}
+			return &audit.InputError{Field: field + ".kind", Found: fmt.Sprintf("%q", in.Kind), Want: "is or value"}
 		}
 	}
 	for _, v := range []float64{in.Weight, in.Shift} {
 		if !(math.Abs(v) <= inputFar) {
-			return &core.InputError{Field: field, Found: fmt.Sprintf("weight %g and shift %g", in.Weight, in.Shift), Want: fmt.Sprintf("both in [%g, %g]", -inputFar, inputFar)}
+			return &audit.InputError{Field: field, Found: fmt.Sprintf("weight %g and shift %g", in.Weight, in.Shift), Want: fmt.Sprintf("both in [%g, %g]", -inputFar, inputFar)}
 		}
 	}
 	return nil
@@ -123,7 +122,7 @@ type inputReader struct {
 	inputs []input
 }
 
-func newInputReader(inputs []input, carriers []float64, columns []core.Column) inputReader {
+func newInputReader(inputs []input, carriers []float64, columns []audit.Column) inputReader {
 	return inputReader{newOutputReader(columns, carriers), inputs}
 }
 
@@ -133,7 +132,7 @@ func (r inputReader) read(rows []float64, n int, out []float32) {
 	var v floats
 	step := len(r.inputs)
 	for j, in := range r.inputs {
-		if in.Kind == valueFeature && r.columns[in.Column].Kind == core.Real {
+		if in.Kind == valueFeature && r.columns[in.Column].Kind == audit.Real {
 			gather(rows, r.width, r.at[in.Column], n, &v)
 			in.ramps(&v, n)
 		} else {
@@ -162,12 +161,12 @@ func (f feature) ramps(v *floats, n int) {
 }
 
 // validateInputs checks the inputs and carriers of a model that is read.
-func validateInputs(inputs []input, carriers []float64, columns []core.Column) error {
+func validateInputs(inputs []input, carriers []float64, columns []audit.Column) error {
 	if len(carriers) > mostSymbols || !ascending(carriers) {
-		return &core.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
+		return &audit.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
 	}
 	if len(inputs) == 0 || len(inputs) > inputsMost {
-		return &core.InputError{Field: "model.inputs", Found: fmt.Sprintf("a list of %d", len(inputs)), Want: fmt.Sprintf("1 to %d inputs", inputsMost)}
+		return &audit.InputError{Field: "model.inputs", Found: fmt.Sprintf("a list of %d", len(inputs)), Want: fmt.Sprintf("1 to %d inputs", inputsMost)}
 	}
 	for i, in := range inputs {
 		if err := in.validate(fmt.Sprintf("model.inputs[%d]", i), columns); err != nil {

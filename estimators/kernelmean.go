@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream/matmul"
 )
 
@@ -29,30 +29,30 @@ const (
 // where many outputs lie, and blind in tails.
 //
 // It returns an error unless landmarks, a side, is in [1, 1024]; 0 means 128.
-func KernelMean(name string, landmarks int) (core.LearnerSpec, error) {
+func KernelMean(name string, landmarks int) (audit.LearnerSpec, error) {
 	if landmarks == 0 {
 		landmarks = defaultLandmarks
 	}
 	if landmarks < 1 || landmarks > landmarksMost {
-		return core.LearnerSpec{}, &core.InputError{Field: name + ".landmarks", Found: fmt.Sprint(landmarks), Want: fmt.Sprintf("in [1, %d]", landmarksMost)}
+		return audit.LearnerSpec{}, &audit.InputError{Field: name + ".landmarks", Found: fmt.Sprint(landmarks), Want: fmt.Sprintf("in [1, %d]", landmarksMost)}
 	}
-	return core.LearnerSpec{
+	return audit.LearnerSpec{
 		Name:   name,
 		Title:  "Difference of kernel means",
 		Source: "Witness function of Gretton et al. 2012, section 2.3; bandwidth by the median heuristic, section 8 there",
 		ByName: true,
-		Applies: func(columns []core.Column) error {
+		Applies: func(columns []audit.Column) error {
 			if len(columns) == 0 {
 				return errors.New("kernel means need at least one output column")
 			}
 			return nil
 		},
-		Learn:  func(ex core.Exploration) (core.Model, error) { return learnKernelMean(ex, landmarks) },
+		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnKernelMean(ex, landmarks) },
 		Decode: decodeKernelMean,
 	}, nil
 }
 
-func kernelMean() core.LearnerSpec {
+func kernelMean() audit.LearnerSpec {
 	return mustLearner(KernelMean("kernel-mean", 0))
 }
 
@@ -64,7 +64,7 @@ type kernelMeanModel struct {
 	First     int       `json:"first"`              // landmarks of the first side; they come first
 	Landmarks floatList `json:"landmarks"`          // their inputs, one landmark after another
 
-	columns []core.Column
+	columns []audit.Column
 	reader  inputReader
 	packed  matmul.Packed[float32]
 	squares []float32
@@ -72,7 +72,7 @@ type kernelMeanModel struct {
 	rate    float64
 }
 
-func learnKernelMean(ex core.Exploration, landmarks int) (core.Model, error) {
+func learnKernelMean(ex audit.Exploration, landmarks int) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
@@ -87,9 +87,9 @@ func learnKernelMean(ex core.Exploration, landmarks int) (core.Model, error) {
 		return nil, errNoVariety
 	}
 	m := &kernelMeanModel{Inputs: inputs, Carriers: carriers}
-	for s, side := range []core.Samples{ex.First, ex.Second} {
+	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		n := min(landmarks, side.Len())
-		chosen := core.Samples{Columns: side.Columns}
+		chosen := audit.Samples{Columns: side.Columns}
 		at := make([]int, side.Len()) // a random choice: the outputs may be in an order
 		for i := range at {
 			at[i] = i
@@ -143,7 +143,7 @@ func medianSpread[T matmul.Real](points []T, width, n int) float64 {
 }
 
 // prepare builds what scoring needs from the fields that are written down.
-func (m *kernelMeanModel) prepare(columns []core.Column) {
+func (m *kernelMeanModel) prepare(columns []audit.Column) {
 	m.columns = columns
 	m.reader = newInputReader(m.Inputs, m.Carriers, columns)
 	width := len(m.Inputs)
@@ -195,7 +195,7 @@ func (m *kernelMeanModel) Describe(threshold float64, above bool) string {
 		m.First, len(m.squares)-m.First, figure(m.Bandwidth), len(m.Inputs), sign, figure(threshold))
 }
 
-func decodeKernelMean(data json.RawMessage, columns []core.Column) (core.Model, error) {
+func decodeKernelMean(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	m := new(kernelMeanModel)
 	if err := decodeModel(data, m); err != nil {
 		return nil, err
@@ -204,12 +204,12 @@ func decodeKernelMean(data json.RawMessage, columns []core.Column) (core.Model, 
 		return nil, err
 	}
 	if !(m.Bandwidth >= bandwidthLeast && m.Bandwidth <= bandwidthMost) {
-		return nil, &core.InputError{Field: "model.bandwidth", Found: fmt.Sprint(m.Bandwidth), Want: fmt.Sprintf("in [%g, %g]", bandwidthLeast, bandwidthMost)}
+		return nil, &audit.InputError{Field: "model.bandwidth", Found: fmt.Sprint(m.Bandwidth), Want: fmt.Sprintf("in [%g, %g]", bandwidthLeast, bandwidthMost)}
 	}
 	width := len(m.Inputs)
 	n := len(m.Landmarks) / width
 	if m.First < 1 || m.First >= n || n > 2*landmarksMost {
-		return nil, &core.InputError{Field: "model.first", Found: fmt.Sprintf("%d of %d landmarks", m.First, n), Want: fmt.Sprintf("at least 1 on each side and at most %d in all", 2*landmarksMost)}
+		return nil, &audit.InputError{Field: "model.first", Found: fmt.Sprintf("%d of %d landmarks", m.First, n), Want: fmt.Sprintf("at least 1 on each side and at most %d in all", 2*landmarksMost)}
 	}
 	if err := m.Landmarks.validate("model.landmarks", n*width, landmarkMost); err != nil {
 		return nil, err

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpscope/dpscope/audit"
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // KernelRenyiOptions set up the estimate. Zero values mean the defaults.
@@ -47,13 +46,13 @@ const kernelOutputs = 1000
 // It returns an error if alpha is not in (1, 700], an option is out of range,
 // the columns differ, a side is empty or too long, or outputs are not finite or
 // too large to square.
-func KernelRenyi(first, second core.Samples, alpha float64, o KernelRenyiOptions) (float64, error) {
+func KernelRenyi(first, second audit.Samples, alpha float64, o KernelRenyiOptions) (float64, error) {
 	bad := func(field, found, want string) (float64, error) {
-		return 0, &core.InputError{Field: field, Found: found, Want: want}
+		return 0, &audit.InputError{Field: field, Found: found, Want: want}
 	}
-	n, m, width := first.Len(), second.Len(), core.Width(first.Columns)
-	if core.Width(second.Columns) != width {
-		return bad("second", fmt.Sprintf("outputs of width %d", core.Width(second.Columns)), fmt.Sprintf("of width %d, as on the first side", width))
+	n, m, width := first.Len(), second.Len(), audit.Width(first.Columns)
+	if audit.Width(second.Columns) != width {
+		return bad("second", fmt.Sprintf("outputs of width %d", audit.Width(second.Columns)), fmt.Sprintf("of width %d, as on the first side", width))
 	}
 	for _, k := range []int{n, m} {
 		if k < 1 || k > kernelOutputs {
@@ -69,7 +68,7 @@ func KernelRenyi(first, second core.Samples, alpha float64, o KernelRenyiOptions
 	if !(o.Regularisation > 1e-9 && o.Regularisation <= 1) {
 		return bad("regularisation", fmt.Sprint(o.Regularisation), "in (1e-9, 1]")
 	}
-	for _, side := range []core.Samples{first, second} {
+	for _, side := range []audit.Samples{first, second} {
 		for _, v := range side.Rows {
 			if !(math.Abs(v) <= 1e150) {
 				return bad("outputs", fmt.Sprint(v), "in [-1e150, 1e150]")
@@ -175,8 +174,8 @@ func gaussianKernel(x, y []float64, sigma float64) float64 {
 
 // medianOf is the median distance between different outputs of both sides, of
 // at most 256 of them.
-func medianOf(first, second core.Samples) float64 {
+func medianOf(first, second audit.Samples) float64 {
 	rows := append(append([]float64{}, first.Rows...), second.Rows...)
-	width := core.Width(first.Columns)
+	width := audit.Width(first.Columns)
 	return medianSpread(rows, width, len(rows)/width)
 }

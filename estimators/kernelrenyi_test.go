@@ -2,19 +2,18 @@ package estimators
 
 import (
 	"errors"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"strings"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // With a kernel so narrow that different symbols are orthogonal, and next to no
 // regularisation, the operators are diagonal and the estimate is the Rényi
 // divergence of the shares, but for lambda over the shares.
 func TestKernelRenyiOfShares(t *testing.T) {
-	draw := func(counts ...int) core.Samples {
-		s := core.Samples{Columns: columnsOf(core.Symbol, 1)}
+	draw := func(counts ...int) audit.Samples {
+		s := audit.Samples{Columns: columnsOf(audit.Symbol, 1)}
 		for v, n := range counts {
 			for range n {
 				s.Rows = append(s.Rows, float64(v))
@@ -74,10 +73,10 @@ func TestKernelRenyiRefuses(t *testing.T) {
 	c := gaussianPair()
 	a, b := c.samples("a", 0, 20), c.samples("a", 1, 20)
 	long := c.samples("a", 0, 1001)
-	far := core.Samples{Columns: a.Columns, Rows: []float64{1, 1e200}}
+	far := audit.Samples{Columns: a.Columns, Rows: []float64{1, 1e200}}
 	stop := errors.New("stop")
 	for _, k := range []struct {
-		first, second core.Samples
+		first, second audit.Samples
 		alpha         float64
 		options       KernelRenyiOptions
 		says          string
@@ -88,8 +87,8 @@ func TestKernelRenyiRefuses(t *testing.T) {
 		{a, b, 2, KernelRenyiOptions{Regularisation: -1}, "regularisation is -1"},
 		{a, b, 2, KernelRenyiOptions{Bandwidth: math.Inf(1)}, "bandwidth"},
 		{a, b, 2, KernelRenyiOptions{Bandwidth: -2}, "bandwidth is -2"},
-		{a, core.Samples{Columns: realColumns(2)}, 2, KernelRenyiOptions{}, "width"},
-		{a, core.Samples{Columns: a.Columns}, 2, KernelRenyiOptions{}, "20 and 0"},
+		{a, audit.Samples{Columns: realColumns(2)}, 2, KernelRenyiOptions{}, "width"},
+		{a, audit.Samples{Columns: a.Columns}, 2, KernelRenyiOptions{}, "20 and 0"},
 		{long, b, 2, KernelRenyiOptions{}, "1001 and 20"},
 		{a, far, 2, KernelRenyiOptions{}, "1e+200"},
 		{a, b, 2, KernelRenyiOptions{Check: func() error { return stop }}, "stop"},
@@ -98,7 +97,7 @@ func TestKernelRenyiRefuses(t *testing.T) {
 			t.Errorf("error %v, want one that says %q", err, k.says)
 		}
 	}
-	constant := core.Samples{Columns: a.Columns, Rows: make([]float64, 50)}
+	constant := audit.Samples{Columns: a.Columns, Rows: make([]float64, 50)}
 	if v, err := KernelRenyi(constant, constant, 2, KernelRenyiOptions{}); err != nil || math.Abs(v) > 0.01 {
 		t.Errorf("one value on both sides: %v, error %v, want 0", v, err)
 	}

@@ -3,7 +3,7 @@ package estimators
 import (
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -24,7 +24,7 @@ func TestLearnersReachTheOptimum(t *testing.T) {
 }
 
 var optima = []struct {
-	learner  core.LearnerSpec
+	learner  audit.LearnerSpec
 	scenario scenario
 	fraction float64
 }{

@@ -2,9 +2,8 @@ package estimators
 
 import (
 	"errors"
+	"github.com/dpscope/dpscope/audit"
 	"math"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // logistic fits log odds that are linear in summaries of an output: which
@@ -15,11 +14,11 @@ import (
 //
 // The weights are rounded to 20 significant bits: platforms, whose sums differ
 // in the last bits, almost always agree on them.
-var logistic = core.LearnerSpec{
+var logistic = audit.LearnerSpec{
 	Name:   "logistic",
 	Title:  "Logistic regression on summaries of an output",
 	Source: "Logistic regression of DP-Sniper (Bichsel et al. 2021), L2 penalty chosen on held-out outputs, L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
-	Applies: func(columns []core.Column) error {
+	Applies: func(columns []audit.Column) error {
 		if len(columns) == 0 {
 			return errors.New("logistic regression needs at least one output column")
 		}
@@ -31,7 +30,7 @@ var logistic = core.LearnerSpec{
 
 const weightBits = 20
 
-func learnLogistic(ex core.Exploration) (core.Model, error) {
+func learnLogistic(ex audit.Exploration) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
@@ -43,12 +42,12 @@ func learnLogistic(ex core.Exploration) (core.Model, error) {
 }
 
 // fitLogistic fits the weights of these features.
-func fitLogistic(ex core.Exploration, list []feature, carriers []float64) (*logisticModel, error) {
+func fitLogistic(ex audit.Exploration, list []feature, carriers []float64) (*logisticModel, error) {
 	return fitLogisticOn(ex, list, carriers, designRows)
 }
 
 // fitLogisticOn is fitLogistic on so many outputs a side at most.
-func fitLogisticOn(ex core.Exploration, list []feature, carriers []float64, most int) (*logisticModel, error) {
+func fitLogisticOn(ex audit.Exploration, list []feature, carriers []float64, most int) (*logisticModel, error) {
 	d, err := newDesignOn(ex, list, carriers, most)
 	if err != nil {
 		return nil, err
@@ -72,12 +71,12 @@ func fitLogisticOn(ex core.Exploration, list []feature, carriers []float64, most
 
 // plainLogistic is the logistic regression of the published classifiers: each
 // number once, each symbol, and no summaries.
-func plainLogistic(name string) core.LearnerSpec {
+func plainLogistic(name string) audit.LearnerSpec {
 	spec := logistic
 	spec.Name = name
 	spec.Title = "Logistic regression on the plain outputs"
 	spec.Source = "Logistic regression of DP-Sniper (Bichsel et al. 2021), without summaries of an output; L2 penalty chosen on held-out outputs"
-	spec.Learn = func(ex core.Exploration) (core.Model, error) {
+	spec.Learn = func(ex audit.Exploration) (audit.Model, error) {
 		if err := learnable(ex); err != nil {
 			return nil, err
 		}
@@ -92,7 +91,7 @@ func plainLogistic(name string) core.LearnerSpec {
 
 // plainFeatures are the symbols of each column but its base, and each number
 // between its outermost quantiles.
-func plainFeatures(ex core.Exploration) ([]feature, []float64, error) {
+func plainFeatures(ex audit.Exploration) ([]feature, []float64, error) {
 	inputs, carriers, err := fitInputs(ex)
 	if err != nil {
 		return nil, nil, err
@@ -106,7 +105,7 @@ func plainFeatures(ex core.Exploration) ([]feature, []float64, error) {
 	return list, carriers, nil
 }
 
-func logisticVector() core.LearnerSpec {
+func logisticVector() audit.LearnerSpec {
 	return plainLogistic("logistic-vector")
 }
 

@@ -3,9 +3,8 @@ package estimators
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // logisticModel scores an output by a weighted sum of features.
@@ -13,7 +12,7 @@ type logisticModel struct {
 	Carriers []float64 `json:"carriers,omitempty"` // symbols of mixed columns that carry values, ascending
 	Features []feature `json:"features"`
 
-	columns []core.Column
+	columns []audit.Column
 	reader  outputReader
 	width   int
 	tables  []symbolWeights
@@ -46,7 +45,7 @@ const featuresMost = 1 << 12
 // prepare builds what scoring needs from the fields that are written down.
 // Weights are added up in the order of the list, so that the sums have the same
 // bits everywhere.
-func (m *logisticModel) prepare(columns []core.Column) {
+func (m *logisticModel) prepare(columns []audit.Column) {
 	m.columns = columns
 	m.reader = newOutputReader(columns, m.Carriers)
 	m.width = m.reader.width
@@ -76,7 +75,7 @@ func (m *logisticModel) prepare(columns []core.Column) {
 	}
 	at := offsets(columns)
 	for c, column := range columns {
-		if column.Kind != core.Real {
+		if column.Kind != audit.Real {
 			m.addTable(c, at[c])
 		}
 		var ramps []feature
@@ -86,9 +85,9 @@ func (m *logisticModel) prepare(columns []core.Column) {
 			}
 		}
 		switch {
-		case column.Kind == core.Real && len(ramps) > 0:
+		case column.Kind == audit.Real && len(ramps) > 0:
 			m.reals = append(m.reals, columnCurve{offset: at[c], curve: newCurve(ramps)})
-		case column.Kind == core.Mixed && (len(ramps) > 0 || summed):
+		case column.Kind == audit.Mixed && (len(ramps) > 0 || summed):
 			m.mixed = append(m.mixed, columnCurve{at[c], newCurve(ramps), newSymbolIndex(m.Carriers, uint32(len(m.Carriers)))})
 		}
 	}
@@ -182,7 +181,7 @@ func (m *logisticModel) addTotals(rows []float64, n int, acc *floats) {
 		ones[i] = 1
 	}
 	for c, column := range m.columns {
-		if column.Kind != core.Real {
+		if column.Kind != audit.Real {
 			continue
 		}
 		gather(rows, m.width, m.reader.at[c], n, &v)
@@ -241,16 +240,16 @@ func (m *logisticModel) addMixed(rows []float64, n int, acc *floats) {
 	}
 }
 
-func decodeLogistic(data json.RawMessage, columns []core.Column) (core.Model, error) {
+func decodeLogistic(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	m := new(logisticModel)
 	if err := decodeModel(data, m); err != nil {
 		return nil, err
 	}
 	if len(m.Carriers) > mostSymbols || !ascending(m.Carriers) {
-		return nil, &core.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(m.Carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
+		return nil, &audit.InputError{Field: "model.carriers", Found: fmt.Sprintf("a list of %d", len(m.Carriers)), Want: fmt.Sprintf("ascending, distinct, at most %d", mostSymbols)}
 	}
 	if len(m.Features) > featuresMost {
-		return nil, &core.InputError{Field: "model.features", Found: fmt.Sprintf("a list of %d", len(m.Features)), Want: fmt.Sprintf("at most %d", featuresMost)}
+		return nil, &audit.InputError{Field: "model.features", Found: fmt.Sprintf("a list of %d", len(m.Features)), Want: fmt.Sprintf("at most %d", featuresMost)}
 	}
 	ramps := map[string]int{}
 	for i, f := range m.Features {
@@ -264,7 +263,7 @@ func decodeLogistic(data json.RawMessage, columns []core.Column) (core.Model, er
 				source = fmt.Sprint(f.Column)
 			}
 			if ramps[source]++; ramps[source] > mostRamps {
-				return nil, &core.InputError{Field: field, Found: "one ramp too many of its number", Want: fmt.Sprintf("at most %d", mostRamps)}
+				return nil, &audit.InputError{Field: field, Found: "one ramp too many of its number", Want: fmt.Sprintf("at most %d", mostRamps)}
 			}
 		}
 	}

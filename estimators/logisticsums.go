@@ -2,9 +2,8 @@ package estimators
 
 import (
 	"errors"
+	"github.com/dpscope/dpscope/audit"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // sumsRows is how many outputs a side logistic-sums is fitted to at most: it has
@@ -17,18 +16,18 @@ const sumsRows = 400_000
 // the column before. Where the columns of an output tell alike, as the parts of
 // a budget that is spread over many answers do, or the noise of running sums,
 // its few weights are learned from far fewer outputs than one a column.
-func logisticSums() core.LearnerSpec {
+func logisticSums() audit.LearnerSpec {
 	spec := logistic
 	spec.Name = "logistic-sums"
 	spec.Title = "Logistic regression on sums over the columns"
 	spec.Source = "Logistic regression of DP-Sniper (Bichsel et al. 2021), on summaries that treat columns alike; L2 penalty chosen on held-out outputs"
-	spec.Applies = func(columns []core.Column) error {
+	spec.Applies = func(columns []audit.Column) error {
 		if len(columns) < 2 {
 			return errors.New("sums over columns need two of them")
 		}
 		return nil
 	}
-	spec.Learn = func(ex core.Exploration) (core.Model, error) {
+	spec.Learn = func(ex audit.Exploration) (audit.Model, error) {
 		if err := learnable(ex); err != nil {
 			return nil, err
 		}
@@ -42,7 +41,7 @@ func logisticSums() core.LearnerSpec {
 }
 
 // sharedFeatures are the summaries of all columns together.
-func sharedFeatures(ex core.Exploration) (list []feature, carriers []float64, err error) {
+func sharedFeatures(ex audit.Exploration) (list []feature, carriers []float64, err error) {
 	columns := ex.First.Columns
 	_, all, carriers, err := tallySymbols(ex)
 	if err != nil {
@@ -53,7 +52,7 @@ func sharedFeatures(ex core.Exploration) (list []feature, carriers []float64, er
 	}
 	var reals []int
 	for i, offset := range offsets(columns) {
-		if columns[i].Kind == core.Real {
+		if columns[i].Kind == audit.Real {
 			reals = append(reals, offset)
 		}
 	}
@@ -73,11 +72,11 @@ func sharedFeatures(ex core.Exploration) (list []feature, carriers []float64, er
 // pooledReals are the numbers of the columns at these offsets, or their
 // distances from the one before, sorted; of evenly spaced outputs where there are
 // many.
-func pooledReals(ex core.Exploration, reals []int, steps bool) ([]float64, error) {
+func pooledReals(ex audit.Exploration, reals []int, steps bool) ([]float64, error) {
 	stride := 1 + (ex.First.Len()+ex.Second.Len())*len(reals)/sortedMost
 	var pool []float64
-	for _, side := range []core.Samples{ex.First, ex.Second} {
-		w := core.Width(side.Columns)
+	for _, side := range []audit.Samples{ex.First, ex.Second} {
+		w := audit.Width(side.Columns)
 		for i := 0; i < side.Len(); i += stride {
 			before := 0.0
 			for _, offset := range reals {

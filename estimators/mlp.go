@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -65,9 +65,9 @@ const (
 // It returns an error if an option is out of range. So does learning where no
 // column varies, where the training diverges, or where the bound is too large
 // for the claim's alpha.
-func MLP(name string, o MLPOptions) (core.LearnerSpec, error) {
-	bad := func(field string, found any, want string) (core.LearnerSpec, error) {
-		return core.LearnerSpec{}, &core.InputError{Field: name + "." + field, Found: fmt.Sprint(found), Want: want}
+func MLP(name string, o MLPOptions) (audit.LearnerSpec, error) {
+	bad := func(field string, found any, want string) (audit.LearnerSpec, error) {
+		return audit.LearnerSpec{}, &audit.InputError{Field: name + "." + field, Found: fmt.Sprint(found), Want: want}
 	}
 	if o.Hidden == [2]int{} {
 		o.Hidden = [2]int{32, 32}
@@ -109,18 +109,18 @@ func MLP(name string, o MLPOptions) (core.LearnerSpec, error) {
 	default:
 		return bad("loss", fmt.Sprintf("%q", o.Loss), `"", "hockey-stick" or "renyi"`)
 	}
-	return core.LearnerSpec{
+	return audit.LearnerSpec{
 		Name:   name,
 		Title:  fmt.Sprintf("Perceptron with hidden layers of %d and %d units", o.Hidden[0], o.Hidden[1]),
 		Source: "Two hidden layers and a scaled tanh as in RényiTester and DP-Auditorium (Kong et al. 2023), Adam (Kingma and Ba 2015), early stopping",
 		ByName: true,
-		Applies: func(columns []core.Column) error {
+		Applies: func(columns []audit.Column) error {
 			if len(columns) == 0 {
 				return errors.New("a perceptron needs at least one output column")
 			}
 			return nil
 		},
-		Learn:  func(ex core.Exploration) (core.Model, error) { return learnMLP(ex, o) },
+		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnMLP(ex, o) },
 		Decode: decodeMLP,
 	}, nil
 }
@@ -128,18 +128,18 @@ func MLP(name string, o MLPOptions) (core.LearnerSpec, error) {
 const largestRate = 1e6
 
 // mustLearner is for registry lines, whose options are constants.
-func mustLearner(spec core.LearnerSpec, err error) core.LearnerSpec {
+func mustLearner(spec audit.LearnerSpec, err error) audit.LearnerSpec {
 	if err != nil {
 		panic("estimators: options of a registered learner are out of range")
 	}
 	return spec
 }
 
-func mlp() core.LearnerSpec {
+func mlp() audit.LearnerSpec {
 	return mustLearner(MLP("mlp", MLPOptions{}))
 }
 
-func learnMLP(ex core.Exploration, o MLPOptions) (core.Model, error) {
+func learnMLP(ex audit.Exploration, o MLPOptions) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
@@ -183,27 +183,27 @@ var errNoVariety = errors.New("nothing to learn: no column of the outputs varies
 
 // losses are what to train for, one after another, and the largest alpha among
 // them (1 for logistic losses).
-func (o MLPOptions) losses(c core.Claim) ([]witnessLoss, float64, error) {
+func (o MLPOptions) losses(c audit.Claim) ([]witnessLoss, float64, error) {
 	alpha := testerAlpha
-	if c.Kind == core.Renyi {
+	if c.Kind == audit.Renyi {
 		alpha = c.Alpha
 	}
 	if !(alpha > 1 && alpha <= largestPower) {
-		return nil, 0, &core.InputError{Field: "alpha", Found: fmt.Sprint(alpha), Want: fmt.Sprintf("in (1, %d] for a perceptron", largestPower)}
+		return nil, 0, &audit.InputError{Field: "alpha", Found: fmt.Sprint(alpha), Want: fmt.Sprintf("in (1, %d] for a perceptron", largestPower)}
 	}
 	switch {
 	case o.Loss == HockeyStickLoss:
 		return []witnessLoss{{theta: stream.Exp(min(claimedEpsilon(c), weightingMost))}}, 1, nil
 	case o.Loss == RenyiLoss:
 		return []witnessLoss{{alpha: alpha}}, alpha, nil
-	case c.Kind == core.Renyi:
+	case c.Kind == audit.Renyi:
 		return []witnessLoss{{theta: 1}, {alpha: alpha}}, alpha, nil
 	}
 	return []witnessLoss{{theta: 1}}, 1, nil
 }
 
 // claimedEpsilon is the claim's epsilon, or 1 where it has none.
-func claimedEpsilon(c core.Claim) float64 {
+func claimedEpsilon(c audit.Claim) float64 {
 	if c.Epsilon > 0 {
 		return c.Epsilon
 	}
@@ -211,7 +211,7 @@ func claimedEpsilon(c core.Claim) float64 {
 }
 
 // bound is C, refused where e^(alpha C) overflows.
-func (o MLPOptions) bound(c core.Claim, alpha float64) (float64, error) {
+func (o MLPOptions) bound(c audit.Claim, alpha float64) (float64, error) {
 	most := min(boundMost, largestPower/alpha)
 	switch {
 	case o.perEpsilon > 0:
@@ -219,7 +219,7 @@ func (o MLPOptions) bound(c core.Claim, alpha float64) (float64, error) {
 	case o.Bound == 0:
 		return min(defaultBound, most/2), nil
 	case o.Bound > most:
-		return 0, &core.InputError{Field: "bound", Found: fmt.Sprint(o.Bound), Want: fmt.Sprintf("at most %.4g at alpha %g", most, alpha),
+		return 0, &audit.InputError{Field: "bound", Found: fmt.Sprint(o.Bound), Want: fmt.Sprintf("at most %.4g at alpha %g", most, alpha),
 			Remedy: "e^(alpha C) overflows past it"}
 	}
 	return o.Bound, nil

@@ -3,12 +3,11 @@ package estimators
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
 	"sort"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // mlpModel scores an output by the witness h of a network: an estimate of the
@@ -20,13 +19,13 @@ type mlpModel struct {
 	Bound    float64   `json:"bound"`
 	Weights  floatList `json:"weights"` // in the order of shape.weights
 
-	columns []core.Column
+	columns []audit.Column
 	reader  inputReader
 	ready   network[float32] // parameters packed; scratch is not used
 }
 
 // prepare builds what scoring needs from the fields that are written down.
-func (m *mlpModel) prepare(columns []core.Column) {
+func (m *mlpModel) prepare(columns []audit.Column) {
 	m.columns = columns
 	m.reader = newInputReader(m.Inputs, m.Carriers, columns)
 	m.ready = network[float32]{shape: m.shape(), params: m.Weights}
@@ -80,7 +79,7 @@ func (m *mlpModel) Describe(threshold float64, above bool) string {
 		m.Hidden[0], m.Hidden[1], len(m.Inputs), sign, figure(threshold), strings.Join(names, ", "))
 }
 
-func decodeMLP(data json.RawMessage, columns []core.Column) (core.Model, error) {
+func decodeMLP(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	m := new(mlpModel)
 	if err := decodeModel(data, m); err != nil {
 		return nil, err
@@ -90,11 +89,11 @@ func decodeMLP(data json.RawMessage, columns []core.Column) (core.Model, error) 
 	}
 	for i, h := range m.Hidden {
 		if h < 1 || h > unitsMost {
-			return nil, &core.InputError{Field: fmt.Sprintf("model.hidden[%d]", i), Found: fmt.Sprint(h), Want: fmt.Sprintf("in [1, %d]", unitsMost)}
+			return nil, &audit.InputError{Field: fmt.Sprintf("model.hidden[%d]", i), Found: fmt.Sprint(h), Want: fmt.Sprintf("in [1, %d]", unitsMost)}
 		}
 	}
 	if !(m.Bound > 0 && m.Bound <= boundMost) {
-		return nil, &core.InputError{Field: "model.bound", Found: fmt.Sprint(m.Bound), Want: fmt.Sprintf("in (0, %d]", boundMost)}
+		return nil, &audit.InputError{Field: "model.bound", Found: fmt.Sprint(m.Bound), Want: fmt.Sprintf("in (0, %d]", boundMost)}
 	}
 	if err := m.Weights.validate("model.weights", m.shape().weights(), weightMost); err != nil {
 		return nil, err

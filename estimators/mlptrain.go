@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 	"github.com/dpscope/dpscope/stream/matmul"
 )
@@ -34,11 +34,11 @@ type training struct {
 
 // newTraining reads the inputs and draws the first weights, uniform with
 // variance 2 over the number of inputs of a layer (He et al. 2015).
-func newTraining(ex core.Exploration, o MLPOptions, bound float64, inputs []input, carriers []float64) (*training, error) {
+func newTraining(ex audit.Exploration, o MLPOptions, bound float64, inputs []input, carriers []float64) (*training, error) {
 	t := &training{options: o, bound: bound, stream: ex.Stream, check: ex.Check}
 	t.network.shape = shape{len(inputs), o.Hidden[0], o.Hidden[1]}
 	limit := min(designRows, trainingCells/2/len(inputs))
-	for s, side := range []core.Samples{ex.First, ex.Second} {
+	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		all, err := readInputs(side, newInputReader(inputs, carriers, side.Columns), limit, ex.Check)
 		if err != nil {
 			return nil, err
@@ -76,7 +76,7 @@ func newTraining(ex core.Exploration, o MLPOptions, bound float64, inputs []inpu
 }
 
 // readInputs reads the inputs of up to limit outputs, evenly spaced.
-func readInputs(side core.Samples, r inputReader, limit int, check func() error) ([]float32, error) {
+func readInputs(side audit.Samples, r inputReader, limit int, check func() error) ([]float32, error) {
 	stride := (side.Len() + limit - 1) / limit
 	n := (side.Len() + stride - 1) / stride
 	step := len(r.inputs)

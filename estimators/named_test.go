@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // quick are the learners that are used by name, networks cut to a size that
 // tests can afford.
-var quick = []core.LearnerSpec{
+var quick = []audit.LearnerSpec{
 	mustLearner(MLP("mlp-small", MLPOptions{Hidden: [2]int{9, 6}, Epochs: 2})),
 	mustLearner(MLP("mlp-small-renyi", MLPOptions{Hidden: [2]int{5, 7}, Epochs: 2, Loss: RenyiLoss, Rate: 0.01})),
 	chebyshev(),
@@ -73,7 +73,7 @@ func TestNamedLearnersReachTheOptimum(t *testing.T) {
 }
 
 var namedOptima = []struct {
-	learner  core.LearnerSpec
+	learner  audit.LearnerSpec
 	scenario scenario
 	fraction float64
 }{
@@ -114,7 +114,7 @@ func TestPublishedNetwork(t *testing.T) {
 }
 
 // renyiOf is R^h of fresh outputs, 2*10^5 a side.
-func renyiOf(t *testing.T, c scenario, m core.Model, alpha float64) float64 {
+func renyiOf(t *testing.T, c scenario, m audit.Model, alpha float64) float64 {
 	t.Helper()
 	const n = 200000
 	var log [2]float64
@@ -135,12 +135,12 @@ func TestRenyiWitness(t *testing.T) {
 	nativetest.Only(t)
 	c := halfShift()
 	ex := c.exploration(20000)
-	ex.Claim = core.Claim{Kind: core.Renyi, Alpha: 2, Epsilon: 0.25}
+	ex.Claim = audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.25}
 	small, err := MLP("mlp-renyi", MLPOptions{Loss: RenyiLoss, Batch: 512})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, spec := range []core.LearnerSpec{mlp(), small, chebyshev()} {
+	for _, spec := range []audit.LearnerSpec{mlp(), small, chebyshev()} {
 		m, err := spec.Learn(ex)
 		if err != nil {
 			t.Fatal(err)
@@ -165,7 +165,7 @@ func TestFloatBitsSeeTheGrid(t *testing.T) {
 
 func TestNamedLearnersFindNothingInNothing(t *testing.T) {
 	c := gaussianVector()
-	for _, spec := range []core.LearnerSpec{mlp(), kernelMean(), logisticVector()} {
+	for _, spec := range []audit.LearnerSpec{mlp(), kernelMean(), logisticVector()} {
 		m, err := spec.Learn(exploring(c.samples("a", 0, 10000), c.samples("b", 0, 10000)))
 		if err != nil {
 			t.Fatal(err)
@@ -222,7 +222,7 @@ func TestNamedLearningRepeatsAndStops(t *testing.T) {
 }
 
 func TestNamedLearnersAreDescribed(t *testing.T) {
-	seen := map[string]bool{core.Auto: true}
+	seen := map[string]bool{audit.Auto: true}
 	for _, s := range Registry() {
 		if s.Name == "" || s.Title == "" || s.Source == "" || s.Applies == nil || s.Learn == nil || s.Decode == nil || seen[s.Name] {
 			t.Errorf("learner %q lacks a field or is there twice", s.Name)
@@ -245,7 +245,7 @@ func TestNamedLearnersAreDescribed(t *testing.T) {
 		if _, err := s.Learn(exploring(c.samples("train", 0, 10), c.samples("train", 1, 0))); err == nil || !strings.Contains(err.Error(), "10 and 0 outputs") {
 			t.Errorf("%s: error %v", s.Name, err)
 		}
-		if err := s.Applies(columnsOf(core.Mixed, 3)); err == nil {
+		if err := s.Applies(columnsOf(audit.Mixed, 3)); err == nil {
 			if _, err := s.Learn(mixedOnly(3).exploration(60)); err != nil {
 				t.Errorf("%s on 60 mixed outputs: %v", s.Name, err)
 			}
@@ -255,7 +255,7 @@ func TestNamedLearnersAreDescribed(t *testing.T) {
 
 // mixedOnly is columns of a symbol that carries a number where it is 1.
 func mixedOnly(columns int) scenario {
-	return scenario{name: "mixed-only", columns: columnsOf(core.Mixed, columns),
+	return scenario{name: "mixed-only", columns: columnsOf(audit.Mixed, columns),
 		draw: func(s *stream.Stream, side int, out []float64) {
 			for i := 0; i < len(out); i += 2 {
 				out[i], out[i+1] = float64(s.Intn(2)), 0
@@ -289,7 +289,7 @@ func TestLearnerOptionsAreChecked(t *testing.T) {
 		{polynomial(ChebyshevOptions{Loss: "square"}), "hockey-stick"},
 		{few, "x.landmarks is -1"}, {many, "1024"}, {bins, "in [1, 256]"},
 	} {
-		if c.err == nil || !core.IsInput(c.err) || !strings.Contains(c.err.Error(), c.says) {
+		if c.err == nil || !audit.IsInput(c.err) || !strings.Contains(c.err.Error(), c.says) {
 			t.Errorf("error %v, want one that says %q", c.err, c.says)
 		}
 	}
@@ -299,10 +299,10 @@ func TestLearnerOptionsAreChecked(t *testing.T) {
 // theirs.
 func TestBoundsFitAlpha(t *testing.T) {
 	ex := laplaceShift(1).exploration(200)
-	ex.Claim = core.Claim{Kind: core.Renyi, Alpha: 20, Epsilon: 10}
+	ex.Claim = audit.Claim{Kind: audit.Renyi, Alpha: 20, Epsilon: 10}
 	wide, _ := MLP("wide", MLPOptions{Bound: 50})
 	steep, _ := Chebyshev("steep", ChebyshevOptions{Bound: 50})
-	for _, spec := range []core.LearnerSpec{wide, steep} {
+	for _, spec := range []audit.LearnerSpec{wide, steep} {
 		if _, err := spec.Learn(ex); err == nil || !strings.Contains(err.Error(), "at most 35 at alpha 20") {
 			t.Errorf("%s: error %v", spec.Name, err)
 		}
@@ -314,7 +314,7 @@ func TestBoundsFitAlpha(t *testing.T) {
 		t.Errorf("bound %v, error %v; want 16 epsilon cut to 35", m, err)
 	}
 	ex.Claim.Alpha = 1e9
-	for _, spec := range []core.LearnerSpec{mlp(), chebyshev()} {
+	for _, spec := range []audit.LearnerSpec{mlp(), chebyshev()} {
 		if _, err := spec.Learn(ex); err == nil || !strings.Contains(err.Error(), "in (1, 700]") {
 			t.Errorf("%s at alpha 1e9: error %v", spec.Name, err)
 		}

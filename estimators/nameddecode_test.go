@@ -7,9 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
 	"pgregory.net/rapid"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // words is a floatList as JSON.
@@ -20,7 +19,7 @@ func words(v ...float32) string {
 
 func TestNamedDecodeRefuses(t *testing.T) {
 	one := realColumns(1)
-	mixed := []core.Column{{Kind: core.Real}, {Kind: core.Symbol}, {Kind: core.Mixed}}
+	mixed := []audit.Column{{Kind: audit.Real}, {Kind: audit.Symbol}, {Kind: audit.Mixed}}
 	value := `{"kind":"value","column":0,"low":0,"high":1,"weight":2,"shift":-1}`
 	network := func(inputs, hidden, bound, weights string) string {
 		return `{"inputs":[` + inputs + `],"hidden":` + hidden + `,"bound":` + bound + `,"weights":` + weights + `}`
@@ -34,8 +33,8 @@ func TestNamedDecodeRefuses(t *testing.T) {
 	}
 	nan, inf := float32(math.NaN()), float32(math.Inf(1))
 	for _, c := range []struct {
-		spec    core.LearnerSpec
-		columns []core.Column
+		spec    audit.LearnerSpec
+		columns []audit.Column
 		model   string
 		says    string // "": decodes
 	}{
@@ -86,7 +85,7 @@ func TestNamedDecodeRefuses(t *testing.T) {
 		switch {
 		case c.says == "" && err != nil:
 			t.Errorf("%s: %s: %v", c.spec.Name, short, err)
-		case c.says != "" && (err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), c.says)):
+		case c.says != "" && (err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), c.says)):
 			t.Errorf("%s: %s: error %v, want one that says %q", c.spec.Name, short, err, c.says)
 		}
 	}
@@ -139,11 +138,11 @@ func TestLargestWeightsScoreFinitely(t *testing.T) {
 }
 
 func TestNamedDescriptions(t *testing.T) {
-	columns := []core.Column{{Kind: core.Real, Name: "mean"}, {Kind: core.Symbol, Labels: answers}}
+	columns := []audit.Column{{Kind: audit.Real, Name: "mean"}, {Kind: audit.Symbol, Labels: answers}}
 	inputs := `[{"kind":"value","column":0,"low":0,"high":1,"weight":2,"shift":-1},{"kind":"is","column":1,"symbol":1,"weight":2,"shift":0}]`
 	for _, c := range []struct {
-		spec    core.LearnerSpec
-		columns []core.Column
+		spec    audit.LearnerSpec
+		columns []audit.Column
 		model   string
 		above   bool
 		want    string

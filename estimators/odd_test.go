@@ -9,18 +9,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // oddSamples are outputs that trip careless learners.
-func oddSamples() map[string][2]core.Samples {
+func oddSamples() map[string][2]audit.Samples {
 	s := stream.New(stream.Key{Seed: 5, Purpose: "odd"})
-	fill := func(columns []core.Column, n int, f func(side, i, c int) float64) (pair [2]core.Samples) {
-		w := core.Width(columns)
+	fill := func(columns []audit.Column, n int, f func(side, i, c int) float64) (pair [2]audit.Samples) {
+		w := audit.Width(columns)
 		for side := range pair {
-			pair[side] = core.Samples{Columns: columns, Rows: make([]float64, n*w)}
+			pair[side] = audit.Samples{Columns: columns, Rows: make([]float64, n*w)}
 			for i := range n {
 				for c := range w {
 					pair[side].Rows[i*w+c] = f(side, i, c)
@@ -47,27 +47,27 @@ func oddSamples() map[string][2]core.Samples {
 	}
 	heavy := func() float64 { return (s.Float64() - 0.5) / max(1e-12, s.Float64()-0.5) }
 	limit := func() float64 { return math.Copysign(math.MaxFloat64, s.Float64()-0.5) }
-	return map[string][2]core.Samples{
+	return map[string][2]audit.Samples{
 		"one output":            fill(realColumns(1), 1, uniform),
 		"fifty outputs":         fill(realColumns(1), 50, uniform),
-		"fifty mixed outputs":   fill(columnsOf(core.Mixed, 3), 50, mixed(s.Float64)),
+		"fifty mixed outputs":   fill(columnsOf(audit.Mixed, 3), 50, mixed(s.Float64)),
 		"constant":              fill(realColumns(2), 500, func(_, _, _ int) float64 { return 4 }),
 		"constant a side":       fill(realColumns(2), 500, func(side, _, _ int) float64 { return float64(side) }),
-		"constant symbols":      fill(columnsOf(core.Symbol, 3), 500, func(_, _, _ int) float64 { return 0 }),
-		"symbols a side":        fill(columnsOf(core.Symbol, 3), 500, func(side, _, _ int) float64 { return float64(side) }),
+		"constant symbols":      fill(columnsOf(audit.Symbol, 3), 500, func(_, _, _ int) float64 { return 0 }),
+		"symbols a side":        fill(columnsOf(audit.Symbol, 3), 500, func(side, _, _ int) float64 { return float64(side) }),
 		"two values":            fill(realColumns(1), 500, coin),
-		"every symbol its own":  fill(columnsOf(core.Symbol, 1), 3000, uniform),
-		"a hundred symbols":     fill(columnsOf(core.Symbol, 100), 300, coin),
+		"every symbol its own":  fill(columnsOf(audit.Symbol, 1), 3000, uniform),
+		"a hundred symbols":     fill(columnsOf(audit.Symbol, 100), 300, coin),
 		"a hundred reals":       fill(realColumns(100), 300, uniform),
-		"a hundred mixed":       fill(columnsOf(core.Mixed, 100), 300, mixed(heavy)),
+		"a hundred mixed":       fill(columnsOf(audit.Mixed, 100), 300, mixed(heavy)),
 		"huge":                  fill(realColumns(2), 500, huge),
 		"the largest floats":    fill(realColumns(2), 500, func(_, _, _ int) float64 { return limit() }),
-		"the largest in mixed":  fill(columnsOf(core.Mixed, 4), 500, mixed(limit)),
+		"the largest in mixed":  fill(columnsOf(audit.Mixed, 4), 500, mixed(limit)),
 		"subnormal":             fill(realColumns(2), 500, func(_, _, _ int) float64 { return float64(s.Intn(9)) * 5e-324 }),
 		"heavy tails":           fill(realColumns(1), 2000, func(_, _, _ int) float64 { return heavy() }),
-		"minus zero":            fill(columnsOf(core.Symbol, 2), 500, func(_, i, _ int) float64 { return math.Copysign(0, float64(i%2)-0.5) }),
+		"minus zero":            fill(columnsOf(audit.Symbol, 2), 500, func(_, i, _ int) float64 { return math.Copysign(0, float64(i%2)-0.5) }),
 		"mostly one value":      fill(realColumns(1), 2000, func(_, i, _ int) float64 { return math.Floor(s.Float64() * 1.01) }),
-		"symbols never carried": fill(columnsOf(core.Mixed, 2), 500, func(_, _, c int) float64 { return float64(s.Intn(2) * (1 - c%2)) }),
+		"symbols never carried": fill(columnsOf(audit.Mixed, 2), 500, func(_, _, c int) float64 { return float64(s.Intn(2) * (1 - c%2)) }),
 	}
 }
 

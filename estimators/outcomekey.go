@@ -1,6 +1,6 @@
 package estimators
 
-import "github.com/dpscope/dpscope/core"
+import "github.com/dpscope/dpscope/audit"
 
 // outcomeKeys numbers the outcomes of a product of partitions: in mixed radix
 // where there are at most 2^16, else by a 64-bit polynomial hash, whose
@@ -15,8 +15,8 @@ type outcomeKeys struct {
 
 const hashFactor = 0xd1342543de82ef95 // odd; multiplier of a good linear congruential generator mod 2^64
 
-func newOutcomeKeys(partitions []partition, columns []core.Column) *outcomeKeys {
-	k := &outcomeKeys{width: core.Width(columns), dense: 1}
+func newOutcomeKeys(partitions []partition, columns []audit.Column) *outcomeKeys {
+	k := &outcomeKeys{width: audit.Width(columns), dense: 1}
 	at := offsets(columns)
 	for i, p := range partitions {
 		k.coders = append(k.coders, newCoder(p, columns[i].Kind, at[i]))

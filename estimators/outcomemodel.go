@@ -3,8 +3,7 @@ package estimators
 import (
 	"encoding/json"
 	"fmt"
-
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 )
 
 // outcome is one listed outcome: a cell of each column's partition.
@@ -20,7 +19,7 @@ type tableModel struct {
 	Outcomes   []outcome   `json:"outcomes"`
 	Rest       float64     `json:"rest"`
 
-	columns []core.Column
+	columns []audit.Column
 	keys    *outcomeKeys
 	scores  []float64 // of the outcomes; first, the rest
 	index   []uint16  // dense keys: position in scores; last, the rest
@@ -29,7 +28,7 @@ type tableModel struct {
 
 // prepare builds what scoring needs from the fields that are written down. It
 // reports whether the listed outcomes have distinct keys.
-func (m *tableModel) prepare(columns []core.Column) (distinct bool) {
+func (m *tableModel) prepare(columns []audit.Column) (distinct bool) {
 	m.columns = columns
 	m.keys = newOutcomeKeys(m.Partitions, columns)
 	m.scores = append(make([]float64, 0, len(m.Outcomes)+1), m.Rest)
@@ -73,7 +72,7 @@ func (m *tableModel) Score(rows, out []float64) {
 	}
 }
 
-func decodeTable(data json.RawMessage, columns []core.Column) (core.Model, error) {
+func decodeTable(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
 	m := new(tableModel)
 	if err := decodeModel(data, m); err != nil {
 		return nil, err
@@ -87,7 +86,7 @@ func decodeTable(data json.RawMessage, columns []core.Column) (core.Model, error
 		}
 	}
 	if len(m.Outcomes) > outcomesMost {
-		return nil, &core.InputError{Field: "model.outcomes", Found: fmt.Sprintf("a list of %d", len(m.Outcomes)), Want: fmt.Sprintf("at most %d", outcomesMost)}
+		return nil, &audit.InputError{Field: "model.outcomes", Found: fmt.Sprintf("a list of %d", len(m.Outcomes)), Want: fmt.Sprintf("at most %d", outcomesMost)}
 	}
 	for i, o := range m.Outcomes {
 		field := fmt.Sprintf("model.outcomes[%d].cells", i)
@@ -96,12 +95,12 @@ func decodeTable(data json.RawMessage, columns []core.Column) (core.Model, error
 		}
 		for c, v := range o.Cells {
 			if cells := m.Partitions[c].cells(columns[c].Kind); v < 0 || v >= cells {
-				return nil, &core.InputError{Field: fmt.Sprintf("%s[%d]", field, c), Found: fmt.Sprint(v), Want: fmt.Sprintf("in [0, %d]", cells-1)}
+				return nil, &audit.InputError{Field: fmt.Sprintf("%s[%d]", field, c), Found: fmt.Sprint(v), Want: fmt.Sprintf("in [0, %d]", cells-1)}
 			}
 		}
 	}
 	if !m.prepare(columns) {
-		return nil, &core.InputError{Field: "model.outcomes", Found: "a list with an outcome twice", Want: "distinct outcomes"}
+		return nil, &audit.InputError{Field: "model.outcomes", Found: "a list with an outcome twice", Want: "distinct outcomes"}
 	}
 	return m, nil
 }

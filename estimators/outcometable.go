@@ -3,23 +3,22 @@ package estimators
 import (
 	"errors"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
 	"sort"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // outcomeTable estimates the likelihood ratio of whole outcomes by counting
 // them, numbers cut at quantiles.
-var outcomeTable = core.LearnerSpec{
+var outcomeTable = audit.LearnerSpec{
 	Name:   "outcome-table",
 	Title:  "Likelihood ratio of each outcome, shrunk where outcomes are rare",
 	Source: "Plug-in likelihood ratio of StatDP (Ding et al. 2018), ranked with the doubt of its counts",
-	Applies: func(columns []core.Column) error {
+	Applies: func(columns []audit.Column) error {
 		reals := 0
 		for _, c := range columns {
-			if c.Kind == core.Real {
+			if c.Kind == audit.Real {
 				reals++
 			}
 		}
@@ -52,7 +51,7 @@ type seenOutcome struct {
 	score float64
 }
 
-func learnTable(ex core.Exploration) (core.Model, error) {
+func learnTable(ex audit.Exploration) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
@@ -92,7 +91,7 @@ func learnTable(ex core.Exploration) (core.Model, error) {
 	model.Rest = cautious(logRatio(rest[0], n, rest[1], m))
 	var cell codes
 	for i, o := range seen[:listed] {
-		row := []core.Samples{ex.First, ex.Second}[o.side].Row(o.row)
+		row := []audit.Samples{ex.First, ex.Second}[o.side].Row(o.row)
 		cells := make([]int, len(columns))
 		for c, coder := range keys.coders {
 			coder.code(row, keys.width, 1, &cell)
@@ -110,19 +109,19 @@ func learnTable(ex core.Exploration) (core.Model, error) {
 
 // tablePartitions divides the columns so that the outcomes that occur have
 // some forty training outputs each, if their numbers were spread evenly.
-func tablePartitions(ex core.Exploration) ([]partition, error) {
+func tablePartitions(ex audit.Exploration) ([]partition, error) {
 	columns := ex.First.Columns
 	at := offsets(columns)
 	parts := make([]partition, len(columns))
 	numbers := false
 	for i, c := range columns {
 		var err error
-		if c.Kind != core.Real {
+		if c.Kind != audit.Real {
 			if parts[i], err = fitPartition(ex, c, at[i], 1, false); err != nil {
 				return nil, err
 			}
 		}
-		numbers = numbers || c.Kind == core.Real || slices.Contains(parts[i].Carries, true)
+		numbers = numbers || c.Kind == audit.Real || slices.Contains(parts[i].Carries, true)
 	}
 	if !numbers {
 		return parts, nil
@@ -137,7 +136,7 @@ func tablePartitions(ex core.Exploration) ([]partition, error) {
 		bins++
 	}
 	for i, c := range columns {
-		if c.Kind == core.Real || slices.Contains(parts[i].Carries, true) {
+		if c.Kind == audit.Real || slices.Contains(parts[i].Carries, true) {
 			if parts[i], err = fitPartition(ex, c, at[i], bins, carried == 1); err != nil {
 				return nil, err
 			}
@@ -157,11 +156,11 @@ func power(x, k int) float64 {
 
 // symbolTuples counts the distinct outcomes without regard to numbers, and the
 // most numbers that one of them carries.
-func symbolTuples(ex core.Exploration, parts []partition) (tuples, carried int, err error) {
+func symbolTuples(ex audit.Exploration, parts []partition) (tuples, carried int, err error) {
 	columns := ex.First.Columns
 	reals := 0
 	for _, c := range columns {
-		if c.Kind == core.Real {
+		if c.Kind == audit.Real {
 			reals++
 		}
 	}
@@ -171,10 +170,10 @@ func symbolTuples(ex core.Exploration, parts []partition) (tuples, carried int, 
 	}
 	at := offsets(columns)
 	for _, o := range seen {
-		row := []core.Samples{ex.First, ex.Second}[o.side].Row(o.row)
+		row := []audit.Samples{ex.First, ex.Second}[o.side].Row(o.row)
 		n := reals
 		for c, p := range parts {
-			if columns[c].Kind != core.Mixed {
+			if columns[c].Kind != audit.Mixed {
 				continue
 			}
 			if k, ok := slices.BinarySearch(p.Symbols, row[at[c]]); ok && p.Carries[k] {
@@ -187,7 +186,7 @@ func symbolTuples(ex core.Exploration, parts []partition) (tuples, carried int, 
 }
 
 // countOutcomes counts the outcomes of both sides by key.
-func countOutcomes(ex core.Exploration, keys *outcomeKeys) ([]seenOutcome, error) {
+func countOutcomes(ex audit.Exploration, keys *outcomeKeys) ([]seenOutcome, error) {
 	var seen []seenOutcome
 	var dense []uint32 // key -> 1 + position in seen
 	var sparse map[uint64]uint32
@@ -197,7 +196,7 @@ func countOutcomes(ex core.Exploration, keys *outcomeKeys) ([]seenOutcome, error
 		sparse = map[uint64]uint32{}
 	}
 	var key [block]uint64
-	for s, side := range []core.Samples{ex.First, ex.Second} {
+	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		rows := side.Rows
 		for start := 0; len(rows) > 0; start += block {
 			if start%checkEvery == 0 {

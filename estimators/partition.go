@@ -2,10 +2,9 @@ package estimators
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"slices"
 	"sort"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // partition divides the values of one output column into cells. A real column
@@ -28,11 +27,11 @@ const (
 func (p partition) bins() int { return len(p.Edges) + 1 }
 
 // cells is the number of cells of a column of this kind.
-func (p partition) cells(kind core.ColumnKind) int {
+func (p partition) cells(kind audit.ColumnKind) int {
 	switch kind {
-	case core.Real:
+	case audit.Real:
 		return p.bins()
-	case core.Symbol:
+	case audit.Symbol:
 		return len(p.Symbols)
 	}
 	n := 0
@@ -45,23 +44,23 @@ func (p partition) cells(kind core.ColumnKind) int {
 }
 
 // validate checks that the partition fits a column of this kind.
-func (p partition) validate(field string, kind core.ColumnKind) error {
+func (p partition) validate(field string, kind audit.ColumnKind) error {
 	bad := func(what, found, want string) error {
-		return &core.InputError{Field: field + "." + what, Found: found, Want: want}
+		return &audit.InputError{Field: field + "." + what, Found: found, Want: want}
 	}
-	if kind == core.Real && len(p.Symbols) > 0 {
+	if kind == audit.Real && len(p.Symbols) > 0 {
 		return bad("symbols", fmt.Sprintf("%d symbols", len(p.Symbols)), "absent in a real column")
 	}
-	if kind != core.Real && (len(p.Symbols) == 0 || len(p.Symbols) > mostSymbols) {
+	if kind != audit.Real && (len(p.Symbols) == 0 || len(p.Symbols) > mostSymbols) {
 		return bad("symbols", fmt.Sprintf("%d symbols", len(p.Symbols)), fmt.Sprintf("1 to %d symbols", mostSymbols))
 	}
-	if kind == core.Symbol && len(p.Edges) > 0 {
+	if kind == audit.Symbol && len(p.Edges) > 0 {
 		return bad("edges", fmt.Sprintf("%d edges", len(p.Edges)), "absent in a symbol column")
 	}
-	if kind == core.Mixed && len(p.Carries) != len(p.Symbols) {
+	if kind == audit.Mixed && len(p.Carries) != len(p.Symbols) {
 		return bad("carries", fmt.Sprintf("%d flags", len(p.Carries)), fmt.Sprintf("one a symbol: %d", len(p.Symbols)))
 	}
-	if kind != core.Mixed && len(p.Carries) > 0 {
+	if kind != audit.Mixed && len(p.Carries) > 0 {
 		return bad("carries", fmt.Sprintf("%d flags", len(p.Carries)), "absent but in a mixed column")
 	}
 	if len(p.Edges) > mostEdges {
@@ -95,15 +94,15 @@ type coder struct {
 }
 
 // newCoder prepares a valid partition of the column at this offset of a row.
-func newCoder(p partition, kind core.ColumnKind, offset int) *coder {
+func newCoder(p partition, kind audit.ColumnKind, offset int) *coder {
 	c := &coder{offset: offset}
-	if kind != core.Symbol {
+	if kind != audit.Symbol {
 		c.edges = newEdgeSearch(p.Edges)
 	}
 	switch kind {
-	case core.Symbol:
+	case audit.Symbol:
 		c.symbols = newSymbolIndex(p.Symbols, unknownCell)
-	case core.Mixed:
+	case audit.Mixed:
 		c.symbols = newSymbolIndex(p.Symbols, uint32(len(p.Symbols)))
 		next := uint32(0)
 		for i := range p.Symbols {
@@ -142,7 +141,7 @@ func (c *coder) code(rows []float64, width, n int, out *codes) {
 }
 
 // offsets is where each column begins in a row.
-func offsets(columns []core.Column) []int {
+func offsets(columns []audit.Column) []int {
 	at := make([]int, len(columns))
 	next := 0
 	for i, c := range columns {

@@ -6,9 +6,8 @@ import (
 	"sort"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
 	"pgregory.net/rapid"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 func TestSearchesAgreeWithScans(t *testing.T) {
@@ -145,7 +144,7 @@ func TestKeyTableAgreesWithAMap(t *testing.T) {
 // The penalty follows what held-out outputs bear: nearly exact log odds where
 // the signal is strong, next to nothing where there is none.
 func TestPenaltyFollowsTheSignal(t *testing.T) {
-	spread := func(first, second core.Samples) float64 {
+	spread := func(first, second audit.Samples) float64 {
 		m, err := logistic.Learn(exploring(first, second))
 		if err != nil {
 			t.Fatal(err)
@@ -270,7 +269,7 @@ func TestStandardisedFeatures(t *testing.T) {
 }
 
 func TestEveryLearnerIsDescribed(t *testing.T) {
-	seen := map[string]bool{core.Auto: true}
+	seen := map[string]bool{audit.Auto: true}
 	for _, s := range All {
 		if s.Name == "" || s.Title == "" || s.Source == "" || s.Applies == nil || s.Learn == nil || s.Decode == nil || seen[s.Name] {
 			t.Errorf("learner %q lacks a field or is there twice", s.Name)

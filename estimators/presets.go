@@ -1,13 +1,13 @@
 package estimators
 
-import "github.com/dpscope/dpscope/core"
+import "github.com/dpscope/dpscope/audit"
 
 // The published testers, as far as they are learners: what they train. The
 // bound, the threshold and what is certified are the engine's, on outputs that
 // training did not see.
 
 // mlp100 is the papers' network with this package's training.
-func mlp100() core.LearnerSpec {
+func mlp100() audit.LearnerSpec {
 	return mustLearner(MLP("mlp-100", MLPOptions{Hidden: [2]int{100, 100}}))
 }
 
@@ -18,7 +18,7 @@ func mlp100() core.LearnerSpec {
 // step nor batch, so Adam on batches of 512 a side; C tanh(x/C) for C tanh(x),
 // which is the same family of functions; early stopping; and C is cut to 700 /
 // alpha, where e^(alpha C) would overflow.
-func renyiTester() core.LearnerSpec {
+func renyiTester() audit.LearnerSpec {
 	return published("renyi-tester", "Witness of RényiTester",
 		"RényiTester (Kong, Muñoz Medina and Ribero 2023) and DP-Auditorium (Kong et al. 2023), algorithm 2",
 		mustLearner(MLP("renyi-tester", MLPOptions{Hidden: [2]int{100, 100}, Loss: RenyiLoss, Batch: 512, perEpsilon: 16})))
@@ -29,7 +29,7 @@ func renyiTester() core.LearnerSpec {
 // algorithm 5). What differs: the sides are weighted instead of drawn in that
 // proportion, up to epsilon = 10; the paper leaves the function class open, so
 // the network of its other tester; early stopping.
-func hockeyStickTester() core.LearnerSpec {
+func hockeyStickTester() audit.LearnerSpec {
 	return published("hockeystick-tester", "Classifier of HockeyStickTester",
 		"DP-Auditorium (Kong et al. 2023), section 4.2.2, algorithms 5 and 6",
 		mustLearner(MLP("hockeystick-tester", MLPOptions{Hidden: [2]int{100, 100}, Loss: HockeyStickLoss})))
@@ -40,7 +40,7 @@ func hockeyStickTester() core.LearnerSpec {
 // section 2.3). What differs: the tester never forms a witness, it averages
 // kernels over pairs; the paper leaves kernel and bandwidth open, so a Gaussian
 // one at the median distance.
-func mmdTester() core.LearnerSpec {
+func mmdTester() audit.LearnerSpec {
 	return published("mmd-tester", "Witness of MMDTester",
 		"DP-Auditorium (Kong et al. 2023), section 4.2.3; Gretton et al. 2012, section 2.3",
 		mustLearner(KernelMean("mmd-tester", 256)))
@@ -51,7 +51,7 @@ func mmdTester() core.LearnerSpec {
 // and 4, and "a universe size of 100", section 6). What differs: half a count
 // is added on each side, so that ratios are finite; and the bins run between
 // the extremes of the training outputs, as the paper has discrete outputs only.
-func histogramTester() core.LearnerSpec {
+func histogramTester() audit.LearnerSpec {
 	return published("histogram-tester", "Likelihood ratio of HistogramTester",
 		"DP-Auditorium (Kong et al. 2023), section 4.2.1, algorithms 3 and 4",
 		mustLearner(HistogramM("histogram-tester", 100, false)))
@@ -61,14 +61,14 @@ func histogramTester() core.LearnerSpec {
 // What differs: the penalty is chosen on held-out outputs and the fit is by
 // L-BFGS to convergence instead of by stochastic gradients;
 // inputs are standardised and cut at outer quantiles.
-func dpSniper() core.LearnerSpec {
+func dpSniper() audit.LearnerSpec {
 	return published("dp-sniper", "Classifier of DP-Sniper",
 		"DP-Sniper (Bichsel et al. 2021), section 5, with logistic regression",
 		logisticVector())
 }
 
 // published is spec under the name of the tester it stands for.
-func published(name, title, source string, spec core.LearnerSpec) core.LearnerSpec {
+func published(name, title, source string, spec audit.LearnerSpec) audit.LearnerSpec {
 	spec.Name, spec.Title, spec.Source, spec.ByName = name, title, source, true
 	return spec
 }

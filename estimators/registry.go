@@ -1,15 +1,14 @@
 package estimators
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // All is the registry of the learners that a portfolio trains, one line each.
 // What comes first is easier to read, and wins where another learner does
 // hardly better.
-var All = []core.LearnerSpec{
+var All = []audit.LearnerSpec{
 	histogram,
 	outcomeTable,
 	logistic,
@@ -24,13 +23,13 @@ var All = []core.LearnerSpec{
 // floating point, and no portfolio should hide a mechanism's other faults
 // behind that. A program that calls neither this nor [Registry] does not link
 // them.
-func Named() []core.LearnerSpec {
+func Named() []audit.LearnerSpec {
 	return append(named(), chebyshev(), kernelMean(), mmdTester())
 }
 
 // named are those of Named that share their code with others.
-func named() []core.LearnerSpec {
-	return []core.LearnerSpec{
+func named() []audit.LearnerSpec {
+	return []audit.LearnerSpec{
 		mlp(),
 		mlp100(),
 		histogramM(),
@@ -43,7 +42,7 @@ func named() []core.LearnerSpec {
 }
 
 // Common are All, and those of Named that the page's first core has room for.
-func Common() []core.LearnerSpec { return slices.Concat(All, named()) }
+func Common() []audit.LearnerSpec { return slices.Concat(All, named()) }
 
 // Registry is all of them, for a catalogue.
-func Registry() []core.LearnerSpec { return slices.Concat(All, Named()) }
+func Registry() []audit.LearnerSpec { return slices.Concat(All, Named()) }

@@ -5,7 +5,7 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -13,42 +13,42 @@ import (
 type scenario struct {
 	name    string
 	seed    uint64
-	columns []core.Column
+	columns []audit.Column
 	// draw fills out with outputs of a side.
 	draw func(s *stream.Stream, side int, out []float64)
 	// ratio is the exact log likelihood ratio of an output.
 	ratio func(row []float64) float64
 }
 
-func (c scenario) samples(purpose string, side, n int) core.Samples {
-	out := make([]float64, n*core.Width(c.columns))
+func (c scenario) samples(purpose string, side, n int) audit.Samples {
+	out := make([]float64, n*audit.Width(c.columns))
 	c.draw(stream.New(stream.Key{Seed: c.seed, Purpose: c.name + "/" + purpose, Side: side}), side, out)
-	return core.Samples{Columns: c.columns, Rows: out}
+	return audit.Samples{Columns: c.columns, Rows: out}
 }
 
-func (c scenario) exploration(n int) core.Exploration {
+func (c scenario) exploration(n int) audit.Exploration {
 	return exploring(c.samples("train", 0, n), c.samples("train", 1, n))
 }
 
-func exploring(first, second core.Samples) core.Exploration {
-	return core.Exploration{First: first, Second: second, Claim: core.DPClaim(1, 0),
+func exploring(first, second audit.Samples) audit.Exploration {
+	return audit.Exploration{First: first, Second: second, Claim: audit.DPClaim(1, 0),
 		Stream: stream.New(stream.Key{Seed: 1, Purpose: "learn"}), Check: func() error { return nil }}
 }
 
-func realColumns(n int) []core.Column {
-	c := make([]core.Column, n)
+func realColumns(n int) []audit.Column {
+	c := make([]audit.Column, n)
 	for i := range c {
-		c[i].Kind = core.Real
+		c[i].Kind = audit.Real
 	}
 	return c
 }
 
-var answers = []core.Label{{Value: 1, Text: "⊤"}, {Value: 0, Text: "⊥"}, {Value: -1, Text: "–"}}
+var answers = []audit.Label{{Value: 1, Text: "⊤"}, {Value: 0, Text: "⊥"}, {Value: -1, Text: "–"}}
 
-func columnsOf(kind core.ColumnKind, n int) []core.Column {
-	c := make([]core.Column, n)
+func columnsOf(kind audit.ColumnKind, n int) []audit.Column {
+	c := make([]audit.Column, n)
 	for i := range c {
-		c[i] = core.Column{Kind: kind, Labels: answers}
+		c[i] = audit.Column{Kind: kind, Labels: answers}
 	}
 	return c
 }
@@ -93,7 +93,7 @@ func discrete() scenario {
 		total[1] += mass[1][i]
 	}
 	return scenario{
-		name: "discrete", columns: []core.Column{{Kind: core.Symbol}},
+		name: "discrete", columns: []audit.Column{{Kind: audit.Symbol}},
 		draw: func(s *stream.Stream, side int, out []float64) {
 			for i := range out {
 				u, k := s.Float64()*total[side], 0
@@ -153,7 +153,7 @@ func svt6(m int, epsilon float64) scenario {
 		return v
 	}
 	return scenario{
-		name: "svt6", columns: columnsOf(core.Symbol, 2*m),
+		name: "svt6", columns: columnsOf(audit.Symbol, 2*m),
 		draw: func(s *stream.Stream, side int, out []float64) {
 			n := len(out) / (2 * m)
 			noise, rho := make([]float64, len(out)), make([]float64, n)
@@ -190,7 +190,7 @@ func svt6(m int, epsilon float64) scenario {
 func mixedScenario() scenario {
 	quiet := [2]float64{0.6, 0.5}
 	return scenario{
-		name: "mixed", columns: []core.Column{{Kind: core.Symbol}, {Kind: core.Mixed, Labels: answers}},
+		name: "mixed", columns: []audit.Column{{Kind: audit.Symbol}, {Kind: audit.Mixed, Labels: answers}},
 		draw: func(s *stream.Stream, side int, out []float64) {
 			v := make([]float64, len(out)/3)
 			s.Laplace(v, 1)
@@ -295,14 +295,14 @@ func sweep(first, second []float64) (value, threshold float64, above bool) {
 
 // found is what a learner's event shows on fresh outputs of a scenario, and
 // what the exact likelihood ratio shows on the same.
-func found(t testing.TB, c scenario, spec core.LearnerSpec, n int) (got, best float64) {
+func found(t testing.TB, c scenario, spec audit.LearnerSpec, n int) (got, best float64) {
 	t.Helper()
 	model, err := spec.Learn(c.exploration(n))
 	if err != nil {
 		t.Fatalf("%s on %s: %v", spec.Name, c.name, err)
 	}
 	var scores, exact [2][]float64
-	w := core.Width(c.columns)
+	w := audit.Width(c.columns)
 	for side := range 2 {
 		s := c.samples("validate", side, n)
 		scores[side] = make([]float64, n)

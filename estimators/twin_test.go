@@ -3,21 +3,20 @@ package estimators
 import (
 	"encoding/json"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // The slow twins score one output at a time from a model's written fields.
 
 // twinCell is the cell of a column's numbers, or -1 where the symbol is not
 // listed.
-func twinCell(p partition, kind core.ColumnKind, v []float64) int {
+func twinCell(p partition, kind audit.ColumnKind, v []float64) int {
 	bin := 0
 	for _, e := range p.Edges {
 		if e < v[len(v)-1] {
@@ -25,9 +24,9 @@ func twinCell(p partition, kind core.ColumnKind, v []float64) int {
 		}
 	}
 	switch kind {
-	case core.Real:
+	case audit.Real:
 		return bin
-	case core.Symbol:
+	case audit.Symbol:
 		return slices.Index(p.Symbols, v[0])
 	}
 	cell := 0
@@ -46,7 +45,7 @@ func twinCell(p partition, kind core.ColumnKind, v []float64) int {
 	return -1
 }
 
-func twinScore(m core.Model, columns []core.Column, row []float64) float64 {
+func twinScore(m audit.Model, columns []audit.Column, row []float64) float64 {
 	at := offsets(columns)
 	part := func(c int) []float64 { return row[at[c] : at[c]+columns[c].Width()] }
 	switch m := m.(type) {
@@ -91,7 +90,7 @@ func twinScore(m core.Model, columns []core.Column, row []float64) float64 {
 	panic("no twin")
 }
 
-func twinInputs(inputs []input, carriers []float64, columns []core.Column, row []float64) []float64 {
+func twinInputs(inputs []input, carriers []float64, columns []audit.Column, row []float64) []float64 {
 	out := make([]float64, len(inputs))
 	for i, in := range inputs {
 		out[i] = in.Weight*twinFeature(in.feature, carriers, columns, row) + in.Shift
@@ -100,7 +99,7 @@ func twinInputs(inputs []input, carriers []float64, columns []core.Column, row [
 }
 
 // twinNetwork follows the definition of the network in float64.
-func twinNetwork(m *mlpModel, columns []core.Column, row []float64) float64 {
+func twinNetwork(m *mlpModel, columns []audit.Column, row []float64) float64 {
 	layer := func(in []float64, units, at int) ([]float64, int) {
 		out := make([]float64, units)
 		for j := range out {
@@ -123,7 +122,7 @@ func twinNetwork(m *mlpModel, columns []core.Column, row []float64) float64 {
 	return m.Bound * math.Tanh(x[0]/m.Bound)
 }
 
-func twinKernelMean(m *kernelMeanModel, columns []core.Column, row []float64) float64 {
+func twinKernelMean(m *kernelMeanModel, columns []audit.Column, row []float64) float64 {
 	z := twinInputs(m.Inputs, m.Carriers, columns, row)
 	n := len(m.Landmarks) / len(z)
 	f := 0.0
@@ -168,7 +167,7 @@ const (
 	polynomialTolerance = 1e-7
 )
 
-func twinAllowance(m core.Model, columns []core.Column) float64 {
+func twinAllowance(m audit.Model, columns []audit.Column) float64 {
 	sum := 0.0
 	switch m := m.(type) {
 	case *logisticModel:
@@ -191,9 +190,9 @@ func twinAllowance(m core.Model, columns []core.Column) float64 {
 }
 
 // twinFeature follows the definitions beside the feature kinds word by word.
-func twinFeature(f feature, carriers []float64, columns []core.Column, row []float64) float64 {
+func twinFeature(f feature, carriers []float64, columns []audit.Column, row []float64) float64 {
 	at := offsets(columns)
-	shows := func(c int) bool { return columns[c].Kind != core.Real && row[at[c]] == f.Symbol }
+	shows := func(c int) bool { return columns[c].Kind != audit.Real && row[at[c]] == f.Symbol }
 	ramp := func(v float64) float64 {
 		r := (min(max(v, f.Low), f.High) - f.Low) / (f.High - f.Low)
 		if f.Kind == squareFeature {
@@ -203,7 +202,7 @@ func twinFeature(f feature, carriers []float64, columns []core.Column, row []flo
 	}
 	var carried []float64
 	for c, column := range columns {
-		if column.Kind == core.Mixed && slices.Contains(carriers, row[at[c]]) {
+		if column.Kind == audit.Mixed && slices.Contains(carriers, row[at[c]]) {
 			carried = append(carried, row[at[c]+1])
 		}
 	}
@@ -229,7 +228,7 @@ func twinFeature(f feature, carriers []float64, columns []core.Column, row []flo
 		}
 		return float64(len(columns))
 	case valueFeature, squareFeature:
-		if columns[f.Column].Kind == core.Real {
+		if columns[f.Column].Kind == audit.Real {
 			return ramp(row[at[f.Column]])
 		}
 		if slices.Contains(carriers, row[at[f.Column]]) {
@@ -239,7 +238,7 @@ func twinFeature(f feature, carriers []float64, columns []core.Column, row []flo
 	case totalFeature, stepFeature:
 		sum, before := 0.0, 0.0
 		for c, column := range columns {
-			if column.Kind != core.Real {
+			if column.Kind != audit.Real {
 				continue
 			}
 			v := row[at[c]]
@@ -272,7 +271,7 @@ const twinTolerance = 1e-10
 
 // checkModel compares a model with its slow twin, with itself row by row, and
 // with what JSON makes of it, on these outputs.
-func checkModel(t *testing.T, spec core.LearnerSpec, m core.Model, in core.Samples) {
+func checkModel(t *testing.T, spec audit.LearnerSpec, m audit.Model, in audit.Samples) {
 	t.Helper()
 	n := in.Len()
 	scores := make([]float64, n)

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -13,11 +13,11 @@ import (
 // patterns, the most telling first. What is left of the trials goes where it was
 // loud: to a family's other sizes and levels, near the loudest pairs, or to random
 // ones. Each of these is an arm of a bandit.
-var auto = core.FinderSpec{
-	Name:   core.Auto,
+var auto = audit.FinderSpec{
+	Name:   audit.Auto,
 	Title:  "The mechanism's own pairs, then patterns, and from there a bandit",
 	Source: "candidates, patterns and random; UCB1 of Auer, Cesa-Bianchi and Fischer, Finite-time analysis of the multiarmed bandit problem (2002), on ranks",
-	New: func(p core.FinderProblem) (core.Finder, error) {
+	New: func(p audit.FinderProblem) (audit.Finder, error) {
 		pairs, err := checked(p)
 		if err != nil {
 			return nil, err
@@ -54,13 +54,13 @@ type arms struct {
 
 // arm is one way to go on.
 type arm struct {
-	left  []core.Pair                          // of a family
-	draw  func([]core.Trial) (core.Pair, bool) // of the other arms
+	left  []audit.Pair                           // of a family
+	draw  func([]audit.Trial) (audit.Pair, bool) // of the other arms
 	tries int
 	best  float64 // value of its loudest pair
 }
 
-func newArms(s *search, candidates []core.Pair) *arms {
+func newArms(s *search, candidates []audit.Pair) *arms {
 	a := &arms{search: s, first: list{pairs: candidates}, of: map[string]int{}}
 	for _, family := range families(s.problem.Relation, s.problem.Domain) {
 		a.arms = append(a.arms, &arm{best: unheard, left: family})
@@ -76,7 +76,7 @@ func newArms(s *search, candidates []core.Pair) *arms {
 			opening--
 		}
 	}
-	a.arms = append(a.arms, &arm{best: math.Inf(1), draw: a.nearby}, &arm{best: unheard, draw: func([]core.Trial) (core.Pair, bool) {
+	a.arms = append(a.arms, &arm{best: math.Inf(1), draw: a.nearby}, &arm{best: unheard, draw: func([]audit.Trial) (audit.Pair, bool) {
 		p, err := s.next()
 		return p, err == nil
 	}})
@@ -84,7 +84,7 @@ func newArms(s *search, candidates []core.Pair) *arms {
 }
 
 // Propose returns the candidates and the opening, and then a few pairs at a time.
-func (a *arms) Propose(history []core.Trial, budget int) []core.Pair {
+func (a *arms) Propose(history []audit.Trial, budget int) []audit.Pair {
 	for _, t := range history[min(a.read, len(history)):] {
 		if i, ok := a.of[pairKey(t.Pair)]; ok {
 			if m := a.arms[i]; m.tries == 1 || t.Value > m.best+sameValue {
@@ -114,7 +114,7 @@ func (a *arms) Propose(history []core.Trial, budget int) []core.Pair {
 
 // choose is the arm with the largest upper confidence bound on the rank of its
 // loudest pair; -1 where all are dry.
-func (a *arms) choose(history []core.Trial, dry []bool) int {
+func (a *arms) choose(history []audit.Trial, dry []bool) int {
 	chosen, most := -1, 0.0
 	for i, m := range a.arms {
 		if dry[i] || m.draw == nil && len(m.left) == 0 {
@@ -141,7 +141,7 @@ func (a *arms) choose(history []core.Trial, dry []bool) int {
 }
 
 // pull is the next pair of an arm.
-func (a *arms) pull(i int, history []core.Trial) (p core.Pair, ok bool) {
+func (a *arms) pull(i int, history []audit.Trial) (p audit.Pair, ok bool) {
 	m := a.arms[i]
 	if m.draw != nil {
 		p, ok = m.draw(history)
@@ -160,7 +160,7 @@ func (a *arms) pull(i int, history []core.Trial) (p core.Pair, ok bool) {
 }
 
 // nearby is a new pair that differs a little from one of the three loudest.
-func (a *arms) nearby(history []core.Trial) (core.Pair, bool) {
+func (a *arms) nearby(history []audit.Trial) (audit.Pair, bool) {
 	r, d := a.search.problem.Stream, a.search.problem.Domain
 	for range attempts {
 		from := loudest(history, min(r.Intn(3), r.Intn(3)))
@@ -179,11 +179,11 @@ func (a *arms) nearby(history []core.Trial) (core.Pair, bool) {
 			return p, true
 		}
 	}
-	return core.Pair{}, false
+	return audit.Pair{}, false
 }
 
 // loudest is the trial that so many are louder than, or the quietest of fewer.
-func loudest(history []core.Trial, louder int) int {
+func loudest(history []audit.Trial, louder int) int {
 	at := -1
 	var passed [3]int
 	for k := range min(louder+1, len(history)) {

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -16,13 +16,13 @@ func (e entry) alike() bool { return e[0] != nil && slices.Equal(e[0], e[1]) }
 
 // entriesOf lines the rows of a pair up. Rows that come in another order than
 // those of a finder do may line up badly, and then not be a pair again.
-func entriesOf(r core.Relation, p core.Pair) []entry {
+func entriesOf(r audit.Relation, p audit.Pair) []entry {
 	var out []entry
 	i, j := 0, 0
 	for i < p.First.Len() || j < p.Second.Len() {
 		var e entry
 		switch short := p.First.Len() - p.Second.Len(); {
-		case r != core.AddRemove, i-j == short && i < p.First.Len(), i < p.First.Len() && j < p.Second.Len() && slices.Equal(p.First.Row(i), p.Second.Row(j)):
+		case r != audit.AddRemove, i-j == short && i < p.First.Len(), i < p.First.Len() && j < p.Second.Len() && slices.Equal(p.First.Row(i), p.Second.Row(j)):
 			e = entry{slices.Clone(p.First.Row(i)), slices.Clone(p.Second.Row(j))}
 			i, j = i+1, j+1
 		case short > 0:
@@ -38,8 +38,8 @@ func entriesOf(r core.Relation, p core.Pair) []entry {
 }
 
 // pairOf is the pair of such rows, their values brought into the domain.
-func pairOf(r core.Relation, d core.Domain, entries []entry) core.Pair {
-	p := core.Pair{First: core.Dataset{Columns: d.Columns, Values: []float64{}}, Second: core.Dataset{Columns: d.Columns, Values: []float64{}}}
+func pairOf(r audit.Relation, d audit.Domain, entries []entry) audit.Pair {
+	p := audit.Pair{First: audit.Dataset{Columns: d.Columns, Values: []float64{}}, Second: audit.Dataset{Columns: d.Columns, Values: []float64{}}}
 	for _, e := range entries {
 		for side, row := range e {
 			for c := range row {
@@ -59,11 +59,11 @@ func pairOf(r core.Relation, d core.Domain, entries []entry) core.Pair {
 
 // change makes one random change to a pair, some of it in place: of its size, of a
 // value, of what moves, or of where that stands.
-func change(r *stream.Stream, relation core.Relation, d core.Domain, entries []entry) []entry {
+func change(r *stream.Stream, relation audit.Relation, d audit.Domain, entries []entry) []entry {
 	if len(entries) == 0 {
 		return entries
 	}
-	answers := relation == core.LInfinity // all of which may change
+	answers := relation == audit.LInfinity // all of which may change
 	at, moving, c := r.Intn(len(entries)), r.Intn(len(entries)), r.Intn(d.Columns)
 	for i, e := range entries {
 		if !answers && !e.alike() {

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -20,13 +20,13 @@ import (
 //
 // Samples are rounded to the lattice of the space, since the Cholesky factor
 // that they go through may differ between platforms in the last bits.
-func cmaES() core.FinderSpec {
-	return core.FinderSpec{
+func cmaES() audit.FinderSpec {
+	return audit.FinderSpec{
 		Name:  "cma-es",
 		Title: "Covariance matrix adaptation evolution strategy",
 		Source: "Hansen, The CMA evolution strategy: a tutorial (2016), figure 6, with a Cholesky factor in place of the symmetric root (Krause, Arbonès and Igel 2016);" +
 			" restarts: Auger and Hansen (2005)",
-		New: func(p core.FinderProblem) (core.Finder, error) {
+		New: func(p audit.FinderProblem) (audit.Finder, error) {
 			s, err := newSearchSpace(p, "cma-es")
 			if err != nil {
 				return nil, err
@@ -68,9 +68,9 @@ type strategy struct {
 // Propose begins with the openings. Then it returns what is left of a
 // generation, at most budget pairs in all; samples whose pair was explored before
 // take its value. It returns none where it has found no new pair for long.
-func (c *strategy) Propose(history []core.Trial, budget int) []core.Pair {
+func (c *strategy) Propose(history []audit.Trial, budget int) []audit.Pair {
 	c.note(history)
-	var pairs []core.Pair
+	var pairs []audit.Pair
 	for len(c.first) > 0 && len(pairs) < budget {
 		if p, ok := c.propose(c.first[0]); ok {
 			pairs = append(pairs, p)

@@ -9,18 +9,17 @@
 // mechanism but its domain.
 //
 // [Registry] is the registry. A finder draws from its own stream alone and
-// proposes pairs that pass [core.Relation.Check], each at most once. What it
+// proposes pairs that pass [audit.Relation.Check], each at most once. What it
 // proposes depends on the stream and the history alone.
 package finders
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // All are the finders that the default one is made of.
-var All = []core.FinderSpec{
+var All = []audit.FinderSpec{
 	candidates,
 	random,
 	auto,
@@ -28,8 +27,8 @@ var All = []core.FinderSpec{
 
 // Named are the finders that are used only when a plan names them. It is a
 // function, so that a program that leaves them out does not link them.
-func Named() []core.FinderSpec {
-	return []core.FinderSpec{
+func Named() []audit.FinderSpec {
+	return []audit.FinderSpec{
 		patterns,
 		grid,
 		nsga2,
@@ -39,4 +38,4 @@ func Named() []core.FinderSpec {
 }
 
 // Registry is all of them, for a catalogue.
-func Registry() []core.FinderSpec { return slices.Concat(All, Named()) }
+func Registry() []audit.FinderSpec { return slices.Concat(All, Named()) }

@@ -1,9 +1,8 @@
 package finders
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Further patterns, beside the published ones.
@@ -100,13 +99,13 @@ var (
 
 // families are the pairs of each family, the first of each the most telling. Not
 // all are neighbours, and some are there twice.
-func families(r core.Relation, d core.Domain) [][]core.Pair {
+func families(r audit.Relation, d audit.Domain) [][]audit.Pair {
 	fewest, most := smallerSizes(r, d)
-	var out [][]core.Pair
-	if r == core.LInfinity {
+	var out [][]audit.Pair
+	if r == audit.LInfinity {
 		sizes := slices.Compact([]int{min(most, max(fewest, 10)), fewest, most})
 		for _, f := range answerFamilies {
-			var pairs []core.Pair
+			var pairs []audit.Pair
 			for _, n := range sizes {
 				for _, level := range answerLevels {
 					pairs = append(pairs, f.pair(d, n, level))
@@ -118,13 +117,13 @@ func families(r core.Relation, d core.Domain) [][]core.Pair {
 	}
 	records := addedFamilies
 	switch r {
-	case core.Replace:
+	case audit.Replace:
 		records = replacedFamilies
-	case core.BoundedReplace:
+	case audit.BoundedReplace:
 		records = movedFamilies
 	}
 	for _, f := range records {
-		var pairs []core.Pair
+		var pairs []audit.Pair
 		for _, n := range []int{f.least, f.least + 1, most, 5, 10, fewest} {
 			if n = min(max(n, fewest), most); n >= f.least {
 				pairs = append(pairs, f.pair(r, d, n))

@@ -10,14 +10,14 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/stream"
 )
 
-var relations = []core.Relation{core.AddRemove, core.Replace, core.LInfinity, core.BoundedReplace}
+var relations = []audit.Relation{audit.AddRemove, audit.Replace, audit.LInfinity, audit.BoundedReplace}
 
-func named(t testing.TB, name string) core.FinderSpec {
+func named(t testing.TB, name string) audit.FinderSpec {
 	t.Helper()
 	for _, s := range finders.Registry() {
 		if s.Name == name {
@@ -25,7 +25,7 @@ func named(t testing.TB, name string) core.FinderSpec {
 		}
 	}
 	t.Fatalf("no finder %q", name)
-	return core.FinderSpec{}
+	return audit.FinderSpec{}
 }
 
 func seeded(seed uint64) *stream.Stream {
@@ -33,8 +33,8 @@ func seeded(seed uint64) *stream.Stream {
 }
 
 // unit is records in [0, 1], 0 to 6 of them.
-func unit() core.Domain {
-	return core.Domain{Columns: 1, MaxRows: 6, Lower: []float64{0}, Upper: []float64{1}, Reach: 1}
+func unit() audit.Domain {
+	return audit.Domain{Columns: 1, MaxRows: 6, Lower: []float64{0}, Upper: []float64{1}, Reach: 1}
 }
 
 func TestEveryFinderIsDescribed(t *testing.T) {
@@ -55,9 +55,9 @@ func TestPairsAreNewNeighbours(t *testing.T) {
 	}
 }
 
-func checkPairs(t *testing.T, spec core.FinderSpec) {
+func checkPairs(t *testing.T, spec audit.FinderSpec) {
 	rapid.Check(t, func(t *rapid.T) {
-		d := core.Domain{
+		d := audit.Domain{
 			Columns: rapid.IntRange(1, 4).Draw(t, "columns"),
 			MinRows: rapid.IntRange(0, 5).Draw(t, "fewest"),
 			Integer: rapid.Bool().Draw(t, "integer"),
@@ -70,15 +70,15 @@ func checkPairs(t *testing.T, spec core.FinderSpec) {
 			d.Upper = append(d.Upper, low+rapid.SampledFrom([]float64{0, 0.3, 1, 40, 1e7}).Draw(t, "width"))
 		}
 		r := rapid.SampledFrom(relations).Draw(t, "relation")
-		f, err := spec.New(core.FinderProblem{Relation: r, Domain: d, Stream: seeded(rapid.Uint64().Draw(t, "seed")), Trials: 25})
+		f, err := spec.New(audit.FinderProblem{Relation: r, Domain: d, Stream: seeded(rapid.Uint64().Draw(t, "seed")), Trials: 25})
 		if err != nil {
-			if !core.IsInput(err) {
+			if !audit.IsInput(err) {
 				t.Fatalf("%v is no input error", err)
 			}
 			t.Skip(err)
 		}
-		var all []core.Pair
-		var history []core.Trial
+		var all []audit.Pair
+		var history []audit.Trial
 		for range 5 {
 			pairs := f.Propose(history, 5)
 			if len(pairs) > 5 {
@@ -86,7 +86,7 @@ func checkPairs(t *testing.T, spec core.FinderSpec) {
 			}
 			for _, p := range pairs {
 				value := rapid.SampledFrom([]float64{-99, 0.1, 0.5, 3}).Draw(t, "value")
-				history = append(history, core.Trial{Index: len(history), Pair: p, Value: value})
+				history = append(history, audit.Trial{Index: len(history), Pair: p, Value: value})
 			}
 			all = append(all, pairs...)
 		}
@@ -112,15 +112,15 @@ func checkPairs(t *testing.T, spec core.FinderSpec) {
 
 func TestTheStreamAloneDecides(t *testing.T) {
 	for _, r := range relations {
-		propose := func(name string, seed uint64, budgets ...int) (all []core.Pair) {
-			f, err := named(t, name).New(core.FinderProblem{Relation: r, Domain: unit(), Stream: seeded(seed), Trials: 40})
+		propose := func(name string, seed uint64, budgets ...int) (all []audit.Pair) {
+			f, err := named(t, name).New(audit.FinderProblem{Relation: r, Domain: unit(), Stream: seeded(seed), Trials: 40})
 			if err != nil {
 				t.Fatal(err)
 			}
-			var history []core.Trial
+			var history []audit.Trial
 			for _, b := range budgets {
 				for _, p := range f.Propose(history, b) {
-					history = append(history, core.Trial{Index: len(history), Pair: p, Value: spread(p)})
+					history = append(history, audit.Trial{Index: len(history), Pair: p, Value: spread(p)})
 					all = append(all, p)
 				}
 			}
@@ -150,7 +150,7 @@ func TestRandomPairsCoverTheDomain(t *testing.T) {
 	found := map[string]bool{}
 	for _, r := range relations {
 		d := unit()
-		f, err := named(t, "random").New(core.FinderProblem{Relation: r, Domain: d, Stream: seeded(3)})
+		f, err := named(t, "random").New(audit.FinderProblem{Relation: r, Domain: d, Stream: seeded(3)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -179,9 +179,9 @@ func TestRandomPairsCoverTheDomain(t *testing.T) {
 	}
 	want := []string{"corner", "inside", "whole step", "no step", "part of a step"}
 	for n := range 7 {
-		want = append(want, fmt.Sprintf("%s, %d rows", core.AddRemove, n))
+		want = append(want, fmt.Sprintf("%s, %d rows", audit.AddRemove, n))
 		if n > 0 {
-			want = append(want, fmt.Sprintf("%s, %d rows", core.Replace, n), fmt.Sprintf("%s, %d rows", core.LInfinity, n), fmt.Sprintf("%s, %d rows", core.BoundedReplace, n))
+			want = append(want, fmt.Sprintf("%s, %d rows", audit.Replace, n), fmt.Sprintf("%s, %d rows", audit.LInfinity, n), fmt.Sprintf("%s, %d rows", audit.BoundedReplace, n))
 		}
 	}
 	for _, w := range want {
@@ -194,8 +194,8 @@ func TestRandomPairsCoverTheDomain(t *testing.T) {
 // A domain of two datasets has one pair; the search ends instead of repeating
 // it.
 func TestSmallDomainRunsOut(t *testing.T) {
-	bit := core.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
-	f, err := named(t, "random").New(core.FinderProblem{Relation: core.Replace, Domain: bit, Stream: seeded(1)})
+	bit := audit.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
+	f, err := named(t, "random").New(audit.FinderProblem{Relation: audit.Replace, Domain: bit, Stream: seeded(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,12 +208,12 @@ func TestSmallDomainRunsOut(t *testing.T) {
 }
 
 func TestAutoTakesCandidatesFirst(t *testing.T) {
-	own := []core.Pair{
-		{Label: "a", First: core.Records(1), Second: core.Records(1, 0)},
-		{Label: "again", First: core.Records(1), Second: core.Records(1, 0)},
-		{Label: "b", First: core.Records(), Second: core.Records(1)},
+	own := []audit.Pair{
+		{Label: "a", First: audit.Records(1), Second: audit.Records(1, 0)},
+		{Label: "again", First: audit.Records(1), Second: audit.Records(1, 0)},
+		{Label: "b", First: audit.Records(), Second: audit.Records(1)},
 	}
-	f, err := named(t, "auto").New(core.FinderProblem{Relation: core.AddRemove, Domain: unit(), Candidates: own, Stream: seeded(1)})
+	f, err := named(t, "auto").New(audit.FinderProblem{Relation: audit.AddRemove, Domain: unit(), Candidates: own, Stream: seeded(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -233,23 +233,23 @@ func TestAutoTakesCandidatesFirst(t *testing.T) {
 // pairs; one that hears something tries what is near.
 func TestAutoOpens(t *testing.T) {
 	for _, c := range []struct {
-		relation core.Relation
-		domain   core.Domain
+		relation audit.Relation
+		domain   audit.Domain
 		want     [][2][]float64 // among the opening of ten trials
 	}{
-		{core.AddRemove, core.Domain{Columns: 1, MaxRows: 5, Lower: []float64{0}, Upper: []float64{4}}, [][2][]float64{
+		{audit.AddRemove, audit.Domain{Columns: 1, MaxRows: 5, Lower: []float64{0}, Upper: []float64{4}}, [][2][]float64{
 			{{}, {4}}, {{}, {0}}, {{4}, {4, 0}}, {{0}, {0, 4}}, {{1}, {1, 4}}, {{0, 4}, {0, 4, 0}}}},
-		{core.Replace, core.Domain{Columns: 1, MinRows: 1, MaxRows: 5, Lower: []float64{0}, Upper: []float64{4}}, [][2][]float64{
+		{audit.Replace, audit.Domain{Columns: 1, MinRows: 1, MaxRows: 5, Lower: []float64{0}, Upper: []float64{4}}, [][2][]float64{
 			{{0}, {4}}, {{0, 0}, {0, 4}}, {{4, 4}, {4, 0}}, {{1, 0}, {1, 4}}, {{0.5, 0}, {0.5, 4}}, {{0, 4, 0}, {0, 4, 4}}}},
-		{core.BoundedReplace, core.Domain{Columns: 1, MinRows: 2, MaxRows: 2, Lower: []float64{0}, Upper: []float64{10}, Reach: 2}, [][2][]float64{
+		{audit.BoundedReplace, audit.Domain{Columns: 1, MinRows: 2, MaxRows: 2, Lower: []float64{0}, Upper: []float64{10}, Reach: 2}, [][2][]float64{
 			{{5, 5}, {5, 7}}, {{0, 0}, {0, 2}}, {{10, 10}, {10, 8}}, {{10, 0}, {10, 2}}}},
-		{core.LInfinity, core.Domain{Columns: 1, MinRows: 4, MaxRows: 4, Lower: []float64{-10}, Upper: []float64{10}, Reach: 1}, [][2][]float64{
+		{audit.LInfinity, audit.Domain{Columns: 1, MinRows: 4, MaxRows: 4, Lower: []float64{-10}, Upper: []float64{10}, Reach: 1}, [][2][]float64{
 			{{0.5, 0.5, -0.5, -0.5}, {-0.5, -0.5, 0.5, 0.5}}, {{0.5, 0.5, 0.5, 0.5}, {1.5, 1.5, 1.5, 1.5}}, {{-0.5, -10, -10, -10}, {0.5, -10, -10, -10}}}},
 	} {
 		kinds := map[string]bool{}
 		for _, loud := range []bool{false, true} {
-			p := core.FinderProblem{Relation: c.relation, Domain: c.domain, Stream: seeded(1), Trials: 10}
-			value := func(q core.Pair) float64 {
+			p := audit.FinderProblem{Relation: c.relation, Domain: c.domain, Stream: seeded(1), Trials: 10}
+			value := func(q audit.Pair) float64 {
 				if loud {
 					return spread(q)
 				}
@@ -257,7 +257,7 @@ func TestAutoOpens(t *testing.T) {
 			}
 			history := search(t, named(t, "auto"), p, value)
 			for _, w := range c.want {
-				if !slices.ContainsFunc(history[:7], func(q core.Trial) bool {
+				if !slices.ContainsFunc(history[:7], func(q audit.Trial) bool {
 					return slices.Equal(q.Pair.First.Values, w[0]) && slices.Equal(q.Pair.Second.Values, w[1])
 				}) {
 					t.Errorf("%s: no pair %v in the opening %v", c.relation, w, history[:7])
@@ -275,8 +275,8 @@ func TestAutoOpens(t *testing.T) {
 }
 
 func TestCandidatesRunOut(t *testing.T) {
-	own := []core.Pair{{Label: "a", First: core.Records(1), Second: core.Records(1, 0)}}
-	f, err := named(t, "candidates").New(core.FinderProblem{Relation: core.AddRemove, Domain: unit(), Candidates: own})
+	own := []audit.Pair{{Label: "a", First: audit.Records(1), Second: audit.Records(1, 0)}}
+	f, err := named(t, "candidates").New(audit.FinderProblem{Relation: audit.AddRemove, Domain: unit(), Candidates: own})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,58 +286,58 @@ func TestCandidatesRunOut(t *testing.T) {
 }
 
 func TestImpossibleDomains(t *testing.T) {
-	change := func(f func(*core.Domain)) core.Domain { d := unit(); f(&d); return d }
+	change := func(f func(*audit.Domain)) audit.Domain { d := unit(); f(&d); return d }
 	for name, c := range map[string]struct {
-		relation core.Relation
-		domain   core.Domain
+		relation audit.Relation
+		domain   audit.Domain
 		says     string
 	}{
-		"bounds crossed":      {core.Replace, change(func(d *core.Domain) { d.Lower[0] = 2 }), "bounds[0] is [2, 1], must be finite and ascending; the lower end lies above the upper"},
-		"bounds missing":      {core.Replace, change(func(d *core.Domain) { d.Upper = nil }), "bounds"},
-		"NaN":                 {core.Replace, change(func(d *core.Domain) { d.Upper[0] = math.NaN() }), "finite"},
-		"no whole number":     {core.Replace, change(func(d *core.Domain) { d.Lower[0], d.Upper[0], d.Integer = 0.2, 0.8, true }), "whole number"},
-		"fixed size":          {core.AddRemove, change(func(d *core.Domain) { d.MinRows = 6 }), "fixed at 6"},
-		"rows crossed":        {core.AddRemove, change(func(d *core.Domain) { d.MinRows = 7 }), "ascending"},
-		"one point":           {core.Replace, change(func(d *core.Domain) { d.Upper[0] = 0 }), "one point"},
-		"nothing to replace":  {core.Replace, change(func(d *core.Domain) { d.MaxRows = 0 }), "rows is 0, must be at least 1"},
-		"nothing to move":     {core.LInfinity, change(func(d *core.Domain) { d.MaxRows = 0 }), "rows is 0, must be at least 1"},
-		"nothing to remove":   {core.AddRemove, change(func(d *core.Domain) { d.MaxRows = 0 }), "fixed at 0"},
-		"no reach":            {core.LInfinity, change(func(d *core.Domain) { d.Reach = 0 }), "reach"},
-		"reach below a whole": {core.LInfinity, change(func(d *core.Domain) { d.Reach, d.Integer = 0.5, true }), "whole numbers"},
-		"no column":           {core.Replace, change(func(d *core.Domain) { d.Columns = 0 }), "columns"},
+		"bounds crossed":      {audit.Replace, change(func(d *audit.Domain) { d.Lower[0] = 2 }), "bounds[0] is [2, 1], must be finite and ascending; the lower end lies above the upper"},
+		"bounds missing":      {audit.Replace, change(func(d *audit.Domain) { d.Upper = nil }), "bounds"},
+		"NaN":                 {audit.Replace, change(func(d *audit.Domain) { d.Upper[0] = math.NaN() }), "finite"},
+		"no whole number":     {audit.Replace, change(func(d *audit.Domain) { d.Lower[0], d.Upper[0], d.Integer = 0.2, 0.8, true }), "whole number"},
+		"fixed size":          {audit.AddRemove, change(func(d *audit.Domain) { d.MinRows = 6 }), "fixed at 6"},
+		"rows crossed":        {audit.AddRemove, change(func(d *audit.Domain) { d.MinRows = 7 }), "ascending"},
+		"one point":           {audit.Replace, change(func(d *audit.Domain) { d.Upper[0] = 0 }), "one point"},
+		"nothing to replace":  {audit.Replace, change(func(d *audit.Domain) { d.MaxRows = 0 }), "rows is 0, must be at least 1"},
+		"nothing to move":     {audit.LInfinity, change(func(d *audit.Domain) { d.MaxRows = 0 }), "rows is 0, must be at least 1"},
+		"nothing to remove":   {audit.AddRemove, change(func(d *audit.Domain) { d.MaxRows = 0 }), "fixed at 0"},
+		"no reach":            {audit.LInfinity, change(func(d *audit.Domain) { d.Reach = 0 }), "reach"},
+		"reach below a whole": {audit.LInfinity, change(func(d *audit.Domain) { d.Reach, d.Integer = 0.5, true }), "whole numbers"},
+		"no column":           {audit.Replace, change(func(d *audit.Domain) { d.Columns = 0 }), "columns"},
 		"unknown relation":    {"sideways", unit(), "sideways"},
 	} {
 		for _, spec := range []string{"random", "auto", "patterns", "grid", "nsga2", "gp-ucb", "cma-es"} {
-			_, err := named(t, spec).New(core.FinderProblem{Relation: c.relation, Domain: c.domain, Stream: seeded(1)})
-			if err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), c.says) {
+			_, err := named(t, spec).New(audit.FinderProblem{Relation: c.relation, Domain: c.domain, Stream: seeded(1)})
+			if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s, %s: error %v, want one that says %q", name, spec, err, c.says)
 			}
 		}
 	}
-	if _, err := named(t, "candidates").New(core.FinderProblem{Relation: core.Replace, Domain: unit()}); err == nil || !strings.Contains(err.Error(), "random") {
+	if _, err := named(t, "candidates").New(audit.FinderProblem{Relation: audit.Replace, Domain: unit()}); err == nil || !strings.Contains(err.Error(), "random") {
 		t.Errorf("no candidates: error %v, want one that names a remedy", err)
 	}
 	// Candidates do not hide a domain that is none.
-	crossed := core.FinderProblem{Relation: core.Replace, Domain: change(func(d *core.Domain) { d.Lower[0] = 2 }), Stream: seeded(1),
-		Candidates: []core.Pair{{Label: "a", First: core.Records(0), Second: core.Records(1)}}}
+	crossed := audit.FinderProblem{Relation: audit.Replace, Domain: change(func(d *audit.Domain) { d.Lower[0] = 2 }), Stream: seeded(1),
+		Candidates: []audit.Pair{{Label: "a", First: audit.Records(0), Second: audit.Records(1)}}}
 	for _, spec := range []string{"candidates", "auto"} {
-		if _, err := named(t, spec).New(crossed); err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), "domain.bounds[0] is [2, 1]") {
+		if _, err := named(t, spec).New(crossed); err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "domain.bounds[0] is [2, 1]") {
 			t.Errorf("%s: candidates in a crossed domain: error %v", spec, err)
 		}
 	}
-	far := []core.Pair{{Label: "far", First: core.Records(1), Second: core.Records(9)}}
+	far := []audit.Pair{{Label: "far", First: audit.Records(1), Second: audit.Records(9)}}
 	for _, spec := range []string{"candidates", "auto"} {
-		if _, err := named(t, spec).New(core.FinderProblem{Relation: core.Replace, Domain: unit(), Candidates: far, Stream: seeded(1)}); err == nil || !strings.Contains(err.Error(), "far") {
+		if _, err := named(t, spec).New(audit.FinderProblem{Relation: audit.Replace, Domain: unit(), Candidates: far, Stream: seeded(1)}); err == nil || !strings.Contains(err.Error(), "far") {
 			t.Errorf("%s: candidate outside the domain: error %v", spec, err)
 		}
 	}
 }
 
 func Example() {
-	problem := core.FinderProblem{
-		Relation:   core.AddRemove,
-		Domain:     core.Domain{Columns: 1, MinRows: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{1}},
-		Candidates: []core.Pair{{Label: "one record or two", First: core.Records(1), Second: core.Records(1, 0)}},
+	problem := audit.FinderProblem{
+		Relation:   audit.AddRemove,
+		Domain:     audit.Domain{Columns: 1, MinRows: 1, MaxRows: 4, Lower: []float64{0}, Upper: []float64{1}},
+		Candidates: []audit.Pair{{Label: "one record or two", First: audit.Records(1), Second: audit.Records(1, 0)}},
 		Stream:     stream.New(stream.Key{Seed: 1, Purpose: "finder"}),
 	}
 	for _, spec := range finders.All {

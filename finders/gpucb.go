@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -16,18 +16,18 @@ import (
 // A proposal is a point that was drawn, on the lattice; linear algebra only
 // ranks such points, and a point displaces an earlier one only if it does
 // better by a margin.
-func gpUCB() core.FinderSpec {
-	return core.FinderSpec{
+func gpUCB() audit.FinderSpec {
+	return audit.FinderSpec{
 		Name:  "gp-ucb",
 		Title: "Gaussian-process bandit with upper confidence bounds",
 		Source: "Srinivas, Krause, Kakade and Seeger, Gaussian process optimization in the bandit setting (2010); batches: Desautels, Krause and Burdick (2014), GP-BUCB;" +
 			" for datasets: DP-Auditorium (Kong et al. 2023), section 5",
-		New: func(p core.FinderProblem) (core.Finder, error) {
+		New: func(p audit.FinderProblem) (audit.Finder, error) {
 			s, err := newSearchSpace(p, "gp-ucb")
 			if err != nil {
 				return nil, err
 			}
-			return &bandit{ledger: newLedger(s, "gp-ucb"), random: p.Stream, said: map[string]*core.Prediction{},
+			return &bandit{ledger: newLedger(s, "gp-ucb"), random: p.Stream, said: map[string]*audit.Prediction{},
 				design: s.spread(p.Stream, min(max(budget(p)/designShare, leastDesign), mostDesign))}, nil
 		},
 	}
@@ -35,13 +35,13 @@ func gpUCB() core.FinderSpec {
 
 // newSearchSpace is newSpace for a search that draws, and that learns from trial
 // to trial.
-func newSearchSpace(p core.FinderProblem, name string) (*space, error) {
+func newSearchSpace(p audit.FinderProblem, name string) (*space, error) {
 	if p.Stream == nil {
 		panic("finder: a search needs a stream")
 	}
 	s, err := newSpace(p.Relation, p.Domain)
 	if err == nil && p.Trials == 1 {
-		return nil, &core.InputError{Field: "trials", Found: "1", Want: "at least 2 for finder " + name,
+		return nil, &audit.InputError{Field: "trials", Found: "1", Want: "at least 2 for finder " + name,
 			Remedy: "it learns from one trial what to try next; give more, or use finder auto or random"}
 	}
 	return s, err
@@ -68,15 +68,15 @@ const (
 type bandit struct {
 	*ledger
 	random *stream.Stream
-	design [][]float64                 // what is left of it
-	said   map[string]*core.Prediction // by the key of a pair
+	design [][]float64                  // what is left of it
+	said   map[string]*audit.Prediction // by the key of a pair
 }
 
 // Propose returns what is left of the design, and after it a batch; fewer where
 // the domain seems to hold no more new pairs.
-func (b *bandit) Propose(history []core.Trial, budget int) []core.Pair {
+func (b *bandit) Propose(history []audit.Trial, budget int) []audit.Pair {
 	b.note(history)
-	var pairs []core.Pair
+	var pairs []audit.Pair
 	for len(pairs) < budget && len(b.design) > 0 {
 		u := b.design[0]
 		b.design = b.design[1:]

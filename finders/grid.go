@@ -2,19 +2,18 @@ package finders
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // grid proposes a grid of pairs, as fine as the budget allows. Records are all
 // alike but the one that is added or replaced, the last; answers are two
 // halves. Its axes are the size, the values and the moves.
-var grid = core.FinderSpec{
+var grid = audit.FinderSpec{
 	Name:   "grid",
 	Title:  "A grid over sizes, values and moves, as fine as the trials allow",
 	Source: "Grid search of DP-Auditorium (Kong et al. 2023), section 5",
-	New: func(p core.FinderProblem) (core.Finder, error) {
+	New: func(p audit.FinderProblem) (audit.Finder, error) {
 		s, err := newSpace(p.Relation, p.Domain)
 		if err != nil {
 			return nil, err
@@ -31,7 +30,7 @@ var grid = core.FinderSpec{
 // assumedTrials is the budget of a problem that names none.
 const assumedTrials = 50
 
-func budget(p core.FinderProblem) int {
+func budget(p audit.FinderProblem) int {
 	if p.Trials > 0 {
 		return p.Trials
 	}
@@ -54,7 +53,7 @@ func gridAxes(s *space) []gridAxis {
 	addRow := func(at int, moves bool) {
 		for c := range s.columns {
 			levels, most := 2, math.MaxInt
-			if s.relation == core.LInfinity {
+			if s.relation == audit.LInfinity {
 				levels = 1
 			}
 			low, high := s.bounds(c)
@@ -72,13 +71,13 @@ func gridAxes(s *space) []gridAxis {
 	if s.sizeAt >= 0 {
 		axes = append(axes, gridAxis{at: s.sizeAt, levels: 1, most: s.most - s.fewest + 1, kind: shapeAxis})
 	}
-	if s.relation != core.LInfinity {
-		addRow(s.changedAt, s.relation == core.BoundedReplace)
+	if s.relation != audit.LInfinity {
+		addRow(s.changedAt, s.relation == audit.BoundedReplace)
 	}
 	if s.runs > 0 {
-		addRow(s.rowAt(0), s.relation == core.LInfinity)
+		addRow(s.rowAt(0), s.relation == audit.LInfinity)
 	}
-	if s.relation == core.LInfinity && s.runs > 1 {
+	if s.relation == audit.LInfinity && s.runs > 1 {
 		addRow(s.rowAt(1), true)
 	}
 	return axes
@@ -92,7 +91,7 @@ func refine(axes []gridAxis, budget int) (points int, err error) {
 		count *= float64(a.levels)
 	}
 	if count > float64(budget) {
-		return 0, &core.InputError{Field: "trials", Found: fmt.Sprint(budget), Want: fmt.Sprintf("at least %.0f for finder grid", count),
+		return 0, &audit.InputError{Field: "trials", Found: fmt.Sprint(budget), Want: fmt.Sprintf("at least %.0f for finder grid", count),
 			Remedy: fmt.Sprintf("the coarsest grid over %d axes has %.0f points; give as many trials, or use finder random", len(axes), count)}
 	}
 	points = int(count)
@@ -137,8 +136,8 @@ func gcd(a, b int) int {
 
 // Propose returns the next points, at most budget of them; none at the end of
 // the grid.
-func (g *lattices) Propose(_ []core.Trial, budget int) []core.Pair {
-	var pairs []core.Pair
+func (g *lattices) Propose(_ []audit.Trial, budget int) []audit.Pair {
+	var pairs []audit.Pair
 	for ; len(pairs) < budget && g.visited < g.points; g.visited++ {
 		if p, ok := g.propose(g.point(int(int64(g.visited) * int64(g.stride) % int64(g.points)))); ok {
 			pairs = append(pairs, p)
@@ -152,9 +151,9 @@ func (g *lattices) point(k int) []float64 {
 	s := g.space
 	u := make([]float64, s.dim())
 	switch {
-	case s.relation != core.LInfinity && s.placeAt >= 0:
+	case s.relation != audit.LInfinity && s.placeAt >= 0:
 		u[s.placeAt] = 1
-	case s.runsAt >= 0 && s.relation == core.LInfinity:
+	case s.runsAt >= 0 && s.relation == audit.LInfinity:
 		u[s.runsAt] = 1.5 / float64(s.runs) // two runs
 	}
 	for _, a := range g.axes {

@@ -2,8 +2,7 @@ package finders
 
 import (
 	"fmt"
-
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 )
 
 // unheard is the value of a point whose pair was not explored, or is none: it
@@ -32,7 +31,7 @@ func newLedger(s *space, name string) *ledger {
 }
 
 // note reads the trials that are new in the history.
-func (l *ledger) note(history []core.Trial) {
+func (l *ledger) note(history []audit.Trial) {
 	for _, t := range history[min(l.read, len(history)):] {
 		if i, ok := l.find(t.Pair); ok {
 			l.tried[i].known, l.tried[i].trial, l.tried[i].value = true, t.Index, t.Value
@@ -42,7 +41,7 @@ func (l *ledger) note(history []core.Trial) {
 }
 
 // find is where a pair, either way round, is in tried.
-func (l *ledger) find(p core.Pair) (int, bool) {
+func (l *ledger) find(p audit.Pair) (int, bool) {
 	if i, ok := l.keys[pairKey(p)]; ok {
 		return i, true
 	}
@@ -61,7 +60,7 @@ func (l *ledger) fresh(u []float64) bool {
 }
 
 // propose enters a point; ok says that its pair is new and to be explored.
-func (l *ledger) propose(u []float64) (p core.Pair, ok bool) {
+func (l *ledger) propose(u []float64) (p audit.Pair, ok bool) {
 	if p, ok = l.space.pair(u); !ok {
 		return p, false
 	}

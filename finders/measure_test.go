@@ -11,7 +11,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/internal/nativetest"
@@ -19,14 +20,14 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
-var catalogue = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.All, Finders: finders.Registry()}
+var catalogue = audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.All, Finders: finders.Registry()}
 
 // trialsToFind explores with a finder that is told no pairs, unless hinted,
 // until a trial's value exceeds the claim and an audit of its pair on other
 // outputs refutes the claim: the k-th such audit with an error of
 // 0.05/(k(k+1)). It returns that trial's number; most+1 if none of the first
 // most does.
-func trialsToFind(finderName string, plan core.Plan, hinted bool) (int, error) {
+func trialsToFind(finderName string, plan pair.Plan, hinted bool) (int, error) {
 	a, err := plan.Resolve(catalogue)
 	if err != nil {
 		return 0, err
@@ -36,7 +37,7 @@ func trialsToFind(finderName string, plan core.Plan, hinted bool) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	problem := core.FinderProblem{Relation: p.Relation, Domain: a.Domain, Trials: most, Stream: stream.New(stream.Key{Seed: p.Seed, Purpose: "find"})}
+	problem := audit.FinderProblem{Relation: p.Relation, Domain: a.Domain, Trials: most, Stream: stream.New(stream.Key{Seed: p.Seed, Purpose: "find"})}
 	if hinted {
 		problem.Candidates = a.Spec.Pairs(p.Parameters, p.Relation)
 	}
@@ -44,31 +45,31 @@ func trialsToFind(finderName string, plan core.Plan, hinted bool) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	var history []core.Trial
+	var history []audit.Trial
 	tries := 0
 	for len(history) < most {
 		pairs := f.Propose(history, most-len(history))
 		if len(pairs) == 0 {
 			break
 		}
-		for _, pair := range pairs {
-			res, err := core.Execute(catalogue, core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: p, Trial: len(history), Pair: &pair}, nil)
+		for _, neighbours := range pairs {
+			res, err := pair.Execute(catalogue, pair.Task{Version: pair.TaskVersion, Kind: pair.ExploreTask, Plan: p, Trial: len(history), Pair: &neighbours}, nil)
 			if err != nil {
 				return 0, err
 			}
-			history = append(history, core.Trial{Index: len(history), Pair: pair, Value: res.Explored.Value})
+			history = append(history, audit.Trial{Index: len(history), Pair: neighbours, Value: res.Explored.Value})
 			if res.Explored.Value <= a.Claim.Limit() {
 				continue
 			}
 			tries++
 			again := plan
-			again.Pair, again.Seed = &pair, (p.Seed+1)*4096+uint64(tries)
+			again.Pair, again.Seed = &neighbours, (p.Seed+1)*4096+uint64(tries)
 			again.Beta = 0.05 / float64(tries*(tries+1))
-			report, err := core.Run{Plan: again, Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(context.Background())
+			report, err := pair.Run{Plan: again, Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1)}.Do(context.Background())
 			if err != nil {
 				return 0, err
 			}
-			if report.Verdict == core.Violation {
+			if report.Verdict == audit.Violation {
 				return len(history), nil
 			}
 		}
@@ -86,7 +87,7 @@ func TestMicrobatchIsFoundSoon(t *testing.T) {
 		sum := 0
 		for k := range 4 {
 			seed := uint64(10*i + k)
-			n, err := trialsToFind(name, core.Plan{Version: core.PlanVersion, Mechanism: "dp-sgd-microbatch", Explore: 10_000, Samples: 50_000, Trials: 25, Seed: seed}, false)
+			n, err := trialsToFind(name, pair.Plan{Version: pair.PlanVersion, Mechanism: "dp-sgd-microbatch", Explore: 10_000, Samples: 50_000, Trials: 25, Seed: seed}, false)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -121,13 +122,13 @@ func TestMeasureTrials(t *testing.T) {
 		return n
 	}
 	explore, most, seeds := number(3), number(4), number(5)
-	var claim *core.Claim
+	var claim *audit.Claim
 	if part[2] != "own" {
 		epsilon, err := strconv.ParseFloat(part[2], 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		claim = &core.Claim{Epsilon: epsilon}
+		claim = &audit.Claim{Epsilon: epsilon}
 	}
 	names := strings.Split(part[1], ",")
 	if i := slices.Index(names, "broken"); i >= 0 {
@@ -141,14 +142,14 @@ func TestMeasureTrials(t *testing.T) {
 	}
 	turn := make(chan bool, runtime.GOMAXPROCS(0))
 	for _, m := range names {
-		plan := core.Plan{Version: core.PlanVersion, Claim: claim, Explore: explore, Samples: 10 * explore, Trials: most, Parameters: core.Params{}}
+		plan := pair.Plan{Version: pair.PlanVersion, Claim: claim, Explore: explore, Samples: 10 * explore, Trials: most, Parameters: audit.Params{}}
 		for i, word := range strings.Split(m, "/") {
-			if name, value, err := core.ParseParam(word); err == nil {
+			if name, value, err := audit.ParseParam(word); err == nil {
 				plan.Parameters[name] = value
 			} else if i == 0 {
 				plan.Mechanism = word
 			} else {
-				plan.Relation = core.Relation(word)
+				plan.Relation = audit.Relation(word)
 			}
 		}
 		for _, name := range strings.Split(part[0], ",") {

@@ -5,18 +5,18 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // nsga2 is the evolutionary search of RényiTester, which names the algorithm
 // and no settings: they are Deb's, but for the size of the population. The
 // second objective keeps points apart, where the paper has none.
-var nsga2 = core.FinderSpec{
+var nsga2 = audit.FinderSpec{
 	Name:   "nsga2",
 	Title:  "NSGA-II: evolution towards pairs that are loud and unlike each other",
 	Source: "Deb, Pratap, Agarwal and Meyarivan, A fast and elitist multiobjective genetic algorithm: NSGA-II (2002), as in RényiTester (Kong et al. 2023), section 5",
-	New: func(p core.FinderProblem) (core.Finder, error) {
+	New: func(p audit.FinderProblem) (audit.Finder, error) {
 		s, err := newSearchSpace(p, "nsga2")
 		if err != nil {
 			return nil, err
@@ -48,7 +48,7 @@ type evolution struct {
 
 // Propose returns what is left of a generation, and else breeds one; at most
 // budget pairs, and fewer where the domain seems to hold no more new ones.
-func (e *evolution) Propose(history []core.Trial, budget int) []core.Pair {
+func (e *evolution) Propose(history []audit.Trial, budget int) []audit.Pair {
 	e.note(history)
 	if len(e.open) == 0 && budget > 0 {
 		e.parents = e.survivors(append(e.parents, e.born...))
@@ -57,7 +57,7 @@ func (e *evolution) Propose(history []core.Trial, budget int) []core.Pair {
 			e.open = append(e.open, e.child())
 		}
 	}
-	var pairs []core.Pair
+	var pairs []audit.Pair
 	for len(e.open) > 0 && len(pairs) < budget {
 		u := e.open[0]
 		e.open = e.open[1:]

@@ -2,26 +2,25 @@ package finders
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // patterns proposes the pairs that StatDP and DP-Sniper try, at the middle of
 // the domain and then at its ends.
-var patterns = core.FinderSpec{
+var patterns = audit.FinderSpec{
 	Name:  "patterns",
 	Title: "Patterns of one against the rest, halves and all alike",
 	Source: "Ding, Wang, Wang, Zhang and Kifer, Detecting violations of differential privacy (2018), table 1;" +
 		" Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper (2021), section VI",
-	New: func(p core.FinderProblem) (core.Finder, error) {
+	New: func(p audit.FinderProblem) (audit.Finder, error) {
 		if err := searchable(p.Relation, p.Domain); err != nil {
 			return nil, err
 		}
 		all := patternPairs(p.Relation, p.Domain)
 		seen := seenPairs{}
-		var pairs []core.Pair
+		var pairs []audit.Pair
 		for _, c := range all {
 			if !same(c) && !seen.has(swapped(c)) && p.Relation.Check(c, p.Domain) == nil && seen.add(c) {
 				pairs = append(pairs, c)
@@ -95,10 +94,10 @@ func patternSizes(answers bool, fewest, most int) []int {
 	return sizes
 }
 
-func patternPairs(r core.Relation, d core.Domain) []core.Pair {
+func patternPairs(r audit.Relation, d audit.Domain) []audit.Pair {
 	fewest, most := smallerSizes(r, d)
-	var pairs []core.Pair
-	if r == core.LInfinity {
+	var pairs []audit.Pair
+	if r == audit.LInfinity {
 		for _, level := range []float64{0.5, 0, 1} {
 			for _, n := range patternSizes(true, fewest, most) {
 				for _, pattern := range answerPatterns {
@@ -110,7 +109,7 @@ func patternPairs(r core.Relation, d core.Domain) []core.Pair {
 	}
 	for _, n := range patternSizes(false, fewest, most) {
 		for i, pattern := range recordPatterns {
-			if n == 0 || n == 1 && r != core.AddRemove {
+			if n == 0 || n == 1 && r != audit.AddRemove {
 				if i > 1 {
 					continue // nothing to stand against
 				}
@@ -124,9 +123,9 @@ func patternPairs(r core.Relation, d core.Domain) []core.Pair {
 // pair puts the published numbers 0 and 1 half a reach below and above a level, a
 // share of the way up the domain: for mechanisms with a threshold in its middle,
 // that is the threshold. Ends of the domain hold 0 or 2.
-func (a answerPattern) pair(d core.Domain, n int, level float64) core.Pair {
-	p := core.Pair{Label: fmt.Sprintf("%s, %d answers at %s of the domain", a.label, n, levelWords(level)),
-		First: core.Dataset{Columns: d.Columns}, Second: core.Dataset{Columns: d.Columns}}
+func (a answerPattern) pair(d audit.Domain, n int, level float64) audit.Pair {
+	p := audit.Pair{Label: fmt.Sprintf("%s, %d answers at %s of the domain", a.label, n, levelWords(level)),
+		First: audit.Dataset{Columns: d.Columns}, Second: audit.Dataset{Columns: d.Columns}}
 	for i := range n {
 		k1, k2 := a.at(i, n)
 		for c := range d.Columns {
@@ -156,7 +155,7 @@ func levelWords(level float64) string {
 }
 
 // pair puts the record that changes last, of n in the smaller dataset.
-func (a recordPattern) pair(r core.Relation, d core.Domain, n int) core.Pair {
+func (a recordPattern) pair(r audit.Relation, d audit.Domain, n int) audit.Pair {
 	row := func(t float64) []float64 {
 		v := make([]float64, d.Columns)
 		for c := range v {
@@ -169,16 +168,16 @@ func (a recordPattern) pair(r core.Relation, d core.Domain, n int) core.Pair {
 		return v
 	}
 	stay := n
-	if r != core.AddRemove {
+	if r != audit.AddRemove {
 		stay--
 	}
 	base := make([]float64, 0, (n+1)*d.Columns)
 	for i := range stay {
 		base = append(base, row(pick(2*i < stay, a.rest[0], a.rest[1]))...)
 	}
-	p := core.Pair{First: core.Dataset{Columns: d.Columns, Values: base}, Label: fmt.Sprintf("%s, added to %d rows", a.label, n)}
+	p := audit.Pair{First: audit.Dataset{Columns: d.Columns, Values: base}, Label: fmt.Sprintf("%s, added to %d rows", a.label, n)}
 	to := row(a.to)
-	if r != core.AddRemove {
+	if r != audit.AddRemove {
 		from := row(a.from)
 		p.First.Values = append(slices.Clone(base), from...)
 		p.Label = fmt.Sprintf("%s, replaced among %d rows", a.label, n)
@@ -189,12 +188,12 @@ func (a recordPattern) pair(r core.Relation, d core.Domain, n int) core.Pair {
 			}
 		}
 	}
-	p.Second = core.Dataset{Columns: d.Columns, Values: append(slices.Clone(base), to...)}
+	p.Second = audit.Dataset{Columns: d.Columns, Values: append(slices.Clone(base), to...)}
 	return p
 }
 
 // toward is as near to a value of column c as the reach allows from x.
-func toward(d core.Domain, c int, x, to float64) float64 {
+func toward(d audit.Domain, c int, x, to float64) float64 {
 	low, high := ends(d, c)
 	reach := d.Reach
 	if d.Integer {

@@ -6,17 +6,17 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // random proposes random neighbouring pairs over the whole domain. A pair the
 // other way round counts as proposed: both directions of a pair are explored.
-var random = core.FinderSpec{
+var random = audit.FinderSpec{
 	Name:   "random",
 	Title:  "Random neighbouring pairs over the domain, corners favoured",
 	Source: "Random search of DP-Auditorium (Kong et al. 2023); few distinct moves as in StatDP (Ding et al. 2018), table 1",
-	New: func(p core.FinderProblem) (core.Finder, error) {
+	New: func(p audit.FinderProblem) (audit.Finder, error) {
 		return newSearch(p, seenPairs{})
 	},
 }
@@ -30,12 +30,12 @@ const (
 
 // search draws random pairs. A pair that was proposed before is drawn again.
 type search struct {
-	problem core.FinderProblem
+	problem audit.FinderProblem
 	seen    seenPairs
 	draws   int
 }
 
-func newSearch(p core.FinderProblem, seen seenPairs) (*search, error) {
+func newSearch(p audit.FinderProblem, seen seenPairs) (*search, error) {
 	if p.Stream == nil {
 		panic("finder: random search needs a stream")
 	}
@@ -47,11 +47,11 @@ func newSearch(p core.FinderProblem, seen seenPairs) (*search, error) {
 
 // fault is an error about a domain.
 func fault(field, found, want, remedy string) error {
-	return &core.InputError{Field: "domain." + field, Found: found, Want: want, Remedy: remedy}
+	return &audit.InputError{Field: "domain." + field, Found: found, Want: want, Remedy: remedy}
 }
 
 // wellFormed reports why d is no domain at all.
-func wellFormed(d core.Domain) error {
+func wellFormed(d audit.Domain) error {
 	if d.Columns < 1 {
 		return fault("columns", fmt.Sprint(d.Columns), "at least 1", "")
 	}
@@ -78,7 +78,7 @@ func wellFormed(d core.Domain) error {
 }
 
 // searchable reports why a domain holds no two neighbours.
-func searchable(r core.Relation, d core.Domain) error {
+func searchable(r audit.Relation, d audit.Domain) error {
 	if err := wellFormed(d); err != nil {
 		return err
 	}
@@ -87,12 +87,12 @@ func searchable(r core.Relation, d core.Domain) error {
 		room = room || (low < d.Upper[c] && (!d.Integer || math.Ceil(low) < math.Floor(d.Upper[c])))
 	}
 	switch r {
-	case core.AddRemove:
+	case audit.AddRemove:
 		if d.MinRows == d.MaxRows {
 			return fault("rows", fmt.Sprintf("fixed at %d", d.MinRows), "a range: under add-remove the datasets differ in size", "allow one row more, or use relation replace")
 		}
 		return nil
-	case core.Replace, core.LInfinity, core.BoundedReplace:
+	case audit.Replace, audit.LInfinity, audit.BoundedReplace:
 		if d.MaxRows == 0 {
 			return fault("rows", "0", "at least 1 under relation "+string(r), "an empty dataset has no row that could change")
 		}
@@ -107,13 +107,13 @@ func searchable(r core.Relation, d core.Domain) error {
 		}
 		return nil
 	}
-	return &core.InputError{Field: "relation", Found: fmt.Sprintf("%q", string(r)), Want: core.Searchable}
+	return &audit.InputError{Field: "relation", Found: fmt.Sprintf("%q", string(r)), Want: audit.Searchable}
 }
 
 // Propose draws up to budget pairs; fewer where the domain seems to hold no
 // more that are new.
-func (s *search) Propose(_ []core.Trial, budget int) []core.Pair {
-	var pairs []core.Pair
+func (s *search) Propose(_ []audit.Trial, budget int) []audit.Pair {
+	var pairs []audit.Pair
 	for len(pairs) < budget {
 		p, err := s.next()
 		if err != nil {
@@ -126,7 +126,7 @@ func (s *search) Propose(_ []core.Trial, budget int) []core.Pair {
 
 var errExhausted = errors.New("no new pair found")
 
-func (s *search) next() (core.Pair, error) {
+func (s *search) next() (audit.Pair, error) {
 	for range attempts {
 		p := s.draw()
 		if !s.fresh(p) {
@@ -137,44 +137,44 @@ func (s *search) next() (core.Pair, error) {
 		p.Label = fmt.Sprintf("random pair %d: %s", s.draws, p.Label)
 		return p, nil
 	}
-	return core.Pair{}, errExhausted
+	return audit.Pair{}, errExhausted
 }
 
 // fresh reports whether p is a pair of neighbours that was not seen either way round.
-func (s *search) fresh(p core.Pair) bool {
+func (s *search) fresh(p audit.Pair) bool {
 	return !same(p) && !s.seen.has(p) && !s.seen.has(swapped(p)) && s.problem.Relation.Check(p, s.problem.Domain) == nil
 }
 
-func (s *search) draw() core.Pair {
+func (s *search) draw() audit.Pair {
 	r := s.problem.Stream
 	d := s.problem.Domain
 	switch s.problem.Relation {
-	case core.AddRemove:
+	case audit.AddRemove:
 		n := size(r, d.MinRows, d.MaxRows-1)
 		small := dataset(r, d, n)
 		at := r.Intn(n + 1)
-		large := core.Dataset{Columns: d.Columns, Values: slices.Insert(slices.Clone(small.Values), at*d.Columns, row(r, d)...)}
+		large := audit.Dataset{Columns: d.Columns, Values: slices.Insert(slices.Clone(small.Values), at*d.Columns, row(r, d)...)}
 		if r.Intn(2) == 0 {
-			return core.Pair{Label: fmt.Sprintf("%d rows, one added", n), First: small, Second: large}
+			return audit.Pair{Label: fmt.Sprintf("%d rows, one added", n), First: small, Second: large}
 		}
-		return core.Pair{Label: fmt.Sprintf("%d rows, one removed", n+1), First: large, Second: small}
-	case core.Replace:
+		return audit.Pair{Label: fmt.Sprintf("%d rows, one removed", n+1), First: large, Second: small}
+	case audit.Replace:
 		n := size(r, max(1, d.MinRows), d.MaxRows)
 		first := dataset(r, d, n)
-		second := core.Dataset{Columns: d.Columns, Values: slices.Clone(first.Values)}
+		second := audit.Dataset{Columns: d.Columns, Values: slices.Clone(first.Values)}
 		copy(second.Row(r.Intn(n)), row(r, d))
-		return core.Pair{Label: fmt.Sprintf("%d rows, one replaced", n), First: first, Second: second}
-	case core.BoundedReplace:
+		return audit.Pair{Label: fmt.Sprintf("%d rows, one replaced", n), First: first, Second: second}
+	case audit.BoundedReplace:
 		n := size(r, max(1, d.MinRows), d.MaxRows)
 		first := dataset(r, d, n)
-		second := core.Dataset{Columns: d.Columns, Values: slices.Clone(first.Values)}
+		second := audit.Dataset{Columns: d.Columns, Values: slices.Clone(first.Values)}
 		at := r.Intn(n)
-		copy(second.Row(at), moved(r, d, core.Dataset{Columns: d.Columns, Values: first.Row(at)}).Values)
-		return core.Pair{Label: fmt.Sprintf("%d rows, one moved", n), First: first, Second: second}
+		copy(second.Row(at), moved(r, d, audit.Dataset{Columns: d.Columns, Values: first.Row(at)}).Values)
+		return audit.Pair{Label: fmt.Sprintf("%d rows, one moved", n), First: first, Second: second}
 	}
 	n := size(r, max(1, d.MinRows), d.MaxRows)
 	first := dataset(r, d, n)
-	return core.Pair{Label: fmt.Sprintf("%d answers moved", n), First: first, Second: moved(r, d, first)}
+	return audit.Pair{Label: fmt.Sprintf("%d answers moved", n), First: first, Second: moved(r, d, first)}
 }
 
 // size is a number of rows: as many as allowed, or small ones as likely as all
@@ -191,7 +191,7 @@ func size(r *stream.Stream, low, high int) int {
 }
 
 // dataset is n random rows, some of them repeated.
-func dataset(r *stream.Stream, d core.Domain, n int) core.Dataset {
+func dataset(r *stream.Stream, d audit.Domain, n int) audit.Dataset {
 	values := make([]float64, 0, n*d.Columns)
 	for i := range n {
 		if i > 0 && r.Float64() < copyShare {
@@ -200,11 +200,11 @@ func dataset(r *stream.Stream, d core.Domain, n int) core.Dataset {
 		}
 		values = append(values, row(r, d)...)
 	}
-	return core.Dataset{Columns: d.Columns, Values: values}
+	return audit.Dataset{Columns: d.Columns, Values: values}
 }
 
 // row is a row of the domain, its values at the corners or uniform.
-func row(r *stream.Stream, d core.Domain) []float64 {
+func row(r *stream.Stream, d audit.Domain) []float64 {
 	v := make([]float64, d.Columns)
 	for c := range v {
 		v[c] = value(r, d.Lower[c], d.Upper[c], d.Integer)
@@ -213,15 +213,15 @@ func row(r *stream.Stream, d core.Domain) []float64 {
 }
 
 // smallerSizes are the fewest and the most rows of the smaller dataset of a pair.
-func smallerSizes(r core.Relation, d core.Domain) (fewest, most int) {
-	if r == core.AddRemove {
+func smallerSizes(r audit.Relation, d audit.Domain) (fewest, most int) {
+	if r == audit.AddRemove {
 		return d.MinRows, d.MaxRows - 1
 	}
 	return max(1, d.MinRows), d.MaxRows
 }
 
 // ends are the ends of column c, whole numbers where its values are.
-func ends(d core.Domain, c int) (low, high float64) {
+func ends(d audit.Domain, c int) (low, high float64) {
 	low, high = d.Lower[c], d.Upper[c]
 	if d.Integer {
 		low, high = math.Ceil(low), math.Floor(high)
@@ -250,8 +250,8 @@ func value(r *stream.Stream, low, high float64, integer bool) float64 {
 
 // moved is first with its coordinates moved by up to the domain's reach: one of
 // them, all alike, two halves against each other, or each in its own way.
-func moved(r *stream.Stream, d core.Domain, first core.Dataset) core.Dataset {
-	second := core.Dataset{Columns: d.Columns, Values: slices.Clone(first.Values)}
+func moved(r *stream.Stream, d audit.Domain, first audit.Dataset) audit.Dataset {
+	second := audit.Dataset{Columns: d.Columns, Values: slices.Clone(first.Values)}
 	n := len(second.Values)
 	reach := d.Reach
 	if d.Integer {

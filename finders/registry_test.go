@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
@@ -18,18 +19,18 @@ import (
 )
 
 // searches are the finders that need no candidates.
-func searches() []core.FinderSpec {
-	return slices.DeleteFunc(finders.Registry(), func(s core.FinderSpec) bool { return s.Name == "candidates" })
+func searches() []audit.FinderSpec {
+	return slices.DeleteFunc(finders.Registry(), func(s audit.FinderSpec) bool { return s.Name == "candidates" })
 }
 
 // search runs a finder against an objective, as the engine would.
-func search(t testing.TB, spec core.FinderSpec, p core.FinderProblem, value func(core.Pair) float64) []core.Trial {
+func search(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem, value func(audit.Pair) float64) []audit.Trial {
 	t.Helper()
 	f, err := spec.New(p)
 	if err != nil {
 		t.Fatalf("%s: %v", spec.Name, err)
 	}
-	var history []core.Trial
+	var history []audit.Trial
 	for len(history) < p.Trials {
 		pairs := f.Propose(slices.Clone(history), p.Trials-len(history))
 		if len(pairs) > p.Trials-len(history) {
@@ -38,17 +39,17 @@ func search(t testing.TB, spec core.FinderSpec, p core.FinderProblem, value func
 		if len(pairs) == 0 {
 			break
 		}
-		for _, pair := range pairs {
-			history = append(history, core.Trial{Index: len(history), Pair: pair, Value: value(pair)})
+		for _, neighbours := range pairs {
+			history = append(history, audit.Trial{Index: len(history), Pair: neighbours, Value: value(neighbours)})
 		}
 	}
 	return history
 }
 
 // spread is how far the sums of both sides lie apart, a value that any pair has.
-func spread(p core.Pair) float64 {
+func spread(p audit.Pair) float64 {
 	var sum [2]float64
-	for side, d := range []core.Dataset{p.First, p.Second} {
+	for side, d := range []audit.Dataset{p.First, p.Second} {
 		for _, v := range d.Values {
 			sum[side] += v
 		}
@@ -62,27 +63,27 @@ func spread(p core.Pair) float64 {
 func TestEveryFinderOnEveryMechanism(t *testing.T) {
 	for _, m := range mechanisms.All() {
 		for _, queries := range []string{"", "sum", "reveal-records"} {
-			params := core.Params{}
+			params := audit.Params{}
 			for _, p := range m.Params {
-				params[p.Name] = core.ParamValue{Number: p.Default}
+				params[p.Name] = audit.ParamValue{Number: p.Default}
 				if len(p.Choices) > 0 {
-					params[p.Name] = core.ParamValue{Text: p.Choices[0]}
+					params[p.Name] = audit.ParamValue{Text: p.Choices[0]}
 				}
 			}
 			if _, has := params["queries"]; !has && queries != "" {
 				continue
 			} else if queries != "" {
-				params["queries"] = core.ParamValue{Text: queries}
+				params["queries"] = audit.ParamValue{Text: queries}
 			}
 			for _, r := range m.Relations(params) {
 				for _, spec := range searches() {
 					for _, trials := range []int{1, 16} {
 						domain := m.Domain(params, r)
-						run := func() []core.Trial {
-							return search(t, spec, core.FinderProblem{Relation: r, Domain: domain, Stream: seeded(3), Trials: trials}, spread)
+						run := func() []audit.Trial {
+							return search(t, spec, audit.FinderProblem{Relation: r, Domain: domain, Stream: seeded(3), Trials: trials}, spread)
 						}
 						if trials == 1 && slices.Contains([]string{"grid", "gp-ucb", "cma-es", "nsga2"}, spec.Name) {
-							if _, err := spec.New(core.FinderProblem{Relation: r, Domain: domain, Stream: seeded(3), Trials: 1}); err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), "trials is 1, must be at least ") {
+							if _, err := spec.New(audit.FinderProblem{Relation: r, Domain: domain, Stream: seeded(3), Trials: 1}); err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "trials is 1, must be at least ") {
 								t.Errorf("%s, %s, %s: error %v", m.Name, r, spec.Name, err)
 							}
 							continue
@@ -97,7 +98,7 @@ func TestEveryFinderOnEveryMechanism(t *testing.T) {
 							if err := r.Check(p, domain); err != nil {
 								t.Fatalf("%s, %s, %s: %s: %v", m.Name, r, spec.Name, p.Label, err)
 							}
-							key := core.DatasetWords(p.First) + "|" + core.DatasetWords(p.Second)
+							key := pair.DatasetWords(p.First) + "|" + pair.DatasetWords(p.Second)
 							if reflect.DeepEqual(p.First, p.Second) || p.Label == "" {
 								t.Errorf("%s, %s, %s: pair %s", m.Name, r, spec.Name, key)
 							}
@@ -118,7 +119,7 @@ func TestEveryFinderOnEveryMechanism(t *testing.T) {
 
 // needle is loud where few pairs are: three records or more at 1, and a record
 // near 0.3 added; it falls off slowly, so that a search can follow it.
-func needle(p core.Pair) float64 {
+func needle(p audit.Pair) float64 {
 	n := float64(p.First.Len())
 	changed := spread(p)
 	var sum float64
@@ -137,10 +138,10 @@ func needle(p core.Pair) float64 {
 // probability 0.6 %.
 func TestSearchesLearn(t *testing.T) {
 	nativetest.Only(t)
-	domain := core.Domain{Columns: 1, MinRows: 1, MaxRows: 40, Lower: []float64{0}, Upper: []float64{1}}
+	domain := audit.Domain{Columns: 1, MinRows: 1, MaxRows: 40, Lower: []float64{0}, Upper: []float64{1}}
 	best := func(name string, seed uint64) float64 {
 		most := math.Inf(-1)
-		for _, trial := range search(t, named(t, name), core.FinderProblem{Relation: core.AddRemove, Domain: domain, Trials: 40,
+		for _, trial := range search(t, named(t, name), audit.FinderProblem{Relation: audit.AddRemove, Domain: domain, Trials: 40,
 			Stream: stream.New(stream.Key{Seed: seed, Purpose: name})}, needle) {
 			most = max(most, trial.Value)
 		}
@@ -165,12 +166,12 @@ func TestSearchesLearn(t *testing.T) {
 
 // What a search proposes next depends on what it heard.
 func TestSearchesListen(t *testing.T) {
-	p := core.FinderProblem{Relation: core.AddRemove, Domain: core.Domain{Columns: 1, MaxRows: 20, Lower: []float64{0}, Upper: []float64{1}}, Trials: 40}
+	p := audit.FinderProblem{Relation: audit.AddRemove, Domain: audit.Domain{Columns: 1, MaxRows: 20, Lower: []float64{0}, Upper: []float64{1}}, Trials: 40}
 	for _, name := range []string{"gp-ucb", "cma-es", "nsga2", "auto"} {
 		p.Stream = seeded(1)
 		a := search(t, named(t, name), p, spread)
 		p.Stream = seeded(1)
-		b := search(t, named(t, name), p, func(q core.Pair) float64 { return -spread(q) })
+		b := search(t, named(t, name), p, func(q audit.Pair) float64 { return -spread(q) })
 		if !reflect.DeepEqual(a[0].Pair, b[0].Pair) {
 			t.Errorf("%s: the first pair differs before anything was heard", name)
 		}
@@ -183,30 +184,30 @@ func TestSearchesListen(t *testing.T) {
 // A domain of one pair is proposed once, and the search ends; values that say
 // nothing, or that a learner could not give, do not stop it.
 func TestSearchesEnd(t *testing.T) {
-	bit := core.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
-	wide := core.Domain{Columns: 3, MaxRows: 9, Lower: []float64{0, -1, 5}, Upper: []float64{1, 1, 5}}
+	bit := audit.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
+	wide := audit.Domain{Columns: 3, MaxRows: 9, Lower: []float64{0, -1, 5}, Upper: []float64{1, 1, 5}}
 	for _, spec := range searches() {
-		if got := search(t, spec, core.FinderProblem{Relation: core.Replace, Domain: bit, Stream: seeded(1), Trials: 9}, spread); len(got) != 1 {
+		if got := search(t, spec, audit.FinderProblem{Relation: audit.Replace, Domain: bit, Stream: seeded(1), Trials: 9}, spread); len(got) != 1 {
 			t.Errorf("%s: %d pairs of one bit, want 1", spec.Name, len(got))
 		}
-		flat := core.FinderProblem{Relation: core.Replace, Domain: wide, Stream: seeded(1), Trials: 30}
-		if got := search(t, spec, flat, func(core.Pair) float64 { return -99 }); len(got) < 14 {
+		flat := audit.FinderProblem{Relation: audit.Replace, Domain: wide, Stream: seeded(1), Trials: 30}
+		if got := search(t, spec, flat, func(audit.Pair) float64 { return -99 }); len(got) < 14 {
 			t.Errorf("%s: %d pairs where nothing is loud", spec.Name, len(got))
 		}
 	}
 }
 
 func TestGridFitsTheBudget(t *testing.T) {
-	domain := core.Domain{Columns: 1, MinRows: 1, MaxRows: 20, Lower: []float64{0}, Upper: []float64{1}}
+	domain := audit.Domain{Columns: 1, MinRows: 1, MaxRows: 20, Lower: []float64{0}, Upper: []float64{1}}
 	for _, trials := range []int{4, 8, 50, 1000} {
-		got := search(t, named(t, "grid"), core.FinderProblem{Relation: core.AddRemove, Domain: domain, Trials: trials}, spread)
+		got := search(t, named(t, "grid"), audit.FinderProblem{Relation: audit.AddRemove, Domain: domain, Trials: trials}, spread)
 		if len(got) > trials || len(got) < trials/2 {
 			t.Errorf("%d trials: a grid of %d points", trials, len(got))
 		}
 	}
 	domain.Columns, domain.Lower, domain.Upper = 5, make([]float64, 5), []float64{1, 1, 1, 1, 1}
-	_, err := named(t, "grid").New(core.FinderProblem{Relation: core.AddRemove, Domain: domain, Trials: 10})
-	if err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), "trials is 10, must be at least 1024") {
+	_, err := named(t, "grid").New(audit.FinderProblem{Relation: audit.AddRemove, Domain: domain, Trials: 10})
+	if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "trials is 10, must be at least 1024") {
 		t.Errorf("a grid of ten axes for ten trials: error %v", err)
 	}
 }
@@ -214,17 +215,17 @@ func TestGridFitsTheBudget(t *testing.T) {
 // The patterns of StatDP at five answers, the published numbers 0, 1, 2 about
 // a threshold of 0.5.
 func TestPatternsArePublished(t *testing.T) {
-	p := core.FinderProblem{Relation: core.LInfinity, Domain: core.Domain{Columns: 1, MinRows: 5, MaxRows: 5, Lower: []float64{-4.5}, Upper: []float64{5.5}, Reach: 1}, Trials: 8}
+	p := audit.FinderProblem{Relation: audit.LInfinity, Domain: audit.Domain{Columns: 1, MinRows: 5, MaxRows: 5, Lower: []float64{-4.5}, Upper: []float64{5.5}, Reach: 1}, Trials: 8}
 	got := search(t, named(t, "patterns"), p, spread)
-	want := [][2]core.Dataset{
-		{core.Records(1, 1, 1, 1, 1), core.Records(2, 1, 1, 1, 1)},
-		{core.Records(1, 1, 1, 1, 1), core.Records(0, 1, 1, 1, 1)},
-		{core.Records(1, 1, 1, 1, 1), core.Records(2, 0, 0, 0, 0)},
-		{core.Records(1, 1, 1, 1, 1), core.Records(0, 2, 2, 2, 2)},
-		{core.Records(1, 1, 1, 1, 1), core.Records(0, 0, 0, 2, 2)},
-		{core.Records(1, 1, 1, 1, 1), core.Records(2, 2, 2, 2, 2)},
-		{core.Records(1, 1, 1, 1, 1), core.Records(0, 0, 0, 0, 0)},
-		{core.Records(1, 1, 1, 0, 0), core.Records(0, 0, 0, 1, 1)},
+	want := [][2]audit.Dataset{
+		{audit.Records(1, 1, 1, 1, 1), audit.Records(2, 1, 1, 1, 1)},
+		{audit.Records(1, 1, 1, 1, 1), audit.Records(0, 1, 1, 1, 1)},
+		{audit.Records(1, 1, 1, 1, 1), audit.Records(2, 0, 0, 0, 0)},
+		{audit.Records(1, 1, 1, 1, 1), audit.Records(0, 2, 2, 2, 2)},
+		{audit.Records(1, 1, 1, 1, 1), audit.Records(0, 0, 0, 2, 2)},
+		{audit.Records(1, 1, 1, 1, 1), audit.Records(2, 2, 2, 2, 2)},
+		{audit.Records(1, 1, 1, 1, 1), audit.Records(0, 0, 0, 0, 0)},
+		{audit.Records(1, 1, 1, 0, 0), audit.Records(0, 0, 0, 1, 1)},
 	}
 	if len(got) != len(want) {
 		t.Fatalf("%d pairs", len(got))
@@ -241,8 +242,8 @@ func TestSearchesReachSizes(t *testing.T) {
 	for _, r := range relations {
 		for _, name := range []string{"nsga2", "gp-ucb", "cma-es"} {
 			sizes := map[int]bool{}
-			p := core.FinderProblem{Relation: r, Domain: unit(), Stream: seeded(2), Trials: 50}
-			for _, trial := range search(t, named(t, name), p, func(core.Pair) float64 { return 0 }) {
+			p := audit.FinderProblem{Relation: r, Domain: unit(), Stream: seeded(2), Trials: 50}
+			for _, trial := range search(t, named(t, name), p, func(audit.Pair) float64 { return 0 }) {
 				sizes[trial.Pair.First.Len()] = true
 			}
 			if len(sizes) < 4 {
@@ -261,7 +262,7 @@ func TestProposalsAreTheSameEverywhere(t *testing.T) {
 	for name, sum := range want {
 		h := fnv.New64a()
 		for _, r := range relations {
-			p := core.FinderProblem{Relation: r, Domain: core.Domain{Columns: 1, MaxRows: 20, Lower: []float64{-1}, Upper: []float64{2}, Reach: 1}, Stream: seeded(7), Trials: 40}
+			p := audit.FinderProblem{Relation: r, Domain: audit.Domain{Columns: 1, MaxRows: 20, Lower: []float64{-1}, Upper: []float64{2}, Reach: 1}, Stream: seeded(7), Trials: 40}
 			for _, trial := range search(t, named(t, name), p, needle) {
 				data, err := json.Marshal(trial.Pair)
 				if err != nil {

@@ -3,10 +3,9 @@ package finders
 import (
 	"cmp"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 const (
@@ -51,7 +50,7 @@ func (q quantiles) at(score float64) float64 {
 			return q.values[0]
 		}
 		t := (score - q.scores[k-1]) / (s - q.scores[k-1])
-		if q.values[k-1] < core.Silence {
+		if q.values[k-1] < audit.Silence {
 			t = math.Floor(t + 0.5)
 		}
 		return mix(q.values[k-1], q.values[k], t)
@@ -60,36 +59,36 @@ func (q quantiles) at(score float64) float64 {
 }
 
 // prediction is what the process says of a point, nil where it has heard nothing.
-func (g fitted) prediction(x []float64) *core.Prediction {
+func (g fitted) prediction(x []float64) *audit.Prediction {
 	if len(g.trials) == 0 {
 		return nil
 	}
 	mean, sd := g.predict(x)
-	p := core.Prediction{Mean: mean, SD: sd, Low: g.values.at(mean - sd), Middle: g.values.at(mean), High: g.values.at(mean + sd),
+	p := audit.Prediction{Mean: mean, SD: sd, Low: g.values.at(mean - sd), Middle: g.values.at(mean), High: g.values.at(mean + sd),
 		Beyond: mean+sd > g.values.loudest()}
 	for _, v := range []*float64{&p.Mean, &p.SD, &p.Low, &p.Middle, &p.High} {
-		*v = core.SixDigits(*v)
+		*v = audit.SixDigits(*v)
 	}
 	return &p
 }
 
 // Predicted is what the process said of a pair when it was proposed, the trials
 // that were still open imagined; nil for the design.
-func (b *bandit) Predicted(p core.Pair) *core.Prediction { return b.said[pairKey(p)] }
+func (b *bandit) Predicted(p audit.Pair) *audit.Prediction { return b.said[pairKey(p)] }
 
 // Model is the process after the history, and at most mostSlices slices: where
 // there are more parameters, those along which its mean moves most.
-func (b *bandit) Model(history []core.Trial, through int) *core.SurrogateModel {
+func (b *bandit) Model(history []audit.Trial, through int) *audit.SurrogateModel {
 	b.note(history)
 	at, ok := b.find(history[through].Pair)
 	if !ok {
 		return nil
 	}
 	g := b.fit()
-	m := &core.SurrogateModel{Model: "Gaussian process, squared-exponential kernel", SqrtBeta: curiosity,
-		Noise: core.SixDigits(math.Sqrt(float64(g.noise * g.signal))), Through: through, Slices: []core.SurrogateSlice{}}
+	m := &audit.SurrogateModel{Model: "Gaussian process, squared-exponential kernel", SqrtBeta: curiosity,
+		Noise: audit.SixDigits(math.Sqrt(float64(g.noise * g.signal))), Through: through, Slices: []audit.SurrogateSlice{}}
 	for k, i := range g.trials {
-		m.Trials, m.Scores = append(m.Trials, b.tried[i].trial), append(m.Scores, core.SixDigits(g.y[k]))
+		m.Trials, m.Scores = append(m.Trials, b.tried[i].trial), append(m.Scores, audit.SixDigits(g.y[k]))
 	}
 	for i := range b.space.kinds {
 		if s, ok := b.slice(g, b.tried[at].at, i); ok {
@@ -110,9 +109,9 @@ func (b *bandit) Model(history []core.Trial, through int) *core.SurrogateModel {
 
 // slice is the process along coordinate i through a point; false where the pair
 // there does not depend on it.
-func (b *bandit) slice(g fitted, through []float64, i int) (core.SurrogateSlice, bool) {
+func (b *bandit) slice(g fitted, through []float64, i int) (audit.SurrogateSlice, bool) {
 	s := b.space
-	out := core.SurrogateSlice{Parameter: s.parameter(i), Geometric: i == s.sizeAt}
+	out := audit.SurrogateSlice{Parameter: s.parameter(i), Geometric: i == s.sizeAt}
 	if !s.has(s.shape(through), i) {
 		return out, false
 	}
@@ -122,19 +121,19 @@ func (b *bandit) slice(g fitted, through []float64, i int) (core.SurrogateSlice,
 		return u
 	}
 	var points [][]float64 // one for each position
-	for _, t := range shares(func(t float64) float64 { return core.SixDigits(s.position(moved(s.coordinate(i, t)), i)) }) {
+	for _, t := range shares(func(t float64) float64 { return audit.SixDigits(s.position(moved(s.coordinate(i, t)), i)) }) {
 		points = append(points, moved(s.coordinate(i, t)))
 	}
 	for _, u := range points {
 		mean, sd := g.predict(s.features(u))
-		out.Positions = append(out.Positions, core.SixDigits(s.position(u, i)))
-		out.Mean, out.SD = append(out.Mean, core.SixDigits(mean)), append(out.SD, core.SixDigits(sd))
+		out.Positions = append(out.Positions, audit.SixDigits(s.position(u, i)))
+		out.Mean, out.SD = append(out.Mean, audit.SixDigits(mean)), append(out.SD, audit.SixDigits(sd))
 	}
 	for _, k := range g.trials {
 		u := b.tried[k].at
-		at, near := core.SixDigits(s.position(u, i)), 0.0
+		at, near := audit.SixDigits(s.position(u, i)), 0.0
 		if s.has(s.shape(u), i) && out.Positions[0] <= at && at <= out.Positions[len(points)-1] {
-			near = core.SixDigits(g.kernel(s.features(u), s.features(moved(u[i]))))
+			near = audit.SixDigits(g.kernel(s.features(u), s.features(moved(u[i]))))
 		} else {
 			at = 0
 		}
@@ -191,9 +190,9 @@ func (s *space) position(u []float64, i int) float64 {
 		return float64(sh.runs)
 	case s.placeAt:
 		switch s.relation {
-		case core.AddRemove:
+		case audit.AddRemove:
 			return float64(sh.place) / float64(max(sh.rows, 1))
-		case core.Replace, core.BoundedReplace:
+		case audit.Replace, audit.BoundedReplace:
 			return float64(sh.place) / float64(max(sh.rows-1, 1))
 		}
 		return float64(sh.place+1) / float64(sh.rows)
@@ -236,11 +235,11 @@ func (s *space) firstColumn(i int) int {
 func (s *space) parameter(i int) string {
 	words := [4]string{"rows of the smaller dataset", "runs of equal rows", "share of the rows before the one that is added", "row that is added"}
 	switch s.relation {
-	case core.Replace:
+	case audit.Replace:
 		words = [4]string{"rows", "runs of equal rows", "share of the others before the row that is replaced", "row that takes its place"}
-	case core.BoundedReplace:
+	case audit.BoundedReplace:
 		words = [4]string{"rows", "runs of equal rows", "share of the others before the row that moves", "row that moves"}
-	case core.LInfinity:
+	case audit.LInfinity:
 		words = [4]string{"answers", "runs of equal answers", "which answer stands alone, as a share of them (0: none)", "answer that stands alone"}
 	}
 	switch i {
@@ -254,7 +253,7 @@ func (s *space) parameter(i int) string {
 	what := words[3]
 	if i >= s.rowsAt {
 		what = fmt.Sprintf("rows of run %d", s.runOf(i)+1)
-		if s.relation == core.LInfinity {
+		if s.relation == audit.LInfinity {
 			what = fmt.Sprintf("answers of run %d", s.runOf(i)+1)
 		}
 	}

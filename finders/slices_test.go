@@ -8,7 +8,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -83,7 +83,7 @@ func slowValue(score float64, all []float64) float64 {
 	for i := 1; i < len(sorted); i++ {
 		if a, b := slowScore(sorted[i-1], all), slowScore(sorted[i], all); score <= b {
 			t := (score - a) / (b - a)
-			if sorted[i-1] < core.Silence {
+			if sorted[i-1] < audit.Silence {
 				t = math.Round(t)
 			}
 			return sorted[i-1]*(1-t) + sorted[i]*t
@@ -96,22 +96,22 @@ func close6(a, b float64) bool { return math.Abs(a-b) <= 6e-6*max(1, math.Abs(b)
 
 // hears runs the search of a problem against an objective; each is called with what
 // was heard before every batch.
-func hears(t *testing.T, p core.FinderProblem, value func(core.Pair) float64, each func(b *bandit, history []core.Trial, pairs []core.Pair)) (*bandit, []core.Trial) {
+func hears(t *testing.T, p audit.FinderProblem, value func(audit.Pair) float64, each func(b *bandit, history []audit.Trial, pairs []audit.Pair)) (*bandit, []audit.Trial) {
 	t.Helper()
 	f, err := gpUCB().New(p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := f.(*bandit)
-	var history []core.Trial
+	var history []audit.Trial
 	for len(history) < p.Trials {
 		pairs := b.Propose(history, p.Trials-len(history))
 		if len(pairs) == 0 {
 			break
 		}
 		each(b, history, pairs)
-		for _, pair := range pairs {
-			history = append(history, core.Trial{Index: len(history), Pair: pair, Value: value(pair)})
+		for _, neighbours := range pairs {
+			history = append(history, audit.Trial{Index: len(history), Pair: neighbours, Value: value(neighbours)})
 		}
 	}
 	return b, history
@@ -119,7 +119,7 @@ func hears(t *testing.T, p core.FinderProblem, value func(core.Pair) float64, ea
 
 // bump is loud where the row that changes lies near 1 and there are few rows, and
 // silent where they are many.
-func bump(p core.Pair) float64 {
+func bump(p audit.Pair) float64 {
 	n := p.First.Len()
 	if n > 15 {
 		return -99
@@ -134,8 +134,8 @@ func bump(p core.Pair) float64 {
 	return 2 - math.Abs(sum-1) - float64(n)/10
 }
 
-func problem(seed uint64, trials int) core.FinderProblem {
-	return core.FinderProblem{Relation: core.AddRemove, Domain: core.Domain{Columns: 1, MaxRows: 20, Lower: []float64{-1}, Upper: []float64{2}},
+func problem(seed uint64, trials int) audit.FinderProblem {
+	return audit.FinderProblem{Relation: audit.AddRemove, Domain: audit.Domain{Columns: 1, MaxRows: 20, Lower: []float64{-1}, Upper: []float64{2}},
 		Stream: stream.New(stream.Key{Seed: seed, Purpose: "test"}), Trials: trials}
 }
 
@@ -143,7 +143,7 @@ func problem(seed uint64, trials int) core.FinderProblem {
 // batch and from the pairs before it in the batch, imagined at their means.
 func TestPredictionsAgainstTextbook(t *testing.T) {
 	said, beyond := 0, 0
-	_, history := hears(t, problem(11, 60), bump, func(b *bandit, history []core.Trial, pairs []core.Pair) {
+	_, history := hears(t, problem(11, 60), bump, func(b *bandit, history []audit.Trial, pairs []audit.Pair) {
 		if len(history) == 0 {
 			for _, p := range pairs {
 				if b.Predicted(p) != nil {
@@ -172,7 +172,7 @@ func TestPredictionsAgainstTextbook(t *testing.T) {
 			if got == nil {
 				t.Fatalf("%s: nothing is said", p.Label)
 			}
-			want := core.Prediction{Mean: mean, SD: sd, Low: slowValue(mean-sd, values), Middle: slowValue(mean, values), High: slowValue(mean+sd, values)}
+			want := audit.Prediction{Mean: mean, SD: sd, Low: slowValue(mean-sd, values), Middle: slowValue(mean, values), High: slowValue(mean+sd, values)}
 			for _, c := range [][2]float64{{got.Mean, want.Mean}, {got.SD, want.SD}, {got.Low, want.Low}, {got.Middle, want.Middle}, {got.High, want.High}} {
 				if !close6(c[0], c[1]) {
 					t.Errorf("%s: said %+v, want %+v", p.Label, *got, want)
@@ -194,7 +194,7 @@ func TestPredictionsAgainstTextbook(t *testing.T) {
 
 // The slices are the textbook's too, and trials lie on them where their pairs do.
 func TestSlicesAgainstTextbook(t *testing.T) {
-	b, history := hears(t, problem(12, 120), bump, func(*bandit, []core.Trial, []core.Pair) {})
+	b, history := hears(t, problem(12, 120), bump, func(*bandit, []audit.Trial, []audit.Pair) {})
 	through := 0
 	for i, h := range history {
 		if h.Value > history[through].Value {
@@ -281,11 +281,11 @@ func TestSlicesAgainstTextbook(t *testing.T) {
 // trial that lies on each.
 func TestEveryMechanismHasSlices(t *testing.T) {
 	for _, spec := range mechanisms.All() {
-		params := core.Params{}
+		params := audit.Params{}
 		for _, p := range spec.Params {
-			params[p.Name] = core.ParamValue{Number: p.Default}
+			params[p.Name] = audit.ParamValue{Number: p.Default}
 			if len(p.Choices) > 0 {
-				params[p.Name] = core.ParamValue{Text: p.Choices[0]}
+				params[p.Name] = audit.ParamValue{Text: p.Choices[0]}
 			}
 		}
 		for _, r := range spec.Relations(params) {
@@ -294,7 +294,7 @@ func TestEveryMechanismHasSlices(t *testing.T) {
 			if spec.Name == "svt4" {
 				p.Domain.MaxRows += 30 // some stand alone far up
 			}
-			b, history := hears(t, p, func(p core.Pair) float64 { return float64(len(p.First.Values)) / 100 }, func(*bandit, []core.Trial, []core.Pair) {})
+			b, history := hears(t, p, func(p audit.Pair) float64 { return float64(len(p.First.Values)) / 100 }, func(*bandit, []audit.Trial, []audit.Pair) {})
 			m := b.Model(history, len(history)/2)
 			what := spec.Name + ", " + string(r)
 			if len(m.Slices) == 0 || len(m.Slices) > mostSlices || len(m.Trials) != len(history) || len(m.Scores) != len(history) {

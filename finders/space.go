@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -52,8 +52,8 @@ const (
 // against each other. What a space leaves out are large datasets of more than
 // mostRuns distinct rows beside the one that changes; random search has them.
 type space struct {
-	relation     core.Relation
-	domain       core.Domain
+	relation     audit.Relation
+	domain       audit.Domain
 	fewest, most int // rows of the smaller dataset
 	runs         int // most runs
 	columns      int // coordinates of a row's values
@@ -64,7 +64,7 @@ type space struct {
 }
 
 // newSpace returns an error where the domain holds no two neighbours.
-func newSpace(r core.Relation, d core.Domain) (*space, error) {
+func newSpace(r audit.Relation, d audit.Domain) (*space, error) {
 	if err := searchable(r, d); err != nil {
 		return nil, err
 	}
@@ -91,15 +91,15 @@ func newSpace(r core.Relation, d core.Domain) (*space, error) {
 	if s.runs > 1 {
 		s.runsAt = add(1, shapeAxis)
 	}
-	if s.most > 1 || r == core.AddRemove && s.most > 0 {
+	if s.most > 1 || r == audit.AddRemove && s.most > 0 {
 		s.placeAt = add(1, shapeAxis)
 	}
-	if r != core.LInfinity || s.most > 1 {
+	if r != audit.LInfinity || s.most > 1 {
 		s.changedAt = row(r.HasReach())
 	}
 	s.rowsAt = len(s.kinds)
 	for range s.runs {
-		row(r == core.LInfinity)
+		row(r == audit.LInfinity)
 	}
 	return s, nil
 }
@@ -153,12 +153,12 @@ func (s *space) shape(u []float64) shapeOf {
 	sh.runs = min(sh.runs, sh.rows)
 	switch {
 	case s.placeAt < 0:
-		if s.relation != core.LInfinity {
+		if s.relation != audit.LInfinity {
 			sh.place = 0
 		}
-	case s.relation == core.AddRemove:
+	case s.relation == audit.AddRemove:
 		sh.place = step(stretched(u[s.placeAt], placeMargin), sh.rows+1)
-	case s.relation != core.LInfinity:
+	case s.relation != audit.LInfinity:
 		sh.place = step(stretched(u[s.placeAt], placeMargin), sh.rows)
 	case u[s.placeAt] >= aloneShare && sh.rows > 1:
 		sh.place = step(stretched((u[s.placeAt]-aloneShare)/(1-aloneShare), placeMargin), sh.rows)
@@ -174,13 +174,13 @@ func (sh shapeOf) run(i int) int { return i * sh.runs / sh.rows }
 
 // pair is the pair that a point stands for, and whether it is one: both sides
 // may be the same dataset.
-func (s *space) pair(u []float64) (core.Pair, bool) {
+func (s *space) pair(u []float64) (audit.Pair, bool) {
 	sh := s.shape(u)
 	d := s.domain
-	first := core.Dataset{Columns: d.Columns, Values: make([]float64, 0, (sh.rows+1)*d.Columns)}
-	second := core.Dataset{Columns: d.Columns}
-	var p core.Pair
-	if s.relation == core.LInfinity {
+	first := audit.Dataset{Columns: d.Columns, Values: make([]float64, 0, (sh.rows+1)*d.Columns)}
+	second := audit.Dataset{Columns: d.Columns}
+	var p audit.Pair
+	if s.relation == audit.LInfinity {
 		for i := range sh.rows {
 			at := s.rowAt(sh.run(i))
 			if i == sh.place {
@@ -191,24 +191,24 @@ func (s *space) pair(u []float64) (core.Pair, bool) {
 				first.Values, second.Values = append(first.Values, a), append(second.Values, b)
 			}
 		}
-		p = core.Pair{Label: fmt.Sprintf("%d answers moved", sh.rows), First: first, Second: second}
+		p = audit.Pair{Label: fmt.Sprintf("%d answers moved", sh.rows), First: first, Second: second}
 	} else {
 		for i := range sh.rows {
 			first.Values = append(first.Values, s.row(u, s.rowAt(sh.run(i)))...)
 		}
 		second.Values = slices.Clone(first.Values)
 		switch s.relation {
-		case core.AddRemove:
+		case audit.AddRemove:
 			second.Values = slices.Insert(second.Values, sh.place*d.Columns, s.row(u, s.changedAt)...)
-			p = core.Pair{Label: fmt.Sprintf("%d rows, one added", sh.rows), First: first, Second: second}
-		case core.Replace:
+			p = audit.Pair{Label: fmt.Sprintf("%d rows, one added", sh.rows), First: first, Second: second}
+		case audit.Replace:
 			copy(second.Row(sh.place), s.row(u, s.changedAt))
-			p = core.Pair{Label: fmt.Sprintf("%d rows, one replaced", sh.rows), First: first, Second: second}
+			p = audit.Pair{Label: fmt.Sprintf("%d rows, one replaced", sh.rows), First: first, Second: second}
 		default:
 			for c := range d.Columns {
 				first.Row(sh.place)[c], second.Row(sh.place)[c] = s.answers(u, s.changedAt, c)
 			}
-			p = core.Pair{Label: fmt.Sprintf("%d rows, one moved", sh.rows), First: first, Second: second}
+			p = audit.Pair{Label: fmt.Sprintf("%d rows, one moved", sh.rows), First: first, Second: second}
 		}
 	}
 	return p, !same(p) && s.relation.Check(p, d) == nil
@@ -217,7 +217,7 @@ func (s *space) pair(u []float64) (core.Pair, bool) {
 // rowAt is the first coordinate of a run's row.
 func (s *space) rowAt(run int) int {
 	width := s.columns
-	if s.relation == core.LInfinity {
+	if s.relation == audit.LInfinity {
 		width *= 2
 	}
 	return s.rowsAt + run*width
@@ -304,7 +304,7 @@ func (s *space) isShape(i int) bool { return i < s.rowsAt && (s.changedAt < 0 ||
 // has reports whether a pair of that shape depends on a coordinate.
 func (s *space) has(sh shapeOf, i int) bool {
 	switch {
-	case i == s.placeAt && s.relation == core.AddRemove:
+	case i == s.placeAt && s.relation == audit.AddRemove:
 		return sh.rows > 0
 	case i == s.runsAt || i == s.placeAt:
 		return sh.rows > 1
@@ -324,7 +324,7 @@ func (s *space) margin(i int) float64 {
 	switch {
 	case i == s.sizeAt:
 		return sizeMargin
-	case i == s.runsAt, s.kinds[i] == moveAxis, i == s.placeAt && s.relation == core.LInfinity:
+	case i == s.runsAt, s.kinds[i] == moveAxis, i == s.placeAt && s.relation == audit.LInfinity:
 		return 0 // or margins within
 	case i == s.placeAt:
 		return placeMargin
@@ -336,7 +336,7 @@ func (s *space) margin(i int) float64 {
 
 // isMiddle reports whether a coordinate is the middle of what moves.
 func (s *space) isMiddle(i int) bool {
-	return s.kinds[i] == valueAxis && (s.relation == core.LInfinity || s.relation == core.BoundedReplace && i < s.rowsAt)
+	return s.kinds[i] == valueAxis && (s.relation == audit.LInfinity || s.relation == audit.BoundedReplace && i < s.rowsAt)
 }
 
 // anywhere is a random point.
@@ -379,7 +379,7 @@ func (s *space) openings() [][]float64 {
 		u[s.runsAt] = 0
 	}
 	s.setRows(u, 1)
-	if s.relation == core.LInfinity {
+	if s.relation == audit.LInfinity {
 		if s.placeAt >= 0 {
 			u[s.placeAt] = 0
 		}
@@ -401,7 +401,7 @@ func (s *space) openings() [][]float64 {
 		}
 	}
 	var points [][]float64
-	if s.relation == core.BoundedReplace {
+	if s.relation == audit.BoundedReplace {
 		for _, at := range []float64{0.5, 0, 1} {
 			v := slices.Clone(u)
 			put(v, s.changedAt, at)
@@ -416,7 +416,7 @@ func (s *space) openings() [][]float64 {
 		return points
 	}
 	for _, stand := range []float64{0, inside} {
-		if stand > 0 && (s.most < 1 || s.relation == core.Replace && s.most < 2) {
+		if stand > 0 && (s.most < 1 || s.relation == audit.Replace && s.most < 2) {
 			break // there is no rest
 		}
 		for _, above := range []bool{true, false} {
@@ -429,7 +429,7 @@ func (s *space) openings() [][]float64 {
 			for run := range s.runs {
 				put(v, s.rowAt(run), rest)
 			}
-			if stand > 0 && s.relation == core.Replace {
+			if stand > 0 && s.relation == audit.Replace {
 				s.setRows(v, 2)
 				v[s.runsAt] = 1.5 / float64(s.runs) // two: the last row of the second is replaced
 				put(v, s.rowAt(1), from)

@@ -9,13 +9,13 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // anyDomain draws a domain of any shape, for any relation.
-func anyDomain(t *rapid.T) (core.Relation, core.Domain) {
-	d := core.Domain{
+func anyDomain(t *rapid.T) (audit.Relation, audit.Domain) {
+	d := audit.Domain{
 		Columns: rapid.IntRange(1, 20).Draw(t, "columns"),
 		MinRows: rapid.IntRange(0, 5).Draw(t, "fewest"),
 		Integer: rapid.Bool().Draw(t, "integer"),
@@ -27,7 +27,7 @@ func anyDomain(t *rapid.T) (core.Relation, core.Domain) {
 		d.Lower = append(d.Lower, low)
 		d.Upper = append(d.Upper, low+rapid.SampledFrom([]float64{0, 0.3, 1, 40, 1e7}).Draw(t, "width"))
 	}
-	return rapid.SampledFrom([]core.Relation{core.AddRemove, core.Replace, core.LInfinity, core.BoundedReplace}).Draw(t, "relation"), d
+	return rapid.SampledFrom([]audit.Relation{audit.AddRemove, audit.Replace, audit.LInfinity, audit.BoundedReplace}).Draw(t, "relation"), d
 }
 
 // Every point decodes to neighbours in the domain, the corners of the box too;
@@ -37,7 +37,7 @@ func TestEveryPointIsAPairOfNeighbours(t *testing.T) {
 		r, d := anyDomain(t)
 		s, err := newSpace(r, d)
 		if err != nil {
-			if !core.IsInput(err) {
+			if !audit.IsInput(err) {
 				t.Fatalf("%v is no input error", err)
 			}
 			t.Skip(err)
@@ -70,12 +70,12 @@ func TestEveryPointIsAPairOfNeighbours(t *testing.T) {
 // pair does not depend on.
 func TestFeaturesTellThePair(t *testing.T) {
 	r := stream.New(stream.Key{Seed: 1, Purpose: "test"})
-	for _, relation := range []core.Relation{core.AddRemove, core.Replace, core.LInfinity, core.BoundedReplace} {
-		s, err := newSpace(relation, core.Domain{Columns: 1, MaxRows: 6, Lower: []float64{0}, Upper: []float64{1}, Integer: relation != core.LInfinity, Reach: 1})
+	for _, relation := range []audit.Relation{audit.AddRemove, audit.Replace, audit.LInfinity, audit.BoundedReplace} {
+		s, err := newSpace(relation, audit.Domain{Columns: 1, MaxRows: 6, Lower: []float64{0}, Upper: []float64{1}, Integer: relation != audit.LInfinity, Reach: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
-		byFeatures := map[string]core.Pair{}
+		byFeatures := map[string]audit.Pair{}
 		repeats := 0
 		for range 20000 {
 			u := s.anywhere(r)
@@ -101,7 +101,7 @@ func TestFeaturesTellThePair(t *testing.T) {
 // Known shapes are points of the space: one against the rest, halves against
 // each other, one record added at the end, at every size.
 func TestSpaceHoldsKnownShapes(t *testing.T) {
-	s, err := newSpace(core.LInfinity, core.Domain{Columns: 1, MinRows: 10, MaxRows: 10, Lower: []float64{-4.5}, Upper: []float64{5.5}, Reach: 1})
+	s, err := newSpace(audit.LInfinity, audit.Domain{Columns: 1, MinRows: 10, MaxRows: 10, Lower: []float64{-4.5}, Upper: []float64{5.5}, Reach: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,24 +109,24 @@ func TestSpaceHoldsKnownShapes(t *testing.T) {
 	u[s.runsAt], u[s.placeAt] = 1.5/4, 0
 	u[s.rowAt(0)+1], u[s.rowAt(1)+1] = 0, 1
 	p, ok := s.pair(u)
-	want := core.Pair{Label: "10 answers moved", First: core.Records(1, 1, 1, 1, 1, 0, 0, 0, 0, 0), Second: core.Records(0, 0, 0, 0, 0, 1, 1, 1, 1, 1)}
+	want := audit.Pair{Label: "10 answers moved", First: audit.Records(1, 1, 1, 1, 1, 0, 0, 0, 0, 0), Second: audit.Records(0, 0, 0, 0, 0, 1, 1, 1, 1, 1)}
 	if !ok || !reflect.DeepEqual(p, want) {
 		t.Errorf("halves: %v", p)
 	}
 	u[s.runsAt], u[s.placeAt] = 0, 1
 	u[s.changedAt+1] = 1
-	want.First, want.Second = core.Records(1, 1, 1, 1, 1, 1, 1, 1, 1, 0), core.Records(0, 0, 0, 0, 0, 0, 0, 0, 0, 1)
+	want.First, want.Second = audit.Records(1, 1, 1, 1, 1, 1, 1, 1, 1, 0), audit.Records(0, 0, 0, 0, 0, 0, 0, 0, 0, 1)
 	if p, ok = s.pair(u); !ok || !reflect.DeepEqual(p, want) {
 		t.Errorf("one against the rest: %v", p)
 	}
 
 	sizes := map[int]bool{}
-	s, err = newSpace(core.AddRemove, core.Domain{Columns: 1, MinRows: 1, MaxRows: 30, Lower: []float64{0}, Upper: []float64{1}})
+	s, err = newSpace(audit.AddRemove, audit.Domain{Columns: 1, MinRows: 1, MaxRows: 30, Lower: []float64{0}, Upper: []float64{1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	v := s.openings()[0]
-	if p, _ := s.pair(v); !reflect.DeepEqual(p.Second, core.Records(0, 1)) {
+	if p, _ := s.pair(v); !reflect.DeepEqual(p.Second, audit.Records(0, 1)) {
 		t.Errorf("the first opening is %v", p)
 	}
 	for k := range 4097 {
@@ -140,7 +140,7 @@ func TestSpaceHoldsKnownShapes(t *testing.T) {
 }
 
 // opened are the pairs of a domain's openings, and an error where one is none.
-func opened(t *testing.T, r core.Relation, d core.Domain) [][2][]float64 {
+func opened(t *testing.T, r audit.Relation, d audit.Domain) [][2][]float64 {
 	t.Helper()
 	s, err := newSpace(r, d)
 	if err != nil {
@@ -158,28 +158,28 @@ func opened(t *testing.T, r core.Relation, d core.Domain) [][2][]float64 {
 }
 
 func TestOpenings(t *testing.T) {
-	records := core.Domain{Columns: 1, MaxRows: 20, Lower: []float64{-2}, Upper: []float64{2}, Reach: 1}
-	change := func(f func(*core.Domain)) core.Domain { d := records; f(&d); return d }
+	records := audit.Domain{Columns: 1, MaxRows: 20, Lower: []float64{-2}, Upper: []float64{2}, Reach: 1}
+	change := func(f func(*audit.Domain)) audit.Domain { d := records; f(&d); return d }
 	for _, c := range []struct {
-		relation core.Relation
-		domain   core.Domain
+		relation audit.Relation
+		domain   audit.Domain
 		want     [][2][]float64
 	}{
-		{core.AddRemove, records, [][2][]float64{{{-2}, {-2, 2}}, {{2}, {2, -2}}, {{-1}, {-1, 2}}, {{1}, {1, -2}}}},
-		{core.AddRemove, change(func(d *core.Domain) { d.MaxRows = 1 }), [][2][]float64{{{}, {2}}, {{}, {-2}}}},
-		{core.AddRemove, change(func(d *core.Domain) { d.MaxRows = 2 }), [][2][]float64{{{-2}, {-2, 2}}, {{2}, {2, -2}}, {{-1}, {-1, 2}}, {{1}, {1, -2}}}},
-		{core.AddRemove, change(func(d *core.Domain) { d.MinRows = 3 }), [][2][]float64{
+		{audit.AddRemove, records, [][2][]float64{{{-2}, {-2, 2}}, {{2}, {2, -2}}, {{-1}, {-1, 2}}, {{1}, {1, -2}}}},
+		{audit.AddRemove, change(func(d *audit.Domain) { d.MaxRows = 1 }), [][2][]float64{{{}, {2}}, {{}, {-2}}}},
+		{audit.AddRemove, change(func(d *audit.Domain) { d.MaxRows = 2 }), [][2][]float64{{{-2}, {-2, 2}}, {{2}, {2, -2}}, {{-1}, {-1, 2}}, {{1}, {1, -2}}}},
+		{audit.AddRemove, change(func(d *audit.Domain) { d.MinRows = 3 }), [][2][]float64{
 			{{-2, -2, -2}, {-2, -2, -2, 2}}, {{2, 2, 2}, {2, 2, 2, -2}}, {{-1, -1, -1}, {-1, -1, -1, 2}}, {{1, 1, 1}, {1, 1, 1, -2}}}},
-		{core.AddRemove, core.Domain{Columns: 2, MaxRows: 20, Lower: []float64{0, -1}, Upper: []float64{4, 1}}, [][2][]float64{
+		{audit.AddRemove, audit.Domain{Columns: 2, MaxRows: 20, Lower: []float64{0, -1}, Upper: []float64{4, 1}}, [][2][]float64{
 			{{0, -1}, {0, -1, 4, 1}}, {{4, 1}, {4, 1, 0, -1}}, {{1, -0.5}, {1, -0.5, 4, 1}}, {{3, 0.5}, {3, 0.5, 0, -1}}}},
-		{core.Replace, records, [][2][]float64{{{-2}, {2}}, {{2}, {-2}}, {{-1, -2}, {-1, 2}}, {{1, 2}, {1, -2}}}},
-		{core.Replace, change(func(d *core.Domain) { d.MaxRows = 1 }), [][2][]float64{{{-2}, {2}}, {{2}, {-2}}}},
-		{core.BoundedReplace, records, [][2][]float64{{{-0.5}, {0.5}}, {{-2}, {-1}}, {{2}, {1}}}},
-		{core.BoundedReplace, change(func(d *core.Domain) {
+		{audit.Replace, records, [][2][]float64{{{-2}, {2}}, {{2}, {-2}}, {{-1, -2}, {-1, 2}}, {{1, 2}, {1, -2}}}},
+		{audit.Replace, change(func(d *audit.Domain) { d.MaxRows = 1 }), [][2][]float64{{{-2}, {2}}, {{2}, {-2}}}},
+		{audit.BoundedReplace, records, [][2][]float64{{{-0.5}, {0.5}}, {{-2}, {-1}}, {{2}, {1}}}},
+		{audit.BoundedReplace, change(func(d *audit.Domain) {
 			d.MinRows, d.Columns, d.Lower, d.Upper = 2, 2, []float64{-2, 0}, []float64{2, 10}
 		}), [][2][]float64{
 			{{0, 5, -0.5, 4.5}, {0, 5, 0.5, 5.5}}, {{-2, 0, -2, 0}, {-2, 0, -1, 1}}, {{2, 10, 2, 10}, {2, 10, 1, 9}}}},
-		{core.LInfinity, change(func(d *core.Domain) { d.MinRows = 4 }), [][2][]float64{{{-0.5, -0.5, -0.5, -0.5}, {0.5, 0.5, 0.5, 0.5}}}},
+		{audit.LInfinity, change(func(d *audit.Domain) { d.MinRows = 4 }), [][2][]float64{{{-0.5, -0.5, -0.5, -0.5}, {0.5, 0.5, 0.5, 0.5}}}},
 	} {
 		if got := opened(t, c.relation, c.domain); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s, %d to %d rows: %v, want %v", c.relation, c.domain.MinRows, c.domain.MaxRows, got, c.want)
@@ -192,7 +192,7 @@ func TestOpenings(t *testing.T) {
 // in [-2, 2], and of openings from the middle, whatever G at all. Inside it
 // shows.
 func TestOpeningsInsideShowWhatAClipHides(t *testing.T) {
-	d := core.Domain{Columns: 1, MaxRows: 20, Lower: []float64{-2}, Upper: []float64{2}}
+	d := audit.Domain{Columns: 1, MaxRows: 20, Lower: []float64{-2}, Upper: []float64{2}}
 	clippedMean := func(x []float64, limit float64) float64 {
 		var sum float64
 		for _, v := range x {
@@ -200,7 +200,7 @@ func TestOpeningsInsideShowWhatAClipHides(t *testing.T) {
 		}
 		return min(max(sum, -limit), limit)
 	}
-	pairs := opened(t, core.AddRemove, d)
+	pairs := opened(t, audit.AddRemove, d)
 	middle := [][2][]float64{{{0}, {0, 2}}, {{0}, {0, -2}}}
 	for _, limit := range []float64{0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 1, 1.2, 1.3} {
 		most := func(pairs [][2][]float64) (m float64) {

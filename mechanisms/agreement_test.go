@@ -10,7 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -38,10 +38,10 @@ func TestMechanismsAgreeWithTheirTwins(t *testing.T) {
 				m := mustNew(t, spec, p)
 				for _, r := range spec.Relations(p) {
 					pairs := spec.Pairs(p, r)
-					for i, d := range []core.Dataset{pairs[0].First, pairs[0].Second, pairs[len(pairs)-1].First} {
+					for i, d := range []audit.Dataset{pairs[0].First, pairs[0].Second, pairs[len(pairs)-1].First} {
 						fast := sample(t, m, d, comparedRows, i)
 						rng := rand.New(rand.NewPCG(7, uint64(i)))
-						other := core.Samples{Columns: fast.Columns}
+						other := audit.Samples{Columns: fast.Columns}
 						for range comparedRows {
 							other.Rows = append(other.Rows, slow(p, d, rng)...)
 						}
@@ -55,30 +55,32 @@ func TestMechanismsAgreeWithTheirTwins(t *testing.T) {
 
 // settings are the parameters to compare a mechanism at: its defaults, and
 // others that reach what those do not.
-func settings(spec core.MechanismSpec) []core.Params {
-	list := []core.Params{defaults(spec)}
-	add := func(change func(core.Params)) {
+func settings(spec audit.MechanismSpec) []audit.Params {
+	list := []audit.Params{defaults(spec)}
+	add := func(change func(audit.Params)) {
 		p := defaults(spec)
 		change(p)
 		list = append(list, p)
 	}
 	switch d := list[0]; {
 	case spec.Name == "randomised-response":
-		add(func(p core.Params) { p["p"] = number(0.8) })
+		add(func(p audit.Params) { p["p"] = number(0.8) })
 	case has(d, "queries"):
-		add(func(p core.Params) { p["c"], p["m"], p["epsilon"] = number(3), number(6), number(3) })
-		add(func(p core.Params) {
+		add(func(p audit.Params) { p["c"], p["m"], p["epsilon"] = number(3), number(6), number(3) })
+		add(func(p audit.Params) {
 			p["threshold"], p["sensitivity"], p["m"], p["c"] = number(-2), number(2), number(4), number(4)
 		})
 		for _, name := range queryFamilyNames()[1:] {
 			if spec.Name == "svt34-parallel" {
 				break // svt3 and svt4 have them
 			}
-			add(func(p core.Params) { p["queries"], p["c"], p["m"] = core.ParamValue{Text: name}, number(2), number(5) })
+			add(func(p audit.Params) {
+				p["queries"], p["c"], p["m"] = audit.ParamValue{Text: name}, number(2), number(5)
+			})
 		}
 	case has(d, "sigma"):
-		add(func(p core.Params) { p["sigma"], p["clip"], p["notion"] = number(0.7), number(1.6), text("zcdp") })
-		add(func(p core.Params) {
+		add(func(p audit.Params) { p["sigma"], p["clip"], p["notion"] = number(0.7), number(1.6), text("zcdp") })
+		add(func(p audit.Params) {
 			p["notion"] = text("gaussian-dp")
 			for name, value := range map[string]float64{"s": 0.2, "microbatches": 3, "steps": 3, "batch": 2} {
 				if has(p, name) {
@@ -87,28 +89,28 @@ func settings(spec core.MechanismSpec) []core.Params {
 			}
 		})
 	case has(d, "hashes"):
-		add(func(p core.Params) { p["f"], p["bits"], p["hashes"] = number(0.6), number(4), number(2) })
-		add(func(p core.Params) { p["epsilon"] = number(9) })
+		add(func(p audit.Params) { p["f"], p["bits"], p["hashes"] = number(0.6), number(4), number(2) })
+		add(func(p audit.Params) { p["epsilon"] = number(9) })
 	default:
-		add(func(p core.Params) { p["epsilon"] = number(0.25) })
+		add(func(p audit.Params) { p["epsilon"] = number(0.25) })
 	}
 	switch spec.Name {
 	case "prefix-sum":
-		add(func(p core.Params) { p["data"], p["m"] = text("answers"), number(4) })
+		add(func(p audit.Params) { p["data"], p["m"] = text("answers"), number(4) })
 	case "exponential-median":
-		add(func(p core.Params) {
+		add(func(p audit.Params) {
 			p["lo"], p["hi"], p["points"], p["epsilon"] = number(-3), number(7), number(5), number(3)
 		})
 	case "truncated-geometric":
-		add(func(p core.Params) { p["epsilon"], p["n"] = number(3), number(1) })
+		add(func(p audit.Params) { p["epsilon"], p["n"] = number(3), number(1) })
 	case "laplace-snapping":
-		add(func(p core.Params) { p["epsilon"] = number(0.05) })
+		add(func(p audit.Params) { p["epsilon"] = number(0.05) })
 	}
 	return list
 }
 
 // agree tests that two samples come from one distribution.
-func agree(t *testing.T, what string, a, b core.Samples) {
+func agree(t *testing.T, what string, a, b audit.Samples) {
 	t.Helper()
 	// Outcomes are the symbols of a whole row; where those are too many to
 	// compare, the symbols of each column are compared too.
@@ -123,17 +125,17 @@ func agree(t *testing.T, what string, a, b core.Samples) {
 	}
 	var reals [2][][]float64
 	var word []byte // the symbols of a row
-	for side, s := range []core.Samples{a, b} {
+	for side, s := range []audit.Samples{a, b} {
 		reals[side] = make([][]float64, len(s.Columns))
 		for i := range s.Len() {
 			row := s.Row(i)
 			word = word[:0]
 			for k, c := range s.Columns {
-				if c.Kind != core.Real {
+				if c.Kind != audit.Real {
 					word = binary.LittleEndian.AppendUint64(word, math.Float64bits(row[0]))
 					add(marginals[k], string(word[len(word)-8:]), side)
 				}
-				if v := row[c.Width()-1]; c.Kind == core.Real || c.Kind == core.Mixed && row[0] == above {
+				if v := row[c.Width()-1]; c.Kind == audit.Real || c.Kind == audit.Mixed && row[0] == above {
 					reals[side][k] = append(reals[side][k], v)
 				}
 				row = row[c.Width():]
@@ -205,13 +207,13 @@ func kolmogorovSmirnov(a, b []float64) (d, limit float64) {
 	return d, math.Sqrt(-math.Log(falseAlarm/2) / 2 * (n + m) / (n * m))
 }
 
-func number(v float64) core.ParamValue { return core.ParamValue{Number: v} }
+func number(v float64) audit.ParamValue { return audit.ParamValue{Number: v} }
 
-func text(s string) core.ParamValue { return core.ParamValue{Text: s} }
+func text(s string) audit.ParamValue { return audit.ParamValue{Text: s} }
 
 // numbers makes parameters of name, value, name, value, ....
-func numbers(nameValue ...any) core.Params {
-	p := core.Params{}
+func numbers(nameValue ...any) audit.Params {
+	p := audit.Params{}
 	for i := 0; i < len(nameValue); i += 2 {
 		switch v := nameValue[i+1].(type) {
 		case float64:
@@ -223,20 +225,20 @@ func numbers(nameValue ...any) core.Params {
 	return p
 }
 
-func has(p core.Params, name string) bool { _, ok := p[name]; return ok }
+func has(p audit.Params, name string) bool { _, ok := p[name]; return ok }
 
-func defaults(spec core.MechanismSpec) core.Params {
-	p := core.Params{}
+func defaults(spec audit.MechanismSpec) audit.Params {
+	p := audit.Params{}
 	for _, s := range spec.Params {
 		p[s.Name] = number(s.Default)
 		if len(s.Choices) > 0 {
-			p[s.Name] = core.ParamValue{Text: s.Choices[0]}
+			p[s.Name] = audit.ParamValue{Text: s.Choices[0]}
 		}
 	}
 	return p
 }
 
-func mustNew(t testing.TB, spec core.MechanismSpec, p core.Params) core.Mechanism {
+func mustNew(t testing.TB, spec audit.MechanismSpec, p audit.Params) audit.Mechanism {
 	t.Helper()
 	m, err := spec.New(p)
 	if err != nil {
@@ -245,9 +247,9 @@ func mustNew(t testing.TB, spec core.MechanismSpec, p core.Params) core.Mechanis
 	return m
 }
 
-func sample(t testing.TB, m core.Mechanism, d core.Dataset, rows, shard int) core.Samples {
+func sample(t testing.TB, m audit.Mechanism, d audit.Dataset, rows, shard int) audit.Samples {
 	t.Helper()
-	s := core.Samples{Columns: m.Columns(), Rows: make([]float64, rows*core.Width(m.Columns()))}
+	s := audit.Samples{Columns: m.Columns(), Rows: make([]float64, rows*audit.Width(m.Columns()))}
 	if err := m.Sample(d, stream.New(stream.Key{Seed: 42, Purpose: "test", Shard: shard}), s.Rows); err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -22,7 +22,7 @@ func TestQueryFamilies(t *testing.T) {
 				records[i] = min(max(v, 0), 1)
 			}
 			p := defaults(svt1.spec())
-			p["m"], p["queries"] = number(float64(m)), core.ParamValue{Text: f.name}
+			p["m"], p["queries"] = number(float64(m)), audit.ParamValue{Text: f.name}
 			got, err := f.answers(records, m)
 			if want := slowAnswers(p, records); err != nil || !slices.Equal(got, want) {
 				t.Fatalf("%s on %v: %v (%v), want %v", f.name, records, got, err, want)

@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -16,7 +16,7 @@ func BenchmarkSample(b *testing.B) {
 			p := defaults(spec)
 			m := mustNew(b, spec, p)
 			d := spec.Pairs(p, spec.Relations(p)[0])[0].First
-			out := make([]float64, rows*core.Width(m.Columns()))
+			out := make([]float64, rows*audit.Width(m.Columns()))
 			s := stream.New(stream.Key{Seed: 1, Purpose: "bench"})
 			b.ReportAllocs()
 			for b.Loop() {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -22,9 +22,9 @@ func distance(x []float64, cdf func(float64) float64) (d, limit float64) {
 	return d, math.Sqrt(math.Log(2/falseAlarm) / (2 * n))
 }
 
-func specOf(t testing.TB, name string) core.MechanismSpec {
+func specOf(t testing.TB, name string) audit.MechanismSpec {
 	t.Helper()
-	spec, err := core.Catalogue{Mechanisms: All()}.Mechanism(name)
+	spec, err := audit.Catalogue{Mechanisms: All()}.Mechanism(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,7 +39,7 @@ func TestHistogramMarginals(t *testing.T) {
 	}{{"noisy-histogram", 0.25, 4}, {"noisy-histogram-wrong-scale", 0.25, 0.25}} {
 		spec := specOf(t, c.name)
 		m := mustNew(t, spec, numbers("epsilon", c.epsilon, "bins", 3))
-		s := sample(t, m, core.Records(2, 0, 2, 2), 40_000, 0)
+		s := sample(t, m, audit.Records(2, 0, 2, 2), 40_000, 0)
 		for bin, count := range []float64{1, 0, 3} {
 			x := make([]float64, s.Len())
 			for i := range x {
@@ -61,7 +61,7 @@ func TestNoisyMaxValues(t *testing.T) {
 		"noisy-max-value-exponential": func(x float64) float64 { return math.Max(0, -math.Expm1(-x/scale)) },
 	} {
 		m := mustNew(t, specOf(t, name), numbers("epsilon", 0.5, "m", 5))
-		s := sample(t, m, core.Records(q...), 60_000, 0)
+		s := sample(t, m, audit.Records(q...), 60_000, 0)
 		product := func(x float64) float64 {
 			p := 1.0
 			for _, v := range q {
@@ -122,9 +122,9 @@ func TestNoisyMaxValueLaplaceTruth(t *testing.T) {
 func TestNoisyMaxValueExponentialFault(t *testing.T) {
 	spec := specOf(t, "noisy-max-value-exponential")
 	p := defaults(spec)
-	pair := spec.Pairs(p, core.LInfinity)[0]
+	pair := spec.Pairs(p, audit.LInfinity)[0]
 	const rows = 50_000
-	low := func(d core.Dataset) (n float64) {
+	low := func(d audit.Dataset) (n float64) {
 		for _, v := range sample(t, mustNew(t, spec, p), d, rows, 0).Rows {
 			if v < 1 {
 				n++
@@ -153,7 +153,7 @@ func TestRandomisedResponse(t *testing.T) {
 		m := mustNew(t, spec, params)
 		for bit := range 2 {
 			var told float64
-			for _, v := range sample(t, m, core.Records(float64(bit)), rows, bit).Rows {
+			for _, v := range sample(t, m, audit.Records(float64(bit)), rows, bit).Rows {
 				if v == float64(bit) {
 					told++
 				}

@@ -9,12 +9,12 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // set is the mechanism's defaults with some values changed.
-func set(spec core.MechanismSpec, nameValue ...any) core.Params {
+func set(spec audit.MechanismSpec, nameValue ...any) audit.Params {
 	p := defaults(spec)
 	for name, v := range numbers(nameValue...) {
 		p[name] = v
@@ -67,7 +67,7 @@ func TestExponentialMedianIsExact(t *testing.T) {
 		p := set(exponentialMedianSpec, "epsilon", epsilon)
 		for _, r := range exponentialMedianSpec.Relations(p) {
 			most, pairs := epsilon, exponentialMedianSpec.Pairs(p, r)
-			if r == core.AddRemove {
+			if r == audit.AddRemove {
 				most = epsilon / 2
 			}
 			for range 500 {
@@ -79,9 +79,9 @@ func TestExponentialMedianIsExact(t *testing.T) {
 						v[i] = math.Round(v[i]*20) / 20
 					}
 				}
-				pair := core.Pair{First: core.Records(v[:n]...), Second: core.Records(v[1:]...)}
-				if r == core.AddRemove {
-					pair.Second = core.Records(v...)
+				pair := audit.Pair{First: audit.Records(v[:n]...), Second: audit.Records(v[1:]...)}
+				if r == audit.AddRemove {
+					pair.Second = audit.Records(v...)
 				}
 				pairs = append(pairs, pair)
 			}
@@ -164,7 +164,7 @@ func TestTruncatedGeometricIsGeoSample(t *testing.T) {
 				const rows = 100_000
 				p := set(truncatedGeometricSpec)
 				counts := make([]float64, n+1)
-				for _, v := range sample(t, mustNew(t, truncatedGeometricSpec, p), core.Records(0, 1, 0, 1, 0), rows, 0).Rows {
+				for _, v := range sample(t, mustNew(t, truncatedGeometricSpec, p), audit.Records(0, 1, 0, 1, 0), rows, 0).Rows {
 					counts[int(v)]++
 				}
 				if pv := fits(counts, mass(2), rows); pv < falseAlarm {
@@ -201,7 +201,7 @@ func TestRAPPOR(t *testing.T) {
 			t.Errorf("%s: claims %v, exactly %v, published %v", spec.Name, claim, exact, c.published)
 		}
 		const rows = 40_000
-		for side, d := range []core.Dataset{pair.First, pair.Second} {
+		for side, d := range []audit.Dataset{pair.First, pair.Second} {
 			filter := bloom(int(d.Values[0]), 20, 4)
 			s := sample(t, mustNew(t, spec, p), d, rows, side)
 			for _, from := range []int{0, 10} {
@@ -371,20 +371,20 @@ func TestLossesOfAddedNoise(t *testing.T) {
 func TestCertainLeaks(t *testing.T) {
 	for _, c := range []struct {
 		name   string
-		r      core.Relation
+		r      audit.Relation
 		column int // of the row, which has one value on one side and another on the other
 		first  float64
 		second float64
 	}{
-		{"sum-nan", core.AddRemove, 0, above, below},
-		{"sum-nan", core.Replace, 0, above, below},
-		{"domain-from-data", core.AddRemove, 0, below, above},
-		{"size-leak", core.AddRemove, 1, 1, 2},
+		{"sum-nan", audit.AddRemove, 0, above, below},
+		{"sum-nan", audit.Replace, 0, above, below},
+		{"domain-from-data", audit.AddRemove, 0, below, above},
+		{"size-leak", audit.AddRemove, 1, 1, 2},
 	} {
 		spec := specOf(t, c.name)
 		p := defaults(spec)
 		pair := spec.Pairs(p, c.r)[0]
-		for side, d := range []core.Dataset{pair.First, pair.Second} {
+		for side, d := range []audit.Dataset{pair.First, pair.Second} {
 			want := c.first
 			if side == 1 {
 				want = c.second
@@ -400,8 +400,8 @@ func TestCertainLeaks(t *testing.T) {
 	// Infinite ratios are clipped.
 	spec := specOf(t, "sum-nan")
 	m := mustNew(t, spec, defaults(spec))
-	a := sample(t, m, core.Dataset{Columns: 2, Values: []float64{3, 0, 5, 4, 1, 4}}, 100, 0)
-	b := sample(t, m, core.Dataset{Columns: 2, Values: []float64{}}, 100, 0)
+	a := sample(t, m, audit.Dataset{Columns: 2, Values: []float64{3, 0, 5, 4, 1, 4}}, 100, 0)
+	b := sample(t, m, audit.Dataset{Columns: 2, Values: []float64{}}, 100, 0)
 	for i := range a.Len() {
 		if gap := a.Row(i)[1] - b.Row(i)[1]; math.Abs(gap-2.25) > 1e-12 {
 			t.Fatalf("3/0 + 5/4 + 1/4 sum to %v, want 2.25", gap)
@@ -419,7 +419,7 @@ func TestLowBitsTell(t *testing.T) {
 		m := &floatLaplace{1 / epsilon}
 		var seen [2]float64
 		for value := range seen {
-			for _, v := range sample(t, m, core.Records(float64(value)), rows, value).Rows {
+			for _, v := range sample(t, m, audit.Records(float64(value)), rows, value).Rows {
 				if k := v * 0x1p53; math.Abs(v) < 0.125 && k != math.Floor(k) {
 					seen[value]++
 				}
@@ -429,7 +429,7 @@ func TestLowBitsTell(t *testing.T) {
 		if least := rows*near*5/6 - 4*math.Sqrt(rows*near); seen[0] < least || seen[1] != 0 {
 			t.Errorf("epsilon %g: %v outputs off the grid, want at least %.0f and none", epsilon, seen, least)
 		}
-		x := sample(t, m, core.Records(0), rows, 3).Rows
+		x := sample(t, m, audit.Records(0), rows, 3).Rows
 		if d, limit := distance(x, func(v float64) float64 { return laplaceCDF(v, 1/epsilon) }); d > limit {
 			t.Errorf("epsilon %g: distance %.4f, allowed %.4f", epsilon, d, limit)
 		}
@@ -475,7 +475,7 @@ func TestSnappingIsExact(t *testing.T) {
 		}
 		for side, value := range []float64{0, 1, -9.7} {
 			counts := make([]float64, 2*cells+1)
-			for _, v := range sample(t, m, core.Records(value), rows, side).Rows {
+			for _, v := range sample(t, m, audit.Records(value), rows, side).Rows {
 				i := v / m.grid
 				if i != math.Floor(i) || math.Abs(v) > m.bound {
 					t.Fatalf("epsilon %g: %v is not on the grid", epsilon, v)
@@ -505,7 +505,7 @@ func TestSVT34Parallel(t *testing.T) {
 	m := mustNew(t, spec, p)
 	third, fourth := mustNew(t, svt3.spec(), p), mustNew(t, svt4.spec(), p)
 	const rows = blockRows // one block: first all of svt3's noise, then all of svt4's
-	d := core.Records(1, 0, 0.5)
+	d := audit.Records(1, 0, 0.5)
 	whole := sample(t, m, d, rows, 5)
 	s := stream.New(stream.Key{Seed: 42, Purpose: "test", Shard: 5})
 	a, b := make([]float64, 6*rows), make([]float64, 3*rows)

@@ -3,7 +3,7 @@ package mechanisms_test
 import (
 	"fmt"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -11,18 +11,18 @@ import (
 // A mechanism is looked up by name, built with its parameters, and sampled on a
 // dataset.
 func Example() {
-	spec, err := core.Catalogue{Mechanisms: mechanisms.All()}.Mechanism("randomised-response")
+	spec, err := audit.Catalogue{Mechanisms: mechanisms.All()}.Mechanism("randomised-response")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	params := core.Params{"epsilon": {Number: 1}, "p": {Number: 0.75}}
+	params := audit.Params{"epsilon": {Number: 1}, "p": {Number: 0.75}}
 	m, err := spec.New(params)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	pair := spec.Pairs(params, core.Replace)[0]
+	pair := spec.Pairs(params, audit.Replace)[0]
 	out := make([]float64, 8)
 	if err := m.Sample(pair.First, stream.New(stream.Key{Seed: 42, Purpose: "example"}), out); err != nil {
 		fmt.Println(err)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -17,57 +17,57 @@ type exponentialMedian struct {
 	rate float64 // epsilon/2
 }
 
-var exponentialMedianSpec = core.MechanismSpec{
+var exponentialMedianSpec = audit.MechanismSpec{
 	Name:   "exponential-median",
 	Title:  "Median by the exponential mechanism, on a grid",
 	Source: "McSherry and Talwar, Mechanism Design via Differential Privacy, FOCS 2007; Gillenwater, Joseph and Kulesza, Differentially Private Quantiles, ICML 2021 (JointExp; Joint in RényiTester)",
-	Params: []core.ParamSpec{
+	Params: []audit.ParamSpec{
 		epsilonParam(1),
 		{Name: "points", Doc: "number of points of the grid, its ends among them", Default: 21, Min: 2, Max: 256, Integer: true},
 		{Name: "lo", Doc: "lower end of the grid and of the records", Default: 0, Min: -1e6, Max: 1e6},
 		{Name: "hi", Doc: "upper end of the grid and of the records, above lo", Default: 1, Min: -1e6, Max: 1e6},
 	},
-	Relations: func(core.Params) []core.Relation { return []core.Relation{core.Replace, core.AddRemove} },
+	Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.Replace, audit.AddRemove} },
 	Claim:     pureClaim,
-	Truth: func(p core.Params) string {
+	Truth: func(p audit.Params) string {
 		return "at most epsilon = " + show(p.Num("epsilon")) + " when a record is replaced, which fine grids come near; at most half of it when one is added or removed"
 	},
-	Domain: func(p core.Params, r core.Relation) core.Domain {
+	Domain: func(p audit.Params, r audit.Relation) audit.Domain {
 		least := 0
-		if r == core.Replace {
+		if r == audit.Replace {
 			least = 1
 		}
 		lo, hi := p.Num("lo"), p.Num("hi")
-		return core.Domain{Columns: 1, MinRows: least, MaxRows: histogramRows, Lower: []float64{lo}, Upper: []float64{hi}}
+		return audit.Domain{Columns: 1, MinRows: least, MaxRows: histogramRows, Lower: []float64{lo}, Upper: []float64{hi}}
 	},
-	Pairs: func(p core.Params, r core.Relation) []core.Pair {
+	Pairs: func(p audit.Params, r audit.Relation) []audit.Pair {
 		g := gridOf(p)
 		lo, hi := g[0], g[len(g)-1]
 		behind := func(k int) float64 { return float64(g[len(g)-k-1]*0.5) + float64(g[len(g)-k]*0.5) }
-		if r == core.AddRemove {
-			return []core.Pair{
-				{Label: "a record between the last two points, and one below all", First: core.Records(behind(1)), Second: core.Records(behind(1), lo)},
-				{Label: "none against one record at the lower end", First: core.Records(), Second: core.Records(lo)},
+		if r == audit.AddRemove {
+			return []audit.Pair{
+				{Label: "a record between the last two points, and one below all", First: audit.Records(behind(1)), Second: audit.Records(behind(1), lo)},
+				{Label: "none against one record at the lower end", First: audit.Records(), Second: audit.Records(lo)},
 			}
 		}
-		var pairs []core.Pair
+		var pairs []audit.Pair
 		if len(g) > 2 {
 			// The point before the last goes from the middle of the records to
 			// their end, most others from the end to the middle.
-			pairs = append(pairs, core.Pair{Label: "a record either side of the last point but one, the upper one replaced by one below all",
-				First: core.Records(behind(2), behind(1)), Second: core.Records(behind(2), lo)})
+			pairs = append(pairs, audit.Pair{Label: "a record either side of the last point but one, the upper one replaced by one below all",
+				First: audit.Records(behind(2), behind(1)), Second: audit.Records(behind(2), lo)})
 		}
-		return append(pairs, core.Pair{Label: "one record, at either end", First: core.Records(lo), Second: core.Records(hi)})
+		return append(pairs, audit.Pair{Label: "one record, at either end", First: audit.Records(lo), Second: audit.Records(hi)})
 	},
-	New: func(p core.Params) (core.Mechanism, error) {
+	New: func(p audit.Params) (audit.Mechanism, error) {
 		if lo, hi := p.Num("lo"), p.Num("hi"); !(lo < hi) {
-			return nil, &core.InputError{Field: "parameter hi", Found: show(hi), Want: "above lo = " + show(lo)}
+			return nil, &audit.InputError{Field: "parameter hi", Found: show(hi), Want: "above lo = " + show(lo)}
 		}
 		return &exponentialMedian{gridOf(p), p.Num("epsilon") / 2}, nil
 	},
 }
 
-func gridOf(p core.Params) []float64 {
+func gridOf(p audit.Params) []float64 {
 	grid, lo := make([]float64, p.Int("points")), p.Num("lo")
 	width, last := p.Num("hi")-lo, p.Num("points")-1
 	for i := range grid {
@@ -77,7 +77,7 @@ func gridOf(p core.Params) []float64 {
 	return grid
 }
 
-func (m *exponentialMedian) Columns() []core.Column { return oneColumn(core.Symbol, "median") }
+func (m *exponentialMedian) Columns() []audit.Column { return oneColumn(audit.Symbol, "median") }
 
 // weights are the running sums of the points' weights, the largest of which is
 // 1.
@@ -104,7 +104,7 @@ func (m *exponentialMedian) weights(values []float64) []float64 {
 	return distance
 }
 
-func (m *exponentialMedian) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (m *exponentialMedian) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	if err := checkShape(d, 0, anyRows); err != nil {
 		return err
 	}

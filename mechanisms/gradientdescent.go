@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -25,16 +25,16 @@ import (
 type descent struct {
 	name, title, source, fault string
 
-	extra *core.ParamSpec           // of this variant
-	parts string                    // parameter that says how many parts the records fall into; none where empty
-	steps bool                      // one step a part
-	noise func(core.Params) float64 // factor of z
+	extra *audit.ParamSpec           // of this variant
+	parts string                     // parameter that says how many parts the records fall into; none where empty
+	steps bool                       // one step a part
+	noise func(audit.Params) float64 // factor of z
 	// gradient of one part, before noise
 	gradient func(r *descentRun, part partSums) float64
 	// ratio of the true sensitivity to the claimed one at clip norm G; nil
 	// where no noise is left
-	ratio func(p core.Params, clip float64) float64
-	first func(clip float64) core.Pair // the best pair
+	ratio func(p audit.Params, clip float64) float64
+	first func(clip float64) audit.Pair // the best pair
 }
 
 // partSums are sums over the records of a part.
@@ -54,14 +54,14 @@ var (
 	dpSGDScaledNoise = descent{name: "dp-sgd-scaled-noise", title: "Gradient descent with less noise than is accounted for",
 		source:   "ScaledSGD, ScaleGD: " + descentSource + descentAuditor,
 		fault:    "adds noise with the multiplier s σ and accounts for σ",
-		extra:    &core.ParamSpec{Name: "s", Doc: "share of the noise that is added", Default: 0.5, Min: 0.01, Max: 1},
-		noise:    func(p core.Params) float64 { return p.Num("s") },
+		extra:    &audit.ParamSpec{Name: "s", Doc: "share of the noise that is added", Default: 0.5, Min: 0.01, Max: 1},
+		noise:    func(p audit.Params) float64 { return p.Num("s") },
 		gradient: clippedEach, first: loneGradient,
-		ratio: func(p core.Params, clip float64) float64 { return clippedRatio(p, clip) / p.Num("s") }}
+		ratio: func(p audit.Params, clip float64) float64 { return clippedRatio(p, clip) / p.Num("s") }}
 	dpSGDMicrobatch = descent{name: "dp-sgd-microbatch", title: "Gradient descent that clips the averages of micro-batches",
 		source: "WrongSensitivitySGD: " + descentSource,
 		fault:  "clips the average of a micro-batch, which a record may turn round, and accounts for clipped records: the sensitivity is up to 2G, not G",
-		extra:  &core.ParamSpec{Name: "microbatches", Doc: "number of micro-batches that the records fall into", Default: 1, Min: 1, Max: 16, Integer: true},
+		extra:  &audit.ParamSpec{Name: "microbatches", Doc: "number of micro-batches that the records fall into", Default: 1, Min: 1, Max: 16, Integer: true},
 		parts:  "microbatches",
 		gradient: func(r *descentRun, part partSums) float64 {
 			if part.n == 0 {
@@ -70,43 +70,43 @@ var (
 			return r.clipped(part.sum / part.n)
 		},
 		ratio: microbatchRatio,
-		first: func(clip float64) core.Pair {
-			return core.Pair{Label: "{-G} against {-G, 2}", First: core.Records(-clip), Second: core.Records(-clip, gradientReach)}
+		first: func(clip float64) audit.Pair {
+			return audit.Pair{Label: "{-G} against {-G, 2}", First: audit.Records(-clip), Second: audit.Records(-clip, gradientReach)}
 		}}
 	dpSGDReusedKey = descent{name: "dp-sgd-reused-key", title: "Gradient descent that draws the noise of all steps from one key",
 		source: "the differentially private SGD example of JAX until 2020; " + descentSource,
 		fault:  "draws the noise of each step from the same key: the difference of two steps is free of noise",
-		extra:  &core.ParamSpec{Name: "steps", Doc: "number of steps, one for each part that the records fall into", Default: 2, Min: 2, Max: 16, Integer: true},
+		extra:  &audit.ParamSpec{Name: "steps", Doc: "number of steps, one for each part that the records fall into", Default: 2, Min: 2, Max: 16, Integer: true},
 		parts:  "steps", steps: true,
 		gradient: clippedEach, first: loneGradient}
 	dpSGDClipLate = descent{name: "dp-sgd-clip-late", title: "Gradient descent that clips the average of the batch",
 		source:   "Stevens et al., Backpropagation Clipping for Deep Learning with Differential Privacy (2022); " + descentSource,
 		fault:    "clips the average of the batch and accounts for clipped records: the clip does not bound what one record does",
-		extra:    &core.ParamSpec{Name: "batch", Doc: "nominal batch size B that sums are divided by", Default: 4, Min: 1, Max: 1000},
-		noise:    func(p core.Params) float64 { return 1 / p.Num("batch") },
+		extra:    &audit.ParamSpec{Name: "batch", Doc: "nominal batch size B that sums are divided by", Default: 4, Min: 1, Max: 1000},
+		noise:    func(p audit.Params) float64 { return 1 / p.Num("batch") },
 		gradient: func(r *descentRun, part partSums) float64 { return r.clipped(part.sum / r.batch) },
-		ratio:    func(p core.Params, clip float64) float64 { return min(gradientReach/clip, 2*p.Num("batch")) },
+		ratio:    func(p audit.Params, clip float64) float64 { return min(gradientReach/clip, 2*p.Num("batch")) },
 		first:    loneGradient}
 )
 
 func clippedEach(_ *descentRun, part partSums) float64 { return part.clipped }
 
-func clippedRatio(_ core.Params, clip float64) float64 { return min(gradientReach/clip, 1) }
+func clippedRatio(_ audit.Params, clip float64) float64 { return min(gradientReach/clip, 1) }
 
 // microbatchRatio: a record of 2 that joins one of -G moves the clipped average
 // from -G to min((2-G)/2, G). Other sizes and values move it less, and where G is
 // beyond 2 nothing is clipped and -2 joined by 2 moves it by 2. So it is 2G for G
 // up to 2/3 only, and 1.5 for G = 1.
-func microbatchRatio(_ core.Params, clip float64) float64 {
+func microbatchRatio(_ audit.Params, clip float64) float64 {
 	return min(2*clip, (gradientReach+clip)/2, gradientReach) / clip
 }
 
-func loneGradient(float64) core.Pair {
-	return core.Pair{Label: "none against {2}", First: core.Records(), Second: core.Records(gradientReach)}
+func loneGradient(float64) audit.Pair {
+	return audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(gradientReach)}
 }
 
-func (f descent) spec() core.MechanismSpec {
-	params := []core.ParamSpec{
+func (f descent) spec() audit.MechanismSpec {
+	params := []audit.ParamSpec{
 		{Name: "sigma", Doc: "noise multiplier σ that is accounted for", Default: 2, Min: 0.01, Max: 1000},
 		{Name: "clip", Doc: "clip norm G", Default: 1, Min: 0.01, Max: 100},
 		{Name: "notion", Doc: "what the claim is written in; all three say the same at every order", Choices: []string{"renyi", "zcdp", "gaussian-dp"}},
@@ -115,24 +115,24 @@ func (f descent) spec() core.MechanismSpec {
 	if f.extra != nil {
 		params = append(params, *f.extra)
 	}
-	return core.MechanismSpec{
+	return audit.MechanismSpec{
 		Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Params: params,
-		Relations: only(core.AddRemove),
-		Claim:     func(p core.Params) core.Claim { return f.cost(p, 1) },
-		Truth: func(p core.Params) string {
+		Relations: only(audit.AddRemove),
+		Claim:     func(p audit.Params) audit.Claim { return f.cost(p, 1) },
+		Truth: func(p audit.Params) string {
 			if f.ratio == nil {
 				return neverPrivate("")(p)
 			}
 			return f.cost(p, f.ratio(p, p.Num("clip"))).String()
 		},
-		Domain: func(core.Params, core.Relation) core.Domain {
-			return core.Domain{Columns: 1, MaxRows: descentRows, Lower: []float64{-gradientReach}, Upper: []float64{gradientReach}}
+		Domain: func(audit.Params, audit.Relation) audit.Domain {
+			return audit.Domain{Columns: 1, MaxRows: descentRows, Lower: []float64{-gradientReach}, Upper: []float64{gradientReach}}
 		},
-		Pairs: func(p core.Params, _ core.Relation) []core.Pair {
-			return []core.Pair{
+		Pairs: func(p audit.Params, _ audit.Relation) []audit.Pair {
+			return []audit.Pair{
 				f.first(min(p.Num("clip"), gradientReach)),
-				{Label: "{-2} against {-2, 2}", First: core.Records(-2), Second: core.Records(-2, 2)},
-				{Label: "{1} against {1, 2}", First: core.Records(1), Second: core.Records(1, 2)},
+				{Label: "{-2} against {-2, 2}", First: audit.Records(-2), Second: audit.Records(-2, 2)},
+				{Label: "{1} against {1, 2}", First: audit.Records(1), Second: audit.Records(1, 2)},
 			}
 		},
 		New: f.build,
@@ -141,7 +141,7 @@ func (f descent) spec() core.MechanismSpec {
 
 // cost is the guarantee of T steps with ratio times the claimed sensitivity G
 // against noise of σG, in the terms that are asked for.
-func (f descent) cost(p core.Params, ratio float64) core.Claim {
+func (f descent) cost(p audit.Params, ratio float64) audit.Claim {
 	perStep := ratio / p.Num("sigma")
 	square := float64(perStep * perStep)
 	if f.steps {
@@ -149,14 +149,14 @@ func (f descent) cost(p core.Params, ratio float64) core.Claim {
 	}
 	switch p.Word("notion") {
 	case "zcdp":
-		return core.Claim{Kind: core.ZCDP, Rho: square / 2}
+		return audit.Claim{Kind: audit.ZCDP, Rho: square / 2}
 	case "gaussian-dp":
-		return core.Claim{Kind: core.GaussianDP, Mu: math.Sqrt(square)}
+		return audit.Claim{Kind: audit.GaussianDP, Mu: math.Sqrt(square)}
 	}
-	return core.Claim{Kind: core.Renyi, Alpha: p.Num("alpha"), Epsilon: p.Num("alpha") * square / 2}
+	return audit.Claim{Kind: audit.Renyi, Alpha: p.Num("alpha"), Epsilon: p.Num("alpha") * square / 2}
 }
 
-func (f descent) build(p core.Params) (core.Mechanism, error) {
+func (f descent) build(p audit.Params) (audit.Mechanism, error) {
 	r := &descentRun{descent: f, clip: p.Num("clip"), sd: float64(p.Num("sigma") * p.Num("clip")), count: 1}
 	if f.noise != nil {
 		r.sd *= f.noise(p)
@@ -188,11 +188,11 @@ func (r *descentRun) width() int {
 	return 1
 }
 
-func (r *descentRun) Columns() []core.Column {
-	return columnsOf(r.width(), core.Real, "w after step %d")
+func (r *descentRun) Columns() []audit.Column {
+	return columnsOf(r.width(), audit.Real, "w after step %d")
 }
 
-func (r *descentRun) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (r *descentRun) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	if err := checkShape(d, 0, anyRows); err != nil {
 		return err
 	}

@@ -1,13 +1,12 @@
 package mechanisms
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
-func descentAt(t *testing.T, f descent, nameValue ...any) (*descentRun, core.Params) {
+func descentAt(t *testing.T, f descent, nameValue ...any) (*descentRun, audit.Params) {
 	t.Helper()
 	p := set(f.spec(), nameValue...)
 	return mustNew(t, f.spec(), p).(*descentRun), p
@@ -51,7 +50,7 @@ func TestDescentSensitivities(t *testing.T) {
 			if f.fault != "" && clip == 1 && ratio < 1.4 {
 				t.Errorf("%s: ratio %v at the defaults, want a fault", f.name, ratio)
 			}
-			pair := f.spec().Pairs(p, core.AddRemove)[0]
+			pair := f.spec().Pairs(p, audit.AddRemove)[0]
 			gap := math.Abs(run.noiseless(pair.First.Values) - run.noiseless(pair.Second.Values))
 			if gap < worst-1e-9 && !(f.name == "dp-sgd-clip-late" && clip*8 < 2*2) {
 				t.Errorf("%s at G = %.3g: the first pair moves w by %v, the worst by %v", f.name, clip, gap, worst)
@@ -73,7 +72,7 @@ func TestDescentIsGaussian(t *testing.T) {
 			sd /= p.Num("batch")
 		}
 		mean := map[string]float64{"dp-sgd": -1.25, "dp-sgd-scaled-noise": -1.25, "dp-sgd-microbatch": -0.5, "dp-sgd-clip-late": -0.5}[f.name]
-		x := sample(t, run, core.Records(records...), 40_000, 0).Rows
+		x := sample(t, run, audit.Records(records...), 40_000, 0).Rows
 		if d, limit := distance(x, func(v float64) float64 { return math.Erfc((mean-v)/sd/math.Sqrt2) / 2 }); d > limit {
 			t.Errorf("%s: distance %.4f, allowed %.4f", f.name, d, limit)
 		}
@@ -85,7 +84,7 @@ func TestDescentIsGaussian(t *testing.T) {
 func TestReusedKeyCancels(t *testing.T) {
 	run, _ := descentAt(t, dpSGDReusedKey)
 	var signs [2]int
-	for side, d := range []core.Dataset{core.Records(), core.Records(2)} {
+	for side, d := range []audit.Dataset{audit.Records(), audit.Records(2)} {
 		s := sample(t, run, d, 10_000, side)
 		for i := range s.Len() {
 			w := s.Row(i)
@@ -112,17 +111,17 @@ func TestDescentClaims(t *testing.T) {
 	for _, c := range []struct {
 		f      descent
 		notion string
-		want   core.Claim
+		want   audit.Claim
 		truth  string
 	}{
-		{dpSGD, "renyi", core.Claim{Kind: core.Renyi, Alpha: 3, Epsilon: 0.375}, "Rényi epsilon = 0.375 at alpha = 3"},
-		{dpSGD, "zcdp", core.Claim{Kind: core.ZCDP, Rho: 0.125}, "rho = 0.125 (zCDP)"},
-		{dpSGD, "gaussian-dp", core.Claim{Kind: core.GaussianDP, Mu: 0.5}, "mu = 0.5 (Gaussian DP)"},
-		{dpSGDScaledNoise, "gaussian-dp", core.Claim{Kind: core.GaussianDP, Mu: 0.5}, "mu = 1 (Gaussian DP)"},
-		{dpSGDMicrobatch, "gaussian-dp", core.Claim{Kind: core.GaussianDP, Mu: 0.5}, "mu = 0.75 (Gaussian DP)"},
-		{dpSGDMicrobatch, "zcdp", core.Claim{Kind: core.ZCDP, Rho: 0.125}, "rho = 0.28125 (zCDP)"},
-		{dpSGDClipLate, "gaussian-dp", core.Claim{Kind: core.GaussianDP, Mu: 0.5}, "mu = 1 (Gaussian DP)"},
-		{dpSGDReusedKey, "zcdp", core.Claim{Kind: core.ZCDP, Rho: 0.25}, "not private for any epsilon"},
+		{dpSGD, "renyi", audit.Claim{Kind: audit.Renyi, Alpha: 3, Epsilon: 0.375}, "Rényi epsilon = 0.375 at alpha = 3"},
+		{dpSGD, "zcdp", audit.Claim{Kind: audit.ZCDP, Rho: 0.125}, "rho = 0.125 (zCDP)"},
+		{dpSGD, "gaussian-dp", audit.Claim{Kind: audit.GaussianDP, Mu: 0.5}, "mu = 0.5 (Gaussian DP)"},
+		{dpSGDScaledNoise, "gaussian-dp", audit.Claim{Kind: audit.GaussianDP, Mu: 0.5}, "mu = 1 (Gaussian DP)"},
+		{dpSGDMicrobatch, "gaussian-dp", audit.Claim{Kind: audit.GaussianDP, Mu: 0.5}, "mu = 0.75 (Gaussian DP)"},
+		{dpSGDMicrobatch, "zcdp", audit.Claim{Kind: audit.ZCDP, Rho: 0.125}, "rho = 0.28125 (zCDP)"},
+		{dpSGDClipLate, "gaussian-dp", audit.Claim{Kind: audit.GaussianDP, Mu: 0.5}, "mu = 1 (Gaussian DP)"},
+		{dpSGDReusedKey, "zcdp", audit.Claim{Kind: audit.ZCDP, Rho: 0.25}, "not private for any epsilon"},
 	} {
 		p := set(c.f.spec(), "alpha", 3)
 		p["notion"] = text(c.notion)

@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/bits"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -17,31 +17,31 @@ var (
 		fault: "adds two doubles: near 0 the doubles lie closer together than near the value, so that the low bits of the output show what was added to what" +
 			" (a learner needs the bits of the output as features, such as float-bits)",
 		claim: pureClaim, truth: neverPrivate(": outputs near 0 that one value gives are out of reach of another"),
-		build: func(p core.Params) core.Mechanism { return &floatLaplace{1 / p.Num("epsilon")} },
+		build: func(p audit.Params) audit.Mechanism { return &floatLaplace{1 / p.Num("epsilon")} },
 	}
 	laplaceSnapping = valueFamily{
 		name: "laplace-snapping", title: "Snapping mechanism: Laplace noise, clamped and rounded",
 		source: mironov + ", section 5",
 		claim:  snappingClaim,
-		truth: func(p core.Params) string {
+		truth: func(p audit.Params) string {
 			return "epsilon = " + show(p.Num("epsilon")) + " (1 + 2^-49 B), B = " + show(newSnapping(p).bound)
 		},
-		build: func(p core.Params) core.Mechanism { return newSnapping(p) },
+		build: func(p audit.Params) audit.Mechanism { return newSnapping(p) },
 	}
 )
 
 // snappingClaim is Mironov's theorem 1: 1/λ + 2^-49 B/λ.
-func snappingClaim(p core.Params) core.Claim {
-	return core.DPClaim(p.Num("epsilon")+float64(0x1p-49*newSnapping(p).bound*p.Num("epsilon")), 0)
+func snappingClaim(p audit.Params) audit.Claim {
+	return audit.DPClaim(p.Num("epsilon")+float64(0x1p-49*newSnapping(p).bound*p.Num("epsilon")), 0)
 }
 
 // floatLaplace adds noise by the inverse of the distribution function, from one
 // uniform multiple of 2^-53 an output.
 type floatLaplace struct{ scale float64 }
 
-func (m *floatLaplace) Columns() []core.Column { return oneColumn(core.Real, "value") }
+func (m *floatLaplace) Columns() []audit.Column { return oneColumn(audit.Real, "value") }
 
-func (m *floatLaplace) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (m *floatLaplace) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	if err := checkShape(d, 1, 1); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (m *floatLaplace) Sample(d core.Dataset, s *stream.Stream, out []float64) e
 // good to 1 ulp, where Mironov asks for a correctly rounded one.
 type snapping struct{ scale, grid, bound float64 }
 
-func newSnapping(p core.Params) *snapping {
+func newSnapping(p audit.Params) *snapping {
 	scale := 1 / p.Num("epsilon")
 	fraction, exponent := math.Frexp(scale) // in [1/2, 1)
 	grid := math.Ldexp(1, exponent)
@@ -77,9 +77,9 @@ func newSnapping(p core.Params) *snapping {
 	return &snapping{scale, grid, max(16, 64*grid)}
 }
 
-func (m *snapping) Columns() []core.Column { return oneColumn(core.Real, "value") }
+func (m *snapping) Columns() []audit.Column { return oneColumn(audit.Real, "value") }
 
-func (m *snapping) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (m *snapping) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	if err := checkShape(d, 1, 1); err != nil {
 		return err
 	}

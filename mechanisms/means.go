@@ -4,7 +4,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -77,40 +77,40 @@ func renyiMean(f meanFamily) meanFamily {
 	return f
 }
 
-func (f meanFamily) spec() core.MechanismSpec {
-	params := []core.ParamSpec{epsilonParam(1)}
+func (f meanFamily) spec() audit.MechanismSpec {
+	params := []audit.ParamSpec{epsilonParam(1)}
 	switch {
 	case f.renyi:
 		params[0].Default, params[0].Doc = 0.1, "Rényi epsilon at order alpha that the noise is scaled for"
 		params = append(params, alphaParam())
 	case f.gaussian:
-		params = append(params, core.ParamSpec{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 0.01, Min: 1e-300, Max: 0.5})
+		params = append(params, audit.ParamSpec{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 0.01, Min: 1e-300, Max: 0.5})
 	}
-	return core.MechanismSpec{
+	return audit.MechanismSpec{
 		Name: f.name, Title: f.title, Source: f.source, Fault: f.fault,
 		Params:    params,
-		Relations: func(core.Params) []core.Relation { return []core.Relation{core.AddRemove, core.Replace} },
+		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.AddRemove, audit.Replace} },
 		Claim:     f.claim,
 		Truth:     f.truth,
-		Domain: func(_ core.Params, r core.Relation) core.Domain {
-			return core.Domain{Columns: 1, MinRows: f.minRows(r), MaxRows: meanRows, Lower: []float64{0}, Upper: []float64{1}}
+		Domain: func(_ audit.Params, r audit.Relation) audit.Domain {
+			return audit.Domain{Columns: 1, MinRows: f.minRows(r), MaxRows: meanRows, Lower: []float64{0}, Upper: []float64{1}}
 		},
-		Pairs: func(_ core.Params, r core.Relation) []core.Pair { return f.pairs(r) },
+		Pairs: func(_ audit.Params, r audit.Relation) []audit.Pair { return f.pairs(r) },
 		New:   f.build,
 	}
 }
 
-func (f meanFamily) claim(p core.Params) core.Claim {
+func (f meanFamily) claim(p audit.Params) audit.Claim {
 	if f.renyi {
-		return core.Claim{Kind: core.Renyi, Alpha: p.Num("alpha"), Epsilon: p.Num("epsilon")}
+		return audit.Claim{Kind: audit.Renyi, Alpha: p.Num("alpha"), Epsilon: p.Num("epsilon")}
 	}
 	if f.gaussian {
-		return core.DPClaim(p.Num("epsilon"), p.Num("delta"))
+		return audit.DPClaim(p.Num("epsilon"), p.Num("delta"))
 	}
 	return pureClaim(p)
 }
 
-func (f meanFamily) truth(p core.Params) string {
+func (f meanFamily) truth(p audit.Params) string {
 	half := "epsilon/2 = " + show(p.Num("epsilon")/2)
 	switch {
 	case f.renyi:
@@ -137,40 +137,40 @@ func (f meanFamily) truth(p core.Params) string {
 
 // minRows is 1 where the mean of no records is not defined (0/0), or where a
 // record has to be replaced.
-func (f meanFamily) minRows(r core.Relation) int {
-	if f.rawMean || r == core.Replace {
+func (f meanFamily) minRows(r audit.Relation) int {
+	if f.rawMean || r == audit.Replace {
 		return 1
 	}
 	return 0
 }
 
 // pairs puts small datasets first: every fault fades as n grows.
-func (f meanFamily) pairs(r core.Relation) []core.Pair {
-	if r == core.Replace {
-		five := core.Records(0, 0, 0, 0, 0)
-		return []core.Pair{
-			{Label: "{0} against {1}", First: core.Records(0), Second: core.Records(1)},
-			{Label: "{0, 0} against {0, 1}", First: core.Records(0, 0), Second: core.Records(0, 1)},
-			{Label: "five zeros, one of them replaced by 1", First: five, Second: core.Records(0, 0, 0, 0, 1)},
+func (f meanFamily) pairs(r audit.Relation) []audit.Pair {
+	if r == audit.Replace {
+		five := audit.Records(0, 0, 0, 0, 0)
+		return []audit.Pair{
+			{Label: "{0} against {1}", First: audit.Records(0), Second: audit.Records(1)},
+			{Label: "{0, 0} against {0, 1}", First: audit.Records(0, 0), Second: audit.Records(0, 1)},
+			{Label: "five zeros, one of them replaced by 1", First: five, Second: audit.Records(0, 0, 0, 0, 1)},
 		}
 	}
-	pairs := []core.Pair{
-		{Label: "{1} against {1, 0}", First: core.Records(1), Second: core.Records(1, 0)},
-		{Label: "{1} against {1, 1}", First: core.Records(1), Second: core.Records(1, 1)},
-		{Label: "{0} against {0, 1}", First: core.Records(0), Second: core.Records(0, 1)},
+	pairs := []audit.Pair{
+		{Label: "{1} against {1, 0}", First: audit.Records(1), Second: audit.Records(1, 0)},
+		{Label: "{1} against {1, 1}", First: audit.Records(1), Second: audit.Records(1, 1)},
+		{Label: "{0} against {0, 1}", First: audit.Records(0), Second: audit.Records(0, 1)},
 	}
 	if f.clampedScale {
 		// Loudest where one of the sums is 0.
 		pairs[0], pairs[2] = pairs[2], pairs[0]
 	}
 	if f.minRows(r) == 0 {
-		pairs = append(pairs, core.Pair{Label: "{1} against none", First: core.Records(1), Second: core.Records()})
+		pairs = append(pairs, audit.Pair{Label: "{1} against none", First: audit.Records(1), Second: audit.Records()})
 	}
-	return append(pairs, core.Pair{Label: "five ones against five ones and a zero",
-		First: core.Records(1, 1, 1, 1, 1), Second: core.Records(1, 1, 1, 1, 1, 0)})
+	return append(pairs, audit.Pair{Label: "five ones against five ones and a zero",
+		First: audit.Records(1, 1, 1, 1, 1), Second: audit.Records(1, 1, 1, 1, 1, 0)})
 }
 
-func (f meanFamily) build(p core.Params) (core.Mechanism, error) {
+func (f meanFamily) build(p audit.Params) (audit.Mechanism, error) {
 	m := &mean{meanFamily: f, scale: 2 / p.Num("epsilon")}
 	switch {
 	case f.renyi:
@@ -189,11 +189,11 @@ type mean struct {
 	sigma float64 // of the Gaussian noise on the sum
 }
 
-func (m *mean) Columns() []core.Column { return []core.Column{{Name: "mean", Kind: core.Real}} }
+func (m *mean) Columns() []audit.Column { return []audit.Column{{Name: "mean", Kind: audit.Real}} }
 
 // Sample makes outputs of at most about 1e20 at the smallest epsilon: finite
 // also where ñ is at its lower end. A raw mean of no records is an error.
-func (m *mean) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (m *mean) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	least := 0
 	if m.rawMean {
 		least = 1
@@ -292,22 +292,22 @@ func clampedScaleMeans(noise, counts []float64, sum, scale float64) {
 }
 
 // alphaParam is the order of a Rényi claim.
-func alphaParam() core.ParamSpec {
-	return core.ParamSpec{Name: "alpha", Doc: "order of the Rényi claim, above 1", Default: 2, Min: 1, Max: 1000, Open: true}
+func alphaParam() audit.ParamSpec {
+	return audit.ParamSpec{Name: "alpha", Doc: "order of the Rényi claim, above 1", Default: 2, Min: 1, Max: 1000, Open: true}
 }
 
 // sizeLeakSpec is laplace-mean with the number of records beside it.
-func sizeLeakSpec() core.MechanismSpec {
+func sizeLeakSpec() audit.MechanismSpec {
 	spec := laplaceMean.spec()
 	spec.Name, spec.Title = "size-leak", "Private mean released beside the exact number of records"
 	spec.Source = laplaceMean.source + "; the fault: an exposed count, as of classes in a naive Bayes classifier or of a batch in a training log"
 	spec.Fault = "the exact number of records is an output: a record that is added or removed shows (where one is replaced it is private)"
-	spec.Truth = func(p core.Params) string {
+	spec.Truth = func(p audit.Params) string {
 		return neverPrivate("")(p) + " when a record is added or removed; epsilon/2 = " + show(p.Num("epsilon")/2) + " when one is replaced"
 	}
-	spec.New = func(p core.Params) (core.Mechanism, error) {
+	spec.New = func(p audit.Params) (audit.Mechanism, error) {
 		m, err := laplaceMean.build(p)
-		return &sideBySide{parts: []core.Mechanism{m, exactSize{}}}, err
+		return &sideBySide{parts: []audit.Mechanism{m, exactSize{}}}, err
 	}
 	return spec
 }
@@ -315,9 +315,11 @@ func sizeLeakSpec() core.MechanismSpec {
 // exactSize is the number of rows.
 type exactSize struct{}
 
-func (exactSize) Columns() []core.Column { return []core.Column{{Name: "records", Kind: core.Symbol}} }
+func (exactSize) Columns() []audit.Column {
+	return []audit.Column{{Name: "records", Kind: audit.Symbol}}
+}
 
-func (exactSize) Sample(d core.Dataset, _ *stream.Stream, out []float64) error {
+func (exactSize) Sample(d audit.Dataset, _ *stream.Stream, out []float64) error {
 	for i := range out {
 		out[i] = float64(d.Len())
 	}

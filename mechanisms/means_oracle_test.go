@@ -1,10 +1,9 @@
 package mechanisms
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // density is the exact density of a mean's output at x, on records with this
@@ -45,7 +44,7 @@ func (m *mean) overCounts(n float64, g func(count float64) float64) float64 {
 // hockeyStick is the divergence of the outputs on a from those on b, records in
 // [0, 1]. Outputs are spread over many orders of magnitude, so x = sinh(u) with
 // the midpoint rule in u; |x| beyond 2e4 is left out.
-func (m *mean) hockeyStick(a, b core.Dataset, epsilon float64) float64 {
+func (m *mean) hockeyStick(a, b audit.Dataset, epsilon float64) float64 {
 	const step = 0.04
 	var h float64
 	sumA, sumB := clippedSum(a.Values), clippedSum(b.Values)
@@ -58,7 +57,7 @@ func (m *mean) hockeyStick(a, b core.Dataset, epsilon float64) float64 {
 }
 
 // loudness is the larger of the two directions' divergences.
-func (m *mean) loudness(p core.Pair, epsilon float64) float64 {
+func (m *mean) loudness(p audit.Pair, epsilon float64) float64 {
 	return math.Max(m.hockeyStick(p.First, p.Second, epsilon), m.hockeyStick(p.Second, p.First, epsilon))
 }
 
@@ -86,7 +85,7 @@ func TestMeansAreAsLoudAsKnown(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := built.(*mean)
-		pairs := c.family.pairs(core.AddRemove)
+		pairs := c.family.pairs(audit.AddRemove)
 		first := m.loudness(pairs[0], c.epsilon)
 		if math.Abs(first-c.want) > c.within {
 			t.Errorf("%s at epsilon %g, %s: divergence %.5f, want %g within %g", c.family.name, c.epsilon, pairs[0].Label, first, c.want, c.within)
@@ -102,7 +101,7 @@ func TestMeansAreAsLoudAsKnown(t *testing.T) {
 // renyiDivergence is the order-alpha divergence of the outputs on a from those
 // on b. It leaves out outputs beyond 2e4 from counts near 0 that are
 // not 1e-12, so that it errs downwards by what is there.
-func (m *mean) renyiDivergence(a, b core.Dataset, alpha float64) float64 {
+func (m *mean) renyiDivergence(a, b audit.Dataset, alpha float64) float64 {
 	const step = 0.04
 	var integral float64
 	sumA, sumB := clippedSum(a.Values), clippedSum(b.Values)
@@ -149,11 +148,11 @@ func TestMeansUnderARenyiClaim(t *testing.T) {
 			t.Fatal(err)
 		}
 		m := built.(*mean)
-		if want := (core.Claim{Kind: core.Renyi, Alpha: c.alpha, Epsilon: c.epsilon}); c.family.claim(p) != want {
+		if want := (audit.Claim{Kind: audit.Renyi, Alpha: c.alpha, Epsilon: c.epsilon}); c.family.claim(p) != want {
 			t.Errorf("%s claims %+v", c.family.name, c.family.claim(p))
 		}
 		worst := 0.0
-		for _, r := range []core.Relation{core.AddRemove, core.Replace} {
+		for _, r := range []audit.Relation{audit.AddRemove, audit.Replace} {
 			for _, pair := range c.family.pairs(r) {
 				worst = math.Max(worst, math.Max(m.renyiDivergence(pair.First, pair.Second, c.alpha), m.renyiDivergence(pair.Second, pair.First, c.alpha)))
 			}
@@ -174,7 +173,7 @@ func TestMeansUnderARenyiClaim(t *testing.T) {
 	s1, s2 := m.sigma, m.sigma/2
 	v := alpha*s2*s2 + (1-alpha)*s1*s1
 	want := math.Log(s2/s1) + math.Log(s2*s2/v)/(2*(alpha-1)) + alpha*0.25/(2*v)
-	if got := m.renyiDivergence(core.Records(1), core.Records(1, 0), alpha); math.Abs(got-want) > 1e-6 {
+	if got := m.renyiDivergence(audit.Records(1), audit.Records(1, 0), alpha); math.Abs(got-want) > 1e-6 {
 		t.Errorf("divergence %v by quadrature, %v in closed form", got, want)
 	}
 }
@@ -186,7 +185,7 @@ func TestMeansUnderARenyiClaim(t *testing.T) {
 // inequality.
 func TestClampedScaleVanishes(t *testing.T) {
 	const rows, within = 40_000, 1e-9
-	near := func(family meanFamily, epsilon float64, d core.Dataset) float64 {
+	near := func(family meanFamily, epsilon float64, d audit.Dataset) float64 {
 		m, err := family.build(numbers("epsilon", epsilon))
 		if err != nil {
 			t.Fatal(err)
@@ -201,13 +200,13 @@ func TestClampedScaleVanishes(t *testing.T) {
 	}
 	allowed := math.Sqrt(math.Log(2/1e-9) / (2 * rows))
 	for _, epsilon := range []float64{0.1, 1, 2} {
-		if got, want := near(laplaceMeanClampedScale, epsilon, core.Records(0)), math.Exp(-epsilon/2)/2; math.Abs(got-want) > allowed {
+		if got, want := near(laplaceMeanClampedScale, epsilon, audit.Records(0)), math.Exp(-epsilon/2)/2; math.Abs(got-want) > allowed {
 			t.Errorf("epsilon %g, {0}: %v near 0, want %v", epsilon, got, want)
 		}
-		if got := near(laplaceMeanClampedScale, epsilon, core.Records(0, 1)); got != 0 {
+		if got := near(laplaceMeanClampedScale, epsilon, audit.Records(0, 1)); got != 0 {
 			t.Errorf("epsilon %g, {0, 1}: %v near 0", epsilon, got)
 		}
-		for _, d := range []core.Dataset{core.Records(0), core.Records(0, 1)} {
+		for _, d := range []audit.Dataset{audit.Records(0), audit.Records(0, 1)} {
 			if got := near(laplaceMean, epsilon, d); got != 0 {
 				t.Errorf("epsilon %g, the private mean of %v: %v near 0", epsilon, d.Values, got)
 			}

@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"fmt"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -19,7 +19,7 @@ type histogramFamily struct {
 	replaces  bool    // the relation is replace, not add/remove
 	present   bool    // only bins that records fall into are released
 	scale     func(epsilon float64) float64
-	truth     func(core.Params) string
+	truth     func(audit.Params) string
 }
 
 const (
@@ -40,7 +40,7 @@ var (
 		fault:     "takes epsilon for the scale of the noise, which is 1/epsilon: for epsilon below 1 there is too little noise, and less of it the more privacy is asked for",
 		byDefault: 0.5, bins: 5,
 		scale: func(epsilon float64) float64 { return epsilon },
-		truth: func(p core.Params) string { return "epsilon = 1 over the claimed = " + show(1/p.Num("epsilon")) },
+		truth: func(p audit.Params) string { return "epsilon = 1 over the claimed = " + show(1/p.Num("epsilon")) },
 	}
 	countReplaceAsAdd = histogramFamily{
 		name: "count-replace-as-add", title: "Two-bin histogram with the noise for add/remove, where a record is replaced",
@@ -48,7 +48,7 @@ var (
 		fault:     "a record that is replaced leaves one bin and enters another, so that two counts move by 1; the noise is scaled for one",
 		byDefault: 1, bins: 2, replaces: true,
 		scale: inverse,
-		truth: func(p core.Params) string { return "epsilon = twice the claimed = " + show(2*p.Num("epsilon")) },
+		truth: func(p audit.Params) string { return "epsilon = twice the claimed = " + show(2*p.Num("epsilon")) },
 	}
 	domainFromData = histogramFamily{
 		name: "domain-from-data", title: "Histogram over the categories that occur in the data",
@@ -62,25 +62,25 @@ var (
 
 func inverse(epsilon float64) float64 { return 1 / epsilon }
 
-func (f histogramFamily) spec() core.MechanismSpec {
-	least, relation := 1, core.AddRemove
+func (f histogramFamily) spec() audit.MechanismSpec {
+	least, relation := 1, audit.AddRemove
 	if f.replaces {
-		least, relation = 2, core.Replace
+		least, relation = 2, audit.Replace
 	}
-	return core.MechanismSpec{
+	return audit.MechanismSpec{
 		Name: f.name, Title: f.title, Source: f.source, Fault: f.fault,
-		Params: []core.ParamSpec{
+		Params: []audit.ParamSpec{
 			epsilonParam(f.byDefault),
 			{Name: "bins", Doc: "number of bins; records are 0 to bins-1", Default: float64(f.bins), Min: float64(least), Max: 64, Integer: true},
 		},
 		Relations: only(relation),
 		Claim:     pureClaim,
 		Truth:     f.truth,
-		Domain: func(p core.Params, _ core.Relation) core.Domain {
-			return core.Domain{Columns: 1, MinRows: least - 1, MaxRows: histogramRows, Lower: []float64{0}, Upper: []float64{p.Num("bins") - 1}, Integer: true}
+		Domain: func(p audit.Params, _ audit.Relation) audit.Domain {
+			return audit.Domain{Columns: 1, MinRows: least - 1, MaxRows: histogramRows, Lower: []float64{0}, Upper: []float64{p.Num("bins") - 1}, Integer: true}
 		},
-		Pairs: func(p core.Params, _ core.Relation) []core.Pair { return f.pairs(p.Int("bins")) },
-		New: func(p core.Params) (core.Mechanism, error) {
+		Pairs: func(p audit.Params, _ audit.Relation) []audit.Pair { return f.pairs(p.Int("bins")) },
+		New: func(p audit.Params) (audit.Mechanism, error) {
 			h := histogram{bins: p.Int("bins"), scale: f.scale(p.Num("epsilon"))}
 			if f.present {
 				return &presentBins{h}, nil
@@ -92,19 +92,19 @@ func (f histogramFamily) spec() core.MechanismSpec {
 
 // pairs all tell the same, for one count differs by 1, or two do; except where
 // only bins that occur are released: there the first one tells for certain.
-func (f histogramFamily) pairs(bins int) []core.Pair {
+func (f histogramFamily) pairs(bins int) []audit.Pair {
 	if f.replaces {
-		return []core.Pair{
-			{Label: "{0} against {1}", First: core.Records(0), Second: core.Records(1)},
-			{Label: "{0, 0} against {0, 1}", First: core.Records(0, 0), Second: core.Records(0, 1)},
+		return []audit.Pair{
+			{Label: "{0} against {1}", First: audit.Records(0), Second: audit.Records(1)},
+			{Label: "{0, 0} against {0, 1}", First: audit.Records(0, 0), Second: audit.Records(0, 1)},
 		}
 	}
-	pairs := []core.Pair{
-		{Label: "none against {0}", First: core.Records(), Second: core.Records(0)},
-		{Label: "{0} against {0, 0}", First: core.Records(0), Second: core.Records(0, 0)},
+	pairs := []audit.Pair{
+		{Label: "none against {0}", First: audit.Records(), Second: audit.Records(0)},
+		{Label: "{0} against {0, 0}", First: audit.Records(0), Second: audit.Records(0, 0)},
 	}
 	if bins > 1 {
-		pairs = append(pairs, core.Pair{Label: "{0} against {0, 1}", First: core.Records(0), Second: core.Records(0, 1)})
+		pairs = append(pairs, audit.Pair{Label: "{0} against {0, 1}", First: audit.Records(0), Second: audit.Records(0, 1)})
 	}
 	return pairs
 }
@@ -115,15 +115,15 @@ type histogram struct {
 	scale float64
 }
 
-func (h *histogram) Columns() []core.Column {
-	columns := make([]core.Column, h.bins)
+func (h *histogram) Columns() []audit.Column {
+	columns := make([]audit.Column, h.bins)
 	for i := range columns {
-		columns[i] = core.Column{Name: fmt.Sprintf("bin %d", i), Kind: core.Real}
+		columns[i] = audit.Column{Name: fmt.Sprintf("bin %d", i), Kind: audit.Real}
 	}
 	return columns
 }
 
-func (h *histogram) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (h *histogram) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	counts, err := binCounts(d, h.bins)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (h *histogram) Sample(d core.Dataset, s *stream.Stream, out []float64) erro
 }
 
 // binCounts counts records, which are bins 0 to bins-1.
-func binCounts(d core.Dataset, bins int) ([]float64, error) {
+func binCounts(d audit.Dataset, bins int) ([]float64, error) {
 	if err := checkWhole(d, 0, anyRows, bins-1); err != nil {
 		return nil, err
 	}
@@ -151,16 +151,16 @@ func binCounts(d core.Dataset, bins int) ([]float64, error) {
 // too.
 type presentBins struct{ histogram }
 
-func (h *presentBins) Columns() []core.Column {
+func (h *presentBins) Columns() []audit.Column {
 	columns := h.histogram.Columns()
 	for i := range columns {
-		columns[i].Kind = core.Mixed
-		columns[i].Labels = []core.Label{{Value: above, Text: "count"}, {Value: below, Text: "absent"}}
+		columns[i].Kind = audit.Mixed
+		columns[i].Labels = []audit.Label{{Value: above, Text: "count"}, {Value: below, Text: "absent"}}
 	}
 	return columns
 }
 
-func (h *presentBins) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (h *presentBins) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	counts, err := binCounts(d, h.bins)
 	if err != nil {
 		return err

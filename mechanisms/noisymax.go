@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"fmt"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -16,7 +16,7 @@ type noisyMax struct {
 	exponential bool // Exp(2/epsilon) rather than Lap(2/epsilon)
 	value       bool // reports the maximum rather than its index
 	shapes      []shape
-	truth       func(core.Params) string
+	truth       func(audit.Params) string
 }
 
 const (
@@ -35,7 +35,7 @@ var (
 	noisyMaxValueExponential = noisyMax{name: "noisy-max-value-exponential", title: "Report noisy max with exponential noise, the value",
 		source: noisyMaxSource + "4", value: true, shapes: valueExponentialShapes, exponential: true,
 		fault: "reports the maximum itself in place of its index: the noise is never negative, so the largest answer bounds it from below",
-		truth: func(core.Params) string { return "not private for any epsilon" }}
+		truth: func(audit.Params) string { return "not private for any epsilon" }}
 )
 
 // valueLaplaceTruth is m epsilon/2. The maximum is at most t with probability
@@ -43,35 +43,37 @@ var (
 // functions of Lap(2/epsilon), each of which moves by at most e^(epsilon/2) when
 // its answer moves by 1. Where all answers are equal and all move, every factor
 // does so for t below them, so the bound is met.
-func valueLaplaceTruth(p core.Params) string {
+func valueLaplaceTruth(p audit.Params) string {
 	return "epsilon = m/2 times the claimed = " + show(p.Num("m")*p.Num("epsilon")/2)
 }
 
 // reach is how far answers lie from 0 at most: enough, where a lone query tells
 // most, for ten scales of noise between it and the others.
-func (n noisyMax) reach(p core.Params) float64 {
+func (n noisyMax) reach(p audit.Params) float64 {
 	if n.value && n.exponential {
 		return max(noisyMaxReach, 20/p.Num("epsilon"))
 	}
 	return noisyMaxReach
 }
 
-func (n noisyMax) spec() core.MechanismSpec {
-	return core.MechanismSpec{
+func (n noisyMax) spec() audit.MechanismSpec {
+	return audit.MechanismSpec{
 		Name: n.name, Title: n.title, Source: n.source, Fault: n.fault,
-		Params: []core.ParamSpec{
+		Params: []audit.ParamSpec{
 			epsilonParam(1),
 			{Name: "m", Doc: "number of queries, each of sensitivity 1", Default: 5, Min: 1, Max: 64, Integer: true},
 		},
-		Relations: only(core.LInfinity),
+		Relations: only(audit.LInfinity),
 		Claim:     pureClaim,
 		Truth:     n.truth,
-		Domain: func(p core.Params, _ core.Relation) core.Domain {
+		Domain: func(p audit.Params, _ audit.Relation) audit.Domain {
 			m := p.Int("m")
-			return core.Domain{Columns: 1, MinRows: m, MaxRows: m, Lower: []float64{-n.reach(p)}, Upper: []float64{n.reach(p)}, Reach: 1}
+			return audit.Domain{Columns: 1, MinRows: m, MaxRows: m, Lower: []float64{-n.reach(p)}, Upper: []float64{n.reach(p)}, Reach: 1}
 		},
-		Pairs: func(p core.Params, _ core.Relation) []core.Pair { return shapePairs(n.shapes, p.Int("m"), -n.reach(p)) },
-		New: func(p core.Params) (core.Mechanism, error) {
+		Pairs: func(p audit.Params, _ audit.Relation) []audit.Pair {
+			return shapePairs(n.shapes, p.Int("m"), -n.reach(p))
+		},
+		New: func(p audit.Params) (audit.Mechanism, error) {
 			f := fixedNoisyMax{queries: p.Int("m"), scale: 2 / p.Num("epsilon"), exponential: n.exponential}
 			if n.value {
 				return &noisyMaxValue{f}, nil
@@ -89,7 +91,7 @@ type fixedNoisyMax struct {
 }
 
 // eachRow calls report on each block of out with the noise of its rows.
-func (f *fixedNoisyMax) eachRow(d core.Dataset, s *stream.Stream, out []float64, report func(out, noise, q []float64)) error {
+func (f *fixedNoisyMax) eachRow(d audit.Dataset, s *stream.Stream, out []float64, report func(out, noise, q []float64)) error {
 	if err := checkShape(d, f.queries, f.queries); err != nil {
 		return err
 	}
@@ -110,15 +112,15 @@ func (f *fixedNoisyMax) eachRow(d core.Dataset, s *stream.Stream, out []float64,
 // ones.
 type noisyMaxIndex struct{ fixedNoisyMax }
 
-func (f *noisyMaxIndex) Columns() []core.Column {
-	labels := make([]core.Label, f.queries)
+func (f *noisyMaxIndex) Columns() []audit.Column {
+	labels := make([]audit.Label, f.queries)
 	for i := range labels {
-		labels[i] = core.Label{Value: float64(i), Text: fmt.Sprintf("query %d", i+1)}
+		labels[i] = audit.Label{Value: float64(i), Text: fmt.Sprintf("query %d", i+1)}
 	}
-	return []core.Column{{Name: "largest", Kind: core.Symbol, Labels: labels}}
+	return []audit.Column{{Name: "largest", Kind: audit.Symbol, Labels: labels}}
 }
 
-func (f *noisyMaxIndex) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (f *noisyMaxIndex) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	return f.eachRow(d, s, out, indexOfLargest)
 }
 
@@ -139,11 +141,11 @@ func indexOfLargest(out, noise, q []float64) {
 // noisyMaxValue reports the maximum.
 type noisyMaxValue struct{ fixedNoisyMax }
 
-func (f *noisyMaxValue) Columns() []core.Column {
-	return []core.Column{{Name: "maximum", Kind: core.Real}}
+func (f *noisyMaxValue) Columns() []audit.Column {
+	return []audit.Column{{Name: "maximum", Kind: audit.Real}}
 }
 
-func (f *noisyMaxValue) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (f *noisyMaxValue) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	return f.eachRow(d, s, out, largest)
 }
 

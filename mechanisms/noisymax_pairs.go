@@ -1,6 +1,6 @@
 package mechanisms
 
-import "github.com/dpscope/dpscope/core"
+import "github.com/dpscope/dpscope/audit"
 
 // shape is a pattern of two vectors of m answers that differ by at most 1 in
 // each: at(i, m) are the two answers of query i. Those but the last are
@@ -63,8 +63,8 @@ var (
 	valueExponentialShapes = []shape{loneAbove, allAbove, oneBelowRestAbove, halfHalf, oneAbove, oneAboveRestBelow, xShape, oneBelow}
 )
 
-func shapePairs(shapes []shape, m int, lower float64) []core.Pair {
-	pairs := make([]core.Pair, len(shapes))
+func shapePairs(shapes []shape, m int, lower float64) []audit.Pair {
+	pairs := make([]audit.Pair, len(shapes))
 	for k, s := range shapes {
 		first, second := make([]float64, m), make([]float64, m)
 		for i := range m {
@@ -73,7 +73,7 @@ func shapePairs(shapes []shape, m int, lower float64) []core.Pair {
 				first[i], second[i] = lower, lower
 			}
 		}
-		pairs[k] = core.Pair{Label: s.label, First: core.Records(first...), Second: core.Records(second...)}
+		pairs[k] = audit.Pair{Label: s.label, First: audit.Records(first...), Second: audit.Records(second...)}
 	}
 	return pairs
 }

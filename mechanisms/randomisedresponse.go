@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -13,22 +13,22 @@ type randomisedResponse struct {
 	truthful float64 // in (1/2, 1)
 }
 
-var randomisedResponseSpec = core.MechanismSpec{
+var randomisedResponseSpec = audit.MechanismSpec{
 	Name:   "randomised-response",
 	Title:  "Randomised response of one bit",
 	Source: "Warner, Randomized response, JASA 60 (1965); Dwork and Roth, The Algorithmic Foundations of Differential Privacy (2014), section 3.2",
-	Params: []core.ParamSpec{
+	Params: []audit.ParamSpec{
 		epsilonParam(1),
 		{Name: "p", Doc: "probability of the true answer, in (0.5, 1); 0 derives it from epsilon: e^epsilon/(1+e^epsilon)", Min: 0, Max: 1},
 	},
-	Relations: only(core.Replace),
-	Claim: func(p core.Params) core.Claim {
+	Relations: only(audit.Replace),
+	Claim: func(p audit.Params) audit.Claim {
 		if truthful := p.Num("p"); truthful != 0 {
-			return core.DPClaim(logOddsUp(truthful), 0)
+			return audit.DPClaim(logOddsUp(truthful), 0)
 		}
 		return pureClaim(p)
 	},
-	Truth: func(p core.Params) string {
+	Truth: func(p audit.Params) string {
 		if truthful := p.Num("p"); truthful != 0 {
 			return "epsilon = ln(p/(1-p)) = " + show(logOddsUp(truthful))
 		}
@@ -38,19 +38,19 @@ var randomisedResponseSpec = core.MechanismSpec{
 		}
 		return "epsilon = ln(p/(1-p)) = " + show(epsilon)
 	},
-	Domain: func(core.Params, core.Relation) core.Domain {
-		return core.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
+	Domain: func(audit.Params, audit.Relation) audit.Domain {
+		return audit.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
 	},
-	Pairs: func(core.Params, core.Relation) []core.Pair {
-		return []core.Pair{{Label: "the bit 1 against the bit 0", First: core.Records(1), Second: core.Records(0)}}
+	Pairs: func(audit.Params, audit.Relation) []audit.Pair {
+		return []audit.Pair{{Label: "the bit 1 against the bit 0", First: audit.Records(1), Second: audit.Records(0)}}
 	},
-	New: func(p core.Params) (core.Mechanism, error) {
+	New: func(p audit.Params) (audit.Mechanism, error) {
 		truthful := p.Num("p")
 		if truthful == 0 {
 			return &randomisedResponse{truthfulProbability(p.Num("epsilon"))}, nil
 		}
 		if !(truthful > 0.5 && truthful < 1) {
-			return nil, &core.InputError{Field: "parameter p", Found: show(truthful), Want: "a number in (0.5, 1), or 0",
+			return nil, &audit.InputError{Field: "parameter p", Found: show(truthful), Want: "a number in (0.5, 1), or 0",
 				Remedy: "0 derives it from epsilon"}
 		}
 		return &randomisedResponse{truthful}, nil
@@ -83,17 +83,17 @@ func upToNano(x float64) float64 {
 	return math.Ceil((x+1e-12)*1e9) / 1e9
 }
 
-func (m *randomisedResponse) Columns() []core.Column {
-	return []core.Column{{Name: "answer", Kind: core.Symbol, Labels: []core.Label{{Value: 0, Text: "no"}, {Value: 1, Text: "yes"}}}}
+func (m *randomisedResponse) Columns() []audit.Column {
+	return []audit.Column{{Name: "answer", Kind: audit.Symbol, Labels: []audit.Label{{Value: 0, Text: "no"}, {Value: 1, Text: "yes"}}}}
 }
 
-func (m *randomisedResponse) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (m *randomisedResponse) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	if err := checkShape(d, 1, 1); err != nil {
 		return err
 	}
 	bit := d.Values[0]
 	if bit != 0 && bit != 1 {
-		return &core.InputError{Field: "dataset.values[0]", Found: show(bit), Want: "0 or 1"}
+		return &audit.InputError{Field: "dataset.values[0]", Found: show(bit), Want: "0 or 1"}
 	}
 	s.Bernoulli(out, m.truthful)
 	if bit == 0 {

@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"math/bits"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -28,8 +28,8 @@ var (
 	rappor     = rapporFamily{name: "rappor", title: "RAPPOR, permanent and instantaneous response", steps: "1 to 3", byDefault: 0.4, published: "0.75", instant: true}
 )
 
-func (f rapporFamily) spec() core.MechanismSpec {
-	params := []core.ParamSpec{
+func (f rapporFamily) spec() audit.MechanismSpec {
+	params := []audit.ParamSpec{
 		epsilonParam(f.byDefault),
 		{Name: "f", Doc: "probability with which the permanent response replaces a bit, in (0, 1), published with " + f.published + "; 0 derives it from epsilon", Min: 0, Max: 1},
 		{Name: "hashes", Doc: "number of hash functions", Default: 4, Min: 1, Max: 16, Integer: true},
@@ -37,42 +37,42 @@ func (f rapporFamily) spec() core.MechanismSpec {
 	}
 	if f.instant {
 		params = append(params,
-			core.ParamSpec{Name: "p", Doc: "probability of reporting 1 for a permanent 0, below q", Default: 0.45, Min: 0.001, Max: 0.999},
-			core.ParamSpec{Name: "q", Doc: "probability of reporting 1 for a permanent 1", Default: 0.55, Min: 0.001, Max: 0.999})
+			audit.ParamSpec{Name: "p", Doc: "probability of reporting 1 for a permanent 0, below q", Default: 0.45, Min: 0.001, Max: 0.999},
+			audit.ParamSpec{Name: "q", Doc: "probability of reporting 1 for a permanent 1", Default: 0.55, Min: 0.001, Max: 0.999})
 	}
-	return core.MechanismSpec{
+	return audit.MechanismSpec{
 		Name: f.name, Title: f.title, Params: params,
 		Source:    "Erlingsson, Pihur and Korolova, RAPPOR: Randomized Aggregatable Privacy-Preserving Ordinal Response, CCS 2014, steps " + f.steps + ", theorems 1 and 2; parameters of Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021",
-		Relations: only(core.Replace),
-		Claim: func(p core.Params) core.Claim {
+		Relations: only(audit.Replace),
+		Claim: func(p audit.Params) audit.Claim {
 			if p.Num("f") != 0 {
 				h := p.Num("hashes")
-				return core.DPClaim(upToNano(float64(h*f.noise(p).loss(1, 1))), 0)
+				return audit.DPClaim(upToNano(float64(h*f.noise(p).loss(1, 1))), 0)
 			}
 			return pureClaim(p)
 		},
-		Truth: func(p core.Params) string {
+		Truth: func(p audit.Params) string {
 			_, gone, come := rapporPair(p)
 			n := f.noise(p)
 			return "epsilon = " + show(max(n.loss(gone, come), n.loss(come, gone))) + " on the values 0 to 99"
 		},
-		Domain: func(core.Params, core.Relation) core.Domain {
-			return core.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{rapporValues - 1}, Integer: true}
+		Domain: func(audit.Params, audit.Relation) audit.Domain {
+			return audit.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{rapporValues - 1}, Integer: true}
 		},
-		Pairs: func(p core.Params, _ core.Relation) []core.Pair {
+		Pairs: func(p audit.Params, _ audit.Relation) []audit.Pair {
 			pair, _, _ := rapporPair(p)
-			return []core.Pair{pair}
+			return []audit.Pair{pair}
 		},
 		New: f.build,
 	}
 }
 
-func (f rapporFamily) build(p core.Params) (core.Mechanism, error) {
+func (f rapporFamily) build(p audit.Params) (audit.Mechanism, error) {
 	if p.Num("f") == 1 {
-		return nil, &core.InputError{Field: "parameter f", Found: "1", Want: "a number in (0, 1), or 0", Remedy: "0 derives it from epsilon"}
+		return nil, &audit.InputError{Field: "parameter f", Found: "1", Want: "a number in (0, 1), or 0", Remedy: "0 derives it from epsilon"}
 	}
 	if f.instant && !(p.Num("p") < p.Num("q")) {
-		return nil, &core.InputError{Field: "parameter q", Found: show(p.Num("q")), Want: "above p = " + show(p.Num("p"))}
+		return nil, &audit.InputError{Field: "parameter q", Found: show(p.Num("q")), Want: "above p = " + show(p.Num("p"))}
 	}
 	return &rapporReport{bits: p.Int("bits"), hashes: p.Int("hashes"), bitNoise: f.noise(p)}, nil
 }
@@ -90,7 +90,7 @@ func (n bitNoise) loss(gone, come int) float64 {
 // noise is that of f, or else of the smallest f whose loss, hashes times that of
 // a bit gone and a bit come (theorems 1 and 2), is at most epsilon; none is too
 // large where even f = 0 loses less.
-func (f rapporFamily) noise(p core.Params) bitNoise {
+func (f rapporFamily) noise(p audit.Params) bitNoise {
 	zero, one := 0.0, 1.0
 	if f.instant {
 		zero, one = p.Num("p"), p.Num("q")
@@ -137,7 +137,7 @@ func bloom(value, size, hashes int) (filter uint64) {
 
 // rapporPair is the first pair of values whose filters differ in most bits, with
 // the numbers of bits that are 1 in the first only and in the second only.
-func rapporPair(p core.Params) (pair core.Pair, gone, come int) {
+func rapporPair(p audit.Params) (pair audit.Pair, gone, come int) {
 	size, hashes := p.Int("bits"), p.Int("hashes")
 	best := -1
 	for a := range rapporValues {
@@ -145,16 +145,16 @@ func rapporPair(p core.Params) (pair core.Pair, gone, come int) {
 			x, y := bloom(a, size, hashes), bloom(b, size, hashes)
 			if n := bits.OnesCount64(x ^ y); n > best {
 				best, gone, come = n, bits.OnesCount64(x&^y), bits.OnesCount64(y&^x)
-				pair = core.Pair{Label: "the values whose filters differ in most bits", First: core.Records(float64(a)), Second: core.Records(float64(b))}
+				pair = audit.Pair{Label: "the values whose filters differ in most bits", First: audit.Records(float64(a)), Second: audit.Records(float64(b))}
 			}
 		}
 	}
 	return pair, gone, come
 }
 
-func (m *rapporReport) Columns() []core.Column { return columnsOf(m.bits, core.Symbol, "bit %d") }
+func (m *rapporReport) Columns() []audit.Column { return columnsOf(m.bits, audit.Symbol, "bit %d") }
 
-func (m *rapporReport) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (m *rapporReport) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	if err := checkWhole(d, 1, 1, rapporValues-1); err != nil {
 		return err
 	}

@@ -11,16 +11,15 @@ package mechanisms
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Common are the mechanisms that everything knows, the browser's first core
 // among it. They are functions, so that a program that leaves the others out does
 // not link them.
-func Common() []core.MechanismSpec {
-	return []core.MechanismSpec{
+func Common() []audit.MechanismSpec {
+	return []audit.MechanismSpec{
 		randomisedResponseSpec,
 
 		laplaceMean.spec(),
@@ -40,8 +39,8 @@ func Common() []core.MechanismSpec {
 }
 
 // All is the registry: one line a mechanism.
-func All() []core.MechanismSpec {
-	return append(Common(), []core.MechanismSpec{
+func All() []audit.MechanismSpec {
+	return append(Common(), []audit.MechanismSpec{
 		noisyMaxLaplace.spec(),
 		noisyMaxExponential.spec(),
 		noisyMaxValueLaplace.spec(),
@@ -97,20 +96,20 @@ func eachBlock(out []float64, width int, fill func(block []float64, rows int)) {
 
 // epsilonParam is the parameter that every mechanism has. Its range keeps the
 // noise of every mechanism finite.
-func epsilonParam(byDefault float64) core.ParamSpec {
-	return core.ParamSpec{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: byDefault, Min: 1e-6, Max: 100}
+func epsilonParam(byDefault float64) audit.ParamSpec {
+	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: byDefault, Min: 1e-6, Max: 100}
 }
 
 // pureClaim is the claim of most mechanisms: (epsilon, 0).
-func pureClaim(p core.Params) core.Claim { return core.DPClaim(p.Num("epsilon"), 0) }
+func pureClaim(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), 0) }
 
 // epsilonTruth is the truth of a mechanism that keeps its pure claim.
-func epsilonTruth(p core.Params) string { return "epsilon = " + show(p.Num("epsilon")) }
+func epsilonTruth(p audit.Params) string { return "epsilon = " + show(p.Num("epsilon")) }
 
 // only is the Relations of a mechanism that defines one whatever its
 // parameters.
-func only(r core.Relation) func(core.Params) []core.Relation {
-	return func(core.Params) []core.Relation { return []core.Relation{r} }
+func only(r audit.Relation) func(audit.Params) []audit.Relation {
+	return func(audit.Params) []audit.Relation { return []audit.Relation{r} }
 }
 
 // show prints a number for a description or a message.
@@ -127,21 +126,21 @@ func vector(n int, value float64) []float64 {
 
 // checkShape refuses a dataset that is not of one column with minRows to
 // maxRows finite rows. The engine checks domains; this guards other callers.
-func checkShape(d core.Dataset, minRows, maxRows int) error {
+func checkShape(d audit.Dataset, minRows, maxRows int) error {
 	return checkTable(d, 1, minRows, maxRows)
 }
 
 // checkTable is checkShape for any number of columns.
-func checkTable(d core.Dataset, columns, minRows, maxRows int) error {
+func checkTable(d audit.Dataset, columns, minRows, maxRows int) error {
 	if d.Columns != columns {
-		return &core.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprint(columns)}
+		return &audit.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprint(columns)}
 	}
 	if n := d.Len(); n < minRows || n > maxRows {
 		want := fmt.Sprintf("at least %d rows", minRows)
 		if minRows == maxRows {
 			want = fmt.Sprintf("%d rows", minRows)
 		}
-		return &core.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", n), Want: want}
+		return &audit.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", n), Want: want}
 	}
 	for i, v := range d.Values {
 		if v-v != 0 { // NaN or infinite
@@ -153,7 +152,7 @@ func checkTable(d core.Dataset, columns, minRows, maxRows int) error {
 
 // checkWhole refuses a dataset of one column with numbers other than 0, 1, ...,
 // most.
-func checkWhole(d core.Dataset, minRows, maxRows, most int) error {
+func checkWhole(d audit.Dataset, minRows, maxRows, most int) error {
 	if err := checkShape(d, minRows, maxRows); err != nil {
 		return err
 	}
@@ -166,29 +165,29 @@ func checkWhole(d core.Dataset, minRows, maxRows, most int) error {
 }
 
 func notIn(i int, v float64, want string) error {
-	return &core.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: show(v), Want: want}
+	return &audit.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: show(v), Want: want}
 }
 
 // anyRows is the maxRows of a mechanism that takes datasets of every size.
 const anyRows = math.MaxInt
 
 // oneColumn is the only column of an output.
-func oneColumn(kind core.ColumnKind, name string) []core.Column {
-	return []core.Column{{Name: name, Kind: kind}}
+func oneColumn(kind audit.ColumnKind, name string) []audit.Column {
+	return []audit.Column{{Name: name, Kind: kind}}
 }
 
 // columnsOf is n columns of one kind; their names are the format with 1, 2, ...
 // put in.
-func columnsOf(n int, kind core.ColumnKind, format string) []core.Column {
-	columns := make([]core.Column, n)
+func columnsOf(n int, kind audit.ColumnKind, format string) []audit.Column {
+	columns := make([]audit.Column, n)
 	for i := range columns {
-		columns[i] = core.Column{Name: fmt.Sprintf(format, i+1), Kind: kind}
+		columns[i] = audit.Column{Name: fmt.Sprintf(format, i+1), Kind: kind}
 	}
 	return columns
 }
 
 // answersDomain is the domain of m answers in [-reach, reach], each of
 // sensitivity 1.
-func answersDomain(m int, reach float64) core.Domain {
-	return core.Domain{Columns: 1, MinRows: m, MaxRows: m, Lower: []float64{-reach}, Upper: []float64{reach}, Reach: 1}
+func answersDomain(m int, reach float64) audit.Domain {
+	return audit.Domain{Columns: 1, MinRows: m, MaxRows: m, Lower: []float64{-reach}, Upper: []float64{reach}, Reach: 1}
 }

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -32,7 +33,7 @@ var broken = map[string]bool{
 
 // everySetting is settings, the smallest and largest value of each whole
 // parameter, and for an SVT every query family.
-func everySetting(spec core.MechanismSpec) []core.Params {
+func everySetting(spec audit.MechanismSpec) []audit.Params {
 	list := settings(spec)
 	for _, s := range spec.Params {
 		for _, size := range []float64{s.Min, 2, 3, s.Max} {
@@ -46,7 +47,7 @@ func everySetting(spec core.MechanismSpec) []core.Params {
 	for _, threshold := range []float64{-1000, 3, 25.5, 1000} {
 		for _, family := range queryFamilyNames() {
 			if p := defaults(spec); has(p, "queries") {
-				p["threshold"], p["queries"], p["sensitivity"] = number(threshold), core.ParamValue{Text: family}, number(1000)
+				p["threshold"], p["queries"], p["sensitivity"] = number(threshold), audit.ParamValue{Text: family}, number(1000)
 				list = append(list, p)
 			}
 		}
@@ -77,7 +78,7 @@ func TestSpecsAreWhole(t *testing.T) {
 			if err := claim.Validate(); err != nil {
 				t.Errorf("%s at %v claims %v: %v", spec.Name, p.Assignments(), claim, err)
 			}
-			if renyi := has(p, "alpha"); (claim.Kind == core.Approximate) != has(p, "delta") || (claim.Kind == core.Pure) == (has(p, "delta") || renyi) {
+			if renyi := has(p, "alpha"); (claim.Kind == audit.Approximate) != has(p, "delta") || (claim.Kind == audit.Pure) == (has(p, "delta") || renyi) {
 				t.Errorf("%s claims kind %s", spec.Name, claim.Kind)
 			}
 			for _, c := range mustNew(t, spec, p).Columns() {
@@ -100,14 +101,14 @@ func TestSpecsAreWhole(t *testing.T) {
 
 // checkPairs checks that all pairs are neighbours in the domain and that the
 // mechanism answers on them, with finite numbers.
-func checkPairs(t *testing.T, spec core.MechanismSpec, p core.Params, r core.Relation) {
+func checkPairs(t *testing.T, spec audit.MechanismSpec, p audit.Params, r audit.Relation) {
 	t.Helper()
 	what := fmt.Sprintf("%s at %v under %s", spec.Name, p.Assignments(), r)
 	dom, pairs, m := spec.Domain(p, r), spec.Pairs(p, r), mustNew(t, spec, p)
 	if len(dom.Lower) != dom.Columns || len(dom.Upper) != dom.Columns || !(dom.Lower[0] <= dom.Upper[0]) || dom.MinRows > dom.MaxRows {
 		t.Errorf("%s: domain %+v is not one", what, dom)
 	}
-	if r == core.AddRemove && dom.MaxRows <= dom.MinRows || r == core.Replace && dom.MinRows < 1 || (r == core.LInfinity) != (dom.Reach > 0) {
+	if r == audit.AddRemove && dom.MaxRows <= dom.MinRows || r == audit.Replace && dom.MinRows < 1 || (r == audit.LInfinity) != (dom.Reach > 0) {
 		t.Errorf("%s: domain %+v does not fit the relation", what, dom)
 	}
 	if len(pairs) == 0 {
@@ -122,7 +123,7 @@ func checkPairs(t *testing.T, spec core.MechanismSpec, p core.Params, r core.Rel
 		if err := r.Check(pair, dom); err != nil {
 			t.Errorf("%s: pair %q: %v", what, pair.Label, err)
 		}
-		for _, d := range []core.Dataset{pair.First, pair.Second} {
+		for _, d := range []audit.Dataset{pair.First, pair.Second} {
 			s := sample(t, m, d, 10, 0)
 			if s.Len() != 10 {
 				t.Errorf("%s: %d outputs, want 10", what, s.Len())
@@ -169,7 +170,7 @@ func TestDigests(t *testing.T) {
 		p := defaults(spec)
 		m := mustNew(t, spec, p)
 		d := spec.Pairs(p, spec.Relations(p)[0])[0].Second
-		width := core.Width(m.Columns())
+		width := audit.Width(m.Columns())
 		const rows = 2*blockRows + 100
 		whole := sample(t, m, d, rows, 0).Rows
 		parts := make([]float64, len(whole))
@@ -207,10 +208,10 @@ func TestDigests(t *testing.T) {
 }
 
 func TestParametersOutOfRange(t *testing.T) {
-	word := func(s string) core.ParamValue { return core.ParamValue{Text: s} }
+	word := func(s string) audit.ParamValue { return audit.ParamValue{Text: s} }
 	for _, c := range []struct {
 		mechanism, param string
-		value            core.ParamValue
+		value            audit.ParamValue
 		says             string
 	}{
 		{"svt4", "epsilon", number(0), "epsilon is 0"},
@@ -235,8 +236,8 @@ func TestParametersOutOfRange(t *testing.T) {
 		{"sum-unclipped", "most", number(1), "most is 1"},
 		{"prefix-sum", "data", word("queries"), "data"},
 	} {
-		plan := core.Plan{Version: core.PlanVersion, Mechanism: c.mechanism, Parameters: core.Params{c.param: c.value}}
-		_, err := plan.Resolve(core.Catalogue{Mechanisms: All()})
+		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: c.mechanism, Parameters: audit.Params{c.param: c.value}}
+		_, err := plan.Resolve(audit.Catalogue{Mechanisms: All()})
 		refused(t, err, c.mechanism, c.says)
 	}
 	p := defaults(svt1.spec())
@@ -248,54 +249,54 @@ func TestParametersOutOfRange(t *testing.T) {
 }
 
 func TestDatasetsThatDoNotFit(t *testing.T) {
-	two := core.Dataset{Columns: 2, Values: []float64{0, 0}}
+	two := audit.Dataset{Columns: 2, Values: []float64{0, 0}}
 	for _, c := range []struct {
 		mechanism string
-		d         core.Dataset
+		d         audit.Dataset
 		says      string
 	}{
 		{"laplace-mean", two, "dataset.columns is 2"},
-		{"laplace-mean", core.Records(math.NaN()), "dataset.values[0] is NaN"},
-		{"laplace-mean-raw-count", core.Records(), "0 rows"},
-		{"laplace-mean-raw-denominator", core.Records(), "0 rows"},
-		{"gaussian-mean-raw-count", core.Records(), "0 rows"},
-		{"svt1", core.Records(1, 2), "2 rows"},
+		{"laplace-mean", audit.Records(math.NaN()), "dataset.values[0] is NaN"},
+		{"laplace-mean-raw-count", audit.Records(), "0 rows"},
+		{"laplace-mean-raw-denominator", audit.Records(), "0 rows"},
+		{"gaussian-mean-raw-count", audit.Records(), "0 rows"},
+		{"svt1", audit.Records(1, 2), "2 rows"},
 		{"svt1", two, "dataset.columns is 2"},
-		{"svt3", core.Records(math.Inf(1)), "dataset.values[0] is +Inf"},
-		{"noisy-max-laplace", core.Records(1, 2), "2 rows"},
-		{"noisy-histogram", core.Records(5), "dataset.values[0] is 5, must be a whole number in [0, 4]"},
-		{"noisy-histogram", core.Records(0, 0.5), "dataset.values[1] is 0.5"},
-		{"noisy-histogram", core.Records(-1), "dataset.values[0] is -1"},
-		{"randomised-response", core.Records(0, 1), "2 rows"},
-		{"randomised-response", core.Records(0.5), "dataset.values[0] is 0.5"},
+		{"svt3", audit.Records(math.Inf(1)), "dataset.values[0] is +Inf"},
+		{"noisy-max-laplace", audit.Records(1, 2), "2 rows"},
+		{"noisy-histogram", audit.Records(5), "dataset.values[0] is 5, must be a whole number in [0, 4]"},
+		{"noisy-histogram", audit.Records(0, 0.5), "dataset.values[1] is 0.5"},
+		{"noisy-histogram", audit.Records(-1), "dataset.values[0] is -1"},
+		{"randomised-response", audit.Records(0, 1), "2 rows"},
+		{"randomised-response", audit.Records(0.5), "dataset.values[0] is 0.5"},
 		{"exponential-median", two, "dataset.columns is 2"},
-		{"truncated-geometric", core.Records(1), "1 rows, must be 5 rows"},
-		{"truncated-geometric", core.Records(0, 0, 2, 0, 0), "dataset.values[2] is 2, must be a whole number in [0, 1]"},
-		{"rappor", core.Records(100), "dataset.values[0] is 100"},
-		{"rappor-once", core.Records(), "0 rows"},
-		{"numeric-svt", core.Records(1), "1 rows"},
-		{"svt34-parallel", core.Records(1), "1 rows"},
-		{"prefix-sum", core.Records(10), "dataset.values[0] is 10"},
-		{"laplace-parallel", core.Records(1, 2), "2 rows"},
-		{"laplace-float", core.Records(), "0 rows"},
+		{"truncated-geometric", audit.Records(1), "1 rows, must be 5 rows"},
+		{"truncated-geometric", audit.Records(0, 0, 2, 0, 0), "dataset.values[2] is 2, must be a whole number in [0, 1]"},
+		{"rappor", audit.Records(100), "dataset.values[0] is 100"},
+		{"rappor-once", audit.Records(), "0 rows"},
+		{"numeric-svt", audit.Records(1), "1 rows"},
+		{"svt34-parallel", audit.Records(1), "1 rows"},
+		{"prefix-sum", audit.Records(10), "dataset.values[0] is 10"},
+		{"laplace-parallel", audit.Records(1, 2), "2 rows"},
+		{"laplace-float", audit.Records(), "0 rows"},
 		{"laplace-snapping", two, "dataset.columns is 2"},
 		{"dp-sgd", two, "dataset.columns is 2"},
-		{"dp-sgd-reused-key", core.Records(math.Inf(1)), "dataset.values[0] is +Inf"},
+		{"dp-sgd-reused-key", audit.Records(math.Inf(1)), "dataset.values[0] is +Inf"},
 		{"sum-unclipped", two, "dataset.columns is 2"},
-		{"sum-nan", core.Records(1), "dataset.columns is 1, must be 2"},
-		{"domain-from-data", core.Records(5), "dataset.values[0] is 5"},
+		{"sum-nan", audit.Records(1), "dataset.columns is 1, must be 2"},
+		{"domain-from-data", audit.Records(5), "dataset.values[0] is 5"},
 		{"size-leak", two, "dataset.columns is 2"},
 	} {
 		spec := specOf(t, c.mechanism)
 		m := mustNew(t, spec, defaults(spec))
-		out := make([]float64, core.Width(m.Columns()))
+		out := make([]float64, audit.Width(m.Columns()))
 		refused(t, m.Sample(c.d, stream.New(stream.Key{}), out), c.mechanism, c.says)
 	}
 }
 
 func refused(t *testing.T, err error, what, says string) {
 	t.Helper()
-	var input *core.InputError
+	var input *audit.InputError
 	if !errors.As(err, &input) || !strings.Contains(err.Error(), says) {
 		t.Errorf("%s: error %v, want an input error with %q", what, err, says)
 	}

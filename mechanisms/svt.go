@@ -2,8 +2,7 @@ package mechanisms
 
 import (
 	"fmt"
-
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 )
 
 // svtVariant is one of the six sparse-vector algorithms that Lyu, Su and Li
@@ -32,7 +31,7 @@ type svtVariant struct {
 	endless bool                    // c is ignored
 	fresh   func(svtBudget) float64 // where values: scale of new noise for the released value; nil releases query + ν
 
-	truth func(core.Params) string
+	truth func(audit.Params) string
 }
 
 // svtBudget is what the scales of an SVT's noise are made of.
@@ -111,7 +110,7 @@ var numericSVT = svtVariant{
 }
 
 // svt34ParallelSpec is svt3 and svt4 beside each other, with epsilon each.
-func svt34ParallelSpec() core.MechanismSpec {
+func svt34ParallelSpec() audit.MechanismSpec {
 	spec := svt3.spec()
 	spec.Name, spec.Title = "svt34-parallel", "svt3 and svt4 side by side on the same queries"
 	spec.Source = "Bichsel, Steffen, Bogunovic and Vechev, DP-Sniper, S&P 2021: SVT34Parallel; " + svtSource + "3 and 4"
@@ -121,31 +120,31 @@ func svt34ParallelSpec() core.MechanismSpec {
 			spec.Params[i].Default = 2
 		}
 	}
-	spec.Truth = func(p core.Params) string {
+	spec.Truth = func(p audit.Params) string {
 		if p.Int("m") == 1 {
 			return "at most epsilon = twice the claimed = " + show(2*p.Num("epsilon")) + " on a single query, but not private on more"
 		}
 		return neverPrivate("")(p)
 	}
-	spec.New = func(p core.Params) (core.Mechanism, error) {
+	spec.New = func(p audit.Params) (audit.Mechanism, error) {
 		third, err := svt3.build(p)
 		if err != nil {
 			return nil, err
 		}
 		fourth, err := svt4.build(p)
-		return &sideBySide{parts: []core.Mechanism{third, fourth}, prefixes: []string{"svt3 ", "svt4 "}}, err
+		return &sideBySide{parts: []audit.Mechanism{third, fourth}, prefixes: []string{"svt3 ", "svt4 "}}, err
 	}
 	return spec
 }
 
-func neverPrivate(more string) func(core.Params) string {
-	return func(core.Params) string { return "not private for any epsilon" + more }
+func neverPrivate(more string) func(audit.Params) string {
+	return func(audit.Params) string { return "not private for any epsilon" + more }
 }
 
 // svt4Truth is (1+6c)/4 epsilon: epsilon/4 for the threshold, and 2 * 3/4
 // epsilon for each of c queries at or above it.
 // No more of them can be at or above it than there are.
-func svt4Truth(p core.Params) string {
+func svt4Truth(p audit.Params) string {
 	c := min(p.Num("c"), p.Num("m"))
 	return "at most epsilon = (1+6c)/4 times the claimed = " + show((1+float64(6*c))/4*p.Num("epsilon"))
 }
@@ -153,17 +152,17 @@ func svt4Truth(p core.Params) string {
 // truthOf is the variant's truth, except where the queries cannot show its
 // fault: a single one, or copies of one that all move alike and release no
 // value, so that the answers tell of the threshold's noise only.
-func (v svtVariant) truthOf(p core.Params) string {
+func (v svtVariant) truthOf(p audit.Params) string {
 	if v.fault != "" && (p.Int("m") == 1 || p.Word("queries") == "sum" && !v.values) {
 		return "keeps its claim on these queries, but not on others"
 	}
 	return v.truth(p)
 }
 
-func (v svtVariant) spec() core.MechanismSpec {
-	return core.MechanismSpec{
+func (v svtVariant) spec() audit.MechanismSpec {
+	return audit.MechanismSpec{
 		Name: v.name, Title: v.title, Source: v.source, Fault: v.fault,
-		Params: []core.ParamSpec{
+		Params: []audit.ParamSpec{
 			epsilonParam(1),
 			{Name: "c", Doc: "cut-off: positive answers before it stops (svt5 and svt6 never do)", Default: 1, Min: 1, Max: 64, Integer: true},
 			{Name: "m", Doc: "number of queries", Default: 10, Min: 1, Max: 64, Integer: true},
@@ -172,21 +171,21 @@ func (v svtVariant) spec() core.MechanismSpec {
 			{Name: "queries", Doc: "where the answers come from: direct (the dataset is the answers), or a query family over records in [0, 1]",
 				Choices: queryFamilyNames()},
 		},
-		Relations: func(p core.Params) []core.Relation { return family(p).relations() },
+		Relations: func(p audit.Params) []audit.Relation { return family(p).relations() },
 		Claim:     pureClaim,
 		Truth:     v.truthOf,
-		Domain:    func(p core.Params, r core.Relation) core.Domain { return family(p).domain(p, r) },
-		Pairs: func(p core.Params, r core.Relation) []core.Pair {
+		Domain:    func(p audit.Params, r audit.Relation) audit.Domain { return family(p).domain(p, r) },
+		Pairs: func(p audit.Params, r audit.Relation) []audit.Pair {
 			return family(p).pairs(p, r, v)
 		},
 		New: v.build,
 	}
 }
 
-func (v svtVariant) build(p core.Params) (core.Mechanism, error) {
+func (v svtVariant) build(p audit.Params) (audit.Mechanism, error) {
 	f, sensitivity, m := family(p), p.Num("sensitivity"), p.Int("m")
 	if f.leastSensitivity > sensitivity {
-		return nil, &core.InputError{Field: "parameter sensitivity", Found: show(sensitivity),
+		return nil, &audit.InputError{Field: "parameter sensitivity", Found: show(sensitivity),
 			Want:   fmt.Sprintf("at least %s for queries=%s, whose answers move by as much", show(f.leastSensitivity), f.name),
 			Remedy: "use queries=direct for smaller ones"}
 	}

@@ -4,7 +4,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 
 	"gonum.org/v1/gonum/stat/distuv"
@@ -37,7 +37,7 @@ func svtAt(t *testing.T, v svtVariant, epsilon, c float64) svtRun {
 }
 
 // loudness is the larger hockey-stick divergence of the two directions.
-func (r svtRun) loudness(p core.Pair, values bool, epsilon float64) float64 {
+func (r svtRun) loudness(p audit.Pair, values bool, epsilon float64) float64 {
 	a, b := p.First.Values, p.Second.Values
 	if values {
 		return math.Max(svt3HockeyStick(a, b, r.threshold, r.rho, r.nu, epsilon), svt3HockeyStick(b, a, r.threshold, r.rho, r.nu, epsilon))
@@ -106,7 +106,7 @@ func TestSVTOutcomesAreExact(t *testing.T) {
 		v := svtByName(name)
 		run := svtAt(t, v, 2, 2)
 		m := &svtSymbols{run}
-		for side, d := range []core.Dataset{flip{5, 5}.pair(10, 0, 1).First, flip{3, 1}.pair(10, 0, 1).Second} {
+		for side, d := range []audit.Dataset{flip{5, 5}.pair(10, 0, 1).First, flip{3, 1}.pair(10, 0, 1).Second} {
 			want := svtOutcomes(d.Values, run.threshold, run.rho, run.nu, run.cutoff)
 			seen := map[string]float64{}
 			out := make([]float64, rows*10)

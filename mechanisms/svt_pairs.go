@@ -2,9 +2,8 @@ package mechanisms
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // flip is the pair 1^falls 0^rises against 0^falls 1^rises of answers half a
@@ -42,10 +41,10 @@ func (v svtVariant) flips(m int) []flip {
 
 // directPairs are the flips, then a move of one answer and of all in one
 // direction.
-func (v svtVariant) directPairs(m int, threshold, sensitivity float64) []core.Pair {
+func (v svtVariant) directPairs(m int, threshold, sensitivity float64) []audit.Pair {
 	half := float64(sensitivity / 2)
 	low, high := threshold-half, threshold+half
-	var pairs []core.Pair
+	var pairs []audit.Pair
 	for _, f := range v.flips(m) {
 		pairs = append(pairs, f.pair(m, low, high))
 	}
@@ -56,7 +55,7 @@ func (v svtVariant) directPairs(m int, threshold, sensitivity float64) []core.Pa
 	return pairs
 }
 
-func (f flip) pair(m int, low, high float64) core.Pair {
+func (f flip) pair(m int, low, high float64) audit.Pair {
 	first, second := vector(m, low), vector(m, low)
 	for i := range f.falls + f.rises {
 		if i < f.falls {
@@ -72,5 +71,5 @@ func (f flip) pair(m int, low, high float64) core.Pair {
 	case f.rises == 0:
 		label = "the first answer falls below the threshold"
 	}
-	return core.Pair{Label: label, First: core.Records(first...), Second: core.Records(second...)}
+	return audit.Pair{Label: label, First: audit.Records(first...), Second: audit.Records(second...)}
 }

@@ -2,9 +2,8 @@ package mechanisms
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // queryFamily is where the answers to an SVT's m queries come from.
@@ -16,7 +15,7 @@ type queryFamily struct {
 	// answers are the m true answers on a dataset of one column.
 	answers func(values []float64, m int) ([]float64, error)
 	// recordPairs are the family's pairs for T = threshold; nil for direct.
-	recordPairs func(r core.Relation, threshold float64) []core.Pair
+	recordPairs func(r audit.Relation, threshold float64) []audit.Pair
 }
 
 const svtRows = 20 // most records that a finder proposes
@@ -38,7 +37,7 @@ func queryFamilyNames() []string {
 }
 
 // family is the query family that resolved parameters name.
-func family(p core.Params) queryFamily {
+func family(p audit.Params) queryFamily {
 	for _, f := range queryFamilies {
 		if f.name == p.Word("queries") {
 			return f
@@ -47,29 +46,29 @@ func family(p core.Params) queryFamily {
 	panic("mechanisms: parameter queries was not resolved")
 }
 
-func (f queryFamily) relations() []core.Relation {
+func (f queryFamily) relations() []audit.Relation {
 	if f.recordPairs == nil {
-		return []core.Relation{core.LInfinity}
+		return []audit.Relation{audit.LInfinity}
 	}
-	return []core.Relation{core.AddRemove, core.Replace}
+	return []audit.Relation{audit.AddRemove, audit.Replace}
 }
 
 // domain of direct is the cube of half-width 5 sensitivities around the
 // threshold, beyond which an answer is hardly ever in doubt.
-func (f queryFamily) domain(p core.Params, r core.Relation) core.Domain {
+func (f queryFamily) domain(p audit.Params, r audit.Relation) audit.Domain {
 	if f.recordPairs == nil {
 		m, t, reach := p.Int("m"), p.Num("threshold"), p.Num("sensitivity")
 		wide := float64(5 * reach)
-		return core.Domain{Columns: 1, MinRows: m, MaxRows: m, Lower: []float64{t - wide}, Upper: []float64{t + wide}, Reach: reach}
+		return audit.Domain{Columns: 1, MinRows: m, MaxRows: m, Lower: []float64{t - wide}, Upper: []float64{t + wide}, Reach: reach}
 	}
 	least := 0
-	if r == core.Replace {
+	if r == audit.Replace {
 		least = 1
 	}
-	return core.Domain{Columns: 1, MinRows: least, MaxRows: svtRows, Lower: []float64{0}, Upper: []float64{1}}
+	return audit.Domain{Columns: 1, MinRows: least, MaxRows: svtRows, Lower: []float64{0}, Upper: []float64{1}}
 }
 
-func (f queryFamily) pairs(p core.Params, r core.Relation, v svtVariant) []core.Pair {
+func (f queryFamily) pairs(p audit.Params, r audit.Relation, v svtVariant) []audit.Pair {
 	if f.recordPairs == nil {
 		return v.directPairs(p.Int("m"), p.Num("threshold"), p.Num("sensitivity"))
 	}
@@ -79,7 +78,7 @@ func (f queryFamily) pairs(p core.Params, r core.Relation, v svtVariant) []core.
 // directAnswers takes the dataset for the answers.
 func directAnswers(values []float64, m int) ([]float64, error) {
 	if len(values) != m {
-		return nil, &core.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", len(values)),
+		return nil, &audit.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", len(values)),
 			Want: fmt.Sprintf("%d rows, the answer of one query each", m)}
 	}
 	return values, nil
@@ -120,51 +119,51 @@ func onesBelow(threshold float64) int {
 }
 
 // beside is rows of 1, then others.
-func beside(ones int, others ...float64) core.Dataset {
-	return core.Records(append(vector(ones, 1), others...)...)
+func beside(ones int, others ...float64) audit.Dataset {
+	return audit.Records(append(vector(ones, 1), others...)...)
 }
 
-func sumPairs(r core.Relation, threshold float64) []core.Pair {
+func sumPairs(r audit.Relation, threshold float64) []audit.Pair {
 	k := onesBelow(threshold)
-	if r == core.Replace {
-		return []core.Pair{
+	if r == audit.Replace {
+		return []audit.Pair{
 			{Label: "a 0 replaced by 1, the sum below and above the threshold", First: beside(k, 0), Second: beside(k, 1)},
-			{Label: "{0} against {1}", First: core.Records(0), Second: core.Records(1)},
+			{Label: "{0} against {1}", First: audit.Records(0), Second: audit.Records(1)},
 		}
 	}
-	return []core.Pair{
+	return []audit.Pair{
 		{Label: "a record of 1 more, the sum below and above the threshold", First: beside(k), Second: beside(k, 1)},
-		{Label: "none against {1}", First: core.Records(), Second: core.Records(1)},
+		{Label: "none against {1}", First: audit.Records(), Second: audit.Records(1)},
 	}
 }
 
 // revealRecordsPairs swap the last record and the one before it, so that m-1
 // queries fall as one rises. The order of rows carries no meaning, so datasets
 // that are permuted and differ in one row are neighbours.
-func revealRecordsPairs(r core.Relation, _ float64) []core.Pair {
-	if r == core.Replace {
-		return []core.Pair{
-			{Label: "last two records 0, 1 against 1, 0", First: core.Records(0, 0, 1), Second: core.Records(1, 1, 0)},
-			{Label: "{0} against {1}", First: core.Records(0), Second: core.Records(1)},
+func revealRecordsPairs(r audit.Relation, _ float64) []audit.Pair {
+	if r == audit.Replace {
+		return []audit.Pair{
+			{Label: "last two records 0, 1 against 1, 0", First: audit.Records(0, 0, 1), Second: audit.Records(1, 1, 0)},
+			{Label: "{0} against {1}", First: audit.Records(0), Second: audit.Records(1)},
 		}
 	}
-	return []core.Pair{
-		{Label: "{0, 1} against {0, 1, 0}: the last two records swap", First: core.Records(0, 1), Second: core.Records(0, 1, 0)},
-		{Label: "none against {1}", First: core.Records(), Second: core.Records(1)},
+	return []audit.Pair{
+		{Label: "{0, 1} against {0, 1, 0}: the last two records swap", First: audit.Records(0, 1), Second: audit.Records(0, 1, 0)},
+		{Label: "none against {1}", First: audit.Records(), Second: audit.Records(1)},
 	}
 }
 
 // countAbovePairs move half of the queries, or all, across the threshold.
-func countAbovePairs(r core.Relation, threshold float64) []core.Pair {
+func countAbovePairs(r audit.Relation, threshold float64) []audit.Pair {
 	k := onesBelow(threshold)
-	if r == core.Replace {
-		return []core.Pair{
+	if r == audit.Replace {
+		return []audit.Pair{
 			{Label: "a 0 replaced by 0.5: the first half of the counts rises", First: beside(k, 0), Second: beside(k, 0.5)},
 			{Label: "a 0.5 replaced by 1: the second half of the counts rises", First: beside(k, 0.5), Second: beside(k, 1)},
 			{Label: "a 0 replaced by 1: all counts rise", First: beside(k, 0), Second: beside(k, 1)},
 		}
 	}
-	return []core.Pair{
+	return []audit.Pair{
 		{Label: "a record of 0.5 more: the first half of the counts rises", First: beside(k), Second: beside(k, 0.5)},
 		{Label: "a record of 1 more: all counts rise", First: beside(k), Second: beside(k, 1)},
 	}

@@ -3,7 +3,7 @@ package mechanisms
 import (
 	"fmt"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -25,19 +25,19 @@ type svtRun struct {
 	rho, nu   float64 // scales of the Laplace noise
 }
 
-func (r *svtRun) columns(kind core.ColumnKind) []core.Column {
-	labels := []core.Label{{Value: above, Text: "⊤"}, {Value: below, Text: "⊥"}}
+func (r *svtRun) columns(kind audit.ColumnKind) []audit.Column {
+	labels := []audit.Label{{Value: above, Text: "⊤"}, {Value: below, Text: "⊥"}}
 	if r.cutoff < r.queries {
-		labels = append(labels, core.Label{Value: aborted, Text: "–"})
+		labels = append(labels, audit.Label{Value: aborted, Text: "–"})
 	}
-	columns := make([]core.Column, r.queries)
+	columns := make([]audit.Column, r.queries)
 	for i := range columns {
-		columns[i] = core.Column{Name: fmt.Sprintf("query %d", i+1), Kind: kind, Labels: labels}
+		columns[i] = audit.Column{Name: fmt.Sprintf("query %d", i+1), Kind: kind, Labels: labels}
 	}
 	return columns
 }
 
-func (r *svtRun) answer(d core.Dataset) ([]float64, error) {
+func (r *svtRun) answer(d audit.Dataset) ([]float64, error) {
 	if err := checkShape(d, 0, anyRows); err != nil {
 		return nil, err
 	}
@@ -56,9 +56,9 @@ func (r *svtRun) drawQueries(s *stream.Stream, nu []float64) {
 // svtSymbols answers ⊤ or ⊥ (svt1, svt4, svt5, svt6).
 type svtSymbols struct{ svtRun }
 
-func (m *svtSymbols) Columns() []core.Column { return m.columns(core.Symbol) }
+func (m *svtSymbols) Columns() []audit.Column { return m.columns(audit.Symbol) }
 
-func (m *svtSymbols) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (m *svtSymbols) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	q, err := m.answer(d)
 	if err != nil {
 		return err
@@ -103,9 +103,9 @@ type svtRedrawing struct {
 	again float64 // scale of the further ρ
 }
 
-func (m *svtRedrawing) Columns() []core.Column { return m.columns(core.Symbol) }
+func (m *svtRedrawing) Columns() []audit.Column { return m.columns(audit.Symbol) }
 
-func (m *svtRedrawing) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (m *svtRedrawing) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	q, err := m.answer(d)
 	if err != nil {
 		return err
@@ -161,9 +161,9 @@ type svtValues struct {
 	fresh float64
 }
 
-func (m *svtValues) Columns() []core.Column { return m.columns(core.Mixed) }
+func (m *svtValues) Columns() []audit.Column { return m.columns(audit.Mixed) }
 
-func (m *svtValues) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (m *svtValues) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	q, err := m.answer(d)
 	if err != nil {
 		return err

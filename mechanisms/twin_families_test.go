@@ -1,18 +1,19 @@
 package mechanisms
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/rand/v2"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 func bothTwins(a, b twin) twin {
-	return func(p core.Params, d core.Dataset, r *rand.Rand) []float64 { return append(a(p, d, r), b(p, d, r)...) }
+	return func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
+		return append(a(p, d, r), b(p, d, r)...)
+	}
 }
 
-func presentTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+func presentTwin(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 	var out []float64
 	for bin := range p.Int("bins") {
 		n := 0
@@ -33,7 +34,7 @@ func presentTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
 // medianProbabilities are those of the grid's points, by rank in the sorted
 // records: the median of n records has rank n/2, a record that lies on the point
 // counts for a half.
-func medianProbabilities(p core.Params, records []float64) (grid, prob []float64) {
+func medianProbabilities(p audit.Params, records []float64) (grid, prob []float64) {
 	sorted := slices.Sorted(slices.Values(records))
 	m := p.Int("points")
 	var sum float64
@@ -58,7 +59,7 @@ func medianProbabilities(p core.Params, records []float64) (grid, prob []float64
 	return grid, prob
 }
 
-func medianTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+func medianTwin(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 	grid, prob := medianProbabilities(p, d.Values)
 	u := r.Float64()
 	for i, q := range prob {
@@ -71,7 +72,7 @@ func medianTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
 
 // geoSampleTwin is the algorithm with its whole numbers as Balcer and Vadhan
 // write it: the least z with F(z) >= u, u uniform on 1, ..., d.
-func geoSampleTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+func geoSampleTwin(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 	c, n := 0, p.Int("n")
 	for _, v := range d.Values {
 		c += int(v)
@@ -108,7 +109,7 @@ func geoSampleF(c, n, k int) []float64 {
 }
 
 // rapporTwin makes both responses, one after the other.
-func rapporTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+func rapporTwin(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 	h, zero, one := p.Num("hashes"), 0.0, 1.0
 	if has(p, "p") {
 		zero, one = p.Num("p"), p.Num("q")
@@ -141,7 +142,7 @@ func rapporTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
 	return out
 }
 
-func prefixSumTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+func prefixSumTwin(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 	var out []float64
 	sum := 0.0
 	for i := range p.Int("m") {
@@ -161,8 +162,8 @@ func prefixSumTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
 	return out
 }
 
-func copiesTwin(shape func(core.Params) (int, float64)) twin {
-	return func(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+func copiesTwin(shape func(audit.Params) (int, float64)) twin {
+	return func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 		n, scale := shape(p)
 		var out []float64
 		for range n {
@@ -172,7 +173,7 @@ func copiesTwin(shape func(core.Params) (int, float64)) twin {
 	}
 }
 
-func snappingTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+func snappingTwin(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 	scale := 1 / p.Num("epsilon")
 	grid := math.Exp2(math.Ceil(math.Log2(scale)))
 	b := max(16, 64*grid)
@@ -180,7 +181,7 @@ func snappingTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
 	return []float64{math.Max(-b, math.Min(b, x))}
 }
 
-func unclippedTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+func unclippedTwin(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 	sum := lap(r, 1/p.Num("epsilon"))
 	for _, v := range d.Values {
 		sum += v
@@ -188,7 +189,7 @@ func unclippedTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
 	return []float64{sum}
 }
 
-func nanTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+func nanTwin(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 	sum := lap(r, 1/p.Num("epsilon"))
 	for i := 0; i < len(d.Values); i += 2 {
 		switch a, b := d.Values[i], d.Values[i+1]; {
@@ -204,7 +205,7 @@ func nanTwin(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
 }
 
 func descentTwin(name string) twin {
-	return func(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+	return func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 		g := p.Num("clip")
 		clip := func(x float64) float64 { return math.Max(-g, math.Min(g, x)) }
 		z := p.Num("sigma") * g * r.NormFloat64()

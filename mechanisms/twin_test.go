@@ -1,20 +1,19 @@
 package mechanisms
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/rand/v2"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // A twin is a mechanism written out row by row as its table has it, with a
 // generator and samplers of its own: slow and obviously right.
-type twin func(p core.Params, d core.Dataset, r *rand.Rand) []float64
+type twin func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64
 
 func lap(r *rand.Rand, scale float64) float64 { return scale * (r.ExpFloat64() - r.ExpFloat64()) }
 
 var twins = map[string]twin{
-	"randomised-response": func(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+	"randomised-response": func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 		truthful := p.Num("p")
 		if truthful == 0 {
 			truthful = math.Exp(p.Num("epsilon")) / (1 + math.Exp(p.Num("epsilon")))
@@ -51,13 +50,13 @@ var twins = map[string]twin{
 	"numeric-svt":         svtTwin("numeric-svt"),
 	"svt34-parallel":      bothTwins(svtTwin("svt3"), svtTwin("svt4")),
 	"prefix-sum":          prefixSumTwin,
-	"laplace-parallel":    copiesTwin(func(p core.Params) (int, float64) { return p.Int("copies"), p.Num("copies") / p.Num("epsilon") }),
-	"budget-spent-twice":  copiesTwin(func(p core.Params) (int, float64) { return 2, 1 / p.Num("epsilon") }),
-	"laplace-float":       copiesTwin(func(p core.Params) (int, float64) { return 1, 1 / p.Num("epsilon") }),
+	"laplace-parallel":    copiesTwin(func(p audit.Params) (int, float64) { return p.Int("copies"), p.Num("copies") / p.Num("epsilon") }),
+	"budget-spent-twice":  copiesTwin(func(p audit.Params) (int, float64) { return 2, 1 / p.Num("epsilon") }),
+	"laplace-float":       copiesTwin(func(p audit.Params) (int, float64) { return 1, 1 / p.Num("epsilon") }),
 	"laplace-snapping":    snappingTwin,
 	"sum-unclipped":       unclippedTwin,
 	"sum-nan":             nanTwin,
-	"size-leak": func(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+	"size-leak": func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 		return append(privateMeanTwin(p, d, r), float64(d.Len()))
 	},
 	"dp-sgd": descentTwin("dp-sgd"), "dp-sgd-scaled-noise": descentTwin("dp-sgd-scaled-noise"), "dp-sgd-microbatch": descentTwin("dp-sgd-microbatch"),
@@ -72,7 +71,7 @@ var (
 		return sum/n + noise(scale/n)
 	})
 	// The count is the noisy one without its lower end.
-	clampedScaleTwin = func(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+	clampedScaleTwin = func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 		sum, scale := 0.0, 2/p.Num("epsilon")
 		for _, v := range d.Values {
 			sum += math.Min(1, math.Max(0, v))
@@ -86,7 +85,7 @@ var (
 )
 
 func meanTwin(output func(sum, n, noisy, scale float64, noise func(float64) float64) float64) twin {
-	return func(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+	return func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 		epsilon := p.Num("epsilon")
 		var sum float64
 		for _, v := range d.Values {
@@ -113,7 +112,7 @@ func meanTwin(output func(sum, n, noisy, scale float64, noise func(float64) floa
 }
 
 func svtTwin(name string) twin {
-	return func(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+	return func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 		epsilon, c, sens, t := p.Num("epsilon"), p.Num("c"), p.Num("sensitivity"), p.Num("threshold")
 		e1 := epsilon / 2
 		if name == "svt4" {
@@ -170,7 +169,7 @@ func svtTwin(name string) twin {
 	}
 }
 
-func slowAnswers(p core.Params, records []float64) []float64 {
+func slowAnswers(p audit.Params, records []float64) []float64 {
 	m := p.Int("m")
 	q := make([]float64, m)
 	record := func(fromEnd int) float64 {
@@ -204,7 +203,7 @@ func slowAnswers(p core.Params, records []float64) []float64 {
 }
 
 func maxTwin(noise func(r *rand.Rand, scale float64) float64, value bool) twin {
-	return func(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+	return func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 		at, most := -1, math.Inf(-1)
 		for i, q := range d.Values {
 			if z := q + noise(r, 2/p.Num("epsilon")); z > most {
@@ -219,7 +218,7 @@ func maxTwin(noise func(r *rand.Rand, scale float64) float64, value bool) twin {
 }
 
 func histogramTwin(scale func(epsilon float64) float64) twin {
-	return func(p core.Params, d core.Dataset, r *rand.Rand) []float64 {
+	return func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
 		out := make([]float64, p.Int("bins"))
 		for bin := range out {
 			for _, v := range d.Values {

@@ -16,7 +16,7 @@ import (
 // packages lists the folders whose code decides counts, from the module's root.
 // None of it may contain a fused multiply-add, which rounds once where wasm
 // rounds twice. Folders that do not exist are passed over.
-var packages = []string{"stream", "core", "core/canary", "core/canary/train", "mechanisms", "estimators"}
+var packages = []string{"stream", "core/pair", "core/canary", "core/canary/train", "mechanisms", "estimators"}
 
 // Platforms on which the compiler fuses. Whatever it fuses on amd64 it fuses on
 // arm64 too, so amd64, which would mean compiling every dependency once more, is

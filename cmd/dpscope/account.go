@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/accounting"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 )
 
 // accountCommand is dpscope account: what a mechanism guarantees after sampling,
@@ -59,18 +59,18 @@ func accountCommand(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	if *mechanism == "" {
-		return fail(stderr, &core.InputError{Field: "-mechanism", Found: "absent", Want: "one of " + strings.Join(kinds, ", ")})
+		return fail(stderr, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "one of " + strings.Join(kinds, ", ")})
 	}
 	q.Mechanism, q.Steps, q.Group = accounting.Kind(*mechanism), &steps, &group
 	if q.Mechanism.Parameters() == nil {
-		return fail(stderr, core.UnknownName("-mechanism", *mechanism, kinds))
+		return fail(stderr, audit.UnknownName("-mechanism", *mechanism, kinds))
 	}
 	a, err := accounting.Answer(q)
 	if err != nil {
 		return fail(stderr, flagError(err))
 	}
 	if *format == "json" {
-		data, err := core.Canonical(a)
+		data, err := audit.Canonical(a)
 		if err != nil {
 			return fail(stderr, err)
 		}
@@ -95,7 +95,7 @@ func optionalVar(set *flag.FlagSet, p **float64, name, usage string) {
 
 // flagError names the flag where the account names the field.
 func flagError(err error) error {
-	var in *core.InputError
+	var in *audit.InputError
 	if !errors.As(err, &in) {
 		return err
 	}

@@ -11,7 +11,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/google"
 )
 
@@ -26,7 +27,7 @@ type auditFlags struct {
 	samples, explore, trials, workers          int
 	seed                                       uint64
 	strict, anytime                            bool
-	params                                     core.Params
+	params                                     audit.Params
 	recorded                                   sampleFlags
 	brought                                    broughtFlags
 
@@ -35,7 +36,7 @@ type auditFlags struct {
 }
 
 func newAuditFlags(stderr io.Writer) *auditFlags {
-	f := &auditFlags{set: flag.NewFlagSet("dpscope audit", flag.ContinueOnError), params: core.Params{}}
+	f := &auditFlags{set: flag.NewFlagSet("dpscope audit", flag.ContinueOnError), params: audit.Params{}}
 	s := f.set
 	s.SetOutput(stderr)
 	s.StringVar(&f.mechanism, "mechanism", "", "mechanism to audit (dpscope list shows all)")
@@ -48,7 +49,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	s.Float64Var(&f.throughRenyi, "through-renyi", 0, "test a pure claim through its Rényi divergence of this order, above 1, instead of an event")
 	s.BoolVar(&f.anytime, "anytime", false, "a bound that is valid at any time: the run ends when the claim is refuted, and may be stopped (Ctrl-C) with its bound intact; -samples is then the most that it draws")
 	s.Func("param", "parameter of the mechanism as name=value; may be given more than once", func(v string) error {
-		name, value, err := core.ParseParam(v)
+		name, value, err := audit.ParseParam(v)
 		if err == nil {
 			f.params[name] = value
 		}
@@ -56,10 +57,10 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	})
 	f.recorded.register(s)
 	f.brought.register(s)
-	s.StringVar(&f.relation, "relation", "", "neighbouring relation: "+core.Searchable+"; default: the mechanism's first")
+	s.StringVar(&f.relation, "relation", "", "neighbouring relation: "+audit.Searchable+"; default: the mechanism's first")
 	s.StringVar(&f.pair, "pair", "", `neighbouring pair as JSON, instead of a search: {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}`)
-	s.StringVar(&f.finder, "finder", core.Auto, "how pairs are found")
-	s.StringVar(&f.learner, "learner", core.Auto, "what learns the test; auto: a portfolio of all that apply")
+	s.StringVar(&f.finder, "finder", audit.Auto, "how pairs are found")
+	s.StringVar(&f.learner, "learner", audit.Auto, "what learns the test; auto: a portfolio of all that apply")
 	countVar(s, &f.samples, "samples", 100_000, "certification outputs a side; by default fewer for google-* mechanisms, whose outputs cost more")
 	countVar(s, &f.explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples, up to 2^24 numbers a side; at most 2^26")
 	countVar(s, &f.trials, "trials", 10, "pairs to explore")
@@ -74,10 +75,10 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 }
 
 // plan makes the plan that the flags ask for.
-func (f *auditFlags) plan() (core.Plan, error) {
+func (f *auditFlags) plan() (pair.Plan, error) {
 	given := map[string]bool{}
 	f.set.Visit(func(x *flag.Flag) { given[x.Name] = true })
-	p := core.Plan{Version: core.PlanVersion, Mechanism: f.mechanism, Parameters: f.params, Relation: core.Relation(f.relation),
+	p := pair.Plan{Version: pair.PlanVersion, Mechanism: f.mechanism, Parameters: f.params, Relation: audit.Relation(f.relation),
 		Finder: f.finder, Learner: f.learner, Samples: f.samples, Explore: f.explore, Trials: f.trials, Beta: f.beta, Seed: f.seed}
 	bring := f.brought.checkUnused
 	if f.brought.given() {
@@ -91,16 +92,16 @@ func (f *auditFlags) plan() (core.Plan, error) {
 			return p, err
 		}
 	} else if p.Mechanism == "" {
-		return p, &core.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
+		return p, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
 	}
 	// Zero means the default in a plan; a user who typed it meant it.
 	for _, n := range []struct {
 		name  string
 		value float64
 		least float64
-	}{{"samples", float64(f.samples), core.MinSamples}, {"trials", float64(f.trials), 1}, {"beta", f.beta, 1e-9}} {
+	}{{"samples", float64(f.samples), pair.MinSamples}, {"trials", float64(f.trials), 1}, {"beta", f.beta, 1e-9}} {
 		if given[n.name] && !(n.value >= n.least) {
-			return p, &core.InputError{Field: "-" + n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("at least %v", n.least)}
+			return p, &audit.InputError{Field: "-" + n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("at least %v", n.least)}
 		}
 	}
 	if n := google.Samples(f.mechanism); n > 0 && !given["samples"] {
@@ -117,21 +118,21 @@ func (f *auditFlags) plan() (core.Plan, error) {
 		}
 	}
 	if given["through-renyi"] && !(f.throughRenyi > 1) {
-		return p, &core.InputError{Field: "-through-renyi", Found: fmt.Sprint(f.throughRenyi), Want: "an order: a finite number above 1"}
+		return p, &audit.InputError{Field: "-through-renyi", Found: fmt.Sprint(f.throughRenyi), Want: "an order: a finite number above 1"}
 	}
 	p.ThroughRenyi, p.Anytime = f.throughRenyi, f.anytime
 	if f.pair != "" {
-		pair, err := core.ParsePair([]byte(f.pair))
+		neighbours, err := audit.ParsePair([]byte(f.pair))
 		if err != nil {
 			return p, err
 		}
-		p.Pair = &pair
+		p.Pair = &neighbours
 	}
 	return p, nil
 }
 
 // claim makes the claim that the flags ask for, nil if they ask for none.
-func (f *auditFlags) claim(given map[string]bool) (*core.Claim, error) {
+func (f *auditFlags) claim(given map[string]bool) (*audit.Claim, error) {
 	asked := given["guarantee"]
 	for _, x := range []struct {
 		name  string
@@ -139,29 +140,29 @@ func (f *auditFlags) claim(given map[string]bool) (*core.Claim, error) {
 	}{{"epsilon", f.epsilon}, {"rho", f.rho}, {"mu", f.mu}} {
 		asked = asked || given[x.name]
 		if given[x.name] && !(x.value > 0 && !math.IsInf(x.value, 1)) {
-			return nil, &core.InputError{Field: x.name, Found: fmt.Sprint(x.value), Want: "a finite number above 0"}
+			return nil, &audit.InputError{Field: x.name, Found: fmt.Sprint(x.value), Want: "a finite number above 0"}
 		}
 	}
 	if given["alpha"] && !(f.alpha > 1 && !math.IsInf(f.alpha, 1)) {
-		return nil, &core.InputError{Field: "alpha", Found: fmt.Sprint(f.alpha), Want: "a finite number above 1"}
+		return nil, &audit.InputError{Field: "alpha", Found: fmt.Sprint(f.alpha), Want: "a finite number above 1"}
 	}
 	if math.IsNaN(f.delta) || f.delta < 0 || f.delta >= 1 {
-		return nil, core.DPClaim(1, f.delta).Validate()
+		return nil, audit.DPClaim(1, f.delta).Validate()
 	}
 	if !asked && !given["alpha"] && !given["delta"] {
 		return nil, nil
 	}
-	c := &core.Claim{Kind: core.ClaimKind(f.guarantee), Epsilon: f.epsilon, Delta: f.delta, Alpha: f.alpha, Rho: f.rho, Mu: f.mu}
+	c := &audit.Claim{Kind: audit.ClaimKind(f.guarantee), Epsilon: f.epsilon, Delta: f.delta, Alpha: f.alpha, Rho: f.rho, Mu: f.mu}
 	if c.Kind == "" {
 		switch {
 		case given["alpha"]:
-			c.Kind = core.Renyi
+			c.Kind = audit.Renyi
 		case given["rho"]:
-			c.Kind = core.ZCDP
+			c.Kind = audit.ZCDP
 		case given["mu"]:
-			c.Kind = core.GaussianDP
+			c.Kind = audit.GaussianDP
 		case given["delta"] && f.delta == 0:
-			c.Kind = core.Pure
+			c.Kind = audit.Pure
 		}
 	}
 	return c, nil
@@ -192,7 +193,7 @@ func parse(set *flag.FlagSet, args []string, stderr io.Writer, operands int) (co
 		if operands > 0 {
 			want = fmt.Sprintf("%d argument", operands)
 		}
-		return fail(stderr, &core.InputError{Field: set.Name(), Found: fmt.Sprintf("called with %q", set.Args()), Want: "given " + want}), false
+		return fail(stderr, &audit.InputError{Field: set.Name(), Found: fmt.Sprintf("called with %q", set.Args()), Want: "given " + want}), false
 	}
 	return 0, true
 }
@@ -202,13 +203,13 @@ func checkFormat(name string, formats ...string) error {
 	if slices.Contains(formats, name) {
 		return nil
 	}
-	return core.UnknownName("-format", name, formats)
+	return audit.UnknownName("-format", name, formats)
 }
 
 func workerCount(n int) (int, error) {
 	const most = 1024
 	if n < 0 || n > most {
-		return 0, &core.InputError{Field: "-workers", Found: fmt.Sprint(n), Want: fmt.Sprintf("in [0, %d]", most), Remedy: "0 means one a processor"}
+		return 0, &audit.InputError{Field: "-workers", Found: fmt.Sprint(n), Want: fmt.Sprintf("in [0, %d]", most), Remedy: "0 means one a processor"}
 	}
 	if n == 0 {
 		n = runtime.GOMAXPROCS(0)
@@ -222,11 +223,11 @@ func strayArgument(args []string) error {
 	if _, err := catalogue.Mechanism(args[0]); err == nil {
 		remedy = "the mechanism has a flag: dpscope audit -mechanism " + args[0]
 	}
-	return &core.InputError{Field: "dpscope audit", Found: fmt.Sprintf("called with %q", args), Want: "given no argument besides flags", Remedy: remedy}
+	return &audit.InputError{Field: "dpscope audit", Found: fmt.Sprintf("called with %q", args), Want: "given no argument besides flags", Remedy: remedy}
 }
 
-// audit is dpscope audit.
-func audit(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+// auditCommand is dpscope audit.
+func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	f := newAuditFlags(stderr)
 	if code, ok := parse(f.set, args, stderr, -1); !ok {
 		return code
@@ -268,7 +269,7 @@ func audit(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	defer end()
 	show := newMeter(stderr)
-	report, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, workers),
+	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, workers),
 		Generator: generator(), Progress: show.progress, Now: clock()}.Do(ctx)
 	show.clear()
 	if err != nil && report.Schema == "" {
@@ -316,13 +317,13 @@ func newMeter(w io.Writer) *meter {
 	return &meter{w: w, now: clock(), last: math.Inf(-1)}
 }
 
-func (m *meter) progress(p core.Progress) {
+func (m *meter) progress(p pair.Progress) {
 	if m.w == nil || m.now()-m.last < 0.1 {
 		return
 	}
 	m.last = m.now()
 	line := m.before + fmt.Sprintf("%s %3.0f %%", p.Phase, 100*float64(p.Rows)/float64(max(1, p.Total)))
-	if p.Phase == core.Exploring {
+	if p.Phase == pair.Exploring {
 		line += fmt.Sprintf(", trial %d of %d", p.Trial, p.Trials)
 	}
 	line += fmt.Sprintf(", %.2g outputs/s", float64(p.Rows)/max(m.last, 1e-3))

@@ -2,9 +2,8 @@ package main
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"io"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // benches are the measurements by name.
@@ -25,7 +24,7 @@ var benches = map[string]func(args []string, stdout, stderr io.Writer) int{
 func bench(args []string, stdout, stderr io.Writer) int {
 	names := []string{"detection", "anytime", "portfolio", "tables", "calibration", "canaries", "scores", "zoo", "browser", "network"}
 	if len(args) == 0 {
-		return fail(stderr, &core.InputError{Field: "bench", Found: "called without a name", Want: fmt.Sprintf("one of %v", names)})
+		return fail(stderr, &audit.InputError{Field: "bench", Found: "called without a name", Want: fmt.Sprintf("one of %v", names)})
 	}
 	if args[0] == "-h" || args[0] == "-help" || args[0] == "--help" {
 		fmt.Fprintf(stdout, "Usage: dpscope bench NAME [flags], with NAME one of %v. Flags: dpscope bench NAME -h.\n", names)
@@ -33,7 +32,7 @@ func bench(args []string, stdout, stderr io.Writer) int {
 	}
 	run, ok := benches[args[0]]
 	if !ok {
-		return fail(stderr, core.UnknownName("bench", args[0], names))
+		return fail(stderr, audit.UnknownName("bench", args[0], names))
 	}
 	return run(args[1:], stdout, stderr)
 }

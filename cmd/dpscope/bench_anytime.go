@@ -13,8 +13,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -148,7 +148,7 @@ func benchAnytime(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	if *format == "json" {
-		data, err := core.Canonical(result)
+		data, err := audit.Canonical(result)
 		if err != nil {
 			return fail(stderr, err)
 		}
@@ -173,7 +173,7 @@ func (p anytimePlan) validate() error {
 		{"-looks", p.Looks, coarser, min(p.Pairs, 1e6)},
 	} {
 		if n.value < n.least || n.value > n.most {
-			e := &core.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [%d, %d]", n.least, n.most)}
+			e := &audit.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [%d, %d]", n.least, n.most)}
 			if n.name == "-looks" && n.value > p.Pairs {
 				e.Remedy = "there is at most one look a pair; raise -pairs"
 			}
@@ -183,7 +183,7 @@ func (p anytimePlan) validate() error {
 	// Monitors allow any beta; the foil's exact test and its comparison do not
 	// make sense beyond one half.
 	if !(p.Beta >= 1e-6 && p.Beta <= 0.5) {
-		return &core.InputError{Field: "-beta", Found: fmt.Sprint(p.Beta), Want: "in [1e-06, 0.5]"}
+		return &audit.InputError{Field: "-beta", Found: fmt.Sprint(p.Beta), Want: "in [1e-06, 0.5]"}
 	}
 	return nil
 }

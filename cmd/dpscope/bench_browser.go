@@ -14,7 +14,8 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -23,7 +24,7 @@ import (
 func benchBrowser(args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("dpscope bench browser", flag.ContinueOnError)
 	set.SetOutput(stderr)
-	plan := core.Plan{Version: core.PlanVersion}
+	plan := pair.Plan{Version: pair.PlanVersion}
 	set.StringVar(&plan.Mechanism, "mechanism", "svt4", "mechanism to audit")
 	epsilon := set.Float64("epsilon", 1, "claimed epsilon")
 	set.IntVar(&plan.Samples, "samples", 1_000_000, "certification outputs a side")
@@ -40,14 +41,14 @@ func benchBrowser(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan.Claim = &core.Claim{Epsilon: *epsilon}
+	plan.Claim = &audit.Claim{Epsilon: *epsilon}
 	if _, err := plan.Resolve(catalogue); err != nil {
 		return fail(stderr, err)
 	}
 	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
 		return fail(stderr, fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err))
 	}
-	native, err := core.Run{Plan: plan, Catalogue: catalogue, Pool: core.LocalPool(catalogue, n), Generator: generator(), Now: clock()}.Do(context.Background())
+	native, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: pair.LocalPool(catalogue, n), Generator: generator(), Now: clock()}.Do(context.Background())
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -80,43 +81,43 @@ func benchBrowser(args []string, stdout, stderr io.Writer) int {
 
 // runInBrowser serves the site, presses Run at the given state and returns the
 // report.
-func runInBrowser(fragment, dir string, limit time.Duration) (core.Report, error) {
+func runInBrowser(fragment, dir string, limit time.Duration) (pair.Report, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	server := &http.Server{Handler: newSite(dir), ReadHeaderTimeout: 10 * time.Second}
 	go server.Serve(listener)
 	defer server.Close()
 	ctx, stop, err := browser.Start(context.Background())
 	if err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	defer stop()
 	tab, err := browser.Open(ctx, "http://"+listener.Addr().String()+"/"+fragment)
 	if err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	defer tab.Close()
 	if err := tab.Until(`document.body.dataset.state === "ready"`, time.Minute); err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	if err := chromedp.Do(tab.Ctx, chromedp.Click("#run")); err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	if err := tab.Until(`document.body.dataset.state === "done"`, limit); err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	text, err := browser.Eval[string](tab, `JSON.stringify(window.dpscope.report)`)
 	if err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
-	var r core.Report
+	var r pair.Report
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
-		return core.Report{}, err
+		return pair.Report{}, err
 	}
 	if len(r.Results) == 0 || r.Results[0].Counts == nil {
-		return core.Report{}, fmt.Errorf("the page's run ended without counts: %s", r.Summary)
+		return pair.Report{}, fmt.Errorf("the page's run ended without counts: %s", r.Summary)
 	}
 	return r, nil
 }

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
 )
 
@@ -73,7 +73,7 @@ func benchCalibration(args []string, stdout, stderr io.Writer) int {
 	some := len(plan.Mechanisms)+len(plan.Learners)+len(plan.Finders)+len(plan.Only) > 0
 	if *sharpOnly {
 		if some {
-			return fail(stderr, &core.InputError{Field: "-sharp", Found: "beside -only, -mechanisms, -learners or -finders", Want: "one of them",
+			return fail(stderr, &audit.InputError{Field: "-sharp", Found: "beside -only, -mechanisms, -learners or -finders", Want: "one of them",
 				Remedy: "sharp cells are of bounds, not of mechanisms or learners: leave the other flags out"})
 		}
 		cells, left = nil, nil
@@ -100,7 +100,7 @@ func benchCalibration(args []string, stdout, stderr io.Writer) int {
 }
 
 // calibrateSharp does the runs of all sharp cells.
-func calibrateSharp(ctx context.Context, cat core.Catalogue, seed uint64, beta float64, workers int) ([]calibration.SharpRow, error) {
+func calibrateSharp(ctx context.Context, cat audit.Catalogue, seed uint64, beta float64, workers int) ([]calibration.SharpRow, error) {
 	cells, err := calibration.SharpCells(cat, beta)
 	if err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func showCalibration(r calibration.Result, out output, stdout, stderr io.Writer)
 }
 
 // calibrate does all runs of all cells, each on one worker.
-func calibrate(ctx context.Context, cat core.Catalogue, seed uint64, cells []calibration.Cell, workers int, say func(string, ...any)) ([]calibration.Row, error) {
+func calibrate(ctx context.Context, cat audit.Catalogue, seed uint64, cells []calibration.Cell, workers int, say func(string, ...any)) ([]calibration.Row, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	type job struct{ cell, run int }

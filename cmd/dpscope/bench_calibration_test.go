@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
 )
 
@@ -102,7 +102,7 @@ func TestBenchCalibrationAccuses(t *testing.T) {
 	if err != nil || len(cells) != 2 {
 		t.Fatalf("%d cells, %v", len(cells), err)
 	}
-	claim := core.DPClaim(0.5, 0.001) // the truth is delta = .052 there
+	claim := audit.DPClaim(0.5, 0.001) // the truth is delta = .052 there
 	cells[0].Plan.Claim, cells[0].Claim = &claim, claim
 	rows, err := calibrate(context.Background(), catalogue, p.Seed, cells, 2, func(string, ...any) {})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 )
 
@@ -163,7 +163,7 @@ func benchCanaries(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	if plan.Seeds < 0 || plan.Seeds > 100_000 || plan.Audits < 0 || plan.Audits > 1_000_000 {
-		return fail(stderr, &core.InputError{Field: "-seeds and -audits", Found: fmt.Sprintf("%d and %d", plan.Seeds, plan.Audits), Want: "in [0, 100000] and [0, 1000000]"})
+		return fail(stderr, &audit.InputError{Field: "-seeds and -audits", Found: fmt.Sprintf("%d and %d", plan.Seeds, plan.Audits), Want: "in [0, 100000] and [0, 1000000]"})
 	}
 	if plan.Audits == 0 {
 		plan.Audits = 1000
@@ -174,7 +174,7 @@ func benchCanaries(args []string, stdout, stderr io.Writer) int {
 	only := namesOf(plan.Only)
 	for _, name := range only {
 		if !slices.Contains(canaryTableNames(), name) {
-			return fail(stderr, core.UnknownName("-only", name, canaryTableNames()))
+			return fail(stderr, audit.UnknownName("-only", name, canaryTableNames()))
 		}
 	}
 	n, err := workerCount(*workers)
@@ -318,8 +318,8 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 }
 
 func (b *canaryBench) simulate(c canaryCell, seed int) (map[canaryWay]canary.Judged, error) {
-	claim := core.DPClaim(c.eps, canaryDelta)
-	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: core.Params{"d": {Number: float64(c.d)}}, Claim: &claim,
+	claim := audit.DPClaim(c.eps, canaryDelta)
+	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: &claim,
 		Runs: c.n, K: c.k, M: c.m, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
 	if c.orthogonal {
 		p.Design = canary.Orthogonal

@@ -4,14 +4,14 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"io"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // detectionCell is one cell of the table of known violations: a claim on a
@@ -71,7 +71,7 @@ type detectionRow struct {
 func benchDetection(args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("dpscope bench detection", flag.ContinueOnError)
 	set.SetOutput(stderr)
-	plan := core.Plan{Version: core.PlanVersion, Finder: "candidates"}
+	plan := pair.Plan{Version: pair.PlanVersion, Finder: "candidates"}
 	set.IntVar(&plan.Samples, "samples", 50_000, "certification outputs a side")
 	set.IntVar(&plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
 	set.IntVar(&plan.Trials, "trials", 10, "pairs to explore, at most")
@@ -92,7 +92,7 @@ func benchDetection(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	if *seeds < 1 {
-		return fail(stderr, &core.InputError{Field: "-seeds", Found: fmt.Sprint(*seeds), Want: "at least 1"})
+		return fail(stderr, &audit.InputError{Field: "-seeds", Found: fmt.Sprint(*seeds), Want: "at least 1"})
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -111,7 +111,7 @@ func benchDetection(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r detectionRow) bool { return !strings.Contains(r.Mechanism, *only) })
-	pool, now := core.LocalPool(catalogue, n), clock()
+	pool, now := pair.LocalPool(catalogue, n), clock()
 	for i := range rows {
 		if err := rows[i].measure(ctx, plan, *seeds, pool, now); err != nil {
 			return fail(stderr, err)
@@ -121,7 +121,7 @@ func benchDetection(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	if *format == "json" {
-		data, err := core.Canonical(map[string]any{"plan": plan, "seeds": *seeds, "rows": rows})
+		data, err := audit.Canonical(map[string]any{"plan": plan, "seeds": *seeds, "rows": rows})
 		if err != nil {
 			return fail(stderr, err)
 		}
@@ -133,22 +133,22 @@ func benchDetection(args []string, stdout, stderr io.Writer) int {
 }
 
 // measure runs the cell once a seed.
-func (r *detectionRow) measure(ctx context.Context, plan core.Plan, seeds int, pool *core.Pool, now func() float64) error {
+func (r *detectionRow) measure(ctx context.Context, plan pair.Plan, seeds int, pool *pair.Pool, now func() float64) error {
 	start := now()
-	claim := core.DPClaim(r.Epsilon, r.Delta)
+	claim := audit.DPClaim(r.Epsilon, r.Delta)
 	plan.Mechanism, plan.Claim = r.Mechanism, &claim
 	for seed := 1; seed <= seeds; seed++ {
 		plan.Seed = uint64(seed)
-		report, err := core.Run{Plan: plan, Catalogue: catalogue, Pool: pool}.Do(ctx)
+		report, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: pool}.Do(ctx)
 		if err != nil {
 			return fmt.Errorf("%s at epsilon %g, seed %d: %w", r.Mechanism, r.Epsilon, seed, err)
 		}
-		if report.Termination.Reason != core.Completed {
+		if report.Termination.Reason != audit.Completed {
 			return fmt.Errorf("stopped at %s, epsilon %g, seed %d", r.Mechanism, r.Epsilon, seed)
 		}
 		r.Runs++
 		r.Bounds = append(r.Bounds, *report.Results[0].LowerBound)
-		if report.Verdict == core.Violation {
+		if report.Verdict == audit.Violation {
 			r.Flagged++
 		}
 	}
@@ -156,7 +156,7 @@ func (r *detectionRow) measure(ctx context.Context, plan core.Plan, seeds int, p
 	return nil
 }
 
-func printDetection(w io.Writer, plan core.Plan, rows []detectionRow, seeds int) {
+func printDetection(w io.Writer, plan pair.Plan, rows []detectionRow, seeds int) {
 	fmt.Fprintf(w, "Detection at %d certification outputs a side, beta = %g, seeds 1 to %d, delta = 0 unless said\n", plan.Samples, plan.Beta, seeds)
 	fmt.Fprintf(w, "Published: detections in ten runs of the best tester of DP-Auditorium, 500 000 samples, beta = 1/3\n\n")
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)

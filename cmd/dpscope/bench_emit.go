@@ -3,10 +3,9 @@ package main
 import (
 	"errors"
 	"flag"
+	"github.com/dpscope/dpscope/audit"
 	"io"
 	"os"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // output says where the result of a bench goes.
@@ -26,7 +25,7 @@ func (o output) check() error { return checkFormat(o.format, "text", "json") }
 // emit writes the result: to the file, if one is asked for, and in the format,
 // whatever became of the file.
 func (o output) emit(stdout io.Writer, result any, print func(io.Writer)) error {
-	data, err := core.Canonical(result)
+	data, err := audit.Canonical(result)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"io"
 	"os"
 	"os/exec"
@@ -15,8 +16,6 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // networkPlan is what dpscope bench network is asked for.
@@ -42,12 +41,12 @@ type networkTimes struct {
 
 // networkResult is what the bench found.
 type networkResult struct {
-	Bench     string         `json:"bench"`
-	Plan      networkPlan    `json:"plan"`
-	Generator core.Generator `json:"generator"`
-	Times     []networkTimes `json:"times"` // native, Node, Chromium
-	Same      bool           `json:"sameNetwork"`
-	Limit     float64        `json:"limit"`
+	Bench     string          `json:"bench"`
+	Plan      networkPlan     `json:"plan"`
+	Generator audit.Generator `json:"generator"`
+	Times     []networkTimes  `json:"times"` // native, Node, Chromium
+	Same      bool            `json:"sameNetwork"`
+	Limit     float64         `json:"limit"`
 }
 
 // trained is what one run of the training program prints.
@@ -90,7 +89,7 @@ func benchNetwork(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	if *format == "json" {
-		data, err := core.Canonical(result)
+		data, err := audit.Canonical(result)
 		if err != nil {
 			return fail(stderr, err)
 		}
@@ -119,7 +118,7 @@ func (p networkPlan) validate() error {
 		{"-runs", p.Runs, 1, 1000},
 	} {
 		if n.value < n.least || n.value > n.most {
-			return &core.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [%d, %d]", n.least, n.most)}
+			return &audit.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [%d, %d]", n.least, n.most)}
 		}
 	}
 	return nil
@@ -250,7 +249,7 @@ func buildTraining(ctx context.Context, dir string) (trainingBuild, error) {
 		return strings.TrimSpace(string(out)), err
 	}
 	if _, err := command(nil, "list", trainingPackage); err != nil {
-		return b, &core.InputError{Field: "the current folder", Found: "outside of the module github.com/dpscope/dpscope",
+		return b, &audit.InputError{Field: "the current folder", Found: "outside of the module github.com/dpscope/dpscope",
 			Want: "inside of it, where the training program is built from", Remedy: "change into a checkout; " + err.Error()}
 	}
 	root, err := command(nil, "env", "GOROOT")

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"io"
 	"os"
 	"os/signal"
@@ -12,8 +14,6 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // leftOut reads the bits of doubles and refutes every mechanism that adds its
@@ -37,7 +37,7 @@ type portfolioArm struct {
 type portfolioRow struct {
 	Mechanism string         `json:"mechanism"`
 	Claim     string         `json:"claim"`
-	Pair      core.Pair      `json:"pair"`
+	Pair      audit.Pair     `json:"pair"`
 	Portfolio portfolioArm   `json:"portfolio"`
 	Picked    map[string]int `json:"picked"` // runs by the learner that the portfolio took
 	Learners  []portfolioArm `json:"learners"`
@@ -60,7 +60,7 @@ type portfolioRow struct {
 func benchPortfolio(args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("dpscope bench portfolio", flag.ContinueOnError)
 	set.SetOutput(stderr)
-	plan := core.Plan{Version: core.PlanVersion, Trials: 1}
+	plan := pair.Plan{Version: pair.PlanVersion, Trials: 1}
 	countVar(set, &plan.Samples, "samples", 20_000, "certification outputs a side")
 	countVar(set, &plan.Explore, "explore", 0, "exploration outputs a side; 0: as many as -samples")
 	set.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of the bound")
@@ -93,7 +93,7 @@ func benchPortfolio(args []string, stdout, stderr io.Writer) int {
 		*runs = 3
 	}
 	if *runs < 2 {
-		return fail(stderr, &core.InputError{Field: "-runs", Found: fmt.Sprint(*runs), Want: "at least 2", Remedy: "one run has no standard error"})
+		return fail(stderr, &audit.InputError{Field: "-runs", Found: fmt.Sprint(*runs), Want: "at least 2", Remedy: "one run has no standard error"})
 	}
 	b := &portfolioBench{Plan: plan, Runs: *runs, catalogue: catalogue, workers: n}
 	for _, m := range seeded.Mechanisms {
@@ -105,7 +105,7 @@ func benchPortfolio(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	if len(b.Rows) == 0 {
-		return fail(stderr, &core.InputError{Field: "-only", Found: fmt.Sprintf("%q", *only), Want: "part of a mechanism's name", Remedy: "dpscope list shows all"})
+		return fail(stderr, &audit.InputError{Field: "-only", Found: fmt.Sprintf("%q", *only), Want: "part of a mechanism's name", Remedy: "dpscope list shows all"})
 	}
 	if isTerminal(stderr) {
 		b.done = func(mechanism string, k int) {
@@ -119,7 +119,7 @@ func benchPortfolio(args []string, stdout, stderr io.Writer) int {
 	}
 	b.judge()
 	if *format == "json" {
-		data, err := core.Canonical(b)
+		data, err := audit.Canonical(b)
 		if err != nil {
 			return fail(stderr, err)
 		}
@@ -136,19 +136,19 @@ func benchPortfolio(args []string, stdout, stderr io.Writer) int {
 }
 
 // portfolioLearners are the learners of a list of names, or all.
-func portfolioLearners(names string, quick bool) ([]core.LearnerSpec, error) {
+func portfolioLearners(names string, quick bool) ([]audit.LearnerSpec, error) {
 	if names == "" {
-		return slices.DeleteFunc(slices.Clone(catalogue.Learners), func(l core.LearnerSpec) bool {
+		return slices.DeleteFunc(slices.Clone(catalogue.Learners), func(l audit.LearnerSpec) bool {
 			return quick && slices.Contains(wideNetworks, l.Name)
 		}), nil
 	}
-	var learners []core.LearnerSpec
+	var learners []audit.LearnerSpec
 	for name := range strings.SplitSeq(names, ",") {
 		l, err := catalogue.Learner(strings.TrimSpace(name))
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(learners, func(k core.LearnerSpec) bool { return k.Name == l.Name }) {
+		if !slices.ContainsFunc(learners, func(k audit.LearnerSpec) bool { return k.Name == l.Name }) {
 			learners = append(learners, l)
 		}
 	}
@@ -157,20 +157,20 @@ func portfolioLearners(names string, quick bool) ([]core.LearnerSpec, error) {
 
 // portfolioBench is the whole comparison.
 type portfolioBench struct {
-	Plan        core.Plan      `json:"plan"` // but mechanism, pair, learner and seed
+	Plan        pair.Plan      `json:"plan"` // but mechanism, pair, learner and seed
 	Runs        int            `json:"runs"`
 	Comparisons int            `json:"comparisons"` // of the portfolio with a learner
 	Short       int            `json:"short"`       // mechanisms
 	Rows        []portfolioRow `json:"rows"`
 
-	catalogue core.Catalogue
+	catalogue audit.Catalogue
 	workers   int
 	done      func(mechanism string, k int) // may be nil; one call at a time
 }
 
 // add makes room for a mechanism at its default parameters, claim and relation
 // and its first pair.
-func (b *portfolioBench) add(m core.MechanismSpec, learners []core.LearnerSpec) error {
+func (b *portfolioBench) add(m audit.MechanismSpec, learners []audit.LearnerSpec) error {
 	plan := b.Plan
 	plan.Mechanism = m.Name
 	a, err := plan.Resolve(b.catalogue)
@@ -182,7 +182,7 @@ func (b *portfolioBench) add(m core.MechanismSpec, learners []core.LearnerSpec) 
 		return fmt.Errorf("mechanism %s names no pair to compare learners on", m.Name)
 	}
 	row := portfolioRow{Mechanism: m.Name, Claim: a.Claim.String(), Pair: pairs[0], Picked: map[string]int{},
-		Portfolio: portfolioArm{Learner: core.Auto, Bounds: make([]float64, b.Runs)}}
+		Portfolio: portfolioArm{Learner: audit.Auto, Bounds: make([]float64, b.Runs)}}
 	for _, l := range learners {
 		if l.Applies(a.Columns) == nil {
 			row.Learners = append(row.Learners, portfolioArm{Learner: l.Name, Bounds: make([]float64, b.Runs)})
@@ -272,17 +272,17 @@ func (b *portfolioBench) run(ctx context.Context) error {
 func (b *portfolioBench) audit(ctx context.Context, j *portfolioJob) {
 	row := b.Rows[j.row]
 	plan := b.Plan
-	plan.Mechanism, plan.Pair, plan.Learner, plan.Seed = row.Mechanism, &row.Pair, core.Auto, uint64(j.run+1)
+	plan.Mechanism, plan.Pair, plan.Learner, plan.Seed = row.Mechanism, &row.Pair, audit.Auto, uint64(j.run+1)
 	if j.learner >= 0 {
 		plan.Learner = row.Learners[j.learner].Learner
 	}
-	report, err := core.Run{Plan: plan, Catalogue: b.catalogue, Pool: core.LocalPool(b.catalogue, 1)}.Do(ctx)
+	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: pair.LocalPool(b.catalogue, 1)}.Do(ctx)
 	switch {
 	case err != nil && j.learner >= 0 && len(report.Results) == 0:
 		j.note = err.Error()
 	case err != nil:
 		j.err = fmt.Errorf("%s, learner %s, seed %d: %w", row.Mechanism, plan.Learner, plan.Seed, err)
-	case report.Termination.Reason != core.Completed:
+	case report.Termination.Reason != audit.Completed:
 		j.err = context.Canceled
 	default:
 		j.bound, j.picked = *report.Results[0].LowerBound, report.Evidence.Witness.Learner

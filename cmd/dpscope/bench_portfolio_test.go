@@ -10,10 +10,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // The workers decide nothing, and the text says what was left out.
@@ -80,7 +80,7 @@ func TestBenchPortfolioRefuses(t *testing.T) {
 
 // crippled has a portfolio of these learners alone; the others are there by
 // name.
-func crippled(t *testing.T, names ...string) core.Catalogue {
+func crippled(t *testing.T, names ...string) audit.Catalogue {
 	t.Helper()
 	cat := catalogue
 	cat.Learners = slices.Clone(cat.Learners)
@@ -93,11 +93,11 @@ func crippled(t *testing.T, names ...string) core.Catalogue {
 // A portfolio of histograms alone sees one answer of svt6 at a time: exact
 // bounds there differ by a factor of ten. Fixed seeds.
 func TestBenchPortfolioFindsWhatIsMissing(t *testing.T) {
-	b := &portfolioBench{Plan: core.Plan{Version: core.PlanVersion, Trials: 1, Samples: 3000, Beta: 0.05}, Runs: 3, catalogue: crippled(t, "histogram"), workers: 2}
-	silent := core.LearnerSpec{Name: "silent", ByName: true, Applies: func([]core.Column) error { return nil },
-		Learn: func(core.Exploration) (core.Model, error) { return nil, errors.New("has nothing to say") }}
+	b := &portfolioBench{Plan: pair.Plan{Version: pair.PlanVersion, Trials: 1, Samples: 3000, Beta: 0.05}, Runs: 3, catalogue: crippled(t, "histogram"), workers: 2}
+	silent := audit.LearnerSpec{Name: "silent", ByName: true, Applies: func([]audit.Column) error { return nil },
+		Learn: func(audit.Exploration) (audit.Model, error) { return nil, errors.New("has nothing to say") }}
 	b.catalogue.Learners = append(b.catalogue.Learners, silent)
-	var learners []core.LearnerSpec
+	var learners []audit.LearnerSpec
 	for _, name := range []string{"histogram", "logistic", "silent"} {
 		l, err := b.catalogue.Learner(name)
 		if err != nil {

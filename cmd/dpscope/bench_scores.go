@@ -8,8 +8,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -191,7 +191,7 @@ func benchScores(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	if seeds < 1 || m < 100 || m > 1_000_000 {
-		return fail(stderr, &core.InputError{Field: "-seeds and -m", Found: fmt.Sprintf("%d and %d", seeds, m), Want: "at least 1, and from 100 to 1000000"})
+		return fail(stderr, &audit.InputError{Field: "-seeds and -m", Found: fmt.Sprintf("%d and %d", seeds, m), Want: "at least 1, and from 100 to 1000000"})
 	}
 	t, err := scoreTable(*seed, seeds, m)
 	if err != nil {
@@ -238,8 +238,8 @@ func scoreTable(seed uint64, seeds, m int) (*canaryTable, error) {
 			for i := range drawn.In {
 				in[i] = true
 			}
-			claim := core.DPClaim(2, canaryDelta)
-			r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: core.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, core.Generator{})
+			claim := audit.DPClaim(2, canaryDelta)
+			r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{})
 			if err != nil {
 				return nil, err
 			}

@@ -5,14 +5,14 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"io"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
 	"sync"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // tablesPlan is what dpscope bench tables is asked for.
@@ -87,19 +87,19 @@ const (
 
 // tableRow is a line of a table.
 type tableRow struct {
-	Name       string      `json:"name"` // as the paper has it
-	Mechanism  string      `json:"mechanism"`
-	Parameters core.Params `json:"parameters,omitempty"`
-	Claim      string      `json:"claim"`
-	Quantity   string      `json:"quantity"` // that bounds are of
-	Setting    string      `json:"setting,omitempty"`
-	Kind       tableKind   `json:"kind"`
-	Finder     string      `json:"finder,omitempty"`
-	Relation   string      `json:"relation"`
-	Pair       *core.Pair  `json:"pair,omitempty"`
-	Samples    int         `json:"samples"` // certification outputs a side; of a ladder, its last rung
-	Explore    int         `json:"explore"` // exploration outputs a side and trial
-	Most       int         `json:"trials"`  // at most
+	Name       string       `json:"name"` // as the paper has it
+	Mechanism  string       `json:"mechanism"`
+	Parameters audit.Params `json:"parameters,omitempty"`
+	Claim      string       `json:"claim"`
+	Quantity   string       `json:"quantity"` // that bounds are of
+	Setting    string       `json:"setting,omitempty"`
+	Kind       tableKind    `json:"kind"`
+	Finder     string       `json:"finder,omitempty"`
+	Relation   string       `json:"relation"`
+	Pair       *audit.Pair  `json:"pair,omitempty"`
+	Samples    int          `json:"samples"` // certification outputs a side; of a ladder, its last rung
+	Explore    int          `json:"explore"` // exploration outputs a side and trial
+	Most       int          `json:"trials"`  // at most
 
 	Runs    []tableRun `json:"runs"`
 	Refuted int        `json:"refuted"`              // runs
@@ -113,7 +113,7 @@ type tableRow struct {
 	seconds float64    // seconds, of all runs
 	wide    bool       // runs one after the other, each on all workers
 
-	plan   core.Plan
+	plan   pair.Plan
 	ladder []int // rungs: certification outputs a side
 }
 
@@ -208,15 +208,15 @@ func (p tablesPlan) tables() ([]paperTable, error) {
 	make, ok := tablePapers[p.Paper]
 	if !ok {
 		if p.Paper == "" {
-			return nil, &core.InputError{Field: "-paper", Found: "absent", Want: fmt.Sprintf("one of %v", tablePaperNames)}
+			return nil, &audit.InputError{Field: "-paper", Found: "absent", Want: fmt.Sprintf("one of %v", tablePaperNames)}
 		}
-		return nil, core.UnknownName("-paper", p.Paper, tablePaperNames)
+		return nil, audit.UnknownName("-paper", p.Paper, tablePaperNames)
 	}
 	if p.Runs < 0 || p.Runs > 10_000 {
-		return nil, &core.InputError{Field: "-runs", Found: fmt.Sprint(p.Runs), Want: "in [0, 10000]", Remedy: "0 means each table's own number"}
+		return nil, &audit.InputError{Field: "-runs", Found: fmt.Sprint(p.Runs), Want: "in [0, 10000]", Remedy: "0 means each table's own number"}
 	}
 	if p.Seed > maxTablesSeed {
-		return nil, &core.InputError{Field: "-seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(maxTablesSeed))}
+		return nil, &audit.InputError{Field: "-seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(maxTablesSeed))}
 	}
 	all := make(p)
 	var names []string
@@ -225,7 +225,7 @@ func (p tablesPlan) tables() ([]paperTable, error) {
 	}
 	tables := slices.DeleteFunc(all, func(t paperTable) bool { return !strings.Contains(t.ID, p.Only) })
 	if len(tables) == 0 {
-		return nil, &core.InputError{Field: "-only", Found: fmt.Sprintf("%q", p.Only), Want: "part of one of " + strings.Join(names, ", ")}
+		return nil, &audit.InputError{Field: "-only", Found: fmt.Sprintf("%q", p.Only), Want: "part of one of " + strings.Join(names, ", ")}
 	}
 	for _, t := range tables {
 		for _, r := range t.Rows {
@@ -238,8 +238,8 @@ func (p tablesPlan) tables() ([]paperTable, error) {
 }
 
 // resolve checks the row's plan and writes down what it means.
-func (r *tableRow) resolve(cat core.Catalogue) error {
-	r.plan.Version, r.plan.Beta = core.PlanVersion, tablesBeta
+func (r *tableRow) resolve(cat audit.Catalogue) error {
+	r.plan.Version, r.plan.Beta = pair.PlanVersion, tablesBeta
 	if r.Kind == tableLadder {
 		r.plan.Samples = slices.Max(r.ladder)
 	}
@@ -264,13 +264,13 @@ func (r *tableRow) resolve(cat core.Catalogue) error {
 }
 
 // goalWords is what the first bound of a report bounds.
-func goalWords(p core.Plan) string {
+func goalWords(p pair.Plan) string {
 	switch p.Claim.Kind {
-	case core.Renyi:
+	case audit.Renyi:
 		return fmt.Sprintf("Rényi divergence at alpha = %g", p.Claim.Alpha)
-	case core.ZCDP:
+	case audit.ZCDP:
 		return "rho"
-	case core.GaussianDP:
+	case audit.GaussianDP:
 		return "mu"
 	}
 	return fmt.Sprintf("epsilon at delta = %g", p.Claim.Delta)
@@ -278,7 +278,7 @@ func goalWords(p core.Plan) string {
 
 // tablesBench is a bench of tables under way.
 type tablesBench struct {
-	catalogue core.Catalogue
+	catalogue audit.Catalogue
 	workers   int
 	now       func() float64
 	say       func(line string) // progress, one call at a time
@@ -397,7 +397,7 @@ func (b *tablesBench) do(ctx context.Context, j *tableJob, workers int) {
 	if j.err = ctx.Err(); j.err != nil {
 		return
 	}
-	pool := core.LocalPool(b.catalogue, workers)
+	pool := pair.LocalPool(b.catalogue, workers)
 	plan := j.row.plan
 	plan.Seed = j.out.Seed
 	switch j.row.Kind {
@@ -420,15 +420,15 @@ func (b *tablesBench) do(ctx context.Context, j *tableJob, workers int) {
 }
 
 // audit is one audit, added to out.
-func (b *tablesBench) audit(ctx context.Context, plan core.Plan, pool *core.Pool, out *tableRun) error {
-	report, err := core.Run{Plan: plan, Catalogue: b.catalogue, Pool: pool}.Do(ctx)
+func (b *tablesBench) audit(ctx context.Context, plan pair.Plan, pool *pair.Pool, out *tableRun) error {
+	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: pool}.Do(ctx)
 	switch {
 	case err != nil:
 		return err
-	case report.Termination.Reason != core.Completed:
+	case report.Termination.Reason != audit.Completed:
 		return context.Canceled
 	}
-	out.Refuted = report.Verdict == core.Violation
+	out.Refuted = report.Verdict == audit.Violation
 	out.Bound = *report.Results[0].LowerBound
 	out.Learner = report.Evidence.Witness.Learner
 	out.Trials += len(report.Trials)

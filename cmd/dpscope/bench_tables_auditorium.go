@@ -2,9 +2,9 @@ package main
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"strconv"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // choose is a where it is so, else b.
@@ -40,12 +40,12 @@ var auditoriumNames = []struct{ name, mechanism string }{
 }
 
 // meanPair is the fixed pair of the means: where they are loudest.
-func meanPair() *core.Pair {
-	return &core.Pair{Label: "{1} against {1, 0}", First: core.Records(1), Second: core.Records(1, 0)}
+func meanPair() *audit.Pair {
+	return &audit.Pair{Label: "{1} against {1, 0}", First: audit.Records(1), Second: audit.Records(1, 0)}
 }
 
 // flipPair is 1^a 0^b against 0^a 1^b, for a threshold of 0.5.
-func flipPair(a, b int) *core.Pair {
+func flipPair(a, b int) *audit.Pair {
 	first, second := make([]float64, a+b), make([]float64, a+b)
 	for i := range first {
 		if i < a {
@@ -54,10 +54,10 @@ func flipPair(a, b int) *core.Pair {
 			second[i] = 1
 		}
 	}
-	return &core.Pair{Label: fmt.Sprintf("%d+%d", a, b), First: core.Records(first...), Second: core.Records(second...)}
+	return &audit.Pair{Label: fmt.Sprintf("%d+%d", a, b), First: audit.Records(first...), Second: audit.Records(second...)}
 }
 
-func number(x float64) core.ParamValue { return core.ParamValue{Number: x} }
+func number(x float64) audit.ParamValue { return audit.ParamValue{Number: x} }
 
 // auditoriumDetections is table 1 of DP-Auditorium: detections in ten runs by
 // Histogram, HS, Rényi and MMD tester, each at 50, 100 and 500 thousand samples;
@@ -96,12 +96,12 @@ func auditoriumTable1(p tablesPlan) paperTable {
 		}
 		for i, m := range auditoriumNames {
 			for c, epsilon := range []float64{0.01, 1} {
-				claim := core.DPClaim(epsilon, 0)
+				claim := audit.DPClaim(epsilon, 0)
 				row := &tableRow{Name: m.name, Setting: fmt.Sprintf("n = %dk", n/1000), Kind: tableAudit, Runs: p.runsOf(10, ifQuick(p, 3, 10))}
 				if p.Quick && p.Runs == 0 && k > 0 {
 					row.Runs = row.Runs[:1]
 				}
-				row.plan = core.Plan{Mechanism: m.mechanism, Claim: &claim, Samples: n, Explore: min(n, mostExplored), Pair: meanPair()}
+				row.plan = pair.Plan{Mechanism: m.mechanism, Claim: &claim, Samples: n, Explore: min(n, mostExplored), Pair: meanPair()}
 				for _, d := range detectionCells {
 					if d.mechanism == m.mechanism && d.epsilon == epsilon {
 						row.Truth = fmt.Sprintf("H = %s, oracle %s", d.hockey, d.ceiling)
@@ -122,7 +122,7 @@ func auditoriumTable1(p tablesPlan) paperTable {
 					wide := *row
 					wide.Runs = make([]tableRun, len(row.Runs))
 					wide.Setting += ", 25+25"
-					wide.plan.Pair, wide.plan.Parameters = flipPair(25, 25), core.Params{"m": number(50)}
+					wide.plan.Pair, wide.plan.Parameters = flipPair(25, 25), audit.Params{"m": number(50)}
 					wide.Truth = "H = .0043, oracle .50"
 					t.Rows = append(t.Rows, &wide)
 				}
@@ -172,14 +172,14 @@ func auditoriumTable2(p tablesPlan) paperTable {
 				continue // as in the paper: means at 0.01
 			}
 			for _, f := range finders {
-				claim := core.DPClaim(epsilon, 0)
+				claim := audit.DPClaim(epsilon, 0)
 				// At 0.01 there is next to nothing to find in SVT 3, 4 and 6 (table 1).
 				hopeless := epsilon == 0.01 && i >= 4 && m.mechanism != "svt5"
 				if p.Quick && hopeless {
 					continue
 				}
 				row := &tableRow{Name: m.name, Kind: tableSearch, Runs: p.runsOf(choose(hopeless, 2, 10), 4),
-					plan: core.Plan{Mechanism: m.mechanism, Claim: &claim, Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, 20_000), Samples: ifQuick(p, 50_000, 200_000)}}
+					plan: pair.Plan{Mechanism: m.mechanism, Claim: &claim, Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, 20_000), Samples: ifQuick(p, 50_000, 200_000)}}
 				if epsilon == 1 {
 					row.plan.Explore = ifQuick(p, 10_000, 50_000)
 				}
@@ -232,15 +232,15 @@ func auditoriumFigure2(p tablesPlan) paperTable {
 		Published: `DP-Auditorium, figure 2, of which the text says: "the tester catches the bug for s <= 0.6"`,
 		Notes:     []string{"the paper names neither sigma nor the pair; ours: none against {2}, where the clipped sum moves by 1"}}
 	for _, s := range []float64{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1} {
-		claim := core.Claim{Kind: core.Renyi, Alpha: alpha}
+		claim := audit.Claim{Kind: audit.Renyi, Alpha: alpha}
 		caught := "caught"
 		if s > 0.6 {
 			caught = "not caught"
 		}
 		t.Rows = append(t.Rows, &tableRow{Name: "ScaleGD", Setting: fmt.Sprintf("s = %g", s), Kind: tableAudit, Runs: p.runsOf(10, 3),
-			plan: core.Plan{Mechanism: "dp-sgd-scaled-noise", Claim: &claim, Samples: ifQuick(p, 50_000, 500_000), Explore: 50_000,
-				Parameters: core.Params{"sigma": number(sigma), "s": number(s), "alpha": number(alpha)},
-				Pair:       &core.Pair{Label: "none against {2}", First: core.Records(), Second: core.Records(2)}},
+			plan: pair.Plan{Mechanism: "dp-sgd-scaled-noise", Claim: &claim, Samples: ifQuick(p, 50_000, 500_000), Explore: 50_000,
+				Parameters: audit.Params{"sigma": number(sigma), "s": number(s), "alpha": number(alpha)},
+				Pair:       &audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(2)}},
 			Figures: []figure{{"Rényi", caught}}})
 	}
 	t.judge = func(rows []*tableRow) []tableCheck {
@@ -291,9 +291,9 @@ func auditoriumFigure3(p tablesPlan) paperTable {
 		Notes:     []string{"n: certification outputs a side; exploration draws as many"}}
 	for _, m := range figure3 {
 		for _, n := range figure3Sizes(p) {
-			claim := core.DPClaim(1, m.delta)
+			claim := audit.DPClaim(1, m.delta)
 			row := &tableRow{Name: m.name, Setting: fmt.Sprintf("n = %d", n), Kind: tableAudit, Runs: p.runsOf(10, 4),
-				plan:  core.Plan{Mechanism: m.mechanism, Claim: &claim, Samples: n, Explore: n, Pair: meanPair()},
+				plan:  pair.Plan{Mechanism: m.mechanism, Claim: &claim, Samples: n, Explore: n, Pair: meanPair()},
 				Truth: fmt.Sprintf("hockey-stick divergence %g at the claim", m.hockey)}
 			if m.mechanism[:3] == "svt" {
 				row.plan.Pair = flipPair(5, 5)
@@ -326,9 +326,9 @@ func auditoriumFigure3Trials(p tablesPlan) paperTable {
 			if n > 100_000 {
 				continue
 			}
-			claim := core.DPClaim(1, m.delta)
+			claim := audit.DPClaim(1, m.delta)
 			t.Rows = append(t.Rows, &tableRow{Name: m.name, Setting: fmt.Sprintf("n = %d", n), Kind: tableSearch, Runs: p.runsOf(10, 3),
-				plan: core.Plan{Mechanism: m.mechanism, Claim: &claim, Samples: n, Explore: n, Finder: "gp-ucb", Trials: 50}})
+				plan: pair.Plan{Mechanism: m.mechanism, Claim: &claim, Samples: n, Explore: n, Finder: "gp-ucb", Trials: 50}})
 		}
 	}
 	return t

@@ -3,22 +3,23 @@ package main
 import (
 	"fmt"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // renyiMechanism is a mechanism of RényiTester.
 type renyiMechanism struct {
 	name, mechanism string
 	broken          bool
-	params          core.Params
+	params          audit.Params
 	renyi           bool      // claims the Rényi divergence
 	all             [3]string // table 2: RényiTester, aDPTester, DP-Sniper
 }
 
 // revealing are the queries of an SVT under add/remove: the paper does not name
 // its own.
-var revealing = core.Params{"queries": {Text: "reveal-records"}}
+var revealing = audit.Params{"queries": {Text: "reveal-records"}}
 
 var renyiMechanisms = []renyiMechanism{
 	{name: "DPMean", mechanism: "laplace-mean", all: [3]string{"passed", "passed", "passed"}},
@@ -33,7 +34,7 @@ var renyiMechanisms = []renyiMechanism{
 	{name: "Joint", mechanism: "exponential-median", all: [3]string{"passed", "-", "passed"}},
 	{name: "WrongSensitivitySGD", mechanism: "dp-sgd-microbatch", broken: true, renyi: true, all: [3]string{"false", "passed", "-"}},
 	{name: "ScaledSGD", mechanism: "dp-sgd-scaled-noise", broken: true, renyi: true,
-		params: core.Params{"sigma": number(10), "s": number(0.15)}, all: [3]string{"false", "passed", "-"}},
+		params: audit.Params{"sigma": number(10), "s": number(0.15)}, all: [3]string{"false", "passed", "-"}},
 	{name: "NonADPMean", mechanism: "gaussian-mean-raw-count-renyi", broken: true, renyi: true, all: [3]string{"false", "passed", "-"}},
 }
 
@@ -47,15 +48,15 @@ func renyiNamed(name string) renyiMechanism {
 }
 
 // budget of a search: the paper's is 25 trials and some 400 000 outputs.
-func (p tablesPlan) renyiSearch(m renyiMechanism, finder string, epsilon, alpha float64) core.Plan {
-	claim := core.DPClaim(epsilon, 0)
+func (p tablesPlan) renyiSearch(m renyiMechanism, finder string, epsilon, alpha float64) pair.Plan {
+	claim := audit.DPClaim(epsilon, 0)
 	if m.renyi {
-		claim = core.Claim{Kind: core.Renyi, Alpha: alpha, Epsilon: epsilon}
+		claim = audit.Claim{Kind: audit.Renyi, Alpha: alpha, Epsilon: epsilon}
 		if m.mechanism[:3] == "dp-" {
 			claim.Epsilon = 0 // what its parameters imply
 		}
 	}
-	return core.Plan{Mechanism: m.mechanism, Parameters: m.params, Claim: &claim, Relation: core.AddRemove, Finder: finder,
+	return pair.Plan{Mechanism: m.mechanism, Parameters: m.params, Claim: &claim, Relation: audit.AddRemove, Finder: finder,
 		Trials: ifQuick(p, 15, 25), Explore: ifQuick(p, 10_000, 20_000), Samples: ifQuick(p, 50_000, 200_000)}
 }
 
@@ -87,9 +88,9 @@ func renyiTable1(p tablesPlan) paperTable {
 	} {
 		for _, name := range []string{"NonDPMean1", "NonDPMean2"} {
 			for _, through := range []float64{0, cell.alpha} {
-				m, claim := renyiNamed(name), core.DPClaim(cell.epsilon, 0)
+				m, claim := renyiNamed(name), audit.DPClaim(cell.epsilon, 0)
 				row := &tableRow{Name: name, Kind: tableLadder, Runs: p.runsOf(5, 3), ladder: rungs, Setting: "event",
-					plan: core.Plan{Mechanism: m.mechanism, Claim: &claim, Relation: core.AddRemove, Pair: meanPair(), ThroughRenyi: through}}
+					plan: pair.Plan{Mechanism: m.mechanism, Claim: &claim, Relation: audit.AddRemove, Pair: meanPair(), ThroughRenyi: through}}
 				if through > 0 {
 					row.Setting = fmt.Sprintf("Rényi, alpha = %g", through)
 				} else if cell.alpha == 2 {
@@ -214,7 +215,7 @@ func renyiTable5(p tablesPlan) paperTable {
 	for _, cell := range []struct {
 		name           string
 		epsilon, alpha float64
-		params         core.Params
+		params         audit.Params
 		figures        [4]string
 	}{
 		{"NonDPMean1", 0.01, 1.5, nil, [4]string{"1", "25", "25", "25"}},
@@ -224,7 +225,7 @@ func renyiTable5(p tablesPlan) paperTable {
 		{"ScaledSGD", 0.0075, 1.5, nil, [4]string{"1.2", "25", "25", "-"}},
 		{"ScaledSGD", 0.01, 2, nil, [4]string{"1.6", "25", "25", "-"}},
 		{"WrongSensitivitySGD", 0, 2, nil, [4]string{"5", "25", "25", "-"}},
-		{"WrongSensitivitySGD", 0, 2, core.Params{"sigma": number(10)}, [4]string{"5", "25", "25", "-"}},
+		{"WrongSensitivitySGD", 0, 2, audit.Params{"sigma": number(10)}, [4]string{"5", "25", "25", "-"}},
 		{"NonADPMean", 0.01, 1.5, nil, [4]string{"1", "25", "25", "25"}},
 		{"NonADPMean", 0.1, 1.5, nil, [4]string{"1", "25", "25", "25"}},
 		{"NonADPMean", 0.01, 2, nil, [4]string{"1", "25", "25", "25"}},
@@ -286,10 +287,10 @@ func renyiFigure3(p tablesPlan) paperTable {
 		Notes:     []string{"n: certification outputs a side; exploration draws as many", "the mechanism is dp-sgd with sigma = 1 on none against {2}, clipped to 1: its claim is the truth, so a refutation is a false alarm"}}
 	for _, alpha := range []float64{1.5, 2} {
 		for _, n := range ifQuick(p, []int{1000, 10_000, 50_000}, []int{1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 500_000}) {
-			claim := core.Claim{Kind: core.Renyi, Alpha: alpha}
+			claim := audit.Claim{Kind: audit.Renyi, Alpha: alpha}
 			t.Rows = append(t.Rows, &tableRow{Name: "N(0,1), N(1,1)", Setting: fmt.Sprintf("n = %d", n), Kind: tableAudit, Runs: p.runsOf(10, 4),
-				plan: core.Plan{Mechanism: "dp-sgd", Claim: &claim, Samples: n, Explore: n, Parameters: core.Params{"sigma": number(1), "alpha": number(alpha)},
-					Pair: &core.Pair{Label: "none against {2}", First: core.Records(), Second: core.Records(2)}}})
+				plan: pair.Plan{Mechanism: "dp-sgd", Claim: &claim, Samples: n, Explore: n, Parameters: audit.Params{"sigma": number(1), "alpha": number(alpha)},
+					Pair: &audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(2)}}})
 		}
 	}
 	t.judge = func(rows []*tableRow) (checks []tableCheck) {

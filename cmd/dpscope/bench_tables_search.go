@@ -5,14 +5,15 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // search explores the pairs of the plan's finder, none of which the mechanism
 // told it, until one of them refutes the claim. A pair is tried, in the way that
 // tableSearch says, only where its value exceeds the claim.
-func (b *tablesBench) search(ctx context.Context, plan core.Plan, pool *core.Pool, out *tableRun) error {
+func (b *tablesBench) search(ctx context.Context, plan pair.Plan, pool *pair.Pool, out *tableRun) error {
 	a, err := plan.Resolve(b.catalogue)
 	if err != nil {
 		return err
@@ -21,31 +22,31 @@ func (b *tablesBench) search(ctx context.Context, plan core.Plan, pool *core.Poo
 	if err != nil {
 		return err
 	}
-	find, err := spec.New(core.FinderProblem{Relation: a.Plan.Relation, Domain: a.Domain, Trials: a.Plan.Trials,
+	find, err := spec.New(audit.FinderProblem{Relation: a.Plan.Relation, Domain: a.Domain, Trials: a.Plan.Trials,
 		Stream: stream.New(stream.Key{Seed: plan.Seed, Purpose: "find"})})
 	if err != nil {
 		return fmt.Errorf("finder %s: %w", a.Plan.Finder, err)
 	}
 	tries := 0
-	var history []core.Trial
+	var history []audit.Trial
 	for len(history) < a.Plan.Trials {
 		pairs := find.Propose(history, a.Plan.Trials-len(history))
 		if len(pairs) == 0 {
 			break
 		}
-		for _, pair := range pairs {
-			value, err := b.exploreOne(ctx, a.Plan, pool, pair, len(history))
+		for _, neighbours := range pairs {
+			value, err := b.exploreOne(ctx, a.Plan, pool, neighbours, len(history))
 			if err != nil {
 				return err
 			}
-			history = append(history, core.Trial{Index: len(history), Pair: pair, Value: value})
+			history = append(history, audit.Trial{Index: len(history), Pair: neighbours, Value: value})
 			out.Trials = len(history)
 			out.Outputs += 2 * a.Plan.Explore
 			if value <= a.Claim.Limit() {
 				continue
 			}
 			tries++
-			if err := b.confirm(ctx, a.Plan, pool, pair, tries, out); err != nil || out.Refuted {
+			if err := b.confirm(ctx, a.Plan, pool, neighbours, tries, out); err != nil || out.Refuted {
 				return err
 			}
 		}
@@ -54,9 +55,9 @@ func (b *tablesBench) search(ctx context.Context, plan core.Plan, pool *core.Poo
 }
 
 // exploreOne is the value of a pair.
-func (b *tablesBench) exploreOne(ctx context.Context, plan core.Plan, pool *core.Pool, pair core.Pair, trial int) (float64, error) {
-	task := core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: plan, Trial: trial, Pair: &pair}
-	results, err := pool.Do(ctx, []core.Task{task}, core.Events{})
+func (b *tablesBench) exploreOne(ctx context.Context, plan pair.Plan, pool *pair.Pool, neighbours audit.Pair, trial int) (float64, error) {
+	task := pair.Task{Version: pair.TaskVersion, Kind: pair.ExploreTask, Plan: plan, Trial: trial, Pair: &neighbours}
+	results, err := pool.Do(ctx, []pair.Task{task}, pair.Events{})
 	if ctx.Err() != nil {
 		return 0, context.Canceled
 	}
@@ -72,15 +73,15 @@ func (b *tablesBench) exploreOne(ctx context.Context, plan core.Plan, pool *core
 // confirm audits a pair on outputs that nothing before has seen, for the k-th
 // time in the search with an error of beta/(k(k+1)): over all k they add up to
 // beta.
-func (b *tablesBench) confirm(ctx context.Context, plan core.Plan, pool *core.Pool, pair core.Pair, k int, out *tableRun) error {
-	plan.Pair = &pair
+func (b *tablesBench) confirm(ctx context.Context, plan pair.Plan, pool *pair.Pool, neighbours audit.Pair, k int, out *tableRun) error {
+	plan.Pair = &neighbours
 	plan.Beta /= float64(k * (k + 1))
 	plan.Seed = confirmSeed(plan.Seed, k)
 	trials := out.Trials
 	err := b.audit(ctx, plan, pool, out)
 	out.Trials = trials // the same pair again
 	if err == nil && out.Refuted {
-		out.Pair = pair.Label
+		out.Pair = neighbours.Label
 	}
 	return err
 }

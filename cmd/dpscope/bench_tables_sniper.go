@@ -2,8 +2,8 @@ package main
 
 import (
 	"fmt"
-
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // sniperRows are the lower bounds in DP-Sniper's shipped logs: claim 0.1, 90 %
@@ -14,11 +14,11 @@ import (
 // mechanism's first: of several, noise would choose.
 var sniperRows = []struct {
 	name, mechanism, truth string
-	params                 core.Params
+	params                 audit.Params
 	bound, seconds, target float64
 	explore, trials        int
 }{
-	{"LaplaceMechanism", "laplace-parallel", "0.1", core.Params{"copies": number(1)}, 0.0968, 21, 0.095, 1_000_000, 2},
+	{"LaplaceMechanism", "laplace-parallel", "0.1", audit.Params{"copies": number(1)}, 0.0968, 21, 0.095, 1_000_000, 2},
 	{"TruncatedGeometric", "truncated-geometric", "0.1178", nil, 0.1156, 19, 0.113, 1_000_000, 2},
 	{"NoisyHist1", "noisy-histogram", "0.1", nil, 0.0978, 38, 0.095, 400_000, 2},
 	{"NoisyHist2", "noisy-histogram-wrong-scale", "10", nil, 4.60, 41, 9, 400_000, 2},
@@ -27,17 +27,17 @@ var sniperRows = []struct {
 	{"ReportNoisyMax3", "noisy-max-value-laplace", "0.25", nil, 0.2478, 62, 0.24, 2_400_000, 4},
 	{"ReportNoisyMax4", "noisy-max-value-exponential", "unbounded", nil, 0.3463, 63, 0.34, 400_000, 8},
 	{"SVT1", "svt1", "0.1", nil, 0.0858, 126, 0.078, 1_600_000, 3},
-	{"SVT2", "svt2", "0.1", core.Params{"threshold": number(1)}, 0.0859, 160, 0.078, 1_600_000, 3},
-	{"SVT3", "svt3", "unbounded", core.Params{"threshold": number(1)}, 0.1716, 160, 0.17, 400_000, 4},
-	{"SVT4", "svt4", "0.175", core.Params{"threshold": number(1)}, 0.1687, 130, 0.160, 1_600_000, 3},
-	{"SVT5", "svt5", "unbounded", core.Params{"threshold": number(1)}, 1.761, 59, 9, 400_000, 6},
-	{"SVT6", "svt6", "unbounded", core.Params{"threshold": number(1)}, 0.2720, 96, 0.30, 400_000, 6},
-	{"Rappor", "rappor", "0.400", core.Params{"f": number(0.75)}, 0.2930, 145, 0.35, 800_000, 1},
-	{"OneTimeRappor", "rappor-once", "0.801", core.Params{"f": number(0.95)}, 0.5978, 89, 0.70, 800_000, 1},
+	{"SVT2", "svt2", "0.1", audit.Params{"threshold": number(1)}, 0.0859, 160, 0.078, 1_600_000, 3},
+	{"SVT3", "svt3", "unbounded", audit.Params{"threshold": number(1)}, 0.1716, 160, 0.17, 400_000, 4},
+	{"SVT4", "svt4", "0.175", audit.Params{"threshold": number(1)}, 0.1687, 130, 0.160, 1_600_000, 3},
+	{"SVT5", "svt5", "unbounded", audit.Params{"threshold": number(1)}, 1.761, 59, 9, 400_000, 6},
+	{"SVT6", "svt6", "unbounded", audit.Params{"threshold": number(1)}, 0.2720, 96, 0.30, 400_000, 6},
+	{"Rappor", "rappor", "0.400", audit.Params{"f": number(0.75)}, 0.2930, 145, 0.35, 800_000, 1},
+	{"OneTimeRappor", "rappor-once", "0.801", audit.Params{"f": number(0.95)}, 0.5978, 89, 0.70, 800_000, 1},
 	{"LaplaceParallel", "laplace-parallel", "0.1", nil, 0.0350, 104, 0.045, 800_000, 1},
-	{"SVT34Parallel", "svt34-parallel", "unbounded", core.Params{"threshold": number(1)}, 0.2610, 364, 0.25, 550_000, 3},
-	{"PrefixSum", "prefix-sum", "1.0", core.Params{"epsilon": number(0.1), "data": {Text: "answers"}}, 0.5040, 97, 0.80, 800_000, 2},
-	{"NumericalSVT", "numeric-svt", "0.1", core.Params{"c": number(2), "threshold": number(1)}, 0.0343, 152, 0.034, 3_300_000, 1},
+	{"SVT34Parallel", "svt34-parallel", "unbounded", audit.Params{"threshold": number(1)}, 0.2610, 364, 0.25, 550_000, 3},
+	{"PrefixSum", "prefix-sum", "1.0", audit.Params{"epsilon": number(0.1), "data": {Text: "answers"}}, 0.5040, 97, 0.80, 800_000, 2},
+	{"NumericalSVT", "numeric-svt", "0.1", audit.Params{"c": number(2), "threshold": number(1)}, 0.0343, 152, 0.034, 3_300_000, 1},
 }
 
 // mostSniperSeconds is how long a row may take on two processors.
@@ -54,18 +54,18 @@ func sniperTables(p tablesPlan) []paperTable {
 	}
 	for _, s := range sniperRows {
 		row := &tableRow{Name: s.name, Kind: tableAudit, Runs: p.runsOf(1, 1), Truth: s.truth, wide: true,
-			plan: core.Plan{Mechanism: s.mechanism, Parameters: s.params, Samples: ifQuick(p, quickly, samples),
+			plan: pair.Plan{Mechanism: s.mechanism, Parameters: s.params, Samples: ifQuick(p, quickly, samples),
 				Explore: ifQuick(p, min(s.explore, 200_000), s.explore), Finder: "candidates", Trials: s.trials},
 			Figures: []figure{{"DP-Sniper", fmt.Sprint(s.bound)}, {"its seconds", fmt.Sprint(s.seconds)}}}
-		claim := core.DPClaim(0.1, 0)
+		claim := audit.DPClaim(0.1, 0)
 		switch s.mechanism {
 		case "prefix-sum":
 			// Its parameter is the budget of one answer.
-			claim = core.DPClaim(1, 0)
+			claim = audit.DPClaim(1, 0)
 		case "rappor", "rappor-once":
-			claim = core.Claim{} // that of f
+			claim = audit.Claim{} // that of f
 		}
-		if claim != (core.Claim{}) {
+		if claim != (audit.Claim{}) {
 			row.plan.Claim = &claim
 		}
 		if !p.Quick {

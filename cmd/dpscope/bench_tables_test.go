@@ -4,11 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // tablesJSON is the output without the timing, and read.
@@ -26,7 +26,7 @@ func tablesJSON(t *testing.T, args ...string) (string, tablesResult) {
 		t.Error("no timing")
 	}
 	r.Timing = nil
-	data, err := core.Canonical(r)
+	data, err := audit.Canonical(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,10 +122,10 @@ func testTables(t *testing.T, r *tableRow) tableRow {
 // mechanism that keeps its claim in beta of all searches at most: of 20, three
 // or more with probability .08 at most at .05, and the seed is fixed.
 func TestBenchTablesSearch(t *testing.T) {
-	claim := core.DPClaim(0.1, 0)
+	claim := audit.DPClaim(0.1, 0)
 	row := func(mechanism string, runs, trials int) *tableRow {
 		return &tableRow{Name: mechanism, Kind: tableSearch, Runs: make([]tableRun, runs),
-			plan: core.Plan{Mechanism: mechanism, Claim: &claim, Finder: "random", Trials: trials, Explore: 2000, Samples: 2000}}
+			plan: pair.Plan{Mechanism: mechanism, Claim: &claim, Finder: "random", Trials: trials, Explore: 2000, Samples: 2000}}
 	}
 	r := testTables(t, row("laplace-mean-raw-count", 4, 10))
 	if r.Refuted != 4 || *r.Mean > 5 {
@@ -155,7 +155,7 @@ func TestConfirmations(t *testing.T) {
 	for k := 1; k <= 50; k++ {
 		sum += tablesBeta / float64(k*(k+1))
 		for seed := range uint64(50) {
-			if s := confirmSeed(seed, k); seen[s] || s > core.MaxSeed {
+			if s := confirmSeed(seed, k); seen[s] || s > pair.MaxSeed {
 				t.Fatalf("seed %d, confirmation %d: seed %d", seed, k, s)
 			} else {
 				seen[s] = true
@@ -165,22 +165,22 @@ func TestConfirmations(t *testing.T) {
 	if sum > tablesBeta {
 		t.Errorf("errors add up to %g", sum)
 	}
-	if confirmSeed(maxTablesSeed+10_000, 50) > core.MaxSeed {
+	if confirmSeed(maxTablesSeed+10_000, 50) > pair.MaxSeed {
 		t.Error("the largest seed is too large to confirm")
 	}
 }
 
 // A ladder stops at the first rung that refutes.
 func TestBenchTablesLadder(t *testing.T) {
-	claim := core.DPClaim(0.1, 0)
+	claim := audit.DPClaim(0.1, 0)
 	r := testTables(t, &tableRow{Name: "x", Kind: tableLadder, Runs: make([]tableRun, 3), ladder: []int{100, 500, 5000},
-		plan: core.Plan{Mechanism: "laplace-mean-raw-count", Claim: &claim, Pair: meanPair()}})
+		plan: pair.Plan{Mechanism: "laplace-mean-raw-count", Claim: &claim, Pair: meanPair()}})
 	if r.Needed == nil || *r.Needed > 10_000 || r.Refuted != 3 {
 		t.Errorf("%+v", r)
 	}
-	claim = core.DPClaim(1, 0)
+	claim = audit.DPClaim(1, 0)
 	r = testTables(t, &tableRow{Name: "x", Kind: tableLadder, Runs: make([]tableRun, 3), ladder: []int{100, 500},
-		plan: core.Plan{Mechanism: "randomised-response", Claim: &claim, Pair: &core.Pair{First: core.Records(0), Second: core.Records(1)}}})
+		plan: pair.Plan{Mechanism: "randomised-response", Claim: &claim, Pair: &audit.Pair{First: audit.Records(0), Second: audit.Records(1)}}})
 	if r.Needed != nil {
 		t.Errorf("a private mechanism took %g outputs", *r.Needed)
 	}

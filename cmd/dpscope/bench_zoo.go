@@ -12,7 +12,8 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -31,17 +32,17 @@ type zooCase struct {
 	mechanism string // built in
 	params    string // of it, with spaces between
 	program   string // of docs/examples/zoo with its arguments; "": in Go, as for dptest
-	claim     core.Claim
+	claim     audit.Claim
 
 	domain, rows string
-	relation     core.Relation // default add-remove
+	relation     audit.Relation // default add-remove
 	integer      bool
 	names        int    // outputs are so many names, written as numbers
 	nonFinite    string // as a flag
 	faint        bool   // it takes faintTimes as many outputs to see anything
 	// plain is the mechanism in Go where the stranger's datasets are others than
 	// those of the one that is built in.
-	plain core.Mechanism
+	plain audit.Mechanism
 }
 
 var zoo = []zooCase{
@@ -55,35 +56,35 @@ var zoo = []zooCase{
 	zooMax("noisy-max-exponential", "noisy_max.py 2", "-10:10"),
 	zooMax("noisy-max-value-laplace", "noisy_max.py 3", "-10:10"),
 	zooMax("noisy-max-value-exponential", "noisy_max.py 4", "-20:20"),
-	{mechanism: "noisy-histogram", program: "histogram.py counts 1", claim: core.DPClaim(1, 0), domain: "0:10", rows: "5", relation: core.BoundedReplace, plain: noisyRows{1, 5, false}},
-	{mechanism: "noisy-histogram-wrong-scale", program: "histogram.py counts 0.5", claim: core.DPClaim(0.5, 0), domain: "0:10", rows: "5", relation: core.BoundedReplace, plain: noisyRows{0.5, 5, false}},
-	{mechanism: "domain-from-data", program: "histogram.py present", claim: core.DPClaim(1, 0), domain: "0:4", integer: true},
-	{mechanism: "count-replace-as-add", claim: core.DPClaim(1, 0), domain: "0:1", rows: "1:10", relation: core.Replace, integer: true},
-	{mechanism: "rappor", program: "rappor.py 0.75", params: "f=0.75", claim: core.DPClaim(0.1, 0), domain: "0:99", rows: "1", relation: core.Replace, integer: true, faint: true},
-	{mechanism: "rappor-once", program: "rappor.py 0.95 once", params: "f=0.95", claim: core.DPClaim(0.1, 0), domain: "0:99", rows: "1", relation: core.Replace, integer: true, faint: true},
-	{mechanism: "laplace-mean", program: "mean.py private 1", claim: core.DPClaim(1, 0), domain: "0:1"},
-	{mechanism: "laplace-mean-raw-count", program: "mean.py raw-count 1", claim: core.DPClaim(1, 0), domain: "0:1", rows: "1:6"},
-	{mechanism: "laplace-mean-raw-denominator", program: "mean.py raw-denominator 0.1", claim: core.DPClaim(0.1, 0), domain: "0:1", rows: "1:6"},
-	{mechanism: "gaussian-mean-raw-count", claim: core.DPClaim(1, 0.01), domain: "0:1", rows: "1:20"},
-	{mechanism: "dp-sgd-scaled-noise", program: "dp_sgd.py scaled", claim: core.DPClaim(1, 1e-3), domain: "-2:2"},
-	{mechanism: "dp-sgd-microbatch", program: "dp_sgd.py microbatch", claim: core.DPClaim(1, 1e-3), domain: "-2:2"},
-	{mechanism: "dp-sgd-clip-late", program: "clip_late.js", claim: core.DPClaim(1, 1e-3), domain: "-2:2"},
-	{mechanism: "dp-sgd-reused-key", claim: core.DPClaim(1, 1e-3), domain: "-2:2"},
-	{mechanism: "truncated-geometric", program: "counts.py geometric", claim: core.DPClaim(0.1, 0), domain: "0:1", rows: "5", relation: core.Replace, integer: true, faint: true},
-	{mechanism: "size-leak", program: "counts.py leaky", claim: core.DPClaim(1, 0), domain: "0:1"},
-	{mechanism: "sum-unclipped", program: "sums.py unclipped", claim: core.DPClaim(1, 0), domain: "0:5"},
-	{mechanism: "sum-nan", program: "sums.py nan", claim: core.DPClaim(1, 0), domain: "0:10,0:10", integer: true, nonFinite: command.AsSymbol},
-	{mechanism: "prefix-sum", program: "sums.py prefix", claim: core.DPClaim(1, 0), domain: "-10:10", rows: "10", relation: core.BoundedReplace, plain: noisyRows{1, 10, true}},
-	{mechanism: "budget-spent-twice", program: "twice.js", claim: core.DPClaim(1, 0), domain: "-10:10", rows: "1", relation: core.BoundedReplace},
-	{mechanism: "laplace-parallel", claim: core.DPClaim(1, 0), domain: "-10:10", rows: "1", relation: core.BoundedReplace},
-	{mechanism: "exponential-median", claim: core.DPClaim(1, 0), domain: "0:1", rows: "1:5", relation: core.Replace},
-	{mechanism: "randomised-response", program: "bit.js", claim: core.DPClaim(1, 0), domain: "0:1", rows: "1", relation: core.Replace, integer: true, names: 1},
+	{mechanism: "noisy-histogram", program: "histogram.py counts 1", claim: audit.DPClaim(1, 0), domain: "0:10", rows: "5", relation: audit.BoundedReplace, plain: noisyRows{1, 5, false}},
+	{mechanism: "noisy-histogram-wrong-scale", program: "histogram.py counts 0.5", claim: audit.DPClaim(0.5, 0), domain: "0:10", rows: "5", relation: audit.BoundedReplace, plain: noisyRows{0.5, 5, false}},
+	{mechanism: "domain-from-data", program: "histogram.py present", claim: audit.DPClaim(1, 0), domain: "0:4", integer: true},
+	{mechanism: "count-replace-as-add", claim: audit.DPClaim(1, 0), domain: "0:1", rows: "1:10", relation: audit.Replace, integer: true},
+	{mechanism: "rappor", program: "rappor.py 0.75", params: "f=0.75", claim: audit.DPClaim(0.1, 0), domain: "0:99", rows: "1", relation: audit.Replace, integer: true, faint: true},
+	{mechanism: "rappor-once", program: "rappor.py 0.95 once", params: "f=0.95", claim: audit.DPClaim(0.1, 0), domain: "0:99", rows: "1", relation: audit.Replace, integer: true, faint: true},
+	{mechanism: "laplace-mean", program: "mean.py private 1", claim: audit.DPClaim(1, 0), domain: "0:1"},
+	{mechanism: "laplace-mean-raw-count", program: "mean.py raw-count 1", claim: audit.DPClaim(1, 0), domain: "0:1", rows: "1:6"},
+	{mechanism: "laplace-mean-raw-denominator", program: "mean.py raw-denominator 0.1", claim: audit.DPClaim(0.1, 0), domain: "0:1", rows: "1:6"},
+	{mechanism: "gaussian-mean-raw-count", claim: audit.DPClaim(1, 0.01), domain: "0:1", rows: "1:20"},
+	{mechanism: "dp-sgd-scaled-noise", program: "dp_sgd.py scaled", claim: audit.DPClaim(1, 1e-3), domain: "-2:2"},
+	{mechanism: "dp-sgd-microbatch", program: "dp_sgd.py microbatch", claim: audit.DPClaim(1, 1e-3), domain: "-2:2"},
+	{mechanism: "dp-sgd-clip-late", program: "clip_late.js", claim: audit.DPClaim(1, 1e-3), domain: "-2:2"},
+	{mechanism: "dp-sgd-reused-key", claim: audit.DPClaim(1, 1e-3), domain: "-2:2"},
+	{mechanism: "truncated-geometric", program: "counts.py geometric", claim: audit.DPClaim(0.1, 0), domain: "0:1", rows: "5", relation: audit.Replace, integer: true, faint: true},
+	{mechanism: "size-leak", program: "counts.py leaky", claim: audit.DPClaim(1, 0), domain: "0:1"},
+	{mechanism: "sum-unclipped", program: "sums.py unclipped", claim: audit.DPClaim(1, 0), domain: "0:5"},
+	{mechanism: "sum-nan", program: "sums.py nan", claim: audit.DPClaim(1, 0), domain: "0:10,0:10", integer: true, nonFinite: command.AsSymbol},
+	{mechanism: "prefix-sum", program: "sums.py prefix", claim: audit.DPClaim(1, 0), domain: "-10:10", rows: "10", relation: audit.BoundedReplace, plain: noisyRows{1, 10, true}},
+	{mechanism: "budget-spent-twice", program: "twice.js", claim: audit.DPClaim(1, 0), domain: "-10:10", rows: "1", relation: audit.BoundedReplace},
+	{mechanism: "laplace-parallel", claim: audit.DPClaim(1, 0), domain: "-10:10", rows: "1", relation: audit.BoundedReplace},
+	{mechanism: "exponential-median", claim: audit.DPClaim(1, 0), domain: "0:1", rows: "1:5", relation: audit.Replace},
+	{mechanism: "randomised-response", program: "bit.js", claim: audit.DPClaim(1, 0), domain: "0:1", rows: "1", relation: audit.Replace, integer: true, names: 1},
 }
 
 // zooSVT is a sparse vector technique on ten queries whose threshold the domain does
 // not tell.
 func zooSVT(mechanism, program string) zooCase {
-	c := zooCase{mechanism: mechanism, program: program, params: "threshold=1", claim: core.DPClaim(1, 0), domain: "-10:10", rows: "10", relation: core.LInfinity}
+	c := zooCase{mechanism: mechanism, program: program, params: "threshold=1", claim: audit.DPClaim(1, 0), domain: "-10:10", rows: "10", relation: audit.LInfinity}
 	if strings.HasSuffix(program, ".js") {
 		c.names = 10
 	}
@@ -92,7 +93,7 @@ func zooSVT(mechanism, program string) zooCase {
 
 // zooMax is report noisy max of five queries.
 func zooMax(mechanism, program, domain string) zooCase {
-	return zooCase{mechanism: mechanism, program: program, claim: core.DPClaim(1, 0), domain: domain, rows: "5", relation: core.LInfinity}
+	return zooCase{mechanism: mechanism, program: program, claim: audit.DPClaim(1, 0), domain: domain, rows: "5", relation: audit.LInfinity}
 }
 
 // noisyRows adds Laplace noise to each of so many rows, and sums them up or not.
@@ -102,15 +103,15 @@ type noisyRows struct {
 	sums  bool
 }
 
-func (m noisyRows) Columns() []core.Column {
-	out := make([]core.Column, m.rows)
+func (m noisyRows) Columns() []audit.Column {
+	out := make([]audit.Column, m.rows)
 	for i := range out {
-		out[i] = core.Column{Name: fmt.Sprintf("c%d", i+1), Kind: core.Real}
+		out[i] = audit.Column{Name: fmt.Sprintf("c%d", i+1), Kind: audit.Real}
 	}
 	return out
 }
 
-func (m noisyRows) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (m noisyRows) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	s.Laplace(out, m.scale)
 	for i := range out {
 		if out[i] += d.Values[i%m.rows]; m.sums && i%m.rows > 0 {
@@ -142,7 +143,7 @@ func positiveMean(x []float64) float64 {
 
 // zooRun is what all cases have in common.
 type zooRun struct {
-	plan    core.Plan
+	plan    pair.Plan
 	seeds   int
 	workers int
 	dir     string // of the programs
@@ -159,9 +160,9 @@ func (z zooRun) measure(ctx context.Context, c zooCase) (zooRow, error) {
 		plan.Samples, plan.Explore = faintTimes*plan.Samples, faintTimes*plan.Explore
 	}
 	own := plan
-	own.Mechanism, own.Finder, own.Parameters = c.mechanism, core.Auto, core.Params{}
+	own.Mechanism, own.Finder, own.Parameters = c.mechanism, audit.Auto, audit.Params{}
 	for word := range strings.FieldsSeq(c.params) {
-		name, value, err := core.ParseParam(word)
+		name, value, err := audit.ParseParam(word)
 		if err != nil {
 			return row, err
 		}
@@ -179,7 +180,7 @@ func (z zooRun) measure(ctx context.Context, c zooCase) (zooRow, error) {
 		if err != nil {
 			return row, err
 		}
-		plan.Mechanism, row.how = string(core.BroughtCommand), how
+		plan.Mechanism, row.how = string(audit.BroughtCommand), how
 		bound, row.pair, err = zooBound(ctx, plan, cat, z.workers)
 		end()
 		if err != nil {
@@ -191,8 +192,8 @@ func (z zooRun) measure(ctx context.Context, c zooCase) (zooRow, error) {
 }
 
 // open is the stranger's mechanism in a catalogue of its own.
-func (c zooCase) open(ctx context.Context, z zooRun, own core.Plan) (cat core.Catalogue, end func(), how string, err error) {
-	space, err := core.ParseSpace(c.domain, c.rows, c.relation, c.integer, 0)
+func (c zooCase) open(ctx context.Context, z zooRun, own pair.Plan) (cat audit.Catalogue, end func(), how string, err error) {
+	space, err := audit.ParseSpace(c.domain, c.rows, c.relation, c.integer, 0)
 	if err != nil {
 		return cat, nil, "", err
 	}
@@ -205,16 +206,16 @@ func (c zooCase) open(ctx context.Context, z zooRun, own core.Plan) (cat core.Ca
 			}
 			m = a.Mechanism
 		}
-		return withBrought(core.Brought{Kind: core.BroughtCommand, Name: c.mechanism, Datasets: space, Columns: m.Columns()}, m), func() {}, "Go", nil
+		return withBrought(audit.Brought{Kind: audit.BroughtCommand, Name: c.mechanism, Datasets: space, Columns: m.Columns()}, m), func() {}, "Go", nil
 	}
 	file, arguments, _ := strings.Cut(c.program, " ")
 	line, how := "python3 "+filepath.Join(z.dir, file)+" "+arguments, "Python"
 	if strings.HasSuffix(file, ".js") {
 		line, how = "node "+filepath.Join(z.dir, "run.js")+" "+filepath.Join(z.dir, file)+" "+arguments, "JavaScript"
 	}
-	kinds := map[string]core.ColumnKind{}
+	kinds := map[string]audit.ColumnKind{}
 	for i := range c.names {
-		kinds[fmt.Sprintf("c%d", i+1)] = core.Symbol
+		kinds[fmt.Sprintf("c%d", i+1)] = audit.Symbol
 	}
 	m, err := command.Open(ctx, command.Options{Command: line, Space: space, NonFinite: c.nonFinite, Kinds: kinds})
 	if err != nil {
@@ -228,11 +229,11 @@ func (c zooCase) open(ctx context.Context, z zooRun, own core.Plan) (cat core.Ca
 func benchZoo(args []string, stdout, stderr io.Writer) int {
 	set := flag.NewFlagSet("dpscope bench zoo", flag.ContinueOnError)
 	set.SetOutput(stderr)
-	z := zooRun{plan: core.Plan{Version: core.PlanVersion}, now: clock()}
+	z := zooRun{plan: pair.Plan{Version: pair.PlanVersion}, now: clock()}
 	countVar(set, &z.plan.Samples, "samples", 20_000, "certification outputs a side")
 	countVar(set, &z.plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
 	set.IntVar(&z.plan.Trials, "trials", 10, "pairs to explore, at most")
-	set.StringVar(&z.plan.Finder, "finder", core.Auto, "how pairs are found for the strangers' mechanisms")
+	set.StringVar(&z.plan.Finder, "finder", audit.Auto, "how pairs are found for the strangers' mechanisms")
 	set.IntVar(&z.seeds, "seeds", 1, "runs of each, with seeds 1, 2, ...")
 	workers := set.Int("workers", 0, "parallel workers; 0: one a processor")
 	set.StringVar(&z.dir, "dir", "docs/examples/zoo", "folder of the programs, which take Python 3 and Node.js")
@@ -246,7 +247,7 @@ func benchZoo(args []string, stdout, stderr io.Writer) int {
 		return fail(stderr, err)
 	}
 	if z.seeds < 1 {
-		return fail(stderr, &core.InputError{Field: "-seeds", Found: fmt.Sprint(z.seeds), Want: "at least 1"})
+		return fail(stderr, &audit.InputError{Field: "-seeds", Found: fmt.Sprint(z.seeds), Want: "at least 1"})
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
@@ -269,12 +270,12 @@ func benchZoo(args []string, stdout, stderr io.Writer) int {
 }
 
 // zooBound is the bound that an audit certifies, and the pair of it.
-func zooBound(ctx context.Context, plan core.Plan, cat core.Catalogue, workers int) (float64, string, error) {
-	r, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, workers)}.Do(ctx)
+func zooBound(ctx context.Context, plan pair.Plan, cat audit.Catalogue, workers int) (float64, string, error) {
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, workers)}.Do(ctx)
 	if err != nil {
 		return 0, "", err
 	}
-	if r.Termination.Reason != core.Completed {
+	if r.Termination.Reason != audit.Completed {
 		return 0, "", errors.New("stopped")
 	}
 	label := ""

@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"slices"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Of mechanisms whose pairs nobody tells, ten trials certify nine tenths of what is
@@ -19,7 +19,7 @@ func TestZooIsFound(t *testing.T) {
 	}{{"svt4", 10_000}, {"noisy-max-exponential", 10_000}, {"dp-sgd-microbatch", 10_000}, {"exponential-median", 50_000}} {
 		name := c.name
 		i := slices.IndexFunc(zoo, func(c zooCase) bool { return c.mechanism == name })
-		z := zooRun{plan: core.Plan{Version: core.PlanVersion, Samples: c.samples, Trials: 10}, seeds: 1, workers: 2, native: true, now: func() float64 { return 0 }}
+		z := zooRun{plan: pair.Plan{Version: pair.PlanVersion, Samples: c.samples, Trials: 10}, seeds: 1, workers: 2, native: true, now: func() float64 { return 0 }}
 		row, err := z.measure(context.Background(), zoo[i])
 		if err != nil {
 			t.Fatal(err)
@@ -40,7 +40,7 @@ func TestZooIsComplete(t *testing.T) {
 		if _, err := catalogue.Mechanism(c.mechanism); err != nil {
 			t.Error(err)
 		}
-		if _, err := core.ParseSpace(c.domain, c.rows, c.relation, c.integer, 0); err != nil {
+		if _, err := audit.ParseSpace(c.domain, c.rows, c.relation, c.integer, 0); err != nil {
 			t.Errorf("%s: %v", c.mechanism, err)
 		}
 	}

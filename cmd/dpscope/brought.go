@@ -4,11 +4,11 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"io"
 	"slices"
 	"time"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // broughtFlags name a mechanism that the user brings, and say where its datasets
@@ -23,14 +23,14 @@ type broughtFlags struct {
 
 // outsider is a mechanism from outside that runs.
 type outsider interface {
-	core.Mechanism
-	Brought() core.Brought
+	audit.Mechanism
+	Brought() audit.Brought
 	Close()
 }
 
 // broughtKind is one way of bringing a mechanism.
 type broughtKind struct {
-	kind core.BroughtKind
+	kind audit.BroughtKind
 	flag string
 	// file is the flag's value, "" where it is not given.
 	file func(f *broughtFlags) string
@@ -39,18 +39,18 @@ type broughtKind struct {
 
 // opening is what a mechanism is opened with.
 type opening struct {
-	space     core.Space
-	pair      *core.Pair
-	kinds     map[string]core.ColumnKind
+	space     audit.Space
+	pair      *audit.Pair
+	kinds     map[string]audit.ColumnKind
 	nonFinite string
 	// Of a report that is replayed, instead of kinds:
-	columns []core.Column
+	columns []audit.Column
 	sha256  string
 }
 
 var broughtKinds = []broughtKind{
-	{core.BroughtModule, "wasm", func(f *broughtFlags) string { return f.wasm }, openModule},
-	{core.BroughtCommand, "exec", func(f *broughtFlags) string { return f.exec }, openCommand},
+	{audit.BroughtModule, "wasm", func(f *broughtFlags) string { return f.wasm }, openModule},
+	{audit.BroughtCommand, "exec", func(f *broughtFlags) string { return f.exec }, openCommand},
 }
 
 // registerNames are the flags that a replay needs.
@@ -80,7 +80,7 @@ func (f *broughtFlags) chosen() *broughtKind {
 func (f *broughtFlags) given() bool { return f.chosen() != nil }
 
 // plan makes a plan of the mechanism; flags that belong to others are refused.
-func (f *broughtFlags) plan(p *core.Plan, given map[string]bool) error {
+func (f *broughtFlags) plan(p *pair.Plan, given map[string]bool) error {
 	k := f.chosen()
 	refused := []string{"mechanism", "param", "samples-file", "samples-file2", "header", "dataset", "outputs", "decimal"}
 	for _, other := range broughtKinds {
@@ -99,7 +99,7 @@ func (f *broughtFlags) plan(p *core.Plan, given map[string]bool) error {
 func (f *broughtFlags) checkUnused(given map[string]bool) error {
 	for _, k := range broughtKinds {
 		if given[k.flag] {
-			return &core.InputError{Field: "-" + k.flag, Found: `""`, Want: "a mechanism of yours (docs/command.md, docs/abi.md)"}
+			return &audit.InputError{Field: "-" + k.flag, Found: `""`, Want: "a mechanism of yours (docs/command.md, docs/abi.md)"}
 		}
 	}
 	return refuseFlags(given, "absent without a mechanism of yours", "-exec or -wasm brings one (docs/command.md, docs/abi.md)", "exec-timeout", "domain", "rows", "integer", "reach")
@@ -109,7 +109,7 @@ func (f *broughtFlags) checkUnused(given map[string]bool) error {
 func refuseFlags(given map[string]bool, want, remedy string, names ...string) error {
 	for _, name := range names {
 		if given[name] {
-			return &core.InputError{Field: "-" + name, Found: "given", Want: want, Remedy: remedy}
+			return &audit.InputError{Field: "-" + name, Found: "given", Want: want, Remedy: remedy}
 		}
 	}
 	return nil
@@ -117,14 +117,14 @@ func refuseFlags(given map[string]bool, want, remedy string, names ...string) er
 
 // catalogue is what is registered, and the mechanism, which runs until it is
 // closed. What the user should know of it goes to notes.
-func (f *broughtFlags) catalogue(ctx context.Context, p core.Plan, read *sampleFlags, notes io.Writer) (core.Catalogue, func(), error) {
-	space, err := core.ParseSpace(f.domain, f.rows, p.Relation, f.integer, f.reach)
+func (f *broughtFlags) catalogue(ctx context.Context, p pair.Plan, read *sampleFlags, notes io.Writer) (audit.Catalogue, func(), error) {
+	space, err := audit.ParseSpace(f.domain, f.rows, p.Relation, f.integer, f.reach)
 	if err != nil {
-		return core.Catalogue{}, nil, err
+		return audit.Catalogue{}, nil, err
 	}
 	if p.Pair != nil {
 		if err := space.Relation.Check(*p.Pair, space.Domain()); err != nil {
-			return core.Catalogue{}, nil, err
+			return audit.Catalogue{}, nil, err
 		}
 	}
 	cat, m, err := f.open(ctx, opening{space: space, pair: p.Pair, kinds: read.kinds, nonFinite: read.nonFinite})
@@ -137,15 +137,15 @@ func (f *broughtFlags) catalogue(ctx context.Context, p core.Plan, read *sampleF
 	return cat, m.Close, nil
 }
 
-func (f *broughtFlags) open(ctx context.Context, o opening) (core.Catalogue, outsider, error) {
+func (f *broughtFlags) open(ctx context.Context, o opening) (audit.Catalogue, outsider, error) {
 	m, err := f.chosen().open(ctx, f, o)
 	if err != nil {
-		return core.Catalogue{}, nil, err
+		return audit.Catalogue{}, nil, err
 	}
 	return withBrought(m.Brought(), m), m, nil
 }
 
-func withBrought(b core.Brought, m core.Mechanism) core.Catalogue {
+func withBrought(b audit.Brought, m audit.Mechanism) audit.Catalogue {
 	cat := catalogue
 	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), b.Spec(m))
 	return cat
@@ -153,18 +153,18 @@ func withBrought(b core.Brought, m core.Mechanism) core.Catalogue {
 
 // replay is the catalogue to replay the report of such a mechanism with. Nothing
 // that a report names is run: the user says again what to run.
-func (f *broughtFlags) replay(ctx context.Context, r core.Report) (cat core.Catalogue, end func(), note string, err error) {
+func (f *broughtFlags) replay(ctx context.Context, r pair.Report) (cat audit.Catalogue, end func(), note string, err error) {
 	b := r.Inputs.Brought
 	i := slices.IndexFunc(broughtKinds, func(k broughtKind) bool { return b != nil && k.kind == b.Kind })
 	switch k := f.chosen(); {
 	case b == nil:
-		return cat, nil, "", &core.InputError{Field: "-" + k.flag, Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism}
-	case b.Kind == core.BroughtScript:
-		return cat, nil, "", &core.InputError{Field: "inputs.brought.kind", Found: string(b.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify"}
+		return cat, nil, "", &audit.InputError{Field: "-" + k.flag, Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism}
+	case b.Kind == audit.BroughtScript:
+		return cat, nil, "", &audit.InputError{Field: "inputs.brought.kind", Found: string(b.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify"}
 	case i < 0:
-		return cat, nil, "", core.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(core.BroughtCommand), string(core.BroughtModule)})
+		return cat, nil, "", audit.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(audit.BroughtCommand), string(audit.BroughtModule)})
 	case k == nil || k.kind != b.Kind:
-		return cat, nil, "", &core.InputError{Field: "-" + broughtKinds[i].flag, Found: "absent",
+		return cat, nil, "", &audit.InputError{Field: "-" + broughtKinds[i].flag, Found: "absent",
 			Want: fmt.Sprintf("given again, as a replay runs nothing that only a report names; this one names %q", b.Name), Remedy: "if you trust that, add the flag"}
 	}
 	if err := b.Datasets.Validate(); err != nil {

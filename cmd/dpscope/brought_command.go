@@ -4,7 +4,7 @@ import (
 	"context"
 	"flag"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
@@ -15,7 +15,7 @@ func (f *broughtFlags) registerCommand(s *flag.FlagSet) {
 
 func openCommand(ctx context.Context, f *broughtFlags, o opening) (outsider, error) {
 	if f.timeout <= 0 {
-		return nil, &core.InputError{Field: "-exec-timeout", Found: f.timeout.String(), Want: "above 0", Remedy: "for example 90s"}
+		return nil, &audit.InputError{Field: "-exec-timeout", Found: f.timeout.String(), Want: "above 0", Remedy: "for example 90s"}
 	}
 	return command.Open(ctx, command.Options{Command: f.exec, Space: o.space, Pair: o.pair, Kinds: o.kinds, NonFinite: o.nonFinite, Columns: o.columns, Timeout: f.timeout})
 }

@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/user/module"
 )
 
@@ -23,7 +23,7 @@ const moduleHost = "host-module"
 // own.
 func openModule(ctx context.Context, f *broughtFlags, o opening) (outsider, error) {
 	if o.nonFinite == "symbol" {
-		return nil, &core.InputError{Field: "-nonfinite", Found: "symbol", Want: "refuse with -wasm", Remedy: "let the module put another number in the place of NaN and infinities"}
+		return nil, &audit.InputError{Field: "-nonfinite", Found: "symbol", Want: "refuse with -wasm", Remedy: "let the module put another number in the place of NaN and infinities"}
 	}
 	info, err := os.Stat(f.wasm)
 	if err != nil {
@@ -36,7 +36,7 @@ func openModule(ctx context.Context, f *broughtFlags, o opening) (outsider, erro
 		} else if !info.Mode().IsRegular() {
 			found = "no plain file"
 		}
-		return nil, &core.InputError{Field: f.wasm, Found: found, Want: fmt.Sprintf("a module of at most %d bytes", module.MostBytes)}
+		return nil, &audit.InputError{Field: f.wasm, Found: found, Want: fmt.Sprintf("a module of at most %d bytes", module.MostBytes)}
 	}
 	data, err := os.ReadFile(f.wasm)
 	if err != nil {
@@ -45,7 +45,7 @@ func openModule(ctx context.Context, f *broughtFlags, o opening) (outsider, erro
 	kinds := o.kinds
 	for _, c := range o.columns {
 		if kinds == nil {
-			kinds = map[string]core.ColumnKind{}
+			kinds = map[string]audit.ColumnKind{}
 		}
 		kinds[c.Name] = c.Kind
 	}

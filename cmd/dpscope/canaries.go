@@ -8,10 +8,11 @@ import (
 	"os"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // canaryFlags are the flags of dpscope canaries.
@@ -26,11 +27,11 @@ type canaryFlags struct {
 	d                                         int
 	seed                                      uint64
 	distinct, single, strict                  bool
-	params                                    core.Params
+	params                                    audit.Params
 }
 
 func newCanaryFlags(stderr io.Writer) *canaryFlags {
-	f := &canaryFlags{set: flag.NewFlagSet("dpscope canaries", flag.ContinueOnError), params: core.Params{}}
+	f := &canaryFlags{set: flag.NewFlagSet("dpscope canaries", flag.ContinueOnError), params: audit.Params{}}
 	s := f.set
 	s.SetOutput(stderr)
 	sources := canary.Sources()
@@ -59,7 +60,7 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 	s.BoolVar(&f.distinct, "distinct", false, "no vector of the file comes twice in a run")
 	s.BoolVar(&f.single, "single", false, "run the audit with one canary too, for equation 10; default: where runs are cheap")
 	s.Func("param", "parameter of the source as name=value; may be given more than once", func(v string) error {
-		name, value, err := core.ParseParam(v)
+		name, value, err := audit.ParseParam(v)
 		if err == nil {
 			f.params[name] = value
 		}
@@ -78,7 +79,7 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 func (f *canaryFlags) plan() (canary.Plan, error) {
 	given := map[string]bool{}
 	f.set.Visit(func(x *flag.Flag) { given[x.Name] = true })
-	p := canary.Plan{Version: canary.PlanVersion, Source: f.source, Parameters: f.params, Relation: core.Relation(f.relation), Design: canary.Design(f.design),
+	p := canary.Plan{Version: canary.PlanVersion, Source: f.source, Parameters: f.params, Relation: audit.Relation(f.relation), Design: canary.Design(f.design),
 		Runs: f.runs, K: f.k, M: f.m, Explore: f.explore, Interval: bounds.CanaryInterval(f.interval), Quantile: f.quantile, Beta: f.beta, Seed: f.seed}
 	// Zero means the default in a plan; a user who typed it meant it.
 	for _, n := range []struct {
@@ -87,22 +88,22 @@ func (f *canaryFlags) plan() (canary.Plan, error) {
 		least float64
 	}{{"n", float64(f.runs), 1}, {"k", float64(f.k), 1}, {"m", float64(f.m), 1}, {"d", float64(f.d), 1}, {"explore", float64(f.explore), 1}, {"tail", float64(f.tail), 1}, {"beta", f.beta, 1e-9}} {
 		if given[n.name] && !(n.value >= n.least) {
-			return p, &core.InputError{Field: "-" + n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("at least %v", n.least)}
+			return p, &audit.InputError{Field: "-" + n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("at least %v", n.least)}
 		}
 	}
 	if !given["epsilon"] {
-		return p, &core.InputError{Field: "-epsilon", Found: "absent", Want: "the epsilon that is claimed", Remedy: "for example -epsilon 2 -delta 1e-5"}
+		return p, &audit.InputError{Field: "-epsilon", Found: "absent", Want: "the epsilon that is claimed", Remedy: "for example -epsilon 2 -delta 1e-5"}
 	}
 	if !(f.epsilon > 0) || math.IsInf(f.epsilon, 1) {
-		return p, &core.InputError{Field: "epsilon", Found: fmt.Sprint(f.epsilon), Want: "a finite number above 0"}
+		return p, &audit.InputError{Field: "epsilon", Found: fmt.Sprint(f.epsilon), Want: "a finite number above 0"}
 	}
 	if math.IsNaN(f.delta) || f.delta < 0 || f.delta >= 1 {
-		return p, core.DPClaim(1, f.delta).Validate()
+		return p, audit.DPClaim(1, f.delta).Validate()
 	}
-	claim := core.DPClaim(f.epsilon, f.delta)
+	claim := audit.DPClaim(f.epsilon, f.delta)
 	p.Claim, p.DeltaDefaulted = &claim, !given["delta"]
 	if given["d"] {
-		f.params["d"] = core.ParamValue{Number: float64(f.d)}
+		f.params["d"] = audit.ParamValue{Number: float64(f.d)}
 	}
 	if given["tail"] || given["scale"] || given["distinct"] {
 		p.Pool = &canary.Pool{Tail: f.tail, Scale: canary.Scale(f.scale), Distinct: f.distinct}
@@ -111,7 +112,7 @@ func (f *canaryFlags) plan() (canary.Plan, error) {
 		p.CSV = &train.CSV{Label: f.label, Scaling: f.scaling}
 		if given["bounds"] {
 			if n, err := fmt.Sscanf(f.bounds, "%g,%g", &p.CSV.Lower, &p.CSV.Upper); n != 2 || err != nil {
-				return p, &core.InputError{Field: "-bounds", Found: fmt.Sprintf("%q", f.bounds), Want: "two numbers with a comma between", Remedy: "for example -bounds 0,255"}
+				return p, &audit.InputError{Field: "-bounds", Found: fmt.Sprintf("%q", f.bounds), Want: "two numbers with a comma between", Remedy: "for example -bounds 0,255"}
 			}
 		}
 	}
@@ -139,7 +140,7 @@ func readData(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) > maxDataBytes {
-		return nil, &core.InputError{Field: name, Found: "larger than 64 MiB", Want: "smaller"}
+		return nil, &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "smaller"}
 	}
 	if data == nil {
 		data = []byte{}
@@ -171,7 +172,7 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal()
 	defer stop()
 	show := newMeter(stderr)
-	run := canary.Run{Plan: plan, File: file, Sources: canary.Sources(), Pool: core.LocalPool(catalogue, workers), Generator: generator(), Now: clock()}
+	run := canary.Run{Plan: plan, File: file, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, workers), Generator: generator(), Now: clock()}
 	if show.w != nil {
 		run.Progress = show.canaries(plan)
 	}
@@ -192,7 +193,7 @@ func printCanaries(w io.Writer, r canary.Report, format string) error {
 		_, err := io.WriteString(w, canary.Text(r))
 		return err
 	}
-	data, err := core.Canonical(r)
+	data, err := audit.Canonical(r)
 	if err != nil {
 		return err
 	}

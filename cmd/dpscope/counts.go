@@ -8,9 +8,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 )
 
@@ -45,7 +45,7 @@ type countsReport struct {
 	Delta        float64       `json:"delta"`
 	Beta         float64       `json:"beta"`
 	Claimed      *float64      `json:"claimedEpsilon,omitempty"`
-	Verdict      core.Verdict  `json:"verdict,omitempty"` // absent without a claim
+	Verdict      audit.Verdict `json:"verdict,omitempty"` // absent without a claim
 	LowerBound   *float64      `json:"lowerBound"`        // the exact one, of both directions
 	LargestBound float64       `json:"largestBound"`      // of the best counts of as many trainings
 	PValue       *float64      `json:"pValue,omitempty"`  // of the claim
@@ -99,9 +99,9 @@ func counts(args []string, stdout, stderr io.Writer) int {
 	switch {
 	case err != nil:
 		return fail(stderr, err)
-	case r.Verdict == core.Violation:
+	case r.Verdict == audit.Violation:
 		return exitViolation
-	case *strict && r.Verdict == core.Inconclusive:
+	case *strict && r.Verdict == audit.Inconclusive:
 		return exitInconclusive
 	}
 	return exitOK
@@ -116,17 +116,17 @@ func (r *countsReport) check(format string, in, out bool) error {
 		given bool
 	}{{"-in", in}, {"-out", out}} {
 		if !x.given {
-			return &core.InputError{Field: x.name, Found: "absent", Want: "a count of so many", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"}
+			return &audit.InputError{Field: x.name, Found: "absent", Want: "a count of so many", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"}
 		}
 	}
 	if err := bounds.CheckDelta(r.Delta); err != nil {
-		return &core.InputError{Field: "-delta", Found: fmt.Sprint(r.Delta), Want: "at least 0 and below 1"}
+		return &audit.InputError{Field: "-delta", Found: fmt.Sprint(r.Delta), Want: "at least 0 and below 1"}
 	}
 	if !(r.Beta >= 1e-9 && r.Beta <= 0.5) {
-		return &core.InputError{Field: "-beta", Found: fmt.Sprint(r.Beta), Want: "in [1e-9, 0.5]", Remedy: "0.05 is 95 % confidence"}
+		return &audit.InputError{Field: "-beta", Found: fmt.Sprint(r.Beta), Want: "in [1e-9, 0.5]", Remedy: "0.05 is 95 % confidence"}
 	}
 	if c := r.Claimed; c != nil && !(*c > 0 && !math.IsInf(*c, 1)) {
-		return &core.InputError{Field: "-epsilon", Found: fmt.Sprint(*c), Want: "a finite number above 0"}
+		return &audit.InputError{Field: "-epsilon", Found: fmt.Sprint(*c), Want: "a finite number above 0"}
 	}
 	return nil
 }
@@ -181,13 +181,13 @@ func (r *countsReport) bound(defaulted bool) {
 	r.PValue = &p
 	switch claimed := strconv.FormatFloat(claim, 'g', -1, 64); {
 	case r.LowerBound != nil && *r.LowerBound > claim:
-		r.Verdict = core.Violation
+		r.Verdict = audit.Violation
 		r.Summary = fmt.Sprintf("Violation: %s; claimed %s.", found, claimed)
 	case r.LargestBound <= claim:
-		r.Verdict = core.Inconclusive
+		r.Verdict = audit.Inconclusive
 		r.Summary = fmt.Sprintf("Inconclusive: no counts of %s and %s trainings show more than epsilon >= %s%s; claimed %s. More trainings are needed.", phrase.Grouped(c.N1), phrase.Grouped(c.N0), phrase.Bound(r.LargestBound, claim), at, claimed)
 	default:
-		r.Verdict = core.NoViolation
+		r.Verdict = audit.NoViolation
 		r.Summary = fmt.Sprintf("No violation found: %s; claimed %s. This is not a proof of privacy.", found, claimed)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core"
 )
 
 // list is dpscope list. Flags may stand before and behind the name.
@@ -30,7 +30,7 @@ func list(args []string, stdout, stderr io.Writer) int {
 	for _, name := range names {
 		i := slices.IndexFunc(lines, func(l listLine) bool { return l.name == name })
 		if i < 0 {
-			return fail(stderr, core.UnknownName("list", name, known))
+			return fail(stderr, audit.UnknownName("list", name, known))
 		}
 		chosen = append(chosen, lines[i].value)
 		if *format == "text" {
@@ -43,7 +43,7 @@ func list(args []string, stdout, stderr io.Writer) int {
 		if len(names) > 0 {
 			value = chosen
 		}
-		data, err := core.Canonical(value)
+		data, err := audit.Canonical(value)
 		if err != nil {
 			return fail(stderr, err)
 		}
@@ -73,7 +73,7 @@ type listLine struct {
 	value                         any
 }
 
-func listLines(l core.Listing) (lines []listLine, names []string) {
+func listLines(l audit.Listing) (lines []listLine, names []string) {
 	for _, m := range l.Mechanisms {
 		var b strings.Builder
 		fmt.Fprintf(&b, "%s\n    %s\n    claims %s; truth: %s\n", m.Name, m.Title, m.ClaimWords, m.Truth)
@@ -91,7 +91,7 @@ func listLines(l core.Listing) (lines []listLine, names []string) {
 	}
 	for _, s := range []struct {
 		name, flag string
-		all        []core.NamedListing
+		all        []audit.NamedListing
 	}{{"Learners", "learner", l.Learners}, {"Finders", "finder", l.Finders}} {
 		for _, x := range s.all {
 			lines = append(lines, listLine{s.name, x.Name, x.Title,

@@ -15,8 +15,8 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
@@ -34,12 +34,12 @@ const (
 )
 
 // seeded is all that is registered and draws from the seed.
-var seeded = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry(), Canary: canary.Engine(canary.Sources())}
+var seeded = audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry(), Canary: canary.Engine(canary.Sources())}
 
 // catalogue is all that is registered.
 var catalogue = withLibrary(seeded)
 
-func withLibrary(c core.Catalogue) core.Catalogue {
+func withLibrary(c audit.Catalogue) audit.Catalogue {
 	c.Mechanisms = slices.Concat(c.Mechanisms, google.All())
 	return c
 }
@@ -95,7 +95,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	switch args[0] {
 	case "audit":
-		return audit(args[1:], stdin, stdout, stderr)
+		return auditCommand(args[1:], stdin, stdout, stderr)
 	case "canaries":
 		return canaries(args[1:], stdout, stderr)
 	case "one-run":
@@ -133,7 +133,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		fmt.Fprint(stdout, usage)
 		return exitOK
 	}
-	return fail(stderr, core.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "verify", "account", "list", "serve", "bench", "version"}))
+	return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "verify", "account", "list", "serve", "bench", "version"}))
 }
 
 // fail prints an error and returns the exit code that goes with it.
@@ -143,8 +143,8 @@ func fail(stderr io.Writer, err error) int {
 }
 
 // generator says what this program is, for reports.
-func generator() core.Generator {
-	g := core.Generator{Name: "dpscope", Version: core.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}
+func generator() audit.Generator {
+	g := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" && len(s.Value) >= 12 {

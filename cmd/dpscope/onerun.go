@@ -10,9 +10,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -63,23 +65,23 @@ func newOneFlags(name string, stderr io.Writer) *oneFlags {
 }
 
 // claim is the claim that the flags give. It checks the rest of them too.
-func (f *oneFlags) claim() (core.Claim, error) {
+func (f *oneFlags) claim() (audit.Claim, error) {
 	given := map[string]bool{}
 	f.set.Visit(func(x *flag.Flag) { given[x.Name] = true })
 	if err := checkFormat(f.format, "text", "json"); err != nil {
-		return core.Claim{}, err
+		return audit.Claim{}, err
 	}
 	f.deltaDefaulted = !given["delta"]
 	if !given["epsilon"] {
-		return core.Claim{}, &core.InputError{Field: "-epsilon", Found: "absent", Want: "the epsilon that is claimed", Remedy: "for example -epsilon 2 -delta 1e-5"}
+		return audit.Claim{}, &audit.InputError{Field: "-epsilon", Found: "absent", Want: "the epsilon that is claimed", Remedy: "for example -epsilon 2 -delta 1e-5"}
 	}
 	if !(f.epsilon > 0) {
-		return core.Claim{}, &core.InputError{Field: "epsilon", Found: fmt.Sprint(f.epsilon), Want: "a finite number above 0"}
+		return audit.Claim{}, &audit.InputError{Field: "epsilon", Found: fmt.Sprint(f.epsilon), Want: "a finite number above 0"}
 	}
 	if given["beta"] && !(f.beta > 0) {
-		return core.Claim{}, &core.InputError{Field: "-beta", Found: fmt.Sprint(f.beta), Want: "in [1e-9, 0.5]"}
+		return audit.Claim{}, &audit.InputError{Field: "-beta", Found: fmt.Sprint(f.beta), Want: "in [1e-9, 0.5]"}
 	}
-	claim := core.DPClaim(f.epsilon, f.delta)
+	claim := audit.DPClaim(f.epsilon, f.delta)
 	return claim, claim.Validate()
 }
 
@@ -89,7 +91,7 @@ func printFindings(w io.Writer, format, text string, report any) error {
 		_, err := io.WriteString(w, text)
 		return err
 	}
-	data, err := core.Canonical(report)
+	data, err := audit.Canonical(report)
 	if err != nil {
 		return err
 	}
@@ -112,9 +114,9 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	design := s.String("design", "", "distribution of the canaries: orthogonal, sphere, random-gradients, data-poisoning; default: the source's first")
 	var m int
 	countVar(s, &m, "m", 0, "canaries, each in by a fair coin; 0: the source's default")
-	params := core.Params{}
+	params := audit.Params{}
 	s.Func("param", "parameter of the source as name=value; may be given more than once", func(v string) error {
-		name, value, err := core.ParseParam(v)
+		name, value, err := audit.ParseParam(v)
 		if err == nil {
 			params[name] = value
 		}
@@ -131,13 +133,13 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: *source, Parameters: params, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: core.Relation(f.relation), Design: canary.Design(*design),
+	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: *source, Parameters: params, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: audit.Relation(f.relation), Design: canary.Design(*design),
 		Canaries: m, Sides: canary.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
 	s.Visit(func(x *flag.Flag) {
 		switch x.Name {
 		case "m":
 			if m < 1 && err == nil {
-				err = &core.InputError{Field: "-m", Found: fmt.Sprint(m), Want: "at least 1"}
+				err = &audit.InputError{Field: "-m", Found: fmt.Sprint(m), Want: "at least 1"}
 			}
 		case "label", "bounds", "scaling":
 			if plan.CSV == nil {
@@ -146,7 +148,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 		}
 		if x.Name == "bounds" {
 			if n, serr := fmt.Sscanf(*bounds, "%g,%g", &plan.CSV.Lower, &plan.CSV.Upper); n != 2 || serr != nil {
-				err = &core.InputError{Field: "-bounds", Found: fmt.Sprintf("%q", *bounds), Want: "two numbers with a comma between", Remedy: "for example -bounds 0,255"}
+				err = &audit.InputError{Field: "-bounds", Found: fmt.Sprintf("%q", *bounds), Want: "two numbers with a comma between", Remedy: "for example -bounds 0,255"}
 			}
 		}
 	})
@@ -159,7 +161,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := untilSignal()
 	defer stop()
-	report, err := canary.OneRun{Plan: plan, File: file, Sources: canary.Sources(), Pool: core.LocalPool(catalogue, 1), Generator: generator(), Now: clock()}.Do(ctx)
+	report, err := canary.OneRun{Plan: plan, File: file, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, 1), Generator: generator(), Now: clock()}.Do(ctx)
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}
@@ -191,7 +193,7 @@ func scores(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: core.Relation(f.relation), Method: canary.Method(*method), Sides: canary.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
+	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: audit.Relation(f.relation), Method: canary.Method(*method), Sides: canary.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
 	report, err := canary.AuditScores(plan, *in, generator())
 	if err != nil {
 		return fail(stderr, err)
@@ -207,7 +209,7 @@ func scores(args []string, stdout, stderr io.Writer) int {
 // readScores reads one or two files of scores.
 func readScores(names []string) (*canary.Scores, error) {
 	if len(names) < 1 || len(names) > 2 {
-		return nil, &core.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
+		return nil, &audit.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
 	}
 	var parsed []*recorded.File
 	for _, name := range names {
@@ -238,7 +240,7 @@ func readIntake(name string) (*recorded.File, error) {
 // verifySource is dpscope verify of a report of a source's audit, with canaries or in
 // one run.
 func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
-	replay func(context.Context, []canary.SourceSpec, *core.Pool, R, []byte, bool) (core.Verification, error),
+	replay func(context.Context, []canary.SourceSpec, *pair.Pool, R, []byte, bool) (engine.Verification, error),
 	name string, data []byte, files []string, workers int, whole bool, stdout, stderr io.Writer) int {
 	report, err := parse(data)
 	if err != nil {
@@ -248,7 +250,7 @@ func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
 	if err != nil {
 		return fail(stderr, err)
 	}
-	v, err := replay(context.Background(), canary.Sources(), core.LocalPool(catalogue, workers), report, given, whole)
+	v, err := replay(context.Background(), canary.Sources(), pair.LocalPool(catalogue, workers), report, given, whole)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
@@ -264,7 +266,7 @@ func verifyScores(name string, data []byte, files []string, whole bool, stdout, 
 	var given *canary.Scores
 	switch {
 	case whole && len(files) == 0 && len(report.Plan.Data) > 0:
-		return fail(stderr, &core.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "-data FILE, twice for two files; -quick checks the bounds from the report's counts"})
+		return fail(stderr, &audit.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "-data FILE, twice for two files; -quick checks the bounds from the report's counts"})
 	case whole:
 		if given, err = readScores(files); err != nil {
 			return fail(stderr, err)
@@ -285,5 +287,5 @@ func readOneFile(names []string) ([]byte, error) {
 	case 1:
 		return readData(names[0])
 	}
-	return nil, &core.InputError{Field: "-data", Found: fmt.Sprintf("given %d times", len(names)), Want: "given once"}
+	return nil, &audit.InputError{Field: "-data", Found: fmt.Sprintf("given %d times", len(names)), Want: "given once"}
 }

@@ -10,8 +10,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/report/format"
 )
 
@@ -46,7 +47,7 @@ func parseOutput(v string) (formatFile, error) {
 	}
 	name, ok := endings[strings.ToLower(filepath.Ext(v))]
 	if !ok {
-		return formatFile{}, &core.InputError{Field: "output", Found: fmt.Sprintf("%q", v), Want: "FORMAT=FILE, or a file that ends in .sarif, .json, .xml, .md or .txt", Remedy: "for example -output markdown=" + v}
+		return formatFile{}, &audit.InputError{Field: "output", Found: fmt.Sprintf("%q", v), Want: "FORMAT=FILE, or a file that ends in .sarif, .json, .xml, .md or .txt", Remedy: "for example -output markdown=" + v}
 	}
 	return formatFile{name, v}, nil
 }
@@ -62,19 +63,19 @@ func (f *formatFlags) check() error {
 	seen := map[string]bool{}
 	for _, out := range f.files {
 		if seen[out.path] {
-			return &core.InputError{Field: "-output", Found: fmt.Sprintf("%s twice", out.path), Want: "a file of its own for each format"}
+			return &audit.InputError{Field: "-output", Found: fmt.Sprintf("%s twice", out.path), Want: "a file of its own for each format"}
 		}
 		seen[out.path] = true
 		info, err := os.Stat(out.path)
 		switch {
 		case err == nil && info.IsDir():
-			return &core.InputError{Field: "-output", Found: out.path + ", a folder", Want: "a file"}
+			return &audit.InputError{Field: "-output", Found: out.path + ", a folder", Want: "a file"}
 		case err == nil && !info.Mode().IsRegular():
 			continue
 		}
 		probe, err := os.CreateTemp(filepath.Dir(out.path), ".dpscope-*")
 		if err != nil {
-			return &core.InputError{Field: "-output", Found: fmt.Sprintf("%s, which cannot be written (%v)", out.path, err), Want: "a file in a folder that exists"}
+			return &audit.InputError{Field: "-output", Found: fmt.Sprintf("%s, which cannot be written (%v)", out.path, err), Want: "a file in a folder that exists"}
 		}
 		probe.Close()
 		os.Remove(probe.Name())
@@ -108,13 +109,13 @@ func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed er
 }
 
 // verdictCode is the exit code of an audit.
-func verdictCode(v core.Verdict, end core.TerminationReason, strict bool) int {
+func verdictCode(v audit.Verdict, end audit.TerminationReason, strict bool) int {
 	switch {
-	case v == core.Violation:
+	case v == audit.Violation:
 		return exitViolation
-	case v == core.Invalid:
+	case v == audit.Invalid:
 		return exitUsage
-	case end == core.Stopped, strict && v != core.NoViolation:
+	case end == audit.Stopped, strict && v != audit.NoViolation:
 		return exitInconclusive
 	}
 	return exitOK
@@ -187,7 +188,7 @@ func writeWhole(path string, data []byte) error {
 }
 
 // rendered is a single audit, as the formats want it.
-func (f *auditFlags) rendered(r core.Report) format.Run {
+func (f *auditFlags) rendered(r pair.Report) format.Run {
 	place, _ := f.out.place() // it was checked
 	name := r.Inputs.Mechanism
 	if s := r.Inputs.Samples; s != nil {

@@ -10,7 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
@@ -43,7 +45,7 @@ var withPlan = []string{"plan", "only", "format", "output", "location", "strict"
 // read reads the plan. Its names of files are relative to its folder.
 func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
 	if f.file == "" {
-		return nil, &core.InputError{Field: "-plan", Found: "absent", Want: "the file that has the audits of -only"}
+		return nil, &audit.InputError{Field: "-plan", Found: "absent", Want: "the file that has the audits of -only"}
 	}
 	data, err := readReport(f.file, stdin)
 	if err != nil {
@@ -74,8 +76,8 @@ func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
 // planned is one audit of a plan, ready to run.
 type planned struct {
 	name  string
-	plan  core.Plan
-	cat   core.Catalogue
+	plan  pair.Plan
+	cat   audit.Catalogue
 	place *format.Location
 	end   func() // ends what the user brought; nil where there is nothing to end
 }
@@ -193,7 +195,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	var alien error
 	f.set.Visit(func(x *flag.Flag) {
 		if !slices.Contains(withPlan, x.Name) && alien == nil {
-			alien = &core.InputError{Field: "-" + x.Name, Found: "given", Want: "absent with -plan", Remedy: "the plan says what is audited and how; beside it stand -" + strings.Join(withPlan[1:], ", -")}
+			alien = &audit.InputError{Field: "-" + x.Name, Found: "given", Want: "absent with -plan", Remedy: "the plan says what is audited and how; beside it stand -" + strings.Join(withPlan[1:], ", -")}
 		}
 	})
 	if alien != nil {
@@ -219,11 +221,11 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	place, _ := f.out.place() // it was checked
 	run := format.Run{Strict: f.strict}
 	var audited []suite.Audited
-	end := core.Completed
+	end := audit.Completed
 	for i, p := range todo {
 		show := newMeter(stderr)
 		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), p.name)
-		report, err := core.Run{Plan: p.plan, Catalogue: p.cat, Pool: core.LocalPool(p.cat, workers),
+		report, err := pair.Run{Plan: p.plan, Catalogue: p.cat, Pool: pair.LocalPool(p.cat, workers),
 			Generator: generator(), Progress: show.progress, Now: clock()}.Do(ctx)
 		show.clear()
 		if err != nil && report.Schema == "" {
@@ -235,8 +237,8 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 		if place != nil && file.Audits[chosen[i]].Location == "" {
 			p.place = place
 		}
-		if report.Termination.Reason == core.Stopped {
-			end = core.Stopped
+		if report.Termination.Reason == audit.Stopped {
+			end = audit.Stopped
 		}
 		audited = append(audited, suite.Audited{Name: p.name, Report: report})
 		run.Audits = append(run.Audits, format.Audit{Name: p.name, Report: report, Location: p.place})
@@ -306,24 +308,24 @@ func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, 
 }
 
 // certified reports whether a run came to certification.
-func certified(r core.Report) bool {
+func certified(r pair.Report) bool {
 	return len(r.Results) > 0 && r.Evidence != nil && r.Evidence.Table != nil
 }
 
 // verifyAudit replays one audit.
-func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, workers int, whole bool) (v core.Verification, err error) {
+func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, workers int, whole bool) (v engine.Verification, err error) {
 	r := a.Report
 	p, ok := todo[a.Name]
 	if !ok {
 		if r.Inputs.Samples != nil || r.Inputs.Brought != nil {
-			return v, &core.InputError{Field: "-plan", Found: "absent", Want: "the plan of this report, which names the files of recorded outputs and what you brought"}
+			return v, &audit.InputError{Field: "-plan", Found: "absent", Want: "the plan of this report, which names the files of recorded outputs and what you brought"}
 		}
 		p.cat = catalogue
 	}
 	if certified(r) {
-		v, err = core.Verify(ctx, p.cat, core.LocalPool(p.cat, workers), r, whole)
+		v, err = pair.Verify(ctx, p.cat, pair.LocalPool(p.cat, workers), r, whole)
 	} else {
-		v, err = core.VerifyEnded(p.cat, r)
+		v, err = pair.VerifyEnded(p.cat, r)
 	}
 	if err != nil {
 		return v, err
@@ -333,7 +335,7 @@ func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, 
 		if err != nil {
 			return v, err
 		}
-		v.Same(core.EqualJSON(r.Plan(), want.Plan), "what the plan asks for", "the report is of other settings")
+		v.Same(audit.EqualJSON(r.Plan(), want.Plan), "what the plan asks for", "the report is of other settings")
 	}
 	return v, nil
 }

@@ -11,14 +11,15 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // readAgain parses a command as a shell and dpscope would.
-func readAgain(t *rapid.T, cli string) (*auditFlags, core.Plan) {
+func readAgain(t *rapid.T, cli string) (*auditFlags, pair.Plan) {
 	words, err := command.Split(cli)
 	if err != nil {
 		t.Fatalf("%s: %v", cli, err)
@@ -36,25 +37,25 @@ func readAgain(t *rapid.T, cli string) (*auditFlags, core.Plan) {
 }
 
 // settings are those of a plan that are drawn for each kind of audit.
-func settings(t *rapid.T) core.Plan {
-	p := core.Plan{Version: core.PlanVersion, Claim: &core.Claim{Epsilon: rapid.Float64Range(1e-3, 20).Draw(t, "epsilon")},
+func settings(t *rapid.T) pair.Plan {
+	p := pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Epsilon: rapid.Float64Range(1e-3, 20).Draw(t, "epsilon")},
 		Seed: rapid.Uint64Max(1<<53-1).Draw(t, "seed"), Anytime: rapid.Bool().Draw(t, "anytime"), Beta: rapid.SampledFrom([]float64{0, 0.05, 0.001}).Draw(t, "beta")}
 	switch rapid.IntRange(0, 2).Draw(t, "claim") {
 	case 1:
 		p.Claim.Delta = 1e-5
 	case 2:
-		p.Claim = &core.Claim{Kind: core.ZCDP, Rho: p.Claim.Epsilon}
+		p.Claim = &audit.Claim{Kind: audit.ZCDP, Rho: p.Claim.Epsilon}
 	}
 	return p
 }
 
 // samePlan wants the plan of a command to be that of the audit that named it.
-func samePlan(t *rapid.T, cat core.Catalogue, cli string, a *core.Audit, p core.Plan) {
+func samePlan(t *rapid.T, cat audit.Catalogue, cli string, a *pair.Audit, p pair.Plan) {
 	b, err := p.Resolve(cat)
 	if err != nil {
 		t.Fatalf("%s: %v", cli, err)
 	}
-	if !core.EqualJSON(a.Plan, b.Plan) {
+	if !audit.EqualJSON(a.Plan, b.Plan) {
 		t.Fatalf("%s:\n%+v\nwant\n%+v", cli, b.Plan, a.Plan)
 	}
 }
@@ -76,23 +77,23 @@ func runsOf[T any](t *rapid.T, name string, runs int, value *rapid.Generator[T])
 func TestReproduceBrought(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const runs = 5
-		b := core.Brought{Kind: core.BroughtCommand, Name: rapid.SampledFrom([]string{"python3 x.py", "sh -c 'a \"b\"'", "./it's"}).Draw(t, "name"), NonFinite: rapid.SampledFrom([]string{"", "symbol"}).Draw(t, "nonfinite")}
-		kinds := map[string]core.ColumnKind{}
-		for i, k := range runsOf(t, "kind", runs, rapid.SampledFrom([]core.ColumnKind{core.Real, core.Symbol, core.Mixed})) {
-			b.Columns = append(b.Columns, core.Column{Name: fmt.Sprintf("c%d", i+1), Kind: k})
+		b := audit.Brought{Kind: audit.BroughtCommand, Name: rapid.SampledFrom([]string{"python3 x.py", "sh -c 'a \"b\"'", "./it's"}).Draw(t, "name"), NonFinite: rapid.SampledFrom([]string{"", "symbol"}).Draw(t, "nonfinite")}
+		kinds := map[string]audit.ColumnKind{}
+		for i, k := range runsOf(t, "kind", runs, rapid.SampledFrom([]audit.ColumnKind{audit.Real, audit.Symbol, audit.Mixed})) {
+			b.Columns = append(b.Columns, audit.Column{Name: fmt.Sprintf("c%d", i+1), Kind: k})
 			kinds[b.Columns[i].Name] = k
 		}
 		s := &b.Datasets
-		s.Relation, s.MinRows, s.MaxRows = rapid.SampledFrom([]core.Relation{core.AddRemove, core.Replace, core.LInfinity}).Draw(t, "relation"), 1, 4
+		s.Relation, s.MinRows, s.MaxRows = rapid.SampledFrom([]audit.Relation{audit.AddRemove, audit.Replace, audit.LInfinity}).Draw(t, "relation"), 1, 4
 		for _, lower := range runsOf(t, "range", runs, rapid.Float64Range(-1e6, 1e6)) {
 			s.Lower, s.Upper = append(s.Lower, lower), append(s.Upper, lower+math.Abs(lower)+1)
 		}
-		if s.Columns = len(s.Lower); s.Relation == core.LInfinity {
+		if s.Columns = len(s.Lower); s.Relation == audit.LInfinity {
 			s.Reach = 0.25
 		}
 		cat := withBrought(b, nil)
 		spec := &cat.Mechanisms[len(cat.Mechanisms)-1]
-		spec.New = func(core.Params) (core.Mechanism, error) { return described(b.Columns), nil }
+		spec.New = func(audit.Params) (audit.Mechanism, error) { return described(b.Columns), nil }
 		p := settings(t)
 		p.Mechanism, p.Samples, p.Trials = string(b.Kind), rapid.IntRange(1000, 5000).Draw(t, "samples"), rapid.IntRange(1, 20).Draw(t, "trials")
 		p.Explore = rapid.SampledFrom([]int{0, 700}).Draw(t, "explore")
@@ -106,7 +107,7 @@ func TestReproduceBrought(t *testing.T) {
 		}
 		f, again := readAgain(t, cli)
 		samePlan(t, cat, cli, a, again)
-		space, err := core.ParseSpace(f.brought.domain, f.brought.rows, again.Relation, f.brought.integer, f.brought.reach)
+		space, err := audit.ParseSpace(f.brought.domain, f.brought.rows, again.Relation, f.brought.integer, f.brought.reach)
 		if err != nil || !reflect.DeepEqual(space, *s) {
 			t.Fatalf("%s: %v\n%+v\nwant\n%+v", cli, err, space, *s)
 		}
@@ -120,9 +121,9 @@ func TestReproduceBrought(t *testing.T) {
 const shortest = 3
 
 // described is a mechanism that is not asked for outputs.
-type described []core.Column
+type described []audit.Column
 
-func (d described) Columns() []core.Column { return d }
+func (d described) Columns() []audit.Column { return d }
 
 // The command that a report of recorded outputs names reads them in the same way.
 func TestReproduceRecorded(t *testing.T) {
@@ -142,16 +143,16 @@ func TestReproduceRecorded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := samples.Spec(recorded.Options{})
 		rec := *spec.Recording
-		rec.Files = []core.RecordedFile{{Name: rapid.SampledFrom([]string{"a.csv", "it's mine.csv.gz", "-", "ü"}).Draw(t, "file")}}
+		rec.Files = []audit.RecordedFile{{Name: rapid.SampledFrom([]string{"a.csv", "it's mine.csv.gz", "-", "ü"}).Draw(t, "file")}}
 		names := rapid.SampledFrom([]string{"x", "y z", "c7", "c007", "c12..", "a=b", "Größe"})
-		r := core.Reading{Header: rapid.SampledFrom([]string{"", "yes", "no"}).Draw(t, "header"), Dataset: rapid.SampledFrom([]string{"", "which one"}).Draw(t, "dataset"),
+		r := audit.Reading{Header: rapid.SampledFrom([]string{"", "yes", "no"}).Draw(t, "header"), Dataset: rapid.SampledFrom([]string{"", "which one"}).Draw(t, "dataset"),
 			Outputs: rapid.SliceOfN(names, 0, 3).Draw(t, "outputs"), NonFinite: rapid.SampledFrom([]string{"", "symbol"}).Draw(t, "nonfinite"), Decimal: rapid.SampledFrom([]string{"", ".", ","}).Draw(t, "decimal"),
-			Kinds: rapid.MapOfN(names, rapid.SampledFrom([]core.ColumnKind{core.Real, core.Symbol, core.Mixed}), 0, 4).Draw(t, "kinds")}
+			Kinds: rapid.MapOfN(names, rapid.SampledFrom([]audit.ColumnKind{audit.Real, audit.Symbol, audit.Mixed}), 0, 4).Draw(t, "kinds")}
 		for i := range rapid.IntRange(0, 9).Draw(t, "columns without names") {
-			r.Kinds[fmt.Sprintf("c%d", 8+i)] = core.Symbol
+			r.Kinds[fmt.Sprintf("c%d", 8+i)] = audit.Symbol
 		}
 		rec.Reading, spec.Recording = r, &rec
-		cat := core.Catalogue{Mechanisms: []core.MechanismSpec{spec}, Learners: catalogue.Learners, Finders: catalogue.Finders}
+		cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: catalogue.Learners, Finders: catalogue.Finders}
 		p := settings(t)
 		p.Mechanism = recorded.MechanismName
 		if rapid.Bool().Draw(t, "own split") {
@@ -174,4 +175,4 @@ func TestReproduceRecorded(t *testing.T) {
 	})
 }
 
-func (d described) Sample(core.Dataset, *stream.Stream, []float64) error { return nil }
+func (d described) Sample(audit.Dataset, *stream.Stream, []float64) error { return nil }

@@ -9,7 +9,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -19,7 +20,7 @@ type sampleFlags struct {
 	file, file2                         string
 	header, dataset, outputs, nonFinite string
 	decimal                             string
-	kinds                               map[string]core.ColumnKind
+	kinds                               map[string]audit.ColumnKind
 
 	stdin io.Reader // what the file - is
 }
@@ -38,23 +39,23 @@ func (f *sampleFlags) register(s *flag.FlagSet) {
 	s.StringVar(&f.decimal, "decimal", "", "what stands before the decimals of numbers in a CSV or TSV of -samples-file: . or ,")
 	s.Func("kind", "kind of a column of -samples-file, or of column c1, c2, ... of a mechanism of yours, as name=real, name=symbol or name=mixed, or c1..c8=real; may be given more than once", func(v string) error {
 		if f.kinds == nil {
-			f.kinds = map[string]core.ColumnKind{}
+			f.kinds = map[string]audit.ColumnKind{}
 		}
-		return core.ParseKind(v, f.kinds)
+		return audit.ParseKind(v, f.kinds)
 	})
 }
 
 func (f *sampleFlags) given() bool { return f.file != "" || f.file2 != "" }
 
 // plan makes a plan of the samples; flags that belong to mechanisms are refused.
-func (f *sampleFlags) plan(p *core.Plan, given map[string]bool) error {
+func (f *sampleFlags) plan(p *pair.Plan, given map[string]bool) error {
 	if f.file == "" {
-		return &core.InputError{Field: "-samples-file", Found: "absent", Want: "the file of the first dataset, as -samples-file2 is given"}
+		return &audit.InputError{Field: "-samples-file", Found: "absent", Want: "the file of the first dataset, as -samples-file2 is given"}
 	}
 	if err := refuseFlags(given, "absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", "mechanism", "param", "relation", "pair", "finder", "trials"); err != nil {
 		return err
 	}
-	p.Mechanism, p.Parameters, p.Relation, p.Finder, p.Trials = recorded.MechanismName, nil, "", core.Auto, 0
+	p.Mechanism, p.Parameters, p.Relation, p.Finder, p.Trials = recorded.MechanismName, nil, "", audit.Auto, 0
 	if !given["samples"] {
 		p.Samples = 0
 	}
@@ -62,11 +63,11 @@ func (f *sampleFlags) plan(p *core.Plan, given map[string]bool) error {
 }
 
 // checkOwnClaim wants a claim, as what the user brings has none of its own.
-func checkOwnClaim(c *core.Claim) error {
+func checkOwnClaim(c *audit.Claim) error {
 	if c != nil && (c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0) {
 		return nil
 	}
-	return &core.InputError{Field: "-epsilon", Found: "absent", Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "nobody but you knows what your mechanism claims"}
+	return &audit.InputError{Field: "-epsilon", Found: "absent", Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "nobody but you knows what your mechanism claims"}
 }
 
 func (f *sampleFlags) options() recorded.Options {
@@ -84,26 +85,26 @@ func (f *sampleFlags) choice() recorded.Choice {
 }
 
 // catalogue is what is registered, and the samples where there are any.
-func (f *sampleFlags) catalogue() (core.Catalogue, error) {
+func (f *sampleFlags) catalogue() (audit.Catalogue, error) {
 	if !f.given() {
 		return catalogue, nil
 	}
 	files, err := f.read(f.options())
 	if err != nil {
-		return core.Catalogue{}, err
+		return audit.Catalogue{}, err
 	}
 	return withSamples(files, f.choice(), f.options())
 }
 
-func withSamples(files []*recorded.File, c recorded.Choice, o recorded.Options) (core.Catalogue, error) {
+func withSamples(files []*recorded.File, c recorded.Choice, o recorded.Options) (audit.Catalogue, error) {
 	samples, err := recorded.Pair(files, c)
 	if err != nil {
-		return core.Catalogue{}, err
+		return audit.Catalogue{}, err
 	}
 	return withRecorded(samples, o), nil
 }
 
-func withRecorded(s *recorded.Samples, o recorded.Options) core.Catalogue {
+func withRecorded(s *recorded.Samples, o recorded.Options) audit.Catalogue {
 	cat := catalogue
 	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), s.Spec(o))
 	return cat
@@ -132,7 +133,7 @@ func (f *sampleFlags) open(path string, o recorded.Options) (*recorded.File, err
 		return readFile(path, o)
 	}
 	if f.file == f.file2 {
-		return nil, &core.InputError{Field: "-samples-file2", Found: "- like -samples-file", Want: "another file", Remedy: "standard input can be read once"}
+		return nil, &audit.InputError{Field: "-samples-file2", Found: "- like -samples-file", Want: "another file", Remedy: "standard input can be read once"}
 	}
 	o.Name = "standard input"
 	return recorded.Read(f.stdin, o)
@@ -150,7 +151,7 @@ func readFile(path string, o recorded.Options) (*recorded.File, error) {
 		return nil, err
 	}
 	if info.IsDir() {
-		return nil, &core.InputError{Field: path, Found: "a folder", Want: "a file"}
+		return nil, &audit.InputError{Field: path, Found: "a folder", Want: "a file"}
 	}
 	if err := recorded.CheckSize(path, info.Size(), o); err != nil {
 		return nil, err
@@ -161,21 +162,21 @@ func readFile(path string, o recorded.Options) (*recorded.File, error) {
 
 // replay is the catalogue to replay a report with: for one of samples, with the
 // same files, read as they were.
-func (f *sampleFlags) replay(r core.Report) (cat core.Catalogue, note string, err error) {
+func (f *sampleFlags) replay(r pair.Report) (cat audit.Catalogue, note string, err error) {
 	rec := r.Inputs.Samples
 	switch {
 	case rec == nil && !f.given():
 		return catalogue, "", nil
 	case rec == nil:
-		return cat, "", &core.InputError{Field: "-samples-file", Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism}
+		return cat, "", &audit.InputError{Field: "-samples-file", Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism}
 	case len(rec.Files) == 0 || len(rec.Files) > 2:
-		return cat, "", &core.InputError{Field: "inputs.samples.files", Found: fmt.Sprintf("of %d files", len(rec.Files)), Want: "one or two"}
+		return cat, "", &audit.InputError{Field: "inputs.samples.files", Found: fmt.Sprintf("of %d files", len(rec.Files)), Want: "one or two"}
 	case f.file == "" || (f.file2 != "") != (len(rec.Files) == 2):
 		want := fmt.Sprintf("the file that the report is of: %s", rec.Files[0].Name)
 		if len(rec.Files) == 2 {
 			want = fmt.Sprintf("the files that the report is of, -samples-file %s -samples-file2 %s", rec.Files[0].Name, rec.Files[1].Name)
 		}
-		return cat, "", &core.InputError{Field: "-samples-file", Found: "absent, or not as many files as the report has", Want: want}
+		return cat, "", &audit.InputError{Field: "-samples-file", Found: "absent, or not as many files as the report has", Want: want}
 	}
 	o := recorded.ReadingOptions(rec.Reading)
 	files, err := f.read(o)

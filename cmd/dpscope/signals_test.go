@@ -16,8 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 )
 
@@ -91,7 +92,7 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 		t.Skip(err)
 	}
 	report := func(name string, value any) string {
-		data, err := core.Canonical(value)
+		data, err := audit.Canonical(value)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,12 +110,12 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 	if code := run([]string{"audit", "-samples-file", samples, "-epsilon", "1", "-output", ofSamples}, nil, io.Discard, io.Discard); code == exitUsage {
 		t.Fatal("no report of samples")
 	}
-	claim := core.DPClaim(2, 1e-5)
-	canaries, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 64, K: 4}, Sources: canary.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	claim := audit.DPClaim(2, 1e-5)
+	canaries, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 64, K: 4}, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Canaries: 100}, Sources: canary.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	one, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Canaries: 100}, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,11 +123,11 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	single, err := core.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	single, err := pair.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	planned := report("planned.json", suite.NewReport(plan, core.Generator{}, []suite.Audited{{Name: "a", Report: single}}))
+	planned := report("planned.json", suite.NewReport(plan, audit.Generator{}, []suite.Audited{{Name: "a", Report: single}}))
 	recorded := filepath.Join(dir, "plan.json")
 	if err := os.WriteFile(recorded, []byte(`{"version": 1, "audits": [{"name": "a", "recorded": {"files": ["pipe"]}, "claim": {"epsilon": 1}}]}`), 0o600); err != nil {
 		t.Fatal(err)
@@ -169,13 +170,13 @@ func TestSignalsWhileVerifying(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := core.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	r, err := pair.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Settings.Samples, r.Termination.SamplesUsed = core.MaxSamples, core.MaxSamples
-	r.Evidence.Table.N[0] += core.MaxSamples - r.Evidence.Table.Pairs()
-	data, err := core.Canonical(suite.NewReport(plan, core.Generator{}, []suite.Audited{{Name: "a", Report: r}}))
+	r.Settings.Samples, r.Termination.SamplesUsed = pair.MaxSamples, pair.MaxSamples
+	r.Evidence.Table.N[0] += pair.MaxSamples - r.Evidence.Table.Pairs()
+	data, err := audit.Canonical(suite.NewReport(plan, audit.Generator{}, []suite.Audited{{Name: "a", Report: r}}))
 	if err != nil {
 		t.Fatal(err)
 	}

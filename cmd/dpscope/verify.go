@@ -7,9 +7,11 @@ import (
 	"io"
 	"os"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 )
 
@@ -57,20 +59,20 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return verifyScores(name, data, files, !*quick, stdout, stderr)
 	}
 	if len(files) > 0 {
-		return fail(stderr, &core.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries, one-run or scores"})
+		return fail(stderr, &audit.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries, one-run or scores"})
 	}
 	if plan.file != "" {
-		return fail(stderr, &core.InputError{Field: "-plan", Found: "given", Want: "absent but for a report of dpscope audit -plan"})
+		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent but for a report of dpscope audit -plan"})
 	}
-	report, newer, err := core.ParseReport(data)
+	report, newer, err := pair.ParseReport(data)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
 	if newer {
-		return fail(stderr, &core.InputError{Field: name + ": schemaVersion", Found: fmt.Sprint(report.SchemaVersion),
-			Want: fmt.Sprintf("at most %d", core.SchemaVersion), Remedy: "verify it with the version of dpscope that wrote it"})
+		return fail(stderr, &audit.InputError{Field: name + ": schemaVersion", Found: fmt.Sprint(report.SchemaVersion),
+			Want: fmt.Sprintf("at most %d", pair.SchemaVersion), Remedy: "verify it with the version of dpscope that wrote it"})
 	}
-	var cat core.Catalogue
+	var cat audit.Catalogue
 	ctx, end := context.Background(), func() {}
 	note := ""
 	if brought.given() || report.Inputs.Brought != nil && !recorded.given() {
@@ -85,7 +87,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
 	defer end()
-	v, err := core.Verify(ctx, cat, core.LocalPool(cat, n), report, !*quick)
+	v, err := pair.Verify(ctx, cat, pair.LocalPool(cat, n), report, !*quick)
 	if ctx.Err() != nil {
 		return fail(stderr, errStopped)
 	}
@@ -99,7 +101,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // printVerification says what the replay of an audit found, and returns the exit code.
-func printVerification(stdout io.Writer, v core.Verification, r core.Report) int {
+func printVerification(stdout io.Writer, v engine.Verification, r pair.Report) int {
 	if v.OK() && !certified(r) {
 		printLines(stdout, v)
 		fmt.Fprintln(stdout, "Nothing to replay: the run ended before certification. The rest follows from its settings.")
@@ -109,7 +111,7 @@ func printVerification(stdout io.Writer, v core.Verification, r core.Report) int
 }
 
 // printReplay says what a replay found, and returns the exit code.
-func printReplay(stdout io.Writer, v core.Verification, bounded bool) int {
+func printReplay(stdout io.Writer, v engine.Verification, bounded bool) int {
 	printLines(stdout, v)
 	if !v.OK() {
 		fmt.Fprintln(stdout, "Not replayed: the report does not match its own settings.")
@@ -127,7 +129,7 @@ func printReplay(stdout io.Writer, v core.Verification, bounded bool) int {
 	return exitOK
 }
 
-func printLines(stdout io.Writer, v core.Verification) {
+func printLines(stdout io.Writer, v engine.Verification) {
 	fmt.Fprintln(stdout, phrase.Visible(v.Summary))
 	for _, what := range v.Checked {
 		fmt.Fprintf(stdout, "  same: %s\n", phrase.Line(what))
@@ -155,7 +157,7 @@ func readReport(name string, stdin io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) > maxReportBytes {
-		return nil, &core.InputError{Field: name, Found: "larger than 64 MiB", Want: "a report"}
+		return nil, &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "a report"}
 	}
 	return data, nil
 }

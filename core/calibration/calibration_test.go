@@ -11,9 +11,10 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/internal/nativetest"
@@ -21,7 +22,7 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
-var catalogue = core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
+var catalogue = audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
 
 func plan() calibration.Plan {
 	return calibration.Plan{Runs: 100, Samples: 2000, Explore: 2000, Trials: 3, Beta: 0.05, Seed: 1}
@@ -159,21 +160,21 @@ func TestSelections(t *testing.T) {
 	} {
 		p := plan()
 		c.change(&p)
-		if _, _, err := p.Cells(catalogue); err == nil || !strings.Contains(err.Error(), c.says) || !core.IsInput(err) {
+		if _, _, err := p.Cells(catalogue); err == nil || !strings.Contains(err.Error(), c.says) || !audit.IsInput(err) {
 			t.Errorf("%v, want %q", err, c.says)
 		}
 	}
 }
 
 // outputs are rows of a mechanism on both sides of a pair.
-func outputs(t *testing.T, c calibration.Cell, pair core.Pair, rows int) (sides [2]core.Samples) {
+func outputs(t *testing.T, c calibration.Cell, pair audit.Pair, rows int) (sides [2]audit.Samples) {
 	t.Helper()
 	a, err := c.Plan.Resolve(catalogue)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for side, d := range []core.Dataset{pair.First, pair.Second} {
-		sides[side] = core.Samples{Columns: a.Columns, Rows: make([]float64, rows*core.Width(a.Columns))}
+	for side, d := range []audit.Dataset{pair.First, pair.Second} {
+		sides[side] = audit.Samples{Columns: a.Columns, Rows: make([]float64, rows*audit.Width(a.Columns))}
 		if err := a.Mechanism.Sample(d, stream.New(stream.Key{Seed: 11, Purpose: c.Name, Side: side}), sides[side].Rows); err != nil {
 			t.Fatal(err)
 		}
@@ -182,7 +183,7 @@ func outputs(t *testing.T, c calibration.Cell, pair core.Pair, rows int) (sides 
 }
 
 // logRatio is the log ratio of an event's rates, and its standard error.
-func logRatio(sides [2]core.Samples, event func([]float64) bool) (value, se float64) {
+func logRatio(sides [2]audit.Samples, event func([]float64) bool) (value, se float64) {
 	var k [2]float64
 	for side, s := range sides {
 		for i := range s.Len() {
@@ -203,7 +204,7 @@ func TestSettingsMeetTheirClaims(t *testing.T) {
 	nativetest.Only(t)
 	const rows = 200_000
 	p := plan()
-	p.Learners = []string{core.Auto}
+	p.Learners = []string{audit.Auto}
 	above := func(at int, v float64) func([]float64) bool {
 		return func(row []float64) bool { return row[at] > v }
 	}
@@ -271,7 +272,7 @@ func TestSettingsMeetTheirClaims(t *testing.T) {
 		if math.Abs(math.Abs(got)-c.Claim.Epsilon) > 5*se || se > 0.025 {
 			t.Errorf("%s: the event has log ratio %.4f (standard error %.4f), the claim is %g", c.Plan.Mechanism, got, se, c.Claim.Epsilon)
 		}
-		if len(a.Columns) == 1 && a.Columns[0].Kind == core.Symbol {
+		if len(a.Columns) == 1 && a.Columns[0].Kind == audit.Symbol {
 			seen := slices.Compact(slices.Sorted(slices.Values(sides[0].Rows)))
 			for _, v := range seen {
 				if got, se := logRatio(sides, func(row []float64) bool { return row[0] == v }); math.Abs(got) > c.Claim.Epsilon+5*se {
@@ -287,7 +288,7 @@ func TestSettingsMeetTheirClaims(t *testing.T) {
 
 // bitsThatDiffer is the event that the bit which is likelier on the first side
 // is 1 and the one that is likelier on the second is 0.
-func bitsThatDiffer(sides [2]core.Samples) func([]float64) bool {
+func bitsThatDiffer(sides [2]audit.Samples) func([]float64) bool {
 	width := len(sides[0].Columns)
 	gap := make([]float64, width)
 	for i := range sides[0].Len() {
@@ -369,7 +370,7 @@ func TestGuaranteesAreExact(t *testing.T) {
 		l := lawOf(c)
 		truth, claim := 0.0, 0.0
 		switch c.Claim.Kind {
-		case core.Pure:
+		case audit.Pure:
 			claim = c.Claim.Epsilon
 			for i, p := range l.p {
 				truth = max(truth, math.Abs(math.Log(p/l.q[i])))
@@ -378,16 +379,16 @@ func TestGuaranteesAreExact(t *testing.T) {
 				// The divergence that the claim allows is met too.
 				claim, truth = bounds.RandomisedResponseRenyi(claim, alpha), max(l.renyi(alpha), l.turned().renyi(alpha))
 			}
-		case core.Approximate:
+		case audit.Approximate:
 			claim, truth = c.Claim.Delta, max(l.delta(c.Claim.Epsilon), l.turned().delta(c.Claim.Epsilon))
-		case core.Renyi:
+		case audit.Renyi:
 			claim, truth = c.Claim.Epsilon, max(l.renyi(c.Claim.Alpha), l.turned().renyi(c.Claim.Alpha))
-		case core.ZCDP:
+		case audit.ZCDP:
 			claim = c.Claim.Rho
 			for _, alpha := range []float64{1.1, 2, 5, 9} {
 				truth = max(truth, l.renyi(alpha)/alpha)
 			}
-		case core.GaussianDP:
+		case audit.GaussianDP:
 			claim, truth = c.Claim.Mu, l.mu()
 		}
 		if math.Abs(claim-truth) > 1e-6 {
@@ -405,23 +406,23 @@ func TestAuditsAreIndependentOfEachOther(t *testing.T) {
 	p := plan()
 	p.Only, p.Learners, p.Samples, p.Explore = "noisy-histogram", []string{"histogram", "logistic-vector"}, 500, 500
 	cells := cellsOf(t, p)
-	audit := func(c calibration.Cell, seed uint64, run int) float64 {
+	judge := func(c calibration.Cell, seed uint64, run int) float64 {
 		o, err := c.Audit(context.Background(), catalogue, seed, run)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if o.Verdict == core.Violation != (o.Share > 1) {
+		if o.Verdict == audit.Violation != (o.Share > 1) {
 			t.Errorf("%+v", o)
 		}
 		return o.Share
 	}
-	first := audit(cells[0], 1, 0)
-	if again := audit(cells[0], 1, 0); again != first {
+	first := judge(cells[0], 1, 0)
+	if again := judge(cells[0], 1, 0); again != first {
 		t.Errorf("%g, then %g", first, again)
 	}
 	renamed := cells[0]
 	renamed.Name = "another"
-	for what, got := range map[string]float64{"run": audit(cells[0], 1, 1), "seed": audit(cells[0], 2, 0), "name": audit(renamed, 1, 0)} {
+	for what, got := range map[string]float64{"run": judge(cells[0], 1, 1), "seed": judge(cells[0], 2, 0), "name": judge(renamed, 1, 0)} {
 		if got == first {
 			t.Errorf("another %s gives the same %g", what, got)
 		}
@@ -433,7 +434,7 @@ func TestAuditsAreIndependentOfEachOther(t *testing.T) {
 	}
 	refused := cells[0]
 	refused.Plan.Samples = 5
-	if _, err := refused.Audit(context.Background(), catalogue, 1, 0); !core.IsInput(err) {
+	if _, err := refused.Audit(context.Background(), catalogue, 1, 0); !audit.IsInput(err) {
 		t.Errorf("a plan that is refused: %v", err)
 	}
 }
@@ -442,8 +443,8 @@ func TestAuditsAreIndependentOfEachOther(t *testing.T) {
 // are told.
 func TestFailuresAreTold(t *testing.T) {
 	cat := catalogue
-	cat.Learners = append(slices.Clone(cat.Learners), core.LearnerSpec{Name: "silent", ByName: true, Applies: func([]core.Column) error { return nil },
-		Learn: func(core.Exploration) (core.Model, error) { return nil, errors.New("has nothing to say") }})
+	cat.Learners = append(slices.Clone(cat.Learners), audit.LearnerSpec{Name: "silent", ByName: true, Applies: func([]audit.Column) error { return nil },
+		Learn: func(audit.Exploration) (audit.Model, error) { return nil, errors.New("has nothing to say") }})
 	p := plan()
 	p.Only, p.Learners, p.Runs, p.Samples = "randomised-response", []string{"silent"}, 2, 500
 	cells, _, err := p.Cells(cat)
@@ -503,15 +504,15 @@ func TestStopIsNoOutcome(t *testing.T) {
 			t.Errorf("%+v, %v; want %v", o, err, why)
 		}
 	}
-	if o, err := cell.AuditOn(context.Background(), catalogue, core.NewPool(lost{}), 1, 0); !errors.Is(err, core.ErrWorkerLost) {
+	if o, err := cell.AuditOn(context.Background(), catalogue, pair.NewPool(lost{}), 1, 0); !errors.Is(err, pair.ErrWorkerLost) {
 		t.Errorf("%+v, %v; want a lost worker", o, err)
 	}
 }
 
 type lost struct{}
 
-func (lost) Execute(context.Context, core.Task, func(int)) (core.Result, error) {
-	return core.Result{}, core.ErrWorkerLost
+func (lost) Execute(context.Context, pair.Task, func(int)) (pair.Result, error) {
+	return pair.Result{}, pair.ErrWorkerLost
 }
 
 // Rates are rounded, ends of intervals outwards.
@@ -550,9 +551,9 @@ func alarmed(subject string, alarms, runs int) calibration.Row {
 	c := calibration.Cell{Block: calibration.Learners, Name: fmt.Sprint(subject, alarms), Subject: subject, Met: true, Runs: runs}
 	outcomes := make([]calibration.Outcome, runs)
 	for i := range outcomes {
-		outcomes[i].Verdict, outcomes[i].Share = core.NoViolation, 0.5
+		outcomes[i].Verdict, outcomes[i].Share = audit.NoViolation, 0.5
 		if i < alarms {
-			outcomes[i].Verdict, outcomes[i].Share = core.Violation, 2
+			outcomes[i].Verdict, outcomes[i].Share = audit.Violation, 2
 		}
 	}
 	return calibration.Tally(c, outcomes)

@@ -4,16 +4,16 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/accounting"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // guarantee is a claim that the first pair of a mechanism meets exactly.
 type guarantee struct {
 	mechanism  string
-	parameters core.Params
-	claim      core.Claim
+	parameters audit.Params
+	claim      audit.Claim
 	through    float64 // order, for a pure claim; 0: tested by an event
 }
 
@@ -28,31 +28,31 @@ func (g guarantee) kind() string {
 // response (answers), Laplace noise of scale 1/epsilon on a count that moves by
 // 1 (noisy-histogram of one bin), and Gaussians mu = 1/sigma apart (dp-sgd).
 func guarantees() []guarantee {
-	answers := func(epsilon float64, claim core.Claim, through float64) guarantee {
+	answers := func(epsilon float64, claim audit.Claim, through float64) guarantee {
 		return guarantee{"randomised-response", params("epsilon", epsilon), claim, through}
 	}
-	laplace := func(epsilon float64, claim core.Claim) guarantee {
+	laplace := func(epsilon float64, claim audit.Claim) guarantee {
 		return guarantee{"noisy-histogram", params("epsilon", epsilon, "bins", 1.0), claim, 0}
 	}
-	gaussian := func(sigma float64, claim core.Claim) guarantee {
+	gaussian := func(sigma float64, claim audit.Claim) guarantee {
 		return guarantee{"dp-sgd", params("sigma", sigma, "clip", 1.0), claim, 0}
 	}
-	renyi := func(alpha, epsilon float64) core.Claim {
-		return core.Claim{Kind: core.Renyi, Alpha: alpha, Epsilon: epsilon}
+	renyi := func(alpha, epsilon float64) audit.Claim {
+		return audit.Claim{Kind: audit.Renyi, Alpha: alpha, Epsilon: epsilon}
 	}
-	mu := func(mu float64) core.Claim { return core.Claim{Kind: core.GaussianDP, Mu: mu} }
-	rho := func(rho float64) core.Claim { return core.Claim{Kind: core.ZCDP, Rho: rho} }
+	mu := func(mu float64) audit.Claim { return audit.Claim{Kind: audit.GaussianDP, Mu: mu} }
+	rho := func(rho float64) audit.Claim { return audit.Claim{Kind: audit.ZCDP, Rho: rho} }
 	all := []guarantee{
-		answers(1, core.DPClaim(1, 0), 0),
-		answers(0.1, core.DPClaim(0.1, 0), 0),
-		answers(4, core.DPClaim(4, 0), 0),
-		laplace(1, core.DPClaim(1, 0)),
+		answers(1, audit.DPClaim(1, 0), 0),
+		answers(0.1, audit.DPClaim(0.1, 0), 0),
+		answers(4, audit.DPClaim(4, 0), 0),
+		laplace(1, audit.DPClaim(1, 0)),
 
-		gaussian(2, core.DPClaim(0.5, accounting.GaussianDelta(2, 1, 0.5))),
-		gaussian(1, core.DPClaim(1, accounting.GaussianDelta(1, 1, 1))),
-		gaussian(1, core.DPClaim(accounting.GaussianEpsilon(1, 1, 0.01), 0.01)),
+		gaussian(2, audit.DPClaim(0.5, accounting.GaussianDelta(2, 1, 0.5))),
+		gaussian(1, audit.DPClaim(1, accounting.GaussianDelta(1, 1, 1))),
+		gaussian(1, audit.DPClaim(accounting.GaussianEpsilon(1, 1, 0.01), 0.01)),
 		// Laplace noise at e < epsilon: delta = 1 - e^((e-epsilon)/2).
-		laplace(1, core.DPClaim(0.5, 1-stream.Exp(-0.25))),
+		laplace(1, audit.DPClaim(0.5, 1-stream.Exp(-0.25))),
 	}
 	for _, alpha := range []float64{1.25, 2, 8} {
 		all = append(all, gaussian(2, renyi(alpha, accounting.Gaussian{Sigma: 2, Sensitivity: 1}.At(alpha))))
@@ -65,7 +65,7 @@ func guarantees() []guarantee {
 		gaussian(2, rho(0.125)), gaussian(1, rho(0.5)),
 		gaussian(2, mu(0.5)), gaussian(1, mu(1)),
 		answers(1, mu(bounds.GaussianMuOfPure(1)), 0),
-		answers(1, core.DPClaim(1, 0), 2), answers(1, core.DPClaim(1, 0), 8), answers(0.1, core.DPClaim(0.1, 0), 2),
+		answers(1, audit.DPClaim(1, 0), 2), answers(1, audit.DPClaim(1, 0), 8), answers(0.1, audit.DPClaim(0.1, 0), 2),
 	)
 }
 

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 )
 
 // JudgeError is how often, at most, a judgement accuses any cell of audits that
@@ -45,9 +45,9 @@ type Group struct {
 
 // Setting says how a mechanism was audited.
 type Setting struct {
-	Mechanism  string      `json:"mechanism"`
-	Parameters core.Params `json:"parameters"`
-	Claim      string      `json:"claim"`
+	Mechanism  string       `json:"mechanism"`
+	Parameters audit.Params `json:"parameters"`
+	Claim      string       `json:"claim"`
 	// Pair that meets the claim, from 1, among those that the mechanism
 	// names; 0: none is known.
 	Pair int    `json:"pairThatMeetsIt"`
@@ -80,11 +80,11 @@ func Tally(c Cell, outcomes []Outcome) Row {
 	for i, o := range outcomes {
 		shares[i] = o.Share
 		switch o.Verdict {
-		case core.Violation:
+		case audit.Violation:
 			r.Alarms++
-		case core.Inconclusive:
+		case audit.Inconclusive:
 			r.Inconclusive++
-		case core.Invalid:
+		case audit.Invalid:
 			if r.Failed++; r.Note == "" {
 				r.Note = o.Note
 			}

@@ -5,7 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -32,7 +33,7 @@ type Plan struct {
 }
 
 // AnytimeSamples gives an anytime audit five looks.
-const AnytimeSamples = 5 * core.BlockRows
+const AnytimeSamples = 5 * pair.BlockRows
 
 const (
 	mostRuns = 1_000_000
@@ -68,22 +69,22 @@ const bitReader = "float-bits"
 // that takes long; a twenty-fifth, and one pair to explore, with a wide network;
 // four times as many for a guarantee, twice as many for an anytime one; and four
 // at least, if p.Runs has as many.
-func (p Plan) Cells(cat core.Catalogue) (cells []Cell, left []string, err error) {
+func (p Plan) Cells(cat audit.Catalogue) (cells []Cell, left []string, err error) {
 	if p.Runs < 1 || p.Runs > mostRuns {
-		return nil, nil, &core.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", mostRuns)}
+		return nil, nil, &audit.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", mostRuns)}
 	}
 	// To the engine 0 means a default, which neither judgement nor report would
 	// know of.
 	switch {
 	case p.Samples == 0:
-		return nil, nil, &core.InputError{Field: "samples", Found: "0", Want: fmt.Sprintf("in [%d, %d]", core.MinSamples, core.MaxSamples)}
+		return nil, nil, &audit.InputError{Field: "samples", Found: "0", Want: fmt.Sprintf("in [%d, %d]", pair.MinSamples, pair.MaxSamples)}
 	case p.Trials == 0:
-		return nil, nil, &core.InputError{Field: "trials", Found: "0", Want: fmt.Sprintf("in [1, %d]", core.MaxTrials)}
+		return nil, nil, &audit.InputError{Field: "trials", Found: "0", Want: fmt.Sprintf("in [1, %d]", pair.MaxTrials)}
 	case p.Beta == 0:
-		return nil, nil, &core.InputError{Field: "beta", Found: "0", Want: "in [1e-9, 0.5]"}
+		return nil, nil, &audit.InputError{Field: "beta", Found: "0", Want: "in [1e-9, 0.5]"}
 	}
 	for _, name := range p.Learners {
-		if _, err := cat.Learner(name); err != nil && name != core.Auto {
+		if _, err := cat.Learner(name); err != nil && name != audit.Auto {
 			return nil, nil, err
 		}
 	}
@@ -98,7 +99,7 @@ func (p Plan) Cells(cat core.Catalogue) (cells []Cell, left []string, err error)
 			return nil, nil, err
 		}
 		if m.Fault != "" {
-			return nil, nil, &core.InputError{Field: "mechanisms", Found: fmt.Sprintf("%q", name), Want: "mechanisms that keep their claim",
+			return nil, nil, &audit.InputError{Field: "mechanisms", Found: fmt.Sprintf("%q", name), Want: "mechanisms that keep their claim",
 				Remedy: "a mechanism with a fault has no false alarms"}
 		}
 	}
@@ -121,7 +122,7 @@ func (p Plan) Cells(cat core.Catalogue) (cells []Cell, left []string, err error)
 		}
 	}
 	if !known {
-		return nil, nil, &core.InputError{Field: "only", Found: fmt.Sprintf("%q", p.Only), Want: "part of the name of a mechanism that keeps its claim",
+		return nil, nil, &audit.InputError{Field: "only", Found: fmt.Sprintf("%q", p.Only), Want: "part of the name of a mechanism that keeps its claim",
 			Remedy: "a mechanism with a fault has no false alarms"}
 	}
 	if len(p.Learners) == 0 && len(p.Finders) == 0 {
@@ -140,17 +141,17 @@ func (p Plan) wants(mechanism string) bool {
 // list is a list of cells in the making.
 type list struct {
 	Plan
-	cat   core.Catalogue
+	cat   audit.Catalogue
 	cells []Cell
 	left  []string
 }
 
 // base is the plan of a mechanism at its setting.
-func (l *list) base(m core.MechanismSpec, s setting) core.Plan {
-	p := core.Plan{Version: core.PlanVersion, Mechanism: m.Name, Parameters: s.parameters, Samples: l.Samples, Explore: l.Explore,
-		Trials: l.Trials, Beta: l.Beta, Anytime: l.Anytime, Finder: core.Auto, Learner: core.Auto}
+func (l *list) base(m audit.MechanismSpec, s setting) pair.Plan {
+	p := pair.Plan{Version: pair.PlanVersion, Mechanism: m.Name, Parameters: s.parameters, Samples: l.Samples, Explore: l.Explore,
+		Trials: l.Trials, Beta: l.Beta, Anytime: l.Anytime, Finder: audit.Auto, Learner: audit.Auto}
 	if s.exact > 0 {
-		claim := core.DPClaim(s.exact+marginal, 0)
+		claim := audit.DPClaim(s.exact+marginal, 0)
 		p.Claim = &claim
 	}
 	return p
@@ -171,7 +172,7 @@ func (l *list) add(c Cell) error {
 	return nil
 }
 
-func (l *list) learners(m core.MechanismSpec) error {
+func (l *list) learners(m audit.MechanismSpec) error {
 	s := settings[m.Name]
 	plan := l.base(m, s)
 	a, err := plan.Resolve(l.cat)
@@ -181,7 +182,7 @@ func (l *list) learners(m core.MechanismSpec) error {
 	if s.exact > 0 {
 		plan.Pair = &m.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
 	}
-	names := []string{core.Auto}
+	names := []string{audit.Auto}
 	for _, k := range l.cat.Learners {
 		names = append(names, k.Name)
 	}
@@ -214,7 +215,7 @@ func (l *list) learners(m core.MechanismSpec) error {
 	return nil
 }
 
-func (l *list) finders(m core.MechanismSpec) error {
+func (l *list) finders(m audit.MechanismSpec) error {
 	s := settings[m.Name]
 	if s.exact > 0 {
 		s = setting{why: "the mechanism's own claim"}
@@ -241,13 +242,13 @@ func (l *list) finders(m core.MechanismSpec) error {
 
 // fewestTrials is how many trials the finder needs on these datasets, at least
 // those of the plan and at most mostTrials.
-func (l *list) fewestTrials(plan core.Plan, f core.FinderSpec) (int, error) {
+func (l *list) fewestTrials(plan pair.Plan, f audit.FinderSpec) (int, error) {
 	a, err := plan.Resolve(l.cat)
 	if err != nil {
 		return 0, err
 	}
 	for trials := plan.Trials; ; trials++ {
-		_, err := f.New(core.FinderProblem{Relation: a.Plan.Relation, Domain: a.Domain, Candidates: a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation),
+		_, err := f.New(audit.FinderProblem{Relation: a.Plan.Relation, Domain: a.Domain, Candidates: a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation),
 			Stream: stream.New(stream.Key{Purpose: "calibration"}), Trials: trials})
 		if err == nil || trials >= max(mostTrials, plan.Trials) {
 			return trials, err

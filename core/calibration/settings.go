@@ -1,14 +1,14 @@
 package calibration
 
 import (
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // setting is how a mechanism is audited so that its claim is met: the closer
 // the truth is to the claim, the more often chance refutes it.
 type setting struct {
-	parameters core.Params // but defaults
+	parameters audit.Params // but defaults
 	// exact is what holds on the first pair, up to rounding, where the
 	// mechanism's own claim is met on no pair; 0: the own claim. It holds on
 	// that pair only, so that there is nothing to find.
@@ -20,10 +20,10 @@ type setting struct {
 	floats bool
 }
 
-func params(nameValue ...any) core.Params {
-	p := core.Params{}
+func params(nameValue ...any) audit.Params {
+	p := audit.Params{}
 	for i := 0; i < len(nameValue); i += 2 {
-		p[nameValue[i].(string)] = core.ParamValue{Number: nameValue[i+1].(float64)}
+		p[nameValue[i].(string)] = audit.ParamValue{Number: nameValue[i+1].(float64)}
 	}
 	return p
 }

@@ -5,8 +5,8 @@ import (
 	"math"
 	"sort"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -88,7 +88,7 @@ func (c Sharp) Row(alarms, batches int, beta float64) SharpRow {
 // after every pair; and the one-run bound where every guess is randomised
 // response, its worst case at delta = 0. The enumeration takes
 // a few seconds.
-func SharpCells(cat core.Catalogue, beta float64) ([]Sharp, error) {
+func SharpCells(cat audit.Catalogue, beta float64) ([]Sharp, error) {
 	if err := bounds.CheckBeta(beta); err != nil {
 		return nil, err
 	}
@@ -171,7 +171,7 @@ func ones(v []float64) (k int) {
 }
 
 // answersCell draws its counts from the mechanism of the catalogue.
-func answersCell(cat core.Catalogue, n int, beta float64) (Sharp, error) {
+func answersCell(cat audit.Catalogue, n int, beta float64) (Sharp, error) {
 	spec, err := cat.Mechanism("randomised-response")
 	if err != nil {
 		return Sharp{}, err
@@ -180,7 +180,7 @@ func answersCell(cat core.Catalogue, n int, beta float64) (Sharp, error) {
 	if err != nil {
 		return Sharp{}, err
 	}
-	sides := [2]core.Dataset{core.Records(1), core.Records(0)}
+	sides := [2]audit.Dataset{audit.Records(1), audit.Records(0)}
 	for _, d := range sides {
 		if err := m.Sample(d, stream.New(stream.Key{Purpose: "calibration/sharp"}), make([]float64, 1)); err != nil {
 			return Sharp{}, err

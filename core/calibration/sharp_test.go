@@ -8,8 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
 )
@@ -21,7 +21,7 @@ const sharpBeta = 0.05
 // fixed; each cell's test errs with probability 1e-5 in the choice of a seed.
 func TestSharpCellsKeepTheirSize(t *testing.T) {
 	nativetest.Only(t)
-	cells, err := SharpCells(core.Catalogue{Mechanisms: mechanisms.All()}, sharpBeta)
+	cells, err := SharpCells(audit.Catalogue{Mechanisms: mechanisms.All()}, sharpBeta)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -14,7 +14,7 @@ import (
 func BenchmarkRun(b *testing.B) {
 	for _, c := range []struct{ d, k int }{{1000, 16}, {1000, 64}, {1_000_000, 64}, {1_000_000, 256}} {
 		b.Run(fmt.Sprintf("d=%d,k=%d", c.d, c.k), func(b *testing.B) {
-			g := &gaussianSum{d: c.d, sigma: 2.149, relation: core.AddRemove}
+			g := &gaussianSum{d: c.d, sigma: 2.149, relation: audit.AddRemove}
 			st := stream.New(stream.Key{Purpose: "bench"})
 			in, out := make([]float64, c.k), make([]float64, c.k)
 			for b.Loop() {
@@ -28,7 +28,7 @@ func BenchmarkRun(b *testing.B) {
 // exploration and certification, threshold and the chosen bound.
 func BenchmarkAudit(b *testing.B) {
 	p := plan(4096, 64)
-	p.Parameters = core.Params{"d": {Number: 1e6}}
+	p.Parameters = audit.Params{"d": {Number: 1e6}}
 	off := false
 	p.Single = &off
 	for b.Loop() {

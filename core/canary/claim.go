@@ -4,10 +4,9 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"slices"
 	"strconv"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // DefaultDelta is the delta of a claim that names none, in plans, on the command line
@@ -17,8 +16,8 @@ const DefaultDelta = 1e-5
 // promise is what an audit is against: a claim, what it calls neighbours, and
 // whether its delta is the default because none was named.
 type promise struct {
-	core.Claim
-	relation  core.Relation
+	audit.Claim
+	relation  audit.Relation
 	defaulted bool
 }
 
@@ -44,52 +43,52 @@ func (c promise) String() string {
 	return s + fmt.Sprintf(" under %s: %s", c.relation, relationWords[c.relation])
 }
 
-var relationWords = map[core.Relation]string{
-	core.AddRemove: "a record is there or not",
-	core.Replace:   "a record is replaced by another",
+var relationWords = map[audit.Relation]string{
+	audit.AddRemove: "a record is there or not",
+	audit.Replace:   "a record is replaced by another",
 }
 
 // checkRelation refuses what is no relation of an audit with canaries.
-func checkRelation(r core.Relation, known ...core.Relation) error {
+func checkRelation(r audit.Relation, known ...audit.Relation) error {
 	if slices.Contains(known, r) {
 		return nil
 	}
 	if r == "replace-one" { // its name elsewhere
-		return &core.InputError{Field: "relation", Found: `"replace-one"`, Want: fmt.Sprintf("one of %v", texts(known)), Remedy: `"replace" is its name here`}
+		return &audit.InputError{Field: "relation", Found: `"replace-one"`, Want: fmt.Sprintf("one of %v", texts(known)), Remedy: `"replace" is its name here`}
 	}
-	return core.UnknownName("relation", string(r), texts(known))
+	return audit.UnknownName("relation", string(r), texts(known))
 }
 
 // resolveClaim checks a claim of kind pure or approximate.
-func resolveClaim(c *core.Claim, defaulted bool) (core.Claim, error) {
+func resolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
 	if c == nil {
-		return core.Claim{}, &core.InputError{Field: "claim", Found: "absent", Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
+		return audit.Claim{}, &audit.InputError{Field: "claim", Found: "absent", Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
 	}
 	claim := *c
 	if claim.Kind == "" {
-		claim.Kind = core.DPClaim(claim.Epsilon, claim.Delta).Kind
+		claim.Kind = audit.DPClaim(claim.Epsilon, claim.Delta).Kind
 	}
-	if claim.Kind != core.Approximate && claim.Kind != core.Pure {
-		return claim, &core.InputError{Field: "claim.kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", core.Approximate, core.Pure), Remedy: "canaries test an event against epsilon at one delta"}
+	if claim.Kind != audit.Approximate && claim.Kind != audit.Pure {
+		return claim, &audit.InputError{Field: "claim.kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", audit.Approximate, audit.Pure), Remedy: "canaries test an event against epsilon at one delta"}
 	}
 	if defaulted && claim.Delta != DefaultDelta {
-		return claim, &core.InputError{Field: "deltaDefaulted", Found: fmt.Sprintf("true with delta = %v", claim.Delta), Want: fmt.Sprintf("absent, or delta = %v", DefaultDelta)}
+		return claim, &audit.InputError{Field: "deltaDefaulted", Found: fmt.Sprintf("true with delta = %v", claim.Delta), Want: fmt.Sprintf("absent, or delta = %v", DefaultDelta)}
 	}
 	return claim, claim.Validate()
 }
 
 // defaultDelta completes the claim of a plan that was read from data and names no
 // delta.
-func defaultDelta(data []byte, claim *core.Claim, defaulted *bool) {
+func defaultDelta(data []byte, claim *audit.Claim, defaulted *bool) {
 	var plan struct {
 		Claim struct {
 			Delta *float64 `json:"delta"`
 		} `json:"claim"`
 	}
-	if claim == nil || claim.Kind != "" && claim.Kind != core.Approximate || json.Unmarshal(data, &plan) != nil || plan.Claim.Delta != nil {
+	if claim == nil || claim.Kind != "" && claim.Kind != audit.Approximate || json.Unmarshal(data, &plan) != nil || plan.Claim.Delta != nil {
 		return
 	}
-	claim.Kind, claim.Delta, *defaulted = core.Approximate, DefaultDelta, true
+	claim.Kind, claim.Delta, *defaulted = audit.Approximate, DefaultDelta, true
 }
 
 // renamed gives a plan, or the plan in a report, today's name of the relation, which
@@ -104,7 +103,7 @@ func renamed(data []byte) []byte {
 			return data
 		}
 	} else {
-		form := map[string]core.Relation{`"add-remove"`: core.AddRemove, `"replace-one"`: core.Replace}[string(x["form"])]
+		form := map[string]audit.Relation{`"add-remove"`: audit.AddRemove, `"replace-one"`: audit.Replace}[string(x["form"])]
 		if _, there := x["relation"]; there || form == "" {
 			return data
 		}

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -79,7 +79,7 @@ func TestSimulateIsTheAudit(t *testing.T) {
 		t.Fatal(err)
 	}
 	j := s.Judge(r.Plan.Interval, 0)
-	if j.Threshold != r.Evidence.Threshold || math.Max(0, j.Epsilon) != *r.LowerBound || !core.EqualJSON(j.Table, r.Evidence.Certified.Table) {
+	if j.Threshold != r.Evidence.Threshold || math.Max(0, j.Epsilon) != *r.LowerBound || !audit.EqualJSON(j.Table, r.Evidence.Certified.Table) {
 		t.Errorf("%v %v, in the report %v %v", j.Threshold, j.Epsilon, r.Evidence.Threshold, *r.LowerBound)
 	}
 }

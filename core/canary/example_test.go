@@ -4,19 +4,20 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // A sum that adds a fifth of the noise it should.
 func ExampleRun() {
-	claim := core.DPClaim(1, 1e-5)
+	claim := audit.DPClaim(1, 1e-5)
 	sources := canary.Sources()
 	report, err := canary.Run{
 		Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 256, Seed: 1,
-			Parameters: core.Params{"noise": {Number: 0.2}}},
+			Parameters: audit.Params{"noise": {Number: 0.2}}},
 		Sources: sources,
-		Pool:    core.LocalPool(core.Catalogue{Canary: canary.Engine(sources)}, 1),
+		Pool:    pair.LocalPool(audit.Catalogue{Canary: canary.Engine(sources)}, 1),
 	}.Do(context.Background())
 	if err != nil {
 		fmt.Println(err)

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/accounting"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -33,19 +33,19 @@ const (
 func GaussianSum() SourceSpec {
 	return SourceSpec{
 		Name: "gaussian-sum", Title: "sum of vectors in the unit ball with Gaussian noise", Score: "inner product of the canary and the noisy sum",
-		Params: []core.ParamSpec{
+		Params: []audit.ParamSpec{
 			{Name: "d", Doc: "dimension; of vectors from a file, that of the file", Default: 1000, Min: 1, Max: mostDimensions, Integer: true},
 			{Name: "calibration", Doc: "how the noise follows from epsilon and delta: by the Rényi bound of the paper, or exactly", Choices: []string{ByRenyi, ByAnalytic}},
 			{Name: "epsilon", Doc: "epsilon of the calibration; default: the claim's", Default: 1, Min: 0.001, Max: 100},
 			{Name: "delta", Doc: "delta of the calibration; default: the claim's", Default: 1e-5, Min: 1e-100, Max: 0.5},
 			{Name: "noise", Doc: "factor on the calibrated noise; below 1 the mechanism breaks its promise", Default: 1, Min: 0.001, Max: 1000},
 		},
-		Relations: []core.Relation{core.AddRemove, core.Replace}, Designs: []Design{Sphere, Orthogonal, RandomGradients, TailSingular, Vectors},
+		Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{Sphere, Orthogonal, RandomGradients, TailSingular, Vectors},
 		NeedsData: func(d Design) bool { return d == TailSingular || d == Vectors },
 		ShardRuns: 256, Runs: 1024, Baseline: true,
 		Prepare: preparePool, Check: checkSum, New: newSum, OneRun: sumOneRunSpec(),
-		Facts: func(s Setup) []core.FactRow {
-			return []core.FactRow{
+		Facts: func(s Setup) []audit.FactRow {
+			return []audit.FactRow{
 				{Name: "Noise", Value: fmt.Sprintf("standard deviation %.6g in each of %d dimensions, %s calibration, L2 sensitivity %.0f", sumSigma(s), s.Params.Int("d"), s.Params.Word("calibration"), sensitivity(s.Relation))},
 			}
 		},
@@ -53,8 +53,8 @@ func GaussianSum() SourceSpec {
 }
 
 // sensitivity is the L2 sensitivity of a sum over the unit ball.
-func sensitivity(r core.Relation) float64 {
-	if r == core.Replace {
+func sensitivity(r audit.Relation) float64 {
+	if r == audit.Replace {
 		return 2
 	}
 	return 1
@@ -106,12 +106,12 @@ func sevenDigits(x float64) float64 {
 
 func checkSum(s *Setup) error {
 	if s.K > mostCanaries || s.M > mostCanaries {
-		return &core.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d each", mostCanaries)}
+		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d each", mostCanaries)}
 	}
 	d := s.Params.Int("d")
 	if s.Design == Orthogonal {
 		if need := s.orthogonalNeed(); need > d {
-			return &core.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M),
+			return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M),
 				Want:   fmt.Sprintf("so few that %d orthogonal canaries fit into d = %d dimensions", need, d),
 				Remedy: fmt.Sprintf("lower k or m, raise d, or use the design %q", Sphere)}
 		}
@@ -124,12 +124,12 @@ func checkSum(s *Setup) error {
 		return err
 	}
 	if s.Pool.Distinct && s.K+s.M > pool.rows {
-		return &core.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d together, as no vector is drawn twice in a run", pool.rows)}
+		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d together, as no vector is drawn twice in a run", pool.rows)}
 	}
 	if pool.columns > mostDimensions {
-		return &core.InputError{Field: "vectors", Found: fmt.Sprintf("of %d dimensions", pool.columns), Want: fmt.Sprintf("of at most %d", mostDimensions)}
+		return &audit.InputError{Field: "vectors", Found: fmt.Sprintf("of %d dimensions", pool.columns), Want: fmt.Sprintf("of at most %d", mostDimensions)}
 	}
-	s.Params["d"] = core.ParamValue{Number: float64(pool.columns)}
+	s.Params["d"] = audit.ParamValue{Number: float64(pool.columns)}
 	return nil
 }
 
@@ -137,7 +137,7 @@ func checkSum(s *Setup) error {
 // last canary is not in the dataset that fresh ones are tested on in the
 // add-remove relation, and need not be orthogonal to them.
 func (s Setup) orthogonalNeed() int {
-	if s.Relation == core.Replace {
+	if s.Relation == audit.Replace {
 		return s.K + s.M
 	}
 	return max(s.K, s.K-1+s.M)
@@ -162,7 +162,7 @@ func newSum(s Setup) (Source, error) {
 type gaussianSum struct {
 	d        int
 	sigma    float64
-	relation core.Relation
+	relation audit.Relation
 	ball     bool
 
 	rows  []float64 // triangular, row k from k*rank
@@ -197,7 +197,7 @@ func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 		for j := range row {
 			row[j] = float64(row[j] * scale)
 		}
-		if i == k-1 && g.relation == core.AddRemove {
+		if i == k-1 && g.relation == audit.AddRemove {
 			// Model 0 has the first K-1. It lies in their span and its noise.
 			g.fresh(st, out, g.length(st, squared(g.sum)))
 		}
@@ -216,7 +216,7 @@ func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 		}
 		in[i] = score
 	}
-	if g.relation == core.Replace {
+	if g.relation == audit.Replace {
 		beyond := float64(float64(g.sigma*g.sigma) * chiSquare(st, g.d-rank))
 		g.fresh(st, out, math.Sqrt(squared(g.sum)+beyond))
 	}

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -19,7 +19,7 @@ const alarm = 1e-6
 type direct struct {
 	d        int
 	sigma    float64
-	relation core.Relation
+	relation audit.Relation
 	ball     bool
 }
 
@@ -51,7 +51,7 @@ func (g direct) Run(st *stream.Stream, in, out []float64) (bool, error) {
 			}
 		}
 	}
-	if g.relation == core.Replace {
+	if g.relation == audit.Replace {
 		but = with
 	}
 	for k, c := range inside {
@@ -124,19 +124,19 @@ func TestSumAgainstDirect(t *testing.T) {
 	for i, c := range []struct {
 		d, k, m  int
 		sigma    float64
-		relation core.Relation
+		relation audit.Relation
 		ball     bool
 	}{
-		{2, 1, 1, 0.5, core.AddRemove, false},
-		{1, 3, 2, 0.7, core.AddRemove, false},
-		{3, 3, 4, 0.3, core.AddRemove, false},
-		{3, 5, 2, 0.3, core.AddRemove, false},
-		{12, 4, 3, 0.4, core.AddRemove, false},
-		{40, 6, 6, 0.1, core.AddRemove, false},
-		{5, 3, 3, 0.3, core.AddRemove, true},
-		{2, 4, 3, 0.5, core.Replace, false},
-		{4, 4, 4, 0.2, core.Replace, false},
-		{20, 5, 3, 0.3, core.Replace, true},
+		{2, 1, 1, 0.5, audit.AddRemove, false},
+		{1, 3, 2, 0.7, audit.AddRemove, false},
+		{3, 3, 4, 0.3, audit.AddRemove, false},
+		{3, 5, 2, 0.3, audit.AddRemove, false},
+		{12, 4, 3, 0.4, audit.AddRemove, false},
+		{40, 6, 6, 0.1, audit.AddRemove, false},
+		{5, 3, 3, 0.3, audit.AddRemove, true},
+		{2, 4, 3, 0.5, audit.Replace, false},
+		{4, 4, 4, 0.2, audit.Replace, false},
+		{20, 5, 3, 0.3, audit.Replace, true},
 	} {
 		fast := &gaussianSum{d: c.d, sigma: c.sigma, relation: c.relation, ball: c.ball}
 		slow := direct{c.d, c.sigma, c.relation, c.ball}
@@ -227,7 +227,7 @@ func TestPoolAgainstOrthogonal(t *testing.T) {
 	for i := range p {
 		pool.v[i*p+i] = 1
 	}
-	for i, relation := range []core.Relation{core.AddRemove, core.Replace} {
+	for i, relation := range []audit.Relation{audit.AddRemove, audit.Replace} {
 		g := &gaussianSum{d: p, sigma: 0.4, relation: relation}
 		values := make([][2][]float64, len(statistics))
 		in, out := make([]float64, k), make([]float64, m)
@@ -246,7 +246,7 @@ func TestPoolAgainstOrthogonal(t *testing.T) {
 	}
 	// With replacement a canary comes twice, and fresh ones may be inside: with
 	// no noise scores are whole numbers that add up.
-	g := newPoolSum(&gaussianSum{d: p, sigma: 0, relation: core.Replace}, pool, false)
+	g := newPoolSum(&gaussianSum{d: p, sigma: 0, relation: audit.Replace}, pool, false)
 	in, out := make([]float64, 30), make([]float64, 7)
 	g.Run(stream.New(stream.Key{Purpose: "test/pool"}), in, out)
 	if !slices.Contains(in, 3) || slices.Min(in) < 1 {
@@ -314,7 +314,7 @@ func TestBadVectors(t *testing.T) {
 	} {
 		s := Setup{Design: c.design, Pool: c.pool}
 		_, err := preparePool(&s, []byte(c.file))
-		if !core.IsInput(err) || !strings.Contains(err.Error(), c.want) {
+		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q in it", c.file, err, c.want)
 		}
 	}

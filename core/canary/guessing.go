@@ -5,9 +5,9 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 )
 
 // Sides are the sides of the order of scores on which canaries are guessed in one run.
@@ -65,7 +65,7 @@ func resolveGuesses(m int, usual Sides, sides *Sides, guesses, gdp *[]int) error
 		}
 	}
 	if !slices.Contains(AllSides(), *sides) {
-		return core.UnknownName("sides", string(*sides), texts(AllSides()))
+		return audit.UnknownName("sides", string(*sides), texts(AllSides()))
 	}
 	rest := guessing{m: m, sides: *sides}.rest()
 	if len(*gdp) == 0 {
@@ -79,7 +79,7 @@ func resolveGuesses(m int, usual Sides, sides *Sides, guesses, gdp *[]int) error
 	}
 	for _, grid := range [][]int{*guesses, *gdp} {
 		if len(grid) > mostGuessings {
-			return &core.InputError{Field: "guesses", Found: fmt.Sprintf("%d numbers", len(grid)), Want: fmt.Sprintf("at most %d", mostGuessings)}
+			return &audit.InputError{Field: "guesses", Found: fmt.Sprintf("%d numbers", len(grid)), Want: fmt.Sprintf("at most %d", mostGuessings)}
 		}
 		for i, r := range grid {
 			if r < 1 || r > rest {
@@ -87,10 +87,10 @@ func resolveGuesses(m int, usual Sides, sides *Sides, guesses, gdp *[]int) error
 				if rest < m {
 					are += fmt.Sprintf(", of which %d are set aside", m-rest)
 				}
-				return &core.InputError{Field: "guesses", Found: fmt.Sprint(r), Want: fmt.Sprintf("in [1, %d], as %s", rest, are)}
+				return &audit.InputError{Field: "guesses", Found: fmt.Sprint(r), Want: fmt.Sprintf("in [1, %d], as %s", rest, are)}
 			}
 			if i > 0 && r <= grid[i-1] {
-				return &core.InputError{Field: "guesses", Found: fmt.Sprintf("%d after %d", r, grid[i-1]), Want: "rising numbers"}
+				return &audit.InputError{Field: "guesses", Found: fmt.Sprintf("%d after %d", r, grid[i-1]), Want: "rising numbers"}
 			}
 		}
 	}
@@ -176,10 +176,10 @@ func (g guessing) check(guesses, gdp []Guess) error {
 	}{{guesses, g.guesses}, {gdp, g.gdp}} {
 		if i == 0 && len(x.want) == 0 {
 			if len(x.got) != 1 {
-				return &core.InputError{Field: "guesses", Found: fmt.Sprint(made(x.got)), Want: "one number, which was chosen"}
+				return &audit.InputError{Field: "guesses", Found: fmt.Sprint(made(x.got)), Want: "one number, which was chosen"}
 			}
 		} else if !slices.Equal(made(x.got), x.want) {
-			return &core.InputError{Field: "guesses", Found: fmt.Sprint(made(x.got)), Want: fmt.Sprintf("%v, as the plan says", x.want)}
+			return &audit.InputError{Field: "guesses", Found: fmt.Sprint(made(x.got)), Want: fmt.Sprintf("%v, as the plan says", x.want)}
 		}
 		for _, y := range x.got {
 			if err := bounds.CheckOneRun(g.rest(), y.Made, y.Right); err != nil {
@@ -195,7 +195,7 @@ func (g guessing) check(guesses, gdp []Guess) error {
 				ok = y.In == 0
 			}
 			if !ok {
-				return &core.InputError{Field: "guesses: in", Found: fmt.Sprint(y.In), Want: fmt.Sprintf("as the sides %q of %d guesses say", g.sides, y.Made)}
+				return &audit.InputError{Field: "guesses: in", Found: fmt.Sprint(y.In), Want: fmt.Sprintf("as the sides %q of %d guesses say", g.sides, y.Made)}
 			}
 		}
 	}
@@ -265,7 +265,7 @@ func (g guessing) largest(m Method) float64 {
 // rows are the rows of both one-run methods. Of several numbers the best counts, each
 // at its share of the error (Bonferroni).
 func (g guessing) rows(guesses, gdp []Guess) []MethodBound {
-	steinke, f := newMethodBound(MethodOneRun, core.AddRemove), newMethodBound(MethodOneRunGDP, core.AddRemove)
+	steinke, f := newMethodBound(MethodOneRun, audit.AddRemove), newMethodBound(MethodOneRunGDP, audit.AddRemove)
 	eps, mu := 0.0, 0.0
 	for _, x := range guesses {
 		eps = math.Max(eps, g.epsilon(x.Made, x.Right))
@@ -281,7 +281,7 @@ func (g guessing) rows(guesses, gdp []Guess) []MethodBound {
 
 // oneRunNeeded is the number of canaries from which on the best outcome refutes
 // the claim, with guesses by default.
-func oneRunNeeded(m Method, usual Sides, c core.Claim, beta float64) int {
+func oneRunNeeded(m Method, usual Sides, c audit.Claim, beta float64) int {
 	return least(1, MaxRuns, func(n int) bool {
 		g := guessing{m: n, delta: c.Delta, beta: beta}
 		return resolveGuesses(n, usual, &g.sides, &g.guesses, &g.gdp) == nil && g.largest(m) > c.Epsilon

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -33,7 +33,7 @@ func TestOneSidedAttackIsSeen(t *testing.T) {
 		s := oneSidedScores(1, 5000, low)
 		r := auditScores(t, scoresPlan(3, 1e-5, ""), s)
 		g := r.Evidence.Guesses[0]
-		if r.Verdict != core.Violation || *r.LowerBound < 4.5 || *r.row(MethodOneRunGDP).LowerBound < 6.3 {
+		if r.Verdict != audit.Violation || *r.LowerBound < 4.5 || *r.row(MethodOneRunGDP).LowerBound < 6.3 {
 			t.Errorf("low %v: %s, f-DP %v", low, r.Summary, *r.row(MethodOneRunGDP).LowerBound)
 		}
 		if side := map[bool]int{false: g.In, true: g.Made - g.In}[low]; side != g.Made || g.Made < 400 {
@@ -86,11 +86,11 @@ func TestGuessesFitTheirSides(t *testing.T) {
 	}
 	p := scoresPlan(3, 1e-5, "")
 	p.Sides = "left"
-	if _, err := AuditScores(p, s, core.Generator{}); err == nil || !strings.Contains(err.Error(), `sides is "left"`) || !core.IsInput(err) {
+	if _, err := AuditScores(p, s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), `sides is "left"`) || !audit.IsInput(err) {
 		t.Error(err)
 	}
 	p.Sides, p.Guesses = ChosenSides, []int{351}
-	if _, err := AuditScores(p, s, core.Generator{}); err == nil || !strings.Contains(err.Error(), "in [1, 350], as there are 400 canaries, of which 50 are set aside") {
+	if _, err := AuditScores(p, s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), "in [1, 350], as there are 400 canaries, of which 50 are set aside") {
 		t.Error(err)
 	}
 }

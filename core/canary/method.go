@@ -6,9 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // Method is a way to bound epsilon from scores of canaries. Of a matrix of runs
@@ -65,16 +67,16 @@ type Findings struct {
 	Methods []MethodBound `json:"methods"`
 	// LowerBound is the bound on epsilon by the plan's method, at least 0; absent
 	// where there is none.
-	LowerBound *float64         `json:"lowerBound,omitempty"`
-	Confidence float64          `json:"confidence"`
-	PValue     *float64         `json:"pValue,omitempty"` // of the claim, by the plan's method where it has one
-	Verdict    core.Verdict     `json:"verdict"`
-	Summary    string           `json:"summary"` // the verdict in words
-	Power      MethodPower      `json:"power"`
-	Warnings   []string         `json:"warnings"`
-	Ended      core.Termination `json:"termination"`
-	Timing     core.Timing      `json:"timing"`
-	Reproduce  core.Reproduce   `json:"reproduce"`
+	LowerBound *float64          `json:"lowerBound,omitempty"`
+	Confidence float64           `json:"confidence"`
+	PValue     *float64          `json:"pValue,omitempty"` // of the claim, by the plan's method where it has one
+	Verdict    audit.Verdict     `json:"verdict"`
+	Summary    string            `json:"summary"` // the verdict in words
+	Power      MethodPower       `json:"power"`
+	Warnings   []string          `json:"warnings"`
+	Ended      audit.Termination `json:"termination"`
+	Timing     audit.Timing      `json:"timing"`
+	Reproduce  audit.Reproduce   `json:"reproduce"`
 
 	Limitations []string `json:"limitations"`
 	References  []string `json:"references"`
@@ -96,18 +98,18 @@ type MethodPower struct {
 
 // assumes is what a method takes for granted under each relation whose epsilon it
 // bounds. Under a relation that it lacks it holds for no claim.
-type assumes map[core.Relation]string
+type assumes map[audit.Relation]string
 
 // coinsAlone: with the canary of a coin there and not there two datasets differ by
 // adding or removing it (Steinke, Nasr and Jagielski 2023, section 2).
-var coinsAlone = assumes{core.AddRemove: "a fair coin of its own put each canary in or left it out"}
+var coinsAlone = assumes{audit.AddRemove: "a fair coin of its own put each canary in or left it out"}
 
 // ownTrainings: scores in are independent of each other and of those out, so that
 // they are samples of two laws. Of which relation these are is how the second kind of
 // training came about.
 var ownTrainings = assumes{
-	core.AddRemove: "each score is of a training of its own, with its canary or without; canaries are of one distribution",
-	core.Replace:   "each score is of a training of its own, with its canary or with another record in its place; canaries are of one distribution",
+	audit.AddRemove: "each score is of a training of its own, with its canary or without; canaries are of one distribution",
+	audit.Replace:   "each score is of a training of its own, with its canary or with another record in its place; canaries are of one distribution",
 }
 
 // byRuns: under add-remove every run counts, see [bound.CoinDelta]. Under replace the
@@ -119,8 +121,8 @@ var ownTrainings = assumes{
 // P(score_i > t | S') + delta. The mean over i, j and S is p1 <= e^eps p0 + delta for
 // a canary drawn from those in and one drawn from those out.
 var byRuns = assumes{
-	core.AddRemove: "each run is a training of its own, in which a fair coin of its own put each canary in or left it out",
-	core.Replace:   "each run is a training of its own, in which as many others might have been in as well, drawn at random",
+	audit.AddRemove: "each run is a training of its own, in which a fair coin of its own put each canary in or left it out",
+	audit.Replace:   "each run is a training of its own, in which as many others might have been in as well, drawn at random",
 }
 
 func (a assumes) and(more string) assumes {
@@ -150,7 +152,7 @@ var methodWords = map[Method]struct {
 // oneRunOfReplace says why there is no bound in one run for a claim under replace.
 const oneRunOfReplace = "coins of an audit in one run put a canary in or leave it out, which is adding or removing a record; a mechanism that is private under replace may tell how many records there are"
 
-func newMethodBound(m Method, relation core.Relation) MethodBound {
+func newMethodBound(m Method, relation audit.Relation) MethodBound {
 	w := methodWords[m]
 	return MethodBound{Method: m, Title: w.title, Valid: w.valid, Trainings: w.trainings, Assumption: w.assumes[relation]}
 }
@@ -207,23 +209,23 @@ func (f Findings) row(m Method) *MethodBound {
 // conclude takes the bound and the verdict from the row of the plan's method.
 // What holds asymptotically only, or under an assumption on the mechanism, refutes
 // nothing.
-func (f *Findings) conclude(m Method, c core.Claim) {
+func (f *Findings) conclude(m Method, c audit.Claim) {
 	row := f.row(m)
 	if row != nil && row.LowerBound != nil {
 		b := math.Max(0, *row.LowerBound)
 		f.LowerBound = &b
 	}
 	switch {
-	case f.Ended.Reason == core.Failed:
-		f.Verdict = core.Invalid
+	case f.Ended.Reason == audit.Failed:
+		f.Verdict = audit.Invalid
 	case f.LowerBound == nil:
-		f.Verdict = core.Inconclusive
+		f.Verdict = audit.Inconclusive
 	case *f.LowerBound > c.Epsilon && row.Valid:
-		f.Verdict = core.Violation
+		f.Verdict = audit.Violation
 	case *f.LowerBound > c.Epsilon, f.Power.Largest <= c.Epsilon:
-		f.Verdict = core.Inconclusive
+		f.Verdict = audit.Inconclusive
 	default:
-		f.Verdict = core.NoViolation
+		f.Verdict = audit.NoViolation
 	}
 }
 
@@ -237,19 +239,19 @@ func (f Findings) headline(m Method, c promise, from string) string {
 	}
 	if f.LowerBound != nil && !row.Valid {
 		given := "if " + row.Assumption
-		if f.Verdict == core.Inconclusive && *f.LowerBound > c.Epsilon {
+		if f.Verdict == audit.Inconclusive && *f.LowerBound > c.Epsilon {
 			return fmt.Sprintf("Inconclusive: %s, %s; %s. A bound that holds for some mechanisms only refutes nothing.", bounded(), given, claimed)
 		}
-		if f.Verdict == core.NoViolation {
+		if f.Verdict == audit.NoViolation {
 			return fmt.Sprintf("No violation found: %s, %s; %s. This is not a proof of privacy.", bounded(), given, claimed)
 		}
 	}
 	switch {
-	case f.Verdict == core.Violation:
+	case f.Verdict == audit.Violation:
 		return fmt.Sprintf("Violation: %s; %s.", bounded(), claimed)
-	case f.Verdict == core.NoViolation:
+	case f.Verdict == audit.NoViolation:
 		return fmt.Sprintf("No violation found: %s; %s. No outcome could have shown more than %s. This is not a proof of privacy.", bounded(), claimed, phrase.Bound(f.Power.Largest, math.Inf(1)))
-	case f.Verdict == core.Invalid:
+	case f.Verdict == audit.Invalid:
 		return "Invalid: the run failed: " + strings.TrimSuffix(f.Ended.Message, ".") + "."
 	case f.LowerBound == nil && row != nil && row.Note != "":
 		return fmt.Sprintf("Inconclusive: no bound by %s: %s. Claimed epsilon = %s%s.", row.Title, row.Note, number(c.Epsilon), at)
@@ -306,9 +308,9 @@ func (f Findings) MethodRows(chosen Method, claimed float64) []MethodRow {
 }
 
 // text is a report as plain text.
-func (f Findings) text(facts []core.FactRow, chosen Method, claimed float64) string {
+func (f Findings) text(facts []audit.FactRow, chosen Method, claimed float64) string {
 	var b strings.Builder
-	core.WriteFacts(&b, f.Summary, facts)
+	pair.WriteFacts(&b, f.Summary, facts)
 	if rows := f.MethodRows(chosen, claimed); len(rows) > 0 {
 		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence where what it assumes holds (* the one named before):\n", phrase.Percent(f.Confidence))
 		lines := [][]string{{"", "method", "at least", "at most possible", "valid", "trainings", "assumes"}}
@@ -317,22 +319,22 @@ func (f Findings) text(facts []core.FactRow, chosen Method, claimed float64) str
 		}
 		phrase.Table(&b, lines)
 	}
-	core.WriteEnd(&b, f.Warnings, f.Reproduce)
+	pair.WriteEnd(&b, f.Warnings, f.Reproduce)
 	return b.String()
 }
 
 // check refuses findings whose parts do not fit together.
-func (f Findings) check(m Method, c core.Claim) error {
+func (f Findings) check(m Method, c audit.Claim) error {
 	if f.row(m) == nil && (f.LowerBound != nil || len(f.Methods) > 0) {
-		return &core.InputError{Field: "report: methods", Found: "without " + string(m), Want: "the method of the plan among them"}
+		return &audit.InputError{Field: "report: methods", Found: "without " + string(m), Want: "the method of the plan among them"}
 	}
-	verdicts := []string{string(core.Violation), string(core.NoViolation), string(core.Inconclusive), string(core.Invalid)}
+	verdicts := []string{string(audit.Violation), string(audit.NoViolation), string(audit.Inconclusive), string(audit.Invalid)}
 	if !slices.Contains(verdicts, string(f.Verdict)) {
-		return core.UnknownName("report: field verdict", string(f.Verdict), verdicts)
+		return audit.UnknownName("report: field verdict", string(f.Verdict), verdicts)
 	}
-	if f.Verdict == core.Violation || f.Verdict == core.NoViolation {
-		if f.LowerBound == nil || (*f.LowerBound > c.Epsilon) != (f.Verdict == core.Violation) {
-			return &core.InputError{Field: "report: verdict", Found: fmt.Sprintf("%q, which its own bound contradicts", f.Verdict), Want: "what the bound says of the claim " + c.String()}
+	if f.Verdict == audit.Violation || f.Verdict == audit.NoViolation {
+		if f.LowerBound == nil || (*f.LowerBound > c.Epsilon) != (f.Verdict == audit.Violation) {
+			return &audit.InputError{Field: "report: verdict", Found: fmt.Sprintf("%q, which its own bound contradicts", f.Verdict), Want: "what the bound says of the claim " + c.String()}
 		}
 	}
 	return nil
@@ -340,19 +342,19 @@ func (f Findings) check(m Method, c core.Claim) error {
 
 // compareFindings holds a report's findings against those that follow. headline
 // makes the words of the summary.
-func compareFindings(v *core.Verification, r, want Findings, generator core.Generator, headline func(Findings) string) {
-	v.Same(core.NearJSON(r.LowerBound, want.LowerBound), "lower bound", "it does not follow from the counts")
-	v.Same(core.SamePValue(r.PValue, want.PValue), "p-value", "it does not follow from the counts")
-	v.Same(core.Near(r.Confidence, want.Confidence), "confidence", "it is not that of the plan")
-	v.Same(core.NearJSON(bare(r.Methods), bare(want.Methods)), "methods", "they do not follow from the counts")
-	v.Same(core.NearJSON(r.Power, want.Power), "power", "it does not follow from the plan")
+func compareFindings(v *engine.Verification, r, want Findings, generator audit.Generator, headline func(Findings) string) {
+	v.Same(audit.NearJSON(r.LowerBound, want.LowerBound), "lower bound", "it does not follow from the counts")
+	v.Same(audit.SamePValue(r.PValue, want.PValue), "p-value", "it does not follow from the counts")
+	v.Same(audit.Near(r.Confidence, want.Confidence), "confidence", "it is not that of the plan")
+	v.Same(audit.NearJSON(bare(r.Methods), bare(want.Methods)), "methods", "they do not follow from the counts")
+	v.Same(audit.NearJSON(r.Power, want.Power), "power", "it does not follow from the plan")
 	v.Same(r.Verdict == want.Verdict, "verdict", "replayed %q, the report says %q", want.Verdict, r.Verdict)
-	v.Same(core.EqualJSON(r.Ended, want.Ended), "termination", "it does not follow from the counts")
+	v.Same(audit.EqualJSON(r.Ended, want.Ended), "termination", "it does not follow from the counts")
 	// What differs by less than platforms do is the report's, in words too.
-	if x, y := r.LowerBound, want.LowerBound; x != nil && y != nil && core.Near(*x, *y) {
+	if x, y := r.LowerBound, want.LowerBound; x != nil && y != nil && audit.Near(*x, *y) {
 		want.LowerBound = x
 	}
-	if core.Near(r.Power.Largest, want.Power.Largest) {
+	if audit.Near(r.Power.Largest, want.Power.Largest) {
 		want.Power.Largest = r.Power.Largest
 	}
 	want.Summary = headline(want)
@@ -375,10 +377,10 @@ func resolveBetaSeed(beta *float64, seed uint64) error {
 		*beta = 0.05
 	}
 	if math.IsNaN(*beta) || *beta < 1e-9 || *beta > 0.5 {
-		return &core.InputError{Field: "beta", Found: fmt.Sprint(*beta), Want: "in [1e-9, 0.5]"}
+		return &audit.InputError{Field: "beta", Found: fmt.Sprint(*beta), Want: "in [1e-9, 0.5]"}
 	}
-	if seed > core.MaxSeed {
-		return &core.InputError{Field: "seed", Found: fmt.Sprint(seed), Want: fmt.Sprintf("in [0, %d]", uint64(core.MaxSeed))}
+	if seed > pair.MaxSeed {
+		return &audit.InputError{Field: "seed", Found: fmt.Sprint(seed), Want: fmt.Sprintf("in [0, %d]", uint64(pair.MaxSeed))}
 	}
 	return nil
 }

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/mutate"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
@@ -19,15 +21,15 @@ import (
 // report is taken at its word.
 func TestMutations(t *testing.T) {
 	nativetest.Only(t)
-	pool := core.LocalPool(core.Catalogue{Canary: Engine(Sources())}, 1)
-	generator := core.Generator{Name: "dpscope", Version: core.Version, GoOS: "linux", GoArch: "amd64", Go: "go", CoreSHA256: "ab"}
-	claim := core.DPClaim(1, 1e-5)
+	pool := pair.LocalPool(audit.Catalogue{Canary: Engine(Sources())}, 1)
+	generator := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: "linux", GoArch: "amd64", Go: "go", CoreSHA256: "ab"}
+	claim := audit.DPClaim(1, 1e-5)
 	text := func(r any, err error) []byte {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
-		data, err := core.Canonical(r)
+		data, err := audit.Canonical(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,29 +38,29 @@ func TestMutations(t *testing.T) {
 	clock := 0.0
 	now := func() float64 { clock++; return clock }
 	on := true
-	canaries := text(Run{Plan: Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6, Single: &on, Parameters: core.Params{"d": {Number: 4}}},
+	canaries := text(Run{Plan: Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6, Single: &on, Parameters: audit.Params{"d": {Number: 4}}},
 		Sources: Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
 	once := text(OneRun{Plan: OneRunPlan{Version: PlanVersion, Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true, Canaries: 40, Guesses: []int{10, 20}},
 		Sources: Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
-	verifyCanaries := func(data []byte) (core.Verification, error) {
+	verifyCanaries := func(data []byte) (engine.Verification, error) {
 		r, err := ParseReport(data)
 		if err != nil {
-			return core.Verification{}, err
+			return engine.Verification{}, err
 		}
 		return Verify(context.Background(), Sources(), pool, r, nil, true)
 	}
-	verifyOnce := func(data []byte) (core.Verification, error) {
+	verifyOnce := func(data []byte) (engine.Verification, error) {
 		r, err := ParseOneRunReport(data)
 		if err != nil {
-			return core.Verification{}, err
+			return engine.Verification{}, err
 		}
 		return VerifyOneRun(context.Background(), Sources(), pool, r, nil, true)
 	}
-	verifyScores := func(s *Scores) func([]byte) (core.Verification, error) {
-		return func(data []byte) (core.Verification, error) {
+	verifyScores := func(s *Scores) func([]byte) (engine.Verification, error) {
+		return func(data []byte) (engine.Verification, error) {
 			r, err := ParseScoresReport(data)
 			if err != nil {
-				return core.Verification{}, err
+				return engine.Verification{}, err
 			}
 			return VerifyScores(r, s)
 		}
@@ -68,7 +70,7 @@ func TestMutations(t *testing.T) {
 	matrix := sharedRuns(1, 12, 3)
 	matrix.Files = []ScoreFile{{"x.csv", "cc"}}
 	coins := laplaceSums(1, 24, 2)
-	scores := func(relation core.Relation, m Method, s Scores) []byte {
+	scores := func(relation audit.Relation, m Method, s Scores) []byte {
 		p := ScoresPlan{Version: PlanVersion, Claim: &claim, Relation: relation, Method: m, Beta: 0.2}
 		return text(AuditScores(p, s, generator))
 	}
@@ -78,15 +80,15 @@ func TestMutations(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		report []byte
-		verify func([]byte) (core.Verification, error)
+		verify func([]byte) (engine.Verification, error)
 		passes []string // fields, or with a full stop at the end all that begin so
 	}{
 		{"canaries", canaries, verifyCanaries, own},
 		{"one run", once, verifyOnce, own},
-		{"scores", scores(core.AddRemove, MethodPaired, flat), verifyScores(&flat), named},
-		{"scores, quick", scores(core.Replace, MethodExact, flat), verifyScores(nil), append([]string{"evidence.", "notes"}, named...)},
-		{"runs", scores(core.Replace, "", matrix), verifyScores(&matrix), named},
-		{"runs by coins", scores(core.AddRemove, "", coins), verifyScores(&coins), named},
+		{"scores", scores(audit.AddRemove, MethodPaired, flat), verifyScores(&flat), named},
+		{"scores, quick", scores(audit.Replace, MethodExact, flat), verifyScores(nil), append([]string{"evidence.", "notes"}, named...)},
+		{"runs", scores(audit.Replace, "", matrix), verifyScores(&matrix), named},
+		{"runs by coins", scores(audit.AddRemove, "", coins), verifyScores(&coins), named},
 	} {
 		v, err := c.verify(c.report)
 		if err != nil || !v.OK() {
@@ -128,8 +130,8 @@ func TestMutations(t *testing.T) {
 // other numbers is refused before anything is drawn, and sizes beyond the limits
 // before anything is computed.
 func TestForgedSizes(t *testing.T) {
-	pool := core.LocalPool(core.Catalogue{Canary: Engine(Sources())}, 1)
-	claim := core.DPClaim(1, 1e-5)
+	pool := pair.LocalPool(audit.Catalogue{Canary: Engine(Sources())}, 1)
+	claim := audit.DPClaim(1, 1e-5)
 	r, err := Run{Plan: Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6}, Sources: Sources(), Pool: pool}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -141,7 +143,7 @@ func TestForgedSizes(t *testing.T) {
 			return nil, fmt.Errorf("a run is drawn")
 		}
 	}
-	idle := core.LocalPool(core.Catalogue{Canary: Engine(sources)}, 1)
+	idle := pair.LocalPool(audit.Catalogue{Canary: Engine(sources)}, 1)
 	for name, forge := range map[string]func(r *Report){
 		"explored":   func(r *Report) { r.Plan.Explore = 1 << 20 },
 		"runs":       func(r *Report) { r.Plan.Runs = 1 << 24 },
@@ -153,7 +155,7 @@ func TestForgedSizes(t *testing.T) {
 		forged := r
 		forge(&forged)
 		for _, whole := range []bool{true, false} {
-			if _, err := Verify(context.Background(), sources, idle, forged, nil, whole); err == nil || !core.IsInput(err) {
+			if _, err := Verify(context.Background(), sources, idle, forged, nil, whole); err == nil || !audit.IsInput(err) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -167,7 +169,7 @@ func TestForgedSizes(t *testing.T) {
 	} {
 		r := auditScores(t, scoresPlan(1, 1e-6, ""), laplaceSums(1, 60, 2))
 		forge(&r.Evidence.Shape)
-		if _, err := VerifyScores(r, nil); err == nil || !core.IsInput(err) {
+		if _, err := VerifyScores(r, nil); err == nil || !audit.IsInput(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

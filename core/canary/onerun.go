@@ -7,8 +7,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -28,26 +30,26 @@ type OneRunSpec struct {
 	Canaries int      // default m
 	// Check refuses a setup, whose K is m, and fills in what it leaves open. given
 	// are the parameters that the user set.
-	Check func(s *Setup, given core.Params) error
+	Check func(s *Setup, given audit.Params) error
 	New   func(s Setup) (OneRunSource, error)
 }
 
 // OneRunPlan says what to audit in one run and how. Zero values mean the
 // documented defaults. Neighbours differ by one canary that is there or not.
 type OneRunPlan struct {
-	Version    int         `json:"version"` // PlanVersion
-	Source     string      `json:"source"`
-	Parameters core.Params `json:"parameters,omitempty"`
-	Claim      *core.Claim `json:"claim,omitempty"` // pure or approximate; no default
+	Version    int          `json:"version"` // PlanVersion
+	Source     string       `json:"source"`
+	Parameters audit.Params `json:"parameters,omitempty"`
+	Claim      *audit.Claim `json:"claim,omitempty"` // pure or approximate; no default
 	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
 	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
-	// Relation is core.AddRemove, the only one: a coin decides whether a canary is
+	// Relation is audit.AddRemove, the only one: a coin decides whether a canary is
 	// there.
-	Relation core.Relation `json:"relation"`
-	Design   Design        `json:"design,omitempty"`   // default: the source's first for one run
-	CSV      *train.CSV    `json:"csv,omitempty"`      // how a file of examples is read
-	Data     string        `json:"data,omitempty"`     // SHA-256 of the user's file
-	Canaries int           `json:"canaries,omitempty"` // m; default: the source's
+	Relation audit.Relation `json:"relation"`
+	Design   Design         `json:"design,omitempty"`   // default: the source's first for one run
+	CSV      *train.CSV     `json:"csv,omitempty"`      // how a file of examples is read
+	Data     string         `json:"data,omitempty"`     // SHA-256 of the user's file
+	Canaries int            `json:"canaries,omitempty"` // m; default: the source's
 	// Sides of the guesses; default: both.
 	Sides Sides `json:"sides,omitempty"`
 	// Guesses are numbers of guesses, fixed before the run. One number, or several of
@@ -63,7 +65,7 @@ type OneRunPlan struct {
 // ParseOneRunPlan reads a plan from JSON; unknown fields are refused.
 func ParseOneRunPlan(data []byte) (OneRunPlan, error) {
 	var p OneRunPlan
-	err := core.DecodeStrict(data, "one-run plan", &p)
+	err := audit.DecodeStrict(data, "one-run plan", &p)
 	defaultDelta(data, p.Claim, &p.DeltaDefaulted)
 	return p, err
 }
@@ -82,27 +84,27 @@ const mostOneRun = 1 << 20
 // content of the user's file, nil if there is none.
 func (p OneRunPlan) Resolve(sources []SourceSpec, file []byte) (*OneRunAudit, error) {
 	if p.Version != PlanVersion {
-		return nil, &core.InputError{Field: "one-run plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+		return nil, &audit.InputError{Field: "one-run plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
 	}
 	spec, err := findSource(sources, p.Source)
 	if err != nil {
 		return nil, err
 	}
 	if spec.OneRun == nil {
-		return nil, &core.InputError{Field: "source", Found: fmt.Sprintf("%q", p.Source), Want: "one that can be audited in one run"}
+		return nil, &audit.InputError{Field: "source", Found: fmt.Sprintf("%q", p.Source), Want: "one that can be audited in one run"}
 	}
 	if p.Relation == "" {
-		p.Relation = core.AddRemove
+		p.Relation = audit.AddRemove
 	}
-	if p.Relation == core.Replace {
-		return nil, &core.InputError{Field: "relation", Found: `"replace"`, Want: `"add-remove"`, Remedy: "the " + oneRunOfReplace + "; audit a claim under replace with dpscope canaries -relation replace"}
+	if p.Relation == audit.Replace {
+		return nil, &audit.InputError{Field: "relation", Found: `"replace"`, Want: `"add-remove"`, Remedy: "the " + oneRunOfReplace + "; audit a claim under replace with dpscope canaries -relation replace"}
 	}
-	if err := checkRelation(p.Relation, core.AddRemove); err != nil {
+	if err := checkRelation(p.Relation, audit.AddRemove); err != nil {
 		return nil, err
 	}
 	one := spec.OneRun
 	// Claim, parameters and the file are handled as those of an audit by runs.
-	whole := &Audit{Plan: Plan{Source: p.Source, Parameters: p.Parameters, Claim: p.Claim, DeltaDefaulted: p.DeltaDefaulted, Relation: core.AddRemove, Design: p.Design, CSV: p.CSV, Data: p.Data}, Spec: spec}
+	whole := &Audit{Plan: Plan{Source: p.Source, Parameters: p.Parameters, Claim: p.Claim, DeltaDefaulted: p.DeltaDefaulted, Relation: audit.AddRemove, Design: p.Design, CSV: p.CSV, Data: p.Data}, Spec: spec}
 	if err := whole.resolveClaim(); err != nil {
 		return nil, err
 	}
@@ -113,7 +115,7 @@ func (p OneRunPlan) Resolve(sources []SourceSpec, file []byte) (*OneRunAudit, er
 		p.Canaries = one.Canaries
 	}
 	if p.Canaries < 1 || p.Canaries > mostOneRun {
-		return nil, &core.InputError{Field: "m", Found: fmt.Sprint(p.Canaries), Want: fmt.Sprintf("in [1, %d]: the number of canaries", mostOneRun)}
+		return nil, &audit.InputError{Field: "m", Found: fmt.Sprint(p.Canaries), Want: fmt.Sprintf("in [1, %d]: the number of canaries", mostOneRun)}
 	}
 	if err := resolveGuesses(p.Canaries, usualOfRun, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
 		return nil, err
@@ -122,7 +124,7 @@ func (p OneRunPlan) Resolve(sources []SourceSpec, file []byte) (*OneRunAudit, er
 		p.Design = one.Designs[0]
 	}
 	if !slices.Contains(one.Designs, p.Design) {
-		return nil, core.UnknownName("design", string(p.Design), texts(one.Designs))
+		return nil, audit.UnknownName("design", string(p.Design), texts(one.Designs))
 	}
 	whole.Plan.Design = p.Design
 	if err := whole.resolveRelation(); err != nil {
@@ -143,9 +145,9 @@ func (p OneRunPlan) Resolve(sources []SourceSpec, file []byte) (*OneRunAudit, er
 const OneRunning Phase = "one-run"
 
 // executeOneRun runs the source once. The streams are those of a shard.
-func (t Task) executeOneRun(sources []SourceSpec, hook core.Hook) (Drawn, error) {
+func (t Task) executeOneRun(sources []SourceSpec, hook audit.Hook) (Drawn, error) {
 	if t.OneRun == nil {
-		return Drawn{}, &core.InputError{Field: "canary task: oneRun", Found: "absent", Want: "the plan of the one run"}
+		return Drawn{}, &audit.InputError{Field: "canary task: oneRun", Found: "absent", Want: "the plan of the one run"}
 	}
 	a, err := t.OneRun.Resolve(sources, t.Data)
 	if err != nil {
@@ -194,7 +196,7 @@ func (e OneRunEvidence) check(p OneRunPlan) error {
 		return err
 	}
 	if e.In < 0 || e.In > p.Canaries {
-		return &core.InputError{Field: "in", Found: fmt.Sprint(e.In), Want: fmt.Sprintf("in [0, %d]", p.Canaries)}
+		return &audit.InputError{Field: "in", Found: fmt.Sprint(e.In), Want: fmt.Sprintf("in [0, %d]", p.Canaries)}
 	}
 	return nil
 }
@@ -204,8 +206,8 @@ type OneRun struct {
 	Plan      OneRunPlan
 	File      []byte // the user's, nil if there is none
 	Sources   []SourceSpec
-	Pool      *core.Pool
-	Generator core.Generator
+	Pool      *pair.Pool
+	Generator audit.Generator
 	Now       func() float64 // seconds of a clock; nil: no timing
 }
 
@@ -224,12 +226,12 @@ func (r OneRun) Do(ctx context.Context) (OneRunReport, error) {
 	}
 	start := now()
 	ev, warnings, err := r.draw(ctx, a)
-	end := core.Termination{Reason: core.Completed}
+	end := audit.Termination{Reason: audit.Completed}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		end, err = core.Termination{Reason: core.Stopped, Message: stoppedMessage}, nil
+		end, err = audit.Termination{Reason: audit.Stopped, Message: stoppedMessage}, nil
 	case err != nil:
-		end = core.Termination{Reason: core.Failed, Message: err.Error()}
+		end = audit.Termination{Reason: audit.Failed, Message: err.Error()}
 	}
 	report := assembleOneRun(a, ev, end, warnings)
 	report.Generator = r.Generator
@@ -244,17 +246,17 @@ func (r OneRun) draw(ctx context.Context, a *OneRunAudit) (ev *OneRunEvidence, w
 		return nil, nil, err
 	}
 	var bad error
-	_, err = r.Pool.Do(ctx, []core.Task{{Version: core.TaskVersion, Kind: core.CanaryTask, Canary: data}}, core.Events{
-		Done: func(_ int, res core.Result) {
+	_, err = r.Pool.Do(ctx, []pair.Task{{Version: pair.TaskVersion, Kind: pair.CanaryTask, Canary: data}}, pair.Events{
+		Done: func(_ int, res pair.Result) {
 			var d Drawn
-			if bad = core.DecodeStrict(res.Canary, "canary result", &d); bad == nil && d.One == nil {
+			if bad = audit.DecodeStrict(res.Canary, "canary result", &d); bad == nil && d.One == nil {
 				bad = fmt.Errorf("a one-run task returned something else")
 			}
 			if bad == nil {
 				ev, bad = d.One, d.One.check(a.Plan)
 			}
 		},
-		Lost: func(_ int, err error) { warnings = append(warnings, core.LostWorker+err.Error()) },
+		Lost: func(_ int, err error) { warnings = append(warnings, engine.LostWorker+err.Error()) },
 	})
 	if bad != nil {
 		err = bad
@@ -326,18 +328,18 @@ func (g sumOneRun) OneRun(st *stream.Stream, scores []float64, member []bool) (b
 func sumOneRunSpec() *OneRunSpec {
 	return &OneRunSpec{
 		Designs: []Design{Orthogonal, Sphere}, Canaries: 1000,
-		Check: func(s *Setup, given core.Params) error {
+		Check: func(s *Setup, given audit.Params) error {
 			if s.Design == Sphere && s.K > mostCanaries {
-				return &core.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d on the sphere", mostCanaries), Remedy: fmt.Sprintf("use the design %q", Orthogonal)}
+				return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d on the sphere", mostCanaries), Remedy: fmt.Sprintf("use the design %q", Orthogonal)}
 			}
 			if s.Design != Orthogonal || s.K <= s.Params.Int("d") {
 				return nil
 			}
 			if _, ok := given["d"]; ok || s.K > mostDimensions {
-				return &core.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most d = %d: canaries are orthogonal", s.Params.Int("d")),
+				return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most d = %d: canaries are orthogonal", s.Params.Int("d")),
 					Remedy: fmt.Sprintf("lower m, raise d, or use the design %q", Sphere)}
 			}
-			s.Params["d"] = core.ParamValue{Number: float64(s.K)}
+			s.Params["d"] = audit.ParamValue{Number: float64(s.K)}
 			return nil
 		},
 		New: func(s Setup) (OneRunSource, error) {
@@ -349,15 +351,15 @@ func sumOneRunSpec() *OneRunSpec {
 func trainedOneRunSpec() *OneRunSpec {
 	return &OneRunSpec{
 		Designs: []Design{RandomGradients, DataPoisoning}, Canaries: 1000,
-		Check: func(s *Setup, _ core.Params) error {
+		Check: func(s *Setup, _ audit.Params) error {
 			c, data, err := trainConfig(*s)
 			if err != nil {
 				return err
 			}
 			if s.K > train.CanariesMost {
-				return &core.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d canaries in one training", train.CanariesMost)}
+				return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d canaries in one training", train.CanariesMost)}
 			}
-			s.Params["sigma"] = core.ParamValue{Number: c.Sigma}
+			s.Params["sigma"] = audit.ParamValue{Number: c.Sigma}
 			// The rest of the limit depends on the model; building one for its size is cheap
 			// but for the reference training of final-model access.
 			if c.Access == train.Final {

@@ -8,20 +8,20 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/stream"
 )
 
-func oneRunPlan(eps float64, m int, params core.Params) OneRunPlan {
-	claim := core.DPClaim(eps, 1e-5)
+func oneRunPlan(eps float64, m int, params audit.Params) OneRunPlan {
+	claim := audit.DPClaim(eps, 1e-5)
 	return OneRunPlan{Version: PlanVersion, Source: "gaussian-sum", Parameters: params, Claim: &claim, Canaries: m, Seed: 1}
 }
 
 func auditOnce(t *testing.T, p OneRunPlan, sources []SourceSpec) OneRunReport {
 	t.Helper()
-	r, err := OneRun{Plan: p, Sources: sources, Pool: pool(sources, 1), Generator: core.Generator{Name: "dpscope", Version: core.Version}}.Do(context.Background())
+	r, err := OneRun{Plan: p, Sources: sources, Pool: pool(sources, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestOneRunCoverage(t *testing.T) {
 		{4, 1000, Orthogonal, []int{20, 50, 100, 200}, .8, 1.5},
 		{4, 100, Sphere, nil, .2, .5},
 	} {
-		claim := core.Params{"calibration": {Text: ByAnalytic}}
+		claim := audit.Params{"calibration": {Text: ByAnalytic}}
 		mu := 1 / Sigma(ByAnalytic, c.eps, 1e-5)
 		failed, failedMu, sum, sumMu := 0, 0, 0.0, 0.0
 		n := audits
@@ -104,10 +104,10 @@ func (s failing) OneRun(st *stream.Stream, scores []float64, member []bool) (boo
 }
 
 func testSources(src OneRunSource) []SourceSpec {
-	return []SourceSpec{{Name: "test", Title: "a test", Score: "score", Relations: []core.Relation{core.AddRemove}, Designs: []Design{Sphere},
-		OneRun: &OneRunSpec{Designs: []Design{Sphere}, Canaries: 300, Check: func(*Setup, core.Params) error { return nil },
+	return []SourceSpec{{Name: "test", Title: "a test", Score: "score", Relations: []audit.Relation{audit.AddRemove}, Designs: []Design{Sphere},
+		OneRun: &OneRunSpec{Designs: []Design{Sphere}, Canaries: 300, Check: func(*Setup, audit.Params) error { return nil },
 			New: func(Setup) (OneRunSource, error) { return src, nil }}},
-		{Name: "several", Relations: []core.Relation{core.AddRemove}, Designs: []Design{Sphere}}}
+		{Name: "several", Relations: []audit.Relation{audit.AddRemove}, Designs: []Design{Sphere}}}
 }
 
 // TestOneRunToldCoverage: randomised response at epsilon 1, half of the scores tied
@@ -119,7 +119,7 @@ func TestOneRunToldCoverage(t *testing.T) {
 	sources := testSources(told{1 / (1 + math.Exp(-1))})
 	failed, sum := 0, 0.0
 	for i := range audits {
-		claim := core.DPClaim(2, 0)
+		claim := audit.DPClaim(2, 0)
 		r := auditOnce(t, OneRunPlan{Version: 1, Source: "test", Claim: &claim, Guesses: []int{300}, Seed: uint64(i)}, sources)
 		if *r.LowerBound > 1 {
 			failed++
@@ -135,28 +135,28 @@ func TestOneRunToldCoverage(t *testing.T) {
 // TestOneRunReplays: the same report again, it verifies, whole and quick, on its
 // way through JSON, and forged ones do not.
 func TestOneRunReplays(t *testing.T) {
-	small := core.Params{"steps": {Number: 5}, "examples": {Number: 30}}
+	small := audit.Params{"steps": {Number: 5}, "examples": {Number: 30}}
 	trained, poison := oneRunPlan(2, 40, small), oneRunPlan(2, 40, small)
 	trained.Source, poison.Source, poison.Design, poison.Beta = "dp-sgd", "dp-sgd", DataPoisoning, .1
 	file := []byte("a,b,label\n0,1,x\n1,0,y\n.5,.5,x\n.2,.9,y\n")
-	given := oneRunPlan(2, 40, core.Params{"steps": {Number: 5}})
+	given := oneRunPlan(2, 40, audit.Params{"steps": {Number: 5}})
 	given.Source = "dp-sgd"
-	sphere := oneRunPlan(2, 300, core.Params{"d": {Number: 50}})
+	sphere := oneRunPlan(2, 300, audit.Params{"d": {Number: 50}})
 	sphere.Design, sphere.Guesses, sphere.GDPGuesses = Sphere, []int{10, 20}, []int{30}
 	for _, c := range []struct {
 		plan OneRunPlan
 		file []byte
 	}{{oneRunPlan(2, 2000, nil), nil}, {sphere, nil}, {trained, nil}, {poison, nil}, {given, file}} {
-		do := OneRun{Plan: c.plan, File: c.file, Sources: Sources(), Pool: pool(Sources(), 2), Generator: core.Generator{Version: core.Version}}
+		do := OneRun{Plan: c.plan, File: c.file, Sources: Sources(), Pool: pool(Sources(), 2), Generator: audit.Generator{Version: audit.Version}}
 		r, err := do.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
 		again, err := do.Do(context.Background())
-		if err != nil || !core.EqualJSON(r, again) {
+		if err != nil || !audit.EqualJSON(r, again) {
 			t.Fatal("another report", err)
 		}
-		data, err := core.Canonical(r)
+		data, err := audit.Canonical(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +233,7 @@ func TestOneRunSphere(t *testing.T) {
 
 // TestOneRunDiverged: a run that diverged counts; its guesses are blind.
 func TestOneRunDiverged(t *testing.T) {
-	claim := core.DPClaim(1, 1e-5)
+	claim := audit.DPClaim(1, 1e-5)
 	sources := testSources(failing{told{1}})
 	right, made := 0, 0
 	for i := range 100 {
@@ -252,8 +252,8 @@ func TestOneRunDiverged(t *testing.T) {
 // noise, are refuted by enough canaries; a right one is not.
 func TestOneRunFaults(t *testing.T) {
 	nativetest.Only(t)
-	for fault, want := range map[string]core.Verdict{"none": core.NoViolation, "no-clipping": core.Violation, "quarter-noise": core.Violation} {
-		p := oneRunPlan(2, 1000, core.Params{"fault": {Text: fault}})
+	for fault, want := range map[string]audit.Verdict{"none": audit.NoViolation, "no-clipping": audit.Violation, "quarter-noise": audit.Violation} {
+		p := oneRunPlan(2, 1000, audit.Params{"fault": {Text: fault}})
 		p.Source = "dp-sgd"
 		r := auditOnce(t, p, Sources())
 		t.Log(fault, r.Summary)
@@ -272,21 +272,21 @@ func TestBadOneRunPlans(t *testing.T) {
 		"version":       {func(p *OneRunPlan) { p.Version = 2 }, "version is 2"},
 		"source":        {func(p *OneRunPlan) { p.Source = "gaussian" }, "gaussian-sum"},
 		"claim":         {func(p *OneRunPlan) { p.Claim = nil }, "claim is absent"},
-		"kind":          {func(p *OneRunPlan) { p.Claim = &core.Claim{Kind: core.ZCDP, Rho: 1} }, "claim.kind"},
+		"kind":          {func(p *OneRunPlan) { p.Claim = &audit.Claim{Kind: audit.ZCDP, Rho: 1} }, "claim.kind"},
 		"design":        {func(p *OneRunPlan) { p.Design = Vectors }, "design is"},
 		"m":             {func(p *OneRunPlan) { p.Canaries = -1 }, "m is -1"},
 		"m on sphere":   {func(p *OneRunPlan) { p.Design, p.Canaries = Sphere, 5000 }, "at most 4096"},
-		"orthogonal":    {func(p *OneRunPlan) { p.Parameters = core.Params{"d": {Number: 99}} }, "at most d = 99"},
+		"orthogonal":    {func(p *OneRunPlan) { p.Parameters = audit.Params{"d": {Number: 99}} }, "at most d = 99"},
 		"guesses":       {func(p *OneRunPlan) { p.Guesses = []int{101} }, "guesses is 101"},
 		"gdp guesses":   {func(p *OneRunPlan) { p.GDPGuesses = []int{0} }, "guesses is 0"},
 		"beta":          {func(p *OneRunPlan) { p.Beta = .7 }, "beta is 0.7"},
 		"data":          {func(p *OneRunPlan) { p.Data = "aa" }, "data is absent"},
-		"parameter":     {func(p *OneRunPlan) { p.Parameters = core.Params{"dd": {Number: 99}} }, "dd"},
+		"parameter":     {func(p *OneRunPlan) { p.Parameters = audit.Params{"dd": {Number: 99}} }, "dd"},
 		"model, memory": {func(p *OneRunPlan) { p.Source, p.Canaries = "dp-sgd", 9000 }, "at most 8192"},
 	} {
 		p := good
 		c.change(&p)
-		if _, err := p.Resolve(Sources(), nil); err == nil || !strings.Contains(err.Error(), c.want) || !core.IsInput(err) {
+		if _, err := p.Resolve(Sources(), nil); err == nil || !strings.Contains(err.Error(), c.want) || !audit.IsInput(err) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
@@ -303,10 +303,10 @@ func TestOneRunStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	r, err := OneRun{Plan: oneRunPlan(2, 100, nil), Sources: Sources(), Pool: pool(Sources(), 1)}.Do(ctx)
-	if err != nil || r.Verdict != core.Inconclusive || r.LowerBound != nil || r.Ended.Reason != core.Stopped || !strings.Contains(r.Summary, "stopped before the end") {
+	if err != nil || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Ended.Reason != audit.Stopped || !strings.Contains(r.Summary, "stopped before the end") {
 		t.Error(err, r.Summary)
 	}
-	if data, err := core.Canonical(r); err != nil {
+	if data, err := audit.Canonical(r); err != nil {
 		t.Error(err)
 	} else if _, err := ParseOneRunReport(data); err != nil {
 		t.Error(err)

@@ -8,8 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // Kind, version and schema of a report of one run.
@@ -25,7 +27,7 @@ type OneRunReport struct {
 	Schema        string          `json:"$schema"`
 	Kind          string          `json:"kind"`
 	SchemaVersion int             `json:"schemaVersion"`
-	Generator     core.Generator  `json:"generator"`
+	Generator     audit.Generator `json:"generator"`
 	Plan          OneRunPlan      `json:"plan"` // every default written out
 	Source        SourceNote      `json:"source"`
 	Evidence      *OneRunEvidence `json:"evidence,omitempty"` // absent in a run that did not complete
@@ -33,11 +35,11 @@ type OneRunReport struct {
 }
 
 // assembleOneRun makes the report of evidence. It is a function of its arguments.
-func assembleOneRun(a *OneRunAudit, ev *OneRunEvidence, end core.Termination, warnings []string) OneRunReport {
+func assembleOneRun(a *OneRunAudit, ev *OneRunEvidence, end audit.Termination, warnings []string) OneRunReport {
 	p := a.Plan
 	c := *p.Claim
 	r := OneRunReport{Schema: OneRunSchemaName, Kind: OneRunKind, SchemaVersion: OneRunSchemaVersion, Plan: p, Evidence: ev,
-		Source: SourceNote{Title: a.Spec.Title, Score: a.Spec.Score, Facts: []core.FactRow{}}}
+		Source: SourceNote{Title: a.Spec.Title, Score: a.Spec.Score, Facts: []audit.FactRow{}}}
 	if a.Spec.Facts != nil {
 		r.Source.Facts = a.Spec.Facts(a.Setup)
 	}
@@ -83,8 +85,8 @@ func (r OneRunReport) cautions() []string {
 }
 
 // oneRunBlind says why no outcome of a one-run audit shows anything.
-func oneRunBlind(m int, c core.Claim, beta float64) string {
-	if n := oneRunNeeded(MethodOneRun, usualOfRun, core.Claim{Delta: c.Delta}, beta); n > m {
+func oneRunBlind(m int, c audit.Claim, beta float64) string {
+	if n := oneRunNeeded(MethodOneRun, usualOfRun, audit.Claim{Delta: c.Delta}, beta); n > m {
 		return fmt.Sprintf("no outcome of %s canaries shows anything: at least %s are needed", phrase.Grouped(m), phrase.Grouped(n))
 	}
 	if c.Delta > 0 {
@@ -94,7 +96,7 @@ func oneRunBlind(m int, c core.Claim, beta float64) string {
 }
 
 // OneRunFacts are the report's facts in words, the most important first.
-func OneRunFacts(r OneRunReport) []core.FactRow {
+func OneRunFacts(r OneRunReport) []audit.FactRow {
 	var rows factRows
 	add := rows.add
 	p := r.Plan
@@ -119,14 +121,14 @@ func OneRunFacts(r OneRunReport) []core.FactRow {
 }
 
 // factRows are facts in words, being gathered.
-type factRows []core.FactRow
+type factRows []audit.FactRow
 
 func (rows *factRows) add(name, format string, args ...any) {
-	*rows = append(*rows, core.FactRow{Name: name, Value: fmt.Sprintf(format, args...)})
+	*rows = append(*rows, audit.FactRow{Name: name, Value: fmt.Sprintf(format, args...)})
 }
 
 // source adds what was audited, and the claim.
-func (rows *factRows) source(name string, params core.Params, note SourceNote, c promise) {
+func (rows *factRows) source(name string, params audit.Params, note SourceNote, c promise) {
 	if len(params) > 0 {
 		name += " (" + strings.Join(params.Assignments(), ", ") + ")"
 	}
@@ -136,7 +138,7 @@ func (rows *factRows) source(name string, params core.Params, note SourceNote, c
 }
 
 // facts are those of all findings.
-func (f Findings) facts(add func(name, format string, args ...any), c core.Claim) {
+func (f Findings) facts(add func(name, format string, args ...any), c audit.Claim) {
 	if f.LowerBound != nil {
 		add("Lower bound", "epsilon >= %s (%s confidence)", phrase.Bound(*f.LowerBound, c.Epsilon), phrase.Percent(f.Confidence))
 	}
@@ -163,7 +165,7 @@ func joined(v []int) string {
 	return strings.Join(text, ",")
 }
 
-func reproduceOneRun(a *OneRunAudit) core.Reproduce {
+func reproduceOneRun(a *OneRunAudit) audit.Reproduce {
 	p := a.Plan
 	w := newAgain("one-run", p.Source, p.promise())
 	if p.Design != a.Spec.OneRun.Designs[0] {
@@ -192,7 +194,7 @@ func ReportKindOf(data []byte) string {
 func parseReport(data []byte, kind string, version int, r any) error {
 	data = renamed(bytes.TrimPrefix(data, []byte("\uFEFF")))
 	var whole json.RawMessage
-	if err := core.DecodeStrict(data, "report", &whole); err != nil {
+	if err := audit.DecodeStrict(data, "report", &whole); err != nil {
 		return err
 	}
 	var head struct {
@@ -200,13 +202,13 @@ func parseReport(data []byte, kind string, version int, r any) error {
 		SchemaVersion int    `json:"schemaVersion"`
 	}
 	if json.Unmarshal(data, &head); head.Kind != kind {
-		return &core.InputError{Field: "report: field kind", Found: fmt.Sprintf("%q", head.Kind), Want: fmt.Sprintf("%q", kind), Remedy: "is this a report of another command?"}
+		return &audit.InputError{Field: "report: field kind", Found: fmt.Sprintf("%q", head.Kind), Want: fmt.Sprintf("%q", kind), Remedy: "is this a report of another command?"}
 	}
 	if head.SchemaVersion != version {
-		return &core.InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(head.SchemaVersion), Want: fmt.Sprint(version),
+		return &audit.InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(head.SchemaVersion), Want: fmt.Sprint(version),
 			Remedy: "use the version of dpscope that wrote it"}
 	}
-	if err := core.DecodeStrict(data, "report", r); err != nil {
+	if err := audit.DecodeStrict(data, "report", r); err != nil {
 		return err
 	}
 	// What a report always has must be there: its absence would read as zero.
@@ -217,7 +219,7 @@ func parseReport(data []byte, kind string, version int, r any) error {
 	var given, full any
 	if json.Unmarshal(data, &given) == nil && json.Unmarshal(back, &full) == nil {
 		if path := absent(given, full); path != "" {
-			return &core.InputError{Field: "report: field " + strings.TrimPrefix(path, "."), Found: "absent or null", Want: "there, as in every report of this version", Remedy: "run the audit again"}
+			return &audit.InputError{Field: "report: field " + strings.TrimPrefix(path, "."), Found: "absent or null", Want: "there, as in every report of this version", Remedy: "run the audit again"}
 		}
 	}
 	return nil
@@ -266,7 +268,7 @@ func ParseOneRunReport(data []byte) (OneRunReport, error) {
 func (r OneRunReport) check() error {
 	p := r.Plan
 	if p.Claim == nil {
-		return &core.InputError{Field: "report: plan", Found: "incomplete", Want: "the whole plan, with its claim"}
+		return &audit.InputError{Field: "report: plan", Found: "incomplete", Want: "the whole plan, with its claim"}
 	}
 	if err := p.Claim.Validate(); err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -282,13 +284,13 @@ func (r OneRunReport) check() error {
 // VerifyOneRun replays a report: with whole it runs the source again, else the
 // bounds are computed again from the report's counts. file is the user's file, if
 // the audit had one.
-func VerifyOneRun(ctx context.Context, sources []SourceSpec, pool *core.Pool, r OneRunReport, file []byte, whole bool) (core.Verification, error) {
-	var v core.Verification
+func VerifyOneRun(ctx context.Context, sources []SourceSpec, pool *pair.Pool, r OneRunReport, file []byte, whole bool) (engine.Verification, error) {
+	var v engine.Verification
 	if err := r.check(); err != nil {
 		return v, err
 	}
-	if r.Evidence == nil || r.Ended.Reason != core.Completed {
-		return v, &core.InputError{Field: "report", Found: "without counts", Want: "a report of a run that completed"}
+	if r.Evidence == nil || r.Ended.Reason != audit.Completed {
+		return v, &audit.InputError{Field: "report", Found: "without counts", Want: "a report of a run that completed"}
 	}
 	var want OneRunReport
 	if whole {
@@ -299,17 +301,17 @@ func VerifyOneRun(ctx context.Context, sources []SourceSpec, pool *core.Pool, r 
 		if err != nil {
 			return v, err
 		}
-		v.Same(core.EqualJSON(r.Evidence, want.Evidence), "counts", "the replayed run has other right guesses than the report's")
+		v.Same(audit.EqualJSON(r.Evidence, want.Evidence), "counts", "the replayed run has other right guesses than the report's")
 	} else {
 		a, err := r.Plan.Resolve(sources, file)
 		if err != nil {
 			return v, err
 		}
-		want = assembleOneRun(a, r.Evidence, core.Termination{Reason: r.Ended.Reason}, nil)
+		want = assembleOneRun(a, r.Evidence, audit.Termination{Reason: r.Ended.Reason}, nil)
 		v.Recomputed = true
 		v.Notes = append(v.Notes, "the counts are taken from the report; that a run of this seed gives them is shown only by replaying it whole")
 	}
-	v.Same(core.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
+	v.Same(audit.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
 	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(MethodOneRun, want.Plan.promise(), want.from()) })
 	v.SameWords(r.Generator, "source in words", r.Source, want.Source)
 	want.Evidence, want.Generator, want.Timing, want.Warnings = r.Evidence, r.Generator, r.Timing, withLost(want.Warnings, r.Warnings)

@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary/train"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -27,18 +27,18 @@ const (
 // Plan says what to audit with canaries and how. Zero values mean the documented
 // defaults.
 type Plan struct {
-	Version    int         `json:"version"`
-	Source     string      `json:"source"` // gaussian-sum, ...
-	Parameters core.Params `json:"parameters,omitempty"`
+	Version    int          `json:"version"`
+	Source     string       `json:"source"` // gaussian-sum, ...
+	Parameters audit.Params `json:"parameters,omitempty"`
 	// Claim of kind approximate or pure; no default.
-	Claim *core.Claim `json:"claim,omitempty"`
+	Claim *audit.Claim `json:"claim,omitempty"`
 	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
 	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
-	// Relation is the neighbouring relation of the claim, core.AddRemove or
-	// core.Replace; default: the source's first, add-remove.
-	Relation core.Relation `json:"relation"`
-	Design   Design        `json:"design,omitempty"` // default: the source's first, sphere
-	Pool     *Pool         `json:"pool,omitempty"`   // of the designs tail-singular and vectors
+	// Relation is the neighbouring relation of the claim, audit.AddRemove or
+	// audit.Replace; default: the source's first, add-remove.
+	Relation audit.Relation `json:"relation"`
+	Design   Design         `json:"design,omitempty"` // default: the source's first, sphere
+	Pool     *Pool          `json:"pool,omitempty"`   // of the designs tail-singular and vectors
 	// CSV says how a file of examples is read, for dp-sgd.
 	CSV *train.CSV `json:"csv,omitempty"`
 	// Data is the SHA-256 of the user's file, in hexadecimal: its content is
@@ -58,7 +58,7 @@ type Plan struct {
 	// on where runs are cheap.
 	Single *bool   `json:"single,omitempty"`
 	Beta   float64 `json:"beta,omitempty"` // allowed error of the bound, in [1e-9, 0.5]; default 0.05
-	Seed   uint64  `json:"seed"`           // at most core.MaxSeed
+	Seed   uint64  `json:"seed"`           // at most pair.MaxSeed
 }
 
 // ParsePlan reads a plan from JSON; unknown fields are refused. A claim that names
@@ -66,7 +66,7 @@ type Plan struct {
 func ParsePlan(data []byte) (Plan, error) {
 	var p Plan
 	data = renamed(data)
-	if err := core.DecodeStrict(data, "canary plan", &p); err != nil {
+	if err := audit.DecodeStrict(data, "canary plan", &p); err != nil {
 		return Plan{}, err
 	}
 	defaultDelta(data, p.Claim, &p.DeltaDefaulted)
@@ -90,7 +90,7 @@ func (p Plan) Resolve(sources []SourceSpec, file []byte) (*Audit, error) {
 // resolve does it with what take makes of the data.
 func (p Plan) resolve(sources []SourceSpec, take func(*Audit) error) (*Audit, error) {
 	if p.Version != PlanVersion {
-		return nil, &core.InputError{Field: "canary plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+		return nil, &audit.InputError{Field: "canary plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
 	}
 	a := &Audit{Plan: p}
 	var err error
@@ -122,7 +122,7 @@ func findSource(sources []SourceSpec, name string) (SourceSpec, error) {
 			return s, nil
 		}
 	}
-	return SourceSpec{}, core.UnknownName("source", name, names)
+	return SourceSpec{}, audit.UnknownName("source", name, names)
 }
 
 func (a *Audit) resolveClaim() error {
@@ -130,7 +130,7 @@ func (a *Audit) resolveClaim() error {
 	if err != nil {
 		return err
 	}
-	params, err := core.ResolveParams(a.Spec.Params, a.Plan.Parameters, claim)
+	params, err := audit.ResolveParams(a.Spec.Params, a.Plan.Parameters, claim)
 	if err != nil {
 		return fmt.Errorf("source %s: %w", a.Spec.Name, err)
 	}
@@ -150,15 +150,15 @@ func (a *Audit) resolveRelation() error {
 		p.Design = a.Spec.Designs[0]
 	}
 	if !slices.Contains(a.Spec.Designs, p.Design) {
-		return core.UnknownName("design", string(p.Design), texts(a.Spec.Designs))
+		return audit.UnknownName("design", string(p.Design), texts(a.Spec.Designs))
 	}
 	a.Setup.Relation, a.Setup.Design, a.Setup.CSV = p.Relation, p.Design, p.CSV
 	if p.CSV != nil && !a.Spec.TakesData {
-		return &core.InputError{Field: "csv", Found: "given for " + a.Spec.Name, Want: "absent: it takes no file of examples"}
+		return &audit.InputError{Field: "csv", Found: "given for " + a.Spec.Name, Want: "absent: it takes no file of examples"}
 	}
 	pools := p.Design == TailSingular || p.Design == Vectors
 	if p.Pool != nil && !pools {
-		return &core.InputError{Field: "pool", Found: fmt.Sprintf("given for the design %q", p.Design), Want: fmt.Sprintf("absent but for %q and %q", TailSingular, Vectors)}
+		return &audit.InputError{Field: "pool", Found: fmt.Sprintf("given for the design %q", p.Design), Want: fmt.Sprintf("absent but for %q and %q", TailSingular, Vectors)}
 	}
 	if p.Pool != nil {
 		a.Setup.Pool = *p.Pool
@@ -170,10 +170,10 @@ func (a *Audit) resolveRelation() error {
 		a.Setup.Pool.Scale = UnitNorm
 	}
 	if known := []Scale{UnitNorm, MedianNorm, OwnNorm}; !slices.Contains(known, a.Setup.Pool.Scale) {
-		return core.UnknownName("scale", string(a.Setup.Pool.Scale), texts(known))
+		return audit.UnknownName("scale", string(a.Setup.Pool.Scale), texts(known))
 	}
 	if a.Setup.Pool.Tail != 0 && p.Design != TailSingular {
-		return &core.InputError{Field: "tail", Found: fmt.Sprint(a.Setup.Pool.Tail), Want: fmt.Sprintf("absent but for the design %q", TailSingular)}
+		return &audit.InputError{Field: "tail", Found: fmt.Sprint(a.Setup.Pool.Tail), Want: fmt.Sprintf("absent but for the design %q", TailSingular)}
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func (a *Audit) resolveCounts() error {
 		p.Runs = a.Spec.Runs
 	}
 	if p.Runs < 1 || p.Runs > MaxRuns {
-		return &core.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", MaxRuns)}
+		return &audit.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", MaxRuns)}
 	}
 	if p.K == 0 {
 		p.K = int(math.Ceil(math.Sqrt(float64(p.Runs))))
@@ -205,7 +205,7 @@ func (a *Audit) resolveCounts() error {
 		value      int
 	}{{"k", "number of canaries inside", p.K}, {"m", "number of fresh canaries", p.M}} {
 		if n.value < 1 || n.value > maxCanaries {
-			return &core.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [1, %d]: the %s", maxCanaries, n.what)}
+			return &audit.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [1, %d]: the %s", maxCanaries, n.what)}
 		}
 	}
 	most := maxScores / (p.K + p.M)
@@ -216,7 +216,7 @@ func (a *Audit) resolveCounts() error {
 		}
 	}
 	if p.Explore < 1 || p.Explore > most {
-		return &core.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [1, %d] with k = %d and m = %d", most, p.K, p.M), Remedy: "0 means as many as runs, up to that"}
+		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [1, %d] with k = %d and m = %d", most, p.K, p.M), Remedy: "0 means as many as runs, up to that"}
 	}
 	a.Setup.K, a.Setup.M = p.K, p.M
 	return nil
@@ -231,17 +231,17 @@ func (a *Audit) resolveBound() error {
 		p.Interval = bounds.CanaryPairedBetting
 	}
 	if !slices.Contains(bounds.CanaryIntervals(), p.Interval) {
-		return core.UnknownName("interval", string(p.Interval), texts(bounds.CanaryIntervals()))
+		return audit.UnknownName("interval", string(p.Interval), texts(bounds.CanaryIntervals()))
 	}
 	if l := p.Interval.Order(); min(p.K, p.M) < l {
-		return &core.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", p.K, p.M), Want: fmt.Sprintf("at least %d each for the interval %s, which uses %d moments", l, p.Interval, l),
+		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", p.K, p.M), Want: fmt.Sprintf("at least %d each for the interval %s, which uses %d moments", l, p.Interval, l),
 			Remedy: fmt.Sprintf("raise k and m, or use the interval %s", bounds.CanaryPairedBetting)}
 	}
 	if least := p.Interval.MinRuns(p.K, p.M, p.Claim.Delta, p.Beta); p.Runs < least {
-		return &core.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at least %d: no outcome of fewer certifies anything by the interval %s at beta = %v", least, p.Interval, p.Beta)}
+		return &audit.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at least %d: no outcome of fewer certifies anything by the interval %s at beta = %v", least, p.Interval, p.Beta)}
 	}
 	if math.IsNaN(p.Quantile) || p.Quantile < 0 || p.Quantile >= 0.5 {
-		return &core.InputError{Field: "quantile", Found: fmt.Sprint(p.Quantile), Want: "in [0, 0.5)", Remedy: "0.1 keeps the threshold between the 10 % and the 90 % quantile of the scores of canaries inside, 0 lets it be any"}
+		return &audit.InputError{Field: "quantile", Found: fmt.Sprint(p.Quantile), Want: "in [0, 0.5)", Remedy: "0.1 keeps the threshold between the 10 % and the 90 % quantile of the scores of canaries inside, 0 lets it be any"}
 	}
 	if p.Single == nil {
 		on := a.Spec.Baseline && p.K > 1
@@ -256,16 +256,16 @@ func (a *Audit) takeFile(file []byte) error {
 	needs := a.Spec.NeedsData != nil && a.Spec.NeedsData(p.Design)
 	switch {
 	case file == nil && (needs || p.Data != ""):
-		return &core.InputError{Field: "data", Found: "absent", Want: fmt.Sprintf("a file for the design %q of %s", p.Design, a.Spec.Name), Remedy: "give a CSV file of vectors, one a line"}
+		return &audit.InputError{Field: "data", Found: "absent", Want: fmt.Sprintf("a file for the design %q of %s", p.Design, a.Spec.Name), Remedy: "give a CSV file of vectors, one a line"}
 	case file == nil:
 		return nil
 	case !needs && !a.Spec.TakesData:
-		return &core.InputError{Field: "data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", p.Design, a.Spec.Name)}
+		return &audit.InputError{Field: "data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", p.Design, a.Spec.Name)}
 	}
 	sum := stream.SHA256(file)
 	found := hex.EncodeToString(sum[:])
 	if p.Data != "" && p.Data != found {
-		return &core.InputError{Field: "data", Found: "a file with SHA-256 " + found, Want: "the file with SHA-256 " + p.Data, Remedy: "give the file that the audit was made with"}
+		return &audit.InputError{Field: "data", Found: "a file with SHA-256 " + found, Want: "the file with SHA-256 " + p.Data, Remedy: "give the file that the audit was made with"}
 	}
 	p.Data = found
 	a.Setup.Data = file

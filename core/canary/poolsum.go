@@ -3,7 +3,7 @@ package canary
 import (
 	"math"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -33,7 +33,7 @@ func (p *poolSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 		p.add(p.with, i)
 	}
 	seen := p.with
-	if p.relation == core.AddRemove {
+	if p.relation == audit.AddRemove {
 		seen = p.but
 		st.Gaussian(seen, p.sigma)
 		for _, i := range inside[:len(inside)-1] {

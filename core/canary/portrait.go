@@ -2,10 +2,9 @@ package canary
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"strconv"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Portrait are scores of exploration runs, to be looked at: threshold and stakes
@@ -125,7 +124,7 @@ func correlations(n int, runs []float64) ([][]*float64, int) {
 // check refuses a portrait that no exploration of so many runs gives.
 func (p Portrait) check(runs, k, m int) error {
 	bad := func(found string, want string, args ...any) error {
-		return &core.InputError{Field: "portrait", Found: found, Want: fmt.Sprintf(want, args...)}
+		return &audit.InputError{Field: "portrait", Found: found, Want: fmt.Sprintf(want, args...)}
 	}
 	a, b := min(k, portrayedCanaries), min(m, portrayedCanaries)
 	if most := min(runs, portrayedRuns); len(p.In) < 1 || len(p.In) > most || len(p.Out) != len(p.In) {

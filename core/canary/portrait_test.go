@@ -13,8 +13,8 @@ import (
 
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -52,12 +52,12 @@ func TestPortrait(t *testing.T) {
 	sum := plan(300, 20)
 	sum.M, sum.Explore = 5, 5000
 	trained := plan(8, 3)
-	trained.Source, trained.Parameters = "dp-sgd", core.Params{"steps": {Number: 3}, "examples": {Number: 20}}
+	trained.Source, trained.Parameters = "dp-sgd", audit.Params{"steps": {Number: 3}, "examples": {Number: 20}}
 	wide := plan(128, 40)
 	for _, p := range []Plan{sum, trained, wide} {
 		r := run(t, p, 1)
 		other := run(t, p, 8)
-		if !core.EqualJSON(r.Evidence, other.Evidence) {
+		if !audit.EqualJSON(r.Evidence, other.Evidence) {
 			t.Errorf("%s: the evidence depends on the number of workers", p.Source)
 		}
 		if r.Single != nil && r.Single.Portrait != nil {
@@ -114,12 +114,12 @@ func TestPortraitOfOddScores(t *testing.T) {
 		}
 		return false, nil
 	})
-	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 1e-5}, Runs: 60, K: 4}
+	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Runs: 60, K: 4}
 	r, err := Run{Plan: p, Sources: scriptedSources(odd), Pool: pool(scriptedSources(odd), 3)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := core.Canonical(r)
+	data, err := audit.Canonical(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +179,7 @@ func TestPortraitReplays(t *testing.T) {
 		return v.Differences
 	}
 	copied := func() Report {
-		data, err := core.Canonical(r)
+		data, err := audit.Canonical(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +197,7 @@ func TestPortraitReplays(t *testing.T) {
 		}
 		without = copied()
 		without.Evidence.Portrait = nil
-		if _, err := Verify(context.Background(), Sources(), pool(Sources(), 2), without, nil, whole); !core.IsInput(err) {
+		if _, err := Verify(context.Background(), Sources(), pool(Sources(), 2), without, nil, whole); !audit.IsInput(err) {
 			t.Errorf("without portrait: %v", err)
 		}
 		if d := verify(copied(), whole); len(d) > 0 {
@@ -230,11 +230,11 @@ func TestPortraitReplays(t *testing.T) {
 	} {
 		bad := copied()
 		forge(bad.Evidence.Portrait)
-		data, err := core.Canonical(bad)
+		data, err := audit.Canonical(bad)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ParseReport(data); !core.IsInput(err) || !strings.Contains(err.Error(), "portrait") {
+		if _, err := ParseReport(data); !audit.IsInput(err) || !strings.Contains(err.Error(), "portrait") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -265,7 +265,7 @@ func TestGrowth(t *testing.T) {
 		t.Errorf("%v", sizes)
 	}
 	last := r.Growth[len(r.Growth)-1]
-	if !core.EqualJSON(last.Equation10, r.Equation10) {
+	if !audit.EqualJSON(last.Equation10, r.Equation10) {
 		t.Errorf("it ends in %+v, equation 10 is %+v", last, r.Equation10)
 	}
 	if one := run(t, plan(100, 1), 1); one.Growth != nil || one.Evidence.Portrait == nil || len(one.Evidence.Portrait.In[0]) != 1 {
@@ -328,7 +328,7 @@ func TestPortraitOfScores(t *testing.T) {
 	runs.Portrait = nil
 	ev.Runs = &runs
 	early.Evidence, early.Growth = &ev, r.Growth
-	if _, err := VerifyScores(early, &s); !core.IsInput(err) {
+	if _, err := VerifyScores(early, &s); !audit.IsInput(err) {
 		t.Errorf("without portrait: %v", err)
 	}
 	forged := *got
@@ -339,7 +339,7 @@ func TestPortraitOfScores(t *testing.T) {
 		t.Errorf("a forged score: %v, %q", err, v.Differences)
 	}
 	forged.Out = nil
-	if _, err := VerifyScores(early, nil); !core.IsInput(err) {
+	if _, err := VerifyScores(early, nil); !audit.IsInput(err) {
 		t.Errorf("half a portrait: %v", err)
 	}
 }
@@ -347,9 +347,9 @@ func TestPortraitOfScores(t *testing.T) {
 // TestPortraitGolden pins portraits, so that platforms are held to the same.
 func TestPortraitGolden(t *testing.T) {
 	trained := plan(6, 2)
-	trained.Source, trained.Parameters = "dp-sgd", core.Params{"steps": {Number: 2}, "examples": {Number: 20}}
+	trained.Source, trained.Parameters = "dp-sgd", audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}
 	replace := plan(200, 5)
-	replace.Relation, replace.Design = core.Replace, RandomGradients
+	replace.Relation, replace.Design = audit.Replace, RandomGradients
 	var got []string
 	for _, p := range []Plan{plan(100, 20), replace, trained} {
 		got = append(got, digest(t, run(t, p, 2).Evidence.Portrait))
@@ -362,7 +362,7 @@ func TestPortraitGolden(t *testing.T) {
 
 func digest(t *testing.T, v any) string {
 	t.Helper()
-	data, err := core.Canonical(v)
+	data, err := audit.Canonical(v)
 	if err != nil {
 		t.Fatal(err)
 	}

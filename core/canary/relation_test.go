@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -70,7 +70,7 @@ func TestRelationOfRuns(t *testing.T) {
 			if lower(r) > 1 {
 				added++
 			}
-			if (lower(r) > 1) != (r.Verdict == core.Violation) {
+			if (lower(r) > 1) != (r.Verdict == audit.Violation) {
 				t.Errorf("%s", r.Summary)
 			}
 			r = auditScores(t, replaced(p), s)
@@ -117,13 +117,13 @@ func TestRelationRefused(t *testing.T) {
 		methods []Method
 	}{{flat, FlatMethods()}, {matrix, MatrixMethods()}} {
 		for _, m := range x.methods {
-			for _, relation := range []core.Relation{core.AddRemove, core.Replace} {
+			for _, relation := range []audit.Relation{audit.AddRemove, audit.Replace} {
 				p := scoresPlan(1, 1e-5, m)
 				p.Relation = relation
-				r, err := AuditScores(p, x.s, core.Generator{})
+				r, err := AuditScores(p, x.s, audit.Generator{})
 				byCoins := m == MethodOneRun || m == MethodOneRunGDP
-				if byCoins && relation == core.Replace {
-					if err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), "may tell how many records there are") {
+				if byCoins && relation == audit.Replace {
+					if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "may tell how many records there are") {
 						t.Errorf("%s under %s: %v", m, relation, err)
 					}
 					continue
@@ -134,7 +134,7 @@ func TestRelationRefused(t *testing.T) {
 					}
 					continue
 				}
-				if one := r.row(MethodOneRun); relation == core.Replace && (one.LowerBound != nil || one.Note != oneRunOfReplace) {
+				if one := r.row(MethodOneRun); relation == audit.Replace && (one.LowerBound != nil || one.Note != oneRunOfReplace) {
 					t.Errorf("%s under %s has a bound by one run: %+v", m, relation, one)
 				}
 			}
@@ -173,7 +173,7 @@ func TestRelationRefused(t *testing.T) {
 			}
 			continue
 		}
-		if r.LowerBound != nil || r.Verdict != core.Inconclusive || !strings.Contains(r.Summary, c.want) || !strings.Contains(strings.Join(r.Warnings, "\n"), "-relation replace -epsilon 2 -delta 3.71828e-05") {
+		if r.LowerBound != nil || r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, c.want) || !strings.Contains(strings.Join(r.Warnings, "\n"), "-relation replace -epsilon 2 -delta 3.71828e-05") {
 			t.Errorf("%s: %s\n%q", name, r.Summary, r.Warnings)
 		}
 	}
@@ -185,7 +185,7 @@ func TestCoinsAreFair(t *testing.T) {
 	nativetest.Only(t)
 	for i := range 4000 {
 		s := tossedRuns(i, 30, 1)
-		if why := s.shape(ScoresPlan{Relation: core.AddRemove}).coins(); why != "" {
+		if why := s.shape(ScoresPlan{Relation: audit.AddRemove}).coins(); why != "" {
 			t.Error(why)
 		}
 	}
@@ -224,10 +224,10 @@ func TestClaims(t *testing.T) {
 			t.Errorf("%s: %+v, %v", text, claim, err)
 		}
 	}
-	for text, want := range map[string]core.Relation{
-		`{"version":1,"form":"replace-one"}`:                      core.Replace,
-		`{"version":1,"form":"add-remove"}`:                       core.AddRemove,
-		`{"version":1,"relation":"replace"}`:                      core.Replace,
+	for text, want := range map[string]audit.Relation{
+		`{"version":1,"form":"replace-one"}`:                      audit.Replace,
+		`{"version":1,"form":"add-remove"}`:                       audit.AddRemove,
+		`{"version":1,"relation":"replace"}`:                      audit.Replace,
 		`{"version":1}`:                                           "",
 		`{"version":1,"form":"replace-one","relation":"replace"}`: "refused",
 		`{"version":1,"form":"swap"}`:                             "refused",
@@ -239,13 +239,13 @@ func TestClaims(t *testing.T) {
 	}
 	// A report that was written when the relation was the form.
 	q := plan(40, 2)
-	q.Relation = core.Replace
-	before, err := core.Canonical(run(t, q, 1))
+	q.Relation = audit.Replace
+	before, err := audit.Canonical(run(t, q, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	old := strings.Replace(string(before), `"relation": "replace"`, `"form": "replace-one"`, 1)
-	if r, err := ParseReport([]byte(old)); err != nil || old == string(before) || r.Plan.Relation != core.Replace {
+	if r, err := ParseReport([]byte(old)); err != nil || old == string(before) || r.Plan.Relation != audit.Replace {
 		t.Errorf("%v, %q", err, r.Plan.Relation)
 	}
 	p := scoresPlan(2, DefaultDelta, MethodExact)
@@ -263,7 +263,7 @@ func TestClaims(t *testing.T) {
 		t.Error(h.Summary, h.Reproduce.CLI)
 	}
 	once := oneRunPlan(2, 400, nil)
-	once.Relation = core.Replace
+	once.Relation = audit.Replace
 	if _, err := once.Resolve(Sources(), nil); err == nil || !strings.Contains(err.Error(), "may tell how many records there are") {
 		t.Error(err)
 	}

@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 )
 
 // ReportKind is the kind of a canary report, SchemaVersion the version of its
@@ -20,12 +20,12 @@ const (
 // Report is all that came out of a canary audit, and all that is needed to run it
 // again, but for the user's file. Bounds are rounded down.
 type Report struct {
-	Schema        string         `json:"$schema"`
-	Kind          string         `json:"kind"`
-	SchemaVersion int            `json:"schemaVersion"`
-	Generator     core.Generator `json:"generator"`
-	Plan          Plan           `json:"plan"` // every default written out
-	Source        SourceNote     `json:"source"`
+	Schema        string          `json:"$schema"`
+	Kind          string          `json:"kind"`
+	SchemaVersion int             `json:"schemaVersion"`
+	Generator     audit.Generator `json:"generator"`
+	Plan          Plan            `json:"plan"` // every default written out
+	Source        SourceNote      `json:"source"`
 	// Evidence is absent where nothing was drawn.
 	Evidence *Evidence `json:"evidence,omitempty"`
 	// Single is the evidence with one canary, for equation 10.
@@ -34,19 +34,19 @@ type Report struct {
 	Out    *Side     `json:"out,omitempty"` // fresh canaries
 	// LowerBound is the bound on epsilon by the plan's interval, at least 0; absent
 	// in a run that did not complete.
-	LowerBound *float64         `json:"lowerBound,omitempty"`
-	Confidence float64          `json:"confidence"`
-	PValue     *float64         `json:"pValue,omitempty"` // of the claim, by paired betting
-	Intervals  []IntervalBound  `json:"intervals"`
-	Equation10 *Equation10      `json:"equation10,omitempty"`
-	Growth     []GrowthStep     `json:"growth,omitempty"` // equation 10 for 1, 2, 4, ... and all of the canaries
-	Verdict    core.Verdict     `json:"verdict"`
-	Summary    string           `json:"summary"` // the verdict in words
-	Power      Power            `json:"power"`
-	Warnings   []string         `json:"warnings"`
-	Ended      core.Termination `json:"termination"`
-	Timing     core.Timing      `json:"timing"`
-	Reproduce  core.Reproduce   `json:"reproduce"`
+	LowerBound *float64          `json:"lowerBound,omitempty"`
+	Confidence float64           `json:"confidence"`
+	PValue     *float64          `json:"pValue,omitempty"` // of the claim, by paired betting
+	Intervals  []IntervalBound   `json:"intervals"`
+	Equation10 *Equation10       `json:"equation10,omitempty"`
+	Growth     []GrowthStep      `json:"growth,omitempty"` // equation 10 for 1, 2, 4, ... and all of the canaries
+	Verdict    audit.Verdict     `json:"verdict"`
+	Summary    string            `json:"summary"` // the verdict in words
+	Power      Power             `json:"power"`
+	Warnings   []string          `json:"warnings"`
+	Ended      audit.Termination `json:"termination"`
+	Timing     audit.Timing      `json:"timing"`
+	Reproduce  audit.Reproduce   `json:"reproduce"`
 
 	Limitations []string `json:"limitations"`
 	References  []string `json:"references"`
@@ -57,9 +57,9 @@ func (r Report) Bounded() bool { return r.LowerBound != nil }
 
 // SourceNote says what was audited, in words.
 type SourceNote struct {
-	Title string         `json:"title"`
-	Score string         `json:"score"`
-	Facts []core.FactRow `json:"facts"`
+	Title string          `json:"title"`
+	Score string          `json:"score"`
+	Facts []audit.FactRow `json:"facts"`
 }
 
 // Evidence is what the bounds were computed from.
@@ -134,10 +134,10 @@ type Power struct {
 }
 
 // assemble makes the report of evidence. It is a function of its arguments.
-func assemble(a *Audit, ev, single *Evidence, end core.Termination, warnings []string) Report {
+func assemble(a *Audit, ev, single *Evidence, end audit.Termination, warnings []string) Report {
 	p := a.Plan
 	r := Report{Schema: SchemaName, Kind: ReportKind, SchemaVersion: SchemaVersion, Plan: p, Confidence: 1 - p.Beta,
-		Source: SourceNote{Title: a.Spec.Title, Score: a.Spec.Score, Facts: []core.FactRow{}},
+		Source: SourceNote{Title: a.Spec.Title, Score: a.Spec.Score, Facts: []audit.FactRow{}},
 		Single: single, Intervals: []IntervalBound{}, Ended: end, Power: power(p), Reproduce: reproduce(a),
 		Limitations: limitations(p), References: references(p)}
 	if a.Spec.Facts != nil {
@@ -150,7 +150,7 @@ func assemble(a *Audit, ev, single *Evidence, end core.Termination, warnings []s
 		t := *ev.Certified.Table
 		r.Ended.SamplesUsed = t.Runs()
 		r.In, r.Out = side(t.In()), side(t.Out())
-		if end.Reason == core.Completed {
+		if end.Reason == audit.Completed {
 			r.conclude(t, ev.Stakes)
 		}
 	}
@@ -259,18 +259,18 @@ func power(p Plan) Power {
 	return w
 }
 
-func (r Report) verdict() core.Verdict {
+func (r Report) verdict() audit.Verdict {
 	switch eps := r.Plan.Claim.Epsilon; {
-	case r.Ended.Reason == core.Failed:
-		return core.Invalid
+	case r.Ended.Reason == audit.Failed:
+		return audit.Invalid
 	case r.LowerBound == nil:
-		return core.Inconclusive
+		return audit.Inconclusive
 	case *r.LowerBound > eps && r.Plan.Interval.Valid():
-		return core.Violation
+		return audit.Violation
 	case *r.LowerBound > eps, r.Power.Largest <= eps:
-		return core.Inconclusive
+		return audit.Inconclusive
 	}
-	return core.NoViolation
+	return audit.NoViolation
 }
 
 // ParseReport reads a report of this version; unknown fields are refused.
@@ -284,13 +284,13 @@ func ParseReport(data []byte) (Report, error) {
 
 // check refuses a report whose parts do not fit together.
 func (r Report) check() error {
-	verdicts := []string{string(core.Violation), string(core.NoViolation), string(core.Inconclusive), string(core.Invalid)}
+	verdicts := []string{string(audit.Violation), string(audit.NoViolation), string(audit.Inconclusive), string(audit.Invalid)}
 	if !slices.Contains(verdicts, string(r.Verdict)) {
-		return core.UnknownName("report: field verdict", string(r.Verdict), verdicts)
+		return audit.UnknownName("report: field verdict", string(r.Verdict), verdicts)
 	}
 	p := r.Plan
 	if p.Claim == nil || p.Single == nil {
-		return &core.InputError{Field: "report: plan", Found: "incomplete", Want: "the whole plan, with its claim"}
+		return &audit.InputError{Field: "report: plan", Found: "incomplete", Want: "the whole plan, with its claim"}
 	}
 	if err := p.Claim.Validate(); err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -307,9 +307,9 @@ func (r Report) check() error {
 			return fmt.Errorf("report: %s: %w", x.name, err)
 		}
 	}
-	if r.Verdict == core.Violation || r.Verdict == core.NoViolation {
-		if r.LowerBound == nil || (*r.LowerBound > p.Claim.Epsilon) != (r.Verdict == core.Violation) {
-			return &core.InputError{Field: "report: verdict", Found: fmt.Sprintf("%q, which its own bound contradicts", r.Verdict), Want: "what the bound says of the claim " + p.Claim.String()}
+	if r.Verdict == audit.Violation || r.Verdict == audit.NoViolation {
+		if r.LowerBound == nil || (*r.LowerBound > p.Claim.Epsilon) != (r.Verdict == audit.Violation) {
+			return &audit.InputError{Field: "report: verdict", Found: fmt.Sprintf("%q, which its own bound contradicts", r.Verdict), Want: "what the bound says of the claim " + p.Claim.String()}
 		}
 	}
 	return nil
@@ -317,7 +317,7 @@ func (r Report) check() error {
 
 func (e Evidence) check(p Plan, k, m int) error {
 	if math.IsNaN(e.Threshold) || math.IsInf(e.Threshold, 0) {
-		return &core.InputError{Field: "threshold", Found: fmt.Sprint(e.Threshold), Want: "finite"}
+		return &audit.InputError{Field: "threshold", Found: fmt.Sprint(e.Threshold), Want: "finite"}
 	}
 	if err := e.Stakes.Validate(); err != nil {
 		return fmt.Errorf("stakes: %w", err)
@@ -340,7 +340,7 @@ func (e Evidence) check(p Plan, k, m int) error {
 			return fmt.Errorf("%s: %w", x.name, err)
 		}
 		if t.K != k || t.M != m || t.Runs() > x.most || x.c.Diverged < 0 || x.c.Diverged > x.most {
-			return &core.InputError{Field: x.name, Found: fmt.Sprintf("%d runs with k = %d, m = %d", t.Runs(), t.K, t.M), Want: fmt.Sprintf("at most %d with k = %d, m = %d, as the plan says", x.most, k, m)}
+			return &audit.InputError{Field: x.name, Found: fmt.Sprintf("%d runs with k = %d, m = %d", t.Runs(), t.K, t.M), Want: fmt.Sprintf("at most %d with k = %d, m = %d, as the plan says", x.most, k, m)}
 		}
 	}
 	return nil

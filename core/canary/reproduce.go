@@ -5,13 +5,13 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary/train"
 )
 
 // reproduce says how to run the audit again.
-func reproduce(a *Audit) core.Reproduce {
+func reproduce(a *Audit) audit.Reproduce {
 	p := a.Plan
 	w := newAgain("canaries", p.Source, p.promise())
 	add := w.add
@@ -92,19 +92,19 @@ func (w *again) csv(x *train.CSV) {
 
 // end adds what comes last: the error, the seed, the parameters that are not the
 // defaults, and the file.
-func (w *again) end(spec SourceSpec, params core.Params, c core.Claim, csv *train.CSV, data string, beta float64, seed uint64) core.Reproduce {
+func (w *again) end(spec SourceSpec, params audit.Params, c audit.Claim, csv *train.CSV, data string, beta float64, seed uint64) audit.Reproduce {
 	if beta != 0.05 {
 		w.add("beta", exactly(beta))
 	}
 	w.add("seed", fmt.Sprint(seed))
-	defaults, err := core.ResolveParams(spec.Params, nil, c)
+	defaults, err := audit.ResolveParams(spec.Params, nil, c)
 	for _, s := range spec.Params {
 		if v := params[s.Name]; err != nil || v != defaults[s.Name] {
 			fmt.Fprintf(&w.cli, " -param %s=%s", s.Name, v)
 			fmt.Fprintf(&w.frag, "&p.%s=%s", s.Name, escaped(v.String()))
 		}
 	}
-	r := core.Reproduce{CLI: w.cli.String(), URL: w.frag.String()}
+	r := audit.Reproduce{CLI: w.cli.String(), URL: w.frag.String()}
 	if csv != nil && (csv.Header != "" || len(csv.Classes) > 0 || len(csv.Bounds) > 0) {
 		r.Note = "The command has no flags for header, classes and single bounds of the file; the report's plan has them. "
 	}

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // Progress is what a run tells while it works.
@@ -39,8 +41,8 @@ type Run struct {
 	Plan      Plan
 	File      []byte // the user's, nil if there is none
 	Sources   []SourceSpec
-	Pool      *core.Pool // of workers that know the sources
-	Generator core.Generator
+	Pool      *pair.Pool // of workers that know the sources
+	Generator audit.Generator
 	Progress  func(Progress) // may be nil; called one at a time
 	Now       func() float64 // seconds of a clock; nil: no timing
 }
@@ -51,7 +53,7 @@ type state struct {
 	audit    *Audit
 	evidence *Evidence
 	single   *Evidence
-	timing   core.Timing
+	timing   audit.Timing
 	warnings []string
 	progress Progress
 	looked   int // certified runs at the last look
@@ -69,12 +71,12 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	start := s.now()
 	err = s.do(ctx)
 	s.timing.Total, s.timing.Workers = s.now()-start, r.Pool.Size()
-	end := core.Termination{Reason: core.Completed}
+	end := audit.Termination{Reason: audit.Completed}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		end, err = core.Termination{Reason: core.Stopped, Message: stoppedMessage}, nil
+		end, err = audit.Termination{Reason: audit.Stopped, Message: stoppedMessage}, nil
 	case err != nil:
-		end = core.Termination{Reason: core.Failed, Message: err.Error()}
+		end = audit.Termination{Reason: audit.Failed, Message: err.Error()}
 	}
 	report := assemble(a, s.evidence, s.single, end, s.warnings)
 	report.Generator, report.Timing = r.Generator, s.timing
@@ -203,24 +205,24 @@ func (s *state) look(a *Audit, ev *Evidence, sum bounds.CanaryTable) {
 func (s *state) draw(ctx context.Context, a *Audit, t Task, runs, before int, done func(*Drawn)) ([]*Drawn, error) {
 	t.Version, t.Plan, t.Data = TaskVersion, a.Plan, a.Setup.Data
 	grain := max(1, a.Spec.ShardRuns)
-	var tasks []core.Task
+	var tasks []pair.Task
 	for first := 0; first < runs; first += grain {
 		t.First, t.Runs = first, min(grain, runs-first)
 		data, err := json.Marshal(t)
 		if err != nil {
 			return nil, err
 		}
-		tasks = append(tasks, core.Task{Version: core.TaskVersion, Kind: core.CanaryTask, Canary: data})
+		tasks = append(tasks, pair.Task{Version: pair.TaskVersion, Kind: pair.CanaryTask, Canary: data})
 	}
 	var bad error
 	drawn := make([]*Drawn, len(tasks))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	_, err := s.Pool.Do(ctx, tasks, core.Events{
+	_, err := s.Pool.Do(ctx, tasks, pair.Events{
 		Rows: func(total int) { s.progress.Runs, s.progress.Message = before+total, ""; s.tell() },
-		Done: func(i int, r core.Result) {
+		Done: func(i int, r pair.Result) {
 			var d Drawn
-			if err := core.DecodeStrict(r.Canary, "canary result", &d); err != nil {
+			if err := audit.DecodeStrict(r.Canary, "canary result", &d); err != nil {
 				bad = err
 			} else if bad = d.check(a.Plan, t.Phase, min(grain, runs-i*grain)); bad == nil {
 				drawn[i] = &d
@@ -234,7 +236,7 @@ func (s *state) draw(ctx context.Context, a *Audit, t Task, runs, before int, do
 			s.tell()
 		},
 		Lost: func(_ int, err error) {
-			s.warnings = append(s.warnings, core.LostWorker+err.Error())
+			s.warnings = append(s.warnings, engine.LostWorker+err.Error())
 			s.progress.Message = err.Error()
 			s.tell()
 		},

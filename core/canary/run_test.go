@@ -10,22 +10,23 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
 )
 
-func pool(sources []SourceSpec, n int) *core.Pool {
-	return core.LocalPool(core.Catalogue{Canary: Engine(sources)}, n)
+func pool(sources []SourceSpec, n int) *pair.Pool {
+	return pair.LocalPool(audit.Catalogue{Canary: Engine(sources)}, n)
 }
 
 func plan(n, k int) Plan {
-	return Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
+	return Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
 }
 
 func run(t *testing.T, p Plan, workers int) Report {
 	t.Helper()
-	r, err := Run{Plan: p, Sources: Sources(), Pool: pool(Sources(), workers), Generator: core.Generator{Name: "dpscope", Version: core.Version}}.Do(context.Background())
+	r, err := Run{Plan: p, Sources: Sources(), Pool: pool(Sources(), workers), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +40,10 @@ func TestReplays(t *testing.T) {
 	r := run(t, p, 1)
 	other := run(t, p, 3)
 	other.Timing = r.Timing
-	if !core.EqualJSON(r, other) {
+	if !audit.EqualJSON(r, other) {
 		t.Error("the report depends on the number of workers")
 	}
-	data, err := core.Canonical(r)
+	data, err := audit.Canonical(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +80,7 @@ func TestReplays(t *testing.T) {
 // TestReport: the parts of a report fit the counts they are made of.
 func TestReport(t *testing.T) {
 	r := run(t, plan(1024, 32), 2)
-	if r.Verdict != core.NoViolation || !strings.HasPrefix(r.Summary, "No violation found") || strings.Contains(r.Summary, "private ") {
+	if r.Verdict != audit.NoViolation || !strings.HasPrefix(r.Summary, "No violation found") || strings.Contains(r.Summary, "private ") {
 		t.Errorf("%s: %s", r.Verdict, r.Summary)
 	}
 	// The simulated mean is .887 at n = 4096 and .635 at 256; the standard
@@ -124,12 +125,12 @@ func TestReport(t *testing.T) {
 // TestViolation: with a twentieth of the noise the claim is refuted, in both forms
 // and with orthogonal canaries.
 func TestViolation(t *testing.T) {
-	for _, relation := range []core.Relation{core.AddRemove, core.Replace} {
+	for _, relation := range []audit.Relation{audit.AddRemove, audit.Replace} {
 		for _, design := range []Design{Sphere, Orthogonal, RandomGradients} {
 			p := plan(256, 8)
-			p.Relation, p.Design, p.Parameters = relation, design, core.Params{"noise": {Number: 0.1}}
+			p.Relation, p.Design, p.Parameters = relation, design, audit.Params{"noise": {Number: 0.1}}
 			r := run(t, p, 2)
-			if r.Verdict != core.Violation || !strings.HasPrefix(r.Summary, "Violation: epsilon >= ") {
+			if r.Verdict != audit.Violation || !strings.HasPrefix(r.Summary, "Violation: epsilon >= ") {
 				t.Errorf("%s, %s: %s", relation, design, r.Summary)
 			}
 		}
@@ -141,12 +142,12 @@ func TestViolation(t *testing.T) {
 func TestInconclusive(t *testing.T) {
 	p := plan(16, 4)
 	r := run(t, p, 1)
-	if r.Verdict != core.Inconclusive || !strings.Contains(r.Summary, "cannot show more than epsilon >=") || !strings.Contains(strings.Join(r.Warnings, " "), "one-run audit") {
+	if r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "cannot show more than epsilon >=") || !strings.Contains(strings.Join(r.Warnings, " "), "one-run audit") {
 		t.Errorf("%s: %s %q", r.Verdict, r.Summary, r.Warnings)
 	}
 	p = plan(256, 8)
-	p.Parameters, p.Interval = core.Params{"noise": {Number: 0.1}}, bounds.CanaryWilson2
-	if r = run(t, p, 1); r.Verdict != core.Inconclusive || !strings.Contains(r.Summary, "refutes nothing") {
+	p.Parameters, p.Interval = audit.Params{"noise": {Number: 0.1}}, bounds.CanaryWilson2
+	if r = run(t, p, 1); r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "refutes nothing") {
 		t.Errorf("%s: %s", r.Verdict, r.Summary)
 	}
 }
@@ -165,7 +166,7 @@ func TestStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Verdict != core.Inconclusive || r.LowerBound != nil || r.Ended.SamplesUsed < 512 || r.Ended.SamplesUsed >= 4096 || !strings.Contains(r.Summary, "stopped after") {
+	if r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Ended.SamplesUsed < 512 || r.Ended.SamplesUsed >= 4096 || !strings.Contains(r.Summary, "stopped after") {
 		t.Errorf("%s after %d: %s", r.Verdict, r.Ended.SamplesUsed, r.Summary)
 	}
 	v, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, nil, true)
@@ -182,7 +183,7 @@ func (s scripted) Run(st *stream.Stream, in, out []float64) (bool, error) {
 }
 
 func scriptedSources(f scripted) []SourceSpec {
-	return []SourceSpec{{Name: "scripted", Title: "a test", Score: "number", Relations: []core.Relation{core.AddRemove}, Designs: []Design{Sphere}, ShardRuns: 3, Runs: 64,
+	return []SourceSpec{{Name: "scripted", Title: "a test", Score: "number", Relations: []audit.Relation{audit.AddRemove}, Designs: []Design{Sphere}, ShardRuns: 3, Runs: 64,
 		New: func(Setup) (Source, error) { return f, nil }}}
 }
 
@@ -225,7 +226,7 @@ func TestOddScores(t *testing.T) {
 			return false, nil
 		}, false, "", 10},
 	} {
-		p := Plan{Version: PlanVersion, Source: "scripted", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 64, K: 5}
+		p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 64, K: 5}
 		sources := scriptedSources(c.f)
 		r, err := Run{Plan: p, Sources: sources, Pool: pool(sources, 2)}.Do(context.Background())
 		if err != nil {
@@ -259,7 +260,7 @@ func TestScoresAreOneByOne(t *testing.T) {
 		}
 		return false, nil
 	})
-	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &core.Claim{Kind: core.Approximate, Epsilon: .5, Delta: 1e-5}, Seed: 3, Runs: 256, K: 1, M: 16}
+	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: .5, Delta: 1e-5}, Seed: 3, Runs: 256, K: 1, M: 16}
 	sources := scriptedSources(f)
 	r, err := Run{Plan: p, Sources: sources, Pool: pool(sources, 1)}.Do(context.Background())
 	if err != nil {
@@ -280,7 +281,7 @@ func TestDelta(t *testing.T) {
 		}
 		return false, nil
 	})
-	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 1, Delta: 0.3}, Seed: 3, Runs: 64, K: 5}
+	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.3}, Seed: 3, Runs: 64, K: 5}
 	r, err := Run{Plan: p, Sources: sources, Pool: pool(sources, 2)}.Do(context.Background())
 	if err != nil || *r.LowerBound != 0 || !strings.Contains(strings.Join(r.Warnings, "; "), "not more than delta = 0.3") {
 		t.Errorf("%v, %q", err, r.Warnings)
@@ -297,7 +298,7 @@ func TestBadPlans(t *testing.T) {
 		{func(p *Plan) { p.Version = 2 }, "", "version is 2"},
 		{func(p *Plan) { p.Source = "gauss-sum" }, "", `did you mean "gaussian-sum"`},
 		{func(p *Plan) { p.Claim = nil }, "", "claim is absent"},
-		{func(p *Plan) { p.Claim = &core.Claim{Kind: core.Renyi, Epsilon: 1, Alpha: 2} }, "", "claim.kind"},
+		{func(p *Plan) { p.Claim = &audit.Claim{Kind: audit.Renyi, Epsilon: 1, Alpha: 2} }, "", "claim.kind"},
 		{func(p *Plan) { p.Claim.Epsilon = math.NaN() }, "", "epsilon is NaN"},
 		{func(p *Plan) { p.K = -1 }, "", "k is -1"},
 		{func(p *Plan) { p.M = -4 }, "", "m is -4"},
@@ -310,7 +311,7 @@ func TestBadPlans(t *testing.T) {
 		{func(p *Plan) { p.Explore = -3 }, "", "explore is -3"},
 		{func(p *Plan) { p.Relation = "swap" }, "", `relation is "swap"`},
 		{func(p *Plan) { p.Design = "cube" }, "", `design is "cube"`},
-		{func(p *Plan) { p.Design, p.Parameters = Orthogonal, core.Params{"d": {Number: 10}} }, "", "19 orthogonal canaries fit into d = 10"},
+		{func(p *Plan) { p.Design, p.Parameters = Orthogonal, audit.Params{"d": {Number: 10}} }, "", "19 orthogonal canaries fit into d = 10"},
 		{func(p *Plan) { p.Design = Vectors }, "", "data is absent"},
 		{func(p *Plan) {}, "1,2\n", "data is given"},
 		{func(p *Plan) { p.Design, p.Data = Vectors, "abc" }, "1,2\n", "must be the file with SHA-256 abc"},
@@ -318,7 +319,7 @@ func TestBadPlans(t *testing.T) {
 		{func(p *Plan) { p.Design, p.Pool = Vectors, &Pool{Tail: 3} }, "1,2\n", "tail is 3"},
 		{func(p *Plan) { p.Design, p.Pool = Vectors, &Pool{Scale: "big"} }, "1,2\n", `scale is "big"`},
 		{func(p *Plan) { p.Design, p.Pool = Vectors, &Pool{Distinct: true} }, "1,2\n2,1\n", "at most 2 together"},
-		{func(p *Plan) { p.Parameters = core.Params{"d": {Number: 1e7}} }, "", "parameter d is"},
+		{func(p *Plan) { p.Parameters = audit.Params{"d": {Number: 1e7}} }, "", "parameter d is"},
 		{func(p *Plan) { p.Seed = 1 << 60 }, "", "seed is"},
 	} {
 		p := plan(100, 10)
@@ -328,12 +329,12 @@ func TestBadPlans(t *testing.T) {
 			file = []byte(c.file)
 		}
 		_, err := p.Resolve(Sources(), file)
-		if !core.IsInput(err) || !strings.Contains(err.Error(), c.want) {
+		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q in it", err, c.want)
 		}
 	}
 	for _, s := range []string{``, `{"version":1,"sorce":"x"}`, `{"version":1} x`, `{"version":1,"K":3}`} {
-		if _, err := ParsePlan([]byte(s)); !core.IsInput(err) {
+		if _, err := ParsePlan([]byte(s)); !audit.IsInput(err) {
 			t.Errorf("%s: %v", s, err)
 		}
 	}
@@ -366,7 +367,7 @@ func TestBadTasks(t *testing.T) {
 	if _, err := engine(data, func(int) error { return context.Canceled }); err != context.Canceled {
 		t.Errorf("the hook's error: %v", err)
 	}
-	if _, err := core.Execute(core.Catalogue{}, core.Task{Kind: core.CanaryTask, Canary: data}, nil); err == nil || !strings.Contains(err.Error(), "no canary tasks") {
+	if _, err := pair.Execute(audit.Catalogue{}, pair.Task{Kind: pair.CanaryTask, Canary: data}, nil); err == nil || !strings.Contains(err.Error(), "no canary tasks") {
 		t.Errorf("a core without canaries: %v", err)
 	}
 }
@@ -391,7 +392,7 @@ func TestVectorsReplay(t *testing.T) {
 		q := plan(300, 6)
 		q.Design, q.Pool = p.Design, p.Pool
 		data := []byte(file.String())
-		r, err := Run{Plan: q, File: data, Sources: Sources(), Pool: pool(Sources(), 2), Generator: core.Generator{Version: core.Version}}.Do(context.Background())
+		r, err := Run{Plan: q, File: data, Sources: Sources(), Pool: pool(Sources(), 2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -402,10 +403,10 @@ func TestVectorsReplay(t *testing.T) {
 			if v, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, data, whole); err != nil || !v.OK() {
 				t.Errorf("%v: %v, %q", whole, err, v.Differences)
 			}
-			if _, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, nil, whole); !core.IsInput(err) {
+			if _, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, nil, whole); !audit.IsInput(err) {
 				t.Errorf("without the file: %v", err)
 			}
-			if _, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, data[1:], whole); !core.IsInput(err) {
+			if _, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, data[1:], whole); !audit.IsInput(err) {
 				t.Errorf("with another file: %v", err)
 			}
 		}

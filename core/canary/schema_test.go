@@ -15,9 +15,10 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	check "github.com/santhosh-tekuri/jsonschema/v6"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 var update = flag.Bool("update", false, "write the schema anew")
@@ -49,16 +50,16 @@ func (x reportSchema) schema(t *testing.T) []byte {
 	methods := append(canary.FlatMethods(), canary.MatrixMethods()...)
 	slices.Sort(methods)
 	s, err := x.of(&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[core.Verdict]():           words(core.Violation, core.NoViolation, core.Inconclusive, core.Invalid),
-		reflect.TypeFor[core.ClaimKind]():         words(core.Pure, core.Approximate),
-		reflect.TypeFor[core.TerminationReason](): words(core.Completed, core.Stopped, core.Failed),
-		reflect.TypeFor[core.Relation]():          words(core.AddRemove, core.Replace),
-		reflect.TypeFor[canary.Design]():          words(canary.Sphere, canary.Orthogonal, canary.RandomGradients, canary.TailSingular, canary.Vectors, canary.DataPoisoning),
-		reflect.TypeFor[canary.Scale]():           words(canary.UnitNorm, canary.MedianNorm, canary.OwnNorm),
-		reflect.TypeFor[bounds.CanaryInterval]():  words(bounds.CanaryIntervals()...),
-		reflect.TypeFor[canary.Method]():          words(slices.Compact(methods)...),
-		reflect.TypeFor[canary.Trainings]():       words(canary.FairCoins, canary.EachItsOwn, canary.EachRow, canary.EachRowByCoins),
-		reflect.TypeFor[core.ParamValue]():        {Types: []string{"number", "string"}},
+		reflect.TypeFor[audit.Verdict]():           words(audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid),
+		reflect.TypeFor[audit.ClaimKind]():         words(audit.Pure, audit.Approximate),
+		reflect.TypeFor[audit.TerminationReason](): words(audit.Completed, audit.Stopped, audit.Failed),
+		reflect.TypeFor[audit.Relation]():          words(audit.AddRemove, audit.Replace),
+		reflect.TypeFor[canary.Design]():           words(canary.Sphere, canary.Orthogonal, canary.RandomGradients, canary.TailSingular, canary.Vectors, canary.DataPoisoning),
+		reflect.TypeFor[canary.Scale]():            words(canary.UnitNorm, canary.MedianNorm, canary.OwnNorm),
+		reflect.TypeFor[bounds.CanaryInterval]():   words(bounds.CanaryIntervals()...),
+		reflect.TypeFor[canary.Method]():           words(slices.Compact(methods)...),
+		reflect.TypeFor[canary.Trainings]():        words(canary.FairCoins, canary.EachItsOwn, canary.EachRow, canary.EachRowByCoins),
+		reflect.TypeFor[audit.ParamValue]():        {Types: []string{"number", "string"}},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +69,7 @@ func (x reportSchema) schema(t *testing.T) []byte {
 	s.Description = x.about + ", with all that is needed to replay it but for the user's file. Lower bounds are rounded down."
 	s.Properties["schemaVersion"].Enum = []any{x.version}
 	s.Properties["kind"].Enum = []any{x.kind}
-	data, err := core.Canonical(s)
+	data, err := audit.Canonical(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +108,7 @@ func (x reportSchema) compiled(t *testing.T) *check.Schema {
 // fits checks a report against its schema and returns it as JSON.
 func fits(t *testing.T, s *check.Schema, report any) []byte {
 	t.Helper()
-	text, err := core.Canonical(report)
+	text, err := audit.Canonical(report)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,13 +128,13 @@ func TestSchemaOfScores(t *testing.T) {
 	if runtime.GOOS == "js" {
 		t.Skip("needs files")
 	}
-	claim := core.DPClaim(2, 1e-5)
+	claim := audit.DPClaim(2, 1e-5)
 	compiled := reportSchemas[1].compiled(t)
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
 	for _, ctx := range []context.Context{context.Background(), stopped} {
 		r, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Guesses: []int{20, 40}}, Sources: canary.Sources(),
-			Pool: core.LocalPool(core.Catalogue{Canary: canary.Engine(canary.Sources())}, 1)}.Do(ctx)
+			Pool: pair.LocalPool(audit.Catalogue{Canary: canary.Engine(canary.Sources())}, 1)}.Do(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -155,9 +156,9 @@ func TestSchemaOfScores(t *testing.T) {
 	for _, x := range []struct {
 		s canary.Scores
 		m canary.Method
-		r core.Relation
-	}{{flat, "", core.AddRemove}, {flat, canary.MethodClopperPearson, core.Replace}, {matrix, "", core.Replace}, {matrix, "", core.AddRemove}, {matrix, canary.MethodOneRun, core.AddRemove}} {
-		r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: x.r, Method: x.m}, x.s, core.Generator{Name: "dpscope"})
+		r audit.Relation
+	}{{flat, "", audit.AddRemove}, {flat, canary.MethodClopperPearson, audit.Replace}, {matrix, "", audit.Replace}, {matrix, "", audit.AddRemove}, {matrix, canary.MethodOneRun, audit.AddRemove}} {
+		r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: x.r, Method: x.m}, x.s, audit.Generator{Name: "dpscope"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -174,7 +175,7 @@ func TestSchema(t *testing.T) {
 		t.Skip("needs files")
 	}
 	compiled := reportSchemas[0].compiled(t)
-	claim := core.DPClaim(2, 1e-5)
+	claim := audit.DPClaim(2, 1e-5)
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
 	for _, x := range []struct {
@@ -184,7 +185,7 @@ func TestSchema(t *testing.T) {
 	}{
 		{context.Background(), canary.Plan{Source: "gaussian-sum", Runs: 64}, ""},
 		{context.Background(), canary.Plan{Source: "gaussian-sum", Runs: 64, K: 2, Design: canary.Vectors}, "1,2\n2,1\n"},
-		{context.Background(), canary.Plan{Source: "dp-sgd", Runs: 6, K: 1, Parameters: core.Params{"steps": {Number: 2}, "examples": {Number: 20}}}, ""},
+		{context.Background(), canary.Plan{Source: "dp-sgd", Runs: 6, K: 1, Parameters: audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}}, ""},
 		{stopped, canary.Plan{Source: "gaussian-sum", Runs: 64}, ""},
 	} {
 		x.plan.Version, x.plan.Claim = canary.PlanVersion, &claim
@@ -192,7 +193,7 @@ func TestSchema(t *testing.T) {
 		if x.file != "" {
 			data = []byte(x.file)
 		}
-		pool := core.LocalPool(core.Catalogue{Canary: canary.Engine(canary.Sources())}, 2)
+		pool := pair.LocalPool(audit.Catalogue{Canary: canary.Engine(canary.Sources())}, 2)
 		r, err := canary.Run{Plan: x.plan, File: data, Sources: canary.Sources(), Pool: pool}.Do(x.ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -58,13 +58,13 @@ func sums(files []ScoreFile) []string {
 // ScoresPlan says how scores are audited. Zero values mean the documented
 // defaults.
 type ScoresPlan struct {
-	Version int         `json:"version"` // PlanVersion
-	Claim   *core.Claim `json:"claim,omitempty"`
+	Version int          `json:"version"` // PlanVersion
+	Claim   *audit.Claim `json:"claim,omitempty"`
 	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
 	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
-	// Relation is what the claim calls neighbours, core.AddRemove or core.Replace. No
+	// Relation is what the claim calls neighbours, audit.AddRemove or audit.Replace. No
 	// default: scores do not tell.
-	Relation core.Relation `json:"relation"`
+	Relation audit.Relation `json:"relation"`
 	// Method is whose bound the verdict is by: named before, since the largest of
 	// all has no confidence. Default: one-run, which holds for scores of one training
 	// under add-remove; of a matrix paired-betting, by runs. Without runs there is no
@@ -83,7 +83,7 @@ type ScoresPlan struct {
 // ParseScoresPlan reads a plan from JSON; unknown fields are refused.
 func ParseScoresPlan(data []byte) (ScoresPlan, error) {
 	var p ScoresPlan
-	err := core.DecodeStrict(data, "scores plan", &p)
+	err := audit.DecodeStrict(data, "scores plan", &p)
 	defaultDelta(data, p.Claim, &p.DeltaDefaulted)
 	return p, err
 }
@@ -108,13 +108,13 @@ const mostScores = 1 << 26
 // resolve checks a plan against the sizes of the scores and fills in its defaults.
 func (p ScoresPlan) resolve(s ScoresShape, files []ScoreFile) (ScoresPlan, error) {
 	if p.Version != PlanVersion {
-		return p, &core.InputError{Field: "scores plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+		return p, &audit.InputError{Field: "scores plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
 	}
 	if p.Relation == "" {
-		return p, &core.InputError{Field: "relation", Found: "absent", Want: `"add-remove" or "replace": what the claim calls neighbours, which scores do not tell`,
+		return p, &audit.InputError{Field: "relation", Found: "absent", Want: `"add-remove" or "replace": what the claim calls neighbours, which scores do not tell`,
 			Remedy: "add-remove, where one record is there or not, is what accountants of DP-SGD with Poisson sampling assume unless told otherwise; replace is one record in the place of another, where the number of records is public. A mechanism that is private under add-remove may have twice its epsilon under replace"}
 	}
-	if err := checkRelation(p.Relation, core.AddRemove, core.Replace); err != nil {
+	if err := checkRelation(p.Relation, audit.AddRemove, audit.Replace); err != nil {
 		return p, err
 	}
 	claim, err := resolveClaim(p.Claim, p.DeltaDefaulted)
@@ -133,23 +133,23 @@ func (p ScoresPlan) resolve(s ScoresShape, files []ScoreFile) (ScoresPlan, error
 		p.Method = methods[0]
 	}
 	if !slices.Contains(methods, p.Method) {
-		return p, core.UnknownName("method", string(p.Method), texts(methods))
+		return p, audit.UnknownName("method", string(p.Method), texts(methods))
 	}
 	if k, m, _, _ := s.counted(p.Relation, 0); s.byRuns(p.Method) && max(k, m) > maxCanaries {
-		return p, &core.InputError{Field: "scores", Found: fmt.Sprintf("%d canaries a run", max(k, m)), Want: fmt.Sprintf("at most %d for bounds by runs", maxCanaries)}
+		return p, &audit.InputError{Field: "scores", Found: fmt.Sprintf("%d canaries a run", max(k, m)), Want: fmt.Sprintf("at most %d for bounds by runs", maxCanaries)}
 	}
 	if s.assumes(p.Method)[p.Relation] == "" {
-		return p, &core.InputError{Field: "method", Found: fmt.Sprintf("%q with the relation %q", p.Method, p.Relation), Want: "another: the " + oneRunOfReplace,
+		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with the relation %q", p.Method, p.Relation), Want: "another: the " + oneRunOfReplace,
 			Remedy: fmt.Sprintf("if each score is of a training of its own, with its canary or with another record in its place, name the method %s; else record several runs in one file, with columns run, score and member", MethodExact)}
 	}
 	if claim.Delta == 0 && (p.Method == MethodGaussian || p.Method == MethodOneRunGDP) {
-		return p, &core.InputError{Field: "method", Found: fmt.Sprintf("%q with delta = 0", p.Method), Want: "another, or a delta above 0", Remedy: "no Gaussian trade-off has a finite epsilon at delta = 0"}
+		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with delta = 0", p.Method), Want: "another, or a delta above 0", Remedy: "no Gaussian trade-off has a finite epsilon at delta = 0"}
 	}
 	if err := resolveGuesses(s.In+s.Out, usualOfScores, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
 		return p, err
 	}
 	if data := sums(files); !slices.Equal(data, p.Data) {
-		return p, &core.InputError{Field: "data", Found: fmt.Sprintf("files with SHA-256 %v", data), Want: fmt.Sprintf("those with SHA-256 %v", p.Data), Remedy: "give the files that the audit was made with, in their order"}
+		return p, &audit.InputError{Field: "data", Found: fmt.Sprintf("files with SHA-256 %v", data), Want: fmt.Sprintf("those with SHA-256 %v", p.Data), Remedy: "give the files that the audit was made with, in their order"}
 	}
 	return p, s.enough(p)
 }
@@ -184,7 +184,7 @@ func halves(n int) (explore, certify int) { return n / 2, n - n/2 }
 func (s ScoresShape) enough(p ScoresPlan) error {
 	c, beta := *p.Claim, p.Beta
 	if s.In < 2 || s.Out < 2 {
-		return &core.InputError{Field: "scores", Found: fmt.Sprintf("%d in and %d out", s.In, s.Out), Want: "at least two of each class: half of them choose the threshold"}
+		return &audit.InputError{Field: "scores", Found: fmt.Sprintf("%d in and %d out", s.In, s.Out), Want: "at least two of each class: half of them choose the threshold"}
 	}
 	if s.largest(p, p.Method) > 0 {
 		return nil
@@ -203,7 +203,7 @@ func (s ScoresShape) enough(p ScoresPlan) error {
 		}
 		found, want = fmt.Sprintf("%d canaries", s.In+s.Out), fmt.Sprintf("at least %d", n)
 	}
-	return &core.InputError{Field: "scores", Found: found, Want: want + fmt.Sprintf(": no outcome of fewer certifies any epsilon above 0 by the method %s at delta = %v, beta = %v", p.Method, c.Delta, beta)}
+	return &audit.InputError{Field: "scores", Found: found, Want: want + fmt.Sprintf(": no outcome of fewer certifies any epsilon above 0 by the method %s at delta = %v, beta = %v", p.Method, c.Delta, beta)}
 }
 
 func (s ScoresShape) byRuns(m Method) bool {
@@ -222,8 +222,8 @@ func (s ScoresShape) assumes(m Method) assumes {
 // canaries that were in and of m that were out, in so many runs, and the delta that
 // bounds of it take. Under add-remove every run counts, with all its canaries on both
 // sides, see [bound.CoinDelta].
-func (s ScoresShape) counted(r core.Relation, delta float64) (k, m, runs int, of float64) {
-	if r == core.AddRemove {
+func (s ScoresShape) counted(r audit.Relation, delta float64) (k, m, runs int, of float64) {
+	if r == audit.AddRemove {
 		return s.Canaries, s.Canaries, s.Runs, bounds.CoinDelta(delta)
 	}
 	return s.K, s.M, s.Used, delta
@@ -231,12 +231,12 @@ func (s ScoresShape) counted(r core.Relation, delta float64) (k, m, runs int, of
 
 // ceiling is the largest bound that n runs can give by an interval, where in canaries
 // of theirs were in (of add-remove).
-func (s ScoresShape) ceiling(kind bounds.CanaryInterval, r core.Relation, n, in int, delta, beta float64) float64 {
+func (s ScoresShape) ceiling(kind bounds.CanaryInterval, r audit.Relation, n, in int, delta, beta float64) float64 {
 	k, m, _, _ := s.counted(r, delta)
 	if n < 1 || min(k, m) < max(1, kind.Order()) {
 		return math.Inf(-1)
 	}
-	if r == core.AddRemove {
+	if r == audit.AddRemove {
 		return bounds.CoinCeiling(kind, k, n, in, delta, beta)
 	}
 	return bounds.CanaryCeiling(kind, k, m, n, delta, beta)
@@ -279,7 +279,7 @@ func (s ScoresShape) needed(p ScoresPlan, m Method, eps float64) int {
 	c, beta := *p.Claim, p.Beta
 	switch {
 	case m == MethodOneRun || m == MethodOneRunGDP:
-		return oneRunNeeded(m, usualOfScores, core.Claim{Epsilon: eps, Delta: c.Delta}, beta)
+		return oneRunNeeded(m, usualOfScores, audit.Claim{Epsilon: eps, Delta: c.Delta}, beta)
 	case s.Runs > 0:
 		kind := bounds.CanaryInterval(m)
 		if k, m, _, _ := s.counted(p.Relation, c.Delta); min(k, m) < max(1, kind.Order()) {
@@ -356,19 +356,19 @@ func (s Scores) check() error {
 		scores       []float64
 	}{{"in", "out", s.In}, {"out", "in", s.Out}} {
 		if len(x.scores) == 0 {
-			return &core.InputError{Field: "scores", Found: "of one class: all canaries were " + x.other, Want: "of canaries that were in and of such that were out"}
+			return &audit.InputError{Field: "scores", Found: "of one class: all canaries were " + x.other, Want: "of canaries that were in and of such that were out"}
 		}
 		for i, v := range x.scores {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &core.InputError{Field: fmt.Sprintf("score number %d of those %s", i+1, x.class), Found: fmt.Sprint(v), Want: "finite", Remedy: "a training that diverged counts with the lowest score; to leave it out would bias the bound"}
+				return &audit.InputError{Field: fmt.Sprintf("score number %d of those %s", i+1, x.class), Found: fmt.Sprint(v), Want: "finite", Remedy: "a training that diverged counts with the lowest score; to leave it out would bias the bound"}
 			}
 		}
 	}
 	if n := len(s.In) + len(s.Out); n > mostScores {
-		return &core.InputError{Field: "scores", Found: fmt.Sprint(n), Want: fmt.Sprintf("at most %d", mostScores)}
+		return &audit.InputError{Field: "scores", Found: fmt.Sprint(n), Want: fmt.Sprintf("at most %d", mostScores)}
 	}
 	if s.Runs < 0 || s.Runs > 0 && (len(s.Score) != s.Runs*s.Canaries || len(s.Member) != len(s.Score) || len(s.In)+len(s.Out) != len(s.Score)) {
-		return &core.InputError{Field: "scores: matrix", Found: fmt.Sprintf("%d scores", len(s.Score)), Want: fmt.Sprintf("%d runs of %d canaries", s.Runs, s.Canaries)}
+		return &audit.InputError{Field: "scores: matrix", Found: fmt.Sprintf("%d scores", len(s.Score)), Want: fmt.Sprintf("%d runs of %d canaries", s.Runs, s.Canaries)}
 	}
 	return nil
 }
@@ -395,7 +395,7 @@ func (s Scores) shape(p ScoresPlan) ScoresShape {
 		}
 	}
 	h.Farthest = slices.MaxFunc(often, func(x, y int) int { return max(2*x-s.Runs, s.Runs-2*x) - max(2*y-s.Runs, s.Runs-2*y) })
-	if p.Relation == core.AddRemove {
+	if p.Relation == audit.AddRemove {
 		explore, _ := halves(s.Runs)
 		for _, i := range p.shuffled(s.Runs)[explore:] {
 			h.CertifiedIn += ins[i]
@@ -413,7 +413,7 @@ func (s Scores) shape(p ScoresPlan) ScoresShape {
 }
 
 // AuditScores audits scores. The report is a function of plan and scores.
-func AuditScores(p ScoresPlan, s Scores, g core.Generator) (ScoresReport, error) {
+func AuditScores(p ScoresPlan, s Scores, g audit.Generator) (ScoresReport, error) {
 	if err := s.check(); err != nil {
 		return ScoresReport{}, err
 	}
@@ -607,7 +607,7 @@ func (s Scores) byRuns(p ScoresPlan, h ScoresShape) *Evidence {
 		if at >= explore {
 			phase = 1
 		}
-		if p.Relation == core.AddRemove {
+		if p.Relation == audit.AddRemove {
 			scores[phase] = s.both(scores[phase], i)
 			if phase == 0 && has[i] {
 				portrayed = s.drawn(portrayed, p, h, i)
@@ -616,7 +616,7 @@ func (s Scores) byRuns(p ScoresPlan, h ScoresShape) *Evidence {
 		}
 		scores[phase] = s.drawn(scores[phase], p, h, enough[i])
 	}
-	if p.Relation != core.AddRemove {
+	if p.Relation != audit.AddRemove {
 		portrayed = scores[0]
 	}
 	kind := bounds.CanaryPairedBetting
@@ -626,7 +626,7 @@ func (s Scores) byRuns(p ScoresPlan, h ScoresShape) *Evidence {
 	if min(k, m) < kind.Order() {
 		kind = bounds.CanaryPairedBetting
 	}
-	claim := core.DPClaim(p.Claim.Epsilon, delta)
+	claim := audit.DPClaim(p.Claim.Epsilon, delta)
 	plan := Plan{Claim: &claim, Interval: kind, Runs: certify, K: k, M: m, Beta: p.Beta}
 	e := newExplored(k, m, scores[0])
 	c := e.choose(plan)

@@ -7,26 +7,26 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/stream"
 )
 
 func scoresPlan(eps, delta float64, m Method) ScoresPlan {
-	claim := core.DPClaim(eps, delta)
-	return ScoresPlan{Version: PlanVersion, Claim: &claim, Relation: core.AddRemove, Method: m, Seed: 1}
+	claim := audit.DPClaim(eps, delta)
+	return ScoresPlan{Version: PlanVersion, Claim: &claim, Relation: audit.AddRemove, Method: m, Seed: 1}
 }
 
 // replaced is the plan for a claim under replace.
 func replaced(p ScoresPlan) ScoresPlan {
-	p.Relation = core.Replace
+	p.Relation = audit.Replace
 	return p
 }
 
 func auditScores(t *testing.T, p ScoresPlan, s Scores) ScoresReport {
 	t.Helper()
-	r, err := AuditScores(p, s, core.Generator{Name: "dpscope", Version: core.Version})
+	r, err := AuditScores(p, s, audit.Generator{Name: "dpscope", Version: audit.Version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestScoresTies(t *testing.T) {
 		if i > 0 {
 			continue
 		}
-		if r.Verdict != core.NoViolation || *r.LowerBound != 0 || !strings.Contains(strings.Join(r.Warnings, "\n"), "all scores that were explored are the same") {
+		if r.Verdict != audit.NoViolation || *r.LowerBound != 0 || !strings.Contains(strings.Join(r.Warnings, "\n"), "all scores that were explored are the same") {
 			t.Errorf("%s, bound %v, %q", r.Verdict, *r.LowerBound, r.Warnings)
 		}
 		for _, x := range r.Methods {
@@ -248,7 +248,7 @@ func TestScoresBelow(t *testing.T) {
 		s.Out[i] = -1e6 - float64(i)
 	}
 	r := auditScores(t, scoresPlan(1, 1e-5, MethodExact), s)
-	if r.Verdict != core.Violation || r.Evidence.Events[0].Side != Below || r.Evidence.Events[0].Certified.Y != 0 {
+	if r.Verdict != audit.Violation || r.Evidence.Events[0].Side != Below || r.Evidence.Events[0].Certified.Y != 0 {
 		t.Errorf("%s, %+v", r.Summary, r.Evidence.Events[0])
 	}
 }
@@ -264,7 +264,7 @@ func TestScoresReplay(t *testing.T) {
 		{"gaussian", gaussianScores(3, 90, 1), MethodGaussian}, {"matrix", sharedRuns(1, 80, 2), ""}, {"wilson", sharedRuns(1, 80, 2), Method(bounds.CanaryWilson4)}, {"one run of a matrix", sharedRuns(1, 80, 2), MethodOneRun}} {
 		c.s.Files, c.s.Notes = []ScoreFile{{"x.csv", "aa"}}, []string{"a note"}
 		r := auditScores(t, scoresPlan(1.5, 1e-5, c.m), c.s)
-		data, err := core.Canonical(r)
+		data, err := audit.Canonical(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -275,7 +275,7 @@ func TestScoresReplay(t *testing.T) {
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
-		if again, err := core.Canonical(back); err != nil || string(again) != string(data) {
+		if again, err := audit.Canonical(back); err != nil || string(again) != string(data) {
 			t.Errorf("%s: not canonical, %v", c.name, err)
 		}
 		for _, scores := range []*Scores{&c.s, nil} {
@@ -329,11 +329,11 @@ func TestForgedScores(t *testing.T) {
 		"pairs":           func(r *ScoresReport) { r.Evidence.Events[1].Pairs = nil },
 		"stakes":          func(r *ScoresReport) { r.Evidence.Events[1].Stakes = &bounds.CanaryStakes{Paired: []float64{-1}} },
 		"side":            func(r *ScoresReport) { r.Evidence.Events[2].Side = "beside" },
-		"verdict":         func(r *ScoresReport) { r.Verdict = core.Violation },
+		"verdict":         func(r *ScoresReport) { r.Verdict = audit.Violation },
 	} {
 		r := auditScores(t, scoresPlan(2, 1e-5, ""), gaussianScores(1, 100, 2))
 		forge(&r)
-		data, err := core.Canonical(r)
+		data, err := audit.Canonical(r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -361,16 +361,16 @@ func TestBadScores(t *testing.T) {
 		{"method", scoresPlan(2, 1e-5, "exakt"), some, `did you mean "exact"`},
 		{"method of a matrix", scoresPlan(2, 1e-5, MethodExact), sharedRuns(1, 40, 1), "method is"},
 		{"Gaussian at delta 0", scoresPlan(2, 0, MethodGaussian), some, "delta = 0"},
-		{"too many guesses", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Relation: core.AddRemove, Guesses: []int{201}}, some, "in [1, 200]"},
-		{"guesses fall", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Relation: core.AddRemove, Guesses: []int{20, 10}}, some, "rising"},
-		{"no claim", ScoresPlan{Version: 1, Relation: core.AddRemove}, some, "claim is absent"},
+		{"too many guesses", ScoresPlan{Version: 1, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, Guesses: []int{201}}, some, "in [1, 200]"},
+		{"guesses fall", ScoresPlan{Version: 1, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, Guesses: []int{20, 10}}, some, "rising"},
+		{"no claim", ScoresPlan{Version: 1, Relation: audit.AddRemove}, some, "claim is absent"},
 		{"version", ScoresPlan{}, some, "version"},
-		{"no relation", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}}, some, `relation is absent, must be "add-remove" or "replace"`},
-		{"a relation of datasets of numbers", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Relation: core.LInfinity}, some, "add-remove"},
+		{"no relation", ScoresPlan{Version: 1, Claim: &audit.Claim{Epsilon: 1}}, some, `relation is absent, must be "add-remove" or "replace"`},
+		{"a relation of datasets of numbers", ScoresPlan{Version: 1, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.LInfinity}, some, "add-remove"},
 		{"one run under replace", replaced(scoresPlan(2, 1e-5, "")), some, "name the method exact"},
-		{"beta", ScoresPlan{Version: 1, Claim: &core.Claim{Epsilon: 1}, Relation: core.AddRemove, Beta: 2}, some, "beta is 2"},
+		{"beta", ScoresPlan{Version: 1, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, Beta: 2}, some, "beta is 2"},
 	} {
-		if _, err := AuditScores(c.p, c.s, core.Generator{}); err == nil || !strings.Contains(err.Error(), c.want) || !core.IsInput(err) {
+		if _, err := AuditScores(c.p, c.s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), c.want) || !audit.IsInput(err) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
@@ -380,24 +380,24 @@ func TestBadScores(t *testing.T) {
 func TestScoresSay(t *testing.T) {
 	s := gaussianScores(1, 100, 1)
 	r := auditScores(t, scoresPlan(5, 1e-5, ""), s)
-	if r.Verdict != core.Inconclusive || !strings.Contains(r.Summary, "At least 518 canaries are needed for any chance to refute") {
+	if r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "At least 518 canaries are needed for any chance to refute") {
 		t.Error(r.Summary)
 	}
 	r = auditScores(t, scoresPlan(1, .99, ""), s)
-	if r.Verdict != core.Inconclusive || !strings.Contains(strings.Join(r.Warnings, "\n"), "no outcome shows anything") || !strings.Contains(strings.Join(r.Warnings, "\n"), "not more than delta = 0.99") {
+	if r.Verdict != audit.Inconclusive || !strings.Contains(strings.Join(r.Warnings, "\n"), "no outcome shows anything") || !strings.Contains(strings.Join(r.Warnings, "\n"), "not more than delta = 0.99") {
 		t.Error(r.Summary, r.Warnings)
 	}
 	s.Out = s.Out[:20]
 	r = auditScores(t, scoresPlan(1, 1e-5, ""), s)
-	if r.Verdict != core.Inconclusive || r.LowerBound != nil || !strings.Contains(r.Summary, "100 of 120 canaries were in") {
+	if r.Verdict != audit.Inconclusive || r.LowerBound != nil || !strings.Contains(r.Summary, "100 of 120 canaries were in") {
 		t.Error(r.Summary)
 	}
 	r = auditScores(t, scoresPlan(.1, 1e-5, MethodGaussian), gaussianScores(1, 2000, .5))
-	if r.Verdict != core.Inconclusive || !strings.Contains(r.Summary, "refutes nothing") {
+	if r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "refutes nothing") {
 		t.Error(r.Summary)
 	}
 	r = auditScores(t, scoresPlan(1, 0, ""), gaussianScores(1, 500, .5))
-	if r.Verdict != core.Violation || !strings.Contains(ScoresText(r), "at delta = 0 no Gaussian trade-off has a finite epsilon") {
+	if r.Verdict != audit.Violation || !strings.Contains(ScoresText(r), "at delta = 0 no Gaussian trade-off has a finite epsilon") {
 		t.Error(ScoresText(r))
 	}
 	// Coins in every run: some runs have too few of a class.
@@ -451,7 +451,7 @@ func TestTiesOfOneSeed(t *testing.T) {
 func BenchmarkAuditScores(b *testing.B) {
 	s := gaussianScores(1, 10_000, 1)
 	for b.Loop() {
-		if _, err := AuditScores(scoresPlan(2, 1e-5, ""), s, core.Generator{}); err != nil {
+		if _, err := AuditScores(scoresPlan(2, 1e-5, ""), s, audit.Generator{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -482,12 +482,12 @@ const goldenScores = "[below -0.5690296074232107 132 40 below -0.569029607423210
 func TestOneRunGolden(t *testing.T) {
 	var got []any
 	for _, d := range []Design{Orthogonal, Sphere} {
-		p := oneRunPlan(2, 400, core.Params{"d": {Number: 400}})
+		p := oneRunPlan(2, 400, audit.Params{"d": {Number: 400}})
 		p.Design = d
 		e := auditOnce(t, p, Sources()).Evidence
 		got = append(got, e.In, e.Guesses, e.GDPGuesses)
 	}
-	p := oneRunPlan(2, 200, core.Params{"steps": {Number: 20}})
+	p := oneRunPlan(2, 200, audit.Params{"steps": {Number: 20}})
 	p.Source = "dp-sgd"
 	e := auditOnce(t, p, Sources()).Evidence
 	got = append(got, e.In, e.Guesses, e.GDPGuesses)

@@ -7,9 +7,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
 )
 
 // Kind, version and schema of a report of scores.
@@ -25,7 +26,7 @@ type ScoresReport struct {
 	Schema        string          `json:"$schema"`
 	Kind          string          `json:"kind"`
 	SchemaVersion int             `json:"schemaVersion"`
-	Generator     core.Generator  `json:"generator"`
+	Generator     audit.Generator `json:"generator"`
 	Plan          ScoresPlan      `json:"plan"` // every default written out
 	Files         []ScoreFile     `json:"files"`
 	Notes         []string        `json:"notes"` // what was taken for granted when reading the files
@@ -90,11 +91,11 @@ func assembleScores(p ScoresPlan, ev *ScoresEvidence, files []ScoreFile, notes [
 	r := ScoresReport{Schema: ScoresSchemaName, Kind: ScoresKind, SchemaVersion: ScoresSchemaVersion, Plan: p,
 		Files: append([]ScoreFile{}, files...), Notes: append([]string{}, notes...), Evidence: ev}
 	r.Findings = Findings{Methods: []MethodBound{}, Confidence: 1 - p.Beta,
-		Ended:     core.Termination{Reason: core.Completed, SamplesUsed: h.In + h.Out},
+		Ended:     audit.Termination{Reason: audit.Completed, SamplesUsed: h.In + h.Out},
 		Power:     MethodPower{Largest: math.Max(0, h.largest(p, p.Method)), Needed: h.needed(p, p.Method, c.Epsilon), Unit: h.unit(p.Method)},
 		Reproduce: reproduceScores(p, h), Limitations: scoresLimitations(p, h), References: scoresReferences(h)}
 	one := p.guessing(h).rows(ev.Guesses, ev.GDPGuesses)
-	if p.Relation != core.AddRemove {
+	if p.Relation != audit.AddRemove {
 		refuse(one, oneRunOfReplace)
 	} else if why := h.coins(); why != "" {
 		refuse(one, why)
@@ -191,7 +192,7 @@ func runRows(p ScoresPlan, ev *ScoresEvidence) []MethodBound {
 	for _, kind := range bounds.CanaryIntervals() {
 		w := intervalWords[kind]
 		row := MethodBound{Method: Method(kind), Title: w.title, Valid: kind.Valid(), Trainings: EachRow, Assumption: byRuns[p.Relation]}
-		if p.Relation == core.AddRemove {
+		if p.Relation == audit.AddRemove {
 			row.Trainings = EachRowByCoins
 		}
 		if w.assumption != "none" && !strings.HasPrefix(w.assumption, "none:") {
@@ -214,7 +215,7 @@ func runRows(p ScoresPlan, ev *ScoresEvidence) []MethodBound {
 		}
 		rows = append(rows, row)
 	}
-	if why := h.coins(); p.Relation == core.AddRemove && why != "" {
+	if why := h.coins(); p.Relation == audit.AddRemove && why != "" {
 		refuse(rows, why)
 	}
 	return rows
@@ -260,21 +261,21 @@ func (r ScoresReport) cautions() []string {
 	}
 	if ev.Runs != nil {
 		x, _ := rates(*ev.Runs.Certified.Table)
-		if p.Relation == core.AddRemove {
+		if p.Relation == audit.AddRemove {
 			x *= 2 // half of all are in
 		}
 		rate("the runs", x)
-		if h.Used < h.Runs && p.Relation != core.AddRemove {
+		if h.Used < h.Runs && p.Relation != audit.AddRemove {
 			add("%s of %s runs have fewer than %d canaries in or %d out and are left out, which looks at membership only", phrase.Grouped(h.Runs-h.Used), phrase.Grouped(h.Runs), h.K, h.M)
 		}
 	}
 	switch {
-	case p.Relation != core.AddRemove:
+	case p.Relation != audit.AddRemove:
 		if h.Fixed && h.Runs > 1 {
 			add("the same canaries were in in every run: bounds by runs hold if all were drawn anew each time, from one distribution")
 		}
 	case h.coins() != "":
-		switch two := core.DPClaim(2*p.Claim.Epsilon, (1+math.Exp(p.Claim.Epsilon))*delta); {
+		switch two := audit.DPClaim(2*p.Claim.Epsilon, (1+math.Exp(p.Claim.Epsilon))*delta); {
 		case h.Runs == 0 && oneRun:
 			add("one-run methods need membership by fair coins; another method: %s, if each score comes from a training of its own", MethodExact)
 		case h.Runs > 0 && two.Validate() == nil:
@@ -304,12 +305,12 @@ func scoresLimitations(p ScoresPlan, h ScoresShape) []string {
 		"Bounds of Gaussian trade-offs are of mechanisms that have one; of others they say nothing of epsilon.",
 	}
 	switch {
-	case h.Runs > 0 && p.Relation == core.AddRemove:
+	case h.Runs > 0 && p.Relation == audit.AddRemove:
 		l = append(l, "All bounds are of add-remove and take a fair coin of its own to have put each canary in or left it out, in every run.")
 	case h.Runs > 0:
 		l = append(l, "Bounds by runs are of replace: a canary that was in against one that was out of the same run. They take which canaries were in to be drawn at random in each run, or all canaries to be drawn anew from one distribution.",
 			"A mechanism that is private under add-remove may have twice its epsilon under replace: these bounds refute no claim of adding or removing a record.")
-	case p.Relation == core.AddRemove:
+	case p.Relation == audit.AddRemove:
 		l = append(l, "All bounds are of add-remove: those of single trainings take a canary that was out to have been left out, with no other record in its place.")
 	default:
 		l = append(l, "Bounds of single trainings are of replace: they take another record to have been in the place of a canary that was out. A mechanism that is private under add-remove may have twice its epsilon there.")
@@ -329,7 +330,7 @@ func scoresReferences(h ScoresShape) []string {
 }
 
 // ScoresFacts are the report's facts in words, the most important first.
-func ScoresFacts(r ScoresReport) []core.FactRow {
+func ScoresFacts(r ScoresReport) []audit.FactRow {
 	var rows factRows
 	add := rows.add
 	p, ev := r.Plan, r.Evidence
@@ -354,7 +355,7 @@ func ScoresFacts(r ScoresReport) []core.FactRow {
 		add("Event", "score %s %s, of %s: %s of %s %s, %s of %s %s", sign, number(e.Threshold), strings.Join(texts(e.Methods), " and "),
 			phrase.Grouped(x.X), phrase.Grouped(x.N1), likelier, phrase.Grouped(x.Y), phrase.Grouped(x.N0), other)
 	}
-	if e := ev.Runs; e != nil && p.Relation == core.AddRemove {
+	if e := ev.Runs; e != nil && p.Relation == audit.AddRemove {
 		x, y := rates(*e.Certified.Table)
 		add("Event", "score > %s: a share of %.6g of all memberships was in and above, %.6g out and above, over %s runs", number(e.Threshold), x, y, phrase.Grouped(e.Certified.Table.Runs()))
 	} else if e != nil {
@@ -373,7 +374,7 @@ func ScoresText(r ScoresReport) string {
 	return t.text(ScoresFacts(r), r.Plan.Method, r.Plan.Claim.Epsilon)
 }
 
-func reproduceScores(p ScoresPlan, h ScoresShape) core.Reproduce {
+func reproduceScores(p ScoresPlan, h ScoresShape) audit.Reproduce {
 	var cli strings.Builder
 	cli.WriteString("dpscope scores")
 	add := func(name, value string) { fmt.Fprintf(&cli, " -%s %s", name, shellWord(value)) }
@@ -401,7 +402,7 @@ func reproduceScores(p ScoresPlan, h ScoresShape) core.Reproduce {
 		cli.WriteString(" " + name)
 		note = append(note, name+" is the file with SHA-256 "+sum)
 	}
-	again := core.Reproduce{CLI: cli.String()}
+	again := audit.Reproduce{CLI: cli.String()}
 	if len(note) > 0 {
 		again.Note = strings.Join(note, "; ") + "."
 	}
@@ -420,7 +421,7 @@ func ParseScoresReport(data []byte) (ScoresReport, error) {
 func (r ScoresReport) check() error {
 	p := r.Plan
 	if p.Claim == nil || r.Evidence == nil {
-		return &core.InputError{Field: "report", Found: "incomplete", Want: "the whole plan, with its claim, and the counts"}
+		return &audit.InputError{Field: "report", Found: "incomplete", Want: "the whole plan, with its claim, and the counts"}
 	}
 	if err := p.Claim.Validate(); err != nil {
 		return fmt.Errorf("report: %w", err)
@@ -429,7 +430,7 @@ func (r ScoresReport) check() error {
 		return fmt.Errorf("report: evidence: %w", err)
 	}
 	if len(r.Methods) == 0 {
-		return &core.InputError{Field: "report: methods", Found: "empty", Want: "what the methods make of the scores"}
+		return &audit.InputError{Field: "report: methods", Found: "empty", Want: "what the methods make of the scores"}
 	}
 	return r.Findings.check(p.Method, *p.Claim)
 }
@@ -439,7 +440,7 @@ func (r ScoresReport) check() error {
 func (ev ScoresEvidence) check(p ScoresPlan) error {
 	h := ev.Shape
 	bad := func(field string, found, want any) error {
-		return &core.InputError{Field: field, Found: fmt.Sprint(found), Want: fmt.Sprint(want)}
+		return &audit.InputError{Field: field, Found: fmt.Sprint(found), Want: fmt.Sprint(want)}
 	}
 	if h.In < 1 || h.Out < 1 || h.In > mostScores || h.Out > mostScores || h.Runs < 0 || h.Runs > mostScores || h.Canaries < 0 || h.Canaries > mostScores {
 		return bad("shape", "out of range", "numbers of scores")
@@ -461,7 +462,7 @@ func (ev ScoresEvidence) check(p ScoresPlan) error {
 	if ev.Runs != nil {
 		explore, certify := halves(runs)
 		bare := *ev.Runs
-		if bare.Portrait == nil && p.Relation != core.AddRemove {
+		if bare.Portrait == nil && p.Relation != audit.AddRemove {
 			return bad("portrait", "absent", "scores of explored runs, which a report of this version has")
 		}
 		if bare.Portrait != nil {
@@ -486,7 +487,7 @@ func (ev ScoresEvidence) check(p ScoresPlan) error {
 			return bad("events: methods", e.Methods, want[i])
 		}
 		if e.Side != Above && e.Side != Below {
-			return core.UnknownName("events: side", e.Side, []string{Above, Below})
+			return audit.UnknownName("events: side", e.Side, []string{Above, Below})
 		}
 		n1, n0 := h.In, h.Out
 		if e.Side == Below {
@@ -527,8 +528,8 @@ func (ev ScoresEvidence) check(p ScoresPlan) error {
 
 // VerifyScores replays a report. With scores, those of its files, everything is
 // done again; without, the bounds are computed again from the report's counts.
-func VerifyScores(r ScoresReport, scores *Scores) (core.Verification, error) {
-	var v core.Verification
+func VerifyScores(r ScoresReport, scores *Scores) (engine.Verification, error) {
+	var v engine.Verification
 	if err := r.check(); err != nil {
 		return v, err
 	}
@@ -538,8 +539,8 @@ func VerifyScores(r ScoresReport, scores *Scores) (core.Verification, error) {
 		if want, err = AuditScores(r.Plan, *scores, r.Generator); err != nil {
 			return v, err
 		}
-		v.Same(core.EqualJSON(r.Evidence.bare(), want.Evidence.bare()), "counts", "the scores fall otherwise than the report says")
-		v.Same(core.NearJSON(r.Evidence, want.Evidence), "split and stakes", "they do not follow from the exploration half")
+		v.Same(audit.EqualJSON(r.Evidence.bare(), want.Evidence.bare()), "counts", "the scores fall otherwise than the report says")
+		v.Same(audit.NearJSON(r.Evidence, want.Evidence), "split and stakes", "they do not follow from the exploration half")
 		v.SameWords(r.Generator, "notes on reading", r.Notes, want.Notes)
 	} else {
 		files := make([]ScoreFile, len(r.Plan.Data))
@@ -554,14 +555,14 @@ func VerifyScores(r ScoresReport, scores *Scores) (core.Verification, error) {
 		v.Recomputed = true
 		v.Notes = append(v.Notes, "thresholds and counts are taken from the report, and so are notes on reading; that the files give them is shown only with the files")
 	}
-	v.Same(core.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
+	v.Same(audit.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
 	hashes := make([]string, len(r.Files))
 	for i, f := range r.Files {
 		hashes[i] = f.SHA256
 	}
 	v.Same(slices.Equal(hashes, r.Plan.Data), "files", "their SHA-256 are not those of the plan")
 	v.Notes = append(v.Notes, "not compared: the names of the files, which may have changed; their SHA-256 are")
-	v.Same(core.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
+	v.Same(audit.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
 	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(r.Plan.Method, r.Plan.promise(), want.from()) })
 	for i := range min(len(r.Files), len(want.Files)) {
 		want.Files[i].Name = r.Files[i].Name

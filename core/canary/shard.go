@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -46,11 +46,11 @@ type Drawn struct {
 	One *OneRunEvidence `json:"one,omitempty"`
 }
 
-// Engine executes canary tasks of these sources, for core.Catalogue.
-func Engine(sources []SourceSpec) func(json.RawMessage, core.Hook) (json.RawMessage, error) {
-	return func(data json.RawMessage, hook core.Hook) (json.RawMessage, error) {
+// Engine executes canary tasks of these sources, for audit.Catalogue.
+func Engine(sources []SourceSpec) func(json.RawMessage, audit.Hook) (json.RawMessage, error) {
+	return func(data json.RawMessage, hook audit.Hook) (json.RawMessage, error) {
 		var t Task
-		if err := core.DecodeStrict(data, "canary task", &t); err != nil {
+		if err := audit.DecodeStrict(data, "canary task", &t); err != nil {
 			return nil, err
 		}
 		d, err := t.execute(sources, hook)
@@ -70,9 +70,9 @@ func (a *Audit) key(phase Phase, run int) stream.Key {
 // milliseconds of a sum. Models are slower than that each.
 const hookEvery = 4096
 
-func (t Task) execute(sources []SourceSpec, hook core.Hook) (Drawn, error) {
+func (t Task) execute(sources []SourceSpec, hook audit.Hook) (Drawn, error) {
 	if t.Version != TaskVersion {
-		return Drawn{}, &core.InputError{Field: "canary task: version", Found: fmt.Sprint(t.Version), Want: fmt.Sprint(TaskVersion)}
+		return Drawn{}, &audit.InputError{Field: "canary task: version", Found: fmt.Sprint(t.Version), Want: fmt.Sprint(TaskVersion)}
 	}
 	if t.Phase == OneRunning {
 		return t.executeOneRun(sources, hook)
@@ -88,13 +88,13 @@ func (t Task) execute(sources []SourceSpec, hook core.Hook) (Drawn, error) {
 	case Certifying:
 		most = a.Plan.Runs
 	default:
-		return Drawn{}, core.UnknownName("canary task: phase", string(t.Phase), []string{string(Exploring), string(Certifying)})
+		return Drawn{}, audit.UnknownName("canary task: phase", string(t.Phase), []string{string(Exploring), string(Certifying)})
 	}
 	if t.First < 0 || t.Runs < 1 || t.First > most-t.Runs {
-		return Drawn{}, &core.InputError{Field: "canary task: runs", Found: fmt.Sprintf("%d from %d on", t.Runs, t.First), Want: fmt.Sprintf("some of %d", most)}
+		return Drawn{}, &audit.InputError{Field: "canary task: runs", Found: fmt.Sprintf("%d from %d on", t.Runs, t.First), Want: fmt.Sprintf("some of %d", most)}
 	}
 	if math.IsNaN(t.Cut) || math.IsInf(t.Cut, 0) {
-		return Drawn{}, &core.InputError{Field: "canary task: cut", Found: fmt.Sprint(t.Cut), Want: "finite"}
+		return Drawn{}, &audit.InputError{Field: "canary task: cut", Found: fmt.Sprint(t.Cut), Want: "finite"}
 	}
 	src, err := a.Spec.New(a.Setup)
 	if err != nil {
@@ -103,7 +103,7 @@ func (t Task) execute(sources []SourceSpec, hook core.Hook) (Drawn, error) {
 	return t.draw(a, src, hook)
 }
 
-func (t Task) draw(a *Audit, src Source, hook core.Hook) (Drawn, error) {
+func (t Task) draw(a *Audit, src Source, hook audit.Hook) (Drawn, error) {
 	k, m := a.Plan.K, a.Plan.M
 	d := Drawn{Runs: t.Runs}
 	if t.Phase == Certifying {

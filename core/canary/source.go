@@ -1,7 +1,7 @@
 package canary
 
 import (
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/train"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -50,12 +50,12 @@ type SourceSpec struct {
 	Name   string
 	Title  string
 	Score  string // what the score is, in words
-	Params []core.ParamSpec
-	// Relations it can be audited under, the first is the default. core.AddRemove: K
-	// canaries against the first K-1 of them (LiDP section 3.2). core.Replace: K
+	Params []audit.ParamSpec
+	// Relations it can be audited under, the first is the default. audit.AddRemove: K
+	// canaries against the first K-1 of them (LiDP section 3.2). audit.Replace: K
 	// canaries on both sides, one replaced by a fresh one, so that one run of the
 	// mechanism gives both sides (LiDP appendix B.2).
-	Relations []core.Relation
+	Relations []audit.Relation
 	// Designs it knows, the first is the default; those of which NeedsData is
 	// true want the user's file.
 	Designs   []Design
@@ -80,14 +80,14 @@ type SourceSpec struct {
 	// OneRun says how it is audited in one run; nil: it is not.
 	OneRun *OneRunSpec
 	// Facts are what follows from the setup, such as the noise.
-	Facts func(s Setup) []core.FactRow
+	Facts func(s Setup) []audit.FactRow
 }
 
 // Setup is what a source is made of.
 type Setup struct {
-	Params   core.Params // resolved
-	Claim    core.Claim
-	Relation core.Relation
+	Params   audit.Params // resolved
+	Claim    audit.Claim
+	Relation audit.Relation
 	Design   Design
 	K, M     int
 	Pool     Pool       // where the design draws from vectors

@@ -5,7 +5,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/train"
 )
 
@@ -13,11 +13,11 @@ import (
 // canaries that are gradients of their own or poisoned examples: see package
 // core/canary/train. A run trains two models, one under replace.
 func DPSGD() SourceSpec {
-	params := slices.DeleteFunc(train.Params(), func(p core.ParamSpec) bool { return p.Name == "canary" })
+	params := slices.DeleteFunc(train.Params(), func(p audit.ParamSpec) bool { return p.Name == "canary" })
 	return SourceSpec{
 		Name: "dp-sgd", Title: "a model trained by gradient descent with clipped gradients and Gaussian noise",
 		Score:  "log likelihood ratio of what the auditor sees of the training with and without the canary; of the final model alone, how far it moved in the canary's direction or came to fit it",
-		Params: params, Relations: []core.Relation{core.AddRemove, core.Replace}, Designs: []Design{RandomGradients, DataPoisoning}, TakesData: true,
+		Params: params, Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{RandomGradients, DataPoisoning}, TakesData: true,
 		ShardRuns: 4, Runs: 128, OneRun: trainedOneRunSpec(),
 		Check: func(s *Setup) error {
 			c, _, err := trainConfig(*s)
@@ -25,7 +25,7 @@ func DPSGD() SourceSpec {
 				return err
 			}
 			s.Params = maps.Clone(s.Params)
-			s.Params["sigma"] = core.ParamValue{Number: c.Sigma}
+			s.Params["sigma"] = audit.ParamValue{Number: c.Sigma}
 			return nil
 		},
 		New: func(s Setup) (Source, error) {
@@ -39,10 +39,10 @@ func DPSGD() SourceSpec {
 			}
 			return trained{m}, nil
 		},
-		Facts: func(s Setup) []core.FactRow {
+		Facts: func(s Setup) []audit.FactRow {
 			c, data, err := trainConfig(s)
 			if err != nil {
-				return []core.FactRow{}
+				return []audit.FactRow{}
 			}
 			noise := fmt.Sprintf("%.6g times the clipping norm: epsilon = %.6g at delta = %g by our accounting", c.Sigma, c.Guarantee(), c.Delta)
 			if c.NoiseFactor != 1 {
@@ -51,9 +51,9 @@ func DPSGD() SourceSpec {
 			if c.NoClipping {
 				noise += ", were gradients clipped"
 			}
-			rows := []core.FactRow{{Name: "Noise", Value: noise}}
+			rows := []audit.FactRow{{Name: "Noise", Value: noise}}
 			if data != nil {
-				rows = append(rows, core.FactRow{Name: "Data", Value: fmt.Sprintf("%d examples, %d features, %d classes, of the file", data.Len(), len(data.Features), len(data.Classes))})
+				rows = append(rows, audit.FactRow{Name: "Data", Value: fmt.Sprintf("%d examples, %d features, %d classes, of the file", data.Len(), len(data.Features), len(data.Classes))})
 			}
 			return rows
 		},
@@ -74,7 +74,7 @@ func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 		}
 	}
 	p := maps.Clone(s.Params)
-	p["canary"] = core.ParamValue{Text: map[Design]string{RandomGradients: train.Gradient, DataPoisoning: train.Poison}[s.Design]}
+	p["canary"] = audit.ParamValue{Text: map[Design]string{RandomGradients: train.Gradient, DataPoisoning: train.Poison}[s.Design]}
 	c := train.FromParams(p, data == nil)
 	c.Relation, c.Epsilon, c.Delta = string(s.Relation), s.Claim.Epsilon, s.Claim.Delta
 	c, err := c.Resolve(data)

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/train"
 )
 
 func trainedPlan() Plan {
-	return Plan{Version: PlanVersion, Source: "dp-sgd", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: 8, K: 2, Explore: 8, Seed: 5,
-		Parameters: core.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}}
+	return Plan{Version: PlanVersion, Source: "dp-sgd", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: 8, K: 2, Explore: 8, Seed: 5,
+		Parameters: audit.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}}
 }
 
 // TestTrained: models train, the noise is written into the plan, and the report
@@ -20,8 +20,8 @@ func trainedPlan() Plan {
 func TestTrained(t *testing.T) {
 	for _, change := range []func(*Plan){
 		func(p *Plan) {},
-		func(p *Plan) { p.Relation, p.Parameters["access"] = core.Replace, core.ParamValue{Text: train.Final} },
-		func(p *Plan) { p.Design, p.Parameters["model"] = DataPoisoning, core.ParamValue{Text: train.Linear} },
+		func(p *Plan) { p.Relation, p.Parameters["access"] = audit.Replace, audit.ParamValue{Text: train.Final} },
+		func(p *Plan) { p.Design, p.Parameters["model"] = DataPoisoning, audit.ParamValue{Text: train.Linear} },
 	} {
 		p := trainedPlan()
 		change(&p)
@@ -30,7 +30,7 @@ func TestTrained(t *testing.T) {
 			t.Errorf("%+v", r.Plan)
 		}
 		other := run(t, p, 3)
-		if !core.EqualJSON(r.Evidence, other.Evidence) {
+		if !audit.EqualJSON(r.Evidence, other.Evidence) {
 			t.Error("the evidence depends on the number of workers")
 		}
 		if v, err := Verify(context.Background(), Sources(), pool(Sources(), 2), r, nil, true); err != nil || !v.OK() {
@@ -48,10 +48,10 @@ func TestTrainedOnFile(t *testing.T) {
 		file.WriteString([]string{"0.5,-0.25,x\n", "-0.5,0.75,y\n"}[i%2])
 	}
 	p := trainedPlan()
-	p.Parameters = core.Params{"hidden": {Number: 3}, "steps": {Number: 5}}
+	p.Parameters = audit.Params{"hidden": {Number: 3}, "steps": {Number: 5}}
 	p.CSV = &train.CSV{Label: "kind"}
 	data := []byte(file.String())
-	r, err := Run{Plan: p, File: data, Sources: Sources(), Pool: pool(Sources(), 2), Generator: core.Generator{Version: core.Version}}.Do(context.Background())
+	r, err := Run{Plan: p, File: data, Sources: Sources(), Pool: pool(Sources(), 2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,12 +62,12 @@ func TestTrainedOnFile(t *testing.T) {
 		t.Error(r.Reproduce.CLI)
 	}
 	p.CSV = &train.CSV{Label: "sort"}
-	if _, err := p.Resolve(Sources(), data); !core.IsInput(err) {
+	if _, err := p.Resolve(Sources(), data); !audit.IsInput(err) {
 		t.Errorf("an unknown label column: %v", err)
 	}
 	q := plan(64, 4)
 	q.CSV = &train.CSV{}
-	if _, err := q.Resolve(Sources(), nil); !core.IsInput(err) {
+	if _, err := q.Resolve(Sources(), nil); !audit.IsInput(err) {
 		t.Errorf("csv for a sum: %v", err)
 	}
 }

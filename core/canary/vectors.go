@@ -8,9 +8,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"gonum.org/v1/gonum/mat"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // mostCells is how many numbers a file of vectors may hold (16 MiB packed).
@@ -60,22 +59,22 @@ func parseVectors(file []byte) (matrix, error) {
 		first = false
 		place := fmt.Sprintf("vectors: line %d", line)
 		if bad >= 0 {
-			return m, &core.InputError{Field: fmt.Sprintf("%s, column %d", place, bad+1), Found: fmt.Sprintf("%q", strings.TrimSpace(cells[bad])), Want: "a finite number"}
+			return m, &audit.InputError{Field: fmt.Sprintf("%s, column %d", place, bad+1), Found: fmt.Sprintf("%q", strings.TrimSpace(cells[bad])), Want: "a finite number"}
 		}
 		if m.rows == 0 {
 			m.columns = len(row)
 		}
 		if len(row) != m.columns {
-			return m, &core.InputError{Field: place, Found: fmt.Sprintf("of %d numbers", len(row)), Want: fmt.Sprintf("of %d, as the lines before", m.columns)}
+			return m, &audit.InputError{Field: place, Found: fmt.Sprintf("of %d numbers", len(row)), Want: fmt.Sprintf("of %d, as the lines before", m.columns)}
 		}
 		m.rows++
 		m.v = append(m.v, row...)
 		if len(m.v) > mostCells {
-			return m, &core.InputError{Field: "vectors", Found: fmt.Sprintf("of more than %d numbers", mostCells), Want: "fewer", Remedy: "give fewer vectors, or of fewer dimensions"}
+			return m, &audit.InputError{Field: "vectors", Found: fmt.Sprintf("of more than %d numbers", mostCells), Want: "fewer", Remedy: "give fewer vectors, or of fewer dimensions"}
 		}
 	}
 	if m.rows == 0 {
-		return m, &core.InputError{Field: "vectors", Found: "empty", Want: "a CSV file with one vector a line"}
+		return m, &audit.InputError{Field: "vectors", Found: "empty", Want: "a CSV file with one vector a line"}
 	}
 	return m, nil
 }
@@ -90,7 +89,7 @@ func (m matrix) pack() []byte {
 }
 
 func unpackVectors(b []byte) (matrix, error) {
-	bad := &core.InputError{Field: "vectors", Found: fmt.Sprintf("%d bytes", len(b)), Want: "whole packed vectors"}
+	bad := &audit.InputError{Field: "vectors", Found: fmt.Sprintf("%d bytes", len(b)), Want: "whole packed vectors"}
 	if len(b) < 16 || len(b)%8 != 0 {
 		return matrix{}, bad
 	}
@@ -139,20 +138,20 @@ func preparePool(s *Setup, file []byte) ([]byte, error) {
 	if s.Pool.Scale == MedianNorm {
 		sorted := slices.Sorted(slices.Values(norms))
 		if to = sorted[(len(sorted)-1)/2]; !(to > 0 && to <= 1) {
-			return nil, &core.InputError{Field: "vectors", Found: fmt.Sprintf("with a median norm of %v", to), Want: "above 0 and at most 1, as the sum is over the unit ball",
+			return nil, &audit.InputError{Field: "vectors", Found: fmt.Sprintf("with a median norm of %v", to), Want: "above 0 and at most 1, as the sum is over the unit ball",
 				Remedy: fmt.Sprintf("use the scale %q, or divide all vectors by the same number", UnitNorm)}
 		}
 	}
 	if s.Design == TailSingular {
 		if s.Pool.Scale == OwnNorm {
-			return nil, &core.InputError{Field: "scale", Found: fmt.Sprintf("%q", OwnNorm), Want: fmt.Sprintf("%q or %q for singular vectors", UnitNorm, MedianNorm)}
+			return nil, &audit.InputError{Field: "scale", Found: fmt.Sprintf("%q", OwnNorm), Want: fmt.Sprintf("%q or %q for singular vectors", UnitNorm, MedianNorm)}
 		}
 		rank := min(m.rows, m.columns)
 		if s.Pool.Tail == 0 {
 			s.Pool.Tail = (rank + 1) / 2
 		}
 		if s.Pool.Tail < 1 || s.Pool.Tail > rank {
-			return nil, &core.InputError{Field: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("in [1, %d], as the file has %d rows and %d columns", rank, m.rows, m.columns)}
+			return nil, &audit.InputError{Field: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("in [1, %d], as the file has %d rows and %d columns", rank, m.rows, m.columns)}
 		}
 		if m, err = tailSingular(m, s.Pool.Tail); err != nil {
 			return nil, err
@@ -165,9 +164,9 @@ func preparePool(s *Setup, file []byte) ([]byte, error) {
 	for i, length := range norms {
 		switch {
 		case s.Pool.Scale == OwnNorm && length > 1:
-			return nil, &core.InputError{Field: fmt.Sprintf("vectors: vector %d", i+1), Found: fmt.Sprintf("of norm %.6g", length), Want: "in the unit ball", Remedy: fmt.Sprintf("use the scale %q", UnitNorm)}
+			return nil, &audit.InputError{Field: fmt.Sprintf("vectors: vector %d", i+1), Found: fmt.Sprintf("of norm %.6g", length), Want: "in the unit ball", Remedy: fmt.Sprintf("use the scale %q", UnitNorm)}
 		case s.Pool.Scale != OwnNorm && !(length > 0):
-			return nil, &core.InputError{Field: fmt.Sprintf("vectors: vector %d", i+1), Found: "zero", Want: "one that has a direction", Remedy: "remove it"}
+			return nil, &audit.InputError{Field: fmt.Sprintf("vectors: vector %d", i+1), Found: "zero", Want: "one that has a direction", Remedy: "remove it"}
 		case s.Pool.Scale != OwnNorm:
 			row := m.row(i)
 			for j := range row {
@@ -189,7 +188,7 @@ const singularStep = 0x1p-20
 func tailSingular(m matrix, p int) (matrix, error) {
 	var svd mat.SVD
 	if !svd.Factorize(mat.NewDense(m.rows, m.columns, slices.Clone(m.v)), mat.SVDThinV) {
-		return matrix{}, &core.InputError{Field: "vectors", Found: "a matrix whose singular values do not converge", Want: "one whose entries are of similar size"}
+		return matrix{}, &audit.InputError{Field: "vectors", Found: "a matrix whose singular values do not converge", Want: "one whose entries are of similar size"}
 	}
 	var v mat.Dense
 	svd.VTo(&v) // columns by rank, largest first

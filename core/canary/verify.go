@@ -3,10 +3,11 @@ package canary
 import (
 	"context"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 	"slices"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Verify replays a report. With whole it draws every run again, chooses the
@@ -14,25 +15,25 @@ import (
 // the numbers that follow from its counts are checked. Without, the bounds are
 // computed again from the report's own evidence. file is the user's file, if the
 // audit had one.
-func Verify(ctx context.Context, sources []SourceSpec, pool *core.Pool, r Report, file []byte, whole bool) (core.Verification, error) {
-	var v core.Verification
+func Verify(ctx context.Context, sources []SourceSpec, pool *pair.Pool, r Report, file []byte, whole bool) (engine.Verification, error) {
+	var v engine.Verification
 	if err := r.check(); err != nil {
 		return v, err
 	}
 	if r.Evidence == nil || r.Evidence.Certified.Table == nil {
-		return v, &core.InputError{Field: "report", Found: "without counts", Want: "a report of a run that certified", Remedy: "a run that ended before certification has nothing to replay"}
+		return v, &audit.InputError{Field: "report", Found: "without counts", Want: "a report of a run that certified", Remedy: "a run that ended before certification has nothing to replay"}
 	}
-	complete := r.Ended.Reason == core.Completed
+	complete := r.Ended.Reason == audit.Completed
 	if n := r.Evidence.Certified.Table.Runs(); complete && (n != r.Plan.Runs || r.LowerBound == nil) || !complete && r.LowerBound != nil {
-		return v, &core.InputError{Field: "report: evidence", Found: fmt.Sprintf("%d runs of %d in a run that ended as %q", n, r.Plan.Runs, r.Ended.Reason), Want: "all runs and a bound if it completed, and no bound else",
+		return v, &audit.InputError{Field: "report: evidence", Found: fmt.Sprintf("%d runs of %d in a run that ended as %q", n, r.Plan.Runs, r.Ended.Reason), Want: "all runs and a bound if it completed, and no bound else",
 			Remedy: "a bound for a fixed number of runs does not hold for a run that was ended while looking at it"}
 	}
 	if r.Evidence.Portrait == nil {
-		return v, &core.InputError{Field: "report: evidence.portrait", Found: "absent", Want: "scores of explored runs, which a report of this version has", Remedy: "run the audit again"}
+		return v, &audit.InputError{Field: "report: evidence.portrait", Found: "absent", Want: "scores of explored runs, which a report of this version has", Remedy: "run the audit again"}
 	}
 	// A replay draws as many runs as the report counts, and no more.
 	if t := r.Evidence.Explored.Table; complete && (t == nil || t.Runs() != r.Plan.Explore || *r.Plan.Single != (r.Single != nil)) {
-		return v, &core.InputError{Field: "report: evidence", Found: "other runs than the plan's", Want: fmt.Sprintf("%d exploration runs, and those with a single canary where the plan has them", r.Plan.Explore)}
+		return v, &audit.InputError{Field: "report: evidence", Found: "other runs than the plan's", Want: fmt.Sprintf("%d exploration runs, and those with a single canary where the plan has them", r.Plan.Explore)}
 	}
 	var want Report
 	if whole && complete {
@@ -44,17 +45,17 @@ func Verify(ctx context.Context, sources []SourceSpec, pool *core.Pool, r Report
 			return v, err
 		}
 		v.Same(r.Evidence.Threshold == want.Evidence.Threshold && r.Evidence.Ties == want.Evidence.Ties, "threshold", "replayed %v, the report says %v", want.Evidence.Threshold, r.Evidence.Threshold)
-		v.Same(core.EqualJSON(r.Evidence.Explored, want.Evidence.Explored), "exploration", "the replayed exploration runs fall into other cells than the report's")
-		v.Same(core.EqualJSON(r.Evidence.Certified, want.Evidence.Certified), "counts", "replayed %d runs, and they fall into other cells than the report's", want.Evidence.Certified.Table.Runs())
-		v.Same(core.NearJSON(r.Evidence.Stakes, want.Evidence.Stakes), "stakes", "they do not follow from the exploration runs")
-		v.Same(core.EqualJSON(r.Evidence.Portrait, want.Evidence.Portrait), "portrait", "the replayed exploration runs have other scores than the report's")
-		v.Same(core.NearJSON(r.Single, want.Single), "single canary", "the replayed runs with one canary differ from the report's")
+		v.Same(audit.EqualJSON(r.Evidence.Explored, want.Evidence.Explored), "exploration", "the replayed exploration runs fall into other cells than the report's")
+		v.Same(audit.EqualJSON(r.Evidence.Certified, want.Evidence.Certified), "counts", "replayed %d runs, and they fall into other cells than the report's", want.Evidence.Certified.Table.Runs())
+		v.Same(audit.NearJSON(r.Evidence.Stakes, want.Evidence.Stakes), "stakes", "they do not follow from the exploration runs")
+		v.Same(audit.EqualJSON(r.Evidence.Portrait, want.Evidence.Portrait), "portrait", "the replayed exploration runs have other scores than the report's")
+		v.Same(audit.NearJSON(r.Single, want.Single), "single canary", "the replayed runs with one canary differ from the report's")
 	} else {
 		a, err := r.Plan.Resolve(sources, file)
 		if err != nil {
 			return v, err
 		}
-		end := core.Termination{Reason: r.Ended.Reason, Message: map[core.TerminationReason]string{core.Stopped: stoppedMessage, core.Failed: r.Ended.Message}[r.Ended.Reason]}
+		end := audit.Termination{Reason: r.Ended.Reason, Message: map[audit.TerminationReason]string{audit.Stopped: stoppedMessage, audit.Failed: r.Ended.Message}[r.Ended.Reason]}
 		want = assemble(a, r.Evidence, r.Single, end, nil)
 		v.Recomputed = true
 		v.Notes = append(v.Notes, "threshold, stakes and counts are taken from the report, like the rest of its evidence; that runs of this seed give them is shown only by replaying a whole run that completed")
@@ -69,7 +70,7 @@ func Verify(ctx context.Context, sources []SourceSpec, pool *core.Pool, r Report
 
 // withLost are the warnings that follow, with those about workers that the report has.
 func withLost(want, report []string) []string {
-	lost := func(w string) bool { return strings.HasPrefix(w, core.LostWorker) }
+	lost := func(w string) bool { return strings.HasPrefix(w, engine.LostWorker) }
 	return append(slices.DeleteFunc(append([]string{}, want...), lost), slices.DeleteFunc(slices.Clone(report), func(w string) bool { return !lost(w) })...)
 }
 
@@ -80,41 +81,41 @@ const notCompared = "not compared: generator (the program that says it made the 
 // not compared is the report's own, so that no field is forgotten. It tells nothing
 // where a difference is known already. Words may change
 // from version to version.
-func sameWhole(v *core.Verification, g core.Generator, r, want any) {
+func sameWhole(v *engine.Verification, g audit.Generator, r, want any) {
 	v.Notes = append(v.Notes, notCompared)
 	if len(v.Differences) > 0 {
 		return
 	}
-	if version, _, _ := strings.Cut(g.Version, "+"); version != core.Version && !core.NearJSON(r, want) {
+	if version, _, _ := strings.Cut(g.Version, "+"); version != audit.Version && !audit.NearJSON(r, want) {
 		v.Notes = append(v.Notes, fmt.Sprintf("the report as a whole: version %s put it otherwise than this one", version))
 		return
 	}
-	v.Same(core.NearJSON(r, want), "the report as a whole", "it has other fields than its numbers and settings make")
+	v.Same(audit.NearJSON(r, want), "the report as a whole", "it has other fields than its numbers and settings make")
 }
 
 // compare holds the report against the one that follows.
-func compare(v *core.Verification, r, want Report) {
-	v.Same(core.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
-	v.Same(core.NearJSON([]any{r.In, r.Out}, []any{want.In, want.Out}), "rates and moments", "they do not follow from the counts")
-	v.Same(core.NearJSON(r.LowerBound, want.LowerBound), "lower bound", "it does not follow from the counts")
-	v.Same(core.Near(r.Confidence, want.Confidence), "confidence", "it is not that of the plan")
-	v.Same(core.SamePValue(r.PValue, want.PValue), "p-value", "it does not follow from the counts")
-	v.Same(core.NearJSON(bare(r.Intervals), bare(want.Intervals)), "intervals", "they do not follow from the counts")
-	v.Same(core.NearJSON(r.Equation10, want.Equation10), "equation 10", "it does not follow from the counts")
-	v.Same(core.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
-	v.Same(core.NearJSON(r.Power, want.Power), "power", "it does not follow from the plan")
+func compare(v *engine.Verification, r, want Report) {
+	v.Same(audit.EqualJSON(r.Plan, want.Plan), "plan", "it is not what its own settings resolve to")
+	v.Same(audit.NearJSON([]any{r.In, r.Out}, []any{want.In, want.Out}), "rates and moments", "they do not follow from the counts")
+	v.Same(audit.NearJSON(r.LowerBound, want.LowerBound), "lower bound", "it does not follow from the counts")
+	v.Same(audit.Near(r.Confidence, want.Confidence), "confidence", "it is not that of the plan")
+	v.Same(audit.SamePValue(r.PValue, want.PValue), "p-value", "it does not follow from the counts")
+	v.Same(audit.NearJSON(bare(r.Intervals), bare(want.Intervals)), "intervals", "they do not follow from the counts")
+	v.Same(audit.NearJSON(r.Equation10, want.Equation10), "equation 10", "it does not follow from the counts")
+	v.Same(audit.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
+	v.Same(audit.NearJSON(r.Power, want.Power), "power", "it does not follow from the plan")
 	v.Same(r.Verdict == want.Verdict, "verdict", "replayed %q, the report says %q", want.Verdict, r.Verdict)
-	v.Same(core.EqualJSON(r.Ended, want.Ended), "termination", "it does not follow from the counts")
+	v.Same(audit.EqualJSON(r.Ended, want.Ended), "termination", "it does not follow from the counts")
 	// What differs by less than platforms do is the report's, in words too.
-	if x, y := r.LowerBound, want.LowerBound; x != nil && y != nil && core.Near(*x, *y) {
+	if x, y := r.LowerBound, want.LowerBound; x != nil && y != nil && audit.Near(*x, *y) {
 		want.LowerBound = x
 	}
-	if core.Near(r.Power.Largest, want.Power.Largest) {
+	if audit.Near(r.Power.Largest, want.Power.Largest) {
 		want.Power.Largest = r.Power.Largest
 	}
 	want.Summary = Headline(want)
 	v.Summary = want.Summary
-	if r.Ended.Reason == core.Failed {
+	if r.Ended.Reason == audit.Failed {
 		v.Summary = "Invalid: the run failed."
 		v.Notes = append(v.Notes, "why the run failed is not replayed")
 	}

@@ -6,10 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // intervalWords name intervals and say what they assume, beyond independent runs.
@@ -35,15 +36,15 @@ func Headline(r Report) string {
 	}
 	runs := phrase.Grouped(p.Runs) + " runs"
 	switch {
-	case r.Verdict == core.Violation:
+	case r.Verdict == audit.Violation:
 		return fmt.Sprintf("Violation: %s; %s.", bounded(), claimed)
-	case r.Verdict == core.NoViolation && !p.Interval.Valid():
+	case r.Verdict == audit.NoViolation && !p.Interval.Valid():
 		return fmt.Sprintf("No violation found: the %s interval gives epsilon >= %s%s, which holds asymptotically only; %s. This is not a proof of privacy.",
 			intervalWords[p.Interval].title, phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, claimed)
-	case r.Verdict == core.NoViolation:
+	case r.Verdict == audit.NoViolation:
 		return fmt.Sprintf("No violation found: %s; %s. %s cannot show more than %s, whatever the number of canaries. This is not a proof of privacy.",
 			bounded(), claimed, runs, phrase.Bound(r.Power.Largest, math.Inf(1)))
-	case r.Verdict == core.Invalid:
+	case r.Verdict == audit.Invalid:
 		return "Invalid: the run failed: " + strings.TrimSuffix(r.Ended.Message, ".") + "."
 	case r.LowerBound == nil:
 		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified. Claimed epsilon = %s%s.", phrase.Grouped(r.Ended.SamplesUsed), phrase.Grouped(p.Runs), number(p.Claim.Epsilon), at)
@@ -98,7 +99,7 @@ func limitations(p Plan) []string {
 		"With n runs nothing above about log(n/3) can be certified at the 95 % level, whatever the number of canaries: it takes that many runs to see that something is rare.",
 		"Each interval of the table that is valid holds with the stated confidence, the others asymptotically. The largest of several does not, unless it was named before.",
 	}
-	if p.Relation == core.AddRemove {
+	if p.Relation == audit.AddRemove {
 		l = append(l, "The runs with all canaries and those with one less are drawn apart; the bound is of add-remove.")
 	} else {
 		l = append(l, "Both rates come from the same runs; the bound is of replace: one record replaced by another.")
@@ -125,13 +126,13 @@ func references(p Plan) []string {
 }
 
 // Facts are the report's facts in words, the most important first.
-func Facts(r Report) []core.FactRow {
+func Facts(r Report) []audit.FactRow {
 	var rows factRows
 	add := rows.add
 	p := r.Plan
 	rows.source(p.Source, p.Parameters, r.Source, p.promise())
 	neighbours := "K canaries against K-1 of them"
-	if p.Relation == core.Replace {
+	if p.Relation == audit.Replace {
 		neighbours = "K canaries on both sides, one of them another"
 	}
 	add("Neighbours", "%s: %s", p.Relation, neighbours)
@@ -251,7 +252,7 @@ func IntervalRows(r Report) []IntervalRow {
 // Text is the report as plain text for a terminal.
 func Text(r Report) string {
 	var b strings.Builder
-	core.WriteFacts(&b, r.Summary, Facts(r))
+	pair.WriteFacts(&b, r.Summary, Facts(r))
 	if rows := IntervalRows(r); len(rows) > 0 {
 		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence where it is valid (* the audit's own):\n", phrase.Percent(r.Confidence))
 		lines := [][]string{{"", "interval", "at least", "at most possible", "valid", "assumes"}}
@@ -261,7 +262,7 @@ func Text(r Report) string {
 		}
 		phrase.Table(&b, lines)
 	}
-	core.WriteEnd(&b, r.Warnings, r.Reproduce)
+	pair.WriteEnd(&b, r.Warnings, r.Reproduce)
 	return b.String()
 }
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/mutate"
 )
@@ -19,13 +19,13 @@ func TestMutatedReports(t *testing.T) {
 	f, r := ran(t)
 	outer := r
 	outer.Audits = nil
-	doc, err := core.Canonical(outer)
+	doc, err := audit.Canonical(outer)
 	if err != nil {
 		t.Fatal(err)
 	}
 	marks, reports := []string{}, []string{} // a report is no part of what is mutated
 	for i, a := range r.Audits {
-		one, err := core.Canonical(a.Report)
+		one, err := audit.Canonical(a.Report)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -43,7 +43,7 @@ func TestMutatedReports(t *testing.T) {
 			}
 			for _, a := range again.Audits { // each is the report of its name
 				i := slices.IndexFunc(r.Audits, func(b suite.Audited) bool { return a.Name == b.Name })
-				if i < 0 || !core.EqualJSON(a.Report, r.Audits[i].Report) {
+				if i < 0 || !audit.EqualJSON(a.Report, r.Audits[i].Report) {
 					return false
 				}
 			}

@@ -5,8 +5,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // The JSON form of what a plan's audits came to.
@@ -18,14 +20,14 @@ const (
 
 // Report is the reports of a plan's audits. Each of them reproduces alone.
 type Report struct {
-	Schema        string         `json:"$schema"`
-	Kind          string         `json:"kind"`
-	SchemaVersion int            `json:"schemaVersion"`
-	Generator     core.Generator `json:"generator"`
-	Plan          Note           `json:"plan"`
-	Audits        []Audited      `json:"audits"`
-	Verdict       core.Verdict   `json:"verdict"` // the worst of the audits'
-	Summary       string         `json:"summary"`
+	Schema        string          `json:"$schema"`
+	Kind          string          `json:"kind"`
+	SchemaVersion int             `json:"schemaVersion"`
+	Generator     audit.Generator `json:"generator"`
+	Plan          Note            `json:"plan"`
+	Audits        []Audited       `json:"audits"`
+	Verdict       audit.Verdict   `json:"verdict"` // the worst of the audits'
+	Summary       string          `json:"summary"`
 }
 
 // Note says which plan it was.
@@ -41,11 +43,11 @@ type Note struct {
 // Audited is the report of one audit.
 type Audited struct {
 	Name   string      `json:"name"`
-	Report core.Report `json:"report"`
+	Report pair.Report `json:"report"`
 }
 
 // NewReport puts reports together.
-func NewReport(f *File, g core.Generator, audits []Audited) Report {
+func NewReport(f *File, g audit.Generator, audits []Audited) Report {
 	r := Report{Schema: ReportSchemaName, Kind: ReportKind, SchemaVersion: ReportVersion, Generator: g, Audits: audits,
 		Plan: Note{SHA256: f.SHA256, Seed: *f.Seed, Beta: f.Beta, Share: Share(f.Beta, len(f.Audits)), Names: f.Names()}}
 	r.Verdict, r.Summary = verdict(audits), r.words()
@@ -54,13 +56,13 @@ func NewReport(f *File, g core.Generator, audits []Audited) Report {
 
 // verdict is the worst: a violation is worse than a failure of the run, which
 // takes no evidence away, and that worse than an inconclusive audit.
-func verdict(audits []Audited) core.Verdict {
-	for _, v := range []core.Verdict{core.Violation, core.Invalid, core.Inconclusive} {
+func verdict(audits []Audited) audit.Verdict {
+	for _, v := range []audit.Verdict{audit.Violation, audit.Invalid, audit.Inconclusive} {
 		if slices.ContainsFunc(audits, func(a Audited) bool { return a.Report.Verdict == v }) {
 			return v
 		}
 	}
-	return core.NoViolation
+	return audit.NoViolation
 }
 
 // words are the summary.
@@ -68,10 +70,10 @@ func (r Report) words() string {
 	k, n := len(r.Plan.Names), len(r.Audits)
 	var parts []string
 	for _, x := range []struct {
-		verdict core.Verdict
+		verdict audit.Verdict
 		one     string
 		more    string
-	}{{core.Violation, "violation", "violations"}, {core.NoViolation, "with no violation found", "with no violation found"}, {core.Inconclusive, "inconclusive", "inconclusive"}, {core.Invalid, "failed", "failed"}} {
+	}{{audit.Violation, "violation", "violations"}, {audit.NoViolation, "with no violation found", "with no violation found"}, {audit.Inconclusive, "inconclusive", "inconclusive"}, {audit.Invalid, "failed", "failed"}} {
 		var names []string
 		for _, a := range r.Audits {
 			if a.Report.Verdict == x.verdict {
@@ -100,11 +102,11 @@ func (r Report) words() string {
 // ParseReport reads the report of a plan; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) {
 	var r Report
-	if err := core.DecodeStrict(data, "report", &r); err != nil {
+	if err := audit.DecodeStrict(data, "report", &r); err != nil {
 		return Report{}, err
 	}
 	bad := func(field, found, want string) error {
-		return &core.InputError{Field: "report: " + field, Found: found, Want: want}
+		return &audit.InputError{Field: "report: " + field, Found: found, Want: want}
 	}
 	if r.Kind != ReportKind {
 		return Report{}, bad("kind", fmt.Sprintf("%q", r.Kind), fmt.Sprintf("%q", ReportKind))
@@ -124,13 +126,13 @@ func ParseReport(data []byte) (Report, error) {
 			return Report{}, bad(fmt.Sprintf("audits[%d].name", i), fmt.Sprintf("%q", a.Name), "one of the plan's names, once and in their order")
 		}
 		last = at
-		one, err := core.Canonical(a.Report)
+		one, err := audit.Canonical(a.Report)
 		if err != nil {
 			return Report{}, fmt.Errorf("audit %s: %w", a.Name, err)
 		}
-		if _, newer, err := core.ParseReport(one); err != nil || newer {
+		if _, newer, err := pair.ParseReport(one); err != nil || newer {
 			if newer {
-				err = bad("schemaVersion", fmt.Sprint(a.Report.SchemaVersion), fmt.Sprintf("at most %d", core.SchemaVersion))
+				err = bad("schemaVersion", fmt.Sprint(a.Report.SchemaVersion), fmt.Sprintf("at most %d", pair.SchemaVersion))
 			}
 			return Report{}, fmt.Errorf("audit %s: %w", a.Name, err)
 		}
@@ -141,8 +143,8 @@ func ParseReport(data []byte) (Report, error) {
 // Verify checks what the report says of all its audits: seeds, shares of the
 // error, verdict and summary; against the plan, where f is not nil. What the
 // audits found is checked by replaying each.
-func (r Report) Verify(f *File) core.Verification {
-	v := core.Verification{}
+func (r Report) Verify(f *File) engine.Verification {
+	v := engine.Verification{}
 	// What the numbers and names say, whatever the report's own words are.
 	again := r
 	again.Verdict, again.Summary = verdict(r.Audits), r.words()
@@ -162,6 +164,6 @@ func (r Report) Verify(f *File) core.Verification {
 	}
 	v.Same(r.Plan.SHA256 == f.SHA256, "plan", "the report is of a plan with SHA-256 %s, this one has %s", r.Plan.SHA256, f.SHA256)
 	want := NewReport(f, r.Generator, r.Audits).Plan
-	v.Same(core.EqualJSON(r.Plan, want), "names, seed and error of the plan", "the plan says otherwise")
+	v.Same(audit.EqualJSON(r.Plan, want), "names, seed and error of the plan", "the plan says otherwise")
 	return v
 }

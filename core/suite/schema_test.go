@@ -14,7 +14,8 @@ import (
 	"github.com/google/jsonschema-go/jsonschema"
 	check "github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 )
 
@@ -34,10 +35,10 @@ func number(x float64) *float64 { return &x }
 func planSchema(t *testing.T) []byte {
 	t.Helper()
 	s, err := jsonschema.For[suite.Plan](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[core.ClaimKind]():  words(core.Pure, core.Approximate, core.Renyi, core.ZCDP, core.GaussianDP),
-		reflect.TypeFor[core.Relation]():   words(core.AddRemove, core.Replace, core.BoundedReplace, core.LInfinity),
-		reflect.TypeFor[core.ColumnKind](): words(core.Real, core.Symbol, core.Mixed),
-		reflect.TypeFor[core.ParamValue](): {Types: []string{"number", "string"}},
+		reflect.TypeFor[audit.ClaimKind]():  words(audit.Pure, audit.Approximate, audit.Renyi, audit.ZCDP, audit.GaussianDP),
+		reflect.TypeFor[audit.Relation]():   words(audit.AddRemove, audit.Replace, audit.BoundedReplace, audit.LInfinity),
+		reflect.TypeFor[audit.ColumnKind](): words(audit.Real, audit.Symbol, audit.Mixed),
+		reflect.TypeFor[audit.ParamValue](): {Types: []string{"number", "string"}},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func planSchema(t *testing.T) []byte {
 	p["confidence"].Minimum, p["confidence"].ExclusiveMaximum = number(0.5), number(1)
 	p["confidence"].Description = "1 - beta, instead of it"
 	p["seed"].Types, p["seed"].Type = nil, "integer"
-	p["seed"].Minimum, p["seed"].Maximum = number(0), number(core.MaxSeed)
+	p["seed"].Minimum, p["seed"].Maximum = number(0), number(pair.MaxSeed)
 	p["seed"].Description = "the seed of each audit follows from it and the audit's name; default 42"
 	s.Not = &jsonschema.Schema{Required: []string{"beta", "confidence"}}
 	audits := p["audits"]
@@ -68,7 +69,7 @@ func planSchema(t *testing.T) []byte {
 	two := 2
 	files.Types, files.Type, files.MinItems, files.MaxItems = nil, "array", &least, &two
 	e.OneOf = []*jsonschema.Schema{{Required: []string{"mechanism"}}, {Required: []string{"recorded", "claim"}}}
-	data, err := core.Canonical(s)
+	data, err := audit.Canonical(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,8 +80,8 @@ func planSchema(t *testing.T) []byte {
 func reportSchema(t *testing.T) []byte {
 	t.Helper()
 	s, err := jsonschema.For[suite.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[core.Verdict](): words(core.Violation, core.NoViolation, core.Inconclusive, core.Invalid),
-		reflect.TypeFor[core.Report]():  {Ref: core.SchemaName},
+		reflect.TypeFor[audit.Verdict](): words(audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid),
+		reflect.TypeFor[pair.Report]():   {Ref: pair.SchemaName},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +91,7 @@ func reportSchema(t *testing.T) []byte {
 	s.Description = "What the audits of a plan found, with all that is needed to replay each but for files of recorded outputs."
 	s.Properties["kind"].Enum = []any{suite.ReportKind}
 	s.Properties["schemaVersion"].Enum = []any{suite.ReportVersion}
-	data, err := core.Canonical(s)
+	data, err := audit.Canonical(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,7 +112,7 @@ func compiled(t *testing.T, name string, want []byte) *check.Schema {
 		t.Errorf("%v: docs/%s is not the schema of the Go types; go test ./core/suite -run Schema -update writes it", err, name)
 	}
 	c := check.NewCompiler()
-	for _, file := range []string{name, core.SchemaName} {
+	for _, file := range []string{name, pair.SchemaName} {
 		f, err := os.Open(filepath.Join(docs, file))
 		if err != nil {
 			t.Fatal(err)
@@ -176,22 +177,22 @@ func ran(t *testing.T) (*suite.File, suite.Report) {
 	cat := exact()
 	var audited []suite.Audited
 	for i, e := range f.Audits {
-		r, err := core.Run{Plan: f.Core(i), Catalogue: cat, Pool: core.LocalPool(cat, 1), Generator: core.Generator{Name: "dpscope", Version: core.Version}}.Do(context.Background())
+		r, err := pair.Run{Plan: f.Core(i), Catalogue: cat, Pool: pair.LocalPool(cat, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
 		audited = append(audited, suite.Audited{Name: e.Name, Report: r})
 	}
-	return f, suite.NewReport(f, core.Generator{Name: "dpscope", Version: core.Version}, audited)
+	return f, suite.NewReport(f, audit.Generator{Name: "dpscope", Version: audit.Version}, audited)
 }
 
 func TestReportSchema(t *testing.T) {
 	s := compiled(t, suite.ReportSchemaName, reportSchema(t))
 	f, r := ran(t)
-	if r.Verdict != core.Violation || r.Plan.SHA256 != f.SHA256 || !strings.HasPrefix(r.Summary, "2 audits: 1 violation (b), 1 with no violation found (a).") {
+	if r.Verdict != audit.Violation || r.Plan.SHA256 != f.SHA256 || !strings.HasPrefix(r.Summary, "2 audits: 1 violation (b), 1 with no violation found (a).") {
 		t.Errorf("verdict %s: %s", r.Verdict, r.Summary)
 	}
-	data, err := core.Canonical(r)
+	data, err := audit.Canonical(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,7 +200,7 @@ func TestReportSchema(t *testing.T) {
 		t.Errorf("a report does not fit its schema: %v", err)
 	}
 	back, err := suite.ParseReport(data)
-	if err != nil || !core.EqualJSON(back, r) {
+	if err != nil || !audit.EqualJSON(back, r) {
 		t.Errorf("read again it is another, error %v", err)
 	}
 	for _, change := range [][2]string{{`"verdict": "violation"`, `"verdict": "private"`}, {`"kind": "plan-report"`, `"kind": "report"`}, {`"lowerBound"`, `"lowerBoun"`}, {`"name": "a"`, `"name": "c"`}} {
@@ -230,7 +231,7 @@ func TestVerifyPlanReport(t *testing.T) {
 		"a larger share":      func(r *suite.Report) { r.Plan.Share *= 2 },
 		"fewer audits":        func(r *suite.Report) { r.Plan.Names = r.Plan.Names[:1] },
 		"another seed":        func(r *suite.Report) { r.Plan.Seed++ },
-		"a milder verdict":    func(r *suite.Report) { r.Verdict = core.NoViolation },
+		"a milder verdict":    func(r *suite.Report) { r.Verdict = audit.NoViolation },
 		"other words":         func(r *suite.Report) { r.Summary = "All private." },
 		"a seed of its own":   func(r *suite.Report) { r.Audits[0].Report.Settings.Seed++ },
 		"an error of its own": func(r *suite.Report) { r.Audits[1].Report.Settings.Beta = 0.05 },

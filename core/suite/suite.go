@@ -27,7 +27,8 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -57,24 +58,24 @@ type Plan struct {
 	Audits     []Entry `json:"audits"`
 }
 
-// Entry is one audit: the fields of a [core.Plan] but for those that the whole
+// Entry is one audit: the fields of a [pair.Plan] but for those that the whole
 // plan decides. Zero values mean the documented defaults.
 type Entry struct {
-	Name         string        `json:"name"` // distinct within the plan
-	Mechanism    string        `json:"mechanism,omitempty"`
-	Parameters   core.Params   `json:"parameters,omitempty"`
-	Recorded     *Recorded     `json:"recorded,omitempty"` // instead of a mechanism
-	Brought      *Brought      `json:"brought,omitempty"`  // instead of a mechanism
-	Claim        *core.Claim   `json:"claim,omitempty"`
-	Relation     core.Relation `json:"relation,omitempty"`
-	Pair         *core.Pair    `json:"pair,omitempty"`
-	Finder       string        `json:"finder,omitempty"`
-	Learner      string        `json:"learner,omitempty"`
-	Samples      int           `json:"samples,omitempty"`
-	Explore      int           `json:"explore,omitempty"`
-	Trials       int           `json:"trials,omitempty"`
-	Anytime      bool          `json:"anytime,omitempty"`
-	ThroughRenyi float64       `json:"throughRenyi,omitempty"`
+	Name         string         `json:"name"` // distinct within the plan
+	Mechanism    string         `json:"mechanism,omitempty"`
+	Parameters   audit.Params   `json:"parameters,omitempty"`
+	Recorded     *Recorded      `json:"recorded,omitempty"` // instead of a mechanism
+	Brought      *Brought       `json:"brought,omitempty"`  // instead of a mechanism
+	Claim        *audit.Claim   `json:"claim,omitempty"`
+	Relation     audit.Relation `json:"relation,omitempty"`
+	Pair         *audit.Pair    `json:"pair,omitempty"`
+	Finder       string         `json:"finder,omitempty"`
+	Learner      string         `json:"learner,omitempty"`
+	Samples      int            `json:"samples,omitempty"`
+	Explore      int            `json:"explore,omitempty"`
+	Trials       int            `json:"trials,omitempty"`
+	Anytime      bool           `json:"anytime,omitempty"`
+	ThroughRenyi float64        `json:"throughRenyi,omitempty"`
 	// Location, FILE or FILE:LINE, is where the mechanism is in the user's code.
 	Location string `json:"location,omitempty"`
 }
@@ -83,13 +84,13 @@ type Entry struct {
 type Recorded struct {
 	// Files are one or, for the second dataset, two; a relative name is relative
 	// to the folder of the plan.
-	Files     []string                   `json:"files"`
-	Header    string                     `json:"header,omitempty"`    // yes or no; default by content
-	Dataset   string                     `json:"dataset,omitempty"`   // column that tells the dataset
-	Outputs   []string                   `json:"outputs,omitempty"`   // columns that are outputs
-	Kinds     map[string]core.ColumnKind `json:"kinds,omitempty"`     // of columns
-	NonFinite string                     `json:"nonFinite,omitempty"` // refuse or symbol
-	Decimal   string                     `json:"decimal,omitempty"`   // what stands before decimals: . or ,
+	Files     []string                    `json:"files"`
+	Header    string                      `json:"header,omitempty"`    // yes or no; default by content
+	Dataset   string                      `json:"dataset,omitempty"`   // column that tells the dataset
+	Outputs   []string                    `json:"outputs,omitempty"`   // columns that are outputs
+	Kinds     map[string]audit.ColumnKind `json:"kinds,omitempty"`     // of columns
+	NonFinite string                      `json:"nonFinite,omitempty"` // refuse or symbol
+	Decimal   string                      `json:"decimal,omitempty"`   // what stands before decimals: . or ,
 }
 
 // Brought is a mechanism that the user brings; its fields are the flags of that
@@ -98,13 +99,13 @@ type Brought struct {
 	Exec string `json:"exec,omitempty"` // the command line of a program
 	// Wasm, instead of it, is the file of a WebAssembly module; a relative name is
 	// relative to the folder of the plan.
-	Wasm      string                     `json:"wasm,omitempty"`
-	Domain    string                     `json:"domain,omitempty"` // ranges of the columns of datasets, as 0:1,18:99
-	Rows      string                     `json:"rows,omitempty"`   // least and most rows, as 0:5
-	Integer   bool                       `json:"integer,omitempty"`
-	Reach     float64                    `json:"reach,omitempty"` // of l-infinity and bounded-replace
-	Kinds     map[string]core.ColumnKind `json:"kinds,omitempty"` // of outputs
-	NonFinite string                     `json:"nonFinite,omitempty"`
+	Wasm      string                      `json:"wasm,omitempty"`
+	Domain    string                      `json:"domain,omitempty"` // ranges of the columns of datasets, as 0:1,18:99
+	Rows      string                      `json:"rows,omitempty"`   // least and most rows, as 0:5
+	Integer   bool                        `json:"integer,omitempty"`
+	Reach     float64                     `json:"reach,omitempty"` // of l-infinity and bounded-replace
+	Kinds     map[string]audit.ColumnKind `json:"kinds,omitempty"` // of outputs
+	NonFinite string                      `json:"nonFinite,omitempty"`
 }
 
 // File is a plan that was read and checked.
@@ -115,7 +116,7 @@ type File struct {
 }
 
 // Parse reads a plan. what names it in errors, which are of type
-// *core.InputError: unknown fields are refused with the nearest known one.
+// *audit.InputError: unknown fields are refused with the nearest known one.
 func Parse(data []byte, what string) (*File, error) {
 	sum := sha256.Sum256(data)
 	data = bytes.TrimPrefix(data, []byte("\uFEFF")) // as some editors write
@@ -123,7 +124,7 @@ func Parse(data []byte, what string) (*File, error) {
 	if err := checkFields(data, what); err != nil {
 		return nil, err
 	}
-	if err := core.DecodeStrict(data, what, &f.Plan); err != nil {
+	if err := audit.DecodeStrict(data, what, &f.Plan); err != nil {
 		return nil, err
 	}
 	if err := f.check(what); err != nil {
@@ -165,7 +166,7 @@ func checkFields(data []byte, what string) error {
 		at := fmt.Sprintf("%s: audits[%d]", what, i)
 		for _, x := range wholePlan {
 			if _, ok := entry[x[0]]; ok {
-				return &core.InputError{Field: at + "." + x[0], Found: "given", Want: "absent", Remedy: x[1]}
+				return &audit.InputError{Field: at + "." + x[0], Found: "given", Want: "absent", Remedy: x[1]}
 			}
 		}
 		if err := known(entry, at, entryFields); err != nil {
@@ -201,7 +202,7 @@ func known(m map[string]json.RawMessage, at string, fields []string) error {
 	slices.Sort(names)
 	for _, name := range names {
 		if !slices.Contains(fields, name) {
-			return core.UnknownName(at+": field", name, fields)
+			return audit.UnknownName(at+": field", name, fields)
 		}
 	}
 	return nil
@@ -210,7 +211,7 @@ func known(m map[string]json.RawMessage, at string, fields []string) error {
 // check refuses what no audit can be made of, and settles beta.
 func (f *File) check(what string) error {
 	bad := func(field, found, want, remedy string) error {
-		return &core.InputError{Field: what + ": " + field, Found: found, Want: want, Remedy: remedy}
+		return &audit.InputError{Field: what + ": " + field, Found: found, Want: want, Remedy: remedy}
 	}
 	if f.Version != Version {
 		found := fmt.Sprint(f.Version)
@@ -237,8 +238,8 @@ func (f *File) check(what string) error {
 		seed := uint64(DefaultSeed)
 		f.Seed = &seed
 	}
-	if *f.Seed > core.MaxSeed {
-		return bad("seed", fmt.Sprint(*f.Seed), fmt.Sprintf("in [0, %d]", uint64(core.MaxSeed)), "")
+	if *f.Seed > pair.MaxSeed {
+		return bad("seed", fmt.Sprint(*f.Seed), fmt.Sprintf("in [0, %d]", uint64(pair.MaxSeed)), "")
 	}
 	if n := len(f.Audits); n < 1 || n > MaxAudits {
 		return bad("audits", fmt.Sprintf("%d of them", n), fmt.Sprintf("1 to %d", MaxAudits), "")
@@ -363,18 +364,18 @@ func Seed(seed uint64, name string) uint64 {
 }
 
 // Core is audit i as a plan of its own.
-func (f *File) Core(i int) core.Plan {
+func (f *File) Core(i int) pair.Plan {
 	e := f.Audits[i]
-	p := core.Plan{Version: core.PlanVersion, Mechanism: e.Mechanism, Parameters: e.Parameters, Claim: e.Claim, Relation: e.Relation, Pair: e.Pair,
+	p := pair.Plan{Version: pair.PlanVersion, Mechanism: e.Mechanism, Parameters: e.Parameters, Claim: e.Claim, Relation: e.Relation, Pair: e.Pair,
 		Finder: e.Finder, Learner: e.Learner, Samples: e.Samples, Explore: e.Explore, Trials: e.Trials, Anytime: e.Anytime, ThroughRenyi: e.ThroughRenyi,
 		Beta: Share(f.Beta, len(f.Audits)), Seed: Seed(*f.Seed, e.Name)}
 	switch {
 	case e.Recorded != nil:
 		p.Mechanism = recorded.MechanismName
 	case e.Brought != nil && e.Brought.Exec != "":
-		p.Mechanism = string(core.BroughtCommand)
+		p.Mechanism = string(audit.BroughtCommand)
 	case e.Brought != nil:
-		p.Mechanism = string(core.BroughtModule)
+		p.Mechanism = string(audit.BroughtModule)
 	}
 	return p
 }
@@ -395,7 +396,7 @@ func (f *File) Choose(only []string) ([]int, error) {
 	names := f.Names()
 	for _, name := range only {
 		if !slices.Contains(names, name) {
-			return nil, core.UnknownName("-only", name, names)
+			return nil, audit.UnknownName("-only", name, names)
 		}
 	}
 	for i, name := range names {

@@ -10,7 +10,8 @@ import (
 	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
@@ -53,7 +54,7 @@ func TestParse(t *testing.T) {
 	}
 	p := f.Core(0)
 	if p.Mechanism != "svt4" || p.Parameters["c"].Number != 2 || p.Claim.Epsilon != 1 || p.Samples != 5000 || p.Explore != 4000 || p.Trials != 3 ||
-		p.Learner != "histogram" || p.Finder != "random" || p.Version != core.PlanVersion || p.Beta != 0.01 || p.Seed != suite.Seed(7, "one") {
+		p.Learner != "histogram" || p.Finder != "random" || p.Version != pair.PlanVersion || p.Beta != 0.01 || p.Seed != suite.Seed(7, "one") {
 		t.Errorf("the first plan is %+v", p)
 	}
 	if p := f.Core(1); !p.Anytime || p.Pair == nil || p.Pair.First.Values[0] != 1 {
@@ -62,7 +63,7 @@ func TestParse(t *testing.T) {
 	if p := f.Core(2); p.Mechanism != "samples" || p.Claim.Rho != 0.5 {
 		t.Errorf("the third plan is %+v", p)
 	}
-	if p := f.Core(3); p.ThroughRenyi != 4 || p.Relation != core.LInfinity {
+	if p := f.Core(3); p.ThroughRenyi != 4 || p.Relation != audit.LInfinity {
 		t.Errorf("the fourth plan is %+v", p)
 	}
 	if got, err := f.Choose([]string{"four", "one"}); err != nil || fmt.Sprint(got) != "[0 3]" {
@@ -126,7 +127,7 @@ func TestErrors(t *testing.T) {
 		audits(`{"name": "a", "recorded": {"files": ["x", "y", "z"]}, "claim": {"epsilon": 1}, "samples": 3}`): "recorded.files is 3 names",
 	} {
 		_, err := suite.Parse([]byte(text), "plan.json")
-		if err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), says) {
+		if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s\nerror %v\nwant  %s", text, err, says)
 		}
 	}
@@ -178,7 +179,7 @@ func TestSeed(t *testing.T) {
 	for seed := range uint64(100) {
 		for _, name := range []string{"a", "b", "aa", "a\x00"} {
 			s := suite.Seed(seed, name)
-			if s > core.MaxSeed {
+			if s > pair.MaxSeed {
 				t.Errorf("seed %d is too large", s)
 			}
 			if other, ok := seen[s]; ok {
@@ -192,9 +193,9 @@ func TestSeed(t *testing.T) {
 // answer is randomised response on one bit, exactly epsilon = 1.
 type answer struct{}
 
-func (answer) Columns() []core.Column { return []core.Column{{Name: "answer", Kind: core.Symbol}} }
+func (answer) Columns() []audit.Column { return []audit.Column{{Name: "answer", Kind: audit.Symbol}} }
 
-func (answer) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (answer) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	const lie = 0.2689414213699951 // 1/(1 + e)
 	for i := range out {
 		out[i] = d.Values[0]
@@ -205,18 +206,18 @@ func (answer) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
 	return nil
 }
 
-func exact() core.Catalogue {
-	domain := core.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
-	return core.Catalogue{Learners: estimators.Registry(), Finders: finders.Registry(), Mechanisms: []core.MechanismSpec{{
+func exact() audit.Catalogue {
+	domain := audit.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
+	return audit.Catalogue{Learners: estimators.Registry(), Finders: finders.Registry(), Mechanisms: []audit.MechanismSpec{{
 		Name: "answer", Title: "answer", Source: "this test", Custom: true,
-		Relations: func(core.Params) []core.Relation { return []core.Relation{core.Replace} },
-		Claim:     func(core.Params) core.Claim { return core.DPClaim(1, 0) },
-		Truth:     func(core.Params) string { return "epsilon = 1" },
-		Domain:    func(core.Params, core.Relation) core.Domain { return domain },
-		Pairs: func(core.Params, core.Relation) []core.Pair {
-			return []core.Pair{{First: core.Records(1), Second: core.Records(0)}}
+		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.Replace} },
+		Claim:     func(audit.Params) audit.Claim { return audit.DPClaim(1, 0) },
+		Truth:     func(audit.Params) string { return "epsilon = 1" },
+		Domain:    func(audit.Params, audit.Relation) audit.Domain { return domain },
+		Pairs: func(audit.Params, audit.Relation) []audit.Pair {
+			return []audit.Pair{{First: audit.Records(1), Second: audit.Records(0)}}
 		},
-		New: func(core.Params) (core.Mechanism, error) { return answer{}, nil },
+		New: func(audit.Params) (audit.Mechanism, error) { return answer{}, nil },
 	}}}
 }
 
@@ -236,7 +237,7 @@ func TestFamilyWiseError(t *testing.T) {
 	}
 	text.WriteString(`]}`)
 	cat := exact()
-	pool := core.LocalPool(cat, 2)
+	pool := pair.LocalPool(cat, 2)
 	accusing := func(whole bool) (count int) {
 		for seed := range plans {
 			f := parse(t, fmt.Sprintf(text.String(), seed))
@@ -246,13 +247,13 @@ func TestFamilyWiseError(t *testing.T) {
 				if whole {
 					plan.Beta = f.Beta
 				}
-				r, err := core.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(context.Background())
+				r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(context.Background())
 				if err != nil {
 					t.Fatal(err)
 				}
 				audited = append(audited, suite.Audited{Name: e.Name, Report: r})
 			}
-			if suite.NewReport(f, core.Generator{}, audited).Verdict == core.Violation {
+			if suite.NewReport(f, audit.Generator{}, audited).Verdict == audit.Violation {
 				count++
 			}
 		}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/google/differential-privacy/go/v3/dpagg"
 )
 
@@ -24,27 +24,27 @@ var (
 func countFamily(f family, repeated bool) family {
 	f.params = with(maxPartitions)
 	if repeated {
-		f.params = append(f.params, core.ParamSpec{Name: "contributions", Doc: "records of one unit in a partition, at most", Default: 3, Min: 2, Max: 16, Integer: true})
+		f.params = append(f.params, audit.ParamSpec{Name: "contributions", Doc: "records of one unit in a partition, at most", Default: 3, Min: 2, Max: 16, Integer: true})
 	}
-	most := func(p core.Params) float64 {
+	most := func(p audit.Params) float64 {
 		if repeated {
 			return p.Num("contributions")
 		}
 		return 1
 	}
 	f.claim = aggregateClaim
-	f.truth = func(p core.Params) string {
+	f.truth = func(p audit.Params) string {
 		if repeated {
 			return times(most(p), p, "one unit counts for "+show(most(p)))
 		}
 		return exactly(p)
 	}
-	f.unit = func(p core.Params) []interval { return same(p.Int(maxPartitions.Name), interval{0, most(p)}) }
-	f.whole = func(core.Params) bool { return true }
-	f.outputs = func(p core.Params) []string { return partitions(p.Int(maxPartitions.Name), "count") }
-	f.release = func(p core.Params) release {
+	f.unit = func(p audit.Params) []interval { return same(p.Int(maxPartitions.Name), interval{0, most(p)}) }
+	f.whole = func(audit.Params) bool { return true }
+	f.outputs = func(p audit.Params) []string { return partitions(p.Int(maxPartitions.Name), "count") }
+	f.release = func(p audit.Params) release {
 		s, l0 := spends(p), int64(p.Int(maxPartitions.Name))
-		return func(d core.Dataset, out []float64) error {
+		return func(d audit.Dataset, out []float64) error {
 			for j := range out {
 				n := 0
 				for i := j; i < len(d.Values); i += d.Columns {
@@ -78,13 +78,13 @@ func (s spending) count(n int, l0 int64) (float64, error) {
 
 func sumFamily(f family, unbounded bool) family {
 	f.params = with(maxPartitions, lowerBound, upperBound,
-		core.ParamSpec{Name: "type", Doc: "float64: BoundedSumFloat64; int64: BoundedSumInt64, of whole numbers", Choices: []string{"float64", "int64"}})
+		audit.ParamSpec{Name: "type", Doc: "float64: BoundedSumFloat64; int64: BoundedSumInt64, of whole numbers", Choices: []string{"float64", "int64"}})
 	if unbounded {
 		f.dear = true
-		f.params = append(f.params, core.ParamSpec{Name: "contributed", Doc: "partitions that a unit contributes to, for each that max-partitions-contributed says; an output each", Default: 2, Min: 2, Max: 16, Integer: true})
+		f.params = append(f.params, audit.ParamSpec{Name: "contributed", Doc: "partitions that a unit contributes to, for each that max-partitions-contributed says; an output each", Default: 2, Min: 2, Max: 16, Integer: true})
 	}
-	whole := func(p core.Params) bool { return p.Word("type") == "int64" }
-	width := func(p core.Params) int {
+	whole := func(p audit.Params) bool { return p.Word("type") == "int64" }
+	width := func(p audit.Params) int {
 		n := p.Int(maxPartitions.Name)
 		if unbounded {
 			n *= p.Int("contributed")
@@ -92,22 +92,22 @@ func sumFamily(f family, unbounded bool) family {
 		return n
 	}
 	f.claim = aggregateClaim
-	f.truth = func(p core.Params) string {
+	f.truth = func(p audit.Params) string {
 		if unbounded {
 			return times(p.Num("contributed"), p, "one unit is in "+show(float64(width(p)))+" partitions")
 		}
 		return exactly(p)
 	}
-	f.unit = func(p core.Params) []interval { return same(width(p), beyond(p)) }
+	f.unit = func(p audit.Params) []interval { return same(width(p), beyond(p)) }
 	f.whole = whole
-	f.outputs = func(p core.Params) []string { return partitions(width(p), "sum") }
-	f.release = func(p core.Params) release {
+	f.outputs = func(p audit.Params) []string { return partitions(width(p), "sum") }
+	f.release = func(p audit.Params) release {
 		s, l0, lower, upper := spends(p), int64(p.Int(maxPartitions.Name)), p.Num("lower"), p.Num("upper")
 		one := s.sumFloat64
 		if whole(p) {
 			one = s.sumInt64
 		}
-		return func(d core.Dataset, out []float64) error {
+		return func(d audit.Dataset, out []float64) error {
 			if err := checkBounds(lower, upper); err != nil {
 				return err
 			}
@@ -124,7 +124,7 @@ func sumFamily(f family, unbounded bool) family {
 }
 
 // sumFloat64 is the library's sum of column j.
-func (s spending) sumFloat64(d core.Dataset, j int, l0 int64, lower, upper float64) (float64, error) {
+func (s spending) sumFloat64(d audit.Dataset, j int, l0 int64, lower, upper float64) (float64, error) {
 	sum, err := dpagg.NewBoundedSumFloat64(&dpagg.BoundedSumFloat64Options{Epsilon: s.epsilon, Delta: s.delta, MaxPartitionsContributed: l0, Lower: lower, Upper: upper, Noise: s.noise})
 	if err != nil {
 		return 0, err
@@ -137,7 +137,7 @@ func (s spending) sumFloat64(d core.Dataset, j int, l0 int64, lower, upper float
 	return sum.Result()
 }
 
-func (s spending) sumInt64(d core.Dataset, j int, l0 int64, lower, upper float64) (float64, error) {
+func (s spending) sumInt64(d audit.Dataset, j int, l0 int64, lower, upper float64) (float64, error) {
 	if lower != math.Floor(lower) || upper != math.Floor(upper) {
 		return 0, fmt.Errorf("lower %s and upper %s for a sum of whole numbers", show(lower), show(upper))
 	}
@@ -155,7 +155,7 @@ func (s spending) sumInt64(d core.Dataset, j int, l0 int64, lower, upper float64
 }
 
 // exactly is the truth of noise whose sensitivity a unit reaches.
-func exactly(p core.Params) string {
+func exactly(p audit.Params) string {
 	if gaussian(p) {
 		return atMost(p)
 	}
@@ -168,15 +168,15 @@ var boundedMeanSpec = family{
 	params: with(maxPartitions, maxContributions, lowerBound, upperBound),
 	claim:  aggregateClaim,
 	truth:  atMost,
-	unit: func(p core.Params) []interval {
+	unit: func(p audit.Params) []interval {
 		return same(p.Int(maxPartitions.Name)*p.Int(maxContributions.Name), beyond(p))
 	},
-	outputs: func(p core.Params) []string { return partitions(p.Int(maxPartitions.Name), "mean") },
-	release: func(p core.Params) release {
+	outputs: func(p audit.Params) []string { return partitions(p.Int(maxPartitions.Name), "mean") },
+	release: func(p audit.Params) release {
 		s := spends(p)
 		options := dpagg.BoundedMeanOptions{Epsilon: s.epsilon, Delta: s.delta, Noise: s.noise, Lower: p.Num("lower"), Upper: p.Num("upper"),
 			MaxPartitionsContributed: int64(p.Int(maxPartitions.Name)), MaxContributionsPerPartition: int64(p.Int(maxContributions.Name))}
-		return func(d core.Dataset, out []float64) error {
+		return func(d audit.Dataset, out []float64) error {
 			if err := checkBounds(options.Lower, options.Upper); err != nil {
 				return err
 			}
@@ -198,7 +198,7 @@ var boundedMeanSpec = family{
 }
 
 // contributions hands on the values of partition j, so many of every unit.
-func contributions(d core.Dataset, j, each int, add func(float64) error) error {
+func contributions(d audit.Dataset, j, each int, add func(float64) error) error {
 	for i := range d.Len() {
 		for _, v := range d.Row(i)[j*each : (j+1)*each] {
 			if err := add(v); err != nil {
@@ -216,17 +216,17 @@ var boundedMeanBudgetTwice = family{
 	dear:   true,
 	params: with(maxPartitions, lowerBound, upperBound),
 	claim:  aggregateClaim,
-	truth: func(p core.Params) string {
+	truth: func(p audit.Params) string {
 		return times(2, p, "the budget is spent on the sum and on the count")
 	},
-	unit: func(p core.Params) []interval { return same(p.Int(maxPartitions.Name), beyond(p)) },
-	outputs: func(p core.Params) []string {
+	unit: func(p audit.Params) []interval { return same(p.Int(maxPartitions.Name), beyond(p)) },
+	outputs: func(p audit.Params) []string {
 		n := p.Int(maxPartitions.Name)
 		return append(partitions(n, "sum"), partitions(n, "count")...)
 	},
-	release: func(p core.Params) release {
+	release: func(p audit.Params) release {
 		s, n, lower, upper := spends(p), p.Int(maxPartitions.Name), p.Num("lower"), p.Num("upper")
-		return func(d core.Dataset, out []float64) error {
+		return func(d audit.Dataset, out []float64) error {
 			if err := checkBounds(lower, upper); err != nil {
 				return err
 			}

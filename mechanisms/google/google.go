@@ -13,7 +13,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 	"github.com/google/differential-privacy/go/v3/noise"
 )
@@ -27,8 +27,8 @@ const (
 const unseeded = "the library draws from the operating system's generator and takes no seed"
 
 // All lists the mechanisms, each before its misuse.
-func All() []core.MechanismSpec {
-	var all []core.MechanismSpec
+func All() []audit.MechanismSpec {
+	var all []audit.MechanismSpec
 	for _, f := range families {
 		all = append(all, f.spec())
 	}
@@ -67,48 +67,48 @@ const mostRows = 4
 type family struct {
 	name, title, calls, fault string
 
-	params []core.ParamSpec
-	claim  func(core.Params) core.Claim
-	truth  func(core.Params) string
+	params []audit.ParamSpec
+	claim  func(audit.Params) audit.Claim
+	truth  func(audit.Params) string
 	// unit is what one privacy unit holds: a column each.
-	unit func(core.Params) []interval
+	unit func(audit.Params) []interval
 	// whole: values are whole numbers.
-	whole   func(core.Params) bool
-	outputs func(core.Params) []string
-	release func(core.Params) release
+	whole   func(audit.Params) bool
+	outputs func(audit.Params) []string
+	release func(audit.Params) release
 	dear    bool // an output takes several draws
 }
 
 type interval struct{ lower, upper float64 }
 
 // release makes one output on d.
-type release func(d core.Dataset, out []float64) error
+type release func(d audit.Dataset, out []float64) error
 
-func (f family) spec() core.MechanismSpec {
-	whole := func(p core.Params) bool { return f.whole != nil && f.whole(p) }
-	return core.MechanismSpec{
+func (f family) spec() audit.MechanismSpec {
+	whole := func(p audit.Params) bool { return f.whole != nil && f.whole(p) }
+	return audit.MechanismSpec{
 		Name: f.name, Title: f.title, Source: Library + ": " + f.calls, Fault: f.fault,
 		Params:    f.params,
-		Relations: func(core.Params) []core.Relation { return []core.Relation{core.AddRemove} },
+		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.AddRemove} },
 		Claim:     f.claim,
 		Truth:     f.truth,
-		Domain: func(p core.Params, _ core.Relation) core.Domain {
+		Domain: func(p audit.Params, _ audit.Relation) audit.Domain {
 			unit := f.unit(p)
-			dom := core.Domain{Columns: len(unit), MaxRows: mostRows, Integer: whole(p)}
+			dom := audit.Domain{Columns: len(unit), MaxRows: mostRows, Integer: whole(p)}
 			for _, v := range unit {
 				dom.Lower, dom.Upper = append(dom.Lower, v.lower), append(dom.Upper, v.upper)
 			}
 			return dom
 		},
-		Pairs: func(p core.Params, _ core.Relation) []core.Pair { return pairs(f.unit(p)) },
-		New: func(p core.Params) (core.Mechanism, error) {
+		Pairs: func(p audit.Params, _ audit.Relation) []audit.Pair { return pairs(f.unit(p)) },
+		New: func(p audit.Params) (audit.Mechanism, error) {
 			m := &mechanism{release: f.release(p), unit: len(f.unit(p))}
 			for _, name := range f.outputs(p) {
-				m.columns = append(m.columns, core.Column{Name: name, Kind: core.Real})
+				m.columns = append(m.columns, audit.Column{Name: name, Kind: audit.Real})
 			}
 			// The library checks its parameters when it is used.
-			if err := m.release(core.Dataset{Columns: m.unit}, make([]float64, len(m.columns))); err != nil {
-				return nil, &core.InputError{Field: "parameters", Found: err.Error(), Want: "what the library takes"}
+			if err := m.release(audit.Dataset{Columns: m.unit}, make([]float64, len(m.columns))); err != nil {
+				return nil, &audit.InputError{Field: "parameters", Found: err.Error(), Want: "what the library takes"}
 			}
 			return m, nil
 		},
@@ -117,19 +117,19 @@ func (f family) spec() core.MechanismSpec {
 }
 
 // pairs: one unit at an end of its ranges, alone and beside another at the other.
-func pairs(unit []interval) []core.Pair {
+func pairs(unit []interval) []audit.Pair {
 	upper, lower := make([]float64, len(unit)), make([]float64, len(unit))
 	for i, v := range unit {
 		upper[i], lower[i] = v.upper, v.lower
 	}
-	data := func(rows ...[]float64) core.Dataset {
-		d := core.Dataset{Columns: len(unit), Values: []float64{}}
+	data := func(rows ...[]float64) audit.Dataset {
+		d := audit.Dataset{Columns: len(unit), Values: []float64{}}
 		for _, r := range rows {
 			d.Values = append(d.Values, r...)
 		}
 		return d
 	}
-	return []core.Pair{
+	return []audit.Pair{
 		{Label: "none against one unit at the upper ends", First: data(), Second: data(upper)},
 		{Label: "one unit at the lower ends, and one more at the upper", First: data(lower), Second: data(lower, upper)},
 		{Label: "none against one unit at the lower ends", First: data(), Second: data(lower)},
@@ -139,20 +139,20 @@ func pairs(unit []interval) []core.Pair {
 // mechanism is one with its parameters fixed.
 type mechanism struct {
 	release release
-	columns []core.Column
+	columns []audit.Column
 	unit    int // columns of a row
 }
 
-func (m *mechanism) Columns() []core.Column { return m.columns }
+func (m *mechanism) Columns() []audit.Column { return m.columns }
 
 // Sample does not draw from the stream.
-func (m *mechanism) Sample(d core.Dataset, _ *stream.Stream, out []float64) error {
+func (m *mechanism) Sample(d audit.Dataset, _ *stream.Stream, out []float64) error {
 	if d.Columns != m.unit {
-		return &core.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprint(m.unit)}
+		return &audit.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprint(m.unit)}
 	}
 	for i, v := range d.Values {
 		if v-v != 0 { // NaN or infinite
-			return &core.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: show(v), Want: "a finite number"}
+			return &audit.InputError{Field: fmt.Sprintf("dataset.values[%d]", i), Found: show(v), Want: "a finite number"}
 		}
 	}
 	width := len(m.columns)
@@ -167,27 +167,27 @@ func (m *mechanism) Sample(d core.Dataset, _ *stream.Stream, out []float64) erro
 // Parameters, named as the library's own.
 
 var (
-	epsilon = core.ParamSpec{Name: "epsilon", Doc: "Epsilon: privacy parameter that the library is given", Default: 1, Min: 1e-6, Max: 100}
-	delta   = core.ParamSpec{Name: "delta", Doc: "Delta: privacy parameter that the library is given with Gaussian noise", Default: 1e-5, Min: 1e-300, Max: 0.5}
+	epsilon = audit.ParamSpec{Name: "epsilon", Doc: "Epsilon: privacy parameter that the library is given", Default: 1, Min: 1e-6, Max: 100}
+	delta   = audit.ParamSpec{Name: "delta", Doc: "Delta: privacy parameter that the library is given with Gaussian noise", Default: 1e-5, Min: 1e-300, Max: 0.5}
 )
 
 // budget is what every aggregate is given.
-func budget() []core.ParamSpec {
-	return []core.ParamSpec{epsilon, delta, {Name: "noise", Doc: "Noise: what the library adds; delta counts with gaussian only", Choices: []string{"laplace", "gaussian"}}}
+func budget() []audit.ParamSpec {
+	return []audit.ParamSpec{epsilon, delta, {Name: "noise", Doc: "Noise: what the library adds; delta counts with gaussian only", Choices: []string{"laplace", "gaussian"}}}
 }
 
 var (
-	maxPartitions    = core.ParamSpec{Name: "max-partitions-contributed", Doc: "MaxPartitionsContributed: partitions that a unit contributes to; an output each", Default: 1, Min: 1, Max: 16, Integer: true}
-	maxContributions = core.ParamSpec{Name: "max-contributions-per-partition", Doc: "MaxContributionsPerPartition: contributions of a unit to each partition", Default: 1, Min: 1, Max: 16, Integer: true}
+	maxPartitions    = audit.ParamSpec{Name: "max-partitions-contributed", Doc: "MaxPartitionsContributed: partitions that a unit contributes to; an output each", Default: 1, Min: 1, Max: 16, Integer: true}
+	maxContributions = audit.ParamSpec{Name: "max-contributions-per-partition", Doc: "MaxContributionsPerPartition: contributions of a unit to each partition", Default: 1, Min: 1, Max: 16, Integer: true}
 )
 
 var (
-	lowerBound = core.ParamSpec{Name: "lower", Doc: "Lower: values below it are clamped to it", Default: 0, Min: -1e6, Max: 1e6}
-	upperBound = core.ParamSpec{Name: "upper", Doc: "Upper: values above it are clamped to it; above lower", Default: 1, Min: -1e6, Max: 1e6}
+	lowerBound = audit.ParamSpec{Name: "lower", Doc: "Lower: values below it are clamped to it", Default: 0, Min: -1e6, Max: 1e6}
+	upperBound = audit.ParamSpec{Name: "upper", Doc: "Upper: values above it are clamped to it; above lower", Default: 1, Min: -1e6, Max: 1e6}
 )
 
 // with are the parameters of an aggregate: its budget, and others.
-func with(more ...core.ParamSpec) []core.ParamSpec { return append(budget(), more...) }
+func with(more ...audit.ParamSpec) []audit.ParamSpec { return append(budget(), more...) }
 
 // spending is the noise with the budget that it takes.
 type spending struct {
@@ -195,23 +195,23 @@ type spending struct {
 	epsilon, delta float64
 }
 
-func spends(p core.Params) spending {
+func spends(p audit.Params) spending {
 	if gaussian(p) {
 		return spending{noise.Gaussian(), p.Num("epsilon"), p.Num("delta")}
 	}
 	return spending{noise.Laplace(), p.Num("epsilon"), 0} // the library refuses a delta
 }
 
-func gaussian(p core.Params) bool { return p.Word("noise") == "gaussian" }
+func gaussian(p audit.Params) bool { return p.Word("noise") == "gaussian" }
 
-func aggregateClaim(p core.Params) core.Claim {
+func aggregateClaim(p audit.Params) audit.Claim {
 	s := spends(p)
-	return core.DPClaim(s.epsilon, s.delta)
+	return audit.DPClaim(s.epsilon, s.delta)
 }
 
 // times is the truth of a misuse that releases as much as n runs do, or one with n
 // times the sensitivity.
-func times(n float64, p core.Params, why string) string {
+func times(n float64, p audit.Params, why string) string {
 	s := spends(p)
 	if s.delta > 0 {
 		return fmt.Sprintf("not private at the claim: %s, %s times over", why, show(n))
@@ -220,7 +220,7 @@ func times(n float64, p core.Params, why string) string {
 }
 
 // atMost is the truth of what keeps its claim.
-func atMost(p core.Params) string { return "at most " + aggregateClaim(p).String() }
+func atMost(p audit.Params) string { return "at most " + aggregateClaim(p).String() }
 
 // partitions names the outputs of so many partitions.
 func partitions(n int, word string) []string {
@@ -254,7 +254,7 @@ func checkBounds(lower, upper float64) error {
 }
 
 // beyond is where values lie that the library clamps to [lower, upper].
-func beyond(p core.Params) interval {
+func beyond(p audit.Params) interval {
 	lower, upper := p.Num("lower"), p.Num("upper")
 	wide := math.Abs(upper - lower)
 	return interval{min(lower, upper) - wide, max(lower, upper) + wide}

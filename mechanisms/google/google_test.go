@@ -9,17 +9,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/stream"
 	"github.com/google/differential-privacy/go/v3/noise"
 )
 
-var catalogue = core.Catalogue{Mechanisms: All(), Learners: estimators.Common(), Finders: finders.All}
+var catalogue = audit.Catalogue{Mechanisms: All(), Learners: estimators.Common(), Finders: finders.All}
 
 // draw makes n outputs.
-func draw(t *testing.T, name string, params core.Params, d core.Dataset, n int) []float64 {
+func draw(t *testing.T, name string, params audit.Params, d audit.Dataset, n int) []float64 {
 	t.Helper()
 	spec, err := catalogue.Mechanism(name)
 	if err != nil {
@@ -29,7 +30,7 @@ func draw(t *testing.T, name string, params core.Params, d core.Dataset, n int) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := make([]float64, n*core.Width(m.Columns()))
+	out := make([]float64, n*audit.Width(m.Columns()))
 	if err := m.Sample(d, nil, out); err != nil {
 		t.Fatal(err)
 	}
@@ -87,10 +88,10 @@ func normal(mean, sigma float64) func(float64) float64 {
 	return func(x float64) float64 { return math.Erfc((mean-x)/(sigma*math.Sqrt2)) / 2 }
 }
 
-func params(assignments ...string) core.Params {
-	p := core.Params{}
+func params(assignments ...string) audit.Params {
+	p := audit.Params{}
 	for _, a := range assignments {
-		name, value, err := core.ParseParam(a)
+		name, value, err := audit.ParseParam(a)
 		if err != nil {
 			panic(err)
 		}
@@ -103,8 +104,8 @@ func params(assignments ...string) core.Params {
 // documentation gives for them. A correct test fails with probability below 2e-8.
 func TestOutputsFollowTheLibrarysLaws(t *testing.T) {
 	const n = 4000
-	rows := func(columns int, values ...float64) core.Dataset {
-		return core.Dataset{Columns: columns, Values: values}
+	rows := func(columns int, values ...float64) audit.Dataset {
+		return audit.Dataset{Columns: columns, Values: values}
 	}
 	out := draw(t, "google-laplace", params("epsilon=2", "l0-sensitivity=3", "linf-sensitivity=5"), rows(3, 1, 2, 3, 4, 4, -4), n)
 	for j, sum := range []float64{5, 6, -1} {
@@ -161,13 +162,13 @@ func TestSharesOfMeanAndQuantiles(t *testing.T) {
 		for k := -400.0; k < 400; k++ {
 			lower += (count(k+0.5) - count(k-0.5)) * sum(-2*max(1, k))
 		}
-		d := core.Dataset{Columns: 2}
+		d := audit.Dataset{Columns: 2}
 		if units > 0 {
 			d.Values = []float64{9, 1}
 		}
 		share("mean", draw(t, "google-bounded-mean", params("lower=-3", "upper=1", "max-contributions-per-partition=2"), d, n), -3, lower)
 	}
-	out := draw(t, "google-quantiles", params("ranks=1"), core.Dataset{Columns: 1, Values: []float64{1}}, n)
+	out := draw(t, "google-quantiles", params("ranks=1"), audit.Dataset{Columns: 1, Values: []float64{1}}, n)
 	share("quantile", out, 0.5, math.Exp(-1)/4)
 	// One object answers all ranks from the same counts, one for every rank does not.
 	both := func(out []float64) []float64 {
@@ -181,8 +182,8 @@ func TestSharesOfMeanAndQuantiles(t *testing.T) {
 		}
 		return v
 	}
-	share("quantiles", both(draw(t, "google-quantiles", nil, core.Dataset{Columns: 1}, n)), 1, 0.25)
-	share("quantiles anew", both(draw(t, "google-quantiles-budget-twice", nil, core.Dataset{Columns: 1}, n)), 1, 0.0625)
+	share("quantiles", both(draw(t, "google-quantiles", nil, audit.Dataset{Columns: 1}, n)), 1, 0.25)
+	share("quantiles anew", both(draw(t, "google-quantiles-budget-twice", nil, audit.Dataset{Columns: 1}, n)), 1, 0.0625)
 }
 
 // No mechanism is flagged, and every misuse is. A bound is above a claim that is
@@ -192,7 +193,7 @@ func TestSharesOfMeanAndQuantiles(t *testing.T) {
 func TestMisusesAreCaught(t *testing.T) {
 	type settings struct {
 		samples int
-		params  core.Params
+		params  audit.Params
 	}
 	of := map[string]settings{ // others: 3000 at default parameters
 		"google-laplace-wrong-sensitivity":          {4000, params("most=3")},
@@ -212,22 +213,22 @@ func TestMisusesAreCaught(t *testing.T) {
 			if !ok {
 				set.samples = 3000
 			}
-			p, err := core.ResolveParams(spec.Params, set.params, core.Claim{})
+			p, err := audit.ResolveParams(spec.Params, set.params, audit.Claim{})
 			if err != nil {
 				t.Fatal(err)
 			}
-			pair := spec.Pairs(p, core.AddRemove)[0]
-			r, err := core.Run{Plan: core.Plan{Version: core.PlanVersion, Mechanism: spec.Name, Parameters: set.params, Pair: &pair, Samples: set.samples, Beta: 1e-6}, Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(context.Background())
+			neighbours := spec.Pairs(p, audit.AddRemove)[0]
+			r, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: spec.Name, Parameters: set.params, Pair: &neighbours, Samples: set.samples, Beta: 1e-6}, Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1)}.Do(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if (r.Verdict == core.Violation) != (spec.Fault != "") {
+			if (r.Verdict == audit.Violation) != (spec.Fault != "") {
 				t.Errorf("%s", r.Summary)
 			}
 			if r.Inputs.Unseeded == "" || !strings.Contains(r.Reproduce.Note, "takes no seed") {
 				t.Errorf("the report does not say that it cannot be replayed: %+v", r.Reproduce)
 			}
-			v, err := core.Verify(context.Background(), catalogue, core.LocalPool(catalogue, 1), r, true)
+			v, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 1), r, true)
 			if err != nil || !v.OK() || !v.Recomputed {
 				t.Errorf("%v %+v", err, v)
 			}
@@ -239,7 +240,7 @@ func TestMisusesAreCaught(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		p    core.Params
+		p    audit.Params
 		says string
 	}{
 		{"google-bounded-sum", params("lower=2", "upper=1"), "lower 2 and upper 1"},
@@ -254,7 +255,7 @@ func TestRefusals(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = spec.Build(c.p)
-		var in *core.InputError
+		var in *audit.InputError
 		if !errors.As(err, &in) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s, %v: %v", c.name, c.p, err)
 		}
@@ -264,7 +265,7 @@ func TestRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, d := range []core.Dataset{{Columns: 2}, core.Records(math.NaN())} {
+	for _, d := range []audit.Dataset{{Columns: 2}, audit.Records(math.NaN())} {
 		if err := m.Sample(d, stream.New(stream.Key{}), make([]float64, 1)); err == nil {
 			t.Errorf("%v was taken", d)
 		}
@@ -278,12 +279,12 @@ func BenchmarkSample(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			p, err := core.ResolveParams(spec.Params, nil, core.Claim{})
+			p, err := audit.ResolveParams(spec.Params, nil, audit.Claim{})
 			if err != nil {
 				b.Fatal(err)
 			}
-			d := spec.Pairs(p, core.AddRemove)[0].Second
-			out := make([]float64, core.Width(m.Columns()))
+			d := spec.Pairs(p, audit.AddRemove)[0].Second
+			out := make([]float64, audit.Width(m.Columns()))
 			for b.Loop() {
 				if err := m.Sample(d, nil, out); err != nil {
 					b.Fatal(err)

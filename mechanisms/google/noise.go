@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/google/differential-privacy/go/v3/noise"
 )
 
@@ -25,31 +25,31 @@ var (
 // above 0, is by default how many times the sensitivity that the library is given
 // one value may be.
 func noiseFamily(f family, n noise.Noise, most float64) family {
-	f.params = []core.ParamSpec{epsilon}
+	f.params = []audit.ParamSpec{epsilon}
 	normal := noise.ToKind(n) == noise.GaussianNoise
 	if normal {
 		f.params = append(f.params, delta)
 	}
 	f.params = append(f.params,
-		core.ParamSpec{Name: "l0-sensitivity", Doc: "l0Sensitivity: partitions that a unit contributes to; an output each", Default: 1, Min: 1, Max: 16, Integer: true},
-		core.ParamSpec{Name: "linf-sensitivity", Doc: "lInfSensitivity: what a unit adds to a partition at most", Default: 1, Min: 1e-6, Max: 1e6})
+		audit.ParamSpec{Name: "l0-sensitivity", Doc: "l0Sensitivity: partitions that a unit contributes to; an output each", Default: 1, Min: 1, Max: 16, Integer: true},
+		audit.ParamSpec{Name: "linf-sensitivity", Doc: "lInfSensitivity: what a unit adds to a partition at most", Default: 1, Min: 1e-6, Max: 1e6})
 	if most > 0 {
-		f.params = append(f.params, core.ParamSpec{Name: "most", Doc: "what a unit really adds at most, in multiples of linf-sensitivity", Default: most, Min: 1, Max: 1000, Open: true})
+		f.params = append(f.params, audit.ParamSpec{Name: "most", Doc: "what a unit really adds at most, in multiples of linf-sensitivity", Default: most, Min: 1, Max: 1000, Open: true})
 	}
-	times := func(p core.Params) float64 {
+	times := func(p audit.Params) float64 {
 		if most > 0 {
 			return p.Num("most")
 		}
 		return 1
 	}
-	spent := func(p core.Params) float64 {
+	spent := func(p audit.Params) float64 {
 		if normal {
 			return p.Num("delta")
 		}
 		return 0
 	}
-	f.claim = func(p core.Params) core.Claim { return core.DPClaim(p.Num("epsilon"), spent(p)) }
-	f.truth = func(p core.Params) string {
+	f.claim = func(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), spent(p)) }
+	f.truth = func(p audit.Params) string {
 		k := times(p)
 		if !normal {
 			return "epsilon = " + show(k*p.Num("epsilon"))
@@ -57,20 +57,20 @@ func noiseFamily(f family, n noise.Noise, most float64) family {
 		l0 := int64(p.Int("l0-sensitivity"))
 		// Of sensitivity 1 in every partition: the noise grows with it.
 		mu := k * l2(l0) / noise.SigmaForGaussian(l0, 1, p.Num("epsilon"), p.Num("delta"))
-		gdp := core.Claim{Kind: core.GaussianDP, Mu: rounded(mu)}.String()
+		gdp := audit.Claim{Kind: audit.GaussianDP, Mu: rounded(mu)}.String()
 		if most > 0 {
 			return "not the claim, but " + gdp
 		}
 		return fmt.Sprintf("%s, that is %s", f.claim(p), gdp)
 	}
-	f.unit = func(p core.Params) []interval {
+	f.unit = func(p audit.Params) []interval {
 		reach := times(p) * p.Num("linf-sensitivity")
 		return same(p.Int("l0-sensitivity"), interval{-reach, reach})
 	}
-	f.outputs = func(p core.Params) []string { return partitions(p.Int("l0-sensitivity"), "sum") }
-	f.release = func(p core.Params) release {
+	f.outputs = func(p audit.Params) []string { return partitions(p.Int("l0-sensitivity"), "sum") }
+	f.release = func(p audit.Params) release {
 		l0, lInf, eps, del := int64(p.Int("l0-sensitivity")), p.Num("linf-sensitivity"), p.Num("epsilon"), spent(p)
-		return func(d core.Dataset, out []float64) error {
+		return func(d audit.Dataset, out []float64) error {
 			for j := range out {
 				var sum float64
 				for i := j; i < len(d.Values); i += d.Columns {

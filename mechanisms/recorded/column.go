@@ -2,11 +2,10 @@ package recorded
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"strconv"
 	"unicode/utf8"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // blockRows is how many values of a column one block of memory holds.
@@ -34,7 +33,7 @@ func (b *blocks[T]) at(i int) T { return b.full[i/blockRows][i%blockRows] }
 // each other.
 type Column struct {
 	Name string
-	Kind core.ColumnKind
+	Kind audit.ColumnKind
 	// Symbols are the words of the codes 0, 1, ... in the order in which they
 	// came; in a mixed column 0 stands for "a number".
 	Symbols []string
@@ -48,12 +47,12 @@ type Column struct {
 // numberSymbol is the symbol of a number in a mixed column.
 const numberSymbol = "a number"
 
-func newColumn(name string, kind core.ColumnKind) *Column {
+func newColumn(name string, kind audit.ColumnKind) *Column {
 	c := &Column{Name: name, Kind: kind}
-	if kind != core.Real {
+	if kind != audit.Real {
 		c.index = map[string]uint32{}
 	}
-	if kind == core.Mixed {
+	if kind == audit.Mixed {
 		c.code(numberSymbol)
 	}
 	return c
@@ -90,12 +89,12 @@ func (c *Column) parts(taken func(name string) bool) (high, low *Column) {
 	for taken(name) {
 		name += "'"
 	}
-	return &first, &Column{Name: name, Kind: core.Real, reals: c.low}
+	return &first, &Column{Name: name, Kind: audit.Real, reals: c.low}
 }
 
 // Text is value i in words.
 func (c *Column) Text(i int) string {
-	if c.Kind == core.Real || c.Kind == core.Mixed && c.codes.at(i) == 0 {
+	if c.Kind == audit.Real || c.Kind == audit.Mixed && c.codes.at(i) == 0 {
 		if v := c.reals.at(i); c.wide() && math.Abs(v) >= 1<<53 {
 			return wholeText(v, c.lowAt(i))
 		}
@@ -105,10 +104,10 @@ func (c *Column) Text(i int) string {
 }
 
 // Output is how the engine sees the column.
-func (c *Column) Output() core.Column {
-	out := core.Column{Name: c.Name, Kind: c.Kind}
+func (c *Column) Output() audit.Column {
+	out := audit.Column{Name: c.Name, Kind: c.Kind}
 	for i, s := range c.Symbols {
-		out.Labels = append(out.Labels, core.Label{Value: float64(i), Text: s})
+		out.Labels = append(out.Labels, audit.Label{Value: float64(i), Text: s})
 	}
 	return out
 }
@@ -116,11 +115,11 @@ func (c *Column) Output() core.Column {
 // put writes value i as the engine sees it: one or two numbers.
 func (c *Column) put(i int, out []float64) {
 	switch c.Kind {
-	case core.Real:
+	case audit.Real:
 		out[0] = c.reals.at(i)
-	case core.Symbol:
+	case audit.Symbol:
 		out[0] = float64(c.codes.at(i))
-	case core.Mixed:
+	case audit.Mixed:
 		out[0], out[1] = float64(c.codes.at(i)), c.reals.at(i)
 	}
 }
@@ -138,7 +137,7 @@ func (c *Column) code(s string) uint32 {
 
 // mix turns a real column into a mixed one.
 func (c *Column) mix() {
-	c.Kind = core.Mixed
+	c.Kind = audit.Mixed
 	c.index = map[string]uint32{}
 	c.code(numberSymbol)
 	for range c.reals.n {
@@ -151,7 +150,7 @@ type fault struct{ found, want, remedy string }
 
 // addText adds a cell of a text file.
 func (c *Column) addText(cell []byte, o *Options) *fault {
-	if c.Kind == core.Symbol {
+	if c.Kind == audit.Symbol {
 		if k, ok := c.index[string(cell)]; ok {
 			c.codes.add(k)
 			return nil
@@ -172,7 +171,7 @@ func (c *Column) addText(cell []byte, o *Options) *fault {
 		}
 		return c.addNonFinite(v, quoted(cell), o)
 	}
-	if c.Kind == core.Mixed {
+	if c.Kind == audit.Mixed {
 		return c.addSymbol(string(cell), o)
 	}
 	if len(cell) == 0 {
@@ -201,12 +200,12 @@ func namesInfinity(cell []byte) bool {
 // addValue adds a number of a binary file.
 func (c *Column) addValue(v float64, o *Options) *fault {
 	if v-v != 0 {
-		if c.Kind == core.Symbol {
+		if c.Kind == audit.Symbol {
 			return c.addSymbol(nonFiniteWord(v), o)
 		}
 		return c.addNonFinite(v, nonFiniteWord(v), o)
 	}
-	if c.Kind == core.Symbol {
+	if c.Kind == audit.Symbol {
 		return c.addSymbol(strconv.FormatFloat(v, 'g', -1, 64), o)
 	}
 	c.addNumber(v, 0)
@@ -219,7 +218,7 @@ func (c *Column) addWhole(n uint64, negative bool, o *Options) *fault {
 	if negative {
 		v, low = -v, -low
 	}
-	if c.Kind == core.Symbol && n > 1<<53 {
+	if c.Kind == audit.Symbol && n > 1<<53 {
 		return c.addSymbol(wholeText(v, low), o)
 	}
 	if low == 0 {
@@ -237,7 +236,7 @@ func (c *Column) addNumber(v, low float64) {
 		c.low.add(low)
 	}
 	c.reals.add(v + 0) // no negative zero: it equals zero and sorts elsewhere
-	if c.Kind == core.Mixed {
+	if c.Kind == audit.Mixed {
 		c.codes.add(0)
 	}
 }
@@ -246,7 +245,7 @@ func (c *Column) addNonFinite(v float64, found string, o *Options) *fault {
 	if o.NonFinite != AsSymbol {
 		return &fault{found, "a finite number", `set nonfinite to "symbol" if NaN and infinities are outputs to be audited: they may leak`}
 	}
-	if c.Kind == core.Real {
+	if c.Kind == audit.Real {
 		c.mix()
 	}
 	return c.addSymbol(nonFiniteWord(v), o)
@@ -265,7 +264,7 @@ func (c *Column) addSymbol(s string, o *Options) *fault {
 		k = c.code(s)
 	}
 	c.codes.add(k)
-	if c.Kind == core.Mixed {
+	if c.Kind == audit.Mixed {
 		c.reals.add(0)
 	}
 	return nil
@@ -275,7 +274,7 @@ func (c *Column) addSymbol(s string, o *Options) *fault {
 func (c *Column) constant(n int, at func(int) int) bool {
 	for i := 1; i < n; i++ {
 		a, b := at(0), at(i)
-		if c.Kind != core.Symbol && (c.reals.at(a) != c.reals.at(b) || c.lowAt(a) != c.lowAt(b)) || c.Kind != core.Real && c.codes.at(a) != c.codes.at(b) {
+		if c.Kind != audit.Symbol && (c.reals.at(a) != c.reals.at(b) || c.lowAt(a) != c.lowAt(b)) || c.Kind != audit.Real && c.codes.at(a) != c.codes.at(b) {
 			return false
 		}
 	}
@@ -285,7 +284,7 @@ func (c *Column) constant(n int, at func(int) int) bool {
 // counter reports whether the values count the rows: each is one more than the
 // one before.
 func (c *Column) counter(n int, at func(int) int) bool {
-	if c.Kind != core.Real || n < 2 {
+	if c.Kind != audit.Real || n < 2 {
 		return false
 	}
 	for i := 1; i < n; i++ {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -22,7 +22,7 @@ func commas(line string) string {
 // Numbers with decimal commas are no words: that is told with its place, and the
 // option reads them.
 func TestDecimalCommas(t *testing.T) {
-	want := sums(pair(t, recorded.Choice{Dataset: "c2"}, read(t, strings.ReplaceAll(commas("%s;%d\n"), ",", "."), recorded.Options{})))
+	want := sums(readPair(t, recorded.Choice{Dataset: "c2"}, read(t, strings.ReplaceAll(commas("%s;%d\n"), ",", "."), recorded.Options{})))
 	for name, x := range map[string]struct{ data, place, dataset string }{
 		"semicolons":            {"x;dataset\n" + commas("%s;%d\n"), "line 2, column 1 (x)", ""},
 		"tabs":                  {"x\tdataset\n" + commas("%s\t%d\n"), "line 2, column 1 (x)", ""},
@@ -32,11 +32,11 @@ func TestDecimalCommas(t *testing.T) {
 		"whole numbers, mostly": {"x;dataset\n" + strings.Replace(commas("%s;%d\n"), "0,25;1", "0;1", 1), "column 1 (x)", ""},
 	} {
 		_, err := recorded.Read(strings.NewReader(x.data), recorded.Options{Name: "f"})
-		if err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), "decimal comma") || !strings.Contains(err.Error(), `set decimal to ","`) || !strings.Contains(err.Error(), x.place) {
+		if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "decimal comma") || !strings.Contains(err.Error(), `set decimal to ","`) || !strings.Contains(err.Error(), x.place) {
 			t.Errorf("%s: %v", name, err)
 		}
 		f := read(t, x.data, recorded.Options{Decimal: recorded.DecimalComma})
-		s := pair(t, recorded.Choice{Dataset: x.dataset}, f)
+		s := readPair(t, recorded.Choice{Dataset: x.dataset}, f)
 		if got := sums(s); got != want && name != "whole numbers, mostly" {
 			t.Errorf("%s: sums %v, want %v", name, got, want)
 		}
@@ -53,7 +53,7 @@ func TestDecimalCommas(t *testing.T) {
 
 // Words that look like it are words where that is said, and beside other words.
 func TestNoDecimalCommas(t *testing.T) {
-	kind := map[string]core.ColumnKind{"x": core.Symbol}
+	kind := map[string]audit.ColumnKind{"x": audit.Symbol}
 	for name, x := range map[string]struct {
 		data string
 		o    recorded.Options
@@ -65,7 +65,7 @@ func TestNoDecimalCommas(t *testing.T) {
 		"JSON":        {"{\"x\": \"1,5\", \"dataset\": 0}\n{\"x\": \"2,5\", \"dataset\": 1}\n", recorded.Options{}},
 		"JSON, comma": {"{\"x\": \"1,5\", \"dataset\": 0.5}\n{\"x\": \"2,5\", \"dataset\": 1}\n", recorded.Options{Decimal: recorded.DecimalComma}},
 	} {
-		if c := read(t, x.data, x.o).Tables[0].Columns[0]; c.Kind != core.Symbol {
+		if c := read(t, x.data, x.o).Tables[0].Columns[0]; c.Kind != audit.Symbol {
 			t.Errorf("%s: %s", name, c.Kind)
 		}
 	}

@@ -4,7 +4,7 @@
 //
 // A [Parser] is fed with chunks of a file, so that a page can read in slices; it
 // returns a [File] of one or more [Table]. All faults of a file are a
-// *core.InputError that names the file, the line and column or the byte, what
+// *audit.InputError that names the file, the line and column or the byte, what
 // was found, what was expected and how to mend it.
 //
 // The package opens nothing: it takes bytes.

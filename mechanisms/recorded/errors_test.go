@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -65,8 +65,8 @@ func badFiles() []bad {
 		{name: "too many bytes", data: "x,dataset\n" + rows, o: recorded.Options{MaxBytes: 1000}, want: []string{"at most 1000 bytes"}},
 		{name: "line too long", data: "x,dataset\n\"" + many("a", recorded.MaxLine+600), want: []string{"line 2", "longer than 1 MiB"}},
 		{name: "spaces", data: "1 2\n3 4\n", want: []string{"separated by spaces", `delimiter=","`}},
-		{name: "unknown column kind", data: "x,dataset\n1,0\n", o: recorded.Options{Kinds: map[string]core.ColumnKind{"z": core.Real}}, want: []string{`"z"`, "Known: x, dataset"}},
-		{name: "unknown kind", data: "x\n1\n", o: recorded.Options{Kinds: map[string]core.ColumnKind{"x": "colour"}}, want: []string{`"colour"`, "real"}},
+		{name: "unknown column kind", data: "x,dataset\n1,0\n", o: recorded.Options{Kinds: map[string]audit.ColumnKind{"z": audit.Real}}, want: []string{`"z"`, "Known: x, dataset"}},
+		{name: "unknown kind", data: "x\n1\n", o: recorded.Options{Kinds: map[string]audit.ColumnKind{"x": "colour"}}, want: []string{`"colour"`, "real"}},
 		{name: "unknown output column", data: "x,dataset\n" + rows, choice: recorded.Choice{Columns: []string{"y"}}, want: []string{`"y"`}},
 		{name: "row numbers only", data: "i,dataset\n" + numbered(300), want: []string{"without a column of outputs"}},
 
@@ -144,7 +144,7 @@ func TestBadFiles(t *testing.T) {
 			if err == nil {
 				_, err = recorded.Pair([]*recorded.File{f}, x.choice)
 			}
-			var in *core.InputError
+			var in *audit.InputError
 			if !errors.As(err, &in) {
 				t.Fatalf("error %v, want an input error", err)
 			}
@@ -180,7 +180,7 @@ func TestTwoFilesThatDoNotFit(t *testing.T) {
 		{"several datasets", "x,y,dataset\n" + many("1,2,0\n1,2,1\n", 300), "of several values"},
 	} {
 		_, err := recorded.Pair([]*recorded.File{read(t, a, recorded.Options{Name: "a.csv"}), read(t, x.second, recorded.Options{Name: "b.csv"})}, recorded.Choice{})
-		if err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), x.want) {
+		if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", x.name, err, x.want)
 		}
 	}

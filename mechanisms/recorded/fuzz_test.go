@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -34,7 +34,7 @@ func fuzz(f *testing.F) {
 			rest = rest[n:]
 		}
 		parts, perr := p.Close()
-		var in *core.InputError
+		var in *audit.InputError
 		if err != nil && !errors.As(err, &in) {
 			t.Fatalf("error %v is no input error", err)
 		}
@@ -53,10 +53,10 @@ func fuzz(f *testing.F) {
 					t.Fatalf("column %q has %d of %d rows", c.Name, c.Len(), table.Rows())
 				}
 				for i := range c.Len() {
-					if c.Kind != core.Symbol && math.IsNaN(c.Real(i)-c.Real(i)) {
+					if c.Kind != audit.Symbol && math.IsNaN(c.Real(i)-c.Real(i)) {
 						t.Fatalf("column %q: %v", c.Name, c.Real(i))
 					}
-					if c.Kind != core.Real && c.Code(i) >= len(c.Symbols) {
+					if c.Kind != audit.Real && c.Code(i) >= len(c.Symbols) {
 						t.Fatalf("column %q: code %d of %d", c.Name, c.Code(i), len(c.Symbols))
 					}
 				}
@@ -77,13 +77,13 @@ func fuzz(f *testing.F) {
 			}
 		}
 		files := []*recorded.File{whole}
-		if _, err := recorded.Pair(files, recorded.Choice{}); err != nil && !core.IsInput(err) {
+		if _, err := recorded.Pair(files, recorded.Choice{}); err != nil && !audit.IsInput(err) {
 			t.Fatalf("error %v is no input error", err)
 		}
-		if _, err := recorded.Pair([]*recorded.File{whole, parts}, recorded.Choice{Dataset: "c1"}); err != nil && !core.IsInput(err) {
+		if _, err := recorded.Pair([]*recorded.File{whole, parts}, recorded.Choice{Dataset: "c1"}); err != nil && !audit.IsInput(err) {
 			t.Fatalf("error %v is no input error", err)
 		}
-		if _, err := recorded.ReadScores([]*recorded.File{parts}); err != nil && !core.IsInput(err) {
+		if _, err := recorded.ReadScores([]*recorded.File{parts}); err != nil && !audit.IsInput(err) {
 			t.Fatalf("error %v is no input error", err)
 		}
 	})

@@ -5,10 +5,9 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"io"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 const gzipMagic = "\x1f\x8b"
@@ -37,7 +36,7 @@ func (r *gzipReader) unpack() error {
 	p := r.p
 	p.reader, p.unpacked = nil, true
 	broken := func(err error) error {
-		return &core.InputError{Field: p.o.Name, Found: fmt.Sprintf("a damaged gzip file (%s)", strings.TrimPrefix(err.Error(), "gzip: ")), Want: "a whole one", Remedy: "copy or save it again"}
+		return &audit.InputError{Field: p.o.Name, Found: fmt.Sprintf("a damaged gzip file (%s)", strings.TrimPrefix(err.Error(), "gzip: ")), Want: "a whole one", Remedy: "copy or save it again"}
 	}
 	packed := bytes.NewReader(r.data)
 	z, err := gzip.NewReader(packed)
@@ -49,7 +48,7 @@ func (r *gzipReader) unpack() error {
 	for {
 		n, err := z.Read(buf)
 		if total += int64(n); total > p.o.MaxExpanded {
-			return &core.InputError{Field: p.o.Name, Found: "beyond " + sizeWords(p.o.MaxExpanded) + " when it is unpacked", Want: "at most that", Remedy: "take fewer rows or columns"}
+			return &audit.InputError{Field: p.o.Name, Found: "beyond " + sizeWords(p.o.MaxExpanded) + " when it is unpacked", Want: "at most that", Remedy: "take fewer rows or columns"}
 		}
 		if n > 0 {
 			if err := p.feed(buf[:n]); err != nil {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -89,7 +89,7 @@ func TestBadGzip(t *testing.T) {
 	} {
 		x.o.Name = "f"
 		_, err := recorded.Read(strings.NewReader(x.data), x.o)
-		if err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), x.want) {
+		if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", name, err, x.want)
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -152,7 +152,7 @@ func csv(n int) string {
 	return b.String()
 }
 
-func pair(t testing.TB, c recorded.Choice, files ...*recorded.File) *recorded.Samples {
+func readPair(t testing.TB, c recorded.Choice, files ...*recorded.File) *recorded.Samples {
 	t.Helper()
 	s, err := recorded.Pair(files, c)
 	if err != nil {
@@ -164,7 +164,7 @@ func pair(t testing.TB, c recorded.Choice, files ...*recorded.File) *recorded.Sa
 // sums are the sums of the first column on both datasets, and the row counts.
 func sums(s *recorded.Samples) [4]float64 {
 	var out [4]float64
-	row := make([]float64, core.Width(s.Columns))
+	row := make([]float64, audit.Width(s.Columns))
 	for side := range 2 {
 		for i := range s.Rows(side) {
 			s.Row(side, i, row)

@@ -2,9 +2,8 @@ package recorded
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Bin is one bar of a histogram.
@@ -23,7 +22,7 @@ func (s *Samples) Histogram(column, bins int) []Bin {
 	a := s.columns[0][column]
 	var out []Bin
 	symbols := 0
-	if a.Kind != core.Real {
+	if a.Kind != audit.Real {
 		for i, w := range a.Symbols {
 			if symbols == bins-1 && len(a.Symbols) > bins {
 				out = append(out, Bin{Label: fmt.Sprintf("%d others", len(a.Symbols)-i)})
@@ -43,7 +42,7 @@ func (s *Samples) Histogram(column, bins int) []Bin {
 		}
 	}
 	isNumber := func(c *Column, i int) bool {
-		return c.Kind == core.Real || c.Kind == core.Mixed && c.codes.at(i) == 0
+		return c.Kind == audit.Real || c.Kind == audit.Mixed && c.codes.at(i) == 0
 	}
 	each(func(side int, c *Column, i int) {
 		if isNumber(c, i) {
@@ -55,7 +54,7 @@ func (s *Samples) Histogram(column, bins int) []Bin {
 	if lower > upper {
 		return out
 	}
-	if a.Kind == core.Mixed { // the numbers have ranges of their own
+	if a.Kind == audit.Mixed { // the numbers have ranges of their own
 		out = out[1:]
 		symbols--
 	}

@@ -3,10 +3,9 @@ package recorded
 import (
 	"bytes"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"slices"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // jsonReader reads JSON lines: a line is an object of values by column, an
@@ -73,14 +72,14 @@ func (r *jsonReader) write(chunk []byte) error {
 			r.document = true
 			return r.hold(nil)
 		}
-		return &core.InputError{Field: fmt.Sprintf("%s, line %d", r.p.o.Name, r.line), Found: "longer than " + sizeWords(MaxLine), Want: "shorter"}
+		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.p.o.Name, r.line), Found: "longer than " + sizeWords(MaxLine), Want: "shorter"}
 	}
 	return nil
 }
 
 func (r *jsonReader) hold(chunk []byte) error {
 	if r.rest = append(r.rest, chunk...); len(r.rest) > MaxDocument {
-		return &core.InputError{Field: r.p.o.Name, Found: "a JSON document beyond " + sizeWords(MaxDocument), Want: "at most that",
+		return &audit.InputError{Field: r.p.o.Name, Found: "a JSON document beyond " + sizeWords(MaxDocument), Want: "at most that",
 			Remedy: "write JSON lines, an object or an array a line, or NPZ"}
 	}
 	return nil
@@ -126,7 +125,7 @@ func (r *jsonReader) record(line []byte) error {
 	}
 	if r.blank > 0 {
 		if r.tab != nil {
-			return &core.InputError{Field: fmt.Sprintf("%s, line %d", r.p.o.Name, r.blank), Found: "blank", Want: "a row; blank lines may stand at the end only"}
+			return &audit.InputError{Field: fmt.Sprintf("%s, line %d", r.p.o.Name, r.blank), Found: "blank", Want: "a row; blank lines may stand at the end only"}
 		}
 		r.blank = 0
 	}
@@ -165,7 +164,7 @@ func (r *jsonReader) row(s *jsonScanner) error {
 // start fixes the columns by the first row.
 func (r *jsonReader) start(s *jsonScanner, object bool) error {
 	if len(r.cells) == 0 {
-		return &core.InputError{Field: s.place(0), Found: "a row without values", Want: "at least one"}
+		return &audit.InputError{Field: s.place(0), Found: "a row without values", Want: "at least one"}
 	}
 	tab := &tabulator{o: &r.p.o, what: r.p.o.Name, left: &r.p.left}
 	names := make([]string, len(r.cells))
@@ -201,7 +200,7 @@ func plainKey(name string) []byte {
 func (r *jsonReader) arrange(s *jsonScanner, object bool) error {
 	if object != r.object {
 		words := map[bool]string{true: "an object", false: "an array or a value"}
-		return &core.InputError{Field: fmt.Sprintf("%s, line %d", s.what, r.line), Found: words[object], Want: words[r.object] + ", as the first row"}
+		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", s.what, r.line), Found: words[object], Want: words[r.object] + ", as the first row"}
 	}
 	if !object {
 		r.ordered = r.cells
@@ -220,17 +219,17 @@ func (r *jsonReader) order(s *jsonScanner) error {
 		if i >= len(names) || names[i] != string(k) {
 			var ok bool
 			if j, ok = r.index[string(k)]; !ok {
-				return &core.InputError{Field: s.place(0), Found: fmt.Sprintf("a row with the key %q", k), Want: fmt.Sprintf("the keys of the first row: %q", names)}
+				return &audit.InputError{Field: s.place(0), Found: fmt.Sprintf("a row with the key %q", k), Want: fmt.Sprintf("the keys of the first row: %q", names)}
 			}
 		}
 		if r.ordered[j] != nil {
-			return &core.InputError{Field: s.place(0), Found: fmt.Sprintf("the key %q twice", k), Want: "each key once"}
+			return &audit.InputError{Field: s.place(0), Found: fmt.Sprintf("the key %q twice", k), Want: "each key once"}
 		}
 		r.ordered[j] = r.cells[i]
 	}
 	for j, c := range r.ordered {
 		if c == nil {
-			return &core.InputError{Field: s.place(0), Found: fmt.Sprintf("a row without the key %q", names[j]), Want: fmt.Sprintf("the keys of the first row: %q", names)}
+			return &audit.InputError{Field: s.place(0), Found: fmt.Sprintf("a row without the key %q", names[j]), Want: fmt.Sprintf("the keys of the first row: %q", names)}
 		}
 	}
 	return nil
@@ -264,7 +263,7 @@ func (r *jsonReader) readDocument() ([]*Table, error) {
 			key := string(k)
 			for _, t := range tables {
 				if t.Name == key {
-					return nil, &core.InputError{Field: s.place(s.at), Found: fmt.Sprintf("the key %q twice", key), Want: "each key once"}
+					return nil, &audit.InputError{Field: s.place(s.at), Found: fmt.Sprintf("the key %q twice", key), Want: "each key once"}
 				}
 			}
 			if s.space(); s.peek() != '[' {
@@ -283,7 +282,7 @@ func (r *jsonReader) readDocument() ([]*Table, error) {
 		return nil, s.fault(s.at, "the end of the file")
 	}
 	if len(tables) == 0 {
-		return nil, &core.InputError{Field: r.p.o.Name, Found: "an object without arrays", Want: `arrays by name, such as {"d0": [...], "d1": [...]}`}
+		return nil, &audit.InputError{Field: r.p.o.Name, Found: "an object without arrays", Want: `arrays by name, such as {"d0": [...], "d1": [...]}`}
 	}
 	r.rest = nil
 	return tables, nil
@@ -318,7 +317,7 @@ func (r *jsonReader) array(s *jsonScanner, name string) (*Table, error) {
 		}
 	}
 	if one.tab == nil {
-		return nil, &core.InputError{Field: what, Found: "an empty array", Want: "an array with rows"}
+		return nil, &audit.InputError{Field: what, Found: "an empty array", Want: "an array with rows"}
 	}
 	t, err := one.tab.close()
 	if err != nil {

@@ -4,8 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 )
 
 // jsonScanner scans values.
@@ -54,7 +53,7 @@ func (s *jsonScanner) fault(at int, want string) error {
 		s.nested = true
 	}
 	line, column := s.position(at)
-	return &core.InputError{Field: fmt.Sprintf("%s, line %d, character %d", s.what, line, column), Found: found, Want: want}
+	return &audit.InputError{Field: fmt.Sprintf("%s, line %d, character %d", s.what, line, column), Found: found, Want: want}
 }
 
 func (s *jsonScanner) space() {

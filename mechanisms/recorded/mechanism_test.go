@@ -9,7 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
@@ -29,11 +30,11 @@ func laplace(n int, scale float64, seed uint64) string {
 	return b.String()
 }
 
-func audit(t testing.TB, s core.MechanismSpec, p core.Plan, workers int) core.Report {
+func runAudit(t testing.TB, s audit.MechanismSpec, p pair.Plan, workers int) pair.Report {
 	t.Helper()
-	p.Version, p.Mechanism = core.PlanVersion, recorded.MechanismName
-	cat := core.Catalogue{Mechanisms: []core.MechanismSpec{s}, Learners: estimators.Registry(), Finders: finders.Registry()}
-	r, err := core.Run{Plan: p, Catalogue: cat, Pool: core.LocalPool(cat, workers)}.Do(context.Background())
+	p.Version, p.Mechanism = pair.PlanVersion, recorded.MechanismName
+	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{s}, Learners: estimators.Registry(), Finders: finders.Registry()}
+	r, err := pair.Run{Plan: p, Catalogue: cat, Pool: pair.LocalPool(cat, workers)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +43,7 @@ func audit(t testing.TB, s core.MechanismSpec, p core.Plan, workers int) core.Re
 
 // watched records which outputs were asked for.
 type watched struct {
-	core.Mechanism
+	audit.Mechanism
 	mu    sync.Mutex
 	taken [2][]int
 }
@@ -53,20 +54,20 @@ func (w *watched) Recorded(seed uint64, side, at int, out []float64) error {
 		w.taken[side] = append(w.taken[side], at+i)
 	}
 	w.mu.Unlock()
-	return w.Mechanism.(core.Recorded).Recorded(seed, side, at, out)
+	return w.Mechanism.(audit.Recorded).Recorded(seed, side, at, out)
 }
 
 // Each row is used at most once in the whole run, exploration and certification
 // together, and all that the plan asks for are used.
 func TestNoRowTwice(t *testing.T) {
 	const n = 40_000
-	s := pair(t, recorded.Choice{}, read(t, laplace(n, 1, 5)+"0,1\n", recorded.Options{}))
-	claim := core.DPClaim(0.5, 0)
+	s := readPair(t, recorded.Choice{}, read(t, laplace(n, 1, 5)+"0,1\n", recorded.Options{}))
+	claim := audit.DPClaim(0.5, 0)
 	for _, x := range []struct {
-		plan core.Plan
+		plan pair.Plan
 		used int
 	}{
-		{core.Plan{Claim: &claim}, n}, {core.Plan{Claim: &claim, Samples: 21_000, Explore: 1000}, 22_000}, {core.Plan{Claim: &claim, Explore: 500}, n},
+		{pair.Plan{Claim: &claim}, n}, {pair.Plan{Claim: &claim, Samples: 21_000, Explore: 1000}, 22_000}, {pair.Plan{Claim: &claim, Explore: 500}, n},
 	} {
 		spec := s.Spec(recorded.Options{})
 		m, err := spec.New(nil)
@@ -74,8 +75,8 @@ func TestNoRowTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 		w := &watched{Mechanism: m}
-		spec.New = func(core.Params) (core.Mechanism, error) { return w, nil }
-		r := audit(t, spec, x.plan, 2)
+		spec.New = func(audit.Params) (audit.Mechanism, error) { return w, nil }
+		r := runAudit(t, spec, x.plan, 2)
 		if split := r.Inputs.Samples.Split; split.Explored+split.Certified != x.used || split.Unused != [2]int{n - x.used, n + 1 - x.used} || r.Termination.SamplesUsed != split.Certified {
 			t.Errorf("split %+v, want %d used", *split, x.used)
 		}
@@ -92,7 +93,7 @@ func TestNoRowTwice(t *testing.T) {
 // cut, and ends where the rows do.
 func TestOrder(t *testing.T) {
 	const n = 1000
-	s := pair(t, recorded.Choice{}, read(t, laplace(n, 1, 6), recorded.Options{}))
+	s := readPair(t, recorded.Choice{}, read(t, laplace(n, 1, 6), recorded.Options{}))
 	m, err := s.Spec(recorded.Options{}).New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +101,7 @@ func TestOrder(t *testing.T) {
 	take := func(seed uint64, side, step int) []float64 {
 		out := make([]float64, n)
 		for at := 0; at < n; at += step {
-			if err := m.(core.Recorded).Recorded(seed, side, at, out[at:min(at+step, n)]); err != nil {
+			if err := m.(audit.Recorded).Recorded(seed, side, at, out[at:min(at+step, n)]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -120,38 +121,38 @@ func TestOrder(t *testing.T) {
 	if slices.Equal(a, all) || !slices.Equal(slices.Sorted(slices.Values(a)), slices.Sorted(slices.Values(all))) {
 		t.Error("the order is no permutation")
 	}
-	if err := m.(core.Recorded).Recorded(1, 0, n-1, make([]float64, 2)); err == nil {
+	if err := m.(audit.Recorded).Recorded(1, 0, n-1, make([]float64, 2)); err == nil {
 		t.Error("rows beyond the last were given out")
 	}
-	if err := m.Sample(core.Records(0), nil, a); err == nil {
+	if err := m.Sample(audit.Records(0), nil, a); err == nil {
 		t.Error("recorded outputs were drawn anew")
 	}
 }
 
 // The report is the same for 1 and 2 workers and replays, whole and quick.
 func TestReplay(t *testing.T) {
-	s := pair(t, recorded.Choice{}, read(t, laplace(20_000, 0.5, 7), recorded.Options{}))
+	s := readPair(t, recorded.Choice{}, read(t, laplace(20_000, 0.5, 7), recorded.Options{}))
 	spec := s.Spec(recorded.Options{})
-	claim := core.DPClaim(1, 0)
-	for _, plan := range []core.Plan{{Claim: &claim, Seed: 3}, {Claim: &claim, Seed: 3, Anytime: true}} {
-		r := audit(t, spec, plan, 1)
-		if r.Verdict != core.Violation {
+	claim := audit.DPClaim(1, 0)
+	for _, plan := range []pair.Plan{{Claim: &claim, Seed: 3}, {Claim: &claim, Seed: 3, Anytime: true}} {
+		r := runAudit(t, spec, plan, 1)
+		if r.Verdict != audit.Violation {
 			t.Errorf("half the noise: %s", r.Summary)
 		}
-		again := audit(t, spec, plan, 2)
+		again := runAudit(t, spec, plan, 2)
 		again.Timing = r.Timing
-		a, _ := core.Canonical(r)
-		b, _ := core.Canonical(again)
+		a, _ := audit.Canonical(r)
+		b, _ := audit.Canonical(again)
 		if string(a) != string(b) {
 			t.Error("the report depends on the workers")
 		}
-		parsed, _, err := core.ParseReport(a)
+		parsed, _, err := pair.ParseReport(a)
 		if err != nil {
 			t.Fatal(err)
 		}
-		cat := core.Catalogue{Mechanisms: []core.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}
+		cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}
 		for _, whole := range []bool{true, false} {
-			v, err := core.Verify(context.Background(), cat, core.LocalPool(cat, 2), parsed, whole)
+			v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 2), parsed, whole)
 			if err != nil || !v.OK() {
 				t.Errorf("replay, whole %v: %v %v", whole, err, v.Differences)
 			}
@@ -160,19 +161,19 @@ func TestReplay(t *testing.T) {
 }
 
 func TestPlansThatDoNotFit(t *testing.T) {
-	s := pair(t, recorded.Choice{}, read(t, laplace(1000, 1, 8), recorded.Options{}))
-	cat := core.Catalogue{Mechanisms: []core.MechanismSpec{s.Spec(recorded.Options{})}, Learners: estimators.Registry(), Finders: finders.Registry()}
-	some := core.Pair{First: core.Records(0), Second: core.Records(1)}
+	s := readPair(t, recorded.Choice{}, read(t, laplace(1000, 1, 8), recorded.Options{}))
+	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{s.Spec(recorded.Options{})}, Learners: estimators.Registry(), Finders: finders.Registry()}
+	some := audit.Pair{First: audit.Records(0), Second: audit.Records(1)}
 	for _, x := range []struct {
-		plan core.Plan
+		plan pair.Plan
 		want string
 	}{
-		{core.Plan{Samples: 600, Explore: 500}, "together at most the 1000 rows"}, {core.Plan{Samples: 1000}, "at least 100 each"}, {core.Plan{Explore: 950}, "at least 100 each"},
-		{core.Plan{Samples: math.MaxInt, Explore: math.MaxInt}, "at least 100 each"}, {core.Plan{Trials: 2}, "1 for recorded outputs"},
-		{core.Plan{Finder: "random"}, "absent for recorded outputs"}, {core.Plan{Pair: &some}, "absent for recorded outputs"},
+		{pair.Plan{Samples: 600, Explore: 500}, "together at most the 1000 rows"}, {pair.Plan{Samples: 1000}, "at least 100 each"}, {pair.Plan{Explore: 950}, "at least 100 each"},
+		{pair.Plan{Samples: math.MaxInt, Explore: math.MaxInt}, "at least 100 each"}, {pair.Plan{Trials: 2}, "1 for recorded outputs"},
+		{pair.Plan{Finder: "random"}, "absent for recorded outputs"}, {pair.Plan{Pair: &some}, "absent for recorded outputs"},
 	} {
-		x.plan.Version, x.plan.Mechanism = core.PlanVersion, recorded.MechanismName
-		if _, err := x.plan.Resolve(cat); err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), x.want) {
+		x.plan.Version, x.plan.Mechanism = pair.PlanVersion, recorded.MechanismName
+		if _, err := x.plan.Resolve(cat); err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%+v: %v, want %q", x.plan, err, x.want)
 		}
 	}
@@ -191,9 +192,9 @@ func TestFalseAlarms(t *testing.T) {
 		for i, v := range x {
 			fmt.Fprintf(&b, "%v,%d\n", v, i%2)
 		}
-		claim := core.DPClaim(0.001, 0)
-		s := pair(t, recorded.Choice{}, read(t, b.String(), recorded.Options{}))
-		if audit(t, s.Spec(recorded.Options{}), core.Plan{Claim: &claim, Seed: seed, Learner: "logistic"}, 1).Verdict == core.Violation {
+		claim := audit.DPClaim(0.001, 0)
+		s := readPair(t, recorded.Choice{}, read(t, b.String(), recorded.Options{}))
+		if runAudit(t, s.Spec(recorded.Options{}), pair.Plan{Claim: &claim, Seed: seed, Learner: "logistic"}, 1).Verdict == audit.Violation {
 			alarms++
 		}
 	}

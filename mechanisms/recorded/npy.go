@@ -3,11 +3,10 @@ package recorded
 import (
 	"encoding/binary"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"strconv"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 const npyMagic = "\x93NUMPY"
@@ -114,7 +113,7 @@ func (s *npyStream) write(chunk []byte) error {
 	}
 	data = data[n*size:]
 	if s.done == s.total && len(data) > 0 {
-		return &core.InputError{Field: s.place(s.start + s.total*size), Found: "more data", Want: "the end of the file, after the array", Remedy: "save several arrays with numpy.savez"}
+		return &audit.InputError{Field: s.place(s.start + s.total*size), Found: "more data", Want: "the end of the file, after the array", Remedy: "save several arrays with numpy.savez"}
 	}
 	s.buf = append(s.buf[:0], data...)
 	return nil
@@ -142,7 +141,7 @@ func (s *npyStream) add(b []byte) error {
 	}
 	if f != nil {
 		place := fmt.Sprintf("%s, row %d, column %d, byte %d", s.what, c.Len()+1, column+1, s.start+s.done*s.elem.size)
-		return &core.InputError{Field: place, Found: f.found, Want: f.want, Remedy: f.remedy}
+		return &audit.InputError{Field: place, Found: f.found, Want: f.want, Remedy: f.remedy}
 	}
 	s.done++
 	return nil
@@ -150,11 +149,11 @@ func (s *npyStream) add(b []byte) error {
 
 func (s *npyStream) close() ([]*Table, error) {
 	if s.table == nil {
-		return nil, &core.InputError{Field: s.what, Found: fmt.Sprintf("cut off in its header, after %d bytes", len(s.buf)), Want: "a whole NPY file", Remedy: "copy or save it again"}
+		return nil, &audit.InputError{Field: s.what, Found: fmt.Sprintf("cut off in its header, after %d bytes", len(s.buf)), Want: "a whole NPY file", Remedy: "copy or save it again"}
 	}
 	if s.done < s.total {
 		have := s.start + s.done*s.elem.size + len(s.buf)
-		return nil, &core.InputError{Field: s.place(have), Found: fmt.Sprintf("the end, after %d of %d values", s.done, s.total),
+		return nil, &audit.InputError{Field: s.place(have), Found: fmt.Sprintf("the end, after %d of %d values", s.done, s.total),
 			Want: fmt.Sprintf("a file of %d bytes", s.start+s.total*s.elem.size), Remedy: "copy or save it again"}
 	}
 	return []*Table{s.table}, nil
@@ -170,7 +169,7 @@ func (s *npyStream) head(data []byte) (int, error) {
 		return 0, nil
 	}
 	if string(data[:6]) != npyMagic {
-		return 0, &core.InputError{Field: s.place(0), Found: quoted(data[:6]), Want: fmt.Sprintf("%q, the beginning of an NPY file", npyMagic)}
+		return 0, &audit.InputError{Field: s.place(0), Found: quoted(data[:6]), Want: fmt.Sprintf("%q, the beginning of an NPY file", npyMagic)}
 	}
 	size, at := 0, 10
 	switch version := data[6]; version {
@@ -185,17 +184,17 @@ func (s *npyStream) head(data []byte) (int, error) {
 		}
 		size = int(min(binary.LittleEndian.Uint32(data[8:]), math.MaxInt32))
 	default:
-		return 0, &core.InputError{Field: s.place(6), Found: fmt.Sprintf("NPY version %d.%d", version, data[7]), Want: "version 1, 2 or 3"}
+		return 0, &audit.InputError{Field: s.place(6), Found: fmt.Sprintf("NPY version %d.%d", version, data[7]), Want: "version 1, 2 or 3"}
 	}
 	if size > maxHead {
-		return 0, &core.InputError{Field: s.place(8), Found: fmt.Sprintf("a header of %d bytes", size), Want: fmt.Sprintf("at most %d", maxHead)}
+		return 0, &audit.InputError{Field: s.place(8), Found: fmt.Sprintf("a header of %d bytes", size), Want: fmt.Sprintf("at most %d", maxHead)}
 	}
 	if len(data) < at+size {
 		return 0, nil
 	}
 	h, err := parseHead(data[at : at+size])
 	if err != nil {
-		return 0, &core.InputError{Field: s.place(at), Found: "a header that cannot be read: " + err.Error(), Want: "descr, fortran_order and shape, as NumPy writes them"}
+		return 0, &audit.InputError{Field: s.place(at), Found: "a header that cannot be read: " + err.Error(), Want: "descr, fortran_order and shape, as NumPy writes them"}
 	}
 	s.start = at + size
 	return s.start, s.begin(h)
@@ -205,7 +204,7 @@ func (s *npyStream) head(data []byte) (int, error) {
 func (s *npyStream) begin(h npyHead) error {
 	elem, f := parseElement(h.descr)
 	if f != nil {
-		return &core.InputError{Field: s.what + ", dtype", Found: f.found, Want: f.want, Remedy: f.remedy}
+		return &audit.InputError{Field: s.what + ", dtype", Found: f.found, Want: f.want, Remedy: f.remedy}
 	}
 	field := s.what + ", shape"
 	columns := 1
@@ -214,14 +213,14 @@ func (s *npyStream) begin(h npyHead) error {
 	case 2:
 		columns = h.shape[1]
 	default:
-		return &core.InputError{Field: field, Found: fmt.Sprint(h.shape), Want: "one or two dimensions: rows, or rows and columns", Remedy: "reshape(len(a), -1) keeps the rows"}
+		return &audit.InputError{Field: field, Found: fmt.Sprint(h.shape), Want: "one or two dimensions: rows, or rows and columns", Remedy: "reshape(len(a), -1) keeps the rows"}
 	}
 	rows := h.shape[0]
 	switch {
 	case rows == 0 || columns == 0:
-		return &core.InputError{Field: field, Found: fmt.Sprint(h.shape), Want: "an array with values"}
+		return &audit.InputError{Field: field, Found: fmt.Sprint(h.shape), Want: "an array with values"}
 	case columns > MaxColumns:
-		return &core.InputError{Field: field, Found: fmt.Sprint(h.shape), Want: fmt.Sprintf("at most %d columns; rows are the first dimension", MaxColumns)}
+		return &audit.InputError{Field: field, Found: fmt.Sprint(h.shape), Want: fmt.Sprintf("at most %d columns; rows are the first dimension", MaxColumns)}
 	case rows > *s.left/columns:
 		return tooManyCells(field, s.o)
 	}
@@ -229,7 +228,7 @@ func (s *npyStream) begin(h npyHead) error {
 	s.elem, s.fortran, s.rows, s.total = elem, h.fortran, rows, rows*columns
 	s.table = &Table{Shape: h.shape, Matrix: len(h.shape) == 2}
 	for i := range columns {
-		kind, name := core.Real, columnNumber(i)
+		kind, name := audit.Real, columnNumber(i)
 		for n, k := range s.o.Kinds {
 			if strings.EqualFold(n, name) {
 				kind = k

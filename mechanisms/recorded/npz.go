@@ -5,10 +5,9 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"io"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Limits of an NPZ. Deflate reaches a ratio of 1032 on an array of one value,
@@ -36,7 +35,7 @@ func (r *npzReader) close() ([]*Table, error) {
 	name := r.p.o.Name
 	z, err := zip.NewReader(bytes.NewReader(r.data), int64(len(r.data)))
 	if err != nil {
-		return nil, &core.InputError{Field: name, Found: fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), Want: "a whole NPZ file", Remedy: "copy or save it again"}
+		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("a zip file that cannot be read (%s)", strings.TrimPrefix(err.Error(), "zip: ")), Want: "a whole NPZ file", Remedy: "copy or save it again"}
 	}
 	var arrays []*zip.File
 	var total uint64
@@ -51,7 +50,7 @@ func (r *npzReader) close() ([]*Table, error) {
 			return nil, r.tooLarge(f)
 		}
 		if f.UncompressedSize64 > suspectExpand && f.UncompressedSize64/suspectRatio > f.CompressedSize64 {
-			return nil, &core.InputError{Field: fmt.Sprintf("%s, array %s", name, quoted(f.Name)),
+			return nil, &audit.InputError{Field: fmt.Sprintf("%s, array %s", name, quoted(f.Name)),
 				Found: fmt.Sprintf("%s packed into %s", sizeWords(int64(f.UncompressedSize64)), sizeWords(int64(f.CompressedSize64))),
 				Want:  fmt.Sprintf("a ratio of at most %d for an array beyond %s", suspectRatio, sizeWords(suspectExpand)), Remedy: "save it with numpy.savez instead of savez_compressed, if it is what it should be"}
 		}
@@ -62,9 +61,9 @@ func (r *npzReader) close() ([]*Table, error) {
 		if others != "" {
 			found = fmt.Sprintf("a zip file without arrays (it holds %s)", quoted(others))
 		}
-		return nil, &core.InputError{Field: name, Found: found, Want: "an NPZ file, a zip of .npy files", Remedy: "save a spreadsheet as CSV"}
+		return nil, &audit.InputError{Field: name, Found: found, Want: "an NPZ file, a zip of .npy files", Remedy: "save a spreadsheet as CSV"}
 	case len(arrays) > maxArrays:
-		return nil, &core.InputError{Field: name, Found: fmt.Sprintf("%d arrays", len(arrays)), Want: fmt.Sprintf("at most %d", maxArrays)}
+		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("%d arrays", len(arrays)), Want: fmt.Sprintf("at most %d", maxArrays)}
 	}
 	var tables []*Table
 	var before uint64
@@ -76,7 +75,7 @@ func (r *npzReader) close() ([]*Table, error) {
 		before += f.UncompressedSize64
 		for _, other := range tables {
 			if other.Name == t.Name {
-				return nil, &core.InputError{Field: name, Found: fmt.Sprintf("the array %q twice", t.Name), Want: "each array once"}
+				return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("the array %q twice", t.Name), Want: "each array once"}
 			}
 		}
 		tables = append(tables, t)
@@ -86,7 +85,7 @@ func (r *npzReader) close() ([]*Table, error) {
 }
 
 func (r *npzReader) tooLarge(f *zip.File) error {
-	return &core.InputError{Field: fmt.Sprintf("%s, array %s", r.p.o.Name, quoted(f.Name)), Found: "beyond " + sizeWords(r.p.o.MaxExpanded) + " uncompressed, with the arrays before it",
+	return &audit.InputError{Field: fmt.Sprintf("%s, array %s", r.p.o.Name, quoted(f.Name)), Found: "beyond " + sizeWords(r.p.o.MaxExpanded) + " uncompressed, with the arrays before it",
 		Want: "at most that", Remedy: "save fewer rows, or as float32"}
 }
 
@@ -96,7 +95,7 @@ func (r *npzReader) array(f *zip.File, before, total uint64) (*Table, error) {
 	name := strings.TrimSuffix(f.Name, ".npy")
 	what := fmt.Sprintf("%s, array %s", r.p.o.Name, quoted(name))
 	broken := func(err error) error {
-		return &core.InputError{Field: what, Found: fmt.Sprintf("damaged (%s)", strings.TrimPrefix(err.Error(), "zip: ")), Want: "a whole NPZ file", Remedy: "copy or save it again"}
+		return &audit.InputError{Field: what, Found: fmt.Sprintf("damaged (%s)", strings.TrimPrefix(err.Error(), "zip: ")), Want: "a whole NPZ file", Remedy: "copy or save it again"}
 	}
 	in, err := f.Open()
 	if err != nil {

@@ -2,8 +2,7 @@ package recorded
 
 import (
 	"fmt"
-
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Format is a file format.
@@ -62,7 +61,7 @@ type Options struct {
 	Header string
 	// Kinds of columns by name: real, symbol or mixed (numbers and, beside
 	// them, words); default: by the first rows.
-	Kinds map[string]core.ColumnKind
+	Kinds map[string]audit.ColumnKind
 	// NonFinite: "refuse", the default, refuses NaN and infinities; "symbol"
 	// makes them symbols beside the column's numbers.
 	NonFinite string
@@ -106,17 +105,17 @@ func (o Options) filled() (Options, error) {
 		o.NonFinite = Refuse
 	}
 	if o.Header != "" && o.Header != HeaderYes && o.Header != HeaderNo {
-		return o, core.UnknownName("header", o.Header, []string{HeaderYes, HeaderNo})
+		return o, audit.UnknownName("header", o.Header, []string{HeaderYes, HeaderNo})
 	}
 	if o.NonFinite != Refuse && o.NonFinite != AsSymbol {
-		return o, core.UnknownName("nonfinite", o.NonFinite, []string{Refuse, AsSymbol})
+		return o, audit.UnknownName("nonfinite", o.NonFinite, []string{Refuse, AsSymbol})
 	}
 	if o.Decimal != "" && o.Decimal != DecimalPoint && o.Decimal != DecimalComma {
-		return o, core.UnknownName("decimal", o.Decimal, []string{DecimalPoint, DecimalComma})
+		return o, audit.UnknownName("decimal", o.Decimal, []string{DecimalPoint, DecimalComma})
 	}
 	for name, k := range o.Kinds {
-		if k != core.Real && k != core.Symbol && k != core.Mixed {
-			return o, core.UnknownName("kind of column "+name, string(k), []string{string(core.Real), string(core.Symbol), string(core.Mixed)})
+		if k != audit.Real && k != audit.Symbol && k != audit.Mixed {
+			return o, audit.UnknownName("kind of column "+name, string(k), []string{string(audit.Real), string(audit.Symbol), string(audit.Mixed)})
 		}
 	}
 	return o, nil
@@ -129,7 +128,7 @@ func CheckSize(name string, size int64, o Options) error {
 		return err
 	}
 	if size > o.MaxBytes {
-		return &core.InputError{Field: name, Found: sizeWords(size), Want: "at most " + sizeWords(o.MaxBytes),
+		return &audit.InputError{Field: name, Found: sizeWords(size), Want: "at most " + sizeWords(o.MaxBytes),
 			Remedy: "take fewer rows or columns, or a binary format (NPY, NPZ)"}
 	}
 	return nil

@@ -5,10 +5,9 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"io"
 	"unicode/utf8"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Parser reads a file that is given to it in chunks of any size. What it
@@ -154,7 +153,7 @@ func (p *Parser) close() (*File, error) {
 // Columns are the columns of the table that is being read, as far as they are
 // known, after an error too: so that one may set the kinds of those of a file
 // that was refused. Nil for a file of arrays.
-func (p *Parser) Columns() []core.Column {
+func (p *Parser) Columns() []audit.Column {
 	var t *tabulator
 	switch r := p.reader.(type) {
 	case *textReader:
@@ -165,13 +164,13 @@ func (p *Parser) Columns() []core.Column {
 	if t == nil {
 		return nil
 	}
-	var out []core.Column
+	var out []audit.Column
 	for i, name := range t.names {
 		kind := t.kind(i)
 		if t.table != nil {
 			kind = t.table.Columns[i].Kind
 		}
-		out = append(out, core.Column{Name: name, Kind: kind})
+		out = append(out, audit.Column{Name: name, Kind: kind})
 	}
 	return out
 }
@@ -189,7 +188,7 @@ func (p *Parser) Whole() bool {
 }
 
 func emptyFile(name string) error {
-	return &core.InputError{Field: name, Found: "empty", Want: "a file with data", Remedy: "was it still being written?"}
+	return &audit.InputError{Field: name, Found: "empty", Want: "a file with data", Remedy: "was it still being written?"}
 }
 
 // note says once what was taken for granted.
@@ -233,7 +232,7 @@ func (p *Parser) choose(head []byte) error {
 		p.o.Decimal, p.reader = decimal, &gzipReader{p: p}
 		return nil
 	case p.unpacked && (zip || bytes.HasPrefix(head, []byte(gzipMagic))):
-		return &core.InputError{Field: p.o.Name, Found: "packed twice: a zip or gzip file in a gzip file", Want: wantFormat, Remedy: "unpack it once"}
+		return &audit.InputError{Field: p.o.Name, Found: "packed twice: a zip or gzip file in a gzip file", Want: wantFormat, Remedy: "unpack it once"}
 	case bytes.HasPrefix(head, []byte(npyMagic)):
 		p.format, p.reader = NPY, &npyStream{what: p.o.Name, o: &p.o, left: &p.left}
 		return nil
@@ -243,12 +242,12 @@ func (p *Parser) choose(head []byte) error {
 	}
 	for _, k := range known {
 		if bytes.HasPrefix(head, []byte(k.magic)) {
-			return &core.InputError{Field: p.o.Name, Found: k.name, Want: wantFormat, Remedy: k.remedy}
+			return &audit.InputError{Field: p.o.Name, Found: k.name, Want: wantFormat, Remedy: k.remedy}
 		}
 	}
 	text := bytes.TrimPrefix(head, byteOrderMark)
 	if at := binaryByte(text); at >= 0 {
-		return &core.InputError{Field: p.o.Name, Found: fmt.Sprintf("not text (byte 0x%02x at offset %d) and of no known binary format", text[at], at+len(head)-len(text)), Want: wantFormat}
+		return &audit.InputError{Field: p.o.Name, Found: fmt.Sprintf("not text (byte 0x%02x at offset %d) and of no known binary format", text[at], at+len(head)-len(text)), Want: wantFormat}
 	}
 	first := bytes.TrimLeft(text, " \t\r\n")
 	if len(first) > 0 && (first[0] == '{' || first[0] == '[') {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -18,38 +18,38 @@ const purposeSplit = "split"
 
 // Spec is the line of a catalogue that audits the samples. o are the options
 // with which the files were read.
-func (s *Samples) Spec(o Options) core.MechanismSpec {
-	pair := core.Pair{Label: s.Datasets[0] + " against " + s.Datasets[1], First: core.Records(0), Second: core.Records(1)}
+func (s *Samples) Spec(o Options) audit.MechanismSpec {
+	readPair := audit.Pair{Label: s.Datasets[0] + " against " + s.Datasets[1], First: audit.Records(0), Second: audit.Records(1)}
 	shared := &recorded{samples: s} // every task resolves its plan: the order is made once
-	return core.MechanismSpec{
+	return audit.MechanismSpec{
 		Name:      MechanismName,
 		Title:     "Outputs recorded elsewhere",
 		Source:    "outputs recorded outside dpscope",
-		Relations: func(core.Params) []core.Relation { return []core.Relation{core.Given} },
+		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.Given} },
 		// Nobody knows what the recorded mechanism claims: a plan must say.
-		Claim: func(core.Params) core.Claim { return core.DPClaim(1, 0) },
-		Truth: func(core.Params) string { return "unknown" },
-		Domain: func(core.Params, core.Relation) core.Domain {
-			return core.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
+		Claim: func(audit.Params) audit.Claim { return audit.DPClaim(1, 0) },
+		Truth: func(audit.Params) string { return "unknown" },
+		Domain: func(audit.Params, audit.Relation) audit.Domain {
+			return audit.Domain{Columns: 1, MinRows: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}, Integer: true}
 		},
-		Pairs:     func(core.Params, core.Relation) []core.Pair { return []core.Pair{pair} },
-		New:       func(core.Params) (core.Mechanism, error) { return shared, nil },
+		Pairs:     func(audit.Params, audit.Relation) []audit.Pair { return []audit.Pair{readPair} },
+		New:       func(audit.Params) (audit.Mechanism, error) { return shared, nil },
 		Recording: s.recording(o),
 	}
 }
 
 // recording is what a report says of the samples.
-func (s *Samples) recording(o Options) *core.Recording {
-	r := &core.Recording{Datasets: s.Datasets, Rows: s.n, Notes: s.Notes,
-		Reading: core.Reading{Header: o.Header, Decimal: o.Decimal, Dataset: s.Choice.Dataset, Outputs: slices.Clone(s.Choice.Columns), Kinds: maps.Clone(o.Kinds)}}
+func (s *Samples) recording(o Options) *audit.Recording {
+	r := &audit.Recording{Datasets: s.Datasets, Rows: s.n, Notes: s.Notes,
+		Reading: audit.Reading{Header: o.Header, Decimal: o.Decimal, Dataset: s.Choice.Dataset, Outputs: slices.Clone(s.Choice.Columns), Kinds: maps.Clone(o.Kinds)}}
 	if o.NonFinite != Refuse {
 		r.Reading.NonFinite = o.NonFinite
 	}
 	for _, f := range s.Files {
-		r.Files = append(r.Files, core.RecordedFile{Name: f.Name, Format: string(f.Format), Bytes: f.Bytes, SHA256: f.SHA256})
+		r.Files = append(r.Files, audit.RecordedFile{Name: f.Name, Format: string(f.Format), Bytes: f.Bytes, SHA256: f.SHA256})
 	}
 	for _, c := range s.Columns {
-		r.Columns = append(r.Columns, core.Column{Name: c.Name, Kind: c.Kind})
+		r.Columns = append(r.Columns, audit.Column{Name: c.Name, Kind: c.Kind})
 	}
 	return r
 }
@@ -64,10 +64,10 @@ type recorded struct {
 }
 
 // Columns describes one output.
-func (r *recorded) Columns() []core.Column { return r.samples.Columns }
+func (r *recorded) Columns() []audit.Column { return r.samples.Columns }
 
 // Sample refuses: recorded outputs are no source of new ones.
-func (r *recorded) Sample(core.Dataset, *stream.Stream, []float64) error {
+func (r *recorded) Sample(audit.Dataset, *stream.Stream, []float64) error {
 	return fmt.Errorf("recorded outputs cannot be drawn anew")
 }
 
@@ -75,7 +75,7 @@ func (r *recorded) Sample(core.Dataset, *stream.Stream, []float64) error {
 // order of the seed.
 func (r *recorded) Recorded(seed uint64, side, at int, out []float64) error {
 	order := r.permutation(seed, side)
-	width := core.Width(r.samples.Columns)
+	width := audit.Width(r.samples.Columns)
 	n := len(out) / width
 	if at < 0 || at+n > len(order) {
 		return fmt.Errorf("recorded outputs %d to %d were asked for, there are %d", at, at+n, len(order))

@@ -2,26 +2,25 @@ package recorded
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"slices"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Replay takes from files what a report of samples was computed on. The files
 // were read with the report's [ReadingOptions]; those of another content are
 // refused by their SHA-256; two may come in either order. Their names become those
 // in the report: they may have moved.
-func Replay(rec *core.Recording, files []*File) (*Samples, error) {
+func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 	if len(rec.Files) != len(files) {
-		return nil, &core.InputError{Field: "samples", Found: countFiles(len(files)), Want: countFiles(len(rec.Files)) + ", as the report has: " + recordedNames(rec)}
+		return nil, &audit.InputError{Field: "samples", Found: countFiles(len(files)), Want: countFiles(len(rec.Files)) + ", as the report has: " + recordedNames(rec)}
 	}
 	if len(files) == 2 && files[0].SHA256 == rec.Files[1].SHA256 {
 		files = []*File{files[1], files[0]}
 	}
 	for i, f := range files {
 		if want := rec.Files[i]; f.SHA256 != want.SHA256 {
-			return nil, &core.InputError{Field: f.Name, Found: "another file, with SHA-256 " + f.SHA256, Want: fmt.Sprintf("%s with SHA-256 %s, as the report says", want.Name, want.SHA256)}
+			return nil, &audit.InputError{Field: f.Name, Found: "another file, with SHA-256 " + f.SHA256, Want: fmt.Sprintf("%s with SHA-256 %s, as the report says", want.Name, want.SHA256)}
 		}
 	}
 	moved := make([]*File, len(files))
@@ -34,7 +33,7 @@ func Replay(rec *core.Recording, files []*File) (*Samples, error) {
 }
 
 // ReadingOptions are the options that a report's reading stands for.
-func ReadingOptions(r core.Reading) Options {
+func ReadingOptions(r audit.Reading) Options {
 	return Options{Header: r.Header, NonFinite: r.NonFinite, Decimal: r.Decimal, Kinds: r.Kinds}
 }
 
@@ -45,7 +44,7 @@ func countFiles(n int) string {
 	return fmt.Sprintf("%d files", n)
 }
 
-func recordedNames(rec *core.Recording) string {
+func recordedNames(rec *audit.Recording) string {
 	var names []string
 	for _, f := range rec.Files {
 		names = append(names, f.Name)

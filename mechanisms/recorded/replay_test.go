@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/internal/mutate"
@@ -53,13 +54,13 @@ func TestReplayTakesTheSameFiles(t *testing.T) {
 		want  string
 	}{"another": {[]*recorded.File{p, other}, "b.csv with SHA-256 " + second.SHA256}, "one": {[]*recorded.File{p}, "2 files, as the report has: a.csv, b.csv"}, "none": {nil, "2 files"}} {
 		_, err := recorded.Replay(rec, c.files)
-		var in *core.InputError
+		var in *audit.InputError
 		if !errors.As(err, &in) || !strings.Contains(in.Want, c.want) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	o := recorded.ReadingOptions(core.Reading{Header: "no", NonFinite: "symbol", Kinds: map[string]core.ColumnKind{"c1": core.Symbol}})
-	if o.Header != "no" || o.NonFinite != "symbol" || o.Kinds["c1"] != core.Symbol {
+	o := recorded.ReadingOptions(audit.Reading{Header: "no", NonFinite: "symbol", Kinds: map[string]audit.ColumnKind{"c1": audit.Symbol}})
+	if o.Header != "no" || o.NonFinite != "symbol" || o.Kinds["c1"] != audit.Symbol {
 		t.Errorf("%+v", o)
 	}
 }
@@ -144,18 +145,18 @@ func TestJSONKeys(t *testing.T) {
 func TestMutatedRecordings(t *testing.T) {
 	nativetest.Only(t)
 	text := "x,kind,dataset\n" + many("1,a,0\n2,b,1\n3,a,0\n1,a,1\n", 120)
-	options := recorded.Options{Header: "yes", Kinds: map[string]core.ColumnKind{"x": core.Symbol}, NonFinite: "symbol"}
+	options := recorded.Options{Header: "yes", Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}, NonFinite: "symbol"}
 	choice := recorded.Choice{Dataset: "dataset", Columns: []string{"x"}}
 	samples, err := recorded.Pair([]*recorded.File{readText(t, "a.csv", text, options)}, choice)
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := audit(t, samples.Spec(options), core.Plan{Claim: &core.Claim{Epsilon: 1}, Learner: "outcome-table"}, 1)
-	good.Generator.Version = core.Version
+	good := runAudit(t, samples.Spec(options), pair.Plan{Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table"}, 1)
+	good.Generator.Version = audit.Version
 	accepts := func(data []byte) bool {
 		r := good
 		r.Inputs.Samples = nil
-		if err := core.DecodeStrict(data, "samples", &r.Inputs.Samples); err != nil || r.Inputs.Samples == nil {
+		if err := audit.DecodeStrict(data, "samples", &r.Inputs.Samples); err != nil || r.Inputs.Samples == nil {
 			return false
 		}
 		again := recorded.ReadingOptions(r.Inputs.Samples.Reading)
@@ -167,11 +168,11 @@ func TestMutatedRecordings(t *testing.T) {
 		if err != nil {
 			return false
 		}
-		cat := core.Catalogue{Mechanisms: []core.MechanismSpec{samples.Spec(again)}, Learners: estimators.Registry(), Finders: finders.Registry()}
-		v, err := core.Verify(t.Context(), cat, core.LocalPool(cat, 1), r, true)
+		cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{samples.Spec(again)}, Learners: estimators.Registry(), Finders: finders.Registry()}
+		v, err := pair.Verify(t.Context(), cat, pair.LocalPool(cat, 1), r, true)
 		return err == nil && v.OK()
 	}
-	doc, err := core.Canonical(good.Inputs.Samples)
+	doc, err := audit.Canonical(good.Inputs.Samples)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -179,8 +180,8 @@ func TestMutatedRecordings(t *testing.T) {
 		t.Fatal("the report as it is does not pass")
 	}
 	passed, tried, err := mutate.Unnoticed(doc, func(data []byte) bool {
-		var s *core.Recording
-		return core.DecodeStrict(data, "samples", &s) == nil && core.EqualJSON(s, good.Inputs.Samples)
+		var s *audit.Recording
+		return audit.DecodeStrict(data, "samples", &s) == nil && audit.EqualJSON(s, good.Inputs.Samples)
 	}, accepts)
 	if err != nil || tried < 80 {
 		t.Fatal(tried, err)

@@ -2,15 +2,15 @@ package recorded
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"slices"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // MinRows is the smallest useful number of outputs on each dataset: one half
 // explores, the other certifies.
-const MinRows = 2 * core.MinSamples
+const MinRows = 2 * pair.MinSamples
 
 // Choice says which columns are what. The zero value means the documented
 // names.
@@ -22,8 +22,8 @@ type Choice struct {
 // Samples are outputs of a mechanism on two datasets. Rows are taken as
 // independent runs, in no order that matters.
 type Samples struct {
-	Columns  []core.Column // of one output
-	Datasets [2]string     // the two datasets in words
+	Columns  []audit.Column // of one output
+	Datasets [2]string      // the two datasets in words
 	Files    []*File
 	Choice   Choice
 	By       string   // the column that tells the dataset; empty where each has a file or an array
@@ -37,13 +37,13 @@ type Samples struct {
 // Rows is how many outputs there are on a dataset, 0 or 1.
 func (s *Samples) Rows(side int) int { return s.n[side] }
 
-// Row writes output i on a dataset, core.Width(Columns) numbers.
+// Row writes output i on a dataset, audit.Width(Columns) numbers.
 func (s *Samples) Row(side, i int, out []float64) {
 	i = s.row(side, i)
 	at := 0
 	for _, c := range s.columns[side] {
 		c.put(i, out[at:])
-		if at++; c.Kind == core.Mixed {
+		if at++; c.Kind == audit.Mixed {
 			at++
 		}
 	}
@@ -75,7 +75,7 @@ func Pair(files []*File, c Choice) (*Samples, error) {
 	case 2:
 		err = s.twoFiles(files[0], files[1])
 	default:
-		err = &core.InputError{Field: "samples", Found: fmt.Sprintf("%d files", len(files)), Want: "one file or two"}
+		err = &audit.InputError{Field: "samples", Found: fmt.Sprintf("%d files", len(files)), Want: "one file or two"}
 	}
 	if err != nil {
 		return nil, err
@@ -92,7 +92,7 @@ func Pair(files []*File, c Choice) (*Samples, error) {
 	s.Notes = append(notes, s.Notes...)
 	for side := range s.n {
 		if s.n[side] < MinRows {
-			return nil, &core.InputError{Field: "samples, " + s.Datasets[side], Found: fmt.Sprintf("of %d rows", s.n[side]),
+			return nil, &audit.InputError{Field: "samples, " + s.Datasets[side], Found: fmt.Sprintf("of %d rows", s.n[side]),
 				Want: fmt.Sprintf("at least %d, the smallest useful number: half of them explore, half certify", MinRows), Remedy: "run the mechanism more often"}
 		}
 	}
@@ -135,7 +135,7 @@ func (s *Samples) oneFile(f *File) error {
 			s.note("of %d arrays only d0 and d1 are read", len(f.Tables))
 		}
 	case (d0 != nil || d1 != nil) || len(f.Tables) != 2:
-		return &core.InputError{Field: f.Name, Found: "with the arrays " + arrayNames(f), Want: fmt.Sprintf("d0 and d1, the outputs on two datasets, or an array %q beside arrays of the same length", s.datasetName())}
+		return &audit.InputError{Field: f.Name, Found: "with the arrays " + arrayNames(f), Want: fmt.Sprintf("d0 and d1, the outputs on two datasets, or an array %q beside arrays of the same length", s.datasetName())}
 	default:
 		d0, d1 = f.Tables[0], f.Tables[1]
 		s.note("the array %q is taken as the first dataset, %q as the second", d0.Name, d1.Name)
@@ -161,7 +161,7 @@ func merge(f *File) (*Table, error) {
 	out := &Table{}
 	for _, t := range f.Tables {
 		if t.Rows() != f.Tables[0].Rows() {
-			return nil, &core.InputError{Field: f.Name, Found: fmt.Sprintf("the arrays %q with %d rows and %q with %d", f.Tables[0].Name, f.Tables[0].Rows(), t.Name, t.Rows()), Want: "arrays of the same length"}
+			return nil, &audit.InputError{Field: f.Name, Found: fmt.Sprintf("the arrays %q with %d rows and %q with %d", f.Tables[0].Name, f.Tables[0].Rows(), t.Name, t.Rows()), Want: "arrays of the same length"}
 		}
 		for _, c := range t.Columns {
 			d := *c
@@ -179,7 +179,7 @@ func (s *Samples) split(f *File, t *Table) error {
 	name := s.datasetName()
 	by := t.Column(name)
 	if by == nil {
-		return &core.InputError{Field: f.Name, Found: "one dataset: columns " + strings.Join(firstFew(t.names()), ", "),
+		return &audit.InputError{Field: f.Name, Found: "one dataset: columns " + strings.Join(firstFew(t.names()), ", "),
 			Want: fmt.Sprintf("outputs on two datasets: a column %q with 0 and 1, or a second file", name), Remedy: "name the column that tells the datasets apart, or give a file for each dataset"}
 	}
 	s.By = by.Name
@@ -213,7 +213,7 @@ func (s *Samples) split(f *File, t *Table) error {
 
 // key tells values of a real or a symbol column apart.
 func (c *Column) key(i int) float64 {
-	if c.Kind == core.Real {
+	if c.Kind == audit.Real {
 		return c.reals.at(i)
 	}
 	return float64(c.codes.at(i))
@@ -225,10 +225,10 @@ func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error)
 	field := fmt.Sprintf("%s, column %q", f.Name, c.Name)
 	want := "two values, one for each dataset, such as 0 and 1"
 	if c.wide() {
-		return words, keys, &core.InputError{Field: field, Found: "of whole numbers beyond 2^53", Want: want, Remedy: "set the column's kind to symbol"}
+		return words, keys, &audit.InputError{Field: field, Found: "of whole numbers beyond 2^53", Want: want, Remedy: "set the column's kind to symbol"}
 	}
-	if c.Kind == core.Mixed {
-		return words, keys, &core.InputError{Field: field, Found: "of numbers and words", Want: want}
+	if c.Kind == audit.Mixed {
+		return words, keys, &audit.InputError{Field: field, Found: "of numbers and words", Want: want}
 	}
 	at := map[float64]int{}
 	var order []float64
@@ -237,7 +237,7 @@ func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error)
 			continue
 		}
 		if at[c.key(i)] = i; len(at) > 2 {
-			return words, keys, &core.InputError{Field: field, Found: fmt.Sprintf("with a third value, %s, in row %d", quoted(c.Text(i)), i+1), Want: want,
+			return words, keys, &audit.InputError{Field: field, Found: fmt.Sprintf("with a third value, %s, in row %d", quoted(c.Text(i)), i+1), Want: want,
 				Remedy: "name the column that tells the datasets apart, or keep the rows of two datasets only"}
 		}
 		order = append(order, c.key(i))
@@ -247,9 +247,9 @@ func twoValues(f *File, c *Column) (words [2]string, keys [2]float64, err error)
 		if len(order) == 1 {
 			found = fmt.Sprintf("%s in every row: one dataset is missing", quoted(c.Text(0)))
 		}
-		return words, keys, &core.InputError{Field: field, Found: found, Want: want}
+		return words, keys, &audit.InputError{Field: field, Found: found, Want: want}
 	}
-	if c.Kind == core.Symbol && strings.TrimSpace(c.Symbols[int(order[0])]) > strings.TrimSpace(c.Symbols[int(order[1])]) || c.Kind == core.Real && order[0] > order[1] {
+	if c.Kind == audit.Symbol && strings.TrimSpace(c.Symbols[int(order[0])]) > strings.TrimSpace(c.Symbols[int(order[1])]) || c.Kind == audit.Real && order[0] > order[1] {
 		order[0], order[1] = order[1], order[0]
 	}
 	for k, v := range order {
@@ -263,12 +263,12 @@ func (s *Samples) twoFiles(a, b *File) error {
 	var tables [2]*Table
 	for i, f := range []*File{a, b} {
 		if len(f.Tables) != 1 {
-			return &core.InputError{Field: f.Name, Found: "with the arrays " + arrayNames(f), Want: "one array, as there are two files"}
+			return &audit.InputError{Field: f.Name, Found: "with the arrays " + arrayNames(f), Want: "one array, as there are two files"}
 		}
 		t := f.Tables[0]
 		if by := t.Column(s.datasetName()); by != nil {
 			if !by.constant(by.Len(), func(i int) int { return i }) {
-				return &core.InputError{Field: fmt.Sprintf("%s, column %q", f.Name, by.Name), Found: "of several values", Want: "one value, as each of the two files is a dataset",
+				return &audit.InputError{Field: fmt.Sprintf("%s, column %q", f.Name, by.Name), Found: "of several values", Want: "one value, as each of the two files is a dataset",
 					Remedy: "give one file with both datasets, or two files of one each"}
 			}
 			s.note("%s: the column %q is left out: it says which dataset this is", f.Name, by.Name)
@@ -289,13 +289,13 @@ func (s *Samples) twoFiles(a, b *File) error {
 // join puts the columns of two tables beside each other, by name.
 func (s *Samples) join(a, b *Table) error {
 	if len(a.Columns) != len(b.Columns) {
-		return &core.InputError{Field: "samples, " + s.Datasets[1], Found: fmt.Sprintf("of %d columns (%s)", len(b.Columns), strings.Join(firstFew(b.names()), ", ")),
+		return &audit.InputError{Field: "samples, " + s.Datasets[1], Found: fmt.Sprintf("of %d columns (%s)", len(b.Columns), strings.Join(firstFew(b.names()), ", ")),
 			Want: fmt.Sprintf("of %d, as %s (%s)", len(a.Columns), s.Datasets[0], strings.Join(firstFew(a.names()), ", "))}
 	}
 	for _, c := range a.Columns {
 		d := b.Column(c.Name)
 		if d == nil {
-			return &core.InputError{Field: "samples, " + s.Datasets[1], Found: "with the columns " + strings.Join(firstFew(b.names()), ", "), Want: fmt.Sprintf("those of %s: %s", s.Datasets[0], strings.Join(firstFew(a.names()), ", ")),
+			return &audit.InputError{Field: "samples, " + s.Datasets[1], Found: "with the columns " + strings.Join(firstFew(b.names()), ", "), Want: fmt.Sprintf("those of %s: %s", s.Datasets[0], strings.Join(firstFew(a.names()), ", ")),
 				Remedy: "if a file has no header, say so"}
 		}
 		if err := unify(s, c, d); err != nil {
@@ -312,16 +312,16 @@ func (s *Samples) join(a, b *Table) error {
 func unify(s *Samples, a, b *Column) error {
 	if a.Kind != b.Kind {
 		switch {
-		case a.Kind == core.Real && b.Kind == core.Mixed:
+		case a.Kind == audit.Real && b.Kind == audit.Mixed:
 			a.mix()
-		case a.Kind == core.Mixed && b.Kind == core.Real:
+		case a.Kind == audit.Mixed && b.Kind == audit.Real:
 			b.mix()
 		default:
-			return &core.InputError{Field: fmt.Sprintf("samples, column %q", a.Name), Found: fmt.Sprintf("%s in %s and %s in %s", a.Kind, s.Datasets[0], b.Kind, s.Datasets[1]),
+			return &audit.InputError{Field: fmt.Sprintf("samples, column %q", a.Name), Found: fmt.Sprintf("%s in %s and %s in %s", a.Kind, s.Datasets[0], b.Kind, s.Datasets[1]),
 				Want: "of one kind", Remedy: "set the column's kind: real, symbol or mixed"}
 		}
 	}
-	if a.Kind == core.Real {
+	if a.Kind == audit.Real {
 		return nil
 	}
 	to := make([]uint32, len(b.Symbols))
@@ -346,7 +346,7 @@ func (s *Samples) chooseColumns() error {
 	for _, name := range s.Choice.Columns {
 		c := t.Column(name)
 		if c == nil {
-			return core.UnknownName("column", name, t.names())
+			return audit.UnknownName("column", name, t.names())
 		}
 		chosen[c] = true
 	}
@@ -358,29 +358,29 @@ func (s *Samples) chooseColumns() error {
 			s.note("the column %q is left out: it counts the rows", c.Name)
 			continue
 		}
-		pair := [2]*Column{c, all[1][i]}
+		readPair := [2]*Column{c, all[1][i]}
 		if c.wide() || all[1][i].wide() {
 			var rest [2]*Column
-			for side, x := range pair {
-				pair[side], rest[side] = x.parts(func(name string) bool { return t.Column(name) != nil })
+			for side, x := range readPair {
+				readPair[side], rest[side] = x.parts(func(name string) bool { return t.Column(name) != nil })
 			}
 			s.note("the column %q holds whole numbers beyond 2^53, of which a float64 rounds the last digits: they are kept in two columns, %q for the first 53 bits and %q for the rest", c.Name, c.Name, rest[0].Name)
-			s.add(pair)
-			pair = rest
+			s.add(readPair)
+			readPair = rest
 		}
-		s.add(pair)
+		s.add(readPair)
 	}
 	if len(s.columns[0]) == 0 {
-		return &core.InputError{Field: "samples", Found: "without a column of outputs", Want: "at least one beside the dataset and row numbers"}
+		return &audit.InputError{Field: "samples", Found: "without a column of outputs", Want: "at least one beside the dataset and row numbers"}
 	}
 	s.noteConstants()
 	return nil
 }
 
 // add takes a column of outputs, as it is on both datasets.
-func (s *Samples) add(pair [2]*Column) {
-	s.columns[0], s.columns[1] = append(s.columns[0], pair[0]), append(s.columns[1], pair[1])
-	s.Columns = append(s.Columns, pair[0].Output())
+func (s *Samples) add(readPair [2]*Column) {
+	s.columns[0], s.columns[1] = append(s.columns[0], readPair[0]), append(s.columns[1], readPair[1])
+	s.Columns = append(s.Columns, readPair[0].Output())
 }
 
 // counts reports whether a column numbers the rows: in the file, or in each

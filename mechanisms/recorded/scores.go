@@ -2,11 +2,10 @@ package recorded
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Scores are membership scores of canaries: a higher score means that the
@@ -58,7 +57,7 @@ func ReadScores(files []*File) (*Scores, error) {
 		s.Notes = append(s.Notes, f.Notes...)
 		for _, t := range f.Tables {
 			if t.Rows() == 0 { // all of its cells are empty
-				return nil, &core.InputError{Field: f.Name, Found: "without a value", Want: wantScores}
+				return nil, &audit.InputError{Field: f.Name, Found: "without a value", Want: wantScores}
 			}
 		}
 	}
@@ -69,7 +68,7 @@ func ReadScores(files []*File) (*Scores, error) {
 	case 2:
 		err = s.twoFiles(files[0], files[1])
 	default:
-		err = &core.InputError{Field: "scores", Found: fmt.Sprintf("%d files", len(files)), Want: "one file or two"}
+		err = &audit.InputError{Field: "scores", Found: fmt.Sprintf("%d files", len(files)), Want: "one file or two"}
 	}
 	if err != nil {
 		return nil, err
@@ -117,21 +116,21 @@ func (s *Scores) arrays(f *File) error {
 	case score != nil && member != nil && in == nil && out == nil:
 		return s.scoreMember(f.Name, score, member)
 	case in != nil && out == nil, out != nil && in == nil:
-		return &core.InputError{Field: f.Name, Found: "one class of scores (" + arrayNames(f) + ")", Want: wantScores}
+		return &audit.InputError{Field: f.Name, Found: "one class of scores (" + arrayNames(f) + ")", Want: wantScores}
 	case score != nil && member == nil:
-		return &core.InputError{Field: f.Name, Found: "scores without membership (" + arrayNames(f) + ")", Want: wantScores, Remedy: "add a column member: 1 where the canary was in, 0 where it was out"}
+		return &audit.InputError{Field: f.Name, Found: "scores without membership (" + arrayNames(f) + ")", Want: wantScores, Remedy: "add a column member: 1 where the canary was in, 0 where it was out"}
 	}
-	return &core.InputError{Field: f.Name, Found: "with " + arrayNames(f), Want: wantScores}
+	return &audit.InputError{Field: f.Name, Found: "with " + arrayNames(f), Want: wantScores}
 }
 
 func (s *Scores) twoFiles(a, b *File) error {
 	var tables [2]*Table
 	for i, f := range []*File{a, b} {
 		if len(f.Tables) != 1 {
-			return &core.InputError{Field: f.Name, Found: "with the arrays " + arrayNames(f), Want: "one array of scores, as there are two files"}
+			return &audit.InputError{Field: f.Name, Found: "with the arrays " + arrayNames(f), Want: "one array of scores, as there are two files"}
 		}
 		if tables[i] = f.Tables[0]; !tables[i].Matrix && len(tables[i].Columns) != 1 {
-			return &core.InputError{Field: f.Name, Found: fmt.Sprintf("of %d columns", len(tables[i].Columns)), Want: "one column of scores, as there are two files"}
+			return &audit.InputError{Field: f.Name, Found: fmt.Sprintf("of %d columns", len(tables[i].Columns)), Want: "one column of scores, as there are two files"}
 		}
 	}
 	s.Notes = append(s.Notes, "the first file is taken as the scores of canaries that were in, the second as those that were out")
@@ -141,7 +140,7 @@ func (s *Scores) twoFiles(a, b *File) error {
 // inOut takes two arrays of scores.
 func (s *Scores) inOut(name string, in, out *Table) error {
 	if in.Matrix != out.Matrix {
-		return &core.InputError{Field: name, Found: "one array of one dimension and one of two", Want: "both of one dimension, or both of two (runs, canaries)"}
+		return &audit.InputError{Field: name, Found: "one array of one dimension and one of two", Want: "both of one dimension, or both of two (runs, canaries)"}
 	}
 	if !in.Matrix {
 		var err error
@@ -151,7 +150,7 @@ func (s *Scores) inOut(name string, in, out *Table) error {
 		return err
 	}
 	if in.Rows() != out.Rows() {
-		return &core.InputError{Field: name, Found: fmt.Sprintf("%d runs in and %d out", in.Rows(), out.Rows()), Want: "as many rows in both: a row is a run"}
+		return &audit.InputError{Field: name, Found: fmt.Sprintf("%d runs in and %d out", in.Rows(), out.Rows()), Want: "as many rows in both: a row is a run"}
 	}
 	m := &Matrix{Runs: in.Rows(), Canaries: len(in.Columns) + len(out.Columns)}
 	for i := range m.Runs {
@@ -171,7 +170,7 @@ func (s *Scores) inOut(name string, in, out *Table) error {
 // scoreMember takes scores and membership of the same shape.
 func (s *Scores) scoreMember(name string, score, member *Table) error {
 	if score.Matrix != member.Matrix || len(score.Columns) != len(member.Columns) || score.Rows() != member.Rows() {
-		return &core.InputError{Field: name, Found: fmt.Sprintf("score of %d x %d and member of %d x %d", score.Rows(), len(score.Columns), member.Rows(), len(member.Columns)), Want: "both of the same shape"}
+		return &audit.InputError{Field: name, Found: fmt.Sprintf("score of %d x %d and member of %d x %d", score.Rows(), len(score.Columns), member.Rows(), len(member.Columns)), Want: "both of the same shape"}
 	}
 	m := &Matrix{Runs: score.Rows(), Canaries: len(score.Columns)}
 	for i := range m.Runs {
@@ -198,7 +197,7 @@ func (s *Scores) scoreMember(name string, score, member *Table) error {
 func (s *Scores) byRun(f *File, t *Table) error {
 	run, score, member := t.Column("run"), t.Column("score"), t.Column("member")
 	if score == nil || member == nil {
-		return &core.InputError{Field: f.Name, Found: "with the columns " + strings.Join(firstFew(t.names()), ", "), Want: "run, score and member"}
+		return &audit.InputError{Field: f.Name, Found: "with the columns " + strings.Join(firstFew(t.names()), ", "), Want: "run, score and member"}
 	}
 	if err := t.checkEven(f.Name); err != nil {
 		return err
@@ -207,10 +206,10 @@ func (s *Scores) byRun(f *File, t *Table) error {
 		return err
 	}
 	switch {
-	case run.Kind == core.Mixed:
-		return &core.InputError{Field: f.Name + ", column run", Found: "of numbers and words", Want: "one of both"}
+	case run.Kind == audit.Mixed:
+		return &audit.InputError{Field: f.Name + ", column run", Found: "of numbers and words", Want: "one of both"}
 	case run.wide():
-		return &core.InputError{Field: f.Name + ", column run", Found: "of whole numbers beyond 2^53", Want: "smaller ones", Remedy: "number the runs 1, 2, ..."}
+		return &audit.InputError{Field: f.Name + ", column run", Found: "of whole numbers beyond 2^53", Want: "smaller ones", Remedy: "number the runs 1, 2, ..."}
 	}
 	at := map[float64]int{}
 	var scores [][]float64
@@ -231,7 +230,7 @@ func (s *Scores) byRun(f *File, t *Table) error {
 	m := &Matrix{Runs: len(scores), Canaries: len(scores[0])}
 	for k := range scores {
 		if len(scores[k]) != m.Canaries {
-			return &core.InputError{Field: f.Name, Found: fmt.Sprintf("run number %d with %d canaries, the first with %d", k+1, len(scores[k]), m.Canaries), Want: "as many in every run"}
+			return &audit.InputError{Field: f.Name, Found: fmt.Sprintf("run number %d with %d canaries, the first with %d", k+1, len(scores[k]), m.Canaries), Want: "as many in every run"}
 		}
 		m.Score, m.Member = append(m.Score, scores[k]...), append(m.Member, members[k]...)
 	}
@@ -260,10 +259,10 @@ func (s *Scores) pool(m *Matrix) {
 func (c *Column) areScores(name string) error {
 	field := fmt.Sprintf("%s, column %q", name, c.Name)
 	switch {
-	case c.Kind != core.Real:
-		return &core.InputError{Field: field, Found: "of words", Want: "scores: finite numbers, higher for canaries that were in"}
+	case c.Kind != audit.Real:
+		return &audit.InputError{Field: field, Found: "of words", Want: "scores: finite numbers, higher for canaries that were in"}
 	case c.wide():
-		return &core.InputError{Field: field, Found: "of whole numbers beyond 2^53, which float64 would round", Want: "scores that float64 holds", Remedy: "subtract the same number from all, or give their ranks: only the order counts"}
+		return &audit.InputError{Field: field, Found: "of whole numbers beyond 2^53, which float64 would round", Want: "scores that float64 holds", Remedy: "subtract the same number from all, or give their ranks: only the order counts"}
 	}
 	return nil
 }
@@ -273,7 +272,7 @@ func numbers(name string, c *Column, class string) ([]float64, error) {
 		return nil, err
 	}
 	if c.Len() == 0 {
-		return nil, &core.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: "empty", Want: "scores of canaries that were " + class}
+		return nil, &audit.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: "empty", Want: "scores of canaries that were " + class}
 	}
 	out := make([]float64, c.Len())
 	for i := range out {
@@ -288,7 +287,7 @@ var memberWords = map[string]bool{"1": true, "0": false, "true": true, "false": 
 func isMember(name string, c *Column, i int) (bool, error) {
 	in, ok := memberWords[strings.ToLower(strings.TrimSpace(c.Text(i)))]
 	if !ok {
-		return false, &core.InputError{Field: fmt.Sprintf("%s, column %q, row %d", name, c.Name, i+1), Found: quoted(c.Text(i)), Want: "1 (in) or 0 (out)"}
+		return false, &audit.InputError{Field: fmt.Sprintf("%s, column %q, row %d", name, c.Name, i+1), Found: quoted(c.Text(i)), Want: "1 (in) or 0 (out)"}
 	}
 	return in, nil
 }
@@ -300,7 +299,7 @@ func (s *Scores) check() error {
 		class, other string
 	}{{s.In, "in", "out"}, {s.Out, "out", "in"}} {
 		if len(x.scores) == 0 {
-			return &core.InputError{Field: "scores", Found: "of one class: all canaries were " + x.other, Want: "of canaries that were in and of such that were out"}
+			return &audit.InputError{Field: "scores", Found: "of one class: all canaries were " + x.other, Want: "of canaries that were in and of such that were out"}
 		}
 	}
 	if len(s.In) != len(s.Out) {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -100,7 +100,7 @@ func TestBadScores(t *testing.T) {
 		{"other columns", "a,b\n1,2\n", `"a", "b"`},
 	} {
 		_, err := scores(t, x.data)
-		if err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), x.want) {
+		if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", x.name, err, x.want)
 		}
 	}

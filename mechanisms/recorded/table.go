@@ -2,10 +2,9 @@ package recorded
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // File is what was read from one file.
@@ -59,7 +58,7 @@ func (t *Table) Column(name string) *Column {
 func (t *Table) checkEven(name string) error {
 	for _, c := range t.Columns {
 		if c.Len() != t.Rows() {
-			return &core.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: fmt.Sprintf("of %d values", c.Len()), Want: fmt.Sprintf("of %d, as the longest", t.Rows())}
+			return &audit.InputError{Field: fmt.Sprintf("%s, column %q", name, c.Name), Found: fmt.Sprintf("of %d values", c.Len()), Want: fmt.Sprintf("of %d, as the longest", t.Rows())}
 		}
 	}
 	return nil
@@ -127,15 +126,15 @@ func (t *tabulator) place(line, column int) string {
 // setNames fixes the columns.
 func (t *tabulator) setNames(line int, names []string, named bool) error {
 	if len(names) > MaxColumns {
-		return &core.InputError{Field: fmt.Sprintf("%s, line %d", t.what, line), Found: fmt.Sprintf("%d columns", len(names)), Want: fmt.Sprintf("at most %d", MaxColumns)}
+		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.what, line), Found: fmt.Sprintf("%d columns", len(names)), Want: fmt.Sprintf("at most %d", MaxColumns)}
 	}
 	seen := map[string]int{}
 	for i, n := range names {
 		if binaryByte([]byte(n)) >= 0 || !utf8.ValidString(n) || len(n) > maxName {
-			return &core.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.what, line, i+1), Found: quoted(n), Want: fmt.Sprintf("a name in UTF-8 of at most %d bytes", maxName)}
+			return &audit.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.what, line, i+1), Found: quoted(n), Want: fmt.Sprintf("a name in UTF-8 of at most %d bytes", maxName)}
 		}
 		if j, twice := seen[n]; twice {
-			return &core.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.what, line, i+1), Found: fmt.Sprintf("%q, the name of column %d too", n, j+1),
+			return &audit.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.what, line, i+1), Found: fmt.Sprintf("%q, the name of column %d too", n, j+1),
 				Want: "a name of its own", Remedy: "rename one of them; if the first line holds no names, say that the file has no header"}
 		}
 		seen[n] = i
@@ -147,7 +146,7 @@ func (t *tabulator) setNames(line int, names []string, named bool) error {
 			found = found || strings.EqualFold(n, name)
 		}
 		if !found {
-			return core.UnknownName(t.what+": kind of column", name, names)
+			return audit.UnknownName(t.what+": kind of column", name, names)
 		}
 	}
 	return nil
@@ -157,7 +156,7 @@ func (t *tabulator) setNames(line int, names []string, named bool) error {
 func (t *tabulator) row(line int, cells [][]byte) error {
 	if len(cells) != len(t.names) {
 		remedy := "every row has as many cells as the first; quote a cell that holds the separator"
-		return &core.InputError{Field: fmt.Sprintf("%s, line %d", t.what, line), Found: fmt.Sprintf("of %d cells", len(cells)), Want: fmt.Sprintf("of %d", len(t.names)), Remedy: remedy}
+		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.what, line), Found: fmt.Sprintf("of %d cells", len(cells)), Want: fmt.Sprintf("of %d", len(t.names)), Remedy: remedy}
 	}
 	if t.table == nil {
 		h := heldRow{line: line, cells: make([][]byte, len(cells))}
@@ -196,7 +195,7 @@ func (t *tabulator) settle() error {
 }
 
 // given is the kind of column i by option.
-func (t *tabulator) given(i int) (core.ColumnKind, bool) {
+func (t *tabulator) given(i int) (audit.ColumnKind, bool) {
 	for name, k := range t.o.Kinds {
 		if strings.EqualFold(name, t.names[i]) {
 			return k, true
@@ -206,7 +205,7 @@ func (t *tabulator) given(i int) (core.ColumnKind, bool) {
 }
 
 // kind is that of column i by option, or by most of the rows that are held.
-func (t *tabulator) kind(i int) core.ColumnKind {
+func (t *tabulator) kind(i int) audit.ColumnKind {
 	if k, ok := t.given(i); ok {
 		return k
 	}
@@ -222,9 +221,9 @@ func (t *tabulator) kind(i int) core.ColumnKind {
 		}
 	}
 	if texts > numbers {
-		return core.Symbol
+		return audit.Symbol
 	}
-	return core.Real
+	return audit.Real
 }
 
 // checkDecimals looks for decimal commas in a column that they make one of numbers.
@@ -255,7 +254,7 @@ func (t *tabulator) checkDecimals(i int) error {
 		return nil
 	}
 	f := withDecimalComma(first.cells[i])
-	return &core.InputError{Field: t.place(first.line, i), Found: f.found, Want: f.want, Remedy: f.remedy}
+	return &audit.InputError{Field: t.place(first.line, i), Found: f.found, Want: f.want, Remedy: f.remedy}
 }
 
 func (t *tabulator) add(line int, cells [][]byte) error {
@@ -269,11 +268,11 @@ func (t *tabulator) add(line int, cells [][]byte) error {
 				continue
 			}
 			if t.ended[i] > 0 {
-				return &core.InputError{Field: t.place(t.ended[i], i), Found: fmt.Sprintf("empty, and line %d goes on", line), Want: "a number, or empty to the end of the file"}
+				return &audit.InputError{Field: t.place(t.ended[i], i), Found: fmt.Sprintf("empty, and line %d goes on", line), Want: "a number, or empty to the end of the file"}
 			}
 		}
 		if f := c.addText(cell, t.o); f != nil {
-			return &core.InputError{Field: t.place(line, i), Found: f.found, Want: f.want, Remedy: f.remedy}
+			return &audit.InputError{Field: t.place(line, i), Found: f.found, Want: f.want, Remedy: f.remedy}
 		}
 	}
 	t.rows++
@@ -289,7 +288,7 @@ func (t *tabulator) take(line, cells int) error {
 }
 
 func tooManyCells(place string, o *Options) error {
-	return &core.InputError{Field: place, Found: "beyond what is held in memory", Want: fmt.Sprintf("at most %d cells in a file", o.MaxCells),
+	return &audit.InputError{Field: place, Found: "beyond what is held in memory", Want: fmt.Sprintf("at most %d cells in a file", o.MaxCells),
 		Remedy: "take fewer rows or columns"}
 }
 

@@ -3,9 +3,8 @@ package recorded
 import (
 	"bytes"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // textReader reads CSV and TSV as of RFC 4180, with lines that end in LF or
@@ -59,7 +58,7 @@ func (t *textReader) write(chunk []byte) error {
 }
 
 func (t *textReader) tooLong() error {
-	return &core.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.line), Found: "longer than " + sizeWords(MaxLine), Want: "shorter",
+	return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.line), Found: "longer than " + sizeWords(MaxLine), Want: "shorter",
 		Remedy: "is a quote not closed, or is it no CSV or TSV?"}
 }
 
@@ -77,7 +76,7 @@ func (t *textReader) begin(line []byte) error {
 	case o.Decimal == "" && semicolon && numbersWithCommas(bytes.Split(bytes.TrimSpace(line), []byte{';'})):
 		if !o.Scores {
 			f := withDecimalComma(bytes.TrimSpace(line))
-			return &core.InputError{Field: o.Name + ", line 1", Found: f.found, Want: f.want, Remedy: f.remedy}
+			return &audit.InputError{Field: o.Name + ", line 1", Found: f.found, Want: f.want, Remedy: f.remedy}
 		}
 		t.separator, o.Decimal = ';', DecimalComma
 	}
@@ -109,7 +108,7 @@ func (t *textReader) close() ([]*Table, error) {
 		return nil, err
 	}
 	if t.first == nil && t.tab == nil {
-		return nil, &core.InputError{Field: t.p.o.Name, Found: "without any row", Want: "a file with data"}
+		return nil, &audit.InputError{Field: t.p.o.Name, Found: "without any row", Want: "a file with data"}
 	}
 	if t.tab == nil {
 		if err := t.settleHeader(nil); err != nil {
@@ -117,7 +116,7 @@ func (t *textReader) close() ([]*Table, error) {
 		}
 	}
 	if t.tab.rows == 0 && len(t.tab.held) == 0 {
-		return nil, &core.InputError{Field: t.p.o.Name, Found: "a header without rows", Want: "a header and rows",
+		return nil, &audit.InputError{Field: t.p.o.Name, Found: "a header without rows", Want: "a header and rows",
 			Remedy: "if the first line is a row and no header, say that the file has none"}
 	}
 	table, err := t.tab.close()
@@ -126,7 +125,7 @@ func (t *textReader) close() ([]*Table, error) {
 	}
 	words := t.tab.named && t.p.o.Header == ""
 	for _, c := range table.Columns {
-		words = words && c.Kind == core.Symbol
+		words = words && c.Kind == audit.Symbol
 	}
 	if words {
 		t.p.note("all cells are words: the first line is taken as the columns' names")
@@ -199,7 +198,7 @@ func (t *textReader) quotedRecord(data []byte, end bool) (took, lines int, whole
 	var spans []span
 	at, lines := 0, 1
 	fail := func(found, want, remedy string) error {
-		return &core.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.p.o.Name, t.line+lines-1, len(spans)+1), Found: found, Want: want, Remedy: remedy}
+		return &audit.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.p.o.Name, t.line+lines-1, len(spans)+1), Found: found, Want: want, Remedy: remedy}
 	}
 	for {
 		from := len(t.unquoted)
@@ -281,7 +280,7 @@ func (t *textReader) record() error {
 		if t.tab == nil && t.first == nil {
 			t.blank = 0 // blank lines before the first
 		} else {
-			return &core.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.blank), Found: "blank", Want: "a row; blank lines may stand at the end only"}
+			return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.blank), Found: "blank", Want: "a row; blank lines may stand at the end only"}
 		}
 	}
 	if t.tab != nil {
@@ -313,7 +312,7 @@ func (t *textReader) settleHeader(second [][]byte) error {
 	if len(cells) == 1 && t.separator == ',' {
 		if f := bytes.Fields(cells[0]); len(f) > 1 && second != nil && len(bytes.Fields(second[0])) == len(f) {
 			if _, _, class := t.p.o.parse(bytes.Fields(second[0])[0]); class != textCell {
-				return &core.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.line), Found: "cells separated by spaces", Want: "cells separated by commas or tabs",
+				return &audit.InputError{Field: fmt.Sprintf("%s, line %d", t.p.o.Name, t.line), Found: "cells separated by spaces", Want: "cells separated by commas or tabs",
 					Remedy: `numpy.savetxt(..., delimiter=",") writes commas`}
 			}
 		}
@@ -346,7 +345,7 @@ func (t *textReader) settleHeader(second [][]byte) error {
 	if header {
 		for i, c := range cells {
 			if bytes.ContainsAny(c, "\n\r") {
-				return &core.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.p.o.Name, t.first.line, i+1), Found: "a name over several lines", Want: "a name on one line"}
+				return &audit.InputError{Field: fmt.Sprintf("%s, line %d, column %d", t.p.o.Name, t.first.line, i+1), Found: "a name over several lines", Want: "a name on one line"}
 			}
 		}
 		return nil

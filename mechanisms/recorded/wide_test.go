@@ -11,7 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -109,8 +110,8 @@ func TestWholeNumbersAreKept(t *testing.T) {
 		for _, f := range files {
 			parsed = append(parsed, read(t, f, o))
 		}
-		s := pair(t, recorded.Choice{}, parsed...)
-		if len(s.Columns) != 2 || s.Columns[1].Name != s.Columns[0].Name+" (low bits)" || s.Columns[0].Kind != core.Real || s.Columns[1].Kind != core.Real {
+		s := readPair(t, recorded.Choice{}, parsed...)
+		if len(s.Columns) != 2 || s.Columns[1].Name != s.Columns[0].Name+" (low bits)" || s.Columns[0].Kind != audit.Real || s.Columns[1].Kind != audit.Real {
 			t.Errorf("%s: columns %v", name, s.Columns)
 			continue
 		}
@@ -134,7 +135,7 @@ func TestWholeNumbersAreKept(t *testing.T) {
 	}
 	// As symbols they are as many as there are.
 	for _, text := range []string{csv, big8.String()} {
-		f := read(t, text, recorded.Options{Kinds: map[string]core.ColumnKind{map[bool]string{true: "x", false: "c1"}[text == csv]: core.Symbol}})
+		f := read(t, text, recorded.Options{Kinds: map[string]audit.ColumnKind{map[bool]string{true: "x", false: "c1"}[text == csv]: audit.Symbol}})
 		if got := f.Tables[0].Columns[0].Symbols; len(got) != len(beyond) {
 			t.Errorf("symbols %q", got)
 		}
@@ -153,7 +154,7 @@ func TestUint64(t *testing.T) {
 // A mixed column, and one whose large numbers come late, or on one dataset only.
 func TestWholeNumbersLate(t *testing.T) {
 	text := "x,w,dataset\n" + strings.Repeat("1,2,0\n2,2,1\n", 600) + "9007199254740993,NaN,0\n3,9007199254740995,1\n4,5,0\n"
-	s := pair(t, recorded.Choice{}, read(t, text, recorded.Options{NonFinite: recorded.AsSymbol}))
+	s := readPair(t, recorded.Choice{}, read(t, text, recorded.Options{NonFinite: recorded.AsSymbol}))
 	var names []string
 	for _, c := range s.Columns {
 		names = append(names, c.Name+" "+string(c.Kind))
@@ -172,12 +173,12 @@ func TestWholeNumbersLate(t *testing.T) {
 	}
 	a, b := read(t, strings.Repeat("1\n", 200), recorded.Options{Name: "a"}), read(t, strings.Repeat("9007199254740993\n", 200), recorded.Options{Name: "b"})
 	for range 2 { // what is made of files leaves them as they are
-		if s := pair(t, recorded.Choice{}, a, b); len(s.Columns) != 2 || a.Tables[0].Columns[0].Text(199) != "1" || b.Tables[0].Columns[0].Text(0) != "9007199254740993" {
+		if s := readPair(t, recorded.Choice{}, a, b); len(s.Columns) != 2 || a.Tables[0].Columns[0].Text(199) != "1" || b.Tables[0].Columns[0].Text(0) != "9007199254740993" {
 			t.Errorf("columns %v", s.Columns)
 		}
 	}
 	// A column of that name is another one.
-	s = pair(t, recorded.Choice{}, read(t, "x,x (low bits),dataset\n"+strings.Repeat("9007199254740993,1,0\n9007199254740992,2,1\n", 200), recorded.Options{}))
+	s = readPair(t, recorded.Choice{}, read(t, "x,x (low bits),dataset\n"+strings.Repeat("9007199254740993,1,0\n9007199254740992,2,1\n", 200), recorded.Options{}))
 	if len(s.Columns) != 3 || s.Columns[1].Name != "x (low bits)'" {
 		t.Errorf("columns %v", s.Columns)
 	}
@@ -193,10 +194,10 @@ func TestCounterBeyond(t *testing.T) {
 		fmt.Fprintf(&same, "%d,%d\n", uint64(1<<60)+uint64(i%2)<<53, i%2)
 		fmt.Fprintf(&counts, "%d,%d,%d\n", uint64(1<<60)+uint64(i), i%7, i%2)
 	}
-	if s := pair(t, recorded.Choice{}, read(t, same.String(), recorded.Options{})); len(s.Columns) != 1 {
+	if s := readPair(t, recorded.Choice{}, read(t, same.String(), recorded.Options{})); len(s.Columns) != 1 {
 		t.Errorf("columns %v", s.Columns)
 	}
-	s := pair(t, recorded.Choice{}, read(t, counts.String(), recorded.Options{}))
+	s := readPair(t, recorded.Choice{}, read(t, counts.String(), recorded.Options{}))
 	if len(s.Columns) != 1 || s.Columns[0].Name != "y" {
 		t.Errorf("columns %v", s.Columns)
 	}
@@ -211,9 +212,9 @@ func TestLowBitsAreAudited(t *testing.T) {
 	for i := range 4000 {
 		fmt.Fprintf(&b, "%d,%d\n", int64(1)<<60+int64(i*7919%1000)<<20+int64(i%2), i%2)
 	}
-	s := pair(t, recorded.Choice{}, read(t, b.String(), recorded.Options{}))
-	claim := core.DPClaim(1, 0)
-	if r := audit(t, s.Spec(recorded.Options{}), core.Plan{Claim: &claim, Seed: 1}, 1); r.Verdict != core.Violation {
+	s := readPair(t, recorded.Choice{}, read(t, b.String(), recorded.Options{}))
+	claim := audit.DPClaim(1, 0)
+	if r := runAudit(t, s.Spec(recorded.Options{}), pair.Plan{Claim: &claim, Seed: 1}, 1); r.Verdict != audit.Violation {
 		t.Error(r.Summary)
 	}
 }
@@ -236,11 +237,11 @@ func TestWholeNumbersRefused(t *testing.T) {
 		"123456789012345678901234567890":    "",
 	} {
 		f, err := recorded.Read(strings.NewReader(rows(x)), recorded.Options{NonFinite: recorded.AsSymbol})
-		if want == "" && err != nil || want != "" && (err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "symbol")) {
+		if want == "" && err != nil || want != "" && (err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "symbol")) {
 			t.Errorf("%s: %v, want %q", x, err, want)
 		}
 		if err != nil {
-			f = read(t, rows(x), recorded.Options{Kinds: map[string]core.ColumnKind{"x": core.Symbol}})
+			f = read(t, rows(x), recorded.Options{Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}})
 			if c := f.Tables[0].Columns[0]; c.Text(600) != x {
 				t.Errorf("%s as a symbol: %s", x, c.Text(600))
 			}
@@ -252,7 +253,7 @@ func TestWholeNumbersRefused(t *testing.T) {
 	}
 	for _, text := range []string{"in,out\n9007199254740993,1\n", "score,member\n1,1\n9007199254740993,0\n", "run,score,member\n1,9007199254740993,1\n1,3,0\n", "run,score,member\n9007199254740993,1,1\n1,3,0\n",
 		`{"in": [[9007199254740993], [1]], "out": [[1], [1]]}`, `{"score": [[9007199254740993], [1]], "member": [[1], [0]]}`} {
-		if _, err := scores(t, text); err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), "beyond 2^53") {
+		if _, err := scores(t, text); err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "beyond 2^53") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

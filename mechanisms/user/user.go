@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -20,49 +20,49 @@ const MostColumns = 1000
 
 // Call fills out with independent outputs on d, drawn from seed alone, row after
 // row of one number a column. It does not keep d or out.
-type Call func(d core.Dataset, seed uint64, out []float64) error
+type Call func(d audit.Dataset, seed uint64, out []float64) error
 
-// Mechanism is outside code as a [core.Mechanism].
+// Mechanism is outside code as a [audit.Mechanism].
 type Mechanism struct {
-	columns []core.Column
+	columns []audit.Column
 	call    Call
 }
 
 // New makes a mechanism. columns are of one number each.
-func New(columns []core.Column, call Call) *Mechanism { return &Mechanism{columns, call} }
+func New(columns []audit.Column, call Call) *Mechanism { return &Mechanism{columns, call} }
 
-// Columns implements [core.Mechanism].
-func (m *Mechanism) Columns() []core.Column { return m.columns }
+// Columns implements [audit.Mechanism].
+func (m *Mechanism) Columns() []audit.Column { return m.columns }
 
-// Sample implements [core.Mechanism]. It takes one word of the stream.
-func (m *Mechanism) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+// Sample implements [audit.Mechanism]. It takes one word of the stream.
+func (m *Mechanism) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	return m.call(d, s.Uint64()>>11, out)
 }
 
 // Columns names the columns of an output of so many numbers c1, c2, ... Those
 // that kinds does not name are of the kind usual, or real where that is empty.
-func Columns(width int, usual core.ColumnKind, kinds map[string]core.ColumnKind) ([]core.Column, error) {
+func Columns(width int, usual audit.ColumnKind, kinds map[string]audit.ColumnKind) ([]audit.Column, error) {
 	if width < 1 || width > MostColumns {
-		return nil, &core.InputError{Field: "numbers of one output", Found: fmt.Sprint(width), Want: fmt.Sprintf("in [1, %d]", MostColumns)}
+		return nil, &audit.InputError{Field: "numbers of one output", Found: fmt.Sprint(width), Want: fmt.Sprintf("in [1, %d]", MostColumns)}
 	}
-	columns := make([]core.Column, width)
+	columns := make([]audit.Column, width)
 	named := 0
 	for i := range columns {
-		c := core.Column{Name: fmt.Sprintf("c%d", i+1), Kind: usual}
+		c := audit.Column{Name: fmt.Sprintf("c%d", i+1), Kind: usual}
 		if kind, ok := kinds[c.Name]; ok {
 			c.Kind = kind
 			named++
 		}
 		if c.Kind == "" {
-			c.Kind = core.Real
+			c.Kind = audit.Real
 		}
-		if c.Kind != core.Real && c.Kind != core.Symbol {
-			return nil, &core.InputError{Field: "kind of column " + c.Name, Found: string(c.Kind), Want: "real or symbol, as outputs are numbers"}
+		if c.Kind != audit.Real && c.Kind != audit.Symbol {
+			return nil, &audit.InputError{Field: "kind of column " + c.Name, Found: string(c.Kind), Want: "real or symbol, as outputs are numbers"}
 		}
 		columns[i] = c
 	}
 	if named < len(kinds) {
-		return nil, &core.InputError{Field: "columns whose kinds are given", Found: fmt.Sprintf("%d, of which %d are there", len(kinds), named), Want: fmt.Sprintf("of c1 to c%d", width)}
+		return nil, &audit.InputError{Field: "columns whose kinds are given", Found: fmt.Sprintf("%d, of which %d are there", len(kinds), named), Want: fmt.Sprintf("of c1 to c%d", width)}
 	}
 	return columns, nil
 }
@@ -76,32 +76,32 @@ const (
 	telling = 20
 )
 
-// Try draws some outputs on both datasets of a pair, by default the space's [core.Space.Trial].
+// Try draws some outputs on both datasets of a pair, by default the space's [audit.Space.Trial].
 // unseeded says why the same seed does not give the same outputs, and is empty
 // where it does. It is an error when the code fails, and when its outputs cannot
 // be independent: two seeds give the same ones though those of one change often,
 // or one output is repeated and another one for another seed. Independent outputs
 // do the first with probability below 1e-15, the second below 2^-390.
-func Try(call Call, width int, space core.Space, pair *core.Pair) (unseeded string, err error) {
+func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded string, err error) {
 	if pair == nil {
 		p := space.Trial()
 		pair = &p
 	}
-	for _, d := range []core.Dataset{pair.First, pair.Second} {
+	for _, d := range []audit.Dataset{pair.First, pair.Second} {
 		var draws [3][]float64
 		for i, seed := range []uint64{trySeed, trySeed, trySeed + 1<<40} {
 			draws[i] = make([]float64, tryRows*width)
-			copied := core.Dataset{Columns: d.Columns, Values: slices.Clone(d.Values)}
+			copied := audit.Dataset{Columns: d.Columns, Values: slices.Clone(d.Values)}
 			if err := call(copied, seed, draws[i]); err != nil {
 				return "", err
 			}
 		}
 		switch alike := same(draws[0], draws[2]); {
 		case alike && changes(draws[0], width) >= telling:
-			return "", &core.InputError{Field: "outputs for two seeds", Found: "the same", Want: "different, as the outputs for one seed differ among themselves",
+			return "", &audit.InputError{Field: "outputs for two seeds", Found: "the same", Want: "different, as the outputs for one seed differ among themselves",
 				Remedy: "the mechanism ignores its seed and would repeat itself: make all its randomness follow from the seed"}
 		case !alike && changes(draws[0], width)+changes(draws[2], width) == 0:
-			return "", &core.InputError{Field: "outputs for one seed", Found: "one output, repeated, and another one for another seed", Want: "of independent runs of the mechanism", Remedy: "draw new noise for each output"}
+			return "", &audit.InputError{Field: "outputs for one seed", Found: "one output, repeated, and another one for another seed", Want: "of independent runs of the mechanism", Remedy: "draw new noise for each output"}
 		case !same(draws[0], draws[1]):
 			unseeded = "asked again with the same seed, it gives other outputs"
 		}

@@ -4,12 +4,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // laplace is a sound mechanism: a count with noise from the seed.
-func laplace(d core.Dataset, seed uint64, out []float64) error {
+func laplace(d audit.Dataset, seed uint64, out []float64) error {
 	stream.New(stream.Key{Seed: seed}).Laplace(out, 1)
 	for i := range out {
 		out[i] += float64(d.Len())
@@ -19,13 +19,13 @@ func laplace(d core.Dataset, seed uint64, out []float64) error {
 
 func TestSample(t *testing.T) {
 	var seeds []uint64
-	m := New([]core.Column{{Name: "c1", Kind: core.Real}}, func(d core.Dataset, seed uint64, out []float64) error {
+	m := New([]audit.Column{{Name: "c1", Kind: audit.Real}}, func(d audit.Dataset, seed uint64, out []float64) error {
 		seeds = append(seeds, seed)
 		return laplace(d, seed, out)
 	})
 	s := stream.New(stream.Key{Seed: 1})
 	for range 1000 {
-		if err := m.Sample(core.Records(1), s, make([]float64, 1)); err != nil {
+		if err := m.Sample(audit.Records(1), s, make([]float64, 1)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -46,7 +46,7 @@ func TestSample(t *testing.T) {
 }
 
 func TestTry(t *testing.T) {
-	space, err := core.ParseSpace("", "", "", false, 0)
+	space, err := audit.ParseSpace("", "", "", false, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,23 +58,23 @@ func TestTry(t *testing.T) {
 		says     string
 	}{
 		{"sound", laplace, false, ""},
-		{"exact", func(d core.Dataset, _ uint64, out []float64) error {
+		{"exact", func(d audit.Dataset, _ uint64, out []float64) error {
 			for i := range out {
 				out[i] = float64(d.Len())
 			}
 			return nil
 		}, false, ""},
-		{"rare", func(_ core.Dataset, seed uint64, out []float64) error {
+		{"rare", func(_ audit.Dataset, seed uint64, out []float64) error {
 			clear(out)
 			out[7] = 1 // few differences may be an accident
 			return nil
 		}, false, ""},
-		{"of its own", func(d core.Dataset, seed uint64, out []float64) error {
+		{"of its own", func(d audit.Dataset, seed uint64, out []float64) error {
 			calls++
 			return laplace(d, seed+calls, out)
 		}, true, ""},
-		{"no seed", func(d core.Dataset, _ uint64, out []float64) error { return laplace(d, 1, out) }, false, "ignores its seed"},
-		{"one draw", func(d core.Dataset, seed uint64, out []float64) error {
+		{"no seed", func(d audit.Dataset, _ uint64, out []float64) error { return laplace(d, 1, out) }, false, "ignores its seed"},
+		{"one draw", func(d audit.Dataset, seed uint64, out []float64) error {
 			one := make([]float64, 1)
 			laplace(d, seed, one)
 			for i := range out {
@@ -82,13 +82,13 @@ func TestTry(t *testing.T) {
 			}
 			return nil
 		}, false, "one output, repeated"},
-		{"fault", func(core.Dataset, uint64, []float64) error { return &core.InputError{Field: "here"} }, false, "here"},
+		{"fault", func(audit.Dataset, uint64, []float64) error { return &audit.InputError{Field: "here"} }, false, "here"},
 	} {
 		unseeded, err := Try(c.call, 1, space, nil)
 		switch {
 		case c.says == "" && (err != nil || (unseeded != "") != c.unseeded):
 			t.Errorf("%s: %q %v", c.name, unseeded, err)
-		case c.says != "" && (!core.IsInput(err) || !strings.Contains(err.Error(), c.says)):
+		case c.says != "" && (!audit.IsInput(err) || !strings.Contains(err.Error(), c.says)):
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}

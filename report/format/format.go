@@ -14,8 +14,9 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // Names of the formats.
@@ -46,7 +47,7 @@ type Run struct {
 // Audit is one report. Its names are distinct within a run.
 type Audit struct {
 	Name     string
-	Report   core.Report
+	Report   pair.Report
 	Location *Location // nil: no file can be named
 }
 
@@ -62,17 +63,17 @@ func ParseLocation(s string) (Location, error) {
 	if i := strings.LastIndexByte(s, ':'); i >= 0 {
 		if n, err := strconv.Atoi(s[i+1:]); err == nil {
 			if l = (Location{File: s[:i], Line: n}); n < 1 {
-				return l, &core.InputError{Field: "-location", Found: fmt.Sprintf("%q", s), Want: "FILE or FILE:LINE with a line of at least 1"}
+				return l, &audit.InputError{Field: "-location", Found: fmt.Sprintf("%q", s), Want: "FILE or FILE:LINE with a line of at least 1"}
 			}
 		}
 	}
 	if l.File == "" {
-		return l, &core.InputError{Field: "-location", Found: fmt.Sprintf("%q", s), Want: "FILE or FILE:LINE"}
+		return l, &audit.InputError{Field: "-location", Found: fmt.Sprintf("%q", s), Want: "FILE or FILE:LINE"}
 	}
 	return l, nil
 }
 
-// Write writes the run in that format; an unknown one is a *core.InputError.
+// Write writes the run in that format; an unknown one is a *audit.InputError.
 func Write(w io.Writer, format string, run Run) error {
 	var data []byte
 	var err error
@@ -84,9 +85,9 @@ func Write(w io.Writer, format string, run Run) error {
 		if value == nil {
 			value = run.Audits[0].Report
 		}
-		data, err = core.Canonical(value)
+		data, err = audit.Canonical(value)
 	case SARIF:
-		data, err = core.Canonical(sarif(run))
+		data, err = audit.Canonical(sarif(run))
 	case JUnit:
 		data, err = junit(run)
 	case Markdown:
@@ -94,7 +95,7 @@ func Write(w io.Writer, format string, run Run) error {
 	case GitHub:
 		data = []byte(phrase.Visible(github(run)))
 	default:
-		return core.UnknownName("-format", format, Formats)
+		return audit.UnknownName("-format", format, Formats)
 	}
 	if err != nil {
 		return err
@@ -106,17 +107,17 @@ func Write(w io.Writer, format string, run Run) error {
 // failed reports what fails a build.
 func (r Run) failed(a Audit) bool {
 	v := a.Report.Verdict
-	return v == core.Violation || v == core.Invalid || r.Strict && v == core.Inconclusive
+	return v == audit.Violation || v == audit.Invalid || r.Strict && v == audit.Inconclusive
 }
 
 // text is the reports one after another and, of several, what they come to.
 func text(run Run) string {
 	if run.Summary == "" && len(run.Audits) == 1 {
-		return core.Text(run.Audits[0].Report)
+		return pair.Text(run.Audits[0].Report)
 	}
 	var b strings.Builder
 	for i, a := range run.Audits {
-		fmt.Fprintf(&b, "== %s (%d of %d)\n\n%s\n", a.Name, i+1, len(run.Audits), core.Text(a.Report))
+		fmt.Fprintf(&b, "== %s (%d of %d)\n\n%s\n", a.Name, i+1, len(run.Audits), pair.Text(a.Report))
 	}
 	b.WriteString(run.Summary + "\n")
 	return b.String()
@@ -124,9 +125,9 @@ func text(run Run) string {
 
 // facts are those rows of the report that say why the verdict is what it is, one
 // a line.
-func facts(r core.Report, names ...string) []string {
+func facts(r pair.Report, names ...string) []string {
 	var out []string
-	for _, row := range core.Facts(r) {
+	for _, row := range pair.Facts(r) {
 		if slices.Contains(names, row.Name) {
 			out = append(out, row.Name+": "+row.Value)
 		}
@@ -145,7 +146,7 @@ func details(a Audit) string {
 
 // bound is the certified bound on what the claim limits; false where there is
 // none.
-func bound(r core.Report) (float64, bool) {
+func bound(r pair.Report) (float64, bool) {
 	if len(r.Results) == 0 || r.Results[0].LowerBound == nil {
 		return 0, false
 	}

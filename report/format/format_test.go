@@ -15,7 +15,8 @@ import (
 
 	check "github.com/santhosh-tekuri/jsonschema/v6"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
@@ -28,19 +29,19 @@ var update = flag.Bool("update", false, "write golden files anew")
 // broken is a mechanism that fails.
 type broken struct{}
 
-func (broken) Columns() []core.Column { return []core.Column{{Name: "x", Kind: core.Real}} }
-func (broken) Sample(core.Dataset, *stream.Stream, []float64) error {
+func (broken) Columns() []audit.Column { return []audit.Column{{Name: "x", Kind: audit.Real}} }
+func (broken) Sample(audit.Dataset, *stream.Stream, []float64) error {
 	return errors.New("disk | <b>full</b>, at 50%:\nline two\x1b[31m\a")
 }
 
-func catalogue(t *testing.T) core.Catalogue {
+func catalogue(t *testing.T) audit.Catalogue {
 	t.Helper()
-	cat := core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
+	cat := audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
 	spec, err := cat.Mechanism("laplace-mean")
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec.Name, spec.New = "broken", func(core.Params) (core.Mechanism, error) { return broken{}, nil }
+	spec.Name, spec.New = "broken", func(audit.Params) (audit.Mechanism, error) { return broken{}, nil }
 	cat.Mechanisms = append(cat.Mechanisms, spec)
 	return cat
 }
@@ -48,16 +49,16 @@ func catalogue(t *testing.T) core.Catalogue {
 var reports sync.Map
 
 // report audits a mechanism with few samples.
-func report(t *testing.T, mechanism string, claim core.Claim, samples int) core.Report {
+func report(t *testing.T, mechanism string, claim audit.Claim, samples int) pair.Report {
 	t.Helper()
 	key := mechanism + claim.String()
 	if r, ok := reports.Load(key); ok {
-		return r.(core.Report)
+		return r.(pair.Report)
 	}
 	cat := catalogue(t)
-	plan := core.Plan{Version: core.PlanVersion, Mechanism: mechanism, Claim: &claim, Learner: "histogram", Samples: samples, Trials: 1, Seed: 7}
-	r, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, 2),
-		Generator: core.Generator{Name: "dpscope", Version: "0.1.0", GoOS: "linux", GoArch: "amd64", Go: "go1.26"}}.Do(context.Background())
+	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: mechanism, Claim: &claim, Learner: "histogram", Samples: samples, Trials: 1, Seed: 7}
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, 2),
+		Generator: audit.Generator{Name: "dpscope", Version: "0.1.0", GoOS: "linux", GoArch: "amd64", Go: "go1.26"}}.Do(context.Background())
 	if err != nil && mechanism != "broken" {
 		t.Fatal(err)
 	}
@@ -69,12 +70,12 @@ func report(t *testing.T, mechanism string, claim core.Claim, samples int) core.
 func each(t *testing.T) format.Run {
 	t.Helper()
 	run := format.Run{Summary: "4 audits: 1 violation, 50% <done>.", Audits: []format.Audit{
-		{Name: "svt, 4: 100%", Report: report(t, "svt4", core.DPClaim(1, 0), 5000), Location: &format.Location{File: "priv acy/dp,scope:1.json", Line: 12}},
-		{Name: "mean", Report: report(t, "gaussian-mean", core.Claim{Kind: core.ZCDP, Rho: 0.5}, 5000)},
-		{Name: "few", Report: report(t, "svt1", core.DPClaim(9, 0), 200)},
-		{Name: "broken", Report: report(t, "broken", core.DPClaim(1, 0), 200), Location: &format.Location{File: "/abs/x.json"}},
+		{Name: "svt, 4: 100%", Report: report(t, "svt4", audit.DPClaim(1, 0), 5000), Location: &format.Location{File: "priv acy/dp,scope:1.json", Line: 12}},
+		{Name: "mean", Report: report(t, "gaussian-mean", audit.Claim{Kind: audit.ZCDP, Rho: 0.5}, 5000)},
+		{Name: "few", Report: report(t, "svt1", audit.DPClaim(9, 0), 200)},
+		{Name: "broken", Report: report(t, "broken", audit.DPClaim(1, 0), 200), Location: &format.Location{File: "/abs/x.json"}},
 	}}
-	for i, want := range []core.Verdict{core.Violation, core.NoViolation, core.Inconclusive, core.Invalid} {
+	for i, want := range []audit.Verdict{audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid} {
 		if got := run.Audits[i].Report.Verdict; got != want {
 			t.Fatalf("audit %d: verdict %s, want %s", i, got, want)
 		}
@@ -341,12 +342,12 @@ func TestMarkdown(t *testing.T) {
 }
 
 func TestOneAudit(t *testing.T) {
-	r := report(t, "svt4", core.DPClaim(1, 0), 5000)
+	r := report(t, "svt4", audit.DPClaim(1, 0), 5000)
 	run := format.Run{Audits: []format.Audit{{Name: "svt4", Report: r}}}
-	if got := write(t, format.Text, run); got != core.Text(r) {
+	if got := write(t, format.Text, run); got != pair.Text(r) {
 		t.Errorf("text is not the report's own:\n%s", got)
 	}
-	want, err := core.Canonical(r)
+	want, err := audit.Canonical(r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -357,7 +358,7 @@ func TestOneAudit(t *testing.T) {
 
 func TestUnknownFormat(t *testing.T) {
 	err := format.Write(&bytes.Buffer{}, "sarf", format.Run{})
-	if err == nil || !core.IsInput(err) || !strings.Contains(err.Error(), `did you mean "sarif"`) {
+	if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), `did you mean "sarif"`) {
 		t.Errorf("error %v", err)
 	}
 }
@@ -369,7 +370,7 @@ func TestParseLocation(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", ":3", "a.go:0", "a.go:-1"} {
-		if _, err := format.ParseLocation(s); !core.IsInput(err) {
+		if _, err := format.ParseLocation(s); !audit.IsInput(err) {
 			t.Errorf("%q: error %v", s, err)
 		}
 	}

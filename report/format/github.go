@@ -2,9 +2,8 @@ package format
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // github is one workflow command an audit, and a notice with the summary of
@@ -17,7 +16,7 @@ func github(run Run) string {
 		switch {
 		case run.failed(a):
 			command = "error"
-		case a.Report.Verdict == core.Inconclusive:
+		case a.Report.Verdict == audit.Inconclusive:
 			command = "warning"
 		}
 		b.WriteString("::" + command + " ")

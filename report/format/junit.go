@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
-
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // The elements of JUnit XML as Jenkins' junit-10.xsd defines them.
@@ -62,16 +62,16 @@ func junit(run Run) ([]byte, error) {
 		if i == 0 {
 			suite.Properties = []junitProperty{{"generator", r.Generator.Name + " " + r.Generator.Version}, {"platform", r.Generator.GoOS + "/" + r.Generator.GoArch}}
 		}
-		c := junitCase{Name: a.Name, Class: "dpscope." + string(r.Claim.Kind), Time: seconds(r.Timing.Total), Out: core.Text(r)}
+		c := junitCase{Name: a.Name, Class: "dpscope." + string(r.Claim.Kind), Time: seconds(r.Timing.Total), Out: pair.Text(r)}
 		problem := &junitProblem{Type: string(r.Verdict), Message: r.Summary, Text: details(a)}
 		switch {
-		case r.Verdict == core.Invalid:
+		case r.Verdict == audit.Invalid:
 			c.Error = problem
 			suite.Errors++
 		case run.failed(a):
 			c.Failure = problem
 			suite.Failures++
-		case r.Verdict == core.Inconclusive:
+		case r.Verdict == audit.Inconclusive:
 			c.Skipped = &junitProblem{Type: problem.Type, Message: problem.Message}
 			suite.Skipped++
 		}

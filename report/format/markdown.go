@@ -2,9 +2,9 @@ package format
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // markdown is GitHub's: a headline and a table of facts an audit, and above
@@ -21,7 +21,7 @@ func markdown(run Run) string {
 	for _, a := range run.Audits {
 		r := a.Report
 		fmt.Fprintf(&b, "### %s%s\n\n**%s**\n\n| Fact | Value |\n| --- | --- |\n", mark(run, a), markdownText(a.Name), markdownText(r.Summary))
-		for _, row := range core.Facts(r) {
+		for _, row := range pair.Facts(r) {
 			fmt.Fprintf(&b, "| %s | %s |\n", markdownCell(row.Name), markdownCell(row.Value))
 		}
 		b.WriteString("\n")
@@ -44,7 +44,7 @@ func mark(run Run, a Audit) string {
 	switch {
 	case run.failed(a):
 		return "❌ "
-	case a.Report.Verdict == core.Inconclusive:
+	case a.Report.Verdict == audit.Inconclusive:
 		return "⚠️ "
 	}
 	return ""

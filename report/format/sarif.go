@@ -3,12 +3,11 @@ package format
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"github.com/dpscope/dpscope/audit"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // sarifSchema is the address of the schema of SARIF 2.1.0 with errata 01.
@@ -92,12 +91,12 @@ type sarifRegion struct {
 }
 
 // ruleWords say what the rule of a kind of claim is.
-var ruleWords = map[core.ClaimKind]struct{ name, claim string }{
-	core.Pure:        {"PureDifferentialPrivacy", "(epsilon, 0)-differential privacy"},
-	core.Approximate: {"ApproximateDifferentialPrivacy", "(epsilon, delta)-differential privacy"},
-	core.Renyi:       {"RenyiDifferentialPrivacy", "(alpha, epsilon) Rényi differential privacy"},
-	core.ZCDP:        {"ZeroConcentratedDifferentialPrivacy", "rho-zero-concentrated differential privacy"},
-	core.GaussianDP:  {"GaussianDifferentialPrivacy", "mu-Gaussian differential privacy"},
+var ruleWords = map[audit.ClaimKind]struct{ name, claim string }{
+	audit.Pure:        {"PureDifferentialPrivacy", "(epsilon, 0)-differential privacy"},
+	audit.Approximate: {"ApproximateDifferentialPrivacy", "(epsilon, delta)-differential privacy"},
+	audit.Renyi:       {"RenyiDifferentialPrivacy", "(alpha, epsilon) Rényi differential privacy"},
+	audit.ZCDP:        {"ZeroConcentratedDifferentialPrivacy", "rho-zero-concentrated differential privacy"},
+	audit.GaussianDP:  {"GaussianDifferentialPrivacy", "mu-Gaussian differential privacy"},
 }
 
 // ruleHelp is what a reader of an alert needs to know.
@@ -110,7 +109,7 @@ const ruleHelp = "dpscope drew outputs of the mechanism on two neighbouring data
 // are properties of the run; an audit that failed is a notification.
 func sarif(run Run) sarifLog {
 	out := sarifRun{ColumnKind: "unicodeCodePoints", Invocations: []sarifInvocation{{ExecutionSuccessful: true}}, Results: []sarifResult{}}
-	var kinds []core.ClaimKind
+	var kinds []audit.ClaimKind
 	verdicts := []map[string]any{}
 	for _, a := range run.Audits {
 		r := a.Report
@@ -119,9 +118,9 @@ func sarif(run Run) sarifLog {
 			kinds = append(kinds, r.Claim.Kind)
 		}
 		switch r.Verdict {
-		case core.NoViolation:
+		case audit.NoViolation:
 			continue
-		case core.Invalid:
+		case audit.Invalid:
 			inv := &out.Invocations[0]
 			inv.ExecutionSuccessful = false
 			inv.Notifications = append(inv.Notifications, sarifNotification{"error", sarifMessage{message(details(a))}})
@@ -146,7 +145,7 @@ func sarif(run Run) sarifLog {
 	return sarifLog{Schema: sarifSchema, Version: "2.1.0", Runs: []sarifRun{out}}
 }
 
-func ruleID(k core.ClaimKind) string { return "dpscope/" + string(k) }
+func ruleID(k audit.ClaimKind) string { return "dpscope/" + string(k) }
 
 // result is one alert.
 func result(run Run, a Audit, rule int) sarifResult {

@@ -18,7 +18,7 @@ var coldPackages = []string{
 	"internal/runtime/...", "internal/strconv", "internal/sync", "io", "io/fs", "os", "path", "reflect", "runtime",
 	"sort", "strconv", "strings", "sync", "syscall", "syscall/js", "time", "unicode/...",
 	"gonum.org/v1/gonum/...",
-	"github.com/dpscope/dpscope/core", // its inner loops are in stream, mechanisms and estimators
+	"github.com/dpscope/dpscope/core/pair", // its inner loops are in stream, mechanisms and estimators
 	"github.com/dpscope/dpscope/accounting",
 	"github.com/dpscope/dpscope/core/calibration",
 	"github.com/dpscope/dpscope/core/canary",

@@ -15,9 +15,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"golang.org/x/sync/errgroup"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // buildInfo is build-info.json: what was built and how large it is. The page
@@ -80,7 +79,7 @@ const (
 // out, and removes what an earlier build left there that is no more.
 func write(out, goVersion string, files []file, compress bool) (buildInfo, error) {
 	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
-	info := buildInfo{Version: core.Version, Build: stamp(files), Go: goVersion}
+	info := buildInfo{Version: audit.Version, Build: stamp(files), Go: goVersion}
 	info.Files = make([]fileInfo, len(files))
 	var all errgroup.Group // brotli takes nearly all of the time
 	all.SetLimit(runtime.GOMAXPROCS(0))

@@ -3,8 +3,8 @@ package main
 import (
 	"slices"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/mechanisms/google"
@@ -32,13 +32,13 @@ type canaries struct {
 }
 
 type canarySource struct {
-	Name      string           `json:"name"`
-	Title     string           `json:"title"`
-	Params    []core.ParamSpec `json:"params"`
-	Relations []core.Relation  `json:"relations"` // the first is the default, as of designs
-	Designs   []canaryDesign   `json:"designs"`
-	Examples  bool             `json:"examples,omitempty"` // a file of examples may be given
-	Runs      int              `json:"runs"`               // by default
+	Name      string            `json:"name"`
+	Title     string            `json:"title"`
+	Params    []audit.ParamSpec `json:"params"`
+	Relations []audit.Relation  `json:"relations"` // the first is the default, as of designs
+	Designs   []canaryDesign    `json:"designs"`
+	Examples  bool              `json:"examples,omitempty"` // a file of examples may be given
+	Runs      int               `json:"runs"`               // by default
 	// Canaries of one run and their design, by default; absent where the source
 	// cannot be audited so.
 	OneRun       int           `json:"oneRun,omitempty"`
@@ -73,7 +73,7 @@ type calibratingMechanism struct {
 // runs that library, and only the core with the library knows it. Samples: of a
 // plan that does not say.
 type mechanism struct {
-	core.MechanismListing
+	audit.MechanismListing
 	Larger  bool   `json:"larger,omitempty"`
 	Library string `json:"library,omitempty"`
 	Samples int    `json:"samples,omitempty"`
@@ -82,7 +82,7 @@ type mechanism struct {
 
 // named is a learner or a finder. Larger: the first core does not know it.
 type named struct {
-	core.NamedListing
+	audit.NamedListing
 	Larger bool `json:"larger,omitempty"`
 }
 
@@ -91,7 +91,7 @@ func list(museum map[string]string) listing {
 	common, all := catalogue.Common().Listing(), catalogue.All().Listing()
 	var l listing
 	for _, m := range all.Mechanisms {
-		known := slices.ContainsFunc(common.Mechanisms, func(c core.MechanismListing) bool { return c.Name == m.Name })
+		known := slices.ContainsFunc(common.Mechanisms, func(c audit.MechanismListing) bool { return c.Name == m.Name })
 		l.Mechanisms = append(l.Mechanisms, mechanism{MechanismListing: m, Larger: !known, Museum: museum[m.Name]})
 	}
 	for _, m := range catalogue.Google().Listing().Mechanisms[len(all.Mechanisms):] {
@@ -136,10 +136,10 @@ func calibrations() calibrating {
 	return out
 }
 
-func marked(all, common []core.NamedListing) []named {
+func marked(all, common []audit.NamedListing) []named {
 	var out []named
 	for _, x := range all {
-		known := slices.ContainsFunc(common, func(c core.NamedListing) bool { return c.Name == x.Name })
+		known := slices.ContainsFunc(common, func(c audit.NamedListing) bool { return c.Name == x.Name })
 		out = append(out, named{x, !known})
 	}
 	return out

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/accounting"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
@@ -90,7 +90,7 @@ func TestAccountsAreAnswered(t *testing.T) {
 			t.Errorf("%s at its defaults: %v", a.Kind, err)
 		}
 		for _, f := range a.Fields {
-			var in *core.InputError
+			var in *audit.InputError
 			if err := query(f.Name, -1); !errors.As(err, &in) || in.Field != f.Name {
 				t.Errorf("%s, %s = -1: %v", a.Kind, f.Name, err)
 			}
@@ -143,7 +143,7 @@ func TestCanariesAreOffered(t *testing.T) {
 	}
 	vectors := 0
 	for _, s := range c.Sources {
-		plan := canary.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: 1e-5}}
+		plan := canary.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}
 		a, err := plan.Resolve(canary.Sources(), nil)
 		if err != nil {
 			t.Fatal(err)

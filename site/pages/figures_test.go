@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/accounting"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/stream"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
@@ -469,14 +469,14 @@ func TestMuseumProofs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := spec.New(core.Params{"epsilon": core.ParamValue{Number: 1}})
+	m, err := spec.New(audit.Params{"epsilon": audit.ParamValue{Number: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	odd := [2]int{} // outputs in (-1/2, 1/2) that are no multiples of 2^-53, by value
 	for value := range odd {
 		out := make([]float64, 20_000)
-		if err := m.Sample(core.Records(float64(value)), stream.New(stream.Key{Seed: 7, Purpose: "museum", Side: value}), out); err != nil {
+		if err := m.Sample(audit.Records(float64(value)), stream.New(stream.Key{Seed: 7, Purpose: "museum", Side: value}), out); err != nil {
 			t.Fatal(err)
 		}
 		for _, y := range out {
@@ -496,7 +496,7 @@ func TestMuseumFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := map[string]core.MechanismListing{}
+	listed := map[string]audit.MechanismListing{}
 	for _, m := range catalogue.All().Listing().Mechanisms {
 		listed[m.Name] = m
 	}

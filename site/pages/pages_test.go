@@ -18,8 +18,9 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
@@ -29,11 +30,11 @@ const docsFolder = "../../docs"
 
 // settings makes the plan that a page's audit asks for, as the page of the site
 // does.
-func settings(a Audit) (core.Plan, error) {
-	p := core.Plan{Version: core.PlanVersion, Parameters: core.Params{}}
+func settings(a Audit) (pair.Plan, error) {
+	p := pair.Plan{Version: pair.PlanVersion, Parameters: audit.Params{}}
 	for _, s := range a {
 		if name, ok := strings.CutPrefix(s.Name, "p."); ok {
-			_, value, err := core.ParseParam(name + "=" + s.Value)
+			_, value, err := audit.ParseParam(name + "=" + s.Value)
 			if err != nil {
 				return p, err
 			}
@@ -42,9 +43,9 @@ func settings(a Audit) (core.Plan, error) {
 		}
 		number, err := strconv.ParseFloat(s.Value, 64)
 		text := err != nil
-		claim := func() *core.Claim {
+		claim := func() *audit.Claim {
 			if p.Claim == nil {
-				p.Claim = &core.Claim{}
+				p.Claim = &audit.Claim{}
 			}
 			return p.Claim
 		}
@@ -54,9 +55,9 @@ func settings(a Audit) (core.Plan, error) {
 		case "learner":
 			p.Learner = s.Value
 		case "relation":
-			p.Relation = core.Relation(s.Value)
+			p.Relation = audit.Relation(s.Value)
 		case "guarantee":
-			claim().Kind = core.ClaimKind(s.Value)
+			claim().Kind = audit.ClaimKind(s.Value)
 		case "epsilon":
 			claim().Epsilon = number
 		case "alpha":
@@ -82,7 +83,7 @@ func settings(a Audit) (core.Plan, error) {
 }
 
 // shown are the lines below the command.
-func shown(r core.Report) string {
+func shown(r pair.Report) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.Summary)
 	f := r.Results[0]
@@ -95,14 +96,14 @@ func shown(r core.Report) string {
 	}
 	if f.Counts != nil {
 		likelier, other := "first", "second"
-		if f.Direction == core.SecondOverFirst {
+		if f.Direction == pair.SecondOverFirst {
 			likelier, other = other, likelier
 		}
 		c := f.Counts
 		fmt.Fprintf(&b, "Counts: %s of %s on the %s dataset, %s of %s on the %s\n",
 			phrase.Grouped(c.X), phrase.Grouped(c.N1), likelier, phrase.Grouped(c.Y), phrase.Grouped(c.N0), other)
 	}
-	fmt.Fprintf(&b, "Datasets: %s against %s\n", core.DatasetWords(r.Evidence.Pair.First), core.DatasetWords(r.Evidence.Pair.Second))
+	fmt.Fprintf(&b, "Datasets: %s against %s\n", pair.DatasetWords(r.Evidence.Pair.First), pair.DatasetWords(r.Evidence.Pair.Second))
 	return b.String()
 }
 
@@ -129,8 +130,8 @@ func TestAudits(t *testing.T) {
 		changed := fence.ReplaceAllStringFunc(string(source), func(block string) string {
 			text := fence.FindStringSubmatch(block)[1]
 			command, written, _ := strings.Cut(text, "\n")
-			r := audit(t, cat, name, command)
-			if r.Verdict == core.Violation {
+			r := runAudit(t, cat, name, command)
+			if r.Verdict == audit.Violation {
 				violations++
 			} else if strings.HasPrefix(name, "museum/") {
 				t.Errorf("%s: %s", name, r.Summary)
@@ -151,7 +152,7 @@ func TestAudits(t *testing.T) {
 	}
 }
 
-func audit(t *testing.T, cat core.Catalogue, name, command string) core.Report {
+func runAudit(t *testing.T, cat audit.Catalogue, name, command string) pair.Report {
 	t.Helper()
 	a, err := ParseCommand(command)
 	if err != nil {
@@ -162,7 +163,7 @@ func audit(t *testing.T, cat core.Catalogue, name, command string) core.Report {
 		t.Fatalf("%s: %s: %v", name, command, err)
 	}
 	start := time.Now()
-	r, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, 2)}.Do(context.Background())
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, 2)}.Do(context.Background())
 	if err != nil {
 		t.Fatalf("%s: %s: %v", name, command, err)
 	}
@@ -179,13 +180,13 @@ func audit(t *testing.T, cat core.Catalogue, name, command string) core.Report {
 }
 
 // resolved is a plan with its defaults filled in.
-func resolved(t *testing.T, p core.Plan, cat core.Catalogue) string {
+func resolved(t *testing.T, p pair.Plan, cat audit.Catalogue) string {
 	t.Helper()
 	a, err := p.Resolve(cat)
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := core.Canonical(a.Plan)
+	data, err := audit.Canonical(a.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import { planOf, Unusable } from "../page/plan.js";
 import { Pace, phases, say } from "../page/progress.js";
 import { inside } from "../worker/sandboxed.js";
 
-const SCRIPT = "javascript", MODULE = "webassembly"; // kinds of core.Brought
+const SCRIPT = "javascript", MODULE = "webassembly"; // kinds of audit.Brought
 const FILE = "mechanism.js";
 const SANDBOXED = "dpscope-sandbox"; // what its document says to the page
 const COMES_WITHIN = 1000; // ms after the frame has loaded something

@@ -3,7 +3,7 @@
 package catalogue
 
 import (
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
@@ -12,7 +12,7 @@ import (
 
 // All is what the larger core knows: everything. It is not built for the first,
 // since the packages that it imports would leave their initialisation there.
-func All() core.Catalogue {
-	return core.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry(),
+func All() audit.Catalogue {
+	return audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry(),
 		Canary: canary.Engine(canary.Sources())}
 }

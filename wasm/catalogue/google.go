@@ -5,12 +5,12 @@ package catalogue
 import (
 	"slices"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/google"
 )
 
 // Google is what the core with Google's library knows: everything, and that.
-func Google() core.Catalogue {
+func Google() audit.Catalogue {
 	all := All()
 	all.Mechanisms = slices.Concat(all.Mechanisms, google.All())
 	return all

@@ -9,7 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -335,8 +335,8 @@ func TestScoresOfAMatrix(t *testing.T) {
 			s.Score, s.Member = append(s.Score, row[k]), append(s.Member, k < 3)
 		}
 	}
-	claim := core.DPClaim(1, 1e-5)
-	r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: core.Replace}, s, core.Generator{})
+	claim := audit.DPClaim(1, 1e-5)
+	r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.Replace}, s, audit.Generator{})
 	if err != nil {
 		t.Fatal(err)
 	}

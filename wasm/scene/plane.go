@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Plane is core.Plane.
+// Plane is pair.Plane.
 type Plane struct {
 	Words      string    `json:"words"`
 	ScoreEdges []float64 `json:"scoreEdges"`

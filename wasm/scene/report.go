@@ -29,7 +29,7 @@ type Report struct {
 	} `json:"termination"`
 }
 
-// Claim is core.Claim.
+// Claim is audit.Claim.
 type Claim struct {
 	Kind    string  `json:"kind"`
 	Epsilon float64 `json:"epsilon"`
@@ -55,7 +55,7 @@ func (c Claim) limit() float64 {
 	return c.Epsilon
 }
 
-// Chart is core.Chart.
+// Chart is pair.Chart.
 type Chart struct {
 	Kind     string      `json:"kind"`
 	Axis     string      `json:"axis"`
@@ -81,13 +81,13 @@ type Input struct {
 	Progress *Progress `json:"progress"`
 }
 
-// Curves are core.Curves.
+// Curves are pair.Curves.
 type Curves struct {
 	Tradeoff *TradeoffCurve `json:"tradeoff"`
 	Renyi    *RenyiCurve    `json:"renyi"`
 }
 
-// TradeoffCurve is core.TradeoffCurve.
+// TradeoffCurve is pair.TradeoffCurve.
 type TradeoffCurve struct {
 	Points     []TradeoffPoint `json:"points"`
 	Claimed    [][2]float64    `json:"claimed"`
@@ -96,7 +96,7 @@ type TradeoffCurve struct {
 	Direction  string          `json:"direction"`
 }
 
-// Progress is core.Progress.
+// Progress is pair.Progress.
 type Progress struct {
 	// Live is what certification has counted so far.
 	Live *struct {

@@ -2,6 +2,7 @@ package scene
 
 import (
 	"encoding/json"
+	"github.com/dpscope/dpscope/core/pair"
 	"math"
 	"os"
 	"os/exec"
@@ -9,8 +10,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // TestPure: pictures are laid out without a browser and without the drawing
@@ -31,19 +30,19 @@ func TestPure(t *testing.T) {
 }
 
 // reports are those of core's golden tests: a histogram, outcomes, a score.
-func reports(t *testing.T) map[string]core.Report {
+func reports(t *testing.T) map[string]pair.Report {
 	t.Helper()
-	files, err := filepath.Glob("../../core/testdata/reports/*.json")
+	files, err := filepath.Glob("../../core/pair/testdata/reports/*.json")
 	if err != nil || len(files) < 3 {
 		t.Fatal(files, err)
 	}
-	all := map[string]core.Report{}
+	all := map[string]pair.Report{}
 	for _, f := range files {
 		data, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _, err := core.ParseReport(data)
+		r, _, err := pair.ParseReport(data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -53,10 +52,10 @@ func reports(t *testing.T) map[string]core.Report {
 }
 
 // input is what the page sends of a report.
-func input(t *testing.T, r core.Report) Input {
+func input(t *testing.T, r pair.Report) Input {
 	t.Helper()
 	course := Course{Claimed: 1, Quantity: "epsilon", Moments: []Moment{{100, 0}, {900, 0.4}, {2500, 1.1}, {9000, 1.3}}, Valid: len(r.Trials)%2 == 0}
-	data, err := json.Marshal(map[string]any{"report": r, "curves": core.ReportCurves(r), "course": course})
+	data, err := json.Marshal(map[string]any{"report": r, "curves": pair.ReportCurves(r), "course": course})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -256,7 +255,7 @@ func TestViewer(t *testing.T) {
 		t.Error("a run's beginning takes the picture away")
 	}
 	r := all["histogram.json"]
-	data, err := json.Marshal(core.Progress{Phase: core.Certifying, Live: &core.Live{Chart: r.Evidence.Chart, Claim: r.Claim, Direction: core.FirstOverSecond, Rows: 1000, Samples: 5000}})
+	data, err := json.Marshal(pair.Progress{Phase: pair.Certifying, Live: &pair.Live{Chart: r.Evidence.Chart, Claim: r.Claim, Direction: pair.FirstOverSecond, Rows: 1000, Samples: 5000}})
 	if err != nil {
 		t.Fatal(err)
 	}

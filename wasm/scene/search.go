@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Trial is core.TrialNote.
+// Trial is pair.TrialNote.
 type Trial struct {
 	Trial int `json:"trial"`
 	Pair  struct {
@@ -20,7 +20,7 @@ type Trial struct {
 	Predicted *Prediction `json:"predicted"`
 }
 
-// Prediction is core.Prediction.
+// Prediction is audit.Prediction.
 type Prediction struct {
 	Low    float64 `json:"low"`
 	Middle float64 `json:"middle"`
@@ -28,7 +28,7 @@ type Prediction struct {
 	Beyond bool    `json:"beyond"`
 }
 
-// Dataset is core.Dataset.
+// Dataset is audit.Dataset.
 type Dataset struct {
 	Columns int       `json:"columns"`
 	Values  []float64 `json:"values"`

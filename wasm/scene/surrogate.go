@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// SurrogateModel is core.SurrogateModel.
+// SurrogateModel is audit.SurrogateModel.
 type SurrogateModel struct {
 	Model    string           `json:"model"`
 	SqrtBeta float64          `json:"sqrtBeta"`
@@ -19,7 +19,7 @@ type SurrogateModel struct {
 	Slices   []SurrogateSlice `json:"slices"`
 }
 
-// SurrogateSlice is core.SurrogateSlice.
+// SurrogateSlice is audit.SurrogateSlice.
 type SurrogateSlice struct {
 	Parameter string    `json:"parameter"`
 	Geometric bool      `json:"geometric"`

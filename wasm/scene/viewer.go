@@ -105,7 +105,7 @@ func Views(in Input) []View {
 	return out
 }
 
-// secondOverFirst is core.SecondOverFirst.
+// secondOverFirst is pair.SecondOverFirst.
 const secondOverFirst = "second-over-first"
 
 // View is what is shown, nil where there is nothing.

@@ -4,16 +4,17 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // ready is the first message of a coordinator.
 type ready struct {
-	Version   string       `json:"version"`
-	Go        string       `json:"go"`
-	Catalogue core.Listing `json:"catalogue"`
-	Limits    limits       `json:"limits"`
+	Version   string        `json:"version"`
+	Go        string        `json:"go"`
+	Catalogue audit.Listing `json:"catalogue"`
+	Limits    limits        `json:"limits"`
 }
 
 // limits are those of a plan.
@@ -24,29 +25,29 @@ type limits struct {
 	MaxSeed    uint64 `json:"maxSeed"`
 }
 
-func readyAnswer(cat core.Catalogue, g core.Generator) ready {
+func readyAnswer(cat audit.Catalogue, g audit.Generator) ready {
 	return ready{Version: g.Version, Go: g.Go, Catalogue: cat.Listing(),
-		Limits: limits{MinSamples: core.MinSamples, MaxSamples: core.MaxSamples, MaxTrials: core.MaxTrials, MaxSeed: core.MaxSeed}}
+		Limits: limits{MinSamples: pair.MinSamples, MaxSamples: pair.MaxSamples, MaxTrials: pair.MaxTrials, MaxSeed: pair.MaxSeed}}
 }
 
 // checked is a plan with its defaults written out, and what there is to say
 // about it before it runs.
 type checked struct {
-	Plan          core.Plan       `json:"plan"`
-	Claim         core.Claim      `json:"claim"`
-	ClaimWords    string          `json:"claimWords"`
-	Relations     []core.Relation `json:"relations"` // allowed at these parameters
-	Notes         []string        `json:"notes"`
-	Columns       []core.Column   `json:"columns"`
-	OwnClaim      core.Claim      `json:"ownClaim"` // what the mechanism itself claims
-	OwnClaimWords string          `json:"ownClaimWords"`
-	Truth         string          `json:"truth"`
-	CLI           string          `json:"cli"`
-	URL           string          `json:"url"`
+	Plan          pair.Plan        `json:"plan"`
+	Claim         audit.Claim      `json:"claim"`
+	ClaimWords    string           `json:"claimWords"`
+	Relations     []audit.Relation `json:"relations"` // allowed at these parameters
+	Notes         []string         `json:"notes"`
+	Columns       []audit.Column   `json:"columns"`
+	OwnClaim      audit.Claim      `json:"ownClaim"` // what the mechanism itself claims
+	OwnClaimWords string           `json:"ownClaimWords"`
+	Truth         string           `json:"truth"`
+	CLI           string           `json:"cli"`
+	URL           string           `json:"url"`
 }
 
 func (c *coordinator) check(m message) (message, error) {
-	plan, err := core.ParsePlan([]byte(m.JSON))
+	plan, err := pair.ParsePlan([]byte(m.JSON))
 	if err != nil {
 		return message{}, err
 	}
@@ -68,15 +69,15 @@ type reported struct {
 	Report json.RawMessage `json:"report"`
 	// Text is the report in canonical form, to be saved as it is.
 	Text      string              `json:"text"`
-	Facts     []core.FactRow      `json:"facts"`
-	Certified []core.CertifiedRow `json:"certified"`
-	Published []core.PublishedRow `json:"published"`
-	Curves    core.Curves         `json:"curves"`
+	Facts     []audit.FactRow     `json:"facts"`
+	Certified []pair.CertifiedRow `json:"certified"`
+	Published []pair.PublishedRow `json:"published"`
+	Curves    pair.Curves         `json:"curves"`
 	Error     string              `json:"error"` // of a run that failed
 	Newer     bool                `json:"newer"` // of a newer version than this program knows
 }
 
-func reportAnswer(r core.Report, failure error, newer bool) (message, error) {
+func reportAnswer(r pair.Report, failure error, newer bool) (message, error) {
 	// A report that was written by hand may lack lists; the page relies on them.
 	for _, list := range []*[]string{&r.Warnings, &r.Limitations, &r.References} {
 		if *list == nil {
@@ -84,17 +85,17 @@ func reportAnswer(r core.Report, failure error, newer bool) (message, error) {
 		}
 	}
 	if r.Results == nil {
-		r.Results = []core.Finding{}
+		r.Results = []pair.Finding{}
 	}
 	if r.Trials == nil {
-		r.Trials = []core.TrialNote{}
+		r.Trials = []pair.TrialNote{}
 	}
-	text, err := core.Canonical(r)
+	text, err := audit.Canonical(r)
 	if err != nil {
 		return message{}, err
 	}
-	out := reported{Report: text, Text: string(text), Facts: core.Facts(r), Certified: core.CertifiedRows(r), Published: core.PublishedRows(r),
-		Curves: core.ReportCurves(r), Newer: newer}
+	out := reported{Report: text, Text: string(text), Facts: pair.Facts(r), Certified: pair.CertifiedRows(r), Published: pair.PublishedRows(r),
+		Curves: pair.ReportCurves(r), Newer: newer}
 	if failure != nil {
 		out.Error = failure.Error()
 	}
@@ -102,24 +103,24 @@ func reportAnswer(r core.Report, failure error, newer bool) (message, error) {
 }
 
 func (c *coordinator) open(m message) (message, error) {
-	r, newer, err := core.ParseReport([]byte(m.JSON))
+	r, newer, err := pair.ParseReport([]byte(m.JSON))
 	if err != nil {
 		return message{}, err
 	}
 	if !newer {
-		r.Summary = core.Headline(r) // what its numbers say, whatever its words
+		r.Summary = pair.Headline(r) // what its numbers say, whatever its words
 	}
 	return reportAnswer(r, nil, newer)
 }
 
 func (c *coordinator) run(ctx context.Context, m message) (message, error) {
-	plan, err := core.ParsePlan([]byte(m.JSON))
+	plan, err := pair.ParsePlan([]byte(m.JSON))
 	if err != nil {
 		return message{}, err
 	}
 	tell := newThrottle(c.now, c.progressTo(m.ID))
 	cat := c.known()
-	r, err := core.Run{Plan: plan, Catalogue: cat, Pool: c.pool(c.worker(cat)), Generator: c.generator,
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: c.pool(c.worker(cat)), Generator: c.generator,
 		Progress: tell.tell, Now: c.now}.Do(ctx)
 	if err != nil && r.SchemaVersion == 0 {
 		return message{}, err // it never began
@@ -138,7 +139,7 @@ type verified struct {
 }
 
 func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
-	r, _, err := core.ParseReport([]byte(m.JSON))
+	r, _, err := pair.ParseReport([]byte(m.JSON))
 	if err != nil {
 		return message{}, err
 	}
@@ -149,14 +150,14 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 		}
 	}
 	tell := newThrottle(c.now, c.progressTo(m.ID))
-	watch := &watched{Worker: c.worker(cat), tell: tell, progress: core.Progress{Phase: core.Certifying, Trial: len(r.Trials), Trials: len(r.Trials)}}
+	watch := &watched{Worker: c.worker(cat), tell: tell, progress: pair.Progress{Phase: pair.Certifying, Trial: len(r.Trials), Trials: len(r.Trials)}}
 	if e := r.Evidence; len(r.Results) > 0 && e != nil && e.Table != nil {
 		watch.progress.Total = 2 * e.Table.Pairs()
 		if r.Results[0].LowerBound != nil {
 			watch.progress.Total += 2 * len(r.Trials) * r.Settings.Explore
 		}
 	}
-	v, err := core.Verify(ctx, cat, c.pool(watch), r, true)
+	v, err := pair.Verify(ctx, cat, c.pool(watch), r, true)
 	if ctx.Err() != nil {
 		return message{}, errors.New("stopped before the end")
 	}
@@ -166,14 +167,14 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 	return verifiedAnswer(v), nil
 }
 
-func verifiedAnswer(v core.Verification) message {
+func verifiedAnswer(v engine.Verification) message {
 	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(), Recomputed: v.Recomputed, Summary: v.Summary,
 		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)})}
 }
 
 // progressTo posts progress as part of the answer to a request.
-func (c *coordinator) progressTo(id int) func(core.Progress) {
-	return func(p core.Progress) {
+func (c *coordinator) progressTo(id int) func(pair.Progress) {
+	return func(p pair.Progress) {
 		c.page.post(message{Type: msgProgress, ID: id, JSON: mustJSON(p)})
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/user"
 	"github.com/dpscope/dpscope/mechanisms/user/module"
 	"github.com/dpscope/dpscope/stream"
@@ -26,26 +26,26 @@ const (
 
 // broughtRequest is the user's mechanism as the page describes it.
 type broughtRequest struct {
-	Kind     core.BroughtKind `json:"kind"`
-	Name     string           `json:"name"`
-	Code     string           `json:"code,omitempty"`   // of a function
-	Module   []byte           `json:"module,omitempty"` // a WebAssembly module
-	Domain   string           `json:"domain,omitempty"`
-	Rows     string           `json:"rows,omitempty"`
-	Relation core.Relation    `json:"relation,omitempty"`
-	Integer  bool             `json:"integer,omitempty"`
-	Reach    float64          `json:"reach,omitempty"`
-	Output   core.ColumnKind  `json:"output,omitempty"` // kind of all columns; default real
+	Kind     audit.BroughtKind `json:"kind"`
+	Name     string            `json:"name"`
+	Code     string            `json:"code,omitempty"`   // of a function
+	Module   []byte            `json:"module,omitempty"` // a WebAssembly module
+	Domain   string            `json:"domain,omitempty"`
+	Rows     string            `json:"rows,omitempty"`
+	Relation audit.Relation    `json:"relation,omitempty"`
+	Integer  bool              `json:"integer,omitempty"`
+	Reach    float64           `json:"reach,omitempty"`
+	Output   audit.ColumnKind  `json:"output,omitempty"` // kind of all columns; default real
 	// Of a report that is replayed.
-	Kinds  map[string]core.ColumnKind `json:"kinds,omitempty"` // of columns by name
-	SHA256 string                     `json:"sha256,omitempty"`
+	Kinds  map[string]audit.ColumnKind `json:"kinds,omitempty"` // of columns by name
+	SHA256 string                      `json:"sha256,omitempty"`
 }
 
 // question asks the sandbox for n outputs. The first one brings the module, where
 // the mechanism is one.
 type question struct {
 	module  []byte
-	dataset core.Dataset
+	dataset audit.Dataset
 	n       int
 	seed    uint64
 }
@@ -64,58 +64,58 @@ type sandbox func(q question, within time.Duration) (answered, bool)
 
 // addBrought adds the mechanism of a request to a catalogue. Where it fails its
 // trial, the error comes when it is used. tried: it is tried elsewhere.
-func addBrought(cat core.Catalogue, request string, ask sandbox, tried bool) core.Catalogue {
+func addBrought(cat audit.Catalogue, request string, ask sandbox, tried bool) audit.Catalogue {
 	var r broughtRequest
-	err := core.DecodeStrict([]byte(request), "your mechanism", &r)
-	var spec core.MechanismSpec
+	err := audit.DecodeStrict([]byte(request), "your mechanism", &r)
+	var spec audit.MechanismSpec
 	if err == nil {
 		spec, err = broughtSpec(r, ask, tried)
 	}
 	if err != nil {
-		b := core.Brought{Kind: r.Kind}
-		b.Datasets, _ = core.ParseSpace("", "", "", false, 0)
+		b := audit.Brought{Kind: r.Kind}
+		b.Datasets, _ = audit.ParseSpace("", "", "", false, 0)
 		spec = b.Spec(nil)
-		spec.New = func(core.Params) (core.Mechanism, error) { return nil, err }
+		spec.New = func(audit.Params) (audit.Mechanism, error) { return nil, err }
 	}
 	cat.Mechanisms = append(cat.Mechanisms[:len(cat.Mechanisms):len(cat.Mechanisms)], spec)
 	return cat
 }
 
-func broughtSpec(r broughtRequest, ask sandbox, tried bool) (core.MechanismSpec, error) {
-	space, err := core.ParseSpace(r.Domain, r.Rows, r.Relation, r.Integer, r.Reach)
+func broughtSpec(r broughtRequest, ask sandbox, tried bool) (audit.MechanismSpec, error) {
+	space, err := audit.ParseSpace(r.Domain, r.Rows, r.Relation, r.Integer, r.Reach)
 	if err != nil {
-		return core.MechanismSpec{}, err
+		return audit.MechanismSpec{}, err
 	}
 	source := []byte(r.Code)
 	var limited []byte // the module that runs
 	switch r.Kind {
-	case core.BroughtModule:
+	case audit.BroughtModule:
 		source = r.Module
 		if limited, err = module.Check(r.Name, source); err != nil {
-			return core.MechanismSpec{}, err
+			return audit.MechanismSpec{}, err
 		}
-	case core.BroughtScript:
+	case audit.BroughtScript:
 	default:
-		return core.MechanismSpec{}, core.UnknownName("kind", string(r.Kind), []string{string(core.BroughtModule), string(core.BroughtScript)})
+		return audit.MechanismSpec{}, audit.UnknownName("kind", string(r.Kind), []string{string(audit.BroughtModule), string(audit.BroughtScript)})
 	}
 	sum := stream.SHA256(source)
-	b := core.Brought{Kind: r.Kind, Name: r.Name, SHA256: hex.EncodeToString(sum[:]), Code: r.Code, Datasets: space}
+	b := audit.Brought{Kind: r.Kind, Name: r.Name, SHA256: hex.EncodeToString(sum[:]), Code: r.Code, Datasets: space}
 	if r.SHA256 != "" && r.SHA256 != b.SHA256 {
-		return core.MechanismSpec{}, &core.InputError{Field: r.Name, Found: "another one, with SHA-256 " + b.SHA256, Want: "the one with SHA-256 " + r.SHA256 + ", as the report says"}
+		return audit.MechanismSpec{}, &audit.InputError{Field: r.Name, Found: "another one, with SHA-256 " + b.SHA256, Want: "the one with SHA-256 " + r.SHA256 + ", as the report says"}
 	}
 	c := &caller{name: r.Name, kind: r.Kind, ask: ask, patience: tryPatience, module: limited}
 	first, err := c.answer(space.Trial().First, 1, 0)
 	c.module = nil
 	if err != nil {
-		return core.MechanismSpec{}, err
+		return audit.MechanismSpec{}, err
 	}
 	c.width = first.width
 	if b.Columns, err = user.Columns(c.width, r.Output, r.Kinds); err != nil {
-		return core.MechanismSpec{}, fmt.Errorf("%s: %w", r.Name, err)
+		return audit.MechanismSpec{}, fmt.Errorf("%s: %w", r.Name, err)
 	}
 	if !tried {
 		if b.Unseeded, err = user.Try(c.call, c.width, space, nil); err != nil {
-			return core.MechanismSpec{}, err
+			return audit.MechanismSpec{}, err
 		}
 	}
 	c.patience = callPatience
@@ -125,7 +125,7 @@ func broughtSpec(r broughtRequest, ask sandbox, tried bool) (core.MechanismSpec,
 // caller asks a sandbox, one question at a time.
 type caller struct {
 	name     string
-	kind     core.BroughtKind
+	kind     audit.BroughtKind
 	ask      sandbox
 	patience time.Duration
 	width    int
@@ -135,30 +135,30 @@ type caller struct {
 }
 
 // answer refuses what the sandbox must not say, which runs the user's code.
-func (c *caller) answer(d core.Dataset, n int, seed uint64) (answered, error) {
+func (c *caller) answer(d audit.Dataset, n int, seed uint64) (answered, error) {
 	c.mu.Lock()
 	a, ok := c.ask(question{c.module, d, n, seed}, c.patience)
 	c.mu.Unlock()
 	switch {
 	case !ok:
-		return a, &core.InputError{Field: c.name, Found: fmt.Sprintf("still running after %v, asked for %d outputs; it was ended", c.patience, n), Want: "done sooner", Remedy: "is there an endless loop?"}
+		return a, &audit.InputError{Field: c.name, Found: fmt.Sprintf("still running after %v, asked for %d outputs; it was ended", c.patience, n), Want: "done sooner", Remedy: "is there an endless loop?"}
 	case a.fault != "":
-		in := &core.InputError{Field: c.name, Found: "at fault: " + a.fault, Want: "code that gives outputs"}
+		in := &audit.InputError{Field: c.name, Found: "at fault: " + a.fault, Want: "code that gives outputs"}
 		if a.line > 0 {
 			in.Field = fmt.Sprintf("%s, line %d", c.name, a.line)
 		}
-		if c.kind == core.BroughtModule {
+		if c.kind == audit.BroughtModule {
 			in.Want = "a module as docs/abi.md describes it"
 		}
 		return a, in
 	case a.width < 1 || len(a.rows) != n*a.width || c.width != 0 && a.width != c.width:
-		return a, &core.InputError{Field: c.name, Found: fmt.Sprintf("giving %d outputs of %d numbers, %d in all", n, a.width, len(a.rows)), Want: fmt.Sprintf("%d outputs of as many numbers each, always", n)}
+		return a, &audit.InputError{Field: c.name, Found: fmt.Sprintf("giving %d outputs of %d numbers, %d in all", n, a.width, len(a.rows)), Want: fmt.Sprintf("%d outputs of as many numbers each, always", n)}
 	}
 	return a, nil
 }
 
 // call implements [user.Call].
-func (c *caller) call(d core.Dataset, seed uint64, out []float64) error {
+func (c *caller) call(d audit.Dataset, seed uint64, out []float64) error {
 	a, err := c.answer(d, len(out)/c.width, seed)
 	if err == nil {
 		copy(out, a.rows)

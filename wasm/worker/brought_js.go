@@ -4,16 +4,15 @@ package main
 
 import (
 	"encoding/binary"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"syscall/js"
 	"time"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // withBrought adds the mechanism that the page's start message brings, if it does.
 // It waits for the mechanism's trial.
-func withBrought(cat core.Catalogue) core.Catalogue {
+func withBrought(cat audit.Catalogue) audit.Catalogue {
 	options := js.Global().Get("dpscopeShell").Get("options")
 	brought := options.Get("brought")
 	if brought.Type() != js.TypeObject {

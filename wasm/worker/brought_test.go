@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -26,9 +27,9 @@ func noisyCount(q question, _ time.Duration) (answered, bool) {
 // A mechanism from the sandbox is one of the catalogue; every worker sees the
 // same one, though only the coordinator tries it.
 func TestBrought(t *testing.T) {
-	request := mustJSON(broughtRequest{Kind: core.BroughtScript, Name: "mechanism.js", Code: "code", Domain: "0:1", Rows: "0:3"})
+	request := mustJSON(broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Code: "code", Domain: "0:1", Rows: "0:3"})
 	for _, tried := range []bool{false, true} {
-		cat := addBrought(core.Catalogue{}, request, noisyCount, tried)
+		cat := addBrought(audit.Catalogue{}, request, noisyCount, tried)
 		spec, err := cat.Mechanism("javascript")
 		if err != nil {
 			t.Fatal(err)
@@ -43,10 +44,10 @@ func TestBrought(t *testing.T) {
 		}
 		got, want := make([]float64, 100), make([]float64, 100)
 		s := stream.New(stream.Key{Seed: 5})
-		if err := m.Sample(core.Records(1, 1), s, got); err != nil {
+		if err := m.Sample(audit.Records(1, 1), s, got); err != nil {
 			t.Fatal(err)
 		}
-		a, _ := noisyCount(question{dataset: core.Records(1, 1), n: 100, seed: stream.New(stream.Key{Seed: 5}).Uint64() >> 11}, 0)
+		a, _ := noisyCount(question{dataset: audit.Records(1, 1), n: 100, seed: stream.New(stream.Key{Seed: 5}).Uint64() >> 11}, 0)
 		copy(want, a.rows)
 		for i := range got {
 			if got[i] != want[i] {
@@ -64,7 +65,7 @@ func TestBroughtModule(t *testing.T) {
 		t.Skip("in Node, away from the files")
 	}
 	var asked []question
-	addBrought(core.Catalogue{}, mustJSON(broughtRequest{Kind: core.BroughtModule, Name: "count.wasm", Module: count}), func(q question, within time.Duration) (answered, bool) {
+	addBrought(audit.Catalogue{}, mustJSON(broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}), func(q question, within time.Duration) (answered, bool) {
 		asked = append(asked, q)
 		return noisyCount(q, within)
 	}, false)
@@ -92,7 +93,7 @@ func TestBroughtRefuses(t *testing.T) {
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		t.Fatal(err)
 	}
-	script := broughtRequest{Kind: core.BroughtScript, Name: "mechanism.js"}
+	script := broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js"}
 	for name, c := range map[string]struct {
 		request broughtRequest
 		ask     sandbox
@@ -103,30 +104,30 @@ func TestBroughtRefuses(t *testing.T) {
 		"too few":       {script, fixed(answered{width: 1, rows: []float64{}}, true), "giving 1 outputs of 1 numbers, 0 in all"},
 		"no width":      {script, fixed(answered{rows: []float64{1}}, true), "of 0 numbers"},
 		"wide":          {script, fixed(answered{width: 1001}, true), "must be in [1, 1000]"},
-		"domain":        {broughtRequest{Kind: core.BroughtScript, Domain: "1"}, noisyCount, "domain is"},
-		"large":         {broughtRequest{Kind: core.BroughtModule, Name: "m.wasm", Module: []byte("\x00asm\x01\x00\x00\x00\x0a\x0a\x01\x08\x01\xff\xff\xff\xff\x0f\x7f\x0b")}, noisyCount, "4294967295 locals"},
-		"kind":          {broughtRequest{Kind: core.BroughtCommand}, noisyCount, "kind is"},
-		"no module":     {broughtRequest{Kind: core.BroughtModule, Name: "m.wasm", Module: []byte("text")}, noisyCount, "m.wasm is of another format"},
-		"output":        {broughtRequest{Kind: core.BroughtScript, Name: "mechanism.js", Output: core.Mixed}, noisyCount, "real or symbol"},
-		"other column":  {broughtRequest{Kind: core.BroughtScript, Name: "mechanism.js", Kinds: map[string]core.ColumnKind{"c2": core.Real}}, noisyCount, "1, of which 0 are there, must be of c1 to c1"},
-		"another":       {broughtRequest{Kind: core.BroughtModule, Name: "count.wasm", Module: count, SHA256: "00"}, noisyCount, "another one, with SHA-256 ec735161"},
-		"module faults": {broughtRequest{Kind: core.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{fault: "sample is ended by a trap"}, true), "count.wasm is at fault: sample is ended by a trap, must be a module"},
+		"domain":        {broughtRequest{Kind: audit.BroughtScript, Domain: "1"}, noisyCount, "domain is"},
+		"large":         {broughtRequest{Kind: audit.BroughtModule, Name: "m.wasm", Module: []byte("\x00asm\x01\x00\x00\x00\x0a\x0a\x01\x08\x01\xff\xff\xff\xff\x0f\x7f\x0b")}, noisyCount, "4294967295 locals"},
+		"kind":          {broughtRequest{Kind: audit.BroughtCommand}, noisyCount, "kind is"},
+		"no module":     {broughtRequest{Kind: audit.BroughtModule, Name: "m.wasm", Module: []byte("text")}, noisyCount, "m.wasm is of another format"},
+		"output":        {broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Output: audit.Mixed}, noisyCount, "real or symbol"},
+		"other column":  {broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Kinds: map[string]audit.ColumnKind{"c2": audit.Real}}, noisyCount, "1, of which 0 are there, must be of c1 to c1"},
+		"another":       {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count, SHA256: "00"}, noisyCount, "another one, with SHA-256 ec735161"},
+		"module faults": {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{fault: "sample is ended by a trap"}, true), "count.wasm is at fault: sample is ended by a trap, must be a module"},
 		"another width": {script, func(q question, _ time.Duration) (answered, bool) {
 			w := min(q.n, 2)
 			return answered{width: w, rows: make([]float64, q.n*w)}, true
 		}, "giving 200 outputs of 2 numbers"},
 	} {
-		if c.request.Kind == core.BroughtModule && strings.HasPrefix(c.request.Name, "count") && count == nil {
+		if c.request.Kind == audit.BroughtModule && strings.HasPrefix(c.request.Name, "count") && count == nil {
 			continue // in Node, away from the files
 		}
-		cat := addBrought(core.Catalogue{}, mustJSON(c.request), c.ask, false)
+		cat := addBrought(audit.Catalogue{}, mustJSON(c.request), c.ask, false)
 		cat.Listing() // knows how to list it all the same
-		_, err := core.Plan{Version: 1, Mechanism: string(c.request.Kind), Claim: &core.Claim{Epsilon: 1}}.Resolve(cat)
-		if !core.IsInput(err) || !strings.Contains(err.Error(), c.says) {
+		_, err := pair.Plan{Version: 1, Mechanism: string(c.request.Kind), Claim: &audit.Claim{Epsilon: 1}}.Resolve(cat)
+		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v\nwant %q", name, err, c.says)
 		}
 	}
-	spec, err := addBrought(core.Catalogue{}, `{"kind": "javascript", "colour": 1}`, noisyCount, false).Mechanism("javascript")
+	spec, err := addBrought(audit.Catalogue{}, `{"kind": "javascript", "colour": 1}`, noisyCount, false).Mechanism("javascript")
 	if err == nil {
 		_, err = spec.New(nil)
 	}

@@ -9,8 +9,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // The tool's own error rate: many whole audits, several at a time, each of which
@@ -31,11 +32,11 @@ func rateOf(c calibration.Count) rate {
 // an error in an audit, keep what there is.
 func (c *coordinator) calibrate(ctx context.Context, m message) (message, error) {
 	var plan calibration.Plan
-	if err := core.DecodeStrict([]byte(m.JSON), "calibration", &plan); err != nil {
+	if err := audit.DecodeStrict([]byte(m.JSON), "calibration", &plan); err != nil {
 		return message{}, err
 	}
 	if len(plan.Learners) != 1 || len(plan.Finders) > 0 {
-		return message{}, &core.InputError{Field: "learners", Found: fmt.Sprintf("%d, and %d finders", len(plan.Learners), len(plan.Finders)), Want: "one learner"}
+		return message{}, &audit.InputError{Field: "learners", Found: fmt.Sprintf("%d, and %d finders", len(plan.Learners), len(plan.Finders)), Want: "one learner"}
 	}
 	cells, _, err := plan.Cells(c.cat)
 	if err != nil {
@@ -48,7 +49,7 @@ func (c *coordinator) calibrate(ctx context.Context, m message) (message, error)
 		s.total += cell.Runs
 	}
 	if s.total > mostAudits {
-		return message{}, &core.InputError{Field: "runs", Found: fmt.Sprintf("%d, %d audits in all", plan.Runs, s.total), Want: fmt.Sprintf("at most %d audits", mostAudits),
+		return message{}, &audit.InputError{Field: "runs", Found: fmt.Sprintf("%d, %d audits in all", plan.Runs, s.total), Want: fmt.Sprintf("at most %d audits", mostAudits),
 			Remedy: "the command line has no such limit"}
 	}
 	for run := range most {
@@ -102,7 +103,7 @@ type calibrationJob struct {
 
 // do does the jobs. Outcomes are merged in the order of the jobs, so that what
 // is counted when it ends early does not depend on which audits are quick.
-func (s *calibrating) do(ctx context.Context, cat core.Catalogue, crew *crew) error {
+func (s *calibrating) do(ctx context.Context, cat audit.Catalogue, crew *crew) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
@@ -115,7 +116,7 @@ func (s *calibrating) do(ctx context.Context, cat core.Catalogue, crew *crew) er
 				if !ok {
 					return
 				}
-				if err := s.audit(ctx, cat, core.NewPool(crew), at); err != nil {
+				if err := s.audit(ctx, cat, pair.NewPool(crew), at); err != nil {
 					cancel(err)
 				}
 			}
@@ -135,7 +136,7 @@ func (s *calibrating) take() (at int, ok bool) {
 	return s.begun - 1, true
 }
 
-func (s *calibrating) audit(ctx context.Context, cat core.Catalogue, pool *core.Pool, at int) (err error) {
+func (s *calibrating) audit(ctx context.Context, cat audit.Catalogue, pool *pair.Pool, at int) (err error) {
 	job := s.jobs[at]
 	cell := s.cells[job.cell]
 	defer func() {

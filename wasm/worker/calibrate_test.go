@@ -11,7 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
 )
 
@@ -22,7 +22,7 @@ func smallCalibration(runs int, mechanisms ...string) calibration.Plan {
 }
 
 // native does the first audits of a plan, one run of every cell after the other.
-func native(t *testing.T, cat core.Catalogue, p calibration.Plan, audits int) []calibration.Row {
+func native(t *testing.T, cat audit.Catalogue, p calibration.Plan, audits int) []calibration.Row {
 	t.Helper()
 	cells, _, err := p.Cells(cat)
 	if err != nil {
@@ -204,9 +204,9 @@ func TestCalibrationAccuses(t *testing.T) {
 	}
 	for i := range 100 {
 		for c, alarms := range []int{5, 40} {
-			o := calibration.Outcome{Verdict: core.NoViolation}
+			o := calibration.Outcome{Verdict: audit.NoViolation}
 			if i < alarms {
-				o.Verdict = core.Violation
+				o.Verdict = audit.Violation
 			}
 			s.outcomes[c] = append(s.outcomes[c], o)
 		}

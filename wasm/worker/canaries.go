@@ -9,8 +9,9 @@ import (
 	"math"
 	"sync"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // Canary audits. The file that some take comes with the request, in base64; it
@@ -28,7 +29,7 @@ type canaryRequest struct {
 
 func requestOf(m message) (canaryRequest, error) {
 	var r canaryRequest
-	err := core.DecodeStrict([]byte(m.JSON), "canary request", &r)
+	err := audit.DecodeStrict([]byte(m.JSON), "canary request", &r)
 	return r, err
 }
 
@@ -37,7 +38,7 @@ type canaryReported struct {
 	Report json.RawMessage `json:"report"`
 	// Text is the report in canonical form, to be saved as it is.
 	Text      string               `json:"text"`
-	Facts     []core.FactRow       `json:"facts"`
+	Facts     []audit.FactRow      `json:"facts"`
 	Intervals []canary.IntervalRow `json:"intervals"`
 	Methods   []canary.MethodRow   `json:"methods"` // of one run, or of scores
 	// Course are the provisional bounds of the run on its way; empty for a report
@@ -68,7 +69,7 @@ func canaryAnswer(r canary.Report, course []coursePoint, failure error) (message
 	if r.Intervals == nil {
 		r.Intervals = []canary.IntervalBound{}
 	}
-	text, err := core.Canonical(r)
+	text, err := audit.Canonical(r)
 	if err != nil {
 		return message{}, err
 	}
@@ -206,7 +207,7 @@ func (c *coordinator) verifyCanaries(ctx context.Context, m message) (message, e
 // watchedCanaries is a worker whose runs are counted, for a replay, which tells no
 // progress of its own.
 type watchedCanaries struct {
-	core.Worker
+	pair.Worker
 	c  *coordinator
 	id int
 
@@ -215,8 +216,8 @@ type watchedCanaries struct {
 	at float64
 }
 
-// Execute implements [core.Worker].
-func (w *watchedCanaries) Execute(ctx context.Context, t core.Task, progress func(rows int)) (core.Result, error) {
+// Execute implements [pair.Worker].
+func (w *watchedCanaries) Execute(ctx context.Context, t pair.Task, progress func(rows int)) (pair.Result, error) {
 	return w.Worker.Execute(ctx, t, func(rows int) {
 		progress(rows)
 		w.mu.Lock()

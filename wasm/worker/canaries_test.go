@@ -10,18 +10,19 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
-func canaryCatalogue() core.Catalogue {
+func canaryCatalogue() audit.Catalogue {
 	cat := testCatalogue()
 	cat.Canary = canary.Engine(canary.Sources())
 	return cat
 }
 
 func canaryPlan(n, k int) canary.Plan {
-	return canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &core.Claim{Kind: core.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
+	return canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
 }
 
 func requestFor(p canary.Plan, file []byte) canaryRequest {
@@ -35,10 +36,10 @@ func plantedIn(t *testing.T, r canaryReported) canary.Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text, _ := core.Canonical(out); string(text) != r.Text {
+	if text, _ := audit.Canonical(out); string(text) != r.Text {
 		t.Error("the text is not the report's canonical form")
 	}
-	out.Timing = core.Timing{}
+	out.Timing = audit.Timing{}
 	return out
 }
 
@@ -53,7 +54,7 @@ func TestCanariesThroughMessages(t *testing.T) {
 		plan canary.Plan
 		file []byte
 	}{{canaryPlan(200, 5), nil}, {vectors, []byte("1,0,0\n0,2,0\n0,0,3\n")}} {
-		run := canary.Run{Plan: c.plan, File: c.file, Sources: canary.Sources(), Pool: core.LocalPool(cat, 1), Generator: core.Generator{Name: "dpscope", Version: "test", CoreSHA256: "sum"}}
+		run := canary.Run{Plan: c.plan, File: c.file, Sources: canary.Sources(), Pool: pair.LocalPool(cat, 1), Generator: audit.Generator{Name: "dpscope", Version: "test", CoreSHA256: "sum"}}
 		want, err := run.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -62,9 +63,9 @@ func TestCanariesThroughMessages(t *testing.T) {
 			p := newPage(t, cat, workers)
 			answer := answerTo[canaryReported](p, msgCanaries, requestFor(c.plan, c.file), msgCanaried)
 			got := plantedIn(t, answer)
-			x, _ := core.Canonical(got)
+			x, _ := audit.Canonical(got)
 			want.Timing = got.Timing
-			if y, _ := core.Canonical(want); string(x) != string(y) {
+			if y, _ := audit.Canonical(want); string(x) != string(y) {
 				t.Errorf("%d workers: the report is another than that of this process", workers)
 			}
 			if len(answer.Facts) < 10 || len(answer.Intervals) != len(got.Intervals) || answer.Error != "" {
@@ -138,7 +139,7 @@ func TestCanariesStop(t *testing.T) {
 	}
 	p.port.post(message{Type: msgStop, ID: id})
 	r := plantedIn(t, read[canaryReported](p, <-answer, msgCanaried))
-	if r.Ended.Reason != core.Stopped || r.Verdict != core.Inconclusive || r.LowerBound != nil {
+	if r.Ended.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.LowerBound != nil {
 		t.Errorf("%+v: %s", r.Ended, r.Summary)
 	}
 	answerTo[reported](p, msgRun, testPlan("randomised-response", 1000), msgReport)

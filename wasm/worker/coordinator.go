@@ -4,21 +4,21 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"sync"
 	"time"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // coordinator answers the page: it runs the engine, whose tasks go to the
 // crew. It draws nothing and learns nothing itself, so that it is always free
 // to hear a stop. That of the user's samples has no crew and works by itself.
 type coordinator struct {
-	cat       core.Catalogue
+	cat       audit.Catalogue
 	page      port
 	crew      *crew
 	own       desk // nil where there is a crew
-	generator core.Generator
+	generator audit.Generator
 	now       func() float64 // seconds
 
 	drawn pictured
@@ -33,16 +33,16 @@ type desk interface {
 	// inspect reads files and says what is in them.
 	inspect(ctx context.Context, m message) (message, error)
 	// catalogue is what is known, the samples included.
-	catalogue() core.Catalogue
+	catalogue() audit.Catalogue
 	// replay is the catalogue to replay a report with, for the request of that id:
 	// the files that are here, read as the report says.
-	replay(ctx context.Context, id int, r core.Report) (core.Catalogue, error)
+	replay(ctx context.Context, id int, r pair.Report) (audit.Catalogue, error)
 	// worker executes tasks here.
-	worker(cat core.Catalogue) core.Worker
+	worker(cat audit.Catalogue) pair.Worker
 }
 
 // known is what the coordinator can audit now.
-func (c *coordinator) known() core.Catalogue {
+func (c *coordinator) known() audit.Catalogue {
 	if c.own != nil {
 		return c.own.catalogue()
 	}
@@ -50,7 +50,7 @@ func (c *coordinator) known() core.Catalogue {
 }
 
 // worker is where tasks go.
-func (c *coordinator) worker(cat core.Catalogue) core.Worker {
+func (c *coordinator) worker(cat audit.Catalogue) pair.Worker {
 	if c.own != nil {
 		return c.own.worker(cat)
 	}
@@ -58,9 +58,9 @@ func (c *coordinator) worker(cat core.Catalogue) core.Worker {
 }
 
 // pool is the worker in as many places as it can work at once.
-func (c *coordinator) pool(w core.Worker) *core.Pool {
+func (c *coordinator) pool(w pair.Worker) *pair.Pool {
 	if c.own != nil {
-		return core.NewPool(w)
+		return pair.NewPool(w)
 	}
 	return c.crew.pool(w)
 }
@@ -73,11 +73,11 @@ type settings struct {
 
 // coordinate is the role of the coordinator. It returns at once; requests are
 // answered in goroutines of their own.
-func coordinate(cat core.Catalogue, page port, generator core.Generator, set settings) {
+func coordinate(cat audit.Catalogue, page port, generator audit.Generator, set settings) {
 	coordinateWith(nil, cat, page, generator, set)
 }
 
-func coordinateWith(own func(*coordinator) desk, cat core.Catalogue, page port, generator core.Generator, set settings) {
+func coordinateWith(own func(*coordinator) desk, cat audit.Catalogue, page port, generator audit.Generator, set settings) {
 	generator.CoreSHA256 = set.CoreSHA256
 	if set.HangAfter <= 0 {
 		set.HangAfter = hangAfter

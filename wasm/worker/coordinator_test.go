@@ -2,19 +2,19 @@ package main
 
 import (
 	"encoding/json"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 func TestReadyNamesAllThatIsRegistered(t *testing.T) {
 	cat := testCatalogue()
 	p := newPage(t, cat, 0)
 	r := read[ready](p, <-p.ready, msgReady)
-	if len(r.Catalogue.Mechanisms) != len(cat.Mechanisms) || len(r.Catalogue.Learners) != len(cat.Learners) || r.Limits.MaxSeed != core.MaxSeed {
+	if len(r.Catalogue.Mechanisms) != len(cat.Mechanisms) || len(r.Catalogue.Learners) != len(cat.Learners) || r.Limits.MaxSeed != pair.MaxSeed {
 		t.Errorf("ready: %+v", r)
 	}
 }
@@ -35,11 +35,11 @@ func TestRunThroughMessages(t *testing.T) {
 		if got.Timing.Workers != workers || got.Generator.CoreSHA256 != "sum" || answer.Error != "" || len(answer.Facts) == 0 {
 			t.Errorf("%d workers: timing %+v, generator %+v, error %q, %d facts", workers, got.Timing, got.Generator, answer.Error, len(answer.Facts))
 		}
-		if again, _ := core.Canonical(got); string(again) != answer.Text {
+		if again, _ := audit.Canonical(got); string(again) != answer.Text {
 			t.Errorf("%d workers: the text is not the canonical report", workers)
 		}
 		last := p.progress[len(p.progress)-1]
-		if last.Phase != core.Bounding || last.Rows != last.Total || last.Total != 2*(len(want.Trials)*4000+50_000) {
+		if last.Phase != pair.Bounding || last.Rows != last.Total || last.Total != 2*(len(want.Trials)*4000+50_000) {
 			t.Errorf("%d workers: the last progress is %+v", workers, last)
 		}
 	}
@@ -47,7 +47,7 @@ func TestRunThroughMessages(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	p := newPage(t, testCatalogue(), 0)
-	c := answerTo[checked](p, msgCheck, core.Plan{Version: 1, Mechanism: "svt4", Claim: &core.Claim{Kind: core.Pure, Epsilon: 0.5}, Seed: 3}, msgChecked)
+	c := answerTo[checked](p, msgCheck, pair.Plan{Version: 1, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 0.5}, Seed: 3}, msgChecked)
 	if c.Plan.Samples != 100_000 || c.Claim.Epsilon != 0.5 || c.OwnClaim.Epsilon != 0.5 || len(c.Relations) == 0 || len(c.Columns) == 0 {
 		t.Errorf("checked: %+v", c)
 	}
@@ -60,8 +60,8 @@ func TestCheck(t *testing.T) {
 	}{
 		{"", "plan"},
 		{`{"version":1,"mechanism":"svt4","colour":1}`, "colour"},
-		{core.Plan{Version: 1, Mechanism: "svt9"}, "mechanism"},
-		{core.Plan{Version: 1, Mechanism: "svt4", Samples: 5}, "samples"},
+		{pair.Plan{Version: 1, Mechanism: "svt9"}, "mechanism"},
+		{pair.Plan{Version: 1, Mechanism: "svt4", Samples: 5}, "samples"},
 	} {
 		for _, kind := range []string{msgCheck, msgRun} {
 			r := answerTo[refusal](p, kind, bad.plan, msgRefused)
@@ -100,7 +100,7 @@ func TestOpenAndVerify(t *testing.T) {
 	if err := json.Unmarshal([]byte(first.Text), &loose); err != nil {
 		t.Fatal(err)
 	}
-	loose["schemaVersion"], loose["hue"] = core.SchemaVersion+1, 1
+	loose["schemaVersion"], loose["hue"] = pair.SchemaVersion+1, 1
 	delete(loose, "warnings")
 	newer := answerTo[reported](p, msgOpen, loose, msgReport)
 	if !newer.Newer || !strings.Contains(newer.Text, `"warnings": []`) {
@@ -113,12 +113,12 @@ func TestErrorsOfTasksKeepTheirFields(t *testing.T) {
 	for name, words := range map[string]string{"touchy": "mood is bad, must be good; wait", "bursting": "panicked: burst"} {
 		answer := answerTo[reported](p, msgRun, testPlan(name, 1000), msgReport)
 		r := reportIn(t, answer)
-		if !strings.Contains(answer.Error, words) || r.Verdict != core.Invalid || r.Termination.Reason != core.Failed {
+		if !strings.Contains(answer.Error, words) || r.Verdict != audit.Invalid || r.Termination.Reason != audit.Failed {
 			t.Errorf("%s: error %q, verdict %s, %+v", name, answer.Error, r.Verdict, r.Termination)
 		}
 	}
-	err := remoteError{refusalOf(&core.InputError{Field: "mood", Found: "bad", Want: "good", Remedy: "wait"})}
-	if !core.IsInput(err) || core.IsInput(remoteError{refusal{Message: "no"}}) {
+	err := remoteError{refusalOf(&audit.InputError{Field: "mood", Found: "bad", Want: "good", Remedy: "wait"})}
+	if !audit.IsInput(err) || audit.IsInput(remoteError{refusal{Message: "no"}}) {
 		t.Error("an error about the input must stay one, and no other become one")
 	}
 }
@@ -137,11 +137,11 @@ func TestUnknownRequestAndPanic(t *testing.T) {
 // Stop answers with a partial report after one slice, whatever the phase, and
 // a second run is refused until then.
 func TestStop(t *testing.T) {
-	for _, phase := range []core.Phase{core.Exploring, core.Certifying} {
+	for _, phase := range []pair.Phase{pair.Exploring, pair.Certifying} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPage(t, testCatalogue(), 2)
 			plan := testPlan("slow", 10_000_000)
-			if phase == core.Exploring {
+			if phase == pair.Exploring {
 				plan.Explore = 1_000_000
 			}
 			id, answer := p.ask(msgRun, plan)
@@ -163,7 +163,7 @@ func TestStop(t *testing.T) {
 			if took := time.Since(start); took > sliceTime+2*slowBlock {
 				t.Errorf("%s: stopped after %v", phase, took)
 			}
-			if r.Verdict != core.Inconclusive || r.Termination.Reason != core.Stopped || len(p.replaced) > 0 {
+			if r.Verdict != audit.Inconclusive || r.Termination.Reason != audit.Stopped || len(p.replaced) > 0 {
 				t.Errorf("%s: %s, %+v, replaced %v", phase, r.Verdict, r.Termination, p.replaced)
 			}
 			plan.Samples, plan.Explore = 1000, 1000
@@ -175,19 +175,19 @@ func TestStop(t *testing.T) {
 // Progress comes ten times a second at most, but for news.
 func TestThrottle(t *testing.T) {
 	now := 0.0
-	var got []core.Progress
-	th := newThrottle(func() float64 { return now }, func(p core.Progress) { got = append(got, p) })
+	var got []pair.Progress
+	th := newThrottle(func() float64 { return now }, func(p pair.Progress) { got = append(got, p) })
 	for i := range 1000 { // ten seconds
 		now = float64(i) / 100
-		phase := core.Exploring
+		phase := pair.Exploring
 		if i >= 505 {
-			phase = core.Certifying
+			phase = pair.Certifying
 		}
 		message := ""
 		if i == 301 {
 			message = "lost"
 		}
-		th.tell(core.Progress{Phase: phase, Rows: i, Message: message})
+		th.tell(pair.Progress{Phase: phase, Rows: i, Message: message})
 	}
 	if len(got) < 90 || len(got) > 105 {
 		t.Errorf("%d messages in ten seconds", len(got))

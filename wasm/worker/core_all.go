@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/accounting"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 )
 
 // The program as core-all.wasm, which the page loads when core.wasm does not
@@ -21,7 +21,7 @@ type accountAnswer struct {
 
 func accounted(m message) (message, error) {
 	var q accounting.Query
-	if err := core.DecodeStrict([]byte(m.JSON), "account", &q); err != nil {
+	if err := audit.DecodeStrict([]byte(m.JSON), "account", &q); err != nil {
 		return message{}, err
 	}
 	a, err := accounting.Answer(q)

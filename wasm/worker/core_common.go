@@ -7,13 +7,13 @@ import (
 	"errors"
 	"syscall/js"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
 // The program as core.wasm, which the page loads first.
 
-func known() core.Catalogue { return catalogue.Common() }
+func known() audit.Catalogue { return catalogue.Common() }
 
 func accounted(message) (message, error) {
 	return message{}, errors.New("this core does not account; core-all.wasm does")
@@ -37,7 +37,7 @@ func (c *coordinator) calibrate(context.Context, message) (message, error) {
 
 // coordinateSamples is never asked for: the page starts that role with the larger
 // core.
-func coordinateSamples(core.Catalogue, port, core.Generator, settings, func()) {
+func coordinateSamples(audit.Catalogue, port, audit.Generator, settings, func()) {
 	panic("worker: this core audits no samples; core-all.wasm does")
 }
 

@@ -4,11 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/dpscope/dpscope/core/pair"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Patience with task workers.
@@ -26,7 +25,7 @@ const (
 	hangTicks = 20
 )
 
-// crew is the task workers that the page attached. It is a [core.Worker] that
+// crew is the task workers that the page attached. It is a [pair.Worker] that
 // executes as many tasks at once as it has live workers: a task goes to any
 // that is idle, so that one that was lost and never came back costs nothing
 // but its share of the speed.
@@ -125,19 +124,19 @@ func (c *crew) announce() {
 }
 
 // pool has one place for each worker that is alive or about to be replaced.
-func (c *crew) pool(worker core.Worker) *core.Pool {
+func (c *crew) pool(worker pair.Worker) *pair.Pool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var places []core.Worker
+	var places []pair.Worker
 	for _, s := range c.slots {
 		if s.port != nil || time.Since(s.lost) < attachAfter {
 			places = append(places, worker)
 		}
 	}
 	if len(places) == 0 {
-		places = []core.Worker{worker} // which waits for the first to come
+		places = []pair.Worker{worker} // which waits for the first to come
 	}
-	return core.NewPool(places...)
+	return pair.NewPool(places...)
 }
 
 // acquire waits for an idle worker.
@@ -169,7 +168,7 @@ func (c *crew) acquire(ctx context.Context) (*slot, *job, error) {
 			return nil, nil, ctx.Err()
 		case <-change:
 		case <-late:
-			return nil, nil, fmt.Errorf("%w: none was attached within %v", core.ErrWorkerLost, attachAfter)
+			return nil, nil, fmt.Errorf("%w: none was attached within %v", pair.ErrWorkerLost, attachAfter)
 		}
 	}
 }
@@ -183,15 +182,15 @@ func (c *crew) release(s *slot, j *job) {
 	}
 }
 
-// Execute implements [core.Worker].
-func (c *crew) Execute(ctx context.Context, t core.Task, progress func(rows int)) (core.Result, error) {
+// Execute implements [pair.Worker].
+func (c *crew) Execute(ctx context.Context, t pair.Task, progress func(rows int)) (pair.Result, error) {
 	data, err := json.Marshal(t)
 	if err != nil {
-		return core.Result{}, err
+		return pair.Result{}, err
 	}
 	s, j, err := c.acquire(ctx)
 	if err != nil {
-		return core.Result{}, err
+		return pair.Result{}, err
 	}
 	defer c.release(s, j)
 	j.port.post(message{Type: msgTask, ID: j.id, JSON: string(data)})
@@ -201,7 +200,7 @@ func (c *crew) Execute(ctx context.Context, t core.Task, progress func(rows int)
 		select {
 		case <-ctx.Done():
 			c.cancel(s, j)
-			return core.Result{}, ctx.Err()
+			return pair.Result{}, ctx.Err()
 		case <-j.mail.ready:
 			silent = 0
 			for _, m := range j.mail.take() {
@@ -215,35 +214,35 @@ func (c *crew) Execute(ctx context.Context, t core.Task, progress func(rows int)
 			if silent++; silent > hangTicks {
 				reason := fmt.Sprintf("no sign of life for %v", c.hangAfter)
 				c.dismiss(s, j, reason)
-				return core.Result{}, lossOf(s.number, reason)
+				return pair.Result{}, lossOf(s.number, reason)
 			}
 		}
 	}
 }
 
 // conclude reads the last message of a task.
-func conclude(number int, m message) (core.Result, error) {
+func conclude(number int, m message) (pair.Result, error) {
 	switch m.Type {
 	case msgDone:
-		var res core.Result
+		var res pair.Result
 		if err := json.Unmarshal([]byte(m.JSON), &res); err != nil {
-			return core.Result{}, fmt.Errorf("worker %d: result: %w", number, err)
+			return pair.Result{}, fmt.Errorf("worker %d: result: %w", number, err)
 		}
 		return res, nil
 	case msgFailed:
 		var r refusal
 		if err := json.Unmarshal([]byte(m.JSON), &r); err != nil {
-			return core.Result{}, fmt.Errorf("worker %d: error: %w", number, err)
+			return pair.Result{}, fmt.Errorf("worker %d: error: %w", number, err)
 		}
-		return core.Result{}, remoteError{r}
+		return pair.Result{}, remoteError{r}
 	case msgLost:
-		return core.Result{}, lossOf(number, m.Reason)
+		return pair.Result{}, lossOf(number, m.Reason)
 	}
-	return core.Result{}, fmt.Errorf("worker %d: message %q instead of a result", number, m.Type)
+	return pair.Result{}, fmt.Errorf("worker %d: message %q instead of a result", number, m.Type)
 }
 
 func lossOf(number int, reason string) error {
-	return fmt.Errorf("worker %d: %w: %s", number, core.ErrWorkerLost, reason)
+	return fmt.Errorf("worker %d: %w: %s", number, pair.ErrWorkerLost, reason)
 }
 
 // cancel asks for the task's end and waits for it, but not for long.

@@ -3,12 +3,12 @@ package main
 import (
 	"context"
 	"errors"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // A worker that dies in mid-run costs time, never counts.
@@ -86,7 +86,7 @@ func TestTwoDeathsOfOneTask(t *testing.T) {
 		p.onReplace = func(number int) { p.attachDeaf(number) }
 		p.attachDeaf(0)
 		answer := answerTo[reported](p, msgRun, testPlan("randomised-response", 1000), msgReport)
-		if r := reportIn(t, answer); r.Verdict != core.Invalid || !strings.Contains(answer.Error, "explore, trial 0") {
+		if r := reportIn(t, answer); r.Verdict != audit.Invalid || !strings.Contains(answer.Error, "explore, trial 0") {
 			t.Errorf("%s: %q", r.Verdict, answer.Error)
 		}
 		if len(p.replaced) != 2 {
@@ -109,7 +109,7 @@ func TestCancelUnanswered(t *testing.T) {
 			t.Errorf("stopped after %v", took)
 		}
 		synctest.Wait()
-		if r.Termination.Reason != core.Stopped || len(p.replaced) != 1 {
+		if r.Termination.Reason != audit.Stopped || len(p.replaced) != 1 {
 			t.Errorf("%+v, replaced %v", r.Termination, p.replaced)
 		}
 	})
@@ -126,7 +126,7 @@ func TestNoReplacement(t *testing.T) {
 		p.attach(2, cat)
 		p.onReplace = func(int) {}
 		got := reportIn(t, answerTo[reported](p, msgRun, testPlan("randomised-response", 50_000), msgReport))
-		if got.Termination.Reason != core.Completed || got.Timing.Workers != 3 {
+		if got.Termination.Reason != audit.Completed || got.Timing.Workers != 3 {
 			t.Errorf("%+v with %d workers", got.Termination, got.Timing.Workers)
 		}
 		time.Sleep(2 * attachAfter)
@@ -152,19 +152,19 @@ func TestLateAnswerIsIgnored(t *testing.T) {
 		c.attach(0, a)
 		failed := make(chan error, 1)
 		go func() {
-			_, err := c.Execute(t.Context(), core.Task{Kind: core.BoundTask}, func(int) {})
+			_, err := c.Execute(t.Context(), pair.Task{Kind: pair.BoundTask}, func(int) {})
 			failed <- err
 		}()
 		synctest.Wait()
 		task := b.mail.take()[0]
 		c.lose(0, "gone")
 		b.post(message{Type: msgDone, ID: task.ID, JSON: "{}"})
-		if err := <-failed; !errors.Is(err, core.ErrWorkerLost) || !strings.Contains(err.Error(), "gone") {
+		if err := <-failed; !errors.Is(err, pair.ErrWorkerLost) || !strings.Contains(err.Error(), "gone") {
 			t.Errorf("error %v", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c.Execute(ctx, core.Task{Kind: core.BoundTask}, func(int) {}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Execute(ctx, pair.Task{Kind: pair.BoundTask}, func(int) {}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("with no worker left: %v", err)
 		}
 	})

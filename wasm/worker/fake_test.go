@@ -8,7 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
@@ -65,19 +66,19 @@ type fakePage struct {
 	mu       sync.Mutex
 	lastID   int
 	waiting  map[int]chan message
-	progress []core.Progress
+	progress []pair.Progress
 	told     []message // the same, as it came
 	replaced []message
 	ready    chan message
 }
 
 // newPage starts a coordinator and n task workers, all in this process.
-func newPage(t *testing.T, cat core.Catalogue, n int) *fakePage {
+func newPage(t *testing.T, cat audit.Catalogue, n int) *fakePage {
 	here, there := fakePorts(t)
 	p := &fakePage{t: t, port: here, waiting: map[int]chan message{}, ready: make(chan message, 1)}
 	p.onReplace = func(number int) { p.attach(number, cat) }
 	here.listen(p.hear)
-	coordinate(cat, there, core.Generator{Name: "dpscope", Version: "test"}, settings{CoreSHA256: "sum"})
+	coordinate(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, settings{CoreSHA256: "sum"})
 	for i := range n {
 		p.attach(i, cat)
 	}
@@ -91,7 +92,7 @@ func (p *fakePage) hear(m message) {
 	case msgReady:
 		p.ready <- m
 	case msgProgress:
-		var g core.Progress
+		var g pair.Progress
 		if err := json.Unmarshal([]byte(m.JSON), &g); err != nil {
 			p.t.Errorf("progress: %v", err)
 		}
@@ -111,7 +112,7 @@ func (p *fakePage) hear(m message) {
 }
 
 // attach connects a task worker that really executes tasks.
-func (p *fakePage) attach(number int, cat core.Catalogue) {
+func (p *fakePage) attach(number int, cat audit.Catalogue) {
 	a, b := fakePorts(p.t)
 	page, worker := fakePorts(p.t)
 	serveTasks(cat, worker, number, func() { time.Sleep(time.Microsecond) })
@@ -161,9 +162,9 @@ func read[T any](p *fakePage, m message, want string) T {
 	return v
 }
 
-func reportIn(t *testing.T, r reported) core.Report {
+func reportIn(t *testing.T, r reported) pair.Report {
 	t.Helper()
-	out, _, err := core.ParseReport(r.Report)
+	out, _, err := pair.ParseReport(r.Report)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,59 +178,59 @@ const slowBlock = 5 * time.Millisecond
 // testCatalogue is the real one and three mechanisms more: slow is randomised
 // response that sleeps, touchy one that fails with an error about the input,
 // and bursting one that panics.
-func testCatalogue() core.Catalogue {
+func testCatalogue() audit.Catalogue {
 	base := mechanisms.All()[0]
-	variant := func(name string, wrap func(core.Mechanism) core.Mechanism) core.MechanismSpec {
+	variant := func(name string, wrap func(audit.Mechanism) audit.Mechanism) audit.MechanismSpec {
 		spec := base
 		spec.Name = name
-		spec.New = func(p core.Params) (core.Mechanism, error) {
+		spec.New = func(p audit.Params) (audit.Mechanism, error) {
 			m, err := base.New(p)
 			return wrap(m), err
 		}
 		return spec
 	}
-	all := append([]core.MechanismSpec{}, mechanisms.All()...)
+	all := append([]audit.MechanismSpec{}, mechanisms.All()...)
 	all = append(all,
-		variant("slow", func(m core.Mechanism) core.Mechanism {
+		variant("slow", func(m audit.Mechanism) audit.Mechanism {
 			return altered{m, func() error { time.Sleep(slowBlock); return nil }}
 		}),
-		variant("touchy", func(m core.Mechanism) core.Mechanism {
-			return altered{m, func() error { return &core.InputError{Field: "mood", Found: "bad", Want: "good", Remedy: "wait"} }}
+		variant("touchy", func(m audit.Mechanism) audit.Mechanism {
+			return altered{m, func() error { return &audit.InputError{Field: "mood", Found: "bad", Want: "good", Remedy: "wait"} }}
 		}),
-		variant("bursting", func(m core.Mechanism) core.Mechanism {
+		variant("bursting", func(m audit.Mechanism) audit.Mechanism {
 			return altered{m, func() error { panic("burst") }}
 		}))
-	return core.Catalogue{Mechanisms: all, Learners: estimators.All, Finders: finders.All}
+	return audit.Catalogue{Mechanisms: all, Learners: estimators.All, Finders: finders.All}
 }
 
 // altered is a mechanism that does something before it samples.
 type altered struct {
-	core.Mechanism
+	audit.Mechanism
 	first func() error
 }
 
-func (a altered) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
+func (a altered) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	if err := a.first(); err != nil {
 		return err
 	}
 	return a.Mechanism.Sample(d, s, out)
 }
 
-func testPlan(mechanism string, samples int) core.Plan {
-	return core.Plan{Version: core.PlanVersion, Mechanism: mechanism, Samples: samples, Explore: 4000, Trials: 2, Seed: 7}
+func testPlan(mechanism string, samples int) pair.Plan {
+	return pair.Plan{Version: pair.PlanVersion, Mechanism: mechanism, Samples: samples, Explore: 4000, Trials: 2, Seed: 7}
 }
 
 // alone runs a plan without any message.
-func alone(t *testing.T, cat core.Catalogue, plan core.Plan) core.Report {
+func alone(t *testing.T, cat audit.Catalogue, plan pair.Plan) pair.Report {
 	t.Helper()
-	r, err := core.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, 1)}.Do(context.Background())
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, 1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-func hasWarning(r core.Report, word string) bool {
+func hasWarning(r pair.Report, word string) bool {
 	for _, w := range r.Warnings {
 		if strings.Contains(w, word) {
 			return true

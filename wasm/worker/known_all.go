@@ -7,4 +7,4 @@ import (
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
-func known() core.Catalogue { return withBrought(catalogue.All()) }
+func known() audit.Catalogue { return withBrought(catalogue.All()) }

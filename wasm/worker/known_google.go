@@ -3,11 +3,11 @@
 package main
 
 import (
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
 // The program as core-google.wasm, which the page loads for the mechanisms of
 // Google's library.
 
-func known() core.Catalogue { return withBrought(catalogue.Google()) }
+func known() audit.Catalogue { return withBrought(catalogue.Google()) }

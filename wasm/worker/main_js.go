@@ -19,11 +19,10 @@
 package main
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"runtime"
 	"syscall/js"
 	"time"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 func main() {
@@ -31,7 +30,7 @@ func main() {
 	options := js.Global().Get("dpscopeShell").Get("options")
 	switch role := options.Get("role").String(); role {
 	case "coordinator", "samples":
-		generator := core.Generator{Name: "dpscope", Version: core.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}
+		generator := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}
 		set := settings{HangAfter: time.Duration(number(options, "hangAfterMs")) * time.Millisecond}
 		if sum := options.Get("coreSha256"); sum.Type() == js.TypeString {
 			set.CoreSHA256 = sum.String()

@@ -3,9 +3,8 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"github.com/dpscope/dpscope/audit"
 	"io"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // message is one message of the boundary between page, coordinator and task
@@ -84,7 +83,7 @@ type port interface {
 }
 
 // refusal is an error as a JSON value. The fields after Message are those of a
-// [core.InputError] and empty for other errors.
+// [audit.InputError] and empty for other errors.
 type refusal struct {
 	Message string `json:"message"`
 	Field   string `json:"field"`
@@ -95,7 +94,7 @@ type refusal struct {
 
 func refusalOf(err error) refusal {
 	r := refusal{Message: err.Error()}
-	var in *core.InputError
+	var in *audit.InputError
 	if errors.As(err, &in) {
 		r.Field, r.Found, r.Want, r.Remedy = in.Field, in.Found, in.Want, in.Remedy
 	}
@@ -112,7 +111,7 @@ func (e remoteError) Unwrap() error {
 	if e.Field == "" {
 		return nil
 	}
-	return &core.InputError{Field: e.Field, Found: e.Found, Want: e.Want, Remedy: e.Remedy}
+	return &audit.InputError{Field: e.Field, Found: e.Found, Want: e.Want, Remedy: e.Remedy}
 }
 
 // mustJSON is for values that are built here and always have a JSON form.

@@ -6,8 +6,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -106,8 +107,8 @@ func complete(f *canary.Findings) {
 	}
 }
 
-func findingsAnswer(r any, facts []core.FactRow, rows []canary.MethodRow, failure error) (message, error) {
-	text, err := core.Canonical(r)
+func findingsAnswer(r any, facts []audit.FactRow, rows []canary.MethodRow, failure error) (message, error) {
+	text, err := audit.Canonical(r)
 	if err != nil {
 		return message{}, err
 	}
@@ -140,7 +141,7 @@ func openFindings(kind string, data []byte) (message, error) {
 // bounds are computed again from the report's counts.
 func (c *coordinator) verifyFindings(ctx context.Context, id int, kind string, req canaryRequest) (message, error) {
 	data := []byte(req.Report)
-	var v core.Verification
+	var v engine.Verification
 	if kind == canary.OneRunKind {
 		r, err := canary.ParseOneRunReport(data)
 		if err != nil {

@@ -12,7 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -24,7 +25,7 @@ import (
 
 // coordinateSamples is the role of samples. pause lets messages in that have
 // arrived, and returns soon.
-func coordinateSamples(cat core.Catalogue, page port, generator core.Generator, set settings, pause func()) {
+func coordinateSamples(cat audit.Catalogue, page port, generator audit.Generator, set settings, pause func()) {
 	coordinateWith(func(c *coordinator) desk { return &samplesDesk{c: c, pause: pause} }, cat, page, generator, set)
 }
 
@@ -36,8 +37,8 @@ type samplesDesk struct {
 	mu      sync.Mutex
 	given   []userFile
 	files   []*recorded.File // nil until they are read, and after a failure
-	reading core.Reading     // that they were read with
-	spec    *core.MechanismSpec
+	reading audit.Reading    // that they were read with
+	spec    *audit.MechanismSpec
 }
 
 // Preview limits.
@@ -71,8 +72,8 @@ type fileFacts struct {
 }
 
 type columnFacts struct {
-	Name string          `json:"name"`
-	Kind core.ColumnKind `json:"kind"`
+	Name string           `json:"name"`
+	Kind audit.ColumnKind `json:"kind"`
 	// Role: "output", "dataset" or "left out"; empty where that is not known.
 	Role string `json:"role"`
 }
@@ -85,12 +86,12 @@ const (
 )
 
 type sampleFacts struct {
-	Datasets   [2]string             `json:"datasets"`
-	Rows       [2]int                `json:"rows"`
-	Width      int                   `json:"columns"` // of an output
-	Histograms []columnHistogram     `json:"histograms"`
-	Notes      []string              `json:"notes"`
-	Listing    core.MechanismListing `json:"listing"`
+	Datasets   [2]string              `json:"datasets"`
+	Rows       [2]int                 `json:"rows"`
+	Width      int                    `json:"columns"` // of an output
+	Histograms []columnHistogram      `json:"histograms"`
+	Notes      []string               `json:"notes"`
+	Listing    audit.MechanismListing `json:"listing"`
 }
 
 type columnHistogram struct {
@@ -104,12 +105,12 @@ type readProgress struct {
 	Share float64 `json:"share"` // of all files
 }
 
-// inspect implements [desk]. The request's JSON is a [core.Reading]; without
+// inspect implements [desk]. The request's JSON is a [audit.Reading]; without
 // files it is about those that are here. What is wrong with a file is part of the
 // answer.
 func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
-	var reading core.Reading
-	if err := core.DecodeStrict([]byte(m.JSON), "reading", &reading); err != nil {
+	var reading audit.Reading
+	if err := audit.DecodeStrict([]byte(m.JSON), "reading", &reading); err != nil {
 		return message{}, err
 	}
 	d.mu.Lock()
@@ -133,7 +134,7 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 		return message{Type: msgInspected, JSON: mustJSON(out.filled())}, nil
 	}
 	if files == nil {
-		var columns []core.Column
+		var columns []audit.Column
 		var err error
 		files, columns, err = d.read(ctx, m.ID, given, recorded.ReadingOptions(reading))
 		if err != nil {
@@ -157,7 +158,7 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 	spec := samples.Spec(recorded.ReadingOptions(reading))
 	out.roles(samples)
 	out.Samples = &sampleFacts{Datasets: samples.Datasets, Rows: [2]int{samples.Rows(0), samples.Rows(1)}, Width: len(samples.Columns),
-		Notes: append([]string{}, samples.Notes...), Listing: core.Catalogue{Mechanisms: []core.MechanismSpec{spec}}.Listing().Mechanisms[0]}
+		Notes: append([]string{}, samples.Notes...), Listing: audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}}.Listing().Mechanisms[0]}
 	for i, c := range samples.Columns[:min(len(samples.Columns), mostHistograms)] {
 		out.Samples.Histograms = append(out.Samples.Histograms, columnHistogram{c.Name, samples.Histogram(i, histogramBins)})
 		if d.pause(); ctx.Err() != nil {
@@ -174,7 +175,7 @@ var errStopped = errors.New("stopped before the end")
 
 // sameBytesRead reports whether two readings differ at most in which columns are
 // what.
-func sameBytesRead(a, b core.Reading) bool {
+func sameBytesRead(a, b audit.Reading) bool {
 	return a.Header == b.Header && a.NonFinite == b.NonFinite && a.Decimal == b.Decimal && maps.Equal(a.Kinds, b.Kinds)
 }
 
@@ -263,7 +264,7 @@ func (out *inspected) roles(s *recorded.Samples) {
 	for i := range out.Columns {
 		c := &out.Columns[i]
 		switch {
-		case slices.ContainsFunc(s.Columns, func(o core.Column) bool { return o.Name == c.Name }):
+		case slices.ContainsFunc(s.Columns, func(o audit.Column) bool { return o.Name == c.Name }):
 			c.Role = roleOutput
 		case c.Name == s.By:
 			c.Role = roleDataset
@@ -278,9 +279,9 @@ const chunk = 256 << 10
 
 // read reads files. After an error it says what columns the file has, if that is
 // known.
-func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o recorded.Options) ([]*recorded.File, []core.Column, error) {
+func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o recorded.Options) ([]*recorded.File, []audit.Column, error) {
 	if len(given) == 0 {
-		return nil, nil, &core.InputError{Field: "samples", Found: "absent", Want: "a file, or one for each dataset"}
+		return nil, nil, &audit.InputError{Field: "samples", Found: "absent", Want: "a file, or one for each dataset"}
 	}
 	total, before := int64(0), int64(0)
 	for _, f := range given {
@@ -312,7 +313,7 @@ func (d *samplesDesk) read(ctx context.Context, id int, given []userFile, o reco
 
 // readFile reads one file. A file that can only be parsed as a whole counts half
 // when it is there.
-func readFile(f userFile, o recorded.Options, tell func(at int64) error) (*recorded.File, []core.Column, error) {
+func readFile(f userFile, o recorded.Options, tell func(at int64) error) (*recorded.File, []audit.Column, error) {
 	o.Name = f.name
 	last := time.Now()
 	o.Progress = func(share float64) error {
@@ -334,7 +335,7 @@ func readFile(f userFile, o recorded.Options, tell func(at int64) error) (*recor
 			if err == io.EOF {
 				err = errors.New("it ends before its size")
 			}
-			return nil, nil, &core.InputError{Field: f.name, Found: "unreadable: " + err.Error(), Want: "a file that this browser may read", Remedy: "choose it again"}
+			return nil, nil, &audit.InputError{Field: f.name, Found: "unreadable: " + err.Error(), Want: "a file that this browser may read", Remedy: "choose it again"}
 		}
 		if _, err := p.Write(buf[:n]); err != nil {
 			return nil, p.Columns(), err
@@ -353,13 +354,13 @@ func readFile(f userFile, o recorded.Options, tell func(at int64) error) (*recor
 }
 
 // catalogue implements [desk].
-func (d *samplesDesk) catalogue() core.Catalogue {
+func (d *samplesDesk) catalogue() audit.Catalogue {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return with(d.c.cat, d.spec)
 }
 
-func with(cat core.Catalogue, spec *core.MechanismSpec) core.Catalogue {
+func with(cat audit.Catalogue, spec *audit.MechanismSpec) audit.Catalogue {
 	if spec != nil {
 		cat.Mechanisms = append(slices.Clone(cat.Mechanisms), *spec)
 	}
@@ -367,7 +368,7 @@ func with(cat core.Catalogue, spec *core.MechanismSpec) core.Catalogue {
 }
 
 // replay implements [desk].
-func (d *samplesDesk) replay(ctx context.Context, id int, r core.Report) (core.Catalogue, error) {
+func (d *samplesDesk) replay(ctx context.Context, id int, r pair.Report) (audit.Catalogue, error) {
 	rec := r.Inputs.Samples
 	if rec == nil {
 		return d.c.cat, nil
@@ -378,30 +379,30 @@ func (d *samplesDesk) replay(ctx context.Context, id int, r core.Report) (core.C
 	if files == nil || !sameBytesRead(reading, rec.Reading) {
 		var err error
 		if files, _, err = d.read(ctx, id, given, recorded.ReadingOptions(rec.Reading)); err != nil {
-			return core.Catalogue{}, err
+			return audit.Catalogue{}, err
 		}
 	}
 	samples, err := recorded.Replay(rec, files)
 	if err != nil {
-		return core.Catalogue{}, err
+		return audit.Catalogue{}, err
 	}
 	spec := samples.Spec(recorded.ReadingOptions(rec.Reading))
 	return with(d.c.cat, &spec), nil
 }
 
 // worker implements [desk].
-func (d *samplesDesk) worker(cat core.Catalogue) core.Worker { return pausing{cat, d.pause} }
+func (d *samplesDesk) worker(cat audit.Catalogue) pair.Worker { return pausing{cat, d.pause} }
 
 // pausing executes tasks here, and lets messages in meanwhile.
 type pausing struct {
-	cat   core.Catalogue
+	cat   audit.Catalogue
 	pause func()
 }
 
-// Execute implements [core.Worker].
-func (w pausing) Execute(ctx context.Context, t core.Task, progress func(rows int)) (core.Result, error) {
+// Execute implements [pair.Worker].
+func (w pausing) Execute(ctx context.Context, t pair.Task, progress func(rows int)) (pair.Result, error) {
 	fresh, last := 0, time.Now()
-	res, err := core.Execute(w.cat, t, func(rows int) error {
+	res, err := pair.Execute(w.cat, t, func(rows int) error {
 		fresh += rows
 		if time.Since(last) >= sliceTime {
 			progress(fresh)

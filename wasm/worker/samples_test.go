@@ -10,16 +10,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // newSamplesPage starts the role of samples in this process.
-func newSamplesPage(t *testing.T, cat core.Catalogue) *fakePage {
+func newSamplesPage(t *testing.T, cat audit.Catalogue) *fakePage {
 	here, there := fakePorts(t)
 	p := &fakePage{t: t, port: here, waiting: map[int]chan message{}, ready: make(chan message, 1)}
 	here.listen(p.hear)
-	coordinateSamples(cat, there, core.Generator{Name: "dpscope", Version: "test"}, settings{CoreSHA256: "sum"}, func() { time.Sleep(time.Microsecond) })
+	coordinateSamples(cat, there, audit.Generator{Name: "dpscope", Version: "test"}, settings{CoreSHA256: "sum"}, func() { time.Sleep(time.Microsecond) })
 	return p
 }
 
@@ -49,12 +50,12 @@ func rowsOf(n int, shift float64) string {
 	return b.String()
 }
 
-func samplesPlan() core.Plan {
-	return core.Plan{Version: core.PlanVersion, Mechanism: recorded.MechanismName, Claim: &core.Claim{Kind: core.Pure, Epsilon: 1}, Seed: 7}
+func samplesPlan() pair.Plan {
+	return pair.Plan{Version: pair.PlanVersion, Mechanism: recorded.MechanismName, Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 1}, Seed: 7}
 }
 
 // natively audits the samples of a file without any message.
-func natively(t *testing.T, cat core.Catalogue, name, text string, o recorded.Options, plan core.Plan) core.Report {
+func natively(t *testing.T, cat audit.Catalogue, name, text string, o recorded.Options, plan pair.Plan) pair.Report {
 	t.Helper()
 	o.Name = name
 	f, err := recorded.Read(strings.NewReader(text), o)
@@ -91,10 +92,10 @@ func TestSamplesThroughMessages(t *testing.T) {
 	}
 	got := answerTo[reported](p, msgRun, samplesPlan(), msgReport)
 	r, want := reportIn(t, got), natively(t, cat, "a.csv", text, recorded.Options{}, samplesPlan())
-	want.Generator, want.Timing, r.Generator, r.Timing = core.Generator{}, core.Timing{}, core.Generator{}, core.Timing{}
-	a, _ := core.Canonical(r)
-	b, _ := core.Canonical(want)
-	if string(a) != string(b) || r.Verdict != core.Violation {
+	want.Generator, want.Timing, r.Generator, r.Timing = audit.Generator{}, audit.Timing{}, audit.Generator{}, audit.Timing{}
+	a, _ := audit.Canonical(r)
+	b, _ := audit.Canonical(want)
+	if string(a) != string(b) || r.Verdict != audit.Violation {
 		t.Errorf("through messages:\n%s\nalone:\n%s", a, b)
 	}
 	if v := answerTo[verified](p, msgVerify, got.Text, msgVerified); !v.OK {
@@ -102,7 +103,7 @@ func TestSamplesThroughMessages(t *testing.T) {
 	}
 	// Another reading of what is there; the report is replayed as it was read.
 	found = read[inspected](p, <-p.askWith(msgSamples, `{"outputs": ["x"], "kinds": {"x": "symbol"}}`), msgInspected)
-	if found.Samples == nil || found.Samples.Width != 1 || found.Columns[1].Kind != core.Symbol || found.Columns[2].Role != roleLeftOut {
+	if found.Samples == nil || found.Samples.Width != 1 || found.Columns[1].Kind != audit.Symbol || found.Columns[2].Role != roleLeftOut {
 		t.Errorf("%+v", found)
 	}
 	if v := answerTo[verified](p, msgVerify, got.Text, msgVerified); !v.OK {
@@ -157,7 +158,7 @@ func TestSamplesWithProblems(t *testing.T) {
 	}
 	// Mended.
 	found := read[inspected](p, <-p.askWith(msgSamples, `{"kinds": {"x": "mixed"}}`, textFile("t", "x,dataset\n"+rows+"abc,1\n")), msgInspected)
-	if found.Samples == nil || found.Columns[0].Kind != core.Mixed {
+	if found.Samples == nil || found.Columns[0].Kind != audit.Mixed {
 		t.Errorf("%+v", found)
 	}
 	// A coordinator with a crew has no samples.

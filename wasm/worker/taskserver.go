@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"sync"
 	"time"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // sliceTime is how long a task works before it lets messages in. A cancel
@@ -16,7 +16,7 @@ const sliceTime = 16 * time.Millisecond
 
 // taskServer executes the tasks that come through a port, one at a time.
 type taskServer struct {
-	cat core.Catalogue
+	cat audit.Catalogue
 	// pause lets messages in that have arrived, and returns soon.
 	pause func()
 	port  port
@@ -29,7 +29,7 @@ type taskServer struct {
 
 // serveTasks is the role of a task worker: it serves the port that the page
 // sends. It returns at once; tasks run in goroutines of their own.
-func serveTasks(cat core.Catalogue, page port, number int, pause func()) {
+func serveTasks(cat audit.Catalogue, page port, number int, pause func()) {
 	page.listen(func(m message) {
 		if m.Type == msgServe && m.Port != nil {
 			s := &taskServer{cat: cat, pause: pause, port: m.Port, cancels: map[int]context.CancelFunc{}}
@@ -76,15 +76,15 @@ func (s *taskServer) answer(ctx context.Context, m message) {
 	s.port.post(out)
 }
 
-func (s *taskServer) execute(ctx context.Context, m message) (res core.Result, err error) {
+func (s *taskServer) execute(ctx context.Context, m message) (res pair.Result, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("internal error in a task: %v", p)
 		}
 	}()
-	t, err := core.ParseTask([]byte(m.JSON))
+	t, err := pair.ParseTask([]byte(m.JSON))
 	if err != nil {
-		return core.Result{}, err
+		return pair.Result{}, err
 	}
 	fresh := 0
 	last := time.Now()
@@ -92,7 +92,7 @@ func (s *taskServer) execute(ctx context.Context, m message) (res core.Result, e
 		s.port.post(message{Type: msgRows, ID: m.ID, Rows: fresh})
 		fresh = 0
 	}
-	res, err = core.Execute(s.cat, t, func(rows int) error {
+	res, err = pair.Execute(s.cat, t, func(rows int) error {
 		fresh += rows
 		if time.Since(last) >= sliceTime {
 			tell() // with no rows it is still a sign of life

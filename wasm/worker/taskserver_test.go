@@ -2,12 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"github.com/dpscope/dpscope/core/pair"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // serverFor starts a task worker and returns its port, whose messages are
@@ -24,7 +23,7 @@ func serverFor(t *testing.T, pause func()) (port *fakePort, heard func() []messa
 	return port, func() []message { synctest.Wait(); return port.mail.take() }
 }
 
-func exploreTask(t *testing.T, mechanism string, rows int) core.Task {
+func exploreTask(t *testing.T, mechanism string, rows int) pair.Task {
 	t.Helper()
 	plan := testPlan(mechanism, 1000)
 	plan.Explore = rows
@@ -32,15 +31,15 @@ func exploreTask(t *testing.T, mechanism string, rows int) core.Task {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pair := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
-	return core.Task{Version: core.TaskVersion, Kind: core.ExploreTask, Plan: a.Plan, Pair: &pair}
+	neighbours := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
+	return pair.Task{Version: pair.TaskVersion, Kind: pair.ExploreTask, Plan: a.Plan, Pair: &neighbours}
 }
 
 func TestTaskServerGivesSignsOfLife(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		pauses := 0
 		port, heard := serverFor(t, func() { pauses++ })
-		task := exploreTask(t, "slow", 20*core.BlockRows)
+		task := exploreTask(t, "slow", 20*pair.BlockRows)
 		port.post(message{Type: msgTask, ID: 5, JSON: mustJSON(task)})
 		time.Sleep(time.Second)
 		all := heard()
@@ -52,14 +51,14 @@ func TestTaskServerGivesSignsOfLife(t *testing.T) {
 			rows += m.Rows
 		}
 		last := all[len(all)-1]
-		if rows != 2*20*core.BlockRows || last.Type != msgDone || last.ID != 5 {
+		if rows != 2*20*pair.BlockRows || last.Type != msgDone || last.ID != 5 {
 			t.Errorf("%d rows, then %q", rows, last.Type)
 		}
 		// 40 blocks of 5 ms in slices of 16 ms, which end with a block.
 		if pauses != 10 {
 			t.Errorf("%d pauses, want 10", pauses)
 		}
-		var res core.Result
+		var res pair.Result
 		if err := json.Unmarshal([]byte(last.JSON), &res); err != nil || res.Explored == nil || len(res.Explored.Witness.Model) == 0 {
 			t.Errorf("result %s, %v", last.JSON, err)
 		}

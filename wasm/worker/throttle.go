@@ -2,9 +2,8 @@ package main
 
 import (
 	"context"
+	"github.com/dpscope/dpscope/core/pair"
 	"sync"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // progressEvery is the time between two progress messages, in seconds.
@@ -14,16 +13,16 @@ const progressEvery = 0.1
 // back the start of a phase or the news of a lost worker.
 type throttle struct {
 	now  func() float64
-	pass func(core.Progress)
-	last core.Progress
+	pass func(pair.Progress)
+	last pair.Progress
 	at   float64
 }
 
-func newThrottle(now func() float64, pass func(core.Progress)) *throttle {
+func newThrottle(now func() float64, pass func(pair.Progress)) *throttle {
 	return &throttle{now: now, pass: pass, at: -progressEvery}
 }
 
-func (t *throttle) tell(p core.Progress) {
+func (t *throttle) tell(p pair.Progress) {
 	at := t.now()
 	news := p.Phase != t.last.Phase || p.Message != "" && p.Message != t.last.Message
 	if !news && at-t.at < progressEvery {
@@ -36,15 +35,15 @@ func (t *throttle) tell(p core.Progress) {
 // watched is a worker whose outputs are counted, for a replay, which tells no
 // progress of its own.
 type watched struct {
-	core.Worker
+	pair.Worker
 	tell *throttle
 
 	mu       sync.Mutex
-	progress core.Progress
+	progress pair.Progress
 }
 
-// Execute implements [core.Worker].
-func (w *watched) Execute(ctx context.Context, t core.Task, progress func(rows int)) (core.Result, error) {
+// Execute implements [pair.Worker].
+func (w *watched) Execute(ctx context.Context, t pair.Task, progress func(rows int)) (pair.Result, error) {
 	return w.Worker.Execute(ctx, t, func(rows int) {
 		progress(rows)
 		w.mu.Lock()

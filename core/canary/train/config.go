@@ -1,8 +1,6 @@
 package train
 
-import (
-	"github.com/dpscope/dpscope/core"
-)
+import "github.com/dpscope/dpscope/audit"
 
 // Config is all of a training and of its canaries. Zero values mean defaults,
 // which [Config.Resolve] writes out.
@@ -43,13 +41,13 @@ const (
 )
 
 // Resolve fills in defaults, sigma among them, and checks: errors are of type
-// [core.InputError]. Nil data means the built-in. Resolving again changes
+// [audit.InputError]. Nil data means the built-in. Resolving again changes
 // nothing.
 func (c Config) Resolve(data *Dataset) (Config, error) {
 	var err error
 	if data != nil {
 		if c.Data != (Synthetic{}) {
-			return c, &core.InputError{Field: "data", Found: "both a file and the built-in set", Want: "one of them", Remedy: "leave the parameters of the built-in set out"}
+			return c, &audit.InputError{Field: "data", Found: "both a file and the built-in set", Want: "one of them", Remedy: "leave the parameters of the built-in set out"}
 		}
 		if data.Len() == 0 || len(data.Classes) < 2 || len(data.X) != data.Len()*len(data.Features) {
 			panic("train: not a dataset of ReadCSV or NewSynthetic")
@@ -85,7 +83,7 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 			}
 		}
 	} else if c.Hidden != [2]int{} || c.Activation != "" {
-		return c, &core.InputError{Field: "model", Found: `"linear" with hidden layers`, Want: `"mlp" to have them`, Remedy: "leave hidden and activation out"}
+		return c, &audit.InputError{Field: "model", Found: `"linear" with hidden layers`, Want: `"mlp" to have them`, Remedy: "leave hidden and activation out"}
 	}
 	if c.Steps == 0 {
 		c.Steps = 100
@@ -102,10 +100,10 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 	if c.Canary == Gradient {
 		number(&c.Strength, 10)
 		if !(c.Strength >= 1 && c.Strength <= 1e6) {
-			return c, &core.InputError{Field: "strength", Found: format(c.Strength), Want: "a number in [1, 1e6]", Remedy: "a gradient shorter than the clipping norm tells less"}
+			return c, &audit.InputError{Field: "strength", Found: format(c.Strength), Want: "a number in [1, 1e6]", Remedy: "a gradient shorter than the clipping norm tells less"}
 		}
 	} else if c.Strength != 0 {
-		return c, &core.InputError{Field: "strength", Found: format(c.Strength), Want: "absent with poisoning canaries", Remedy: "their gradients are the model's"}
+		return c, &audit.InputError{Field: "strength", Found: format(c.Strength), Want: "absent with poisoning canaries", Remedy: "their gradients are the model's"}
 	}
 	for _, e := range []error{
 		checkInt("steps", c.Steps, 1, stepsMost),
@@ -128,7 +126,7 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 		return c, err
 	}
 	if !(c.Sigma >= leastSigma && c.Sigma <= largestSigma) {
-		return c, &core.InputError{Field: "sigma", Found: format(c.Sigma), Want: "a number in [0.05, 1e6]", Remedy: "leave it out to have it from epsilon and delta"}
+		return c, &audit.InputError{Field: "sigma", Found: format(c.Sigma), Want: "a number in [0.05, 1e6]", Remedy: "leave it out to have it from epsilon and delta"}
 	}
 	return c, nil
 }

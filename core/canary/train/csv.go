@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream/matmul"
 )
 
@@ -45,17 +45,17 @@ func ReadCSV(text []byte, o CSV) (*Dataset, error) {
 	r.FieldsPerRecord = -1
 	first, err := r.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, &core.InputError{Field: "data", Found: "empty", Want: "lines of numbers with a label"}
+		return nil, &audit.InputError{Field: "data", Found: "empty", Want: "lines of numbers with a label"}
 	}
 	if err != nil {
 		return nil, csvError(err)
 	}
 	first = slices.Clone(first)
 	if len(first) < 2 {
-		return nil, &core.InputError{Field: "data line 1", Found: "one column", Want: "at least one feature and a label, separated by commas"}
+		return nil, &audit.InputError{Field: "data line 1", Found: "one column", Want: "at least one feature and a label, separated by commas"}
 	}
 	if len(first) > featuresMost+1 {
-		return nil, &core.InputError{Field: "data line 1", Found: fmt.Sprintf("%d columns", len(first)), Want: fmt.Sprintf("at most %d features and a label", featuresMost)}
+		return nil, &audit.InputError{Field: "data line 1", Found: fmt.Sprintf("%d columns", len(first)), Want: fmt.Sprintf("at most %d features and a label", featuresMost)}
 	}
 	p := csvReader{options: o, columns: len(first), class: map[string]int32{}}
 	if err := p.head(first); err != nil {
@@ -87,15 +87,15 @@ func (o CSV) check() error {
 		known        []string
 	}{{"header", o.Header, []string{"", "yes", "no"}}, {"scaling", o.Scaling, []string{"", "box", "unit"}}} {
 		if !slices.Contains(c.known, c.value) {
-			return core.UnknownName(c.field, c.value, c.known[1:])
+			return audit.UnknownName(c.field, c.value, c.known[1:])
 		}
 	}
 	if len(o.Classes) == 1 || len(o.Classes) > classesMost {
-		return &core.InputError{Field: "classes", Found: strconv.Itoa(len(o.Classes)), Want: fmt.Sprintf("2 to %d labels, or none", classesMost)}
+		return &audit.InputError{Field: "classes", Found: strconv.Itoa(len(o.Classes)), Want: fmt.Sprintf("2 to %d labels, or none", classesMost)}
 	}
 	for i, c := range o.Classes {
 		if slices.Contains(o.Classes[:i], c) {
-			return &core.InputError{Field: "classes", Found: fmt.Sprintf("%q twice", c), Want: "different labels"}
+			return &audit.InputError{Field: "classes", Found: fmt.Sprintf("%q twice", c), Want: "different labels"}
 		}
 	}
 	if _, err := bounds("bounds", [2]float64{o.Lower, o.Upper}); err != nil {
@@ -114,7 +114,7 @@ func bounds(field string, b [2]float64) ([2]float64, error) {
 		return [2]float64{-1, 1}, nil
 	}
 	if width := b[1] - b[0]; !(width > 0 && width <= math.MaxFloat64) {
-		return b, &core.InputError{Field: field, Found: fmt.Sprintf("%g to %g", b[0], b[1]), Want: "a lower bound below an upper one, both finite"}
+		return b, &audit.InputError{Field: field, Found: fmt.Sprintf("%g to %g", b[0], b[1]), Want: "a lower bound below an upper one, both finite"}
 	}
 	return b, nil
 }
@@ -123,7 +123,7 @@ func bounds(field string, b [2]float64) ([2]float64, error) {
 func csvError(err error) error {
 	var at *csv.ParseError
 	if errors.As(err, &at) {
-		return &core.InputError{Field: fmt.Sprintf("data line %d, column %d", at.Line, at.Column), Found: at.Err.Error(), Want: "fields separated by commas", Remedy: "quotes within a quoted field are doubled"}
+		return &audit.InputError{Field: fmt.Sprintf("data line %d, column %d", at.Line, at.Column), Found: at.Err.Error(), Want: "fields separated by commas", Remedy: "quotes within a quoted field are doubled"}
 	}
 	return err
 }
@@ -149,13 +149,13 @@ func (p *csvReader) head(first []string) error {
 	p.label = len(first) - 1
 	if n, err := strconv.Atoi(o.Label); err == nil && !slices.Contains(names, o.Label) {
 		if n < 1 || n > len(first) {
-			return &core.InputError{Field: "label", Found: "column " + o.Label, Want: fmt.Sprintf("in [1, %d]", len(first))}
+			return &audit.InputError{Field: "label", Found: "column " + o.Label, Want: fmt.Sprintf("in [1, %d]", len(first))}
 		}
 		p.label = n - 1
 	} else if o.Label != "" {
 		at := slices.Index(names, o.Label)
 		if at < 0 || o.Header == "no" {
-			return core.UnknownName("label", o.Label, names)
+			return audit.UnknownName("label", o.Label, names)
 		}
 		p.label, p.header = at, true
 	}
@@ -196,7 +196,7 @@ func (p *csvReader) head(first []string) error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Bounds)) {
 		if n, err := strconv.Atoi(name); !slices.Contains(p.out.Features, name) && (err != nil || n < 1 || n > len(first) || n-1 == p.label) {
-			return core.UnknownName("bounds", name, p.out.Features)
+			return audit.UnknownName("bounds", name, p.out.Features)
 		}
 	}
 	for i, c := range o.Classes {
@@ -212,10 +212,10 @@ func (p *csvReader) head(first []string) error {
 func (p *csvReader) line(r *csv.Reader, record []string) error {
 	line, _ := r.FieldPos(0)
 	if len(record) != p.columns {
-		return &core.InputError{Field: fmt.Sprintf("data line %d", line), Found: fmt.Sprintf("of %d columns", len(record)), Want: fmt.Sprintf("of %d, as the first line", p.columns)}
+		return &audit.InputError{Field: fmt.Sprintf("data line %d", line), Found: fmt.Sprintf("of %d columns", len(record)), Want: fmt.Sprintf("of %d, as the first line", p.columns)}
 	}
 	if len(p.out.Labels) == examplesMost {
-		return &core.InputError{Field: fmt.Sprintf("data line %d", line), Found: "one example too many", Want: fmt.Sprintf("one of at most %d", examplesMost), Remedy: "train on a part of the file"}
+		return &audit.InputError{Field: fmt.Sprintf("data line %d", line), Found: "one example too many", Want: fmt.Sprintf("one of at most %d", examplesMost), Remedy: "train on a part of the file"}
 	}
 	start, f := len(p.out.X), 0
 	for i, field := range record {
@@ -224,11 +224,11 @@ func (p *csvReader) line(r *csv.Reader, record []string) error {
 			k, ok := p.class[field]
 			switch {
 			case field == "":
-				return &core.InputError{Field: fmt.Sprintf("data line %d, column %d", line, i+1), Found: "an empty label", Want: "a class"}
+				return &audit.InputError{Field: fmt.Sprintf("data line %d, column %d", line, i+1), Found: "an empty label", Want: "a class"}
 			case !ok && !p.out.InferredClasses:
-				return &core.InputError{Field: fmt.Sprintf("data line %d, column %d", line, i+1), Found: fmt.Sprintf("the label %q", field), Want: "one of the declared classes: " + strings.Join(p.options.Classes, ", ")}
+				return &audit.InputError{Field: fmt.Sprintf("data line %d, column %d", line, i+1), Found: fmt.Sprintf("the label %q", field), Want: "one of the declared classes: " + strings.Join(p.options.Classes, ", ")}
 			case !ok && len(p.class) == classesMost:
-				return &core.InputError{Field: fmt.Sprintf("data line %d, column %d", line, i+1), Found: fmt.Sprintf("label number %d, %q", classesMost+1, field), Want: fmt.Sprintf("one of at most %d classes", classesMost), Remedy: "say which column holds the label"}
+				return &audit.InputError{Field: fmt.Sprintf("data line %d, column %d", line, i+1), Found: fmt.Sprintf("label number %d, %q", classesMost+1, field), Want: fmt.Sprintf("one of at most %d classes", classesMost), Remedy: "say which column holds the label"}
 			case !ok:
 				k = int32(len(p.class))
 				p.class[strings.Clone(field)] = k
@@ -243,7 +243,7 @@ func (p *csvReader) line(r *csv.Reader, record []string) error {
 			if field == "" {
 				found, remedy = "empty", "leave the example out, or fill in a value"
 			}
-			return &core.InputError{Field: fmt.Sprintf("data line %d, column %d (%s)", line, i+1, p.out.Features[f]), Found: found, Want: "a finite number", Remedy: remedy}
+			return &audit.InputError{Field: fmt.Sprintf("data line %d, column %d (%s)", line, i+1, p.out.Features[f]), Found: found, Want: "a finite number", Remedy: remedy}
 		}
 		b := p.bounds[f]
 		if v < b[0] || v > b[1] {
@@ -254,7 +254,7 @@ func (p *csvReader) line(r *csv.Reader, record []string) error {
 		f++
 	}
 	if len(p.out.X) > cellsMost {
-		return &core.InputError{Field: fmt.Sprintf("data line %d", line), Found: "beyond the limit", Want: fmt.Sprintf("at most %d numbers in all", cellsMost), Remedy: "train on a part of the file"}
+		return &audit.InputError{Field: fmt.Sprintf("data line %d", line), Found: "beyond the limit", Want: fmt.Sprintf("at most %d numbers in all", cellsMost), Remedy: "train on a part of the file"}
 	}
 	if p.out.Unit {
 		row := p.out.X[start:]
@@ -271,7 +271,7 @@ func (p *csvReader) line(r *csv.Reader, record []string) error {
 func (p *csvReader) finish() (*Dataset, error) {
 	d := &p.out
 	if len(d.Labels) < 2 {
-		return nil, &core.InputError{Field: "data", Found: fmt.Sprintf("of %d examples", len(d.Labels)), Want: "at least 2"}
+		return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("of %d examples", len(d.Labels)), Want: "at least 2"}
 	}
 	if !d.InferredClasses {
 		return d, nil
@@ -293,7 +293,7 @@ func (p *csvReader) finish() (*Dataset, error) {
 		return strings.Compare(a, b)
 	})
 	if len(names) < 2 {
-		return nil, &core.InputError{Field: "data", Found: fmt.Sprintf("of one class, %q", names[0]), Want: "at least two", Remedy: "say which column holds the label"}
+		return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("of one class, %q", names[0]), Want: "at least two", Remedy: "say which column holds the label"}
 	}
 	d.Classes = names
 	to := make([]int32, len(names))

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 	"github.com/dpscope/dpscope/stream/matmul"
 )
@@ -68,7 +68,7 @@ func TestReadCSVRefuses(t *testing.T) {
 		{"classes twice", "1,2,x\n", CSV{Classes: []string{"x", "x"}}, []string{"classes", "twice"}},
 	} {
 		_, err := ReadCSV([]byte(c.text), c.o)
-		if !core.IsInput(err) {
+		if !audit.IsInput(err) {
 			t.Errorf("%s: %v", c.name, err)
 			continue
 		}
@@ -82,7 +82,7 @@ func TestReadCSVRefuses(t *testing.T) {
 	for i := range classesMost + 1 {
 		many.WriteString("1," + strings.Repeat("x", i+1) + "\n")
 	}
-	if _, err := ReadCSV([]byte(many.String()), CSV{}); !core.IsInput(err) || !strings.Contains(err.Error(), "line 101, column 2") {
+	if _, err := ReadCSV([]byte(many.String()), CSV{}); !audit.IsInput(err) || !strings.Contains(err.Error(), "line 101, column 2") {
 		t.Errorf("many classes: %v", err)
 	}
 }

@@ -2,9 +2,8 @@ package train
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"strconv"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Limits of what is accepted: what fits into a browser's memory.
@@ -23,7 +22,7 @@ const (
 
 func checkInt(field string, v, least, most int) error {
 	if v < least || v > most {
-		return &core.InputError{Field: field, Found: strconv.Itoa(v), Want: fmt.Sprintf("a whole number in [%d, %d]", least, most)}
+		return &audit.InputError{Field: field, Found: strconv.Itoa(v), Want: fmt.Sprintf("a whole number in [%d, %d]", least, most)}
 	}
 	return nil
 }
@@ -31,7 +30,7 @@ func checkInt(field string, v, least, most int) error {
 // checkNumber wants v in (above, most].
 func checkNumber(field string, v, above, most float64) error {
 	if !(v > above && v <= most) {
-		return &core.InputError{Field: field, Found: strconv.FormatFloat(v, 'g', -1, 64), Want: fmt.Sprintf("a number in (%g, %g]", above, most)}
+		return &audit.InputError{Field: field, Found: strconv.FormatFloat(v, 'g', -1, 64), Want: fmt.Sprintf("a number in (%g, %g]", above, most)}
 	}
 	return nil
 }
@@ -42,7 +41,7 @@ func checkWord(field, v string, known ...string) error {
 			return nil
 		}
 	}
-	return core.UnknownName(field, v, known)
+	return audit.UnknownName(field, v, known)
 }
 
 // numbered makes names: prefix1, prefix2, ...

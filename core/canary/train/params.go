@@ -1,25 +1,25 @@
 package train
 
-import "github.com/dpscope/dpscope/core"
+import "github.com/dpscope/dpscope/audit"
 
 // Params describes a training's settings as parameters of a source, with the
 // defaults of [Config]. The claim, the relation and the data's seed are not among
 // them.
-func Params() []core.ParamSpec {
-	whole := func(name, doc string, value, least, most float64) core.ParamSpec {
-		return core.ParamSpec{Name: name, Doc: doc, Default: value, Min: least, Max: most, Integer: true}
+func Params() []audit.ParamSpec {
+	whole := func(name, doc string, value, least, most float64) audit.ParamSpec {
+		return audit.ParamSpec{Name: name, Doc: doc, Default: value, Min: least, Max: most, Integer: true}
 	}
-	number := func(name, doc string, value, above, most float64) core.ParamSpec {
-		return core.ParamSpec{Name: name, Doc: doc, Default: value, Min: above, Max: most, Open: true}
+	number := func(name, doc string, value, above, most float64) audit.ParamSpec {
+		return audit.ParamSpec{Name: name, Doc: doc, Default: value, Min: above, Max: most, Open: true}
 	}
-	word := func(name, doc string, choices ...string) core.ParamSpec {
-		return core.ParamSpec{Name: name, Doc: doc, Choices: choices}
+	word := func(name, doc string, choices ...string) audit.ParamSpec {
+		return audit.ParamSpec{Name: name, Doc: doc, Choices: choices}
 	}
 	c, err := Config{Sigma: 1}.Resolve(nil)
 	if err != nil {
 		panic("train: the defaults are refused: " + err.Error())
 	}
-	return []core.ParamSpec{
+	return []audit.ParamSpec{
 		word("canary", "gradient: a random direction of the weights is its gradient; poison: a random corner of the domain with a random label", Gradient, Poison),
 		word("access", "what the auditor sees: every step, or the final model only", Steps, Final),
 		word("fault", "no-clipping: gradients are summed as they are; quarter-noise: a quarter of the noise is added", NoFault, FaultNoClipping, FaultQuarterNoise),
@@ -49,7 +49,7 @@ const (
 // FromParams is the configuration that resolved parameters of [Params] mean; the
 // built-in data's sizes are left out where builtIn is false. Relation, Epsilon,
 // Delta and Data.Seed remain to be set.
-func FromParams(p core.Params, builtIn bool) Config {
+func FromParams(p audit.Params, builtIn bool) Config {
 	c := Config{
 		Canary: p.Word("canary"), Access: p.Word("access"), Model: p.Word("model"),
 		Steps: p.Int("steps"), Rate: p.Num("rate"), Clip: p.Num("clip"), LearningRate: p.Num("learning-rate"), Sigma: p.Num("sigma"),

@@ -3,7 +3,7 @@ package train
 import (
 	"fmt"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -47,7 +47,7 @@ func (s *Source) refer() error {
 		return err
 	}
 	if !finite {
-		return &core.InputError{Field: "learning rate", Found: format(t.config.LearningRate), Want: "one at which a training without canaries stays finite"}
+		return &audit.InputError{Field: "learning rate", Found: format(t.config.LearningRate), Want: "one at which a training without canaries stays finite"}
 	}
 	r := &reference{theta: append([]float64(nil), t.model.theta...), model: newNetwork(t.config.sizes(t.data), t.config.Activation)}
 	copy(r.model.theta, r.theta)
@@ -77,7 +77,7 @@ func (s *Source) Trainings() int {
 func (s *Source) CheckCanaries(n int) error {
 	most := min(CanariesMost, canaryNumbers/s.Parameters())
 	if n < 0 || n > most {
-		return &core.InputError{Field: "canaries", Found: fmt.Sprint(n), Want: fmt.Sprintf("at most %d at %d weights", most, s.Parameters()), Remedy: "take fewer canaries or a smaller model"}
+		return &audit.InputError{Field: "canaries", Found: fmt.Sprint(n), Want: fmt.Sprintf("at most %d at %d weights", most, s.Parameters()), Remedy: "take fewer canaries or a smaller model"}
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -262,7 +262,7 @@ func TestDivergence(t *testing.T) {
 		wild.X[i] *= 1e300
 	}
 	c = Config{Access: Final, Model: Linear, Sigma: 2, NoClipping: true}
-	if _, err := New(c, wild); !core.IsInput(err) {
+	if _, err := New(c, wild); !audit.IsInput(err) {
 		t.Errorf("a reference that diverges: %v", err)
 	}
 	c.Access = Steps
@@ -301,7 +301,7 @@ func TestCheckCanaries(t *testing.T) {
 	if err := s.CheckCanaries(300); err != nil {
 		t.Error(err)
 	}
-	if err := s.CheckCanaries(400); !core.IsInput(err) {
+	if err := s.CheckCanaries(400); !audit.IsInput(err) {
 		t.Errorf("400 canaries of 100,100 weights: %v", err)
 	}
 	if s.Trainings() != 2 || s.Parameters() != 100100 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/accounting"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 	"github.com/dpscope/dpscope/stream/matmul"
 )
@@ -211,28 +211,28 @@ func TestResolveRefuses(t *testing.T) {
 		"separation":    {Data: Synthetic{Separation: -1}},
 	} {
 		_, err := c.Resolve(nil)
-		in, ok := err.(*core.InputError)
+		in, ok := err.(*audit.InputError)
 		if !ok || in.Field != field {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
 	for _, c := range []Config{{Model: Linear, Activation: Tanh}, {Model: Linear, Hidden: [2]int{3, 3}}, {Canary: Poison, Strength: 10}} {
-		if _, err := c.Resolve(nil); !core.IsInput(err) {
+		if _, err := c.Resolve(nil); !audit.IsInput(err) {
 			t.Errorf("%+v: %v", c, err)
 		}
 	}
-	if _, err := (Config{Data: Synthetic{Seed: 1}}).Resolve(NewSynthetic(Synthetic{})); !core.IsInput(err) {
+	if _, err := (Config{Data: Synthetic{Seed: 1}}).Resolve(NewSynthetic(Synthetic{})); !audit.IsInput(err) {
 		t.Errorf("two sets of data: %v", err)
 	}
 }
 
 // The parameters' defaults are the configuration's, and every one is taken.
 func TestParams(t *testing.T) {
-	p := core.Params{}
+	p := audit.Params{}
 	for _, s := range Params() {
-		p[s.Name] = core.ParamValue{Number: s.Default}
+		p[s.Name] = audit.ParamValue{Number: s.Default}
 		if len(s.Choices) > 0 {
-			p[s.Name] = core.ParamValue{Text: s.Choices[0]}
+			p[s.Name] = audit.ParamValue{Text: s.Choices[0]}
 		}
 	}
 	want, err := Config{}.Resolve(nil)
@@ -243,16 +243,16 @@ func TestParams(t *testing.T) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
 	for _, s := range Params() {
-		other := core.Params{}
+		other := audit.Params{}
 		for k, v := range p {
 			other[k] = v
 		}
-		v := core.ParamValue{Number: s.Default + 1}
+		v := audit.ParamValue{Number: s.Default + 1}
 		if s.Name == "rate" {
 			v.Number = 0.5
 		}
 		if len(s.Choices) > 0 {
-			v = core.ParamValue{Text: s.Choices[len(s.Choices)-1]}
+			v = audit.ParamValue{Text: s.Choices[len(s.Choices)-1]}
 		}
 		other[s.Name] = v
 		if got, err := FromParams(other, true).Resolve(nil); err != nil || got == want {

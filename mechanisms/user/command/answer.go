@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/user"
 )
@@ -49,7 +49,7 @@ func scan(line []byte, row func(i int, cells []cell) error) (rows int, err error
 	case '{':
 		rows, err = s.object(row)
 	default:
-		return 0, &core.InputError{Field: "what it printed", Found: shown(line), Want: `an answer: {"outputs": [...]}, or the array alone`,
+		return 0, &audit.InputError{Field: "what it printed", Found: shown(line), Want: `an answer: {"outputs": [...]}, or the array alone`,
 			Remedy: "what is not an answer belongs on standard error"}
 	}
 	if err != nil {
@@ -75,7 +75,7 @@ func (s *scanner) fault(at int, want string) error {
 	if at < len(s.data) {
 		found = shown(s.data[at:])
 	}
-	return &core.InputError{Field: fmt.Sprintf("its answer, byte %d", at+1), Found: found, Want: want}
+	return &audit.InputError{Field: fmt.Sprintf("its answer, byte %d", at+1), Found: found, Want: want}
 }
 
 func (s *scanner) space() {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/user"
 )
 
@@ -118,7 +118,7 @@ func FuzzScan(f *testing.F) {
 			rows = append(rows, row)
 			return nil
 		})
-		var in *core.InputError
+		var in *audit.InputError
 		if err != nil && !errors.As(err, &in) && !strings.HasPrefix(err.Error(), "it refuses") {
 			t.Fatalf("%q: %v", line, err)
 		}
@@ -183,7 +183,7 @@ func BenchmarkScan(b *testing.B) {
 		values[i] = fmt.Sprint(math.Sqrt(float64(i)))
 	}
 	line = bytes.Replace(line, []byte("[]"), []byte("["+strings.Join(values, ", ")+"]"), 1)
-	p := &Program{columns: []core.Column{{Name: "c1", Kind: core.Real}}}
+	p := &Program{columns: []audit.Column{{Name: "c1", Kind: audit.Real}}}
 	out := make([]float64, 4096)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/user/process"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -22,17 +22,17 @@ import (
 type Options struct {
 	Command string // the program and its arguments, see [Split]
 	// Space is where the datasets live.
-	Space core.Space
+	Space audit.Space
 	// Pair is asked about at the start; default: the first of the space.
-	Pair *core.Pair
+	Pair *audit.Pair
 	// Kinds of columns c1, c2, ...; default: by the outputs that are asked for at
 	// the start.
-	Kinds map[string]core.ColumnKind
+	Kinds map[string]audit.ColumnKind
 	// NonFinite: "refuse", the default, refuses NaN and infinities; "symbol" makes
 	// columns of numbers mixed, and them symbols.
 	NonFinite string
 	// Columns are those of a report that is replayed, instead of Kinds.
-	Columns []core.Column
+	Columns []audit.Column
 	// Timeout is how long one request may take; where it is not above 0, 60 s.
 	Timeout time.Duration
 }
@@ -50,7 +50,7 @@ type Program struct {
 	ctx      context.Context
 	path     string
 	argv     []string
-	columns  []core.Column
+	columns  []audit.Column
 	unseeded string
 	slowest  time.Duration // of the requests at the start
 
@@ -68,8 +68,8 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 		return nil, err
 	}
 	for name, k := range o.Kinds {
-		if k != core.Real && k != core.Symbol && k != core.Mixed {
-			return nil, core.UnknownName("kind of column "+name, string(k), []string{string(core.Real), string(core.Symbol), string(core.Mixed)})
+		if k != audit.Real && k != audit.Symbol && k != audit.Mixed {
+			return nil, audit.UnknownName("kind of column "+name, string(k), []string{string(audit.Real), string(audit.Symbol), string(audit.Mixed)})
 		}
 	}
 	switch o.NonFinite {
@@ -77,7 +77,7 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 	case Refuse:
 		o.NonFinite = ""
 	default:
-		return nil, core.UnknownName("nonfinite", o.NonFinite, []string{Refuse, AsSymbol})
+		return nil, audit.UnknownName("nonfinite", o.NonFinite, []string{Refuse, AsSymbol})
 	}
 	if err := checkColumns(o.Columns); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 		if strings.Contains(argv[0], "=") {
 			remedy = fmt.Sprintf("no shell reads the line: -exec 'env %s ...' sets a variable", argv[0])
 		}
-		return nil, &core.InputError{Field: "-exec", Found: fmt.Sprintf("%q, whose program %q is not found (%v)", o.Command, argv[0], errors.Unwrap(err)), Want: "a program that can be run", Remedy: remedy}
+		return nil, &audit.InputError{Field: "-exec", Found: fmt.Sprintf("%q, whose program %q is not found (%v)", o.Command, argv[0], errors.Unwrap(err)), Want: "a program that can be run", Remedy: remedy}
 	}
 	p := &Program{o: o, ctx: ctx, path: path, argv: argv, seen: map[uint64]uint64{}, hasher: maphash.MakeSeed()}
 	if err := p.probe(); err != nil {
@@ -111,21 +111,21 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 // Close ends all processes.
 func (p *Program) Close() { p.pool.Close(process.Grace) }
 
-// Columns implements [core.Mechanism].
-func (p *Program) Columns() []core.Column { return p.columns }
+// Columns implements [audit.Mechanism].
+func (p *Program) Columns() []audit.Column { return p.columns }
 
 // Unseeded says why the same seed does not give the same outputs; empty where it
 // does.
 func (p *Program) Unseeded() string { return p.unseeded }
 
 // Brought is what a report says of the program.
-func (p *Program) Brought() core.Brought {
-	return core.Brought{Kind: core.BroughtCommand, Name: p.o.Command, Datasets: p.o.Space, Columns: p.columns, NonFinite: p.o.NonFinite, Unseeded: p.unseeded}
+func (p *Program) Brought() audit.Brought {
+	return audit.Brought{Kind: audit.BroughtCommand, Name: p.o.Command, Datasets: p.o.Space, Columns: p.columns, NonFinite: p.o.NonFinite, Unseeded: p.unseeded}
 }
 
-// Sample implements [core.Mechanism]: each request gets a seed of 53 bits from s.
-func (p *Program) Sample(d core.Dataset, s *stream.Stream, out []float64) error {
-	width := core.Width(p.columns)
+// Sample implements [audit.Mechanism]: each request gets a seed of 53 bits from s.
+func (p *Program) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	width := audit.Width(p.columns)
 	rows := mostValues / width
 	for len(out) > 0 {
 		n := min(rows, len(out)/width)
@@ -142,7 +142,7 @@ func (p *Program) Sample(d core.Dataset, s *stream.Stream, out []float64) error 
 }
 
 // draw asks for n outputs.
-func (p *Program) draw(d core.Dataset, n int, seed uint64, out []float64) error {
+func (p *Program) draw(d audit.Dataset, n int, seed uint64, out []float64) error {
 	x, err := p.take()
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (p *Program) draw(d core.Dataset, n int, seed uint64, out []float64) error 
 }
 
 // ask sends a request to the process; an error ends it.
-func (p *Program) ask(x *worker, d core.Dataset, n int, seed uint64) ([]byte, error) {
+func (p *Program) ask(x *worker, d audit.Dataset, n int, seed uint64) ([]byte, error) {
 	first := !x.answered
 	start := time.Now()
 	line, err := x.ask(p.ctx, request(d, n, seed), p.o.Timeout)
@@ -174,13 +174,13 @@ func (p *Program) ask(x *worker, d core.Dataset, n int, seed uint64) ([]byte, er
 		if !first {
 			remedy = fmt.Sprintf("-exec-timeout allows more; %d outputs at the start took %v", probeRows, p.slowest.Round(time.Millisecond))
 		}
-		err = &core.InputError{Field: fmt.Sprintf("the answer to a request for %d outputs", n), Found: fmt.Sprintf("not there after %v", p.o.Timeout), Want: "there by then", Remedy: remedy}
+		err = &audit.InputError{Field: fmt.Sprintf("the answer to a request for %d outputs", n), Found: fmt.Sprintf("not there after %v", p.o.Timeout), Want: "there by then", Remedy: remedy}
 	}
 	return nil, p.drop(x, err)
 }
 
 // request is a request as a line.
-func request(d core.Dataset, n int, seed uint64) []byte {
+func request(d audit.Dataset, n int, seed uint64) []byte {
 	b := []byte(`{"dataset": [`)
 	for i := range d.Len() {
 		if i > 0 {
@@ -248,7 +248,7 @@ func (p *Program) note(seed uint64, out []float64) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if other, ok := p.seen[h]; ok && other != seed {
-		return errRepeats(len(out)/core.Width(p.columns), other, seed)
+		return errRepeats(len(out)/audit.Width(p.columns), other, seed)
 	}
 	p.seen[h] = seed
 	return nil
@@ -256,7 +256,7 @@ func (p *Program) note(seed uint64, out []float64) error {
 
 // errRepeats says that two seeds gave the same outputs.
 func errRepeats(n int, a, b uint64) error {
-	return &core.InputError{Field: "its answer", Found: fmt.Sprintf("the same %d outputs for the seeds %d and %d", n, a, b), Want: "other outputs for another seed, as outputs must be independent",
+	return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("the same %d outputs for the seeds %d and %d", n, a, b), Want: "other outputs for another seed, as outputs must be independent",
 		Remedy: "use all of the seed for the generator in each request, or seed it from the system once"}
 }
 
@@ -264,12 +264,12 @@ func errRepeats(n int, a, b uint64) error {
 // a row differs from the one before at least 16 times, so that at least eight
 // rows are not the likeliest.
 func (p *Program) telling(out []float64) bool {
-	return len(out) >= 100*core.Width(p.columns) && p.changes(out) >= 16
+	return len(out) >= 100*audit.Width(p.columns) && p.changes(out) >= 16
 }
 
 // changes is how many rows differ from the one before.
 func (p *Program) changes(out []float64) (n int) {
-	w := core.Width(p.columns)
+	w := audit.Width(p.columns)
 	for i := w; i < len(out); i += w {
 		if !slices.Equal(out[i:i+w], out[i-w:i]) {
 			n++

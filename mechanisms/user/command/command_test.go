@@ -14,16 +14,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/stream"
 )
 
-func space(t testing.TB) core.Space {
+func space(t testing.TB) audit.Space {
 	t.Helper()
-	s, err := core.ParseSpace("", "", "", false, 0)
+	s, err := audit.ParseSpace("", "", "", false, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,8 +54,8 @@ func mustOpen(t testing.TB, form string, change ...func(*command.Options)) *comm
 	return p
 }
 
-func sample(p *command.Program, d core.Dataset, seed uint64, n int) ([]float64, error) {
-	out := make([]float64, n*core.Width(p.Columns()))
+func sample(p *command.Program, d audit.Dataset, seed uint64, n int) ([]float64, error) {
+	out := make([]float64, n*audit.Width(p.Columns()))
 	return out, p.Sample(d, stream.New(stream.Key{Seed: seed}), out)
 }
 
@@ -112,16 +113,16 @@ func TestSplitAgreesWithAShell(t *testing.T) {
 
 func TestProgram(t *testing.T) {
 	p := mustOpen(t, "correct")
-	if p.Unseeded() != "" || len(p.Columns()) != 1 || p.Columns()[0].Kind != core.Real {
+	if p.Unseeded() != "" || len(p.Columns()) != 1 || p.Columns()[0].Kind != audit.Real {
 		t.Errorf("%q %v", p.Unseeded(), p.Columns())
 	}
-	a, err := sample(p, core.Records(1, 0), 1, 5000)
+	a, err := sample(p, audit.Records(1, 0), 1, 5000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Another process and another size of block: the seed alone fixes outputs.
 	q := mustOpen(t, "correct")
-	b, err := sample(q, core.Records(1, 0), 1, 5000)
+	b, err := sample(q, audit.Records(1, 0), 1, 5000)
 	if err != nil || !slices.Equal(a, b) {
 		t.Errorf("other outputs for the same seed: %v", err)
 	}
@@ -133,13 +134,13 @@ func TestProgram(t *testing.T) {
 		t.Errorf("a count of two rows has mean %v", mean)
 	}
 	b0 := p.Brought()
-	if b0.Kind != core.BroughtCommand || b0.Name != line(t, "correct") || b0.NonFinite != "" {
+	if b0.Kind != audit.BroughtCommand || b0.Name != line(t, "correct") || b0.NonFinite != "" {
 		t.Errorf("%+v", b0)
 	}
 }
 
 func TestColumns(t *testing.T) {
-	kinds := func(k map[string]core.ColumnKind) func(*command.Options) {
+	kinds := func(k map[string]audit.ColumnKind) func(*command.Options) {
 		return func(o *command.Options) { o.Kinds = k }
 	}
 	symbols := func(o *command.Options) { o.NonFinite = command.AsSymbol }
@@ -153,11 +154,11 @@ func TestColumns(t *testing.T) {
 		{"correct", []func(*command.Options){symbols}, "mixed", "a number"},
 		{"words", nil, "symbol", "few many null true"},
 		{"mixed", nil, "real mixed real", "a number none"},
-		{"mixed", []func(*command.Options){kinds(map[string]core.ColumnKind{"c3": core.Symbol})}, "real mixed symbol", "a number none"},
+		{"mixed", []func(*command.Options){kinds(map[string]audit.ColumnKind{"c3": audit.Symbol})}, "real mixed symbol", "a number none"},
 		{"nan", []func(*command.Options){symbols}, "mixed", "+Inf -Inf NaN a number"},
-		{"quoted", []func(*command.Options){kinds(map[string]core.ColumnKind{"c1": core.Symbol})}, "symbol", "*"},
-		{"nan", []func(*command.Options){kinds(map[string]core.ColumnKind{"c1": core.Symbol})}, "symbol", "+Inf -2 -Inf 1.5 NaN"},
-		{"long", []func(*command.Options){kinds(map[string]core.ColumnKind{"c1": core.Symbol})}, "symbol", longWords},
+		{"quoted", []func(*command.Options){kinds(map[string]audit.ColumnKind{"c1": audit.Symbol})}, "symbol", "*"},
+		{"nan", []func(*command.Options){kinds(map[string]audit.ColumnKind{"c1": audit.Symbol})}, "symbol", "+Inf -2 -Inf 1.5 NaN"},
+		{"long", []func(*command.Options){kinds(map[string]audit.ColumnKind{"c1": audit.Symbol})}, "symbol", longWords},
 	} {
 		p, err := open(t, c.form, c.change...)
 		if err != nil {
@@ -170,7 +171,7 @@ func TestColumns(t *testing.T) {
 			if words == nil {
 				for _, l := range x.Labels {
 					words = append(words, l.Text)
-					if l.Text != "a number" && l.Value != core.SymbolOf(l.Text) {
+					if l.Text != "a number" && l.Value != audit.SymbolOf(l.Text) {
 						t.Errorf("%s: %v for %q", c.form, l.Value, l.Text)
 					}
 				}
@@ -186,12 +187,12 @@ func TestColumns(t *testing.T) {
 		}
 	}
 	p := mustOpen(t, "mixed")
-	out, err := sample(p, core.Records(1), 3, 1000)
+	out, err := sample(p, audit.Records(1), 3, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := 0; i < len(out); i += 4 {
-		row, none := out[i:i+4], core.SymbolOf("none")
+		row, none := out[i:i+4], audit.SymbolOf("none")
 		if row[3] != 1 || !(row[0] == 1000 && row[1] == none && row[2] == 0 || row[0] < 1 && row[1] == 0 && row[2] > 0) {
 			t.Fatalf("output %d is %v", i/4, row)
 		}
@@ -213,7 +214,7 @@ var longWords = func() string {
 }()
 
 func TestFaults(t *testing.T) {
-	real := func(o *command.Options) { o.Kinds = map[string]core.ColumnKind{"c1": core.Real} }
+	real := func(o *command.Options) { o.Kinds = map[string]audit.ColumnKind{"c1": audit.Real} }
 	for _, c := range []struct {
 		form   string
 		change func(*command.Options)
@@ -239,19 +240,19 @@ func TestFaults(t *testing.T) {
 		{"late-nan", func(o *command.Options) { real(o); o.NonFinite = command.AsSymbol }, "", "-kind c1=mixed takes it"},
 		{"late-word", nil, "", `output 37 of 1000: c1 is "none", must be a number, as in the outputs that were asked for at the start; -kind c1=mixed`},
 		{"long", nil, "must be a number that float64 does not round: a whole one up to 2^53, or one with an exponent; print it as two columns", ""},
-		{"long", func(o *command.Options) { o.Kinds = map[string]core.ColumnKind{"c1": core.Mixed} }, "must be a number that float64 does not round", ""},
+		{"long", func(o *command.Options) { o.Kinds = map[string]audit.ColumnKind{"c1": audit.Mixed} }, "must be a number that float64 does not round", ""},
 		{"late-long", nil, "", `output 37 of 1000: c1 is "9007199254740993", must be a number that float64 does not round`},
 		{"words", real, "must be a number", ""},
 		{"quoted", nil, "must be numbers, or a few names; print numbers without quotes; if they are names, -kind c1=symbol", ""},
-		{"correct", func(o *command.Options) { o.Kinds = map[string]core.ColumnKind{"c2": core.Real} }, `-kind is of a column "c2"`, ""},
-		{"correct", func(o *command.Options) { o.Kinds = map[string]core.ColumnKind{"c1": "word"} }, `kind of column c1 is "word"`, ""},
+		{"correct", func(o *command.Options) { o.Kinds = map[string]audit.ColumnKind{"c2": audit.Real} }, `-kind is of a column "c2"`, ""},
+		{"correct", func(o *command.Options) { o.Kinds = map[string]audit.ColumnKind{"c1": "word"} }, `kind of column c1 is "word"`, ""},
 		{"correct", func(o *command.Options) { o.NonFinite = "drop" }, `nonfinite is "drop"`, ""},
 		{"correct", func(o *command.Options) { o.Space.MaxRows = -1 }, "rows is 0:-1", ""},
 		{"correct", func(o *command.Options) { o.Command = "no-such-program-here x" }, `whose program "no-such-program-here" is not found`, ""},
 		{"correct", func(o *command.Options) { o.Command = "A=1 x" }, "-exec 'env A=1 ...' sets a variable", ""},
-		{"correct", func(o *command.Options) { o.Columns = []core.Column{{Name: "c1"}, {Name: "c2"}} }, "an output is of 1 values, must be of 2, as the report says", ""},
+		{"correct", func(o *command.Options) { o.Columns = []audit.Column{{Name: "c1"}, {Name: "c2"}} }, "an output is of 1 values, must be of 2, as the report says", ""},
 		{"words", func(o *command.Options) {
-			o.Columns = []core.Column{{Name: "c1", Kind: core.Symbol, Labels: []core.Label{{Value: core.SymbolOf("few"), Text: "many"}}}}
+			o.Columns = []audit.Column{{Name: "c1", Kind: audit.Symbol, Labels: []audit.Label{{Value: audit.SymbolOf("few"), Text: "many"}}}}
 		}, `report: inputs.brought.columns[0].labels is the word "many"`, ""},
 		{"hangs", func(o *command.Options) { o.Timeout = 3 * time.Second }, "", "the answer to a request for 1000 outputs is not there after 3s, must be there by then; -exec-timeout allows more; 200 outputs at the start took "},
 	} {
@@ -265,7 +266,7 @@ func TestFaults(t *testing.T) {
 			want := c.says
 			if err == nil && want == "" {
 				want = c.later
-				_, err = sample(p, core.Records(1), 1, 1000)
+				_, err = sample(p, audit.Records(1), 1, 1000)
 			}
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v\nwant %s", err, want)
@@ -293,7 +294,7 @@ func TestDependentOutputs(t *testing.T) {
 	p := mustOpen(t, "short")
 	var err error
 	for i := 0; i < 17 && err == nil; i++ {
-		_, err = sample(p, core.Records(1), uint64(i), 200)
+		_, err = sample(p, audit.Records(1), uint64(i), 200)
 	}
 	if err == nil || !strings.Contains(err.Error(), "the same 200 outputs for the seeds") {
 		t.Errorf("a short seed: %v", err)
@@ -301,7 +302,7 @@ func TestDependentOutputs(t *testing.T) {
 	// Rare symbols come alike by chance, and are not refused.
 	q := mustOpen(t, "rare")
 	for i := range 40 {
-		if _, err := sample(q, core.Records(1), uint64(i), 200); err != nil {
+		if _, err := sample(q, audit.Records(1), uint64(i), 200); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -327,25 +328,25 @@ func TestStop(t *testing.T) {
 	}
 	defer p.Close()
 	time.AfterFunc(50*time.Millisecond, cancel)
-	if _, err := sample(p, core.Records(1), 1, 1000); !errors.Is(err, context.Canceled) {
+	if _, err := sample(p, audit.Records(1), 1, 1000); !errors.Is(err, context.Canceled) {
 		t.Errorf("a run that is stopped answers %v", err)
 	}
-	if _, err := sample(p, core.Records(1), 1, 1000); !errors.Is(err, context.Canceled) {
+	if _, err := sample(p, audit.Records(1), 1, 1000); !errors.Is(err, context.Canceled) {
 		t.Errorf("after it, %v", err)
 	}
 	q := mustOpen(t, "correct")
 	q.Close()
-	if _, err := sample(q, core.Records(1), 1, 1000); err == nil {
+	if _, err := sample(q, audit.Records(1), 1, 1000); err == nil {
 		t.Error("a closed program answers")
 	}
 }
 
 // audit audits a form at epsilon 1. Seeds are fixed, so that the outcome is.
-func audit(t *testing.T, p *command.Program, workers int) (core.Report, core.Catalogue) {
+func runAudit(t *testing.T, p *command.Program, workers int) (pair.Report, audit.Catalogue) {
 	t.Helper()
-	cat := core.Catalogue{Mechanisms: []core.MechanismSpec{p.Brought().Spec(p)}, Learners: estimators.Registry(), Finders: finders.Registry()}
-	r, err := core.Run{Plan: core.Plan{Version: 1, Mechanism: "command", Claim: &core.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 3}, Catalogue: cat,
-		Pool: core.LocalPool(cat, workers), Generator: core.Generator{Version: core.Version}}.Do(t.Context())
+	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{p.Brought().Spec(p)}, Learners: estimators.Registry(), Finders: finders.Registry()}
+	r, err := pair.Run{Plan: pair.Plan{Version: 1, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 3}, Catalogue: cat,
+		Pool: pair.LocalPool(cat, workers), Generator: audit.Generator{Version: audit.Version}}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -355,22 +356,22 @@ func audit(t *testing.T, p *command.Program, workers int) (core.Report, core.Cat
 func TestAudit(t *testing.T) {
 	for _, c := range []struct {
 		form    string
-		verdict core.Verdict
+		verdict audit.Verdict
 		least   float64
 	}{
-		{"correct", core.NoViolation, 0.9},
-		{"half", core.Violation, 1.8},
-		{"own", core.Violation, 1.8},
-		{"constant", core.Violation, 8},
-		{"words", core.Violation, 1.3}, // its true epsilon is log(.65/.15) = 1.47
+		{"correct", audit.NoViolation, 0.9},
+		{"half", audit.Violation, 1.8},
+		{"own", audit.Violation, 1.8},
+		{"constant", audit.Violation, 8},
+		{"words", audit.Violation, 1.3}, // its true epsilon is log(.65/.15) = 1.47
 	} {
 		t.Run(c.form, func(t *testing.T) {
 			p := mustOpen(t, c.form)
-			r, cat := audit(t, p, 2)
+			r, cat := runAudit(t, p, 2)
 			if r.Verdict != c.verdict || *r.Results[0].LowerBound < c.least {
 				t.Errorf("%s\nwant a bound of at least %v", r.Summary, c.least)
 			}
-			v, err := core.Verify(t.Context(), cat, core.LocalPool(cat, 1), r, true)
+			v, err := pair.Verify(t.Context(), cat, pair.LocalPool(cat, 1), r, true)
 			if err != nil || !v.OK() || v.Recomputed != (c.form == "own") {
 				t.Errorf("%v %+v", err, v)
 			}
@@ -383,10 +384,10 @@ func TestAudit(t *testing.T) {
 
 // TestWorkers: counts do not depend on how many processes there are.
 func TestWorkers(t *testing.T) {
-	one, _ := audit(t, mustOpen(t, "half"), 1)
-	three, _ := audit(t, mustOpen(t, "half"), 3)
-	for _, r := range []*core.Report{&one, &three} {
-		r.Timing = core.Timing{}
+	one, _ := runAudit(t, mustOpen(t, "half"), 1)
+	three, _ := runAudit(t, mustOpen(t, "half"), 3)
+	for _, r := range []*pair.Report{&one, &three} {
+		r.Timing = audit.Timing{}
 	}
 	a, _ := json.Marshal(one)
 	b, _ := json.Marshal(three)
@@ -404,16 +405,16 @@ func TestPython(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for form, verdict := range map[string]core.Verdict{"correct": core.NoViolation, "half": core.Violation, "words": core.NoViolation} {
+	for form, verdict := range map[string]audit.Verdict{"correct": audit.NoViolation, "half": audit.Violation, "words": audit.NoViolation} {
 		p := mustOpen(t, "", func(o *command.Options) { o.Command = "python3 '" + script + "' " + form })
-		r, cat := audit(t, p, 2)
+		r, cat := runAudit(t, p, 2)
 		if r.Verdict != verdict || *r.Results[0].LowerBound < 0.9 {
 			t.Errorf("%s: %s", form, r.Summary)
 		}
 		if form != "half" {
 			continue
 		}
-		if v, err := core.Verify(t.Context(), cat, core.LocalPool(cat, 2), r, true); err != nil || !v.OK() || v.Recomputed {
+		if v, err := pair.Verify(t.Context(), cat, pair.LocalPool(cat, 2), r, true); err != nil || !v.OK() || v.Recomputed {
 			t.Errorf("%s: %v %+v", form, err, v)
 		}
 	}
@@ -434,7 +435,7 @@ func TestPython(t *testing.T) {
 	var outs [2][]float64
 	for i, line := range []string{"python3 '" + file + "'", "python3 '" + script + "' correct"} {
 		p := mustOpen(t, "", func(o *command.Options) { o.Command = line })
-		if outs[i], err = sample(p, core.Records(1, 0), 1, 300); err != nil {
+		if outs[i], err = sample(p, audit.Records(1, 0), 1, 300); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -453,13 +454,13 @@ func BenchmarkPython(b *testing.B) {
 		b.Run(form, func(b *testing.B) {
 			p := mustOpen(b, "", func(o *command.Options) { o.Command = "python3 '" + script + "' " + form })
 			rng := stream.New(stream.Key{Seed: 1})
-			out := make([]float64, core.BlockRows)
+			out := make([]float64, pair.BlockRows)
 			for b.Loop() {
-				if err := p.Sample(core.Records(1, 0), rng, out); err != nil {
+				if err := p.Sample(audit.Records(1, 0), rng, out); err != nil {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(float64(b.N)*core.BlockRows/b.Elapsed().Seconds(), "outputs/s")
+			b.ReportMetric(float64(b.N)*pair.BlockRows/b.Elapsed().Seconds(), "outputs/s")
 		})
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -21,7 +21,7 @@ func ExampleSplit() {
 }
 
 func ExampleOpen() {
-	space, err := core.ParseSpace("0:1", "0:5", core.AddRemove, false, 0)
+	space, err := audit.ParseSpace("0:1", "0:5", audit.AddRemove, false, 0)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -30,8 +30,8 @@ func ExampleOpen() {
 		log.Fatal(err)
 	}
 	defer p.Close()
-	outputs := make([]float64, 1000*core.Width(p.Columns()))
-	if err := p.Sample(core.Records(1, 0), stream.New(stream.Key{Seed: 1}), outputs); err != nil {
+	outputs := make([]float64, 1000*audit.Width(p.Columns()))
+	if err := p.Sample(audit.Records(1, 0), stream.New(stream.Key{Seed: 1}), outputs); err != nil {
 		log.Fatal(err)
 	}
 }

@@ -2,11 +2,10 @@ package command
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"maps"
 	"slices"
 	"strconv"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Answers to Options.NonFinite.
@@ -37,12 +36,12 @@ func checkShape(line []byte, n int) error {
 func scanRows(line []byte, n int, row func(i int, cells []cell) error) error {
 	rows, err := scan(line, func(i int, cells []cell) error {
 		if i == n {
-			return &core.InputError{Field: "its answer", Found: fmt.Sprintf("of more than %d outputs", n), Want: fmt.Sprintf("the %d outputs of the request", n)}
+			return &audit.InputError{Field: "its answer", Found: fmt.Sprintf("of more than %d outputs", n), Want: fmt.Sprintf("the %d outputs of the request", n)}
 		}
 		return row(i, cells)
 	})
 	if err == nil && rows < n {
-		err = &core.InputError{Field: "its answer", Found: fmt.Sprintf("of %d outputs", rows), Want: fmt.Sprintf("the %d outputs of the request", n)}
+		err = &audit.InputError{Field: "its answer", Found: fmt.Sprintf("of %d outputs", rows), Want: fmt.Sprintf("the %d outputs of the request", n)}
 	}
 	return err
 }
@@ -69,36 +68,36 @@ func (p *Program) checkWidth(i int, cells []cell) error {
 	if len(cells) == len(p.columns) {
 		return nil
 	}
-	return &core.InputError{Field: fmt.Sprintf("output %d of its answer", i+1), Found: fmt.Sprintf("of %d values", len(cells)), Want: fmt.Sprintf("of %d, as the first output it ever gave", len(p.columns))}
+	return &audit.InputError{Field: fmt.Sprintf("output %d of its answer", i+1), Found: fmt.Sprintf("of %d values", len(cells)), Want: fmt.Sprintf("of %d, as the first output it ever gave", len(p.columns))}
 }
 
 // put writes a value of column c as the engine sees it, and returns how many
 // numbers that took.
 func (p *Program) put(c int, x cell, out []float64) (int, error) {
 	column := p.columns[c]
-	if x.form == nonFinite && column.Kind != core.Symbol && (p.o.NonFinite != AsSymbol || column.Kind == core.Real) {
+	if x.form == nonFinite && column.Kind != audit.Symbol && (p.o.NonFinite != AsSymbol || column.Kind == audit.Real) {
 		remedy := "-nonfinite symbol audits NaN and infinities as outputs of their own: they may leak"
 		if p.o.NonFinite == AsSymbol {
 			remedy = fmt.Sprintf("as -kind says that the column is real; -kind %s=mixed takes it", column.Name)
 		}
-		return 0, &core.InputError{Field: column.Name, Found: string(x.word), Want: "a finite number", Remedy: remedy}
+		return 0, &audit.InputError{Field: column.Name, Found: string(x.word), Want: "a finite number", Remedy: remedy}
 	}
-	if x.form == long && column.Kind != core.Symbol {
-		return 0, &core.InputError{Field: column.Name, Found: shown(x.word), Want: "a number that float64 does not round: a whole one up to 2^53, or one with an exponent",
+	if x.form == long && column.Kind != audit.Symbol {
+		return 0, &audit.InputError{Field: column.Name, Found: shown(x.word), Want: "a number that float64 does not round: a whole one up to 2^53, or one with an exponent",
 			Remedy: fmt.Sprintf("print it as two columns, its high and its low part; if it is a name, print it in quotes, or -kind %s=symbol", column.Name)}
 	}
 	switch column.Kind {
-	case core.Symbol:
-		out[0] = core.SymbolOf(x.text())
+	case audit.Symbol:
+		out[0] = audit.SymbolOf(x.text())
 		return 1, nil
-	case core.Mixed:
+	case audit.Mixed:
 		if out[0], out[1] = 0, x.value; x.form != numeral {
-			out[0], out[1] = core.SymbolOf(x.text()), 0
+			out[0], out[1] = audit.SymbolOf(x.text()), 0
 		}
 		return 2, nil
 	}
 	if x.form == text {
-		return 0, &core.InputError{Field: column.Name, Found: shown(x.word), Want: "a number, as in the outputs that were asked for at the start",
+		return 0, &audit.InputError{Field: column.Name, Found: shown(x.word), Want: "a number, as in the outputs that were asked for at the start",
 			Remedy: fmt.Sprintf("-kind %s=mixed takes numbers and words", column.Name)}
 	}
 	out[0] = x.value
@@ -124,9 +123,9 @@ func (p *Program) learnColumns(answers [][]byte) error {
 	err := each(answers, func(i int, cells []cell) error {
 		if kinds == nil {
 			if len(cells) == 0 {
-				return &core.InputError{Field: "output 1 of its answer", Found: "an empty array", Want: "at least one value"}
+				return &audit.InputError{Field: "output 1 of its answer", Found: "an empty array", Want: "at least one value"}
 			}
-			kinds, p.columns = make([]seen, len(cells)), make([]core.Column, len(cells))
+			kinds, p.columns = make([]seen, len(cells)), make([]audit.Column, len(cells))
 		}
 		if err := p.checkWidth(i, cells); err != nil {
 			return err
@@ -150,29 +149,29 @@ func (p *Program) learnColumns(answers [][]byte) error {
 	}
 	if p.o.Columns != nil {
 		if len(p.o.Columns) != len(kinds) {
-			return &core.InputError{Field: "an output", Found: fmt.Sprintf("of %d values", len(kinds)), Want: fmt.Sprintf("of %d, as the report says", len(p.o.Columns))}
+			return &audit.InputError{Field: "an output", Found: fmt.Sprintf("of %d values", len(kinds)), Want: fmt.Sprintf("of %d, as the report says", len(p.o.Columns))}
 		}
 		p.columns = slices.Clone(p.o.Columns)
 		return nil
 	}
 	unknown := maps.Clone(p.o.Kinds)
 	for i, k := range kinds {
-		c := core.Column{Name: fmt.Sprintf("c%d", i+1), Kind: core.Mixed}
+		c := audit.Column{Name: fmt.Sprintf("c%d", i+1), Kind: audit.Mixed}
 		delete(unknown, c.Name)
 		switch given, ok := p.o.Kinds[c.Name]; {
 		case ok:
 			c.Kind = given
 		case !k.names && len(k.quoted) > mostQuoted:
-			return &core.InputError{Field: c.Name, Found: fmt.Sprintf("numbers in quotes, such as %q", slices.Sorted(maps.Keys(k.quoted))[0]), Want: "numbers, or a few names", Remedy: fmt.Sprintf("print numbers without quotes; if they are names, -kind %s=symbol", c.Name)}
+			return &audit.InputError{Field: c.Name, Found: fmt.Sprintf("numbers in quotes, such as %q", slices.Sorted(maps.Keys(k.quoted))[0]), Want: "numbers, or a few names", Remedy: fmt.Sprintf("print numbers without quotes; if they are names, -kind %s=symbol", c.Name)}
 		case !k.numbers:
-			c.Kind = core.Symbol
+			c.Kind = audit.Symbol
 		case !k.words && p.o.NonFinite != AsSymbol:
-			c.Kind = core.Real
+			c.Kind = audit.Real
 		}
 		p.columns[i] = c
 	}
 	for name := range unknown {
-		return &core.InputError{Field: "-kind", Found: fmt.Sprintf("of a column %q", name), Want: fmt.Sprintf("of one of the %d columns of an output: c1, c2, ...", len(kinds))}
+		return &audit.InputError{Field: "-kind", Found: fmt.Sprintf("of a column %q", name), Want: fmt.Sprintf("of one of the %d columns of an output: c1, c2, ...", len(kinds))}
 	}
 	return p.learnLabels(answers)
 }
@@ -185,18 +184,18 @@ func (p *Program) learnLabels(answers [][]byte) error {
 			return
 		}
 		known[c][symbol] = true
-		p.columns[c].Labels = append(p.columns[c].Labels, core.Label{Value: symbol, Text: word})
+		p.columns[c].Labels = append(p.columns[c].Labels, audit.Label{Value: symbol, Text: word})
 	}
 	for c, column := range p.columns {
 		known[c] = map[float64]bool{}
-		if column.Kind == core.Mixed {
+		if column.Kind == audit.Mixed {
 			add(c, 0, numberSymbol)
 		}
 	}
 	return each(answers, func(_ int, cells []cell) error {
 		for c, x := range cells {
-			if k := p.columns[c].Kind; k == core.Symbol || k == core.Mixed && x.form != numeral {
-				add(c, core.SymbolOf(x.text()), x.text())
+			if k := p.columns[c].Kind; k == audit.Symbol || k == audit.Mixed && x.form != numeral {
+				add(c, audit.SymbolOf(x.text()), x.text())
 			}
 		}
 		return nil
@@ -215,11 +214,11 @@ func each(answers [][]byte, row func(int, []cell) error) error {
 
 // checkColumns refuses columns of a report whose labels are not those of their
 // words.
-func checkColumns(columns []core.Column) error {
+func checkColumns(columns []audit.Column) error {
 	for i, c := range columns {
 		for _, l := range c.Labels {
-			if l.Value != core.SymbolOf(l.Text) && !(c.Kind == core.Mixed && l == core.Label{Text: numberSymbol}) {
-				return &core.InputError{Field: fmt.Sprintf("report: inputs.brought.columns[%d].labels", i), Found: fmt.Sprintf("the word %q for %v", l.Text, l.Value), Want: "the number of the word"}
+			if l.Value != audit.SymbolOf(l.Text) && !(c.Kind == audit.Mixed && l == audit.Label{Text: numberSymbol}) {
+				return &audit.InputError{Field: fmt.Sprintf("report: inputs.brought.columns[%d].labels", i), Found: fmt.Sprintf("the word %q for %v", l.Text, l.Value), Want: "the number of the word"}
 			}
 		}
 	}

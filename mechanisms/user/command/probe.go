@@ -1,9 +1,8 @@
 package command
 
 import (
+	"github.com/dpscope/dpscope/audit"
 	"slices"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // The requests at the start ask for so many outputs, one more for the second
@@ -30,7 +29,7 @@ const (
 // independent are refused: the same outputs for every seed, and the same output n
 // times.
 func (p *Program) probe() error {
-	datasets := [2]core.Dataset{p.o.Pair.First, p.o.Pair.Second}
+	datasets := [2]audit.Dataset{p.o.Pair.First, p.o.Pair.Second}
 	sizes := [3]int{probeRows, probeRows + 1, probeRows}
 	seeds := [3]uint64{seedOne, seedTwo, seedOne}
 	var lines [2][4][]byte // by dataset; the last is the second process's
@@ -64,7 +63,7 @@ func (p *Program) probe() error {
 	if err := p.learnColumns(all); err != nil {
 		return p.fault(nil, err)
 	}
-	width := core.Width(p.columns)
+	width := audit.Width(p.columns)
 	var outs [2][4][]float64
 	for side := range outs {
 		for at, line := range lines[side] {
@@ -83,7 +82,7 @@ func (p *Program) probe() error {
 	// A generator that each process starts alike goes on in its own way in each, so
 	// that only the first answer of each shows it.
 	if first, other := outs[0][0], outs[0][3]; p.unseeded == againDiffers && p.telling(first) && slices.Equal(first, other) {
-		return p.fault(nil, &core.InputError{Field: "its first answer", Found: "the same in two processes, though the seed does not fix the outputs", Want: "other outputs in another process",
+		return p.fault(nil, &audit.InputError{Field: "its first answer", Found: "the same in two processes, though the seed does not fix the outputs", Want: "other outputs in another process",
 			Remedy: "seed the generator in each request with the request's seed; outputs of two processes would not be independent"})
 	}
 	return nil
@@ -98,7 +97,7 @@ func (p *Program) judge(one, two, again, other []float64) error {
 	// Independent outputs that differ at all are all alike in two answers, and
 	// other ones in each, with probability below 2^-400.
 	if p.changes(one) == 0 && p.changes(two) == 0 && !slices.Equal(one, two[:len(one)]) {
-		return &core.InputError{Field: "its answer", Found: "one output repeated, another one for another seed", Want: "outputs of independent runs of the mechanism", Remedy: "draw new noise for each output"}
+		return &audit.InputError{Field: "its answer", Found: "one output repeated, another one for another seed", Want: "outputs of independent runs of the mechanism", Remedy: "draw new noise for each output"}
 	}
 	switch {
 	case !slices.Equal(one, again):

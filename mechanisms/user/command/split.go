@@ -2,9 +2,8 @@ package command
 
 import (
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"strings"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Split takes a command line apart as a POSIX shell does: words are separated by
@@ -13,7 +12,7 @@ import (
 // second command is refused.
 func Split(line string) ([]string, error) {
 	fault := func(found, want, remedy string) error {
-		return &core.InputError{Field: "-exec", Found: fmt.Sprintf("%q with %s", line, found), Want: want, Remedy: remedy}
+		return &audit.InputError{Field: "-exec", Found: fmt.Sprintf("%q with %s", line, found), Want: want, Remedy: remedy}
 	}
 	shell := func(c byte) error {
 		return fault(fmt.Sprintf("%q outside single quotes", c), "a program and its arguments, as no shell reads it", `quote the character, or run a shell: -exec "sh -c '...'"`)
@@ -68,7 +67,7 @@ func Split(line string) ([]string, error) {
 		words = append(words, string(word))
 	}
 	if len(words) == 0 {
-		return nil, &core.InputError{Field: "-exec", Found: fmt.Sprintf("%q", line), Want: "a program and its arguments", Remedy: "for example -exec 'python3 mechanism.py'"}
+		return nil, &audit.InputError{Field: "-exec", Found: fmt.Sprintf("%q", line), Want: "a program and its arguments", Remedy: "for example -exec 'python3 mechanism.py'"}
 	}
 	return words, nil
 }

@@ -3,12 +3,11 @@ package module
 import (
 	"encoding/binary"
 	"fmt"
+	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // Sections of a module and kinds of its imports and exports, WebAssembly core
@@ -77,21 +76,21 @@ func typeNames(types string) string {
 func Check(name string, data []byte) ([]byte, error) {
 	switch {
 	case len(data) == 0:
-		return nil, &core.InputError{Field: name, Found: "empty", Want: "a WebAssembly module"}
+		return nil, &audit.InputError{Field: name, Found: "empty", Want: "a WebAssembly module"}
 	case len(data) > MostBytes:
-		return nil, &core.InputError{Field: name, Found: fmt.Sprintf("%d bytes", len(data)), Want: fmt.Sprintf("a module of at most %d", MostBytes)}
+		return nil, &audit.InputError{Field: name, Found: fmt.Sprintf("%d bytes", len(data)), Want: fmt.Sprintf("a module of at most %d", MostBytes)}
 	case !strings.HasPrefix(string(data[:min(len(data), 4)]), header):
 		remedy := ""
 		if strings.Contains(string(data[:min(len(data), 4096)]), "(module") {
 			remedy = "this is its text form: assemble it with wat2wasm"
 		}
-		return nil, &core.InputError{Field: name, Found: "of another format: it does not begin with \\0asm", Want: "a WebAssembly module in binary form", Remedy: remedy}
+		return nil, &audit.InputError{Field: name, Found: "of another format: it does not begin with \\0asm", Want: "a WebAssembly module in binary form", Remedy: remedy}
 	case len(data) < 8 || data[4] != 1 || string(data[5:8]) != "\x00\x00\x00":
-		return nil, &core.InputError{Field: name, Found: "of another version or kind", Want: "a WebAssembly module of version 1", Remedy: "components are wrapped modules: build a plain one"}
+		return nil, &audit.InputError{Field: name, Found: "of another version or kind", Want: "a WebAssembly module of version 1", Remedy: "components are wrapped modules: build a plain one"}
 	}
 	m, err := read(data)
 	if err != nil {
-		return nil, &core.InputError{Field: name, Found: "broken: " + err.Error(), Want: "a whole WebAssembly module"}
+		return nil, &audit.InputError{Field: name, Found: "broken: " + err.Error(), Want: "a whole WebAssembly module"}
 	}
 	return m.limited, m.check(name)
 }
@@ -127,7 +126,7 @@ func (l limits) encoded(most int) []byte {
 
 func (m contents) check(name string) error {
 	bad := func(what, found, want, remedy string) error {
-		return &core.InputError{Field: name + ": " + what, Found: found, Want: want, Remedy: remedy}
+		return &audit.InputError{Field: name + ": " + what, Found: found, Want: want, Remedy: remedy}
 	}
 	if len(m.imports) > 0 {
 		return bad("imports", listed(m.imports, 5), "none: a mechanism computes and reaches nothing", remedyOf(m.imports))
@@ -173,7 +172,7 @@ func (m contents) function(file, name string, want signature, needed bool) error
 	if !ok && !needed {
 		return nil
 	}
-	in := &core.InputError{Field: file + ": export " + name, Want: "a function " + want.String()}
+	in := &audit.InputError{Field: file + ": export " + name, Want: "a function " + want.String()}
 	switch {
 	case !ok:
 		in.Found, in.Remedy = "absent", m.remedy()

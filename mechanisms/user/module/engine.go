@@ -11,11 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/tetratelabs/wazero"
 	"github.com/tetratelabs/wazero/api"
 	"github.com/tetratelabs/wazero/sys"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // engine is a module that is compiled in this process, the one that it may hang
@@ -34,11 +34,11 @@ func compile(name string, data []byte, patience time.Duration) (m *engine, err e
 	m = &engine{name: name, patience: patience, runtime: wazero.NewRuntimeWithConfig(ctx, wazero.NewRuntimeConfig().WithCloseOnContextDone(true))}
 	defer func() {
 		if why := recover(); why != nil {
-			m, err = nil, &core.InputError{Field: name, Found: "more than its compiler can take: " + firstLine(fmt.Errorf("%v", why)), Want: "a module of WebAssembly 2.0"}
+			m, err = nil, &audit.InputError{Field: name, Found: "more than its compiler can take: " + firstLine(fmt.Errorf("%v", why)), Want: "a module of WebAssembly 2.0"}
 		}
 	}()
 	if m.compiled, err = m.runtime.CompileModule(ctx, data); err != nil {
-		return nil, &core.InputError{Field: name, Found: "not valid: " + firstLine(err), Want: "a module of WebAssembly 2.0"}
+		return nil, &audit.InputError{Field: name, Found: "not valid: " + firstLine(err), Want: "a module of WebAssembly 2.0"}
 	}
 	err = m.instance(func(in *instance) error {
 		n, err := in.call("width")
@@ -50,7 +50,7 @@ func compile(name string, data []byte, patience time.Duration) (m *engine, err e
 
 // call draws outputs on a fresh instance, so that they depend on the arguments
 // alone.
-func (m *engine) call(d core.Dataset, seed uint64, out []float64) error {
+func (m *engine) call(d audit.Dataset, seed uint64, out []float64) error {
 	n := len(out) / m.width
 	return m.instance(func(in *instance) error {
 		rows, err := in.alloc(8*len(d.Values), 0, 0)
@@ -70,7 +70,7 @@ func (m *engine) call(d core.Dataset, seed uint64, out []float64) error {
 			return err
 		}
 		if code := int32(code); code != 0 {
-			return &core.InputError{Field: m.name + ": sample", Found: fmt.Sprintf("the error code %d, for %d rows of %d columns", code, d.Len(), d.Columns), Want: "0", Remedy: "its meaning is the module's own; is the domain as the module expects it?"}
+			return &audit.InputError{Field: m.name + ": sample", Found: fmt.Sprintf("the error code %d, for %d rows of %d columns", code, d.Len(), d.Columns), Want: "0", Remedy: "its meaning is the module's own; is the domain as the module expects it?"}
 		}
 		bytes, _ = in.memory().Read(place, uint32(8*len(out))) // memories never shrink
 		for i := range out {
@@ -130,7 +130,7 @@ func (in *instance) alloc(bytes int, given uint32, size int) (uint32, error) {
 		if given != 0 {
 			want += fmt.Sprintf(", apart from the %d at %d", size, given)
 		}
-		err = &core.InputError{Field: in.m.name + ": alloc", Found: fmt.Sprintf("the address %d for %d bytes, in a memory of %d", at, bytes, have), Want: want}
+		err = &audit.InputError{Field: in.m.name + ": alloc", Found: fmt.Sprintf("the address %d for %d bytes, in a memory of %d", at, bytes, have), Want: want}
 	}
 	return uint32(at), err
 }
@@ -139,9 +139,9 @@ func (in *instance) alloc(bytes int, given uint32, size int) (uint32, error) {
 func (in *instance) failure(what string, err error) error {
 	var exit *sys.ExitError
 	if errors.As(err, &exit) && in.ctx.Err() != nil {
-		return &core.InputError{Field: in.m.name + ": " + what, Found: fmt.Sprintf("still running after %v", in.m.patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", core.BlockRows), Remedy: "is there an endless loop?"}
+		return &audit.InputError{Field: in.m.name + ": " + what, Found: fmt.Sprintf("still running after %v", in.m.patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", pair.BlockRows), Remedy: "is there an endless loop?"}
 	}
-	return &core.InputError{Field: in.m.name + ": " + what, Found: "ended by a trap: " + firstLine(err), Want: "a result"}
+	return &audit.InputError{Field: in.m.name + ": " + what, Found: "ended by a trap: " + firstLine(err), Want: "a result"}
 }
 
 // firstLine is an error without its stack trace, but with the function where it

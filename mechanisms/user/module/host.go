@@ -6,12 +6,11 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
+	"github.com/dpscope/dpscope/audit"
 	"io"
 	"math"
 	"os"
 	"time"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // mostMemory is how much memory a process with a module may take: that of the
@@ -38,7 +37,7 @@ type question struct {
 type answer struct {
 	Width   int
 	Outputs []byte
-	Fault   *core.InputError
+	Fault   *audit.InputError
 }
 
 // Host is the program of the processes that run modules. It limits its own memory,
@@ -81,7 +80,7 @@ func host(in *gob.Decoder, out *gob.Encoder) error {
 		}
 		rows := make([]float64, q.N*m.width)
 		a := answer{}
-		if err := m.call(core.Dataset{Columns: q.Columns, Values: numbers(q.Values)}, q.Seed, rows); err != nil {
+		if err := m.call(audit.Dataset{Columns: q.Columns, Values: numbers(q.Values)}, q.Seed, rows); err != nil {
 			a = faulty(err)
 		} else {
 			a.Outputs = bytesOf(rows)
@@ -93,9 +92,9 @@ func host(in *gob.Decoder, out *gob.Encoder) error {
 }
 
 func faulty(err error) answer {
-	var in *core.InputError
+	var in *audit.InputError
 	if !errors.As(err, &in) {
-		in = &core.InputError{Field: "the module", Found: "at fault: " + err.Error()}
+		in = &audit.InputError{Field: "the module", Found: "at fault: " + err.Error()}
 	}
 	return answer{Fault: in}
 }

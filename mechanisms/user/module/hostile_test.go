@@ -7,13 +7,12 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"github.com/dpscope/dpscope/audit"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/dpscope/dpscope/core"
 )
 
 // many is a number as it is written in a module.
@@ -76,7 +75,7 @@ func TestHostile(t *testing.T) {
 		if err == nil {
 			m.Close()
 		}
-		if !core.IsInput(err) || !strings.Contains(err.Error(), c.says) || len(err.Error()) > 1000 {
+		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) || len(err.Error()) > 1000 {
 			t.Errorf("%s: %.2000v\nwant %q", c.name, err, c.says)
 		}
 	}
@@ -109,7 +108,7 @@ func TestLimits(t *testing.T) {
 		m := open(t, name, a.bytes(), Options{})
 		for range 4 { // what is behind is given back
 			out := make([]float64, 2)
-			if err := m.call(core.Records(), 1, out); err != nil || out[0] != 1 || out[1] != -1 {
+			if err := m.call(audit.Records(), 1, out); err != nil || out[0] != 1 || out[1] != -1 {
 				t.Errorf("%s: %v %v", name, out, err)
 			}
 		}

@@ -16,7 +16,8 @@ import (
 
 	"github.com/tetratelabs/wazero"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/stream"
@@ -40,8 +41,8 @@ func TestMain(m *testing.M) {
 
 const examples = "../../../docs/examples/abi"
 
-func space(t testing.TB) core.Space {
-	s, err := core.ParseSpace("", "", "", false, 0)
+func space(t testing.TB) audit.Space {
+	s, err := audit.ParseSpace("", "", "", false, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,8 +103,8 @@ func requireCount(t *testing.T, m *Module) {
 	t.Helper()
 	for _, rows := range []int{0, 1, 5, 20_000} { // 20 000 rows make the memory grow
 		for _, seed := range []uint64{0, 1, 1<<53 - 1} {
-			got, want := make([]float64, core.BlockRows), make([]float64, core.BlockRows)
-			if err := m.call(core.Records(make([]float64, rows)...), seed, got); err != nil {
+			got, want := make([]float64, pair.BlockRows), make([]float64, pair.BlockRows)
+			if err := m.call(audit.Records(make([]float64, rows)...), seed, got); err != nil {
 				t.Fatal(err)
 			}
 			slowCount(rows, seed, want)
@@ -171,16 +172,16 @@ func TestExamplesCompiled(t *testing.T) {
 func TestAudit(t *testing.T) {
 	m := open(t, "count.wasm", example(t, "count.wasm"), Options{})
 	spec := m.Brought().Spec(m)
-	if spec.Unseeded != "" || spec.Brought.SHA256 == "" || spec.Brought.Kind != core.BroughtModule {
+	if spec.Unseeded != "" || spec.Brought.SHA256 == "" || spec.Brought.Kind != audit.BroughtModule {
 		t.Errorf("%+v", spec.Brought)
 	}
-	cat := core.Catalogue{Mechanisms: []core.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}
+	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}
 	for _, c := range []struct {
 		epsilon float64
-		want    core.Verdict
-	}{{1, core.NoViolation}, {0.5, core.Violation}} {
-		r, err := core.Run{Plan: core.Plan{Version: 1, Mechanism: "webassembly", Claim: &core.Claim{Epsilon: c.epsilon}, Samples: 60_000, Explore: 10_000, Trials: 2, Beta: 1e-6, Seed: 5},
-			Catalogue: cat, Pool: core.LocalPool(cat, 2), Generator: core.Generator{Version: core.Version}}.Do(context.Background())
+		want    audit.Verdict
+	}{{1, audit.NoViolation}, {0.5, audit.Violation}} {
+		r, err := pair.Run{Plan: pair.Plan{Version: 1, Mechanism: "webassembly", Claim: &audit.Claim{Epsilon: c.epsilon}, Samples: 60_000, Explore: 10_000, Trials: 2, Beta: 1e-6, Seed: 5},
+			Catalogue: cat, Pool: pair.LocalPool(cat, 2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +191,7 @@ func TestAudit(t *testing.T) {
 		if want := "-wasm count.wasm -domain 0:1 -rows 0:5"; !strings.Contains(r.Reproduce.CLI, want) {
 			t.Errorf("%s does not contain %s", r.Reproduce.CLI, want)
 		}
-		v, err := core.Verify(context.Background(), cat, core.LocalPool(cat, 1), r, true)
+		v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 1), r, true)
 		if err != nil || !v.OK() || v.Recomputed {
 			t.Errorf("%v %+v", err, v)
 		}
@@ -205,14 +206,14 @@ func TestFreshInstances(t *testing.T) {
 	m := open(t, "state.wasm", a.bytes(), Options{})
 	for range 3 {
 		out := []float64{0}
-		if err := m.call(core.Records(), 1, out); err != nil || out[0] != 1 {
+		if err := m.call(audit.Records(), 1, out); err != nil || out[0] != 1 {
 			t.Fatalf("%v %v", out, err)
 		}
 	}
 	// The reactor's entry is called, once.
 	a.parts[initialize] = part{signature{}, code(0x41, 8, 0x44, 0, 0, 0, 0, 0, 0, 0x14, 0x40, 0x39, 3, 0)}
 	out := []float64{0}
-	if err := open(t, "reactor.wasm", a.bytes(), Options{}).call(core.Records(), 1, out); err != nil || out[0] != 6 {
+	if err := open(t, "reactor.wasm", a.bytes(), Options{}).call(audit.Records(), 1, out); err != nil || out[0] != 6 {
 		t.Errorf("after _initialize: %v %v", out, err)
 	}
 }
@@ -288,7 +289,7 @@ func TestBadModules(t *testing.T) {
 			}
 			continue
 		}
-		var in *core.InputError
+		var in *audit.InputError
 		if !errors.As(err, &in) {
 			t.Errorf("%s: %v is no fault of the input", c.name, err)
 			continue
@@ -303,18 +304,18 @@ func TestBadModules(t *testing.T) {
 
 func TestAnotherModule(t *testing.T) {
 	_, err := Open(t.Context(), "m.wasm", plain().bytes(), Options{Host: self, Space: space(t), SHA256: strings.Repeat("0", 64)})
-	if !core.IsInput(err) || !strings.Contains(err.Error(), "another module") {
+	if !audit.IsInput(err) || !strings.Contains(err.Error(), "another module") {
 		t.Error(err)
 	}
 }
 
 func TestKinds(t *testing.T) {
-	m := open(t, "count.wasm", example(t, "count.wasm"), Options{Kinds: map[string]core.ColumnKind{"c1": core.Symbol}})
-	if m.columns[0].Kind != core.Symbol {
+	m := open(t, "count.wasm", example(t, "count.wasm"), Options{Kinds: map[string]audit.ColumnKind{"c1": audit.Symbol}})
+	if m.columns[0].Kind != audit.Symbol {
 		t.Error(m.columns)
 	}
-	for name, kind := range map[string]core.ColumnKind{"c2": core.Real, "c1": core.Mixed} {
-		if _, err := Open(t.Context(), "count.wasm", example(t, "count.wasm"), Options{Host: self, Space: space(t), Kinds: map[string]core.ColumnKind{name: kind}}); !core.IsInput(err) {
+	for name, kind := range map[string]audit.ColumnKind{"c2": audit.Real, "c1": audit.Mixed} {
+		if _, err := Open(t.Context(), "count.wasm", example(t, "count.wasm"), Options{Host: self, Space: space(t), Kinds: map[string]audit.ColumnKind{name: kind}}); !audit.IsInput(err) {
 			t.Errorf("%s=%s: %v", name, kind, err)
 		}
 	}
@@ -333,14 +334,14 @@ func FuzzCheck(f *testing.F) {
 	f.Add(example(f, "count-c.wasm"))
 	whole := example(f, "count.wasm")
 	for n := range whole {
-		if _, err := compiled(whole[:n]); !core.IsInput(err) {
+		if _, err := compiled(whole[:n]); !audit.IsInput(err) {
 			f.Errorf("%d of %d bytes: %v", n, len(whole), err)
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		limited, err := Check("fuzz", data)
 		if err != nil {
-			if !core.IsInput(err) {
+			if !audit.IsInput(err) {
 				t.Error(err)
 			}
 			return
@@ -366,10 +367,10 @@ func FuzzCheck(f *testing.F) {
 
 func BenchmarkSample(b *testing.B) {
 	m := open(b, "count.wasm", example(b, "count.wasm"), Options{})
-	out := make([]float64, core.BlockRows)
+	out := make([]float64, pair.BlockRows)
 	s := stream.New(stream.Key{Seed: 1})
 	for b.Loop() {
-		if err := m.Sample(core.Records(1, 2), s, out); err != nil {
+		if err := m.Sample(audit.Records(1, 2), s, out); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -12,7 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/user"
 	"github.com/dpscope/dpscope/mechanisms/user/process"
 )
@@ -22,11 +23,11 @@ type Options struct {
 	// Host is the program, by its path, and the arguments with which it does what
 	// [Host] does.
 	Host     []string
-	Space    core.Space                 // where its datasets live
-	Pair     *core.Pair                 // that it is tried on; default: the first of the space
-	Kinds    map[string]core.ColumnKind // of columns c1, c2, ...; default real
-	SHA256   string                     // of the module that it has to be; default: any
-	Patience time.Duration              // of a call; 0: [Patience]
+	Space    audit.Space                 // where its datasets live
+	Pair     *audit.Pair                 // that it is tried on; default: the first of the space
+	Kinds    map[string]audit.ColumnKind // of columns c1, c2, ...; default real
+	SHA256   string                      // of the module that it has to be; default: any
+	Patience time.Duration               // of a call; 0: [Patience]
 	// CompilePatience is how long a process may take to start and compile the
 	// module; 0: [CompilePatience].
 	CompilePatience time.Duration
@@ -41,12 +42,12 @@ type Module struct {
 	job      job
 	sum      string
 	unseeded string
-	columns  []core.Column
+	columns  []audit.Column
 	pool     process.Pool[*hosted]
 }
 
 // Open checks, compiles and tries a module. name is the file's, without its
-// folder. Faults of the module are a [core.InputError]. When ctx ends, what is
+// folder. Faults of the module are a [audit.InputError]. When ctx ends, what is
 // under way does; Close ends all processes.
 func Open(ctx context.Context, name string, data []byte, o Options) (*Module, error) {
 	limited, err := Check(name, data)
@@ -62,7 +63,7 @@ func Open(ctx context.Context, name string, data []byte, o Options) (*Module, er
 	sum := sha256.Sum256(data)
 	m := &Module{o: o, ctx: ctx, job: job{name, limited, o.Patience}, sum: hex.EncodeToString(sum[:])}
 	if o.SHA256 != "" && o.SHA256 != m.sum {
-		return nil, &core.InputError{Field: name, Found: "another module, with SHA-256 " + m.sum, Want: "the one with SHA-256 " + o.SHA256 + ", as the report says"}
+		return nil, &audit.InputError{Field: name, Found: "another module, with SHA-256 " + m.sum, Want: "the one with SHA-256 " + o.SHA256 + ", as the report says"}
 	}
 	if err := m.prepare(); err != nil {
 		m.Close()
@@ -77,7 +78,7 @@ func (m *Module) prepare() error {
 		return err
 	}
 	m.pool.Release(h)
-	if m.columns, err = user.Columns(h.width, core.Real, m.o.Kinds); err != nil {
+	if m.columns, err = user.Columns(h.width, audit.Real, m.o.Kinds); err != nil {
 		return fmt.Errorf("%s: %w", m.job.Name, err)
 	}
 	m.Mechanism = user.New(m.columns, m.call)
@@ -89,13 +90,13 @@ func (m *Module) prepare() error {
 func (m *Module) Close() { m.pool.Close(0) }
 
 // Brought says what a report holds of the module.
-func (m *Module) Brought() core.Brought {
-	return core.Brought{Kind: core.BroughtModule, Name: m.job.Name, SHA256: m.sum, Datasets: m.o.Space, Columns: m.columns, Unseeded: m.unseeded}
+func (m *Module) Brought() audit.Brought {
+	return audit.Brought{Kind: audit.BroughtModule, Name: m.job.Name, SHA256: m.sum, Datasets: m.o.Space, Columns: m.columns, Unseeded: m.unseeded}
 }
 
 // call draws outputs on a fresh instance, so that they depend on the arguments
 // alone.
-func (m *Module) call(d core.Dataset, seed uint64, out []float64) error {
+func (m *Module) call(d audit.Dataset, seed uint64, out []float64) error {
 	h, err := m.pool.Take(m.start)
 	if err != nil {
 		return err
@@ -104,7 +105,7 @@ func (m *Module) call(d core.Dataset, seed uint64, out []float64) error {
 	// and says where.
 	const more = 3 * time.Second
 	a, err := m.ask(h, question{bytesOf(d.Values), d.Columns, len(out) / h.width, seed}, m.o.Patience+more,
-		&core.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", core.BlockRows), Remedy: "does a function call itself without end?"})
+		&audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", pair.BlockRows), Remedy: "does a function call itself without end?"})
 	if err != nil {
 		m.pool.Drop(h)
 		return err
@@ -128,7 +129,7 @@ func (m *Module) start() (*hosted, error) {
 		return nil, fmt.Errorf("the process that runs the module does not start: %w", err)
 	}
 	h := &hosted{Process: p, in: gob.NewEncoder(p.In), out: gob.NewDecoder(p.Out)}
-	a, err := m.ask(h, m.job, m.o.CompilePatience, &core.InputError{Field: m.job.Name, Found: fmt.Sprintf("not compiled and started after %v", m.o.CompilePatience), Want: "a module that is compiled sooner", Remedy: "are its functions very large, or their blocks nested deeply?"})
+	a, err := m.ask(h, m.job, m.o.CompilePatience, &audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("not compiled and started after %v", m.o.CompilePatience), Want: "a module that is compiled sooner", Remedy: "are its functions very large, or their blocks nested deeply?"})
 	if err != nil {
 		p.End(0)
 		return nil, err
@@ -175,7 +176,7 @@ func (m *Module) ask(h *hosted, question any, within time.Duration, late error) 
 func (m *Module) lost(h *hosted) error {
 	h.End(5 * process.Grace) // it is about to say how
 	said := h.Begin()
-	in := &core.InputError{Field: m.job.Name, Found: "too much for the process that runs it: " + h.Death(), Want: "a module that is compiled and run within its limits"}
+	in := &audit.InputError{Field: m.job.Name, Found: "too much for the process that runs it: " + h.Death(), Want: "a module that is compiled and run within its limits"}
 	if said != "" {
 		in.Found += " (" + said + ")"
 	}

@@ -13,7 +13,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -39,10 +39,10 @@ func train(outputs, columns, units, epochs int) error {
 	if err != nil {
 		return err
 	}
-	side := func(i int) core.Samples {
-		s := core.Samples{Columns: make([]core.Column, columns), Rows: make([]float64, outputs/2*columns)}
+	side := func(i int) audit.Samples {
+		s := audit.Samples{Columns: make([]audit.Column, columns), Rows: make([]float64, outputs/2*columns)}
 		for c := range s.Columns {
-			s.Columns[c].Kind = core.Real
+			s.Columns[c].Kind = audit.Real
 		}
 		stream.New(stream.Key{Seed: 1, Purpose: "bench-network", Side: i}).Gaussian(s.Rows, 1)
 		for j := range s.Rows {
@@ -50,7 +50,7 @@ func train(outputs, columns, units, epochs int) error {
 		}
 		return s
 	}
-	ex := core.Exploration{First: side(0), Second: side(1), Claim: core.DPClaim(1, 0),
+	ex := audit.Exploration{First: side(0), Second: side(1), Claim: audit.DPClaim(1, 0),
 		Stream: stream.New(stream.Key{Seed: 1, Purpose: "learn"}), Check: func() error { return nil }}
 	start := time.Now()
 	model, err := spec.Learn(ex)

@@ -1,0 +1,272 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// BroughtKind says how a mechanism from outside dpscope runs.
+type BroughtKind string
+
+const (
+	BroughtCommand BroughtKind = "command"     // a program that answers requests on its standard streams
+	BroughtModule  BroughtKind = "webassembly" // a WebAssembly module
+	BroughtScript  BroughtKind = "javascript"  // a JavaScript function
+)
+
+// Brought says of a mechanism that the user brought what it takes to find and
+// run it again.
+type Brought struct {
+	Kind BroughtKind `json:"kind"`
+	Name string      `json:"name"` // the command line, or the file without its folder
+	// SHA256 is of the code, where one file is all of it.
+	SHA256 string `json:"sha256,omitempty"`
+	// Code is the function itself, where that is short enough to be kept.
+	Code     string   `json:"code,omitempty"`
+	Datasets Space    `json:"datasets"`
+	Columns  []Column `json:"columns"` // of one output
+	// NonFinite says how NaN and infinities are read: refuse (or nothing), or
+	// symbol.
+	NonFinite string `json:"nonFinite,omitempty"`
+	// Unseeded says why the same seed does not give the same outputs; empty
+	// where it does.
+	Unseeded string `json:"unseeded,omitempty"`
+}
+
+// Space is the [Domain] of a mechanism that the user brought, with the relation
+// that the user means.
+type Space struct {
+	Columns  int       `json:"columns"`
+	MinRows  int       `json:"minRows"`
+	MaxRows  int       `json:"maxRows"`
+	Lower    []float64 `json:"lower"`
+	Upper    []float64 `json:"upper"`
+	Integer  bool      `json:"integer,omitempty"`
+	Reach    float64   `json:"reach,omitempty"` // of l-infinity and bounded-replace
+	Relation Relation  `json:"relation"`
+}
+
+// Limits of a space.
+const (
+	maxSpaceColumns = 1000
+	maxSpaceRows    = 100_000
+)
+
+// ParseSpace reads a space from its short form: ranges of the columns, as 0:1,-5:5 or
+// 8x0:1 for eight columns of one range, the least and most rows, as 0:10 or 3, and the
+// relation. Where ranges or rows are empty they are 0:1 and 0:5, or 1:5 where rows are
+// not added. reach is of l-infinity and bounded-replace, and 0 means 1.
+func ParseSpace(ranges, rows string, relation Relation, integer bool, reach float64) (Space, error) {
+	s := Space{Integer: integer, Relation: relation}
+	if ranges == "" {
+		ranges = "0:1"
+	}
+	if relation == "" {
+		s.Relation = AddRemove
+	}
+	if rows == "" {
+		rows = map[bool]string{false: "0:5", true: "1:5"}[s.Relation != AddRemove]
+	}
+	for r := range strings.SplitSeq(ranges, ",") {
+		times, one := 1, strings.TrimSpace(r)
+		if n, rest, ok := strings.Cut(one, "x"); ok && !strings.HasPrefix(n, "0") { // 0x1p3 is a number
+			if k, err := strconv.Atoi(n); err == nil && k > 0 && k <= maxSpaceColumns {
+				times, one = k, rest
+			}
+		}
+		lo, up, ok := strings.Cut(one, ":")
+		x, err1 := strconv.ParseFloat(lo, 64)
+		y, err2 := strconv.ParseFloat(up, 64)
+		if !ok || err1 != nil || err2 != nil {
+			return s, &InputError{Field: "domain", Found: fmt.Sprintf("%q", r), Want: "lower:upper for each column, with commas between", Remedy: "for example 0:1, or 0:1,18:99, or 8x0:1 for eight columns"}
+		}
+		for range min(times, maxSpaceColumns+1-len(s.Lower)) { // one too many is refused below
+			s.Lower, s.Upper = append(s.Lower, x), append(s.Upper, y)
+		}
+	}
+	s.Columns = len(s.Lower)
+	lo, up, ok := strings.Cut(rows, ":")
+	if !ok {
+		up = lo
+	}
+	var err1, err2 error
+	s.MinRows, err1 = strconv.Atoi(strings.TrimSpace(lo))
+	s.MaxRows, err2 = strconv.Atoi(strings.TrimSpace(up))
+	if err1 != nil || err2 != nil {
+		return s, &InputError{Field: "rows", Found: fmt.Sprintf("%q", rows), Want: "the least and the most rows of a dataset", Remedy: "for example 0:5 or 3"}
+	}
+	if s.Reach = reach; s.Relation.HasReach() && reach == 0 {
+		s.Reach = 1
+	}
+	return s, s.Validate()
+}
+
+// ranges is the short form of the columns' ranges.
+func (s Space) ranges() string {
+	var parts []string
+	for i := 0; i < s.Columns; {
+		end := i + 1
+		for end < s.Columns && s.Lower[end] == s.Lower[i] && s.Upper[end] == s.Upper[i] {
+			end++
+		}
+		one := Exactly(s.Lower[i]) + ":" + Exactly(s.Upper[i])
+		if end-i >= shortRun {
+			parts, i = append(parts, fmt.Sprintf("%dx%s", end-i, one)), end
+			continue
+		}
+		for ; i < end; i++ {
+			parts = append(parts, one)
+		}
+	}
+	return strings.Join(parts, ",")
+}
+
+// Validate reports the first thing that makes the space none to search.
+func (s Space) Validate() error {
+	if _, err := ParseRelation(string(s.Relation)); err != nil {
+		return err
+	}
+	if s.Relation == Given {
+		return &InputError{Field: "relation", Found: string(Given), Want: Searchable, Remedy: "given is that of recorded outputs"}
+	}
+	if s.Columns < 1 || s.Columns > maxSpaceColumns || len(s.Lower) != s.Columns || len(s.Upper) != s.Columns {
+		return &InputError{Field: "domain", Found: fmt.Sprintf("%d columns with %d lower and %d upper ends", s.Columns, len(s.Lower), len(s.Upper)), Want: fmt.Sprintf("1 to %d columns with one of each", maxSpaceColumns)}
+	}
+	for i, lo := range s.Lower {
+		if up := s.Upper[i]; !(lo <= up) || math.IsInf(lo, 0) || math.IsInf(up, 0) {
+			return &InputError{Field: "domain", Found: fmt.Sprintf("%s:%s", Number(lo), Number(up)), Want: "finite numbers, the lower first"}
+		} else if s.Integer && math.Ceil(lo) > math.Floor(up) {
+			return &InputError{Field: "domain", Found: fmt.Sprintf("%s:%s", Number(lo), Number(up)), Want: "wide enough for a whole number"}
+		}
+	}
+	most := s.MaxRows
+	if s.MinRows < 0 || most < s.MinRows || most < 1 || most > maxSpaceRows {
+		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows), Want: fmt.Sprintf("in [0, %d], the least first, and the most at least 1", maxSpaceRows)}
+	}
+	if s.Relation == AddRemove && s.MinRows == most {
+		return &InputError{Field: "rows", Found: fmt.Sprintf("%d always", most), Want: "a range, as add-remove changes the number of rows", Remedy: "for example 0:5; or use -relation replace"}
+	}
+	if s.Relation != AddRemove && s.MinRows == 0 {
+		return &InputError{Field: "rows", Found: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows), Want: fmt.Sprintf("at least 1 for the relation %s", s.Relation)}
+	}
+	if s.Relation.HasReach() && !(s.Reach > 0 && !math.IsInf(s.Reach, 1)) {
+		return &InputError{Field: "reach", Found: Number(s.Reach), Want: "a finite number above 0: how far one value may move"}
+	}
+	return nil
+}
+
+// Domain is the space as finders see it.
+func (s Space) Domain() Domain {
+	return Domain{Columns: s.Columns, MinRows: s.MinRows, MaxRows: s.MaxRows, Lower: s.Lower, Upper: s.Upper, Integer: s.Integer, Reach: s.Reach}
+}
+
+// Trial is a pair to try the mechanism on before it is audited: in the fewest rows,
+// all at the lower end of the ranges, the last one goes to the upper end or as far
+// as the reach allows; or a row there is added.
+func (s Space) Trial() Pair {
+	row := func(t float64) []float64 {
+		v := make([]float64, s.Columns)
+		for i := range v {
+			v[i] = s.Lower[i]
+			if s.Integer {
+				v[i] = math.Ceil(v[i])
+			}
+			up := s.Upper[i]
+			if s.Relation.HasReach() {
+				up = min(up, v[i]+s.Reach)
+			}
+			if s.Integer {
+				up = math.Floor(up)
+			}
+			v[i] += float64(t * (up - v[i]))
+		}
+		return v
+	}
+	stay := s.MinRows
+	if s.Relation != AddRemove {
+		stay--
+	}
+	rest := []float64{}
+	for range stay {
+		rest = append(rest, row(0)...)
+	}
+	p := Pair{First: Dataset{s.Columns, rest}, Second: Dataset{s.Columns, append(slices.Clone(rest), row(1)...)}}
+	if s.Relation != AddRemove {
+		p.First.Values = append(slices.Clone(rest), row(0)...)
+	}
+	return p
+}
+
+// Spec is the line of a catalogue for the mechanism m, which may be called from
+// several workers at once.
+func (b Brought) Spec(m Mechanism) MechanismSpec {
+	title := map[BroughtKind]string{BroughtCommand: "A command of the user's", BroughtModule: "A WebAssembly module of the user's", BroughtScript: "A JavaScript function of the user's"}[b.Kind]
+	return MechanismSpec{
+		Name: string(b.Kind), Title: title, Source: "brought by the user: " + b.Name,
+		Relations: func(Params) []Relation { return []Relation{b.Datasets.Relation} },
+		Claim:     func(Params) Claim { return DPClaim(1, 0) }, // a plan must say
+		Truth:     func(Params) string { return "unknown" },
+		Domain:    func(Params, Relation) Domain { return b.Datasets.Domain() },
+		Pairs:     func(Params, Relation) []Pair { return nil }, // the finder knows what to try
+		New:       func(Params) (Mechanism, error) { return m, nil },
+		Unseeded:  b.Unseeded,
+		Brought:   &b,
+	}
+}
+
+// Arguments are the flags that bring the mechanism again.
+func (b *Brought) Arguments() []Argument {
+	name := map[BroughtKind]string{BroughtCommand: "exec", BroughtModule: "wasm"}[b.Kind]
+	args := []Argument{{name, b.Name}}
+	s := b.Datasets
+	args = append(args, Argument{"domain", s.ranges()}, Argument{"rows", fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows)})
+	if s.Integer {
+		args = append(args, Argument{"integer", ""})
+	}
+	if s.Relation != AddRemove {
+		args = append(args, Argument{"relation", string(s.Relation)})
+	}
+	if s.Relation.HasReach() {
+		args = append(args, Argument{"reach", Exactly(s.Reach)})
+	}
+	kinds := map[string]ColumnKind{}
+	for _, c := range b.Columns {
+		kinds[c.Name] = c.Kind
+	}
+	args = append(args, kindArguments(kinds)...)
+	if b.NonFinite != "" {
+		args = append(args, Argument{"nonfinite", b.NonFinite})
+	}
+	return args
+}
+
+// Words name the mechanism in a table of facts.
+func (b *Brought) Words() string {
+	if b.SHA256 == "" {
+		return fmt.Sprintf("%s: %s", b.Kind, b.Name)
+	}
+	return fmt.Sprintf("%s: %s (SHA-256 %.12s...)", b.Kind, b.Name, b.SHA256)
+}
+
+// SymbolOf is the number that stands for a word in a symbol column whose words
+// are not known beforehand: 52 bits of a hash (FNV-1a). Two words that share one
+// would be one symbol, which can only hide a difference.
+func SymbolOf(word string) float64 {
+	h := uint64(14695981039346656037)
+	for i := range len(word) {
+		h = (h ^ uint64(word[i])) * 1099511628211
+	}
+	return float64((h ^ h>>52) & (1<<52 - 1))
+}
+
+// Limitations stand in reports of mechanisms that were brought, too.
+func (b *Brought) Limitations() []string {
+	out := []string{"What the mechanism does with the dataset, and that its outputs are independent, is the word of whoever brought it: it ran outside dpscope."}
+	if b.Kind == BroughtCommand {
+		out = append(out, "The report names the command; the code behind it, its libraries and its settings are not part of the report.")
+	}
+	return out
+}

@@ -1,0 +1,51 @@
+package audit
+
+import (
+	"encoding/json"
+)
+
+// Catalogue is what an engine has to work with: the registries.
+type Catalogue struct {
+	Mechanisms []MechanismSpec
+	Learners   []LearnerSpec
+	Finders    []FinderSpec
+	// Canary executes a task of package core/canary; nil: there is none here.
+	Canary func(task json.RawMessage, hook Hook) (json.RawMessage, error)
+}
+
+// Mechanism finds a mechanism by name.
+func (c Catalogue) Mechanism(name string) (MechanismSpec, error) {
+	return lookUp("mechanism", name, c.Mechanisms, func(m MechanismSpec) string { return m.Name })
+}
+
+// Learner finds a learner by name.
+func (c Catalogue) Learner(name string) (LearnerSpec, error) {
+	return lookUp("learner", name, c.Learners, func(l LearnerSpec) string { return l.Name })
+}
+
+// Finder finds a finder by name.
+func (c Catalogue) Finder(name string) (FinderSpec, error) {
+	return lookUp("finder", name, c.Finders, func(f FinderSpec) string { return f.Name })
+}
+
+func lookUp[T any](field, name string, all []T, nameOf func(T) string) (T, error) {
+	names := make([]string, len(all))
+	for i, t := range all {
+		if names[i] = nameOf(t); names[i] == name {
+			return t, nil
+		}
+	}
+	if field == "learner" {
+		names = append([]string{Auto}, names...)
+	}
+	var none T
+	return none, UnknownName(field, name, names)
+}
+
+// Hook is called between blocks of work, a few milliseconds apart, with the
+// number of outputs drawn since the last call. When it returns an error,
+// Execute stops and returns that error.
+type Hook func(rows int) error
+
+// Auto leaves the choice of learner or finder to dpscope.
+const Auto = "auto"

@@ -1,0 +1,228 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpscope/dpscope/bounds"
+)
+
+// ClaimKind names the kind of guarantee that a mechanism promises.
+type ClaimKind string
+
+const (
+	Pure        ClaimKind = "pure"        // (epsilon, 0)-DP
+	Approximate ClaimKind = "approximate" // (epsilon, delta)-DP
+	Renyi       ClaimKind = "renyi"       // (alpha, epsilon)-RDP (Mironov 2017)
+	ZCDP        ClaimKind = "zcdp"        // rho-zCDP (Bun and Steinke 2016)
+	GaussianDP  ClaimKind = "gaussian-dp" // mu-GDP (Dong, Roth and Su 2019)
+)
+
+var claimKinds = []string{string(Pure), string(Approximate), string(Renyi), string(ZCDP), string(GaussianDP)}
+
+// Claim is the guarantee under audit. Which fields count depends on Kind; the
+// others are zero. In a plan, Kind may be absent: then epsilon and delta mean
+// an (epsilon, delta) claim, and one that is zero is what the mechanism itself
+// claims at its parameters.
+type Claim struct {
+	Kind    ClaimKind `json:"kind,omitempty"`
+	Epsilon float64   `json:"epsilon,omitempty"` // pure, approximate, renyi; > 0
+	Delta   float64   `json:"delta,omitempty"`   // approximate; in [0, 1)
+	Alpha   float64   `json:"alpha,omitempty"`   // renyi; > 1
+	Mu      float64   `json:"mu,omitempty"`      // gaussian-dp; > 0
+	Rho     float64   `json:"rho,omitempty"`     // zcdp; > 0
+}
+
+// DPClaim is the pure claim at epsilon when delta is zero, and the approximate
+// one otherwise.
+func DPClaim(epsilon, delta float64) Claim {
+	if delta == 0 {
+		return Claim{Kind: Pure, Epsilon: epsilon}
+	}
+	return Claim{Kind: Approximate, Epsilon: epsilon, Delta: delta}
+}
+
+// claimTop is the largest epsilon, rho and mu of a claim: beyond it e^epsilon
+// would overflow, and nothing is promised long before.
+const claimTop = 500.0
+
+// Validate checks that the fields of the claim's kind are in range and that no
+// other field is set.
+func (c Claim) Validate() error {
+	uses := map[string]bool{}
+	switch c.Kind {
+	case Pure:
+		uses["epsilon"] = true
+	case Approximate:
+		uses["epsilon"], uses["delta"] = true, true
+	case Renyi:
+		uses["epsilon"], uses["alpha"] = true, true
+	case ZCDP:
+		uses["rho"] = true
+	case GaussianDP:
+		uses["mu"] = true
+	default:
+		return UnknownName("claim.kind", string(c.Kind), claimKinds)
+	}
+	fields := []struct {
+		name  string
+		value float64
+	}{{"alpha", c.Alpha}, {"epsilon", c.Epsilon}, {"delta", c.Delta}, {"mu", c.Mu}, {"rho", c.Rho}}
+	for _, f := range fields {
+		if !uses[f.name] {
+			if f.value != 0 {
+				return &InputError{Field: f.name, Found: Number(f.value), Want: fmt.Sprintf("absent in a claim of kind %q", c.Kind)}
+			}
+			continue
+		}
+		var want string
+		ok := true
+		switch f.name {
+		case "delta":
+			ok, want = f.value >= 0 && f.value < 1, "in [0, 1)"
+		case "alpha":
+			ok, want = f.value > 1 && !math.IsInf(f.value, 1), "a finite number above 1"
+		default:
+			ok, want = f.value > 0 && f.value <= claimTop, fmt.Sprintf("a finite number above 0, at most %v", claimTop)
+			if f.value <= claimTop || math.IsInf(f.value, 1) {
+				want = "a finite number above 0"
+			}
+		}
+		if !ok {
+			err := &InputError{Field: f.name, Found: Number(f.value), Want: want}
+			if f.value == 0 && f.name != "delta" {
+				err.Found = "absent"
+				err.Remedy = fmt.Sprintf("a claim of kind %q needs %s above 0, unless the mechanism's own claim implies it", c.Kind, f.name)
+				if f.name == "alpha" {
+					err.Remedy = "a Rényi claim names its order, for example alpha = 2"
+				}
+			}
+			return err
+		}
+	}
+	if c.Kind == Approximate && c.Delta == 0 {
+		return &InputError{Field: "delta", Found: "0", Want: "above 0 in an approximate claim", Remedy: `use kind "pure"`}
+	}
+	return nil
+}
+
+// Complete fills in what a claim leaves open from the mechanism's own: all of it
+// where nothing is claimed, epsilon and delta as they stand there, and else what the mechanism's own claim
+// implies for a guarantee of another kind. What nothing implies stays zero.
+func (c Claim) Complete(own Claim) Claim {
+	switch c.Kind {
+	case "":
+		if c == (Claim{}) {
+			return own
+		}
+		if c.Epsilon == 0 && own.IsDP() {
+			c.Epsilon = own.Epsilon
+		}
+		if c.Delta == 0 {
+			c.Delta = own.Delta
+		}
+		full := DPClaim(c.Epsilon, c.Delta)
+		full.Alpha, full.Mu, full.Rho = c.Alpha, c.Mu, c.Rho // refused by Validate
+		return full
+	case Pure, Approximate:
+		if c.Epsilon == 0 && own.IsDP() {
+			c.Epsilon = own.Epsilon
+		}
+		if c.Kind == Approximate && c.Delta == 0 {
+			c.Delta = own.Delta
+		}
+	case Renyi:
+		if c.Epsilon == 0 {
+			c.Epsilon, _ = own.ImpliedRenyi(c.Alpha)
+		}
+	case ZCDP:
+		if c.Rho == 0 {
+			c.Rho, _ = own.ImpliedRho()
+		}
+	case GaussianDP:
+		if c.Mu == 0 {
+			c.Mu, _ = own.ImpliedMu()
+		}
+	}
+	return c
+}
+
+// IsDP reports an (epsilon, delta) claim.
+func (c Claim) IsDP() bool { return c.Kind == Pure || c.Kind == Approximate || c.Kind == "" }
+
+// ImpliedRenyi is the largest Rényi divergence of order alpha that the claim
+// allows; false where it allows any. Pure DP: randomised response is the
+// extreme. A Rényi claim bounds the lower orders too, as D_alpha grows with
+// alpha.
+func (c Claim) ImpliedRenyi(alpha float64) (float64, bool) {
+	if bounds.CheckAlpha(alpha) != nil {
+		return 0, false // orders come from strangers' files too
+	}
+	switch c.Kind {
+	case Pure:
+		return bounds.RandomisedResponseRenyi(c.Epsilon, alpha), true
+	case Renyi:
+		return c.Epsilon, alpha <= c.Alpha
+	case ZCDP:
+		return c.Rho * alpha, true
+	case GaussianDP:
+		return c.Mu * c.Mu * alpha / 2, true
+	}
+	return 0, false
+}
+
+// ImpliedRho is the rho of zCDP that the claim implies: epsilon^2/2 of a pure
+// one (Bun and Steinke 2016, proposition 3.3), mu^2/2 of a Gaussian one.
+func (c Claim) ImpliedRho() (float64, bool) {
+	switch c.Kind {
+	case Pure:
+		return c.Epsilon * c.Epsilon / 2, true
+	case ZCDP:
+		return c.Rho, true
+	case GaussianDP:
+		return c.Mu * c.Mu / 2, true
+	}
+	return 0, false
+}
+
+// ImpliedMu is the mu of Gaussian DP that the claim implies. The trade-off
+// curve of pure DP has its corner where both errors are 1/(1 + e^epsilon); the
+// Gaussian curve through that corner is convex and lies below.
+func (c Claim) ImpliedMu() (float64, bool) {
+	switch c.Kind {
+	case Pure:
+		return bounds.GaussianMuOfPure(c.Epsilon), true
+	case GaussianDP:
+		return c.Mu, true
+	}
+	return 0, false
+}
+
+// String gives the claim in the field's notation.
+func (c Claim) String() string {
+	switch c.Kind {
+	case Pure:
+		return fmt.Sprintf("epsilon = %s", Number(c.Epsilon))
+	case Approximate:
+		return fmt.Sprintf("epsilon = %s at delta = %s", Number(c.Epsilon), Number(c.Delta))
+	case Renyi:
+		return fmt.Sprintf("Rényi epsilon = %s at alpha = %s", Number(c.Epsilon), Number(c.Alpha))
+	case ZCDP:
+		return fmt.Sprintf("rho = %s (zCDP)", Number(c.Rho))
+	case GaussianDP:
+		return fmt.Sprintf("mu = %s (Gaussian DP)", Number(c.Mu))
+	}
+	return string(c.Kind)
+}
+
+// Limit is what the claim allows the quantity to be that it is about: epsilon, of
+// a Rényi claim the divergence, or rho, or mu.
+func (c Claim) Limit() float64 {
+	switch c.Kind {
+	case ZCDP:
+		return c.Rho
+	case GaussianDP:
+		return c.Mu
+	}
+	return c.Epsilon
+}

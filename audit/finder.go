@@ -1,0 +1,40 @@
+package audit
+
+import (
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Trial is one explored pair and how loud it was.
+type Trial struct {
+	Index int
+	Pair  Pair
+	// Value is the lower bound on epsilon that the pair's best witness showed
+	// on its validation split. It is for comparing trials, not a certificate.
+	Value float64
+}
+
+// Finder proposes neighbouring pairs of datasets.
+type Finder interface {
+	// Propose returns the pairs to explore next, at most budget of them, given
+	// all trials so far; none when it has no more to propose. The pairs of one
+	// answer are explored side by side, so what it proposes depends on the
+	// history alone and not on how many workers there are.
+	Propose(history []Trial, budget int) []Pair
+}
+
+// FinderProblem is what a finder starts from.
+type FinderProblem struct {
+	Relation   Relation
+	Domain     Domain
+	Candidates []Pair // the mechanism's own pairs, the best first
+	Stream     *stream.Stream
+	Trials     int // pairs that may be explored in all; 0: not known
+}
+
+// FinderSpec is one line of the registry of finders.
+type FinderSpec struct {
+	Name   string
+	Title  string
+	Source string
+	New    func(FinderProblem) (Finder, error)
+}

@@ -1,0 +1,100 @@
+package audit
+
+import (
+	"errors"
+	"fmt"
+	"sort"
+	"strings"
+)
+
+// InputError is a fault in what a user gave: a plan, a parameter, a file. It
+// names the field, what was found, what was expected and, where there is one,
+// how to mend it. Commands answer it with exit code 2.
+type InputError struct {
+	Field  string // name of the field or argument, as the user wrote it
+	Found  string // the value that was found
+	Want   string // what is allowed
+	Remedy string // how to mend it; may be empty
+}
+
+func (e *InputError) Error() string {
+	var b strings.Builder
+	b.WriteString(e.Field)
+	if e.Found != "" {
+		b.WriteString(" is " + e.Found)
+	}
+	if e.Want != "" {
+		if e.Found != "" {
+			b.WriteString(",")
+		}
+		b.WriteString(" must be " + e.Want)
+	}
+	if e.Remedy != "" {
+		b.WriteString("; " + e.Remedy)
+	}
+	return b.String()
+}
+
+// IsInput reports whether err comes from the user's input.
+func IsInput(err error) bool {
+	var in *InputError
+	return errors.As(err, &in)
+}
+
+// UnknownName builds the error for a name that is not in a registry, with the
+// nearest names that are.
+func UnknownName(field, name string, known []string) error {
+	near := Nearest(name, known)
+	remedy := "known: " + strings.Join(known, ", ")
+	if near != "" {
+		remedy = fmt.Sprintf("did you mean %q?", near)
+		if len(known) <= 12 {
+			remedy += " Known: " + strings.Join(known, ", ")
+		} else {
+			remedy += " All names: dpscope list"
+		}
+	}
+	return &InputError{Field: field, Found: fmt.Sprintf("%q", name), Want: "a known name", Remedy: remedy}
+}
+
+// Nearest returns the known name with the smallest edit distance to name, or
+// "" when none is near enough to be a slip of the hand.
+func Nearest(name string, known []string) string {
+	type scored struct {
+		name string
+		d    int
+	}
+	all := make([]scored, 0, len(known))
+	for _, k := range known {
+		d := editDistance(strings.ToLower(name), k)
+		if name != "" && (strings.HasPrefix(k, name) || strings.HasPrefix(name, k)) {
+			d = min(d, 2)
+		}
+		all = append(all, scored{k, d})
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].d < all[j].d })
+	if len(all) == 0 || all[0].d > max(2, len(name)*2/3) {
+		return ""
+	}
+	return all[0].name
+}
+
+// editDistance is the Levenshtein distance in bytes.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		diag := row[0]
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			diag, row[j] = row[j], min(row[j]+1, row[j-1]+1, diag+cost)
+		}
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,52 @@
+package audit
+
+import (
+	"encoding/json"
+
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Exploration is what a learner sees: outputs on both datasets of one pair,
+// for training only.
+type Exploration struct {
+	First, Second Samples
+	Claim         Claim
+	Stream        *stream.Stream // for learners that need randomness
+	// Check is to be called every few milliseconds of work (at least once a
+	// pass over the samples); when it returns an error, the learner returns
+	// that error at once.
+	Check func() error
+}
+
+// LearnerSpec is one line of the registry of learners.
+type LearnerSpec struct {
+	Name   string
+	Title  string
+	Source string
+	// ByName: used only when a plan names it, not in the portfolio.
+	ByName bool
+	// Applies returns nil where the learner can work on such outputs, and
+	// else an error that says why not.
+	Applies func(columns []Column) error
+	// Learn returns a model that scores outputs. A learner that finds nothing
+	// to learn (constant outputs, say) returns a model all the same, or an
+	// error that says why; a portfolio goes on without it.
+	Learn func(Exploration) (Model, error)
+	// Decode reads a model that json.Marshal wrote, for outputs with these
+	// columns, and refuses one that does not fit them.
+	Decode func(data json.RawMessage, columns []Column) (Model, error)
+}
+
+// Model is what a learner learnt: a score for each output, higher where the
+// output is likelier on the pair's first dataset. A model is a JSON value, and
+// its scores have the same bits on every platform (products rounded by
+// float64() before they are added, no transcendental functions of package
+// math), since counts depend on them.
+type Model interface {
+	// Score writes the score of each row of rows (flat, of the mechanism's
+	// width) into out, whose length is the number of rows. Scores are finite.
+	Score(rows, out []float64)
+	// Describe says in words which outputs score above the threshold (or
+	// below it, if above is false).
+	Describe(threshold float64, above bool) string
+}

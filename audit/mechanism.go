@@ -1,0 +1,59 @@
+package audit
+
+import (
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Mechanism is a randomised algorithm under audit, with its parameters fixed.
+type Mechanism interface {
+	// Columns describes one output. It does not change between calls and does
+	// not depend on the dataset.
+	Columns() []Column
+	// Sample fills out with independent outputs on d: len(out) is a multiple
+	// of Width(Columns()), and one row is one output. All randomness comes
+	// from s. Outputs are finite. It must not keep s or out; d is a copy of its own.
+	Sample(d Dataset, s *stream.Stream, out []float64) error
+}
+
+// MechanismSpec is one line of the registry of mechanisms: what is known about
+// a mechanism before its parameters are fixed.
+type MechanismSpec struct {
+	Name   string
+	Title  string
+	Source string // where the definition comes from
+	Fault  string // what is wrong with it; empty where it keeps its claim
+	Params []ParamSpec
+	// Relations that the mechanism defines; the first is the default.
+	Relations func(Params) []Relation
+	// Claim is what the mechanism promises at these parameters.
+	Claim func(Params) Claim
+	// Truth says in words what it really satisfies.
+	Truth func(Params) string
+	// Domain is where its datasets live.
+	Domain func(Params, Relation) Domain
+	// Pairs are neighbouring pairs known to tell much, the best first. The
+	// first one is the default pair.
+	Pairs func(Params, Relation) []Pair
+	// New fixes the parameters, which were checked against Params.
+	New func(Params) (Mechanism, error)
+	// Custom: the mechanism is the caller's own and has no name that a command
+	// line would know.
+	Custom bool
+	// Recording is there where New makes a [Recorded] mechanism.
+	Recording *Recording
+	// Brought is there where the user brought the mechanism.
+	Brought *Brought
+	// Unseeded says why outputs do not come from the stream that Sample is
+	// given, so that no report of the mechanism replays; empty where they do.
+	Unseeded string
+}
+
+// Build fixes the mechanism's parameters: those given, and defaults for the
+// rest.
+func (s MechanismSpec) Build(given Params) (Mechanism, error) {
+	params, err := ResolveParams(s.Params, given, Claim{})
+	if err != nil {
+		return nil, err
+	}
+	return s.New(params)
+}

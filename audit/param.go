@@ -1,0 +1,188 @@
+package audit
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// ParamSpec describes one parameter of a mechanism: a number, or, where
+// Choices is set, one of a few words.
+type ParamSpec struct {
+	Name    string   `json:"name"`
+	Doc     string   `json:"doc"`
+	Default float64  `json:"default,omitempty"`
+	Min     float64  `json:"min,omitempty"`  // inclusive
+	Max     float64  `json:"max,omitempty"`  // inclusive
+	Open    bool     `json:"open,omitempty"` // the lower end is not allowed
+	Integer bool     `json:"integer,omitempty"`
+	Choices []string `json:"choices,omitempty"` // the first is the default
+}
+
+// ParamValue is the value of one parameter: a number or a word.
+type ParamValue struct {
+	Number float64
+	Text   string // not empty: the value is this word
+}
+
+// MarshalJSON writes a number or a string.
+func (v ParamValue) MarshalJSON() ([]byte, error) {
+	if v.Text != "" {
+		return json.Marshal(v.Text)
+	}
+	return json.Marshal(v.Number)
+}
+
+// UnmarshalJSON reads a number or a string.
+func (v *ParamValue) UnmarshalJSON(data []byte) error {
+	*v = ParamValue{}
+	if bytes.HasPrefix(data, []byte{'"'}) {
+		if err := json.Unmarshal(data, &v.Text); err != nil || v.Text != "" {
+			return err
+		}
+		return &InputError{Field: "parameter", Found: "an empty text", Want: "a number or a word"}
+	}
+	if bytes.Equal(data, []byte("null")) {
+		return &InputError{Field: "parameter", Found: "null", Want: "a number or a word", Remedy: "leave it out for its default"}
+	}
+	return json.Unmarshal(data, &v.Number)
+}
+
+func (v ParamValue) String() string {
+	if v.Text != "" {
+		return v.Text
+	}
+	return Exactly(v.Number)
+}
+
+// Exactly prints a float so that it reads back to the same bits.
+func Exactly(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
+
+// Params are parameter values by name.
+type Params map[string]ParamValue
+
+// Num is the number of a resolved parameter. It panics when there is none:
+// mechanisms only see parameters that were resolved against their specs.
+func (p Params) Num(name string) float64 {
+	v, ok := p[name]
+	if !ok || v.Text != "" {
+		panic("core: no such number parameter: " + name)
+	}
+	return v.Number
+}
+
+// Int is Num as an int.
+func (p Params) Int(name string) int { return int(p.Num(name)) }
+
+// Word is the word of a resolved parameter with choices.
+func (p Params) Word(name string) string {
+	v, ok := p[name]
+	if !ok || v.Text == "" {
+		panic("core: no such word parameter: " + name)
+	}
+	return v.Text
+}
+
+// Assignments lists the parameters as name=value, sorted by name.
+func (p Params) Assignments() []string {
+	out := make([]string, 0, len(p))
+	for k, v := range p {
+		out = append(out, k+"="+v.String())
+	}
+	sort.Strings(out)
+	return out
+}
+
+// ParseParam reads name=value.
+func ParseParam(s string) (string, ParamValue, error) {
+	name, text, ok := strings.Cut(s, "=")
+	name, text = strings.TrimSpace(name), strings.TrimSpace(text)
+	if !ok || name == "" || text == "" {
+		return "", ParamValue{}, &InputError{Field: "param", Found: fmt.Sprintf("%q", s), Want: "name=value", Remedy: "for example -param c=2"}
+	}
+	if v, err := strconv.ParseFloat(text, 64); err == nil {
+		return name, ParamValue{Number: v}, nil
+	}
+	return name, ParamValue{Text: text}, nil
+}
+
+// ResolveParams checks the given values against the specs and fills in
+// defaults. The parameters epsilon, delta and alpha, where a mechanism has them
+// and they are not given, follow those of the claim, where it has them.
+func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error) {
+	names := make([]string, len(specs))
+	out := Params{}
+	for i, s := range specs {
+		names[i] = s.Name
+		if len(s.Choices) > 0 {
+			out[s.Name] = ParamValue{Text: s.Choices[0]}
+			continue
+		}
+		out[s.Name] = ParamValue{Number: s.Default}
+		switch {
+		case s.Name == "epsilon" && claim.Epsilon > 0:
+			out[s.Name] = ParamValue{Number: claim.Epsilon}
+		case s.Name == "delta" && claim.Delta > 0:
+			out[s.Name] = ParamValue{Number: claim.Delta}
+		case s.Name == "alpha" && claim.Alpha > 0:
+			out[s.Name] = ParamValue{Number: claim.Alpha}
+		}
+	}
+	// Sorted, so that of several faults the same one is always reported.
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if _, ok := out[name]; !ok {
+			if len(names) == 0 {
+				return nil, &InputError{Field: "parameter", Found: fmt.Sprintf("%q", name), Want: "absent: there are no parameters"}
+			}
+			return nil, UnknownName("parameter", name, names)
+		}
+		out[name] = given[name]
+	}
+	for _, s := range specs {
+		field := "parameter " + s.Name
+		if _, ok := given[s.Name]; !ok && (s.Name == "epsilon" || s.Name == "delta" || s.Name == "alpha") {
+			field = s.Name // it came from the claim
+		}
+		if err := s.check(field, out[s.Name]); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func (s ParamSpec) check(field string, v ParamValue) error {
+	if len(s.Choices) > 0 {
+		for _, c := range s.Choices {
+			if v.Text == c {
+				return nil
+			}
+		}
+		return UnknownName(field, v.String(), s.Choices)
+	}
+	want := s.rangeText()
+	switch x := v.Number; {
+	case v.Text != "":
+		return &InputError{Field: field, Found: fmt.Sprintf("%q", v.Text), Want: want}
+	case math.IsNaN(x), x < s.Min, x > s.Max, s.Open && x == s.Min, s.Integer && x != math.Floor(x):
+		return &InputError{Field: field, Found: Number(x), Want: want}
+	}
+	return nil
+}
+
+func (s ParamSpec) rangeText() string {
+	open := "["
+	if s.Open {
+		open = "("
+	}
+	kind := "a number"
+	if s.Integer {
+		kind = "a whole number"
+	}
+	return fmt.Sprintf("%s in %s%s, %s]", kind, open, Number(s.Min), Number(s.Max))
+}

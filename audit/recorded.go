@@ -1,0 +1,92 @@
+package audit
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Recorded is a mechanism whose outputs exist already and cannot be drawn anew.
+// The engine takes them one after the other in a random order that the seed
+// fixes: exploration takes the first Plan.Explore of each dataset, certification
+// those after them. So no output is taken twice, and which ones certify does not
+// depend on their values.
+type Recorded interface {
+	Mechanism
+	// Recorded fills out with the outputs number at, at+1, ... on one dataset
+	// (side 0 or 1), in a uniformly random order that depends on seed, side and
+	// the number of outputs alone. An error if there are not so many.
+	Recorded(seed uint64, side, at int, out []float64) error
+}
+
+// Recording says where recorded outputs come from.
+type Recording struct {
+	Files    []RecordedFile `json:"files"`    // one, or one for each dataset
+	Datasets [2]string      `json:"datasets"` // in words
+	Rows     [2]int         `json:"rows"`     // on each dataset
+	Columns  []Column       `json:"columns"`  // of one output
+	Reading  Reading        `json:"reading"`
+	// Split is absent where the plan was not resolved.
+	Split *RecordedSplit `json:"split,omitempty"`
+
+	// Notes are warnings about the files, in words.
+	Notes []string `json:"-"`
+}
+
+// RecordedFile is one file of outputs.
+type RecordedFile struct {
+	Name   string `json:"name"` // without its folder
+	Format string `json:"format"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+}
+
+// Reading is how files of outputs are read where that is not told by content.
+type Reading struct {
+	Header    string                `json:"header,omitempty"`    // yes or no
+	Dataset   string                `json:"dataset,omitempty"`   // column that tells the dataset
+	Outputs   []string              `json:"outputs,omitempty"`   // columns that are outputs
+	Kinds     map[string]ColumnKind `json:"kinds,omitempty"`     // of columns
+	NonFinite string                `json:"nonFinite,omitempty"` // refuse or symbol
+	Decimal   string                `json:"decimal,omitempty"`   // what stands before decimals: . or ,
+}
+
+// RecordedSplit is how the outputs on each dataset were used.
+type RecordedSplit struct {
+	Explored  int    `json:"explored"`
+	Certified int    `json:"certified"` // at most: an anytime run may end earlier
+	Unused    [2]int `json:"unused"`
+}
+
+// RecordedLimitations stand in reports of recorded outputs, too.
+var RecordedLimitations = []string{
+	"That the rows are independent runs of one mechanism, and that its two datasets are neighbours, is the word of whoever recorded them; no bound holds without it.",
+}
+
+// Arguments are the flags that read the files again.
+func (r *Recording) Arguments() []Argument {
+	args := []Argument{{"samples-file", r.Files[0].Name}}
+	if len(r.Files) > 1 {
+		args = append(args, Argument{"samples-file2", r.Files[1].Name})
+	}
+	add := func(name, value string) {
+		if value != "" {
+			args = append(args, Argument{name, value})
+		}
+	}
+	add("header", r.Reading.Header)
+	add("dataset", r.Reading.Dataset)
+	add("outputs", strings.Join(r.Reading.Outputs, ","))
+	args = append(args, kindArguments(r.Reading.Kinds)...)
+	add("nonfinite", r.Reading.NonFinite)
+	add("decimal", r.Reading.Decimal)
+	return args
+}
+
+// Words are the facts of recorded outputs.
+func (r *Recording) Words() string {
+	var parts []string
+	for _, f := range r.Files {
+		parts = append(parts, fmt.Sprintf("%s (%s, SHA-256 %.12s...)", f.Name, f.Format, f.SHA256))
+	}
+	return strings.Join(parts, " and ")
+}

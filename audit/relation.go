@@ -1,0 +1,149 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+)
+
+// Unit says what a privacy unit is under the relation.
+func (r Relation) Unit() string {
+	switch r {
+	case AddRemove:
+		return "one row, added or removed"
+	case Replace:
+		return "one row, replaced"
+	case Given:
+		return "as whoever recorded the outputs defined it"
+	}
+	return "one individual, who moves each query's answer by at most its sensitivity"
+}
+
+// Given is the relation of recorded outputs: the datasets are not known here,
+// and that they are neighbours is the word of whoever recorded the outputs.
+const Given Relation = "given"
+
+// Relation says which datasets are neighbours.
+type Relation string
+
+const (
+	// AddRemove: one dataset is the other with one row more.
+	AddRemove Relation = "add-remove"
+	// Replace: the datasets have as many rows and differ in one of them.
+	Replace Relation = "replace"
+	// LInfinity: two vectors of query answers, no coordinate of which differs
+	// by more than the domain's Reach (the sensitivity of a query). It is the
+	// relation of DP-Sniper and StatDP.
+	LInfinity Relation = "l-infinity"
+	// BoundedReplace: the datasets have as many rows and differ in one of them,
+	// no coordinate of which differs by more than the domain's Reach. A row's
+	// place counts, so that the rows may be the counts of a histogram, too. In
+	// Blowfish privacy (He, Machanavajjhala and Ding, SIGMOD 2014) such
+	// neighbours are those of a distance threshold.
+	BoundedReplace Relation = "bounded-replace"
+)
+
+var relations = []string{string(AddRemove), string(Replace), string(BoundedReplace), string(LInfinity), string(Given)}
+
+// Searchable are the relations that a finder proposes pairs for, in words.
+const Searchable = "add-remove, replace, bounded-replace or l-infinity"
+
+// HasReach reports whether a value moves by no more than the domain's Reach.
+func (r Relation) HasReach() bool { return r == LInfinity || r == BoundedReplace }
+
+// ParseRelation reads a relation's name.
+func ParseRelation(name string) (Relation, error) {
+	if slices.Contains(relations, name) {
+		return Relation(name), nil
+	}
+	return "", UnknownName("relation", name, relations)
+}
+
+// reachSlack absorbs rounding of coordinates such as 0.1+0.2.
+const reachSlack = 1e-12
+
+// Check reports an error unless the pair's datasets lie in the domain and are
+// neighbours. Rows are compared as multisets: their order carries no meaning,
+// except under LInfinity and BoundedReplace.
+func (r Relation) Check(p Pair, dom Domain) error {
+	if err := dom.Contains(p.First, "pair.first"); err != nil {
+		return err
+	}
+	if err := dom.Contains(p.Second, "pair.second"); err != nil {
+		return err
+	}
+	n1, n2 := p.First.Len(), p.Second.Len()
+	switch r {
+	case Given:
+		return nil
+	case LInfinity, BoundedReplace:
+		if n1 != n2 {
+			return notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "as many rows in both")
+		}
+		rows := 0
+		for i := range n1 {
+			if !slices.Equal(p.First.Row(i), p.Second.Row(i)) {
+				rows++
+			}
+		}
+		if r == BoundedReplace && rows > 1 {
+			return notNeighbours(r, fmt.Sprintf("%d rows that differ", rows), "one row that differs, in its place")
+		}
+		for i, v := range p.First.Values {
+			if gap := math.Abs(v - p.Second.Values[i]); gap > dom.Reach+reachSlack {
+				return notNeighbours(r, fmt.Sprintf("coordinate %d moved by %s", i, Number(gap)), "moves of at most "+Number(dom.Reach))
+			}
+		}
+		return nil
+	case Replace:
+		if n1 != n2 {
+			return notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "as many rows in both")
+		}
+		if k := unmatchedRows(p.First, p.Second); k > 1 {
+			return notNeighbours(r, fmt.Sprintf("%d rows that differ", k), "one row that differs")
+		}
+		return nil
+	case AddRemove:
+		small, large := p.First, p.Second
+		if n1 > n2 {
+			small, large = large, small
+		}
+		if large.Len() != small.Len()+1 || unmatchedRows(small, large) != 0 {
+			return notNeighbours(r, fmt.Sprintf("datasets of %d and %d rows that are not one row apart", n1, n2),
+				"one dataset with one row more than the other and otherwise the same rows")
+		}
+		return nil
+	}
+	return UnknownName("relation", string(r), relations)
+}
+
+func notNeighbours(r Relation, found, want string) error {
+	return &InputError{Field: fmt.Sprintf("pair (%s)", r), Found: found, Want: want}
+}
+
+// unmatchedRows counts the rows of a that find no equal row in b.
+func unmatchedRows(a, b Dataset) int {
+	ra, rb := sortedRows(a), sortedRows(b)
+	missing, j := 0, 0
+	for _, row := range ra {
+		for j < len(rb) && slices.Compare(rb[j], row) < 0 {
+			j++
+		}
+		if j < len(rb) && slices.Equal(rb[j], row) {
+			j++
+			continue
+		}
+		missing++
+	}
+	return missing
+}
+
+func sortedRows(d Dataset) [][]float64 {
+	rows := make([][]float64, d.Len())
+	for i := range rows {
+		rows[i] = d.Row(i)
+	}
+	sort.Slice(rows, func(i, j int) bool { return slices.Compare(rows[i], rows[j]) < 0 })
+	return rows
+}

@@ -1,0 +1,124 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+)
+
+// ColumnKind says how the numbers of an output column are to be read.
+type ColumnKind string
+
+const (
+	Real   ColumnKind = "real"   // one float64
+	Symbol ColumnKind = "symbol" // one float64 that is only a name; equality is all it has
+	// Mixed is a symbol and, beside it, the number that the symbol carries (0
+	// where it carries none): two float64 a row.
+	Mixed ColumnKind = "mixed"
+)
+
+// Column describes one column of a mechanism's output.
+type Column struct {
+	Name   string     `json:"name"`
+	Kind   ColumnKind `json:"kind"`
+	Labels []Label    `json:"labels,omitempty"` // words for symbols
+}
+
+// Label is the word for one symbol.
+type Label struct {
+	Value float64 `json:"value"`
+	Text  string  `json:"text"`
+}
+
+// Width is the number of float64 of one row in this column.
+func (c Column) Width() int {
+	if c.Kind == Mixed {
+		return 2
+	}
+	return 1
+}
+
+// Word is the label of symbol v, or its number.
+func (c Column) Word(v float64) string {
+	for _, l := range c.Labels {
+		if l.Value == v {
+			return l.Text
+		}
+	}
+	return Number(v)
+}
+
+// Width is the number of float64 of one output row.
+func Width(columns []Column) int {
+	w := 0
+	for _, c := range columns {
+		w += c.Width()
+	}
+	return w
+}
+
+// Samples are outputs of a mechanism, flat by rows: row i is
+// Rows[i*W : (i+1)*W] with W = Width(Columns).
+type Samples struct {
+	Columns []Column
+	Rows    []float64
+}
+
+// Len is the number of outputs.
+func (s Samples) Len() int {
+	w := Width(s.Columns)
+	if w == 0 {
+		return 0
+	}
+	return len(s.Rows) / w
+}
+
+// Row is output i; it shares memory with s.
+func (s Samples) Row(i int) []float64 {
+	w := Width(s.Columns)
+	return s.Rows[i*w : (i+1)*w]
+}
+
+// Slice is outputs lo to hi-1; it shares memory with s.
+func (s Samples) Slice(lo, hi int) Samples {
+	w := Width(s.Columns)
+	return Samples{Columns: s.Columns, Rows: s.Rows[lo*w : hi*w]}
+}
+
+// CheckColumns refuses a description of outputs that nothing can be learnt
+// from.
+func CheckColumns(columns []Column) error {
+	if len(columns) == 0 {
+		return fmt.Errorf("the mechanism describes no output column, must describe at least one")
+	}
+	for i, c := range columns {
+		switch c.Kind {
+		case Real, Symbol, Mixed:
+		default:
+			return fmt.Errorf("output column %d has kind %q, must be real, symbol or mixed", i, c.Kind)
+		}
+	}
+	return nil
+}
+
+// NonFinite returns the index of the first NaN or infinity in rows, or -1.
+func NonFinite(rows []float64) int {
+	for i, v := range rows {
+		if v-v != 0 { // false only for finite v
+			return i
+		}
+	}
+	return -1
+}
+
+// Number prints a float for a message: short, and exact enough to type back.
+func Number(v float64) string {
+	switch {
+	case math.IsNaN(v):
+		return "NaN"
+	case math.IsInf(v, 1):
+		return "+Inf"
+	case math.IsInf(v, -1):
+		return "-Inf"
+	}
+	return fmt.Sprintf("%.10g", v)
+}

@@ -1,0 +1,391 @@
+package pair_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/finders"
+	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/stream"
+	"github.com/google/go-cmp/cmp"
+)
+
+var catalogue = audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
+
+func runAudit(t *testing.T, plan pair.Plan, workers int) pair.Report {
+	t.Helper()
+	plan.Version = pair.PlanVersion
+	r, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: pair.LocalPool(catalogue, workers)}.Do(context.Background())
+	if err != nil {
+		t.Fatalf("%s: %v", plan.Mechanism, err)
+	}
+	return r
+}
+
+// TestBrokenMechanismsAreCaught: every mechanism with a known fault is refuted
+// at its default parameters. The seeds are fixed; a fault that is this loud
+// would be missed by chance in far less than one run in a hundred.
+func TestBrokenMechanismsAreCaught(t *testing.T) {
+	nativetest.Only(t)
+	for _, m := range mechanisms.All() {
+		if m.Fault == "" {
+			continue
+		}
+		t.Run(m.Name, func(t *testing.T) {
+			plan := pair.Plan{Mechanism: m.Name, Samples: 50_000, Trials: 3, Finder: "candidates", Seed: 3}
+			if m.Name == "gaussian-mean-raw-denominator" {
+				plan.Claim = &audit.Claim{Epsilon: 0.01} // at 1 it keeps its claim on every pair known
+			}
+			if m.Name == "laplace-float" {
+				plan.Learner = "float-bits" // what is broken is the last bits
+			}
+			r := runAudit(t, plan, 2)
+			if r.Verdict != audit.Violation {
+				t.Errorf("%s", pair.Text(r))
+			}
+		})
+	}
+}
+
+// TestPrivateMechanismsAreNotFlagged: at beta = 0.001 each of the runs flags a
+// mechanism that keeps its claim with probability at most 0.001, about 0.08
+// over all of them, over the choice of the seeds fixed here.
+func TestPrivateMechanismsAreNotFlagged(t *testing.T) {
+	nativetest.Only(t)
+	for _, m := range mechanisms.All() {
+		if m.Fault != "" {
+			continue
+		}
+		t.Run(m.Name, func(t *testing.T) {
+			claims := []*audit.Claim{nil}
+			for _, x := range m.Params {
+				if x.Name == "epsilon" {
+					claims = append(claims, ownKind(m, 0.1), ownKind(m, 1))
+				}
+			}
+			for _, claim := range claims {
+				r := runAudit(t, pair.Plan{Mechanism: m.Name, Claim: claim, Samples: 20_000, Trials: 4, Beta: 0.001, Seed: 11}, 2)
+				if r.Verdict != audit.NoViolation || r.Power == nil {
+					t.Errorf("%s", pair.Text(r))
+				}
+			}
+		})
+	}
+}
+
+// ownKind is a claim of the mechanism's own kind at an epsilon.
+func ownKind(m audit.MechanismSpec, epsilon float64) *audit.Claim {
+	p := audit.Params{}
+	for _, x := range m.Params {
+		p[x.Name] = audit.ParamValue{Number: x.Default}
+		if len(x.Choices) > 0 {
+			p[x.Name] = audit.ParamValue{Text: x.Choices[0]}
+		}
+	}
+	if c := m.Claim(p); c.Kind == audit.Renyi {
+		return &audit.Claim{Kind: c.Kind, Alpha: c.Alpha, Epsilon: epsilon}
+	}
+	return &audit.Claim{Epsilon: epsilon}
+}
+
+// TestBoundsAreNearTheTruth: a bound that is never wrong because it is
+// always 0 would pass the test above.
+func TestBoundsAreNearTheTruth(t *testing.T) {
+	nativetest.Only(t)
+	for _, c := range []struct {
+		mechanism string
+		epsilon   float64
+		least     float64 // the truth is epsilon
+	}{{"randomised-response", 1, 0.95}, {"noisy-histogram", 1, 0.9}, {"svt1", 1, 0.6}, {"svt2", 1, 0.6}, {"noisy-max-exponential", 1, 0.8}} {
+		r := runAudit(t, pair.Plan{Mechanism: c.mechanism, Claim: &audit.Claim{Epsilon: c.epsilon}, Samples: 100_000, Finder: "candidates", Seed: 5}, 2)
+		if got := *r.Results[0].LowerBound; got < c.least || got > c.epsilon {
+			t.Errorf("%s: bound %v, want in [%v, %v]\n%s", c.mechanism, got, c.least, c.epsilon, pair.Text(r))
+		}
+	}
+}
+
+// TestWorkersDoNotMatter: the report is the same with one worker and with
+// eight.
+func TestWorkersDoNotMatter(t *testing.T) {
+	plan := pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 100_000, Explore: 5_000, Trials: 7, Seed: 9}
+	one, eight := runAudit(t, plan, 1), runAudit(t, plan, 8)
+	one.Timing, eight.Timing = audit.Timing{}, audit.Timing{}
+	if d := cmp.Diff(one, eight); d != "" {
+		t.Errorf("1 worker against 8:\n%s", d)
+	}
+}
+
+func TestReportRoundTripAndReplay(t *testing.T) {
+	pool := pair.LocalPool(catalogue, 2)
+	for _, plan := range []pair.Plan{
+		{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 40_000, Explore: 4_000, Trials: 3, Seed: 7},
+		{Mechanism: "svt3", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 8},
+		{Mechanism: "laplace-mean", Relation: audit.Replace, Samples: 5_000, Trials: 3, Seed: 9, Learner: "histogram", Finder: "random"},
+		{Mechanism: "noisy-max-laplace", Parameters: audit.Params{"m": {Number: 3}}, Samples: 5_000, Seed: 1, Beta: 0.1},
+		{Mechanism: "gaussian-mean", Samples: 5_000, Seed: 1, Pair: &audit.Pair{First: audit.Records(1), Second: audit.Records(1, 0)}},
+	} {
+		r := runAudit(t, plan, 2)
+		data, err := audit.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		validate(t, data)
+		back, newer, err := pair.ParseReport(data)
+		if err != nil || newer {
+			t.Fatalf("%s: %v, newer %v", plan.Mechanism, err, newer)
+		}
+		again, err := audit.Canonical(back)
+		if err != nil || string(again) != string(data) {
+			t.Errorf("%s: the report changes when it is read and written again (%v)", plan.Mechanism, err)
+		}
+		v, err := pair.Verify(context.Background(), catalogue, pool, back, true)
+		if err != nil || !v.OK() {
+			t.Errorf("%s: replay: %v %v", plan.Mechanism, err, v.Differences)
+		}
+		n := back.Evidence.Table.N
+		at := slices.IndexFunc(n, func(k int) bool { return k > 0 })
+		n[at]--
+		n[(at+1)%len(n)]++
+		if v, err := pair.Verify(context.Background(), catalogue, pool, back, false); err != nil || v.OK() {
+			t.Errorf("%s: a report with a wrong count passes (%v)", plan.Mechanism, err)
+		}
+	}
+}
+
+func TestNewerAndCorruptReports(t *testing.T) {
+	data, err := audit.Canonical(runAudit(t, pair.Plan{Mechanism: "randomised-response", Samples: 1000, Seed: 1}, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	newer := strings.Replace(text, `"schemaVersion": 1`, `"schemaVersion": 7, "novelty": {"a": 1}`, 1)
+	if r, isNewer, err := pair.ParseReport([]byte(newer)); err != nil || !isNewer || r.Inputs.Mechanism != "randomised-response" {
+		t.Errorf("a newer report: %v, newer %v", err, isNewer)
+	}
+	for _, c := range []struct{ text, says string }{
+		{"", "empty"},
+		{"[1, 2]", "report is of type array at line 1, column 2, must be an object"},
+		{"a,b\n1,2\n", "not JSON"},
+		{`{"some": "json"}`, "schemaVersion"},
+		{text[:len(text)/2], "cut off"},
+		{strings.Replace(text, `"verdict"`, `"verdikt"`, 1), `"verdikt"`},
+		{strings.Replace(text, `"verdict": "`, `"verdict": "x`, 1), "verdict"},
+		{strings.ReplaceAll(text, `"direction": "`, `"direction": "x`), "direction"},
+	} {
+		if _, _, err := pair.ParseReport([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%.40q: error %v, want %q", c.text, err, c.says)
+		}
+	}
+}
+
+// TestStopKeepsWhatThereIs stops a run in its certification.
+func TestStopKeepsWhatThereIs(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	shardsDone := 0
+	r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2),
+		Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 10_000_000, Explore: 2_000, Trials: 2},
+		Progress: func(p pair.Progress) {
+			if p.Phase == pair.Certifying && p.Provisional != nil {
+				if shardsDone++; shardsDone == 40 {
+					cancel()
+				}
+			}
+		}}.Do(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Verdict != audit.Inconclusive || r.Termination.Reason != audit.Stopped || r.Results[0].LowerBound != nil || r.Termination.SamplesUsed < pair.ShardRows {
+		t.Errorf("stopped: verdict %s, %+v, bound %v: want inconclusive, some samples and no certificate", r.Verdict, r.Termination, r.Results[0].LowerBound)
+	}
+	v, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 2), r, false)
+	if err != nil || !v.OK() {
+		t.Errorf("the partial counts do not replay: %v %v", err, v.Differences)
+	}
+	data, err := audit.Canonical(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	validate(t, data)
+}
+
+// TestLive: what a run shows on its way is the chart of what it has counted, and
+// in the end the report's.
+func TestLive(t *testing.T) {
+	var last pair.Live
+	rows := 0
+	r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2),
+		Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 400_000, Explore: 2_000, Trials: 2},
+		Progress: func(p pair.Progress) {
+			if p.Live == nil {
+				return
+			}
+			if p.Phase == pair.Exploring || p.Live.Rows < rows {
+				t.Errorf("%s: counted %d outputs after %d", p.Phase, p.Live.Rows, rows)
+			}
+			rows = p.Live.Rows
+			last = *p.Live
+			for side, counts := range [][]int{last.Chart.First, last.Chart.Second} {
+				n := 0
+				for _, k := range counts {
+					n += k
+				}
+				if n != rows {
+					t.Errorf("side %d: the chart holds %d outputs of %d", side, n, rows)
+				}
+			}
+		}}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows != 400_000 || last.Samples != 400_000 || last.Direction != r.Results[0].Direction || !reflect.DeepEqual(last.Chart, r.Evidence.Chart) || last.Claim != r.Claim {
+		t.Errorf("live %+v, the report has %+v", last, r.Evidence.Chart)
+	}
+}
+
+func TestStopBeforeAnything(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4"}}.Do(ctx)
+	if err != nil || r.Verdict != audit.Inconclusive || len(r.Results) != 0 {
+		t.Errorf("%v: %+v", err, r)
+	}
+	if data, err := audit.Canonical(r); err != nil {
+		t.Error(err)
+	} else {
+		validate(t, data)
+	}
+	if pair.Text(r) == "" {
+		t.Error("no text")
+	}
+}
+
+// faulty is a mechanism that does what it is told.
+type faulty struct {
+	columns []audit.Column
+	sample  func(out []float64) error
+}
+
+func (f faulty) Columns() []audit.Column { return f.columns }
+
+func (f faulty) Sample(_ audit.Dataset, s *stream.Stream, out []float64) error {
+	s.Uniform(out, 0, 1)
+	return f.sample(out)
+}
+
+func TestFaultyMechanisms(t *testing.T) {
+	oneReal := []audit.Column{{Name: "x", Kind: audit.Real}}
+	domain := audit.Domain{Columns: 1, MaxRows: 2, Lower: []float64{0}, Upper: []float64{1}}
+	for _, c := range []struct {
+		name string
+		m    faulty
+		says string
+	}{
+		{"panic", faulty{oneReal, func([]float64) error { panic("oh no") }}, "mechanism faulty panicked: oh no (github.com/dpscope/dpscope/core_test.TestFaultyMechanisms.func1, audit_test.go:"},
+		{"error", faulty{oneReal, func([]float64) error { return errors.New("out of tea") }}, "out of tea"},
+		{"NaN", faulty{oneReal, func(out []float64) error { out[3] = math.NaN(); return nil }}, "output of mechanism faulty on the first dataset, number 1 of 1 is NaN, must be finite"},
+		{"infinity", faulty{oneReal, func(out []float64) error { out[0] = math.Inf(-1); return nil }}, "is -Inf, must be finite"},
+		{"no columns", faulty{nil, func([]float64) error { return nil }}, "no output column"},
+		{"odd column", faulty{[]audit.Column{{Name: "x", Kind: "text"}}, func([]float64) error { return nil }}, `kind "text"`},
+		{"writes past a row", faulty{oneReal, func(out []float64) error { out[len(out)] = 1; return nil }}, "panicked: runtime error: index out of range"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			cat := catalogue
+			cat.Mechanisms = []audit.MechanismSpec{{Name: "faulty", Title: "x", Source: "x", Custom: true,
+				Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.AddRemove} },
+				Claim:     func(audit.Params) audit.Claim { return audit.DPClaim(1, 0) },
+				Truth:     func(audit.Params) string { return "" },
+				Domain:    func(audit.Params, audit.Relation) audit.Domain { return domain },
+				Pairs: func(audit.Params, audit.Relation) []audit.Pair {
+					return []audit.Pair{{First: audit.Records(), Second: audit.Records(1)}}
+				},
+				New: func(audit.Params) (audit.Mechanism, error) { return c.m, nil }}}
+			_, err := pair.Run{Catalogue: cat, Pool: pair.LocalPool(cat, 2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "faulty", Samples: 200}}.Do(context.Background())
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("error %v, want one that says %q", err, c.says)
+			}
+		})
+	}
+}
+
+// TestConstantOutputs: nothing to learn is no error and no violation.
+func TestConstantOutputs(t *testing.T) {
+	for _, kind := range []audit.ColumnKind{audit.Real, audit.Symbol} {
+		cat := catalogue
+		cat.Mechanisms = []audit.MechanismSpec{{Name: "constant", Title: "x", Source: "x", Custom: true,
+			Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.AddRemove} },
+			Claim:     func(audit.Params) audit.Claim { return audit.DPClaim(1, 0) },
+			Truth:     func(audit.Params) string { return "0" },
+			Domain: func(audit.Params, audit.Relation) audit.Domain {
+				return audit.Domain{Columns: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{1}}
+			},
+			Pairs: func(audit.Params, audit.Relation) []audit.Pair {
+				return []audit.Pair{{First: audit.Records(), Second: audit.Records(1)}}
+			},
+			New: func(audit.Params) (audit.Mechanism, error) {
+				return faulty{[]audit.Column{{Name: "x", Kind: kind}}, func(out []float64) error { clear(out); return nil }}, nil
+			}}}
+		r, err := pair.Run{Catalogue: cat, Pool: pair.LocalPool(cat, 2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "constant", Samples: 1000}}.Do(context.Background())
+		if err != nil || r.Verdict != audit.NoViolation || *r.Results[0].LowerBound != 0 {
+			t.Errorf("%s: %v\n%s", kind, err, pair.Text(r))
+		}
+	}
+}
+
+func TestPlanErrors(t *testing.T) {
+	ok := func() pair.Plan { return pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4"} }
+	for _, c := range []struct {
+		change func(*pair.Plan)
+		says   string
+	}{
+		{func(p *pair.Plan) { p.Version = 2 }, "plan version is 2, must be 1"},
+		{func(p *pair.Plan) { p.Mechanism = "svt44" }, `did you mean "svt4"?`},
+		{func(p *pair.Plan) { p.Parameters = audit.Params{"cc": {Number: 1}} }, `parameter is "cc"`},
+		{func(p *pair.Plan) { p.Parameters = audit.Params{"c": {Number: 0.5}} }, "parameter c is 0.5, must be a whole number in [1,"},
+		{func(p *pair.Plan) { p.Parameters = audit.Params{"queries": {Text: "dirct"}} }, `did you mean "direct"?`},
+		{func(p *pair.Plan) { p.Parameters = audit.Params{"epsilon": {Number: -1}} }, "parameter epsilon is -1"},
+		{func(p *pair.Plan) { p.Claim = &audit.Claim{Epsilon: -1} }, "epsilon is -1, must be a finite number above 0"},
+		{func(p *pair.Plan) { p.Claim = &audit.Claim{Epsilon: 1, Delta: 1} }, "delta is 1, must be in [0, 1)"},
+		{func(p *pair.Plan) { p.Claim = &audit.Claim{Kind: audit.Renyi, Epsilon: 1} }, "alpha is absent, must be a finite number above 1; a Rényi claim names its order"},
+		{func(p *pair.Plan) { p.Claim = &audit.Claim{Kind: audit.Renyi, Epsilon: 1, Alpha: 1} }, "alpha is 1, must be"},
+		{func(p *pair.Plan) { p.Claim = &audit.Claim{Kind: audit.Renyi, Epsilon: 1, Alpha: math.Inf(1)} }, "alpha is +Inf, must be"},
+		{func(p *pair.Plan) { p.Claim = &audit.Claim{Kind: audit.ZCDP, Rho: -1} }, "rho is -1"},
+		{func(p *pair.Plan) { p.ThroughRenyi = 1 }, "throughRenyi is 1, must be an order"},
+		{func(p *pair.Plan) { p.ThroughRenyi = 2; p.Claim = &audit.Claim{Epsilon: 1, Delta: 0.1} }, "only a pure claim"},
+		{func(p *pair.Plan) { p.Relation = audit.Replace }, "one that svt4 defines at these parameters: l-infinity"},
+		{func(p *pair.Plan) { p.Relation = "replce" }, `did you mean "replace"?`},
+		{func(p *pair.Plan) { p.Learner = "histogramm" }, `did you mean "histogram"?`},
+		{func(p *pair.Plan) { p.Finder = "rndom" }, `did you mean "random"?`},
+		{func(p *pair.Plan) { p.Samples = 99 }, "samples is 99, must be in [100, 1000000000]"},
+		{func(p *pair.Plan) { p.Samples = 2e9 }, "samples is 2000000000"},
+		{func(p *pair.Plan) { p.Explore = 1e9 }, "explore is 1000000000, must be in [100, 6710886] for outputs of 10 numbers"},
+		{func(p *pair.Plan) { p.Trials = -1 }, "trials is -1"},
+		{func(p *pair.Plan) { p.Beta = 0.7 }, "beta is 0.7"},
+		{func(p *pair.Plan) { p.Beta = math.NaN() }, "beta is NaN"},
+		{func(p *pair.Plan) { p.Seed = 1 << 60 }, "seed is"},
+		{func(p *pair.Plan) { p.Pair = &audit.Pair{First: audit.Records(1), Second: audit.Records(1, 0)} }, "pair.first is 1 rows, must be 10 rows"},
+	} {
+		p := ok()
+		c.change(&p)
+		_, err := p.Resolve(catalogue)
+		if err == nil || !strings.Contains(err.Error(), c.says) || !audit.IsInput(err) {
+			t.Errorf("error %v, want one that says %q", err, c.says)
+		}
+	}
+	// A run explored with less than was asked for says so.
+	p := ok()
+	p.Samples = 100_000_000
+	a, err := p.Resolve(catalogue)
+	if err != nil || a.Plan.Explore != 1677721 || len(a.Notes) != 1 {
+		t.Errorf("%v: explores %d, notes %v", err, a.Plan.Explore, a.Notes)
+	}
+}

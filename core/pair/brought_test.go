@@ -1,0 +1,176 @@
+package pair_test
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// outside is a noisy count of the user's; unseeded, it draws from a generator
+// of its own.
+type outside struct {
+	mu   sync.Mutex
+	own  *rand.Rand
+	from bool // from the stream that it is given
+}
+
+func (o *outside) Columns() []audit.Column { return []audit.Column{{Name: "c1", Kind: audit.Real}} }
+
+func (o *outside) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	if o.from {
+		s.Laplace(out, 0.5)
+	} else {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		for i := range out {
+			out[i] = (o.own.ExpFloat64() - o.own.ExpFloat64()) / 2
+		}
+	}
+	for i := range out {
+		out[i] += float64(d.Len())
+	}
+	return nil
+}
+
+func broughtCatalogue(t *testing.T, unseeded string) audit.Catalogue {
+	t.Helper()
+	space, err := audit.ParseSpace("", "", "", false, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &outside{own: rand.New(rand.NewPCG(1, 2)), from: unseeded == ""}
+	b := audit.Brought{Kind: audit.BroughtCommand, Name: "python3 my count.py", Datasets: space, Columns: m.Columns(), Unseeded: unseeded}
+	cat := catalogue
+	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), b.Spec(m))
+	return cat
+}
+
+func auditBrought(t *testing.T, cat audit.Catalogue) pair.Report {
+	t.Helper()
+	r, err := pair.Run{Plan: pair.Plan{Version: 1, Mechanism: "command", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 3, Seed: 9}, Catalogue: cat, Pool: pair.LocalPool(cat, 2),
+		Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func TestBroughtMechanism(t *testing.T) {
+	cat := broughtCatalogue(t, "")
+	r := auditBrought(t, cat)
+	if r.Verdict != audit.Violation { // half the noise: a false acceptance has probability below 1e-9
+		t.Errorf("half the noise: %s", r.Summary)
+	}
+	if want := "dpscope audit -exec 'python3 my count.py' -domain 0:1 -rows 0:5 -kind c1=real -epsilon 1 -samples 20000 -trials 3 -seed 9"; r.Reproduce.CLI != want {
+		t.Errorf("%s\nwant\n%s", r.Reproduce.CLI, want)
+	}
+	if !strings.Contains(pair.Text(r), "command: python3 my count.py") {
+		t.Error(pair.Text(r))
+	}
+	v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 1), r, true)
+	if err != nil || !v.OK() || v.Recomputed {
+		t.Errorf("%v %+v", err, v)
+	}
+}
+
+func TestUnseededMechanism(t *testing.T) {
+	cat := broughtCatalogue(t, "it draws from the operating system")
+	r := auditBrought(t, cat)
+	if r.Verdict != audit.Violation || !strings.Contains(strings.Join(r.Limitations, " "), "cannot be drawn again") {
+		t.Errorf("%s %v", r.Summary, r.Limitations)
+	}
+	check := func(r pair.Report) engine.Verification {
+		v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 1), r, true)
+		if err != nil {
+			return engine.Verification{Differences: []string{err.Error()}}
+		}
+		return v
+	}
+	if v := check(r); !v.OK() || !v.Recomputed {
+		t.Errorf("%+v", v)
+	}
+	for name, forge := range map[string]func(*pair.Report){
+		"bound":   func(r *pair.Report) { *r.Results[0].LowerBound += 0.01 },
+		"table":   func(r *pair.Report) { r.Evidence.Table.N[0]++ },
+		"stakes":  func(r *pair.Report) { r.Evidence.Prepared.Renyi[3].H[1] += 0.25 },
+		"seeded":  func(r *pair.Report) { r.Inputs.Unseeded = "" },
+		"domain":  func(r *pair.Report) { r.Inputs.Brought.Datasets.MaxRows++ },
+		"verdict": func(r *pair.Report) { r.Verdict = audit.NoViolation },
+	} {
+		data, err := json.Marshal(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var forged pair.Report
+		if err := json.Unmarshal(data, &forged); err != nil {
+			t.Fatal(err)
+		}
+		forge(&forged)
+		if check(forged).OK() {
+			t.Errorf("%s: the forged report passes", name)
+		}
+	}
+	p := r.Plan()
+	p.Anytime = true
+	if _, err := p.Resolve(cat); err == nil || !strings.Contains(err.Error(), "anytime") {
+		t.Errorf("anytime: %v", err)
+	}
+}
+
+func TestParseSpace(t *testing.T) {
+	for _, c := range []struct {
+		ranges, rows string
+		relation     audit.Relation
+		integer      bool
+		reach        float64
+		trial        [2][]float64 // the pair that is tried first
+		says         string
+	}{
+		{ranges: "", trial: [2][]float64{{}, {1}}},
+		{ranges: "0:1,-5:5", rows: "1:2", relation: audit.AddRemove, trial: [2][]float64{{0, -5}, {0, -5, 1, 5}}},
+		{ranges: "0:1", relation: audit.Replace, trial: [2][]float64{{0}, {1}}},
+		{ranges: "0.5:2.5", rows: "3", relation: audit.Replace, integer: true, trial: [2][]float64{{1, 1, 1}, {1, 1, 2}}},
+		{ranges: "0:10", rows: "2", relation: audit.LInfinity, trial: [2][]float64{{0, 0}, {0, 1}}},
+		{ranges: "0:10", rows: "2", relation: audit.BoundedReplace, reach: 3, trial: [2][]float64{{0, 0}, {0, 3}}},
+		{ranges: "0:1", rows: "1", relation: audit.BoundedReplace, reach: 3, trial: [2][]float64{{0}, {1}}},
+		{ranges: "1:0", says: "the lower first"},
+		{ranges: "0-1", says: "lower:upper"},
+		{ranges: "0:Inf", says: "finite"},
+		{ranges: "0.2:0.8", integer: true, says: "whole number"},
+		{ranges: "0:1", rows: "3", says: "changes the number of rows"},
+		{ranges: "0:1", rows: "0:3", relation: audit.Replace, says: "at least 1"},
+		{ranges: "0:1", rows: "0:3", relation: audit.BoundedReplace, says: "at least 1"},
+		{ranges: "0:1", relation: audit.BoundedReplace, reach: -1, says: "how far one value may move"},
+		{ranges: "0:1", rows: "5:2", says: "the least first"},
+		{ranges: "0:1", rows: "x", says: "the least and the most rows"},
+		{ranges: "0:1", relation: audit.Given, says: "recorded"},
+	} {
+		s, err := audit.ParseSpace(c.ranges, c.rows, c.relation, c.integer, c.reach)
+		if c.says != "" {
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%+v: %v", c, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		p := s.Trial()
+		if !slices.Equal(p.First.Values, c.trial[0]) || !slices.Equal(p.Second.Values, c.trial[1]) {
+			t.Errorf("%+v: %v", c, p)
+		}
+		if err := s.Relation.Check(p, s.Domain()); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+}

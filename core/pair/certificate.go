@@ -1,0 +1,342 @@
+package pair
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Certified is what was made of a table of certification pairs, by what
+// exploration prepared. Findings have no words yet.
+type Certified struct {
+	Findings  []Finding              `json:"findings"` // the goal's own first
+	Renyi     []RenyiFinding         `json:"renyi"`
+	Tradeoff  []bounds.TradeoffPoint `json:"tradeoff"`
+	Published []Published            `json:"published"`
+	Power     *Power                 `json:"power,omitempty"` // absent where the claim is refuted
+}
+
+// certificate is one computation of all bounds.
+type certificate struct {
+	audit    *Audit
+	prepared Prepared
+	table    bounds.Table
+	explored bounds.Table
+	beta     float64
+}
+
+// all computes every bound from one table. In an anytime run the goal's
+// bound is that of a single look; the run replaces it by what its looks gave.
+func (c certificate) all() Certified {
+	p := c.audit.Plan
+	out := Certified{Renyi: c.renyi()}
+	goal := p.goal()
+	ids := []Quantity{goal}
+	for _, id := range []Quantity{Epsilon, Delta, RenyiEpsilon, Rho, Mu, GaussianEpsilon} {
+		if id != goal {
+			ids = append(ids, id)
+		}
+	}
+	for _, id := range ids {
+		if f, ok := c.finding(id, out); ok {
+			out.Findings = append(out.Findings, f)
+		}
+	}
+	if !p.Anytime {
+		out.Tradeoff = c.tradeoff()
+	}
+	out.Published = c.published()
+	if !p.Anytime && *out.Findings[0].LowerBound <= p.Claim.Limit() {
+		out.Power = c.power()
+	}
+	return out
+}
+
+// finding computes one row; false where there is none.
+func (c certificate) finding(id Quantity, sofar Certified) (Finding, bool) {
+	p, pr := c.audit.Plan, c.prepared
+	eps, delta := c.audit.dpLimits()
+	f := Finding{ID: id, Confidence: 1 - c.beta}
+	var lower float64
+	switch id {
+	case Epsilon:
+		f.Delta = delta
+		c.onEvent(&f, pr.Event)
+		lower = c.epsilon(&f)
+	case Delta:
+		f.Epsilon = eps
+		c.onEvent(&f, pr.DeltaEvent)
+		lower = c.delta(&f, pr.DeltaEvent, eps)
+	case Mu:
+		c.onEvent(&f, pr.MuEvent)
+		f.Assumption = assumeMu
+		lower = c.mu(&f)
+	case GaussianEpsilon:
+		if delta == 0 {
+			return f, false
+		}
+		for _, m := range sofar.Findings {
+			if m.ID == Mu {
+				f.Delta, f.Method, f.Direction, f.Assumption = delta, m.Method, m.Direction, assumeGaussian
+				lower = bounds.GaussianEpsilon(*m.LowerBound, delta)
+			}
+		}
+	case RenyiDivergence:
+		lower = c.goalRenyi(&f)
+	case RenyiEpsilon:
+		if pr.Goal != nil && p.goal() == RenyiEpsilon {
+			lower = bounds.EpsilonFromRenyi(c.goalRenyi(&f), f.Alpha)
+			break
+		}
+		for _, r := range sofar.Renyi {
+			if e := bounds.EpsilonFromRenyi(r.Lower, r.Alpha); f.Method == "" || e > lower {
+				lower, f.Alpha, f.Method, f.Direction = e, r.Alpha, r.Method, r.Direction
+			}
+		}
+	case Rho:
+		if pr.Goal != nil && p.goal() == Rho {
+			lower = phrase.Floor(c.goalRenyi(&f)/pr.Goal.Alpha, 6)
+			break
+		}
+		for _, r := range sofar.Renyi {
+			if x := r.Lower / r.Alpha; f.Method == "" || x > lower {
+				lower, f.Alpha, f.Method, f.Direction = x, r.Alpha, r.Method, r.Direction
+			}
+		}
+		lower = phrase.Floor(lower, 6)
+	}
+	lower = lowerBound(lower)
+	f.LowerBound = &lower
+	return f, true
+}
+
+// What a bound assumes beyond independent runs of the mechanism.
+const (
+	assumeMu       = "refutes every smaller mu of Gaussian DP; as a measure of privacy it holds only if the trade-off is Gaussian"
+	assumeGaussian = "holds only if the trade-off is Gaussian"
+)
+
+// onEvent fills in the counts of an event.
+func (c certificate) onEvent(f *Finding, cut Cut) {
+	n, explored := cut.counts(c.table), cut.counts(c.explored)
+	f.Event, f.Counts, f.Explored, f.Direction = &Event{Edge: cut.Edge, Above: cut.Above}, &n, &explored, cut.direction()
+}
+
+// pairs are the pair counts of an event: both in, first only, second only, none.
+func (c certificate) pairs(cut Cut) (n11, n10, n01, n00 int) {
+	return cut.side(c.table).PairCounts(cut.bins(c.table.Bins))
+}
+
+func (c certificate) epsilon(f *Finding) float64 {
+	p, n := c.audit.Plan, *f.Counts
+	if ratio := (float64(n.X)/float64(n.N1) - f.Delta) / (float64(n.Y) / float64(n.N0)); ratio > 0 && !math.IsInf(ratio, 1) {
+		e := stream.Log(ratio)
+		f.Estimate = &e
+	}
+	own := p.goal() == Epsilon
+	if p.Anytime {
+		claim := 1.0
+		if own {
+			claim = p.Claim.Epsilon
+		}
+		m := bounds.NewMonitor(claim, f.Delta, c.beta)
+		m.Observe(c.pairs(c.prepared.Event))
+		f.Method = bounds.MethodEventMixture
+		return phrase.Floor(m.LowerBound(), 6)
+	}
+	b := bounds.Certify(n, *f.Explored, f.Delta, c.beta)
+	f.Method, f.Split = b.Method, b.Split
+	if own && max(n.N1, n.N0) <= bounds.ExactReach {
+		v := bounds.ClaimPValue(n, p.Claim.Epsilon, f.Delta, c.beta)
+		f.PValue = &v
+	}
+	return b.Epsilon
+}
+
+func (c certificate) delta(f *Finding, cut Cut, eps float64) float64 {
+	n := *f.Counts
+	e := float64(n.X)/float64(n.N1) - float64(math.Exp(eps)*(float64(n.Y)/float64(n.N0)))
+	f.Estimate = &e
+	t, in := cut.side(c.table), indicator(cut, c.table.Bins)
+	switch {
+	case c.audit.Plan.Anytime:
+		m := bounds.NewDeltaMonitor(in, eps, c.beta)
+		m.Observe(t)
+		f.Method = bounds.MethodScoreMixture
+		return m.LowerBound()
+	case c.prepared.DeltaStake > 0:
+		f.Method = bounds.MethodPairedBetting
+		return bounds.ScoreDelta(t, in, eps, c.beta, c.prepared.DeltaStake)
+	}
+	f.Method = bounds.MethodClopperPearson
+	return phrase.Floor(bounds.LowerDelta(n, eps, c.beta), 9)
+}
+
+func (c certificate) mu(f *Finding) float64 {
+	n := *f.Counts
+	if e := normalQuantile(n.X, n.N1) - normalQuantile(n.Y, n.N0); e > 0 {
+		f.Estimate = &e
+	}
+	if c.audit.Plan.Anytime {
+		m := bounds.NewDeltaMonitor(indicator(c.prepared.MuEvent, c.table.Bins), c.prepared.MuEpsilon, c.beta)
+		m.Observe(c.prepared.MuEvent.side(c.table))
+		f.Method = bounds.MethodScoreMixture
+		return bounds.GaussianMuFromDelta(m.LowerBound(), c.prepared.MuEpsilon)
+	}
+	f.Method = bounds.MethodGaussianMu
+	if c.audit.Plan.goal() == Mu {
+		v := bounds.GaussianPValue(n, c.audit.Claim.Mu)
+		f.PValue = &v
+	}
+	return bounds.GaussianMu(n, c.beta)
+}
+
+// goalRenyi bounds the divergence of the goal's own order.
+func (c certificate) goalRenyi(f *Finding) float64 {
+	d := *c.prepared.Goal
+	t := d.side(c.table)
+	f.Alpha, f.Method, f.Direction = d.Alpha, d.Method, directionOf(d.Reversed)
+	if f.ID == RenyiDivergence {
+		f.Alpha = c.audit.Claim.Alpha // a bound of a lower order holds here too
+	}
+	e, _ := renyiEstimate(t, d.H, d.Alpha)
+	e = c.audit.fromDivergence(e, d.Alpha)
+	f.Estimate = &e
+	if c.audit.Plan.Anytime {
+		m := bounds.NewRenyiMonitor(d.H, d.Alpha, c.beta)
+		m.Observe(t)
+		f.Method = bounds.MethodRenyiMixture
+		return m.LowerBound()
+	}
+	claimed, _ := c.audit.Claim.ImpliedRenyi(d.Alpha)
+	v, lower := bounds.RenyiPValue(t, d.RenyiPlan, claimed), bounds.Renyi(t, d.RenyiPlan, c.beta)
+	if v <= c.beta && lower <= claimed {
+		v = math.Nextafter(c.beta, 1) // the bound decides; larger is valid
+	}
+	f.PValue = &v
+	return lower
+}
+
+// fromDivergence turns a divergence of order alpha into the goal.
+func (a *Audit) fromDivergence(d, alpha float64) float64 {
+	switch a.Plan.goal() {
+	case Rho:
+		return d / alpha
+	case RenyiEpsilon:
+		return bounds.EpsilonFromRenyi(d, alpha)
+	}
+	return d
+}
+
+// renyi bounds all orders together.
+func (c certificate) renyi() []RenyiFinding {
+	out := make([]RenyiFinding, len(c.prepared.Renyi))
+	share := c.beta / float64(len(out))
+	for i, d := range c.prepared.Renyi {
+		f := RenyiFinding{Alpha: d.Alpha, Method: d.Method, Beta: share, Direction: directionOf(d.Reversed)}
+		t := d.side(c.table)
+		if c.audit.Plan.Anytime {
+			m := bounds.NewRenyiMonitor(d.H, d.Alpha, share)
+			m.Observe(t)
+			f.Lower, f.Method = m.LowerBound(), bounds.MethodRenyiMixture
+		} else {
+			f.Lower = bounds.Renyi(t, d.RenyiPlan, share)
+		}
+		f.Lower = lowerBound(f.Lower)
+		f.Estimate, _ = renyiEstimate(t, d.H, d.Alpha)
+		// The divergence grows with the order, so what holds of a smaller one
+		// holds here.
+		for _, below := range out[:i] {
+			if below.Alpha < f.Alpha && below.Direction == f.Direction && below.Lower > f.Lower {
+				f.Lower, f.Method = below.Lower, below.Method
+			}
+		}
+		out[i] = f
+	}
+	return out
+}
+
+// tradeoff is the band of the event's direction. Bins enter the rejection region
+// from where the numerator's side is likelier.
+func (c certificate) tradeoff() []bounds.TradeoffPoint {
+	order := make([]int, c.table.Bins)
+	for k := range order {
+		order[k] = len(order) - 1 - k
+		if c.prepared.Event.Reversed {
+			order[k] = k
+		}
+	}
+	points := bounds.TradeoffBand(c.prepared.Event.side(c.table), order, c.beta)
+	for i, q := range points {
+		points[i].FPRLower, points[i].FNRLower = phrase.Floor(q.FPRLower, 9), phrase.Floor(q.FNRLower, 9)
+		points[i].FPRUpper, points[i].FNRUpper = min(1, -phrase.Floor(-q.FPRUpper, 9)), min(1, -phrase.Floor(-q.FNRUpper, 9))
+		points[i].FPR, points[i].FNR = roundTo(q.FPR, 9), roundTo(q.FNR, 9)
+	}
+	return points
+}
+
+const (
+	formerKatzDeltaFault = "its error exceeds the nominal one near p = delta; none where the second side was never seen"
+	katzDeltaFault       = "certifies nothing: Katz' interval with delta put in by the delta method, an extension of our own; " + formerKatzDeltaFault
+)
+
+// renamed are the rows of a report with the names that they have now: in earlier
+// reports the one of Katz at delta > 0 is called published, which it was not.
+func renamed(rows []Published) []Published {
+	rows = slices.Clone(rows)
+	for i, p := range rows {
+		if p.Method == bounds.MethodKatz && p.Delta > 0 && p.Fault == formerKatzDeltaFault {
+			rows[i].Method, rows[i].Fault = bounds.MethodKatzDelta, katzDeltaFault
+		}
+	}
+	return rows
+}
+
+// published computes the published forms beside what certifies.
+func (c certificate) published() []Published {
+	p := c.audit.Plan
+	eps, delta := c.audit.dpLimits()
+	t := c.prepared.Event.side(c.table)
+	var out []Published
+	add := func(p Published, value float64) {
+		if !math.IsInf(value, 0) && !math.IsNaN(value) {
+			p.Value = phrase.Floor(value, 6)
+			out = append(out, p)
+		}
+	}
+	katz := Published{ID: Epsilon, Delta: delta, Method: bounds.MethodKatzDelta, Fault: katzDeltaFault}
+	if delta == 0 {
+		katz.Method, katz.Fault = bounds.MethodKatz, "valid only in the limit of many outputs; none where the second side was never seen"
+	}
+	add(katz, bounds.Katz(c.prepared.Event.counts(c.table), delta, c.beta))
+	var d *DirectedPlan
+	if d = c.prepared.Goal; d == nil {
+		for i := range c.prepared.Renyi {
+			if c.prepared.Renyi[i].Alpha == 2 {
+				d = &c.prepared.Renyi[i]
+			}
+		}
+	}
+	if d != nil {
+		add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: bounds.MethodRenyiPublished,
+			Fault: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, bounds.PublishedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
+		if !p.Anytime {
+			add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: bounds.MethodRenyiCorrected, Fault: "mended, and far looser than what certifies"},
+				bounds.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
+		}
+	}
+	if n := t.Pairs(); !p.Anytime && n > 0 {
+		// The eta at which this many outputs are what algorithm 3 asks for.
+		eta := math.Sqrt(12 * (1 + math.Exp(2*eps)) / float64(n))
+		if float64(n) >= bounds.PublishedHistogramSamples(t.Bins, eps, eta, c.beta)*(1-1e-12) {
+			add(Published{ID: Delta, Epsilon: eps, Method: bounds.MethodHistogramPublished, Fault: "its bias is not below eta: equal distributions are reported as a violation on many bins"},
+				lowerBound(bounds.HistogramDivergence(t.First(), t.Second(), eps)-eta))
+		}
+		add(Published{ID: Delta, Epsilon: eps, Method: bounds.MethodHistogram, Fault: "mended; its slack grows with the root of the number of bins"},
+			bounds.HistogramDelta(t.First(), t.Second(), eps, c.beta))
+	}
+	return out
+}

@@ -1,0 +1,347 @@
+package pair
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+)
+
+// ChartKind says what the bins of a chart are.
+type ChartKind string
+
+const (
+	HistogramChart ChartKind = "histogram" // bins of a real output
+	OutcomeChart   ChartKind = "outcomes"  // the outcomes of a discrete output
+	ScoreChart     ChartKind = "score"     // bins of the witness's score, where outputs have several columns
+)
+
+// Chart is what the two output distributions look like, as counts of the
+// certification samples, and how much of each bin lies in the event. The bins
+// are chosen on exploration samples.
+type Chart struct {
+	Kind ChartKind `json:"kind"`
+	Axis string    `json:"axis"` // what the bins are bins of
+	// Edges of histogram and score, ascending. Bin 0 lies below Edges[0], bin
+	// i in [Edges[i-1], Edges[i]), the last one at or above the last edge.
+	Edges []float64 `json:"edges,omitempty"`
+	// Outcomes of kind outcomes, as output rows; the last bin holds all others.
+	Outcomes [][]float64 `json:"outcomes,omitempty"`
+	Labels   []string    `json:"labels,omitempty"` // words for Outcomes
+
+	First    []int `json:"first,omitempty"` // outputs a bin on the first dataset
+	FirstIn  []int `json:"firstInEvent,omitempty"`
+	Second   []int `json:"second,omitempty"`
+	SecondIn []int `json:"secondInEvent,omitempty"`
+
+	// Plane is there for kind score, where the outputs vary besides the score.
+	Plane *Plane `json:"plane,omitempty"`
+}
+
+const (
+	chartBins     = 48 // inner bins of a histogram
+	chartOutcomes = 16 // outcomes shown before "others"
+	// chartTail is the share of exploration samples left to either overflow
+	// bin, at least; chartReach is how many interquartile ranges beyond the
+	// quartiles the inner bins reach, at most, so that heavy tails do not
+	// squeeze the rest into one bin.
+	chartTail  = 0.005
+	chartReach = 4
+)
+
+// newChart chooses the bins on training samples.
+func newChart(columns []audit.Column, first, second audit.Samples, m audit.Model) Chart {
+	if len(columns) == 1 && columns[0].Kind == audit.Real {
+		return Chart{Kind: HistogramChart, Edges: chartEdges(chartBins, first.Rows, second.Rows)}.named(columns)
+	}
+	if !slices.ContainsFunc(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
+		return outcomeChart(columns, first, second)
+	}
+	s := [2][]float64{scores(m, first), scores(m, second)}
+	return Chart{Kind: ScoreChart, Edges: chartEdges(chartBins, s[0], s[1]), Plane: newPlane(first, second, s)}.named(columns)
+}
+
+// named puts axis and outcomes into words.
+func (ch Chart) named(columns []audit.Column) Chart {
+	ch.Labels = nil
+	switch ch.Kind {
+	case HistogramChart:
+		ch.Axis = columns[0].Name
+	case ScoreChart:
+		ch.Axis = "score of the witness (higher: likelier on the first dataset)"
+		if ch.Plane != nil {
+			ch.Plane = ch.Plane.named(columns)
+		}
+	default:
+		ch.Axis = "outcome"
+		for _, row := range ch.Outcomes {
+			if len(row) == audit.Width(columns) {
+				ch.Labels = append(ch.Labels, OutcomeWords(columns, row))
+			}
+		}
+	}
+	return ch
+}
+
+// chartEdges spans all but the far tails of both samples with so many equal bins.
+func chartEdges(bins int, first, second []float64) []float64 {
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, xs := range [][]float64{first, second} {
+		s := slices.Sorted(slices.Values(xs))
+		k, quarter := int(chartTail*float64(len(s))), len(s)/4
+		from, to := s[k], s[len(s)-1-k]
+		low, high := s[quarter], s[len(s)-1-quarter]
+		if reach := float64(chartReach*high) - float64(chartReach*low); reach > 0 {
+			from, to = max(from, low-reach), min(to, high+reach)
+		}
+		lo, hi = min(lo, from), max(hi, to)
+	}
+	const most = math.MaxFloat64 / 4 // a finite span
+	lo, hi = max(lo, -most), min(hi, most)
+	if half := float64(hi/2) - float64(lo/2); !(half > 0) {
+		pad := max(0.5, math.Abs(lo)/1024)
+		lo, hi = lo-pad, hi+pad
+	}
+	edges := make([]float64, 0, bins+1)
+	for i := 0; i <= bins; i++ {
+		f := float64(i) / float64(bins)
+		e := float64(lo*(1-f)) + float64(hi*f)
+		if len(edges) == 0 || e > edges[len(edges)-1] {
+			edges = append(edges, e)
+		}
+	}
+	return edges
+}
+
+// outcomeChart lists the outcomes that tell most: those whose frequencies
+// differ most between the two samples, and among equals the frequent ones.
+func outcomeChart(columns []audit.Column, first, second audit.Samples) Chart {
+	type cell struct {
+		row  []float64
+		n    [2]int
+		rank float64
+	}
+	cells := map[uint64]*cell{}
+	width := audit.Width(columns)
+	for side, s := range []audit.Samples{first, second} {
+		for i := 0; i < s.Len(); i++ {
+			row := s.Row(i)
+			h := hashRow(row)
+			c := cells[h]
+			if c == nil {
+				c = &cell{row: row}
+				cells[h] = c
+			}
+			c.n[side]++
+		}
+	}
+	all := make([]*cell, 0, len(cells))
+	for _, c := range cells {
+		a, b := float64(c.n[0])/float64(first.Len()), float64(c.n[1])/float64(second.Len())
+		c.rank = math.Abs(a-b) + float64((a+b)/64)
+		all = append(all, c)
+	}
+	sort.Slice(all, func(i, j int) bool {
+		if all[i].rank != all[j].rank {
+			return all[i].rank > all[j].rank
+		}
+		return slices.Compare(all[i].row, all[j].row) < 0
+	})
+	all = all[:min(len(all), chartOutcomes)]
+	// Shown by likelihood ratio, the likeliest on the first dataset first.
+	sort.SliceStable(all, func(i, j int) bool {
+		return float64(all[i].n[0]+1)*float64(all[j].n[1]+1) > float64(all[j].n[0]+1)*float64(all[i].n[1]+1)
+	})
+	ch := Chart{Kind: OutcomeChart}
+	for _, c := range all {
+		ch.Outcomes = append(ch.Outcomes, slices.Clone(c.row[:width]))
+	}
+	return ch.named(columns)
+}
+
+// OutcomeWords puts an output row into words, by its columns' labels.
+func OutcomeWords(columns []audit.Column, row []float64) string {
+	words := make([]string, 0, len(columns))
+	short := true
+	at := 0
+	for _, c := range columns {
+		var w string
+		switch {
+		case c.Kind == audit.Real:
+			w = fmt.Sprintf("%.4g", row[at])
+		case c.Kind == audit.Mixed && row[at+1] != 0:
+			w = fmt.Sprintf("%s(%.4g)", c.Word(row[at]), row[at+1])
+		default:
+			w = c.Word(row[at])
+		}
+		short = short && len([]rune(w)) == 1
+		words = append(words, w)
+		at += c.Width()
+	}
+	if short {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words, ", ")
+}
+
+// hashRow mixes the bits of a row; equal rows have equal hashes.
+func hashRow(row []float64) uint64 {
+	h := uint64(0x9e3779b97f4a7c15)
+	for _, v := range row {
+		h ^= math.Float64bits(v + 0) // -0 and 0 are one symbol
+		h *= 0xff51afd7ed558ccd
+		h ^= h >> 32
+	}
+	return h
+}
+
+// binner counts rows into the bins of a chart.
+type binner struct {
+	chart Chart
+	width int
+	index map[uint64]int32 // outcomes
+	axis                   // of edges
+}
+
+// axis finds bins between edges of about equal distances.
+type axis struct {
+	edges     []float64
+	lo, scale float64 // first edge, and bins per unit
+}
+
+func newAxis(edges []float64) axis {
+	n := len(edges) - 1
+	return axis{edges: edges, lo: edges[0], scale: float64(n) / (edges[n] - edges[0])}
+}
+
+func (ch Chart) binner(columns []audit.Column) (*binner, error) {
+	if err := ch.check(); err != nil {
+		return nil, err
+	}
+	b := &binner{chart: ch, width: audit.Width(columns)}
+	if ch.Plane != nil {
+		if err := ch.Plane.fits(b.width); err != nil {
+			return nil, err
+		}
+	}
+	switch ch.Kind {
+	case OutcomeChart:
+		b.index = map[uint64]int32{}
+		for i, row := range ch.Outcomes {
+			if len(row) != b.width {
+				return nil, &audit.InputError{Field: fmt.Sprintf("chart.outcomes[%d]", i), Found: fmt.Sprintf("%d numbers", len(row)), Want: fmt.Sprint(b.width)}
+			}
+			b.index[hashRow(row)] = int32(i)
+		}
+	case HistogramChart, ScoreChart:
+		b.axis = newAxis(ch.Edges)
+	}
+	return b, nil
+}
+
+// check refuses a chart that cannot be drawn.
+func (ch Chart) check() error {
+	switch ch.Kind {
+	case OutcomeChart:
+	case HistogramChart, ScoreChart:
+		if err := checkChartEdges("chart.edges", ch.Edges, math.MaxInt); err != nil {
+			return err
+		}
+	default:
+		return audit.UnknownName("chart.kind", string(ch.Kind), []string{string(HistogramChart), string(OutcomeChart), string(ScoreChart)})
+	}
+	if p := ch.Plane; p != nil {
+		if ch.Kind != ScoreChart {
+			return &audit.InputError{Field: "chart.plane", Found: fmt.Sprintf("there in a chart of kind %q", ch.Kind), Want: fmt.Sprintf("only in one of kind %q", ScoreChart)}
+		}
+		if err := p.check(); err != nil {
+			return err
+		}
+	}
+	return checkCounts("chart", ch.bins(), ch.First, ch.FirstIn, ch.Second, ch.SecondIn)
+}
+
+func checkChartEdges(field string, e []float64, most int) error {
+	if len(e) < 2 || len(e) > most || !slices.IsSorted(e) || e[0] == e[len(e)-1] || math.IsInf(e[len(e)-1]-e[0], 0) {
+		want := "two or more numbers in ascending order, of finite span"
+		if most < math.MaxInt {
+			want = fmt.Sprintf("2 to %d numbers in ascending order, of finite span", most)
+		}
+		return &audit.InputError{Field: field, Found: fmt.Sprintf("%d numbers", len(e)), Want: want}
+	}
+	return nil
+}
+
+// checkCounts refuses lists that are there and do not count so many bins.
+func checkCounts(field string, bins int, lists ...[]int) error {
+	for _, counts := range lists {
+		if counts != nil && len(counts) != bins {
+			return &audit.InputError{Field: field, Found: fmt.Sprintf("%d counts", len(counts)), Want: fmt.Sprintf("%d, one a bin", bins)}
+		}
+		if i := slices.IndexFunc(counts, func(n int) bool { return n < 0 }); i >= 0 {
+			return &audit.InputError{Field: fmt.Sprintf("%s: count of bin %d", field, i), Found: fmt.Sprint(counts[i]), Want: "at least 0"}
+		}
+	}
+	return nil
+}
+
+func (ch Chart) bins() int {
+	if ch.Kind == OutcomeChart {
+		return len(ch.Outcomes) + 1
+	}
+	return len(ch.Edges) + 1
+}
+
+// count adds a block of rows to all and, where their bin of the score lies in
+// the event, to hit.
+func (b *binner) count(rows, scores []float64, bins []uint16, event []bool, all, hit []int) {
+	for i, bin := range bins {
+		var k int
+		switch b.chart.Kind {
+		case OutcomeChart:
+			k = len(b.chart.Outcomes)
+			if j, ok := b.index[hashRow(rows[i*b.width:(i+1)*b.width])]; ok {
+				k = int(j)
+			}
+		case HistogramChart:
+			k = b.bin(rows[i])
+		default:
+			k = b.bin(scores[i])
+		}
+		all[k]++
+		if event[bin] {
+			hit[k]++
+		}
+	}
+}
+
+// bin finds the bin of v: a guess from equal widths, mended against the edges.
+func (a *axis) bin(v float64) int {
+	edges := a.edges
+	guess := (v - a.lo) * a.scale
+	k := len(edges)
+	if guess < 0 {
+		k = 0
+	} else if guess < float64(len(edges)) {
+		k = int(guess) + 1
+	}
+	for k > 0 && v < edges[k-1] {
+		k--
+	}
+	for k < len(edges) && v >= edges[k] {
+		k++
+	}
+	return k
+}
+
+// with returns the chart with its counts filled in.
+func (ch Chart) with(counts [4][]int, plane [2][]int) Chart {
+	ch.First, ch.FirstIn, ch.Second, ch.SecondIn = counts[0], counts[1], counts[2], counts[3]
+	if ch.Plane = ch.Plane.copy(); ch.Plane != nil {
+		ch.Plane.First, ch.Plane.Second = plane[0], plane[1]
+	}
+	return ch
+}

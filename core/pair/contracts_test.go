@@ -1,0 +1,158 @@
+package pair
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+)
+
+func TestClaimValidate(t *testing.T) {
+	for _, c := range []audit.Claim{audit.DPClaim(1, 0), audit.DPClaim(0.01, 1e-5), {Kind: audit.Renyi, Epsilon: 1, Alpha: 2}, {Kind: audit.ZCDP, Rho: 0.1}, {Kind: audit.GaussianDP, Mu: 1}} {
+		if err := c.Validate(); err != nil {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	for _, bad := range []struct {
+		claim audit.Claim
+		says  string
+	}{
+		{audit.DPClaim(0, 0), "epsilon is absent"},
+		{audit.DPClaim(-1, 0), "epsilon is -1"},
+		{audit.DPClaim(math.NaN(), 0), "epsilon is NaN"},
+		{audit.DPClaim(math.Inf(1), 0), "epsilon is +Inf"},
+		{audit.DPClaim(1, -0.1), "delta is -0.1, must be in [0, 1)"},
+		{audit.DPClaim(1, 1), "delta is 1, must be in [0, 1)"},
+		{audit.DPClaim(1, math.NaN()), "delta is NaN"},
+		{audit.Claim{Kind: "pur", Epsilon: 1}, `did you mean "pure"?`},
+		{audit.Claim{Kind: audit.Renyi, Epsilon: 1}, "alpha is absent"},
+		{audit.Claim{Kind: audit.Renyi, Epsilon: 1, Alpha: 1}, "alpha is 1"},
+		{audit.Claim{Kind: audit.Pure, Epsilon: 1, Delta: 0.1}, "absent"},
+	} {
+		err := bad.claim.Validate()
+		if err == nil || !strings.Contains(err.Error(), bad.says) || !audit.IsInput(err) {
+			t.Errorf("%+v: error %v, want one that says %q", bad.claim, err, bad.says)
+		}
+	}
+}
+
+func TestRelationCheck(t *testing.T) {
+	dom := audit.Domain{Columns: 1, MinRows: 0, MaxRows: 4, Lower: []float64{0}, Upper: []float64{1}, Reach: 0.5}
+	neighbours := func(a, b audit.Dataset) audit.Pair { return audit.Pair{First: a, Second: b} }
+	for _, c := range []struct {
+		relation audit.Relation
+		pair     audit.Pair
+		says     string // "" for neighbours
+	}{
+		{audit.AddRemove, neighbours(audit.Records(1), audit.Records(0, 1)), ""},
+		{audit.AddRemove, neighbours(audit.Records(0, 1, 0.5), audit.Records(1, 0.5)), ""},
+		{audit.AddRemove, neighbours(audit.Records(), audit.Records(1)), ""},
+		{audit.AddRemove, neighbours(audit.Records(1), audit.Records(1)), "one row more"},
+		{audit.AddRemove, neighbours(audit.Records(1), audit.Records(0, 0)), "one row more"},
+		{audit.AddRemove, neighbours(audit.Records(1), audit.Records(1, 1, 1)), "one row more"},
+		{audit.Replace, neighbours(audit.Records(0, 1), audit.Records(1, 1)), ""},
+		{audit.Replace, neighbours(audit.Records(0, 1), audit.Records(1, 0)), ""},
+		{audit.Replace, neighbours(audit.Records(0, 0), audit.Records(1, 1)), "2 rows that differ"},
+		{audit.Replace, neighbours(audit.Records(0), audit.Records(0, 1)), "as many rows"},
+		{audit.LInfinity, neighbours(audit.Records(0, 0.5), audit.Records(0.5, 0)), ""},
+		{audit.LInfinity, neighbours(audit.Records(0, 0.5), audit.Records(0.6, 0)), "coordinate 0 moved by 0.6"},
+		{audit.BoundedReplace, neighbours(audit.Records(0, 0.5), audit.Records(0, 1)), ""},
+		{audit.BoundedReplace, neighbours(audit.Records(0, 0.5), audit.Records(0, 0.5)), ""},
+		{audit.BoundedReplace, neighbours(audit.Records(0, 0.4), audit.Records(0, 1)), "coordinate 1 moved by 0.6"},
+		{audit.BoundedReplace, neighbours(audit.Records(0, 0.5), audit.Records(0.1, 0.6)), "2 rows that differ"},
+		{audit.BoundedReplace, neighbours(audit.Records(0, 0.5), audit.Records(0.5, 0)), "2 rows that differ"}, // a row's place counts
+		{audit.BoundedReplace, neighbours(audit.Records(0), audit.Records(0, 0)), "as many rows"},
+		{audit.AddRemove, neighbours(audit.Records(2), audit.Records(2, 0)), "pair.first.values[0] is 2, must be in [0, 1]"},
+		{audit.AddRemove, neighbours(audit.Records(0, 0, 0, 0), audit.Records(0, 0, 0, 0, 0)), "0 to 4 rows"},
+		{audit.AddRemove, neighbours(audit.Records(math.NaN()), audit.Records()), "NaN"},
+		{audit.AddRemove, neighbours(audit.Dataset{Columns: 2, Values: []float64{0, 0}}, audit.Records()), "columns is 2"},
+	} {
+		err := c.relation.Check(c.pair, dom)
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%s %v: error %v, want %q", c.relation, c.pair, err, c.says)
+		}
+	}
+}
+
+func TestParsePlanRefusals(t *testing.T) {
+	for _, c := range []struct{ text, says string }{
+		{``, "plan is empty"},
+		{`{"version":1,"sampels":3,"seed":1}`, `field "sampels" is unknown`},
+		{`{"version":1,`, "cut off at line 1"},
+		{"{\n\"version\": x}", "not JSON at line 2"},
+		{`{"version":"1"}`, "field version"},
+		{`{"version":1,"seed":1} {}`, "followed by more text"},
+		{`{"version":1,"seed":-1}`, "seed"},
+		{`{"version":1,"SEED":3}`, `field "SEED" is unknown`},
+		{`{"version":1,"seed":3,"seed":4}`, `field "seed" is there twice`},
+		{`{"version":1,"claim":{"kind":"pure","Epsilon":1},"seed":1}`, `"Epsilon"`},
+		{`{"version":1,"parameters":{"c":""},"seed":1}`, "an empty text"},
+		{`{"version":1,"parameters":{"c":null},"seed":1}`, "null"},
+	} {
+		_, err := ParsePlan([]byte(c.text))
+		if err == nil || !strings.Contains(err.Error(), c.says) || !audit.IsInput(err) {
+			t.Errorf("%s: error %v, want %q", c.text, err, c.says)
+		}
+	}
+	if _, err := ParseTask([]byte(`{"version":2,"kind":"bound","plan":{"version":1,"mechanism":"x","seed":0}}`)); err == nil || !strings.Contains(err.Error(), "task version is 2, must be 1") {
+		t.Errorf("a newer task answers %v", err)
+	}
+	if _, err := ParseTask([]byte(`{"version":1,"kind":"bound","pla":1}`)); err == nil || !strings.Contains(err.Error(), `"pla"`) {
+		t.Errorf("an unknown field of a task answers %v", err)
+	}
+}
+
+func TestNearest(t *testing.T) {
+	known := []string{"svt1", "svt4", "laplace-mean", "laplace-mean-raw-count"}
+	for name, want := range map[string]string{"svt44": "svt4", "laplce-mean": "laplace-mean", "SVT1": "svt1", "laplace": "laplace-mean", "zzzzzzzz": ""} {
+		if got := audit.Nearest(name, known); got != want {
+			t.Errorf("nearest(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestFloorTo(t *testing.T) {
+	for _, c := range []struct {
+		x    float64
+		d    int
+		want float64
+	}{{1.2345678, 3, 1.234}, {1.9999999, 6, 1.999999}, {-0.1, 0, -1}, {0, 6, 0}, {2, 3, 2}} {
+		if got := phrase.Floor(c.x, c.d); got != c.want {
+			t.Errorf("phrase.Floor(%v, %d) = %v, want %v", c.x, c.d, got, c.want)
+		}
+	}
+	for i := range 10000 {
+		x := float64(i) * 0.000137
+		if phrase.Floor(x, 6) > x {
+			t.Fatalf("phrase.Floor(%v, 6) rounds up", x)
+		}
+	}
+	if s := phrase.Bound(1.00004, 1); s != "1.00004" {
+		t.Errorf("a bound just above the claim prints as %s", s)
+	}
+}
+
+func TestChartBins(t *testing.T) {
+	ch := Chart{Kind: HistogramChart, Edges: chartEdges(chartBins, []float64{0, 1, 2, 3}, []float64{4, 5, 10})}
+	b, err := ch.binner([]audit.Column{{Name: "x", Kind: audit.Real}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, v := range []float64{-1e300, -1, 0, 0.1, 3.3, 9.999, 10, 11, 1e300} {
+		want := 0
+		for want < len(ch.Edges) && v >= ch.Edges[want] {
+			want++
+		}
+		if got := b.bin(v); got != want {
+			t.Errorf("bin(%v) = %d, want %d", v, got, want)
+		}
+	}
+	if e := chartEdges(chartBins, []float64{7, 7}, []float64{7}); len(e) != chartBins+1 || e[0] >= 7 || e[len(e)-1] <= 7 {
+		t.Errorf("edges of a constant: %v", e)
+	}
+	if e := chartEdges(chartBins, []float64{-1.7e308, 1}, []float64{1.7e308}); audit.NonFinite(e) >= 0 {
+		t.Errorf("edges over the whole range of floats are not finite: %v", e)
+	}
+}

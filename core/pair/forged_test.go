@@ -1,0 +1,59 @@
+package pair_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
+)
+
+// TestForgedAnytimeReports: an anytime report that calls itself stopped is held to
+// its search like any other, and cannot end where no run looks.
+func TestForgedAnytimeReports(t *testing.T) {
+	plan := pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 16}, Anytime: true, Samples: 100_000, Explore: 20_000, Trials: 2, Finder: "candidates", Seed: 3}
+	good := runAudit(t, plan, 2)
+	if good.Termination.Reason != audit.Refuted {
+		t.Fatalf("the run ended as %s", good.Termination.Reason)
+	}
+	pool := pair.LocalPool(catalogue, 2)
+	for name, c := range map[string]struct {
+		forge func(*pair.Report)
+		quick bool // a quick replay sees it too
+	}{
+		"other trials, stopped": {func(r *pair.Report) {
+			r.Termination.Reason, r.Termination.Message = audit.Stopped, "stopped before the end"
+			for i := range r.Trials {
+				r.Trials[i].Value = 9.99
+			}
+		}, false},
+		"another witness, stopped": {func(r *pair.Report) {
+			r.Termination.Reason, r.Termination.Message = audit.Stopped, "stopped before the end"
+			r.Summary = pair.Headline(*r)
+			r.Evidence.Prepared.Renyi[3].H[1] += 0.25
+		}, true},
+		"another order":    {func(r *pair.Report) { r.Evidence.Prepared.Goal.Alpha = 24 }, true},
+		"no goal":          {func(r *pair.Report) { r.Evidence.Prepared.Goal = nil }, true},
+		"orders backwards": {func(r *pair.Report) { p := r.Evidence.Prepared.Renyi; p[0], p[8] = p[8], p[0] }, true},
+		"warning":          {func(r *pair.Report) { r.Warnings = []string{"Experts found this mechanism private."} }, true},
+		"message":          {func(r *pair.Report) { r.Termination.Message = "proved private" }, true},
+		"axis":             {func(r *pair.Report) { r.Evidence.Chart.Axis = "private" }, true},
+		"label":            {func(r *pair.Report) { r.Evidence.Chart.Labels[0] = "private" }, true},
+		"explored": {func(r *pair.Report) {
+			r.Termination.Reason, r.Termination.Message = audit.Stopped, "stopped before the end"
+			r.Summary = pair.Headline(*r)
+			r.Evidence.Prepared.MuEpsilon += 0.25
+		}, false},
+	} {
+		r := copied(t, good)
+		c.forge(&r)
+		for _, whole := range []bool{true, false} {
+			if !whole && !c.quick {
+				continue
+			}
+			if v, err := pair.Verify(context.Background(), catalogue, pool, r, whole); err == nil && v.OK() {
+				t.Errorf("%s (whole: %v): the forged report passes", name, whole)
+			}
+		}
+	}
+}

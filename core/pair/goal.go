@@ -1,0 +1,181 @@
+package pair
+
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"gonum.org/v1/gonum/mathext"
+)
+
+// Quantity names what a finding bounds from below.
+type Quantity string
+
+const (
+	Epsilon         Quantity = "epsilon"          // epsilon at a delta
+	Delta           Quantity = "delta"            // delta at an epsilon
+	RenyiDivergence Quantity = "renyi"            // D_alpha, of an order alpha
+	Rho             Quantity = "rho"              // of zCDP
+	Mu              Quantity = "mu"               // of Gaussian DP
+	RenyiEpsilon    Quantity = "renyi-epsilon"    // epsilon of pure DP, through D_alpha
+	GaussianEpsilon Quantity = "gaussian-epsilon" // epsilon at a delta, if the trade-off is Gaussian
+)
+
+// renyiOrders are the orders at which every report bounds the divergence, all
+// together at its confidence.
+var renyiOrders = []float64{1.25, 1.5, 2, 3, 4, 6, 8, 16, 32}
+
+// goal is the quantity that the claim limits: what decides the verdict.
+func (p Plan) goal() Quantity {
+	switch {
+	case p.Claim.Kind == audit.Renyi:
+		return RenyiDivergence
+	case p.Claim.Kind == audit.ZCDP:
+		return Rho
+	case p.Claim.Kind == audit.GaussianDP:
+		return Mu
+	case p.ThroughRenyi > 0:
+		return RenyiEpsilon
+	}
+	return Epsilon
+}
+
+// orders are the orders among which the goal's own is chosen on exploration, the
+// claim's first.
+func (p Plan) orders() []float64 {
+	switch p.goal() {
+	case RenyiDivergence:
+		// The divergence grows with the order, so a bound of a lower one holds.
+		orders := []float64{p.Claim.Alpha}
+		for _, alpha := range renyiOrders {
+			if alpha < p.Claim.Alpha {
+				orders = append(orders, alpha)
+			}
+		}
+		return orders
+	case RenyiEpsilon:
+		return []float64{p.ThroughRenyi}
+	}
+	return renyiOrders
+}
+
+// dpLimits are the limits of the rows about (epsilon, delta): the claim's where it is of that
+// kind, else the mechanism's own.
+func (a *Audit) dpLimits() (epsilon, delta float64) {
+	for _, c := range []audit.Claim{a.Claim, a.Spec.Claim(a.Plan.Parameters)} {
+		if c.IsDP() && c.Epsilon > 0 {
+			return c.Epsilon, c.Delta
+		}
+	}
+	return 1, 0
+}
+
+// learnClaim is the claim that learners see.
+func (a *Audit) learnClaim() audit.Claim {
+	if alpha := a.Plan.ThroughRenyi; alpha > 0 {
+		limit, _ := a.Claim.ImpliedRenyi(alpha)
+		return audit.Claim{Kind: audit.Renyi, Alpha: alpha, Epsilon: limit}
+	}
+	return a.Claim
+}
+
+// worth ranks what learners found, on validation outputs: about the lower bound
+// on the goal that certification would give. halves are the tables of the two
+// halves of the validation pairs.
+func (a *Audit) worth(c cut, halves [2]bounds.Table) float64 {
+	p := a.Plan
+	v := worthless
+	switch p.goal() {
+	case Epsilon:
+		return c.value
+	case Mu:
+		_, v = tableCut(halves[0].Add(halves[1]), muWorth)
+	case RenyiDivergence:
+		for _, alpha := range p.orders() {
+			v = math.Max(v, renyiWorth(halves, alpha))
+		}
+	case RenyiEpsilon:
+		if v = renyiWorth(halves, p.ThroughRenyi); v > 0 {
+			v = bounds.EpsilonFromRenyi(v, p.ThroughRenyi)
+		}
+	case Rho:
+		for _, alpha := range renyiOrders {
+			v = math.Max(v, renyiWorth(halves, alpha)/alpha)
+		}
+	}
+	if !(v > worthless) {
+		return worthless
+	}
+	return phrase.Floor(v, 9) // platforms differ in the last bits
+}
+
+// muWorth is the mu of an event at Wilson limits.
+func muWorth(c bounds.Counts) float64 {
+	lo, _ := wilson(c.X, c.N1)
+	_, up := wilson(c.Y, c.N0)
+	if lo <= 0 || up >= 1 || lo <= up {
+		return worthless
+	}
+	return mathext.NormalQuantile(lo) - mathext.NormalQuantile(up)
+}
+
+// renyiWorth is a lower limit of D_alpha, one standard error below the
+// estimate: the witness of each half is tried on the other one, in both
+// directions.
+func renyiWorth(halves [2]bounds.Table, alpha float64) float64 {
+	best := worthless
+	for _, reversed := range []bool{false, true} {
+		sum := 0.0
+		for i := range halves {
+			value, se := renyiEstimate(turned(halves[1-i], reversed), renyiWitness(halves[i], alpha, reversed), alpha)
+			sum += value - se
+		}
+		best = math.Max(best, sum/2)
+	}
+	return best
+}
+
+// renyiWitness is the witness of D_alpha by bin that the table suggests, for the
+// divergence of the first dataset from the second or, reversed, the other way.
+// Bins are in the order of the score, which rises with the ratio of the first
+// to the second.
+func renyiWitness(t bounds.Table, alpha float64, reversed bool) []float64 {
+	h := bounds.CalibrateRenyiOrdered(t, alpha)
+	if reversed {
+		for i := range h {
+			h[i] = -h[i]
+		}
+	}
+	return h
+}
+
+// renyiEstimate is R^h = alpha/(alpha-1) log mean exp((alpha-1) h) on the first
+// dataset less log mean exp(alpha h) on the second, with its standard error by
+// the delta method.
+func renyiEstimate(t bounds.Table, h []float64, alpha float64) (value, se float64) {
+	k := alpha / (alpha - 1)
+	top := math.Inf(-1)
+	for _, v := range h {
+		top = math.Max(top, v)
+	}
+	n := float64(t.Pairs())
+	moments := func(counts []int, scale float64) (log, relative float64) {
+		mean, squares := 0.0, 0.0
+		for i, c := range counts {
+			z := math.Exp(scale * (h[i] - top))
+			share := float64(float64(c) / n * z)
+			mean += share
+			squares += float64(share * z)
+		}
+		return math.Log(mean) + float64(scale*top), math.Max(0, squares/float64(mean*mean)-1) / n
+	}
+	logA, varA := moments(t.First(), alpha-1)
+	logB, varB := moments(t.Second(), alpha)
+	return float64(k*logA) - logB, math.Sqrt(float64(k*k*varA) + varB)
+}
+
+// normalQuantile is Phi^-1 of the rate, half a count added to both outcomes.
+func normalQuantile(k, n int) float64 {
+	return mathext.NormalQuantile((float64(k) + 0.5) / (float64(n) + 1))
+}

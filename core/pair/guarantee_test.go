@@ -1,0 +1,372 @@
+package pair_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// shifted adds noise of unit scale to the sum of the rows: with a row of size
+// shift more, the outputs are the same law, shifted.
+type shifted struct{ laplace bool }
+
+func (shifted) Columns() []audit.Column { return []audit.Column{{Name: "x", Kind: audit.Real}} }
+
+func (m shifted) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	sum := 0.0
+	for _, v := range d.Values {
+		sum += v
+	}
+	if m.laplace {
+		s.Laplace(out, 1)
+	} else {
+		s.Gaussian(out, 1)
+	}
+	for i := range out {
+		out[i] += sum
+	}
+	return nil
+}
+
+// shiftCatalogue holds the mechanism with one pair, {} and {shift}.
+func shiftCatalogue(laplace bool, shift float64) audit.Catalogue {
+	cat := catalogue
+	cat.Mechanisms = []audit.MechanismSpec{{Name: "shift", Title: "x", Source: "x", Custom: true,
+		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.AddRemove} },
+		Claim:     func(audit.Params) audit.Claim { return audit.DPClaim(1, 0) },
+		Truth:     func(audit.Params) string { return "" },
+		Domain: func(audit.Params, audit.Relation) audit.Domain {
+			return audit.Domain{Columns: 1, MaxRows: 1, Lower: []float64{0}, Upper: []float64{shift}}
+		},
+		Pairs: func(audit.Params, audit.Relation) []audit.Pair {
+			return []audit.Pair{{First: audit.Records(), Second: audit.Records(shift)}}
+		},
+		New: func(audit.Params) (audit.Mechanism, error) { return shifted{laplace}, nil }}}
+	return cat
+}
+
+func runShift(t *testing.T, laplace bool, shift float64, p pair.Plan) pair.Report {
+	t.Helper()
+	cat := shiftCatalogue(laplace, shift)
+	p.Version, p.Mechanism, p.Finder, p.Trials = pair.PlanVersion, "shift", "candidates", 1
+	r, err := pair.Run{Plan: p, Catalogue: cat, Pool: pair.LocalPool(cat, 2)}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// laplaceRenyi is D_alpha of unit Laplace laws a distance of 1 apart (Mironov
+// 2017, proposition 6).
+func laplaceRenyi(a float64) float64 {
+	return math.Log(a/(2*a-1)*math.Exp(a-1)+(a-1)/(2*a-1)*math.Exp(-a)) / (a - 1)
+}
+
+// TestRenyiWitnessIsLearned: a whole audit, witness and all, certifies most of a
+// divergence that is known. The means over 20 runs, seeds fixed, lie three
+// standard errors or more above the targets.
+func TestRenyiWitnessIsLearned(t *testing.T) {
+	nativetest.Only(t)
+	for _, c := range []struct {
+		laplace bool
+		shift   float64
+		n       int
+		truth   float64
+		target  float64
+	}{{false, 0.5, 50_000, 0.25, 0.85}, {true, 1, 100_000, laplaceRenyi(2), 0.93}} {
+		sum, squares := 0.0, 0.0
+		const runs = 20
+		for seed := range uint64(runs) {
+			r := runShift(t, c.laplace, c.shift, pair.Plan{Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1}, Learner: "histogram", Samples: c.n, Seed: 100 + seed})
+			v := *r.Results[0].LowerBound / c.truth
+			sum += v
+			squares += v * v
+			if v > 1 {
+				t.Logf("seed %d: %v of the truth certified", seed, v)
+			}
+		}
+		mean := sum / runs
+		t.Logf("laplace %v: %.4f of the divergence certified (standard error %.4f)", c.laplace, mean, math.Sqrt((squares/runs-mean*mean)/runs))
+		if mean < c.target {
+			t.Errorf("laplace %v: %.4f of the divergence certified, want %v", c.laplace, mean, c.target)
+		}
+	}
+}
+
+// TestAllRowsCover: on pairs whose every quantity is known, each row of a report
+// exceeds the truth in no more runs than its error allows. 30 runs a case at
+// beta = .1: more than 11 misses of one row, of at most 3 expected, happen by
+// chance with probability below 1e-4; about 60 rows are counted.
+func TestAllRowsCover(t *testing.T) {
+	nativetest.Only(t)
+	gaussDelta := func(mu, eps float64) float64 {
+		phi := func(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+		return phi(mu/2-eps/mu) - math.Exp(eps)*phi(-eps/mu-mu/2)
+	}
+	laplaceDelta := func(eps float64) float64 { return max(0, 1-math.Exp((eps-1)/2)) }
+	const mu = 0.5
+	for _, c := range []struct {
+		laplace bool
+		claim   audit.Claim
+		through float64
+		anytime bool
+	}{
+		{false, audit.DPClaim(0.5, 0.02), 0, false},
+		{false, audit.Claim{Kind: audit.GaussianDP, Mu: mu}, 0, false},
+		{false, audit.Claim{Kind: audit.GaussianDP, Mu: mu}, 0, true},
+		{false, audit.Claim{Kind: audit.ZCDP, Rho: mu * mu / 2}, 0, false},
+		{false, audit.Claim{Kind: audit.Renyi, Alpha: 3, Epsilon: mu * mu * 3 / 2}, 0, true},
+		{true, audit.DPClaim(1, 0), 0, false},
+		{true, audit.DPClaim(1, 0), 0, true},
+		{true, audit.DPClaim(1, 0), 4, false},
+	} {
+		misses := map[string]int{}
+		bad := 0
+		const runs = 30
+		for seed := range uint64(runs) {
+			shift := mu
+			if c.laplace {
+				shift = 1
+			}
+			claim := c.claim
+			r := runShift(t, c.laplace, shift, pair.Plan{Claim: &claim, ThroughRenyi: c.through, Anytime: c.anytime, Learner: "histogram",
+				Samples: 6_000, Explore: 3_000, Beta: 0.1, Seed: 500 + seed})
+			renyi := func(a float64) float64 {
+				if c.laplace {
+					return laplaceRenyi(a)
+				}
+				return mu * mu * a / 2
+			}
+			for _, f := range r.Results {
+				truth := math.Inf(1)
+				switch {
+				case f.ID == pair.Epsilon && c.laplace:
+					truth = 1
+				case f.ID == pair.Epsilon && f.Delta > 0:
+					for truth = 0; gaussDelta(mu, truth) > f.Delta; truth += 1e-4 {
+					}
+				case f.ID == pair.Delta && c.laplace:
+					truth = laplaceDelta(f.Epsilon)
+				case f.ID == pair.Delta:
+					truth = gaussDelta(mu, f.Epsilon)
+				case f.ID == pair.RenyiDivergence:
+					truth = renyi(f.Alpha)
+				case f.ID == pair.Rho && c.laplace:
+					truth = 0.5 // no smaller rho is known to hold
+				case f.ID == pair.Rho:
+					truth = mu * mu / 2
+				case f.ID == pair.Mu && !c.laplace:
+					truth = mu
+				case f.ID == pair.RenyiEpsilon && c.laplace:
+					truth = 1
+				}
+				if *f.LowerBound > truth+1e-6 {
+					misses[string(f.ID)]++
+				}
+			}
+			wrong := false
+			for _, f := range r.Renyi {
+				wrong = wrong || f.Lower > renyi(f.Alpha)
+			}
+			if wrong {
+				misses["Rényi curve"]++
+			}
+			if r.Verdict == audit.Violation {
+				bad++
+			}
+		}
+		for id, n := range misses {
+			if n > 11 {
+				t.Errorf("%s (anytime %v): %s exceeds the truth in %d of %d runs at beta = .1", c.claim, c.anytime, id, n, runs)
+			}
+		}
+		t.Logf("%s (through %v, anytime %v): %d of %d refuted, misses %v", c.claim, c.through, c.anytime, bad, runs, fmt.Sprint(misses))
+	}
+}
+
+// TestAnytimeStopsByItself: svt4 at claim 1 is refuted before 20 000 pairs in the
+// median.
+func TestAnytimeStopsByItself(t *testing.T) {
+	early := 0
+	const runs = 15
+	for seed := range uint64(runs) {
+		r := runAudit(t, pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Anytime: true, Samples: 200_000, Explore: 20_000, Trials: 2, Finder: "candidates", Seed: seed}, 2)
+		if r.Verdict == audit.Violation && r.Termination.Reason == audit.Refuted && r.Termination.SamplesUsed < 20_000 {
+			early++
+		}
+	}
+	t.Logf("%d of %d runs stopped before 20 000 pairs", early, runs)
+	if early <= runs/2 {
+		t.Errorf("%d of %d runs stopped before 20 000 pairs, want most", early, runs)
+	}
+}
+
+// TestAnytimeStopKeepsTheBound: what was certified when a run was stopped holds,
+// is in the report and replays; and neither depends on the number of workers.
+func TestAnytimeStopKeepsTheBound(t *testing.T) {
+	for _, claim := range []audit.Claim{audit.DPClaim(5, 0), {Kind: audit.Renyi, Alpha: 2, Epsilon: 5}, {Kind: audit.ZCDP, Rho: 5}, {Kind: audit.GaussianDP, Mu: 5}} {
+		ctx, cancel := context.WithCancel(context.Background())
+		looks := 0
+		r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2),
+			Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "laplace-mean", Claim: &claim, Anytime: true, Samples: 50_000_000, Explore: 4_000, Trials: 2},
+			Progress: func(p pair.Progress) {
+				if p.Phase == pair.Certifying && p.Valid {
+					if looks++; looks == 30 {
+						cancel()
+					}
+				}
+			}}.Do(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Termination.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.Results[0].LowerBound == nil || *r.Results[0].LowerBound <= 0 || len(r.Renyi) == 0 {
+			t.Errorf("%s: stopped: verdict %s, %+v, results %+v", claim, r.Verdict, r.Termination, r.Results[0])
+			continue
+		}
+		v, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 8), r, true)
+		if err != nil || !v.OK() {
+			t.Errorf("%s: the replay answers %v %v", claim, err, v.Differences)
+		}
+		data, err := audit.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		validate(t, data)
+		cancel()
+	}
+}
+
+// TestEveryGuaranteeReplays: reports of every kind of claim, fixed and anytime,
+// with one worker and with eight.
+func TestEveryGuaranteeReplays(t *testing.T) {
+	for _, p := range []pair.Plan{
+		{Mechanism: "gaussian-mean", Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.1}},
+		{Mechanism: "laplace-mean", Claim: &audit.Claim{Kind: audit.ZCDP}},
+		{Mechanism: "laplace-mean", Claim: &audit.Claim{Kind: audit.GaussianDP}},
+		{Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 16}},
+		{Mechanism: "noisy-histogram", ThroughRenyi: 3},
+		{Mechanism: "gaussian-mean", Claim: &audit.Claim{Kind: audit.Pure}},
+	} {
+		for _, anytime := range []bool{false, true} {
+			p.Samples, p.Explore, p.Trials, p.Seed, p.Anytime = 9_000, 3_000, 2, 6, anytime
+			one, eight := runAudit(t, p, 1), runAudit(t, p, 8)
+			one.Timing, eight.Timing = audit.Timing{}, audit.Timing{}
+			a, err := audit.Canonical(one)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := audit.Canonical(eight)
+			if err != nil || string(a) != string(b) {
+				t.Errorf("%s %s: 1 worker and 8 differ (%v)", p.Mechanism, one.Claim, err)
+			}
+			validate(t, a)
+			back, _, err := pair.ParseReport(a)
+			if err != nil {
+				t.Errorf("%s %s: %v", p.Mechanism, one.Claim, err)
+				continue
+			}
+			for _, whole := range []bool{false, true} {
+				v, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 2), back, whole)
+				if err != nil || !v.OK() {
+					t.Errorf("%s %s anytime %v whole %v: %v %v", p.Mechanism, one.Claim, anytime, whole, err, v.Differences)
+				}
+			}
+			if pair.Text(back) == "" || len(pair.CertifiedRows(back)) < 10 || pair.ReportCurves(back).Renyi == nil {
+				t.Errorf("%s %s: no words, rows or curves", p.Mechanism, one.Claim)
+			}
+		}
+	}
+}
+
+// TestOddOutputs: constant outputs, symbols only and a hundred dimensions, under
+// every kind of claim and with every learner, end in a report that says what
+// happened or in an error that says why not.
+func TestOddOutputs(t *testing.T) {
+	nativetest.Only(t)
+	wide := make([]audit.Column, 100)
+	for i := range wide {
+		wide[i] = audit.Column{Name: fmt.Sprint("x", i), Kind: audit.Real}
+	}
+	claims := []audit.Claim{audit.DPClaim(1, 0), audit.DPClaim(1, 0.01), {Kind: audit.Renyi, Alpha: 2, Epsilon: 1}, {Kind: audit.Renyi, Alpha: 500, Epsilon: 1}, {Kind: audit.ZCDP, Rho: 1}, {Kind: audit.GaussianDP, Mu: 1}}
+	for _, c := range []struct {
+		name    string
+		columns []audit.Column
+		sample  func(out []float64) error
+	}{
+		{"constant", []audit.Column{{Name: "x", Kind: audit.Real}}, func(out []float64) error { clear(out); return nil }},
+		{"constant symbol", []audit.Column{{Name: "x", Kind: audit.Symbol}}, func(out []float64) error { clear(out); return nil }},
+		{"symbols", []audit.Column{{Name: "x", Kind: audit.Symbol}, {Name: "y", Kind: audit.Symbol}}, func(out []float64) error {
+			for i := range out {
+				out[i] = math.Floor(3 * out[i])
+			}
+			return nil
+		}},
+		{"wide", wide, func([]float64) error { return nil }},
+	} {
+		cat := shiftCatalogue(false, 1)
+		cat.Mechanisms[0].New = func(audit.Params) (audit.Mechanism, error) { return faulty{c.columns, c.sample}, nil }
+		learners := []string{audit.Auto}
+		for _, l := range cat.Learners {
+			if l.Applies(c.columns) == nil {
+				learners = append(learners, l.Name)
+			}
+		}
+		for i, claim := range claims {
+			for _, learner := range learners {
+				if learner != audit.Auto && i%3 != 0 || c.name == "wide" && i != 2 {
+					continue // a sample of all
+				}
+				r, err := pair.Run{Catalogue: cat, Pool: pair.LocalPool(cat, 2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "shift", Claim: &claim,
+					Samples: 400, Trials: 1, Finder: "candidates", Learner: learner, Beta: 1e-6}}.Do(context.Background())
+				switch {
+				case err != nil && r.Verdict == audit.Invalid && strings.Contains(err.Error(), "no learner could learn"):
+				case err != nil || r.Verdict == audit.Violation:
+					t.Errorf("%s, %s, learner %s: %v, verdict %s", c.name, claim, learner, err, r.Verdict)
+				}
+			}
+		}
+	}
+}
+
+// TestPowerOfDivergences: at the smallest divergence that a report says would
+// show in half of all runs, some half of fresh runs do show it. Of 30 runs, fewer
+// than 5 or more than 28 come up with probability below 1e-4 where the chance is
+// .4 to .75.
+func TestPowerOfDivergences(t *testing.T) {
+	nativetest.Only(t)
+	for _, c := range []struct {
+		n     int
+		claim audit.Claim
+		shift float64 // of the run that says what would show
+	}{
+		{4_000, audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.1}, 0.3},
+		{20_000, audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.26}, 0.5},
+		{20_000, audit.Claim{Kind: audit.ZCDP, Rho: 0.13}, 0.5},
+	} {
+		plan := pair.Plan{Claim: &c.claim, Learner: "histogram", Samples: c.n, Seed: 900}
+		r := runShift(t, false, c.shift, plan)
+		if r.Power == nil || r.Power.Smallest == nil {
+			t.Fatalf("%s: no power: %s", c.claim, r.Summary)
+		}
+		mu := math.Sqrt(2 * *r.Power.Smallest / max(c.claim.Alpha, 1))
+		refuted := 0
+		const runs = 30
+		for seed := range uint64(runs) {
+			plan.Seed = 901 + seed
+			if runShift(t, false, mu, plan).Verdict == audit.Violation {
+				refuted++
+			}
+		}
+		t.Logf("%s, n = %d: at %.4f refuted in %d of %d runs", c.claim, c.n, *r.Power.Smallest, refuted, runs)
+		if refuted < 5 || refuted > 28 {
+			t.Errorf("%s, n = %d: at %v refuted in %d of %d runs", c.claim, c.n, *r.Power.Smallest, refuted, runs)
+		}
+	}
+}

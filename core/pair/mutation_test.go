@@ -1,0 +1,319 @@
+package pair_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/mutate"
+	"github.com/dpscope/dpscope/internal/nativetest"
+)
+
+// remembering executes each task once: mutated reports mostly have the same tasks.
+type remembering struct {
+	pair.LocalWorker
+	mu   *sync.Mutex
+	done map[string]pair.Result
+}
+
+func (w remembering) Execute(ctx context.Context, t pair.Task, progress func(int)) (pair.Result, error) {
+	key, err := audit.Canonical(t)
+	if err != nil {
+		return pair.Result{}, err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if r, ok := w.done[string(key)]; ok {
+		return r, nil
+	}
+	r, err := w.LocalWorker.Execute(ctx, t, progress)
+	if err == nil {
+		w.done[string(key)] = r
+	}
+	return r, err
+}
+
+func rememberingPool(cat audit.Catalogue) *pair.Pool {
+	return pair.NewPool(remembering{pair.LocalWorker{Catalogue: cat}, new(sync.Mutex), map[string]pair.Result{}})
+}
+
+// mutated wants every mutation of these fields of a report noticed by its replay, but
+// for those that the replay says it did not compare.
+func mutated(t *testing.T, cat audit.Catalogue, r pair.Report, whole bool, fields ...string) {
+	t.Helper()
+	doc, err := audit.Canonical(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pool := rememberingPool(cat)
+	var skipped []string
+	verify := func(data []byte) (bool, error) {
+		r, _, err := pair.ParseReport(data)
+		if err != nil {
+			return false, err
+		}
+		v, err := pair.Verify(t.Context(), cat, pool, r, whole)
+		if err != nil {
+			return false, err
+		}
+		skipped = v.NotCompared
+		return v.OK(), nil
+	}
+	if ok, err := verify(doc); err != nil || !ok {
+		t.Fatalf("the report as it is: %v, %v", ok, err)
+	}
+	var all []mutate.Mutation
+	for _, field := range fields {
+		all = append(all, mutationsOf(t, doc, field)...)
+	}
+	tried := 0
+	for _, m := range all {
+		if late.MatchString(m.Path) && !strings.HasPrefix(m.What, "swapped") {
+			continue
+		}
+		tried++
+		ok, err := verify(m.JSON)
+		if err != nil || !ok {
+			continue
+		}
+		if r, _, err := pair.ParseReport(m.JSON); err == nil {
+			if again, err := audit.Canonical(r); err == nil && string(again) == string(doc) {
+				continue // the same report in other words
+			}
+		}
+		field := strings.ReplaceAll(m.Field(), ".[", "[")
+		if !slices.ContainsFunc(skipped, func(s string) bool {
+			return field == s || strings.HasPrefix(field, s+".") || strings.HasPrefix(field, s+"[")
+		}) {
+			t.Errorf("passes: %v", m)
+		}
+	}
+	t.Logf("%d mutations", tried)
+}
+
+// mutationsOf are the mutations of one field of a document, "" for all of it.
+func mutationsOf(t *testing.T, doc []byte, field string) []mutate.Mutation {
+	t.Helper()
+	before, part, after := []byte(nil), doc, []byte(nil)
+	var whole map[string]any
+	if err := json.Unmarshal(doc, &whole); err != nil {
+		t.Fatal(err)
+	}
+	if field != "" {
+		const mark = "the place of the field"
+		at, names := whole, strings.Split(field, ".")
+		for _, name := range names[:len(names)-1] {
+			at = at[name].(map[string]any)
+		}
+		last := names[len(names)-1]
+		var err error
+		if part, err = json.Marshal(at[last]); err != nil {
+			t.Fatal(err)
+		}
+		at[last] = mark
+		marked, err := json.Marshal(whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		before, after, _ = bytes.Cut(marked, []byte(`"`+mark+`"`))
+	}
+	all, err := mutate.All(part)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all {
+		all[i].Path = strings.TrimPrefix(field+"."+all[i].Path, ".")
+		all[i].JSON = slices.Concat(before, all[i].JSON, after)
+	}
+	return all
+}
+
+// late are elements of lists behind the first, which are as it is; they are only
+// swapped where they come second.
+var late = regexp.MustCompile(`\[([1-9]\d*)\]`)
+
+// guessing is a finder that tries the candidates and says that it models them.
+type guessing struct{ pairs []audit.Pair }
+
+func (g guessing) Propose(history []audit.Trial, budget int) []audit.Pair {
+	if len(history) > 0 {
+		return nil
+	}
+	return g.pairs[:min(2, budget)]
+}
+
+func (g guessing) Predicted(audit.Pair) *audit.Prediction {
+	return &audit.Prediction{Mean: 1, SD: 0.5, Low: 0.25, Middle: 1, High: 2}
+}
+
+func (g guessing) Model(history []audit.Trial, through int) *audit.SurrogateModel {
+	two := []float64{1, 2}
+	return &audit.SurrogateModel{Model: "a guess", SqrtBeta: 1.8, Noise: 0.25, Trials: []int{0, 1}, Scores: two, Through: through,
+		Slices: []audit.SurrogateSlice{{Parameter: "rows", Geometric: true, Positions: two, Mean: two, SD: two, At: two, Near: two}}}
+}
+
+// TestMutatedReports: whatever is deleted, changed or swapped in a report, its replay
+// notices, or names the field as not compared.
+func TestMutatedReports(t *testing.T) {
+	nativetest.Only(t)
+	claim := audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1}
+	cat := catalogue
+	cat.Finders = append(slices.Clone(cat.Finders), audit.FinderSpec{Name: "guessing", Title: "guesses", Source: "this test",
+		New: func(p audit.FinderProblem) (audit.Finder, error) { return guessing{p.Candidates}, nil }})
+	few := audit.Params{"m": {Number: 2}}
+	for name, c := range map[string]struct {
+		plan   pair.Plan
+		fields []string
+	}{
+		"event":     {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table"}, []string{""}},
+		"plane":     {pair.Plan{Mechanism: "svt3", Parameters: few, Learner: "logistic"}, []string{"evidence.chart.plane"}},
+		"Rényi":     {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &claim, Learner: "outcome-table"}, []string{"claim", "results", "evidence.prepared"}},
+		"surrogate": {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-6}, Finder: "guessing", Learner: "outcome-table"}, []string{"claim", "trials", "surrogate", "published"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			plan := c.plan
+			plan.Version, plan.Samples, plan.Explore, plan.Trials, plan.Seed = pair.PlanVersion, 100, 100, 2, 3
+			r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			mutated(t, cat, r, true, c.fields...)
+			if name == "event" {
+				mutated(t, cat, r, false, "results", "evidence.table", "evidence.witness", "verdict", "claim")
+			}
+		})
+	}
+}
+
+// counting counts the tasks of each kind.
+type counting struct {
+	pair.LocalWorker
+	done *sync.Map
+}
+
+func (w counting) Execute(ctx context.Context, t pair.Task, progress func(int)) (pair.Result, error) {
+	n, _ := w.done.LoadOrStore(t.Kind, new(atomic.Int64))
+	n.(*atomic.Int64).Add(1)
+	return w.LocalWorker.Execute(ctx, t, progress)
+}
+
+// TestVerifyDoesNoMoreThanTheReportHolds: a replay explores no pair beyond those that
+// the report lists, whatever its settings say.
+func TestVerifyDoesNoMoreThanTheReportHolds(t *testing.T) {
+	good := runAudit(t, pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table", Samples: 200, Explore: 200, Trials: 2}, 1)
+	for name, c := range map[string]struct {
+		change func(*pair.Report)
+		trials int64
+		says   string
+	}{
+		"more planned than listed": {func(r *pair.Report) { r.Settings.Trials = 10_000 }, 2, "goes on beyond the 2 trials"},
+		"another finder":           {func(r *pair.Report) { r.Settings.Finder, r.Settings.Trials = "random", 10_000 }, 2, "search"},
+		"more listed than planned": {func(r *pair.Report) { r.Trials = append(r.Trials, r.Trials...) }, 0, "trials is 4 of them, must be 1 to 2"},
+		"none listed":              {func(r *pair.Report) { r.Trials = nil }, 0, "trials is 0 of them"},
+		"more explored than held":  {func(r *pair.Report) { r.Settings.Explore = 1 << 20 }, 0, "evidence.explored is of 100 pairs, must be 524288"},
+		"more samples than held":   {func(r *pair.Report) { r.Settings.Samples = 1e9 }, 0, "settings.samples = 1000000000"},
+	} {
+		for _, stopped := range []bool{false, true} {
+			r := copied(t, good)
+			if stopped {
+				r.Settings.Anytime, r.Termination.Reason, r.Verdict = true, audit.Stopped, audit.Inconclusive
+			}
+			c.change(&r)
+			w := counting{pair.LocalWorker{Catalogue: catalogue}, new(sync.Map)}
+			v, err := pair.Verify(t.Context(), catalogue, pair.NewPool(w), r, true)
+			said := strings.Join(v.Differences, "\n")
+			if err != nil {
+				said = err.Error()
+			}
+			if err == nil && v.OK() || !strings.Contains(said, c.says) && !stopped {
+				t.Errorf("%s (stopped: %v): %v %q, want %q", name, stopped, v.OK(), said, c.says)
+			}
+			if n, ok := w.done.Load(pair.ExploreTask); ok && n.(*atomic.Int64).Load() > c.trials {
+				t.Errorf("%s (stopped: %v): explored %d pairs", name, stopped, n.(*atomic.Int64).Load())
+			}
+		}
+	}
+}
+
+// TestSectionsOfOlderReports: a report may lack a section only where its version wrote
+// none, and the replay says so.
+func TestSectionsOfOlderReports(t *testing.T) {
+	r := runAudit(t, pair.Plan{Mechanism: "svt3", Parameters: audit.Params{"m": {Number: 2}}, Learner: "logistic", Samples: 200, Explore: 200, Trials: 1}, 1)
+	if r.Evidence.Chart.Plane == nil {
+		t.Fatal("there is no plane to take away")
+	}
+	r.Evidence.Chart.Plane = nil
+	for version, ok := range map[string]bool{"0.1.0": true, "0.1.0+0123456789ab": true, "0.0.9": true, audit.Version: false, "": false, "0.10.0": false, "99.0.0": false, "old": false} {
+		r.Generator.Version = version
+		v, err := pair.Verify(t.Context(), catalogue, pair.LocalPool(catalogue, 1), r, true)
+		if err != nil || v.OK() != ok || slices.Contains(v.NotCompared, "evidence.chart.plane") != ok {
+			t.Errorf("version %q: %v %v %v", version, err, v.Differences, v.NotCompared)
+		}
+	}
+}
+
+// TestRunsThatEndedBeforeCertification have nothing to replay, but say nothing that
+// does not follow from their settings.
+func TestRunsThatEndedBeforeCertification(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	good, err := pair.Run{Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Trials: 2}, Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1), Generator: audit.Generator{Version: audit.Version}}.Do(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := pair.VerifyEnded(catalogue, good); err != nil || !v.OK() {
+		t.Errorf("%v %v", err, v.Differences)
+	}
+	for name, change := range map[string]func(*pair.Report){
+		"verdict":   func(r *pair.Report) { r.Verdict = audit.Invalid },
+		"summary":   func(r *pair.Report) { r.Summary = "Private." },
+		"completed": func(r *pair.Report) { r.Termination.Reason = audit.Completed },
+		"message":   func(r *pair.Report) { r.Termination.Message = "proved private" },
+		"used":      func(r *pair.Report) { r.Termination.SamplesUsed = 5 },
+		"unit":      func(r *pair.Report) { r.Inputs.PrivacyUnit = "a city" },
+		"curve":     func(r *pair.Report) { r.Renyi = []pair.RenyiFinding{{Alpha: 2}} },
+		"warning":   func(r *pair.Report) { r.Warnings = []string{"Experts found this mechanism private."} },
+		"command":   func(r *pair.Report) { r.Reproduce.CLI = "rm -rf /" },
+	} {
+		r := copied(t, good)
+		change(&r)
+		if v, err := pair.VerifyEnded(catalogue, r); err == nil && v.OK() {
+			t.Errorf("%s: the forged report passes", name)
+		}
+	}
+}
+
+// TestHeadlines: no verdict calls a mechanism private, a bound that says nothing is
+// none, and what a program wrote stays on its line.
+func TestHeadlines(t *testing.T) {
+	r := runAudit(t, pair.Plan{Mechanism: "svt1", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.1}, Learner: "outcome-table", Samples: 200, Explore: 200, Trials: 1}, 1)
+	for _, verdict := range []audit.Verdict{audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid} {
+		for _, reason := range []audit.TerminationReason{audit.Completed, audit.Refuted, audit.Stopped, audit.Failed} {
+			for _, largest := range []float64{-2.1785, 0, 3} {
+				x := copied(t, r)
+				x.Verdict, x.Termination.Reason, x.Termination.Message, x.Power = verdict, reason, "\x1b[2JViolation\x07", &pair.Power{LargestBound: largest}
+				head := pair.Headline(x)
+				x.Summary = head
+				text := pair.Text(x)
+				plain := strings.ReplaceAll(head, "This is not a proof of privacy.", "")
+				if strings.Contains(strings.ToLower(plain), "privat") || strings.Contains(strings.ToLower(plain), "privacy") {
+					t.Errorf("%s, %s: %s", verdict, reason, head)
+				}
+				if verdict == audit.NoViolation && !strings.Contains(head, "No violation found") || strings.Contains(text, "-2.178") {
+					t.Errorf("%s, %s: %s", verdict, reason, text)
+				}
+				if strings.ContainsAny(text, "\x1b\x07") {
+					t.Errorf("%s, %s: %q holds control characters", verdict, reason, text)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package pair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// fakeWorker answers certify tasks with their shard number.
+type fakeWorker struct {
+	before func(t Task, attempt int) error
+	mu     *sync.Mutex
+	tries  map[int]int
+}
+
+func (w fakeWorker) Execute(ctx context.Context, t Task, progress func(int)) (Result, error) {
+	w.mu.Lock()
+	w.tries[t.Shard]++
+	n := w.tries[t.Shard]
+	w.mu.Unlock()
+	progress(5)
+	if w.before != nil {
+		if err := w.before(t, n); err != nil {
+			return Result{}, err
+		}
+	}
+	progress(5)
+	return Result{Counted: &Counted{Rows: t.Shard}}, ctx.Err()
+}
+
+func fakePool(n int, before func(t Task, attempt int) error) *Pool {
+	w := fakeWorker{before, &sync.Mutex{}, map[int]int{}}
+	workers := make([]Worker, n)
+	for i := range workers {
+		workers[i] = w
+	}
+	return NewPool(workers...)
+}
+
+func shards(n int) []Task {
+	tasks := make([]Task, n)
+	for i := range tasks {
+		tasks[i] = Task{Kind: CertifyTask, Shard: i}
+	}
+	return tasks
+}
+
+func TestPoolKeepsOrder(t *testing.T) {
+	for _, workers := range []int{1, 2, 8, 40} {
+		var last atomic.Int64
+		results, err := fakePool(workers, nil).Do(context.Background(), shards(30), Events{Rows: func(n int) { last.Store(int64(n)) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range results {
+			if r.Counted.Rows != i {
+				t.Errorf("%d workers: result %d is that of task %d", workers, i, r.Counted.Rows)
+			}
+		}
+		if last.Load() != 300 {
+			t.Errorf("%d workers: %d rows, want 300", workers, last.Load())
+		}
+	}
+}
+
+func TestPoolRunsALostTaskAgain(t *testing.T) {
+	var lost []int
+	total := 0
+	pool := fakePool(3, func(task Task, attempt int) error {
+		if task.Shard%7 == 3 && attempt == 1 {
+			return fmt.Errorf("terminated: %w", ErrWorkerLost)
+		}
+		return nil
+	})
+	results, err := pool.Do(context.Background(), shards(20), Events{Rows: func(n int) { total = n }, Lost: func(i int, _ error) { lost = append(lost, i) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, r := range results {
+		if r == nil || r.Counted.Rows != i {
+			t.Errorf("result %d is %+v", i, r)
+		}
+	}
+	if len(lost) != 3 || total != 200 {
+		t.Errorf("lost %v and counted %d rows, want three losses and 200 rows: what a lost worker drew does not count", lost, total)
+	}
+}
+
+func TestPoolEndsWhenATaskKillsTwoWorkers(t *testing.T) {
+	pool := fakePool(2, func(task Task, _ int) error {
+		if task.Shard == 4 {
+			return fmt.Errorf("out of memory: %w", ErrWorkerLost)
+		}
+		return nil
+	})
+	results, err := pool.Do(context.Background(), shards(10), Events{})
+	if err == nil || !errors.Is(err, ErrWorkerLost) || !strings.Contains(err.Error(), `"certify, shard 4" lost 2 workers`) {
+		t.Fatalf("error is %v", err)
+	}
+	if results[0] == nil {
+		t.Error("the results that there were are gone")
+	}
+}
+
+func TestPoolEndsWhenATaskFails(t *testing.T) {
+	broken := errors.New("broken")
+	pool := fakePool(2, func(task Task, _ int) error {
+		if task.Shard == 2 {
+			return broken
+		}
+		return nil
+	})
+	if _, err := pool.Do(context.Background(), shards(1000), Events{}); !errors.Is(err, broken) {
+		t.Fatalf("error is %v", err)
+	}
+}
+
+func TestPoolStops(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	pool := fakePool(2, func(task Task, _ int) error {
+		if task.Shard == 5 {
+			cancel()
+		}
+		return ctx.Err()
+	})
+	results, err := pool.Do(ctx, shards(1000), Events{})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatalf("error is %v", err)
+	}
+	if results[0] == nil || results[999] != nil {
+		t.Error("want the first result and not the last")
+	}
+}

@@ -1,0 +1,178 @@
+package pair
+
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+)
+
+// power says what the sample size could have shown, for a witness as good as
+// the explored one.
+func (c certificate) power() *Power {
+	p := c.audit.Plan
+	n, limit := p.Samples, p.Claim.Limit()
+	out := &Power{}
+	var smallest float64
+	switch p.goal() {
+	case Epsilon:
+		_, delta := c.audit.dpLimits()
+		out.LargestBound = bounds.MaxCertifiable(n, n, delta, c.beta)
+		if n > bounds.ExactReach {
+			smallest = math.Inf(1) // it would take longer than the audit
+			break
+		}
+		smallest = bounds.SmallestDetectable(limit, delta, c.beta, n, n, rareRate(c.prepared.Event.counts(c.explored)))
+	case Mu:
+		out.LargestBound = bounds.GaussianMu(bounds.Counts{X: n, N1: n, Y: 0, N0: n}, c.beta)
+		smallest = smallestMu(limit, n, rareRate(c.prepared.MuEvent.counts(c.explored)), c.beta)
+	default:
+		d := *c.prepared.Goal
+		out.LargestBound = c.audit.fromDivergence(c.largestRenyi(d, n), d.Alpha)
+		smallest = c.smallestRenyi(d, n)
+	}
+	out.LargestBound = lowerBound(out.LargestBound)
+	if !math.IsInf(smallest, 0) && !math.IsNaN(smallest) && out.LargestBound > limit {
+		// Rounded up: it is what could have been seen, not what was.
+		smallest = max(limit, -phrase.Floor(-smallest, 4))
+		out.Smallest = &smallest
+	}
+	return out
+}
+
+// largestRenyi is a divergence that no outcome of n pairs certifies more than.
+// Wealth is largest where every pair is the best one; the Berry-Esseen bound is
+// largest at some spread, and below the reach of the witness.
+func (c certificate) largestRenyi(d DirectedPlan, n int) float64 {
+	if d.Method != bounds.MethodRenyiBetting {
+		return d.Reach()
+	}
+	low, high := 0, 0
+	for k, v := range d.H {
+		if v < d.H[low] {
+			low = k
+		}
+		if v > d.H[high] {
+			high = k
+		}
+	}
+	best := bounds.NewTable(c.table.Bins)
+	best.N[high*best.Bins+low] = n
+	return bounds.Renyi(best, d.RenyiPlan, c.beta)
+}
+
+// How the smallest divergence that shows is found: by bisection over louder and
+// louder pairs of distributions, each by its expected table.
+const (
+	powerSteps = 8
+	powerTop   = 64.0 // the loudest: this power of the explored ratio
+)
+
+// smallestRenyi is about the smallest value of the goal that shows in half of
+// all runs of n pairs, for distributions whose ratio by bin is a power of the
+// explored one; +Inf if none does.
+func (c certificate) smallestRenyi(d DirectedPlan, n int) float64 {
+	t := d.side(c.explored)
+	q := shares(t.Second())
+	h := renyiWitness(c.explored, d.Alpha, d.Reversed) // the explored log ratio
+	louder := func(s float64) []float64 {
+		p := make([]float64, len(q))
+		top := math.Inf(-1)
+		for _, v := range h {
+			top = math.Max(top, v)
+		}
+		sum := 0.0
+		for k := range p {
+			p[k] = float64(q[k] * math.Exp(s*(h[k]-top)))
+			sum += p[k]
+		}
+		for k := range p {
+			p[k] /= sum
+		}
+		return p
+	}
+	limit := c.audit.Plan.Claim.Limit()
+	shows := func(s float64) bool {
+		return c.audit.fromDivergence(bounds.Renyi(expectedTable(louder(s), q, n), d.RenyiPlan, c.beta), d.Alpha) > limit
+	}
+	low, high := 0.0, 1.0
+	for !shows(high) {
+		if low, high = high, 2*high; high > powerTop {
+			return math.Inf(1)
+		}
+	}
+	for range powerSteps {
+		if mid := (low + high) / 2; shows(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return c.audit.fromDivergence(binDivergence(louder(high), q, d.Alpha), d.Alpha)
+}
+
+// shares are relative frequencies, half a count added to each.
+func shares(counts []int) []float64 {
+	total := 0.0
+	for _, n := range counts {
+		total += float64(n) + 0.5
+	}
+	q := make([]float64, len(counts))
+	for k, n := range counts {
+		q[k] = (float64(n) + 0.5) / total
+	}
+	return q
+}
+
+// binDivergence is D_alpha of distributions on bins.
+func binDivergence(p, q []float64, alpha float64) float64 {
+	sum := 0.0
+	for k := range p {
+		if p[k] > 0 {
+			sum += float64(q[k] * math.Exp(alpha*math.Log(p[k]/q[k])))
+		}
+	}
+	return math.Log(sum) / (alpha - 1)
+}
+
+// expectedTable is the table of n pairs of independent outputs, rounded so that
+// the sums along the cells stay exact.
+func expectedTable(p, q []float64, n int) bounds.Table {
+	t := bounds.NewTable(len(p))
+	sum, done := 0.5, 0
+	for a := range p {
+		for b := range q {
+			sum += float64(float64(n) * p[a] * q[b])
+			k := max(0, int(sum)-done)
+			t.N[a*t.Bins+b] = k
+			done += k
+		}
+	}
+	return t
+}
+
+// rareRate is the rate of the denominator's side, half a count added.
+func rareRate(explored bounds.Counts) float64 {
+	return (float64(explored.Y) + 0.5) / (float64(explored.N0) + 1)
+}
+
+// smallestMu is the smallest mu whose expected counts refute the claim, for an
+// event of that rate on the second dataset; +Inf if there is none.
+func smallestMu(claim float64, n int, rate, beta float64) float64 {
+	y := int(math.Round(rate * float64(n)))
+	shows := func(x int) bool {
+		return bounds.GaussianMu(bounds.Counts{X: x, N1: n, Y: y, N0: n}, beta) > claim
+	}
+	if !shows(n) {
+		return math.Inf(1)
+	}
+	low, high := y, n
+	for high-low > 1 {
+		if mid := low + (high-low)/2; shows(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return normalQuantile(high, n) - normalQuantile(y, n)
+}

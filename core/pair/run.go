@@ -1,0 +1,475 @@
+package pair
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Phase is a stage of a run.
+type Phase string
+
+const (
+	Exploring  Phase = "explore"
+	Certifying Phase = "certify"
+	Bounding   Phase = "bound"
+)
+
+// Progress is what a run tells while it works.
+type Progress struct {
+	Phase  Phase `json:"phase"`
+	Trial  int   `json:"trial"`  // trials explored so far
+	Trials int   `json:"trials"` // at most so many
+	Rows   int   `json:"rows"`   // outputs drawn so far, both sides
+	Total  int   `json:"total"`  // outputs to draw in all, both sides
+	// Provisional is the bound on the goal so far: in exploration the best
+	// value of a trial, in certification a bound from the counts so far, as if
+	// the run ended here. It is not a certificate, unless Valid: then it holds
+	// whenever the run is stopped.
+	Provisional *float64 `json:"provisional,omitempty"`
+	Valid       bool     `json:"valid,omitempty"`
+	Quantity    string   `json:"quantity"`          // what it bounds, in words
+	Claimed     float64  `json:"claimed"`           // what the claim allows
+	Pairs       int      `json:"pairs,omitempty"`   // certification pairs that it was computed from
+	Message     string   `json:"message,omitempty"` // a worker was lost
+	// Live is what certification has counted so far, absent before. It holds
+	// during the call.
+	Live *Live `json:"live,omitempty"`
+}
+
+// Live is the chart of a certification on its way.
+type Live struct {
+	Chart     Chart       `json:"chart"`
+	Claim     audit.Claim `json:"claim"`
+	Direction string      `json:"direction"` // of the event, as in a [Finding]
+	Rows      int         `json:"rows"`      // outputs counted a side, of Samples
+	Samples   int         `json:"samples"`
+}
+
+// Run is one audit to be done.
+type Run struct {
+	Plan      Plan
+	Catalogue audit.Catalogue
+	Pool      *Pool
+	Generator audit.Generator
+	Progress  func(Progress) // may be nil; called one at a time
+	Now       func() float64 // seconds of a clock; nil: no timing
+
+	mostTrials int // of a replay: beyond them the run ends with errMoreTrials; 0: any
+}
+
+// Do runs the audit. The report does not depend on the pool. When ctx ends
+// first, it returns what there is, with verdict inconclusive and, unless the run
+// is anytime-valid, no certified bound. When the run fails, it returns what there
+// is and the error.
+func (r Run) Do(ctx context.Context) (Report, error) {
+	a, err := r.Plan.Resolve(r.Catalogue)
+	if err != nil {
+		return Report{}, err
+	}
+	s := &state{Run: r, audit: a, pool: r.Pool}
+	start := s.now()
+	err = s.do(ctx)
+	s.timing.Total = s.now() - start
+	s.timing.Workers = r.Pool.Size()
+	if err != nil && ctx.Err() != nil {
+		s.salvage()
+		return s.report(audit.Termination{Reason: audit.Stopped, Message: endMessages[audit.Stopped]}), nil
+	}
+	if err != nil {
+		return s.report(audit.Termination{Reason: audit.Failed, Message: phrase.Block(err.Error())}), err
+	}
+	if s.refuted {
+		return s.report(audit.Termination{Reason: audit.Refuted, Message: endMessages[audit.Refuted]}), nil
+	}
+	return s.report(audit.Termination{Reason: audit.Completed}), nil
+}
+
+// endMessages say why a run ended, but for one that failed.
+var endMessages = map[audit.TerminationReason]string{
+	audit.Stopped: "stopped before the end",
+	audit.Refuted: "the claim was refuted before the end",
+}
+
+// state is a run under way.
+type state struct {
+	Run
+	audit     *Audit
+	timing    audit.Timing
+	trials    []TrialNote
+	surrogate *audit.SurrogateModel
+	best      *Explored
+	bestAt    int
+	prepared  Prepared
+	counted   tally
+	monitor   *monitor // of an anytime run
+	refuted   bool     // an anytime run refuted the claim
+	certified *Certified
+	pool      *Pool
+	warnings  []string
+
+	progress Progress
+}
+
+func (s *state) now() float64 {
+	if s.Now == nil {
+		return 0
+	}
+	return s.Now()
+}
+
+func (s *state) tell(change func(*Progress)) {
+	change(&s.progress)
+	if s.Progress != nil {
+		s.Progress(s.progress)
+	}
+}
+
+func (s *state) do(ctx context.Context) error {
+	for _, phase := range []struct {
+		spent *float64
+		run   func(context.Context) error
+	}{{&s.timing.Explore, s.explore}, {&s.timing.Explore, s.prepare}, {&s.timing.Certify, s.certify}, {&s.timing.Bound, s.certificate}} {
+		start := s.now()
+		err := phase.run(ctx)
+		*phase.spent += s.now() - start
+		if err != nil {
+			return err
+		}
+	}
+	if n := s.audit.Plan.Samples; n != s.counted.rows && !s.refuted {
+		return fmt.Errorf("certified %d outputs of %d", s.counted.rows, n)
+	}
+	return nil
+}
+
+// finder makes the finder of the plan, or the one that holds its only pair.
+func (s *state) finder() (audit.Finder, error) {
+	p := s.audit.Plan
+	if p.Pair != nil {
+		return onePair{*p.Pair}, nil
+	}
+	if s.audit.Spec.Recording != nil {
+		return onePair{s.audit.Spec.Pairs(p.Parameters, p.Relation)[0]}, nil
+	}
+	spec, err := s.Catalogue.Finder(p.Finder)
+	if err != nil {
+		return nil, err
+	}
+	return spec.New(audit.FinderProblem{Relation: p.Relation, Domain: s.audit.Domain,
+		Candidates: s.audit.Spec.Pairs(p.Parameters, p.Relation),
+		Stream:     stream.New(stream.Key{Seed: p.Seed, Purpose: purposeFind}),
+		Trials:     p.Trials})
+}
+
+// onePair proposes the user's pair.
+type onePair struct{ pair audit.Pair }
+
+func (o onePair) Propose(history []audit.Trial, budget int) []audit.Pair {
+	if len(history) > 0 || budget < 1 {
+		return nil
+	}
+	return []audit.Pair{o.pair}
+}
+
+// explore tries the finder's pairs and keeps the loudest.
+func (s *state) explore(ctx context.Context) error {
+	p := s.audit.Plan
+	find, err := s.finder()
+	if err != nil {
+		return fmt.Errorf("finder %s: %w", p.Finder, err)
+	}
+	model, _ := find.(audit.Surrogate)
+	trials := p.Trials
+	if p.Pair != nil {
+		trials = 1
+	}
+	var history []audit.Trial
+	rowsBefore := 0
+	for len(history) < trials {
+		pairs := find.Propose(history, trials-len(history))
+		if len(pairs) == 0 {
+			break
+		}
+		if s.mostTrials > 0 && len(history)+len(pairs) > s.mostTrials {
+			return errMoreTrials
+		}
+		tasks := make([]Task, len(pairs))
+		for i := range pairs {
+			if err := p.Relation.Check(pairs[i], s.audit.Domain); err != nil {
+				return fmt.Errorf("finder %s proposed: %w", p.Finder, err)
+			}
+			tasks[i] = Task{Version: TaskVersion, Kind: ExploreTask, Plan: p, Trial: len(history) + i, Pair: &pairs[i]}
+		}
+		s.tell(func(g *Progress) {
+			g.Phase, g.Trials, g.Total = Exploring, trials, 2*trials*p.Explore+2*p.Samples
+			g.Quantity, g.Claimed = s.goalWords(), p.Claim.Limit()
+		})
+		results, err := s.pool.Do(ctx, tasks, s.events(rowsBefore, func(_ int, g *Progress, res Result) {
+			g.Trial++
+			if v := max(0, res.Explored.Value); g.Provisional == nil || v > *g.Provisional {
+				g.Provisional = &v
+			}
+		}))
+		for i, res := range results {
+			if res == nil {
+				continue // stopped or failed
+			}
+			e := res.Explored
+			history = append(history, audit.Trial{Index: len(history), Pair: pairs[i], Value: e.Value})
+			note := TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner}
+			if model != nil {
+				note.Predicted = model.Predicted(pairs[i])
+			}
+			s.trials = append(s.trials, note)
+			if s.best == nil || e.Value > s.best.Value+valueMargin {
+				s.best, s.bestAt = e, len(s.trials)-1
+			}
+		}
+		if err != nil {
+			return err
+		}
+		rowsBefore += 2 * len(tasks) * p.Explore
+	}
+	if s.best == nil {
+		return fmt.Errorf("finder %s proposed no pair", p.Finder)
+	}
+	s.trials[s.bestAt].Chosen = true
+	if model != nil {
+		s.surrogate = model.Model(history, s.bestAt)
+	}
+	// A finder may have fewer pairs than there were trials.
+	s.progress.Total = rowsBefore + 2*p.Samples
+	return nil
+}
+
+// events relays a pool's events as progress.
+func (s *state) events(rowsBefore int, done func(int, *Progress, Result)) Events {
+	return Events{
+		Rows: func(total int) { s.tell(func(g *Progress) { g.Rows = rowsBefore + total; g.Message = "" }) },
+		Done: func(i int, res Result) { s.tell(func(g *Progress) { done(i, g, res) }) },
+		Lost: func(_ int, err error) {
+			s.warnings = append(s.warnings, engine.LostWorker+phrase.Line(err.Error()))
+			s.tell(func(g *Progress) { g.Message = phrase.Line(err.Error()) })
+		},
+	}
+}
+
+// goalWords name the goal.
+func (s *state) goalWords() string {
+	f := Finding{ID: s.audit.Plan.goal(), Alpha: s.audit.Plan.ThroughRenyi}
+	_, f.Delta = s.audit.dpLimits()
+	if f.ID == RenyiDivergence {
+		f.Alpha = s.audit.Claim.Alpha
+	}
+	return f.words()
+}
+
+// prepare fixes all that the bounds need, on a worker: it may take a second.
+func (s *state) prepare(ctx context.Context) error {
+	task := Task{Version: TaskVersion, Kind: PrepareTask, Plan: s.audit.Plan, Explored: &s.best.Table, Event: &s.best.Event}
+	results, err := s.pool.Do(ctx, []Task{task}, Events{})
+	if err != nil {
+		return err
+	}
+	s.prepared = *results[0].Prepared
+	s.start()
+	return nil
+}
+
+// start begins to count.
+func (s *state) start() {
+	if p := s.best.Chart.Plane.copy(); p != nil {
+		border := s.best.Edges[s.prepared.Event.Edge]
+		p.Border, p.Above = &border, s.prepared.Event.Above
+		s.best.Chart.Plane = p
+	}
+	s.counted = newTally(s.best.Edges, s.best.Chart)
+	if s.audit.Plan.Anytime {
+		s.monitor = newMonitor(s.audit, s.prepared, s.counted.table.Bins)
+	}
+}
+
+// waveShards is how many shards are under way before their sums are taken, at
+// most: a long run does not keep all of its shards in memory.
+const waveShards = 256
+
+// certify counts pairs of fresh outputs of the chosen pair, shard after shard.
+func (s *state) certify(ctx context.Context) error {
+	p := s.audit.Plan
+	rowsBefore := s.progress.Rows
+	s.tell(func(g *Progress) { g.Phase, g.Provisional = Certifying, nil })
+	show := s.provisional()
+	for lo := 0; lo < p.shards() && !s.refuted; lo += waveShards {
+		if err := s.wave(ctx, lo, min(lo+waveShards, p.shards()), rowsBefore, show); err != nil {
+			return err
+		}
+		rowsBefore = s.progress.Rows
+	}
+	// An anytime run may end early.
+	s.progress.Total = s.progress.Rows
+	return nil
+}
+
+// wave certifies the shards in [lo, hi). Results are merged in the order of the
+// shards as soon as all before them are there, so that looks and the end of an
+// anytime run do not depend on who was faster, and what was merged when a run is
+// stopped can be replayed.
+func (s *state) wave(ctx context.Context, lo, hi, rowsBefore int, show func(*Progress)) error {
+	parent := ctx
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	p, tasks := s.audit.Plan, s.certifyTasks(lo, hi)
+	held := make([]*Counted, len(tasks))
+	next := 0
+	var broken error
+	_, err := s.pool.Do(ctx, tasks, s.events(rowsBefore, func(i int, g *Progress, res Result) {
+		held[i] = res.Counted
+		for next < len(held) && held[next] != nil && !s.refuted && broken == nil {
+			if broken = s.merge(*held[next]); broken != nil {
+				cancel(broken)
+				return
+			}
+			held[next] = nil
+			next++
+			show(g)
+			if s.Progress != nil {
+				g.Live = &Live{Chart: s.best.Chart.with(s.counted.chart, s.counted.plane), Claim: s.audit.Claim, Direction: s.prepared.Event.direction(), Rows: s.counted.rows, Samples: p.Samples}
+			}
+		}
+		if s.refuted {
+			cancel(errRefuted)
+		}
+	}))
+	var failed *taskError
+	switch {
+	case s.refuted:
+		return nil
+	case broken != nil:
+		return broken
+	case errors.As(err, &failed) && failed.index > next:
+		// What came before the failure was cut off by it, and may end the run
+		// or fail itself: neither may depend on who was faster.
+		if err := s.wave(parent, lo+next, lo+failed.index, s.progress.Rows, show); err != nil || s.refuted {
+			return err
+		}
+	}
+	return err
+}
+
+var errRefuted = errors.New("the claim was refuted")
+
+// merge adds the next shard, and looks.
+func (s *state) merge(c Counted) error {
+	if err := s.counted.add(c); err != nil {
+		return err
+	}
+	if s.monitor != nil {
+		last := s.counted.rows >= s.audit.Plan.Samples
+		s.refuted = s.monitor.look(s.prepared, s.counted.table, last) > s.audit.Claim.Limit()
+	}
+	return nil
+}
+
+// provisionalBounds is how many bounds a certification shows on its way, at
+// most: a bound costs more than a shard's counts.
+const provisionalBounds = 50
+
+// provisional shows the bound so far, as shards are merged.
+func (s *state) provisional() func(*Progress) {
+	p := s.audit.Plan
+	if s.Progress == nil {
+		return func(*Progress) {}
+	}
+	if s.monitor != nil {
+		return func(g *Progress) {
+			v := s.monitor.bound(s.prepared)
+			g.Provisional, g.Valid, g.Pairs = &v, true, s.counted.rows
+		}
+	}
+	every, done := max(1, p.shards()/provisionalBounds), 0
+	roughly := s.rough()
+	return func(g *Progress) {
+		if done++; done%every == 0 {
+			v := lowerBound(phrase.Floor(roughly(), 6))
+			g.Provisional, g.Pairs = &v, s.counted.rows
+		}
+	}
+}
+
+// rough is a quick bound on the goal from the counts so far.
+func (s *state) rough() func() float64 {
+	p, pr := s.audit.Plan, s.prepared
+	switch p.goal() {
+	case Epsilon:
+		_, delta := s.audit.dpLimits()
+		split := bounds.TuneSplit(pr.Event.counts(s.best.Table), p.Samples, p.Samples, delta, p.Beta)
+		return func() float64 {
+			return bounds.ClopperPearson(pr.Event.counts(s.counted.table), delta, p.Beta, split)
+		}
+	case Mu:
+		return func() float64 { return bounds.GaussianMu(pr.MuEvent.counts(s.counted.table), p.Beta) }
+	}
+	return func() float64 {
+		return s.audit.fromDivergence(bounds.Renyi(pr.Goal.side(s.counted.table), pr.Goal.RenyiPlan, p.Beta), pr.Goal.Alpha)
+	}
+}
+
+// certifyTasks are the shards in [lo, hi).
+func (s *state) certifyTasks(lo, hi int) []Task {
+	neighbours, ch := s.trials[s.bestAt].Pair, s.best.Chart.with([4][]int{}, [2][]int{})
+	later := ch
+	later.Plane = nil // counted in the first shards only
+	tasks := make([]Task, hi-lo)
+	for i := range tasks {
+		ch := &ch
+		if (lo+i)*s.audit.Plan.shardRows() >= planeRows {
+			ch = &later
+		}
+		tasks[i] = Task{Version: TaskVersion, Kind: CertifyTask, Plan: s.audit.Plan, Pair: &neighbours, Shard: lo + i,
+			Witness: &s.best.Witness, Edges: s.best.Edges, Event: &s.prepared.Event, Chart: ch}
+	}
+	return tasks
+}
+
+// certificate computes the bounds, and what the samples could have shown, on a
+// worker: it may take a second.
+func (s *state) certificate(ctx context.Context) error {
+	s.tell(func(g *Progress) { g.Phase = Bounding })
+	results, err := s.pool.Do(ctx, []Task{s.boundTask()}, Events{})
+	if err != nil {
+		return err
+	}
+	s.conclude(results[0].Certified)
+	return nil
+}
+
+func (s *state) boundTask() Task {
+	return Task{Version: TaskVersion, Kind: BoundTask, Plan: s.audit.Plan, Table: &s.counted.table, Explored: &s.best.Table, Prepared: &s.prepared}
+}
+
+// conclude takes the bounds. In an anytime run the goal's is that of all looks.
+func (s *state) conclude(c *Certified) {
+	s.certified = c
+	if s.monitor != nil {
+		s.monitor.finish(s.prepared, &c.Findings[0])
+	}
+}
+
+// salvage computes the bounds of an anytime run that was stopped. The pool may
+// have no worker that listens any more, so it is done here.
+func (s *state) salvage() {
+	if s.monitor == nil || s.counted.rows == 0 || s.certified != nil {
+		return
+	}
+	s.monitor.look(s.prepared, s.counted.table, true)
+	if res, err := Execute(s.Catalogue, s.boundTask(), nil); err == nil {
+		s.conclude(res.Certified)
+	}
+}

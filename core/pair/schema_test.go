@@ -1,0 +1,111 @@
+package pair_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/google/jsonschema-go/jsonschema"
+	check "github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+var update = flag.Bool("update", false, "write golden files anew")
+
+var schemaFile = filepath.Join("..", "..", "docs", pair.SchemaName)
+
+func words(all ...string) *jsonschema.Schema {
+	s := &jsonschema.Schema{Type: "string"}
+	for _, w := range all {
+		s.Enum = append(s.Enum, w)
+	}
+	return s
+}
+
+// schema is generated from the Go types, with the words that named types allow.
+func schema(t *testing.T) []byte {
+	t.Helper()
+	zero, one := 0.0, 1.0
+	s, err := jsonschema.For[pair.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
+		reflect.TypeFor[audit.Verdict]():    words(string(audit.Violation), string(audit.NoViolation), string(audit.Inconclusive), string(audit.Invalid)),
+		reflect.TypeFor[audit.ClaimKind]():  words(string(audit.Pure), string(audit.Approximate), string(audit.Renyi), string(audit.ZCDP), string(audit.GaussianDP)),
+		reflect.TypeFor[audit.Relation]():   words(string(audit.AddRemove), string(audit.Replace), string(audit.BoundedReplace), string(audit.LInfinity), string(audit.Given)),
+		reflect.TypeFor[audit.ColumnKind](): words(string(audit.Real), string(audit.Symbol), string(audit.Mixed)),
+		reflect.TypeFor[pair.Quantity](): words(string(pair.Epsilon), string(pair.Delta), string(pair.RenyiDivergence), string(pair.Rho),
+			string(pair.Mu), string(pair.RenyiEpsilon), string(pair.GaussianEpsilon)),
+		reflect.TypeFor[pair.ChartKind]():          words(string(pair.HistogramChart), string(pair.OutcomeChart), string(pair.ScoreChart)),
+		reflect.TypeFor[audit.TerminationReason](): words(string(audit.Completed), string(audit.Refuted), string(audit.Stopped), string(audit.Failed)),
+		reflect.TypeFor[bounds.Method](): words(string(bounds.MethodExact), string(bounds.MethodClopperPearson), string(bounds.MethodPairedBetting), string(bounds.MethodGaussianMu),
+			string(bounds.MethodRenyiBetting), string(bounds.MethodRenyiBerryEsseen), string(bounds.MethodEventMixture), string(bounds.MethodScoreMixture),
+			string(bounds.MethodRenyiMixture), string(bounds.MethodHistogram), string(bounds.MethodRenyiCorrected), string(bounds.MethodKatz), string(bounds.MethodKatzDelta),
+			string(bounds.MethodRenyiPublished), string(bounds.MethodHistogramPublished)),
+		reflect.TypeFor[audit.ParamValue](): {Types: []string{"number", "string"}},
+		reflect.TypeFor[json.RawMessage]():  {Type: "object", Description: "the model, as its learner writes it"},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Schema = "https://json-schema.org/draft/2020-12/schema"
+	s.Title = "dpscope report"
+	s.Description = "What an audit of differential privacy found, with all that is needed to replay it. Lower bounds are rounded down."
+	s.Properties["schemaVersion"].Enum = []any{pair.SchemaVersion}
+	settings := s.Properties["settings"].Properties
+	settings["confidence"].ExclusiveMinimum, settings["confidence"].ExclusiveMaximum = &zero, &one
+	s.Properties["results"].Items.Properties["lowerBound"].Minimum = &zero
+	data, err := audit.Canonical(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestSchemaIsCurrent(t *testing.T) {
+	want := schema(t)
+	if *update {
+		if err := os.WriteFile(schemaFile, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what the types say; go test ./core -run TestSchemaIsCurrent -update writes it", schemaFile)
+	}
+}
+
+// validate checks a report's JSON against the schema file.
+func validate(t *testing.T, report []byte) {
+	t.Helper()
+	file, err := os.Open(schemaFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	doc, err := check.UnmarshalJSON(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := check.NewCompiler()
+	if err := c.AddResource("report.json", doc); err != nil {
+		t.Fatal(err)
+	}
+	s, err := c.Compile("report.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := check.UnmarshalJSON(bytes.NewReader(report))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Validate(value); err != nil {
+		t.Errorf("a report does not fit its schema: %v", err)
+	}
+}
