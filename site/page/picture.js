@@ -70,7 +70,7 @@ export class Picture {
   ask(more = {}) { return core.picture({ ...this.#of, text: this.#text, choice: chosen.get(this.name) ?? "", width: this.#width, ...more }); }
 
   /** @returns {Promise<SVGElement | string>} it at another width */
-  async at(width) { return painted((await this.ask({ width })).svg); }
+  async at(width) { return painted((await this.ask({ width })).svg ?? ""); }
 
   #draw() {
     this.#again = this.#drawing !== null;
@@ -96,7 +96,7 @@ export class Picture {
   #show({ title, words, choiceLabel, choices, chosen: taken, svg: root, table }) {
     this.#words.textContent = words;
     this.#words.hidden = !words;
-    this.#box.replaceChildren(painted(root));
+    this.#box.replaceChildren(root ? painted(root) : "");
     this.#box.classList.toggle("none", !root);
     this.#files.hidden = !root;
     this.#files.setAttribute("aria-label", `Save: ${title}`);

@@ -273,14 +273,14 @@ export interface PictureRequest {
   heading?: string;
   exact?: boolean;
 }
-/** A picture, its words and its table. Without anything to draw there are words only. */
+/** A picture, its words and its table. Where there is nothing to draw there are words only. */
 export interface PictureValue {
   title: string;
   words: string;
   choiceLabel: string;
   choices: { id: string; words: string }[];
   chosen: string;
-  svg: SVGNode;
+  svg?: SVGNode;
   markup?: string; // of a file, instead of svg
   table: { title: string; head: string[] | null; rows: string[][] | null };
 }

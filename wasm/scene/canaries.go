@@ -4,16 +4,19 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // CanaryReport is what the views need of a report of core/canary: of canaries in
 // many runs, in one run, or of scores.
 type CanaryReport struct {
 	Plan struct {
-		Claim    Claim  `json:"claim"`
-		Interval string `json:"interval"`
-		Method   string `json:"method"` // of scores
-		Relation string `json:"relation"`
+		Claim    audit.Claim `json:"claim"`
+		Interval string      `json:"interval"`
+		Method   string      `json:"method"` // of scores
+		Relation string      `json:"relation"`
 	} `json:"plan"`
 	Evidence *struct {
 		CanaryEvidence
@@ -38,22 +41,8 @@ type CanaryEvidence struct {
 	Threshold float64         `json:"threshold"`
 	Portrait  *CanaryPortrait `json:"portrait"`
 	Certified struct {
-		Table *CanaryTable `json:"table"`
+		Table *bounds.CanaryTable `json:"table"`
 	} `json:"certified"`
-}
-
-// CanaryTable is bound.CanaryTable.
-type CanaryTable struct {
-	K     int          `json:"k"`
-	M     int          `json:"m"`
-	Cells []CanaryCell `json:"cells"`
-}
-
-// CanaryCell is bound.CanaryCell.
-type CanaryCell struct {
-	X    int `json:"x"`
-	Y    int `json:"y"`
-	Runs int `json:"runs"`
 }
 
 // CanarySide is canary.Side.
@@ -114,7 +103,7 @@ func canaryViews(r *CanaryReport) []View {
 // fresh ones, were in the event.
 type CanaryRuns struct {
 	still
-	table CanaryTable
+	table bounds.CanaryTable
 	runs  int
 	most  int // runs of a cell
 	// coins: fair coins put canaries in or left them out; the table counts those of all
@@ -122,7 +111,7 @@ type CanaryRuns struct {
 	coins bool
 }
 
-func newCanaryRuns(t CanaryTable) *CanaryRuns {
+func newCanaryRuns(t bounds.CanaryTable) *CanaryRuns {
 	v := &CanaryRuns{table: t}
 	for _, c := range t.Cells {
 		v.runs += c.Runs

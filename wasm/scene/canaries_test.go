@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
 )
@@ -126,7 +127,7 @@ func TestRunsByCoins(t *testing.T) {
 		if !ok {
 			t.Fatal("no picture of the runs")
 		}
-		if got := v.Reading(slices.IndexFunc(v.table.Cells, func(c CanaryCell) bool { return c.X == 1 })); !strings.HasPrefix(got, want) || strings.Contains(v.Words(), "by a fair coin") != (relation == "add-remove") {
+		if got := v.Reading(slices.IndexFunc(v.table.Cells, func(c bounds.CanaryCell) bool { return c.X == 1 })); !strings.HasPrefix(got, want) || strings.Contains(v.Words(), "by a fair coin") != (relation == "add-remove") {
 			t.Errorf("%s: %q, %q", relation, got, v.Words())
 		}
 	}

@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // Bin is an interval of outputs or scores, or an outcome.
@@ -71,7 +74,7 @@ func hockeyStick(id, words string, epsilon float64, of string) divergenceKind {
 }
 
 // kinds are the divergences that a claim asks for, its own first.
-func kinds(c Claim) []divergenceKind {
+func kinds(c audit.Claim) []divergenceKind {
 	total := hockeyStick("tv", "total variation (hockey-stick at ε = 0)", 0, "total variation")
 	kl := divergenceKind{id: "kl", words: "Kullback-Leibler (Rényi at α = 1)", of: "Kullback-Leibler divergence in nats", part: func(p, q float64) float64 {
 		if p == 0 {
@@ -79,7 +82,7 @@ func kinds(c Claim) []divergenceKind {
 		}
 		return p * math.Log(p/q)
 	}}
-	switch e, ok := c.epsilon(); {
+	switch e, ok := epsilonOf(c); {
 	case ok && e > 0:
 		return []divergenceKind{hockeyStick("claim", "hockey-stick at the claimed ε = "+Short(e), e, "hockey-stick divergence at ε = "+Short(e)), total, kl}
 	case c.Kind == "renyi" && c.Alpha > 1:
@@ -99,8 +102,8 @@ func kinds(c Claim) []divergenceKind {
 // Divergence shows the two output distributions, the event over them, the log
 // ratio of every bin and its part in a divergence.
 type Divergence struct {
-	chart    Chart
-	claim    Claim
+	chart    pair.Chart
+	claim    audit.Claim
 	bins     []Bin
 	reversed bool // the second dataset is the likelier
 	live     string
@@ -117,7 +120,7 @@ const MostBins = 1000
 // NewOutputs shows the two output distributions of a report's chart and the log
 // ratio of every bin: a divergence without its parts. Nil where nothing was counted,
 // or in too many bins.
-func NewOutputs(chart Chart, claim Claim, reversed bool) *Divergence {
+func NewOutputs(chart pair.Chart, claim audit.Claim, reversed bool) *Divergence {
 	d := NewDivergence(chart, claim, reversed, "")
 	if d != nil {
 		d.brief, d.plane = true, nil
@@ -127,7 +130,7 @@ func NewOutputs(chart Chart, claim Claim, reversed bool) *Divergence {
 
 // NewDivergence shows a report's chart, or, with live words, that of a run on its
 // way. Nil where nothing was counted.
-func NewDivergence(chart Chart, claim Claim, reversed bool, live string) *Divergence {
+func NewDivergence(chart pair.Chart, claim audit.Claim, reversed bool, live string) *Divergence {
 	d := &Divergence{chart: chart, claim: claim, reversed: reversed, live: live, kinds: kinds(claim)}
 	d.kind = d.kinds[0]
 	n := len(chart.Edges) + 1
@@ -185,7 +188,7 @@ func NewDivergence(chart Chart, claim Claim, reversed bool, live string) *Diverg
 
 const others = "others"
 
-func outcomeWords(chart Chart, i int) string {
+func outcomeWords(chart pair.Chart, i int) string {
 	switch {
 	case i >= len(chart.Outcomes):
 		return others
@@ -252,7 +255,7 @@ func choices(kinds []divergenceKind) []Choice {
 
 func (d *Divergence) Choose(id string) {
 	if d.flat = id == planeID && d.plane != nil; d.flat {
-		epsilon, _ := d.claim.epsilon()
+		epsilon, _ := epsilonOf(d.claim)
 		d.plane.compare(epsilon)
 	}
 	for _, k := range d.kinds {
@@ -294,7 +297,7 @@ func (d *Divergence) outputsWords() string {
 		what = "outcome"
 	}
 	words := fmt.Sprintf("The share of each %s on both datasets, and the logarithm of the shares' ratio with a 95 %% interval for that %s alone, as observed.", what, what)
-	if e, ok := d.claim.epsilon(); ok {
+	if e, ok := epsilonOf(d.claim); ok {
 		words += fmt.Sprintf(" Beyond the dashed lines one dataset is likelier by more than e^%s.", Short(e))
 	}
 	return words
@@ -317,7 +320,7 @@ func (d *Divergence) Words() string {
 	if d.outcomes() {
 		what = "outcomes"
 	}
-	switch e, dp := d.claim.epsilon(); {
+	switch e, dp := epsilonOf(d.claim); {
 	case math.IsInf(sum, 1):
 		words += fmt.Sprintf("The observed %s of the %s dataset from the %s is infinite: there are %s that were never seen on the %s.", d.kind.of, from, to, what, to)
 	case d.kind.share:
@@ -464,7 +467,7 @@ func (d *Divergence) scales(parts []float64) [3]Scale {
 // known well enough, and the claim.
 func (d *Divergence) mostRatio() float64 {
 	most := 0.5
-	if e, ok := d.claim.epsilon(); ok {
+	if e, ok := epsilonOf(d.claim); ok {
 		most = max(most, 1.15*e)
 	}
 	for _, b := range d.bins {

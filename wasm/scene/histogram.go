@@ -90,7 +90,7 @@ func (d *Divergence) legend(s *Scene, y float64) float64 {
 			break
 		}
 	}
-	if e, ok := d.claim.epsilon(); ok {
+	if e, ok := epsilonOf(d.claim); ok {
 		items = append(items, key{words: "claimed: ± ε = " + Short(e), paint: Ink(Text), form: keyDash})
 	}
 	return s.legend(items, y)
@@ -133,7 +133,7 @@ func (s *Scene) steps(bins []Bin, place func(at, share float64) Point, clip Rect
 
 // ratios are dots with their intervals; an arrow where one side was never seen.
 func (d *Divergence) ratios(s *Scene, x, y Scale, box, clip Rect) {
-	if e, ok := d.claim.epsilon(); ok {
+	if e, ok := epsilonOf(d.claim); ok {
 		for _, v := range []float64{e, -e} {
 			s.dash([]Point{{box.X, y.At(v)}, {box.Right(), y.At(v)}}, 1.5, Ink(Text), box)
 		}

@@ -24,7 +24,7 @@ type Picture struct {
 	ChoiceLabel string   `json:"choiceLabel"`
 	Choices     []Choice `json:"choices"`
 	Chosen      string   `json:"chosen"` // "" where there is nothing to choose
-	SVG         Node     `json:"svg"`
+	SVG         *Node    `json:"svg,omitempty"`
 	Markup      string   `json:"markup,omitempty"` // of a file, instead
 	Table       Table    `json:"table"`
 }
@@ -58,7 +58,7 @@ func Draw(v View, r Request) Picture {
 	if r.Theme != nil {
 		p.Markup = svg.Markup()
 	} else {
-		p.SVG = svg
+		p.SVG = &svg
 	}
 	return p
 }

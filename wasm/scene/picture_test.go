@@ -10,7 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 var update = flag.Bool("update", false, "write the golden pictures anew")
@@ -46,7 +48,7 @@ func stillViews(t *testing.T) map[string]View {
 		"account":  NewAccount(AccountCurve{Points: []OrderPoint{{1.5, 0.1}, {4, 0.5}, {64, 2.25}}, KL: &kl, Limit: &limit, Best: &best}),
 		"line":     NewLiveLine(&Course{Moments: []Moment{{100, 0}, {900, 0.4}, {2500, 1.1}}, Valid: true, Claimed: 1, Quantity: "epsilon"}),
 		"rates":    NewRates([]Rate{{Name: "laplace", Alarms: 1, Of: 40, Rate: 0.025, Lower: 0.0001, Upper: 0.15, RateText: "2.5 %", IntervalText: "0 % to 15 %"}, {Name: "svt", Alarms: 9, Of: 40, Rate: 0.225, Lower: 0.08, Upper: 0.43, Above: true}, {Name: "none yet"}}, 0.05),
-		"renyi":    NewRenyi(&RenyiCurve{Points: []RenyiPoint{{1.1, 0.1}, {2, 0.7}, {8, 0.6}, {64, 2}}, Claimed: [][2]float64{{1.1, 0.3}, {8, 1.5}}, ClaimWords: "a", Confidence: "95 %"}),
+		"renyi":    NewRenyi(&pair.RenyiCurve{Points: []pair.RenyiFinding{{Alpha: 1.1, Lower: 0.1}, {Alpha: 2, Lower: 0.7}, {Alpha: 8, Lower: 0.6}, {Alpha: 64, Lower: 2}}, Claimed: [][2]float64{{1.1, 0.3}, {8, 1.5}}, ClaimWords: "a", Confidence: "95 %"}),
 	}
 	for name, r := range reports(t) {
 		in := input(t, r)
@@ -95,8 +97,8 @@ func TestStillViews(t *testing.T) {
 // names stay text; as JSON it is the same tree.
 func TestMarkup(t *testing.T) {
 	evil := "<script>\"&'\x01</script>"
-	chart := Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{evil, "b"}, First: []int{30, 10, 0}, Second: []int{10, 30, 0}, FirstIn: []int{30, 0, 0}, SecondIn: []int{10, 0, 0}}
-	v := NewOutputs(chart, Claim{Kind: "pure", Epsilon: 0.5}, false)
+	chart := pair.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{evil, "b"}, First: []int{30, 10, 0}, Second: []int{10, 30, 0}, FirstIn: []int{30, 0, 0}, SecondIn: []int{10, 0, 0}}
+	v := NewOutputs(chart, audit.Claim{Kind: "pure", Epsilon: 0.5}, false)
 	p := Draw(v, Request{Width: 640, Theme: lightTheme, Heading: evil})
 	elements, texts := 0, ""
 	for d := xml.NewDecoder(strings.NewReader(p.Markup)); ; {
@@ -141,7 +143,7 @@ func TestMarkup(t *testing.T) {
 
 // TestChoice: a picture takes a choice of its view's, and the first for another one.
 func TestChoice(t *testing.T) {
-	v := NewTradeoff(&TradeoffCurve{Points: []TradeoffPoint{{FPRUpper: 0.1, FNRUpper: 1, FNR: 1, FNRLower: 1}, {FPR: 0.5, FPRLower: 0.4, FPRUpper: 0.6, FNR: 0.1, FNRUpper: 0.2}}}, Claim{})
+	v := NewTradeoff(&pair.TradeoffCurve{Points: []bounds.TradeoffPoint{{FPRUpper: 0.1, FNRUpper: 1, FNR: 1, FNRLower: 1}, {FPR: 0.5, FPRLower: 0.4, FPRUpper: 0.6, FNR: 0.1, FNRUpper: 0.2}}}, audit.Claim{})
 	for choice, want := range map[string]string{"log": "log", "": "linear", "nothing": "linear"} {
 		if p := Draw(v, Request{Choice: choice, Width: 500}); p.Chosen != want || !strings.Contains(p.SVG.Attrs["aria-label"], map[string]string{"log": "logarithmic", "linear": "linear"}[want]) {
 			t.Errorf("of %q it drew %q, called %q", choice, p.Chosen, p.SVG.Attrs["aria-label"])
@@ -152,16 +154,8 @@ func TestChoice(t *testing.T) {
 // TestGoldenPictures: the same bytes for the same numbers.
 func TestGoldenPictures(t *testing.T) {
 	views := stillViews(t)
-	chart := core.Chart{Kind: core.OutcomeChart, Outcomes: [][]float64{{0}, {1}}, Labels: []string{"no", "yes"}, First: []int{70, 30, 0}, Second: []int{90, 10, 0}, FirstIn: []int{0, 30, 0}, SecondIn: []int{0, 10, 0}}
-	var mirrored Chart
-	data, err := json.Marshal(chart)
-	if err == nil {
-		err = json.Unmarshal(data, &mirrored)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	views["outputs"] = NewOutputs(mirrored, Claim{Kind: "pure", Epsilon: 1}, false)
+	chart := pair.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{"no", "yes"}, First: []int{70, 30, 0}, Second: []int{90, 10, 0}, FirstIn: []int{0, 30, 0}, SecondIn: []int{0, 10, 0}}
+	views["outputs"] = NewOutputs(chart, audit.Claim{Kind: "pure", Epsilon: 1}, false)
 	for _, name := range []string{"outputs", "renyi", "canaries"} {
 		got := strings.ReplaceAll(Draw(views[name], Request{Width: 360, Theme: lightTheme, Heading: name}).Markup, "><", ">\n<") + "\n"
 		file := filepath.Join("testdata", name+".svg")

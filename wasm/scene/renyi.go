@@ -3,31 +3,19 @@ package scene
 import (
 	"fmt"
 	"math"
+
+	"github.com/dpscope/dpscope/core/pair"
 )
-
-// RenyiCurve is core.RenyiCurve.
-type RenyiCurve struct {
-	Points     []RenyiPoint `json:"points"`
-	Claimed    [][2]float64 `json:"claimed"`
-	ClaimWords string       `json:"claimWords"`
-	Confidence string       `json:"confidence"`
-}
-
-// RenyiPoint is a lower bound on the divergence of an order.
-type RenyiPoint struct {
-	Alpha float64 `json:"alpha"`
-	Lower float64 `json:"lower"`
-}
 
 // Renyi shows lower bounds on the Rényi divergence against its order, and what the
 // claim allows at each.
 type Renyi struct {
 	still
-	RenyiCurve
+	pair.RenyiCurve
 }
 
 // NewRenyi shows a report's curve, nil where there is none.
-func NewRenyi(c *RenyiCurve) *Renyi {
+func NewRenyi(c *pair.RenyiCurve) *Renyi {
 	if c == nil || len(c.Points) == 0 {
 		return nil
 	}
@@ -52,7 +40,7 @@ func (v *Renyi) allowed(alpha float64) float64 {
 }
 
 // most is the largest bound, and over how many bounds exceed the claim.
-func (v *Renyi) most() (most RenyiPoint, over int) {
+func (v *Renyi) most() (most pair.RenyiFinding, over int) {
 	for i, p := range v.Points {
 		if i == 0 || p.Lower > most.Lower {
 			most = p

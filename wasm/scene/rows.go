@@ -85,7 +85,7 @@ func (d *Divergence) rows(f Frame) *Scene {
 		}
 		s.label(columns[k].X, top-8, titles[k], Start, Muted)
 		marks := x[k].Marks(int(max(2, columns[k].W/46)))
-		if e, ok := d.claim.epsilon(); ok && k == 1 && len(marks) < 3 {
+		if e, ok := epsilonOf(d.claim); ok && k == 1 && len(marks) < 3 {
 			marks = []float64{-e, 0, e}
 		}
 		for _, v := range marks {
@@ -97,7 +97,7 @@ func (d *Divergence) rows(f Frame) *Scene {
 		}
 		s.ticksUnder(x[k], marks, top+height, words[k], columns[k].X-8, columns[k].Right()+gaps-6)
 	}
-	if e, ok := d.claim.epsilon(); ok {
+	if e, ok := epsilonOf(d.claim); ok {
 		for _, v := range []float64{e, -e} {
 			s.dash([]Point{{x[1].At(v), top}, {x[1].At(v), top + height}}, 1.5, Ink(Text), Rect{})
 		}

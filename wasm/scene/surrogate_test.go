@@ -5,12 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // handModel is of three trials with values silent, 1 and 2.
-func handModel() (*SurrogateModel, []Trial) {
-	trials := []Trial{{Trial: 0, Value: 1}, {Trial: 1, Value: -99}, {Trial: 2, Value: 2, Chosen: true, Predicted: &Prediction{Low: 0.5, Middle: 1.5, High: 2, Beyond: true}}}
-	return &SurrogateModel{Model: "hand", SqrtBeta: 1.8, Trials: []int{0, 1, 2}, Scores: []float64{0, -2, 2}, Through: 2, Slices: []SurrogateSlice{
+func handModel() (*audit.SurrogateModel, []pair.TrialNote) {
+	trials := []pair.TrialNote{{Trial: 0, Value: 1}, {Trial: 1, Value: -99}, {Trial: 2, Value: 2, Chosen: true, Predicted: &audit.Prediction{Low: 0.5, Middle: 1.5, High: 2, Beyond: true}}}
+	return &audit.SurrogateModel{Model: "hand", SqrtBeta: 1.8, Trials: []int{0, 1, 2}, Scores: []float64{0, -2, 2}, Through: 2, Slices: []audit.SurrogateSlice{
 		{Parameter: "rows", Geometric: true, Positions: []float64{0, 1, 3, 7}, Mean: []float64{-3, -0.5, 1, 1.5}, SD: []float64{0.5, 1, 0.5, 0.25}, At: []float64{0, 1, 7}, Near: []float64{0.5, 0.1, 1}},
 		{Parameter: "value", Positions: []float64{-1, 0.5}, Mean: []float64{0, 3}, SD: []float64{1, 0.5}, At: []float64{0, 0, 0.5}, Near: []float64{0.9, 0, 1}},
 	}}, trials
@@ -84,15 +87,15 @@ func TestSurrogateByHand(t *testing.T) {
 
 // What a file may hold instead of a model is not drawn, or is without its faults.
 func TestSurrogateMaimed(t *testing.T) {
-	for name, maim := range map[string]func(*SurrogateModel){
-		"no trials":   func(m *SurrogateModel) { m.Trials, m.Scores = nil, nil },
-		"no scores":   func(m *SurrogateModel) { m.Scores = nil },
-		"score NaN":   func(m *SurrogateModel) { m.Scores[0] = math.NaN() },
-		"huge score":  func(m *SurrogateModel) { m.Scores[0] = 1e300 },
-		"other trial": func(m *SurrogateModel) { m.Trials[0] = 3 },
-		"no trial":    func(m *SurrogateModel) { m.Trials[0] = -1 },
-		"no slices":   func(m *SurrogateModel) { m.Slices = nil },
-		"only bad slices": func(m *SurrogateModel) {
+	for name, maim := range map[string]func(*audit.SurrogateModel){
+		"no trials":   func(m *audit.SurrogateModel) { m.Trials, m.Scores = nil, nil },
+		"no scores":   func(m *audit.SurrogateModel) { m.Scores = nil },
+		"score NaN":   func(m *audit.SurrogateModel) { m.Scores[0] = math.NaN() },
+		"huge score":  func(m *audit.SurrogateModel) { m.Scores[0] = 1e300 },
+		"other trial": func(m *audit.SurrogateModel) { m.Trials[0] = 3 },
+		"no trial":    func(m *audit.SurrogateModel) { m.Trials[0] = -1 },
+		"no slices":   func(m *audit.SurrogateModel) { m.Slices = nil },
+		"only bad slices": func(m *audit.SurrogateModel) {
 			m.Slices[0].Mean = nil
 			m.Slices[1].Positions[1] = -1
 		},
@@ -102,13 +105,13 @@ func TestSurrogateMaimed(t *testing.T) {
 			t.Errorf("%s: it is drawn", name)
 		}
 	}
-	for name, maim := range map[string]func(*SurrogateSlice){
-		"a mean less":         func(s *SurrogateSlice) { s.Mean = s.Mean[1:] },
-		"no places":           func(s *SurrogateSlice) { s.At, s.Near = nil, nil },
-		"one position":        func(s *SurrogateSlice) { s.Positions = s.Positions[:1] },
-		"infinite deviation":  func(s *SurrogateSlice) { s.SD[1] = math.Inf(1) },
-		"negative deviation":  func(s *SurrogateSlice) { s.SD[1] = -1 },
-		"positions backwards": func(s *SurrogateSlice) { slices.Reverse(s.Positions) },
+	for name, maim := range map[string]func(*audit.SurrogateSlice){
+		"a mean less":         func(s *audit.SurrogateSlice) { s.Mean = s.Mean[1:] },
+		"no places":           func(s *audit.SurrogateSlice) { s.At, s.Near = nil, nil },
+		"one position":        func(s *audit.SurrogateSlice) { s.Positions = s.Positions[:1] },
+		"infinite deviation":  func(s *audit.SurrogateSlice) { s.SD[1] = math.Inf(1) },
+		"negative deviation":  func(s *audit.SurrogateSlice) { s.SD[1] = -1 },
+		"positions backwards": func(s *audit.SurrogateSlice) { slices.Reverse(s.Positions) },
 	} {
 		m, trials := handModel()
 		maim(&m.Slices[0])

@@ -4,25 +4,19 @@ import (
 	"fmt"
 	"math"
 	"slices"
-)
 
-// TradeoffPoint is bound.TradeoffPoint.
-type TradeoffPoint struct {
-	FPR      float64 `json:"fpr"`
-	FPRLower float64 `json:"fprLower"`
-	FPRUpper float64 `json:"fprUpper"`
-	FNR      float64 `json:"fnr"`
-	FNRLower float64 `json:"fnrLower"`
-	FNRUpper float64 `json:"fnrUpper"`
-}
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair"
+)
 
 // Tradeoff shows a test's false negative rate against its false positive rate,
 // the band of both, and the curve below which no test of a mechanism that keeps
 // the claim lies.
 type Tradeoff struct {
-	points   []TradeoffPoint // from (0, 1) to (1, 0)
-	claimed  [][2]float64    // a polyline
-	words    string          // of the claim
+	points   []bounds.TradeoffPoint // from (0, 1) to (1, 0)
+	claimed  [][2]float64           // a polyline
+	words    string                 // of the claim
 	level    string
 	reversed bool
 	implied  bool // claimed is an outer curve: what the claim implies for two outcomes
@@ -30,11 +24,11 @@ type Tradeoff struct {
 }
 
 // NewTradeoff shows a report's curve, nil where there is none.
-func NewTradeoff(c *TradeoffCurve, claim Claim) *Tradeoff {
+func NewTradeoff(c *pair.TradeoffCurve, claim audit.Claim) *Tradeoff {
 	if c == nil || len(c.Points) == 0 {
 		return nil
 	}
-	t := &Tradeoff{points: c.Points, claimed: c.Claimed, words: c.ClaimWords, level: c.Confidence, reversed: c.Direction == secondOverFirst}
+	t := &Tradeoff{points: c.Points, claimed: c.Claimed, words: c.ClaimWords, level: c.Confidence, reversed: c.Direction == pair.SecondOverFirst}
 	if len(t.claimed) == 0 {
 		t.claimed, t.implied = renyiTradeoff(claim), true
 	}
@@ -46,7 +40,7 @@ func NewTradeoff(c *TradeoffCurve, claim Claim) *Tradeoff {
 // outcomes are no further apart, in either direction, than the outputs (data
 // processing; Balle, Barthe, Gaboardi, Hsu and Sato 2020, section 4). It is an
 // outer curve. Empty for other claims.
-func renyiTradeoff(c Claim) [][2]float64 {
+func renyiTradeoff(c audit.Claim) [][2]float64 {
 	var orders []float64
 	switch c.Kind {
 	case "renyi":
@@ -145,7 +139,9 @@ func (t *Tradeoff) claimedAt(x float64) float64 {
 
 // margin is how far a point's whole rectangle lies below the claimed curve; above
 // 0 the claim is refuted there.
-func (t *Tradeoff) margin(p TradeoffPoint) float64 { return t.claimedAt(p.FPRUpper) - p.FNRUpper }
+func (t *Tradeoff) margin(p bounds.TradeoffPoint) float64 {
+	return t.claimedAt(p.FPRUpper) - p.FNRUpper
+}
 
 // Refuting is the point with the largest margin, -1 where none refutes.
 func (t *Tradeoff) Refuting() int {

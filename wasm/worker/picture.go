@@ -6,7 +6,8 @@ import (
 	"sync"
 
 	"github.com/dpscope/dpscope/accounting"
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
 
@@ -45,15 +46,12 @@ func (p *pictured) report(text string) (scene.Input, error) {
 	if p.text == text && text != "" {
 		return p.in, nil
 	}
-	r, _, err := core.ParseReport([]byte(text))
+	r, _, err := pair.ParseReport([]byte(text))
 	if err != nil {
 		return scene.Input{}, err
 	}
-	in, err := scene.Parse(mustJSON(map[string]any{"report": r, "curves": core.ReportCurves(r)}))
-	if err == nil {
-		p.text, p.in = text, in
-	}
-	return in, err
+	p.text, p.in = text, scene.Input{Report: &r, Curves: pair.ReportCurves(r)}
+	return p.in, nil
 }
 
 // picture draws what the page shows.
@@ -63,10 +61,10 @@ func (c *coordinator) picture(m message) (message, error) {
 		return message{}, fmt.Errorf("no request for a picture: %w", err)
 	}
 	if !(req.Width >= 1 && req.Width <= widest) {
-		return message{}, &core.InputError{Field: "width", Found: fmt.Sprint(req.Width), Want: fmt.Sprintf("in [1, %d]", widest)}
+		return message{}, &audit.InputError{Field: "width", Found: fmt.Sprint(req.Width), Want: fmt.Sprintf("in [1, %d]", widest)}
 	}
 	if len(req.Theme) != 0 && len(req.Theme) != int(scene.Roles) {
-		return message{}, &core.InputError{Field: "theme", Found: fmt.Sprintf("%d colours", len(req.Theme)), Want: fmt.Sprint(int(scene.Roles))}
+		return message{}, &audit.InputError{Field: "theme", Found: fmt.Sprintf("%d colours", len(req.Theme)), Want: fmt.Sprint(int(scene.Roles))}
 	}
 	view, none, err := c.view(req)
 	if err != nil {
@@ -139,14 +137,14 @@ func (c *coordinator) view(req pictureRequest) (view scene.View, none string, er
 		}
 		return nil, "Nothing is counted yet.", nil
 	}
-	return nil, "", &core.InputError{Field: "of", Found: fmt.Sprintf("%q", req.Of), Want: "what there are pictures of"}
+	return nil, "", &audit.InputError{Field: "of", Found: fmt.Sprintf("%q", req.Of), Want: "what there are pictures of"}
 }
 
 func reportView(in scene.Input, name string) (view scene.View, none string, err error) {
 	switch name {
 	case "outputs":
 		if e := in.Report.Evidence; e != nil {
-			reversed := len(in.Report.Results) > 0 && in.Report.Results[0].Direction == core.SecondOverFirst
+			reversed := len(in.Report.Results) > 0 && in.Report.Results[0].Direction == pair.SecondOverFirst
 			if v := scene.NewOutputs(e.Chart, in.Report.Claim, reversed); v != nil {
 				return v, "", nil
 			}
@@ -166,7 +164,7 @@ func reportView(in scene.Input, name string) (view scene.View, none string, err 
 		}
 		return nil, "The report has no Rényi bounds.", nil
 	}
-	return nil, "", &core.InputError{Field: "view", Found: fmt.Sprintf("%q", name), Want: `"outputs", "tradeoff" or "renyi"`}
+	return nil, "", &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", name), Want: `"outputs", "tradeoff" or "renyi"`}
 }
 
 func accountCurve(a accounting.Account) scene.AccountCurve {
