@@ -19,6 +19,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/site/pages"
@@ -93,7 +94,11 @@ func build(out string, compress bool, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	files = append(append(files, written...), file{"catalogue.json", known}, terms)
+	example, err := examplePicture(files)
+	if err != nil {
+		return err
+	}
+	files = append(slices.Concat(files, written, example), file{"catalogue.json", known}, terms)
 	for _, b := range binaries {
 		binary, err := compile(b.name, b.tags, b.from)
 		if err != nil {

@@ -66,6 +66,12 @@ export class Picture {
     return this.#draw();
   }
 
+  /** Shows one of pictures that were drawn beforehand, until the core draws. @param {import("../worker/protocol").PictureValue[]} all by width */
+  preview(all) {
+    const width = this.#measured();
+    if (!this.#box.firstChild) this.#show(all.findLast(({ svg: [, at] }) => Number(at.width) <= width) ?? all[0]);
+  }
+
   /** Asks the core, at the width of the place unless told otherwise. @returns {Promise<import("../worker/protocol").PictureValue>} */
   ask(more = {}) { return core.picture({ ...this.#of, text: this.#text, choice: chosen.get(this.name) ?? "", width: this.#width, ...more }); }
 

@@ -55,7 +55,7 @@ export function showReport(answer, museum, standing = "") {
   byId("remarks").replaceChildren(...remarks(report));
   byId("result-title").textContent = `Result for ${report.inputs?.mechanism}`;
   return inTurns(
-    section("chart-section", report.evidence?.chart, () => drawn.push(draw("chart", answer.text, { view: "outputs", name: "outputs" }))),
+    section("chart-section", report.evidence?.chart, () => drawn.push(outputs().show(answer.text))),
     section("counts-section", finding?.counts, () => showCounts(finding)),
     section("event-section", report.evidence, () => showEvent(report)),
     ...words(answer, drawn),
@@ -64,6 +64,9 @@ export function showReport(answer, museum, standing = "") {
 
 /** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("../worker/protocol").ReportedValue>} answer */
 export const showWords = (answer) => inTurns(...words(answer, []));
+
+/** The picture of the two output distributions. */
+export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "outputs", name: "outputs" });
 
 const draw = (id, text, options) => pictureIn(byId(id), { of: "report", ...options }).show(text);
 

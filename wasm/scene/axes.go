@@ -95,11 +95,11 @@ func (s *Scene) under(x Scale, y float64, values Window) {
 	least, most := x.From-10, x.To+10
 	if x.Lo < values.Lo && inner.Hi > inner.Lo {
 		l := s.label(x.From, y+18, "< "+Short(values.Lo), Start, Muted)
-		least = l.X + s.wide(l.Words) + 4
+		least = l.X + s.wide(l.Words) + 12
 	}
 	if x.Hi > values.Hi && inner.Hi > inner.Lo {
 		l := s.label(x.To+8, y+18, "≥ "+Short(values.Hi), End, Muted)
-		most = l.X - s.wide(l.Words) - 4
+		most = l.X - s.wide(l.Words) - 12
 	}
 	marks := inner.Marks(int(max(2, (inner.To-inner.From)/80)))
 	for _, v := range marks {

@@ -298,7 +298,7 @@ func (d *Divergence) outputsWords() string {
 	}
 	words := fmt.Sprintf("The share of each %s on both datasets, and the logarithm of the shares' ratio with a 95 %% interval for that %s alone, as observed.", what, what)
 	if e, ok := epsilonOf(d.claim); ok {
-		words += fmt.Sprintf(" Beyond the dashed lines one dataset is likelier by more than e^%s.", Short(e))
+		words += fmt.Sprintf(" Beyond the dashed lines, at ± ε = %s, one dataset is likelier by more than e^ε.", Short(e))
 	}
 	return words
 }
