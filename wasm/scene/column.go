@@ -7,10 +7,10 @@ import (
 
 // ColumnBin is a bar of a column of samples: of a name, or of a range of numbers.
 type ColumnBin struct {
-	Label  string  `json:"label"` // "" of a range
-	Lower  float64 `json:"lower"`
-	Upper  float64 `json:"upper"`
-	Counts [2]int  `json:"counts"` // on the first and the second dataset
+	Label  string // "" of a range
+	Lower  float64
+	Upper  float64
+	Counts [2]int // on the first and the second dataset
 }
 
 // Column shows what a column of the user's samples holds on both datasets: its names

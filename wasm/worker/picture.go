@@ -66,105 +66,83 @@ func (c *coordinator) picture(m message) (message, error) {
 	if len(req.Theme) != 0 && len(req.Theme) != int(scene.Roles) {
 		return message{}, &audit.InputError{Field: "theme", Found: fmt.Sprintf("%d colours", len(req.Theme)), Want: fmt.Sprint(int(scene.Roles))}
 	}
-	view, none, err := c.view(req)
+	view, err := c.view(req)
 	if err != nil {
 		return message{}, err
 	}
 	if view == nil {
-		return message{Type: msgPictured, JSON: mustJSON(scene.Picture{Words: none, Choices: []scene.Choice{}})}, nil
+		return message{Type: msgPictured, JSON: mustJSON(scene.Picture{Words: "There is nothing to draw.", Choices: []scene.Choice{}})}, nil
 	}
 	return message{Type: msgPictured, JSON: mustJSON(scene.Draw(view, req.Request))}, nil
 }
 
-// view is what is to be drawn; where there is nothing, it says why.
-func (c *coordinator) view(req pictureRequest) (view scene.View, none string, err error) {
-	read := func(into any) error {
-		if err := json.Unmarshal([]byte(req.Text), into); err != nil {
-			return fmt.Errorf("no %s to draw: %w", req.Of, err)
-		}
-		return nil
-	}
+// view is what is to be drawn, nil where there is nothing.
+func (c *coordinator) view(req pictureRequest) (scene.View, error) {
 	switch req.Of {
 	case ofReport:
 		in, err := c.drawn.report(req.Text)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		return reportView(in, req.View)
 	case ofAccount:
-		var a accounting.Account
-		if err := read(&a); err != nil {
-			return nil, "", err
-		}
-		if v := scene.NewAccount(accountCurve(a)); v != nil {
-			return v, "", nil
-		}
-		return nil, "There is no Rényi curve.", nil
+		a, err := drawable[accounting.Account](req)
+		return some(scene.NewAccount(accountCurve(a))), err
 	case ofCalibration:
-		var v calibrated
-		if err := read(&v); err != nil {
-			return nil, "", err
-		}
-		return scene.NewRates(v.rates(), v.Beta), "", nil
+		v, err := drawable[calibrated](req)
+		return some(scene.NewRates(v.rates(), v.Beta)), err
 	case ofCanaries:
-		var course scene.CanaryCourse
-		if err := read(&course); err != nil {
-			return nil, "", err
-		}
-		if v := scene.NewCanariesOverRuns(&course); v != nil {
-			return v, "", nil
-		}
-		return nil, "No interval gives a bound yet.", nil
+		course, err := drawable[scene.CanaryCourse](req)
+		return some(scene.NewCanariesOverRuns(&course)), err
 	case ofColumn:
-		var column struct {
-			Column string            `json:"column"`
-			Bins   []scene.ColumnBin `json:"bins"`
-		}
-		if err := read(&column); err != nil {
-			return nil, "", err
-		}
-		if v := scene.NewColumn(column.Column, column.Bins); v != nil {
-			return v, "", nil
-		}
-		return nil, "The column holds nothing that can be drawn.", nil
+		h, err := drawable[struct {
+			Column string
+			Bins   []scene.ColumnBin
+		}](req)
+		return some(scene.NewColumn(h.Column, h.Bins)), err
 	case ofCourse:
-		var course scene.Course
-		if err := read(&course); err != nil {
-			return nil, "", err
-		}
-		if v := scene.NewLiveLine(&course); v != nil {
-			return v, "", nil
-		}
-		return nil, "Nothing is counted yet.", nil
+		course, err := drawable[scene.Course](req)
+		return some(scene.NewLiveLine(&course)), err
 	}
-	return nil, "", &audit.InputError{Field: "of", Found: fmt.Sprintf("%q", req.Of), Want: "what there are pictures of"}
+	return nil, &audit.InputError{Field: "of", Found: fmt.Sprintf("%q", req.Of), Want: "what there are pictures of"}
 }
 
-func reportView(in scene.Input, name string) (view scene.View, none string, err error) {
-	switch name {
-	case "outputs":
-		if e := in.Report.Evidence; e != nil {
-			reversed := len(in.Report.Results) > 0 && in.Report.Results[0].Direction == pair.SecondOverFirst
-			if v := scene.NewOutputs(e.Chart, in.Report.Claim, reversed); v != nil {
-				return v, "", nil
-			}
-			if n := max(len(e.Chart.Edges), len(e.Chart.Outcomes)) + 1; n > scene.MostBins {
-				return nil, fmt.Sprintf("%s bins are too many to draw.", scene.Grouped(n)), nil
-			}
+func reportView(in scene.Input, name string) (scene.View, error) {
+	r := in.Report
+	switch {
+	case name == "outputs" && r.Evidence == nil:
+		return nil, nil
+	case name == "outputs":
+		if n := max(len(r.Evidence.Chart.Edges), len(r.Evidence.Chart.Outcomes)) + 1; n > scene.MostBins {
+			return nil, fmt.Errorf("%s bins are too many to draw: %s at most", scene.Grouped(n), scene.Grouped(scene.MostBins))
 		}
-		return nil, "No outputs were counted for the chart.", nil
-	case "tradeoff":
-		if v := scene.NewTradeoff(in.Curves.Tradeoff, in.Report.Claim); v != nil {
-			return v, "", nil
-		}
-		return nil, "The report has no trade-off curve.", nil
-	case "renyi":
-		if v := scene.NewRenyi(in.Curves.Renyi); v != nil {
-			return v, "", nil
-		}
-		return nil, "The report has no Rényi bounds.", nil
+		reversed := len(r.Results) > 0 && r.Results[0].Direction == pair.SecondOverFirst
+		return some(scene.NewOutputs(r.Evidence.Chart, r.Claim, reversed)), nil
+	case name == "tradeoff":
+		return some(scene.NewTradeoff(in.Curves.Tradeoff, r.Claim)), nil
+	case name == "renyi":
+		return some(scene.NewRenyi(in.Curves.Renyi)), nil
 	}
-	return nil, "", &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", name), Want: `"outputs", "tradeoff" or "renyi"`}
+	return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", name), Want: `"outputs", "tradeoff" or "renyi"`}
+}
+
+// drawable is what a request has to draw.
+func drawable[T any](req pictureRequest) (v T, err error) {
+	if err = json.Unmarshal([]byte(req.Text), &v); err != nil {
+		err = fmt.Errorf("no %s to draw: %w", req.Of, err)
+	}
+	return v, err
+}
+
+// some is the view, if there is one.
+func some[T any, V interface {
+	*T
+	scene.View
+}](v V) scene.View {
+	if v == nil {
+		return nil
+	}
+	return v
 }
 
 func accountCurve(a accounting.Account) scene.AccountCurve {
