@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp/kb"
+
 	"github.com/dpscope/dpscope/audit"
 )
 

@@ -119,13 +119,13 @@ func shootCanaries(t *testing.T, name string, width int64, dark bool) {
 	click(t, tab, "#canaries-one")
 	until(t, tab, canaryReport+`?.kind === "one-run" && `+canaryIdle, time.Minute)
 	develop(t, tab, name+"-one", chromedp.Screenshot("#canaries"))
-	var scores strings.Builder
-	scores.WriteString("in,out\n")
+	var given strings.Builder
+	given.WriteString("in,out\n")
 	for i := range 300 {
-		fmt.Fprintf(&scores, "%d,%d\n", i%97+40, i%89)
+		fmt.Fprintf(&given, "%d,%d\n", i%97+40, i%89)
 	}
 	set(t, tab, "k-scores-relation", "add-remove")
-	give(t, tab, scored{"scores.csv", scores.String()})
+	give(t, tab, scored{"scores.csv", given.String()})
 	until(t, tab, canaryReport+`?.kind === "scores" && `+canaryIdle, time.Minute)
 	develop(t, tab, name+"-scores", chromedp.Screenshot("#canaries"))
 }

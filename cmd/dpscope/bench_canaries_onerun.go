@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -29,7 +29,7 @@ func (b *canaryBench) oneRun() (*canaryTable, error) {
 		counts = counts[:2]
 	}
 	for _, eps := range []int{1, 4, 8} {
-		sigma := canary.Sigma(canary.ByAnalytic, float64(eps), canaryDelta)
+		sigma := source.Sigma(source.ByAnalytic, float64(eps), canaryDelta)
 		for _, m := range counts {
 			seeds := canarySeeds
 			switch {
@@ -40,11 +40,11 @@ func (b *canaryBench) oneRun() (*canaryTable, error) {
 			}
 			values := [2][]float64{make([]float64, seeds), make([]float64, seeds)}
 			_, err := b.count(seeds, func(s int) bool {
-				scores, in := oneRunScores(b.Seed, s, eps, m, sigma)
+				scoresCommand, in := oneRunScores(b.Seed, s, eps, m, sigma)
 				r := bounds.OneRunGuesses(m)
-				values[0][s] = bounds.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
+				values[0][s] = bounds.SteinkeEpsilon(m, r, bounds.OneRunRight(scoresCommand, in, r-r/2, r/2), canaryDelta, canaryBeta)
 				r = bounds.OneRunGDPGuesses(m)
-				values[1][s] = bounds.OneRunGDPEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
+				values[1][s] = bounds.OneRunGDPEpsilon(m, r, bounds.OneRunRight(scoresCommand, in, r-r/2, r/2), canaryDelta, canaryBeta)
 				return true
 			})
 			if err != nil {
@@ -68,14 +68,14 @@ func (b *canaryBench) oneRun() (*canaryTable, error) {
 }
 
 // oneRunScores draws the scores of m orthogonal unit canaries in one noisy sum.
-func oneRunScores(seed uint64, run, eps, m int, sigma float64) (scores []float64, in []bool) {
+func oneRunScores(seed uint64, run, eps, m int, sigma float64) (scoresCommand []float64, in []bool) {
 	st := stream.New(stream.Key{Seed: seed, Purpose: "bench/canaries/one-run", Trial: run, Side: eps, Shard: m})
-	scores, in = make([]float64, m), make([]bool, m)
-	st.Gaussian(scores, sigma)
-	for i := range scores {
+	scoresCommand, in = make([]float64, m), make([]bool, m)
+	st.Gaussian(scoresCommand, sigma)
+	for i := range scoresCommand {
 		if in[i] = st.Uint64()>>63 == 1; in[i] {
-			scores[i]++
+			scoresCommand[i]++
 		}
 	}
-	return scores, in
+	return scoresCommand, in
 }

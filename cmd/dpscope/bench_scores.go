@@ -11,6 +11,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -59,9 +61,9 @@ func mixtureEpsilon(delta float64) float64 {
 }
 
 // draw are m scores, half of them in, and their coins, in random order.
-func (c scoreCase) draw(seed uint64, trial, m int) canary.Scores {
+func (c scoreCase) draw(seed uint64, trial, m int) scores.Scores {
 	st := stream.New(stream.Key{Seed: seed, Purpose: "bench/scores/" + c.name, Trial: trial, Shard: m})
-	var s canary.Scores
+	var s scores.Scores
 	for range m / 2 {
 		s.In, s.Out = append(s.In, c.in(st)), append(s.Out, c.out(st))
 	}
@@ -70,11 +72,11 @@ func (c scoreCase) draw(seed uint64, trial, m int) canary.Scores {
 
 // fixedTwoSided are the bounds before sides were chosen: as many guessed in as out, their number
 // by m alone, and for epsilon the published p-value.
-func fixedTwoSided(scores []float64, in []bool) (pure, gaussian float64) {
-	m := len(scores)
+func fixedTwoSided(scoresCommand []float64, in []bool) (pure, gaussian float64) {
+	m := len(scoresCommand)
 	r, g := bounds.OneRunGuesses(m), bounds.OneRunGDPGuesses(m)
-	return bounds.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta),
-		bounds.OneRunGDPEpsilon(m, g, bounds.OneRunRight(scores, in, g-g/2, g/2), canaryDelta, canaryBeta)
+	return bounds.SteinkeEpsilon(m, r, bounds.OneRunRight(scoresCommand, in, r-r/2, r/2), canaryDelta, canaryBeta),
+		bounds.OneRunGDPEpsilon(m, g, bounds.OneRunRight(scoresCommand, in, g-g/2, g/2), canaryDelta, canaryBeta)
 }
 
 // jaxPrivacy are bounds as CanaryScoreAuditor.epsilon_one_run and epsilon_one_run_fdp of
@@ -86,15 +88,15 @@ type jaxPrivacy struct {
 	in     []bool
 }
 
-func newJaxPrivacy(scores []float64, in []bool) jaxPrivacy {
-	order := make([]int, len(scores))
+func newJaxPrivacy(scoresCommand []float64, in []bool) jaxPrivacy {
+	order := make([]int, len(scoresCommand))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scores[j], scores[i]) })
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(scoresCommand[j], scoresCommand[i]) })
 	var a jaxPrivacy
 	for _, i := range order {
-		a.scores, a.in = append(a.scores, scores[i]), append(a.in, in[i])
+		a.scores, a.in = append(a.scores, scoresCommand[i]), append(a.in, in[i])
 	}
 	return a
 }
@@ -234,25 +236,25 @@ func scoreTable(seed uint64, seeds, m int) (*canaryTable, error) {
 		var values [8][]float64
 		for s := range seeds {
 			drawn := c.draw(seed+uint64(s), s, m)
-			scores, in := slices.Concat(drawn.In, drawn.Out), make([]bool, m)
+			scoresCommand, in := slices.Concat(drawn.In, drawn.Out), make([]bool, m)
 			for i := range drawn.In {
 				in[i] = true
 			}
 			claim := audit.DPClaim(2, canaryDelta)
-			r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{})
+			r, err := scores.Run(scores.Plan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{})
 			if err != nil {
 				return nil, err
 			}
 			var got [8]float64
-			got[0], got[4] = fixedTwoSided(scores, in)
-			jax := newJaxPrivacy(scores, in)
+			got[0], got[4] = fixedTwoSided(scoresCommand, in)
+			jax := newJaxPrivacy(scoresCommand, in)
 			got[1], got[5] = jax.bonferroni()
 			got[2], got[6] = jax.split(stream.New(stream.Key{Seed: seed, Purpose: "bench/scores/split", Trial: s}))
 			for _, row := range r.Methods {
 				switch row.Method {
-				case canary.MethodOneRun:
+				case report.MethodOneRun:
 					got[3] = *row.LowerBound
-				case canary.MethodOneRunGDP:
+				case report.MethodOneRunGDP:
 					got[7] = *row.LowerBound
 				}
 			}

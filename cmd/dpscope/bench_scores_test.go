@@ -32,14 +32,14 @@ func TestBenchScores(t *testing.T) {
 // The reference against every threshold, one by one.
 func TestJaxPrivacyReference(t *testing.T) {
 	drawn := scoreCases()[5].draw(1, 0, 300)
-	scores, in := append(append([]float64{}, drawn.In...), drawn.Out...), make([]bool, 300)
+	scoresCommand, in := append(append([]float64{}, drawn.In...), drawn.Out...), make([]bool, 300)
 	for i := range drawn.In {
 		in[i] = true
 	}
-	a := newJaxPrivacy(scores, in)
+	a := newJaxPrivacy(scoresCommand, in)
 	pure, mu, _, _ := a.best(canaryBeta)
 	wantPure, wantMu := 0.0, 0.0
-	for _, x := range scores {
+	for _, x := range scoresCommand {
 		made, right := a.at(x)
 		wantPure = math.Max(wantPure, bounds.SteinkeEpsilon(300, made, right, canaryDelta, canaryBeta))
 		wantMu = math.Max(wantMu, bounds.OneRunGDPMu(300, made, right, canaryBeta))

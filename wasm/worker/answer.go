@@ -28,7 +28,7 @@ type limits struct {
 
 func readyAnswer(cat audit.Catalogue, g audit.Generator) ready {
 	return ready{Version: g.Version, Go: g.Go, Catalogue: cat.Listing(),
-		Limits: limits{MinSamples: pair.MinSamples, MaxSamples: pair.MaxSamples, MaxTrials: pair.MaxTrials, MaxSeed: pair.MaxSeed}}
+		Limits: limits{MinSamples: pair.MinSamples, MaxSamples: pair.MaxSamples, MaxTrials: pair.MaxTrials, MaxSeed: audit.MaxSeed}}
 }
 
 // checked is a plan with its defaults written out, and what there is to say

@@ -2,19 +2,20 @@ package main
 
 import (
 	"encoding/json"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 func TestReadyNamesAllThatIsRegistered(t *testing.T) {
 	cat := testCatalogue()
 	p := newPage(t, cat, 0)
 	r := read[ready](p, <-p.ready, msgReady)
-	if len(r.Catalogue.Mechanisms) != len(cat.Mechanisms) || len(r.Catalogue.Learners) != len(cat.Learners) || r.Limits.MaxSeed != pair.MaxSeed {
+	if len(r.Catalogue.Mechanisms) != len(cat.Mechanisms) || len(r.Catalogue.Learners) != len(cat.Learners) || r.Limits.MaxSeed != audit.MaxSeed {
 		t.Errorf("ready: %+v", r)
 	}
 }

@@ -1,4 +1,4 @@
-package canary
+package scores
 
 import (
 	"context"
@@ -9,9 +9,13 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/internal/mutate"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/report"
 )
 
 // TestMutations: of small reports of every kind, each field deleted, each value
@@ -20,7 +24,7 @@ import (
 // report is taken at its word.
 func TestMutations(t *testing.T) {
 	nativetest.Only(t)
-	pool := LocalPool(Sources(), 1)
+	pool := engine.LocalPool(append(canary.Executors(source.Sources()), onerun.Executors(source.Sources())...), 1)
 	generator := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: "linux", GoArch: "amd64", Go: "go", CoreSHA256: "ab"}
 	claim := audit.DPClaim(1, 1e-5)
 	text := func(r any, err error) []byte {
@@ -37,31 +41,31 @@ func TestMutations(t *testing.T) {
 	clock := 0.0
 	now := func() float64 { clock++; return clock }
 	on := true
-	canaries := text(Run{Plan: Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6, Single: &on, Parameters: audit.Params{"d": {Number: 4}}},
-		Sources: Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
-	once := text(OneRun{Plan: OneRunPlan{Version: PlanVersion, Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true, Canaries: 40, Guesses: []int{10, 20}},
-		Sources: Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
+	canaries := text(canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6, Single: &on, Parameters: audit.Params{"d": {Number: 4}}},
+		Sources: source.Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
+	once := text(onerun.Run{Plan: onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true, Canaries: 40, Guesses: []int{10, 20}},
+		Sources: source.Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
 	verifyCanaries := func(data []byte) (engine.Verification, error) {
-		r, err := ParseReport(data)
+		r, err := canary.ParseReport(data)
 		if err != nil {
 			return engine.Verification{}, err
 		}
-		return Verify(context.Background(), Sources(), pool, r, nil, true)
+		return canary.Verify(context.Background(), source.Sources(), pool, r, nil, true)
 	}
 	verifyOnce := func(data []byte) (engine.Verification, error) {
-		r, err := ParseOneRunReport(data)
+		r, err := onerun.ParseReport(data)
 		if err != nil {
 			return engine.Verification{}, err
 		}
-		return VerifyOneRun(context.Background(), Sources(), pool, r, nil, true)
+		return onerun.Verify(context.Background(), source.Sources(), pool, r, nil, true)
 	}
 	verifyScores := func(s *Scores) func([]byte) (engine.Verification, error) {
 		return func(data []byte) (engine.Verification, error) {
-			r, err := ParseScoresReport(data)
+			r, err := ParseReport(data)
 			if err != nil {
 				return engine.Verification{}, err
 			}
-			return VerifyScores(r, s)
+			return Verify(r, s)
 		}
 	}
 	flat := gaussianScores(1, 12, 0.5)
@@ -69,9 +73,9 @@ func TestMutations(t *testing.T) {
 	matrix := sharedRuns(1, 12, 3)
 	matrix.Files = []ScoreFile{{"x.csv", "cc"}}
 	coins := laplaceSums(1, 24, 2)
-	scores := func(relation audit.Relation, m Method, s Scores) []byte {
-		p := ScoresPlan{Version: PlanVersion, Claim: &claim, Relation: relation, Method: m, Beta: 0.2}
-		return text(AuditScores(p, s, generator))
+	scores := func(relation audit.Relation, m report.Method, s Scores) []byte {
+		p := Plan{Version: canary.PlanVersion, Claim: &claim, Relation: relation, Method: m, Beta: 0.2}
+		return text(Run(p, s, generator))
 	}
 	own := []string{"generator.", "timing."}
 	named := append(slices.Clone(own), "files[].name")
@@ -84,8 +88,8 @@ func TestMutations(t *testing.T) {
 	}{
 		{"canaries", canaries, verifyCanaries, own},
 		{"one run", once, verifyOnce, own},
-		{"scores", scores(audit.AddRemove, MethodPaired, flat), verifyScores(&flat), named},
-		{"scores, quick", scores(audit.Replace, MethodExact, flat), verifyScores(nil), append([]string{"evidence.", "notes"}, named...)},
+		{"scores", scores(audit.AddRemove, report.MethodPaired, flat), verifyScores(&flat), named},
+		{"scores, quick", scores(audit.Replace, report.MethodExact, flat), verifyScores(nil), append([]string{"evidence.", "notes"}, named...)},
 		{"runs", scores(audit.Replace, "", matrix), verifyScores(&matrix), named},
 		{"runs by coins", scores(audit.AddRemove, "", coins), verifyScores(&coins), named},
 	} {
@@ -129,46 +133,46 @@ func TestMutations(t *testing.T) {
 // other numbers is refused before anything is drawn, and sizes beyond the limits
 // before anything is computed.
 func TestForgedSizes(t *testing.T) {
-	pool := LocalPool(Sources(), 1)
+	pool := engine.LocalPool(append(canary.Executors(source.Sources()), onerun.Executors(source.Sources())...), 1)
 	claim := audit.DPClaim(1, 1e-5)
-	r, err := Run{Plan: Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6}, Sources: Sources(), Pool: pool}.Do(context.Background())
+	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6}, Sources: source.Sources(), Pool: pool}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	sources := Sources()
+	sources := source.Sources()
 	for i := range sources {
-		sources[i].New = func(Setup) (Source, error) {
+		sources[i].New = func(source.Setup) (source.Source, error) {
 			t.Error("a run is drawn")
 			return nil, fmt.Errorf("a run is drawn")
 		}
 	}
-	idle := LocalPool(sources, 1)
-	for name, forge := range map[string]func(r *Report){
-		"explored":   func(r *Report) { r.Plan.Explore = 1 << 20 },
-		"runs":       func(r *Report) { r.Plan.Runs = 1 << 24 },
-		"more runs":  func(r *Report) { r.Plan.Runs = 1 << 60 },
-		"no single":  func(r *Report) { r.Single = nil },
-		"canaries":   func(r *Report) { r.Plan.K = 1 << 40 },
-		"unexplored": func(r *Report) { e := *r.Evidence; e.Explored.Table = nil; r.Evidence = &e },
+	idle := canary.LocalPool(sources, 1)
+	for name, forge := range map[string]func(r *canary.Report){
+		"explored":   func(r *canary.Report) { r.Plan.Explore = 1 << 20 },
+		"runs":       func(r *canary.Report) { r.Plan.Runs = 1 << 24 },
+		"more runs":  func(r *canary.Report) { r.Plan.Runs = 1 << 60 },
+		"no single":  func(r *canary.Report) { r.Single = nil },
+		"canaries":   func(r *canary.Report) { r.Plan.K = 1 << 40 },
+		"unexplored": func(r *canary.Report) { e := *r.Evidence; e.Explored.Table = nil; r.Evidence = &e },
 	} {
 		forged := r
 		forge(&forged)
 		for _, whole := range []bool{true, false} {
-			if _, err := Verify(context.Background(), sources, idle, forged, nil, whole); err == nil || !audit.IsInput(err) {
+			if _, err := canary.Verify(context.Background(), sources, idle, forged, nil, whole); err == nil || !audit.IsInput(err) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
 	}
-	for name, forge := range map[string]func(h *ScoresShape){
-		"scores":   func(h *ScoresShape) { h.In = 1 << 40 },
-		"runs":     func(h *ScoresShape) { h.Runs, h.Canaries = 1<<60, 1 },
-		"canaries": func(h *ScoresShape) { h.Canaries = 1 << 60 },
-		"half":     func(h *ScoresShape) { h.Half = 1 << 60 },
-		"members":  func(h *ScoresShape) { h.CertifiedIn = 1 << 60 },
+	for name, forge := range map[string]func(h *Shape){
+		"scores":   func(h *Shape) { h.In = 1 << 40 },
+		"runs":     func(h *Shape) { h.Runs, h.Canaries = 1<<60, 1 },
+		"canaries": func(h *Shape) { h.Canaries = 1 << 60 },
+		"half":     func(h *Shape) { h.Half = 1 << 60 },
+		"members":  func(h *Shape) { h.CertifiedIn = 1 << 60 },
 	} {
-		r := auditScores(t, scoresPlan(1, 1e-6, ""), laplaceSums(1, 60, 2))
+		r := checkScores(t, samplePlan(1, 1e-6, ""), laplaceSums(1, 60, 2))
 		forge(&r.Evidence.Shape)
-		if _, err := VerifyScores(r, nil); err == nil || !audit.IsInput(err) {
+		if _, err := Verify(r, nil); err == nil || !audit.IsInput(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -1,4 +1,4 @@
-package canary
+package scores
 
 import (
 	"fmt"
@@ -10,29 +10,32 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Kind, version and schema of a report of scores.
 const (
-	ScoresKind          = "scores"
-	ScoresSchemaVersion = 1
-	ScoresSchemaName    = "dpscope-scores-v1.schema.json"
+	Kind          = "scores"
+	SchemaVersion = 1
+	SchemaName    = "dpscope-scores-v1.schema.json"
 )
 
-// ScoresReport is all that came out of an audit of scores. The scores are not in
+// Report is all that came out of an audit of scores. The scores are not in
 // it, only the SHA-256 of their files, and of a matrix a [Portrait].
-type ScoresReport struct {
-	Schema        string          `json:"$schema"`
-	Kind          string          `json:"kind"`
-	SchemaVersion int             `json:"schemaVersion"`
-	Generator     audit.Generator `json:"generator"`
-	Plan          ScoresPlan      `json:"plan"` // every default written out
-	Files         []ScoreFile     `json:"files"`
-	Notes         []string        `json:"notes"` // what was taken for granted when reading the files
-	Evidence      *ScoresEvidence `json:"evidence"`
-	Growth        []GrowthStep    `json:"growth,omitempty"` // of a matrix, by runs; see [Report]
-	Findings
+type Report struct {
+	Schema        string              `json:"$schema"`
+	Kind          string              `json:"kind"`
+	SchemaVersion int                 `json:"schemaVersion"`
+	Generator     audit.Generator     `json:"generator"`
+	Plan          Plan                `json:"plan"` // every default written out
+	Files         []ScoreFile         `json:"files"`
+	Notes         []string            `json:"notes"` // what was taken for granted when reading the files
+	Evidence      *Evidence           `json:"evidence"`
+	Growth        []canary.GrowthStep `json:"growth,omitempty"` // of a matrix, by runs; see [Report]
+	report.Findings
 }
 
 // fairLevel is the probability below which membership is not taken to be by fair
@@ -43,12 +46,12 @@ const fairLevel = 1e-6
 // two-sided binomial tests of how many were in, and of a matrix of how many runs have
 // half of the canaries in, as fixed numbers have too often and shared coins too
 // seldom, and of the canary that was in too often or too seldom. They share fairLevel.
-func (h ScoresShape) coins() string {
+func (h Shape) coins() string {
 	m := h.In + h.Out
 	unfair := func(x, n int, p, level float64) bool {
 		return bounds.LowerProportion(x, n, level/2) > p || bounds.UpperProportion(x, n, level/2) < p
 	}
-	by := fmt.Sprintf("which fair coins give with probability below %s", number(fairLevel))
+	by := fmt.Sprintf("which fair coins give with probability below %s", phrase.Number(fairLevel))
 	if h.Runs == 0 {
 		if unfair(h.In, m, 0.5, fairLevel) {
 			return fmt.Sprintf("%s of %s canaries were in, %s", phrase.Grouped(h.In), phrase.Grouped(m), by)
@@ -76,7 +79,7 @@ func (h ScoresShape) coins() string {
 // beta where not coins but a random half decided who was in. The law of such halves is
 // that of fair coins given that half of them are in, so that what coins give with
 // probability at most a they give with at most a/P(half are in).
-func (h ScoresShape) halfBeta(beta float64) float64 {
+func (h Shape) halfBeta(beta float64) float64 {
 	lg := func(n int) float64 { v, _ := math.Lgamma(float64(n + 1)); return v }
 	m := h.In + h.Out
 	x := beta * math.Exp(lg(m)-lg(m/2)-lg(m-m/2)-float64(float64(m)*math.Ln2))
@@ -85,68 +88,68 @@ func (h ScoresShape) halfBeta(beta float64) float64 {
 }
 
 // assembleScores makes the report of evidence. It is a function of its arguments.
-func assembleScores(p ScoresPlan, ev *ScoresEvidence, files []ScoreFile, notes []string) ScoresReport {
+func assemble(p Plan, ev *Evidence, files []ScoreFile, notes []string) Report {
 	c := *p.Claim
 	h := ev.Shape
-	r := ScoresReport{Schema: ScoresSchemaName, Kind: ScoresKind, SchemaVersion: ScoresSchemaVersion, Plan: p,
+	r := Report{Schema: SchemaName, Kind: Kind, SchemaVersion: SchemaVersion, Plan: p,
 		Files: append([]ScoreFile{}, files...), Notes: append([]string{}, notes...), Evidence: ev}
-	r.Findings = Findings{Methods: []MethodBound{}, Confidence: 1 - p.Beta,
+	r.Findings = report.Findings{Methods: []report.Row{}, Confidence: 1 - p.Beta,
 		Ended:     audit.Termination{Reason: audit.Completed, SamplesUsed: h.In + h.Out},
-		Power:     MethodPower{Largest: math.Max(0, h.largest(p, p.Method)), Needed: h.needed(p, p.Method, c.Epsilon), Unit: h.unit(p.Method)},
-		Reproduce: reproduceScores(p, h), Limitations: scoresLimitations(p, h), References: scoresReferences(h)}
-	one := p.guessing(h).rows(ev.Guesses, ev.GDPGuesses)
+		Power:     report.MethodPower{Largest: math.Max(0, h.largest(p, p.Method)), Needed: h.needed(p, p.Method, c.Epsilon), Unit: h.unit(p.Method)},
+		Reproduce: reproduce(p, h), Limitations: limitations(p, h), References: references(h)}
+	one := p.guessing(h).Rows(ev.Guesses, ev.GDPGuesses)
 	if p.Relation != audit.AddRemove {
-		refuse(one, oneRunOfReplace)
+		refuse(one, report.OneRunOfReplace)
 	} else if why := h.coins(); why != "" {
 		refuse(one, why)
 	}
 	if h.Runs > 0 {
 		if ev.Runs != nil && ev.Runs.Certified.Table.K > 1 {
 			_, _, _, delta := h.counted(p.Relation, c.Delta)
-			r.Growth = growth(*ev.Runs.Certified.Table, nil, delta, p.Beta)
+			r.Growth = canary.Growth(*ev.Runs.Certified.Table, nil, delta, p.Beta)
 		}
 		r.Methods = append(runRows(p, ev), one...)
 	} else {
 		r.Methods = append(one, eventRows(p, ev.Events)...)
 	}
-	if row := r.row(p.Method); row.LowerBound != nil {
+	if row := r.Row(p.Method); row.LowerBound != nil {
 		r.PValue = ev.pValue(p)
 	}
-	r.conclude(p.Method, c)
+	r.Conclude(p.Method, c)
 	r.Warnings = r.cautions()
-	r.Summary = r.headline(p.Method, p.promise(), r.from())
+	r.Summary = r.Headline(p.Method, p.promise(), r.from())
 	return r
 }
 
 // refuse takes their bounds from rows, and says why.
-func refuse(rows []MethodBound, why string) {
+func refuse(rows []report.Row, why string) {
 	for i := range rows {
 		rows[i].LowerBound, rows[i].Mu, rows[i].Note = nil, nil, why
 	}
 }
 
 // pValue is that of the claim by the plan's method, nil where it has none.
-func (ev *ScoresEvidence) pValue(p ScoresPlan) *float64 {
+func (ev *Evidence) pValue(p Plan) *float64 {
 	c := *p.Claim
 	var v float64
 	switch {
-	case p.Method == MethodOneRun:
-		v = p.guessing(ev.Shape).pValue(ev.Guesses, c.Epsilon)
-	case p.Method == MethodPaired && ev.Runs != nil:
+	case p.Method == report.MethodOneRun:
+		v = p.guessing(ev.Shape).PValue(ev.Guesses, c.Epsilon)
+	case p.Method == report.MethodPaired && ev.Runs != nil:
 		_, _, _, delta := ev.Shape.counted(p.Relation, c.Delta)
 		v = bounds.CanaryPValue(*ev.Runs.Certified.Table, c.Epsilon, delta, ev.Runs.Stakes)
-	case p.Method == MethodPaired && ev.event(MethodPaired) != nil:
-		e := ev.event(MethodPaired)
+	case p.Method == report.MethodPaired && ev.event(report.MethodPaired) != nil:
+		e := ev.event(report.MethodPaired)
 		v = bounds.CanaryPValue(*e.Pairs, c.Epsilon, c.Delta, *e.Stakes)
-	case p.Method == MethodExact && ev.event(MethodExact) != nil:
-		v = bounds.ClaimPValue(ev.event(MethodExact).Certified, c.Epsilon, c.Delta, p.Beta)
+	case p.Method == report.MethodExact && ev.event(report.MethodExact) != nil:
+		v = bounds.ClaimPValue(ev.event(report.MethodExact).Certified, c.Epsilon, c.Delta, p.Beta)
 	default:
 		return nil
 	}
 	return &v
 }
 
-func (ev *ScoresEvidence) event(m Method) *ScoreEvent {
+func (ev *Evidence) event(m report.Method) *ScoreEvent {
 	for i := range ev.Events {
 		if slices.Contains(ev.Events[i].Methods, m) {
 			return &ev.Events[i]
@@ -156,24 +159,24 @@ func (ev *ScoresEvidence) event(m Method) *ScoreEvent {
 }
 
 // eventRows are the rows of the methods for single trainings.
-func eventRows(p ScoresPlan, events []ScoreEvent) []MethodBound {
+func eventRows(p Plan, events []ScoreEvent) []report.Row {
 	delta, beta := p.Claim.Delta, p.Beta
-	var rows []MethodBound
+	var rows []report.Row
 	for _, e := range events {
 		for _, m := range e.Methods {
-			row := newMethodBound(m, p.Relation)
-			row.Largest = finite(eventLargest(m, e.Certified.N1, e.Certified.N0, delta, beta))
+			row := report.NewRow(m, p.Relation)
+			row.Largest = report.Finite(eventLargest(m, e.Certified.N1, e.Certified.N0, delta, beta))
 			switch m {
-			case MethodExact:
-				row.LowerBound = finite(bounds.Exact(e.Certified, delta, beta))
-			case MethodClopperPearson:
-				row.LowerBound = finite(down6(bounds.ClopperPearson(e.Certified, delta, beta, e.Split)))
-			case MethodPaired:
-				row.LowerBound = finite(bounds.CanaryEpsilon(bounds.CanaryPairedBetting, *e.Pairs, delta, beta, *e.Stakes))
-			case MethodGaussian:
-				row.Mu = finite(bounds.GaussianMu(e.Certified, beta))
-				row.LowerBound = finite(bounds.GaussianEpsilon(*row.Mu, delta))
-				row.noteDelta(delta)
+			case report.MethodExact:
+				row.LowerBound = report.Finite(bounds.Exact(e.Certified, delta, beta))
+			case report.MethodClopperPearson:
+				row.LowerBound = report.Finite(report.Down6(bounds.ClopperPearson(e.Certified, delta, beta, e.Split)))
+			case report.MethodPaired:
+				row.LowerBound = report.Finite(bounds.CanaryEpsilon(bounds.CanaryPairedBetting, *e.Pairs, delta, beta, *e.Stakes))
+			case report.MethodGaussian:
+				row.Mu = report.Finite(bounds.GaussianMu(e.Certified, beta))
+				row.LowerBound = report.Finite(bounds.GaussianEpsilon(*row.Mu, delta))
+				row.NoteDelta(delta)
 			}
 			if row.LowerBound == nil && row.Note == "" {
 				row.Note = "bounds nothing on these counts"
@@ -185,18 +188,18 @@ func eventRows(p ScoresPlan, events []ScoreEvent) []MethodBound {
 }
 
 // runRows are the rows of the intervals for runs of a matrix.
-func runRows(p ScoresPlan, ev *ScoresEvidence) []MethodBound {
+func runRows(p Plan, ev *Evidence) []report.Row {
 	h, beta := ev.Shape, p.Beta
 	_, _, _, delta := h.counted(p.Relation, p.Claim.Delta)
-	var rows []MethodBound
+	var rows []report.Row
 	for _, kind := range bounds.CanaryIntervals() {
-		w := intervalWords[kind]
-		row := MethodBound{Method: Method(kind), Title: w.title, Valid: kind.Valid(), Trainings: EachRow, Assumption: byRuns[p.Relation]}
+		w := canary.IntervalWords[kind]
+		row := report.Row{Method: report.Method(kind), Title: w.Title, Valid: kind.Valid(), Trainings: report.EachRow, Assumption: report.ByRuns[p.Relation]}
 		if p.Relation == audit.AddRemove {
-			row.Trainings = EachRowByCoins
+			row.Trainings = report.EachRowByCoins
 		}
-		if w.assumption != "none" && !strings.HasPrefix(w.assumption, "none:") {
-			row.Assumption += "; " + w.assumption
+		if w.Assumption != "none" && !strings.HasPrefix(w.Assumption, "none:") {
+			row.Assumption += "; " + w.Assumption
 		}
 		if ev.Runs == nil {
 			row.Note = "fewer than two runs have canaries in and out"
@@ -207,8 +210,8 @@ func runRows(p ScoresPlan, ev *ScoresEvidence) []MethodBound {
 		if err := kind.Check(t.K, t.M, t.Runs(), delta, beta); err != nil {
 			row.Note = err.Error()
 		} else {
-			row.LowerBound = finite(bounds.CanaryEpsilon(kind, t, delta, beta, ev.Runs.Stakes))
-			row.Largest = finite(h.ceiling(kind, p.Relation, t.Runs(), h.CertifiedIn, p.Claim.Delta, beta))
+			row.LowerBound = report.Finite(bounds.CanaryEpsilon(kind, t, delta, beta, ev.Runs.Stakes))
+			row.Largest = report.Finite(h.ceiling(kind, p.Relation, t.Runs(), h.CertifiedIn, p.Claim.Delta, beta))
 			if row.LowerBound == nil {
 				row.Note = "bounds nothing on these counts"
 			}
@@ -221,10 +224,10 @@ func runRows(p ScoresPlan, ev *ScoresEvidence) []MethodBound {
 	return rows
 }
 
-func (r ScoresReport) from() string {
+func (r Report) from() string {
 	h, p := r.Evidence.Shape, r.Plan
 	switch {
-	case p.Method == MethodOneRun || p.Method == MethodOneRunGDP:
+	case p.Method == report.MethodOneRun || p.Method == report.MethodOneRunGDP:
 		return phrase.Grouped(h.In+h.Out) + " scores taken as one run"
 	case h.Runs > 0:
 		_, _, runs, _ := h.counted(p.Relation, 0)
@@ -236,31 +239,31 @@ func (r ScoresReport) from() string {
 	return fmt.Sprintf("%s scores in and %s out, the half that certifies", phrase.Grouped(n1), phrase.Grouped(n0))
 }
 
-// ScoresHeadline is what the numbers of a report say, whatever its words.
-func ScoresHeadline(r ScoresReport) string {
-	return r.headline(r.Plan.Method, r.Plan.promise(), r.from())
+// Headline is what the numbers of a report say, whatever its words.
+func Headline(r Report) string {
+	return r.Headline(r.Plan.Method, r.Plan.promise(), r.from())
 }
 
-func (r ScoresReport) cautions() []string {
+func (r Report) cautions() []string {
 	w := []string{}
 	add := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
 	ev, p := r.Evidence, r.Plan
 	h := ev.Shape
-	oneRun := p.Method == MethodOneRun || p.Method == MethodOneRunGDP
+	oneRun := p.Method == report.MethodOneRun || p.Method == report.MethodOneRunGDP
 	delta := p.Claim.Delta
 	rate := func(what string, p1 float64) {
 		if delta > 0 && p1 <= delta {
-			add("the event of %s happened in a share of %s where it is likelier, not more than delta = %s: such an event shows nothing of epsilon", what, number(p1), number(delta))
+			add("the event of %s happened in a share of %s where it is likelier, not more than delta = %s: such an event shows nothing of epsilon", what, phrase.Number(p1), phrase.Number(delta))
 		}
 	}
 	for _, e := range ev.Events {
-		rate(strings.Join(texts(e.Methods), " and "), float64(e.Certified.X)/float64(e.Certified.N1))
+		rate(strings.Join(report.Texts(e.Methods), " and "), float64(e.Certified.X)/float64(e.Certified.N1))
 	}
 	if len(ev.Events) > 0 && ev.Events[0].Ties || ev.Runs != nil && ev.Runs.Ties {
 		add("all scores that were explored are the same: no threshold separates anything")
 	}
 	if ev.Runs != nil {
-		x, _ := rates(*ev.Runs.Certified.Table)
+		x, _ := canary.Rates(*ev.Runs.Certified.Table)
 		if p.Relation == audit.AddRemove {
 			x *= 2 // half of all are in
 		}
@@ -277,27 +280,27 @@ func (r ScoresReport) cautions() []string {
 	case h.coins() != "":
 		switch two := audit.DPClaim(2*p.Claim.Epsilon, (1+math.Exp(p.Claim.Epsilon))*delta); {
 		case h.Runs == 0 && oneRun:
-			add("one-run methods need membership by fair coins; another method: %s, if each score comes from a training of its own", MethodExact)
+			add("one-run methods need membership by fair coins; another method: %s, if each score comes from a training of its own", report.MethodExact)
 		case h.Runs > 0 && two.Validate() == nil:
-			add("bounds of add-remove need membership by fair coins. A mechanism that keeps this claim keeps epsilon = %s at delta = %s under replace, which runs with a fixed number of canaries in can refute: -relation replace -epsilon %s -delta %s", number(two.Epsilon), number(two.Delta), exactly(two.Epsilon), number(two.Delta))
+			add("bounds of add-remove need membership by fair coins. A mechanism that keeps this claim keeps epsilon = %s at delta = %s under replace, which runs with a fixed number of canaries in can refute: -relation replace -epsilon %s -delta %s", phrase.Number(two.Epsilon), phrase.Number(two.Delta), audit.Exactly(two.Epsilon), phrase.Number(two.Delta))
 		case h.Runs > 0:
 			add("bounds of add-remove need membership by fair coins")
 		}
 	case h.Runs == 0 && (bounds.LowerProportion(h.In, h.In+h.Out, 0.005) > 0.5 || bounds.UpperProportion(h.In, h.In+h.Out, 0.005) < 0.5):
 		add("%s of %s canaries were in, which fair coins give with probability below 0.01: if the numbers were fixed beforehand, or the coins not fair, the one-run methods do not hold", phrase.Grouped(h.In), phrase.Grouped(h.In+h.Out))
 	case h.In == h.Out && h.In >= 50:
-		add("as many canaries were in as out: if a random half was drawn, and no coin thrown for each, the one-run methods do not hold at beta = %s; with -beta %.2g they do", number(p.Beta), h.halfBeta(p.Beta))
+		add("as many canaries were in as out: if a random half was drawn, and no coin thrown for each, the one-run methods do not hold at beta = %s; with -beta %.2g they do", phrase.Number(p.Beta), h.halfBeta(p.Beta))
 	}
 	if oneRun && r.Power.Largest == 0 {
-		w = append(w, oneRunBlind(h.In+h.Out, *p.Claim, p.Beta))
+		w = append(w, onerun.Blind(h.In+h.Out, *p.Claim, p.Beta))
 	}
 	if h.Runs == 0 && !oneRun {
-		add("the method %s takes each score to be of a training of its own; for scores of one training use %s", p.Method, MethodOneRun)
+		add("the method %s takes each score to be of a training of its own; for scores of one training use %s", p.Method, report.MethodOneRun)
 	}
 	return w
 }
 
-func scoresLimitations(p ScoresPlan, h ScoresShape) []string {
+func limitations(p Plan, h Shape) []string {
 	l := []string{
 		"How the scores came about is the user's word: a score must be computed without the membership it is to tell, by one rule for all canaries, and none may be left out for its value.",
 		"A lower bound from these canaries and this score. Others may show more; nothing here proves privacy.",
@@ -318,10 +321,10 @@ func scoresLimitations(p ScoresPlan, h ScoresShape) []string {
 	return l
 }
 
-func scoresReferences(h ScoresShape) []string {
-	l := slices.Clone(oneRunReferences)
+func references(h Shape) []string {
+	l := slices.Clone(report.OneRunReferences)
 	if h.Runs > 0 {
-		return append(l, references(Plan{})...)
+		return append(l, canary.References(canary.Plan{})...)
 	}
 	return append(l,
 		"M. Jagielski, J. Ullman and A. Oprea, Auditing differentially private machine learning: how private is private SGD?, NeurIPS 2020",
@@ -329,10 +332,10 @@ func scoresReferences(h ScoresShape) []string {
 		"I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024")
 }
 
-// ScoresFacts are the report's facts in words, the most important first.
-func ScoresFacts(r ScoresReport) []audit.FactRow {
-	var rows factRows
-	add := rows.add
+// Facts are the report's facts in words, the most important first.
+func Facts(r Report) []audit.FactRow {
+	var rows report.FactRows
+	add := rows.Add
 	p, ev := r.Plan, r.Evidence
 	h := ev.Shape
 	for _, f := range r.Files {
@@ -344,42 +347,42 @@ func ScoresFacts(r ScoresReport) []audit.FactRow {
 		add("Scores", "%s in, %s out", phrase.Grouped(h.In), phrase.Grouped(h.Out))
 	}
 	add("Claim", "%s", p.promise())
-	add("Method", "%s, for the verdict", r.row(p.Method).Title)
-	r.Findings.facts(add, *p.Claim)
+	add("Method", "%s, for the verdict", r.Row(p.Method).Title)
+	r.Findings.Facts(add, *p.Claim)
 	for _, e := range ev.Events {
 		sign, likelier, other := ">", "in", "out"
 		if e.Side == Below {
 			sign, likelier, other = "<", "out", "in"
 		}
 		x := e.Certified
-		add("Event", "score %s %s, of %s: %s of %s %s, %s of %s %s", sign, number(e.Threshold), strings.Join(texts(e.Methods), " and "),
+		add("Event", "score %s %s, of %s: %s of %s %s, %s of %s %s", sign, phrase.Number(e.Threshold), strings.Join(report.Texts(e.Methods), " and "),
 			phrase.Grouped(x.X), phrase.Grouped(x.N1), likelier, phrase.Grouped(x.Y), phrase.Grouped(x.N0), other)
 	}
 	if e := ev.Runs; e != nil && p.Relation == audit.AddRemove {
-		x, y := rates(*e.Certified.Table)
-		add("Event", "score > %s: a share of %.6g of all memberships was in and above, %.6g out and above, over %s runs", number(e.Threshold), x, y, phrase.Grouped(e.Certified.Table.Runs()))
+		x, y := canary.Rates(*e.Certified.Table)
+		add("Event", "score > %s: a share of %.6g of all memberships was in and above, %.6g out and above, over %s runs", phrase.Number(e.Threshold), x, y, phrase.Grouped(e.Certified.Table.Runs()))
 	} else if e != nil {
-		x, y := rates(*e.Certified.Table)
-		add("Event", "score > %s: %.6g of %d canaries in a run, %.6g of %d out, over %s runs", number(e.Threshold), x, h.K, y, h.M, phrase.Grouped(e.Certified.Table.Runs()))
+		x, y := canary.Rates(*e.Certified.Table)
+		add("Event", "score > %s: %.6g of %d canaries in a run, %.6g of %d out, over %s runs", phrase.Number(e.Threshold), x, h.K, y, h.M, phrase.Grouped(e.Certified.Table.Runs()))
 	}
-	p.guessing(h).facts(add, ev.Guesses, ev.GDPGuesses, "")
+	p.guessing(h).Facts(add, ev.Guesses, ev.GDPGuesses, "")
 	add("Seed", "%d, of the split into halves, the pairing and the order of equal scores", p.Seed)
 	return rows
 }
 
-// ScoresText is the report as plain text for a terminal.
-func ScoresText(r ScoresReport) string {
+// Text is the report as plain text for a terminal.
+func Text(r Report) string {
 	t := r.Findings
 	t.Warnings = append(slices.Clone(r.Notes), r.Warnings...)
-	return t.text(ScoresFacts(r), r.Plan.Method, r.Plan.Claim.Epsilon)
+	return t.Text(Facts(r), r.Plan.Method, r.Plan.Claim.Epsilon)
 }
 
-func reproduceScores(p ScoresPlan, h ScoresShape) audit.Reproduce {
+func reproduce(p Plan, h Shape) audit.Reproduce {
 	var cli strings.Builder
 	cli.WriteString("dpscope scores")
-	add := func(name, value string) { fmt.Fprintf(&cli, " -%s %s", name, shellWord(value)) }
-	add("epsilon", exactly(p.Claim.Epsilon))
-	add("delta", exactly(p.Claim.Delta))
+	add := func(name, value string) { fmt.Fprintf(&cli, " -%s %s", name, audit.ShellWord(value)) }
+	add("epsilon", audit.Exactly(p.Claim.Epsilon))
+	add("delta", audit.Exactly(p.Claim.Delta))
 	add("relation", string(p.Relation))
 	standard := FlatMethods()[0]
 	if h.Runs > 0 {
@@ -388,9 +391,9 @@ func reproduceScores(p ScoresPlan, h ScoresShape) audit.Reproduce {
 	if p.Method != standard {
 		add("method", string(p.Method))
 	}
-	p.guessing(h).addFlags(add)
+	p.guessing(h).AddFlags(add)
 	if p.Beta != 0.05 {
-		add("beta", exactly(p.Beta))
+		add("beta", audit.Exactly(p.Beta))
 	}
 	add("seed", fmt.Sprint(p.Seed))
 	var note []string
@@ -410,15 +413,15 @@ func reproduceScores(p ScoresPlan, h ScoresShape) audit.Reproduce {
 }
 
 // ParseScoresReport reads a report of this version; unknown fields are refused.
-func ParseScoresReport(data []byte) (ScoresReport, error) {
-	var r ScoresReport
-	if err := parseReport(data, ScoresKind, ScoresSchemaVersion, &r); err != nil {
-		return ScoresReport{}, err
+func ParseReport(data []byte) (Report, error) {
+	var r Report
+	if err := report.ParseReport(data, Kind, SchemaVersion, &r); err != nil {
+		return Report{}, err
 	}
 	return r, r.check()
 }
 
-func (r ScoresReport) check() error {
+func (r Report) check() error {
 	p := r.Plan
 	if p.Claim == nil || r.Evidence == nil {
 		return &audit.InputError{Field: "report", Found: "incomplete", Want: "the whole plan, with its claim, and the counts"}
@@ -432,12 +435,12 @@ func (r ScoresReport) check() error {
 	if len(r.Methods) == 0 {
 		return &audit.InputError{Field: "report: methods", Found: "empty", Want: "what the methods make of the scores"}
 	}
-	return r.Findings.check(p.Method, *p.Claim)
+	return r.Findings.Check(p.Method, *p.Claim)
 }
 
 // check refuses evidence that no scores of its shape give, so that bounds can be
 // computed of it.
-func (ev ScoresEvidence) check(p ScoresPlan) error {
+func (ev Evidence) check(p Plan) error {
 	h := ev.Shape
 	bad := func(field string, found, want any) error {
 		return &audit.InputError{Field: field, Found: fmt.Sprint(found), Want: fmt.Sprint(want)}
@@ -449,14 +452,14 @@ func (ev ScoresEvidence) check(p ScoresPlan) error {
 		h.Half < 0 || h.Half > h.Runs || h.Farthest < 0 || h.Farthest > h.Runs || h.CertifiedIn < 0 || h.CertifiedIn > min(h.In, (h.Runs-h.Runs/2)*h.Canaries)) {
 		return bad("shape", "a matrix that does not fit", "runs times canaries, in and out together")
 	}
-	if h.Runs == 0 && h != (ScoresShape{In: h.In, Out: h.Out}) {
+	if h.Runs == 0 && h != (Shape{In: h.In, Out: h.Out}) {
 		return bad("shape", "a matrix without runs", "none")
 	}
 	tk, tm, runs, _ := h.counted(p.Relation, 0)
 	if (ev.Runs != nil) != (h.Runs > 0 && runs > 1) || (len(ev.Events) > 0) != (h.Runs == 0) {
 		return bad("evidence", "of another shape", "events of single scores, or runs of a matrix")
 	}
-	if err := p.guessing(h).check(ev.Guesses, ev.GDPGuesses); err != nil {
+	if err := p.guessing(h).Check(ev.Guesses, ev.GDPGuesses); err != nil {
 		return err
 	}
 	if ev.Runs != nil {
@@ -466,19 +469,19 @@ func (ev ScoresEvidence) check(p ScoresPlan) error {
 			return bad("portrait", "absent", "scores of explored runs, which a report of this version has")
 		}
 		if bare.Portrait != nil {
-			if err := bare.Portrait.check(explore, h.K, h.M); err != nil {
+			if err := bare.Portrait.Check(explore, h.K, h.M); err != nil {
 				return err
 			}
 			bare.Portrait = nil
 		}
-		if err := bare.check(Plan{Runs: certify, Explore: explore}, tk, tm); err != nil {
+		if err := bare.Check(canary.Plan{Runs: certify, Explore: explore}, tk, tm); err != nil {
 			return err
 		}
 		if ev.Runs.Explored.Table == nil || ev.Runs.Certified.Table == nil || ev.Runs.Certified.Table.Runs() != certify {
 			return bad("runs", "not all counted", fmt.Sprintf("%d certification runs", certify))
 		}
 	}
-	want := [][]Method{{MethodExact, MethodClopperPearson}, {MethodPaired}, {MethodGaussian}}
+	want := [][]report.Method{{report.MethodExact, report.MethodClopperPearson}, {report.MethodPaired}, {report.MethodGaussian}}
 	if h.Runs == 0 && len(ev.Events) != len(want) {
 		return bad("events", len(ev.Events), len(want))
 	}
@@ -508,7 +511,7 @@ func (ev ScoresEvidence) check(p ScoresPlan) error {
 			return bad("events: split", e.Split, "in (0, 1) for the first, absent else")
 		}
 		if (i == 1) != (e.Pairs != nil) || (i == 1) != (e.Stakes != nil) {
-			return bad("events: pairs", "of another method", "those of "+string(MethodPaired))
+			return bad("events: pairs", "of another method", "those of "+string(report.MethodPaired))
 		}
 		if e.Pairs == nil {
 			continue
@@ -528,15 +531,15 @@ func (ev ScoresEvidence) check(p ScoresPlan) error {
 
 // VerifyScores replays a report. With scores, those of its files, everything is
 // done again; without, the bounds are computed again from the report's counts.
-func VerifyScores(r ScoresReport, scores *Scores) (engine.Verification, error) {
+func Verify(r Report, scores *Scores) (engine.Verification, error) {
 	var v engine.Verification
 	if err := r.check(); err != nil {
 		return v, err
 	}
-	var want ScoresReport
+	var want Report
 	if scores != nil {
 		var err error
-		if want, err = AuditScores(r.Plan, *scores, r.Generator); err != nil {
+		if want, err = Run(r.Plan, *scores, r.Generator); err != nil {
 			return v, err
 		}
 		v.Same(audit.EqualJSON(r.Evidence.bare(), want.Evidence.bare()), "counts", "the scores fall otherwise than the report says")
@@ -551,7 +554,7 @@ func VerifyScores(r ScoresReport, scores *Scores) (engine.Verification, error) {
 		if err != nil {
 			return v, err
 		}
-		want = assembleScores(p, r.Evidence, r.Files, r.Notes)
+		want = assemble(p, r.Evidence, r.Files, r.Notes)
 		v.Recomputed = true
 		v.Notes = append(v.Notes, "thresholds and counts are taken from the report, and so are notes on reading; that the files give them is shown only with the files")
 	}
@@ -563,18 +566,18 @@ func VerifyScores(r ScoresReport, scores *Scores) (engine.Verification, error) {
 	v.Same(slices.Equal(hashes, r.Plan.Data), "files", "their SHA-256 are not those of the plan")
 	v.Notes = append(v.Notes, "not compared: the names of the files, which may have changed; their SHA-256 are")
 	v.Same(audit.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
-	compareFindings(&v, r.Findings, want.Findings, r.Generator, func(f Findings) string { return f.headline(r.Plan.Method, r.Plan.promise(), want.from()) })
+	report.CompareFindings(&v, r.Findings, want.Findings, r.Generator, func(f report.Findings) string { return f.Headline(r.Plan.Method, r.Plan.promise(), want.from()) })
 	for i := range min(len(r.Files), len(want.Files)) {
 		want.Files[i].Name = r.Files[i].Name
 	}
-	want.Evidence, want.Generator, want.Timing, want.Warnings = r.Evidence, r.Generator, r.Timing, withLost(want.Warnings, r.Warnings)
-	sameWhole(&v, r.Generator, r, want)
+	want.Evidence, want.Generator, want.Timing, want.Warnings = r.Evidence, r.Generator, r.Timing, report.WithLost(want.Warnings, r.Warnings)
+	report.SameWhole(&v, r.Generator, r, want)
 	return v, nil
 }
 
 // bare is the evidence without what is computed by functions that differ between
 // platforms.
-func (ev ScoresEvidence) bare() ScoresEvidence {
+func (ev Evidence) bare() Evidence {
 	ev.Events = slices.Clone(ev.Events)
 	for i := range ev.Events {
 		ev.Events[i].Split, ev.Events[i].Stakes = 0, nil

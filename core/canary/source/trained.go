@@ -1,4 +1,4 @@
-package canary
+package source
 
 import (
 	"fmt"
@@ -9,12 +9,52 @@ import (
 	"github.com/dpscope/dpscope/core/canary/train"
 )
 
+func trainedOneRunSpec() *OneRunSpec {
+	return &OneRunSpec{
+		Designs: []Design{RandomGradients, DataPoisoning}, Canaries: 1000,
+		Check: func(s *Setup, _ audit.Params) error {
+			c, data, err := trainConfig(*s)
+			if err != nil {
+				return err
+			}
+			if s.K > train.CanariesMost {
+				return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d canaries in one training", train.CanariesMost)}
+			}
+			s.Params["sigma"] = audit.ParamValue{Number: c.Sigma}
+			// The rest of the limit depends on the model; building one for its size is cheap
+			// but for the reference training of final-model access.
+			if c.Access == train.Final {
+				return nil
+			}
+			model, err := train.New(c, data)
+			if err != nil {
+				return err
+			}
+			return model.CheckCanaries(s.K)
+		},
+		New: func(s Setup) (OneRunSource, error) {
+			c, data, err := trainConfig(s)
+			if err != nil {
+				return nil, err
+			}
+			model, err := train.New(c, data)
+			if err != nil {
+				return nil, err
+			}
+			if err := model.CheckCanaries(s.K); err != nil {
+				return nil, err
+			}
+			return trained{model}, nil
+		},
+	}
+}
+
 // DPSGD is a model trained by differentially private gradient descent, with
 // canaries that are gradients of their own or poisoned examples: see package
 // core/canary/train. A run trains two models, one under replace.
-func DPSGD() SourceSpec {
+func DPSGD() Spec {
 	params := slices.DeleteFunc(train.Params(), func(p audit.ParamSpec) bool { return p.Name == "canary" })
-	return SourceSpec{
+	return Spec{
 		Name: "dp-sgd", Title: "a model trained by gradient descent with clipped gradients and Gaussian noise",
 		Score:  "log likelihood ratio of what the auditor sees of the training with and without the canary; of the final model alone, how far it moved in the canary's direction or came to fit it",
 		Params: params, Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{RandomGradients, DataPoisoning}, TakesData: true,
@@ -86,5 +126,5 @@ type trained struct{ *train.Source }
 
 func (t trained) interruptedBy(check func() error) { t.Check = check }
 
-// interruptible is a source whose runs take long.
-type interruptible interface{ interruptedBy(check func() error) }
+// Interruptible is a source whose runs take long.
+type Interruptible interface{ InterruptedBy(check func() error) }

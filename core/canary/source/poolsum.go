@@ -1,4 +1,4 @@
-package canary
+package source
 
 import (
 	"math"
@@ -28,14 +28,14 @@ func newPoolSum(g *gaussianSum, pool matrix, distinct bool) *poolSum {
 func (p *poolSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 	p.draw(st, len(in)+len(out))
 	inside, fresh := p.drawn[:len(in)], p.drawn[len(in):]
-	st.Gaussian(p.with, p.sigma)
+	st.Gaussian(p.with, p.Sigma)
 	for _, i := range inside {
 		p.add(p.with, i)
 	}
 	seen := p.with
-	if p.relation == audit.AddRemove {
+	if p.Relation == audit.AddRemove {
 		seen = p.but
-		st.Gaussian(seen, p.sigma)
+		st.Gaussian(seen, p.Sigma)
 		for _, i := range inside[:len(inside)-1] {
 			p.add(seen, i)
 		}

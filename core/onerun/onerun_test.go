@@ -1,4 +1,4 @@
-package canary
+package onerun
 
 import (
 	"context"
@@ -10,18 +10,22 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/canarytest"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
-func oneRunPlan(eps float64, m int, params audit.Params) OneRunPlan {
+func samplePlan(eps float64, m int, params audit.Params) Plan {
 	claim := audit.DPClaim(eps, 1e-5)
-	return OneRunPlan{Version: PlanVersion, Source: "gaussian-sum", Parameters: params, Claim: &claim, Canaries: m, Seed: 1}
+	return Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: params, Claim: &claim, Canaries: m, Seed: 1}
 }
 
-func auditOnce(t *testing.T, p OneRunPlan, sources []SourceSpec) OneRunReport {
+func auditOnce(t *testing.T, p Plan, sources []source.Spec) Report {
 	t.Helper()
-	r, err := OneRun{Plan: p, Sources: sources, Pool: pool(sources, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
+	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,37 +42,37 @@ func TestOneRunCoverage(t *testing.T) {
 	for _, c := range []struct {
 		eps        float64
 		m          int
-		design     Design
+		design     source.Design
 		guesses    []int
 		least, gdp float64
 	}{
-		{1, 1000, Orthogonal, nil, .1, .1},
-		{4, 1000, Orthogonal, nil, 1.1, 1.7},
-		{4, 1000, Orthogonal, []int{20, 50, 100, 200}, .8, 1.5},
-		{4, 100, Sphere, nil, .2, .5},
+		{1, 1000, source.Orthogonal, nil, .1, .1},
+		{4, 1000, source.Orthogonal, nil, 1.1, 1.7},
+		{4, 1000, source.Orthogonal, []int{20, 50, 100, 200}, .8, 1.5},
+		{4, 100, source.Sphere, nil, .2, .5},
 	} {
-		claim := audit.Params{"calibration": {Text: ByAnalytic}}
-		mu := 1 / Sigma(ByAnalytic, c.eps, 1e-5)
+		claim := audit.Params{"calibration": {Text: source.ByAnalytic}}
+		mu := 1 / source.Sigma(source.ByAnalytic, c.eps, 1e-5)
 		failed, failedMu, sum, sumMu := 0, 0, 0.0, 0.0
 		n := audits
-		if c.design == Sphere {
+		if c.design == source.Sphere {
 			n = 60
 		}
 		for i := range n {
-			p := oneRunPlan(c.eps, c.m, claim)
+			p := samplePlan(c.eps, c.m, claim)
 			p.Design, p.Guesses, p.Seed = c.design, c.guesses, uint64(i)
-			r := auditOnce(t, p, Sources())
+			r := auditOnce(t, p, source.Sources())
 			if *r.LowerBound > c.eps {
 				failed++
 			}
-			f := r.row(MethodOneRunGDP)
+			f := r.Row(report.MethodOneRunGDP)
 			if *f.Mu > mu {
 				failedMu++
 			}
 			sum, sumMu = sum+*r.LowerBound, sumMu+*f.LowerBound
 		}
 		t.Logf("epsilon %v, m %d, %s, %v: failed %d and %d of %d, mean bounds %.3f and %.3f", c.eps, c.m, c.design, c.guesses, failed, failedMu, n, sum/float64(n), sumMu/float64(n))
-		if failed > mostFailures(n, .05) || failedMu > mostFailures(n, .05) {
+		if failed > canarytest.MostFailures(n, .05) || failedMu > canarytest.MostFailures(n, .05) {
 			t.Errorf("epsilon %v, m %d: %d and %d of %d audits exceed the truth", c.eps, c.m, failed, failedMu, n)
 		}
 		if sum/float64(n) < c.least || sumMu/float64(n) < c.gdp {
@@ -103,11 +107,11 @@ func (s failing) OneRun(st *stream.Stream, scores []float64, member []bool) (boo
 	return true, nil
 }
 
-func testSources(src OneRunSource) []SourceSpec {
-	return []SourceSpec{{Name: "test", Title: "a test", Score: "score", Relations: []audit.Relation{audit.AddRemove}, Designs: []Design{Sphere},
-		OneRun: &OneRunSpec{Designs: []Design{Sphere}, Canaries: 300, Check: func(*Setup, audit.Params) error { return nil },
-			New: func(Setup) (OneRunSource, error) { return src, nil }}},
-		{Name: "several", Relations: []audit.Relation{audit.AddRemove}, Designs: []Design{Sphere}}}
+func testSources(src source.OneRunSource) []source.Spec {
+	return []source.Spec{{Name: "test", Title: "a test", Score: "score", Relations: []audit.Relation{audit.AddRemove}, Designs: []source.Design{source.Sphere},
+		OneRun: &source.OneRunSpec{Designs: []source.Design{source.Sphere}, Canaries: 300, Check: func(*source.Setup, audit.Params) error { return nil },
+			New: func(source.Setup) (source.OneRunSource, error) { return src, nil }}},
+		{Name: "several", Relations: []audit.Relation{audit.AddRemove}, Designs: []source.Design{source.Sphere}}}
 }
 
 // TestOneRunToldCoverage: randomised response at epsilon 1, half of the scores tied
@@ -120,14 +124,14 @@ func TestOneRunToldCoverage(t *testing.T) {
 	failed, sum := 0, 0.0
 	for i := range audits {
 		claim := audit.DPClaim(2, 0)
-		r := auditOnce(t, OneRunPlan{Version: 1, Source: "test", Claim: &claim, Guesses: []int{300}, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: 1, Source: "test", Claim: &claim, Guesses: []int{300}, Seed: uint64(i)}, sources)
 		if *r.LowerBound > 1 {
 			failed++
 		}
 		sum += *r.LowerBound
 	}
 	t.Logf("failed %d of %d, mean bound %.3f", failed, audits, sum/audits)
-	if failed > mostFailures(audits, .05) || sum/audits < .6 {
+	if failed > canarytest.MostFailures(audits, .05) || sum/audits < .6 {
 		t.Errorf("%d of %d, mean bound %v", failed, audits, sum/audits)
 	}
 }
@@ -136,18 +140,18 @@ func TestOneRunToldCoverage(t *testing.T) {
 // way through JSON, and forged ones do not.
 func TestOneRunReplays(t *testing.T) {
 	small := audit.Params{"steps": {Number: 5}, "examples": {Number: 30}}
-	trained, poison := oneRunPlan(2, 40, small), oneRunPlan(2, 40, small)
-	trained.Source, poison.Source, poison.Design, poison.Beta = "dp-sgd", "dp-sgd", DataPoisoning, .1
+	trained, poison := samplePlan(2, 40, small), samplePlan(2, 40, small)
+	trained.Source, poison.Source, poison.Design, poison.Beta = "dp-sgd", "dp-sgd", source.DataPoisoning, .1
 	file := []byte("a,b,label\n0,1,x\n1,0,y\n.5,.5,x\n.2,.9,y\n")
-	given := oneRunPlan(2, 40, audit.Params{"steps": {Number: 5}})
+	given := samplePlan(2, 40, audit.Params{"steps": {Number: 5}})
 	given.Source = "dp-sgd"
-	sphere := oneRunPlan(2, 300, audit.Params{"d": {Number: 50}})
-	sphere.Design, sphere.Guesses, sphere.GDPGuesses = Sphere, []int{10, 20}, []int{30}
+	sphere := samplePlan(2, 300, audit.Params{"d": {Number: 50}})
+	sphere.Design, sphere.Guesses, sphere.GDPGuesses = source.Sphere, []int{10, 20}, []int{30}
 	for _, c := range []struct {
-		plan OneRunPlan
+		plan Plan
 		file []byte
-	}{{oneRunPlan(2, 2000, nil), nil}, {sphere, nil}, {trained, nil}, {poison, nil}, {given, file}} {
-		do := OneRun{Plan: c.plan, File: c.file, Sources: Sources(), Pool: pool(Sources(), 2), Generator: audit.Generator{Version: audit.Version}}
+	}{{samplePlan(2, 2000, nil), nil}, {sphere, nil}, {trained, nil}, {poison, nil}, {given, file}} {
+		do := Run{Plan: c.plan, File: c.file, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 2), Generator: audit.Generator{Version: audit.Version}}
 		r, err := do.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -160,18 +164,18 @@ func TestOneRunReplays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := ParseOneRunReport(data)
-		if err != nil || ReportKindOf(data) != OneRunKind {
+		back, err := ParseReport(data)
+		if err != nil || report.ReportKindOf(data) != Kind {
 			t.Fatal(err)
 		}
 		for _, whole := range []bool{true, false} {
-			v, err := VerifyOneRun(context.Background(), Sources(), pool(Sources(), 1), back, c.file, whole)
+			v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), back, c.file, whole)
 			if err != nil || !v.OK() || v.Summary != r.Summary {
 				t.Errorf("%+v, whole %v: %v, %q", c.plan, whole, err, v.Differences)
 			}
 		}
 		if c.file != nil {
-			if _, err := VerifyOneRun(context.Background(), Sources(), pool(Sources(), 1), back, file[:len(file)-8], true); err == nil || !strings.Contains(err.Error(), "SHA-256") {
+			if _, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), back, file[:len(file)-8], true); err == nil || !strings.Contains(err.Error(), "SHA-256") {
 				t.Error("another file verifies:", err)
 			}
 		}
@@ -180,53 +184,12 @@ func TestOneRunReplays(t *testing.T) {
 		ev.Guesses = slices.Clone(ev.Guesses)
 		ev.Guesses[0].Right = max(0, ev.Guesses[0].Right-1)
 		forged.Evidence = &ev
-		if v, err := VerifyOneRun(context.Background(), Sources(), pool(Sources(), 1), forged, c.file, true); err != nil || v.OK() {
+		if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), forged, c.file, true); err != nil || v.OK() {
 			t.Errorf("forged counts verify: %v", err)
 		}
 		ev.Guesses[0].Right = ev.Guesses[0].Made + 1
-		if _, err := VerifyOneRun(context.Background(), Sources(), pool(Sources(), 1), forged, c.file, false); err == nil {
+		if _, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), forged, c.file, false); err == nil {
 			t.Error("impossible counts verify")
-		}
-	}
-}
-
-// TestOneRunSphere: the score of a canary on the sphere has mean 1 if it is in and 0
-// if it is out, and the variance of the noise and of the others', 1/d each of half
-// of them. The first and the last of 20 in 5 dimensions, 6000 runs; 5 deviations
-// each: false alarm below 1e-5 in all.
-func TestOneRunSphere(t *testing.T) {
-	const m, d, sigma, runs = 20, 5, 1.5, 6000
-	var n [2][2]float64
-	var sum, square [2][2]float64
-	scores, member := make([]float64, m), make([]bool, m)
-	for i := range runs {
-		if _, err := (sumOneRun{d, sigma, true}).OneRun(stream.New(stream.Key{Seed: 3, Purpose: "test/one run", Trial: i}), scores, member); err != nil {
-			t.Fatal(err)
-		}
-		for at, k := range []int{0, m - 1} {
-			in := 0
-			if member[k] {
-				in = 1
-			}
-			x := scores[k] - float64(in)
-			n[at][in]++
-			sum[at][in] += x
-			square[at][in] += x * x
-		}
-	}
-	variance := sigma*sigma + float64(m-1)/2/d
-	for at := range 2 {
-		for in := range 2 {
-			count := n[at][in]
-			mean, v := sum[at][in]/count, square[at][in]/count
-			if math.Abs(mean) > 5*math.Sqrt(variance/count) {
-				t.Errorf("canary %d, in %d: mean is off by %v", at, in, mean)
-			}
-			// Its square has a variance of at most 2 variance^2, as the score has no
-			// heavier tails than a normal one but for the number of others.
-			if math.Abs(v-variance) > 5*variance*math.Sqrt(2.5/count) {
-				t.Errorf("canary %d, in %d: variance %v, want %v", at, in, v, variance)
-			}
 		}
 	}
 }
@@ -237,7 +200,7 @@ func TestOneRunDiverged(t *testing.T) {
 	sources := testSources(failing{told{1}})
 	right, made := 0, 0
 	for i := range 100 {
-		r := auditOnce(t, OneRunPlan{Version: 1, Source: "test", Claim: &claim, Seed: uint64(i)}, sources)
+		r := auditOnce(t, Plan{Version: 1, Source: "test", Claim: &claim, Seed: uint64(i)}, sources)
 		if !r.Evidence.Diverged || *r.LowerBound > 1 || !strings.Contains(strings.Join(r.Warnings, " "), "diverged") {
 			t.Fatal(r.Summary, r.Warnings)
 		}
@@ -253,9 +216,9 @@ func TestOneRunDiverged(t *testing.T) {
 func TestOneRunFaults(t *testing.T) {
 	nativetest.Only(t)
 	for fault, want := range map[string]audit.Verdict{"none": audit.NoViolation, "no-clipping": audit.Violation, "quarter-noise": audit.Violation} {
-		p := oneRunPlan(2, 1000, audit.Params{"fault": {Text: fault}})
+		p := samplePlan(2, 1000, audit.Params{"fault": {Text: fault}})
 		p.Source = "dp-sgd"
-		r := auditOnce(t, p, Sources())
+		r := auditOnce(t, p, source.Sources())
 		t.Log(fault, r.Summary)
 		if r.Verdict != want {
 			t.Errorf("%s: %s", fault, r.Summary)
@@ -264,36 +227,36 @@ func TestOneRunFaults(t *testing.T) {
 }
 
 func TestBadOneRunPlans(t *testing.T) {
-	good := oneRunPlan(2, 100, nil)
+	good := samplePlan(2, 100, nil)
 	for name, c := range map[string]struct {
-		change func(p *OneRunPlan)
+		change func(p *Plan)
 		want   string
 	}{
-		"version":       {func(p *OneRunPlan) { p.Version = 2 }, "version is 2"},
-		"source":        {func(p *OneRunPlan) { p.Source = "gaussian" }, "gaussian-sum"},
-		"claim":         {func(p *OneRunPlan) { p.Claim = nil }, "claim is absent"},
-		"kind":          {func(p *OneRunPlan) { p.Claim = &audit.Claim{Kind: audit.ZCDP, Rho: 1} }, "claim.kind"},
-		"design":        {func(p *OneRunPlan) { p.Design = Vectors }, "design is"},
-		"m":             {func(p *OneRunPlan) { p.Canaries = -1 }, "m is -1"},
-		"m on sphere":   {func(p *OneRunPlan) { p.Design, p.Canaries = Sphere, 5000 }, "at most 4096"},
-		"orthogonal":    {func(p *OneRunPlan) { p.Parameters = audit.Params{"d": {Number: 99}} }, "at most d = 99"},
-		"guesses":       {func(p *OneRunPlan) { p.Guesses = []int{101} }, "guesses is 101"},
-		"gdp guesses":   {func(p *OneRunPlan) { p.GDPGuesses = []int{0} }, "guesses is 0"},
-		"beta":          {func(p *OneRunPlan) { p.Beta = .7 }, "beta is 0.7"},
-		"data":          {func(p *OneRunPlan) { p.Data = "aa" }, "data is absent"},
-		"parameter":     {func(p *OneRunPlan) { p.Parameters = audit.Params{"dd": {Number: 99}} }, "dd"},
-		"model, memory": {func(p *OneRunPlan) { p.Source, p.Canaries = "dp-sgd", 9000 }, "at most 8192"},
+		"version":       {func(p *Plan) { p.Version = 2 }, "version is 2"},
+		"source":        {func(p *Plan) { p.Source = "gaussian" }, "gaussian-sum"},
+		"claim":         {func(p *Plan) { p.Claim = nil }, "claim is absent"},
+		"kind":          {func(p *Plan) { p.Claim = &audit.Claim{Kind: audit.ZCDP, Rho: 1} }, "claim.kind"},
+		"design":        {func(p *Plan) { p.Design = source.Vectors }, "design is"},
+		"m":             {func(p *Plan) { p.Canaries = -1 }, "m is -1"},
+		"m on sphere":   {func(p *Plan) { p.Design, p.Canaries = source.Sphere, 5000 }, "at most 4096"},
+		"orthogonal":    {func(p *Plan) { p.Parameters = audit.Params{"d": {Number: 99}} }, "at most d = 99"},
+		"guesses":       {func(p *Plan) { p.Guesses = []int{101} }, "guesses is 101"},
+		"gdp guesses":   {func(p *Plan) { p.GDPGuesses = []int{0} }, "guesses is 0"},
+		"beta":          {func(p *Plan) { p.Beta = .7 }, "beta is 0.7"},
+		"data":          {func(p *Plan) { p.Data = "aa" }, "data is absent"},
+		"parameter":     {func(p *Plan) { p.Parameters = audit.Params{"dd": {Number: 99}} }, "dd"},
+		"model, memory": {func(p *Plan) { p.Source, p.Canaries = "dp-sgd", 9000 }, "at most 8192"},
 	} {
 		p := good
 		c.change(&p)
-		if _, err := p.Resolve(Sources(), nil); err == nil || !strings.Contains(err.Error(), c.want) || !audit.IsInput(err) {
+		if _, err := p.Resolve(source.Sources(), nil); err == nil || !strings.Contains(err.Error(), c.want) || !audit.IsInput(err) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 	}
-	if _, err := (OneRunPlan{Version: 1, Source: "several", Claim: good.Claim}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
+	if _, err := (Plan{Version: 1, Source: "several", Claim: good.Claim}).Resolve(testSources(told{}), nil); err == nil || !strings.Contains(err.Error(), "audited in one run") {
 		t.Error(err)
 	}
-	if _, err := Executors(Sources()).Execute(OneRunTask{}, nil); !audit.IsInput(err) {
+	if _, err := Executors(source.Sources()).Execute(Task{}, nil); !audit.IsInput(err) {
 		t.Errorf("a task without a plan: %v", err)
 	}
 }
@@ -302,13 +265,13 @@ func TestBadOneRunPlans(t *testing.T) {
 func TestOneRunStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
-	r, err := OneRun{Plan: oneRunPlan(2, 100, nil), Sources: Sources(), Pool: pool(Sources(), 1)}.Do(ctx)
+	r, err := Run{Plan: samplePlan(2, 100, nil), Sources: source.Sources(), Pool: LocalPool(source.Sources(), 1)}.Do(ctx)
 	if err != nil || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Ended.Reason != audit.Stopped || !strings.Contains(r.Summary, "stopped before the end") {
 		t.Error(err, r.Summary)
 	}
 	if data, err := audit.Canonical(r); err != nil {
 		t.Error(err)
-	} else if _, err := ParseOneRunReport(data); err != nil {
+	} else if _, err := ParseReport(data); err != nil {
 		t.Error(err)
 	}
 }
@@ -331,13 +294,13 @@ func TestOneRunGuessesAreDefaults(t *testing.T) {
 		{InSide, []int{30}, nil, "-m 500 -sides in -guesses 30 -seed"},
 		{OutSide, nil, nil, "-m 500 -sides out -guesses " + both + " -gdp-guesses 89 -seed"},
 	} {
-		p := oneRunPlan(2, 500, nil)
+		p := samplePlan(2, 500, nil)
 		p.Sides, p.Guesses, p.GDPGuesses = c.sides, c.guesses, c.gdp
-		a, err := p.Resolve(Sources(), nil)
+		a, err := p.Resolve(source.Sources(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cli := reproduceOneRun(a).CLI; !strings.Contains(cli, c.want) {
+		if cli := reproduce(a).CLI; !strings.Contains(cli, c.want) {
 			t.Errorf("%s, want %s", cli, c.want)
 		}
 	}

@@ -1,4 +1,4 @@
-package canary
+package report
 
 import (
 	"fmt"
@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 // Method is a way to bound epsilon from scores of canaries. Of a matrix of runs
@@ -46,25 +45,30 @@ const (
 	EachRowByCoins Trainings = "one a run, by fair coins"
 )
 
-// MethodBound is what one method makes of the scores. Each holds with the report's
-// confidence; the largest of them does not.
-type MethodBound struct {
-	Method     Method   `json:"method"`
-	Title      string   `json:"title"`
-	LowerBound *float64 `json:"lowerBound,omitempty"` // on epsilon; may be negative; absent where nothing is known
-	Mu         *float64 `json:"mu,omitempty"`         // the bound on mu that it follows from, of the methods that take the trade-off to be Gaussian
-	Largest    *float64 `json:"largest,omitempty"`    // bound that any outcome of this many can give
-	// Valid: for any mechanism at this number of scores; else asymptotically or
-	// under an assumption on the mechanism.
+// Row is what one method makes of the counts. Each holds with the report's confidence
+// under its own assumption; the largest of them does not.
+type Row struct {
+	// Method names the row, or Interval where it is one of those for runs with
+	// canaries.
+	Method     Method                `json:"method,omitempty"`
+	Interval   bounds.CanaryInterval `json:"interval,omitempty"`
+	Title      string                `json:"title"`
+	LowerBound *float64              `json:"lowerBound,omitempty"` // on epsilon; may be negative; absent where nothing is known
+	Mu         *float64              `json:"mu,omitempty"`         // the bound on mu that it follows from, of the methods that take the trade-off to be Gaussian
+	In         *float64              `json:"in,omitempty"`         // of an interval: lower limit of the rate inside
+	Out        *float64              `json:"out,omitempty"`        // of an interval: upper limit of the rate of fresh canaries
+	Largest    *float64              `json:"largest,omitempty"`    // bound that any outcome of this many can give
+	// Valid: for any mechanism at this number of runs or scores; else asymptotically
+	// or under an assumption on the mechanism.
 	Valid      bool      `json:"valid"`
-	Trainings  Trainings `json:"trainings"`
+	Trainings  Trainings `json:"trainings,omitempty"`
 	Assumption string    `json:"assumption"`
 	Note       string    `json:"note,omitempty"` // why there is no bound
 }
 
 // Findings are what a report of scores ends in. Bounds are rounded down.
 type Findings struct {
-	Methods []MethodBound `json:"methods"`
+	Methods []Row `json:"methods"`
 	// LowerBound is the bound on epsilon by the plan's method, at least 0; absent
 	// where there is none.
 	LowerBound *float64          `json:"lowerBound,omitempty"`
@@ -96,23 +100,23 @@ type MethodPower struct {
 	Unit string `json:"unit"`
 }
 
-// assumes is what a method takes for granted under each relation whose epsilon it
+// Assumes is what a method takes for granted under each relation whose epsilon it
 // bounds. Under a relation that it lacks it holds for no claim.
-type assumes map[audit.Relation]string
+type Assumes map[audit.Relation]string
 
 // coinsAlone: with the canary of a coin there and not there two datasets differ by
 // adding or removing it (Steinke, Nasr and Jagielski 2023, section 2).
-var coinsAlone = assumes{audit.AddRemove: "a fair coin of its own put each canary in or left it out"}
+var coinsAlone = Assumes{audit.AddRemove: "a fair coin of its own put each canary in or left it out"}
 
 // ownTrainings: scores in are independent of each other and of those out, so that
 // they are samples of two laws. Of which relation these are is how the second kind of
 // training came about.
-var ownTrainings = assumes{
+var ownTrainings = Assumes{
 	audit.AddRemove: "each score is of a training of its own, with its canary or without; canaries are of one distribution",
 	audit.Replace:   "each score is of a training of its own, with its canary or with another record in its place; canaries are of one distribution",
 }
 
-// byRuns: under add-remove every run counts, see [bound.CoinDelta]. Under replace the
+// ByRuns: under add-remove every run counts, see [bound.CoinDelta]. Under replace the
 // runs count that have K canaries in and M out, of which the seed draws as many. Why
 // that is valid: let S, the canaries in, be drawn at random, so that given how many
 // they are all such sets are equally likely, or canaries be drawn anew in every run.
@@ -120,24 +124,24 @@ var ownTrainings = assumes{
 // differ by one record replaced by another, and so P(score_i > t | S) <= e^eps
 // P(score_i > t | S') + delta. The mean over i, j and S is p1 <= e^eps p0 + delta for
 // a canary drawn from those in and one drawn from those out.
-var byRuns = assumes{
+var ByRuns = Assumes{
 	audit.AddRemove: "each run is a training of its own, in which a fair coin of its own put each canary in or left it out",
 	audit.Replace:   "each run is a training of its own, in which as many others might have been in as well, drawn at random",
 }
 
-func (a assumes) and(more string) assumes {
-	out := assumes{}
+func (a Assumes) and(more string) Assumes {
+	out := Assumes{}
 	for r, words := range a {
 		out[r] = words + more
 	}
 	return out
 }
 
-// methodWords are titles and assumptions of the methods for scores without runs; of
+// MethodWords are titles and assumptions of the methods for scores without runs; of
 // intervals see intervalWords and byRuns.
-var methodWords = map[Method]struct {
+var MethodWords = map[Method]struct {
 	title     string
-	assumes   assumes
+	Assumes   Assumes
 	valid     bool
 	trainings Trainings
 }{
@@ -149,24 +153,24 @@ var methodWords = map[Method]struct {
 	MethodGaussian:       {"Gaussian DP, Clopper-Pearson", ownTrainings.and(", and the trade-off of the mechanism is Gaussian"), false, EachItsOwn},
 }
 
-// oneRunOfReplace says why there is no bound in one run for a claim under replace.
-const oneRunOfReplace = "coins of an audit in one run put a canary in or leave it out, which is adding or removing a record; a mechanism that is private under replace may tell how many records there are"
+// OneRunOfReplace says why there is no bound in one run for a claim under replace.
+const OneRunOfReplace = "coins of an audit in one run put a canary in or leave it out, which is adding or removing a record; a mechanism that is private under replace may tell how many records there are"
 
-func newMethodBound(m Method, relation audit.Relation) MethodBound {
-	w := methodWords[m]
-	return MethodBound{Method: m, Title: w.title, Valid: w.valid, Trainings: w.trainings, Assumption: w.assumes[relation]}
+func NewRow(m Method, relation audit.Relation) Row {
+	w := MethodWords[m]
+	return Row{Method: m, Title: w.title, Valid: w.valid, Trainings: w.trainings, Assumption: w.Assumes[relation]}
 }
 
-// noteDelta says why there is no bound of a Gaussian trade-off at delta = 0.
-func (r *MethodBound) noteDelta(delta float64) {
+// NoteDelta says why there is no bound of a Gaussian trade-off at delta = 0.
+func (r *Row) NoteDelta(delta float64) {
 	if r.LowerBound == nil && delta == 0 {
 		r.Note = "at delta = 0 no Gaussian trade-off has a finite epsilon; mu is bounded"
 	}
 }
 
-// least is the smallest n at which enough holds, found by doubling from from and
+// Least is the smallest n at which enough holds, found by doubling from from and
 // halving; 0 if no number up to most suffices.
-func least(from, most int, enough func(int) bool) int {
+func Least(from, most int, enough func(int) bool) int {
 	hi := from
 	for !enough(hi) {
 		if hi >= most {
@@ -188,16 +192,16 @@ func least(from, most int, enough func(int) bool) int {
 	return hi
 }
 
-// down6 rounds down to six decimals as bounds does.
-func down6(x float64) float64 {
+// Down6 rounds down to six decimals as bounds does.
+func Down6(x float64) float64 {
 	if math.IsInf(x, 0) {
 		return x
 	}
 	return math.Floor(float64((x-1e-9)*1e6)) / 1e6
 }
 
-// row finds the row of a method.
-func (f Findings) row(m Method) *MethodBound {
+// Row finds the row of a method.
+func (f Findings) Row(m Method) *Row {
 	for i := range f.Methods {
 		if f.Methods[i].Method == m {
 			return &f.Methods[i]
@@ -206,11 +210,11 @@ func (f Findings) row(m Method) *MethodBound {
 	return nil
 }
 
-// conclude takes the bound and the verdict from the row of the plan's method.
+// Conclude takes the bound and the verdict from the row of the plan's method.
 // What holds asymptotically only, or under an assumption on the mechanism, refutes
 // nothing.
-func (f *Findings) conclude(m Method, c audit.Claim) {
-	row := f.row(m)
+func (f *Findings) Conclude(m Method, c audit.Claim) {
+	row := f.Row(m)
 	if row != nil && row.LowerBound != nil {
 		b := math.Max(0, *row.LowerBound)
 		f.LowerBound = &b
@@ -229,11 +233,11 @@ func (f *Findings) conclude(m Method, c audit.Claim) {
 	}
 }
 
-// headline is the verdict in words. from says what the bound is from, in words
+// Headline is the verdict in words. from says what the bound is from, in words
 // such as "one training with 1 000 canaries".
-func (f Findings) headline(m Method, c promise, from string) string {
-	claimed, at := "claimed "+number(c.Epsilon), c.at()
-	row := f.row(m)
+func (f Findings) Headline(m Method, c Promise, from string) string {
+	claimed, at := "claimed "+phrase.Number(c.Epsilon), c.At()
+	row := f.Row(m)
 	bounded := func() string {
 		return fmt.Sprintf("epsilon >= %s%s with %s confidence, from %s, by %s", phrase.Bound(*f.LowerBound, c.Epsilon), at, phrase.Percent(f.Confidence), from, row.Title)
 	}
@@ -254,9 +258,9 @@ func (f Findings) headline(m Method, c promise, from string) string {
 	case f.Verdict == audit.Invalid:
 		return "Invalid: the run failed: " + strings.TrimSuffix(f.Ended.Message, ".") + "."
 	case f.LowerBound == nil && row != nil && row.Note != "":
-		return fmt.Sprintf("Inconclusive: no bound by %s: %s. Claimed epsilon = %s%s.", row.Title, row.Note, number(c.Epsilon), at)
+		return fmt.Sprintf("Inconclusive: no bound by %s: %s. Claimed epsilon = %s%s.", row.Title, row.Note, phrase.Number(c.Epsilon), at)
 	case f.LowerBound == nil:
-		return fmt.Sprintf("Inconclusive: %s; no bound is certified. Claimed epsilon = %s%s.", stoppedMessage, number(c.Epsilon), at)
+		return fmt.Sprintf("Inconclusive: %s; no bound is certified. Claimed epsilon = %s%s.", StoppedMessage, phrase.Number(c.Epsilon), at)
 	}
 	remedy := "No number that dpscope tries is enough."
 	switch {
@@ -307,10 +311,10 @@ func (f Findings) MethodRows(chosen Method, claimed float64) []MethodRow {
 	return rows
 }
 
-// text is a report as plain text.
-func (f Findings) text(facts []audit.FactRow, chosen Method, claimed float64) string {
+// Text is a report as plain text.
+func (f Findings) Text(facts []audit.FactRow, chosen Method, claimed float64) string {
 	var b strings.Builder
-	pair.WriteFacts(&b, f.Summary, facts)
+	WriteFacts(&b, f.Summary, facts)
 	if rows := f.MethodRows(chosen, claimed); len(rows) > 0 {
 		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence where what it assumes holds (* the one named before):\n", phrase.Percent(f.Confidence))
 		lines := [][]string{{"", "method", "at least", "at most possible", "valid", "trainings", "assumes"}}
@@ -319,13 +323,13 @@ func (f Findings) text(facts []audit.FactRow, chosen Method, claimed float64) st
 		}
 		phrase.Table(&b, lines)
 	}
-	pair.WriteEnd(&b, f.Warnings, f.Reproduce)
+	WriteEnd(&b, f.Warnings, f.Reproduce)
 	return b.String()
 }
 
-// check refuses findings whose parts do not fit together.
-func (f Findings) check(m Method, c audit.Claim) error {
-	if f.row(m) == nil && (f.LowerBound != nil || len(f.Methods) > 0) {
+// Check refuses findings whose parts do not fit together.
+func (f Findings) Check(m Method, c audit.Claim) error {
+	if f.Row(m) == nil && (f.LowerBound != nil || len(f.Methods) > 0) {
 		return &audit.InputError{Field: "report: methods", Found: "without " + string(m), Want: "the method of the plan among them"}
 	}
 	verdicts := []string{string(audit.Violation), string(audit.NoViolation), string(audit.Inconclusive), string(audit.Invalid)}
@@ -340,13 +344,13 @@ func (f Findings) check(m Method, c audit.Claim) error {
 	return nil
 }
 
-// compareFindings holds a report's findings against those that follow. headline
+// CompareFindings holds a report's findings against those that follow. headline
 // makes the words of the summary.
-func compareFindings(v *engine.Verification, r, want Findings, generator audit.Generator, headline func(Findings) string) {
+func CompareFindings(v *engine.Verification, r, want Findings, generator audit.Generator, headline func(Findings) string) {
 	v.Same(audit.NearJSON(r.LowerBound, want.LowerBound), "lower bound", "it does not follow from the counts")
 	v.Same(audit.SamePValue(r.PValue, want.PValue), "p-value", "it does not follow from the counts")
 	v.Same(audit.Near(r.Confidence, want.Confidence), "confidence", "it is not that of the plan")
-	v.Same(audit.NearJSON(bare(r.Methods), bare(want.Methods)), "methods", "they do not follow from the counts")
+	v.Same(audit.NearJSON(Bare(r.Methods), Bare(want.Methods)), "methods", "they do not follow from the counts")
 	v.Same(audit.NearJSON(r.Power, want.Power), "power", "it does not follow from the plan")
 	v.Same(r.Verdict == want.Verdict, "verdict", "replayed %q, the report says %q", want.Verdict, r.Verdict)
 	v.Same(audit.EqualJSON(r.Ended, want.Ended), "termination", "it does not follow from the counts")
@@ -364,29 +368,44 @@ func compareFindings(v *engine.Verification, r, want Findings, generator audit.G
 		what string
 		a, b any
 	}{
-		{"summary", r.Summary, want.Summary}, {"methods in words", worded(r.Methods), worded(want.Methods)},
+		{"summary", r.Summary, want.Summary}, {"methods in words", Worded(r.Methods), Worded(want.Methods)},
 		{"command to run again", r.Reproduce, want.Reproduce}, {"limitations", r.Limitations, want.Limitations}, {"references", r.References, want.References},
 	} {
 		v.SameWords(generator, x.what, x.a, x.b)
 	}
 }
 
-// resolveBetaSeed fills in the allowed error and checks the seed.
-func resolveBetaSeed(beta *float64, seed uint64) error {
+// ResolveBetaSeed fills in the allowed error and checks the seed.
+func ResolveBetaSeed(beta *float64, seed uint64) error {
 	if *beta == 0 {
 		*beta = 0.05
 	}
 	if math.IsNaN(*beta) || *beta < 1e-9 || *beta > 0.5 {
 		return &audit.InputError{Field: "beta", Found: fmt.Sprint(*beta), Want: "in [1e-9, 0.5]"}
 	}
-	if seed > pair.MaxSeed {
-		return &audit.InputError{Field: "seed", Found: fmt.Sprint(seed), Want: fmt.Sprintf("in [0, %d]", uint64(pair.MaxSeed))}
+	if seed > audit.MaxSeed {
+		return &audit.InputError{Field: "seed", Found: fmt.Sprint(seed), Want: fmt.Sprintf("in [0, %d]", uint64(audit.MaxSeed))}
 	}
 	return nil
 }
 
-// oneRunReferences are the papers of the one-run methods.
-var oneRunReferences = []string{
+// OneRunReferences are the papers of the one-run methods.
+var OneRunReferences = []string{
 	"T. Steinke, M. Nasr and M. Jagielski, Privacy auditing with one (1) training run, NeurIPS 2023",
 	"S. Mahloujifar, L. Melis and K. Chaudhuri, Auditing f-differential privacy in one run, 2024",
+}
+
+// Facts are those of all findings.
+func (f Findings) Facts(add func(name, format string, args ...any), c audit.Claim) {
+	if f.LowerBound != nil {
+		add("Lower bound", "epsilon >= %s (%s confidence)", phrase.Bound(*f.LowerBound, c.Epsilon), phrase.Percent(f.Confidence))
+	}
+	if f.PValue != nil {
+		add("p-value", "at most %s, of the claim", phrase.PValue(*f.PValue))
+	}
+	power := fmt.Sprintf("No outcome certifies more than %s.", phrase.Bound(f.Power.Largest, c.Epsilon))
+	if f.Power.Needed > 0 {
+		power += fmt.Sprintf(" From %s %s on some outcome refutes the claim.", phrase.Grouped(f.Power.Needed), f.Power.Unit)
+	}
+	add("Power", "%s", power)
 }

@@ -1,4 +1,4 @@
-package canary
+package scores
 
 import (
 	"slices"
@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -31,32 +33,32 @@ func oneSidedScores(seed uint64, n int, low bool) Scores {
 func TestOneSidedAttackIsSeen(t *testing.T) {
 	for _, low := range []bool{false, true} {
 		s := oneSidedScores(1, 5000, low)
-		r := auditScores(t, scoresPlan(3, 1e-5, ""), s)
+		r := checkScores(t, samplePlan(3, 1e-5, ""), s)
 		g := r.Evidence.Guesses[0]
-		if r.Verdict != audit.Violation || *r.LowerBound < 4.5 || *r.row(MethodOneRunGDP).LowerBound < 6.3 {
-			t.Errorf("low %v: %s, f-DP %v", low, r.Summary, *r.row(MethodOneRunGDP).LowerBound)
+		if r.Verdict != audit.Violation || *r.LowerBound < 4.5 || *r.Row(report.MethodOneRunGDP).LowerBound < 6.3 {
+			t.Errorf("low %v: %s, f-DP %v", low, r.Summary, *r.Row(report.MethodOneRunGDP).LowerBound)
 		}
 		if side := map[bool]int{false: g.In, true: g.Made - g.In}[low]; side != g.Made || g.Made < 400 {
 			t.Errorf("low %v: %+v", low, g)
 		}
-		if text := ScoresText(r); !strings.Contains(text, "1 250 canaries, whose scores and coins chose sides and number") {
+		if text := Text(r); !strings.Contains(text, "1 250 canaries, whose scores and coins chose sides and number") {
 			t.Error(text)
 		}
-		p := scoresPlan(3, 1e-5, "")
+		p := samplePlan(3, 1e-5, "")
 		p.Guesses, p.GDPGuesses = []int{209}, []int{400}
-		r = auditScores(t, p, s)
-		if r.Plan.Sides != BothSides || *r.LowerBound > 1.5 || r.Evidence.Guesses[0].In != 105 {
+		r = checkScores(t, p, s)
+		if r.Plan.Sides != onerun.BothSides || *r.LowerBound > 1.5 || r.Evidence.Guesses[0].In != 105 {
 			t.Errorf("low %v, both sides: %v, %+v", low, *r.LowerBound, r.Evidence.Guesses)
 		}
-		p.Sides = InSide
+		p.Sides = onerun.InSide
 		if low {
-			p.Sides = OutSide
+			p.Sides = onerun.OutSide
 		}
 		p.Guesses = []int{800}
-		if r = auditScores(t, p, s); *r.LowerBound < 4.5 || *r.row(MethodOneRunGDP).LowerBound < 6.3 {
-			t.Errorf("low %v, %s: %v, f-DP %v", low, p.Sides, *r.LowerBound, *r.row(MethodOneRunGDP).LowerBound)
+		if r = checkScores(t, p, s); *r.LowerBound < 4.5 || *r.Row(report.MethodOneRunGDP).LowerBound < 6.3 {
+			t.Errorf("low %v, %s: %v, f-DP %v", low, p.Sides, *r.LowerBound, *r.Row(report.MethodOneRunGDP).LowerBound)
 		}
-		if _, err := VerifyScores(r, nil); err != nil {
+		if _, err := Verify(r, nil); err != nil {
 			t.Error(err)
 		}
 	}
@@ -65,32 +67,32 @@ func TestOneSidedAttackIsSeen(t *testing.T) {
 // Reports of every kind of sides verify, and guesses that are not of their sides do not.
 func TestGuessesFitTheirSides(t *testing.T) {
 	s := oneSidedScores(2, 200, false)
-	for _, sides := range AllSides() {
-		p := scoresPlan(3, 1e-5, "")
+	for _, sides := range onerun.AllSides() {
+		p := samplePlan(3, 1e-5, "")
 		p.Sides = sides
-		r := auditScores(t, p, s)
-		if v, err := VerifyScores(r, &s); err != nil || !v.OK() {
+		r := checkScores(t, p, s)
+		if v, err := Verify(r, &s); err != nil || !v.OK() {
 			t.Errorf("%s: %v, %+v", sides, err, v)
 		}
-		if sides == ChosenSides {
+		if sides == onerun.ChosenSides {
 			continue
 		}
-		for _, guesses := range [][]Guess{r.Evidence.Guesses, r.Evidence.GDPGuesses} {
+		for _, guesses := range [][]onerun.Guess{r.Evidence.Guesses, r.Evidence.GDPGuesses} {
 			kept := slices.Clone(guesses)
 			guesses[0].In = (guesses[0].In + 1) % (guesses[0].Made + 1)
-			if _, err := VerifyScores(r, nil); err == nil || !strings.Contains(err.Error(), "guesses: in is") {
+			if _, err := Verify(r, nil); err == nil || !strings.Contains(err.Error(), "guesses: in is") {
 				t.Errorf("%s, forged: %v", sides, err)
 			}
 			copy(guesses, kept)
 		}
 	}
-	p := scoresPlan(3, 1e-5, "")
+	p := samplePlan(3, 1e-5, "")
 	p.Sides = "left"
-	if _, err := AuditScores(p, s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), `sides is "left"`) || !audit.IsInput(err) {
+	if _, err := Run(p, s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), `sides is "left"`) || !audit.IsInput(err) {
 		t.Error(err)
 	}
-	p.Sides, p.Guesses = ChosenSides, []int{351}
-	if _, err := AuditScores(p, s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), "in [1, 350], as there are 400 canaries, of which 50 are set aside") {
+	p.Sides, p.Guesses = onerun.ChosenSides, []int{351}
+	if _, err := Run(p, s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), "in [1, 350], as there are 400 canaries, of which 50 are set aside") {
 		t.Error(err)
 	}
 }
@@ -99,7 +101,7 @@ func TestGuessesFitTheirSides(t *testing.T) {
 // as a product; a report of equal numbers names it.
 func TestHalvesNeedASmallerBeta(t *testing.T) {
 	for _, m := range []int{100, 1000, 10_000} {
-		h := ScoresShape{In: m / 2, Out: m / 2}
+		h := Shape{In: m / 2, Out: m / 2}
 		coin := 1.0 // C(m, m/2)/2^m
 		for i := 1; i <= m/2; i++ {
 			coin *= 1 - 1/float64(2*i)
@@ -108,7 +110,7 @@ func TestHalvesNeedASmallerBeta(t *testing.T) {
 			t.Errorf("m %d: %v, want just below %v", m, got, 0.05*coin)
 		}
 	}
-	r := auditScores(t, scoresPlan(3, 1e-5, ""), oneSidedScores(1, 5000, false))
+	r := checkScores(t, samplePlan(3, 1e-5, ""), oneSidedScores(1, 5000, false))
 	if w := strings.Join(r.Warnings, "\n"); !strings.Contains(w, "do not hold at beta = 0.05; with -beta 0.00039 they do") {
 		t.Error(w)
 	}
@@ -117,7 +119,7 @@ func TestHalvesNeedASmallerBeta(t *testing.T) {
 // Numbers that fair coins hardly give are pointed out before they are refused.
 func TestUnlikelyNumbersAreToldOf(t *testing.T) {
 	for in, want := range map[int]bool{500: false, 541: false, 542: true, 570: true, 458: true} {
-		r := auditScores(t, scoresPlan(3, 1e-5, ""), Scores{In: make([]float64, in), Out: make([]float64, 1000-in)})
+		r := checkScores(t, samplePlan(3, 1e-5, ""), Scores{In: make([]float64, in), Out: make([]float64, 1000-in)})
 		if got := strings.Contains(strings.Join(r.Warnings, "\n"), "probability below 0.01: if the numbers were fixed"); got != want {
 			t.Errorf("%d in: %v", in, r.Warnings)
 		}

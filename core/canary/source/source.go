@@ -1,10 +1,71 @@
-package canary
+package source
 
 import (
+	"math"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/train"
 	"github.com/dpscope/dpscope/stream"
 )
+
+// OneRunSource is run once with canaries of which a fair coin of its own puts each
+// into the dataset or leaves it out.
+type OneRunSource interface {
+	// OneRun fills in a score and the membership of each of len(scores) canaries.
+	// Scores are computed without the membership; the larger the likelier the
+	// canary was in. Where the output is no use all are -MaxFloat64 and diverged is
+	// set.
+	OneRun(st *stream.Stream, scores []float64, member []bool) (diverged bool, err error)
+}
+
+// OneRunSpec says how a source is audited in one run.
+type OneRunSpec struct {
+	Designs  []Design // the first is the default
+	Canaries int      // default m
+	// Check refuses a setup, whose K is m, and fills in what it leaves open. given
+	// are the parameters that the user set.
+	Check func(s *Setup, given audit.Params) error
+	New   func(s Setup) (OneRunSource, error)
+}
+
+// Limits of a plan.
+const (
+	MaxRuns = 1 << 24
+	// maxCanaries is that of a bound.CanaryTable.
+	MaxCanaries = 1 << 16
+	// maxScores is how many exploration scores are held in memory (128 MiB).
+	MaxScores = 1 << 24
+)
+
+func FindSource(sources []Spec, name string) (Spec, error) {
+	names := make([]string, len(sources))
+	for i, s := range sources {
+		if names[i] = s.Name; s.Name == name {
+			return s, nil
+		}
+	}
+	return Spec{}, audit.UnknownName("source", name, names)
+}
+
+// Note says what was audited, in words.
+type Note struct {
+	Title string          `json:"title"`
+	Score string          `json:"score"`
+	Facts []audit.FactRow `json:"facts"`
+}
+
+// Useless makes scores that are not finite the worst, and reports whether there
+// were any. It leaves the others alone: whether a canary is in the event may not
+// depend on the other canaries that are scored.
+func Useless(side []float64) bool {
+	any := false
+	for i, x := range side {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			side[i], any = -math.MaxFloat64, true
+		}
+	}
+	return any
+}
 
 // Source draws the runs of an audit. It is used by one goroutine at a time.
 type Source interface {
@@ -45,8 +106,8 @@ const (
 	Vectors Design = "vectors"
 )
 
-// SourceSpec describes a kind of source.
-type SourceSpec struct {
+// Spec describes a kind of source.
+type Spec struct {
 	Name   string
 	Title  string
 	Score  string // what the score is, in words
@@ -112,4 +173,4 @@ const (
 )
 
 // Sources are those of this package.
-func Sources() []SourceSpec { return []SourceSpec{GaussianSum(), DPSGD()} }
+func Sources() []Spec { return []Spec{GaussianSum(), DPSGD()} }

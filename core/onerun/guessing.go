@@ -1,4 +1,4 @@
-package canary
+package onerun
 
 import (
 	"fmt"
@@ -8,6 +8,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Sides are the sides of the order of scores on which canaries are guessed in one run.
@@ -28,7 +30,7 @@ const (
 // know one side only, which the canaries set aside find out. The scores of the sources here
 // tell both sides equally well, and setting canaries aside would cost a sixth of the bound.
 const (
-	usualOfScores = ChosenSides
+	UsualOfScores = ChosenSides
 	usualOfRun    = BothSides
 )
 
@@ -42,22 +44,29 @@ type Guess struct {
 	Right int `json:"right"`
 }
 
-// guessing is how the m canaries of one run are guessed, all of it fixed before. A plan
+// Guessing is how the m canaries of one run are guessed, all of it fixed before. A plan
 // has its fields.
-type guessing struct {
+type Guessing struct {
 	m            int
 	usual, sides Sides // usual are those of a plan that says nothing
 	guesses, gdp []int // guesses is empty where their number is chosen, too
 	delta, beta  float64
 }
 
+// NewGuessing is how m canaries are guessed on those sides, so many of them by each
+// method, at this delta and allowed error; usual are the sides of a plan that says
+// nothing.
+func NewGuessing(m int, usual, sides Sides, guesses, gdp []int, delta, beta float64) Guessing {
+	return Guessing{m, usual, sides, guesses, gdp, delta, beta}
+}
+
 // mostGuessings bounds a grid of numbers of guesses.
 const mostGuessings = 64
 
-// resolveGuesses fills in how m canaries are guessed. Where nothing is said the sides are
+// ResolveGuesses fills in how m canaries are guessed. Where nothing is said the sides are
 // the usual ones; numbers alone mean both sides. The f-DP method has a number that is
 // fixed in any case: its own, or the other's, or the one that is best on the whole.
-func resolveGuesses(m int, usual Sides, sides *Sides, guesses, gdp *[]int) error {
+func ResolveGuesses(m int, usual Sides, sides *Sides, guesses, gdp *[]int) error {
 	if *sides == "" {
 		*sides = usual
 		if len(*guesses) > 0 || len(*gdp) > 0 {
@@ -65,9 +74,9 @@ func resolveGuesses(m int, usual Sides, sides *Sides, guesses, gdp *[]int) error
 		}
 	}
 	if !slices.Contains(AllSides(), *sides) {
-		return audit.UnknownName("sides", string(*sides), texts(AllSides()))
+		return audit.UnknownName("sides", string(*sides), report.Texts(AllSides()))
 	}
-	rest := guessing{m: m, sides: *sides}.rest()
+	rest := Guessing{m: m, sides: *sides}.rest()
 	if len(*gdp) == 0 {
 		*gdp = *guesses
 	}
@@ -97,16 +106,12 @@ func resolveGuesses(m int, usual Sides, sides *Sides, guesses, gdp *[]int) error
 	return nil
 }
 
-func (p OneRunPlan) guessing() guessing {
-	return guessing{p.Canaries, usualOfRun, p.Sides, p.Guesses, p.GDPGuesses, p.Claim.Delta, p.Beta}
-}
-
-func (p ScoresPlan) guessing(h ScoresShape) guessing {
-	return guessing{h.In + h.Out, usualOfScores, p.Sides, p.Guesses, p.GDPGuesses, p.Claim.Delta, p.Beta}
+func (p Plan) guessing() Guessing {
+	return Guessing{p.Canaries, usualOfRun, p.Sides, p.Guesses, p.GDPGuesses, p.Claim.Delta, p.Beta}
 }
 
 // aside is how many canaries are set aside, the first ones.
-func (g guessing) aside() int {
+func (g Guessing) aside() int {
 	if g.sides == ChosenSides {
 		return bounds.OneRunAside(g.m)
 	}
@@ -114,31 +119,31 @@ func (g guessing) aside() int {
 }
 
 // rest is how many may be guessed.
-func (g guessing) rest() int { return g.m - g.aside() }
+func (g Guessing) rest() int { return g.m - g.aside() }
 
 // chosen tells whether the number of guesses is chosen, not their sides alone.
-func (g guessing) chosen() bool { return len(g.guesses) == 0 && g.aside() > 0 }
+func (g Guessing) chosen() bool { return len(g.guesses) == 0 && g.aside() > 0 }
 
 // tried is how many numbers of guesses share the error.
-func (g guessing) tried() float64 { return float64(max(1, len(g.guesses))) }
+func (g Guessing) tried() float64 { return float64(max(1, len(g.guesses))) }
 
-func (g guessing) oneSided() bool { return g.sides == InSide || g.sides == OutSide }
+func (g Guessing) oneSided() bool { return g.sides == InSide || g.sides == OutSide }
 
 // leak is the delta of p-values: where all guesses go one way half of it.
-func (g guessing) leak() float64 {
+func (g Guessing) leak() float64 {
 	if g.oneSided() {
 		return g.delta / 2
 	}
 	return g.delta
 }
 
-func (g guessing) share() float64 {
+func (g Guessing) share() float64 {
 	return bounds.OneRunShare(g.rest(), bounds.OneRunLeast(g.rest()), g.delta, g.beta)
 }
 
-// made counts the right ones of all guesses. scores must be in an order that says nothing of
+// Made counts the right ones of all guesses. scores must be in an order that says nothing of
 // membership, as it breaks ties, and its first canaries are those set aside.
-func (g guessing) made(scores []float64, member []bool) (guesses, gdp []Guess) {
+func (g Guessing) Made(scores []float64, member []bool) (guesses, gdp []Guess) {
 	k := g.aside()
 	f := bounds.NewOneRunForecast(scores[:k], member[:k])
 	scores, member = scores[k:], member[k:]
@@ -168,8 +173,8 @@ func (g guessing) made(scores []float64, member []bool) (guesses, gdp []Guess) {
 	return guesses, gdp
 }
 
-// check refuses guesses that are not made this way.
-func (g guessing) check(guesses, gdp []Guess) error {
+// Check refuses guesses that are not made this way.
+func (g Guessing) Check(guesses, gdp []Guess) error {
 	for i, x := range []struct {
 		got  []Guess
 		want []int
@@ -212,7 +217,7 @@ func made(guesses []Guess) []int {
 
 // epsilon is the bound of right ones of made guesses by [MethodOneRun], at its share of
 // the error.
-func (g guessing) epsilon(made, right int) float64 {
+func (g Guessing) epsilon(made, right int) float64 {
 	if g.chosen() {
 		return bounds.OneRunChosenEpsilon(g.rest(), made, right, g.leak(), g.beta, g.share())
 	}
@@ -220,7 +225,7 @@ func (g guessing) epsilon(made, right int) float64 {
 }
 
 // mu is that by [MethodOneRunGDP].
-func (g guessing) mu(made, right int) float64 {
+func (g Guessing) mu(made, right int) float64 {
 	beta := g.beta / float64(len(g.gdp))
 	if g.oneSided() {
 		return bounds.OneRunGDPMuOneSide(g.rest(), made, right, beta)
@@ -228,8 +233,8 @@ func (g guessing) mu(made, right int) float64 {
 	return bounds.OneRunGDPMu(g.rest(), made, right, beta)
 }
 
-// pValue is a p-value of the claim by [MethodOneRun].
-func (g guessing) pValue(guesses []Guess, eps float64) float64 {
+// PValue is a p-value of the claim by [MethodOneRun].
+func (g Guessing) PValue(guesses []Guess, eps float64) float64 {
 	p := 1.0
 	for _, x := range guesses {
 		if g.chosen() {
@@ -240,12 +245,12 @@ func (g guessing) pValue(guesses []Guess, eps float64) float64 {
 	return math.Min(1, p*g.tried())
 }
 
-// largest is the bound of the first method if all guesses are right, and the mu of the
+// Largest is the bound of the first method if all guesses are right, and the mu of the
 // second.
-func (g guessing) largest(m Method) float64 {
+func (g Guessing) Largest(m report.Method) float64 {
 	grid, at := g.guesses, g.epsilon
 	switch {
-	case m == MethodOneRunGDP:
+	case m == report.MethodOneRunGDP:
 		grid, at = g.gdp, g.mu
 	case g.chosen():
 		grid = []int{g.rest()}
@@ -256,16 +261,16 @@ func (g guessing) largest(m Method) float64 {
 	for _, r := range grid {
 		best = math.Max(best, at(r, r))
 	}
-	if m == MethodOneRunGDP {
+	if m == report.MethodOneRunGDP {
 		return bounds.GaussianEpsilon(best, g.delta)
 	}
 	return best
 }
 
-// rows are the rows of both one-run methods. Of several numbers the best counts, each
+// Rows are the rows of both one-run methods. Of several numbers the best counts, each
 // at its share of the error (Bonferroni).
-func (g guessing) rows(guesses, gdp []Guess) []MethodBound {
-	steinke, f := newMethodBound(MethodOneRun, audit.AddRemove), newMethodBound(MethodOneRunGDP, audit.AddRemove)
+func (g Guessing) Rows(guesses, gdp []Guess) []report.Row {
+	steinke, f := report.NewRow(report.MethodOneRun, audit.AddRemove), report.NewRow(report.MethodOneRunGDP, audit.AddRemove)
 	eps, mu := 0.0, 0.0
 	for _, x := range guesses {
 		eps = math.Max(eps, g.epsilon(x.Made, x.Right))
@@ -273,23 +278,23 @@ func (g guessing) rows(guesses, gdp []Guess) []MethodBound {
 	for _, x := range gdp {
 		mu = math.Max(mu, g.mu(x.Made, x.Right))
 	}
-	steinke.LowerBound, steinke.Largest = finite(eps), finite(g.largest(MethodOneRun))
-	f.Mu, f.LowerBound, f.Largest = finite(mu), finite(bounds.GaussianEpsilon(mu, g.delta)), finite(g.largest(MethodOneRunGDP))
-	f.noteDelta(g.delta)
-	return []MethodBound{steinke, f}
+	steinke.LowerBound, steinke.Largest = report.Finite(eps), report.Finite(g.Largest(report.MethodOneRun))
+	f.Mu, f.LowerBound, f.Largest = report.Finite(mu), report.Finite(bounds.GaussianEpsilon(mu, g.delta)), report.Finite(g.Largest(report.MethodOneRunGDP))
+	f.NoteDelta(g.delta)
+	return []report.Row{steinke, f}
 }
 
-// oneRunNeeded is the number of canaries from which on the best outcome refutes
+// Needed is the number of canaries from which on the best outcome refutes
 // the claim, with guesses by default.
-func oneRunNeeded(m Method, usual Sides, c audit.Claim, beta float64) int {
-	return least(1, MaxRuns, func(n int) bool {
-		g := guessing{m: n, delta: c.Delta, beta: beta}
-		return resolveGuesses(n, usual, &g.sides, &g.guesses, &g.gdp) == nil && g.largest(m) > c.Epsilon
+func Needed(m report.Method, usual Sides, c audit.Claim, beta float64) int {
+	return report.Least(1, source.MaxRuns, func(n int) bool {
+		g := Guessing{m: n, delta: c.Delta, beta: beta}
+		return ResolveGuesses(n, usual, &g.sides, &g.guesses, &g.gdp) == nil && g.Largest(m) > c.Epsilon
 	})
 }
 
-// facts are the guesses in words. of says of what the scores are, empty for nothing.
-func (g guessing) facts(add func(name, format string, args ...any), guesses, gdp []Guess, of string) {
+// Facts are the guesses in words. of says of what the scores are, empty for nothing.
+func (g Guessing) Facts(add func(name, format string, args ...any), guesses, gdp []Guess, of string) {
 	if k := g.aside(); k > 0 {
 		what := "sides"
 		if g.chosen() {
@@ -315,22 +320,22 @@ func guessWords(all []Guess) string {
 	return s
 }
 
-// addFlags adds the flags of guesses that are not the default.
-func (g guessing) addFlags(add func(name, value string)) {
-	standard := guessing{m: g.m, usual: g.usual}
-	if resolveGuesses(g.m, g.usual, &standard.sides, &standard.guesses, &standard.gdp); standard.sides == g.sides && slices.Equal(standard.guesses, g.guesses) && slices.Equal(standard.gdp, g.gdp) {
+// AddFlags adds the flags of guesses that are not the default.
+func (g Guessing) AddFlags(add func(name, value string)) {
+	standard := Guessing{m: g.m, usual: g.usual}
+	if ResolveGuesses(g.m, g.usual, &standard.sides, &standard.guesses, &standard.gdp); standard.sides == g.sides && slices.Equal(standard.guesses, g.guesses) && slices.Equal(standard.gdp, g.gdp) {
 		return
 	}
 	var sides Sides
 	guesses, gdp := g.guesses, slices.Clone(g.gdp)
-	if resolveGuesses(g.m, g.usual, &sides, &guesses, &gdp); sides != g.sides {
+	if ResolveGuesses(g.m, g.usual, &sides, &guesses, &gdp); sides != g.sides {
 		add("sides", string(g.sides))
 	}
 	if len(g.guesses) > 0 {
 		add("guesses", joined(g.guesses))
 	}
 	sides, guesses, gdp = g.sides, g.guesses, nil
-	if resolveGuesses(g.m, g.usual, &sides, &guesses, &gdp); !slices.Equal(gdp, g.gdp) {
+	if ResolveGuesses(g.m, g.usual, &sides, &guesses, &gdp); !slices.Equal(gdp, g.gdp) {
 		add("gdp-guesses", joined(g.gdp))
 	}
 }

@@ -1,4 +1,4 @@
-package canary_test
+package scores_test
 
 import (
 	"bytes"
@@ -18,6 +18,10 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/report"
 )
 
 var update = flag.Bool("update", false, "write the schema anew")
@@ -38,26 +42,26 @@ type reportSchema struct {
 }
 
 var reportSchemas = []reportSchema{
-	{canary.SchemaName, "dpscope canary report", "What an audit with canaries found", canary.ReportKind, canary.SchemaVersion, jsonschema.For[canary.Report]},
-	{canary.OneRunSchemaName, "dpscope one-run report", "What an audit in one run found", canary.OneRunKind, canary.OneRunSchemaVersion, jsonschema.For[canary.OneRunReport]},
-	{canary.ScoresSchemaName, "dpscope scores report", "What an audit of membership scores found", canary.ScoresKind, canary.ScoresSchemaVersion, jsonschema.For[canary.ScoresReport]},
+	{canary.SchemaName, "dpscope canary report", "What an audit with canaries found", canary.Kind, canary.SchemaVersion, jsonschema.For[canary.Report]},
+	{onerun.SchemaName, "dpscope one-run report", "What an audit in one run found", onerun.Kind, onerun.SchemaVersion, jsonschema.For[onerun.Report]},
+	{scores.SchemaName, "dpscope scores report", "What an audit of membership scores found", scores.Kind, scores.SchemaVersion, jsonschema.For[scores.Report]},
 }
 
 // schema is generated from the Go types, with the words that named types allow.
 func (x reportSchema) schema(t *testing.T) []byte {
 	t.Helper()
-	methods := append(canary.FlatMethods(), canary.MatrixMethods()...)
+	methods := append(scores.FlatMethods(), scores.MatrixMethods()...)
 	slices.Sort(methods)
 	s, err := x.of(&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[audit.Verdict]():           words(audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid),
 		reflect.TypeFor[audit.ClaimKind]():         words(audit.Pure, audit.Approximate),
 		reflect.TypeFor[audit.TerminationReason](): words(audit.Completed, audit.Stopped, audit.Failed),
 		reflect.TypeFor[audit.Relation]():          words(audit.AddRemove, audit.Replace),
-		reflect.TypeFor[canary.Design]():           words(canary.Sphere, canary.Orthogonal, canary.RandomGradients, canary.TailSingular, canary.Vectors, canary.DataPoisoning),
-		reflect.TypeFor[canary.Scale]():            words(canary.UnitNorm, canary.MedianNorm, canary.OwnNorm),
+		reflect.TypeFor[source.Design]():           words(source.Sphere, source.Orthogonal, source.RandomGradients, source.TailSingular, source.Vectors, source.DataPoisoning),
+		reflect.TypeFor[source.Scale]():            words(source.UnitNorm, source.MedianNorm, source.OwnNorm),
 		reflect.TypeFor[bounds.CanaryInterval]():   words(bounds.CanaryIntervals()...),
-		reflect.TypeFor[canary.Method]():           words(slices.Compact(methods)...),
-		reflect.TypeFor[canary.Trainings]():        words(canary.FairCoins, canary.EachItsOwn, canary.EachRow, canary.EachRowByCoins),
+		reflect.TypeFor[report.Method]():           words(slices.Compact(methods)...),
+		reflect.TypeFor[report.Trainings]():        words(report.FairCoins, report.EachItsOwn, report.EachRow, report.EachRowByCoins),
 		reflect.TypeFor[audit.ParamValue]():        {Types: []string{"number", "string"}},
 	}})
 	if err != nil {
@@ -87,7 +91,7 @@ func (x reportSchema) compiled(t *testing.T) *check.Schema {
 	}
 	got, err := os.ReadFile(file)
 	if err != nil || !bytes.Equal(got, want) {
-		t.Errorf("%v: %s is not the schema of the Go types; go test ./core/canary -run TestSchema -update writes it anew", err, file)
+		t.Errorf("%v: %s is not the schema of the Go types; go test ./core/scores -run TestSchema -update writes it anew", err, file)
 	}
 	var doc any
 	if err := json.Unmarshal(want, &doc); err != nil {
@@ -132,18 +136,18 @@ func TestSchemaOfScores(t *testing.T) {
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
 	for _, ctx := range []context.Context{context.Background(), stopped} {
-		r, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Guesses: []int{20, 40}}, Sources: canary.Sources(),
-			Pool: canary.LocalPool(canary.Sources(), 1)}.Do(ctx)
+		r, err := onerun.Run{Plan: onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Guesses: []int{20, 40}}, Sources: source.Sources(),
+			Pool: onerun.LocalPool(source.Sources(), 1)}.Do(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := canary.ParseOneRunReport(fits(t, compiled, r)); err != nil {
+		if _, err := onerun.ParseReport(fits(t, compiled, r)); err != nil {
 			t.Error(err)
 		}
 	}
 	compiled = reportSchemas[2].compiled(t)
-	flat := canary.Scores{In: []float64{2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 9, 9}, Out: []float64{1, 2, 3, 1, 2, 3, 1, 2, 1, 1, 1, 1}, Files: []canary.ScoreFile{{Name: "a.csv", SHA256: "0a"}}, Notes: []string{"a note"}}
-	matrix := canary.Scores{Runs: 40, Canaries: 3}
+	flat := scores.Scores{In: []float64{2, 3, 4, 5, 6, 7, 8, 9, 9, 9, 9, 9}, Out: []float64{1, 2, 3, 1, 2, 3, 1, 2, 1, 1, 1, 1}, Files: []scores.ScoreFile{{Name: "a.csv", SHA256: "0a"}}, Notes: []string{"a note"}}
+	matrix := scores.Scores{Runs: 40, Canaries: 3}
 	for i := range 120 {
 		matrix.Score, matrix.Member = append(matrix.Score, float64(i%3)), append(matrix.Member, i%3 == 2)
 		if i%3 == 2 {
@@ -153,15 +157,15 @@ func TestSchemaOfScores(t *testing.T) {
 		}
 	}
 	for _, x := range []struct {
-		s canary.Scores
-		m canary.Method
+		s scores.Scores
+		m report.Method
 		r audit.Relation
-	}{{flat, "", audit.AddRemove}, {flat, canary.MethodClopperPearson, audit.Replace}, {matrix, "", audit.Replace}, {matrix, "", audit.AddRemove}, {matrix, canary.MethodOneRun, audit.AddRemove}} {
-		r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: x.r, Method: x.m}, x.s, audit.Generator{Name: "dpscope"})
+	}{{flat, "", audit.AddRemove}, {flat, report.MethodClopperPearson, audit.Replace}, {matrix, "", audit.Replace}, {matrix, "", audit.AddRemove}, {matrix, report.MethodOneRun, audit.AddRemove}} {
+		r, err := scores.Run(scores.Plan{Version: canary.PlanVersion, Claim: &claim, Relation: x.r, Method: x.m}, x.s, audit.Generator{Name: "dpscope"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := canary.ParseScoresReport(fits(t, compiled, r)); err != nil {
+		if _, err := scores.ParseReport(fits(t, compiled, r)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -183,7 +187,7 @@ func TestSchema(t *testing.T) {
 		file string
 	}{
 		{context.Background(), canary.Plan{Source: "gaussian-sum", Runs: 64}, ""},
-		{context.Background(), canary.Plan{Source: "gaussian-sum", Runs: 64, K: 2, Design: canary.Vectors}, "1,2\n2,1\n"},
+		{context.Background(), canary.Plan{Source: "gaussian-sum", Runs: 64, K: 2, Design: source.Vectors}, "1,2\n2,1\n"},
 		{context.Background(), canary.Plan{Source: "dp-sgd", Runs: 6, K: 1, Parameters: audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}}, ""},
 		{stopped, canary.Plan{Source: "gaussian-sum", Runs: 64}, ""},
 	} {
@@ -192,8 +196,8 @@ func TestSchema(t *testing.T) {
 		if x.file != "" {
 			data = []byte(x.file)
 		}
-		pool := canary.LocalPool(canary.Sources(), 2)
-		r, err := canary.Run{Plan: x.plan, File: data, Sources: canary.Sources(), Pool: pool}.Do(x.ctx)
+		pool := canary.LocalPool(source.Sources(), 2)
+		r, err := canary.Run{Plan: x.plan, File: data, Sources: source.Sources(), Pool: pool}.Do(x.ctx)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,4 +1,4 @@
-package canary
+package scores
 
 import (
 	"context"
@@ -15,11 +15,14 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/canarytest"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // exploredAgain draws the exploration runs of a resolved plan one by one.
-func exploredAgain(t *testing.T, p Plan, sources []SourceSpec) [][]float64 {
+func exploredAgain(t *testing.T, p canary.Plan, sources []source.Spec) [][]float64 {
 	t.Helper()
 	a, err := p.Resolve(sources, nil)
 	if err != nil {
@@ -49,14 +52,14 @@ func pictured(run []float64, k int) []float64 {
 // TestPortrait: it holds the scores of the first exploration runs, in digits, and
 // their correlations, whatever the number of workers, and stays small.
 func TestPortrait(t *testing.T) {
-	sum := plan(300, 20)
+	sum := canaryPlan(300, 20)
 	sum.M, sum.Explore = 5, 5000
-	trained := plan(8, 3)
+	trained := canaryPlan(8, 3)
 	trained.Source, trained.Parameters = "dp-sgd", audit.Params{"steps": {Number: 3}, "examples": {Number: 20}}
-	wide := plan(128, 40)
-	for _, p := range []Plan{sum, trained, wide} {
-		r := run(t, p, 1)
-		other := run(t, p, 8)
+	wide := canaryPlan(128, 40)
+	for _, p := range []canary.Plan{sum, trained, wide} {
+		r := runCanaries(t, p, 1)
+		other := runCanaries(t, p, 8)
 		if !audit.EqualJSON(r.Evidence, other.Evidence) {
 			t.Errorf("%s: the evidence depends on the number of workers", p.Source)
 		}
@@ -64,7 +67,7 @@ func TestPortrait(t *testing.T) {
 			t.Error("a portrait of one canary")
 		}
 		got := r.Evidence.Portrait
-		runs := exploredAgain(t, r.Plan, Sources())
+		runs := exploredAgain(t, r.Plan, source.Sources())
 		columns := make([][]float64, min(16, r.Plan.K)+min(16, r.Plan.M))
 		for i, x := range runs {
 			want := pictured(x, r.Plan.K)
@@ -101,7 +104,7 @@ func TestPortrait(t *testing.T) {
 // TestPortraitOfOddScores: what is no score is no number, a canary that is always
 // alike correlates with none, and huge scores stay finite.
 func TestPortraitOfOddScores(t *testing.T) {
-	odd := scripted(func(run int, in, out []float64) (bool, error) {
+	odd := canarytest.Scripted(func(run int, in, out []float64) (bool, error) {
 		for i := range in {
 			in[i], out[i] = float64(run+i*i%5*run), math.MaxFloat64
 		}
@@ -114,8 +117,8 @@ func TestPortraitOfOddScores(t *testing.T) {
 		}
 		return false, nil
 	})
-	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Runs: 60, K: 4}
-	r, err := Run{Plan: p, Sources: scriptedSources(odd), Pool: pool(scriptedSources(odd), 3)}.Do(context.Background())
+	p := canary.Plan{Version: canary.PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Runs: 60, K: 4}
+	r, err := canary.Run{Plan: p, Sources: odd.Sources(), Pool: canary.LocalPool(odd.Sources(), 3)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,12 +126,12 @@ func TestPortraitOfOddScores(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ParseReport(data); err != nil {
+	if _, err := canary.ParseReport(data); err != nil {
 		t.Error(err)
 	}
 	got := r.Evidence.Portrait
 	whole := 0
-	for i, x := range exploredAgain(t, r.Plan, scriptedSources(odd)) {
+	for i, x := range exploredAgain(t, r.Plan, odd.Sources()) {
 		ok := true
 		for j, v := range slices.Concat(got.In[i], got.Out[i]) {
 			finite := !math.IsNaN(x[j]) && !math.IsInf(x[j], 0)
@@ -155,10 +158,10 @@ func TestPortraitOfOddScores(t *testing.T) {
 	is(4, 0, -1)
 	is(6, 5, math.NaN())
 	// All scores the same, and none at all.
-	if p := portray(2, 1, []float64{1, 1, 1, 1, 1, 1}); p.Correlated != 2 || p.Correlations[1][0] != nil || p.check(2, 2, 1) != nil {
+	if p := canary.Portray(2, 1, []float64{1, 1, 1, 1, 1, 1}); p.Correlated != 2 || p.Correlations[1][0] != nil || p.Check(2, 2, 1) != nil {
 		t.Errorf("%+v", p)
 	}
-	if p := portray(1, 1, []float64{1, -math.MaxFloat64, 1, 1}); p.Correlations != nil || p.Correlated != 0 || p.check(2, 1, 1) != nil {
+	if p := canary.Portray(1, 1, []float64{1, -math.MaxFloat64, 1, 1}); p.Correlations != nil || p.Correlated != 0 || p.Check(2, 1, 1) != nil {
 		t.Errorf("%+v", p)
 	}
 }
@@ -166,24 +169,24 @@ func TestPortraitOfOddScores(t *testing.T) {
 // TestPortraitReplays: a report without portrait or growth, and a changed one, does
 // not verify; a portrait that no exploration gives is refused.
 func TestPortraitReplays(t *testing.T) {
-	r := run(t, plan(200, 6), 2)
+	r := runCanaries(t, canaryPlan(200, 6), 2)
 	if len(r.Growth) != 4 {
 		t.Fatalf("%d steps", len(r.Growth))
 	}
-	verify := func(r Report, whole bool) []string {
+	verify := func(r canary.Report, whole bool) []string {
 		t.Helper()
-		v, err := Verify(context.Background(), Sources(), pool(Sources(), 2), r, nil, whole)
+		v, err := canary.Verify(context.Background(), source.Sources(), canary.LocalPool(source.Sources(), 2), r, nil, whole)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return v.Differences
 	}
-	copied := func() Report {
+	copied := func() canary.Report {
 		data, err := audit.Canonical(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := ParseReport(data)
+		c, err := canary.ParseReport(data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -197,7 +200,7 @@ func TestPortraitReplays(t *testing.T) {
 		}
 		without = copied()
 		without.Evidence.Portrait = nil
-		if _, err := Verify(context.Background(), Sources(), pool(Sources(), 2), without, nil, whole); !audit.IsInput(err) {
+		if _, err := canary.Verify(context.Background(), source.Sources(), canary.LocalPool(source.Sources(), 2), without, nil, whole); !audit.IsInput(err) {
 			t.Errorf("without portrait: %v", err)
 		}
 		if d := verify(copied(), whole); len(d) > 0 {
@@ -215,18 +218,18 @@ func TestPortraitReplays(t *testing.T) {
 		t.Errorf("a forged score: %q", d)
 	}
 	two := 2.
-	for name, forge := range map[string]func(p *Portrait){
-		"no run":             func(p *Portrait) { p.In, p.Out = nil, nil },
-		"one side less":      func(p *Portrait) { p.Out = p.Out[1:] },
-		"too many":           func(p *Portrait) { p.In, p.Out = append(p.In, p.In[0]), append(p.Out, p.Out[0]) },
-		"a canary less":      func(p *Portrait) { p.In[4] = p.In[4][1:] },
-		"fresh ones":         func(p *Portrait) { p.Out[0] = append(p.Out[0], nil) },
-		"rows":               func(p *Portrait) { p.Correlations = p.Correlations[1:] },
-		"a row":              func(p *Portrait) { p.Correlations[2] = nil },
-		"two":                func(p *Portrait) { p.Correlations[2][0] = &two },
-		"over no runs":       func(p *Portrait) { p.Correlated = 0 },
-		"over too many runs": func(p *Portrait) { p.Correlated = 201 },
-		"none":               func(p *Portrait) { p.Correlations = nil },
+	for name, forge := range map[string]func(p *canary.Portrait){
+		"no run":             func(p *canary.Portrait) { p.In, p.Out = nil, nil },
+		"one side less":      func(p *canary.Portrait) { p.Out = p.Out[1:] },
+		"too many":           func(p *canary.Portrait) { p.In, p.Out = append(p.In, p.In[0]), append(p.Out, p.Out[0]) },
+		"a canary less":      func(p *canary.Portrait) { p.In[4] = p.In[4][1:] },
+		"fresh ones":         func(p *canary.Portrait) { p.Out[0] = append(p.Out[0], nil) },
+		"rows":               func(p *canary.Portrait) { p.Correlations = p.Correlations[1:] },
+		"a row":              func(p *canary.Portrait) { p.Correlations[2] = nil },
+		"two":                func(p *canary.Portrait) { p.Correlations[2][0] = &two },
+		"over no runs":       func(p *canary.Portrait) { p.Correlated = 0 },
+		"over too many runs": func(p *canary.Portrait) { p.Correlated = 201 },
+		"none":               func(p *canary.Portrait) { p.Correlations = nil },
 	} {
 		bad := copied()
 		forge(bad.Evidence.Portrait)
@@ -234,7 +237,7 @@ func TestPortraitReplays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ParseReport(data); !audit.IsInput(err) || !strings.Contains(err.Error(), "portrait") {
+		if _, err := canary.ParseReport(data); !audit.IsInput(err) || !strings.Contains(err.Error(), "portrait") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -242,9 +245,9 @@ func TestPortraitReplays(t *testing.T) {
 
 // TestGrowth: it ends in equation 10 itself, and its first order stays.
 func TestGrowth(t *testing.T) {
-	p := plan(400, 12)
+	p := canaryPlan(400, 12)
 	p.M = 30
-	r := run(t, p, 2)
+	r := runCanaries(t, p, 2)
 	var sizes [][2]int
 	for _, g := range r.Growth {
 		sizes = append(sizes, [2]int{g.K, g.M})
@@ -268,7 +271,7 @@ func TestGrowth(t *testing.T) {
 	if !audit.EqualJSON(last.Equation10, r.Equation10) {
 		t.Errorf("it ends in %+v, equation 10 is %+v", last, r.Equation10)
 	}
-	if one := run(t, plan(100, 1), 1); one.Growth != nil || one.Evidence.Portrait == nil || len(one.Evidence.Portrait.In[0]) != 1 {
+	if one := runCanaries(t, canaryPlan(100, 1), 1); one.Growth != nil || one.Evidence.Portrait == nil || len(one.Evidence.Portrait.In[0]) != 1 {
 		t.Errorf("of one canary: %+v", one.Growth)
 	}
 	// Were canaries to hang together altogether, more of them would bring nothing.
@@ -276,7 +279,7 @@ func TestGrowth(t *testing.T) {
 	table.Add(0, 0, 300)
 	table.Add(8, 0, 500)
 	table.Add(8, 8, 200)
-	steps := growth(table, nil, 1e-5, 0.05)
+	steps := canary.Growth(table, nil, 1e-5, 0.05)
 	for _, g := range steps {
 		if g.Variance2 != nil && *g.Variance2 > 0.002 {
 			t.Errorf("%d canaries that are one bring %v", g.K, *g.Variance2)
@@ -303,7 +306,7 @@ func TestPortraitOfScores(t *testing.T) {
 		}
 	}
 	s.Files = []ScoreFile{{"x.csv", "aa"}}
-	r := auditScores(t, replaced(scoresPlan(1, 1e-5, "")), s)
+	r := checkScores(t, replaced(samplePlan(1, 1e-5, "")), s)
 	got := r.Evidence.Runs.Portrait
 	if len(got.In) != 45 || len(got.In[0]) != 4 || len(got.Out[0]) != 6 || got.Correlated != 45 || len(r.Growth) != 3 {
 		t.Fatalf("%d runs of %d and %d, %d steps", len(got.In), len(got.In[0]), len(got.Out[0]), len(r.Growth))
@@ -320,7 +323,7 @@ func TestPortraitOfScores(t *testing.T) {
 	early := r
 	early.Growth = nil
 	for _, scores := range []*Scores{&s, nil} {
-		if v, err := VerifyScores(early, scores); err != nil || v.OK() {
+		if v, err := Verify(early, scores); err != nil || v.OK() {
 			t.Errorf("without growth: %v", err)
 		}
 	}
@@ -328,33 +331,33 @@ func TestPortraitOfScores(t *testing.T) {
 	runs.Portrait = nil
 	ev.Runs = &runs
 	early.Evidence, early.Growth = &ev, r.Growth
-	if _, err := VerifyScores(early, &s); !audit.IsInput(err) {
+	if _, err := Verify(early, &s); !audit.IsInput(err) {
 		t.Errorf("without portrait: %v", err)
 	}
 	forged := *got
 	forged.In = slices.Clone(got.In)
 	forged.In[0] = slices.Concat(got.In[0][1:], got.In[0][:1])
 	runs.Portrait = &forged
-	if v, err := VerifyScores(early, &s); err != nil || v.OK() {
+	if v, err := Verify(early, &s); err != nil || v.OK() {
 		t.Errorf("a forged score: %v, %q", err, v.Differences)
 	}
 	forged.Out = nil
-	if _, err := VerifyScores(early, nil); !audit.IsInput(err) {
+	if _, err := Verify(early, nil); !audit.IsInput(err) {
 		t.Errorf("half a portrait: %v", err)
 	}
 }
 
 // TestPortraitGolden pins portraits, so that platforms are held to the same.
 func TestPortraitGolden(t *testing.T) {
-	trained := plan(6, 2)
+	trained := canaryPlan(6, 2)
 	trained.Source, trained.Parameters = "dp-sgd", audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}
-	replace := plan(200, 5)
-	replace.Relation, replace.Design = audit.Replace, RandomGradients
+	replace := canaryPlan(200, 5)
+	replace.Relation, replace.Design = audit.Replace, source.RandomGradients
 	var got []string
-	for _, p := range []Plan{plan(100, 20), replace, trained} {
-		got = append(got, digest(t, run(t, p, 2).Evidence.Portrait))
+	for _, p := range []canary.Plan{canaryPlan(100, 20), replace, trained} {
+		got = append(got, digest(t, runCanaries(t, p, 2).Evidence.Portrait))
 	}
-	got = append(got, digest(t, auditScores(t, scoresPlan(2, 1e-5, ""), sharedRuns(9, 300, 2)).Evidence.Runs.Portrait))
+	got = append(got, digest(t, checkScores(t, samplePlan(2, 1e-5, ""), sharedRuns(9, 300, 2)).Evidence.Runs.Portrait))
 	if s := strings.Join(got, " "); s != goldenPortraits {
 		t.Errorf("%s\nwant %s", s, goldenPortraits)
 	}

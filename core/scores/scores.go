@@ -1,4 +1,4 @@
-package canary
+package scores
 
 import (
 	"fmt"
@@ -8,9 +8,21 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
+
+func (p Plan) promise() report.Promise {
+	return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
+}
+
+func (p Plan) guessing(h Shape) onerun.Guessing {
+	return onerun.NewGuessing(h.In+h.Out, onerun.UsualOfScores, p.Sides, p.Guesses, p.GDPGuesses, p.Claim.Delta, p.Beta)
+}
 
 // Scores are membership scores that another program made, as package mechanisms/recorded
 // reads them: the higher the likelier the canary was in.
@@ -55,9 +67,9 @@ func sums(files []ScoreFile) []string {
 	return out
 }
 
-// ScoresPlan says how scores are audited. Zero values mean the documented
+// Plan says how scores are audited. Zero values mean the documented
 // defaults.
-type ScoresPlan struct {
+type Plan struct {
 	Version int          `json:"version"` // PlanVersion
 	Claim   *audit.Claim `json:"claim,omitempty"`
 	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
@@ -69,60 +81,60 @@ type ScoresPlan struct {
 	// all has no confidence. Default: one-run, which holds for scores of one training
 	// under add-remove; of a matrix paired-betting, by runs. Without runs there is no
 	// default under replace.
-	Method Method `json:"method,omitempty"`
+	Method report.Method `json:"method,omitempty"`
 	// Sides, Guesses and GDPGuesses are as in [OneRunPlan]; sides by default are chosen,
 	// or both where numbers are given.
-	Sides      Sides    `json:"sides,omitempty"`
-	Guesses    []int    `json:"guesses,omitempty"`
-	GDPGuesses []int    `json:"gdpGuesses,omitempty"`
-	Data       []string `json:"data,omitempty"` // SHA-256 of the files
-	Beta       float64  `json:"beta,omitempty"` // default 0.05
-	Seed       uint64   `json:"seed"`           // of the split, the pairing and the order of ties
+	Sides      onerun.Sides `json:"sides,omitempty"`
+	Guesses    []int        `json:"guesses,omitempty"`
+	GDPGuesses []int        `json:"gdpGuesses,omitempty"`
+	Data       []string     `json:"data,omitempty"` // SHA-256 of the files
+	Beta       float64      `json:"beta,omitempty"` // default 0.05
+	Seed       uint64       `json:"seed"`           // of the split, the pairing and the order of ties
 }
 
 // ParseScoresPlan reads a plan from JSON; unknown fields are refused.
-func ParseScoresPlan(data []byte) (ScoresPlan, error) {
-	var p ScoresPlan
+func ParsePlan(data []byte) (Plan, error) {
+	var p Plan
 	err := audit.DecodeStrict(data, "scores plan", &p)
-	defaultDelta(data, p.Claim, &p.DeltaDefaulted)
+	report.ReadDefaultDelta(data, p.Claim, &p.DeltaDefaulted)
 	return p, err
 }
 
 // FlatMethods are those for scores without runs, MatrixMethods those for a matrix,
 // the default first.
-func FlatMethods() []Method {
-	return []Method{MethodOneRun, MethodOneRunGDP, MethodExact, MethodClopperPearson, MethodPaired, MethodGaussian}
+func FlatMethods() []report.Method {
+	return []report.Method{report.MethodOneRun, report.MethodOneRunGDP, report.MethodExact, report.MethodClopperPearson, report.MethodPaired, report.MethodGaussian}
 }
 
-func MatrixMethods() []Method {
-	var out []Method
+func MatrixMethods() []report.Method {
+	var out []report.Method
 	for _, kind := range bounds.CanaryIntervals() {
-		out = append(out, Method(kind))
+		out = append(out, report.Method(kind))
 	}
-	return append(out, MethodOneRun, MethodOneRunGDP)
+	return append(out, report.MethodOneRun, report.MethodOneRunGDP)
 }
 
 // mostScores bounds the scores of an audit.
 const mostScores = 1 << 26
 
 // resolve checks a plan against the sizes of the scores and fills in its defaults.
-func (p ScoresPlan) resolve(s ScoresShape, files []ScoreFile) (ScoresPlan, error) {
-	if p.Version != PlanVersion {
-		return p, &audit.InputError{Field: "scores plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
+	if p.Version != canary.PlanVersion {
+		return p, &audit.InputError{Field: "scores plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(canary.PlanVersion)}
 	}
 	if p.Relation == "" {
 		return p, &audit.InputError{Field: "relation", Found: "absent", Want: `"add-remove" or "replace": what the claim calls neighbours, which scores do not tell`,
 			Remedy: "add-remove, where one record is there or not, is what accountants of DP-SGD with Poisson sampling assume unless told otherwise; replace is one record in the place of another, where the number of records is public. A mechanism that is private under add-remove may have twice its epsilon under replace"}
 	}
-	if err := checkRelation(p.Relation, audit.AddRemove, audit.Replace); err != nil {
+	if err := report.CheckRelation(p.Relation, audit.AddRemove, audit.Replace); err != nil {
 		return p, err
 	}
-	claim, err := resolveClaim(p.Claim, p.DeltaDefaulted)
+	claim, err := report.ResolveClaim(p.Claim, p.DeltaDefaulted)
 	if err != nil {
 		return p, err
 	}
 	p.Claim = &claim
-	if err := resolveBetaSeed(&p.Beta, p.Seed); err != nil {
+	if err := report.ResolveBetaSeed(&p.Beta, p.Seed); err != nil {
 		return p, err
 	}
 	methods := FlatMethods()
@@ -133,19 +145,19 @@ func (p ScoresPlan) resolve(s ScoresShape, files []ScoreFile) (ScoresPlan, error
 		p.Method = methods[0]
 	}
 	if !slices.Contains(methods, p.Method) {
-		return p, audit.UnknownName("method", string(p.Method), texts(methods))
+		return p, audit.UnknownName("method", string(p.Method), report.Texts(methods))
 	}
-	if k, m, _, _ := s.counted(p.Relation, 0); s.byRuns(p.Method) && max(k, m) > maxCanaries {
-		return p, &audit.InputError{Field: "scores", Found: fmt.Sprintf("%d canaries a run", max(k, m)), Want: fmt.Sprintf("at most %d for bounds by runs", maxCanaries)}
+	if k, m, _, _ := s.counted(p.Relation, 0); s.byRuns(p.Method) && max(k, m) > source.MaxCanaries {
+		return p, &audit.InputError{Field: "scores", Found: fmt.Sprintf("%d canaries a run", max(k, m)), Want: fmt.Sprintf("at most %d for bounds by runs", source.MaxCanaries)}
 	}
 	if s.assumes(p.Method)[p.Relation] == "" {
-		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with the relation %q", p.Method, p.Relation), Want: "another: the " + oneRunOfReplace,
-			Remedy: fmt.Sprintf("if each score is of a training of its own, with its canary or with another record in its place, name the method %s; else record several runs in one file, with columns run, score and member", MethodExact)}
+		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with the relation %q", p.Method, p.Relation), Want: "another: the " + report.OneRunOfReplace,
+			Remedy: fmt.Sprintf("if each score is of a training of its own, with its canary or with another record in its place, name the method %s; else record several runs in one file, with columns run, score and member", report.MethodExact)}
 	}
-	if claim.Delta == 0 && (p.Method == MethodGaussian || p.Method == MethodOneRunGDP) {
+	if claim.Delta == 0 && (p.Method == report.MethodGaussian || p.Method == report.MethodOneRunGDP) {
 		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with delta = 0", p.Method), Want: "another, or a delta above 0", Remedy: "no Gaussian trade-off has a finite epsilon at delta = 0"}
 	}
-	if err := resolveGuesses(s.In+s.Out, usualOfScores, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
+	if err := onerun.ResolveGuesses(s.In+s.Out, onerun.UsualOfScores, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
 		return p, err
 	}
 	if data := sums(files); !slices.Equal(data, p.Data) {
@@ -154,8 +166,8 @@ func (p ScoresPlan) resolve(s ScoresShape, files []ScoreFile) (ScoresPlan, error
 	return p, s.enough(p)
 }
 
-// ScoresShape is what is known of scores without their values.
-type ScoresShape struct {
+// Shape is what is known of scores without their values.
+type Shape struct {
 	In   int `json:"in"` // scores of each class
 	Out  int `json:"out"`
 	Runs int `json:"runs,omitempty"` // of a matrix
@@ -181,7 +193,7 @@ func halves(n int) (explore, certify int) { return n / 2, n - n/2 }
 
 // enough refuses so few scores that no outcome certifies anything by the plan's
 // method, and says the smallest number.
-func (s ScoresShape) enough(p ScoresPlan) error {
+func (s Shape) enough(p Plan) error {
 	c, beta := *p.Claim, p.Beta
 	if s.In < 2 || s.Out < 2 {
 		return &audit.InputError{Field: "scores", Found: fmt.Sprintf("%d in and %d out", s.In, s.Out), Want: "at least two of each class: half of them choose the threshold"}
@@ -197,7 +209,7 @@ func (s ScoresShape) enough(p ScoresPlan) error {
 	switch {
 	case s.byRuns(p.Method):
 		found, want = fmt.Sprintf("%d runs", s.Used), fmt.Sprintf("at least %d", n)
-	case p.Method == MethodOneRun || p.Method == MethodOneRunGDP:
+	case p.Method == report.MethodOneRun || p.Method == report.MethodOneRunGDP:
 		if s.In+s.Out >= n {
 			return nil // the guesses are the user's own
 		}
@@ -206,23 +218,23 @@ func (s ScoresShape) enough(p ScoresPlan) error {
 	return &audit.InputError{Field: "scores", Found: found, Want: want + fmt.Sprintf(": no outcome of fewer certifies any epsilon above 0 by the method %s at delta = %v, beta = %v", p.Method, c.Delta, beta)}
 }
 
-func (s ScoresShape) byRuns(m Method) bool {
-	return s.Runs > 0 && m != MethodOneRun && m != MethodOneRunGDP
+func (s Shape) byRuns(m report.Method) bool {
+	return s.Runs > 0 && m != report.MethodOneRun && m != report.MethodOneRunGDP
 }
 
 // assumes is what a method takes for granted by relation, see [assumes].
-func (s ScoresShape) assumes(m Method) assumes {
+func (s Shape) assumes(m report.Method) report.Assumes {
 	if s.byRuns(m) {
-		return byRuns
+		return report.ByRuns
 	}
-	return methodWords[m].assumes
+	return report.MethodWords[m].Assumes
 }
 
 // counted is what a table of the runs of a matrix counts under a relation: of k
 // canaries that were in and of m that were out, in so many runs, and the delta that
 // bounds of it take. Under add-remove every run counts, with all its canaries on both
 // sides, see [bound.CoinDelta].
-func (s ScoresShape) counted(r audit.Relation, delta float64) (k, m, runs int, of float64) {
+func (s Shape) counted(r audit.Relation, delta float64) (k, m, runs int, of float64) {
 	if r == audit.AddRemove {
 		return s.Canaries, s.Canaries, s.Runs, bounds.CoinDelta(delta)
 	}
@@ -231,7 +243,7 @@ func (s ScoresShape) counted(r audit.Relation, delta float64) (k, m, runs int, o
 
 // ceiling is the largest bound that n runs can give by an interval, where in canaries
 // of theirs were in (of add-remove).
-func (s ScoresShape) ceiling(kind bounds.CanaryInterval, r audit.Relation, n, in int, delta, beta float64) float64 {
+func (s Shape) ceiling(kind bounds.CanaryInterval, r audit.Relation, n, in int, delta, beta float64) float64 {
 	k, m, _, _ := s.counted(r, delta)
 	if n < 1 || min(k, m) < max(1, kind.Order()) {
 		return math.Inf(-1)
@@ -244,11 +256,11 @@ func (s ScoresShape) ceiling(kind bounds.CanaryInterval, r audit.Relation, n, in
 
 // largest is the bound of the best outcome by a method, -Inf where none bounds
 // anything.
-func (s ScoresShape) largest(p ScoresPlan, m Method) float64 {
+func (s Shape) largest(p Plan, m report.Method) float64 {
 	c, beta := *p.Claim, p.Beta
 	switch {
-	case m == MethodOneRun || m == MethodOneRunGDP:
-		return p.guessing(s).largest(m)
+	case m == report.MethodOneRun || m == report.MethodOneRunGDP:
+		return p.guessing(s).Largest(m)
 	case s.Runs > 0:
 		_, _, runs, _ := s.counted(p.Relation, c.Delta)
 		_, n := halves(runs)
@@ -260,14 +272,14 @@ func (s ScoresShape) largest(p ScoresPlan, m Method) float64 {
 }
 
 // eventLargest is that of n1 and n0 certification scores.
-func eventLargest(m Method, n1, n0 int, delta, beta float64) float64 {
+func eventLargest(m report.Method, n1, n0 int, delta, beta float64) float64 {
 	best := bounds.Counts{X: n1, N1: n1, N0: n0}
 	switch m {
-	case MethodExact:
+	case report.MethodExact:
 		return bounds.Exact(best, delta, beta)
-	case MethodClopperPearson:
-		return down6(bounds.ClopperPearson(best, delta, beta, bounds.TuneSplit(best, n1, n0, delta, beta)))
-	case MethodGaussian:
+	case report.MethodClopperPearson:
+		return report.Down6(bounds.ClopperPearson(best, delta, beta, bounds.TuneSplit(best, n1, n0, delta, beta)))
+	case report.MethodGaussian:
 		return bounds.GaussianEpsilon(bounds.GaussianMu(best, beta), delta)
 	}
 	return bounds.CanaryCeiling(bounds.CanaryPairedBetting, 1, 1, min(n1, n0), delta, beta)
@@ -275,30 +287,30 @@ func eventLargest(m Method, n1, n0 int, delta, beta float64) float64 {
 
 // needed is the number (of canaries, runs or scores of each class) from which on
 // the best outcome certifies more than eps; 0: no number that is tried.
-func (s ScoresShape) needed(p ScoresPlan, m Method, eps float64) int {
+func (s Shape) needed(p Plan, m report.Method, eps float64) int {
 	c, beta := *p.Claim, p.Beta
 	switch {
-	case m == MethodOneRun || m == MethodOneRunGDP:
-		return oneRunNeeded(m, usualOfScores, audit.Claim{Epsilon: eps, Delta: c.Delta}, beta)
+	case m == report.MethodOneRun || m == report.MethodOneRunGDP:
+		return onerun.Needed(m, onerun.UsualOfScores, audit.Claim{Epsilon: eps, Delta: c.Delta}, beta)
 	case s.Runs > 0:
 		kind := bounds.CanaryInterval(m)
 		if k, m, _, _ := s.counted(p.Relation, c.Delta); min(k, m) < max(1, kind.Order()) {
 			return 0
 		}
-		return least(1, MaxRuns, func(n int) bool {
+		return report.Least(1, source.MaxRuns, func(n int) bool {
 			_, n = halves(n)
 			return s.ceiling(kind, p.Relation, n, n*s.Canaries/2, c.Delta, beta) > eps
 		})
 	}
-	return least(2, MaxRuns, func(n int) bool {
+	return report.Least(2, source.MaxRuns, func(n int) bool {
 		_, n = halves(n)
 		return eventLargest(m, n, n, c.Delta, beta) > eps
 	})
 }
 
-func (s ScoresShape) unit(m Method) string {
+func (s Shape) unit(m report.Method) string {
 	switch {
-	case m == MethodOneRun || m == MethodOneRunGDP:
+	case m == report.MethodOneRun || m == report.MethodOneRunGDP:
 		return "canaries"
 	case s.Runs > 0:
 		return "runs"
@@ -306,17 +318,17 @@ func (s ScoresShape) unit(m Method) string {
 	return "scores of each class"
 }
 
-// ScoresEvidence is what the bounds of scores are computed from.
-type ScoresEvidence struct {
-	Shape ScoresShape `json:"shape"`
+// Evidence is what the bounds of scores are computed from.
+type Evidence struct {
+	Shape Shape `json:"shape"`
 	// Events of the methods that take each score to be of a training of its own;
 	// absent of a matrix.
 	Events []ScoreEvent `json:"events,omitempty"`
 	// Guesses are all scores taken together.
-	Guesses    []Guess `json:"guesses"`
-	GDPGuesses []Guess `json:"gdpGuesses"`
+	Guesses    []onerun.Guess `json:"guesses"`
+	GDPGuesses []onerun.Guess `json:"gdpGuesses"`
 	// Runs of a matrix: threshold and stakes from half of them, counts of the rest.
-	Runs *Evidence `json:"runs,omitempty"`
+	Runs *canary.Evidence `json:"runs,omitempty"`
 }
 
 // Sides of an event.
@@ -329,13 +341,13 @@ const (
 // X and N1 are of the class in which it is likelier: of those in where Side is
 // above, of those out where it is below. Differential privacy bounds both.
 type ScoreEvent struct {
-	Methods   []Method      `json:"methods"` // that use it
-	Side      string        `json:"side"`
-	Threshold float64       `json:"threshold"`
-	Ties      bool          `json:"ties,omitempty"` // all explored scores were the same
-	Explored  bounds.Counts `json:"explored"`
-	Certified bounds.Counts `json:"certified"`
-	Split     float64       `json:"split,omitempty"` // of clopper-pearson, from exploration
+	Methods   []report.Method `json:"methods"` // that use it
+	Side      string          `json:"side"`
+	Threshold float64         `json:"threshold"`
+	Ties      bool            `json:"ties,omitempty"` // all explored scores were the same
+	Explored  bounds.Counts   `json:"explored"`
+	Certified bounds.Counts   `json:"certified"`
+	Split     float64         `json:"split,omitempty"` // of clopper-pearson, from exploration
 	// Pairs are the certification scores paired at random, one of each class; of
 	// paired-betting.
 	Pairs  *bounds.CanaryTable  `json:"pairs,omitempty"`
@@ -345,7 +357,7 @@ type ScoreEvent struct {
 // key names a stream of a scores audit. The files' hashes are part of it: files say
 // who was in by the order of their rows, so that one seed would break ties for all files of
 // a size in one way, and a false alarm of it would be one of all of them.
-func (p ScoresPlan) key(purpose string, trial, side int) stream.Key {
+func (p Plan) key(purpose string, trial, side int) stream.Key {
 	return stream.Key{Seed: p.Seed, Purpose: strings.Join(append([]string{"canary/scores/" + purpose}, p.Data...), "/"), Trial: trial, Side: side}
 }
 
@@ -375,8 +387,8 @@ func (s Scores) check() error {
 
 // shape finds sizes, and of a matrix how many canaries of each class a run gives:
 // as many as nine runs of ten have, by class. Only membership is looked at.
-func (s Scores) shape(p ScoresPlan) ScoresShape {
-	h := ScoresShape{In: len(s.In), Out: len(s.Out), Runs: s.Runs}
+func (s Scores) shape(p Plan) Shape {
+	h := Shape{In: len(s.In), Out: len(s.Out), Runs: s.Runs}
 	if s.Runs == 0 {
 		return h
 	}
@@ -413,9 +425,9 @@ func (s Scores) shape(p ScoresPlan) ScoresShape {
 }
 
 // AuditScores audits scores. The report is a function of plan and scores.
-func AuditScores(p ScoresPlan, s Scores, g audit.Generator) (ScoresReport, error) {
+func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 	if err := s.check(); err != nil {
-		return ScoresReport{}, err
+		return Report{}, err
 	}
 	if len(p.Data) == 0 {
 		p.Data = sums(s.Files)
@@ -423,16 +435,16 @@ func AuditScores(p ScoresPlan, s Scores, g audit.Generator) (ScoresReport, error
 	h := s.shape(p)
 	p, err := p.resolve(h, s.Files)
 	if err != nil {
-		return ScoresReport{}, err
+		return Report{}, err
 	}
-	ev := &ScoresEvidence{Shape: h}
+	ev := &Evidence{Shape: h}
 	// In a random order, so that ties are broken without regard to membership.
 	pooled, member := slices.Concat(s.In, s.Out), make([]bool, len(s.In)+len(s.Out))
 	scores := make([]float64, len(pooled))
 	for i, k := range stream.New(p.key("order", 0, 0)).Perm(len(pooled)) {
 		scores[i], member[i] = pooled[k], k < len(s.In)
 	}
-	ev.Guesses, ev.GDPGuesses = p.guessing(h).made(scores, member)
+	ev.Guesses, ev.GDPGuesses = p.guessing(h).Made(scores, member)
 	if h.Runs > 0 {
 		if _, _, runs, _ := h.counted(p.Relation, 0); runs > 1 {
 			ev.Runs = s.byRuns(p, h)
@@ -440,14 +452,14 @@ func AuditScores(p ScoresPlan, s Scores, g audit.Generator) (ScoresReport, error
 	} else {
 		ev.Events = s.events(p)
 	}
-	r := assembleScores(p, ev, s.Files, s.Notes)
+	r := assemble(p, ev, s.Files, s.Notes)
 	r.Generator = g
 	return r, nil
 }
 
 // split divides the scores of a class at random into those that explore and those
 // that certify.
-func (p ScoresPlan) split(scores []float64, side int) (explore, certify []float64) {
+func (p Plan) split(scores []float64, side int) (explore, certify []float64) {
 	shuffled := make([]float64, len(scores))
 	for i, k := range stream.New(p.key("split", 0, side)).Perm(len(scores)) {
 		shuffled[i] = scores[k]
@@ -457,7 +469,7 @@ func (p ScoresPlan) split(scores []float64, side int) (explore, certify []float6
 }
 
 // events chooses the events of the methods for single trainings.
-func (s Scores) events(p ScoresPlan) []ScoreEvent {
+func (s Scores) events(p Plan) []ScoreEvent {
 	delta, beta := p.Claim.Delta, p.Beta
 	exploreIn, certifyIn := p.split(s.In, 1)
 	exploreOut, certifyOut := p.split(s.Out, 0)
@@ -465,9 +477,9 @@ func (s Scores) events(p ScoresPlan) []ScoreEvent {
 	higher := newHalf(exploreIn, exploreOut, n1, n0)
 	lower := newHalf(negated(exploreOut), negated(exploreIn), n0, n1)
 	out := []ScoreEvent{
-		{Methods: []Method{MethodExact, MethodClopperPearson}},
-		{Methods: []Method{MethodPaired}},
-		{Methods: []Method{MethodGaussian}},
+		{Methods: []report.Method{report.MethodExact, report.MethodClopperPearson}},
+		{Methods: []report.Method{report.MethodPaired}},
+		{Methods: []report.Method{report.MethodGaussian}},
 	}
 	for i := range out {
 		e := &out[i]
@@ -475,23 +487,23 @@ func (s Scores) events(p ScoresPlan) []ScoreEvent {
 		from, c := higher, up
 		x, y := certifyIn, certifyOut
 		e.Side = Above
-		if down.value > up.value {
+		if down.Value > up.Value {
 			from, c, e.Side = lower, down, Below
 			x, y = negated(certifyOut), negated(certifyIn)
 		}
-		e.Threshold, e.Ties = c.at, c.ties
+		e.Threshold, e.Ties = c.At, c.Ties
 		if e.Side == Below {
-			e.Threshold = 0 - c.at
+			e.Threshold = 0 - c.At
 		}
-		e.Explored = from.counts(c.at)
-		e.Certified = bounds.Counts{X: above(x, c.at), N1: len(x), Y: above(y, c.at), N0: len(y)}
+		e.Explored = from.counts(c.At)
+		e.Certified = bounds.Counts{X: canary.Above(x, c.At), N1: len(x), Y: canary.Above(y, c.At), N0: len(y)}
 		switch e.Methods[0] {
-		case MethodExact:
+		case report.MethodExact:
 			e.Split = roundTo(bounds.TuneSplit(e.Explored, len(x), len(y), delta, beta), 1e-6)
-		case MethodPaired:
-			pairs := pairTable(x, y, c.at)
+		case report.MethodPaired:
+			pairs := pairTable(x, y, c.At)
 			e.Pairs = &pairs
-			stakes := bounds.TuneCanary(pairTable(from.x, from.y, c.at), pairs.Runs(), delta, beta)
+			stakes := bounds.TuneCanary(pairTable(from.x, from.y, c.At), pairs.Runs(), delta, beta)
 			e.Stakes = &stakes
 		}
 	}
@@ -513,7 +525,7 @@ func negated(v []float64) []float64 {
 func pairTable(x, y []float64, cut float64) bounds.CanaryTable {
 	var cells [2][2]int
 	for i := range min(len(x), len(y)) {
-		cells[above(x[i:i+1], cut)][above(y[i:i+1], cut)]++
+		cells[canary.Above(x[i:i+1], cut)][canary.Above(y[i:i+1], cut)]++
 	}
 	t := bounds.NewCanaryTable(1, 1)
 	for i := range cells {
@@ -543,28 +555,28 @@ func newHalf(x, y []float64, n1, n0 int) *half {
 }
 
 func (h *half) counts(cut float64) bounds.Counts {
-	return bounds.Counts{X: aboveSorted(h.sortedX, cut), N1: len(h.x), Y: aboveSorted(h.sortedY, cut), N0: len(h.y)}
+	return bounds.Counts{X: canary.AboveSorted(h.sortedX, cut), N1: len(h.x), Y: canary.AboveSorted(h.sortedY, cut), N0: len(h.y)}
 }
 
 // choose sweeps thresholds by what the certification half would certify by a method
 // if it repeated the exploration.
-func (h *half) choose(m Method, delta, beta float64) cut {
-	return sweepCuts(h.pooled, 1, len(h.pooled)-1, func(at float64) (value, caution, gap float64) {
+func (h *half) choose(m report.Method, delta, beta float64) canary.Cut {
+	return canary.SweepCuts(h.pooled, 1, len(h.pooled)-1, func(at float64) (value, caution, gap float64) {
 		c := h.counts(at)
 		n1, n0 := float64(c.N1), float64(c.N0)
 		p1, p0 := float64(c.X)/n1, float64(c.Y)/n0
 		if p1 <= delta || p1 <= p0 {
-			return math.Inf(-1), mostCaution, p1 - p0
+			return math.Inf(-1), canary.MostCaution, p1 - p0
 		}
 		// Half a score, where there was none.
 		y0 := math.Max(p0, 0.5/n0)
-		caution = math.Min(mostCaution, math.Sqrt(float64(p1*(1-p1))/(n1*float64((p1-delta)*(p1-delta)))+(1-p0)/float64(n0*y0)))
+		caution = math.Min(canary.MostCaution, math.Sqrt(float64(p1*(1-p1))/(n1*float64((p1-delta)*(p1-delta)))+(1-p0)/float64(n0*y0)))
 		expected := bounds.Counts{X: int(math.Round(float64(p1 * float64(h.n1)))), N1: h.n1, Y: int(math.Round(float64(p0 * float64(h.n0)))), N0: h.n0}
 		switch m {
-		case MethodPaired:
+		case report.MethodPaired:
 			// The margins with independent sides.
 			value = bounds.CanaryValue(pairTable(h.x, h.y, at), h.pairsCertified, delta, beta)
-		case MethodGaussian:
+		case report.MethodGaussian:
 			// mu, which epsilon grows with. Its limits are cautious by themselves.
 			if value, caution = bounds.GaussianMu(expected, beta), 0; value == 0 {
 				value = math.Inf(-1)
@@ -572,7 +584,7 @@ func (h *half) choose(m Method, delta, beta float64) cut {
 		default:
 			value = math.Inf(-1)
 			for _, split := range []float64{0.5, 0.1, 0.02} {
-				value = math.Max(value, down6(bounds.ClopperPearson(expected, delta, beta, split)))
+				value = math.Max(value, report.Down6(bounds.ClopperPearson(expected, delta, beta, split)))
 			}
 		}
 		return value, caution, p1 - p0
@@ -580,11 +592,11 @@ func (h *half) choose(m Method, delta, beta float64) cut {
 }
 
 // shuffled are so many runs in the order of the seed: the first half explores.
-func (p ScoresPlan) shuffled(runs int) []int { return stream.New(p.key("runs", 0, 0)).Perm(runs) }
+func (p Plan) shuffled(runs int) []int { return stream.New(p.key("runs", 0, 0)).Perm(runs) }
 
 // byRuns counts the runs of a matrix: half of them choose threshold and stakes, the
 // other half certifies.
-func (s Scores) byRuns(p ScoresPlan, h ScoresShape) *Evidence {
+func (s Scores) byRuns(p Plan, h Shape) *canary.Evidence {
 	k, m, runs, delta := h.counted(p.Relation, p.Claim.Delta)
 	var enough []int // runs with K canaries in and M out
 	has := make([]bool, s.Runs)
@@ -627,18 +639,18 @@ func (s Scores) byRuns(p ScoresPlan, h ScoresShape) *Evidence {
 		kind = bounds.CanaryPairedBetting
 	}
 	claim := audit.DPClaim(p.Claim.Epsilon, delta)
-	plan := Plan{Claim: &claim, Interval: kind, Runs: certify, K: k, M: m, Beta: p.Beta}
-	e := newExplored(k, m, scores[0])
-	c := e.choose(plan)
-	table := e.table(c.at, explore)
-	rest := newExplored(k, m, scores[1]).table(c.at, certify)
-	return &Evidence{Threshold: c.at, Ties: c.ties, Stakes: bounds.TuneCanary(table, certify, delta, p.Beta),
-		Explored: Counted{Table: &table}, Certified: Counted{Table: &rest}, Portrait: portray(h.K, h.M, portrayed)}
+	plan := canary.Plan{Claim: &claim, Interval: kind, Runs: certify, K: k, M: m, Beta: p.Beta}
+	e := canary.NewExplored(k, m, scores[0])
+	c := e.Choose(plan)
+	table := e.Table(c.At, explore)
+	rest := canary.NewExplored(k, m, scores[1]).Table(c.At, certify)
+	return &canary.Evidence{Threshold: c.At, Ties: c.Ties, Stakes: bounds.TuneCanary(table, certify, delta, p.Beta),
+		Explored: canary.Counted{Table: &table}, Certified: canary.Counted{Table: &rest}, Portrait: canary.Portray(h.K, h.M, portrayed)}
 }
 
 // drawn appends the scores of K canaries of run i that were in and of M that were out.
 // Which ones is decided by the seed.
-func (s Scores) drawn(to []float64, p ScoresPlan, h ScoresShape, i int) []float64 {
+func (s Scores) drawn(to []float64, p Plan, h Shape, i int) []float64 {
 	st := stream.New(p.key("canaries", i, 0))
 	var in, out []float64
 	for _, k := range st.Perm(s.Canaries) {

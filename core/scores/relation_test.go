@@ -1,4 +1,4 @@
-package canary
+package scores
 
 import (
 	"math"
@@ -7,7 +7,12 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/canarytest"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -47,7 +52,7 @@ func laplaceSums(trial, runs, canaries int) Scores {
 // exceeds 1, as it should, but not 2.
 func TestRelationOfRuns(t *testing.T) {
 	nativetest.Only(t)
-	lower := func(r ScoresReport) float64 {
+	lower := func(r Report) float64 {
 		if r.LowerBound == nil {
 			if !strings.Contains(r.Summary, "bounds nothing on these counts") {
 				t.Error(r.Summary)
@@ -61,9 +66,9 @@ func TestRelationOfRuns(t *testing.T) {
 		var added, twice, replacedMean float64
 		for i := range audits {
 			s := laplaceSums(i, 600, canaries)
-			p := scoresPlan(1, 1e-6, "")
+			p := samplePlan(1, 1e-6, "")
 			p.Seed = uint64(i)
-			r := auditScores(t, p, s)
+			r := checkScores(t, p, s)
 			if x := r.Evidence.Runs; x.Explored.Table.Runs()+x.Certified.Table.Runs() != 600 {
 				t.Fatal("a run was left out")
 			}
@@ -73,14 +78,14 @@ func TestRelationOfRuns(t *testing.T) {
 			if (lower(r) > 1) != (r.Verdict == audit.Violation) {
 				t.Errorf("%s", r.Summary)
 			}
-			r = auditScores(t, replaced(p), s)
+			r = checkScores(t, replaced(p), s)
 			if lower(r) > 2 {
 				twice++
 			}
 			replacedMean += lower(r) / audits
 		}
 		t.Logf("%d canaries: above 1 in %v of %d under add-remove, above 2 in %v under replace, whose mean is %.3f", canaries, added, audits, twice, replacedMean)
-		if most := mostFailures(audits, .05); int(added) > most || int(twice) > most {
+		if most := canarytest.MostFailures(audits, .05); int(added) > most || int(twice) > most {
 			t.Errorf("%d canaries: %v and %v of %d audits exceed the truth", canaries, added, twice, audits)
 		}
 		if canaries == 2 && replacedMean < 1 {
@@ -96,11 +101,11 @@ func TestRelationPower(t *testing.T) {
 	const audits = 20
 	mean, exchanged := 0.0, 0.0
 	for i := range audits {
-		p := scoresPlan(1, 1e-6, "")
+		p := samplePlan(1, 1e-6, "")
 		p.Seed = uint64(i)
 		s := laplaceSums(1000+i, 3000, 2)
-		mean += *auditScores(t, p, s).LowerBound / audits
-		exchanged += *auditScores(t, replaced(p), s).LowerBound / audits
+		mean += *checkScores(t, p, s).LowerBound / audits
+		exchanged += *checkScores(t, replaced(p), s).LowerBound / audits
 	}
 	t.Logf("mean bound %.3f of 1, under replace %.3f of 2", mean, exchanged)
 	if mean < .78 || exchanged < 1 {
@@ -114,27 +119,27 @@ func TestRelationRefused(t *testing.T) {
 	flat, matrix := gaussianScores(1, 200, 1), laplaceSums(1, 100, 5)
 	for _, x := range []struct {
 		s       Scores
-		methods []Method
+		methods []report.Method
 	}{{flat, FlatMethods()}, {matrix, MatrixMethods()}} {
 		for _, m := range x.methods {
 			for _, relation := range []audit.Relation{audit.AddRemove, audit.Replace} {
-				p := scoresPlan(1, 1e-5, m)
+				p := samplePlan(1, 1e-5, m)
 				p.Relation = relation
-				r, err := AuditScores(p, x.s, audit.Generator{})
-				byCoins := m == MethodOneRun || m == MethodOneRunGDP
+				r, err := Run(p, x.s, audit.Generator{})
+				byCoins := m == report.MethodOneRun || m == report.MethodOneRunGDP
 				if byCoins && relation == audit.Replace {
 					if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "may tell how many records there are") {
 						t.Errorf("%s under %s: %v", m, relation, err)
 					}
 					continue
 				}
-				if err != nil || r.row(m) == nil || r.row(m).Assumption == "" {
+				if err != nil || r.Row(m) == nil || r.Row(m).Assumption == "" {
 					if err == nil || !strings.Contains(err.Error(), "at least") { // too few runs
 						t.Errorf("%s under %s: %v", m, relation, err)
 					}
 					continue
 				}
-				if one := r.row(MethodOneRun); relation == audit.Replace && (one.LowerBound != nil || one.Note != oneRunOfReplace) {
+				if one := r.Row(report.MethodOneRun); relation == audit.Replace && (one.LowerBound != nil || one.Note != report.OneRunOfReplace) {
 					t.Errorf("%s under %s has a bound by one run: %+v", m, relation, one)
 				}
 			}
@@ -166,7 +171,7 @@ func TestRelationRefused(t *testing.T) {
 				}
 			}
 		}
-		r := auditScores(t, scoresPlan(1, 1e-5, ""), s)
+		r := checkScores(t, samplePlan(1, 1e-5, ""), s)
 		if c.want == "" {
 			if r.LowerBound == nil {
 				t.Errorf("%s: %s", name, r.Summary)
@@ -185,7 +190,7 @@ func TestCoinsAreFair(t *testing.T) {
 	nativetest.Only(t)
 	for i := range 4000 {
 		s := tossedRuns(i, 30, 1)
-		if why := s.shape(ScoresPlan{Relation: audit.AddRemove}).coins(); why != "" {
+		if why := s.shape(Plan{Relation: audit.AddRemove}).coins(); why != "" {
 			t.Error(why)
 		}
 	}
@@ -199,28 +204,28 @@ func TestClaims(t *testing.T) {
 		delta     float64
 		defaulted bool
 	}{
-		`{"version":1,"claim":{"epsilon":1}}`:                                 {DefaultDelta, true},
-		`{"version":1,"claim":{"kind":"approximate","epsilon":1}}`:            {DefaultDelta, true},
+		`{"version":1,"claim":{"epsilon":1}}`:                                 {report.DefaultDelta, true},
+		`{"version":1,"claim":{"kind":"approximate","epsilon":1}}`:            {report.DefaultDelta, true},
 		`{"version":1,"claim":{"epsilon":1,"delta":0}}`:                       {0, false},
 		`{"version":1,"claim":{"kind":"pure","epsilon":1}}`:                   {0, false},
 		`{"version":1,"claim":{"epsilon":1,"delta":1e-5}}`:                    {1e-5, false},
 		`{"version":1,"claim":{"epsilon":1,"delta":0.25}}`:                    {0.25, false},
-		`{"version":1,"claim":{"epsilon":1},"relation":"add-remove"}`:         {DefaultDelta, true},
+		`{"version":1,"claim":{"epsilon":1},"relation":"add-remove"}`:         {report.DefaultDelta, true},
 		`{"version":1,"deltaDefaulted":true,"claim":{"epsilon":1,"delta":0}}`: {0, true},
 	} {
-		runs, err1 := ParsePlan([]byte(text))
-		one, err2 := ParseOneRunPlan([]byte(text))
-		scores, err3 := ParseScoresPlan([]byte(text))
+		runs, err1 := canary.ParsePlan([]byte(text))
+		one, err2 := onerun.ParsePlan([]byte(text))
+		scores, err3 := ParsePlan([]byte(text))
 		if err1 != nil || err2 != nil || err3 != nil {
 			t.Fatal(text, err1, err2, err3)
 		}
-		for _, got := range []promise{runs.promise(), one.promise(), scores.promise()} {
-			if got.Delta != want.delta || got.defaulted != want.defaulted {
-				t.Errorf("%s: delta %v, defaulted %v", text, got.Delta, got.defaulted)
+		for _, got := range []report.Promise{runs.Promise(), one.Promise(), scores.promise()} {
+			if got.Delta != want.delta || got.Defaulted != want.defaulted {
+				t.Errorf("%s: delta %v, defaulted %v", text, got.Delta, got.Defaulted)
 			}
 		}
-		claim, err := resolveClaim(runs.Claim, runs.DeltaDefaulted)
-		if (err == nil) != (!want.defaulted || want.delta == DefaultDelta) || err == nil && claim.Delta != want.delta {
+		claim, err := report.ResolveClaim(runs.Claim, runs.DeltaDefaulted)
+		if (err == nil) != (!want.defaulted || want.delta == report.DefaultDelta) || err == nil && claim.Delta != want.delta {
 			t.Errorf("%s: %+v, %v", text, claim, err)
 		}
 	}
@@ -232,39 +237,39 @@ func TestClaims(t *testing.T) {
 		`{"version":1,"form":"replace-one","relation":"replace"}`: "refused",
 		`{"version":1,"form":"swap"}`:                             "refused",
 	} {
-		p, err := ParsePlan([]byte(text))
+		p, err := canary.ParsePlan([]byte(text))
 		if (err != nil) != (want == "refused") || err == nil && p.Relation != want {
 			t.Errorf("%s: %q, %v", text, p.Relation, err)
 		}
 	}
 	// A report that was written when the relation was the form.
-	q := plan(40, 2)
+	q := canaryPlan(40, 2)
 	q.Relation = audit.Replace
-	before, err := audit.Canonical(run(t, q, 1))
+	before, err := audit.Canonical(runCanaries(t, q, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
 	old := strings.Replace(string(before), `"relation": "replace"`, `"form": "replace-one"`, 1)
-	if r, err := ParseReport([]byte(old)); err != nil || old == string(before) || r.Plan.Relation != audit.Replace {
+	if r, err := canary.ParseReport([]byte(old)); err != nil || old == string(before) || r.Plan.Relation != audit.Replace {
 		t.Errorf("%v, %q", err, r.Plan.Relation)
 	}
-	p := scoresPlan(2, DefaultDelta, MethodExact)
+	p := samplePlan(2, report.DefaultDelta, report.MethodExact)
 	p.DeltaDefaulted = true
-	r := auditScores(t, replaced(p), gaussianScores(1, 200, 1))
-	first, _, _ := strings.Cut(ScoresText(r), "\n")
+	r := checkScores(t, replaced(p), gaussianScores(1, 200, 1))
+	first, _, _ := strings.Cut(Text(r), "\n")
 	if !strings.Contains(first, "at delta = 1e-05 (the default) under replace with 95 % confidence") {
 		t.Error(first)
 	}
-	if !strings.Contains(ScoresText(r), "epsilon = 2 at delta = 1e-05, the default as none was named, under replace: a record is replaced by another") ||
+	if !strings.Contains(Text(r), "epsilon = 2 at delta = 1e-05, the default as none was named, under replace: a record is replaced by another") ||
 		!strings.Contains(r.Reproduce.CLI, "-epsilon 2 -delta 1e-05 -relation replace") {
-		t.Error(ScoresText(r))
+		t.Error(Text(r))
 	}
-	if h := auditOnce(t, oneRunPlan(2, 400, nil), Sources()); !strings.Contains(h.Summary, "under add-remove") || !strings.Contains(h.Reproduce.CLI, "-relation add-remove") {
+	if h := auditOnce(t, oneRunPlan(2, 400, nil), source.Sources()); !strings.Contains(h.Summary, "under add-remove") || !strings.Contains(h.Reproduce.CLI, "-relation add-remove") {
 		t.Error(h.Summary, h.Reproduce.CLI)
 	}
 	once := oneRunPlan(2, 400, nil)
 	once.Relation = audit.Replace
-	if _, err := once.Resolve(Sources(), nil); err == nil || !strings.Contains(err.Error(), "may tell how many records there are") {
+	if _, err := once.Resolve(source.Sources(), nil); err == nil || !strings.Contains(err.Error(), "may tell how many records there are") {
 		t.Error(err)
 	}
 }
@@ -273,7 +278,7 @@ func TestClaims(t *testing.T) {
 // all cells.
 func TestManyCanaries(t *testing.T) {
 	s := laplaceSums(5, 60, 3000)
-	r := auditScores(t, scoresPlan(1, 1e-5, Method(bounds.CanaryKL)), s)
+	r := checkScores(t, samplePlan(1, 1e-5, report.Method(bounds.CanaryKL)), s)
 	if x := r.Evidence.Runs.Certified.Table; x.K != 3000 || x.M != 3000 || x.Runs() != 30 || math.IsNaN(r.Evidence.Runs.Threshold) {
 		t.Error(x.K, x.M, x.Runs())
 	}

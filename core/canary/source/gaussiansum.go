@@ -1,4 +1,4 @@
-package canary
+package source
 
 import (
 	"fmt"
@@ -30,8 +30,8 @@ const (
 // canaries inside as rows of a lower triangular matrix of normals with chi
 // variates on the diagonal (Bartlett's decomposition), fresh ones by their angle
 // with the output. A run costs O(K^2 + M), whatever d is.
-func GaussianSum() SourceSpec {
-	return SourceSpec{
+func GaussianSum() Spec {
+	return Spec{
 		Name: "gaussian-sum", Title: "sum of vectors in the unit ball with Gaussian noise", Score: "inner product of the canary and the noisy sum",
 		Params: []audit.ParamSpec{
 			{Name: "d", Doc: "dimension; of vectors from a file, that of the file", Default: 1000, Min: 1, Max: mostDimensions, Integer: true},
@@ -144,7 +144,7 @@ func (s Setup) orthogonalNeed() int {
 }
 
 func newSum(s Setup) (Source, error) {
-	g := &gaussianSum{d: s.Params.Int("d"), sigma: sumSigma(s), relation: s.Relation, ball: s.Design == RandomGradients}
+	g := &gaussianSum{D: s.Params.Int("d"), Sigma: sumSigma(s), Relation: s.Relation, ball: s.Design == RandomGradients}
 	switch s.Design {
 	case Orthogonal:
 		return orthogonalSum{g}, nil
@@ -160,9 +160,9 @@ func newSum(s Setup) (Source, error) {
 
 // gaussianSum draws canaries that are uniform on the sphere or in the ball.
 type gaussianSum struct {
-	d        int
-	sigma    float64
-	relation audit.Relation
+	D        int
+	Sigma    float64
+	Relation audit.Relation
 	ball     bool
 
 	rows  []float64 // triangular, row k from k*rank
@@ -173,7 +173,7 @@ type gaussianSum struct {
 // Run implements [Source].
 func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 	k := len(in)
-	rank := min(k, g.d)
+	rank := min(k, g.D)
 	g.grow(k * rank)
 	g.sum, g.noise = resize(g.sum, rank), resize(g.noise, rank)
 	clear(g.sum)
@@ -182,14 +182,14 @@ func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 	// is left is a chi variate.
 	for i := range k {
 		row := g.rows[i*rank:][:min(i+1, rank)]
-		w := min(i, g.d)
+		w := min(i, g.D)
 		st.Gaussian(row[:w], 1)
 		square := 0.0
 		for _, x := range row[:w] {
 			square += float64(x * x)
 		}
-		if i < g.d {
-			rest := chiSquare(st, g.d-i)
+		if i < g.D {
+			rest := chiSquare(st, g.D-i)
 			row[i] = math.Sqrt(rest)
 			square += rest
 		}
@@ -197,7 +197,7 @@ func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 		for j := range row {
 			row[j] = float64(row[j] * scale)
 		}
-		if i == k-1 && g.relation == audit.AddRemove {
+		if i == k-1 && g.Relation == audit.AddRemove {
 			// Model 0 has the first K-1. It lies in their span and its noise.
 			g.fresh(st, out, g.length(st, squared(g.sum)))
 		}
@@ -205,7 +205,7 @@ func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 			g.sum[j] += x
 		}
 	}
-	st.Gaussian(g.noise, g.sigma)
+	st.Gaussian(g.noise, g.Sigma)
 	for j, x := range g.noise {
 		g.sum[j] += x
 	}
@@ -216,8 +216,8 @@ func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 		}
 		in[i] = score
 	}
-	if g.relation == audit.Replace {
-		beyond := float64(float64(g.sigma*g.sigma) * chiSquare(st, g.d-rank))
+	if g.Relation == audit.Replace {
+		beyond := float64(float64(g.Sigma*g.Sigma) * chiSquare(st, g.D-rank))
 		g.fresh(st, out, math.Sqrt(squared(g.sum)+beyond))
 	}
 	return false, nil
@@ -227,9 +227,9 @@ func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 // noise: along the vector and across it.
 func (g *gaussianSum) length(st *stream.Stream, square float64) float64 {
 	var z [1]float64
-	st.Gaussian(z[:], g.sigma)
+	st.Gaussian(z[:], g.Sigma)
 	along := math.Sqrt(square) + z[0]
-	return math.Sqrt(float64(along*along) + float64(float64(g.sigma*g.sigma)*chiSquare(st, g.d-1)))
+	return math.Sqrt(float64(along*along) + float64(float64(g.Sigma*g.Sigma)*chiSquare(st, g.D-1)))
 }
 
 // fresh draws the inner products of canaries that are independent of an output of
@@ -238,7 +238,7 @@ func (g *gaussianSum) length(st *stream.Stream, square float64) float64 {
 func (g *gaussianSum) fresh(st *stream.Stream, out []float64, length float64) {
 	st.Gaussian(out, 1)
 	for j, z := range out {
-		cosine := z / math.Sqrt(float64(z*z)+chiSquare(st, g.d-1))
+		cosine := z / math.Sqrt(float64(z*z)+chiSquare(st, g.D-1))
 		out[j] = float64(float64(cosine*g.radius(st)) * length)
 	}
 }
@@ -248,7 +248,7 @@ func (g *gaussianSum) radius(st *stream.Stream) float64 {
 	if !g.ball {
 		return 1
 	}
-	return stream.Exp(stream.Log(1-st.Float64()) / float64(g.d))
+	return stream.Exp(stream.Log(1-st.Float64()) / float64(g.D))
 }
 
 func (g *gaussianSum) grow(n int) { g.rows = resize(g.rows, n) }
@@ -273,10 +273,91 @@ type orthogonalSum struct{ *gaussianSum }
 
 // Run implements [Source].
 func (g orthogonalSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
-	st.Gaussian(in, g.sigma)
+	st.Gaussian(in, g.Sigma)
 	for i := range in {
 		in[i]++
 	}
-	st.Gaussian(out, g.sigma)
+	st.Gaussian(out, g.Sigma)
 	return false, nil
+}
+
+// sumOneRun is the Gaussian sum of the canaries that are in: unit vectors,
+// orthonormal or uniform on the sphere.
+type sumOneRun struct {
+	d      int
+	sigma  float64
+	sphere bool
+}
+
+// OneRun implements [OneRunSource]. Orthonormal canaries see themselves and noise,
+// at a cost of O(m); those on the sphere each other too, at O(m min(m, d)).
+func (g sumOneRun) OneRun(st *stream.Stream, scores []float64, member []bool) (bool, error) {
+	m := len(scores)
+	coins := make([]float64, m)
+	st.Bernoulli(coins, 0.5)
+	for i, c := range coins {
+		member[i] = c != 0
+	}
+	if !g.sphere {
+		st.Gaussian(scores, g.sigma)
+		for i, c := range coins {
+			scores[i] += c
+		}
+		return false, nil
+	}
+	// As in gaussianSum.Run.
+	rank := min(m, g.d)
+	rows, sum, noise := make([]float64, m*rank), make([]float64, rank), make([]float64, rank)
+	for i := range m {
+		row := rows[i*rank:][:min(i+1, rank)]
+		w := min(i, g.d)
+		st.Gaussian(row[:w], 1)
+		square := squared(row[:w])
+		if i < g.d {
+			rest := chiSquare(st, g.d-i)
+			row[i] = math.Sqrt(rest)
+			square += rest
+		}
+		scale := 1 / math.Sqrt(square)
+		for j := range row {
+			row[j] = float64(row[j] * scale)
+			if member[i] {
+				sum[j] += row[j]
+			}
+		}
+	}
+	st.Gaussian(noise, g.sigma)
+	for j, x := range noise {
+		sum[j] += x
+	}
+	for i := range m {
+		scores[i] = 0
+		for j, x := range rows[i*rank:][:min(i+1, rank)] {
+			scores[i] += float64(x * sum[j])
+		}
+	}
+	return false, nil
+}
+
+func sumOneRunSpec() *OneRunSpec {
+	return &OneRunSpec{
+		Designs: []Design{Orthogonal, Sphere}, Canaries: 1000,
+		Check: func(s *Setup, given audit.Params) error {
+			if s.Design == Sphere && s.K > mostCanaries {
+				return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d on the sphere", mostCanaries), Remedy: fmt.Sprintf("use the design %q", Orthogonal)}
+			}
+			if s.Design != Orthogonal || s.K <= s.Params.Int("d") {
+				return nil
+			}
+			if _, ok := given["d"]; ok || s.K > mostDimensions {
+				return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most d = %d: canaries are orthogonal", s.Params.Int("d")),
+					Remedy: fmt.Sprintf("lower m, raise d, or use the design %q", Sphere)}
+			}
+			s.Params["d"] = audit.ParamValue{Number: float64(s.K)}
+			return nil
+		},
+		New: func(s Setup) (OneRunSource, error) {
+			return sumOneRun{s.Params.Int("d"), sumSigma(s), s.Design == Sphere}, nil
+		},
+	}
 }

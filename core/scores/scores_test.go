@@ -1,4 +1,4 @@
-package canary
+package scores
 
 import (
 	"fmt"
@@ -9,24 +9,28 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/canarytest"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
-func scoresPlan(eps, delta float64, m Method) ScoresPlan {
+func samplePlan(eps, delta float64, m report.Method) Plan {
 	claim := audit.DPClaim(eps, delta)
-	return ScoresPlan{Version: PlanVersion, Claim: &claim, Relation: audit.AddRemove, Method: m, Seed: 1}
+	return Plan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Method: m, Seed: 1}
 }
 
 // replaced is the plan for a claim under replace.
-func replaced(p ScoresPlan) ScoresPlan {
+func replaced(p Plan) Plan {
 	p.Relation = audit.Replace
 	return p
 }
 
-func auditScores(t *testing.T, p ScoresPlan, s Scores) ScoresReport {
+func checkScores(t *testing.T, p Plan, s Scores) Report {
 	t.Helper()
-	r, err := AuditScores(p, s, audit.Generator{Name: "dpscope", Version: audit.Version})
+	r, err := Run(p, s, audit.Generator{Name: "dpscope", Version: audit.Version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,19 +120,13 @@ func tossedRuns(trial, runs int, eps float64) Scores {
 	return s
 }
 
-// mostFailures of n audits whose bounds may fail with probability beta: exceeded
-// with probability below 4e-6 (4.5 normal deviations).
-func mostFailures(n int, beta float64) int {
-	return int(float64(n)*beta + 4.5*math.Sqrt(float64(n)*beta*(1-beta)))
-}
-
 // TestScoresCoverage: whole audits of scores where the truth is known, splits,
 // thresholds and ties included. No bound of the table exceeds it oftener than beta
 // = .05 allows; that a right method is called wrong has a probability below 4e-6 a
 // method and case, 1e-4 in all.
 func TestScoresCoverage(t *testing.T) {
 	nativetest.Only(t)
-	counted := func(r ScoresReport, eps, mu float64, failed map[Method]int, best map[Method]float64) {
+	counted := func(r Report, eps, mu float64, failed map[report.Method]int, best map[report.Method]float64) {
 		for _, x := range r.Methods {
 			if x.LowerBound != nil && (x.Mu == nil && *x.LowerBound > eps || x.Mu != nil && *x.Mu > mu) {
 				failed[x.Method]++
@@ -141,28 +139,28 @@ func TestScoresCoverage(t *testing.T) {
 	type want struct {
 		name   string
 		audits int
-		plan   ScoresPlan
+		plan   Plan
 		draw   func(trial int) Scores
 		eps    float64
 		mu     float64 // of the smallest Gaussian trade-off that the mechanism keeps
-		least  map[Method]float64
+		least  map[report.Method]float64
 	}
-	grid := scoresPlan(3, 0, "")
+	grid := samplePlan(3, 0, "")
 	grid.Guesses = []int{50, 100, 200}
-	sigma := Sigma(ByAnalytic, 2, 1e-5)
+	sigma := source.Sigma(source.ByAnalytic, 2, 1e-5)
 	for _, c := range []want{
-		{"randomised response, ties everywhere", 600, scoresPlan(3, 0, ""), func(i int) Scores { return toldScores(i, 300, 1) }, 1, bounds.GaussianMuOfPure(1), map[Method]float64{MethodOneRun: .2, MethodExact: .6, MethodPaired: .4, MethodClopperPearson: .3}},
-		{"the same, numbers of guesses paid for", 400, grid, func(i int) Scores { return toldScores(i, 300, 1) }, 1, bounds.GaussianMuOfPure(1), map[Method]float64{MethodOneRun: .6}},
-		{"Gaussian unit canaries", 150, scoresPlan(2, 1e-5, ""), func(i int) Scores { return gaussianScores(i, 500, sigma) }, 2, 1 / sigma, map[Method]float64{MethodOneRun: .5, MethodOneRunGDP: .8, MethodExact: .3, MethodGaussian: .5, MethodPaired: .15}},
+		{"randomised response, ties everywhere", 600, samplePlan(3, 0, ""), func(i int) Scores { return toldScores(i, 300, 1) }, 1, bounds.GaussianMuOfPure(1), map[report.Method]float64{report.MethodOneRun: .2, report.MethodExact: .6, report.MethodPaired: .4, report.MethodClopperPearson: .3}},
+		{"the same, numbers of guesses paid for", 400, grid, func(i int) Scores { return toldScores(i, 300, 1) }, 1, bounds.GaussianMuOfPure(1), map[report.Method]float64{report.MethodOneRun: .6}},
+		{"Gaussian unit canaries", 150, samplePlan(2, 1e-5, ""), func(i int) Scores { return gaussianScores(i, 500, sigma) }, 2, 1 / sigma, map[report.Method]float64{report.MethodOneRun: .5, report.MethodOneRunGDP: .8, report.MethodExact: .3, report.MethodGaussian: .5, report.MethodPaired: .15}},
 	} {
-		failed, sum := map[Method]int{}, map[Method]float64{}
+		failed, sum := map[report.Method]int{}, map[report.Method]float64{}
 		for i := range c.audits {
 			c.plan.Seed = uint64(i)
-			counted(auditScores(t, c.plan, c.draw(i)), c.eps, c.mu, failed, sum)
+			counted(checkScores(t, c.plan, c.draw(i)), c.eps, c.mu, failed, sum)
 		}
 		for _, m := range FlatMethods() {
 			t.Logf("%s: %s failed %d of %d, mean bound %.3f", c.name, m, failed[m], c.audits, sum[m]/float64(c.audits))
-			if failed[m] > mostFailures(c.audits, .05) {
+			if failed[m] > canarytest.MostFailures(c.audits, .05) {
 				t.Errorf("%s: %s exceeds the truth in %d of %d audits", c.name, m, failed[m], c.audits)
 			}
 			if sum[m]/float64(c.audits) < c.least[m] {
@@ -170,43 +168,43 @@ func TestScoresCoverage(t *testing.T) {
 			}
 		}
 	}
-	failed, sum := map[Method]int{}, map[Method]float64{}
+	failed, sum := map[report.Method]int{}, map[report.Method]float64{}
 	const audits, eps = 300, 1.0
 	for i := range audits {
-		p := replaced(scoresPlan(3, 0, ""))
+		p := replaced(samplePlan(3, 0, ""))
 		p.Seed = uint64(i)
-		r := auditScores(t, p, sharedRuns(i, 200, eps))
+		r := checkScores(t, p, sharedRuns(i, 200, eps))
 		counted(r, eps, 99, failed, sum)
-		if r.row(MethodOneRun).LowerBound != nil {
+		if r.Row(report.MethodOneRun).LowerBound != nil {
 			t.Fatal("one-run bound of four of ten")
 		}
 	}
 	for _, kind := range bounds.CanaryIntervals() {
-		m := Method(kind)
+		m := report.Method(kind)
 		t.Logf("runs that share an answer: %s failed %d of %d, mean bound %.3f", m, failed[m], audits, sum[m]/audits)
-		if kind.Valid() && failed[m] > mostFailures(audits, .05) {
+		if kind.Valid() && failed[m] > canarytest.MostFailures(audits, .05) {
 			t.Errorf("runs that share an answer: %s exceeds the truth in %d of %d audits", m, failed[m], audits)
 		}
 	}
-	if mean := sum[MethodPaired] / audits; mean < .3 {
+	if mean := sum[report.MethodPaired] / audits; mean < .3 {
 		t.Errorf("paired betting by runs has the mean %v", mean)
 	}
 	clear(failed)
 	clear(sum)
 	const tossed = 150
 	for i := range tossed {
-		p := scoresPlan(3, 0, "")
+		p := samplePlan(3, 0, "")
 		p.Seed = uint64(i)
-		counted(auditScores(t, p, tossedRuns(i, 100, eps)), eps, bounds.GaussianMuOfPure(eps), failed, sum)
+		counted(checkScores(t, p, tossedRuns(i, 100, eps)), eps, bounds.GaussianMuOfPure(eps), failed, sum)
 	}
-	for _, m := range []Method{MethodPaired, MethodOneRun, MethodOneRunGDP, Method(bounds.CanaryKL)} {
+	for _, m := range []report.Method{report.MethodPaired, report.MethodOneRun, report.MethodOneRunGDP, report.Method(bounds.CanaryKL)} {
 		t.Logf("runs by coins: %s failed %d of %d, mean bound %.3f", m, failed[m], tossed, sum[m]/tossed)
-		if failed[m] > mostFailures(tossed, .05) {
+		if failed[m] > canarytest.MostFailures(tossed, .05) {
 			t.Errorf("runs by coins: %s exceeds the truth in %d of %d audits", m, failed[m], tossed)
 		}
 	}
-	if sum[MethodPaired]/tossed < .4 || sum[MethodOneRun]/tossed < .3 {
-		t.Errorf("runs by coins: means %v and %v", sum[MethodPaired]/tossed, sum[MethodOneRun]/tossed)
+	if sum[report.MethodPaired]/tossed < .4 || sum[report.MethodOneRun]/tossed < .3 {
+		t.Errorf("runs by coins: means %v and %v", sum[report.MethodPaired]/tossed, sum[report.MethodOneRun]/tossed)
 	}
 }
 
@@ -216,10 +214,10 @@ func TestScoresCoverage(t *testing.T) {
 func TestScoresTies(t *testing.T) {
 	right, made := 0, 0
 	for i := range 400 {
-		p := scoresPlan(2, 1e-5, "")
+		p := samplePlan(2, 1e-5, "")
 		p.Seed = uint64(i)
 		s := Scores{In: make([]float64, 500), Out: make([]float64, 500)}
-		r := auditScores(t, p, s)
+		r := checkScores(t, p, s)
 		for _, g := range r.Evidence.Guesses {
 			right, made = right+g.Right, made+g.Made
 		}
@@ -247,7 +245,7 @@ func TestScoresBelow(t *testing.T) {
 	for i := range 200 {
 		s.Out[i] = -1e6 - float64(i)
 	}
-	r := auditScores(t, scoresPlan(1, 1e-5, MethodExact), s)
+	r := checkScores(t, samplePlan(1, 1e-5, report.MethodExact), s)
 	if r.Verdict != audit.Violation || r.Evidence.Events[0].Side != Below || r.Evidence.Events[0].Certified.Y != 0 {
 		t.Errorf("%s, %+v", r.Summary, r.Evidence.Events[0])
 	}
@@ -259,19 +257,19 @@ func TestScoresReplay(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		s    Scores
-		m    Method
-	}{{"flat", gaussianScores(2, 400, 1), ""}, {"exact", gaussianScores(3, 400, 1), MethodExact}, {"paired", gaussianScores(3, 90, 1), MethodPaired},
-		{"gaussian", gaussianScores(3, 90, 1), MethodGaussian}, {"matrix", sharedRuns(1, 80, 2), ""}, {"wilson", sharedRuns(1, 80, 2), Method(bounds.CanaryWilson4)}, {"one run of a matrix", sharedRuns(1, 80, 2), MethodOneRun}} {
+		m    report.Method
+	}{{"flat", gaussianScores(2, 400, 1), ""}, {"exact", gaussianScores(3, 400, 1), report.MethodExact}, {"paired", gaussianScores(3, 90, 1), report.MethodPaired},
+		{"gaussian", gaussianScores(3, 90, 1), report.MethodGaussian}, {"matrix", sharedRuns(1, 80, 2), ""}, {"wilson", sharedRuns(1, 80, 2), report.Method(bounds.CanaryWilson4)}, {"one run of a matrix", sharedRuns(1, 80, 2), report.MethodOneRun}} {
 		c.s.Files, c.s.Notes = []ScoreFile{{"x.csv", "aa"}}, []string{"a note"}
-		r := auditScores(t, scoresPlan(1.5, 1e-5, c.m), c.s)
+		r := checkScores(t, samplePlan(1.5, 1e-5, c.m), c.s)
 		data, err := audit.Canonical(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ReportKindOf(data) != ScoresKind {
-			t.Error("kind", ReportKindOf(data))
+		if report.ReportKindOf(data) != Kind {
+			t.Error("kind", report.ReportKindOf(data))
 		}
-		back, err := ParseScoresReport(data)
+		back, err := ParseReport(data)
 		if err != nil {
 			t.Fatal(c.name, err)
 		}
@@ -279,7 +277,7 @@ func TestScoresReplay(t *testing.T) {
 			t.Errorf("%s: not canonical, %v", c.name, err)
 		}
 		for _, scores := range []*Scores{&c.s, nil} {
-			v, err := VerifyScores(back, scores)
+			v, err := Verify(back, scores)
 			if err != nil || !v.OK() || v.Summary != r.Summary {
 				t.Errorf("%s, with scores %v: %v, %q", c.name, scores != nil, err, v.Differences)
 			}
@@ -294,11 +292,11 @@ func TestScoresReplay(t *testing.T) {
 				other.Score[i] = -other.Score[i]
 			}
 		}
-		if v, err := VerifyScores(back, &other); err != nil || v.OK() {
+		if v, err := Verify(back, &other); err != nil || v.OK() {
 			t.Errorf("%s: other scores verify, %v", c.name, err)
 		}
 		other.Files = []ScoreFile{{"x.csv", "bb"}}
-		if _, err := VerifyScores(back, &other); err == nil || !strings.Contains(err.Error(), "SHA-256") {
+		if _, err := Verify(back, &other); err == nil || !strings.Contains(err.Error(), "SHA-256") {
 			t.Errorf("%s: another file: %v", c.name, err)
 		}
 		if back.LowerBound == nil {
@@ -307,7 +305,7 @@ func TestScoresReplay(t *testing.T) {
 		forged := back
 		lower := *back.LowerBound + 0.01
 		forged.LowerBound = &lower
-		if v, err := VerifyScores(forged, nil); err == nil && v.OK() {
+		if v, err := Verify(forged, nil); err == nil && v.OK() {
 			t.Errorf("%s: a forged bound verifies", c.name)
 		}
 	}
@@ -315,29 +313,29 @@ func TestScoresReplay(t *testing.T) {
 
 // TestForgedScores: evidence that no scores give is refused, not computed with.
 func TestForgedScores(t *testing.T) {
-	for name, forge := range map[string]func(r *ScoresReport){
-		"no claim":        func(r *ScoresReport) { r.Plan.Claim = nil },
-		"no evidence":     func(r *ScoresReport) { r.Evidence = nil },
-		"right":           func(r *ScoresReport) { r.Evidence.Guesses[0].Right = r.Evidence.Guesses[0].Made + 1 },
-		"guesses":         func(r *ScoresReport) { r.Evidence.Guesses = nil },
-		"shape":           func(r *ScoresReport) { r.Evidence.Shape.In = -1 },
-		"another shape":   func(r *ScoresReport) { r.Evidence.Shape.In += 2 },
-		"events":          func(r *ScoresReport) { r.Evidence.Events = r.Evidence.Events[:2] },
-		"order of events": func(r *ScoresReport) { slices.Reverse(r.Evidence.Events) },
-		"counts":          func(r *ScoresReport) { r.Evidence.Events[0].Certified.X = 1 << 30 },
-		"split":           func(r *ScoresReport) { r.Evidence.Events[0].Split = 1 },
-		"pairs":           func(r *ScoresReport) { r.Evidence.Events[1].Pairs = nil },
-		"stakes":          func(r *ScoresReport) { r.Evidence.Events[1].Stakes = &bounds.CanaryStakes{Paired: []float64{-1}} },
-		"side":            func(r *ScoresReport) { r.Evidence.Events[2].Side = "beside" },
-		"verdict":         func(r *ScoresReport) { r.Verdict = audit.Violation },
+	for name, forge := range map[string]func(r *Report){
+		"no claim":        func(r *Report) { r.Plan.Claim = nil },
+		"no evidence":     func(r *Report) { r.Evidence = nil },
+		"right":           func(r *Report) { r.Evidence.Guesses[0].Right = r.Evidence.Guesses[0].Made + 1 },
+		"guesses":         func(r *Report) { r.Evidence.Guesses = nil },
+		"shape":           func(r *Report) { r.Evidence.Shape.In = -1 },
+		"another shape":   func(r *Report) { r.Evidence.Shape.In += 2 },
+		"events":          func(r *Report) { r.Evidence.Events = r.Evidence.Events[:2] },
+		"order of events": func(r *Report) { slices.Reverse(r.Evidence.Events) },
+		"counts":          func(r *Report) { r.Evidence.Events[0].Certified.X = 1 << 30 },
+		"split":           func(r *Report) { r.Evidence.Events[0].Split = 1 },
+		"pairs":           func(r *Report) { r.Evidence.Events[1].Pairs = nil },
+		"stakes":          func(r *Report) { r.Evidence.Events[1].Stakes = &bounds.CanaryStakes{Paired: []float64{-1}} },
+		"side":            func(r *Report) { r.Evidence.Events[2].Side = "beside" },
+		"verdict":         func(r *Report) { r.Verdict = audit.Violation },
 	} {
-		r := auditScores(t, scoresPlan(2, 1e-5, ""), gaussianScores(1, 100, 2))
+		r := checkScores(t, samplePlan(2, 1e-5, ""), gaussianScores(1, 100, 2))
 		forge(&r)
 		data, err := audit.Canonical(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ParseScoresReport(data); err == nil {
+		if _, err := ParseReport(data); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
 	}
@@ -348,29 +346,29 @@ func TestBadScores(t *testing.T) {
 	nan := Scores{In: []float64{1, math.NaN()}, Out: []float64{1, 2}}
 	for _, c := range []struct {
 		name string
-		p    ScoresPlan
+		p    Plan
 		s    Scores
 		want string
 	}{
-		{"one class", scoresPlan(2, 1e-5, ""), Scores{In: []float64{1, 2}}, "one class"},
-		{"NaN", scoresPlan(2, 1e-5, ""), nan, "score number 2 of those in is NaN"},
-		{"one each", scoresPlan(2, 1e-5, MethodExact), Scores{In: []float64{1}, Out: []float64{0}}, "at least two of each class"},
-		{"few, exact", scoresPlan(2, 1e-5, MethodExact), Scores{In: []float64{1, 2, 3}, Out: []float64{1, 2, 3}}, "must be at least 5 of each class: no outcome"},
-		{"few, one run", scoresPlan(2, 1e-5, ""), Scores{In: []float64{1, 2}, Out: []float64{1, 2}}, "4 canaries, must be at least 5"},
-		{"few runs", replaced(scoresPlan(2, 1e-5, "")), sharedRuns(1, 4, 1), "4 runs, must be at least"},
-		{"method", scoresPlan(2, 1e-5, "exakt"), some, `did you mean "exact"`},
-		{"method of a matrix", scoresPlan(2, 1e-5, MethodExact), sharedRuns(1, 40, 1), "method is"},
-		{"Gaussian at delta 0", scoresPlan(2, 0, MethodGaussian), some, "delta = 0"},
-		{"too many guesses", ScoresPlan{Version: 1, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, Guesses: []int{201}}, some, "in [1, 200]"},
-		{"guesses fall", ScoresPlan{Version: 1, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, Guesses: []int{20, 10}}, some, "rising"},
-		{"no claim", ScoresPlan{Version: 1, Relation: audit.AddRemove}, some, "claim is absent"},
-		{"version", ScoresPlan{}, some, "version"},
-		{"no relation", ScoresPlan{Version: 1, Claim: &audit.Claim{Epsilon: 1}}, some, `relation is absent, must be "add-remove" or "replace"`},
-		{"a relation of datasets of numbers", ScoresPlan{Version: 1, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.LInfinity}, some, "add-remove"},
-		{"one run under replace", replaced(scoresPlan(2, 1e-5, "")), some, "name the method exact"},
-		{"beta", ScoresPlan{Version: 1, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, Beta: 2}, some, "beta is 2"},
+		{"one class", samplePlan(2, 1e-5, ""), Scores{In: []float64{1, 2}}, "one class"},
+		{"NaN", samplePlan(2, 1e-5, ""), nan, "score number 2 of those in is NaN"},
+		{"one each", samplePlan(2, 1e-5, report.MethodExact), Scores{In: []float64{1}, Out: []float64{0}}, "at least two of each class"},
+		{"few, exact", samplePlan(2, 1e-5, report.MethodExact), Scores{In: []float64{1, 2, 3}, Out: []float64{1, 2, 3}}, "must be at least 5 of each class: no outcome"},
+		{"few, one run", samplePlan(2, 1e-5, ""), Scores{In: []float64{1, 2}, Out: []float64{1, 2}}, "4 canaries, must be at least 5"},
+		{"few runs", replaced(samplePlan(2, 1e-5, "")), sharedRuns(1, 4, 1), "4 runs, must be at least"},
+		{"method", samplePlan(2, 1e-5, "exakt"), some, `did you mean "exact"`},
+		{"method of a matrix", samplePlan(2, 1e-5, report.MethodExact), sharedRuns(1, 40, 1), "method is"},
+		{"Gaussian at delta 0", samplePlan(2, 0, report.MethodGaussian), some, "delta = 0"},
+		{"too many guesses", Plan{Version: 1, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, Guesses: []int{201}}, some, "in [1, 200]"},
+		{"guesses fall", Plan{Version: 1, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, Guesses: []int{20, 10}}, some, "rising"},
+		{"no claim", Plan{Version: 1, Relation: audit.AddRemove}, some, "claim is absent"},
+		{"version", Plan{}, some, "version"},
+		{"no relation", Plan{Version: 1, Claim: &audit.Claim{Epsilon: 1}}, some, `relation is absent, must be "add-remove" or "replace"`},
+		{"a relation of datasets of numbers", Plan{Version: 1, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.LInfinity}, some, "add-remove"},
+		{"one run under replace", replaced(samplePlan(2, 1e-5, "")), some, "name the method exact"},
+		{"beta", Plan{Version: 1, Claim: &audit.Claim{Epsilon: 1}, Relation: audit.AddRemove, Beta: 2}, some, "beta is 2"},
 	} {
-		if _, err := AuditScores(c.p, c.s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), c.want) || !audit.IsInput(err) {
+		if _, err := Run(c.p, c.s, audit.Generator{}); err == nil || !strings.Contains(err.Error(), c.want) || !audit.IsInput(err) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
@@ -379,26 +377,26 @@ func TestBadScores(t *testing.T) {
 // TestScoresSay: what is odd is said, and an audit that cannot refute says so.
 func TestScoresSay(t *testing.T) {
 	s := gaussianScores(1, 100, 1)
-	r := auditScores(t, scoresPlan(5, 1e-5, ""), s)
+	r := checkScores(t, samplePlan(5, 1e-5, ""), s)
 	if r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "At least 518 canaries are needed for any chance to refute") {
 		t.Error(r.Summary)
 	}
-	r = auditScores(t, scoresPlan(1, .99, ""), s)
+	r = checkScores(t, samplePlan(1, .99, ""), s)
 	if r.Verdict != audit.Inconclusive || !strings.Contains(strings.Join(r.Warnings, "\n"), "no outcome shows anything") || !strings.Contains(strings.Join(r.Warnings, "\n"), "not more than delta = 0.99") {
 		t.Error(r.Summary, r.Warnings)
 	}
 	s.Out = s.Out[:20]
-	r = auditScores(t, scoresPlan(1, 1e-5, ""), s)
+	r = checkScores(t, samplePlan(1, 1e-5, ""), s)
 	if r.Verdict != audit.Inconclusive || r.LowerBound != nil || !strings.Contains(r.Summary, "100 of 120 canaries were in") {
 		t.Error(r.Summary)
 	}
-	r = auditScores(t, scoresPlan(.1, 1e-5, MethodGaussian), gaussianScores(1, 2000, .5))
+	r = checkScores(t, samplePlan(.1, 1e-5, report.MethodGaussian), gaussianScores(1, 2000, .5))
 	if r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "refutes nothing") {
 		t.Error(r.Summary)
 	}
-	r = auditScores(t, scoresPlan(1, 0, ""), gaussianScores(1, 500, .5))
-	if r.Verdict != audit.Violation || !strings.Contains(ScoresText(r), "at delta = 0 no Gaussian trade-off has a finite epsilon") {
-		t.Error(ScoresText(r))
+	r = checkScores(t, samplePlan(1, 0, ""), gaussianScores(1, 500, .5))
+	if r.Verdict != audit.Violation || !strings.Contains(Text(r), "at delta = 0 no Gaussian trade-off has a finite epsilon") {
+		t.Error(Text(r))
 	}
 	// Coins in every run: some runs have too few of a class.
 	m := sharedRuns(1, 100, 3)
@@ -413,7 +411,7 @@ func TestScoresSay(t *testing.T) {
 			m.Out = append(m.Out, x)
 		}
 	}
-	r = auditScores(t, replaced(scoresPlan(1, 1e-5, "")), m)
+	r = checkScores(t, replaced(samplePlan(1, 1e-5, "")), m)
 	if r.Evidence.Shape.Used != 98 || r.Evidence.Shape.K != 4 || !strings.Contains(strings.Join(r.Warnings, "\n"), "2 of 100 runs have fewer than 4 canaries in") {
 		t.Error(r.Evidence.Shape, r.Warnings)
 	}
@@ -433,9 +431,9 @@ func TestTiesOfOneSeed(t *testing.T) {
 			in += int(c)
 		}
 		s := Scores{In: make([]float64, in), Out: make([]float64, len(coins)-in), Files: []ScoreFile{{"scores.csv", fmt.Sprint(coins)}}}
-		p := scoresPlan(1e-9, 0, "")
+		p := samplePlan(1e-9, 0, "")
 		p.Seed = 42
-		r := auditScores(t, p, s)
+		r := checkScores(t, p, s)
 		if r.PValue != nil && *r.PValue <= 0.05 {
 			alarms++
 		}
@@ -451,7 +449,7 @@ func TestTiesOfOneSeed(t *testing.T) {
 func BenchmarkAuditScores(b *testing.B) {
 	s := gaussianScores(1, 10_000, 1)
 	for b.Loop() {
-		if _, err := AuditScores(scoresPlan(2, 1e-5, ""), s, audit.Generator{}); err != nil {
+		if _, err := Run(samplePlan(2, 1e-5, ""), s, audit.Generator{}); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -460,7 +458,7 @@ func BenchmarkAuditScores(b *testing.B) {
 // TestScoresGolden pins what seeds give, so that platforms are held to the same
 // split, pairing, thresholds and counts.
 func TestScoresGolden(t *testing.T) {
-	ev := auditScores(t, scoresPlan(2, 1e-5, ""), gaussianScores(9, 1000, 1)).Evidence
+	ev := checkScores(t, samplePlan(2, 1e-5, ""), gaussianScores(9, 1000, 1)).Evidence
 	var got []any
 	for _, e := range ev.Events {
 		got = append(got, e.Side, e.Threshold, e.Certified.X, e.Certified.Y)
@@ -469,7 +467,7 @@ func TestScoresGolden(t *testing.T) {
 		got = append(got, c.Runs)
 	}
 	got = append(got, ev.Guesses[0].Right, ev.GDPGuesses[0].Right)
-	m := auditScores(t, replaced(scoresPlan(2, 1e-5, "")), sharedRuns(9, 300, 2)).Evidence.Runs
+	m := checkScores(t, replaced(samplePlan(2, 1e-5, "")), sharedRuns(9, 300, 2)).Evidence.Runs
 	got = append(got, m.Threshold, len(m.Certified.Table.Cells), m.Certified.Table.Cells[0].Runs)
 	if s := fmt.Sprint(got); s != goldenScores {
 		t.Errorf("%s\nwant %s", s, goldenScores)
@@ -481,15 +479,15 @@ const goldenScores = "[below -0.5690296074232107 132 40 below -0.569029607423210
 // TestOneRunGolden does so for runs.
 func TestOneRunGolden(t *testing.T) {
 	var got []any
-	for _, d := range []Design{Orthogonal, Sphere} {
+	for _, d := range []source.Design{source.Orthogonal, source.Sphere} {
 		p := oneRunPlan(2, 400, audit.Params{"d": {Number: 400}})
 		p.Design = d
-		e := auditOnce(t, p, Sources()).Evidence
+		e := auditOnce(t, p, source.Sources()).Evidence
 		got = append(got, e.In, e.Guesses, e.GDPGuesses)
 	}
 	p := oneRunPlan(2, 200, audit.Params{"steps": {Number: 20}})
 	p.Source = "dp-sgd"
-	e := auditOnce(t, p, Sources()).Evidence
+	e := auditOnce(t, p, source.Sources()).Evidence
 	got = append(got, e.In, e.Guesses, e.GDPGuesses)
 	if s := fmt.Sprint(got); s != goldenOneRun {
 		t.Errorf("%s\nwant %s", s, goldenOneRun)

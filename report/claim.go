@@ -1,46 +1,44 @@
-package canary
+package report
 
 import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"slices"
 	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
 )
 
 // DefaultDelta is the delta of a claim that names none, in plans, on the command line
 // and in the page. A claim of pure differential privacy says delta 0.
 const DefaultDelta = 1e-5
 
-// promise is what an audit is against: a claim, what it calls neighbours, and
+// Promise is what an audit is against: a claim, what it calls neighbours, and
 // whether its delta is the default because none was named.
-type promise struct {
+type Promise struct {
 	audit.Claim
-	relation  audit.Relation
-	defaulted bool
+	Relation  audit.Relation
+	Defaulted bool
 }
 
-func (p Plan) promise() promise       { return promise{*p.Claim, p.Relation, p.DeltaDefaulted} }
-func (p OneRunPlan) promise() promise { return promise{*p.Claim, p.Relation, p.DeltaDefaulted} }
-func (p ScoresPlan) promise() promise { return promise{*p.Claim, p.Relation, p.DeltaDefaulted} }
-
-// at is what follows an epsilon in words: its delta and its relation.
-func (c promise) at() string {
-	s := " at delta = " + number(c.Delta)
-	if c.defaulted {
+// At is what follows an epsilon in words: its delta and its relation.
+func (c Promise) At() string {
+	s := " at delta = " + phrase.Number(c.Delta)
+	if c.Defaulted {
 		s += " (the default)"
 	}
-	return s + " under " + string(c.relation)
+	return s + " under " + string(c.Relation)
 }
 
 // String is the whole claim in words.
-func (c promise) String() string {
-	s := fmt.Sprintf("epsilon = %s at delta = %s", number(c.Epsilon), number(c.Delta))
-	if c.defaulted {
+func (c Promise) String() string {
+	s := fmt.Sprintf("epsilon = %s at delta = %s", phrase.Number(c.Epsilon), phrase.Number(c.Delta))
+	if c.Defaulted {
 		s += ", the default as none was named,"
 	}
-	return s + fmt.Sprintf(" under %s: %s", c.relation, relationWords[c.relation])
+	return s + fmt.Sprintf(" under %s: %s", c.Relation, relationWords[c.Relation])
 }
 
 var relationWords = map[audit.Relation]string{
@@ -48,19 +46,19 @@ var relationWords = map[audit.Relation]string{
 	audit.Replace:   "a record is replaced by another",
 }
 
-// checkRelation refuses what is no relation of an audit with canaries.
-func checkRelation(r audit.Relation, known ...audit.Relation) error {
+// CheckRelation refuses what is no relation of an audit with canaries.
+func CheckRelation(r audit.Relation, known ...audit.Relation) error {
 	if slices.Contains(known, r) {
 		return nil
 	}
 	if r == "replace-one" { // its name elsewhere
-		return &audit.InputError{Field: "relation", Found: `"replace-one"`, Want: fmt.Sprintf("one of %v", texts(known)), Remedy: `"replace" is its name here`}
+		return &audit.InputError{Field: "relation", Found: `"replace-one"`, Want: fmt.Sprintf("one of %v", Texts(known)), Remedy: `"replace" is its name here`}
 	}
-	return audit.UnknownName("relation", string(r), texts(known))
+	return audit.UnknownName("relation", string(r), Texts(known))
 }
 
-// resolveClaim checks a claim of kind pure or approximate.
-func resolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
+// ResolveClaim checks a claim of kind pure or approximate.
+func ResolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
 	if c == nil {
 		return audit.Claim{}, &audit.InputError{Field: "claim", Found: "absent", Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
 	}
@@ -79,7 +77,7 @@ func resolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
 
 // defaultDelta completes the claim of a plan that was read from data and names no
 // delta.
-func defaultDelta(data []byte, claim *audit.Claim, defaulted *bool) {
+func ReadDefaultDelta(data []byte, claim *audit.Claim, defaulted *bool) {
 	var plan struct {
 		Claim struct {
 			Delta *float64 `json:"delta"`
@@ -91,15 +89,15 @@ func defaultDelta(data []byte, claim *audit.Claim, defaulted *bool) {
 	claim.Kind, claim.Delta, *defaulted = audit.Approximate, DefaultDelta, true
 }
 
-// renamed gives a plan, or the plan in a report, today's name of the relation, which
+// Renamed gives a plan, or the plan in a report, today's name of the relation, which
 // was form, add-remove or replace-one, in earlier versions.
-func renamed(data []byte) []byte {
+func Renamed(data []byte) []byte {
 	var x map[string]json.RawMessage
 	if !bytes.Contains(data, []byte(`"form"`)) || json.Unmarshal(data, &x) != nil {
 		return data
 	}
 	if plan, there := x["plan"]; there {
-		if x["plan"] = renamed(plan); bytes.Equal(x["plan"], plan) {
+		if x["plan"] = Renamed(plan); bytes.Equal(x["plan"], plan) {
 			return data
 		}
 	} else {
@@ -113,6 +111,14 @@ func renamed(data []byte) []byte {
 	out, err := json.Marshal(x)
 	if err != nil {
 		return data
+	}
+	return out
+}
+
+func Texts[T ~string](v []T) []string {
+	out := make([]string, len(v))
+	for i, x := range v {
+		out[i] = string(x)
 	}
 	return out
 }

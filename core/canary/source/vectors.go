@@ -1,4 +1,4 @@
-package canary
+package source
 
 import (
 	"encoding/binary"
@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dpscope/dpscope/audit"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // mostCells is how many numbers a file of vectors may hold (16 MiB packed).
@@ -98,7 +99,7 @@ func unpackVectors(b []byte) (matrix, error) {
 	if columns < 1 || columns > uint64(n) || n%int(columns) != 0 || n > mostCells {
 		return matrix{}, bad
 	}
-	m := matrix{rows: n / int(columns), columns: int(columns), v: unpackFloats(b[8:])}
+	m := matrix{rows: n / int(columns), columns: int(columns), v: UnpackFloats(b[8:])}
 	for _, x := range m.v {
 		if math.IsNaN(x) || math.IsInf(x, 0) {
 			return matrix{}, bad
@@ -107,7 +108,7 @@ func unpackVectors(b []byte) (matrix, error) {
 	return m, nil
 }
 
-func packFloats(v []float64) []byte {
+func PackFloats(v []float64) []byte {
 	b := make([]byte, 0, 8*len(v))
 	for _, x := range v {
 		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
@@ -115,7 +116,7 @@ func packFloats(v []float64) []byte {
 	return b
 }
 
-func unpackFloats(b []byte) []float64 {
+func UnpackFloats(b []byte) []float64 {
 	v := make([]float64, len(b)/8)
 	for i := range v {
 		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
