@@ -21,6 +21,7 @@ import (
 // dropped report opens in the panel and verifies, a forged one does not. Seeds are
 // fixed: there is no chance in it.
 func TestOneRun(t *testing.T) {
+	t.Parallel()
 	tab := planting(t, "&source=gaussian-sum&design=orthogonal&seed=4&beta=0.1&p.noise=0.5")
 	const box = `document.querySelector("#canaries-result")`
 	if got := eval[string](t, tab, `document.querySelector("#k-one").placeholder`); got != "1000" {

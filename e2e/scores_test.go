@@ -62,6 +62,7 @@ func nativeScores(t *testing.T, plan scores.Plan, files ...scored) scores.Report
 // with their place, and the old result stays. Seeds are fixed: there is no chance in
 // it.
 func TestScores(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	var table, in, out, matrix strings.Builder
 	table.WriteString("score,member\n")

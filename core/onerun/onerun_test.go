@@ -11,8 +11,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/canarytest"
+	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
@@ -34,11 +35,11 @@ func auditOnce(t *testing.T, p Plan, sources []source.Spec) Report {
 
 // TestOneRunCoverage: the sum with noise that gives its claim exactly. Bounds
 // exceed epsilon, and the bound on mu the mu of the mechanism, no oftener than beta
-// = .05 allows (4.5 deviations: false alarm below 4e-6 each), and are as high as
+// = .05 allows (false alarm below 4e-6 each), and are as high as
 // simulations apart from this program found (see dpscope bench canaries).
 func TestOneRunCoverage(t *testing.T) {
 	nativetest.Only(t)
-	const audits = 120
+	audits := gear.Of(24, 120)
 	for _, c := range []struct {
 		eps        float64
 		m          int
@@ -56,7 +57,7 @@ func TestOneRunCoverage(t *testing.T) {
 		failed, failedMu, sum, sumMu := 0, 0, 0.0, 0.0
 		n := audits
 		if c.design == source.Sphere {
-			n = 60
+			n = audits / 2
 		}
 		for i := range n {
 			p := samplePlan(c.eps, c.m, claim)
@@ -116,10 +117,10 @@ func testSources(src source.OneRunSource) []source.Spec {
 
 // TestOneRunToldCoverage: randomised response at epsilon 1, half of the scores tied
 // on either side. The bound with all canaries guessed fails in at most .05 of the
-// audits: 1000 of them, 4.5 deviations, false alarm below 4e-6.
+// audits, but for a false alarm below 4e-6.
 func TestOneRunToldCoverage(t *testing.T) {
 	nativetest.Only(t)
-	const audits = 1000
+	audits := gear.Of(100, 1000)
 	sources := testSources(told{1 / (1 + math.Exp(-1))})
 	failed, sum := 0, 0.0
 	for i := range audits {
@@ -130,9 +131,9 @@ func TestOneRunToldCoverage(t *testing.T) {
 		}
 		sum += *r.LowerBound
 	}
-	t.Logf("failed %d of %d, mean bound %.3f", failed, audits, sum/audits)
-	if failed > canarytest.MostFailures(audits, .05) || sum/audits < .6 {
-		t.Errorf("%d of %d, mean bound %v", failed, audits, sum/audits)
+	t.Logf("failed %d of %d, mean bound %.3f", failed, audits, sum/float64(audits))
+	if failed > canarytest.MostFailures(audits, .05) || sum/float64(audits) < .6 {
+		t.Errorf("%d of %d, mean bound %v", failed, audits, sum/float64(audits))
 	}
 }
 

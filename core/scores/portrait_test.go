@@ -16,7 +16,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/canarytest"
+	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -347,8 +347,8 @@ func TestPortraitOfScores(t *testing.T) {
 	}
 }
 
-// TestPortraitGolden pins portraits, so that platforms are held to the same.
-func TestPortraitGolden(t *testing.T) {
+// TestSameBitsOfPortraits pins portraits, so that platforms are held to the same.
+func TestSameBitsOfPortraits(t *testing.T) {
 	trained := canaryPlan(6, 2)
 	trained.Source, trained.Parameters = "dp-sgd", audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}
 	replace := canaryPlan(200, 5)

@@ -8,9 +8,10 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/canarytest"
+	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
@@ -61,7 +62,7 @@ func TestRelationOfRuns(t *testing.T) {
 		}
 		return *r.LowerBound
 	}
-	const audits = 80
+	audits := gear.Of(16, 80)
 	for _, canaries := range []int{2, 3} {
 		var added, twice, replacedMean float64
 		for i := range audits {
@@ -82,7 +83,7 @@ func TestRelationOfRuns(t *testing.T) {
 			if lower(r) > 2 {
 				twice++
 			}
-			replacedMean += lower(r) / audits
+			replacedMean += lower(r) / float64(audits)
 		}
 		t.Logf("%d canaries: above 1 in %v of %d under add-remove, above 2 in %v under replace, whose mean is %.3f", canaries, added, audits, twice, replacedMean)
 		if most := canarytest.MostFailures(audits, .05); int(added) > most || int(twice) > most {

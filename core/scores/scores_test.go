@@ -10,8 +10,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/canarytest"
+	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
@@ -154,6 +155,7 @@ func TestScoresCoverage(t *testing.T) {
 		{"Gaussian unit canaries", 150, samplePlan(2, 1e-5, ""), func(i int) Scores { return gaussianScores(i, 500, sigma) }, 2, 1 / sigma, map[report.Method]float64{report.MethodOneRun: .5, report.MethodOneRunGDP: .8, report.MethodExact: .3, report.MethodGaussian: .5, report.MethodPaired: .15}},
 	} {
 		failed, sum := map[report.Method]int{}, map[report.Method]float64{}
+		c.audits /= gear.Of(8, 1)
 		for i := range c.audits {
 			c.plan.Seed = uint64(i)
 			counted(checkScores(t, c.plan, c.draw(i)), c.eps, c.mu, failed, sum)
@@ -169,7 +171,8 @@ func TestScoresCoverage(t *testing.T) {
 		}
 	}
 	failed, sum := map[report.Method]int{}, map[report.Method]float64{}
-	const audits, eps = 300, 1.0
+	const eps = 1.0
+	audits := 300 / gear.Of(8, 1)
 	for i := range audits {
 		p := replaced(samplePlan(3, 0, ""))
 		p.Seed = uint64(i)
@@ -181,30 +184,30 @@ func TestScoresCoverage(t *testing.T) {
 	}
 	for _, kind := range bounds.CanaryIntervals() {
 		m := report.Method(kind)
-		t.Logf("runs that share an answer: %s failed %d of %d, mean bound %.3f", m, failed[m], audits, sum[m]/audits)
+		t.Logf("runs that share an answer: %s failed %d of %d, mean bound %.3f", m, failed[m], audits, sum[m]/float64(audits))
 		if kind.Valid() && failed[m] > canarytest.MostFailures(audits, .05) {
 			t.Errorf("runs that share an answer: %s exceeds the truth in %d of %d audits", m, failed[m], audits)
 		}
 	}
-	if mean := sum[report.MethodPaired] / audits; mean < .3 {
+	if mean := sum[report.MethodPaired] / float64(audits); mean < .3 {
 		t.Errorf("paired betting by runs has the mean %v", mean)
 	}
 	clear(failed)
 	clear(sum)
-	const tossed = 150
+	tossed := 150 / gear.Of(8, 1)
 	for i := range tossed {
 		p := samplePlan(3, 0, "")
 		p.Seed = uint64(i)
 		counted(checkScores(t, p, tossedRuns(i, 100, eps)), eps, bounds.GaussianMuOfPure(eps), failed, sum)
 	}
 	for _, m := range []report.Method{report.MethodPaired, report.MethodOneRun, report.MethodOneRunGDP, report.Method(bounds.CanaryKL)} {
-		t.Logf("runs by coins: %s failed %d of %d, mean bound %.3f", m, failed[m], tossed, sum[m]/tossed)
+		t.Logf("runs by coins: %s failed %d of %d, mean bound %.3f", m, failed[m], tossed, sum[m]/float64(tossed))
 		if failed[m] > canarytest.MostFailures(tossed, .05) {
 			t.Errorf("runs by coins: %s exceeds the truth in %d of %d audits", m, failed[m], tossed)
 		}
 	}
-	if sum[report.MethodPaired]/tossed < .4 || sum[report.MethodOneRun]/tossed < .3 {
-		t.Errorf("runs by coins: means %v and %v", sum[report.MethodPaired]/tossed, sum[report.MethodOneRun]/tossed)
+	if paired, once := sum[report.MethodPaired]/float64(tossed), sum[report.MethodOneRun]/float64(tossed); paired < .4 || once < .3 {
+		t.Errorf("runs by coins: means %v and %v", paired, once)
 	}
 }
 
@@ -455,9 +458,9 @@ func BenchmarkAuditScores(b *testing.B) {
 	}
 }
 
-// TestScoresGolden pins what seeds give, so that platforms are held to the same
+// TestSameBitsOfScores pins what seeds give, so that platforms are held to the same
 // split, pairing, thresholds and counts.
-func TestScoresGolden(t *testing.T) {
+func TestSameBitsOfScores(t *testing.T) {
 	ev := checkScores(t, samplePlan(2, 1e-5, ""), gaussianScores(9, 1000, 1)).Evidence
 	var got []any
 	for _, e := range ev.Events {
@@ -476,8 +479,8 @@ func TestScoresGolden(t *testing.T) {
 
 const goldenScores = "[below -0.5690296074232107 132 40 below -0.5690296074232107 132 40 below 0.7582506312970858 381 212 337 31 123 9 171 143 0 4 13]"
 
-// TestOneRunGolden does so for runs.
-func TestOneRunGolden(t *testing.T) {
+// TestSameBitsOfOneRun does so for runs.
+func TestSameBitsOfOneRun(t *testing.T) {
 	var got []any
 	for _, d := range []source.Design{source.Orthogonal, source.Sphere} {
 		p := oneRunPlan(2, 400, audit.Params{"d": {Number: 400}})

@@ -92,7 +92,7 @@ export class Picture {
         this.#show(await this.ask());
       } catch (error) {
         if (error instanceof Ended) core.running.then(() => this.#draw());
-        else this.#box.replaceChildren(html("p", { class: "hint" }, error.message));
+        else this.#show({ title: "", words: error.message, choices: [], table: {} });
         return;
       }
     } while (this.#again);
