@@ -87,7 +87,7 @@ func runInBrowser(fragment, dir string, limit time.Duration) (pair.Report, error
 	if err != nil {
 		return pair.Report{}, err
 	}
-	server := &http.Server{Handler: newSite(dir), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: 10 * time.Second}
 	go server.Serve(listener)
 	defer server.Close()
 	ctx, stop, err := browser.Start(context.Background())

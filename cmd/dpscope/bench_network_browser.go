@@ -52,7 +52,7 @@ func openTraining(ctx context.Context, dir string) (*trainingTab, error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &http.Server{Handler: newSite(dir), ReadHeaderTimeout: 10 * time.Second}
+	server := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: 10 * time.Second}
 	go server.Serve(listener)
 	b, stop, err := browser.Start(ctx)
 	if err != nil {
