@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -155,26 +154,6 @@ func (f Findings) facts(add func(name, format string, args ...any), c audit.Clai
 // OneRunText is the report as plain text for a terminal.
 func OneRunText(r OneRunReport) string {
 	return r.text(OneRunFacts(r), MethodOneRun, r.Plan.Claim.Epsilon)
-}
-
-func joined(v []int) string {
-	text := make([]string, len(v))
-	for i, x := range v {
-		text[i] = strconv.Itoa(x)
-	}
-	return strings.Join(text, ",")
-}
-
-func reproduceOneRun(a *OneRunAudit) audit.Reproduce {
-	p := a.Plan
-	w := newAgain("one-run", p.Source, p.promise())
-	if p.Design != a.Spec.OneRun.Designs[0] {
-		w.add("design", string(p.Design))
-	}
-	w.csv(p.CSV)
-	w.add("m", strconv.Itoa(p.Canaries))
-	p.guessing().addFlags(w.add)
-	return w.end(a.Spec, p.Parameters, *p.Claim, p.CSV, p.Data, p.Beta, p.Seed)
 }
 
 // ReportKindOf is the kind that a report says it is of; empty where it says none,

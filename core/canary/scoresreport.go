@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -279,7 +278,7 @@ func (r ScoresReport) cautions() []string {
 		case h.Runs == 0 && oneRun:
 			add("one-run methods need membership by fair coins; another method: %s, if each score comes from a training of its own", MethodExact)
 		case h.Runs > 0 && two.Validate() == nil:
-			add("bounds of add-remove need membership by fair coins. A mechanism that keeps this claim keeps epsilon = %s at delta = %s under replace, which runs with a fixed number of canaries in can refute: -relation replace -epsilon %s -delta %s", number(two.Epsilon), number(two.Delta), exactly(two.Epsilon), number(two.Delta))
+			add("bounds of add-remove need membership by fair coins. A mechanism that keeps this claim keeps epsilon = %s at delta = %s under replace, which runs with a fixed number of canaries in can refute: -relation replace -epsilon %s -delta %s", number(two.Epsilon), number(two.Delta), audit.Exactly(two.Epsilon), number(two.Delta))
 		case h.Runs > 0:
 			add("bounds of add-remove need membership by fair coins")
 		}
@@ -372,41 +371,6 @@ func ScoresText(r ScoresReport) string {
 	t := r.Findings
 	t.Warnings = append(slices.Clone(r.Notes), r.Warnings...)
 	return t.text(ScoresFacts(r), r.Plan.Method, r.Plan.Claim.Epsilon)
-}
-
-func reproduceScores(p ScoresPlan, h ScoresShape) audit.Reproduce {
-	var cli strings.Builder
-	cli.WriteString("dpscope scores")
-	add := func(name, value string) { fmt.Fprintf(&cli, " -%s %s", name, shellWord(value)) }
-	add("epsilon", exactly(p.Claim.Epsilon))
-	add("delta", exactly(p.Claim.Delta))
-	add("relation", string(p.Relation))
-	standard := FlatMethods()[0]
-	if h.Runs > 0 {
-		standard = MatrixMethods()[0]
-	}
-	if p.Method != standard {
-		add("method", string(p.Method))
-	}
-	p.guessing(h).addFlags(add)
-	if p.Beta != 0.05 {
-		add("beta", exactly(p.Beta))
-	}
-	add("seed", fmt.Sprint(p.Seed))
-	var note []string
-	for i, sum := range p.Data {
-		name := "FILE"
-		if i > 0 {
-			name += strconv.Itoa(i + 1)
-		}
-		cli.WriteString(" " + name)
-		note = append(note, name+" is the file with SHA-256 "+sum)
-	}
-	again := audit.Reproduce{CLI: cli.String()}
-	if len(note) > 0 {
-		again.Note = strings.Join(note, "; ") + "."
-	}
-	return again
 }
 
 // ParseScoresReport reads a report of this version; unknown fields are refused.

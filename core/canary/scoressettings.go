@@ -1,0 +1,22 @@
+package canary
+
+import (
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
+)
+
+// ScoresKeys are the settings of an audit of scores, in the order in which a report
+// names them.
+func ScoresKeys() []settings.Key[ScoresPlan] {
+	keys := claimKeys(func(p *ScoresPlan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, "", "0 is a claim of pure differential privacy")
+	keys = append(keys, []settings.Key[ScoresPlan]{
+		{Name: "relation", Always: true, At: settings.Word(func(p *ScoresPlan) *audit.Relation { return &p.Relation }),
+			Usage: "needed: neighbouring relation of the claim: add-remove (a record is there or not) or replace (a record is replaced by another)",
+			Form:  &settings.Form{Place: "scores", Label: "Neighbours of the claim", Hint: "scores do not tell; private under add-remove may be twice the epsilon under replace", Wide: true}},
+		{Name: "method", At: settings.Word(func(p *ScoresPlan) *Method { return &p.Method }),
+			Usage: "whose bound the verdict is by: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all",
+			Form:  &settings.Form{Place: "scores", Label: "Method", Hint: "whose bound the verdict is by; the table has all", Wide: true}},
+	}...)
+	keys = append(keys, guessKeys(func(p *ScoresPlan) (*Sides, *[]int, *[]int) { return &p.Sides, &p.Guesses, &p.GDPGuesses })...)
+	return append(keys, endKeys(func(p *ScoresPlan) (*float64, *uint64) { return &p.Beta, &p.Seed }, nil)...)
+}
