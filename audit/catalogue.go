@@ -1,16 +1,10 @@
 package audit
 
-import (
-	"encoding/json"
-)
-
 // Catalogue is what an engine has to work with: the registries.
 type Catalogue struct {
 	Mechanisms []MechanismSpec
 	Learners   []LearnerSpec
 	Finders    []FinderSpec
-	// Canary executes a task of package core/canary; nil: there is none here.
-	Canary func(task json.RawMessage, hook Hook) (json.RawMessage, error)
 }
 
 // Mechanism finds a mechanism by name.
@@ -41,11 +35,6 @@ func lookUp[T any](field, name string, all []T, nameOf func(T) string) (T, error
 	var none T
 	return none, UnknownName(field, name, names)
 }
-
-// Hook is called between blocks of work, a few milliseconds apart, with the
-// number of outputs drawn since the last call. When it returns an error,
-// Execute stops and returns that error.
-type Hook func(rows int) error
 
 // Auto leaves the choice of learner or finder to dpscope.
 const Auto = "auto"

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 )
@@ -306,11 +307,11 @@ func (z *fuzzer) screen(p audit.Pair, seed uint64) (r pair.Report, loud bool, er
 	if err != nil {
 		return r, false, err
 	}
-	res, err := pair.Execute(cat, pair.Task{Version: pair.TaskVersion, Kind: pair.ExploreTask, Plan: a.Plan, Pair: &p}, nil)
+	explored, err := engine.Execute[pair.Explored](pair.Executors(cat), pair.Explore{Plan: a.Plan, Pair: p}, nil)
 	if err != nil {
 		return r, false, err
 	}
-	share := res.Explored.Value / (a.Claim.Epsilon + a.Claim.Rho + a.Claim.Mu) // the claim limits one of them, the others are 0
+	share := explored.Value / (a.Claim.Epsilon + a.Claim.Rho + a.Claim.Mu) // the claim limits one of them, the others are 0
 	if z.rungs = rungs(share); share <= 1 && z.tried {
 		return r, false, nil
 	}

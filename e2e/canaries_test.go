@@ -14,7 +14,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -50,7 +49,7 @@ func planted(t *testing.T, tab *browser.Tab, limit time.Duration) canary.Report 
 func natively(t *testing.T, p canary.Plan, workers int) canary.Report {
 	t.Helper()
 	sources := canary.Sources()
-	r, err := canary.Run{Plan: p, Sources: sources, Pool: pair.LocalPool(audit.Catalogue{Canary: canary.Engine(sources)}, workers)}.Do(context.Background())
+	r, err := canary.Run{Plan: p, Sources: sources, Pool: canary.LocalPool(sources, workers)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +217,7 @@ func TestCanariesFile(t *testing.T) {
 	until(t, tab, `document.querySelector("#k-file-name").textContent.includes("good.csv")`, 5*time.Second)
 	click(t, tab, "#canaries-run")
 	r := planted(t, tab, time.Minute)
-	want, err := canary.Run{Plan: r.Plan, File: []byte(file), Sources: canary.Sources(), Pool: pair.LocalPool(audit.Catalogue{Canary: canary.Engine(canary.Sources())}, 1)}.Do(context.Background())
+	want, err := canary.Run{Plan: r.Plan, File: []byte(file), Sources: canary.Sources(), Pool: canary.LocalPool(canary.Sources(), 1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,14 @@
 package e2e
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 const googleCore = "core-google.wasm"

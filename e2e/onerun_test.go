@@ -10,7 +10,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 // TestOneRun: a Gaussian sum is audited in one run in the page as natively, table
@@ -42,7 +41,7 @@ func TestOneRun(t *testing.T) {
 	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}},
 		Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: canary.DefaultDelta}, DeltaDefaulted: true, Design: canary.Orthogonal, Canaries: 600, Beta: 0.1, Seed: 4}
 	sources := canary.Sources()
-	want, err := canary.OneRun{Plan: plan, Sources: sources, Pool: pair.LocalPool(audit.Catalogue{Canary: canary.Engine(sources)}, 1),
+	want, err := canary.OneRun{Plan: plan, Sources: sources, Pool: canary.LocalPool(sources, 1),
 		Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)

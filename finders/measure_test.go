@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
@@ -53,12 +54,12 @@ func trialsToFind(finderName string, plan pair.Plan, hinted bool) (int, error) {
 			break
 		}
 		for _, neighbours := range pairs {
-			res, err := pair.Execute(catalogue, pair.Task{Version: pair.TaskVersion, Kind: pair.ExploreTask, Plan: p, Trial: len(history), Pair: &neighbours}, nil)
+			explored, err := engine.Execute[pair.Explored](pair.Executors(catalogue), pair.Explore{Plan: p, Trial: len(history), Pair: neighbours}, nil)
 			if err != nil {
 				return 0, err
 			}
-			history = append(history, audit.Trial{Index: len(history), Pair: neighbours, Value: res.Explored.Value})
-			if res.Explored.Value <= a.Claim.Limit() {
+			history = append(history, audit.Trial{Index: len(history), Pair: neighbours, Value: explored.Value})
+			if explored.Value <= a.Claim.Limit() {
 				continue
 			}
 			tries++

@@ -4,14 +4,16 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"io"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // detectionCell is one cell of the table of known violations: a claim on a
@@ -133,7 +135,7 @@ func benchDetection(args []string, stdout, stderr io.Writer) int {
 }
 
 // measure runs the cell once a seed.
-func (r *detectionRow) measure(ctx context.Context, plan pair.Plan, seeds int, pool *pair.Pool, now func() float64) error {
+func (r *detectionRow) measure(ctx context.Context, plan pair.Plan, seeds int, pool *engine.Pool, now func() float64) error {
 	start := now()
 	claim := audit.DPClaim(r.Epsilon, r.Delta)
 	plan.Mechanism, plan.Claim = r.Mechanism, &claim

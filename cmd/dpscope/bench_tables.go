@@ -5,14 +5,16 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"io"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // tablesPlan is what dpscope bench tables is asked for.
@@ -420,7 +422,7 @@ func (b *tablesBench) do(ctx context.Context, j *tableJob, workers int) {
 }
 
 // audit is one audit, added to out.
-func (b *tablesBench) audit(ctx context.Context, plan pair.Plan, pool *pair.Pool, out *tableRun) error {
+func (b *tablesBench) audit(ctx context.Context, plan pair.Plan, pool *engine.Pool, out *tableRun) error {
 	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: pool}.Do(ctx)
 	switch {
 	case err != nil:

@@ -2,10 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -13,7 +13,7 @@ import (
 // search explores the pairs of the plan's finder, none of which the mechanism
 // told it, until one of them refutes the claim. A pair is tried, in the way that
 // tableSearch says, only where its value exceeds the claim.
-func (b *tablesBench) search(ctx context.Context, plan pair.Plan, pool *pair.Pool, out *tableRun) error {
+func (b *tablesBench) search(ctx context.Context, plan pair.Plan, pool *engine.Pool, out *tableRun) error {
 	a, err := plan.Resolve(b.catalogue)
 	if err != nil {
 		return err
@@ -55,25 +55,22 @@ func (b *tablesBench) search(ctx context.Context, plan pair.Plan, pool *pair.Poo
 }
 
 // exploreOne is the value of a pair.
-func (b *tablesBench) exploreOne(ctx context.Context, plan pair.Plan, pool *pair.Pool, neighbours audit.Pair, trial int) (float64, error) {
-	task := pair.Task{Version: pair.TaskVersion, Kind: pair.ExploreTask, Plan: plan, Trial: trial, Pair: &neighbours}
-	results, err := pool.Do(ctx, []pair.Task{task}, pair.Events{})
+func (b *tablesBench) exploreOne(ctx context.Context, plan pair.Plan, pool *engine.Pool, neighbours audit.Pair, trial int) (float64, error) {
+	task := pair.Explore{Plan: plan, Trial: trial, Pair: neighbours}
+	results, err := engine.Do(ctx, pool, []pair.Explore{task}, engine.Events[pair.Explored]{})
 	if ctx.Err() != nil {
 		return 0, context.Canceled
 	}
 	if err != nil {
 		return 0, err
 	}
-	if results[0] == nil || results[0].Explored == nil {
-		return 0, errors.New("an exploration left no result")
-	}
-	return results[0].Explored.Value, nil
+	return results[0].Value, nil
 }
 
 // confirm audits a pair on outputs that nothing before has seen, for the k-th
 // time in the search with an error of beta/(k(k+1)): over all k they add up to
 // beta.
-func (b *tablesBench) confirm(ctx context.Context, plan pair.Plan, pool *pair.Pool, neighbours audit.Pair, k int, out *tableRun) error {
+func (b *tablesBench) confirm(ctx context.Context, plan pair.Plan, pool *engine.Pool, neighbours audit.Pair, k int, out *tableRun) error {
 	plan.Pair = &neighbours
 	plan.Beta /= float64(k * (k + 1))
 	plan.Seed = confirmSeed(plan.Seed, k)

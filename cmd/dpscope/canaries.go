@@ -12,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/train"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 // canaryFlags are the flags of dpscope canaries.
@@ -172,7 +171,7 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal()
 	defer stop()
 	show := newMeter(stderr)
-	run := canary.Run{Plan: plan, File: file, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, workers), Generator: generator(), Now: clock()}
+	run := canary.Run{Plan: plan, File: file, Sources: canary.Sources(), Pool: canary.LocalPool(canary.Sources(), workers), Generator: generator(), Now: clock()}
 	if show.w != nil {
 		run.Progress = show.canaries(plan)
 	}

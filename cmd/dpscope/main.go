@@ -17,7 +17,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
@@ -34,7 +33,7 @@ const (
 )
 
 // seeded is all that is registered and draws from the seed.
-var seeded = audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry(), Canary: canary.Engine(canary.Sources())}
+var seeded = audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
 
 // catalogue is all that is registered.
 var catalogue = withLibrary(seeded)

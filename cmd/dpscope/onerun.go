@@ -240,7 +240,7 @@ func readIntake(name string) (*recorded.File, error) {
 // verifySource is dpscope verify of a report of a source's audit, with canaries or in
 // one run.
 func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
-	replay func(context.Context, []canary.SourceSpec, *pair.Pool, R, []byte, bool) (engine.Verification, error),
+	replay func(context.Context, []canary.SourceSpec, *engine.Pool, R, []byte, bool) (engine.Verification, error),
 	name string, data []byte, files []string, workers int, whole bool, stdout, stderr io.Writer) int {
 	report, err := parse(data)
 	if err != nil {
@@ -250,7 +250,7 @@ func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
 	if err != nil {
 		return fail(stderr, err)
 	}
-	v, err := replay(context.Background(), canary.Sources(), pair.LocalPool(catalogue, workers), report, given, whole)
+	v, err := replay(context.Background(), canary.Sources(), canary.LocalPool(canary.Sources(), workers), report, given, whole)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}

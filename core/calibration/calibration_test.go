@@ -14,7 +14,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/calibration"
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/internal/nativetest"
@@ -504,15 +504,15 @@ func TestStopIsNoOutcome(t *testing.T) {
 			t.Errorf("%+v, %v; want %v", o, err, why)
 		}
 	}
-	if o, err := cell.AuditOn(context.Background(), catalogue, pair.NewPool(lost{}), 1, 0); !errors.Is(err, pair.ErrWorkerLost) {
+	if o, err := cell.AuditOn(context.Background(), catalogue, engine.NewPool(lost{}), 1, 0); !errors.Is(err, engine.ErrWorkerLost) {
 		t.Errorf("%+v, %v; want a lost worker", o, err)
 	}
 }
 
 type lost struct{}
 
-func (lost) Execute(context.Context, pair.Task, func(int)) (pair.Result, error) {
-	return pair.Result{}, pair.ErrWorkerLost
+func (lost) Execute(context.Context, engine.Task, func(int)) (any, error) {
+	return nil, engine.ErrWorkerLost
 }
 
 // Rates are rounded, ends of intervals outwards.

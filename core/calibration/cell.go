@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -50,7 +51,7 @@ func (c Cell) Audit(ctx context.Context, cat audit.Catalogue, seed uint64, run i
 
 // AuditOn does on a pool what [Cell.Audit] does, to the same outcome. Workers
 // that were lost are an error.
-func (c Cell) AuditOn(ctx context.Context, cat audit.Catalogue, pool *pair.Pool, seed uint64, run int) (Outcome, error) {
+func (c Cell) AuditOn(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, seed uint64, run int) (Outcome, error) {
 	plan := c.Plan
 	plan.Seed = stream.New(stream.Key{Seed: seed, Purpose: "calibration/" + c.Name, Trial: run}).Uint64() & pair.MaxSeed
 	if _, err := plan.Resolve(cat); err != nil {
@@ -60,7 +61,7 @@ func (c Cell) AuditOn(ctx context.Context, cat audit.Catalogue, pool *pair.Pool,
 	if err == nil && report.Termination.Reason == audit.Stopped {
 		return Outcome{}, context.Cause(ctx)
 	}
-	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, pair.ErrWorkerLost) {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, engine.ErrWorkerLost) {
 		return Outcome{}, err
 	}
 	o := Outcome{Verdict: report.Verdict}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 // A sum that adds a fifth of the noise it should.
@@ -17,7 +16,7 @@ func ExampleRun() {
 		Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 256, Seed: 1,
 			Parameters: audit.Params{"noise": {Number: 0.2}}},
 		Sources: sources,
-		Pool:    pair.LocalPool(audit.Catalogue{Canary: canary.Engine(sources)}, 1),
+		Pool:    canary.LocalPool(sources, 1),
 	}.Do(context.Background())
 	if err != nil {
 		fmt.Println(err)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/mutate"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
@@ -21,7 +20,7 @@ import (
 // report is taken at its word.
 func TestMutations(t *testing.T) {
 	nativetest.Only(t)
-	pool := pair.LocalPool(audit.Catalogue{Canary: Engine(Sources())}, 1)
+	pool := LocalPool(Sources(), 1)
 	generator := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: "linux", GoArch: "amd64", Go: "go", CoreSHA256: "ab"}
 	claim := audit.DPClaim(1, 1e-5)
 	text := func(r any, err error) []byte {
@@ -130,7 +129,7 @@ func TestMutations(t *testing.T) {
 // other numbers is refused before anything is drawn, and sizes beyond the limits
 // before anything is computed.
 func TestForgedSizes(t *testing.T) {
-	pool := pair.LocalPool(audit.Catalogue{Canary: Engine(Sources())}, 1)
+	pool := LocalPool(Sources(), 1)
 	claim := audit.DPClaim(1, 1e-5)
 	r, err := Run{Plan: Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6}, Sources: Sources(), Pool: pool}.Do(context.Background())
 	if err != nil {
@@ -143,7 +142,7 @@ func TestForgedSizes(t *testing.T) {
 			return nil, fmt.Errorf("a run is drawn")
 		}
 	}
-	idle := pair.LocalPool(audit.Catalogue{Canary: Engine(sources)}, 1)
+	idle := LocalPool(sources, 1)
 	for name, forge := range map[string]func(r *Report){
 		"explored":   func(r *Report) { r.Plan.Explore = 1 << 20 },
 		"runs":       func(r *Report) { r.Plan.Runs = 1 << 24 },

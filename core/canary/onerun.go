@@ -2,7 +2,6 @@ package canary
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -10,7 +9,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/train"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -141,22 +139,29 @@ func (p OneRunPlan) Resolve(sources []SourceSpec, file []byte) (*OneRunAudit, er
 	return &OneRunAudit{p, spec, whole.Setup}, nil
 }
 
-// OneRunning is the phase of the task of a one-run audit.
+// OneRunning is what an audit in one run tells that it does.
 const OneRunning Phase = "one-run"
 
-// executeOneRun runs the source once. The streams are those of a shard.
-func (t Task) executeOneRun(sources []SourceSpec, hook audit.Hook) (Drawn, error) {
-	if t.OneRun == nil {
-		return Drawn{}, &audit.InputError{Field: "canary task: oneRun", Found: "absent", Want: "the plan of the one run"}
-	}
-	a, err := t.OneRun.Resolve(sources, t.Data)
+// OneRunTask is the one run of an audit. It returns a [OneRunEvidence].
+type OneRunTask struct {
+	Plan OneRunPlan `json:"plan"`           // resolved
+	Data []byte     `json:"data,omitempty"` // the user's file
+}
+
+// Kind and Name implement [engine.Task].
+func (OneRunTask) Kind() string   { return "one-run/draw" }
+func (t OneRunTask) Name() string { return "the run of source " + t.Plan.Source }
+
+// execute runs the source once. The streams are those of a shard.
+func (t OneRunTask) execute(sources []SourceSpec, hook engine.Hook) (*OneRunEvidence, error) {
+	a, err := t.Plan.Resolve(sources, t.Data)
 	if err != nil {
-		return Drawn{}, err
+		return nil, err
 	}
 	m := a.Plan.Canaries
 	src, err := a.Spec.OneRun.New(a.Setup)
 	if err != nil {
-		return Drawn{}, fmt.Errorf("source %s: %w", a.Spec.Name, err)
+		return nil, fmt.Errorf("source %s: %w", a.Spec.Name, err)
 	}
 	if x, ok := src.(interruptible); ok && hook != nil {
 		x.interruptedBy(func() error { return hook(0) })
@@ -164,22 +169,20 @@ func (t Task) executeOneRun(sources []SourceSpec, hook audit.Hook) (Drawn, error
 	scores, member := make([]float64, m), make([]bool, m)
 	diverged, err := src.OneRun(stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: "canary/one-run", Trial: m}), scores, member)
 	if err != nil {
-		return Drawn{}, fmt.Errorf("source %s: %w", a.Spec.Name, err)
+		return nil, fmt.Errorf("source %s: %w", a.Spec.Name, err)
 	}
-	d := Drawn{Runs: 1, One: &OneRunEvidence{Guesses: []Guess{}, GDPGuesses: []Guess{}}}
-	if useless(scores) || diverged {
-		d.Diverged, d.One.Diverged = 1, true
-	}
+	one := &OneRunEvidence{Guesses: []Guess{}, GDPGuesses: []Guess{}}
+	one.Diverged = useless(scores) || diverged
 	for _, in := range member {
 		if in {
-			d.One.In++
+			one.In++
 		}
 	}
-	d.One.Guesses, d.One.GDPGuesses = a.Plan.guessing().made(scores, member)
+	one.Guesses, one.GDPGuesses = a.Plan.guessing().made(scores, member)
 	if hook != nil {
 		err = hook(1)
 	}
-	return d, err
+	return one, err
 }
 
 // OneRunEvidence is what the bounds of one run are computed from.
@@ -206,7 +209,7 @@ type OneRun struct {
 	Plan      OneRunPlan
 	File      []byte // the user's, nil if there is none
 	Sources   []SourceSpec
-	Pool      *pair.Pool
+	Pool      *engine.Pool
 	Generator audit.Generator
 	Now       func() float64 // seconds of a clock; nil: no timing
 }
@@ -241,25 +244,12 @@ func (r OneRun) Do(ctx context.Context) (OneRunReport, error) {
 }
 
 func (r OneRun) draw(ctx context.Context, a *OneRunAudit) (ev *OneRunEvidence, warnings []string, err error) {
-	data, err := json.Marshal(Task{Version: TaskVersion, OneRun: &a.Plan, Data: r.File, Phase: OneRunning, Runs: 1})
-	if err != nil {
-		return nil, nil, err
-	}
-	var bad error
-	_, err = r.Pool.Do(ctx, []pair.Task{{Version: pair.TaskVersion, Kind: pair.CanaryTask, Canary: data}}, pair.Events{
-		Done: func(_ int, res pair.Result) {
-			var d Drawn
-			if bad = audit.DecodeStrict(res.Canary, "canary result", &d); bad == nil && d.One == nil {
-				bad = fmt.Errorf("a one-run task returned something else")
-			}
-			if bad == nil {
-				ev, bad = d.One, d.One.check(a.Plan)
-			}
-		},
+	results, err := engine.Do(ctx, r.Pool, []OneRunTask{{Plan: a.Plan, Data: r.File}}, engine.Events[OneRunEvidence]{
 		Lost: func(_ int, err error) { warnings = append(warnings, engine.LostWorker+err.Error()) },
 	})
-	if bad != nil {
-		err = bad
+	if err == nil {
+		ev = results[0]
+		err = ev.check(a.Plan)
 	}
 	if err != nil {
 		return nil, warnings, err

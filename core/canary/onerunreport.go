@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 // Kind, version and schema of a report of one run.
@@ -263,7 +262,7 @@ func (r OneRunReport) check() error {
 // VerifyOneRun replays a report: with whole it runs the source again, else the
 // bounds are computed again from the report's counts. file is the user's file, if
 // the audit had one.
-func VerifyOneRun(ctx context.Context, sources []SourceSpec, pool *pair.Pool, r OneRunReport, file []byte, whole bool) (engine.Verification, error) {
+func VerifyOneRun(ctx context.Context, sources []SourceSpec, pool *engine.Pool, r OneRunReport, file []byte, whole bool) (engine.Verification, error) {
 	var v engine.Verification
 	if err := r.check(); err != nil {
 		return v, err

@@ -2,14 +2,12 @@ package canary
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 // Progress is what a run tells while it works.
@@ -41,7 +39,7 @@ type Run struct {
 	Plan      Plan
 	File      []byte // the user's, nil if there is none
 	Sources   []SourceSpec
-	Pool      *pair.Pool // of workers that know the sources
+	Pool      *engine.Pool // of workers that know the sources
 	Generator audit.Generator
 	Progress  func(Progress) // may be nil; called one at a time
 	Now       func() float64 // seconds of a clock; nil: no timing
@@ -203,35 +201,24 @@ func (s *state) look(a *Audit, ev *Evidence, sum bounds.CanaryTable) {
 // draw spreads runs over the pool and returns what the tasks returned, in their
 // order, nil where one did not finish.
 func (s *state) draw(ctx context.Context, a *Audit, t Task, runs, before int, done func(*Drawn)) ([]*Drawn, error) {
-	t.Version, t.Plan, t.Data = TaskVersion, a.Plan, a.Setup.Data
+	t.Plan, t.Data = a.Plan, a.Setup.Data
 	grain := max(1, a.Spec.ShardRuns)
-	var tasks []pair.Task
+	var tasks []Task
 	for first := 0; first < runs; first += grain {
 		t.First, t.Runs = first, min(grain, runs-first)
-		data, err := json.Marshal(t)
-		if err != nil {
-			return nil, err
-		}
-		tasks = append(tasks, pair.Task{Version: pair.TaskVersion, Kind: pair.CanaryTask, Canary: data})
+		tasks = append(tasks, t)
 	}
-	var bad error
-	drawn := make([]*Drawn, len(tasks))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	_, err := s.Pool.Do(ctx, tasks, pair.Events{
+	var bad error
+	drawn, err := engine.Do(ctx, s.Pool, tasks, engine.Events[Drawn]{
 		Rows: func(total int) { s.progress.Runs, s.progress.Message = before+total, ""; s.tell() },
-		Done: func(i int, r pair.Result) {
-			var d Drawn
-			if err := audit.DecodeStrict(r.Canary, "canary result", &d); err != nil {
+		Done: func(i int, d *Drawn) {
+			if err := d.check(tasks[i]); err != nil {
 				bad = err
-			} else if bad = d.check(a.Plan, t.Phase, min(grain, runs-i*grain)); bad == nil {
-				drawn[i] = &d
-				if done != nil {
-					done(&d)
-				}
-			}
-			if bad != nil {
-				cancel(bad)
+				cancel(err)
+			} else if done != nil && bad == nil {
+				done(d)
 			}
 			s.tell()
 		},
@@ -242,21 +229,22 @@ func (s *state) draw(ctx context.Context, a *Audit, t Task, runs, before int, do
 		},
 	})
 	if bad != nil {
-		err = bad
+		return nil, bad
 	}
 	return drawn, err
 }
 
 // check refuses what no task of this plan returns.
-func (d Drawn) check(p Plan, phase Phase, runs int) error {
+func (d Drawn) check(t Task) error {
+	p, runs := t.Plan, t.Runs
 	ok := d.Runs == runs && d.Diverged >= 0 && d.Diverged <= runs
-	if phase == Exploring {
+	if t.Phase == Exploring {
 		ok = ok && len(d.Scores) == 8*runs*(p.K+p.M)
 	} else {
 		ok = ok && d.Table != nil && d.Table.Validate() == nil && d.Table.K == p.K && d.Table.M == p.M && d.Table.Runs() == runs
 	}
 	if !ok {
-		return fmt.Errorf("a %s task of %d runs returned something else", phase, runs)
+		return fmt.Errorf("a %s task of %d runs returned something else", t.Phase, runs)
 	}
 	return nil
 }

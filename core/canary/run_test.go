@@ -2,7 +2,6 @@ package canary
 
 import (
 	"context"
-	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -12,12 +11,13 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
 )
 
-func pool(sources []SourceSpec, n int) *pair.Pool {
-	return pair.LocalPool(audit.Catalogue{Canary: Engine(sources)}, n)
+func pool(sources []SourceSpec, n int) *engine.Pool {
+	return LocalPool(sources, n)
 }
 
 func plan(n, k int) Plan {
@@ -346,29 +346,27 @@ func TestBadTasks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := Task{Version: TaskVersion, Plan: a.Plan, Phase: Certifying, Runs: 10}
-	engine := Engine(Sources())
+	good := Task{Plan: a.Plan, Phase: Certifying, Runs: 10}
+	known := Executors(Sources())
 	for i, change := range []func(*Task){
-		func(t *Task) { t.Version = 9 }, func(t *Task) { t.Phase = "bound" }, func(t *Task) { t.First = -1 }, func(t *Task) { t.Runs = 0 },
+		func(t *Task) { t.Phase = "bound" }, func(t *Task) { t.First = -1 }, func(t *Task) { t.Runs = 0 },
 		func(t *Task) { t.First = 95 }, func(t *Task) { t.First = math.MaxInt }, func(t *Task) { t.Plan.K = -1 },
 		func(t *Task) { t.Plan.Design = Vectors }, func(t *Task) { t.Plan.Design, t.Data = Vectors, make([]byte, 24) },
 	} {
 		bad := good
 		change(&bad)
-		data, _ := json.Marshal(bad)
-		if _, err := engine(data, nil); err == nil {
+		if _, err := known.Execute(bad, nil); err == nil {
 			t.Errorf("change %d passes", i)
 		}
 	}
-	data, _ := json.Marshal(good)
-	if _, err := engine(data, nil); err != nil {
+	if _, err := known.Execute(good, nil); err != nil {
 		t.Error(err)
 	}
-	if _, err := engine(data, func(int) error { return context.Canceled }); err != context.Canceled {
+	if _, err := known.Execute(good, func(int) error { return context.Canceled }); err != context.Canceled {
 		t.Errorf("the hook's error: %v", err)
 	}
-	if _, err := pair.Execute(audit.Catalogue{}, pair.Task{Kind: pair.CanaryTask, Canary: data}, nil); err == nil || !strings.Contains(err.Error(), "no canary tasks") {
-		t.Errorf("a core without canaries: %v", err)
+	if _, err := pair.Executors(audit.Catalogue{}).Execute(good, nil); err == nil || !strings.Contains(err.Error(), `"canary/draw", must be a known name`) {
+		t.Errorf("a worker without canaries: %v", err)
 	}
 }
 

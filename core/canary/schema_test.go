@@ -18,7 +18,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 var update = flag.Bool("update", false, "write the schema anew")
@@ -134,7 +133,7 @@ func TestSchemaOfScores(t *testing.T) {
 	stop()
 	for _, ctx := range []context.Context{context.Background(), stopped} {
 		r, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Guesses: []int{20, 40}}, Sources: canary.Sources(),
-			Pool: pair.LocalPool(audit.Catalogue{Canary: canary.Engine(canary.Sources())}, 1)}.Do(ctx)
+			Pool: canary.LocalPool(canary.Sources(), 1)}.Do(ctx)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,7 +192,7 @@ func TestSchema(t *testing.T) {
 		if x.file != "" {
 			data = []byte(x.file)
 		}
-		pool := pair.LocalPool(audit.Catalogue{Canary: canary.Engine(canary.Sources())}, 2)
+		pool := canary.LocalPool(canary.Sources(), 2)
 		r, err := canary.Run{Plan: x.plan, File: data, Sources: canary.Sources(), Pool: pool}.Do(x.ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -1,17 +1,14 @@
 package canary
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/stream"
 )
-
-// TaskVersion is the version of the task's JSON form.
-const TaskVersion = 1
 
 // Phase is what runs are drawn for.
 type Phase string
@@ -21,17 +18,20 @@ const (
 	Certifying Phase = "certify" // to bound epsilon: counts
 )
 
-// Task is a piece of a canary audit. Executing it is a pure function of it.
+// Task is the drawing of some runs of a canary audit. It returns a [Drawn].
 type Task struct {
-	Version int     `json:"version"`
-	Plan    Plan    `json:"plan"`           // resolved
-	Data    []byte  `json:"data,omitempty"` // prepared
-	Phase   Phase   `json:"phase"`
-	First   int     `json:"first"` // run
-	Runs    int     `json:"runs"`
-	Cut     float64 `json:"cut,omitempty"` // certify: the threshold
+	Plan  Plan    `json:"plan"`           // resolved
+	Data  []byte  `json:"data,omitempty"` // prepared
+	Phase Phase   `json:"phase"`
+	First int     `json:"first"` // run
+	Runs  int     `json:"runs"`
+	Cut   float64 `json:"cut,omitempty"` // certify: the threshold
+}
 
-	OneRun *OneRunPlan `json:"oneRun,omitempty"` // one-run: its plan, resolved, instead of Plan
+// Kind and Name implement [engine.Task].
+func (Task) Kind() string { return "canary/draw" }
+func (t Task) Name() string {
+	return fmt.Sprintf("%s, runs %d to %d of source %s", t.Phase, t.First, t.First+t.Runs-1, t.Plan.Source)
 }
 
 // Drawn is what a task returns.
@@ -42,23 +42,19 @@ type Drawn struct {
 	Scores []byte `json:"scores,omitempty"`
 	// Table of certify.
 	Table *bounds.CanaryTable `json:"table,omitempty"`
-	// One is the evidence of one-run.
-	One *OneRunEvidence `json:"one,omitempty"`
 }
 
-// Engine executes canary tasks of these sources, for audit.Catalogue.
-func Engine(sources []SourceSpec) func(json.RawMessage, audit.Hook) (json.RawMessage, error) {
-	return func(data json.RawMessage, hook audit.Hook) (json.RawMessage, error) {
-		var t Task
-		if err := audit.DecodeStrict(data, "canary task", &t); err != nil {
-			return nil, err
-		}
-		d, err := t.execute(sources, hook)
-		if err != nil {
-			return nil, err
-		}
-		return json.Marshal(d)
+// Executors execute the tasks of audits with canaries, of many runs and of one.
+func Executors(sources []SourceSpec) engine.Executors {
+	return engine.Executors{
+		engine.NewExecutor(func(t Task, hook engine.Hook) (*Drawn, error) { return t.execute(sources, hook) }),
+		engine.NewExecutor(func(t OneRunTask, hook engine.Hook) (*OneRunEvidence, error) { return t.execute(sources, hook) }),
 	}
+}
+
+// LocalPool is a pool of n goroutines for audits with canaries.
+func LocalPool(sources []SourceSpec, n int) *engine.Pool {
+	return engine.LocalPool(Executors(sources), n)
 }
 
 // key names the stream of a run.
@@ -70,16 +66,10 @@ func (a *Audit) key(phase Phase, run int) stream.Key {
 // milliseconds of a sum. Models are slower than that each.
 const hookEvery = 4096
 
-func (t Task) execute(sources []SourceSpec, hook audit.Hook) (Drawn, error) {
-	if t.Version != TaskVersion {
-		return Drawn{}, &audit.InputError{Field: "canary task: version", Found: fmt.Sprint(t.Version), Want: fmt.Sprint(TaskVersion)}
-	}
-	if t.Phase == OneRunning {
-		return t.executeOneRun(sources, hook)
-	}
+func (t Task) execute(sources []SourceSpec, hook engine.Hook) (*Drawn, error) {
 	a, err := t.Plan.resolve(sources, func(a *Audit) error { a.Setup.Data = t.Data; return nil })
 	if err != nil {
-		return Drawn{}, err
+		return nil, err
 	}
 	var most int
 	switch t.Phase {
@@ -88,24 +78,24 @@ func (t Task) execute(sources []SourceSpec, hook audit.Hook) (Drawn, error) {
 	case Certifying:
 		most = a.Plan.Runs
 	default:
-		return Drawn{}, audit.UnknownName("canary task: phase", string(t.Phase), []string{string(Exploring), string(Certifying)})
+		return nil, audit.UnknownName("canary task: phase", string(t.Phase), []string{string(Exploring), string(Certifying)})
 	}
 	if t.First < 0 || t.Runs < 1 || t.First > most-t.Runs {
-		return Drawn{}, &audit.InputError{Field: "canary task: runs", Found: fmt.Sprintf("%d from %d on", t.Runs, t.First), Want: fmt.Sprintf("some of %d", most)}
+		return nil, &audit.InputError{Field: "canary task: runs", Found: fmt.Sprintf("%d from %d on", t.Runs, t.First), Want: fmt.Sprintf("some of %d", most)}
 	}
 	if math.IsNaN(t.Cut) || math.IsInf(t.Cut, 0) {
-		return Drawn{}, &audit.InputError{Field: "canary task: cut", Found: fmt.Sprint(t.Cut), Want: "finite"}
+		return nil, &audit.InputError{Field: "canary task: cut", Found: fmt.Sprint(t.Cut), Want: "finite"}
 	}
 	src, err := a.Spec.New(a.Setup)
 	if err != nil {
-		return Drawn{}, fmt.Errorf("source %s: %w", a.Spec.Name, err)
+		return nil, fmt.Errorf("source %s: %w", a.Spec.Name, err)
 	}
 	return t.draw(a, src, hook)
 }
 
-func (t Task) draw(a *Audit, src Source, hook audit.Hook) (Drawn, error) {
+func (t Task) draw(a *Audit, src Source, hook engine.Hook) (*Drawn, error) {
 	k, m := a.Plan.K, a.Plan.M
-	d := Drawn{Runs: t.Runs}
+	d := &Drawn{Runs: t.Runs}
 	if t.Phase == Certifying {
 		table := bounds.NewCanaryTable(k, m)
 		d.Table = &table
@@ -120,7 +110,7 @@ func (t Task) draw(a *Audit, src Source, hook audit.Hook) (Drawn, error) {
 		st := stream.New(a.key(t.Phase, t.First+i))
 		diverged, err := src.Run(st, in, out)
 		if err != nil {
-			return Drawn{}, fmt.Errorf("source %s, run %d: %w", a.Spec.Name, t.First+i, err)
+			return nil, fmt.Errorf("source %s, run %d: %w", a.Spec.Name, t.First+i, err)
 		}
 		if x, y := useless(in), useless(out); x || y || diverged {
 			d.Diverged++
@@ -132,7 +122,7 @@ func (t Task) draw(a *Audit, src Source, hook audit.Hook) (Drawn, error) {
 		}
 		if hook != nil && ((i+1-told)*(k+m) >= hookEvery || a.Spec.ShardRuns < 16 || i == t.Runs-1) {
 			if err := hook(i + 1 - told); err != nil {
-				return Drawn{}, err
+				return nil, err
 			}
 			told = i + 1
 		}

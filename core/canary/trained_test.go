@@ -79,7 +79,7 @@ func TestInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	calls, stop := 0, errors.New("stop")
-	_, err = Task{Version: TaskVersion, Plan: a.Plan, Phase: Exploring, Runs: 4}.execute(Sources(), func(int) error {
+	_, err = Task{Plan: a.Plan, Phase: Exploring, Runs: 4}.execute(Sources(), func(int) error {
 		if calls++; calls == 3 {
 			return stop
 		}

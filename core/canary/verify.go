@@ -3,11 +3,11 @@ package canary
 import (
 	"context"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
 	"slices"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 )
 
 // Verify replays a report. With whole it draws every run again, chooses the
@@ -15,7 +15,7 @@ import (
 // the numbers that follow from its counts are checked. Without, the bounds are
 // computed again from the report's own evidence. file is the user's file, if the
 // audit had one.
-func Verify(ctx context.Context, sources []SourceSpec, pool *pair.Pool, r Report, file []byte, whole bool) (engine.Verification, error) {
+func Verify(ctx context.Context, sources []SourceSpec, pool *engine.Pool, r Report, file []byte, whole bool) (engine.Verification, error) {
 	var v engine.Verification
 	if err := r.check(); err != nil {
 		return v, err

@@ -96,12 +96,6 @@ func TestParsePlanRefusals(t *testing.T) {
 			t.Errorf("%s: error %v, want %q", c.text, err, c.says)
 		}
 	}
-	if _, err := ParseTask([]byte(`{"version":2,"kind":"bound","plan":{"version":1,"mechanism":"x","seed":0}}`)); err == nil || !strings.Contains(err.Error(), "task version is 2, must be 1") {
-		t.Errorf("a newer task answers %v", err)
-	}
-	if _, err := ParseTask([]byte(`{"version":1,"kind":"bound","pla":1}`)); err == nil || !strings.Contains(err.Error(), `"pla"`) {
-		t.Errorf("an unknown field of a task answers %v", err)
-	}
 }
 
 func TestNearest(t *testing.T) {

@@ -2,14 +2,12 @@ package pair
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
-	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -21,111 +19,37 @@ const (
 	purposeFind    = "find"
 )
 
-// Execute runs one task. Its result depends on the task and the catalogue
-// alone. A panic of a mechanism or a learner is returned as an error.
-func Execute(cat audit.Catalogue, t Task, hook audit.Hook) (res Result, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			what := t.Name() + " of mechanism " + t.Plan.Mechanism
-			if t.Kind == CanaryTask {
-				what = "canary task"
-			}
-			res, err = Result{}, fmt.Errorf("%s panicked: %v (%s)", what, p, panicPlace())
-		}
-	}()
-	if hook == nil {
-		hook = func(int) error { return nil }
-	}
-	if t.Kind == CanaryTask {
-		if cat.Canary == nil {
-			return Result{}, errors.New("this core executes no canary tasks; the full one does")
-		}
-		if err := t.needs(len(t.Canary) > 0, "canary"); err != nil {
-			return Result{}, err
-		}
-		out, err := cat.Canary(t.Canary, hook)
-		return Result{Canary: out}, err
-	}
+func (t Prepare) execute(cat audit.Catalogue) (*Prepared, error) {
 	a, err := t.Plan.Resolve(cat)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	switch t.Kind {
-	case ExploreTask:
-		err = t.needs(t.Pair != nil, "pair")
-		if err == nil {
-			return explore(cat, a, t, hook)
-		}
-	case CertifyTask:
-		err = t.needs(t.Pair != nil && t.Witness != nil && t.Chart != nil && t.Event != nil, "pair, witness, chart and event")
-		if err == nil {
-			return certify(cat, a, t, hook)
-		}
-	case PrepareTask:
-		err = t.needs(t.Explored != nil && t.Event != nil, "explored and event")
-		if err == nil {
-			return executePrepare(a, t)
-		}
-	case BoundTask:
-		err = t.needs(t.Table != nil && t.Prepared != nil && t.Explored != nil, "table, prepared and explored")
-		if err == nil {
-			return executeBound(a, t)
-		}
-	default:
-		err = audit.UnknownName("task kind", string(t.Kind), []string{string(ExploreTask), string(PrepareTask), string(CertifyTask), string(BoundTask), string(CanaryTask)})
-	}
-	return Result{}, err
-}
-
-func (t Task) needs(ok bool, fields string) error {
-	if ok {
-		return nil
-	}
-	return &audit.InputError{Field: "task: fields " + fields, Found: "incomplete", Want: "there for a task of kind " + string(t.Kind)}
-}
-
-func executePrepare(a *Audit, t Task) (Result, error) {
 	if err := t.Explored.Validate(); err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	p, err := a.prepare(*t.Explored, *t.Event)
-	if err != nil {
-		return Result{}, err
-	}
-	return Result{Prepared: &p}, nil
+	p, err := a.prepare(t.Explored, t.Event)
+	return &p, err
 }
 
-func executeBound(a *Audit, t Task) (Result, error) {
-	for _, x := range []*bounds.Table{t.Table, t.Explored} {
+func (t Bound) execute(cat audit.Catalogue) (*Certified, error) {
+	a, err := t.Plan.Resolve(cat)
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range []bounds.Table{t.Table, t.Explored} {
 		if err := x.Validate(); err != nil {
-			return Result{}, err
+			return nil, err
 		}
 	}
 	if t.Table.Bins != t.Explored.Bins {
-		return Result{}, &audit.InputError{Field: "task: table", Found: fmt.Sprintf("of %d bins", t.Table.Bins), Want: fmt.Sprintf("of %d, as explored", t.Explored.Bins)}
+		return nil, &audit.InputError{Field: "task: field table", Found: fmt.Sprintf("of %d bins", t.Table.Bins), Want: fmt.Sprintf("of %d, as explored", t.Explored.Bins)}
 	}
 	if err := t.Prepared.check(a.Plan, t.Table.Bins); err != nil {
-		return Result{}, err
+		return nil, err
 	}
-	c := certificate{audit: a, prepared: *t.Prepared, table: *t.Table, explored: *t.Explored, beta: a.Plan.Beta}
+	c := certificate{audit: a, prepared: t.Prepared, table: t.Table, explored: t.Explored, beta: a.Plan.Beta}
 	all := c.all()
-	return Result{Certified: &all}, nil
-}
-
-// panicPlace says where the panic came from that is being recovered: the first
-// frame that is not the runtime's.
-func panicPlace() string {
-	var pcs [32]uintptr
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(3, pcs[:])])
-	for {
-		f, more := frames.Next()
-		if !strings.HasPrefix(f.Function, "runtime.") && f.Function != "" {
-			return fmt.Sprintf("%s, %s:%d", f.Function, f.File[strings.LastIndexByte(f.File, '/')+1:], f.Line)
-		}
-		if !more {
-			return "at an unknown place"
-		}
-	}
+	return &all, nil
 }
 
 // source draws outputs of one side of a pair in blocks.
@@ -138,12 +62,12 @@ type source struct {
 	width   int
 }
 
-func newSource(a *Audit, t Task, purpose string, side int) source {
-	data := t.Pair.First
+func newSource(a *Audit, p audit.Pair, purpose string, trial, side int) source {
+	data := p.First
 	if side == 1 {
-		data = t.Pair.Second
+		data = p.Second
 	}
-	return source{audit: a, data: data, side: side, purpose: purpose, trial: t.Trial, width: audit.Width(a.Columns)}
+	return source{audit: a, data: data, side: side, purpose: purpose, trial: trial, width: audit.Width(a.Columns)}
 }
 
 // stream is the randomness of one shard.
@@ -181,32 +105,36 @@ func sideName(side int) string {
 	return "first"
 }
 
-// explore draws the exploration outputs of a pair, trains on the first half
+// execute draws the exploration outputs of a pair, trains on the first half
 // and picks learner, direction and threshold on the second.
-func explore(cat audit.Catalogue, a *Audit, t Task, hook audit.Hook) (Result, error) {
+func (t Explore) execute(cat audit.Catalogue, hook engine.Hook) (*Explored, error) {
+	a, err := t.Plan.Resolve(cat)
+	if err != nil {
+		return nil, err
+	}
 	var half [2][2]audit.Samples // side, then train and validate
 	for side := range half {
-		all, err := newSource(a, t, purposeExplore, side).draw(a.Plan.Explore, hook)
+		all, err := newSource(a, t.Pair, purposeExplore, t.Trial, side).draw(a.Plan.Explore, hook)
 		if err != nil {
-			return Result{}, err
+			return nil, err
 		}
 		mid := all.Len() / 2
 		half[side] = [2]audit.Samples{all.Slice(0, mid), all.Slice(mid, all.Len())}
 	}
 	best, err := portfolio(cat, a, t.Trial, half, hook)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	m, err := best.Witness.decode(cat, a.Columns)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	best.Chart = newChart(a.Columns, half[0][0], half[1][0], m)
-	return Result{Explored: best}, nil
+	return best, nil
 }
 
 // draw returns n outputs of the source, shard after shard.
-func (s source) draw(n int, hook audit.Hook) (audit.Samples, error) {
+func (s source) draw(n int, hook engine.Hook) (audit.Samples, error) {
 	all := audit.Samples{Columns: s.audit.Columns, Rows: make([]float64, n*s.width)}
 	for lo := 0; lo < n; lo += ShardRows {
 		st := s.stream(lo / ShardRows)
@@ -223,26 +151,30 @@ func (s source) draw(n int, hook audit.Hook) (audit.Samples, error) {
 	return all, nil
 }
 
-// certify draws one shard on both sides and counts pairs: output i on the first
+// execute draws one shard on both sides and counts pairs: output i on the first
 // dataset with output i on the second.
-func certify(cat audit.Catalogue, a *Audit, t Task, hook audit.Hook) (Result, error) {
-	n := t.rows()
+func (t Certify) execute(cat audit.Catalogue, hook engine.Hook) (*Counted, error) {
+	a, err := t.Plan.Resolve(cat)
+	if err != nil {
+		return nil, err
+	}
+	n := min(a.Plan.shardRows(), a.Plan.Samples-t.Shard*a.Plan.shardRows())
 	if t.Shard < 0 || n <= 0 {
-		return Result{}, &audit.InputError{Field: "task: field shard", Found: fmt.Sprint(t.Shard), Want: fmt.Sprintf("in [0, %d]", t.Plan.shards()-1)}
+		return nil, &audit.InputError{Field: "task: field shard", Found: fmt.Sprint(t.Shard), Want: fmt.Sprintf("in [0, %d]", a.Plan.shards()-1)}
 	}
 	if err := checkEdges(t.Edges); err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	if err := t.Event.check(len(t.Edges)); err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	model, err := t.Witness.decode(cat, a.Columns)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	binner, err := t.Chart.binner(a.Columns)
 	if err != nil {
-		return Result{}, err
+		return nil, err
 	}
 	counted := Counted{Rows: n}
 	for k := range counted.Chart {
@@ -253,30 +185,29 @@ func certify(cat audit.Catalogue, a *Audit, t Task, hook audit.Hook) (Result, er
 	rows, scores := make([]float64, BlockRows*width), make([]float64, BlockRows)
 	event := t.Event.bins(len(t.Edges) + 1)
 	bins := [2][]uint16{make([]uint16, n), make([]uint16, n)}
-	// The trial is part of the stream's key: certification has its own purpose
-	// and one trial only, number 0.
-	t.Trial = 0
 	for side := range bins {
-		src := newSource(a, t, purposeCertify, side)
+		// The trial is part of the stream's key: certification has its own purpose
+		// and one trial only, number 0.
+		src := newSource(a, t.Pair, purposeCertify, 0, side)
 		st := src.stream(t.Shard)
 		for at := 0; at < n; at += BlockRows {
 			k := min(BlockRows, n-at)
-			if err := src.block(st, a.Plan.Explore+t.Shard*t.Plan.shardRows()+at, rows[:k*width]); err != nil {
-				return Result{}, err
+			if err := src.block(st, a.Plan.Explore+t.Shard*a.Plan.shardRows()+at, rows[:k*width]); err != nil {
+				return nil, err
 			}
 			model.Score(rows[:k*width], scores[:k])
 			binScores(t.Edges, scores[:k], bins[side][at:at+k])
 			binner.count(rows[:k*width], scores[:k], bins[side][at:at+k], event, counted.Chart[2*side], counted.Chart[2*side+1])
 			plane.count(side, rows[:k*width], scores[:k])
 			if err := hook(k); err != nil {
-				return Result{}, err
+				return nil, err
 			}
 		}
 	}
 	table := bounds.NewTable(len(t.Edges) + 1)
 	countPairs(table, bins[0], bins[1])
 	counted.Cells, counted.Plane = packCounts(table.N), plane.packed()
-	return Result{Counted: &counted}, nil
+	return &counted, nil
 }
 
 // worthless is the value of a witness that shows nothing. It is finite, as
@@ -293,7 +224,7 @@ const simplicity = 0.01
 
 // portfolio trains the learners that apply and returns the witness that does
 // best on the validation halves.
-func portfolio(cat audit.Catalogue, a *Audit, trial int, half [2][2]audit.Samples, hook audit.Hook) (*Explored, error) {
+func portfolio(cat audit.Catalogue, a *Audit, trial int, half [2][2]audit.Samples, hook engine.Hook) (*Explored, error) {
 	var learners []audit.LearnerSpec
 	if a.Plan.Learner != audit.Auto {
 		l, err := cat.Learner(a.Plan.Learner)

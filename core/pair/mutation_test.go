@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/mutate"
 	"github.com/dpscope/dpscope/internal/nativetest"
@@ -19,15 +20,15 @@ import (
 
 // remembering executes each task once: mutated reports mostly have the same tasks.
 type remembering struct {
-	pair.LocalWorker
+	engine.LocalWorker
 	mu   *sync.Mutex
-	done map[string]pair.Result
+	done map[string]any
 }
 
-func (w remembering) Execute(ctx context.Context, t pair.Task, progress func(int)) (pair.Result, error) {
-	key, err := audit.Canonical(t)
+func (w remembering) Execute(ctx context.Context, t engine.Task, progress func(int)) (any, error) {
+	key, err := engine.EncodeTask(t)
 	if err != nil {
-		return pair.Result{}, err
+		return nil, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -41,8 +42,8 @@ func (w remembering) Execute(ctx context.Context, t pair.Task, progress func(int
 	return r, err
 }
 
-func rememberingPool(cat audit.Catalogue) *pair.Pool {
-	return pair.NewPool(remembering{pair.LocalWorker{Catalogue: cat}, new(sync.Mutex), map[string]pair.Result{}})
+func rememberingPool(cat audit.Catalogue) *engine.Pool {
+	return engine.NewPool(remembering{engine.LocalWorker{Executors: pair.Executors(cat)}, new(sync.Mutex), map[string]any{}})
 }
 
 // mutated wants every mutation of these fields of a report noticed by its replay, but
@@ -195,12 +196,12 @@ func TestMutatedReports(t *testing.T) {
 
 // counting counts the tasks of each kind.
 type counting struct {
-	pair.LocalWorker
+	engine.LocalWorker
 	done *sync.Map
 }
 
-func (w counting) Execute(ctx context.Context, t pair.Task, progress func(int)) (pair.Result, error) {
-	n, _ := w.done.LoadOrStore(t.Kind, new(atomic.Int64))
+func (w counting) Execute(ctx context.Context, t engine.Task, progress func(int)) (any, error) {
+	n, _ := w.done.LoadOrStore(t.Kind(), new(atomic.Int64))
 	n.(*atomic.Int64).Add(1)
 	return w.LocalWorker.Execute(ctx, t, progress)
 }
@@ -227,8 +228,8 @@ func TestVerifyDoesNoMoreThanTheReportHolds(t *testing.T) {
 				r.Settings.Anytime, r.Termination.Reason, r.Verdict = true, audit.Stopped, audit.Inconclusive
 			}
 			c.change(&r)
-			w := counting{pair.LocalWorker{Catalogue: catalogue}, new(sync.Map)}
-			v, err := pair.Verify(t.Context(), catalogue, pair.NewPool(w), r, true)
+			w := counting{engine.LocalWorker{Executors: pair.Executors(catalogue)}, new(sync.Map)}
+			v, err := pair.Verify(t.Context(), catalogue, engine.NewPool(w), r, true)
 			said := strings.Join(v.Differences, "\n")
 			if err != nil {
 				said = err.Error()
@@ -236,7 +237,7 @@ func TestVerifyDoesNoMoreThanTheReportHolds(t *testing.T) {
 			if err == nil && v.OK() || !strings.Contains(said, c.says) && !stopped {
 				t.Errorf("%s (stopped: %v): %v %q, want %q", name, stopped, v.OK(), said, c.says)
 			}
-			if n, ok := w.done.Load(pair.ExploreTask); ok && n.(*atomic.Int64).Load() > c.trials {
+			if n, ok := w.done.Load(pair.Explore{}.Kind()); ok && n.(*atomic.Int64).Load() > c.trials {
 				t.Errorf("%s (stopped: %v): explored %d pairs", name, stopped, n.(*atomic.Int64).Load())
 			}
 		}

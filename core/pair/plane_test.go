@@ -6,10 +6,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
-	"github.com/google/go-cmp/cmp"
 )
 
 // vectorPlans have outputs of several numbers, and more of them than a plane counts:
@@ -316,11 +318,10 @@ func BenchmarkShard(b *testing.B) {
 			b.Fatal(err)
 		}
 		neighbours := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
-		explored, err := pair.Execute(catalogue, pair.Task{Version: pair.TaskVersion, Kind: pair.ExploreTask, Plan: a.Plan, Pair: &neighbours}, nil)
+		e, err := engine.Execute[pair.Explored](pair.Executors(catalogue), pair.Explore{Plan: a.Plan, Pair: neighbours}, nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		e := explored.Explored
 		for _, plane := range []string{"plane", "none"} {
 			if plane == "none" {
 				e.Chart.Plane = nil
@@ -328,10 +329,10 @@ func BenchmarkShard(b *testing.B) {
 				continue
 			}
 			chart := e.Chart
-			task := pair.Task{Version: pair.TaskVersion, Kind: pair.CertifyTask, Plan: a.Plan, Pair: &neighbours, Witness: &e.Witness, Edges: e.Edges, Event: &e.Event, Chart: &chart}
+			task := pair.Certify{Plan: a.Plan, Pair: neighbours, Witness: e.Witness, Edges: e.Edges, Event: e.Event, Chart: chart}
 			b.Run(mechanism+"/"+plane, func(b *testing.B) {
 				for b.Loop() {
-					if _, err := pair.Execute(catalogue, task, nil); err != nil {
+					if _, err := pair.Executors(catalogue).Execute(task, nil); err != nil {
 						b.Fatal(err)
 					}
 				}

@@ -56,7 +56,7 @@ type Live struct {
 type Run struct {
 	Plan      Plan
 	Catalogue audit.Catalogue
-	Pool      *Pool
+	Pool      *engine.Pool
 	Generator audit.Generator
 	Progress  func(Progress) // may be nil; called one at a time
 	Now       func() float64 // seconds of a clock; nil: no timing
@@ -111,7 +111,7 @@ type state struct {
 	monitor   *monitor // of an anytime run
 	refuted   bool     // an anytime run refuted the claim
 	certified *Certified
-	pool      *Pool
+	pool      *engine.Pool
 	warnings  []string
 
 	progress Progress
@@ -200,28 +200,27 @@ func (s *state) explore(ctx context.Context) error {
 		if s.mostTrials > 0 && len(history)+len(pairs) > s.mostTrials {
 			return errMoreTrials
 		}
-		tasks := make([]Task, len(pairs))
+		tasks := make([]Explore, len(pairs))
 		for i := range pairs {
 			if err := p.Relation.Check(pairs[i], s.audit.Domain); err != nil {
 				return fmt.Errorf("finder %s proposed: %w", p.Finder, err)
 			}
-			tasks[i] = Task{Version: TaskVersion, Kind: ExploreTask, Plan: p, Trial: len(history) + i, Pair: &pairs[i]}
+			tasks[i] = Explore{Plan: p, Trial: len(history) + i, Pair: pairs[i]}
 		}
 		s.tell(func(g *Progress) {
 			g.Phase, g.Trials, g.Total = Exploring, trials, 2*trials*p.Explore+2*p.Samples
 			g.Quantity, g.Claimed = s.goalWords(), p.Claim.Limit()
 		})
-		results, err := s.pool.Do(ctx, tasks, s.events(rowsBefore, func(_ int, g *Progress, res Result) {
+		results, err := engine.Do(ctx, s.pool, tasks, events(s, rowsBefore, func(_ int, g *Progress, e *Explored) {
 			g.Trial++
-			if v := max(0, res.Explored.Value); g.Provisional == nil || v > *g.Provisional {
+			if v := max(0, e.Value); g.Provisional == nil || v > *g.Provisional {
 				g.Provisional = &v
 			}
 		}))
-		for i, res := range results {
-			if res == nil {
+		for i, e := range results {
+			if e == nil {
 				continue // stopped or failed
 			}
-			e := res.Explored
 			history = append(history, audit.Trial{Index: len(history), Pair: pairs[i], Value: e.Value})
 			note := TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner}
 			if model != nil {
@@ -250,10 +249,10 @@ func (s *state) explore(ctx context.Context) error {
 }
 
 // events relays a pool's events as progress.
-func (s *state) events(rowsBefore int, done func(int, *Progress, Result)) Events {
-	return Events{
+func events[R any](s *state, rowsBefore int, done func(int, *Progress, *R)) engine.Events[R] {
+	return engine.Events[R]{
 		Rows: func(total int) { s.tell(func(g *Progress) { g.Rows = rowsBefore + total; g.Message = "" }) },
-		Done: func(i int, res Result) { s.tell(func(g *Progress) { done(i, g, res) }) },
+		Done: func(i int, res *R) { s.tell(func(g *Progress) { done(i, g, res) }) },
 		Lost: func(_ int, err error) {
 			s.warnings = append(s.warnings, engine.LostWorker+phrase.Line(err.Error()))
 			s.tell(func(g *Progress) { g.Message = phrase.Line(err.Error()) })
@@ -273,12 +272,12 @@ func (s *state) goalWords() string {
 
 // prepare fixes all that the bounds need, on a worker: it may take a second.
 func (s *state) prepare(ctx context.Context) error {
-	task := Task{Version: TaskVersion, Kind: PrepareTask, Plan: s.audit.Plan, Explored: &s.best.Table, Event: &s.best.Event}
-	results, err := s.pool.Do(ctx, []Task{task}, Events{})
+	task := Prepare{Plan: s.audit.Plan, Explored: s.best.Table, Event: s.best.Event}
+	results, err := engine.Do(ctx, s.pool, []Prepare{task}, engine.Events[Prepared]{})
 	if err != nil {
 		return err
 	}
-	s.prepared = *results[0].Prepared
+	s.prepared = *results[0]
 	s.start()
 	return nil
 }
@@ -329,8 +328,8 @@ func (s *state) wave(ctx context.Context, lo, hi, rowsBefore int, show func(*Pro
 	held := make([]*Counted, len(tasks))
 	next := 0
 	var broken error
-	_, err := s.pool.Do(ctx, tasks, s.events(rowsBefore, func(i int, g *Progress, res Result) {
-		held[i] = res.Counted
+	_, err := engine.Do(ctx, s.pool, tasks, events(s, rowsBefore, func(i int, g *Progress, c *Counted) {
+		held[i] = c
 		for next < len(held) && held[next] != nil && !s.refuted && broken == nil {
 			if broken = s.merge(*held[next]); broken != nil {
 				cancel(broken)
@@ -347,16 +346,16 @@ func (s *state) wave(ctx context.Context, lo, hi, rowsBefore int, show func(*Pro
 			cancel(errRefuted)
 		}
 	}))
-	var failed *taskError
+	var failed *engine.TaskError
 	switch {
 	case s.refuted:
 		return nil
 	case broken != nil:
 		return broken
-	case errors.As(err, &failed) && failed.index > next:
+	case errors.As(err, &failed) && failed.Index > next:
 		// What came before the failure was cut off by it, and may end the run
 		// or fail itself: neither may depend on who was faster.
-		if err := s.wave(parent, lo+next, lo+failed.index, s.progress.Rows, show); err != nil || s.refuted {
+		if err := s.wave(parent, lo+next, lo+failed.Index, s.progress.Rows, show); err != nil || s.refuted {
 			return err
 		}
 	}
@@ -422,18 +421,17 @@ func (s *state) rough() func() float64 {
 }
 
 // certifyTasks are the shards in [lo, hi).
-func (s *state) certifyTasks(lo, hi int) []Task {
+func (s *state) certifyTasks(lo, hi int) []Certify {
 	neighbours, ch := s.trials[s.bestAt].Pair, s.best.Chart.with([4][]int{}, [2][]int{})
 	later := ch
 	later.Plane = nil // counted in the first shards only
-	tasks := make([]Task, hi-lo)
+	tasks := make([]Certify, hi-lo)
 	for i := range tasks {
-		ch := &ch
+		ch := ch
 		if (lo+i)*s.audit.Plan.shardRows() >= planeRows {
-			ch = &later
+			ch = later
 		}
-		tasks[i] = Task{Version: TaskVersion, Kind: CertifyTask, Plan: s.audit.Plan, Pair: &neighbours, Shard: lo + i,
-			Witness: &s.best.Witness, Edges: s.best.Edges, Event: &s.prepared.Event, Chart: ch}
+		tasks[i] = Certify{Plan: s.audit.Plan, Pair: neighbours, Shard: lo + i, Witness: s.best.Witness, Edges: s.best.Edges, Event: s.prepared.Event, Chart: ch}
 	}
 	return tasks
 }
@@ -442,16 +440,16 @@ func (s *state) certifyTasks(lo, hi int) []Task {
 // worker: it may take a second.
 func (s *state) certificate(ctx context.Context) error {
 	s.tell(func(g *Progress) { g.Phase = Bounding })
-	results, err := s.pool.Do(ctx, []Task{s.boundTask()}, Events{})
+	results, err := engine.Do(ctx, s.pool, []Bound{s.boundTask()}, engine.Events[Certified]{})
 	if err != nil {
 		return err
 	}
-	s.conclude(results[0].Certified)
+	s.conclude(results[0])
 	return nil
 }
 
-func (s *state) boundTask() Task {
-	return Task{Version: TaskVersion, Kind: BoundTask, Plan: s.audit.Plan, Table: &s.counted.table, Explored: &s.best.Table, Prepared: &s.prepared}
+func (s *state) boundTask() Bound {
+	return Bound{Plan: s.audit.Plan, Table: s.counted.table, Explored: s.best.Table, Prepared: s.prepared}
 }
 
 // conclude takes the bounds. In an anytime run the goal's is that of all looks.
@@ -469,7 +467,7 @@ func (s *state) salvage() {
 		return
 	}
 	s.monitor.look(s.prepared, s.counted.table, true)
-	if res, err := Execute(s.Catalogue, s.boundTask(), nil); err == nil {
-		s.conclude(res.Certified)
+	if c, err := s.boundTask().execute(s.Catalogue); err == nil {
+		s.conclude(c)
 	}
 }

@@ -1,15 +1,12 @@
 package pair
 
 import (
-	"encoding/json"
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/engine"
 )
-
-// TaskVersion is the version of the task's JSON form.
-const TaskVersion = 1
 
 // Outputs are drawn in blocks of BlockRows and streams in shards of ShardRows
 // outputs. Both are part of what makes a report replay: changing one changes
@@ -19,72 +16,74 @@ const (
 	ShardRows = 4 * BlockRows
 )
 
-// TaskKind says what a task does.
-type TaskKind string
-
-const (
-	ExploreTask TaskKind = "explore" // draw on a pair, learn, return the best witness
-	PrepareTask TaskKind = "prepare" // choose on exploration counts what the bounds need
-	CertifyTask TaskKind = "certify" // draw one shard on a pair, return counts of a witness
-	BoundTask   TaskKind = "bound"   // turn counts into lower confidence bounds
-	CanaryTask  TaskKind = "canary"  // a task of package core/canary
-)
-
-// Task is a piece of an audit as a JSON value. Executing it is a pure function
-// of the task, wherever that happens.
-type Task struct {
-	Version int         `json:"version"`
-	Kind    TaskKind    `json:"kind"`
-	Plan    Plan        `json:"plan"`              // resolved
-	Trial   int         `json:"trial,omitempty"`   // explore
-	Pair    *audit.Pair `json:"pair,omitempty"`    // explore, certify
-	Shard   int         `json:"shard,omitempty"`   // certify
-	Witness *Witness    `json:"witness,omitempty"` // certify
-	Edges   []float64   `json:"edges,omitempty"`   // certify: of the bins of the score
-	Event   *Cut        `json:"event,omitempty"`   // certify: drawn in the chart; prepare
-	Chart   *Chart      `json:"chart,omitempty"`   // certify: what to draw, without counts
-
-	Explored *bounds.Table `json:"explored,omitempty"` // prepare, bound: exploration pairs
-	Table    *bounds.Table `json:"table,omitempty"`    // bound: certification pairs
-	Prepared *Prepared     `json:"prepared,omitempty"` // bound
-
-	Canary json.RawMessage `json:"canary,omitempty"` // canary: the task; it has a plan of its own
+// Explore is the task of drawing outputs on both datasets of a pair and learning
+// what tells them apart. It returns an [Explored].
+type Explore struct {
+	Plan  Plan       `json:"plan"` // resolved, as in all tasks
+	Trial int        `json:"trial"`
+	Pair  audit.Pair `json:"pair"`
 }
 
-// ParseTask reads a task from JSON; unknown fields are refused.
-func ParseTask(data []byte) (Task, error) {
-	var t Task
-	if err := audit.DecodeStrict(data, "task", &t); err != nil {
-		return Task{}, err
-	}
-	if t.Version != TaskVersion {
-		return Task{}, &audit.InputError{Field: "task version", Found: fmt.Sprint(t.Version), Want: fmt.Sprint(TaskVersion)}
-	}
-	return t, nil
+// Prepare is the task of choosing, on exploration counts, what the bounds need. It
+// returns a [Prepared].
+type Prepare struct {
+	Plan     Plan         `json:"plan"`
+	Explored bounds.Table `json:"explored"` // validation pairs
+	Event    Cut          `json:"event"`
 }
 
-// Name is what messages call the task.
-func (t Task) Name() string {
-	switch t.Kind {
-	case ExploreTask:
-		return fmt.Sprintf("explore, trial %d", t.Trial)
-	case CertifyTask:
-		return fmt.Sprintf("certify, shard %d", t.Shard)
-	}
-	return string(t.Kind)
+// Certify is the task of drawing one shard of outputs on both datasets and counting
+// how a witness sees them. It returns a [Counted].
+type Certify struct {
+	Plan    Plan       `json:"plan"`
+	Pair    audit.Pair `json:"pair"`
+	Shard   int        `json:"shard"`
+	Witness Witness    `json:"witness"`
+	Edges   []float64  `json:"edges"` // of the bins of the score
+	Event   Cut        `json:"event"` // drawn in the chart
+	Chart   Chart      `json:"chart"` // what to draw, without counts
 }
 
-// rows is how many outputs a side the task draws.
-func (t Task) rows() int {
-	switch t.Kind {
-	case ExploreTask:
-		return t.Plan.Explore
-	case CertifyTask:
-		n := t.Plan.shardRows()
-		return min(n, t.Plan.Samples-t.Shard*n)
-	}
-	return 0
+// Bound is the task of turning counts into lower confidence bounds. It returns a
+// [Certified].
+type Bound struct {
+	Plan     Plan         `json:"plan"`
+	Explored bounds.Table `json:"explored"` // exploration pairs
+	Table    bounds.Table `json:"table"`    // certification pairs
+	Prepared Prepared     `json:"prepared"`
 }
+
+// Kind and Name implement [engine.Task].
+func (Explore) Kind() string { return "pair/explore" }
+func (Prepare) Kind() string { return "pair/prepare" }
+func (Certify) Kind() string { return "pair/certify" }
+func (Bound) Kind() string   { return "pair/bound" }
+
+func (t Explore) Name() string {
+	return fmt.Sprintf("explore, trial %d of mechanism %s", t.Trial, t.Plan.Mechanism)
+}
+func (t Prepare) Name() string { return "prepare the bounds of mechanism " + t.Plan.Mechanism }
+func (t Certify) Name() string {
+	return fmt.Sprintf("certify, shard %d of mechanism %s", t.Shard, t.Plan.Mechanism)
+}
+func (t Bound) Name() string { return "bound mechanism " + t.Plan.Mechanism }
+
+// Unwatched implements [engine.Unwatched].
+func (Prepare) Unwatched() {}
+func (Bound) Unwatched()   {}
+
+// Executors execute the tasks of audits of the catalogue's mechanisms.
+func Executors(cat audit.Catalogue) engine.Executors {
+	return engine.Executors{
+		engine.NewExecutor(func(t Explore, hook engine.Hook) (*Explored, error) { return t.execute(cat, hook) }),
+		engine.NewExecutor(func(t Prepare, _ engine.Hook) (*Prepared, error) { return t.execute(cat) }),
+		engine.NewExecutor(func(t Certify, hook engine.Hook) (*Counted, error) { return t.execute(cat, hook) }),
+		engine.NewExecutor(func(t Bound, _ engine.Hook) (*Certified, error) { return t.execute(cat) }),
+	}
+}
+
+// LocalPool is a pool of n goroutines for audits of the catalogue's mechanisms.
+func LocalPool(cat audit.Catalogue, n int) *engine.Pool { return engine.LocalPool(Executors(cat), n) }
 
 // shardRows is how many outputs a side one shard of certification draws: an
 // anytime run looks after each.
@@ -99,16 +98,6 @@ func (p Plan) shardRows() int {
 func (p Plan) shards() int {
 	n := p.shardRows()
 	return (p.Samples + n - 1) / n
-}
-
-// Result is what a task returns. Only the field of its kind is set.
-type Result struct {
-	Explored  *Explored  `json:"explored,omitempty"`
-	Prepared  *Prepared  `json:"prepared,omitempty"`
-	Counted   *Counted   `json:"counted,omitempty"`
-	Certified *Certified `json:"certified,omitempty"`
-
-	Canary json.RawMessage `json:"canary,omitempty"`
 }
 
 // Explored is what exploring one pair found.

@@ -17,7 +17,7 @@ import (
 // seed: then everything that follows from the counts is checked, but not that
 // the witness was chosen before those samples were drawn. A run that did not
 // complete can only be checked in the second way.
-func Verify(ctx context.Context, cat audit.Catalogue, pool *Pool, r Report, whole bool) (engine.Verification, error) {
+func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Report, whole bool) (engine.Verification, error) {
 	var v verifier
 	if r.SchemaVersion > SchemaVersion {
 		return v.Verification, &audit.InputError{Field: "report: field schemaVersion", Found: fmt.Sprint(r.SchemaVersion), Want: fmt.Sprintf("at most %d", SchemaVersion),
@@ -104,7 +104,7 @@ func (v verifier) moreTrials(r Report) engine.Verification {
 type verifier struct{ engine.Verification }
 
 // search repeats exploration and preparation of a run that was stopped.
-func (v *verifier) search(ctx context.Context, cat audit.Catalogue, pool *Pool, r Report, a *Audit) error {
+func (v *verifier) search(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Report, a *Audit) error {
 	s := &state{Run: Run{Plan: r.Plan(), Catalogue: cat, Pool: pool, mostTrials: len(r.Trials)}, audit: a, pool: pool}
 	for _, phase := range []func(context.Context) error{s.explore, s.prepare} {
 		if err := phase(ctx); err != nil {
@@ -162,7 +162,7 @@ func (v *verifier) samePrepared(e Evidence, want Prepared) {
 }
 
 // certifyAgain makes the report that follows from the report's own evidence.
-func certifyAgain(ctx context.Context, cat audit.Catalogue, pool *Pool, r Report, a *Audit) (Report, error) {
+func certifyAgain(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Report, a *Audit) (Report, error) {
 	e := *r.Evidence
 	plan := *a
 	plan.Plan.Samples = e.Table.Pairs() // less than planned in a run that ended early

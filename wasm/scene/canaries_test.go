@@ -10,7 +10,6 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 // canaryAudit audits a small Gaussian sum.
@@ -18,7 +17,7 @@ func canaryAudit(t *testing.T) (canary.Report, *CanaryReport) {
 	t.Helper()
 	sources := canary.Sources()
 	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Runs: 300, K: 8, M: 12, Seed: 5, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}},
-		Sources: sources, Pool: pair.LocalPool(audit.Catalogue{Canary: canary.Engine(sources)}, 2)}.Do(context.Background())
+		Sources: sources, Pool: canary.LocalPool(sources, 2)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +94,7 @@ func TestCanaryViews(t *testing.T) {
 		t.Errorf("%d bounds are the audit's own", own)
 	}
 	run, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Guesses: []int{20, 40}}, Sources: canary.Sources(),
-		Pool: pair.LocalPool(audit.Catalogue{Canary: canary.Engine(canary.Sources())}, 1)}.Do(context.Background())
+		Pool: canary.LocalPool(canary.Sources(), 1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

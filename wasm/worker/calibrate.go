@@ -11,7 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/engine"
 )
 
 // The tool's own error rate: many whole audits, several at a time, each of which
@@ -156,7 +156,7 @@ func (s *calibrating) do(ctx context.Context, cat audit.Catalogue, crew *crew) e
 				if !ok {
 					return
 				}
-				if err := s.audit(ctx, cat, pair.NewPool(crew), at); err != nil {
+				if err := s.audit(ctx, cat, engine.NewPool(crew), at); err != nil {
 					cancel(err)
 				}
 			}
@@ -176,7 +176,7 @@ func (s *calibrating) take() (at int, ok bool) {
 	return s.begun - 1, true
 }
 
-func (s *calibrating) audit(ctx context.Context, cat audit.Catalogue, pool *pair.Pool, at int) (err error) {
+func (s *calibrating) audit(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, at int) (err error) {
 	job := s.jobs[at]
 	cell := s.cells[job.cell]
 	defer func() {

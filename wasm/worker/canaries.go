@@ -11,7 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/engine"
 )
 
 // Canary audits. The file that some take comes with the request, in base64; it
@@ -207,7 +207,7 @@ func (c *coordinator) verifyCanaries(ctx context.Context, m message) (message, e
 // watchedCanaries is a worker whose runs are counted, for a replay, which tells no
 // progress of its own.
 type watchedCanaries struct {
-	pair.Worker
+	engine.Worker
 	c  *coordinator
 	id int
 
@@ -216,8 +216,8 @@ type watchedCanaries struct {
 	at float64
 }
 
-// Execute implements [pair.Worker].
-func (w *watchedCanaries) Execute(ctx context.Context, t pair.Task, progress func(rows int)) (pair.Result, error) {
+// Execute implements [engine.Worker].
+func (w *watchedCanaries) Execute(ctx context.Context, t engine.Task, progress func(rows int)) (any, error) {
 	return w.Worker.Execute(ctx, t, func(rows int) {
 		progress(rows)
 		w.mu.Lock()

@@ -12,14 +12,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/pair"
 )
-
-func canaryCatalogue() audit.Catalogue {
-	cat := testCatalogue()
-	cat.Canary = canary.Engine(canary.Sources())
-	return cat
-}
 
 func canaryPlan(n, k int) canary.Plan {
 	return canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
@@ -47,14 +40,14 @@ func plantedIn(t *testing.T, r canaryReported) canary.Report {
 // number of workers, and with a file; its course grows to the end; it verifies.
 // The seeds are fixed: there is no chance in it.
 func TestCanariesThroughMessages(t *testing.T) {
-	cat := canaryCatalogue()
+	cat := testCatalogue()
 	vectors := canaryPlan(60, 2)
 	vectors.Design = canary.Vectors
 	for _, c := range []struct {
 		plan canary.Plan
 		file []byte
 	}{{canaryPlan(200, 5), nil}, {vectors, []byte("1,0,0\n0,2,0\n0,0,3\n")}} {
-		run := canary.Run{Plan: c.plan, File: c.file, Sources: canary.Sources(), Pool: pair.LocalPool(cat, 1), Generator: audit.Generator{Name: "dpscope", Version: "test", CoreSHA256: "sum"}}
+		run := canary.Run{Plan: c.plan, File: c.file, Sources: canary.Sources(), Pool: canary.LocalPool(canary.Sources(), 1), Generator: audit.Generator{Name: "dpscope", Version: "test", CoreSHA256: "sum"}}
 		want, err := run.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -120,7 +113,7 @@ func TestCanariesThroughMessages(t *testing.T) {
 
 // A stop keeps what there is, and the crew is free for the next request.
 func TestCanariesStop(t *testing.T) {
-	cat := canaryCatalogue()
+	cat := testCatalogue()
 	p := newPage(t, cat, 2)
 	plan := canaryPlan(1_000_000, 3)
 	plan.Explore = 50
@@ -146,7 +139,7 @@ func TestCanariesStop(t *testing.T) {
 }
 
 func TestCanariesRefuse(t *testing.T) {
-	p := newPage(t, canaryCatalogue(), 1)
+	p := newPage(t, testCatalogue(), 1)
 	plan := func(change func(*canary.Plan)) canaryRequest {
 		plan := canaryPlan(100, 3)
 		change(&plan)

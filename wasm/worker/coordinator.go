@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"sync"
 	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // coordinator answers the page: it runs the engine, whose tasks go to the
@@ -36,7 +38,7 @@ type desk interface {
 	// the files that are here, read as the report says.
 	replay(ctx context.Context, id int, r pair.Report) (audit.Catalogue, error)
 	// worker executes tasks here.
-	worker(cat audit.Catalogue) pair.Worker
+	worker(cat audit.Catalogue) engine.Worker
 }
 
 // known is what the coordinator can audit now.
@@ -48,7 +50,7 @@ func (c *coordinator) known() audit.Catalogue {
 }
 
 // worker is where tasks go.
-func (c *coordinator) worker(cat audit.Catalogue) pair.Worker {
+func (c *coordinator) worker(cat audit.Catalogue) engine.Worker {
 	if c.own != nil {
 		return c.own.worker(cat)
 	}
@@ -56,9 +58,9 @@ func (c *coordinator) worker(cat audit.Catalogue) pair.Worker {
 }
 
 // pool is the worker in as many places as it can work at once.
-func (c *coordinator) pool(w pair.Worker) *pair.Pool {
+func (c *coordinator) pool(w engine.Worker) *engine.Pool {
 	if c.own != nil {
-		return pair.NewPool(w)
+		return engine.NewPool(w)
 	}
 	return c.crew.pool(w)
 }

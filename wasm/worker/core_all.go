@@ -8,10 +8,13 @@ import (
 
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary"
 )
 
 // The program as core-all.wasm, which the page loads when core.wasm does not
 // know what it needs.
+
+func init() { canaryExecutors = canary.Executors(canary.Sources()) }
 
 // accountAnswer is an account and the command that makes the same one.
 type accountAnswer struct {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/dpscope/dpscope/core/pair"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 )
 
 // Patience with task workers.
@@ -25,7 +27,7 @@ const (
 	hangTicks = 20
 )
 
-// crew is the task workers that the page attached. It is a [pair.Worker] that
+// crew is the task workers that the page attached. It is a [engine.Worker] that
 // executes as many tasks at once as it has live workers: a task goes to any
 // that is idle, so that one that was lost and never came back costs nothing
 // but its share of the speed.
@@ -124,19 +126,19 @@ func (c *crew) announce() {
 }
 
 // pool has one place for each worker that is alive or about to be replaced.
-func (c *crew) pool(worker pair.Worker) *pair.Pool {
+func (c *crew) pool(worker engine.Worker) *engine.Pool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	var places []pair.Worker
+	var places []engine.Worker
 	for _, s := range c.slots {
 		if s.port != nil || time.Since(s.lost) < attachAfter {
 			places = append(places, worker)
 		}
 	}
 	if len(places) == 0 {
-		places = []pair.Worker{worker} // which waits for the first to come
+		places = []engine.Worker{worker} // which waits for the first to come
 	}
-	return pair.NewPool(places...)
+	return engine.NewPool(places...)
 }
 
 // acquire waits for an idle worker.
@@ -168,7 +170,7 @@ func (c *crew) acquire(ctx context.Context) (*slot, *job, error) {
 			return nil, nil, ctx.Err()
 		case <-change:
 		case <-late:
-			return nil, nil, fmt.Errorf("%w: none was attached within %v", pair.ErrWorkerLost, attachAfter)
+			return nil, nil, fmt.Errorf("%w: none was attached within %v", engine.ErrWorkerLost, attachAfter)
 		}
 	}
 }
@@ -182,15 +184,15 @@ func (c *crew) release(s *slot, j *job) {
 	}
 }
 
-// Execute implements [pair.Worker].
-func (c *crew) Execute(ctx context.Context, t pair.Task, progress func(rows int)) (pair.Result, error) {
-	data, err := json.Marshal(t)
+// Execute implements [engine.Worker].
+func (c *crew) Execute(ctx context.Context, t engine.Task, progress func(rows int)) (any, error) {
+	data, err := engine.EncodeTask(t)
 	if err != nil {
-		return pair.Result{}, err
+		return nil, err
 	}
 	s, j, err := c.acquire(ctx)
 	if err != nil {
-		return pair.Result{}, err
+		return nil, err
 	}
 	defer c.release(s, j)
 	j.port.post(message{Type: msgTask, ID: j.id, JSON: string(data)})
@@ -200,7 +202,7 @@ func (c *crew) Execute(ctx context.Context, t pair.Task, progress func(rows int)
 		select {
 		case <-ctx.Done():
 			c.cancel(s, j)
-			return pair.Result{}, ctx.Err()
+			return nil, ctx.Err()
 		case <-j.mail.ready:
 			silent = 0
 			for _, m := range j.mail.take() {
@@ -208,41 +210,41 @@ func (c *crew) Execute(ctx context.Context, t pair.Task, progress func(rows int)
 					progress(m.Rows)
 					continue
 				}
-				return conclude(s.number, m)
+				return conclude(s.number, t, m)
 			}
 		case <-tick.C:
 			if silent++; silent > hangTicks {
 				reason := fmt.Sprintf("no sign of life for %v", c.hangAfter)
 				c.dismiss(s, j, reason)
-				return pair.Result{}, lossOf(s.number, reason)
+				return nil, lossOf(s.number, reason)
 			}
 		}
 	}
 }
 
 // conclude reads the last message of a task.
-func conclude(number int, m message) (pair.Result, error) {
+func conclude(number int, t engine.Task, m message) (any, error) {
 	switch m.Type {
 	case msgDone:
-		var res pair.Result
-		if err := json.Unmarshal([]byte(m.JSON), &res); err != nil {
-			return pair.Result{}, fmt.Errorf("worker %d: result: %w", number, err)
+		res, err := executors(audit.Catalogue{}).DecodeResult(t, []byte(m.JSON))
+		if err != nil {
+			return nil, fmt.Errorf("worker %d: %w", number, err)
 		}
 		return res, nil
 	case msgFailed:
 		var r refusal
 		if err := json.Unmarshal([]byte(m.JSON), &r); err != nil {
-			return pair.Result{}, fmt.Errorf("worker %d: error: %w", number, err)
+			return nil, fmt.Errorf("worker %d: error: %w", number, err)
 		}
-		return pair.Result{}, remoteError{r}
+		return nil, remoteError{r}
 	case msgLost:
-		return pair.Result{}, lossOf(number, m.Reason)
+		return nil, lossOf(number, m.Reason)
 	}
-	return pair.Result{}, fmt.Errorf("worker %d: message %q instead of a result", number, m.Type)
+	return nil, fmt.Errorf("worker %d: message %q instead of a result", number, m.Type)
 }
 
 func lossOf(number int, reason string) error {
-	return fmt.Errorf("worker %d: %w: %s", number, pair.ErrWorkerLost, reason)
+	return fmt.Errorf("worker %d: %w: %s", number, engine.ErrWorkerLost, reason)
 }
 
 // cancel asks for the task's end and waits for it, but not for long.

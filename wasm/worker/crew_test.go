@@ -3,12 +3,14 @@ package main
 import (
 	"context"
 	"errors"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // A worker that dies in mid-run costs time, never counts.
@@ -152,19 +154,19 @@ func TestLateAnswerIsIgnored(t *testing.T) {
 		c.attach(0, a)
 		failed := make(chan error, 1)
 		go func() {
-			_, err := c.Execute(t.Context(), pair.Task{Kind: pair.BoundTask}, func(int) {})
+			_, err := c.Execute(t.Context(), pair.Bound{}, func(int) {})
 			failed <- err
 		}()
 		synctest.Wait()
 		task := b.mail.take()[0]
 		c.lose(0, "gone")
 		b.post(message{Type: msgDone, ID: task.ID, JSON: "{}"})
-		if err := <-failed; !errors.Is(err, pair.ErrWorkerLost) || !strings.Contains(err.Error(), "gone") {
+		if err := <-failed; !errors.Is(err, engine.ErrWorkerLost) || !strings.Contains(err.Error(), "gone") {
 			t.Errorf("error %v", err)
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c.Execute(ctx, pair.Task{Kind: pair.BoundTask}, func(int) {}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Execute(ctx, pair.Bound{}, func(int) {}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("with no worker left: %v", err)
 		}
 	})

@@ -3,7 +3,7 @@
 package main
 
 import (
-	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 

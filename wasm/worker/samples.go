@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
@@ -391,7 +392,7 @@ func (d *samplesDesk) replay(ctx context.Context, id int, r pair.Report) (audit.
 }
 
 // worker implements [desk].
-func (d *samplesDesk) worker(cat audit.Catalogue) pair.Worker { return pausing{cat, d.pause} }
+func (d *samplesDesk) worker(cat audit.Catalogue) engine.Worker { return pausing{cat, d.pause} }
 
 // pausing executes tasks here, and lets messages in meanwhile.
 type pausing struct {
@@ -399,10 +400,10 @@ type pausing struct {
 	pause func()
 }
 
-// Execute implements [pair.Worker].
-func (w pausing) Execute(ctx context.Context, t pair.Task, progress func(rows int)) (pair.Result, error) {
+// Execute implements [engine.Worker].
+func (w pausing) Execute(ctx context.Context, t engine.Task, progress func(rows int)) (any, error) {
 	fresh, last := 0, time.Now()
-	res, err := pair.Execute(w.cat, t, func(rows int) error {
+	res, err := executors(w.cat).Execute(t, func(rows int) error {
 		fresh += rows
 		if time.Since(last) >= sliceTime {
 			progress(fresh)

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"sync"
 	"time"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // sliceTime is how long a task works before it lets messages in. A cancel
@@ -76,15 +76,16 @@ func (s *taskServer) answer(ctx context.Context, m message) {
 	s.port.post(out)
 }
 
-func (s *taskServer) execute(ctx context.Context, m message) (res pair.Result, err error) {
+func (s *taskServer) execute(ctx context.Context, m message) (res any, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("internal error in a task: %v", p)
 		}
 	}()
-	t, err := pair.ParseTask([]byte(m.JSON))
+	known := executors(s.cat)
+	t, err := known.DecodeTask([]byte(m.JSON))
 	if err != nil {
-		return pair.Result{}, err
+		return nil, err
 	}
 	fresh := 0
 	last := time.Now()
@@ -92,7 +93,7 @@ func (s *taskServer) execute(ctx context.Context, m message) (res pair.Result, e
 		s.port.post(message{Type: msgRows, ID: m.ID, Rows: fresh})
 		fresh = 0
 	}
-	res, err = pair.Execute(s.cat, t, func(rows int) error {
+	res, err = known.Execute(t, func(rows int) error {
 		fresh += rows
 		if time.Since(last) >= sliceTime {
 			tell() // with no rows it is still a sign of life

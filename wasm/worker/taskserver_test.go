@@ -2,11 +2,13 @@ package main
 
 import (
 	"encoding/json"
-	"github.com/dpscope/dpscope/core/pair"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // serverFor starts a task worker and returns its port, whose messages are
@@ -23,7 +25,7 @@ func serverFor(t *testing.T, pause func()) (port *fakePort, heard func() []messa
 	return port, func() []message { synctest.Wait(); return port.mail.take() }
 }
 
-func exploreTask(t *testing.T, mechanism string, rows int) pair.Task {
+func exploreTask(t *testing.T, mechanism string, rows int) string {
 	t.Helper()
 	plan := testPlan(mechanism, 1000)
 	plan.Explore = rows
@@ -32,7 +34,11 @@ func exploreTask(t *testing.T, mechanism string, rows int) pair.Task {
 		t.Fatal(err)
 	}
 	neighbours := a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
-	return pair.Task{Version: pair.TaskVersion, Kind: pair.ExploreTask, Plan: a.Plan, Pair: &neighbours}
+	task, err := engine.EncodeTask(pair.Explore{Plan: a.Plan, Pair: neighbours})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(task)
 }
 
 func TestTaskServerGivesSignsOfLife(t *testing.T) {
@@ -40,7 +46,7 @@ func TestTaskServerGivesSignsOfLife(t *testing.T) {
 		pauses := 0
 		port, heard := serverFor(t, func() { pauses++ })
 		task := exploreTask(t, "slow", 20*pair.BlockRows)
-		port.post(message{Type: msgTask, ID: 5, JSON: mustJSON(task)})
+		port.post(message{Type: msgTask, ID: 5, JSON: task})
 		time.Sleep(time.Second)
 		all := heard()
 		rows := 0
@@ -58,8 +64,8 @@ func TestTaskServerGivesSignsOfLife(t *testing.T) {
 		if pauses != 10 {
 			t.Errorf("%d pauses, want 10", pauses)
 		}
-		var res pair.Result
-		if err := json.Unmarshal([]byte(last.JSON), &res); err != nil || res.Explored == nil || len(res.Explored.Witness.Model) == 0 {
+		var e pair.Explored
+		if err := json.Unmarshal([]byte(last.JSON), &e); err != nil || len(e.Witness.Model) == 0 {
 			t.Errorf("result %s, %v", last.JSON, err)
 		}
 	})
@@ -68,7 +74,7 @@ func TestTaskServerGivesSignsOfLife(t *testing.T) {
 func TestTaskServerCancels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		port, heard := serverFor(t, func() { time.Sleep(time.Microsecond) })
-		task := mustJSON(exploreTask(t, "slow", 1_000_000))
+		task := exploreTask(t, "slow", 1_000_000)
 		port.post(message{Type: msgTask, ID: 1, JSON: task})
 		time.Sleep(100 * time.Millisecond)
 		heard()
@@ -80,7 +86,7 @@ func TestTaskServerCancels(t *testing.T) {
 			t.Errorf("after a cancel: %+v", last)
 		}
 		// The next task runs as if nothing had been.
-		port.post(message{Type: msgTask, ID: 2, JSON: mustJSON(exploreTask(t, "randomised-response", 1000))})
+		port.post(message{Type: msgTask, ID: 2, JSON: exploreTask(t, "randomised-response", 1000)})
 		all = heard()
 		if last := all[len(all)-1]; last.Type != msgDone || last.ID != 2 {
 			t.Errorf("after that: %+v", last)
@@ -91,13 +97,13 @@ func TestTaskServerCancels(t *testing.T) {
 func TestTaskServerRefuses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		port, heard := serverFor(t, func() {})
-		bursting := mustJSON(exploreTask(t, "bursting", 1000))
+		bursting := exploreTask(t, "bursting", 1000)
 		for i, c := range []struct{ task, words string }{
 			{"", "task is empty"},
 			{"{", "cut off"},
-			{`{"version":2,"kind":"explore","plan":{"version":1,"mechanism":"svt4","seed":1}}`, "task version is 2"},
-			{`{"version":1,"kind":"dance","plan":{"version":1,"mechanism":"svt4","seed":1}}`, "task kind"},
-			{`{"version":1,"kind":"certify","plan":{"version":1,"mechanism":"svt4","seed":1}}`, "pair"},
+			{`{"version":3,"kind":"pair/explore","task":{}}`, "version is 3"},
+			{`{"version":2,"kind":"dance","task":{}}`, "field kind"},
+			{`{"version":2,"kind":"pair/certify","task":{"plan":{"version":1,"mechanism":"randomised-response","seed":1}}}`, "learner"},
 			{bursting, "burst"},
 		} {
 			port.post(message{Type: msgTask, ID: i, JSON: c.task})

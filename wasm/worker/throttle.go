@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
-	"github.com/dpscope/dpscope/core/pair"
 	"sync"
+
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // progressEvery is the time between two progress messages, in seconds.
@@ -35,15 +37,15 @@ func (t *throttle) tell(p pair.Progress) {
 // watched is a worker whose outputs are counted, for a replay, which tells no
 // progress of its own.
 type watched struct {
-	pair.Worker
+	engine.Worker
 	tell *throttle
 
 	mu       sync.Mutex
 	progress pair.Progress
 }
 
-// Execute implements [pair.Worker].
-func (w *watched) Execute(ctx context.Context, t pair.Task, progress func(rows int)) (pair.Result, error) {
+// Execute implements [engine.Worker].
+func (w *watched) Execute(ctx context.Context, t engine.Task, progress func(rows int)) (any, error) {
 	return w.Worker.Execute(ctx, t, func(rows int) {
 		progress(rows)
 		w.mu.Lock()

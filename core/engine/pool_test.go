@@ -1,4 +1,4 @@
-package pair
+package engine
 
 import (
 	"context"
@@ -10,29 +10,37 @@ import (
 	"testing"
 )
 
-// fakeWorker answers certify tasks with their shard number.
+// shard is a task by its number.
+type shard int
+
+func (s shard) Kind() string { return "test/shard" }
+func (s shard) Name() string { return fmt.Sprintf("certify, shard %d", int(s)) }
+
+// fakeWorker answers tasks with their number.
 type fakeWorker struct {
-	before func(t Task, attempt int) error
+	before func(t shard, attempt int) error
 	mu     *sync.Mutex
 	tries  map[int]int
 }
 
-func (w fakeWorker) Execute(ctx context.Context, t Task, progress func(int)) (Result, error) {
+func (w fakeWorker) Execute(ctx context.Context, task Task, progress func(int)) (any, error) {
+	t := task.(shard)
 	w.mu.Lock()
-	w.tries[t.Shard]++
-	n := w.tries[t.Shard]
+	w.tries[int(t)]++
+	n := w.tries[int(t)]
 	w.mu.Unlock()
 	progress(5)
 	if w.before != nil {
 		if err := w.before(t, n); err != nil {
-			return Result{}, err
+			return nil, err
 		}
 	}
 	progress(5)
-	return Result{Counted: &Counted{Rows: t.Shard}}, ctx.Err()
+	n = int(t)
+	return &n, ctx.Err()
 }
 
-func fakePool(n int, before func(t Task, attempt int) error) *Pool {
+func fakePool(n int, before func(t shard, attempt int) error) *Pool {
 	w := fakeWorker{before, &sync.Mutex{}, map[int]int{}}
 	workers := make([]Worker, n)
 	for i := range workers {
@@ -41,10 +49,10 @@ func fakePool(n int, before func(t Task, attempt int) error) *Pool {
 	return NewPool(workers...)
 }
 
-func shards(n int) []Task {
-	tasks := make([]Task, n)
+func shards(n int) []shard {
+	tasks := make([]shard, n)
 	for i := range tasks {
-		tasks[i] = Task{Kind: CertifyTask, Shard: i}
+		tasks[i] = shard(i)
 	}
 	return tasks
 }
@@ -52,13 +60,13 @@ func shards(n int) []Task {
 func TestPoolKeepsOrder(t *testing.T) {
 	for _, workers := range []int{1, 2, 8, 40} {
 		var last atomic.Int64
-		results, err := fakePool(workers, nil).Do(context.Background(), shards(30), Events{Rows: func(n int) { last.Store(int64(n)) }})
+		results, err := Do(context.Background(), fakePool(workers, nil), shards(30), Events[int]{Rows: func(n int) { last.Store(int64(n)) }})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, r := range results {
-			if r.Counted.Rows != i {
-				t.Errorf("%d workers: result %d is that of task %d", workers, i, r.Counted.Rows)
+			if *r != i {
+				t.Errorf("%d workers: result %d is that of task %d", workers, i, *r)
 			}
 		}
 		if last.Load() != 300 {
@@ -70,18 +78,18 @@ func TestPoolKeepsOrder(t *testing.T) {
 func TestPoolRunsALostTaskAgain(t *testing.T) {
 	var lost []int
 	total := 0
-	pool := fakePool(3, func(task Task, attempt int) error {
-		if task.Shard%7 == 3 && attempt == 1 {
+	pool := fakePool(3, func(task shard, attempt int) error {
+		if int(task)%7 == 3 && attempt == 1 {
 			return fmt.Errorf("terminated: %w", ErrWorkerLost)
 		}
 		return nil
 	})
-	results, err := pool.Do(context.Background(), shards(20), Events{Rows: func(n int) { total = n }, Lost: func(i int, _ error) { lost = append(lost, i) }})
+	results, err := Do(context.Background(), pool, shards(20), Events[int]{Rows: func(n int) { total = n }, Lost: func(i int, _ error) { lost = append(lost, i) }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i, r := range results {
-		if r == nil || r.Counted.Rows != i {
+		if r == nil || *r != i {
 			t.Errorf("result %d is %+v", i, r)
 		}
 	}
@@ -91,13 +99,13 @@ func TestPoolRunsALostTaskAgain(t *testing.T) {
 }
 
 func TestPoolEndsWhenATaskKillsTwoWorkers(t *testing.T) {
-	pool := fakePool(2, func(task Task, _ int) error {
-		if task.Shard == 4 {
+	pool := fakePool(2, func(task shard, _ int) error {
+		if int(task) == 4 {
 			return fmt.Errorf("out of memory: %w", ErrWorkerLost)
 		}
 		return nil
 	})
-	results, err := pool.Do(context.Background(), shards(10), Events{})
+	results, err := Do(context.Background(), pool, shards(10), Events[int]{})
 	if err == nil || !errors.Is(err, ErrWorkerLost) || !strings.Contains(err.Error(), `"certify, shard 4" lost 2 workers`) {
 		t.Fatalf("error is %v", err)
 	}
@@ -108,26 +116,26 @@ func TestPoolEndsWhenATaskKillsTwoWorkers(t *testing.T) {
 
 func TestPoolEndsWhenATaskFails(t *testing.T) {
 	broken := errors.New("broken")
-	pool := fakePool(2, func(task Task, _ int) error {
-		if task.Shard == 2 {
+	pool := fakePool(2, func(task shard, _ int) error {
+		if int(task) == 2 {
 			return broken
 		}
 		return nil
 	})
-	if _, err := pool.Do(context.Background(), shards(1000), Events{}); !errors.Is(err, broken) {
+	if _, err := Do(context.Background(), pool, shards(1000), Events[int]{}); !errors.Is(err, broken) {
 		t.Fatalf("error is %v", err)
 	}
 }
 
 func TestPoolStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	pool := fakePool(2, func(task Task, _ int) error {
-		if task.Shard == 5 {
+	pool := fakePool(2, func(task shard, _ int) error {
+		if int(task) == 5 {
 			cancel()
 		}
 		return ctx.Err()
 	})
-	results, err := pool.Do(ctx, shards(1000), Events{})
+	results, err := Do(ctx, pool, shards(1000), Events[int]{})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("error is %v", err)
 	}

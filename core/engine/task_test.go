@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+)
+
+// sum is a task that adds numbers up.
+type sum struct {
+	Numbers []int `json:"numbers"`
+}
+
+func (sum) Kind() string { return "test/sum" }
+func (sum) Name() string { return "the sum" }
+
+type total struct {
+	Total int `json:"total"`
+}
+
+var known = Executors{NewExecutor(func(t sum, hook Hook) (*total, error) {
+	out := &total{}
+	for _, x := range t.Numbers {
+		if err := hook(1); err != nil {
+			return nil, err
+		}
+		if x == 13 {
+			panic("unlucky")
+		}
+		out.Total += x
+	}
+	return out, nil
+})}
+
+// A task that went through JSON gives the same result, which goes through JSON too.
+func TestTasksTravel(t *testing.T) {
+	data, err := EncodeTask(sum{[]int{1, 2, 3}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task, err := known.DecodeTask(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := Execute[total](known, task, nil)
+	if err != nil || res.Total != 6 {
+		t.Errorf("%+v, %v", res, err)
+	}
+	back, err := known.DecodeResult(task, []byte(`{"total":6}`))
+	if err != nil || *back.(*total) != *res {
+		t.Errorf("%+v, %v", back, err)
+	}
+}
+
+// Tasks and results come from another process and may be anything.
+func TestTasksRefused(t *testing.T) {
+	for text, says := range map[string]string{
+		`{"version":9,"kind":"test/sum","task":{}}`:              "version is 9, must be 2",
+		`{"version":2,"kind":"test/som","task":{}}`:              `did you mean "test/sum"`,
+		`{"version":2,"kind":"test/sum","task":{"nombers":[1]}}`: `"nombers"`,
+		`{"version":2,"kind":"test/sum","work":{}}`:              `"work"`,
+		`{"version":2,"kind":"test/sum"}`:                        "empty",
+		``:                                                       "empty",
+	} {
+		if _, err := known.DecodeTask([]byte(text)); !audit.IsInput(err) || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", text, err, says)
+		}
+	}
+	if _, err := known.DecodeResult(sum{}, []byte(`{"totel":6}`)); err == nil || !strings.Contains(err.Error(), `"totel"`) {
+		t.Error(err)
+	}
+	stop := errors.New("stop")
+	if _, err := known.Execute(sum{[]int{1}}, func(int) error { return stop }); !errors.Is(err, stop) {
+		t.Errorf("the hook's error: %v", err)
+	}
+	if _, err := known.Execute(sum{[]int{13}}, nil); err == nil || !strings.Contains(err.Error(), "the sum panicked: unlucky (") {
+		t.Errorf("a panic: %v", err)
+	}
+}
