@@ -221,22 +221,6 @@ func oneRunOrder(scores []float64) []int {
 	return order
 }
 
-// OneRunBest returns the largest bound of several numbers of guesses, each at
-// level beta/len(grid), which is what keeps beta for the largest (Bonferroni), and
-// its number of guesses. rightAt(r) is how many of r guesses are right. It panics
-// on arguments out of range.
-func OneRunBest(m int, rightAt func(r int) int, grid []int, delta, beta float64) (eps float64, r int) {
-	if len(grid) == 0 {
-		panic("bounds: an empty grid of guesses")
-	}
-	for i, k := range grid {
-		if v := OneRunEpsilon(m, k, rightAt(k), delta, beta/float64(len(grid))); i == 0 || v > eps {
-			eps, r = v, k
-		}
-	}
-	return eps, r
-}
-
 // OneRunGuesses is how many guesses to make among m canaries when nothing is known
 // beforehand: .45 m^(2/3), at least 8, within some per cent of the best for
 // [OneRunEpsilon] of the Gaussian mechanism with independent canaries at epsilon
@@ -251,11 +235,4 @@ func OneRunGuesses(m int) int {
 func OneRunGDPGuesses(m int) int {
 	mustBeOneRun(m, 1, 0, 0)
 	return min(m, max(8, int(math.Round(4*math.Sqrt(float64(m))))))
-}
-
-// OneRunGrid is a grid for [OneRunBest]: half of [OneRunGuesses], that and twice
-// that, without repetition, at most m.
-func OneRunGrid(m int) []int {
-	g := OneRunGuesses(m)
-	return slices.Compact([]int{max(1, g/2), g, min(m, 2*g)})
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -20,6 +19,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 const (
@@ -35,31 +36,29 @@ const (
 
 // serve is the command: it serves the built site until it is interrupted.
 func serve(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("dpscope serve", flag.ContinueOnError)
+	flags := cli.NewFlags("dpscope serve", stderr)
 	addr := flags.String("addr", defaultAddr, "`address` to listen on; without it, the next free port is taken where this one is not free")
 	dir := flags.String("dir", "dist", "`folder` of the built site")
-	if code, ok := parse(flags, args, stderr, 0); !ok {
+	if code, ok := flags.Parse(args, 0); !ok {
 		return code
 	}
 	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
 		fmt.Fprintf(stderr, "dpscope: serve: no site in %q: %v; run ./build.sh build, or name its folder with -dir\n", *dir, err)
-		return exitUsage
+		return cli.ExitUsage
 	}
-	given := false
-	flags.Visit(func(f *flag.Flag) { given = given || f.Name == "addr" })
-	listener, err := listen(*addr, !given)
+	listener, err := listen(*addr, !flags.Given("addr"))
 	if err != nil {
 		fmt.Fprintf(stderr, "dpscope: serve: %v; choose another address with -addr\n", err)
-		return exitUsage
+		return cli.ExitUsage
 	}
 	ctx, stop := untilSignal()
 	defer stop()
 	fmt.Fprintf(stdout, "dpscope: http://%s/ (Ctrl-C ends it)\n", listener.Addr())
 	if err := serveUntil(ctx, listener, onlyHosts(newSite(*dir), *addr)); err != nil {
 		fmt.Fprintf(stderr, "dpscope: serve: %v\n", err)
-		return exitUsage
+		return cli.ExitUsage
 	}
-	return exitOK
+	return cli.ExitOK
 }
 
 // listen opens addr, or, with elsewhere, one of the ports that follow.

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"slices"
 	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // DefaultDelta is the delta of a claim that names none, in plans, on the command line

@@ -2,9 +2,10 @@ package canary
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Portrait are scores of exploration runs, to be looked at: threshold and stakes

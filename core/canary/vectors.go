@@ -8,8 +8,9 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/dpscope/dpscope/audit"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // mostCells is how many numbers a file of vectors may hold (16 MiB packed).

@@ -3,9 +3,10 @@ package recorded
 import (
 	"bytes"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"slices"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // jsonReader reads JSON lines: a line is an object of values by column, an

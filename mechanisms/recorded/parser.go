@@ -5,9 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"io"
 	"unicode/utf8"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Parser reads a file that is given to it in chunks of any size. What it

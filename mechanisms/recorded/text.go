@@ -3,8 +3,9 @@ package recorded
 import (
 	"bytes"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // textReader reads CSV and TSV as of RFC 4180, with lines that end in LF or

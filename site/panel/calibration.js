@@ -204,7 +204,7 @@ function remarks(so) {
     so.cells.some((c) => !c.met) && "~ The claim is not known to be met on a pair in reach; fewer false alarms are to be expected.",
     ...so.cells.filter((c) => c.failed > 0).map((c) => `${c.failed} of ${c.mechanism} failed, which is no alarm: ${c.note}`),
     so.cli && so.cells.length > 1 && "All together hides what one mechanism shows: where the truth lies below the claim, or a bound is loose, false alarms are rare.",
-    so.cli && "So few audits show large errors only. On the command line, dpscope bench calibration -sharp tests the bounds alone at their exact claims: 100 000 runs each, against error rates that are known exactly.",
+    so.cli && "So few audits show large errors only. On the command line, go run github.com/dpscope/dpscope/bench calibration -sharp tests the bounds alone at their exact claims: 100 000 runs each, against error rates that are known exactly.",
     so.cli && so.all.of > 0 && `The intervals are Clopper-Pearson's, each with 99 % confidence on its own.${whole(so) ? " The same seed gives the same counts on the command line." : ""}`,
   ].filter(Boolean);
 }

@@ -249,7 +249,7 @@ func judgement(beta string, above []string) string {
 // calibrationCommand is the command that counts the same.
 func calibrationCommand(p calibration.Plan) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "dpscope bench calibration -learners %s", strings.Join(p.Learners, ","))
+	fmt.Fprintf(&b, "go run github.com/dpscope/dpscope/bench calibration -learners %s", strings.Join(p.Learners, ","))
 	if len(p.Mechanisms) > 0 {
 		fmt.Fprintf(&b, " -mechanisms %s", strings.Join(p.Mechanisms, ","))
 	}
