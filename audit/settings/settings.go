@@ -50,7 +50,8 @@ type Key[P any] struct {
 	// Preset is read where nothing is given: of settings whose zero in a plan is no
 	// default.
 	Preset string
-	Always bool // reports name it even where it has its default
+	Needed string // what has to be given, of settings that have no default
+	Always bool   // reports name it even where it has its default
 	// Claims are the kinds of claim that use it, where not all do; "" is the claim
 	// whose kind the settings tell.
 	Claims []audit.ClaimKind
@@ -329,12 +330,14 @@ func Read[P any](keys []Key[P], texts Texts, p *P) error {
 			}
 			continue
 		}
-		text := texts[k.Name]
-		if text == "" {
-			text = k.Preset
-		}
-		if text == "" {
+		text, given := texts[k.Name]
+		switch {
+		case !given && k.Needed != "":
+			return placed(k.Name, &audit.InputError{Found: "absent", Want: k.Needed})
+		case !given && k.Preset == "":
 			continue
+		case !given:
+			text = k.Preset
 		}
 		if err := k.At.set(p, text, k.Range); err != nil {
 			return placed(k.Name, err)
@@ -351,7 +354,7 @@ func Read[P any](keys []Key[P], texts Texts, p *P) error {
 func (k Key[P]) readParams(texts Texts, p *P) error {
 	for _, name := range sorted(texts) {
 		param, ok := strings.CutPrefix(name, paramPrefix)
-		if !ok || texts[name] == "" {
+		if !ok {
 			continue
 		}
 		if err := k.At.set(p, param+"="+texts[name], k.Range); err != nil {

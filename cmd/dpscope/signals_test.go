@@ -112,11 +112,11 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 		t.Fatal("no report of samples")
 	}
 	claim := audit.DPClaim(2, 1e-5)
-	canaries, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 64, K: 4}, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, 1)}.Do(t.Context())
+	canaries, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 64, K: 4}, Sources: canary.Sources(), Pool: canary.LocalPool(canary.Sources(), 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Canaries: 100}, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, 1)}.Do(t.Context())
+	one, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Canaries: 100}, Sources: canary.Sources(), Pool: canary.LocalPool(canary.Sources(), 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -41,7 +41,7 @@ func assembleOneRun(a *OneRunAudit, ev *OneRunEvidence, end audit.Termination, w
 	if a.Spec.Facts != nil {
 		r.Source.Facts = a.Spec.Facts(a.Setup)
 	}
-	r.Findings = Findings{Methods: []MethodBound{}, Confidence: 1 - p.Beta, Ended: end, Reproduce: reproduceOneRun(a),
+	r.Findings = Findings{Methods: []MethodBound{}, Confidence: 1 - p.Beta, Ended: end, Reproduce: a.Reproduce(),
 		Power: MethodPower{Largest: p.guessing().largest(MethodOneRun), Needed: oneRunNeeded(MethodOneRun, usualOfRun, c, p.Beta), Unit: "canaries"},
 		Limitations: []string{
 			"A lower bound from canaries of one distribution, one score and one rule of guessing. Others may show more; nothing here proves privacy.",

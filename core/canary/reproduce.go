@@ -10,8 +10,8 @@ import (
 	"github.com/dpscope/dpscope/core/canary/train"
 )
 
-// reproduce says how to run the audit again.
-func reproduce(a *Audit) audit.Reproduce {
+// Reproduce says how to run the audit again.
+func (a *Audit) Reproduce() audit.Reproduce {
 	p := a.Plan
 	single := a.Spec.Baseline && p.K > 1
 	otherwise := Plan{Design: a.Spec.Designs[0], Pool: &Pool{Scale: UnitNorm}, M: p.K, Explore: p.Runs, Interval: bounds.CanaryPairedBetting, Single: &single, Beta: 0.05}
@@ -37,7 +37,8 @@ func again(command string, args []audit.Argument, spec SourceSpec, setup Setup, 
 	return r
 }
 
-func reproduceOneRun(a *OneRunAudit) audit.Reproduce {
+// Reproduce says how to run the audit again.
+func (a *OneRunAudit) Reproduce() audit.Reproduce {
 	p := a.Plan
 	otherwise := OneRunPlan{Design: a.Spec.OneRun.Designs[0], Beta: 0.05}
 	otherwise.Sides, otherwise.Guesses, otherwise.GDPGuesses = p.guessing().otherwise()

@@ -90,7 +90,7 @@ func claimKeys[P any](at func(*P) (claim **audit.Claim, defaulted *bool), epsilo
 		return *c
 	}
 	return []settings.Key[P]{
-		{Name: "epsilon", Field: "claim/epsilon", Always: true, At: settings.Number(func(p *P) *float64 { return &claim(p).Epsilon }), Range: settings.Above(0),
+		{Name: "epsilon", Field: "claim/epsilon", Always: true, At: settings.Number(func(p *P) *float64 { return &claim(p).Epsilon }), Range: settings.Above(0), Needed: "the epsilon that is claimed, for example 2",
 			Usage: "claimed epsilon, above 0" + epsilon,
 			Form:  &settings.Form{Place: "claim", Label: "Claimed epsilon", Empty: "2"}},
 		{Name: "delta", Field: "claim/delta", Always: true, Range: settings.From(0, 1), Default: audit.Exactly(DefaultDelta),

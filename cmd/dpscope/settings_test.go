@@ -1,0 +1,326 @@
+package main
+
+import (
+	"io"
+	"math/rand/v2"
+	"net/url"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
+)
+
+// The command and the address that a report names ask for the plan that it is of:
+// for every kind of audit, whatever its settings.
+
+// kindFlags are the flags of a command, and the settings among them.
+type kindFlags[P any] func() (*cli.Flags, cli.Asked[P])
+
+// asksAgain wants command and address, where there is one, to ask for a plan that
+// resolves to want. blank is a plan without settings.
+func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags kindFlags[P], keys []settings.Key[P], resolve func(P) (P, error), want P) {
+	asked := map[string]P{}
+	words, err := audit.ShellWords("command", again.CLI)
+	if err != nil {
+		t.Fatalf("%s: %v", again.CLI, err)
+	}
+	set, given := flags()
+	if _, _, ok := set.ParseNames(words[2:]); !ok {
+		t.Fatalf("%s is not understood", again.CLI)
+	}
+	p := blank
+	if err := given.Read(&p); err != nil {
+		t.Fatalf("%s: %v", again.CLI, err)
+	}
+	asked[again.CLI] = p
+	if again.URL != "" {
+		query, err := url.ParseQuery(strings.TrimPrefix(again.URL, "#"))
+		if err != nil {
+			t.Fatalf("%s: %v", again.URL, err)
+		}
+		texts := settings.Texts{}
+		for name := range query {
+			if name != "v" && name != "view" {
+				texts[name] = query.Get(name)
+			}
+		}
+		p := blank
+		if err := settings.Read(keys, texts, &p); err != nil {
+			t.Fatalf("%s: %v", again.URL, err)
+		}
+		asked[again.URL] = p
+	}
+	for how, p := range asked {
+		got, err := resolve(p)
+		if err != nil {
+			t.Fatalf("%s: %v", how, err)
+		}
+		if !audit.EqualJSON(got, want) {
+			t.Fatalf("%s:\n%+v\nwant\n%+v", how, got, want)
+		}
+	}
+}
+
+// enough wants a quarter of the plans that were drawn to be valid.
+func enough(t *testing.T, valid, tried int) {
+	if valid < tried/4 {
+		t.Errorf("%d of %d plans were valid", valid, tried)
+	}
+}
+
+// sometimes draws a value, or none.
+func sometimes[T any](t *rapid.T, name string, g *rapid.Generator[T]) (none T) {
+	if rapid.Bool().Draw(t, name+" given") {
+		return g.Draw(t, name)
+	}
+	return none
+}
+
+// drawParams draws some parameters within their ranges.
+func drawParams(t *rapid.T, specs []audit.ParamSpec) audit.Params {
+	out := audit.Params{}
+	for _, s := range specs {
+		if !rapid.Bool().Draw(t, s.Name+" given") {
+			continue
+		}
+		switch {
+		case len(s.Choices) > 0:
+			out[s.Name] = audit.ParamValue{Text: rapid.SampledFrom(s.Choices).Draw(t, s.Name)}
+		case s.Integer:
+			out[s.Name] = audit.ParamValue{Number: float64(rapid.IntRange(int(s.Min), int(min(s.Max, s.Min+20))).Draw(t, s.Name))}
+		default:
+			out[s.Name] = audit.ParamValue{Number: rapid.Float64Range(s.Min+1e-3, min(s.Max, s.Min+5)).Draw(t, s.Name)}
+		}
+	}
+	return out
+}
+
+func drawClaim(t *rapid.T) *audit.Claim {
+	value := rapid.Float64Range(1e-3, 20).Draw(t, "claimed")
+	switch rapid.IntRange(0, 6).Draw(t, "claim") {
+	case 0:
+		return nil
+	case 1:
+		return &audit.Claim{Epsilon: value, Delta: 1e-7}
+	case 2:
+		return &audit.Claim{Kind: audit.Pure, Epsilon: value}
+	case 3:
+		return &audit.Claim{Kind: audit.Renyi, Epsilon: value, Alpha: rapid.Float64Range(1.01, 64).Draw(t, "alpha")}
+	case 4:
+		return &audit.Claim{Kind: audit.ZCDP, Rho: value}
+	case 5:
+		return &audit.Claim{Kind: audit.GaussianDP, Mu: value}
+	}
+	return &audit.Claim{Epsilon: value}
+}
+
+func TestReproducePair(t *testing.T) {
+	tried, valid := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		tried++
+		spec := rapid.SampledFrom(catalogue.Mechanisms).Draw(t, "mechanism")
+		p := pair.Plan{Version: pair.PlanVersion, Mechanism: spec.Name, Parameters: drawParams(t, spec.Params), Claim: drawClaim(t),
+			Samples: sometimes(t, "samples", rapid.IntRange(pair.MinSamples, pair.MaxSamples)), Explore: sometimes(t, "explore", rapid.IntRange(pair.MinSamples, 1_000_000)),
+			Trials: sometimes(t, "trials", rapid.IntRange(1, pair.MaxTrials)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-9, 0.5)), Seed: rapid.Uint64Max(pair.MaxSeed).Draw(t, "seed"),
+			Finder:  sometimes(t, "finder", rapid.Map(rapid.SampledFrom(catalogue.Finders), func(f audit.FinderSpec) string { return f.Name })),
+			Learner: sometimes(t, "learner", rapid.Map(rapid.SampledFrom(catalogue.Learners), func(l audit.LearnerSpec) string { return l.Name })),
+			Anytime: rapid.Bool().Draw(t, "anytime"), ThroughRenyi: sometimes(t, "through-renyi", rapid.Float64Range(1.01, 64))}
+		a, err := p.Resolve(catalogue)
+		if err != nil && p.Learner != "" { // few learners fit all outputs
+			p.Learner = ""
+			a, err = p.Resolve(catalogue)
+		}
+		if err != nil && p.ThroughRenyi > 0 {
+			p.ThroughRenyi = 0
+			a, err = p.Resolve(catalogue)
+		}
+		if err != nil {
+			return
+		}
+		if known := spec.Pairs; known != nil && rapid.Bool().Draw(t, "pair given") {
+			if all := known(a.Plan.Parameters, a.Plan.Relation); len(all) > 0 {
+				p.Pair = &all[0]
+				if b, err := p.Resolve(catalogue); err == nil {
+					a = b
+				}
+			}
+		}
+		valid++
+		asksAgain(t, a.Reproduce(), pair.Plan{Version: pair.PlanVersion}, func() (*cli.Flags, cli.Asked[pair.Plan]) {
+			f := newAuditFlags(io.Discard)
+			return f.Flags, f.asked
+		}, pair.Keys(), func(p pair.Plan) (pair.Plan, error) {
+			b, err := p.Resolve(catalogue)
+			if err != nil {
+				return p, err
+			}
+			return b.Plan, nil
+		}, a.Plan)
+	})
+	enough(t, valid, tried)
+}
+
+const (
+	vectorFile  = "1,0,0\n0,2,0\n0,0,3\n1,1,1\n2,0,1\n0,1,2\n1,2,0\n3,1,1\n"
+	exampleFile = "a,b,kind\n1,200,x\n3,4,y\n5,60,x\n7,8,y\n9,10,x\n11,12,y\n13,14,x\n15,160,y\n"
+)
+
+// drawFile draws a file for a design, and how it is read.
+func drawFile(t *rapid.T, s canary.SourceSpec, d canary.Design) (file []byte, pool *canary.Pool, csv *train.CSV) {
+	if s.NeedsData != nil && s.NeedsData(d) {
+		pool = &canary.Pool{Scale: sometimes(t, "scale", rapid.SampledFrom([]canary.Scale{canary.UnitNorm, canary.MedianNorm, canary.OwnNorm})), Distinct: rapid.Bool().Draw(t, "distinct")}
+		if d == canary.TailSingular {
+			pool.Tail = rapid.IntRange(0, 3).Draw(t, "tail")
+		}
+		return []byte(vectorFile), pool, nil
+	}
+	if s.TakesData && rapid.Bool().Draw(t, "file given") {
+		csv = &train.CSV{Label: sometimes(t, "label", rapid.SampledFrom([]string{"kind", "3"})), Scaling: sometimes(t, "scaling", rapid.SampledFrom([]string{"box", "unit"}))}
+		if rapid.Bool().Draw(t, "bounds given") {
+			csv.Lower, csv.Upper = rapid.Float64Range(-5, 0).Draw(t, "lower"), rapid.Float64Range(1, 300).Draw(t, "upper")
+		}
+		if reflect.DeepEqual(*csv, train.CSV{}) {
+			csv = nil // says nothing
+		}
+		return []byte(exampleFile), nil, csv
+	}
+	return nil, nil, nil
+}
+
+// drawCanaryClaim draws a claim; without a delta it is the default one.
+func drawCanaryClaim(t *rapid.T) *audit.Claim {
+	claim := audit.DPClaim(rapid.Float64Range(0.1, 8).Draw(t, "epsilon"), rapid.SampledFrom([]float64{canary.DefaultDelta, 1e-3, 0}).Draw(t, "delta"))
+	return &claim
+}
+
+func TestReproduceCanaries(t *testing.T) {
+	tried, valid := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		tried++
+		s := rapid.SampledFrom(canary.Sources()).Draw(t, "source")
+		p := canary.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: drawCanaryClaim(t), Relation: sometimes(t, "relation", rapid.SampledFrom(s.Relations)),
+			Design: rapid.SampledFrom(s.Designs).Draw(t, "design"), Runs: rapid.IntRange(64, 4096).Draw(t, "n"), K: sometimes(t, "k", rapid.IntRange(1, 8)), M: sometimes(t, "m", rapid.IntRange(1, 8)),
+			Explore: sometimes(t, "explore", rapid.IntRange(1, 4096)), Interval: sometimes(t, "interval", rapid.SampledFrom(bounds.CanaryIntervals())),
+			Quantile: sometimes(t, "quantile", rapid.Float64Range(0, 0.49)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(pair.MaxSeed).Draw(t, "seed")}
+		if rapid.Bool().Draw(t, "single given") {
+			single := rapid.Bool().Draw(t, "single")
+			p.Single = &single
+		}
+		var file []byte
+		file, p.Pool, p.CSV = drawFile(t, s, p.Design)
+		if file == nil {
+			p.Parameters = drawParams(t, s.Params)
+		}
+		a, err := p.Resolve(canary.Sources(), file)
+		if err != nil && len(p.Parameters) > 0 { // parameters exclude each other
+			p.Parameters = nil
+			a, err = p.Resolve(canary.Sources(), file)
+		}
+		if err != nil {
+			return
+		}
+		valid++
+		asksAgain(t, a.Reproduce(), canary.Plan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[canary.Plan]) {
+			f := newCanaryFlags(io.Discard)
+			return f.Flags, f.asked
+		}, canary.Keys(), func(p canary.Plan) (canary.Plan, error) {
+			b, err := p.Resolve(canary.Sources(), file)
+			if err != nil {
+				return p, err
+			}
+			return b.Plan, nil
+		}, a.Plan)
+	})
+	enough(t, valid, tried)
+}
+
+// drawGuesses draws which of m canaries are guessed and how many.
+func drawGuesses(t *rapid.T, m int) (canary.Sides, []int, []int) {
+	several := func(name string) []int {
+		n := sometimes(t, name, rapid.SliceOfNDistinct(rapid.IntRange(1, m/2), 1, 3, rapid.ID[int]))
+		slices.Sort(n)
+		return n
+	}
+	return sometimes(t, "sides", rapid.SampledFrom(canary.AllSides())), several("guesses"), several("gdp-guesses")
+}
+
+func TestReproduceOneRun(t *testing.T) {
+	tried, valid := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		tried++
+		s := rapid.SampledFrom(canary.Sources()).Draw(t, "source")
+		p := canary.OneRunPlan{Version: canary.PlanVersion, Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design"),
+			Canaries: rapid.IntRange(16, 400).Draw(t, "m"), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(pair.MaxSeed).Draw(t, "seed")}
+		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, p.Canaries)
+		var file []byte
+		if file, _, p.CSV = drawFile(t, s, p.Design); file == nil {
+			p.Parameters = drawParams(t, s.Params)
+		}
+		a, err := p.Resolve(canary.Sources(), file)
+		if err != nil && len(p.Parameters) > 0 {
+			p.Parameters = nil
+			a, err = p.Resolve(canary.Sources(), file)
+		}
+		if err != nil {
+			return
+		}
+		valid++
+		asksAgain(t, a.Reproduce(), canary.OneRunPlan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[canary.OneRunPlan]) {
+			f := newOneFlags("one-run", canary.OneRunKeys(), io.Discard)
+			f.String("data", "", "")
+			return f.Flags, f.asked
+		}, canary.OneRunKeys(), func(p canary.OneRunPlan) (canary.OneRunPlan, error) {
+			b, err := p.Resolve(canary.Sources(), file)
+			if err != nil {
+				return p, err
+			}
+			return b.Plan, nil
+		}, a.Plan)
+	})
+	enough(t, valid, tried)
+}
+
+func TestReproduceScores(t *testing.T) {
+	of := func(n int, shift float64) []float64 {
+		r := rand.New(rand.NewPCG(1, uint64(n)))
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = r.NormFloat64() + shift
+		}
+		return out
+	}
+	flat := canary.Scores{In: of(150, 1), Out: of(140, 0)}
+	tried, valid := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		tried++
+		p := canary.ScoresPlan{Version: canary.PlanVersion, Claim: drawCanaryClaim(t), Relation: rapid.SampledFrom([]audit.Relation{audit.AddRemove, audit.Replace}).Draw(t, "relation"),
+			Method: sometimes(t, "method", rapid.SampledFrom(canary.FlatMethods())), Beta: sometimes(t, "beta", rapid.Float64Range(1e-3, 0.5)), Seed: rapid.Uint64Max(pair.MaxSeed).Draw(t, "seed")}
+		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, 100)
+		r, err := canary.AuditScores(p, flat, audit.Generator{})
+		if err != nil {
+			return
+		}
+		valid++
+		asksAgain(t, r.Reproduce, canary.ScoresPlan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[canary.ScoresPlan]) {
+			f := newOneFlags("scores", canary.ScoresKeys(), io.Discard)
+			return f.Flags, f.asked
+		}, canary.ScoresKeys(), func(p canary.ScoresPlan) (canary.ScoresPlan, error) {
+			b, err := canary.AuditScores(p, flat, audit.Generator{})
+			if err != nil {
+				return p, err
+			}
+			return b.Plan, nil
+		}, r.Plan)
+	})
+	enough(t, valid, tried)
+}
