@@ -37,7 +37,7 @@ func (e *InputError) Error() string {
 }
 
 // Place is where the fault is: the name of a setting, p.NAME for a parameter, or a
-// JSON pointer into the plan or report that was read.
+// JSON pointer into what was read, / for all of it.
 func (e *InputError) Place() string {
 	if e.Path != "" {
 		return e.Path

@@ -112,12 +112,12 @@ func (r Range) words() string {
 	return fmt.Sprintf("in [%s, %s%s", plain(r.Least), plain(r.Most), end)
 }
 
-// plain writes whole numbers without an exponent.
+// plain writes whole numbers without an exponent, and small ones as 1e-9.
 func plain(x float64) string {
 	if x == math.Trunc(x) {
 		return strconv.FormatFloat(x, 'f', -1, 64)
 	}
-	return audit.Exactly(x)
+	return strings.Replace(audit.Exactly(x), "e-0", "e-", 1)
 }
 
 // Value is where a setting stands in a plan, and how it is written and read.
@@ -376,7 +376,7 @@ func sorted(t Texts) []string {
 // placed says which setting an error is about.
 func placed(name string, err error) error {
 	var in *audit.InputError
-	if errors.As(err, &in) && in.Path == "" {
+	if errors.As(err, &in) {
 		in.Path = name
 		if in.Field == "" {
 			in.Field = name

@@ -70,10 +70,10 @@ func resolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
 		claim.Kind = audit.DPClaim(claim.Epsilon, claim.Delta).Kind
 	}
 	if claim.Kind != audit.Approximate && claim.Kind != audit.Pure {
-		return claim, &audit.InputError{Field: "claim.kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", audit.Approximate, audit.Pure), Remedy: "canaries test an event against epsilon at one delta"}
+		return claim, &audit.InputError{Field: "claim.kind", Path: "/claim/kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", audit.Approximate, audit.Pure), Remedy: "canaries test an event against epsilon at one delta"}
 	}
 	if defaulted && claim.Delta != DefaultDelta {
-		return claim, &audit.InputError{Field: "deltaDefaulted", Found: fmt.Sprintf("true with delta = %v", claim.Delta), Want: fmt.Sprintf("absent, or delta = %v", DefaultDelta)}
+		return claim, &audit.InputError{Field: "deltaDefaulted", Path: "/deltaDefaulted", Found: fmt.Sprintf("true with delta = %v", claim.Delta), Want: fmt.Sprintf("absent, or delta = %v", DefaultDelta)}
 	}
 	return claim, claim.Validate()
 }

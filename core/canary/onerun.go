@@ -82,7 +82,7 @@ const mostOneRun = 1 << 20
 // content of the user's file, nil if there is none.
 func (p OneRunPlan) Resolve(sources []SourceSpec, file []byte) (*OneRunAudit, error) {
 	if p.Version != PlanVersion {
-		return nil, &audit.InputError{Field: "one-run plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+		return nil, &audit.InputError{Field: "one-run plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
 	}
 	spec, err := findSource(sources, p.Source)
 	if err != nil {
@@ -359,7 +359,7 @@ func trainedOneRunSpec() *OneRunSpec {
 			if err != nil {
 				return err
 			}
-			return model.CheckCanaries(s.K)
+			return audit.At("m", model.CheckCanaries(s.K))
 		},
 		New: func(s Setup) (OneRunSource, error) {
 			c, data, err := trainConfig(s)

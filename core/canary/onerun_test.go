@@ -337,7 +337,7 @@ func TestOneRunGuessesAreDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cli := reproduceOneRun(a).CLI; !strings.Contains(cli, c.want) {
+		if cli := a.Reproduce().CLI; !strings.Contains(cli, c.want) {
 			t.Errorf("%s, want %s", cli, c.want)
 		}
 	}

@@ -145,14 +145,14 @@ func preparePool(s *Setup, file []byte) ([]byte, error) {
 	}
 	if s.Design == TailSingular {
 		if s.Pool.Scale == OwnNorm {
-			return nil, &audit.InputError{Field: "scale", Found: fmt.Sprintf("%q", OwnNorm), Want: fmt.Sprintf("%q or %q for singular vectors", UnitNorm, MedianNorm)}
+			return nil, &audit.InputError{Field: "scale", Path: "scale", Found: fmt.Sprintf("%q", OwnNorm), Want: fmt.Sprintf("%q or %q for singular vectors", UnitNorm, MedianNorm)}
 		}
 		rank := min(m.rows, m.columns)
 		if s.Pool.Tail == 0 {
 			s.Pool.Tail = (rank + 1) / 2
 		}
 		if s.Pool.Tail < 1 || s.Pool.Tail > rank {
-			return nil, &audit.InputError{Field: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("in [1, %d], as the file has %d rows and %d columns", rank, m.rows, m.columns)}
+			return nil, &audit.InputError{Field: "tail", Path: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("in [1, %d], as the file has %d rows and %d columns", rank, m.rows, m.columns)}
 		}
 		if m, err = tailSingular(m, s.Pool.Tail); err != nil {
 			return nil, err

@@ -4,6 +4,7 @@
 // serve, under any path.
 //
 //	go run ./site/build [-out dist] [-plain] [-check] [-zip dpscope-site.zip]
+//	go run ./site/build -keys
 //
 // It is run from the root of the module. The same sources and the same Go make
 // the same bytes; -check builds twice and compares; -zip packs the site too. It
@@ -33,6 +34,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	packed := flags.String("zip", "", "`file` to pack the site into as well")
 	plain := flags.Bool("plain", false, "compress nothing and check no budget, for serving on this machine")
 	check := flags.Bool("check", false, "build twice into temporary folders, compare, keep nothing")
+	keys := flags.Bool("keys", false, "write "+keysFile+", which has the settings that Go declares, and build nothing")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
@@ -41,7 +43,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	var err error
-	if *check {
+	if *keys {
+		err = writeKeys()
+	} else if *check {
 		err = checkReproducible(stdout)
 	} else {
 		err = build(*out, !*plain, stdout)
