@@ -34,6 +34,17 @@ func DecodeStrict(data []byte, what string, v any) error {
 	return checkNames(data, what, v)
 }
 
+// FieldNames are the names of the fields of v, a struct, in JSON.
+func FieldNames(v any) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // checkNames refuses what encoding/json lets pass and other readers see
 // otherwise: a name that comes twice in one object, and a field's name in other
 // letters than its own.

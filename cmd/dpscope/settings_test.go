@@ -1,14 +1,18 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"io"
 	"math/rand/v2"
 	"net/url"
+	"os/exec"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/evanw/esbuild/pkg/api"
 	"pgregory.net/rapid"
 
 	"github.com/dpscope/dpscope/audit"
@@ -71,6 +75,64 @@ func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags kindFlag
 	}
 }
 
+// address is what a report names, and the plan that it is of.
+type address[P any] struct {
+	URL  string `json:"url"`
+	How  string `json:"how"` // as the page calls the kind
+	want P
+	// resolve checks a plan that the page made.
+	resolve func(P) (P, error)
+}
+
+// inThePage has the page's scripts read the addresses, and wants the same plans.
+func inThePage[P any](t *testing.T, all []address[P], parse func([]byte) (P, error)) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node here")
+	}
+	script := api.Build(api.BuildOptions{EntryPoints: []string{"testdata/addresses.mjs"}, Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode})
+	if len(script.Errors) > 0 {
+		t.Fatal(script.Errors)
+	}
+	var known struct {
+		Mechanisms []audit.MechanismListing `json:"mechanisms"`
+		Sources    []map[string]any         `json:"sources"`
+	}
+	known.Mechanisms = catalogue.Listing().Mechanisms
+	for _, s := range canary.Sources() {
+		var designs []map[string]any
+		for _, d := range s.Designs {
+			designs = append(designs, map[string]any{"name": d, "vectors": s.NeedsData != nil && s.NeedsData(d)})
+		}
+		known.Sources = append(known.Sources, map[string]any{"name": s.Name, "params": s.Params, "designs": designs, "examples": s.TakesData, "oneRunDesign": s.OneRun.Designs[0]})
+	}
+	in, err := json.Marshal(map[string]any{"catalogue": known, "addresses": all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := exec.Command(node, "--input-type=module", "--eval", string(script.OutputFiles[0].Contents))
+	run.Stdin = bytes.NewReader(in)
+	var said bytes.Buffer
+	run.Stderr = &said
+	out, err := run.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said.String())
+	}
+	var plans []json.RawMessage
+	if err := json.Unmarshal(out, &plans); err != nil || len(plans) != len(all) {
+		t.Fatalf("%d plans of %d addresses: %v", len(plans), len(all), err)
+	}
+	for i, a := range all {
+		p, err := parse(plans[i])
+		if err == nil {
+			p, err = a.resolve(p)
+		}
+		if err != nil || !audit.EqualJSON(p, a.want) {
+			t.Fatalf("%s: %v\n%s\n%+v\nwant\n%+v", a.URL, err, plans[i], p, a.want)
+		}
+	}
+}
+
 // enough wants a quarter of the plans that were drawn to be valid.
 func enough(t *testing.T, valid, tried int) {
 	if valid < tried/4 {
@@ -126,6 +188,7 @@ func drawClaim(t *rapid.T) *audit.Claim {
 
 func TestReproducePair(t *testing.T) {
 	tried, valid := 0, 0
+	var addresses []address[pair.Plan]
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		spec := rapid.SampledFrom(catalogue.Mechanisms).Draw(t, "mechanism")
@@ -156,18 +219,21 @@ func TestReproducePair(t *testing.T) {
 			}
 		}
 		valid++
-		asksAgain(t, a.Reproduce(), pair.Plan{Version: pair.PlanVersion}, func() (*cli.Flags, cli.Asked[pair.Plan]) {
-			f := newAuditFlags(io.Discard)
-			return f.Flags, f.asked
-		}, pair.Keys(), func(p pair.Plan) (pair.Plan, error) {
+		resolve := func(p pair.Plan) (pair.Plan, error) {
 			b, err := p.Resolve(catalogue)
 			if err != nil {
 				return p, err
 			}
 			return b.Plan, nil
-		}, a.Plan)
+		}
+		asksAgain(t, a.Reproduce(), pair.Plan{Version: pair.PlanVersion}, func() (*cli.Flags, cli.Asked[pair.Plan]) {
+			f := newAuditFlags(io.Discard)
+			return f.Flags, f.asked
+		}, pair.Keys(), resolve, a.Plan)
+		addresses = append(addresses, address[pair.Plan]{a.Reproduce().URL, "audit", a.Plan, resolve})
 	})
 	enough(t, valid, tried)
+	inThePage(t, addresses, pair.ParsePlan)
 }
 
 const (
@@ -205,6 +271,7 @@ func drawCanaryClaim(t *rapid.T) *audit.Claim {
 
 func TestReproduceCanaries(t *testing.T) {
 	tried, valid := 0, 0
+	var addresses []address[canary.Plan]
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		s := rapid.SampledFrom(canary.Sources()).Draw(t, "source")
@@ -230,18 +297,21 @@ func TestReproduceCanaries(t *testing.T) {
 			return
 		}
 		valid++
-		asksAgain(t, a.Reproduce(), canary.Plan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[canary.Plan]) {
-			f := newCanaryFlags(io.Discard)
-			return f.Flags, f.asked
-		}, canary.Keys(), func(p canary.Plan) (canary.Plan, error) {
+		resolve := func(p canary.Plan) (canary.Plan, error) {
 			b, err := p.Resolve(canary.Sources(), file)
 			if err != nil {
 				return p, err
 			}
 			return b.Plan, nil
-		}, a.Plan)
+		}
+		asksAgain(t, a.Reproduce(), canary.Plan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[canary.Plan]) {
+			f := newCanaryFlags(io.Discard)
+			return f.Flags, f.asked
+		}, canary.Keys(), resolve, a.Plan)
+		addresses = append(addresses, address[canary.Plan]{a.Reproduce().URL, "run", a.Plan, resolve})
 	})
 	enough(t, valid, tried)
+	inThePage(t, addresses, canary.ParsePlan)
 }
 
 // drawGuesses draws which of m canaries are guessed and how many.
@@ -256,6 +326,7 @@ func drawGuesses(t *rapid.T, m int) (canary.Sides, []int, []int) {
 
 func TestReproduceOneRun(t *testing.T) {
 	tried, valid := 0, 0
+	var addresses []address[canary.OneRunPlan]
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		s := rapid.SampledFrom(canary.Sources()).Draw(t, "source")
@@ -275,19 +346,24 @@ func TestReproduceOneRun(t *testing.T) {
 			return
 		}
 		valid++
-		asksAgain(t, a.Reproduce(), canary.OneRunPlan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[canary.OneRunPlan]) {
-			f := newOneFlags("one-run", canary.OneRunKeys(), io.Discard)
-			f.String("data", "", "")
-			return f.Flags, f.asked
-		}, canary.OneRunKeys(), func(p canary.OneRunPlan) (canary.OneRunPlan, error) {
+		resolve := func(p canary.OneRunPlan) (canary.OneRunPlan, error) {
 			b, err := p.Resolve(canary.Sources(), file)
 			if err != nil {
 				return p, err
 			}
 			return b.Plan, nil
-		}, a.Plan)
+		}
+		asksAgain(t, a.Reproduce(), canary.OneRunPlan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[canary.OneRunPlan]) {
+			f := newOneFlags("one-run", canary.OneRunKeys(), io.Discard)
+			f.String("data", "", "")
+			return f.Flags, f.asked
+		}, canary.OneRunKeys(), resolve, a.Plan)
+		if p.Sides == "" && p.Guesses == nil && p.GDPGuesses == nil { // those the page does not set
+			addresses = append(addresses, address[canary.OneRunPlan]{a.Reproduce().URL, "one", a.Plan, resolve})
+		}
 	})
 	enough(t, valid, tried)
+	inThePage(t, addresses, canary.ParseOneRunPlan)
 }
 
 func TestReproduceScores(t *testing.T) {

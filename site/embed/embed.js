@@ -24,7 +24,6 @@ import { replayWords, showDrift, showOrigin, showReport, showVerification, stand
 const LOCK = "dpscope-audit"; // whoever has it computes
 const SAY_WAITING = 200; // ms without the lock
 const CHECK_AFTER = 150; // ms without a change
-const UNTOLD = { minSamples: 100, maxSamples: 1e9, maxTrials: 1e5, maxSeed: Number.MAX_SAFE_INTEGER }; // until the core has said
 const COLOURS = { accent: ["--accent", "--link"], "accent-text": ["--accent-text"], background: ["--page", "--panel"], text: ["--text"], muted: ["--muted"], line: ["--line"] };
 
 let options = optionsOf({}).options;
@@ -32,7 +31,6 @@ let catalogue = null;
 let filled = false; // the form lists mechanisms
 let asked = {}; // settings before it does
 let planted = null; // those of a canary audit, where it is one
-let limits = UNTOLD;
 let mended = ""; // what of the settings that were asked for could not be used, in words
 let judged = true; // the core has seen the settings, or the user made them
 let work = null; // what is under way: {promise, abort, id, replays}
@@ -79,7 +77,7 @@ function planned(settings) {
   if (planted) return planOfCanaries(settings, catalogue?.canaries);
   const m = listing(settings.mechanism);
   if (!m && (catalogue ?? engine.ready)) throw new Unusable("mechanism", `"${settings.mechanism}"`, "the name of one that dpscope knows");
-  return planOf(settings, m, limits);
+  return planOf(settings, m);
 }
 
 /** What the form holds; before there is a list, what was asked for. */
@@ -209,12 +207,12 @@ async function need(settings, signal) {
   status(doing);
   const core = await engine.load(name, { signal, progress: (bytes) => info && status(`${doing} ${Math.floor((100 * bytes) / info.bytes)} %`) });
   signal.throwIfAborted();
-  limits = (await engine.start(core, 0)).limits;
+  await engine.start(core, 0);
   if (!filled) fill(engine.ready.catalogue);
 }
 
 function fill(list) {
-  form.fill(list, limits);
+  form.fill(list);
   filled = true;
   form.write(asked);
 }

@@ -39,7 +39,7 @@ const core = new CoreKeeper(engine, {
     byId("own-load").textContent = cost && `${cost} is loaded first.`;
   },
   async begun() {
-    form.fill(core.catalogue ?? engine.ready.catalogue, core.limits);
+    form.fill(core.catalogue ?? engine.ready.catalogue);
     await settings.read();
     shown.describe();
   },

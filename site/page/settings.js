@@ -47,9 +47,9 @@ export class Settings {
 
   /** What the form asks for; throws what is wrong with it. */
   asked() {
-    const { form, core } = this.#page;
+    const { form } = this.#page;
     const settings = form.read();
-    return { settings, count: workersOf(settings.workers), plan: planOf(settings, this.listing(settings), core.limits), on: this.#engineFor(settings) };
+    return { settings, count: workersOf(settings.workers), plan: planOf(settings, this.listing(settings)), on: this.#engineFor(settings) };
   }
 
   /** The form changed. */
@@ -149,7 +149,7 @@ export class Settings {
     const { value, bad } = await usable(settings, async () => {
       const count = workersOf(settings.workers);
       settings.mechanism ||= form.defaultMechanism;
-      return { count, checked: await core.ask(() => engine.check(planOf(settings, this.listing(settings), core.limits))) };
+      return { count, checked: await core.ask(() => engine.check(planOf(settings, this.listing(settings)))) };
     }, faultOf);
     if (number !== this.#checks) return;
     const mend = bad.length > 0;

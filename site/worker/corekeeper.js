@@ -17,8 +17,6 @@ export const status = (text) => { byId("status").textContent = text; };
 export class CoreKeeper {
   /** @type {import("./protocol").FullCatalogue | null} what all cores know; null: only the core that runs has a list */
   catalogue = null;
-  /** Of a plan, once a core has said. */
-  limits;
   /** Promise of a larger core while it is on its way. */
   loading = null;
   #engine;
@@ -105,7 +103,6 @@ export class CoreKeeper {
   /** Takes note of the core that runs now. */
   #ready(said) {
     const engine = this.#engine, name = engine.coreName;
-    this.limits = said.limits;
     byId("version").textContent = `dpscope ${said.version} (${said.go})`;
     engine.fileInfo(name).then((file) => {
       if (!file || name !== engine.coreName) return;

@@ -179,7 +179,6 @@ export interface ReadyValue {
   version: string;
   go: string;
   catalogue: { mechanisms: MechanismListing[]; learners: NamedListing[]; finders: NamedListing[] };
-  limits: { minSamples: number; maxSamples: number; maxTrials: number; maxSeed: number };
 }
 
 export interface Column { name: string; kind: "real" | "symbol" | "mixed"; labels?: { value: number; text: string }[] }

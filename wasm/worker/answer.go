@@ -15,20 +15,10 @@ type ready struct {
 	Version   string        `json:"version"`
 	Go        string        `json:"go"`
 	Catalogue audit.Listing `json:"catalogue"`
-	Limits    limits        `json:"limits"`
-}
-
-// limits are those of a plan.
-type limits struct {
-	MinSamples int    `json:"minSamples"`
-	MaxSamples int    `json:"maxSamples"`
-	MaxTrials  int    `json:"maxTrials"`
-	MaxSeed    uint64 `json:"maxSeed"`
 }
 
 func readyAnswer(cat audit.Catalogue, g audit.Generator) ready {
-	return ready{Version: g.Version, Go: g.Go, Catalogue: cat.Listing(),
-		Limits: limits{MinSamples: pair.MinSamples, MaxSamples: pair.MaxSamples, MaxTrials: pair.MaxTrials, MaxSeed: pair.MaxSeed}}
+	return ready{Version: g.Version, Go: g.Go, Catalogue: cat.Listing()}
 }
 
 // checked is a plan with its defaults written out, and what there is to say
