@@ -3,10 +3,14 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net/url"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -399,4 +403,38 @@ func TestReproduceScores(t *testing.T) {
 		}, r.Plan)
 	})
 	enough(t, valid, tried)
+}
+
+// Flags that tables in the documents name are there.
+func TestDocumentedFlags(t *testing.T) {
+	known := map[string]bool{}
+	for _, set := range []*cli.Flags{newAuditFlags(io.Discard).Flags, newCanaryFlags(io.Discard).Flags,
+		newOneFlags("one-run", canary.OneRunKeys(), io.Discard).Flags, newOneFlags("scores", canary.ScoresKeys(), io.Discard).Flags} {
+		set.VisitAll(func(f *flag.Flag) { known[f.Name] = true })
+	}
+	named := 0
+	err := filepath.WalkDir("../../docs", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(text)) {
+			cell, isRow := strings.CutPrefix(line, "| `-")
+			if !isRow {
+				continue
+			}
+			named++
+			name := cell[:strings.IndexAny(cell, " `")]
+			if !known[name] {
+				t.Errorf("%s: -%s is no flag", path, name)
+			}
+		}
+		return nil
+	})
+	if err != nil || named < 5 {
+		t.Errorf("%d flags in tables: %v", named, err)
+	}
 }

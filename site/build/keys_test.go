@@ -19,4 +19,11 @@ func TestKeys(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Errorf("%s is not what Go declares: run go run ./site/build -keys", keysFile)
 	}
+	types, err := os.ReadFile("../../" + elementTypes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err = elementScript(types); err != nil || !bytes.Equal(types, want) {
+		t.Errorf("%s is not what Go declares: run go run ./site/build -keys (%v)", elementTypes, err)
+	}
 }

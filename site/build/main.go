@@ -34,7 +34,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	packed := flags.String("zip", "", "`file` to pack the site into as well")
 	plain := flags.Bool("plain", false, "compress nothing and check no budget, for serving on this machine")
 	check := flags.Bool("check", false, "build twice into temporary folders, compare, keep nothing")
-	keys := flags.Bool("keys", false, "write "+keysFile+", which has the settings that Go declares, and build nothing")
+	keys := flags.Bool("keys", false, "write the settings that Go declares into "+keysFile+" and "+elementTypes+", and build nothing")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}

@@ -12,10 +12,8 @@ export const CHOICES = {
 /** Options that are on or off. */
 export const FLAGS = ["autorun", "readonly"];
 
-/** Settings of a file, which an embed has none of. */
-const FILED = ["tail", "scale", "distinct", "label", "bounds", "scaling"];
 /** Names of the settings of a canary audit; form is the earlier one of relation. */
-const CANARY_KEYS = [...CANARY_NAMES.filter((name) => !FILED.includes(name)), "form"];
+const CANARY_KEYS = [...CANARY_NAMES, "form"];
 /** Names of all settings but parameters. */
 export const SETTINGS = [...new Set([...AUDIT_NAMES, ...CANARY_KEYS, "workers"])];
 

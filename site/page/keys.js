@@ -86,4 +86,4 @@ export const SCORES = [
 
 export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta", "rho", "mu", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "beta", "through-renyi", "anytime", "seed"];
 
-export const CANARY_NAMES = ["source", "epsilon", "delta", "relation", "design", "tail", "scale", "distinct", "label", "bounds", "scaling", "n", "k", "m", "explore", "interval", "quantile", "single", "beta", "seed"];
+export const CANARY_NAMES = ["source", "epsilon", "delta", "relation", "design", "n", "k", "m", "explore", "interval", "quantile", "single", "beta", "seed"];

@@ -4,7 +4,6 @@ import { numberOf, put, Unusable } from "../page/plan.js";
 
 export const CLAIM = { epsilon: "2", delta: "0.00001" }; // unless the user says otherwise; the core's own default of delta
 export const NO_NUMBER = "not a number"; // the text of a field of numbers that holds something else
-const FILED = ["tail", "scale", "distinct", "label", "bounds", "scaling"]; // settings of what is made of a file
 
 /** The settings of each kind. @type {Record<"run" | "one" | "scores", import("../page/keys.js").Key[]>} */
 export const KEYS = { run: CANARIES, one: ONE_RUN, scores: SCORES };
@@ -29,13 +28,13 @@ export function inTodaysWords({ form, ...texts }) {
  * @param {import("../worker/protocol").CanaryOffer["sources"][number]["designs"][number]} design that is meant where none is named
  */
 export function canaryPlan(how, source, text, file, design) {
-  const filed = (name) => (["label", "bounds", "scaling"].includes(name) ? source.examples && file : design.vectors && how === "run");
+  // Of the settings of a file those count that say how it is read, or what is made of its vectors.
+  const idle = ({ form, fields }) => form?.place === "file" && !(fields[0].startsWith("/csv/") ? source.examples && file : design.vectors);
   // Relation and guesses of one run are the defaults here, and its design is the one that is shown.
   const own = how !== "one" ? {} : { relation: "", sides: "", guesses: "", "gdp-guesses": "", design: design.name };
   const plan = { version: 1 };
   try {
-    put(plan, KEYS[how], (name) => {
-      if (FILED.includes(name) && !filed(name)) return "";
+    put(plan, KEYS[how].filter((key) => !idle(key)), (name) => {
       const words = own[name] ?? text(nameIn(how, name));
       if (words === NO_NUMBER) throw new Unusable(name, words, "a number");
       return words || (name === "epsilon" ? CLAIM.epsilon : name === "source" ? source.name : "");
