@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -41,7 +42,7 @@ func benchBrowser(c *call) (int, error) {
 	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
 		return 0, fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err)
 	}
-	native, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: pair.LocalPool(catalogue, *workers), Generator: cli.Generator(), Now: cli.Clock()}.Do(c.ctx)
+	native, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: core.LocalPool(catalogue, *workers), Generator: cli.Generator(), Now: cli.Clock()}.Do(c.ctx)
 	if err != nil {
 		return 0, err
 	}

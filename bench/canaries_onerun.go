@@ -5,7 +5,8 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/bounds/published"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -29,7 +30,7 @@ func (b *canaryBench) oneRun() (*canaryTable, error) {
 		counts = counts[:2]
 	}
 	for _, eps := range []int{1, 4, 8} {
-		sigma := canary.Sigma(canary.ByAnalytic, float64(eps), canaryDelta)
+		sigma := source.Sigma(source.ByAnalytic, float64(eps), canaryDelta)
 		for _, m := range counts {
 			seeds := canarySeeds
 			switch {
@@ -42,7 +43,7 @@ func (b *canaryBench) oneRun() (*canaryTable, error) {
 			_, err := b.count(seeds, func(s int) bool {
 				scores, in := oneRunScores(b.Seed, s, eps, m, sigma)
 				r := bounds.OneRunGuesses(m)
-				values[0][s] = bounds.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
+				values[0][s] = published.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
 				r = bounds.OneRunGDPGuesses(m)
 				values[1][s] = bounds.OneRunGDPEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta)
 				return true

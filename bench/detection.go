@@ -9,8 +9,10 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -100,7 +102,7 @@ func benchDetection(c *call) (int, error) {
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r detectionRow) bool { return !strings.Contains(r.Mechanism, *only) })
-	pool, now := pair.LocalPool(catalogue, *workers), cli.Clock()
+	pool, now := core.LocalPool(catalogue, *workers), cli.Clock()
 	for i := range rows {
 		if err := rows[i].measure(c.ctx, plan, *seeds, pool, now); err != nil {
 			return 0, err

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
 )
 
@@ -218,7 +219,7 @@ func (b *portfolioBench) audit(ctx context.Context, j *portfolioJob) error {
 	if j.learner >= 0 {
 		plan.Learner = row.Learners[j.learner].Learner
 	}
-	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: pair.LocalPool(b.catalogue, 1)}.Do(ctx)
+	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: core.LocalPool(b.catalogue, 1)}.Do(ctx)
 	switch {
 	case err != nil && j.learner >= 0 && len(report.Results) == 0:
 		j.note = err.Error()

@@ -10,8 +10,11 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -60,9 +63,9 @@ func mixtureEpsilon(delta float64) float64 {
 }
 
 // draw are m scores, half of them in, and their coins, in random order.
-func (c scoreCase) draw(seed uint64, trial, m int) canary.Scores {
+func (c scoreCase) draw(seed uint64, trial, m int) scores.Scores {
 	st := stream.New(stream.Key{Seed: seed, Purpose: "bench/scores/" + c.name, Trial: trial, Shard: m})
-	var s canary.Scores
+	var s scores.Scores
 	for range m / 2 {
 		s.In, s.Out = append(s.In, c.in(st)), append(s.Out, c.out(st))
 	}
@@ -74,7 +77,7 @@ func (c scoreCase) draw(seed uint64, trial, m int) canary.Scores {
 func fixedTwoSided(scores []float64, in []bool) (pure, gaussian float64) {
 	m := len(scores)
 	r, g := bounds.OneRunGuesses(m), bounds.OneRunGDPGuesses(m)
-	return bounds.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta),
+	return published.SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), canaryDelta, canaryBeta),
 		bounds.OneRunGDPEpsilon(m, g, bounds.OneRunRight(scores, in, g-g/2, g/2), canaryDelta, canaryBeta)
 }
 
@@ -114,8 +117,8 @@ func (a jaxPrivacy) best(beta float64) (pure, mu float64, atPure, atMu int) {
 		if 2*right <= made || made < m && a.in[made] {
 			continue
 		}
-		if bounds.SteinkePValue(m, made, right, pure, canaryDelta) <= beta {
-			pure, atPure = bounds.SteinkeEpsilon(m, made, right, canaryDelta, beta), made
+		if published.SteinkePValue(m, made, right, pure, canaryDelta) <= beta {
+			pure, atPure = published.SteinkeEpsilon(m, made, right, canaryDelta, beta), made
 		}
 		if bounds.OneRunGDPRefutes(m, made, right, mu, beta) {
 			mu, atMu = bounds.OneRunGDPMu(m, made, right, beta), made
@@ -165,7 +168,7 @@ func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
 	m := len(certify.scores)
 	if atPure > 0 {
 		if made, right := certify.at(explore.scores[atPure-1]); made > 0 {
-			pure = bounds.SteinkeEpsilon(m, made, right, canaryDelta, canaryBeta)
+			pure = published.SteinkeEpsilon(m, made, right, canaryDelta, canaryBeta)
 		}
 	}
 	if atMu > 0 {
@@ -220,25 +223,25 @@ func scoreTable(ctx context.Context, seed uint64, seeds, m int) (*canaryTable, e
 				return nil, cli.ErrStopped
 			}
 			drawn := c.draw(seed+uint64(s), s, m)
-			scores, in := slices.Concat(drawn.In, drawn.Out), make([]bool, m)
+			all, in := slices.Concat(drawn.In, drawn.Out), make([]bool, m)
 			for i := range drawn.In {
 				in[i] = true
 			}
 			claim := audit.DPClaim(2, canaryDelta)
-			r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{})
+			r, err := scores.Run(scores.Plan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{})
 			if err != nil {
 				return nil, err
 			}
 			var got [8]float64
-			got[0], got[4] = fixedTwoSided(scores, in)
-			jax := newJaxPrivacy(scores, in)
+			got[0], got[4] = fixedTwoSided(all, in)
+			jax := newJaxPrivacy(all, in)
 			got[1], got[5] = jax.bonferroni()
 			got[2], got[6] = jax.split(stream.New(stream.Key{Seed: seed, Purpose: "bench/scores/split", Trial: s}))
 			for _, row := range r.Methods {
 				switch row.Method {
-				case canary.MethodOneRun:
+				case report.MethodOneRun:
 					got[3] = *row.LowerBound
-				case canary.MethodOneRunGDP:
+				case report.MethodOneRunGDP:
 					got[7] = *row.LowerBound
 				}
 			}

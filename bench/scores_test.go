@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -41,7 +42,7 @@ func TestJaxPrivacyReference(t *testing.T) {
 	wantPure, wantMu := 0.0, 0.0
 	for _, x := range scores {
 		made, right := a.at(x)
-		wantPure = math.Max(wantPure, bounds.SteinkeEpsilon(300, made, right, canaryDelta, canaryBeta))
+		wantPure = math.Max(wantPure, published.SteinkeEpsilon(300, made, right, canaryDelta, canaryBeta))
 		wantMu = math.Max(wantMu, bounds.OneRunGDPMu(300, made, right, canaryBeta))
 	}
 	if math.Abs(pure-wantPure) > 1e-5 || math.Abs(mu-wantMu) > 1e-5 || pure < 1 || mu < 0.5 {

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -338,7 +339,7 @@ func (b *tablesBench) measure(ctx context.Context, plan tablesPlan, tables []pap
 func (b *tablesBench) do(ctx context.Context, j *tableJob, workers int) error {
 	start := b.now()
 	defer func() { j.seconds = b.now() - start }()
-	pool := pair.LocalPool(b.catalogue, workers)
+	pool := core.LocalPool(b.catalogue, workers)
 	plan := j.row.plan
 	plan.Seed = j.out.Seed
 	switch j.row.Kind {

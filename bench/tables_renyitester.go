@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/pair"
 )
 
@@ -105,8 +105,8 @@ func renyiTable1(p tablesPlan) paperTable {
 				}
 				again, corrected := "-", "-"
 				if through > 0 {
-					again = fmt.Sprintf("%.3gK", bounds.PublishedRenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3)/1000)
-					corrected = fmt.Sprintf("%.3gM", bounds.CorrectedRenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3)/1e6)
+					again = fmt.Sprintf("%.3gK", published.RenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3)/1000)
+					corrected = fmt.Sprintf("%.3gM", published.CorrectedRenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3)/1e6)
 				}
 				row.Figures = append(row.Figures, figure{"its first term again", again}, figure{"corrected", corrected})
 				t.Rows = append(t.Rows, row)

@@ -158,7 +158,7 @@ func TestConfirmations(t *testing.T) {
 	for k := 1; k <= 50; k++ {
 		sum += tablesBeta / float64(k*(k+1))
 		for seed := range uint64(50) {
-			if s := confirmSeed(seed, k); seen[s] || s > pair.MaxSeed {
+			if s := confirmSeed(seed, k); seen[s] || s > audit.MaxSeed {
 				t.Fatalf("seed %d, confirmation %d: seed %d", seed, k, s)
 			} else {
 				seen[s] = true
@@ -168,7 +168,7 @@ func TestConfirmations(t *testing.T) {
 	if sum > tablesBeta {
 		t.Errorf("errors add up to %g", sum)
 	}
-	if confirmSeed(maxTablesSeed+10_000, 50) > pair.MaxSeed {
+	if confirmSeed(maxTablesSeed+10_000, 50) > audit.MaxSeed {
 		t.Error("the largest seed is too large to confirm")
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
@@ -259,7 +260,7 @@ func benchZoo(c *call) (int, error) {
 
 // zooBound is the bound that an audit certifies, and the pair of it.
 func zooBound(ctx context.Context, plan pair.Plan, cat audit.Catalogue, workers int) (float64, string, error) {
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, workers)}.Do(ctx)
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, workers)}.Do(ctx)
 	if err != nil {
 		return 0, "", err
 	}

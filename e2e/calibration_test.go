@@ -77,6 +77,7 @@ func sameRates(t *testing.T, tab *browser.Tab) calibration.Result {
 // command line, though a worker was lost; the picture and the words are there,
 // on a small phone too.
 func TestCalibration(t *testing.T) {
+	t.Parallel()
 	tab := calibrating(t, "12", "3")
 	until(t, tab, `document.querySelector("#calibration-load").textContent.includes("MB")`, 5*time.Second)
 	if n := asked(tab, largerCore); n != 0 {
@@ -127,6 +128,7 @@ func TestCalibration(t *testing.T) {
 // TestCalibrationStops: Stop keeps what there is and says so, the focus stays
 // at hand, and the page goes on with an audit.
 func TestCalibrationStops(t *testing.T) {
+	t.Parallel()
 	tab := calibrating(t, "5000", "1")
 	eval[bool](t, tab, `(document.querySelector("#calibrate").focus(), true)`)
 	pressKey(t, tab, kb.Enter)
@@ -159,6 +161,7 @@ func TestCalibrationStops(t *testing.T) {
 // TestCalibrationRefuses: what cannot be run is named where it stands, by page
 // and core alike, and what was shown stays.
 func TestCalibrationRefuses(t *testing.T) {
+	t.Parallel()
 	tab := calibrating(t, "1", "2")
 	click(t, tab, "#calibrate")
 	until(t, tab, calibrationDone, time.Minute)
@@ -189,6 +192,7 @@ func TestCalibrationRefuses(t *testing.T) {
 // TestCalibrationWithoutCore: without the larger core it is said why nothing is
 // measured; the notice's button tries anew.
 func TestCalibrationWithoutCore(t *testing.T) {
+	t.Parallel()
 	tab := calibrating(t, "1", "1")
 	without(t, tab, `Promise.reject(new TypeError("no network"))`)
 	click(t, tab, "#calibrate")
@@ -204,6 +208,7 @@ func TestCalibrationWithoutCore(t *testing.T) {
 // TestCalibrationCrashes: what was counted before the core crashed stays, and
 // the core that is started again measures anew.
 func TestCalibrationCrashes(t *testing.T) {
+	t.Parallel()
 	tab := calibrating(t, "300", "1")
 	eval[bool](t, tab, `(window.plain = Worker.prototype.postMessage, Worker.prototype.postMessage = function (m, ...more) {
 		if (m.role === "coordinator") window.coordinator = this;

@@ -18,6 +18,7 @@ const googleCore = "core-google.wasm"
 // kept has probability at most 1e-6; the misuse's bound was eight of its standard
 // deviations above the claim in twelve native runs.
 func TestGoogleLibrary(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=google-laplace&samples=4000&trials=1&beta=1e-6&workers=2")
 	for name, want := range map[string]int{firstCore: 0, largerCore: 0, googleCore: 1} {
 		if n := asked(tab, name); n != want {
@@ -62,6 +63,7 @@ func TestGoogleLibrary(t *testing.T) {
 // TestGoogleLibraryByChoice: asked for while the larger core is on its way, its
 // core comes after that; its samples are fewer by default, and its panels work.
 func TestGoogleLibraryByChoice(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&trials=2&seed=7&workers=2")
 	set(t, tab, "mechanism", "rappor-once")
 	until(t, tab, `document.body.dataset.state === "loading"`, 5*time.Second)

@@ -58,6 +58,7 @@ func shaOf(t *testing.T, name string) string {
 
 // TestFirstCoreAlone: what it knows needs no other, though the form shows all.
 func TestFirstCoreAlone(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=5000&trials=2&seed=7&workers=2")
 	options := eval[[]string](t, tab, `[...document.querySelector("#mechanism").options].map(o => o.value)`)
 	for _, name := range []string{"svt4", "rappor-once", "dp-sgd-microbatch"} {
@@ -78,6 +79,7 @@ func TestFirstCoreAlone(t *testing.T) {
 // TestLargerCoreFromAddress: an address that needs the larger core loads that
 // alone, and it runs to the counts of the command line.
 func TestLargerCoreFromAddress(t *testing.T) {
+	t.Parallel()
 	native := runAudit(t, "-mechanism", "rappor-once", "-samples", "5000", "-trials", "2", "-seed", "7")
 	tab := open(t, "#v=1&mechanism=rappor-once&samples=5000&trials=2&seed=7&workers=2")
 	click(t, tab, "#run")
@@ -94,6 +96,7 @@ func TestLargerCoreFromAddress(t *testing.T) {
 // TestLargerCoreByChoice: choosing in the form loads it once, what is shown and
 // typed stays, and the page stays with it.
 func TestLargerCoreByChoice(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=5000&trials=2&seed=7&workers=2")
 	click(t, tab, "#run")
 	finish(t, tab, time.Minute)
@@ -129,6 +132,7 @@ func TestLargerCoreByChoice(t *testing.T) {
 // TestLargerCoreVerifies: a report that needs it opens without it and is
 // replayed with it.
 func TestLargerCoreVerifies(t *testing.T) {
+	t.Parallel()
 	report, err := audit.Canonical(runAudit(t, "-mechanism", "rappor-once", "-samples", "3000", "-trials", "2", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)
@@ -167,6 +171,7 @@ func press(t *testing.T, tab *browser.Tab, key string) {
 // TestLargerCoreFails: a failure is named, all else goes on, what was refused is
 // not asked for by every keystroke, and another try succeeds.
 func TestLargerCoreFails(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=5000&trials=2&seed=7&workers=2")
 	without(t, tab, `Promise.reject(new TypeError("no network"))`)
 	set(t, tab, "mechanism", "rappor-once")
@@ -190,6 +195,7 @@ func TestLargerCoreFails(t *testing.T) {
 // TestLargerCoreStops: Stop ends its download, the first core goes on, and Run
 // asks for it again and runs.
 func TestLargerCoreStops(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=5000&trials=2&seed=7&workers=2")
 	// It comes up to its middle and no further.
 	without(t, tab, `window.honest(url, options).then(answer => { let bytes = 0; return new Response(answer.body.pipeThrough(new TransformStream({transform(chunk, out) {
@@ -213,6 +219,7 @@ func TestLargerCoreStops(t *testing.T) {
 
 // TestLargerCoreAfterRun: chosen during a run, it comes when the run has ended.
 func TestLargerCoreAfterRun(t *testing.T) {
+	t.Parallel()
 	tab := open(t, long)
 	click(t, tab, "#run")
 	until(t, tab, certifying, time.Minute)
@@ -233,6 +240,7 @@ func TestLargerCoreAfterRun(t *testing.T) {
 // there is, still runs what the first core knows; one that lacks the workers' script
 // says so.
 func TestIncompleteSite(t *testing.T) {
+	t.Parallel()
 	without := func(prefix string) *httptest.Server {
 		dir := t.TempDir()
 		if err := os.CopyFS(dir, os.DirFS(dist)); err != nil {
@@ -252,7 +260,7 @@ func TestIncompleteSite(t *testing.T) {
 		return server
 	}
 	visit := func(server *httptest.Server, fragment string) *browser.Tab {
-		tab, err := browser.Open(chromium, server.URL+"/"+fragment)
+		tab, err := browser.Open(profile(t), server.URL+"/"+fragment)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +293,7 @@ func TestIncompleteSite(t *testing.T) {
 		t.Error("without the list the page offers what it cannot know of")
 	}
 	run(tab)
-	mute, err := browser.Open(chromium, without("worker.js").URL)
+	mute, err := browser.Open(profile(t), without("worker.js").URL)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -299,6 +307,7 @@ const ways = `[...document.querySelector("#account-result table.ways").querySele
 // TestAccounting: the panel's figures are those of the package, an error stands
 // at its field, and the address makes the same account again.
 func TestAccounting(t *testing.T) {
+	t.Parallel()
 	want, err := accounting.Answer(accounting.Query{Mechanism: accounting.KindGaussian, Sigma: new(1.1), Rate: new(0.01), Steps: new(1000), Delta: new(1e-6), AtEpsilon: new(1.5)})
 	if err != nil {
 		t.Fatal(err)

@@ -119,13 +119,13 @@ func shootCanaries(t *testing.T, name string, width int64, dark bool) {
 	click(t, tab, "#canaries-one")
 	until(t, tab, canaryReport+`?.kind === "one-run" && `+canaryIdle, time.Minute)
 	develop(t, tab, name+"-one", chromedp.Screenshot("#canaries"))
-	var scores strings.Builder
-	scores.WriteString("in,out\n")
+	var given strings.Builder
+	given.WriteString("in,out\n")
 	for i := range 300 {
-		fmt.Fprintf(&scores, "%d,%d\n", i%97+40, i%89)
+		fmt.Fprintf(&given, "%d,%d\n", i%97+40, i%89)
 	}
 	set(t, tab, "k-scores-relation", "add-remove")
-	give(t, tab, scored{"scores.csv", scores.String()})
+	give(t, tab, scored{"scores.csv", given.String()})
 	until(t, tab, canaryReport+`?.kind === "scores" && `+canaryIdle, time.Minute)
 	develop(t, tab, name+"-scores", chromedp.Screenshot("#canaries"))
 }
@@ -134,7 +134,7 @@ func shootCanaries(t *testing.T, name string, width int64, dark bool) {
 func shootDocuments(t *testing.T, width int64, dark bool) {
 	t.Helper()
 	for _, name := range []string{"museum/index", "museum/svt3", "findings/pure-threshold", "bounds/divergences"} {
-		tab, err := browser.Open(chromium, site+"docs/"+name+".html")
+		tab, err := browser.Open(profile(t), site+"docs/"+name+".html")
 		if err != nil {
 			t.Fatal(err)
 		}

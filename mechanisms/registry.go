@@ -11,8 +11,9 @@ package mechanisms
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Common are the mechanisms that everything knows, the browser's first core

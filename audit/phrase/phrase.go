@@ -146,3 +146,6 @@ func Table(b *strings.Builder, lines [][]string) {
 		b.WriteString(strings.TrimRight(text.String(), " ") + "\n")
 	}
 }
+
+// Number prints x with six significant digits at most.
+func Number(x float64) string { return strconv.FormatFloat(x, 'g', 6, 64) }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/google"
@@ -123,7 +124,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	}
 	defer end()
 	show := newMeter(stderr)
-	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, *f.workers),
+	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, *f.workers),
 		Generator: cli.Generator(), Progress: show.progress, Now: cli.Clock()}.Do(ctx)
 	show.clear()
 	if err != nil && report.Schema == "" {

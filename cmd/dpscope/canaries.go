@@ -7,7 +7,9 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -76,7 +78,7 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal()
 	defer stop()
 	show := newMeter(stderr)
-	run := canary.Run{Plan: plan, File: file, Sources: canary.Sources(), Pool: canary.LocalPool(canary.Sources(), *f.workers), Generator: cli.Generator(), Now: cli.Clock()}
+	run := canary.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: core.LocalPool(catalogue, *f.workers), Generator: cli.Generator(), Now: cli.Clock()}
 	if show.w != nil {
 		run.Progress = show.canaries(plan)
 	}

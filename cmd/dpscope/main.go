@@ -77,7 +77,7 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "one-run":
 		return oneRun(args[1:], stdout, stderr)
 	case "scores":
-		return scores(args[1:], stdout, stderr)
+		return scoresCommand(args[1:], stdout, stderr)
 	case "counts":
 		return counts(args[1:], stdout, stderr)
 	case "verify":

@@ -10,8 +10,12 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
@@ -36,12 +40,12 @@ func newOneFlags[P any](name string, keys []settings.Key[P], stderr io.Writer) *
 
 // oneRun is dpscope one-run.
 func oneRun(args []string, stdout, stderr io.Writer) int {
-	f := newOneFlags("one-run", canary.OneRunKeys(), stderr)
+	f := newOneFlags("one-run", onerun.Keys(), stderr)
 	data := f.String("data", "", "CSV `file` of examples, for dp-sgd")
 	if code, ok := f.Parse(args, 0); !ok {
 		return code
 	}
-	plan := canary.OneRunPlan{Version: canary.PlanVersion}
+	plan := onerun.Plan{Version: canary.PlanVersion}
 	if err := f.asked.Read(&plan); err != nil {
 		return fail(stderr, err)
 	}
@@ -51,25 +55,25 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := untilSignal()
 	defer stop()
-	report, err := canary.OneRun{Plan: plan, File: file, Sources: canary.Sources(), Pool: canary.LocalPool(canary.Sources(), 1), Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
+	report, err := onerun.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1), Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}
 	if err != nil {
 		fail(stderr, err)
 	}
-	printed := cli.Print(stdout, f.format, func() string { return canary.OneRunText(report) }, report)
+	printed := cli.Print(stdout, f.format, func() string { return onerun.Text(report) }, report)
 	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
 }
 
 // scores is dpscope scores. Flags may stand before and behind the files.
-func scores(args []string, stdout, stderr io.Writer) int {
-	f := newOneFlags("scores", canary.ScoresKeys(), stderr)
+func scoresCommand(args []string, stdout, stderr io.Writer) int {
+	f := newOneFlags("scores", scores.Keys(), stderr)
 	files, code, ok := f.ParseNames(args)
 	if !ok {
 		return code
 	}
-	plan := canary.ScoresPlan{Version: canary.PlanVersion}
+	plan := scores.Plan{Version: canary.PlanVersion}
 	if err := f.asked.Read(&plan); err != nil {
 		return fail(stderr, err)
 	}
@@ -77,16 +81,16 @@ func scores(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	report, err := canary.AuditScores(plan, *in, cli.Generator())
+	report, err := scores.Run(plan, *in, cli.Generator())
 	if err != nil {
 		return fail(stderr, err)
 	}
-	printed := cli.Print(stdout, f.format, func() string { return canary.ScoresText(report) }, report)
+	printed := cli.Print(stdout, f.format, func() string { return scores.Text(report) }, report)
 	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
 }
 
 // readScores reads one or two files of scores.
-func readScores(names []string) (*canary.Scores, error) {
+func readScores(names []string) (*scores.Scores, error) {
 	if len(names) < 1 || len(names) > 2 {
 		return nil, &audit.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
 	}
@@ -98,7 +102,7 @@ func readScores(names []string) (*canary.Scores, error) {
 		}
 		parsed = append(parsed, f)
 	}
-	return canary.ReadScores(parsed)
+	return scores.ReadScores(parsed)
 }
 
 func readIntake(name string) (*recorded.File, error) {
@@ -119,7 +123,7 @@ func readIntake(name string) (*recorded.File, error) {
 // verifySource is dpscope verify of a report of a source's audit, with canaries or in
 // one run.
 func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
-	replay func(context.Context, []canary.SourceSpec, *engine.Pool, R, []byte, bool) (engine.Verification, error),
+	replay func(context.Context, []source.Spec, *engine.Pool, R, []byte, bool) (engine.Verification, error),
 	name string, data []byte, files []string, workers int, whole bool, stdout, stderr io.Writer) int {
 	report, err := parse(data)
 	if err != nil {
@@ -129,7 +133,7 @@ func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
 	if err != nil {
 		return fail(stderr, err)
 	}
-	v, err := replay(context.Background(), canary.Sources(), canary.LocalPool(canary.Sources(), workers), report, given, whole)
+	v, err := replay(context.Background(), source.Sources(), core.LocalPool(catalogue, workers), report, given, whole)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
@@ -138,11 +142,11 @@ func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
 
 // verifyScores is dpscope verify of a report of scores.
 func verifyScores(name string, data []byte, files []string, whole bool, stdout, stderr io.Writer) int {
-	report, err := canary.ParseScoresReport(data)
+	report, err := scores.ParseReport(data)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
-	var given *canary.Scores
+	var given *scores.Scores
 	switch {
 	case whole && len(files) == 0 && len(report.Plan.Data) > 0:
 		return fail(stderr, &audit.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "-data FILE, twice for two files; -quick checks the bounds from the report's counts"})
@@ -151,7 +155,7 @@ func verifyScores(name string, data []byte, files []string, whole bool, stdout, 
 			return fail(stderr, err)
 		}
 	}
-	v, err := canary.VerifyScores(report, given)
+	v, err := scores.Verify(report, given)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}

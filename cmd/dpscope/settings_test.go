@@ -23,9 +23,13 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/report"
 )
 
 // The command and the address that a report names ask for the plan that it is of:
@@ -103,7 +107,7 @@ func inThePage[P any](t *testing.T, all []address[P], parse func([]byte) (P, err
 		Sources    []map[string]any         `json:"sources"`
 	}
 	known.Mechanisms = catalogue.Listing().Mechanisms
-	for _, s := range canary.Sources() {
+	for _, s := range source.Sources() {
 		var designs []map[string]any
 		for _, d := range s.Designs {
 			designs = append(designs, map[string]any{"name": d, "vectors": s.NeedsData != nil && s.NeedsData(d)})
@@ -198,7 +202,7 @@ func TestReproducePair(t *testing.T) {
 		spec := rapid.SampledFrom(catalogue.Mechanisms).Draw(t, "mechanism")
 		p := pair.Plan{Version: pair.PlanVersion, Mechanism: spec.Name, Parameters: drawParams(t, spec.Params), Claim: drawClaim(t),
 			Samples: sometimes(t, "samples", rapid.IntRange(pair.MinSamples, pair.MaxSamples)), Explore: sometimes(t, "explore", rapid.IntRange(pair.MinSamples, 1_000_000)),
-			Trials: sometimes(t, "trials", rapid.IntRange(1, pair.MaxTrials)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-9, 0.5)), Seed: rapid.Uint64Max(pair.MaxSeed).Draw(t, "seed"),
+			Trials: sometimes(t, "trials", rapid.IntRange(1, pair.MaxTrials)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-9, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed"),
 			Finder:  sometimes(t, "finder", rapid.Map(rapid.SampledFrom(catalogue.Finders), func(f audit.FinderSpec) string { return f.Name })),
 			Learner: sometimes(t, "learner", rapid.Map(rapid.SampledFrom(catalogue.Learners), func(l audit.LearnerSpec) string { return l.Name })),
 			Anytime: rapid.Bool().Draw(t, "anytime"), ThroughRenyi: sometimes(t, "through-renyi", rapid.Float64Range(1.01, 64))}
@@ -246,10 +250,10 @@ const (
 )
 
 // drawFile draws a file for a design, and how it is read.
-func drawFile(t *rapid.T, s canary.SourceSpec, d canary.Design) (file []byte, pool *canary.Pool, csv *train.CSV) {
+func drawFile(t *rapid.T, s source.Spec, d source.Design) (file []byte, pool *source.Pool, csv *train.CSV) {
 	if s.NeedsData != nil && s.NeedsData(d) {
-		pool = &canary.Pool{Scale: sometimes(t, "scale", rapid.SampledFrom([]canary.Scale{canary.UnitNorm, canary.MedianNorm, canary.OwnNorm})), Distinct: rapid.Bool().Draw(t, "distinct")}
-		if d == canary.TailSingular {
+		pool = &source.Pool{Scale: sometimes(t, "scale", rapid.SampledFrom([]source.Scale{source.UnitNorm, source.MedianNorm, source.OwnNorm})), Distinct: rapid.Bool().Draw(t, "distinct")}
+		if d == source.TailSingular {
 			pool.Tail = rapid.IntRange(0, 3).Draw(t, "tail")
 		}
 		return []byte(vectorFile), pool, nil
@@ -269,7 +273,7 @@ func drawFile(t *rapid.T, s canary.SourceSpec, d canary.Design) (file []byte, po
 
 // drawCanaryClaim draws a claim; without a delta it is the default one.
 func drawCanaryClaim(t *rapid.T) *audit.Claim {
-	claim := audit.DPClaim(rapid.Float64Range(0.1, 8).Draw(t, "epsilon"), rapid.SampledFrom([]float64{canary.DefaultDelta, 1e-3, 0}).Draw(t, "delta"))
+	claim := audit.DPClaim(rapid.Float64Range(0.1, 8).Draw(t, "epsilon"), rapid.SampledFrom([]float64{report.DefaultDelta, 1e-3, 0}).Draw(t, "delta"))
 	return &claim
 }
 
@@ -278,11 +282,11 @@ func TestReproduceCanaries(t *testing.T) {
 	var addresses []address[canary.Plan]
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
-		s := rapid.SampledFrom(canary.Sources()).Draw(t, "source")
+		s := rapid.SampledFrom(source.Sources()).Draw(t, "source")
 		p := canary.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: drawCanaryClaim(t), Relation: sometimes(t, "relation", rapid.SampledFrom(s.Relations)),
 			Design: rapid.SampledFrom(s.Designs).Draw(t, "design"), Runs: rapid.IntRange(64, 4096).Draw(t, "n"), K: sometimes(t, "k", rapid.IntRange(1, 8)), M: sometimes(t, "m", rapid.IntRange(1, 8)),
 			Explore: sometimes(t, "explore", rapid.IntRange(1, 4096)), Interval: sometimes(t, "interval", rapid.SampledFrom(bounds.CanaryIntervals())),
-			Quantile: sometimes(t, "quantile", rapid.Float64Range(0, 0.49)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(pair.MaxSeed).Draw(t, "seed")}
+			Quantile: sometimes(t, "quantile", rapid.Float64Range(0, 0.49)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
 		if rapid.Bool().Draw(t, "single given") {
 			single := rapid.Bool().Draw(t, "single")
 			p.Single = &single
@@ -292,17 +296,17 @@ func TestReproduceCanaries(t *testing.T) {
 		if file == nil {
 			p.Parameters = drawParams(t, s.Params)
 		}
-		a, err := p.Resolve(canary.Sources(), file)
+		a, err := p.Resolve(source.Sources(), file)
 		if err != nil && len(p.Parameters) > 0 { // parameters exclude each other
 			p.Parameters = nil
-			a, err = p.Resolve(canary.Sources(), file)
+			a, err = p.Resolve(source.Sources(), file)
 		}
 		if err != nil {
 			return
 		}
 		valid++
 		resolve := func(p canary.Plan) (canary.Plan, error) {
-			b, err := p.Resolve(canary.Sources(), file)
+			b, err := p.Resolve(source.Sources(), file)
 			if err != nil {
 				return p, err
 			}
@@ -319,55 +323,55 @@ func TestReproduceCanaries(t *testing.T) {
 }
 
 // drawGuesses draws which of m canaries are guessed and how many.
-func drawGuesses(t *rapid.T, m int) (canary.Sides, []int, []int) {
+func drawGuesses(t *rapid.T, m int) (onerun.Sides, []int, []int) {
 	several := func(name string) []int {
 		n := sometimes(t, name, rapid.SliceOfNDistinct(rapid.IntRange(1, m/2), 1, 3, rapid.ID[int]))
 		slices.Sort(n)
 		return n
 	}
-	return sometimes(t, "sides", rapid.SampledFrom(canary.AllSides())), several("guesses"), several("gdp-guesses")
+	return sometimes(t, "sides", rapid.SampledFrom(onerun.AllSides())), several("guesses"), several("gdp-guesses")
 }
 
 func TestReproduceOneRun(t *testing.T) {
 	tried, valid := 0, 0
-	var addresses []address[canary.OneRunPlan]
+	var addresses []address[onerun.Plan]
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
-		s := rapid.SampledFrom(canary.Sources()).Draw(t, "source")
-		p := canary.OneRunPlan{Version: canary.PlanVersion, Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design"),
-			Canaries: rapid.IntRange(16, 400).Draw(t, "m"), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(pair.MaxSeed).Draw(t, "seed")}
+		s := rapid.SampledFrom(source.Sources()).Draw(t, "source")
+		p := onerun.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design"),
+			Canaries: rapid.IntRange(16, 400).Draw(t, "m"), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
 		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, p.Canaries)
 		var file []byte
 		if file, _, p.CSV = drawFile(t, s, p.Design); file == nil {
 			p.Parameters = drawParams(t, s.Params)
 		}
-		a, err := p.Resolve(canary.Sources(), file)
+		a, err := p.Resolve(source.Sources(), file)
 		if err != nil && len(p.Parameters) > 0 {
 			p.Parameters = nil
-			a, err = p.Resolve(canary.Sources(), file)
+			a, err = p.Resolve(source.Sources(), file)
 		}
 		if err != nil {
 			return
 		}
 		valid++
-		resolve := func(p canary.OneRunPlan) (canary.OneRunPlan, error) {
-			b, err := p.Resolve(canary.Sources(), file)
+		resolve := func(p onerun.Plan) (onerun.Plan, error) {
+			b, err := p.Resolve(source.Sources(), file)
 			if err != nil {
 				return p, err
 			}
 			return b.Plan, nil
 		}
-		asksAgain(t, a.Reproduce(), canary.OneRunPlan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[canary.OneRunPlan]) {
-			f := newOneFlags("one-run", canary.OneRunKeys(), io.Discard)
+		asksAgain(t, a.Reproduce(), onerun.Plan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[onerun.Plan]) {
+			f := newOneFlags("one-run", onerun.Keys(), io.Discard)
 			f.String("data", "", "")
 			return f.Flags, f.asked
-		}, canary.OneRunKeys(), resolve, a.Plan)
+		}, onerun.Keys(), resolve, a.Plan)
 		if p.Sides == "" && p.Guesses == nil && p.GDPGuesses == nil { // those the page does not set
-			addresses = append(addresses, address[canary.OneRunPlan]{a.Reproduce().URL, "one", a.Plan, resolve})
+			addresses = append(addresses, address[onerun.Plan]{a.Reproduce().URL, "one", a.Plan, resolve})
 		}
 	})
 	enough(t, valid, tried)
-	inThePage(t, addresses, canary.ParseOneRunPlan)
+	inThePage(t, addresses, onerun.ParsePlan)
 }
 
 func TestReproduceScores(t *testing.T) {
@@ -379,23 +383,23 @@ func TestReproduceScores(t *testing.T) {
 		}
 		return out
 	}
-	flat := canary.Scores{In: of(150, 1), Out: of(140, 0)}
+	flat := scores.Scores{In: of(150, 1), Out: of(140, 0)}
 	tried, valid := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
-		p := canary.ScoresPlan{Version: canary.PlanVersion, Claim: drawCanaryClaim(t), Relation: rapid.SampledFrom([]audit.Relation{audit.AddRemove, audit.Replace}).Draw(t, "relation"),
-			Method: sometimes(t, "method", rapid.SampledFrom(canary.FlatMethods())), Beta: sometimes(t, "beta", rapid.Float64Range(1e-3, 0.5)), Seed: rapid.Uint64Max(pair.MaxSeed).Draw(t, "seed")}
+		p := scores.Plan{Version: canary.PlanVersion, Claim: drawCanaryClaim(t), Relation: rapid.SampledFrom([]audit.Relation{audit.AddRemove, audit.Replace}).Draw(t, "relation"),
+			Method: sometimes(t, "method", rapid.SampledFrom(scores.FlatMethods())), Beta: sometimes(t, "beta", rapid.Float64Range(1e-3, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
 		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, 100)
-		r, err := canary.AuditScores(p, flat, audit.Generator{})
+		r, err := scores.Run(p, flat, audit.Generator{})
 		if err != nil {
 			return
 		}
 		valid++
-		asksAgain(t, r.Reproduce, canary.ScoresPlan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[canary.ScoresPlan]) {
-			f := newOneFlags("scores", canary.ScoresKeys(), io.Discard)
+		asksAgain(t, r.Reproduce, scores.Plan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[scores.Plan]) {
+			f := newOneFlags("scores", scores.Keys(), io.Discard)
 			return f.Flags, f.asked
-		}, canary.ScoresKeys(), func(p canary.ScoresPlan) (canary.ScoresPlan, error) {
-			b, err := canary.AuditScores(p, flat, audit.Generator{})
+		}, scores.Keys(), func(p scores.Plan) (scores.Plan, error) {
+			b, err := scores.Run(p, flat, audit.Generator{})
 			if err != nil {
 				return p, err
 			}
@@ -409,7 +413,7 @@ func TestReproduceScores(t *testing.T) {
 func TestDocumentedFlags(t *testing.T) {
 	known := map[string]bool{}
 	for _, set := range []*cli.Flags{newAuditFlags(io.Discard).Flags, newCanaryFlags(io.Discard).Flags,
-		newOneFlags("one-run", canary.OneRunKeys(), io.Discard).Flags, newOneFlags("scores", canary.ScoresKeys(), io.Discard).Flags} {
+		newOneFlags("one-run", onerun.Keys(), io.Discard).Flags, newOneFlags("scores", scores.Keys(), io.Discard).Flags} {
 		set.VisitAll(func(f *flag.Flag) { known[f.Name] = true })
 	}
 	named := 0

@@ -20,10 +20,10 @@ var goldenPlans = map[string]pair.Plan{
 	"random":    {Mechanism: "gaussian-mean", Relation: audit.Replace, Finder: "random", Samples: 5_000, Trials: 3, Seed: 10},
 }
 
-// TestGoldenReports replays committed reports, exploration and all. It runs on
+// TestSameBitsOfReports replays committed reports, exploration and all. It runs on
 // every platform that the tests run on, so that a report written on one gives
 // the same counts on the others. With -update it writes them anew.
-func TestGoldenReports(t *testing.T) {
+func TestSameBitsOfReports(t *testing.T) {
 	for name, plan := range goldenPlans {
 		file := filepath.Join("testdata", "reports", name+".json")
 		if *update {

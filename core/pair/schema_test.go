@@ -7,13 +7,16 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"sync"
 	"testing"
+
+	"github.com/google/jsonschema-go/jsonschema"
+	check "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/google/jsonschema-go/jsonschema"
-	check "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
@@ -43,8 +46,8 @@ func schema(t *testing.T) []byte {
 		reflect.TypeFor[audit.TerminationReason](): words(string(audit.Completed), string(audit.Refuted), string(audit.Stopped), string(audit.Failed)),
 		reflect.TypeFor[bounds.Method](): words(string(bounds.MethodExact), string(bounds.MethodClopperPearson), string(bounds.MethodPairedBetting), string(bounds.MethodGaussianMu),
 			string(bounds.MethodRenyiBetting), string(bounds.MethodRenyiBerryEsseen), string(bounds.MethodEventMixture), string(bounds.MethodScoreMixture),
-			string(bounds.MethodRenyiMixture), string(bounds.MethodHistogram), string(bounds.MethodRenyiCorrected), string(bounds.MethodKatz), string(bounds.MethodKatzDelta),
-			string(bounds.MethodRenyiPublished), string(bounds.MethodHistogramPublished)),
+			string(bounds.MethodRenyiMixture), string(published.MethodHistogram), string(published.MethodRenyiCorrected), string(published.MethodKatz), string(published.MethodKatzDelta),
+			string(published.MethodRenyiPublished), string(published.MethodHistogramPublished)),
 		reflect.TypeFor[audit.ParamValue](): {Types: []string{"number", "string"}},
 		reflect.TypeFor[json.RawMessage]():  {Type: "object", Description: "the model, as its learner writes it"},
 	}})
@@ -81,23 +84,28 @@ func TestSchemaIsCurrent(t *testing.T) {
 	}
 }
 
-// validate checks a report's JSON against the schema file.
-func validate(t *testing.T, report []byte) {
-	t.Helper()
+// compiled is the schema file, read once.
+var compiled = sync.OnceValues(func() (*check.Schema, error) {
 	file, err := os.Open(schemaFile)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	defer file.Close()
 	doc, err := check.UnmarshalJSON(file)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	c := check.NewCompiler()
 	if err := c.AddResource("report.json", doc); err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	s, err := c.Compile("report.json")
+	return c.Compile("report.json")
+})
+
+// validate checks a report's JSON against the schema file.
+func validate(t *testing.T, report []byte) {
+	t.Helper()
+	s, err := compiled()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,9 +5,6 @@ import (
 	"github.com/dpscope/dpscope/audit/settings"
 )
 
-// DefaultSeed is the seed where none is named.
-const DefaultSeed = "42"
-
 // Keys are the settings of a plan, in the order in which a report names them.
 func Keys() []settings.Key[Plan] {
 	number := func(of func(*audit.Claim) *float64) settings.Value[Plan] {
@@ -82,7 +79,7 @@ func Keys() []settings.Key[Plan] {
 		{Name: "anytime", At: settings.Switch(func(p *Plan) *bool { return &p.Anytime }),
 			Usage: "a bound that is valid at any time: the run ends when the claim is refuted, and may be stopped (Ctrl-C) with its bound intact; -samples is then the most that it draws",
 			Form:  &settings.Form{Place: "budget", Label: "Anytime", Hint: "the bound climbs live and holds whenever you stop; the run ends by itself once the claim is refuted"}},
-		{Name: "seed", At: settings.Whole(func(p *Plan) *uint64 { return &p.Seed }), Range: settings.In(0, MaxSeed), Preset: DefaultSeed, Always: true,
+		{Name: "seed", At: settings.Whole(func(p *Plan) *uint64 { return &p.Seed }), Range: settings.In(0, audit.MaxSeed), Preset: audit.DefaultSeed, Always: true,
 			Usage: "seed of all randomness",
 			Form:  &settings.Form{Place: "budget", Label: "Seed"}},
 		{Name: "param", Field: "parameters", At: settings.Params(func(p *Plan) *audit.Params { return &p.Parameters }),

@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestForgedReports: whatever is changed in a report that follows from its

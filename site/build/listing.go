@@ -6,8 +6,10 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/calibration"
-	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/mechanisms/google"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
@@ -27,8 +29,8 @@ type listing struct {
 type canaries struct {
 	Sources   []canarySource   `json:"sources"`
 	Intervals []canaryInterval `json:"intervals"` // the first is the default
-	Scales    []canary.Scale   `json:"scales"`    // of vectors from a file, the first is the default
-	Methods   []canary.Method  `json:"methods"`   // for scores without runs, the first is the default
+	Scales    []source.Scale   `json:"scales"`    // of vectors from a file, the first is the default
+	Methods   []report.Method  `json:"methods"`   // for scores without runs, the first is the default
 }
 
 type canarySource struct {
@@ -42,11 +44,11 @@ type canarySource struct {
 	// Canaries of one run and their design, by default; absent where the source
 	// cannot be audited so.
 	OneRun       int           `json:"oneRun,omitempty"`
-	OneRunDesign canary.Design `json:"oneRunDesign,omitempty"`
+	OneRunDesign source.Design `json:"oneRunDesign,omitempty"`
 }
 
 type canaryDesign struct {
-	Name    canary.Design `json:"name"`
+	Name    source.Design `json:"name"`
 	Vectors bool          `json:"vectors,omitempty"` // of a file, which must be given
 }
 
@@ -105,8 +107,8 @@ func list(museum map[string]string) listing {
 }
 
 func canaryOffer() canaries {
-	c := canaries{Methods: canary.FlatMethods(), Scales: []canary.Scale{canary.UnitNorm, canary.MedianNorm, canary.OwnNorm}}
-	for _, s := range canary.Sources() {
+	c := canaries{Methods: scores.FlatMethods(), Scales: []source.Scale{source.UnitNorm, source.MedianNorm, source.OwnNorm}}
+	for _, s := range source.Sources() {
 		x := canarySource{Name: s.Name, Title: s.Title, Params: s.Params, Relations: s.Relations, Examples: s.TakesData, Runs: s.Runs}
 		for _, d := range s.Designs {
 			x.Designs = append(x.Designs, canaryDesign{d, s.NeedsData != nil && s.NeedsData(d)})

@@ -19,10 +19,11 @@
 package main
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"runtime"
 	"syscall/js"
 	"time"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 func main() {

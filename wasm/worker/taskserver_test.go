@@ -103,7 +103,7 @@ func TestTaskServerRefuses(t *testing.T) {
 			{"{", "cut off"},
 			{`{"version":3,"kind":"pair/explore","task":{}}`, "version is 3"},
 			{`{"version":2,"kind":"dance","task":{}}`, "field kind"},
-			{`{"version":2,"kind":"pair/certify","task":{"plan":{"version":1,"mechanism":"randomised-response","seed":1}}}`, "learner"},
+			{`{"version":2,"kind":"pair/certify","task":{"plan":{"version":1,"mechanism":"randomised-response","seed":1}}}`, "edges"},
 			{bursting, "burst"},
 		} {
 			port.post(message{Type: msgTask, ID: i, JSON: c.task})

@@ -177,7 +177,7 @@ func TestFaults(t *testing.T) {
 		{"garbage", nil, `x"... (522 bytes), must be an answer: {"outputs": [...]}, or the array alone; what is not an answer belongs on standard error`, ""},
 		{"twice", nil, "it printed more than one line as its answer; after the line came", ""},
 		{"refuses", nil, "it refuses the request: no model file", ""},
-		{"key", nil, `its answer, byte 2 is "\"output\": [1]}", must be the one key "outputs"`, ""},
+		{"key", nil, `its answer, character 2 is "\"output\": [1]}", must be the one key "outputs"`, ""},
 		{"half-way", nil, "it ended with exit code 3 in the middle of its answer, after ", ""},
 		{"half-way", nil, "  the end of its standard error:\n    Traceback (most recent call last):\n      [31mOut of luck[0m", ""},
 		{"killed", nil, "it was ended by a signal (killed), as the system does when memory runs out, before its first answer", ""},
