@@ -80,7 +80,7 @@ func TestSchemaIsCurrent(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s is not what the types say; go test ./core -run TestSchemaIsCurrent -update writes it", schemaFile)
+		t.Errorf("%s is not what the types say; go test ./core/pair -run TestSchemaIsCurrent -update writes it", schemaFile)
 	}
 }
 
