@@ -119,9 +119,6 @@ export class Form {
     this.#dependents();
   }
 
-  /** Says something below the choice of the mechanism. */
-  hint(text) { this.#fields.get("mechanism").hint(text); }
-
   get defaultMechanism() {
     const all = this.#catalogue.mechanisms;
     return (all.find((m) => m.name === FIRST_MECHANISM) ?? all[0])?.name;
@@ -206,7 +203,7 @@ export class Form {
     byId("about").replaceChildren(
       html("p", { class: m.fault ? "kind broken" : "kind sound" }, html("span", { class: "mark", "aria-hidden": "true" }, m.fault ? "▲" : "●"), m.fault ? " Known to be broken" : " Keeps its claim"),
       html("dl", { class: "pairs" },
-        [["Runs", m.library && `the real library: ${m.library}. It comes with a core of its own, and no seed gives its outputs again.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source], ["More", m.museum && html("a", { href: m.museum }, "Why it fails")]].filter(([, text]) => text)
+        [["Runs", m.library && `the real library: ${m.library}. No seed gives its outputs again.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source], ["More", m.museum && html("a", { href: m.museum }, "Why it fails")]].filter(([, text]) => text)
           .map(([name, text]) => [html("dt", {}, name), html("dd", {}, text)])));
   }
 

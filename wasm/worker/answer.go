@@ -12,13 +12,8 @@ import (
 
 // ready is the first message of a coordinator.
 type ready struct {
-	Version   string        `json:"version"`
-	Go        string        `json:"go"`
-	Catalogue audit.Listing `json:"catalogue"`
-}
-
-func readyAnswer(cat audit.Catalogue, g audit.Generator) ready {
-	return ready{Version: g.Version, Go: g.Go, Catalogue: cat.Listing()}
+	Version string `json:"version"`
+	Go      string `json:"go"`
 }
 
 // checked is a plan with its defaults written out, and what there is to say
@@ -85,7 +80,7 @@ func reportAnswer(r pair.Report, failure error, newer bool) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	out := reported{Report: text, Text: string(text), Facts: pair.Facts(r), Certified: pair.CertifiedRows(r), Published: pair.PublishedRows(r),
+	out := reported{Report: text, Text: string(text), Facts: r.Facts(), Certified: pair.CertifiedRows(r), Published: pair.PublishedRows(r),
 		Curves: pair.ReportCurves(r), Newer: newer}
 	if failure != nil {
 		out.Error = failure.Error()
