@@ -220,17 +220,17 @@ func (b Brought) Spec(m Mechanism) MechanismSpec {
 // Arguments are the flags that bring the mechanism again.
 func (b *Brought) Arguments() []Argument {
 	name := map[BroughtKind]string{BroughtCommand: "exec", BroughtModule: "wasm"}[b.Kind]
-	args := []Argument{{name, b.Name}}
+	args := []Argument{{Name: name, Value: b.Name}}
 	s := b.Datasets
-	args = append(args, Argument{"domain", s.ranges()}, Argument{"rows", fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows)})
+	args = append(args, Argument{Name: "domain", Value: s.ranges()}, Argument{Name: "rows", Value: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows)})
 	if s.Integer {
-		args = append(args, Argument{"integer", ""})
+		args = append(args, Argument{Name: "integer", Value: "true", Alone: true})
 	}
 	if s.Relation != AddRemove {
-		args = append(args, Argument{"relation", string(s.Relation)})
+		args = append(args, Argument{Name: "relation", Value: string(s.Relation)})
 	}
 	if s.Relation.HasReach() {
-		args = append(args, Argument{"reach", Exactly(s.Reach)})
+		args = append(args, Argument{Name: "reach", Value: Exactly(s.Reach)})
 	}
 	kinds := map[string]ColumnKind{}
 	for _, c := range b.Columns {
@@ -238,7 +238,7 @@ func (b *Brought) Arguments() []Argument {
 	}
 	args = append(args, kindArguments(kinds)...)
 	if b.NonFinite != "" {
-		args = append(args, Argument{"nonfinite", b.NonFinite})
+		args = append(args, Argument{Name: "nonfinite", Value: b.NonFinite})
 	}
 	return args
 }

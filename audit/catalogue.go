@@ -42,3 +42,6 @@ const Auto = "auto"
 // MaxSeed is the largest seed of a plan: it keeps seeds exact in JSON numbers that are
 // read as float64.
 const MaxSeed = 1<<53 - 1
+
+// DefaultSeed is the seed where none is named.
+const DefaultSeed = "42"

@@ -62,7 +62,7 @@ func (c Claim) Validate() error {
 	case GaussianDP:
 		uses["mu"] = true
 	default:
-		return UnknownName("claim.kind", string(c.Kind), claimKinds)
+		return At("/claim/kind", UnknownName("claim.kind", string(c.Kind), claimKinds))
 	}
 	fields := []struct {
 		name  string

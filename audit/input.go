@@ -12,6 +12,7 @@ import (
 // how to mend it. Commands answer it with exit code 2.
 type InputError struct {
 	Field  string // name of the field or argument, as the user wrote it
+	Path   string // where it is, if that is not Field: see [InputError.Place]
 	Found  string // the value that was found
 	Want   string // what is allowed
 	Remedy string // how to mend it; may be empty
@@ -33,6 +34,25 @@ func (e *InputError) Error() string {
 		b.WriteString("; " + e.Remedy)
 	}
 	return b.String()
+}
+
+// Place is where the fault is: the name of a setting, p.NAME for a parameter, or a
+// JSON pointer into what was read, / for all of it.
+func (e *InputError) Place() string {
+	if e.Path != "" {
+		return e.Path
+	}
+	return e.Field
+}
+
+// At says where an error is that comes of the user's input and does not say so
+// itself.
+func At(path string, err error) error {
+	var in *InputError
+	if errors.As(err, &in) && in.Path == "" {
+		in.Path = path
+	}
+	return err
 }
 
 // IsInput reports whether err comes from the user's input.

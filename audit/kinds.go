@@ -64,16 +64,12 @@ func kindArguments(kinds map[string]ColumnKind) []Argument {
 			end++
 		}
 		if end-i >= shortRun {
-			args, i = append(args, Argument{"kind", fmt.Sprintf("%s..%s=%s", names[i], names[end-1], kinds[names[i]])}), end
+			args, i = append(args, Argument{Name: "kind", Value: fmt.Sprintf("%s..%s=%s", names[i], names[end-1], kinds[names[i]])}), end
 			continue
 		}
 		for ; i < end; i++ {
-			args = append(args, Argument{"kind", names[i] + "=" + string(kinds[names[i]])})
+			args = append(args, Argument{Name: "kind", Value: names[i] + "=" + string(kinds[names[i]])})
 		}
 	}
 	return args
 }
-
-// Argument is one setting of a plan that differs from its default, by the name
-// that the command line and the page's address use for it.
-type Argument struct{ Name, Value string }

@@ -46,10 +46,10 @@ func (v *ParamValue) UnmarshalJSON(data []byte) error {
 		if err := json.Unmarshal(data, &v.Text); err != nil || v.Text != "" {
 			return err
 		}
-		return &InputError{Field: "parameter", Found: "an empty text", Want: "a number or a word"}
+		return &InputError{Field: "parameter", Path: "/parameters", Found: "an empty text", Want: "a number or a word"}
 	}
 	if bytes.Equal(data, []byte("null")) {
-		return &InputError{Field: "parameter", Found: "null", Want: "a number or a word", Remedy: "leave it out for its default"}
+		return &InputError{Field: "parameter", Path: "/parameters", Found: "null", Want: "a number or a word", Remedy: "leave it out for its default"}
 	}
 	return json.Unmarshal(data, &v.Number)
 }
@@ -138,19 +138,19 @@ func ResolveParams(specs []ParamSpec, given Params, claim Claim) (Params, error)
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		if _, ok := out[name]; !ok {
 			if len(names) == 0 {
-				return nil, &InputError{Field: "parameter", Found: fmt.Sprintf("%q", name), Want: "absent: there are no parameters"}
+				return nil, &InputError{Field: "parameter", Path: "p." + name, Found: fmt.Sprintf("%q", name), Want: "absent: there are no parameters"}
 			}
-			return nil, UnknownName("parameter", name, names)
+			return nil, At("p."+name, UnknownName("parameter", name, names))
 		}
 		out[name] = given[name]
 	}
 	for _, s := range specs {
-		field := "parameter " + s.Name
+		field, path := "parameter "+s.Name, "p."+s.Name
 		if _, ok := given[s.Name]; !ok && (s.Name == "epsilon" || s.Name == "delta" || s.Name == "alpha") {
-			field = s.Name // it came from the claim
+			field, path = s.Name, s.Name // it came from the claim
 		}
 		if err := s.check(field, out[s.Name]); err != nil {
-			return nil, err
+			return nil, At(path, err)
 		}
 	}
 	return out, nil

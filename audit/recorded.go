@@ -64,13 +64,13 @@ var RecordedLimitations = []string{
 
 // Arguments are the flags that read the files again.
 func (r *Recording) Arguments() []Argument {
-	args := []Argument{{"samples-file", r.Files[0].Name}}
+	args := []Argument{{Name: "samples-file", Value: r.Files[0].Name}}
 	if len(r.Files) > 1 {
-		args = append(args, Argument{"samples-file2", r.Files[1].Name})
+		args = append(args, Argument{Name: "samples-file2", Value: r.Files[1].Name})
 	}
 	add := func(name, value string) {
 		if value != "" {
-			args = append(args, Argument{name, value})
+			args = append(args, Argument{Name: name, Value: value})
 		}
 	}
 	add("header", r.Reading.Header)

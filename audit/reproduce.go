@@ -1,8 +1,54 @@
 package audit
 
-import (
-	"strings"
-)
+import "strings"
+
+// Argument is one setting, by the name that the command line and the page's address
+// use for it; that of a parameter is p.NAME.
+type Argument struct {
+	Name, Value   string
+	Alone, Joined bool // how a command has it: as -name, as -name=value
+}
+
+// Changed are the parameters that are not the defaults, in the order of the specs.
+func (p Params) Changed(specs []ParamSpec, defaults Params) []Argument {
+	var out []Argument
+	for _, s := range specs {
+		if v := p[s.Name]; v != defaults[s.Name] {
+			out = append(out, Argument{Name: "p." + s.Name, Value: v.String()})
+		}
+	}
+	return out
+}
+
+// CommandOf is a command with arguments, as a shell takes it.
+func CommandOf(command string, args []Argument) string {
+	var b strings.Builder
+	b.WriteString(command)
+	for _, x := range args {
+		param, isParam := strings.CutPrefix(x.Name, "p.")
+		switch {
+		case isParam:
+			b.WriteString(" -param " + ShellWord(param+"="+x.Value))
+		case x.Alone:
+			b.WriteString(" -" + x.Name)
+		case x.Joined:
+			b.WriteString(" -" + x.Name + "=" + ShellWord(x.Value))
+		default:
+			b.WriteString(" -" + x.Name + " " + ShellWord(x.Value))
+		}
+	}
+	return b.String()
+}
+
+// FragmentOf is the fragment of an address with arguments.
+func FragmentOf(args []Argument) string {
+	var b strings.Builder
+	b.WriteString("#v=1")
+	for _, x := range args {
+		b.WriteString("&" + FragmentWord(x.Name) + "=" + FragmentWord(x.Value))
+	}
+	return b.String()
+}
 
 // ShellWord quotes what a shell would take apart.
 func ShellWord(s string) string {

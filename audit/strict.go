@@ -17,7 +17,7 @@ import (
 // not have is refused by name.
 func DecodeStrict(data []byte, what string, v any) error {
 	if len(bytes.TrimSpace(data)) == 0 {
-		return &InputError{Field: what, Found: "empty", Want: "a JSON object"}
+		return &InputError{Field: what, Path: "/", Found: "empty", Want: "a JSON object"}
 	}
 	dec := json.NewDecoder(bytes.NewReader(data))
 	dec.DisallowUnknownFields()
@@ -26,7 +26,7 @@ func DecodeStrict(data []byte, what string, v any) error {
 	}
 	if _, err := dec.Token(); err != io.EOF {
 		line, col := position(data, dec.InputOffset())
-		return &InputError{Field: what, Found: fmt.Sprintf("followed by more text at line %d, column %d", line, col), Want: "one JSON object"}
+		return &InputError{Field: what, Path: "/", Found: fmt.Sprintf("followed by more text at line %d, column %d", line, col), Want: "one JSON object"}
 	}
 	if _, raw := v.(*json.RawMessage); raw {
 		return nil
@@ -34,12 +34,23 @@ func DecodeStrict(data []byte, what string, v any) error {
 	return checkNames(data, what, v)
 }
 
+// FieldNames are the names of the fields of v, a struct, in JSON.
+func FieldNames(v any) []string {
+	var names []string
+	for _, f := range reflect.VisibleFields(reflect.TypeOf(v)) {
+		if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // checkNames refuses what encoding/json lets pass and other readers see
 // otherwise: a name that comes twice in one object, and a field's name in other
 // letters than its own.
 func checkNames(data []byte, what string, v any) error {
 	if name := repeated(json.NewDecoder(bytes.NewReader(data))); name != "" {
-		return &InputError{Field: fmt.Sprintf("%s: field %q", what, name), Found: "there twice in one object", Want: "there once"}
+		return &InputError{Field: fmt.Sprintf("%s: field %q", what, name), Path: "/" + name, Found: "there twice in one object", Want: "there once"}
 	}
 	back, err := json.Marshal(v)
 	if err != nil {
@@ -48,7 +59,7 @@ func checkNames(data []byte, what string, v any) error {
 	var given, known any
 	if json.Unmarshal(data, &given) == nil && json.Unmarshal(back, &known) == nil {
 		if name := otherLetters(given, known); name != "" {
-			return &InputError{Field: fmt.Sprintf("%s: field %q", what, name), Found: "unknown", Want: "a field of this version, in its own letters"}
+			return &InputError{Field: fmt.Sprintf("%s: field %q", what, name), Path: "/" + name, Found: "unknown", Want: "a field of this version, in its own letters"}
 		}
 	}
 	return nil
@@ -128,20 +139,20 @@ func JsonError(data []byte, what string, err error) error {
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		line, col := position(data, int64(len(data)))
-		return &InputError{Field: what, Found: fmt.Sprintf("cut off at line %d, column %d", line, col), Want: "a whole JSON object", Remedy: "save or copy the file again"}
+		return &InputError{Field: what, Path: "/", Found: fmt.Sprintf("cut off at line %d, column %d", line, col), Want: "a whole JSON object", Remedy: "save or copy the file again"}
 	case errors.As(err, &syntax):
 		line, col := position(data, syntax.Offset)
-		return &InputError{Field: what, Found: fmt.Sprintf("not JSON at line %d, column %d (%v)", line, col, err), Want: "a JSON object"}
+		return &InputError{Field: what, Path: "/", Found: fmt.Sprintf("not JSON at line %d, column %d (%v)", line, col, err), Want: "a JSON object"}
 	case errors.As(err, &typed):
 		line, col := position(data, typed.Offset)
 		field := what
 		if typed.Field != "" {
 			field += ": field " + typed.Field
 		}
-		return &InputError{Field: field, Found: fmt.Sprintf("of type %s at line %d, column %d", typed.Value, line, col), Want: jsonType(typed.Type)}
+		return &InputError{Field: field, Path: "/" + strings.ReplaceAll(typed.Field, ".", "/"), Found: fmt.Sprintf("of type %s at line %d, column %d", typed.Value, line, col), Want: jsonType(typed.Type)}
 	}
 	if name, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return &InputError{Field: what + ": field " + name, Found: "unknown", Want: "a field of this version", Remedy: "remove it, or use the version of dpscope that wrote it"}
+		return &InputError{Field: what + ": field " + name, Path: "/" + strings.Trim(name, `"`), Found: "unknown", Want: "a field of this version", Remedy: "remove it, or use the version of dpscope that wrote it"}
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }

@@ -273,7 +273,7 @@ func TestCanariesRefuse(t *testing.T) {
 	tab := planting(t, "&n=100&k=3&source=nothing")
 	until(t, tab, `document.querySelector("#notice").textContent.includes("nothing")`, 5*time.Second)
 	for _, c := range []struct{ id, value, says string }{
-		{"k-epsilon", "0", "above 0"}, {"k-delta", "1", "[0, 1)"}, {"k-n", "1.5", "whole number"}, {"k-k", "0", "at least 1"},
+		{"k-epsilon", "0", "above 0"}, {"k-delta", "1", "[0, 1)"}, {"k-n", "1.5", "whole number"}, {"k-k", "0", "in [1, 65536]"},
 		{"k-n", "2", "no outcome of fewer"}, {"k-interval", "wilson-4", "at least 4 each"}, {"k-quantile", "0.5", "[0, 0.5)"}, {"k-beta", "0.7", "[1e-9, 0.5]"},
 		{"k-p-d", "0.5", "whole"}, {"k-m", "5000", "at most 4096"},
 	} {

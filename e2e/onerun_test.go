@@ -30,7 +30,7 @@ func TestOneRun(t *testing.T) {
 	until(t, tab, canaryIdle, 30*time.Second)
 	set(t, tab, "k-one", "2000000")
 	click(t, tab, "#canaries-one")
-	until(t, tab, `document.querySelector("#k-one-error").textContent.includes("number of canaries") && document.activeElement.id === "k-one" && `+canaryIdle, time.Minute)
+	until(t, tab, `document.querySelector("#k-one-error").textContent.includes("in [1, 1048576]") && document.activeElement.id === "k-one" && `+canaryIdle, time.Minute)
 	set(t, tab, "k-one", "600")
 	click(t, tab, "#canaries-one")
 	shown := func() onerun.Report {

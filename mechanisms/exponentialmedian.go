@@ -61,7 +61,7 @@ var exponentialMedianSpec = audit.MechanismSpec{
 	},
 	New: func(p audit.Params) (audit.Mechanism, error) {
 		if lo, hi := p.Num("lo"), p.Num("hi"); !(lo < hi) {
-			return nil, &audit.InputError{Field: "parameter hi", Found: show(hi), Want: "above lo = " + show(lo)}
+			return nil, &audit.InputError{Field: "parameter hi", Path: "p.hi", Found: show(hi), Want: "above lo = " + show(lo)}
 		}
 		return &exponentialMedian{gridOf(p), p.Num("epsilon") / 2}, nil
 	},

@@ -50,7 +50,7 @@ var randomisedResponseSpec = audit.MechanismSpec{
 			return &randomisedResponse{truthfulProbability(p.Num("epsilon"))}, nil
 		}
 		if !(truthful > 0.5 && truthful < 1) {
-			return nil, &audit.InputError{Field: "parameter p", Found: show(truthful), Want: "a number in (0.5, 1), or 0",
+			return nil, &audit.InputError{Field: "parameter p", Path: "p.p", Found: show(truthful), Want: "a number in (0.5, 1), or 0",
 				Remedy: "0 derives it from epsilon"}
 		}
 		return &randomisedResponse{truthful}, nil

@@ -69,10 +69,10 @@ func (f rapporFamily) spec() audit.MechanismSpec {
 
 func (f rapporFamily) build(p audit.Params) (audit.Mechanism, error) {
 	if p.Num("f") == 1 {
-		return nil, &audit.InputError{Field: "parameter f", Found: "1", Want: "a number in (0, 1), or 0", Remedy: "0 derives it from epsilon"}
+		return nil, &audit.InputError{Field: "parameter f", Path: "p.f", Found: "1", Want: "a number in (0, 1), or 0", Remedy: "0 derives it from epsilon"}
 	}
 	if f.instant && !(p.Num("p") < p.Num("q")) {
-		return nil, &audit.InputError{Field: "parameter q", Found: show(p.Num("q")), Want: "above p = " + show(p.Num("p"))}
+		return nil, &audit.InputError{Field: "parameter q", Path: "p.q", Found: show(p.Num("q")), Want: "above p = " + show(p.Num("p"))}
 	}
 	return &rapporReport{bits: p.Int("bits"), hashes: p.Int("hashes"), bitNoise: f.noise(p)}, nil
 }

@@ -186,7 +186,7 @@ func (v svtVariant) spec() audit.MechanismSpec {
 func (v svtVariant) build(p audit.Params) (audit.Mechanism, error) {
 	f, sensitivity, m := family(p), p.Num("sensitivity"), p.Int("m")
 	if f.leastSensitivity > sensitivity {
-		return nil, &audit.InputError{Field: "parameter sensitivity", Found: show(sensitivity),
+		return nil, &audit.InputError{Field: "parameter sensitivity", Path: "p.sensitivity", Found: show(sensitivity),
 			Want:   fmt.Sprintf("at least %s for queries=%s, whose answers move by as much", show(f.leastSensitivity), f.name),
 			Remedy: "use queries=direct for smaller ones"}
 	}

@@ -60,17 +60,17 @@ func CheckRelation(r audit.Relation, known ...audit.Relation) error {
 // ResolveClaim checks a claim of kind pure or approximate.
 func ResolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
 	if c == nil {
-		return audit.Claim{}, &audit.InputError{Field: "claim", Found: "absent", Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
+		return audit.Claim{}, &audit.InputError{Field: "claim", Path: "epsilon", Found: "absent", Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
 	}
 	claim := *c
 	if claim.Kind == "" {
 		claim.Kind = audit.DPClaim(claim.Epsilon, claim.Delta).Kind
 	}
 	if claim.Kind != audit.Approximate && claim.Kind != audit.Pure {
-		return claim, &audit.InputError{Field: "claim.kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", audit.Approximate, audit.Pure), Remedy: "canaries test an event against epsilon at one delta"}
+		return claim, &audit.InputError{Field: "claim.kind", Path: "/claim/kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", audit.Approximate, audit.Pure), Remedy: "canaries test an event against epsilon at one delta"}
 	}
 	if defaulted && claim.Delta != DefaultDelta {
-		return claim, &audit.InputError{Field: "deltaDefaulted", Found: fmt.Sprintf("true with delta = %v", claim.Delta), Want: fmt.Sprintf("absent, or delta = %v", DefaultDelta)}
+		return claim, &audit.InputError{Field: "deltaDefaulted", Path: "/deltaDefaulted", Found: fmt.Sprintf("true with delta = %v", claim.Delta), Want: fmt.Sprintf("absent, or delta = %v", DefaultDelta)}
 	}
 	return claim, claim.Validate()
 }

@@ -12,23 +12,18 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/google"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // auditFlags are the flags of dpscope audit.
 type auditFlags struct {
 	*cli.Flags
 
-	mechanism, relation, pair, finder, learner string
-	guarantee                                  string
-	epsilon, delta, beta                       float64
-	alpha, rho, mu, throughRenyi               float64
-	samples, explore, trials                   int
-	workers                                    *int
-	seed                                       uint64
-	strict, anytime                            bool
-	params                                     audit.Params
-	recorded                                   sampleFlags
-	brought                                    broughtFlags
+	asked    cli.Asked[pair.Plan]
+	workers  *int
+	strict   bool
+	recorded sampleFlags
+	brought  broughtFlags
 
 	out   formatFlags
 	suite planFlags
@@ -37,27 +32,9 @@ type auditFlags struct {
 func newAuditFlags(stderr io.Writer) *auditFlags {
 	f := &auditFlags{Flags: cli.NewFlags("dpscope audit", stderr)}
 	s := f.Flags
-	s.StringVar(&f.mechanism, "mechanism", "", "mechanism to audit (dpscope list shows all)")
-	s.StringVar(&f.guarantee, "guarantee", "", "kind of the claim: pure, approximate, renyi, zcdp or gaussian-dp; default: the kind that -alpha, -rho or -mu belongs to, else (epsilon, delta)")
-	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0; default: what the mechanism claims at its parameters, or what that implies. A parameter epsilon of the mechanism, which scales its noise, follows it where the claims are of one kind, unless -param sets it")
-	s.Float64Var(&f.delta, "delta", 0, "claimed delta, in [0, 1); default: the delta of the mechanism's own claim, 0 for most")
-	s.Float64Var(&f.alpha, "alpha", 0, "order of a Rényi claim, above 1")
-	s.Float64Var(&f.rho, "rho", 0, "claimed rho of zCDP, above 0")
-	s.Float64Var(&f.mu, "mu", 0, "claimed mu of Gaussian DP, above 0")
-	s.Float64Var(&f.throughRenyi, "through-renyi", 0, "test a pure claim through its Rényi divergence of this order, above 1, instead of an event")
-	s.BoolVar(&f.anytime, "anytime", false, "a bound that is valid at any time: the run ends when the claim is refuted, and may be stopped (Ctrl-C) with its bound intact; -samples is then the most that it draws")
-	f.params = s.Params("mechanism")
+	f.asked = cli.Settings(s, pair.Keys())
 	f.recorded.register(s)
 	f.brought.register(s)
-	s.StringVar(&f.relation, "relation", "", "neighbouring relation: "+audit.Searchable+"; default: the mechanism's first")
-	s.StringVar(&f.pair, "pair", "", `neighbouring pair as JSON, instead of a search: {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}`)
-	s.StringVar(&f.finder, "finder", audit.Auto, "how pairs are found")
-	s.StringVar(&f.learner, "learner", audit.Auto, "what learns the test; auto: a portfolio of all that apply")
-	s.Count(&f.samples, "samples", 100_000, "certification outputs a side; by default fewer for google-* mechanisms, whose outputs cost more")
-	s.Count(&f.explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples, up to 2^24 numbers a side; at most 2^26")
-	s.Count(&f.trials, "trials", 10, "pairs to explore")
-	s.Float64Var(&f.beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
-	s.Seed(&f.seed, 42, "seed of all randomness")
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 	f.suite.register(s)
 	f.out.register(s)
@@ -69,93 +46,36 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 func (f *auditFlags) plan() (pair.Plan, error) {
 	given := map[string]bool{}
 	f.Visit(func(x *flag.Flag) { given[x.Name] = true })
-	p := pair.Plan{Version: pair.PlanVersion, Mechanism: f.mechanism, Parameters: f.params, Relation: audit.Relation(f.relation),
-		Finder: f.finder, Learner: f.learner, Samples: f.samples, Explore: f.explore, Trials: f.trials, Beta: f.beta, Seed: f.seed}
-	bring := f.brought.checkUnused
+	p := pair.Plan{Version: pair.PlanVersion}
+	check := f.brought.checkUnused
 	if f.brought.given() {
-		bring = func(given map[string]bool) error { return f.brought.plan(&p, given) }
+		check = f.brought.check
 	}
-	if err := bring(given); err != nil {
+	if err := check(given); err != nil {
 		return p, err
 	}
 	if f.recorded.given() {
-		if err := f.recorded.plan(&p, given); err != nil {
-			return p, err
-		}
-	} else if p.Mechanism == "" {
-		return p, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
-	}
-	for _, n := range []struct {
-		name  string
-		value float64
-		least float64
-	}{{"samples", float64(f.samples), pair.MinSamples}, {"trials", float64(f.trials), 1}, {"beta", f.beta, 1e-9}} {
-		if err := atLeast(f.Flags, n.name, n.value, n.least); err != nil {
+		if err := f.recorded.check(given); err != nil {
 			return p, err
 		}
 	}
-	if n := google.Samples(f.mechanism); n > 0 && !given["samples"] {
-		p.Samples = n
-	}
-	claim, err := f.claim(given)
-	if err != nil {
+	if err := f.asked.Read(&p); err != nil {
 		return p, err
 	}
-	p.Claim = claim
-	if f.recorded.given() || f.brought.given() {
-		if err := checkOwnClaim(claim); err != nil {
-			return p, err
+	switch {
+	case f.recorded.given():
+		p.Mechanism = recorded.MechanismName
+	case f.brought.given():
+		p.Mechanism = string(f.brought.chosen().kind)
+	case p.Mechanism == "":
+		return p, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
+	default:
+		if p.Samples == 0 {
+			p.Samples = google.Samples(p.Mechanism)
 		}
+		return p, nil
 	}
-	if given["through-renyi"] && !(f.throughRenyi > 1) {
-		return p, &audit.InputError{Field: "-through-renyi", Found: fmt.Sprint(f.throughRenyi), Want: "an order: a finite number above 1"}
-	}
-	p.ThroughRenyi, p.Anytime = f.throughRenyi, f.anytime
-	if f.pair != "" {
-		neighbours, err := audit.ParsePair([]byte(f.pair))
-		if err != nil {
-			return p, err
-		}
-		p.Pair = &neighbours
-	}
-	return p, nil
-}
-
-// claim makes the claim that the flags ask for, nil if they ask for none.
-func (f *auditFlags) claim(given map[string]bool) (*audit.Claim, error) {
-	asked := given["guarantee"]
-	for _, x := range []struct {
-		name  string
-		value float64
-	}{{"epsilon", f.epsilon}, {"rho", f.rho}, {"mu", f.mu}} {
-		asked = asked || given[x.name]
-		if given[x.name] && !(x.value > 0 && !math.IsInf(x.value, 1)) {
-			return nil, &audit.InputError{Field: x.name, Found: fmt.Sprint(x.value), Want: "a finite number above 0"}
-		}
-	}
-	if given["alpha"] && !(f.alpha > 1 && !math.IsInf(f.alpha, 1)) {
-		return nil, &audit.InputError{Field: "alpha", Found: fmt.Sprint(f.alpha), Want: "a finite number above 1"}
-	}
-	if math.IsNaN(f.delta) || f.delta < 0 || f.delta >= 1 {
-		return nil, audit.DPClaim(1, f.delta).Validate()
-	}
-	if !asked && !given["alpha"] && !given["delta"] {
-		return nil, nil
-	}
-	c := &audit.Claim{Kind: audit.ClaimKind(f.guarantee), Epsilon: f.epsilon, Delta: f.delta, Alpha: f.alpha, Rho: f.rho, Mu: f.mu}
-	if c.Kind == "" {
-		switch {
-		case given["alpha"]:
-			c.Kind = audit.Renyi
-		case given["rho"]:
-			c.Kind = audit.ZCDP
-		case given["mu"]:
-			c.Kind = audit.GaussianDP
-		case given["delta"] && f.delta == 0:
-			c.Kind = audit.Pure
-		}
-	}
-	return c, nil
+	return p, checkOwnClaim(p.Claim)
 }
 
 // strayArgument says which flag an argument without one may want.

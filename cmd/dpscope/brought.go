@@ -81,8 +81,8 @@ func (f *broughtFlags) chosen() *broughtKind {
 
 func (f *broughtFlags) given() bool { return f.chosen() != nil }
 
-// plan makes a plan of the mechanism; flags that belong to others are refused.
-func (f *broughtFlags) plan(p *pair.Plan, given map[string]bool) error {
+// check refuses flags that belong to other mechanisms.
+func (f *broughtFlags) check(given map[string]bool) error {
 	k := f.chosen()
 	refused := []string{"mechanism", "param", "samples-file", "samples-file2", "header", "dataset", "outputs", "decimal"}
 	for _, other := range broughtKinds {
@@ -90,11 +90,7 @@ func (f *broughtFlags) plan(p *pair.Plan, given map[string]bool) error {
 			refused = append(refused, other.flag)
 		}
 	}
-	if err := refuseFlags(given, "absent with -"+k.flag, "that audits a mechanism of yours", refused...); err != nil {
-		return err
-	}
-	p.Mechanism, p.Parameters = string(k.kind), nil
-	return nil
+	return refuseFlags(given, "absent with -"+k.flag, "that audits a mechanism of yours", refused...)
 }
 
 // checkUnused refuses flags of a mechanism that is brought where none is.

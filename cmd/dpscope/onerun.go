@@ -7,9 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
@@ -18,97 +18,38 @@ import (
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
-	"github.com/dpscope/dpscope/report"
 )
 
-// numbersValue is a flag for whole numbers with commas between.
-type numbersValue []int
-
-func (v *numbersValue) String() string { return strings.Trim(fmt.Sprint([]int(*v)), "[]") }
-
-func (v *numbersValue) Set(s string) error {
-	*v = nil
-	for _, part := range strings.Split(s, ",") {
-		n, err := strconv.Atoi(strings.TrimSpace(part))
-		if err != nil || n < 1 {
-			return fmt.Errorf("must be whole numbers above 0 such as 200 or 100,200,400")
-		}
-		*v = append(*v, n)
-	}
-	return nil
-}
-
-// oneFlags are the flags that dpscope one-run and dpscope scores share.
-type oneFlags struct {
+// oneFlags are the flags of an audit with one text for all that it finds: an audit in
+// one run, and one of scores.
+type oneFlags[P any] struct {
 	*cli.Flags
 
-	claimed             claimFlags
-	beta                float64
-	guesses, gdpGuesses numbersValue
-	sides               string
-	seed                uint64
-	format, relation    string
-	strict              bool
+	asked  cli.Asked[P]
+	format string
+	strict bool
 }
 
-func newOneFlags(name string, stderr io.Writer) *oneFlags {
-	f := &oneFlags{Flags: cli.NewFlags("dpscope "+name, stderr)}
-	s := f.Flags
-	f.claimed.register(s, "", "0 is a claim of pure differential privacy")
-	s.StringVar(&f.sides, "sides", "", "which canaries are guessed: chosen (one canary in eight is set aside to choose the sides and, without -guesses, the number), both (as many with large scores in as with small ones out), in, out; default both, of scores without -guesses chosen")
-	s.Var(&f.guesses, "guesses", "how many canaries are guessed, in `numbers` with commas between: of several the best counts and they share -beta; default chosen, or by the number of canaries")
-	s.Var(&f.gdpGuesses, "gdp-guesses", "the same `numbers` for the f-DP bound; default: those of -guesses, or by the number of canaries")
-	s.Float64Var(&f.beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
-	s.Seed(&f.seed, 42, "seed of all randomness")
-	s.TextOrJSON(&f.format)
-	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
+func newOneFlags[P any](name string, keys []settings.Key[P], stderr io.Writer) *oneFlags[P] {
+	f := &oneFlags[P]{Flags: cli.NewFlags("dpscope "+name, stderr)}
+	f.asked = cli.Settings(f.Flags, keys)
+	f.TextOrJSON(&f.format)
+	f.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
 	return f
-}
-
-// claim is the claim that the flags give, and whether its delta is the default. It
-// checks the rest of the flags too.
-func (f *oneFlags) claim() (audit.Claim, bool, error) {
-	claim, defaulted, err := f.claimed.claim(f.Flags)
-	if err == nil && f.Given("beta") && !(f.beta > 0) {
-		err = &audit.InputError{Field: "-beta", Found: fmt.Sprint(f.beta), Want: "in [1e-9, 0.5]"}
-	}
-	return claim, defaulted, err
 }
 
 // oneRun is dpscope one-run.
 func oneRun(args []string, stdout, stderr io.Writer) int {
-	f := newOneFlags("one-run", stderr)
-	s := f.Flags
-	var names []string
-	for _, x := range source.Sources() {
-		if x.OneRun != nil {
-			names = append(names, x.Name)
-		}
-	}
-	sourceName := s.String("source", names[0], "what is audited: "+strings.Join(names, ", "))
-	s.StringVar(&f.relation, "relation", "", "neighbouring relation of the claim: add-remove, the only one, since a coin decides whether a canary is there")
-	design := s.String("design", "", "distribution of the canaries: orthogonal, sphere, random-gradients, data-poisoning; default: the source's first")
-	var m int
-	s.Count(&m, "m", 0, "canaries, each in by a fair coin; 0: the source's default")
-	params := s.Params("source")
-	var data dataFlags
-	data.register(s, "CSV `file` of examples, for dp-sgd", "the file")
-	if code, ok := s.Parse(args, 0); !ok {
+	f := newOneFlags("one-run", onerun.Keys(), stderr)
+	data := f.String("data", "", "CSV `file` of examples, for dp-sgd")
+	if code, ok := f.Parse(args, 0); !ok {
 		return code
 	}
-	claim, defaulted, err := f.claim()
-	if err != nil {
+	plan := onerun.Plan{Version: canary.PlanVersion}
+	if err := f.asked.Read(&plan); err != nil {
 		return fail(stderr, err)
 	}
-	plan := onerun.Plan{Version: canary.PlanVersion, Source: *sourceName, Parameters: params, Claim: &claim, DeltaDefaulted: defaulted, Relation: audit.Relation(f.relation), Design: source.Design(*design),
-		Canaries: m, Sides: onerun.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
-	if err := atLeast(s, "m", float64(m), 1); err != nil {
-		return fail(stderr, err)
-	}
-	if plan.CSV, err = data.csv(s); err != nil {
-		return fail(stderr, err)
-	}
-	file, err := readData(data.data)
+	file, err := readData(*data)
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -127,22 +68,19 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 
 // scores is dpscope scores. Flags may stand before and behind the files.
 func scoresCommand(args []string, stdout, stderr io.Writer) int {
-	f := newOneFlags("scores", stderr)
-	method := f.String("method", "", "whose bound the verdict is by: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all")
-	f.StringVar(&f.relation, "relation", "", "needed: neighbouring relation of the claim: add-remove (a record is there or not) or replace (a record is replaced by another)")
+	f := newOneFlags("scores", scores.Keys(), stderr)
 	files, code, ok := f.ParseNames(args)
 	if !ok {
 		return code
 	}
-	claim, defaulted, err := f.claim()
-	if err != nil {
+	plan := scores.Plan{Version: canary.PlanVersion}
+	if err := f.asked.Read(&plan); err != nil {
 		return fail(stderr, err)
 	}
 	in, err := readScores(files)
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := scores.Plan{Version: canary.PlanVersion, Claim: &claim, DeltaDefaulted: defaulted, Relation: audit.Relation(f.relation), Method: report.Method(*method), Sides: onerun.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
 	report, err := scores.Run(plan, *in, cli.Generator())
 	if err != nil {
 		return fail(stderr, err)

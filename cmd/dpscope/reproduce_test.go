@@ -34,8 +34,8 @@ func readAgain(t *rapid.T, cli string) (*auditFlags, pair.Plan) {
 	return f, p
 }
 
-// settings are those of a plan that are drawn for each kind of audit.
-func settings(t *rapid.T) pair.Plan {
+// drawn are settings of a plan for each kind of audit.
+func drawn(t *rapid.T) pair.Plan {
 	p := pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Epsilon: rapid.Float64Range(1e-3, 20).Draw(t, "epsilon")},
 		Seed: rapid.Uint64Max(1<<53-1).Draw(t, "seed"), Anytime: rapid.Bool().Draw(t, "anytime"), Beta: rapid.SampledFrom([]float64{0, 0.05, 0.001}).Draw(t, "beta")}
 	switch rapid.IntRange(0, 2).Draw(t, "claim") {
@@ -92,7 +92,7 @@ func TestReproduceBrought(t *testing.T) {
 		cat := withBrought(b, nil)
 		spec := &cat.Mechanisms[len(cat.Mechanisms)-1]
 		spec.New = func(audit.Params) (audit.Mechanism, error) { return described(b.Columns), nil }
-		p := settings(t)
+		p := drawn(t)
 		p.Mechanism, p.Samples, p.Trials = string(b.Kind), rapid.IntRange(1000, 5000).Draw(t, "samples"), rapid.IntRange(1, 20).Draw(t, "trials")
 		p.Explore = rapid.SampledFrom([]int{0, 700}).Draw(t, "explore")
 		a, err := p.Resolve(cat)
@@ -151,7 +151,7 @@ func TestReproduceRecorded(t *testing.T) {
 		}
 		rec.Reading, spec.Recording = r, &rec
 		cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: catalogue.Learners, Finders: catalogue.Finders}
-		p := settings(t)
+		p := drawn(t)
 		p.Mechanism = recorded.MechanismName
 		if rapid.Bool().Draw(t, "own split") {
 			p.Samples, p.Explore = 600, 300

@@ -46,19 +46,12 @@ func (f *sampleFlags) register(s *cli.Flags) {
 
 func (f *sampleFlags) given() bool { return f.file != "" || f.file2 != "" }
 
-// plan makes a plan of the samples; flags that belong to mechanisms are refused.
-func (f *sampleFlags) plan(p *pair.Plan, given map[string]bool) error {
+// check refuses flags that belong to mechanisms.
+func (f *sampleFlags) check(given map[string]bool) error {
 	if f.file == "" {
 		return &audit.InputError{Field: "-samples-file", Found: "absent", Want: "the file of the first dataset, as -samples-file2 is given"}
 	}
-	if err := refuseFlags(given, "absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", "mechanism", "param", "relation", "pair", "finder", "trials"); err != nil {
-		return err
-	}
-	p.Mechanism, p.Parameters, p.Relation, p.Finder, p.Trials = recorded.MechanismName, nil, "", audit.Auto, 0
-	if !given["samples"] {
-		p.Samples = 0
-	}
-	return nil
+	return refuseFlags(given, "absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", "mechanism", "param", "relation", "pair", "finder", "trials")
 }
 
 // checkOwnClaim wants a claim, as what the user brings has none of its own.

@@ -87,7 +87,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 // resolve does it with what take makes of the data.
 func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, error) {
 	if p.Version != PlanVersion {
-		return nil, &audit.InputError{Field: "canary plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+		return nil, &audit.InputError{Field: "canary plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
 	}
 	a := &Audit{Plan: p}
 	var err error
@@ -141,11 +141,11 @@ func (a *Audit) ResolveRelation() error {
 	}
 	a.Setup.Relation, a.Setup.Design, a.Setup.CSV = p.Relation, p.Design, p.CSV
 	if p.CSV != nil && !a.Spec.TakesData {
-		return &audit.InputError{Field: "csv", Found: "given for " + a.Spec.Name, Want: "absent: it takes no file of examples"}
+		return &audit.InputError{Field: "csv", Path: "/csv", Found: "given for " + a.Spec.Name, Want: "absent: it takes no file of examples"}
 	}
 	pools := p.Design == source.TailSingular || p.Design == source.Vectors
 	if p.Pool != nil && !pools {
-		return &audit.InputError{Field: "pool", Found: fmt.Sprintf("given for the design %q", p.Design), Want: fmt.Sprintf("absent but for %q and %q", source.TailSingular, source.Vectors)}
+		return &audit.InputError{Field: "pool", Path: "/pool", Found: fmt.Sprintf("given for the design %q", p.Design), Want: fmt.Sprintf("absent but for %q and %q", source.TailSingular, source.Vectors)}
 	}
 	if p.Pool != nil {
 		a.Setup.Pool = *p.Pool
@@ -171,7 +171,7 @@ func (a *Audit) resolveCounts() error {
 		p.Runs = a.Spec.Runs
 	}
 	if p.Runs < 1 || p.Runs > source.MaxRuns {
-		return &audit.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", source.MaxRuns)}
+		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", source.MaxRuns)}
 	}
 	if p.K == 0 {
 		p.K = int(math.Ceil(math.Sqrt(float64(p.Runs))))
@@ -217,7 +217,7 @@ func (a *Audit) resolveBound() error {
 			Remedy: fmt.Sprintf("raise k and m, or use the interval %s", bounds.CanaryPairedBetting)}
 	}
 	if least := p.Interval.MinRuns(p.K, p.M, p.Claim.Delta, p.Beta); p.Runs < least {
-		return &audit.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at least %d: no outcome of fewer certifies anything by the interval %s at beta = %v", least, p.Interval, p.Beta)}
+		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at least %d: no outcome of fewer certifies anything by the interval %s at beta = %v", least, p.Interval, p.Beta)}
 	}
 	if math.IsNaN(p.Quantile) || p.Quantile < 0 || p.Quantile >= 0.5 {
 		return &audit.InputError{Field: "quantile", Found: fmt.Sprint(p.Quantile), Want: "in [0, 0.5)", Remedy: "0.1 keeps the threshold between the 10 % and the 90 % quantile of the scores of canaries inside, 0 lets it be any"}
@@ -235,16 +235,16 @@ func (a *Audit) TakeFile(file []byte) error {
 	needs := a.Spec.NeedsData != nil && a.Spec.NeedsData(p.Design)
 	switch {
 	case file == nil && (needs || p.Data != ""):
-		return &audit.InputError{Field: "data", Found: "absent", Want: fmt.Sprintf("a file for the design %q of %s", p.Design, a.Spec.Name), Remedy: "give a CSV file of vectors, one a line"}
+		return &audit.InputError{Field: "data", Path: "/data", Found: "absent", Want: fmt.Sprintf("a file for the design %q of %s", p.Design, a.Spec.Name), Remedy: "give a CSV file of vectors, one a line"}
 	case file == nil:
 		return nil
 	case !needs && !a.Spec.TakesData:
-		return &audit.InputError{Field: "data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", p.Design, a.Spec.Name)}
+		return &audit.InputError{Field: "data", Path: "/data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", p.Design, a.Spec.Name)}
 	}
 	sum := stream.SHA256(file)
 	found := hex.EncodeToString(sum[:])
 	if p.Data != "" && p.Data != found {
-		return &audit.InputError{Field: "data", Found: "a file with SHA-256 " + found, Want: "the file with SHA-256 " + p.Data, Remedy: "give the file that the audit was made with"}
+		return &audit.InputError{Field: "data", Path: "/data", Found: "a file with SHA-256 " + found, Want: "the file with SHA-256 " + p.Data, Remedy: "give the file that the audit was made with"}
 	}
 	p.Data = found
 	a.Setup.Data = file
@@ -253,7 +253,7 @@ func (a *Audit) TakeFile(file []byte) error {
 	}
 	data, err := a.Spec.Prepare(&a.Setup, file)
 	a.Setup.Data = data
-	return err
+	return audit.At("/data", err)
 }
 
 // single is the same audit with one canary, for equation 10.

@@ -119,7 +119,7 @@ func assemble(a *Audit, ev, single *Evidence, end audit.Termination, warnings []
 	p := a.Plan
 	r := Report{Schema: SchemaName, Kind: Kind, SchemaVersion: SchemaVersion, Plan: p, Confidence: 1 - p.Beta,
 		Source: source.Note{Title: a.Spec.Title, Score: a.Spec.Score, Facts: []audit.FactRow{}},
-		Single: single, Intervals: []report.Row{}, Ended: end, Power: power(p), Reproduce: reproduce(a),
+		Single: single, Intervals: []report.Row{}, Ended: end, Power: power(p), Reproduce: a.Reproduce(),
 		Limitations: limitations(p), References: References(p)}
 	if a.Spec.Facts != nil {
 		r.Source.Facts = a.Spec.Facts(a.Setup)

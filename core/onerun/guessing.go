@@ -320,22 +320,16 @@ func guessWords(all []Guess) string {
 	return s
 }
 
-// AddFlags adds the flags of guesses that are not the default.
-func (g Guessing) AddFlags(add func(name, value string)) {
-	standard := Guessing{m: g.m, usual: g.usual}
-	if ResolveGuesses(g.m, g.usual, &standard.sides, &standard.guesses, &standard.gdp); standard.sides == g.sides && slices.Equal(standard.guesses, g.guesses) && slices.Equal(standard.gdp, g.gdp) {
-		return
+// Otherwise is what guesses would be without what has to be said of them.
+func (g Guessing) Otherwise() (sides Sides, guesses, gdp []int) {
+	if ResolveGuesses(g.m, g.usual, &sides, &guesses, &gdp); sides == g.sides && slices.Equal(guesses, g.guesses) && slices.Equal(gdp, g.gdp) {
+		return sides, guesses, gdp
 	}
-	var sides Sides
-	guesses, gdp := g.guesses, slices.Clone(g.gdp)
-	if ResolveGuesses(g.m, g.usual, &sides, &guesses, &gdp); sides != g.sides {
-		add("sides", string(g.sides))
-	}
-	if len(g.guesses) > 0 {
-		add("guesses", joined(g.guesses))
-	}
-	sides, guesses, gdp = g.sides, g.guesses, nil
-	if ResolveGuesses(g.m, g.usual, &sides, &guesses, &gdp); !slices.Equal(gdp, g.gdp) {
-		add("gdp-guesses", joined(g.gdp))
-	}
+	guesses, gdp = g.guesses, slices.Clone(g.gdp)
+	sides = ""
+	ResolveGuesses(g.m, g.usual, &sides, &guesses, &gdp)
+	ofGuesses, own := g.guesses, g.sides
+	gdp = nil
+	ResolveGuesses(g.m, g.usual, &own, &ofGuesses, &gdp)
+	return sides, nil, gdp
 }

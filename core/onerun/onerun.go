@@ -68,7 +68,7 @@ const mostOneRun = 1 << 20
 // content of the user's file, nil if there is none.
 func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 	if p.Version != canary.PlanVersion {
-		return nil, &audit.InputError{Field: "one-run plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(canary.PlanVersion)}
+		return nil, &audit.InputError{Field: "one-run plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(canary.PlanVersion)}
 	}
 	spec, err := source.FindSource(sources, p.Source)
 	if err != nil {

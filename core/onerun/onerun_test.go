@@ -301,7 +301,7 @@ func TestOneRunGuessesAreDefaults(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cli := reproduce(a).CLI; !strings.Contains(cli, c.want) {
+		if cli := a.Reproduce().CLI; !strings.Contains(cli, c.want) {
 			t.Errorf("%s, want %s", cli, c.want)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/report"
@@ -42,7 +43,7 @@ func assemble(a *Audit, ev *Evidence, end audit.Termination, warnings []string) 
 	if a.Spec.Facts != nil {
 		r.Source.Facts = a.Spec.Facts(a.Setup)
 	}
-	r.Findings = report.Findings{Methods: []report.Row{}, Confidence: 1 - p.Beta, Ended: end, Reproduce: reproduce(a),
+	r.Findings = report.Findings{Methods: []report.Row{}, Confidence: 1 - p.Beta, Ended: end, Reproduce: a.Reproduce(),
 		Power: report.MethodPower{Largest: p.guessing().Largest(report.MethodOneRun), Needed: Needed(report.MethodOneRun, usualOfRun, c, p.Beta), Unit: "canaries"},
 		Limitations: []string{
 			"A lower bound from canaries of one distribution, one score and one rule of guessing. Others may show more; nothing here proves privacy.",
@@ -139,16 +140,12 @@ func joined(v []int) string {
 	return strings.Join(text, ",")
 }
 
-func reproduce(a *Audit) audit.Reproduce {
+// Reproduce says how to run the audit again.
+func (a *Audit) Reproduce() audit.Reproduce {
 	p := a.Plan
-	w := source.NewAgain("one-run", p.Source, p.Promise())
-	if p.Design != a.Spec.OneRun.Designs[0] {
-		w.Add("design", string(p.Design))
-	}
-	w.Csv(p.CSV)
-	w.Add("m", strconv.Itoa(p.Canaries))
-	p.guessing().AddFlags(w.Add)
-	return w.End(a.Spec, p.Parameters, *p.Claim, p.CSV, p.Data, p.Beta, p.Seed)
+	otherwise := Plan{Design: a.Spec.OneRun.Designs[0], Beta: 0.05}
+	otherwise.Sides, otherwise.Guesses, otherwise.GDPGuesses = p.guessing().Otherwise()
+	return source.Again("one-run", settings.Written(Keys(), p, otherwise), a.Spec, a.Setup, p.CSV, p.Data)
 }
 
 // ParseOneRunReport reads a report of this version; unknown fields are refused.

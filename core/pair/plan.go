@@ -74,7 +74,7 @@ type Audit struct {
 // Resolve checks a plan against the catalogue and fills in its defaults.
 func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 	if p.Version != PlanVersion {
-		return nil, &audit.InputError{Field: "plan version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+		return nil, &audit.InputError{Field: "plan version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
 	}
 	spec, err := cat.Mechanism(p.Mechanism)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 	}
 	mechanism, err := spec.New(params)
 	if err != nil {
-		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, err)
+		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, audit.At("mechanism", err))
 	}
 	own := spec.Claim(params)
 	a := &Audit{Mechanism: mechanism, Plan: p, Spec: spec, Claim: given.Complete(own)}
@@ -118,7 +118,7 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 	}
 	a.Columns = a.Mechanism.Columns()
 	if err := audit.CheckColumns(a.Columns); err != nil {
-		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, err)
+		return nil, fmt.Errorf("mechanism %s: %w", spec.Name, audit.At("mechanism", err))
 	}
 	if err := a.resolveMethods(cat); err != nil {
 		return nil, err
@@ -150,10 +150,10 @@ func (a *Audit) resolveGoal() error {
 		return nil
 	}
 	if bounds.CheckAlpha(alpha) != nil {
-		return &audit.InputError{Field: "throughRenyi", Found: audit.Number(alpha), Want: "an order: a finite number above 1", Remedy: "2 is usual, larger orders see rarer events"}
+		return &audit.InputError{Field: "throughRenyi", Path: "through-renyi", Found: audit.Number(alpha), Want: "an order: a finite number above 1", Remedy: "2 is usual, larger orders see rarer events"}
 	}
 	if a.Claim.Kind != audit.Pure {
-		return &audit.InputError{Field: "throughRenyi", Found: audit.Number(alpha), Want: fmt.Sprintf("absent for the claim %s", a.Claim),
+		return &audit.InputError{Field: "throughRenyi", Path: "through-renyi", Found: audit.Number(alpha), Want: fmt.Sprintf("absent for the claim %s", a.Claim),
 			Remedy: "only a pure claim limits the Rényi divergence; a Rényi claim is tested at its own order"}
 	}
 	return nil
@@ -180,7 +180,7 @@ func (a *Audit) resolveRelation() error {
 	}
 	a.Domain = a.Spec.Domain(a.Plan.Parameters, r)
 	if a.Plan.Pair != nil {
-		return r.Check(*a.Plan.Pair, a.Domain)
+		return audit.At("pair", r.Check(*a.Plan.Pair, a.Domain))
 	}
 	return nil
 }

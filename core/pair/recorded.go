@@ -11,10 +11,10 @@ func (a *Audit) splitRecorded() error {
 	p, r := &a.Plan, a.Spec.Recording
 	n := min(r.Rows[0], r.Rows[1])
 	if n < 2*MinSamples {
-		return &audit.InputError{Field: "rows of a dataset", Found: fmt.Sprint(n), Want: fmt.Sprintf("at least %d: %d to explore and %d to certify", 2*MinSamples, MinSamples, MinSamples)}
+		return &audit.InputError{Field: "rows of a dataset", Path: "mechanism", Found: fmt.Sprint(n), Want: fmt.Sprintf("at least %d: %d to explore and %d to certify", 2*MinSamples, MinSamples, MinSamples)}
 	}
 	if p.Finder != audit.Auto || p.Pair != nil {
-		return &audit.InputError{Field: "finder or pair", Found: "given", Want: "absent for recorded outputs, which are of one pair of datasets"}
+		return &audit.InputError{Field: "finder or pair", Path: "finder", Found: "given", Want: "absent for recorded outputs, which are of one pair of datasets"}
 	}
 	if p.Trials == 0 {
 		p.Trials = 1
@@ -33,7 +33,7 @@ func (a *Audit) splitRecorded() error {
 		p.Explore = min(max(n-p.Samples, 0), most)
 	}
 	if p.Explore < MinSamples || p.Samples < MinSamples || p.Explore > n-p.Samples {
-		return &audit.InputError{Field: "explore and samples", Found: fmt.Sprintf("%d and %d", p.Explore, p.Samples),
+		return &audit.InputError{Field: "explore and samples", Path: "explore", Found: fmt.Sprintf("%d and %d", p.Explore, p.Samples),
 			Want: fmt.Sprintf("at least %d each and together at most the %d rows of the smaller dataset", MinSamples, n)}
 	}
 	a.Notes = append(a.Notes, r.Notes...)

@@ -1,92 +1,53 @@
 package pair
 
 import (
-	"encoding/json"
 	"fmt"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 )
 
-// arguments lists what reproduces the audit: the mechanism, the claim, the
-// seed, and whatever else is not a default.
-func arguments(a *Audit) (args []audit.Argument, params []string) {
-	p := a.Plan
-	add := func(name, value string) { args = append(args, audit.Argument{Name: name, Value: value}) }
-	recording := a.Spec.Recording
+// arguments list what reproduces the audit: the mechanism, the claim, the seed, and
+// whatever else is not a default.
+func (a *Audit) arguments() (args, params []audit.Argument) {
+	keys := Keys()
 	switch {
-	case recording != nil:
-		args = recording.Arguments()
+	case a.Spec.Recording != nil:
+		args, keys = a.Spec.Recording.Arguments(), settings.Without(keys, "mechanism")
 	case a.Spec.Brought != nil:
-		args = a.Spec.Brought.Arguments()
-	default:
-		add("mechanism", p.Mechanism)
+		args, keys = a.Spec.Brought.Arguments(), settings.Without(keys, "mechanism")
 	}
-	own := a.Spec.Claim(p.Parameters)
-	if a.Claim.IsDP() {
-		if a.Claim.Kind == audit.Pure && own.Delta > 0 || !own.IsDP() {
-			add("guarantee", string(a.Claim.Kind))
-		}
-		add("epsilon", audit.Exactly(p.Claim.Epsilon))
-		// The default delta is that of the mechanism's own claim.
-		if p.Claim.Delta > 0 || own.Delta > 0 {
-			add("delta", audit.Exactly(p.Claim.Delta))
-		}
-	} else {
-		add("guarantee", string(a.Claim.Kind))
-		for _, x := range []struct {
-			name  string
-			value float64
-		}{{"alpha", a.Claim.Alpha}, {"epsilon", a.Claim.Epsilon}, {"rho", a.Claim.Rho}, {"mu", a.Claim.Mu}} {
-			if x.value != 0 {
-				add(x.name, audit.Exactly(x.value))
-			}
-		}
-	}
+	args = append(args, settings.Written(keys, a.Plan, a.otherwise())...)
+	// Of parameters that follow the claim the defaults do too.
 	defaults, err := followParams(a.Spec, nil, a.Claim)
 	if err == nil {
-		for _, s := range a.Spec.Params {
-			if v := p.Parameters[s.Name]; v != defaults[s.Name] {
-				params = append(params, s.Name+"="+v.String())
-			}
-		}
+		params = a.Plan.Parameters.Changed(a.Spec.Params, defaults)
 	}
-	if r := a.Spec.Relations(p.Parameters); p.Relation != r[0] {
-		add("relation", string(p.Relation))
-	}
-	if p.Pair != nil {
-		if data, err := json.Marshal(p.Pair); err == nil {
-			add("pair", string(data))
-		}
-	}
-	if p.Finder != audit.Auto {
-		add("finder", p.Finder)
-	}
-	if p.Learner != audit.Auto {
-		add("learner", p.Learner)
-	}
-	for _, n := range []struct {
-		name        string
-		value, dflt int
-	}{{"samples", p.Samples, 100_000}, {"explore", p.Explore, p.Samples}, {"trials", p.Trials, 10}} {
-		if recording != nil && (n.name == "trials" || a.splitsByDefault()) {
-			continue
-		}
-		if n.value != n.dflt {
-			add(n.name, fmt.Sprint(n.value))
-		}
-	}
-	if p.Beta != 0.05 {
-		add("beta", audit.Exactly(p.Beta))
-	}
-	if p.ThroughRenyi > 0 {
-		add("through-renyi", audit.Exactly(p.ThroughRenyi))
-	}
-	if p.Anytime {
-		add("anytime", "true")
-	}
-	add("seed", fmt.Sprint(p.Seed))
 	return args, params
+}
+
+// otherwise is a plan with what the audit would have of itself in the place of what
+// does not have to be said.
+func (a *Audit) otherwise() Plan {
+	p := a.Plan
+	out := Plan{Claim: &audit.Claim{}, Relation: a.Spec.Relations(p.Parameters)[0], Finder: audit.Auto, Learner: audit.Auto,
+		Samples: 100_000, Explore: p.Samples, Trials: 10, Beta: 0.05}
+	if a.Spec.Recording != nil {
+		out.Trials = p.Trials
+		if a.splitsByDefault() {
+			out.Samples, out.Explore = p.Samples, p.Explore
+		}
+	}
+	if own := a.Spec.Claim(p.Parameters); a.Claim.IsDP() {
+		if own.IsDP() && !(a.Claim.Kind == audit.Pure && own.Delta > 0) {
+			out.Claim.Kind = a.Claim.Kind // epsilon and delta tell
+		}
+		if own.Delta > 0 {
+			out.Claim.Delta = -1 // its delta is the default: any other has to be said, 0 too
+		}
+	}
+	return out
 }
 
 // Reproduce says how to run the audit again.
@@ -94,42 +55,29 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	if a.Spec.Custom {
 		return audit.Reproduce{Note: "The mechanism is the caller's own: run the test that audited it again, with this seed."}
 	}
-	args, params := arguments(a)
-	var cli, frag strings.Builder
-	cli.WriteString("dpscope audit")
-	frag.WriteString("#v=1")
-	for _, x := range args {
-		if x.Name == "anytime" || x.Name == "integer" {
-			cli.WriteString(" -" + x.Name)
-		} else {
-			fmt.Fprintf(&cli, " -%s %s", x.Name, audit.ShellWord(x.Value))
-		}
-		fmt.Fprintf(&frag, "&%s=%s", x.Name, audit.FragmentWord(x.Value))
-	}
-	for _, x := range params {
-		name, value, _ := strings.Cut(x, "=")
-		fmt.Fprintf(&cli, " -param %s", audit.ShellWord(x))
-		fmt.Fprintf(&frag, "&p.%s=%s", audit.FragmentWord(name), audit.FragmentWord(value))
-	}
-	if a.Spec.Recording != nil {
-		return audit.Reproduce{CLI: cli.String(), Note: "It needs the same file: its SHA-256 stands in the report's inputs."}
-	}
+	args, params := a.arguments()
+	args = append(args, params...)
+	r := audit.Reproduce{CLI: audit.CommandOf("dpscope audit", args)}
 	switch b := a.Spec.Brought; {
+	case a.Spec.Recording != nil:
+		r.Note = "It needs the same file: its SHA-256 stands in the report's inputs."
 	case b != nil && b.Kind == audit.BroughtScript:
-		return audit.Reproduce{Note: "The report holds the function: open it in the page and press Verify."}
+		r = audit.Reproduce{Note: "The report holds the function: open it in the page and press Verify."}
 	case b != nil && b.SHA256 != "":
-		return audit.Reproduce{CLI: cli.String(), Note: "It needs the same file: its SHA-256 stands in the report's inputs."}
+		r.Note = "It needs the same file: its SHA-256 stands in the report's inputs."
 	case b != nil:
-		return audit.Reproduce{CLI: cli.String(), Note: "It needs the same program in the same place."}
+		r.Note = "It needs the same program in the same place."
 	case a.Spec.Unseeded != "":
-		return audit.Reproduce{CLI: cli.String(), URL: frag.String(), Note: "Another run gives other counts: " + a.Spec.Unseeded + "."}
+		r.URL, r.Note = audit.FragmentOf(args), "Another run gives other counts: "+a.Spec.Unseeded+"."
+	default:
+		r.URL, r.GoTest = audit.FragmentOf(args), a.goTest(params)
 	}
-	return audit.Reproduce{CLI: cli.String(), URL: frag.String(), GoTest: a.goTest(params)}
+	return r
 }
 
 // goTest is the audit as a call of package dptest, or "" where that has no
 // option for it.
-func (a *Audit) goTest(params []string) string {
+func (a *Audit) goTest(params []audit.Argument) string {
 	p := a.Plan
 	if p.Finder != audit.Auto || p.Pair != nil || p.Anytime || p.ThroughRenyi > 0 {
 		return ""
@@ -146,7 +94,7 @@ func (a *Audit) goTest(params []string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "dptest.RequireNoViolation(t, dptest.From(mechanisms.All(), %q", p.Mechanism)
 	for _, x := range params {
-		fmt.Fprintf(&b, ", %q", x)
+		fmt.Fprintf(&b, ", %q", strings.TrimPrefix(x.Name, "p.")+"="+x.Value)
 	}
 	fmt.Fprintf(&b, "), %s, dptest.Options{Samples: %d, Explore: %d, Trials: %d, FalseAlarm: %s, Seed: %d",
 		claim, p.Samples, p.Explore, p.Trials, audit.Exactly(p.Beta), p.Seed)

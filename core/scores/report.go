@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
@@ -389,39 +389,27 @@ func (r Report) Text() string {
 	return t.TextWith(r.Facts(), r.Plan.Method, r.Plan.Claim.Epsilon)
 }
 
+// reproduce says how to audit the scores again.
 func reproduce(p Plan, h Shape) audit.Reproduce {
-	var cli strings.Builder
-	cli.WriteString("dpscope scores")
-	add := func(name, value string) { fmt.Fprintf(&cli, " -%s %s", name, audit.ShellWord(value)) }
-	add("epsilon", audit.Exactly(p.Claim.Epsilon))
-	add("delta", audit.Exactly(p.Claim.Delta))
-	add("relation", string(p.Relation))
-	standard := FlatMethods()[0]
+	otherwise := Plan{Method: FlatMethods()[0], Beta: 0.05}
 	if h.Runs > 0 {
-		standard = MatrixMethods()[0]
+		otherwise.Method = MatrixMethods()[0]
 	}
-	if p.Method != standard {
-		add("method", string(p.Method))
-	}
-	p.guessing(h).AddFlags(add)
-	if p.Beta != 0.05 {
-		add("beta", audit.Exactly(p.Beta))
-	}
-	add("seed", fmt.Sprint(p.Seed))
+	otherwise.Sides, otherwise.Guesses, otherwise.GDPGuesses = p.guessing(h).Otherwise()
+	r := audit.Reproduce{CLI: audit.CommandOf("dpscope scores", settings.Written(Keys(), p, otherwise))}
 	var note []string
 	for i, sum := range p.Data {
 		name := "FILE"
 		if i > 0 {
-			name += strconv.Itoa(i + 1)
+			name += fmt.Sprint(i + 1)
 		}
-		cli.WriteString(" " + name)
+		r.CLI += " " + name
 		note = append(note, name+" is the file with SHA-256 "+sum)
 	}
-	again := audit.Reproduce{CLI: cli.String()}
 	if len(note) > 0 {
-		again.Note = strings.Join(note, "; ") + "."
+		r.Note = strings.Join(note, "; ") + "."
 	}
-	return again
+	return r
 }
 
 // ParseScoresReport reads a report of this version; unknown fields are refused.

@@ -120,7 +120,7 @@ const mostScores = 1 << 26
 // resolve checks a plan against the sizes of the scores and fills in its defaults.
 func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 	if p.Version != canary.PlanVersion {
-		return p, &audit.InputError{Field: "scores plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(canary.PlanVersion)}
+		return p, &audit.InputError{Field: "scores plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(canary.PlanVersion)}
 	}
 	if p.Relation == "" {
 		return p, &audit.InputError{Field: "relation", Found: "absent", Want: `"add-remove" or "replace": what the claim calls neighbours, which scores do not tell`,
@@ -148,7 +148,7 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 		return p, audit.UnknownName("method", string(p.Method), report.Texts(methods))
 	}
 	if k, m, _, _ := s.counted(p.Relation, 0); s.byRuns(p.Method) && max(k, m) > source.MaxCanaries {
-		return p, &audit.InputError{Field: "scores", Found: fmt.Sprintf("%d canaries a run", max(k, m)), Want: fmt.Sprintf("at most %d for bounds by runs", source.MaxCanaries)}
+		return p, &audit.InputError{Field: "scores", Path: "/data", Found: fmt.Sprintf("%d canaries a run", max(k, m)), Want: fmt.Sprintf("at most %d for bounds by runs", source.MaxCanaries)}
 	}
 	if s.assumes(p.Method)[p.Relation] == "" {
 		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with the relation %q", p.Method, p.Relation), Want: "another: the " + report.OneRunOfReplace,
@@ -161,7 +161,7 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 		return p, err
 	}
 	if data := sums(files); !slices.Equal(data, p.Data) {
-		return p, &audit.InputError{Field: "data", Found: fmt.Sprintf("files with SHA-256 %v", data), Want: fmt.Sprintf("those with SHA-256 %v", p.Data), Remedy: "give the files that the audit was made with, in their order"}
+		return p, &audit.InputError{Field: "data", Path: "/data", Found: fmt.Sprintf("files with SHA-256 %v", data), Want: fmt.Sprintf("those with SHA-256 %v", p.Data), Remedy: "give the files that the audit was made with, in their order"}
 	}
 	return p, s.enough(p)
 }
@@ -196,7 +196,7 @@ func halves(n int) (explore, certify int) { return n / 2, n - n/2 }
 func (s Shape) enough(p Plan) error {
 	c, beta := *p.Claim, p.Beta
 	if s.In < 2 || s.Out < 2 {
-		return &audit.InputError{Field: "scores", Found: fmt.Sprintf("%d in and %d out", s.In, s.Out), Want: "at least two of each class: half of them choose the threshold"}
+		return &audit.InputError{Field: "scores", Path: "/data", Found: fmt.Sprintf("%d in and %d out", s.In, s.Out), Want: "at least two of each class: half of them choose the threshold"}
 	}
 	if s.largest(p, p.Method) > 0 {
 		return nil
@@ -215,7 +215,7 @@ func (s Shape) enough(p Plan) error {
 		}
 		found, want = fmt.Sprintf("%d canaries", s.In+s.Out), fmt.Sprintf("at least %d", n)
 	}
-	return &audit.InputError{Field: "scores", Found: found, Want: want + fmt.Sprintf(": no outcome of fewer certifies any epsilon above 0 by the method %s at delta = %v, beta = %v", p.Method, c.Delta, beta)}
+	return &audit.InputError{Field: "scores", Path: "/data", Found: found, Want: want + fmt.Sprintf(": no outcome of fewer certifies any epsilon above 0 by the method %s at delta = %v, beta = %v", p.Method, c.Delta, beta)}
 }
 
 func (s Shape) byRuns(m report.Method) bool {
@@ -368,19 +368,19 @@ func (s Scores) check() error {
 		scores       []float64
 	}{{"in", "out", s.In}, {"out", "in", s.Out}} {
 		if len(x.scores) == 0 {
-			return &audit.InputError{Field: "scores", Found: "of one class: all canaries were " + x.other, Want: "of canaries that were in and of such that were out"}
+			return &audit.InputError{Field: "scores", Path: "/data", Found: "of one class: all canaries were " + x.other, Want: "of canaries that were in and of such that were out"}
 		}
 		for i, v := range x.scores {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &audit.InputError{Field: fmt.Sprintf("score number %d of those %s", i+1, x.class), Found: fmt.Sprint(v), Want: "finite", Remedy: "a training that diverged counts with the lowest score; to leave it out would bias the bound"}
+				return &audit.InputError{Field: fmt.Sprintf("score number %d of those %s", i+1, x.class), Path: "/data", Found: fmt.Sprint(v), Want: "finite", Remedy: "a training that diverged counts with the lowest score; to leave it out would bias the bound"}
 			}
 		}
 	}
 	if n := len(s.In) + len(s.Out); n > mostScores {
-		return &audit.InputError{Field: "scores", Found: fmt.Sprint(n), Want: fmt.Sprintf("at most %d", mostScores)}
+		return &audit.InputError{Field: "scores", Path: "/data", Found: fmt.Sprint(n), Want: fmt.Sprintf("at most %d", mostScores)}
 	}
 	if s.Runs < 0 || s.Runs > 0 && (len(s.Score) != s.Runs*s.Canaries || len(s.Member) != len(s.Score) || len(s.In)+len(s.Out) != len(s.Score)) {
-		return &audit.InputError{Field: "scores: matrix", Found: fmt.Sprintf("%d scores", len(s.Score)), Want: fmt.Sprintf("%d runs of %d canaries", s.Runs, s.Canaries)}
+		return &audit.InputError{Field: "scores: matrix", Path: "/data", Found: fmt.Sprintf("%d scores", len(s.Score)), Want: fmt.Sprintf("%d runs of %d canaries", s.Runs, s.Canaries)}
 	}
 	return nil
 }

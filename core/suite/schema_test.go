@@ -61,6 +61,10 @@ func planSchema(t *testing.T) []byte {
 	least, most := 1, suite.MaxAudits
 	audits.MinItems, audits.MaxItems = &least, &most
 	e := audits.Items
+	for _, decided := range []string{"version", "beta", "seed"} { // by the whole plan
+		delete(e.Properties, decided)
+	}
+	e.Required = []string{"name"}
 	e.Properties["name"].MinLength = &least
 	e.Properties["name"].Description = "distinct within the plan"
 	e.Properties["location"].Description = "FILE or FILE:LINE of the mechanism in your code"

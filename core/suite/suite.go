@@ -58,24 +58,13 @@ type Plan struct {
 	Audits     []Entry `json:"audits"`
 }
 
-// Entry is one audit: the fields of a [pair.Plan] but for those that the whole
-// plan decides. Zero values mean the documented defaults.
+// Entry is one audit: the fields of a [pair.Plan] but for those that the whole plan
+// decides. Zero values mean the documented defaults.
 type Entry struct {
-	Name         string         `json:"name"` // distinct within the plan
-	Mechanism    string         `json:"mechanism,omitempty"`
-	Parameters   audit.Params   `json:"parameters,omitempty"`
-	Recorded     *Recorded      `json:"recorded,omitempty"` // instead of a mechanism
-	Brought      *Brought       `json:"brought,omitempty"`  // instead of a mechanism
-	Claim        *audit.Claim   `json:"claim,omitempty"`
-	Relation     audit.Relation `json:"relation,omitempty"`
-	Pair         *audit.Pair    `json:"pair,omitempty"`
-	Finder       string         `json:"finder,omitempty"`
-	Learner      string         `json:"learner,omitempty"`
-	Samples      int            `json:"samples,omitempty"`
-	Explore      int            `json:"explore,omitempty"`
-	Trials       int            `json:"trials,omitempty"`
-	Anytime      bool           `json:"anytime,omitempty"`
-	ThroughRenyi float64        `json:"throughRenyi,omitempty"`
+	Name string `json:"name"` // distinct within the plan
+	pair.Plan
+	Recorded *Recorded `json:"recorded,omitempty"` // instead of a mechanism
+	Brought  *Brought  `json:"brought,omitempty"`  // instead of a mechanism
 	// Location, FILE or FILE:LINE, is where the mechanism is in the user's code.
 	Location string `json:"location,omitempty"`
 }
@@ -134,15 +123,6 @@ func Parse(data []byte, what string) (*File, error) {
 	return f, nil
 }
 
-// Known fields, for suggestions.
-var (
-	planFields     = []string{"$schema", "version", "beta", "confidence", "seed", "audits"}
-	entryFields    = []string{"name", "mechanism", "parameters", "recorded", "brought", "claim", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "anytime", "throughRenyi", "location"}
-	recordedFields = []string{"files", "header", "dataset", "outputs", "kinds", "nonFinite", "decimal"}
-	broughtFields  = []string{"exec", "wasm", "domain", "rows", "integer", "reach", "kinds", "nonFinite"}
-	claimFields    = []string{"kind", "epsilon", "delta", "alpha", "mu", "rho"}
-)
-
 // wholePlan are fields of a single audit that the whole plan decides.
 var wholePlan = [][2]string{
 	{"seed", "it follows from the plan's seed and the audit's name"},
@@ -154,7 +134,7 @@ var wholePlan = [][2]string{
 // shape is left to the decoder, which says so.
 func checkFields(data []byte, what string) error {
 	top := object(data)
-	if err := known(top, what, planFields); err != nil {
+	if err := known(top, what, audit.FieldNames(Plan{})); err != nil {
 		return err
 	}
 	var audits []json.RawMessage
@@ -169,16 +149,16 @@ func checkFields(data []byte, what string) error {
 				return &audit.InputError{Field: at + "." + x[0], Found: "given", Want: "absent", Remedy: x[1]}
 			}
 		}
-		if err := known(entry, at, entryFields); err != nil {
+		if err := known(entry, at, audit.FieldNames(Entry{})); err != nil {
 			return err
 		}
-		if err := known(object(entry["recorded"]), at+".recorded", recordedFields); err != nil {
+		if err := known(object(entry["recorded"]), at+".recorded", audit.FieldNames(Recorded{})); err != nil {
 			return err
 		}
-		if err := known(object(entry["brought"]), at+".brought", broughtFields); err != nil {
+		if err := known(object(entry["brought"]), at+".brought", audit.FieldNames(Brought{})); err != nil {
 			return err
 		}
-		if err := known(object(entry["claim"]), at+".claim", claimFields); err != nil {
+		if err := known(object(entry["claim"]), at+".claim", audit.FieldNames(audit.Claim{})); err != nil {
 			return err
 		}
 	}
@@ -366,9 +346,8 @@ func Seed(seed uint64, name string) uint64 {
 // Core is audit i as a plan of its own.
 func (f *File) Core(i int) pair.Plan {
 	e := f.Audits[i]
-	p := pair.Plan{Version: pair.PlanVersion, Mechanism: e.Mechanism, Parameters: e.Parameters, Claim: e.Claim, Relation: e.Relation, Pair: e.Pair,
-		Finder: e.Finder, Learner: e.Learner, Samples: e.Samples, Explore: e.Explore, Trials: e.Trials, Anytime: e.Anytime, ThroughRenyi: e.ThroughRenyi,
-		Beta: Share(f.Beta, len(f.Audits)), Seed: Seed(*f.Seed, e.Name)}
+	p := e.Plan
+	p.Version, p.Beta, p.Seed = pair.PlanVersion, Share(f.Beta, len(f.Audits)), Seed(*f.Seed, e.Name)
 	switch {
 	case e.Recorded != nil:
 		p.Mechanism = recorded.MechanismName

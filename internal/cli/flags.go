@@ -78,9 +78,28 @@ func (f *Flags) parse(args []string) (code int, ok bool) {
 		return ExitOK, false
 	}
 	if err != nil {
-		return f.fail(fmt.Errorf("%w; all flags: %s -h", err, f.Name())), false
+		return f.fail(fmt.Errorf("%w; all flags: %s -h", f.known(args, err), f.Name())), false
 	}
 	return ExitOK, true
+}
+
+// known is the error of parsing arguments, with the nearest flag where there is none
+// of the name that was given.
+func (f *Flags) known(args []string, err error) error {
+	at := len(args) - f.NArg() - 1 // the argument before what is left
+	if at < 0 {
+		return err
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(args[at], "-"), "=")
+	if f.Lookup(name) != nil {
+		return err
+	}
+	var names []string
+	f.VisitAll(func(x *flag.Flag) { names = append(names, x.Name) })
+	if near := audit.Nearest(name, names); near != "" {
+		return fmt.Errorf("%w; did you mean -%s?", err, near)
+	}
+	return err
 }
 
 func (f *Flags) check() (code int, ok bool) {

@@ -109,7 +109,7 @@ func (f family) spec() audit.MechanismSpec {
 			}
 			// The library checks its parameters when it is used.
 			if err := m.release(audit.Dataset{Columns: m.unit}, make([]float64, len(m.columns))); err != nil {
-				return nil, &audit.InputError{Field: "parameters", Found: err.Error(), Want: "what the library takes"}
+				return nil, &audit.InputError{Field: "parameters", Path: "/parameters", Found: err.Error(), Want: "what the library takes"}
 			}
 			return m, nil
 		},

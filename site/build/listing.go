@@ -7,7 +7,6 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/mechanisms/google"
 	"github.com/dpscope/dpscope/report"
@@ -20,18 +19,9 @@ type listing struct {
 	Mechanisms  []mechanism          `json:"mechanisms"`
 	Learners    []audit.NamedListing `json:"learners"`
 	Finders     []audit.NamedListing `json:"finders"`
-	Limits      limits               `json:"limits"`
 	Accounts    []accountKind        `json:"accounts"`
 	Calibration calibrating          `json:"calibration"`
 	Canaries    canaries             `json:"canaries"`
-}
-
-// limits are those of a plan.
-type limits struct {
-	MinSamples int    `json:"minSamples"`
-	MaxSamples int    `json:"maxSamples"`
-	MaxTrials  int    `json:"maxTrials"`
-	MaxSeed    uint64 `json:"maxSeed"`
 }
 
 // canaries is what the page offers to audit with canaries.
@@ -92,8 +82,7 @@ type mechanism struct {
 // list lists everything. museum are pages by mechanism.
 func list(museum map[string]string) listing {
 	all := catalogue.All().Listing()
-	l := listing{Learners: all.Learners, Finders: all.Finders, Accounts: accountKinds(), Calibration: calibrations(), Canaries: canaryOffer(),
-		Limits: limits{MinSamples: pair.MinSamples, MaxSamples: pair.MaxSamples, MaxTrials: pair.MaxTrials, MaxSeed: audit.MaxSeed}}
+	l := listing{Learners: all.Learners, Finders: all.Finders, Accounts: accountKinds(), Calibration: calibrations(), Canaries: canaryOffer()}
 	for _, m := range all.Mechanisms {
 		entry := mechanism{MechanismListing: m, Samples: google.Samples(m.Name), Museum: museum[m.Name]}
 		if entry.Samples > 0 {

@@ -4,6 +4,7 @@
 // can serve, under any path.
 //
 //	go run ./site/build [-out dist] [-plain] [-check] [-zip dpscope-site.zip]
+//	go run ./site/build -keys
 //	go run ./site/build -serve [-addr ADDRESS] [-out dist]
 //
 // It is run from the root of the module. The same sources and the same Go make
@@ -43,6 +44,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	packed := flags.String("zip", "", "`file` to pack the site into as well")
 	plain := flags.Bool("plain", false, "compress nothing and check no budget, for serving on this machine")
 	check := flags.Bool("check", false, "build twice into temporary folders, compare, keep nothing")
+	keys := flags.Bool("keys", false, "write the settings that Go declares into "+keysFile+" and "+elementTypes+", and build nothing")
 	serves := flags.Bool("serve", false, "build as with -plain, and serve the site meanwhile and then")
 	addr := flags.String("addr", "", serve.AddrUsage)
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
@@ -56,6 +58,8 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	var err error
 	switch {
+	case *keys:
+		err = writeKeys()
 	case *check:
 		err = checkReproducible(stdout)
 	case *serves:

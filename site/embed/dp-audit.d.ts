@@ -82,11 +82,12 @@ export interface DPAuditEventMap {
  * -line (colours, which the frame takes too), -radius, -font.
  */
 export interface DPAuditElement extends HTMLElement {
+  // Settings, by go run ./site/build -keys:
   mechanism: string | null;
   guarantee: string | null;
+  alpha: string | number | null;
   epsilon: string | number | null;
   delta: string | number | null;
-  alpha: string | number | null;
   rho: string | number | null;
   mu: string | number | null;
   relation: string | null;
@@ -96,20 +97,21 @@ export interface DPAuditElement extends HTMLElement {
   explore: string | number | null;
   trials: string | number | null;
   beta: string | number | null;
-  seed: string | number | null;
   throughRenyi: string | number | null;
-  workers: string | number | null;
   anytime: boolean;
+  seed: string | number | null;
+  workers: string | number | null;
   // Of a canary audit, with view="canaries".
   source: string | null;
   design: string | null;
-  form: string | null;
   n: string | number | null;
   k: string | number | null;
   m: string | number | null;
   interval: string | null;
   quantile: string | number | null;
   single: string | boolean | null;
+  form: string | null; // an earlier name of relation
+  // End of settings.
   /** The mechanism's, or the source's, by name: the attributes p.NAME, which HTML writes in lower case. */
   parameters: Record<string, string | number>;
   /** Two datasets, instead of a search. */

@@ -2,8 +2,7 @@
 // and loads embed.html of the site that this script came from into a frame when
 // that is pressed, or, with autorun, when it comes into view. Types, and what it
 // promises, are in dp-audit.d.ts.
-import { CANARY_KEYS, CHOICES, FLAGS, fragmentOf, isSetting, optionsOf } from "./embedoptions.js";
-import { PLAN_KEYS } from "../page/plan.js";
+import { CHOICES, FLAGS, fragmentOf, isSetting, optionsOf, SETTINGS } from "./embedoptions.js";
 
 const READY_AFTER = 10_000; // ms that the frame may take once it is loaded, well or not
 const OURS = [...Object.keys(CHOICES), ...FLAGS, "site"];
@@ -209,7 +208,7 @@ class DPAudit extends HTMLElement {
       console.warn(`dp-audit: ${words}`);
     };
     for (const { name } of this.attributes) {
-      if (!isSetting(name) && !OURS.includes(name) && !ANYBODYS.test(name)) warn(name, `the attribute ${name} is ignored; known are ${[...PLAN_KEYS, ...CANARY_KEYS, "workers", "p.NAME", ...OURS].join(", ")}`);
+      if (!isSetting(name) && !OURS.includes(name) && !ANYBODYS.test(name)) warn(name, `the attribute ${name} is ignored; known are ${[...SETTINGS, "p.NAME", ...OURS].join(", ")}`);
     }
     for (const words of optionsOf(this.#options).bad) warn(words, words);
   }
@@ -351,7 +350,7 @@ function resolvers() {
 }
 
 /** Properties that are attributes, by name. */
-const REFLECTED = new Map([...PLAN_KEYS.filter((key) => key !== "pair"), ...CANARY_KEYS, "workers", ...OURS].map((key) => [{ readonly: "readOnly" }[key] ?? key.replace(/-./g, (x) => x[1].toUpperCase()), key]));
+const REFLECTED = new Map([...SETTINGS.filter((key) => key !== "pair"), ...OURS].map((key) => [{ readonly: "readOnly" }[key] ?? key.replace(/-./g, (x) => x[1].toUpperCase()), key]));
 const PROPERTIES = [...REFLECTED.keys(), "pair", "parameters", "settings"];
 for (const [property, key] of REFLECTED) {
   const flag = FLAGS.includes(key) || key === "anytime";

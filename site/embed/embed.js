@@ -78,7 +78,7 @@ function planned(settings) {
   if (planted) return planOfCanaries(settings, catalogue?.canaries);
   const m = listing(settings.mechanism);
   if (!m && catalogue) throw new Unusable("mechanism", `"${settings.mechanism}"`, "the name of one that dpscope knows");
-  return planOf(settings, m, catalogue?.limits);
+  return planOf(settings, m);
 }
 
 /** What the form holds; before there is a list, what was asked for. */

@@ -13,7 +13,7 @@ export const canarySettings = (texts) => (texts.view === "canaries" ? { view: "c
 
 /** The audit in words, and its settings below the title. */
 export function describeCanaries({ view, ...settings }, offer) {
-  const { source = offer?.sources[0].name, epsilon = CLAIM.epsilon, delta = CLAIM.delta.toExponential(), n } = settings;
+  const { source = offer?.sources[0].name, epsilon = CLAIM.epsilon, delta = Number(CLAIM.delta).toExponential(), n } = settings;
   byId("canary-settings").replaceChildren(...Object.entries(settings).map(([key, text]) => [html("dt", {}, key.replace(/^p\./, "")), html("dd", {}, text)]).flat());
   return [`Canary audit of ${source}`, `claim: epsilon ${epsilon}, delta ${delta}`, n && `${n} runs`];
 }

@@ -3,7 +3,8 @@
 // the settings are those of a canary audit. What is written of an audit comes from
 // the core; here it is read.
 import { Ended, Refused } from "../worker/engine.js";
-import { keyOf, PLAN_KEYS } from "./plan.js";
+import { AUDIT, AUDIT_NAMES } from "./keys.js";
+import { keyOf } from "./plan.js";
 
 const VERSION = 1;
 
@@ -23,11 +24,11 @@ export function readFragment(fragment) {
     else if (canaries) continue;
     else if (key === "account") kind = value;
     else if (key.startsWith("a.")) texts[key.slice(2)] = value;
-    else if (PLAN_KEYS.includes(key) || key === "workers" || (key.startsWith("p.") && key.length > 2)) settings[key] = value;
+    else if (AUDIT_NAMES.includes(key) || key === "workers" || (key.startsWith("p.") && key.length > 2)) settings[key] = value;
   }
   // As on the command line, these say which guarantee is meant.
-  const meant = Object.entries({ alpha: "renyi", rho: "zcdp", mu: "gaussian-dp" }).find(([key]) => settings[key]);
-  if (meant && !settings.guarantee) settings.guarantee = meant[1];
+  const meant = AUDIT.find((key) => key.claims?.length === 1 && settings[key.name]);
+  if (meant && !settings.guarantee) settings.guarantee = meant.claims[0];
   return { settings, account: kind ? { kind, texts } : null, canaries, odd };
 }
 

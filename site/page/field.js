@@ -44,6 +44,17 @@ export const numberInput = (attributes) => html("input", { type: "number", step:
 /** A switch. Its setting is "true" or absent. */
 export const checkbox = () => html("input", { type: "checkbox" });
 
+/** The control of a setting; a choice gets its options later. @param {import("./keys.js").Key} key */
+export function controlOf({ type, range, form }) {
+  const placeholder = form.empty ?? "";
+  if (type === "number") return numberInput({ min: range?.min, max: range?.max, placeholder, inputmode: "decimal" });
+  if (type === "whole") return numberInput({ min: range?.min, max: range?.max, placeholder, step: 1, inputmode: "numeric" });
+  if (type === "switch") return checkbox();
+  if (type === "json") return html("textarea", { rows: 3, spellcheck: "false", autocapitalize: "off" });
+  if (type === "limits") return html("input", { type: "text", autocomplete: "off", placeholder });
+  return choice([]);
+}
+
 /** @typedef {{value: string, text: string, group?: string}} Option those of one group follow one another */
 
 /**

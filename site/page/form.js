@@ -1,11 +1,14 @@
 // The form: what to audit and how. It holds texts; what they mean is up to the
 // core, whose answers it shows beside the fields.
 import { byId, html } from "./element.js";
-import { checkbox, choice, field, numberInput, setOptions } from "./field.js";
-import { DEFAULT_ALPHA, DEFAULT_SEED, GUARANTEES, OF_GUARANTEES, PAIR_SHAPE, Unusable } from "./plan.js";
+import { choice, controlOf, field, numberInput, setOptions } from "./field.js";
+import { AUDIT } from "./keys.js";
+import { DEFAULT_ALPHA, DEFAULT_SEED, Unusable, usedBy } from "./plan.js";
 
 const MAX_WORKERS = 64;
 const FIRST_MECHANISM = "svt4";
+/** Where settings stand in the document, by their place, in order. */
+const PLACES = { mechanism: "mechanism-field", claim: "claim-fields", budget: "budget-fields", more: "more-fields", search: "more-fields" };
 const guarantees = [
   { value: "", text: "as the fields say: epsilon, delta" },
   { value: "pure", text: "pure: epsilon" },
@@ -38,27 +41,16 @@ export class Form {
 
   /** @param {{changed(): void}} on */
   constructor(on) {
-    this.#add("mechanism-field", "mechanism", { label: "Mechanism", wide: true }, html("select", { disabled: true }, html("option", { value: "" }, "…")));
-    this.#add("claim-fields", "guarantee", { label: "Guarantee", wide: true }, choice(guarantees));
-    this.#add("claim-fields", "alpha", { label: "Order alpha" }, numberInput({ min: 1, inputmode: "decimal" }));
-    this.#add("claim-fields", "epsilon", { label: "Claimed epsilon" }, numberInput({ min: 0, inputmode: "decimal" }));
-    this.#add("claim-fields", "delta", { label: "Claimed delta" }, numberInput({ min: 0, max: 1, inputmode: "decimal" }));
-    this.#add("claim-fields", "rho", { label: "Claimed rho" }, numberInput({ min: 0, inputmode: "decimal" }));
-    this.#add("claim-fields", "mu", { label: "Claimed mu" }, numberInput({ min: 0, inputmode: "decimal" }));
-    this.#add("claim-fields", "relation", { label: "Neighbouring datasets", wide: true }, choice([{ value: "", text: "default" }]));
-    this.#add("budget-fields", "samples", { label: "Samples", hint: "to certify, a side" }, numberInput({ step: 1, placeholder: "100000" }));
-    this.#add("budget-fields", "anytime", { label: "Anytime", hint: "the bound climbs live and holds whenever you stop; the run ends by itself once the claim is refuted" }, checkbox());
-    this.#add("budget-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, placeholder: DEFAULT_SEED }));
+    for (const [place, id] of Object.entries(PLACES)) {
+      for (const key of AUDIT.filter((key) => key.form?.place === place)) this.#add(id, key.name, key.form, controlOf(key));
+    }
+    setOptions(byId("mechanism"), [{ value: "", text: "…" }]);
+    byId("mechanism").disabled = true;
+    setOptions(byId("guarantee"), guarantees);
+    setOptions(byId("relation"), [{ value: "", text: "default" }]);
+    for (const id of ["learner", "finder"]) setOptions(byId(id), [{ value: "", text: "auto" }]);
     this.#add("budget-fields", "workers", { label: "Workers", hint: "the result does not depend on them" },
       numberInput({ min: 1, max: MAX_WORKERS, step: 1, placeholder: defaultWorkers() }));
-    this.#add("more-fields", "explore", { label: "Exploration", hint: "samples a side and pair; 0: as many as above" }, numberInput({ min: 0, step: 1 }));
-    this.#add("more-fields", "trials", { label: "Pairs to explore" }, numberInput({ min: 1, step: 1, placeholder: "10" }));
-    this.#add("more-fields", "beta", { label: "Beta", hint: "allowed error; confidence is 1 − beta" }, numberInput({ min: 1e-9, max: 0.5, placeholder: "0.05" }));
-    this.#add("more-fields", "through-renyi", { label: "Through Rényi", hint: "order alpha; tests a pure claim by its Rényi divergence at that order" }, numberInput({ min: 1, placeholder: "no", inputmode: "decimal" }));
-    this.#add("more-fields", "learner", { label: "Learner", wide: true }, choice([{ value: "", text: "auto" }]));
-    this.#add("more-fields", "finder", { label: "Finder", wide: true }, choice([{ value: "", text: "auto" }]));
-    this.#add("more-fields", "pair", { label: "Pair", wide: true, hint: `two datasets as JSON, instead of a search: ${PAIR_SHAPE}` },
-      html("textarea", { rows: 3, spellcheck: "false", autocapitalize: "off" }));
     byId("seed").value = DEFAULT_SEED;
     byId("alpha").value = DEFAULT_ALPHA;
     this.#dependents();
@@ -78,8 +70,7 @@ export class Form {
 
   /** Shows the fields that the chosen guarantee uses; the others keep their texts. */
   #dependents() {
-    const used = GUARANTEES[byId("guarantee").value];
-    for (const key of OF_GUARANTEES) this.#fields.get(key).box.hidden = !used.includes(key);
+    for (const key of AUDIT.filter((key) => key.claims)) this.#fields.get(key.name).box.hidden = !usedBy(byId("guarantee").value, key);
     const own = Boolean(this.mechanism?.own);
     for (const key of ["relation", "workers", "trials", "finder", "pair"]) this.#fields.get(key).box.hidden = own;
     this.#fields.get("samples").hint((byId("anytime").checked ? "to certify, a side, at most" : "to certify, a side") + (own ? "; of the file's rows" : ""));
@@ -104,11 +95,6 @@ export class Form {
     select.disabled = false;
     select.value = chosen;
     if (!select.value) select.value = this.defaultMechanism;
-    const { limits } = catalogue;
-    byId("samples").min = limits.minSamples;
-    byId("samples").max = limits.maxSamples;
-    byId("trials").max = limits.maxTrials;
-    byId("seed").max = limits.maxSeed;
     const listed = ({ name, title }, group) => ({ value: name, text: `${name}: ${title}`, group });
     const named = (list, byName) => list.filter((x) => x.name !== "auto" && Boolean(x.byName) === byName);
     setOptions(byId("learner"), [{ value: "", text: "auto: the portfolio" },
@@ -172,7 +158,7 @@ export class Form {
       else if (key === "relation") setOptions(control, [...control.options, { value, text: value }].map((o) => ({ value: o.value, text: o.text })), value);
       else control.selectedIndex = 0;
     }
-    if (["explore", "trials", "beta", "through-renyi", "learner", "finder", "pair"].some((key) => settings[key])) byId("more").open = true;
+    if (AUDIT.some((key) => PLACES[key.form?.place] === "more-fields" && settings[key.name])) byId("more").open = true;
     this.#dependents();
     this.clearErrors();
   }

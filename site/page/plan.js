@@ -1,125 +1,132 @@
 // Settings and plans. Settings are the texts of the form and of the address
 // under the same keys: mechanism, epsilon, ..., and p.<name> for a parameter.
-// An empty or absent text means the default, which the core knows.
+// An empty or absent text means the default, which the core knows. Which settings
+// there are, and what their texts may be, keys.js says, which Go writes.
+import { AUDIT } from "./keys.js";
 
 /** @typedef {Record<string, string>} Settings */
+/** @typedef {import("./keys.js").Key} Key */
 
-export const PLAN_KEYS = ["mechanism", "guarantee", "epsilon", "delta", "alpha", "rho", "mu", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "beta", "seed", "anytime", "through-renyi"];
-/**
- * The guarantees, and the settings that each uses; those of the others are
- * left out of the plan. Without a name it is pure or approximate, as delta says.
- */
-export const GUARANTEES = {
-  "": ["epsilon", "delta", "through-renyi"], pure: ["epsilon", "through-renyi"], approximate: ["epsilon", "delta"],
-  renyi: ["alpha", "epsilon"], zcdp: ["rho"], "gaussian-dp": ["mu"],
-};
-/** Settings that only some guarantees use. */
-export const OF_GUARANTEES = [...new Set(Object.values(GUARANTEES).flat())];
-export const DEFAULT_SEED = "42";
+export const DEFAULT_SEED = AUDIT.find((key) => key.name === "seed").preset;
 export const DEFAULT_ALPHA = "2"; // of a Rényi claim
-/** Of a pair as text. No example: what a mechanism takes differs. */
-export const PAIR_SHAPE = '{"first": {"columns": …, "values": […]}, "second": {…}}';
-const MAX_SAMPLES = 1e9; // until the core has said
+
+/** Does a guarantee use a setting? The texts of others are left out of the plan. Without a name it is pure or approximate, as delta says. @param {Key} key */
+export const usedBy = (guarantee, key) => !key.claims || key.claims.includes(guarantee);
 
 /** A setting that cannot even be put into a plan; worded like the core's own refusals. */
 export class Unusable extends Error {
   constructor(key, found, want) {
     const field = key.startsWith("p.") ? `parameter ${key.slice(2)}` : key;
     super(`${field} is ${found}, must be ${want}`);
-    this.refusal = { message: this.message, field, found, want, remedy: "" };
+    this.refusal = { message: this.message, field, path: key, found, want, remedy: "" };
     this.key = key;
   }
 }
 
-/**
- * The plan that settings ask for. In a plan zero means the default, but a user
- * who typed it meant it, so zeros out of range are refused here.
- * @param {Settings} settings
- * @param {import("../worker/protocol").MechanismListing & { samples?: number } | undefined} mechanism absent where the name is unknown
- * @param {import("../worker/protocol").FullCatalogue["limits"] | undefined} limits
- * @returns {import("../worker/protocol").Plan}
- */
-export function planOf(settings, mechanism, limits) {
-  const kind = (settings.guarantee ?? "").trim();
-  const used = GUARANTEES[kind] ?? OF_GUARANTEES;
-  const text = (key) => (OF_GUARANTEES.includes(key) && !used.includes(key) ? "" : settings[key] ?? "").trim();
-  const number = (key) => {
-    if (text(key) === "") return undefined;
-    const value = Number(text(key));
-    if (!Number.isFinite(value)) throw new Unusable(key, `"${text(key)}"`, "a number");
-    return value;
-  };
-  const whole = (key, least, most) => {
-    const value = number(key);
-    if (value === undefined) return undefined;
-    if (!Number.isInteger(value)) throw new Unusable(key, text(key), `a whole number in [${least}, ${most}]`);
-    if (value < least || value > most) throw new Unusable(key, text(key), `in [${least}, ${most}]`);
-    return value;
-  };
+/** A number, or undefined for no text. */
+export function numberOf(key, text) {
+  if (text === "") return undefined;
+  const value = Number(text);
+  if (!Number.isFinite(value)) throw new Unusable(key, `"${text}"`, "a number");
+  return value;
+}
 
-  const plan = { version: 1, mechanism: text("mechanism"), seed: whole("seed", 0, limits?.maxSeed ?? Number.MAX_SAFE_INTEGER) ?? Number(DEFAULT_SEED) };
-  const parameters = parametersOf(settings, mechanism, number);
-  if (parameters) plan.parameters = parameters;
-  const claim = claimOf(kind, number, mechanism);
-  if (claim) plan.claim = claim;
-  if (mechanism?.own && !claim?.epsilon && !claim?.rho && !claim?.mu) {
-    throw new Unusable(used.find((key) => ["epsilon", "rho", "mu"].includes(key)), "absent", "what the mechanism of these samples claims: nobody but you knows");
-  }
-  plan.throughRenyi = number("through-renyi");
-  if (plan.throughRenyi === 0) throw new Unusable("through-renyi", "0", "a finite number above 1");
-  if (text("anytime") && text("anytime") !== "true") throw new Unusable("anytime", `"${text("anytime")}"`, "true or absent");
-  if (text("anytime")) plan.anytime = true;
-  for (const key of ["relation", "finder", "learner"]) {
-    if (text(key)) plan[key] = text(key);
-  }
-  if (text("pair")) {
+const inRange = (x, { min, max = Infinity, above, below }) => x >= min && x <= max && !(above && x === min) && !(below && x === max);
+const either = (text) => ({ true: true, false: false })[text];
+const parts = (text) => text.split(",").map((part) => (part.trim() === "" ? NaN : Number(part)));
+
+/** Reads the text of a setting, by its type; undefined where it cannot be read. @type {Record<string, (text: string) => any>} */
+const readers = {
+  number: (text) => (Number.isFinite(Number(text)) ? Number(text) : undefined),
+  whole: (text) => (Number.isInteger(Number(text)) ? Number(text) : undefined),
+  word: (text) => text,
+  switch: either,
+  either,
+  wholes: (text) => (parts(text).every((n) => Number.isInteger(n) && n > 0) ? parts(text) : undefined),
+  limits: (text) => (parts(text).length === 2 && parts(text).every(Number.isFinite) ? parts(text) : undefined),
+};
+const wanted = { switch: "true or false", either: "true or false", wholes: "whole numbers above 0 with commas between", limits: "two numbers with a comma between, for example 0,255" };
+
+/** @param {Key} key */
+function valueOf(key, text) {
+  if (key.type === "json") {
     try {
-      plan.pair = JSON.parse(text("pair"));
+      return JSON.parse(text);
     } catch (error) {
-      throw new Unusable("pair", "not JSON", `like ${PAIR_SHAPE} (${error.message})`);
+      throw new Unusable(key.name, "not JSON", `JSON (${error.message})`);
     }
   }
-  plan.samples = whole("samples", limits?.minSamples ?? 100, limits?.maxSamples ?? MAX_SAMPLES) ?? mechanism?.samples;
-  plan.explore = whole("explore", 0, limits?.maxSamples ?? MAX_SAMPLES);
-  plan.trials = whole("trials", 1, limits?.maxTrials ?? 1e5);
-  plan.beta = number("beta");
-  if (plan.beta === 0) throw new Unusable("beta", "0", "in [1e-9, 0.5]");
+  const value = readers[key.type](text);
+  if (value === undefined) throw new Unusable(key.name, `"${text}"`, key.want ?? wanted[key.type]);
+  if (key.range && !inRange(value, key.range)) throw new Unusable(key.name, text, key.want);
+  return value;
+}
+
+/**
+ * Puts the texts of settings where they stand in a plan. In a plan zero means the
+ * default, but a user who typed it meant it, so zeros out of range are refused.
+ * Throws Unusable.
+ * @param {object} plan
+ * @param {Key[]} keys
+ * @param {(name: string) => string} text "" where there is none
+ */
+export function put(plan, keys, text) {
+  for (const key of keys) {
+    const given = key.type === "params" ? "" : text(key.name) || key.preset || "";
+    if (given === "") continue;
+    const value = valueOf(key, given);
+    key.fields.forEach((field, i) => {
+      const path = field.slice(1).split("/"), last = path.pop();
+      path.reduce((at, name) => (at[name] ??= {}), plan)[last] = key.fields.length > 1 ? value[i] : value;
+    });
+  }
   return plan;
 }
 
-function parametersOf(settings, mechanism, number) {
+/**
+ * The plan that settings ask for. Throws Unusable.
+ * @param {Settings} settings
+ * @param {import("../worker/protocol").MechanismListing & { samples?: number } | undefined} mechanism absent where the name is unknown
+ * @returns {import("../worker/protocol").Plan}
+ */
+export function planOf(settings, mechanism) {
+  const kind = (settings.guarantee ?? "").trim();
+  const known = AUDIT.some((key) => key.claims?.includes(kind)); // else the core says what is wrong with it
+  const text = (name) => (settings[name] ?? "").trim();
+  const plan = put({ version: 1, mechanism: "" }, AUDIT.filter((key) => !known || usedBy(kind, key)), text);
+  const parameters = parametersOf(settings, mechanism);
+  if (parameters) plan.parameters = parameters;
+  const { claim } = plan;
+  if (kind === "renyi") claim.alpha ??= Number(DEFAULT_ALPHA);
+  if (kind && claim.delta === 0) throw new Unusable("delta", "0", "a finite number above 0");
+  if (claim?.delta === 0 && mechanism?.claim.delta) plan.claim = { kind: "pure", epsilon: claim.epsilon };
+  if (mechanism?.own && !claim?.epsilon && !claim?.rho && !claim?.mu) {
+    throw new Unusable({ zcdp: "rho", "gaussian-dp": "mu" }[kind] ?? "epsilon", "absent", "what the mechanism of these samples claims: nobody but you knows");
+  }
+  plan.samples ??= mechanism?.samples;
+  return plan;
+}
+
+function parametersOf(settings, mechanism) {
   const parameters = {};
   for (const [key, value] of Object.entries(settings)) {
     if (!key.startsWith("p.") || value.trim() === "") continue;
     const name = key.slice(2);
     const spec = mechanism?.params.find((p) => p.name === name);
     const word = spec ? Boolean(spec.choices?.length) : !Number.isFinite(Number(value));
-    parameters[name] = word ? value.trim() : number(key);
+    parameters[name] = word ? value.trim() : numberOf(key, value.trim());
   }
   return Object.keys(parameters).length ? parameters : undefined;
 }
 
-function claimOf(kind, number, mechanism) {
-  const claim = kind ? { kind } : {};
-  for (const key of ["alpha", "epsilon", "delta", "rho", "mu"]) {
-    claim[key] = number(key);
-    if (claim[key] === 0 && (key !== "delta" || kind)) throw new Unusable(key, "0", `a finite number above ${key === "alpha" ? 1 : 0}`);
-  }
-  if (kind === "renyi") claim.alpha ??= Number(DEFAULT_ALPHA);
-  if (claim.delta === 0 && mechanism?.claim.delta) return { kind: "pure", epsilon: claim.epsilon };
-  return Object.values(claim).some((value) => value !== undefined) ? claim : undefined;
-}
-
 /**
- * The key of the setting that a refusal is about, or undefined.
+ * The name of the setting that a refusal is about, or undefined.
  * @param {import("../worker/protocol").Refusal} refusal
+ * @param {Key[]} keys
  */
-export function keyOf(refusal) {
-  let field = refusal.field.replace(/^plan: field /, "").replace(/^"(.*)"$/, "$1");
-  if (field === "parameter") return `p.${refusal.found.replace(/^"|"$/g, "")}`;
-  if (field.startsWith("parameter ")) return `p.${field.slice(10)}`;
-  if (field.startsWith("parameters.")) return `p.${field.slice(11)}`;
-  // Without "parameter" before them these are the claim's.
-  field = field.replace(/^claim\.(epsilon|delta|alpha|rho|mu).*/, "$1").replace(/^claim.*/, "guarantee").replace("throughRenyi", "through-renyi");
-  return PLAN_KEYS.find((key) => field === key || (field.startsWith(key) && /[^a-z]/.test(field[key.length])));
+export function keyOf({ path }, keys = AUDIT) {
+  if (path.startsWith("p.")) return path;
+  if (path.startsWith("/parameters/")) return `p.${path.split("/")[2]}`;
+  const within = (field) => path === field || path.startsWith(`${field}/`) || field.startsWith(`${path}/`);
+  return keys.find((key) => key.name === path || key.fields.some(within))?.name;
 }

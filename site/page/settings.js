@@ -46,9 +46,9 @@ export class Settings {
 
   /** What the form asks for; throws what is wrong with it. */
   asked() {
-    const { form, core } = this.#page;
+    const { form } = this.#page;
     const settings = form.read();
-    return { settings, count: workersOf(settings.workers), plan: planOf(settings, this.listing(settings), core.catalogue?.limits), on: this.#engineFor(settings) };
+    return { settings, count: workersOf(settings.workers), plan: planOf(settings, this.listing(settings)), on: this.#engineFor(settings) };
   }
 
   /** The form changed. */
@@ -135,7 +135,7 @@ export class Settings {
     const { value, bad } = await usable(settings, async () => {
       const count = workersOf(settings.workers);
       settings.mechanism ||= form.defaultMechanism;
-      return { count, checked: await engine.check(planOf(settings, this.listing(settings), core.catalogue?.limits)) };
+      return { count, checked: await engine.check(planOf(settings, this.listing(settings))) };
     }, faultOf);
     if (number !== this.#checks) return;
     if (value) {

@@ -148,7 +148,7 @@ export class Accounting {
   #blame(error, focus) {
     this.#clear();
     const name = (error instanceof Unusable || error instanceof Refused) &&
-      error.refusal.field.replace(/^account: field /, "").replace(/^"|"$/g, "").split(/[/.[]/, 1)[0];
+      error.refusal.path.split("/").find(Boolean);
     const f = this.#fields.get(name);
     f?.fail(error.message);
     if (focus) f?.control.focus();

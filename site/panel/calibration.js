@@ -141,7 +141,7 @@ export class Calibration {
   }
 
   #blame(error, last) {
-    const name = error instanceof Unusable || error instanceof Refused ? error.refusal.field.replace(/^calibration: field /, "").replace(/^"|"$/g, "") : "";
+    const name = error instanceof Unusable || error instanceof Refused ? error.refusal.path.split("/").find(Boolean) : "";
     const f = this.#fields.get(name);
     if (f) {
       f.fail(error.message);

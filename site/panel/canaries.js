@@ -276,7 +276,7 @@ export class Canaries {
       say(replayWords(found));
     } catch (error) {
       this.#end("");
-      if (!scores && error instanceof Refused && /^(data|vectors)\b/.test(error.refusal.field)) {
+      if (!scores && error instanceof Refused && error.refusal.path.startsWith("/data")) {
         this.#form.follow(this.report.plan); // the form may be that of another source; the file belongs to the report's
       }
       this.#blame(error);

@@ -1,13 +1,10 @@
 // The form of the panel of canary audits: its fields, which the core lists, and the
 // plan that they ask for.
 import { boxes } from "./canaryfiles.js";
-import { canaryPlan, CLAIM, inTodaysWords, NO_NUMBER } from "./canaryplan.js";
+import { canaryPlan, CLAIM, inTodaysWords, KEYS, nameIn, NO_NUMBER } from "./canaryplan.js";
 import { byId, html } from "../page/element.js";
-import { checkbox, choice, field, numberInput, setOptions } from "../page/field.js";
-import { DEFAULT_SEED } from "../page/plan.js";
-
-/** Names of the core's fields that have other ones here. */
-const own = { runs: "n", data: "file", vectors: "file", canaries: "k", csv: "file", classes: "file", bounds: "bounds", "learning rate": "p.learning-rate", claim: "epsilon" };
+import { choice, controlOf, field, numberInput, setOptions } from "../page/field.js";
+import { keyOf } from "../page/plan.js";
 
 export class CanaryForm {
   /** @type {import("../worker/protocol").CanaryOffer | null} */
@@ -30,41 +27,28 @@ export class CanaryForm {
   /** Makes the fields. @param {import("../worker/protocol").CanaryOffer} offer */
   fill(offer) {
     this.offer = offer;
-    const whole = (placeholder) => numberInput({ min: 1, step: 1, inputmode: "numeric", placeholder });
-    const number = (attributes) => numberInput({ inputmode: "decimal", ...attributes });
-    const add = (place, key, about, control) => this.#add(place, key, about, control);
-    add("k-source-fields", "source", { label: "What is audited", wide: true }, choice(offer.sources.map((s) => ({ value: s.name, text: s.name }))));
-    add("k-claim-fields", "epsilon", { label: "Claimed epsilon" }, number({ min: 0, placeholder: CLAIM.epsilon }));
-    add("k-claim-fields", "delta", { label: "Claimed delta" }, number({ min: 0, max: 1, placeholder: CLAIM.delta }));
-    add("k-run-fields", "design", { label: "Canaries", hint: "their distribution" }, choice([]));
-    add("k-run-fields", "relation", { label: "Neighbours", hint: "of the claim" }, choice([]));
-    add("k-run-fields", "n", { label: "Runs, n", hint: "to certify" }, whole(""));
-    add("k-run-fields", "k", { label: "Canaries inside, K", hint: "a run" }, whole("√n"));
-    add("k-run-fields", "m", { label: "Fresh canaries, M", hint: "a run; they cost little" }, whole("K"));
-    add("k-run-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, inputmode: "numeric", placeholder: DEFAULT_SEED }));
-    add("k-one-fields", "one", { label: "Canaries, m", hint: "of one run" }, whole(""));
-    add("k-scores-fields", "scores-relation", { label: "Neighbours of the claim", hint: "scores do not tell; private under add-remove may be twice the epsilon under replace", wide: true }, choice([
+    for (const [how, keys] of Object.entries(KEYS)) {
+      for (const { name, form, ...key } of keys) {
+        const own = nameIn(how, name);
+        if (form && !this.#fields.has(own)) this.#add(`k-${form.place}-fields`, own, form, name === "label" ? html("input", { type: "text", autocomplete: "off", placeholder: form.empty }) : controlOf({ ...key, form }));
+      }
+    }
+    const options = (key, list) => setOptions(this.#fields.get(key).control, list);
+    options("source", offer.sources.map((s) => ({ value: s.name, text: s.name })));
+    options("scores-relation", [
       { value: "", text: "choose" },
       { value: "add-remove", text: "add-remove: a record is there or not" },
       { value: "replace", text: "replace: a record is replaced by another" },
-    ]));
-    add("k-scores-fields", "method", { label: "Method", hint: "whose bound the verdict is by; the table has all", wide: true }, choice([
+    ]);
+    options("method", [
       { value: "", text: `default: ${offer.methods[0]}; of runs ${offer.intervals[0].name}` },
       ...offer.methods.map((name) => ({ value: name, text: name, group: "scores" })),
       ...offer.intervals.map(({ name }) => name).filter((name) => !offer.methods.includes(name)).map((name) => ({ value: name, text: name, group: "scores of several runs" })),
-    ]));
-    add("k-file-fields", "tail", { label: "Tail", hint: "how many singular vectors, those of the smallest values" }, whole("half of all"));
-    add("k-file-fields", "scale", { label: "Norm of the vectors" }, choice(offer.scales.map((s, i) => ({ value: i ? s : "", text: s }))));
-    add("k-file-fields", "distinct", { label: "No vector twice in a run" }, checkbox());
-    add("k-file-fields", "label", { label: "Column of the labels", hint: "its name or number" }, html("input", { type: "text", autocomplete: "off", placeholder: "the last" }));
-    add("k-file-fields", "bounds", { label: "Bounds of all features", hint: "declared, not looked up in the data: LOW,HIGH" }, html("input", { type: "text", autocomplete: "off", placeholder: "-1,1" }));
-    add("k-file-fields", "scaling", { label: "Scaling" }, choice([{ value: "", text: "box: each feature by its bounds" }, { value: "unit", text: "unit: each row to norm 1" }]));
-    add("k-more-fields", "explore", { label: "Exploration runs", hint: "for the threshold" }, whole("n"));
-    add("k-more-fields", "interval", { label: "Interval", wide: true, hint: "the report has all; this one decides" },
-      choice(offer.intervals.map((x, i) => ({ value: i ? x.name : "", text: x.valid ? x.name : `${x.name} (asymptotic)` }))));
-    add("k-more-fields", "quantile", { label: "Threshold range", hint: "q: between the q and 1 − q quantile of the scores inside; 0: anywhere" }, number({ min: 0, max: 0.5, placeholder: "0" }));
-    add("k-more-fields", "single", { label: "A single canary beside it", hint: "for equation 10" }, choice([{ value: "", text: "where runs are cheap" }, { value: "true", text: "yes" }, { value: "false", text: "no" }]));
-    add("k-more-fields", "beta", { label: "Beta", hint: "allowed error; confidence is 1 − beta" }, number({ min: 1e-9, max: 0.5, placeholder: "0.05" }));
+    ]);
+    options("scale", offer.scales.map((s, i) => ({ value: i ? s : "", text: s })));
+    options("scaling", [{ value: "", text: "box: each feature by its bounds" }, { value: "unit", text: "unit: each row to norm 1" }]);
+    options("interval", offer.intervals.map((x, i) => ({ value: i ? x.name : "", text: x.valid ? x.name : `${x.name} (asymptotic)` })));
+    options("single", [{ value: "", text: "where runs are cheap" }, { value: "true", text: "yes" }, { value: "false", text: "no" }]);
     this.#sourceChanged();
     this.dependents();
   }
@@ -147,7 +131,7 @@ export class CanaryForm {
     set("source");
     this.#sourceChanged();
     for (const key of this.#fields.keys()) if (key !== "source") set(key);
-    if (["explore", "interval", "quantile", "single", "beta"].some((key) => texts[key])) byId("k-more").open = true;
+    if (KEYS.run.some((key) => key.form?.place === "more" && texts[key.name])) byId("k-more").open = true;
     if (Object.keys(texts).some((key) => key.startsWith("p."))) byId("k-params").open = true;
     this.dependents();
     return bad;
@@ -196,13 +180,8 @@ export class CanaryForm {
 
   /** The key of the field that a refusal is about. @param {import("../worker/protocol").Refusal} refusal @param {"run" | "one" | "scores"} how it was asked */
   keyOf(refusal, how) {
-    const name = refusal.field.replace(/^(canary|one-run|scores) plan: field /, "").replace(/^"(.*)"$/, "$1");
-    if (how === "scores" && name === "relation") return "scores-relation";
-    if (how === "scores" && !["method", "beta", "seed", "epsilon", "delta", "claim"].includes(name)) return "scores";
-    if (how === "one" && (name === "m" || name === "canaries")) return "one";
-    if (name.startsWith("parameter ")) return `p.${name.slice(10)}`;
-    if (/^(data|vectors)\b/.test(name)) return "file";
-    const key = own[name] ?? name;
-    return this.#fields.has(key) ? key : this.#fields.has(`p.${key}`) ? `p.${key}` : undefined;
+    const name = keyOf(refusal, KEYS[how]), key = name && nameIn(how, name);
+    if (key && this.#fields.has(key)) return key;
+    return how === "scores" ? "scores" : refusal.path.startsWith("/data") || refusal.path.startsWith("/csv") ? "file" : undefined;
   }
 }

@@ -331,8 +331,8 @@ export class Own {
   #blame(error) {
     if (error instanceof Ended) return this.#status(error.stopped ? error.message : `Ended: ${error.message}`);
     const refusal = error instanceof Refused || error instanceof Unusable ? error.refusal : undefined;
-    const name = refusal?.field.replace(/^.*field "?(\w+)"?.*$/, "$1") ?? "";
-    const about = [...this.#fields.keys()].find((key) => name === key || name.startsWith(`${key} `) || name === `claim.${key}`);
+    const place = refusal?.path.split("/") ?? [];
+    const about = [...this.#fields.keys()].find((key) => place.includes(key));
     const f = this.#fields.get(about ?? (this.#module ? "" : "code"));
     const words = error.message.replace(/^mechanism \w+: /, "");
     this.#status(words);

@@ -116,7 +116,8 @@ export type FromTaskWorker = TaskReady | Dead;
 /** An error. The fields after message are empty where no one field is at fault. */
 export interface Refusal {
   message: string; // a whole sentence
-  field: string; // the name as in Plan: "epsilon", "samples", "parameter c", "pair.first", ...
+  field: string; // in words: "epsilon", "parameter c", "pair.first", ...
+  path: string; // where it is: the name of a setting, p.NAME of a parameter, or a JSON pointer into what was sent
   found: string;
   want: string;
   remedy: string;
@@ -396,7 +397,6 @@ export interface FullCatalogue {
   mechanisms: (MechanismListing & { library?: string; samples?: number; museum?: string })[]; // museum: the page about its fault
   learners: NamedListing[];
   finders: NamedListing[];
-  limits: { minSamples: number; maxSamples: number; maxTrials: number; maxSeed: number };
   accounts: AccountKind[];
   calibration: CalibrationOffer;
   canaries: CanaryOffer;

@@ -87,6 +87,7 @@ type port interface {
 type refusal struct {
 	Message string `json:"message"`
 	Field   string `json:"field"`
+	Path    string `json:"path"` // see [audit.InputError.Place]
 	Found   string `json:"found"`
 	Want    string `json:"want"`
 	Remedy  string `json:"remedy"`
@@ -96,7 +97,7 @@ func refusalOf(err error) refusal {
 	r := refusal{Message: err.Error()}
 	var in *audit.InputError
 	if errors.As(err, &in) {
-		r.Field, r.Found, r.Want, r.Remedy = in.Field, in.Found, in.Want, in.Remedy
+		r.Field, r.Path, r.Found, r.Want, r.Remedy = in.Field, in.Place(), in.Found, in.Want, in.Remedy
 	}
 	return r
 }
@@ -111,7 +112,7 @@ func (e remoteError) Unwrap() error {
 	if e.Field == "" {
 		return nil
 	}
-	return &audit.InputError{Field: e.Field, Found: e.Found, Want: e.Want, Remedy: e.Remedy}
+	return &audit.InputError{Field: e.Field, Path: e.Path, Found: e.Found, Want: e.Want, Remedy: e.Remedy}
 }
 
 // mustJSON is for values that are built here and always have a JSON form.

@@ -121,13 +121,13 @@ func checkSum(s *Setup) error {
 	}
 	pool, err := unpackVectors(s.Data)
 	if err != nil {
-		return err
+		return audit.At("/data", err)
 	}
 	if s.Pool.Distinct && s.K+s.M > pool.rows {
 		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d together, as no vector is drawn twice in a run", pool.rows)}
 	}
 	if pool.columns > mostDimensions {
-		return &audit.InputError{Field: "vectors", Found: fmt.Sprintf("of %d dimensions", pool.columns), Want: fmt.Sprintf("of at most %d", mostDimensions)}
+		return &audit.InputError{Field: "vectors", Path: "/data", Found: fmt.Sprintf("of %d dimensions", pool.columns), Want: fmt.Sprintf("of at most %d", mostDimensions)}
 	}
 	s.Params["d"] = audit.ParamValue{Number: float64(pool.columns)}
 	return nil

@@ -1,9 +1,11 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/train"
@@ -30,7 +32,7 @@ func trainedOneRunSpec() *OneRunSpec {
 			if err != nil {
 				return err
 			}
-			return model.CheckCanaries(s.K)
+			return audit.At("m", model.CheckCanaries(s.K))
 		},
 		New: func(s Setup) (OneRunSource, error) {
 			c, data, err := trainConfig(s)
@@ -110,7 +112,7 @@ func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 		}
 		var err error
 		if data, err = train.ReadCSV(s.Data, options); err != nil {
-			return train.Config{}, nil, err
+			return train.Config{}, nil, audit.At("/data", err)
 		}
 	}
 	p := maps.Clone(s.Params)
@@ -118,6 +120,12 @@ func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 	c := train.FromParams(p, data == nil)
 	c.Relation, c.Epsilon, c.Delta = string(s.Relation), s.Claim.Epsilon, s.Claim.Delta
 	c, err := c.Resolve(data)
+	var in *audit.InputError
+	if errors.As(err, &in) {
+		if name := strings.ReplaceAll(in.Field, " ", "-"); slices.ContainsFunc(train.Params(), func(p audit.ParamSpec) bool { return p.Name == name }) {
+			in.Path = "p." + name
+		}
+	}
 	return c, data, err
 }
 

@@ -14,8 +14,8 @@ import (
 	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
 )
 
-// mostCells is how many numbers a file of vectors may hold (16 MiB packed).
-const mostCells = 1 << 21
+// MaxCells is how many numbers a file of vectors may hold (16 MiB packed).
+const MaxCells = 1 << 21
 
 // matrix is rows by columns numbers, row by row.
 type matrix struct {
@@ -65,8 +65,8 @@ func parseVectors(file []byte) (matrix, error) {
 		}
 		m.rows++
 		m.v = append(m.v, row...)
-		if len(m.v) > mostCells {
-			return &audit.InputError{Field: "vectors", Found: fmt.Sprintf("of more than %d numbers", mostCells), Want: "fewer", Remedy: "give fewer vectors, or of fewer dimensions"}
+		if len(m.v) > MaxCells {
+			return &audit.InputError{Field: "vectors", Found: fmt.Sprintf("of more than %d numbers", MaxCells), Want: "fewer", Remedy: "give fewer vectors, or of fewer dimensions"}
 		}
 		return nil
 	})
@@ -92,7 +92,7 @@ func unpackVectors(b []byte) (matrix, error) {
 	}
 	n := len(b)/8 - 1
 	columns := binary.LittleEndian.Uint64(b)
-	if columns < 1 || columns > uint64(n) || n%int(columns) != 0 || n > mostCells {
+	if columns < 1 || columns > uint64(n) || n%int(columns) != 0 || n > MaxCells {
 		return matrix{}, bad
 	}
 	m := matrix{rows: n / int(columns), columns: int(columns), v: UnpackFloats(b[8:])}
@@ -141,14 +141,14 @@ func preparePool(s *Setup, file []byte) ([]byte, error) {
 	}
 	if s.Design == TailSingular {
 		if s.Pool.Scale == OwnNorm {
-			return nil, &audit.InputError{Field: "scale", Found: fmt.Sprintf("%q", OwnNorm), Want: fmt.Sprintf("%q or %q for singular vectors", UnitNorm, MedianNorm)}
+			return nil, &audit.InputError{Field: "scale", Path: "scale", Found: fmt.Sprintf("%q", OwnNorm), Want: fmt.Sprintf("%q or %q for singular vectors", UnitNorm, MedianNorm)}
 		}
 		rank := min(m.rows, m.columns)
 		if s.Pool.Tail == 0 {
 			s.Pool.Tail = (rank + 1) / 2
 		}
 		if s.Pool.Tail < 1 || s.Pool.Tail > rank {
-			return nil, &audit.InputError{Field: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("in [1, %d], as the file has %d rows and %d columns", rank, m.rows, m.columns)}
+			return nil, &audit.InputError{Field: "tail", Path: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("in [1, %d], as the file has %d rows and %d columns", rank, m.rows, m.columns)}
 		}
 		if m, err = tailSingular(m, s.Pool.Tail); err != nil {
 			return nil, err

@@ -51,23 +51,23 @@ func (o CSV) check() error {
 		known        []string
 	}{{"header", o.Header, []string{"", "yes", "no"}}, {"scaling", o.Scaling, []string{"", "box", "unit"}}} {
 		if !slices.Contains(c.known, c.value) {
-			return audit.UnknownName(c.field, c.value, c.known[1:])
+			return audit.At("/csv/"+c.field, audit.UnknownName(c.field, c.value, c.known[1:]))
 		}
 	}
 	if len(o.Classes) == 1 || len(o.Classes) > classesMost {
-		return &audit.InputError{Field: "classes", Found: strconv.Itoa(len(o.Classes)), Want: fmt.Sprintf("2 to %d labels, or none", classesMost)}
+		return &audit.InputError{Field: "classes", Path: "/csv/classes", Found: strconv.Itoa(len(o.Classes)), Want: fmt.Sprintf("2 to %d labels, or none", classesMost)}
 	}
 	for i, c := range o.Classes {
 		if slices.Contains(o.Classes[:i], c) {
-			return &audit.InputError{Field: "classes", Found: fmt.Sprintf("%q twice", c), Want: "different labels"}
+			return &audit.InputError{Field: "classes", Path: "/csv/classes", Found: fmt.Sprintf("%q twice", c), Want: "different labels"}
 		}
 	}
 	if _, err := bounds("bounds", [2]float64{o.Lower, o.Upper}); err != nil {
-		return err
+		return audit.At("bounds", err)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Bounds)) {
 		if _, err := bounds(fmt.Sprintf("bounds of %q", name), o.Bounds[name]); err != nil {
-			return err
+			return audit.At("/csv/bounds", err)
 		}
 	}
 	return nil
@@ -125,7 +125,7 @@ func (p *csvReader) head(first [][]byte) error {
 	p.label = len(first) - 1
 	if n, err := strconv.Atoi(o.Label); err == nil && !slices.Contains(names, o.Label) {
 		if n < 1 || n > len(first) {
-			return &audit.InputError{Field: "label", Found: "column " + o.Label, Want: fmt.Sprintf("in [1, %d]", len(first))}
+			return &audit.InputError{Field: "label", Path: "label", Found: "column " + o.Label, Want: fmt.Sprintf("in [1, %d]", len(first))}
 		}
 		p.label = n - 1
 	} else if o.Label != "" {

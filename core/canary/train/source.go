@@ -47,7 +47,7 @@ func (s *Source) refer() error {
 		return err
 	}
 	if !finite {
-		return &audit.InputError{Field: "learning rate", Found: format(t.config.LearningRate), Want: "one at which a training without canaries stays finite"}
+		return &audit.InputError{Field: "learning rate", Path: "p.learning-rate", Found: format(t.config.LearningRate), Want: "one at which a training without canaries stays finite"}
 	}
 	r := &reference{theta: append([]float64(nil), t.model.theta...), model: newNetwork(t.config.sizes(t.data), t.config.Activation)}
 	copy(r.model.theta, r.theta)

@@ -1,0 +1,414 @@
+// Package settings says once what can be set in a plan. Each kind of audit has a
+// table of keys, a line for a setting; from it come the flags of a command, the
+// settings in an address and the attributes of an embed, the fields of the page's
+// form, and the command and the address that a report names to run it again.
+//
+// A setting is a text under its name everywhere but in the plan itself. One that is
+// absent has its default, which the audit knows; so texts that mean "the default"
+// in a plan, such as 0, are refused where they are out of range.
+package settings
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+)
+
+// Type says what texts of a setting are.
+type Type string
+
+// Types of settings.
+const (
+	NumberType Type = "number" // a floating-point number
+	WholeType  Type = "whole"  // a whole number, which may be written as 1e6
+	WordType   Type = "word"   // a name, one of few or of many
+	SwitchType Type = "switch" // true; false is as good as absent
+	EitherType Type = "either" // true or false, which differ from absent
+	WholesType Type = "wholes" // whole numbers above 0 with commas between
+	LimitsType Type = "limits" // two numbers with a comma between
+	JSONType   Type = "json"   // a JSON value
+	ParamsType Type = "params" // parameters, each a text under p.NAME
+)
+
+// Key is a setting of the plan P.
+type Key[P any] struct {
+	// Name is that of the flag, in an address, and of the attribute of an embed.
+	Name string
+	// Field is where it stands in the plan's JSON, with slashes between; default Name.
+	Field string
+	At    Value[P]
+	Range Range  // of numbers
+	Usage string // what it is, for the command line
+	// Default is what the audit takes where nothing is given, for the command line.
+	Default string
+	// Preset is read where nothing is given: of settings whose zero in a plan is no
+	// default.
+	Preset string
+	Needed string // what has to be given, of settings that have no default
+	Always bool   // reports name it even where it has its default
+	// Claims are the kinds of claim that use it, where not all do; "" is the claim
+	// whose kind the settings tell.
+	Claims []audit.ClaimKind
+	Form   *Form // in the page; nil: not in its form
+}
+
+// Form says how the page's form shows a setting.
+type Form struct {
+	Place string `json:"place"` // which group of fields
+	Label string `json:"label"`
+	Hint  string `json:"hint,omitempty"`
+	Empty string `json:"empty,omitempty"` // what stands in an empty field
+	Wide  bool   `json:"wide,omitempty"`
+}
+
+// field is where the setting stands.
+func (k Key[P]) field() string {
+	if k.Field == "" {
+		return k.Name
+	}
+	return k.Field
+}
+
+// Range is where a number may lie; of the zero Range, anywhere.
+type Range struct {
+	Least, Most  float64
+	Above, Below bool // without Least, without Most
+}
+
+// In is the range from least to most.
+func In(least, most float64) Range { return Range{Least: least, Most: most} }
+
+// Above is the range of finite numbers above least.
+func Above(least float64) Range { return Range{Least: least, Most: math.Inf(1), Above: true} }
+
+// From is the range of numbers from least, below most.
+func From(least, most float64) Range { return Range{Least: least, Most: most, Below: true} }
+
+func (r Range) holds(x float64) bool {
+	if r == (Range{}) {
+		return !math.IsNaN(x) && !math.IsInf(x, 0)
+	}
+	return x >= r.Least && x <= r.Most && !math.IsInf(x, 0) && !(r.Above && x == r.Least) && !(r.Below && x == r.Most)
+}
+
+// words say what is in range.
+func (r Range) words() string {
+	switch {
+	case r == (Range{}):
+		return "a finite number"
+	case math.IsInf(r.Most, 1):
+		return "a finite number above " + audit.Exactly(r.Least)
+	}
+	end := "]"
+	if r.Below {
+		end = ")"
+	}
+	return fmt.Sprintf("in [%s, %s%s", plain(r.Least), plain(r.Most), end)
+}
+
+// plain writes whole numbers without an exponent, and small ones as 1e-9.
+func plain(x float64) string {
+	if x == math.Trunc(x) {
+		return strconv.FormatFloat(x, 'f', -1, 64)
+	}
+	return strings.Replace(audit.Exactly(x), "e-0", "e-", 1)
+}
+
+// Value is where a setting stands in a plan, and how it is written and read.
+type Value[P any] struct {
+	Type Type
+	text func(p *P) string // "" where nothing stands
+	set  func(p *P, text string, r Range) error
+}
+
+// want is the error of a text that a setting cannot have.
+func want(text, what string) error { return &audit.InputError{Found: text, Want: what} }
+
+// parsed reads a number that is in range.
+func parsed(text string, r Range) (float64, error) {
+	x, err := strconv.ParseFloat(text, 64)
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange):
+		return 0, want(strconv.Quote(text), of("a number", r))
+	case !r.holds(x):
+		return 0, want(text, r.words())
+	}
+	return x, nil
+}
+
+func of(noun string, r Range) string {
+	if words := r.words(); strings.HasPrefix(words, "in ") {
+		return noun + " " + words
+	}
+	return r.words()
+}
+
+// Number is a setting that is a number.
+func Number[P any](at func(*P) *float64) Value[P] {
+	return Value[P]{NumberType, func(p *P) string { return audit.Exactly(*at(p)) }, func(p *P, text string, r Range) (err error) {
+		x, err := parsed(text, r)
+		if err == nil {
+			*at(p) = x
+		}
+		return err
+	}}
+}
+
+// Whole is a setting that is a whole number. Its range lies between -2^53 and 2^53.
+func Whole[P any, N int | uint64](at func(*P) *N) Value[P] {
+	return Value[P]{WholeType, func(p *P) string { return fmt.Sprint(*at(p)) }, func(p *P, text string, r Range) error {
+		n, err := strconv.ParseInt(text, 0, 64)
+		if err != nil {
+			x, err := strconv.ParseFloat(text, 64)
+			if err != nil && !errors.Is(err, strconv.ErrRange) || x != math.Trunc(x) {
+				return want(strconv.Quote(text), of("a whole number", r))
+			}
+			if !r.holds(x) {
+				return want(text, of("a whole number", r))
+			}
+			n = int64(x)
+		}
+		if !r.holds(float64(n)) {
+			return want(text, of("a whole number", r))
+		}
+		*at(p) = N(n)
+		return nil
+	}}
+}
+
+// Word is a setting that is a name. The audit knows which there are.
+func Word[P any, T ~string](at func(*P) *T) Value[P] {
+	return Value[P]{WordType, func(p *P) string { return string(*at(p)) }, func(p *P, text string, _ Range) error {
+		*at(p) = T(text)
+		return nil
+	}}
+}
+
+// Switch is a setting that is on or off.
+func Switch[P any](at func(*P) *bool) Value[P] {
+	return Value[P]{SwitchType, func(p *P) string { return strconv.FormatBool(*at(p)) }, func(p *P, text string, _ Range) error {
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return want(strconv.Quote(text), "true or false")
+		}
+		*at(p) = on
+		return nil
+	}}
+}
+
+// Either is a setting that is true or false, and else left to the audit.
+func Either[P any](at func(*P) **bool) Value[P] {
+	return Value[P]{EitherType, func(p *P) string {
+		if *at(p) == nil {
+			return ""
+		}
+		return strconv.FormatBool(**at(p))
+	}, func(p *P, text string, _ Range) error {
+		on, err := strconv.ParseBool(text)
+		if err != nil {
+			return want(strconv.Quote(text), "true or false")
+		}
+		*at(p) = &on
+		return nil
+	}}
+}
+
+// Wholes is a setting that is a list of whole numbers above 0.
+func Wholes[P any](at func(*P) *[]int) Value[P] {
+	return Value[P]{WholesType, func(p *P) string {
+		words := make([]string, len(*at(p)))
+		for i, n := range *at(p) {
+			words[i] = strconv.Itoa(n)
+		}
+		return strings.Join(words, ",")
+	}, func(p *P, text string, _ Range) error {
+		var all []int
+		for part := range strings.SplitSeq(text, ",") {
+			n, err := strconv.Atoi(strings.TrimSpace(part))
+			if err != nil || n < 1 {
+				return want(strconv.Quote(text), "whole numbers above 0 such as 200 or 100,200,400")
+			}
+			all = append(all, n)
+		}
+		*at(p) = all
+		return nil
+	}}
+}
+
+// Limits is a setting that is two numbers, both 0 where it is absent.
+func Limits[P any](at func(*P) (lower, upper *float64)) Value[P] {
+	return Value[P]{LimitsType, func(p *P) string {
+		lower, upper := at(p)
+		if *lower == 0 && *upper == 0 {
+			return ""
+		}
+		return audit.Exactly(*lower) + "," + audit.Exactly(*upper)
+	}, func(p *P, text string, _ Range) error {
+		low, high, _ := strings.Cut(text, ",")
+		a, errA := strconv.ParseFloat(strings.TrimSpace(low), 64)
+		b, errB := strconv.ParseFloat(strings.TrimSpace(high), 64)
+		if errA != nil || errB != nil {
+			return want(strconv.Quote(text), "two numbers with a comma between, for example 0,255")
+		}
+		lower, upper := at(p)
+		*lower, *upper = a, b
+		return nil
+	}}
+}
+
+// JSON is a setting that is a JSON value, which parse reads.
+func JSON[P, T any](at func(*P) **T, parse func([]byte) (T, error)) Value[P] {
+	return Value[P]{JSONType, func(p *P) string {
+		if *at(p) == nil {
+			return ""
+		}
+		data, err := json.Marshal(*at(p))
+		if err != nil {
+			return ""
+		}
+		return string(data)
+	}, func(p *P, text string, _ Range) error {
+		v, err := parse([]byte(text))
+		if err == nil {
+			*at(p) = &v
+		}
+		return err
+	}}
+}
+
+// Params is a setting of several texts, one for each parameter.
+func Params[P any](at func(*P) *audit.Params) Value[P] {
+	return Value[P]{ParamsType, func(*P) string { return "" }, func(p *P, assignment string, _ Range) error {
+		name, value, err := audit.ParseParam(assignment)
+		if err != nil {
+			return err
+		}
+		if *at(p) == nil {
+			*at(p) = audit.Params{}
+		}
+		(*at(p))[name] = value
+		return nil
+	}}
+}
+
+// Then is the value with a change that reading it brings to others.
+func (v Value[P]) Then(also func(p *P, text string)) Value[P] {
+	set := v.set
+	v.set = func(p *P, text string, r Range) error {
+		err := set(p, text, r)
+		if err == nil {
+			also(p, text)
+		}
+		return err
+	}
+	return v
+}
+
+// paramPrefix is what stands before the name of a parameter.
+const paramPrefix = "p."
+
+// Texts are settings as they are given: texts by name, those of parameters by
+// p.NAME.
+type Texts map[string]string
+
+// Read puts texts into a plan, in the order of the table. An error is an
+// [audit.InputError] whose path is the setting's name; so is that of a name that no
+// key has.
+func Read[P any](keys []Key[P], texts Texts, p *P) error {
+	known := map[string]bool{}
+	for _, k := range keys {
+		known[k.Name] = true
+		if k.At.Type == ParamsType {
+			if err := k.readParams(texts, p); err != nil {
+				return err
+			}
+			continue
+		}
+		text, given := texts[k.Name]
+		switch {
+		case !given && k.Needed != "":
+			return placed(k.Name, &audit.InputError{Found: "absent", Want: k.Needed})
+		case !given && k.Preset == "":
+			continue
+		case !given:
+			text = k.Preset
+		}
+		if err := k.At.set(p, text, k.Range); err != nil {
+			return placed(k.Name, err)
+		}
+	}
+	for name := range texts {
+		if !known[name] && !strings.HasPrefix(name, paramPrefix) {
+			return audit.UnknownName("setting", name, Names(keys))
+		}
+	}
+	return nil
+}
+
+func (k Key[P]) readParams(texts Texts, p *P) error {
+	for _, name := range sorted(texts) {
+		param, ok := strings.CutPrefix(name, paramPrefix)
+		if !ok {
+			continue
+		}
+		if err := k.At.set(p, param+"="+texts[name], k.Range); err != nil {
+			return placed(name, err)
+		}
+	}
+	return nil
+}
+
+func sorted(t Texts) []string {
+	var names []string
+	for name := range t {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// placed says which setting an error is about.
+func placed(name string, err error) error {
+	var in *audit.InputError
+	if errors.As(err, &in) {
+		in.Path = name
+		if in.Field == "" {
+			in.Field = name
+		}
+	}
+	return err
+}
+
+// Names of all settings, in the order of the table.
+func Names[P any](keys []Key[P]) []string {
+	names := make([]string, len(keys))
+	for i, k := range keys {
+		names[i] = k.Name
+	}
+	return names
+}
+
+// Without is a table without some keys.
+func Without[P any](keys []Key[P], names ...string) []Key[P] {
+	return slices.DeleteFunc(slices.Clone(keys), func(k Key[P]) bool { return slices.Contains(names, k.Name) })
+}
+
+// Written are the settings in which a plan differs from another, which has the
+// defaults, in the order of the table. Parameters are not among them.
+func Written[P any](keys []Key[P], p, otherwise P) []audit.Argument {
+	var out []audit.Argument
+	for _, k := range keys {
+		text := k.At.text(&p)
+		if text == "" || !k.Always && text == k.At.text(&otherwise) {
+			continue
+		}
+		out = append(out, audit.Argument{Name: k.Name, Value: text, Alone: k.At.Type == SwitchType, Joined: k.At.Type == EitherType})
+	}
+	return out
+}

@@ -1,0 +1,444 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evanw/esbuild/pkg/api"
+	"pgregory.net/rapid"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/report"
+)
+
+// The command and the address that a report names ask for the plan that it is of:
+// for every kind of audit, whatever its settings.
+
+// kindFlags are the flags of a command, and the settings among them.
+type kindFlags[P any] func() (*cli.Flags, cli.Asked[P])
+
+// asksAgain wants command and address, where there is one, to ask for a plan that
+// resolves to want. blank is a plan without settings.
+func asksAgain[P any](t *rapid.T, again audit.Reproduce, blank P, flags kindFlags[P], keys []settings.Key[P], resolve func(P) (P, error), want P) {
+	asked := map[string]P{}
+	words, err := audit.ShellWords("command", again.CLI)
+	if err != nil {
+		t.Fatalf("%s: %v", again.CLI, err)
+	}
+	set, given := flags()
+	if _, _, ok := set.ParseNames(words[2:]); !ok {
+		t.Fatalf("%s is not understood", again.CLI)
+	}
+	p := blank
+	if err := given.Read(&p); err != nil {
+		t.Fatalf("%s: %v", again.CLI, err)
+	}
+	asked[again.CLI] = p
+	if again.URL != "" {
+		query, err := url.ParseQuery(strings.TrimPrefix(again.URL, "#"))
+		if err != nil {
+			t.Fatalf("%s: %v", again.URL, err)
+		}
+		texts := settings.Texts{}
+		for name := range query {
+			if name != "v" && name != "view" {
+				texts[name] = query.Get(name)
+			}
+		}
+		p := blank
+		if err := settings.Read(keys, texts, &p); err != nil {
+			t.Fatalf("%s: %v", again.URL, err)
+		}
+		asked[again.URL] = p
+	}
+	for how, p := range asked {
+		got, err := resolve(p)
+		if err != nil {
+			t.Fatalf("%s: %v", how, err)
+		}
+		if !audit.EqualJSON(got, want) {
+			t.Fatalf("%s:\n%+v\nwant\n%+v", how, got, want)
+		}
+	}
+}
+
+// address is what a report names, and the plan that it is of.
+type address[P any] struct {
+	URL  string `json:"url"`
+	How  string `json:"how"` // as the page calls the kind
+	want P
+	// resolve checks a plan that the page made.
+	resolve func(P) (P, error)
+}
+
+// inThePage has the page's scripts read the addresses, and wants the same plans.
+func inThePage[P any](t *testing.T, all []address[P], parse func([]byte) (P, error)) {
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("no node here")
+	}
+	script := api.Build(api.BuildOptions{EntryPoints: []string{"testdata/addresses.mjs"}, Bundle: true, Format: api.FormatESModule, Platform: api.PlatformNode})
+	if len(script.Errors) > 0 {
+		t.Fatal(script.Errors)
+	}
+	var known struct {
+		Mechanisms []audit.MechanismListing `json:"mechanisms"`
+		Sources    []map[string]any         `json:"sources"`
+	}
+	known.Mechanisms = catalogue.Listing().Mechanisms
+	for _, s := range source.Sources() {
+		var designs []map[string]any
+		for _, d := range s.Designs {
+			designs = append(designs, map[string]any{"name": d, "vectors": s.NeedsData != nil && s.NeedsData(d)})
+		}
+		known.Sources = append(known.Sources, map[string]any{"name": s.Name, "params": s.Params, "designs": designs, "examples": s.TakesData, "oneRunDesign": s.OneRun.Designs[0]})
+	}
+	in, err := json.Marshal(map[string]any{"catalogue": known, "addresses": all})
+	if err != nil {
+		t.Fatal(err)
+	}
+	run := exec.Command(node, "--input-type=module", "--eval", string(script.OutputFiles[0].Contents))
+	run.Stdin = bytes.NewReader(in)
+	var said bytes.Buffer
+	run.Stderr = &said
+	out, err := run.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said.String())
+	}
+	var plans []json.RawMessage
+	if err := json.Unmarshal(out, &plans); err != nil || len(plans) != len(all) {
+		t.Fatalf("%d plans of %d addresses: %v", len(plans), len(all), err)
+	}
+	for i, a := range all {
+		p, err := parse(plans[i])
+		if err == nil {
+			p, err = a.resolve(p)
+		}
+		if err != nil || !audit.EqualJSON(p, a.want) {
+			t.Fatalf("%s: %v\n%s\n%+v\nwant\n%+v", a.URL, err, plans[i], p, a.want)
+		}
+	}
+}
+
+// enough wants a quarter of the plans that were drawn to be valid.
+func enough(t *testing.T, valid, tried int) {
+	if valid < tried/4 {
+		t.Errorf("%d of %d plans were valid", valid, tried)
+	}
+}
+
+// sometimes draws a value, or none.
+func sometimes[T any](t *rapid.T, name string, g *rapid.Generator[T]) (none T) {
+	if rapid.Bool().Draw(t, name+" given") {
+		return g.Draw(t, name)
+	}
+	return none
+}
+
+// drawParams draws some parameters within their ranges.
+func drawParams(t *rapid.T, specs []audit.ParamSpec) audit.Params {
+	out := audit.Params{}
+	for _, s := range specs {
+		if !rapid.Bool().Draw(t, s.Name+" given") {
+			continue
+		}
+		switch {
+		case len(s.Choices) > 0:
+			out[s.Name] = audit.ParamValue{Text: rapid.SampledFrom(s.Choices).Draw(t, s.Name)}
+		case s.Integer:
+			out[s.Name] = audit.ParamValue{Number: float64(rapid.IntRange(int(s.Min), int(min(s.Max, s.Min+20))).Draw(t, s.Name))}
+		default:
+			out[s.Name] = audit.ParamValue{Number: rapid.Float64Range(s.Min+1e-3, min(s.Max, s.Min+5)).Draw(t, s.Name)}
+		}
+	}
+	return out
+}
+
+func drawClaim(t *rapid.T) *audit.Claim {
+	value := rapid.Float64Range(1e-3, 20).Draw(t, "claimed")
+	switch rapid.IntRange(0, 6).Draw(t, "claim") {
+	case 0:
+		return nil
+	case 1:
+		return &audit.Claim{Epsilon: value, Delta: 1e-7}
+	case 2:
+		return &audit.Claim{Kind: audit.Pure, Epsilon: value}
+	case 3:
+		return &audit.Claim{Kind: audit.Renyi, Epsilon: value, Alpha: rapid.Float64Range(1.01, 64).Draw(t, "alpha")}
+	case 4:
+		return &audit.Claim{Kind: audit.ZCDP, Rho: value}
+	case 5:
+		return &audit.Claim{Kind: audit.GaussianDP, Mu: value}
+	}
+	return &audit.Claim{Epsilon: value}
+}
+
+func TestReproducePair(t *testing.T) {
+	tried, valid := 0, 0
+	var addresses []address[pair.Plan]
+	rapid.Check(t, func(t *rapid.T) {
+		tried++
+		spec := rapid.SampledFrom(catalogue.Mechanisms).Draw(t, "mechanism")
+		p := pair.Plan{Version: pair.PlanVersion, Mechanism: spec.Name, Parameters: drawParams(t, spec.Params), Claim: drawClaim(t),
+			Samples: sometimes(t, "samples", rapid.IntRange(pair.MinSamples, pair.MaxSamples)), Explore: sometimes(t, "explore", rapid.IntRange(pair.MinSamples, 1_000_000)),
+			Trials: sometimes(t, "trials", rapid.IntRange(1, pair.MaxTrials)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-9, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed"),
+			Finder:  sometimes(t, "finder", rapid.Map(rapid.SampledFrom(catalogue.Finders), func(f audit.FinderSpec) string { return f.Name })),
+			Learner: sometimes(t, "learner", rapid.Map(rapid.SampledFrom(catalogue.Learners), func(l audit.LearnerSpec) string { return l.Name })),
+			Anytime: rapid.Bool().Draw(t, "anytime"), ThroughRenyi: sometimes(t, "through-renyi", rapid.Float64Range(1.01, 64))}
+		a, err := p.Resolve(catalogue)
+		if err != nil && p.Learner != "" { // few learners fit all outputs
+			p.Learner = ""
+			a, err = p.Resolve(catalogue)
+		}
+		if err != nil && p.ThroughRenyi > 0 {
+			p.ThroughRenyi = 0
+			a, err = p.Resolve(catalogue)
+		}
+		if err != nil {
+			return
+		}
+		if known := spec.Pairs; known != nil && rapid.Bool().Draw(t, "pair given") {
+			if all := known(a.Plan.Parameters, a.Plan.Relation); len(all) > 0 {
+				p.Pair = &all[0]
+				if b, err := p.Resolve(catalogue); err == nil {
+					a = b
+				}
+			}
+		}
+		valid++
+		resolve := func(p pair.Plan) (pair.Plan, error) {
+			b, err := p.Resolve(catalogue)
+			if err != nil {
+				return p, err
+			}
+			return b.Plan, nil
+		}
+		asksAgain(t, a.Reproduce(), pair.Plan{Version: pair.PlanVersion}, func() (*cli.Flags, cli.Asked[pair.Plan]) {
+			f := newAuditFlags(io.Discard)
+			return f.Flags, f.asked
+		}, pair.Keys(), resolve, a.Plan)
+		addresses = append(addresses, address[pair.Plan]{a.Reproduce().URL, "audit", a.Plan, resolve})
+	})
+	enough(t, valid, tried)
+	inThePage(t, addresses, pair.ParsePlan)
+}
+
+const (
+	vectorFile  = "1,0,0\n0,2,0\n0,0,3\n1,1,1\n2,0,1\n0,1,2\n1,2,0\n3,1,1\n"
+	exampleFile = "a,b,kind\n1,200,x\n3,4,y\n5,60,x\n7,8,y\n9,10,x\n11,12,y\n13,14,x\n15,160,y\n"
+)
+
+// drawFile draws a file for a design, and how it is read.
+func drawFile(t *rapid.T, s source.Spec, d source.Design) (file []byte, pool *source.Pool, csv *train.CSV) {
+	if s.NeedsData != nil && s.NeedsData(d) {
+		pool = &source.Pool{Scale: sometimes(t, "scale", rapid.SampledFrom([]source.Scale{source.UnitNorm, source.MedianNorm, source.OwnNorm})), Distinct: rapid.Bool().Draw(t, "distinct")}
+		if d == source.TailSingular {
+			pool.Tail = rapid.IntRange(0, 3).Draw(t, "tail")
+		}
+		return []byte(vectorFile), pool, nil
+	}
+	if s.TakesData && rapid.Bool().Draw(t, "file given") {
+		csv = &train.CSV{Label: sometimes(t, "label", rapid.SampledFrom([]string{"kind", "3"})), Scaling: sometimes(t, "scaling", rapid.SampledFrom([]string{"box", "unit"}))}
+		if rapid.Bool().Draw(t, "bounds given") {
+			csv.Lower, csv.Upper = rapid.Float64Range(-5, 0).Draw(t, "lower"), rapid.Float64Range(1, 300).Draw(t, "upper")
+		}
+		if reflect.DeepEqual(*csv, train.CSV{}) {
+			csv = nil // says nothing
+		}
+		return []byte(exampleFile), nil, csv
+	}
+	return nil, nil, nil
+}
+
+// drawCanaryClaim draws a claim; without a delta it is the default one.
+func drawCanaryClaim(t *rapid.T) *audit.Claim {
+	claim := audit.DPClaim(rapid.Float64Range(0.1, 8).Draw(t, "epsilon"), rapid.SampledFrom([]float64{report.DefaultDelta, 1e-3, 0}).Draw(t, "delta"))
+	return &claim
+}
+
+func TestReproduceCanaries(t *testing.T) {
+	tried, valid := 0, 0
+	var addresses []address[canary.Plan]
+	rapid.Check(t, func(t *rapid.T) {
+		tried++
+		s := rapid.SampledFrom(source.Sources()).Draw(t, "source")
+		p := canary.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: drawCanaryClaim(t), Relation: sometimes(t, "relation", rapid.SampledFrom(s.Relations)),
+			Design: rapid.SampledFrom(s.Designs).Draw(t, "design"), Runs: rapid.IntRange(64, 4096).Draw(t, "n"), K: sometimes(t, "k", rapid.IntRange(1, 8)), M: sometimes(t, "m", rapid.IntRange(1, 8)),
+			Explore: sometimes(t, "explore", rapid.IntRange(1, 4096)), Interval: sometimes(t, "interval", rapid.SampledFrom(bounds.CanaryIntervals())),
+			Quantile: sometimes(t, "quantile", rapid.Float64Range(0, 0.49)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
+		if rapid.Bool().Draw(t, "single given") {
+			single := rapid.Bool().Draw(t, "single")
+			p.Single = &single
+		}
+		var file []byte
+		file, p.Pool, p.CSV = drawFile(t, s, p.Design)
+		if file == nil {
+			p.Parameters = drawParams(t, s.Params)
+		}
+		a, err := p.Resolve(source.Sources(), file)
+		if err != nil && len(p.Parameters) > 0 { // parameters exclude each other
+			p.Parameters = nil
+			a, err = p.Resolve(source.Sources(), file)
+		}
+		if err != nil {
+			return
+		}
+		valid++
+		resolve := func(p canary.Plan) (canary.Plan, error) {
+			b, err := p.Resolve(source.Sources(), file)
+			if err != nil {
+				return p, err
+			}
+			return b.Plan, nil
+		}
+		asksAgain(t, a.Reproduce(), canary.Plan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[canary.Plan]) {
+			f := newCanaryFlags(io.Discard)
+			return f.Flags, f.asked
+		}, canary.Keys(), resolve, a.Plan)
+		addresses = append(addresses, address[canary.Plan]{a.Reproduce().URL, "run", a.Plan, resolve})
+	})
+	enough(t, valid, tried)
+	inThePage(t, addresses, canary.ParsePlan)
+}
+
+// drawGuesses draws which of m canaries are guessed and how many.
+func drawGuesses(t *rapid.T, m int) (onerun.Sides, []int, []int) {
+	several := func(name string) []int {
+		n := sometimes(t, name, rapid.SliceOfNDistinct(rapid.IntRange(1, m/2), 1, 3, rapid.ID[int]))
+		slices.Sort(n)
+		return n
+	}
+	return sometimes(t, "sides", rapid.SampledFrom(onerun.AllSides())), several("guesses"), several("gdp-guesses")
+}
+
+func TestReproduceOneRun(t *testing.T) {
+	tried, valid := 0, 0
+	var addresses []address[onerun.Plan]
+	rapid.Check(t, func(t *rapid.T) {
+		tried++
+		s := rapid.SampledFrom(source.Sources()).Draw(t, "source")
+		p := onerun.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design"),
+			Canaries: rapid.IntRange(16, 400).Draw(t, "m"), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
+		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, p.Canaries)
+		var file []byte
+		if file, _, p.CSV = drawFile(t, s, p.Design); file == nil {
+			p.Parameters = drawParams(t, s.Params)
+		}
+		a, err := p.Resolve(source.Sources(), file)
+		if err != nil && len(p.Parameters) > 0 {
+			p.Parameters = nil
+			a, err = p.Resolve(source.Sources(), file)
+		}
+		if err != nil {
+			return
+		}
+		valid++
+		resolve := func(p onerun.Plan) (onerun.Plan, error) {
+			b, err := p.Resolve(source.Sources(), file)
+			if err != nil {
+				return p, err
+			}
+			return b.Plan, nil
+		}
+		asksAgain(t, a.Reproduce(), onerun.Plan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[onerun.Plan]) {
+			f := newOneFlags("one-run", onerun.Keys(), io.Discard)
+			f.String("data", "", "")
+			return f.Flags, f.asked
+		}, onerun.Keys(), resolve, a.Plan)
+		if p.Sides == "" && p.Guesses == nil && p.GDPGuesses == nil { // those the page does not set
+			addresses = append(addresses, address[onerun.Plan]{a.Reproduce().URL, "one", a.Plan, resolve})
+		}
+	})
+	enough(t, valid, tried)
+	inThePage(t, addresses, onerun.ParsePlan)
+}
+
+func TestReproduceScores(t *testing.T) {
+	of := func(n int, shift float64) []float64 {
+		r := rand.New(rand.NewPCG(1, uint64(n)))
+		out := make([]float64, n)
+		for i := range out {
+			out[i] = r.NormFloat64() + shift
+		}
+		return out
+	}
+	flat := scores.Scores{In: of(150, 1), Out: of(140, 0)}
+	tried, valid := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		tried++
+		p := scores.Plan{Version: canary.PlanVersion, Claim: drawCanaryClaim(t), Relation: rapid.SampledFrom([]audit.Relation{audit.AddRemove, audit.Replace}).Draw(t, "relation"),
+			Method: sometimes(t, "method", rapid.SampledFrom(scores.FlatMethods())), Beta: sometimes(t, "beta", rapid.Float64Range(1e-3, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
+		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, 100)
+		r, err := scores.Run(p, flat, audit.Generator{})
+		if err != nil {
+			return
+		}
+		valid++
+		asksAgain(t, r.Reproduce, scores.Plan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[scores.Plan]) {
+			f := newOneFlags("scores", scores.Keys(), io.Discard)
+			return f.Flags, f.asked
+		}, scores.Keys(), func(p scores.Plan) (scores.Plan, error) {
+			b, err := scores.Run(p, flat, audit.Generator{})
+			if err != nil {
+				return p, err
+			}
+			return b.Plan, nil
+		}, r.Plan)
+	})
+	enough(t, valid, tried)
+}
+
+// Flags that tables in the documents name are there.
+func TestDocumentedFlags(t *testing.T) {
+	known := map[string]bool{}
+	for _, set := range []*cli.Flags{newAuditFlags(io.Discard).Flags, newCanaryFlags(io.Discard).Flags,
+		newOneFlags("one-run", onerun.Keys(), io.Discard).Flags, newOneFlags("scores", scores.Keys(), io.Discard).Flags} {
+		set.VisitAll(func(f *flag.Flag) { known[f.Name] = true })
+	}
+	named := 0
+	err := filepath.WalkDir("../../docs", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".md" {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for line := range strings.Lines(string(text)) {
+			cell, isRow := strings.CutPrefix(line, "| `-")
+			if !isRow {
+				continue
+			}
+			named++
+			name := cell[:strings.IndexAny(cell, " `")]
+			if !known[name] {
+				t.Errorf("%s: -%s is no flag", path, name)
+			}
+		}
+		return nil
+	})
+	if err != nil || named < 5 {
+		t.Errorf("%d flags in tables: %v", named, err)
+	}
+}

@@ -1,0 +1,19 @@
+// Reads addresses as the page does. In: a JSON list of {url, how}; out: their plans.
+import { readFragment } from "../../../site/page/address.js";
+import { planOf } from "../../../site/page/plan.js";
+import { canaryPlan, inTodaysWords } from "../../../site/panel/canaryplan.js";
+
+let text = "";
+for await (const part of process.stdin) text += part;
+const { catalogue, addresses } = JSON.parse(text);
+
+function plan({ url, how }) {
+  const { settings, canaries } = readFragment(url);
+  if (!canaries) return planOf(settings, catalogue.mechanisms.find((m) => m.name === settings.mechanism));
+  const texts = inTodaysWords(canaries);
+  const source = catalogue.sources.find((s) => s.name === texts.source);
+  const shown = how === "one" ? { design: source.oneRunDesign, ...texts, one: texts.m } : texts; // as CanaryForm.read does
+  const design = source.designs.find((d) => d.name === shown.design) ?? source.designs[0];
+  return canaryPlan(how, source, (name) => shown[name] ?? "", true, design);
+}
+console.log(JSON.stringify(addresses.map(plan)));

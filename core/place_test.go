@@ -1,0 +1,100 @@
+package core_test
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/mutate"
+	"github.com/dpscope/dpscope/report"
+)
+
+// placed wants every refusal of a changed plan to say where its fault is: at a setting,
+// a parameter or a JSON pointer.
+func placed[P any](t *testing.T, plan P, keys []settings.Key[P], resolve func(data []byte) error) {
+	t.Helper()
+	data, err := json.Marshal(plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := resolve(data); err != nil {
+		t.Fatal(err)
+	}
+	changed, err := mutate.All(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for _, m := range changed {
+		var in *audit.InputError
+		if !errors.As(resolve(m.JSON), &in) {
+			continue
+		}
+		refused++
+		if at := in.Place(); !strings.HasPrefix(at, "/") && !strings.HasPrefix(at, "p.") && !slices.Contains(settings.Names(keys), at) {
+			t.Errorf("%s: %q is no place: %v", m, at, in)
+		}
+	}
+	if refused < 20 {
+		t.Errorf("%d of %d changed plans were refused", refused, len(changed))
+	}
+}
+
+func TestRefusalsSayWhere(t *testing.T) {
+	claim := audit.DPClaim(2, 1e-5)
+	yes := true
+	sum := canary.Plan{Version: 1, Source: "gaussian-sum", Claim: &claim, Relation: audit.AddRemove, Design: source.Sphere, Runs: 1024, K: 8, M: 8, Explore: 512, Interval: "wilson-2", Quantile: 0.1, Single: &yes, Beta: 0.05, Seed: 42,
+		Parameters: audit.Params{"d": {Number: 10}}}
+	of := func(file []byte) func([]byte) error {
+		return func(data []byte) error {
+			p, err := canary.ParsePlan(data)
+			if err == nil {
+				_, err = p.Resolve(source.Sources(), file)
+			}
+			return err
+		}
+	}
+	placed(t, sum, canary.Keys(), of(nil))
+	vectors := canary.Plan{Version: 1, Source: "gaussian-sum", Claim: &claim, Relation: audit.Replace, Design: source.TailSingular, Pool: &source.Pool{Tail: 2, Scale: source.UnitNorm}, Runs: 1024, K: 2, M: 2, Explore: 64, Beta: 0.05, Seed: 42}
+	for _, file := range []string{"1,0,0\n0,2,0\n0,0,3\n", "1,x\n", ""} {
+		run := of([]byte(file))
+		if file == "1,0,0\n0,2,0\n0,0,3\n" {
+			placed(t, vectors, canary.Keys(), run)
+			continue
+		}
+		data, _ := json.Marshal(vectors)
+		var in *audit.InputError
+		if err := run(data); !errors.As(err, &in) || in.Place() != "/data" {
+			t.Errorf("%q: %v", file, err)
+		}
+	}
+	one := onerun.Plan{Version: 1, Source: "dp-sgd", Claim: &claim, Relation: audit.AddRemove, Design: source.RandomGradients, Canaries: 100, Sides: onerun.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}, Beta: 0.05, Seed: 42,
+		Parameters: audit.Params{"strength": {Number: 10}, "sigma": {Number: 2}, "model": {Text: "mlp"}, "hidden": {Number: 8}}}
+	placed(t, one, onerun.Keys(), func(data []byte) error {
+		p, err := onerun.ParsePlan(data)
+		if err == nil {
+			_, err = p.Resolve(source.Sources(), nil)
+		}
+		return err
+	})
+	ofScores := scores.Plan{Version: 1, Claim: &claim, Relation: audit.AddRemove, Method: report.MethodOneRun, Sides: onerun.BothSides, Guesses: []int{10, 20}, GDPGuesses: []int{30}, Beta: 0.05, Seed: 42}
+	given := scores.Scores{In: make([]float64, 400), Out: make([]float64, 400)}
+	for i := range given.In {
+		given.In[i], given.Out[i] = float64(i), float64(i)-100
+	}
+	placed(t, ofScores, scores.Keys(), func(data []byte) error {
+		p, err := scores.ParsePlan(data)
+		if err == nil {
+			_, err = scores.Run(p, given, audit.Generator{})
+		}
+		return err
+	})
+}

@@ -1,0 +1,29 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"testing"
+)
+
+// The scripts know the settings that Go declares.
+func TestKeys(t *testing.T) {
+	want, err := keysScript()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile("../../" + keysFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is not what Go declares: run go run ./site/build -keys", keysFile)
+	}
+	types, err := os.ReadFile("../../" + elementTypes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want, err = elementScript(types); err != nil || !bytes.Equal(types, want) {
+		t.Errorf("%s is not what Go declares: run go run ./site/build -keys (%v)", elementTypes, err)
+	}
+}
