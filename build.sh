@@ -13,7 +13,10 @@ Usage: ./build.sh COMMAND
                   any folder of any static server
   serve [-addr A] build uncompressed and serve on 127.0.0.1; the page is there first,
                   and says that the core is being built until it is
-  test            all tests: formatting, vet, Go, WebAssembly in Node, browser
+  test            what every change must pass: formatting, vet, staticcheck, Go, the
+                  same bits as WebAssembly in Node, browser; minutes on two cores
+  test-all        all of that at full size: long studies of error and power, every
+                  test in Node too, the site's sizes, fuzzing; about an hour
   fuzz [SECONDS]  run every fuzz test, this long each (default 600)
   help            this text
 END
@@ -81,48 +84,91 @@ run_fuzz() {
 	go run ./internal/fuzzgear -time "${1}s" "${@:2}"
 }
 
-run_tests() {
-	need_go
-	need_system
+# What decides counts, and what follows from them: it runs in the browser too.
+pure=(./audit/... ./stream/... ./mechanisms ./mechanisms/recorded ./mechanisms/google ./finders ./estimators ./bounds/... ./accounting ./core/...)
 
+check_sources() {
 	say "gofmt"
 	local unformatted
 	unformatted=$(gofmt -l .)
 	[[ -z $unformatted ]] || die "not formatted: ${unformatted//$'\n'/ }; run gofmt -w on them"
 
-	local pure=(./audit/... ./stream/... ./mechanisms ./mechanisms/recorded ./mechanisms/google ./finders ./estimators ./bounds/... ./accounting ./core/...)
 	say "go vet, for the host and for the browser"
 	go vet ./...
 	GOOS=js GOARCH=wasm go vet "${pure[@]}" ./wasm/...
 
-	say "build"
-	build
+	say "staticcheck"
+	GOBIN=$PWD/bin go install "honnef.co/go/tools/cmd/staticcheck@$staticcheck"
+	bin/staticcheck ./...
+	GOOS=js GOARCH=wasm bin/staticcheck ./wasm/...
+}
 
+# A tool of the tests and no dependency of the module, whose users would inherit it.
+staticcheck=v0.8.2
+
+# Runs tests of packages as WebAssembly in Node. The runtime has room for 12 KB of
+# environment, so it gets what it needs.
+in_node() {
+	GOOS=js GOARCH=wasm go test -timeout 60m \
+		-exec "env -i PATH=$PATH HOME=$HOME ${DPSCOPE_TEST_ALL:+DPSCOPE_TEST_ALL=1} $(go env GOROOT)/lib/wasm/go_js_wasm_exec" "$@"
+}
+
+# In Node, what says that the same bits come out there: the packages that have such
+# tests, and of those packages these tests only.
+same_bits() {
+	local packages
+	mapfile -t packages < <(grep -rl --include='*_test.go' '^func TestSameBits' . | xargs dirname | sort -u)
+	in_node -run '^TestSameBits' "${packages[@]}"
+}
+
+go_tests() {
 	local packages
 	mapfile -t packages < <(go list ./... | grep -v '/e2e$')
-	say "tests"
-	go test -timeout 20m "${packages[@]}"
+	go test -timeout 60m "${packages[@]}"
+}
 
-	say "browser tests; beside them the core's tests as WebAssembly in Node, and fuzzing"
-	local log beside failed=0
+# Tests in the gear that DPSCOPE_TEST_ALL chooses (see internal/gear).
+run_tests() {
+	need_go
+	need_system
+	check_sources
+
+	local log beside failed=0 site=dist flags=() node=same_bits
+	if [[ -n ${DPSCOPE_TEST_ALL:-} ]]; then
+		node=all_beside
+	else
+		site=$(mktemp -d) # dist/ is kept for what is built to be published
+		trap 'rm -rf "$site"' EXIT
+		flags=(-plain)
+	fi
+	say "build"
+	go run ./site/build -out "$site" "${flags[@]}"
+
+	say "tests"
+	go_tests
+
+	say "browser tests, and beside them WebAssembly in Node"
 	log=$(mktemp)
 	trap 'kill 0' INT TERM # a job in the background hears no Ctrl-C
 	(
-		# The runtime has room for 12 KB of environment, so it gets what it needs.
 		renice -n 10 "$BASHPID" >/dev/null # the browser's tests wait for pictures and answers
-		GOOS=js GOARCH=wasm go test -timeout 30m \
-			-exec "env -i PATH=$PATH HOME=$HOME $(go env GOROOT)/lib/wasm/go_js_wasm_exec" "${pure[@]}" 
-		run_fuzz 10 -parallel 1 -fresh
+		"$node"
 	) >"$log" 2>&1 &
 	beside=$!
-	DPSCOPE_DIST=$PWD/dist go test -count=1 -timeout 30m ./e2e || failed=1
+	DPSCOPE_DIST=$(realpath "$site") go test -count=1 -timeout 60m ./e2e || failed=1
 	wait "$beside" || failed=1
-	say "WebAssembly in Node, and fuzzing"
+	say "WebAssembly in Node"
 	cat "$log"
 	rm -f "$log"
 	((failed == 0)) || die "tests failed"
 
 	say "all tests passed"
+}
+
+# What only the long run has time for beside the browser.
+all_beside() {
+	in_node "${pure[@]}"
+	run_fuzz 60 -parallel 1 -fresh
 }
 
 case "${1:-help}" in
@@ -144,6 +190,12 @@ serve)
 test)
 	shift
 	(($# == 0)) || die "test takes no arguments"
+	DPSCOPE_TEST_ALL='' run_tests
+	;;
+test-all)
+	shift
+	(($# == 0)) || die "test-all takes no arguments"
+	export DPSCOPE_TEST_ALL=1
 	run_tests
 	;;
 fuzz)

@@ -38,3 +38,7 @@ func lookUp[T any](field, name string, all []T, nameOf func(T) string) (T, error
 
 // Auto leaves the choice of learner or finder to dpscope.
 const Auto = "auto"
+
+// MaxSeed is the largest seed of a plan: it keeps seeds exact in JSON numbers that are
+// read as float64.
+const MaxSeed = 1<<53 - 1

@@ -4,6 +4,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -81,10 +82,7 @@ func TestExchangeableLaws(t *testing.T) {
 // probability 2e-4 at most. The asymptotic kinds are measured only.
 func TestCanaryCoverage(t *testing.T) {
 	nativetest.Only(t)
-	trials := 250
-	if testing.Short() {
-		trials = 60
-	}
+	trials := gear.Of(60, 250)
 	allowed := failuresAllowed(trials, nominal, 1e-6)
 	type name struct {
 		kind  CanaryInterval
@@ -276,7 +274,7 @@ func TestPairedBettingOnTheGaussianSum(t *testing.T) {
 		n, k, m, audits int
 		least           float64
 	}{{256, 16, 16, 30, 0.56}, {256, 16, 64, 30, 0.60}, {1024, 32, 32, 8, 0.85}, {4096, 64, 64, 2, 1.05}} {
-		if testing.Short() && k.n > 256 {
+		if !gear.All() && (k.n > 256 || k.m > k.k) {
 			continue
 		}
 		g := gaussianSum{d: 1000, k: k.k, m: k.m, sigma: 2.1491082853595276}

@@ -139,7 +139,7 @@ func TestExactIsMonotone(t *testing.T) {
 
 // The rounding makes the bound the same number wherever it is computed: these
 // are compared without tolerance, on every platform that the tests run on.
-func TestExactIsTheSameEverywhere(t *testing.T) {
+func TestSameBitsOfExact(t *testing.T) {
 	for _, k := range []struct {
 		c           Counts
 		delta, beta float64

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -13,7 +14,8 @@ import (
 // line fails with probability falseAlarm at most if the error is .05.
 func TestMonitorTypeOne(t *testing.T) {
 	nativetest.Only(t)
-	const runs, looks, step, beta = 400, 200, 20, 0.05
+	const looks, step, beta = 200, 20, 0.05
+	runs := gear.Of(60, 400)
 	for _, k := range []struct {
 		name       string
 		eps, delta float64

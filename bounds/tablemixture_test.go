@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
@@ -25,7 +26,8 @@ func watch(r *rand.Rand, k pair, looks, step int, monitors ...*TableMixture) {
 // Type I error over 200 looks up to 2000 pairs.
 func TestTableMixtureTypeOne(t *testing.T) {
 	nativetest.Only(t)
-	const runs, looks, step, beta = 100, 200, 10, 0.05
+	const looks, step, beta = 200, 10, 0.05
+	runs := gear.Of(25, 100)
 	r := rand.New(rand.NewPCG(77, 78))
 	for _, k := range scorePairs() {
 		onP, onQ := k.mean(fiveScores)

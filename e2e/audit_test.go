@@ -18,6 +18,7 @@ const svt4 = "#v=1&mechanism=svt4&epsilon=1&samples=40000&trials=4&seed=7&worker
 // TestViolation runs svt4 as a user would: with two workers, with one, and on
 // the command line, to the same counts; then saves the report and replays it.
 func TestViolation(t *testing.T) {
+	t.Parallel()
 	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "40000", "-trials", "4", "-seed", "7")
 	if native.Verdict != audit.Violation {
 		t.Fatalf("the command line says %s", native.Summary)
@@ -50,6 +51,7 @@ func TestViolation(t *testing.T) {
 }
 
 func TestNoViolation(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=20000&trials=3&seed=5&workers=2")
 	click(t, tab, "#run")
 	r := finish(t, tab, 2*time.Minute)
@@ -94,6 +96,7 @@ func TestStop(t *testing.T) {
 // TestWorkerEnds ends a worker in mid-run: its task runs again elsewhere and
 // the counts are what they would have been.
 func TestWorkerEnds(t *testing.T) {
+	t.Parallel()
 	const state = "#v=1&mechanism=svt4&epsilon=1&samples=600000&explore=20000&trials=2&seed=3&workers=2"
 	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "600000", "-explore", "20000", "-trials", "2", "-seed", "3")
 	tab := open(t, state)
@@ -110,6 +113,7 @@ func TestWorkerEnds(t *testing.T) {
 // TestDroppedFiles drops reports that cannot be read, one that is too new, and
 // a good one.
 func TestDroppedFiles(t *testing.T) {
+	t.Parallel()
 	good, err := audit.Canonical(runAudit(t, "-mechanism", "noisy-max-laplace", "-samples", "2000", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)

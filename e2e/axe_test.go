@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // axePackage is what looks for what keeps people out.
@@ -54,10 +55,13 @@ type axeIssue struct {
 // after a run, with all panels open and the help, nor in embeds, nor on a page of
 // the museum, light and dark.
 func TestAxe(t *testing.T) {
+	t.Parallel()
 	script := axe(t)
+	looked := 0
 	look := func(tab *browser.Tab, where string) {
 		t.Helper()
-		for _, dark := range []bool{false, true} {
+		looked++
+		for _, dark := range gear.Of([]bool{looked%2 == 0}, []bool{false, true}) {
 			dress(t, tab, 1100, 1000, dark)
 			eval[bool](t, tab, script+"; true")
 			found := eval[axeFound](t, tab, `axe.run(document, { resultTypes: ["violations"] }).then((found) => ({
@@ -85,14 +89,14 @@ func TestAxe(t *testing.T) {
 	look(tab, "the result, all open")
 	eval[bool](t, tab, `(document.querySelector("#help").showModal(), true)`)
 	look(tab, "the help")
-	embed, err := browser.Open(chromium, site+"embed.html#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&controls=full&autorun=true")
+	embed, err := browser.Open(profile(t), site+"embed.html#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&controls=full&autorun=true")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer embed.Close()
 	until(t, embed, `document.body.dataset.state === "done"`, time.Minute)
 	look(embed, "the embed")
-	planted, err := browser.Open(chromium, site+"embed.html#v=1&view=canaries&n=60&k=3&autorun=true")
+	planted, err := browser.Open(profile(t), site+"embed.html#v=1&view=canaries&n=60&k=3&autorun=true")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +104,7 @@ func TestAxe(t *testing.T) {
 	until(t, planted, `document.body.dataset.state === "done" && document.querySelector("#canary-result .background")`, time.Minute)
 	eval[bool](t, planted, `(document.querySelectorAll("details").forEach((d) => { d.open = true; }), true)`)
 	look(planted, "the embed of a canary audit")
-	museum, err := browser.Open(chromium, site+"docs/museum/svt4.html")
+	museum, err := browser.Open(profile(t), site+"docs/museum/svt4.html")
 	if err != nil {
 		t.Fatal(err)
 	}

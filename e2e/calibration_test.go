@@ -77,6 +77,7 @@ func sameRates(t *testing.T, tab *browser.Tab) calibration.Result {
 // command line, though a worker was lost; the picture and the words are there,
 // on a small phone too.
 func TestCalibration(t *testing.T) {
+	t.Parallel()
 	tab := calibrating(t, "12", "3")
 	if words := eval[string](t, tab, `document.querySelector("#calibration-audits").textContent`); words != "60 audits." {
 		t.Errorf("it says %q", words)
@@ -123,6 +124,7 @@ func TestCalibration(t *testing.T) {
 // TestCalibrationStops: Stop keeps what there is and says so, the focus stays
 // at hand, and the page goes on with an audit.
 func TestCalibrationStops(t *testing.T) {
+	t.Parallel()
 	tab := calibrating(t, "5000", "1")
 	eval[bool](t, tab, `(document.querySelector("#calibrate").focus(), true)`)
 	pressKey(t, tab, kb.Enter)
@@ -155,6 +157,7 @@ func TestCalibrationStops(t *testing.T) {
 // TestCalibrationRefuses: what cannot be run is named where it stands, by page
 // and core alike, and what was shown stays.
 func TestCalibrationRefuses(t *testing.T) {
+	t.Parallel()
 	tab := calibrating(t, "1", "2")
 	click(t, tab, "#calibrate")
 	until(t, tab, calibrationDone, time.Minute)
@@ -185,6 +188,7 @@ func TestCalibrationRefuses(t *testing.T) {
 // TestCalibrationCrashes: what was counted before the core crashed stays, and
 // the core that is started again measures anew.
 func TestCalibrationCrashes(t *testing.T) {
+	t.Parallel()
 	tab := calibrating(t, "300", "1")
 	eval[bool](t, tab, `(window.plain = Worker.prototype.postMessage, Worker.prototype.postMessage = function (m, ...more) {
 		if (m.type === "calibrate") window.coordinator = this;

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
 
@@ -48,7 +49,7 @@ func planted(t *testing.T, tab *browser.Tab, limit time.Duration) canary.Report 
 // natively does the audit of a plan without a browser.
 func natively(t *testing.T, p canary.Plan, workers int) canary.Report {
 	t.Helper()
-	sources := canary.Sources()
+	sources := source.Sources()
 	r, err := canary.Run{Plan: p, Sources: sources, Pool: canary.LocalPool(sources, workers)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -83,6 +84,7 @@ func sameEvidence(t *testing.T, what string, got, want canary.Report) {
 // natively with one worker and with two; chart, tables and words are there, on a
 // small phone too; the report verifies, and a dropped one opens in its panel.
 func TestCanaries(t *testing.T) {
+	t.Parallel()
 	tab := planting(t, "&n=256&k=16&seed=3&quantile=0.1")
 	for id, want := range map[string]string{"k-n": "256", "k-k": "16", "k-quantile": "0.1", "k-m": "", "k-source": "gaussian-sum"} {
 		if got := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s").value`, id)); got != want {
@@ -141,6 +143,7 @@ func TestCanaries(t *testing.T) {
 // TestCanaryReportOpens: a canary report that is dropped anywhere opens in the
 // panel, and the audit's result stays; it verifies, and a forged one does not.
 func TestCanaryReportOpens(t *testing.T) {
+	t.Parallel()
 	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: 60, K: 3, Seed: 5}
 	good := natively(t, p, 1)
 	good.Generator = audit.Generator{Name: "dpscope", Version: audit.Version}
@@ -180,6 +183,7 @@ func TestCanaryReportOpens(t *testing.T) {
 
 // TestCanariesOfAModel: a small perceptron is audited in the page as natively.
 func TestCanariesOfAModel(t *testing.T) {
+	t.Parallel()
 	tab := planting(t, "&source=dp-sgd&n=12&k=3&m=5&p.steps=8&p.hidden=4&p.examples=40&seed=2&p.fault=no-clipping")
 	if !eval[bool](t, tab, `document.querySelector("#k-params").open && document.querySelector("#k-p-fault").value === "no-clipping"`) {
 		t.Error("the address does not set the fault")
@@ -197,6 +201,7 @@ func TestCanariesOfAModel(t *testing.T) {
 // TestCanariesFile: the user's file is taken by its field and by a drop, and goes
 // into the audit; what is wrong with it is said there.
 func TestCanariesFile(t *testing.T) {
+	t.Parallel()
 	tab := planting(t, "&design=vectors&n=40&k=2&seed=1")
 	click(t, tab, "#canaries-run")
 	fails := func(says string) {
@@ -213,7 +218,7 @@ func TestCanariesFile(t *testing.T) {
 	until(t, tab, `document.querySelector("#k-file-name").textContent.includes("good.csv")`, 5*time.Second)
 	click(t, tab, "#canaries-run")
 	r := planted(t, tab, time.Minute)
-	want, err := canary.Run{Plan: r.Plan, File: []byte(file), Sources: canary.Sources(), Pool: canary.LocalPool(canary.Sources(), 1)}.Do(context.Background())
+	want, err := canary.Run{Plan: r.Plan, File: []byte(file), Sources: source.Sources(), Pool: canary.LocalPool(source.Sources(), 1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -230,6 +235,7 @@ func TestCanariesFile(t *testing.T) {
 
 // TestCanariesStop: Stop keeps what there is and says so, the focus stays at hand.
 func TestCanariesStop(t *testing.T) {
+	t.Parallel()
 	tab := planting(t, "&n=1000000&k=8&explore=200&single=false&seed=1")
 	eval[bool](t, tab, `(document.querySelector("#canaries-run").focus(), true)`)
 	pressKey(t, tab, kb.Enter)
@@ -259,6 +265,7 @@ func TestCanariesStop(t *testing.T) {
 // TestCanariesRefuse: what cannot be run is named where it stands, by page and
 // core alike.
 func TestCanariesRefuse(t *testing.T) {
+	t.Parallel()
 	tab := planting(t, "&n=100&k=3&source=nothing")
 	until(t, tab, `document.querySelector("#notice").textContent.includes("nothing")`, 5*time.Second)
 	for _, c := range []struct{ id, value, says string }{

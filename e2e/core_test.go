@@ -65,6 +65,7 @@ func press(t *testing.T, tab *browser.Tab, key string) {
 // TestOneCore: the page loads one core, once, which runs what comes of the address and
 // what is chosen then, to the counts of the command line.
 func TestOneCore(t *testing.T) {
+	t.Parallel()
 	native := runAudit(t, "-mechanism", "rappor-once", "-samples", "5000", "-trials", "2", "-seed", "7")
 	tab := open(t, "#v=1&mechanism=rappor-once&samples=5000&trials=2&seed=7&workers=2")
 	click(t, tab, "#run")
@@ -88,7 +89,7 @@ func TestOneCore(t *testing.T) {
 // lateCore is a tab whose page waits for its core until release is called.
 func lateCore(t *testing.T, fragment string) (tab *browser.Tab, release func()) {
 	t.Helper()
-	tab, err := browser.Open(chromium, "about:blank")
+	tab, err := browser.Open(profile(t), "about:blank")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,6 +111,7 @@ func lateCore(t *testing.T, fragment string) (tab *browser.Tab, release func()) 
 // TestFormBeforeCore: the forms show all that there is, and what the address asks for,
 // before the core has come; Run waits for it. What the user changes meanwhile counts.
 func TestFormBeforeCore(t *testing.T) {
+	t.Parallel()
 	const fragment = "#v=1&mechanism=rappor-once&p.bits=4&epsilon=nonsense&samples=5000&trials=2&seed=7&account=laplace&a.steps=3"
 	tab, release := lateCore(t, fragment)
 	for _, name := range []string{"svt4", "rappor-once", "dp-sgd-microbatch", "google-count"} {
@@ -159,7 +161,7 @@ func altered(t *testing.T, change func(w http.ResponseWriter, name string) bool)
 
 func visit(t *testing.T, address string) *browser.Tab {
 	t.Helper()
-	tab, err := browser.Open(chromium, address)
+	tab, err := browser.Open(profile(t), address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,6 +172,7 @@ func visit(t *testing.T, address string) *browser.Tab {
 // TestCoreIsBuilt: while the server still builds the core, the page says so, and it
 // runs once the core is there, without being loaded again. Its reports name that core.
 func TestCoreIsBuilt(t *testing.T) {
+	t.Parallel()
 	var built atomic.Bool
 	files, err := serve.Open(dist)
 	if err != nil {
@@ -203,6 +206,7 @@ func TestCoreIsBuilt(t *testing.T) {
 // TestCoreFails: a core that does not come is named with the reason and a button that
 // tries again; what the form holds stays.
 func TestCoreFails(t *testing.T) {
+	t.Parallel()
 	var absent atomic.Bool
 	absent.Store(true)
 	tab := visit(t, altered(t, func(w http.ResponseWriter, name string) bool {
@@ -256,6 +260,7 @@ func TestCoreFails(t *testing.T) {
 // TestIncompleteSite: a site that lacks the list of all that there is, or the workers'
 // script, says so.
 func TestIncompleteSite(t *testing.T) {
+	t.Parallel()
 	for name, says := range map[string]string{"catalogue.json": "catalogue.json could not be fetched", "worker.js": "worker.js could not be loaded"} {
 		tab := visit(t, altered(t, func(w http.ResponseWriter, asked string) bool {
 			if asked == name {
@@ -273,6 +278,7 @@ const ways = `[...document.querySelector("#account-result table.ways").querySele
 // TestAccounting: the panel's figures are those of the package, an error stands
 // at its field, and the address makes the same account again.
 func TestAccounting(t *testing.T) {
+	t.Parallel()
 	want, err := accounting.Answer(accounting.Query{Mechanism: accounting.KindGaussian, Sigma: new(1.1), Rate: new(0.01), Steps: new(1000), Delta: new(1e-6), AtEpsilon: new(1.5)})
 	if err != nil {
 		t.Fatal(err)

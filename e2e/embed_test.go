@@ -58,7 +58,7 @@ func hosting(t *testing.T, name, text string, allowed ...string) *browser.Tab {
 	}))
 	t.Cleanup(host.Close)
 	address := strings.Replace(host.URL, "127.0.0.1", name, 1)
-	tab, err := browser.Open(chromium, address)
+	tab, err := browser.Open(profile(t), address)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +95,7 @@ func embedReport(t *testing.T, tab *browser.Tab, expression string) pair.Report 
 	return r
 }
 
-// workerTargets counts the browser's workers.
+// workerTargets counts the workers of a tab's profile.
 func workerTargets(t *testing.T, tab *browser.Tab) int {
 	t.Helper()
 	all, err := chromedp.Call(tab.Ctx, target.GetTargets, target.GetTargetsParams{})
@@ -104,7 +104,7 @@ func workerTargets(t *testing.T, tab *browser.Tab) int {
 	}
 	n := 0
 	for _, info := range all.TargetInfos {
-		if info.Type == "worker" {
+		if info.Type == "worker" && info.BrowserContextID == chromedp.FromContext(tab.Ctx).BrowserContextID {
 			n++
 		}
 	}
@@ -114,6 +114,7 @@ func workerTargets(t *testing.T, tab *browser.Tab) int {
 // TestEmbedElement: elements in a page of another origin load nothing before
 // they are asked to, run one after another, and count what the command line does.
 func TestEmbedElement(t *testing.T) {
+	t.Parallel()
 	tab := embedding(t, `<dp-audit id="same" data-name="a" `+embedAttributes+` epsilom="2"><a href="#">fallback</a></dp-audit>
 		<dp-audit id="same" data-name="b" mechanism="svt4"></dp-audit>
 		<script>one("b").settings = {samples: "3000", trials: 1, seed: 7, mechanism: "svt1", workers: 2}; one("b").epsilon = 0.5; one("b").readOnly = true;</script>`, "the attribute epsilom is ignored")
@@ -175,6 +176,7 @@ func TestEmbedElement(t *testing.T) {
 // TestEmbedRemoved: an element that is taken away in mid-run ends its workers and
 // its promise, and runs again when it is put back.
 func TestEmbedRemoved(t *testing.T) {
+	t.Parallel()
 	tab := embedding(t, `<dp-audit data-name="a" `+endless+`></dp-audit>`)
 	eval[bool](t, tab, `(one("a").run().catch((e) => { window.ended = e.name; }), true)`)
 	until(t, tab, heard("progress", "a")+`.length > 1`, 30*time.Second)
@@ -202,6 +204,7 @@ func TestEmbedRemoved(t *testing.T) {
 // tells its progress, shows its report with the chart, is stopped, given away as a
 // page and taken back by another element; a frame at the page's address does it too.
 func TestEmbedCanaries(t *testing.T) {
+	t.Parallel()
 	origin := strings.TrimSuffix(site, "/")
 	const planted = "source=gaussian-sum&n=256&k=16&seed=3&quantile=0.1&epsilon=2"
 	tab := embedding(t, `<dp-audit data-name="a" view="canaries" `+strings.NewReplacer("&", `" `, "=", `="`).Replace(planted)+`" p.d="500"></dp-audit>
@@ -278,6 +281,7 @@ func TestEmbedCanaries(t *testing.T) {
 
 // TestEmbedFrame: the frame without the element, in a page of another origin.
 func TestEmbedFrame(t *testing.T) {
+	t.Parallel()
 	origin := strings.TrimSuffix(site, "/")
 	tab := embedding(t, `<iframe width="600" height="500" src="`+site+`embed.html#v=1&`+embedState+`&autorun=1&theme=dark"></iframe>`)
 	until(t, tab, heard("result", origin)+`.length === 1`, time.Minute)
@@ -293,6 +297,7 @@ func TestEmbedFrame(t *testing.T) {
 // TestEmbedPlainPage: the page that docs tell readers to write, on a site of
 // another name.
 func TestEmbedPlainPage(t *testing.T) {
+	t.Parallel()
 	source, err := os.ReadFile("../docs/embed/plain.html")
 	if err != nil {
 		t.Fatal(err)
@@ -326,6 +331,7 @@ func TestEmbedPlainPage(t *testing.T) {
 // TestEmbedRefuses: a state that cannot be used is named, and a sandbox that
 // forbids workers too.
 func TestEmbedRefuses(t *testing.T) {
+	t.Parallel()
 	origin := strings.TrimSuffix(site, "/")
 	for _, c := range []struct{ state, sandbox, by, says string }{
 		{"v=1&mechanism=svt44&samples=many", "", origin, "svt44"},
@@ -345,6 +351,7 @@ func TestEmbedRefuses(t *testing.T) {
 // TestEmbedUnreachable: where the site cannot be had, the element says so, shows
 // what is inside it, and can be tried again.
 func TestEmbedUnreachable(t *testing.T) {
+	t.Parallel()
 	const nobody = "127.0.0.1:9"
 	tab := embedding(t, `<dp-audit data-name="a" site="http://`+nobody+`" mechanism="svt1" epsilon="1" samples="2000" trials="1"><a href="#">fallback</a></dp-audit>`, nobody)
 	failed := eval[string](t, tab, `one("a").run().then(() => "", (e) => e.message)`)
@@ -362,6 +369,7 @@ func TestEmbedUnreachable(t *testing.T) {
 // TestEmbedWithoutLocks: where the browser has no locks, or denies them with the
 // storage, audits run all the same.
 func TestEmbedWithoutLocks(t *testing.T) {
+	t.Parallel()
 	for _, locks := range []string{`undefined`, `{request: () => Promise.reject(new DOMException("denied", "SecurityError"))}`} {
 		tab := embedding(t, `<dp-audit data-name="a" mechanism="svt1" epsilon="1" samples="2000" trials="1"></dp-audit>`)
 		script := page.AddScriptToEvaluateOnNewDocumentParams{Source: `Object.defineProperty(navigator, "locks", {value: ` + locks + `}); if (parent !== window) parent.postMessage({dpaudit: 1, type: "robbed"}, "*");`}
@@ -379,13 +387,14 @@ func TestEmbedWithoutLocks(t *testing.T) {
 
 // TestEmbedInMuseum: pages of the museum run their audits, and show what the text below says.
 func TestEmbedInMuseum(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"svt4", "dp-sgd-reused-key"} {
 		t.Run(name, func(t *testing.T) { testInMuseum(t, name) })
 	}
 }
 
 func testInMuseum(t *testing.T, name string) {
-	tab, err := browser.Open(chromium, site+"docs/museum/"+name+".html")
+	tab, err := browser.Open(profile(t), site+"docs/museum/"+name+".html")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -444,6 +453,7 @@ func forgeInEmbed(t *testing.T, tab *browser.Tab, report pair.Report) {
 // TestEmbedCode: the dialog gives code that holds the result's settings, and a
 // preview that runs.
 func TestEmbedCode(t *testing.T) {
+	t.Parallel()
 	tab := open(t, svt4+"1")
 	click(t, tab, "#run")
 	report := finish(t, tab, time.Minute)

@@ -58,6 +58,7 @@ func saving(t *testing.T, tab *browser.Tab, button string) savedFile {
 // TestSaveCharts: a chart comes as SVG that needs no styles, as a picture with
 // pixels in it, and as the numbers of the report, unrounded.
 func TestSaveCharts(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
 	eval[bool](t, tab, catchFiles)
 	click(t, tab, "#run")
@@ -145,6 +146,7 @@ func TestSaveCharts(t *testing.T) {
 // TestSavePage: the report as a page stands alone. It is read with scripts off,
 // from a server that has nothing else, and holds what the result shows.
 func TestSavePage(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2")
 	eval[bool](t, tab, catchFiles)
 	click(t, tab, "#run")
@@ -168,7 +170,7 @@ func TestSavePage(t *testing.T) {
 	}))
 	defer server.Close()
 	for _, dark := range []bool{false, true} {
-		alone, err := browser.Open(chromium, "about:blank")
+		alone, err := browser.Open(profile(t), "about:blank")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,6 +223,7 @@ func TestSavePage(t *testing.T) {
 // TestSaveCanaries: a canary report is saved as a page too, and its chart as files
 // with the report's name.
 func TestSaveCanaries(t *testing.T) {
+	t.Parallel()
 	tab := planting(t, "&source=gaussian-sum&n=60&k=8&m=32")
 	eval[bool](t, tab, catchFiles)
 	click(t, tab, "#canaries-run")
@@ -250,6 +253,7 @@ func TestSaveCanaries(t *testing.T) {
 // TestTheme: the choice holds at once, on the pages of docs and at the next visit;
 // both colour schemes of the styles are the same, chosen or the system's.
 func TestTheme(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "")
 	paper := func(tab *browser.Tab) string {
 		return eval[string](t, tab, `getComputedStyle(document.body).backgroundColor + getComputedStyle(document.querySelector("select") ?? document.body).color`)
@@ -274,7 +278,7 @@ func TestTheme(t *testing.T) {
 		t.Errorf("dark chosen on a light system: %s, want %s", got, dark)
 	}
 	for _, address := range []string{site, site + "docs/index.html"} {
-		again, err := browser.Open(chromium, address)
+		again, err := browser.Open(profile(t), address)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,7 +289,7 @@ func TestTheme(t *testing.T) {
 		again.Close()
 	}
 	// The user's own colours go before any theme, in the picture's document too.
-	picture, err := browser.Open(chromium, "about:blank")
+	picture, err := browser.Open(profile(t), "about:blank")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -317,7 +321,8 @@ func before(t *testing.T, tab *browser.Tab, script string) {
 // TestStorageDenied: a browser that denies storage runs audits; that it forgets
 // the theme is said.
 func TestStorageDenied(t *testing.T) {
-	tab, err := browser.Open(chromium, "about:blank")
+	t.Parallel()
+	tab, err := browser.Open(profile(t), "about:blank")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,6 +347,7 @@ func TestStorageDenied(t *testing.T) {
 // TestHelp: the dialog opens by key and by button, says what epsilon means and
 // what the verdict does not, and its keys are those that the page knows.
 func TestHelp(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "")
 	pressKey(t, tab, "?")
 	until(t, tab, `document.querySelector("#help").open`, 5*time.Second)
@@ -362,6 +368,7 @@ func TestHelp(t *testing.T) {
 // TestAddressVersion: an address of a version to come, or of none that can be, is
 // named, and what is understood of it is used.
 func TestAddressVersion(t *testing.T) {
+	t.Parallel()
 	for version, want := range map[string]string{
 		"7": "The address is of version 7, newer than the version 1 that is known here", "x": `The version in the address is "x", must be a whole number from 1`, "0": `"0", must be`,
 	} {

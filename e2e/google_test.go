@@ -17,6 +17,7 @@ import (
 // kept has probability at most 1e-6; the misuse's bound was eight of its standard
 // deviations above the claim in twelve native runs.
 func TestGoogleLibrary(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=google-laplace&samples=4000&trials=1&beta=1e-6&workers=2")
 	if group := eval[string](t, tab, `document.querySelector("#mechanism").selectedOptions[0].parentElement.label`); !strings.Contains(group, "runs the real library") {
 		t.Errorf("it stands under %q", group)
@@ -56,6 +57,7 @@ func TestGoogleLibrary(t *testing.T) {
 // TestGoogleLibraryByChoice: the samples of a mechanism of the library are fewer by
 // default, and only while it is chosen.
 func TestGoogleLibraryByChoice(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&trials=2&seed=7&workers=2")
 	for _, c := range [][2]string{{"google-count", "20000"}, {"svt4", "100000"}} {
 		set(t, tab, "mechanism", c[0])

@@ -23,6 +23,7 @@ const claimFields = `["guarantee", "epsilon", "delta", "alpha", "rho", "mu"].map
 // into the address, the others keep their texts, and the address makes the same
 // form again.
 func TestGuaranteeInForm(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1")
 	if got := eval[string](t, tab, claimFields); got != "guarantee= epsilon=1 delta=" {
 		t.Errorf("at first: %s", got)
@@ -78,6 +79,7 @@ const overflowing = `[document.documentElement.scrollWidth > 360 && "page", ...[
 // and both charts have their numbers as a table and a sentence, on a small
 // phone too.
 func TestCertifiedAndCurves(t *testing.T) {
+	t.Parallel()
 	tab := open(t, svt4+"2")
 	if err := resize(tab, 360, 740); err != nil {
 		t.Fatal(err)
@@ -149,6 +151,7 @@ func moments(t *testing.T, tab *browser.Tab) []moment {
 
 // TestAnytimeRefutes: on a broken mechanism the run ends by itself.
 func TestAnytimeRefutes(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=20000000&explore=20000&trials=3&seed=7&workers=2")
 	click(t, tab, "#anytime")
 	until(t, tab, `location.hash.includes("anytime=true")`, 5*time.Second)
@@ -168,6 +171,7 @@ func TestAnytimeRefutes(t *testing.T) {
 // TestAnytimeStop: the bound climbs in sight, and what was seen is certified
 // when the run is stopped.
 func TestAnytimeStop(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=100000000&explore=20000&trials=2&seed=3&workers=2&anytime=true")
 	if !eval[bool](t, tab, `document.querySelector("#anytime").checked`) {
 		t.Error("the switch is off")
@@ -197,7 +201,7 @@ func TestAnytimeStop(t *testing.T) {
 // thread does no such work. Training there would be one task of seconds of the
 // thread's time; what a busy machine does to a task does not count.
 func TestTrainingLeavesThePageFree(t *testing.T) {
-	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&learner=mlp-100&samples=20000&explore=20000&trials=2&seed=1&workers=2")
+	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&learner=mlp-100&samples=2000&explore=5000&trials=1&seed=1&workers=2")
 	long := traced(t, tab, func() {
 		click(t, tab, "#run")
 		if r := finish(t, tab, 3*time.Minute); r.Settings.Learner != "mlp-100" {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp/kb"
+
 	"github.com/dpscope/dpscope/audit"
 )
 
@@ -18,6 +19,7 @@ const focused = `(() => {
 // TestKeyboard: an audit by the keyboard alone, from the top of the page to the
 // verdict; Tab comes past every control, shows where it is, and is caught nowhere.
 func TestKeyboard(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt3&epsilon=1&samples=20000&trials=2&seed=3")
 	visited := map[string]bool{}
 	tabTo := func(id string) {

@@ -110,7 +110,7 @@ func (h *host) publish(t *testing.T, title string) {
 // visit opens a tab that service workers serve.
 func (h *host) visit(t *testing.T, name string) *browser.Tab {
 	t.Helper()
-	tab, err := browser.OpenKept(chromium, h.address()+name)
+	tab, err := browser.OpenKept(profile(t), h.address()+name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,6 +123,7 @@ const pageReady = `document.body?.dataset.state === "ready"`
 // TestOffline: after one visit the page runs without its server, under a folder of
 // a site, with the same counts; what was not kept is said so.
 func TestOffline(t *testing.T) {
+	t.Parallel()
 	h := hosted(t)
 	const fragment = "#v=1&mechanism=svt4&epsilon=1&seed=7&samples=5000&trials=2"
 	tab := h.visit(t, fragment)
@@ -181,11 +182,12 @@ func offline(t *testing.T, fragment, loads string, do func(t *testing.T, tab *br
 // to the same counts, and verifies. What the service worker gives for that sandbox
 // has no origin, whatever frame asks for it.
 func TestOfflineOwn(t *testing.T) {
+	t.Parallel()
 	var reports []pair.Report
 	offline(t, "", coreFile, func(t *testing.T, tab *browser.Tab) {
 		eval[bool](t, tab, `(document.querySelector("#own").open = true)`)
 		example(t, tab, 2)
-		set(t, tab, "own-samples", "5000")
+		set(t, tab, "own-samples", "1000")
 		reports = append(reports, runOwn(t, tab))
 		click(t, tab, "#verify")
 		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report") && `+ownIdle, time.Minute)
@@ -203,6 +205,7 @@ func TestOfflineOwn(t *testing.T) {
 
 // TestOfflineCanaries: a canary audit runs without the network to the same counts.
 func TestOfflineCanaries(t *testing.T) {
+	t.Parallel()
 	var reports []canary.Report
 	offline(t, "#v=1&view=canaries&n=60&k=3&seed=5", coreFile, func(t *testing.T, tab *browser.Tab) {
 		click(t, tab, "#canaries-run")
@@ -213,6 +216,7 @@ func TestOfflineCanaries(t *testing.T) {
 
 // TestOfflinePicture: the picture that was opened once opens without the network.
 func TestOfflinePicture(t *testing.T) {
+	t.Parallel()
 	offline(t, "", "view.wasm", func(t *testing.T, tab *browser.Tab) {
 		openView(t, tab, "divergence")
 		notBlank(t, tab, "the example")
@@ -223,6 +227,7 @@ func TestOfflinePicture(t *testing.T) {
 // while two pages are open, takes over the last one when asked, whole, and the
 // older one's files are gone then.
 func TestNewBuild(t *testing.T) {
+	t.Parallel()
 	h := hosted(t)
 	first := h.visit(t, "")
 	until(t, first, pageReady, 30*time.Second)
@@ -266,6 +271,7 @@ func TestNewBuild(t *testing.T) {
 // TestHalfPublishedBuild: files that are not of one build are not kept together,
 // and the build that is kept stays.
 func TestHalfPublishedBuild(t *testing.T) {
+	t.Parallel()
 	h := hosted(t)
 	tab := h.visit(t, "")
 	until(t, tab, pageReady, 30*time.Second)
@@ -302,13 +308,14 @@ func TestHalfPublishedBuild(t *testing.T) {
 // TestWebAssemblyForbidden: a server whose policy forbids WebAssembly is told the
 // header that it lacks.
 func TestWebAssemblyForbidden(t *testing.T) {
+	t.Parallel()
 	files := http.FileServer(http.Dir(dist))
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", "default-src 'self'; script-src 'self'; img-src 'self' data: blob:")
 		files.ServeHTTP(w, r)
 	}))
 	defer server.Close()
-	tab, err := browser.Open(chromium, server.URL)
+	tab, err := browser.Open(profile(t), server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}

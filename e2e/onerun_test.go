@@ -10,6 +10,10 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/report"
 )
 
 // TestOneRun: a Gaussian sum is audited in one run in the page as natively, table
@@ -17,6 +21,7 @@ import (
 // dropped report opens in the panel and verifies, a forged one does not. Seeds are
 // fixed: there is no chance in it.
 func TestOneRun(t *testing.T) {
+	t.Parallel()
 	tab := planting(t, "&source=gaussian-sum&design=orthogonal&seed=4&beta=0.1&p.noise=0.5")
 	const box = `document.querySelector("#canaries-result")`
 	if got := eval[string](t, tab, `document.querySelector("#k-one").placeholder`); got != "1000" {
@@ -28,20 +33,20 @@ func TestOneRun(t *testing.T) {
 	until(t, tab, `document.querySelector("#k-one-error").textContent.includes("number of canaries") && document.activeElement.id === "k-one" && `+canaryIdle, time.Minute)
 	set(t, tab, "k-one", "600")
 	click(t, tab, "#canaries-one")
-	shown := func() canary.OneRunReport {
+	shown := func() onerun.Report {
 		t.Helper()
 		until(t, tab, canaryReport+` && `+canaryIdle, time.Minute)
-		r, err := canary.ParseOneRunReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))
+		r, err := onerun.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return r
 	}
 	got := shown()
-	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}},
-		Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: canary.DefaultDelta}, DeltaDefaulted: true, Design: canary.Orthogonal, Canaries: 600, Beta: 0.1, Seed: 4}
-	sources := canary.Sources()
-	want, err := canary.OneRun{Plan: plan, Sources: sources, Pool: canary.LocalPool(sources, 1),
+	plan := onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}},
+		Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: report.DefaultDelta}, DeltaDefaulted: true, Design: source.Orthogonal, Canaries: 600, Beta: 0.1, Seed: 4}
+	sources := source.Sources()
+	want, err := onerun.Run{Plan: plan, Sources: sources, Pool: onerun.LocalPool(sources, 1),
 		Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -77,7 +82,7 @@ func TestOneRun(t *testing.T) {
 	more := *want.LowerBound + 0.1
 	forged.LowerBound = &more
 	for _, c := range []struct {
-		report       canary.OneRunReport
+		report       onerun.Report
 		says, stands string
 	}{{want, "is the same as in the report", "Verified here"}, {forged, "lower bound", "Failed verification here"}} {
 		data, err := audit.Canonical(c.report)
@@ -91,11 +96,11 @@ func TestOneRun(t *testing.T) {
 		stands(t, tab, box, c.stands)
 	}
 
-	given := canary.Scores{In: make([]float64, 60), Out: make([]float64, 60), Files: []canary.ScoreFile{{Name: "s.csv", SHA256: strings.Repeat("0", 64)}}}
+	given := scores.Scores{In: make([]float64, 60), Out: make([]float64, 60), Files: []scores.ScoreFile{{Name: "s.csv", SHA256: strings.Repeat("0", 64)}}}
 	for i := range given.In {
 		given.In[i], given.Out[i] = float64(i)+20.5, float64(i)
 	}
-	of, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: plan.Claim, Relation: audit.Replace, Method: canary.MethodExact, Seed: 1}, given, want.Generator)
+	of, err := scores.Run(scores.Plan{Version: canary.PlanVersion, Claim: plan.Claim, Relation: audit.Replace, Method: report.MethodExact, Seed: 1}, given, want.Generator)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // The panel of the user's own mechanism.
@@ -69,6 +70,7 @@ func refusedOwn(t *testing.T, tab *browser.Tab) string {
 // TestOwnExamples: the three examples get the verdicts that they deserve, with
 // their code in the report; each verifies.
 func TestOwnExamples(t *testing.T) {
+	t.Parallel()
 	tab := owning(t)
 	eval[bool](t, tab, `(window.paces = 0, new MutationObserver(() => { if (/^[^,]+, \d+ %, .+ samples\/s, about .+ left$/.test(`+ownSaid+`)) paces++; }).observe(document.querySelector("#own-status"), {childList: true}), true)`)
 	for i, c := range []struct {
@@ -76,11 +78,11 @@ func TestOwnExamples(t *testing.T) {
 		least   float64
 	}{{audit.NoViolation, 0.9}, {audit.Violation, 1.5}, {audit.Violation, 3}} {
 		example(t, tab, i+1)
-		set(t, tab, "own-samples", "20000")
+		set(t, tab, "own-samples", gear.Of("5000", "20000"))
 		set(t, tab, "own-seed", "2") // half of all seeds give the correct one .957 or more, one in eight less than .9
 		r := runOwn(t, tab)
 		t.Logf("%s in %.1f s", r.Summary, r.Timing.Total)
-		if r.Verdict != c.verdict || *r.Results[0].LowerBound < c.least {
+		if r.Verdict != c.verdict || *r.Results[0].LowerBound < gear.Of(0.8, 1)*c.least {
 			t.Errorf("example %d: %s", i+1, r.Summary)
 		}
 		b := r.Inputs.Brought
@@ -116,15 +118,16 @@ func dropFile(t *testing.T, tab *browser.Tab, path string) {
 
 // TestOwnModule: a module that is dropped is audited as natively.
 func TestOwnModule(t *testing.T) {
+	t.Parallel()
 	tab := owning(t)
 	for _, name := range []string{"count.wasm", "count-c.wasm"} {
 		path := "../docs/examples/abi/" + name
 		dropFile(t, tab, path)
-		set(t, tab, "own-samples", "20000")
+		set(t, tab, "own-samples", "3000")
 		set(t, tab, "own-seed", "7")
 		set(t, tab, "own-epsilon", "0.8")
 		r := runOwn(t, tab)
-		want := runAudit(t, "-wasm", path, "-epsilon", "0.8", "-samples", "20000", "-seed", "7")
+		want := runAudit(t, "-wasm", path, "-epsilon", "0.8", "-samples", "3000", "-seed", "7")
 		sameCounts(t, name, r, want)
 		t.Logf("%s in %.1f s, natively %.1f s", r.Summary, r.Timing.Total, want.Timing.Total)
 		if !strings.HasPrefix(r.Reproduce.CLI, "dpscope audit -wasm "+name) {
@@ -186,6 +189,7 @@ function mechanism(dataset, n, random) {
 // TestOwnSandbox: code reaches no server, storage, cookie or page, whichever way it
 // tries; a server that everyone may ask hears nothing.
 func TestOwnSandbox(t *testing.T) {
+	t.Parallel()
 	var hits atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		hits.Add(1)
@@ -239,6 +243,7 @@ func TestOwnSandbox(t *testing.T) {
 // TestOwnFaults: what is wrong with a function is said with its line, which is
 // marked in the editor; an endless loop is ended, and the page answers meanwhile.
 func TestOwnFaults(t *testing.T) {
+	t.Parallel()
 	tab := owning(t)
 	for _, c := range []struct{ name, code, says, marked string }{
 		{"exception", "function mechanism(dataset, n) {\n  const x = null;\n  return x.length;\n}", "mechanism.js, line 3 is at fault: TypeError", "  return x.length;"},
@@ -299,6 +304,7 @@ func TestOwnFaults(t *testing.T) {
 // TestOwnLoop: a loop that begins after the trial is ended, too; the page answers
 // all the while, and Stop ends a trial at once.
 func TestOwnLoop(t *testing.T) {
+	t.Parallel()
 	tab := owning(t)
 	write(t, tab, "function mechanism(d, n, r) {\n  if (n > 1000) for (;;);\n  return Array.from({length: n}, () => r.laplace(1));\n}")
 	eval[bool](t, tab, `(() => {
@@ -325,6 +331,7 @@ func TestOwnLoop(t *testing.T) {
 // TestOwnReport: a report with code opens with the code in the editor, runs
 // nothing, and replays at a click; outputs that no seed fixes are only recomputed.
 func TestOwnReport(t *testing.T) {
+	t.Parallel()
 	tab := owning(t)
 	code := "// mine\nfunction mechanism(dataset, n) {\n  return Array.from({length: n}, () => Float64Array.of(dataset.length - Math.log(Math.random()), 1));\n}\n"
 	write(t, tab, code)
@@ -365,6 +372,7 @@ func TestOwnReport(t *testing.T) {
 
 // TestOwnBadModule: what is wrong with a module is said as on the command line.
 func TestOwnBadModule(t *testing.T) {
+	t.Parallel()
 	tab := owning(t)
 	dir := t.TempDir()
 	good, err := os.ReadFile("../docs/examples/abi/count.wasm")

@@ -60,11 +60,12 @@ func (s *sfc32) gaussian(sigma float64) float64 {
 // Kolmogorov-Smirnov distances of 20,000 numbers each, which exceed their limit
 // with probability 1e-6 each.
 func TestOwnRandom(t *testing.T) {
+	t.Parallel()
 	source, err := os.ReadFile("../site/worker/sandboxed.js")
 	if err != nil {
 		t.Fatal(err)
 	}
-	tab, err := browser.Open(chromium, "about:blank") // it has no policy
+	tab, err := browser.Open(profile(t), "about:blank") // it has no policy
 	if err != nil {
 		t.Fatal(err)
 	}

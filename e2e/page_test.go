@@ -20,6 +20,7 @@ var ownPolicy = regexp.MustCompile(`<meta http-equiv="Content-Security-Policy" c
 
 // TestPolicy: the page's policy is sent, and the browser enforces it.
 func TestPolicy(t *testing.T) {
+	t.Parallel()
 	res, err := http.Get(site)
 	if err != nil {
 		t.Fatal(err)
@@ -47,7 +48,7 @@ func TestPolicy(t *testing.T) {
 	if err != nil || documents < 10 {
 		t.Errorf("%d documents: %v", documents, err)
 	}
-	tab, err := browser.Open(chromium, site)
+	tab, err := browser.Open(profile(t), site)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +77,7 @@ func TestPolicy(t *testing.T) {
 // TestAddressState: the state comes from the address, bad values are named and
 // replaced by defaults, and a change is written back.
 func TestAddressState(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt3&epsilon=0.5&seed=99&p.c=2&samples=12345&unknown=1")
 	for id, want := range map[string]string{"mechanism": "svt3", "epsilon": "0.5", "seed": "99", "samples": "12345"} {
 		if got := eval[string](t, tab, fmt.Sprintf(`document.querySelector("#%s").value`, id)); got != want {
@@ -95,6 +97,7 @@ func TestAddressState(t *testing.T) {
 // TestBadInputKeepsTheResult: a value out of range is named at its field, Run
 // does nothing with it, and what was shown stays.
 func TestBadInputKeepsTheResult(t *testing.T) {
+	t.Parallel()
 	tab := open(t, svt4+"1")
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	for _, c := range []struct{ field, value, says string }{
@@ -115,6 +118,7 @@ func TestBadInputKeepsTheResult(t *testing.T) {
 
 // TestNarrow: nothing is wider than a small phone, before and after a run.
 func TestNarrow(t *testing.T) {
+	t.Parallel()
 	tab := open(t, svt4+"2")
 	if err := resize(tab, 360, 740); err != nil {
 		t.Fatal(err)
@@ -149,6 +153,7 @@ func TestNarrow(t *testing.T) {
 // run that was stopped before it certified anything replaces nothing, and
 // going back to the result's settings is one press.
 func TestFormAndResult(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "")
 	drifted := `!document.querySelector("#drift").hidden`
 	if eval[bool](t, tab, drifted) {
@@ -168,6 +173,7 @@ func TestFormAndResult(t *testing.T) {
 
 // TestVerifyInThePage: a report replays to the same, an edited one does not.
 func TestVerifyInThePage(t *testing.T) {
+	t.Parallel()
 	good, err := audit.Canonical(runAudit(t, "-mechanism", "svt1", "-samples", "3000", "-trials", "2", "-seed", "1"))
 	if err != nil {
 		t.Fatal(err)

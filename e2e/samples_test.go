@@ -19,6 +19,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -77,6 +78,7 @@ func runSamples(t *testing.T, tab *browser.Tab, limit time.Duration) pair.Report
 // counts what the command line counts, whatever the number of workers; no request
 // leaves meanwhile; the report verifies, with the same file only.
 func TestSamples(t *testing.T) {
+	t.Parallel()
 	data := noisyCounts(4000, 0.5, 1)
 	file := filepath.Join(t.TempDir(), "count.csv")
 	if err := os.WriteFile(file, []byte(data), 0o644); err != nil {
@@ -112,7 +114,7 @@ func TestSamples(t *testing.T) {
 		click(t, tab, "#verify")
 		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
 		for _, url := range tab.Requests()[requests:] {
-			if name := strings.TrimPrefix(url, site); name != "worker.js" && !strings.HasPrefix(url, "blob:") {
+			if name := strings.TrimPrefix(url, site); name != "worker.js" && name != "icon.svg" && !strings.HasPrefix(url, "blob:") {
 				t.Errorf("%s was asked for while the samples were there", url)
 			}
 		}
@@ -128,6 +130,7 @@ func TestSamples(t *testing.T) {
 // verifying needs it, and verifies once it is there, under any name and however it
 // is read.
 func TestSamplesReport(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	one, two := strings.ReplaceAll(noisyCounts(600, 1, 1), ".", "_"), strings.ReplaceAll(noisyCounts(500, 1, 2), ".", "_")
 	for name, data := range map[string]string{"b.csv": one, "a.csv": two} {
@@ -167,6 +170,7 @@ func TestSamplesReport(t *testing.T) {
 // command says so and counts the same; a claim of another kind and a budget are
 // those of the form.
 func TestSamplesReading(t *testing.T) {
+	t.Parallel()
 	data := strings.ReplaceAll(noisyCounts(1500, 1, 3), "dataset", "arm")
 	rows := strings.SplitAfter(data, "\n")
 	rows[2000] = "nan,small," + rows[2000][len(rows[2000])-2:]
@@ -221,6 +225,7 @@ func TestSamplesReading(t *testing.T) {
 // TestSamplesPasteAndChoose: pasted text, and files that are chosen, arrive as
 // dropped ones do; the command of a paste names it.
 func TestSamplesPasteAndChoose(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "")
 	data := noisyCounts(300, 1, 1)
 	eval[bool](t, tab, fmt.Sprintf(`(() => {
@@ -251,6 +256,7 @@ func TestSamplesPasteAndChoose(t *testing.T) {
 // TestBadSamples: each bad file is a notice that says what was found and what was
 // expected, and the result stays.
 func TestBadSamples(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "")
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	rows := strings.Repeat("1,0\n2,1\n", 300)
@@ -356,9 +362,7 @@ func takeLarge(t *testing.T, tab *browser.Tab) float64 {
 // takes, and which tasks held up the main thread meanwhile, and while they are
 // audited; with -acceptance 10^7 rows, too.
 func TestSamplesLarge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("reads large files")
-	}
+	gear.Long(t) // reads large files
 	tab := open(t, "")
 	drop(t, tab, "small.csv", noisyCounts(300, 1, 1))
 	until(t, tab, samplesRead, 30*time.Second)
@@ -454,6 +458,7 @@ func TestSamplesStop(t *testing.T) {
 // TestSamplesPacked: a file in gzip with decimal commas is refused with what to set,
 // and once that is set it is audited as on the command line.
 func TestSamplesPacked(t *testing.T) {
+	t.Parallel()
 	lines := strings.SplitAfter(noisyCounts(500, 0.2, 4), "\n")
 	for i, line := range lines[:len(lines)-1] {
 		cells := strings.Split(line, ",")

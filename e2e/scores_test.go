@@ -11,8 +11,10 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/report"
 )
 
 // scored is a file of scores.
@@ -34,7 +36,7 @@ func give(t *testing.T, tab *browser.Tab, files ...scored) {
 }
 
 // nativeScores audits files as dpscope scores does.
-func nativeScores(t *testing.T, plan canary.ScoresPlan, files ...scored) canary.ScoresReport {
+func nativeScores(t *testing.T, plan scores.Plan, files ...scored) scores.Report {
 	t.Helper()
 	var parsed []*recorded.File
 	for _, f := range files {
@@ -44,11 +46,11 @@ func nativeScores(t *testing.T, plan canary.ScoresPlan, files ...scored) canary.
 		}
 		parsed = append(parsed, p)
 	}
-	s, err := canary.ReadScores(parsed)
+	s, err := scores.ReadScores(parsed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := canary.AuditScores(plan, *s, audit.Generator{Name: "dpscope", Version: audit.Version})
+	r, err := scores.Run(plan, *s, audit.Generator{Name: "dpscope", Version: audit.Version})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +62,7 @@ func nativeScores(t *testing.T, plan canary.ScoresPlan, files ...scored) canary.
 // with their place, and the old result stays. Seeds are fixed: there is no chance in
 // it.
 func TestScores(t *testing.T) {
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	var table, in, out, matrix strings.Builder
 	table.WriteString("score,member\n")
@@ -83,22 +86,22 @@ func TestScores(t *testing.T) {
 	if !eval[bool](t, tab, `document.querySelector("#k-scores-group").textContent.includes("Nothing is uploaded")`) {
 		t.Error("it is not said that nothing is uploaded")
 	}
-	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: canary.DefaultDelta}, DeltaDefaulted: true, Beta: 0.1, Seed: 9}
+	plan := scores.Plan{Version: canary.PlanVersion, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: report.DefaultDelta}, DeltaDefaulted: true, Beta: 0.1, Seed: 9}
 	const box = `document.querySelector("#canaries-result")`
-	shown := func() (canary.ScoresReport, error) {
-		return canary.ParseScoresReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))
+	shown := func() (scores.Report, error) {
+		return scores.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))
 	}
 	// Nothing is audited before the relation is chosen.
 	give(t, tab, scored{"scores.csv", table.String()})
 	until(t, tab, `document.querySelector("#k-scores-relation-error").textContent.includes("what the claim calls neighbours") && `+canaryIdle, 30*time.Second)
 	for _, c := range []struct {
-		method   canary.Method
+		method   report.Method
 		relation audit.Relation
 		files    []scored
 	}{
 		{"", audit.AddRemove, []scored{{"scores.csv", table.String()}}},
-		{canary.MethodExact, audit.AddRemove, []scored{{"scores.csv", table.String()}}},
-		{canary.MethodGaussian, audit.Replace, []scored{{"in.txt", in.String()}, {"out.txt", out.String()}}},
+		{report.MethodExact, audit.AddRemove, []scored{{"scores.csv", table.String()}}},
+		{report.MethodGaussian, audit.Replace, []scored{{"in.txt", in.String()}, {"out.txt", out.String()}}},
 		{"", audit.Replace, []scored{{"runs.json", matrix.String()}}},
 	} {
 		plan.Method, plan.Relation = c.method, c.relation
@@ -130,7 +133,7 @@ func TestScores(t *testing.T) {
 				t.Errorf("%s: the result does not say %q", c.files[0].name, words)
 			}
 		}
-		for _, f := range canary.ScoresFacts(want) {
+		for _, f := range scores.Facts(want) {
 			if !strings.Contains(text, f.Value) {
 				t.Errorf("%s: the facts do not say %s: %q", c.files[0].name, f.Name, f.Value)
 			}

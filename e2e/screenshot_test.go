@@ -134,7 +134,7 @@ func shootCanaries(t *testing.T, name string, width int64, dark bool) {
 func shootDocuments(t *testing.T, width int64, dark bool) {
 	t.Helper()
 	for _, name := range []string{"museum/index", "museum/svt3", "findings/pure-threshold", "bounds/divergences"} {
-		tab, err := browser.Open(chromium, site+"docs/"+name+".html")
+		tab, err := browser.Open(profile(t), site+"docs/"+name+".html")
 		if err != nil {
 			t.Fatal(err)
 		}

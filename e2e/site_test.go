@@ -7,11 +7,13 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -29,7 +31,7 @@ var (
 )
 
 // TestMain builds the site and the command, serves the one with the other, and
-// starts one browser for all tests.
+// starts one browser for all tests; each has a profile of its own in it.
 func TestMain(m *testing.M) {
 	code, err := setUp(m)
 	if err != nil {
@@ -51,7 +53,7 @@ func setUp(m *testing.M) (int, error) {
 	dist, program = filepath.Join(dir, "dist"), filepath.Join(dir, "dpscope")
 	if ready := os.Getenv("DPSCOPE_DIST"); ready != "" {
 		dist = ready
-	} else if out, err := goCommand("run", "./site/build", "-out", dist).CombinedOutput(); err != nil {
+	} else if out, err := goCommand("run", "./site/build", "-plain", "-out", dist).CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("building the site: %w\n%s", err, out)
 	}
 	if out, err := goCommand("build", "-o", program, "./cmd/dpscope").CombinedOutput(); err != nil {
@@ -80,8 +82,55 @@ func setUp(m *testing.M) (int, error) {
 	}
 	defer stop()
 	chromium = ctx
+	flag.Parse()
+	if err := flag.Set("test.parallel", tabsAtOnce); err != nil {
+		return 1, err
+	}
 	return m.Run(), nil
 }
+
+// tabsAtOnce is how many tests drive the browser at the same time, of those that
+// call t.Parallel: most of a test is waiting, but an audit has two workers. Tests
+// that measure time do not call it; they run before the others, alone.
+const tabsAtOnce = "2"
+
+// profile is the browser's profile that a test has to itself: what it stores, and
+// which of its tabs has the focus, is no other test's. Profiles are used again, with
+// nothing stored but what the browser keeps of files and compiled code.
+func profile(t *testing.T) context.Context {
+	t.Helper()
+	if p, ok := taken.Load(t); ok {
+		return p.(context.Context)
+	}
+	var ctx context.Context
+	select {
+	case ctx = <-free:
+	default:
+		made, _, err := browser.Profile(chromium) // it ends with the browser
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx = made
+	}
+	taken.Store(t, ctx)
+	t.Cleanup(func() {
+		taken.Delete(t)
+		if err := browser.Forget(ctx, strings.TrimSuffix(site, "/")); err != nil {
+			t.Error(err)
+			return
+		}
+		select {
+		case free <- ctx:
+		default:
+		}
+	})
+	return ctx
+}
+
+var (
+	taken sync.Map // profiles, by *testing.T
+	free  = make(chan context.Context, 8)
+)
 
 // goCommand runs the go command in the project's root.
 func goCommand(args ...string) *exec.Cmd {
@@ -94,7 +143,7 @@ func goCommand(args ...string) *exec.Cmd {
 // complains about, and whatever it asks of another host, fails the test.
 func open(t *testing.T, fragment string) *browser.Tab {
 	t.Helper()
-	tab, err := browser.Open(chromium, site+fragment)
+	tab, err := browser.Open(profile(t), site+fragment)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // The picture's document in its frame.
@@ -107,14 +108,16 @@ func notBlank(t *testing.T, tab *browser.Tab, what string) painted {
 	return p
 }
 
-// inEveryDress looks at a view narrow and wide, light and dark.
+// inEveryDress looks at a view narrow and wide, light and dark; in the first gear, where
+// software paints all pictures, at every other view light and wide, and at the rest
+// dark and narrow.
 func inEveryDress(t *testing.T, tab *browser.Tab, what string) {
 	t.Helper()
 	grounds := map[bool]string{}
 	for _, dark := range []bool{false, true} {
 		for _, width := range []int64{360, 1400} {
-			if *screenshots == "" && dark != (width == 360) {
-				continue // light and wide, dark and narrow: software paints slowly
+			if *screenshots == "" && (dark != (width == 360) || !gear.All() && dark != (len(what)%2 == 0)) {
+				continue
 			}
 			dress(t, tab, width, 900, dark)
 			until(t, tab, fmt.Sprintf(`Math.abs(%s.clientWidth - %[1]s.parentElement.clientWidth) < 2 && document.documentElement.clientWidth === %d && %s.laid.Plot.W > 0`, viewFrame, width, viewHook), 5*time.Second)
@@ -132,7 +135,7 @@ func inEveryDress(t *testing.T, tab *browser.Tab, what string) {
 			}
 		}
 	}
-	if grounds[false] == grounds[true] {
+	if len(grounds) == 2 && grounds[false] == grounds[true] {
 		t.Errorf("%s: light and dark have the same ground %s", what, grounds[false])
 	}
 }
@@ -146,6 +149,7 @@ func inView(t *testing.T, tab *browser.Tab, script string) {
 // TestViewDivergence: the picture is loaded only when asked for, its values are
 // the report's, and hand and keys read, zoom, move and leave.
 func TestViewDivergence(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=laplace-mean-raw-count&epsilon=1&samples=20000&trials=2&seed=7&workers=2")
 	click(t, tab, "#run")
 	r := finish(t, tab, time.Minute)
@@ -351,6 +355,7 @@ func rowsOf(t *testing.T, tab *browser.Tab, facts viewFacts, head ...string) [][
 // TestViewPlane: outputs of several numbers have a plane, which holds the report's
 // counts and follows a run on its way; outputs of one have none.
 func TestViewPlane(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt3&epsilon=1&samples=70000&explore=20000&trials=2&seed=3&workers=2&p.m=4")
 	click(t, tab, "#run")
 	r := finish(t, tab, 2*time.Minute)
@@ -453,6 +458,7 @@ func six(x float64) string { return fmt.Sprintf("%.6g", x) }
 // TestViewCurves: trade-off, search and bound over time hold the report's values,
 // and what the page heard on its way; so does the bound of an anytime run.
 func TestViewCurves(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=400000&trials=8&explore=20000&seed=7&workers=2")
 	until(t, tab, `window.dpscope.report`, 10*time.Second) // the example, from a file
 	if views := openView(t, tab, "divergence").Views; slices.ContainsFunc(views, func(v struct{ ID, Words string }) bool { return v.ID == "bound" }) {
@@ -547,6 +553,7 @@ func sameCourse(t *testing.T, tab *browser.Tab, r pair.Report, holds string) {
 // TestViewSurrogate: what the finder's model expected of every pair, and what it came
 // to, are the report's; the command line finds the same.
 func TestViewSurrogate(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "#v=1&mechanism=laplace-mean-raw-count&epsilon=1&finder=gp-ucb&learner=histogram&samples=20000&explore=4000&trials=40&seed=7&workers=2")
 	click(t, tab, "#run")
 	r := finish(t, tab, 2*time.Minute)
@@ -627,6 +634,7 @@ func TestViewSurrogate(t *testing.T) {
 
 // TestViewCanaries: the pictures of a canary audit hold its report's values.
 func TestViewCanaries(t *testing.T) {
+	t.Parallel()
 	tab := planting(t, "&n=512&k=16&seed=3&quantile=0.1")
 	if !eval[bool](t, tab, `document.querySelector("#canary-picture").hidden`) {
 		t.Error("a picture is offered before there is a report")
@@ -823,7 +831,8 @@ func read(t *testing.T, tab *browser.Tab) string {
 
 // TestViewLive: the picture follows a run on its way.
 func TestViewLive(t *testing.T) {
-	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=3000000&explore=20000&trials=2&seed=3&workers=2")
+	t.Parallel()
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=1000000&explore=5000&trials=2&seed=3&workers=2")
 	openView(t, tab, "divergence")
 	eval[bool](t, tab, `(window.seen = [], setInterval(() => { const w = `+viewHook+`.facts.Words; if (w !== window.seen.at(-1)) window.seen.push(w) }, 30), true)`)
 	click(t, tab, "#run")
@@ -880,6 +889,7 @@ func TestViewSharp(t *testing.T) {
 // TestViewWithoutWebGL: the picture says that it cannot be, and its table is
 // there.
 func TestViewWithoutWebGL(t *testing.T) {
+	t.Parallel()
 	tab := open(t, svt4+"2")
 	if _, err := chromedp.Call(tab.Ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: `
 		const get = HTMLCanvasElement.prototype.getContext;
@@ -900,6 +910,7 @@ func TestViewWithoutWebGL(t *testing.T) {
 
 // TestViewCrowd prints how many frames a second there are with 10^5 marks.
 func TestViewCrowd(t *testing.T) {
+	gear.Long(t)
 	tab := open(t, svt4+"2")
 	if err := resize(tab, 1234, 900); err != nil {
 		t.Fatal(err)

@@ -1,10 +1,8 @@
 package estimators
 
 import (
-	"encoding/json"
 	"errors"
 	"math"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -130,62 +128,8 @@ func TestNothingToLearnFrom(t *testing.T) {
 		if _, err := spec.Learn(exploring(c.samples("train", 0, 10), c.samples("train", 1, 0))); err == nil || !strings.Contains(err.Error(), "10 and 0 outputs") {
 			t.Errorf("%s: error %v", spec.Name, err)
 		}
-		if spec.Applies(nil) == nil {
-			t.Errorf("%s applies to outputs without columns", spec.Name)
-		}
 	}
 	if err := outcomeTable.Applies(realColumns(9)); err == nil || !strings.Contains(err.Error(), "at most 8") {
 		t.Errorf("table of 9 real columns: error %v", err)
-	}
-}
-
-// Every call of Check that fails ends learning with its error, and none is
-// made after it.
-func TestCheckEndsLearning(t *testing.T) {
-	stop := errors.New("stop")
-	for _, c := range []scenario{laplaceShift(1), svt6(5, 1), mixedScenario()} {
-		ex := c.exploration(2000)
-		for _, spec := range All {
-			calls := 0
-			ex.Check = func() error { calls++; return nil }
-			if _, err := spec.Learn(ex); err != nil {
-				t.Fatal(err)
-			}
-			total := calls
-			if total < 4 {
-				t.Errorf("%s on %s: %d calls of Check", spec.Name, c.name, total)
-			}
-			for at := 1; at <= total; at += 1 + total/40 {
-				calls = 0
-				ex.Check = func() error {
-					if calls++; calls >= at {
-						return stop
-					}
-					return nil
-				}
-				if _, err := spec.Learn(ex); !errors.Is(err, stop) || calls != at {
-					t.Fatalf("%s on %s: Check fails at call %d of %d: %d calls, error %v", spec.Name, c.name, at, total, calls, err)
-				}
-			}
-		}
-	}
-}
-
-func TestLearningRepeats(t *testing.T) {
-	for _, c := range []scenario{laplaceShift(1), svt6(5, 1), discrete(), mixedScenario()} {
-		ex := c.exploration(4000)
-		for _, spec := range All {
-			var models [2][]byte
-			for i := range models {
-				m, err := spec.Learn(ex)
-				if err != nil {
-					t.Fatal(err)
-				}
-				models[i], _ = json.Marshal(m)
-			}
-			if !reflect.DeepEqual(models[0], models[1]) {
-				t.Errorf("%s on %s: two models from the same outputs", spec.Name, c.name)
-			}
-		}
 	}
 }

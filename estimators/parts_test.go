@@ -267,13 +267,3 @@ func TestStandardisedFeatures(t *testing.T) {
 		}
 	}
 }
-
-func TestEveryLearnerIsDescribed(t *testing.T) {
-	seen := map[string]bool{audit.Auto: true}
-	for _, s := range All {
-		if s.Name == "" || s.Title == "" || s.Source == "" || s.Applies == nil || s.Learn == nil || s.Decode == nil || seen[s.Name] {
-			t.Errorf("learner %q lacks a field or is there twice", s.Name)
-		}
-		seen[s.Name] = true
-	}
-}

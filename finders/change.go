@@ -116,7 +116,7 @@ func change(r *stream.Stream, relation audit.Relation, d audit.Domain, entries [
 		if relation.HasReach() {
 			by = d.Reach / 2
 		}
-		by *= float64(r.Intn(9) - 4)
+		by = float64(by * float64(r.Intn(9)-4)) // rounded before it is added, on every platform
 		for _, e := range entries {
 			for _, row := range e {
 				if row != nil {

@@ -131,7 +131,7 @@ func (c *strategy) generation() (anew bool) {
 
 // reflected folds the line into the unit interval.
 func reflected(x float64) float64 {
-	return min(math.Abs(x-float64(2*math.Floor(x/2+0.5))), 1) // the distance to the nearest even number
+	return min(math.Abs(x-float64(2*math.Floor(float64(x/2)+0.5))), 1) // the distance to the nearest even number
 }
 
 // adapted is the normal distribution of a CMA-ES and what it remembers. Names

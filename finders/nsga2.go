@@ -205,7 +205,7 @@ func (e *evolution) crossed(a, b []float64) []float64 {
 		if r.Intn(2) == 0 {
 			half = -half
 		}
-		child[i] = onLattice((a[i]+b[i])/2 + half)
+		child[i] = onLattice(float64((a[i]+b[i])/2) + half)
 	}
 	return child
 }

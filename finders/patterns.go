@@ -130,7 +130,7 @@ func (a answerPattern) pair(d audit.Domain, n int, level float64) audit.Pair {
 		k1, k2 := a.at(i, n)
 		for c := range d.Columns {
 			low, high := ends(d, c)
-			zero := max(min(mix(low, high, level)-d.Reach/2, high-2*d.Reach), low)
+			zero := max(min(mix(low, high, level)-float64(d.Reach/2), high-float64(2*d.Reach)), low)
 			x := min(max(zero+float64(k1*d.Reach), low), high)
 			if d.Integer {
 				x = min(math.Floor(x+0.5), high)

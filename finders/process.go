@@ -122,7 +122,7 @@ func (g *process) factor() float64 {
 		}
 	}
 	g.signal = max(dot(g.y, g.alpha)/float64(n), leastSignal)
-	return -float64(float64(n)*stream.Log(g.signal))/2 - logs
+	return -float64(float64(float64(n)*stream.Log(g.signal))/2) - logs
 }
 
 // whitened is the inverse of the Cholesky factor times v.

@@ -394,7 +394,7 @@ func (s *space) openings() [][]float64 {
 		case 0:
 			x = s.margin(at) / 2
 		case 1:
-			x = 1 - s.margin(at)/2
+			x = 1 - float64(s.margin(at)/2)
 		}
 		for i := at; i < at+s.columns; i++ {
 			u[i] = x

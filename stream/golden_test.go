@@ -70,7 +70,7 @@ func golden() []byte {
 	return b.Bytes()
 }
 
-func TestGolden(t *testing.T) {
+func TestSameBitsOfStreams(t *testing.T) {
 	const file = "testdata/golden.txt"
 	got := golden()
 	if *update {

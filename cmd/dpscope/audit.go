@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/google"
 )
@@ -269,7 +270,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	}
 	defer end()
 	show := newMeter(stderr)
-	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, workers),
+	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, workers),
 		Generator: generator(), Progress: show.progress, Now: clock()}.Do(ctx)
 	show.clear()
 	if err != nil && report.Schema == "" {

@@ -2,8 +2,9 @@ package main
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"io"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // benches are the measurements by name.

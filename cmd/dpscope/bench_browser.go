@@ -15,6 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 )
@@ -48,7 +49,7 @@ func benchBrowser(args []string, stdout, stderr io.Writer) int {
 	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
 		return fail(stderr, fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err))
 	}
-	native, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: pair.LocalPool(catalogue, n), Generator: generator(), Now: clock()}.Do(context.Background())
+	native, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: core.LocalPool(catalogue, n), Generator: generator(), Now: clock()}.Do(context.Background())
 	if err != nil {
 		return fail(stderr, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 )
 
 // canaryPlan is what dpscope bench canaries is asked for.
@@ -322,9 +323,9 @@ func (b *canaryBench) simulate(c canaryCell, seed int) (map[canaryWay]canary.Jud
 	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: &claim,
 		Runs: c.n, K: c.k, M: c.m, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
 	if c.orthogonal {
-		p.Design = canary.Orthogonal
+		p.Design = source.Orthogonal
 	}
-	a, err := p.Resolve(canary.Sources(), nil)
+	a, err := p.Resolve(source.Sources(), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -29,7 +29,7 @@ func (b *canaryBench) oneRun() (*canaryTable, error) {
 		counts = counts[:2]
 	}
 	for _, eps := range []int{1, 4, 8} {
-		sigma := canary.Sigma(canary.ByAnalytic, float64(eps), canaryDelta)
+		sigma := source.Sigma(source.ByAnalytic, float64(eps), canaryDelta)
 		for _, m := range counts {
 			seeds := canarySeeds
 			switch {

@@ -12,6 +12,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 )
@@ -113,7 +114,7 @@ func benchDetection(args []string, stdout, stderr io.Writer) int {
 		}
 	}
 	rows = slices.DeleteFunc(rows, func(r detectionRow) bool { return !strings.Contains(r.Mechanism, *only) })
-	pool, now := pair.LocalPool(catalogue, n), clock()
+	pool, now := core.LocalPool(catalogue, n), clock()
 	for i := range rows {
 		if err := rows[i].measure(ctx, plan, *seeds, pool, now); err != nil {
 			return fail(stderr, err)

@@ -3,9 +3,10 @@ package main
 import (
 	"errors"
 	"flag"
-	"github.com/dpscope/dpscope/audit"
 	"io"
 	"os"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // output says where the result of a bench goes.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"io"
 	"os"
 	"os/exec"
@@ -16,6 +15,8 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // networkPlan is what dpscope bench network is asked for.

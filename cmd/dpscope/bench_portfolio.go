@@ -5,8 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"io"
 	"os"
 	"os/signal"
@@ -14,6 +12,10 @@ import (
 	"strings"
 	"sync"
 	"text/tabwriter"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // leftOut reads the bits of doubles and refutes every mechanism that adds its
@@ -276,7 +278,7 @@ func (b *portfolioBench) audit(ctx context.Context, j *portfolioJob) {
 	if j.learner >= 0 {
 		plan.Learner = row.Learners[j.learner].Learner
 	}
-	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: pair.LocalPool(b.catalogue, 1)}.Do(ctx)
+	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: core.LocalPool(b.catalogue, 1)}.Do(ctx)
 	switch {
 	case err != nil && j.learner >= 0 && len(report.Results) == 0:
 		j.note = err.Error()

@@ -10,10 +10,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // The workers decide nothing, and the text says what was left out.

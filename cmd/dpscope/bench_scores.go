@@ -11,6 +11,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -59,9 +61,9 @@ func mixtureEpsilon(delta float64) float64 {
 }
 
 // draw are m scores, half of them in, and their coins, in random order.
-func (c scoreCase) draw(seed uint64, trial, m int) canary.Scores {
+func (c scoreCase) draw(seed uint64, trial, m int) scores.Scores {
 	st := stream.New(stream.Key{Seed: seed, Purpose: "bench/scores/" + c.name, Trial: trial, Shard: m})
-	var s canary.Scores
+	var s scores.Scores
 	for range m / 2 {
 		s.In, s.Out = append(s.In, c.in(st)), append(s.Out, c.out(st))
 	}
@@ -239,7 +241,7 @@ func scoreTable(seed uint64, seeds, m int) (*canaryTable, error) {
 				in[i] = true
 			}
 			claim := audit.DPClaim(2, canaryDelta)
-			r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{})
+			r, err := scores.Run(scores.Plan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{})
 			if err != nil {
 				return nil, err
 			}
@@ -250,9 +252,9 @@ func scoreTable(seed uint64, seeds, m int) (*canaryTable, error) {
 			got[2], got[6] = jax.split(stream.New(stream.Key{Seed: seed, Purpose: "bench/scores/split", Trial: s}))
 			for _, row := range r.Methods {
 				switch row.Method {
-				case canary.MethodOneRun:
+				case report.MethodOneRun:
 					got[3] = *row.LowerBound
-				case canary.MethodOneRunGDP:
+				case report.MethodOneRunGDP:
 					got[7] = *row.LowerBound
 				}
 			}

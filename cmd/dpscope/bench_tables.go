@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 )
@@ -399,7 +400,7 @@ func (b *tablesBench) do(ctx context.Context, j *tableJob, workers int) {
 	if j.err = ctx.Err(); j.err != nil {
 		return
 	}
-	pool := pair.LocalPool(b.catalogue, workers)
+	pool := core.LocalPool(b.catalogue, workers)
 	plan := j.row.plan
 	plan.Seed = j.out.Seed
 	switch j.row.Kind {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 )

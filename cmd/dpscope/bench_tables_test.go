@@ -4,11 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // tablesJSON is the output without the timing, and read.
@@ -155,7 +156,7 @@ func TestConfirmations(t *testing.T) {
 	for k := 1; k <= 50; k++ {
 		sum += tablesBeta / float64(k*(k+1))
 		for seed := range uint64(50) {
-			if s := confirmSeed(seed, k); seen[s] || s > pair.MaxSeed {
+			if s := confirmSeed(seed, k); seen[s] || s > audit.MaxSeed {
 				t.Fatalf("seed %d, confirmation %d: seed %d", seed, k, s)
 			} else {
 				seen[s] = true
@@ -165,7 +166,7 @@ func TestConfirmations(t *testing.T) {
 	if sum > tablesBeta {
 		t.Errorf("errors add up to %g", sum)
 	}
-	if confirmSeed(maxTablesSeed+10_000, 50) > pair.MaxSeed {
+	if confirmSeed(maxTablesSeed+10_000, 50) > audit.MaxSeed {
 		t.Error("the largest seed is too large to confirm")
 	}
 }

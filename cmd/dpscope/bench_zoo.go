@@ -13,6 +13,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/stream"
@@ -271,7 +272,7 @@ func benchZoo(args []string, stdout, stderr io.Writer) int {
 
 // zooBound is the bound that an audit certifies, and the pair of it.
 func zooBound(ctx context.Context, plan pair.Plan, cat audit.Catalogue, workers int) (float64, string, error) {
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, workers)}.Do(ctx)
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, workers)}.Do(ctx)
 	if err != nil {
 		return 0, "", err
 	}

@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"slices"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // Of mechanisms whose pairs nobody tells, ten trials certify nine tenths of what is

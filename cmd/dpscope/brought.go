@@ -4,11 +4,12 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"io"
 	"slices"
 	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // broughtFlags name a mechanism that the user brings, and say where its datasets

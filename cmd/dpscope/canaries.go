@@ -10,8 +10,11 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/report"
 )
 
 // canaryFlags are the flags of dpscope canaries.
@@ -33,14 +36,14 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 	f := &canaryFlags{set: flag.NewFlagSet("dpscope canaries", flag.ContinueOnError), params: audit.Params{}}
 	s := f.set
 	s.SetOutput(stderr)
-	sources := canary.Sources()
+	sources := source.Sources()
 	names := make([]string, len(sources))
 	for i, x := range sources {
 		names[i] = x.Name
 	}
 	s.StringVar(&f.source, "source", names[0], "what is audited: "+strings.Join(names, ", "))
 	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0; the source's own noise follows it unless -param sets it")
-	s.Float64Var(&f.delta, "delta", canary.DefaultDelta, "claimed delta, in [0, 1); no noise of Gaussian kind keeps a claim of 0")
+	s.Float64Var(&f.delta, "delta", report.DefaultDelta, "claimed delta, in [0, 1); no noise of Gaussian kind keeps a claim of 0")
 	s.StringVar(&f.relation, "relation", "", "neighbouring relation of the claim: add-remove or replace; default: the source's first")
 	s.StringVar(&f.design, "design", "", "distribution of the canaries: sphere, orthogonal, random-gradients, tail-singular, vectors, data-poisoning; default: the source's first")
 	countVar(s, &f.d, "d", 0, "dimension, short for -param d=")
@@ -78,7 +81,7 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 func (f *canaryFlags) plan() (canary.Plan, error) {
 	given := map[string]bool{}
 	f.set.Visit(func(x *flag.Flag) { given[x.Name] = true })
-	p := canary.Plan{Version: canary.PlanVersion, Source: f.source, Parameters: f.params, Relation: audit.Relation(f.relation), Design: canary.Design(f.design),
+	p := canary.Plan{Version: canary.PlanVersion, Source: f.source, Parameters: f.params, Relation: audit.Relation(f.relation), Design: source.Design(f.design),
 		Runs: f.runs, K: f.k, M: f.m, Explore: f.explore, Interval: bounds.CanaryInterval(f.interval), Quantile: f.quantile, Beta: f.beta, Seed: f.seed}
 	// Zero means the default in a plan; a user who typed it meant it.
 	for _, n := range []struct {
@@ -105,7 +108,7 @@ func (f *canaryFlags) plan() (canary.Plan, error) {
 		f.params["d"] = audit.ParamValue{Number: float64(f.d)}
 	}
 	if given["tail"] || given["scale"] || given["distinct"] {
-		p.Pool = &canary.Pool{Tail: f.tail, Scale: canary.Scale(f.scale), Distinct: f.distinct}
+		p.Pool = &source.Pool{Tail: f.tail, Scale: source.Scale(f.scale), Distinct: f.distinct}
 	}
 	if given["label"] || given["bounds"] || given["scaling"] {
 		p.CSV = &train.CSV{Label: f.label, Scaling: f.scaling}
@@ -171,7 +174,7 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal()
 	defer stop()
 	show := newMeter(stderr)
-	run := canary.Run{Plan: plan, File: file, Sources: canary.Sources(), Pool: canary.LocalPool(canary.Sources(), workers), Generator: generator(), Now: clock()}
+	run := canary.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: core.LocalPool(catalogue, workers), Generator: generator(), Now: clock()}
 	if show.w != nil {
 		run.Progress = show.canaries(plan)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/report"
 )
 
 // shareValue is a flag for a count of so many, such as 40/50.
@@ -70,7 +70,7 @@ func counts(args []string, stdout, stderr io.Writer) int {
 	var claimed float64
 	set.Var(&in, "in", "how many of the trainings with the canary are in the event, as `K/N`, such as 40/50")
 	set.Var(&out, "out", "the same of the trainings without it, as `K/N`")
-	delta := set.Float64("delta", canary.DefaultDelta, "delta at which epsilon is bounded, in [0, 1)")
+	delta := set.Float64("delta", report.DefaultDelta, "delta at which epsilon is bounded, in [0, 1)")
 	beta := set.Float64("beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
 	set.Float64Var(&claimed, "epsilon", 0, "claimed epsilon, above 0; exit code 1 when it is refuted")
 	format := set.String("format", "text", "text or json")

@@ -4,9 +4,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"github.com/dpscope/dpscope/core/pair"
 	"math"
 	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // countValue is a flag for a whole number that may be written as 1e6 or
@@ -27,8 +28,8 @@ func (v *countValue) Set(s string) error {
 	}
 	x, err := strconv.ParseFloat(s, 64)
 	switch {
-	case (err == nil || errors.Is(err, strconv.ErrRange)) && math.Abs(x) > pair.MaxSeed:
-		return fmt.Errorf("must be at most %d", uint64(pair.MaxSeed))
+	case (err == nil || errors.Is(err, strconv.ErrRange)) && math.Abs(x) > audit.MaxSeed:
+		return fmt.Errorf("must be at most %d", uint64(audit.MaxSeed))
 	case err != nil || x != math.Trunc(x):
 		return fmt.Errorf("must be a whole number such as 100000 or 1e5")
 	}
@@ -43,8 +44,8 @@ func (v *seedValue) String() string { return strconv.FormatUint(uint64(*v), 10) 
 
 func (v *seedValue) Set(s string) error {
 	n, err := strconv.ParseUint(s, 0, 64)
-	if err != nil || n > pair.MaxSeed {
-		return fmt.Errorf("must be a whole number in [0, %d]", uint64(pair.MaxSeed))
+	if err != nil || n > audit.MaxSeed {
+		return fmt.Errorf("must be a whole number in [0, %d]", uint64(audit.MaxSeed))
 	}
 	*v = seedValue(n)
 	return nil

@@ -11,11 +11,15 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/canary/train"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/report"
 )
 
 // numbersValue is a flag for whole numbers with commas between.
@@ -53,7 +57,7 @@ func newOneFlags(name string, stderr io.Writer) *oneFlags {
 	s := f.set
 	s.SetOutput(stderr)
 	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0")
-	s.Float64Var(&f.delta, "delta", canary.DefaultDelta, "claimed delta, in [0, 1); 0 is a claim of pure differential privacy")
+	s.Float64Var(&f.delta, "delta", report.DefaultDelta, "claimed delta, in [0, 1); 0 is a claim of pure differential privacy")
 	s.StringVar(&f.sides, "sides", "", "which canaries are guessed: chosen (one canary in eight is set aside to choose the sides and, without -guesses, the number), both (as many with large scores in as with small ones out), in, out; default both, of scores without -guesses chosen")
 	s.Var(&f.guesses, "guesses", "how many canaries are guessed, in `numbers` with commas between: of several the best counts and they share -beta; default chosen, or by the number of canaries")
 	s.Var(&f.gdpGuesses, "gdp-guesses", "the same `numbers` for the f-DP bound; default: those of -guesses, or by the number of canaries")
@@ -104,7 +108,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	f := newOneFlags("one-run", stderr)
 	s := f.set
 	var names []string
-	for _, x := range canary.Sources() {
+	for _, x := range source.Sources() {
 		if x.OneRun != nil {
 			names = append(names, x.Name)
 		}
@@ -133,8 +137,8 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := canary.OneRunPlan{Version: canary.PlanVersion, Source: *sourceName, Parameters: params, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: audit.Relation(f.relation), Design: canary.Design(*design),
-		Canaries: m, Sides: canary.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
+	plan := onerun.Plan{Version: canary.PlanVersion, Source: *sourceName, Parameters: params, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: audit.Relation(f.relation), Design: source.Design(*design),
+		Canaries: m, Sides: onerun.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
 	s.Visit(func(x *flag.Flag) {
 		switch x.Name {
 		case "m":
@@ -161,13 +165,13 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := untilSignal()
 	defer stop()
-	report, err := canary.OneRun{Plan: plan, File: file, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, 1), Generator: generator(), Now: clock()}.Do(ctx)
+	report, err := onerun.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1), Generator: generator(), Now: clock()}.Do(ctx)
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
 	}
 	text := ""
 	if f.format == "text" {
-		text = canary.OneRunText(report)
+		text = onerun.Text(report)
 	}
 	if err != nil {
 		fail(stderr, err)
@@ -193,21 +197,21 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: audit.Relation(f.relation), Method: canary.Method(*method), Sides: canary.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
-	report, err := canary.AuditScores(plan, *in, generator())
+	plan := scores.Plan{Version: canary.PlanVersion, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: audit.Relation(f.relation), Method: report.Method(*method), Sides: onerun.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
+	report, err := scores.Run(plan, *in, generator())
 	if err != nil {
 		return fail(stderr, err)
 	}
 	text := ""
 	if f.format == "text" {
-		text = canary.ScoresText(report)
+		text = scores.Text(report)
 	}
 	printed := printFindings(stdout, f.format, text, report)
 	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
 }
 
 // readScores reads one or two files of scores.
-func readScores(names []string) (*canary.Scores, error) {
+func readScores(names []string) (*scores.Scores, error) {
 	if len(names) < 1 || len(names) > 2 {
 		return nil, &audit.InputError{Field: "files of scores", Found: strconv.Itoa(len(names)), Want: "one with both classes, or two: canaries that were in, and those that were out"}
 	}
@@ -219,7 +223,7 @@ func readScores(names []string) (*canary.Scores, error) {
 		}
 		parsed = append(parsed, f)
 	}
-	return canary.ReadScores(parsed)
+	return scores.ReadScores(parsed)
 }
 
 func readIntake(name string) (*recorded.File, error) {
@@ -240,7 +244,7 @@ func readIntake(name string) (*recorded.File, error) {
 // verifySource is dpscope verify of a report of a source's audit, with canaries or in
 // one run.
 func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
-	replay func(context.Context, []canary.SourceSpec, *engine.Pool, R, []byte, bool) (engine.Verification, error),
+	replay func(context.Context, []source.Spec, *engine.Pool, R, []byte, bool) (engine.Verification, error),
 	name string, data []byte, files []string, workers int, whole bool, stdout, stderr io.Writer) int {
 	report, err := parse(data)
 	if err != nil {
@@ -250,7 +254,7 @@ func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
 	if err != nil {
 		return fail(stderr, err)
 	}
-	v, err := replay(context.Background(), canary.Sources(), canary.LocalPool(canary.Sources(), workers), report, given, whole)
+	v, err := replay(context.Background(), source.Sources(), core.LocalPool(catalogue, workers), report, given, whole)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
@@ -259,11 +263,11 @@ func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
 
 // verifyScores is dpscope verify of a report of scores.
 func verifyScores(name string, data []byte, files []string, whole bool, stdout, stderr io.Writer) int {
-	report, err := canary.ParseScoresReport(data)
+	report, err := scores.ParseReport(data)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
-	var given *canary.Scores
+	var given *scores.Scores
 	switch {
 	case whole && len(files) == 0 && len(report.Plan.Data) > 0:
 		return fail(stderr, &audit.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "-data FILE, twice for two files; -quick checks the bounds from the report's counts"})
@@ -272,7 +276,7 @@ func verifyScores(name string, data []byte, files []string, whole bool, stdout, 
 			return fail(stderr, err)
 		}
 	}
-	v, err := canary.VerifyScores(report, given)
+	v, err := scores.Verify(report, given)
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
@@ -225,7 +226,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	for i, p := range todo {
 		show := newMeter(stderr)
 		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), p.name)
-		report, err := pair.Run{Plan: p.plan, Catalogue: p.cat, Pool: pair.LocalPool(p.cat, workers),
+		report, err := pair.Run{Plan: p.plan, Catalogue: p.cat, Pool: core.LocalPool(p.cat, workers),
 			Generator: generator(), Progress: show.progress, Now: clock()}.Do(ctx)
 		show.clear()
 		if err != nil && report.Schema == "" {
@@ -323,7 +324,7 @@ func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, 
 		p.cat = catalogue
 	}
 	if certified(r) {
-		v, err = pair.Verify(ctx, p.cat, pair.LocalPool(p.cat, workers), r, whole)
+		v, err = pair.Verify(ctx, p.cat, core.LocalPool(p.cat, workers), r, whole)
 	} else {
 		v, err = pair.VerifyEnded(p.cat, r)
 	}

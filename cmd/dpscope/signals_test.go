@@ -17,7 +17,10 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
 )
@@ -111,11 +114,11 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 		t.Fatal("no report of samples")
 	}
 	claim := audit.DPClaim(2, 1e-5)
-	canaries, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 64, K: 4}, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, 1)}.Do(t.Context())
+	canaries, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 64, K: 4}, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Canaries: 100}, Sources: canary.Sources(), Pool: pair.LocalPool(catalogue, 1)}.Do(t.Context())
+	one, err := onerun.Run{Plan: onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Canaries: 100}, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +126,7 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	single, err := pair.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1)}.Do(t.Context())
+	single, err := pair.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +173,7 @@ func TestSignalsWhileVerifying(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := pair.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1)}.Do(t.Context())
+	r, err := pair.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,10 +9,14 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/report"
 )
 
 // maxReportBytes bounds what is read as a report.
@@ -48,14 +52,14 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	switch canary.ReportKindOf(data) {
+	switch report.ReportKindOf(data) {
 	case suite.ReportKind:
 		return verifyPlan(name, data, plan, n, !*quick, stdin, stdout, stderr)
-	case canary.ReportKind:
+	case canary.Kind:
 		return verifySource(canary.ParseReport, canary.Verify, name, data, files, n, !*quick, stdout, stderr)
-	case canary.OneRunKind:
-		return verifySource(canary.ParseOneRunReport, canary.VerifyOneRun, name, data, files, n, !*quick, stdout, stderr)
-	case canary.ScoresKind:
+	case onerun.Kind:
+		return verifySource(onerun.ParseReport, onerun.Verify, name, data, files, n, !*quick, stdout, stderr)
+	case scores.Kind:
 		return verifyScores(name, data, files, !*quick, stdout, stderr)
 	}
 	if len(files) > 0 {
@@ -87,7 +91,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
 	defer end()
-	v, err := pair.Verify(ctx, cat, pair.LocalPool(cat, n), report, !*quick)
+	v, err := pair.Verify(ctx, cat, core.LocalPool(cat, n), report, !*quick)
 	if ctx.Err() != nil {
 		return fail(stderr, errStopped)
 	}

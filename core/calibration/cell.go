@@ -53,7 +53,7 @@ func (c Cell) Audit(ctx context.Context, cat audit.Catalogue, seed uint64, run i
 // that were lost are an error.
 func (c Cell) AuditOn(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, seed uint64, run int) (Outcome, error) {
 	plan := c.Plan
-	plan.Seed = stream.New(stream.Key{Seed: seed, Purpose: "calibration/" + c.Name, Trial: run}).Uint64() & pair.MaxSeed
+	plan.Seed = stream.New(stream.Key{Seed: seed, Purpose: "calibration/" + c.Name, Trial: run}).Uint64() & audit.MaxSeed
 	if _, err := plan.Resolve(cat); err != nil {
 		return Outcome{}, err
 	}

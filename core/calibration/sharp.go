@@ -124,7 +124,7 @@ func binomialMasses(n int, p float64) []float64 {
 	mass := make([]float64, n+1)
 	logs := func(k int) float64 { v, _ := math.Lgamma(float64(k + 1)); return v }
 	for k := range mass {
-		mass[k] = math.Exp(logs(n) - logs(k) - logs(n-k) + float64(k)*math.Log(p) + float64(n-k)*math.Log1p(-p))
+		mass[k] = math.Exp(logs(n) - logs(k) - logs(n-k) + float64(float64(k)*math.Log(p)) + float64(float64(n-k)*math.Log1p(-p)))
 	}
 	return mass
 }

@@ -2,44 +2,30 @@ package canary
 
 import (
 	"context"
-	"fmt"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/stream"
 )
-
-// BenchmarkRun is one run of the Gaussian sum: O(K^2 + M), whatever d is.
-func BenchmarkRun(b *testing.B) {
-	for _, c := range []struct{ d, k int }{{1000, 16}, {1000, 64}, {1_000_000, 64}, {1_000_000, 256}} {
-		b.Run(fmt.Sprintf("d=%d,k=%d", c.d, c.k), func(b *testing.B) {
-			g := &gaussianSum{d: c.d, sigma: 2.149, relation: audit.AddRemove}
-			st := stream.New(stream.Key{Purpose: "bench"})
-			in, out := make([]float64, c.k), make([]float64, c.k)
-			for b.Loop() {
-				g.Run(st, in, out)
-			}
-		})
-	}
-}
 
 // BenchmarkAudit is all of n = 4096 runs with K = 64 at d = 10^6 on one core:
 // exploration and certification, threshold and the chosen bound.
 func BenchmarkAudit(b *testing.B) {
-	p := plan(4096, 64)
+	p := samplePlan(4096, 64)
 	p.Parameters = audit.Params{"d": {Number: 1e6}}
 	off := false
 	p.Single = &off
 	for b.Loop() {
-		if _, err := (Run{Plan: p, Sources: Sources(), Pool: pool(Sources(), 1)}).Do(context.Background()); err != nil {
+		if _, err := (Run{Plan: p, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 1)}).Do(context.Background()); err != nil {
 			b.Fatal(err)
 		}
 	}
 }
 
 func BenchmarkJudge(b *testing.B) {
-	a, err := plan(4096, 64).Resolve(Sources(), nil)
+	a, err := samplePlan(4096, 64).Resolve(source.Sources(), nil)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -69,6 +55,6 @@ func BenchmarkPortray(b *testing.B) {
 	scores := make([]float64, 4096*64)
 	st.Gaussian(scores, 1)
 	for b.Loop() {
-		portray(32, 32, scores)
+		Portray(32, 32, scores)
 	}
 }

@@ -15,8 +15,8 @@ type explored struct {
 	pooled  []float64 // all that are of use, sorted
 }
 
-// newExplored takes the scores of all runs, K in and M out a run.
-func newExplored(k, m int, v []float64) *explored {
+// NewExplored takes the scores of all runs, K in and M out a run.
+func NewExplored(k, m int, v []float64) *explored {
 	e := &explored{k: k, m: m}
 	for ; len(v) >= k+m; v = v[k+m:] {
 		e.in, e.out = append(e.in, v[:k]...), append(e.out, v[k:k+m]...)
@@ -36,18 +36,18 @@ func newExplored(k, m int, v []float64) *explored {
 
 func (e *explored) runs() int { return len(e.in) / e.k }
 
-// table counts the first runs at a threshold.
-func (e *explored) table(cut float64, runs int) bounds.CanaryTable {
+// Table counts the first runs at a threshold.
+func (e *explored) Table(cut float64, runs int) bounds.CanaryTable {
 	if (e.k+1)*(e.m+1) > 16*runs {
 		all := make([]bounds.CanaryCell, runs)
 		for i := range all {
-			all[i] = bounds.CanaryCell{X: aboveSorted(e.in[i*e.k:][:e.k], cut), Y: aboveSorted(e.out[i*e.m:][:e.m], cut), Runs: 1}
+			all[i] = bounds.CanaryCell{X: AboveSorted(e.in[i*e.k:][:e.k], cut), Y: AboveSorted(e.out[i*e.m:][:e.m], cut), Runs: 1}
 		}
 		return bounds.CountCells(e.k, e.m, all)
 	}
 	counts := make([]int, (e.k+1)*(e.m+1))
 	for i := range runs {
-		counts[aboveSorted(e.in[i*e.k:][:e.k], cut)*(e.m+1)+aboveSorted(e.out[i*e.m:][:e.m], cut)]++
+		counts[AboveSorted(e.in[i*e.k:][:e.k], cut)*(e.m+1)+AboveSorted(e.out[i*e.m:][:e.m], cut)]++
 	}
 	t := bounds.NewCanaryTable(e.k, e.m)
 	for c, n := range counts {
@@ -58,8 +58,8 @@ func (e *explored) table(cut float64, runs int) bounds.CanaryTable {
 	return t
 }
 
-// aboveSorted counts the scores above the cut; binary search.
-func aboveSorted(side []float64, cut float64) int {
+// AboveSorted counts the scores above the cut; binary search.
+func AboveSorted(side []float64, cut float64) int {
 	lo, hi := 0, len(side)
 	for lo < hi {
 		if mid := (lo + hi) / 2; side[mid] > cut {
@@ -71,11 +71,11 @@ func aboveSorted(side []float64, cut float64) int {
 	return len(side) - lo
 }
 
-// cut is a chosen threshold.
-type cut struct {
-	at    float64
-	value float64 // about what it is predicted to certify; -Inf: nothing
-	ties  bool    // all scores are the same
+// Cut is a chosen threshold.
+type Cut struct {
+	At    float64
+	Value float64 // about what it is predicted to certify; -Inf: nothing
+	Ties  bool    // all scores are the same
 }
 
 // The sweep: cutRatio is the ratio of successive tails; values are smoothed by a
@@ -90,30 +90,30 @@ const (
 	cutCaution = 0.25
 )
 
-// choose sweeps thresholds by what they are predicted to certify in the plan's
+// Choose sweeps thresholds by what they are predicted to certify in the plan's
 // certification runs.
-func (e *explored) choose(p Plan) cut {
+func (e *explored) Choose(p Plan) Cut {
 	least, most := 1, len(e.pooled)-1
 	if len(e.pooled) > 0 {
 		least, most = e.rankRange(p.Quantile)
 	}
-	return sweepCuts(e.pooled, least, most, func(at float64) (float64, float64, float64) { return e.value(p, at) })
+	return SweepCuts(e.pooled, least, most, func(at float64) (float64, float64, float64) { return e.value(p, at) })
 }
 
-// sweepCuts sweeps thresholds through the pooled scores, sorted, by ranks that grow
+// SweepCuts sweeps thresholds through the pooled scores, sorted, by ranks that grow
 // by cutRatio from both ends, and returns the one whose neighbourhood has the
 // largest value. Where none certifies anything it is the one that separates the
 // rates most. The event is score > threshold, so equal scores fall on one side, and
 // only ranks where the score changes count. of gives a threshold's value, -Inf where
 // it certifies nothing, its standard error and the difference of the rates.
-func sweepCuts(pooled []float64, least, most int, of func(at float64) (value, caution, gap float64)) cut {
+func SweepCuts(pooled []float64, least, most int, of func(at float64) (value, caution, gap float64)) Cut {
 	n := len(pooled)
 	if n == 0 || pooled[0] == pooled[n-1] {
 		at := 0.0
 		if n > 0 {
 			at = pooled[0]
 		}
-		return cut{at: at, value: math.Inf(-1), ties: true}
+		return Cut{At: at, Value: math.Inf(-1), Ties: true}
 	}
 	type point struct{ at, place, value, caution, gap float64 }
 	var points []point
@@ -128,15 +128,15 @@ func sweepCuts(pooled []float64, least, most int, of func(at float64) (value, ca
 		}
 		x := point{at: at}
 		x.value, x.caution, x.gap = of(at)
-		above := float64(aboveSorted(pooled, at))
+		above := float64(AboveSorted(pooled, at))
 		x.place = stream.Log(above / (float64(n) - above))
 		points = append(points, x)
 	}
-	best := cut{value: math.Inf(-1)}
+	best := Cut{Value: math.Inf(-1)}
 	bestGap := math.Inf(-1)
 	for _, x := range points {
-		if math.IsInf(best.value, -1) && x.gap > bestGap {
-			best.at, bestGap = x.at, x.gap
+		if math.IsInf(best.Value, -1) && x.gap > bestGap {
+			best.At, bestGap = x.at, x.gap
 		}
 		if math.IsInf(x.value, -1) {
 			continue
@@ -149,8 +149,8 @@ func sweepCuts(pooled []float64, least, most int, of func(at float64) (value, ca
 			v := math.Max(-1, y.value) - float64(cutCaution*y.caution)
 			sum, weight = sum+float64(w*v), weight+w
 		}
-		if v := sum / weight; v > best.value {
-			best.at, best.value = x.at, v
+		if v := sum / weight; v > best.Value {
+			best.At, best.Value = x.at, v
 		}
 	}
 	return best
@@ -194,8 +194,8 @@ func sweepRanks(n, least, most int) []int {
 	return slices.Compact(ranks)
 }
 
-// mostCaution bounds the standard error of a value.
-const mostCaution = 1.0
+// MostCaution bounds the standard error of a value.
+const MostCaution = 1.0
 
 // value is what a threshold is predicted to certify by the plan's interval, the
 // standard error of log((p1 - delta)/p0) in the exploration, by the delta method,
@@ -204,10 +204,10 @@ const mostCaution = 1.0
 // there are fewer, each counts more than once.
 func (e *explored) value(p Plan, at float64) (value, caution, gap float64) {
 	delta := p.Claim.Delta
-	all := e.table(at, e.runs())
-	x, y := rates(all)
+	all := e.Table(at, e.runs())
+	x, y := Rates(all)
 	if x <= delta || x <= y {
-		return math.Inf(-1), mostCaution, x - y
+		return math.Inf(-1), MostCaution, x - y
 	}
 	n := float64(e.runs())
 	// Half a fresh canary, where there was none.
@@ -216,13 +216,13 @@ func (e *explored) value(p Plan, at float64) (value, caution, gap float64) {
 		z := (float64(c.X)/float64(e.k)-x)/(x-delta) - (float64(c.Y)/float64(e.m)-y)/y0
 		caution += float64(float64(c.Runs) * float64(z*z))
 	}
-	caution = math.Min(mostCaution, math.Sqrt(caution)/n)
+	caution = math.Min(MostCaution, math.Sqrt(caution)/n)
 	if p.Interval.Paired() {
 		return bounds.CanaryValue(all, p.Runs, delta, p.Beta), caution, x - y
 	}
 	t := all
 	if e.runs() > p.Runs {
-		t = e.table(at, p.Runs)
+		t = e.Table(at, p.Runs)
 	}
 	if times := p.Runs / e.runs(); times > 1 {
 		for i := range t.Cells {
@@ -232,8 +232,8 @@ func (e *explored) value(p Plan, at float64) (value, caution, gap float64) {
 	return bounds.CanaryEpsilon(p.Interval, t, delta, p.Beta, bounds.TuneCanary(t, p.Runs, delta, p.Beta)), caution, x - y
 }
 
-// rates are the shares of canaries inside and of fresh ones in the event.
-func rates(t bounds.CanaryTable) (in, out float64) {
+// Rates are the shares of canaries inside and of fresh ones in the event.
+func Rates(t bounds.CanaryTable) (in, out float64) {
 	x, y, n := 0, 0, 0
 	for _, c := range t.Cells {
 		x, y, n = x+c.X*c.Runs, y+c.Y*c.Runs, n+c.Runs

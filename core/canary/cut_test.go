@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -22,14 +23,14 @@ func TestTableOfScores(t *testing.T) {
 			scores[i] = -math.MaxFloat64
 		}
 	}
-	e := newExplored(k, m, slices.Clone(scores))
+	e := NewExplored(k, m, slices.Clone(scores))
 	for _, at := range []float64{-1, 0, 0.5, 3, 6, 7} {
 		want := bounds.NewCanaryTable(k, m)
 		for i := range runs {
 			run := scores[i*(k+m):][:k+m]
-			want.Add(above(run[:k], at), above(run[k:], at), 1)
+			want.Add(Above(run[:k], at), Above(run[k:], at), 1)
 		}
-		if got := e.table(at, runs); !slices.Equal(got.Cells, want.Cells) {
+		if got := e.Table(at, runs); !slices.Equal(got.Cells, want.Cells) {
 			t.Errorf("at %v: %v, want %v", at, got, want)
 		}
 	}
@@ -41,8 +42,8 @@ func TestTableOfScores(t *testing.T) {
 // TestQuantile: the threshold stays between the quantiles of the scores inside,
 // and the choice with all of them free is elsewhere.
 func TestQuantile(t *testing.T) {
-	p := plan(1024, 16)
-	a, err := p.Resolve(Sources(), nil)
+	p := samplePlan(1024, 16)
+	a, err := p.Resolve(source.Sources(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,14 +54,14 @@ func TestQuantile(t *testing.T) {
 	inside := slices.Sorted(slices.Values(s.explored.in))
 	for _, q := range []float64{0.1, 0.3, 0.49} {
 		at := s.Judge(bounds.CanaryPairedBetting, q).Threshold
-		x := float64(aboveSorted(inside, at)) / float64(len(inside))
+		x := float64(AboveSorted(inside, at)) / float64(len(inside))
 		if x < q-1e-3 || x > 1-q+1e-3 {
 			t.Errorf("quantile %v: %v of the scores inside are above the threshold", q, x)
 		}
 	}
 	// The best event is rarer than a tenth: log(p1/p0) grows with the threshold.
 	at := s.Judge(bounds.CanaryPairedBetting, 0).Threshold
-	if x := float64(aboveSorted(inside, at)) / float64(len(inside)); x > 0.1 {
+	if x := float64(AboveSorted(inside, at)) / float64(len(inside)); x > 0.1 {
 		t.Errorf("free: %v of the scores inside are above the threshold", x)
 	}
 }
@@ -68,9 +69,9 @@ func TestQuantile(t *testing.T) {
 // TestSimulateIsTheAudit: what a simulation says by the plan's interval is what
 // the audit's report says.
 func TestSimulateIsTheAudit(t *testing.T) {
-	p := plan(300, 7)
-	r := run(t, p, 2)
-	a, err := p.Resolve(Sources(), nil)
+	p := samplePlan(300, 7)
+	r := runAudit(t, p, 2)
+	a, err := p.Resolve(source.Sources(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

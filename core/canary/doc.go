@@ -19,11 +19,5 @@
 // of itself and each run has a random stream of its own, so that a [Report] does
 // not depend on where or how many at once runs were drawn.
 //
-// Two audits go beside it. [OneRun] runs a source once, with canaries that are in
-// or out by fair coins, and counts right guesses (Steinke, Nasr and Jagielski
-// 2023). [AuditScores] takes membership scores that another program made, of one
-// training, of one training a score or of a matrix of runs, and sets what every
-// method makes of them side by side ([MethodBound]).
-//
-// [GaussianSum] is the paper's example; trained models are in core/canary/train.
+// What canaries are planted in is package source; models are in package train.
 package canary

@@ -6,12 +6,13 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 )
 
 // A sum that adds a fifth of the noise it should.
 func ExampleRun() {
 	claim := audit.DPClaim(1, 1e-5)
-	sources := canary.Sources()
+	sources := source.Sources()
 	report, err := canary.Run{
 		Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 256, Seed: 1,
 			Parameters: audit.Params{"noise": {Number: 0.2}}},

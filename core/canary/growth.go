@@ -1,6 +1,9 @@
 package canary
 
-import "github.com/dpscope/dpscope/bounds"
+import (
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/report"
+)
 
 // GrowthStep is equation 10 for K of the canaries inside and M of the fresh ones,
 // drawn at random in every run, in the mean over the draws: same runs, same
@@ -12,9 +15,9 @@ type GrowthStep struct {
 	Equation10
 }
 
-// growth are the steps for 1, 2, 4, ... and all canaries inside, with the same
+// Growth are the steps for 1, 2, 4, ... and all canaries inside, with the same
 // share of the fresh ones, rounded up. single is epsilon(1, 1), where it is known.
-func growth(t bounds.CanaryTable, single *float64, delta, beta float64) []GrowthStep {
+func Growth(t bounds.CanaryTable, single *float64, delta, beta float64) []GrowthStep {
 	var steps []GrowthStep
 	for k := 1; ; k = min(2*k, t.K) {
 		m := (k*t.M + t.K - 1) / t.K
@@ -22,7 +25,7 @@ func growth(t bounds.CanaryTable, single *float64, delta, beta float64) []Growth
 			if min(k, m) < kind.Order() {
 				return nil
 			}
-			return finite(bounds.CanaryThinned(kind, t, k, m, delta, beta))
+			return report.Finite(bounds.CanaryThinned(kind, t, k, m, delta, beta))
 		}
 		steps = append(steps, GrowthStep{k, m, separate(single, at(bounds.CanaryWilson1), at(bounds.CanaryWilson2), at(bounds.CanaryWilson4))})
 		if k == t.K {

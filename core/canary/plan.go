@@ -8,21 +8,16 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
+func (p Plan) Promise() report.Promise { return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted} }
+
 // PlanVersion is the version of the plan's JSON form.
 const PlanVersion = 1
-
-// Limits of a plan.
-const (
-	MaxRuns = 1 << 24
-	// maxCanaries is that of a bound.CanaryTable.
-	maxCanaries = 1 << 16
-	// maxScores is how many exploration scores are held in memory (128 MiB).
-	maxScores = 1 << 24
-)
 
 // Plan says what to audit with canaries and how. Zero values mean the documented
 // defaults.
@@ -37,8 +32,8 @@ type Plan struct {
 	// Relation is the neighbouring relation of the claim, audit.AddRemove or
 	// audit.Replace; default: the source's first, add-remove.
 	Relation audit.Relation `json:"relation"`
-	Design   Design         `json:"design,omitempty"` // default: the source's first, sphere
-	Pool     *Pool          `json:"pool,omitempty"`   // of the designs tail-singular and vectors
+	Design   source.Design  `json:"design,omitempty"` // default: the source's first, sphere
+	Pool     *source.Pool   `json:"pool,omitempty"`   // of the designs tail-singular and vectors
 	// CSV says how a file of examples is read, for dp-sgd.
 	CSV *train.CSV `json:"csv,omitempty"`
 	// Data is the SHA-256 of the user's file, in hexadecimal: its content is
@@ -58,46 +53,46 @@ type Plan struct {
 	// on where runs are cheap.
 	Single *bool   `json:"single,omitempty"`
 	Beta   float64 `json:"beta,omitempty"` // allowed error of the bound, in [1e-9, 0.5]; default 0.05
-	Seed   uint64  `json:"seed"`           // at most pair.MaxSeed
+	Seed   uint64  `json:"seed"`           // at most audit.MaxSeed
 }
 
 // ParsePlan reads a plan from JSON; unknown fields are refused. A claim that names
 // no delta has [DefaultDelta].
 func ParsePlan(data []byte) (Plan, error) {
 	var p Plan
-	data = renamed(data)
+	data = report.Renamed(data)
 	if err := audit.DecodeStrict(data, "canary plan", &p); err != nil {
 		return Plan{}, err
 	}
-	defaultDelta(data, p.Claim, &p.DeltaDefaulted)
+	report.ReadDefaultDelta(data, p.Claim, &p.DeltaDefaulted)
 	return p, nil
 }
 
 // Audit is a plan that was checked and whose defaults are filled in.
 type Audit struct {
 	Plan  Plan // every field set
-	Spec  SourceSpec
-	Setup Setup
+	Spec  source.Spec
+	Setup source.Setup
 	Notes []string // what was changed from what was asked, in words
 }
 
 // Resolve checks a plan against the sources and fills in its defaults. file is
 // the content of the user's file, nil if there is none.
-func (p Plan) Resolve(sources []SourceSpec, file []byte) (*Audit, error) {
-	return p.resolve(sources, func(a *Audit) error { return a.takeFile(file) })
+func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
+	return p.resolve(sources, func(a *Audit) error { return a.TakeFile(file) })
 }
 
 // resolve does it with what take makes of the data.
-func (p Plan) resolve(sources []SourceSpec, take func(*Audit) error) (*Audit, error) {
+func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, error) {
 	if p.Version != PlanVersion {
 		return nil, &audit.InputError{Field: "canary plan: version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
 	}
 	a := &Audit{Plan: p}
 	var err error
-	if a.Spec, err = findSource(sources, p.Source); err != nil {
+	if a.Spec, err = source.FindSource(sources, p.Source); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{a.resolveClaim, a.resolveRelation, a.resolveCounts, a.resolveBound, func() error { return take(a) }} {
+	for _, step := range []func() error{a.ResolveClaim, a.ResolveRelation, a.resolveCounts, a.resolveBound, func() error { return take(a) }} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -108,25 +103,15 @@ func (p Plan) resolve(sources []SourceSpec, take func(*Audit) error) (*Audit, er
 		}
 	}
 	a.Plan.Parameters = a.Setup.Params
-	if a.Setup.Pool != (Pool{}) {
+	if a.Setup.Pool != (source.Pool{}) {
 		pool := a.Setup.Pool
 		a.Plan.Pool = &pool
 	}
 	return a, nil
 }
 
-func findSource(sources []SourceSpec, name string) (SourceSpec, error) {
-	names := make([]string, len(sources))
-	for i, s := range sources {
-		if names[i] = s.Name; s.Name == name {
-			return s, nil
-		}
-	}
-	return SourceSpec{}, audit.UnknownName("source", name, names)
-}
-
-func (a *Audit) resolveClaim() error {
-	claim, err := resolveClaim(a.Plan.Claim, a.Plan.DeltaDefaulted)
+func (a *Audit) ResolveClaim() error {
+	claim, err := report.ResolveClaim(a.Plan.Claim, a.Plan.DeltaDefaulted)
 	if err != nil {
 		return err
 	}
@@ -138,27 +123,27 @@ func (a *Audit) resolveClaim() error {
 	return nil
 }
 
-func (a *Audit) resolveRelation() error {
+func (a *Audit) ResolveRelation() error {
 	p := &a.Plan
 	if p.Relation == "" {
 		p.Relation = a.Spec.Relations[0]
 	}
-	if err := checkRelation(p.Relation, a.Spec.Relations...); err != nil {
+	if err := report.CheckRelation(p.Relation, a.Spec.Relations...); err != nil {
 		return err
 	}
 	if p.Design == "" {
 		p.Design = a.Spec.Designs[0]
 	}
 	if !slices.Contains(a.Spec.Designs, p.Design) {
-		return audit.UnknownName("design", string(p.Design), texts(a.Spec.Designs))
+		return audit.UnknownName("design", string(p.Design), report.Texts(a.Spec.Designs))
 	}
 	a.Setup.Relation, a.Setup.Design, a.Setup.CSV = p.Relation, p.Design, p.CSV
 	if p.CSV != nil && !a.Spec.TakesData {
 		return &audit.InputError{Field: "csv", Found: "given for " + a.Spec.Name, Want: "absent: it takes no file of examples"}
 	}
-	pools := p.Design == TailSingular || p.Design == Vectors
+	pools := p.Design == source.TailSingular || p.Design == source.Vectors
 	if p.Pool != nil && !pools {
-		return &audit.InputError{Field: "pool", Found: fmt.Sprintf("given for the design %q", p.Design), Want: fmt.Sprintf("absent but for %q and %q", TailSingular, Vectors)}
+		return &audit.InputError{Field: "pool", Found: fmt.Sprintf("given for the design %q", p.Design), Want: fmt.Sprintf("absent but for %q and %q", source.TailSingular, source.Vectors)}
 	}
 	if p.Pool != nil {
 		a.Setup.Pool = *p.Pool
@@ -167,23 +152,15 @@ func (a *Audit) resolveRelation() error {
 		return nil
 	}
 	if a.Setup.Pool.Scale == "" {
-		a.Setup.Pool.Scale = UnitNorm
+		a.Setup.Pool.Scale = source.UnitNorm
 	}
-	if known := []Scale{UnitNorm, MedianNorm, OwnNorm}; !slices.Contains(known, a.Setup.Pool.Scale) {
-		return audit.UnknownName("scale", string(a.Setup.Pool.Scale), texts(known))
+	if known := []source.Scale{source.UnitNorm, source.MedianNorm, source.OwnNorm}; !slices.Contains(known, a.Setup.Pool.Scale) {
+		return audit.UnknownName("scale", string(a.Setup.Pool.Scale), report.Texts(known))
 	}
-	if a.Setup.Pool.Tail != 0 && p.Design != TailSingular {
-		return &audit.InputError{Field: "tail", Found: fmt.Sprint(a.Setup.Pool.Tail), Want: fmt.Sprintf("absent but for the design %q", TailSingular)}
+	if a.Setup.Pool.Tail != 0 && p.Design != source.TailSingular {
+		return &audit.InputError{Field: "tail", Found: fmt.Sprint(a.Setup.Pool.Tail), Want: fmt.Sprintf("absent but for the design %q", source.TailSingular)}
 	}
 	return nil
-}
-
-func texts[T ~string](v []T) []string {
-	out := make([]string, len(v))
-	for i, x := range v {
-		out[i] = string(x)
-	}
-	return out
 }
 
 func (a *Audit) resolveCounts() error {
@@ -191,8 +168,8 @@ func (a *Audit) resolveCounts() error {
 	if p.Runs == 0 {
 		p.Runs = a.Spec.Runs
 	}
-	if p.Runs < 1 || p.Runs > MaxRuns {
-		return &audit.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", MaxRuns)}
+	if p.Runs < 1 || p.Runs > source.MaxRuns {
+		return &audit.InputError{Field: "runs", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", source.MaxRuns)}
 	}
 	if p.K == 0 {
 		p.K = int(math.Ceil(math.Sqrt(float64(p.Runs))))
@@ -204,11 +181,11 @@ func (a *Audit) resolveCounts() error {
 		name, what string
 		value      int
 	}{{"k", "number of canaries inside", p.K}, {"m", "number of fresh canaries", p.M}} {
-		if n.value < 1 || n.value > maxCanaries {
-			return &audit.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [1, %d]: the %s", maxCanaries, n.what)}
+		if n.value < 1 || n.value > source.MaxCanaries {
+			return &audit.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [1, %d]: the %s", source.MaxCanaries, n.what)}
 		}
 	}
-	most := maxScores / (p.K + p.M)
+	most := source.MaxScores / (p.K + p.M)
 	if p.Explore == 0 {
 		if p.Explore = p.Runs; p.Explore > most {
 			p.Explore = most
@@ -224,14 +201,14 @@ func (a *Audit) resolveCounts() error {
 
 func (a *Audit) resolveBound() error {
 	p := &a.Plan
-	if err := resolveBetaSeed(&p.Beta, p.Seed); err != nil {
+	if err := report.ResolveBetaSeed(&p.Beta, p.Seed); err != nil {
 		return err
 	}
 	if p.Interval == "" {
 		p.Interval = bounds.CanaryPairedBetting
 	}
 	if !slices.Contains(bounds.CanaryIntervals(), p.Interval) {
-		return audit.UnknownName("interval", string(p.Interval), texts(bounds.CanaryIntervals()))
+		return audit.UnknownName("interval", string(p.Interval), report.Texts(bounds.CanaryIntervals()))
 	}
 	if l := p.Interval.Order(); min(p.K, p.M) < l {
 		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", p.K, p.M), Want: fmt.Sprintf("at least %d each for the interval %s, which uses %d moments", l, p.Interval, l),
@@ -250,8 +227,8 @@ func (a *Audit) resolveBound() error {
 	return nil
 }
 
-// takeFile checks the user's file against the plan and prepares it.
-func (a *Audit) takeFile(file []byte) error {
+// TakeFile checks the user's file against the plan and prepares it.
+func (a *Audit) TakeFile(file []byte) error {
 	p := &a.Plan
 	needs := a.Spec.NeedsData != nil && a.Spec.NeedsData(p.Design)
 	switch {

@@ -34,9 +34,9 @@ const (
 	correlatedRuns    = 4096
 )
 
-// portray pictures the scores of all exploration runs, K in and M out a run; nil of
+// Portray pictures the scores of all exploration runs, K in and M out a run; nil of
 // none.
-func portray(k, m int, scores []float64) *Portrait {
+func Portray(k, m int, scores []float64) *Portrait {
 	if len(scores) == 0 {
 		return nil
 	}
@@ -122,8 +122,8 @@ func correlations(n int, runs []float64) ([][]*float64, int) {
 	return out, count
 }
 
-// check refuses a portrait that no exploration of so many runs gives.
-func (p Portrait) check(runs, k, m int) error {
+// Check refuses a portrait that no exploration of so many runs gives.
+func (p Portrait) Check(runs, k, m int) error {
 	bad := func(found string, want string, args ...any) error {
 		return &audit.InputError{Field: "portrait", Found: found, Want: fmt.Sprintf(want, args...)}
 	}

@@ -7,12 +7,14 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/report"
 )
 
 // ReportKind is the kind of a canary report, SchemaVersion the version of its
 // JSON form and SchemaName its schema, which lies in docs/.
 const (
-	ReportKind    = "canary"
+	Kind          = "canary"
 	SchemaVersion = 1
 	SchemaName    = "dpscope-canary-v1.schema.json"
 )
@@ -25,7 +27,7 @@ type Report struct {
 	SchemaVersion int             `json:"schemaVersion"`
 	Generator     audit.Generator `json:"generator"`
 	Plan          Plan            `json:"plan"` // every default written out
-	Source        SourceNote      `json:"source"`
+	Source        source.Note     `json:"source"`
 	// Evidence is absent where nothing was drawn.
 	Evidence *Evidence `json:"evidence,omitempty"`
 	// Single is the evidence with one canary, for equation 10.
@@ -37,7 +39,7 @@ type Report struct {
 	LowerBound *float64          `json:"lowerBound,omitempty"`
 	Confidence float64           `json:"confidence"`
 	PValue     *float64          `json:"pValue,omitempty"` // of the claim, by paired betting
-	Intervals  []IntervalBound   `json:"intervals"`
+	Intervals  []report.Row      `json:"intervals"`
 	Equation10 *Equation10       `json:"equation10,omitempty"`
 	Growth     []GrowthStep      `json:"growth,omitempty"` // equation 10 for 1, 2, 4, ... and all of the canaries
 	Verdict    audit.Verdict     `json:"verdict"`
@@ -54,13 +56,6 @@ type Report struct {
 
 // Bounded says whether the report holds a lower bound.
 func (r Report) Bounded() bool { return r.LowerBound != nil }
-
-// SourceNote says what was audited, in words.
-type SourceNote struct {
-	Title string          `json:"title"`
-	Score string          `json:"score"`
-	Facts []audit.FactRow `json:"facts"`
-}
 
 // Evidence is what the bounds were computed from.
 type Evidence struct {
@@ -96,20 +91,6 @@ type Side struct {
 	Fourth *float64 `json:"correlation4,omitempty"`
 }
 
-// IntervalBound is what one interval makes of the same counts. Each that is valid
-// holds with the report's confidence; the largest of them does not.
-type IntervalBound struct {
-	Interval   bounds.CanaryInterval `json:"interval"`
-	Title      string                `json:"title"`
-	Valid      bool                  `json:"valid"`                // at every number of runs; else asymptotically only
-	LowerBound *float64              `json:"lowerBound,omitempty"` // on epsilon; may be negative; absent where nothing is known
-	In         *float64              `json:"in,omitempty"`         // lower limit of the rate inside
-	Out        *float64              `json:"out,omitempty"`        // upper limit of the rate of fresh canaries
-	Largest    *float64              `json:"largest,omitempty"`    // bound that any outcome of this many runs can give
-	Assumption string                `json:"assumption"`
-	Note       string                `json:"note,omitempty"` // why there is no bound
-}
-
 // Equation10 separates what more canaries cost from what they bring (LiDP
 // equation 10), by Wilson intervals: epsilon(K, l) - epsilon(1, 1) = Bias +
 // Variance. The K-canary figures are at the threshold of this audit, the single
@@ -136,10 +117,10 @@ type Power struct {
 // assemble makes the report of evidence. It is a function of its arguments.
 func assemble(a *Audit, ev, single *Evidence, end audit.Termination, warnings []string) Report {
 	p := a.Plan
-	r := Report{Schema: SchemaName, Kind: ReportKind, SchemaVersion: SchemaVersion, Plan: p, Confidence: 1 - p.Beta,
-		Source: SourceNote{Title: a.Spec.Title, Score: a.Spec.Score, Facts: []audit.FactRow{}},
-		Single: single, Intervals: []IntervalBound{}, Ended: end, Power: power(p), Reproduce: reproduce(a),
-		Limitations: limitations(p), References: references(p)}
+	r := Report{Schema: SchemaName, Kind: Kind, SchemaVersion: SchemaVersion, Plan: p, Confidence: 1 - p.Beta,
+		Source: source.Note{Title: a.Spec.Title, Score: a.Spec.Score, Facts: []audit.FactRow{}},
+		Single: single, Intervals: []report.Row{}, Ended: end, Power: power(p), Reproduce: reproduce(a),
+		Limitations: limitations(p), References: References(p)}
 	if a.Spec.Facts != nil {
 		r.Source.Facts = a.Spec.Facts(a.Setup)
 	}
@@ -166,18 +147,18 @@ func (r *Report) conclude(t bounds.CanaryTable, stakes bounds.CanaryStakes) {
 	delta := p.Claim.Delta
 	of := map[bounds.CanaryInterval]*float64{}
 	for _, kind := range bounds.CanaryIntervals() {
-		row := IntervalBound{Interval: kind, Title: intervalWords[kind].title, Valid: kind.Valid(), Assumption: intervalWords[kind].assumption}
+		row := report.Row{Interval: kind, Title: IntervalWords[kind].Title, Valid: kind.Valid(), Assumption: IntervalWords[kind].Assumption}
 		if err := kind.Check(t.K, t.M, t.Runs(), delta, p.Beta); err != nil {
 			row.Note = err.Error()
 		} else {
-			row.LowerBound = finite(bounds.CanaryEpsilon(kind, t, delta, p.Beta, stakes))
-			row.Largest = finite(bounds.CanaryCeiling(kind, t.K, t.M, t.Runs(), delta, p.Beta))
+			row.LowerBound = report.Finite(bounds.CanaryEpsilon(kind, t, delta, p.Beta, stakes))
+			row.Largest = report.Finite(bounds.CanaryCeiling(kind, t.K, t.M, t.Runs(), delta, p.Beta))
 			if row.LowerBound == nil {
 				row.Note = "bounds nothing on these counts"
 			}
 			if !kind.Paired() {
 				in, out := bounds.CanaryLimits(kind, t, p.Beta, stakes)
-				row.In, row.Out = finite(in), finite(out)
+				row.In, row.Out = report.Finite(in), report.Finite(out)
 			}
 		}
 		of[kind] = row.LowerBound
@@ -192,20 +173,13 @@ func (r *Report) conclude(t bounds.CanaryTable, stakes bounds.CanaryStakes) {
 	r.PValue = &pv
 	var single *float64
 	if r.Single != nil && r.Single.Certified.Table != nil {
-		single = finite(bounds.CanaryEpsilon(bounds.CanaryWilson1, *r.Single.Certified.Table, delta, p.Beta, r.Single.Stakes))
+		single = report.Finite(bounds.CanaryEpsilon(bounds.CanaryWilson1, *r.Single.Certified.Table, delta, p.Beta, r.Single.Stakes))
 		e := separate(single, of[bounds.CanaryWilson1], of[bounds.CanaryWilson2], of[bounds.CanaryWilson4])
 		r.Equation10 = &e
 	}
 	if t.K > 1 {
-		r.Growth = growth(t, single, delta, p.Beta)
+		r.Growth = Growth(t, single, delta, p.Beta)
 	}
-}
-
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
 }
 
 func minus(x, y *float64) *float64 {
@@ -223,10 +197,10 @@ func side(e bounds.Exchangeable) *Side {
 		s.Moments = append(s.Moments, e.Moment(l))
 	}
 	if e.K >= 2 {
-		s.Second = finite(math.Abs(e.Correlation(1)))
+		s.Second = report.Finite(math.Abs(e.Correlation(1)))
 	}
 	if e.K >= 4 {
-		s.Fourth = finite(math.Abs(e.Correlation(2)))
+		s.Fourth = report.Finite(math.Abs(e.Correlation(2)))
 	}
 	return s
 }
@@ -241,7 +215,7 @@ func power(p Plan) Power {
 		return p.Interval.Check(p.K, p.M, n, p.Claim.Delta, p.Beta) == nil && ceiling(n) > p.Claim.Epsilon
 	}
 	hi := 1
-	for hi < MaxRuns && !enough(hi) {
+	for hi < source.MaxRuns && !enough(hi) {
 		hi *= 2
 	}
 	if !enough(hi) {
@@ -276,7 +250,7 @@ func (r Report) verdict() audit.Verdict {
 // ParseReport reads a report of this version; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) {
 	var r Report
-	if err := parseReport(data, ReportKind, SchemaVersion, &r); err != nil {
+	if err := report.ParseReport(data, Kind, SchemaVersion, &r); err != nil {
 		return Report{}, err
 	}
 	return r, r.check()
@@ -303,7 +277,7 @@ func (r Report) check() error {
 		if x.ev == nil {
 			continue
 		}
-		if err := x.ev.check(p, x.k, x.m); err != nil {
+		if err := x.ev.Check(p, x.k, x.m); err != nil {
 			return fmt.Errorf("report: %s: %w", x.name, err)
 		}
 	}
@@ -315,7 +289,7 @@ func (r Report) check() error {
 	return nil
 }
 
-func (e Evidence) check(p Plan, k, m int) error {
+func (e Evidence) Check(p Plan, k, m int) error {
 	if math.IsNaN(e.Threshold) || math.IsInf(e.Threshold, 0) {
 		return &audit.InputError{Field: "threshold", Found: fmt.Sprint(e.Threshold), Want: "finite"}
 	}
@@ -323,7 +297,7 @@ func (e Evidence) check(p Plan, k, m int) error {
 		return fmt.Errorf("stakes: %w", err)
 	}
 	if e.Portrait != nil {
-		if err := e.Portrait.check(p.Explore, k, m); err != nil {
+		if err := e.Portrait.Check(p.Explore, k, m); err != nil {
 			return err
 		}
 	}

@@ -7,7 +7,9 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Progress is what a run tells while it works.
@@ -38,7 +40,7 @@ const Looks = 40
 type Run struct {
 	Plan      Plan
 	File      []byte // the user's, nil if there is none
-	Sources   []SourceSpec
+	Sources   []source.Spec
 	Pool      *engine.Pool // of workers that know the sources
 	Generator audit.Generator
 	Progress  func(Progress) // may be nil; called one at a time
@@ -72,7 +74,7 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	end := audit.Termination{Reason: audit.Completed}
 	switch {
 	case err != nil && ctx.Err() != nil:
-		end, err = audit.Termination{Reason: audit.Stopped, Message: stoppedMessage}, nil
+		end, err = audit.Termination{Reason: audit.Stopped, Message: report.StoppedMessage}, nil
 	case err != nil:
 		end = audit.Termination{Reason: audit.Failed, Message: err.Error()}
 	}
@@ -80,8 +82,6 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	report.Generator, report.Timing = r.Generator, s.timing
 	return report, err
 }
-
-const stoppedMessage = "stopped before the end"
 
 func (s *state) now() float64 {
 	if s.Now == nil {
@@ -137,24 +137,24 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Evidence, own bool) er
 	s.timing.Explore += s.now() - start
 	for _, d := range drawn {
 		if d != nil {
-			scores = append(scores, unpackFloats(d.Scores)...)
+			scores = append(scores, source.UnpackFloats(d.Scores)...)
 			ev.Explored.Diverged += d.Diverged
 		}
 	}
 	if err != nil {
 		return err
 	}
-	e := newExplored(p.K, p.M, scores)
+	e := NewExplored(p.K, p.M, scores)
 	if e.runs() != p.Explore || len(e.out) != p.Explore*p.M {
 		return fmt.Errorf("explored %d runs of %d", e.runs(), p.Explore)
 	}
-	c := e.choose(p)
-	ev.Threshold, ev.Ties = c.at, c.ties
-	table := e.table(c.at, p.Explore)
+	c := e.Choose(p)
+	ev.Threshold, ev.Ties = c.At, c.Ties
+	table := e.Table(c.At, p.Explore)
 	ev.Explored.Table = &table
 	ev.Stakes = bounds.TuneCanary(table, p.Runs, p.Claim.Delta, p.Beta)
 	if own {
-		ev.Portrait = portray(p.K, p.M, scores)
+		ev.Portrait = Portray(p.K, p.M, scores)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -164,7 +164,7 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Evidence, own bool) er
 	s.progress.Phase = Certifying
 	s.looked = 0
 	sum := bounds.NewCanaryTable(p.K, p.M)
-	_, err = s.draw(ctx, a, Task{Phase: Certifying, Cut: c.at}, p.Runs, before+p.Explore, func(d *Drawn) {
+	_, err = s.draw(ctx, a, Task{Phase: Certifying, Cut: c.At}, p.Runs, before+p.Explore, func(d *Drawn) {
 		sum.Merge(*d.Table)
 		ev.Certified.Diverged += d.Diverged
 		if own {

@@ -11,22 +11,18 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/internal/canarytest"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/stream"
 )
 
-func pool(sources []SourceSpec, n int) *engine.Pool {
-	return LocalPool(sources, n)
-}
-
-func plan(n, k int) Plan {
+func samplePlan(n, k int) Plan {
 	return Plan{Version: PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
 }
 
-func run(t *testing.T, p Plan, workers int) Report {
+func runAudit(t *testing.T, p Plan, workers int) Report {
 	t.Helper()
-	r, err := Run{Plan: p, Sources: Sources(), Pool: pool(Sources(), workers), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
+	r, err := Run{Plan: p, Sources: source.Sources(), Pool: LocalPool(source.Sources(), workers), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,9 +32,9 @@ func run(t *testing.T, p Plan, workers int) Report {
 // TestReplays: the same report from one worker and from three, it verifies, whole
 // and quick, after a trip through JSON, and does not when a count is changed.
 func TestReplays(t *testing.T) {
-	p := plan(700, 9)
-	r := run(t, p, 1)
-	other := run(t, p, 3)
+	p := samplePlan(700, 9)
+	r := runAudit(t, p, 1)
+	other := runAudit(t, p, 3)
 	other.Timing = r.Timing
 	if !audit.EqualJSON(r, other) {
 		t.Error("the report depends on the number of workers")
@@ -52,7 +48,7 @@ func TestReplays(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, whole := range []bool{true, false} {
-		v, err := Verify(context.Background(), Sources(), pool(Sources(), 2), back, nil, whole)
+		v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), back, nil, whole)
 		if err != nil || !v.OK() {
 			t.Errorf("whole %v: %v, %q", whole, err, v.Differences)
 		}
@@ -70,7 +66,7 @@ func TestReplays(t *testing.T) {
 	ev.Certified.Table = &table
 	forged.Evidence = &ev
 	for _, whole := range []bool{true, false} {
-		v, err := Verify(context.Background(), Sources(), pool(Sources(), 2), forged, nil, whole)
+		v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), forged, nil, whole)
 		if err == nil && v.OK() {
 			t.Errorf("whole %v: a forged count passes", whole)
 		}
@@ -79,7 +75,7 @@ func TestReplays(t *testing.T) {
 
 // TestReport: the parts of a report fit the counts they are made of.
 func TestReport(t *testing.T) {
-	r := run(t, plan(1024, 32), 2)
+	r := runAudit(t, samplePlan(1024, 32), 2)
 	if r.Verdict != audit.NoViolation || !strings.HasPrefix(r.Summary, "No violation found") || strings.Contains(r.Summary, "private ") {
 		t.Errorf("%s: %s", r.Verdict, r.Summary)
 	}
@@ -88,7 +84,7 @@ func TestReport(t *testing.T) {
 	if b := *r.LowerBound; b < 0.4 || b > 1.4 {
 		t.Errorf("bound %v", b)
 	}
-	x, y := rates(*r.Evidence.Certified.Table)
+	x, y := Rates(*r.Evidence.Certified.Table)
 	if r.In.Rate != x || r.Out.Rate != y || r.In.Moments[0] != x || len(r.Out.Moments) != 4 {
 		t.Errorf("rates %v %v, in the report %v %v", x, y, r.In, r.Out)
 	}
@@ -102,7 +98,7 @@ func TestReport(t *testing.T) {
 		if row.Interval == r.Plan.Interval && math.Max(0, *row.LowerBound) != *r.LowerBound {
 			t.Errorf("%s: %v, the audit's bound is %v", row.Interval, *row.LowerBound, *r.LowerBound)
 		}
-		if intervalWords[row.Interval].title == "" {
+		if IntervalWords[row.Interval].Title == "" {
 			t.Errorf("%s has no words", row.Interval)
 		}
 	}
@@ -126,10 +122,10 @@ func TestReport(t *testing.T) {
 // and with orthogonal canaries.
 func TestViolation(t *testing.T) {
 	for _, relation := range []audit.Relation{audit.AddRemove, audit.Replace} {
-		for _, design := range []Design{Sphere, Orthogonal, RandomGradients} {
-			p := plan(256, 8)
+		for _, design := range []source.Design{source.Sphere, source.Orthogonal, source.RandomGradients} {
+			p := samplePlan(256, 8)
 			p.Relation, p.Design, p.Parameters = relation, design, audit.Params{"noise": {Number: 0.1}}
-			r := run(t, p, 2)
+			r := runAudit(t, p, 2)
 			if r.Verdict != audit.Violation || !strings.HasPrefix(r.Summary, "Violation: epsilon >= ") {
 				t.Errorf("%s, %s: %s", relation, design, r.Summary)
 			}
@@ -140,14 +136,14 @@ func TestViolation(t *testing.T) {
 // TestInconclusive: too few runs for the claim, and intervals that hold
 // asymptotically only, never end in a verdict that they cannot carry.
 func TestInconclusive(t *testing.T) {
-	p := plan(16, 4)
-	r := run(t, p, 1)
+	p := samplePlan(16, 4)
+	r := runAudit(t, p, 1)
 	if r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "cannot show more than epsilon >=") || !strings.Contains(strings.Join(r.Warnings, " "), "one-run audit") {
 		t.Errorf("%s: %s %q", r.Verdict, r.Summary, r.Warnings)
 	}
-	p = plan(256, 8)
+	p = samplePlan(256, 8)
 	p.Parameters, p.Interval = audit.Params{"noise": {Number: 0.1}}, bounds.CanaryWilson2
-	if r = run(t, p, 1); r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "refutes nothing") {
+	if r = runAudit(t, p, 1); r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, "refutes nothing") {
 		t.Errorf("%s: %s", r.Verdict, r.Summary)
 	}
 }
@@ -155,10 +151,10 @@ func TestInconclusive(t *testing.T) {
 // TestStopped: a run that was stopped has its counts, no bound, and verifies.
 func TestStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := plan(4096, 16)
+	p := samplePlan(4096, 16)
 	off := false
 	p.Single = &off
-	r, err := Run{Plan: p, Sources: Sources(), Pool: pool(Sources(), 1), Progress: func(g Progress) {
+	r, err := Run{Plan: p, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 1), Progress: func(g Progress) {
 		if g.Certified >= 512 {
 			cancel()
 		}
@@ -169,22 +165,10 @@ func TestStopped(t *testing.T) {
 	if r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Ended.SamplesUsed < 512 || r.Ended.SamplesUsed >= 4096 || !strings.Contains(r.Summary, "stopped after") {
 		t.Errorf("%s after %d: %s", r.Verdict, r.Ended.SamplesUsed, r.Summary)
 	}
-	v, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, nil, true)
+	v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), r, nil, true)
 	if err != nil || !v.OK() || len(v.Notes) == 0 {
 		t.Errorf("%v, %q", err, v.Differences)
 	}
-}
-
-// scripted is a source for tests.
-type scripted func(run int, in, out []float64) (bool, error)
-
-func (s scripted) Run(st *stream.Stream, in, out []float64) (bool, error) {
-	return s(int(st.Uint64()%1000), in, out)
-}
-
-func scriptedSources(f scripted) []SourceSpec {
-	return []SourceSpec{{Name: "scripted", Title: "a test", Score: "number", Relations: []audit.Relation{audit.AddRemove}, Designs: []Design{Sphere}, ShardRuns: 3, Runs: 64,
-		New: func(Setup) (Source, error) { return f, nil }}}
 }
 
 // TestOddScores: scores that are all the same, that are no numbers, and models
@@ -192,7 +176,7 @@ func scriptedSources(f scripted) []SourceSpec {
 func TestOddScores(t *testing.T) {
 	for _, c := range []struct {
 		name     string
-		f        scripted
+		f        canarytest.Scripted
 		diverged bool
 		warning  string
 		most     float64
@@ -227,8 +211,8 @@ func TestOddScores(t *testing.T) {
 		}, false, "", 10},
 	} {
 		p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 64, K: 5}
-		sources := scriptedSources(c.f)
-		r, err := Run{Plan: p, Sources: sources, Pool: pool(sources, 2)}.Do(context.Background())
+		sources := canarytest.Scripted(c.f).Sources()
+		r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 2)}.Do(context.Background())
 		if err != nil {
 			t.Fatalf("%s: %v", c.name, err)
 		}
@@ -248,7 +232,7 @@ func TestOddScores(t *testing.T) {
 func TestScoresAreOneByOne(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 4))
 	var mu sync.Mutex
-	f := scripted(func(_ int, in, out []float64) (bool, error) {
+	f := canarytest.Scripted(func(_ int, in, out []float64) (bool, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		for _, side := range [][]float64{in, out} {
@@ -261,8 +245,8 @@ func TestScoresAreOneByOne(t *testing.T) {
 		return false, nil
 	})
 	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: .5, Delta: 1e-5}, Seed: 3, Runs: 256, K: 1, M: 16}
-	sources := scriptedSources(f)
-	r, err := Run{Plan: p, Sources: sources, Pool: pool(sources, 1)}.Do(context.Background())
+	sources := canarytest.Scripted(f).Sources()
+	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,16 +257,16 @@ func TestScoresAreOneByOne(t *testing.T) {
 
 // TestDelta: where the event is not more frequent than delta, the report says so.
 func TestDelta(t *testing.T) {
-	sources := scriptedSources(func(run int, in, out []float64) (bool, error) {
+	sources := canarytest.Scripted(func(run int, in, out []float64) (bool, error) {
 		clear(in)
 		clear(out)
 		if run < 200 {
 			in[0] = 1
 		}
 		return false, nil
-	})
+	}).Sources()
 	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.3}, Seed: 3, Runs: 64, K: 5}
-	r, err := Run{Plan: p, Sources: sources, Pool: pool(sources, 2)}.Do(context.Background())
+	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 2)}.Do(context.Background())
 	if err != nil || *r.LowerBound != 0 || !strings.Contains(strings.Join(r.Warnings, "; "), "not more than delta = 0.3") {
 		t.Errorf("%v, %q", err, r.Warnings)
 	}
@@ -311,24 +295,24 @@ func TestBadPlans(t *testing.T) {
 		{func(p *Plan) { p.Explore = -3 }, "", "explore is -3"},
 		{func(p *Plan) { p.Relation = "swap" }, "", `relation is "swap"`},
 		{func(p *Plan) { p.Design = "cube" }, "", `design is "cube"`},
-		{func(p *Plan) { p.Design, p.Parameters = Orthogonal, audit.Params{"d": {Number: 10}} }, "", "19 orthogonal canaries fit into d = 10"},
-		{func(p *Plan) { p.Design = Vectors }, "", "data is absent"},
+		{func(p *Plan) { p.Design, p.Parameters = source.Orthogonal, audit.Params{"d": {Number: 10}} }, "", "19 orthogonal canaries fit into d = 10"},
+		{func(p *Plan) { p.Design = source.Vectors }, "", "data is absent"},
 		{func(p *Plan) {}, "1,2\n", "data is given"},
-		{func(p *Plan) { p.Design, p.Data = Vectors, "abc" }, "1,2\n", "must be the file with SHA-256 abc"},
-		{func(p *Plan) { p.Pool = &Pool{Tail: 3} }, "", "pool is given"},
-		{func(p *Plan) { p.Design, p.Pool = Vectors, &Pool{Tail: 3} }, "1,2\n", "tail is 3"},
-		{func(p *Plan) { p.Design, p.Pool = Vectors, &Pool{Scale: "big"} }, "1,2\n", `scale is "big"`},
-		{func(p *Plan) { p.Design, p.Pool = Vectors, &Pool{Distinct: true} }, "1,2\n2,1\n", "at most 2 together"},
+		{func(p *Plan) { p.Design, p.Data = source.Vectors, "abc" }, "1,2\n", "must be the file with SHA-256 abc"},
+		{func(p *Plan) { p.Pool = &source.Pool{Tail: 3} }, "", "pool is given"},
+		{func(p *Plan) { p.Design, p.Pool = source.Vectors, &source.Pool{Tail: 3} }, "1,2\n", "tail is 3"},
+		{func(p *Plan) { p.Design, p.Pool = source.Vectors, &source.Pool{Scale: "big"} }, "1,2\n", `scale is "big"`},
+		{func(p *Plan) { p.Design, p.Pool = source.Vectors, &source.Pool{Distinct: true} }, "1,2\n2,1\n", "at most 2 together"},
 		{func(p *Plan) { p.Parameters = audit.Params{"d": {Number: 1e7}} }, "", "parameter d is"},
 		{func(p *Plan) { p.Seed = 1 << 60 }, "", "seed is"},
 	} {
-		p := plan(100, 10)
+		p := samplePlan(100, 10)
 		c.change(&p)
 		var file []byte
 		if c.file != "" {
 			file = []byte(c.file)
 		}
-		_, err := p.Resolve(Sources(), file)
+		_, err := p.Resolve(source.Sources(), file)
 		if !audit.IsInput(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q in it", err, c.want)
 		}
@@ -342,16 +326,16 @@ func TestBadPlans(t *testing.T) {
 
 // TestBadTasks: tasks come from another process and may be anything.
 func TestBadTasks(t *testing.T) {
-	a, err := plan(100, 10).Resolve(Sources(), nil)
+	a, err := samplePlan(100, 10).Resolve(source.Sources(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	good := Task{Plan: a.Plan, Phase: Certifying, Runs: 10}
-	known := Executors(Sources())
+	known := Executors(source.Sources())
 	for i, change := range []func(*Task){
 		func(t *Task) { t.Phase = "bound" }, func(t *Task) { t.First = -1 }, func(t *Task) { t.Runs = 0 },
 		func(t *Task) { t.First = 95 }, func(t *Task) { t.First = math.MaxInt }, func(t *Task) { t.Plan.K = -1 },
-		func(t *Task) { t.Plan.Design = Vectors }, func(t *Task) { t.Plan.Design, t.Data = Vectors, make([]byte, 24) },
+		func(t *Task) { t.Plan.Design = source.Vectors }, func(t *Task) { t.Plan.Design, t.Data = source.Vectors, make([]byte, 24) },
 	} {
 		bad := good
 		change(&bad)
@@ -384,13 +368,13 @@ func TestVectorsReplay(t *testing.T) {
 		file.WriteByte('\n')
 	}
 	for _, p := range []Plan{
-		{Design: TailSingular, Pool: &Pool{Tail: 20}},
-		{Design: Vectors, Pool: &Pool{Distinct: true, Scale: UnitNorm}},
+		{Design: source.TailSingular, Pool: &source.Pool{Tail: 20}},
+		{Design: source.Vectors, Pool: &source.Pool{Distinct: true, Scale: source.UnitNorm}},
 	} {
-		q := plan(300, 6)
+		q := samplePlan(300, 6)
 		q.Design, q.Pool = p.Design, p.Pool
 		data := []byte(file.String())
-		r, err := Run{Plan: q, File: data, Sources: Sources(), Pool: pool(Sources(), 2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
+		r, err := Run{Plan: q, File: data, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -398,13 +382,13 @@ func TestVectorsReplay(t *testing.T) {
 			t.Errorf("%+v", r.Plan)
 		}
 		for _, whole := range []bool{true, false} {
-			if v, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, data, whole); err != nil || !v.OK() {
+			if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), r, data, whole); err != nil || !v.OK() {
 				t.Errorf("%v: %v, %q", whole, err, v.Differences)
 			}
-			if _, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, nil, whole); !audit.IsInput(err) {
+			if _, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), r, nil, whole); !audit.IsInput(err) {
 				t.Errorf("without the file: %v", err)
 			}
-			if _, err := Verify(context.Background(), Sources(), pool(Sources(), 1), r, data[1:], whole); !audit.IsInput(err) {
+			if _, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), r, data[1:], whole); !audit.IsInput(err) {
 				t.Errorf("with another file: %v", err)
 			}
 		}
@@ -416,8 +400,8 @@ func TestVectorsReplay(t *testing.T) {
 func TestProgress(t *testing.T) {
 	var last Progress
 	looks := 0
-	p := plan(1024, 8)
-	_, err := Run{Plan: p, Sources: Sources(), Pool: pool(Sources(), 2), Progress: func(g Progress) {
+	p := samplePlan(1024, 8)
+	_, err := Run{Plan: p, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 2), Progress: func(g Progress) {
 		if len(g.Bounds) > 0 && g.Certified != last.Certified {
 			looks++
 		}

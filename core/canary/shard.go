@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -30,6 +31,7 @@ type Task struct {
 
 // Kind and Name implement [engine.Task].
 func (Task) Kind() string { return "canary/draw" }
+
 func (t Task) Name() string {
 	return fmt.Sprintf("%s, runs %d to %d of source %s", t.Phase, t.First, t.First+t.Runs-1, t.Plan.Source)
 }
@@ -45,12 +47,12 @@ type Drawn struct {
 }
 
 // Executors execute the tasks of audits with canaries.
-func Executors(sources []SourceSpec) engine.Executors {
+func Executors(sources []source.Spec) engine.Executors {
 	return engine.Executors{engine.NewExecutor(func(t Task, hook engine.Hook) (*Drawn, error) { return t.execute(sources, hook) })}
 }
 
 // LocalPool is a pool of n goroutines for audits with canaries.
-func LocalPool(sources []SourceSpec, n int) *engine.Pool {
+func LocalPool(sources []source.Spec, n int) *engine.Pool {
 	return engine.LocalPool(Executors(sources), n)
 }
 
@@ -63,7 +65,7 @@ func (a *Audit) key(phase Phase, run int) stream.Key {
 // milliseconds of a sum. Models are slower than that each.
 const hookEvery = 4096
 
-func (t Task) execute(sources []SourceSpec, hook engine.Hook) (*Drawn, error) {
+func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Drawn, error) {
 	a, err := t.Plan.resolve(sources, func(a *Audit) error { a.Setup.Data = t.Data; return nil })
 	if err != nil {
 		return nil, err
@@ -90,7 +92,7 @@ func (t Task) execute(sources []SourceSpec, hook engine.Hook) (*Drawn, error) {
 	return t.draw(a, src, hook)
 }
 
-func (t Task) draw(a *Audit, src Source, hook engine.Hook) (*Drawn, error) {
+func (t Task) draw(a *Audit, src source.Source, hook engine.Hook) (*Drawn, error) {
 	k, m := a.Plan.K, a.Plan.M
 	d := &Drawn{Runs: t.Runs}
 	if t.Phase == Certifying {
@@ -99,8 +101,8 @@ func (t Task) draw(a *Audit, src Source, hook engine.Hook) (*Drawn, error) {
 	}
 	scores := make([]float64, k+m)
 	in, out := scores[:k], scores[k:]
-	if x, ok := src.(interruptible); ok && hook != nil {
-		x.interruptedBy(func() error { return hook(0) })
+	if x, ok := src.(source.Interruptible); ok && hook != nil {
+		x.InterruptedBy(func() error { return hook(0) })
 	}
 	told := 0
 	for i := range t.Runs {
@@ -109,13 +111,13 @@ func (t Task) draw(a *Audit, src Source, hook engine.Hook) (*Drawn, error) {
 		if err != nil {
 			return nil, fmt.Errorf("source %s, run %d: %w", a.Spec.Name, t.First+i, err)
 		}
-		if x, y := useless(in), useless(out); x || y || diverged {
+		if x, y := source.Useless(in), source.Useless(out); x || y || diverged {
 			d.Diverged++
 		}
 		if t.Phase == Exploring {
-			d.Scores = append(d.Scores, packFloats(scores)...)
+			d.Scores = append(d.Scores, source.PackFloats(scores)...)
 		} else {
-			d.Table.Add(above(in, t.Cut), above(out, t.Cut), 1)
+			d.Table.Add(Above(in, t.Cut), Above(out, t.Cut), 1)
 		}
 		if hook != nil && ((i+1-told)*(k+m) >= hookEvery || a.Spec.ShardRuns < 16 || i == t.Runs-1) {
 			if err := hook(i + 1 - told); err != nil {
@@ -127,21 +129,8 @@ func (t Task) draw(a *Audit, src Source, hook engine.Hook) (*Drawn, error) {
 	return d, nil
 }
 
-// useless makes scores that are not finite the worst, and reports whether there
-// were any. It leaves the others alone: whether a canary is in the event may not
-// depend on the other canaries that are scored.
-func useless(side []float64) bool {
-	any := false
-	for i, x := range side {
-		if math.IsNaN(x) || math.IsInf(x, 0) {
-			side[i], any = -math.MaxFloat64, true
-		}
-	}
-	return any
-}
-
-// above counts the scores above the cut.
-func above(side []float64, cut float64) int {
+// Above counts the scores above the cut.
+func Above(side []float64, cut float64) int {
 	n := 0
 	for _, x := range side {
 		if x > cut {

@@ -2,6 +2,7 @@ package canary
 
 import (
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -34,10 +35,10 @@ func Simulate(a *Audit) (*Simulation, error) {
 			if _, err := src.Run(stream.New(a.key(x.phase, i)), run[:k], run[k:]); err != nil {
 				return nil, err
 			}
-			useless(run[:k])
-			useless(run[k:])
+			source.Useless(run[:k])
+			source.Useless(run[k:])
 		}
-		*x.to = newExplored(k, m, scores)
+		*x.to = NewExplored(k, m, scores)
 	}
 	return s, nil
 }
@@ -54,8 +55,8 @@ type Judged struct {
 func (s *Simulation) Judge(kind bounds.CanaryInterval, quantile float64) Judged {
 	p := s.audit.Plan
 	p.Interval, p.Quantile = kind, quantile
-	c := s.explored.choose(p)
-	j := Judged{Threshold: c.at, Explored: s.explored.table(c.at, p.Explore), Table: s.certified.table(c.at, p.Runs)}
+	c := s.explored.Choose(p)
+	j := Judged{Threshold: c.At, Explored: s.explored.Table(c.At, p.Explore), Table: s.certified.Table(c.At, p.Runs)}
 	stakes := bounds.TuneCanary(j.Explored, p.Runs, p.Claim.Delta, p.Beta)
 	j.Epsilon = bounds.CanaryEpsilon(kind, j.Table, p.Claim.Delta, p.Beta, stakes)
 	return j

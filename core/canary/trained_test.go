@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/canary/train"
 )
 
@@ -21,19 +22,21 @@ func TestTrained(t *testing.T) {
 	for _, change := range []func(*Plan){
 		func(p *Plan) {},
 		func(p *Plan) { p.Relation, p.Parameters["access"] = audit.Replace, audit.ParamValue{Text: train.Final} },
-		func(p *Plan) { p.Design, p.Parameters["model"] = DataPoisoning, audit.ParamValue{Text: train.Linear} },
+		func(p *Plan) {
+			p.Design, p.Parameters["model"] = source.DataPoisoning, audit.ParamValue{Text: train.Linear}
+		},
 	} {
 		p := trainedPlan()
 		change(&p)
-		r := run(t, p, 1)
+		r := runAudit(t, p, 1)
 		if r.Plan.Parameters.Num("sigma") <= 0 || !strings.Contains(r.Reproduce.CLI, "-param sigma=") || len(r.Source.Facts) == 0 {
 			t.Errorf("%+v", r.Plan)
 		}
-		other := run(t, p, 3)
+		other := runAudit(t, p, 3)
 		if !audit.EqualJSON(r.Evidence, other.Evidence) {
 			t.Error("the evidence depends on the number of workers")
 		}
-		if v, err := Verify(context.Background(), Sources(), pool(Sources(), 2), r, nil, true); err != nil || !v.OK() {
+		if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), r, nil, true); err != nil || !v.OK() {
 			t.Errorf("%v, %q", err, v.Differences)
 		}
 	}
@@ -51,35 +54,35 @@ func TestTrainedOnFile(t *testing.T) {
 	p.Parameters = audit.Params{"hidden": {Number: 3}, "steps": {Number: 5}}
 	p.CSV = &train.CSV{Label: "kind"}
 	data := []byte(file.String())
-	r, err := Run{Plan: p, File: data, Sources: Sources(), Pool: pool(Sources(), 2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
+	r, err := Run{Plan: p, File: data, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 2), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := Verify(context.Background(), Sources(), pool(Sources(), 2), r, data, true); err != nil || !v.OK() {
+	if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), r, data, true); err != nil || !v.OK() {
 		t.Errorf("%v, %q", err, v.Differences)
 	}
 	if !strings.Contains(r.Reproduce.CLI, " -label kind") || !strings.Contains(r.Reproduce.CLI, " -data FILE") {
 		t.Error(r.Reproduce.CLI)
 	}
 	p.CSV = &train.CSV{Label: "sort"}
-	if _, err := p.Resolve(Sources(), data); !audit.IsInput(err) {
+	if _, err := p.Resolve(source.Sources(), data); !audit.IsInput(err) {
 		t.Errorf("an unknown label column: %v", err)
 	}
-	q := plan(64, 4)
+	q := samplePlan(64, 4)
 	q.CSV = &train.CSV{}
-	if _, err := q.Resolve(Sources(), nil); !audit.IsInput(err) {
+	if _, err := q.Resolve(source.Sources(), nil); !audit.IsInput(err) {
 		t.Errorf("csv for a sum: %v", err)
 	}
 }
 
 // TestInterrupted: a training ends in its midst when the hook says so.
 func TestInterrupted(t *testing.T) {
-	a, err := trainedPlan().Resolve(Sources(), nil)
+	a, err := trainedPlan().Resolve(source.Sources(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	calls, stop := 0, errors.New("stop")
-	_, err = Task{Plan: a.Plan, Phase: Exploring, Runs: 4}.execute(Sources(), func(int) error {
+	_, err = Task{Plan: a.Plan, Phase: Exploring, Runs: 4}.execute(source.Sources(), func(int) error {
 		if calls++; calls == 3 {
 			return stop
 		}

@@ -3,11 +3,11 @@ package canary
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Verify replays a report. With whole it draws every run again, chooses the
@@ -15,7 +15,7 @@ import (
 // the numbers that follow from its counts are checked. Without, the bounds are
 // computed again from the report's own evidence. file is the user's file, if the
 // audit had one.
-func Verify(ctx context.Context, sources []SourceSpec, pool *engine.Pool, r Report, file []byte, whole bool) (engine.Verification, error) {
+func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Report, file []byte, whole bool) (engine.Verification, error) {
 	var v engine.Verification
 	if err := r.check(); err != nil {
 		return v, err
@@ -55,7 +55,7 @@ func Verify(ctx context.Context, sources []SourceSpec, pool *engine.Pool, r Repo
 		if err != nil {
 			return v, err
 		}
-		end := audit.Termination{Reason: r.Ended.Reason, Message: map[audit.TerminationReason]string{audit.Stopped: stoppedMessage, audit.Failed: r.Ended.Message}[r.Ended.Reason]}
+		end := audit.Termination{Reason: r.Ended.Reason, Message: map[audit.TerminationReason]string{audit.Stopped: report.StoppedMessage, audit.Failed: r.Ended.Message}[r.Ended.Reason]}
 		want = assemble(a, r.Evidence, r.Single, end, nil)
 		v.Recomputed = true
 		v.Notes = append(v.Notes, "threshold, stakes and counts are taken from the report, like the rest of its evidence; that runs of this seed give them is shown only by replaying a whole run that completed")
@@ -63,34 +63,9 @@ func Verify(ctx context.Context, sources []SourceSpec, pool *engine.Pool, r Repo
 	compare(&v, r, want)
 	want.Evidence, want.Single = r.Evidence, r.Single // compared above, or taken
 	want.Generator, want.Timing = r.Generator, r.Timing
-	want.Ended.Message, want.Warnings = r.Ended.Message, withLost(want.Warnings, r.Warnings) // compared, but for what notes say
-	sameWhole(&v, r.Generator, r, want)
+	want.Ended.Message, want.Warnings = r.Ended.Message, report.WithLost(want.Warnings, r.Warnings) // compared, but for what notes say
+	report.SameWhole(&v, r.Generator, r, want)
 	return v, nil
-}
-
-// withLost are the warnings that follow, with those about workers that the report has.
-func withLost(want, report []string) []string {
-	lost := func(w string) bool { return strings.HasPrefix(w, engine.LostWorker) }
-	return append(slices.DeleteFunc(append([]string{}, want...), lost), slices.DeleteFunc(slices.Clone(report), func(w string) bool { return !lost(w) })...)
-}
-
-// notCompared says what no replay holds a report against.
-const notCompared = "not compared: generator (the program that says it made the report) and timing (of its clock)"
-
-// sameWhole holds the whole report against the one that follows, in which what is
-// not compared is the report's own, so that no field is forgotten. It tells nothing
-// where a difference is known already. Words may change
-// from version to version.
-func sameWhole(v *engine.Verification, g audit.Generator, r, want any) {
-	v.Notes = append(v.Notes, notCompared)
-	if len(v.Differences) > 0 {
-		return
-	}
-	if version, _, _ := strings.Cut(g.Version, "+"); version != audit.Version && !audit.NearJSON(r, want) {
-		v.Notes = append(v.Notes, fmt.Sprintf("the report as a whole: version %s put it otherwise than this one", version))
-		return
-	}
-	v.Same(audit.NearJSON(r, want), "the report as a whole", "it has other fields than its numbers and settings make")
 }
 
 // compare holds the report against the one that follows.
@@ -100,7 +75,7 @@ func compare(v *engine.Verification, r, want Report) {
 	v.Same(audit.NearJSON(r.LowerBound, want.LowerBound), "lower bound", "it does not follow from the counts")
 	v.Same(audit.Near(r.Confidence, want.Confidence), "confidence", "it is not that of the plan")
 	v.Same(audit.SamePValue(r.PValue, want.PValue), "p-value", "it does not follow from the counts")
-	v.Same(audit.NearJSON(bare(r.Intervals), bare(want.Intervals)), "intervals", "they do not follow from the counts")
+	v.Same(audit.NearJSON(report.Bare(r.Intervals), report.Bare(want.Intervals)), "intervals", "they do not follow from the counts")
 	v.Same(audit.NearJSON(r.Equation10, want.Equation10), "equation 10", "it does not follow from the counts")
 	v.Same(audit.NearJSON(r.Growth, want.Growth), "growth", "it does not follow from the counts")
 	v.Same(audit.NearJSON(r.Power, want.Power), "power", "it does not follow from the plan")
@@ -124,39 +99,9 @@ func compare(v *engine.Verification, r, want Report) {
 		what string
 		a, b any
 	}{
-		{"summary", r.Summary, want.Summary}, {"source in words", r.Source, want.Source}, {"intervals in words", worded(r.Intervals), worded(want.Intervals)},
+		{"summary", r.Summary, want.Summary}, {"source in words", r.Source, want.Source}, {"intervals in words", report.Worded(r.Intervals), report.Worded(want.Intervals)},
 		{"command to run again", r.Reproduce, want.Reproduce}, {"limitations", r.Limitations, want.Limitations}, {"references", r.References, want.References},
 	} {
 		v.SameWords(r.Generator, x.what, x.a, x.b)
 	}
-}
-
-// wordy is a row of a table of bounds: words are its fields that hold words.
-type wordy[Row any] interface {
-	*Row
-	words() [3]*string
-}
-
-func (x *IntervalBound) words() [3]*string { return [3]*string{&x.Title, &x.Assumption, &x.Note} }
-func (x *MethodBound) words() [3]*string   { return [3]*string{&x.Title, &x.Assumption, &x.Note} }
-
-// bare are the rows without their words, worded only those.
-func bare[Row any, P wordy[Row]](rows []Row) []Row {
-	out := slices.Clone(rows)
-	for i := range out {
-		for _, w := range P(&out[i]).words() {
-			*w = ""
-		}
-	}
-	return out
-}
-
-func worded[Row any, P wordy[Row]](rows []Row) [][3]string {
-	out := make([][3]string, len(rows))
-	for i := range rows {
-		for k, w := range P(&rows[i]).words() {
-			out[i][k] = *w
-		}
-	}
-	return out
 }

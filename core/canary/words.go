@@ -8,12 +8,13 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/canary/train"
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
 )
 
-// intervalWords name intervals and say what they assume, beyond independent runs.
-var intervalWords = map[bounds.CanaryInterval]struct{ title, assumption string }{
+// IntervalWords name intervals and say what they assume, beyond independent runs.
+var IntervalWords = map[bounds.CanaryInterval]struct{ Title, Assumption string }{
 	bounds.CanaryPairedBetting: {"paired betting", "none: the mean of each pair's X/K - e^epsilon Y/M - delta is bet against, with stakes fixed before"},
 	bounds.CanaryBetting:       {"betting, half of the error a side", "none: each side's share X/K is a number in [0, 1], independent from run to run"},
 	bounds.CanaryMaurerPontil:  {"empirical Bernstein (Maurer and Pontil)", "none"},
@@ -29,7 +30,7 @@ var intervalWords = map[bounds.CanaryInterval]struct{ title, assumption string }
 // Headline is the verdict in words.
 func Headline(r Report) string {
 	p := r.Plan
-	claimed, at := "claimed "+phrase.Number(p.Claim.Epsilon), p.promise().at()
+	claimed, at := "claimed "+phrase.Number(p.Claim.Epsilon), p.Promise().At()
 	bounded := func() string {
 		return fmt.Sprintf("epsilon >= %s%s with %s confidence", phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, phrase.Percent(r.Confidence))
 	}
@@ -39,7 +40,7 @@ func Headline(r Report) string {
 		return fmt.Sprintf("Violation: %s; %s.", bounded(), claimed)
 	case r.Verdict == audit.NoViolation && !p.Interval.Valid():
 		return fmt.Sprintf("No violation found: the %s interval gives epsilon >= %s%s, which holds asymptotically only; %s. This is not a proof of privacy.",
-			intervalWords[p.Interval].title, phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, claimed)
+			IntervalWords[p.Interval].Title, phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, claimed)
 	case r.Verdict == audit.NoViolation:
 		return fmt.Sprintf("No violation found: %s; %s. %s cannot show more than %s, whatever the number of canaries. This is not a proof of privacy.",
 			bounded(), claimed, runs, phrase.Bound(r.Power.Largest, math.Inf(1)))
@@ -49,7 +50,7 @@ func Headline(r Report) string {
 		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified. Claimed epsilon = %s%s.", phrase.Grouped(r.Ended.SamplesUsed), phrase.Grouped(p.Runs), phrase.Number(p.Claim.Epsilon), at)
 	case *r.LowerBound > p.Claim.Epsilon:
 		return fmt.Sprintf("Inconclusive: the %s interval gives epsilon >= %s%s against %s, but it holds asymptotically only and refutes nothing. Use %s.",
-			intervalWords[p.Interval].title, phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, claimed, bounds.CanaryPairedBetting)
+			IntervalWords[p.Interval].Title, phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, claimed, bounds.CanaryPairedBetting)
 	}
 	remedy := "No number of runs that dpscope makes is enough."
 	if r.Power.RunsForClaim > 0 {
@@ -84,7 +85,7 @@ func (r Report) cautions() []string {
 		add("the event happened in a share of %s of the canaries inside, not more than delta = %s: such an event shows nothing of epsilon; use more runs, other canaries or a smaller delta", phrase.Number(r.In.Rate), phrase.Number(p.Claim.Delta))
 	}
 	if r.LowerBound != nil && !p.Interval.Valid() {
-		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", intervalWords[p.Interval].title, bounds.CanaryPairedBetting)
+		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", IntervalWords[p.Interval].Title, bounds.CanaryPairedBetting)
 	}
 	if r.LowerBound != nil && r.Power.Largest <= p.Claim.Epsilon {
 		add("no outcome of %s runs certifies more than %s, whatever the number of canaries; a one-run audit (dpscope one-run), whose limit is about log(r/3) with r guesses, has one training with many canaries instead", phrase.Grouped(p.Runs), phrase.Bound(r.Power.Largest, math.Inf(1)))
@@ -109,16 +110,16 @@ func limitations(p Plan) []string {
 	return l
 }
 
-func references(p Plan) []string {
+func References(p Plan) []string {
 	l := []string{
 		"K. Pillutla, G. Andrew, P. Kairouz, H. B. McMahan, A. Oprea and S. Oh, Unleashing the power of randomization in auditing differentially private ML, NeurIPS 2023",
 		"I. Waudby-Smith and A. Ramdas, Estimating means of bounded random variables by betting, JRSS B 2024",
 		"A. Maurer and M. Pontil, Empirical Bernstein bounds and sample variance penalization, COLT 2009",
 	}
 	switch p.Design {
-	case TailSingular:
+	case source.TailSingular:
 		l = append(l, "M. Jagielski, J. Ullman and A. Oprea, Auditing differentially private machine learning: how private is private SGD?, NeurIPS 2020")
-	case RandomGradients:
+	case source.RandomGradients:
 		l = append(l, "G. Andrew, P. Kairouz, S. Oh, A. Oprea, H. B. McMahan and V. Suriyakumar, One-shot empirical privacy estimation for federated learning, ICLR 2024")
 	}
 	return l
@@ -126,10 +127,10 @@ func references(p Plan) []string {
 
 // Facts are the report's facts in words, the most important first.
 func Facts(r Report) []audit.FactRow {
-	var rows factRows
-	add := rows.add
+	var rows report.FactRows
+	add := rows.Add
 	p := r.Plan
-	addSource(&rows, p.Source, p.Parameters, r.Source, p.promise())
+	source.AddSource(&rows, p.Source, p.Parameters, r.Source, p.Promise())
 	neighbours := "K canaries against K-1 of them"
 	if p.Relation == audit.Replace {
 		neighbours = "K canaries on both sides, one of them another"
@@ -147,7 +148,7 @@ func Facts(r Report) []audit.FactRow {
 	}
 	add("Canaries", "%d inside, %d fresh a run; %s", p.K, p.M, design)
 	if r.LowerBound != nil {
-		add("Lower bound", "epsilon >= %s (%s confidence%s, %s)", phrase.Bound(*r.LowerBound, p.Claim.Epsilon), phrase.Percent(r.Confidence), map[bool]string{false: " asymptotically"}[p.Interval.Valid()], intervalWords[p.Interval].title)
+		add("Lower bound", "epsilon >= %s (%s confidence%s, %s)", phrase.Bound(*r.LowerBound, p.Claim.Epsilon), phrase.Percent(r.Confidence), map[bool]string{false: " asymptotically"}[p.Interval.Valid()], IntervalWords[p.Interval].Title)
 	}
 	if r.PValue != nil {
 		add("p-value", "at most %s, of the claim, by paired betting", phrase.PValue(*r.PValue))
@@ -251,7 +252,7 @@ func IntervalRows(r Report) []IntervalRow {
 // Text is the report as plain text for a terminal.
 func Text(r Report) string {
 	var b strings.Builder
-	pair.WriteFacts(&b, r.Summary, Facts(r))
+	report.WriteFacts(&b, r.Summary, Facts(r))
 	if rows := IntervalRows(r); len(rows) > 0 {
 		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence where it is valid (* the audit's own):\n", phrase.Percent(r.Confidence))
 		lines := [][]string{{"", "interval", "at least", "at most possible", "valid", "assumes"}}
@@ -261,6 +262,6 @@ func Text(r Report) string {
 		}
 		phrase.Table(&b, lines)
 	}
-	pair.WriteEnd(&b, r.Warnings, r.Reproduce)
+	report.WriteEnd(&b, r.Warnings, r.Reproduce)
 	return b.String()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/stream"
@@ -35,7 +36,7 @@ func runAudit(t *testing.T, plan pair.Plan, workers int) pair.Report {
 // at its default parameters. The seeds are fixed; a fault that is this loud
 // would be missed by chance in far less than one run in a hundred.
 func TestBrokenMechanismsAreCaught(t *testing.T) {
-	nativetest.Only(t)
+	gear.Long(t) // smaller audits of all mechanisms are in package mechanisms
 	for _, m := range mechanisms.All() {
 		if m.Fault == "" {
 			continue
@@ -60,7 +61,7 @@ func TestBrokenMechanismsAreCaught(t *testing.T) {
 // mechanism that keeps its claim with probability at most 0.001, about 0.08
 // over all of them, over the choice of the seeds fixed here.
 func TestPrivateMechanismsAreNotFlagged(t *testing.T) {
-	nativetest.Only(t)
+	gear.Long(t) // as before
 	for _, m := range mechanisms.All() {
 		if m.Fault != "" {
 			continue
@@ -106,7 +107,9 @@ func TestBoundsAreNearTheTruth(t *testing.T) {
 		epsilon   float64
 		least     float64 // the truth is epsilon
 	}{{"randomised-response", 1, 0.95}, {"noisy-histogram", 1, 0.9}, {"svt1", 1, 0.6}, {"svt2", 1, 0.6}, {"noisy-max-exponential", 1, 0.8}} {
-		r := runAudit(t, pair.Plan{Mechanism: c.mechanism, Claim: &audit.Claim{Epsilon: c.epsilon}, Samples: 100_000, Finder: "candidates", Seed: 5}, 2)
+		plan := pair.Plan{Mechanism: c.mechanism, Claim: &audit.Claim{Epsilon: c.epsilon}, Samples: 100_000, Finder: "candidates", Seed: 5}
+		plan.Explore, plan.Trials = gear.Of(25_000, 0), gear.Of(2, 0) // 0: the default, many
+		r := runAudit(t, plan, 2)
 		if got := *r.Results[0].LowerBound; got < c.least || got > c.epsilon {
 			t.Errorf("%s: bound %v, want in [%v, %v]\n%s", c.mechanism, got, c.least, c.epsilon, pair.Text(r))
 		}
@@ -127,8 +130,8 @@ func TestWorkersDoNotMatter(t *testing.T) {
 func TestReportRoundTripAndReplay(t *testing.T) {
 	pool := pair.LocalPool(catalogue, 2)
 	for _, plan := range []pair.Plan{
-		{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 40_000, Explore: 4_000, Trials: 3, Seed: 7},
-		{Mechanism: "svt3", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Trials: 2, Seed: 8},
+		{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 20_000, Explore: 2_000, Trials: 3, Seed: 7},
+		{Mechanism: "svt3", Claim: &audit.Claim{Epsilon: 1}, Samples: 5_000, Explore: 2_000, Trials: 2, Seed: 8},
 		{Mechanism: "laplace-mean", Relation: audit.Replace, Samples: 5_000, Trials: 3, Seed: 9, Learner: "histogram", Finder: "random"},
 		{Mechanism: "noisy-max-laplace", Parameters: audit.Params{"m": {Number: 3}}, Samples: 5_000, Seed: 1, Beta: 0.1},
 		{Mechanism: "gaussian-mean", Samples: 5_000, Seed: 1, Pair: &audit.Pair{First: audit.Records(1), Second: audit.Records(1, 0)}},
@@ -290,7 +293,7 @@ func TestFaultyMechanisms(t *testing.T) {
 		m    faulty
 		says string
 	}{
-		{"panic", faulty{oneReal, func([]float64) error { panic("oh no") }}, "mechanism faulty panicked: oh no (github.com/dpscope/dpscope/core_test.TestFaultyMechanisms.func1, audit_test.go:"},
+		{"panic", faulty{oneReal, func([]float64) error { panic("oh no") }}, "mechanism faulty panicked: oh no (github.com/dpscope/dpscope/core/pair_test.TestFaultyMechanisms.func1, audit_test.go:"},
 		{"error", faulty{oneReal, func([]float64) error { return errors.New("out of tea") }}, "out of tea"},
 		{"NaN", faulty{oneReal, func(out []float64) error { out[3] = math.NaN(); return nil }}, "output of mechanism faulty on the first dataset, number 1 of 1 is NaN, must be finite"},
 		{"infinity", faulty{oneReal, func(out []float64) error { out[0] = math.Inf(-1); return nil }}, "is -Inf, must be finite"},

@@ -12,13 +12,11 @@ import (
 // PlanVersion is the version of the plan's JSON form.
 const PlanVersion = 1
 
-// Limits of a plan. MaxSeed keeps seeds exact in JSON numbers that are read as
-// float64.
+// Limits of a plan.
 const (
 	MinSamples = 100
 	MaxSamples = 1_000_000_000
 	MaxTrials  = 10_000
-	MaxSeed    = 1<<53 - 1
 	// maxExploreCells is how many float64 one exploration may hold in memory,
 	// both sides together (1 GiB): explored outputs are kept, certified ones are
 	// not. Where a plan does not ask for more, it is usualExploreCells (256 MiB),
@@ -42,7 +40,7 @@ type Plan struct {
 	Explore    int            `json:"explore,omitempty"`  // exploration outputs a side and trial, default as Samples
 	Trials     int            `json:"trials,omitempty"`   // pairs to explore, default 10
 	Beta       float64        `json:"beta,omitempty"`     // allowed error of the certificate, in (0, 0.5]; default 0.05
-	Seed       uint64         `json:"seed"`               // at most MaxSeed
+	Seed       uint64         `json:"seed"`               // at most [audit.MaxSeed]
 
 	// Anytime: the bound is valid at every look, and the run ends when the
 	// claim is refuted; Samples is then the most that it draws.
@@ -249,8 +247,8 @@ func (a *Audit) resolveBudget() error {
 	if p.Anytime && a.Spec.Unseeded != "" {
 		return &audit.InputError{Field: "anytime", Found: "true", Want: fmt.Sprintf("absent for %s", a.Spec.Name), Remedy: "what an anytime bound saw on its way cannot be checked again: " + a.Spec.Unseeded}
 	}
-	if p.Seed > MaxSeed {
-		return &audit.InputError{Field: "seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(MaxSeed))}
+	if p.Seed > audit.MaxSeed {
+		return &audit.InputError{Field: "seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(audit.MaxSeed))}
 	}
 	return nil
 }

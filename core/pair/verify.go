@@ -115,7 +115,7 @@ func (v *verifier) search(ctx context.Context, cat audit.Catalogue, pool *engine
 	v.sameSearch(r, s.trials, s.surrogate)
 	v.samePrepared(e, f.Prepared)
 	e.Table, e.Prepared, e.Chart, f.Table, f.Prepared, f.Chart = nil, Prepared{}, shown(e), nil, Prepared{}, shown(f)
-	if v.older(r.Generator, e.Chart.Plane == nil && f.Chart.Plane != nil, "evidence.chart.plane") {
+	if v.Older(r.Generator, e.Chart.Plane == nil && f.Chart.Plane != nil, "evidence.chart.plane") {
 		f.Chart.Plane = nil
 	}
 	v.Same(audit.EqualJSON(e, f), "exploration", "the replay finds another pair, witness, bins or chart")
@@ -129,23 +129,10 @@ func shown(e Evidence) Chart {
 	return ch
 }
 
-// sections that reports of earlier versions lack.
-const sectionsSince = "0.2.0"
-
-// older reports whether a section that the report lacks may be absent because its
-// version wrote none, and notes it.
-func (v *verifier) older(g audit.Generator, absent bool, section string) bool {
-	if !absent || !g.Before(sectionsSince) {
-		return false
-	}
-	v.Skip("version "+g.Release()+" wrote none", section)
-	return true
-}
-
 // sameSearch compares trials and the finder's model.
 func (v *verifier) sameSearch(r Report, trials []TrialNote, model *audit.SurrogateModel) {
 	predicted := slices.ContainsFunc(r.Trials, func(t TrialNote) bool { return t.Predicted != nil })
-	if v.older(r.Generator, r.Surrogate == nil && !predicted && model != nil, "surrogate") {
+	if v.Older(r.Generator, r.Surrogate == nil && !predicted && model != nil, "surrogate") {
 		trials, model = slices.Clone(trials), nil
 		for i := range trials {
 			trials[i].Predicted = nil
@@ -276,7 +263,7 @@ func chosenTrial(trials []TrialNote, neighbours audit.Pair) int {
 func (v *verifier) compare(r, want Report) {
 	e, f := *r.Evidence, *want.Evidence
 	v.Same(audit.EqualJSON(e.Table, f.Table), "counts", "replayed %d pairs, and they fall into other bins than the report's", f.Table.Pairs())
-	if v.older(r.Generator, e.Chart.Plane == nil && f.Chart.Plane != nil, "evidence.chart.plane") {
+	if v.Older(r.Generator, e.Chart.Plane == nil && f.Chart.Plane != nil, "evidence.chart.plane") {
 		f.Chart.Plane = nil
 	}
 	v.Same(audit.EqualJSON(e.Chart, f.Chart), "chart", "the replayed bins differ from the report's")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/report"
 )
 
 // quantityWords name quantities; in a headline the symbol stands for them.
@@ -335,7 +336,7 @@ func PublishedRows(r Report) []PublishedRow {
 // Text is the report as plain text for a terminal.
 func Text(r Report) string {
 	var b strings.Builder
-	WriteFacts(&b, r.Summary, Facts(r))
+	report.WriteFacts(&b, r.Summary, Facts(r))
 	writeCertified(&b, r)
 	if rows := PublishedRows(r); len(rows) > 0 {
 		b.WriteString("\nPublished forms on the same counts, for comparison; those called published certify nothing:\n")
@@ -343,33 +344,8 @@ func Text(r Report) string {
 			return []string{x.Quantity, x.Value, x.Method, x.Fault}
 		})
 	}
-	WriteEnd(&b, r.Warnings, r.Reproduce)
+	report.WriteEnd(&b, r.Warnings, r.Reproduce)
 	return phrase.Visible(b.String())
-}
-
-// WriteFacts begins the text of a report: its summary and facts.
-func WriteFacts(b *strings.Builder, summary string, rows []audit.FactRow) {
-	b.WriteString(summary + "\n\n")
-	w := 0
-	for _, row := range rows {
-		w = max(w, len(row.Name))
-	}
-	for _, row := range rows {
-		fmt.Fprintf(b, "  %-*s  %s\n", w, row.Name, row.Value)
-	}
-}
-
-// WriteEnd ends it: its warnings and the command that runs it again.
-func WriteEnd(b *strings.Builder, warnings []string, again audit.Reproduce) {
-	for _, warning := range warnings {
-		fmt.Fprintf(b, "\nNote: %s\n", warning)
-	}
-	if again.CLI != "" {
-		fmt.Fprintf(b, "\nRun it again: %s\n", again.CLI)
-	}
-	if again.Note != "" {
-		fmt.Fprintf(b, "\n%s\n", again.Note)
-	}
 }
 
 // writeCertified prints what was certified: the findings, and below them the

@@ -53,7 +53,7 @@ func planSchema(t *testing.T) []byte {
 	p["confidence"].Minimum, p["confidence"].ExclusiveMaximum = number(0.5), number(1)
 	p["confidence"].Description = "1 - beta, instead of it"
 	p["seed"].Types, p["seed"].Type = nil, "integer"
-	p["seed"].Minimum, p["seed"].Maximum = number(0), number(pair.MaxSeed)
+	p["seed"].Minimum, p["seed"].Maximum = number(0), number(audit.MaxSeed)
 	p["seed"].Description = "the seed of each audit follows from it and the audit's name; default 42"
 	s.Not = &jsonschema.Schema{Required: []string{"beta", "confidence"}}
 	audits := p["audits"]

@@ -238,8 +238,8 @@ func (f *File) check(what string) error {
 		seed := uint64(DefaultSeed)
 		f.Seed = &seed
 	}
-	if *f.Seed > pair.MaxSeed {
-		return bad("seed", fmt.Sprint(*f.Seed), fmt.Sprintf("in [0, %d]", uint64(pair.MaxSeed)), "")
+	if *f.Seed > audit.MaxSeed {
+		return bad("seed", fmt.Sprint(*f.Seed), fmt.Sprintf("in [0, %d]", uint64(audit.MaxSeed)), "")
 	}
 	if n := len(f.Audits); n < 1 || n > MaxAudits {
 		return bad("audits", fmt.Sprintf("%d of them", n), fmt.Sprintf("1 to %d", MaxAudits), "")

@@ -179,7 +179,7 @@ func TestSeed(t *testing.T) {
 	for seed := range uint64(100) {
 		for _, name := range []string{"a", "b", "aa", "a\x00"} {
 			s := suite.Seed(seed, name)
-			if s > pair.MaxSeed {
+			if s > audit.MaxSeed {
 				t.Errorf("seed %d is too large", s)
 			}
 			if other, ok := seen[s]; ok {

@@ -11,9 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
 )
 
@@ -52,6 +54,24 @@ func Start(parent context.Context) (context.Context, context.CancelFunc, error) 
 	return ctx, func() { cancel(); stop() }, nil
 }
 
+// Profile makes a profile in a browser, with storage and cookies of its own, and
+// returns a context for [Open]; cancel closes its tabs and forgets it.
+func Profile(browser context.Context) (context.Context, context.CancelFunc, error) {
+	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
+	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil {
+		cancel()
+		return nil, nil, fmt.Errorf("making a profile: %w", err)
+	}
+	return ctx, cancel, nil
+}
+
+// Forget empties what a profile stores for an origin.
+func Forget(profile context.Context, origin string) error {
+	_, err := chromedp.Call(profile, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: origin,
+		StorageTypes: "cookies,local_storage,indexeddb,file_systems,service_workers,cache_storage"})
+	return err
+}
+
 // Tab is one page and what was heard from it.
 type Tab struct {
 	Ctx    context.Context
@@ -79,6 +99,10 @@ func open(browser context.Context, url string, bypass bool) (*Tab, error) {
 	}
 	if err == nil {
 		_, err = chromedp.Call(ctx, network.SetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: bypass})
+	}
+	if err == nil {
+		// Another tab in front of it must not slow it down.
+		_, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	}
 	if err == nil {
 		err = chromedp.Do(ctx, chromedp.EmulateViewport(1100, 1000), chromedp.Navigate(url))

@@ -58,7 +58,7 @@ func (s *Samples) Histogram(column, bins int) []Bin {
 		out = out[1:]
 		symbols--
 	}
-	width := (upper/2 - lower/2) / float64(bins) * 2
+	width := (float64(upper/2) - float64(lower/2)) / float64(bins) * 2
 	for k := range bins {
 		out = append(out, Bin{Lower: lower + float64(width*float64(k)), Upper: lower + float64(width*float64(k+1))})
 	}
@@ -67,7 +67,7 @@ func (s *Samples) Histogram(column, bins int) []Bin {
 		if isNumber(c, i) {
 			k := 0
 			if width > 0 {
-				k = min(bins-1, int((c.reals.at(i)/2-lower/2)/width*2))
+				k = min(bins-1, int((float64(c.reals.at(i)/2)-float64(lower/2))/width*2))
 			}
 			out[symbols+k].Counts[side]++
 		}

@@ -6,9 +6,11 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/calibration"
-	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/mechanisms/google"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
@@ -36,8 +38,8 @@ type limits struct {
 type canaries struct {
 	Sources   []canarySource   `json:"sources"`
 	Intervals []canaryInterval `json:"intervals"` // the first is the default
-	Scales    []canary.Scale   `json:"scales"`    // of vectors from a file, the first is the default
-	Methods   []canary.Method  `json:"methods"`   // for scores without runs, the first is the default
+	Scales    []source.Scale   `json:"scales"`    // of vectors from a file, the first is the default
+	Methods   []report.Method  `json:"methods"`   // for scores without runs, the first is the default
 }
 
 type canarySource struct {
@@ -51,11 +53,11 @@ type canarySource struct {
 	// Canaries of one run and their design, by default; absent where the source
 	// cannot be audited so.
 	OneRun       int           `json:"oneRun,omitempty"`
-	OneRunDesign canary.Design `json:"oneRunDesign,omitempty"`
+	OneRunDesign source.Design `json:"oneRunDesign,omitempty"`
 }
 
 type canaryDesign struct {
-	Name    canary.Design `json:"name"`
+	Name    source.Design `json:"name"`
 	Vectors bool          `json:"vectors,omitempty"` // of a file, which must be given
 }
 
@@ -91,7 +93,7 @@ type mechanism struct {
 func list(museum map[string]string) listing {
 	all := catalogue.All().Listing()
 	l := listing{Learners: all.Learners, Finders: all.Finders, Accounts: accountKinds(), Calibration: calibrations(), Canaries: canaryOffer(),
-		Limits: limits{MinSamples: pair.MinSamples, MaxSamples: pair.MaxSamples, MaxTrials: pair.MaxTrials, MaxSeed: pair.MaxSeed}}
+		Limits: limits{MinSamples: pair.MinSamples, MaxSamples: pair.MaxSamples, MaxTrials: pair.MaxTrials, MaxSeed: audit.MaxSeed}}
 	for _, m := range all.Mechanisms {
 		entry := mechanism{MechanismListing: m, Samples: google.Samples(m.Name), Museum: museum[m.Name]}
 		if entry.Samples > 0 {
@@ -103,8 +105,8 @@ func list(museum map[string]string) listing {
 }
 
 func canaryOffer() canaries {
-	c := canaries{Methods: canary.FlatMethods(), Scales: []canary.Scale{canary.UnitNorm, canary.MedianNorm, canary.OwnNorm}}
-	for _, s := range canary.Sources() {
+	c := canaries{Methods: scores.FlatMethods(), Scales: []source.Scale{source.UnitNorm, source.MedianNorm, source.OwnNorm}}
+	for _, s := range source.Sources() {
 		x := canarySource{Name: s.Name, Title: s.Title, Params: s.Params, Relations: s.Relations, Examples: s.TakesData, Runs: s.Runs}
 		for _, d := range s.Designs {
 			x.Designs = append(x.Designs, canaryDesign{d, s.NeedsData != nil && s.NeedsData(d)})

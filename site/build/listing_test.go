@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/mechanisms/google"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
@@ -116,13 +117,13 @@ func TestCalibrationIsOffered(t *testing.T) {
 // and what it offers first is what the core takes by default.
 func TestCanariesAreOffered(t *testing.T) {
 	c := list(nil).Canaries
-	if len(c.Sources) != len(canary.Sources()) || len(c.Intervals) != len(bounds.CanaryIntervals()) || len(c.Scales) == 0 {
+	if len(c.Sources) != len(source.Sources()) || len(c.Intervals) != len(bounds.CanaryIntervals()) || len(c.Scales) == 0 {
 		t.Fatalf("%d sources, %d intervals, %d scales", len(c.Sources), len(c.Intervals), len(c.Scales))
 	}
 	vectors := 0
 	for _, s := range c.Sources {
 		plan := canary.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}}
-		a, err := plan.Resolve(canary.Sources(), nil)
+		a, err := plan.Resolve(source.Sources(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,7 +132,7 @@ func TestCanariesAreOffered(t *testing.T) {
 		}
 		for _, d := range s.Designs {
 			plan.Design = d.Name
-			_, err := plan.Resolve(canary.Sources(), nil)
+			_, err := plan.Resolve(source.Sources(), nil)
 			if d.Vectors {
 				vectors++
 			}
@@ -139,10 +140,10 @@ func TestCanariesAreOffered(t *testing.T) {
 				t.Errorf("%s, %s without a file: %v, offered as needing one: %v", s.Name, d.Name, err, d.Vectors)
 			}
 		}
-		plan.Design, plan.Pool = canary.Vectors, &canary.Pool{}
+		plan.Design, plan.Pool = source.Vectors, &source.Pool{}
 		for _, scale := range c.Scales {
 			plan.Pool.Scale = scale
-			if _, err := plan.Resolve(canary.Sources(), []byte("1,0\n0,1\n")); s.Designs[len(s.Designs)-1].Name == canary.Vectors && err != nil {
+			if _, err := plan.Resolve(source.Sources(), []byte("1,0\n0,1\n")); s.Designs[len(s.Designs)-1].Name == source.Vectors && err != nil {
 				t.Errorf("%s, scale %s: %v", s.Name, scale, err)
 			}
 		}

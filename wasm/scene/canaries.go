@@ -62,7 +62,7 @@ type CanarySide struct {
 	Moments  []float64 `json:"moments"`
 }
 
-// CanaryInterval is canary.IntervalBound.
+// CanaryInterval is report.Row.
 type CanaryInterval struct {
 	Interval   string   `json:"interval"`
 	Title      string   `json:"title"`

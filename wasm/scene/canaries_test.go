@@ -10,12 +10,14 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/onerun"
 )
 
 // canaryAudit audits a small Gaussian sum.
 func canaryAudit(t *testing.T) (canary.Report, *CanaryReport) {
 	t.Helper()
-	sources := canary.Sources()
+	sources := source.Sources()
 	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Runs: 300, K: 8, M: 12, Seed: 5, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}},
 		Sources: sources, Pool: canary.LocalPool(sources, 2)}.Do(context.Background())
 	if err != nil {
@@ -93,8 +95,8 @@ func TestCanaryViews(t *testing.T) {
 	if own != 1 {
 		t.Errorf("%d bounds are the audit's own", own)
 	}
-	run, err := canary.OneRun{Plan: canary.OneRunPlan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Guesses: []int{20, 40}}, Sources: canary.Sources(),
-		Pool: canary.LocalPool(canary.Sources(), 1)}.Do(context.Background())
+	run, err := onerun.Run{Plan: onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Guesses: []int{20, 40}}, Sources: source.Sources(),
+		Pool: canary.LocalPool(source.Sources(), 1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

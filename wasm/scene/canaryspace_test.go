@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -321,7 +322,7 @@ func TestOddPortraits(t *testing.T) {
 // TestScoresOfAMatrix: an audit of scores by runs has its runs, portrait and growth.
 func TestScoresOfAMatrix(t *testing.T) {
 	st := stream.New(stream.Key{Seed: 4, Purpose: "a matrix"})
-	s := canary.Scores{Runs: 80, Canaries: 6}
+	s := scores.Scores{Runs: 80, Canaries: 6}
 	for range s.Runs {
 		row := make([]float64, s.Canaries)
 		st.Gaussian(row, 1)
@@ -336,7 +337,7 @@ func TestScoresOfAMatrix(t *testing.T) {
 		}
 	}
 	claim := audit.DPClaim(1, 1e-5)
-	r, err := canary.AuditScores(canary.ScoresPlan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.Replace}, s, audit.Generator{})
+	r, err := scores.Run(scores.Plan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.Replace}, s, audit.Generator{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,10 +2,11 @@ package main
 
 import (
 	"encoding/binary"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"syscall/js"
 	"time"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // withBrought adds the mechanism that the page's start message brings, if it does.

@@ -9,7 +9,9 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Canary audits. The file that some take comes with the request, in base64; it
@@ -38,7 +40,7 @@ type canaryReported struct {
 	Text      string               `json:"text"`
 	Facts     []audit.FactRow      `json:"facts"`
 	Intervals []canary.IntervalRow `json:"intervals"`
-	Methods   []canary.MethodRow   `json:"methods"` // of one run, or of scores
+	Methods   []report.MethodRow   `json:"methods"` // of one run, or of scores
 	// Course are the provisional bounds of the run on its way; empty for a report
 	// that was opened.
 	Course []coursePoint `json:"course"`
@@ -65,13 +67,13 @@ func canaryAnswer(r canary.Report, course []coursePoint, failure error) (message
 		}
 	}
 	if r.Intervals == nil {
-		r.Intervals = []canary.IntervalBound{}
+		r.Intervals = []report.Row{}
 	}
 	text, err := audit.Canonical(r)
 	if err != nil {
 		return message{}, err
 	}
-	out := canaryReported{Report: text, Text: string(text), Facts: canary.Facts(r), Intervals: canary.IntervalRows(r), Course: course, Methods: []canary.MethodRow{}}
+	out := canaryReported{Report: text, Text: string(text), Facts: canary.Facts(r), Intervals: canary.IntervalRows(r), Course: course, Methods: []report.MethodRow{}}
 	if out.Course == nil {
 		out.Course = []coursePoint{}
 	}
@@ -90,8 +92,8 @@ const (
 )
 
 // grained are the sources with the grain for an audit of so many runs.
-func grained(runs, data int) []canary.SourceSpec {
-	sources := canary.Sources()
+func grained(runs, data int) []source.Spec {
+	sources := source.Sources()
 	for i := range sources {
 		if s := &sources[i]; data <= mostTaskData {
 			n := runs

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 )
 
 func canaryPlan(n, k int) canary.Plan {
@@ -40,12 +41,12 @@ func plantedIn(t *testing.T, r canaryReported) canary.Report {
 func TestCanariesThroughMessages(t *testing.T) {
 	cat := testCatalogue()
 	vectors := canaryPlan(60, 2)
-	vectors.Design = canary.Vectors
+	vectors.Design = source.Vectors
 	for _, c := range []struct {
 		plan canary.Plan
 		file []byte
 	}{{canaryPlan(200, 5), nil}, {vectors, []byte("1,0,0\n0,2,0\n0,0,3\n")}} {
-		run := canary.Run{Plan: c.plan, File: c.file, Sources: canary.Sources(), Pool: canary.LocalPool(canary.Sources(), 1), Generator: audit.Generator{Name: "dpscope", Version: "test", CoreSHA256: "sum"}}
+		run := canary.Run{Plan: c.plan, File: c.file, Sources: source.Sources(), Pool: canary.LocalPool(source.Sources(), 1), Generator: audit.Generator{Name: "dpscope", Version: "test", CoreSHA256: "sum"}}
 		want, err := run.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
@@ -149,7 +150,7 @@ func TestCanariesRefuse(t *testing.T) {
 	}{
 		{plan(func(p *canary.Plan) { p.Runs = 2 }), "runs", "at least"},
 		{plan(func(p *canary.Plan) { p.Source = "sums" }), "source", "gaussian-sum"},
-		{plan(func(p *canary.Plan) { p.Design = canary.Vectors }), "data", "a file"},
+		{plan(func(p *canary.Plan) { p.Design = source.Vectors }), "data", "a file"},
 		{plan(func(p *canary.Plan) { p.Claim = nil }), "claim", "absent"},
 		{`{"plan":{"version":1,"colour":2}}`, "colour", "unknown"},
 		{`{"report":"{}"}`, "plan", "empty"},

@@ -2,12 +2,13 @@ package main
 
 import (
 	"encoding/json"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 func TestReadyNamesTheCore(t *testing.T) {

@@ -3,11 +3,13 @@ package main
 import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-var canaryExecutors = canary.Executors(canary.Sources())
+var canaryExecutors = append(canary.Executors(source.Sources()), onerun.Executors(source.Sources())...)
 
 // executors execute the tasks that this core knows.
 func executors(cat audit.Catalogue) engine.Executors {

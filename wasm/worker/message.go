@@ -3,8 +3,9 @@ package main
 import (
 	"encoding/json"
 	"errors"
-	"github.com/dpscope/dpscope/audit"
 	"io"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // message is one message of the boundary between page, coordinator and task

@@ -6,8 +6,12 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Audits in one run, and reports that end in findings by method: theirs, and
@@ -15,12 +19,12 @@ import (
 
 // oneRun does an audit in one run. A stop leaves a report without a bound.
 func (c *coordinator) oneRun(ctx context.Context, id int, req canaryRequest) (message, error) {
-	plan, err := canary.ParseOneRunPlan(req.OneRun)
+	plan, err := onerun.ParsePlan(req.OneRun)
 	if err != nil {
 		return message{}, err
 	}
-	c.tellOne(id, canary.OneRunning)
-	r, err := canary.OneRun{Plan: plan, File: req.File, Sources: canary.Sources(), Pool: c.crew.pool(c.crew), Generator: c.generator, Now: c.now}.Do(ctx)
+	c.tellOne(id, onerun.OneRunning)
+	r, err := onerun.Run{Plan: plan, File: req.File, Sources: source.Sources(), Pool: c.crew.pool(c.crew), Generator: c.generator, Now: c.now}.Do(ctx)
 	if err != nil && r.Schema == "" {
 		return message{}, err // it never began
 	}
@@ -44,7 +48,7 @@ const readingScores canary.Phase = "scores"
 
 // scores audits recorded scores.
 func (c *coordinator) scores(id int, req canaryRequest) (message, error) {
-	plan, err := canary.ParseScoresPlan(req.Scores)
+	plan, err := scores.ParsePlan(req.Scores)
 	if err != nil {
 		return message{}, err
 	}
@@ -53,14 +57,14 @@ func (c *coordinator) scores(id int, req canaryRequest) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	r, err := canary.AuditScores(plan, *s, c.generator)
+	r, err := scores.Run(plan, *s, c.generator)
 	if err != nil {
 		return message{}, err
 	}
 	return scoresAnswer(r)
 }
 
-func readScores(files []scoreFile) (*canary.Scores, error) {
+func readScores(files []scoreFile) (*scores.Scores, error) {
 	var parsed []*recorded.File
 	for _, f := range files {
 		p, err := recorded.NewParser(recorded.ScoreOptions(recorded.Options{Name: f.Name}))
@@ -76,36 +80,36 @@ func readScores(files []scoreFile) (*canary.Scores, error) {
 		}
 		parsed = append(parsed, read)
 	}
-	return canary.ReadScores(parsed)
+	return scores.ReadScores(parsed)
 }
 
-func scoresAnswer(r canary.ScoresReport) (message, error) {
+func scoresAnswer(r scores.Report) (message, error) {
 	complete(&r.Findings)
 	if r.Notes == nil {
 		r.Notes = []string{}
 	}
-	return findingsAnswer(r, canary.ScoresFacts(r), r.MethodRows(r.Plan.Method, r.Plan.Claim.Epsilon), nil)
+	return findingsAnswer(r, scores.Facts(r), r.MethodRows(r.Plan.Method, r.Plan.Claim.Epsilon), nil)
 }
 
-func oneRunAnswer(r canary.OneRunReport, failure error) (message, error) {
+func oneRunAnswer(r onerun.Report, failure error) (message, error) {
 	complete(&r.Findings)
-	return findingsAnswer(r, canary.OneRunFacts(r), r.MethodRows(canary.MethodOneRun, r.Plan.Claim.Epsilon), failure)
+	return findingsAnswer(r, onerun.Facts(r), r.MethodRows(report.MethodOneRun, r.Plan.Claim.Epsilon), failure)
 }
 
 // complete gives a report that was written by hand the lists on which the page
 // relies.
-func complete(f *canary.Findings) {
+func complete(f *report.Findings) {
 	for _, list := range []*[]string{&f.Warnings, &f.Limitations, &f.References} {
 		if *list == nil {
 			*list = []string{}
 		}
 	}
 	if f.Methods == nil {
-		f.Methods = []canary.MethodBound{}
+		f.Methods = []report.Row{}
 	}
 }
 
-func findingsAnswer(r any, facts []audit.FactRow, rows []canary.MethodRow, failure error) (message, error) {
+func findingsAnswer(r any, facts []audit.FactRow, rows []report.MethodRow, failure error) (message, error) {
 	text, err := audit.Canonical(r)
 	if err != nil {
 		return message{}, err
@@ -119,19 +123,19 @@ func findingsAnswer(r any, facts []audit.FactRow, rows []canary.MethodRow, failu
 
 // openFindings reads a report of this kind.
 func openFindings(kind string, data []byte) (message, error) {
-	if kind == canary.OneRunKind {
-		r, err := canary.ParseOneRunReport(data)
+	if kind == onerun.Kind {
+		r, err := onerun.ParseReport(data)
 		if err != nil {
 			return message{}, err
 		}
-		r.Summary = canary.OneRunHeadline(r)
+		r.Summary = onerun.Headline(r)
 		return oneRunAnswer(r, nil)
 	}
-	r, err := canary.ParseScoresReport(data)
+	r, err := scores.ParseReport(data)
 	if err != nil {
 		return message{}, err
 	}
-	r.Summary = canary.ScoresHeadline(r)
+	r.Summary = scores.Headline(r)
 	return scoresAnswer(r)
 }
 
@@ -140,13 +144,13 @@ func openFindings(kind string, data []byte) (message, error) {
 func (c *coordinator) verifyFindings(ctx context.Context, id int, kind string, req canaryRequest) (message, error) {
 	data := []byte(req.Report)
 	var v engine.Verification
-	if kind == canary.OneRunKind {
-		r, err := canary.ParseOneRunReport(data)
+	if kind == onerun.Kind {
+		r, err := onerun.ParseReport(data)
 		if err != nil {
 			return message{}, err
 		}
-		c.tellOne(id, canary.OneRunning)
-		v, err = canary.VerifyOneRun(ctx, canary.Sources(), c.crew.pool(c.crew), r, req.File, true)
+		c.tellOne(id, onerun.OneRunning)
+		v, err = onerun.Verify(ctx, source.Sources(), c.crew.pool(c.crew), r, req.File, true)
 		if ctx.Err() != nil {
 			return message{}, errors.New("stopped before the end")
 		}
@@ -154,13 +158,13 @@ func (c *coordinator) verifyFindings(ctx context.Context, id int, kind string, r
 			return message{}, err
 		}
 	} else {
-		r, err := canary.ParseScoresReport(data)
-		var given *canary.Scores
+		r, err := scores.ParseReport(data)
+		var given *scores.Scores
 		if err == nil && len(req.Files) > 0 {
 			given, err = readScores(req.Files)
 		}
 		if err == nil {
-			v, err = canary.VerifyScores(r, given)
+			v, err = scores.Verify(r, given)
 		}
 		if err != nil {
 			return message{}, err
@@ -171,7 +175,7 @@ func (c *coordinator) verifyFindings(ctx context.Context, id int, kind string, r
 
 // findingsKind is the kind of a report that ends in findings, empty for others.
 func findingsKind(data []byte) string {
-	if kind := canary.ReportKindOf(data); kind == canary.OneRunKind || kind == canary.ScoresKind {
+	if kind := report.ReportKindOf(data); kind == onerun.Kind || kind == scores.Kind {
 		return kind
 	}
 	return ""

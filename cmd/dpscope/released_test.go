@@ -1,0 +1,236 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	check "github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
+)
+
+const (
+	root     = "../.."
+	released = root + "/core/testdata/released"
+)
+
+// releasedReport is what the test reads of a report of any kind.
+type releasedReport struct {
+	Schema    string `json:"$schema"`
+	Generator audit.Generator
+	Verdict   audit.Verdict
+	Results   []struct{ LowerBound *float64 } // of an audit of a mechanism
+	// LowerBound is that of an audit with canaries, in one run or of scores.
+	LowerBound *float64
+	Evidence   *struct{ Table, Certified json.RawMessage }
+	Ended      *audit.Termination
+	// Termination is Ended, as an audit of a mechanism calls it.
+	Termination *audit.Termination
+	Audits      []struct{ Report releasedReport } // of a plan
+}
+
+func (r releasedReport) bounded() bool {
+	return r.LowerBound != nil || len(r.Results) > 0 && r.Results[0].LowerBound != nil
+}
+
+// uncounted reports whether the run ended before it certified.
+func (r releasedReport) uncounted() bool {
+	end := r.Termination
+	if end == nil {
+		end = r.Ended
+	}
+	return end != nil && (end.Reason == audit.Stopped || end.Reason == audit.Failed) &&
+		(r.Evidence == nil || r.Evidence.Table == nil && !bytes.Contains(r.Evidence.Certified, []byte("table")))
+}
+
+// TestReleasedReports verifies every report that was kept of earlier versions, as
+// dpscope verify does: all quickly, and as whole runs where that is as quick.
+func TestReleasedReports(t *testing.T) {
+	folders, err := filepath.Glob(released + "/*")
+	if err != nil || len(folders) == 0 {
+		t.Fatal("no reports were kept in ", released)
+	}
+	for _, folder := range folders {
+		version := filepath.Base(folder)
+		t.Run(version, func(t *testing.T) {
+			schemas := compileSchemas(t)
+			t.Chdir(folder)
+			seen := map[string]bool{}
+			listed := listReports(t)
+			for _, file := range slices.Sorted(maps.Keys(listed)) {
+				t.Run(file, func(t *testing.T) {
+					data, err := os.ReadFile(file)
+					if err != nil {
+						t.Fatal(err)
+					}
+					var r releasedReport
+					if err := json.Unmarshal(data, &r); err != nil {
+						t.Fatal(err)
+					}
+					seen[r.Schema] = true
+					if got := r.Generator.Release(); got != version {
+						t.Errorf("it is of version %q", got)
+					}
+					value, err := check.UnmarshalJSON(bytes.NewReader(data))
+					if first := version == "0.1.0" && strings.Contains(r.Schema, "canary"); err == nil && schemas[r.Schema] != nil && !first { // it called the relation form
+						err = schemas[r.Schema].Validate(value)
+					}
+					if err != nil || schemas[r.Schema] == nil {
+						t.Errorf("it does not fit the schema %q of its schema version any more: %v", r.Schema, err)
+					}
+					verifyReleased(t, file, r, listed[file])
+				})
+			}
+			for name := range schemas {
+				if version != "0.1.0" && !seen[name] { // one-run audits and audits of scores became what they are in 0.2.0
+					t.Errorf("no report of the schema %s was kept", name)
+				}
+			}
+		})
+	}
+}
+
+// verifyReleased runs dpscope verify with the arguments that the report needs.
+func verifyReleased(t *testing.T, file string, r releasedReport, args []string) {
+	runsCommand := slices.Contains(args, "-exec") || slices.ContainsFunc(r.Audits, func(a struct{ Report releasedReport }) bool { return a.Report.Verdict == audit.Invalid })
+	if runsCommand {
+		if _, err := exec.LookPath("python3"); err != nil {
+			t.Skip("NOT RUN: needs Python")
+		}
+	}
+	modes := [][]string{{"-quick"}, nil}
+	slow := runsCommand || file == "page.json" || filepath.Dir(file) == "pair" // which core/pair replays
+	if slices.Contains(args, "-quick") {
+		modes = modes[1:]
+	} else if slow && !gear.All() {
+		modes = modes[:1]
+	}
+	for _, mode := range modes {
+		var out, errs strings.Builder
+		code := run(slices.Concat([]string{"verify"}, mode, args, []string{file}), nil, &out, &errs)
+		if r.uncounted() {
+			if code != exitUsage || !strings.Contains(errs.String(), "has nothing to replay") {
+				t.Errorf("verify %s: exit code %d: %s%s", mode, code, out.String(), errs.String())
+			}
+			continue
+		}
+		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+		last := lines[len(lines)-1]
+		if code != exitOK || strings.Contains(out.String(), "DIFFERS") || !strings.HasPrefix(last, "Replayed: ") && !strings.HasPrefix(last, "Recomputed: ") {
+			t.Fatalf("verify %s: exit code %d: %s%s", mode, code, out.String(), errs.String())
+		}
+		// A quick replay recomputes bounds of canaries from the report's own counts.
+		wants := []string{"  same: verdict"}
+		if len(r.Audits) > 0 {
+			wants = []string{"  same: verdict of all"}
+		} else if r.bounded() {
+			wants = append(wants, "  same: lower bound")
+		}
+		if whole := mode == nil && !slices.Contains(args, "-quick"); len(r.Results) > 0 || whole && r.Ended != nil && r.Ended.Reason == audit.Completed {
+			wants = append(wants, "  same: counts")
+		}
+		for _, want := range wants {
+			if !slices.Contains(lines, want) {
+				t.Errorf("verify %s: no line %q in:\n%s", mode, want, out.String())
+			}
+		}
+		headline := map[audit.Verdict]string{audit.Violation: "Violation: ", audit.NoViolation: "No violation found: ", audit.Inconclusive: "Inconclusive: ", audit.Invalid: "Invalid: "}[r.Verdict]
+		if len(r.Audits) == 0 && (headline == "" || !strings.HasPrefix(lines[0], headline)) {
+			t.Errorf("verify %s: the replay says %q, the report's verdict is %q", mode, lines[0], r.Verdict)
+		}
+	}
+}
+
+// listReports reads reports.txt of the folder: each line a report and the arguments
+// of verify. Every report in the folder must be listed.
+func listReports(t *testing.T) map[string][]string {
+	t.Helper()
+	data, err := os.ReadFile("reports.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[string][]string{}
+	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
+		words, err := command.Split(lines.Text())
+		if err != nil || len(words) == 0 {
+			t.Fatalf("reports.txt: %q: %v", lines.Text(), err)
+		}
+		listed[words[0]] = words[1:]
+	}
+	if len(listed) == 0 {
+		t.Fatal("reports.txt names no report")
+	}
+	err = filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && path == "inputs" {
+			return fs.SkipDir
+		}
+		path = filepath.ToSlash(path)
+		if _, ok := listed[path]; !ok && filepath.Ext(path) == ".json" {
+			t.Errorf("reports.txt does not name %s", path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listed
+}
+
+// compileSchemas are the schemas of this version's reports, by their names.
+func compileSchemas(t *testing.T) map[string]*check.Schema {
+	t.Helper()
+	files, err := filepath.Glob(root + "/docs/dpscope-*.schema.json")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	out := map[string]*check.Schema{}
+	for _, file := range files {
+		name := filepath.Base(file)
+		if strings.HasPrefix(name, "dpscope-plan-v") {
+			continue // of plans, not of their reports
+		}
+		c := check.NewCompiler()
+		if out[name], err = c.Compile(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// TestChangelog: this version is the first that the change log names, and of each
+// earlier one reports were kept.
+func TestChangelog(t *testing.T) {
+	data, err := os.ReadFile(root + "/CHANGELOG.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var versions []string
+	for line := range strings.Lines(string(data)) {
+		if rest, ok := strings.CutPrefix(line, "## ["); ok {
+			version, _, _ := strings.Cut(rest, "]")
+			versions = append(versions, version)
+		}
+	}
+	if len(versions) < 3 || versions[0] != audit.Version {
+		t.Fatalf("the change log names %q, the first must be %s", versions, audit.Version)
+	}
+	for _, v := range versions[1:] {
+		if _, err := os.Stat(filepath.Join(released, v, "reports.txt")); err != nil {
+			t.Errorf("no reports of %s were kept: %v", v, err)
+		}
+	}
+}

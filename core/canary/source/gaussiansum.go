@@ -1,0 +1,363 @@
+package source
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/dpscope/dpscope/accounting"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Limits of a Gaussian sum.
+const (
+	mostDimensions = 1_000_000
+	mostCanaries   = 4096
+)
+
+// Ways to calibrate the noise.
+const (
+	ByRenyi    = "renyi"    // the Rényi curve, converted: LiDP appendix E.1
+	ByAnalytic = "analytic" // exactly: Balle and Wang 2018
+)
+
+// GaussianSum is the sum of vectors in the unit ball with Gaussian noise, on the
+// canaries alone (LiDP section 4 and appendix E.1). A canary's score is its inner
+// product with the output.
+//
+// Sphere, random-gradients and orthogonal canaries are rotation invariant, so
+// that inner products are drawn without forming a vector of d numbers: the
+// canaries inside as rows of a lower triangular matrix of normals with chi
+// variates on the diagonal (Bartlett's decomposition), fresh ones by their angle
+// with the output. A run costs O(K^2 + M), whatever d is.
+func GaussianSum() Spec {
+	return Spec{
+		Name: "gaussian-sum", Title: "sum of vectors in the unit ball with Gaussian noise", Score: "inner product of the canary and the noisy sum",
+		Params: []audit.ParamSpec{
+			{Name: "d", Doc: "dimension; of vectors from a file, that of the file", Default: 1000, Min: 1, Max: mostDimensions, Integer: true},
+			{Name: "calibration", Doc: "how the noise follows from epsilon and delta: by the Rényi bound of the paper, or exactly", Choices: []string{ByRenyi, ByAnalytic}},
+			{Name: "epsilon", Doc: "epsilon of the calibration; default: the claim's", Default: 1, Min: 0.001, Max: 100},
+			{Name: "delta", Doc: "delta of the calibration; default: the claim's", Default: 1e-5, Min: 1e-100, Max: 0.5},
+			{Name: "noise", Doc: "factor on the calibrated noise; below 1 the mechanism breaks its promise", Default: 1, Min: 0.001, Max: 1000},
+		},
+		Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{Sphere, Orthogonal, RandomGradients, TailSingular, Vectors},
+		NeedsData: func(d Design) bool { return d == TailSingular || d == Vectors },
+		ShardRuns: 256, Runs: 1024, Baseline: true,
+		Prepare: preparePool, Check: checkSum, New: newSum, OneRun: sumOneRunSpec(),
+		Facts: func(s Setup) []audit.FactRow {
+			return []audit.FactRow{
+				{Name: "Noise", Value: fmt.Sprintf("standard deviation %.6g in each of %d dimensions, %s calibration, L2 sensitivity %.0f", sumSigma(s), s.Params.Int("d"), s.Params.Word("calibration"), sensitivity(s.Relation))},
+			}
+		},
+	}
+}
+
+// sensitivity is the L2 sensitivity of a sum over the unit ball.
+func sensitivity(r audit.Relation) float64 {
+	if r == audit.Replace {
+		return 2
+	}
+	return 1
+}
+
+// sumSigma is the standard deviation of the noise.
+func sumSigma(s Setup) float64 {
+	sigma := Sigma(s.Params.Word("calibration"), s.Params.Num("epsilon"), s.Params.Num("delta"))
+	return float64(float64(sigma*sensitivity(s.Relation)) * s.Params.Num("noise"))
+}
+
+// Sigma is the standard deviation of Gaussian noise that makes a value of L2
+// sensitivity 1 (eps, delta) differentially private by this calibration, rounded
+// up to seven significant digits, so that it is the same on every platform:
+// 2.149 by Rényi and 1.994 exactly for (2, 1e-5).
+func Sigma(calibration string, eps, delta float64) float64 {
+	if calibration == ByAnalytic {
+		return sevenDigits(accounting.GaussianSigma(eps, delta, 1))
+	}
+	hi := accounting.GaussianSigma(eps, delta, 1)
+	lo := hi
+	holds := func(sigma float64) bool {
+		return accounting.BestEpsilon(accounting.Gaussian{Sigma: sigma, Sensitivity: 1}, delta, accounting.Tight).Epsilon <= eps
+	}
+	for !holds(hi) {
+		lo, hi = hi, float64(hi*1.5)
+	}
+	for range 60 {
+		if mid := float64(lo/2) + float64(hi/2); holds(mid) {
+			hi = mid
+		} else {
+			lo = mid
+		}
+	}
+	return sevenDigits(hi)
+}
+
+// sevenDigits rounds x > 0 up.
+func sevenDigits(x float64) float64 {
+	step := 1.0
+	for float64(x*step) < 1e6 {
+		step *= 10
+	}
+	for float64(x*step) >= 1e7 {
+		step /= 10
+	}
+	return float64(math.Ceil(float64(float64(x*step)*(1-1e-13))) / step)
+}
+
+func checkSum(s *Setup) error {
+	if s.K > mostCanaries || s.M > mostCanaries {
+		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d each", mostCanaries)}
+	}
+	d := s.Params.Int("d")
+	if s.Design == Orthogonal {
+		if need := s.orthogonalNeed(); need > d {
+			return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M),
+				Want:   fmt.Sprintf("so few that %d orthogonal canaries fit into d = %d dimensions", need, d),
+				Remedy: fmt.Sprintf("lower k or m, raise d, or use the design %q", Sphere)}
+		}
+	}
+	if s.Design != TailSingular && s.Design != Vectors {
+		return nil
+	}
+	pool, err := unpackVectors(s.Data)
+	if err != nil {
+		return err
+	}
+	if s.Pool.Distinct && s.K+s.M > pool.rows {
+		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", s.K, s.M), Want: fmt.Sprintf("at most %d together, as no vector is drawn twice in a run", pool.rows)}
+	}
+	if pool.columns > mostDimensions {
+		return &audit.InputError{Field: "vectors", Found: fmt.Sprintf("of %d dimensions", pool.columns), Want: fmt.Sprintf("of at most %d", mostDimensions)}
+	}
+	s.Params["d"] = audit.ParamValue{Number: float64(pool.columns)}
+	return nil
+}
+
+// orthogonalNeed is how many canaries of a run are orthogonal to each other: the
+// last canary is not in the dataset that fresh ones are tested on in the
+// add-remove relation, and need not be orthogonal to them.
+func (s Setup) orthogonalNeed() int {
+	if s.Relation == audit.Replace {
+		return s.K + s.M
+	}
+	return max(s.K, s.K-1+s.M)
+}
+
+func newSum(s Setup) (Source, error) {
+	g := &gaussianSum{D: s.Params.Int("d"), Sigma: sumSigma(s), Relation: s.Relation, ball: s.Design == RandomGradients}
+	switch s.Design {
+	case Orthogonal:
+		return orthogonalSum{g}, nil
+	case TailSingular, Vectors:
+		pool, err := unpackVectors(s.Data)
+		if err != nil {
+			return nil, err
+		}
+		return newPoolSum(g, pool, s.Pool.Distinct), nil
+	}
+	return g, nil
+}
+
+// gaussianSum draws canaries that are uniform on the sphere or in the ball.
+type gaussianSum struct {
+	D        int
+	Sigma    float64
+	Relation audit.Relation
+	ball     bool
+
+	rows  []float64 // triangular, row k from k*rank
+	sum   []float64 // output in the frame of the canaries inside
+	noise []float64
+}
+
+// Run implements [Source].
+func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
+	k := len(in)
+	rank := min(k, g.D)
+	g.grow(k * rank)
+	g.sum, g.noise = resize(g.sum, rank), resize(g.noise, rank)
+	clear(g.sum)
+	// In the orthonormal frame that follows the canaries one by one, a normal
+	// vector has normal coordinates along those before it and the length of what
+	// is left is a chi variate.
+	for i := range k {
+		row := g.rows[i*rank:][:min(i+1, rank)]
+		w := min(i, g.D)
+		st.Gaussian(row[:w], 1)
+		square := 0.0
+		for _, x := range row[:w] {
+			square += float64(x * x)
+		}
+		if i < g.D {
+			rest := chiSquare(st, g.D-i)
+			row[i] = math.Sqrt(rest)
+			square += rest
+		}
+		scale := g.radius(st) / math.Sqrt(square)
+		for j := range row {
+			row[j] = float64(row[j] * scale)
+		}
+		if i == k-1 && g.Relation == audit.AddRemove {
+			// Model 0 has the first K-1. It lies in their span and its noise.
+			g.fresh(st, out, g.length(st, squared(g.sum)))
+		}
+		for j, x := range row {
+			g.sum[j] += x
+		}
+	}
+	st.Gaussian(g.noise, g.Sigma)
+	for j, x := range g.noise {
+		g.sum[j] += x
+	}
+	for i := range k {
+		score := 0.0
+		for j, x := range g.rows[i*rank:][:min(i+1, rank)] {
+			score += float64(x * g.sum[j])
+		}
+		in[i] = score
+	}
+	if g.Relation == audit.Replace {
+		beyond := float64(float64(g.Sigma*g.Sigma) * chiSquare(st, g.D-rank))
+		g.fresh(st, out, math.Sqrt(squared(g.sum)+beyond))
+	}
+	return false, nil
+}
+
+// length draws the length of the sum of a vector of this squared length and the
+// noise: along the vector and across it.
+func (g *gaussianSum) length(st *stream.Stream, square float64) float64 {
+	var z [1]float64
+	st.Gaussian(z[:], g.Sigma)
+	along := math.Sqrt(square) + z[0]
+	return math.Sqrt(float64(along*along) + float64(float64(g.Sigma*g.Sigma)*chiSquare(st, g.D-1)))
+}
+
+// fresh draws the inner products of canaries that are independent of an output of
+// this length with it: given the output they are independent, and the cosine of
+// the angle is one coordinate of a random direction.
+func (g *gaussianSum) fresh(st *stream.Stream, out []float64, length float64) {
+	st.Gaussian(out, 1)
+	for j, z := range out {
+		cosine := z / math.Sqrt(float64(z*z)+chiSquare(st, g.D-1))
+		out[j] = float64(float64(cosine*g.radius(st)) * length)
+	}
+}
+
+// radius is the norm of a canary.
+func (g *gaussianSum) radius(st *stream.Stream) float64 {
+	if !g.ball {
+		return 1
+	}
+	return stream.Exp(stream.Log(1-st.Float64()) / float64(g.D))
+}
+
+func (g *gaussianSum) grow(n int) { g.rows = resize(g.rows, n) }
+
+func resize(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n)
+	}
+	return s[:n]
+}
+
+func squared(x []float64) float64 {
+	sum := 0.0
+	for _, v := range x {
+		sum += float64(v * v)
+	}
+	return sum
+}
+
+// orthogonalSum draws orthonormal canaries: each sees itself and noise.
+type orthogonalSum struct{ *gaussianSum }
+
+// Run implements [Source].
+func (g orthogonalSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
+	st.Gaussian(in, g.Sigma)
+	for i := range in {
+		in[i]++
+	}
+	st.Gaussian(out, g.Sigma)
+	return false, nil
+}
+
+// sumOneRun is the Gaussian sum of the canaries that are in: unit vectors,
+// orthonormal or uniform on the sphere.
+type sumOneRun struct {
+	d      int
+	sigma  float64
+	sphere bool
+}
+
+// OneRun implements [OneRunSource]. Orthonormal canaries see themselves and noise,
+// at a cost of O(m); those on the sphere each other too, at O(m min(m, d)).
+func (g sumOneRun) OneRun(st *stream.Stream, scores []float64, member []bool) (bool, error) {
+	m := len(scores)
+	coins := make([]float64, m)
+	st.Bernoulli(coins, 0.5)
+	for i, c := range coins {
+		member[i] = c != 0
+	}
+	if !g.sphere {
+		st.Gaussian(scores, g.sigma)
+		for i, c := range coins {
+			scores[i] += c
+		}
+		return false, nil
+	}
+	// As in gaussianSum.Run.
+	rank := min(m, g.d)
+	rows, sum, noise := make([]float64, m*rank), make([]float64, rank), make([]float64, rank)
+	for i := range m {
+		row := rows[i*rank:][:min(i+1, rank)]
+		w := min(i, g.d)
+		st.Gaussian(row[:w], 1)
+		square := squared(row[:w])
+		if i < g.d {
+			rest := chiSquare(st, g.d-i)
+			row[i] = math.Sqrt(rest)
+			square += rest
+		}
+		scale := 1 / math.Sqrt(square)
+		for j := range row {
+			row[j] = float64(row[j] * scale)
+			if member[i] {
+				sum[j] += row[j]
+			}
+		}
+	}
+	st.Gaussian(noise, g.sigma)
+	for j, x := range noise {
+		sum[j] += x
+	}
+	for i := range m {
+		scores[i] = 0
+		for j, x := range rows[i*rank:][:min(i+1, rank)] {
+			scores[i] += float64(x * sum[j])
+		}
+	}
+	return false, nil
+}
+
+func sumOneRunSpec() *OneRunSpec {
+	return &OneRunSpec{
+		Designs: []Design{Orthogonal, Sphere}, Canaries: 1000,
+		Check: func(s *Setup, given audit.Params) error {
+			if s.Design == Sphere && s.K > mostCanaries {
+				return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d on the sphere", mostCanaries), Remedy: fmt.Sprintf("use the design %q", Orthogonal)}
+			}
+			if s.Design != Orthogonal || s.K <= s.Params.Int("d") {
+				return nil
+			}
+			if _, ok := given["d"]; ok || s.K > mostDimensions {
+				return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most d = %d: canaries are orthogonal", s.Params.Int("d")),
+					Remedy: fmt.Sprintf("lower m, raise d, or use the design %q", Sphere)}
+			}
+			s.Params["d"] = audit.ParamValue{Number: float64(s.K)}
+			return nil
+		},
+		New: func(s Setup) (OneRunSource, error) {
+			return sumOneRun{s.Params.Int("d"), sumSigma(s), s.Design == Sphere}, nil
+		},
+	}
+}

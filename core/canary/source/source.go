@@ -1,0 +1,176 @@
+package source
+
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// OneRunSource is run once with canaries of which a fair coin of its own puts each
+// into the dataset or leaves it out.
+type OneRunSource interface {
+	// OneRun fills in a score and the membership of each of len(scores) canaries.
+	// Scores are computed without the membership; the larger the likelier the
+	// canary was in. Where the output is no use all are -MaxFloat64 and diverged is
+	// set.
+	OneRun(st *stream.Stream, scores []float64, member []bool) (diverged bool, err error)
+}
+
+// OneRunSpec says how a source is audited in one run.
+type OneRunSpec struct {
+	Designs  []Design // the first is the default
+	Canaries int      // default m
+	// Check refuses a setup, whose K is m, and fills in what it leaves open. given
+	// are the parameters that the user set.
+	Check func(s *Setup, given audit.Params) error
+	New   func(s Setup) (OneRunSource, error)
+}
+
+// Limits of a plan.
+const (
+	MaxRuns = 1 << 24
+	// maxCanaries is that of a bound.CanaryTable.
+	MaxCanaries = 1 << 16
+	// maxScores is how many exploration scores are held in memory (128 MiB).
+	MaxScores = 1 << 24
+)
+
+func FindSource(sources []Spec, name string) (Spec, error) {
+	names := make([]string, len(sources))
+	for i, s := range sources {
+		if names[i] = s.Name; s.Name == name {
+			return s, nil
+		}
+	}
+	return Spec{}, audit.UnknownName("source", name, names)
+}
+
+// Note says what was audited, in words.
+type Note struct {
+	Title string          `json:"title"`
+	Score string          `json:"score"`
+	Facts []audit.FactRow `json:"facts"`
+}
+
+// Useless makes scores that are not finite the worst, and reports whether there
+// were any. It leaves the others alone: whether a canary is in the event may not
+// depend on the other canaries that are scored.
+func Useless(side []float64) bool {
+	any := false
+	for i, x := range side {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			side[i], any = -math.MaxFloat64, true
+		}
+	}
+	return any
+}
+
+// Source draws the runs of an audit. It is used by one goroutine at a time.
+type Source interface {
+	// Run draws one run: with fresh canaries c_1 .. c_K and c'_1 .. c'_M it runs
+	// the mechanism on the dataset with all K (and, under add-remove, on the
+	// dataset with the first K-1 too), and fills in with the K scores of the
+	// canaries that were inside and out with the M scores of the c'_j, which were
+	// not. The score of a canary is one function of the canary and the output, the
+	// larger the likelier the canary was inside.
+	//
+	// A side whose output is no use (a model that diverged) gets -MaxFloat64
+	// throughout and diverged is set: the run counts, and none of the side's
+	// canaries is in the event. A side may not be touched because the other one
+	// diverged, nor a score because another is not finite: then its event would
+	// depend on more than its canary and the output.
+	Run(st *stream.Stream, in, out []float64) (diverged bool, err error)
+}
+
+// Design is the distribution of the canaries.
+type Design string
+
+const (
+	// Sphere: uniform on the unit sphere.
+	Sphere Design = "sphere"
+	// RandomGradients: of a sum, uniform in the unit ball (LiDP appendix D.2); of a
+	// model, a random direction that is the gradient of a canary.
+	RandomGradients Design = "random-gradients"
+	// Orthogonal: a random orthonormal frame. The canaries are not independent,
+	// but any K-1 inside with one more, inside or fresh, are exchangeable, which
+	// is all that the recipe uses.
+	Orthogonal Design = "orthogonal"
+	// TailSingular: uniform over the last right singular vectors of a data matrix
+	// (ClipBKD, lifted; LiDP appendix D.1).
+	TailSingular Design = "tail-singular"
+	// DataPoisoning: a random corner of the domain with a random label.
+	DataPoisoning Design = "data-poisoning"
+	// Vectors: uniform over the user's own vectors.
+	Vectors Design = "vectors"
+)
+
+// Spec describes a kind of source.
+type Spec struct {
+	Name   string
+	Title  string
+	Score  string // what the score is, in words
+	Params []audit.ParamSpec
+	// Relations it can be audited under, the first is the default. audit.AddRemove: K
+	// canaries against the first K-1 of them (LiDP section 3.2). audit.Replace: K
+	// canaries on both sides, one replaced by a fresh one, so that one run of the
+	// mechanism gives both sides (LiDP appendix B.2).
+	Relations []audit.Relation
+	// Designs it knows, the first is the default; those of which NeedsData is
+	// true want the user's file.
+	Designs   []Design
+	NeedsData func(Design) bool // nil: none does
+	// TakesData: a file may be given though no design needs one.
+	TakesData bool
+	// ShardRuns is how many runs one task draws. It is part of nothing but the
+	// grain of work: every run has a stream of its own.
+	ShardRuns int
+	Runs      int // default n
+	// Baseline: the runs with one canary that equation 10 needs are cheap enough
+	// to be the default.
+	Baseline bool
+	// Prepare makes of the user's file what every task gets beside the plan;
+	// nil: the file itself. Called only where there is a file. It may fill in
+	// what the setup leaves open.
+	Prepare func(s *Setup, file []byte) ([]byte, error)
+	// Check refuses a setup that fits no source and fills in what it leaves open.
+	// It sees the prepared data.
+	Check func(s *Setup) error
+	New   func(s Setup) (Source, error)
+	// OneRun says how it is audited in one run; nil: it is not.
+	OneRun *OneRunSpec
+	// Facts are what follows from the setup, such as the noise.
+	Facts func(s Setup) []audit.FactRow
+}
+
+// Setup is what a source is made of.
+type Setup struct {
+	Params   audit.Params // resolved
+	Claim    audit.Claim
+	Relation audit.Relation
+	Design   Design
+	K, M     int
+	Pool     Pool       // where the design draws from vectors
+	CSV      *train.CSV // how a file of examples is read
+	Data     []byte     // prepared
+}
+
+// Pool says how canaries are made of given vectors.
+type Pool struct {
+	Tail     int   `json:"tail,omitempty"`     // tail-singular: how many vectors, those of the smallest singular values
+	Scale    Scale `json:"scale,omitempty"`    // default unit
+	Distinct bool  `json:"distinct,omitempty"` // no vector twice in one run
+}
+
+// Scale says how long the canaries of a pool are.
+type Scale string
+
+const (
+	UnitNorm   Scale = "unit"   // all of norm 1
+	MedianNorm Scale = "median" // all of the median norm of the rows of the file
+	OwnNorm    Scale = "own"    // as they are
+)
+
+// Sources are those of this package.
+func Sources() []Spec { return []Spec{GaussianSum(), DPSGD()} }

@@ -1,0 +1,130 @@
+package source
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary/train"
+)
+
+func trainedOneRunSpec() *OneRunSpec {
+	return &OneRunSpec{
+		Designs: []Design{RandomGradients, DataPoisoning}, Canaries: 1000,
+		Check: func(s *Setup, _ audit.Params) error {
+			c, data, err := trainConfig(*s)
+			if err != nil {
+				return err
+			}
+			if s.K > train.CanariesMost {
+				return &audit.InputError{Field: "m", Found: fmt.Sprint(s.K), Want: fmt.Sprintf("at most %d canaries in one training", train.CanariesMost)}
+			}
+			s.Params["sigma"] = audit.ParamValue{Number: c.Sigma}
+			// The rest of the limit depends on the model; building one for its size is cheap
+			// but for the reference training of final-model access.
+			if c.Access == train.Final {
+				return nil
+			}
+			model, err := train.New(c, data)
+			if err != nil {
+				return err
+			}
+			return model.CheckCanaries(s.K)
+		},
+		New: func(s Setup) (OneRunSource, error) {
+			c, data, err := trainConfig(s)
+			if err != nil {
+				return nil, err
+			}
+			model, err := train.New(c, data)
+			if err != nil {
+				return nil, err
+			}
+			if err := model.CheckCanaries(s.K); err != nil {
+				return nil, err
+			}
+			return trained{model}, nil
+		},
+	}
+}
+
+// DPSGD is a model trained by differentially private gradient descent, with
+// canaries that are gradients of their own or poisoned examples: see package
+// core/canary/train. A run trains two models, one under replace.
+func DPSGD() Spec {
+	params := slices.DeleteFunc(train.Params(), func(p audit.ParamSpec) bool { return p.Name == "canary" })
+	return Spec{
+		Name: "dp-sgd", Title: "a model trained by gradient descent with clipped gradients and Gaussian noise",
+		Score:  "log likelihood ratio of what the auditor sees of the training with and without the canary; of the final model alone, how far it moved in the canary's direction or came to fit it",
+		Params: params, Relations: []audit.Relation{audit.AddRemove, audit.Replace}, Designs: []Design{RandomGradients, DataPoisoning}, TakesData: true,
+		ShardRuns: 4, Runs: 128, OneRun: trainedOneRunSpec(),
+		Check: func(s *Setup) error {
+			c, _, err := trainConfig(*s)
+			if err != nil {
+				return err
+			}
+			s.Params = maps.Clone(s.Params)
+			s.Params["sigma"] = audit.ParamValue{Number: c.Sigma}
+			return nil
+		},
+		New: func(s Setup) (Source, error) {
+			c, data, err := trainConfig(s)
+			if err != nil {
+				return nil, err
+			}
+			m, err := train.New(c, data)
+			if err != nil {
+				return nil, err
+			}
+			return trained{m}, nil
+		},
+		Facts: func(s Setup) []audit.FactRow {
+			c, data, err := trainConfig(s)
+			if err != nil {
+				return []audit.FactRow{}
+			}
+			noise := fmt.Sprintf("%.6g times the clipping norm: epsilon = %.6g at delta = %g by our accounting", c.Sigma, c.Guarantee(), c.Delta)
+			if c.NoiseFactor != 1 {
+				noise = fmt.Sprintf("%.6g times the clipping norm is accounted for, which would be epsilon = %.6g at delta = %g; %.6g times is added", c.Sigma, c.Guarantee(), c.Delta, c.Sigma*c.NoiseFactor)
+			}
+			if c.NoClipping {
+				noise += ", were gradients clipped"
+			}
+			rows := []audit.FactRow{{Name: "Noise", Value: noise}}
+			if data != nil {
+				rows = append(rows, audit.FactRow{Name: "Data", Value: fmt.Sprintf("%d examples, %d features, %d classes, of the file", data.Len(), len(data.Features), len(data.Classes))})
+			}
+			return rows
+		},
+	}
+}
+
+// trainConfig is the training that a setup means, resolved.
+func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
+	var data *train.Dataset
+	if s.Data != nil {
+		var options train.CSV
+		if s.CSV != nil {
+			options = *s.CSV
+		}
+		var err error
+		if data, err = train.ReadCSV(s.Data, options); err != nil {
+			return train.Config{}, nil, err
+		}
+	}
+	p := maps.Clone(s.Params)
+	p["canary"] = audit.ParamValue{Text: map[Design]string{RandomGradients: train.Gradient, DataPoisoning: train.Poison}[s.Design]}
+	c := train.FromParams(p, data == nil)
+	c.Relation, c.Epsilon, c.Delta = string(s.Relation), s.Claim.Epsilon, s.Claim.Delta
+	c, err := c.Resolve(data)
+	return c, data, err
+}
+
+// trained is a training that can be interrupted.
+type trained struct{ *train.Source }
+
+func (t trained) interruptedBy(check func() error) { t.Check = check }
+
+// Interruptible is a source whose runs take long.
+type Interruptible interface{ InterruptedBy(check func() error) }

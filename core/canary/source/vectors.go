@@ -1,0 +1,214 @@
+package source
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/dpscope/dpscope/audit"
+)
+
+// mostCells is how many numbers a file of vectors may hold (16 MiB packed).
+const mostCells = 1 << 21
+
+// matrix is rows by columns numbers, row by row.
+type matrix struct {
+	rows, columns int
+	v             []float64
+}
+
+func (m matrix) row(i int) []float64 { return m.v[i*m.columns:][:m.columns] }
+
+// parseVectors reads a CSV file of numbers, one vector a line, all of one length.
+// Empty lines are passed over; a first line without any number is a header.
+func parseVectors(file []byte) (matrix, error) {
+	var m matrix
+	text := strings.TrimPrefix(string(file), "\uFEFF")
+	first := true
+	line := 0
+	for l := range strings.Lines(text) {
+		line++
+		l = strings.TrimRight(l, "\r\n")
+		if strings.TrimSpace(l) == "" {
+			continue
+		}
+		cells := strings.FieldsFunc(l, func(r rune) bool { return r == ',' || r == ';' || r == '\t' })
+		row := make([]float64, len(cells))
+		bad := -1
+		numbers := 0
+		for j, c := range cells {
+			x, err := strconv.ParseFloat(strings.TrimSpace(c), 64)
+			switch {
+			case err != nil || math.IsNaN(x) || math.IsInf(x, 0):
+				if bad < 0 {
+					bad = j
+				}
+				continue
+			}
+			row[j] = x
+			numbers++
+		}
+		if first && numbers == 0 {
+			first = false
+			continue
+		}
+		first = false
+		place := fmt.Sprintf("vectors: line %d", line)
+		if bad >= 0 {
+			return m, &audit.InputError{Field: fmt.Sprintf("%s, column %d", place, bad+1), Found: fmt.Sprintf("%q", strings.TrimSpace(cells[bad])), Want: "a finite number"}
+		}
+		if m.rows == 0 {
+			m.columns = len(row)
+		}
+		if len(row) != m.columns {
+			return m, &audit.InputError{Field: place, Found: fmt.Sprintf("of %d numbers", len(row)), Want: fmt.Sprintf("of %d, as the lines before", m.columns)}
+		}
+		m.rows++
+		m.v = append(m.v, row...)
+		if len(m.v) > mostCells {
+			return m, &audit.InputError{Field: "vectors", Found: fmt.Sprintf("of more than %d numbers", mostCells), Want: "fewer", Remedy: "give fewer vectors, or of fewer dimensions"}
+		}
+	}
+	if m.rows == 0 {
+		return m, &audit.InputError{Field: "vectors", Found: "empty", Want: "a CSV file with one vector a line"}
+	}
+	return m, nil
+}
+
+// pack writes columns and cells, little-endian.
+func (m matrix) pack() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(m.columns))
+	for _, x := range m.v {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	return b
+}
+
+func unpackVectors(b []byte) (matrix, error) {
+	bad := &audit.InputError{Field: "vectors", Found: fmt.Sprintf("%d bytes", len(b)), Want: "whole packed vectors"}
+	if len(b) < 16 || len(b)%8 != 0 {
+		return matrix{}, bad
+	}
+	n := len(b)/8 - 1
+	columns := binary.LittleEndian.Uint64(b)
+	if columns < 1 || columns > uint64(n) || n%int(columns) != 0 || n > mostCells {
+		return matrix{}, bad
+	}
+	m := matrix{rows: n / int(columns), columns: int(columns), v: UnpackFloats(b[8:])}
+	for _, x := range m.v {
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return matrix{}, bad
+		}
+	}
+	return m, nil
+}
+
+func PackFloats(v []float64) []byte {
+	b := make([]byte, 0, 8*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
+	}
+	return b
+}
+
+func UnpackFloats(b []byte) []float64 {
+	v := make([]float64, len(b)/8)
+	for i := range v {
+		v[i] = math.Float64frombits(binary.LittleEndian.Uint64(b[8*i:]))
+	}
+	return v
+}
+
+// preparePool makes the canaries of the user's file: its rows, or its tail
+// singular vectors, scaled.
+func preparePool(s *Setup, file []byte) ([]byte, error) {
+	m, err := parseVectors(file)
+	if err != nil {
+		return nil, err
+	}
+	norms := make([]float64, m.rows)
+	for i := range norms {
+		norms[i] = norm(m.row(i))
+	}
+	to := 1.0
+	if s.Pool.Scale == MedianNorm {
+		sorted := slices.Sorted(slices.Values(norms))
+		if to = sorted[(len(sorted)-1)/2]; !(to > 0 && to <= 1) {
+			return nil, &audit.InputError{Field: "vectors", Found: fmt.Sprintf("with a median norm of %v", to), Want: "above 0 and at most 1, as the sum is over the unit ball",
+				Remedy: fmt.Sprintf("use the scale %q, or divide all vectors by the same number", UnitNorm)}
+		}
+	}
+	if s.Design == TailSingular {
+		if s.Pool.Scale == OwnNorm {
+			return nil, &audit.InputError{Field: "scale", Found: fmt.Sprintf("%q", OwnNorm), Want: fmt.Sprintf("%q or %q for singular vectors", UnitNorm, MedianNorm)}
+		}
+		rank := min(m.rows, m.columns)
+		if s.Pool.Tail == 0 {
+			s.Pool.Tail = (rank + 1) / 2
+		}
+		if s.Pool.Tail < 1 || s.Pool.Tail > rank {
+			return nil, &audit.InputError{Field: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("in [1, %d], as the file has %d rows and %d columns", rank, m.rows, m.columns)}
+		}
+		if m, err = tailSingular(m, s.Pool.Tail); err != nil {
+			return nil, err
+		}
+		norms = make([]float64, m.rows)
+		for i := range norms {
+			norms[i] = norm(m.row(i))
+		}
+	}
+	for i, length := range norms {
+		switch {
+		case s.Pool.Scale == OwnNorm && length > 1:
+			return nil, &audit.InputError{Field: fmt.Sprintf("vectors: vector %d", i+1), Found: fmt.Sprintf("of norm %.6g", length), Want: "in the unit ball", Remedy: fmt.Sprintf("use the scale %q", UnitNorm)}
+		case s.Pool.Scale != OwnNorm && !(length > 0):
+			return nil, &audit.InputError{Field: fmt.Sprintf("vectors: vector %d", i+1), Found: "zero", Want: "one that has a direction", Remedy: "remove it"}
+		case s.Pool.Scale != OwnNorm:
+			row := m.row(i)
+			for j := range row {
+				row[j] = float64(float64(row[j]*to) / length)
+			}
+		}
+	}
+	return m.pack(), nil
+}
+
+// singularStep is the grid that singular vectors are rounded to. A decomposition
+// differs between platforms in its last bits, which the grid hides but for a
+// share of about 1e-9 of the entries; vectors that belong to equal singular
+// values are no one's own and may differ.
+const singularStep = 0x1p-20
+
+// tailSingular returns the p right singular vectors of m with the smallest
+// singular values, the smallest first, each with its largest entry positive.
+func tailSingular(m matrix, p int) (matrix, error) {
+	var svd mat.SVD
+	if !svd.Factorize(mat.NewDense(m.rows, m.columns, slices.Clone(m.v)), mat.SVDThinV) {
+		return matrix{}, &audit.InputError{Field: "vectors", Found: "a matrix whose singular values do not converge", Want: "one whose entries are of similar size"}
+	}
+	var v mat.Dense
+	svd.VTo(&v) // columns by rank, largest first
+	rank := min(m.rows, m.columns)
+	out := matrix{rows: p, columns: m.columns, v: make([]float64, p*m.columns)}
+	for i := range p {
+		row := out.row(i)
+		most := 0.0
+		for j := range row {
+			row[j] = float64(math.RoundToEven(v.At(j, rank-1-i)/singularStep) * singularStep)
+			if math.Abs(row[j]) > math.Abs(most) {
+				most = row[j]
+			}
+		}
+		if most < 0 {
+			for j := range row {
+				row[j] = 0 - row[j]
+			}
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,341 @@
+package onerun
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/report"
+)
+
+// Sides are the sides of the order of scores on which canaries are guessed in one run.
+type Sides string
+
+const (
+	// ChosenSides: one canary in eight is set aside. Their scores and coins choose on
+	// which side how many of the others are guessed, and, where no numbers are given,
+	// how many in all; they are not guessed themselves. That is valid by the proofs at
+	// [bound.OneRunPValue] and [bound.OneRunChosenPValue].
+	ChosenSides Sides = "chosen"
+	BothSides   Sides = "both" // as many in as out, one more in of an odd number
+	InSide      Sides = "in"   // the largest scores, guessed in
+	OutSide     Sides = "out"  // the smallest scores, guessed out
+)
+
+// Sides of a plan that says nothing. Scores of other programs may come from attacks that
+// know one side only, which the canaries set aside find out. The scores of the sources here
+// tell both sides equally well, and setting canaries aside would cost a sixth of the bound.
+const (
+	UsualOfScores = ChosenSides
+	usualOfRun    = BothSides
+)
+
+// AllSides are the sides.
+func AllSides() []Sides { return []Sides{ChosenSides, BothSides, InSide, OutSide} }
+
+// Guess is how many guesses were made and how many of them are right.
+type Guess struct {
+	Made  int `json:"made"`
+	In    int `json:"in"` // of those made, guesses that a canary was in
+	Right int `json:"right"`
+}
+
+// Guessing is how the m canaries of one run are guessed, all of it fixed before. A plan
+// has its fields.
+type Guessing struct {
+	m            int
+	usual, sides Sides // usual are those of a plan that says nothing
+	guesses, gdp []int // guesses is empty where their number is chosen, too
+	delta, beta  float64
+}
+
+// NewGuessing is how m canaries are guessed on those sides, so many of them by each
+// method, at this delta and allowed error; usual are the sides of a plan that says
+// nothing.
+func NewGuessing(m int, usual, sides Sides, guesses, gdp []int, delta, beta float64) Guessing {
+	return Guessing{m, usual, sides, guesses, gdp, delta, beta}
+}
+
+// mostGuessings bounds a grid of numbers of guesses.
+const mostGuessings = 64
+
+// ResolveGuesses fills in how m canaries are guessed. Where nothing is said the sides are
+// the usual ones; numbers alone mean both sides. The f-DP method has a number that is
+// fixed in any case: its own, or the other's, or the one that is best on the whole.
+func ResolveGuesses(m int, usual Sides, sides *Sides, guesses, gdp *[]int) error {
+	if *sides == "" {
+		*sides = usual
+		if len(*guesses) > 0 || len(*gdp) > 0 {
+			*sides = BothSides
+		}
+	}
+	if !slices.Contains(AllSides(), *sides) {
+		return audit.UnknownName("sides", string(*sides), report.Texts(AllSides()))
+	}
+	rest := Guessing{m: m, sides: *sides}.rest()
+	if len(*gdp) == 0 {
+		*gdp = *guesses
+	}
+	if len(*guesses) == 0 && *sides != ChosenSides {
+		*guesses = []int{bounds.OneRunGuesses(m)}
+	}
+	if len(*gdp) == 0 {
+		*gdp = []int{bounds.OneRunGDPGuesses(rest)}
+	}
+	for _, grid := range [][]int{*guesses, *gdp} {
+		if len(grid) > mostGuessings {
+			return &audit.InputError{Field: "guesses", Found: fmt.Sprintf("%d numbers", len(grid)), Want: fmt.Sprintf("at most %d", mostGuessings)}
+		}
+		for i, r := range grid {
+			if r < 1 || r > rest {
+				are := fmt.Sprintf("there are %d canaries", m)
+				if rest < m {
+					are += fmt.Sprintf(", of which %d are set aside", m-rest)
+				}
+				return &audit.InputError{Field: "guesses", Found: fmt.Sprint(r), Want: fmt.Sprintf("in [1, %d], as %s", rest, are)}
+			}
+			if i > 0 && r <= grid[i-1] {
+				return &audit.InputError{Field: "guesses", Found: fmt.Sprintf("%d after %d", r, grid[i-1]), Want: "rising numbers"}
+			}
+		}
+	}
+	return nil
+}
+
+func (p Plan) guessing() Guessing {
+	return Guessing{p.Canaries, usualOfRun, p.Sides, p.Guesses, p.GDPGuesses, p.Claim.Delta, p.Beta}
+}
+
+// aside is how many canaries are set aside, the first ones.
+func (g Guessing) aside() int {
+	if g.sides == ChosenSides {
+		return bounds.OneRunAside(g.m)
+	}
+	return 0
+}
+
+// rest is how many may be guessed.
+func (g Guessing) rest() int { return g.m - g.aside() }
+
+// chosen tells whether the number of guesses is chosen, not their sides alone.
+func (g Guessing) chosen() bool { return len(g.guesses) == 0 && g.aside() > 0 }
+
+// tried is how many numbers of guesses share the error.
+func (g Guessing) tried() float64 { return float64(max(1, len(g.guesses))) }
+
+func (g Guessing) oneSided() bool { return g.sides == InSide || g.sides == OutSide }
+
+// leak is the delta of p-values: where all guesses go one way half of it.
+func (g Guessing) leak() float64 {
+	if g.oneSided() {
+		return g.delta / 2
+	}
+	return g.delta
+}
+
+func (g Guessing) share() float64 {
+	return bounds.OneRunShare(g.rest(), bounds.OneRunLeast(g.rest()), g.delta, g.beta)
+}
+
+// Made counts the right ones of all guesses. scores must be in an order that says nothing of
+// membership, as it breaks ties, and its first canaries are those set aside.
+func (g Guessing) Made(scores []float64, member []bool) (guesses, gdp []Guess) {
+	k := g.aside()
+	f := bounds.NewOneRunForecast(scores[:k], member[:k])
+	scores, member = scores[k:], member[k:]
+	guess := func(up, down int) Guess {
+		return Guess{up + down, up, bounds.OneRunRight(scores, member, up, down)}
+	}
+	fixed := func(grid []int) []Guess {
+		out := make([]Guess, len(grid))
+		for i, r := range grid {
+			up := r - r/2
+			switch g.sides {
+			case InSide:
+				up = r
+			case OutSide:
+				up = 0
+			case ChosenSides:
+				up, _ = f.Split(g.rest(), r)
+			}
+			out[i] = guess(up, r-up)
+		}
+		return out
+	}
+	guesses, gdp = fixed(g.guesses), fixed(g.gdp)
+	if len(g.guesses) == 0 {
+		guesses = []Guess{guess(f.Choose(g.rest(), g.beta))}
+	}
+	return guesses, gdp
+}
+
+// Check refuses guesses that are not made this way.
+func (g Guessing) Check(guesses, gdp []Guess) error {
+	for i, x := range []struct {
+		got  []Guess
+		want []int
+	}{{guesses, g.guesses}, {gdp, g.gdp}} {
+		if i == 0 && len(x.want) == 0 {
+			if len(x.got) != 1 {
+				return &audit.InputError{Field: "guesses", Found: fmt.Sprint(made(x.got)), Want: "one number, which was chosen"}
+			}
+		} else if !slices.Equal(made(x.got), x.want) {
+			return &audit.InputError{Field: "guesses", Found: fmt.Sprint(made(x.got)), Want: fmt.Sprintf("%v, as the plan says", x.want)}
+		}
+		for _, y := range x.got {
+			if err := bounds.CheckOneRun(g.rest(), y.Made, y.Right); err != nil {
+				return fmt.Errorf("guesses: %w", err)
+			}
+			ok := y.In >= 0 && y.In <= y.Made
+			switch g.sides {
+			case BothSides:
+				ok = y.In == y.Made-y.Made/2
+			case InSide:
+				ok = y.In == y.Made
+			case OutSide:
+				ok = y.In == 0
+			}
+			if !ok {
+				return &audit.InputError{Field: "guesses: in", Found: fmt.Sprint(y.In), Want: fmt.Sprintf("as the sides %q of %d guesses say", g.sides, y.Made)}
+			}
+		}
+	}
+	return nil
+}
+
+func made(guesses []Guess) []int {
+	out := make([]int, len(guesses))
+	for i, g := range guesses {
+		out[i] = g.Made
+	}
+	return out
+}
+
+// epsilon is the bound of right ones of made guesses by [MethodOneRun], at its share of
+// the error.
+func (g Guessing) epsilon(made, right int) float64 {
+	if g.chosen() {
+		return bounds.OneRunChosenEpsilon(g.rest(), made, right, g.leak(), g.beta, g.share())
+	}
+	return bounds.OneRunEpsilon(g.rest(), made, right, g.leak(), g.beta/g.tried())
+}
+
+// mu is that by [MethodOneRunGDP].
+func (g Guessing) mu(made, right int) float64 {
+	beta := g.beta / float64(len(g.gdp))
+	if g.oneSided() {
+		return bounds.OneRunGDPMuOneSide(g.rest(), made, right, beta)
+	}
+	return bounds.OneRunGDPMu(g.rest(), made, right, beta)
+}
+
+// PValue is a p-value of the claim by [MethodOneRun].
+func (g Guessing) PValue(guesses []Guess, eps float64) float64 {
+	p := 1.0
+	for _, x := range guesses {
+		if g.chosen() {
+			return bounds.OneRunChosenPValue(g.rest(), x.Made, x.Right, eps, g.leak(), g.share())
+		}
+		p = math.Min(p, bounds.OneRunPValue(g.rest(), x.Made, x.Right, eps, g.leak()))
+	}
+	return math.Min(1, p*g.tried())
+}
+
+// Largest is the bound of the first method if all guesses are right, and the mu of the
+// second.
+func (g Guessing) Largest(m report.Method) float64 {
+	grid, at := g.guesses, g.epsilon
+	switch {
+	case m == report.MethodOneRunGDP:
+		grid, at = g.gdp, g.mu
+	case g.chosen():
+		grid = []int{g.rest()}
+	case len(grid) == 0:
+		grid = []int{bounds.OneRunGuesses(g.m)}
+	}
+	best := 0.0
+	for _, r := range grid {
+		best = math.Max(best, at(r, r))
+	}
+	if m == report.MethodOneRunGDP {
+		return bounds.GaussianEpsilon(best, g.delta)
+	}
+	return best
+}
+
+// Rows are the rows of both one-run methods. Of several numbers the best counts, each
+// at its share of the error (Bonferroni).
+func (g Guessing) Rows(guesses, gdp []Guess) []report.Row {
+	steinke, f := report.NewRow(report.MethodOneRun, audit.AddRemove), report.NewRow(report.MethodOneRunGDP, audit.AddRemove)
+	eps, mu := 0.0, 0.0
+	for _, x := range guesses {
+		eps = math.Max(eps, g.epsilon(x.Made, x.Right))
+	}
+	for _, x := range gdp {
+		mu = math.Max(mu, g.mu(x.Made, x.Right))
+	}
+	steinke.LowerBound, steinke.Largest = report.Finite(eps), report.Finite(g.Largest(report.MethodOneRun))
+	f.Mu, f.LowerBound, f.Largest = report.Finite(mu), report.Finite(bounds.GaussianEpsilon(mu, g.delta)), report.Finite(g.Largest(report.MethodOneRunGDP))
+	f.NoteDelta(g.delta)
+	return []report.Row{steinke, f}
+}
+
+// Needed is the number of canaries from which on the best outcome refutes
+// the claim, with guesses by default.
+func Needed(m report.Method, usual Sides, c audit.Claim, beta float64) int {
+	return report.Least(1, source.MaxRuns, func(n int) bool {
+		g := Guessing{m: n, delta: c.Delta, beta: beta}
+		return ResolveGuesses(n, usual, &g.sides, &g.guesses, &g.gdp) == nil && g.Largest(m) > c.Epsilon
+	})
+}
+
+// Facts are the guesses in words. of says of what the scores are, empty for nothing.
+func (g Guessing) Facts(add func(name, format string, args ...any), guesses, gdp []Guess, of string) {
+	if k := g.aside(); k > 0 {
+		what := "sides"
+		if g.chosen() {
+			what = "sides and number"
+		}
+		add("Set aside", "%s canaries, whose scores and coins chose %s of the guesses; none of them is guessed", phrase.Grouped(k), what)
+	}
+	add("Guesses", "%s; the f-DP bound: %s. Largest scores guessed in, smallest out%s", guessWords(guesses), guessWords(gdp), of)
+}
+
+// guessWords are guesses in words.
+func guessWords(all []Guess) string {
+	s := ""
+	for i, g := range all {
+		if i > 0 {
+			s += ", "
+		}
+		s += fmt.Sprintf("%s of %s right (%s in, %s out)", phrase.Grouped(g.Right), phrase.Grouped(g.Made), phrase.Grouped(g.In), phrase.Grouped(g.Made-g.In))
+	}
+	if len(all) > 1 {
+		s += fmt.Sprintf(", each at a %dth of the allowed error", len(all))
+	}
+	return s
+}
+
+// AddFlags adds the flags of guesses that are not the default.
+func (g Guessing) AddFlags(add func(name, value string)) {
+	standard := Guessing{m: g.m, usual: g.usual}
+	if ResolveGuesses(g.m, g.usual, &standard.sides, &standard.guesses, &standard.gdp); standard.sides == g.sides && slices.Equal(standard.guesses, g.guesses) && slices.Equal(standard.gdp, g.gdp) {
+		return
+	}
+	var sides Sides
+	guesses, gdp := g.guesses, slices.Clone(g.gdp)
+	if ResolveGuesses(g.m, g.usual, &sides, &guesses, &gdp); sides != g.sides {
+		add("sides", string(g.sides))
+	}
+	if len(g.guesses) > 0 {
+		add("guesses", joined(g.guesses))
+	}
+	sides, guesses, gdp = g.sides, g.guesses, nil
+	if ResolveGuesses(g.m, g.usual, &sides, &guesses, &gdp); !slices.Equal(gdp, g.gdp) {
+		add("gdp-guesses", joined(g.gdp))
+	}
+}

@@ -1,0 +1,40 @@
+package scores
+
+import (
+	"context"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/onerun"
+)
+
+// Audits of the other kinds, whose reports have parts in common with those of scores.
+
+func canaryPlan(n, k int) canary.Plan {
+	return canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, Runs: n, K: k, Seed: 1}
+}
+
+func runCanaries(t *testing.T, p canary.Plan, workers int) canary.Report {
+	t.Helper()
+	r, err := canary.Run{Plan: p, Sources: source.Sources(), Pool: canary.LocalPool(source.Sources(), workers), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func oneRunPlan(eps float64, m int, params audit.Params) onerun.Plan {
+	claim := audit.DPClaim(eps, 1e-5)
+	return onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: params, Claim: &claim, Canaries: m, Seed: 1}
+}
+
+func auditOnce(t *testing.T, p onerun.Plan, sources []source.Spec) onerun.Report {
+	t.Helper()
+	r, err := onerun.Run{Plan: p, Sources: sources, Pool: onerun.LocalPool(sources, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

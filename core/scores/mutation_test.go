@@ -1,0 +1,189 @@
+package scores
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/mutate"
+	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/report"
+)
+
+// TestMutations: of small reports of every kind, each field deleted, each value
+// changed and each two neighbours of an array swapped: none verifies, but for the
+// fields that Verify names as not compared, and the evidence where it says that the
+// report is taken at its word.
+func TestMutations(t *testing.T) {
+	nativetest.Only(t)
+	pool := engine.LocalPool(append(canary.Executors(source.Sources()), onerun.Executors(source.Sources())...), 1)
+	generator := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: "linux", GoArch: "amd64", Go: "go", CoreSHA256: "ab"}
+	claim := audit.DPClaim(1, 1e-5)
+	text := func(r any, err error) []byte {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := audit.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return data
+	}
+	clock := 0.0
+	now := func() float64 { clock++; return clock }
+	on := true
+	canaries := text(canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6, Single: &on, Parameters: audit.Params{"d": {Number: 4}}},
+		Sources: source.Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
+	once := text(onerun.Run{Plan: onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true, Canaries: 40, Guesses: []int{10, 20}},
+		Sources: source.Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
+	verifyCanaries := func(data []byte) (engine.Verification, error) {
+		r, err := canary.ParseReport(data)
+		if err != nil {
+			return engine.Verification{}, err
+		}
+		return canary.Verify(context.Background(), source.Sources(), pool, r, nil, true)
+	}
+	verifyOnce := func(data []byte) (engine.Verification, error) {
+		r, err := onerun.ParseReport(data)
+		if err != nil {
+			return engine.Verification{}, err
+		}
+		return onerun.Verify(context.Background(), source.Sources(), pool, r, nil, true)
+	}
+	verifyScores := func(s *Scores) func([]byte) (engine.Verification, error) {
+		return func(data []byte) (engine.Verification, error) {
+			r, err := ParseReport(data)
+			if err != nil {
+				return engine.Verification{}, err
+			}
+			return Verify(r, s)
+		}
+	}
+	flat := gaussianScores(1, 12, 0.5)
+	flat.Files, flat.Notes = []ScoreFile{{"in.csv", "aa"}, {"out.csv", "bb"}}, []string{"a note", "another"}
+	matrix := sharedRuns(1, 12, 3)
+	matrix.Files = []ScoreFile{{"x.csv", "cc"}}
+	coins := laplaceSums(1, 24, 2)
+	scores := func(relation audit.Relation, m report.Method, s Scores) []byte {
+		p := Plan{Version: canary.PlanVersion, Claim: &claim, Relation: relation, Method: m, Beta: 0.2}
+		return text(Run(p, s, generator))
+	}
+	own := []string{"generator.", "timing."}
+	named := append(slices.Clone(own), "files[].name")
+	total := 0
+	for _, c := range []struct {
+		name   string
+		report []byte
+		verify func([]byte) (engine.Verification, error)
+		passes []string // fields, or with a full stop at the end all that begin so
+	}{
+		{"canaries", canaries, verifyCanaries, own},
+		{"one run", once, verifyOnce, own},
+		{"scores", scores(audit.AddRemove, report.MethodPaired, flat), verifyScores(&flat), named},
+		{"scores, quick", scores(audit.Replace, report.MethodExact, flat), verifyScores(nil), append([]string{"evidence.", "notes"}, named...)},
+		{"runs", scores(audit.Replace, "", matrix), verifyScores(&matrix), named},
+		{"runs by coins", scores(audit.AddRemove, "", coins), verifyScores(&coins), named},
+	} {
+		v, err := c.verify(c.report)
+		if err != nil || !v.OK() {
+			t.Fatalf("%s: the report itself: %v, %q", c.name, err, v.Differences)
+		}
+		all, err := mutate.All(c.report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		passed, tried := mutate.Passing(every(mutate.Few(all)), nil, func(data []byte) bool {
+			v, err := c.verify(data)
+			return err == nil && v.OK()
+		})
+		total += tried
+		notes := strings.Join(v.Notes, "\n")
+		for _, field := range slices.Sorted(maps.Keys(passed)) {
+			if !slices.ContainsFunc(c.passes, func(f string) bool {
+				return f == strings.TrimSuffix(field, "[]") || strings.HasSuffix(f, ".") && strings.HasPrefix(field+".", f)
+			}) {
+				t.Errorf("%s: %d mutations of %s verify, such as %v", c.name, len(passed[field]), field, passed[field][0])
+			}
+		}
+		for _, words := range []string{"generator", "timing"} {
+			if !strings.Contains(notes, words) {
+				t.Errorf("%s: the verification does not say that %s is not compared: %s", c.name, words, notes)
+			}
+		}
+		if slices.Contains(c.passes, "files[].name") != strings.Contains(notes, "names of the files") || slices.Contains(c.passes, "evidence.") != strings.Contains(notes, "taken from the report") {
+			t.Errorf("%s: notes %s", c.name, notes)
+		}
+		t.Logf("%s: %d mutations; unnoticed %s", c.name, tried, fmt.Sprint(slices.Sorted(maps.Keys(passed))))
+	}
+	if total < gear.Of(500, 2000) {
+		t.Errorf("only %d mutations", total)
+	}
+}
+
+// TestForgedSizes: a replay draws as many runs as the report counts. One that says
+// other numbers is refused before anything is drawn, and sizes beyond the limits
+// before anything is computed.
+func TestForgedSizes(t *testing.T) {
+	pool := engine.LocalPool(append(canary.Executors(source.Sources()), onerun.Executors(source.Sources())...), 1)
+	claim := audit.DPClaim(1, 1e-5)
+	r, err := canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6}, Sources: source.Sources(), Pool: pool}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources := source.Sources()
+	for i := range sources {
+		sources[i].New = func(source.Setup) (source.Source, error) {
+			t.Error("a run is drawn")
+			return nil, fmt.Errorf("a run is drawn")
+		}
+	}
+	idle := canary.LocalPool(sources, 1)
+	for name, forge := range map[string]func(r *canary.Report){
+		"explored":   func(r *canary.Report) { r.Plan.Explore = 1 << 20 },
+		"runs":       func(r *canary.Report) { r.Plan.Runs = 1 << 24 },
+		"more runs":  func(r *canary.Report) { r.Plan.Runs = 1 << 60 },
+		"no single":  func(r *canary.Report) { r.Single = nil },
+		"canaries":   func(r *canary.Report) { r.Plan.K = 1 << 40 },
+		"unexplored": func(r *canary.Report) { e := *r.Evidence; e.Explored.Table = nil; r.Evidence = &e },
+	} {
+		forged := r
+		forge(&forged)
+		for _, whole := range []bool{true, false} {
+			if _, err := canary.Verify(context.Background(), sources, idle, forged, nil, whole); err == nil || !audit.IsInput(err) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	for name, forge := range map[string]func(h *Shape){
+		"scores":   func(h *Shape) { h.In = 1 << 40 },
+		"runs":     func(h *Shape) { h.Runs, h.Canaries = 1<<60, 1 },
+		"canaries": func(h *Shape) { h.Canaries = 1 << 60 },
+		"half":     func(h *Shape) { h.Half = 1 << 60 },
+		"members":  func(h *Shape) { h.CertifiedIn = 1 << 60 },
+	} {
+		r := checkScores(t, samplePlan(1, 1e-6, ""), laplaceSums(1, 60, 2))
+		forge(&r.Evidence.Shape)
+		if _, err := Verify(r, nil); err == nil || !audit.IsInput(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// every is all mutations, or in the first gear one of four.
+func every(all []mutate.Mutation) []mutate.Mutation {
+	var some []mutate.Mutation
+	for i := 0; i < len(all); i += gear.Of(4, 1) {
+		some = append(some, all[i])
+	}
+	return some
+}

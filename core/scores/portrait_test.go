@@ -1,0 +1,376 @@
+package scores
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/internal/canarytest"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// exploredAgain draws the exploration runs of a resolved plan one by one.
+func exploredAgain(t *testing.T, p canary.Plan, sources []source.Spec) [][]float64 {
+	t.Helper()
+	a, err := p.Resolve(sources, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := a.Spec.New(a.Setup)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var runs [][]float64
+	for i := range p.Explore {
+		run := make([]float64, p.K+p.M)
+		st := stream.New(stream.Key{Seed: p.Seed, Purpose: "canary/explore", Trial: p.K, Side: p.M, Shard: i})
+		if _, err := src.Run(st, run[:p.K], run[p.K:]); err != nil {
+			t.Fatal(err)
+		}
+		runs = append(runs, run)
+	}
+	return runs
+}
+
+// pictured are the scores of a run that a portrait shows.
+func pictured(run []float64, k int) []float64 {
+	return slices.Concat(run[:min(16, k)], run[k:min(k+16, len(run))])
+}
+
+// TestPortrait: it holds the scores of the first exploration runs, in digits, and
+// their correlations, whatever the number of workers, and stays small.
+func TestPortrait(t *testing.T) {
+	sum := canaryPlan(300, 20)
+	sum.M, sum.Explore = 5, 5000
+	trained := canaryPlan(8, 3)
+	trained.Source, trained.Parameters = "dp-sgd", audit.Params{"steps": {Number: 3}, "examples": {Number: 20}}
+	wide := canaryPlan(128, 40)
+	for _, p := range []canary.Plan{sum, trained, wide} {
+		r := runCanaries(t, p, 1)
+		other := runCanaries(t, p, 8)
+		if !audit.EqualJSON(r.Evidence, other.Evidence) {
+			t.Errorf("%s: the evidence depends on the number of workers", p.Source)
+		}
+		if r.Single != nil && r.Single.Portrait != nil {
+			t.Error("a portrait of one canary")
+		}
+		got := r.Evidence.Portrait
+		runs := exploredAgain(t, r.Plan, source.Sources())
+		columns := make([][]float64, min(16, r.Plan.K)+min(16, r.Plan.M))
+		for i, x := range runs {
+			want := pictured(x, r.Plan.K)
+			if i < 4096 {
+				for j, v := range want {
+					columns[j] = append(columns[j], v)
+				}
+			}
+			if i >= len(got.In) {
+				continue
+			}
+			for j, v := range slices.Concat(got.In[i], got.Out[i]) {
+				if s := fmt.Sprintf("%.4e", want[j]); s != fmt.Sprintf("%.4e", *v) || strconv.FormatFloat(*v, 'g', 5, 64) != strconv.FormatFloat(want[j], 'g', 5, 64) {
+					t.Errorf("%s, run %d, canary %d: %v, drawn was %v", p.Source, i, j, *v, want[j])
+				}
+			}
+		}
+		if len(got.In) != min(64, r.Plan.Explore) || len(got.Out) != len(got.In) || got.Correlated != min(4096, r.Plan.Explore) || len(got.Correlations) != len(columns) {
+			t.Errorf("%s: %d runs, correlated over %d", p.Source, len(got.In), got.Correlated)
+		}
+		for i, row := range got.Correlations {
+			for j, c := range row {
+				if want := stat.Correlation(columns[i], columns[j], nil); math.Abs(*c-want) > 0.5001e-4 {
+					t.Errorf("%s: correlation of %d and %d is %v, want %v", p.Source, i, j, *c, want)
+				}
+			}
+		}
+		if data, _ := json.Marshal(got); len(data) > 30_000 {
+			t.Errorf("%s: a portrait of %d bytes", p.Source, len(data))
+		}
+	}
+}
+
+// TestPortraitOfOddScores: what is no score is no number, a canary that is always
+// alike correlates with none, and huge scores stay finite.
+func TestPortraitOfOddScores(t *testing.T) {
+	odd := canarytest.Scripted(func(run int, in, out []float64) (bool, error) {
+		for i := range in {
+			in[i], out[i] = float64(run+i*i%5*run), math.MaxFloat64
+		}
+		in[1], out[0] = 7, -float64(run)
+		switch run % 3 {
+		case 0:
+			in[0] = math.NaN()
+		case 1:
+			out[1] = math.Inf(1)
+		}
+		return false, nil
+	})
+	p := canary.Plan{Version: canary.PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Runs: 60, K: 4}
+	r, err := canary.Run{Plan: p, Sources: odd.Sources(), Pool: canary.LocalPool(odd.Sources(), 3)}.Do(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := audit.Canonical(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := canary.ParseReport(data); err != nil {
+		t.Error(err)
+	}
+	got := r.Evidence.Portrait
+	whole := 0
+	for i, x := range exploredAgain(t, r.Plan, odd.Sources()) {
+		ok := true
+		for j, v := range slices.Concat(got.In[i], got.Out[i]) {
+			finite := !math.IsNaN(x[j]) && !math.IsInf(x[j], 0)
+			ok = ok && finite
+			if (v != nil) != finite {
+				t.Fatalf("run %d, canary %d: %v of the score %v", i, j, v, x[j])
+			}
+		}
+		if ok {
+			whole++
+		}
+	}
+	if got.Correlated != whole || whole < 10 || whole > 40 {
+		t.Errorf("correlated over %d runs, %d have all scores", got.Correlated, whole)
+	}
+	is := func(i, j int, want float64) {
+		t.Helper()
+		if c := got.Correlations[i][j]; (c == nil) != math.IsNaN(want) || c != nil && *c != want {
+			t.Errorf("correlation of %d and %d: %v, want %v", i, j, c, want)
+		}
+	}
+	is(1, 0, math.NaN())
+	is(2, 0, 1)
+	is(4, 0, -1)
+	is(6, 5, math.NaN())
+	// All scores the same, and none at all.
+	if p := canary.Portray(2, 1, []float64{1, 1, 1, 1, 1, 1}); p.Correlated != 2 || p.Correlations[1][0] != nil || p.Check(2, 2, 1) != nil {
+		t.Errorf("%+v", p)
+	}
+	if p := canary.Portray(1, 1, []float64{1, -math.MaxFloat64, 1, 1}); p.Correlations != nil || p.Correlated != 0 || p.Check(2, 1, 1) != nil {
+		t.Errorf("%+v", p)
+	}
+}
+
+// TestPortraitReplays: a report without portrait or growth, and a changed one, does
+// not verify; a portrait that no exploration gives is refused.
+func TestPortraitReplays(t *testing.T) {
+	r := runCanaries(t, canaryPlan(200, 6), 2)
+	if len(r.Growth) != 4 {
+		t.Fatalf("%d steps", len(r.Growth))
+	}
+	verify := func(r canary.Report, whole bool) []string {
+		t.Helper()
+		v, err := canary.Verify(context.Background(), source.Sources(), canary.LocalPool(source.Sources(), 2), r, nil, whole)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v.Differences
+	}
+	copied := func() canary.Report {
+		data, err := audit.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := canary.ParseReport(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	for _, whole := range []bool{true, false} {
+		without := copied()
+		without.Growth = nil
+		if d := verify(without, whole); len(d) != 1 || !strings.HasPrefix(d[0], "growth: ") {
+			t.Errorf("without growth: %q", d)
+		}
+		without = copied()
+		without.Evidence.Portrait = nil
+		if _, err := canary.Verify(context.Background(), source.Sources(), canary.LocalPool(source.Sources(), 2), without, nil, whole); !audit.IsInput(err) {
+			t.Errorf("without portrait: %v", err)
+		}
+		if d := verify(copied(), whole); len(d) > 0 {
+			t.Errorf("whole %v: %q", whole, d)
+		}
+		grown := copied()
+		*grown.Growth[1].Variance2 += 0.01
+		if d := verify(grown, whole); len(d) != 1 || !strings.HasPrefix(d[0], "growth: ") {
+			t.Errorf("forged growth: %q", d)
+		}
+	}
+	forged := copied()
+	*forged.Evidence.Portrait.Out[3][2] += 0.001
+	if d := verify(forged, true); len(d) != 1 || !strings.HasPrefix(d[0], "portrait: ") {
+		t.Errorf("a forged score: %q", d)
+	}
+	two := 2.
+	for name, forge := range map[string]func(p *canary.Portrait){
+		"no run":             func(p *canary.Portrait) { p.In, p.Out = nil, nil },
+		"one side less":      func(p *canary.Portrait) { p.Out = p.Out[1:] },
+		"too many":           func(p *canary.Portrait) { p.In, p.Out = append(p.In, p.In[0]), append(p.Out, p.Out[0]) },
+		"a canary less":      func(p *canary.Portrait) { p.In[4] = p.In[4][1:] },
+		"fresh ones":         func(p *canary.Portrait) { p.Out[0] = append(p.Out[0], nil) },
+		"rows":               func(p *canary.Portrait) { p.Correlations = p.Correlations[1:] },
+		"a row":              func(p *canary.Portrait) { p.Correlations[2] = nil },
+		"two":                func(p *canary.Portrait) { p.Correlations[2][0] = &two },
+		"over no runs":       func(p *canary.Portrait) { p.Correlated = 0 },
+		"over too many runs": func(p *canary.Portrait) { p.Correlated = 201 },
+		"none":               func(p *canary.Portrait) { p.Correlations = nil },
+	} {
+		bad := copied()
+		forge(bad.Evidence.Portrait)
+		data, err := audit.Canonical(bad)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := canary.ParseReport(data); !audit.IsInput(err) || !strings.Contains(err.Error(), "portrait") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestGrowth: it ends in equation 10 itself, and its first order stays.
+func TestGrowth(t *testing.T) {
+	p := canaryPlan(400, 12)
+	p.M = 30
+	r := runCanaries(t, p, 2)
+	var sizes [][2]int
+	for _, g := range r.Growth {
+		sizes = append(sizes, [2]int{g.K, g.M})
+		if *g.First != *r.Equation10.First || *g.Single != *r.Equation10.Single || *g.Bias != *r.Equation10.Bias {
+			t.Errorf("with %d canaries: %+v", g.K, g.Equation10)
+		}
+		if (g.Variance2 != nil) != (g.K >= 2) || (g.Variance4 != nil) != (g.K >= 4) {
+			t.Errorf("with %d canaries: orders %+v", g.K, g.Equation10)
+		}
+		if g.Variance2 != nil {
+			t2 := bounds.CanaryThinned(bounds.CanaryWilson2, *r.Evidence.Certified.Table, g.K, g.M, 1e-5, 0.05)
+			if math.Abs(*g.First+*g.Variance2-t2) > 1e-6 {
+				t.Errorf("with %d canaries: %v, want %v", g.K, *g.First+*g.Variance2, t2)
+			}
+		}
+	}
+	if fmt.Sprint(sizes) != "[[1 3] [2 5] [4 10] [8 20] [12 30]]" {
+		t.Errorf("%v", sizes)
+	}
+	last := r.Growth[len(r.Growth)-1]
+	if !audit.EqualJSON(last.Equation10, r.Equation10) {
+		t.Errorf("it ends in %+v, equation 10 is %+v", last, r.Equation10)
+	}
+	if one := runCanaries(t, canaryPlan(100, 1), 1); one.Growth != nil || one.Evidence.Portrait == nil || len(one.Evidence.Portrait.In[0]) != 1 {
+		t.Errorf("of one canary: %+v", one.Growth)
+	}
+	// Were canaries to hang together altogether, more of them would bring nothing.
+	table := bounds.NewCanaryTable(8, 8)
+	table.Add(0, 0, 300)
+	table.Add(8, 0, 500)
+	table.Add(8, 8, 200)
+	steps := canary.Growth(table, nil, 1e-5, 0.05)
+	for _, g := range steps {
+		if g.Variance2 != nil && *g.Variance2 > 0.002 {
+			t.Errorf("%d canaries that are one bring %v", g.K, *g.Variance2)
+		}
+	}
+	if steps[0].Bias != nil || steps[0].Single != nil || len(steps) != 4 {
+		t.Errorf("without a single canary: %+v", steps[0])
+	}
+}
+
+// TestPortraitOfScores: of a matrix it shows runs of the half that explores, in
+// the order in which the seed takes them.
+func TestPortraitOfScores(t *testing.T) {
+	s := sharedRuns(3, 90, 2)
+	for i := range s.Score { // a score names its run and canary
+		s.Score[i] = float64(i)
+	}
+	s.In, s.Out = nil, nil
+	for i, in := range s.Member {
+		if in {
+			s.In = append(s.In, s.Score[i])
+		} else {
+			s.Out = append(s.Out, s.Score[i])
+		}
+	}
+	s.Files = []ScoreFile{{"x.csv", "aa"}}
+	r := checkScores(t, replaced(samplePlan(1, 1e-5, "")), s)
+	got := r.Evidence.Runs.Portrait
+	if len(got.In) != 45 || len(got.In[0]) != 4 || len(got.Out[0]) != 6 || got.Correlated != 45 || len(r.Growth) != 3 {
+		t.Fatalf("%d runs of %d and %d, %d steps", len(got.In), len(got.In[0]), len(got.Out[0]), len(r.Growth))
+	}
+	for i, k := range stream.New(r.Plan.key("runs", 0, 0)).Perm(90)[:45] {
+		for side, row := range [][]*float64{got.In[i], got.Out[i]} {
+			for _, x := range row {
+				if at := int(*x); at/10 != k || s.Member[at] != (side == 0) {
+					t.Errorf("run %d shows the score %v, run %d explores", i, *x, k)
+				}
+			}
+		}
+	}
+	early := r
+	early.Growth = nil
+	for _, scores := range []*Scores{&s, nil} {
+		if v, err := Verify(early, scores); err != nil || v.OK() {
+			t.Errorf("without growth: %v", err)
+		}
+	}
+	ev, runs := *r.Evidence, *r.Evidence.Runs
+	runs.Portrait = nil
+	ev.Runs = &runs
+	early.Evidence, early.Growth = &ev, r.Growth
+	if _, err := Verify(early, &s); !audit.IsInput(err) {
+		t.Errorf("without portrait: %v", err)
+	}
+	forged := *got
+	forged.In = slices.Clone(got.In)
+	forged.In[0] = slices.Concat(got.In[0][1:], got.In[0][:1])
+	runs.Portrait = &forged
+	if v, err := Verify(early, &s); err != nil || v.OK() {
+		t.Errorf("a forged score: %v, %q", err, v.Differences)
+	}
+	forged.Out = nil
+	if _, err := Verify(early, nil); !audit.IsInput(err) {
+		t.Errorf("half a portrait: %v", err)
+	}
+}
+
+// TestSameBitsOfPortraits pins portraits, so that platforms are held to the same.
+func TestSameBitsOfPortraits(t *testing.T) {
+	trained := canaryPlan(6, 2)
+	trained.Source, trained.Parameters = "dp-sgd", audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}
+	replace := canaryPlan(200, 5)
+	replace.Relation, replace.Design = audit.Replace, source.RandomGradients
+	var got []string
+	for _, p := range []canary.Plan{canaryPlan(100, 20), replace, trained} {
+		got = append(got, digest(t, runCanaries(t, p, 2).Evidence.Portrait))
+	}
+	got = append(got, digest(t, checkScores(t, samplePlan(2, 1e-5, ""), sharedRuns(9, 300, 2)).Evidence.Runs.Portrait))
+	if s := strings.Join(got, " "); s != goldenPortraits {
+		t.Errorf("%s\nwant %s", s, goldenPortraits)
+	}
+}
+
+func digest(t *testing.T, v any) string {
+	t.Helper()
+	data, err := audit.Canonical(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum := stream.SHA256(data)
+	return hex.EncodeToString(sum[:4])
+}
+
+const goldenPortraits = "65cb4bb7 6b880df8 3ea5132b 865f67c0"

@@ -1,0 +1,286 @@
+package scores
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/internal/canarytest"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// laplaceSums are runs of sum s_j in_j + Laplace(1), s_j = 1, -1, 1, ..., by fair
+// coins, exactly epsilon = 1 under add-remove and 2 under replace where two signs
+// differ. A canary's score is s_j times the output.
+func laplaceSums(trial, runs, canaries int) Scores {
+	st := stream.New(stream.Key{Seed: 11, Purpose: "test/laplace sums", Trial: trial, Side: canaries})
+	s := Scores{Runs: runs, Canaries: canaries, Files: []ScoreFile{{"x.csv", "aa"}}}
+	noise := make([]float64, runs)
+	st.Laplace(noise, 1)
+	sign := func(k int) float64 { return float64(1 - 2*(k%2)) }
+	for _, sum := range noise {
+		first := len(s.Member)
+		for k := range canaries {
+			in := st.Uint64()>>63 == 1
+			if in {
+				sum += sign(k)
+			}
+			s.Member = append(s.Member, in)
+		}
+		for k, in := range s.Member[first:] {
+			x := sign(k) * sum
+			s.Score = append(s.Score, x)
+			if in {
+				s.In = append(s.In, x)
+			} else {
+				s.Out = append(s.Out, x)
+			}
+		}
+	}
+	return s
+}
+
+// TestRelationOfRuns: a private mechanism is not refuted. Under add-remove no run is
+// left out, and its bound exceeds 1 no oftener than beta allows; under replace it
+// exceeds 1, as it should, but not 2.
+func TestRelationOfRuns(t *testing.T) {
+	nativetest.Only(t)
+	lower := func(r Report) float64 {
+		if r.LowerBound == nil {
+			if !strings.Contains(r.Summary, "bounds nothing on these counts") {
+				t.Error(r.Summary)
+			}
+			return 0
+		}
+		return *r.LowerBound
+	}
+	audits := gear.Of(16, 80)
+	for _, canaries := range []int{2, 3} {
+		var added, twice, replacedMean float64
+		for i := range audits {
+			s := laplaceSums(i, 600, canaries)
+			p := samplePlan(1, 1e-6, "")
+			p.Seed = uint64(i)
+			r := checkScores(t, p, s)
+			if x := r.Evidence.Runs; x.Explored.Table.Runs()+x.Certified.Table.Runs() != 600 {
+				t.Fatal("a run was left out")
+			}
+			if lower(r) > 1 {
+				added++
+			}
+			if (lower(r) > 1) != (r.Verdict == audit.Violation) {
+				t.Errorf("%s", r.Summary)
+			}
+			r = checkScores(t, replaced(p), s)
+			if lower(r) > 2 {
+				twice++
+			}
+			replacedMean += lower(r) / float64(audits)
+		}
+		t.Logf("%d canaries: above 1 in %v of %d under add-remove, above 2 in %v under replace, whose mean is %.3f", canaries, added, audits, twice, replacedMean)
+		if most := canarytest.MostFailures(audits, .05); int(added) > most || int(twice) > most {
+			t.Errorf("%d canaries: %v and %v of %d audits exceed the truth", canaries, added, twice, audits)
+		}
+		if canaries == 2 && replacedMean < 1 {
+			t.Errorf("%d canaries: mean %v under replace; the case shows nothing", canaries, replacedMean)
+		}
+	}
+}
+
+// TestRelationPower: by coins two canaries in 3000 runs certify .78 of epsilon = 1
+// on average at least; of the same runs under replace more than 1, as they should.
+func TestRelationPower(t *testing.T) {
+	nativetest.Only(t)
+	const audits = 20
+	mean, exchanged := 0.0, 0.0
+	for i := range audits {
+		p := samplePlan(1, 1e-6, "")
+		p.Seed = uint64(i)
+		s := laplaceSums(1000+i, 3000, 2)
+		mean += *checkScores(t, p, s).LowerBound / audits
+		exchanged += *checkScores(t, replaced(p), s).LowerBound / audits
+	}
+	t.Logf("mean bound %.3f of 1, under replace %.3f of 2", mean, exchanged)
+	if mean < .78 || exchanged < 1 {
+		t.Errorf("mean bounds %v and %v", mean, exchanged)
+	}
+}
+
+// TestRelationRefused: each method is refused under a relation that it does not
+// bound, and runs that are plainly not by coins have no bound under add-remove.
+func TestRelationRefused(t *testing.T) {
+	flat, matrix := gaussianScores(1, 200, 1), laplaceSums(1, 100, 5)
+	for _, x := range []struct {
+		s       Scores
+		methods []report.Method
+	}{{flat, FlatMethods()}, {matrix, MatrixMethods()}} {
+		for _, m := range x.methods {
+			for _, relation := range []audit.Relation{audit.AddRemove, audit.Replace} {
+				p := samplePlan(1, 1e-5, m)
+				p.Relation = relation
+				r, err := Run(p, x.s, audit.Generator{})
+				byCoins := m == report.MethodOneRun || m == report.MethodOneRunGDP
+				if byCoins && relation == audit.Replace {
+					if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "may tell how many records there are") {
+						t.Errorf("%s under %s: %v", m, relation, err)
+					}
+					continue
+				}
+				if err != nil || r.Row(m) == nil || r.Row(m).Assumption == "" {
+					if err == nil || !strings.Contains(err.Error(), "at least") { // too few runs
+						t.Errorf("%s under %s: %v", m, relation, err)
+					}
+					continue
+				}
+				if one := r.Row(report.MethodOneRun); relation == audit.Replace && (one.LowerBound != nil || one.Note != report.OneRunOfReplace) {
+					t.Errorf("%s under %s has a bound by one run: %+v", m, relation, one)
+				}
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		member func(i, k int, st *stream.Stream) bool
+		want   string
+	}{
+		"fixed number": {func(i, k int, _ *stream.Stream) bool { return (i+k)%4 < 2 }, "2 of 4 canaries were in in 200 of 200 runs"},
+		"one coin":     {func(i, k int, _ *stream.Stream) bool { return i%2 == 0 }, "2 of 4 canaries were in in 0 of 200 runs"},
+		"the same":     {func(_, k int, _ *stream.Stream) bool { return k < 2 }, "no coin was thrown"},
+		"a third":      {func(_, _ int, st *stream.Stream) bool { return st.Float64() < 0.3 }, "memberships were in"},
+		"one always in": {func(_, k int, st *stream.Stream) bool {
+			return k == 3 || st.Float64() < 0.5 && (k > 0 || st.Float64() < 0.3)
+		}, "a canary was in in 200 of 200 runs"},
+		"by coins": {func(_, _ int, st *stream.Stream) bool { return st.Uint64()>>63 == 1 }, ""},
+	} {
+		st := stream.New(stream.Key{Seed: 12, Purpose: "test/coins"})
+		s := Scores{Runs: 200, Canaries: 4}
+		for i := range s.Runs {
+			for k := range s.Canaries {
+				in, x := c.member(i, k, st), st.Float64()
+				s.Member, s.Score = append(s.Member, in), append(s.Score, x)
+				if in {
+					s.In = append(s.In, x)
+				} else {
+					s.Out = append(s.Out, x)
+				}
+			}
+		}
+		r := checkScores(t, samplePlan(1, 1e-5, ""), s)
+		if c.want == "" {
+			if r.LowerBound == nil {
+				t.Errorf("%s: %s", name, r.Summary)
+			}
+			continue
+		}
+		if r.LowerBound != nil || r.Verdict != audit.Inconclusive || !strings.Contains(r.Summary, c.want) || !strings.Contains(strings.Join(r.Warnings, "\n"), "-relation replace -epsilon 2 -delta 3.71828e-05") {
+			t.Errorf("%s: %s\n%q", name, r.Summary, r.Warnings)
+		}
+	}
+}
+
+// TestCoinsAreFair: of 4000 files by fair coins none is called unfair, which happens
+// with probability 4e-3 at most.
+func TestCoinsAreFair(t *testing.T) {
+	nativetest.Only(t)
+	for i := range 4000 {
+		s := tossedRuns(i, 30, 1)
+		if why := s.shape(Plan{Relation: audit.AddRemove}).coins(); why != "" {
+			t.Error(why)
+		}
+	}
+}
+
+// TestClaims: plans that name no delta have the default and say so, relations have
+// one name and the names of before, and the whole claim stands in the first line and
+// in the command to run again.
+func TestClaims(t *testing.T) {
+	for text, want := range map[string]struct {
+		delta     float64
+		defaulted bool
+	}{
+		`{"version":1,"claim":{"epsilon":1}}`:                                 {report.DefaultDelta, true},
+		`{"version":1,"claim":{"kind":"approximate","epsilon":1}}`:            {report.DefaultDelta, true},
+		`{"version":1,"claim":{"epsilon":1,"delta":0}}`:                       {0, false},
+		`{"version":1,"claim":{"kind":"pure","epsilon":1}}`:                   {0, false},
+		`{"version":1,"claim":{"epsilon":1,"delta":1e-5}}`:                    {1e-5, false},
+		`{"version":1,"claim":{"epsilon":1,"delta":0.25}}`:                    {0.25, false},
+		`{"version":1,"claim":{"epsilon":1},"relation":"add-remove"}`:         {report.DefaultDelta, true},
+		`{"version":1,"deltaDefaulted":true,"claim":{"epsilon":1,"delta":0}}`: {0, true},
+	} {
+		runs, err1 := canary.ParsePlan([]byte(text))
+		one, err2 := onerun.ParsePlan([]byte(text))
+		scores, err3 := ParsePlan([]byte(text))
+		if err1 != nil || err2 != nil || err3 != nil {
+			t.Fatal(text, err1, err2, err3)
+		}
+		for _, got := range []report.Promise{runs.Promise(), one.Promise(), scores.promise()} {
+			if got.Delta != want.delta || got.Defaulted != want.defaulted {
+				t.Errorf("%s: delta %v, defaulted %v", text, got.Delta, got.Defaulted)
+			}
+		}
+		claim, err := report.ResolveClaim(runs.Claim, runs.DeltaDefaulted)
+		if (err == nil) != (!want.defaulted || want.delta == report.DefaultDelta) || err == nil && claim.Delta != want.delta {
+			t.Errorf("%s: %+v, %v", text, claim, err)
+		}
+	}
+	for text, want := range map[string]audit.Relation{
+		`{"version":1,"form":"replace-one"}`:                      audit.Replace,
+		`{"version":1,"form":"add-remove"}`:                       audit.AddRemove,
+		`{"version":1,"relation":"replace"}`:                      audit.Replace,
+		`{"version":1}`:                                           "",
+		`{"version":1,"form":"replace-one","relation":"replace"}`: "refused",
+		`{"version":1,"form":"swap"}`:                             "refused",
+	} {
+		p, err := canary.ParsePlan([]byte(text))
+		if (err != nil) != (want == "refused") || err == nil && p.Relation != want {
+			t.Errorf("%s: %q, %v", text, p.Relation, err)
+		}
+	}
+	// A report that was written when the relation was the form.
+	q := canaryPlan(40, 2)
+	q.Relation = audit.Replace
+	before, err := audit.Canonical(runCanaries(t, q, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := strings.Replace(string(before), `"relation": "replace"`, `"form": "replace-one"`, 1)
+	if r, err := canary.ParseReport([]byte(old)); err != nil || old == string(before) || r.Plan.Relation != audit.Replace {
+		t.Errorf("%v, %q", err, r.Plan.Relation)
+	}
+	p := samplePlan(2, report.DefaultDelta, report.MethodExact)
+	p.DeltaDefaulted = true
+	r := checkScores(t, replaced(p), gaussianScores(1, 200, 1))
+	first, _, _ := strings.Cut(Text(r), "\n")
+	if !strings.Contains(first, "at delta = 1e-05 (the default) under replace with 95 % confidence") {
+		t.Error(first)
+	}
+	if !strings.Contains(Text(r), "epsilon = 2 at delta = 1e-05, the default as none was named, under replace: a record is replaced by another") ||
+		!strings.Contains(r.Reproduce.CLI, "-epsilon 2 -delta 1e-05 -relation replace") {
+		t.Error(Text(r))
+	}
+	if h := auditOnce(t, oneRunPlan(2, 400, nil), source.Sources()); !strings.Contains(h.Summary, "under add-remove") || !strings.Contains(h.Reproduce.CLI, "-relation add-remove") {
+		t.Error(h.Summary, h.Reproduce.CLI)
+	}
+	once := oneRunPlan(2, 400, nil)
+	once.Relation = audit.Replace
+	if _, err := once.Resolve(source.Sources(), nil); err == nil || !strings.Contains(err.Error(), "may tell how many records there are") {
+		t.Error(err)
+	}
+}
+
+// TestManyCanaries: a matrix with many canaries a run is counted without a table of
+// all cells.
+func TestManyCanaries(t *testing.T) {
+	s := laplaceSums(5, 60, 3000)
+	r := checkScores(t, samplePlan(1, 1e-5, report.Method(bounds.CanaryKL)), s)
+	if x := r.Evidence.Runs.Certified.Table; x.K != 3000 || x.M != 3000 || x.Runs() != 30 || math.IsNaN(r.Evidence.Runs.Threshold) {
+		t.Error(x.K, x.M, x.Runs())
+	}
+}

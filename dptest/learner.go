@@ -1,0 +1,198 @@
+package dptest
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// TestLearner holds a registry entry to the contract of [audit.LearnerSpec], on small
+// sets of outputs of every kind of column that it applies to.
+//
+// A model follows from the outputs and the stream alone; its scores are finite, and
+// come out the same, bit by bit, after it was written and read; it does not read for
+// outputs with other columns. Learning ends at the first call of Check that fails,
+// with its error. From outputs that say nothing, or are odd, it makes a model with
+// finite scores, or says why not.
+func TestLearner(t testing.TB, spec audit.LearnerSpec) {
+	t.Helper()
+	if spec.Name == "" || spec.Name == audit.Auto || spec.Title == "" || spec.Source == "" || spec.Applies == nil || spec.Learn == nil || spec.Decode == nil {
+		t.Fatalf("learner %q lacks a name of its own, a title, a source or one of its functions", spec.Name)
+	}
+	if spec.Applies(nil) == nil {
+		t.Errorf("%s applies to outputs without columns", spec.Name)
+	}
+	var applies []learnerOutput
+	for _, o := range learnerOutputs {
+		if spec.Applies(o.columns) == nil {
+			applies = append(applies, o)
+		}
+	}
+	last := -1
+	for i, o := range applies {
+		if !o.odd {
+			last = i
+		}
+	}
+	if last < 0 {
+		t.Errorf("%s applies to none of numbers, symbols and both", spec.Name)
+	}
+	for i, o := range applies {
+		o.check(t, spec, i == 0 || i == last)
+	}
+}
+
+// learnerSamples is how many outputs a side it learns from.
+const learnerSamples = 100
+
+// learnerOutputs are what TestLearner shows a learner.
+var learnerOutputs = []learnerOutput{
+	{name: "a number", columns: columns(audit.Real), row: func(s *stream.Stream, side int, out []float64) { s.Gaussian(out, 1); out[0] += float64(side) }},
+	{name: "numbers", columns: columns(audit.Real, audit.Real, audit.Real), row: func(s *stream.Stream, side int, out []float64) { s.Laplace(out, 1); out[1] += float64(side) }},
+	{name: "symbols", columns: columns(audit.Symbol, audit.Symbol), row: func(s *stream.Stream, side int, out []float64) {
+		out[0], out[1] = float64(s.Intn(3)), float64(s.Intn(2+2*side))
+	}},
+	{name: "symbols that carry numbers", columns: columns(audit.Mixed, audit.Mixed), row: func(s *stream.Stream, side int, out []float64) {
+		for i := 0; i < len(out); i += 2 {
+			if out[i], out[i+1] = float64(s.Intn(2)), 0; out[i] == 1 {
+				out[i+1] = s.Float64() + float64(side)
+			}
+		}
+	}},
+	{name: "all kinds", columns: columns(audit.Real, audit.Symbol, audit.Mixed), row: func(s *stream.Stream, side int, out []float64) {
+		out[0], out[1], out[2], out[3] = s.Float64(), float64(s.Intn(2+side)), 1, s.Float64()+float64(side)
+	}},
+	{name: "constant numbers", odd: true, columns: columns(audit.Real, audit.Real), row: func(_ *stream.Stream, _ int, out []float64) { clear(out) }},
+	{name: "constant symbols", odd: true, columns: columns(audit.Symbol), row: func(_ *stream.Stream, _ int, out []float64) { clear(out) }},
+	{name: "a constant on each side", odd: true, columns: columns(audit.Real), row: func(_ *stream.Stream, side int, out []float64) { out[0] = float64(side) }},
+	{name: "the largest numbers", odd: true, columns: columns(audit.Real), row: func(s *stream.Stream, _ int, out []float64) {
+		out[0] = math.Copysign(math.MaxFloat64, s.Float64()-0.5)
+	}},
+	{name: "symbols that never repeat", odd: true, columns: columns(audit.Symbol), row: func(s *stream.Stream, _ int, out []float64) { out[0] = s.Float64() }},
+}
+
+func columns(kinds ...audit.ColumnKind) []audit.Column {
+	var all []audit.Column
+	for i, k := range kinds {
+		all = append(all, audit.Column{Name: fmt.Sprint("column ", i+1), Kind: k})
+	}
+	return all
+}
+
+type learnerOutput struct {
+	name    string
+	odd     bool // need not teach anything
+	columns []audit.Column
+	row     func(s *stream.Stream, side int, out []float64)
+}
+
+// samples are n outputs of a side.
+func (o learnerOutput) samples(purpose string, side, n int) audit.Samples {
+	s := audit.Samples{Columns: o.columns, Rows: make([]float64, n*audit.Width(o.columns))}
+	draw := stream.New(stream.Key{Seed: 1, Purpose: purpose + " " + o.name, Side: side})
+	for i := range n {
+		o.row(draw, side, s.Row(i))
+	}
+	return s
+}
+
+// exploration is what a learner sees: so many outputs of each side.
+func (o learnerOutput) exploration(first, second int, check func() error) audit.Exploration {
+	return audit.Exploration{First: o.samples("learn", 0, first), Second: o.samples("learn", 1, second), Claim: audit.DPClaim(1, 0),
+		Stream: stream.New(stream.Key{Seed: 1, Purpose: "learner"}), Check: check}
+}
+
+// check learns from the outputs; thorough, again and stopped too.
+func (o learnerOutput) check(t testing.TB, spec audit.LearnerSpec, thorough bool) {
+	t.Helper()
+	const n = learnerSamples
+	what := spec.Name + " on " + o.name
+	calls := 0
+	learn := func() (audit.Model, []byte) {
+		calls = 0
+		m, err := spec.Learn(o.exploration(n, n, func() error { calls++; return nil }))
+		if err != nil {
+			if !o.odd {
+				t.Errorf("%s: %v", what, err)
+			}
+			return nil, nil
+		}
+		data, err := json.Marshal(m)
+		if err != nil {
+			t.Errorf("%s: the model cannot be written: %v", what, err)
+		}
+		return m, data
+	}
+	m, data := learn()
+	if m == nil {
+		return
+	}
+	fresh := o.samples("score", 0, 50).Rows
+	scores := make([]float64, 50)
+	m.Score(fresh, scores)
+	for i, x := range scores {
+		if x-x != 0 {
+			t.Errorf("%s: output %d scores %v, must be finite", what, i, x)
+			return
+		}
+	}
+	if o.odd {
+		return
+	}
+	if m.Describe(scores[0], true) == "" || m.Describe(scores[0], false) == "" {
+		t.Errorf("%s: the model has no words for its event", what)
+	}
+	read, err := spec.Decode(data, o.columns)
+	if err != nil {
+		t.Errorf("%s: its own model does not read: %v", what, err)
+		return
+	}
+	readScores := make([]float64, len(scores))
+	read.Score(fresh, readScores)
+	for i := range scores {
+		if math.Float64bits(scores[i]) != math.Float64bits(readScores[i]) {
+			t.Errorf("%s: output %d scores %v, and %v after the model was written and read", what, i, scores[i], readScores[i])
+			break
+		}
+	}
+	if _, err := spec.Decode(data[:len(data)/2], o.columns); err == nil {
+		t.Errorf("%s: half of a model reads", what)
+	}
+	if _, err := spec.Learn(o.exploration(10, 0, func() error { return nil })); err == nil {
+		t.Errorf("%s: it learns from 10 outputs on one side and none on the other", what)
+	}
+	if thorough {
+		if _, again := learn(); string(again) != string(data) {
+			t.Errorf("%s: two models from the same outputs and the same stream", what)
+		}
+		o.checkStops(t, spec, what, calls)
+	}
+}
+
+// checkStops ends learning at some of so many calls of Check.
+func (o learnerOutput) checkStops(t testing.TB, spec audit.LearnerSpec, what string, total int) {
+	t.Helper()
+	if total < 2 {
+		t.Errorf("%s: %d calls of Check, must be one a pass over the outputs", what, total)
+		return
+	}
+	stop := errors.New("stop")
+	for _, at := range []int{1, 2, total/2 + 1, total} {
+		calls := 0
+		_, err := spec.Learn(o.exploration(learnerSamples, learnerSamples, func() error {
+			if calls++; calls >= at {
+				return stop
+			}
+			return nil
+		}))
+		if !errors.Is(err, stop) || calls != at {
+			t.Errorf("%s: Check fails at call %d of %d; there were %d calls, and Learn said %v", what, at, total, calls, err)
+			return
+		}
+	}
+}

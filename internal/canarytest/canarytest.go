@@ -1,0 +1,29 @@
+// Package canarytest has sources and thresholds for tests of audits with canaries.
+package canarytest
+
+import (
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Scripted is a source for tests.
+type Scripted func(run int, in, out []float64) (bool, error)
+
+// Run implements [source.Source].
+func (s Scripted) Run(st *stream.Stream, in, out []float64) (bool, error) {
+	return s(int(st.Uint64()%1000), in, out)
+}
+
+// Sources are the source alone.
+func (f Scripted) Sources() []source.Spec {
+	return []source.Spec{{Name: "scripted", Title: "a test", Score: "number", Relations: []audit.Relation{audit.AddRemove}, Designs: []source.Design{source.Sphere}, ShardRuns: 3, Runs: 64,
+		New: func(source.Setup) (source.Source, error) { return f, nil }}}
+}
+
+// MostFailures of n audits whose bounds may fail with probability beta: exceeded
+// with probability below 4e-6.
+func MostFailures(n int, beta float64) int {
+	return gear.Most(n, beta, 4e-6)
+}

@@ -1,0 +1,124 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+)
+
+// DefaultDelta is the delta of a claim that names none, in plans, on the command line
+// and in the page. A claim of pure differential privacy says delta 0.
+const DefaultDelta = 1e-5
+
+// Promise is what an audit is against: a claim, what it calls neighbours, and
+// whether its delta is the default because none was named.
+type Promise struct {
+	audit.Claim
+	Relation  audit.Relation
+	Defaulted bool
+}
+
+// At is what follows an epsilon in words: its delta and its relation.
+func (c Promise) At() string {
+	s := " at delta = " + phrase.Number(c.Delta)
+	if c.Defaulted {
+		s += " (the default)"
+	}
+	return s + " under " + string(c.Relation)
+}
+
+// String is the whole claim in words.
+func (c Promise) String() string {
+	s := fmt.Sprintf("epsilon = %s at delta = %s", phrase.Number(c.Epsilon), phrase.Number(c.Delta))
+	if c.Defaulted {
+		s += ", the default as none was named,"
+	}
+	return s + fmt.Sprintf(" under %s: %s", c.Relation, relationWords[c.Relation])
+}
+
+var relationWords = map[audit.Relation]string{
+	audit.AddRemove: "a record is there or not",
+	audit.Replace:   "a record is replaced by another",
+}
+
+// CheckRelation refuses what is no relation of an audit with canaries.
+func CheckRelation(r audit.Relation, known ...audit.Relation) error {
+	if slices.Contains(known, r) {
+		return nil
+	}
+	if r == "replace-one" { // its name elsewhere
+		return &audit.InputError{Field: "relation", Found: `"replace-one"`, Want: fmt.Sprintf("one of %v", Texts(known)), Remedy: `"replace" is its name here`}
+	}
+	return audit.UnknownName("relation", string(r), Texts(known))
+}
+
+// ResolveClaim checks a claim of kind pure or approximate.
+func ResolveClaim(c *audit.Claim, defaulted bool) (audit.Claim, error) {
+	if c == nil {
+		return audit.Claim{}, &audit.InputError{Field: "claim", Found: "absent", Want: "epsilon and delta that the mechanism claims", Remedy: "for example epsilon = 2, delta = 1e-5"}
+	}
+	claim := *c
+	if claim.Kind == "" {
+		claim.Kind = audit.DPClaim(claim.Epsilon, claim.Delta).Kind
+	}
+	if claim.Kind != audit.Approximate && claim.Kind != audit.Pure {
+		return claim, &audit.InputError{Field: "claim.kind", Found: fmt.Sprintf("%q", claim.Kind), Want: fmt.Sprintf("%q or %q", audit.Approximate, audit.Pure), Remedy: "canaries test an event against epsilon at one delta"}
+	}
+	if defaulted && claim.Delta != DefaultDelta {
+		return claim, &audit.InputError{Field: "deltaDefaulted", Found: fmt.Sprintf("true with delta = %v", claim.Delta), Want: fmt.Sprintf("absent, or delta = %v", DefaultDelta)}
+	}
+	return claim, claim.Validate()
+}
+
+// defaultDelta completes the claim of a plan that was read from data and names no
+// delta.
+func ReadDefaultDelta(data []byte, claim *audit.Claim, defaulted *bool) {
+	var plan struct {
+		Claim struct {
+			Delta *float64 `json:"delta"`
+		} `json:"claim"`
+	}
+	if claim == nil || claim.Kind != "" && claim.Kind != audit.Approximate || json.Unmarshal(data, &plan) != nil || plan.Claim.Delta != nil {
+		return
+	}
+	claim.Kind, claim.Delta, *defaulted = audit.Approximate, DefaultDelta, true
+}
+
+// Renamed gives a plan, or the plan in a report, today's name of the relation, which
+// was form, add-remove or replace-one, in earlier versions.
+func Renamed(data []byte) []byte {
+	var x map[string]json.RawMessage
+	if !bytes.Contains(data, []byte(`"form"`)) || json.Unmarshal(data, &x) != nil {
+		return data
+	}
+	if plan, there := x["plan"]; there {
+		if x["plan"] = Renamed(plan); bytes.Equal(x["plan"], plan) {
+			return data
+		}
+	} else {
+		form := map[string]audit.Relation{`"add-remove"`: audit.AddRemove, `"replace-one"`: audit.Replace}[string(x["form"])]
+		if _, there := x["relation"]; there || form == "" {
+			return data
+		}
+		delete(x, "form")
+		x["relation"] = json.RawMessage(strconv.Quote(string(form)))
+	}
+	out, err := json.Marshal(x)
+	if err != nil {
+		return data
+	}
+	return out
+}
+
+func Texts[T ~string](v []T) []string {
+	out := make([]string, len(v))
+	for i, x := range v {
+		out[i] = string(x)
+	}
+	return out
+}

@@ -1,0 +1,4 @@
+package report
+
+// StoppedMessage is why a run ended that was stopped.
+const StoppedMessage = "stopped before the end"
