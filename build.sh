@@ -133,13 +133,13 @@ run_tests() {
 	need_system
 	check_sources
 
-	local log beside failed=0 site=dist flags=() node=same_bits
-	if [[ -n ${DPSCOPE_TEST_ALL:-} ]]; then
-		node=all_beside
-	else
+	local log beside failed=0 flags=() node=all_beside
+	site=dist # not local: the trap needs it
+	if [[ -z ${DPSCOPE_TEST_ALL:-} ]]; then
+		node=same_bits
+		flags=(-plain)
 		site=$(mktemp -d) # dist/ is kept for what is built to be published
 		trap 'rm -rf "$site"' EXIT
-		flags=(-plain)
 	fi
 	say "build"
 	go run ./site/build -out "$site" "${flags[@]}"
@@ -162,7 +162,7 @@ run_tests() {
 	rm -f "$log"
 	((failed == 0)) || die "tests failed"
 
-	say "all tests passed"
+	say "all tests passed, in $SECONDS s"
 }
 
 # What only the long run has time for beside the browser.

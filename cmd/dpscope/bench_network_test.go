@@ -8,11 +8,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // A small network comes out the same natively and in Node; times are there, and
 // how they compare is left to the bench.
 func TestBenchNetwork(t *testing.T) {
+	gear.Long(t)
 	for _, tool := range []string{"go", "node"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip("needs " + tool)

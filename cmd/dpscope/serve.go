@@ -38,7 +38,7 @@ func serve(args []string, stdout, stderr io.Writer) int {
 	case err == nil:
 		err = sites.Run(ctx, sites.Site(site, nil), *addr, stdout)
 	case *dir == "":
-		err = serveSource(ctx, sourceFolder(), *addr, stdout, stderr)
+		err = serveSource(ctx, siteSource(), *addr, stdout, stderr)
 	}
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(stderr, "dpscope: serve: %v\n", err)
@@ -67,9 +67,9 @@ func findSite(dir string) (fs.FS, error) {
 	return sites.Open(filepath.Join(filepath.Dir(program), siteZip))
 }
 
-// sourceFolder is the folder of the module's source that this program was compiled from: a
+// siteSource is the folder of the module's source that this program was compiled from: a
 // copy of the repository, or the go command's own. It is "" where that is not told.
-func sourceFolder() string {
+func siteSource() string {
 	_, file, _, ok := runtime.Caller(0)
 	if !ok || !filepath.IsAbs(file) { // built with -trimpath
 		return ""

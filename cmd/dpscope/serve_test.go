@@ -60,7 +60,7 @@ func TestFindSite(t *testing.T) {
 // Outside of the repository the source of the program itself is found, and where there
 // is none, or no go command, the error says what to do.
 func TestServeSource(t *testing.T) {
-	from := sourceFolder()
+	from := siteSource()
 	if _, err := os.Stat(filepath.Join(from, "go.mod")); err != nil {
 		t.Errorf("the source is said to be in %q: %v", from, err)
 	}

@@ -16,8 +16,9 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/audit"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // buildInfo is build-info.json: what was built and how large it is. The page
