@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -25,6 +26,7 @@ func testWorkshop(workers int) workshop {
 // reference, past which a fifth of the runs lie on either side at most, so 3e-6
 // each. The seed is fixed: the test passes always or never.
 func TestBenchAnytime(t *testing.T) {
+	gear.Long(t)
 	var out, errs bytes.Buffer
 	code := run([]string{"anytime", "-quick", "-runs", "250", "-looks", "150", "-pairs", "1500", "-format", "json"}, &out, &errs)
 	var r anytimeResult

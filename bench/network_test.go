@@ -10,11 +10,13 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // A small network comes out the same natively and in Node; times are there, and
 // how they compare is left to the bench.
 func TestBenchNetwork(t *testing.T) {
+	gear.Long(t)
 	for _, tool := range []string{"go", "node"} {
 		if _, err := exec.LookPath(tool); err != nil {
 			t.Skip("needs " + tool)

@@ -79,10 +79,6 @@ func sameRates(t *testing.T, tab *browser.Tab) calibration.Result {
 func TestCalibration(t *testing.T) {
 	t.Parallel()
 	tab := calibrating(t, "12", "3")
-	until(t, tab, `document.querySelector("#calibration-load").textContent.includes("MB")`, 5*time.Second)
-	if n := asked(tab, largerCore); n != 0 {
-		t.Error("opening the panel loads the larger core")
-	}
 	if words := eval[string](t, tab, `document.querySelector("#calibration-audits").textContent`); words != "60 audits." {
 		t.Errorf("it says %q", words)
 	}
@@ -189,29 +185,13 @@ func TestCalibrationRefuses(t *testing.T) {
 	until(t, tab, `document.querySelectorAll("#calibration-result tbody tr").length === 1 && `+calibrationDone, time.Minute)
 }
 
-// TestCalibrationWithoutCore: without the larger core it is said why nothing is
-// measured; the notice's button tries anew.
-func TestCalibrationWithoutCore(t *testing.T) {
-	t.Parallel()
-	tab := calibrating(t, "1", "1")
-	without(t, tab, `Promise.reject(new TypeError("no network"))`)
-	click(t, tab, "#calibrate")
-	until(t, tab, `document.querySelector("#notice").textContent.includes("no network") && document.querySelector("#calibration-status").textContent.includes("larger core") && document.body.dataset.state === "ready" && !document.querySelector("#calibrate").disabled`, 5*time.Second)
-	with(t, tab)
-	press(t, tab, "core")
-	until(t, tab, calibrationDone, time.Minute)
-	if said := eval[string](t, tab, `document.querySelector("#calibration-status").textContent`); said != "" {
-		t.Errorf("it still says %q", said)
-	}
-}
-
 // TestCalibrationCrashes: what was counted before the core crashed stays, and
 // the core that is started again measures anew.
 func TestCalibrationCrashes(t *testing.T) {
 	t.Parallel()
 	tab := calibrating(t, "300", "1")
 	eval[bool](t, tab, `(window.plain = Worker.prototype.postMessage, Worker.prototype.postMessage = function (m, ...more) {
-		if (m.role === "coordinator") window.coordinator = this;
+		if (m.type === "calibrate") window.coordinator = this;
 		return window.plain.call(this, m, ...more);
 	}, true)`)
 	click(t, tab, "#calibrate")

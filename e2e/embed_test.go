@@ -385,8 +385,7 @@ func TestEmbedWithoutLocks(t *testing.T) {
 	}
 }
 
-// TestEmbedInMuseum: pages of the museum run their audits, one of them with the
-// larger core, and show what the text below says.
+// TestEmbedInMuseum: pages of the museum run their audits, and show what the text below says.
 func TestEmbedInMuseum(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"svt4", "dp-sgd-reused-key"} {

@@ -104,7 +104,7 @@ func TestBelowAPath(t *testing.T) {
 func TestMuseum(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`<p class="open-audit"><a href="../../index\.html(#[^"]+)">`)
-	tab := open(t, "#v=1&mechanism=sum-nan") // in the larger core, as many others
+	tab := open(t, "#v=1&mechanism=sum-nan")
 	audits := 0
 	for _, name := range documents(t) {
 		if !strings.HasPrefix(name, "docs/museum/") {

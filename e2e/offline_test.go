@@ -15,7 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/core/canary"
@@ -148,29 +147,11 @@ func TestOffline(t *testing.T) {
 	if saved := saving(t, tab, "#save-html"); len(saved.Data) < 20_000 {
 		t.Errorf("the saved page has %d bytes", len(saved.Data))
 	}
-	// What was never loaded is missing, and the page says so and goes on.
-	set(t, tab, "mechanism", "rappor-once")
-	until(t, tab, `document.querySelector("#notice").textContent.includes("core-all.wasm could not be fetched")`, 20*time.Second)
-	set(t, tab, "mechanism", "svt4")
-	until(t, tab, `!document.querySelector("#run").disabled`, 10*time.Second)
-
 	docs := h.visit(t, "docs/index.html")
 	if words := eval[string](t, docs, `document.body.innerText`); !strings.Contains(words, "this page was not kept") {
 		t.Errorf("a page that was not kept says %q", words)
 	}
-
-	// Back online, what is loaded once is kept.
-	h.away.Store(false)
-	set(t, tab, "mechanism", "rappor-once")
-	press(t, tab, "core")
-	until(t, tab, `document.querySelector("#core-hash").textContent.startsWith("core-all") && `+pageReadyAgain, time.Minute)
-	until(t, tab, `caches.keys().then(async (names) => Boolean(await (await caches.open(names[0])).match("core-all.wasm")))`, 20*time.Second)
-	h.away.Store(true)
-	again := h.visit(t, "#v=1&mechanism=rappor-once&epsilon=1")
-	until(t, again, pageReady+` && document.querySelector("#core-hash").textContent.startsWith("core-all")`, 30*time.Second)
 }
-
-const pageReadyAgain = `!document.querySelector("#run").disabled`
 
 // offline visits a site of its own, waits until the page is kept, does something
 // that loads a file with the network there, and again after a reload without it.
@@ -203,7 +184,7 @@ func offline(t *testing.T, fragment, loads string, do func(t *testing.T, tab *br
 func TestOfflineOwn(t *testing.T) {
 	t.Parallel()
 	var reports []pair.Report
-	offline(t, "", largerCore, func(t *testing.T, tab *browser.Tab) {
+	offline(t, "", coreFile, func(t *testing.T, tab *browser.Tab) {
 		eval[bool](t, tab, `(document.querySelector("#own").open = true)`)
 		example(t, tab, 2)
 		set(t, tab, "own-samples", "1000")
@@ -226,7 +207,7 @@ func TestOfflineOwn(t *testing.T) {
 func TestOfflineCanaries(t *testing.T) {
 	t.Parallel()
 	var reports []canary.Report
-	offline(t, "#v=1&view=canaries&n=60&k=3&seed=5", largerCore, func(t *testing.T, tab *browser.Tab) {
+	offline(t, "#v=1&view=canaries&n=60&k=3&seed=5", coreFile, func(t *testing.T, tab *browser.Tab) {
 		click(t, tab, "#canaries-run")
 		reports = append(reports, planted(t, tab, time.Minute))
 	})
@@ -240,26 +221,6 @@ func TestOfflinePicture(t *testing.T) {
 		openView(t, tab, "divergence")
 		notBlank(t, tab, "the example")
 	})
-}
-
-// TestOfflineNothingKept: a page that storage kept nothing of is the browser's to
-// tell; one that is open says why the core does not come.
-func TestOfflineNothingKept(t *testing.T) {
-	t.Parallel()
-	h := hosted(t)
-	tab, err := browser.Open(profile(t), h.address())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer tab.Close()
-	until(t, tab, pageReady, 30*time.Second)
-	offline := network.OverrideNetworkStateParams{Offline: true, DownloadThroughput: -1, UploadThroughput: -1}
-	if _, err := chromedp.Call(tab.Ctx, network.OverrideNetworkState, offline); err != nil {
-		t.Fatal(err)
-	}
-	h.away.Store(true)
-	set(t, tab, "mechanism", "rappor-once")
-	until(t, tab, `document.querySelector("#notice").textContent.includes("You are offline, and it was not kept")`, 20*time.Second)
 }
 
 // TestNewBuild: a newer build does not come into a page of the older one. It waits

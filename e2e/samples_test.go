@@ -114,7 +114,7 @@ func TestSamples(t *testing.T) {
 		click(t, tab, "#verify")
 		until(t, tab, `document.querySelector("#verification").textContent.includes("is the same as in the report")`, time.Minute)
 		for _, url := range tab.Requests()[requests:] {
-			if name := strings.TrimPrefix(url, site); name != "core-all.wasm" && name != "worker.js" && name != "icon.svg" && !strings.HasPrefix(url, "blob:") {
+			if name := strings.TrimPrefix(url, site); name != "worker.js" && !strings.HasPrefix(url, "blob:") {
 				t.Errorf("%s was asked for while the samples were there", url)
 			}
 		}
@@ -364,7 +364,6 @@ func takeLarge(t *testing.T, tab *browser.Tab) float64 {
 func TestSamplesLarge(t *testing.T) {
 	gear.Long(t) // reads large files
 	tab := open(t, "")
-	// The larger core is there already.
 	drop(t, tab, "small.csv", noisyCounts(300, 1, 1))
 	until(t, tab, samplesRead, 30*time.Second)
 	eval[bool](t, tab, `(() => {
@@ -410,9 +409,10 @@ func TestSamplesLarge(t *testing.T) {
 // that holds the samples crashes, that is said, the result stays, and reading them
 // again is one press.
 func TestSamplesStop(t *testing.T) {
+	t.Parallel()
 	tab := open(t, "")
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
-	drop(t, tab, "small.csv", noisyCounts(300, 1, 1)) // the larger core comes
+	drop(t, tab, "small.csv", noisyCounts(300, 1, 1))
 	until(t, tab, samplesRead, 30*time.Second)
 	eval[bool](t, tab, `(() => { // to crash the worker
 		const Real = window.Worker;

@@ -165,8 +165,7 @@ type traceEvent struct {
 	} `json:"args"`
 }
 
-// TestLongTasks measures, while audits run, while samples are read, while the larger
-// core comes and when results
+// TestLongTasks measures, while audits run, while samples are read and when results
 // appear, the longest tasks of the main thread, which should stay below 50 ms (-v
 // prints them). It asserts nothing of time: a machine that is shared has its own.
 func TestLongTasks(t *testing.T) {

@@ -856,6 +856,7 @@ func TestViewLive(t *testing.T) {
 // points at it. Chromium tells nobody of an emulated scale that comes without another
 // size.
 func TestViewSharp(t *testing.T) {
+	t.Parallel()
 	tab := open(t, svt4+"2")
 	for i, scale := range []float64{2, 1.5, 1} {
 		size := 600 * 2 / scale

@@ -22,14 +22,8 @@ var All = []audit.LearnerSpec{
 // depend on each other; kernels, polynomials and equal bins hardly ever do.
 // float-bits refutes the claim of every mechanism that adds its noise in
 // floating point, and no portfolio should hide a mechanism's other faults
-// behind that. A program that calls neither this nor [Registry] does not link
-// them.
+// behind that.
 func Named() []audit.LearnerSpec {
-	return append(named(), chebyshev(), kernelMean(), mmdTester())
-}
-
-// named are those of Named that share their code with others.
-func named() []audit.LearnerSpec {
 	return []audit.LearnerSpec{
 		mlp(),
 		mlp100(),
@@ -39,11 +33,11 @@ func named() []audit.LearnerSpec {
 		hockeyStickTester(),
 		histogramTester(),
 		dpSniper(),
+		chebyshev(),
+		kernelMean(),
+		mmdTester(),
 	}
 }
-
-// Common are All, and those of Named that the page's first core has room for.
-func Common() []audit.LearnerSpec { return slices.Concat(All, named()) }
 
 // Registry is all of them, for a catalogue.
 func Registry() []audit.LearnerSpec { return slices.Concat(All, Named()) }

@@ -25,8 +25,7 @@ var All = []audit.FinderSpec{
 	auto,
 }
 
-// Named are the finders that are used only when a plan names them. It is a
-// function, so that a program that leaves them out does not link them.
+// Named are the finders that are used only when a plan names them.
 func Named() []audit.FinderSpec {
 	return []audit.FinderSpec{
 		patterns,

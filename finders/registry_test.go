@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
@@ -57,59 +57,23 @@ func spread(p audit.Pair) float64 {
 	return math.Abs(sum[0] - sum[1])
 }
 
-// Every finder on every mechanism and relation proposes new neighbours, at most
-// as many as the budget and at least one, the same when asked again. A grid of one
-// point, and a search that learns from one trial, are refused.
+// Every finder keeps its contract on every mechanism and relation.
 func TestEveryFinderOnEveryMechanism(t *testing.T) {
+	nativetest.Only(t)
 	for _, m := range mechanisms.All() {
 		for _, queries := range []string{"", "sum", "reveal-records"} {
-			params := audit.Params{}
-			for _, p := range m.Params {
-				params[p.Name] = audit.ParamValue{Number: p.Default}
-				if len(p.Choices) > 0 {
-					params[p.Name] = audit.ParamValue{Text: p.Choices[0]}
-				}
+			given := audit.Params{}
+			if queries != "" {
+				given["queries"] = audit.ParamValue{Text: queries}
 			}
-			if _, has := params["queries"]; !has && queries != "" {
-				continue
-			} else if queries != "" {
-				params["queries"] = audit.ParamValue{Text: queries}
+			params, err := audit.ResolveParams(m.Params, given, audit.Claim{})
+			if err != nil {
+				continue // it has no queries
 			}
 			for _, r := range m.Relations(params) {
-				for _, spec := range searches() {
+				for _, spec := range finders.Registry() {
 					for _, trials := range []int{1, 16} {
-						domain := m.Domain(params, r)
-						run := func() []audit.Trial {
-							return search(t, spec, audit.FinderProblem{Relation: r, Domain: domain, Stream: seeded(3), Trials: trials}, spread)
-						}
-						if trials == 1 && slices.Contains([]string{"grid", "gp-ucb", "cma-es", "nsga2"}, spec.Name) {
-							if _, err := spec.New(audit.FinderProblem{Relation: r, Domain: domain, Stream: seeded(3), Trials: 1}); err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "trials is 1, must be at least ") {
-								t.Errorf("%s, %s, %s: error %v", m.Name, r, spec.Name, err)
-							}
-							continue
-						}
-						history := run()
-						if len(history) == 0 {
-							t.Errorf("%s, %s, %s, %d trials: no pair", m.Name, r, spec.Name, trials)
-						}
-						seen := map[string]bool{}
-						for _, trial := range history {
-							p := trial.Pair
-							if err := r.Check(p, domain); err != nil {
-								t.Fatalf("%s, %s, %s: %s: %v", m.Name, r, spec.Name, p.Label, err)
-							}
-							key := pair.DatasetWords(p.First) + "|" + pair.DatasetWords(p.Second)
-							if reflect.DeepEqual(p.First, p.Second) || p.Label == "" {
-								t.Errorf("%s, %s, %s: pair %s", m.Name, r, spec.Name, key)
-							}
-							if seen[p.Label] {
-								t.Errorf("%s, %s, %s: label %q twice", m.Name, r, spec.Name, p.Label)
-							}
-							seen[p.Label] = true
-						}
-						if trials > 1 && !reflect.DeepEqual(history, run()) {
-							t.Errorf("%s, %s, %s: the same stream, other pairs", m.Name, r, spec.Name)
-						}
+						dptest.TestFinder(t, spec, audit.FinderProblem{Relation: r, Domain: m.Domain(params, r), Candidates: m.Pairs(params, r), Trials: trials})
 					}
 				}
 			}
@@ -259,11 +223,11 @@ func TestSameBitsOfProposals(t *testing.T) {
 	want := map[string]string{
 		"auto": "0ff63e4a8c415d49", "random": "4e278500db59798f", "patterns": "2769e401c647e063", "grid": "a3204895cec34098", "nsga2": "52c52e4e74d4622b", "gp-ucb": "19ae0f448f55cc4e", "cma-es": "5dc60d93b11924b7",
 	}
-	for name, sum := range want {
-		h := fnv.New64a()
+	for _, spec := range searches() {
+		name, h := spec.Name, fnv.New64a()
 		for _, r := range relations {
 			p := audit.FinderProblem{Relation: r, Domain: audit.Domain{Columns: 1, MaxRows: 20, Lower: []float64{-1}, Upper: []float64{2}, Reach: 1}, Stream: seeded(7), Trials: 40}
-			for _, trial := range search(t, named(t, name), p, needle) {
+			for _, trial := range search(t, spec, p, needle) {
 				data, err := json.Marshal(trial.Pair)
 				if err != nil {
 					t.Fatal(err)
@@ -271,8 +235,8 @@ func TestSameBitsOfProposals(t *testing.T) {
 				h.Write(data)
 			}
 		}
-		if got := fmt.Sprintf("%016x", h.Sum64()); got != sum {
-			t.Errorf("%s: %s, want %s", name, got, sum)
+		if got := fmt.Sprintf("%016x", h.Sum64()); got != want[name] {
+			t.Errorf("%q: %q, want %q", name, got, want[name])
 		}
 	}
 }

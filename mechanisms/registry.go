@@ -16,10 +16,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// Common are the mechanisms that everything knows, the browser's first core
-// among it. They are functions, so that a program that leaves the others out does
-// not link them.
-func Common() []audit.MechanismSpec {
+// All is the registry: one line a mechanism.
+func All() []audit.MechanismSpec {
 	return []audit.MechanismSpec{
 		randomisedResponseSpec,
 
@@ -36,12 +34,7 @@ func Common() []audit.MechanismSpec {
 		svt4.spec(),
 		svt5.spec(),
 		svt6.spec(),
-	}
-}
 
-// All is the registry: one line a mechanism.
-func All() []audit.MechanismSpec {
-	return append(Common(), []audit.MechanismSpec{
 		noisyMaxLaplace.spec(),
 		noisyMaxExponential.spec(),
 		noisyMaxValueLaplace.spec(),
@@ -78,7 +71,7 @@ func All() []audit.MechanismSpec {
 		budgetSpentTwice.spec(),
 		domainFromData.spec(),
 		sizeLeakSpec(),
-	}...)
+	}
 }
 
 // blockRows is how many outputs a mechanism makes at a time. It is part of what

@@ -149,7 +149,7 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		fail(stderr, err)
 	}
-	printed := cli.Print(stdout, f.format, func() string { return canary.Text(report) }, report)
+	printed := cli.Print(stdout, f.format, report.Text, report)
 	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
 }
 

@@ -121,7 +121,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		fail(stderr, err)
 	}
-	printed := cli.Print(stdout, f.format, func() string { return onerun.Text(report) }, report)
+	printed := cli.Print(stdout, f.format, report.Text, report)
 	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
 }
 
@@ -147,7 +147,7 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	printed := cli.Print(stdout, f.format, func() string { return scores.Text(report) }, report)
+	printed := cli.Print(stdout, f.format, report.Text, report)
 	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
 }
 

@@ -18,7 +18,7 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
-var catalogue = audit.Catalogue{Mechanisms: All(), Learners: estimators.Common(), Finders: finders.All}
+var catalogue = audit.Catalogue{Mechanisms: All(), Learners: estimators.Registry(), Finders: finders.All}
 
 // draw makes n outputs.
 func draw(t *testing.T, name string, params audit.Params, d audit.Dataset, n int) []float64 {

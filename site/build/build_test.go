@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -105,23 +106,56 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-func TestBudget(t *testing.T) {
-	for _, c := range []struct {
-		files []fileInfo
-		over  string
-	}{
-		{[]fileInfo{{Name: "core.wasm", Brotli: coreBudget}, {Name: "core-all.wasm", Brotli: coreAllBudget}, {Name: "page.js", Brotli: pageBudget}}, ""},
-		{[]fileInfo{{Name: "core.wasm", Brotli: coreBudget + 1}}, "core.wasm"},
-		{[]fileInfo{{Name: "core.wasm", Brotli: 1}, {Name: "core-all.wasm", Brotli: coreAllBudget + 1}}, "core-all.wasm"},
-		{[]fileInfo{{Name: "core-google.wasm", Brotli: coreGoogleBudget + 1}}, "core-google.wasm"},
-		{[]fileInfo{{Name: "index.html", Brotli: pageBudget}, {Name: "page.css", Brotli: 1}}, "page"},
-		{[]fileInfo{{Name: "catalogue.json", Brotli: listBudget + 1}}, "catalogue.json"},
-		{[]fileInfo{{Name: "page.js", Brotli: pageBudget}, {Name: "page.css", Brotli: 1}}, "page"},
-		{[]fileInfo{{Name: "example.json", Brotli: 2 * pageBudget}}, ""},
-	} {
-		err := buildInfo{Files: c.files}.overBudget()
-		if (err == nil) != (c.over == "") || err != nil && !strings.Contains(err.Error(), c.over) {
-			t.Errorf("%+v: %v, want %q", c.files, err, c.over)
+// Each budget counts its own files and refuses a byte more.
+func TestBudgets(t *testing.T) {
+	for i, x := range budgets {
+		name := strings.ReplaceAll(x.files[0], "*", "x")
+		full := []fileInfo{{Name: name, Brotli: x.most}, {Name: "docs/index.html", Brotli: 1 << 30}, {Name: "example.json", Brotli: 1 << 30}}
+		if err := (buildInfo{Files: full}).overBudget(); err != nil {
+			t.Errorf("%s in its budget: %v", name, err)
+		}
+		full[0].Brotli++
+		err := buildInfo{Files: full}.overBudget()
+		if err == nil || !strings.HasPrefix(err.Error(), x.name+" (") || !strings.Contains(err.Error(), x.remedy) {
+			t.Errorf("%s, a byte over budget %d: %v", name, i, err)
+		}
+	}
+	several := []fileInfo{{Name: "index.html", Brotli: 1}, {Name: "page.css", Brotli: 2}, {Name: "sw.js", Brotli: 4}, {Name: "embed.html", Brotli: 8}, {Name: "embedcode.js", Brotli: 16}, {Name: "view.css", Brotli: 32}, {Name: "dp-audit.js", Brotli: 64}}
+	want := map[string]int{"page": 7, "embed": 24, "picture's document": 32, "element": 64}
+	for i, size := range (buildInfo{Files: several}).sizes() {
+		if size != want[budgets[i].name] {
+			t.Errorf("%s: %d, want %d", budgets[i].name, size, want[budgets[i].name])
+		}
+	}
+}
+
+// What a browser loads when the site is opened, embedded or its picture asked for is
+// all in the budgets.
+func TestBudgetsCoverTheSite(t *testing.T) {
+	t.Chdir("../..")
+	goroot, err := goEnv("GOROOT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := bundle(goroot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, b := range binaries {
+		files = append(files, file{name: b.name})
+	}
+	free := []string{"dp-audit.d.ts", "example.json", "icon.svg"} // for editors, a report, a kilobyte
+	for _, f := range files {
+		counted := 0
+		for _, size := range (buildInfo{Files: []fileInfo{{Name: f.name, Brotli: 1}}}).sizes() {
+			counted += size
+		}
+		want := 1
+		if strings.HasPrefix(f.name, docsFolder) || slices.Contains(free, f.name) {
+			want = 0
+		}
+		if counted != want {
+			t.Errorf("%s is in %d budgets, want %d", f.name, counted, want)
 		}
 	}
 }
@@ -225,7 +259,7 @@ func TestStamp(t *testing.T) {
 // The dark colours are written twice: for a system that is dark, and for a page
 // that was told to be. They are the same.
 func TestDarkTwice(t *testing.T) {
-	styles, err := os.ReadFile("../page.css")
+	styles, err := os.ReadFile("../page/page.css")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,17 +10,19 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
 
-	"github.com/dpscope/dpscope/audit"
 	"golang.org/x/sync/errgroup"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // buildInfo is build-info.json: what was built and how large it is. The page
-// reads the cores' sizes and hashes from it.
+// reads the core's size and hash from it.
 type buildInfo struct {
 	Version string     `json:"version"`
 	Build   string     `json:"build"` // a hash of all files, which the service worker knows too
@@ -62,18 +64,25 @@ func stamp(files []file) string {
 	return build
 }
 
-// Budgets in bytes of brotli.
-const (
-	coreBudget       = 1 << 20
-	coreAllBudget    = 1_750_000
-	pageBudget       = 90 << 10 // index.html, scripts and styles together
-	listBudget       = 12 << 10 // catalogue.json
-	viewBudget       = 2_400_000
-	frameBudget      = 7 << 10  // the picture's own document, script (6 KB of it) and styles
-	embedBudget      = 40 << 10 // the embed's own document, script and styles
-	elementBudget    = 5 << 10  // dp-audit.js, which a page loads before anything is pressed
-	coreGoogleBudget = 2_000_000
-)
+// budgets are how large what a browser loads may be: the sum of the files that the
+// patterns match, in bytes of brotli. A file counts to the first budget that it
+// matches. The pages of docs, which nobody loads who does not read them, match none.
+var budgets = []budget{
+	{"core", 2_400_000, []string{"core.wasm"}, "import less in wasm/worker"},
+	{"picture", 2_400_000, []string{"view.wasm"}, "import less in wasm/view"},
+	{"picture's document", 7 << 10, []string{"view.*"}, "write less in site/view"},
+	{"list", 12 << 10, []string{"catalogue.json"}, "say less of each mechanism"},
+	{"element", 5 << 10, []string{"dp-audit.js"}, "write less: a page loads it before anything is pressed"},
+	{"embed", 40 << 10, []string{"embed*"}, "write less in site/embed"},
+	{"page", 90 << 10, []string{"*.html", "*.js", "*.css"}, "write less in site/page and what it imports"},
+}
+
+type budget struct {
+	name   string
+	most   int
+	files  []string // patterns of [path.Match]
+	remedy string
+}
 
 // write puts the files, their siblings and build-info.json into the folder
 // out, and removes what an earlier build left there that is no more.
@@ -189,58 +198,37 @@ func (b buildInfo) table(w io.Writer) {
 	if pages > 0 {
 		fmt.Fprintf(w, "%-16s %10d %10d %10d\n", fmt.Sprintf("%s (%d)", docsFolder, pages), docs.Bytes, docs.Gzip, docs.Brotli)
 	}
-	for _, x := range b.budgets() {
-		fmt.Fprintf(w, "brotli: %s %d of %d\n", x.name, x.size, x.most)
+	sizes := b.sizes()
+	for i, x := range budgets {
+		fmt.Fprintf(w, "%s: %d of %d bytes of brotli\n", x.name, sizes[i], x.most)
 	}
 }
 
-// budget is what is allowed, and what is there.
-type budget struct {
-	name       string
-	size, most int
-	remedy     string
-}
-
-func (b buildInfo) budgets() []budget {
-	core := budget{"core.wasm", 0, coreBudget, "import less, or only with the build tag coreall"}
-	all := budget{"core-all.wasm", 0, coreAllBudget, "import less"}
-	view := budget{"view.wasm", 0, viewBudget, "import less"}
-	google := budget{"core-google.wasm", 0, coreGoogleBudget, "import less"}
-	page := budget{"page", 0, pageBudget, "write less"}
-	list := budget{"catalogue.json", 0, listBudget, "say less of each mechanism"}
-	frame := budget{"view.html, .js and .css", 0, frameBudget, "write less"}
-	embed := budget{"embed.html, .js and .css, embedcode.js", 0, embedBudget, "write less"}
-	element := budget{"dp-audit.js", 0, elementBudget, "write less"}
+// sizes are those of the budgets, in their order.
+func (b buildInfo) sizes() []int {
+	sizes := make([]int, len(budgets))
 	for _, f := range b.Files {
-		switch ext := filepath.Ext(f.Name); {
-		case strings.HasPrefix(f.Name, docsFolder): // loaded by nobody who does not read them
-		case f.Name == core.name:
-			core.size = f.Brotli
-		case f.Name == all.name:
-			all.size = f.Brotli
-		case f.Name == view.name:
-			view.size = f.Brotli
-		case strings.HasPrefix(f.Name, "view."):
-			frame.size += f.Brotli
-		case f.Name == element.name:
-			element.size = f.Brotli
-		case strings.HasPrefix(f.Name, "embed"):
-			embed.size += f.Brotli
-		case f.Name == google.name:
-			google.size = f.Brotli
-		case f.Name == list.name:
-			list.size = f.Brotli
-		case ext == ".html", ext == ".js", ext == ".css":
-			page.size += f.Brotli
+		i := slices.IndexFunc(budgets, func(x budget) bool {
+			return slices.ContainsFunc(x.files, func(pattern string) bool {
+				matches, err := path.Match(pattern, f.Name)
+				if err != nil {
+					panic("build: budgets: " + err.Error())
+				}
+				return matches
+			})
+		})
+		if i >= 0 {
+			sizes[i] += f.Brotli
 		}
 	}
-	return []budget{core, all, google, view, page, list, frame, embed, element}
+	return sizes
 }
 
 func (b buildInfo) overBudget() error {
-	for _, x := range b.budgets() {
-		if x.size > x.most {
-			return fmt.Errorf("%s: %d bytes in brotli, must be at most %d: %s", x.name, x.size, x.most, x.remedy)
+	sizes := b.sizes()
+	for i, x := range budgets {
+		if sizes[i] > x.most {
+			return fmt.Errorf("%s (%s): %d bytes of brotli, must be at most %d: %s", x.name, strings.Join(x.files, ", "), sizes[i], x.most, x.remedy)
 		}
 	}
 	return nil

@@ -53,18 +53,20 @@ type linked struct{ name, dir string }
 
 // linkedModules are the modules that any of the binaries is made of, by name.
 func linkedModules() ([]linked, error) {
-	seen := map[string]linked{}
+	args := []string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}"}
 	for _, b := range binaries {
-		cmd := exec.Command("go", "list", "-tags="+b.tags, "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}", b.from)
-		cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=")
-		said, err := cmd.Output()
-		if err != nil {
-			return nil, fmt.Errorf("modules of %s: %w", b.name, err)
-		}
-		for line := range strings.Lines(string(said)) {
-			if name, dir, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
-				seen[name] = linked{name, dir}
-			}
+		args = append(args, b.from)
+	}
+	cmd := exec.Command("go", args...)
+	cmd.Env = append(os.Environ(), "GOOS=js", "GOARCH=wasm", "GOFLAGS=")
+	said, err := cmd.Output()
+	if err != nil {
+		return nil, fmt.Errorf("modules of the programs: %w", err)
+	}
+	seen := map[string]linked{}
+	for line := range strings.Lines(string(said)) {
+		if name, dir, ok := strings.Cut(strings.TrimSpace(line), "\t"); ok {
+			seen[name] = linked{name, dir}
 		}
 	}
 	var all []linked

@@ -7,22 +7,31 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/mechanisms/google"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
-// listing is catalogue.json: what all cores know. The page shows it before any
-// core has arrived.
+// listing is catalogue.json: what the core knows. The page's forms are made of it
+// before the core has arrived.
 type listing struct {
-	Mechanisms []mechanism `json:"mechanisms"`
-	Learners   []named     `json:"learners"`
-	Finders    []named     `json:"finders"`
-	// The larger core alone does these.
-	Accounts    []accountKind `json:"accounts"`
-	Calibration calibrating   `json:"calibration"`
-	Canaries    canaries      `json:"canaries"`
+	Mechanisms  []mechanism          `json:"mechanisms"`
+	Learners    []audit.NamedListing `json:"learners"`
+	Finders     []audit.NamedListing `json:"finders"`
+	Limits      limits               `json:"limits"`
+	Accounts    []accountKind        `json:"accounts"`
+	Calibration calibrating          `json:"calibration"`
+	Canaries    canaries             `json:"canaries"`
+}
+
+// limits are those of a plan.
+type limits struct {
+	MinSamples int    `json:"minSamples"`
+	MaxSamples int    `json:"maxSamples"`
+	MaxTrials  int    `json:"maxTrials"`
+	MaxSeed    uint64 `json:"maxSeed"`
 }
 
 // canaries is what the page offers to audit with canaries.
@@ -71,38 +80,27 @@ type calibratingMechanism struct {
 	Met   bool   `json:"met"`
 }
 
-// mechanism is a mechanism. Larger: the first core does not know it. Library: it
-// runs that library, and only the core with the library knows it. Samples: of a
-// plan that does not say.
+// mechanism is a mechanism. Library: it runs that library. Samples: of a plan that
+// does not say.
 type mechanism struct {
 	audit.MechanismListing
-	Larger  bool   `json:"larger,omitempty"`
 	Library string `json:"library,omitempty"`
 	Samples int    `json:"samples,omitempty"`
 	Museum  string `json:"museum,omitempty"` // the page about its fault, from the root of the site
 }
 
-// named is a learner or a finder. Larger: the first core does not know it.
-type named struct {
-	audit.NamedListing
-	Larger bool `json:"larger,omitempty"`
-}
-
 // list lists everything. museum are pages by mechanism.
 func list(museum map[string]string) listing {
-	common, all := catalogue.Common().Listing(), catalogue.All().Listing()
-	var l listing
+	all := catalogue.All().Listing()
+	l := listing{Learners: all.Learners, Finders: all.Finders, Accounts: accountKinds(), Calibration: calibrations(), Canaries: canaryOffer(),
+		Limits: limits{MinSamples: pair.MinSamples, MaxSamples: pair.MaxSamples, MaxTrials: pair.MaxTrials, MaxSeed: audit.MaxSeed}}
 	for _, m := range all.Mechanisms {
-		known := slices.ContainsFunc(common.Mechanisms, func(c audit.MechanismListing) bool { return c.Name == m.Name })
-		l.Mechanisms = append(l.Mechanisms, mechanism{MechanismListing: m, Larger: !known, Museum: museum[m.Name]})
+		entry := mechanism{MechanismListing: m, Samples: google.Samples(m.Name), Museum: museum[m.Name]}
+		if entry.Samples > 0 {
+			entry.Library = google.Title
+		}
+		l.Mechanisms = append(l.Mechanisms, entry)
 	}
-	for _, m := range catalogue.Google().Listing().Mechanisms[len(all.Mechanisms):] {
-		l.Mechanisms = append(l.Mechanisms, mechanism{MechanismListing: m, Larger: true, Library: google.Title, Samples: google.Samples(m.Name), Museum: museum[m.Name]})
-	}
-	l.Learners, l.Finders = marked(all.Learners, common.Learners), marked(all.Finders, common.Finders)
-	l.Accounts = accountKinds()
-	l.Calibration = calibrations()
-	l.Canaries = canaryOffer()
 	return l
 }
 
@@ -128,21 +126,14 @@ func calibrations() calibrating {
 	out := calibrating{Plan: calibration.Small()}
 	every := out.Plan
 	every.Mechanisms = nil
-	cells, _, err := every.Cells(catalogue.All())
+	seeded := catalogue.All() // without a seed no run of it can be had again
+	seeded.Mechanisms = slices.DeleteFunc(seeded.Mechanisms, func(m audit.MechanismSpec) bool { return m.Unseeded != "" })
+	cells, _, err := every.Cells(seeded)
 	if err != nil {
 		panic("build: the page's calibration: " + err.Error())
 	}
 	for i, s := range calibration.Settings(cells) {
 		out.Mechanisms = append(out.Mechanisms, calibratingMechanism{Name: s.Mechanism, Claim: s.Claim, Why: s.Why, Met: cells[i].Met})
-	}
-	return out
-}
-
-func marked(all, common []audit.NamedListing) []named {
-	var out []named
-	for _, x := range all {
-		known := slices.ContainsFunc(common, func(c audit.NamedListing) bool { return c.Name == x.Name })
-		out = append(out, named{x, !known})
 	}
 	return out
 }

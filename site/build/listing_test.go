@@ -10,49 +10,27 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/mechanisms/google"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
-// The first core knows exactly what is not marked, and the larger one all.
-func TestLargerMarksWhatTheFirstCoreLacks(t *testing.T) {
-	l, common, all := list(nil), catalogue.Common(), catalogue.Google()
+// The list has all that is registered, and marks what runs a library.
+func TestListHasAll(t *testing.T) {
+	l, all := list(map[string]string{"svt4": "docs/museum/svt4.html"}), catalogue.All()
 	if len(l.Mechanisms) != len(all.Mechanisms) || len(l.Learners) != len(all.Learners) || len(l.Finders) != len(all.Finders) {
 		t.Fatalf("lists of %d, %d, %d; registries of %d, %d, %d", len(l.Mechanisms), len(l.Learners), len(l.Finders), len(all.Mechanisms), len(all.Learners), len(all.Finders))
 	}
-	larger := 0
-	check := func(name string, marked bool, err error) {
-		if marked != (err != nil) {
-			t.Errorf("%s: larger is %v, the first core says %v", name, marked, err)
+	libraries := 0
+	for i, m := range l.Mechanisms {
+		if m.Name != all.Mechanisms[i].Name || (m.Library != "") != (m.Samples > 0) || (m.Museum != "") != (m.Name == "svt4") {
+			t.Errorf("entry %d is %s with library %q, %d samples and page %q; the registry has %s there", i, m.Name, m.Library, m.Samples, m.Museum, all.Mechanisms[i].Name)
 		}
-		if marked {
-			larger++
-		}
-	}
-	for _, m := range l.Mechanisms {
-		_, err := common.Mechanism(m.Name)
-		check(m.Name, m.Larger, err)
-	}
-	for _, x := range l.Learners {
-		_, err := common.Learner(x.Name)
-		check(x.Name, x.Larger, err)
-	}
-	for _, x := range l.Finders {
-		_, err := common.Finder(x.Name)
-		check(x.Name, x.Larger, err)
-	}
-	if larger == 0 || larger == len(l.Mechanisms)+len(l.Learners)+len(l.Finders) {
-		t.Errorf("%d entries are marked", larger)
-	}
-	for _, m := range l.Mechanisms {
-		_, err := catalogue.All().Mechanism(m.Name)
-		if (m.Library != "") != (err != nil) || (m.Library != "") != (m.Samples > 0) {
-			t.Errorf("%s: library %q, %d samples, the larger core says %v", m.Name, m.Library, m.Samples, err)
+		if m.Library != "" {
+			libraries++
 		}
 	}
-	for _, m := range common.Mechanisms {
-		if _, err := all.Mechanism(m.Name); err != nil {
-			t.Error(err)
-		}
+	if libraries != len(google.All()) {
+		t.Errorf("%d run a library, want the %d of package google", libraries, len(google.All()))
 	}
 }
 

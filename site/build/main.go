@@ -1,26 +1,36 @@
-// Command build makes the site: the WebAssembly cores, the list of what
-// they know, the page's scripts and styles, the pages of docs, their compressed
-// siblings and build-info.json, all in one folder that any static server can
-// serve, under any path.
+// Command build makes the site: the core and the picture as WebAssembly, the list of
+// what the core knows, the page's scripts and styles, the pages of docs, their
+// compressed siblings and build-info.json, all in one folder that any static server
+// can serve, under any path.
 //
 //	go run ./site/build [-out dist] [-plain] [-check] [-zip dpscope-site.zip]
+//	go run ./site/build -serve [-addr ADDRESS] [-out dist]
 //
 // It is run from the root of the module. The same sources and the same Go make
 // the same bytes; -check builds twice and compares; -zip packs the site too. It
 // fails when a file is over its budget. With -plain nothing is compressed and no
 // budget is checked: brotli takes nearly all of the time, and a server on the same
-// machine needs none.
+// machine needs none. With -serve it is such a server: it serves the page at once, and
+// the core when it is compiled.
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"os/signal"
+	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
 
+	"github.com/dpscope/dpscope/internal/serve"
 	"github.com/dpscope/dpscope/site/pages"
 )
 
@@ -33,7 +43,11 @@ func run(args []string, stdout, stderr io.Writer) int {
 	packed := flags.String("zip", "", "`file` to pack the site into as well")
 	plain := flags.Bool("plain", false, "compress nothing and check no budget, for serving on this machine")
 	check := flags.Bool("check", false, "build twice into temporary folders, compare, keep nothing")
-	if err := flags.Parse(args); err != nil {
+	serves := flags.Bool("serve", false, "build as with -plain, and serve the site meanwhile and then")
+	addr := flags.String("addr", "", serve.AddrUsage)
+	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return 0
+	} else if err != nil {
 		return 2
 	}
 	if flags.NArg() > 0 {
@@ -41,9 +55,14 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return 2
 	}
 	var err error
-	if *check {
+	switch {
+	case *check:
 		err = checkReproducible(stdout)
-	} else {
+	case *serves:
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		err = buildAndServe(ctx, *out, *addr, stdout, compile)
+	default:
 		err = build(*out, !*plain, stdout)
 		if err == nil && *packed != "" {
 			err = pack(*out, *packed, stdout)
@@ -58,55 +77,113 @@ func run(args []string, stdout, stderr io.Writer) int {
 
 // build makes the site in the folder out; compressed, it prints and judges sizes.
 func build(out string, compress bool, stdout io.Writer) error {
-	if _, err := os.Stat("wasm/worker"); err != nil {
-		return fmt.Errorf("run it from the root of the module: %w", err)
-	}
-	goroot, err := goEnv("GOROOT")
+	done := serve.Say(stdout, "Compiling the core and the picture")
+	programs, err := compile()
+	done()
 	if err != nil {
 		return err
 	}
-	version, err := goEnv("GOVERSION")
+	files, version, err := uncompiled()
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		return err
+	if compress {
+		defer serve.Say(stdout, "Compressing")()
 	}
-	files, err := bundle(goroot)
-	if err != nil {
-		return err
-	}
-	docs := os.DirFS("docs")
-	written, err := document(docs, files)
-	if err != nil {
-		return err
-	}
-	museum, err := pages.Museum(docs)
-	if err != nil {
-		return err
-	}
-	known, err := json.Marshal(list(museum))
-	if err != nil {
-		return err
-	}
-	terms, err := licences(goroot)
-	if err != nil {
-		return err
-	}
-	files = append(append(files, written...), file{"catalogue.json", known}, terms)
-	for _, b := range binaries {
-		binary, err := compile(b.name, b.tags, b.from)
-		if err != nil {
-			return err
-		}
-		files = append(files, binary)
-	}
-	info, err := write(out, version, files, compress)
+	info, err := write(out, version, append(files, programs...), compress)
 	if err != nil || !compress {
 		return err
 	}
 	info.table(stdout)
 	return info.overBudget()
+}
+
+// buildAndServe makes the site, uncompressed, in the folder out and serves it. Its
+// pages are there first, without the service worker, which keeps whole builds only;
+// who asks for a program is told that it is being built.
+func buildAndServe(ctx context.Context, out, addr string, stdout io.Writer, compile func() ([]file, error)) error {
+	done := serve.Say(stdout, "Making the page")
+	files, version, err := uncompiled()
+	if err == nil {
+		isWorker := func(f file) bool { return f.name == serviceWorker }
+		_, err = write(out, version, slices.DeleteFunc(slices.Clone(files), isWorker), false)
+	}
+	done()
+	if err != nil {
+		return err
+	}
+	site, err := serve.Open(out)
+	if err != nil {
+		return err
+	}
+	begun := time.Now()
+	var built atomic.Bool
+	building := func() string {
+		if built.Load() {
+			return ""
+		}
+		return fmt.Sprintf("The core is being built: %.0f s so far.", time.Since(begun).Seconds())
+	}
+	ctx, fail := context.WithCancelCause(ctx)
+	go func() {
+		done := serve.Say(stdout, "Compiling the core and the picture; until then the page says that the core is being built")
+		programs, err := compile()
+		done()
+		if err == nil {
+			_, err = write(out, version, append(files, programs...), false)
+		}
+		if err != nil {
+			fail(err)
+			return
+		}
+		built.Store(true)
+		fmt.Fprintf(stdout, "The site is built: the page can run audits (%.0f s).\n", time.Since(begun).Seconds())
+	}()
+	if err := serve.Run(ctx, serve.Site(site, building), addr, stdout); err != nil {
+		return err
+	}
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}
+
+// uncompiled makes all files of the site but the compiled programs, and tells the
+// version of Go.
+func uncompiled() (files []file, version string, err error) {
+	if _, err := os.Stat("wasm/worker"); err != nil {
+		return nil, "", fmt.Errorf("run it from the root of the module: %w", err)
+	}
+	goroot, err := goEnv("GOROOT")
+	if err != nil {
+		return nil, "", err
+	}
+	version, err = goEnv("GOVERSION")
+	if err != nil {
+		return nil, "", err
+	}
+	files, err = bundle(goroot)
+	if err != nil {
+		return nil, "", err
+	}
+	docs := os.DirFS("docs")
+	written, err := document(docs, files)
+	if err != nil {
+		return nil, "", err
+	}
+	museum, err := pages.Museum(docs)
+	if err != nil {
+		return nil, "", err
+	}
+	known, err := json.Marshal(list(museum))
+	if err != nil {
+		return nil, "", err
+	}
+	terms, err := licences(goroot)
+	if err != nil {
+		return nil, "", err
+	}
+	return append(append(files, written...), file{"catalogue.json", known}, terms), version, nil
 }
 
 // goEnv asks the go command that will build the core.

@@ -37,7 +37,7 @@ func TestZipBelowAPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files = append(append(files, docs...), terms, file{"catalogue.json", []byte("{}")}, file{"core.wasm", []byte("\x00asm")}, file{"core-all.wasm", []byte("\x00asm")})
+	files = append(append(files, docs...), terms, file{"catalogue.json", []byte("{}")}, file{"core.wasm", []byte("\x00asm")})
 	out, unpacked := t.TempDir(), t.TempDir()
 	if err := os.WriteFile(filepath.Join(out, "mine.txt"), []byte("mine"), 0o644); err != nil {
 		t.Fatal(err)

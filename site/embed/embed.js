@@ -6,11 +6,10 @@
 // dp-audit.d.ts lists them; it takes {dpaudit: 1, id, call, value} from that page
 // only, and answers {dpaudit: 1, type: "answer", detail: {id, value | error}}.
 import { faultOf, readFragment, usable } from "../page/address.js";
-import { coreOf, lacking } from "../worker/cores.js";
 import { beside, byId } from "../page/element.js";
 import { canarySettings, describeCanaries, planOfCanaries, showCanaries, tellCanaries } from "./embedcanaries.js";
 import { fragmentOf, optionsOf } from "./embedoptions.js";
-import { Ended, Engine, FIRST, LARGER, Refused } from "../worker/engine.js";
+import { CORE, Ended, Engine, Refused } from "../worker/engine.js";
 import { canaryStem, countsOf } from "../panel/canaryreport.js";
 import { copyFor, save, stemOf } from "../file/files.js";
 import { Form, workersOf } from "../page/form.js";
@@ -24,15 +23,13 @@ import { replayWords, showDrift, showOrigin, showReport, showVerification, stand
 const LOCK = "dpscope-audit"; // whoever has it computes
 const SAY_WAITING = 200; // ms without the lock
 const CHECK_AFTER = 150; // ms without a change
-const UNTOLD = { minSamples: 100, maxSamples: 1e9, maxTrials: 1e5, maxSeed: Number.MAX_SAFE_INTEGER }; // until the core has said
 const COLOURS = { accent: ["--accent", "--link"], "accent-text": ["--accent-text"], background: ["--page", "--panel"], text: ["--text"], muted: ["--muted"], line: ["--line"] };
 
 let options = optionsOf({}).options;
+/** @type {import("../worker/protocol").FullCatalogue | null} once it is there, the form lists it */
 let catalogue = null;
-let filled = false; // the form lists mechanisms
 let asked = {}; // settings before it does
 let planted = null; // those of a canary audit, where it is one
-let limits = UNTOLD;
 let mended = ""; // what of the settings that were asked for could not be used, in words
 let judged = true; // the core has seen the settings, or the user made them
 let work = null; // what is under way: {promise, abort, id, replays}
@@ -71,31 +68,31 @@ const status = (text) => { byId("status").textContent = text; };
 
 // Settings
 
-const listing = (name) => (catalogue ?? engine.ready?.catalogue)?.mechanisms.find((m) => m.name === name);
+const listing = (name) => catalogue?.mechanisms.find((m) => m.name === name);
 
 /** The plan of settings, as far as it can be judged without the core. */
 function planned(settings) {
   workersOf(settings.workers);
   if (planted) return planOfCanaries(settings, catalogue?.canaries);
   const m = listing(settings.mechanism);
-  if (!m && (catalogue ?? engine.ready)) throw new Unusable("mechanism", `"${settings.mechanism}"`, "the name of one that dpscope knows");
-  return planOf(settings, m, limits);
+  if (!m && catalogue) throw new Unusable("mechanism", `"${settings.mechanism}"`, "the name of one that dpscope knows");
+  return planOf(settings, m, catalogue?.limits);
 }
 
 /** What the form holds; before there is a list, what was asked for. */
-const current = () => planted ?? (filled ? form.read() : asked);
+const current = () => planted ?? (catalogue ? form.read() : asked);
 
 /** Takes settings; bad ones are named, and their defaults are used. */
 async function take(settings, bad, judge) {
   settings = { ...settings };
   const found = await usable(settings, async () => {
-    if (!planted) settings.mechanism ||= filled ? form.defaultMechanism : "";
+    if (!planted) settings.mechanism ||= catalogue ? form.defaultMechanism : "";
     return judge(settings);
   }, faultOf);
   bad.push(...found.bad);
   if (planted) planted = { ...settings, view: "canaries" };
   else asked = settings;
-  if (filled && !planted) form.write(settings);
+  if (catalogue && !planted) form.write(settings);
   if (bad.length) {
     mended = bad.join(" ");
     notify({ key: "address", kind: "warning", title: "Not everything that this embed was given could be used", list: bad });
@@ -149,7 +146,7 @@ function changed() {
     const settings = form.read();
     try {
       const plan = planned(settings);
-      if (engine.ready && !lacking(has, catalogue, settings)) form.show(await engine.check(plan));
+      if (engine.ready) form.show(await engine.check(plan));
       else form.clearErrors();
     } catch (error) {
       form.clearErrors();
@@ -197,26 +194,15 @@ function paint(colours) {
 
 // The core
 
-const has = (name) => name === FIRST || engine.has(name);
-
-/** Sees to it that a core runs that can do settings. */
-async function need(settings, signal) {
-  const lack = lacking(has, catalogue, settings);
-  const name = planted ? LARGER : lack ? coreOf(lack, catalogue) : FIRST;
-  if (engine.has(name)) return;
-  const info = await engine.fileInfo(name);
+/** Sees to it that the core runs. */
+async function need(signal) {
+  if (engine.ready) return;
+  const info = await engine.fileInfo(CORE);
   const doing = `Loading the core${info ? `, ${size(info.brotli)}` : ""}…`;
   status(doing);
-  const core = await engine.load(name, { signal, progress: (bytes) => info && status(`${doing} ${Math.floor((100 * bytes) / info.bytes)} %`) });
+  const core = await engine.load({ signal, progress: (bytes) => info && status(`${doing} ${Math.floor((100 * bytes) / info.bytes)} %`), building: status });
   signal.throwIfAborted();
-  limits = (await engine.start(core, 0)).limits;
-  if (!filled) fill(engine.ready.catalogue);
-}
-
-function fill(list) {
-  form.fill(list, limits);
-  filled = true;
-  form.write(asked);
+  await engine.start(core, 0);
 }
 
 /** Does something while no other embed computes. */
@@ -288,7 +274,7 @@ async function verify(mine, signal) {
   setState("loading");
   const { report, text } = shown;
   try {
-    await need(current(), signal);
+    await need(signal);
     const found = await compute(mine, signal, "Replaying", () => report.plan ? engine.canaries("verify-canaries", { report: text }, () => {}) : engine.verify(text, (p) => panel.show(p, true)));
     showVerification(found);
     shown.standing = standingOf(found);
@@ -305,7 +291,7 @@ async function audit(mine, signal, strict) {
   clearTimeout(checkTimer);
   setState("loading");
   try {
-    await need(current(), signal);
+    await need(signal);
     if (!judged) {
       const bad = [];
       judged = true;
@@ -389,7 +375,7 @@ const calls = {
     await configure({ ...texts, ...Object.fromEntries(Object.entries(options).map(([key, value]) => [key, String(value)])), ...view });
     if (report === null) return;
     const signal = AbortSignal.timeout(60_000);
-    await need(current(), signal);
+    await need(signal);
     const whole = show(await (planted ? engine.openCanaries(report) : engine.open(report)), fragmentOf(current()), "unverified");
     showOrigin("before");
     status("");
@@ -456,8 +442,15 @@ async function open() {
     tell("error", { name: "SecurityError", message: text[0] });
     return;
   }
-  catalogue = await engine.catalogue();
-  if (catalogue) fill(catalogue);
+  try {
+    catalogue = await engine.catalogue();
+  } catch (error) {
+    notify({ key: "core", kind: "error", title: "This embed cannot run", text: error.message });
+    tell("error", plain(error));
+    return;
+  }
+  form.fill(catalogue);
+  form.write(asked);
   await readAddress();
   addEventListener("hashchange", readAddress);
   setState("idle");

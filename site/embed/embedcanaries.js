@@ -18,9 +18,9 @@ export function describeCanaries({ view, ...settings }, offer) {
   return [`Canary audit of ${source}`, `claim: epsilon ${epsilon}, delta ${delta}`, n && `${n} runs`];
 }
 
-/** @param {import("../worker/protocol").CanaryOffer | undefined} offer */
+/** @param {import("../worker/protocol").CanaryOffer | undefined} offer absent before the list is there */
 export function planOfCanaries(settings, offer) {
-  if (!offer) throw new Error("This site knows no canaries: it has no catalogue.json.");
+  if (!offer) throw new Error("The list of sources, catalogue.json, is not there yet.");
   const source = settings.source ? offer.sources.find((s) => s.name === settings.source) : offer.sources[0];
   if (!source) throw new Unusable("source", `"${settings.source}"`, offer.sources.map((s) => s.name).join(" or "));
   const design = source.designs.find((d) => d.name === settings.design) ?? source.designs[0];

@@ -87,7 +87,7 @@ export class Form {
   }
 
   /** What there is to choose from. */
-  fill(catalogue, limits) {
+  fill(catalogue) {
     this.#catalogue = catalogue;
     const select = byId("mechanism");
     const chosen = select.value;
@@ -104,6 +104,7 @@ export class Form {
     select.disabled = false;
     select.value = chosen;
     if (!select.value) select.value = this.defaultMechanism;
+    const { limits } = catalogue;
     byId("samples").min = limits.minSamples;
     byId("samples").max = limits.maxSamples;
     byId("trials").max = limits.maxTrials;
@@ -131,9 +132,6 @@ export class Form {
     this.#mechanismChanged();
     this.#dependents();
   }
-
-  /** Says something below the choice of the mechanism. */
-  hint(text) { this.#fields.get("mechanism").hint(text); }
 
   get defaultMechanism() {
     const all = this.#catalogue.mechanisms;
@@ -219,7 +217,7 @@ export class Form {
     byId("about").replaceChildren(
       html("p", { class: m.fault ? "kind broken" : "kind sound" }, html("span", { class: "mark", "aria-hidden": "true" }, m.fault ? "▲" : "●"), m.fault ? " Known to be broken" : " Keeps its claim"),
       html("dl", { class: "pairs" },
-        [["Runs", m.library && `the real library: ${m.library}. It comes with a core of its own, and no seed gives its outputs again.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source], ["More", m.museum && html("a", { href: m.museum }, "Why it fails")]].filter(([, text]) => text)
+        [["Runs", m.library && `the real library: ${m.library}. No seed gives its outputs again.`], ["Fault", m.fault], ["Claims", claimWords], ["Truth", truth], ["Source", m.source], ["More", m.museum && html("a", { href: m.museum }, "Why it fails")]].filter(([, text]) => text)
           .map(([name, text]) => [html("dt", {}, name), html("dd", {}, text)])));
   }
 

@@ -3,7 +3,7 @@
 import { Accounting } from "../panel/accounting.js";
 import { Calibration } from "../panel/calibration.js";
 import { Canaries } from "../panel/canaries.js";
-import { CANARIES, CoreKeeper, OWN, YOURS } from "../worker/corekeeper.js";
+import { Core } from "../worker/core.js";
 import { byId } from "./element.js";
 import { Ended, Engine } from "../worker/engine.js";
 import { receive } from "../file/files.js";
@@ -27,24 +27,24 @@ const form = new Form({ changed: () => settings.changed() });
 const picture = new ViewFrame("picture"), canaryPicture = new ViewFrame("canary-picture");
 const stop = () => runs.stop();
 
-const core = new CoreKeeper(engine, {
+const core = new Core(engine, {
   busy: () => runs.busy,
   state: () => state,
   setState,
-  offer(cost) {
-    form.hint(cost && `${cost} comes by itself once you choose what needs it.`);
-    accounting.fill(core.catalogue?.accounts ?? [], cost);
-    calibration.fill(core.catalogue?.calibration, cost);
-    canaries.fill(core.catalogue?.canaries, cost);
-    byId("own-load").textContent = cost && `${cost} is loaded first.`;
+  listed() {
+    const { catalogue } = core;
+    form.fill(catalogue);
+    accounting.fill(catalogue.accounts);
+    calibration.fill(catalogue.calibration);
+    canaries.fill(catalogue.canaries);
+    settings.show();
   },
   async begun() {
-    form.fill(core.catalogue ?? engine.ready.catalogue, core.limits);
-    await settings.read();
+    for (const frame of [picture, canaryPicture]) frame.offer(engine.fileInfo("view.wasm"));
+    await settings.judge();
     shown.describe();
   },
   fell: () => runs.end(),
-  reread: () => settings.reread(),
   check: () => settings.check(),
   idle: () => (shown.inBar ? "" : "Ready."),
 });
@@ -52,14 +52,14 @@ const shown = new Shown(picture, {
   museum: (inputs) => settings.listing(inputs)?.museum,
   holds: (recording) => samples.holds(recording),
   drifts: () => own.drifts,
-  open: (text) => core.ask(() => engine.open(text)),
+  open: (text) => engine.open(text),
   goTo: (fragment) => settings.goTo(fragment),
 });
-const accounting = new Accounting({ account: (query, again) => runs.account(query, again), changed: () => settings.write() });
-const calibration = new Calibration({ calibrate: (plan, tell, again) => runs.calibrate(plan, tell, again), stop });
+const accounting = new Accounting({ account: (query) => runs.account(query), changed: () => settings.write() });
+const calibration = new Calibration({ calibrate: (plan, tell) => runs.calibrate(plan, tell), stop });
 const canaries = new Canaries({
   shown: (report) => canaryPicture.showCanary(report),
-  ask: (how, request, tell, again) => runs.plant(how, request, tell, again),
+  ask: (how, request, tell) => runs.plant(how, request, tell),
   stop,
   open: () => byId("file").click(),
   opened: openText,
@@ -73,10 +73,13 @@ function toScores(files) {
   byId("k-scores-group").scrollIntoView();
 }
 const samples = new Samples({
-  async core(again) {
-    if (!runs.busy) return await core.larger(YOURS, again) ? engine.core : null;
-    notify({ key: "file", kind: "warning", title: "The samples were not read", text: "A run is under way; stop it first." });
-    return null;
+  async core() {
+    if (runs.busy) {
+      notify({ key: "file", kind: "warning", title: "The samples were not read", text: "A run is under way; stop it first." });
+      return null;
+    }
+    await core.there();
+    return engine.module;
   },
   busy: () => setState(state),
   offer(listing) {
@@ -109,7 +112,7 @@ const samples = new Samples({
   },
 });
 const own = new Own({
-  core: async (again) => (engine.ready && !runs.busy && await core.larger(OWN, again) ? engine.core : null),
+  core: () => (engine.ready && !runs.busy ? engine.module : null),
   changed: () => shown.compare(),
   done(answer) {
     shown.show(answer, "run");
@@ -143,7 +146,7 @@ function setState(next) {
   const able = engine.ready !== null && !runs.busy && next !== "loading" && !samples.busy;
   keepFocus(() => {
     byId("run").disabled = byId("calibrate").disabled = !able;
-    byId("stop").disabled = !runs.busy && !core.stoppable;
+    byId("stop").disabled = !runs.busy;
     for (const panel of ["calibrate", "canaries"]) byId(`${panel}-stop`).disabled = byId("stop").disabled || runs.begunBy.split("-")[0] !== panel;
     canaries.able(able);
     byId("verify").disabled = !able || !shown.report?.evidence?.table || !shown.report.results?.length;
@@ -163,21 +166,20 @@ function isCanaries(text) {
 }
 
 async function openText(name, text) {
-  const hindered = !engine.ready && !core.loading ? "The core, which reads reports, is not running yet. Try again in a moment." : runs.busy && "A run is under way; stop it first.";
+  const hindered = !engine.ready ? "The core, which reads reports, is not running yet. Try again in a moment." : runs.busy && "A run is under way; stop it first.";
   if (hindered) {
     notify({ key: "file", kind: "warning", title: `${name} was not opened`, text: hindered });
     return;
   }
   try {
     if (isCanaries(text)) {
-      if (!await core.larger(CANARIES, () => openText(name, text))) return;
       const answer = await engine.openCanaries(text);
       dismiss("file");
       canaries.show(answer, name);
       say(`Opened ${name}, not verified here: ${answer.report.summary}`);
       return;
     }
-    const answer = await core.ask(() => engine.open(text));
+    const answer = await engine.open(text);
     dismiss("file");
     const { report } = answer;
     if (report.inputs?.brought) own.open(report);
@@ -187,7 +189,7 @@ async function openText(name, text) {
     if (answer.newer) {
       notify({ key: "file", kind: "warning", title: `${name} was written by a newer version of dpscope`, text: "It is shown as far as this version understands it, and cannot be replayed here." });
     }
-    if (!runs.busy) setState(core.loading ? state : "done");
+    if (!runs.busy) setState("done");
     await whole;
   } catch (error) {
     if (error instanceof Ended) return;
@@ -234,7 +236,6 @@ receive(openText, (title, found, want, remedy = "") =>
   return false;
 }, (files) => samples.take(files));
 
-for (const frame of [picture, canaryPicture]) frame.offer(engine.fileInfo("view.wasm"));
 offerThemes(byId("theme"));
 shown.example().then((there) => {
   if (!there) return;

@@ -36,7 +36,7 @@ export class Unusable extends Error {
  * who typed it meant it, so zeros out of range are refused here.
  * @param {Settings} settings
  * @param {import("../worker/protocol").MechanismListing & { samples?: number } | undefined} mechanism absent where the name is unknown
- * @param {import("../worker/protocol").ReadyValue["limits"] | undefined} limits
+ * @param {import("../worker/protocol").FullCatalogue["limits"] | undefined} limits
  * @returns {import("../worker/protocol").Plan}
  */
 export function planOf(settings, mechanism, limits) {

@@ -1,7 +1,6 @@
 // The settings of the page's audit: what the form says, what the core makes of it,
 // and the address that holds it.
 import { faultOf, readFragment, usable, writeFragment } from "./address.js";
-import { ACCOUNTING } from "../worker/corekeeper.js";
 import { Ended } from "../worker/engine.js";
 import { defaultWorkers, workersOf } from "./form.js";
 import { dismiss, notify } from "./notice.js";
@@ -24,20 +23,20 @@ export class Settings {
   #checks = 0; // numbers them: only the last one counts
   #timer = 0;
   #part = null; // of the address: the last valid settings
+  /** What the address asks for: settings, null for those that are there, and what is wrong with the rest, in words. */
+  #asked = { settings: null, bad: [], odd: "" };
+  #changed = false; // the form, since then
   #page;
 
   /**
-   * @param {{engine: import("../worker/engine.js").Engine, core: import("../worker/corekeeper.js").CoreKeeper, form: import("./form.js").Form, samples: import("../panel/samples.js").Samples,
+   * @param {{engine: import("../worker/engine.js").Engine, core: import("../worker/core.js").Core, form: import("./form.js").Form, samples: import("../panel/samples.js").Samples,
    *   accounting: import("../panel/accounting.js").Accounting, canaries: import("../panel/canaries.js").Canaries, settled(url: string | null): void, busy(): boolean}} page
    *   settled: what the settings are to the core; busy: whether a run is under way
    */
   constructor(page) { this.#page = page; }
 
   /** What is known of the mechanism of some settings. */
-  listing(settings) {
-    const { form, core, engine } = this.#page;
-    return form.listing(settings.mechanism) ?? (core.catalogue ?? engine.ready?.catalogue)?.mechanisms.find((m) => m.name === settings.mechanism);
-  }
+  listing(settings) { return this.#page.form.listing(settings.mechanism); }
 
   /** The engine that can do settings. */
   #engineFor(settings) {
@@ -49,11 +48,12 @@ export class Settings {
   asked() {
     const { form, core } = this.#page;
     const settings = form.read();
-    return { settings, count: workersOf(settings.workers), plan: planOf(settings, this.listing(settings), core.limits), on: this.#engineFor(settings) };
+    return { settings, count: workersOf(settings.workers), plan: planOf(settings, this.listing(settings), core.catalogue?.limits), on: this.#engineFor(settings) };
   }
 
   /** The form changed. */
   changed() {
+    this.#changed = true;
     this.#checks++; // what is under way is out of date
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.check(), CHECK_AFTER);
@@ -64,14 +64,13 @@ export class Settings {
 
   /** Has the core look at the settings; a valid state goes into the address. */
   async check() {
-    const { engine, core, form, samples, settled } = this.#page;
+    const { engine, form, samples, settled } = this.#page;
     const number = ++this.#checks;
-    if (!engine.ready && !core.loading) return;
+    if (!engine.ready) return;
     try {
       if (samples.busy && this.listing(form.read())?.own) return; // asked for again at its end
       const { settings, count, plan } = this.asked();
-      if (!await this.#able(settings, number)) return;
-      const checked = await core.ask(() => this.#engineFor(settings).check(plan));
+      const checked = await this.#engineFor(settings).check(plan);
       if (number !== this.#checks) return;
       form.show(checked);
       settled(settingsOf(checked));
@@ -84,26 +83,6 @@ export class Settings {
       if (!(error instanceof Ended)) settled(null);
       this.blame(error, false);
     }
-  }
-
-  /**
-   * Has the larger core come where settings need it. Where it cannot, that is said
-   * at the field; a run goes on first.
-   * @param {number} number of the check that asks
-   * @returns {Promise<boolean>} whether the core that runs can do them
-   */
-  async #able(settings, number) {
-    const { core, form, settled, busy } = this.#page;
-    const lacking = core.missing(settings), check = () => this.check();
-    if (!lacking) return true;
-    if (!busy() && !core.declined(lacking) && await core.larger(lacking, check)) return number === this.#checks;
-    if (number !== this.#checks) return false;
-    if (busy()) core.later(check);
-    form.clearErrors();
-    settled(null);
-    const at = ["mechanism", "finder", "learner"].find((key) => settings[key] === lacking);
-    form.fail(at, `${lacking} needs the larger core, which ${busy() ? "is loaded when the run has ended" : "is not there"}`);
-    return false;
   }
 
   /** Writes the address. */
@@ -129,47 +108,52 @@ export class Settings {
     this.blame(error, true);
   }
 
-  /**
-   * Takes the settings from the address. Bad ones are named, their defaults are
-   * used, and the address is mended.
-   */
-  async read() {
-    const { engine, core, form, accounting, canaries, settled } = this.#page;
+  /** Shows what the address asks for, as far as that can be done without the core. */
+  show() {
+    const { engine, form, accounting, canaries } = this.#page;
     this.still(); // of what the form held
-    const number = ++this.#checks;
     const { settings, account, canaries: planted, odd } = readFragment(location.hash);
-    if (planted && this.#part !== null) { // the audit's form stays as it is
-      addressWords(canaries.read(planted), odd);
+    const stays = planted !== null && this.#part !== null; // the audit's form
+    this.#asked = { settings: stays ? null : settings, bad: [...(planted ? canaries.read(planted) : []), ...(account ? accounting.read(account) : [])], odd };
+    this.#changed = false;
+    if (!engine.ready && !stays) form.write({ ...settings, mechanism: this.listing(settings)?.name });
+  }
+
+  /**
+   * Has the core judge what the address asks for. Bad settings are named, their
+   * defaults are used, and the address is mended. Where the user has changed the form
+   * meanwhile, that counts.
+   */
+  async judge() {
+    const { engine, core, form, settled } = this.#page, { settings, bad: others, odd } = this.#asked;
+    if (this.#changed || !settings) {
+      addressWords(others, odd);
+      if (this.#changed) await this.check();
       return;
     }
-    if (core.missing(settings)) {
-      form.write(settings);
-      if (!await this.#able(settings, number)) return;
-    }
+    const number = ++this.#checks;
     const { value, bad } = await usable(settings, async () => {
       const count = workersOf(settings.workers);
       settings.mechanism ||= form.defaultMechanism;
-      return { count, checked: await core.ask(() => engine.check(planOf(settings, this.listing(settings), core.limits))) };
+      return { count, checked: await engine.check(planOf(settings, this.listing(settings), core.catalogue?.limits)) };
     }, faultOf);
     if (number !== this.#checks) return;
-    const mend = bad.length > 0;
-    if (planted) bad.push(...canaries.read(planted));
-    if (account) bad.push(...accounting.read(account, !core.declined(ACCOUNTING)));
     if (value) {
       form.write(settings);
       form.show(value.checked);
       settled(value.checked.url);
       this.#part = stateOf(value.checked.url, value.count);
-      if (mend) this.write();
+      if (bad.length) this.write();
     }
-    addressWords(bad, odd);
+    addressWords([...bad, ...others], odd);
   }
 
   /** Takes the settings from the address anew. */
   reread() {
     const { engine, core } = this.#page;
-    core.forgive();
-    if (engine.ready || core.loading) this.read().catch(() => {}); // of a core that ended
+    if (!core.catalogue) return;
+    this.show();
+    if (engine.ready) this.judge().catch(() => {}); // of a core that ended
   }
 
   /** Follows a link to a state; one to the present address changes nothing there. */

@@ -38,12 +38,11 @@ export class Accounting {
   #kind;
   #asked = 0; // numbers the questions: only the last one counts
   #timer = 0;
-  #cost = "";
   #on;
 
   /**
-   * @param {{account(query: import("../worker/protocol").AccountQuery, again: () => void): Promise<import("../worker/protocol").AccountedValue>, changed(): void}} on
-   *   account: again is called when it is worth asking anew; changed: fragment has
+   * @param {{account(query: import("../worker/protocol").AccountQuery): Promise<import("../worker/protocol").AccountedValue>, changed(): void}} on
+   *   changed: fragment has
    */
   constructor(on) {
     this.#on = on;
@@ -52,8 +51,7 @@ export class Accounting {
     byId("account-form").addEventListener("input", (event) => {
       if (event.target === this.#kind.control) this.#kindChanged();
       clearTimeout(this.#timer);
-      // Without the core a change waits for the button, which says what it costs.
-      if (!this.#cost) this.#timer = setTimeout(() => this.ask(), ASK_AFTER);
+      this.#timer = setTimeout(() => this.ask(), ASK_AFTER);
     });
     byId("account-form").addEventListener("submit", (event) => {
       event.preventDefault();
@@ -61,19 +59,13 @@ export class Accounting {
     });
     byId("accounting").addEventListener("toggle", () => {
       if (!byId("accounting").open) this.#show(null);
-      else if (!this.#cost && this.#kinds.length) this.ask();
+      else if (this.#kinds.length) this.ask();
     });
   }
 
-  /**
-   * @param {import("../worker/protocol").AccountKind[]} kinds without any the panel hides
-   * @param {string} cost what has to be loaded first; "" once it is there
-   */
-  fill(kinds, cost) {
-    this.#cost = cost;
-    byId("accounting").hidden = !kinds.length;
-    byId("account-cost").textContent = cost && `${cost} is loaded first.`;
-    if (!kinds.length || this.#kinds.length) return;
+  /** @param {import("../worker/protocol").AccountKind[]} kinds */
+  fill(kinds) {
+    byId("accounting").hidden = false;
     this.#kinds = kinds;
     setOptions(this.#kind.control, kinds.map((k) => ({ value: k.kind, text: k.title })));
     this.#kindChanged();
@@ -82,18 +74,16 @@ export class Accounting {
   /**
    * Opens the panel with what an address asks for.
    * @param {Asked} asked
-   * @param {boolean} now whether to answer it at once
    * @returns {string[]} what of it cannot be used, in words
    */
-  read({ kind, texts }, now) {
-    if (!this.#kinds.length) return ["This page cannot account: it has no catalogue.json."];
+  read({ kind, texts }) {
     const known = this.#kinds.some((k) => k.kind === kind);
     this.#kind.control.value = known ? kind : this.#kinds[0].kind;
     this.#fields.clear();
     this.#kept = { ...texts };
     this.#kindChanged();
     byId("accounting").open = true;
-    if (now) this.ask();
+    this.ask();
     return known ? [] : [`account is "${kind}", must be one of ${this.#kinds.map((k) => k.kind).join(", ")}. The first is used.`];
   }
 
@@ -142,9 +132,7 @@ export class Accounting {
       const query = this.#query();
       this.#clear();
       this.#status("Accounting…");
-      const answer = await this.#on.account(query, () => {
-        if (number === this.#asked) this.ask();
-      });
+      const answer = await this.#on.account(query);
       if (number !== this.#asked) return;
       this.#status("");
       this.#show(answer, fragment);

@@ -25,8 +25,7 @@ export class Calibration {
   #on;
 
   /**
-   * @param {{calibrate(plan: import("../worker/protocol").CalibrationPlan, tell: (so: import("../worker/protocol").CalibratedValue) => void, again: () => void): Promise<import("../worker/protocol").CalibratedValue>, stop(): void}} on
-   *   calibrate: again is called when it is worth asking anew
+   * @param {{calibrate(plan: import("../worker/protocol").CalibrationPlan, tell: (so: import("../worker/protocol").CalibratedValue) => void): Promise<import("../worker/protocol").CalibratedValue>, stop(): void}} on
    */
   constructor(on) {
     this.#on = on;
@@ -38,14 +37,9 @@ export class Calibration {
     byId("calibrate-stop").addEventListener("click", () => on.stop());
   }
 
-  /**
-   * @param {import("../worker/protocol").CalibrationOffer | undefined} offer without one the panel hides
-   * @param {string} cost what has to be loaded first; "" once it is there
-   */
-  fill(offer, cost) {
-    byId("calibration").hidden = !offer;
-    byId("calibration-load").textContent = cost && `${cost} is loaded first.`;
-    if (!offer || this.#offer) return;
+  /** @param {import("../worker/protocol").CalibrationOffer} offer */
+  fill(offer) {
+    byId("calibration").hidden = false;
     this.#offer = offer;
     const { plan } = offer;
     for (const [name, label, hint] of [["runs", "Audits of each mechanism", ""], ["seed", "Seed", "Another seed, other audits."]]) {
@@ -105,7 +99,7 @@ export class Calibration {
         last = so;
         this.#show(so);
         this.#progress(so);
-      }, () => this.run());
+      });
       this.#show(answer);
       this.#end(answer.error ? `Ended by an error: ${answer.error}` : answer.stopped ? `Stopped after ${grouped(answer.all.of)} of ${grouped(answer.total)} audits.` : "");
       say(`${answer.stopped ? "Stopped. " : ""}${answer.sentence} ${answer.judgement ?? ""}`);

@@ -36,8 +36,8 @@ export class Canaries {
   #on;
 
   /**
-   * @param {{ask(how: "run" | "one" | "scores" | "verify", request: import("../worker/protocol").CanaryRequest, tell: (p: import("../worker/protocol").CanaryProgress) => void, again: () => void): Promise<any>,
-   *   stop(): void, open(): void, opened(name: string, text: string): void, shown(report: any): void}} on again is called when it is worth asking anew; open: asks for a report's file; opened: here is one
+   * @param {{ask(how: "run" | "one" | "scores" | "verify", request: import("../worker/protocol").CanaryRequest, tell: (p: import("../worker/protocol").CanaryProgress) => void): Promise<any>,
+   *   stop(): void, open(): void, opened(name: string, text: string): void, shown(report: any): void}} on open: asks for a report's file; opened: here is one
    */
   constructor(on) {
     this.#on = on;
@@ -50,14 +50,9 @@ export class Canaries {
     byId("canaries-open").addEventListener("click", () => on.open());
   }
 
-  /**
-   * @param {import("../worker/protocol").CanaryOffer | undefined} offer without one the panel hides
-   * @param {string} cost what has to be loaded first; "" once it is there
-   */
-  fill(offer, cost) {
-    byId("canaries").hidden = !offer;
-    byId("canaries-load").textContent = cost && `${cost} is loaded first.`;
-    if (!offer || this.#form.offer) return;
+  /** @param {import("../worker/protocol").CanaryOffer} offer */
+  fill(offer) {
+    byId("canaries").hidden = false;
     this.#form.fill(offer);
     byId("canaries-presets").replaceChildren(...presets.map(([words, texts]) => html("button", {
       type: "button", onclick: () => {
@@ -110,7 +105,7 @@ export class Canaries {
       const plan = this.#form.plan(how);
       this.#begin();
       const request = how === "scores" ? { scores: plan, files: this.#files.scores } : { [how === "one" ? "oneRun" : "plan"]: plan, file: this.#content };
-      const answer = await this.#on.ask(how, request, (p) => this.#tell(p, plan), () => this.run(how));
+      const answer = await this.#on.ask(how, request, (p) => this.#tell(p, plan));
       const { report } = answer;
       if (report.termination.reason === "stopped" && !countsOf(report) && before) {
         this.#end("Stopped before anything was certified. What was shown before is still here.");
@@ -272,7 +267,7 @@ export class Canaries {
     this.#begin();
     try {
       const given = scores ? { files: this.#files.scores } : { file: this.report.plan.data ? this.#files.content : undefined };
-      const found = await this.#on.ask("verify", { report: text, ...given }, (p) => this.#tell(p, null), () => this.verify());
+      const found = await this.#on.ask("verify", { report: text, ...given }, (p) => this.#tell(p, null));
       if (this.#shown?.text === text) {
         showVerification(found, verification);
         this.#shown.standing = standingOf(found);

@@ -98,8 +98,8 @@ export class Own {
   #on;
 
   /**
-   * @param {{core(again: () => void): Promise<import("../worker/engine.js").Core | null>, changed(): void, done(answer: import("../worker/protocol").ReportedValue): void}} on
-   *   core: the one that knows everything; again is called when it is worth asking anew; changed: the settings here may be others
+   * @param {{core(): WebAssembly.Module | null, changed(): void, done(answer: import("../worker/protocol").ReportedValue): void}} on
+   *   core: null where it cannot be had now; changed: the settings here may be others
    */
   constructor(on) {
     this.#on = on;
@@ -243,7 +243,7 @@ export class Own {
       const mine = this.#module ?? { name: FILE, code: this.#fields.get("code").control.value };
       const plan = planOf({ epsilon, delta, samples, seed, mechanism: mine.bytes ? MODULE : SCRIPT });
       const about = { domain, rows, relation, integer: Boolean(texts.integer), reach: hasReach(relation) ? Number(reach) : 0, output };
-      const answer = await this.#do(mine, about, (tell) => this.#engine.run(plan, tell), () => this.run());
+      const answer = await this.#do(mine, about, (tell) => this.#engine.run(plan, tell));
       const { report } = answer;
       if (report.termination.reason === "stopped" && report.termination.samplesUsed === 0) throw new Ended("Stopped before anything was certified.", true);
       this.#status(answer.error ? `Ended by an error: ${answer.error}` : `${report.summary} The result stands above.`);
@@ -264,7 +264,7 @@ export class Own {
     const about = { ...spaceOf(b), sha256: b.sha256, kinds: Object.fromEntries(b.columns.map((c) => [c.name, c.kind])) };
     try {
       // The file may have been renamed.
-      return await this.#do({ code: b.code ?? "", ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.verify(text, tell), () => {});
+      return await this.#do({ code: b.code ?? "", ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.verify(text, tell));
     } finally {
       this.#status("");
     }
@@ -275,7 +275,7 @@ export class Own {
    * @param {{name: string, code?: string, bytes?: ArrayBuffer}} mine
    * @param {object} about it, for the core
    */
-  async #do({ name, code, bytes }, about, request, again) {
+  async #do({ name, code, bytes }, about, request) {
     const sandbox = new Sandbox(bytes ? {} : { code });
     this.#stopped = false;
     this.#pace = new Pace();
@@ -285,7 +285,7 @@ export class Own {
     this.#status("Trying the mechanism…");
     try {
       const json = JSON.stringify({ ...about, name, ...(bytes ? { kind: MODULE, module: await base64(bytes) } : { kind: SCRIPT, code }) });
-      const core = await this.#on.core(again);
+      const core = this.#on.core();
       if (!core) throw new Error("The core is not there, or busy: try again.");
       await sandbox.open();
       if (this.#stopped) throw new Ended("Stopped.", true);

@@ -1,6 +1,6 @@
 // What the page has under way: one run, replay or panel's audit at a time, from its
 // button to its end.
-import { ACCOUNTING, CALIBRATION, CANARIES, status } from "../worker/corekeeper.js";
+import { status } from "../worker/core.js";
 import { byId } from "../page/element.js";
 import { Ended } from "../worker/engine.js";
 import { dismiss, notify } from "../page/notice.js";
@@ -24,7 +24,7 @@ export class Runs {
   #page;
 
   /**
-   * @param {{engine: import("../worker/engine.js").Engine, core: import("../worker/corekeeper.js").CoreKeeper, settings: import("../page/settings.js").Settings, shown: import("../page/shown.js").Shown,
+   * @param {{engine: import("../worker/engine.js").Engine, core: import("../worker/core.js").Core, settings: import("../page/settings.js").Settings, shown: import("../page/shown.js").Shown,
    *   picture: import("../view/viewframe.js").ViewFrame, samples: import("./samples.js").Samples, own: import("./own.js").Own, panels(): Record<string, {stopping(text: string): void, message(text: string): void}>,
    *   setState(next: string): void}} page panels: calibration and canaries
    */
@@ -87,18 +87,13 @@ export class Runs {
   /** Runs what the form asks for. @returns {boolean} whether it can */
   run() {
     if (byId("run").disabled) return false;
-    const { core, engine, settings, shown } = this.#page;
+    const { engine, settings, shown } = this.#page;
     settings.still();
     dismiss("settings");
     dismiss("stop");
     let asked;
     try {
       asked = settings.asked();
-      const lacking = core.missing(asked.settings);
-      if (lacking) {
-        core.larger(lacking, () => this.run()).then((there) => there && this.run());
-        return true;
-      }
       if (asked.count !== engine.workers.length && asked.on === engine) engine.resize(asked.count);
     } catch (error) {
       settings.unusable(error);
@@ -128,9 +123,9 @@ export class Runs {
   }
 
   /** Replays the report that is shown. */
-  async verify() {
+  verify() {
     if (byId("verify").disabled) return;
-    const { core, engine, own, samples, shown } = this.#page, { text, report } = shown;
+    const { engine, own, samples, shown } = this.#page, { text, report } = shown;
     showVerification(null);
     dismiss("stop");
     if (report.inputs?.brought) {
@@ -146,8 +141,6 @@ export class Runs {
         action: { label: "Choose it", run: () => samples.ask(recording.reading) } });
       return;
     }
-    const lacking = core.missing({ mechanism: report.inputs?.mechanism, finder: report.settings?.finder, learner: report.settings?.learner });
-    if (lacking && (!await core.larger(lacking, () => this.verify()) || shown.text !== text)) return;
     const on = recording ? samples.engine : engine;
     this.#work(report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", on, (tell) => on.verify(text, tell), (found) => {
       shown.verified(found);
@@ -158,18 +151,17 @@ export class Runs {
   // Panels
 
   /**
-   * Does for a panel what needs the larger core and its workers, and sees it to its end.
-   * @param {{by: string, stop: string, reason: string, doing: string, again: () => void}} panel by: the button that began it, stop: the one that ends it
+   * Does for a panel what needs the workers, and sees it to its end.
+   * @param {string} by the button that began it
+   * @param {string} doing in words
    */
-  async #inPanel({ by, stop, reason, doing, again }, request) {
-    const { core, engine, setState } = this.#page;
+  async #inPanel(by, doing, request) {
+    const { engine, setState } = this.#page;
     this.begunBy = by;
     this.#host = engine;
-    if (!await core.larger(reason, again)) throw new Error("The larger core is not there.");
     const { id, answer } = request();
     this.active = id;
     setState("running");
-    if (document.activeElement === document.body) byId(stop).focus({ preventScroll: true }); // lost while the core came
     status(doing);
     try {
       return await answer;
@@ -179,26 +171,21 @@ export class Runs {
     }
   }
 
-  /** Answers the accounting panel, now or when the core is free. */
-  async account(query, again) {
+  /** Answers the accounting panel, now or when the core is there. */
+  async account(query) {
     const { core, engine } = this.#page;
-    if (!engine.larger && (this.busy || !(engine.ready || core.loading))) {
-      core.later(again);
-      throw new Error(this.busy ? "Waits for the end of the run: it needs the larger core." : "Waits for the core.");
-    }
-    if (!await core.larger(ACCOUNTING, again)) throw new Error("The larger core is not there.");
+    await core.there();
     return engine.account(query);
   }
 
   /** Measures the tool's own error rate for its panel. */
-  calibrate(plan, tell, again) {
-    return this.#inPanel({ by: "calibrate", stop: "calibrate-stop", reason: CALIBRATION, doing: "Measuring the tool's own error rate, below.", again }, () => this.#page.engine.calibrate(plan, tell));
+  calibrate(plan, tell) {
+    return this.#inPanel("calibrate", "Measuring the tool's own error rate, below.", () => this.#page.engine.calibrate(plan, tell));
   }
 
   /** Does for the panel of canaries what its button of this name is for. */
-  plant(how, request, tell, again) {
-    return this.#inPanel({ by: `canaries-${how}`, stop: "canaries-stop", reason: CANARIES, doing: `${plantings[how]}, below.`, again },
-      () => this.#page.engine.canaries(how === "verify" ? "verify-canaries" : "canaries", request, tell));
+  plant(how, request, tell) {
+    return this.#inPanel(`canaries-${how}`, `${plantings[how]}, below.`, () => this.#page.engine.canaries(how === "verify" ? "verify-canaries" : "canaries", request, tell));
   }
 
   /** The panel that shows what is under way. */
@@ -207,10 +194,6 @@ export class Runs {
   /** Stops what is under way. @returns {boolean} whether anything is */
   stop() {
     const { core, engine, own, samples } = this.#page;
-    if (core.stoppable) {
-      core.stop();
-      return true;
-    }
     if (samples.busy) return samples.stop();
     if (!this.busy) {
       const { running } = own;

@@ -42,10 +42,10 @@ export class Samples {
   #on;
 
   /**
-   * @param {{core(again: () => void): Promise<import("../worker/engine.js").Core | null>, busy(): void,
+   * @param {{core(): Promise<WebAssembly.Module | null>, busy(): void,
    *   offer(listing: import("../worker/protocol").MechanismListing | null): void, refused(title: string, refusal: import("../worker/protocol").Refusal): void,
    *   settled(): void, scores(files: File[], name: string, sure: boolean): void, gone(): void, died(reason: string, again: () => void): void, claim(): void, toScores(files: File[]): void}} on
-   *   core: the larger core, or null where it cannot be had now; busy: whether it is changed; settled: reading went well; scores: the files look like membership scores, sure: and like no outputs; gone: the worker has ended
+   *   core: null where it cannot be had now; busy: whether it is changed; settled: reading went well; scores: the files look like membership scores, sure: and like no outputs; gone: the worker has ended
    */
   constructor(on) {
     this.#on = on;
@@ -107,9 +107,8 @@ export class Samples {
   /** Reads the files, or what is left of the work after a change of what their columns are. */
   async #read(files, reading, anew) {
     const number = ++this.#reads;
-    const again = () => this.#read(files, reading, true);
     try {
-      const core = await this.#on.core(again);
+      const core = await this.#on.core();
       if (number !== this.#reads) return;
       if (!core) {
         this.#show(); // as it was

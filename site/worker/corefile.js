@@ -3,19 +3,30 @@
 import { beside } from "../page/element.js";
 import { turn } from "../page/turns.js";
 
+const ASK_AGAIN = 500; // ms, for a file that is still being built
+
+/** @typedef {{signal?: AbortSignal, progress?: (bytes: number) => void, building?: (words: string) => void}} Options progress: how much has come, unpacked; building: the server still builds it */
+
 /**
  * Fetches and compiles a core. Throws an Error in words for the user.
  * @param {string} name
- * @param {{signal?: AbortSignal, progress?: (bytes: number) => void}} options progress: how much has come, unpacked
+ * @param {Options} options
  * @returns {Promise<WebAssembly.Module>}
  */
-export async function moduleOf(name, { signal, progress } = {}) {
+export async function moduleOf(name, { signal, progress, building } = {}) {
   if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, or it is switched off.");
   const compiler = new Worker(beside("worker.js")); // comes up while the file comes
   const module = compiled(name, compiler);
   module.catch(() => {}); // told where it is waited for
   try {
-    const answer = await fetched(name, signal);
+    let answer = await fetched(name, signal);
+    while (answer.headers.has("dpscope-building")) { // of dpscope serve
+      building?.((await answer.text()).trim());
+      await new Promise((resolve) => { setTimeout(resolve, ASK_AGAIN); });
+      signal?.throwIfAborted();
+      answer = await fetched(name, signal);
+    }
+    if (!answer.ok) throw new Error(`${name} could not be fetched: the server answered ${answer.status}. It belongs beside page.js.`);
     const aborted = new Promise((_, reject) => { signal?.addEventListener("abort", () => reject(signal.reason)); }); // compiling knows no signal
     return await Promise.race([module, aborted, send(name, answer, compiler, signal, progress).then(() => module)]);
   } finally {
@@ -24,15 +35,12 @@ export async function moduleOf(name, { signal, progress } = {}) {
 }
 
 async function fetched(name, signal) {
-  let answer;
   try {
-    answer = await fetch(beside(name), { signal });
+    return await fetch(beside(name), { signal });
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new Error(`${name} could not be fetched (${error.message}). ${navigator.onLine ? "Is the server still there?" : "You are offline, and it was not kept; it is kept from the next time that it is loaded."}`);
+    throw new Error(`${name} could not be fetched (${error.message}). ${navigator.onLine ? "Is the server still there?" : "You are offline, and it was not kept."}`);
   }
-  if (!answer.ok) throw new Error(`${name} could not be fetched: the server answered ${answer.status}. It belongs beside page.js.`);
-  return answer;
 }
 
 /** Hands the bytes on as they come. */

@@ -3,13 +3,8 @@
 import { moduleOf } from "./corefile.js";
 import { beside } from "../page/element.js";
 
-/**
- * The core that a page starts with, the one that knows everything, accounts,
- * calibrates and audits with canaries, and that with Google's library: each knows
- * all that those before it know.
- */
-export const FIRST = "core.wasm", LARGER = "core-all.wasm", GOOGLE = "core-google.wasm";
-const CORES = [FIRST, LARGER, GOOGLE];
+/** The core's file. */
+export const CORE = "core.wasm";
 
 const SAY_STOPPING = 500; // ms after a stop without an answer
 const END_UNSTOPPED = 2000; // then all workers are ended
@@ -23,8 +18,6 @@ export class Refused extends Error {
     this.refusal = refusal;
   }
 }
-
-/** @typedef {{name: string, module: WebAssembly.Module}} Core */
 
 let buildInfo = null; // asked for once
 
@@ -41,8 +34,8 @@ export class Engine {
   workers = [];
   /** @type {import("./protocol").ReadyValue | null} */
   ready = null;
-  /** @type {Core | null} */
-  #core = null;
+  /** The core that runs, or ran last. @type {WebAssembly.Module | null} */
+  module = null;
   #coordinator = null;
   #pending = new Map();
   #last = 0;
@@ -70,40 +63,42 @@ export class Engine {
   /** What it says of a file. */
   async fileInfo(name) { return (await this.info())?.files.find((file) => file.name === name); }
 
-  /** catalogue.json, or null where a server has none. @returns {Promise<import("./protocol").FullCatalogue | null>} */
-  catalogue() { return jsonBeside("catalogue.json"); }
-
-  /** The core that runs, or ran last. */
-  get core() { return this.#core; }
-  /** Its name. */
-  get coreName() { return this.#core?.name; }
-  /** Does a core run that knows what the named one does? */
-  has(name) { return this.ready !== null && CORES.indexOf(this.#core.name) >= CORES.indexOf(name); }
-  /** Does a core run that knows more than the first? */
-  get larger() { return this.has(LARGER); }
+  /** catalogue.json. Throws an Error in words for the user. @returns {Promise<import("./protocol").FullCatalogue>} */
+  async catalogue() {
+    const list = await jsonBeside("catalogue.json");
+    if (!list) throw new Error(`catalogue.json could not be fetched. ${navigator.onLine ? "Is the server still there? It belongs beside page.js." : "You are offline."}`);
+    return list;
+  }
 
   /**
-   * Fetches and compiles a core; the one that runs goes on. Throws an Error in
-   * words for the user.
-   * @param {string} name
-   * @param {{signal?: AbortSignal, progress?: (bytes: number) => void}} options progress: how much has come, unpacked
-   * @returns {Promise<Core>}
+   * Fetches and compiles the core. Throws an Error in words for the user.
+   * @param {import("./corefile.js").Options} options
+   * @returns {Promise<WebAssembly.Module>}
    */
-  async load(name, options) {
-    return { name, module: await moduleOf(name, options) };
+  async load({ building, ...options } = {}) {
+    let waited = false;
+    const module = await moduleOf(CORE, {
+      ...options,
+      building(words) {
+        waited = true;
+        building?.(words);
+      },
+    });
+    if (waited) buildInfo = null; // it knew of no core
+    return module;
   }
 
   /**
    * Ends what runs; starts the coordinator and `size` task workers of a core.
-   * @param {Core} core
+   * @param {WebAssembly.Module} module
    * @returns {Promise<import("./protocol").ReadyValue>}
    */
-  async start(core, size = this.#size) {
+  async start(module, size = this.#size) {
     this.#end("the workers were started anew");
-    this.#core = core;
+    this.module = module;
     this.#size = size;
     const ends = this.#ends;
-    const info = await this.fileInfo(core.name);
+    const info = await this.fileInfo(CORE);
     if (ends !== this.#ends) throw new Ended("Stopped.", true);
     const worker = this.#spawn({
       role: this.#options.role ?? "coordinator", worker: 0, hangAfterMs: this.#options.hangAfterMs,
@@ -121,7 +116,7 @@ export class Engine {
   }
 
   /** Ends all workers and starts as many anew. */
-  restart() { return this.start(this.#core); }
+  restart() { return this.start(this.module); }
 
   /** Makes it `size` task workers. Not during a run. */
   resize(size) {
@@ -160,11 +155,10 @@ export class Engine {
    */
   samples(reading, files, progress) { return this.#request("samples", JSON.stringify(reading), progress, files); }
 
-  /** Of the larger core only. @returns {Promise<import("./protocol").AccountedValue>} */
+  /** @returns {Promise<import("./protocol").AccountedValue>} */
   account(query) { return this.#request("account", JSON.stringify(query)).answer; }
 
   /**
-   * Of the larger core only.
    * @param {import("./protocol").CalibrationPlan} plan
    * @param {(so: import("./protocol").CalibratedValue) => void} progress
    * @returns {{id: number, answer: Promise<import("./protocol").CalibratedValue>}}
@@ -172,7 +166,6 @@ export class Engine {
   calibrate(plan, progress) { return this.#request("calibrate", JSON.stringify(plan), progress); }
 
   /**
-   * Of the larger core only.
    * @param {"canaries" | "verify-canaries"} type
    * @param {import("./protocol").CanaryRequest} request
    * @param {(p: import("./protocol").CanaryProgress) => void} progress
@@ -253,7 +246,7 @@ export class Engine {
   #spawn(start) {
     const worker = new Worker(beside("worker.js"));
     const brought = this.#options.bring?.();
-    worker.postMessage({ type: "start", module: this.#core.module, ...start, brought }, brought ? [brought.port] : []);
+    worker.postMessage({ type: "start", module: this.module, ...start, brought }, brought ? [brought.port] : []);
     return worker;
   }
 

@@ -29,7 +29,7 @@ export interface Start {
   brought?: { json: string; port: MessagePort };
 }
 
-/** Page to a worker that is for nothing else: the next bytes of a core, transferred; the last one has none. */
+/** Page to a worker that is for nothing else: the next bytes of the core, transferred; the last one has none. */
 export interface Compile { type: "compile"; part?: Uint8Array }
 /** Its one answer: the module, or why there is none. */
 export interface Compiled { type: "compiled"; module?: WebAssembly.Module; reason?: string }
@@ -47,11 +47,11 @@ export interface Run { type: "run"; id: number; json: string }
 export interface Stop { type: "stop"; id: number }
 /** json: a file's text, verbatim. Answered by Reported or Refused. */
 export interface Open { type: "open"; id: number; json: string }
-/** json: AccountQuery. Answered by Accounted or Refused. The larger core's only. */
+/** json: AccountQuery. Answered by Accounted or Refused. */
 export interface Account { type: "account"; id: number; json: string }
-/** json: CalibrationPlan. CalibratedValue as Progress four times a second, in the end Calibrated or Refused. The larger core's only. */
+/** json: CalibrationPlan. CalibratedValue as Progress four times a second, in the end Calibrated or Refused. */
 export interface Calibrate { type: "calibrate"; id: number; json: string }
-/** json: CanaryRequest with a plan. CanaryProgress now and then, in the end Canaried or Refused. This and the next two: the larger core's only. */
+/** json: CanaryRequest with a plan. CanaryProgress now and then, in the end Canaried or Refused. */
 export interface RunCanaries { type: "canaries"; id: number; json: string }
 /** json: the text of a canary report. Answered by Canaried or Refused. */
 export interface OpenCanaries { type: "open-canaries"; id: number; json: string }
@@ -177,8 +177,6 @@ export interface NamedListing { name: string; title: string; source: string; byN
 export interface ReadyValue {
   version: string;
   go: string;
-  catalogue: { mechanisms: MechanismListing[]; learners: NamedListing[]; finders: NamedListing[] };
-  limits: { minSamples: number; maxSamples: number; maxTrials: number; maxSeed: number };
 }
 
 export interface Column { name: string; kind: "real" | "symbol" | "mixed"; labels?: { value: number; text: string }[] }
@@ -362,14 +360,14 @@ export interface CanaryReported {
 export interface CanaryIntervalRow { interval: string; bound: string; largest: string; valid: string; exceeds: boolean; chosen: boolean; assumption: string }
 
 /**
- * catalogue.json, beside core.wasm: what all cores know. larger: the first core
- * does not know it. library: only the core with that library does. samples: to
- * certify, a side, where the user does not say; absent: the core's default.
+ * catalogue.json, beside core.wasm: what the core knows. library: that it runs.
+ * samples: to certify, a side, where the user does not say; absent: the core's default.
  */
 export interface FullCatalogue {
-  mechanisms: (MechanismListing & { larger?: boolean; library?: string; samples?: number; museum?: string })[]; // museum: the page about its fault
-  learners: (NamedListing & { larger?: boolean })[];
-  finders: (NamedListing & { larger?: boolean })[];
+  mechanisms: (MechanismListing & { library?: string; samples?: number; museum?: string })[]; // museum: the page about its fault
+  learners: NamedListing[];
+  finders: NamedListing[];
+  limits: { minSamples: number; maxSamples: number; maxTrials: number; maxSeed: number };
   accounts: AccountKind[];
   calibration: CalibrationOffer;
   canaries: CanaryOffer;

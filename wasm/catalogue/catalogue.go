@@ -1,14 +1,17 @@
-// Package catalogue says what each of the page's cores knows.
+// Package catalogue says what the page's core knows: everything that is registered.
 package catalogue
 
 import (
+	"slices"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/mechanisms/google"
 )
 
-// Common is what the first core knows.
-func Common() audit.Catalogue {
-	return audit.Catalogue{Mechanisms: mechanisms.Common(), Learners: estimators.Common(), Finders: finders.All}
+// All is everything, the mechanisms of Google's library last.
+func All() audit.Catalogue {
+	return audit.Catalogue{Mechanisms: slices.Concat(mechanisms.All(), google.All()), Learners: estimators.Registry(), Finders: finders.Registry()}
 }

@@ -12,23 +12,8 @@ import (
 
 // ready is the first message of a coordinator.
 type ready struct {
-	Version   string        `json:"version"`
-	Go        string        `json:"go"`
-	Catalogue audit.Listing `json:"catalogue"`
-	Limits    limits        `json:"limits"`
-}
-
-// limits are those of a plan.
-type limits struct {
-	MinSamples int    `json:"minSamples"`
-	MaxSamples int    `json:"maxSamples"`
-	MaxTrials  int    `json:"maxTrials"`
-	MaxSeed    uint64 `json:"maxSeed"`
-}
-
-func readyAnswer(cat audit.Catalogue, g audit.Generator) ready {
-	return ready{Version: g.Version, Go: g.Go, Catalogue: cat.Listing(),
-		Limits: limits{MinSamples: pair.MinSamples, MaxSamples: pair.MaxSamples, MaxTrials: pair.MaxTrials, MaxSeed: audit.MaxSeed}}
+	Version string `json:"version"`
+	Go      string `json:"go"`
 }
 
 // checked is a plan with its defaults written out, and what there is to say
@@ -95,7 +80,7 @@ func reportAnswer(r pair.Report, failure error, newer bool) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	out := reported{Report: text, Text: string(text), Facts: pair.Facts(r), Certified: pair.CertifiedRows(r), Published: pair.PublishedRows(r),
+	out := reported{Report: text, Text: string(text), Facts: r.Facts(), Certified: pair.CertifiedRows(r), Published: pair.PublishedRows(r),
 		Curves: pair.ReportCurves(r), Newer: newer}
 	if failure != nil {
 		out.Error = failure.Error()

@@ -92,7 +92,7 @@ func coordinateWith(own func(*coordinator) desk, cat audit.Catalogue, page port,
 		c.own = own(c)
 	}
 	page.listen(c.handle)
-	page.post(message{Type: msgReady, JSON: mustJSON(readyAnswer(cat, generator))})
+	page.post(message{Type: msgReady, JSON: mustJSON(ready{generator.Version, generator.Go})})
 }
 
 func (c *coordinator) handle(m message) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 )
 
@@ -226,7 +227,7 @@ func (c *crew) Execute(ctx context.Context, t engine.Task, progress func(rows in
 func conclude(number int, t engine.Task, m message) (any, error) {
 	switch m.Type {
 	case msgDone:
-		res, err := executors(audit.Catalogue{}).DecodeResult(t, []byte(m.JSON))
+		res, err := core.Executors(audit.Catalogue{}).DecodeResult(t, []byte(m.JSON))
 		if err != nil {
 			return nil, fmt.Errorf("worker %d: %w", number, err)
 		}

@@ -1,5 +1,3 @@
-//go:build js && coreall
-
 package main
 
 import (

@@ -4,10 +4,6 @@
 // user's files and audits them by itself. The messages between them are
 // in message.go; this file and files_js.go alone know JavaScript.
 //
-// It is built three times: core.wasm, with the build tag coreall core-all.wasm,
-// which knows everything, accounts and calibrates, and with the tag google beside
-// it core-google.wasm, which runs Google's library too.
-//
 // The worker's shell, site/worker/worker.js, starts the program and offers the global
 // object dpscopeShell:
 //
@@ -24,10 +20,11 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
 func main() {
-	cat := known()
+	cat := withBrought(catalogue.All())
 	options := js.Global().Get("dpscopeShell").Get("options")
 	switch role := options.Get("role").String(); role {
 	case "coordinator", "samples":

@@ -22,8 +22,7 @@ type message struct {
 	Files  []userFile
 }
 
-// userFile is a file of the user's, whose bytes are read where they lie. Only the
-// larger core gets any.
+// userFile is a file of the user's, whose bytes are read where they lie.
 type userFile struct {
 	io.ReaderAt
 	name string

@@ -1,5 +1,3 @@
-//go:build !js || coreall
-
 package main
 
 import (
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
@@ -403,7 +402,7 @@ type pausing struct {
 // Execute implements [engine.Worker].
 func (w pausing) Execute(ctx context.Context, t engine.Task, progress func(rows int)) (any, error) {
 	fresh, last := 0, time.Now()
-	res, err := executors(w.cat).Execute(t, func(rows int) error {
+	res, err := core.Executors(w.cat).Execute(t, func(rows int) error {
 		fresh += rows
 		if time.Since(last) >= sliceTime {
 			progress(fresh)

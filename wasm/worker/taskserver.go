@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 )
 
 // sliceTime is how long a task works before it lets messages in. A cancel
@@ -82,7 +83,7 @@ func (s *taskServer) execute(ctx context.Context, m message) (res any, err error
 			err = fmt.Errorf("internal error in a task: %v", p)
 		}
 	}()
-	known := executors(s.cat)
+	known := core.Executors(s.cat)
 	t, err := known.DecodeTask([]byte(m.JSON))
 	if err != nil {
 		return nil, err

@@ -1,5 +1,3 @@
-//go:build !js || coreall
-
 package main
 
 import (
@@ -8,17 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/onerun"
 )
-
-// The program as core-all.wasm, which the page loads when core.wasm does not
-// know what it needs.
-
-func init() {
-	canaryExecutors = append(canary.Executors(source.Sources()), onerun.Executors(source.Sources())...)
-}
 
 // accountAnswer is an account and the command that makes the same one.
 type accountAnswer struct {

@@ -1,0 +1,80 @@
+package dptest
+
+import (
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// TestFinder holds a registry entry to the contract of [audit.FinderSpec] on a problem,
+// whose stream it makes itself. How loud a pair is, is how far the sums of its sides
+// lie apart.
+//
+// What it proposes are pairs of different datasets that are neighbours in the domain,
+// each once and with a label of its own; at least one, and never more than are asked
+// for; the same from the same stream. A problem with too few trials for it is refused
+// by an error that says so.
+func TestFinder(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem) {
+	t.Helper()
+	if spec.Name == "" || spec.Title == "" || spec.Source == "" || spec.New == nil {
+		t.Fatalf("finder %q lacks a name, a title, a source or its function", spec.Name)
+	}
+	history, err := proposals(t, spec, p)
+	if err != nil {
+		if !audit.IsInput(err) || !strings.Contains(err.Error(), "trials") {
+			t.Errorf("%s: %v", spec.Name, err)
+		}
+		return
+	}
+	if len(history) == 0 {
+		t.Errorf("%s, %d trials: no pair", spec.Name, p.Trials)
+	}
+	seen := map[string]bool{}
+	for _, trial := range history {
+		two := trial.Pair
+		if err := p.Relation.Check(two, p.Domain); err != nil {
+			t.Errorf("%s: pair %q: %v", spec.Name, two.Label, err)
+		}
+		if reflect.DeepEqual(two.First, two.Second) || two.Label == "" || seen[two.Label] {
+			t.Errorf("%s: pair %q, %v and %v: it is no pair, or its label is none or there twice", spec.Name, two.Label, two.First.Values, two.Second.Values)
+		}
+		seen[two.Label] = true
+	}
+	if again, err := proposals(t, spec, p); err != nil || !reflect.DeepEqual(history, again) {
+		t.Errorf("%s: other pairs from the same stream (%v)", spec.Name, err)
+	}
+}
+
+// proposals runs a search to its end, as the engine does.
+func proposals(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem) ([]audit.Trial, error) {
+	t.Helper()
+	p.Stream = stream.New(stream.Key{Seed: 3, Purpose: "finder"})
+	f, err := spec.New(p)
+	if err != nil {
+		return nil, err
+	}
+	var history []audit.Trial
+	for left := p.Trials; left > 0; left = p.Trials - len(history) {
+		proposed := f.Propose(append([]audit.Trial{}, history...), left)
+		if len(proposed) > left {
+			t.Errorf("%s proposes %d pairs where %d may be tried", spec.Name, len(proposed), left)
+		}
+		if len(proposed) == 0 || len(proposed) > left {
+			break
+		}
+		for _, two := range proposed {
+			var sum [2]float64
+			for side, d := range []audit.Dataset{two.First, two.Second} {
+				for _, v := range d.Values {
+					sum[side] += v
+				}
+			}
+			history = append(history, audit.Trial{Index: len(history), Pair: two, Value: math.Abs(sum[0] - sum[1])})
+		}
+	}
+	return history, nil
+}

@@ -1,0 +1,331 @@
+// Package serve serves the built site: a folder, or the zip of one.
+package serve
+
+import (
+	"archive/zip"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	// DefaultAddr is where [Run] listens unless it is told.
+	DefaultAddr = "127.0.0.1:8080"
+	// otherPorts is how many ports after the default one are tried when that
+	// is taken.
+	otherPorts = 20
+	// goodbye is how long open requests may take after an interrupt.
+	goodbye = 2 * time.Second
+	// patience is how long a client may take to read an answer, or to ask again.
+	patience = 2 * time.Minute
+)
+
+// AddrUsage describes the flag -addr, whose default is "".
+const AddrUsage = "`address` to listen on; without it " + DefaultAddr + ", or the next free port where that is taken"
+
+// Open opens a built site: a folder, or a zip of one.
+func Open(name string) (fs.FS, error) {
+	site, err := open(name)
+	if err == nil {
+		_, err = fs.Stat(site, "build-info.json")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("no site in %q: %w", name, err)
+	}
+	return site, nil
+}
+
+func open(name string) (fs.FS, error) {
+	if info, err := os.Stat(name); err == nil && !info.IsDir() {
+		return zip.OpenReader(name) // open as long as the program runs, as a folder is
+	}
+	root, err := os.OpenRoot(name)
+	if err != nil {
+		return nil, err
+	}
+	return root.FS(), nil
+}
+
+// Run listens at addr, or where that is "" at [DefaultAddr] or the next free port,
+// says so on stdout and serves the site until ctx ends.
+func Run(ctx context.Context, site http.Handler, addr string, stdout io.Writer) error {
+	elsewhere := addr == ""
+	if elsewhere {
+		addr = DefaultAddr
+	}
+	listener, err := listen(addr, elsewhere)
+	if err != nil {
+		return fmt.Errorf("%w; choose another address with -addr", err)
+	}
+	fmt.Fprintf(stdout, "dpscope: http://%s/ (Ctrl-C ends it)\n", listener.Addr())
+	return serveUntil(ctx, listener, onlyHosts(site, addr))
+}
+
+// sayEvery is how often [Say] says how long something has taken so far.
+const sayEvery = 8 * time.Second
+
+// Say says what is being done, and now and then for how long already, until the
+// function that it returns is called.
+func Say(w io.Writer, what string) (done func()) {
+	begun, ended := time.Now(), make(chan struct{})
+	var said sync.WaitGroup
+	fmt.Fprintf(w, "%s…\n", what)
+	said.Go(func() {
+		tick := time.NewTicker(sayEvery)
+		defer tick.Stop()
+		for {
+			select {
+			case <-tick.C:
+				fmt.Fprintf(w, "%s: %.0f s so far\n", what, time.Since(begun).Seconds())
+			case <-ended:
+				return
+			}
+		}
+	})
+	return func() {
+		close(ended)
+		said.Wait()
+	}
+}
+
+// listen opens addr, or, with elsewhere, one of the ports that follow.
+func listen(addr string, elsewhere bool) (net.Listener, error) {
+	first, err := net.Listen("tcp", addr)
+	if err == nil || !elsewhere || !errors.Is(err, syscall.EADDRINUSE) {
+		return first, err
+	}
+	host, port, splitErr := net.SplitHostPort(addr)
+	base, numErr := strconv.Atoi(port)
+	if splitErr != nil || numErr != nil {
+		return nil, err
+	}
+	for p := base + 1; p <= base+otherPorts; p++ {
+		if l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(p))); err == nil {
+			return l, nil
+		}
+	}
+	return nil, err
+}
+
+// onlyHosts lets through requests for this machine under the names that it is served
+// by. A page elsewhere whose name was made to point here (DNS rebinding) has another
+// one. addr is what -addr said; where that is all addresses, any of them will do, but
+// still no name but localhost.
+func onlyHosts(site http.Handler, addr string) http.Handler {
+	own, _, err := net.SplitHostPort(addr)
+	if err != nil {
+		own = ""
+	}
+	all := net.ParseIP(own).IsUnspecified() || own == ""
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		name := r.Host
+		if host, _, err := net.SplitHostPort(name); err == nil {
+			name = host
+		}
+		name = strings.TrimSuffix(strings.TrimPrefix(name, "["), "]")
+		ip := net.ParseIP(name)
+		if !strings.EqualFold(name, "localhost") && !strings.EqualFold(name, own) && !(ip != nil && (all || ip.IsLoopback())) {
+			http.Error(w, "dpscope serve answers for localhost and for the host that -addr names, not for this one", http.StatusMisdirectedRequest)
+			return
+		}
+		site.ServeHTTP(w, r)
+	})
+}
+
+// newServer is a server that waits for no client without end.
+func newServer(site http.Handler) *http.Server {
+	return &http.Server{Handler: site, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 10 * time.Second,
+		WriteTimeout: patience, IdleTimeout: patience, MaxHeaderBytes: 1 << 16}
+}
+
+// serveUntil serves until ctx ends, and then lets open requests finish.
+func serveUntil(ctx context.Context, l net.Listener, site http.Handler) error {
+	server := newServer(site)
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(l) }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ctx.Done():
+	}
+	late, cancel := context.WithTimeout(context.Background(), goodbye)
+	defer cancel()
+	if err := server.Shutdown(late); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	return nil
+}
+
+// openPolicy keeps a page from running any script but its own and from sending
+// anything anywhere but to this server. WebAssembly needs 'wasm-unsafe-eval'.
+// Anybody may frame a page that has it, which is the embed's; policy is that of
+// all others.
+const openPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; worker-src 'self'; connect-src 'self'; " +
+	"style-src 'self'; img-src 'self' blob: data:; frame-src 'self'; base-uri 'none'; form-action 'none'"
+
+const policy = openPolicy + "; frame-ancestors 'self'"
+
+// sandboxPolicy is that of the page that runs the user's own code: in an origin of
+// its own, and without any way out.
+const sandboxPolicy = "sandbox allow-scripts; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; worker-src blob:; connect-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
+
+// mimeTypes are those of the site's files, whatever the system's tables say:
+// WebAssembly that streams and module scripts need the right ones.
+var mimeTypes = map[string]string{
+	".html": "text/html; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".css":  "text/css; charset=utf-8",
+	".json": "application/json",
+	".wasm": "application/wasm",
+	".svg":  "image/svg+xml",
+	".png":  "image/png",
+}
+
+// codings are what a file may be served in, the best first.
+var codings = []struct{ name, suffix string }{{"br", ".br"}, {"gzip", ".gz"}}
+
+// buildingHeader marks the answer for a file that is still being built: the page asks
+// again, and shows the answer's text meanwhile.
+const buildingHeader = "Dpscope-Building"
+
+// Site serves a built site: files only, no listings, nothing
+// outside of it, no name that begins with a dot. Where a file has a compressed
+// sibling that the client takes, that is served. A file is held in memory once,
+// however many read it, and read again when it has changed.
+//
+// While building returns words, the programs are still being built: who asks for one
+// gets these words and is to ask again. A nil building is that of a whole site.
+func Site(files fs.FS, building func() string) http.Handler {
+	kept := &keep{fs: files, files: map[string]*keptFile{}}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Content-Security-Policy", policy)
+		switch path.Base(r.URL.Path) {
+		case "sandbox.html":
+			h.Set("Content-Security-Policy", sandboxPolicy)
+		case "embed.html":
+			h.Set("Content-Security-Policy", openPolicy)
+		}
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Referrer-Policy", "no-referrer")
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			h.Set("Allow", "GET, HEAD")
+			http.Error(w, "only GET and HEAD", http.StatusMethodNotAllowed)
+			return
+		}
+		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
+		if name == "" {
+			name = "index.html"
+		}
+		folder := name != "index.html" && strings.HasSuffix(r.URL.Path, "/")
+		if folder || strings.HasPrefix(name, ".") || strings.Contains(name, "/.") {
+			http.NotFound(w, r)
+			return
+		}
+		if building != nil && path.Ext(name) == ".wasm" {
+			if words := building(); words != "" {
+				h.Set(buildingHeader, "yes")
+				h.Set("Cache-Control", "no-store")
+				http.Error(w, words, http.StatusServiceUnavailable)
+				return
+			}
+		}
+		file, err := kept.file(name)
+		if err != nil {
+			http.NotFound(w, r)
+			return
+		}
+		kind, known := mimeTypes[path.Ext(name)]
+		if !known {
+			kind = "application/octet-stream"
+		}
+		h.Set("Content-Type", kind)
+		h.Set("Vary", "Accept-Encoding")
+		for _, c := range codings {
+			if !accepts(r.Header.Values("Accept-Encoding"), c.name) {
+				continue
+			}
+			if packed, err := kept.file(name + c.suffix); err == nil {
+				file = packed
+				h.Set("Content-Encoding", c.name)
+				break
+			}
+		}
+		// The browser asks each time and is told that nothing changed.
+		h.Set("ETag", file.tag)
+		h.Set("Cache-Control", "no-cache")
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(file.data))
+	})
+}
+
+// keep holds the files that were asked for.
+type keep struct {
+	fs    fs.FS
+	mu    sync.Mutex
+	files map[string]*keptFile
+}
+
+type keptFile struct {
+	data []byte
+	tag  string
+	size int64
+	time time.Time
+}
+
+// file is a file as it is now.
+func (k *keep) file(name string) (*keptFile, error) {
+	f, err := k.fs.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fs.ErrNotExist
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if old := k.files[name]; old != nil && old.size == info.Size() && old.time.Equal(info.ModTime()) {
+		return old, nil
+	}
+	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	if _, err := data.ReadFrom(f); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(data.Bytes())
+	now := &keptFile{data: data.Bytes(), tag: `"` + hex.EncodeToString(sum[:12]) + `"`, size: info.Size(), time: info.ModTime()}
+	k.files[name] = now
+	return now, nil
+}
+
+// accepts reports whether an Accept-Encoding header names the coding, with a
+// weight above zero.
+func accepts(header []string, coding string) bool {
+	for item := range strings.SplitSeq(strings.Join(header, ","), ",") {
+		name, weight, _ := strings.Cut(item, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), coding) {
+			continue
+		}
+		q, found := strings.CutPrefix(strings.TrimSpace(weight), "q=")
+		v, err := strconv.ParseFloat(q, 64)
+		return !found || err == nil && v > 0
+	}
+	return false
+}
