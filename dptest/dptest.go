@@ -76,7 +76,7 @@ type ViolationError struct{ Report pair.Report }
 func (e *ViolationError) Error() string {
 	var b strings.Builder
 	b.WriteString(e.Report.Summary)
-	for _, row := range pair.Facts(e.Report) {
+	for _, row := range e.Report.Facts() {
 		fmt.Fprintf(&b, "\n  %-15s %s", row.Name, row.Value)
 	}
 	if e.Report.Reproduce.CLI != "" {

@@ -133,7 +133,7 @@ func TestScores(t *testing.T) {
 				t.Errorf("%s: the result does not say %q", c.files[0].name, words)
 			}
 		}
-		for _, f := range scores.Facts(want) {
+		for _, f := range want.Facts() {
 			if !strings.Contains(text, f.Value) {
 				t.Errorf("%s: the facts do not say %s: %q", c.files[0].name, f.Name, f.Value)
 			}

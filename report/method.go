@@ -311,8 +311,14 @@ func (f Findings) MethodRows(chosen Method, claimed float64) []MethodRow {
 	return rows
 }
 
-// Text is a report as plain text.
-func (f Findings) Text(facts []audit.FactRow, chosen Method, claimed float64) string {
+// Head is what findings say of the head of their report, whose kind adds the rest.
+func (f Findings) Head() Head {
+	return Head{Verdict: f.Verdict, Summary: f.Summary, LowerBound: f.LowerBound, Quantity: "epsilon", Confidence: f.Confidence,
+		Ended: f.Ended, Timing: f.Timing, Warnings: f.Warnings, Reproduce: f.Reproduce}
+}
+
+// TextWith is a report as plain text.
+func (f Findings) TextWith(facts []audit.FactRow, chosen Method, claimed float64) string {
 	var b strings.Builder
 	WriteFacts(&b, f.Summary, facts)
 	if rows := f.MethodRows(chosen, claimed); len(rows) > 0 {

@@ -192,7 +192,7 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 
 func printCanaries(w io.Writer, r canary.Report, format string) error {
 	if format == "text" {
-		_, err := io.WriteString(w, canary.Text(r))
+		_, err := io.WriteString(w, r.Text())
 		return err
 	}
 	data, err := audit.Canonical(r)

@@ -171,7 +171,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	}
 	text := ""
 	if f.format == "text" {
-		text = onerun.Text(report)
+		text = report.Text()
 	}
 	if err != nil {
 		fail(stderr, err)
@@ -204,7 +204,7 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	}
 	text := ""
 	if f.format == "text" {
-		text = scores.Text(report)
+		text = report.Text()
 	}
 	printed := printFindings(stdout, f.format, text, report)
 	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)

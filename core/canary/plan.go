@@ -14,7 +14,9 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
-func (p Plan) Promise() report.Promise { return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted} }
+func (p Plan) Promise() report.Promise {
+	return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
+}
 
 // PlanVersion is the version of the plan's JSON form.
 const PlanVersion = 1

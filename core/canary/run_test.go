@@ -11,9 +11,9 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/canarytest"
 )
 
 func samplePlan(n, k int) Plan {
@@ -113,8 +113,8 @@ func TestReport(t *testing.T) {
 	if e == nil || e.Bias == nil || e.Variance2 == nil || *e.Variance2 <= 0 || math.Abs(*e.Bias-(*e.First-*e.Single)) > 1e-6 {
 		t.Errorf("equation 10: %+v", e)
 	}
-	if !strings.Contains(Text(r), "Run it again: dpscope canaries -source gaussian-sum -epsilon 2 -delta 1e-05 -relation add-remove -n 1024 -k 32 -seed 1\n") {
-		t.Error(Text(r))
+	if !strings.Contains(r.Text(), "Run it again: dpscope canaries -source gaussian-sum -epsilon 2 -delta 1e-05 -relation add-remove -n 1024 -k 32 -seed 1\n") {
+		t.Error(r.Text())
 	}
 }
 

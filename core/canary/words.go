@@ -126,7 +126,7 @@ func References(p Plan) []string {
 }
 
 // Facts are the report's facts in words, the most important first.
-func Facts(r Report) []audit.FactRow {
+func (r Report) Facts() []audit.FactRow {
 	var rows report.FactRows
 	add := rows.Add
 	p := r.Plan
@@ -249,10 +249,18 @@ func IntervalRows(r Report) []IntervalRow {
 	return rows
 }
 
+// Head implements [report.View].
+func (r Report) Head() report.Head {
+	p := r.Plan
+	return report.Head{Subject: p.Source, Generator: r.Generator, Claim: *p.Claim, Promise: p.Promise().String(), Verdict: r.Verdict, Summary: r.Summary,
+		LowerBound: r.LowerBound, Quantity: "epsilon", Confidence: r.Confidence, Seed: p.Seed,
+		Ended: r.Ended, Timing: r.Timing, Warnings: r.Warnings, Reproduce: r.Reproduce}
+}
+
 // Text is the report as plain text for a terminal.
-func Text(r Report) string {
+func (r Report) Text() string {
 	var b strings.Builder
-	report.WriteFacts(&b, r.Summary, Facts(r))
+	report.WriteFacts(&b, r.Summary, r.Facts())
 	if rows := IntervalRows(r); len(rows) > 0 {
 		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence where it is valid (* the audit's own):\n", phrase.Percent(r.Confidence))
 		lines := [][]string{{"", "interval", "at least", "at most possible", "valid", "assumes"}}

@@ -14,7 +14,9 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
-func (p Plan) Promise() report.Promise { return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted} }
+func (p Plan) Promise() report.Promise {
+	return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
+}
 
 // Plan says what to audit in one run and how. Zero values mean the
 // documented defaults. Neighbours differ by one canary that is there or not.

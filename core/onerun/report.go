@@ -95,7 +95,7 @@ func Blind(m int, c audit.Claim, beta float64) string {
 }
 
 // Facts are the report's facts in words, the most important first.
-func Facts(r Report) []audit.FactRow {
+func (r Report) Facts() []audit.FactRow {
 	var rows report.FactRows
 	add := rows.Add
 	p := r.Plan
@@ -119,9 +119,16 @@ func Facts(r Report) []audit.FactRow {
 	return rows
 }
 
+// Head implements [report.View].
+func (r Report) Head() report.Head {
+	h := r.Findings.Head()
+	h.Subject, h.Generator, h.Claim, h.Promise, h.Seed = r.Plan.Source, r.Generator, *r.Plan.Claim, r.Plan.Promise().String(), r.Plan.Seed
+	return h
+}
+
 // Text is the report as plain text for a terminal.
-func Text(r Report) string {
-	return r.Text(Facts(r), report.MethodOneRun, r.Plan.Claim.Epsilon)
+func (r Report) Text() string {
+	return r.TextWith(r.Facts(), report.MethodOneRun, r.Plan.Claim.Epsilon)
 }
 
 func joined(v []int) string {

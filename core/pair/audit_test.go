@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
@@ -17,7 +19,6 @@ import (
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/stream"
-	"github.com/google/go-cmp/cmp"
 )
 
 var catalogue = audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
@@ -51,7 +52,7 @@ func TestBrokenMechanismsAreCaught(t *testing.T) {
 			}
 			r := runAudit(t, plan, 2)
 			if r.Verdict != audit.Violation {
-				t.Errorf("%s", pair.Text(r))
+				t.Errorf("%s", r.Text())
 			}
 		})
 	}
@@ -76,7 +77,7 @@ func TestPrivateMechanismsAreNotFlagged(t *testing.T) {
 			for _, claim := range claims {
 				r := runAudit(t, pair.Plan{Mechanism: m.Name, Claim: claim, Samples: 20_000, Trials: 4, Beta: 0.001, Seed: 11}, 2)
 				if r.Verdict != audit.NoViolation || r.Power == nil {
-					t.Errorf("%s", pair.Text(r))
+					t.Errorf("%s", r.Text())
 				}
 			}
 		})
@@ -111,7 +112,7 @@ func TestBoundsAreNearTheTruth(t *testing.T) {
 		plan.Explore, plan.Trials = gear.Of(25_000, 0), gear.Of(2, 0) // 0: the default, many
 		r := runAudit(t, plan, 2)
 		if got := *r.Results[0].LowerBound; got < c.least || got > c.epsilon {
-			t.Errorf("%s: bound %v, want in [%v, %v]\n%s", c.mechanism, got, c.least, c.epsilon, pair.Text(r))
+			t.Errorf("%s: bound %v, want in [%v, %v]\n%s", c.mechanism, got, c.least, c.epsilon, r.Text())
 		}
 	}
 }
@@ -267,7 +268,7 @@ func TestStopBeforeAnything(t *testing.T) {
 	} else {
 		validate(t, data)
 	}
-	if pair.Text(r) == "" {
+	if r.Text() == "" {
 		t.Error("no text")
 	}
 }
@@ -339,7 +340,7 @@ func TestConstantOutputs(t *testing.T) {
 			}}}
 		r, err := pair.Run{Catalogue: cat, Pool: pair.LocalPool(cat, 2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "constant", Samples: 1000}}.Do(context.Background())
 		if err != nil || r.Verdict != audit.NoViolation || *r.Results[0].LowerBound != 0 {
-			t.Errorf("%s: %v\n%s", kind, err, pair.Text(r))
+			t.Errorf("%s: %v\n%s", kind, err, r.Text())
 		}
 	}
 }

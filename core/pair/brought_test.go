@@ -73,8 +73,8 @@ func TestBroughtMechanism(t *testing.T) {
 	if want := "dpscope audit -exec 'python3 my count.py' -domain 0:1 -rows 0:5 -kind c1=real -epsilon 1 -samples 20000 -trials 3 -seed 9"; r.Reproduce.CLI != want {
 		t.Errorf("%s\nwant\n%s", r.Reproduce.CLI, want)
 	}
-	if !strings.Contains(pair.Text(r), "command: python3 my count.py") {
-		t.Error(pair.Text(r))
+	if !strings.Contains(r.Text(), "command: python3 my count.py") {
+		t.Error(r.Text())
 	}
 	v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 1), r, true)
 	if err != nil || !v.OK() || v.Recomputed {

@@ -5,10 +5,11 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/stream"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // directed makes training samples, row after row, and chooses a plane. The scores

@@ -3,10 +3,11 @@ package pair
 import (
 	"math"
 
+	"gonum.org/v1/gonum/mathext"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-	"gonum.org/v1/gonum/mathext"
 )
 
 // Quantity names what a finding bounds from below.

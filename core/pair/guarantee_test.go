@@ -281,7 +281,7 @@ func TestEveryGuaranteeReplays(t *testing.T) {
 					t.Errorf("%s %s anytime %v whole %v: %v %v", p.Mechanism, one.Claim, anytime, whole, err, v.Differences)
 				}
 			}
-			if pair.Text(back) == "" || len(pair.CertifiedRows(back)) < 10 || pair.ReportCurves(back).Renyi == nil {
+			if back.Text() == "" || len(pair.CertifiedRows(back)) < 10 || pair.ReportCurves(back).Renyi == nil {
 				t.Errorf("%s %s: no words, rows or curves", p.Mechanism, one.Claim)
 			}
 		}

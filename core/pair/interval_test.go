@@ -62,12 +62,12 @@ func TestShortened(t *testing.T) {
 	} {
 		limit := 5.0
 		r := Report{Results: []Finding{{ID: Epsilon, LowerBound: &limit, Event: &Event{Words: c.words}}}}
-		for _, row := range Facts(r) {
+		for _, row := range r.Facts() {
 			if row.Name == "Event" && (!strings.HasSuffix(row.Value, c.end) || len(row.Value) > eventMost+20 || !utf8.ValidString(row.Value)) {
 				t.Errorf("%s", row.Value)
 			}
 		}
-		for line := range strings.Lines(Text(r)) {
+		for line := range strings.Lines(r.Text()) {
 			if len(line) > eventMost+60 {
 				t.Errorf("a line of %d bytes: %s", len(line), line)
 			}

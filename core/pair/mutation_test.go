@@ -304,7 +304,7 @@ func TestHeadlines(t *testing.T) {
 				x.Verdict, x.Termination.Reason, x.Termination.Message, x.Power = verdict, reason, "\x1b[2JViolation\x07", &pair.Power{LargestBound: largest}
 				head := pair.Headline(x)
 				x.Summary = head
-				text := pair.Text(x)
+				text := x.Text()
 				plain := strings.ReplaceAll(head, "This is not a proof of privacy.", "")
 				if strings.Contains(strings.ToLower(plain), "privat") || strings.Contains(strings.ToLower(plain), "privacy") {
 					t.Errorf("%s, %s: %s", verdict, reason, head)

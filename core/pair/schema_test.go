@@ -10,11 +10,12 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/jsonschema-go/jsonschema"
+	check "github.com/santhosh-tekuri/jsonschema/v6"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/google/jsonschema-go/jsonschema"
-	check "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")

@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/google/go-cmp/cmp"
 )
 
 var modelled = pair.Plan{Mechanism: "laplace-mean-raw-count", Claim: &audit.Claim{Epsilon: 1}, Finder: "gp-ucb", Learner: "histogram", Samples: 5_000, Explore: 2_000, Trials: 14, Seed: 5}

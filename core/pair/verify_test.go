@@ -5,9 +5,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/google/go-cmp/cmp"
 )
 
 // TestForgedReports: whatever is changed in a report that follows from its
@@ -110,7 +111,7 @@ func TestAbsurdNumbersInReports(t *testing.T) {
 	r := runAudit(t, pair.Plan{Mechanism: "svt1", Claim: &audit.Claim{Epsilon: 1}, Samples: 1_000, Trials: 1}, 1)
 	for _, x := range []float64{1e308, -1e308, 1e15, 1e-300} {
 		r.Power.LargestBound, r.Power.Smallest, *r.Results[0].LowerBound = x, &x, x
-		if pair.Text(r) == "" || pair.Headline(r) == "" {
+		if r.Text() == "" || pair.Headline(r) == "" {
 			t.Errorf("%v: no words", x)
 		}
 	}
@@ -143,7 +144,7 @@ func TestMaimedReports(t *testing.T) {
 			r := whole
 			r.Results = append([]pair.Finding{}, whole.Results...)
 			maim(&r)
-			if pair.Text(r) == "" {
+			if r.Text() == "" {
 				t.Errorf("%s: no words", name)
 			}
 			pair.CertifiedRows(r)

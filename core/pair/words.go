@@ -140,9 +140,23 @@ func DatasetWords(d audit.Dataset) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
+// Head implements [report.View].
+func (r Report) Head() report.Head {
+	h := report.Head{Subject: r.Inputs.Mechanism, Generator: r.Generator, Claim: r.Claim, Promise: r.Claim.String(), Verdict: r.Verdict, Summary: r.Summary,
+		Confidence: r.Settings.Confidence, Seed: r.Settings.Seed, Ended: r.Termination, Timing: r.Timing, Warnings: r.Warnings, Reproduce: r.Reproduce}
+	if len(r.Results) > 0 && r.Results[0].LowerBound != nil {
+		f := r.Results[0]
+		h.LowerBound, h.Quantity = f.LowerBound, f.Quantity
+		if f.Counts != nil {
+			h.Counts = f.Counts
+		}
+	}
+	return h
+}
+
 // Facts are the report's facts in words, the most important first: what the
 // command prints and the page shows as a table.
-func Facts(r Report) []audit.FactRow {
+func (r Report) Facts() []audit.FactRow {
 	var rows []audit.FactRow
 	add := func(name, format string, args ...any) {
 		rows = append(rows, audit.FactRow{Name: name, Value: phrase.Line(fmt.Sprintf(format, args...))})
@@ -334,9 +348,9 @@ func PublishedRows(r Report) []PublishedRow {
 }
 
 // Text is the report as plain text for a terminal.
-func Text(r Report) string {
+func (r Report) Text() string {
 	var b strings.Builder
-	report.WriteFacts(&b, r.Summary, Facts(r))
+	report.WriteFacts(&b, r.Summary, r.Facts())
 	writeCertified(&b, r)
 	if rows := PublishedRows(r); len(rows) > 0 {
 		b.WriteString("\nPublished forms on the same counts, for comparison; those called published certify nothing:\n")

@@ -41,7 +41,7 @@ func TestOneSidedAttackIsSeen(t *testing.T) {
 		if side := map[bool]int{false: g.In, true: g.Made - g.In}[low]; side != g.Made || g.Made < 400 {
 			t.Errorf("low %v: %+v", low, g)
 		}
-		if text := Text(r); !strings.Contains(text, "1 250 canaries, whose scores and coins chose sides and number") {
+		if text := r.Text(); !strings.Contains(text, "1 250 canaries, whose scores and coins chose sides and number") {
 			t.Error(text)
 		}
 		p := samplePlan(3, 1e-5, "")

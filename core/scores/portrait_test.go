@@ -16,8 +16,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/stream"
 )
 

@@ -8,9 +8,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/report"
@@ -257,13 +257,13 @@ func TestClaims(t *testing.T) {
 	p := samplePlan(2, report.DefaultDelta, report.MethodExact)
 	p.DeltaDefaulted = true
 	r := checkScores(t, replaced(p), gaussianScores(1, 200, 1))
-	first, _, _ := strings.Cut(Text(r), "\n")
+	first, _, _ := strings.Cut(r.Text(), "\n")
 	if !strings.Contains(first, "at delta = 1e-05 (the default) under replace with 95 % confidence") {
 		t.Error(first)
 	}
-	if !strings.Contains(Text(r), "epsilon = 2 at delta = 1e-05, the default as none was named, under replace: a record is replaced by another") ||
+	if !strings.Contains(r.Text(), "epsilon = 2 at delta = 1e-05, the default as none was named, under replace: a record is replaced by another") ||
 		!strings.Contains(r.Reproduce.CLI, "-epsilon 2 -delta 1e-05 -relation replace") {
-		t.Error(Text(r))
+		t.Error(r.Text())
 	}
 	if h := auditOnce(t, oneRunPlan(2, 400, nil), source.Sources()); !strings.Contains(h.Summary, "under add-remove") || !strings.Contains(h.Reproduce.CLI, "-relation add-remove") {
 		t.Error(h.Summary, h.Reproduce.CLI)

@@ -333,7 +333,7 @@ func references(h Shape) []string {
 }
 
 // Facts are the report's facts in words, the most important first.
-func Facts(r Report) []audit.FactRow {
+func (r Report) Facts() []audit.FactRow {
 	var rows report.FactRows
 	add := rows.Add
 	p, ev := r.Plan, r.Evidence
@@ -370,11 +370,23 @@ func Facts(r Report) []audit.FactRow {
 	return rows
 }
 
+// Head implements [report.View].
+func (r Report) Head() report.Head {
+	h := r.Findings.Head()
+	names := make([]string, len(r.Files))
+	for i, f := range r.Files {
+		names[i] = f.Name
+	}
+	h.Subject, h.Generator, h.Claim, h.Promise, h.Seed = strings.Join(names, " and "), r.Generator, *r.Plan.Claim, r.Plan.promise().String(), r.Plan.Seed
+	h.Warnings = append(slices.Clone(r.Notes), h.Warnings...)
+	return h
+}
+
 // Text is the report as plain text for a terminal.
-func Text(r Report) string {
+func (r Report) Text() string {
 	t := r.Findings
-	t.Warnings = append(slices.Clone(r.Notes), r.Warnings...)
-	return t.Text(Facts(r), r.Plan.Method, r.Plan.Claim.Epsilon)
+	t.Warnings = r.Head().Warnings
+	return t.TextWith(r.Facts(), r.Plan.Method, r.Plan.Claim.Epsilon)
 }
 
 func reproduce(p Plan, h Shape) audit.Reproduce {

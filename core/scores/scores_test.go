@@ -10,8 +10,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/report"
@@ -398,8 +398,8 @@ func TestScoresSay(t *testing.T) {
 		t.Error(r.Summary)
 	}
 	r = checkScores(t, samplePlan(1, 0, ""), gaussianScores(1, 500, .5))
-	if r.Verdict != audit.Violation || !strings.Contains(Text(r), "at delta = 0 no Gaussian trade-off has a finite epsilon") {
-		t.Error(Text(r))
+	if r.Verdict != audit.Violation || !strings.Contains(r.Text(), "at delta = 0 no Gaussian trade-off has a finite epsilon") {
+		t.Error(r.Text())
 	}
 	// Coins in every run: some runs have too few of a class.
 	m := sharedRuns(1, 100, 3)

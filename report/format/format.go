@@ -16,7 +16,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Names of the formats.
@@ -47,7 +47,7 @@ type Run struct {
 // Audit is one report. Its names are distinct within a run.
 type Audit struct {
 	Name     string
-	Report   pair.Report
+	Report   report.View
 	Location *Location // nil: no file can be named
 }
 
@@ -106,18 +106,18 @@ func Write(w io.Writer, format string, run Run) error {
 
 // failed reports what fails a build.
 func (r Run) failed(a Audit) bool {
-	v := a.Report.Verdict
+	v := a.Report.Head().Verdict
 	return v == audit.Violation || v == audit.Invalid || r.Strict && v == audit.Inconclusive
 }
 
 // text is the reports one after another and, of several, what they come to.
 func text(run Run) string {
 	if run.Summary == "" && len(run.Audits) == 1 {
-		return pair.Text(run.Audits[0].Report)
+		return run.Audits[0].Report.Text()
 	}
 	var b strings.Builder
 	for i, a := range run.Audits {
-		fmt.Fprintf(&b, "== %s (%d of %d)\n\n%s\n", a.Name, i+1, len(run.Audits), pair.Text(a.Report))
+		fmt.Fprintf(&b, "== %s (%d of %d)\n\n%s\n", a.Name, i+1, len(run.Audits), a.Report.Text())
 	}
 	b.WriteString(run.Summary + "\n")
 	return b.String()
@@ -125,9 +125,9 @@ func text(run Run) string {
 
 // facts are those rows of the report that say why the verdict is what it is, one
 // a line.
-func facts(r pair.Report, names ...string) []string {
+func facts(r report.View, names ...string) []string {
 	var out []string
-	for _, row := range pair.Facts(r) {
+	for _, row := range r.Facts() {
 		if slices.Contains(names, row.Name) {
 			out = append(out, row.Name+": "+row.Value)
 		}
@@ -137,20 +137,11 @@ func facts(r pair.Report, names ...string) []string {
 
 // details are the headline, the event, the counts, the seed and the command.
 func details(a Audit) string {
-	lines := append([]string{a.Name + ": " + a.Report.Summary}, facts(a.Report, "Claim", "Event", "Divergence", "Counts", "p-value", "Seed")...)
-	if cli := a.Report.Reproduce.CLI; cli != "" {
+	lines := append([]string{a.Name + ": " + a.Report.Head().Summary}, facts(a.Report, "Claim", "Event", "Divergence", "Counts", "Rates", "Guesses", "p-value", "Seed")...)
+	if cli := a.Report.Head().Reproduce.CLI; cli != "" {
 		lines = append(lines, "Run it again: "+cli)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// bound is the certified bound on what the claim limits; false where there is
-// none.
-func bound(r pair.Report) (float64, bool) {
-	if len(r.Results) == 0 || r.Results[0].LowerBound == nil {
-		return 0, false
-	}
-	return *r.Results[0].LowerBound, true
 }
 
 // seconds prints a duration with milliseconds, as an xs:decimal.

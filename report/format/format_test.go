@@ -76,7 +76,7 @@ func each(t *testing.T) format.Run {
 		{Name: "broken", Report: report(t, "broken", audit.DPClaim(1, 0), 200), Location: &format.Location{File: "/abs/x.json"}},
 	}}
 	for i, want := range []audit.Verdict{audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid} {
-		if got := run.Audits[i].Report.Verdict; got != want {
+		if got := run.Audits[i].Report.Head().Verdict; got != want {
 			t.Fatalf("audit %d: verdict %s, want %s", i, got, want)
 		}
 	}
@@ -109,7 +109,7 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got != string(want) {
-			t.Errorf("%s differs; go test ./render -run TestGolden -update writes it:\n%s", path, got)
+			t.Errorf("%s differs; go test ./report/format -run TestGolden -update writes it:\n%s", path, got)
 		}
 	}
 }
@@ -190,7 +190,7 @@ func TestSARIF(t *testing.T) {
 			if r.Tool.Driver.Rules[x.RuleIndex].ID != x.RuleID || x.RuleID != "dpscope/pure" {
 				t.Errorf("result %d: rule %s at %d", i, x.RuleID, x.RuleIndex)
 			}
-			if !strings.Contains(x.Message.Text, "Seed: 7") || !strings.Contains(x.Message.Text, run.Audits[2*i].Report.Summary) {
+			if !strings.Contains(x.Message.Text, "Seed: 7") || !strings.Contains(x.Message.Text, run.Audits[2*i].Report.Head().Summary) {
 				t.Errorf("result %d: message %q", i, x.Message.Text)
 			}
 		}
@@ -198,7 +198,7 @@ func TestSARIF(t *testing.T) {
 		if at := first.Locations[0].PhysicalLocation; at.ArtifactLocation.URI != "priv%20acy/dp,scope:1.json" || at.ArtifactLocation.URIBaseID != "%SRCROOT%" || at.Region.StartLine != 12 {
 			t.Errorf("location %+v", at)
 		}
-		if !strings.Contains(first.Message.Text, "Counts: ") || *first.Properties.LowerBound != *run.Audits[0].Report.Results[0].LowerBound {
+		if !strings.Contains(first.Message.Text, "Counts: ") || *first.Properties.LowerBound != *run.Audits[0].Report.Head().LowerBound {
 			t.Errorf("the violation lacks counts or bound: %+v", first)
 		}
 		if len(r.Results[1].Locations) != 0 {
@@ -208,8 +208,10 @@ func TestSARIF(t *testing.T) {
 	// The alert stays the same alert when the seed and so the counts change.
 	again := run
 	again.Audits = append([]format.Audit{}, run.Audits...)
-	again.Audits[0].Report.Settings.Seed++
-	again.Audits[0].Report.Summary = "other"
+	other := again.Audits[0].Report.(pair.Report)
+	other.Settings.Seed++
+	other.Summary = "other"
+	again.Audits[0].Report = other
 	if a, b := fingerprints(t, run), fingerprints(t, again); a[0] != b[0] || a[0] == a[1] {
 		t.Errorf("fingerprints %v and %v", a, b)
 	}
@@ -273,7 +275,7 @@ func TestJUnit(t *testing.T) {
 					t.Errorf("strict %v, case %d: element %s", strict, i, x)
 				}
 			}
-			if name != "" && cases[i].kid(name).attr["message"] != run.Audits[i].Report.Summary {
+			if name != "" && cases[i].kid(name).attr["message"] != run.Audits[i].Report.Head().Summary {
 				t.Errorf("case %d: message %q", i, cases[i].kid(name).attr["message"])
 			}
 		}
@@ -307,7 +309,7 @@ func TestGitHub(t *testing.T) {
 			continue
 		}
 		a := run.Audits[i]
-		if got["title"] != "dpscope: "+a.Name || !strings.Contains(back.Replace(data), a.Report.Summary) {
+		if got["title"] != "dpscope: "+a.Name || !strings.Contains(back.Replace(data), a.Report.Head().Summary) {
 			t.Errorf("line %d: %v %q", i, got, data)
 		}
 		if a.Location != nil && got["file"] != a.Location.File {
@@ -344,7 +346,7 @@ func TestMarkdown(t *testing.T) {
 func TestOneAudit(t *testing.T) {
 	r := report(t, "svt4", audit.DPClaim(1, 0), 5000)
 	run := format.Run{Audits: []format.Audit{{Name: "svt4", Report: r}}}
-	if got := write(t, format.Text, run); got != pair.Text(r) {
+	if got := write(t, format.Text, run); got != r.Text() {
 		t.Errorf("text is not the report's own:\n%s", got)
 	}
 	want, err := audit.Canonical(r)

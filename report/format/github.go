@@ -2,8 +2,9 @@ package format
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // github is one workflow command an audit, and a notice with the summary of
@@ -16,7 +17,7 @@ func github(run Run) string {
 		switch {
 		case run.failed(a):
 			command = "error"
-		case a.Report.Verdict == audit.Inconclusive:
+		case a.Report.Head().Verdict == audit.Inconclusive:
 			command = "warning"
 		}
 		b.WriteString("::" + command + " ")

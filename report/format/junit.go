@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 // The elements of JUnit XML as Jenkins' junit-10.xsd defines them.
@@ -58,11 +58,11 @@ func junit(run Run) ([]byte, error) {
 	suite := junitSuite{Name: "dpscope", Tests: len(run.Audits), Out: run.Summary}
 	total := 0.0
 	for i, a := range run.Audits {
-		r := a.Report
+		r := a.Report.Head()
 		if i == 0 {
 			suite.Properties = []junitProperty{{"generator", r.Generator.Name + " " + r.Generator.Version}, {"platform", r.Generator.GoOS + "/" + r.Generator.GoArch}}
 		}
-		c := junitCase{Name: a.Name, Class: "dpscope." + string(r.Claim.Kind), Time: seconds(r.Timing.Total), Out: pair.Text(r)}
+		c := junitCase{Name: a.Name, Class: "dpscope." + string(r.Claim.Kind), Time: seconds(r.Timing.Total), Out: a.Report.Text()}
 		problem := &junitProblem{Type: string(r.Verdict), Message: r.Summary, Text: details(a)}
 		switch {
 		case r.Verdict == audit.Invalid:

@@ -2,9 +2,9 @@ package format
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // markdown is GitHub's: a headline and a table of facts an audit, and above
@@ -14,14 +14,14 @@ func markdown(run Run) string {
 	if run.Summary != "" {
 		fmt.Fprintf(&b, "## dpscope\n\n%s\n\n| Audit | Claim | Verdict |\n| --- | --- | --- |\n", markdownText(run.Summary))
 		for _, a := range run.Audits {
-			fmt.Fprintf(&b, "| %s | %s | %s%s |\n", markdownCell(a.Name), markdownCell(a.Report.Claim.String()), mark(run, a), markdownCell(a.Report.Summary))
+			fmt.Fprintf(&b, "| %s | %s | %s%s |\n", markdownCell(a.Name), markdownCell(a.Report.Head().Promise), mark(run, a), markdownCell(a.Report.Head().Summary))
 		}
 		b.WriteString("\n")
 	}
 	for _, a := range run.Audits {
-		r := a.Report
+		r := a.Report.Head()
 		fmt.Fprintf(&b, "### %s%s\n\n**%s**\n\n| Fact | Value |\n| --- | --- |\n", mark(run, a), markdownText(a.Name), markdownText(r.Summary))
-		for _, row := range pair.Facts(r) {
+		for _, row := range a.Report.Facts() {
 			fmt.Fprintf(&b, "| %s | %s |\n", markdownCell(row.Name), markdownCell(row.Value))
 		}
 		b.WriteString("\n")
@@ -44,7 +44,7 @@ func mark(run Run, a Audit) string {
 	switch {
 	case run.failed(a):
 		return "❌ "
-	case a.Report.Verdict == audit.Inconclusive:
+	case a.Report.Head().Verdict == audit.Inconclusive:
 		return "⚠️ "
 	}
 	return ""

@@ -3,11 +3,12 @@ package format
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"github.com/dpscope/dpscope/audit"
 	"net/url"
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // sarifSchema is the address of the schema of SARIF 2.1.0 with errata 01.
@@ -100,7 +101,7 @@ var ruleWords = map[audit.ClaimKind]struct{ name, claim string }{
 }
 
 // ruleHelp is what a reader of an alert needs to know.
-const ruleHelp = "dpscope drew outputs of the mechanism on two neighbouring datasets and certified a lower bound on how far apart they are. " +
+const ruleHelp = "dpscope certified a lower bound on how far apart the mechanism's outputs on neighbouring datasets are. " +
 	"An error says that the bound exceeds the claim: if the claim were true, that would happen with probability 1 minus the stated confidence at most. " +
 	"A note says that the audit was inconclusive. No result is no proof of privacy. The command in the message repeats the audit with the same counts."
 
@@ -112,7 +113,7 @@ func sarif(run Run) sarifLog {
 	var kinds []audit.ClaimKind
 	verdicts := []map[string]any{}
 	for _, a := range run.Audits {
-		r := a.Report
+		r := a.Report.Head()
 		verdicts = append(verdicts, map[string]any{"name": a.Name, "verdict": r.Verdict, "summary": r.Summary})
 		if !slices.Contains(kinds, r.Claim.Kind) {
 			kinds = append(kinds, r.Claim.Kind)
@@ -132,7 +133,7 @@ func sarif(run Run) sarifLog {
 	if run.Summary != "" {
 		out.Properties["summary"] = run.Summary
 	}
-	generator := run.Audits[0].Report.Generator
+	generator := run.Audits[0].Report.Head().Generator
 	out.Tool.Driver = sarifDriver{Name: "dpscope", Version: generator.Version, SemanticVersion: generator.Version, Rules: []sarifRule{}}
 	for _, k := range kinds {
 		w := ruleWords[k]
@@ -149,18 +150,18 @@ func ruleID(k audit.ClaimKind) string { return "dpscope/" + string(k) }
 
 // result is one alert.
 func result(run Run, a Audit, rule int) sarifResult {
-	r := a.Report
+	r := a.Report.Head()
 	level := "note"
 	if run.failed(a) {
 		level = "error"
 	}
 	out := sarifResult{RuleID: ruleID(r.Claim.Kind), RuleIndex: rule, Level: level, Message: sarifMessage{message(details(a))},
 		PartialFingerprints: map[string]string{"dpscopeAudit/v1": fingerprint(a)},
-		Properties:          map[string]any{"audit": a.Name, "verdict": r.Verdict, "claim": r.Claim, "confidence": r.Settings.Confidence, "seed": r.Settings.Seed, "samples": r.Termination.SamplesUsed}}
-	if b, ok := bound(r); ok {
-		out.Properties["lowerBound"], out.Properties["quantity"] = b, r.Results[0].Quantity
-		if c := r.Results[0].Counts; c != nil {
-			out.Properties["counts"] = c
+		Properties:          map[string]any{"audit": a.Name, "verdict": r.Verdict, "claim": r.Claim, "confidence": r.Confidence, "seed": r.Seed, "samples": r.Ended.SamplesUsed}}
+	if r.LowerBound != nil {
+		out.Properties["lowerBound"], out.Properties["quantity"] = *r.LowerBound, r.Quantity
+		if r.Counts != nil {
+			out.Properties["counts"] = r.Counts
 		}
 	}
 	if l := a.Location; l != nil {
@@ -176,7 +177,7 @@ func result(run Run, a Audit, rule int) sarifResult {
 // fingerprint names the alert across runs: the same audit of the same kind of
 // claim, whatever the seed and the counts.
 func fingerprint(a Audit) string {
-	sum := sha256.Sum256([]byte(a.Name + "\x00" + a.Report.Inputs.Mechanism + "\x00" + string(a.Report.Claim.Kind)))
+	sum := sha256.Sum256([]byte(a.Name + "\x00" + a.Report.Head().Subject + "\x00" + string(a.Report.Head().Claim.Kind)))
 	return hex.EncodeToString(sum[:16])
 }
 

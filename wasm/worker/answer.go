@@ -80,7 +80,7 @@ func reportAnswer(r pair.Report, failure error, newer bool) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	out := reported{Report: text, Text: string(text), Facts: pair.Facts(r), Certified: pair.CertifiedRows(r), Published: pair.PublishedRows(r),
+	out := reported{Report: text, Text: string(text), Facts: r.Facts(), Certified: pair.CertifiedRows(r), Published: pair.PublishedRows(r),
 		Curves: pair.ReportCurves(r), Newer: newer}
 	if failure != nil {
 		out.Error = failure.Error()

@@ -73,7 +73,7 @@ func canaryAnswer(r canary.Report, course []coursePoint, failure error) (message
 	if err != nil {
 		return message{}, err
 	}
-	out := canaryReported{Report: text, Text: string(text), Facts: canary.Facts(r), Intervals: canary.IntervalRows(r), Course: course, Methods: []report.MethodRow{}}
+	out := canaryReported{Report: text, Text: string(text), Facts: r.Facts(), Intervals: canary.IntervalRows(r), Course: course, Methods: []report.MethodRow{}}
 	if out.Course == nil {
 		out.Course = []coursePoint{}
 	}

@@ -88,12 +88,12 @@ func scoresAnswer(r scores.Report) (message, error) {
 	if r.Notes == nil {
 		r.Notes = []string{}
 	}
-	return findingsAnswer(r, scores.Facts(r), r.MethodRows(r.Plan.Method, r.Plan.Claim.Epsilon), nil)
+	return findingsAnswer(r, r.Facts(), r.MethodRows(r.Plan.Method, r.Plan.Claim.Epsilon), nil)
 }
 
 func oneRunAnswer(r onerun.Report, failure error) (message, error) {
 	complete(&r.Findings)
-	return findingsAnswer(r, onerun.Facts(r), r.MethodRows(report.MethodOneRun, r.Plan.Claim.Epsilon), failure)
+	return findingsAnswer(r, r.Facts(), r.MethodRows(report.MethodOneRun, r.Plan.Claim.Epsilon), failure)
 }
 
 // complete gives a report that was written by hand the lists on which the page
