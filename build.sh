@@ -85,7 +85,7 @@ run_fuzz() {
 }
 
 # What decides counts, and what follows from them: it runs in the browser too.
-pure=(./audit/... ./stream/... ./mechanisms ./mechanisms/recorded ./mechanisms/google ./finders ./estimators ./bounds/... ./accounting ./core/...)
+pure=(./audit/... ./stream/... ./mechanisms ./mechanisms/recorded/... ./mechanisms/google ./finders ./estimators ./bounds/... ./accounting ./core/...)
 
 check_sources() {
 	say "gofmt"

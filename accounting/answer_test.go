@@ -3,12 +3,13 @@ package accounting
 import (
 	"encoding/json"
 	"errors"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 func TestAnswer(t *testing.T) {
@@ -238,7 +239,6 @@ func TestPanics(t *testing.T) {
 		"steps":     func() { OptimalDelta(1, 0, 0, 1) },
 		"group":     func() { Group(PureDP{1}, 0) },
 		"stability": func() { GroupRenyi(8, 1, 21) },
-		"event":     func() { EventComposition(1, 1, 0) },
 		"noise":     func() { GaussianDelta(0, 1, 1) },
 		"preserve":  func() { Preserve(2, 1, 2) },
 	} {

@@ -2,9 +2,10 @@ package accounting
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Limits of what is accepted.

@@ -142,29 +142,6 @@ func (r responses) delta(at float64) float64 {
 	return math.Min(1, sum)
 }
 
-// EventComposition returns the largest factor by which k mechanisms, each eps
-// differentially private, can raise the probability q of an event, q in (0, 1],
-// as the Renyi curve alpha k eps^2/2 gives it: with l = log(1/q),
-//
-//	e^(eps sqrt(2 k l) - k eps^2/2)  if 2 l >= k eps^2, else 1/q.
-//
-// By probability preservation at alpha = sqrt(2 l/k)/eps. It is at most
-// [PublishedEventComposition].
-func EventComposition(eps float64, k int, q float64) float64 {
-	n, l := mustBeEvent(eps, k, q)
-	if 2*l < n*eps*eps {
-		return 1 / q
-	}
-	return math.Exp(eps*math.Sqrt(2*n*l) - n*eps*eps/2)
-}
-
-// PublishedEventComposition is the factor e^(2 eps sqrt(k log(1/q))) of Mironov
-// 2017, proposition 4, from the looser curve 2 alpha eps^2.
-func PublishedEventComposition(eps float64, k int, q float64) float64 {
-	n, l := mustBeEvent(eps, k, q)
-	return math.Exp(2 * eps * math.Sqrt(n*l))
-}
-
 // PublishedAdvancedEpsilon is 4 eps sqrt(2 k log(1/delta)) (Mironov 2017,
 // corollary 1): the epsilon at delta of k mechanisms, each eps differentially
 // private. Valid and loose. A [audit.InputError] unless log(1/delta) >= k eps^2.
@@ -177,14 +154,6 @@ func PublishedAdvancedEpsilon(eps float64, k int, delta float64) (float64, error
 			"this corollary needs log(1/delta) >= steps epsilon^2")
 	}
 	return 4 * eps * math.Sqrt(2*n*l), nil
-}
-
-func mustBeEvent(eps float64, k int, q float64) (n, l float64) {
-	mustCompose(eps, 0, k)
-	if !(q > 0 && q <= 1) {
-		panic("accounting: the probability of an event must be above 0 and at most 1")
-	}
-	return float64(k), -math.Log(q)
 }
 
 func mustCompose(eps, delta float64, k int) {

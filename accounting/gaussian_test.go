@@ -1,9 +1,10 @@
 package accounting
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Solved with 40 digits; testdata/gaussian.py made the values.

@@ -2,10 +2,11 @@ package accounting
 
 import (
 	"errors"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 func TestGroupExact(t *testing.T) {

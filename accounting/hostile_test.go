@@ -3,10 +3,11 @@ package accounting
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // nasty are values at which arithmetic ends.

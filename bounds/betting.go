@@ -53,7 +53,7 @@ func PairedBetting(x, y []float64, delta, beta, lambda float64) float64 {
 			hi = mid
 		}
 	}
-	return roundDown(lo)
+	return RoundDown(lo)
 }
 
 // lowestEpsilon is where the search begins: below it a bound is of no interest.

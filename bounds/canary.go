@@ -141,7 +141,7 @@ func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float6
 		// n log(1 + lambda (1 - delta)) = log(1/beta), and lambda (th + delta) < 1.
 		lambda := math.Expm1(goal(beta, n)/float64(n)) / (1 - delta)
 		if th := topShare/lambda - delta; th > 0 {
-			return roundDown(math.Log(th))
+			return RoundDown(math.Log(th))
 		}
 		return math.Inf(-1)
 	case CanaryBetting:
@@ -235,7 +235,7 @@ func CanaryEpsilon(kind CanaryInterval, t CanaryTable, delta, beta float64, tune
 	if !ok {
 		return math.Inf(-1)
 	}
-	return roundDown(eps)
+	return RoundDown(eps)
 }
 
 // pairedWealth is the logarithm of the mean wealth of the stakes at th = e^eps.
@@ -280,7 +280,7 @@ func canaryRatio(in, out, delta float64) float64 {
 	if !(in > delta) {
 		return math.Inf(-1)
 	}
-	return math.Max(lowestEpsilon, roundDown(math.Log((in-delta)/out)))
+	return math.Max(lowestEpsilon, RoundDown(math.Log((in-delta)/out)))
 }
 
 // CanaryPValue returns a p-value of the claim (eps, delta) by paired betting, the

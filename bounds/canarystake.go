@@ -111,7 +111,7 @@ func CanaryValue(explored CanaryTable, n int, delta, beta float64) float64 {
 	if !(th > 0) {
 		return math.Inf(-1)
 	}
-	return roundDown(math.Log(th))
+	return RoundDown(math.Log(th))
 }
 
 func mustBeRuns(n int) {

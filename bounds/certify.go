@@ -10,11 +10,6 @@ const (
 	MethodExact Method = "exact-unconditional"
 	// MethodClopperPearson is [ClopperPearson] with the split of [TuneSplit].
 	MethodClopperPearson Method = "clopper-pearson"
-	// MethodKatz is [Katz] at delta = 0; it certifies nothing.
-	MethodKatz Method = "published-katz-log"
-	// MethodKatzDelta is [Katz] at delta > 0, which nobody published; it
-	// certifies nothing.
-	MethodKatzDelta Method = "katz-log-delta-method"
 	// MethodPairedBetting is [PairedBetting].
 	MethodPairedBetting Method = "paired-betting"
 )
@@ -50,14 +45,14 @@ func Certify(c Counts, explore Counts, delta, beta float64) Result {
 func certifyClopperPearson(c, explore Counts, delta, beta float64) Result {
 	split := TuneSplit(explore, c.N1, c.N0, delta, beta)
 	return Result{
-		Epsilon: roundDown(ClopperPearson(c, delta, beta, split)),
+		Epsilon: RoundDown(ClopperPearson(c, delta, beta, split)),
 		Method:  MethodClopperPearson, Beta: beta, Delta: delta, Split: split,
 	}
 }
 
-// roundDown takes a margin of 10^-9 for the last bits of logarithm and
+// RoundDown takes a margin of 10^-9 for the last bits of logarithm and
 // exponential, then rounds down to six decimals, so that platforms whose
 // elementary functions differ in the last bits give the same number.
-func roundDown(eps float64) float64 {
+func RoundDown(eps float64) float64 {
 	return math.Floor((eps-1e-9)*1e6) / 1e6
 }

@@ -37,10 +37,10 @@ func TestBoundsAreRoundedDown(t *testing.T) {
 			t.Errorf("%+v: %v has more than six decimals", c, v)
 		}
 	}
-	if got := roundDown(-0.1234567); got != -0.123457 {
+	if got := RoundDown(-0.1234567); got != -0.123457 {
 		t.Errorf("rounded to %v, want -0.123457", got)
 	}
-	if got := roundDown(math.Inf(-1)); !math.IsInf(got, -1) {
+	if got := RoundDown(math.Inf(-1)); !math.IsInf(got, -1) {
 		t.Errorf("rounded to %v, want -Inf", got)
 	}
 }

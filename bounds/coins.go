@@ -81,7 +81,7 @@ func (t CanaryTable) pairedCeiling(delta, beta float64) float64 {
 	}
 	lambda, _ := bisect(-hi, -hi/2, hi*1e-12, func(x float64) bool { return wealth(-x) >= aim })
 	if th := topShare/-lambda - delta; th > 0 {
-		return roundDown(math.Log(th))
+		return RoundDown(math.Log(th))
 	}
 	return math.Inf(-1)
 }

@@ -62,7 +62,7 @@ func TestProgrammerErrorsPanic(t *testing.T) {
 		"counts":         func() { Exact(Counts{5, 4, 0, 1}, 0, 0.05) },
 		"no outputs":     func() { Certify(Counts{}, sound, 0, 0.05) },
 		"delta":          func() { Score(sound, 1, 0.05) },
-		"delta NaN":      func() { Katz(sound, math.NaN(), 0.05) },
+		"delta NaN":      func() { Score(sound, math.NaN(), 0.05) },
 		"beta 0":         func() { Exact(sound, 0, 0) },
 		"beta 1":         func() { LowerProportion(1, 2, 1) },
 		"proportion":     func() { UpperProportion(3, 2, 0.05) },

@@ -13,8 +13,8 @@
 // is a lower limit of its true epsilon, and a function here returns a number
 // that exceeds epsilon* with probability at most beta. Functions that keep
 // that promise for every p1, p0 and sample size are [Exact], [ClopperPearson]
-// and [PairedBetting]; [Score] and [Katz] keep it only asymptotically or not
-// at all, and are here for comparison with published figures.
+// and [PairedBetting]; [Score] keeps it only asymptotically, and is here for
+// comparison with published figures, as are the forms in package published.
 //
 // [ClaimPValue] gives the verdict of Exact as a p-value, [LowerDelta] a bound on
 // delta, [GaussianMu] one on the mu of Gaussian differential privacy.
@@ -26,9 +26,7 @@
 // [0, 1], [Renyi] and [RenyiCurve] the Renyi divergence, [ConcentratedRho] the rho
 // of concentrated differential privacy, [TradeoffBand] the trade-off curve. Bins,
 // witness, stake and method are chosen on exploration outputs, the bound is
-// computed once on fresh ones. [CorrectedRenyi], [MMDDelta] and [HistogramDelta]
-// are the published testers made valid; what is called Published is as printed,
-// for comparison only.
+// computed once on fresh ones.
 //
 // # Canaries
 //

@@ -57,7 +57,7 @@ func exactSweep(c Counts, delta, beta float64) (eps float64, evals int) {
 	r := newRegion(c, delta, th0, z, around.low0, around.high0, tailWidth(beta))
 	s := sweep{region: r, box: around, delta: delta, goal: beta - gamma, slack: beta / 400}
 	s.run()
-	return roundDown(math.Log(s.th)), r.evals
+	return RoundDown(math.Log(s.th)), r.evals
 }
 
 // nuisanceShare is the part of beta spent on confining p1 and p0. Mean bounds

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/published"
 )
 
 // drawTable bins pairs of unit normal outputs, the first shifted by 1, into 16
@@ -64,17 +65,11 @@ func ExampleCheckRenyiWitness() {
 
 func ExampleRandomisedResponseRenyi() {
 	fmt.Printf("D_1.5 of an epsilon = 1 mechanism: at most %.3f, published threshold %.3f\n",
-		bounds.RandomisedResponseRenyi(1, 1.5), bounds.PublishedPureThreshold(1, 1.5))
+		bounds.RandomisedResponseRenyi(1, 1.5), published.PureThreshold(1, 1.5))
 	fmt.Printf("D_1.5 >= 0.627 needs epsilon >= %.2f\n", bounds.EpsilonFromRenyi(0.627, 1.5))
 	// Output:
 	// D_1.5 of an epsilon = 1 mechanism: at most 0.627, published threshold 1.000
 	// D_1.5 >= 0.627 needs epsilon >= 1.00
-}
-
-func ExampleCorrectedRenyi() {
-	fmt.Printf("C = 1.6, alpha = 2: published %.1f million samples, corrected %.0f million\n",
-		bounds.PublishedRenyiSamples(2, 1.6, 0.0086, 1.0/3)/1e6, bounds.CorrectedRenyiSamples(2, 1.6, 0.0086, 1.0/3)/1e6)
-	// Output: C = 1.6, alpha = 2: published 1.8 million samples, corrected 29 million
 }
 
 // A score that rises from 0 to 1 over the bins.
@@ -121,19 +116,6 @@ func ExampleClaimPValue() {
 	fmt.Printf("claim 1: p-value %.4f, bound %.3f; claim 1.1: p-value %.4f\n",
 		bounds.ClaimPValue(c, 1, 1e-5, 0.05), bounds.Exact(c, 1e-5, 0.05), bounds.ClaimPValue(c, 1.1, 1e-5, 0.05))
 	// Output: claim 1: p-value 0.0077, bound 1.083; claim 1.1: p-value 0.0730
-}
-
-func ExampleMMDDelta() {
-	s := bounds.MMDSummary{N: 200_000, Mean: 0.16, Variance: 4.3, Signed: true}
-	fmt.Printf("delta at least %.3f; published formula %.3f, truth 0.2\n", bounds.MMDDelta(s, 0, 0.05), bounds.PublishedMMDDelta(s, 0, 0.05))
-	// Output: delta at least 0.192; published formula 0.271, truth 0.2
-}
-
-func ExampleHistogramDelta() {
-	first, second := []int{5000, 3000, 2000}, []int{2000, 3000, 5000}
-	fmt.Printf("at epsilon = 0.1 delta is at least %.2f, estimate %.2f\n",
-		bounds.HistogramDelta(first, second, 0.1, 0.05), bounds.HistogramDivergence(first, second, 0.1))
-	// Output: at epsilon = 0.1 delta is at least 0.25, estimate 0.28
 }
 
 func ExampleMonitor() {

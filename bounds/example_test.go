@@ -78,13 +78,6 @@ func ExampleLowerProportion() {
 	// Output: 0.0033 to 0.0232
 }
 
-func ExampleKatz() {
-	// Undefined where the second dataset never shows the event.
-	fmt.Printf("%.3f %.3f\n", bounds.Katz(bounds.Counts{X: 200, N1: 500, Y: 5, N0: 500}, 0, 0.025),
-		bounds.Katz(bounds.Counts{X: 200, N1: 500, Y: 0, N0: 500}, 0, 0.025))
-	// Output: 2.810 -Inf
-}
-
 func ExampleLowerDelta() {
 	c := bounds.Counts{X: 4000, N1: 10_000, Y: 900, N0: 10_000}
 	fmt.Printf("at epsilon = 1 delta is at least %.3f\n", bounds.LowerDelta(c, 1, 0.05))

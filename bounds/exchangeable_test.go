@@ -78,14 +78,6 @@ func popcount(x int) int {
 }
 
 type canaryVectors struct {
-	Steinke []struct {
-		M, R, V       int
-		Eps, Delta, P float64
-	}
-	SteinkeLB []struct {
-		M, R, V      int
-		Delta, B, LB float64
-	} `json:"steinke_lb"`
 	GDP []struct {
 		M, R, V      int
 		Delta, B, LB float64
@@ -112,7 +104,7 @@ func loadCanaryVectors(t *testing.T) canaryVectors {
 	if err := json.Unmarshal(raw, &v); err != nil {
 		t.Fatal(err)
 	}
-	if len(v.Steinke) != 3 || len(v.SteinkeLB) != 1 || len(v.GDP) != 1 || len(v.XBern.Counts) != 8 || len(v.XBern.Wilson) != 4 {
+	if len(v.GDP) != 1 || len(v.XBern.Counts) != 8 || len(v.XBern.Wilson) != 4 {
 		t.Fatal("vectors are missing")
 	}
 	return v

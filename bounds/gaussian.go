@@ -25,7 +25,7 @@ func GaussianMu(c Counts, beta float64) float64 {
 	if p1 <= p0 {
 		return 0
 	}
-	return math.Max(0, roundDown(mathext.NormalQuantile(p1)-mathext.NormalQuantile(p0)))
+	return math.Max(0, RoundDown(mathext.NormalQuantile(p1)-mathext.NormalQuantile(p0)))
 }
 
 // GaussianPValue returns a p-value of the claim that the mechanism is mu-GDP: the
@@ -97,7 +97,7 @@ func GaussianEpsilon(mu, delta float64) float64 {
 	// Phi(mu/2 - eps/mu) <= delta suffices.
 	hi := math.Max(0, mu*(mu/2+upperNormal(delta))) + 1
 	eps, _ := bisect(0, hi, 1e-9, func(eps float64) bool { return GaussianDelta(mu, eps) > delta })
-	return math.Max(0, roundDown(eps))
+	return math.Max(0, RoundDown(eps))
 }
 
 func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
@@ -131,5 +131,11 @@ func GaussianMuFromDelta(delta, eps float64) float64 {
 	if !ok {
 		return 0
 	}
-	return math.Max(0, roundDown(mu))
+	return math.Max(0, RoundDown(mu))
+}
+
+// upperNormal returns the z that a standard normal variable exceeds with
+// probability beta.
+func upperNormal(beta float64) float64 {
+	return -mathext.NormalQuantile(beta)
 }

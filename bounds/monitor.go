@@ -89,3 +89,9 @@ func (m *Monitor) ClaimRejected() bool { return m.next > m.claim }
 
 // Pairs is the number of pairs at the last look.
 func (m *Monitor) Pairs() int { return m.pairs }
+
+func mustBeClaim(eps, delta float64) {
+	if !(eps >= 0) || math.IsInf(eps, 1) || CheckDelta(delta) != nil {
+		panic("bounds: a claim needs a finite epsilon >= 0 and a delta in [0, 1)")
+	}
+}

@@ -44,9 +44,9 @@ func mustBeOneRun(m, r, v int, delta float64) {
 // which way, may depend on the output and on the coins that are not guessed, but not
 // on those that are; r is fixed before, or see [OneRunChosenPValue]. Where all
 // guesses go one way and that way is fixed before, delta/2 may take the place of
-// delta: half of the terms of the sum below are 0. At delta = 0 it is the binomial tail, which is exact. Wherever
-// [SteinkePValue] was below 1/2 in all that was tried this is below it, and far below
-// where m delta is not small.
+// delta: half of the terms of the sum below are 0. At delta = 0 it is the binomial
+// tail, which is exact. Wherever the published p-value was below 1/2 in all that was
+// tried this is below it, and far below where m delta is not small.
 //
 // Proof. Let W of N guesses be right and g >= 0 any function of N and W with
 // largest value G. Fix a canary j, all other coins and a value c of its own: that j
@@ -102,10 +102,10 @@ func OneRunShare(m, least int, delta, beta float64) float64 {
 	return math.Min(0.5, math.Max(1e-3, 3*float64(m)*delta/(float64(max(1, least))*beta)))
 }
 
-// wrongGuesses are the likely ones of Bin(r, 1/(1 + e^eps)), how many of r guesses are
+// WrongGuesses are the likely ones of Bin(r, 1/(1 + e^eps)), how many of r guesses are
 // wrong at worst: unnormalised masses from lo on, and their sum. That share, unlike the
 // one of right guesses, keeps its digits at large eps.
-func wrongGuesses(r int, eps float64) (w []float64, lo int, total float64) {
+func WrongGuesses(r int, eps float64) (w []float64, lo int, total float64) {
 	s := 1 / (1 + math.Exp(eps))
 	const depth = 720 // e^-720: the least of the logarithms that are carried
 	lo, hi := window(r, s, depth)
@@ -127,7 +127,7 @@ func oneRunTail(m, r, v int, eps, delta float64) (b, leak float64) {
 		return 1, 1
 	}
 	wrong := r - v
-	w, lo, total := wrongGuesses(r, eps)
+	w, lo, total := WrongGuesses(r, eps)
 	hi := lo + len(w) - 1
 	for k := lo; k <= min(hi, wrong); k++ {
 		b += w[k-lo]
@@ -174,7 +174,7 @@ func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) fl
 	if !ok {
 		return 0
 	}
-	return math.Max(0, roundDown(eps))
+	return math.Max(0, RoundDown(eps))
 }
 
 // OneRunRight counts the right ones of up + down guesses: the canaries with the up
@@ -221,22 +221,6 @@ func oneRunOrder(scores []float64) []int {
 	return order
 }
 
-// OneRunBest returns the largest bound of several numbers of guesses, each at
-// level beta/len(grid), which is what keeps beta for the largest (Bonferroni), and
-// its number of guesses. rightAt(r) is how many of r guesses are right. It panics
-// on arguments out of range.
-func OneRunBest(m int, rightAt func(r int) int, grid []int, delta, beta float64) (eps float64, r int) {
-	if len(grid) == 0 {
-		panic("bounds: an empty grid of guesses")
-	}
-	for i, k := range grid {
-		if v := OneRunEpsilon(m, k, rightAt(k), delta, beta/float64(len(grid))); i == 0 || v > eps {
-			eps, r = v, k
-		}
-	}
-	return eps, r
-}
-
 // OneRunGuesses is how many guesses to make among m canaries when nothing is known
 // beforehand: .45 m^(2/3), at least 8, within some per cent of the best for
 // [OneRunEpsilon] of the Gaussian mechanism with independent canaries at epsilon
@@ -251,11 +235,4 @@ func OneRunGuesses(m int) int {
 func OneRunGDPGuesses(m int) int {
 	mustBeOneRun(m, 1, 0, 0)
 	return min(m, max(8, int(math.Round(4*math.Sqrt(float64(m))))))
-}
-
-// OneRunGrid is a grid for [OneRunBest]: half of [OneRunGuesses], that and twice
-// that, without repetition, at most m.
-func OneRunGrid(m int) []int {
-	g := OneRunGuesses(m)
-	return slices.Compact([]int{max(1, g/2), g, min(m, 2*g)})
 }

@@ -52,7 +52,7 @@ func oneRunMu(n float64, r, v int, beta float64) float64 {
 	if !ok {
 		return 0
 	}
-	return math.Max(0, roundDown(mu))
+	return math.Max(0, RoundDown(mu))
 }
 
 // oneRunRefutes follows two sums from v right guesses down to none: right and

@@ -40,7 +40,7 @@ func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) f
 	guess := sort.Search(n1, func(x int) bool {
 		return Score(Counts{X: x, N1: n1, Y: y, N0: n0}, delta, beta) > claimEps
 	})
-	low, high := 0, n1
+	var low, high int // the least x that shows it is above low and at most high
 	step := 1 + int(math.Sqrt(float64(n1)))/100
 	if shows(guess) {
 		for high = guess; high-step > 0 && shows(high-step); step *= 2 {

@@ -35,16 +35,7 @@ func EpsilonFromRenyi(d, alpha float64) float64 {
 	mustBePure(d, alpha)
 	// d <= eps, and the divergence is at least eps - log(2)/(alpha-1).
 	eps, _ := bisect(d, d+math.Ln2/(alpha-1)+1e-9, 1e-10, func(eps float64) bool { return RandomisedResponseRenyi(eps, alpha) <= d })
-	return math.Max(0, roundDown(eps))
-}
-
-// PublishedPureThreshold is min(eps, 2 alpha eps^2), the threshold of lemma 4.6
-// of DP-Auditorium and lemma 2.5 of RenyiTester. Valid, but up to four times the
-// exact one, so that violations in between go unseen: at alpha = 1.5, eps = .1 it
-// is .03 against .0075.
-func PublishedPureThreshold(eps, alpha float64) float64 {
-	mustBePure(eps, alpha)
-	return math.Min(eps, 2*alpha*eps*eps)
+	return math.Max(0, RoundDown(eps))
 }
 
 func mustBePure(eps, alpha float64) {

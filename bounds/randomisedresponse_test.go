@@ -62,7 +62,7 @@ func TestRandomisedResponseIsTheLargest(t *testing.T) {
 		if d := k.renyi(alpha); d > limit*(1+1e-12) {
 			t.Fatalf("eps %v alpha %v: a pair with divergence %v above %v", eps, alpha, d, limit)
 		}
-		if limit > math.Min(eps, alpha*eps*eps/2)*(1+1e-12) || limit > PublishedPureThreshold(eps, alpha)*(1+1e-12) {
+		if limit > math.Min(eps, alpha*eps*eps/2)*(1+1e-12) {
 			t.Fatalf("eps %v alpha %v: threshold %v above the known bounds", eps, alpha, limit)
 		}
 	}
@@ -81,8 +81,5 @@ func TestEpsilonFromRenyi(t *testing.T) {
 		if got := EpsilonFromRenyi(d, 2); got != 0 {
 			t.Errorf("inverse of %v: %v, want 0", d, got)
 		}
-	}
-	if got := PublishedPureThreshold(0.1, 1.5); math.Abs(got-0.03) > 1e-15 {
-		t.Errorf("published threshold %v, want .03", got)
 	}
 }

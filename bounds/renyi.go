@@ -144,10 +144,10 @@ func Renyi(t Table, p RenyiPlan, beta float64) float64 {
 	}
 	w := newRenyiWager(p.H, p.Alpha)
 	if p.Method == MethodRenyiBerryEsseen {
-		return math.Max(0, roundDown(berryEsseenOf(t, w).lower(beta)))
+		return math.Max(0, RoundDown(berryEsseenOf(t, w).lower(beta)))
 	}
 	e0, _ := w.lower(t.cells(), p.Lambda, goal(beta, t.Pairs()), 0, w.reach(), 1e-8)
-	return math.Max(0, roundDown(e0))
+	return math.Max(0, RoundDown(e0))
 }
 
 // RenyiPValue returns a p-value of the claim D_alpha(P||Q) <= e0: under the

@@ -35,5 +35,5 @@ func ConcentratedRho(curve []RenyiPoint) float64 {
 	for _, p := range curve {
 		rho = math.Max(rho, p.Lower/p.Alpha)
 	}
-	return math.Max(0, roundDown(rho))
+	return math.Max(0, RoundDown(rho))
 }

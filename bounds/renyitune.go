@@ -185,6 +185,26 @@ func clipAbove(h []float64, top, alpha float64, q []float64) []float64 {
 	return clipped
 }
 
+// RenyiEstimate returns R^{h,n} = k log mean e^((alpha-1)h(X)) - log mean
+// e^(alpha h(Y)), k = alpha/(alpha-1), without overflow:
+// the divergence that the witness h shows on the table itself. It certifies nothing.
+// It panics unless h has a value for each bin and alpha is above 1.
+func RenyiEstimate(t Table, h []float64, alpha float64) float64 {
+	mustBeTable(t, h)
+	if CheckAlpha(alpha) != nil {
+		panic("bounds: alpha must be above 1 and finite")
+	}
+	n := float64(t.Pairs())
+	share := func(counts []int) []float64 {
+		p := make([]float64, len(counts))
+		for i, k := range counts {
+			p[i] = float64(k) / n
+		}
+		return p
+	}
+	return alpha/(alpha-1)*logMeanExp(h, share(t.First()), alpha-1) - logMeanExp(h, share(t.Second()), alpha)
+}
+
 // logMeanExp returns log sum weight exp(scale v), which does not overflow.
 func logMeanExp(v, weight []float64, scale float64) float64 {
 	top := math.Inf(-1)

@@ -24,7 +24,7 @@ func ScoreEpsilon(t Table, f []float64, delta, beta, lambda float64) float64 {
 	if !ok {
 		return math.Inf(-1)
 	}
-	return roundDown(eps)
+	return RoundDown(eps)
 }
 
 // ScoreDelta returns a lower confidence bound on E f(X) - e^eps E f(Y), which is
@@ -40,7 +40,7 @@ func ScoreDelta(t Table, f []float64, eps, beta, lambda float64) float64 {
 	if !ok {
 		return 0
 	}
-	return math.Max(0, roundDown(delta))
+	return math.Max(0, RoundDown(delta))
 }
 
 // ScorePValue returns a p-value of the claim (eps, delta) from a score in

@@ -204,7 +204,7 @@ func (m *TableMixture) LowerBound() float64 {
 	if !m.found {
 		return m.none
 	}
-	return math.Max(m.lo, roundDown(m.bound))
+	return math.Max(m.lo, RoundDown(m.bound))
 }
 
 // Rejected reports whether a claim that the bounded quantity is at most theta is

@@ -86,7 +86,7 @@ func TestCalibration(t *testing.T) {
 		window.states.add([document.activeElement.id, document.body.dataset.state, document.querySelector("#run").disabled].join());
 	}).observe(document.querySelector("#calibration-result"), {subtree: true, childList: true, characterData: true}), true)`)
 	pressKey(t, tab, kb.Enter)
-	until(t, tab, `document.querySelector("#calibration-phase").textContent.includes("of 60 audits") && document.querySelectorAll("#calibration-result .dot").length > 2`, time.Minute)
+	until(t, tab, `document.querySelector("#calibration-phase").textContent.includes("of 60 audits") && document.querySelectorAll("#calibration-result .target").length === 6`, time.Minute)
 	eval[bool](t, tab, `(window.dpscope.engine.endWorker(0), true)`)
 	if eval[bool](t, tab, `document.querySelector("#calibrate-stop").disabled || !document.querySelector("#calibrate").disabled || !document.querySelector("#verify").disabled`) {
 		t.Error("while it runs: Stop must be enabled, Run and Verify disabled")
@@ -105,8 +105,19 @@ func TestCalibration(t *testing.T) {
 	if live := eval[string](t, tab, `document.querySelector("#live").textContent`); !strings.Contains(live, "audits of mechanisms that keep their claim") || !strings.Contains(live, "significantly above") {
 		t.Errorf("said to screen readers: %q", live)
 	}
-	if !eval[bool](t, tab, `document.querySelectorAll("#calibration-result .picture > svg .dot").length === 6 && document.querySelectorAll("#calibration-result .picture > svg .band").length === 6 && document.querySelectorAll("#calibration-result .picture > svg .claim-line").length === 1 && !/NaN|Infinity|undefined|null/.test(document.querySelector("#calibration-result").innerHTML)`) {
+	// A dot and a band a row, the allowed rate over all of them and in the legend.
+	picture := `document.querySelector("#calibration-result .picture > svg")`
+	if !eval[bool](t, tab, picture+`.querySelectorAll("path[d*='a4 4 ']").length === 6 && `+picture+`.querySelectorAll("path[stroke-opacity='0.6']").length === 6 && `+picture+`.querySelectorAll("path[stroke-dasharray]").length === 2 && !/NaN|Infinity|undefined|null/.test(document.querySelector("#calibration-result").innerHTML)`) {
 		t.Error("no picture, or one that holds what is no number")
+	}
+	for i, said := range eval[[]string](t, tab, `[...`+picture+`.querySelectorAll(".target title")].map(e => e.textContent)`) {
+		name, count := "all together", calibration.Total(want.Rows)
+		if i < len(want.Rows) {
+			name, count = want.Rows[i].Plan.Mechanism, want.Rows[i].Count
+		}
+		if line := fmt.Sprintf("%s: %d of %d, %s (%s)", name, count.Alarms, count.Of, count.RateWords(), count.IntervalWords()); said != line {
+			t.Errorf("row %d of the picture reads %q, want %q", i, said, line)
+		}
 	}
 	if said := eval[string](t, tab, `document.querySelector("#calibration-result").textContent`); !strings.Contains(said, "All together hides") || !strings.Contains(said, "bench calibration -sharp") {
 		t.Errorf("nothing says how blind these audits are: %q", said)

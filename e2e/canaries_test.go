@@ -110,8 +110,12 @@ func TestCanaries(t *testing.T) {
 	if rows := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); rows != len(r.Intervals) || rows < 9 {
 		t.Errorf("%d intervals, want %d", rows, len(r.Intervals))
 	}
-	if lines := eval[int](t, tab, box+`.querySelectorAll(".picture > svg .course").length`); lines < 9 {
+	// A line has its letter, or is named as one at 0.
+	if lines := eval[int](t, tab, box+`.querySelectorAll(".picture > svg .target").length + document.querySelector("#canaries-result .contents .chart-words").textContent.split(", ").filter(Boolean).length`); lines < 9 {
 		t.Errorf("%d lines in the chart", lines)
+	}
+	if heads := eval[int](t, tab, box+`.querySelectorAll(".picture ~ div thead th").length`); heads < 10 {
+		t.Errorf("%d columns beside the chart", heads)
 	}
 	if points := eval[int](t, tab, box+`.querySelectorAll(".picture ~ div tbody tr").length`); points < 10 {
 		t.Errorf("the chart has %d points", points)

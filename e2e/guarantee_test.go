@@ -105,8 +105,11 @@ func TestCertifiedAndCurves(t *testing.T) {
 		t.Errorf("the claim's own row reads %q", rows[0])
 	}
 	for _, c := range []struct{ id, list string }{{"tradeoff", "tradeoff"}, {"renyi", "renyi"}} {
-		if !eval[bool](t, tab, fmt.Sprintf(`document.querySelectorAll("#%s .picture > svg path.estimate").length === 1 && document.querySelector("#%[1]s .picture > svg").getAttribute("aria-label").includes("table")`, c.id)) {
+		if !eval[bool](t, tab, fmt.Sprintf(`[...document.querySelectorAll("#%s .picture > svg path[stroke='var(--first)'][stroke-width='2']")].filter(p => p.getAttribute("d").split("L").length > 3).length === 1 && document.querySelector("#%[1]s .picture > svg").getAttribute("aria-label").includes("table")`, c.id)) {
 			t.Errorf("%s: no picture", c.id)
+		}
+		if read, points := eval[int](t, tab, fmt.Sprintf(`document.querySelectorAll("#%s .picture .target title").length`, c.id)), eval[int](t, tab, fmt.Sprintf(`window.dpscope.report.%s.length`, c.list)); read != points {
+			t.Errorf("%s: %d points can be read in the picture, %d are in the report", c.id, read, points)
 		}
 		points := eval[int](t, tab, fmt.Sprintf(`window.dpscope.report.%s.length`, c.list))
 		lines := eval[int](t, tab, fmt.Sprintf(`document.querySelectorAll("#%s details tbody tr").length`, c.id))
@@ -118,7 +121,7 @@ func TestCertifiedAndCurves(t *testing.T) {
 		}
 	}
 	click(t, tab, "#tradeoff input[value=logarithmic]")
-	until(t, tab, `document.querySelector("#tradeoff .picture > svg").getAttribute("aria-label").includes("logarithmic") && [...document.querySelectorAll("#tradeoff .tick")].some(x => x.textContent === "0.01")`, 5*time.Second)
+	until(t, tab, `document.querySelector("#tradeoff .picture > svg").getAttribute("aria-label").includes("logarithmic") && [...document.querySelectorAll("#tradeoff .picture text")].some(x => x.textContent === "0.01")`, 5*time.Second)
 	if bad := eval[bool](t, tab, `/NaN|Infinity|undefined/.test(document.querySelector("#tradeoff").innerHTML + document.querySelector("#renyi").innerHTML + document.querySelector("#certified").innerHTML)`); bad {
 		t.Error("a chart or the table holds what is no number")
 	}
@@ -132,8 +135,8 @@ func TestCertifiedAndCurves(t *testing.T) {
 // line is drawn anew.
 const record = `(window.seen = [], new MutationObserver(() => {
 	const p = window.dpscope.progress;
-	if (p && p.valid && document.querySelector("#progress-line svg path.estimate")) window.seen.push([p.provisional, document.querySelector("#progress-facts").textContent]);
-}).observe(document.querySelector("#progress-line"), {childList: true}), true)`
+	if (p && p.valid && document.querySelector("#progress-line svg path[stroke-width='2']")) window.seen.push([p.provisional, document.querySelector("#progress-facts").textContent]);
+}).observe(document.querySelector("#progress-line"), {childList: true, subtree: true}), true)`
 
 type moment struct {
 	Bound float64
@@ -149,10 +152,11 @@ func moments(t *testing.T, tab *browser.Tab) []moment {
 	return out
 }
 
-// TestAnytimeRefutes: on a broken mechanism the run ends by itself.
+// TestAnytimeRefutes: on a broken mechanism the run ends by itself; the claim is near the
+// truth, so that it takes a while.
 func TestAnytimeRefutes(t *testing.T) {
 	t.Parallel()
-	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=20000000&explore=20000&trials=3&seed=7&workers=2")
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1.6&p.epsilon=1&samples=20000000&explore=20000&trials=3&seed=7&workers=2")
 	click(t, tab, "#anytime")
 	until(t, tab, `location.hash.includes("anytime=true")`, 5*time.Second)
 	eval[bool](t, tab, record)

@@ -1,8 +1,9 @@
 package estimators
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // BenchmarkScore scores blocks of 4096 outputs, as certification does; ns/row

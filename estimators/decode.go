@@ -5,9 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"io"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // decodeModel reads exactly one JSON object into v and refuses fields that v

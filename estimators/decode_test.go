@@ -3,9 +3,10 @@ package estimators
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 func TestDecodeRefuses(t *testing.T) {

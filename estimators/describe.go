@@ -2,12 +2,13 @@ package estimators
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
 	"sort"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 const (

@@ -2,8 +2,9 @@ package estimators
 
 import (
 	"encoding/json"
-	"github.com/dpscope/dpscope/audit"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 func TestDescribe(t *testing.T) {

@@ -1,9 +1,10 @@
 package estimators
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 const (
@@ -28,14 +29,9 @@ type design struct {
 	most      int // outputs a side
 }
 
-// newDesign reads the features of the training outputs and drops those that do
-// not vary.
-func newDesign(ex audit.Exploration, list []feature, carriers []float64) (*design, error) {
-	return newDesignOn(ex, list, carriers, designRows)
-}
-
-// newDesignOn is newDesign on so many outputs a side at most.
-func newDesignOn(ex audit.Exploration, list []feature, carriers []float64, most int) (*design, error) {
+// newDesign reads the features of the training outputs, of so many a side at most,
+// and drops those that do not vary.
+func newDesign(ex audit.Exploration, list []feature, carriers []float64, most int) (*design, error) {
 	d := &design{features: list, most: most}
 	reader := newOutputReader(ex.First.Columns, carriers)
 	rows, err := d.collect(ex, reader.width)

@@ -12,6 +12,4 @@
 // output to its score. What a learner fits may differ in the last bits between
 // platforms where its documentation says so; a model, once written down as JSON,
 // scores alike everywhere.
-//
-// [KernelRenyi] stands apart: an estimate of a divergence, with no certificate.
 package estimators

@@ -47,26 +47,6 @@ func Example() {
 	// logistic-sums true
 }
 
-// Equal distributions are near 0, shifted ones are not.
-func ExampleKernelRenyi() {
-	columns := []audit.Column{{Kind: audit.Real}}
-	draw := func(side int, mean float64) audit.Samples {
-		rows := make([]float64, 150)
-		stream.New(stream.Key{Seed: 1, Purpose: "example", Side: side}).Gaussian(rows, 1)
-		for i := range rows {
-			rows[i] += mean
-		}
-		return audit.Samples{Columns: columns, Rows: rows}
-	}
-	for _, mean := range []float64{0, 2} {
-		d, err := estimators.KernelRenyi(draw(0, 0), draw(1, mean), 2, estimators.KernelRenyiOptions{Regularisation: 0.01})
-		fmt.Println(d > 0.5, err)
-	}
-	// Output:
-	// false <nil>
-	// true <nil>
-}
-
 // A perceptron of one's own size, trained for the Rényi objective of the claim.
 func ExampleMLP() {
 	learner, err := estimators.MLP("mine", estimators.MLPOptions{Hidden: [2]int{8, 8}, Loss: estimators.RenyiLoss})

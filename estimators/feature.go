@@ -2,8 +2,9 @@ package estimators
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // featureKind names a summary of an output.

@@ -1,9 +1,10 @@
 package estimators
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"slices"
 	"sort"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 const (

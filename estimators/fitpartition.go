@@ -1,9 +1,10 @@
 package estimators
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 const (

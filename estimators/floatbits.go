@@ -4,9 +4,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/bits"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // floatBits reads the 64 bits of a double: noise that was computed in floating

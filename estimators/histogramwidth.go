@@ -3,8 +3,9 @@ package estimators
 import (
 	"errors"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // HistogramM is a learner that estimates the likelihood ratio of one column in

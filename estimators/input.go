@@ -2,8 +2,9 @@ package estimators
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // input is one number that networks and kernels read off an output: an

@@ -2,8 +2,9 @@ package estimators
 
 import (
 	"errors"
-	"github.com/dpscope/dpscope/audit"
 	"math"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // logistic fits log odds that are linear in summaries of an output: which
@@ -48,7 +49,7 @@ func fitLogistic(ex audit.Exploration, list []feature, carriers []float64) (*log
 
 // fitLogisticOn is fitLogistic on so many outputs a side at most.
 func fitLogisticOn(ex audit.Exploration, list []feature, carriers []float64, most int) (*logisticModel, error) {
-	d, err := newDesignOn(ex, list, carriers, most)
+	d, err := newDesign(ex, list, carriers, most)
 	if err != nil {
 		return nil, err
 	}

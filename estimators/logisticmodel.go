@@ -3,8 +3,9 @@ package estimators
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // logisticModel scores an output by a weighted sum of features.

@@ -2,8 +2,9 @@ package estimators
 
 import (
 	"errors"
-	"github.com/dpscope/dpscope/audit"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // sumsRows is how many outputs a side logistic-sums is fitted to at most: it has

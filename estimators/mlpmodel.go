@@ -3,11 +3,12 @@ package estimators
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
 	"sort"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // mlpModel scores an output by the witness h of a network: an estimate of the

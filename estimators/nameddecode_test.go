@@ -7,8 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/dpscope/dpscope/audit"
 	"pgregory.net/rapid"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // words is a floatList as JSON.

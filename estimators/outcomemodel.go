@@ -3,6 +3,7 @@ package estimators
 import (
 	"encoding/json"
 	"fmt"
+
 	"github.com/dpscope/dpscope/audit"
 )
 

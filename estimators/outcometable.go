@@ -3,10 +3,11 @@ package estimators
 import (
 	"errors"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
 	"sort"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // outcomeTable estimates the likelihood ratio of whole outcomes by counting

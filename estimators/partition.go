@@ -2,9 +2,10 @@ package estimators
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"slices"
 	"sort"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // partition divides the values of one output column into cells. A real column

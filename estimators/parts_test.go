@@ -6,8 +6,9 @@ import (
 	"sort"
 	"testing"
 
-	"github.com/dpscope/dpscope/audit"
 	"pgregory.net/rapid"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 func TestSearchesAgreeWithScans(t *testing.T) {
@@ -188,7 +189,7 @@ func TestObjectiveGradient(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDesign(ex, list, carriers)
+	d, err := newDesign(ex, list, carriers, designRows)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -243,7 +244,7 @@ func TestStandardisedFeatures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, err := newDesign(ex, list, carriers)
+	d, err := newDesign(ex, list, carriers, designRows)
 	if err != nil {
 		t.Fatal(err)
 	}

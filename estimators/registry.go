@@ -1,8 +1,9 @@
 package estimators
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // All is the registry of the learners that a portfolio trains, one line each.

@@ -3,13 +3,14 @@ package estimators
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/big"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // The slow twins score one output at a time from a model's written fields.

@@ -1,9 +1,10 @@
 package mechanisms
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 func descentAt(t *testing.T, f descent, nameValue ...any) (*descentRun, audit.Params) {

@@ -1,9 +1,10 @@
 package mechanisms
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // density is the exact density of a mean's output at x, on records with this

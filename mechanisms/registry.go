@@ -11,8 +11,9 @@ package mechanisms
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // All is the registry: one line a mechanism.

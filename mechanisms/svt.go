@@ -2,6 +2,7 @@ package mechanisms
 
 import (
 	"fmt"
+
 	"github.com/dpscope/dpscope/audit"
 )
 

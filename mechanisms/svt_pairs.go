@@ -2,8 +2,9 @@ package mechanisms
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // flip is the pair 1^falls 0^rises against 0^falls 1^rises of answers half a

@@ -2,8 +2,9 @@ package mechanisms
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // queryFamily is where the answers to an SVT's m queries come from.

@@ -1,10 +1,11 @@
 package mechanisms
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 func bothTwins(a, b twin) twin {

@@ -1,9 +1,10 @@
 package mechanisms
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"math/rand/v2"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // A twin is a mechanism written out row by row as its table has it, with a

@@ -135,9 +135,6 @@ func Logistic(x float64) float64 {
 	return 1 / (1 + Exp(-x))
 }
 
-// Sigmoid is Logistic by the name that neural networks give it.
-func Sigmoid(x float64) float64 { return Logistic(x) }
-
 // reduceLn2 writes x, |x| < 2^20, as k ln 2 + hi - lo with |hi - lo| at most
 // about ln(2)/2.
 func reduceLn2(x float64) (k int, hi, lo float64) {

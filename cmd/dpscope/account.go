@@ -2,7 +2,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"math"
@@ -12,13 +11,13 @@ import (
 
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // accountCommand is dpscope account: what a mechanism guarantees after sampling,
 // composition and for groups.
 func accountCommand(args []string, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("dpscope account", flag.ContinueOnError)
-	set.SetOutput(stderr)
+	set := cli.NewFlags("dpscope account", stderr)
 	var q accounting.Query
 	var kinds []string
 	for _, k := range accounting.Kinds() {
@@ -36,8 +35,8 @@ func accountCommand(args []string, stdout, stderr io.Writer) int {
 	optionalVar(set, &q.Sensitivity, "sensitivity", "gaussian, laplace: sensitivity of the value; default 1")
 	optionalVar(set, &q.Rate, "rate", "gaussian: Poisson sampling rate of a step, in (0, 1]; default 1")
 	steps, group := 1, 1
-	countVar(set, &steps, "steps", 1, "mechanisms in the composition")
-	countVar(set, &group, "group", 1, "records that a group has")
+	set.Count(&steps, "steps", 1, "mechanisms in the composition")
+	set.Count(&group, "group", 1, "records that a group has")
 	optionalVar(set, &q.Delta, "delta", "delta at which epsilon is asked, in (0, 1); default 1e-5")
 	optionalVar(set, &q.AtEpsilon, "at-epsilon", "epsilon at which delta is asked too, and of gaussian the noise that one step would need")
 	set.Func("orders", "orders of the curve, increasing, such as `2,4,8`; default: 24 up to 512", func(s string) error {
@@ -51,12 +50,10 @@ func accountCommand(args []string, stdout, stderr io.Writer) int {
 		}
 		return nil
 	})
-	format := set.String("format", "text", "text or json")
-	if code, ok := parse(set, args, stderr, 0); !ok {
+	var format string
+	set.TextOrJSON(&format)
+	if code, ok := set.Parse(args, 0); !ok {
 		return code
-	}
-	if err := checkFormat(*format, "text", "json"); err != nil {
-		return fail(stderr, err)
 	}
 	if *mechanism == "" {
 		return fail(stderr, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "one of " + strings.Join(kinds, ", ")})
@@ -69,20 +66,11 @@ func accountCommand(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, flagError(err))
 	}
-	if *format == "json" {
-		data, err := audit.Canonical(a)
-		if err != nil {
-			return fail(stderr, err)
-		}
-		stdout.Write(data)
-		return exitOK
-	}
-	writeAccount(stdout, a)
-	return exitOK
+	return show(stdout, stderr, format, func() string { return accountText(a) }, a)
 }
 
 // optionalVar is a flag for a number that is nil unless given.
-func optionalVar(set *flag.FlagSet, p **float64, name, usage string) {
+func optionalVar(set *cli.Flags, p **float64, name, usage string) {
 	set.Func(name, usage+", a `number`", func(s string) error {
 		v, err := strconv.ParseFloat(s, 64)
 		if err != nil {
@@ -112,7 +100,8 @@ func flagError(err error) error {
 	return &named
 }
 
-func writeAccount(w io.Writer, a accounting.Account) {
+func accountText(a accounting.Account) string {
+	w := &strings.Builder{}
 	fmt.Fprintf(w, "%s.\n\n", a.Title)
 	delta := *a.Query.Delta
 	if a.Epsilon != nil {
@@ -152,6 +141,7 @@ func writeAccount(w io.Writer, a accounting.Account) {
 		}
 		fmt.Fprintf(w, "Note: %s\n", note)
 	}
+	return w.String()
 }
 
 func writeGuarantees(w io.Writer, head string, all []accounting.Guarantee) {

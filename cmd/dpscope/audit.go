@@ -5,27 +5,25 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
-	"runtime"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/google"
 )
 
 // auditFlags are the flags of dpscope audit.
 type auditFlags struct {
-	set *flag.FlagSet
+	*cli.Flags
 
 	mechanism, relation, pair, finder, learner string
 	guarantee                                  string
 	epsilon, delta, beta                       float64
 	alpha, rho, mu, throughRenyi               float64
-	samples, explore, trials, workers          int
+	samples, explore, trials                   int
+	workers                                    *int
 	seed                                       uint64
 	strict, anytime                            bool
 	params                                     audit.Params
@@ -37,9 +35,8 @@ type auditFlags struct {
 }
 
 func newAuditFlags(stderr io.Writer) *auditFlags {
-	f := &auditFlags{set: flag.NewFlagSet("dpscope audit", flag.ContinueOnError), params: audit.Params{}}
-	s := f.set
-	s.SetOutput(stderr)
+	f := &auditFlags{Flags: cli.NewFlags("dpscope audit", stderr)}
+	s := f.Flags
 	s.StringVar(&f.mechanism, "mechanism", "", "mechanism to audit (dpscope list shows all)")
 	s.StringVar(&f.guarantee, "guarantee", "", "kind of the claim: pure, approximate, renyi, zcdp or gaussian-dp; default: the kind that -alpha, -rho or -mu belongs to, else (epsilon, delta)")
 	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0; default: what the mechanism claims at its parameters, or what that implies. A parameter epsilon of the mechanism, which scales its noise, follows it where the claims are of one kind, unless -param sets it")
@@ -49,26 +46,19 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	s.Float64Var(&f.mu, "mu", 0, "claimed mu of Gaussian DP, above 0")
 	s.Float64Var(&f.throughRenyi, "through-renyi", 0, "test a pure claim through its Rényi divergence of this order, above 1, instead of an event")
 	s.BoolVar(&f.anytime, "anytime", false, "a bound that is valid at any time: the run ends when the claim is refuted, and may be stopped (Ctrl-C) with its bound intact; -samples is then the most that it draws")
-	s.Func("param", "parameter of the mechanism as name=value; may be given more than once", func(v string) error {
-		name, value, err := audit.ParseParam(v)
-		if err == nil {
-			f.params[name] = value
-		}
-		return err
-	})
+	f.params = s.Params("mechanism")
 	f.recorded.register(s)
 	f.brought.register(s)
 	s.StringVar(&f.relation, "relation", "", "neighbouring relation: "+audit.Searchable+"; default: the mechanism's first")
 	s.StringVar(&f.pair, "pair", "", `neighbouring pair as JSON, instead of a search: {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}`)
 	s.StringVar(&f.finder, "finder", audit.Auto, "how pairs are found")
 	s.StringVar(&f.learner, "learner", audit.Auto, "what learns the test; auto: a portfolio of all that apply")
-	countVar(s, &f.samples, "samples", 100_000, "certification outputs a side; by default fewer for google-* mechanisms, whose outputs cost more")
-	countVar(s, &f.explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples, up to 2^24 numbers a side; at most 2^26")
-	countVar(s, &f.trials, "trials", 10, "pairs to explore")
+	s.Count(&f.samples, "samples", 100_000, "certification outputs a side; by default fewer for google-* mechanisms, whose outputs cost more")
+	s.Count(&f.explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples, up to 2^24 numbers a side; at most 2^26")
+	s.Count(&f.trials, "trials", 10, "pairs to explore")
 	s.Float64Var(&f.beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
-	f.seed = 42
-	s.Var((*seedValue)(&f.seed), "seed", "seed of all randomness, a whole `number`")
-	s.IntVar(&f.workers, "workers", 0, "parallel workers; 0: one a processor. The result does not depend on it")
+	s.Seed(&f.seed, 42, "seed of all randomness")
+	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 	f.suite.register(s)
 	f.out.register(s)
 	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
@@ -78,7 +68,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 // plan makes the plan that the flags ask for.
 func (f *auditFlags) plan() (pair.Plan, error) {
 	given := map[string]bool{}
-	f.set.Visit(func(x *flag.Flag) { given[x.Name] = true })
+	f.Visit(func(x *flag.Flag) { given[x.Name] = true })
 	p := pair.Plan{Version: pair.PlanVersion, Mechanism: f.mechanism, Parameters: f.params, Relation: audit.Relation(f.relation),
 		Finder: f.finder, Learner: f.learner, Samples: f.samples, Explore: f.explore, Trials: f.trials, Beta: f.beta, Seed: f.seed}
 	bring := f.brought.checkUnused
@@ -95,14 +85,13 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 	} else if p.Mechanism == "" {
 		return p, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
 	}
-	// Zero means the default in a plan; a user who typed it meant it.
 	for _, n := range []struct {
 		name  string
 		value float64
 		least float64
 	}{{"samples", float64(f.samples), pair.MinSamples}, {"trials", float64(f.trials), 1}, {"beta", f.beta, 1e-9}} {
-		if given[n.name] && !(n.value >= n.least) {
-			return p, &audit.InputError{Field: "-" + n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("at least %v", n.least)}
+		if err := atLeast(f.Flags, n.name, n.value, n.least); err != nil {
+			return p, err
 		}
 	}
 	if n := google.Samples(f.mechanism); n > 0 && !given["samples"] {
@@ -169,55 +158,6 @@ func (f *auditFlags) claim(given map[string]bool) (*audit.Claim, error) {
 	return c, nil
 }
 
-// parse reads the arguments; the exit code counts when ok is false. Negative
-// operands: any number.
-func parse(set *flag.FlagSet, args []string, stderr io.Writer, operands int) (code int, ok bool) {
-	set.Usage = func() {
-		if set.Output() == io.Discard {
-			return
-		}
-		fmt.Fprintf(set.Output(), "Usage of %s:\n", set.Name())
-		set.PrintDefaults()
-	}
-	set.SetOutput(io.Discard) // the package would print the error and every flag
-	err := set.Parse(args)
-	set.SetOutput(stderr)
-	if err == flag.ErrHelp {
-		set.Usage()
-		return exitOK, false
-	}
-	if err != nil {
-		return fail(stderr, fmt.Errorf("%w; all flags: %s -h", err, set.Name())), false
-	}
-	if operands >= 0 && set.NArg() != operands {
-		want := "no argument besides flags"
-		if operands > 0 {
-			want = fmt.Sprintf("%d argument", operands)
-		}
-		return fail(stderr, &audit.InputError{Field: set.Name(), Found: fmt.Sprintf("called with %q", set.Args()), Want: "given " + want}), false
-	}
-	return 0, true
-}
-
-// checkFormat refuses an output format that the command does not have.
-func checkFormat(name string, formats ...string) error {
-	if slices.Contains(formats, name) {
-		return nil
-	}
-	return audit.UnknownName("-format", name, formats)
-}
-
-func workerCount(n int) (int, error) {
-	const most = 1024
-	if n < 0 || n > most {
-		return 0, &audit.InputError{Field: "-workers", Found: fmt.Sprint(n), Want: fmt.Sprintf("in [0, %d]", most), Remedy: "0 means one a processor"}
-	}
-	if n == 0 {
-		n = runtime.GOMAXPROCS(0)
-	}
-	return n, nil
-}
-
 // strayArgument says which flag an argument without one may want.
 func strayArgument(args []string) error {
 	remedy := "-mechanism NAME names a mechanism (dpscope list), -samples-file FILE outputs that were recorded, -plan FILE several audits"
@@ -230,24 +170,18 @@ func strayArgument(args []string) error {
 // auditCommand is dpscope audit.
 func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	f := newAuditFlags(stderr)
-	if code, ok := parse(f.set, args, stderr, -1); !ok {
+	stray, code, ok := f.ParseNames(args)
+	if !ok {
 		return code
 	}
-	if f.set.NArg() > 0 {
-		return fail(stderr, strayArgument(f.set.Args()))
+	if len(stray) > 0 {
+		return fail(stderr, strayArgument(stray))
 	}
 	f.recorded.stdin = stdin
-	if err := f.out.check(); err != nil {
-		return fail(stderr, err)
-	}
 	if f.suite.given() {
 		return auditPlan(f, stdin, stdout, stderr)
 	}
 	plan, err := f.plan()
-	if err != nil {
-		return fail(stderr, err)
-	}
-	workers, err := workerCount(f.workers)
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -263,15 +197,15 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	}
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintln(stderr, "dpscope: stopped before the first pair of datasets")
-		return exitInconclusive
+		return cli.ExitInconclusive
 	}
 	if err != nil {
 		return fail(stderr, err)
 	}
 	defer end()
 	show := newMeter(stderr)
-	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, workers),
-		Generator: generator(), Progress: show.progress, Now: clock()}.Do(ctx)
+	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, *f.workers),
+		Generator: cli.Generator(), Progress: show.progress, Now: cli.Clock()}.Do(ctx)
 	show.clear()
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
@@ -281,21 +215,6 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	}
 	files, printed := f.out.write(stdout, f.rendered(report))
 	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Termination.Reason, f.strict), files, printed)
-}
-
-// clock counts seconds from now on.
-func clock() func() float64 {
-	start := time.Now()
-	return func() float64 { return time.Since(start).Seconds() }
-}
-
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
 }
 
 // meter shows progress on one line of a terminal, and nothing elsewhere.
@@ -312,10 +231,10 @@ type meter struct {
 const meterWidth = 79
 
 func newMeter(w io.Writer) *meter {
-	if !isTerminal(w) {
+	if !cli.IsTerminal(w) {
 		return &meter{}
 	}
-	return &meter{w: w, now: clock(), last: math.Inf(-1)}
+	return &meter{w: w, now: cli.Clock(), last: math.Inf(-1)}
 }
 
 func (m *meter) progress(p pair.Progress) {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -10,6 +9,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // broughtFlags name a mechanism that the user brings, and say where its datasets
@@ -55,12 +56,12 @@ var broughtKinds = []broughtKind{
 }
 
 // registerNames are the flags that a replay needs.
-func (f *broughtFlags) registerNames(s *flag.FlagSet) {
+func (f *broughtFlags) registerNames(s *cli.Flags) {
 	f.registerModule(s)
 	f.registerCommand(s)
 }
 
-func (f *broughtFlags) register(s *flag.FlagSet) {
+func (f *broughtFlags) register(s *cli.Flags) {
 	f.registerNames(s)
 	s.StringVar(&f.domain, "domain", "", "ranges of the columns of datasets for -exec and -wasm, as lower:upper with commas between; default 0:1")
 	s.StringVar(&f.rows, "rows", "", "least and most rows of datasets for -exec and -wasm, as 0:10 or 3; default 0:5, 1:5 where rows are not added")
@@ -147,9 +148,7 @@ func (f *broughtFlags) open(ctx context.Context, o opening) (audit.Catalogue, ou
 }
 
 func withBrought(b audit.Brought, m audit.Mechanism) audit.Catalogue {
-	cat := catalogue
-	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), b.Spec(m))
-	return cat
+	return cli.With(catalogue, b.Spec(m))
 }
 
 // replay is the catalogue to replay the report of such a mechanism with. Nothing

@@ -2,16 +2,16 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/module"
 )
 
-func (f *broughtFlags) registerModule(s *flag.FlagSet) {
+func (f *broughtFlags) registerModule(s *cli.Flags) {
 	s.StringVar(&f.wasm, "wasm", "", "`file` with a mechanism of yours as a WebAssembly module (docs/abi.md)")
 }
 

@@ -8,6 +8,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // TestInterruptedCommand: Ctrl-C ends a program that hangs and what it started.
@@ -32,7 +34,7 @@ func TestInterruptedCommand(t *testing.T) {
 	}()
 	var out, stderr strings.Builder
 	code := run([]string{"audit", "-exec", `sh -c 'sleep 1000 & echo $$ $! > processes; wait'`, "-epsilon", "1"}, nil, &out, &stderr)
-	if code != exitInconclusive || out.Len() > 0 || stderr.String() != "dpscope: stopped before the first pair of datasets\n" {
+	if code != cli.ExitInconclusive || out.Len() > 0 || stderr.String() != "dpscope: stopped before the first pair of datasets\n" {
 		t.Errorf("exit code %d: %s%s", code, out.String(), stderr.String())
 	}
 	for _, word := range read() {

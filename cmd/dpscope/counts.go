@@ -1,23 +1,20 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
-	"math"
-	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	plain "github.com/dpscope/dpscope/core/counts"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/report"
 )
 
 // shareValue is a flag for a count of so many, such as 40/50.
 type shareValue struct {
-	k, n  int
-	given bool
+	k, n int
 }
 
 func (v *shareValue) String() string { return fmt.Sprintf("%d/%d", v.k, v.n) }
@@ -27,202 +24,48 @@ const mostCounted = 1_000_000_000
 
 func (v *shareValue) Set(s string) error {
 	of, all, ok := strings.Cut(s, "/")
-	var k, n countValue
+	var k, n cli.CountValue
 	if !ok || k.Set(strings.TrimSpace(of)) != nil || n.Set(strings.TrimSpace(all)) != nil {
 		return fmt.Errorf("must be a count of so many, such as 40/50")
 	}
 	if n < 1 || n > mostCounted || k < 0 || k > n {
 		return fmt.Errorf("must be K/N with N from 1 to %d and K from 0 to N", mostCounted)
 	}
-	v.k, v.n, v.given = int(k), int(n), true
+	v.k, v.n = int(k), int(n)
 	return nil
-}
-
-// countsReport is what dpscope counts prints.
-type countsReport struct {
-	Kind         string        `json:"kind"`
-	Counts       bounds.Counts `json:"counts"` // x of n1 in, y of n0 out, in the event
-	Delta        float64       `json:"delta"`
-	Beta         float64       `json:"beta"`
-	Claimed      *float64      `json:"claimedEpsilon,omitempty"`
-	Verdict      audit.Verdict `json:"verdict,omitempty"` // absent without a claim
-	LowerBound   *float64      `json:"lowerBound"`        // the exact one, of both directions
-	LargestBound float64       `json:"largestBound"`      // of the best counts of as many trainings
-	PValue       *float64      `json:"pValue,omitempty"`  // of the claim
-	Methods      []countsBound `json:"methods"`
-	Summary      string        `json:"summary"`
-}
-
-// countsBound is a row of the table. Absent bounds bound nothing.
-type countsBound struct {
-	Method string   `json:"method"`
-	Event  *float64 `json:"event"`      // in over out
-	Other  *float64 `json:"complement"` // out over in, of all that is not in the event
-	Valid  bool     `json:"valid"`      // has the stated confidence
-	Note   string   `json:"note"`
 }
 
 // counts is dpscope counts: bounds from plain counts.
 func counts(args []string, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("dpscope counts", flag.ContinueOnError)
-	set.SetOutput(stderr)
+	set := cli.NewFlags("dpscope counts", stderr)
 	var in, out shareValue
+	var p plain.Plan
 	var claimed float64
+	var format string
 	set.Var(&in, "in", "how many of the trainings with the canary are in the event, as `K/N`, such as 40/50")
 	set.Var(&out, "out", "the same of the trainings without it, as `K/N`")
-	delta := set.Float64("delta", report.DefaultDelta, "delta at which epsilon is bounded, in [0, 1)")
-	beta := set.Float64("beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
+	set.Float64Var(&p.Delta, "delta", report.DefaultDelta, "delta at which epsilon is bounded, in [0, 1)")
+	set.Float64Var(&p.Beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
 	set.Float64Var(&claimed, "epsilon", 0, "claimed epsilon, above 0; exit code 1 when it is refuted")
-	format := set.String("format", "text", "text or json")
+	set.TextOrJSON(&format)
 	strict := set.Bool("strict", false, "exit with 3 when no counts of as many trainings could refute the claim")
-	if code, ok := parse(set, args, stderr, 0); !ok {
+	if code, ok := set.Parse(args, 0); !ok {
 		return code
 	}
-	r := countsReport{Kind: "counts", Counts: bounds.Counts{X: in.k, N1: in.n, Y: out.k, N0: out.n}, Delta: *delta, Beta: *beta}
-	defaulted := true
-	set.Visit(func(f *flag.Flag) {
-		defaulted = defaulted && f.Name != "delta"
-		if f.Name == "epsilon" {
-			r.Claimed = &claimed
-		}
-	})
-	if err := r.check(*format, in.given, out.given); err != nil {
-		return fail(stderr, err)
-	}
-	r.bound(defaulted)
-	var err error
-	if *format == "json" {
-		err = printFindings(stdout, *format, "", r)
-	} else {
-		err = printFindings(stdout, *format, r.text(), r)
-	}
-	switch {
-	case err != nil:
-		return fail(stderr, err)
-	case r.Verdict == audit.Violation:
-		return exitViolation
-	case *strict && r.Verdict == audit.Inconclusive:
-		return exitInconclusive
-	}
-	return exitOK
-}
-
-func (r *countsReport) check(format string, in, out bool) error {
-	if err := checkFormat(format, "text", "json"); err != nil {
-		return err
-	}
-	for _, x := range []struct {
-		name  string
-		given bool
-	}{{"-in", in}, {"-out", out}} {
-		if !x.given {
-			return &audit.InputError{Field: x.name, Found: "absent", Want: "a count of so many", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"}
+	for _, name := range []string{"in", "out"} {
+		if !set.Given(name) {
+			return fail(stderr, &audit.InputError{Field: "-" + name, Found: "absent", Want: "a count of so many", Remedy: "for example -in 40/50 -out 2/50: 40 of 50 trainings with the canary, 2 of 50 without it"})
 		}
 	}
-	if err := bounds.CheckDelta(r.Delta); err != nil {
-		return &audit.InputError{Field: "-delta", Found: fmt.Sprint(r.Delta), Want: "at least 0 and below 1"}
+	p.Counts = bounds.Counts{X: in.k, N1: in.n, Y: out.k, N0: out.n}
+	p.DeltaDefaulted = !set.Given("delta")
+	if set.Given("epsilon") {
+		p.Claimed = &claimed
 	}
-	if !(r.Beta >= 1e-9 && r.Beta <= 0.5) {
-		return &audit.InputError{Field: "-beta", Found: fmt.Sprint(r.Beta), Want: "in [1e-9, 0.5]", Remedy: "0.05 is 95 % confidence"}
+	r, err := plain.Conclude(p)
+	if err != nil {
+		return fail(stderr, flagError(err))
 	}
-	if c := r.Claimed; c != nil && !(*c > 0 && !math.IsInf(*c, 1)) {
-		return &audit.InputError{Field: "-epsilon", Found: fmt.Sprint(*c), Want: "a finite number above 0"}
-	}
-	return nil
-}
-
-// bound computes the table. Privacy bounds the event in over out, and all that is not
-// in it out over in; each is bounded with half of the error, so that the larger has
-// the whole confidence.
-func (r *countsReport) bound(defaulted bool) {
-	c := r.Counts
-	rest := bounds.Counts{X: c.N0 - c.Y, N1: c.N0, Y: c.N1 - c.X, N0: c.N1}
-	half := r.Beta / 2
-	row := func(name bounds.Method, valid bool, note string, at func(c bounds.Counts) float64) countsBound {
-		return countsBound{string(name), finite(at(c)), finite(at(rest)), valid, note}
-	}
-	exact := func(c bounds.Counts) float64 { return bounds.Exact(c, r.Delta, half) }
-	r.Methods = []countsBound{
-		row(bounds.MethodExact, true, "Buehler's: the verdict's", exact),
-		row(bounds.MethodClopperPearson, true, "both limits at half of the error each", func(c bounds.Counts) float64 {
-			return phrase.Floor(bounds.ClopperPearson(c, r.Delta, half, 0.5), 6)
-		}),
-	}
-	if note := "a Bayesian credible bound, not a confidence bound: never a verdict"; max(c.N1, c.N0) <= bounds.MostJeffreys {
-		r.Methods = append(r.Methods, row(bounds.MethodJeffreys, false, note, func(c bounds.Counts) float64 { return bounds.Jeffreys(c, r.Delta, half) }))
-	}
-	best := func(x, y *float64) *float64 {
-		if x == nil || y != nil && *y > *x {
-			return y
-		}
-		return x
-	}
-	r.LowerBound = best(r.Methods[0].Event, r.Methods[0].Other)
-	r.LargestBound = math.Max(0, math.Max(exact(bounds.Counts{X: c.N1, N1: c.N1, N0: c.N0}), exact(bounds.Counts{X: c.N0, N1: c.N0, N0: c.N1})))
-	at := fmt.Sprintf(" at delta = %v", r.Delta)
-	if defaulted {
-		at += " (the default)"
-	}
-	claim := math.Inf(1)
-	if r.Claimed != nil {
-		claim = *r.Claimed
-	}
-	found := "nothing is certified"
-	if r.LowerBound != nil && *r.LowerBound > 0 {
-		found = fmt.Sprintf("epsilon >= %s%s with %s confidence, exact", phrase.Bound(*r.LowerBound, claim), at, phrase.Percent(1-r.Beta))
-	} else {
-		found += at
-	}
-	if r.Claimed == nil {
-		r.Summary = strings.ToUpper(found[:1]) + found[1:] + "."
-		return
-	}
-	p := math.Min(1, 2*math.Min(bounds.ClaimPValue(c, claim, r.Delta, half), bounds.ClaimPValue(rest, claim, r.Delta, half)))
-	r.PValue = &p
-	switch claimed := strconv.FormatFloat(claim, 'g', -1, 64); {
-	case r.LowerBound != nil && *r.LowerBound > claim:
-		r.Verdict = audit.Violation
-		r.Summary = fmt.Sprintf("Violation: %s; claimed %s.", found, claimed)
-	case r.LargestBound <= claim:
-		r.Verdict = audit.Inconclusive
-		r.Summary = fmt.Sprintf("Inconclusive: no counts of %s and %s trainings show more than epsilon >= %s%s; claimed %s. More trainings are needed.", phrase.Grouped(c.N1), phrase.Grouped(c.N0), phrase.Bound(r.LargestBound, claim), at, claimed)
-	default:
-		r.Verdict = audit.NoViolation
-		r.Summary = fmt.Sprintf("No violation found: %s; claimed %s. This is not a proof of privacy.", found, claimed)
-	}
-}
-
-// finite is a bound for JSON, nil where nothing is bounded.
-func finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
-	}
-	return &x
-}
-
-func (r countsReport) text() string {
-	var b strings.Builder
-	c := r.Counts
-	fmt.Fprintf(&b, "%s\n\nIn the event: %s of %s trainings in, %s of %s out.\n", r.Summary, phrase.Grouped(c.X), phrase.Grouped(c.N1), phrase.Grouped(c.Y), phrase.Grouped(c.N0))
-	if r.PValue != nil {
-		fmt.Fprintf(&b, "p-value of the claim: at most %s.\n", phrase.PValue(*r.PValue))
-	}
-	fmt.Fprintf(&b, "\nLower bounds on epsilon, each direction with half of the allowed error:\n")
-	cell := func(x *float64) string {
-		if x == nil {
-			return "-"
-		}
-		return phrase.Bound(*x, math.Inf(1))
-	}
-	lines := [][]string{{"method", "in over out", "complement, out over in", "confidence", ""}}
-	for _, m := range r.Methods {
-		confidence := phrase.Percent(1 - r.Beta)
-		if !m.Valid {
-			confidence = "none"
-		}
-		lines = append(lines, []string{m.Method, cell(m.Event), cell(m.Other), confidence, m.Note})
-	}
-	phrase.Table(&b, lines)
-	fmt.Fprintf(&b, "\nTrainings are taken to be independent, the event to have been fixed before they were counted, and those in and out to differ as the claim calls neighbours.\n")
-	return b.String()
+	printed := cli.Print(stdout, format, r.Text, r)
+	return told(stderr, r.Summary, verdictCode(r.Verdict, audit.Completed, *strict && p.Claimed != nil), nil, printed)
 }

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // started starts dpscope as a process of its own.
@@ -65,12 +67,12 @@ func TestCommandEndsWithUs(t *testing.T) {
 		code   int
 		left   int // processes
 	}{
-		{"SIGINT", "wait", syscall.SIGINT, exitInconclusive, 0},
-		{"SIGTERM", "wait", syscall.SIGTERM, exitInconclusive, 0},
+		{"SIGINT", "wait", syscall.SIGINT, cli.ExitInconclusive, 0},
+		{"SIGTERM", "wait", syscall.SIGTERM, cli.ExitInconclusive, 0},
 		{"killed", "wait", syscall.SIGKILL, -1, 1},
-		{"an error", "echo nonsense; wait", 0, exitUsage, 0},
-		{"its own end", "exit 3", 0, exitUsage, 0},
-		{"a normal end", `while read l; do echo "$l" | awk '{ match($0, /"n": [0-9]+/); n = substr($0, RSTART + 5, RLENGTH - 5) + 0; match($0, /"seed": [0-9]+/); srand(substr($0, RSTART + 8, RLENGTH - 8) % 1000000007); printf "["; for (i = 0; i < n; i++) printf "%s%.6f", i ? ", " : "", rand(); print "]" }'; done`, 0, exitOK, 0},
+		{"an error", "echo nonsense; wait", 0, cli.ExitUsage, 0},
+		{"its own end", "exit 3", 0, cli.ExitUsage, 0},
+		{"a normal end", `while read l; do echo "$l" | awk '{ match($0, /"n": [0-9]+/); n = substr($0, RSTART + 5, RLENGTH - 5) + 0; match($0, /"seed": [0-9]+/); srand(substr($0, RSTART + 8, RLENGTH - 8) % 1000000007); printf "["; for (i = 0; i < n; i++) printf "%s%.6f", i ? ", " : "", rand(); print "]" }'; done`, 0, cli.ExitOK, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -143,7 +145,7 @@ func TestModuleStops(t *testing.T) {
 	}
 	cmd.Process.Signal(syscall.SIGTERM)
 	cmd.Wait()
-	if got := cmd.ProcessState.ExitCode(); got != exitInconclusive || !strings.Contains(stderr.String(), "stopped before the first pair") {
+	if got := cmd.ProcessState.ExitCode(); got != cli.ExitInconclusive || !strings.Contains(stderr.String(), "stopped before the first pair") {
 		t.Errorf("exit code %d: %s", got, stderr.String())
 	}
 	if alive(host) {

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 	"unicode"
+
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // hostileCommand is a command with arguments with which it is done at once.
@@ -37,7 +39,6 @@ var hostileCommands = func() []hostileCommand {
 		{args: []string{"list"}},
 		{args: []string{"serve"}, only: "-dir=/nowhere/at/all"},
 		{args: []string{"bench", "nothing"}},
-		{args: []string{"bench", "detection"}, only: "-format=none"},
 		{args: []string{"version"}},
 		{args: []string{"help"}},
 		{args: []string{"\x1b[2Jnothing"}},
@@ -185,9 +186,9 @@ func hostileCall(args []string) string {
 	switch {
 	case trace != "":
 		return trace
-	case code < exitOK || code > exitInconclusive:
+	case code < cli.ExitOK || code > cli.ExitInconclusive:
 		return fmt.Sprintf("exit code %d", code)
-	case code == exitUsage && !strings.HasPrefix(said, "dpscope: ") && !strings.HasPrefix(said, "dpscope audits"):
+	case code == cli.ExitUsage && !strings.HasPrefix(said, "dpscope: ") && !strings.HasPrefix(said, "dpscope audits"):
 		return fmt.Sprintf("exit code 2 and the words %q", said)
 	case strings.Contains(said, "goroutine ") || strings.Contains(said, "panic"):
 		return said
@@ -195,7 +196,7 @@ func hostileCall(args []string) string {
 		return fmt.Sprintf("control characters in %.500q", said)
 	case len(said) > 4000 && !slices.Contains(args, "-h"):
 		return fmt.Sprintf("an error of %d bytes: %.500q", len(said), said)
-	case code == exitOK && slices.Contains([]string{"audit", "canaries", "one-run", "scores", "account"}, args[0]) && regexp.MustCompile(`\b(NaN|Inf)\b`).MatchString(out.String()):
+	case code == cli.ExitOK && slices.Contains([]string{"audit", "canaries", "one-run", "scores", "account"}, args[0]) && regexp.MustCompile(`\b(NaN|Inf)\b`).MatchString(out.String()):
 		return fmt.Sprintf("NaN or infinity in %.1500q", out.String())
 	}
 	return ""

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -10,61 +9,34 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // list is dpscope list. Flags may stand before and behind the name.
 func list(args []string, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("dpscope list", flag.ContinueOnError)
-	set.SetOutput(stderr)
-	format := set.String("format", "text", "text or json")
-	names, code, ok := parseNames(set, args, stderr)
+	set := cli.NewFlags("dpscope list", stderr)
+	var format string
+	set.TextOrJSON(&format)
+	names, code, ok := set.ParseNames(args)
 	if !ok {
 		return code
 	}
-	if err := checkFormat(*format, "text", "json"); err != nil {
-		return fail(stderr, err)
-	}
 	listing := catalogue.Listing()
 	lines, known := listLines(listing)
+	if len(names) == 0 {
+		return show(stdout, stderr, format, func() string { return listText(lines) }, listing)
+	}
 	var chosen []any
+	details := ""
 	for _, name := range names {
 		i := slices.IndexFunc(lines, func(l listLine) bool { return l.name == name })
 		if i < 0 {
 			return fail(stderr, audit.UnknownName("list", name, known))
 		}
 		chosen = append(chosen, lines[i].value)
-		if *format == "text" {
-			fmt.Fprint(stdout, lines[i].details)
-		}
+		details += lines[i].details
 	}
-	switch {
-	case *format == "json":
-		var value any = listing
-		if len(names) > 0 {
-			value = chosen
-		}
-		data, err := audit.Canonical(value)
-		if err != nil {
-			return fail(stderr, err)
-		}
-		stdout.Write(data)
-	case len(names) == 0:
-		printList(stdout, lines)
-	}
-	return exitOK
-}
-
-// parseNames reads flags and names in any order.
-func parseNames(set *flag.FlagSet, args []string, stderr io.Writer) (names []string, code int, ok bool) {
-	for {
-		if code, ok = parse(set, args, stderr, -1); !ok {
-			return nil, code, false
-		}
-		if args = set.Args(); len(args) == 0 {
-			return names, exitOK, true
-		}
-		names, args = append(names, args[0]), args[1:]
-	}
+	return show(stdout, stderr, format, func() string { return details }, chosen)
 }
 
 // listLine is one thing that has a name.
@@ -104,8 +76,8 @@ func listLines(l audit.Listing) (lines []listLine, names []string) {
 	return lines, names
 }
 
-// printList prints a line each, mechanisms of one family together.
-func printList(w io.Writer, lines []listLine) {
+// listText has a line each, mechanisms of one family together.
+func listText(lines []listLine) string {
 	family := func(l listLine) string {
 		if l.section != "Mechanisms" {
 			return ""
@@ -134,5 +106,5 @@ func printList(w io.Writer, lines []listLine) {
 		b.WriteString("\n")
 	}
 	b.WriteString("dpscope list NAME tells all of one: what it is, its parameters, its source.\n")
-	io.WriteString(w, b.String())
+	return b.String()
 }

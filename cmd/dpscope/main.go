@@ -5,43 +5,21 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"runtime"
-	"runtime/debug"
 	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/estimators"
-	"github.com/dpscope/dpscope/finders"
-	"github.com/dpscope/dpscope/mechanisms"
-	"github.com/dpscope/dpscope/mechanisms/google"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/module"
 )
 
-// Exit codes of every command.
-const (
-	exitOK           = 0 // no violation found
-	exitViolation    = 1
-	exitUsage        = 2 // wrong usage or input, a mechanism that fails among it
-	exitInconclusive = 3 // with -strict, and for a run that was stopped
-)
-
-// seeded is all that is registered and draws from the seed.
-var seeded = audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
-
 // catalogue is all that is registered.
-var catalogue = withLibrary(seeded)
-
-func withLibrary(c audit.Catalogue) audit.Catalogue {
-	c.Mechanisms = slices.Concat(c.Mechanisms, google.All())
-	return c
-}
+var catalogue = cli.Catalogue()
 
 const usage = `dpscope audits differential privacy.
 
@@ -59,7 +37,6 @@ Usage:
   dpscope account -mechanism KIND [flags]              what noise guarantees after sampling, composition, for groups
   dpscope list [NAME] [-format text|json]              mechanisms, learners and finders, or all of one
   dpscope serve [-addr ADDRESS] [-dir DIR]             serve the page
-  dpscope bench NAME [flags]                           measure: detection, anytime, portfolio, tables, calibration, canaries, scores, zoo, browser, network
   dpscope version
 
 Flags of a command: dpscope COMMAND -h.
@@ -90,7 +67,7 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if len(args) == 0 {
 		fmt.Fprint(stderr, usage)
-		return exitUsage
+		return cli.ExitUsage
 	}
 	switch args[0] {
 	case "audit":
@@ -112,44 +89,28 @@ func dispatch(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	case "serve":
 		return serve(args[1:], stdout, stderr)
 	case "bench":
-		return bench(args[1:], stdout, stderr)
+		return fail(stderr, fmt.Errorf("the benches are a command of their own: go run github.com/dpscope/dpscope/bench %s", strings.Join(args[1:], " ")))
 	case moduleHost:
 		return module.Host(stdin, stdout)
 	case "version", "-version", "--version":
-		if code, ok := parse(flag.NewFlagSet("dpscope version", flag.ContinueOnError), args[1:], stderr, 0); !ok {
+		if code, ok := cli.NewFlags("dpscope version", stderr).Parse(args[1:], 0); !ok {
 			return code
 		}
-		g := generator()
+		g := cli.Generator()
 		fmt.Fprintf(stdout, "dpscope %s %s %s/%s\n", g.Version, g.Go, g.GoOS, g.GoArch)
-		return exitOK
+		return cli.ExitOK
 	case "help", "-h", "-help", "--help":
 		if len(args) == 2 && args[0] == "help" {
 			return dispatch([]string{args[1], "-h"}, stdin, stdout, stderr)
 		}
-		if code, ok := parse(flag.NewFlagSet("dpscope help", flag.ContinueOnError), args[1:], stderr, 0); !ok {
+		if code, ok := cli.NewFlags("dpscope help", stderr).Parse(args[1:], 0); !ok {
 			return code
 		}
 		fmt.Fprint(stdout, usage)
-		return exitOK
+		return cli.ExitOK
 	}
-	return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "verify", "account", "list", "serve", "bench", "version"}))
+	return fail(stderr, audit.UnknownName("command", args[0], []string{"audit", "canaries", "one-run", "scores", "counts", "verify", "account", "list", "serve", "version"}))
 }
 
 // fail prints an error and returns the exit code that goes with it.
-func fail(stderr io.Writer, err error) int {
-	fmt.Fprintf(stderr, "dpscope: %s\n", phrase.Block(phrase.Short(err.Error())))
-	return exitUsage
-}
-
-// generator says what this program is, for reports.
-func generator() audit.Generator {
-	g := audit.Generator{Name: "dpscope", Version: audit.Version, GoOS: runtime.GOOS, GoArch: runtime.GOARCH, Go: runtime.Version()}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-				g.Version += "+" + s.Value[:12]
-			}
-		}
-	}
-	return g
-}
+func fail(stderr io.Writer, err error) int { return cli.Fail("dpscope", stderr, err) }

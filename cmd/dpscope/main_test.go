@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // commands are what tests run as processes of their own.
@@ -64,7 +66,7 @@ func exitCode(err error) string {
 // of this version.
 func TestExampleReplays(t *testing.T) {
 	var out strings.Builder
-	if code := run([]string{"verify", "../../site/example.json"}, nil, &out, &out); code != exitOK {
+	if code := run([]string{"verify", "../../site/example.json"}, nil, &out, &out); code != cli.ExitOK {
 		t.Errorf("exit code %d: %s\ndpscope audit -mechanism svt4 -epsilon 1 -format json > site/example.json writes it anew", code, out.String())
 	}
 }

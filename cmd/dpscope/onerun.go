@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -14,10 +13,10 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/canary/train"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/report"
 )
@@ -41,72 +40,45 @@ func (v *numbersValue) Set(s string) error {
 
 // oneFlags are the flags that dpscope one-run and dpscope scores share.
 type oneFlags struct {
-	set *flag.FlagSet
+	*cli.Flags
 
-	epsilon, delta, beta float64
-	guesses, gdpGuesses  numbersValue
-	sides                string
-	seed                 uint64
-	format, relation     string
-	strict               bool
-	deltaDefaulted       bool // none was given
+	claimed             claimFlags
+	beta                float64
+	guesses, gdpGuesses numbersValue
+	sides               string
+	seed                uint64
+	format, relation    string
+	strict              bool
 }
 
 func newOneFlags(name string, stderr io.Writer) *oneFlags {
-	f := &oneFlags{set: flag.NewFlagSet("dpscope "+name, flag.ContinueOnError), seed: 42}
-	s := f.set
-	s.SetOutput(stderr)
-	s.Float64Var(&f.epsilon, "epsilon", 0, "claimed epsilon, above 0")
-	s.Float64Var(&f.delta, "delta", report.DefaultDelta, "claimed delta, in [0, 1); 0 is a claim of pure differential privacy")
+	f := &oneFlags{Flags: cli.NewFlags("dpscope "+name, stderr)}
+	s := f.Flags
+	f.claimed.register(s, "", "0 is a claim of pure differential privacy")
 	s.StringVar(&f.sides, "sides", "", "which canaries are guessed: chosen (one canary in eight is set aside to choose the sides and, without -guesses, the number), both (as many with large scores in as with small ones out), in, out; default both, of scores without -guesses chosen")
 	s.Var(&f.guesses, "guesses", "how many canaries are guessed, in `numbers` with commas between: of several the best counts and they share -beta; default chosen, or by the number of canaries")
 	s.Var(&f.gdpGuesses, "gdp-guesses", "the same `numbers` for the f-DP bound; default: those of -guesses, or by the number of canaries")
 	s.Float64Var(&f.beta, "beta", 0.05, "allowed error of the bound; its confidence is 1 - beta")
-	s.Var((*seedValue)(&f.seed), "seed", "seed of all randomness, a whole `number`")
-	s.StringVar(&f.format, "format", "text", "text or json")
+	s.Seed(&f.seed, 42, "seed of all randomness")
+	s.TextOrJSON(&f.format)
 	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
 	return f
 }
 
-// claim is the claim that the flags give. It checks the rest of them too.
-func (f *oneFlags) claim() (audit.Claim, error) {
-	given := map[string]bool{}
-	f.set.Visit(func(x *flag.Flag) { given[x.Name] = true })
-	if err := checkFormat(f.format, "text", "json"); err != nil {
-		return audit.Claim{}, err
+// claim is the claim that the flags give, and whether its delta is the default. It
+// checks the rest of the flags too.
+func (f *oneFlags) claim() (audit.Claim, bool, error) {
+	claim, defaulted, err := f.claimed.claim(f.Flags)
+	if err == nil && f.Given("beta") && !(f.beta > 0) {
+		err = &audit.InputError{Field: "-beta", Found: fmt.Sprint(f.beta), Want: "in [1e-9, 0.5]"}
 	}
-	f.deltaDefaulted = !given["delta"]
-	if !given["epsilon"] {
-		return audit.Claim{}, &audit.InputError{Field: "-epsilon", Found: "absent", Want: "the epsilon that is claimed", Remedy: "for example -epsilon 2 -delta 1e-5"}
-	}
-	if !(f.epsilon > 0) {
-		return audit.Claim{}, &audit.InputError{Field: "epsilon", Found: fmt.Sprint(f.epsilon), Want: "a finite number above 0"}
-	}
-	if given["beta"] && !(f.beta > 0) {
-		return audit.Claim{}, &audit.InputError{Field: "-beta", Found: fmt.Sprint(f.beta), Want: "in [1e-9, 0.5]"}
-	}
-	claim := audit.DPClaim(f.epsilon, f.delta)
-	return claim, claim.Validate()
-}
-
-// printFindings prints a report as text or as JSON.
-func printFindings(w io.Writer, format, text string, report any) error {
-	if format == "text" {
-		_, err := io.WriteString(w, text)
-		return err
-	}
-	data, err := audit.Canonical(report)
-	if err != nil {
-		return err
-	}
-	_, err = w.Write(data)
-	return err
+	return claim, defaulted, err
 }
 
 // oneRun is dpscope one-run.
 func oneRun(args []string, stdout, stderr io.Writer) int {
 	f := newOneFlags("one-run", stderr)
-	s := f.set
+	s := f.Flags
 	var names []string
 	for _, x := range source.Sources() {
 		if x.OneRun != nil {
@@ -117,79 +89,52 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	s.StringVar(&f.relation, "relation", "", "neighbouring relation of the claim: add-remove, the only one, since a coin decides whether a canary is there")
 	design := s.String("design", "", "distribution of the canaries: orthogonal, sphere, random-gradients, data-poisoning; default: the source's first")
 	var m int
-	countVar(s, &m, "m", 0, "canaries, each in by a fair coin; 0: the source's default")
-	params := audit.Params{}
-	s.Func("param", "parameter of the source as name=value; may be given more than once", func(v string) error {
-		name, value, err := audit.ParseParam(v)
-		if err == nil {
-			params[name] = value
-		}
-		return err
-	})
-	data := s.String("data", "", "CSV `file` of examples, for dp-sgd")
-	label := s.String("label", "", "column of the labels in the file, its name or number; default the last")
-	bounds := s.String("bounds", "", "declared bounds of all features of the file, as LOW,HIGH; default -1,1")
-	scaling := s.String("scaling", "", "of the file: box (each feature into [-1, 1] by the bounds) or unit (each row to norm 1); default box")
-	if code, ok := parse(s, args, stderr, 0); !ok {
+	s.Count(&m, "m", 0, "canaries, each in by a fair coin; 0: the source's default")
+	params := s.Params("source")
+	var data dataFlags
+	data.register(s, "CSV `file` of examples, for dp-sgd", "the file")
+	if code, ok := s.Parse(args, 0); !ok {
 		return code
 	}
-	claim, err := f.claim()
+	claim, defaulted, err := f.claim()
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := onerun.Plan{Version: canary.PlanVersion, Source: *sourceName, Parameters: params, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: audit.Relation(f.relation), Design: source.Design(*design),
+	plan := onerun.Plan{Version: canary.PlanVersion, Source: *sourceName, Parameters: params, Claim: &claim, DeltaDefaulted: defaulted, Relation: audit.Relation(f.relation), Design: source.Design(*design),
 		Canaries: m, Sides: onerun.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
-	s.Visit(func(x *flag.Flag) {
-		switch x.Name {
-		case "m":
-			if m < 1 && err == nil {
-				err = &audit.InputError{Field: "-m", Found: fmt.Sprint(m), Want: "at least 1"}
-			}
-		case "label", "bounds", "scaling":
-			if plan.CSV == nil {
-				plan.CSV = &train.CSV{Label: *label, Scaling: *scaling}
-			}
-		}
-		if x.Name == "bounds" {
-			if n, serr := fmt.Sscanf(*bounds, "%g,%g", &plan.CSV.Lower, &plan.CSV.Upper); n != 2 || serr != nil {
-				err = &audit.InputError{Field: "-bounds", Found: fmt.Sprintf("%q", *bounds), Want: "two numbers with a comma between", Remedy: "for example -bounds 0,255"}
-			}
-		}
-	})
-	if err != nil {
+	if err := atLeast(s, "m", float64(m), 1); err != nil {
 		return fail(stderr, err)
 	}
-	file, err := readData(*data)
+	if plan.CSV, err = data.csv(s); err != nil {
+		return fail(stderr, err)
+	}
+	file, err := readData(data.data)
 	if err != nil {
 		return fail(stderr, err)
 	}
 	ctx, stop := untilSignal()
 	defer stop()
-	report, err := onerun.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1), Generator: generator(), Now: clock()}.Do(ctx)
+	report, err := onerun.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1), Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
 	if err != nil && report.Schema == "" {
 		return fail(stderr, err)
-	}
-	text := ""
-	if f.format == "text" {
-		text = report.Text()
 	}
 	if err != nil {
 		fail(stderr, err)
 	}
-	printed := printFindings(stdout, f.format, text, report)
+	printed := cli.Print(stdout, f.format, report.Text, report)
 	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
 }
 
 // scores is dpscope scores. Flags may stand before and behind the files.
 func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	f := newOneFlags("scores", stderr)
-	method := f.set.String("method", "", "whose bound the verdict is by: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all")
-	f.set.StringVar(&f.relation, "relation", "", "needed: neighbouring relation of the claim: add-remove (a record is there or not) or replace (a record is replaced by another)")
-	files, code, ok := parseNames(f.set, args, stderr)
+	method := f.String("method", "", "whose bound the verdict is by: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all")
+	f.StringVar(&f.relation, "relation", "", "needed: neighbouring relation of the claim: add-remove (a record is there or not) or replace (a record is replaced by another)")
+	files, code, ok := f.ParseNames(args)
 	if !ok {
 		return code
 	}
-	claim, err := f.claim()
+	claim, defaulted, err := f.claim()
 	if err != nil {
 		return fail(stderr, err)
 	}
@@ -197,16 +142,12 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	plan := scores.Plan{Version: canary.PlanVersion, Claim: &claim, DeltaDefaulted: f.deltaDefaulted, Relation: audit.Relation(f.relation), Method: report.Method(*method), Sides: onerun.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
-	report, err := scores.Run(plan, *in, generator())
+	plan := scores.Plan{Version: canary.PlanVersion, Claim: &claim, DeltaDefaulted: defaulted, Relation: audit.Relation(f.relation), Method: report.Method(*method), Sides: onerun.Sides(f.sides), Guesses: f.guesses, GDPGuesses: f.gdpGuesses, Beta: f.beta, Seed: f.seed}
+	report, err := scores.Run(plan, *in, cli.Generator())
 	if err != nil {
 		return fail(stderr, err)
 	}
-	text := ""
-	if f.format == "text" {
-		text = report.Text()
-	}
-	printed := printFindings(stdout, f.format, text, report)
+	printed := cli.Print(stdout, f.format, report.Text, report)
 	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
 }
 

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/report/format"
 )
 
@@ -26,8 +26,9 @@ type formatFlags struct {
 // formatFile is a file that is written beside standard output.
 type formatFile struct{ format, path string }
 
-func (f *formatFlags) register(s *flag.FlagSet) {
-	s.StringVar(&f.format, "format", format.Text, "what standard output gets: "+strings.Join(format.Formats, ", "))
+func (f *formatFlags) register(s *cli.Flags) {
+	s.Format(&f.format, "what standard output gets: "+strings.Join(format.Formats, ", "), format.Formats...)
+	s.Check(f.check)
 	s.Func("output", "write a `file` beside standard output, as FORMAT=FILE or as FILE whose ending tells the format (.sarif, .json, .xml, .md, .txt); may be given more than once", func(v string) error {
 		out, err := parseOutput(v)
 		if err == nil {
@@ -43,7 +44,7 @@ var endings = map[string]string{".sarif": format.SARIF, ".json": format.JSON, ".
 
 func parseOutput(v string) (formatFile, error) {
 	if name, path, ok := strings.Cut(v, "="); ok && path != "" && !strings.ContainsAny(name, `/\.`) {
-		return formatFile{name, path}, checkFormat(name, format.Formats...)
+		return formatFile{name, path}, cli.CheckFormat(name, format.Formats...)
 	}
 	name, ok := endings[strings.ToLower(filepath.Ext(v))]
 	if !ok {
@@ -54,9 +55,6 @@ func parseOutput(v string) (formatFile, error) {
 
 // check refuses, before anything runs, what could not be written in the end.
 func (f *formatFlags) check() error {
-	if err := checkFormat(f.format, format.Formats...); err != nil {
-		return err
-	}
 	if _, err := f.place(); err != nil {
 		return err
 	}
@@ -112,13 +110,13 @@ func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed er
 func verdictCode(v audit.Verdict, end audit.TerminationReason, strict bool) int {
 	switch {
 	case v == audit.Violation:
-		return exitViolation
+		return cli.ExitViolation
 	case v == audit.Invalid:
-		return exitUsage
+		return cli.ExitUsage
 	case end == audit.Stopped, strict && v != audit.NoViolation:
-		return exitInconclusive
+		return cli.ExitInconclusive
 	}
-	return exitOK
+	return cli.ExitOK
 }
 
 // told ends a command that has a verdict. What could not be written is named, and
@@ -134,13 +132,22 @@ func told(stderr io.Writer, summary string, code int, files, printed error) int 
 	return lost(stderr, code, files)
 }
 
+// show prints what has no verdict. Where that was not written, run names why.
+func show(stdout, stderr io.Writer, format string, text func() string, value any) int {
+	out := &outlet{Writer: stdout}
+	if err := cli.Print(out, format, text, value); err != nil && out.err == nil {
+		return fail(stderr, err)
+	}
+	return cli.ExitOK
+}
+
 // lost names what could not be written. A violation keeps its exit code.
 func lost(stderr io.Writer, code int, err error) int {
 	fail(stderr, err)
-	if code == exitViolation {
+	if code == cli.ExitViolation {
 		return code
 	}
-	return exitUsage
+	return cli.ExitUsage
 }
 
 // outlet remembers that writing failed.

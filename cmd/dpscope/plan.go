@@ -15,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/report/format"
@@ -26,7 +27,7 @@ type planFlags struct {
 	only []string
 }
 
-func (f *planFlags) register(s *flag.FlagSet) {
+func (f *planFlags) register(s *cli.Flags) {
 	f.registerFile(s)
 	s.Func("only", "run the audit of this `name` of the plan only, with the outcome that it has among the others; may be given more than once", func(v string) error {
 		f.only = append(f.only, v)
@@ -34,7 +35,7 @@ func (f *planFlags) register(s *flag.FlagSet) {
 	})
 }
 
-func (f *planFlags) registerFile(s *flag.FlagSet) {
+func (f *planFlags) registerFile(s *cli.Flags) {
 	s.StringVar(&f.file, "plan", "", "`file` with several audits, which share one error (docs/ci.md); - is standard input")
 }
 
@@ -122,7 +123,7 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 			stopped := ctx.Err() != nil
 			end()
 			if stopped {
-				return nil, nil, nil, errStopped
+				return nil, nil, nil, cli.ErrStopped
 			}
 			return nil, nil, nil, at(k, err)
 		}
@@ -194,17 +195,13 @@ func (f *planFlags) place(line int) *format.Location {
 // auditPlan is dpscope audit -plan.
 func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	var alien error
-	f.set.Visit(func(x *flag.Flag) {
+	f.Visit(func(x *flag.Flag) {
 		if !slices.Contains(withPlan, x.Name) && alien == nil {
 			alien = &audit.InputError{Field: "-" + x.Name, Found: "given", Want: "absent with -plan", Remedy: "the plan says what is audited and how; beside it stand -" + strings.Join(withPlan[1:], ", -")}
 		}
 	})
 	if alien != nil {
 		return fail(stderr, alien)
-	}
-	workers, err := workerCount(f.workers)
-	if err != nil {
-		return fail(stderr, err)
 	}
 	file, err := f.suite.read(stdin)
 	if err != nil {
@@ -226,8 +223,8 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	for i, p := range todo {
 		show := newMeter(stderr)
 		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), p.name)
-		report, err := pair.Run{Plan: p.plan, Catalogue: p.cat, Pool: core.LocalPool(p.cat, workers),
-			Generator: generator(), Progress: show.progress, Now: clock()}.Do(ctx)
+		report, err := pair.Run{Plan: p.plan, Catalogue: p.cat, Pool: core.LocalPool(p.cat, *f.workers),
+			Generator: cli.Generator(), Progress: show.progress, Now: cli.Clock()}.Do(ctx)
 		show.clear()
 		if err != nil && report.Schema == "" {
 			return fail(stderr, fmt.Errorf("audit %s: %w", p.name, err))
@@ -244,7 +241,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 		audited = append(audited, suite.Audited{Name: p.name, Report: report})
 		run.Audits = append(run.Audits, format.Audit{Name: p.name, Report: report, Location: p.place})
 	}
-	whole := suite.NewReport(file, generator(), audited)
+	whole := suite.NewReport(file, cli.Generator(), audited)
 	run.Summary, run.Value = whole.Summary, whole
 	files, printed := f.out.write(stdout, run)
 	return told(stderr, whole.Summary, verdictCode(whole.Verdict, end, f.strict), files, printed)
@@ -281,12 +278,12 @@ func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, 
 			todo[p.name] = p
 		}
 	}
-	code := exitOK
+	code := cli.ExitOK
 	for _, a := range report.Audits {
 		fmt.Fprintf(stdout, "== %s\n\n", a.Name)
 		v, err := verifyAudit(ctx, a, todo, workers, whole)
 		if ctx.Err() != nil {
-			return fail(stderr, errStopped)
+			return fail(stderr, cli.ErrStopped)
 		}
 		if err != nil {
 			return fail(stderr, fmt.Errorf("%s: audit %s: %w", name, a.Name, err))
@@ -298,9 +295,9 @@ func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, 
 	v := report.Verify(file)
 	printLines(stdout, v)
 	if !v.OK() {
-		code = exitViolation
+		code = cli.ExitViolation
 	}
-	if code != exitOK {
+	if code != cli.ExitOK {
 		fmt.Fprintln(stdout, "Not replayed: the report does not match its own settings.")
 		return code
 	}

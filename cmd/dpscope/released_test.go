@@ -16,8 +16,8 @@ import (
 	check "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
-	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
 const (
@@ -120,14 +120,14 @@ func verifyReleased(t *testing.T, file string, r releasedReport, args []string) 
 		var out, errs strings.Builder
 		code := run(slices.Concat([]string{"verify"}, mode, args, []string{file}), nil, &out, &errs)
 		if r.uncounted() {
-			if code != exitUsage || !strings.Contains(errs.String(), "has nothing to replay") {
+			if code != cli.ExitUsage || !strings.Contains(errs.String(), "has nothing to replay") {
 				t.Errorf("verify %s: exit code %d: %s%s", mode, code, out.String(), errs.String())
 			}
 			continue
 		}
 		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
 		last := lines[len(lines)-1]
-		if code != exitOK || strings.Contains(out.String(), "DIFFERS") || !strings.HasPrefix(last, "Replayed: ") && !strings.HasPrefix(last, "Recomputed: ") {
+		if code != cli.ExitOK || strings.Contains(out.String(), "DIFFERS") || !strings.HasPrefix(last, "Replayed: ") && !strings.HasPrefix(last, "Recomputed: ") {
 			t.Fatalf("verify %s: exit code %d: %s%s", mode, code, out.String(), errs.String())
 		}
 		// A quick replay recomputes bounds of canaries from the report's own counts.
@@ -162,7 +162,7 @@ func listReports(t *testing.T) map[string][]string {
 	}
 	listed := map[string][]string{}
 	for lines := bufio.NewScanner(bytes.NewReader(data)); lines.Scan(); {
-		words, err := command.Split(lines.Text())
+		words, err := audit.ShellWords("reports.txt", lines.Text())
 		if err != nil || len(words) == 0 {
 			t.Fatalf("reports.txt: %q: %v", lines.Text(), err)
 		}

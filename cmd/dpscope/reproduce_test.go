@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"reflect"
@@ -14,19 +13,18 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
-	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // readAgain parses a command as a shell and dpscope would.
 func readAgain(t *rapid.T, cli string) (*auditFlags, pair.Plan) {
-	words, err := command.Split(cli)
+	words, err := audit.ShellWords("the command", cli)
 	if err != nil {
 		t.Fatalf("%s: %v", cli, err)
 	}
-	f := newAuditFlags(io.Discard)
 	var said strings.Builder
-	if _, ok := parse(f.set, words[2:], &said, 0); !ok {
+	f := newAuditFlags(&said)
+	if _, ok := f.Parse(words[2:], 0); !ok {
 		t.Fatalf("%s: %s", cli, said.String())
 	}
 	p, err := f.plan()

@@ -1,16 +1,15 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -25,12 +24,12 @@ type sampleFlags struct {
 	stdin io.Reader // what the file - is
 }
 
-func (f *sampleFlags) registerFiles(s *flag.FlagSet) {
+func (f *sampleFlags) registerFiles(s *cli.Flags) {
 	s.StringVar(&f.file, "samples-file", "", "file of recorded outputs instead of a mechanism: CSV, TSV, JSON lines, JSON, NPY or NPZ, also in gzip, told apart by content, with a column dataset (0 or 1) or arrays d0 and d1 (docs/samples.md); - is standard input")
 	s.StringVar(&f.file2, "samples-file2", "", "file of the outputs on the second dataset, where -samples-file holds the first only")
 }
 
-func (f *sampleFlags) register(s *flag.FlagSet) {
+func (f *sampleFlags) register(s *cli.Flags) {
 	f.registerFiles(s)
 	s.StringVar(&f.header, "header", "", "yes or no: whether the first line of -samples-file names the columns; default: by content")
 	s.StringVar(&f.dataset, "dataset", "", `column of -samples-file that tells the dataset; default "dataset"`)
@@ -105,9 +104,7 @@ func withSamples(files []*recorded.File, c recorded.Choice, o recorded.Options) 
 }
 
 func withRecorded(s *recorded.Samples, o recorded.Options) audit.Catalogue {
-	cat := catalogue
-	cat.Mechanisms = append(slices.Clone(cat.Mechanisms), s.Spec(o))
-	return cat
+	return cli.With(catalogue, s.Spec(o))
 }
 
 // read reads the files; their names are without their folders.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -13,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/dpscope/dpscope/internal/cli"
 	sites "github.com/dpscope/dpscope/internal/serve"
 )
 
@@ -25,10 +25,10 @@ const siteZip = "dpscope-site.zip"
 // files that a build makes do not belong into git, where go install takes its source
 // from. It is found, or built from the source that the program itself was built from.
 func serve(args []string, stdout, stderr io.Writer) int {
-	flags := flag.NewFlagSet("dpscope serve", flag.ContinueOnError)
+	flags := cli.NewFlags("dpscope serve", stderr)
 	addr := flags.String("addr", "", sites.AddrUsage)
 	dir := flags.String("dir", "", "`folder` or zip of the built site; without it, dist here, or "+siteZip+" beside this program, or else the site is built from this program's source by the go command")
-	if code, ok := parse(flags, args, stderr, 0); !ok {
+	if code, ok := flags.Parse(args, 0); !ok {
 		return code
 	}
 	ctx, stop := untilSignal()
@@ -42,9 +42,9 @@ func serve(args []string, stdout, stderr io.Writer) int {
 	}
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(stderr, "dpscope: serve: %v\n", err)
-		return exitUsage
+		return cli.ExitUsage
 	}
-	return exitOK
+	return cli.ExitOK
 }
 
 // findSite opens the site that -dir names, or one that is there.

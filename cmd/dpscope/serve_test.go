@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 func TestServeUsage(t *testing.T) {
@@ -21,11 +23,11 @@ func TestServeUsage(t *testing.T) {
 		code int
 		says string
 	}{
-		{[]string{"-dir", t.TempDir()}, exitUsage, "./build.sh build"},
-		{[]string{"-dir", site, "-addr", "256.0.0.1:x"}, exitUsage, "-addr"},
-		{[]string{"-colour"}, exitUsage, "-colour"},
-		{[]string{"dist"}, exitUsage, `"dist"`},
-		{[]string{"-h"}, exitOK, "-addr"},
+		{[]string{"-dir", t.TempDir()}, cli.ExitUsage, "./build.sh build"},
+		{[]string{"-dir", site, "-addr", "256.0.0.1:x"}, cli.ExitUsage, "-addr"},
+		{[]string{"-colour"}, cli.ExitUsage, "-colour"},
+		{[]string{"dist"}, cli.ExitUsage, `"dist"`},
+		{[]string{"-h"}, cli.ExitOK, "-addr"},
 	} {
 		var out, errs bytes.Buffer
 		if code := serve(c.args, &out, &errs); code != c.code || !strings.Contains(errs.String(), c.says) || out.Len() > 0 {

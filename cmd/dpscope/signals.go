@@ -2,14 +2,10 @@ package main
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
 	"syscall"
 )
-
-// errStopped is the end of a command that had nothing to tell yet.
-var errStopped = errors.New("stopped before the end")
 
 // untilSignal is a context that ends with the first SIGINT or SIGTERM, so that a run
 // can tell what it has. The second one ends the process.

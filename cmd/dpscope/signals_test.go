@@ -23,6 +23,7 @@ import (
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 func init() { commands["waits"] = waits }
@@ -110,7 +111,7 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 		t.Fatal(err)
 	}
 	ofSamples := filepath.Join(dir, "samples.json")
-	if code := run([]string{"audit", "-samples-file", samples, "-epsilon", "1", "-output", ofSamples}, nil, io.Discard, io.Discard); code == exitUsage {
+	if code := run([]string{"audit", "-samples-file", samples, "-epsilon", "1", "-output", ofSamples}, nil, io.Discard, io.Discard); code == cli.ExitUsage {
 		t.Fatal("no report of samples")
 	}
 	claim := audit.DPClaim(2, 1e-5)
@@ -237,7 +238,7 @@ func TestClosedPipe(t *testing.T) {
 	cmd := exec.Command("dpscope", "audit", "-mechanism", "svt4", "-epsilon", "1", "-samples", "20000", "-trials", "2")
 	cmd.Stdout, cmd.Stderr = w, &said
 	err = cmd.Run()
-	if cmd.ProcessState.ExitCode() != exitViolation || !strings.HasPrefix(said.String(), "Violation: ") || !strings.Contains(said.String(), "standard output was not written") {
+	if cmd.ProcessState.ExitCode() != cli.ExitViolation || !strings.HasPrefix(said.String(), "Violation: ") || !strings.Contains(said.String(), "standard output was not written") {
 		t.Errorf("%v: %s", err, said.String())
 	}
 }

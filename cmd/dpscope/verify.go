@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -16,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -25,10 +25,9 @@ const maxReportBytes = 64 << 20
 // verify is dpscope verify: it replays a report. It exits with 0 when the
 // replay gives the same, whatever the verdict, and with 1 when it does not.
 func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	set := flag.NewFlagSet("dpscope verify", flag.ContinueOnError)
-	set.SetOutput(stderr)
+	set := cli.NewFlags("dpscope verify", stderr)
 	quick := set.Bool("quick", false, "certify the report's own witness only; cannot show that it was chosen before its samples were drawn")
-	workers := set.Int("workers", 0, "parallel workers; 0: one a processor")
+	workers := set.Workers(0, "parallel workers; 0: one a processor")
 	var files []string
 	set.Func("data", "the `file` that an audit with canaries or of scores was given; twice for two files of scores", func(v string) error {
 		files = append(files, v)
@@ -40,13 +39,10 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	brought.registerNames(set)
 	var plan planFlags
 	plan.registerFile(set)
-	if code, ok := parse(set, args, stderr, 1); !ok {
+	if code, ok := set.Parse(args, 1); !ok {
 		return code
 	}
-	n, err := workerCount(*workers)
-	if err != nil {
-		return fail(stderr, err)
-	}
+	n := *workers
 	name := set.Arg(0)
 	data, err := readReport(name, stdin)
 	if err != nil {
@@ -93,7 +89,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	defer end()
 	v, err := pair.Verify(ctx, cat, core.LocalPool(cat, n), report, !*quick)
 	if ctx.Err() != nil {
-		return fail(stderr, errStopped)
+		return fail(stderr, cli.ErrStopped)
 	}
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
@@ -109,7 +105,7 @@ func printVerification(stdout io.Writer, v engine.Verification, r pair.Report) i
 	if v.OK() && !certified(r) {
 		printLines(stdout, v)
 		fmt.Fprintln(stdout, "Nothing to replay: the run ended before certification. The rest follows from its settings.")
-		return exitOK
+		return cli.ExitOK
 	}
 	return printReplay(stdout, v, len(r.Results) > 0 && r.Results[0].LowerBound != nil)
 }
@@ -119,18 +115,18 @@ func printReplay(stdout io.Writer, v engine.Verification, bounded bool) int {
 	printLines(stdout, v)
 	if !v.OK() {
 		fmt.Fprintln(stdout, "Not replayed: the report does not match its own settings.")
-		return exitViolation
+		return cli.ExitViolation
 	}
 	if !bounded {
 		fmt.Fprintln(stdout, "Replayed: same counts. The run did not complete, so there is no bound.")
-		return exitOK
+		return cli.ExitOK
 	}
 	if v.Recomputed {
 		fmt.Fprintln(stdout, "Recomputed: bound and verdict follow from the report's counts. The counts themselves were not drawn again.")
-		return exitOK
+		return cli.ExitOK
 	}
 	fmt.Fprintln(stdout, "Replayed: same counts, bound and verdict.")
-	return exitOK
+	return cli.ExitOK
 }
 
 func printLines(stdout io.Writer, v engine.Verification) {

@@ -63,10 +63,7 @@ type Result struct {
 	Settings []Setting `json:"settings"`
 	Rows     []Row     `json:"rows"`
 	Groups   []Group   `json:"groups"`
-	// Sharp is absent where only some learners, finders or mechanisms were
-	// asked for.
-	Sharp []SharpRow `json:"sharp,omitempty"`
-	Left  []string   `json:"leftOut"`
+	Left     []string  `json:"leftOut"`
 	// Tests is how many cells and groups share Error (Bonferroni).
 	Tests int      `json:"tests"`
 	Error float64  `json:"judgementError"`
@@ -146,17 +143,6 @@ func (p Plan) Judge(rows []Row, left []string) Result {
 		}
 	}
 	return r
-}
-
-// AddSharp adds sharp cells to the judgement. Their tests, at [SharpLevel] each,
-// are beside the others.
-func (r *Result) AddSharp(rows []SharpRow) {
-	r.Sharp = append(r.Sharp, rows...)
-	for _, row := range rows {
-		if row.Accused() {
-			r.Above = append(r.Above, row.Name)
-		}
-	}
 }
 
 // estimate sets the rate and its interval.

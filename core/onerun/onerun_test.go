@@ -36,7 +36,7 @@ func auditOnce(t *testing.T, p Plan, sources []source.Spec) Report {
 // TestOneRunCoverage: the sum with noise that gives its claim exactly. Bounds
 // exceed epsilon, and the bound on mu the mu of the mechanism, no oftener than beta
 // = .05 allows (false alarm below 4e-6 each), and are as high as
-// simulations apart from this program found (see dpscope bench canaries).
+// simulations apart from this program found (see the bench canaries).
 func TestOneRunCoverage(t *testing.T) {
 	nativetest.Only(t)
 	audits := gear.Of(24, 120)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -288,8 +289,8 @@ const (
 func renamed(rows []Published) []Published {
 	rows = slices.Clone(rows)
 	for i, p := range rows {
-		if p.Method == bounds.MethodKatz && p.Delta > 0 && p.Fault == formerKatzDeltaFault {
-			rows[i].Method, rows[i].Fault = bounds.MethodKatzDelta, katzDeltaFault
+		if p.Method == published.MethodKatz && p.Delta > 0 && p.Fault == formerKatzDeltaFault {
+			rows[i].Method, rows[i].Fault = published.MethodKatzDelta, katzDeltaFault
 		}
 	}
 	return rows
@@ -307,11 +308,11 @@ func (c certificate) published() []Published {
 			out = append(out, p)
 		}
 	}
-	katz := Published{ID: Epsilon, Delta: delta, Method: bounds.MethodKatzDelta, Fault: katzDeltaFault}
+	katz := Published{ID: Epsilon, Delta: delta, Method: published.MethodKatzDelta, Fault: katzDeltaFault}
 	if delta == 0 {
-		katz.Method, katz.Fault = bounds.MethodKatz, "valid only in the limit of many outputs; none where the second side was never seen"
+		katz.Method, katz.Fault = published.MethodKatz, "valid only in the limit of many outputs; none where the second side was never seen"
 	}
-	add(katz, bounds.Katz(c.prepared.Event.counts(c.table), delta, c.beta))
+	add(katz, published.Katz(c.prepared.Event.counts(c.table), delta, c.beta))
 	var d *DirectedPlan
 	if d = c.prepared.Goal; d == nil {
 		for i := range c.prepared.Renyi {
@@ -321,22 +322,22 @@ func (c certificate) published() []Published {
 		}
 	}
 	if d != nil {
-		add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: bounds.MethodRenyiPublished,
-			Fault: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, bounds.PublishedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
+		add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiPublished,
+			Fault: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, published.Renyi(d.side(c.table), d.H, d.Alpha, c.beta))
 		if !p.Anytime {
-			add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: bounds.MethodRenyiCorrected, Fault: "mended, and far looser than what certifies"},
-				bounds.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
+			add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiCorrected, Fault: "mended, and far looser than what certifies"},
+				published.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
 		}
 	}
 	if n := t.Pairs(); !p.Anytime && n > 0 {
 		// The eta at which this many outputs are what algorithm 3 asks for.
 		eta := math.Sqrt(12 * (1 + math.Exp(2*eps)) / float64(n))
-		if float64(n) >= bounds.PublishedHistogramSamples(t.Bins, eps, eta, c.beta)*(1-1e-12) {
-			add(Published{ID: Delta, Epsilon: eps, Method: bounds.MethodHistogramPublished, Fault: "its bias is not below eta: equal distributions are reported as a violation on many bins"},
-				lowerBound(bounds.HistogramDivergence(t.First(), t.Second(), eps)-eta))
+		if float64(n) >= published.HistogramSamples(t.Bins, eps, eta, c.beta)*(1-1e-12) {
+			add(Published{ID: Delta, Epsilon: eps, Method: published.MethodHistogramPublished, Fault: "its bias is not below eta: equal distributions are reported as a violation on many bins"},
+				lowerBound(published.HistogramDivergence(t.First(), t.Second(), eps)-eta))
 		}
-		add(Published{ID: Delta, Epsilon: eps, Method: bounds.MethodHistogram, Fault: "mended; its slack grows with the root of the number of bins"},
-			bounds.HistogramDelta(t.First(), t.Second(), eps, c.beta))
+		add(Published{ID: Delta, Epsilon: eps, Method: published.MethodHistogram, Fault: "mended; its slack grows with the root of the number of bins"},
+			published.HistogramDelta(t.First(), t.Second(), eps, c.beta))
 	}
 	return out
 }

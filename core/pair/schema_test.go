@@ -15,6 +15,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/pair"
 )
 
@@ -45,8 +46,8 @@ func schema(t *testing.T) []byte {
 		reflect.TypeFor[audit.TerminationReason](): words(string(audit.Completed), string(audit.Refuted), string(audit.Stopped), string(audit.Failed)),
 		reflect.TypeFor[bounds.Method](): words(string(bounds.MethodExact), string(bounds.MethodClopperPearson), string(bounds.MethodPairedBetting), string(bounds.MethodGaussianMu),
 			string(bounds.MethodRenyiBetting), string(bounds.MethodRenyiBerryEsseen), string(bounds.MethodEventMixture), string(bounds.MethodScoreMixture),
-			string(bounds.MethodRenyiMixture), string(bounds.MethodHistogram), string(bounds.MethodRenyiCorrected), string(bounds.MethodKatz), string(bounds.MethodKatzDelta),
-			string(bounds.MethodRenyiPublished), string(bounds.MethodHistogramPublished)),
+			string(bounds.MethodRenyiMixture), string(published.MethodHistogram), string(published.MethodRenyiCorrected), string(published.MethodKatz), string(published.MethodKatzDelta),
+			string(published.MethodRenyiPublished), string(published.MethodHistogramPublished)),
 		reflect.TypeFor[audit.ParamValue](): {Types: []string{"number", "string"}},
 		reflect.TypeFor[json.RawMessage]():  {Type: "object", Description: "the model, as its learner writes it"},
 	}})

@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/dpscope/dpscope/audit"
 	"github.com/google/differential-privacy/go/v3/dpagg"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 var (

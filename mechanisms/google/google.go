@@ -13,9 +13,10 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/google/differential-privacy/go/v3/noise"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
-	"github.com/google/differential-privacy/go/v3/noise"
 )
 
 // The library, for people, and with its version.

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/differential-privacy/go/v3/noise"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
@@ -14,7 +16,6 @@ import (
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/stream"
-	"github.com/google/differential-privacy/go/v3/noise"
 )
 
 var catalogue = audit.Catalogue{Mechanisms: All(), Learners: estimators.Registry(), Finders: finders.All}

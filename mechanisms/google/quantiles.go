@@ -1,8 +1,9 @@
 package google
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"github.com/google/differential-privacy/go/v3/dpagg"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 var (

@@ -2,10 +2,11 @@ package recorded
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"strconv"
 	"unicode/utf8"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // blockRows is how many values of a column one block of memory holds.

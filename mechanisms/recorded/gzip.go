@@ -5,9 +5,10 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"io"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 const gzipMagic = "\x1f\x8b"

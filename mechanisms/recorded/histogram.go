@@ -2,8 +2,9 @@ package recorded
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Bin is one bar of a histogram.

@@ -3,9 +3,11 @@ package recorded
 import (
 	"bytes"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"slices"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/recorded/jsonscan"
 )
 
 // jsonReader reads JSON lines: a line is an object of values by column, an
@@ -114,10 +116,10 @@ func (r *jsonReader) close() ([]*Table, error) {
 
 // record takes one line. It sets document if the first is no row.
 func (r *jsonReader) record(line []byte) error {
-	r.scan = jsonScanner{what: r.p.o.Name, line: r.line, data: line}
+	r.scan = jsonScanner{Scanner: jsonscan.Scanner{What: r.p.o.Name, Line: r.line, Data: line}}
 	s := &r.scan
-	s.space()
-	if s.at == len(line) {
+	s.Space()
+	if s.At == len(line) {
 		if r.blank == 0 {
 			r.blank = r.line
 		}
@@ -130,11 +132,11 @@ func (r *jsonReader) record(line []byte) error {
 		r.blank = 0
 	}
 	r.only = nil
-	if r.tab == nil && s.peek() == '[' {
+	if r.tab == nil && s.Peek() == '[' {
 		r.only = append([]byte{}, line...)
 	}
 	err := r.row(s)
-	if err != nil && r.tab == nil && s.nested {
+	if err != nil && r.tab == nil && (s.nested || s.Short) {
 		r.document = true
 		return nil
 	}
@@ -150,8 +152,8 @@ func (r *jsonReader) row(s *jsonScanner) error {
 	if err != nil {
 		return err
 	}
-	if s.space(); s.at < len(s.data) {
-		return s.fault(s.at, "the end of the line")
+	if err := s.End("line"); err != nil {
+		return err
 	}
 	if r.tab == nil {
 		if err := r.start(s, object); err != nil {
@@ -164,7 +166,7 @@ func (r *jsonReader) row(s *jsonScanner) error {
 // start fixes the columns by the first row.
 func (r *jsonReader) start(s *jsonScanner, object bool) error {
 	if len(r.cells) == 0 {
-		return &audit.InputError{Field: s.place(0), Found: "a row without values", Want: "at least one"}
+		return &audit.InputError{Field: s.rowPlace(), Found: "a row without values", Want: "at least one"}
 	}
 	tab := &tabulator{o: &r.p.o, what: r.p.o.Name, left: &r.p.left}
 	names := make([]string, len(r.cells))
@@ -200,7 +202,7 @@ func plainKey(name string) []byte {
 func (r *jsonReader) arrange(s *jsonScanner, object bool) error {
 	if object != r.object {
 		words := map[bool]string{true: "an object", false: "an array or a value"}
-		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", s.what, r.line), Found: words[object], Want: words[r.object] + ", as the first row"}
+		return &audit.InputError{Field: fmt.Sprintf("%s, line %d", s.What, r.line), Found: words[object], Want: words[r.object] + ", as the first row"}
 	}
 	if !object {
 		r.ordered = r.cells
@@ -219,17 +221,17 @@ func (r *jsonReader) order(s *jsonScanner) error {
 		if i >= len(names) || names[i] != string(k) {
 			var ok bool
 			if j, ok = r.index[string(k)]; !ok {
-				return &audit.InputError{Field: s.place(0), Found: fmt.Sprintf("a row with the key %q", k), Want: fmt.Sprintf("the keys of the first row: %q", names)}
+				return &audit.InputError{Field: s.rowPlace(), Found: fmt.Sprintf("a row with the key %q", k), Want: fmt.Sprintf("the keys of the first row: %q", names)}
 			}
 		}
 		if r.ordered[j] != nil {
-			return &audit.InputError{Field: s.place(0), Found: fmt.Sprintf("the key %q twice", k), Want: "each key once"}
+			return &audit.InputError{Field: s.rowPlace(), Found: fmt.Sprintf("the key %q twice", k), Want: "each key once"}
 		}
 		r.ordered[j] = r.cells[i]
 	}
 	for j, c := range r.ordered {
 		if c == nil {
-			return &audit.InputError{Field: s.place(0), Found: fmt.Sprintf("a row without the key %q", names[j]), Want: fmt.Sprintf("the keys of the first row: %q", names)}
+			return &audit.InputError{Field: s.rowPlace(), Found: fmt.Sprintf("a row without the key %q", names[j]), Want: fmt.Sprintf("the keys of the first row: %q", names)}
 		}
 	}
 	return nil
@@ -237,17 +239,17 @@ func (r *jsonReader) order(s *jsonScanner) error {
 
 // readDocument reads the whole file.
 func (r *jsonReader) readDocument() ([]*Table, error) {
-	s := &jsonScanner{what: r.p.o.Name, line: r.line, data: r.rest, progress: r.p.o.Progress}
-	s.space()
+	s := &jsonScanner{Scanner: jsonscan.Scanner{What: r.p.o.Name, Line: r.line, Data: r.rest}, progress: r.p.o.Progress}
+	s.Space()
 	var tables []*Table
-	if s.peek() == '[' {
+	if s.Peek() == '[' {
 		t, err := r.array(s, "")
 		if err != nil {
 			return nil, err
 		}
 		tables = append(tables, t)
 	} else {
-		s.at++ // the brace by which the file was told to be JSON
+		s.At++ // the brace by which the file was told to be JSON
 		for first := true; ; first = false {
 			done, err := s.more('}', first)
 			if err != nil {
@@ -263,23 +265,23 @@ func (r *jsonReader) readDocument() ([]*Table, error) {
 			key := string(k)
 			for _, t := range tables {
 				if t.Name == key {
-					return nil, &audit.InputError{Field: s.place(s.at), Found: fmt.Sprintf("the key %q twice", key), Want: "each key once"}
+					return nil, &audit.InputError{Field: s.Place(s.At), Found: fmt.Sprintf("the key %q twice", key), Want: "each key once"}
 				}
 			}
-			if s.space(); s.peek() != '[' {
-				return nil, s.fault(s.at, fmt.Sprintf("an array, as the value of %q", key))
+			if s.Space(); s.Peek() != '[' {
+				return nil, s.Fault(s.At, fmt.Sprintf("an array, as the value of %q", key))
 			}
 			t, err := r.array(s, key)
 			if err != nil {
 				return nil, err
 			}
 			if tables = append(tables, t); len(tables) > MaxColumns {
-				return nil, s.fault(s.at, fmt.Sprintf("at most %d arrays", MaxColumns))
+				return nil, s.Fault(s.At, fmt.Sprintf("at most %d arrays", MaxColumns))
 			}
 		}
 	}
-	if s.space(); s.at < len(s.data) {
-		return nil, s.fault(s.at, "the end of the file")
+	if err := s.End("file"); err != nil {
+		return nil, err
 	}
 	if len(tables) == 0 {
 		return nil, &audit.InputError{Field: r.p.o.Name, Found: "an object without arrays", Want: `arrays by name, such as {"d0": [...], "d1": [...]}`}
@@ -295,7 +297,7 @@ func (r *jsonReader) array(s *jsonScanner, name string) (*Table, error) {
 		what += fmt.Sprintf(", array %q", name)
 	}
 	one := &jsonReader{p: r.p}
-	s.at++
+	s.At++
 	matrix := false
 	for first := true; ; first = false {
 		done, err := s.more(']', first)
@@ -305,12 +307,12 @@ func (r *jsonReader) array(s *jsonScanner, name string) (*Table, error) {
 		if done {
 			break
 		}
-		s.space()
+		s.Space()
 		if first {
-			matrix = s.peek() == '['
+			matrix = s.Peek() == '['
 		}
-		if one.line, _ = s.position(s.at); matrix != (s.peek() == '[') {
-			return nil, s.fault(s.at, "a row like the first")
+		if one.line, _ = s.Position(s.At); matrix != (s.Peek() == '[') {
+			return nil, s.Fault(s.At, "a row like the first")
 		}
 		if err := one.element(s, what); err != nil {
 			return nil, err
@@ -333,7 +335,7 @@ func (r *jsonReader) element(s *jsonScanner, what string) error {
 	if err != nil {
 		return err
 	}
-	row := &jsonScanner{what: what, line: r.line}
+	row := &jsonScanner{Scanner: jsonscan.Scanner{What: what, Line: r.line}}
 	if r.tab == nil {
 		notes := len(r.p.notes)
 		if err := r.start(row, object); err != nil {

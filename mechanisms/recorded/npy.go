@@ -3,10 +3,11 @@ package recorded
 import (
 	"encoding/binary"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 const npyMagic = "\x93NUMPY"

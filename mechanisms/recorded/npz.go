@@ -5,9 +5,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"io"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Limits of an NPZ. Deflate reaches a ratio of 1032 on an array of one value,

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+
+	"github.com/dpscope/dpscope/mechanisms/recorded/jsonscan"
 )
 
 // cellClass says what a cell's text is.
@@ -48,7 +50,7 @@ func parseNumber(b []byte) (float64, cellClass) {
 	if len(b) == 0 {
 		return 0, textCell
 	}
-	if len(b) <= 15 && digits(b, 0) == len(b) { // exact, below 2^53
+	if len(b) <= 15 && jsonscan.Digits(b, 0) == len(b) { // exact, below 2^53
 		n := 0
 		for _, c := range b {
 			n = 10*n + int(c-'0')
@@ -171,7 +173,7 @@ func wholeText(high, low float64) string {
 // decimalComma reports whether a cell is a number with a decimal comma.
 func decimalComma(b []byte) bool {
 	before, after, ok := bytes.Cut(bytes.TrimSpace(b), []byte{','})
-	if !ok || digits(after, 0) == 0 || bytes.IndexByte(before, '.') >= 0 {
+	if !ok || jsonscan.Digits(after, 0) == 0 || bytes.IndexByte(before, '.') >= 0 {
 		return false
 	}
 	_, class := parseNumber(append(append(bytes.Clone(before), '.'), after...))

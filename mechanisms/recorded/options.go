@@ -2,6 +2,7 @@ package recorded
 
 import (
 	"fmt"
+
 	"github.com/dpscope/dpscope/audit"
 )
 

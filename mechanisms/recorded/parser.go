@@ -5,9 +5,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"io"
 	"unicode/utf8"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
 )
 
 // Parser reads a file that is given to it in chunks of any size. What it
@@ -140,7 +142,7 @@ func (p *Parser) close() (*File, error) {
 	case *jsonReader:
 		f.Format = r.format()
 	case *textReader:
-		if r.separator == '\t' {
+		if r.cut.Separator == '\t' {
 			f.Format = TSV
 		}
 	}
@@ -255,7 +257,7 @@ func (p *Parser) choose(head []byte) error {
 		return nil
 	}
 	p.o.Decimal = decimal
-	p.format, p.reader = CSV, &textReader{p: p, line: 1}
+	p.format, p.reader = CSV, &textReader{p: p, cut: csv.Reader{What: p.o.Name, Line: 1}}
 	return nil
 }
 

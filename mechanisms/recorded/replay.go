@@ -2,9 +2,10 @@ package recorded
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"slices"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Replay takes from files what a report of samples was computed on. The files

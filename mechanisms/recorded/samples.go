@@ -2,10 +2,11 @@ package recorded
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"slices"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // MinRows is the smallest useful number of outputs on each dataset: one half

@@ -2,10 +2,11 @@ package recorded
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Scores are membership scores of canaries: a higher score means that the

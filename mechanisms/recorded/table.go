@@ -2,9 +2,10 @@ package recorded
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // File is what was read from one file.

@@ -236,12 +236,12 @@ func TestWholeNumbersRefused(t *testing.T) {
 		"1.2345678901234567890123456789e40": "",
 		"123456789012345678901234567890":    "",
 	} {
-		f, err := recorded.Read(strings.NewReader(rows(x)), recorded.Options{NonFinite: recorded.AsSymbol})
+		_, err := recorded.Read(strings.NewReader(rows(x)), recorded.Options{NonFinite: recorded.AsSymbol})
 		if want == "" && err != nil || want != "" && (err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "symbol")) {
 			t.Errorf("%s: %v, want %q", x, err, want)
 		}
 		if err != nil {
-			f = read(t, rows(x), recorded.Options{Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}})
+			f := read(t, rows(x), recorded.Options{Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}})
 			if c := f.Tables[0].Columns[0]; c.Text(600) != x {
 				t.Errorf("%s as a symbol: %s", x, c.Text(600))
 			}

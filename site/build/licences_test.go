@@ -1,7 +1,6 @@
 package main
 
 import (
-	"runtime"
 	"strings"
 	"testing"
 )
@@ -10,7 +9,11 @@ import (
 // known to be there among them.
 func TestLicences(t *testing.T) {
 	t.Chdir("../..")
-	f, err := licences(runtime.GOROOT())
+	goroot, err := goEnv("GOROOT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := licences(goroot)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -183,7 +183,11 @@ func uncompiled() (files []file, version string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return append(append(files, written...), file{"catalogue.json", known}, terms), version, nil
+	example, err := examplePicture(files)
+	if err != nil {
+		return nil, "", err
+	}
+	return append(slices.Concat(files, written, example), file{"catalogue.json", known}, terms), version, nil
 }
 
 // goEnv asks the go command that will build the core.

@@ -16,6 +16,7 @@ import { Form, workersOf } from "../page/form.js";
 import { keepFocus } from "../page/keyboard.js";
 import { dismiss, notify } from "../page/notice.js";
 import { grouped, size } from "../page/number.js";
+import { drawnBy } from "../page/picture.js";
 import { planOf, Unusable } from "../page/plan.js";
 import { Pace, ProgressPanel, say } from "../page/progress.js";
 import { replayWords, showDrift, showOrigin, showReport, showVerification, standingOf, verdict } from "../page/result.js";
@@ -43,6 +44,7 @@ const engine = new Engine({
   lost: (n, reason) => panel.message(`Worker ${n + 1} was lost (${reason.split("\n", 1)[0]}). Its task runs again elsewhere.`),
   died: () => {}, // what was pending fails
 });
+drawnBy(engine);
 const form = new Form({ changed });
 const panel = new ProgressPanel();
 

@@ -1,86 +1,20 @@
 // Files of what the page shows: a report as a page that needs nothing else, a chart
 // as SVG or PNG, its numbers as CSV. A bundle of its own, loaded when the first file
 // is asked for.
-import { beside, html, svg } from "../page/element.js";
+import { beside, html } from "../page/element.js";
+import { coloursAt } from "../page/roles.js";
 import { csvOf, save } from "./files.js";
 
 const WIDTH = 760; // px of a chart in a file, whatever the window's
 const SQUARE = 540; // px of one that is about as high as it is wide, in a page
 const SCALE = 2; // px of a PNG for one of the chart's
-const LINE = 20, MARGIN = 16, LETTER = 6.7; // px
-// What a chart gets from the styles.
-const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-opacity", "stroke-linejoin", "stroke-linecap", "opacity", "font-family", "font-size", "font-weight"];
-
-/** Runs with elements in the document, where the styles reach them. */
-function among(host, elements, then) {
-  const place = html("div", { class: "unseen", "aria-hidden": "true" }, elements);
-  host.append(place);
-  try {
-    return then();
-  } finally {
-    place.remove();
-  }
-}
-
-/** Writes the computed looks of an SVG's elements into their attributes. */
-function fix(root) {
-  for (const element of [root, ...root.querySelectorAll("*")]) {
-    const looks = getComputedStyle(element);
-    for (const name of LOOKS) {
-      const value = looks.getPropertyValue(name);
-      if (!value.includes("url(")) element.setAttribute(name, value === "rgba(0, 0, 0, 0)" ? "none" : value);
-    }
-    element.removeAttribute("class");
-  }
-}
 
 /** What the names of the files of a box's chart begin with. */
 const stem = (box) => box.closest("[data-stem]")?.dataset.stem ?? "dpscope";
 
-/** The legend's entries in rows under a chart. */
-function legendRows(items, top) {
-  let x = MARGIN, y = top;
-  const rows = items.map(({ sample, words }) => {
-    const room = 36 + LETTER * words.length + 20;
-    if (x > MARGIN && x + room > WIDTH) [x, y] = [MARGIN, y + LINE];
-    sample.setAttribute("x", x);
-    sample.setAttribute("y", y);
-    const row = [sample, svg("text", { x: x + 36, y: y + 12 }, words)];
-    x += room;
-    return row;
-  });
-  return { rows, bottom: items.length ? y + LINE : top };
-}
-
-/**
- * A chart with its title, axis and legend, as an SVG that needs no styles.
- * @param {HTMLElement} box of the picture
- */
-function standalone(box, { title: words, axis }) {
-  const title = `${words} · ${stem(box)}`;
-  const chart = box.paint(WIDTH);
-  const key = box.parentElement.querySelector(".legend") ?? box.closest("section")?.querySelector(".legend");
-  const items = [...key?.children ?? []].map((li) => ({ sample: li.querySelector("svg").cloneNode(true), words: li.textContent.trim().replace("●", "● ") }));
-  const height = Number(chart.getAttribute("height")), below = MARGIN + LINE + height;
-  chart.setAttribute("x", MARGIN);
-  chart.setAttribute("y", MARGIN + LINE);
-  const { rows, bottom } = legendRows(items, below + (axis ? LINE + 8 : 8));
-  const whole = svg("svg", { width: WIDTH + 2 * MARGIN, height: bottom + MARGIN, viewBox: `0 0 ${WIDTH + 2 * MARGIN} ${bottom + MARGIN}`},
-    svg("title", {}, title),
-    svg("rect", { class: "paper", width: "100%", height: "100%" }),
-    svg("text", { class: "title", x: MARGIN, y: MARGIN + 4 }, title),
-    chart, axis && svg("text", { class: "tick", x: MARGIN + WIDTH / 2, y: below + 14, "text-anchor": "middle" }, axis), rows);
-  return among(box.parentElement, [whole], () => {
-    fix(whole);
-    return whole;
-  });
-}
-
-const xml = (root) => `<?xml version="1.0" encoding="UTF-8"?>\n${new XMLSerializer().serializeToString(root)}\n`;
-
 /** @returns {Promise<Blob>} of an SVG */
-async function png(root) {
-  const url = URL.createObjectURL(new Blob([xml(root)], { type: "image/svg+xml" }));
+async function png(markup) {
+  const url = URL.createObjectURL(new Blob([markup], { type: "image/svg+xml" }));
   try {
     const image = new Image();
     image.src = url;
@@ -94,16 +28,22 @@ async function png(root) {
 }
 
 /**
- * Saves a chart.
+ * Saves a chart: as SVG that needs no styles, as a picture with pixels, or its
+ * numbers, unrounded.
  * @param {"SVG" | "PNG" | "CSV"} kind
- * @param {HTMLElement} box of its picture
- * @param {Parameters<typeof import("../page/picture.js").files>[1]} chart
+ * @param {import("../page/picture.js").Picture} picture
  */
-export async function saveChart(kind, box, chart) {
-  const name = `${stem(box)}-${chart.name}.${kind.toLowerCase()}`;
-  if (kind === "CSV") save(name, csvOf(chart.head, chart.rows()), "text/csv");
-  else if (kind === "SVG") save(name, xml(standalone(box, chart)), "image/svg+xml");
-  else save(name, await png(standalone(box, chart)), "image/png");
+export async function saveChart(kind, picture) {
+  const { box } = picture, name = `${stem(box)}-${picture.name}.${kind.toLowerCase()}`;
+  if (kind === "CSV") {
+    const { table } = await picture.ask({ width: WIDTH, exact: true });
+    save(name, csvOf(table.head, table.rows), "text/csv");
+    return;
+  }
+  const { markup } = await picture.ask({ width: WIDTH, theme: coloursAt(box).map((colour) => colour.rgb), heading: stem(box) });
+  const text = `<?xml version="1.0" encoding="UTF-8"?>\n${markup}\n`;
+  if (kind === "SVG") save(name, text, "image/svg+xml");
+  else save(name, await png(text), "image/png");
 }
 
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
@@ -136,7 +76,9 @@ export async function pageOf({ report, text }, shown) {
   const result = shown.cloneNode(true);
   result.classList.add("result");
   const boxes = shown.querySelectorAll(".picture"), copies = result.querySelectorAll(".picture");
-  boxes.forEach((box, i) => box.paint && copies[i].replaceChildren(box.paint(box.classList.contains("square") ? SQUARE : WIDTH)));
+  await Promise.all([...boxes].map(async ({ picture, classList }, i) => {
+    if (picture) copies[i].replaceChildren(await picture.at(classList.contains("square") ? SQUARE : WIDTH));
+  }));
   result.querySelectorAll("[hidden], .actions, .files, .axes, .on-page, .origin, .drift, .verification, .view, .result-line").forEach((element) => element.remove());
   // That it was verified here nobody can see there; that it was not, or failed, stays.
   result.querySelectorAll(":is([data-standing=verified], [data-standing=recomputed]) .standing").forEach((element) => element.remove());

@@ -37,28 +37,6 @@ export function short(x) {
   return text.replace("-", "−");
 }
 
-/**
- * Round values in [lo, hi], about `count` of them.
- * @returns {number[]}
- */
-export function ticks(lo, hi, count) {
-  const raw = (hi - lo) / Math.max(1, count);
-  if (!(raw > 0) || !Number.isFinite(raw)) return [lo];
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = [1, 2, 5, 10].find((m) => m * power >= raw * 0.999) * power;
-  const out = [];
-  for (let k = Math.ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9 && out.length < 50; k++) out.push(k * step);
-  return out;
-}
-
-/** A bound to four figures, rounded to the side on which it stays a bound. */
-export function bound(x, up = false) {
-  if (!Number.isFinite(x) || x === 0) return short(x);
-  const unit = 10 ** (Math.floor(Math.log10(Math.abs(x))) - 3);
-  const steps = Number((x / unit).toPrecision(12));
-  return short((up ? Math.ceil(steps) : Math.floor(steps)) * unit);
-}
-
 /** All digits of a number that was rounded where it was made. */
 export function exact(x) {
   const a = Math.abs(x);

@@ -12,6 +12,7 @@ import { keepFocus, listenForKeys } from "./keyboard.js";
 import { dismiss, notify } from "./notice.js";
 import { keepOffline } from "./offline.js";
 import { Own } from "../panel/own.js";
+import { drawnBy } from "./picture.js";
 import { say } from "./progress.js";
 import { Runs } from "../panel/runs.js";
 import { Samples } from "../panel/samples.js";
@@ -23,6 +24,7 @@ import { ViewFrame } from "../view/viewframe.js";
 let state = "loading";
 
 const engine = new Engine({ lost: (n, reason) => runs.lost(n, reason), died: (reason) => core.died(reason) }, { hangAfterMs: globalThis.dpscopeOptions?.hangAfterMs });
+drawnBy(engine);
 const form = new Form({ changed: () => settings.changed() });
 const picture = new ViewFrame("picture"), canaryPicture = new ViewFrame("canary-picture");
 const stop = () => runs.stop();

@@ -1,54 +1,132 @@
-// What the charts have in common: a picture that is drawn for the width there
-// is, so that its text keeps its size, a legend, the same numbers as a table, and
-// buttons that save them as files.
+// Pictures as the core draws them: laid out for the width there is, so that their
+// text keeps its size, with their words, a choice of what is looked at, buttons that
+// save them as files, and the same numbers as a table.
 import { beside, html, svg, tableRows } from "./element.js";
 import { notify } from "./notice.js";
-import { inTurns } from "./turns.js";
+import { Ended } from "../worker/engine.js";
 
-let fresh = []; // boxes without a picture yet
+/** @type {import("../worker/engine.js").Engine} */
+let core;
 
-/**
- * Paints into a box in the document, in a turn of its own, at its width then and
- * whenever that changes.
- * @param {HTMLElement} box
- * @param {(width: number) => SVGElement} paint
- * @returns {() => void} paints anew
- */
-export function responsive(box, paint) {
-  box.paint = paint; // for files, which have a width of their own
-  let width = 0;
-  const draw = (now, anew) => {
-    if (now === 0 || (now === width && !anew)) return;
-    width = now;
-    box.replaceChildren(paint(width));
-  };
-  // All that wait are measured at once: what is painted changes the layout.
-  if (fresh.push({ box, draw }) === 1) inTurns(() => {
-    const all = fresh.map((f) => [f.draw, widthOf(f.box.getBoundingClientRect())]);
-    fresh = [];
-    inTurns(...all.map(([draw, now]) => () => draw(now)));
-  });
-  const watch = new ResizeObserver(([{ contentRect }]) => {
-    if (!box.isConnected) watch.disconnect();
-    else setTimeout(inTurns, 0, () => draw(widthOf(contentRect))); // the observer must not change sizes itself
-  });
-  watch.observe(box);
-  return () => draw(width || widthOf(box.getBoundingClientRect()), true);
+/** Says which core draws. @param {import("../worker/engine.js").Engine} engine */
+export function drawnBy(engine) { core = engine; }
+
+const chosen = new Map(); // choices as last taken, by a picture's name
+const inHosts = new WeakMap();
+
+/** @param {import("../worker/protocol").SVGNode} node */
+const painted = (node) => typeof node === "string" ? node : svg(node[0], node[1], node.slice(2).map(painted));
+
+export class Picture {
+  #of;
+  #text; // of what is drawn, as JSON
+  #width = 0;
+  #drawing = null; // promise, while the core draws
+  #again = false;
+  #words = html("p", { class: "chart-words", hidden: true });
+  #choices = html("fieldset", { class: "axes", hidden: true });
+  #box;
+  #files;
+  #table;
+
+  /**
+   * @param {HTMLElement} host
+   * @param {{of: import("../worker/protocol").PictureRequest["of"], view?: string, name: string, square?: boolean, table?: boolean, bare?: boolean}} options
+   *   of, view: what the core is asked for; name: in the names of files; square: it is about as high as wide; table: whether its numbers are shown;
+   *   bare: it is alone, without words, files and numbers
+   */
+  constructor(host, { of, view = "", name, square = false, bare = false, table = !bare }) {
+    this.#of = { of, view };
+    this.name = name;
+    this.#box = html("div", { class: square ? "picture square" : "picture" });
+    this.#box.picture = this;
+    this.#files = html("p", { class: "files", role: "group", hidden: true }, ["SVG", "PNG", "CSV"].map((kind) =>
+      html("button", { type: "button", class: "quiet", onclick: () => toFile((exporter) => exporter.saveChart(kind, this)) }, kind)));
+    this.#table = table && html("div", {});
+    host.replaceChildren(...(bare ? [this.#box] : [this.#words, this.#choices, this.#box, this.#files, this.#table]).filter(Boolean));
+    const watch = new ResizeObserver(() => {
+      if (!this.#box.isConnected) watch.disconnect();
+      else if (this.#measured() !== this.#width) this.#draw();
+    });
+    watch.observe(this.#box);
+  }
+
+  /** The element that it is painted into. */
+  get box() { return this.#box; }
+
+  #measured() { return Math.floor(this.#box.getBoundingClientRect().width); }
+
+  /**
+   * Draws something else.
+   * @param {string} text JSON
+   * @returns {Promise<void>} when it is painted, or cannot be for now
+   */
+  show(text) {
+    this.#text = text;
+    return this.#draw();
+  }
+
+  /** Shows one of pictures that were drawn beforehand, until the core draws. @param {import("../worker/protocol").PictureValue[]} all by width */
+  preview(all) {
+    const width = this.#measured();
+    if (!this.#box.firstChild) this.#show(all.findLast(({ svg: [, at] }) => Number(at.width) <= width) ?? all[0]);
+  }
+
+  /** Asks the core, at the width of the place unless told otherwise. @returns {Promise<import("../worker/protocol").PictureValue>} */
+  ask(more = {}) { return core.picture({ ...this.#of, text: this.#text, choice: chosen.get(this.name) ?? "", width: this.#width, ...more }); }
+
+  /** @returns {Promise<SVGElement | string>} it at another width */
+  async at(width) { return painted((await this.ask({ width })).svg ?? ""); }
+
+  #draw() {
+    this.#again = this.#drawing !== null;
+    return this.#drawing ??= this.#drawn().finally(() => { this.#drawing = null; });
+  }
+
+  async #drawn() {
+    do {
+      this.#again = false;
+      this.#width = this.#measured();
+      if (this.#width === 0 || this.#text === undefined) return; // until there is room
+      try {
+        this.#show(await this.ask());
+      } catch (error) {
+        if (error instanceof Ended) core.running.then(() => this.#draw());
+        else this.#show({ title: "", words: error.message, choices: [], table: {} });
+        return;
+      }
+    } while (this.#again);
+  }
+
+  /** @param {import("../worker/protocol").PictureValue} now */
+  #show({ title, words, choiceLabel, choices, chosen: taken, svg: root, table }) {
+    this.#words.textContent = words;
+    this.#words.hidden = !words;
+    this.#box.replaceChildren(root ? painted(root) : "");
+    this.#box.classList.toggle("none", !root);
+    this.#files.hidden = !root;
+    this.#files.setAttribute("aria-label", `Save: ${title}`);
+    if (this.#choices.hidden && choices.length > 1) {
+      this.#choices.hidden = false;
+      this.#choices.replaceChildren(html("legend", {}, choiceLabel), ...choices.map(({ id, words: text }) =>
+        html("label", {}, html("input", { type: "radio", name: `${this.name}-choice`, value: text, checked: id === taken, onchange: () => {
+          chosen.set(this.name, id);
+          this.#draw();
+        } }), text)));
+    }
+    if (!this.#table) return;
+    this.#table.hidden = !table.rows;
+    const open = this.#table.querySelector("details")?.open ?? false, named = `${table.title} as a table`;
+    if (table.rows) this.#table.replaceChildren(html("details", { open }, html("summary", {}, named),
+      html("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": named }, html("table", { class: "data" }, tableRows(table.head, table.rows)))));
+  }
 }
 
-const widthOf = (box) => Math.floor(box.width);
-
-/** @param {[sample: any, words: string][]} items samples are shapes on 28 by 16 */
-export const legend = (items) => html("ul", { class: "legend" }, items.filter(Boolean).map(([sample, words]) => html("li", {},
-  svg("svg", { class: "swatch", width: 28, height: 16, viewBox: "0 0 28 16", "aria-hidden": "true" }, sample), words)));
-
-/** Diagonal lines, for a meaning that must not hang on colour alone. */
-export const hatch = (id, kind) => svg("defs", {}, svg("pattern", { id, width: 6, height: 6, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" },
-  svg("line", { class: kind, x1: 0, y1: 0, x2: 0, y2: 6 })));
-
-/** A chart's numbers, folded away. */
-export const asTable = (title, head, rows) => html("details", {}, html("summary", {}, title),
-  html("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": title }, html("table", { class: "data" }, tableRows(head, rows))));
+/** The picture in a place that stays while what it shows changes. @param {HTMLElement} host */
+export function pictureIn(host, options) {
+  if (!inHosts.has(host)) inHosts.set(host, new Picture(host, options));
+  return inHosts.get(host);
+}
 
 /** Writes a file by what is loaded with the first one. @param {(exporter: typeof import("../file/export.js")) => Promise<void>} write */
 export async function toFile(write) {
@@ -58,11 +136,3 @@ export async function toFile(write) {
     notify({ key: "export", kind: "error", title: "The file was not written", text: error.message });
   }
 }
-
-/**
- * Buttons that save a chart as SVG or PNG, and its numbers, unrounded, as CSV.
- * @param {HTMLElement} box of the picture
- * @param {{name: string, title: string, axis?: string, head: string[], rows(): any[][]}} chart name: in the files' names
- */
-export const files = (box, chart) => html("p", { class: "files", role: "group", "aria-label": `Save: ${chart.title}` }, ["SVG", "PNG", "CSV"].map((kind) =>
-  html("button", { type: "button", class: "quiet", onclick: () => toFile((exporter) => exporter.saveChart(kind, box, chart)) }, kind)));

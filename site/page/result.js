@@ -2,10 +2,8 @@
 // are strangers' files, so every text goes in as text.
 import { byId, html, svg, tableRows } from "./element.js";
 import { showCertified } from "./certified.js";
-import { showChart } from "./chart.js";
 import { grouped, percent, short } from "./number.js";
-import { showRenyi } from "./renyichart.js";
-import { showTradeoff } from "./tradeoffchart.js";
+import { pictureIn } from "./picture.js";
 import { inTurns } from "./turns.js";
 
 const MOST_ROWS = 64; // of datasets that are shown as a table
@@ -45,32 +43,37 @@ export function showDrift(differs) {
 
 /**
  * Shows a report: the verdict at once, the rest in turns.
- * @param {Pick<import("../worker/protocol").ReportedValue, "report"> & Partial<import("../worker/protocol").ReportedValue>} answer
+ * @param {Pick<import("../worker/protocol").ReportedValue, "report" | "text"> & Partial<import("../worker/protocol").ReportedValue>} answer
  * @param {string} [museum] the page about the mechanism's fault
  * @param {Standing} [standing]
- * @returns {Promise<void>} when all of it is there
+ * @returns {Promise<any>} when all of it is there
  */
 export function showReport(answer, museum, standing = "") {
   const { report } = answer;
-  const chart = report.evidence?.chart, finding = report.results?.[0];
+  const finding = report.results?.[0], drawn = [];
   verdict(byId("verdict"), report, standing);
   byId("remarks").replaceChildren(...remarks(report));
   byId("result-title").textContent = `Result for ${report.inputs?.mechanism}`;
   return inTurns(
-    section("chart-section", chart, () => showChart(byId("chart"), byId("legend"), chart)),
+    section("chart-section", report.evidence?.chart, () => drawn.push(outputs().show(answer.text))),
     section("counts-section", finding?.counts, () => showCounts(finding)),
     section("event-section", report.evidence, () => showEvent(report)),
-    ...words(answer),
-    () => byId("background").replaceChildren(...background(report, museum)));
+    ...words(answer, drawn),
+    () => byId("background").replaceChildren(...background(report, museum))).then(() => Promise.all(drawn));
 }
 
 /** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("../worker/protocol").ReportedValue>} answer */
-export const showWords = (answer) => inTurns(...words(answer));
+export const showWords = (answer) => inTurns(...words(answer, []));
 
-const words = ({ facts = [], certified = [], published = [], curves = {} }) => [
+/** The picture of the two output distributions. */
+export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "outputs", name: "outputs" });
+
+const draw = (id, text, options) => pictureIn(byId(id), { of: "report", ...options }).show(text);
+
+const words = ({ text, facts = [], certified = [], published = [], curves = {} }, drawn) => [
   section("certified-section", certified.length + published.length, () => showCertified(byId("certified"), certified, published)),
-  section("tradeoff-section", curves.tradeoff?.points.length, () => showTradeoff(byId("tradeoff"), curves.tradeoff)),
-  section("renyi-section", curves.renyi?.points.length, () => showRenyi(byId("renyi"), curves.renyi)),
+  section("tradeoff-section", curves.tradeoff?.points.length, () => drawn.push(draw("tradeoff", text, { view: "tradeoff", name: "tradeoff", square: true }))),
+  section("renyi-section", curves.renyi?.points.length, () => drawn.push(draw("renyi", text, { view: "renyi", name: "renyi", square: true }))),
   section("facts-section", facts.length, () => byId("facts").replaceChildren(...tableRows(null, facts.map((f) => [f.name, f.value])))),
 ];
 

@@ -6,7 +6,7 @@ import { copyFor, save, stemOf } from "../file/files.js";
 import { notify } from "./notice.js";
 import { toFile } from "./picture.js";
 import { say } from "./progress.js";
-import { showDrift, showLine, showOrigin, showReport, showVerification, showWords, standingOf, verdict } from "./result.js";
+import { outputs, showDrift, showLine, showOrigin, showReport, showVerification, showWords, standingOf, verdict } from "./result.js";
 
 /** What tells a report's settings apart; one of samples has no address. */
 export const settingsOf = (again) => again?.url || again?.cli;
@@ -102,10 +102,17 @@ export class Shown {
       const report = JSON.parse(text);
       if (this.#now) return false; // a quicker result
       this.show({ report, text }, "example").catch(() => {});
+      this.#preview(text).catch(() => {}); // the core draws it too
       return true;
     } catch {
       return false; // a page without its example is a page
     }
+  }
+
+  async #preview(text) {
+    const answer = await fetch(new URL("example-picture.json", document.baseURI));
+    const drawn = answer.ok ? await answer.json() : [];
+    if (drawn.length && this.text === text) outputs().preview(drawn);
   }
 
   /** Fills in what the core says of the example, where that is shown. */

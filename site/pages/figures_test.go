@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/stream"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
@@ -69,16 +70,16 @@ func TestRenyiTheorem(t *testing.T) {
 			sample := bounds.NewTable(2)
 			sample.N = []int{0, x, y, n - x - y}
 			weight := binomial(n, x, p) * binomial(n, y, q)
-			if bounds.PublishedRenyi(sample, h, alpha, beta) > truth {
+			if published.Renyi(sample, h, alpha, beta) > truth {
 				failed += weight
 			}
-			if bounds.CorrectedRenyi(sample, h, alpha, beta) > truth {
+			if published.CorrectedRenyi(sample, h, alpha, beta) > truth {
 				corrected += weight
 			}
 		}
 	}
 	f.says("C = %.2f", c)
-	f.says("eta = %.3f", bounds.PublishedRenyiEta(alpha, c, n, beta))
+	f.says("eta = %.3f", published.RenyiEta(alpha, c, n, beta))
 	f.says("D = %.4f", truth)
 	f.says("with probability %.3f", failed)
 	f.says("corrected theorem with probability %.3f", corrected)
@@ -87,7 +88,7 @@ func TestRenyiTheorem(t *testing.T) {
 	sample := bounds.NewTable(2)
 	x := int(math.Round(n * p))
 	sample.N = []int{0, x, 0, n - x}
-	f.says("x = %d and y = 0 it promises %.4f", x, bounds.PublishedRenyi(sample, h, alpha, beta))
+	f.says("x = %d and y = 0 it promises %.4f", x, published.Renyi(sample, h, alpha, beta))
 
 	// The first printing: Q constant, P on C and -C; the second mean is exact.
 	const alpha1, c1, p1 = 1.1, 30.0, 0.3
@@ -113,23 +114,23 @@ func TestRenyiTesterSamples(t *testing.T) {
 		eps, alpha, eta float64
 		printed         string
 	}{{0.01, 1.5, 0.00348, "520K"}, {0.1, 1.5, 0.0086, "360K"}, {0.01, 2, 0.00348, "610K"}, {0.1, 2, 0.0086, "1.8M"}} {
-		one := bounds.PublishedRenyiSamples(k.alpha, 16*k.eps, k.eta, 1.0/3)
-		both := bounds.CorrectedRenyiSamples(k.alpha, 16*k.eps, k.eta, 1.0/3)
+		one := published.RenyiSamples(k.alpha, 16*k.eps, k.eta, 1.0/3)
+		both := published.CorrectedRenyiSamples(k.alpha, 16*k.eps, k.eta, 1.0/3)
 		f.says("| %v | %v | %s | %.0fK | %.0fK |", k.eps, k.alpha, k.printed, one/1000, both/1000)
 	}
-	f.says("%.0f times", bounds.CorrectedRenyiSamples(2, 1.6, 0.0086, 1.0/3)/bounds.PublishedRenyiSamples(2, 1.6, 0.0086, 1.0/3))
+	f.says("%.0f times", published.CorrectedRenyiSamples(2, 1.6, 0.0086, 1.0/3)/published.RenyiSamples(2, 1.6, 0.0086, 1.0/3))
 }
 
 func TestMMDPages(t *testing.T) {
 	f := open(t, "findings/mmd-never-rejects.md")
-	f.says("e - 1 = %.3f", bounds.PublishedMMDThreshold(1, 0))
+	f.says("e - 1 = %.3f", published.MMDThreshold(1, 0))
 	f.says("sqrt 2 = %.3f", math.Sqrt2)
 	f.says("epsilon = %.3f", math.Log(1+math.Sqrt2))
 	for _, eps := range []float64{0.01, 0.1, 0.5, 0.8, 1} {
-		f.says("| %v | %.4f | %.4f |", eps, bounds.PublishedMMDThreshold(eps, 0), bounds.MMDThreshold(eps, 0, false))
+		f.says("| %v | %.4f | %.4f |", eps, published.MMDThreshold(eps, 0), published.TightMMDThreshold(eps, 0, false))
 	}
-	certain := bounds.MMDSummary{N: 1_000_000_000, Mean: 2}
-	f.says("a billion samples the published form reports a delta of %v, the tight one %.3f", math.Max(0, bounds.PublishedMMDDelta(certain, 1, 0.05)), bounds.MMDDelta(certain, 1, 0.05))
+	certain := published.MMDSummary{N: 1_000_000_000, Mean: 2}
+	f.says("a billion samples the published form reports a delta of %v, the tight one %.3f", math.Max(0, published.MMDDelta(certain, 1, 0.05)), published.TightMMDDelta(certain, 1, 0.05))
 
 	f = open(t, "findings/mmd-square.md")
 	// The same draws as in bounds: 20 runs of 200 000 values of h.
@@ -151,10 +152,10 @@ func TestMMDPages(t *testing.T) {
 			sum += h
 			squares += h * h
 		}
-		s := bounds.MMDSummary{N: n, Mean: sum / n, Variance: (squares - sum*sum/n) / (n - 1), Signed: true}
-		least = math.Min(least, bounds.PublishedMMDDelta(s, eps, 1.0/3))
-		corrected += bounds.CorrectedMMDDelta(s, eps, 1.0/3) / 20
-		tight += bounds.MMDDelta(s, eps, 1.0/3) / 20
+		s := published.MMDSummary{N: n, Mean: sum / n, Variance: (squares - sum*sum/n) / (n - 1), Signed: true}
+		least = math.Min(least, published.MMDDelta(s, eps, 1.0/3))
+		corrected += published.CorrectedMMDDelta(s, eps, 1.0/3) / 20
+		tight += published.TightMMDDelta(s, eps, 1.0/3) / 20
 	}
 	f.says("at least %.3f in each of 20 runs", least)
 	f.says("the corrected form reports %.3f on average, and the tight one %.3f", corrected, tight)
@@ -172,7 +173,7 @@ func TestMMDPages(t *testing.T) {
 func TestPureThreshold(t *testing.T) {
 	f := open(t, "findings/pure-threshold.md")
 	for _, eps := range []float64{0.01, 0.1, 0.5, 1} {
-		a, b := bounds.PublishedPureThreshold(eps, 1.5), bounds.RandomisedResponseRenyi(eps, 1.5)
+		a, b := published.PureThreshold(eps, 1.5), bounds.RandomisedResponseRenyi(eps, 1.5)
 		f.says("| %v | %.3g | %.3g | %.2f |", eps, a, b, a/b)
 	}
 	f.says("D = %.3f", bounds.RandomisedResponseRenyi(1.3, 1.5))
@@ -337,9 +338,9 @@ func TestHistogramPage(t *testing.T) {
 		return c
 	}
 	for _, k := range []struct{ m, runs int }{{1000, 100}, {100, 400}} {
-		n, flagged, atDelta := int(bounds.PublishedHistogramSamples(k.m, eps, eta, beta)), 0, 0
+		n, flagged, atDelta := int(published.HistogramSamples(k.m, eps, eta, beta)), 0, 0
 		for range k.runs {
-			over := bounds.HistogramDivergence(counts(k.m, n), counts(k.m, n), eps) - eta
+			over := published.HistogramDivergence(counts(k.m, n), counts(k.m, n), eps) - eta
 			if over > 0 {
 				flagged++
 			}
@@ -403,7 +404,7 @@ func TestKatzPage(t *testing.T) {
 				if w < 1e-12 {
 					continue
 				}
-				if bounds.Katz(bounds.Counts{X: x, N1: n, Y: y, N0: n}, delta, beta) > truth {
+				if published.Katz(bounds.Counts{X: x, N1: n, Y: y, N0: n}, delta, beta) > truth {
 					failed += w
 				}
 			}

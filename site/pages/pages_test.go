@@ -369,7 +369,7 @@ func TestBounds(t *testing.T) {
 		pages   []string
 	}{
 		{[]string{"accounting"}, []string{"accounting.md"}},
-		{[]string{"bounds", "core/canary"}, []string{"events.md", "divergences.md", "anytime.md", "canaries.md"}},
+		{[]string{"bounds", "bounds/published", "core/canary"}, []string{"events.md", "divergences.md", "anytime.md", "canaries.md"}},
 	} {
 		named, told := map[string]bool{}, map[string]bool{}
 		collect := func(pattern *regexp.Regexp, file string, into map[string]bool) {
@@ -416,7 +416,7 @@ func TestBuildRefuses(t *testing.T) {
 		{"# A\n\n[b](b.md)", "no file b.md"},
 		{"# A\n\n[b](../core/run.go)", "docs has no file ../core/run.go"},
 		{"# A\n\n[b](/index.html)", "must be relative"},
-		{"# A\n\n[b](http://example.org)", "must be relative or begin with https"},
+		{"# A\n\n[b](http://example.org)", "must be relative, or an https address"},
 		{"# A\n\n<b>bold</b>", "raw HTML"},
 		{"# A\n\n<div>\n</div>", "raw HTML"},
 		{"# A\n\n```audit\ngo run\n```", "must begin with dpscope audit"},

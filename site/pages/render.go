@@ -99,7 +99,7 @@ func (p *page) resolve(docs fs.FS, to string) (string, error) {
 		return to, nil
 	}
 	if u.Scheme != "" || u.Host != "" || strings.HasPrefix(u.Path, "/") {
-		return "", fmt.Errorf("link to %s: must be relative or begin with https:", to)
+		return "", fmt.Errorf("link to %s: must be relative, or an https address", to)
 	}
 	target := path.Join(path.Dir(p.name), u.Path)
 	if target == "../"+home {

@@ -1,10 +1,10 @@
 // The accounting panel: what a mechanism guarantees after sampling, over many
 // steps and for groups. It asks the core and shows what that answers.
-import { showAccountCurve } from "./accountcurve.js";
 import { byId, html, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
 import { choice, field, numberInput, setOptions } from "../page/field.js";
 import { exact, short } from "../page/number.js";
+import { Picture } from "../page/picture.js";
 import { Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
 
@@ -185,7 +185,10 @@ export class Accounting {
         chart,
         html("details", {}, html("summary", {}, "The same on the command line"), html("pre", { tabindex: 0 }, html("code", {}, a.cli))),
       ].flat().filter(Boolean));
-      if (a.curve.length) showAccountCurve(chart, a);
+      if (a.curve.length) {
+        chart.before(html("h4", {}, "Rényi curve"));
+        new Picture(chart, { of: "account", name: "account", square: true }).show(JSON.stringify(a));
+      }
       say(`${a.title}. ${box.querySelector(".headline").textContent}`, false);
     }
     this.#on.changed();

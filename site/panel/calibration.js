@@ -1,11 +1,11 @@
 // The panel that measures the tool's own error rate: whole audits of mechanisms
 // that keep their claim, and how many of them raise a false alarm.
-import { calibrationChart } from "./calibrationchart.js";
 import { table } from "../page/certified.js";
 import { byId, html } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
 import { checkbox, field, numberInput } from "../page/field.js";
 import { duration, grouped } from "../page/number.js";
+import { Picture } from "../page/picture.js";
 import { Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
 
@@ -163,13 +163,13 @@ export class Calibration {
       const view = { sentence: html("p", { class: "headline" }), judgement: html("p", {}), chart: html("div", {}), table: html("div", {}), notes: html("div", {}) };
       box.hidden = false;
       box.replaceChildren(...Object.values(view));
-      this.#view = { ...view, draw: calibrationChart(view.chart) };
+      this.#view = { ...view, picture: new Picture(view.chart, { of: "calibration", name: "calibration", square: true, table: false }) };
     }
-    const { sentence, judgement, table: figures, notes, draw } = this.#view;
+    const { sentence, judgement, table: figures, notes, picture } = this.#view;
     sentence.textContent = so.sentence;
     judgement.textContent = so.judgement ?? "";
     judgement.className = so.above ? "remark" : "";
-    draw(so);
+    picture.show(JSON.stringify(so));
     const rows = so.cells.map((c) => cells(c, so, c.mechanism, c.runs));
     if (rows.length > 1) rows.push(cells(so.all, so, "all together", so.total));
     figures.replaceChildren(table("False alarms", heads, rows, (row, key) => row[key]));
@@ -198,7 +198,7 @@ function remarks(so) {
     so.cells.some((c) => !c.met) && "~ The claim is not known to be met on a pair in reach; fewer false alarms are to be expected.",
     ...so.cells.filter((c) => c.failed > 0).map((c) => `${c.failed} of ${c.mechanism} failed, which is no alarm: ${c.note}`),
     so.cli && so.cells.length > 1 && "All together hides what one mechanism shows: where the truth lies below the claim, or a bound is loose, false alarms are rare.",
-    so.cli && "So few audits show large errors only. On the command line, dpscope bench calibration -sharp tests the bounds alone at their exact claims: 100 000 runs each, against error rates that are known exactly.",
+    so.cli && "So few audits show large errors only. On the command line, go run github.com/dpscope/dpscope/bench calibration -sharp tests the bounds alone at their exact claims: 100 000 runs each, against error rates that are known exactly.",
     so.cli && so.all.of > 0 && `The intervals are Clopper-Pearson's, each with 99 % confidence on its own.${whole(so) ? " The same seed gives the same counts on the command line." : ""}`,
   ].filter(Boolean);
 }

@@ -1,14 +1,13 @@
 // The panel of canary audits: what is under way, and the report.
 import { linkTo } from "../page/address.js";
-import { canaryChart, letterOf } from "./canarychart.js";
 import { CanaryFiles } from "./canaryfiles.js";
 import { CanaryForm } from "./canaryform.js";
-import { bodyOf, canaryStem, countsOf, fillBody, findingsBodyOf, headOf, phases, titles } from "./canaryreport.js";
+import { bodyOf, canaryStem, countsOf, fillBody, findingsBodyOf, headOf, lettered, phases, titles } from "./canaryreport.js";
 import { byId, html, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
 import { copyFor, save } from "../file/files.js";
 import { grouped, roundedDown } from "../page/number.js";
-import { toFile } from "../page/picture.js";
+import { Picture, toFile } from "../page/picture.js";
 import { Unusable } from "../page/plan.js";
 import { Pace, say } from "../page/progress.js";
 import { replayWords, showLine, showVerification, standingOf, verdict } from "../page/result.js";
@@ -141,7 +140,7 @@ export class Canaries {
     let bound = "";
     if (plan && p.bounds?.length) {
       const chosen = plan.interval ?? this.#form.offer.intervals[0].name;
-      this.#course ??= { points: [], planned: p.planned, claimed: p.claimed, chosen, intervals: this.#form.offer.intervals };
+      this.#course ??= { points: [], planned: p.planned, claimed: p.claimed, chosen, intervals: lettered(this.#form.offer.intervals) };
       this.#course.points.push({ runs: p.certified, bounds: p.bounds });
       bound = this.#live(p);
     }
@@ -157,15 +156,15 @@ export class Canaries {
       this.#buttons();
       box.hidden = false;
       box.replaceChildren(html("h3", {}, "Under way: provisional bounds"), ...Object.values(live));
-      this.#view = { live: { ...live, draw: canaryChart(live.chart) } };
+      this.#view = { live: { ...live, picture: new Picture(live.chart, { of: "canaries", name: "bounds" }) } };
     }
-    const { words, table, draw } = this.#view.live, { chosen, intervals, claimed } = this.#course;
+    const { words, table, picture } = this.#view.live, { chosen, intervals, claimed } = this.#course;
     const mine = p.bounds.find((b) => b.interval === chosen);
     words.textContent = `After ${grouped(p.certified)} of ${grouped(p.planned)} runs ${chosen} would give ${mine ? `epsilon ≥ ${roundedDown(mine.epsilon)}` : "no bound"} (claimed ${claimed}), had the audit been planned to end here. Nothing is certified before the end.`;
-    draw(this.#course);
-    table.replaceChildren(html("table", { class: "data" }, tableRows(["interval", "bound so far"], intervals.map(({ name }, i) => {
+    picture.show(JSON.stringify(this.#course));
+    table.replaceChildren(html("table", { class: "data" }, tableRows(["interval", "bound so far"], intervals.map(({ name, letter }) => {
       const b = p.bounds.find((x) => x.interval === name);
-      return [`${letterOf(i)} ${name}`, b ? roundedDown(b.epsilon) : "–"];
+      return [`${letter} ${name}`, b ? roundedDown(b.epsilon) : "–"];
     }))));
     return words.textContent;
   }

@@ -1,14 +1,18 @@
 // A canary report as the page shows it. Words come from the core; reports are
 // strangers' files, so every text goes in as text.
-import { canaryChart, letterOf } from "./canarychart.js";
 import { table } from "../page/certified.js";
 import { html, tableRows } from "../page/element.js";
 import { grouped, short } from "../page/number.js";
+import { Picture } from "../page/picture.js";
 import { background, remarks, verdict } from "../page/result.js";
 import { inTurns } from "../page/turns.js";
 
 export const titles = { "one-run": "One-run audit", scores: "Audit of recorded scores" };
 export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", "one-run": "One run, with canaries in it by coins", scores: "Reading and auditing the scores" };
+/** The letter of an interval, by its place in the list of all. */
+export const letterOf = (place) => String.fromCharCode(65 + place);
+/** Intervals with their letters, as a picture wants them. */
+export const lettered = (intervals) => intervals.map((i, place) => ({ ...i, letter: letterOf(place) }));
 /** What a replay starts from; absent in a report of a run that was stopped too early. */
 export const countsOf = ({ kind, evidence }) => (titles[kind] ? evidence : evidence?.certified?.table);
 
@@ -84,14 +88,15 @@ const endOf = ({ report, facts }) => [
  */
 export function fillBody(box, { report, course }, intervals, parts) {
   const chart = html("div", {});
+  let drawn;
   return inTurns(
     () => {
       if (!course.length) return;
       box.append(html("section", {}, html("h3", {}, "The bounds as the runs came"),
         html("p", { class: "hint" }, "Provisional: each as if the audit had been planned to end there. The runs come in the order in which workers are done."), chart));
-      canaryChart(chart)({ points: course, planned: report.plan.runs, claimed: report.plan.claim.epsilon, chosen: report.plan.interval, intervals });
+      drawn = new Picture(chart, { of: "canaries", name: "bounds" }).show(JSON.stringify({ points: course, planned: report.plan.runs, claimed: report.plan.claim.epsilon, chosen: report.plan.interval, intervals: lettered(intervals) }));
     },
-    ...parts.map((part) => () => { box.append(part() || ""); }));
+    ...parts.map((part) => () => { box.append(part() || ""); })).then(() => drawn);
 }
 
 /** What the names of a report's files begin with. */

@@ -1,13 +1,11 @@
 // The panel of the user's samples: files in, a preview before anything runs. A
 // worker of its own reads and audits them; the form above audits them as it
 // audits a mechanism.
-import { byId, html, svg, tableRows } from "../page/element.js";
+import { byId, html, tableRows } from "../page/element.js";
 import { Ended, Engine } from "../worker/engine.js";
 import { choice } from "../page/field.js";
-import { histogram, binWords } from "../page/histogram.js";
 import { grouped, size } from "../page/number.js";
-import { outcomeBars } from "../page/outcomebars.js";
-import { asTable, files, legend, responsive } from "../page/picture.js";
+import { Picture } from "../page/picture.js";
 import { say } from "../page/progress.js";
 import { inTurns } from "../page/turns.js";
 
@@ -293,32 +291,13 @@ export class Samples {
 
 /** A histogram of each output column on both datasets. */
 function pictures({ histograms, columns }) {
-  const sample = (side) => svg("rect", { class: `bar ${side}`, x: 2, y: 3, width: 24, height: 10 });
   const box = html("div", { class: "pictures" });
-  queueMicrotask(() => inTurns(...histograms.map((h) => () => box.append(picture(h))))); // the box is in the document by then
+  queueMicrotask(() => inTurns(...histograms.map((h) => () => { // the box is in the document by then
+    const place = html("div", {});
+    box.append(html("figure", {}, html("figcaption", {}, h.column), place));
+    new Picture(place, { of: "column", name: `samples-${h.column}`.replace(/[^\w.+-]+/g, "_") }).show(JSON.stringify(h));
+  })));
   return html("section", { "aria-label": "Histograms" },
     html("p", { class: "hint" }, "To catch a file that was read wrongly. To choose outputs by what they show here would void the confidence."),
-    legend([[sample("first"), "first dataset"], [sample("second"), "second dataset (dashed)"]]),
     box, columns > histograms.length && html("p", { class: "hint" }, `The first ${histograms.length} of ${columns} columns.`));
-}
-
-function picture({ column, bins }) {
-  const ranges = bins.filter((b) => !b.label);
-  const edges = ranges.length ? [...ranges.map((b) => b.lower), ranges.at(-1).upper] : [];
-  const drawn = (b, label) => ({ first: b.counts[0], second: b.counts[1], firstIn: 0, secondIn: 0, label, title: `${label}\nfirst dataset: ${grouped(b.counts[0])}\nsecond dataset: ${grouped(b.counts[1])}` });
-  const names = bins.filter((b) => b.label).map((b) => drawn(b, b.label));
-  const numbers = ranges.map((b, i) => drawn(b, binWords(edges, i + 1)));
-  const none = drawn({ counts: [0, 0] }, "");
-  const one = ranges.length && edges[0] === edges.at(-1); // a column of one value
-  const paint = (part, draw) => {
-    if (!part.length) return null;
-    const place = html("div", { class: "picture" });
-    responsive(place, draw);
-    return [place, files(place, { name: `samples-${column}`.replace(/[^\w.+-]+/g, "_"), title: column, head: ["value", "first", "second"], rows: () => part.map((b) => [b.label, b.first, b.second]) })];
-  };
-  if (one) names.push(drawn({ counts: [0, 1].map((side) => ranges.reduce((sum, b) => sum + b.counts[side], 0)) }, String(edges[0])));
-  return html("figure", {}, html("figcaption", {}, column),
-    paint(names, (width) => outcomeBars({ bins: names }, width)),
-    paint(one ? [] : numbers, (width) => histogram({ axis: column, edges, bins: [none, ...numbers, none] }, width)),
-    asTable(`${column} as a table`, ["value", "first dataset", "second dataset"], [...names, ...(one ? [] : numbers)].map((b) => [b.label, grouped(b.first), grouped(b.second)])));
 }

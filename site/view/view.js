@@ -4,8 +4,8 @@
 import "wasm_exec.js";
 import { byId, html, tableRows } from "../page/element.js";
 import { csvOf, save } from "../file/files.js";
+import { coloursAt } from "../page/roles.js";
 
-const ROLES = ["panel", "text", "muted", "line", "field-line", "first", "second", "region", "hatch", "event", "bad", "calm", "accent"]; // as scene.Role
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif', MONO = 'ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace';
 const FRAME = 50; // px of a step of a pan by key
 const DRAG = 4; // px from which a press is a drag
@@ -148,21 +148,9 @@ let colours = [];
 
 /** Tells the program the colours of the styles. */
 function theme() {
-  const probe = html("canvas", { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
-  // An element's, not the canvas's: that one resolves the system's colours without the forced palette.
-  const swatch = html("span", { hidden: true });
-  swatch.style.forcedColorAdjust = "none";
-  document.body.append(swatch);
-  colours = ROLES.map((role) => {
-    swatch.style.color = `var(--${role})`;
-    return getComputedStyle(swatch).color;
-  });
-  swatch.remove();
-  handle("theme", JSON.stringify(colours.map((colour) => {
-    probe.fillStyle = colour;
-    probe.fillRect(0, 0, 1, 1);
-    return [...probe.getImageData(0, 0, 1, 1).data].slice(0, 3);
-  })));
+  const all = coloursAt(document.body);
+  colours = all.map((colour) => colour.css);
+  handle("theme", JSON.stringify(all.map((colour) => colour.rgb)));
 }
 
 function pixels() {

@@ -30,6 +30,9 @@ export class Ended extends Error {
 }
 
 export class Engine {
+  /** Promise of a core that runs. @type {Promise<void>} */
+  running;
+  #runs; // resolves it
   /** Task workers by number. */
   workers = [];
   /** @type {import("./protocol").ReadyValue | null} */
@@ -53,6 +56,7 @@ export class Engine {
   constructor(on, options = {}) {
     this.#on = on;
     this.#options = options;
+    this.#wait();
   }
 
   /** build-info.json, or null where a server has none. @returns {Promise<import("./protocol").BuildInfo | null>} */
@@ -155,6 +159,9 @@ export class Engine {
    */
   samples(reading, files, progress) { return this.#request("samples", JSON.stringify(reading), progress, files); }
 
+  /** @param {import("./protocol").PictureRequest} request @returns {Promise<import("./protocol").PictureValue>} */
+  picture(request) { return this.#request("picture", JSON.stringify(request)).answer; }
+
   /** @returns {Promise<import("./protocol").AccountedValue>} */
   account(query) { return this.#request("account", JSON.stringify(query)).answer; }
 
@@ -222,12 +229,13 @@ export class Engine {
       case "ready":
         this.ready = JSON.parse(message.json);
         this.#starting?.resolve(this.ready);
+        this.#runs();
         this.#starting = null;
         break;
       case "progress":
         this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
         break;
-      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "canaried": case "inspected":
+      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "canaried": case "inspected": case "pictured":
         this.#settle(message.id)?.resolve(JSON.parse(message.json));
         break;
       case "refused":
@@ -240,6 +248,8 @@ export class Engine {
         this.#died(message.reason);
     }
   }
+
+  #wait() { this.running = new Promise((resolve) => { this.#runs = resolve; }); }
 
   #post(message, transfer = []) { this.#coordinator?.postMessage(message, transfer); }
 
@@ -289,6 +299,7 @@ export class Engine {
     this.#ends++;
     this.#coordinator?.terminate();
     this.#coordinator = null;
+    if (this.ready) this.#wait();
     this.ready = null;
     for (const worker of this.workers.splice(0)) worker.terminate();
     for (const id of [...this.#pending.keys()]) this.#settle(id).reject(new Ended(reason));

@@ -61,6 +61,8 @@ export interface VerifyCanaries { type: "verify-canaries"; id: number; json: str
 export interface Verify { type: "verify"; id: number; json: string }
 /** json: Reading. ReadProgress now and then, in the end InspectedAnswer or Refused. Without files: about those that are there. Of the role of samples only. */
 export interface ReadSamples { type: "samples"; id: number; json: string; files: File[] }
+/** json: PictureRequest. Answered by Pictured or Refused, during a run too. */
+export interface Picture { type: "picture"; id: number; json: string }
 export interface Attach { type: "attach"; worker: number; port: MessagePort } // transfer the port
 /** The page ended a worker and wants to do without it. */
 export interface Detach { type: "detach"; worker: number }
@@ -68,7 +70,7 @@ export interface Detach { type: "detach"; worker: number }
 export interface Lost { type: "lost"; worker: number; reason: string }
 
 // Coordinator to page. The one final answer to a request is Checked, Reported,
-// Verified, Accounted, Calibrated, Canaried, InspectedAnswer or Refused.
+// Verified, Accounted, Calibrated, Canaried, InspectedAnswer, Pictured or Refused.
 
 /** json: ReadyValue. */
 export interface Ready { type: "ready"; json: string }
@@ -88,13 +90,15 @@ export interface Calibrated { type: "calibrated"; id: number; json: string }
 export interface Canaried { type: "canaried"; id: number; json: string }
 /** json: Inspected. */
 export interface InspectedAnswer { type: "inspected"; id: number; json: string }
+/** json: PictureValue. */
+export interface Pictured { type: "pictured"; id: number; json: string }
 /** json: Refusal. */
 export interface Refused { type: "refused"; id: number; json: string }
 /** A worker hangs: the page ends it and attaches a fresh one under its number. No Lost is needed. */
 export interface Replace { type: "replace"; worker: number; reason: string }
 
-export type ToCoordinator = Check | Run | Stop | Open | Verify | ReadSamples | Account | Calibrate | RunCanaries | OpenCanaries | VerifyCanaries | Attach | Detach | Lost;
-export type FromCoordinator = Ready | Checked | Progress | Reported | Verified | Accounted | Calibrated | Canaried | InspectedAnswer | Refused | Replace | Dead;
+export type ToCoordinator = Check | Run | Stop | Open | Verify | ReadSamples | Account | Calibrate | RunCanaries | OpenCanaries | VerifyCanaries | Picture | Attach | Detach | Lost;
+export type FromCoordinator = Ready | Checked | Progress | Reported | Verified | Accounted | Calibrated | Canaried | InspectedAnswer | Pictured | Refused | Replace | Dead;
 
 // Page to task worker, and back.
 
@@ -253,6 +257,31 @@ export interface RenyiCurve {
 
 /** recomputed: the counts are the report's own, only what follows from them was checked; summary: the verdict as the replay makes it; notes: what the replay could not show. */
 export interface VerifiedValue { ok: boolean; recomputed?: true; summary: string; checked: string[]; differences: string[]; notes: string[] }
+
+/** An element of a picture: its name, attributes and children; or text. */
+export type SVGNode = string | [name: string, attributes: Record<string, string> | null, ...children: SVGNode[]];
+/** theme and heading make a file of the picture; exact: the table with all digits. */
+export interface PictureRequest {
+  of: "report" | "account" | "calibration" | "canaries" | "column" | "course";
+  view?: string; // of a report: "outputs", "tradeoff", "renyi"
+  text: string; // JSON of what of says: a report's text, AccountedValue, CalibratedValue, the course of a canary audit, a histogram of samples, the course of a run
+  choice?: string; // one of the picture's; else the first
+  width: number; // px
+  theme?: number[][]; // red, green and blue by role
+  heading?: string;
+  exact?: boolean;
+}
+/** A picture, its words and its table. Where there is nothing to draw there are words only. */
+export interface PictureValue {
+  title: string;
+  words: string;
+  choiceLabel: string;
+  choices: { id: string; words: string }[];
+  chosen: string;
+  svg?: SVGNode;
+  markup?: string; // of a file, instead of svg
+  table: { title: string; head: string[] | null; rows: string[][] | null };
+}
 
 /** What is to be accounted; what the kind does not use is absent. */
 export interface AccountQuery {

@@ -48,6 +48,23 @@ func (s *Scene) plane(f Frame, x, y Scale, top, height float64, words func(float
 	return x, y, s.Plot
 }
 
+// curves begins a picture of lines in a plane: the legend, then both axes with their
+// grid, words and titles, the level axis first.
+func (s *Scene) curves(f Frame, keys []key, x, y Scale, height float64, titles [2]string, words [2]func(float64) string) (Scale, Scale, Rect) {
+	top := s.legend(keys, 4) + 22
+	s.Height = top + height + 44
+	x, y, box := s.plane(f, x, y, top, height, words[1])
+	s.label(0, top-9, titles[1], Start, Muted)
+	marks := x.Marks(int(max(2, box.W/70)))
+	for _, v := range marks {
+		s.line(x.At(v), box.Y, x.At(v), box.Bottom(), 1, Ink(Line), Rect{})
+	}
+	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
+	s.ticksUnder(x, marks, box.Bottom(), words[0], box.X-12, box.Right()+14)
+	s.label((box.X+box.Right())/2, box.Bottom()+37, titles[0], Middle, Muted)
+	return x, y, box
+}
+
 // two takes two boxes of a height below top, side by side where there is room, with
 // room for words at their left and below.
 func (s *Scene) two(top, height, gap float64) (boxes [2]Rect) {
@@ -78,11 +95,11 @@ func (s *Scene) under(x Scale, y float64, values Window) {
 	least, most := x.From-10, x.To+10
 	if x.Lo < values.Lo && inner.Hi > inner.Lo {
 		l := s.label(x.From, y+18, "< "+Short(values.Lo), Start, Muted)
-		least = l.X + s.wide(l.Words) + 4
+		least = l.X + s.wide(l.Words) + 12
 	}
 	if x.Hi > values.Hi && inner.Hi > inner.Lo {
 		l := s.label(x.To+8, y+18, "≥ "+Short(values.Hi), End, Muted)
-		most = l.X - s.wide(l.Words) - 4
+		most = l.X - s.wide(l.Words) - 12
 	}
 	marks := inner.Marks(int(max(2, (inner.To-inner.From)/80)))
 	for _, v := range marks {
@@ -112,6 +129,7 @@ func (s *Scene) ticksUnder(x Scale, marks []float64, y float64, words func(float
 // Forms of a legend's samples.
 const (
 	keyLine = iota
+	keyThick
 	keyDash
 	keyBox
 	keyHatch
@@ -142,6 +160,7 @@ func (s *Scene) legend(items []key, y float64) float64 {
 	const row, sample = 20, 28
 	x := 0.0
 	for _, k := range items {
+		s.Keys = append(s.Keys, k.words)
 		w := sample + 8 + s.wide(k.words)
 		if x > 0 && x+w > s.Width {
 			x, y = 0, y+row
@@ -151,6 +170,8 @@ func (s *Scene) legend(items []key, y float64) float64 {
 		switch k.form {
 		case keyLine:
 			s.line(x, middle, x+sample, middle, 2, k.paint, Rect{})
+		case keyThick:
+			s.line(x, middle, x+sample, middle, 3.2, k.paint, Rect{})
 		case keyDash:
 			s.dash([]Point{{x, middle}, {x + sample, middle}}, 2, k.paint, Rect{})
 		case keyBox:

@@ -4,16 +4,19 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // CanaryReport is what the views need of a report of core/canary: of canaries in
 // many runs, in one run, or of scores.
 type CanaryReport struct {
 	Plan struct {
-		Claim    Claim  `json:"claim"`
-		Interval string `json:"interval"`
-		Method   string `json:"method"` // of scores
-		Relation string `json:"relation"`
+		Claim    audit.Claim `json:"claim"`
+		Interval string      `json:"interval"`
+		Method   string      `json:"method"` // of scores
+		Relation string      `json:"relation"`
 	} `json:"plan"`
 	Evidence *struct {
 		CanaryEvidence
@@ -38,22 +41,8 @@ type CanaryEvidence struct {
 	Threshold float64         `json:"threshold"`
 	Portrait  *CanaryPortrait `json:"portrait"`
 	Certified struct {
-		Table *CanaryTable `json:"table"`
+		Table *bounds.CanaryTable `json:"table"`
 	} `json:"certified"`
-}
-
-// CanaryTable is bound.CanaryTable.
-type CanaryTable struct {
-	K     int          `json:"k"`
-	M     int          `json:"m"`
-	Cells []CanaryCell `json:"cells"`
-}
-
-// CanaryCell is bound.CanaryCell.
-type CanaryCell struct {
-	X    int `json:"x"`
-	Y    int `json:"y"`
-	Runs int `json:"runs"`
 }
 
 // CanarySide is canary.Side.
@@ -113,7 +102,8 @@ func canaryViews(r *CanaryReport) []View {
 // CanaryRuns shows every run of an audit by how many of its canaries, and of the
 // fresh ones, were in the event.
 type CanaryRuns struct {
-	table CanaryTable
+	still
+	table bounds.CanaryTable
 	runs  int
 	most  int // runs of a cell
 	// coins: fair coins put canaries in or left them out; the table counts those of all
@@ -121,7 +111,7 @@ type CanaryRuns struct {
 	coins bool
 }
 
-func newCanaryRuns(t CanaryTable) *CanaryRuns {
+func newCanaryRuns(t bounds.CanaryTable) *CanaryRuns {
 	v := &CanaryRuns{table: t}
 	for _, c := range t.Cells {
 		v.runs += c.Runs
@@ -130,11 +120,9 @@ func newCanaryRuns(t CanaryTable) *CanaryRuns {
 	return v
 }
 
-func (v *CanaryRuns) ID() string                  { return "runs" }
-func (v *CanaryRuns) Title() string               { return "Canaries" }
-func (v *CanaryRuns) Choices() (string, []Choice) { return "", nil }
-func (v *CanaryRuns) Choose(string)               {}
-func (v *CanaryRuns) Zooms() (x, y bool)          { return true, true }
+func (v *CanaryRuns) ID() string         { return "runs" }
+func (v *CanaryRuns) Title() string      { return "Canaries" }
+func (v *CanaryRuns) Zooms() (x, y bool) { return true, true }
 
 // rates are the shares of canaries in the event, inside and fresh, over all runs.
 func (v *CanaryRuns) rates() (in, out float64) {
@@ -156,8 +144,6 @@ func (v *CanaryRuns) Words() string {
 		Grouped(v.runs), Percent(in), Grouped(v.table.K), Percent(out), Grouped(v.table.M))
 }
 
-func (v *CanaryRuns) Name(i int) string { return fmt.Sprint(i) }
-
 func (v *CanaryRuns) Reading(i int) string {
 	c := v.table.Cells[i]
 	if v.coins {
@@ -166,7 +152,7 @@ func (v *CanaryRuns) Reading(i int) string {
 	return fmt.Sprintf("%s of %s canaries inside and %s of %s fresh ones in the event: %s runs (%s)", Grouped(c.X), Grouped(v.table.K), Grouped(c.Y), Grouped(v.table.M), Grouped(c.Runs), Percent(share(c.Runs, v.runs)))
 }
 
-func (v *CanaryRuns) Facts() Table {
+func (v *CanaryRuns) Facts(fig Figures) Table {
 	f := Table{Title: "Runs by canaries in the event", Head: []string{"inside", "of", "fresh", "of", "runs"}}
 	for _, c := range v.table.Cells {
 		f.Rows = append(f.Rows, []string{fmt.Sprint(c.X), fmt.Sprint(v.table.K), fmt.Sprint(c.Y), fmt.Sprint(v.table.M), fmt.Sprint(c.Runs)})

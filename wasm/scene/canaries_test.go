@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
@@ -96,7 +97,7 @@ func TestCanaryViews(t *testing.T) {
 		t.Errorf("%d bounds are the audit's own", own)
 	}
 	run, err := onerun.Run{Plan: onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Guesses: []int{20, 40}}, Sources: source.Sources(),
-		Pool: canary.LocalPool(source.Sources(), 1)}.Do(context.Background())
+		Pool: onerun.LocalPool(source.Sources(), 1)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,7 +128,7 @@ func TestRunsByCoins(t *testing.T) {
 		if !ok {
 			t.Fatal("no picture of the runs")
 		}
-		if got := v.Reading(slices.IndexFunc(v.table.Cells, func(c CanaryCell) bool { return c.X == 1 })); !strings.HasPrefix(got, want) || strings.Contains(v.Words(), "by a fair coin") != (relation == "add-remove") {
+		if got := v.Reading(slices.IndexFunc(v.table.Cells, func(c bounds.CanaryCell) bool { return c.X == 1 })); !strings.HasPrefix(got, want) || strings.Contains(v.Words(), "by a fair coin") != (relation == "add-remove") {
 			t.Errorf("%s: %q, %q", relation, got, v.Words())
 		}
 	}

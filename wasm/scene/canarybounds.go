@@ -9,6 +9,7 @@ import (
 // CanaryBounds shows what every interval makes of the same counts, and what more
 // canaries cost and brought.
 type CanaryBounds struct {
+	still
 	claimed float64
 	bars    []bar
 }
@@ -55,11 +56,8 @@ func newCanaryBounds(r *CanaryReport) *CanaryBounds {
 	return v
 }
 
-func (v *CanaryBounds) ID() string                  { return "intervals" }
-func (v *CanaryBounds) Title() string               { return "Bounds" }
-func (v *CanaryBounds) Choices() (string, []Choice) { return "", nil }
-func (v *CanaryBounds) Choose(string)               {}
-func (v *CanaryBounds) Zooms() (x, y bool)          { return false, false }
+func (v *CanaryBounds) ID() string    { return "intervals" }
+func (v *CanaryBounds) Title() string { return "Bounds" }
 
 func (v *CanaryBounds) Place(i int) (x, y float64) {
 	return 0.5, (float64(i) + 0.5) / float64(len(v.bars))
@@ -100,7 +98,7 @@ func signed(x float64) string {
 	return Short(round(x, 4))
 }
 
-func (v *CanaryBounds) Facts() Table {
+func (v *CanaryBounds) Facts(fig Figures) Table {
 	t := Table{Title: "Bounds and differences", Head: []string{"interval", "from", "to", "kind"}}
 	for _, b := range v.bars {
 		kind := "asymptotic, or by an assumption"
@@ -113,7 +111,7 @@ func (v *CanaryBounds) Facts() Table {
 		if b.chosen {
 			kind += ", the audit's own"
 		}
-		t.Rows = append(t.Rows, []string{b.words, number(b.from), number(b.to), kind})
+		t.Rows = append(t.Rows, []string{b.words, fig.of(b.from), fig.of(b.to), kind})
 	}
 	return t
 }

@@ -115,10 +115,10 @@ func (v *CanaryPair) Reading(i int) string {
 		[]string{"neither is in the event", "one is in the event", "both are in the event"}[v.in(d)])
 }
 
-func (v *CanaryPair) Facts() Table {
+func (v *CanaryPair) Facts(fig Figures) Table {
 	t := Table{Title: "Scores of two canaries, run by run", Head: []string{"run", "side", fmt.Sprintf("canary %d", v.two[0]), fmt.Sprintf("canary %d", v.two[1]), "in the event"}}
 	for _, d := range v.dots {
-		t.Rows = append(t.Rows, []string{fmt.Sprint(d.run + 1), sideWords[d.side], number(d.at[0]), number(d.at[1]), fmt.Sprint(v.in(d))})
+		t.Rows = append(t.Rows, []string{fmt.Sprint(d.run + 1), sideWords[d.side], fig.of(d.at[0]), fig.of(d.at[1]), fmt.Sprint(v.in(d))})
 	}
 	return t
 }

@@ -171,7 +171,7 @@ func (v *CanarySpace) Place(i int) (x, y float64) {
 	return min(1, max(0, x)), min(1, max(0, y))
 }
 
-func (v *CanarySpace) Facts() Table {
+func (v *CanarySpace) Facts(fig Figures) Table {
 	if v.what == inMatrix {
 		t := Table{Title: "Correlations of scores", Head: []string{"canary", "with", "correlation", "block"}}
 		blocks := [3]string{"inside", "fresh", "across"}
@@ -179,7 +179,7 @@ func (v *CanarySpace) Facts() Table {
 			for k, b := range v.of.canaries[:i] {
 				r := "none"
 				if !math.IsNaN(v.of.matrix[i][k]) {
-					r = number(v.of.matrix[i][k])
+					r = fig.of(v.of.matrix[i][k])
 				}
 				t.Rows = append(t.Rows, []string{b.words(), a.words(), r, blocks[v.block(i, k)]})
 			}
@@ -197,11 +197,11 @@ func (v *CanarySpace) Facts() Table {
 			if n == 0 {
 				row = append(row, "none")
 			} else {
-				row = append(row, number(x))
+				row = append(row, fig.of(x))
 			}
 		}
 		if v.points != nil {
-			row = append(row, number(v.points[i][0]), number(v.points[i][1]))
+			row = append(row, fig.of(v.points[i][0]), fig.of(v.points[i][1]))
 		}
 		t.Rows = append(t.Rows, row)
 	}

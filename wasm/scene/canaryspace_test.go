@@ -31,7 +31,7 @@ func everyChoice(t *testing.T, views []View) {
 					sound(t, what, v, v.Layout(Frame{Width: width, Camera: cam}))
 				}
 			}
-			facts := v.Facts()
+			facts := v.Facts(Rounded)
 			for _, row := range facts.Rows {
 				if len(row) != len(facts.Head) || strings.Contains(strings.Join(row, " "), "NaN") {
 					t.Errorf("%s: %q", what, row)
@@ -123,7 +123,7 @@ func TestCanarySpace(t *testing.T) {
 	if len(choices) != 3 || choices[0].ID != inPlane || v.used != 64 {
 		t.Fatalf("%v, %d runs", choices, v.used)
 	}
-	rows := v.Facts().Rows
+	rows := v.Facts(Rounded).Rows
 	if len(rows) != 8+12 {
 		t.Fatalf("%d canaries", len(rows))
 	}
@@ -146,7 +146,7 @@ func TestCanarySpace(t *testing.T) {
 		if i >= 8 {
 			name = fmt.Sprintf("fresh %d", i-7)
 		}
-		want := []string{name, "64", fmt.Sprint(above), number(sum / 64), number(least), number(most)}
+		want := []string{name, "64", fmt.Sprint(above), Rounded.of(sum / 64), Rounded.of(least), Rounded.of(most)}
 		if !slices.Equal(rows[i][:6], want) {
 			t.Errorf("%q, want %q", rows[i], want)
 		}
@@ -155,12 +155,12 @@ func TestCanarySpace(t *testing.T) {
 		}
 	}
 	v.Choose(inMatrix)
-	rows = v.Facts().Rows
+	rows = v.Facts(Rounded).Rows
 	at := 0
 	blocks := map[string][]float64{}
 	for i, row := range p.Correlations {
 		for k, c := range row {
-			if rows[at][2] != number(*c) {
+			if rows[at][2] != Rounded.of(*c) {
 				t.Errorf("correlation of %d and %d: %q, want %v", i, k, rows[at], *c)
 			}
 			blocks[rows[at][3]] = append(blocks[rows[at][3]], *c)
@@ -204,7 +204,7 @@ func TestCanarySpace(t *testing.T) {
 		if pair.two != want {
 			t.Errorf("%q: %v", c, pair.two)
 		}
-		rows := pair.Facts().Rows
+		rows := pair.Facts(Rounded).Rows
 		if len(rows) != 128 {
 			t.Fatalf("%d dots", len(rows))
 		}
@@ -224,7 +224,7 @@ func TestCanarySpace(t *testing.T) {
 			if n == 2 {
 				both[side]++
 			}
-			if want := []string{fmt.Sprint(run + 1), sideWords[side], number(*x), number(*y), fmt.Sprint(n)}; !slices.Equal(row, want) {
+			if want := []string{fmt.Sprint(run + 1), sideWords[side], Rounded.of(*x), Rounded.of(*y), fmt.Sprint(n)}; !slices.Equal(row, want) {
 				t.Errorf("%q, want %q", row, want)
 			}
 		}
@@ -236,14 +236,14 @@ func TestCanarySpace(t *testing.T) {
 	}
 
 	g := newGrowth(in.Growth)
-	rows = g.Facts().Rows
+	rows = g.Facts(Rounded).Rows
 	for i, x := range r.Growth {
-		if rows[i][0] != fmt.Sprint(x.K) || rows[i][1] != fmt.Sprint(x.M) || rows[i][2] != number(*x.First) || rows[i][5] != number(*x.Bias) {
+		if rows[i][0] != fmt.Sprint(x.K) || rows[i][1] != fmt.Sprint(x.M) || rows[i][2] != Rounded.of(*x.First) || rows[i][5] != Rounded.of(*x.Bias) {
 			t.Errorf("%q, want %+v", rows[i], x)
 		}
 	}
 	last := rows[len(rows)-1]
-	if len(rows) != 4 || last[6] != number(*r.Equation10.Variance2) || last[7] != number(*r.Equation10.Variance4) || last[3] != number(*r.Equation10.First+*r.Equation10.Variance2) || rows[0][6] != "none" {
+	if len(rows) != 4 || last[6] != Rounded.of(*r.Equation10.Variance2) || last[7] != Rounded.of(*r.Equation10.Variance4) || last[3] != Rounded.of(*r.Equation10.First+*r.Equation10.Variance2) || rows[0][6] != "none" {
 		t.Errorf("%q", rows)
 	}
 }

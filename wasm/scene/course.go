@@ -91,13 +91,13 @@ func floor(x float64, decimals int) float64 {
 	return math.Floor(x*p) / p
 }
 
-func (v *OverTime) Facts() Table {
+func (v *OverTime) Facts(fig Figures) Table {
 	f := Table{Title: "The bound at every moment", Head: []string{"pairs of outputs", "lower bound on " + v.course.Quantity, "claimed", "holds"}}
 	for _, m := range v.course.Moments {
-		f.Rows = append(f.Rows, []string{fmt.Sprint(m.Pairs), number(floor(m.Bound, 6)), number(v.course.Claimed), map[bool]string{true: "if stopped there", false: "not certified"}[v.course.Valid]})
+		f.Rows = append(f.Rows, []string{fmt.Sprint(m.Pairs), fig.of(floor(m.Bound, 6)), fig.of(v.course.Claimed), map[bool]string{true: "if stopped there", false: "not certified"}[v.course.Valid]})
 	}
 	if v.final != nil {
-		f.Rows = append(f.Rows, []string{fmt.Sprint(v.pairs), number(*v.final), number(v.course.Claimed), "certified"})
+		f.Rows = append(f.Rows, []string{fmt.Sprint(v.pairs), fig.of(*v.final), fig.of(v.course.Claimed), "certified"})
 	}
 	return f
 }
@@ -138,24 +138,13 @@ func (v *OverTime) Layout(f Frame) *Scene {
 	if v.final != nil {
 		items = append(items, key{words: "certified at the end", paint: Ink(Event), form: keyDot, mark: Diamond})
 	}
-	top := s.legend(items, 4) + 22
-	height := min(380, max(230, f.Width*0.5))
-	s.Height = top + height + 44
-	x, y := v.scales()
-	x, y, box := s.plane(f, x, y, top, height, Short)
-	clip := around(box, 6)
-	s.label(0, top-9, "lower bound on "+v.course.Quantity, Start, Muted)
 	words := func(v float64) string { return Grouped(int(math.Round(v))) }
 	if v.log {
 		words = Power
 	}
-	marks := x.Marks(int(max(2, box.W/95)))
-	for _, m := range marks {
-		s.line(x.At(m), box.Bottom(), x.At(m), box.Bottom()+4, 1, Ink(Axis), Rect{})
-	}
-	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
-	s.ticksUnder(x, marks, box.Bottom(), words, box.X-12, box.Right()+14)
-	s.label((box.X+box.Right())/2, box.Bottom()+37, "pairs of outputs that were counted", Middle, Muted)
+	x, y := v.scales()
+	x, y, box := s.curves(f, items, x, y, min(380, max(230, f.Width*0.5)), [2]string{"pairs of outputs that were counted", "lower bound on " + v.course.Quantity}, [2]func(float64) string{words, Short})
+	clip := around(box, 6)
 	s.dash([]Point{{box.X, y.At(v.course.Claimed)}, {box.Right(), y.At(v.course.Claimed)}}, 1.6, Ink(Text), box)
 
 	var stairs, dots []Point

@@ -4,6 +4,10 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // The claimed curve of Rényi privacy, against a search over all pairs of rates,
@@ -11,7 +15,7 @@ import (
 // below.
 func TestRenyiTradeoff(t *testing.T) {
 	const sigma = 1.3
-	for _, c := range []Claim{{Kind: "renyi", Alpha: 2, Epsilon: 1 / (sigma * sigma)}, {Kind: "renyi", Alpha: 8, Epsilon: 4 / (sigma * sigma)}, {Kind: "zcdp", Rho: 0.5 / (sigma * sigma)}} {
+	for _, c := range []audit.Claim{{Kind: "renyi", Alpha: 2, Epsilon: 1 / (sigma * sigma)}, {Kind: "renyi", Alpha: 8, Epsilon: 4 / (sigma * sigma)}, {Kind: "zcdp", Rho: 0.5 / (sigma * sigma)}} {
 		v := &Tradeoff{claimed: renyiTradeoff(c)}
 		last := [2]float64{-1, 2}
 		for _, p := range v.claimed {
@@ -41,16 +45,16 @@ func TestRenyiTradeoff(t *testing.T) {
 	if !math.IsInf(binaryRenyi(2, 0.5, 0), 1) || binaryRenyi(2, 0, 0.5) != math.Log(1/0.5) {
 		t.Error("the ends of binaryRenyi")
 	}
-	if renyiTradeoff(Claim{Kind: "pure", Epsilon: 1}) != nil {
+	if renyiTradeoff(audit.Claim{Kind: "pure", Epsilon: 1}) != nil {
 		t.Error("a pure claim has a curve of its own")
 	}
 }
 
 // A claim of epsilon = 0 is refuted at one of three points.
 func TestRefutingPoint(t *testing.T) {
-	c := &TradeoffCurve{Points: []TradeoffPoint{{0, 0, 0, 1, 1, 1}, {0.2, 0.15, 0.25, 0.4, 0.35, 0.45}, {0.5, 0.45, 0.55, 0.2, 0.15, 0.25}, {1, 1, 1, 0, 0, 0}},
+	c := &pair.TradeoffCurve{Points: []bounds.TradeoffPoint{{FNR: 1, FNRLower: 1, FNRUpper: 1}, {FPR: 0.2, FPRLower: 0.15, FPRUpper: 0.25, FNR: 0.4, FNRLower: 0.35, FNRUpper: 0.45}, {FPR: 0.5, FPRLower: 0.45, FPRUpper: 0.55, FNR: 0.2, FNRLower: 0.15, FNRUpper: 0.25}, {FPR: 1, FPRLower: 1, FPRUpper: 1}},
 		Claimed: [][2]float64{{0, 1}, {0.5, 0.5}, {1, 0}}, ClaimWords: "epsilon = 0", Confidence: "95 %"}
-	v := NewTradeoff(c, Claim{Kind: "pure"})
+	v := NewTradeoff(c, audit.Claim{Kind: "pure"})
 	if v.Refuting() != 1 || math.Abs(v.margin(v.points[1])-0.3) > 1e-12 || math.Abs(v.margin(v.points[2])-0.2) > 1e-12 {
 		t.Errorf("refutes at %d, margins %v and %v", v.Refuting(), v.margin(v.points[1]), v.margin(v.points[2]))
 	}
@@ -70,8 +74,8 @@ func TestRefutingPoint(t *testing.T) {
 
 // Trials sort by value and back; those that showed nothing say so.
 func TestSearchOrders(t *testing.T) {
-	trials := []Trial{{Trial: 0, Value: 0.2, Learner: "a"}, {Trial: 1, Value: -99, Learner: "b"}, {Trial: 2, Value: 1.5, Learner: "a", Chosen: true}}
-	trials[2].Pair.First, trials[2].Pair.Second = Dataset{1, []float64{1, 0, 4}}, Dataset{1, []float64{1, 2}}
+	trials := []pair.TrialNote{{Trial: 0, Value: 0.2, Learner: "a"}, {Trial: 1, Value: -99, Learner: "b"}, {Trial: 2, Value: 1.5, Learner: "a", Chosen: true}}
+	trials[2].Pair.First, trials[2].Pair.Second = audit.Records([]float64{1, 0, 4}...), audit.Records([]float64{1, 2}...)
 	v := NewSearch(trials, "epsilon", 1)
 	if v.rows != 3 || v.most != 4 || difference(trials[2], 1) != -2 || difference(trials[2], 2) != 4 {
 		t.Errorf("%d rows, differences up to %v", v.rows, v.most)
@@ -92,7 +96,7 @@ func TestSearchOrders(t *testing.T) {
 			}
 		}
 	}
-	if NewSearch(nil, "", 1) != nil || NewOverTime(&Course{}, nil, 0) != nil || NewOverTime(nil, nil, 0) != nil || NewTradeoff(nil, Claim{}) != nil {
+	if NewSearch(nil, "", 1) != nil || NewOverTime(&Course{}, nil, 0) != nil || NewOverTime(nil, nil, 0) != nil || NewTradeoff(nil, audit.Claim{}) != nil {
 		t.Error("nothing is drawn")
 	}
 }
@@ -104,7 +108,7 @@ func TestOverTime(t *testing.T) {
 	if got := v.Reading(0); got != "after 10 pairs of outputs: epsilon ≥ 0.5555, not certified" {
 		t.Errorf("%q", got)
 	}
-	if rows := v.Facts().Rows; len(rows) != 3 || rows[2][1] != "1.25" || rows[2][3] != "certified" || rows[1][1] != "1.20009" {
+	if rows := v.Facts(Rounded).Rows; len(rows) != 3 || rows[2][1] != "1.25" || rows[2][3] != "certified" || rows[1][1] != "1.20009" {
 		t.Errorf("%v", rows)
 	}
 	if v.first() != 1 || !strings.Contains(v.Words(), "passed at 90 pairs") {

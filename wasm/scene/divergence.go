@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // Bin is an interval of outputs or scores, or an outcome.
@@ -13,7 +16,8 @@ type Bin struct {
 	From, To          float64 // of an interval; of those beyond the edges, a box beside them
 	First, FirstIn    int
 	Second, SecondIn  int
-	firstOf, secondOf int // outputs in all
+	firstOf, secondOf int     // outputs in all
+	low, high         float64 // what an interval holds, infinite beyond the edges
 }
 
 // Shares of the outputs on both datasets.
@@ -70,7 +74,7 @@ func hockeyStick(id, words string, epsilon float64, of string) divergenceKind {
 }
 
 // kinds are the divergences that a claim asks for, its own first.
-func kinds(c Claim) []divergenceKind {
+func kinds(c audit.Claim) []divergenceKind {
 	total := hockeyStick("tv", "total variation (hockey-stick at ε = 0)", 0, "total variation")
 	kl := divergenceKind{id: "kl", words: "Kullback-Leibler (Rényi at α = 1)", of: "Kullback-Leibler divergence in nats", part: func(p, q float64) float64 {
 		if p == 0 {
@@ -78,7 +82,7 @@ func kinds(c Claim) []divergenceKind {
 		}
 		return p * math.Log(p/q)
 	}}
-	switch e, ok := c.epsilon(); {
+	switch e, ok := epsilonOf(c); {
 	case ok && e > 0:
 		return []divergenceKind{hockeyStick("claim", "hockey-stick at the claimed ε = "+Short(e), e, "hockey-stick divergence at ε = "+Short(e)), total, kl}
 	case c.Kind == "renyi" && c.Alpha > 1:
@@ -98,8 +102,8 @@ func kinds(c Claim) []divergenceKind {
 // Divergence shows the two output distributions, the event over them, the log
 // ratio of every bin and its part in a divergence.
 type Divergence struct {
-	chart    Chart
-	claim    Claim
+	chart    pair.Chart
+	claim    audit.Claim
 	bins     []Bin
 	reversed bool // the second dataset is the likelier
 	live     string
@@ -107,11 +111,26 @@ type Divergence struct {
 	kind     divergenceKind
 	plane    *plane // nil where there is none
 	flat     bool   // the plane is shown
+	brief    bool   // without the divergence
+}
+
+// MostBins is how many bins of a chart are drawn; a report of ours has 50.
+const MostBins = 1000
+
+// NewOutputs shows the two output distributions of a report's chart and the log
+// ratio of every bin: a divergence without its parts. Nil where nothing was counted,
+// or in too many bins.
+func NewOutputs(chart pair.Chart, claim audit.Claim, reversed bool) *Divergence {
+	d := NewDivergence(chart, claim, reversed, "")
+	if d != nil {
+		d.brief, d.plane = true, nil
+	}
+	return d
 }
 
 // NewDivergence shows a report's chart, or, with live words, that of a run on its
 // way. Nil where nothing was counted.
-func NewDivergence(chart Chart, claim Claim, reversed bool, live string) *Divergence {
+func NewDivergence(chart pair.Chart, claim audit.Claim, reversed bool, live string) *Divergence {
 	d := &Divergence{chart: chart, claim: claim, reversed: reversed, live: live, kinds: kinds(claim)}
 	d.kind = d.kinds[0]
 	n := len(chart.Edges) + 1
@@ -133,7 +152,7 @@ func NewDivergence(chart Chart, claim Claim, reversed bool, live string) *Diverg
 		all[0] += at(chart.First, i)
 		all[1] += at(chart.Second, i)
 	}
-	if all[0] == 0 && all[1] == 0 || !outcomes && len(chart.Edges) < 2 {
+	if all[0] == 0 && all[1] == 0 || !outcomes && len(chart.Edges) < 2 || n > MostBins {
 		return nil
 	}
 	for i := range n {
@@ -169,7 +188,7 @@ func NewDivergence(chart Chart, claim Claim, reversed bool, live string) *Diverg
 
 const others = "others"
 
-func outcomeWords(chart Chart, i int) string {
+func outcomeWords(chart pair.Chart, i int) string {
 	switch {
 	case i >= len(chart.Outcomes):
 		return others
@@ -191,18 +210,35 @@ func interval(edges []float64, i int, b Bin) Bin {
 	switch i {
 	case 0:
 		b.Words, b.From, b.To = "below "+Short(edges[0]), edges[0]-2.4*unit, edges[0]-0.6*unit
+		b.low, b.high = math.Inf(-1), edges[0]
 	case n:
 		b.Words, b.From, b.To = Short(edges[n-1])+" and above", edges[n-1]+0.6*unit, edges[n-1]+2.4*unit
+		b.low, b.high = edges[n-1], math.Inf(1)
 	default:
 		b.Words, b.From, b.To = Short(edges[i-1])+" to "+Short(edges[i]), edges[i-1], edges[i]
+		b.low, b.high = b.From, b.To
 	}
 	return b
 }
 
-func (d *Divergence) ID() string    { return "divergence" }
-func (d *Divergence) Title() string { return "Divergence" }
+func (d *Divergence) ID() string {
+	if d.brief {
+		return "outputs"
+	}
+	return "divergence"
+}
+
+func (d *Divergence) Title() string {
+	if d.brief {
+		return "The two output distributions"
+	}
+	return "Divergence"
+}
 
 func (d *Divergence) Choices() (string, []Choice) {
+	if d.brief {
+		return "", nil
+	}
 	if d.plane == nil {
 		return "Divergence", choices(d.kinds)
 	}
@@ -219,7 +255,7 @@ func choices(kinds []divergenceKind) []Choice {
 
 func (d *Divergence) Choose(id string) {
 	if d.flat = id == planeID && d.plane != nil; d.flat {
-		epsilon, _ := d.claim.epsilon()
+		epsilon, _ := epsilonOf(d.claim)
 		d.plane.compare(epsilon)
 	}
 	for _, k := range d.kinds {
@@ -241,35 +277,40 @@ func (d *Divergence) likelier() (string, string) {
 	return "first", "second"
 }
 
-// Part is what bin i contributes to the divergence, and what all do.
-func (d *Divergence) Part(i int) (part, sum float64) {
-	for k, b := range d.bins {
+// parts are what the bins contribute to the divergence, and their sum.
+func (d *Divergence) parts() (parts []float64, sum float64) {
+	for _, b := range d.bins {
 		p, q := b.Shares()
 		if d.reversed {
 			p, q = q, p
 		}
-		v := d.kind.part(p, q)
-		sum += v
-		if k == i {
-			part = v
-		}
-	}
-	return part, sum
-}
-
-func (d *Divergence) parts() (parts []float64, sum float64) {
-	parts = make([]float64, len(d.bins))
-	for i := range parts {
-		parts[i], sum = d.Part(i)
+		parts = append(parts, d.kind.part(p, q))
+		sum += parts[len(parts)-1]
 	}
 	return parts, sum
 }
 
-func (d *Divergence) Words() string {
-	if d.flat {
-		return d.planeWords()
+// outputsWords say what is drawn where the divergence is not.
+func (d *Divergence) outputsWords() string {
+	what := "bin"
+	if d.outcomes() {
+		what = "outcome"
 	}
-	_, sum := d.Part(-1)
+	words := fmt.Sprintf("The share of each %s on both datasets, and the logarithm of the shares' ratio with a 95 %% interval for that %s alone, as observed.", what, what)
+	if e, ok := epsilonOf(d.claim); ok {
+		words += fmt.Sprintf(" Beyond the dashed lines, at ± ε = %s, one dataset is likelier by more than e^ε.", Short(e))
+	}
+	return words
+}
+
+func (d *Divergence) Words() string {
+	switch {
+	case d.flat:
+		return d.planeWords()
+	case d.brief:
+		return d.outputsWords()
+	}
+	_, sum := d.parts()
 	from, to := d.likelier()
 	words := d.live
 	if words != "" {
@@ -279,7 +320,7 @@ func (d *Divergence) Words() string {
 	if d.outcomes() {
 		what = "outcomes"
 	}
-	switch e, dp := d.claim.epsilon(); {
+	switch e, dp := epsilonOf(d.claim); {
 	case math.IsInf(sum, 1):
 		words += fmt.Sprintf("The observed %s of the %s dataset from the %s is infinite: there are %s that were never seen on the %s.", d.kind.of, from, to, what, to)
 	case d.kind.share:
@@ -329,10 +370,12 @@ func (d *Divergence) Reading(i int) string {
 	if b.First+b.Second == 0 {
 		return words
 	}
-	part, sum := d.Part(i)
-	words += "; part " + Short(round(part, 4))
-	if sum > 0 && !math.IsInf(sum, 1) && part > 0 {
-		words += fmt.Sprintf(" of %s (%s)", Short(round(sum, 4)), Percent(part/sum))
+	if !d.brief {
+		parts, sum := d.parts()
+		words += "; part " + Short(round(parts[i], 4))
+		if sum > 0 && !math.IsInf(sum, 1) && parts[i] > 0 {
+			words += fmt.Sprintf(" of %s (%s)", Short(round(sum, 4)), Percent(parts[i]/sum))
+		}
 	}
 	switch s := b.inEvent(); {
 	case s == 1:
@@ -343,32 +386,38 @@ func (d *Divergence) Reading(i int) string {
 	return words
 }
 
-func (d *Divergence) Facts() Table {
+func (d *Divergence) Facts(fig Figures) Table {
 	if d.flat {
-		return d.planeFacts()
+		return d.planeFacts(fig)
 	}
-	what := d.chart.Axis
-	if d.outcomes() {
-		what = "outcome"
+	first := []string{d.chart.Axis}
+	switch {
+	case d.outcomes():
+		first[0] = "outcome"
+	case fig == Exact:
+		first = []string{"from", "below"}
 	}
-	t := Table{Title: "Ratio and part of every " + map[bool]string{true: "outcome", false: "bin"}[d.outcomes()], Head: []string{what, "first dataset", "share", "in the event", "second dataset", "share", "in the event", "ln ratio", "±", "part: " + d.kind.of}}
+	t := Table{Title: "Ratio and part of every " + map[bool]string{true: "outcome", false: "bin"}[d.outcomes()]}
+	t.Head = append(first, "first dataset", "share", "in the event", "second dataset", "share", "in the event", "ln ratio", "±")
+	if d.brief {
+		t.Title = "The chart"
+	} else {
+		t.Head = append(t.Head, "part: "+d.kind.of)
+	}
+	parts, _ := d.parts()
 	for i, b := range d.bins {
-		part, _ := d.Part(i)
-		x := b.figures()
-		t.Rows = append(t.Rows, []string{b.Words, x[0], x[1], fmt.Sprint(b.FirstIn), x[2], x[3], fmt.Sprint(b.SecondIn), x[4], x[5], number(part)})
+		x := b.figures(fig)
+		row := []string{b.Words}
+		if len(first) == 2 {
+			row = []string{fig.of(b.low), fig.of(b.high)}
+		}
+		row = append(row, x[0], x[1], fmt.Sprint(b.FirstIn), x[2], x[3], fmt.Sprint(b.SecondIn), x[4], x[5])
+		if !d.brief {
+			row = append(row, fig.of(parts[i]))
+		}
+		t.Rows = append(t.Rows, row)
 	}
 	return t
-}
-
-// number is a figure of a table: six figures, which a spreadsheet reads.
-func number(x float64) string {
-	switch {
-	case math.IsInf(x, 1):
-		return "infinite"
-	case math.IsInf(x, -1):
-		return "-infinite"
-	}
-	return fmt.Sprintf("%.6g", x)
 }
 
 // span is where the histogram's boxes begin and end.
@@ -418,7 +467,7 @@ func (d *Divergence) scales(parts []float64) [3]Scale {
 // known well enough, and the claim.
 func (d *Divergence) mostRatio() float64 {
 	most := 0.5
-	if e, ok := d.claim.epsilon(); ok {
+	if e, ok := epsilonOf(d.claim); ok {
 		most = max(most, 1.15*e)
 	}
 	for _, b := range d.bins {

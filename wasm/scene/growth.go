@@ -20,6 +20,7 @@ type CanaryGrowth struct {
 // Wilson intervals of three orders, and apart what a common threshold costs and
 // what more canaries bring.
 type Growth struct {
+	still
 	steps  []CanaryGrowth
 	single float64 // NaN where there is none
 	dots   []growthDot
@@ -76,13 +77,8 @@ func newGrowth(steps []CanaryGrowth) *Growth {
 	return v
 }
 
-func (v *Growth) ID() string                  { return "growth" }
-func (v *Growth) Title() string               { return "Growth" }
-func (v *Growth) Choices() (string, []Choice) { return "", nil }
-func (v *Growth) Choose(string)               {}
-func (v *Growth) Zooms() (x, y bool)          { return false, false }
-func (v *Growth) Place(int) (x, y float64)    { return 0.5, 0.5 }
-func (v *Growth) Name(i int) string           { return fmt.Sprint(i) }
+func (v *Growth) ID() string    { return "growth" }
+func (v *Growth) Title() string { return "Growth" }
 
 func (v *Growth) Words() string {
 	last := v.steps[len(v.steps)-1]
@@ -105,16 +101,16 @@ func (v *Growth) Reading(i int) string {
 	return fmt.Sprintf("%s, %s: %s", of, growthLines[d.line].gain, signed(d.value))
 }
 
-func (v *Growth) Facts() Table {
+func (v *Growth) Facts(fig Figures) Table {
 	t := Table{Title: "Bounds, bias and variance by canaries counted", Head: []string{"inside", "fresh", "first order", "second order", "fourth order", "bias", "variance, second order", "variance, fourth order"}}
 	say := func(x *float64, from float64) string {
 		if x == nil {
 			return "none"
 		}
-		return number(from + *x)
+		return fig.of(from + *x)
 	}
 	for _, g := range v.steps {
-		t.Rows = append(t.Rows, []string{fmt.Sprint(g.K), fmt.Sprint(g.M), number(*g.First), say(g.Variance2, *g.First), say(g.Variance4, *g.First), say(g.Bias, 0), say(g.Variance2, 0), say(g.Variance4, 0)})
+		t.Rows = append(t.Rows, []string{fmt.Sprint(g.K), fmt.Sprint(g.M), fig.of(*g.First), say(g.Variance2, *g.First), say(g.Variance4, *g.First), say(g.Bias, 0), say(g.Variance2, 0), say(g.Variance4, 0)})
 	}
 	return t
 }

@@ -5,7 +5,10 @@ import "math"
 // panels are the histogram's three pictures over one axis: shares, log ratios,
 // parts of the divergence.
 func (d *Divergence) panels(f Frame) *Scene {
-	heights := [3]float64{190, 140, 110}
+	heights := []float64{190, 140, 110}
+	if d.brief {
+		heights = heights[:2]
+	}
 	const head, gap, foot = 22, 30, 42
 	s := f.scene(0)
 	y := d.legend(s, 4)
@@ -20,7 +23,7 @@ func (d *Divergence) panels(f Frame) *Scene {
 	words := [3]func(float64) string{Percent, Short, Short}
 	marks := [3]int{4, 6, 3}
 	left := 0.0
-	for k := range uprights {
+	for k := range heights {
 		left = max(left, s.gutter(uprights[k], marks[k], words[k]))
 	}
 	lo, hi := d.span()
@@ -35,7 +38,7 @@ func (d *Divergence) panels(f Frame) *Scene {
 
 	at := top + head
 	s.Plot = Rect{left, at, x.To - x.From, s.Height - foot - at}
-	for k := range uprights {
+	for k := range heights {
 		box := Rect{left, at, x.To - x.From, heights[k]}
 		clip := Rect{box.X - 1, box.Y - 4, box.W + 2, box.H + 8}
 		uprights[k].From, uprights[k].To = box.Bottom(), box.Y
@@ -87,7 +90,7 @@ func (d *Divergence) legend(s *Scene, y float64) float64 {
 			break
 		}
 	}
-	if e, ok := d.claim.epsilon(); ok {
+	if e, ok := epsilonOf(d.claim); ok {
 		items = append(items, key{words: "claimed: ± ε = " + Short(e), paint: Ink(Text), form: keyDash})
 	}
 	return s.legend(items, y)
@@ -130,7 +133,7 @@ func (s *Scene) steps(bins []Bin, place func(at, share float64) Point, clip Rect
 
 // ratios are dots with their intervals; an arrow where one side was never seen.
 func (d *Divergence) ratios(s *Scene, x, y Scale, box, clip Rect) {
-	if e, ok := d.claim.epsilon(); ok {
+	if e, ok := epsilonOf(d.claim); ok {
 		for _, v := range []float64{e, -e} {
 			s.dash([]Point{{box.X, y.At(v)}, {box.Right(), y.At(v)}}, 1.5, Ink(Text), box)
 		}

@@ -28,7 +28,15 @@ func (m *Mesh) Add(s Shape) {
 	switch s.Kind {
 	case Fill:
 		m.fill(s, c)
+	case Strip:
+		for i := 3; i < len(s.Points); i += 2 {
+			m.fill(Shape{Points: []Point{s.Points[i-3], s.Points[i-1], s.Points[i], s.Points[i-2]}, Clip: s.Clip}, c)
+		}
 	case Stroke:
+		if s.Dash {
+			m.Add(Shape{Kind: Segments, Points: dashed(s.Points, dashOn, dashOff), Width: s.Width, Paint: s.Paint, Clip: s.Clip})
+			return
+		}
 		for i := 1; i < len(s.Points); i++ {
 			m.segment(s.Points[i-1], s.Points[i], s.Width, i > 1, i < len(s.Points)-1, s.Clip, c)
 		}
@@ -225,4 +233,36 @@ func (f Form) has(u, v, px float64) bool {
 		return d <= 1 && d >= 1-2/px
 	}
 	return hypot(u, v) <= 1
+}
+
+// Lengths of dashes and of the gaps between them, in CSS pixels.
+const dashOn, dashOff = 6, 4
+
+// dashed cuts a line into dashes.
+func dashed(line []Point, on, off float64) []Point {
+	var out []Point
+	drawn, left := true, on
+	for i := 1; i < len(line); i++ {
+		a, b := line[i-1], line[i]
+		length := hypot(b.X-a.X, b.Y-a.Y)
+		if !(length > 0) || length > 1e5 {
+			continue
+		}
+		for at := 0.0; at < length; {
+			step := min(left, length-at)
+			if drawn {
+				f, g := at/length, (at+step)/length
+				out = append(out, Point{a.X + f*(b.X-a.X), a.Y + f*(b.Y-a.Y)}, Point{a.X + g*(b.X-a.X), a.Y + g*(b.Y-a.Y)})
+			}
+			at += step
+			if left -= step; left <= 0 {
+				drawn = !drawn
+				left = on
+				if !drawn {
+					left = off
+				}
+			}
+		}
+	}
+	return out
 }

@@ -8,6 +8,7 @@ import (
 // Moments shows how canaries of one run hang together: how often several are in
 // the event at once, and how the variance of their rate falls with their number.
 type Moments struct {
+	still
 	sides   [2]*CanarySide // inside, fresh
 	figures []figure
 }
@@ -59,12 +60,8 @@ func (x *CanarySide) variance(k int) float64 {
 // matrix has this one figure off its diagonal. NaN where all are alike.
 func (x *CanarySide) correlation() float64 { return x.covariance() / x.spread() }
 
-func (v *Moments) ID() string                  { return "moments" }
-func (v *Moments) Title() string               { return "Correlation" }
-func (v *Moments) Choices() (string, []Choice) { return "", nil }
-func (v *Moments) Choose(string)               {}
-func (v *Moments) Zooms() (x, y bool)          { return false, false }
-func (v *Moments) Place(i int) (x, y float64)  { return 0.5, 0.5 }
+func (v *Moments) ID() string    { return "moments" }
+func (v *Moments) Title() string { return "Correlation" }
 
 func (v *Moments) Words() string {
 	words := "Canaries of a run are exchangeable: any two have the same correlation, "
@@ -94,17 +91,15 @@ func (f figure) words() string {
 	return fmt.Sprintf("chance that %d given canaries are all in it", f.order)
 }
 
-func (v *Moments) Name(i int) string { return fmt.Sprint(i) }
-
 func (v *Moments) Reading(i int) string {
 	f := v.figures[i]
 	return fmt.Sprintf("%s, %s: %s; were they independent: %s", sideWords[f.side], f.words(), Short(round(f.value, 4)), Short(round(f.independent, 4)))
 }
 
-func (v *Moments) Facts() Table {
+func (v *Moments) Facts(fig Figures) Table {
 	t := Table{Title: "Moments and variances", Head: []string{"canaries", "figure", "observed", "were they independent"}}
 	for _, f := range v.figures {
-		t.Rows = append(t.Rows, []string{sideWords[f.side], f.words(), number(f.value), number(f.independent)})
+		t.Rows = append(t.Rows, []string{sideWords[f.side], f.words(), fig.of(f.value), fig.of(f.independent)})
 	}
 	return t
 }

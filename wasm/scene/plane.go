@@ -4,25 +4,17 @@ import (
 	"fmt"
 	"math"
 	"slices"
-)
 
-// Plane is pair.Plane.
-type Plane struct {
-	Words      string    `json:"words"`
-	ScoreEdges []float64 `json:"scoreEdges"`
-	Edges      []float64 `json:"edges"`
-	Border     *float64  `json:"border"`
-	Above      bool      `json:"above"`
-	First      []int     `json:"first"`
-	Second     []int     `json:"second"`
-}
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
+)
 
 const planeID = "plane"
 
 // plane is a report's, ready to be drawn: counts by bins of the score and of the
 // direction, the cells that hold outputs, and the sums over either.
 type plane struct {
-	Plane
+	pair.Plane
 	cells        []planeCell
 	across, up   []Bin // by the score and by the direction, with the sums
 	score, along []Bin // those that hold outputs
@@ -47,7 +39,7 @@ const (
 const mostPlaneBins = 200
 
 // newPlane is nil where there is nothing to draw, or it does not fit together.
-func newPlane(p *Plane) *plane {
+func newPlane(p *pair.Plane) *plane {
 	if p == nil {
 		return nil
 	}
@@ -208,7 +200,7 @@ func (d *Divergence) planeWords() string {
 		words += " "
 	}
 	var seen [3]int
-	epsilon, dp := d.claim.epsilon()
+	epsilon, dp := epsilonOf(d.claim)
 	for _, c := range v.cells {
 		seen[c.look]++
 	}
@@ -244,34 +236,34 @@ func (d *Divergence) planeReading(i int) string {
 
 // planeFacts are the cells. While a run goes on, many times a second, they are the
 // sums over the direction.
-func (d *Divergence) planeFacts() Table {
+func (d *Divergence) planeFacts(fig Figures) Table {
 	v := d.plane
 	if d.live != "" {
 		t := Table{Title: "Outputs by score so far", Head: []string{"score of the witness", "first dataset", "share", "second dataset", "share", "ln ratio", "±"}}
 		for _, b := range v.score {
-			t.Rows = append(t.Rows, append([]string{b.Words}, b.figures()...))
+			t.Rows = append(t.Rows, append([]string{b.Words}, b.figures(fig)...))
 		}
 		return t
 	}
 	t := Table{Title: "Outputs by score and direction", Head: []string{"score of the witness", "direction: " + v.Words, "first dataset", "share", "second dataset", "share", "ln ratio", "±", "in the event"}}
 	for _, c := range v.cells {
-		row := append([]string{v.across[c.j].Words, v.up[c.i].Words}, c.figures()...)
+		row := append([]string{v.across[c.j].Words, v.up[c.i].Words}, c.figures(fig)...)
 		t.Rows = append(t.Rows, append(row, map[float64]string{0: "no", 0.5: "partly", 1: "yes"}[v.inEvent(c)]))
 	}
 	return t
 }
 
 // figures are counts, shares, log ratio and its spread as cells of a table.
-func (b Bin) figures() []string {
+func (b Bin) figures(fig Figures) []string {
 	p, q := b.Shares()
 	ratio, spread := "", ""
 	if r := b.LogRatio(); !math.IsNaN(r) {
-		ratio = number(r)
+		ratio = fig.of(r)
 	}
 	if s := b.Spread(); !math.IsNaN(s) {
-		spread = number(s)
+		spread = fig.of(s)
 	}
-	return []string{fmt.Sprint(b.First), number(p), fmt.Sprint(b.Second), number(q), ratio, spread}
+	return []string{fmt.Sprint(b.First), fig.of(p), fmt.Sprint(b.Second), fig.of(q), ratio, spread}
 }
 
 // scales are those of score and direction, in values.
@@ -293,10 +285,10 @@ func (v *plane) box(c planeCell) (across, up *Bin) { return &v.across[c.j], &v.u
 
 // layout draws every cell, as large as it is likely and formed by its ratio, with
 // the sums over the score above and over the direction beside it.
-func (v *plane) layout(f Frame, claim Claim) *Scene {
+func (v *plane) layout(f Frame, claim audit.Claim) *Scene {
 	s := f.scene(0)
 	narrow := f.Width < 520
-	epsilon, dp := claim.epsilon()
+	epsilon, dp := epsilonOf(claim)
 	items := []key{{words: "likelier on the first", paint: Ink(First), form: keyDiamond}, {words: "likelier on the second", paint: Ink(Second), form: keySquare}, {words: "no clear difference", paint: Ink(Muted), form: keyHollow}}
 	if dp {
 		items = append(items, key{words: "beyond the claimed ε = " + Short(epsilon), paint: Ink(Text), form: keyOutline})

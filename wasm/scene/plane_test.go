@@ -8,27 +8,30 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 func border(v float64) *float64 { return &v }
 
 // planeChart is a chart of a score with a plane of two bins between edges, and those
 // beyond, either way.
-func planeChart(p *Plane) Chart {
+func planeChart(p *pair.Plane) pair.Chart {
 	n := 0
 	for _, k := range p.First {
 		n += k
 	}
-	return Chart{Kind: "score", Axis: "score", Edges: []float64{0, 1}, First: []int{0, 3 * n, 0}, Second: []int{0, 2 * n, n}, Plane: p}
+	return pair.Chart{Kind: "score", Axis: "score", Edges: []float64{0, 1}, First: []int{0, 3 * n, 0}, Second: []int{0, 2 * n, n}, Plane: p}
 }
 
 // A plane whose figures are worked by hand: of 100 outputs on either side, 60 and 20
 // in one cell, 36 and 75 in another, 4 and 5 beyond.
 func TestPlaneByHand(t *testing.T) {
-	p := &Plane{Words: "0.8 a - 0.6 b", ScoreEdges: []float64{0, 1, 2}, Edges: []float64{-1, 0, 1}, Border: border(1), Above: true,
+	p := &pair.Plane{Words: "0.8 a - 0.6 b", ScoreEdges: []float64{0, 1, 2}, Edges: []float64{-1, 0, 1}, Border: border(1), Above: true,
 		First:  []int{0, 0, 0, 0, 0, 36, 0, 0, 0, 0, 60, 0, 0, 0, 4, 0},
 		Second: []int{0, 0, 0, 0, 0, 75, 0, 0, 0, 0, 20, 0, 0, 0, 5, 0}}
-	d := NewDivergence(planeChart(p), Claim{Kind: "pure", Epsilon: 0.5}, false, "")
+	d := NewDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "")
 	if label, choices := d.Choices(); label != "Show" || choices[len(choices)-1].ID != "plane" || choices[0].ID != "claim" {
 		t.Errorf("%s: %v", label, choices)
 	}
@@ -48,14 +51,14 @@ func TestPlaneByHand(t *testing.T) {
 	if r := d.Reading(0); strings.Contains(r, "event") || strings.Contains(r, "part ") {
 		t.Errorf("%q", r)
 	}
-	facts := d.Facts()
+	facts := d.Facts(Rounded)
 	if want := []string{"0 to 1", "−1 to 0", "36", "0.36", "75", "0.75", "-0.733969", "0.284776", "no"}; !slices.Equal(facts.Rows[0], want) || len(facts.Rows) != 3 || len(facts.Head) != len(want) {
 		t.Errorf("%v, want %v", facts.Rows[0], want)
 	}
 	// While it is counted the table holds the sums over the direction.
-	live := NewDivergence(planeChart(p), Claim{Kind: "pure", Epsilon: 0.5}, false, "So far.")
+	live := NewDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "So far.")
 	live.Choose("plane")
-	if f := live.Facts(); len(f.Rows) != 2 || !slices.Equal(f.Rows[1], []string{"1 to 2", "64", "0.64", "25", "0.25", "0.940007", "0.369935"}) || !strings.HasPrefix(live.Words(), "So far. 100 of 300") {
+	if f := live.Facts(Rounded); len(f.Rows) != 2 || !slices.Equal(f.Rows[1], []string{"1 to 2", "64", "0.64", "25", "0.25", "0.940007", "0.369935"}) || !strings.HasPrefix(live.Words(), "So far. 100 of 300") {
 		t.Errorf("on its way: %v, %q", f.Rows, live.Words())
 	}
 	// 60 of 80 and 75 of 111 are no even halves; 60 of 80 at odds of e^0.5 has a
@@ -68,7 +71,7 @@ func TestPlaneByHand(t *testing.T) {
 	}
 	// The border cuts a cell; below it lies the event.
 	p.Border, p.Above = border(0.5), false
-	cut := NewDivergence(planeChart(p), Claim{Kind: "pure", Epsilon: 0.5}, false, "").plane
+	cut := NewDivergence(planeChart(p), audit.Claim{Kind: "pure", Epsilon: 0.5}, false, "").plane
 	for i, want := range []float64{0.5, 0, 0} {
 		if got := cut.inEvent(cut.cells[i]); got != want {
 			t.Errorf("cell %d lies in the event by %v, want %v", i, got, want)
@@ -160,35 +163,35 @@ func TestPlaneFalseAlarms(t *testing.T) {
 
 // What does not fit together is not offered; what is vast or odd is drawn.
 func TestOddPlanes(t *testing.T) {
-	good := func() *Plane {
-		return &Plane{Words: "w", ScoreEdges: []float64{0, 1}, Edges: []float64{0, 1}, First: []int{1, 2, 0, 0, 5, 0, 0, 0, 0}, Second: []int{0, 0, 0, 0, 4, 4, 0, 0, 0}}
+	good := func() *pair.Plane {
+		return &pair.Plane{Words: "w", ScoreEdges: []float64{0, 1}, Edges: []float64{0, 1}, First: []int{1, 2, 0, 0, 5, 0, 0, 0, 0}, Second: []int{0, 0, 0, 0, 4, 4, 0, 0, 0}}
 	}
-	for name, spoil := range map[string]func(*Plane){
-		"no counts":      func(p *Plane) { p.First, p.Second = nil, nil },
-		"one side":       func(p *Plane) { p.Second = nil },
-		"too few":        func(p *Plane) { p.First = p.First[:8] },
-		"nothing":        func(p *Plane) { p.First, p.Second = make([]int, 9), make([]int, 9) },
-		"below nothing":  func(p *Plane) { p.First[0] = -1 },
-		"too many":       func(p *Plane) { p.First[0] = math.MaxInt },
-		"one edge":       func(p *Plane) { p.Edges = []float64{0} },
-		"no span":        func(p *Plane) { p.Edges = []float64{1, 1} },
-		"downwards":      func(p *Plane) { p.ScoreEdges = []float64{1, 0} },
-		"endless":        func(p *Plane) { p.ScoreEdges = []float64{-1.7e308, 1.7e308} },
-		"a crowd":        func(p *Plane) { p.Edges = make([]float64, 1_000_000); p.Edges[999_999] = 1 },
-		"nothing at all": func(p *Plane) { *p = Plane{} },
+	for name, spoil := range map[string]func(*pair.Plane){
+		"no counts":      func(p *pair.Plane) { p.First, p.Second = nil, nil },
+		"one side":       func(p *pair.Plane) { p.Second = nil },
+		"too few":        func(p *pair.Plane) { p.First = p.First[:8] },
+		"nothing":        func(p *pair.Plane) { p.First, p.Second = make([]int, 9), make([]int, 9) },
+		"below nothing":  func(p *pair.Plane) { p.First[0] = -1 },
+		"too many":       func(p *pair.Plane) { p.First[0] = math.MaxInt },
+		"one edge":       func(p *pair.Plane) { p.Edges = []float64{0} },
+		"no span":        func(p *pair.Plane) { p.Edges = []float64{1, 1} },
+		"downwards":      func(p *pair.Plane) { p.ScoreEdges = []float64{1, 0} },
+		"endless":        func(p *pair.Plane) { p.ScoreEdges = []float64{-1.7e308, 1.7e308} },
+		"a crowd":        func(p *pair.Plane) { p.Edges = make([]float64, 1_000_000); p.Edges[999_999] = 1 },
+		"nothing at all": func(p *pair.Plane) { *p = pair.Plane{} },
 	} {
 		p := good()
 		spoil(p)
 		chart := planeChart(good())
 		chart.Plane = p
-		d := NewDivergence(chart, Claim{Kind: "pure", Epsilon: 1}, false, "")
+		d := NewDivergence(chart, audit.Claim{Kind: "pure", Epsilon: 1}, false, "")
 		if d.Choose("plane"); d.plane != nil || d.flat {
 			t.Errorf("%s: a plane is offered", name)
 		}
 	}
 	outcomes := planeChart(good())
 	outcomes.Kind, outcomes.Outcomes = "outcomes", [][]float64{{0}, {1}}
-	if d := NewDivergence(outcomes, Claim{}, false, ""); d.plane != nil {
+	if d := NewDivergence(outcomes, audit.Claim{}, false, ""); d.plane != nil {
 		t.Error("outcomes have a plane")
 	}
 	rapid.Check(t, func(r *rapid.T) {
@@ -197,7 +200,7 @@ func TestOddPlanes(t *testing.T) {
 			slices.Sort(e)
 			return e
 		}
-		p := &Plane{Words: rapid.String().Draw(r, "words"), ScoreEdges: edges("score edges"), Edges: edges("edges"), Above: rapid.Bool().Draw(r, "above")}
+		p := &pair.Plane{Words: rapid.String().Draw(r, "words"), ScoreEdges: edges("score edges"), Edges: edges("edges"), Above: rapid.Bool().Draw(r, "above")}
 		if rapid.Bool().Draw(r, "has border") {
 			p.Border = border(rapid.Float64().Draw(r, "border"))
 		}
@@ -206,15 +209,15 @@ func TestOddPlanes(t *testing.T) {
 		p.First, p.Second = counts.Draw(r, "first"), counts.Draw(r, "second")
 		chart := planeChart(good())
 		chart.Plane = p
-		d := NewDivergence(chart, Claim{Kind: "pure", Epsilon: rapid.Float64Range(0, 700).Draw(r, "epsilon")}, false, "")
+		d := NewDivergence(chart, audit.Claim{Kind: "pure", Epsilon: rapid.Float64Range(0, 700).Draw(r, "epsilon")}, false, "")
 		if d.Choose("plane"); !d.flat {
 			r.Skip()
 		}
 		for _, width := range []float64{280, 1400} {
 			for _, cam := range []Camera{Everything, {Window{0.3, 0.5}, Window{0.4, 0.7}}, {Window{0, narrowest}, Window{1 - narrowest, 1}}} {
 				s := d.Layout(Frame{Width: width, Camera: cam})
-				if len(s.Items) != len(d.plane.cells) || len(d.Facts().Rows) != len(s.Items) {
-					r.Fatalf("%d items, %d rows", len(s.Items), len(d.Facts().Rows))
+				if len(s.Items) != len(d.plane.cells) || len(d.Facts(Rounded).Rows) != len(s.Items) {
+					r.Fatalf("%d items, %d rows", len(s.Items), len(d.Facts(Rounded).Rows))
 				}
 				for _, sh := range s.Shapes {
 					for _, q := range sh.Points {

@@ -14,8 +14,14 @@ func (d *Divergence) rows(f Frame) *Scene {
 	if narrow {
 		pitch += 16
 	}
+	if d.brief { // counts stand at the bars
+		pitch += 2
+	}
 	n := float64(len(d.bins))
-	height := min(pitch*n, 600)
+	height := pitch * n
+	if !d.brief { // one that does not zoom is as high as it must be
+		height = min(height, 600)
+	}
 	const foot = 30
 	s.Height = top + height + foot
 	// The rows that are shown share the height.
@@ -36,10 +42,17 @@ func (d *Divergence) rows(f Frame) *Scene {
 	if narrow {
 		gaps = 14
 	}
-	room := body.W - 2*gaps - 14
-	columns := [3]Rect{{left + 2, top, room * 0.36, height}, {}, {}}
-	columns[1] = Rect{columns[0].Right() + gaps, top, room * 0.38, height}
-	columns[2] = Rect{columns[1].Right() + gaps, top, room * 0.26, height}
+	shares := []float64{0.36, 0.38, 0.26}
+	if d.brief {
+		shares = []float64{0.5, 0.5}
+	}
+	room := body.W - float64(len(shares)-1)*gaps - 14
+	var columns []Rect
+	at := left + 2
+	for _, share := range shares {
+		columns = append(columns, Rect{at, top, room * share, height})
+		at += room*share + gaps
+	}
 
 	parts, _ := d.parts()
 	x := d.scales(parts)
@@ -65,11 +78,14 @@ func (d *Divergence) rows(f Frame) *Scene {
 			s.rect(Rect{0, y + 1, f.Width, pitch - 2}, Ink(Region), s.Plot)
 		}
 	}
-	for k := range x {
+	for k := range columns {
 		x[k].From, x[k].To = columns[k].X, columns[k].Right()
+		if k == 0 && d.brief {
+			x[k].To -= s.wide(Grouped(d.bins[0].firstOf)) + 2
+		}
 		s.label(columns[k].X, top-8, titles[k], Start, Muted)
 		marks := x[k].Marks(int(max(2, columns[k].W/46)))
-		if e, ok := d.claim.epsilon(); ok && k == 1 && len(marks) < 3 {
+		if e, ok := epsilonOf(d.claim); ok && k == 1 && len(marks) < 3 {
 			marks = []float64{-e, 0, e}
 		}
 		for _, v := range marks {
@@ -81,7 +97,7 @@ func (d *Divergence) rows(f Frame) *Scene {
 		}
 		s.ticksUnder(x[k], marks, top+height, words[k], columns[k].X-8, columns[k].Right()+gaps-6)
 	}
-	if e, ok := d.claim.epsilon(); ok {
+	if e, ok := epsilonOf(d.claim); ok {
 		for _, v := range []float64{e, -e} {
 			s.dash([]Point{{x[1].At(v), top}, {x[1].At(v), top + height}}, 1.5, Ink(Text), Rect{})
 		}
@@ -108,10 +124,19 @@ func (d *Divergence) row(s *Scene, b Bin, part, y, pitch float64, narrow bool, l
 	second := Rect{x[0].At(0), middle + 0.5, x[0].At(q) - x[0].At(0), bar}
 	s.rect(second, Ink(Second), clip)
 	s.hatch(second, Ink(Panel).At(0.75), intersect(second, clip))
+	if d.brief {
+		for side, n := range [2]int{b.First, b.Second} {
+			at := []float64{p, q}[side]
+			if y := middle + []float64{-bar/2 + 3, bar/2 + 5}[side]; y > clip.Y+8 && y < clip.Bottom() {
+				s.label(x[0].At(at)+4, y, Grouped(n), Start, Muted).Size = 10.5
+			}
+		}
+	}
 	s.ratio(b, func(v float64) Point {
 		return Point{x[1].At(math.Max(-x[1].Hi, math.Min(x[1].Hi, v))), middle}
 	}, x[1].Hi, clip)
 	switch {
+	case d.brief:
 	case math.IsInf(part, 1):
 		s.arrow(Point{x[2].At(0), middle}, Point{x[2].To, middle}, Ink(Event), clip)
 	case part != 0:

@@ -2,7 +2,6 @@ package scene
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -73,14 +72,22 @@ func ticks(lo, hi float64, n int) []float64 {
 	return out
 }
 
+// decades are powers of ten, with twice and five times them where there is room.
 func decades(lo, hi float64, n int) []float64 {
-	from, to := int(math.Ceil(math.Log10(lo)-1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
+	from, to := int(math.Floor(math.Log10(lo)+1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
 	skip := max(1, (to-from+n-1)/max(1, n))
-	var out []float64
-	for k := to; k >= from; k -= skip {
-		out = append(out, math.Pow(10, float64(k)))
+	steps := []float64{1}
+	if 3*(to-from) <= n {
+		steps = []float64{1, 2, 5}
 	}
-	slices.Reverse(out)
+	var out []float64
+	for k := from; k <= to; k++ {
+		for _, m := range steps {
+			if v := m * math.Pow(10, float64(k)); (to-k)%skip == 0 && v >= lo*0.999 && v <= hi*1.001 {
+				out = append(out, v)
+			}
+		}
+	}
 	return out
 }
 
@@ -106,6 +113,15 @@ func Short(x float64) string {
 		s = strconv.FormatFloat(v, 'f', -1, 64)
 	}
 	return strings.ReplaceAll(s, "-", "−")
+}
+
+// ShortDown is a lower bound to four figures, rounded down so that it stays one.
+func ShortDown(x float64) string {
+	if x == 0 || math.IsInf(x, 0) {
+		return Short(x)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-3)
+	return Short(math.Floor(round(x/unit, 12)) * unit)
 }
 
 // Grouped is a count, its thousands apart by narrow spaces.

@@ -4,43 +4,18 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
-
-// Trial is pair.TrialNote.
-type Trial struct {
-	Trial int `json:"trial"`
-	Pair  struct {
-		Label  string  `json:"label"`
-		First  Dataset `json:"first"`
-		Second Dataset `json:"second"`
-	} `json:"pair"`
-	Value     float64     `json:"value"`
-	Learner   string      `json:"learner"`
-	Chosen    bool        `json:"chosen"`
-	Predicted *Prediction `json:"predicted"`
-}
-
-// Prediction is audit.Prediction.
-type Prediction struct {
-	Low    float64 `json:"low"`
-	Middle float64 `json:"middle"`
-	High   float64 `json:"high"`
-	Beyond bool    `json:"beyond"`
-}
-
-// Dataset is audit.Dataset.
-type Dataset struct {
-	Columns int       `json:"columns"`
-	Values  []float64 `json:"values"`
-}
 
 // Search shows the pairs that were tried, what the finder's model expected of each,
 // what it showed, and how its datasets differ.
 type Search struct {
-	trials   []Trial // as shown
-	tried    []Trial // as tried
-	sorted   bool    // by value
-	modelled bool    // something was expected
+	trials   []pair.TrialNote // as shown
+	tried    []pair.TrialNote // as tried
+	sorted   bool             // by value
+	modelled bool             // something was expected
 	learners []string
 	quantity string
 	claimed  float64
@@ -48,13 +23,10 @@ type Search struct {
 	most     float64
 }
 
-const (
-	mostPictured = 64   // values of a dataset
-	shownNothing = -90. // core's worth of a witness that shows nothing lies below
-)
+const mostPictured = 64 // values of a dataset
 
 // NewSearch shows a report's trials, nil where there are none.
-func NewSearch(trials []Trial, quantity string, claimed float64) *Search {
+func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *Search {
 	if len(trials) == 0 {
 		return nil
 	}
@@ -84,8 +56,8 @@ func NewSearch(trials []Trial, quantity string, claimed float64) *Search {
 
 // difference is by how much record k of the first dataset lies above that of the
 // second; a record that is in one only counts as its value.
-func difference(t Trial, k int) float64 {
-	at := func(d Dataset) float64 {
+func difference(t pair.TrialNote, k int) float64 {
+	at := func(d audit.Dataset) float64 {
 		if k < len(d.Values) {
 			return d.Values[k]
 		}
@@ -106,7 +78,7 @@ func (v *Search) Choose(id string) {
 	v.trials, v.sorted = v.tried, id == "value"
 	if v.sorted {
 		v.trials = slices.Clone(v.tried)
-		slices.SortStableFunc(v.trials, func(a, b Trial) int {
+		slices.SortStableFunc(v.trials, func(a, b pair.TrialNote) int {
 			switch {
 			case a.Value > b.Value:
 				return -1
@@ -142,7 +114,7 @@ func (v *Search) Reading(i int) string {
 	}
 	words += ": " + v.value(t)
 	if e := t.Predicted; e != nil {
-		words += fmt.Sprintf("; expected %s, one standard deviation either way %s to %s", valueWords(e.Middle), valueWords(e.Low), e.upTo())
+		words += fmt.Sprintf("; expected %s, one standard deviation either way %s to %s", valueWords(e.Middle), valueWords(e.Low), upTo(e))
 	}
 	if t.Learner != "" {
 		words += ", by " + t.Learner
@@ -153,8 +125,8 @@ func (v *Search) Reading(i int) string {
 	return words
 }
 
-func (v *Search) value(t Trial) string {
-	if t.Value < shownNothing {
+func (v *Search) value(t pair.TrialNote) string {
+	if t.Value < audit.Silence {
 		return "showed nothing"
 	}
 	return v.quantity + " " + valueWords(t.Value)
@@ -162,7 +134,7 @@ func (v *Search) value(t Trial) string {
 
 // valueWords are a trial's value to about four figures.
 func valueWords(x float64) string {
-	if x < shownNothing {
+	if x < audit.Silence {
 		return "nothing"
 	}
 	return Short(round(x, 4))
@@ -170,7 +142,7 @@ func valueWords(x float64) string {
 
 // upTo is the upper end in words: the model cannot say how far beyond the loudest
 // trial one would lie.
-func (p *Prediction) upTo() string {
+func upTo(p *audit.Prediction) string {
 	if p.Beyond {
 		return "above " + valueWords(p.High)
 	}
@@ -181,19 +153,19 @@ func (v *Search) Place(i int) (x, y float64) {
 	return (float64(i) + 0.5) / float64(len(v.trials)), 0.5
 }
 
-func (v *Search) Facts() Table {
+func (v *Search) Facts(fig Figures) Table {
 	f := Table{Title: "Every pair that was tried", Head: []string{"pair", "number", "value", "learner", "chosen"}}
 	if v.modelled {
 		f.Head = append(f.Head, "predicted", "less 1 sd", "plus 1 sd")
 	}
 	for _, t := range v.trials {
-		row := []string{t.Pair.Label, fmt.Sprint(t.Trial + 1), number(t.Value), t.Learner, map[bool]string{true: "yes", false: "no"}[t.Chosen]}
+		row := []string{t.Pair.Label, fmt.Sprint(t.Trial + 1), fig.of(t.Value), t.Learner, yesNo(t.Chosen)}
 		if e := t.Predicted; e != nil {
-			high := number(e.High)
+			high := fig.of(e.High)
 			if e.Beyond {
 				high = "above " + high
 			}
-			row = append(row, number(e.Middle), number(e.Low), high)
+			row = append(row, fig.of(e.Middle), fig.of(e.Low), high)
 		}
 		for len(row) < len(f.Head) {
 			row = append(row, "")
@@ -232,10 +204,10 @@ func (v *Search) Layout(f Frame) *Scene {
 
 	least, most := 0.0, v.claimed
 	for _, t := range v.trials {
-		if t.Value > shownNothing {
+		if t.Value > audit.Silence {
 			least, most = min(least, t.Value), max(most, t.Value)
 		}
-		if e := t.Predicted; e != nil && e.Low > shownNothing {
+		if e := t.Predicted; e != nil && e.Low > audit.Silence {
 			least, most = min(least, e.Low), max(most, e.High)
 		}
 	}
@@ -261,7 +233,7 @@ func (v *Search) Layout(f Frame) *Scene {
 
 	at := func(i int) float64 { return x.At(float64(i) + 0.5) }
 	level := func(value float64) float64 { return min(y.From, y.At(max(value, y.Lo))) }
-	show := func(t Trial) float64 { return level(t.Value) }
+	show := func(t pair.TrialNote) float64 { return level(t.Value) }
 	var best []Point
 	loudest := math.Inf(-1)
 	dots := map[Form]*Shape{}
@@ -315,7 +287,7 @@ func (v *Search) Layout(f Frame) *Scene {
 }
 
 // paint is stronger the more a pair showed, and another colour above the claim.
-func (v *Search) paint(t Trial) Paint {
+func (v *Search) paint(t pair.TrialNote) Paint {
 	switch {
 	case t.Value > v.claimed:
 		return Ink(Bad)

@@ -1,5 +1,10 @@
 package scene
 
+import (
+	"math"
+	"strings"
+)
+
 // Role says what a colour means; the page's style sheet says what it looks like.
 type Role int
 
@@ -38,6 +43,15 @@ func (p Paint) At(alpha float64) Paint {
 	return p
 }
 
+// In is the colour in a theme, whose colours are in the order of the roles.
+func (p Paint) In(theme [][3]uint8) (c [3]uint8) {
+	from, to := theme[p.Role], theme[p.To]
+	for i := range c {
+		c[i] = uint8(math.Round(float64(from[i]) + p.Mix*(float64(to[i])-float64(from[i]))))
+	}
+	return c
+}
+
 // Between is the paint part of the way from one role to another.
 func Between(from, to Role, mix float64) Paint {
 	return Paint{Role: from, To: to, Mix: min(1, max(0, mix)), Alpha: 1}
@@ -63,6 +77,7 @@ const (
 	Fill     Kind = iota // a convex polygon
 	Stroke               // a line through all points
 	Segments             // a line from every even point to the next
+	Strip                // what lies between the line through the even points and that through the odd ones
 	Dots                 // a mark at every point
 )
 
@@ -84,6 +99,7 @@ type Shape struct {
 	Points []Point
 	Paint  Paint
 	Width  float64 // of lines
+	Dash   bool    // of strokes
 	Form   Form
 	Radius float64 // of marks
 	Paints []Paint // of each mark, where they differ
@@ -116,7 +132,8 @@ type Scene struct {
 	Shapes        []Shape
 	Labels        []Label
 	Items         []Item
-	Plot          Rect // what pans and zooms
+	Keys          []string // the words of its legend
+	Plot          Rect     // what pans and zooms
 	measure       Measure
 }
 
@@ -127,13 +144,24 @@ type Item struct{ Box, Mark Rect }
 // Measure is the width of words in px at a size.
 type Measure func(words string, size float64) float64
 
-// Roughly measures without a font.
+// Roughly measures without a font, by the widths of a wide one without serifs.
 func Roughly(words string, size float64) float64 {
-	n := 0
-	for range words {
-		n++
+	wide := 0.0
+	for _, c := range words {
+		switch {
+		case strings.ContainsRune("\u202f\u00a0 ijlI|!.,:;'", c):
+			wide += 0.31
+		case strings.ContainsRune("ftr-()[]/", c):
+			wide += 0.4
+		case strings.ContainsRune("mwMW%@—…", c):
+			wide += 0.92
+		case c >= 'A' && c <= 'Z' || strings.ContainsRune("=+−±<>≤≥~", c):
+			wide += 0.72
+		default:
+			wide += 0.6
+		}
 	}
-	return 0.56 * size * float64(n)
+	return wide * size
 }
 
 const textSize = 12.0
@@ -178,35 +206,6 @@ func (s *Scene) hatch(r Rect, p Paint, clip Rect) {
 	s.add(Shape{Kind: Segments, Points: points, Width: 1, Paint: p, Clip: clip})
 }
 
-// dashed cuts a line into dashes of the given lengths.
-func dashed(line []Point, on, off float64) []Point {
-	var out []Point
-	drawn, left := true, on
-	for i := 1; i < len(line); i++ {
-		a, b := line[i-1], line[i]
-		length := hypot(b.X-a.X, b.Y-a.Y)
-		if !(length > 0) || length > 1e5 {
-			continue
-		}
-		for at := 0.0; at < length; {
-			step := min(left, length-at)
-			if drawn {
-				f, g := at/length, (at+step)/length
-				out = append(out, Point{a.X + f*(b.X-a.X), a.Y + f*(b.Y-a.Y)}, Point{a.X + g*(b.X-a.X), a.Y + g*(b.Y-a.Y)})
-			}
-			at += step
-			if left -= step; left <= 0 {
-				drawn = !drawn
-				left = on
-				if !drawn {
-					left = off
-				}
-			}
-		}
-	}
-	return out
-}
-
 func (s *Scene) dash(line []Point, width float64, p Paint, clip Rect) {
-	s.add(Shape{Kind: Segments, Points: dashed(line, 6, 4), Width: width, Paint: p, Clip: clip})
+	s.add(Shape{Kind: Stroke, Points: line, Width: width, Dash: true, Paint: p, Clip: clip})
 }

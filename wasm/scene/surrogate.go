@@ -6,29 +6,10 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
-
-// SurrogateModel is audit.SurrogateModel.
-type SurrogateModel struct {
-	Model    string           `json:"model"`
-	SqrtBeta float64          `json:"sqrtBeta"`
-	Noise    float64          `json:"noise"`
-	Trials   []int            `json:"trials"`
-	Scores   []float64        `json:"scores"`
-	Through  int              `json:"through"`
-	Slices   []SurrogateSlice `json:"slices"`
-}
-
-// SurrogateSlice is audit.SurrogateSlice.
-type SurrogateSlice struct {
-	Parameter string    `json:"parameter"`
-	Geometric bool      `json:"geometric"`
-	Positions []float64 `json:"positions"`
-	Mean      []float64 `json:"mean"`
-	SD        []float64 `json:"sd"`
-	At        []float64 `json:"at"`
-	Near      []float64 `json:"near"`
-}
 
 // Surrogate shows what a finder's model of the trials' values came to, along one
 // parameter of the search space at a time.
@@ -36,13 +17,13 @@ type SurrogateSlice struct {
 // The upright axis is that of the model's scores; its words are the values that the
 // scores stand for.
 type Surrogate struct {
-	model    SurrogateModel
-	trials   []Trial // that the model was fitted to
+	model    audit.SurrogateModel
+	trials   []pair.TrialNote // that the model was fitted to
 	knots    []knot
 	quantity string
 	claimed  float64
 
-	slice SurrogateSlice
+	slice audit.SurrogateSlice
 	on    []int // trials that lie along the slice
 }
 
@@ -50,7 +31,7 @@ type Surrogate struct {
 type knot struct{ score, value float64 }
 
 // NewSurrogate is nil where there is no model that can be shown.
-func NewSurrogate(m *SurrogateModel, trials []Trial, quantity string, claimed float64) *Surrogate {
+func NewSurrogate(m *audit.SurrogateModel, trials []pair.TrialNote, quantity string, claimed float64) *Surrogate {
 	if m == nil || len(m.Trials) == 0 || len(m.Scores) != len(m.Trials) || !finite(m.Scores) {
 		return nil
 	}
@@ -66,7 +47,7 @@ func NewSurrogate(m *SurrogateModel, trials []Trial, quantity string, claimed fl
 	v.knots = slices.CompactFunc(v.knots, func(a, b knot) bool { return a.score == b.score })
 	v.model.Slices = nil
 	for _, s := range m.Slices {
-		if s.sound(len(m.Trials)) {
+		if soundSlice(s, len(m.Trials)) {
 			v.model.Slices = append(v.model.Slices, s)
 		}
 	}
@@ -83,7 +64,7 @@ func finite(all []float64) bool {
 }
 
 // sound reports whether a slice's lists fit together and can be drawn.
-func (s SurrogateSlice) sound(trials int) bool {
+func soundSlice(s audit.SurrogateSlice, trials int) bool {
 	n := len(s.Positions)
 	if n < 2 || len(s.Mean) != n || len(s.SD) != n || len(s.At) != trials || len(s.Near) != trials {
 		return false
@@ -146,7 +127,7 @@ func (v *Surrogate) value(score float64) float64 {
 	}
 	a, b := v.knots[k-1], v.knots[k]
 	t := (score - a.score) / (b.score - a.score)
-	if a.value < shownNothing {
+	if a.value < audit.Silence {
 		t = math.Floor(t + 0.5)
 	}
 	return a.value*(1-t) + b.value*t
@@ -157,7 +138,7 @@ func (v *Surrogate) score(value float64) (float64, bool) {
 	for i := 1; i < len(v.knots); i++ {
 		if a, b := v.knots[i-1], v.knots[i]; a.value < value && value <= b.value {
 			t := (value - a.value) / (b.value - a.value)
-			if a.value < shownNothing {
+			if a.value < audit.Silence {
 				t = 0.5
 			}
 			return a.score*(1-t) + b.score*t, true
@@ -210,17 +191,17 @@ func (v *Surrogate) Reading(i int) string {
 	return fmt.Sprintf("%s %s: expected %s %s; ± 1 standard deviation %s to %s; ± 2 %s to %s", v.slice.Parameter, Short(round(v.slice.Positions[p], 4)), v.quantity, v.words(m), v.words(m-d), v.words(m+d), v.words(m-2*d), v.words(m+2*d))
 }
 
-func (v *Surrogate) shown(t Trial) string {
-	if t.Value < shownNothing {
+func (v *Surrogate) shown(t pair.TrialNote) string {
+	if t.Value < audit.Silence {
 		return "showed nothing"
 	}
 	return v.quantity + " " + valueWords(t.Value)
 }
 
-func (v *Surrogate) Facts() Table {
+func (v *Surrogate) Facts(fig Figures) Table {
 	f := Table{Title: "The model along: " + v.slice.Parameter, Head: []string{"what", "at", "value", "less 1 sd", "plus 1 sd", "less 2 sd", "plus 2 sd", "score", "sd of score", "correlation"}}
 	cell := func(score float64) string {
-		words := number(v.value(score))
+		words := fig.of(v.value(score))
 		if score > v.loudest().score {
 			return "above " + words
 		}
@@ -231,10 +212,10 @@ func (v *Surrogate) Facts() Table {
 	}
 	for i, x := range v.slice.Positions {
 		m, d := v.slice.Mean[i], v.slice.SD[i]
-		f.Rows = append(f.Rows, []string{"expected", number(x), cell(m), cell(m - d), cell(m + d), cell(m - 2*d), cell(m + 2*d), number(m), number(d), ""})
+		f.Rows = append(f.Rows, []string{"expected", fig.of(x), cell(m), cell(m - d), cell(m + d), cell(m - 2*d), cell(m + 2*d), fig.of(m), fig.of(d), ""})
 	}
 	for _, k := range v.on {
-		f.Rows = append(f.Rows, []string{fmt.Sprintf("pair %d", v.trials[k].Trial+1), number(v.slice.At[k]), number(v.trials[k].Value), "", "", "", "", number(v.model.Scores[k]), "", number(v.slice.Near[k])})
+		f.Rows = append(f.Rows, []string{fmt.Sprintf("pair %d", v.trials[k].Trial+1), fig.of(v.slice.At[k]), fig.of(v.trials[k].Value), "", "", "", "", fig.of(v.model.Scores[k]), "", fig.of(v.slice.Near[k])})
 	}
 	return f
 }
@@ -360,7 +341,7 @@ func (v *Surrogate) levels(y Scale) (scores []float64, names []string) {
 		names = nil
 		for _, score := range scores {
 			name := "nothing"
-			if value := v.value(score); value >= shownNothing {
+			if value := v.value(score); value >= audit.Silence {
 				name = Short(round(value, figures))
 			}
 			names = append(names, name)

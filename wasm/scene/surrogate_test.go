@@ -5,12 +5,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // handModel is of three trials with values silent, 1 and 2.
-func handModel() (*SurrogateModel, []Trial) {
-	trials := []Trial{{Trial: 0, Value: 1}, {Trial: 1, Value: -99}, {Trial: 2, Value: 2, Chosen: true, Predicted: &Prediction{Low: 0.5, Middle: 1.5, High: 2, Beyond: true}}}
-	return &SurrogateModel{Model: "hand", SqrtBeta: 1.8, Trials: []int{0, 1, 2}, Scores: []float64{0, -2, 2}, Through: 2, Slices: []SurrogateSlice{
+func handModel() (*audit.SurrogateModel, []pair.TrialNote) {
+	trials := []pair.TrialNote{{Trial: 0, Value: 1}, {Trial: 1, Value: -99}, {Trial: 2, Value: 2, Chosen: true, Predicted: &audit.Prediction{Low: 0.5, Middle: 1.5, High: 2, Beyond: true}}}
+	return &audit.SurrogateModel{Model: "hand", SqrtBeta: 1.8, Trials: []int{0, 1, 2}, Scores: []float64{0, -2, 2}, Through: 2, Slices: []audit.SurrogateSlice{
 		{Parameter: "rows", Geometric: true, Positions: []float64{0, 1, 3, 7}, Mean: []float64{-3, -0.5, 1, 1.5}, SD: []float64{0.5, 1, 0.5, 0.25}, At: []float64{0, 1, 7}, Near: []float64{0.5, 0.1, 1}},
 		{Parameter: "value", Positions: []float64{-1, 0.5}, Mean: []float64{0, 3}, SD: []float64{1, 0.5}, At: []float64{0, 0, 0.5}, Near: []float64{0.9, 0, 1}},
 	}}, trials
@@ -41,7 +44,7 @@ func TestSurrogateByHand(t *testing.T) {
 			t.Errorf("item %d reads %q, want %q", i, got, want)
 		}
 	}
-	rows := v.Facts().Rows
+	rows := v.Facts(Rounded).Rows
 	if want := []string{"expected", "3", "1.5", "1.25", "1.75", "1", "2", "1", "0.5", ""}; !slices.Equal(rows[2], want) {
 		t.Errorf("row %q, want %q", rows[2], want)
 	}
@@ -54,8 +57,8 @@ func TestSurrogateByHand(t *testing.T) {
 	// Along the other parameter one trial does not lie; beyond the loudest nothing is
 	// known.
 	v.Choose("1")
-	if len(v.Facts().Rows) != 2+2 || !strings.Contains(v.Words(), "Pairs that lie nowhere along it: 1.") || !strings.Contains(v.Words(), "certifies nothing") {
-		t.Errorf("%d rows; %q", len(v.Facts().Rows), v.Words())
+	if len(v.Facts(Rounded).Rows) != 2+2 || !strings.Contains(v.Words(), "Pairs that lie nowhere along it: 1.") || !strings.Contains(v.Words(), "certifies nothing") {
+		t.Errorf("%d rows; %q", len(v.Facts(Rounded).Rows), v.Words())
 	}
 	if got, want := v.Reading(1), "value 0.5: expected epsilon above 2; ± 1 standard deviation above 2 to above 2; ± 2 2 to above 2"; got != want {
 		t.Errorf("it reads %q, want %q", got, want)
@@ -84,15 +87,15 @@ func TestSurrogateByHand(t *testing.T) {
 
 // What a file may hold instead of a model is not drawn, or is without its faults.
 func TestSurrogateMaimed(t *testing.T) {
-	for name, maim := range map[string]func(*SurrogateModel){
-		"no trials":   func(m *SurrogateModel) { m.Trials, m.Scores = nil, nil },
-		"no scores":   func(m *SurrogateModel) { m.Scores = nil },
-		"score NaN":   func(m *SurrogateModel) { m.Scores[0] = math.NaN() },
-		"huge score":  func(m *SurrogateModel) { m.Scores[0] = 1e300 },
-		"other trial": func(m *SurrogateModel) { m.Trials[0] = 3 },
-		"no trial":    func(m *SurrogateModel) { m.Trials[0] = -1 },
-		"no slices":   func(m *SurrogateModel) { m.Slices = nil },
-		"only bad slices": func(m *SurrogateModel) {
+	for name, maim := range map[string]func(*audit.SurrogateModel){
+		"no trials":   func(m *audit.SurrogateModel) { m.Trials, m.Scores = nil, nil },
+		"no scores":   func(m *audit.SurrogateModel) { m.Scores = nil },
+		"score NaN":   func(m *audit.SurrogateModel) { m.Scores[0] = math.NaN() },
+		"huge score":  func(m *audit.SurrogateModel) { m.Scores[0] = 1e300 },
+		"other trial": func(m *audit.SurrogateModel) { m.Trials[0] = 3 },
+		"no trial":    func(m *audit.SurrogateModel) { m.Trials[0] = -1 },
+		"no slices":   func(m *audit.SurrogateModel) { m.Slices = nil },
+		"only bad slices": func(m *audit.SurrogateModel) {
 			m.Slices[0].Mean = nil
 			m.Slices[1].Positions[1] = -1
 		},
@@ -102,13 +105,13 @@ func TestSurrogateMaimed(t *testing.T) {
 			t.Errorf("%s: it is drawn", name)
 		}
 	}
-	for name, maim := range map[string]func(*SurrogateSlice){
-		"a mean less":         func(s *SurrogateSlice) { s.Mean = s.Mean[1:] },
-		"no places":           func(s *SurrogateSlice) { s.At, s.Near = nil, nil },
-		"one position":        func(s *SurrogateSlice) { s.Positions = s.Positions[:1] },
-		"infinite deviation":  func(s *SurrogateSlice) { s.SD[1] = math.Inf(1) },
-		"negative deviation":  func(s *SurrogateSlice) { s.SD[1] = -1 },
-		"positions backwards": func(s *SurrogateSlice) { slices.Reverse(s.Positions) },
+	for name, maim := range map[string]func(*audit.SurrogateSlice){
+		"a mean less":         func(s *audit.SurrogateSlice) { s.Mean = s.Mean[1:] },
+		"no places":           func(s *audit.SurrogateSlice) { s.At, s.Near = nil, nil },
+		"one position":        func(s *audit.SurrogateSlice) { s.Positions = s.Positions[:1] },
+		"infinite deviation":  func(s *audit.SurrogateSlice) { s.SD[1] = math.Inf(1) },
+		"negative deviation":  func(s *audit.SurrogateSlice) { s.SD[1] = -1 },
+		"positions backwards": func(s *audit.SurrogateSlice) { slices.Reverse(s.Positions) },
 	} {
 		m, trials := handModel()
 		maim(&m.Slices[0])
@@ -139,7 +142,7 @@ func TestPredictionsByHand(t *testing.T) {
 	if got, want := v.Reading(0), "pair 1: epsilon 1"; got != want {
 		t.Errorf("it reads %q, want %q", got, want)
 	}
-	f := v.Facts()
+	f := v.Facts(Rounded)
 	if want := []string{"pair", "number", "value", "learner", "chosen", "predicted", "less 1 sd", "plus 1 sd"}; !slices.Equal(f.Head, want) {
 		t.Errorf("heads %q", f.Head)
 	}
@@ -165,7 +168,7 @@ func TestPredictionsByHand(t *testing.T) {
 	}
 	trials[2].Predicted = nil
 	plain := NewSearch(trials, "epsilon", 1.5)
-	if len(plain.Facts().Head) != 5 || strings.Contains(plain.Words(), "expected") || spans(plain.Layout(Frame{Width: 700, Camera: Everything})) != 0 {
+	if len(plain.Facts(Rounded).Head) != 5 || strings.Contains(plain.Words(), "expected") || spans(plain.Layout(Frame{Width: 700, Camera: Everything})) != 0 {
 		t.Error("without a model something is expected")
 	}
 }

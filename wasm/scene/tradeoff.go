@@ -4,25 +4,19 @@ import (
 	"fmt"
 	"math"
 	"slices"
-)
 
-// TradeoffPoint is bound.TradeoffPoint.
-type TradeoffPoint struct {
-	FPR      float64 `json:"fpr"`
-	FPRLower float64 `json:"fprLower"`
-	FPRUpper float64 `json:"fprUpper"`
-	FNR      float64 `json:"fnr"`
-	FNRLower float64 `json:"fnrLower"`
-	FNRUpper float64 `json:"fnrUpper"`
-}
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair"
+)
 
 // Tradeoff shows a test's false negative rate against its false positive rate,
 // the band of both, and the curve below which no test of a mechanism that keeps
 // the claim lies.
 type Tradeoff struct {
-	points   []TradeoffPoint // from (0, 1) to (1, 0)
-	claimed  [][2]float64    // a polyline
-	words    string          // of the claim
+	points   []bounds.TradeoffPoint // from (0, 1) to (1, 0)
+	claimed  [][2]float64           // a polyline
+	words    string                 // of the claim
 	level    string
 	reversed bool
 	implied  bool // claimed is an outer curve: what the claim implies for two outcomes
@@ -30,11 +24,11 @@ type Tradeoff struct {
 }
 
 // NewTradeoff shows a report's curve, nil where there is none.
-func NewTradeoff(c *TradeoffCurve, claim Claim) *Tradeoff {
+func NewTradeoff(c *pair.TradeoffCurve, claim audit.Claim) *Tradeoff {
 	if c == nil || len(c.Points) == 0 {
 		return nil
 	}
-	t := &Tradeoff{points: c.Points, claimed: c.Claimed, words: c.ClaimWords, level: c.Confidence, reversed: c.Direction == secondOverFirst}
+	t := &Tradeoff{points: c.Points, claimed: c.Claimed, words: c.ClaimWords, level: c.Confidence, reversed: c.Direction == pair.SecondOverFirst}
 	if len(t.claimed) == 0 {
 		t.claimed, t.implied = renyiTradeoff(claim), true
 	}
@@ -46,7 +40,7 @@ func NewTradeoff(c *TradeoffCurve, claim Claim) *Tradeoff {
 // outcomes are no further apart, in either direction, than the outputs (data
 // processing; Balle, Barthe, Gaboardi, Hsu and Sato 2020, section 4). It is an
 // outer curve. Empty for other claims.
-func renyiTradeoff(c Claim) [][2]float64 {
+func renyiTradeoff(c audit.Claim) [][2]float64 {
 	var orders []float64
 	switch c.Kind {
 	case "renyi":
@@ -145,7 +139,9 @@ func (t *Tradeoff) claimedAt(x float64) float64 {
 
 // margin is how far a point's whole rectangle lies below the claimed curve; above
 // 0 the claim is refuted there.
-func (t *Tradeoff) margin(p TradeoffPoint) float64 { return t.claimedAt(p.FPRUpper) - p.FNRUpper }
+func (t *Tradeoff) margin(p bounds.TradeoffPoint) float64 {
+	return t.claimedAt(p.FPRUpper) - p.FNRUpper
+}
 
 // Refuting is the point with the largest margin, -1 where none refutes.
 func (t *Tradeoff) Refuting() int {
@@ -219,15 +215,15 @@ func (t *Tradeoff) Place(i int) (x, y float64) {
 	return a.At(t.points[i].FPR), 1 - a.At(t.points[i].FNR)
 }
 
-func (t *Tradeoff) Facts() Table {
+func (t *Tradeoff) Facts(fig Figures) Table {
 	f := Table{Title: "The trade-off curve", Head: []string{"false positive rate", "at least", "at most", "false negative rate", "at least", "at most"}}
 	if len(t.claimed) > 0 {
 		f.Head = append(f.Head, "claimed: not below", "refutes")
 	}
 	for _, p := range t.points {
-		row := []string{number(p.FPR), number(p.FPRLower), number(p.FPRUpper), number(p.FNR), number(p.FNRLower), number(p.FNRUpper)}
+		row := []string{fig.of(p.FPR), fig.down(p.FPRLower), fig.up(p.FPRUpper), fig.of(p.FNR), fig.down(p.FNRLower), fig.up(p.FNRUpper)}
 		if len(t.claimed) > 0 {
-			row = append(row, number(t.claimedAt(p.FPRUpper)), map[bool]string{true: "yes", false: "no"}[t.margin(p) > 0])
+			row = append(row, fig.of(t.claimedAt(p.FPRUpper)), yesNo(t.margin(p) > 0))
 		}
 		f.Rows = append(f.Rows, row)
 	}
@@ -264,24 +260,12 @@ func (t *Tradeoff) Layout(f Frame) *Scene {
 	if refuting >= 0 {
 		items = append(items, key{words: "refuted (barred)", paint: Ink(Bad), form: keyBarred}, key{words: "refutes by the most", paint: Ink(Bad), form: keyDot, mark: Diamond})
 	}
-	top := s.legend(items, 4) + 22
-	height := min(460, max(260, f.Width*0.7))
-	s.Height = top + height + 44
 	words := Short
 	if t.log {
 		words = Power
 	}
-	x, y, box := s.plane(f, t.axis(), t.axis(), top, height, words)
+	x, y, box := s.curves(f, items, t.axis(), t.axis(), min(460, max(260, f.Width*0.7)), [2]string{"false positive rate", "false negative rate"}, [2]func(float64) string{words, words})
 	clip := around(box, 5)
-	s.label(0, top-9, "false negative rate", Start, Muted)
-	marks := x.Marks(int(max(2, box.W/70)))
-	for _, v := range marks {
-		s.line(x.At(v), box.Y, x.At(v), box.Bottom(), 1, Ink(Line), Rect{})
-	}
-	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
-	s.ticksUnder(x, marks, box.Bottom(), words, box.X-12, box.Right()+12)
-	s.label((box.X+box.Right())/2, box.Bottom()+37, "false positive rate", Middle, Muted)
-
 	t.band(s, x, y, box)
 	if len(t.claimed) > 0 {
 		s.dash(curved(t.claimed, x, y, t.log), 1.8, Ink(Text), box)
@@ -360,32 +344,38 @@ func (t *Tradeoff) band(s *Scene, x, y Scale, box Rect) {
 	}
 	slices.Sort(edges)
 	edges = slices.Compact(edges)
-	soft := Ink(First).At(0.18)
+	var region, up, low []Point
 	for i := 1; i < len(edges); i++ {
-		a, b := edges[i-1], edges[i]
-		mid := (a + b) / 2
-		up, low := y.At(t.upper(mid)), y.At(t.lower(mid))
-		r := Rect{x.At(a), up, x.At(b) - x.At(a), low - up}
-		s.rect(r, soft, box)
-		edge := Ink(First).At(0.55)
-		s.line(r.X, up, r.Right(), up, 1, edge, box)
-		s.line(r.X, low, r.Right(), low, 1, edge, box)
-		if i+1 < len(edges) {
-			next := (b + edges[i+1]) / 2
-			s.line(r.Right(), up, r.Right(), y.At(t.upper(next)), 1, edge, box)
-			s.line(r.Right(), low, r.Right(), y.At(t.lower(next)), 1, edge, box)
+		mid := (edges[i-1] + edges[i]) / 2
+		above, below := y.At(t.upper(mid)), y.At(t.lower(mid))
+		for _, at := range []float64{x.At(edges[i-1]), x.At(edges[i])} {
+			up, low = append(up, Point{at, above}), append(low, Point{at, below})
+			region = append(region, Point{at, above}, Point{at, below})
 		}
 	}
-	const step = 5
-	var bars []Point
-	for px := box.X; px < box.Right(); px++ {
-		v := x.Value(px)
+	s.add(Shape{Kind: Strip, Points: region, Paint: Ink(First).At(0.18), Clip: box})
+	for _, line := range [][]Point{up, low} {
+		s.add(Shape{Kind: Stroke, Points: line, Width: 1, Paint: Ink(First).At(0.55), Clip: box})
+	}
+	s.barred(x, box, func(v float64) (from, to float64, in bool) {
 		claimed, up := t.claimedAt(v), t.upper(v)
-		if !(claimed > up) {
+		return y.At(claimed), y.At(up), claimed > up
+	})
+}
+
+// barred paints what lies between two heights, px by px, wherever that is to be: a
+// region in which the claim is refuted.
+func (s *Scene) barred(x Scale, box Rect, between func(v float64) (from, to float64, in bool)) {
+	const step = 5
+	var region, bars []Point
+	for px := math.Ceil(box.X); px <= box.Right()+1; px++ {
+		from, to, in := between(x.Value(px))
+		if in = in && px <= box.Right(); !in {
+			s.add(Shape{Kind: Strip, Points: region, Paint: Ink(Bad).At(0.16), Clip: box})
+			region = nil
 			continue
 		}
-		from, to := y.At(claimed), y.At(up)
-		s.rect(Rect{px, from, 1, to - from}, Ink(Bad).At(0.16), box)
+		region = append(region, Point{px, from}, Point{px, to})
 		if int(px-box.X)%step == 0 {
 			bars = append(bars, Point{px, from}, Point{px, to})
 		}

@@ -3,6 +3,8 @@ package scene
 import (
 	"fmt"
 	"slices"
+
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // Viewer is what is shown, and what the hand does with it. Its zero value shows
@@ -67,7 +69,7 @@ func Views(in Input) []View {
 	if p := in.Progress; p != nil {
 		if l := p.Live; l != nil {
 			words := fmt.Sprintf("So far, %s of %s outputs a side.", Grouped(l.Rows), Grouped(l.Samples))
-			if d := NewDivergence(l.Chart, l.Claim, l.Direction == secondOverFirst, words); d != nil {
+			if d := NewDivergence(l.Chart, l.Claim, l.Direction == pair.SecondOverFirst, words); d != nil {
 				out = append(out, d)
 			}
 		}
@@ -82,7 +84,7 @@ func Views(in Input) []View {
 		quantity, reversed := "value", false
 		var final *float64
 		if len(r.Results) > 0 {
-			quantity, reversed, final = r.Results[0].Quantity, r.Results[0].Direction == secondOverFirst, r.Results[0].LowerBound
+			quantity, reversed, final = r.Results[0].Quantity, r.Results[0].Direction == pair.SecondOverFirst, r.Results[0].LowerBound
 		}
 		if e := r.Evidence; e != nil {
 			if d := NewDivergence(e.Chart, r.Claim, reversed, ""); d != nil {
@@ -92,10 +94,10 @@ func Views(in Input) []View {
 		if t := NewTradeoff(in.Curves.Tradeoff, r.Claim); t != nil {
 			out = append(out, t)
 		}
-		if s := NewSearch(r.Trials, quantity, r.Claim.limit()); s != nil {
+		if s := NewSearch(r.Trials, quantity, limitOf(r.Claim)); s != nil {
 			out = append(out, s)
 		}
-		if s := NewSurrogate(r.Surrogate, r.Trials, quantity, r.Claim.limit()); s != nil {
+		if s := NewSurrogate(r.Surrogate, r.Trials, quantity, limitOf(r.Claim)); s != nil {
 			out = append(out, s)
 		}
 		if v := NewOverTime(in.Course, final, r.Termination.SamplesUsed); v != nil {
@@ -105,8 +107,7 @@ func Views(in Input) []View {
 	return out
 }
 
-// secondOverFirst is pair.SecondOverFirst.
-const secondOverFirst = "second-over-first"
+// pair.SecondOverFirst is pair.SecondOverFirst.
 
 // View is what is shown, nil where there is nothing.
 func (v *Viewer) View() View {

@@ -1,5 +1,11 @@
 package scene
 
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
 // Window is the part of an axis that is shown, as shares of the whole.
 type Window struct{ Lo, Hi float64 }
 
@@ -57,6 +63,41 @@ func (f Frame) scene(height float64) *Scene {
 	return &Scene{Width: f.Width, Height: height, measure: f.Measure}
 }
 
+// Figures says how the numbers of a table are written.
+type Figures int
+
+const (
+	Rounded Figures = iota // to six figures, for reading
+	Exact                  // with all digits, for files
+)
+
+// of is a number, as a spreadsheet reads it.
+func (f Figures) of(x float64) string {
+	switch {
+	case math.IsInf(x, 1):
+		return "infinite"
+	case math.IsInf(x, -1):
+		return "-infinite"
+	case f == Exact:
+		return strconv.FormatFloat(x, 'g', -1, 64)
+	}
+	return fmt.Sprintf("%.6g", x)
+}
+
+// down and up are bounds, rounded to the side on which they stay true.
+func (f Figures) down(x float64) string { return f.bound(x, math.Floor) }
+func (f Figures) up(x float64) string   { return f.bound(x, math.Ceil) }
+
+func (f Figures) bound(x float64, whole func(float64) float64) string {
+	if f == Exact || x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+		return f.of(x)
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-5)
+	return f.of(whole(round(x/unit, 12)) * unit)
+}
+
+func yesNo(yes bool) string { return map[bool]string{true: "yes", false: "no"}[yes] }
+
 // Table is a view's facts. The first column heads its rows.
 type Table struct {
 	Title string     `json:"title"`
@@ -90,6 +131,16 @@ type View interface {
 	Name(item int) string
 	Reading(item int) string
 	Place(item int) (x, y float64)
-	// Facts are the same numbers as a table; numbers in full.
-	Facts() Table
+	// Facts are the same numbers as a table.
+	Facts(fig Figures) Table
 }
+
+// still is the part of a view that has no choices, does not zoom, and whose items
+// are told apart by their numbers.
+type still struct{}
+
+func (still) Choices() (string, []Choice) { return "", nil }
+func (still) Choose(string)               {}
+func (still) Zooms() (x, y bool)          { return false, false }
+func (still) Name(i int) string           { return strconv.Itoa(i) }
+func (still) Place(int) (x, y float64)    { return 0.5, 0.5 }

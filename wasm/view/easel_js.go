@@ -81,9 +81,8 @@ func (e *easel) Draw(screen *ebiten.Image) {
 }
 
 func (e *easel) colour(p scene.Paint) color.NRGBA {
-	a, b := e.theme[p.Role], e.theme[p.To]
-	mix := func(i int) uint8 { return uint8(math.Round(float64(a[i]) + p.Mix*(float64(b[i])-float64(a[i])))) }
-	return color.NRGBA{mix(0), mix(1), mix(2), uint8(math.Round(255 * p.Alpha))}
+	c := p.In(e.theme)
+	return color.NRGBA{c[0], c[1], c[2], uint8(math.Round(255 * p.Alpha))}
 }
 
 func (e *easel) straight(p scene.Paint) [4]float32 {

@@ -40,6 +40,8 @@ func main() {
 		return p.hear(args)
 	}))
 	if p.webgl {
+		// The modes that replace this one go on ticking between pictures.
+		//lint:ignore SA1019 nothing runs while the picture stands still
 		ebiten.SetFPSMode(ebiten.FPSModeVsyncOffMinimum)
 		if err := ebiten.RunGameWithOptions(p.easel, &ebiten.RunGameOptions{InitUnfocused: true}); err != nil {
 			p.post("failed", fmt.Sprint("the picture cannot be painted here: ", err))
@@ -190,7 +192,7 @@ func (p *program) facts() {
 		Table                            *scene.Table
 	}{Views: p.viewer.Views(), Chosen: p.viewer.Chosen()}
 	if x := p.viewer.View(); x != nil {
-		table := x.Facts()
+		table := x.Facts(scene.Rounded)
 		said.View, said.Words, said.Table = x.ID(), x.Words(), &table
 		said.ChoiceLabel, said.Choices = x.Choices()
 	}
@@ -199,7 +201,7 @@ func (p *program) facts() {
 
 func (p *program) schedule() {
 	if p.webgl {
-		ebiten.ScheduleFrame()
+		ebiten.ScheduleFrame() //lint:ignore SA1019 goes with the mode set in main
 		p.shell.Call("wake")
 	}
 }

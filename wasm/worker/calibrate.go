@@ -22,46 +22,6 @@ const (
 	calibratedEvery = 0.25
 )
 
-// calibrated is a calibration, under way or at its end.
-type calibrated struct {
-	Cells    []calibratedCell `json:"cells"`
-	All      rate             `json:"all"`
-	Total    int              `json:"total"` // audits to be done; All.Of are
-	Beta     float64          `json:"beta"`
-	BetaText string           `json:"betaText"`
-	Sentence string           `json:"sentence"`
-	// The rest is of the end only.
-	Judgement string `json:"judgement,omitempty"`
-	Above     bool   `json:"above,omitempty"` // the judgement accuses
-	Stopped   bool   `json:"stopped,omitempty"`
-	Error     string `json:"error,omitempty"` // that ended it
-	CLI       string `json:"cli,omitempty"`
-}
-
-// calibratedCell is one mechanism.
-type calibratedCell struct {
-	Mechanism string `json:"mechanism"`
-	Claim     string `json:"claim"`
-	Met       bool   `json:"met"`
-	Runs      int    `json:"runs"` // to be done; Of are
-	rate
-	Inconclusive int    `json:"inconclusive,omitempty"`
-	Failed       int    `json:"failed,omitempty"`
-	Note         string `json:"note,omitempty"`
-}
-
-// rate is false alarms, with the words for their rate and its interval.
-type rate struct {
-	Alarms       int     `json:"alarms"`
-	Of           int     `json:"of"`
-	Rate         float64 `json:"rate"`
-	Lower        float64 `json:"lower"`
-	Upper        float64 `json:"upper"`
-	RateText     string  `json:"rateText"`
-	IntervalText string  `json:"intervalText"`
-	Above        bool    `json:"above,omitempty"` // significantly above beta; at the end only
-}
-
 func rateOf(c calibration.Count) rate {
 	return rate{Alarms: c.Alarms, Of: c.Of, Rate: c.Rate, Lower: c.Lower, Upper: c.Upper, RateText: c.RateWords(), IntervalText: c.IntervalWords(), Above: c.Above}
 }
@@ -247,7 +207,7 @@ func judgement(beta string, above []string) string {
 // calibrationCommand is the command that counts the same.
 func calibrationCommand(p calibration.Plan) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "dpscope bench calibration -learners %s", strings.Join(p.Learners, ","))
+	fmt.Fprintf(&b, "go run github.com/dpscope/dpscope/bench calibration -learners %s", strings.Join(p.Learners, ","))
 	if len(p.Mechanisms) > 0 {
 		fmt.Fprintf(&b, " -mechanisms %s", strings.Join(p.Mechanisms, ","))
 	}

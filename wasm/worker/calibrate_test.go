@@ -73,7 +73,7 @@ func TestCalibrationThroughMessages(t *testing.T) {
 		if want := calibration.Total(rows).Sentence(0.3); got.Sentence != want {
 			t.Errorf("it says %q, want %q", got.Sentence, want)
 		}
-		if want := "dpscope bench calibration -learners auto -mechanisms randomised-response,rappor-once -runs 12 -samples 400 -explore 400 -trials 3 -beta 0.3 -seed 1"; got.CLI != want {
+		if want := "go run github.com/dpscope/dpscope/bench calibration -learners auto -mechanisms randomised-response,rappor-once -runs 12 -samples 400 -explore 400 -trials 3 -beta 0.3 -seed 1"; got.CLI != want {
 			t.Errorf("cli %q, want %q", got.CLI, want)
 		}
 		// What is told on the way is not judged, and grows.

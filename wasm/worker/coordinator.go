@@ -23,6 +23,8 @@ type coordinator struct {
 	generator audit.Generator
 	now       func() float64 // seconds
 
+	drawn pictured
+
 	mu     sync.Mutex
 	active int // id of the request under way that needs the crew, 0 for none
 	cancel context.CancelFunc
@@ -115,6 +117,8 @@ func (c *coordinator) handle(m message) {
 		go c.answer(m, c.check)
 	case msgOpen:
 		go c.answer(m, c.open)
+	case msgPicture:
+		go c.answer(m, c.picture)
 	case msgAccount:
 		go c.answer(m, accounted)
 	case msgRun:

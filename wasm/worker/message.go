@@ -43,6 +43,7 @@ const (
 	msgOpenCanaries   = "open-canaries"
 	msgVerifyCanaries = "verify-canaries"
 	msgSamples        = "samples"
+	msgPicture        = "picture"
 	msgAttach         = "attach"
 	msgDetach         = "detach"
 	msgLost           = "lost"
@@ -56,6 +57,7 @@ const (
 	msgCalibrated = "calibrated"
 	msgCanaried   = "canaried"
 	msgInspected  = "inspected"
+	msgPictured   = "pictured"
 	msgRefused    = "refused"
 	msgReplace    = "replace"
 	// Page to task worker.

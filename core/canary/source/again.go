@@ -36,7 +36,7 @@ func NewAgain(command, source string, c report.Promise) *again {
 
 func (w *again) Add(name, value string) {
 	fmt.Fprintf(&w.cli, " -%s %s", name, audit.ShellWord(value))
-	fmt.Fprintf(&w.frag, "&%s=%s", name, escaped(value))
+	fmt.Fprintf(&w.frag, "&%s=%s", name, audit.FragmentWord(value))
 }
 
 // Csv adds how a file of examples is read, if one is.
@@ -66,7 +66,7 @@ func (w *again) End(spec Spec, params audit.Params, c audit.Claim, csv *train.CS
 	for _, s := range spec.Params {
 		if v := params[s.Name]; err != nil || v != defaults[s.Name] {
 			fmt.Fprintf(&w.cli, " -param %s=%s", s.Name, v)
-			fmt.Fprintf(&w.frag, "&p.%s=%s", s.Name, escaped(v.String()))
+			fmt.Fprintf(&w.frag, "&p.%s=%s", s.Name, audit.FragmentWord(v.String()))
 		}
 	}
 	r := audit.Reproduce{CLI: w.cli.String(), URL: w.frag.String()}
@@ -78,18 +78,4 @@ func (w *again) End(spec Spec, params audit.Params, c audit.Claim, csv *train.CS
 		r.Note += "FILE is the file with SHA-256 " + data + "; the address does not carry it."
 	}
 	return r
-}
-
-// escaped percent-encodes what does not stand for itself in the value of an
-// address's fragment.
-func escaped(s string) string {
-	var b strings.Builder
-	for _, c := range []byte(s) {
-		if c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || strings.IndexByte("-_.~", c) >= 0 {
-			b.WriteByte(c)
-			continue
-		}
-		fmt.Fprintf(&b, "%%%02X", c)
-	}
-	return b.String()
 }

@@ -124,7 +124,8 @@ func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 // trained is a training that can be interrupted.
 type trained struct{ *train.Source }
 
-func (t trained) interruptedBy(check func() error) { t.Check = check }
+// InterruptedBy makes the training ask check now and then whether to go on.
+func (t trained) InterruptedBy(check func() error) { t.Check = check }
 
 // Interruptible is a source whose runs take long.
 type Interruptible interface{ InterruptedBy(check func() error) }

@@ -1,16 +1,17 @@
 package source
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
 )
 
 // mostCells is how many numbers a file of vectors may hold (16 MiB packed).
@@ -25,59 +26,54 @@ type matrix struct {
 func (m matrix) row(i int) []float64 { return m.v[i*m.columns:][:m.columns] }
 
 // parseVectors reads a CSV file of numbers, one vector a line, all of one length.
-// Empty lines are passed over; a first line without any number is a header.
+// Empty lines and cells are passed over; a first line without any number is a header.
 func parseVectors(file []byte) (matrix, error) {
 	var m matrix
-	text := strings.TrimPrefix(string(file), "\uFEFF")
+	head, _, _ := bytes.Cut(bytes.TrimLeft(bytes.TrimPrefix(file, []byte("\uFEFF")), "\r\n"), []byte{'\n'})
+	cut := csv.Reader{What: "vectors", Separator: csv.Separator(head), Trim: true}
 	first := true
-	line := 0
-	for l := range strings.Lines(text) {
-		line++
-		l = strings.TrimRight(l, "\r\n")
-		if strings.TrimSpace(l) == "" {
-			continue
+	err := cut.Each(file, func(line int, cells [][]byte) error {
+		cells = slices.DeleteFunc(cells, func(c []byte) bool { return len(bytes.TrimSpace(c)) == 0 })
+		if len(cells) == 0 {
+			return nil
 		}
-		cells := strings.FieldsFunc(l, func(r rune) bool { return r == ',' || r == ';' || r == '\t' })
-		row := make([]float64, len(cells))
-		bad := -1
+		bad, row := -1, make([]float64, len(cells))
 		numbers := 0
 		for j, c := range cells {
-			x, err := strconv.ParseFloat(strings.TrimSpace(c), 64)
-			switch {
-			case err != nil || math.IsNaN(x) || math.IsInf(x, 0):
-				if bad < 0 {
-					bad = j
-				}
-				continue
+			x, err := strconv.ParseFloat(string(bytes.TrimSpace(c)), 64)
+			if err == nil && x-x == 0 {
+				row[j] = x
+				numbers++
+			} else if bad < 0 {
+				bad = j
 			}
-			row[j] = x
-			numbers++
 		}
 		if first && numbers == 0 {
 			first = false
-			continue
+			return nil
 		}
 		first = false
-		place := fmt.Sprintf("vectors: line %d", line)
+		place := fmt.Sprintf("vectors, line %d", line)
 		if bad >= 0 {
-			return m, &audit.InputError{Field: fmt.Sprintf("%s, column %d", place, bad+1), Found: fmt.Sprintf("%q", strings.TrimSpace(cells[bad])), Want: "a finite number"}
+			return &audit.InputError{Field: fmt.Sprintf("%s, column %d", place, bad+1), Found: fmt.Sprintf("%q", bytes.TrimSpace(cells[bad])), Want: "a finite number"}
 		}
 		if m.rows == 0 {
 			m.columns = len(row)
 		}
 		if len(row) != m.columns {
-			return m, &audit.InputError{Field: place, Found: fmt.Sprintf("of %d numbers", len(row)), Want: fmt.Sprintf("of %d, as the lines before", m.columns)}
+			return &audit.InputError{Field: place, Found: fmt.Sprintf("of %d numbers", len(row)), Want: fmt.Sprintf("of %d, as the lines before", m.columns)}
 		}
 		m.rows++
 		m.v = append(m.v, row...)
 		if len(m.v) > mostCells {
-			return m, &audit.InputError{Field: "vectors", Found: fmt.Sprintf("of more than %d numbers", mostCells), Want: "fewer", Remedy: "give fewer vectors, or of fewer dimensions"}
+			return &audit.InputError{Field: "vectors", Found: fmt.Sprintf("of more than %d numbers", mostCells), Want: "fewer", Remedy: "give fewer vectors, or of fewer dimensions"}
 		}
+		return nil
+	})
+	if err == nil && m.rows == 0 {
+		err = &audit.InputError{Field: "vectors", Found: "empty", Want: "a CSV file with one vector a line"}
 	}
-	if m.rows == 0 {
-		return m, &audit.InputError{Field: "vectors", Found: "empty", Want: "a CSV file with one vector a line"}
-	}
-	return m, nil
+	return m, err
 }
 
 // pack writes columns and cells, little-endian.

@@ -2,10 +2,7 @@ package train
 
 import (
 	"bytes"
-	"encoding/csv"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"math"
 	"slices"
@@ -13,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/recorded/csv"
 	"github.com/dpscope/dpscope/stream/matmul"
 )
 
@@ -39,44 +37,10 @@ func ReadCSV(text []byte, o CSV) (*Dataset, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
-	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff"))))
-	r.TrimLeadingSpace = true
-	r.ReuseRecord = true
-	r.FieldsPerRecord = -1
-	first, err := r.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, &audit.InputError{Field: "data", Found: "empty", Want: "lines of numbers with a label"}
-	}
-	if err != nil {
-		return nil, csvError(err)
-	}
-	first = slices.Clone(first)
-	if len(first) < 2 {
-		return nil, &audit.InputError{Field: "data line 1", Found: "one column", Want: "at least one feature and a label, separated by commas"}
-	}
-	if len(first) > featuresMost+1 {
-		return nil, &audit.InputError{Field: "data line 1", Found: fmt.Sprintf("%d columns", len(first)), Want: fmt.Sprintf("at most %d features and a label", featuresMost)}
-	}
-	p := csvReader{options: o, columns: len(first), class: map[string]int32{}}
-	if err := p.head(first); err != nil {
+	p := csvReader{options: o, class: map[string]int32{}}
+	cut := csv.Reader{What: "data", Separator: ',', Trim: true}
+	if err := cut.Each(text, p.record); err != nil {
 		return nil, err
-	}
-	if !p.header {
-		if err := p.line(r, first); err != nil {
-			return nil, err
-		}
-	}
-	for {
-		record, err := r.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, csvError(err)
-		}
-		if err := p.line(r, record); err != nil {
-			return nil, err
-		}
 	}
 	return p.finish()
 }
@@ -119,19 +83,10 @@ func bounds(field string, b [2]float64) ([2]float64, error) {
 	return b, nil
 }
 
-// csvError turns a fault of form into one with a place.
-func csvError(err error) error {
-	var at *csv.ParseError
-	if errors.As(err, &at) {
-		return &audit.InputError{Field: fmt.Sprintf("data line %d, column %d", at.Line, at.Column), Found: at.Err.Error(), Want: "fields separated by commas", Remedy: "quotes within a quoted field are doubled"}
-	}
-	return err
-}
-
 // csvReader collects examples line by line.
 type csvReader struct {
 	options CSV
-	columns int
+	columns int // 0 before the first line
 	header  bool
 	label   int          // column
 	bounds  [][2]float64 // of features
@@ -139,12 +94,33 @@ type csvReader struct {
 	out     Dataset
 }
 
+// record takes one line.
+func (p *csvReader) record(line int, cells [][]byte) error {
+	if len(cells) == 1 && len(cells[0]) == 0 {
+		return nil // blank
+	}
+	if p.columns > 0 {
+		return p.line(line, cells)
+	}
+	if len(cells) < 2 {
+		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: "one column", Want: "at least one feature and a label, separated by commas"}
+	}
+	if len(cells) > featuresMost+1 {
+		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: fmt.Sprintf("%d columns", len(cells)), Want: fmt.Sprintf("at most %d features and a label", featuresMost)}
+	}
+	p.columns = len(cells)
+	if err := p.head(cells); err != nil || p.header {
+		return err
+	}
+	return p.line(line, cells)
+}
+
 // head takes names, the label's column and the bounds from the first line.
-func (p *csvReader) head(first []string) error {
+func (p *csvReader) head(first [][]byte) error {
 	o := p.options
 	names := make([]string, len(first))
 	for i, field := range first {
-		names[i] = strings.TrimSpace(field)
+		names[i] = string(bytes.TrimSpace(field))
 	}
 	p.label = len(first) - 1
 	if n, err := strconv.Atoi(o.Label); err == nil && !slices.Contains(names, o.Label) {
@@ -209,29 +185,28 @@ func (p *csvReader) head(first []string) error {
 }
 
 // line takes one example.
-func (p *csvReader) line(r *csv.Reader, record []string) error {
-	line, _ := r.FieldPos(0)
+func (p *csvReader) line(line int, record [][]byte) error {
 	if len(record) != p.columns {
-		return &audit.InputError{Field: fmt.Sprintf("data line %d", line), Found: fmt.Sprintf("of %d columns", len(record)), Want: fmt.Sprintf("of %d, as the first line", p.columns)}
+		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: fmt.Sprintf("of %d columns", len(record)), Want: fmt.Sprintf("of %d, as the first line", p.columns)}
 	}
 	if len(p.out.Labels) == examplesMost {
-		return &audit.InputError{Field: fmt.Sprintf("data line %d", line), Found: "one example too many", Want: fmt.Sprintf("one of at most %d", examplesMost), Remedy: "train on a part of the file"}
+		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: "one example too many", Want: fmt.Sprintf("one of at most %d", examplesMost), Remedy: "train on a part of the file"}
 	}
 	start, f := len(p.out.X), 0
-	for i, field := range record {
-		field = strings.TrimSpace(field)
+	for i, cell := range record {
+		field := string(bytes.TrimSpace(cell))
 		if i == p.label {
 			k, ok := p.class[field]
 			switch {
 			case field == "":
-				return &audit.InputError{Field: fmt.Sprintf("data line %d, column %d", line, i+1), Found: "an empty label", Want: "a class"}
+				return &audit.InputError{Field: fmt.Sprintf("data, line %d, column %d", line, i+1), Found: "an empty label", Want: "a class"}
 			case !ok && !p.out.InferredClasses:
-				return &audit.InputError{Field: fmt.Sprintf("data line %d, column %d", line, i+1), Found: fmt.Sprintf("the label %q", field), Want: "one of the declared classes: " + strings.Join(p.options.Classes, ", ")}
+				return &audit.InputError{Field: fmt.Sprintf("data, line %d, column %d", line, i+1), Found: fmt.Sprintf("the label %q", field), Want: "one of the declared classes: " + strings.Join(p.options.Classes, ", ")}
 			case !ok && len(p.class) == classesMost:
-				return &audit.InputError{Field: fmt.Sprintf("data line %d, column %d", line, i+1), Found: fmt.Sprintf("label number %d, %q", classesMost+1, field), Want: fmt.Sprintf("one of at most %d classes", classesMost), Remedy: "say which column holds the label"}
+				return &audit.InputError{Field: fmt.Sprintf("data, line %d, column %d", line, i+1), Found: fmt.Sprintf("label number %d, %q", classesMost+1, field), Want: fmt.Sprintf("one of at most %d classes", classesMost), Remedy: "say which column holds the label"}
 			case !ok:
 				k = int32(len(p.class))
-				p.class[strings.Clone(field)] = k
+				p.class[field] = k
 			}
 			p.out.Labels = append(p.out.Labels, k)
 			continue
@@ -243,7 +218,7 @@ func (p *csvReader) line(r *csv.Reader, record []string) error {
 			if field == "" {
 				found, remedy = "empty", "leave the example out, or fill in a value"
 			}
-			return &audit.InputError{Field: fmt.Sprintf("data line %d, column %d (%s)", line, i+1, p.out.Features[f]), Found: found, Want: "a finite number", Remedy: remedy}
+			return &audit.InputError{Field: fmt.Sprintf("data, line %d, column %d (%s)", line, i+1, p.out.Features[f]), Found: found, Want: "a finite number", Remedy: remedy}
 		}
 		b := p.bounds[f]
 		if v < b[0] || v > b[1] {
@@ -254,7 +229,7 @@ func (p *csvReader) line(r *csv.Reader, record []string) error {
 		f++
 	}
 	if len(p.out.X) > cellsMost {
-		return &audit.InputError{Field: fmt.Sprintf("data line %d", line), Found: "beyond the limit", Want: fmt.Sprintf("at most %d numbers in all", cellsMost), Remedy: "train on a part of the file"}
+		return &audit.InputError{Field: fmt.Sprintf("data, line %d", line), Found: "beyond the limit", Want: fmt.Sprintf("at most %d numbers in all", cellsMost), Remedy: "train on a part of the file"}
 	}
 	if p.out.Unit {
 		row := p.out.X[start:]
@@ -270,6 +245,9 @@ func (p *csvReader) line(r *csv.Reader, record []string) error {
 // finish numbers inferred classes by name: as numbers where all are.
 func (p *csvReader) finish() (*Dataset, error) {
 	d := &p.out
+	if p.columns == 0 {
+		return nil, &audit.InputError{Field: "data", Found: "empty", Want: "lines of numbers with a label"}
+	}
 	if len(d.Labels) < 2 {
 		return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("of %d examples", len(d.Labels)), Want: "at least 2"}
 	}

@@ -30,5 +30,5 @@ func ExampleReadCSV() {
 	fmt.Println(err)
 	// Output:
 	// [0 1 -0.6 -1] [1 0] [no yes] <nil>
-	// data line 2, column 2 (column 2) is "x", must be a finite number; turn words into numbers, or say which column holds the label
+	// data, line 2, column 2 (column 2) is "x", must be a finite number; turn words into numbers, or say which column holds the label
 }

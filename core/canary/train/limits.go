@@ -2,8 +2,9 @@ package train
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Limits of what is accepted: what fits into a browser's memory.

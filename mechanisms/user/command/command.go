@@ -63,7 +63,7 @@ type Program struct {
 // Open starts the program and asks what its outputs are. When ctx ends, requests
 // under way do, and their processes are killed; Close ends all of them.
 func Open(ctx context.Context, o Options) (*Program, error) {
-	argv, err := Split(o.Command)
+	argv, err := audit.ShellWords("-exec", o.Command)
 	if err != nil {
 		return nil, err
 	}

@@ -59,58 +59,6 @@ func sample(p *command.Program, d audit.Dataset, seed uint64, n int) ([]float64,
 	return out, p.Sample(d, stream.New(stream.Key{Seed: seed}), out)
 }
 
-func TestSplit(t *testing.T) {
-	for _, c := range []struct {
-		line string
-		want []string
-		says string
-	}{
-		{`python3 my_mech.py`, []string{"python3", "my_mech.py"}, ""},
-		{"  a\tb  ", []string{"a", "b"}, ""},
-		{`'my program' "x y" z\ w`, []string{"my program", "x y", "z w"}, ""},
-		{`a 'it'"'"'s' ""`, []string{"a", "it's", ""}, ""},
-		{`a "\"\\\$\n" '$x | y'`, []string{"a", `"\$\n`, "$x | y"}, ""},
-		{`a *.py ~/b #c x=1`, []string{"a", "*.py", "~/b", "#c", "x=1"}, ""},
-		{`sh -c 'a | b'`, []string{"sh", "-c", "a | b"}, ""},
-		{``, nil, "must be a program"},
-		{`  `, nil, "must be a program"},
-		{`a | b`, nil, "'|' outside single quotes"},
-		{`a; b`, nil, "';' outside"},
-		{`a > b`, nil, "'>' outside"},
-		{`a $HOME`, nil, "'$' outside"},
-		{`a "$HOME"`, nil, "'$' outside"},
-		{"a `b`", nil, "'`' outside"},
-		{"a\nb", nil, `'\n' outside`},
-		{`a 'b`, nil, "not closed"},
-		{`a "b`, nil, "not closed"},
-		{`a \`, nil, "a backslash at the end"},
-		{"a\x00", nil, "NUL"},
-	} {
-		got, err := command.Split(c.line)
-		if !slices.Equal(got, c.want) || (err == nil) != (c.says == "") || err != nil && !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%q: %q, %v", c.line, got, err)
-		}
-	}
-}
-
-// TestSplitAgreesWithAShell: what is accepted, a POSIX shell reads in the same way.
-func TestSplitAgreesWithAShell(t *testing.T) {
-	sh, err := exec.LookPath("sh")
-	if err != nil {
-		t.Skip("no sh here")
-	}
-	for _, line := range []string{`a b`, `'a b'  c`, `a\ b "c\"d" 'e\f'`, `x"y"'z'\"`, `"a\b" "\\" ''`, `-e 'q="1"' --r=[3]`} {
-		words, err := command.Split(line)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := exec.Command(sh, "-c", `for w in `+line+`; do printf '%s\000' "$w"; done`).Output()
-		if want := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00"); err != nil || !slices.Equal(words, want) {
-			t.Errorf("%q: %q, a shell reads %q (%v)", line, words, want, err)
-		}
-	}
-}
-
 func TestProgram(t *testing.T) {
 	p := mustOpen(t, "correct")
 	if p.Unseeded() != "" || len(p.Columns()) != 1 || p.Columns()[0].Kind != audit.Real {
@@ -229,7 +177,7 @@ func TestFaults(t *testing.T) {
 		{"garbage", nil, `x"... (522 bytes), must be an answer: {"outputs": [...]}, or the array alone; what is not an answer belongs on standard error`, ""},
 		{"twice", nil, "it printed more than one line as its answer; after the line came", ""},
 		{"refuses", nil, "it refuses the request: no model file", ""},
-		{"key", nil, `its answer, byte 2 is "\"output\": [1]}", must be the one key "outputs"`, ""},
+		{"key", nil, `its answer, character 2 is "\"output\": [1]}", must be the one key "outputs"`, ""},
 		{"half-way", nil, "it ended with exit code 3 in the middle of its answer, after ", ""},
 		{"half-way", nil, "  the end of its standard error:\n    Traceback (most recent call last):\n      [31mOut of luck[0m", ""},
 		{"killed", nil, "it was ended by a signal (killed), as the system does when memory runs out, before its first answer", ""},

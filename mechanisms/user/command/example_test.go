@@ -2,23 +2,12 @@ package command_test
 
 import (
 	"context"
-	"fmt"
 	"log"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/stream"
 )
-
-func ExampleSplit() {
-	words, err := command.Split(`python3 'my mechanism.py' --scale "1.5"`)
-	fmt.Printf("%q %v\n", words, err)
-	_, err = command.Split("python3 mechanism.py | tee log")
-	fmt.Println(err != nil)
-	// Output:
-	// ["python3" "my mechanism.py" "--scale" "1.5"] <nil>
-	// true
-}
 
 func ExampleOpen() {
 	space, err := audit.ParseSpace("0:1", "0:5", audit.AddRemove, false, 0)

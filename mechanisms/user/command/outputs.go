@@ -2,10 +2,11 @@ package command
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"maps"
 	"slices"
 	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Answers to Options.NonFinite.

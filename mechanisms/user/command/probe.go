@@ -1,8 +1,9 @@
 package command
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // The requests at the start ask for so many outputs, one more for the second

@@ -3,11 +3,12 @@ package module
 import (
 	"encoding/binary"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Sections of a module and kinds of its imports and exports, WebAssembly core

@@ -6,11 +6,12 @@ import (
 	"encoding/binary"
 	"encoding/gob"
 	"errors"
-	"github.com/dpscope/dpscope/audit"
 	"io"
 	"math"
 	"os"
 	"time"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // mostMemory is how much memory a process with a module may take: that of the

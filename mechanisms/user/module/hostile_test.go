@@ -7,12 +7,13 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"github.com/dpscope/dpscope/audit"
 	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // many is a number as it is written in a module.

@@ -1,0 +1,332 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+)
+
+// canaryPlan is what the bench canaries is asked for.
+type canaryPlan struct {
+	Quick  bool   `json:"quick"`
+	Only   string `json:"only,omitempty"`
+	Seeds  int    `json:"seeds"`  // audits of a cell; 0: each table's own number
+	Audits int    `json:"audits"` // of a coverage cell
+	Seed   uint64 `json:"seed"`   // of the first audit; the next has the next
+}
+
+// The paper's settings.
+const (
+	canaryDelta = 1e-5
+	canaryBeta  = 0.05
+	canarySeeds = 25
+)
+
+// canaryTable is a table or a figure, with published figures where they are known.
+type canaryTable struct {
+	ID        string           `json:"table"`
+	Title     string           `json:"title"`
+	Published string           `json:"published"` // where published figures come from
+	Columns   []string         `json:"columns"`
+	Rows      []canaryTableRow `json:"rows"`
+	Notes     []string         `json:"notes,omitempty"`
+	Checks    []canaryCheck    `json:"checks,omitempty"`
+}
+
+type canaryTableRow struct {
+	Name    string         `json:"name"`
+	Figures []canaryFigure `json:"figures"` // one a column
+}
+
+// canaryFigure is a mean with its standard error; the zero value is an empty cell.
+type canaryFigure struct {
+	Mean      *float64 `json:"mean,omitempty"`
+	Error     *float64 `json:"standardError,omitempty"`
+	Published *float64 `json:"published,omitempty"`
+}
+
+// canaryCheck holds a figure against what is to be reached.
+type canaryCheck struct {
+	What    string   `json:"what"`
+	Got     float64  `json:"got"`
+	Least   *float64 `json:"least,omitempty"`
+	Most    *float64 `json:"most,omitempty"`
+	Reached bool     `json:"reached"`
+}
+
+// checked makes a check; NaN for an end that is open.
+func checked(what string, got, least, most float64) canaryCheck {
+	c := canaryCheck{What: what, Got: got, Reached: !(got < least) && !(got > most) && !math.IsNaN(got)}
+	if !math.IsNaN(least) {
+		c.Least = &least
+	}
+	if !math.IsNaN(most) {
+		c.Most = &most
+	}
+	return c
+}
+
+func meanFigure(values []float64) canaryFigure {
+	if len(values) == 0 {
+		return canaryFigure{}
+	}
+	mean, se := meanError(values)
+	if math.IsNaN(mean) || math.IsInf(mean, 0) {
+		return canaryFigure{}
+	}
+	f := canaryFigure{Mean: &mean}
+	if len(values) > 1 {
+		f.Error = &se
+	}
+	return f
+}
+
+func (f canaryFigure) beside(published float64) canaryFigure {
+	if !math.IsNaN(published) {
+		f.Published = &published
+	}
+	return f
+}
+
+func meanError(values []float64) (mean, se float64) {
+	n := float64(len(values))
+	for _, x := range values {
+		mean += x / n
+	}
+	for _, x := range values {
+		se += (x - mean) * (x - mean)
+	}
+	return mean, math.Sqrt(se / math.Max(1, n-1) / n)
+}
+
+// canaryResult is what the command prints as JSON.
+type canaryResult struct {
+	Bench  string         `json:"bench"`
+	Plan   canaryPlan     `json:"plan"`
+	Tables []*canaryTable `json:"tables"`
+	Missed []string       `json:"missed"`
+}
+
+// canaryTables are the tables by name, in the order in which they are printed.
+var canaryTables = []struct {
+	name  string
+	build func(*canaryBench) (*canaryTable, error)
+}{
+	{"targets", (*canaryBench).targets},
+	{"runs", (*canaryBench).byRuns},
+	{"canaries", (*canaryBench).byCanaries},
+	{"dimension", (*canaryBench).byDimension},
+	{"bias-variance", (*canaryBench).biasVariance},
+	{"correlation-canaries", (*canaryBench).correlationCanaries},
+	{"correlation-dimension", (*canaryBench).correlationDimension},
+	{"proportion", (*canaryBench).proportion},
+	{"one-run", (*canaryBench).oneRun},
+	{"coverage", (*canaryBench).coverage},
+}
+
+func canaryTableNames() []string {
+	var names []string
+	for _, t := range canaryTables {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// benchCanaries measures canary audits of the Gaussian sum and one-run audits.
+func benchCanaries(c *call) (int, error) {
+	var plan canaryPlan
+	c.Count(&plan.Seeds, "seeds", 0, "audits of a cell; 0: 25, with -quick fewer where an audit is large")
+	c.Count(&plan.Audits, "audits", 0, "audits of a coverage cell; 0: 1000, with -quick 200")
+	c.Seed(&plan.Seed, 1, "seed of the first audit")
+	c.StringVar(&plan.Only, "only", "", "only these tables, comma between: "+strings.Join(canaryTableNames(), ", "))
+	c.BoolVar(&plan.Quick, "quick", false, "under two minutes: smaller grids, fewer audits")
+	workers := c.workersFlag()
+	c.outputFlags()
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
+	}
+	if plan.Seeds < 0 || plan.Seeds > 100_000 || plan.Audits < 0 || plan.Audits > 1_000_000 {
+		return 0, &audit.InputError{Field: "-seeds and -audits", Found: fmt.Sprintf("%d and %d", plan.Seeds, plan.Audits), Want: "in [0, 100000] and [0, 1000000]"}
+	}
+	if plan.Audits == 0 {
+		plan.Audits = 1000
+		if plan.Quick {
+			plan.Audits = 200
+		}
+	}
+	only := namesOf(plan.Only)
+	for _, name := range only {
+		if !slices.Contains(canaryTableNames(), name) {
+			return 0, audit.UnknownName("-only", name, canaryTableNames())
+		}
+	}
+	b := &canaryBench{canaryPlan: plan, cells: map[canaryCell]*canaryMeasured{}, workshop: workshop{ctx: c.ctx, workers: *workers, say: c.say}}
+	result := canaryResult{Bench: "canaries", Plan: plan, Missed: []string{}}
+	for _, t := range canaryTables {
+		if len(only) > 0 && !slices.Contains(only, t.name) {
+			continue
+		}
+		table, err := t.build(b)
+		if err != nil {
+			return 0, err
+		}
+		table.ID = t.name
+		b.say("%s: done", t.name)
+		result.Tables = append(result.Tables, table)
+		for _, c := range table.Checks {
+			if !c.Reached {
+				result.Missed = append(result.Missed, c.What)
+			}
+		}
+	}
+	return code(len(result.Missed) == 0), c.emit(result, func(w io.Writer) { printCanaryTables(w, result) })
+}
+
+// canaryBench measures cells, each once.
+type canaryBench struct {
+	canaryPlan
+	workshop
+	cells map[canaryCell]*canaryMeasured
+}
+
+// canaryCell is one setting of the Gaussian sum.
+type canaryCell struct {
+	eps        float64
+	n, k, d    int
+	m          int // fresh canaries; 0: k
+	orthogonal bool
+}
+
+// canaryWay is an interval and the range of its threshold.
+type canaryWay struct {
+	kind     bounds.CanaryInterval
+	quantile float64
+}
+
+// The ways that figures compare: the paper's, with thresholds between the
+// 10 % and the 90 % quantile of the scores inside, and the default.
+var (
+	wilson1 = canaryWay{bounds.CanaryWilson1, 0.1}
+	wilson2 = canaryWay{bounds.CanaryWilson2, 0.1}
+	wilson4 = canaryWay{bounds.CanaryWilson4, 0.1}
+	betting = canaryWay{bounds.CanaryPairedBetting, 0}
+)
+
+// canaryMeasured are the figures of the audits of a cell, one a seed.
+type canaryMeasured struct {
+	eps     map[canaryWay][]float64
+	mu, mu4 []float64 // mu_2 - mu_1^2 and mu_4 - mu_2^2 inside at the threshold of wilson2
+	rateIn  []float64
+	rateOut []float64
+}
+
+// seeds is how many audits a cell gets.
+func (b *canaryBench) seeds(c canaryCell) int {
+	switch {
+	case b.Seeds > 0:
+		return b.Seeds
+	case !b.Quick, c.n*c.k <= 1024*16:
+		return canarySeeds
+	case c.n*c.k <= 4096*32:
+		return 10
+	}
+	return 5
+}
+
+// measure runs the audits of cells that were not measured before.
+func (b *canaryBench) measure(cells ...canaryCell) error {
+	type job struct {
+		cell canaryCell
+		seed int
+		res  map[canaryWay]canary.Judged
+	}
+	var jobs []*job
+	for _, c := range cells {
+		if b.cells[c] != nil {
+			continue
+		}
+		b.cells[c] = &canaryMeasured{eps: map[canaryWay][]float64{}}
+		for s := range b.seeds(c) {
+			jobs = append(jobs, &job{cell: c, seed: s})
+		}
+	}
+	var failure error
+	_, err := b.count(len(jobs), func(i int) bool {
+		j := jobs[i]
+		res, err := b.simulate(j.cell, j.seed)
+		if err != nil {
+			failure = err
+		}
+		j.res = res
+		return true
+	})
+	if err == nil {
+		err = failure
+	}
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		m := b.cells[j.cell]
+		for way, x := range j.res {
+			m.eps[way] = append(m.eps[way], x.Epsilon)
+			if way == wilson2 || j.cell.k == 1 && way == wilson1 {
+				in, out := x.Table.In(), x.Table.Out()
+				m.rateIn, m.rateOut = append(m.rateIn, in.Mean()), append(m.rateOut, out.Mean())
+				if j.cell.k >= 2 {
+					m.mu = append(m.mu, in.Correlation(1))
+				}
+				if j.cell.k >= 4 {
+					m.mu4 = append(m.mu4, in.Correlation(2))
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func (b *canaryBench) simulate(c canaryCell, seed int) (map[canaryWay]canary.Judged, error) {
+	claim := audit.DPClaim(c.eps, canaryDelta)
+	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: &claim,
+		Runs: c.n, K: c.k, M: c.m, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
+	if c.orthogonal {
+		p.Design = source.Orthogonal
+	}
+	a, err := p.Resolve(source.Sources(), nil)
+	if err != nil {
+		return nil, err
+	}
+	s, err := canary.Simulate(a)
+	if err != nil {
+		return nil, err
+	}
+	out := map[canaryWay]canary.Judged{}
+	for _, way := range []canaryWay{wilson1, wilson2, wilson4, betting} {
+		if c.k >= way.kind.Order() {
+			out[way] = s.Judge(way.kind, way.quantile)
+		}
+		runtime.Gosched()
+	}
+	return out, nil
+}
+
+// mean of a way in a cell, NaN if there is none.
+func (b *canaryBench) mean(c canaryCell, way canaryWay) float64 {
+	if m := b.cells[c]; m != nil && len(m.eps[way]) > 0 {
+		mean, _ := meanError(m.eps[way])
+		return mean
+	}
+	return math.NaN()
+}
+
+func (b *canaryBench) figure(c canaryCell, way canaryWay) canaryFigure {
+	return meanFigure(b.cells[c].eps[way])
+}

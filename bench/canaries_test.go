@@ -1,0 +1,64 @@
+package main
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// TestBenchCanaries: tables come out with a figure in every column, as text and as
+// JSON, the same with any number of workers.
+func TestBenchCanaries(t *testing.T) {
+	args := []string{"canaries", "-quick", "-seeds", "1", "-audits", "5", "-only", "proportion,coverage,one-run", "-format", "json"}
+	var outs [2]strings.Builder
+	for i, workers := range []string{"1", "3"} {
+		var errs strings.Builder
+		if code := run(append(args, "-workers", workers), &outs[i], &errs); code != cli.ExitOK && code != cli.ExitViolation {
+			t.Fatalf("exit code %d: %s", code, errs.String())
+		}
+	}
+	if outs[0].String() != outs[1].String() {
+		t.Error("the figures depend on the number of workers")
+	}
+	var r canaryResult
+	if err := json.Unmarshal([]byte(outs[0].String()), &r); err != nil || len(r.Tables) != 3 {
+		t.Fatalf("%v, %d tables", err, len(r.Tables))
+	}
+	for _, table := range r.Tables {
+		for _, row := range table.Rows {
+			if len(row.Figures) != len(table.Columns) {
+				t.Errorf("%s, %s: %d figures in %d columns", table.ID, row.Name, len(row.Figures), len(table.Columns))
+			}
+		}
+	}
+	var text strings.Builder
+	printCanaryTables(&text, r)
+	if !strings.Contains(text.String(), "one-run: One run") {
+		t.Error(text.String())
+	}
+	var out, errs strings.Builder
+	if code := run([]string{"canaries", "-only", "covrage"}, &out, &errs); code != cli.ExitUsage || !strings.Contains(errs.String(), `did you mean "coverage"`) {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+}
+
+// TestCanaryLaws: the laws that coverage is measured on have the rates that they
+// state: means over runs of X/K and Y/M within 6 standard errors, for which a run's
+// share has a standard deviation of at most sqrt(p) (false alarm below 1e-8).
+func TestCanaryLaws(t *testing.T) {
+	const runs = 40_000
+	for i, l := range canaryLaws() {
+		table := l.draw(stream.New(stream.Key{Purpose: "test/laws", Trial: i}), runs)
+		for _, x := range []struct {
+			got, want float64
+		}{{table.In().Mean(), l.p1}, {table.Out().Mean(), l.p0}} {
+			if math.Abs(x.got-x.want) > 6*math.Sqrt(x.want/runs) {
+				t.Errorf("%s: rate %v, want %v", l.name, x.got, x.want)
+			}
+		}
+	}
+}

@@ -1,0 +1,136 @@
+// Command bench measures what dpscope does: how often it catches known
+// violations, how often it errs, how it compares with published figures, and how
+// long it takes.
+//
+//	go run ./bench NAME [flags]
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/cli"
+)
+
+// benches are the measurements.
+var benches = []struct {
+	name, what string
+	run        func(*call) (exit int, err error)
+}{
+	{"detection", "how often known violations are caught and private mechanisms flagged, beside published figures", benchDetection},
+	{"anytime", "the error of the anytime bounds under a thousand looks", benchAnytime},
+	{"portfolio", "the portfolio against each single learner", benchPortfolio},
+	{"tables", "the tables of DP-Auditorium, RényiTester and DP-Sniper with our figures beside theirs", benchTables},
+	{"calibration", "the false-alarm rate of every private mechanism with every learner and finder, and of the bounds alone", benchCalibration},
+	{"canaries", "the figures of LiDP and the coverage of every interval", benchCanaries},
+	{"scores", "bounds from scores of one run beside those that jax_privacy computes", benchScores},
+	{"zoo", "mechanisms that strangers wrote beside the built-in ones whose pairs are known", benchZoo},
+	{"browser", "one audit natively and in Chromium", benchBrowser},
+	{"network", "training natively and as WebAssembly", benchNetwork},
+}
+
+// seeded is all that is registered and draws from the seed; catalogue is all that is
+// registered.
+var seeded, catalogue = cli.Seeded(), cli.Catalogue()
+
+func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
+
+// run is main without the process, so that tests can call it.
+func run(args []string, stdout, stderr io.Writer) int {
+	var names []string
+	for _, b := range benches {
+		names = append(names, b.name)
+	}
+	switch {
+	case len(args) == 0:
+		return cli.Fail("bench", stderr, &audit.InputError{Field: "bench", Found: "called without a name", Want: fmt.Sprintf("one of %v", names)})
+	case args[0] == "-h" || args[0] == "-help" || args[0] == "--help":
+		fmt.Fprintf(stdout, "Usage: go run ./bench NAME [flags]. Flags: go run ./bench NAME -h.\n\n")
+		for _, b := range benches {
+			fmt.Fprintf(stdout, "  %-12s %s\n", b.name, b.what)
+		}
+		return cli.ExitOK
+	}
+	for _, b := range benches {
+		if b.name != args[0] {
+			continue
+		}
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+		defer stop()
+		context.AfterFunc(ctx, stop) // the second one ends the process
+		exit, err := b.run(&call{Flags: cli.NewFlags("bench "+b.name, stderr), ctx: ctx, args: args[1:], stdout: stdout, stderr: stderr})
+		if err != nil {
+			return cli.Fail("bench", stderr, err)
+		}
+		return exit
+	}
+	return cli.Fail("bench", stderr, audit.UnknownName("bench", args[0], names))
+}
+
+// call is one call of a bench: its flags, and where its result goes.
+type call struct {
+	*cli.Flags
+	ctx            context.Context // ends with the first interrupt
+	args           []string
+	stdout, stderr io.Writer
+	format, save   string
+}
+
+// parse reads the arguments; the exit code counts when ok is false.
+func (c *call) parse() (exit int, ok bool) { return c.Parse(c.args, 0) }
+
+// outputFlags are -format and -save.
+func (c *call) outputFlags() {
+	c.TextOrJSON(&c.format)
+	c.StringVar(&c.save, "save", "", "write the JSON to this `file` too")
+}
+
+// unlessGiven changes a number whose flag the user did not give.
+func (c *call) unlessGiven(name string, p *int, value int) {
+	if !c.Given(name) {
+		*p = value
+	}
+}
+
+// workersFlag is -workers.
+func (c *call) workersFlag() *int {
+	return c.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
+}
+
+// code is the exit code of a bench that reached all that it is held to, or did not.
+func code(reached bool) int {
+	if reached {
+		return cli.ExitOK
+	}
+	return cli.ExitViolation
+}
+
+// say tells of progress, one call at a time, where somebody watches.
+func (c *call) say(format string, a ...any) {
+	if cli.IsTerminal(c.stderr) {
+		fmt.Fprintf(c.stderr, format+"\n", a...)
+	}
+}
+
+// emit writes the result: to the file, if one is asked for, and in the format,
+// whatever became of the file.
+func (c *call) emit(result any, print func(io.Writer)) error {
+	data, err := audit.Canonical(result)
+	if err != nil {
+		return err
+	}
+	if c.save != "" {
+		err = os.WriteFile(c.save, data, 0o644)
+	}
+	if c.format == "json" {
+		_, printed := c.stdout.Write(data)
+		return errors.Join(err, printed)
+	}
+	print(c.stdout)
+	return err
+}

@@ -1,0 +1,342 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"text/tabwriter"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
+)
+
+// leftOut reads the bits of doubles and refutes every mechanism that adds its
+// noise in floating point. The portfolio does without it on purpose.
+const leftOut = "float-bits"
+
+// wideNetworks have layers of a hundred units: most of a bench's time.
+var wideNetworks = []string{"mlp-100", "renyi-tester", "hockeystick-tester"}
+
+// portfolioArm is how one learner did on one mechanism.
+type portfolioArm struct {
+	Learner string    `json:"learner"`
+	Bounds  []float64 `json:"bounds"` // certified epsilon, one a seed; 0 where it could not learn
+	Mean    float64   `json:"mean"`
+	Error   float64   `json:"standardError"`   // of the mean
+	Short   bool      `json:"short,omitempty"` // the portfolio has less than portfolioShare of this, beyond noise
+	Note    string    `json:"note,omitempty"`  // why it could not learn
+}
+
+// portfolioRow is one mechanism.
+type portfolioRow struct {
+	Mechanism string         `json:"mechanism"`
+	Claim     string         `json:"claim"`
+	Pair      audit.Pair     `json:"pair"`
+	Portfolio portfolioArm   `json:"portfolio"`
+	Picked    map[string]int `json:"picked"` // runs by the learner that the portfolio took
+	Learners  []portfolioArm `json:"learners"`
+	Best      string         `json:"best"` // learner with the largest mean but leftOut
+	// Ratio is the portfolio's mean over the best learner's, Low and High its
+	// limits, each with an error of portfolioError over all comparisons of the
+	// bench. The best of many means is partly luck: the ratio errs downwards.
+	// HeldOut does not: it is the portfolio's mean over the mean, seed by seed,
+	// of the learner that did best on the other seeds. Absent where there is
+	// nothing to find, limits also where they are unbounded.
+	Ratio   *float64 `json:"ratio,omitempty"`
+	Low     *float64 `json:"ratioLow,omitempty"`
+	High    *float64 `json:"ratioHigh,omitempty"`
+	HeldOut *float64 `json:"ratioHeldOut,omitempty"`
+	Verdict string   `json:"verdict"` // reached, within noise, short or nothing to find
+}
+
+// benchPortfolio compares the portfolio's bounds with each learner's alone, on
+// the first pair of each mechanism.
+func benchPortfolio(c *call) (int, error) {
+	plan := pair.Plan{Version: pair.PlanVersion, Trials: 1}
+	c.Count(&plan.Samples, "samples", 20_000, "certification outputs a side")
+	c.Count(&plan.Explore, "explore", 0, "exploration outputs a side; 0: as many as -samples")
+	c.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of the bound")
+	runs := c.Int("runs", 8, "runs of each learner on each mechanism, with seeds 1, 2, ...; at least 2")
+	workers := c.workersFlag()
+	c.outputFlags()
+	only := c.String("only", "", "only mechanisms whose name contains this")
+	names := c.String("learners", "", "compare only with these learners, comma between; default: all")
+	quick := c.Bool("quick", false, "20 seconds: 10000 samples, 3 runs, without "+strings.Join(wideNetworks, ", ")+"; other flags count all the same")
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
+	}
+	learners, err := portfolioLearners(*names, *quick)
+	if err != nil {
+		return 0, err
+	}
+	if *quick {
+		c.unlessGiven("samples", &plan.Samples, 10_000)
+		c.unlessGiven("runs", runs, 3)
+	}
+	if *runs < 2 {
+		return 0, &audit.InputError{Field: "-runs", Found: fmt.Sprint(*runs), Want: "at least 2", Remedy: "one run has no standard error"}
+	}
+	b := &portfolioBench{Plan: plan, Runs: *runs, catalogue: catalogue, workers: *workers}
+	for _, m := range seeded.Mechanisms {
+		if !strings.Contains(m.Name, *only) {
+			continue
+		}
+		if err := b.add(m, learners); err != nil {
+			return 0, err
+		}
+	}
+	if len(b.Rows) == 0 {
+		return 0, &audit.InputError{Field: "-only", Found: fmt.Sprintf("%q", *only), Want: "part of a mechanism's name", Remedy: "dpscope list shows all"}
+	}
+	b.done = func(mechanism string, k int) { c.say("%s: %d of %d mechanisms", mechanism, k, len(b.Rows)) }
+	if err := b.run(c.ctx); err != nil {
+		return 0, err
+	}
+	b.judge()
+	return code(b.Short == 0), c.emit(b, b.print)
+}
+
+// portfolioLearners are the learners of a list of names, or all.
+func portfolioLearners(names string, quick bool) ([]audit.LearnerSpec, error) {
+	if names == "" {
+		return slices.DeleteFunc(slices.Clone(catalogue.Learners), func(l audit.LearnerSpec) bool {
+			return quick && slices.Contains(wideNetworks, l.Name)
+		}), nil
+	}
+	var learners []audit.LearnerSpec
+	for name := range strings.SplitSeq(names, ",") {
+		l, err := catalogue.Learner(strings.TrimSpace(name))
+		if err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(learners, func(k audit.LearnerSpec) bool { return k.Name == l.Name }) {
+			learners = append(learners, l)
+		}
+	}
+	return learners, nil
+}
+
+// portfolioBench is the whole comparison.
+type portfolioBench struct {
+	Plan        pair.Plan      `json:"plan"` // but mechanism, pair, learner and seed
+	Runs        int            `json:"runs"`
+	Comparisons int            `json:"comparisons"` // of the portfolio with a learner
+	Short       int            `json:"short"`       // mechanisms
+	Rows        []portfolioRow `json:"rows"`
+
+	catalogue audit.Catalogue
+	workers   int
+	done      func(mechanism string, k int) // may be nil; one call at a time
+}
+
+// add makes room for a mechanism at its default parameters, claim and relation
+// and its first pair.
+func (b *portfolioBench) add(m audit.MechanismSpec, learners []audit.LearnerSpec) error {
+	plan := b.Plan
+	plan.Mechanism = m.Name
+	a, err := plan.Resolve(b.catalogue)
+	if err != nil {
+		return err
+	}
+	pairs := m.Pairs(a.Plan.Parameters, a.Plan.Relation)
+	if len(pairs) == 0 {
+		return fmt.Errorf("mechanism %s names no pair to compare learners on", m.Name)
+	}
+	row := portfolioRow{Mechanism: m.Name, Claim: a.Claim.String(), Pair: pairs[0], Picked: map[string]int{},
+		Portfolio: portfolioArm{Learner: audit.Auto, Bounds: make([]float64, b.Runs)}}
+	for _, l := range learners {
+		if l.Applies(a.Columns) == nil {
+			row.Learners = append(row.Learners, portfolioArm{Learner: l.Name, Bounds: make([]float64, b.Runs)})
+		}
+	}
+	b.Rows = append(b.Rows, row)
+	return nil
+}
+
+// portfolioJob is one audit.
+type portfolioJob struct {
+	row, learner, run int // learner -1: the portfolio
+	bound             float64
+	picked, note      string
+}
+
+// run does the audits, each on one worker.
+func (b *portfolioBench) run(ctx context.Context) error {
+	var jobs []*portfolioJob
+	left := make([]int, len(b.Rows))
+	for r := range b.Rows {
+		for l := -1; l < len(b.Rows[r].Learners); l++ {
+			for run := range b.Runs {
+				jobs = append(jobs, &portfolioJob{row: r, learner: l, run: run})
+			}
+		}
+		left[r] = (1 + len(b.Rows[r].Learners)) * b.Runs
+	}
+	var mu sync.Mutex
+	finished := 0
+	err := each(ctx, b.workers, len(jobs), func(ctx context.Context, i int) error {
+		j := jobs[i]
+		if err := b.audit(ctx, j); err != nil {
+			return err
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		if left[j.row]--; left[j.row] == 0 {
+			if finished++; b.done != nil {
+				b.done(b.Rows[j.row].Mechanism, finished)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, j := range jobs {
+		row := &b.Rows[j.row]
+		if j.learner < 0 {
+			row.Portfolio.Bounds[j.run] = j.bound
+			row.Picked[j.picked]++
+			continue
+		}
+		arm := &row.Learners[j.learner]
+		if arm.Bounds[j.run] = j.bound; arm.Note == "" {
+			arm.Note = j.note
+		}
+	}
+	return nil
+}
+
+// audit does one job. A single learner that cannot learn certifies nothing; a
+// portfolio that cannot is an error.
+func (b *portfolioBench) audit(ctx context.Context, j *portfolioJob) error {
+	row := b.Rows[j.row]
+	plan := b.Plan
+	plan.Mechanism, plan.Pair, plan.Learner, plan.Seed = row.Mechanism, &row.Pair, audit.Auto, uint64(j.run+1)
+	if j.learner >= 0 {
+		plan.Learner = row.Learners[j.learner].Learner
+	}
+	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: core.LocalPool(b.catalogue, 1)}.Do(ctx)
+	switch {
+	case err != nil && j.learner >= 0 && len(report.Results) == 0:
+		j.note = err.Error()
+	case err != nil:
+		return fmt.Errorf("%s, learner %s, seed %d: %w", row.Mechanism, plan.Learner, plan.Seed, err)
+	case report.Termination.Reason != audit.Completed:
+		return context.Canceled
+	default:
+		j.bound, j.picked = *report.Results[0].LowerBound, report.Evidence.Witness.Learner
+	}
+	return nil
+}
+
+func (b *portfolioBench) print(w io.Writer) {
+	explore := b.Plan.Explore
+	if explore == 0 {
+		explore = b.Plan.Samples
+	}
+	fmt.Fprintf(w, "Mean certified epsilon at %d certification and %d exploration outputs a side, beta = %g, seeds 1 to %d, first pair of each mechanism\n\n",
+		b.Plan.Samples, explore, b.Plan.Beta, b.Runs)
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(t, "mechanism\tclaim\tportfolio\tbest learner alone\tits mean\tratio\tlimits\theld out\tverdict\tpicked")
+	for _, r := range b.Rows {
+		best := portfolioArm{Learner: "none"}
+		for _, arm := range r.Learners {
+			if arm.Learner == r.Best {
+				best = arm
+			}
+		}
+		limits := "-"
+		if r.Low != nil {
+			limits = fmt.Sprintf("%.3f..%.3f", *r.Low, *r.High)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%.4f ± %.4f\t%s\t%.4f ± %.4f\t%s\t%s\t%s\t%s\t%s\n", r.Mechanism, r.Claim, r.Portfolio.Mean, r.Portfolio.Error,
+			best.Learner, best.Mean, best.Error, shareText(r.Ratio), limits, shareText(r.HeldOut), r.Verdict, pickedText(r.Picked))
+	}
+	t.Flush()
+	counts := map[string]int{}
+	for _, r := range b.Rows {
+		counts[r.Verdict]++
+	}
+	fmt.Fprintf(w, "\nAt least %g of the best learner alone: %d of %d mechanisms (short: %d, within noise: %d, nothing to find: %d)\n",
+		portfolioShare, counts[portfolioReached], len(b.Rows), counts[portfolioShort], counts[portfolioOpen], counts[portfolioNothing])
+	fmt.Fprintf(w, `
+±: standard error over the seeds.
+ratio: portfolio's mean over the best learner's. The best of many means is partly luck: this errs downwards.
+limits: of the ratio (Fieller, paired by seed), each with an error of %g over all %d comparisons with a learner.
+held out: portfolio's mean over that of the learner which did best on the other seeds, seed by seed.
+reached: ratio at least %g. short: below that share of some learner (*) beyond noise, by a one-sided t test of differences paired by
+  seed, at the error of the limits. within noise: below it and not short; more -runs or -samples decide.
+nothing to find: no learner's mean is %d standard errors above 0, no ratio is read, and the portfolio is not short.
+%s is not among the learners alone: it refutes every mechanism that adds its noise in floating point, and the portfolio does
+  without it on purpose.
+
+Mean certified epsilon of each learner alone; . does not apply, * the portfolio is short of it, ! could not learn in some run (counted as 0)
+
+`, portfolioError, b.Comparisons, portfolioShare, toldFromZero, leftOut)
+	b.printMeans(w)
+}
+
+func (b *portfolioBench) printMeans(w io.Writer) {
+	var names []string
+	means := make([]map[string]string, len(b.Rows))
+	for i, r := range b.Rows {
+		means[i] = map[string]string{}
+		for _, arm := range r.Learners {
+			if !slices.Contains(names, arm.Learner) {
+				names = append(names, arm.Learner)
+			}
+			text := fmt.Sprintf("%.4f", arm.Mean)
+			if arm.Short {
+				text += "*"
+			}
+			if arm.Note != "" {
+				text += "!"
+			}
+			means[i][arm.Learner] = text
+		}
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintf(t, "mechanism\tportfolio\t%s\n", strings.Join(names, "\t"))
+	for i, r := range b.Rows {
+		fmt.Fprintf(t, "%s\t%.4f", r.Mechanism, r.Portfolio.Mean)
+		for _, name := range names {
+			text, ok := means[i][name]
+			if !ok {
+				text = "."
+			}
+			fmt.Fprintf(t, "\t%s", text)
+		}
+		fmt.Fprintln(t)
+	}
+	t.Flush()
+}
+
+func shareText(ratio *float64) string {
+	if ratio == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.3f", *ratio)
+}
+
+// pickedText lists the learners that the portfolio took, the most frequent
+// first.
+func pickedText(picked map[string]int) string {
+	var names []string
+	for name := range picked {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b string) int {
+		if picked[a] != picked[b] {
+			return picked[b] - picked[a]
+		}
+		return strings.Compare(a, b)
+	})
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s %d", name, picked[name])
+	}
+	return strings.Join(names, ", ")
+}

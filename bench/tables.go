@@ -1,0 +1,379 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
+)
+
+// tablesPlan is what the bench tables is asked for.
+type tablesPlan struct {
+	Paper string  `json:"paper"`
+	Quick bool    `json:"quick"`
+	Only  string  `json:"only,omitempty"`
+	Runs  int     `json:"runs,omitempty"` // of a row; 0: each table's own number
+	Seed  uint64  `json:"seed"`           // of the first run; the next has the next
+	Beta  float64 `json:"beta"`
+}
+
+// tablesBeta is the error of every bound of the tables. The papers have 1/3, at
+// which an exact test flags a third of all mechanisms that just keep their claim.
+const tablesBeta = 0.05
+
+// tablePapers are the papers by name: their tables under a plan.
+var tablePapers = map[string]func(tablesPlan) []paperTable{
+	"auditorium":  auditoriumTables,
+	"renyitester": renyiTesterTables,
+	"sniper":      sniperTables,
+}
+
+var tablePaperNames = []string{"auditorium", "renyitester", "sniper"}
+
+// paperTable is a table or a figure of a paper, with our figures beside it.
+type paperTable struct {
+	ID        string       `json:"table"`
+	Title     string       `json:"title"`
+	Published string       `json:"published"` // what the published figures are
+	Notes     []string     `json:"notes,omitempty"`
+	Rows      []*tableRow  `json:"rows"`
+	Checks    []tableCheck `json:"checks"` // against what is to be reached
+
+	judge func(rows []*tableRow) []tableCheck // may be nil
+}
+
+// tableCheck compares a figure with what it has to be.
+type tableCheck struct {
+	What    string  `json:"what"`
+	Got     float64 `json:"got"`
+	Want    float64 `json:"want"`
+	AtMost  bool    `json:"atMost,omitempty"` // else at least
+	Reached bool    `json:"reached"`
+}
+
+func atLeast(what string, got, want float64) tableCheck {
+	return tableCheck{What: what, Got: got, Want: want, Reached: got >= want}
+}
+
+func atMost(what string, got, want float64) tableCheck {
+	return tableCheck{What: what, Got: got, Want: want, AtMost: true, Reached: got <= want}
+}
+
+// tableKind is how a row's figures come about.
+type tableKind string
+
+const (
+	// tableAudit: one audit a run.
+	tableAudit tableKind = "audit"
+	// tableSearch: a run explores pair after pair. Where a pair's value exceeds
+	// the claim, that pair is audited on outputs of its own, the k-th time with
+	// an error of beta/(k(k+1)); the search ends when that refutes the claim. So
+	// a private mechanism is refuted with probability beta at most in the whole
+	// search.
+	tableSearch tableKind = "search"
+	// tableLadder: a run repeats the audit on more and more outputs until it
+	// refutes the claim, each time with an error of its own: it says how many
+	// outputs an audit needs, and is no test.
+	tableLadder tableKind = "ladder"
+)
+
+// tableRow is a line of a table.
+type tableRow struct {
+	Name       string       `json:"name"` // as the paper has it
+	Mechanism  string       `json:"mechanism"`
+	Parameters audit.Params `json:"parameters,omitempty"`
+	Claim      string       `json:"claim"`
+	Quantity   string       `json:"quantity"` // that bounds are of
+	Setting    string       `json:"setting,omitempty"`
+	Kind       tableKind    `json:"kind"`
+	Finder     string       `json:"finder,omitempty"`
+	Relation   string       `json:"relation"`
+	Pair       *audit.Pair  `json:"pair,omitempty"`
+	Samples    int          `json:"samples"` // certification outputs a side; of a ladder, its last rung
+	Explore    int          `json:"explore"` // exploration outputs a side and trial
+	Most       int          `json:"trials"`  // at most
+
+	Runs    []tableRun `json:"runs"`
+	Refuted int        `json:"refuted"`              // runs
+	Median  *float64   `json:"medianBound"`          // of audits
+	Mean    *float64   `json:"meanTrials,omitempty"` // of searches; one that found nothing counts as all its trials, as in the papers
+	Needed  *float64   `json:"outputsNeeded"`        // of ladders: median of outputs a side, exploration among them; absent where half the runs did not refute the claim
+	Outputs float64    `json:"outputs"`              // drawn in a run, both sides, mean
+	Truth   string     `json:"truth,omitempty"`
+	Target  *float64   `json:"target,omitempty"` // that the bound is to reach
+	Figures []figure   `json:"published"`
+	seconds float64    // seconds, of all runs
+	wide    bool       // runs one after the other, each on all workers
+
+	plan   pair.Plan
+	ladder []int // rungs: certification outputs a side
+}
+
+// figure is what a paper printed.
+type figure struct {
+	Of    string `json:"of"`
+	Value string `json:"value"`
+}
+
+// tableRun is one run of a row.
+type tableRun struct {
+	Seed    uint64  `json:"seed"`
+	Refuted bool    `json:"refuted"`
+	Bound   float64 `json:"bound"`  // certified; of a search, the last one
+	Trials  int     `json:"trials"` // explored
+	Outputs int     `json:"outputs"`
+	Needed  int     `json:"needed,omitempty"` // of a ladder: outputs a side
+	Learner string  `json:"learner,omitempty"`
+	Pair    string  `json:"pair,omitempty"` // of a search that found one
+}
+
+// tableTiming is kept apart: it is the only part of the output that differs
+// from one time to the next.
+type tableTiming struct {
+	Table   string  `json:"table"`
+	Row     int     `json:"row"`
+	Seconds float64 `json:"seconds"` // of all runs of the row, added up over workers
+}
+
+// tablesResult is all tables of a paper.
+type tablesResult struct {
+	Bench  string        `json:"bench"`
+	Plan   tablesPlan    `json:"plan"`
+	Tables []paperTable  `json:"tables"`
+	Timing []tableTiming `json:"timing,omitempty"`
+}
+
+// benchTables prints the tables of a paper with our figures beside the
+// published ones. The exit code is cli.ExitViolation where a check is short, but for
+// -quick, whose sizes the checks are not made for.
+func benchTables(c *call) (int, error) {
+	plan := tablesPlan{Beta: tablesBeta}
+	c.StringVar(&plan.Paper, "paper", "", "auditorium, renyitester or sniper")
+	c.StringVar(&plan.Only, "only", "", "only tables whose name contains this, table-1 for example")
+	c.Count(&plan.Runs, "runs", 0, "runs of each row; 0: each table's own number")
+	c.Seed(&plan.Seed, 1, "seed of the first run; the next run has the next")
+	c.BoolVar(&plan.Quick, "quick", false, "at most two minutes on two processors: fewer rows, runs and outputs; a check that is short does not count")
+	workers := c.workersFlag()
+	c.outputFlags()
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
+	}
+	tables, err := plan.tables()
+	if err != nil {
+		return 0, err
+	}
+	b := &tablesBench{catalogue: catalogue, workers: *workers, now: cli.Clock(), say: c.say}
+	result, err := b.measure(c.ctx, plan, tables)
+	if err != nil {
+		return 0, err
+	}
+	short := slices.ContainsFunc(result.Tables, func(t paperTable) bool {
+		return slices.ContainsFunc(t.Checks, func(c tableCheck) bool { return !c.Reached })
+	})
+	return code(plan.Quick || !short), c.emit(result, result.print)
+}
+
+// maxTablesSeed leaves room for the seeds of certifications within a search.
+const maxTablesSeed = 1 << 40
+
+// tables are those that the plan asks for, resolved.
+func (p tablesPlan) tables() ([]paperTable, error) {
+	make, ok := tablePapers[p.Paper]
+	if !ok {
+		if p.Paper == "" {
+			return nil, &audit.InputError{Field: "-paper", Found: "absent", Want: fmt.Sprintf("one of %v", tablePaperNames)}
+		}
+		return nil, audit.UnknownName("-paper", p.Paper, tablePaperNames)
+	}
+	if p.Runs < 0 || p.Runs > 10_000 {
+		return nil, &audit.InputError{Field: "-runs", Found: fmt.Sprint(p.Runs), Want: "in [0, 10000]", Remedy: "0 means each table's own number"}
+	}
+	if p.Seed > maxTablesSeed {
+		return nil, &audit.InputError{Field: "-seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(maxTablesSeed))}
+	}
+	all := make(p)
+	var names []string
+	for _, t := range all {
+		names = append(names, t.ID)
+	}
+	tables := slices.DeleteFunc(all, func(t paperTable) bool { return !strings.Contains(t.ID, p.Only) })
+	if len(tables) == 0 {
+		return nil, &audit.InputError{Field: "-only", Found: fmt.Sprintf("%q", p.Only), Want: "part of one of " + strings.Join(names, ", ")}
+	}
+	for _, t := range tables {
+		for _, r := range t.Rows {
+			if err := r.resolve(catalogue); err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", t.ID, r.Name, err)
+			}
+		}
+	}
+	return tables, nil
+}
+
+// resolve checks the row's plan and writes down what it means.
+func (r *tableRow) resolve(cat audit.Catalogue) error {
+	r.plan.Version, r.plan.Beta = pair.PlanVersion, tablesBeta
+	if r.Kind == tableLadder {
+		r.plan.Samples = slices.Max(r.ladder)
+	}
+	a, err := r.plan.Resolve(cat)
+	if err != nil {
+		return err
+	}
+	r.Mechanism, r.Parameters, r.Claim, r.Relation = a.Plan.Mechanism, r.plan.Parameters, a.Claim.String(), string(a.Plan.Relation)
+	r.Samples, r.Explore, r.Most, r.Pair, r.Quantity = a.Plan.Samples, a.Plan.Explore, a.Plan.Trials, a.Plan.Pair, goalWords(a.Plan)
+	if r.Truth == "" {
+		r.Truth = a.Spec.Truth(a.Plan.Parameters)
+	}
+	if r.Pair != nil {
+		r.Most = 1
+	} else {
+		r.Finder = a.Plan.Finder
+	}
+	if r.plan.ThroughRenyi > 0 {
+		r.Quantity += fmt.Sprintf(", through the Rényi divergence of order %g", r.plan.ThroughRenyi)
+	}
+	return nil
+}
+
+// goalWords is what the first bound of a report bounds.
+func goalWords(p pair.Plan) string {
+	switch p.Claim.Kind {
+	case audit.Renyi:
+		return fmt.Sprintf("Rényi divergence at alpha = %g", p.Claim.Alpha)
+	case audit.ZCDP:
+		return "rho"
+	case audit.GaussianDP:
+		return "mu"
+	}
+	return fmt.Sprintf("epsilon at delta = %g", p.Claim.Delta)
+}
+
+// tablesBench is a bench of tables under way.
+type tablesBench struct {
+	catalogue audit.Catalogue
+	workers   int
+	now       func() float64
+	say       func(format string, a ...any) // progress, one call at a time
+}
+
+// tableJob is one run of a row.
+type tableJob struct {
+	table   string
+	row     *tableRow
+	run     int
+	out     tableRun
+	seconds float64
+}
+
+// measure fills in the tables.
+func (b *tablesBench) measure(ctx context.Context, plan tablesPlan, tables []paperTable) (tablesResult, error) {
+	var narrow, wide []*tableJob
+	for _, t := range tables {
+		for _, r := range t.Rows {
+			for run := range len(r.Runs) {
+				j := &tableJob{table: t.ID, row: r, run: run, out: tableRun{Seed: plan.Seed + uint64(run)}}
+				if r.wide {
+					wide = append(wide, j)
+				} else {
+					narrow = append(narrow, j)
+				}
+			}
+		}
+	}
+	left := map[*tableRow]int{}
+	for _, j := range append(slices.Clone(narrow), wide...) {
+		left[j.row]++
+	}
+	done, total := 0, len(left)
+	finished := func(j *tableJob) {
+		j.row.Runs[j.run] = j.out
+		j.row.seconds += j.seconds
+		if left[j.row]--; left[j.row] == 0 {
+			done++
+			j.row.sum()
+			b.say("%s, %s, %s: %d of %d rows, %.0f s", j.table, j.row.Name, j.row.ours(), done, total, b.now())
+		}
+	}
+	var mu sync.Mutex
+	for _, part := range []struct {
+		jobs             []*tableJob
+		at, workersOfOne int
+	}{{narrow, b.workers, 1}, {wide, 1, b.workers}} {
+		err := each(ctx, part.at, len(part.jobs), func(ctx context.Context, i int) error {
+			j := part.jobs[i]
+			if err := b.do(ctx, j, part.workersOfOne); err != nil {
+				return fmt.Errorf("%s, %s, seed %d: %w", j.table, j.row.Name, j.out.Seed, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			finished(j)
+			return nil
+		})
+		if err != nil {
+			return tablesResult{}, err
+		}
+	}
+	result := tablesResult{Bench: "tables", Plan: plan, Tables: tables}
+	for i := range tables {
+		t := &tables[i]
+		t.Checks = []tableCheck{}
+		if t.judge != nil {
+			t.Checks = t.judge(t.Rows)
+		}
+		for k, r := range t.Rows {
+			result.Timing = append(result.Timing, tableTiming{Table: t.ID, Row: k, Seconds: r.seconds})
+		}
+	}
+	return result, nil
+}
+
+// do is one run, on so many workers.
+func (b *tablesBench) do(ctx context.Context, j *tableJob, workers int) error {
+	start := b.now()
+	defer func() { j.seconds = b.now() - start }()
+	pool := core.LocalPool(b.catalogue, workers)
+	plan := j.row.plan
+	plan.Seed = j.out.Seed
+	switch j.row.Kind {
+	case tableSearch:
+		return b.search(ctx, plan, pool, &j.out)
+	case tableLadder:
+		for _, n := range j.row.ladder {
+			plan.Samples, plan.Explore = n, 0
+			if err := b.audit(ctx, plan, pool, &j.out); err != nil {
+				return err
+			}
+			if j.out.Refuted {
+				j.out.Needed = 2 * n
+				break
+			}
+		}
+		return nil
+	}
+	return b.audit(ctx, plan, pool, &j.out)
+}
+
+// audit is one audit, added to out.
+func (b *tablesBench) audit(ctx context.Context, plan pair.Plan, pool *engine.Pool, out *tableRun) error {
+	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: pool}.Do(ctx)
+	switch {
+	case err != nil:
+		return err
+	case report.Termination.Reason != audit.Completed:
+		return context.Canceled
+	}
+	out.Refuted = report.Verdict == audit.Violation
+	out.Bound = *report.Results[0].LowerBound
+	out.Learner = report.Evidence.Witness.Learner
+	out.Trials += len(report.Trials)
+	out.Outputs += 2*len(report.Trials)*report.Settings.Explore + 2*report.Termination.SamplesUsed
+	return nil
+}

@@ -1,0 +1,307 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds/published"
+	"github.com/dpscope/dpscope/core/pair"
+)
+
+// renyiMechanism is a mechanism of RényiTester.
+type renyiMechanism struct {
+	name, mechanism string
+	broken          bool
+	params          audit.Params
+	renyi           bool      // claims the Rényi divergence
+	all             [3]string // table 2: RényiTester, aDPTester, DP-Sniper
+}
+
+// revealing are the queries of an SVT under add/remove: the paper does not name
+// its own.
+var revealing = audit.Params{"queries": {Text: "reveal-records"}}
+
+var renyiMechanisms = []renyiMechanism{
+	{name: "DPMean", mechanism: "laplace-mean", all: [3]string{"passed", "passed", "passed"}},
+	{name: "NonDPMean1", mechanism: "laplace-mean-raw-count", broken: true, all: [3]string{"false", "passed", "passed"}},
+	{name: "NonDPMean2", mechanism: "laplace-mean-raw-denominator", broken: true, all: [3]string{"false", "false", "passed"}},
+	{name: "SVT1", mechanism: "svt1", params: revealing, all: [3]string{"passed", "-", "passed"}},
+	{name: "SVT2", mechanism: "svt2", params: revealing, all: [3]string{"passed", "-", "passed"}},
+	{name: "SVT3", mechanism: "svt3", params: revealing, broken: true, all: [3]string{"passed", "-", "passed"}},
+	{name: "SVT4", mechanism: "svt4", params: revealing, broken: true, all: [3]string{"passed", "-", "passed"}},
+	{name: "SVT5", mechanism: "svt5", params: revealing, broken: true, all: [3]string{"false", "-", "false"}},
+	{name: "SVT6", mechanism: "svt6", params: revealing, broken: true, all: [3]string{"passed", "-", "passed"}},
+	{name: "Joint", mechanism: "exponential-median", all: [3]string{"passed", "-", "passed"}},
+	{name: "WrongSensitivitySGD", mechanism: "dp-sgd-microbatch", broken: true, renyi: true, all: [3]string{"false", "passed", "-"}},
+	{name: "ScaledSGD", mechanism: "dp-sgd-scaled-noise", broken: true, renyi: true,
+		params: audit.Params{"sigma": number(10), "s": number(0.15)}, all: [3]string{"false", "passed", "-"}},
+	{name: "NonADPMean", mechanism: "gaussian-mean-raw-count-renyi", broken: true, renyi: true, all: [3]string{"false", "passed", "-"}},
+}
+
+func renyiNamed(name string) renyiMechanism {
+	for _, m := range renyiMechanisms {
+		if m.name == name {
+			return m
+		}
+	}
+	panic("no such mechanism in RényiTester: " + name)
+}
+
+// budget of a search: the paper's is 25 trials and some 400 000 outputs.
+func (p tablesPlan) renyiSearch(m renyiMechanism, finder string, epsilon, alpha float64) pair.Plan {
+	claim := audit.DPClaim(epsilon, 0)
+	if m.renyi {
+		claim = audit.Claim{Kind: audit.Renyi, Alpha: alpha, Epsilon: epsilon}
+		if m.mechanism[:3] == "dp-" {
+			claim.Epsilon = 0 // what its parameters imply
+		}
+	}
+	return pair.Plan{Mechanism: m.mechanism, Parameters: m.params, Claim: &claim, Relation: audit.AddRemove, Finder: finder,
+		Trials: ifQuick(p, 15, 25), Explore: ifQuick(p, 10_000, 20_000), Samples: ifQuick(p, 50_000, 200_000)}
+}
+
+func renyiTesterTables(p tablesPlan) []paperTable {
+	return []paperTable{renyiTable1(p), renyiTable2(p), renyiTable4(p), renyiTable5(p), renyiTable7(p), renyiFigure3(p)}
+}
+
+const searchNote = "a run explores up to %d pairs that a finder proposes, which is not told any; refuted: a pair's audit on new outputs refutes, the k-th with an error of beta/(k(k+1))"
+
+// renyiTable1 is how many outputs an audit needs.
+func renyiTable1(p tablesPlan) paperTable {
+	t := paperTable{ID: "table-1", Title: "Outputs a side, exploration among them, until an audit refutes the claim on a fixed pair",
+		Published: "RényiTester, table 1: sample complexity of its theorem 4.3, of aDPTester with a universe of m outcomes, and what DP-Sniper draws",
+		Notes: []string{"the published numbers are what theorems ask for, beforehand and for any mechanism; ours are what these mechanisms took",
+			"the paper's numbers follow from the first of the theorem's two terms; corrected: both terms, with e^(2 alpha C) (SPEC A1)",
+			"one audit a rung, each with an error of its own: no test"}}
+	rungs := []int{100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000}
+	if !p.Quick {
+		rungs = append(rungs, 500_000)
+	}
+	for _, cell := range []struct {
+		epsilon, alpha, eta float64
+		figures             [5]string
+	}{
+		{0.01, 1.5, 0.00348, [5]string{"520K", "810K", "8.1M", "81M", "10M"}},
+		{0.1, 1.5, 0.0086, [5]string{"360K", "810K", "8.1M", "81M", "10M"}},
+		{0.01, 2, 0.00348, [5]string{"610K", "890K", "8.9M", "89M", "10M"}},
+		{0.1, 2, 0.0086, [5]string{"1.8M", "890K", "8.9M", "89M", "10M"}},
+	} {
+		for _, name := range []string{"NonDPMean1", "NonDPMean2"} {
+			for _, through := range []float64{0, cell.alpha} {
+				m, claim := renyiNamed(name), audit.DPClaim(cell.epsilon, 0)
+				row := &tableRow{Name: name, Kind: tableLadder, Runs: p.runsOf(5, 3), ladder: rungs, Setting: "event",
+					plan: pair.Plan{Mechanism: m.mechanism, Claim: &claim, Relation: audit.AddRemove, Pair: meanPair(), ThroughRenyi: through}}
+				if through > 0 {
+					row.Setting = fmt.Sprintf("Rényi, alpha = %g", through)
+				} else if cell.alpha == 2 {
+					continue // the event test has no alpha
+				}
+				for i, of := range []string{"RényiTester", "aDPTester m=10", "m=100", "m=1000", "DP-Sniper"} {
+					value := cell.figures[i]
+					if i == 0 && through == 0 {
+						value = "-"
+					}
+					row.Figures = append(row.Figures, figure{of, value})
+				}
+				again, corrected := "-", "-"
+				if through > 0 {
+					again = fmt.Sprintf("%.3gK", published.RenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3)/1000)
+					corrected = fmt.Sprintf("%.3gM", published.CorrectedRenyiSamples(cell.alpha, 16*cell.epsilon, cell.eta, 1.0/3)/1e6)
+				}
+				row.Figures = append(row.Figures, figure{"its first term again", again}, figure{"corrected", corrected})
+				t.Rows = append(t.Rows, row)
+			}
+		}
+	}
+	return t
+}
+
+// renyiTable2 is what is refuted under add/remove.
+func renyiTable2(p tablesPlan) paperTable {
+	t := paperTable{ID: "table-2", Title: "Refuted claims under add/remove, claim 0.1 (means, SVT, median) or Rényi at alpha = 2",
+		Published: "RényiTester, table 2: outcome of five equal runs; passed: not refuted, false: refuted, -: does not apply",
+		Notes:     []string{fmt.Sprintf(searchNote, ifQuick(p, 15, 25)), "SVT: ten queries, c = 1, T = 0.5, of which nine ask for the last record and one for the record before it"}}
+	for _, m := range renyiMechanisms {
+		row := &tableRow{Name: m.name, Kind: tableSearch, Runs: p.runsOf(5, 2), plan: p.renyiSearch(m, "gp-ucb", 0.1, 2)}
+		for i, of := range []string{"RényiTester", "aDPTester", "DP-Sniper"} {
+			row.Figures = append(row.Figures, figure{of, m.all[i]})
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	t.judge = func(rows []*tableRow) (checks []tableCheck) {
+		caught, alarms, runs := 0, 0, 0
+		for _, r := range rows {
+			if m := renyiNamed(r.Name); !m.broken {
+				alarms, runs = alarms+r.Refuted, runs+len(r.Runs)
+			} else if 10*r.Refuted >= 9*len(r.Runs) {
+				caught++
+			}
+		}
+		return []tableCheck{atLeast("broken mechanisms of 9 refuted (published best: 6)", float64(caught), 6), falseAlarms("mechanisms that keep the claim", alarms, runs)}
+	}
+	return t
+}
+
+// renyiCells are the lines of table 4: epsilon, alpha, RényiTester, aDPTester.
+var renyiCells = []struct {
+	name           string
+	epsilon, alpha float64
+	tester, adp    string
+}{
+	{"DPMean", 0.01, 1.5, "passed", "passed"}, {"DPMean", 0.1, 1.5, "passed", "passed"}, {"DPMean", 0.01, 2, "passed", "passed"}, {"DPMean", 0.1, 2, "passed", "passed"},
+	{"NonDPMean1", 0.01, 1.5, "false", "passed"}, {"NonDPMean1", 0.1, 1.5, "false", "passed"}, {"NonDPMean1", 0.01, 2, "false", "passed"},
+	{"NonDPMean2", 0.01, 1.5, "false", "false"}, {"NonDPMean2", 0.1, 1.5, "false", "false"}, {"NonDPMean2", 0.01, 2, "false", "false"},
+	{"SVT1", 0.01, 1.5, "passed", "-"}, {"SVT1", 0.1, 1.5, "passed", "-"}, {"SVT1", 0.01, 2, "passed", "-"},
+	{"SVT2", 0.01, 1.5, "passed", "-"}, {"SVT2", 0.1, 1.5, "passed", "-"}, {"SVT2", 0.01, 2, "passed", "-"},
+	{"SVT3", 0.01, 1.5, "passed", "-"}, {"SVT3", 0.1, 1.5, "passed", "-"}, {"SVT3", 0.01, 2, "passed", "-"},
+	{"SVT4", 0.01, 1.5, "passed", "-"}, {"SVT4", 0.1, 1.5, "passed", "-"}, {"SVT4", 0.01, 2, "passed", "-"},
+	{"SVT5", 0.01, 1.5, "passed", "-"}, {"SVT5", 0.1, 1.5, "false", "-"}, {"SVT5", 0.01, 2, "passed", "-"}, {"SVT5", 0.1, 2, "false", "-"},
+	{"SVT6", 0.01, 1.5, "passed", "-"}, {"SVT6", 0.1, 1.5, "passed", "-"}, {"SVT6", 0.01, 2, "passed", "-"},
+	{"Joint", 0.01, 1.5, "passed", "passed"}, {"Joint", 0.1, 1.5, "passed", "passed"}, {"Joint", 0.01, 2, "passed", "passed"},
+	{"ScaledSGD", 0.0075, 1.5, "false", "passed"}, {"ScaledSGD", 0.01, 2, "false", "passed"}, {"ScaledSGD", 0.015, 3, "false", "passed"},
+	{"NonADPMean", 0.01, 1.5, "false", "passed"}, {"NonADPMean", 0.1, 1.5, "false", "passed"}, {"NonADPMean", 0.01, 2, "false", "passed"},
+}
+
+// renyiTable4 is table 2 by epsilon and alpha: pure claims by an event, which
+// has no alpha, and through the Rényi divergence at alpha.
+func renyiTable4(p tablesPlan) paperTable {
+	t := paperTable{ID: "table-4", Title: "Refuted claims under add/remove by epsilon and alpha",
+		Published: "RényiTester, table 4: outcome of five equal runs; passed: not refuted, false: refuted, -: does not apply",
+		Notes: []string{fmt.Sprintf(searchNote, ifQuick(p, 15, 25)), "event: the claim itself is tested; Rényi: what it implies for the divergence at alpha, exactly (randomised response), not 2 alpha epsilon^2",
+			"the paper has a second line for ScaledSGD at 0.01 and alpha = 2 that passed: with a larger effective sigma, which it does not name"}}
+	done := map[string]bool{}
+	for _, cell := range renyiCells {
+		m := renyiNamed(cell.name)
+		if p.Quick && (m.mechanism[:3] == "svt" && !m.broken || cell.alpha == 2 && !m.renyi) {
+			continue
+		}
+		figures := []figure{{"RényiTester", cell.tester}, {"aDPTester", cell.adp}}
+		add := func(setting string, through float64) {
+			row := &tableRow{Name: cell.name, Setting: setting, Kind: tableSearch, Runs: p.runsOf(5, 1), Figures: figures, plan: p.renyiSearch(m, "gp-ucb", cell.epsilon, cell.alpha)}
+			row.plan.ThroughRenyi = through
+			t.Rows = append(t.Rows, row)
+		}
+		if m.renyi {
+			add("", 0)
+			continue
+		}
+		if key := fmt.Sprint(cell.name, cell.epsilon); !done[key] {
+			done[key] = true
+			add("event", 0)
+		}
+		if !p.Quick {
+			add(fmt.Sprintf("Rényi, alpha = %g", cell.alpha), cell.alpha)
+		}
+	}
+	t.judge = func(rows []*tableRow) []tableCheck {
+		alarms, runs := 0, 0
+		for _, r := range rows {
+			if !renyiNamed(r.Name).broken {
+				alarms, runs = alarms+r.Refuted, runs+len(r.Runs)
+			}
+		}
+		return []tableCheck{falseAlarms("mechanisms that keep the claim", alarms, runs)}
+	}
+	return t
+}
+
+// renyiTable5 is trials until a violation, with those of table 6 for
+// WrongSensitivitySGD.
+func renyiTable5(p tablesPlan) paperTable {
+	t := paperTable{ID: "table-5", Title: "Average trials until a pair refutes the claim, at most 25",
+		Published: "RényiTester, tables 5 and 6: average trials of five runs, NSGA-II, at most 25",
+		Notes: []string{fmt.Sprintf(searchNote, ifQuick(p, 15, 25)), "WrongSensitivitySGD: the paper names neither sigma nor alpha; table 6 has the average over all that it tried. Claims of both are tested by divergence, those of means by an event",
+			"gp-ucb, cma-es and nsga2 begin with the same four pairs on any mechanism of records; the third, an end of the domain added to a record a quarter of the way in from the other, is the worst pair of WrongSensitivitySGD at clip norm 1"}}
+	for _, cell := range []struct {
+		name           string
+		epsilon, alpha float64
+		params         audit.Params
+		figures        [4]string
+	}{
+		{"NonDPMean1", 0.01, 1.5, nil, [4]string{"1", "25", "25", "25"}},
+		{"NonDPMean1", 0.1, 1.5, nil, [4]string{"1", "25", "25", "25"}},
+		{"NonDPMean2", 0.01, 1.5, nil, [4]string{"1", "2.2", "3", "1.6"}},
+		{"NonDPMean2", 0.1, 1.5, nil, [4]string{"25", "2.8", "1.4", "6.8"}},
+		{"ScaledSGD", 0.0075, 1.5, nil, [4]string{"1.2", "25", "25", "-"}},
+		{"ScaledSGD", 0.01, 2, nil, [4]string{"1.6", "25", "25", "-"}},
+		{"WrongSensitivitySGD", 0, 2, nil, [4]string{"5", "25", "25", "-"}},
+		{"WrongSensitivitySGD", 0, 2, audit.Params{"sigma": number(10)}, [4]string{"5", "25", "25", "-"}},
+		{"NonADPMean", 0.01, 1.5, nil, [4]string{"1", "25", "25", "25"}},
+		{"NonADPMean", 0.1, 1.5, nil, [4]string{"1", "25", "25", "25"}},
+		{"NonADPMean", 0.01, 2, nil, [4]string{"1", "25", "25", "25"}},
+	} {
+		for _, f := range ifQuick(p, []string{"gp-ucb", "cma-es"}, []string{"gp-ucb", "cma-es", "nsga2", "random"}) {
+			m := renyiNamed(cell.name)
+			if cell.params != nil {
+				m.params = cell.params
+			}
+			row := &tableRow{Name: cell.name, Kind: tableSearch, Runs: p.runsOf(10, 2), plan: p.renyiSearch(m, f, cell.epsilon, cell.alpha)}
+			for i, of := range []string{"RényiTester", "aDPTester m=10", "m=100", "m=1000"} {
+				row.Figures = append(row.Figures, figure{of, cell.figures[i]})
+			}
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	t.judge = func(rows []*tableRow) (checks []tableCheck) {
+		for _, r := range rows {
+			if r.Name == "WrongSensitivitySGD" {
+				checks = append(checks, atMost(fmt.Sprintf("WrongSensitivitySGD at %s: average trials (%s)", r.Claim, r.Finder), *r.Mean, 10))
+			}
+		}
+		return checks
+	}
+	return t
+}
+
+// renyiTable7 is NSGA-II against random search.
+func renyiTable7(p tablesPlan) paperTable {
+	t := paperTable{ID: "table-7", Title: "Average trials until a pair refutes the claim, at most 25, by finder",
+		Published: "RényiTester, table 7: average trials of five runs, at most 25",
+		Notes:     []string{fmt.Sprintf(searchNote, ifQuick(p, 15, 25))}}
+	for _, cell := range []struct {
+		name                 string
+		epsilon, alpha       float64
+		evolutionary, random string
+	}{
+		{"NonDPMean1", 0.01, 1.5, "1", "1"}, {"NonDPMean1", 0.1, 1.5, "1", "1"}, {"NonDPMean1", 0.01, 2, "1", "1"},
+		{"NonDPMean2", 0.01, 1.5, "1", "1.8"}, {"NonDPMean2", 0.1, 1.5, "25", "25"}, {"NonDPMean2", 0.01, 2, "1.6", "1.8"},
+	} {
+		for _, f := range []string{"nsga2", "random"} {
+			value := cell.evolutionary
+			if f == "random" {
+				value = cell.random
+			}
+			row := &tableRow{Name: cell.name, Setting: fmt.Sprintf("Rényi, alpha = %g", cell.alpha), Kind: tableSearch, Runs: p.runsOf(10, 3),
+				plan: p.renyiSearch(renyiNamed(cell.name), f, cell.epsilon, cell.alpha), Figures: []figure{{"RényiTester", value}}}
+			row.plan.ThroughRenyi = cell.alpha
+			t.Rows = append(t.Rows, row)
+		}
+	}
+	return t
+}
+
+// renyiFigure3 is the divergence of N(0, 1) from N(1, 1), by sample size.
+func renyiFigure3(p tablesPlan) paperTable {
+	t := paperTable{ID: "figure-3", Title: "Certified Rényi divergence of N(0, 1) from N(1, 1) by sample size",
+		Published: `RényiTester, figure 3, curves without numbers: "with 10K samples we can achieve tight estimates"; its estimates are no bounds`,
+		Notes:     []string{"n: certification outputs a side; exploration draws as many", "the mechanism is dp-sgd with sigma = 1 on none against {2}, clipped to 1: its claim is the truth, so a refutation is a false alarm"}}
+	for _, alpha := range []float64{1.5, 2} {
+		for _, n := range ifQuick(p, []int{1000, 10_000, 50_000}, []int{1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 500_000}) {
+			claim := audit.Claim{Kind: audit.Renyi, Alpha: alpha}
+			t.Rows = append(t.Rows, &tableRow{Name: "N(0,1), N(1,1)", Setting: fmt.Sprintf("n = %d", n), Kind: tableAudit, Runs: p.runsOf(10, 4),
+				plan: pair.Plan{Mechanism: "dp-sgd", Claim: &claim, Samples: n, Explore: n, Parameters: audit.Params{"sigma": number(1), "alpha": number(alpha)},
+					Pair: &audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(2)}}})
+		}
+	}
+	t.judge = func(rows []*tableRow) (checks []tableCheck) {
+		alarms, runs := 0, 0
+		for _, r := range rows {
+			alarms, runs = alarms+r.Refuted, runs+len(r.Runs)
+			if r.Samples == 10_000 {
+				checks = append(checks, atLeast(fmt.Sprintf("alpha = %g: share of the true divergence certified with n = 10000", r.plan.Claim.Alpha), *r.Median/(r.plan.Claim.Alpha/2), 0.7))
+			}
+		}
+		return append(checks, falseAlarms("bounds above the truth", alarms, runs))
+	}
+	return t
+}

@@ -1,0 +1,23 @@
+// Package published has forms of bounds that others published, as they were
+// published, and what mends them. They are here to be compared with the bounds of
+// package bounds, never to certify: most are loose, and some do not keep the error
+// that they state. What is wrong stands at each; docs/findings has the proofs.
+package published
+
+import "fmt"
+
+// must panics with the first error: arguments out of range are the programmer's.
+func must(errs ...error) {
+	for _, err := range errs {
+		if err != nil {
+			panic("published: " + err.Error())
+		}
+	}
+}
+
+func notBelow(x, least float64) error {
+	if x < least {
+		return fmt.Errorf("%v must be at least %v", x, least)
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+package published
+
+import (
+	"encoding/json"
+	"math"
+	"os"
+	"testing"
+
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
+)
+
+const nominal = 0.05
+
+func TestGoldenSteinke(t *testing.T) {
+	raw, err := os.ReadFile("../testdata/canary-vectors.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var v struct {
+		Steinke []struct {
+			M, R, V       int
+			Eps, Delta, P float64
+		}
+		SteinkeLB []struct {
+			M, R, V      int
+			Delta, B, LB float64
+		} `json:"steinke_lb"`
+	}
+	if err := json.Unmarshal(raw, &v); err != nil || len(v.Steinke) != 3 || len(v.SteinkeLB) != 1 {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	for _, k := range v.Steinke {
+		if got := SteinkePValue(k.M, k.R, k.V, k.Eps, k.Delta); math.Abs(got-k.P) > 3e-9*k.P {
+			t.Errorf("p-value of %+v is %v", k, got)
+		}
+	}
+	for _, k := range v.SteinkeLB {
+		if got := SteinkeEpsilon(k.M, k.R, k.V, k.Delta, k.B); got > k.LB || got < k.LB-1.1e-6 {
+			t.Errorf("bound of %+v is %v", k, got)
+		}
+	}
+}
+
+// slowOneRun is the formula of SteinkePValue in the open, with sums of slow masses.
+func slowOneRun(m, r, v int, eps, delta float64) float64 {
+	q := 1 / (1 + math.Exp(-eps))
+	w := pmf(r, q)
+	at := func(k int) float64 {
+		sum := 0.0
+		for i := r; i >= max(0, k); i-- {
+			sum += w[i]
+		}
+		return sum
+	}
+	p, most := at(v), 0.0
+	for i := 1; i <= v; i++ {
+		most = math.Max(most, (at(v-i)-p)/float64(i))
+	}
+	return math.Min(1, p+2*float64(m)*delta*most)
+}
+
+func TestSteinkePValueIsItsFormula(t *testing.T) {
+	st := stream.New(stream.Key{Seed: 1, Purpose: "one run"})
+	for range 300 {
+		m := 1 + st.Intn(300)
+		r := 1 + st.Intn(m)
+		v := st.Intn(r + 1)
+		eps, delta := 4*st.Float64(), math.Pow(10, -6*st.Float64())*0.1
+		want := slowOneRun(m, r, v, eps, delta)
+		if got := SteinkePValue(m, r, v, eps, delta); math.Abs(got-want) > 1e-8*want {
+			t.Errorf("m %d, r %d, v %d, eps %v, delta %v: %v, want %v", m, r, v, eps, delta, got, want)
+		}
+	}
+}
+
+// The bound against a scan of epsilon upwards in small steps until the formula in
+// the open no longer refutes.
+func TestSteinkeEpsilonAgainstScan(t *testing.T) {
+	const step = 2e-3
+	st := stream.New(stream.Key{Seed: 2, Purpose: "one run"})
+	positive := 0
+	for range 60 {
+		m := 10 + st.Intn(150)
+		r := 1 + st.Intn(m)
+		v := r - st.Intn(1+r/3)
+		delta := []float64{0, 1e-5, 1e-3, 0.02}[st.Intn(4)]
+		beta := []float64{0.01, 0.05, 0.2}[st.Intn(3)]
+		got, want := SteinkeEpsilon(m, r, v, delta, beta), 0.0
+		for slowOneRun(m, r, v, want, delta) <= beta {
+			want += step
+		}
+		if got > want || got < want-step-2e-6 {
+			t.Errorf("m %d, r %d, v %d, delta %v, beta %v: %v, the scan ends at %v", m, r, v, delta, beta, got, want)
+		}
+		if got > 0 {
+			positive++
+		}
+	}
+	if positive < 30 {
+		t.Errorf("only %d of 60 bounds are above 0", positive)
+	}
+}
+
+// What the proof says: where it is below 1/4 the p-value does not fall with eps.
+func TestSteinkePValueRises(t *testing.T) {
+	for _, r := range []int{1, 2, 3, 5, 17, 100, 2000} {
+		for v := 0; v <= r; v += max(1, r/40) {
+			for _, c := range []float64{0, 1e-4, 0.01, 0.3, 2, 30} { // 2 m delta
+				last := 0.0
+				for eps := 0.0; eps < 8; eps += 0.1 {
+					p := SteinkePValue(r, r, v, eps, math.Min(0.99, c/(2*float64(r))))
+					if p < last*(1-1e-8) && last < 0.25 {
+						t.Fatalf("r %d, v %d, 2 m delta %v: p falls from %v to %v at %v", r, v, c, last, p, eps)
+					}
+					last = p
+				}
+			}
+		}
+	}
+}
+
+// Ours is the tighter form.
+func TestSteinkePValueIsAboveOurs(t *testing.T) {
+	st := stream.New(stream.Key{Seed: 6, Purpose: "one run"})
+	for range 3000 {
+		r := 1 + st.Intn(400)
+		m, v := r+st.Intn(1000), st.Intn(r+1)
+		eps, delta := 6*st.Float64(), math.Pow(10, -7*st.Float64())*0.1
+		if got, want := bounds.OneRunPValue(m, r, v, eps, delta), SteinkePValue(m, r, v, eps, delta); want < 0.5 && got > want*(1+1e-8) {
+			t.Errorf("m %d, r %d, v %d, eps %v, delta %v: %v, published %v", m, r, v, eps, delta, got, want)
+		}
+	}
+	// 10^3 right guesses of 10^3 among 10^4 canaries, and issue 14's case of delta = 1e-3.
+	for _, k := range []struct {
+		m, r, v    int
+		delta      float64
+		old, fresh float64
+	}{{10_000, 1000, 1000, 1e-5, 5.529, 5.808}, {1000, 90, 86, 1e-3, 0.459, 2.136}, {10_000, 209, 205, 1e-5, 3.011, 3.094}} {
+		old, fresh := SteinkeEpsilon(k.m, k.r, k.v, k.delta, nominal), bounds.OneRunEpsilon(k.m, k.r, k.v, k.delta, nominal)
+		if math.Abs(old-k.old) > 1e-3 || math.Abs(fresh-k.fresh) > 1e-3 {
+			t.Errorf("%+v: %v and %v", k, old, fresh)
+		}
+	}
+}
+
+// Means over simulated runs of the Gaussian sum, sigma by the analytic mechanism at
+// (4, 1e-5), m = 10^4. Over 1000 runs of another stream the bound has 2.147 (standard
+// error .007), with a standard deviation of .22 a run: the mean of 40 is within .1 of
+// it but for a probability of 5e-3.
+func TestSteinkeOfTheGaussianSum(t *testing.T) {
+	const m, runs = 10_000, 40
+	st := stream.New(stream.Key{Seed: 2, Purpose: "one run"})
+	mean := 0.0
+	for range runs {
+		scores, in := make([]float64, m), make([]bool, m)
+		st.Gaussian(scores, 1.0811618195497548)
+		for i := range in {
+			if in[i] = st.Intn(2) == 1; in[i] {
+				scores[i]++
+			}
+		}
+		r := bounds.OneRunGuesses(m)
+		mean += SteinkeEpsilon(m, r, bounds.OneRunRight(scores, in, r-r/2, r/2), 1e-5, nominal) / runs
+	}
+	if math.Abs(mean-2.147) > 0.1 {
+		t.Errorf("mean %v, want 2.147", mean)
+	}
+}

@@ -1,0 +1,175 @@
+package scene
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair"
+)
+
+var update = flag.Bool("update", false, "write the golden pictures anew")
+
+var lightTheme = func() [][3]uint8 {
+	theme := make([][3]uint8, Roles)
+	for r := range theme {
+		theme[r] = [3]uint8{uint8(16 * r), uint8(255 - 16*r), 128}
+	}
+	return theme
+}()
+
+// stillViews are the pictures that stand in the page and not in the instrument.
+func stillViews(t *testing.T) map[string]View {
+	t.Helper()
+	read := func(text string, into any) {
+		t.Helper()
+		if err := json.Unmarshal([]byte(text), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var course CanaryCourse
+	read(`{"planned": 100, "claimed": 1, "chosen": "b", "intervals": [{"name": "a", "letter": "A", "valid": true}, {"name": "b", "letter": "B", "valid": true}, {"name": "c", "letter": "C"}, {"name": "d", "letter": "D"}],
+		"points": [{"runs": 10, "bounds": [{"interval": "a", "epsilon": 0}, {"interval": "b", "epsilon": 0.1}]},
+			{"runs": 40, "bounds": [{"interval": "a", "epsilon": 0}, {"interval": "b", "epsilon": 1.2345}, {"interval": "c", "epsilon": 1.24}]}]}`, &course)
+	var bins []ColumnBin
+	read(`[{"label": "none", "counts": [1, 2]}, {"lower": 0, "upper": 1, "counts": [30, 10]}, {"lower": 1, "upper": 2, "counts": [9, 28]}]`, &bins)
+	kl, limit, best := 0.25, 2.5, 4.0
+	views := map[string]View{
+		"canaries": NewCanariesOverRuns(&course),
+		"column":   NewColumn("age", bins),
+		"same":     NewColumn("one value", []ColumnBin{{Lower: 3, Upper: 3, Counts: [2]int{4, 5}}}),
+		"account":  NewAccount(AccountCurve{Points: []OrderPoint{{1.5, 0.1}, {4, 0.5}, {64, 2.25}}, KL: &kl, Limit: &limit, Best: &best}),
+		"line":     NewLiveLine(&Course{Moments: []Moment{{100, 0}, {900, 0.4}, {2500, 1.1}}, Valid: true, Claimed: 1, Quantity: "epsilon"}),
+		"rates":    NewRates([]Rate{{Name: "laplace", Alarms: 1, Of: 40, Rate: 0.025, Lower: 0.0001, Upper: 0.15, RateText: "2.5 %", IntervalText: "0 % to 15 %"}, {Name: "svt", Alarms: 9, Of: 40, Rate: 0.225, Lower: 0.08, Upper: 0.43, Above: true}, {Name: "none yet"}}, 0.05),
+		"renyi":    NewRenyi(&pair.RenyiCurve{Points: []pair.RenyiFinding{{Alpha: 1.1, Lower: 0.1}, {Alpha: 2, Lower: 0.7}, {Alpha: 8, Lower: 0.6}, {Alpha: 64, Lower: 2}}, Claimed: [][2]float64{{1.1, 0.3}, {8, 1.5}}, ClaimWords: "a", Confidence: "95 %"}),
+	}
+	for name, r := range reports(t) {
+		in := input(t, r)
+		if e := in.Report.Evidence; e != nil {
+			if d := NewOutputs(e.Chart, in.Report.Claim, false); d != nil {
+				views["outputs of "+name] = d
+			}
+		}
+		if v := NewRenyi(in.Curves.Renyi); v != nil {
+			views["renyi of "+name] = v
+		}
+	}
+	return views
+}
+
+// TestStillViews: what holds for every view of the instrument holds for the
+// pictures of the page, and they can be told what they are called.
+func TestStillViews(t *testing.T) {
+	views := stillViews(t)
+	if len(views) < 6+3 {
+		t.Fatalf("%d pictures", len(views))
+	}
+	for name, v := range views {
+		for _, width := range []float64{280, 340, 570, 760, 1400} {
+			sound(t, name, v, v.Layout(Frame{Width: width, Camera: Everything}))
+			p := Draw(v, Request{Width: width})
+			for _, fig := range []Figures{Rounded, Exact} {
+				facts := v.Facts(fig)
+				if len(facts.Rows) == 0 || facts.Title == "" {
+					t.Errorf("%s has no numbers", name)
+				}
+				for _, row := range facts.Rows {
+					if len(row) != len(facts.Head) {
+						t.Errorf("%s: a row of %d cells under %d heads", name, len(row), len(facts.Head))
+					}
+				}
+			}
+			if p.Title == "" || !strings.Contains(p.SVG.Attrs["aria-label"], p.Title) {
+				t.Errorf("%s is called %q", name, p.SVG.Attrs["aria-label"])
+			}
+		}
+	}
+}
+
+// TestMarkup: a picture as a file is XML that needs no styles, in which a stranger's
+// names stay text; as JSON it is the same tree.
+func TestMarkup(t *testing.T) {
+	evil := "<script>\"&'\x01</script>"
+	chart := pair.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{evil, "b"}, First: []int{30, 10, 0}, Second: []int{10, 30, 0}, FirstIn: []int{30, 0, 0}, SecondIn: []int{10, 0, 0}}
+	v := NewOutputs(chart, audit.Claim{Kind: "pure", Epsilon: 0.5}, false)
+	p := Draw(v, Request{Width: 640, Theme: lightTheme, Heading: evil})
+	elements, texts := 0, ""
+	for d := xml.NewDecoder(strings.NewReader(p.Markup)); ; {
+		token, err := d.Token()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatalf("no XML: %v", err)
+		}
+		switch e := token.(type) {
+		case xml.StartElement:
+			elements++
+			if e.Name.Local == "script" {
+				t.Error("a label became an element")
+			}
+			for _, a := range e.Attr {
+				if a.Name.Local == "class" || strings.Contains(a.Value, "var(") {
+					t.Errorf("<%s %s=%q> needs styles", e.Name.Local, a.Name.Local, a.Value)
+				}
+			}
+		case xml.CharData:
+			texts += string(e)
+		}
+	}
+	if elements < 20 || strings.Count(texts, "<script>") < 2 {
+		t.Errorf("%d elements with the text %q", elements, texts)
+	}
+	page := Draw(v, Request{Width: 640})
+	data, err := json.Marshal(page.SVG)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree []any
+	if err := json.Unmarshal(data, &tree); err != nil || tree[0] != "svg" || tree[1].(map[string]any)["width"] != "640" || len(tree) != 2+len(page.SVG.Children) {
+		t.Errorf("as JSON it is %.200s, %v", data, err)
+	}
+	if !strings.Contains(string(data), "var(--first)") || page.Markup != "" {
+		t.Error("the page's picture does not follow its styles")
+	}
+}
+
+// TestChoice: a picture takes a choice of its view's, and the first for another one.
+func TestChoice(t *testing.T) {
+	v := NewTradeoff(&pair.TradeoffCurve{Points: []bounds.TradeoffPoint{{FPRUpper: 0.1, FNRUpper: 1, FNR: 1, FNRLower: 1}, {FPR: 0.5, FPRLower: 0.4, FPRUpper: 0.6, FNR: 0.1, FNRUpper: 0.2}}}, audit.Claim{})
+	for choice, want := range map[string]string{"log": "log", "": "linear", "nothing": "linear"} {
+		if p := Draw(v, Request{Choice: choice, Width: 500}); p.Chosen != want || !strings.Contains(p.SVG.Attrs["aria-label"], map[string]string{"log": "logarithmic", "linear": "linear"}[want]) {
+			t.Errorf("of %q it drew %q, called %q", choice, p.Chosen, p.SVG.Attrs["aria-label"])
+		}
+	}
+}
+
+// TestGoldenPictures: the same bytes for the same numbers.
+func TestGoldenPictures(t *testing.T) {
+	views := stillViews(t)
+	chart := pair.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{"no", "yes"}, First: []int{70, 30, 0}, Second: []int{90, 10, 0}, FirstIn: []int{0, 30, 0}, SecondIn: []int{0, 10, 0}}
+	views["outputs"] = NewOutputs(chart, audit.Claim{Kind: "pure", Epsilon: 1}, false)
+	for _, name := range []string{"outputs", "renyi", "canaries"} {
+		got := strings.ReplaceAll(Draw(views[name], Request{Width: 360, Theme: lightTheme, Heading: name}).Markup, "><", ">\n<") + "\n"
+		file := filepath.Join("testdata", name+".svg")
+		if *update {
+			if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s is drawn otherwise; if that is meant, run go test -update and look at it", name)
+		}
+	}
+}

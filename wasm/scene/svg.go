@@ -1,0 +1,341 @@
+package scene
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Node is an element of a picture as SVG; one without a name is text. Its JSON form
+// is [name, {attributes}, children...], that of a text a string.
+type Node struct {
+	Name     string
+	Attrs    map[string]string
+	Children []Node
+	Text     string
+}
+
+// MarshalJSON implements [json.Marshaler].
+func (n Node) MarshalJSON() ([]byte, error) {
+	if n.Name == "" {
+		return json.Marshal(n.Text)
+	}
+	all := []any{n.Name, n.Attrs}
+	for _, c := range n.Children {
+		all = append(all, c)
+	}
+	return json.Marshal(all)
+}
+
+var escape = strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;")
+
+// Markup is the element as the text of a page or of an SVG file.
+func (n Node) Markup() string {
+	var b strings.Builder
+	n.write(&b)
+	return b.String()
+}
+
+func (n Node) write(b *strings.Builder) {
+	if n.Name == "" {
+		b.WriteString(escape.Replace(strings.Map(xmlRune, n.Text)))
+		return
+	}
+	b.WriteString("<" + n.Name)
+	for _, name := range slices.Sorted(maps.Keys(n.Attrs)) {
+		b.WriteString(" " + name + `="` + escape.Replace(strings.Map(xmlRune, n.Attrs[name])) + `"`)
+	}
+	if len(n.Children) == 0 {
+		b.WriteString("/>")
+		return
+	}
+	b.WriteString(">")
+	for _, c := range n.Children {
+		c.write(b)
+	}
+	b.WriteString("</" + n.Name + ">")
+}
+
+// xmlRune replaces what XML does not allow, in names that a report brought.
+func xmlRune(r rune) rune {
+	if r < ' ' && r != '\t' && r != '\n' || r == 0xFFFE || r == 0xFFFF {
+		return '\uFFFD'
+	}
+	return r
+}
+
+// roleNames are the custom properties of the page's styles, by role.
+var roleNames = [Roles]string{"panel", "text", "muted", "line", "field-line", "first", "second", "region", "hatch", "event", "bad", "calm", "accent"}
+
+// Look says how a picture is painted as SVG.
+type Look struct {
+	// Theme are the colours by role. Without them a colour is the custom property of
+	// the role's name, and the picture changes with the page's styles.
+	Theme [][3]uint8
+	// Title stands over a picture with a theme, which is a file of its own.
+	Title string
+}
+
+// margin is around a picture that is a file, and heading the height of its title, in px.
+const margin, heading = 16.0, 20.0
+
+// SVG paints the picture. Label is what it is called where it cannot be seen, and
+// reading what a place of it says when it is pointed at.
+func (s *Scene) SVG(look Look, label string, reading func(item int) string) Node {
+	p := svgPainter{look: look}
+	for _, sh := range s.Shapes {
+		p.shape(sh)
+	}
+	for _, l := range s.Labels {
+		p.label(l)
+	}
+	for i, it := range s.Items {
+		if r := it.Mark; r.W > 0 && r.H > 0 {
+			at := box(r)
+			at["fill"], at["pointer-events"] = "none", "all"
+			if look.Theme == nil {
+				at["class"] = "target"
+			}
+			p.nodes = append(p.nodes, element("rect", at, element("title", nil, Node{Text: reading(i)})))
+		}
+	}
+	width, height, content := s.Width, math.Ceil(s.Height), p.nodes
+	at := map[string]string{"role": "img", "aria-label": label, "font-size": decimal(textSize)}
+	if look.Theme != nil {
+		at["xmlns"], at["font-family"] = "http://www.w3.org/2000/svg", "system-ui, sans-serif"
+		width, height = width+2*margin, height+2*margin+heading
+		content = []Node{
+			element("title", nil, Node{Text: look.Title}),
+			element("rect", map[string]string{"width": "100%", "height": "100%", "fill": look.colour(Ink(Panel))}),
+			element("text", map[string]string{"x": decimal(margin), "y": decimal(margin + 4), "font-size": "14", "font-weight": "600", "fill": look.colour(Ink(Text))}, Node{Text: look.Title}),
+			element("g", map[string]string{"transform": fmt.Sprintf("translate(%v %v)", margin, margin+heading)}, content...),
+		}
+	}
+	at["width"], at["height"] = decimal(width), decimal(height)
+	at["viewBox"] = "0 0 " + decimal(width) + " " + decimal(height)
+	return element("svg", at, content...)
+}
+
+func element(name string, attrs map[string]string, children ...Node) Node {
+	return Node{Name: name, Attrs: attrs, Children: children}
+}
+
+func box(r Rect) map[string]string {
+	return map[string]string{"x": decimal(r.X), "y": decimal(r.Y), "width": decimal(r.W), "height": decimal(r.H)}
+}
+
+// colour is a paint's, without its opacity.
+func (l Look) colour(p Paint) string {
+	if l.Theme != nil {
+		c := p.In(l.Theme)
+		return fmt.Sprintf("#%02x%02x%02x", c[0], c[1], c[2])
+	}
+	of := func(r Role) string { return "var(--" + roleNames[r] + ")" }
+	switch {
+	case p.Mix == 0 || p.Role == p.To:
+		return of(p.Role)
+	case p.Mix == 1:
+		return of(p.To)
+	}
+	return fmt.Sprintf("color-mix(in srgb, %s, %s %s%%)", of(p.Role), of(p.To), decimal(100*p.Mix))
+}
+
+// svgPainter collects elements. Shapes that follow one another and look alike are
+// one element.
+type svgPainter struct {
+	look  Look
+	nodes []Node
+}
+
+// path adds a path, or lengthens the last one.
+func (p *svgPainter) path(at map[string]string, d string) {
+	if d == "" {
+		return
+	}
+	if n := len(p.nodes); n > 0 {
+		last := p.nodes[n-1].Attrs
+		before := last["d"]
+		delete(last, "d")
+		same := p.nodes[n-1].Name == "path" && maps.Equal(last, at)
+		if before != "" {
+			last["d"] = before
+		}
+		if same {
+			last["d"] += d
+			return
+		}
+	}
+	at["d"] = d
+	p.nodes = append(p.nodes, element("path", at))
+}
+
+func (p *svgPainter) filled(paint Paint) map[string]string {
+	at := map[string]string{"fill": p.look.colour(paint)}
+	if paint.Alpha < 1 {
+		at["fill-opacity"] = hundredths(paint.Alpha)
+	}
+	return at
+}
+
+func (p *svgPainter) stroked(paint Paint, width float64) map[string]string {
+	at := map[string]string{"fill": "none", "stroke": p.look.colour(paint), "stroke-width": hundredths(width), "stroke-linejoin": "round"}
+	if paint.Alpha < 1 {
+		at["stroke-opacity"] = hundredths(paint.Alpha)
+	}
+	return at
+}
+
+func (p *svgPainter) shape(s Shape) {
+	clip := s.Clip.W > 0 && s.Clip.H > 0
+	switch s.Kind {
+	case Fill:
+		points := s.Points
+		if clip {
+			points = clipPolygon(points, s.Clip)
+		}
+		at := p.filled(s.Paint)
+		if sharp(points) {
+			at["shape-rendering"] = "crispEdges"
+		}
+		p.path(at, polygon(points))
+	case Strip:
+		p.path(p.filled(s.Paint), strip(s.Points, s.Clip))
+	case Stroke, Segments:
+		step := 1
+		if s.Kind == Segments {
+			step = 2
+		}
+		at := p.stroked(s.Paint, s.Width)
+		if s.Dash {
+			at["stroke-dasharray"] = fmt.Sprintf("%d %d", dashOn, dashOff)
+		}
+		var d strings.Builder
+		end := Point{math.NaN(), math.NaN()}
+		crisp := true
+		for i := 1; i < len(s.Points); i += step {
+			a, b := s.Points[i-1], s.Points[i]
+			if clip {
+				var in bool
+				if a, b, in = clipSegment(a, b, s.Clip); !in {
+					continue
+				}
+			}
+			if a != end || step == 2 {
+				d.WriteString("M" + decimal(a.X) + " " + decimal(a.Y))
+			}
+			d.WriteString("L" + decimal(b.X) + " " + decimal(b.Y))
+			crisp = crisp && (a.X == b.X || a.Y == b.Y)
+			end = b
+		}
+		if crisp && s.Width <= 1 {
+			at["shape-rendering"] = "crispEdges"
+		}
+		p.path(at, d.String())
+	case Dots:
+		for i, at := range s.Points {
+			if clip && !s.Clip.Has(at) {
+				continue
+			}
+			paint := s.Paint
+			if s.Paints != nil {
+				paint = s.Paints[i]
+			}
+			if s.Form == Ring {
+				p.path(p.stroked(paint, 2), s.Form.outline(at, s.Radius-1))
+			} else {
+				p.path(p.filled(paint), s.Form.outline(at, s.Radius))
+			}
+		}
+	}
+}
+
+func (p *svgPainter) label(l Label) {
+	at := map[string]string{"x": decimal(l.X), "y": decimal(l.Y), "fill": p.look.colour(Ink(l.Role))}
+	if l.Align != Start {
+		at["text-anchor"] = [...]string{Middle: "middle", End: "end"}[l.Align]
+	}
+	if l.Size != textSize && l.Size != 0 {
+		at["font-size"] = decimal(l.Size)
+	}
+	if l.Bold {
+		at["font-weight"] = "700"
+	}
+	if l.Mono {
+		at["font-family"] = `ui-monospace, Menlo, Consolas, "DejaVu Sans Mono", monospace`
+	}
+	p.nodes = append(p.nodes, element("text", at, Node{Text: l.Words}))
+}
+
+// outline is a mark's form as a path; see [Form.has].
+func (f Form) outline(at Point, r float64) string {
+	form := func(x, y float64) Point { return Point{at.X + r*x, at.Y + r*y} }
+	switch f {
+	case Square:
+		return polygon([]Point{form(-0.86, -0.86), form(0.86, -0.86), form(0.86, 0.86), form(-0.86, 0.86)})
+	case Triangle:
+		return polygon([]Point{form(0, -1), form(0.98, 0.75), form(-0.98, 0.75)})
+	case Diamond:
+		return polygon([]Point{form(0, -1.1), form(1.1, 0), form(0, 1.1), form(-1.1, 0)})
+	}
+	radius, across := hundredths(r), hundredths(2*r)
+	return fmt.Sprintf("M%s %sa%s %s 0 1 0 %s 0a%[3]s %[3]s 0 1 0 -%[5]s 0", decimal(at.X-r), decimal(at.Y), radius, radius, across)
+}
+
+// sharp reports whether all edges of a polygon are upright or level.
+func sharp(points []Point) bool {
+	for i, b := range points {
+		if a := points[(i+len(points)-1)%len(points)]; a.X != b.X && a.Y != b.Y {
+			return false
+		}
+	}
+	return true
+}
+
+func polygon(points []Point) string {
+	if len(points) < 3 {
+		return ""
+	}
+	var b strings.Builder
+	for i, p := range points {
+		b.WriteByte("ML"[min(i, 1)])
+		b.WriteString(decimal(p.X) + " " + decimal(p.Y))
+	}
+	return b.String() + "Z"
+}
+
+// strip is the outline of a strip where it lies in the box, else its parts, cut off.
+func strip(points []Point, clip Rect) string {
+	whole := clip.W <= 0 || clip.H <= 0 || !slices.ContainsFunc(points, func(p Point) bool { return !around(clip, 0.01).Has(p) })
+	if whole {
+		var there, back []Point
+		for i := 1; i < len(points); i += 2 {
+			there, back = append(there, points[i-1]), append(back, points[i])
+		}
+		slices.Reverse(back)
+		return polygon(append(there, back...))
+	}
+	d := ""
+	for i := 3; i < len(points); i += 2 {
+		d += polygon(clipPolygon([]Point{points[i-3], points[i-1], points[i], points[i-2]}, clip))
+	}
+	return d
+}
+
+// decimal is a length in px, to a tenth.
+func decimal(x float64) string { return fixed(x, 1) }
+
+// hundredths is an opacity or a width, to a hundredth.
+func hundredths(x float64) string { return fixed(x, 2) }
+
+func fixed(x float64, decimals int) string {
+	s := strconv.FormatFloat(x, 'f', decimals, 64)
+	s = strings.TrimRight(strings.TrimRight(s, "0"), ".")
+	if s == "-0" || s == "" {
+		return "0"
+	}
+	return s
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"sync"
+
+	"github.com/dpscope/dpscope/accounting"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/wasm/scene"
+)
+
+// pictureRequest asks for a picture of what the page shows.
+type pictureRequest struct {
+	Of   string `json:"of"`   // what Text is
+	Text string `json:"text"` // JSON
+	View string `json:"view"` // of a report: "outputs", "tradeoff" or "renyi"
+	scene.Request
+}
+
+// What there are pictures of.
+const (
+	ofReport      = "report"      // the text of a report about a pair
+	ofAccount     = "account"     // accountAnswer
+	ofCalibration = "calibration" // calibrated
+	ofCanaries    = "canaries"    // scene.CanaryCourse
+	ofColumn      = "column"      // columnHistogram, of the user's samples
+	ofCourse      = "course"      // scene.Course, of a run on its way
+)
+
+// widest bounds the width of a picture, in px.
+const widest = 4096
+
+// pictured keeps the report that was drawn last: its pictures are asked for one by
+// one, and anew when the page changes its width.
+type pictured struct {
+	mu   sync.Mutex
+	text string
+	in   scene.Input
+}
+
+func (p *pictured) report(text string) (scene.Input, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.text == text && text != "" {
+		return p.in, nil
+	}
+	r, _, err := pair.ParseReport([]byte(text))
+	if err != nil {
+		return scene.Input{}, err
+	}
+	p.text, p.in = text, scene.Input{Report: &r, Curves: pair.ReportCurves(r)}
+	return p.in, nil
+}
+
+// picture draws what the page shows.
+func (c *coordinator) picture(m message) (message, error) {
+	var req pictureRequest
+	if err := json.Unmarshal([]byte(m.JSON), &req); err != nil {
+		return message{}, fmt.Errorf("no request for a picture: %w", err)
+	}
+	if !(req.Width >= 1 && req.Width <= widest) {
+		return message{}, &audit.InputError{Field: "width", Found: fmt.Sprint(req.Width), Want: fmt.Sprintf("in [1, %d]", widest)}
+	}
+	if len(req.Theme) != 0 && len(req.Theme) != int(scene.Roles) {
+		return message{}, &audit.InputError{Field: "theme", Found: fmt.Sprintf("%d colours", len(req.Theme)), Want: fmt.Sprint(int(scene.Roles))}
+	}
+	view, err := c.view(req)
+	if err != nil {
+		return message{}, err
+	}
+	if view == nil {
+		return message{Type: msgPictured, JSON: mustJSON(scene.Picture{Words: "There is nothing to draw.", Choices: []scene.Choice{}})}, nil
+	}
+	return message{Type: msgPictured, JSON: mustJSON(scene.Draw(view, req.Request))}, nil
+}
+
+// view is what is to be drawn, nil where there is nothing.
+func (c *coordinator) view(req pictureRequest) (scene.View, error) {
+	switch req.Of {
+	case ofReport:
+		in, err := c.drawn.report(req.Text)
+		if err != nil {
+			return nil, err
+		}
+		return reportView(in, req.View)
+	case ofAccount:
+		a, err := drawable[accounting.Account](req)
+		return some(scene.NewAccount(accountCurve(a))), err
+	case ofCalibration:
+		v, err := drawable[calibrated](req)
+		return some(scene.NewRates(v.rates(), v.Beta)), err
+	case ofCanaries:
+		course, err := drawable[scene.CanaryCourse](req)
+		return some(scene.NewCanariesOverRuns(&course)), err
+	case ofColumn:
+		h, err := drawable[struct {
+			Column string
+			Bins   []scene.ColumnBin
+		}](req)
+		return some(scene.NewColumn(h.Column, h.Bins)), err
+	case ofCourse:
+		course, err := drawable[scene.Course](req)
+		return some(scene.NewLiveLine(&course)), err
+	}
+	return nil, &audit.InputError{Field: "of", Found: fmt.Sprintf("%q", req.Of), Want: "what there are pictures of"}
+}
+
+func reportView(in scene.Input, name string) (scene.View, error) {
+	r := in.Report
+	switch {
+	case name == "outputs" && r.Evidence == nil:
+		return nil, nil
+	case name == "outputs":
+		if n := max(len(r.Evidence.Chart.Edges), len(r.Evidence.Chart.Outcomes)) + 1; n > scene.MostBins {
+			return nil, fmt.Errorf("%s bins are too many to draw: %s at most", scene.Grouped(n), scene.Grouped(scene.MostBins))
+		}
+		reversed := len(r.Results) > 0 && r.Results[0].Direction == pair.SecondOverFirst
+		return some(scene.NewOutputs(r.Evidence.Chart, r.Claim, reversed)), nil
+	case name == "tradeoff":
+		return some(scene.NewTradeoff(in.Curves.Tradeoff, r.Claim)), nil
+	case name == "renyi":
+		return some(scene.NewRenyi(in.Curves.Renyi)), nil
+	}
+	return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", name), Want: `"outputs", "tradeoff" or "renyi"`}
+}
+
+// drawable is what a request has to draw.
+func drawable[T any](req pictureRequest) (v T, err error) {
+	if err = json.Unmarshal([]byte(req.Text), &v); err != nil {
+		err = fmt.Errorf("no %s to draw: %w", req.Of, err)
+	}
+	return v, err
+}
+
+// some is the view, if there is one.
+func some[T any, V interface {
+	*T
+	scene.View
+}](v V) scene.View {
+	if v == nil {
+		return nil
+	}
+	return v
+}
+
+func accountCurve(a accounting.Account) scene.AccountCurve {
+	c := scene.AccountCurve{KL: a.KL, Limit: a.MaxDivergence}
+	for _, p := range a.Curve {
+		c.Points = append(c.Points, scene.OrderPoint{Alpha: p.Alpha, Divergence: p.Divergence})
+	}
+	for _, g := range a.Epsilons {
+		if g.Method == accounting.MethodTight {
+			c.Best = g.Order
+		}
+	}
+	return c
+}

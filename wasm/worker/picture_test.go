@@ -1,0 +1,78 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/accounting"
+	"github.com/dpscope/dpscope/wasm/scene"
+)
+
+// TestPictures: every picture of the page is drawn from what the page has, at the
+// width it asks for, as elements or as a file.
+func TestPictures(t *testing.T) {
+	report, err := os.ReadFile("../../core/testdata/released/0.2.0/pair/histogram.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	alpha := 2.0
+	account, err := accounting.Answer(accounting.Query{Mechanism: "laplace", Scale: &alpha})
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{
+		ofReport:      string(report),
+		ofAccount:     mustJSON(account),
+		ofCalibration: mustJSON(calibrated{Cells: []calibratedCell{{Mechanism: "a", rate: rate{Of: 10, Upper: 0.3}}, {Mechanism: "b"}}, Beta: 0.05}),
+		ofCanaries:    `{"points": [{"runs": 9, "bounds": [{"interval": "wilson", "epsilon": 0.5}]}], "planned": 20, "claimed": 1, "chosen": "wilson", "intervals": [{"name": "wilson", "letter": "A"}]}`,
+		ofColumn:      `{"column": "age", "bins": [{"label": "", "lower": 0, "upper": 1, "counts": [3, 4]}]}`,
+		ofCourse:      `{"moments": [{"pairs": 100, "bound": 0.1}, {"pairs": 400, "bound": 0.4}], "valid": true, "claimed": 1}`,
+	}
+	theme := make([][3]uint8, scene.Roles)
+	p := newPage(t, testCatalogue(), 0)
+	for of, text := range texts {
+		views := []string{""}
+		if of == ofReport {
+			views = []string{"outputs", "tradeoff", "renyi"}
+		}
+		for _, view := range views {
+			got := answerTo[picture](p, msgPicture, pictureRequest{Of: of, View: view, Text: text, Request: scene.Request{Width: 360}}, msgPictured)
+			if len(got.SVG) < 3 || got.SVG[0] != "svg" || got.SVG[1].(map[string]any)["width"] != "360" || got.Title == "" || len(got.Table.Rows) == 0 {
+				t.Errorf("of %s, %q: %.300v", of, view, got)
+			}
+			file := answerTo[picture](p, msgPicture, pictureRequest{Of: of, View: view, Text: text, Request: scene.Request{Width: 360, Theme: theme, Heading: "stem"}}, msgPictured)
+			if !strings.HasPrefix(file.Markup, "<svg ") || !strings.Contains(file.Markup, "· stem</text>") {
+				t.Errorf("of %s, %q: the file is %.300q", of, view, file.Markup)
+			}
+		}
+	}
+	for of, text := range map[string]string{ofAccount: `{"curve": []}`, ofCanaries: `{}`, ofColumn: `{}`, ofCourse: `{}`} {
+		got := answerTo[picture](p, msgPicture, pictureRequest{Of: of, Text: text, Request: scene.Request{Width: 360}}, msgPictured)
+		if got.Words == "" || got.SVG != nil || len(got.Table.Rows) > 0 {
+			t.Errorf("of %s without anything to draw: %+v", of, got)
+		}
+	}
+	for name, bad := range map[string]pictureRequest{
+		"width":  {Of: ofReport, View: "outputs", Text: string(report)},
+		"huge":   {Of: ofReport, View: "outputs", Text: string(report), Request: scene.Request{Width: 1e9}},
+		"theme":  {Of: ofReport, View: "outputs", Text: string(report), Request: scene.Request{Width: 360, Theme: theme[:3]}},
+		"view":   {Of: ofReport, View: "plane", Text: string(report), Request: scene.Request{Width: 360}},
+		"of":     {Of: "nothing", Request: scene.Request{Width: 360}},
+		"text":   {Of: ofAccount, Text: "no JSON", Request: scene.Request{Width: 360}},
+		"report": {Of: ofReport, View: "outputs", Text: "{}", Request: scene.Request{Width: 360}},
+	} {
+		if _, err := (&coordinator{}).picture(message{JSON: mustJSON(bad)}); err == nil {
+			t.Errorf("%s: not refused", name)
+		}
+	}
+}
+
+// picture is scene.Picture as the page reads it.
+type picture struct {
+	Title  string      `json:"title"`
+	Words  string      `json:"words"`
+	SVG    []any       `json:"svg"`
+	Markup string      `json:"markup"`
+	Table  scene.Table `json:"table"`
+}
