@@ -3,8 +3,6 @@ package onerun
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -130,14 +128,6 @@ func (r Report) Head() report.Head {
 // Text is the report as plain text for a terminal.
 func (r Report) Text() string {
 	return r.TextWith(r.Facts(), report.MethodOneRun, r.Plan.Claim.Epsilon)
-}
-
-func joined(v []int) string {
-	text := make([]string, len(v))
-	for i, x := range v {
-		text[i] = strconv.Itoa(x)
-	}
-	return strings.Join(text, ",")
 }
 
 // Reproduce says how to run the audit again.
