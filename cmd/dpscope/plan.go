@@ -217,7 +217,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	defer endAll()
 	place, _ := f.out.place() // it was checked
-	run := format.Run{Strict: f.strict}
+	run := format.Run{Strict: f.out.strict}
 	var audited []suite.Audited
 	end := audit.Completed
 	for i, p := range todo {
@@ -244,7 +244,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	whole := suite.NewReport(file, cli.Generator(), audited)
 	run.Summary, run.Value = whole.Summary, whole
 	files, printed := f.out.write(stdout, run)
-	return told(stderr, whole.Summary, verdictCode(whole.Verdict, end, f.strict), files, printed)
+	return told(stderr, whole.Summary, verdictCode(whole.Verdict, end, f.out.strict), files, printed)
 }
 
 // verifyPlan is dpscope verify of a plan's report.
