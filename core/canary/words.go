@@ -110,6 +110,7 @@ func limitations(p Plan) []string {
 	return l
 }
 
+// References are the papers that an audit of this plan stands on.
 func References(p Plan) []string {
 	l := []string{
 		"K. Pillutla, G. Andrew, P. Kairouz, H. B. McMahan, A. Oprea and S. Oh, Unleashing the power of randomization in auditing differentially private ML, NeurIPS 2023",

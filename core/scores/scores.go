@@ -106,6 +106,7 @@ func FlatMethods() []report.Method {
 	return []report.Method{report.MethodOneRun, report.MethodOneRunGDP, report.MethodExact, report.MethodClopperPearson, report.MethodPaired, report.MethodGaussian}
 }
 
+// MatrixMethods are the methods for a matrix of runs by canaries, the default first.
 func MatrixMethods() []report.Method {
 	var out []report.Method
 	for _, kind := range bounds.CanaryIntervals() {
@@ -233,7 +234,7 @@ func (s Shape) assumes(m report.Method) report.Assumes {
 // counted is what a table of the runs of a matrix counts under a relation: of k
 // canaries that were in and of m that were out, in so many runs, and the delta that
 // bounds of it take. Under add-remove every run counts, with all its canaries on both
-// sides, see [bound.CoinDelta].
+// sides, see [bounds.CoinDelta].
 func (s Shape) counted(r audit.Relation, delta float64) (k, m, runs int, of float64) {
 	if r == audit.AddRemove {
 		return s.Canaries, s.Canaries, s.Runs, bounds.CoinDelta(delta)
