@@ -254,7 +254,7 @@ func IntervalRows(r Report) []IntervalRow {
 func (r Report) Head() report.Head {
 	p := r.Plan
 	return report.Head{Subject: p.Source, Generator: r.Generator, Claim: *p.Claim, Promise: p.Promise().String(), Verdict: r.Verdict, Summary: r.Summary,
-		LowerBound: r.LowerBound, Quantity: "epsilon", Confidence: r.Confidence, Seed: p.Seed,
+		LowerBound: r.LowerBound, Quantity: "epsilon", Confidence: r.Confidence, Beta: p.Beta, Seed: p.Seed,
 		Ended: r.Ended, Timing: r.Timing, Warnings: r.Warnings, Reproduce: r.Reproduce}
 }
 

@@ -121,7 +121,7 @@ func (r Report) Facts() []audit.FactRow {
 // Head implements [report.View].
 func (r Report) Head() report.Head {
 	h := r.Findings.Head()
-	h.Subject, h.Generator, h.Claim, h.Promise, h.Seed = r.Plan.Source, r.Generator, *r.Plan.Claim, r.Plan.Promise().String(), r.Plan.Seed
+	h.Subject, h.Generator, h.Claim, h.Promise, h.Seed, h.Beta = r.Plan.Source, r.Generator, *r.Plan.Claim, r.Plan.Promise().String(), r.Plan.Seed, r.Plan.Beta
 	return h
 }
 

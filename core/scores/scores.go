@@ -425,16 +425,28 @@ func (s Scores) shape(p Plan) Shape {
 	return h
 }
 
-// AuditScores audits scores. The report is a function of plan and scores.
-func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
+// Resolve is the plan with its defaults filled in for these scores.
+func Resolve(p Plan, s Scores) (Plan, error) {
+	p, _, err := p.of(s)
+	return p, err
+}
+
+// of resolves the plan for these scores, whose shape it returns.
+func (p Plan) of(s Scores) (Plan, Shape, error) {
 	if err := s.check(); err != nil {
-		return Report{}, err
+		return Plan{}, Shape{}, err
 	}
 	if len(p.Data) == 0 {
 		p.Data = sums(s.Files)
 	}
 	h := s.shape(p)
 	p, err := p.resolve(h, s.Files)
+	return p, h, err
+}
+
+// AuditScores audits scores. The report is a function of plan and scores.
+func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
+	p, h, err := p.of(s)
 	if err != nil {
 		return Report{}, err
 	}
