@@ -25,16 +25,14 @@ import (
 type oneFlags[P any] struct {
 	*cli.Flags
 
-	asked  cli.Asked[P]
-	format string
-	strict bool
+	asked cli.Asked[P]
+	out   formatFlags
 }
 
 func newOneFlags[P any](name string, keys []settings.Key[P], stderr io.Writer) *oneFlags[P] {
 	f := &oneFlags[P]{Flags: cli.NewFlags("dpscope "+name, stderr)}
 	f.asked = cli.Settings(f.Flags, keys)
-	f.TextOrJSON(&f.format)
-	f.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
+	f.out.register(f.Flags)
 	return f
 }
 
@@ -62,8 +60,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		fail(stderr, err)
 	}
-	printed := cli.Print(stdout, f.format, report.Text, report)
-	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
+	return f.out.finish(stdout, stderr, report.Plan.Source, report)
 }
 
 // scores is dpscope scores. Flags may stand before and behind the files.
@@ -85,8 +82,7 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	printed := cli.Print(stdout, f.format, report.Text, report)
-	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
+	return f.out.finish(stdout, stderr, report.Head().Subject, report)
 }
 
 // readScores reads one or two files of scores.

@@ -101,13 +101,13 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // printVerification says what the replay of an audit found, and returns the exit code.
-func printVerification(stdout io.Writer, v engine.Verification, r pair.Report) int {
-	if v.OK() && !certified(r) {
+func printVerification(stdout io.Writer, v engine.Verification, r report.View) int {
+	if own, ok := r.(pair.Report); ok && v.OK() && !own.Certified() {
 		printLines(stdout, v)
 		fmt.Fprintln(stdout, "Nothing to replay: the run ended before certification. The rest follows from its settings.")
 		return cli.ExitOK
 	}
-	return printReplay(stdout, v, len(r.Results) > 0 && r.Results[0].LowerBound != nil)
+	return printReplay(stdout, v, r.Head().LowerBound != nil)
 }
 
 // printReplay says what a replay found, and returns the exit code.
@@ -117,8 +117,12 @@ func printReplay(stdout io.Writer, v engine.Verification, bounded bool) int {
 		fmt.Fprintln(stdout, "Not replayed: the report does not match its own settings.")
 		return cli.ExitViolation
 	}
+	if !bounded && v.Recomputed {
+		fmt.Fprintln(stdout, "Recomputed: what the report says follows from its counts, which were not drawn again. There is no bound.")
+		return cli.ExitOK
+	}
 	if !bounded {
-		fmt.Fprintln(stdout, "Replayed: same counts. The run did not complete, so there is no bound.")
+		fmt.Fprintln(stdout, "Replayed: same counts. There is no bound, as the run did not complete.")
 		return cli.ExitOK
 	}
 	if v.Recomputed {

@@ -342,8 +342,8 @@ func TestElement(t *testing.T) {
 	}
 }
 
-// Every known fault has a page (those of Google's library are on its own), and no page is about a mechanism that there is
-// not or that keeps its claim.
+// Every known fault has a page, and no page is about a mechanism that there is
+// not or that keeps its claim. Misuses of Google's library have docs/google.md.
 func TestMuseum(t *testing.T) {
 	museum, err := Museum(os.DirFS(docsFolder))
 	if err != nil {

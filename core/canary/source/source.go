@@ -37,6 +37,7 @@ const (
 	MaxScores = 1 << 24
 )
 
+// FindSource finds a source by name.
 func FindSource(sources []Spec, name string) (Spec, error) {
 	names := make([]string, len(sources))
 	for i, s := range sources {
