@@ -52,7 +52,7 @@ func readData(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) > maxDataBytes {
-		return nil, &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "smaller"}
+		return nil, &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "at most that large", Remedy: "take fewer rows of it"}
 	}
 	if data == nil {
 		data = []byte{}

@@ -145,7 +145,7 @@ func verifyScores(name string, data []byte, files []string, whole bool, stdout, 
 	var given *scores.Scores
 	switch {
 	case whole && len(files) == 0 && len(report.Plan.Data) > 0:
-		return fail(stderr, &audit.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "-data FILE, twice for two files; -quick checks the bounds from the report's counts"})
+		return fail(stderr, &audit.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "name it with -data FILE, twice for two files, or check the bounds from the report's counts alone with -quick"})
 	case whole:
 		if given, err = readScores(files); err != nil {
 			return fail(stderr, err)

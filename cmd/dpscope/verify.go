@@ -26,7 +26,7 @@ const maxReportBytes = 64 << 20
 // replay gives the same, whatever the verdict, and with 1 when it does not.
 func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope verify", stderr)
-	quick := set.Bool("quick", false, "certify the report's own witness only; cannot show that it was chosen before its samples were drawn")
+	quick := set.Bool("quick", false, "only certify the report's own witness again; this cannot show that the witness was chosen before the samples were drawn")
 	workers := set.Workers(0, "parallel workers; 0: one a processor")
 	var files []string
 	set.Func("data", "the `file` that an audit with canaries or of scores was given; twice for two files of scores", func(v string) error {
@@ -59,10 +59,10 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return verifyScores(name, data, files, !*quick, stdout, stderr)
 	}
 	if len(files) > 0 {
-		return fail(stderr, &audit.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries, one-run or scores"})
+		return fail(stderr, &audit.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries, one-run or scores", Remedy: "leave the flag out"})
 	}
 	if plan.file != "" {
-		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent but for a report of dpscope audit -plan"})
+		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent but for a report of dpscope audit -plan", Remedy: "leave the flag out"})
 	}
 	report, newer, err := pair.ParseReport(data)
 	if err != nil {
@@ -161,7 +161,7 @@ func readReport(name string, stdin io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) > maxReportBytes {
-		return nil, &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "a report"}
+		return nil, &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "a report", Remedy: "check that this is the file that dpscope wrote"}
 	}
 	return data, nil
 }

@@ -138,7 +138,7 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	return source.Again("one-run", settings.Written(Keys(), p, otherwise), a.Spec, a.Setup, p.CSV, p.Data)
 }
 
-// ParseOneRunReport reads a report of this version; unknown fields are refused.
+// ParseReport reads a report of this version; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) {
 	var r Report
 	if err := report.ParseReport(data, Kind, SchemaVersion, &r); err != nil {

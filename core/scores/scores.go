@@ -82,7 +82,7 @@ type Plan struct {
 	// under add-remove; of a matrix paired-betting, by runs. Without runs there is no
 	// default under replace.
 	Method report.Method `json:"method,omitempty"`
-	// Sides, Guesses and GDPGuesses are as in [OneRunPlan]; sides by default are chosen,
+	// Sides, Guesses and GDPGuesses are as in [onerun.Plan]; sides by default are chosen,
 	// or both where numbers are given.
 	Sides      onerun.Sides `json:"sides,omitempty"`
 	Guesses    []int        `json:"guesses,omitempty"`
@@ -92,7 +92,7 @@ type Plan struct {
 	Seed       uint64       `json:"seed"`           // of the split, the pairing and the order of ties
 }
 
-// ParseScoresPlan reads a plan from JSON; unknown fields are refused.
+// ParsePlan reads a plan from JSON; unknown fields are refused.
 func ParsePlan(data []byte) (Plan, error) {
 	var p Plan
 	err := audit.DecodeStrict(data, "scores plan", &p)
@@ -444,7 +444,7 @@ func (p Plan) of(s Scores) (Plan, Shape, error) {
 	return p, h, err
 }
 
-// AuditScores audits scores. The report is a function of plan and scores.
+// Run audits scores. The report is a function of plan and scores.
 func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 	p, h, err := p.of(s)
 	if err != nil {

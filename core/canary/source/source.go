@@ -31,7 +31,7 @@ type OneRunSpec struct {
 // Limits of a plan.
 const (
 	MaxRuns = 1 << 24
-	// maxCanaries is that of a bound.CanaryTable.
+	// maxCanaries is that of a bounds.CanaryTable.
 	MaxCanaries = 1 << 16
 	// maxScores is how many exploration scores are held in memory (128 MiB).
 	MaxScores = 1 << 24
