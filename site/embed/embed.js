@@ -27,7 +27,7 @@ const CHECK_AFTER = 150; // ms without a change
 const COLOURS = { accent: ["--accent", "--link"], "accent-text": ["--accent-text"], background: ["--page", "--panel"], text: ["--text"], muted: ["--muted"], line: ["--line"] };
 
 let options = optionsOf({}).options;
-/** @type {import("../worker/protocol").FullCatalogue | null} once it is there, the form lists it */
+/** @type {import("../worker/files").FullCatalogue | null} once it is there, the form lists it */
 let catalogue = null;
 let asked = {}; // settings before it does
 let planted = null; // those of a canary audit, where it is one

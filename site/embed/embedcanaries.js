@@ -18,7 +18,7 @@ export function describeCanaries({ view, ...settings }, offer) {
   return [`Canary audit of ${source}`, `claim: epsilon ${epsilon}, delta ${delta}`, n && `${n} runs`];
 }
 
-/** @param {import("../worker/protocol").CanaryOffer | undefined} offer absent before the list is there */
+/** @param {import("../worker/files").CanaryOffer | undefined} offer absent before the list is there */
 export function planOfCanaries(settings, offer) {
   if (!offer) throw new Error("The list of sources, catalogue.json, is not there yet.");
   const source = settings.source ? offer.sources.find((s) => s.name === settings.source) : offer.sources[0];

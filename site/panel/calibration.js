@@ -13,7 +13,7 @@ const heads = { mechanism: "mechanism", audits: "audits", alarms: "false alarms"
 const LEFT_AFTER = 1500; // ms, before that the time left is a guess
 
 export class Calibration {
-  /** @type {import("../worker/protocol").CalibrationOffer | null} */
+  /** @type {import("../worker/files").CalibrationOffer | null} */
   #offer = null;
   /** @type {Map<string, import("../page/field.js").Field>} */
   #fields = new Map();
@@ -37,7 +37,7 @@ export class Calibration {
     byId("calibrate-stop").addEventListener("click", () => on.stop());
   }
 
-  /** @param {import("../worker/protocol").CalibrationOffer} offer */
+  /** @param {import("../worker/files").CalibrationOffer} offer */
   fill(offer) {
     byId("calibration").hidden = false;
     this.#offer = offer;

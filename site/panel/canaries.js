@@ -49,7 +49,7 @@ export class Canaries {
     byId("canaries-open").addEventListener("click", () => on.open());
   }
 
-  /** @param {import("../worker/protocol").CanaryOffer} offer */
+  /** @param {import("../worker/files").CanaryOffer} offer */
   fill(offer) {
     byId("canaries").hidden = false;
     this.#form.fill(offer);

@@ -7,7 +7,7 @@ import { choice, controlOf, field, numberInput, setOptions } from "../page/field
 import { keyOf } from "../page/plan.js";
 
 export class CanaryForm {
-  /** @type {import("../worker/protocol").CanaryOffer | null} */
+  /** @type {import("../worker/files").CanaryOffer | null} */
   offer = null;
   /** @type {Map<string, import("../page/field.js").Field>} by key of the address */
   #fields = new Map();
@@ -24,7 +24,7 @@ export class CanaryForm {
     });
   }
 
-  /** Makes the fields. @param {import("../worker/protocol").CanaryOffer} offer */
+  /** Makes the fields. @param {import("../worker/files").CanaryOffer} offer */
   fill(offer) {
     this.offer = offer;
     for (const [how, keys] of Object.entries(KEYS)) {

@@ -22,10 +22,10 @@ export function inTodaysWords({ form, ...texts }) {
 /**
  * The plan of a canary audit. Throws Unusable.
  * @param {"run" | "one" | "scores"} how in runs, in a single one, or of scores
- * @param {import("../worker/protocol").CanaryOffer["sources"][number]} source
+ * @param {import("../worker/files").CanaryOffer["sources"][number]} source
  * @param {(key: string) => string} text by key of the page's address; "" where there is none
  * @param {boolean} file is there one of the user's?
- * @param {import("../worker/protocol").CanaryOffer["sources"][number]["designs"][number]} design that is meant where none is named
+ * @param {import("../worker/files").CanaryOffer["sources"][number]["designs"][number]} design that is meant where none is named
  */
 export function canaryPlan(how, source, text, file, design) {
   // Of the settings of a file those count that say how it is read, or what is made of its vectors.

@@ -59,7 +59,7 @@ export class Engine {
     this.#wait();
   }
 
-  /** build-info.json, or null where a server has none. @returns {Promise<import("./protocol").BuildInfo | null>} */
+  /** build-info.json, or null where a server has none. @returns {Promise<import("./files").BuildInfo | null>} */
   async info() {
     return buildInfo ??= await jsonBeside("build-info.json");
   }
@@ -67,7 +67,7 @@ export class Engine {
   /** What it says of a file. */
   async fileInfo(name) { return (await this.info())?.files.find((file) => file.name === name); }
 
-  /** catalogue.json. Throws an Error in words for the user. @returns {Promise<import("./protocol").FullCatalogue>} */
+  /** catalogue.json. Throws an Error in words for the user. @returns {Promise<import("./files").FullCatalogue>} */
   async catalogue() {
     const list = await jsonBeside("catalogue.json");
     if (!list) throw new Error(`catalogue.json could not be fetched. ${navigator.onLine ? "Is the server still there? It belongs beside page.js." : "You are offline."}`);

@@ -9,8 +9,8 @@ import (
 )
 
 // message is one message of the boundary between page, coordinator and task
-// workers. Which fields count depends on Type; the others are zero. The file
-// site/worker/protocol.d.ts mirrors this one.
+// workers. Which fields count depends on Type; the others are zero. The types of
+// all messages in TypeScript are in site/worker/protocol.d.ts.
 type message struct {
 	Type   string
 	ID     int    // of the request, or of the task
