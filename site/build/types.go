@@ -27,7 +27,9 @@ func filesTypes(root string) string {
 			reflect.TypeFor[settings.Type]():      "KeyType",
 		},
 		Prefixes: map[string]string{"bounds": "Bounds"},
-		As:       map[reflect.Type]string{reflect.TypeFor[audit.ParamValue](): "number | string"},
+		// "" where the user names no kind.
+		Fields: map[typescript.Field]any{{Of: reflect.TypeFor[settings.Described](), Name: "Claims"}: `(ClaimKind | "")[]`},
+		As:     map[reflect.Type]string{reflect.TypeFor[audit.ParamValue](): "number | string"},
 	}
 	for _, v := range []any{listing{}, buildInfo{}, settings.Described{}} {
 		w.Type(v)

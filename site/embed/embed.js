@@ -137,7 +137,7 @@ function describe() {
   const claim = guarantee === "zcdp" ? rho && `rho ${rho}` : guarantee === "gaussian-dp" ? mu && `mu ${mu}` : epsilon && `epsilon ${epsilon}${guarantee === "renyi" ? ` at order ${alpha}` : delta && delta !== "0" ? `, delta ${delta}` : ""}`;
   const words = planted ? describeCanaries(planted, catalogue?.canaries) : [`Audit of ${mechanism || "a mechanism"}`, claim ? `claim: ${claim}` : m?.claimWords && `claim: ${m.claimWords}`, samples && `${Number.isFinite(Number(samples)) ? grouped(Number(samples)) : samples} samples a side`];
   byId("form-title").textContent = words.filter(Boolean).join(" · ");
-  byId("full").href = new URL(`index.html${fragmentOf(settings)}`, document.baseURI);
+  byId("full").href = new URL(`index.html${fragmentOf(settings)}`, document.baseURI).href;
   showDrift(shown !== null && ran !== fragmentOf(settings));
 }
 

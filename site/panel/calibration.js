@@ -17,7 +17,7 @@ export class Calibration {
   #offer = null;
   /** @type {Map<string, import("../page/field.js").Field>} */
   #fields = new Map();
-  /** @type {Map<string, HTMLInputElement>} by mechanism */
+  /** @type {Map<string, import("../types/elements").PageElement>} by mechanism */
   #boxes = new Map();
   #view; // of what is shown
   #begun = 0;

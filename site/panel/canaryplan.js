@@ -29,10 +29,11 @@ export function inTodaysWords({ form, ...texts }) {
  */
 export function canaryPlan(how, source, text, file, design) {
   // Of the settings of a file those count that say how it is read, or what is made of its vectors.
+  /** @param {import("../page/keys.js").Key} key */
   const idle = ({ form, fields }) => form?.place === "file" && !(fields[0].startsWith("/csv/") ? source.examples && file : design.vectors);
   // Relation and guesses of one run are the defaults here, and its design is the one that is shown.
   const own = how !== "one" ? {} : { relation: "", sides: "", guesses: "", "gdp-guesses": "", design: design.name };
-  const plan = { version: 1 };
+  const plan = /** @type {any} */ ({ version: 1 });
   try {
     put(plan, KEYS[how].filter((key) => !idle(key)), (name) => {
       const words = own[name] ?? text(nameIn(how, name));

@@ -177,7 +177,7 @@ export interface Key {
   want?: string;
   range?: DescribedRange;
   preset?: string;
-  claims?: ClaimKind[];
+  claims?: (ClaimKind | "")[];
   form?: Form;
 }
 
