@@ -229,7 +229,7 @@ byId("help-terms").addEventListener("click", () => {
 addEventListener("hashchange", () => settings.reread());
 listenForKeys({ run: () => runs.run(), stop, help });
 receive(openText, (title, found, want, remedy = "") =>
-  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", path: "", found, want, remedy } }),
+  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", path: "", line: 0, fault: "", found, want, remedy } }),
 (files, target) => {
   for (const panel of [own, canaries]) {
     const wanted = panel.wants(files, target);

@@ -18,7 +18,8 @@ export class Unusable extends Error {
   constructor(key, found, want) {
     const field = key.startsWith("p.") ? `parameter ${key.slice(2)}` : key;
     super(`${field} is ${found}, must be ${want}`);
-    this.refusal = { message: this.message, field, path: key, found, want, remedy: "" };
+    /** @type {import("../worker/protocol").Refusal} */
+    this.refusal = { message: this.message, field, path: key, line: 0, fault: this.message, found, want, remedy: "" };
     this.key = key;
   }
 }

@@ -336,12 +336,12 @@ export class Own {
     const place = refusal?.path.split("/") ?? [];
     const about = [...this.#fields.keys()].find((key) => place.includes(key));
     const f = this.#fields.get(about ?? (this.#module ? "" : "code"));
-    const words = error.message.replace(/^mechanism \w+: /, "");
+    const words = refusal?.fault || error.message;
     this.#status(words);
     if (!f) return;
     f.fail(words);
     f.control.focus();
-    const line = Number(/line (\d+)$/.exec(refusal?.field)?.[1]);
+    const line = refusal?.line;
     if (about || !line) return;
     const before = f.control.value.split("\n").slice(0, line - 1).join("\n").length + Number(line > 1);
     f.control.setSelectionRange(before, (f.control.value + "\n").indexOf("\n", before));

@@ -101,8 +101,8 @@ export interface Start { type: "start"; brought?: { json: string; port: MessageP
 /** Page to a worker that is for nothing else: the next bytes of the core, transferred; the last one has none. */
 export interface Compile { type: "compile"; part?: Uint8Array }
 
-/** Its one answer: the module, or why there is none. */
-export interface Compiled { type: "compiled"; module?: WebAssembly.Module; reason?: string }
+/** Its one answer: the module, or why there is none. forbidden: the server's policy allows no WebAssembly. */
+export interface Compiled { type: "compiled"; forbidden?: boolean; module?: WebAssembly.Module; reason?: string }
 
 /** Any worker to page: its core ended. Nothing more will come from it. */
 export interface Dead { type: "dead"; reason: string }
@@ -1400,8 +1400,12 @@ export interface Recording {
 export interface Refusal {
   message: string;
   field: string;
-  /** see audit.InputError.Place */
+  /** the name of a setting, p.NAME of a parameter, or a JSON pointer into what was sent */
   path: string;
+  /** of code at fault, from 1; 0: not known */
+  line: number;
+  /** Fault is the error without where it came up; empty for other errors. */
+  fault: string;
   found: string;
   want: string;
   remedy: string;
