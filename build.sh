@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds, serves and tests dpscope. Works from any folder; needs Go, and for
-# the tests Chromium and Node, which it installs where it can.
+# the tests Chromium, Node and npm, which it installs where it can.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 
@@ -63,6 +63,7 @@ need_system() {
 	command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null ||
 		packages+=(chromium)
 	command -v node >/dev/null || packages+=(nodejs)
+	command -v npm >/dev/null || packages+=(npm) # installs the compiler that checks types, site/types
 	((${#packages[@]})) || return 0
 	local missing="the tests need ${packages[*]}, which cannot be installed here"
 	command -v apt-get >/dev/null || die "$missing (no apt-get); install it by hand"
@@ -124,7 +125,7 @@ same_bits() {
 go_tests() {
 	local packages
 	mapfile -t packages < <(go list ./... | grep -v '/e2e$')
-	go test -timeout 60m "${packages[@]}"
+	DPSCOPE_TYPES=1 go test -timeout 60m "${packages[@]}"
 }
 
 # Tests in the gear that DPSCOPE_TEST_ALL chooses (see internal/gear).

@@ -44,7 +44,7 @@ func pressKey(t *testing.T, tab *browser.Tab, key string) {
 func sameRates(t *testing.T, tab *browser.Tab) calibration.Result {
 	t.Helper()
 	cli := strings.Fields(eval[string](t, tab, calibrationDone+`.textContent`))
-	out, err := exec.Command(program, append(cli[1:], "-format", "json")...).Output()
+	out, err := exec.Command(cli[0], append(cli[1:], "-format", "json")...).Output()
 	var want calibration.Result
 	if err == nil {
 		err = json.Unmarshal(out, &want)

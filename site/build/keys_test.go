@@ -26,4 +26,7 @@ func TestKeys(t *testing.T) {
 	if want, err = elementScript(types); err != nil || !bytes.Equal(types, want) {
 		t.Errorf("%s is not what Go declares: run go run ./site/build -keys (%v)", elementTypes, err)
 	}
+	if types, err = os.ReadFile("../../" + typesFile); err != nil || string(types) != filesTypes("../..") {
+		t.Errorf("%s is not what Go declares: run go run ./site/build -keys (%v)", typesFile, err)
+	}
 }

@@ -27,7 +27,7 @@ const CHECK_AFTER = 150; // ms without a change
 const COLOURS = { accent: ["--accent", "--link"], "accent-text": ["--accent-text"], background: ["--page", "--panel"], text: ["--text"], muted: ["--muted"], line: ["--line"] };
 
 let options = optionsOf({}).options;
-/** @type {import("../worker/protocol").FullCatalogue | null} once it is there, the form lists it */
+/** @type {import("../worker/files").FullCatalogue | null} once it is there, the form lists it */
 let catalogue = null;
 let asked = {}; // settings before it does
 let planted = null; // those of a canary audit, where it is one
@@ -137,7 +137,7 @@ function describe() {
   const claim = guarantee === "zcdp" ? rho && `rho ${rho}` : guarantee === "gaussian-dp" ? mu && `mu ${mu}` : epsilon && `epsilon ${epsilon}${guarantee === "renyi" ? ` at order ${alpha}` : delta && delta !== "0" ? `, delta ${delta}` : ""}`;
   const words = planted ? describeCanaries(planted, catalogue?.canaries) : [`Audit of ${mechanism || "a mechanism"}`, claim ? `claim: ${claim}` : m?.claimWords && `claim: ${m.claimWords}`, samples && `${Number.isFinite(Number(samples)) ? grouped(Number(samples)) : samples} samples a side`];
   byId("form-title").textContent = words.filter(Boolean).join(" · ");
-  byId("full").href = new URL(`index.html${fragmentOf(settings)}`, document.baseURI);
+  byId("full").href = new URL(`index.html${fragmentOf(settings)}`, document.baseURI).href;
   showDrift(shown !== null && ran !== fragmentOf(settings));
 }
 

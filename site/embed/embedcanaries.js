@@ -18,7 +18,7 @@ export function describeCanaries({ view, ...settings }, offer) {
   return [`Canary audit of ${source}`, `claim: epsilon ${epsilon}, delta ${delta}`, n && `${n} runs`];
 }
 
-/** @param {import("../worker/protocol").CanaryOffer | undefined} offer absent before the list is there */
+/** @param {import("../worker/files").CanaryOffer | undefined} offer absent before the list is there */
 export function planOfCanaries(settings, offer) {
   if (!offer) throw new Error("The list of sources, catalogue.json, is not there yet.");
   const source = settings.source ? offer.sources.find((s) => s.name === settings.source) : offer.sources[0];
@@ -28,7 +28,12 @@ export function planOfCanaries(settings, offer) {
   return canaryPlan("run", source, (key) => settings[key] ?? "", false, design);
 }
 
-/** @param {import("../worker/protocol").CanaryProgress} p @param {import("../page/progress.js").Pace} pace */
+/**
+ * @param {import("../worker/protocol").CanaryProgress} p
+ * @param {import("../worker/protocol").CanaryPlan} plan
+ * @param {import("../worker/files").CanaryOffer} offer
+ * @param {import("../page/progress.js").Pace} pace
+ */
 export function tellCanaries(p, { interval }, offer, pace) {
   const words = phases[p.phase], percent = Math.floor((100 * p.runs) / p.total);
   const { left } = pace.at(p.runs, p.total);
@@ -41,7 +46,7 @@ export function tellCanaries(p, { interval }, offer, pace) {
   say(`${words}, ${percent} %`, false);
 }
 
-/** @param {import("../worker/protocol").CanaryReported} answer @param {import("../page/result.js").Standing} standing @returns {Promise<void>} when all of it is there */
+/** @param {import("../worker/protocol").CanaryReported} answer @param {import("../worker/files").CanaryOffer} offer @param {import("../page/result.js").Standing} standing @returns {Promise<void>} when all of it is there */
 export function showCanaries(answer, { intervals }, standing) {
   const body = html("div", { class: "contents" });
   byId("canary-result").replaceChildren(...headOf(answer, standing), body);

@@ -24,15 +24,15 @@ let dialog = null;
  */
 export async function open(fragment) {
   const { settings } = readFragment(fragment);
-  await import(new URL("dp-audit.js", import.meta.url));
+  await import(new URL("dp-audit.js", import.meta.url).href);
   dialog?.remove();
   const selects = Object.entries(CHOICES).map(([key, values]) => {
     const select = choice(values.filter((value) => words[key][1][value]).map((value) => ({ value, text: words[key][1][value] })));
-    return [key, select, html("label", { class: "field" }, words[key][0], select)];
+    return /** @type {const} */ ([key, select, html("label", { class: "field" }, words[key][0], select)]);
   });
   const checks = FLAGS.map((key) => {
     const box = html("input", { type: "checkbox" });
-    return [key, box, html("label", { class: "check" }, box, words[key][0])];
+    return /** @type {const} */ ([key, box, html("label", { class: "check" }, box, words[key][0])]);
   });
   const asElement = code("As an element", "A script of a few kilobytes; the rest is loaded when it is asked for."), asFrame = code("As a frame", "Without a script.");
   const preview = html("div", { class: "embed-preview" });
@@ -54,7 +54,7 @@ export async function open(fragment) {
     asElement.box, asFrame.box,
     html("h3", {}, "Preview"), preview,
     html("form", { method: "dialog" }, html("button", {}, "Close")));
-  dialog.addEventListener("change", (event) => { if (event.target.closest(".grid, .check")) show(); });
+  dialog.addEventListener("change", (event) => { if (/** @type {HTMLElement} */ (event.target).closest(".grid, .check")) show(); });
   dialog.addEventListener("close", () => preview.replaceChildren()); // ends its workers
   document.body.append(dialog);
   show();

@@ -31,7 +31,7 @@ export const isSetting = (key) => SETTINGS.includes(key) || isParameter(key);
  * @returns {{options: {controls: string, view: string, theme: string, autorun: boolean, readonly: boolean}, bad: string[]}} bad: in words
  */
 export function optionsOf(texts) {
-  const options = {}, bad = [];
+  const options = /** @type {any} */ ({}), bad = [];
   for (const [key, [first, ...others]] of Object.entries(CHOICES)) {
     const text = texts[key] || first;
     const known = text === first || others.includes(text);

@@ -25,7 +25,7 @@ export const typing = (event) => event.target instanceof Element && event.target
 /**
  * Listens for reports and samples.
  * @param {(name: string, text: string) => void} opened a report
- * @param {(title: string, found: string, want: string) => void} refused
+ * @param {(title: string, found: string, want: string, remedy?: string) => void} refused
  * @param {(files: File[], target: EventTarget) => boolean} taken takes dropped files that are meant for a panel
  * @param {(files: File[]) => void} sampled takes samples
  */

@@ -15,7 +15,8 @@ const VERSION = 1;
  *   canaries: texts of that panel, where the fragment is about it; odd: what is wrong with the version, in words
  */
 export function readFragment(fragment) {
-  const settings = {}, texts = {};
+  /** @type {Record<string, string>} */
+  const settings = {}, texts = /** @type {Record<string, string>} */ ({});
   let odd = "", kind = "";
   const pairs = new URLSearchParams(fragment.replace(/^#/, ""));
   const canaries = ["canaries", "one-run"].includes(pairs.get("view")) ? Object.fromEntries(pairs) : null;

@@ -14,14 +14,20 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** An HTML element. `on...` attributes are listeners; absent children are skipped. */
+/**
+ * An HTML element. `on...` attributes are listeners; absent children are skipped.
+ * @template {keyof HTMLElementTagNameMap} K
+ * @param {K} name
+ * @param {Record<string, any>} attributes
+ * @returns {HTMLElementTagNameMap[K]}
+ */
 export const html = (name, attributes, ...children) => fill(document.createElement(name), attributes, children);
 
 /** An SVG element. Only attributes: the policy allows no style attribute. */
 export const svg = (name, attributes, ...children) => fill(document.createElementNS(SVG, name), attributes, children);
 
-/** @returns {HTMLElement} the element of the page with this id */
-export const byId = (id) => document.getElementById(id);
+/** The element of the page with this id. @param {string} id */
+export const byId = (id) => /** @type {import("../types/elements").PageElement} */ (document.getElementById(id));
 
 // A cell of a column that is set right: a figure, or what stands for none.
 const FIGURE = /^[≥≤<>~+−-]?\s?[\d.]|^[-−–]?$/u;

@@ -1,20 +1,22 @@
 // One labelled control of the form, with its hint and its error.
 import { html } from "./element.js";
 
+/** @typedef {import("../types/elements").PageElement} Control */
 /**
  * @typedef {object} Field
  * @property {HTMLElement} box
- * @property {HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement} control
+ * @property {Control} control
  * @property {(message: string) => void} fail shows an error, or none for ""
  * @property {(text: string) => void} hint
  */
 
 /**
  * @param {{id: string, key: string, label: string, hint?: string, wide?: boolean}} about
- * @param {HTMLElement} control
+ * @param {HTMLElement} element its control
  * @returns {Field}
  */
-export function field({ id, key, label, hint = "", wide = false }, control) {
+export function field({ id, key, label, hint = "", wide = false }, element) {
+  const control = /** @type {Control} */ (element);
   const said = html("span", { id: `${id}-hint`, class: "hint", hidden: !hint }, hint);
   const error = html("span", { id: `${id}-error`, class: "field-error", hidden: true });
   control.id = id;

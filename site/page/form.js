@@ -56,9 +56,9 @@ export class Form {
     this.#dependents();
     byId("params").open = matchMedia("(min-width: 56rem)").matches;
     byId("form").addEventListener("input", (event) => {
-      if (event.target.dataset.key === "mechanism") this.#mechanismChanged();
+      if (/** @type {HTMLElement} */ (event.target).dataset.key === "mechanism") this.#mechanismChanged();
       this.#dependents();
-      if (event.target.dataset.key) on.changed();
+      if (/** @type {HTMLElement} */ (event.target).dataset.key) on.changed();
     });
   }
 
@@ -132,6 +132,7 @@ export class Form {
 
   /** @returns {import("./plan.js").Settings} workers among them; without the fields that are hidden */
   read() {
+    /** @type {import("./plan.js").Settings} */
     const settings = {};
     for (const [key, { box, control }] of this.#fields) {
       if (box.hidden || (control.type === "checkbox" && !control.checked)) continue;
@@ -212,12 +213,12 @@ export class Form {
     this.clearErrors();
     const { plan, claim } = checked;
     for (const key of ["epsilon", "alpha", "rho", "mu"]) byId(key).placeholder = claim[key] ?? "";
-    byId("delta").placeholder = checked.ownClaim.delta ?? 0;
+    byId("delta").placeholder = String(checked.ownClaim.delta ?? 0);
     this.#relations(checked.relations);
     for (const key of ["samples", "explore", "trials", "beta", "seed"]) byId(key).placeholder = plan[key];
     for (const key of this.#params) {
       const { control } = this.#fields.get(key);
-      if (control.tagName === "INPUT") control.placeholder = plan.parameters[key.slice(2)];
+      if (control.tagName === "INPUT") control.placeholder = String(plan.parameters[key.slice(2)]);
     }
     if (this.mechanism) this.#about(this.mechanism, checked.ownClaimWords, checked.truth);
     byId("notes").replaceChildren(...checked.notes.map((note) => html("p", {}, note)));

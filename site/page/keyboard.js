@@ -4,7 +4,7 @@ import { byId } from "./element.js";
 import { typing } from "../file/files.js";
 
 /** Does a letter belong to the control that has the focus? A select finds its options by them. */
-const takesLetters = (event) => typing(event) || event.target.closest?.("select");
+const takesLetters = (event) => typing(event) || /** @type {HTMLElement} */ (event.target).closest?.("select");
 
 /**
  * Listens for keys. Each action says whether there was anything to do.
@@ -17,7 +17,7 @@ export function listenForKeys({ run, stop, help }) {
     const key = event.key?.toLowerCase(); // absent where the browser fills in a field
     if (event.repeat) {
       // Enter, held down on Run, would go on to press Stop, which has the focus then.
-      if (key === "enter" && event.target.closest?.("#run, #stop, #calibrate, #calibrate-stop, #canaries-run, #canaries-stop")) event.preventDefault();
+      if (key === "enter" && /** @type {HTMLElement} */ (event.target).closest?.("#run, #stop, #calibrate, #calibrate-stop, #canaries-run, #canaries-stop")) event.preventDefault();
       return;
     }
     if (!Object.hasOwn(actions, key) || (key !== "escape" && takesLetters(event))) return;
@@ -34,6 +34,6 @@ export function listenForKeys({ run, stop, help }) {
 export function keepFocus(change, ids) {
   const had = document.activeElement;
   change();
-  if (!had?.disabled || !ids.includes(had.id)) return;
+  if (!had || !("disabled" in had) || !had.disabled || !ids.includes(had.id)) return;
   ids.map(byId).find((button) => button && !button.disabled)?.focus({ preventScroll: true });
 }

@@ -37,6 +37,6 @@ export function notify({ key, kind, title, text, list, refusal, action }) {
 /** Removes the notice with this key, if it is there. */
 export function dismiss(key) {
   for (const box of byId("notice").children) {
-    if (box.dataset.key === key) box.remove();
+    if (/** @type {HTMLElement} */ (box).dataset.key === key) box.remove();
   }
 }

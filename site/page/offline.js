@@ -5,7 +5,7 @@ import { notify } from "./notice.js";
 
 /**
  * @param {HTMLElement} told says what is kept
- * @param {Promise<import("../worker/protocol").BuildInfo | null>} info
+ * @param {Promise<import("../worker/files").BuildInfo | null>} info
  */
 export async function keepOffline(told, info) {
   const { serviceWorker } = navigator;

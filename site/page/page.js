@@ -110,7 +110,7 @@ const samples = new Samples({
   },
   claim() {
     byId("epsilon").closest("fieldset").scrollIntoView();
-    byId(byId("epsilon").closest(".field").hidden ? "guarantee" : "epsilon").focus();
+    byId(/** @type {HTMLElement} */ (byId("epsilon").closest(".field")).hidden ? "guarantee" : "epsilon").focus();
   },
 });
 const own = new Own({
@@ -212,7 +212,8 @@ byId("form").addEventListener("submit", (event) => {
 });
 byId("stop").addEventListener("click", stop);
 byId("verify").addEventListener("click", () => runs.verify());
-for (const link of document.querySelectorAll(".try a")) {
+for (const a of document.querySelectorAll(".try a")) {
+  const link = /** @type {HTMLAnchorElement} */ (a);
   link.addEventListener("click", (event) => {
     if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // for another tab
     event.preventDefault();
@@ -228,7 +229,7 @@ byId("help-terms").addEventListener("click", () => {
 addEventListener("hashchange", () => settings.reread());
 listenForKeys({ run: () => runs.run(), stop, help });
 receive(openText, (title, found, want, remedy = "") =>
-  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", found, want, remedy } }),
+  notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", path: "", line: 0, fault: "", found, want, remedy } }),
 (files, target) => {
   for (const panel of [own, canaries]) {
     const wanted = panel.wants(files, target);

@@ -15,7 +15,7 @@ const chosen = new Map(); // choices as last taken, by a picture's name
 const inHosts = new WeakMap();
 
 /** @param {import("../worker/protocol").SVGNode} node */
-const painted = (node) => typeof node === "string" ? node : svg(node[0], node[1], node.slice(2).map(painted));
+const painted = (node) => typeof node === "string" ? node : svg(node[0], node[1], /** @type {import("../worker/protocol").SVGNode[]} */ (node.slice(2)).map(painted));
 
 export class Picture {
   #of;
@@ -39,8 +39,8 @@ export class Picture {
     this.#of = { of, view };
     this.name = name;
     this.#box = html("div", { class: square ? "picture square" : "picture" });
-    this.#box.picture = this;
-    this.#files = html("p", { class: "files", role: "group", hidden: true }, ["SVG", "PNG", "CSV"].map((kind) =>
+    Object.assign(this.#box, { picture: this });
+    this.#files = html("p", { class: "files", role: "group", hidden: true }, /** @type {const} */ (["SVG", "PNG", "CSV"]).map((kind) =>
       html("button", { type: "button", class: "quiet", onclick: () => toFile((exporter) => exporter.saveChart(kind, this)) }, kind)));
     this.#table = table && html("div", {});
     host.replaceChildren(...(bare ? [this.#box] : [this.#words, this.#choices, this.#box, this.#files, this.#table]).filter(Boolean));
@@ -69,7 +69,7 @@ export class Picture {
   /** Shows one of pictures that were drawn beforehand, until the core draws. @param {import("../worker/protocol").PictureValue[]} all by width */
   preview(all) {
     const width = this.#measured();
-    if (!this.#box.firstChild) this.#show(all.findLast(({ svg: [, at] }) => Number(at.width) <= width) ?? all[0]);
+    if (!this.#box.firstChild) this.#show(all.findLast(({ svg: [, at] }) => Number(/** @type {Record<string, string>} */ (at).width) <= width) ?? all[0]);
   }
 
   /** Asks the core, at the width of the place unless told otherwise. @returns {Promise<import("../worker/protocol").PictureValue>} */
@@ -92,7 +92,7 @@ export class Picture {
         this.#show(await this.ask());
       } catch (error) {
         if (error instanceof Ended) core.running.then(() => this.#draw());
-        else this.#show({ title: "", words: error.message, choices: [], table: {} });
+        else this.#show({ title: "", words: error.message, choiceLabel: "", choices: [], chosen: "", table: { title: "", head: null, rows: null } });
         return;
       }
     } while (this.#again);

@@ -18,7 +18,8 @@ export class Unusable extends Error {
   constructor(key, found, want) {
     const field = key.startsWith("p.") ? `parameter ${key.slice(2)}` : key;
     super(`${field} is ${found}, must be ${want}`);
-    this.refusal = { message: this.message, field, path: key, found, want, remedy: "" };
+    /** @type {import("../worker/protocol").Refusal} */
+    this.refusal = { message: this.message, field, path: key, line: 0, fault: this.message, found, want, remedy: "" };
     this.key = key;
   }
 }
@@ -31,7 +32,8 @@ export function numberOf(key, text) {
   return value;
 }
 
-const inRange = (x, { min, max = Infinity, above, below }) => x >= min && x <= max && !(above && x === min) && !(below && x === max);
+/** @param {number} x @param {import("../worker/files").DescribedRange} range */
+const inRange = (x, { min = -Infinity, max = Infinity, above, below }) => x >= min && x <= max && !(above && x === min) && !(below && x === max);
 const either = (text) => ({ true: true, false: false })[text];
 const parts = (text) => text.split(",").map((part) => (part.trim() === "" ? NaN : Number(part)));
 
@@ -86,11 +88,11 @@ export function put(plan, keys, text) {
 /**
  * The plan that settings ask for. Throws Unusable.
  * @param {Settings} settings
- * @param {import("../worker/protocol").MechanismListing & { samples?: number } | undefined} mechanism absent where the name is unknown
+ * @param {import("../worker/protocol").MechanismListing & { samples?: number, own?: true }} [mechanism] absent where the name is unknown
  * @returns {import("../worker/protocol").Plan}
  */
 export function planOf(settings, mechanism) {
-  const kind = (settings.guarantee ?? "").trim();
+  const kind = /** @type {import("../worker/protocol").ClaimKind} */ ((settings.guarantee ?? "").trim());
   const known = AUDIT.some((key) => key.claims?.includes(kind)); // else the core says what is wrong with it
   const text = (name) => (settings[name] ?? "").trim();
   const plan = put({ version: 1, mechanism: "" }, AUDIT.filter((key) => !known || usedBy(kind, key)), text);
@@ -125,6 +127,7 @@ function parametersOf(settings, mechanism) {
  * @param {Key[]} keys
  */
 export function keyOf({ path }, keys = AUDIT) {
+  if (!path) return undefined; // not about what the user gave
   if (path.startsWith("p.")) return path;
   if (path.startsWith("/parameters/")) return `p.${path.split("/")[2]}`;
   const within = (field) => path === field || path.startsWith(`${field}/`) || field.startsWith(`${path}/`);

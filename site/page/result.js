@@ -70,7 +70,8 @@ export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "out
 
 const draw = (id, text, options) => pictureIn(byId(id), { of: "report", ...options }).show(text);
 
-const words = ({ text, facts = [], certified = [], published = [], curves = {} }, drawn) => [
+/** @param {Partial<import("../worker/protocol").ReportedValue>} answer */
+const words = ({ text, facts = [], certified = [], published = [], curves = /** @type {import("../worker/protocol").Curves} */ ({}) }, drawn) => [
   section("certified-section", certified.length + published.length, () => showCertified(byId("certified"), certified, published)),
   section("tradeoff-section", curves.tradeoff?.points.length, () => drawn.push(draw("tradeoff", text, { view: "tradeoff", name: "tradeoff", square: true }))),
   section("renyi-section", curves.renyi?.points.length, () => drawn.push(draw("renyi", text, { view: "renyi", name: "renyi", square: true }))),
@@ -113,7 +114,7 @@ export function showLine(line, report, standing = "", note = "") {
   line.replaceChildren(standing && html("strong", {}, `${standings[standing].split(":")[0]}: `), html(standing === "failed" ? "s" : "span", {}, headline), note && ` (${note})`);
 }
 
-/** What a verdict rests on after a replay. @returns {Standing} */
+/** What a verdict rests on after a replay. @param {import("../worker/protocol").VerifiedValue} found @returns {Standing} */
 export const standingOf = ({ ok, recomputed }) => (!ok ? "failed" : recomputed ? "recomputed" : "verified");
 
 /** The warnings of a report. */
@@ -177,6 +178,7 @@ export function background(report, museum) {
 /**
  * A replay's outcome in a sentence; it says nothing of what was not replayed.
  * recomputed: the counts are the report's own.
+ * @param {import("../worker/protocol").VerifiedValue} found
  */
 export function replayWords({ ok, recomputed }) {
   if (recomputed && ok) return "Recomputed in this browser: bound and verdict follow from the report's counts. The counts themselves were not drawn again.";
@@ -186,7 +188,7 @@ export function replayWords({ ok, recomputed }) {
 /** What a replay found. @param {import("../worker/protocol").VerifiedValue | null} v */
 export function showVerification(v, box = byId("verification")) {
   box.hidden = !v;
-  box.dataset.ok = v?.ok;
+  box.dataset.ok = String(v?.ok);
   if (!v) return;
   const list = (title, items, kind = null) => items?.length > 0 ? [html("p", {}, title), html("ul", { class: kind }, items.map((item) => html("li", {}, item)))] : [];
   box.replaceChildren(...[

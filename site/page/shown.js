@@ -42,7 +42,7 @@ export class Shown {
     byId("copy-link").addEventListener("click", () => copyText("copy-link", linkTo(this.report.reproduce.url)));
     byId("copy-command").addEventListener("click", () => copyText("copy-command", this.report.reproduce.cli));
     byId("copy-embed").addEventListener("click", () => {
-      import(new URL("embedcode.js", import.meta.url)).then(({ open }) => open(this.report.reproduce.url)).catch((error) =>
+      import(new URL("embedcode.js", import.meta.url).href).then(({ open }) => open(this.report.reproduce.url)).catch((error) =>
         notify({ key: "embed", kind: "error", title: "The dialog could not be loaded", text: error.message }));
     });
     byId("bar-verdict").addEventListener("click", () => byId("result").scrollIntoView());

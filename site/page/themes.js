@@ -2,7 +2,7 @@
 // next visit.
 import { notify } from "./notice.js";
 
-/** @param {HTMLSelectElement} select whose values are "", "light" and "dark" */
+/** @param {import("../types/elements").PageElement} select whose values are "", "light" and "dark" */
 export function offerThemes(select) {
   const { dataset } = document.documentElement;
   select.value = dataset.theme ?? "";

@@ -30,7 +30,7 @@ const methods = {
 export class Accounting {
   /** Of the account that is shown, for the address; empty where there is none. */
   fragment = "";
-  /** @type {import("../worker/protocol").AccountKind[]} */
+  /** @type {import("../worker/files").AccountKind[]} */
   #kinds = [];
   /** @type {Map<string, import("../page/field.js").Field>} by name in the query */
   #fields = new Map();
@@ -63,7 +63,7 @@ export class Accounting {
     });
   }
 
-  /** @param {import("../worker/protocol").AccountKind[]} kinds */
+  /** @param {import("../worker/files").AccountKind[]} kinds */
   fill(kinds) {
     byId("accounting").hidden = false;
     this.#kinds = kinds;

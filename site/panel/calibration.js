@@ -13,11 +13,11 @@ const heads = { mechanism: "mechanism", audits: "audits", alarms: "false alarms"
 const LEFT_AFTER = 1500; // ms, before that the time left is a guess
 
 export class Calibration {
-  /** @type {import("../worker/protocol").CalibrationOffer | null} */
+  /** @type {import("../worker/files").CalibrationOffer | null} */
   #offer = null;
   /** @type {Map<string, import("../page/field.js").Field>} */
   #fields = new Map();
-  /** @type {Map<string, HTMLInputElement>} by mechanism */
+  /** @type {Map<string, import("../types/elements").PageElement>} by mechanism */
   #boxes = new Map();
   #view; // of what is shown
   #begun = 0;
@@ -37,7 +37,7 @@ export class Calibration {
     byId("calibrate-stop").addEventListener("click", () => on.stop());
   }
 
-  /** @param {import("../worker/protocol").CalibrationOffer} offer */
+  /** @param {import("../worker/files").CalibrationOffer} offer */
   fill(offer) {
     byId("calibration").hidden = false;
     this.#offer = offer;

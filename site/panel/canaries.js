@@ -14,6 +14,7 @@ import { replayWords, showLine, showVerification, standingOf, verdict } from "..
 
 const RATE_OVER = 5000; // ms that the rate is taken over
 const perceptron = { source: "dp-sgd", n: "128", k: "11", m: "64" };
+/** @type {[words: string, texts: Record<string, string>][]} */
 const presets = [
   ["Gaussian sum as in the paper", { source: "gaussian-sum", n: "1024", k: "32", quantile: "0.1" }],
   ["Perceptron by DP-SGD", perceptron],
@@ -24,14 +25,15 @@ export class Canaries {
   #files = new CanaryFiles({ changed: () => this.#changed(), audit: () => this.run("scores"), opened: (name, text) => this.#on.opened(name, text) });
   #form = new CanaryForm(this.#files);
   #able = false;
-  /** @type {{report: any, text: string} | null} */
+  /** @type {{report: any, text: string, standing: import("../page/result.js").Standing} | null} */
   #shown = null;
   #whole = null; // the report, once all of it is there
   #view; // of what is shown
   #course = null;
   #pace;
   #stopping = "";
-  #how = "run"; // what the button began that was last used: "run", "one" or "scores"
+  /** What the button began that was last used. @type {"run" | "one" | "scores"} */
+  #how = "run";
   #on;
 
   /**
@@ -44,12 +46,12 @@ export class Canaries {
       event.preventDefault();
       this.run();
     });
-    for (const how of ["one", "scores"]) byId(`canaries-${how}`).addEventListener("click", () => this.run(how));
+    for (const how of /** @type {const} */ (["one", "scores"])) byId(`canaries-${how}`).addEventListener("click", () => this.run(how));
     byId("canaries-stop").addEventListener("click", () => on.stop());
     byId("canaries-open").addEventListener("click", () => on.open());
   }
 
-  /** @param {import("../worker/protocol").CanaryOffer} offer */
+  /** @param {import("../worker/files").CanaryOffer} offer */
   fill(offer) {
     byId("canaries").hidden = false;
     this.#form.fill(offer);
@@ -207,16 +209,16 @@ export class Canaries {
 
   /** Shows a report. @param {import("../worker/protocol").CanaryReported} answer @returns {Promise<void>} when all of it is there */
   async #show(answer, name) {
-    const { report, text } = answer, standing = name ? "unverified" : "";
+    const { report, text } = answer, standing = /** @type {import("../page/result.js").Standing} */ (name ? "unverified" : "");
     this.#shown = { report, text, standing };
     this.#on.shown(report);
     const box = byId("canaries-result"), body = html("div", { class: "contents" }), verification = html("div", { class: "verification", hidden: true });
     const button = (id, words, onclick) => html("button", { id: `canaries-${id}`, type: "button", onclick }, words);
-    const again = report.reproduce ?? {};
+    const again = /** @type {import("../worker/protocol").Reproduce} */ (report.reproduce ?? {});
     box.hidden = false;
     box.dataset.stem = canaryStem(report);
     box.replaceChildren(...[
-      html("div", { class: "result-head" }, html("h3", {}, [titles[report.kind] ?? "Canary audit", report.plan.source].filter(Boolean).join(" of ")), name && html("span", { class: "origin" }, `Opened: ${name}`)),
+      html("div", { class: "result-head" }, html("h3", {}, [titles[report.kind] ?? "Canary audit", "source" in report.plan && report.plan.source].filter(Boolean).join(" of ")), name && html("span", { class: "origin" }, `Opened: ${name}`)),
       ...headOf(answer, standing),
       html("div", { class: "actions" },
         button("save", "Save report", () => save(`${canaryStem(report)}.json`, text)),

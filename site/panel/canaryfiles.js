@@ -15,7 +15,7 @@ const OUTS = /(^|[^a-z])(out([^a-z]|$)|non|held|hold)/i; // names of files of sc
 /** @param {File} file @returns {Promise<string>} */
 const base64 = (file) => new Promise((resolve, reject) => {
   const reader = new FileReader();
-  reader.onload = () => resolve(reader.result.slice(reader.result.indexOf(",") + 1));
+  reader.onload = () => resolve(String(reader.result).slice(String(reader.result).indexOf(",") + 1));
   reader.onerror = () => reject(new Unusable("file", `unreadable (${reader.error?.message})`, "a file that this browser may read"));
   reader.readAsDataURL(file);
 });
@@ -37,9 +37,10 @@ export class CanaryFiles {
     for (const box of boxes) {
       const part = (name) => byId(`k-${box}-${name}`);
       part("choose").addEventListener("click", () => part("input").click());
-      part("input").addEventListener("change", ({ target }) => {
-        if (target.files.length) this.take([...target.files], box);
-        target.value = "";
+      part("input").addEventListener("change", () => {
+        const input = part("input");
+        if (input.files.length) this.take([...input.files], box);
+        input.value = "";
       });
       part("forget").addEventListener("click", () => {
         this.#give(box, []);

@@ -7,7 +7,7 @@ import { choice, controlOf, field, numberInput, setOptions } from "../page/field
 import { keyOf } from "../page/plan.js";
 
 export class CanaryForm {
-  /** @type {import("../worker/protocol").CanaryOffer | null} */
+  /** @type {import("../worker/files").CanaryOffer | null} */
   offer = null;
   /** @type {Map<string, import("../page/field.js").Field>} by key of the address */
   #fields = new Map();
@@ -19,18 +19,18 @@ export class CanaryForm {
   constructor(files) {
     this.#files = files;
     byId("canaries-form").addEventListener("input", (event) => {
-      if (event.target.dataset.key === "source") this.#sourceChanged();
+      if (/** @type {HTMLElement} */ (event.target).dataset.key === "source") this.#sourceChanged();
       this.dependents();
     });
   }
 
-  /** Makes the fields. @param {import("../worker/protocol").CanaryOffer} offer */
+  /** Makes the fields. @param {import("../worker/files").CanaryOffer} offer */
   fill(offer) {
     this.offer = offer;
     for (const [how, keys] of Object.entries(KEYS)) {
       for (const { name, form, ...key } of keys) {
         const own = nameIn(how, name);
-        if (form && !this.#fields.has(own)) this.#add(`k-${form.place}-fields`, own, form, name === "label" ? html("input", { type: "text", autocomplete: "off", placeholder: form.empty }) : controlOf({ ...key, form }));
+        if (form && !this.#fields.has(own)) this.#add(`k-${form.place}-fields`, own, form, name === "label" ? html("input", { type: "text", autocomplete: "off", placeholder: form.empty }) : controlOf({ name, ...key, form }));
       }
     }
     const options = (key, list) => setOptions(this.#fields.get(key).control, list);
@@ -40,10 +40,12 @@ export class CanaryForm {
       { value: "add-remove", text: "add-remove: a record is there or not" },
       { value: "replace", text: "replace: a record is replaced by another" },
     ]);
+    /** @type {string[]} */
+    const methods = offer.methods;
     options("method", [
       { value: "", text: `default: ${offer.methods[0]}; of runs ${offer.intervals[0].name}` },
       ...offer.methods.map((name) => ({ value: name, text: name, group: "scores" })),
-      ...offer.intervals.map(({ name }) => name).filter((name) => !offer.methods.includes(name)).map((name) => ({ value: name, text: name, group: "scores of several runs" })),
+      ...offer.intervals.map(({ name }) => name).filter((name) => !methods.includes(name)).map((name) => ({ value: name, text: name, group: "scores of several runs" })),
     ]);
     options("scale", offer.scales.map((s, i) => ({ value: i ? s : "", text: s })));
     options("scaling", [{ value: "", text: "box: each feature by its bounds" }, { value: "unit", text: "unit: each row to norm 1" }]);
@@ -88,8 +90,8 @@ export class CanaryForm {
     const option = (name, i) => ({ value: i ? name : "", text: name });
     setOptions(this.#fields.get("design").control, s.designs.map((d, i) => option(d.name, i)));
     setOptions(this.#fields.get("relation").control, s.relations.map(option));
-    this.#fields.get("n").control.placeholder = s.runs;
-    this.#fields.get("one").control.placeholder = s.oneRun;
+    this.#fields.get("n").control.placeholder = String(s.runs);
+    this.#fields.get("one").control.placeholder = String(s.oneRun ?? "");
     byId("k-one-group").hidden = byId("canaries-one").hidden = !s.oneRun;
     this.#fields.get("source").hint(s.title);
   }
@@ -173,7 +175,7 @@ export class CanaryForm {
     f.fail(message);
     if (!message) return true;
     const group = f.box.closest("#canaries-form details");
-    if (group) group.open = true;
+    if (group instanceof HTMLDetailsElement) group.open = true;
     if (focus) f.control.focus();
     return true;
   }

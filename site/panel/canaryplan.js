@@ -22,17 +22,18 @@ export function inTodaysWords({ form, ...texts }) {
 /**
  * The plan of a canary audit. Throws Unusable.
  * @param {"run" | "one" | "scores"} how in runs, in a single one, or of scores
- * @param {import("../worker/protocol").CanaryOffer["sources"][number]} source
+ * @param {import("../worker/files").CanaryOffer["sources"][number]} source
  * @param {(key: string) => string} text by key of the page's address; "" where there is none
  * @param {boolean} file is there one of the user's?
- * @param {import("../worker/protocol").CanaryOffer["sources"][number]["designs"][number]} design that is meant where none is named
+ * @param {import("../worker/files").CanaryOffer["sources"][number]["designs"][number]} design that is meant where none is named
  */
 export function canaryPlan(how, source, text, file, design) {
   // Of the settings of a file those count that say how it is read, or what is made of its vectors.
+  /** @param {import("../page/keys.js").Key} key */
   const idle = ({ form, fields }) => form?.place === "file" && !(fields[0].startsWith("/csv/") ? source.examples && file : design.vectors);
   // Relation and guesses of one run are the defaults here, and its design is the one that is shown.
   const own = how !== "one" ? {} : { relation: "", sides: "", guesses: "", "gdp-guesses": "", design: design.name };
-  const plan = { version: 1 };
+  const plan = /** @type {any} */ ({ version: 1 });
   try {
     put(plan, KEYS[how].filter((key) => !idle(key)), (name) => {
       const words = own[name] ?? text(nameIn(how, name));

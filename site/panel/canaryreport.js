@@ -32,15 +32,16 @@ const SIMULATED = {
  * @param {import("../worker/protocol").CanaryReported} answer
  * @param {import("../page/result.js").Standing} [standing]
  */
-export const headOf = ({ report }, standing = "") => [verdict(html("div", { class: "verdict" }), report, standing), html("div", {}, remarks({ warnings: [...(report.notes ?? []), ...report.warnings] }))];
+export const headOf = ({ report }, standing = "") => [verdict(html("div", { class: "verdict" }), report, standing), html("div", {}, remarks({ warnings: [...("notes" in report ? report.notes ?? [] : []), ...report.warnings] }))];
 
 /**
  * What stands below it: makes a part each.
- * @param {import("../worker/protocol").CanaryReported} answer
+ * @param {import("../worker/protocol").CanaryReported} answer about several runs
  * @param {{name: string}[]} intervals all that there are, for their letters
  * @returns {(() => HTMLElement | false | undefined)[]}
  */
-export function bodyOf({ report, facts, intervals: rows }, intervals) {
+export function bodyOf({ facts, intervals: rows, ...answer }, intervals) {
+  const report = /** @type {import("../worker/protocol").CanaryReport} */ (answer.report);
   const place = (i) => intervals.findIndex((x) => x.name === report.intervals[i]?.interval);
   return [
     () => rows.length > 0 && section("Lower bounds on epsilon",
@@ -81,26 +82,28 @@ const endOf = ({ report, facts }) => [
 
 /**
  * Fills a box in turns: with the course of the bounds, where there is one, and parts.
+ * @param {HTMLElement} box
  * @param {import("../worker/protocol").CanaryReported} answer
  * @param {{name: string}[]} intervals all that there are
  * @param {(() => HTMLElement | false | undefined)[]} parts
  * @returns {Promise<void>} when all of it is there
  */
 export function fillBody(box, { report, course }, intervals, parts) {
-  const chart = html("div", {});
+  const chart = html("div", {}), plan = /** @type {import("../worker/protocol").CanaryPlan} */ (report.plan);
   let drawn;
   return inTurns(
     () => {
       if (!course.length) return;
       box.append(html("section", {}, html("h3", {}, "The bounds as the runs came"),
         html("p", { class: "hint" }, "Provisional: each as if the audit had been planned to end there. The runs come in the order in which workers are done."), chart));
-      drawn = new Picture(chart, { of: "canaries", name: "bounds" }).show(JSON.stringify({ points: course, planned: report.plan.runs, claimed: report.plan.claim.epsilon, chosen: report.plan.interval, intervals: lettered(intervals) }));
+      drawn = new Picture(chart, { of: "canaries", name: "bounds" }).show(JSON.stringify({ points: course, planned: plan.runs, claimed: plan.claim.epsilon, chosen: plan.interval, intervals: lettered(intervals) }));
     },
     ...parts.map((part) => () => { box.append(part() || ""); })).then(() => drawn);
 }
 
-/** What the names of a report's files begin with. */
-export function canaryStem({ kind, plan: { source, claim, runs, canaries, seed } }) {
+/** What the names of a report's files begin with. @param {import("../worker/protocol").CanaryReported["report"]} report */
+export function canaryStem({ kind, plan }) {
+  const { source, claim, runs, canaries, seed } = /** @type {Partial<import("../worker/protocol").CanaryPlan & import("../worker/protocol").OneRunPlan>} */ (plan);
   const name = titles[kind] ? kind : "canaries", count = runs ? `n${runs}` : canaries && `m${canaries}`;
   return ["dpscope", name, source, `eps${claim.epsilon}`, count, `seed${seed}`].filter(Boolean).join("-").replace(/[^\w.+-]+/g, "_");
 }
@@ -119,6 +122,7 @@ function moments(report) {
   return tableRows(["in the event", "canaries", ...orders.map((l) => (l ? `μ${"₁₂₃₄"[l]}` : "rate μ₁")), "|μ₂ − μ₁²|", "|μ₄ − μ₂²|"], [row("Inside", report.in), row("Fresh", report.out)]);
 }
 
+/** @param {import("../worker/protocol").CanaryReport} report */
 function equation10({ equation10: e, plan }) {
   return [
     html("p", { class: "hint" }, "Differences of bounds by Wilson intervals; none is a bound. The single canary's is at a threshold of its own."),
@@ -141,6 +145,7 @@ function published({ plan, confidence }) {
   return same && html("p", { class: "hint" }, `${quoted ? "The paper quotes" : "Reference simulations gave"} ${plain(value)} at these settings, by ${k > 1 ? "second" : "first"}-order Wilson, on average.`);
 }
 
+/** @param {import("../worker/protocol").CanaryReport} report */
 function counts({ evidence }) {
   const t = evidence?.certified?.table;
   if (!t?.cells?.length) return null;

@@ -17,6 +17,7 @@ const COMES_WITHIN = 1000; // ms after the frame has loaded something
 const MAX_MODULE = 16 * 2 ** 20; // bytes
 
 const sum = "  let sum = 0;\n  for (const [value] of dataset) sum += value;\n";
+/** @type {[words: string, texts: Record<string, string>, code: string][]} */
 const examples = [
   ["A correct Laplace", { domain: "0:1" }, `// A sum of values in [0, 1], with Laplace noise of scale 1: epsilon 1.
 function mechanism(dataset, n, random) {
@@ -135,9 +136,10 @@ export class Own {
     byId("own-form").addEventListener("input", () => this.#dependents());
     byId("own-stop").addEventListener("click", () => this.stop());
     byId("own-choose").addEventListener("click", () => byId("own-input").click());
-    byId("own-input").addEventListener("change", ({ target }) => {
-      if (target.files.length) this.take([target.files[0]]);
-      target.value = "";
+    byId("own-input").addEventListener("change", () => {
+      const input = byId("own-input");
+      if (input.files.length) this.take([input.files[0]]);
+      input.value = "";
     });
     byId("own-forget").addEventListener("click", () => {
       this.#give(null);
@@ -241,7 +243,7 @@ export class Own {
       const { epsilon, delta, samples, seed, domain, rows, relation, reach, output } = texts;
       if (!epsilon) throw new Unusable("epsilon", "absent", "the claimed epsilon: nobody but you knows what your mechanism claims");
       const mine = this.#module ?? { name: FILE, code: this.#fields.get("code").control.value };
-      const plan = planOf({ epsilon, delta, samples, seed, mechanism: mine.bytes ? MODULE : SCRIPT });
+      const plan = planOf({ epsilon, delta, samples, seed, mechanism: "bytes" in mine ? MODULE : SCRIPT });
       const about = { domain, rows, relation, integer: Boolean(texts.integer), reach: hasReach(relation) ? Number(reach) : 0, output };
       const answer = await this.#do(mine, about, (tell) => this.#engine.run(plan, tell));
       const { report } = answer;
@@ -334,14 +336,14 @@ export class Own {
     const place = refusal?.path.split("/") ?? [];
     const about = [...this.#fields.keys()].find((key) => place.includes(key));
     const f = this.#fields.get(about ?? (this.#module ? "" : "code"));
-    const words = error.message.replace(/^mechanism \w+: /, "");
+    const words = refusal?.fault || error.message;
     this.#status(words);
     if (!f) return;
     f.fail(words);
     f.control.focus();
-    const line = Number(/line (\d+)$/.exec(refusal?.field)?.[1]);
+    const line = refusal?.line;
     if (about || !line) return;
-    const before = f.control.value.split("\n").slice(0, line - 1).join("\n").length + (line > 1);
+    const before = f.control.value.split("\n").slice(0, line - 1).join("\n").length + Number(line > 1);
     f.control.setSelectionRange(before, (f.control.value + "\n").indexOf("\n", before));
   }
 }
@@ -356,6 +358,6 @@ function spaceOf({ datasets: d }) {
 
 const base64 = (bytes) => new Promise((resolve) => {
   const reader = new FileReader();
-  reader.onload = () => resolve(reader.result.slice(reader.result.indexOf(",") + 1));
+  reader.onload = () => resolve(String(reader.result).slice(String(reader.result).indexOf(",") + 1));
   reader.readAsDataURL(new Blob([bytes]));
 });

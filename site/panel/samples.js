@@ -93,7 +93,7 @@ export class Samples {
     const reading = this.#next;
     this.#next = {};
     byId("yours").open = true;
-    const refuse = (found, want, remedy = "") => this.#on.refused("The samples were not read", { message: "", field: files.map((f) => f.name).join(", "), found, want, remedy });
+    const refuse = (found, want, remedy = "") => this.#on.refused("The samples were not read", { message: "", field: files.map((f) => f.name).join(", "), path: "", line: 0, fault: "", found, want, remedy });
     if (files.length > 2) return refuse(`${files.length} files`, "one file, or one for each of the two datasets");
     const large = files.find((f) => f.size > MOST_BYTES);
     if (large) return refuse(`${large.name} of ${size(large.size)}; nothing of it was read`, "at most 1 GiB", "take fewer rows or columns, or a binary format (NPY, NPZ)");

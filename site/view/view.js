@@ -99,7 +99,7 @@ const heard = {
     byId("status").textContent = View ? "This browser has no WebGL 2, or it is switched off: there is no picture, but the table holds its numbers." : "There is nothing to draw yet.";
     for (const id of ["bar", "keys", "facts"]) byId(id).hidden = !View;
     stage.hidden = byId("keys").hidden = !View || !webgl;
-    byId("tools").querySelectorAll("button:not(#csv)").forEach((b) => { b.hidden = !webgl; });
+    byId("tools").querySelectorAll("button:not(#csv)").forEach((b) => b.toggleAttribute("hidden", !webgl));
     byId("words").textContent = said.Words;
     keepFocus(byId("views"), () => byId("views").replaceChildren(...(Views?.length > 1 ? Views : []).map((v) =>
       html("button", { type: "button", "data-id": v.id, "aria-pressed": String(v.id === View), onclick: () => handle("show", v.id) }, v.words))));
@@ -125,7 +125,7 @@ byId("facts").addEventListener("toggle", fill);
 
 /** Keeps the focus at the button of the same id while buttons are made anew. */
 function keepFocus(group, change) {
-  const id = group.contains(document.activeElement) && document.activeElement.dataset.id;
+  const id = group.contains(document.activeElement) && /** @type {HTMLElement} */ (document.activeElement).dataset.id;
   change();
   if (id) group.querySelector(`[data-id="${CSS.escape(id)}"]`)?.focus({ preventScroll: true });
 }
@@ -186,7 +186,7 @@ byId("csv").addEventListener("click", () => {
 byId("in").addEventListener("click", () => handle("closer", 1 / 1.5));
 byId("out").addEventListener("click", () => handle("closer", 1.5));
 byId("whole").addEventListener("click", () => handle("reset"));
-byId("choice").addEventListener("change", ({ target }) => handle("choose", target.value));
+byId("choice").addEventListener("change", () => handle("choose", byId("choice").value));
 
 let drag = null; // {x, y, moved} of the pointer that is down
 const placeOf = (event) => {
@@ -226,7 +226,7 @@ const keys = {
   Escape() {
     handle("leave");
     stage.blur();
-    (frameElement?.previousElementSibling ?? parent).focus({ preventScroll: true }); // what opened it
+    /** @type {HTMLElement} */ (frameElement?.previousElementSibling ?? parent).focus({ preventScroll: true }); // what opened it
   },
 };
 stage.addEventListener("keydown", (event) => {
@@ -239,7 +239,7 @@ stage.addEventListener("keydown", (event) => {
 for (const kind of ["dragover", "drop"]) {
   addEventListener(kind, (event) => {
     event.preventDefault();
-    if (kind === "drop" && parent !== window) parent.document.body.dispatchEvent(new parent.DragEvent("drop", { dataTransfer: event.dataTransfer, bubbles: true, cancelable: true }));
+    if (kind === "drop" && parent !== window) parent.document.body.dispatchEvent(new /** @type {any} */ (parent).DragEvent("drop", { dataTransfer: /** @type {DragEvent} */ (event).dataTransfer, bubbles: true, cancelable: true }));
   });
 }
 
@@ -247,7 +247,7 @@ for (const kind of ["dragover", "drop"]) {
 
 const all = byId("all");
 new ResizeObserver(() => {
-  if (frameElement) frameElement.style.height = `${all.offsetHeight}px`;
+  if (frameElement) /** @type {HTMLElement} */ (frameElement).style.height = `${all.offsetHeight}px`;
 }).observe(all);
 let width = 0, height = 0;
 new ResizeObserver(() => {

@@ -8,7 +8,7 @@ import { CORE } from "./engine.js";
 export const status = (text) => { byId("status").textContent = text; };
 
 export class Core {
-  /** @type {import("./protocol").FullCatalogue | null} what it knows; there before it */
+  /** @type {import("./files").FullCatalogue | null} what it knows; there before it */
   catalogue = null;
   #engine;
   #waiting = []; // called once it runs

@@ -62,9 +62,9 @@ async function send(name, answer, compiler, signal, progress) {
 /** The module that a worker makes of what it is sent. */
 function compiled(name, compiler) {
   return new Promise((resolve, reject) => {
-    compiler.onmessage = ({ data: { module, reason } }) => {
+    compiler.onmessage = ({ data: { module, reason, forbidden } }) => {
       if (module) resolve(module);
-      else if (/unsafe-eval|security policy/i.test(reason)) reject(new Error("The server's content security policy forbids WebAssembly. It must send the header Content-Security-Policy with script-src 'self' 'wasm-unsafe-eval'."));
+      else if (forbidden) reject(new Error("The server's content security policy forbids WebAssembly. It must send the header Content-Security-Policy with script-src 'self' 'wasm-unsafe-eval'."));
       else reject(new Error(`${name} is not a WebAssembly module that this browser can run (${reason}).`));
     };
     compiler.onerror = (event) => {

@@ -59,7 +59,7 @@ export class Engine {
     this.#wait();
   }
 
-  /** build-info.json, or null where a server has none. @returns {Promise<import("./protocol").BuildInfo | null>} */
+  /** build-info.json, or null where a server has none. @returns {Promise<import("./files").BuildInfo | null>} */
   async info() {
     return buildInfo ??= await jsonBeside("build-info.json");
   }
@@ -67,7 +67,7 @@ export class Engine {
   /** What it says of a file. */
   async fileInfo(name) { return (await this.info())?.files.find((file) => file.name === name); }
 
-  /** catalogue.json. Throws an Error in words for the user. @returns {Promise<import("./protocol").FullCatalogue>} */
+  /** catalogue.json. Throws an Error in words for the user. @returns {Promise<import("./files").FullCatalogue>} */
   async catalogue() {
     const list = await jsonBeside("catalogue.json");
     if (!list) throw new Error(`catalogue.json could not be fetched. ${navigator.onLine ? "Is the server still there? It belongs beside page.js." : "You are offline."}`);
@@ -202,6 +202,15 @@ export class Engine {
     ];
   }
 
+  /**
+   * Asks the coordinator.
+   * @template {keyof import("./protocol").Requests} T
+   * @param {T} type
+   * @param {string} json what it sends
+   * @param {(so: import("./protocol").Requests[T]["tells"]) => void} [progress]
+   * @param {File[]} [files]
+   * @returns {{id: number, answer: Promise<import("./protocol").Requests[T]["answer"]>}}
+   */
   #request(type, json, progress, files) {
     const id = ++this.#last;
     const answer = new Promise((resolve, reject) => {
@@ -223,7 +232,7 @@ export class Engine {
     return request;
   }
 
-  /** A message from the coordinator. */
+  /** A message from the coordinator. @param {import("./protocol").FromCoordinator} message */
   #hear(message) {
     switch (message.type) {
       case "ready":
@@ -251,6 +260,7 @@ export class Engine {
 
   #wait() { this.running = new Promise((resolve) => { this.#runs = resolve; }); }
 
+  /** @param {import("./protocol").ToCoordinator} message @param {Transferable[]} [transfer] */
   #post(message, transfer = []) { this.#coordinator?.postMessage(message, transfer); }
 
   #spawn(start) {

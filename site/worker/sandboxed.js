@@ -84,7 +84,7 @@ export function inside() {
         return flat(mechanism(dataset, n, randomOf(seed)), n);
       } catch (error) {
         const line = seen(error) - before;
-        if (error instanceof Error && line > 0) error.line = line;
+        if (error instanceof Error && line > 0) Object.assign(error, { line });
         throw error;
       }
     };
@@ -178,7 +178,7 @@ export function inside() {
     return (values, { columns, n, seed }) => {
       let doing = "its start";
       try {
-        const { exports } = new WebAssembly.Instance(compiled), rows = values.length / columns;
+        const exports = /** @type {any} */ (new WebAssembly.Instance(compiled).exports), rows = values.length / columns;
         const does = (name, ...args) => exports[doing = name](...args);
         if (exports._initialize) does("_initialize");
         const width = does("width");

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -82,6 +83,10 @@ func addBrought(cat audit.Catalogue, request string, ask sandbox, tried bool) au
 func broughtSpec(r broughtRequest, ask sandbox, tried bool) (audit.MechanismSpec, error) {
 	space, err := audit.ParseSpace(r.Domain, r.Rows, r.Relation, r.Integer, r.Reach)
 	if err != nil {
+		var in *audit.InputError
+		if errors.As(err, &in) {
+			err = audit.At(in.Field, err) // a field of the request, and not the plan's mechanism
+		}
 		return audit.MechanismSpec{}, err
 	}
 	source := []byte(r.Code)
@@ -143,7 +148,7 @@ func (c *caller) answer(d audit.Dataset, n int, seed uint64) (answered, error) {
 	case a.fault != "":
 		in := &audit.InputError{Field: c.name, Found: "at fault: " + a.fault, Want: "code that gives outputs"}
 		if a.line > 0 {
-			in.Field = fmt.Sprintf("%s, line %d", c.name, a.line)
+			in.Field, in.Line = fmt.Sprintf("%s, line %d", c.name, a.line), a.line
 		}
 		if c.kind == audit.BroughtModule {
 			in.Want = "a module as docs/abi.md describes it"

@@ -7,9 +7,15 @@ import (
 	"os"
 )
 
-// main is for other platforms than the browser, where the program has nobody
-// to talk to; its parts are built and tested there all the same.
+// protocolFile has the types of the boundary. It is in the repository, so that
+// scripts can be checked without a build.
+const protocolFile = "site/worker/protocol.d.ts"
+
+// main, on other platforms than the browser, writes protocolFile anew, from the root of the
+// repository.
 func main() {
-	fmt.Fprintln(os.Stderr, "worker: runs in a web worker only; build it with GOOS=js GOARCH=wasm")
-	os.Exit(2)
+	if err := os.WriteFile(protocolFile, []byte(protocol(".")), 0o644); err != nil {
+		fmt.Fprintf(os.Stderr, "worker: %v; run it in the root of the repository\n", err)
+		os.Exit(1)
+	}
 }

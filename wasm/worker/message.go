@@ -9,8 +9,8 @@ import (
 )
 
 // message is one message of the boundary between page, coordinator and task
-// workers. Which fields count depends on Type; the others are zero. The file
-// site/worker/protocol.d.ts mirrors this one.
+// workers. Which fields count depends on Type; the others are zero. The types of
+// all messages in TypeScript are in site/worker/protocol.d.ts.
 type message struct {
 	Type   string
 	ID     int    // of the request, or of the task
@@ -87,10 +87,13 @@ type port interface {
 type refusal struct {
 	Message string `json:"message"`
 	Field   string `json:"field"`
-	Path    string `json:"path"` // see [audit.InputError.Place]
-	Found   string `json:"found"`
-	Want    string `json:"want"`
-	Remedy  string `json:"remedy"`
+	Path    string `json:"path"` // the name of a setting, p.NAME of a parameter, or a JSON pointer into what was sent
+	Line    int    `json:"line"` // of code at fault, from 1; 0: not known
+	// Fault is the error without where it came up; empty for other errors.
+	Fault  string `json:"fault"`
+	Found  string `json:"found"`
+	Want   string `json:"want"`
+	Remedy string `json:"remedy"`
 }
 
 func refusalOf(err error) refusal {
@@ -98,6 +101,7 @@ func refusalOf(err error) refusal {
 	var in *audit.InputError
 	if errors.As(err, &in) {
 		r.Field, r.Path, r.Found, r.Want, r.Remedy = in.Field, in.Place(), in.Found, in.Want, in.Remedy
+		r.Line, r.Fault = in.Line, in.Error()
 	}
 	return r
 }
@@ -112,7 +116,7 @@ func (e remoteError) Unwrap() error {
 	if e.Field == "" {
 		return nil
 	}
-	return &audit.InputError{Field: e.Field, Path: e.Path, Found: e.Found, Want: e.Want, Remedy: e.Remedy}
+	return &audit.InputError{Field: e.Field, Path: e.Path, Line: e.Line, Found: e.Found, Want: e.Want, Remedy: e.Remedy}
 }
 
 // mustJSON is for values that are built here and always have a JSON form.

@@ -1,0 +1,332 @@
+// Package typescript writes Go types as TypeScript declares the JSON values that
+// encoding/json makes of them, with the comments of their fields. It is for programs
+// that run in the repository: comments and the words of an enumeration are read from
+// the sources.
+package typescript
+
+import (
+	"encoding"
+	"encoding/json"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Module is the path of this module: types of other packages than its own have no
+// declaration.
+const Module = "github.com/dpscope/dpscope"
+
+// Writer collects declarations.
+type Writer struct {
+	// Root is the folder of the module.
+	Root string
+	// Main is the folder of package main, whose types do not tell it.
+	Main string
+	// Names are names of types in TypeScript, where they are not those in Go.
+	Names map[reflect.Type]string
+	// Prefixes are of all other types of a package, whose folder is the key.
+	Prefixes map[string]string
+	// As is in TypeScript what a type is that writes its own JSON.
+	As map[reflect.Type]string
+	// Fields are what fields are that hold JSON: a value of its type in Go, or its type
+	// in TypeScript as a string.
+	Fields map[Field]any
+
+	declared map[reflect.Type]string
+	names    map[string]reflect.Type
+	out      map[string]string
+	sources  map[string]source // by folder
+}
+
+// Field is a field of a struct.
+type Field struct {
+	Of   reflect.Type
+	Name string
+}
+
+// source is what reflection does not know of a package.
+type source struct {
+	types  map[string]string            // comments
+	fields map[string]map[string]string // comments, by type and field
+	words  map[string][]string          // constants by type
+}
+
+// Type is the type of a Go value in TypeScript. What it needs is declared.
+func (w *Writer) Type(v any) string {
+	if w.declared == nil {
+		w.declared, w.names = map[reflect.Type]string{}, map[string]reflect.Type{}
+		w.out, w.sources = map[string]string{}, map[string]source{}
+	}
+	return w.typeOf(reflect.TypeOf(v))
+}
+
+// Declarations are all that Type needed, by name.
+func (w *Writer) Declarations() string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(w.out)) {
+		all = append(all, w.out[name])
+	}
+	return strings.Join(all, "\n")
+}
+
+var (
+	jsonMarshaler = reflect.TypeFor[json.Marshaler]()
+	textMarshaler = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+func (w *Writer) typeOf(t reflect.Type) string {
+	if as := w.As[t]; as != "" {
+		return as
+	}
+	if t.Kind() == reflect.Pointer {
+		return w.typeOf(t.Elem())
+	}
+	if t.Implements(jsonMarshaler) || t.Implements(textMarshaler) {
+		panic(fmt.Sprintf("typescript: %v writes its own JSON: say in As what it is", t))
+	}
+	switch t.Kind() {
+	case reflect.Bool:
+		return "boolean"
+	case reflect.String:
+		return w.word(t)
+	case reflect.Slice:
+		if t.Elem().Kind() == reflect.Uint8 {
+			return "string" // in base64
+		}
+		return list(w.typeOf(t.Elem()))
+	case reflect.Array:
+		return "[" + strings.TrimSuffix(strings.Repeat(w.typeOf(t.Elem())+", ", t.Len()), ", ") + "]"
+	case reflect.Map:
+		return "Record<string, " + w.typeOf(t.Elem()) + ">"
+	case reflect.Struct:
+		if t.Name() == "" {
+			return "{ " + strings.TrimSuffix(strings.Join(w.fieldsOf(t, nil, nil, ""), " "), ";") + " }"
+		}
+		return w.declare(t)
+	}
+	if k := t.Kind(); k >= reflect.Int && k <= reflect.Float64 {
+		return "number"
+	}
+	panic(fmt.Sprintf("typescript: %v has no JSON form", t))
+}
+
+func list(of string) string {
+	if strings.Contains(of, "|") {
+		return "(" + of + ")[]"
+	}
+	return of + "[]"
+}
+
+// word is a string, or, where the type has constants, one of them.
+func (w *Writer) word(t reflect.Type) string {
+	if t.PkgPath() == "" {
+		return "string"
+	}
+	words := w.source(t).words[t.Name()]
+	if len(words) == 0 {
+		return "string"
+	}
+	if name, ok := w.declared[t]; ok {
+		return name
+	}
+	name := w.name(t)
+	w.out[name] = w.comment(t) + fmt.Sprintf("export type %s = %s;\n", name, strings.Join(words, " | "))
+	return name
+}
+
+func (w *Writer) declare(t reflect.Type) string {
+	if name, ok := w.declared[t]; ok {
+		return name
+	}
+	name := w.name(t)
+	src := w.source(t)
+	var b strings.Builder
+	b.WriteString(w.comment(t))
+	fmt.Fprintf(&b, "export interface %s {\n", name)
+	for _, line := range w.fieldsOf(t, src.fields[t.Name()], nil, "\n") {
+		b.WriteString("  " + strings.ReplaceAll(line, "\n", "\n  ") + "\n")
+	}
+	b.WriteString("}\n")
+	w.out[name] = b.String()
+	return name
+}
+
+// name gives a type its name, which no other may have.
+func (w *Writer) name(t reflect.Type) string {
+	name := w.Names[t]
+	if name == "" {
+		runes := []rune(t.Name())
+		name = string(unicode.ToUpper(runes[0])) + string(runes[1:])
+		if prefix := w.Prefixes[strings.TrimPrefix(t.PkgPath(), Module+"/")]; !strings.HasPrefix(name, prefix) {
+			name = prefix + name
+		}
+	}
+	if other, taken := w.names[name]; taken {
+		panic(fmt.Sprintf("typescript: %v and %v (%s) would both be %s: say in Names what they are called", other, t, t.PkgPath(), name))
+	}
+	w.names[name], w.declared[t] = t, name
+	return name
+}
+
+// fieldsOf are the members of a struct, those of embedded ones among them.
+func (w *Writer) fieldsOf(t reflect.Type, comments map[string]string, out []string, end string) []string {
+	for f := range t.Fields() {
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" || !f.IsExported() && !f.Anonymous {
+			continue
+		}
+		if f.Anonymous && name == "" {
+			of := f.Type
+			if of.Kind() == reflect.Pointer {
+				of = of.Elem()
+			}
+			out = w.fieldsOf(of, w.source(of).fields[of.Name()], out, end)
+			continue
+		}
+		if name == "" {
+			name = f.Name
+		}
+		if strings.ContainsAny(name, "$-") {
+			name = strconv.Quote(name)
+		}
+		of := ""
+		if as, ok := w.Fields[Field{t, f.Name}]; ok {
+			if words, is := as.(string); is {
+				of = words
+			} else {
+				of = w.typeOf(reflect.TypeOf(as))
+			}
+		} else {
+			of = w.typeOf(f.Type)
+		}
+		absent := strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
+		if f.Type.Kind() == reflect.Pointer && !absent {
+			of += " | null"
+		}
+		if absent {
+			name += "?"
+		}
+		line := name + ": " + of + ";"
+		if c := comments[f.Name]; c != "" && end != "" {
+			line = comment(c) + line
+		}
+		out = append(out, line)
+	}
+	return out
+}
+
+// link is a link of a comment in Go.
+var link = regexp.MustCompile(`\[((?:[a-z]+\.)?[A-Z][A-Za-z.]*)\]`)
+
+func comment(text string) string {
+	if text == "" {
+		return ""
+	}
+	text = link.ReplaceAllString(strings.Join(strings.Fields(text), " "), "$1")
+	return "/** " + strings.ReplaceAll(text, "*/", "* /") + " */\n"
+}
+
+func (w *Writer) comment(t reflect.Type) string { return comment(w.source(t).types[t.Name()]) }
+
+// source reads the package of a type.
+func (w *Writer) source(t reflect.Type) source {
+	folder, own := strings.CutPrefix(t.PkgPath(), Module+"/")
+	if t.PkgPath() == "main" {
+		folder, own = w.Main, true
+	}
+	if !own {
+		return source{}
+	}
+	if s, ok := w.sources[folder]; ok {
+		return s
+	}
+	s := source{types: map[string]string{}, fields: map[string]map[string]string{}, words: map[string][]string{}}
+	paths, err := filepath.Glob(filepath.Join(w.Root, folder, "*.go"))
+	if err != nil || len(paths) == 0 {
+		panic(fmt.Sprintf("typescript: no sources of %s in %s (%v)", t.PkgPath(), w.Root, err))
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments)
+		if err != nil {
+			panic("typescript: " + err.Error())
+		}
+		for _, d := range f.Decls {
+			if g, ok := d.(*ast.GenDecl); ok {
+				s.add(g)
+			}
+		}
+	}
+	w.sources[folder] = s
+	return s
+}
+
+func (s source) add(g *ast.GenDecl) {
+	for _, spec := range g.Specs {
+		switch spec := spec.(type) {
+		case *ast.TypeSpec:
+			s.types[spec.Name.Name] = firstOf(spec.Doc, g.Doc, spec.Comment)
+			if of, ok := spec.Type.(*ast.StructType); ok {
+				comments := map[string]string{}
+				for _, f := range of.Fields.List {
+					for _, name := range f.Names {
+						comments[name.Name] = firstOf(f.Doc, f.Comment)
+					}
+				}
+				s.fields[spec.Name.Name] = comments
+			}
+		case *ast.ValueSpec:
+			of, ok := spec.Type.(*ast.Ident)
+			if g.Tok != token.CONST || !ok {
+				continue
+			}
+			for _, v := range spec.Values {
+				if word, ok := v.(*ast.BasicLit); ok && word.Kind == token.STRING && !slices.Contains(s.words[of.Name], word.Value) {
+					s.words[of.Name] = append(s.words[of.Name], word.Value)
+				}
+			}
+		}
+	}
+}
+
+func firstOf(groups ...*ast.CommentGroup) string {
+	for _, g := range groups {
+		if g != nil {
+			return g.Text()
+		}
+	}
+	return ""
+}
+
+// Message is one message of a channel.
+type Message struct {
+	// Name is the interface in TypeScript.
+	Name string
+	// Type tells it from others.
+	Type string
+	// Doc says what it is.
+	Doc string
+	// Carries are its further fields and their types in TypeScript, JSON and what is in
+	// it among them.
+	Carries map[string]string
+}
+
+// Declaration declares a message.
+func (m Message) Declaration() string {
+	fields := []string{fmt.Sprintf("type: %q", m.Type)}
+	for _, name := range slices.Sorted(maps.Keys(m.Carries)) {
+		fields = append(fields, name+": "+m.Carries[name])
+	}
+	return comment(m.Doc) + fmt.Sprintf("export interface %s { %s }\n", m.Name, strings.Join(fields, "; "))
+}

@@ -1,0 +1,112 @@
+package main
+
+import (
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// expressions are the regular expressions that scripts may use, by file, each with
+// what it is for. None takes out of words what a field could say: of an error its place
+// is refusal.path, of a fault of code its line refusal.line.
+var expressions = map[string]map[string]string{
+	"embed/dp-audit.js": {
+		`/^(class|id|style|slot|part|lang|dir|title|hidden|role|tabindex|is|nonce|inert|translate|popover|draggable|exportparts|accesskey|autofocus|contenteditable|spellcheck|item\w+|on\w+)$|^(data|aria)-|[:@_$\[(]/`: "attributes that any element may have",
+		`/^#/`:      "the fragment of an address",
+		`/\/?$/`:    "the end of an address",
+		`/[\d.]+/g`: "numbers of a colour, as styles write it",
+		`/-./g`:     "the name of a property, of an attribute's",
+	},
+	"embed/embed.js":         {`/^#/`: "the fragment of an address"},
+	"embed/embedcanaries.js": {`/^p\./`: "a parameter's name, of its key"},
+	"embed/embedcode.js":     {`/&/g`: "escapes markup", `/"/g`: "escapes markup", `/</g`: "escapes markup"},
+	"file/files.js": {
+		`/^\uFEFF/`:                          "the mark that some files begin with",
+		`/^\{\s*"(?:[^"\\]|\\.)*"\s*:\s*\[/`: "the format of a file: an object of arrays",
+		`/^\{[^{}\n]*\}\s*\n\s*\{/`:          "the format of a file: an object a line",
+		`/"(?:\$schema|schemaVersion)"\s*:/`: "the format of a file: a report",
+		`/^\s*[[{]|\S\s*\n\s*\S/`:            "the format of a text: JSON, or several lines",
+		`/[",\n\r]/`:                         "what CSV puts in quotes",
+		`/[^\w.+-]+/g`:                       "the name of a file to be saved",
+	},
+	"page/address.js": {`/^#/`: "the fragment of an address", `/^[1-9]\d*$/`: "a version, in an address", `/#.*$/`: "the fragment of an address"},
+	"page/element.js": {`/^[≥≤<>~+−-]?\s?[\d.]|^[-−–]?$/u`: "cells that are set right: figures"},
+	"page/form.js":    {`/^p\./`: "makes an id of a key"},
+	"page/number.js":  {`/\B(?=(\d{3})+$)/g`: "thousands apart"},
+	"page/page.js":    {`/^\uFEFF/`: "the mark that some files begin with"},
+	"page/result.js": {
+		`/^(.*?\.)\s+(?=[\p{Lu}\d])(.*)$/su`: "sets the first sentence of a verdict larger; files have the verdict as one text",
+		`/((?:epsilon|divergence|rho|mu) (?:>=|≥) \S+|[\d.]+ % confidence|delta = \S+|\d{1,3}(?: \d{3})+)/u`: "where a line does not break",
+	},
+	"panel/canaryfiles.js": {
+		`/(^|[^a-z])(out([^a-z]|$)|non|held|hold)/i`: "names of the user's files, whose order decides",
+		`/[^a-z]+/`:                           "the names of a file's columns",
+		`/\.(csv|tsv|txt)$/i`:                 "the name of a user's file",
+		`/\.(csv|tsv|txt|jsonl|np[yz]|gz)$/i`: "the name of a user's file",
+		`/^\s*{\s*"\$schema"/`:                "the format of a file: a report",
+	},
+	"panel/canaryform.js":   {`/\W/g`: "makes an id of a key"},
+	"panel/canaryreport.js": {`/[^\w.+-]+/g`: "the name of a file to be saved", `/^-/`: "the sign of a number"},
+	"panel/own.js":          {`/\.wasm$/i`: "the name of a user's file"},
+	"panel/samples.js": {
+		`/canar|score|(^|[^a-z])((non)?[-_ ]?members?|in|out|holdout|held[-_ ]?out)([^a-z]|$)/i`: "names of the user's files that may be of scores",
+		`/[^\w.+-]+/g`: "the name of a file to be saved",
+	},
+	"worker/sandboxed.js": {
+		`RegExp(`:                        "the line in a stack of the user's code, which the browser has as text only",
+		`/[\p{Cc}\p{Cf}\u2028\u2029]/gu`: "control characters in the user's words",
+	},
+}
+
+// expression is a regular expression in a script: after what a value follows, from a
+// slash to a slash.
+var expression = regexp.MustCompile(`[=(,:!&|?>]\s*(/(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/*\s=\\\[])(?:\\.|\[(?:\\.|[^\]\\])*\]|[^/\\\[])*/[a-z]*)|(RegExp\()`)
+
+// Scripts take nothing out of words by regular expressions: a new one is listed above
+// with its reason, or becomes a field of what Go sends.
+func TestExpressions(t *testing.T) {
+	site := os.DirFS("..")
+	used := map[string]map[string]bool{}
+	err := fs.WalkDir(site, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.Name() == "node_modules" {
+			return fs.SkipDir
+		}
+		if path.Ext(name) != ".js" {
+			return nil
+		}
+		script, err := fs.ReadFile(site, name)
+		if err != nil {
+			return err
+		}
+		used[name] = map[string]bool{}
+		for i, line := range strings.Split(string(script), "\n") {
+			if words := strings.TrimSpace(line); strings.HasPrefix(words, "//") || strings.HasPrefix(words, "*") || strings.HasPrefix(words, "/*") {
+				continue
+			}
+			for _, m := range expression.FindAllStringSubmatch(line, -1) {
+				found := m[1] + m[2]
+				used[name][found] = true
+				if expressions[name][found] == "" {
+					t.Errorf("site/%s:%d: the regular expression %s is not listed here with a reason; if it takes something out of words, send that as a field", name, i+1, found)
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, list := range expressions {
+		for e := range list {
+			if !used[name][e] {
+				t.Errorf("site/%s has no regular expression %s any more; take it out of the list", name, e)
+			}
+		}
+	}
+}

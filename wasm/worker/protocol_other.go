@@ -1,0 +1,179 @@
+//go:build !js
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/dpscope/dpscope/accounting"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
+	"github.com/dpscope/dpscope/internal/typescript"
+	"github.com/dpscope/dpscope/wasm/scene"
+)
+
+// The boundary as the scripts' types. A message is in one of these tables, or the
+// test of them fails.
+
+// requests are what the page asks of the coordinator.
+var requests = []struct {
+	kind, name, doc string
+	sends           any // what json is the JSON of
+	tells           any // of progress; nil: there is none
+	answer          string
+	also            map[string]string
+}{
+	{kind: msgCheck, name: "Check", doc: "What a plan means, before it runs.", sends: pair.Plan{}, answer: msgChecked},
+	{kind: msgRun, name: "Run", doc: "Audits. A stop answers with the partial report.", sends: pair.Plan{}, tells: pair.Progress{}, answer: msgReport},
+	{kind: msgOpen, name: "Open", doc: "Reads a report. json: a file's text, verbatim.", sends: pair.Report{}, answer: msgReport},
+	{kind: msgVerify, name: "Verify", doc: "Replays a report. json: its text. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew.",
+		sends: pair.Report{}, tells: pair.Progress{}, answer: msgVerified},
+	{kind: msgAccount, name: "AskAccount", doc: "Accounts for a mechanism.", sends: accounting.Query{}, answer: msgAccounted},
+	{kind: msgCalibrate, name: "Calibrate", doc: "Measures the tool's own error rate. A stop answers with what it has counted.", sends: calibration.Plan{}, tells: calibrated{}, answer: msgCalibrated},
+	{kind: msgCanaries, name: "RunCanaries", doc: "Audits with canaries. json has one plan. A stop answers with the partial report.", sends: canaryRequest{}, tells: canaryProgress{}, answer: msgCanaried},
+	{kind: msgOpenCanaries, name: "OpenCanaries", doc: "Reads a report about canaries. json: its text.", sends: canary.Report{}, answer: msgCanaried},
+	{kind: msgVerifyCanaries, name: "VerifyCanaries", doc: "Replays a report about canaries. json has the report.", sends: canaryRequest{}, tells: canaryProgress{}, answer: msgVerified},
+	{kind: msgSamples, name: "ReadSamples", doc: "Reads the user's samples; without files: those that are there. Of the role of samples only.", sends: audit.Reading{}, tells: readProgress{}, answer: msgInspected,
+		also: map[string]string{"files": "File[]"}},
+	{kind: msgPicture, name: "AskPicture", doc: "Draws, during a run too.", sends: pictureRequest{}, answer: msgPictured},
+}
+
+// answers are the final answers, of which every request gets exactly one.
+var answers = []struct {
+	kind, name string
+	carries    any
+}{
+	{msgChecked, "CheckedAnswer", checked{}},
+	{msgReport, "Reported", reported{}},
+	{msgVerified, "Verified", verified{}},
+	{msgAccounted, "Accounted", accountAnswer{}},
+	{msgCalibrated, "Calibrated", calibrated{}},
+	{msgCanaried, "Canaried", canaryReported{}},
+	{msgInspected, "InspectedAnswer", inspected{}},
+	{msgPictured, "Pictured", scene.Picture{}},
+}
+
+const portField = "MessagePort"
+
+// others are the messages that are neither: to whom, and what they carry.
+var others = []typescript.Message{
+	{Name: "Start", Type: "start", Doc: "Page to any worker: its first message. module: compiled once, shared by all workers. role: samples is that of a coordinator which has no task workers and holds the user's samples. worker: of a task worker, from 0. Of the coordinator only: coreSha256 of the module, from build-info.json, goes into reports; hangAfterMs is the silence of a running task after which its worker is replaced, 20 s by default. brought: the user's mechanism, a BroughtRequest, and a port to a worker in the sandbox that runs it.",
+		Carries: map[string]string{"module": "WebAssembly.Module", "role": `"coordinator" | "task" | "samples"`, "worker": "number", "coreSha256?": "string", "hangAfterMs?": "number", "brought?": "{ json: string; port: MessagePort }"}},
+	{Name: "Compile", Type: "compile", Doc: "Page to a worker that is for nothing else: the next bytes of the core, transferred; the last one has none.", Carries: map[string]string{"part?": "Uint8Array"}},
+	{Name: "Compiled", Type: "compiled", Doc: "Its one answer: the module, or why there is none. forbidden: the server's policy allows no WebAssembly.", Carries: map[string]string{"module?": "WebAssembly.Module", "reason?": "string", "forbidden?": "boolean"}},
+	{Name: "Dead", Type: "dead", Doc: "Any worker to page: its core ended. Nothing more will come from it.", Carries: map[string]string{"reason": "string"}},
+	{Name: "Stop", Type: msgStop, Doc: "Page to coordinator: stops what has this id.", Carries: map[string]string{"id": "number"}},
+	{Name: "Attach", Type: msgAttach, Doc: "Page to coordinator: a task worker, by a port that is transferred.", Carries: map[string]string{"worker": "number", "port": portField}},
+	{Name: "Detach", Type: msgDetach, Doc: "Page to coordinator: it ended a worker and wants to do without it.", Carries: map[string]string{"worker": "number"}},
+	{Name: "Lost", Type: msgLost, Doc: "Page to coordinator: a worker died; a fresh one will be attached with the same number.", Carries: map[string]string{"worker": "number", "reason": "string"}},
+	{Name: "ReadyMessage", Type: msgReady, Doc: "Coordinator to page, with ReadyValue in json; task worker to page, with its number.", Carries: map[string]string{"json?": "string", "worker?": "number"}},
+	{Name: "ProgressMessage", Type: msgProgress, Doc: "Coordinator to page: what Requests says that the request tells, ten times a second at most.", Carries: map[string]string{"id": "number", "json": "string"}},
+	{Name: "Refused", Type: msgRefused, Doc: "Coordinator to page: the final answer that is an error. json: Refusal.", Carries: map[string]string{"id": "number", "json": "string"}},
+	{Name: "Replace", Type: msgReplace, Doc: "Coordinator to page: a worker hangs. The page ends it and attaches a fresh one under its number; no Lost is needed.", Carries: map[string]string{"worker": "number", "reason": "string"}},
+	{Name: "Serve", Type: msgServe, Doc: "Page to task worker: the port to the coordinator, transferred.", Carries: map[string]string{"port": portField}},
+	{Name: "TaskMessage", Type: msgTask, Doc: "Coordinator to task worker, Go on both sides, as what follows.", Carries: map[string]string{"id": "number", "json": "string"}},
+	{Name: "CancelMessage", Type: msgCancel, Doc: "Coordinator to task worker: ends a task.", Carries: map[string]string{"id": "number"}},
+	{Name: "RowsMessage", Type: msgRows, Doc: "Task worker to coordinator, after every 16 ms of work.", Carries: map[string]string{"id": "number", "rows": "number"}},
+	{Name: "DoneMessage", Type: msgDone, Doc: "Task worker to coordinator: a task's result.", Carries: map[string]string{"id": "number", "json": "string"}},
+	{Name: "FailedMessage", Type: msgFailed, Doc: "Task worker to coordinator: why a task has no result. json: Refusal.", Carries: map[string]string{"id": "number", "json": "string"}},
+}
+
+const protocolHead = `// Code generated by go run ./wasm/worker. DO NOT EDIT.
+//
+// The boundary between page and core. Every value that Go made crosses as JSON text
+// in the field json; Requests says what is in it. id is a number above 0 that
+// the page chooses for each request; every request gets exactly one final answer. A
+// run, a verification and a calibration need the task workers: one of them at a time,
+// a second one is refused.
+//
+// A worker's life: the page makes new Worker("worker.js"), posts Start to it,
+// and, for a task worker, a MessageChannel's ends: one to the coordinator in
+// Attach, one to the task worker in Serve. That may follow at once; what comes
+// before the core listens is kept. A worker that is Dead, or whose onerror
+// fires, is ended by the page: a task worker is reported with Lost and a fresh
+// one attached under the same number (within ten seconds it counts as the same
+// place in a run); with a dead coordinator all pending requests fail, and the
+// page starts all workers anew.
+
+`
+
+func typeFor[T any](m map[reflect.Type]string, name string) { m[reflect.TypeFor[T]()] = name }
+
+// protocol is site/worker/protocol.d.ts. root is the folder of the module.
+func protocol(root string) string {
+	names, as := map[reflect.Type]string{}, map[reflect.Type]string{}
+	typeFor[accounting.Method](names, "AccountMethod")
+	typeFor[ready](names, "ReadyValue")
+	typeFor[checked](names, "CheckedValue")
+	typeFor[pair.Progress](names, "ProgressValue")
+	typeFor[reported](names, "ReportedValue")
+	typeFor[verified](names, "VerifiedValue")
+	typeFor[accountAnswer](names, "AccountedValue")
+	typeFor[accounting.Query](names, "AccountQuery")
+	typeFor[calibrated](names, "CalibratedValue")
+	typeFor[calibration.Plan](names, "CalibrationPlan")
+	typeFor[rate](names, "FalseAlarms")
+	typeFor[scene.Picture](names, "PictureValue")
+	typeFor[audit.ParamValue](as, "number | string")
+	typeFor[scene.Node](as, "SVGNode")
+	typeFor[json.RawMessage](as, "unknown")
+
+	field := func(of any, name string) typescript.Field {
+		return typescript.Field{Of: reflect.TypeOf(of), Name: name}
+	}
+	w := typescript.Writer{Root: root, Main: "wasm/worker", Names: names, As: as,
+		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "core/canary/source": "Canary", "core/onerun": "OneRun", "core/scores": "Scores"},
+		Fields: map[typescript.Field]any{
+			field(reported{}, "Report"):       pair.Report{},
+			field(canaryRequest{}, "Plan"):    canary.Plan{},
+			field(canaryRequest{}, "OneRun"):  onerun.Plan{},
+			field(canaryRequest{}, "Scores"):  scores.Plan{},
+			field(canaryReported{}, "Report"): "CanaryReport | OneRunReport | ScoresReport",
+		}}
+	w.Type(canary.Report{})
+	w.Type(onerun.Report{})
+	w.Type(scores.Report{})
+	for _, v := range []any{ready{}, refusal{}, broughtRequest{}, scene.CanaryCourse{}, scene.Course{}} {
+		w.Type(v)
+	}
+
+	var b strings.Builder
+	b.WriteString(protocolHead)
+	var messages []typescript.Message
+	b.WriteString("/** What a request sends as JSON, tells on its way and answers. */\nexport interface Requests {\n")
+	kinds := map[string]string{}
+	var to, from []string
+	for _, a := range answers {
+		kinds[a.kind] = w.Type(a.carries)
+		messages = append(messages, typescript.Message{Name: a.name, Type: a.kind, Doc: "Coordinator to page. json: " + kinds[a.kind] + ".", Carries: map[string]string{"id": "number", "json": "string"}})
+		from = append(from, a.name)
+	}
+	for _, r := range requests {
+		sends, tells := w.Type(r.sends), "never"
+		if r.tells != nil {
+			tells = w.Type(r.tells)
+		}
+		fmt.Fprintf(&b, "  %q: { sends: %s; tells: %s; answer: %s };\n", r.kind, sends, tells, kinds[r.answer])
+		carries := map[string]string{"id": "number", "json": "string"}
+		for name, of := range r.also {
+			carries[name] = of
+		}
+		messages = append(messages, typescript.Message{Name: r.name, Type: r.kind, Doc: r.doc, Carries: carries})
+		to = append(to, r.name)
+	}
+	fmt.Fprintf(&b, "}\n\nexport type ToCoordinator = %s | Stop | Attach | Detach | Lost;\n", strings.Join(to, " | "))
+	fmt.Fprintf(&b, "export type FromCoordinator = %s | ReadyMessage | ProgressMessage | Refused | Replace | Dead;\n", strings.Join(from, " | "))
+	b.WriteString("\n/** An element of a picture: its name, attributes and children; or text. */\nexport type SVGNode = string | [name: string, attributes: Record<string, string> | null, ...children: SVGNode[]];\n\n// Messages.\n")
+	for _, m := range append(messages, others...) {
+		b.WriteString("\n" + m.Declaration())
+	}
+	b.WriteString("\n// Values, as Go declares them.\n\n" + w.Declarations())
+	return b.String()
+}
