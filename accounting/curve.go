@@ -87,7 +87,7 @@ func logOver(t, x float64) float64 {
 
 // PureDP is any mechanism that is Epsilon differentially private: the divergence
 // of randomised response at that epsilon is the largest, see
-// [bound.RandomisedResponseRenyi]. Epsilon tanh(Epsilon/2) at alpha = 1.
+// [bounds.RandomisedResponseRenyi]. Epsilon tanh(Epsilon/2) at alpha = 1.
 type PureDP struct{ Epsilon float64 }
 
 func (p PureDP) Validate() error { return checkEpsilon("epsilon", p.Epsilon) }

@@ -8,7 +8,7 @@ import (
 
 // GaussianDelta returns the exact delta at eps of noise N(0, sigma^2) on a value
 // of L2 sensitivity sensitivity (Balle and Wang 2018, theorem 8), see
-// [bound.GaussianDelta]. k mechanisms together are one of sensitivity sqrt(k)
+// [bounds.GaussianDelta]. k mechanisms together are one of sensitivity sqrt(k)
 // times as large. It panics unless sigma and sensitivity are above 0 and eps is
 // at least 0, all finite.
 func GaussianDelta(sigma, sensitivity, eps float64) float64 {

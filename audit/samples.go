@@ -5,6 +5,16 @@ import (
 	"math"
 )
 
+const (
+	// MinSamples is the least number of outputs on each dataset from which anything is
+	// learned or bounded.
+	MinSamples = 100
+	// BlockRows is the most outputs that an audit asks a mechanism for at a time. It is
+	// part of what makes a report replay: another one would change which random numbers
+	// an output is made of.
+	BlockRows = 4096
+)
+
 // ColumnKind says how the numbers of an output column are to be read.
 type ColumnKind string
 

@@ -9,7 +9,7 @@ import (
 )
 
 // pairLaw is the joint distribution of a pair of outputs over bins, first output
-// by second as in a [bound.Table].
+// by second as in a [bounds.Table].
 type pairLaw struct {
 	bins       int
 	cumulative []float64 // P of all cells up to and with this one; the last is 1

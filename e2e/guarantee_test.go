@@ -174,8 +174,7 @@ func TestAnytimeRefutes(t *testing.T) {
 
 // TestAnytimeStop: the bound climbs in sight, and what was seen is certified
 // when the run is stopped.
-func TestAnytimeStop(t *testing.T) {
-	t.Parallel()
+func TestAnytimeStop(t *testing.T) { // alone: the page waits for the core for a time only
 	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=100000000&explore=20000&trials=2&seed=3&workers=2&anytime=true")
 	if !eval[bool](t, tab, `document.querySelector("#anytime").checked`) {
 		t.Error("the switch is off")

@@ -115,6 +115,7 @@ func Renamed(data []byte) []byte {
 	return out
 }
 
+// Texts are words of a type of their own as strings.
 func Texts[T ~string](v []T) []string {
 	out := make([]string, len(v))
 	for i, x := range v {

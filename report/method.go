@@ -17,15 +17,15 @@ import (
 type Method string
 
 const (
-	// MethodOneRun is [bound.OneRunEpsilon], MethodOneRunGDP [bound.OneRunGDPEpsilon].
+	// MethodOneRun is [bounds.OneRunEpsilon], MethodOneRunGDP [bounds.OneRunGDPEpsilon].
 	MethodOneRun    Method = "one-run"
 	MethodOneRunGDP Method = "one-run-gdp"
-	// MethodExact is [bound.Exact], MethodClopperPearson [bound.ClopperPearson] and
-	// MethodGaussian [bound.GaussianMu] of the counts of an event.
+	// MethodExact is [bounds.Exact], MethodClopperPearson [bounds.ClopperPearson] and
+	// MethodGaussian [bounds.GaussianMu] of the counts of an event.
 	MethodExact          Method = "exact"
 	MethodClopperPearson Method = "clopper-pearson"
 	MethodGaussian       Method = "gaussian-dp"
-	// MethodPaired is [bound.CanaryPairedBetting]: of a matrix, its runs are the
+	// MethodPaired is [bounds.CanaryPairedBetting]: of a matrix, its runs are the
 	// pairs; else scores in are paired with scores out.
 	MethodPaired Method = Method(bounds.CanaryPairedBetting)
 )
@@ -116,7 +116,7 @@ var ownTrainings = Assumes{
 	audit.Replace:   "each score is of a training of its own, with its canary or with another record in its place; canaries are of one distribution",
 }
 
-// ByRuns: under add-remove every run counts, see [bound.CoinDelta]. Under replace the
+// ByRuns: under add-remove every run counts, see [bounds.CoinDelta]. Under replace the
 // runs count that have K canaries in and M out, of which the seed draws as many. Why
 // that is valid: let S, the canaries in, be drawn at random, so that given how many
 // they are all such sets are equally likely, or canaries be drawn anew in every run.
@@ -156,6 +156,7 @@ var MethodWords = map[Method]struct {
 // OneRunOfReplace says why there is no bound in one run for a claim under replace.
 const OneRunOfReplace = "coins of an audit in one run put a canary in or leave it out, which is adding or removing a record; a mechanism that is private under replace may tell how many records there are"
 
+// NewRow is the row of a method for single trainings, under a relation, without bounds.
 func NewRow(m Method, relation audit.Relation) Row {
 	w := MethodWords[m]
 	return Row{Method: m, Title: w.title, Valid: w.valid, Trainings: w.trainings, Assumption: w.Assumes[relation]}

@@ -26,6 +26,7 @@ type Head struct {
 	Quantity   string
 	Counts     any // that the bound follows from, where they are few; else nil
 	Confidence float64
+	Beta       float64 // 1 - Confidence, exactly
 	Seed       uint64
 	Ended      audit.Termination
 	Timing     audit.Timing

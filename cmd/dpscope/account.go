@@ -23,7 +23,7 @@ func accountCommand(args []string, stdout, stderr io.Writer) int {
 	for _, k := range accounting.Kinds() {
 		kinds = append(kinds, string(k))
 	}
-	mechanism := set.String("mechanism", "", "what is accounted: "+strings.Join(kinds, ", "))
+	mechanism := set.String("mechanism", "", "what to account for: "+strings.Join(kinds, ", "))
 	optionalVar(set, &q.Sigma, "sigma", "gaussian: standard deviation of the noise")
 	optionalVar(set, &q.Scale, "scale", "laplace: scale of the noise")
 	optionalVar(set, &q.P, "p", "randomised-response: probability of the true answer")
@@ -56,7 +56,7 @@ func accountCommand(args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	if *mechanism == "" {
-		return fail(stderr, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "one of " + strings.Join(kinds, ", ")})
+		return fail(stderr, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "one of " + strings.Join(kinds, ", "), Remedy: "for example -mechanism gaussian -sigma 2"})
 	}
 	q.Mechanism, q.Steps, q.Group = accounting.Kind(*mechanism), &steps, &group
 	if q.Mechanism.Parameters() == nil {

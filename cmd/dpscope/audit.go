@@ -21,7 +21,6 @@ type auditFlags struct {
 
 	asked    cli.Asked[pair.Plan]
 	workers  *int
-	strict   bool
 	recorded sampleFlags
 	brought  broughtFlags
 
@@ -38,7 +37,6 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 	f.suite.register(s)
 	f.out.register(s)
-	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
 	return f
 }
 
@@ -133,8 +131,11 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if err != nil {
 		fail(stderr, err)
 	}
-	files, printed := f.out.write(stdout, f.rendered(report))
-	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Termination.Reason, f.strict), files, printed)
+	name := report.Inputs.Mechanism
+	if s := report.Inputs.Samples; s != nil {
+		name = s.Files[0].Name
+	}
+	return f.out.finish(stdout, stderr, name, report)
 }
 
 // meter shows progress on one line of a terminal, and nothing elsewhere.

@@ -97,10 +97,10 @@ func (f *broughtFlags) check(given map[string]bool) error {
 func (f *broughtFlags) checkUnused(given map[string]bool) error {
 	for _, k := range broughtKinds {
 		if given[k.flag] {
-			return &audit.InputError{Field: "-" + k.flag, Found: `""`, Want: "a mechanism of yours (docs/command.md, docs/abi.md)"}
+			return &audit.InputError{Field: "-" + k.flag, Found: `""`, Want: "the command or the module of your mechanism (docs/command.md, docs/abi.md)"}
 		}
 	}
-	return refuseFlags(given, "absent without a mechanism of yours", "-exec or -wasm brings one (docs/command.md, docs/abi.md)", "exec-timeout", "domain", "rows", "integer", "reach")
+	return refuseFlags(given, "absent without a mechanism of yours", "name yours with -exec or -wasm (docs/command.md, docs/abi.md)", "exec-timeout", "domain", "rows", "integer", "reach")
 }
 
 // refuseFlags refuses the flags that are given of those that are named.
@@ -154,14 +154,14 @@ func (f *broughtFlags) replay(ctx context.Context, r pair.Report) (cat audit.Cat
 	i := slices.IndexFunc(broughtKinds, func(k broughtKind) bool { return b != nil && k.kind == b.Kind })
 	switch k := f.chosen(); {
 	case b == nil:
-		return cat, nil, "", &audit.InputError{Field: "-" + k.flag, Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism}
+		return cat, nil, "", &audit.InputError{Field: "-" + k.flag, Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism, Remedy: "leave the flag out"}
 	case b.Kind == audit.BroughtScript:
 		return cat, nil, "", &audit.InputError{Field: "inputs.brought.kind", Found: string(b.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify"}
 	case i < 0:
 		return cat, nil, "", audit.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(audit.BroughtCommand), string(audit.BroughtModule)})
 	case k == nil || k.kind != b.Kind:
 		return cat, nil, "", &audit.InputError{Field: "-" + broughtKinds[i].flag, Found: "absent",
-			Want: fmt.Sprintf("given again, as a replay runs nothing that only a report names; this one names %q", b.Name), Remedy: "if you trust that, add the flag"}
+			Want: fmt.Sprintf("given again, as a replay runs nothing that only a report names; this one names %q", b.Name), Remedy: "if you trust it, add the flag"}
 	}
 	if err := b.Datasets.Validate(); err != nil {
 		return cat, nil, "", err

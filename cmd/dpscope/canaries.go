@@ -17,10 +17,10 @@ import (
 type canaryFlags struct {
 	*cli.Flags
 
-	asked        cli.Asked[canary.Plan]
-	data, format string
-	workers      *int
-	strict       bool
+	asked   cli.Asked[canary.Plan]
+	data    string
+	workers *int
+	out     formatFlags
 }
 
 func newCanaryFlags(stderr io.Writer) *canaryFlags {
@@ -30,8 +30,7 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 	s.Func("d", "dimension, short for -param d=", func(v string) error { return s.Set("param", "d="+v) })
 	s.StringVar(&f.data, "data", "", "CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
-	s.TextOrJSON(&f.format)
-	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
+	f.out.register(s)
 	return f
 }
 
@@ -53,7 +52,7 @@ func readData(name string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) > maxDataBytes {
-		return nil, &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "smaller"}
+		return nil, &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "at most that large", Remedy: "take fewer rows of it"}
 	}
 	if data == nil {
 		data = []byte{}
@@ -90,8 +89,7 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		fail(stderr, err)
 	}
-	printed := cli.Print(stdout, f.format, report.Text, report)
-	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
+	return f.out.finish(stdout, stderr, plan.Source, report)
 }
 
 // canaries shows the progress of a canary audit.

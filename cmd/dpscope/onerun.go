@@ -25,16 +25,14 @@ import (
 type oneFlags[P any] struct {
 	*cli.Flags
 
-	asked  cli.Asked[P]
-	format string
-	strict bool
+	asked cli.Asked[P]
+	out   formatFlags
 }
 
 func newOneFlags[P any](name string, keys []settings.Key[P], stderr io.Writer) *oneFlags[P] {
 	f := &oneFlags[P]{Flags: cli.NewFlags("dpscope "+name, stderr)}
 	f.asked = cli.Settings(f.Flags, keys)
-	f.TextOrJSON(&f.format)
-	f.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
+	f.out.register(f.Flags)
 	return f
 }
 
@@ -62,8 +60,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		fail(stderr, err)
 	}
-	printed := cli.Print(stdout, f.format, report.Text, report)
-	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
+	return f.out.finish(stdout, stderr, report.Plan.Source, report)
 }
 
 // scores is dpscope scores. Flags may stand before and behind the files.
@@ -85,8 +82,7 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	printed := cli.Print(stdout, f.format, report.Text, report)
-	return told(stderr, report.Summary, verdictCode(report.Verdict, report.Ended.Reason, f.strict), nil, printed)
+	return f.out.finish(stdout, stderr, report.Head().Subject, report)
 }
 
 // readScores reads one or two files of scores.
@@ -149,7 +145,7 @@ func verifyScores(name string, data []byte, files []string, whole bool, stdout, 
 	var given *scores.Scores
 	switch {
 	case whole && len(files) == 0 && len(report.Plan.Data) > 0:
-		return fail(stderr, &audit.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "-data FILE, twice for two files; -quick checks the bounds from the report's counts"})
+		return fail(stderr, &audit.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "name it with -data FILE, twice for two files, or check the bounds from the report's counts alone with -quick"})
 	case whole:
 		if given, err = readScores(files); err != nil {
 			return fail(stderr, err)

@@ -11,22 +11,24 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
-	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/report/format"
 )
 
-// formatFlags say what dpscope audit writes, and where.
+// formatFlags say what the commands that audit write, and where.
 type formatFlags struct {
 	format   string
 	files    []formatFile
 	location string
+	strict   bool
 }
 
 // formatFile is a file that is written beside standard output.
 type formatFile struct{ format, path string }
 
 func (f *formatFlags) register(s *cli.Flags) {
+	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
 	s.Format(&f.format, "what standard output gets: "+strings.Join(format.Formats, ", "), format.Formats...)
 	s.Check(f.check)
 	s.Func("output", "write a `file` beside standard output, as FORMAT=FILE or as FILE whose ending tells the format (.sarif, .json, .xml, .md, .txt); may be given more than once", func(v string) error {
@@ -36,7 +38,7 @@ func (f *formatFlags) register(s *cli.Flags) {
 		}
 		return err
 	})
-	s.StringVar(&f.location, "location", "", "`FILE[:LINE]` of the mechanism in your code, for sarif and github; GitHub refuses SARIF without it. With -plan the default is the audit's line in the plan")
+	s.StringVar(&f.location, "location", "", "`FILE[:LINE]` of the mechanism in your code, for sarif and github; GitHub refuses SARIF without it. In a plan the default is the line of the audit")
 }
 
 // endings tell the formats of files.
@@ -104,6 +106,14 @@ func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed er
 		}
 	}
 	return files, format.Write(stdout, f.format, run)
+}
+
+// finish writes the report of a single audit in all forms, and returns the exit code.
+func (f *formatFlags) finish(stdout, stderr io.Writer, name string, r report.View) int {
+	place, _ := f.place() // it was checked
+	files, printed := f.write(stdout, format.Run{Audits: []format.Audit{{Name: name, Report: r, Location: place}}, Strict: f.strict})
+	h := r.Head()
+	return told(stderr, h.Summary, verdictCode(h.Verdict, h.Ended.Reason, f.strict), files, printed)
 }
 
 // verdictCode is the exit code of an audit.
@@ -192,14 +202,4 @@ func writeWhole(path string, data []byte) error {
 		return fmt.Errorf("%s: %w", path, err)
 	}
 	return os.Rename(tmp.Name(), path)
-}
-
-// rendered is a single audit, as the formats want it.
-func (f *auditFlags) rendered(r pair.Report) format.Run {
-	place, _ := f.out.place() // it was checked
-	name := r.Inputs.Mechanism
-	if s := r.Inputs.Samples; s != nil {
-		name = s.Files[0].Name
-	}
-	return format.Run{Audits: []format.Audit{{Name: name, Report: r, Location: place}}, Strict: f.strict}
 }

@@ -12,12 +12,17 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/report/format"
 )
 
@@ -71,6 +76,14 @@ func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
 		if e.Brought != nil {
 			beside(&e.Brought.Wasm)
 		}
+		if e.Scores != nil {
+			for i := range e.Scores.Files {
+				beside(&e.Scores.Files[i])
+			}
+		}
+	}
+	for i := range file.Audits {
+		beside(&file.Audits[i].Data)
 	}
 	return file, nil
 }
@@ -82,6 +95,68 @@ type planned struct {
 	cat   audit.Catalogue
 	place *format.Location
 	end   func() // ends what the user brought; nil where there is nothing to end
+
+	// Of an audit of another kind, instead of plan: its plan, and what its files hold.
+	canaries *canary.Plan
+	oneRun   *onerun.Plan
+	scores   *scores.Plan
+	given    core.Given
+}
+
+// run does the audit. A report comes with an error where the run failed; nil where it
+// never began.
+func (p *planned) run(ctx context.Context, workers int, show *meter) (report.View, error) {
+	pool := core.LocalPool(p.cat, workers)
+	switch {
+	case p.canaries != nil:
+		run := canary.Run{Plan: *p.canaries, File: p.given.File, Sources: source.Sources(), Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}
+		if show.w != nil {
+			run.Progress = show.canaries(*p.canaries)
+		}
+		r, err := run.Do(ctx)
+		return begun(r, r.Schema), err
+	case p.oneRun != nil:
+		r, err := onerun.Run{Plan: *p.oneRun, File: p.given.File, Sources: source.Sources(), Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
+		return begun(r, r.Schema), err
+	case p.scores != nil:
+		r, err := scores.Run(*p.scores, *p.given.Scores, cli.Generator())
+		return begun(r, r.Schema), err
+	}
+	r, err := pair.Run{Plan: p.plan, Catalogue: p.cat, Pool: pool, Generator: cli.Generator(), Progress: show.progress, Now: cli.Clock()}.Do(ctx)
+	return begun(r, r.Schema), err
+}
+
+// begun is the report of a run that began, and so has a schema.
+func begun(r report.View, schema string) report.View {
+	if schema == "" {
+		return nil
+	}
+	return r
+}
+
+// resolved is the plan with its defaults filled in, as the report's.
+func (p *planned) resolved() (any, error) {
+	switch {
+	case p.canaries != nil:
+		a, err := p.canaries.Resolve(source.Sources(), p.given.File)
+		if err != nil {
+			return nil, err
+		}
+		return a.Plan, nil
+	case p.oneRun != nil:
+		a, err := p.oneRun.Resolve(source.Sources(), p.given.File)
+		if err != nil {
+			return nil, err
+		}
+		return a.Plan, nil
+	case p.scores != nil:
+		return scores.Resolve(*p.scores, *p.given.Scores)
+	}
+	a, err := p.plan.Resolve(p.cat)
+	if err != nil {
+		return nil, err
+	}
+	return a.Plan, nil
 }
 
 // endAll ends what the audits hold.
@@ -104,6 +179,7 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 	for k, i := range chosen {
 		e := file.Audits[i]
 		all[k] = planned{name: e.Name, plan: file.Core(i), cat: catalogue}
+		all[k].canaries, all[k].oneRun, all[k].scores = file.Other(i)
 		heard = heard || e.Brought != nil
 		if err := all[k].read(e); err != nil {
 			return nil, nil, nil, at(k, err)
@@ -135,8 +211,15 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 }
 
 // read reads the audit's files.
-func (p *planned) read(e suite.Entry) error {
-	if e.Recorded == nil {
+func (p *planned) read(e suite.Entry) (err error) {
+	switch {
+	case e.Scores != nil:
+		p.given.Scores, err = readScores(e.Scores.Files)
+		return err
+	case e.Data != "":
+		p.given.File, err = readData(e.Data)
+		return err
+	case e.Recorded == nil:
 		return nil
 	}
 	flags, choice := recordedFlags(*e.Recorded)
@@ -162,7 +245,7 @@ func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) 
 		}
 		p.place = &l
 	}
-	_, err = p.plan.Resolve(p.cat)
+	_, err = p.resolved()
 	return err
 }
 
@@ -217,16 +300,15 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	}
 	defer endAll()
 	place, _ := f.out.place() // it was checked
-	run := format.Run{Strict: f.strict}
+	run := format.Run{Strict: f.out.strict}
 	var audited []suite.Audited
 	end := audit.Completed
 	for i, p := range todo {
 		show := newMeter(stderr)
 		show.before = fmt.Sprintf("%d/%d %.20q: ", i+1, len(todo), p.name)
-		report, err := pair.Run{Plan: p.plan, Catalogue: p.cat, Pool: core.LocalPool(p.cat, *f.workers),
-			Generator: cli.Generator(), Progress: show.progress, Now: cli.Clock()}.Do(ctx)
+		report, err := p.run(ctx, *f.workers, show)
 		show.clear()
-		if err != nil && report.Schema == "" {
+		if report == nil {
 			return fail(stderr, fmt.Errorf("audit %s: %w", p.name, err))
 		}
 		if err != nil {
@@ -235,7 +317,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 		if place != nil && file.Audits[chosen[i]].Location == "" {
 			p.place = place
 		}
-		if report.Termination.Reason == audit.Stopped {
+		if report.Head().Ended.Reason == audit.Stopped {
 			end = audit.Stopped
 		}
 		audited = append(audited, suite.Audited{Name: p.name, Report: report})
@@ -244,7 +326,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 	whole := suite.NewReport(file, cli.Generator(), audited)
 	run.Summary, run.Value = whole.Summary, whole
 	files, printed := f.out.write(stdout, run)
-	return told(stderr, whole.Summary, verdictCode(whole.Verdict, end, f.strict), files, printed)
+	return told(stderr, whole.Summary, verdictCode(whole.Verdict, end, f.out.strict), files, printed)
 }
 
 // verifyPlan is dpscope verify of a plan's report.
@@ -305,35 +387,41 @@ func verifyPlan(name string, data []byte, f planFlags, workers int, whole bool, 
 	return code
 }
 
-// certified reports whether a run came to certification.
-func certified(r pair.Report) bool {
-	return len(r.Results) > 0 && r.Evidence != nil && r.Evidence.Table != nil
-}
-
 // verifyAudit replays one audit.
 func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, workers int, whole bool) (v engine.Verification, err error) {
-	r := a.Report
 	p, ok := todo[a.Name]
 	if !ok {
-		if r.Inputs.Samples != nil || r.Inputs.Brought != nil {
-			return v, &audit.InputError{Field: "-plan", Found: "absent", Want: "the plan of this report, which names the files of recorded outputs and what you brought"}
+		if err := needsPlan(a.Report); err != nil {
+			return v, err
 		}
 		p.cat = catalogue
 	}
-	if certified(r) {
-		v, err = pair.Verify(ctx, p.cat, core.LocalPool(p.cat, workers), r, whole)
-	} else {
-		v, err = pair.VerifyEnded(p.cat, r)
+	p.given.Catalogue, p.given.Pool, p.given.Whole = p.cat, core.LocalPool(p.cat, workers), whole
+	v, err = core.Verify(ctx, a.Report, p.given)
+	if err != nil || !ok {
+		return v, err
 	}
+	want, err := p.resolved()
 	if err != nil {
 		return v, err
 	}
-	if ok {
-		want, err := p.plan.Resolve(p.cat)
-		if err != nil {
-			return v, err
-		}
-		v.Same(audit.EqualJSON(r.Plan(), want.Plan), "what the plan asks for", "the report is of other settings")
-	}
+	v.Same(audit.EqualJSON(core.PlanOf(a.Report), want), "what the plan asks for", "the report is of other settings")
 	return v, nil
+}
+
+// needsPlan refuses a report that only the plan's own files replay.
+func needsPlan(r report.View) error {
+	missing := false
+	switch r := r.(type) {
+	case pair.Report:
+		missing = r.Inputs.Samples != nil || r.Inputs.Brought != nil
+	case canary.Report:
+		missing = r.Plan.Data != ""
+	case onerun.Report:
+		missing = r.Plan.Data != ""
+	}
+	if missing {
+		return &audit.InputError{Field: "-plan", Found: "absent", Want: "the plan of this report, which names the files of its audits and what you brought"}
+	}
+	return nil
 }

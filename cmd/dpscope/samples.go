@@ -32,10 +32,10 @@ func (f *sampleFlags) registerFiles(s *cli.Flags) {
 func (f *sampleFlags) register(s *cli.Flags) {
 	f.registerFiles(s)
 	s.StringVar(&f.header, "header", "", "yes or no: whether the first line of -samples-file names the columns; default: by content")
-	s.StringVar(&f.dataset, "dataset", "", `column of -samples-file that tells the dataset; default "dataset"`)
+	s.StringVar(&f.dataset, "dataset", "", `column of -samples-file that says which dataset a row is of; default "dataset"`)
 	s.StringVar(&f.outputs, "outputs", "", "columns of -samples-file that are outputs, separated by commas; default: all others")
-	s.StringVar(&f.nonFinite, "nonfinite", "", "refuse or symbol: what NaN and infinities in -samples-file, or from a mechanism of yours, are; default refuse")
-	s.StringVar(&f.decimal, "decimal", "", "what stands before the decimals of numbers in a CSV or TSV of -samples-file: . or ,")
+	s.StringVar(&f.nonFinite, "nonfinite", "", "what to do with NaN and infinities in -samples-file or from a mechanism of yours: refuse them, or take each as a symbol; default refuse")
+	s.StringVar(&f.decimal, "decimal", "", "decimal separator of numbers in a CSV or TSV of -samples-file: . or ,")
 	s.Func("kind", "kind of a column of -samples-file, or of column c1, c2, ... of a mechanism of yours, as name=real, name=symbol or name=mixed, or c1..c8=real; may be given more than once", func(v string) error {
 		if f.kinds == nil {
 			f.kinds = map[string]audit.ColumnKind{}
@@ -49,7 +49,7 @@ func (f *sampleFlags) given() bool { return f.file != "" || f.file2 != "" }
 // check refuses flags that belong to mechanisms.
 func (f *sampleFlags) check(given map[string]bool) error {
 	if f.file == "" {
-		return &audit.InputError{Field: "-samples-file", Found: "absent", Want: "the file of the first dataset, as -samples-file2 is given"}
+		return &audit.InputError{Field: "-samples-file", Found: "absent", Want: "the file of the first dataset", Remedy: "-samples-file2 is the file of the second one only"}
 	}
 	return refuseFlags(given, "absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", "mechanism", "param", "relation", "pair", "finder", "trials")
 }
@@ -59,7 +59,7 @@ func checkOwnClaim(c *audit.Claim) error {
 	if c != nil && (c.Epsilon > 0 || c.Rho > 0 || c.Mu > 0) {
 		return nil
 	}
-	return &audit.InputError{Field: "-epsilon", Found: "absent", Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "nobody but you knows what your mechanism claims"}
+	return &audit.InputError{Field: "-epsilon", Found: "absent", Want: "the claimed epsilon (or -rho, or -mu)", Remedy: "enter what your mechanism claims, for example -epsilon 1; dpscope cannot know it"}
 }
 
 func (f *sampleFlags) options() recorded.Options {
@@ -123,7 +123,7 @@ func (f *sampleFlags) open(path string, o recorded.Options) (*recorded.File, err
 		return readFile(path, o)
 	}
 	if f.file == f.file2 {
-		return nil, &audit.InputError{Field: "-samples-file2", Found: "- like -samples-file", Want: "another file", Remedy: "standard input can be read once"}
+		return nil, &audit.InputError{Field: "-samples-file2", Found: "- like -samples-file", Want: "another file", Remedy: "standard input can be read once; save one of the two to a file"}
 	}
 	o.Name = "standard input"
 	return recorded.Read(f.stdin, o)
@@ -158,7 +158,7 @@ func (f *sampleFlags) replay(r pair.Report) (cat audit.Catalogue, note string, e
 	case rec == nil && !f.given():
 		return catalogue, "", nil
 	case rec == nil:
-		return cat, "", &audit.InputError{Field: "-samples-file", Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism}
+		return cat, "", &audit.InputError{Field: "-samples-file", Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism, Remedy: "leave the flag out"}
 	case len(rec.Files) == 0 || len(rec.Files) > 2:
 		return cat, "", &audit.InputError{Field: "inputs.samples.files", Found: fmt.Sprintf("of %d files", len(rec.Files)), Want: "one or two"}
 	case f.file == "" || (f.file2 != "") != (len(rec.Files) == 2):

@@ -26,7 +26,7 @@ const maxReportBytes = 64 << 20
 // replay gives the same, whatever the verdict, and with 1 when it does not.
 func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope verify", stderr)
-	quick := set.Bool("quick", false, "certify the report's own witness only; cannot show that it was chosen before its samples were drawn")
+	quick := set.Bool("quick", false, "only certify the report's own witness again; this cannot show that the witness was chosen before the samples were drawn")
 	workers := set.Workers(0, "parallel workers; 0: one a processor")
 	var files []string
 	set.Func("data", "the `file` that an audit with canaries or of scores was given; twice for two files of scores", func(v string) error {
@@ -59,10 +59,10 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return verifyScores(name, data, files, !*quick, stdout, stderr)
 	}
 	if len(files) > 0 {
-		return fail(stderr, &audit.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries, one-run or scores"})
+		return fail(stderr, &audit.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries, one-run or scores", Remedy: "leave the flag out"})
 	}
 	if plan.file != "" {
-		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent but for a report of dpscope audit -plan"})
+		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent but for a report of dpscope audit -plan", Remedy: "leave the flag out"})
 	}
 	report, newer, err := pair.ParseReport(data)
 	if err != nil {
@@ -101,13 +101,13 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 }
 
 // printVerification says what the replay of an audit found, and returns the exit code.
-func printVerification(stdout io.Writer, v engine.Verification, r pair.Report) int {
-	if v.OK() && !certified(r) {
+func printVerification(stdout io.Writer, v engine.Verification, r report.View) int {
+	if own, ok := r.(pair.Report); ok && v.OK() && !own.Certified() {
 		printLines(stdout, v)
 		fmt.Fprintln(stdout, "Nothing to replay: the run ended before certification. The rest follows from its settings.")
 		return cli.ExitOK
 	}
-	return printReplay(stdout, v, len(r.Results) > 0 && r.Results[0].LowerBound != nil)
+	return printReplay(stdout, v, r.Head().LowerBound != nil)
 }
 
 // printReplay says what a replay found, and returns the exit code.
@@ -117,8 +117,12 @@ func printReplay(stdout io.Writer, v engine.Verification, bounded bool) int {
 		fmt.Fprintln(stdout, "Not replayed: the report does not match its own settings.")
 		return cli.ExitViolation
 	}
+	if !bounded && v.Recomputed {
+		fmt.Fprintln(stdout, "Recomputed: what the report says follows from its counts, which were not drawn again. There is no bound.")
+		return cli.ExitOK
+	}
 	if !bounded {
-		fmt.Fprintln(stdout, "Replayed: same counts. The run did not complete, so there is no bound.")
+		fmt.Fprintln(stdout, "Replayed: same counts. There is no bound, as the run did not complete.")
 		return cli.ExitOK
 	}
 	if v.Recomputed {
@@ -157,7 +161,7 @@ func readReport(name string, stdin io.Reader) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	if len(data) > maxReportBytes {
-		return nil, &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "a report"}
+		return nil, &audit.InputError{Field: name, Found: "larger than 64 MiB", Want: "a report", Remedy: "check that this is the file that dpscope wrote"}
 	}
 	return data, nil
 }

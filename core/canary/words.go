@@ -110,6 +110,7 @@ func limitations(p Plan) []string {
 	return l
 }
 
+// References are the papers that an audit of this plan stands on.
 func References(p Plan) []string {
 	l := []string{
 		"K. Pillutla, G. Andrew, P. Kairouz, H. B. McMahan, A. Oprea and S. Oh, Unleashing the power of randomization in auditing differentially private ML, NeurIPS 2023",
@@ -253,7 +254,7 @@ func IntervalRows(r Report) []IntervalRow {
 func (r Report) Head() report.Head {
 	p := r.Plan
 	return report.Head{Subject: p.Source, Generator: r.Generator, Claim: *p.Claim, Promise: p.Promise().String(), Verdict: r.Verdict, Summary: r.Summary,
-		LowerBound: r.LowerBound, Quantity: "epsilon", Confidence: r.Confidence, Seed: p.Seed,
+		LowerBound: r.LowerBound, Quantity: "epsilon", Confidence: r.Confidence, Beta: p.Beta, Seed: p.Seed,
 		Ended: r.Ended, Timing: r.Timing, Warnings: r.Warnings, Reproduce: r.Reproduce}
 }
 

@@ -19,7 +19,7 @@ const (
 	// ChosenSides: one canary in eight is set aside. Their scores and coins choose on
 	// which side how many of the others are guessed, and, where no numbers are given,
 	// how many in all; they are not guessed themselves. That is valid by the proofs at
-	// [bound.OneRunPValue] and [bound.OneRunChosenPValue].
+	// [bounds.OneRunPValue] and [bounds.OneRunChosenPValue].
 	ChosenSides Sides = "chosen"
 	BothSides   Sides = "both" // as many in as out, one more in of an odd number
 	InSide      Sides = "in"   // the largest scores, guessed in

@@ -38,7 +38,7 @@ type Plan struct {
 	Sides Sides `json:"sides,omitempty"`
 	// Guesses are numbers of guesses, fixed before the run. One number, or several of
 	// which the best counts and which share the allowed error. Default: chosen with the
-	// sides, or bound.OneRunGuesses(m); of the f-DP method bound.OneRunGDPGuesses of the
+	// sides, or bounds.OneRunGuesses(m); of the f-DP method bounds.OneRunGDPGuesses of the
 	// canaries that may be guessed.
 	Guesses    []int   `json:"guesses,omitempty"`
 	GDPGuesses []int   `json:"gdpGuesses,omitempty"` // of the f-DP method; default: Guesses where given
@@ -46,7 +46,7 @@ type Plan struct {
 	Seed       uint64  `json:"seed"`
 }
 
-// ParseOneRunPlan reads a plan from JSON; unknown fields are refused.
+// ParsePlan reads a plan from JSON; unknown fields are refused.
 func ParsePlan(data []byte) (Plan, error) {
 	var p Plan
 	err := audit.DecodeStrict(data, "one-run plan", &p)

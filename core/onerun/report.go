@@ -3,8 +3,6 @@ package onerun
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -123,21 +121,13 @@ func (r Report) Facts() []audit.FactRow {
 // Head implements [report.View].
 func (r Report) Head() report.Head {
 	h := r.Findings.Head()
-	h.Subject, h.Generator, h.Claim, h.Promise, h.Seed = r.Plan.Source, r.Generator, *r.Plan.Claim, r.Plan.Promise().String(), r.Plan.Seed
+	h.Subject, h.Generator, h.Claim, h.Promise, h.Seed, h.Beta = r.Plan.Source, r.Generator, *r.Plan.Claim, r.Plan.Promise().String(), r.Plan.Seed, r.Plan.Beta
 	return h
 }
 
 // Text is the report as plain text for a terminal.
 func (r Report) Text() string {
 	return r.TextWith(r.Facts(), report.MethodOneRun, r.Plan.Claim.Epsilon)
-}
-
-func joined(v []int) string {
-	text := make([]string, len(v))
-	for i, x := range v {
-		text[i] = strconv.Itoa(x)
-	}
-	return strings.Join(text, ",")
 }
 
 // Reproduce says how to run the audit again.
@@ -148,7 +138,7 @@ func (a *Audit) Reproduce() audit.Reproduce {
 	return source.Again("one-run", settings.Written(Keys(), p, otherwise), a.Spec, a.Setup, p.CSV, p.Data)
 }
 
-// ParseOneRunReport reads a report of this version; unknown fields are refused.
+// ParseReport reads a report of this version; unknown fields are refused.
 func ParseReport(data []byte) (Report, error) {
 	var r Report
 	if err := report.ParseReport(data, Kind, SchemaVersion, &r); err != nil {

@@ -14,7 +14,7 @@ const PlanVersion = 1
 
 // Limits of a plan.
 const (
-	MinSamples = 100
+	MinSamples = audit.MinSamples
 	MaxSamples = 1_000_000_000
 	MaxTrials  = 10_000
 	// maxExploreCells is how many float64 one exploration may hold in memory,

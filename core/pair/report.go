@@ -313,3 +313,8 @@ func (r Report) Plan() Plan {
 		Anytime: r.Settings.Anytime, ThroughRenyi: r.Settings.ThroughRenyi,
 	}
 }
+
+// Certified reports whether the run came to certification.
+func (r Report) Certified() bool {
+	return len(r.Results) > 0 && r.Evidence != nil && r.Evidence.Table != nil
+}

@@ -12,7 +12,7 @@ import (
 // outputs. Both are part of what makes a report replay: changing one changes
 // which random numbers an output is made of.
 const (
-	BlockRows = 4096
+	BlockRows = audit.BlockRows
 	ShardRows = 4 * BlockRows
 )
 

@@ -143,7 +143,7 @@ func DatasetWords(d audit.Dataset) string {
 // Head implements [report.View].
 func (r Report) Head() report.Head {
 	h := report.Head{Subject: r.Inputs.Mechanism, Generator: r.Generator, Claim: r.Claim, Promise: r.Claim.String(), Verdict: r.Verdict, Summary: r.Summary,
-		Confidence: r.Settings.Confidence, Seed: r.Settings.Seed, Ended: r.Termination, Timing: r.Timing, Warnings: r.Warnings, Reproduce: r.Reproduce}
+		Confidence: r.Settings.Confidence, Beta: r.Settings.Beta, Seed: r.Settings.Seed, Ended: r.Termination, Timing: r.Timing, Warnings: r.Warnings, Reproduce: r.Reproduce}
 	if len(r.Results) > 0 && r.Results[0].LowerBound != nil {
 		f := r.Results[0]
 		h.LowerBound, h.Quantity = f.LowerBound, f.Quantity

@@ -377,7 +377,7 @@ func (r Report) Head() report.Head {
 	for i, f := range r.Files {
 		names[i] = f.Name
 	}
-	h.Subject, h.Generator, h.Claim, h.Promise, h.Seed = strings.Join(names, " and "), r.Generator, *r.Plan.Claim, r.Plan.promise().String(), r.Plan.Seed
+	h.Subject, h.Generator, h.Claim, h.Promise, h.Seed, h.Beta = strings.Join(names, " and "), r.Generator, *r.Plan.Claim, r.Plan.promise().String(), r.Plan.Seed, r.Plan.Beta
 	h.Warnings = append(slices.Clone(r.Notes), h.Warnings...)
 	return h
 }

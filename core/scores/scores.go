@@ -82,7 +82,7 @@ type Plan struct {
 	// under add-remove; of a matrix paired-betting, by runs. Without runs there is no
 	// default under replace.
 	Method report.Method `json:"method,omitempty"`
-	// Sides, Guesses and GDPGuesses are as in [OneRunPlan]; sides by default are chosen,
+	// Sides, Guesses and GDPGuesses are as in [onerun.Plan]; sides by default are chosen,
 	// or both where numbers are given.
 	Sides      onerun.Sides `json:"sides,omitempty"`
 	Guesses    []int        `json:"guesses,omitempty"`
@@ -92,7 +92,7 @@ type Plan struct {
 	Seed       uint64       `json:"seed"`           // of the split, the pairing and the order of ties
 }
 
-// ParseScoresPlan reads a plan from JSON; unknown fields are refused.
+// ParsePlan reads a plan from JSON; unknown fields are refused.
 func ParsePlan(data []byte) (Plan, error) {
 	var p Plan
 	err := audit.DecodeStrict(data, "scores plan", &p)
@@ -106,6 +106,7 @@ func FlatMethods() []report.Method {
 	return []report.Method{report.MethodOneRun, report.MethodOneRunGDP, report.MethodExact, report.MethodClopperPearson, report.MethodPaired, report.MethodGaussian}
 }
 
+// MatrixMethods are the methods for a matrix of runs by canaries, the default first.
 func MatrixMethods() []report.Method {
 	var out []report.Method
 	for _, kind := range bounds.CanaryIntervals() {
@@ -233,7 +234,7 @@ func (s Shape) assumes(m report.Method) report.Assumes {
 // counted is what a table of the runs of a matrix counts under a relation: of k
 // canaries that were in and of m that were out, in so many runs, and the delta that
 // bounds of it take. Under add-remove every run counts, with all its canaries on both
-// sides, see [bound.CoinDelta].
+// sides, see [bounds.CoinDelta].
 func (s Shape) counted(r audit.Relation, delta float64) (k, m, runs int, of float64) {
 	if r == audit.AddRemove {
 		return s.Canaries, s.Canaries, s.Runs, bounds.CoinDelta(delta)
@@ -424,16 +425,28 @@ func (s Scores) shape(p Plan) Shape {
 	return h
 }
 
-// AuditScores audits scores. The report is a function of plan and scores.
-func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
+// Resolve is the plan with its defaults filled in for these scores.
+func Resolve(p Plan, s Scores) (Plan, error) {
+	p, _, err := p.of(s)
+	return p, err
+}
+
+// of resolves the plan for these scores, whose shape it returns.
+func (p Plan) of(s Scores) (Plan, Shape, error) {
 	if err := s.check(); err != nil {
-		return Report{}, err
+		return Plan{}, Shape{}, err
 	}
 	if len(p.Data) == 0 {
 		p.Data = sums(s.Files)
 	}
 	h := s.shape(p)
 	p, err := p.resolve(h, s.Files)
+	return p, h, err
+}
+
+// Run audits scores. The report is a function of plan and scores.
+func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
+	p, h, err := p.of(s)
 	if err != nil {
 		return Report{}, err
 	}

@@ -1,14 +1,16 @@
 package suite
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
 )
 
 // The JSON form of what a plan's audits came to.
@@ -43,7 +45,24 @@ type Note struct {
 // Audited is the report of one audit.
 type Audited struct {
 	Name   string      `json:"name"`
-	Report pair.Report `json:"report"`
+	Report report.View `json:"report"` // of any kind, see [core.ParseReport]
+}
+
+// UnmarshalJSON reads the report by its kind.
+func (a *Audited) UnmarshalJSON(data []byte) error {
+	var raw struct {
+		Name   string          `json:"name"`
+		Report json.RawMessage `json:"report"`
+	}
+	err := audit.DecodeStrict(data, "report: audit", &raw)
+	if err == nil {
+		a.Name = raw.Name
+		a.Report, err = core.ParseReport(raw.Report)
+	}
+	if err != nil {
+		return fmt.Errorf("audit %s: %w", raw.Name, err)
+	}
+	return nil
 }
 
 // NewReport puts reports together.
@@ -58,7 +77,7 @@ func NewReport(f *File, g audit.Generator, audits []Audited) Report {
 // takes no evidence away, and that worse than an inconclusive audit.
 func verdict(audits []Audited) audit.Verdict {
 	for _, v := range []audit.Verdict{audit.Violation, audit.Invalid, audit.Inconclusive} {
-		if slices.ContainsFunc(audits, func(a Audited) bool { return a.Report.Verdict == v }) {
+		if slices.ContainsFunc(audits, func(a Audited) bool { return a.Report.Head().Verdict == v }) {
 			return v
 		}
 	}
@@ -76,7 +95,7 @@ func (r Report) words() string {
 	}{{audit.Violation, "violation", "violations"}, {audit.NoViolation, "with no violation found", "with no violation found"}, {audit.Inconclusive, "inconclusive", "inconclusive"}, {audit.Invalid, "failed", "failed"}} {
 		var names []string
 		for _, a := range r.Audits {
-			if a.Report.Verdict == x.verdict {
+			if a.Report.Head().Verdict == x.verdict {
 				names = append(names, a.Name)
 			}
 		}
@@ -117,8 +136,6 @@ func ParseReport(data []byte) (Report, error) {
 	if len(r.Audits) == 0 || len(r.Plan.Names) == 0 || len(r.Plan.Names) > MaxAudits {
 		return Report{}, bad("audits", fmt.Sprintf("%d of a plan of %d", len(r.Audits), len(r.Plan.Names)), "at least one")
 	}
-	// The reports are read once more, each on its own, for what it wants of its
-	// parts.
 	last := -1
 	for i, a := range r.Audits {
 		at := slices.Index(r.Plan.Names, a.Name)
@@ -126,16 +143,6 @@ func ParseReport(data []byte) (Report, error) {
 			return Report{}, bad(fmt.Sprintf("audits[%d].name", i), fmt.Sprintf("%q", a.Name), "one of the plan's names, once and in their order")
 		}
 		last = at
-		one, err := audit.Canonical(a.Report)
-		if err != nil {
-			return Report{}, fmt.Errorf("audit %s: %w", a.Name, err)
-		}
-		if _, newer, err := pair.ParseReport(one); err != nil || newer {
-			if newer {
-				err = bad("schemaVersion", fmt.Sprint(a.Report.SchemaVersion), fmt.Sprintf("at most %d", pair.SchemaVersion))
-			}
-			return Report{}, fmt.Errorf("audit %s: %w", a.Name, err)
-		}
 	}
 	return r, nil
 }
@@ -151,7 +158,7 @@ func (r Report) Verify(f *File) engine.Verification {
 	v.Summary = again.Summary
 	v.Same(r.Plan.Share == Share(r.Plan.Beta, len(r.Plan.Names)), "share of the error", "%g is not that of %d audits of %g", r.Plan.Share, len(r.Plan.Names), r.Plan.Beta)
 	for _, a := range r.Audits {
-		s := a.Report.Settings
+		s := a.Report.Head()
 		v.Same(s.Beta == r.Plan.Share && s.Seed == Seed(r.Plan.Seed, a.Name), "error and seed of "+a.Name, "they are not what the plan gives it")
 	}
 	v.Same(r.Verdict == again.Verdict, "verdict of all", "%q, where the audits say %q", r.Verdict, again.Verdict)

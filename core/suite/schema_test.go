@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,8 +16,12 @@ import (
 	check "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/report"
 )
 
 var update = flag.Bool("update", false, "write the schemas anew")
@@ -72,7 +77,23 @@ func planSchema(t *testing.T) []byte {
 	files := e.Properties["recorded"].Properties["files"]
 	two := 2
 	files.Types, files.Type, files.MinItems, files.MaxItems = nil, "array", &least, &two
-	e.OneOf = []*jsonschema.Schema{{Required: []string{"mechanism"}}, {Required: []string{"recorded", "claim"}}}
+	for _, kind := range []string{"canaries", "oneRun", "scores"} {
+		own := e.Properties[kind]
+		own.Types, own.Type = nil, "object"
+		if !slices.Contains(own.Required, "claim") {
+			own.Required = append(own.Required, "claim")
+		}
+		for _, decided := range []string{"version", "beta", "seed"} {
+			delete(own.Properties, decided)
+			own.Required = slices.DeleteFunc(own.Required, func(name string) bool { return name == decided })
+		}
+		own.Description = "an audit of another kind, instead of a mechanism; the fields of its plan"
+	}
+	given := e.Properties["scores"].Properties["files"]
+	given.Types, given.Type, given.MinItems, given.MaxItems = nil, "array", &least, &two
+	e.Properties["data"].Description = "the file of vectors or examples of canaries or oneRun"
+	e.OneOf = []*jsonschema.Schema{{Required: []string{"mechanism"}}, {Required: []string{"recorded", "claim"}}, {Required: []string{"brought", "claim"}},
+		{Required: []string{"canaries"}}, {Required: []string{"oneRun"}}, {Required: []string{"scores"}}}
 	data, err := audit.Canonical(s)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +106,7 @@ func reportSchema(t *testing.T) []byte {
 	t.Helper()
 	s, err := jsonschema.For[suite.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[audit.Verdict](): words(audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid),
-		reflect.TypeFor[pair.Report]():   {Ref: pair.SchemaName},
+		reflect.TypeFor[report.View]():   {AnyOf: []*jsonschema.Schema{{Ref: pair.SchemaName}, {Ref: canary.SchemaName}, {Ref: onerun.SchemaName}, {Ref: scores.SchemaName}}},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +137,7 @@ func compiled(t *testing.T, name string, want []byte) *check.Schema {
 		t.Errorf("%v: docs/%s is not the schema of the Go types; go test ./core/suite -run Schema -update writes it", err, name)
 	}
 	c := check.NewCompiler()
-	for _, file := range []string{name, pair.SchemaName} {
+	for _, file := range []string{name, pair.SchemaName, canary.SchemaName, onerun.SchemaName, scores.SchemaName} {
 		f, err := os.Open(filepath.Join(docs, file))
 		if err != nil {
 			t.Fatal(err)
@@ -218,6 +239,13 @@ func TestReportSchema(t *testing.T) {
 	}
 }
 
+// changed changes the report of an audit of a mechanism.
+func changed(r *suite.Report, i int, change func(*pair.Report)) {
+	own := r.Audits[i].Report.(pair.Report)
+	change(&own)
+	r.Audits[i].Report = own
+}
+
 // What the report says of all its audits is checked.
 func TestVerifyPlanReport(t *testing.T) {
 	f, r := ran(t)
@@ -237,8 +265,8 @@ func TestVerifyPlanReport(t *testing.T) {
 		"another seed":        func(r *suite.Report) { r.Plan.Seed++ },
 		"a milder verdict":    func(r *suite.Report) { r.Verdict = audit.NoViolation },
 		"other words":         func(r *suite.Report) { r.Summary = "All private." },
-		"a seed of its own":   func(r *suite.Report) { r.Audits[0].Report.Settings.Seed++ },
-		"an error of its own": func(r *suite.Report) { r.Audits[1].Report.Settings.Beta = 0.05 },
+		"a seed of its own":   func(r *suite.Report) { changed(r, 0, func(x *pair.Report) { x.Settings.Seed++ }) },
+		"an error of its own": func(r *suite.Report) { changed(r, 1, func(x *pair.Report) { x.Settings.Beta = 0.05 }) },
 	} {
 		var copy suite.Report
 		data, err := json.Marshal(r)

@@ -28,7 +28,10 @@ import (
 	"unicode"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -65,8 +68,21 @@ type Entry struct {
 	pair.Plan
 	Recorded *Recorded `json:"recorded,omitempty"` // instead of a mechanism
 	Brought  *Brought  `json:"brought,omitempty"`  // instead of a mechanism
+	// An audit of another kind, instead of a mechanism and all that belongs to it.
+	Canaries *canary.Plan `json:"canaries,omitempty"`
+	OneRun   *onerun.Plan `json:"oneRun,omitempty"`
+	Scores   *Scores      `json:"scores,omitempty"`
+	// Data is the file of vectors or examples of an audit with canaries or in one run;
+	// a relative name is relative to the folder of the plan.
+	Data string `json:"data,omitempty"`
 	// Location, FILE or FILE:LINE, is where the mechanism is in the user's code.
 	Location string `json:"location,omitempty"`
+}
+
+// Scores is an audit of membership scores that another program made.
+type Scores struct {
+	Files []string `json:"files"` // as those of [Recorded]: one with both classes, or those in and those out
+	scores.Plan
 }
 
 // Recorded names files of outputs that another program recorded.
@@ -116,11 +132,43 @@ func Parse(data []byte, what string) (*File, error) {
 	if err := audit.DecodeStrict(data, what, &f.Plan); err != nil {
 		return nil, err
 	}
+	if err := f.readKinds(data, what); err != nil {
+		return nil, err
+	}
 	if err := f.check(what); err != nil {
 		return nil, err
 	}
 	f.Lines = lines(data)
 	return f, nil
+}
+
+// readKinds reads the plans of other kinds again, each by its own reader, which knows
+// what a claim without delta means.
+func (f *File) readKinds(data []byte, what string) error {
+	var raw struct {
+		Audits []map[string]json.RawMessage `json:"audits"`
+	}
+	if err := json.Unmarshal(data, &raw); err != nil {
+		return err
+	}
+	for i := range f.Audits {
+		e, err := &f.Audits[i], error(nil)
+		switch own := raw.Audits[i]; {
+		case e.Canaries != nil:
+			*e.Canaries, err = canary.ParsePlan(own["canaries"])
+		case e.OneRun != nil:
+			*e.OneRun, err = onerun.ParsePlan(own["oneRun"])
+		case e.Scores != nil:
+			rest := object(own["scores"])
+			delete(rest, "files")
+			plan, _ := json.Marshal(rest)
+			e.Scores.Plan, err = scores.ParsePlan(plan)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: audits[%d] (%s): %w", what, i, e.Name, err)
+		}
+	}
+	return nil
 }
 
 // wholePlan are fields of a single audit that the whole plan decides.
@@ -144,22 +192,27 @@ func checkFields(data []byte, what string) error {
 	for i, raw := range audits {
 		entry := object(raw)
 		at := fmt.Sprintf("%s: audits[%d]", what, i)
-		for _, x := range wholePlan {
-			if _, ok := entry[x[0]]; ok {
-				return &audit.InputError{Field: at + "." + x[0], Found: "given", Want: "absent", Remedy: x[1]}
+		for _, part := range []string{"", "canaries", "oneRun", "scores"} {
+			fields, within := entry, at
+			if part != "" {
+				fields, within = object(entry[part]), at+"."+part
+			}
+			for _, x := range wholePlan {
+				if _, ok := fields[x[0]]; ok {
+					return &audit.InputError{Field: within + "." + x[0], Found: "given", Want: "absent", Remedy: x[1]}
+				}
 			}
 		}
 		if err := known(entry, at, audit.FieldNames(Entry{})); err != nil {
 			return err
 		}
-		if err := known(object(entry["recorded"]), at+".recorded", audit.FieldNames(Recorded{})); err != nil {
-			return err
-		}
-		if err := known(object(entry["brought"]), at+".brought", audit.FieldNames(Brought{})); err != nil {
-			return err
-		}
-		if err := known(object(entry["claim"]), at+".claim", audit.FieldNames(audit.Claim{})); err != nil {
-			return err
+		for _, part := range []struct {
+			name string
+			of   any
+		}{{"recorded", Recorded{}}, {"brought", Brought{}}, {"claim", audit.Claim{}}, {"canaries", canary.Plan{}}, {"oneRun", onerun.Plan{}}, {"scores", Scores{}}} {
+			if err := known(object(entry[part.name]), at+"."+part.name, audit.FieldNames(part.of)); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -242,15 +295,28 @@ func (f *File) check(what string) error {
 		for _, x := range []struct {
 			name  string
 			given bool
-		}{{"mechanism", e.Mechanism != ""}, {"recorded", e.Recorded != nil}, {"brought", e.Brought != nil}} {
+		}{{"mechanism", e.Mechanism != ""}, {"recorded", e.Recorded != nil}, {"brought", e.Brought != nil},
+			{"canaries", e.Canaries != nil}, {"oneRun", e.OneRun != nil}, {"scores", e.Scores != nil}} {
 			if x.given {
 				sources = append(sources, x.name)
 			}
 		}
 		if len(sources) != 1 {
-			return bad(at, map[bool]string{true: "without any of them", false: "with " + strings.Join(sources, " and ")}[len(sources) == 0], "with one of mechanism, recorded and brought", "")
+			return bad(at, map[bool]string{true: "without any of them", false: "with " + strings.Join(sources, " and ")}[len(sources) == 0], "with one of mechanism, recorded, brought, canaries, oneRun and scores", "")
 		}
-		if e.Mechanism != "" {
+		other := e.Canaries != nil || e.OneRun != nil || e.Scores != nil
+		if other && !audit.EqualJSON(e.Plan, pair.Plan{}) {
+			return bad(at, "with settings beside "+sources[0], "with its settings within "+sources[0], "")
+		}
+		if e.Data != "" && e.Canaries == nil && e.OneRun == nil {
+			return bad(at+".data", "given", "absent with "+sources[0], "it is the file of an audit with canaries or in one run")
+		}
+		if e.Scores != nil {
+			if n := len(e.Scores.Files); n < 1 || n > 2 || slices.Contains(e.Scores.Files, "") {
+				return bad(at+".scores.files", fmt.Sprintf("%d names", n), "one name or two, none of them empty", "")
+			}
+		}
+		if e.Mechanism != "" || other {
 			continue
 		}
 		alien, why := []string{"parameters"}, "a mechanism of yours has no parameters here"
@@ -343,7 +409,29 @@ func Seed(seed uint64, name string) uint64 {
 	return binary.BigEndian.Uint64(sum[:8]) >> 11
 }
 
-// Core is audit i as a plan of its own.
+// Other is audit i of another kind as a plan of its own: one that is not nil, or none
+// for an audit of a mechanism.
+func (f *File) Other(i int) (*canary.Plan, *onerun.Plan, *scores.Plan) {
+	e := f.Audits[i]
+	beta, seed := Share(f.Beta, len(f.Audits)), Seed(*f.Seed, e.Name)
+	switch {
+	case e.Canaries != nil:
+		p := *e.Canaries
+		p.Version, p.Beta, p.Seed = canary.PlanVersion, beta, seed
+		return &p, nil, nil
+	case e.OneRun != nil:
+		p := *e.OneRun
+		p.Version, p.Beta, p.Seed = canary.PlanVersion, beta, seed
+		return nil, &p, nil
+	case e.Scores != nil:
+		p := e.Scores.Plan
+		p.Version, p.Beta, p.Seed = canary.PlanVersion, beta, seed
+		return nil, nil, &p
+	}
+	return nil, nil, nil
+}
+
+// Core is audit i of a mechanism as a plan of its own.
 func (f *File) Core(i int) pair.Plan {
 	e := f.Audits[i]
 	p := e.Plan

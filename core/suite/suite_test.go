@@ -103,7 +103,7 @@ func TestErrors(t *testing.T) {
 		audits(`{"mechanism": "svt1"}`):                                                                        "audits[0].name is absent",
 		audits(`{"name": "a\nb", "mechanism": "svt1"}`):                                                        `audits[0].name is "a\nb"`,
 		audits(`{"name": "a", "mechanism": "svt1"}, {"name": "a", "mechanism": "svt1"}`):                       `audits[1].name is "a" as in audits[0]`,
-		audits(`{"name": "a"}`):                                                                                "audits[0] (a) is without any of them, must be with one of mechanism, recorded and brought",
+		audits(`{"name": "a"}`):                                                                                "audits[0] (a) is without any of them, must be with one of mechanism, recorded, brought, canaries, oneRun and scores",
 		audits(`{"name": "a", "mechanism": "svt1", "recorded": {"files": ["x"]}}`):                             "with mechanism and recorded",
 		audits(`{"name": "a", "brought": {"exe": "x"}, "claim": {"epsilon": 1}}`):                              `audits[0].brought: field is "exe", must be a known name; did you mean "exec"?`,
 		audits(`{"name": "a", "brought": {"rows": "3"}, "claim": {"epsilon": 1}}`):                             "audits[0] (a).brought is without exec and wasm",
@@ -124,6 +124,12 @@ func TestErrors(t *testing.T) {
 		`{"version": 1, "version": 1, "audits": [{"name": "a", "mechanism": "svt1"}]}`:                         "there twice",
 		audits(`{"name": "` + strings.Repeat("x", 201) + `", "mechanism": "svt1"}`):                            "201 bytes long",
 		audits(`{"name": "a", "mechanism": "svt1", "pair": {"first": 1}}`):                                     "pair",
+		audits(`{"name": "a", "canaries": {"sauce": "x", "claim": {"epsilon": 1}}}`):                           `audits[0].canaries: field is "sauce", must be a known name; did you mean "source"?`,
+		audits(`{"name": "a", "canaries": {"claim": {"epsilon": 1}, "beta": 0.1}}`):                            "audits[0].canaries.beta is given, must be absent",
+		audits(`{"name": "a", "oneRun": {"claim": {"epsilon": 1}}, "trials": 3}`):                              "with settings beside oneRun",
+		audits(`{"name": "a", "oneRun": {"claim": {"epsilon": 1}}, "canaries": {"claim": {"epsilon": 1}}}`):    "with canaries and oneRun",
+		audits(`{"name": "a", "scores": {"files": [], "claim": {"epsilon": 1}}}`):                              "scores.files is 0 names",
+		audits(`{"name": "a", "scores": {"files": ["x"], "claim": {"epsilon": 1}}, "data": "y"}`):              "data is given, must be absent with scores",
 		audits(`{"name": "a", "recorded": {"files": ["x", "y", "z"]}, "claim": {"epsilon": 1}, "samples": 3}`): "recorded.files is 3 names",
 	} {
 		_, err := suite.Parse([]byte(text), "plan.json")

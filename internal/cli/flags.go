@@ -149,19 +149,6 @@ func (f *Flags) Workers(otherwise int, usage string) *int {
 	return n
 }
 
-// Params is a flag -param, which sets one parameter of what it says.
-func (f *Flags) Params(of string) audit.Params {
-	params := audit.Params{}
-	f.Func("param", "parameter of the "+of+" as name=value; may be given more than once", func(v string) error {
-		name, value, err := audit.ParseParam(v)
-		if err == nil {
-			params[name] = value
-		}
-		return err
-	})
-	return params
-}
-
 // Count is a flag for a whole number that may be written as 1e6 or 1_000_000 too.
 func (f *Flags) Count(p *int, name string, value int, usage string) {
 	*p = value

@@ -1,69 +1,376 @@
+// Package house holds the tests of how the packages stand to each other.
 package house
 
 import (
+	"bytes"
+	"io/fs"
+	"maps"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
-// TestPureCore: core, estimators and mechanisms see no browser, file, network,
-// process or clock, on the host and in the browser. Their own imports may not
-// name such a package at all; what those imports bring with them (fmt needs
-// os) may still not reach the network, a process or the drawing library.
-func TestPureCore(t *testing.T) {
+const module = "github.com/dpscope/dpscope/"
+
+// outside are the packages that see a file, a process, the network, a clock or the
+// browser, or need one that does, with the reason. Every other package is pure.
+var outside = map[string]string{
+	"bench/...":               "a command: measures time, starts a browser",
+	"cmd/dpscope":             "a command: files, signals, exit codes",
+	"dptest":                  "runs inside go test, and reads its flags and its clock",
+	"e2e/...":                 "drives a browser",
+	"internal/cli":            "what commands share: standard error, the terminal, the clock",
+	"internal/fuzzgear":       "a command of the tests: starts go test",
+	"internal/gear":           "of tests: reads the environment",
+	"internal/nativetest":     "of tests",
+	"internal/canarytest":     "of tests",
+	"internal/house":          "of tests",
+	"internal/mutate":         "of tests",
+	"internal/serve":          "the local server",
+	"mechanisms/google":       "Google's library draws its noise from the system's generator, and logs",
+	"mechanisms/user/command": "starts the user's program",
+	"mechanisms/user/module":  "runs the user's module in processes of their own; in the browser, against a clock",
+	"mechanisms/user/process": "such processes",
+	"site/...":                "builds the site: files, the go command, a server",
+	"wasm/catalogue":          "holds Google's library",
+	"wasm/view":               "a program of the browser: the instrument",
+	"wasm/worker":             "a program of the browser: coordinator and tasks",
+}
+
+// room says what packages may import of the module. The first room that names a
+// package is the one that it is in.
+type room struct {
+	packages []string
+	may      []string
+	why      string // it may import no more
+}
+
+// rooms is the order of imports. Patterns are the go command's: x/... is x and all
+// below it.
+var rooms = []room{
+	{p("stream/..."), nil,
+		"random streams and elementary functions give the same bits whatever is audited"},
+	{p("bounds/..."), p("bounds"),
+		"a bound is a theorem about counts, whatever made them; the published forms lean on ours and none of ours on them"},
+	{p("audit/phrase"), nil,
+		"how numbers are written"},
+	{p("audit/settings"), p("audit"),
+		"a setting is a text for a field of a plan, whatever the plan is of"},
+	{p("audit"), p("stream", "bounds"),
+		"values are below all that makes or reads them; a mechanism draws from a stream, and a claim of one kind implies others by formulas of bounds"},
+	{p("accounting"), p("audit", "bounds"),
+		"a curve is worth the same whoever asks"},
+	{p("finders", "estimators"), p("audit", "stream/..."),
+		"searches and learners see values and outputs, and nothing of the audit that asks them"},
+	{p("mechanisms", "mechanisms/google"), p("audit", "stream"),
+		"a mechanism does not know that it is audited"},
+	{p("mechanisms/recorded/csv", "mechanisms/recorded/jsonscan"), p("audit"),
+		"readers of text say where it is wrong, not what it is for"},
+	{p("mechanisms/recorded"), p("audit", "stream", "mechanisms/recorded/..."),
+		"files of outputs are mechanisms too"},
+	{p("mechanisms/user/process"), nil,
+		"starts and ends processes, whatever they answer"},
+	{p("mechanisms/user/..."), p("audit", "stream", "mechanisms/recorded/...", "mechanisms/user/..."),
+		"a user's program is a mechanism too, and answers in the form of files"},
+	{p("core/engine"), p("audit"),
+		"it runs tasks of any kind of audit, and so knows none"},
+	{p("report"), p("audit/...", "bounds", "core/engine"),
+		"what reports of all kinds share, and so nothing of one kind"},
+	{p("report/format"), p("audit/...", "report"),
+		"a format sees a report by its head, facts and text, so that every kind has every format"},
+	{p("core/counts"), p("audit/...", "bounds"),
+		"bounds from plain counts, which no run made"},
+	{p("core/pair"), p("audit/...", "stream", "bounds/...", "report", "core/engine"),
+		"finders, learners and mechanisms come to it as a catalogue"},
+	{p("core/canary/train"), p("audit", "accounting", "stream/...", "mechanisms/recorded/csv"),
+		"a model that is trained does not know how it is audited"},
+	{p("core/canary/source"), p("audit/...", "accounting", "stream", "report", "core/canary/train", "mechanisms/recorded/csv"),
+		"what canaries are planted in does not know whether many runs or one are audited"},
+	{p("core/canary"), p("audit/...", "stream", "bounds", "report", "core/engine", "core/canary/..."),
+		"one kind of audit does not know another"},
+	{p("core/onerun"), p("audit/...", "stream", "bounds", "report", "core/engine", "core/canary/..."),
+		"one run plants what many runs plant, and paints its scores as they do"},
+	{p("core/scores"), p("audit/...", "stream", "bounds", "report", "core/engine", "core/canary/...", "core/onerun", "mechanisms/recorded"),
+		"scores of others are judged as the canaries' own are, by guesses as those of one run"},
+	{p("core/suite"), p("audit/...", "report", "core", "core/engine", "core/pair", "core/canary", "core/onerun", "core/scores", "mechanisms/recorded"),
+		"a file of audits of any kind"},
+	{p("core/calibration"), p("audit", "accounting", "bounds", "stream", "core/engine", "core/pair"),
+		"many audits of mechanisms"},
+	{p("core"), p("audit", "report", "core/engine", "core/pair", "core/canary/...", "core/onerun", "core/scores"),
+		"joins the kinds"},
+	{p("wasm/scene"), p("audit", "bounds", "core/pair"),
+		"pictures are drawn of what a report holds"},
+	{p("wasm/catalogue"), p("audit", "finders", "estimators", "mechanisms", "mechanisms/google"),
+		"lists what is registered"},
+	{p("wasm/view"), p("wasm/scene"),
+		"paints and hears; what there is to paint, tests can measure in scene"},
+	{p("wasm/worker"), p("audit", "accounting", "stream", "report", "core/...", "mechanisms/recorded", "mechanisms/user", "mechanisms/user/module", "wasm/catalogue", "wasm/scene"),
+		"what is registered comes to it as a catalogue"},
+	{p("dptest"), p("audit", "stream", "finders", "estimators", "core/engine", "core/pair", "core/suite"),
+		"users import it in their tests, and get no command, site or laboratory with it"},
+	{p("internal/cli"), p("audit/...", "finders", "estimators", "mechanisms", "mechanisms/google"),
+		"what commands share, whatever they audit"},
+	{p("internal/canarytest"), p("audit", "stream", "core/canary/source", "internal/gear"),
+		"of tests"},
+	{p("internal/..."), nil,
+		"tools that would do for any other module"},
+	{p("site/pages", "e2e/..."), nil,
+		"reads pages of text, or drives a browser, and knows no audit"},
+	{p("site/build", "bench/...", "cmd/dpscope"), p("..."),
+		"programs, which nothing imports"},
+}
+
+func p(patterns ...string) []string { return patterns }
+
+// within says whether a pattern names the package.
+func within(pkg string, patterns []string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matches(pkg, p) })
+}
+
+func matches(pkg, pattern string) bool {
+	if above, ok := strings.CutSuffix(pattern, "..."); ok {
+		return strings.HasPrefix(pkg+"/", above)
+	}
+	return pkg == pattern
+}
+
+// platform is what a package imports there, its tests aside, and where it is pure all
+// that it needs.
+type platform struct {
+	name    string
+	imports map[string][]string
+	needs   map[string][]string
+}
+
+// platforms are the browser and this machine.
+var platforms = sync.OnceValues(func() ([]platform, error) {
+	var out []platform
+	for _, on := range [][2]string{{"js", "wasm"}, {runtime.GOOS, runtime.GOARCH}} {
+		pl := platform{on[0] + "/" + on[1], map[string][]string{}, map[string][]string{}}
+		cmd := exec.Command("go", "list", "-f", `{{.ImportPath}} {{join .Imports " "}}|{{join .Deps " "}}`, module+"...")
+		cmd.Env = append(os.Environ(), "GOOS="+on[0], "GOARCH="+on[1])
+		listed, err := cmd.Output()
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(string(listed)) {
+			imports, needs, _ := strings.Cut(strings.TrimSpace(line), "|")
+			names := strings.Fields(imports)
+			pkg := strings.TrimPrefix(names[0], module)
+			pl.imports[pkg], pl.needs[pkg] = names[1:], strings.Fields(needs)
+		}
+		out = append(out, pl)
+	}
+	return out, nil
+})
+
+// listed is platforms in a test.
+func listed(t *testing.T) []platform {
+	t.Helper()
 	if runtime.GOOS == "js" {
 		t.Skip("needs the go command")
 	}
-	const pure = "github.com/dpscope/dpscope/"
-	var rooms []string
-	for _, room := range []string{"audit/...", "report", "stream/...", "mechanisms", "mechanisms/recorded/...", "finders", "estimators", "bounds/...", "accounting", "core/..."} {
-		rooms = append(rooms, pure+room)
+	out, err := platforms()
+	if err != nil {
+		t.Fatalf("go list: %v", err)
 	}
-	forbiddenHere := []string{"os", "os/*", "net", "net/*", "syscall", "syscall/*", "time", "log", "log/*", "math/rand", "unsafe", "io/ioutil", "embed", "testing"}
-	forbiddenBelow := []string{"net", "net/*", "os/exec", "os/signal", "crypto/tls", "testing", "github.com/hajimehoshi/*"}
-	for _, platform := range [][2]string{{"js", "wasm"}, {runtime.GOOS, runtime.GOARCH}} {
-		list := func(args ...string) []string {
-			cmd := exec.Command("go", append([]string{"list"}, args...)...)
-			cmd.Env = append(os.Environ(), "GOOS="+platform[0], "GOARCH="+platform[1])
-			out, err := cmd.Output()
-			if err != nil {
-				t.Fatalf("go list %v: %v", args, err)
+	return out
+}
+
+// What a pure package may not import, and what may not come with its imports either:
+// fmt needs os, but nothing pure needs the network. Addresses are text.
+var (
+	forbidden      = p("os/...", "net/...", "syscall/...", "time", "log/...", "math/rand/...", "unsafe", "io/ioutil", "embed", "testing/...", "github.com/hajimehoshi/...")
+	forbiddenBelow = p("net/...", "os/exec", "os/signal", "crypto/tls", "testing/...", "github.com/hajimehoshi/...")
+	allowed        = p("net/url", "net/netip")
+)
+
+// TestPureCore: every package but those named outside sees no browser, file, network,
+// process or clock, here and in the browser, and needs no package that does.
+func TestPureCore(t *testing.T) {
+	patterns := slices.Collect(maps.Keys(outside))
+	unused := maps.Clone(outside)
+	for _, pl := range listed(t) {
+		pure := 0
+		for pkg, imports := range pl.imports {
+			for pattern := range outside {
+				if matches(pkg, pattern) {
+					delete(unused, pattern)
+				}
 			}
-			return strings.Split(strings.TrimSpace(string(out)), "\n")
-		}
-		seen := map[string]bool{}
-		for _, line := range list(append([]string{"-f", "{{.ImportPath}} {{join .Imports \" \"}}"}, rooms...)...) {
-			fields := strings.Fields(line)
-			seen[fields[0]] = true
-			for _, imp := range fields[1:] {
-				if matches(imp, forbiddenHere) {
-					t.Errorf("%s/%s: %s imports %s", platform[0], platform[1], fields[0], imp)
+			if within(pkg, patterns) {
+				continue
+			}
+			pure++
+			for _, imp := range imports {
+				if within(imp, forbidden) && !within(imp, allowed) {
+					t.Errorf("%s: %s imports %s; do without it, or name the package in outside with the reason", pl.name, pkg, imp)
+				}
+			}
+			for _, dep := range pl.needs[pkg] {
+				if within(dep, forbiddenBelow) && !within(dep, allowed) {
+					t.Errorf("%s: %s needs %s", pl.name, pkg, dep)
+				}
+				if own, ok := strings.CutPrefix(dep, module); ok && within(own, patterns) {
+					t.Errorf("%s: %s is pure and needs %s, which is not", pl.name, pkg, own)
 				}
 			}
 		}
-		for _, room := range []string{"audit", "core/engine", "core/pair", "bounds", "stream", "core/canary", "core/canary/train", "finders", "estimators", "mechanisms"} {
-			if !seen[pure+room] {
-				t.Errorf("go list does not see %s", room)
+		if pure < 20 {
+			t.Errorf("%s: go list names %d pure packages", pl.name, pure)
+		}
+	}
+	for pattern := range unused {
+		t.Errorf("outside names %s, which is no package", pattern)
+	}
+}
+
+// TestImportOrder: every package is in a room and imports what its room may; and what
+// rooms may, they do.
+func TestImportOrder(t *testing.T) {
+	used := map[string]bool{} // room and pattern
+	for _, pl := range listed(t) {
+		for pkg, imports := range pl.imports {
+			at := slices.IndexFunc(rooms, func(r room) bool { return within(pkg, r.packages) })
+			if at < 0 {
+				t.Errorf("%s is in no room; say in rooms what it may import", pkg)
+				continue
+			}
+			r := rooms[at]
+			for _, pattern := range r.packages {
+				if matches(pkg, pattern) {
+					used[r.why+pattern] = true
+				}
+			}
+			for _, imp := range imports {
+				own, ok := strings.CutPrefix(imp, module)
+				if !ok {
+					continue
+				}
+				if !within(own, r.may) {
+					t.Errorf("%s: %s may not import %s: %s", pl.name, pkg, own, r.why)
+				}
+				for _, pattern := range r.may {
+					if matches(own, pattern) {
+						used[r.why+"may "+pattern] = true
+					}
+				}
 			}
 		}
-		for _, dep := range list(append([]string{"-deps"}, rooms...)...) {
-			if matches(dep, forbiddenBelow) {
-				t.Errorf("%s/%s: the core depends on %s", platform[0], platform[1], dep)
+	}
+	for _, r := range rooms {
+		for _, pattern := range r.packages {
+			if !used[r.why+pattern] {
+				t.Errorf("rooms names %s, of which no package is left", pattern)
 			}
-			if strings.HasPrefix(dep, pure) && !seen[dep] {
-				t.Errorf("%s/%s: the core depends on %s, which lies above it", platform[0], platform[1], dep)
+		}
+		for _, pattern := range r.may {
+			if !used[r.why+"may "+pattern] {
+				t.Errorf("%v need not be allowed %s: none imports it", r.packages, pattern)
 			}
 		}
 	}
 }
 
-func matches(path string, patterns []string) bool {
-	for _, p := range patterns {
-		if prefix, ok := strings.CutSuffix(p, "*"); ok && strings.HasPrefix(path, prefix) || p == path {
-			return true
+// folder is the folder at the top that holds a package, or the one below core.
+func folder(pkg string) string {
+	parts := strings.Split(pkg, "/")
+	if len(parts) > 1 && slices.Contains([]string{"core", "internal", "wasm"}, parts[0]) {
+		return parts[0] + "/" + parts[1]
+	}
+	return parts[0]
+}
+
+// TestNoCircle: folders do not need each other either, so that each can be read after
+// those below it. (Packages cannot, by the language.)
+func TestNoCircle(t *testing.T) {
+	below := map[string]map[string]bool{}
+	for _, pl := range listed(t) {
+		for pkg, imports := range pl.imports {
+			for _, imp := range imports {
+				if own, ok := strings.CutPrefix(imp, module); ok && folder(own) != folder(pkg) {
+					if below[folder(pkg)] == nil {
+						below[folder(pkg)] = map[string]bool{}
+					}
+					below[folder(pkg)][folder(own)] = true
+				}
+			}
 		}
 	}
-	return false
+	const under, done = 1, 2
+	state := map[string]int{}
+	var visit func(way []string, at string)
+	visit = func(way []string, at string) {
+		way = append(way, at)
+		if state[at] == under {
+			t.Errorf("folders import each other in a circle: %s", strings.Join(way, " -> "))
+		}
+		if state[at] != 0 {
+			return
+		}
+		state[at] = under
+		for _, next := range slices.Sorted(maps.Keys(below[at])) {
+			visit(way, next)
+		}
+		state[at] = done
+	}
+	for _, at := range slices.Sorted(maps.Keys(below)) {
+		visit(nil, at)
+	}
+}
+
+// TestNoLargeRoom: no folder holds more than a fifth of the Go code without its tests.
+func TestNoLargeRoom(t *testing.T) {
+	if runtime.GOOS == "js" {
+		t.Skip("reads the source")
+	}
+	root := filepath.Join("..", "..")
+	lines, all := map[string]int{}, 0
+	err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if e.IsDir() {
+			if name := e.Name(); path != root && (name[0] == '.' || slices.Contains([]string{"testdata", "dist", "bin", "node_modules"}, name)) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		below, err := filepath.Rel(root, filepath.Dir(path))
+		if err != nil {
+			return err
+		}
+		n := bytes.Count(text, []byte("\n"))
+		at := strings.SplitN(filepath.ToSlash(below), "/", 2)[0]
+		if at == "core" {
+			at = folder(filepath.ToSlash(below))
+		}
+		lines[at] += n
+		all += n
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all < 30_000 {
+		t.Fatalf("%d lines of Go below %s", all, root)
+	}
+	for at, n := range lines {
+		t.Logf("%6d lines, %4.1f %%: %s", n, 100*float64(n)/float64(all), at)
+		if 5*n > all {
+			t.Errorf("%s holds %d of %d lines of Go: more than a fifth; split it by purpose", at, n, all)
+		}
+	}
 }

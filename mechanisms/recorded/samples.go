@@ -6,12 +6,11 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 // MinRows is the smallest useful number of outputs on each dataset: one half
 // explores, the other certifies.
-const MinRows = 2 * pair.MinSamples
+const MinRows = 2 * audit.MinSamples
 
 // Choice says which columns are what. The zero value means the documented
 // names.

@@ -154,7 +154,7 @@ export class Form {
       if (key === "mechanism") continue;
       const value = settings[key] ?? { seed: DEFAULT_SEED, alpha: DEFAULT_ALPHA }[key] ?? "";
       if (control.type === "checkbox") control.checked = value === "true";
-      else if (control.tagName !== "SELECT") control.value = value;
+      else if (control.tagName !== "SELECT") control.value = control.type === "number" && !Number.isFinite(Number(value)) ? "" : value; // a browser complains of other texts
       else if ([...control.options].some((o) => o.value === value)) control.value = value;
       else if (key === "relation") setOptions(control, [...control.options, { value, text: value }].map((o) => ({ value: o.value, text: o.text })), value);
       else control.selectedIndex = 0;

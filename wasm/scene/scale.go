@@ -149,6 +149,7 @@ func Percent(v float64) string {
 // side on which it stays one.
 func PercentUp(v float64) string { return percentBound(v, math.Ceil) }
 
+// PercentDown is a share in percent, rounded down.
 func PercentDown(v float64) string { return percentBound(v, math.Floor) }
 
 func percentBound(v float64, whole func(float64) float64) string {

@@ -31,12 +31,13 @@ type OneRunSpec struct {
 // Limits of a plan.
 const (
 	MaxRuns = 1 << 24
-	// maxCanaries is that of a bound.CanaryTable.
+	// maxCanaries is that of a bounds.CanaryTable.
 	MaxCanaries = 1 << 16
 	// maxScores is how many exploration scores are held in memory (128 MiB).
 	MaxScores = 1 << 24
 )
 
+// FindSource finds a source by name.
 func FindSource(sources []Spec, name string) (Spec, error) {
 	names := make([]string, len(sources))
 	for i, s := range sources {

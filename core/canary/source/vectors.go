@@ -104,6 +104,7 @@ func unpackVectors(b []byte) (matrix, error) {
 	return m, nil
 }
 
+// PackFloats writes numbers little-endian, eight bytes each.
 func PackFloats(v []float64) []byte {
 	b := make([]byte, 0, 8*len(v))
 	for _, x := range v {
@@ -112,6 +113,7 @@ func PackFloats(v []float64) []byte {
 	return b
 }
 
+// UnpackFloats reads what [PackFloats] wrote.
 func UnpackFloats(b []byte) []float64 {
 	v := make([]float64, len(b)/8)
 	for i := range v {

@@ -16,7 +16,6 @@ import (
 	"github.com/tetratelabs/wazero/sys"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 )
 
 // engine is a module that is compiled in this process, the one that it may hang
@@ -140,7 +139,7 @@ func (in *instance) alloc(bytes int, given uint32, size int) (uint32, error) {
 func (in *instance) failure(what string, err error) error {
 	var exit *sys.ExitError
 	if errors.As(err, &exit) && in.ctx.Err() != nil {
-		return &audit.InputError{Field: in.m.name + ": " + what, Found: fmt.Sprintf("still running after %v", in.m.patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", pair.BlockRows), Remedy: "is there an endless loop?"}
+		return &audit.InputError{Field: in.m.name + ": " + what, Found: fmt.Sprintf("still running after %v", in.m.patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", audit.BlockRows), Remedy: "is there an endless loop?"}
 	}
 	return &audit.InputError{Field: in.m.name + ": " + what, Found: "ended by a trap: " + firstLine(err), Want: "a result"}
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/user"
 	"github.com/dpscope/dpscope/mechanisms/user/process"
 )
@@ -105,7 +104,7 @@ func (m *Module) call(d audit.Dataset, seed uint64, out []float64) error {
 	// and says where.
 	const more = 3 * time.Second
 	a, err := m.ask(h, question{bytesOf(d.Values), d.Columns, len(out) / h.width, seed}, m.o.Patience+more,
-		&audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", pair.BlockRows), Remedy: "does a function call itself without end?"})
+		&audit.InputError{Field: m.job.Name, Found: fmt.Sprintf("still running after %v", m.o.Patience), Want: fmt.Sprintf("done sooner: at most %d outputs are asked for at a time", audit.BlockRows), Remedy: "does a function call itself without end?"})
 	if err != nil {
 		m.pool.Drop(h)
 		return err
