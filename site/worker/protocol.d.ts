@@ -1078,7 +1078,7 @@ export interface OneRunPlan {
   canaries?: number;
   /** Sides of the guesses; default: both. */
   sides?: OneRunSides;
-  /** Guesses are numbers of guesses, fixed before the run. One number, or several of which the best counts and which share the allowed error. Default: chosen with the sides, or bound.OneRunGuesses(m); of the f-DP method bound.OneRunGDPGuesses of the canaries that may be guessed. */
+  /** Guesses are numbers of guesses, fixed before the run. One number, or several of which the best counts and which share the allowed error. Default: chosen with the sides, or bounds.OneRunGuesses(m); of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed. */
   guesses?: number[];
   /** of the f-DP method; default: Guesses where given */
   gdpGuesses?: number[];
@@ -1555,7 +1555,7 @@ export interface ScoresPlan {
   relation: Relation;
   /** Method is whose bound the verdict is by: named before, since the largest of all has no confidence. Default: one-run, which holds for scores of one training under add-remove; of a matrix paired-betting, by runs. Without runs there is no default under replace. */
   method?: Method;
-  /** Sides, Guesses and GDPGuesses are as in OneRunPlan; sides by default are chosen, or both where numbers are given. */
+  /** Sides, Guesses and GDPGuesses are as in onerun.Plan; sides by default are chosen, or both where numbers are given. */
   sides?: OneRunSides;
   guesses?: number[];
   gdpGuesses?: number[];
