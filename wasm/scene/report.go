@@ -8,10 +8,15 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
+// Report is what a report of the audit of a mechanism holds, without what it can do:
+// the methods of its type would bring plans, mechanisms and settings into the program
+// that shows it.
+type Report pair.Report
+
 // Input is what the page sends: a report, or how far a run has come.
 type Input struct {
-	Report *pair.Report `json:"report"`
-	Curves pair.Curves  `json:"curves"`
+	Report *Report     `json:"report"`
+	Curves pair.Curves `json:"curves"`
 	// Course is that of the run that is on its way, or made the report.
 	Course *Course `json:"course"`
 	// Canary is a canary audit's report, instead.

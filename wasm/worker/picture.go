@@ -50,7 +50,7 @@ func (p *pictured) report(text string) (scene.Input, error) {
 	if err != nil {
 		return scene.Input{}, err
 	}
-	p.text, p.in = text, scene.Input{Report: &r, Curves: pair.ReportCurves(r)}
+	p.text, p.in = text, scene.Input{Report: (*scene.Report)(&r), Curves: pair.ReportCurves(r)}
 	return p.in, nil
 }
 
