@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/report"
 )
 
 // benchBrowser runs one audit natively and in the page in a headless Chromium,
@@ -51,7 +52,7 @@ func benchBrowser(c *call) (int, error) {
 		return 0, err
 	}
 	fmt.Fprintf(c.stdout, "%s at epsilon %g, %d certification outputs a side, %d trials of %d, %d workers, seed %d\n\n",
-		plan.Mechanism, *epsilon, native.Settings.Samples, len(native.Trials), native.Settings.Explore, *workers, plan.Seed)
+		plan.Mechanism, *epsilon, native.Plan.Samples, len(native.Trials), native.Plan.Explore, *workers, plan.Seed)
 	fmt.Fprintf(c.stdout, "%-10s %10s %10s %10s\n", "seconds", "native", "browser", "ratio")
 	for _, row := range []struct {
 		name string
@@ -64,7 +65,7 @@ func benchBrowser(c *call) (int, error) {
 	} {
 		fmt.Fprintf(c.stdout, "%-10s %10.3f %10.3f %10.2f\n", row.name, row.a, row.b, row.b/row.a)
 	}
-	a, b := native.Results[0], page.Results[0]
+	a, b := native.Rows(report.Bounds)[0], page.Rows(report.Bounds)[0]
 	same := a.Counts != nil && b.Counts != nil && *a.Counts == *b.Counts && a.Explored == b.Explored
 	fmt.Fprintf(c.stdout, "\ncounts: native %+v, browser %+v, same: %v\n", *a.Counts, *b.Counts, same)
 	if !same {
@@ -110,7 +111,7 @@ func runInBrowser(ctx context.Context, fragment, dir string, limit time.Duration
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		return pair.Report{}, err
 	}
-	if len(r.Results) == 0 || r.Results[0].Counts == nil {
+	if len(r.Rows(report.Bounds)) == 0 || r.Rows(report.Bounds)[0].Counts == nil {
 		return pair.Report{}, fmt.Errorf("the page's run ended without counts: %s", r.Summary)
 	}
 	return r, nil

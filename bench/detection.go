@@ -127,7 +127,7 @@ func (r *detectionRow) measure(ctx context.Context, plan pair.Plan, seeds int, p
 			return fmt.Errorf("stopped at %s, epsilon %g, seed %d", r.Mechanism, r.Epsilon, seed)
 		}
 		r.Runs++
-		r.Bounds = append(r.Bounds, *report.Results[0].LowerBound)
+		r.Bounds = append(r.Bounds, *report.LowerBound)
 		if report.Verdict == audit.Violation {
 			r.Flagged++
 		}

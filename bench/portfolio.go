@@ -221,14 +221,14 @@ func (b *portfolioBench) audit(ctx context.Context, j *portfolioJob) error {
 	}
 	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: core.LocalPool(b.catalogue, 1)}.Do(ctx)
 	switch {
-	case err != nil && j.learner >= 0 && len(report.Results) == 0:
+	case err != nil && j.learner >= 0 && len(report.Rows("bounds")) == 0:
 		j.note = err.Error()
 	case err != nil:
 		return fmt.Errorf("%s, learner %s, seed %d: %w", row.Mechanism, plan.Learner, plan.Seed, err)
 	case report.Termination.Reason != audit.Completed:
 		return context.Canceled
 	default:
-		j.bound, j.picked = *report.Results[0].LowerBound, report.Evidence.Witness.Learner
+		j.bound, j.picked = *report.LowerBound, report.Evidence.Witness.Learner
 	}
 	return nil
 }

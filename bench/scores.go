@@ -237,7 +237,7 @@ func scoreTable(ctx context.Context, seed uint64, seeds, m int) (*canaryTable, e
 			jax := newJaxPrivacy(all, in)
 			got[1], got[5] = jax.bonferroni()
 			got[2], got[6] = jax.split(stream.New(stream.Key{Seed: seed, Purpose: "bench/scores/split", Trial: s}))
-			for _, row := range r.Methods {
+			for _, row := range r.Rows(report.Bounds) {
 				switch row.Method {
 				case report.MethodOneRun:
 					got[3] = *row.LowerBound

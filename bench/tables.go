@@ -371,9 +371,9 @@ func (b *tablesBench) audit(ctx context.Context, plan pair.Plan, pool *engine.Po
 		return context.Canceled
 	}
 	out.Refuted = report.Verdict == audit.Violation
-	out.Bound = *report.Results[0].LowerBound
+	out.Bound = *report.LowerBound
 	out.Learner = report.Evidence.Witness.Learner
 	out.Trials += len(report.Trials)
-	out.Outputs += 2*len(report.Trials)*report.Settings.Explore + 2*report.Termination.SamplesUsed
+	out.Outputs += 2*len(report.Trials)*report.Plan.Explore + 2*report.Termination.SamplesUsed
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -273,7 +274,7 @@ func zooBound(ctx context.Context, plan pair.Plan, cat audit.Catalogue, workers 
 			label = fmt.Sprintf("trial %d: %s", t.Trial, t.Pair.Label)
 		}
 	}
-	return *r.Results[0].LowerBound, label, nil
+	return *r.Rows(report.Bounds)[0].LowerBound, label, nil
 }
 
 func printZoo(w io.Writer, rows []zooRow) {

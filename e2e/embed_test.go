@@ -88,9 +88,9 @@ func heard(kind, by string) string {
 // embedReport is a report that the page around an embed holds.
 func embedReport(t *testing.T, tab *browser.Tab, expression string) pair.Report {
 	t.Helper()
-	r, newer, err := pair.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+expression+`)`)))
-	if err != nil || newer {
-		t.Fatalf("%s: %v (newer: %v)", expression, err, newer)
+	r, err := pair.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+expression+`)`)))
+	if err != nil {
+		t.Fatalf("%s: %v", expression, err)
 	}
 	return r
 }
@@ -157,7 +157,7 @@ func TestEmbedElement(t *testing.T) {
 	// Settings of the host are taken, and reach the next run; a bad one is told.
 	eval[bool](t, tab, `(one("a").samples = 5000, one("a").trials = 1, true)`)
 	eval[bool](t, tab, `new Promise((done) => setTimeout(done, 100)).then(() => one("a").run()).then(() => true)`)
-	if n := embedReport(t, tab, `one("a").report`).Settings.Samples; n != 5000 {
+	if n := embedReport(t, tab, `one("a").report`).Plan.Samples; n != 5000 {
 		t.Errorf("the next run had %d samples, want 5000", n)
 	}
 	state := eval[string](t, tab, `one("a").save().then((s) => JSON.stringify(s))`)
@@ -321,7 +321,7 @@ func TestEmbedPlainPage(t *testing.T) {
 		});
 		frame.scrollIntoView();
 	})`)
-	r, _, err := pair.ParseReport([]byte(framed))
+	r, err := pair.ParseReport([]byte(framed))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -433,15 +433,16 @@ func forgeInEmbed(t *testing.T, tab *browser.Tab, report pair.Report) {
 	for _, c := range []struct {
 		bound  float64
 		stands string
-	}{{*report.Results[0].LowerBound, "Verified here"}, {9.5, "Failed verification here"}} {
+	}{{*report.Tables[0].Rows[0].LowerBound, "Verified here"}, {9.5, "Failed verification here"}} {
 		forged := report
-		forged.Results = slices.Clone(report.Results)
-		forged.Results[0].LowerBound = &c.bound
+		forged.Tables = slices.Clone(report.Tables)
+		forged.Tables[0].Rows = slices.Clone(report.Tables[0].Rows)
+		forged.Tables[0].Rows[0].LowerBound = &c.bound
 		text, err := audit.Canonical(forged)
 		if err != nil {
 			t.Fatal(err)
 		}
-		eval[bool](t, tab, fmt.Sprintf(`((e) => e.save().then((state) => e.restore({...state, fragment: state.fragment.replace("samples=1234", "samples=%d"), report: %q})).then(() => true))(document.querySelector("dp-audit"))`, report.Settings.Samples, text))
+		eval[bool](t, tab, fmt.Sprintf(`((e) => e.save().then((state) => e.restore({...state, fragment: state.fragment.replace("samples=1234", "samples=%d"), report: %q})).then(() => true))(document.querySelector("dp-audit"))`, report.Plan.Samples, text))
 		stands(t, tab, frame+`.querySelector("#verdict")`, "Not verified here")
 		until(t, tab, frame+`.querySelector("#drift").hidden`, 5*time.Second)
 		eval[bool](t, tab, `(`+frame+`.querySelector("#verify").click(), true)`)
@@ -464,7 +465,7 @@ func TestEmbedCode(t *testing.T) {
 		t.Fatalf("%v: %q", err, code)
 	}
 	for i, want := range [][]string{
-		{`<script defer src="` + site + `dp-audit.js"></script>`, `<dp-audit mechanism="svt4"`, fmt.Sprintf(`seed="%d"`, report.Settings.Seed)},
+		{`<script defer src="` + site + `dp-audit.js"></script>`, `<dp-audit mechanism="svt4"`, fmt.Sprintf(`seed="%d"`, report.Plan.Seed)},
 		{`<iframe src="` + site + `embed.html#v=1&amp;mechanism=svt4`},
 	} {
 		for _, part := range want {
@@ -478,7 +479,7 @@ func TestEmbedCode(t *testing.T) {
 		t.Error("a choice does not reach the code")
 	}
 	again := eval[string](t, tab, `document.querySelector(".embed-code dp-audit").run().then((r) => JSON.stringify(r))`)
-	r, _, err := pair.ParseReport([]byte(again))
+	r, err := pair.ParseReport([]byte(again))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func TestOwnExamples(t *testing.T) {
 		set(t, tab, "own-seed", "2") // half of all seeds give the correct one .957 or more, one in eight less than .9
 		r := runOwn(t, tab)
 		t.Logf("%s in %.1f s", r.Summary, r.Timing.Total)
-		if r.Verdict != c.verdict || *r.Results[0].LowerBound < gear.Of(0.8, 1)*c.least {
+		if r.Verdict != c.verdict || *r.Tables[0].Rows[0].LowerBound < gear.Of(0.8, 1)*c.least {
 			t.Errorf("example %d: %s", i+1, r.Summary)
 		}
 		b := r.Inputs.Brought

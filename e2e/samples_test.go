@@ -69,7 +69,7 @@ func runSamples(t *testing.T, tab *browser.Tab, limit time.Duration) pair.Report
 	until(t, tab, `document.body.dataset.state === "running"`, 5*time.Second)
 	r := finish(t, tab, limit)
 	if r.Inputs.Samples == nil {
-		t.Fatalf("a report of %s", r.Inputs.Mechanism)
+		t.Fatalf("a report of %s", r.Subject)
 	}
 	return r
 }

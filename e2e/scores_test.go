@@ -124,11 +124,11 @@ func TestScores(t *testing.T) {
 				t.Errorf("%s: event %+v, natively %+v", c.files[0].name, e, w)
 			}
 		}
-		if rows := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); rows != len(want.Methods) || rows < 6 {
-			t.Errorf("%d methods, want %d", rows, len(want.Methods))
+		if rows := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); rows != len(want.Tables[0].Rows) || rows < 6 {
+			t.Errorf("%d methods, want %d", rows, len(want.Tables[0].Rows))
 		}
 		text := eval[string](t, tab, box+`.textContent`)
-		for _, words := range append([]string{"the audit's own", want.Reproduce.CLI, want.Files[0].SHA256, "What this result does not say"}, append(want.Notes, want.Warnings...)...) {
+		for _, words := range append([]string{"* " + want.Deciding().Title, want.Reproduce.CLI, want.Files[0].SHA256, "What this result does not say"}, append(want.Notes, want.Warnings...)...) {
 			if !strings.Contains(text, words) {
 				t.Errorf("%s: the result does not say %q", c.files[0].name, words)
 			}

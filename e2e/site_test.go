@@ -225,9 +225,9 @@ func stands(t *testing.T, tab *browser.Tab, place, says string) {
 func reportOf(t *testing.T, tab *browser.Tab) pair.Report {
 	t.Helper()
 	text := eval[string](t, tab, `JSON.stringify(window.dpscope.report)`)
-	r, newer, err := pair.ParseReport([]byte(text))
-	if err != nil || newer {
-		t.Fatalf("the page's report: %v (newer: %v)", err, newer)
+	r, err := pair.ParseReport([]byte(text))
+	if err != nil {
+		t.Fatalf("the page's report: %v", err)
 	}
 	return r
 }
@@ -239,7 +239,7 @@ func runAudit(t *testing.T, args ...string) pair.Report {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.Run() // its exit code tells the verdict
-	r, _, err := pair.ParseReport(stdout.Bytes())
+	r, err := pair.ParseReport(stdout.Bytes())
 	if err != nil {
 		t.Fatalf("dpscope audit %v: %v\n%s", args, err, stderr.String())
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/report"
 )
 
 // The picture's document in its frame.
@@ -245,7 +246,7 @@ func TestViewDivergence(t *testing.T) {
 	eval[bool](t, tab, `(location.hash = "`+svt4+`2", true)`)
 	until(t, tab, `document.querySelector("#samples").value === "40000"`, 5*time.Second)
 	click(t, tab, "#run")
-	until(t, tab, `window.dpscope.report.inputs.mechanism === "svt4"`, time.Minute)
+	until(t, tab, `window.dpscope.report.subject === "svt4"`, time.Minute)
 	until(t, tab, viewHook+`.facts.Table.head[0] === "outcome"`, 5*time.Second)
 	sameChart(t, reportOf(t, tab), factsOf(t, tab))
 	inEveryDress(t, tab, "divergence-outcomes")
@@ -294,7 +295,7 @@ func sameChart(t *testing.T, r pair.Report, facts viewFacts) {
 		return n
 	}
 	n1, n0 := total(ch.First), total(ch.Second)
-	epsilon, reversed, sum, rows := r.Claim.Epsilon, r.Results[0].Direction == pair.SecondOverFirst, 0.0, 0
+	epsilon, reversed, sum, rows := r.Claim.Epsilon, r.Deciding().Direction == report.SecondOverFirst, 0.0, 0
 	for i := range ch.First {
 		a, b := ch.First[i], ch.Second[i]
 		if a+b == 0 {
@@ -543,9 +544,9 @@ func TestViewCurves(t *testing.T) {
 // is one.
 func sameCourse(t *testing.T, tab *browser.Tab, r pair.Report, holds string) {
 	t.Helper()
-	rows := rowsOf(t, tab, openView(t, tab, "bound"), "pairs of outputs", "lower bound on "+r.Results[0].Quantity, "claimed", "holds")
+	rows := rowsOf(t, tab, openView(t, tab, "bound"), "pairs of outputs", "lower bound on "+r.Tables[0].Rows[0].Quantity, "claimed", "holds")
 	end := len(rows) - 1
-	if want := []string{fmt.Sprint(r.Termination.SamplesUsed), six(*r.Results[0].LowerBound), "1", "certified"}; !slices.Equal(rows[end], want) {
+	if want := []string{fmt.Sprint(r.Termination.SamplesUsed), six(*r.Tables[0].Rows[0].LowerBound), "1", "certified"}; !slices.Equal(rows[end], want) {
 		t.Errorf("the end is %q, want %q", rows[end], want)
 	}
 	before := 0
@@ -684,15 +685,15 @@ func TestViewCanaries(t *testing.T) {
 
 	rows = rowsOf(t, tab, openView(t, tab, "intervals"), "interval", "from", "to", "kind")
 	i := 0
-	for _, b := range r.Intervals {
+	for _, b := range r.Tables[0].Rows {
 		if b.LowerBound == nil {
 			continue
 		}
 		kind := map[bool]string{true: "valid", false: "asymptotic, or by an assumption"}[b.Valid]
-		if b.Interval == r.Plan.Interval {
+		if b.Chosen {
 			kind += ", the audit's own"
 		}
-		if want := []string{string(b.Interval), six(*b.LowerBound), six(*b.LowerBound), kind}; !slices.Equal(rows[i], want) {
+		if want := []string{string(b.Method), six(*b.LowerBound), six(*b.LowerBound), kind}; !slices.Equal(rows[i], want) {
 			t.Errorf("%q, want %q", rows[i], want)
 		}
 		i++

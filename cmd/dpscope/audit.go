@@ -131,7 +131,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if err != nil {
 		fail(stderr, err)
 	}
-	name := report.Inputs.Mechanism
+	name := report.Plan.Mechanism
 	if s := report.Inputs.Samples; s != nil {
 		name = s.Files[0].Name
 	}

@@ -154,7 +154,7 @@ func (f *broughtFlags) replay(ctx context.Context, r pair.Report) (cat audit.Cat
 	i := slices.IndexFunc(broughtKinds, func(k broughtKind) bool { return b != nil && k.kind == b.Kind })
 	switch k := f.chosen(); {
 	case b == nil:
-		return cat, nil, "", &audit.InputError{Field: "-" + k.flag, Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism, Remedy: "leave the flag out"}
+		return cat, nil, "", &audit.InputError{Field: "-" + k.flag, Found: "given", Want: "absent: the report is of the mechanism " + r.Plan.Mechanism, Remedy: "leave the flag out"}
 	case b.Kind == audit.BroughtScript:
 		return cat, nil, "", &audit.InputError{Field: "inputs.brought.kind", Found: string(b.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify"}
 	case i < 0:
@@ -166,7 +166,7 @@ func (f *broughtFlags) replay(ctx context.Context, r pair.Report) (cat audit.Cat
 	if err := b.Datasets.Validate(); err != nil {
 		return cat, nil, "", err
 	}
-	cat, m, err := f.open(ctx, opening{space: b.Datasets, pair: r.Settings.Pair, nonFinite: b.NonFinite, columns: b.Columns, sha256: b.SHA256})
+	cat, m, err := f.open(ctx, opening{space: b.Datasets, pair: r.Plan.Pair, nonFinite: b.NonFinite, columns: b.Columns, sha256: b.SHA256})
 	if err != nil {
 		return cat, nil, "", err
 	}

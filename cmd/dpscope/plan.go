@@ -317,7 +317,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 		if place != nil && file.Audits[chosen[i]].Location == "" {
 			p.place = place
 		}
-		if report.Head().Ended.Reason == audit.Stopped {
+		if report.Head().Termination.Reason == audit.Stopped {
 			end = audit.Stopped
 		}
 		audited = append(audited, suite.Audited{Name: p.name, Report: report})

@@ -158,7 +158,7 @@ func (f *sampleFlags) replay(r pair.Report) (cat audit.Catalogue, note string, e
 	case rec == nil && !f.given():
 		return catalogue, "", nil
 	case rec == nil:
-		return cat, "", &audit.InputError{Field: "-samples-file", Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism, Remedy: "leave the flag out"}
+		return cat, "", &audit.InputError{Field: "-samples-file", Found: "given", Want: "absent: the report is of the mechanism " + r.Plan.Mechanism, Remedy: "leave the flag out"}
 	case len(rec.Files) == 0 || len(rec.Files) > 2:
 		return cat, "", &audit.InputError{Field: "inputs.samples.files", Found: fmt.Sprintf("of %d files", len(rec.Files)), Want: "one or two"}
 	case f.file == "" || (f.file2 != "") != (len(rec.Files) == 2):

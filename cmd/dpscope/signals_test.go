@@ -178,7 +178,7 @@ func TestSignalsWhileVerifying(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Settings.Samples, r.Termination.SamplesUsed = pair.MaxSamples, pair.MaxSamples
+	r.Plan.Samples, r.Termination.SamplesUsed = pair.MaxSamples, pair.MaxSamples
 	r.Evidence.Table.N[0] += pair.MaxSamples - r.Evidence.Table.Pairs()
 	data, err := audit.Canonical(suite.NewReport(plan, audit.Generator{}, []suite.Audited{{Name: "a", Report: r}}))
 	if err != nil {

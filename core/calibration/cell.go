@@ -68,8 +68,8 @@ func (c Cell) AuditOn(ctx context.Context, cat audit.Catalogue, pool *engine.Poo
 	if err != nil {
 		o.Note = err.Error()
 	}
-	if len(report.Results) > 0 && report.Results[0].LowerBound != nil {
-		o.Share = *report.Results[0].LowerBound / c.Claim.Limit()
+	if report.LowerBound != nil {
+		o.Share = *report.LowerBound / c.Claim.Limit()
 	}
 	return o, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/report"
 )
 
 // monitor follows the goal of an anytime run through its looks. The bound holds
@@ -29,10 +30,10 @@ func newMonitor(a *Audit, p Prepared, bins int) *monitor {
 	_, delta := a.dpLimits()
 	beta := a.Plan.Beta
 	switch a.Plan.goal() {
-	case Epsilon:
+	case report.Epsilon:
 		m.event = bounds.NewMonitor(a.Claim.Epsilon, delta, beta)
 		m.wager = bounds.NewEventMixture(a.Claim.Epsilon, delta)
-	case Mu:
+	case report.Mu:
 		m.cut, m.turn = p.MuEvent, p.MuEvent.Reversed
 		m.table = bounds.NewDeltaMonitor(indicator(p.MuEvent, bins), p.MuEpsilon, beta)
 	default:
@@ -63,7 +64,7 @@ func (m *monitor) bound(p Prepared) float64 {
 	switch goal := m.audit.Plan.goal(); {
 	case m.event != nil:
 		x = m.event.LowerBound()
-	case goal == Mu:
+	case goal == report.Mu:
 		x = bounds.GaussianMuFromDelta(m.table.LowerBound(), p.MuEpsilon)
 	default:
 		x = m.audit.fromDivergence(m.table.LowerBound(), p.Goal.Alpha)
@@ -80,19 +81,13 @@ func (m *monitor) pValue() *float64 {
 	return &v
 }
 
-// method of the goal's bound.
-func (m *monitor) method() bounds.Method {
-	switch {
-	case m.event != nil:
+// anytimeMethod is that of the goal's bound in an anytime run.
+func (a *Audit) anytimeMethod() bounds.Method {
+	switch a.Plan.goal() {
+	case report.Epsilon:
 		return bounds.MethodEventMixture
-	case m.audit.Plan.goal() == Mu:
+	case report.Mu:
 		return bounds.MethodScoreMixture
 	}
 	return bounds.MethodRenyiMixture
-}
-
-// finish puts what the looks gave into the first finding.
-func (m *monitor) finish(p Prepared, f *Finding) {
-	x := m.bound(p)
-	f.LowerBound, f.PValue, f.Method = &x, m.pValue(), m.method()
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/dpscope/dpscope/report"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
@@ -47,7 +49,7 @@ type Progress struct {
 type Live struct {
 	Chart     Chart       `json:"chart"`
 	Claim     audit.Claim `json:"claim"`
-	Direction string      `json:"direction"` // of the event, as in a [Finding]
+	Direction string      `json:"direction"` // of the event, as in a [report.Row]
 	Rows      int         `json:"rows"`      // outputs counted a side, of Samples
 	Samples   int         `json:"samples"`
 }
@@ -115,6 +117,32 @@ type state struct {
 	warnings  []string
 
 	progress Progress
+}
+
+// report concludes from what there is.
+func (s *state) report(end audit.Termination) Report {
+	f := Found{Trials: s.trials, Surrogate: s.surrogate}
+	if s.best != nil && s.counted.table.Bins > 0 {
+		f.Evidence = s.evidence()
+	}
+	r := conclude(s.Catalogue, s.audit, f, end, s.certified)
+	r.Generator, r.Timing, r.Warnings = s.Generator, s.timing, append(r.Warnings, s.warnings...)
+	return r
+}
+
+// evidence is what the bounds rest on.
+func (s *state) evidence() *Evidence {
+	e := &Evidence{Pair: s.trials[s.bestAt].Pair, Witness: s.best.Witness, Learners: s.best.Learners, Edges: s.best.Edges,
+		Prepared: s.prepared, Explored: s.best.Table, Chart: s.best.Chart}
+	if s.counted.rows > 0 {
+		e.Chart = e.Chart.with(s.counted.chart, s.counted.plane)
+		t := s.counted.table
+		e.Table = &t
+	}
+	if s.monitor != nil && s.certified != nil {
+		e.Looked = &Looked{LowerBound: s.monitor.bound(s.prepared), PValue: s.monitor.pValue()}
+	}
+	return e
 }
 
 func (s *state) now() float64 {
@@ -262,12 +290,12 @@ func events[R any](s *state, rowsBefore int, done func(int, *Progress, *R)) engi
 
 // goalWords name the goal.
 func (s *state) goalWords() string {
-	f := Finding{ID: s.audit.Plan.goal(), Alpha: s.audit.Plan.ThroughRenyi}
+	f := report.Row{ID: s.audit.Plan.goal(), Alpha: s.audit.Plan.ThroughRenyi}
 	_, f.Delta = s.audit.dpLimits()
-	if f.ID == RenyiDivergence {
+	if f.ID == report.RenyiDivergence {
 		f.Alpha = s.audit.Claim.Alpha
 	}
-	return f.words()
+	return f.QuantityWords()
 }
 
 // prepare fixes all that the bounds need, on a worker: it may take a second.
@@ -284,11 +312,7 @@ func (s *state) prepare(ctx context.Context) error {
 
 // start begins to count.
 func (s *state) start() {
-	if p := s.best.Chart.Plane.copy(); p != nil {
-		border := s.best.Edges[s.prepared.Event.Edge]
-		p.Border, p.Above = &border, s.prepared.Event.Above
-		s.best.Chart.Plane = p
-	}
+	s.best.Chart = s.best.Chart.bordered(s.best.Edges, s.prepared.Event)
 	s.counted = newTally(s.best.Edges, s.best.Chart)
 	if s.audit.Plan.Anytime {
 		s.monitor = newMonitor(s.audit, s.prepared, s.counted.table.Bins)
@@ -406,13 +430,13 @@ func (s *state) provisional() func(*Progress) {
 func (s *state) rough() func() float64 {
 	p, pr := s.audit.Plan, s.prepared
 	switch p.goal() {
-	case Epsilon:
+	case report.Epsilon:
 		_, delta := s.audit.dpLimits()
 		split := bounds.TuneSplit(pr.Event.counts(s.best.Table), p.Samples, p.Samples, delta, p.Beta)
 		return func() float64 {
 			return bounds.ClopperPearson(pr.Event.counts(s.counted.table), delta, p.Beta, split)
 		}
-	case Mu:
+	case report.Mu:
 		return func() float64 { return bounds.GaussianMu(pr.MuEvent.counts(s.counted.table), p.Beta) }
 	}
 	return func() float64 {
@@ -444,20 +468,12 @@ func (s *state) certificate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.conclude(results[0])
+	s.certified = results[0]
 	return nil
 }
 
 func (s *state) boundTask() Bound {
 	return Bound{Plan: s.audit.Plan, Table: s.counted.table, Explored: s.best.Table, Prepared: s.prepared}
-}
-
-// conclude takes the bounds. In an anytime run the goal's is that of all looks.
-func (s *state) conclude(c *Certified) {
-	s.certified = c
-	if s.monitor != nil {
-		s.monitor.finish(s.prepared, &c.Findings[0])
-	}
 }
 
 // salvage computes the bounds of an anytime run that was stopped. The pool may
@@ -468,6 +484,6 @@ func (s *state) salvage() {
 	}
 	s.monitor.look(s.prepared, s.counted.table, true)
 	if c, err := s.boundTask().execute(s.Catalogue); err == nil {
-		s.conclude(c)
+		s.certified = c
 	}
 }

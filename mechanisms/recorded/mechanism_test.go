@@ -146,7 +146,7 @@ func TestReplay(t *testing.T) {
 		if string(a) != string(b) {
 			t.Error("the report depends on the workers")
 		}
-		parsed, _, err := pair.ParseReport(a)
+		parsed, err := pair.ParseReport(a)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,7 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
@@ -87,7 +88,7 @@ func settings(a Audit) (pair.Plan, error) {
 func shown(r pair.Report) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.Summary)
-	f := r.Results[0]
+	f := r.Deciding()
 	if f.Event != nil {
 		words := []rune(f.Event.Words)
 		if len(words) > 160 {
@@ -97,7 +98,7 @@ func shown(r pair.Report) string {
 	}
 	if f.Counts != nil {
 		likelier, other := "first", "second"
-		if f.Direction == pair.SecondOverFirst {
+		if f.Direction == report.SecondOverFirst {
 			likelier, other = other, likelier
 		}
 		c := f.Counts

@@ -1,6 +1,6 @@
 // The panel that measures the tool's own error rate: whole audits of mechanisms
 // that keep their claim, and how many of them raise a false alarm.
-import { table } from "../page/certified.js";
+import { table } from "../page/tables.js";
 import { byId, html } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
 import { checkbox, field, numberInput } from "../page/field.js";
@@ -9,7 +9,7 @@ import { Picture } from "../page/picture.js";
 import { Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
 
-const heads = { mechanism: "mechanism", audits: "audits", alarms: "false alarms", rate: "rate", interval: "99 % interval", allowed: "allowed" };
+const columns = Object.entries({ mechanism: "mechanism", audits: "audits", alarms: "false alarms", rate: "rate", interval: "99 % interval", allowed: "allowed" }).map(([key, title]) => ({ key, title }));
 const LEFT_AFTER = 1500; // ms, before that the time left is a guess
 
 export class Calibration {
@@ -172,7 +172,7 @@ export class Calibration {
     picture.show(JSON.stringify(so));
     const rows = so.cells.map((c) => cells(c, so, c.mechanism, c.runs));
     if (rows.length > 1) rows.push(cells(so.all, so, "all together", so.total));
-    figures.replaceChildren(table("False alarms", heads, rows, (row, key) => row[key]));
+    figures.replaceChildren(table("False alarms", columns, rows));
     notes.replaceChildren(...remarks(so).map((text) => html("p", { class: "hint" }, text)),
       ...so.cli ? [html("details", {}, html("summary", {}, whole(so) ? "The same on the command line" : "All of it on the command line"), html("pre", { tabindex: 0 }, html("code", {}, so.cli)))] : []);
   }
@@ -182,14 +182,10 @@ export class Calibration {
 const whole = (so) => so.all.of === so.total;
 
 /** A row of the table. */
-const cells = (c, so, name, runs) => ({
-  mechanism: [c.met === false ? `${name} ~` : name, c.above && html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "significantly above")],
-  audits: `${grouped(c.of)} of ${grouped(runs)}`,
-  alarms: grouped(c.alarms),
-  rate: c.rateText,
-  interval: c.intervalText,
-  allowed: so.betaText,
-});
+const cells = (c, so, name, runs) => ({ cells: [
+  [c.met === false ? `${name} ~` : name, c.above && html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "significantly above")],
+  `${grouped(c.of)} of ${grouped(runs)}`, grouped(c.alarms), c.rateText, c.intervalText, so.betaText,
+] });
 
 /** @param {import("../worker/protocol").CalibratedValue} so */
 function remarks(so) {

@@ -196,11 +196,11 @@ export class Own {
   }
 
   /** Shows the mechanism of a report. Nothing of it runs. */
-  open({ inputs: { brought: b }, claim, settings }) {
+  open({ inputs: { brought: b }, claim, plan }) {
     this.#result = null;
     if (b.kind !== SCRIPT && b.kind !== MODULE) return;
     const names = b.columns.every((c) => c.kind === "symbol");
-    this.#write({ ...spaceOf(b), output: names ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: settings.samples, seed: settings.seed }, b.kind === SCRIPT ? b.code : undefined);
+    this.#write({ ...spaceOf(b), output: names ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: plan.samples, seed: plan.seed }, b.kind === SCRIPT ? b.code : undefined);
     this.#result = { ...this.#state, ...(b.kind === MODULE && { source: null }) }; // its file may come later
     byId("own").open = true;
     this.#status(b.kind === SCRIPT ? "The code of the report that was opened. It runs when you press Run or Verify." : `The report is of the module ${b.name}, which is not part of it: choose the file.`);
@@ -249,7 +249,7 @@ export class Own {
       const { report } = answer;
       if (report.termination.reason === "stopped" && report.termination.samplesUsed === 0) throw new Ended("Stopped before anything was certified.", true);
       this.#status(answer.error ? `Ended by an error: ${answer.error}` : `${report.summary} The result stands above.`);
-      if (!report.results.length) return;
+      if (!report.tables.length) return;
       this.#result = state;
       this.#on.done(answer);
     } catch (error) {
@@ -266,7 +266,7 @@ export class Own {
     const about = { ...spaceOf(b), sha256: b.sha256, kinds: Object.fromEntries(b.columns.map((c) => [c.name, c.kind])) };
     try {
       // The file may have been renamed.
-      return await this.#do({ code: b.code ?? "", ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.verify(text, tell));
+      return await this.#do({ code: b.code ?? "", ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.verify({ report: text }, tell));
     } finally {
       this.#status("");
     }

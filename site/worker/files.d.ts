@@ -88,7 +88,7 @@ export interface CanaryOffer {
   /** of vectors from a file, the first is the default */
   scales: Scale[];
   /** for scores without runs, the first is the default */
-  methods: Method[];
+  methods: string[];
 }
 
 export interface CanarySource {
@@ -203,9 +203,6 @@ export interface Mechanism {
   /** the page about its fault, from the root of the site */
   museum?: string;
 }
-
-/** Method is a way to bound epsilon from scores of canaries. Of a matrix of runs by canaries the intervals of bounds are methods too, by their names. */
-export type Method = "one-run" | "one-run-gdp" | "exact" | "clopper-pearson" | "gaussian-dp";
 
 /** NamedListing is a learner or a finder. */
 export interface NamedListing {

@@ -12,20 +12,16 @@ import (
 // CanaryReport is what the views need of a report of core/canary: of canaries in
 // many runs, in one run, or of scores.
 type CanaryReport struct {
+	head
 	Plan struct {
-		Claim    audit.Claim `json:"claim"`
-		Interval string      `json:"interval"`
-		Method   string      `json:"method"` // of scores
-		Relation string      `json:"relation"`
+		Relation audit.Relation `json:"relation"`
 	} `json:"plan"`
 	Evidence *struct {
 		CanaryEvidence
 		Runs *CanaryEvidence `json:"runs"` // of a matrix of scores, instead
 	} `json:"evidence"`
-	In         *CanarySide      `json:"in"`
-	Out        *CanarySide      `json:"out"`
-	Intervals  []CanaryInterval `json:"intervals"`
-	Methods    []CanaryMethod   `json:"methods"` // of one run, and of scores
+	In         *CanarySide `json:"in"`
+	Out        *CanarySide `json:"out"`
 	Equation10 *struct {
 		Single    *float64 `json:"single"`
 		First     *float64 `json:"first"`
@@ -51,21 +47,6 @@ type CanarySide struct {
 	Moments  []float64 `json:"moments"`
 }
 
-// CanaryInterval is report.Row.
-type CanaryInterval struct {
-	Interval   string   `json:"interval"`
-	Title      string   `json:"title"`
-	Valid      bool     `json:"valid"`
-	LowerBound *float64 `json:"lowerBound"`
-}
-
-// CanaryMethod is canary.MethodBound.
-type CanaryMethod struct {
-	Method     string   `json:"method"`
-	Valid      bool     `json:"valid"`
-	LowerBound *float64 `json:"lowerBound"`
-}
-
 // canaryViews are the pictures of a canary report.
 func canaryViews(r *CanaryReport) []View {
 	var out []View
@@ -76,7 +57,7 @@ func canaryViews(r *CanaryReport) []View {
 		}
 		if t := e.Certified.Table; t != nil && len(t.Cells) > 0 {
 			v := newCanaryRuns(*t)
-			v.coins = r.Evidence.Runs != nil && r.Plan.Relation == "add-remove"
+			v.coins = r.Evidence.Runs != nil && r.Plan.Relation == audit.AddRemove
 			out = append(out, v)
 		}
 		p := newPortrait(e.Portrait, e.Threshold)

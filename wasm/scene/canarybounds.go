@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"github.com/dpscope/dpscope/report"
 )
 
 // CanaryBounds shows what every interval makes of the same counts, and what more
@@ -23,20 +25,11 @@ type bar struct {
 	chosen   bool
 }
 
-// oneRun is the method of a report of one run.
-const oneRun = "one-run"
-
 func newCanaryBounds(r *CanaryReport) *CanaryBounds {
-	v := &CanaryBounds{claimed: r.Plan.Claim.Epsilon}
-	for _, i := range r.Intervals {
-		if i.LowerBound != nil {
-			v.bars = append(v.bars, bar{words: i.Interval, from: *i.LowerBound, to: *i.LowerBound, valid: i.Valid, chosen: i.Interval == r.Plan.Interval})
-		}
-	}
-	for _, m := range r.Methods {
-		if m.LowerBound != nil {
-			own := m.Method == r.Plan.Method || r.Plan.Method == "" && m.Method == oneRun
-			v.bars = append(v.bars, bar{words: m.Method, from: *m.LowerBound, to: *m.LowerBound, valid: m.Valid, chosen: own})
+	v := &CanaryBounds{claimed: r.Claim.Epsilon}
+	for _, row := range report.Report(r.head).Rows(report.Bounds) {
+		if row.LowerBound != nil {
+			v.bars = append(v.bars, bar{words: string(row.Method), from: *row.LowerBound, to: *row.LowerBound, valid: row.Valid, chosen: row.Chosen})
 		}
 	}
 	if len(v.bars) == 0 {

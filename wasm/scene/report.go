@@ -6,12 +6,31 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
 )
 
-// Report is what a report of the audit of a mechanism holds, without what it can do:
-// the methods of its type would bring plans, mechanisms and settings into the program
-// that shows it.
-type Report pair.Report
+// head is what all reports have, without what they can do: the methods of their type
+// would bring words, checks and methods of audits into the program that shows them.
+type head report.Report
+
+// Report is what the views need of a report of the audit of a mechanism.
+type Report struct {
+	head
+	Trials    []pair.TrialNote      `json:"trials"`
+	Surrogate *audit.SurrogateModel `json:"surrogate"`
+	Evidence  *pair.Evidence        `json:"evidence"`
+}
+
+// InputOf is the input of a report that is there.
+func InputOf(r pair.Report) Input {
+	return Input{Report: &Report{head(r.Report), r.Trials, r.Surrogate, r.Evidence}, Curves: pair.ReportCurves(r)}
+}
+
+// Reversed says whether the row that decides is about the second dataset.
+func (h head) Reversed() bool {
+	row := report.Report(h).Deciding()
+	return row != nil && row.Direction == report.SecondOverFirst
+}
 
 // Input is what the page sends: a report, or how far a run has come.
 type Input struct {
@@ -23,6 +42,37 @@ type Input struct {
 	Canary *CanaryReport `json:"canary"`
 	// Progress is of a run on its way.
 	Progress *pair.Progress `json:"progress"`
+}
+
+// ReportViews are the pictures of a report of any kind for a page that stands still:
+// each shows by itself what it has to show.
+func ReportViews(v report.View) ([]View, error) {
+	r, ofPair := v.(pair.Report)
+	if !ofPair {
+		var c CanaryReport
+		data, err := json.Marshal(v)
+		if err == nil {
+			err = json.Unmarshal(data, &c)
+		}
+		return canaryViews(&c), err
+	}
+	in := InputOf(r)
+	var out []View
+	for _, x := range Views(in) {
+		switch x := x.(type) {
+		case *Divergence:
+			x.brief, x.plane = true, nil // as NewOutputs
+		case *Search:
+			if len(x.tried) < 2 {
+				continue
+			}
+		}
+		out = append(out, x)
+	}
+	if x := NewRenyi(in.Curves.Renyi); x != nil {
+		out = append(out, x)
+	}
+	return out, nil
 }
 
 // epsilonOf is that of a claim of (epsilon, delta), and whether it is one.

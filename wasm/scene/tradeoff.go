@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Tradeoff shows a test's false negative rate against its false positive rate,
@@ -28,7 +29,7 @@ func NewTradeoff(c *pair.TradeoffCurve, claim audit.Claim) *Tradeoff {
 	if c == nil || len(c.Points) == 0 {
 		return nil
 	}
-	t := &Tradeoff{points: c.Points, claimed: c.Claimed, words: c.ClaimWords, level: c.Confidence, reversed: c.Direction == pair.SecondOverFirst}
+	t := &Tradeoff{points: c.Points, claimed: c.Claimed, words: c.ClaimWords, level: c.Confidence, reversed: c.Direction == report.SecondOverFirst}
 	if len(t.claimed) == 0 {
 		t.claimed, t.implied = renyiTradeoff(claim), true
 	}

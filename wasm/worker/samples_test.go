@@ -96,7 +96,7 @@ func TestSamplesThroughMessages(t *testing.T) {
 	if string(a) != string(b) || r.Verdict != audit.Violation {
 		t.Errorf("through messages:\n%s\nalone:\n%s", a, b)
 	}
-	if v := answerTo[verified](p, msgVerify, got.Text, msgVerified); !v.OK {
+	if v := answerTo[verified](p, msgVerify, replayRequest{Report: got.Text}, msgVerified); !v.OK {
 		t.Errorf("%+v", v)
 	}
 	// Another reading of what is there; the report is replayed as it was read.
@@ -104,12 +104,12 @@ func TestSamplesThroughMessages(t *testing.T) {
 	if found.Samples == nil || found.Samples.Width != 1 || found.Columns[1].Kind != audit.Symbol || found.Columns[2].Role != roleLeftOut {
 		t.Errorf("%+v", found)
 	}
-	if v := answerTo[verified](p, msgVerify, got.Text, msgVerified); !v.OK {
+	if v := answerTo[verified](p, msgVerify, replayRequest{Report: got.Text}, msgVerified); !v.OK {
 		t.Errorf("%+v", v)
 	}
 	// Another file.
 	read[inspected](p, <-p.askWith(msgSamples, "{}", textFile("a.csv", rowsOf(2000, 2))), msgInspected)
-	if refused := answerTo[refusal](p, msgVerify, got.Text, msgRefused); !strings.Contains(refused.Found, "another file, with SHA-256 ") {
+	if refused := answerTo[refusal](p, msgVerify, replayRequest{Report: got.Text}, msgRefused); !strings.Contains(refused.Found, "another file, with SHA-256 ") {
 		t.Errorf("%+v", refused)
 	}
 	if len(p.progress) == 0 {

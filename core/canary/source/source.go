@@ -55,6 +55,15 @@ type Note struct {
 	Facts []audit.FactRow `json:"facts"`
 }
 
+// Note says what is audited by a source that is made so.
+func (s Spec) Note(setup Setup) Note {
+	n := Note{Title: s.Title, Score: s.Score, Facts: []audit.FactRow{}}
+	if s.Facts != nil {
+		n.Facts = s.Facts(setup)
+	}
+	return n
+}
+
 // Useless makes scores that are not finite the worst, and reports whether there
 // were any. It leaves the others alone: whether a canary is in the event may not
 // depend on the other canaries that are scored.
