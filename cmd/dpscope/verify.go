@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
@@ -33,14 +34,15 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		files = append(files, v)
 		return nil
 	})
-	recorded := sampleFlags{stdin: stdin}
-	recorded.registerFiles(set)
-	var brought broughtFlags
-	brought.registerNames(set)
+	outside := outsideFlags{stdin: stdin}
+	outside.register(set, settings.Only(pair.OutsideKeys(), "samples-file", "samples-file2", "exec", "wasm"))
 	var plan planFlags
 	plan.registerFile(set)
 	if code, ok := set.Parse(args, 1); !ok {
 		return code
+	}
+	if err := outside.read(); err != nil {
+		return fail(stderr, err)
 	}
 	n := *workers
 	name := set.Arg(0)
@@ -75,13 +77,13 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var cat audit.Catalogue
 	ctx, end := context.Background(), func() {}
 	note := ""
-	if brought.given() || report.Inputs.Brought != nil && !recorded.given() {
+	if outside.chosen() != nil || report.Inputs.Brought != nil && len(outside.Recorded.Files) == 0 {
 		var stop context.CancelFunc
 		ctx, stop = untilSignal() // what was brought has to be ended
 		defer stop()
-		cat, end, note, err = brought.replay(ctx, report)
+		cat, end, note, err = outside.replay(ctx, report)
 	} else {
-		cat, note, err = recorded.replay(report)
+		cat, note, err = outside.replayRecorded(report)
 	}
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))

@@ -2,6 +2,7 @@ package pair
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -12,11 +13,12 @@ import (
 // whatever else is not a default.
 func (a *Audit) arguments() (args, params []audit.Argument) {
 	keys := Keys()
-	switch {
-	case a.Spec.Recording != nil:
-		args, keys = a.Spec.Recording.Arguments(), settings.Without(keys, "mechanism")
-	case a.Spec.Brought != nil:
-		args, keys = a.Spec.Brought.Arguments(), settings.Without(keys, "mechanism")
+	if o, ok := outside(a.Spec); ok {
+		args, keys = settings.Written(OutsideKeys(), o, Outside{}), settings.Without(keys, "mechanism")
+		if r := a.Plan.Relation; a.Spec.Brought != nil && r != audit.AddRemove { // it belongs to the datasets
+			at := slices.IndexFunc(args, func(x audit.Argument) bool { return x.Name == "reach" || x.Name == "kind" })
+			args = slices.Insert(args, max(at, 0), audit.Argument{Name: "relation", Value: string(r)})
+		}
 	}
 	args = append(args, settings.Written(keys, a.Plan, a.otherwise())...)
 	// Of parameters that follow the claim the defaults do too.

@@ -36,7 +36,7 @@ func Settings[P any](f *Flags, keys []settings.Key[P]) Asked[P] {
 		if shown == "" {
 			shown = k.Preset
 		}
-		f.Var(&settingValue{a.texts, k.Name, shown, k.At.Type == settings.SwitchType || k.At.Type == settings.EitherType}, k.Name, usage)
+		f.Var(&settingValue{a.texts, k.Name, shown, k.At.Type == settings.SwitchType || k.At.Type == settings.EitherType, k.At.Type == settings.EachType}, k.Name, usage)
 	}
 	return a
 }
@@ -57,6 +57,7 @@ type settingValue struct {
 	name  string
 	shown string // where none is given
 	alone bool   // it may stand without a value
+	each  bool   // it may be given more than once
 }
 
 func (v *settingValue) String() string {
@@ -68,6 +69,9 @@ func (v *settingValue) String() string {
 
 // Set keeps the text.
 func (v *settingValue) Set(text string) error {
+	if before, given := v.texts[v.name]; given && v.each {
+		text = before + settings.Between + text
+	}
 	v.texts[v.name] = text
 	return nil
 }

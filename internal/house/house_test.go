@@ -97,7 +97,7 @@ var rooms = []room{
 		"one run plants what many runs plant, and paints its scores as they do"},
 	{p("core/scores"), p("audit/...", "stream", "bounds", "report", "core/engine", "core/canary/...", "core/onerun", "mechanisms/recorded"),
 		"scores of others are judged as the canaries' own are, by guesses as those of one run"},
-	{p("core/suite"), p("audit/...", "report", "core", "core/engine", "core/pair", "core/canary", "core/onerun", "core/scores", "mechanisms/recorded"),
+	{p("core/suite"), p("audit/...", "report", "core", "core/engine", "core/pair", "core/canary", "core/onerun", "core/scores"),
 		"a file of audits of any kind"},
 	{p("core/calibration"), p("audit", "accounting", "bounds", "stream", "core/engine", "core/pair"),
 		"many audits of mechanisms"},

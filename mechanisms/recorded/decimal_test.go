@@ -22,7 +22,7 @@ func commas(line string) string {
 // Numbers with decimal commas are no words: that is told with its place, and the
 // option reads them.
 func TestDecimalCommas(t *testing.T) {
-	want := sums(readPair(t, recorded.Choice{Dataset: "c2"}, read(t, strings.ReplaceAll(commas("%s;%d\n"), ",", "."), recorded.Options{})))
+	want := sums(readPair(t, audit.Reading{Dataset: "c2"}, read(t, strings.ReplaceAll(commas("%s;%d\n"), ",", "."), recorded.Options{})))
 	for name, x := range map[string]struct{ data, place, dataset string }{
 		"semicolons":            {"x;dataset\n" + commas("%s;%d\n"), "line 2, column 1 (x)", ""},
 		"tabs":                  {"x\tdataset\n" + commas("%s\t%d\n"), "line 2, column 1 (x)", ""},
@@ -36,11 +36,11 @@ func TestDecimalCommas(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		f := read(t, x.data, recorded.Options{Decimal: recorded.DecimalComma})
-		s := readPair(t, recorded.Choice{Dataset: x.dataset}, f)
+		s := readPair(t, audit.Reading{Dataset: x.dataset, Decimal: recorded.DecimalComma}, f)
 		if got := sums(s); got != want && name != "whole numbers, mostly" {
 			t.Errorf("%s: sums %v, want %v", name, got, want)
 		}
-		rec := s.Spec(recorded.Options{Decimal: recorded.DecimalComma}).Recording
+		rec := s.Spec().Recording
 		if again := recorded.ReadingOptions(rec.Reading); again.Decimal != recorded.DecimalComma {
 			t.Errorf("%s: a replay reads %+v", name, again)
 		}

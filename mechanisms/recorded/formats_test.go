@@ -45,7 +45,7 @@ func TestFormatsAgree(t *testing.T) {
 	for i := range interleaved {
 		table = append(table, interleaved[i], side[i])
 	}
-	want := sums(readPair(t, recorded.Choice{}, read(t, comma.String(), recorded.Options{})))
+	want := sums(readPair(t, audit.Reading{}, read(t, comma.String(), recorded.Options{})))
 	if want[2] != n || want[0] == want[1] {
 		t.Fatalf("sums %v", want)
 	}
@@ -77,17 +77,17 @@ func TestFormatsAgree(t *testing.T) {
 		if f.Format != x.format {
 			t.Errorf("%s: format %s, want %s", x.name, f.Format, x.format)
 		}
-		if got := sums(readPair(t, recorded.Choice{Dataset: x.dataset}, f)); got != want {
+		if got := sums(readPair(t, audit.Reading{Dataset: x.dataset}, f)); got != want {
 			t.Errorf("%s: sums %v, want %v", x.name, got, want)
 		}
 	}
 	one := func(x []float64) *recorded.File {
 		return read(t, strings.ReplaceAll(strings.Trim(fmt.Sprint(x), "[]"), " ", "\n"), recorded.Options{})
 	}
-	if got := sums(readPair(t, recorded.Choice{}, one(a), one(b))); got != want {
+	if got := sums(readPair(t, audit.Reading{}, one(a), one(b))); got != want {
 		t.Errorf("two files: sums %v, want %v", got, want)
 	}
-	if got := sums(readPair(t, recorded.Choice{}, read(t, npy(1, "<f8", false, []int{n}, a), recorded.Options{}), read(t, list(b), recorded.Options{}))); got != want {
+	if got := sums(readPair(t, audit.Reading{}, read(t, npy(1, "<f8", false, []int{n}, a), recorded.Options{}), read(t, list(b), recorded.Options{}))); got != want {
 		t.Errorf("an NPY and a JSON array: sums %v, want %v", got, want)
 	}
 }

@@ -30,7 +30,7 @@ func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 		g.Name = rec.Files[i].Name
 		moved[i] = &g
 	}
-	return Pair(moved, Choice{Dataset: rec.Reading.Dataset, Columns: rec.Reading.Outputs})
+	return Pair(moved, rec.Reading)
 }
 
 // ReadingOptions are the options that a report's reading stands for.

@@ -34,6 +34,7 @@ func keysScript() ([]byte, error) {
 		{"CANARIES", settings.Describe(canary.Keys())},
 		{"ONE_RUN", settings.Describe(onerun.Keys())},
 		{"SCORES", settings.Describe(scores.Keys())},
+		{"OUTSIDE", settings.Describe(slices.DeleteFunc(pair.OutsideKeys(), func(k settings.Key[pair.Outside]) bool { return k.Form == nil }))},
 	} {
 		fmt.Fprintf(&b, "\n/** @type {Key[]} */\nexport const %s = [\n", kind.name)
 		for _, k := range kind.keys {

@@ -36,7 +36,7 @@ export const CANARIES = [
   {"name":"tail","fields":["/pool/tail"],"type":"whole","want":"a whole number in [1, 2097152]","range":{"min":1,"max":2097152},"form":{"place":"file","label":"Tail","hint":"how many singular vectors, those of the smallest values","empty":"half of all"}},
   {"name":"scale","fields":["/pool/scale"],"type":"word","form":{"place":"file","label":"Norm of the vectors"}},
   {"name":"distinct","fields":["/pool/distinct"],"type":"switch","form":{"place":"file","label":"No vector twice in a run"}},
-  {"name":"label","fields":["/csv/label"],"type":"word","form":{"place":"file","label":"Column of the labels","hint":"its name or number","empty":"the last"}},
+  {"name":"label","fields":["/csv/label"],"type":"text","form":{"place":"file","label":"Column of the labels","hint":"its name or number","empty":"the last"}},
   {"name":"bounds","fields":["/csv/lower","/csv/upper"],"type":"limits","form":{"place":"file","label":"Bounds of all features","hint":"declared, not looked up in the data: LOW,HIGH","empty":"-1,1"}},
   {"name":"scaling","fields":["/csv/scaling"],"type":"word","form":{"place":"file","label":"Scaling"}},
   {"name":"n","fields":["/runs"],"type":"whole","want":"a whole number in [1, 16777216]","range":{"min":1,"max":16777216},"form":{"place":"run","label":"Runs, n","hint":"to certify"}},
@@ -58,7 +58,7 @@ export const ONE_RUN = [
   {"name":"delta","fields":["/claim/delta"],"type":"number","want":"a number in [0, 1)","range":{"min":0,"max":1,"below":true},"form":{"place":"claim","label":"Claimed delta","empty":"0.00001"}},
   {"name":"relation","fields":["/relation"],"type":"word"},
   {"name":"design","fields":["/design"],"type":"word"},
-  {"name":"label","fields":["/csv/label"],"type":"word","form":{"place":"file","label":"Column of the labels","hint":"its name or number","empty":"the last"}},
+  {"name":"label","fields":["/csv/label"],"type":"text","form":{"place":"file","label":"Column of the labels","hint":"its name or number","empty":"the last"}},
   {"name":"bounds","fields":["/csv/lower","/csv/upper"],"type":"limits","form":{"place":"file","label":"Bounds of all features","hint":"declared, not looked up in the data: LOW,HIGH","empty":"-1,1"}},
   {"name":"scaling","fields":["/csv/scaling"],"type":"word","form":{"place":"file","label":"Scaling"}},
   {"name":"m","fields":["/canaries"],"type":"whole","want":"a whole number in [1, 1048576]","range":{"min":1,"max":1048576},"form":{"place":"one","label":"Canaries, m","hint":"of one run"}},
@@ -81,6 +81,17 @@ export const SCORES = [
   {"name":"gdp-guesses","fields":["/gdpGuesses"],"type":"wholes"},
   {"name":"beta","fields":["/beta"],"type":"number","want":"a number in [1e-9, 0.5]","range":{"min":1e-9,"max":0.5},"form":{"place":"more","label":"Beta","hint":"allowed error; confidence is 1 − beta","empty":"0.05"}},
   {"name":"seed","fields":["/seed"],"type":"whole","want":"a whole number in [0, 9007199254740991]","range":{"min":0,"max":9007199254740991},"preset":"42","form":{"place":"run","label":"Seed","empty":"42"}},
+];
+
+/** @type {Key[]} */
+export const OUTSIDE = [
+  {"name":"header","fields":["/recorded/header"],"type":"word","form":{"place":"yours","label":"First line"}},
+  {"name":"domain","fields":["/brought/domain"],"type":"text","form":{"place":"own","label":"Ranges","hint":"of the columns, as 0:1,18:99","empty":"0:1"}},
+  {"name":"rows","fields":["/brought/rows"],"type":"text","form":{"place":"own","label":"Rows","hint":"least and most, as 0:5","empty":"0:5"}},
+  {"name":"integer","fields":["/brought/integer"],"type":"switch","form":{"place":"own","label":"Whole numbers only"}},
+  {"name":"reach","fields":["/brought/reach"],"type":"number","want":"a finite number","form":{"place":"own","label":"Reach","hint":"how far a value may move","empty":"1"}},
+  {"name":"nonfinite","fields":["/recorded/nonFinite"],"type":"word","form":{"place":"yours","label":"NaN and infinities"}},
+  {"name":"decimal","fields":["/recorded/decimal"],"type":"word","form":{"place":"yours","label":"Decimals"}},
 ];
 
 export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta", "rho", "mu", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "beta", "through-renyi", "anytime", "seed"];

@@ -42,6 +42,7 @@ const readers = {
   number: (text) => (Number.isFinite(Number(text)) ? Number(text) : undefined),
   whole: (text) => (Number.isInteger(Number(text)) ? Number(text) : undefined),
   word: (text) => text,
+  text: (text) => text,
   switch: either,
   either,
   wholes: (text) => (parts(text).every((n) => Number.isInteger(n) && n > 0) ? parts(text) : undefined),

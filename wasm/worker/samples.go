@@ -151,11 +151,11 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 	d.files, d.reading = files, reading
 	d.mu.Unlock()
 	out.describe(files)
-	samples, err := recorded.Pair(files, recorded.Choice{Dataset: reading.Dataset, Columns: reading.Outputs})
+	samples, err := recorded.Pair(files, reading)
 	if err != nil {
 		return problem(err)
 	}
-	spec := samples.Spec(recorded.ReadingOptions(reading))
+	spec := samples.Spec()
 	out.roles(samples)
 	out.Samples = &sampleFacts{Datasets: samples.Datasets, Rows: [2]int{samples.Rows(0), samples.Rows(1)}, Width: len(samples.Columns),
 		Notes: append([]string{}, samples.Notes...), Listing: audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}}.Listing().Mechanisms[0]}
@@ -386,7 +386,7 @@ func (d *samplesDesk) replay(ctx context.Context, id int, r pair.Report) (audit.
 	if err != nil {
 		return audit.Catalogue{}, err
 	}
-	spec := samples.Spec(recorded.ReadingOptions(rec.Reading))
+	spec := samples.Spec()
 	return with(d.c.cat, &spec), nil
 }
 

@@ -5,22 +5,37 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/pair"
-
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
 )
 
-// broughtFlags name a mechanism that the user brings, and say where its datasets
-// live.
-type broughtFlags struct {
-	wasm, exec   string
-	timeout      time.Duration // of exec
-	domain, rows string
-	integer      bool
-	reach        float64
+// outsideFlags are the flags of a mechanism from outside.
+type outsideFlags struct {
+	pair.Outside               // once it is read
+	timeout      time.Duration // of -exec
+	asked        cli.Asked[pair.Outside]
+	stdin        io.Reader // what the file - of samples is
+}
+
+func (f *outsideFlags) register(s *cli.Flags, keys []settings.Key[pair.Outside]) {
+	f.asked = cli.Settings(s, keys)
+	s.DurationVar(&f.timeout, "exec-timeout", command.DefaultTimeout, "how long -exec may take for one request, of up to 4096 outputs")
+}
+
+// read takes what the flags ask for. Without a name there is no file.
+func (f *outsideFlags) read() error {
+	err := f.asked.Read(&f.Outside)
+	files := &f.Recorded.Files
+	for n := len(*files); n > 0 && (*files)[n-1] == ""; n-- {
+		*files = (*files)[:n-1]
+	}
+	return err
 }
 
 // outsider is a mechanism from outside that runs.
@@ -34,9 +49,7 @@ type outsider interface {
 type broughtKind struct {
 	kind audit.BroughtKind
 	flag string
-	// file is the flag's value, "" where it is not given.
-	file func(f *broughtFlags) string
-	open func(ctx context.Context, f *broughtFlags, o opening) (outsider, error)
+	open func(ctx context.Context, f *outsideFlags, o opening) (outsider, error)
 }
 
 // opening is what a mechanism is opened with.
@@ -50,57 +63,56 @@ type opening struct {
 	sha256  string
 }
 
-var broughtKinds = []broughtKind{
-	{audit.BroughtModule, "wasm", func(f *broughtFlags) string { return f.wasm }, openModule},
-	{audit.BroughtCommand, "exec", func(f *broughtFlags) string { return f.exec }, openCommand},
-}
+var broughtKinds = []broughtKind{{audit.BroughtModule, "wasm", openModule}, {audit.BroughtCommand, "exec", openCommand}}
 
-// registerNames are the flags that a replay needs.
-func (f *broughtFlags) registerNames(s *cli.Flags) {
-	f.registerModule(s)
-	f.registerCommand(s)
-}
-
-func (f *broughtFlags) register(s *cli.Flags) {
-	f.registerNames(s)
-	s.StringVar(&f.domain, "domain", "", "ranges of the columns of datasets for -exec and -wasm, as lower:upper with commas between; default 0:1")
-	s.StringVar(&f.rows, "rows", "", "least and most rows of datasets for -exec and -wasm, as 0:10 or 3; default 0:5, 1:5 where rows are not added")
-	s.BoolVar(&f.integer, "integer", false, "datasets for -exec and -wasm hold whole numbers only")
-	s.Float64Var(&f.reach, "reach", 0, "for -exec and -wasm with -relation bounded-replace or l-infinity: how far a value may move; default 1")
-}
-
-// chosen is the kind that the flags name; nil: none.
-func (f *broughtFlags) chosen() *broughtKind {
+// chosen is the kind that is brought; nil: none.
+func (f *outsideFlags) chosen() *broughtKind {
+	name := (pair.Outside{Brought: f.Brought}).Mechanism()
 	for i, k := range broughtKinds {
-		if k.file(f) != "" {
+		if string(k.kind) == name {
 			return &broughtKinds[i]
 		}
 	}
 	return nil
 }
 
-func (f *broughtFlags) given() bool { return f.chosen() != nil }
-
-// check refuses flags that belong to other mechanisms.
-func (f *broughtFlags) check(given map[string]bool) error {
-	k := f.chosen()
-	refused := []string{"mechanism", "param", "samples-file", "samples-file2", "header", "dataset", "outputs", "decimal"}
-	for _, other := range broughtKinds {
-		if other.flag != k.flag {
-			refused = append(refused, other.flag)
+// namesWithin are the settings that only one kind of a mechanism from outside has.
+func namesWithin(part string) (names []string) {
+	for _, k := range settings.Without(pair.OutsideKeys(), pair.SharedKeys...) {
+		if strings.HasPrefix(k.Field, part+"/") {
+			names = append(names, k.Name)
 		}
 	}
-	return refuseFlags(given, "absent with -"+k.flag, "that audits a mechanism of yours", refused...)
+	return names
 }
 
-// checkUnused refuses flags of a mechanism that is brought where none is.
-func (f *broughtFlags) checkUnused(given map[string]bool) error {
+// check refuses flags that belong to other mechanisms.
+func (f *outsideFlags) check(given map[string]bool) error {
+	chosen := f.chosen()
+	if chosen != nil {
+		refused := append([]string{"mechanism", "param"}, namesWithin("recorded")...)
+		for _, other := range broughtKinds {
+			if other.flag != chosen.flag {
+				refused = append(refused, other.flag)
+			}
+		}
+		return refuseFlags(given, "absent with -"+chosen.flag, "that audits a mechanism of yours", refused...)
+	}
 	for _, k := range broughtKinds {
 		if given[k.flag] {
 			return &audit.InputError{Field: "-" + k.flag, Found: `""`, Want: "the command or the module of your mechanism (docs/command.md, docs/abi.md)"}
 		}
 	}
-	return refuseFlags(given, "absent without a mechanism of yours", "name yours with -exec or -wasm (docs/command.md, docs/abi.md)", "exec-timeout", "domain", "rows", "integer", "reach")
+	if err := refuseFlags(given, "absent without a mechanism of yours", "name yours with -exec or -wasm (docs/command.md, docs/abi.md)", append([]string{"exec-timeout"}, namesWithin("brought")...)...); err != nil {
+		return err
+	}
+	switch files := f.Recorded.Files; {
+	case len(files) == 0:
+		return nil
+	case files[0] == "":
+		return &audit.InputError{Field: "-samples-file", Found: "absent", Want: "the file of the first dataset", Remedy: "-samples-file2 is the file of the second one only"}
+	}
+	return refuseFlags(given, "absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", "mechanism", "param", "relation", "pair", "finder", "trials")
 }
 
 // refuseFlags refuses the flags that are given of those that are named.
@@ -115,8 +127,8 @@ func refuseFlags(given map[string]bool, want, remedy string, names ...string) er
 
 // catalogue is what is registered, and the mechanism, which runs until it is
 // closed. What the user should know of it goes to notes.
-func (f *broughtFlags) catalogue(ctx context.Context, p pair.Plan, read *sampleFlags, notes io.Writer) (audit.Catalogue, func(), error) {
-	space, err := audit.ParseSpace(f.domain, f.rows, p.Relation, f.integer, f.reach)
+func (f *outsideFlags) catalogue(ctx context.Context, p pair.Plan, notes io.Writer) (audit.Catalogue, func(), error) {
+	space, err := f.Brought.Space(p.Relation)
 	if err != nil {
 		return audit.Catalogue{}, nil, err
 	}
@@ -125,7 +137,7 @@ func (f *broughtFlags) catalogue(ctx context.Context, p pair.Plan, read *sampleF
 			return audit.Catalogue{}, nil, err
 		}
 	}
-	cat, m, err := f.open(ctx, opening{space: space, pair: p.Pair, kinds: read.kinds, nonFinite: read.nonFinite})
+	cat, m, err := f.open(ctx, opening{space: space, pair: p.Pair, kinds: f.Brought.Kinds, nonFinite: f.Brought.NonFinite})
 	if err != nil {
 		return cat, nil, err
 	}
@@ -135,7 +147,7 @@ func (f *broughtFlags) catalogue(ctx context.Context, p pair.Plan, read *sampleF
 	return cat, m.Close, nil
 }
 
-func (f *broughtFlags) open(ctx context.Context, o opening) (audit.Catalogue, outsider, error) {
+func (f *outsideFlags) open(ctx context.Context, o opening) (audit.Catalogue, outsider, error) {
 	m, err := f.chosen().open(ctx, f, o)
 	if err != nil {
 		return audit.Catalogue{}, nil, err
@@ -149,7 +161,7 @@ func withBrought(b audit.Brought, m audit.Mechanism) audit.Catalogue {
 
 // replay is the catalogue to replay the report of such a mechanism with. Nothing
 // that a report names is run: the user says again what to run.
-func (f *broughtFlags) replay(ctx context.Context, r pair.Report) (cat audit.Catalogue, end func(), note string, err error) {
+func (f *outsideFlags) replay(ctx context.Context, r pair.Report) (cat audit.Catalogue, end func(), note string, err error) {
 	b := r.Inputs.Brought
 	i := slices.IndexFunc(broughtKinds, func(k broughtKind) bool { return b != nil && k.kind == b.Kind })
 	switch k := f.chosen(); {
