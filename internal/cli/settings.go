@@ -51,6 +51,20 @@ func (a Asked[P]) Read(p *P) error {
 	return err
 }
 
+// Blame names the flag in an error about the field of a plan that it sets.
+func (a Asked[P]) Blame(err error) error {
+	var in *audit.InputError
+	if errors.As(err, &in) {
+		field, _, _ := strings.Cut(in.Field, "[")
+		for _, k := range a.keys {
+			if field == k.Field || field == k.Name {
+				in.Field = "-" + k.Name + in.Field[len(field):]
+			}
+		}
+	}
+	return err
+}
+
 // settingValue keeps the text of a flag.
 type settingValue struct {
 	texts settings.Texts

@@ -63,7 +63,7 @@ var rooms = []room{
 		"a setting is a text for a field of a plan, whatever the plan is of"},
 	{p("audit"), p("stream", "bounds"),
 		"values are below all that makes or reads them; a mechanism draws from a stream, and a claim of one kind implies others by formulas of bounds"},
-	{p("accounting"), p("audit", "bounds"),
+	{p("accounting"), p("audit/...", "bounds"),
 		"a curve is worth the same whoever asks"},
 	{p("finders", "estimators"), p("audit", "stream/..."),
 		"searches and learners see values and outputs, and nothing of the audit that asks them"},

@@ -131,6 +131,7 @@ export function keyOf({ path }, keys = AUDIT) {
   if (!path) return undefined; // not about what the user gave
   if (path.startsWith("p.")) return path;
   if (path.startsWith("/parameters/")) return `p.${path.split("/")[2]}`;
-  const within = (field) => path === field || path.startsWith(`${field}/`) || field.startsWith(`${path}/`);
+  const at = path.startsWith("/") ? path : `/${path}`;
+  const within = (field) => at === field || at.startsWith(`${field}/`) || field.startsWith(`${at}/`);
   return keys.find((key) => key.name === path || key.fields.some(within))?.name;
 }
