@@ -140,6 +140,8 @@ func parsed(text string, r Range) (float64, error) {
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange):
 		return 0, want(strconv.Quote(text), of("a number", r))
+	case err == nil && (math.IsNaN(x) || math.IsInf(x, 0)):
+		return 0, want(audit.Exactly(x), r.words())
 	case !r.holds(x):
 		return 0, want(text, r.words())
 	}

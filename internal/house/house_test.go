@@ -99,7 +99,7 @@ var rooms = []room{
 		"scores of others are judged as the canaries' own are, by guesses as those of one run"},
 	{p("core/suite"), p("audit/...", "report", "core", "core/engine", "core/pair", "core/canary", "core/onerun", "core/scores"),
 		"a file of audits of any kind"},
-	{p("core/calibration"), p("audit", "accounting", "bounds", "stream", "core/engine", "core/pair"),
+	{p("core/calibration"), p("audit/...", "accounting", "bounds", "stream", "core/engine", "core/pair"),
 		"many audits of mechanisms"},
 	{p("core"), p("audit", "report", "core/engine", "core/pair", "core/canary/...", "core/onerun", "core/scores"),
 		"joins the kinds"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
@@ -36,6 +37,7 @@ func keysScript() ([]byte, error) {
 		{"ONE_RUN", settings.Describe(onerun.Keys())},
 		{"SCORES", settings.Describe(scores.Keys())},
 		{"ACCOUNT", settings.Describe(slices.DeleteFunc(accounting.Keys(), func(k settings.Key[accounting.Query]) bool { return k.Form == nil }))},
+		{"CALIBRATION", settings.Describe(slices.DeleteFunc(calibration.Keys(), func(k settings.Key[calibration.Plan]) bool { return k.Form == nil }))},
 		{"OUTSIDE", settings.Describe(slices.DeleteFunc(pair.OutsideKeys(), func(k settings.Key[pair.Outside]) bool { return k.Form == nil }))},
 	} {
 		fmt.Fprintf(&b, "\n/** @type {Key[]} */\nexport const %s = [\n", kind.name)

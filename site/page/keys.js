@@ -102,6 +102,12 @@ export const ACCOUNT = [
 ];
 
 /** @type {Key[]} */
+export const CALIBRATION = [
+  {"name":"runs","fields":["/runs"],"type":"whole","want":"a whole number in [1, 1000000]","range":{"min":1,"max":1000000},"preset":"150","form":{"place":"","label":"Audits of each mechanism"}},
+  {"name":"seed","fields":["/seed"],"type":"whole","want":"a whole number in [0, 9007199254740991]","range":{"min":0,"max":9007199254740991},"preset":"1","form":{"place":"","label":"Seed","hint":"Another seed, other audits."}},
+];
+
+/** @type {Key[]} */
 export const OUTSIDE = [
   {"name":"header","fields":["/recorded/header"],"type":"word","form":{"place":"yours","label":"First line"}},
   {"name":"domain","fields":["/brought/domain"],"type":"text","form":{"place":"own","label":"Ranges","hint":"of the columns, as 0:1,18:99","empty":"0:1"}},
