@@ -99,7 +99,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	ctx, stop := untilSignal()
 	defer stop()
 	end := func() {}
-	if f.outside.chosen() != nil {
+	if f.outside.brought() != "" {
 		cat, end, err = f.outside.catalogue(ctx, plan, stderr)
 	}
 	if err != nil && ctx.Err() != nil {

@@ -16,11 +16,11 @@ const moduleHost = "host-module"
 
 // openModule reads a module and tries it. For a replay it has to be the report's
 // own.
-func openModule(ctx context.Context, f *outsideFlags, o opening) (outsider, error) {
-	if o.nonFinite == "symbol" {
+func openModule(ctx context.Context, o opening) (outsider, error) {
+	if o.NonFinite == "symbol" {
 		return nil, &audit.InputError{Field: "-nonfinite", Found: "symbol", Want: "refuse with -wasm", Remedy: "let the module put another number in the place of NaN and infinities"}
 	}
-	info, err := os.Stat(f.Brought.Wasm)
+	info, err := os.Stat(o.Wasm)
 	if err != nil {
 		return nil, err
 	}
@@ -31,13 +31,13 @@ func openModule(ctx context.Context, f *outsideFlags, o opening) (outsider, erro
 		} else if !info.Mode().IsRegular() {
 			found = "no plain file"
 		}
-		return nil, &audit.InputError{Field: f.Brought.Wasm, Found: found, Want: fmt.Sprintf("a module of at most %d bytes", module.MostBytes)}
+		return nil, &audit.InputError{Field: o.Wasm, Found: found, Want: fmt.Sprintf("a module of at most %d bytes", module.MostBytes)}
 	}
-	data, err := os.ReadFile(f.Brought.Wasm)
+	data, err := os.ReadFile(o.Wasm)
 	if err != nil {
 		return nil, err
 	}
-	kinds := o.kinds
+	kinds := o.Kinds
 	for _, c := range o.columns {
 		if kinds == nil {
 			kinds = map[string]audit.ColumnKind{}
@@ -48,9 +48,5 @@ func openModule(ctx context.Context, f *outsideFlags, o opening) (outsider, erro
 	if err != nil {
 		return nil, err
 	}
-	m, err := module.Open(ctx, filepath.Base(f.Brought.Wasm), data, module.Options{Host: []string{self, moduleHost}, Space: o.space, Pair: o.pair, Kinds: kinds, SHA256: o.sha256})
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	return module.Open(ctx, filepath.Base(o.Wasm), data, module.Options{Host: []string{self, moduleHost}, Space: o.space, Pair: o.pair, Kinds: kinds, SHA256: o.sha256})
 }

@@ -45,35 +45,22 @@ type outsider interface {
 	Close()
 }
 
-// broughtKind is one way of bringing a mechanism.
-type broughtKind struct {
-	kind audit.BroughtKind
-	flag string
-	open func(ctx context.Context, f *outsideFlags, o opening) (outsider, error)
-}
-
 // opening is what a mechanism is opened with.
 type opening struct {
-	space     audit.Space
-	pair      *audit.Pair
-	kinds     map[string]audit.ColumnKind
-	nonFinite string
+	pair.Brought
+	space audit.Space
+	pair  *audit.Pair
 	// Of a report that is replayed, instead of kinds:
 	columns []audit.Column
 	sha256  string
 }
 
-var broughtKinds = []broughtKind{{audit.BroughtModule, "wasm", openModule}, {audit.BroughtCommand, "exec", openCommand}}
+// broughtBy are the flags that bring a mechanism.
+var broughtBy = map[audit.BroughtKind]string{audit.BroughtModule: "wasm", audit.BroughtCommand: "exec"}
 
-// chosen is the kind that is brought; nil: none.
-func (f *outsideFlags) chosen() *broughtKind {
-	name := (pair.Outside{Brought: f.Brought}).Mechanism()
-	for i, k := range broughtKinds {
-		if string(k.kind) == name {
-			return &broughtKinds[i]
-		}
-	}
-	return nil
+// brought is the kind that is brought; "": none.
+func (f *outsideFlags) brought() audit.BroughtKind {
+	return audit.BroughtKind(pair.Outside{Brought: f.Brought}.Mechanism())
 }
 
 // namesWithin are the settings that only one kind of a mechanism from outside has.
@@ -88,19 +75,13 @@ func namesWithin(part string) (names []string) {
 
 // check refuses flags that belong to other mechanisms.
 func (f *outsideFlags) check(given map[string]bool) error {
-	chosen := f.chosen()
-	if chosen != nil {
-		refused := append([]string{"mechanism", "param"}, namesWithin("recorded")...)
-		for _, other := range broughtKinds {
-			if other.flag != chosen.flag {
-				refused = append(refused, other.flag)
-			}
-		}
-		return refuseFlags(given, "absent with -"+chosen.flag, "that audits a mechanism of yours", refused...)
+	if by := broughtBy[f.brought()]; by != "" {
+		others := slices.DeleteFunc([]string{"wasm", "exec"}, func(name string) bool { return name == by })
+		return refuseFlags(given, "absent with -"+by, "that audits a mechanism of yours", slices.Concat([]string{"mechanism", "param"}, namesWithin("recorded"), others)...)
 	}
-	for _, k := range broughtKinds {
-		if given[k.flag] {
-			return &audit.InputError{Field: "-" + k.flag, Found: `""`, Want: "the command or the module of your mechanism (docs/command.md, docs/abi.md)"}
+	for _, name := range []string{"wasm", "exec"} {
+		if given[name] {
+			return &audit.InputError{Field: "-" + name, Found: `""`, Want: "the command or the module of your mechanism (docs/command.md, docs/abi.md)"}
 		}
 	}
 	if err := refuseFlags(given, "absent without a mechanism of yours", "name yours with -exec or -wasm (docs/command.md, docs/abi.md)", append([]string{"exec-timeout"}, namesWithin("brought")...)...); err != nil {
@@ -137,7 +118,7 @@ func (f *outsideFlags) catalogue(ctx context.Context, p pair.Plan, notes io.Writ
 			return audit.Catalogue{}, nil, err
 		}
 	}
-	cat, m, err := f.open(ctx, opening{space: space, pair: p.Pair, kinds: f.Brought.Kinds, nonFinite: f.Brought.NonFinite})
+	cat, m, err := f.open(ctx, opening{f.Brought, space, p.Pair, nil, ""})
 	if err != nil {
 		return cat, nil, err
 	}
@@ -147,10 +128,17 @@ func (f *outsideFlags) catalogue(ctx context.Context, p pair.Plan, notes io.Writ
 	return cat, m.Close, nil
 }
 
-func (f *outsideFlags) open(ctx context.Context, o opening) (audit.Catalogue, outsider, error) {
-	m, err := f.chosen().open(ctx, f, o)
+func (f *outsideFlags) open(ctx context.Context, o opening) (cat audit.Catalogue, m outsider, err error) {
+	switch {
+	case o.Wasm != "":
+		m, err = openModule(ctx, o)
+	case f.timeout <= 0:
+		err = &audit.InputError{Field: "-exec-timeout", Found: f.timeout.String(), Want: "above 0", Remedy: "for example 90s"}
+	default:
+		m, err = command.Open(ctx, command.Options{Command: o.Exec, Space: o.space, Pair: o.pair, Kinds: o.Kinds, NonFinite: o.NonFinite, Columns: o.columns, Timeout: f.timeout})
+	}
 	if err != nil {
-		return audit.Catalogue{}, nil, err
+		return cat, nil, err
 	}
 	return withBrought(m.Brought(), m), m, nil
 }
@@ -163,22 +151,23 @@ func withBrought(b audit.Brought, m audit.Mechanism) audit.Catalogue {
 // that a report names is run: the user says again what to run.
 func (f *outsideFlags) replay(ctx context.Context, r pair.Report) (cat audit.Catalogue, end func(), note string, err error) {
 	b := r.Inputs.Brought
-	i := slices.IndexFunc(broughtKinds, func(k broughtKind) bool { return b != nil && k.kind == b.Kind })
-	switch k := f.chosen(); {
+	switch by := broughtBy[f.brought()]; {
 	case b == nil:
-		return cat, nil, "", &audit.InputError{Field: "-" + k.flag, Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism, Remedy: "leave the flag out"}
+		return cat, nil, "", &audit.InputError{Field: "-" + by, Found: "given", Want: "absent: the report is of the mechanism " + r.Inputs.Mechanism, Remedy: "leave the flag out"}
 	case b.Kind == audit.BroughtScript:
 		return cat, nil, "", &audit.InputError{Field: "inputs.brought.kind", Found: string(b.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify"}
-	case i < 0:
+	case broughtBy[b.Kind] == "":
 		return cat, nil, "", audit.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(audit.BroughtCommand), string(audit.BroughtModule)})
-	case k == nil || k.kind != b.Kind:
-		return cat, nil, "", &audit.InputError{Field: "-" + broughtKinds[i].flag, Found: "absent",
+	case by != broughtBy[b.Kind]:
+		return cat, nil, "", &audit.InputError{Field: "-" + broughtBy[b.Kind], Found: "absent",
 			Want: fmt.Sprintf("given again, as a replay runs nothing that only a report names; this one names %q", b.Name), Remedy: "if you trust it, add the flag"}
 	}
 	if err := b.Datasets.Validate(); err != nil {
 		return cat, nil, "", err
 	}
-	cat, m, err := f.open(ctx, opening{space: b.Datasets, pair: r.Settings.Pair, nonFinite: b.NonFinite, columns: b.Columns, sha256: b.SHA256})
+	brought := f.Brought
+	brought.Kinds, brought.NonFinite = nil, b.NonFinite
+	cat, m, err := f.open(ctx, opening{brought, b.Datasets, r.Settings.Pair, b.Columns, b.SHA256})
 	if err != nil {
 		return cat, nil, "", err
 	}

@@ -24,7 +24,7 @@ func checkOwnClaim(c *audit.Claim) error {
 
 // recordedCatalogue is what is registered, and the samples. stdin is what the file - is.
 func recordedCatalogue(r pair.Recorded, stdin io.Reader) (audit.Catalogue, error) {
-	files, err := readSamples(r.Files, recorded.ReadingOptions(r.Reading), stdin)
+	files, err := readSamples(r.Files, recorded.Options{Reading: r.Reading}, stdin)
 	if err != nil {
 		return audit.Catalogue{}, err
 	}
@@ -96,7 +96,7 @@ func (f *outsideFlags) replayRecorded(r pair.Report) (cat audit.Catalogue, note 
 		}
 		return cat, "", &audit.InputError{Field: "-samples-file", Found: "absent, or not as many files as the report has", Want: want}
 	}
-	files, err := readSamples(given, recorded.ReadingOptions(rec.Reading), f.stdin)
+	files, err := readSamples(given, recorded.Options{Reading: rec.Reading}, f.stdin)
 	if err != nil {
 		return cat, "", err
 	}

@@ -77,7 +77,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	var cat audit.Catalogue
 	ctx, end := context.Background(), func() {}
 	note := ""
-	if outside.chosen() != nil || report.Inputs.Brought != nil && len(outside.Recorded.Files) == 0 {
+	if outside.brought() != "" || report.Inputs.Brought != nil && len(outside.Recorded.Files) == 0 {
 		var stop context.CancelFunc
 		ctx, stop = untilSignal() // what was brought has to be ended
 		defer stop()

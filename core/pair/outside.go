@@ -60,68 +60,59 @@ func (o Outside) Mechanism() string {
 // OutsideKeys are the settings of a mechanism from outside, in the order in which a
 // report names them.
 func OutsideKeys() []settings.Key[Outside] {
+	key := func(name, field string, at settings.Value[Outside], usage string) settings.Key[Outside] {
+		return settings.Key[Outside]{Name: name, Field: field, At: at, Usage: usage}
+	}
+	shown := func(k settings.Key[Outside], place, label, hint, empty string) settings.Key[Outside] {
+		k.Form = &settings.Form{Place: place, Label: label, Hint: hint, Empty: empty}
+		return k
+	}
+	text, word := settings.Text[Outside], settings.Word[Outside, string]
 	file := func(i int) settings.Value[Outside] {
-		return settings.Text(func(o *Outside) *string {
+		return text(func(o *Outside) *string {
 			files := &o.Recorded.Files
 			*files = append(*files, make([]string, max(0, i+1-len(*files)))...)
 			return &(*files)[i]
 		})
 	}
 	return []settings.Key[Outside]{
-		{Name: "samples-file", Field: "recorded/files", At: file(0),
-			Usage: "file of recorded outputs instead of a mechanism: CSV, TSV, JSON lines, JSON, NPY or NPZ, also in gzip, told apart by content, with a column dataset (0 or 1) or arrays d0 and d1 (docs/samples.md); - is standard input"},
-		{Name: "samples-file2", Field: "recorded/files", At: file(1),
-			Usage: "file of the outputs on the second dataset, where -samples-file holds the first only"},
-		{Name: "header", Field: "recorded/header", At: settings.Word(func(o *Outside) *string { return &o.Recorded.Header }),
-			Usage: "yes or no: whether the first line of -samples-file names the columns; default: by content",
-			Form:  &settings.Form{Place: "yours", Label: "First line"}},
-		{Name: "dataset", Field: "recorded/dataset", At: settings.Text(func(o *Outside) *string { return &o.Recorded.Dataset }),
-			Usage: `column of -samples-file that says which dataset a row is of; default "dataset"`},
-		{Name: "outputs", Field: "recorded/outputs", At: settings.Words(func(o *Outside) *[]string { return &o.Recorded.Outputs }),
-			Usage: "columns of -samples-file that are outputs, separated by commas; default: all others"},
-		{Name: "wasm", Field: "brought/wasm", At: settings.Text(func(o *Outside) *string { return &o.Brought.Wasm }),
-			Usage: "`file` with a mechanism of yours as a WebAssembly module (docs/abi.md)"},
-		{Name: "exec", Field: "brought/exec", At: settings.Text(func(o *Outside) *string { return &o.Brought.Exec }),
-			Usage: "`command` that runs a mechanism of yours: a program, in any language, that reads a JSON request a line and writes its outputs as a JSON line (docs/command.md). Quotes are read as in a shell, but no shell runs"},
-		{Name: "domain", Field: "brought/domain", At: settings.Text(func(o *Outside) *string { return &o.Brought.Domain }),
-			Usage: "ranges of the columns of datasets for -exec and -wasm, as lower:upper with commas between; default 0:1",
-			Form:  &settings.Form{Place: "own", Label: "Ranges", Hint: "of the columns, as 0:1,18:99", Empty: "0:1"}},
-		{Name: "rows", Field: "brought/rows", At: settings.Text(func(o *Outside) *string { return &o.Brought.Rows }),
-			Usage: "least and most rows of datasets for -exec and -wasm, as 0:10 or 3; default 0:5, 1:5 where rows are not added",
-			Form:  &settings.Form{Place: "own", Label: "Rows", Hint: "least and most, as 0:5", Empty: "0:5"}},
-		{Name: "integer", Field: "brought/integer", At: settings.Switch(func(o *Outside) *bool { return &o.Brought.Integer }),
-			Usage: "datasets for -exec and -wasm hold whole numbers only",
-			Form:  &settings.Form{Place: "own", Label: "Whole numbers only"}},
-		{Name: "reach", Field: "brought/reach", At: settings.Number(func(o *Outside) *float64 { return &o.Brought.Reach }),
-			Usage: "for -exec and -wasm with -relation bounded-replace or l-infinity: how far a value may move; default 1",
-			Form:  &settings.Form{Place: "own", Label: "Reach", Hint: "how far a value may move", Empty: "1"}},
-		// Of both.
-		{Name: "kind", Field: "recorded/kinds", At: settings.Kinds(func(o *Outside) *map[string]audit.ColumnKind {
-			if o.brings() {
-				return &o.Brought.Kinds
-			}
-			return &o.Recorded.Kinds
-		}),
-			Usage: "kind of a column of -samples-file, or of column c1, c2, ... of a mechanism of yours, as name=real, name=symbol or name=mixed, or c1..c8=real; may be given more than once"},
-		{Name: "nonfinite", Field: "recorded/nonFinite", At: settings.Word(func(o *Outside) *string {
-			if o.brings() {
-				return &o.Brought.NonFinite
-			}
-			return &o.Recorded.NonFinite
-		}),
-			Usage: "what to do with NaN and infinities in -samples-file or from a mechanism of yours: refuse them, or take each as a symbol; default refuse",
-			Form:  &settings.Form{Place: "yours", Label: "NaN and infinities"}},
-		{Name: "decimal", Field: "recorded/decimal", At: settings.Word(func(o *Outside) *string { return &o.Recorded.Decimal }),
-			Usage: "decimal separator of numbers in a CSV or TSV of -samples-file: . or ,",
-			Form:  &settings.Form{Place: "yours", Label: "Decimals"}},
+		key("samples-file", "recorded/files", file(0),
+			"file of recorded outputs instead of a mechanism: CSV, TSV, JSON lines, JSON, NPY or NPZ, also in gzip, told apart by content, with a column dataset (0 or 1) or arrays d0 and d1 (docs/samples.md); - is standard input"),
+		key("samples-file2", "recorded/files", file(1), "file of the outputs on the second dataset, where -samples-file holds the first only"),
+		shown(key("header", "recorded/header", word(func(o *Outside) *string { return &o.Recorded.Header }),
+			"yes or no: whether the first line of -samples-file names the columns; default: by content"), "yours", "First line", "", ""),
+		key("dataset", "recorded/dataset", text(func(o *Outside) *string { return &o.Recorded.Dataset }), `column of -samples-file that says which dataset a row is of; default "dataset"`),
+		key("outputs", "recorded/outputs", settings.Words(func(o *Outside) *[]string { return &o.Recorded.Outputs }), "columns of -samples-file that are outputs, separated by commas; default: all others"),
+		key("wasm", "brought/wasm", text(func(o *Outside) *string { return &o.Brought.Wasm }), "`file` with a mechanism of yours as a WebAssembly module (docs/abi.md)"),
+		key("exec", "brought/exec", text(func(o *Outside) *string { return &o.Brought.Exec }),
+			"`command` that runs a mechanism of yours: a program, in any language, that reads a JSON request a line and writes its outputs as a JSON line (docs/command.md). Quotes are read as in a shell, but no shell runs"),
+		shown(key("domain", "brought/domain", text(func(o *Outside) *string { return &o.Brought.Domain }),
+			"ranges of the columns of datasets for -exec and -wasm, as lower:upper with commas between; default 0:1"), "own", "Ranges", "of the columns, as 0:1,18:99", "0:1"),
+		shown(key("rows", "brought/rows", text(func(o *Outside) *string { return &o.Brought.Rows }),
+			"least and most rows of datasets for -exec and -wasm, as 0:10 or 3; default 0:5, 1:5 where rows are not added"), "own", "Rows", "least and most, as 0:5", "0:5"),
+		shown(key("integer", "brought/integer", settings.Switch(func(o *Outside) *bool { return &o.Brought.Integer }),
+			"datasets for -exec and -wasm hold whole numbers only"), "own", "Whole numbers only", "", ""),
+		shown(key("reach", "brought/reach", settings.Number(func(o *Outside) *float64 { return &o.Brought.Reach }),
+			"for -exec and -wasm with -relation bounded-replace or l-infinity: how far a value may move; default 1"), "own", "Reach", "how far a value may move", "1"),
+		key("kind", "recorded/kinds", settings.Kinds(func(o *Outside) *map[string]audit.ColumnKind { kinds, _ := o.shared(); return kinds }),
+			"kind of a column of -samples-file, or of column c1, c2, ... of a mechanism of yours, as name=real, name=symbol or name=mixed, or c1..c8=real; may be given more than once"),
+		shown(key("nonfinite", "recorded/nonFinite", word(func(o *Outside) *string { _, nonFinite := o.shared(); return nonFinite }),
+			"what to do with NaN and infinities in -samples-file or from a mechanism of yours: refuse them, or take each as a symbol; default refuse"), "yours", "NaN and infinities", "", ""),
+		shown(key("decimal", "recorded/decimal", word(func(o *Outside) *string { return &o.Recorded.Decimal }),
+			"decimal separator of numbers in a CSV or TSV of -samples-file: . or ,"), "yours", "Decimals", "", ""),
 	}
 }
 
-func (o *Outside) brings() bool { return o.Brought.Exec != "" || o.Brought.Wasm != "" }
-
-// SharedKeys are the settings that mean something for both kinds of a mechanism from
-// outside.
+// SharedKeys are the settings that both kinds of a mechanism from outside have.
 var SharedKeys = []string{"kind", "nonfinite"}
+
+// shared is where those stand.
+func (o *Outside) shared() (kinds *map[string]audit.ColumnKind, nonFinite *string) {
+	if o.Brought.Exec != "" || o.Brought.Wasm != "" {
+		return &o.Brought.Kinds, &o.Brought.NonFinite
+	}
+	return &o.Recorded.Kinds, &o.Recorded.NonFinite
+}
 
 // outside is where the mechanism is, to find it again; ok: it is from outside.
 func outside(m audit.MechanismSpec) (o Outside, ok bool) {

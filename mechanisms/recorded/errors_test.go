@@ -65,8 +65,8 @@ func badFiles() []bad {
 		{name: "too many bytes", data: "x,dataset\n" + rows, o: recorded.Options{MaxBytes: 1000}, want: []string{"at most 1000 bytes"}},
 		{name: "line too long", data: "x,dataset\n\"" + many("a", recorded.MaxLine+600), want: []string{"line 2", "longer than 1 MiB"}},
 		{name: "spaces", data: "1 2\n3 4\n", want: []string{"separated by spaces", `delimiter=","`}},
-		{name: "unknown column kind", data: "x,dataset\n1,0\n", o: recorded.Options{Kinds: map[string]audit.ColumnKind{"z": audit.Real}}, want: []string{`"z"`, "Known: x, dataset"}},
-		{name: "unknown kind", data: "x\n1\n", o: recorded.Options{Kinds: map[string]audit.ColumnKind{"x": "colour"}}, want: []string{`"colour"`, "real"}},
+		{name: "unknown column kind", data: "x,dataset\n1,0\n", o: recorded.Options{Reading: audit.Reading{Kinds: map[string]audit.ColumnKind{"z": audit.Real}}}, want: []string{`"z"`, "Known: x, dataset"}},
+		{name: "unknown kind", data: "x\n1\n", o: recorded.Options{Reading: audit.Reading{Kinds: map[string]audit.ColumnKind{"x": "colour"}}}, want: []string{`"colour"`, "real"}},
 		{name: "unknown output column", data: "x,dataset\n" + rows, choice: audit.Reading{Outputs: []string{"y"}}, want: []string{`"y"`}},
 		{name: "row numbers only", data: "i,dataset\n" + numbered(300), want: []string{"without a column of outputs"}},
 

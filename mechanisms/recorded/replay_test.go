@@ -59,7 +59,7 @@ func TestReplayTakesTheSameFiles(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	o := recorded.ReadingOptions(audit.Reading{Header: "no", NonFinite: "symbol", Kinds: map[string]audit.ColumnKind{"c1": audit.Symbol}})
+	o := recorded.Options{Reading: audit.Reading{Header: "no", NonFinite: "symbol", Kinds: map[string]audit.ColumnKind{"c1": audit.Symbol}}}
 	if o.Header != "no" || o.NonFinite != "symbol" || o.Kinds["c1"] != audit.Symbol {
 		t.Errorf("%+v", o)
 	}
@@ -146,7 +146,7 @@ func TestMutatedRecordings(t *testing.T) {
 	nativetest.Only(t)
 	text := "x,kind,dataset\n" + many("1,a,0\n2,b,1\n3,a,0\n1,a,1\n", 120)
 	reading := audit.Reading{Header: "yes", Dataset: "dataset", Outputs: []string{"x"}, Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}, NonFinite: "symbol"}
-	samples, err := recorded.Pair([]*recorded.File{readText(t, "a.csv", text, recorded.ReadingOptions(reading))}, reading)
+	samples, err := recorded.Pair([]*recorded.File{readText(t, "a.csv", text, recorded.Options{Reading: reading})}, reading)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func TestMutatedRecordings(t *testing.T) {
 		if err := audit.DecodeStrict(data, "samples", &r.Inputs.Samples); err != nil || r.Inputs.Samples == nil {
 			return false
 		}
-		file, err := recorded.Read(strings.NewReader(text), recorded.ReadingOptions(r.Inputs.Samples.Reading))
+		file, err := recorded.Read(strings.NewReader(text), recorded.Options{Reading: r.Inputs.Samples.Reading})
 		if err != nil {
 			return false
 		}

@@ -51,8 +51,8 @@ func (s *Samples) row(side, i int) int {
 
 // Pair takes the outputs on two datasets from one file, with a column or an
 // array that tells the dataset, or with one array for each; or from two files of
-// one table each, the first dataset first. It keeps the files, which were read with the
-// [ReadingOptions] of r.
+// one table each, the first dataset first. It keeps the files, which were read as
+// r says.
 func Pair(files []*File, r audit.Reading) (*Samples, error) {
 	s := &Samples{Files: files, Reading: r}
 	for _, f := range files {

@@ -37,7 +37,7 @@ func TestWordsOnly(t *testing.T) {
 	s := readPair(t, audit.Reading{}, read(t, text, recorded.Options{}))
 	hasNote(t, s.Notes, "the first line is taken as the columns' names")
 	text = strings.Repeat("yes,with\nno,without\n", 250)
-	s = readPair(t, audit.Reading{Dataset: "c2"}, read(t, text, recorded.Options{Header: recorded.HeaderNo}))
+	s = readPair(t, audit.Reading{Dataset: "c2"}, read(t, text, recorded.Options{Reading: audit.Reading{Header: recorded.HeaderNo}}))
 	if s.Rows(0)+s.Rows(1) != 500 {
 		t.Errorf("%d and %d rows, want 500 in all", s.Rows(0), s.Rows(1))
 	}
@@ -85,7 +85,7 @@ func TestDatasetColumnInTwoFiles(t *testing.T) {
 // Symbols of two files have the same codes; a column that is real in one and
 // has NaN in the other is mixed in both.
 func TestTwoFilesUnify(t *testing.T) {
-	o := recorded.Options{NonFinite: recorded.AsSymbol}
+	o := recorded.Options{Reading: audit.Reading{NonFinite: recorded.AsSymbol}}
 	a := read(t, "x,w\n"+strings.Repeat("1,red\n2,blue\n", 150), o)
 	b := read(t, "w,x\n"+strings.Repeat("green,1\nblue,NaN\n", 150), o)
 	s := readPair(t, audit.Reading{}, a, b)
@@ -131,7 +131,7 @@ func TestHistogram(t *testing.T) {
 			}
 		}
 	}
-	mixed := readPair(t, audit.Reading{}, read(t, "x,dataset\n"+strings.Repeat("1,0\nNaN,1\n3,1\n2,0\n", 200), recorded.Options{NonFinite: recorded.AsSymbol}))
+	mixed := readPair(t, audit.Reading{}, read(t, "x,dataset\n"+strings.Repeat("1,0\nNaN,1\n3,1\n2,0\n", 200), recorded.Options{Reading: audit.Reading{NonFinite: recorded.AsSymbol}}))
 	h := mixed.Histogram(0, 2)
 	want := []recorded.Bin{{Label: "NaN", Counts: [2]int{0, 200}}, {Lower: 1, Upper: 2, Counts: [2]int{200, 0}}, {Lower: 2, Upper: 3, Counts: [2]int{200, 200}}}
 	if !slices.Equal(h, want) {

@@ -135,7 +135,7 @@ func TestWholeNumbersAreKept(t *testing.T) {
 	}
 	// As symbols they are as many as there are.
 	for _, text := range []string{csv, big8.String()} {
-		f := read(t, text, recorded.Options{Kinds: map[string]audit.ColumnKind{map[bool]string{true: "x", false: "c1"}[text == csv]: audit.Symbol}})
+		f := read(t, text, recorded.Options{Reading: audit.Reading{Kinds: map[string]audit.ColumnKind{map[bool]string{true: "x", false: "c1"}[text == csv]: audit.Symbol}}})
 		if got := f.Tables[0].Columns[0].Symbols; len(got) != len(beyond) {
 			t.Errorf("symbols %q", got)
 		}
@@ -154,7 +154,7 @@ func TestUint64(t *testing.T) {
 // A mixed column, and one whose large numbers come late, or on one dataset only.
 func TestWholeNumbersLate(t *testing.T) {
 	text := "x,w,dataset\n" + strings.Repeat("1,2,0\n2,2,1\n", 600) + "9007199254740993,NaN,0\n3,9007199254740995,1\n4,5,0\n"
-	s := readPair(t, audit.Reading{}, read(t, text, recorded.Options{NonFinite: recorded.AsSymbol}))
+	s := readPair(t, audit.Reading{}, read(t, text, recorded.Options{Reading: audit.Reading{NonFinite: recorded.AsSymbol}}))
 	var names []string
 	for _, c := range s.Columns {
 		names = append(names, c.Name+" "+string(c.Kind))
@@ -236,12 +236,12 @@ func TestWholeNumbersRefused(t *testing.T) {
 		"1.2345678901234567890123456789e40": "",
 		"123456789012345678901234567890":    "",
 	} {
-		_, err := recorded.Read(strings.NewReader(rows(x)), recorded.Options{NonFinite: recorded.AsSymbol})
+		_, err := recorded.Read(strings.NewReader(rows(x)), recorded.Options{Reading: audit.Reading{NonFinite: recorded.AsSymbol}})
 		if want == "" && err != nil || want != "" && (err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "symbol")) {
 			t.Errorf("%s: %v, want %q", x, err, want)
 		}
 		if err != nil {
-			f := read(t, rows(x), recorded.Options{Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}})
+			f := read(t, rows(x), recorded.Options{Reading: audit.Reading{Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}}})
 			if c := f.Tables[0].Columns[0]; c.Text(600) != x {
 				t.Errorf("%s as a symbol: %s", x, c.Text(600))
 			}

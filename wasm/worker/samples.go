@@ -136,7 +136,7 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 	if files == nil {
 		var columns []audit.Column
 		var err error
-		files, columns, err = d.read(ctx, m.ID, given, recorded.ReadingOptions(reading))
+		files, columns, err = d.read(ctx, m.ID, given, recorded.Options{Reading: reading})
 		if err != nil {
 			var names []string
 			for _, c := range columns {
@@ -378,7 +378,7 @@ func (d *samplesDesk) replay(ctx context.Context, id int, r pair.Report) (audit.
 	d.mu.Unlock()
 	if files == nil || !sameBytesRead(reading, rec.Reading) {
 		var err error
-		if files, _, err = d.read(ctx, id, given, recorded.ReadingOptions(rec.Reading)); err != nil {
+		if files, _, err = d.read(ctx, id, given, recorded.Options{Reading: rec.Reading}); err != nil {
 			return audit.Catalogue{}, err
 		}
 	}

@@ -55,7 +55,7 @@ func samplesPlan() pair.Plan {
 // natively audits the samples of a file without any message.
 func natively(t *testing.T, cat audit.Catalogue, name, text string, r audit.Reading, plan pair.Plan) pair.Report {
 	t.Helper()
-	o := recorded.ReadingOptions(r)
+	o := recorded.Options{Reading: r}
 	o.Name = name
 	f, err := recorded.Read(strings.NewReader(text), o)
 	if err != nil {
