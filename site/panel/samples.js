@@ -27,7 +27,7 @@ const options = {
   decimal: { "": "by content", ".": "1.5", ",": "1,5" },
 };
 
-/** @typedef {{header?: string, dataset?: string, outputs?: string[], kinds?: Record<string, string>, nonFinite?: string, decimal?: string}} Reading */
+/** @typedef {import("../worker/protocol").Reading} Reading */
 
 export class Samples {
   /** The worker that holds the samples; it runs and verifies what is about them. */
