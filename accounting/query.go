@@ -26,6 +26,14 @@ func Kinds() []Kind {
 	return []Kind{KindGaussian, KindLaplace, KindRandomisedResponse, KindPure, KindApproximate, KindRenyi, KindConcentrated, KindGaussianDP}
 }
 
+// KindNames are the names of all kinds.
+func KindNames() (names []string) {
+	for _, k := range Kinds() {
+		names = append(names, string(k))
+	}
+	return names
+}
+
 // Parameters are the names of the parameters that the kind needs, sensitivity
 // and rate apart; nil for a name that is not a kind.
 func (k Kind) Parameters() []string {
@@ -48,6 +56,22 @@ func (k Kind) Parameters() []string {
 		return []string{"mu"}
 	}
 	return nil
+}
+
+// Options are the names of the parameters that the kind may have beside those.
+func (k Kind) Options() []string {
+	switch k {
+	case KindGaussian:
+		return []string{"sensitivity", "rate"}
+	case KindLaplace:
+		return []string{"sensitivity"}
+	}
+	return nil
+}
+
+// Fields are the names of all numbers in a query of the kind.
+func (k Kind) Fields() []string {
+	return slices.Concat(k.Parameters(), k.Options(), []string{"steps", "group", "delta", "atEpsilon"})
 }
 
 // Query asks for the account of Steps mechanisms of one kind, each on a value of
@@ -98,11 +122,7 @@ func (q Query) parameters() []struct {
 func (q Query) Validate() error {
 	needed := q.Mechanism.Parameters()
 	if needed == nil {
-		names := make([]string, 0, 8)
-		for _, k := range Kinds() {
-			names = append(names, string(k))
-		}
-		return fault("mechanism", fmt.Sprintf("%q", q.Mechanism), "a known kind", "known: "+strings.Join(names, ", "))
+		return fault("mechanism", fmt.Sprintf("%q", q.Mechanism), "a known kind", "known: "+strings.Join(KindNames(), ", "))
 	}
 	for _, p := range q.parameters() {
 		switch wanted := slices.Contains(needed, p.name); {
@@ -112,8 +132,7 @@ func (q Query) Validate() error {
 			return fault(p.name, number(*p.value), fmt.Sprintf("absent for %s, which takes %s", q.Mechanism, strings.Join(needed, " and ")), "")
 		}
 	}
-	noise := q.Mechanism == KindGaussian || q.Mechanism == KindLaplace
-	if q.Sensitivity != nil && !noise {
+	if q.Sensitivity != nil && !slices.Contains(q.Mechanism.Options(), "sensitivity") {
 		return fault("sensitivity", number(*q.Sensitivity), "absent for "+string(q.Mechanism), "only noise mechanisms have one")
 	}
 	if q.Rate != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // calibrationResult is all of it.
@@ -39,17 +40,7 @@ var calibrationQuick = calibration.Plan{Runs: 6, Samples: 1000, Explore: 1000}
 // their false alarms.
 func benchCalibration(c *call) (int, error) {
 	var plan calibration.Plan
-	c.Count(&plan.Runs, "runs", 150, "runs of a learner on a mechanism; a third as many of a finder, a fifth or a twenty-fifth of a slow learner, four times as many of a guarantee, twice of an anytime one")
-	c.Count(&plan.Samples, "samples", 2000, fmt.Sprintf("certification outputs a side; with -anytime the default is %d, five looks", calibration.AnytimeSamples))
-	c.Count(&plan.Explore, "explore", 2000, "exploration outputs a side and trial; 0: as many as -samples")
-	c.Count(&plan.Trials, "trials", 3, "pairs to explore, at least: a grid may need more")
-	c.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of an audit")
-	c.Seed(&plan.Seed, 1, "seed of all randomness")
-	c.BoolVar(&plan.Anytime, "anytime", false, "audits of learners and finders are anytime-valid; guarantees are audited both ways in any case")
-	c.StringVar(&plan.Only, "only", "", "only mechanisms whose name contains this")
-	mechanisms := c.String("mechanisms", "", "only these mechanisms, by their whole names, comma between")
-	learners := c.String("learners", "", "only cells of these learners, comma between")
-	finders := c.String("finders", "", "only cells of these finders, comma between")
+	asked := cli.Settings(c.Flags, calibration.Keys())
 	sharpOnly := c.Bool("sharp", false, fmt.Sprintf("only the sharp cells: bounds at their exact claims with a fixed event, %d runs each, tested against sizes that are known", sharpRuns))
 	workers := c.workersFlag()
 	c.outputFlags()
@@ -57,6 +48,9 @@ func benchCalibration(c *call) (int, error) {
 		calibrationQuick.Runs, calibrationQuick.Samples, calibrationQuick.Explore))
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
+	}
+	if err := asked.Read(&plan); err != nil {
+		return 0, err
 	}
 	if *quick {
 		plan.Cheap = true
@@ -67,7 +61,6 @@ func benchCalibration(c *call) (int, error) {
 	if plan.Anytime {
 		c.unlessGiven("samples", &plan.Samples, calibration.AnytimeSamples)
 	}
-	plan.Mechanisms, plan.Learners, plan.Finders = namesOf(*mechanisms), namesOf(*learners), namesOf(*finders)
 	cells, left, err := plan.Cells(seeded)
 	if err != nil {
 		return 0, err

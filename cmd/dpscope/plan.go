@@ -20,7 +20,6 @@ import (
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/report/format"
@@ -222,19 +221,15 @@ func (p *planned) read(e suite.Entry) (err error) {
 	case e.Recorded == nil:
 		return nil
 	}
-	flags, choice := recordedFlags(*e.Recorded)
-	files, err := flags.read(flags.options())
-	if err == nil {
-		p.cat, err = withSamples(files, choice, flags.options())
-	}
+	p.cat, err = recordedCatalogue(*e.Recorded, nil)
 	return err
 }
 
 // complete starts what the audit needs, and checks it.
 func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) (err error) {
-	if b := e.Brought; b != nil {
-		flags := broughtFlags{exec: b.Exec, wasm: b.Wasm, timeout: command.DefaultTimeout, domain: b.Domain, rows: b.Rows, integer: b.Integer, reach: b.Reach}
-		if p.cat, p.end, err = flags.catalogue(ctx, p.plan, &sampleFlags{kinds: b.Kinds, nonFinite: b.NonFinite}, notes); err != nil {
+	if e.Brought != nil {
+		flags := outsideFlags{Outside: e.Outside(), timeout: command.DefaultTimeout}
+		if p.cat, p.end, err = flags.catalogue(ctx, p.plan, notes); err != nil {
 			return err
 		}
 	}
@@ -247,15 +242,6 @@ func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) 
 	}
 	_, err = p.resolved()
 	return err
-}
-
-// recordedFlags are the flags of the command line that read the same files.
-func recordedFlags(r suite.Recorded) (*sampleFlags, recorded.Choice) {
-	f := &sampleFlags{file: r.Files[0], header: r.Header, nonFinite: r.NonFinite, decimal: r.Decimal, kinds: r.Kinds}
-	if len(r.Files) == 2 {
-		f.file2 = r.Files[1]
-	}
-	return f, recorded.Choice{Dataset: r.Dataset, Columns: r.Outputs}
 }
 
 // place is a line of the plan, as seen from the folder in which the command

@@ -9,6 +9,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
@@ -32,14 +33,15 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		files = append(files, v)
 		return nil
 	})
-	recorded := sampleFlags{stdin: stdin}
-	recorded.registerFiles(set)
-	var brought broughtFlags
-	brought.registerNames(set)
+	outside := outsideFlags{stdin: stdin}
+	outside.register(set, settings.Only(pair.OutsideKeys(), "samples-file", "samples-file2", "exec", "wasm"))
 	var plan planFlags
 	plan.registerFile(set)
 	if code, ok := set.Parse(args, 1); !ok {
 		return code
+	}
+	if err := outside.read(); err != nil {
+		return fail(stderr, err)
 	}
 	n := *workers
 	name := set.Arg(0)
@@ -64,13 +66,13 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		if len(files) > 0 {
 			return fail(stderr, &audit.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries, one-run or scores", Remedy: "leave the flag out"})
 		}
-		if brought.given() || own.Inputs.Brought != nil && !recorded.given() {
+		if outside.brought() != "" || own.Inputs.Brought != nil && len(outside.Recorded.Files) == 0 {
 			var stop context.CancelFunc
 			ctx, stop = untilSignal() // what was brought has to be ended
 			defer stop()
-			g.Catalogue, end, note, err = brought.replay(ctx, own)
+			g.Catalogue, end, note, err = outside.replay(ctx, own)
 		} else {
-			g.Catalogue, note, err = recorded.replay(own)
+			g.Catalogue, note, err = outside.replayRecorded(own)
 		}
 	} else {
 		err = readGiven(&g, r, files)

@@ -200,7 +200,7 @@ func Settings(cells []Cell) []Setting {
 		if c.Block != Learners || slices.ContainsFunc(list, func(s Setting) bool { return s.Mechanism == c.Plan.Mechanism }) {
 			continue
 		}
-		s := settings[c.Plan.Mechanism]
+		s := met[c.Plan.Mechanism]
 		if s.why == "" {
 			s.why = "not known to be met"
 		}

@@ -173,7 +173,7 @@ func (l *list) add(c Cell) error {
 }
 
 func (l *list) learners(m audit.MechanismSpec) error {
-	s := settings[m.Name]
+	s := met[m.Name]
 	plan := l.base(m, s)
 	a, err := plan.Resolve(l.cat)
 	if err != nil {
@@ -216,7 +216,7 @@ func (l *list) learners(m audit.MechanismSpec) error {
 }
 
 func (l *list) finders(m audit.MechanismSpec) error {
-	s := settings[m.Name]
+	s := met[m.Name]
 	if s.exact > 0 {
 		s = setting{why: "the mechanism's own claim"}
 	}

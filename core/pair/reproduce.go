@@ -2,6 +2,7 @@ package pair
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -12,11 +13,12 @@ import (
 // whatever else is not a default.
 func (a *Audit) arguments() (args, params []audit.Argument) {
 	keys := Keys()
-	switch {
-	case a.Spec.Recording != nil:
-		args, keys = a.Spec.Recording.Arguments(), settings.Without(keys, "mechanism")
-	case a.Spec.Brought != nil:
-		args, keys = a.Spec.Brought.Arguments(), settings.Without(keys, "mechanism")
+	if o, ok := outside(a.Spec); ok {
+		args, keys = settings.Written(OutsideKeys(), o, Outside{}), settings.Without(keys, "mechanism")
+		if r := a.Plan.Relation; a.Spec.Brought != nil && r != audit.AddRemove { // it belongs to the datasets
+			at := slices.IndexFunc(args, func(x audit.Argument) bool { return x.Name == "reach" || x.Name == "kind" })
+			args = slices.Insert(args, max(at, 0), audit.Argument{Name: "relation", Value: string(r)})
+		}
 	}
 	args = append(args, settings.Written(keys, a.Plan, a.otherwise())...)
 	// Of parameters that follow the claim the defaults do too.
@@ -78,9 +80,20 @@ func (a *Audit) Reproduce() audit.Reproduce {
 // goTest is the audit as a call of package dptest, or "" where that has no
 // option for it.
 func (a *Audit) goTest(params []audit.Argument) string {
-	p := a.Plan
-	if p.Finder != audit.Auto || p.Pair != nil || p.Anytime || p.ThroughRenyi > 0 {
-		return ""
+	var numbers, words string
+	for _, k := range Keys() {
+		number := k.At.Type == settings.NumberType || k.At.Type == settings.WholeType
+		k.Always = k.Option != "" && number // of words those that are not the default
+		for _, x := range settings.Written([]settings.Key[Plan]{k}, a.Plan, a.otherwise()) {
+			switch {
+			case k.Option != "" && number:
+				numbers += fmt.Sprintf(", %s: %s", k.Option, x.Value)
+			case k.Option != "":
+				words += fmt.Sprintf(", %s: %q", k.Option, x.Value)
+			case k.Name != "mechanism" && !strings.HasPrefix(k.Field, "claim/"):
+				return ""
+			}
+		}
 	}
 	claim := fmt.Sprintf("audit.DPClaim(%s, %s)", audit.Exactly(a.Claim.Epsilon), audit.Exactly(a.Claim.Delta))
 	switch a.Claim.Kind {
@@ -92,18 +105,10 @@ func (a *Audit) goTest(params []audit.Argument) string {
 		claim = fmt.Sprintf("audit.Claim{Kind: audit.GaussianDP, Mu: %s}", audit.Exactly(a.Claim.Mu))
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "dptest.RequireNoViolation(t, dptest.From(mechanisms.All(), %q", p.Mechanism)
+	fmt.Fprintf(&b, "dptest.RequireNoViolation(t, dptest.From(mechanisms.All(), %q", a.Plan.Mechanism)
 	for _, x := range params {
 		fmt.Fprintf(&b, ", %q", strings.TrimPrefix(x.Name, "p.")+"="+x.Value)
 	}
-	fmt.Fprintf(&b, "), %s, dptest.Options{Samples: %d, Explore: %d, Trials: %d, FalseAlarm: %s, Seed: %d",
-		claim, p.Samples, p.Explore, p.Trials, audit.Exactly(p.Beta), p.Seed)
-	if r := a.Spec.Relations(p.Parameters); p.Relation != r[0] {
-		fmt.Fprintf(&b, ", Relation: %q", p.Relation)
-	}
-	if p.Learner != audit.Auto {
-		fmt.Fprintf(&b, ", Learner: %q", p.Learner)
-	}
-	b.WriteString("})")
+	fmt.Fprintf(&b, "), %s, dptest.Options{%s})", claim, strings.TrimPrefix(numbers+words, ", "))
 	return b.String()
 }

@@ -10,19 +10,15 @@ import (
 	"github.com/dpscope/dpscope/stream"
 )
 
-// MechanismName is the name of recorded outputs in a catalogue.
-const MechanismName = "samples"
-
 // purposeSplit is that of the streams that order the rows.
 const purposeSplit = "split"
 
-// Spec is the line of a catalogue that audits the samples. o are the options
-// with which the files were read.
-func (s *Samples) Spec(o Options) audit.MechanismSpec {
+// Spec is the line of a catalogue that audits the samples.
+func (s *Samples) Spec() audit.MechanismSpec {
 	readPair := audit.Pair{Label: s.Datasets[0] + " against " + s.Datasets[1], First: audit.Records(0), Second: audit.Records(1)}
 	shared := &recorded{samples: s} // every task resolves its plan: the order is made once
 	return audit.MechanismSpec{
-		Name:      MechanismName,
+		Name:      audit.RecordedName,
 		Title:     "Outputs recorded elsewhere",
 		Source:    "outputs recorded outside dpscope",
 		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.Given} },
@@ -34,16 +30,16 @@ func (s *Samples) Spec(o Options) audit.MechanismSpec {
 		},
 		Pairs:     func(audit.Params, audit.Relation) []audit.Pair { return []audit.Pair{readPair} },
 		New:       func(audit.Params) (audit.Mechanism, error) { return shared, nil },
-		Recording: s.recording(o),
+		Recording: s.recording(),
 	}
 }
 
 // recording is what a report says of the samples.
-func (s *Samples) recording(o Options) *audit.Recording {
-	r := &audit.Recording{Datasets: s.Datasets, Rows: s.n, Notes: s.Notes,
-		Reading: audit.Reading{Header: o.Header, Decimal: o.Decimal, Dataset: s.Choice.Dataset, Outputs: slices.Clone(s.Choice.Columns), Kinds: maps.Clone(o.Kinds)}}
-	if o.NonFinite != Refuse {
-		r.Reading.NonFinite = o.NonFinite
+func (s *Samples) recording() *audit.Recording {
+	r := &audit.Recording{Datasets: s.Datasets, Rows: s.n, Notes: s.Notes, Reading: s.Reading}
+	r.Reading.Outputs, r.Reading.Kinds = slices.Clone(s.Reading.Outputs), maps.Clone(s.Reading.Kinds)
+	if r.Reading.NonFinite == Refuse {
+		r.Reading.NonFinite = ""
 	}
 	for _, f := range s.Files {
 		r.Files = append(r.Files, audit.RecordedFile{Name: f.Name, Format: string(f.Format), Bytes: f.Bytes, SHA256: f.SHA256})

@@ -9,7 +9,7 @@ import (
 )
 
 // Replay takes from files what a report of samples was computed on. The files
-// were read with the report's [ReadingOptions]; those of another content are
+// were read with the report's reading; those of another content are
 // refused by their SHA-256; two may come in either order. Their names become those
 // in the report: they may have moved.
 func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
@@ -30,12 +30,7 @@ func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
 		g.Name = rec.Files[i].Name
 		moved[i] = &g
 	}
-	return Pair(moved, Choice{Dataset: rec.Reading.Dataset, Columns: rec.Reading.Outputs})
-}
-
-// ReadingOptions are the options that a report's reading stands for.
-func ReadingOptions(r audit.Reading) Options {
-	return Options{Header: r.Header, NonFinite: r.NonFinite, Decimal: r.Decimal, Kinds: r.Kinds}
+	return Pair(moved, rec.Reading)
 }
 
 func countFiles(n int) string {

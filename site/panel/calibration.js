@@ -3,10 +3,11 @@
 import { table } from "../page/tables.js";
 import { byId, html } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
-import { checkbox, field, numberInput } from "../page/field.js";
+import { checkbox, controlOf, field } from "../page/field.js";
+import { CALIBRATION } from "../page/keys.js";
 import { duration, grouped } from "../page/number.js";
 import { Picture } from "../page/picture.js";
-import { Unusable } from "../page/plan.js";
+import { put, Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
 
 const columns = Object.entries({ mechanism: "mechanism", audits: "audits", alarms: "false alarms", rate: "rate", interval: "99 % interval", allowed: "allowed" }).map(([key, title]) => ({ key, title }));
@@ -42,9 +43,9 @@ export class Calibration {
     byId("calibration").hidden = false;
     this.#offer = offer;
     const { plan } = offer;
-    for (const [name, label, hint] of [["runs", "Audits of each mechanism", ""], ["seed", "Seed", "Another seed, other audits."]]) {
-      const made = field({ id: `c-${name}`, key: `c.${name}`, label, hint }, numberInput({ step: 1, min: name === "runs" ? 1 : 0, inputmode: "numeric", placeholder: plan[name] }));
-      this.#fields.set(name, made);
+    for (const key of CALIBRATION) {
+      const form = { ...key.form, empty: String(plan[key.name]) };
+      this.#fields.set(key.name, field({ id: `c-${key.name}`, key: `c.${key.name}`, ...form }, controlOf({ ...key, form })));
     }
     byId("calibration-fields").replaceChildren(...[...this.#fields.values()].map((f) => f.box));
     byId("calibration-mechanisms").append(html("div", { class: "choices" }, offer.mechanisms.map((m, i) => {
@@ -61,14 +62,11 @@ export class Calibration {
 
   /** The plan that the form asks for. Throws Unusable. @returns {import("../worker/protocol").CalibrationPlan} */
   #plan() {
-    const plan = { ...this.#offer.plan, mechanisms: this.#chosen() };
-    for (const [name, { control }] of this.#fields) {
-      const text = control.value.trim();
-      if (control.validity.badInput) throw new Unusable(name, "not a number", "a whole number");
-      if (text === "") continue;
-      plan[name] = Number(text);
-      if (!Number.isSafeInteger(plan[name]) || plan[name] < 0) throw new Unusable(name, text, "a whole number");
-    }
+    const { plan: usual } = this.#offer;
+    const plan = put({ ...usual, mechanisms: this.#chosen() }, CALIBRATION, (name) => {
+      const { control } = this.#fields.get(name);
+      return control.validity.badInput ? "not a number" : control.value.trim() || String(usual[name]);
+    });
     if (!plan.mechanisms.length) throw new Unusable("mechanisms", "empty", "one at least");
     return plan;
   }

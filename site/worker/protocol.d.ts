@@ -369,16 +369,21 @@ export interface BroughtRequest {
   code?: string;
   /** a WebAssembly module */
   module?: string;
-  domain?: string;
-  rows?: string;
   relation?: Relation;
-  integer?: boolean;
-  reach?: number;
   /** kind of all columns; default real */
   output?: ColumnKind;
-  /** Of a report that is replayed. */
-  kinds?: Record<string, ColumnKind>;
+  /** of a report that is replayed, as are kinds */
   sha256?: string;
+  /** ranges of the columns of datasets, as 0:1,18:99 */
+  domain?: string;
+  /** least and most rows, as 0:5 */
+  rows?: string;
+  integer?: boolean;
+  /** of l-infinity and bounded-replace */
+  reach?: number;
+  /** of outputs */
+  kinds?: Record<string, ColumnKind>;
+  nonFinite?: string;
 }
 
 /** CSV says how a file of examples is read: one example a line, features as numbers, the label a text or number. The bounds are declared, since bounds that follow the data would be a release of their own. */

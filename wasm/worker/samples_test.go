@@ -49,22 +49,23 @@ func rowsOf(n int, shift float64) string {
 }
 
 func samplesPlan() pair.Plan {
-	return pair.Plan{Version: pair.PlanVersion, Mechanism: recorded.MechanismName, Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 1}, Seed: 7}
+	return pair.Plan{Version: pair.PlanVersion, Mechanism: audit.RecordedName, Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 1}, Seed: 7}
 }
 
 // natively audits the samples of a file without any message.
-func natively(t *testing.T, cat audit.Catalogue, name, text string, o recorded.Options, plan pair.Plan) pair.Report {
+func natively(t *testing.T, cat audit.Catalogue, name, text string, r audit.Reading, plan pair.Plan) pair.Report {
 	t.Helper()
+	o := recorded.Options{Reading: r}
 	o.Name = name
 	f, err := recorded.Read(strings.NewReader(text), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := recorded.Pair([]*recorded.File{f}, recorded.Choice{})
+	s, err := recorded.Pair([]*recorded.File{f}, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := s.Spec(o)
+	spec := s.Spec()
 	return alone(t, with(cat, &spec), plan)
 }
 
@@ -89,7 +90,7 @@ func TestSamplesThroughMessages(t *testing.T) {
 		t.Errorf("%+v", found.Samples)
 	}
 	got := answerTo[reported](p, msgRun, samplesPlan(), msgReport)
-	r, want := reportIn(t, got), natively(t, cat, "a.csv", text, recorded.Options{}, samplesPlan())
+	r, want := reportIn(t, got), natively(t, cat, "a.csv", text, audit.Reading{}, samplesPlan())
 	want.Generator, want.Timing, r.Generator, r.Timing = audit.Generator{}, audit.Timing{}, audit.Generator{}, audit.Timing{}
 	a, _ := audit.Canonical(r)
 	b, _ := audit.Canonical(want)

@@ -57,7 +57,7 @@ func CSVKeys[P any](at func(*P) **train.CSV, file string) []settings.Key[P] {
 		return *c
 	}
 	return []settings.Key[P]{
-		{Name: "label", Field: "csv/label", At: settings.Word(func(p *P) *string { return &csv(p).Label }),
+		{Name: "label", Field: "csv/label", At: settings.Text(func(p *P) *string { return &csv(p).Label }),
 			Usage: "column of the labels in " + file + ", its name or number; default the last",
 			Form:  &settings.Form{Place: "file", Label: "Column of the labels", Hint: "its name or number", Empty: "the last"}},
 		{Name: "bounds", Field: "csv/lower csv/upper", At: settings.Limits(func(p *P) (*float64, *float64) { return &csv(p).Lower, &csv(p).Upper }),
