@@ -131,7 +131,7 @@ func inPlan(t *rapid.T, o pair.Outside) {
 		t.Fatal(err)
 	}
 	f, err := suite.Parse(text, "the plan")
-	if err != nil || !audit.EqualJSON(f.Audits[0].Outside(), o) || f.Core(0).Mechanism != o.Mechanism() {
+	if err != nil || !audit.EqualJSON(f.Audits[0].Outside(), o) || f.Audit(0).(pair.Plan).Mechanism != o.Mechanism() {
 		t.Fatalf("%s: %v\n%+v\nwant\n%+v", text, err, f, o)
 	}
 }

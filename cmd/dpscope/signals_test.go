@@ -127,7 +127,7 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	single, err := pair.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	single, err := pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestSignalsWhileVerifying(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := pair.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	r, err := pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

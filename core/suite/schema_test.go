@@ -208,7 +208,7 @@ func ran(t *testing.T) (*suite.File, suite.Report) {
 	cat := exact()
 	var audited []suite.Audited
 	for i, e := range f.Audits {
-		r, err := pair.Run{Plan: f.Core(i), Catalogue: cat, Pool: pair.LocalPool(cat, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
+		r, err := pair.Run{Plan: f.Audit(i).(pair.Plan), Catalogue: cat, Pool: pair.LocalPool(cat, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

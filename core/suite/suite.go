@@ -380,33 +380,26 @@ func Seed(seed uint64, name string) uint64 {
 	return binary.BigEndian.Uint64(sum[:8]) >> 11
 }
 
-// Other is audit i of another kind as a plan of its own: one that is not nil, or none
-// for an audit of a mechanism.
-func (f *File) Other(i int) (*canary.Plan, *onerun.Plan, *scores.Plan) {
+// Audit is audit i as a plan of its own, of its kind's type.
+func (f *File) Audit(i int) any {
 	e := f.Audits[i]
 	beta, seed := Share(f.Beta, len(f.Audits)), Seed(*f.Seed, e.Name)
 	switch {
 	case e.Canaries != nil:
 		p := *e.Canaries
 		p.Version, p.Beta, p.Seed = canary.PlanVersion, beta, seed
-		return &p, nil, nil
+		return p
 	case e.OneRun != nil:
 		p := *e.OneRun
-		p.Version, p.Beta, p.Seed = canary.PlanVersion, beta, seed
-		return nil, &p, nil
+		p.Version, p.Beta, p.Seed = onerun.PlanVersion, beta, seed
+		return p
 	case e.Scores != nil:
 		p := e.Scores.Plan
-		p.Version, p.Beta, p.Seed = canary.PlanVersion, beta, seed
-		return nil, nil, &p
+		p.Version, p.Beta, p.Seed = scores.PlanVersion, beta, seed
+		return p
 	}
-	return nil, nil, nil
-}
-
-// Core is audit i of a mechanism as a plan of its own.
-func (f *File) Core(i int) pair.Plan {
-	e := f.Audits[i]
 	p := e.Plan
-	p.Version, p.Beta, p.Seed = pair.PlanVersion, Share(f.Beta, len(f.Audits)), Seed(*f.Seed, e.Name)
+	p.Version, p.Beta, p.Seed = pair.PlanVersion, beta, seed
 	if name := e.Outside().Mechanism(); name != "" {
 		p.Mechanism = name
 	}
