@@ -10,7 +10,6 @@ import (
 
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/onerun"
@@ -127,7 +126,7 @@ func protocol(root string) string {
 	typeFor[report.Row](names, "BoundRow")
 	typeFor[scene.Picture](names, "PictureValue")
 	typeFor[audit.ParamValue](as, "number | string")
-	typeFor[bounds.Method](as, "string") // each kind of audit has its own
+	typeFor[report.Method](as, "string") // each kind of audit has its own
 	typeFor[scene.Node](as, "SVGNode")
 	typeFor[json.RawMessage](as, "unknown")
 
