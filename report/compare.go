@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -258,14 +257,25 @@ func parts(paths []string) []string {
 	return out
 }
 
-// places are [0], [1], ... in a path.
-var places = regexp.MustCompile(`\[\d+\]`)
+// unplaced is a path without its places in lists.
+func unplaced(path string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(path, "[")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		b.WriteString("[]")
+		_, path, _ = strings.Cut(after, "]")
+	}
+}
 
 // compact are paths, each once, without their places in lists.
 func compact(paths []string) []string {
 	var out []string
 	for _, p := range paths {
-		if p = places.ReplaceAllString(p, "[]"); !slices.Contains(out, p) {
+		if p = unplaced(p); !slices.Contains(out, p) {
 			out = append(out, p)
 		}
 	}

@@ -233,7 +233,7 @@ func absent(given, full any) string {
 		}
 		for name, x := range full {
 			y, there := object[name]
-			if !there || y == nil && x != nil {
+			if !there || y == nil { // what may be absent is left out, not null
 				return "." + name
 			}
 			if path := absent(y, x); path != "" {

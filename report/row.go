@@ -233,7 +233,7 @@ var columns = []struct {
 		if x.Claimed == nil || x.Quantity == "" {
 			return "" // one quantity in all rows: the claim stands above the table
 		}
-		return fmt.Sprintf("%.6g", *x.Claimed) + map[bool]string{true: " (exceeded)"}[x.Exceeds()]
+		return fmt.Sprintf("%.6g", *x.Claimed)
 	}},
 	{Column{"value", "value"}, func(x Row) string { return known(x.Value, math.Inf(1)) }},
 	{Column{"largest", "at most possible"}, func(x Row) string { return known(x.Largest, math.Inf(1)) }},
@@ -317,6 +317,17 @@ func (t Table) Words() TableWords {
 		}
 	}
 	return w
+}
+
+// Marked are the cells of a line with a word where its bound exceeds the claim.
+func (t TableWords) Marked(line TableLine) []string {
+	cells := slices.Clone(line.Cells)
+	for i, c := range t.Columns {
+		if line.Exceeds && c.Key == "bound" {
+			cells[i] += " (above the claim)"
+		}
+	}
+	return cells
 }
 
 // Words are all tables that have rows, as they are shown.

@@ -49,7 +49,7 @@ func Text(v View) string {
 		}
 		lines := [][]string{head}
 		for _, line := range t.Lines {
-			lines = append(lines, line.Cells)
+			lines = append(lines, t.Marked(line))
 		}
 		phrase.Table(&b, lines)
 	}

@@ -101,10 +101,6 @@ func (r *Report) tables(cat audit.Catalogue, a *Audit, c *Certified) {
 	model, err := e.Witness.decode(cat, a.Columns)
 	for i := range rows {
 		f := &rows[i]
-		f.Quantity = f.QuantityWords()
-		if limit, ok := allowed(a.Claim, *f); ok {
-			f.Claimed = &limit
-		}
 		if c != nil && i > 0 && (f.ID == report.Rho || f.ID == report.RenyiEpsilon) {
 			f.Title = fmt.Sprintf("%s, of %d orders", f.Method, len(c.Renyi))
 		}
@@ -112,30 +108,34 @@ func (r *Report) tables(cat audit.Catalogue, a *Audit, c *Certified) {
 			f.Event = &report.Event{Edge: f.Event.Edge, Above: f.Event.Above, Words: eventWords(a.Columns, e.Chart, model, e.Edges[f.Event.Edge], f.Event.Above)}
 		}
 	}
-	confidence := phrase.Percent(1 - a.Plan.Beta)
-	r.Tables = []report.Table{{Name: report.Bounds, Title: fmt.Sprintf("Certified with %s confidence each", confidence), Rows: rows}}
-	if c == nil {
-		return
+	tables := []report.Table{{Name: report.Bounds, Rows: rows}}
+	if c != nil {
+		tables = append(tables, report.Table{Name: report.Renyi, Rows: slices.Clone(c.Renyi)}, report.Table{Name: report.Published, Rows: slices.Clone(c.Published)})
 	}
-	divergences, others := slices.Clone(c.Renyi), slices.Clone(c.Published)
-	for i := range divergences {
-		f := &divergences[i]
+	for _, t := range tables {
+		if len(t.Rows) > 0 {
+			r.Tables = append(r.Tables, named(t, a.Claim, a.Plan.Beta))
+		}
+	}
+}
+
+// named gives a table its title, and its rows their quantity in words and what the
+// claim allows it to be.
+func named(t report.Table, c audit.Claim, beta float64) report.Table {
+	confidence := phrase.Percent(1 - beta)
+	t.Title = map[string]string{
+		report.Bounds:    fmt.Sprintf("Certified with %s confidence each (the first decides)", confidence),
+		report.Renyi:     fmt.Sprintf("Rényi divergences, all together with %s confidence", confidence),
+		report.Published: "Published forms on the same counts, for comparison; those called published certify nothing",
+	}[t.Name]
+	for i := range t.Rows {
+		f := &t.Rows[i]
 		f.Quantity = f.QuantityWords()
-		if limit, ok := allowed(a.Claim, *f); ok {
+		if limit, ok := allowed(c, *f); ok && f.Value == nil {
 			f.Claimed = &limit
 		}
 	}
-	for i := range others {
-		others[i].Quantity = others[i].QuantityWords()
-	}
-	for _, t := range []report.Table{
-		{Name: report.Renyi, Title: fmt.Sprintf("Rényi divergences, all together with %s confidence", confidence), Rows: divergences},
-		{Name: report.Published, Title: "Published forms on the same counts, for comparison; those called published certify nothing", Rows: others},
-	} {
-		if len(t.Rows) > 0 {
-			r.Tables = append(r.Tables, t)
-		}
-	}
+	return t
 }
 
 // allowed is what the claim allows the row's quantity to be; false where it

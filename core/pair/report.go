@@ -45,12 +45,8 @@ func ParseReport(data []byte) (Report, error) {
 	}
 	if r.Subject == "" { // as in schema version 1
 		r.Subject, r.Promise = r.Plan.Mechanism, r.Claim.String()
-		for _, t := range r.Tables {
-			for i := range t.Rows {
-				if f := &t.Rows[i]; f.Quantity == "" {
-					f.Quantity = f.QuantityWords()
-				}
-			}
+		for i, t := range r.Tables {
+			r.Tables[i] = named(t, r.Claim, r.Plan.Beta)
 		}
 	}
 	return r, r.check()

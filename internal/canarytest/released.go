@@ -59,7 +59,7 @@ func Released(t *testing.T, kind string, verify func(data, file []byte) (report.
 		}
 		verified++
 		for _, part := range []string{"claim", "confidence", "limitations", "lowerBound", "pValue", "plan", "power", "subject", "tables", "termination", "verdict", "warnings"} {
-			if !slices.Contains(v.Checked, part) {
+			if !slices.Contains(v.Checked, part) && strings.Contains(string(data), `"`+part+`"`) {
 				t.Errorf("%s: %s is not compared, only %q", name, part, v.Checked)
 			}
 		}

@@ -336,15 +336,15 @@ var htmlTemplate = sync.OnceValue(func() *template.Template {
 <p class="small">Save it as report.json; then: <code>dpscope verify report.json</code></p>
 <pre>{{.}}</pre></details>
 {{- end}}{{end}}
-{{- define "table"}}{{$columns := .Columns}}{{$claimed := false}}<table class="cards"><thead><tr>
-{{- range .Columns}}{{if eq .Key "claimed"}}{{$claimed = true}}{{end}}<th scope="col" class="{{.Key}}">{{.Title}}</th>{{end}}</tr></thead>
+{{- define "table"}}{{$columns := .Columns}}<table class="cards"><thead><tr>
+{{- range .Columns}}<th scope="col" class="{{.Key}}">{{.Title}}</th>{{end}}</tr></thead>
 <tbody>
 {{- range .Lines}}
 <tr{{if .Chosen}} class="chosen"{{end}}>
 {{- $line := .}}
 {{- range $i, $cell := .Cells}}{{with index $columns $i}}
 {{- if $i}}<td class="{{.Key}}" data-head="{{.Title}}">{{$cell}}</td>
-{{- else}}<th scope="row">{{$cell}}{{if $line.Chosen}} <span class="tag">* decides</span>{{end}}{{if and $line.Exceeds (not $claimed)}} <span class="tag bad">above the claim</span>{{end}}</th>{{end}}
+{{- else}}<th scope="row">{{$cell}}{{if $line.Chosen}} <span class="tag">* decides</span>{{end}}{{if $line.Exceeds}} <span class="tag bad">above the claim</span>{{end}}</th>{{end}}
 {{- end}}{{end}}</tr>
 {{- end}}
 </tbody></table>{{end}}`))

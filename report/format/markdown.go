@@ -33,7 +33,7 @@ func markdown(run Run) string {
 			b.WriteString("\n|" + strings.Repeat(" --- |", len(t.Columns)) + "\n")
 			for _, line := range t.Lines {
 				b.WriteString("|")
-				for _, cell := range line.Cells {
+				for _, cell := range t.Marked(line) {
 					fmt.Fprintf(&b, " %s |", markdownCell(cell))
 				}
 				b.WriteString("\n")
