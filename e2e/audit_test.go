@@ -99,8 +99,8 @@ func TestStop(t *testing.T) {
 // the counts are what they would have been.
 func TestWorkerEnds(t *testing.T) {
 	t.Parallel()
-	const state = "#v=1&mechanism=svt4&epsilon=1&samples=300000&explore=5000&trials=2&seed=3&workers=2"
-	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "300000", "-explore", "5000", "-trials", "2", "-seed", "3")
+	const state = "#v=1&mechanism=svt4&epsilon=1&samples=600000&explore=5000&trials=2&seed=3&workers=2"
+	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "600000", "-explore", "5000", "-trials", "2", "-seed", "3")
 	tab := open(t, state)
 	click(t, tab, "#run")
 	until(t, tab, certifying, time.Minute)

@@ -848,7 +848,7 @@ func read(t *testing.T, tab *browser.Tab) string {
 // TestViewLive: the picture follows a run on its way.
 func TestViewLive(t *testing.T) {
 	t.Parallel()
-	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=1000000&explore=5000&trials=2&seed=3&workers=2")
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=3000000&explore=5000&trials=2&seed=3&workers=2")
 	openView(t, tab, "divergence")
 	eval[bool](t, tab, `(window.seen = [], setInterval(() => { const w = `+viewHook+`.facts.Words; if (w !== window.seen.at(-1)) window.seen.push(w) }, 30), true)`)
 	click(t, tab, "#run")
