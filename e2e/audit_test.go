@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 const svt4 = "#v=1&mechanism=svt4&epsilon=1&samples=40000&trials=4&seed=7&workers="
@@ -19,12 +20,13 @@ const svt4 = "#v=1&mechanism=svt4&epsilon=1&samples=40000&trials=4&seed=7&worker
 // the command line, to the same counts; then saves the report and replays it.
 func TestViolation(t *testing.T) {
 	t.Parallel()
-	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "40000", "-trials", "4", "-seed", "7")
+	samples := gear.Of("10000", "40000")
+	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", samples, "-trials", "4", "-seed", "7")
 	if native.Verdict != audit.Violation {
 		t.Fatalf("the command line says %s", native.Summary)
 	}
 	for _, workers := range []int{2, 1} {
-		tab := open(t, svt4+fmt.Sprint(workers))
+		tab := open(t, strings.Replace(svt4, "40000", samples, 1)+fmt.Sprint(workers))
 		click(t, tab, "#run")
 		r := finish(t, tab, 2*time.Minute)
 		sameCounts(t, fmt.Sprintf("%d workers in the browser against the command line", workers), r, native)
@@ -97,8 +99,8 @@ func TestStop(t *testing.T) {
 // the counts are what they would have been.
 func TestWorkerEnds(t *testing.T) {
 	t.Parallel()
-	const state = "#v=1&mechanism=svt4&epsilon=1&samples=600000&explore=20000&trials=2&seed=3&workers=2"
-	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "600000", "-explore", "20000", "-trials", "2", "-seed", "3")
+	const state = "#v=1&mechanism=svt4&epsilon=1&samples=600000&explore=5000&trials=2&seed=3&workers=2"
+	native := runAudit(t, "-mechanism", "svt4", "-epsilon", "1", "-samples", "600000", "-explore", "5000", "-trials", "2", "-seed", "3")
 	tab := open(t, state)
 	click(t, tab, "#run")
 	until(t, tab, certifying, time.Minute)

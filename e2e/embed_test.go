@@ -19,6 +19,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // An audit that takes a second or two, as attributes, as an address and as flags.
@@ -333,13 +334,15 @@ func TestEmbedPlainPage(t *testing.T) {
 func TestEmbedRefuses(t *testing.T) {
 	t.Parallel()
 	origin := strings.TrimSuffix(site, "/")
-	for _, c := range []struct{ state, sandbox, by, says string }{
+	type refusal struct{ state, sandbox, by, says string }
+	all := []refusal{
 		{"v=1&mechanism=svt44&samples=many", "", origin, "svt44"},
+		{embedState, `sandbox="allow-scripts"`, "null", "allow-same-origin"},
 		{"v=9&mechanism=svt4", "", origin, "version 9"},
 		{"v=1&mechanism=svt4&view=one-run", "", origin, "view is \"one-run\""},
 		{"v=1&view=canaries&source=svt4", "", origin, "source is \"svt4\", must be gaussian-sum"},
-		{embedState, `sandbox="allow-scripts"`, "null", "allow-same-origin"},
-	} {
+	}
+	for _, c := range gear.Of(all[:2], all) {
 		tab := embedding(t, `<iframe `+c.sandbox+` width="600" height="500" src="`+site+`embed.html#`+c.state+`"></iframe>`)
 		until(t, tab, heard("error", c.by)+`.some(([, , d]) => d.message.includes(`+fmt.Sprintf("%q", c.says)+`))`, 20*time.Second)
 		if c.sandbox == "" {
@@ -370,7 +373,8 @@ func TestEmbedUnreachable(t *testing.T) {
 // storage, audits run all the same.
 func TestEmbedWithoutLocks(t *testing.T) {
 	t.Parallel()
-	for _, locks := range []string{`undefined`, `{request: () => Promise.reject(new DOMException("denied", "SecurityError"))}`} {
+	const denied = `{request: () => Promise.reject(new DOMException("denied", "SecurityError"))}`
+	for _, locks := range gear.Of([]string{denied}, []string{`undefined`, denied}) {
 		tab := embedding(t, `<dp-audit data-name="a" mechanism="svt1" epsilon="1" samples="2000" trials="1"></dp-audit>`)
 		script := page.AddScriptToEvaluateOnNewDocumentParams{Source: `Object.defineProperty(navigator, "locks", {value: ` + locks + `}); if (parent !== window) parent.postMessage({dpaudit: 1, type: "robbed"}, "*");`}
 		if _, err := chromedp.Call(tab.Ctx, page.AddScriptToEvaluateOnNewDocument, script); err != nil {
@@ -388,7 +392,7 @@ func TestEmbedWithoutLocks(t *testing.T) {
 // TestEmbedInMuseum: pages of the museum run their audits, and show what the text below says.
 func TestEmbedInMuseum(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"svt4", "dp-sgd-reused-key"} {
+	for _, name := range gear.Of([]string{"svt4"}, []string{"svt4", "dp-sgd-reused-key"}) {
 		t.Run(name, func(t *testing.T) { testInMuseum(t, name) })
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // TestGoogleLibrary: the real library runs in the page and is not flagged, its
@@ -38,6 +39,9 @@ func TestGoogleLibrary(t *testing.T) {
 		}
 		if note := r.Reproduce.Note; !strings.Contains(note, "takes no seed") || r.Inputs.Unseeded == "" {
 			t.Errorf("the report says %q", note)
+		}
+		if !gear.All() && c.verdict == audit.NoViolation {
+			continue
 		}
 		click(t, tab, "#verify")
 		until(t, tab, `document.body.dataset.state === "done" && !document.querySelector("#verification").hidden`, time.Minute)

@@ -4,6 +4,8 @@ import (
 	"math"
 	"math/big"
 	"testing"
+
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // prec is the precision of the reference values, computed here with math/big.
@@ -80,7 +82,7 @@ func ulps(got float64, want *big.Float) float64 {
 }
 
 func TestElementaryAgainstBig(t *testing.T) {
-	const n = 2000
+	n := gear.Of(200, 2000)
 	s := New(Key{Purpose: "elementary"})
 	uniform := func(lo, hi float64) func() float64 {
 		return func() float64 { return lo + (hi-lo)*s.Float64() }
