@@ -325,3 +325,6 @@ func (e Exchangeable) sideWealth(x float64, stakes []float64) float64 {
 	}
 	return logMean(logs)
 }
+
+// lowestEpsilon is where the search begins: below it a bound is of no interest.
+const lowestEpsilon = -20.0

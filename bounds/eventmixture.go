@@ -79,11 +79,3 @@ func logMean(v []float64) float64 {
 	}
 	return top + math.Log(sum/float64(len(v)))
 }
-
-// EventMixturePValue returns 1 over the wealth, at most 1: an anytime-valid
-// p-value of the claim, at most b at any of all looks with probability at most
-// b.
-func EventMixturePValue(n11, n10, n01, n00 int, eps, delta float64) float64 {
-	log := NewEventMixture(eps, delta).LogWealth(n11, n10, n01, n00)
-	return pValue(log, n11+n10+n01+n00)
-}

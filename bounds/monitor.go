@@ -79,16 +79,9 @@ func (m *Monitor) LowerBound() float64 {
 	return m.grid[m.next-1]
 }
 
-// Rejected reports whether epsilon <= eps is refuted: a grid point at or above
-// eps is rejected.
-func (m *Monitor) Rejected(eps float64) bool { return m.LowerBound() >= eps }
-
 // ClaimRejected reports whether the bound exceeds the claim, on which a run may
 // stop.
 func (m *Monitor) ClaimRejected() bool { return m.next > m.claim }
-
-// Pairs is the number of pairs at the last look.
-func (m *Monitor) Pairs() int { return m.pairs }
 
 func mustBeClaim(eps, delta float64) {
 	if !(eps >= 0) || math.IsInf(eps, 1) || CheckDelta(delta) != nil {

@@ -6,32 +6,22 @@ import (
 	"sort"
 )
 
-// CalibrateRenyi returns a witness for order alpha by bin from exploration: the
-// logarithm of the ratio of the two marginals, half a count added to every bin,
+// CalibrateRenyiOrdered returns a witness for order alpha by bin from exploration:
+// the logarithm of the ratio of the two marginals, half a count added to every bin,
 // which draws rare bins towards 0; clipped so that it cannot overflow. With
 // densities constant on the bins the best witness is the log ratio itself,
-// whatever the order. It panics unless the table is valid and alpha > 1 finite.
-func CalibrateRenyi(explore Table, alpha float64) []float64 {
-	return calibrate(explore, alpha, false)
-}
-
-// CalibrateRenyiOrdered is [CalibrateRenyi] for bins in the order of a score that
-// should rise with the ratio: neighbours whose ratios fall are pooled until none
-// do (isotonic regression by pooling adjacent violators, Ayer et al. 1955). That
-// takes much of the noise out of a small divergence; where the score does not
-// rise with the ratio, it costs divergence, never validity.
+// whatever the order. The bins are in the order of a score that should rise with
+// the ratio: neighbours whose ratios fall are pooled until none do (isotonic
+// regression by pooling adjacent violators, Ayer et al. 1955). That takes much of
+// the noise out of a small divergence; where the score does not rise with the
+// ratio, it costs divergence, never validity. It panics unless the table is valid
+// and alpha > 1 finite.
 func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
-	return calibrate(explore, alpha, true)
-}
-
-func calibrate(explore Table, alpha float64, ordered bool) []float64 {
 	if explore.Validate() != nil || CheckAlpha(alpha) != nil {
 		panic("bounds: table or alpha out of range")
 	}
 	p, q := smoothed(explore.First()), smoothed(explore.Second())
-	if ordered {
-		poolViolators(p, q)
-	}
+	poolViolators(p, q)
 	h := make([]float64, explore.Bins)
 	limit := maxExponent / alpha / 4
 	for i := range h {

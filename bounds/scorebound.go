@@ -2,7 +2,7 @@ package bounds
 
 import "math"
 
-// ScoreEpsilon is [PairedBetting] on a table: a lower confidence bound on
+// ScoreEpsilon returns a lower confidence bound on
 // log((E f(X) - delta)/E f(Y)), hence on epsilon at this delta, for a score f in
 // [0, 1] by bin. It exceeds that with probability at most beta at every sample
 // size, if the outputs are independent and f and lambda were fixed before they
@@ -41,17 +41,6 @@ func ScoreDelta(t Table, f []float64, eps, beta, lambda float64) float64 {
 		return 0
 	}
 	return math.Max(0, RoundDown(delta))
-}
-
-// ScorePValue returns a p-value of the claim (eps, delta) from a score in
-// [0, 1]: under the claim it is at most b with probability at most b, for every
-// b. The inverse of the wealth at the claim, so that p <= beta is, up to
-// rounding, ScoreEpsilon > eps with the same lambda. Conditions as there.
-func ScorePValue(t Table, f []float64, eps, delta, lambda float64) float64 {
-	mustBeScore(t, f, delta, 0.5)
-	mustBeStake(lambda)
-	mustBeFinite(eps)
-	return pValue(scoreWager(f, delta).logWealth(t.cells(), eps, lambda), t.Pairs())
 }
 
 // TuneScoreEpsilon returns the stake for [ScoreEpsilon] on n pairs that would

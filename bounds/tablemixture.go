@@ -211,9 +211,6 @@ func (m *TableMixture) LowerBound() float64 {
 // refuted.
 func (m *TableMixture) Rejected(theta float64) bool { return m.found && m.LowerBound() > theta }
 
-// Pairs is the number of pairs at the last look.
-func (m *TableMixture) Pairs() int { return m.pairs }
-
 func mustBeMixtureScore(f []float64, delta, beta float64) {
 	if len(f) == 0 || len(f) > maxBins {
 		panic("bounds: a score needs 1 to 1024 values")
