@@ -2,70 +2,34 @@ package estimators
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
 )
 
-// ChebyshevOptions set up polynomials. Zero values mean the defaults.
-type ChebyshevOptions struct {
-	Degree int     // at most this; 1 to 32; default 8
-	Bound  float64 // C: witnesses are cut to [-C, C]; above 0, at most 700/alpha; default 8, or half of that if less
-	Loss   Loss    // AutoLoss: the Rényi objective at the claim's alpha, else 2; RenyiLoss the same but 1.5; HockeyStickLoss
-}
-
 const (
-	degreeMost     = 32
-	chebyshevAlpha = 2
+	chebyshevDegree = 8
+	degreeMost      = 32 // of a model that is read
+	chebyshevAlpha  = 2  // where the claim has none
 )
 
-// Chebyshev is a learner that fits a polynomial of one real column, in the
-// Chebyshev basis of an interval between quantiles outside of which it is
-// constant, and cut to [-C, C]. The interval, from a few, and the degree, 1, 2,
-// 4, ... up to what is set, are chosen on held-out outputs. Fitting works on counts in a fine grid and takes some tens of
-// milliseconds, whatever the number of outputs.
+// chebyshev fits a polynomial of one real column, in the Chebyshev basis of an
+// interval between quantiles outside of which it is constant, and cut to the bound
+// of a perceptron, for the Rényi objective. The interval, from a few, and the
+// degree, 1, 2, 4 or 8, are chosen on held-out outputs. Fitting works on counts in
+// a fine grid and takes some tens of milliseconds, whatever the number of outputs.
 //
 // Coefficients are rounded to 20 significant bits: platforms, whose sums differ
-// in the last bits, almost always agree on them. It returns an error if an
-// option is out of range.
-func Chebyshev(name string, o ChebyshevOptions) (audit.LearnerSpec, error) {
-	bad := func(field string, found any, want string) (audit.LearnerSpec, error) {
-		return audit.LearnerSpec{}, &audit.InputError{Field: name + "." + field, Found: fmt.Sprint(found), Want: want}
-	}
-	if o.Degree == 0 {
-		o.Degree = 8
-	}
-	if o.Degree < 1 || o.Degree > degreeMost {
-		return bad("degree", o.Degree, fmt.Sprintf("in [1, %d]", degreeMost))
-	}
-	if !(o.Bound >= 0 && o.Bound <= boundMost) {
-		return bad("bound", o.Bound, fmt.Sprintf("in (0, %d]", boundMost))
-	}
-	switch o.Loss {
-	case AutoLoss, HockeyStickLoss, RenyiLoss:
-	default:
-		return bad("loss", fmt.Sprintf("%q", o.Loss), `"", "hockey-stick" or "renyi"`)
-	}
-	return audit.LearnerSpec{
-		Name:   name,
-		Title:  fmt.Sprintf("Chebyshev polynomial of degree %d at most on the Rényi objective", o.Degree),
-		Source: "Polynomial witnesses of DP-Auditorium (Kong et al. 2023), section 4.1.2; L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
-		ByName: true,
-		Applies: func(columns []audit.Column) error {
-			if len(columns) != 1 || columns[0].Kind != audit.Real {
-				return errors.New("polynomials need outputs of one real column")
-			}
-			return nil
-		},
-		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnChebyshev(ex, o) },
-		Decode: decodeChebyshev,
-	}, nil
-}
-
-func chebyshev() audit.LearnerSpec {
-	return mustLearner(Chebyshev("chebyshev", ChebyshevOptions{}))
+// in the last bits, almost always agree on them.
+var chebyshev = audit.LearnerSpec{
+	Name:    "chebyshev",
+	Title:   fmt.Sprintf("Chebyshev polynomial of degree %d at most on the Rényi objective", chebyshevDegree),
+	Source:  "Polynomial witnesses of DP-Auditorium (Kong et al. 2023), section 4.1.2; L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
+	ByName:  true,
+	Applies: oneReal("polynomials need outputs of one real column"),
+	Learn:   learnChebyshev,
+	Decode:  decodeChebyshev,
 }
 
 // chebyshevModel scores an output x by a polynomial of t = 2 (x - low) / (high
@@ -114,12 +78,8 @@ func (m *chebyshevModel) Score(rows, out []float64) {
 
 // Describe gives the threshold and the interval.
 func (m *chebyshevModel) Describe(threshold float64, above bool) string {
-	sign := ">"
-	if !above {
-		sign = "<="
-	}
 	return fmt.Sprintf("polynomial of degree %d of %s, cut to [%s, %s], %s %s", len(m.Coefficients)-1,
-		columnName(m.columns, 0), figure(m.Low), figure(m.High), sign, figure(threshold))
+		columnName(m.columns, 0), figure(m.Low), figure(m.High), side(above), figure(threshold))
 }
 
 func decodeChebyshev(data json.RawMessage, columns []audit.Column) (audit.Model, error) {

@@ -31,26 +31,20 @@ type grid struct {
 	basis  [][]float64 // T_k by cell
 }
 
-func learnChebyshev(ex audit.Exploration, o ChebyshevOptions) (audit.Model, error) {
+func learnChebyshev(ex audit.Exploration) (audit.Model, error) {
 	if err := learnable(ex); err != nil {
 		return nil, err
 	}
 	loss := witnessLoss{alpha: chebyshevAlpha}
-	if o.Loss == RenyiLoss {
-		loss.alpha = testerAlpha
-	}
 	if ex.Claim.Kind == audit.Renyi {
 		loss.alpha = ex.Claim.Alpha
 	}
 	if !(loss.alpha > 1 && loss.alpha <= largestPower) {
 		return nil, &audit.InputError{Field: "alpha", Found: fmt.Sprint(loss.alpha), Want: fmt.Sprintf("in (1, %d] for a polynomial", largestPower)}
 	}
-	bound, err := MLPOptions{Bound: o.Bound}.bound(ex.Claim, loss.alpha)
+	bound, err := MLPOptions{}.bound(ex.Claim, loss.alpha)
 	if err != nil {
 		return nil, err
-	}
-	if o.Loss == HockeyStickLoss {
-		loss = witnessLoss{theta: stream.Exp(min(claimedEpsilon(ex.Claim), weightingMost))}
 	}
 	pool, err := pooled(ex, ex.First.Columns[0], 0, nil)
 	if err != nil {
@@ -68,12 +62,12 @@ func learnChebyshev(ex audit.Exploration, o ChebyshevOptions) (audit.Model, erro
 			continue
 		}
 		tried = append(tried, m.ramp())
-		g, err := newGrid(ex, m.ramp(), o.Degree)
+		g, err := newGrid(ex, m.ramp(), chebyshevDegree)
 		if err != nil {
 			return nil, err
 		}
 		basis := g.basis
-		for degree := 1; degree <= o.Degree; degree = min(2*degree, max(o.Degree, degree+1)) {
+		for degree := 1; degree <= chebyshevDegree; degree *= 2 {
 			g.basis = basis[:degree+1]
 			c, err := g.fit(loss, bound, ex.Check)
 			if err != nil {

@@ -48,3 +48,23 @@ func learnable(ex audit.Exploration) error {
 	}
 	return nil
 }
+
+// anyColumn is the Applies of a learner that takes all outputs but empty ones,
+// oneReal that of one for a single number.
+func anyColumn(needs string) func([]audit.Column) error {
+	return func(columns []audit.Column) error {
+		if len(columns) == 0 {
+			return errors.New(needs)
+		}
+		return nil
+	}
+}
+
+func oneReal(needs string) func([]audit.Column) error {
+	return func(columns []audit.Column) error {
+		if len(columns) != 1 || columns[0].Kind != audit.Real {
+			return errors.New(needs)
+		}
+		return nil
+	}
+}

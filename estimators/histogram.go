@@ -2,7 +2,6 @@ package estimators
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
@@ -12,17 +11,12 @@ import (
 // bins, smoothed over neighbours, and keeps the column that tells the sides
 // apart best.
 var histogram = audit.LearnerSpec{
-	Name:   "histogram",
-	Title:  "Likelihood ratio of one column, from a histogram",
-	Source: "Histogram tester of DP-Auditorium (Kong et al. 2023), section 4, with quantile bins and shrinkage",
-	Applies: func(columns []audit.Column) error {
-		if len(columns) == 0 {
-			return errors.New("a histogram needs at least one output column")
-		}
-		return nil
-	},
-	Learn:  learnHistogram,
-	Decode: decodeHistogram,
+	Name:    "histogram",
+	Title:   "Likelihood ratio of one column, from a histogram",
+	Source:  "Histogram tester of DP-Auditorium (Kong et al. 2023), section 4, with quantile bins and shrinkage",
+	Applies: anyColumn("a histogram needs at least one output column"),
+	Learn:   learnHistogram,
+	Decode:  decodeHistogram,
 }
 
 const (

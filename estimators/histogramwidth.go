@@ -8,22 +8,14 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// HistogramM is a learner that estimates the likelihood ratio of one column in
-// bins of equal width between the smallest and the largest training output, as
+// histogramM estimates the likelihood ratio of one column in bins of equal width,
+// at most 256, between the smallest and the largest training output, as
 // published, against the quantile bins of the histogram that the portfolio
 // uses: one output far away leaves all others in one bin. Symbols get a cell
 // each. Nothing is smoothed over neighbours. With shrink, ratios that are
 // poorly known move to the middle; without it, as published, an outcome seen
 // once on one side and never on the other outranks what is well known.
-//
-// It returns an error unless bins is in [1, 256]; 0 means 100.
-func HistogramM(name string, bins int, shrink bool) (audit.LearnerSpec, error) {
-	if bins == 0 {
-		bins = 100
-	}
-	if bins < 1 || bins > mostEdges+1 {
-		return audit.LearnerSpec{}, &audit.InputError{Field: name + ".bins", Found: fmt.Sprint(bins), Want: fmt.Sprintf("in [1, %d]", mostEdges+1)}
-	}
+func histogramM(name string, bins int, shrink bool) audit.LearnerSpec {
 	return audit.LearnerSpec{
 		Name:   name,
 		Title:  fmt.Sprintf("Likelihood ratio in %d bins of equal width", bins),
@@ -37,11 +29,7 @@ func HistogramM(name string, bins int, shrink bool) (audit.LearnerSpec, error) {
 		},
 		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnHistogramM(ex, bins, shrink) },
 		Decode: decodeHistogram,
-	}, nil
-}
-
-func histogramM() audit.LearnerSpec {
-	return mustLearner(HistogramM("histogram-m", 0, true))
+	}
 }
 
 func learnHistogramM(ex audit.Exploration, bins int, shrink bool) (audit.Model, error) {

@@ -2,7 +2,6 @@ package estimators
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -12,13 +11,12 @@ import (
 )
 
 const (
-	defaultLandmarks = 128
-	landmarksMost    = 1024
-	bandwidthMost    = 1e3
-	bandwidthLeast   = 1e-3
+	landmarksMost  = 1024
+	bandwidthMost  = 1e3
+	bandwidthLeast = 1e-3
 )
 
-// KernelMean is a learner that scores by the witness of the maximum mean
+// kernelMean scores by the witness of the maximum mean
 // discrepancy, f(z) = mean k(x, z) - mean k(y, z) over landmarks x and y, some
 // training outputs of the first and of the second side, with a Gaussian kernel
 // on standardised inputs whose bandwidth is the landmarks' median distance. The
@@ -27,33 +25,17 @@ const (
 //
 // f is the difference of two smoothed densities, not their ratio: it is high
 // where many outputs lie, and blind in tails.
-//
-// It returns an error unless landmarks, a side, is in [1, 1024]; 0 means 128.
-func KernelMean(name string, landmarks int) (audit.LearnerSpec, error) {
-	if landmarks == 0 {
-		landmarks = defaultLandmarks
-	}
-	if landmarks < 1 || landmarks > landmarksMost {
-		return audit.LearnerSpec{}, &audit.InputError{Field: name + ".landmarks", Found: fmt.Sprint(landmarks), Want: fmt.Sprintf("in [1, %d]", landmarksMost)}
-	}
+// landmarks, of a side, are at most 1024.
+func kernelMean(name string, landmarks int) audit.LearnerSpec {
 	return audit.LearnerSpec{
-		Name:   name,
-		Title:  "Difference of kernel means",
-		Source: "Witness function of Gretton et al. 2012, section 2.3; bandwidth by the median heuristic, section 8 there",
-		ByName: true,
-		Applies: func(columns []audit.Column) error {
-			if len(columns) == 0 {
-				return errors.New("kernel means need at least one output column")
-			}
-			return nil
-		},
-		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnKernelMean(ex, landmarks) },
-		Decode: decodeKernelMean,
-	}, nil
-}
-
-func kernelMean() audit.LearnerSpec {
-	return mustLearner(KernelMean("kernel-mean", 0))
+		Name:    name,
+		Title:   "Difference of kernel means",
+		Source:  "Witness function of Gretton et al. 2012, section 2.3; bandwidth by the median heuristic, section 8 there",
+		ByName:  true,
+		Applies: anyColumn("kernel means need at least one output column"),
+		Learn:   func(ex audit.Exploration) (audit.Model, error) { return learnKernelMean(ex, landmarks) },
+		Decode:  decodeKernelMean,
+	}
 }
 
 // kernelMeanModel is the witness of these landmarks.
@@ -187,12 +169,8 @@ func (m *kernelMeanModel) Score(rows, out []float64) {
 
 // Describe gives the threshold, the landmarks and the bandwidth.
 func (m *kernelMeanModel) Describe(threshold float64, above bool) string {
-	sign := ">"
-	if !above {
-		sign = "<="
-	}
 	return fmt.Sprintf("difference of kernel means, %d and %d landmarks at bandwidth %s on %d inputs, %s %s",
-		m.First, len(m.squares)-m.First, figure(m.Bandwidth), len(m.Inputs), sign, figure(threshold))
+		m.First, len(m.squares)-m.First, figure(m.Bandwidth), len(m.Inputs), side(above), figure(threshold))
 }
 
 func decodeKernelMean(data json.RawMessage, columns []audit.Column) (audit.Model, error) {

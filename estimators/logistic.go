@@ -1,7 +1,6 @@
 package estimators
 
 import (
-	"errors"
 	"math"
 
 	"github.com/dpscope/dpscope/audit"
@@ -16,39 +15,33 @@ import (
 // The weights are rounded to 20 significant bits: platforms, whose sums differ
 // in the last bits, almost always agree on them.
 var logistic = audit.LearnerSpec{
-	Name:   "logistic",
-	Title:  "Logistic regression on summaries of an output",
-	Source: "Logistic regression of DP-Sniper (Bichsel et al. 2021), L2 penalty chosen on held-out outputs, L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
-	Applies: func(columns []audit.Column) error {
-		if len(columns) == 0 {
-			return errors.New("logistic regression needs at least one output column")
-		}
-		return nil
-	},
-	Learn:  learnLogistic,
-	Decode: decodeLogistic,
+	Name:    "logistic",
+	Title:   "Logistic regression on summaries of an output",
+	Source:  "Logistic regression of DP-Sniper (Bichsel et al. 2021), L2 penalty chosen on held-out outputs, L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
+	Applies: anyColumn("logistic regression needs at least one output column"),
+	Learn:   learnFeatures(candidateFeatures, designRows),
+	Decode:  decodeLogistic,
 }
 
 const weightBits = 20
 
-func learnLogistic(ex audit.Exploration) (audit.Model, error) {
-	if err := learnable(ex); err != nil {
-		return nil, err
+// learnFeatures fits the weights of these features of an exploration on so many
+// outputs a side at most.
+func learnFeatures(of func(audit.Exploration) ([]feature, []float64, error), most int) func(audit.Exploration) (audit.Model, error) {
+	return func(ex audit.Exploration) (audit.Model, error) {
+		if err := learnable(ex); err != nil {
+			return nil, err
+		}
+		list, carriers, err := of(ex)
+		if err != nil {
+			return nil, err
+		}
+		return fitLogistic(ex, list, carriers, most)
 	}
-	list, carriers, err := candidateFeatures(ex)
-	if err != nil {
-		return nil, err
-	}
-	return fitLogistic(ex, list, carriers)
 }
 
 // fitLogistic fits the weights of these features.
-func fitLogistic(ex audit.Exploration, list []feature, carriers []float64) (*logisticModel, error) {
-	return fitLogisticOn(ex, list, carriers, designRows)
-}
-
-// fitLogisticOn is fitLogistic on so many outputs a side at most.
-func fitLogisticOn(ex audit.Exploration, list []feature, carriers []float64, most int) (*logisticModel, error) {
+func fitLogistic(ex audit.Exploration, list []feature, carriers []float64, most int) (*logisticModel, error) {
 	d, err := newDesign(ex, list, carriers, most)
 	if err != nil {
 		return nil, err
@@ -70,23 +63,14 @@ func fitLogisticOn(ex audit.Exploration, list []feature, carriers []float64, mos
 	return model, ex.Check()
 }
 
-// plainLogistic is the logistic regression of the published classifiers: each
+// logisticVector is the logistic regression of the published classifiers: each
 // number once, each symbol, and no summaries.
-func plainLogistic(name string) audit.LearnerSpec {
+func logisticVector() audit.LearnerSpec {
 	spec := logistic
-	spec.Name = name
+	spec.Name = "logistic-vector"
 	spec.Title = "Logistic regression on the plain outputs"
 	spec.Source = "Logistic regression of DP-Sniper (Bichsel et al. 2021), without summaries of an output; L2 penalty chosen on held-out outputs"
-	spec.Learn = func(ex audit.Exploration) (audit.Model, error) {
-		if err := learnable(ex); err != nil {
-			return nil, err
-		}
-		list, carriers, err := plainFeatures(ex)
-		if err != nil {
-			return nil, err
-		}
-		return fitLogistic(ex, list, carriers)
-	}
+	spec.Learn = learnFeatures(plainFeatures, designRows)
 	return spec
 }
 
@@ -104,10 +88,6 @@ func plainFeatures(ex audit.Exploration) ([]feature, []float64, error) {
 		list = append(list, f)
 	}
 	return list, carriers, nil
-}
-
-func logisticVector() audit.LearnerSpec {
-	return plainLogistic("logistic-vector")
 }
 
 // quantise rounds x to 20 significant bits.

@@ -28,16 +28,7 @@ func logisticSums() audit.LearnerSpec {
 		}
 		return nil
 	}
-	spec.Learn = func(ex audit.Exploration) (audit.Model, error) {
-		if err := learnable(ex); err != nil {
-			return nil, err
-		}
-		list, carriers, err := sharedFeatures(ex)
-		if err != nil {
-			return nil, err
-		}
-		return fitLogisticOn(ex, list, carriers, sumsRows)
-	}
+	spec.Learn = learnFeatures(sharedFeatures, sumsRows)
 	return spec
 }
 

@@ -110,33 +110,25 @@ func MLP(name string, o MLPOptions) (audit.LearnerSpec, error) {
 		return bad("loss", fmt.Sprintf("%q", o.Loss), `"", "hockey-stick" or "renyi"`)
 	}
 	return audit.LearnerSpec{
-		Name:   name,
-		Title:  fmt.Sprintf("Perceptron with hidden layers of %d and %d units", o.Hidden[0], o.Hidden[1]),
-		Source: "Two hidden layers and a scaled tanh as in RényiTester and DP-Auditorium (Kong et al. 2023), Adam (Kingma and Ba 2015), early stopping",
-		ByName: true,
-		Applies: func(columns []audit.Column) error {
-			if len(columns) == 0 {
-				return errors.New("a perceptron needs at least one output column")
-			}
-			return nil
-		},
-		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnMLP(ex, o) },
-		Decode: decodeMLP,
+		Name:    name,
+		Title:   fmt.Sprintf("Perceptron with hidden layers of %d and %d units", o.Hidden[0], o.Hidden[1]),
+		Source:  "Two hidden layers and a scaled tanh as in RényiTester and DP-Auditorium (Kong et al. 2023), Adam (Kingma and Ba 2015), early stopping",
+		ByName:  true,
+		Applies: anyColumn("a perceptron needs at least one output column"),
+		Learn:   func(ex audit.Exploration) (audit.Model, error) { return learnMLP(ex, o) },
+		Decode:  decodeMLP,
 	}, nil
 }
 
 const largestRate = 1e6
 
-// mustLearner is for registry lines, whose options are constants.
-func mustLearner(spec audit.LearnerSpec, err error) audit.LearnerSpec {
+// mlp is for registry lines, whose options are constants.
+func mlp(name string, o MLPOptions) audit.LearnerSpec {
+	spec, err := MLP(name, o)
 	if err != nil {
 		panic("estimators: options of a registered learner are out of range")
 	}
 	return spec
-}
-
-func mlp() audit.LearnerSpec {
-	return mustLearner(MLP("mlp", MLPOptions{}))
 }
 
 func learnMLP(ex audit.Exploration, o MLPOptions) (audit.Model, error) {

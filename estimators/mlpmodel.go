@@ -53,10 +53,6 @@ func (m *mlpModel) Score(rows, out []float64) {
 
 // Describe names the inputs that the first layer weighs most.
 func (m *mlpModel) Describe(threshold float64, above bool) string {
-	sign := ">"
-	if !above {
-		sign = "<="
-	}
 	weight := make([]float64, len(m.Inputs))
 	order := make([]int, len(m.Inputs))
 	for i := range order {
@@ -77,7 +73,7 @@ func (m *mlpModel) Describe(threshold float64, above bool) string {
 		}
 	}
 	return fmt.Sprintf("network of %d and %d units on %d inputs %s %s, looking most at %s",
-		m.Hidden[0], m.Hidden[1], len(m.Inputs), sign, figure(threshold), strings.Join(names, ", "))
+		m.Hidden[0], m.Hidden[1], len(m.Inputs), side(above), figure(threshold), strings.Join(names, ", "))
 }
 
 func decodeMLP(data json.RawMessage, columns []audit.Column) (audit.Model, error) {

@@ -6,10 +6,8 @@ import "github.com/dpscope/dpscope/audit"
 // bound, the threshold and what is certified are the engine's, on outputs that
 // training did not see.
 
-// mlp100 is the papers' network with this package's training.
-func mlp100() audit.LearnerSpec {
-	return mustLearner(MLP("mlp-100", MLPOptions{Hidden: [2]int{100, 100}}))
-}
+// papersLayers are the papers' network.
+var papersLayers = [2]int{100, 100}
 
 // renyiTester is the witness of RényiTester: two layers of 100 units, an output
 // bounded by 16 epsilon through a scaled tanh, trained for R^h at the claimed
@@ -21,7 +19,7 @@ func mlp100() audit.LearnerSpec {
 func renyiTester() audit.LearnerSpec {
 	return published("renyi-tester", "Witness of RényiTester",
 		"RényiTester (Kong, Muñoz Medina and Ribero 2023) and DP-Auditorium (Kong et al. 2023), algorithm 2",
-		mustLearner(MLP("renyi-tester", MLPOptions{Hidden: [2]int{100, 100}, Loss: RenyiLoss, Batch: 512, perEpsilon: 16})))
+		mlp("", MLPOptions{Hidden: papersLayers, Loss: RenyiLoss, Batch: 512, perEpsilon: 16}))
 }
 
 // hockeyStickTester is the classifier of HockeyStickTester: logistic loss with
@@ -32,7 +30,7 @@ func renyiTester() audit.LearnerSpec {
 func hockeyStickTester() audit.LearnerSpec {
 	return published("hockeystick-tester", "Classifier of HockeyStickTester",
 		"DP-Auditorium (Kong et al. 2023), section 4.2.2, algorithms 5 and 6",
-		mustLearner(MLP("hockeystick-tester", MLPOptions{Hidden: [2]int{100, 100}, Loss: HockeyStickLoss})))
+		mlp("", MLPOptions{Hidden: papersLayers, Loss: HockeyStickLoss}))
 }
 
 // mmdTester is the witness function behind MMDTester's statistic, on 256
@@ -43,7 +41,7 @@ func hockeyStickTester() audit.LearnerSpec {
 func mmdTester() audit.LearnerSpec {
 	return published("mmd-tester", "Witness of MMDTester",
 		"DP-Auditorium (Kong et al. 2023), section 4.2.3; Gretton et al. 2012, section 2.3",
-		mustLearner(KernelMean("mmd-tester", 256)))
+		kernelMean("", 256))
 }
 
 // histogramTester is HistogramTester's set {j : p_j > e^epsilon q_j} as a
@@ -54,7 +52,7 @@ func mmdTester() audit.LearnerSpec {
 func histogramTester() audit.LearnerSpec {
 	return published("histogram-tester", "Likelihood ratio of HistogramTester",
 		"DP-Auditorium (Kong et al. 2023), section 4.2.1, algorithms 3 and 4",
-		mustLearner(HistogramM("histogram-tester", 100, false)))
+		histogramM("", 100, false))
 }
 
 // dpSniper is DP-Sniper's logistic classifier (Bichsel et al. 2021, section 5).

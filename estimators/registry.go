@@ -25,16 +25,16 @@ var All = []audit.LearnerSpec{
 // behind that.
 func Named() []audit.LearnerSpec {
 	return []audit.LearnerSpec{
-		mlp(),
-		mlp100(),
-		histogramM(),
+		mlp("mlp", MLPOptions{}),
+		mlp("mlp-100", MLPOptions{Hidden: papersLayers}), // the papers' network with this package's training
+		histogramM("histogram-m", 100, true),
 		floatBits,
 		renyiTester(),
 		hockeyStickTester(),
 		histogramTester(),
 		dpSniper(),
-		chebyshev(),
-		kernelMean(),
+		chebyshev,
+		kernelMean("kernel-mean", 128),
 		mmdTester(),
 	}
 }
