@@ -161,9 +161,7 @@ func PublishedAdvancedEpsilon(eps float64, k int, delta float64) (float64, error
 func mustCompose(eps, delta float64, k int) {
 	mustBeEpsilon(eps)
 	mustBeSteps(k)
-	if !(delta >= 0 && delta < 1) {
-		panic("accounting: delta outside [0, 1)")
-	}
+	refuse(!(delta >= 0 && delta < 1), "delta outside [0, 1)")
 }
 
 // ConcentratedEpsilon returns rho + 2 sqrt(rho log(1/delta)), the epsilon that

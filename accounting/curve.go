@@ -298,9 +298,7 @@ func stability(size int) int { return bits.Len(uint(size - 1)) }
 // proposition 2). A [audit.InputError] says the least alpha. It panics if c is
 // negative or above 20.
 func GroupRenyi(alpha, eps float64, c int) (float64, float64, error) {
-	if c < 0 || c > 20 {
-		panic("accounting: a group is of 2^0 to 2^20 records")
-	}
+	refuse(c < 0 || c > 20, "a group is of 2^0 to 2^20 records")
 	if err := CheckAlpha(alpha); err != nil {
 		return 0, 0, err
 	}
@@ -333,9 +331,7 @@ func GroupConcentrated(rho float64, size int) float64 {
 // delta lies in [0, 1).
 func GroupApproximate(eps, delta float64, size int) (float64, float64) {
 	total := GroupPure(eps, size)
-	if !(delta >= 0 && delta < 1) {
-		panic("accounting: delta outside [0, 1)")
-	}
+	refuse(!(delta >= 0 && delta < 1), "delta outside [0, 1)")
 	if delta == 0 {
 		return total, 0
 	}

@@ -359,31 +359,28 @@ func checkRate(q float64) error {
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func mustBeOrder(alpha float64) {
-	if !(alpha >= 1) {
-		panic("accounting: an order is at least 1")
-	}
+	refuse(!(alpha >= 1), "an order is at least 1")
 }
 
 func mustBeDelta(delta float64) {
-	if !(delta > 0 && delta < 1) {
-		panic("accounting: delta outside (0, 1); call CheckDelta first")
-	}
+	refuse(!(delta > 0 && delta < 1), "delta outside (0, 1); call CheckDelta first")
 }
 
 func mustBeEpsilon(eps float64) {
-	if !isEpsilon(eps) {
-		panic("accounting: epsilon must be at least 0 and finite")
-	}
+	refuse(!isEpsilon(eps), "epsilon must be at least 0 and finite")
 }
 
 func mustBeSteps(k int) {
-	if CheckSteps(k) != nil {
-		panic("accounting: steps out of range; call CheckSteps first")
-	}
+	refuse(CheckSteps(k) != nil, "steps out of range; call CheckSteps first")
 }
 
 func mustBeGroup(size int) {
-	if CheckGroup(size) != nil {
-		panic("accounting: group size out of range; call CheckGroup first")
+	refuse(CheckGroup(size) != nil, "group size out of range; call CheckGroup first")
+}
+
+// refuse panics: such arguments are the programmer's.
+func refuse(wrong bool, why string) {
+	if wrong {
+		panic("accounting: " + why)
 	}
 }

@@ -130,9 +130,7 @@ func (c CanaryInterval) MinRuns(k, m int, delta, beta float64) int {
 // of range.
 func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float64 {
 	t := NewCanaryTable(k, m)
-	if n < 1 || n > maxTrials {
-		panic("bounds: number of runs out of range")
-	}
+	refuse(n < 1 || n > maxTrials, "number of runs out of range")
 	t.Add(k, 0, n)
 	mustBeCanaries(t, delta, beta)
 	kind.mustApply(t)
@@ -155,12 +153,8 @@ func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float6
 }
 
 func (c CanaryInterval) mustApply(t CanaryTable) {
-	if !c.Known() {
-		panic("bounds: unknown canary interval")
-	}
-	if min(t.K, t.M) < c.Order() {
-		panic("bounds: fewer canaries than moments; call CanaryInterval.Check first")
-	}
+	refuse(!c.Known(), "unknown canary interval")
+	refuse(min(t.K, t.M) < c.Order(), "fewer canaries than moments; call CanaryInterval.Check first")
 }
 
 // CanaryLimits returns what the bound is made of, each at level beta/2: a lower
@@ -268,9 +262,7 @@ func (t CanaryTable) pairedWealth(th, delta float64, stakes []float64) float64 {
 func CanaryThinned(kind CanaryInterval, t CanaryTable, k, m int, delta, beta float64) float64 {
 	mustBeCanaries(t, delta, beta)
 	x := canaryIntervals[kind]
-	if x.order == 0 || min(k, m) < x.order || k > t.K || m > t.M {
-		panic("bounds: a moment interval and at least as many canaries as it has moments, and no more than there are")
-	}
+	refuse(x.order == 0 || min(k, m) < x.order || k > t.K || m > t.M, "a moment interval and at least as many canaries as it has moments, and no more than there are")
 	in, _ := t.In().thinnedLimits(k, x.order, x.wilson, x.published, beta/2)
 	_, out := t.Out().thinnedLimits(m, x.order, x.wilson, x.published, beta/2)
 	return canaryRatio(in, out, delta)

@@ -28,9 +28,7 @@ type CanaryCell struct {
 
 // NewCanaryTable returns an empty table. It panics unless 1 <= k, m <= 65536.
 func NewCanaryTable(k, m int) CanaryTable {
-	if checkCanaries("k", k) != nil || checkCanaries("m", m) != nil {
-		panic("bounds: a canary table has 1 to 65536 canaries a side")
-	}
+	refuse(checkCanaries("k", k) != nil || checkCanaries("m", m) != nil, "a canary table has 1 to 65536 canaries a side")
 	return CanaryTable{K: k, M: m}
 }
 
@@ -91,9 +89,7 @@ func compareCells(a, b CanaryCell) int {
 // Add counts runs more pairs with x and y canaries in the event. It panics if
 // one of the three is out of range.
 func (t *CanaryTable) Add(x, y, runs int) {
-	if x < 0 || x > t.K || y < 0 || y > t.M || runs < 0 || runs > maxTrials {
-		panic("bounds: canary counts out of range")
-	}
+	refuse(x < 0 || x > t.K || y < 0 || y > t.M || runs < 0 || runs > maxTrials, "canary counts out of range")
 	if runs == 0 {
 		return
 	}
@@ -108,9 +104,7 @@ func (t *CanaryTable) Add(x, y, runs int) {
 
 // Merge adds the pairs of another shard. It panics if K or M differ.
 func (t *CanaryTable) Merge(u CanaryTable) {
-	if t.K != u.K || t.M != u.M {
-		panic("bounds: canary tables of different sizes do not add up")
-	}
+	refuse(t.K != u.K || t.M != u.M, "canary tables of different sizes do not add up")
 	for _, c := range u.Cells {
 		t.Add(c.X, c.Y, c.Runs)
 	}
@@ -144,12 +138,8 @@ func (t CanaryTable) Out() Exchangeable {
 }
 
 func mustBeCanaries(t CanaryTable, delta, beta float64) {
-	if t.Validate() != nil {
-		panic("bounds: canary table out of range; call CanaryTable.Validate first")
-	}
-	if CheckDelta(delta) != nil || CheckBeta(beta) != nil {
-		panic("bounds: delta or beta out of range")
-	}
+	refuse(t.Validate() != nil, "canary table out of range; call CanaryTable.Validate first")
+	refuse(CheckDelta(delta) != nil || CheckBeta(beta) != nil, "delta or beta out of range")
 }
 
 // CoinDelta is the delta to give to all that bounds epsilon from a [CanaryTable]
@@ -188,9 +178,7 @@ func CoinDelta(delta float64) float64 { return delta / 2 }
 // the ceiling of all in, which is higher. delta is that of the claim. It panics on arguments
 // out of range.
 func CoinCeiling(kind CanaryInterval, k, n, in int, delta, beta float64) float64 {
-	if n < 1 || n > maxTrials || in < 0 || in > n*k {
-		panic("bounds: number of runs or of canaries inside out of range")
-	}
+	refuse(n < 1 || n > maxTrials || in < 0 || in > n*k, "number of runs or of canaries inside out of range")
 	delta = CoinDelta(delta)
 	t := NewCanaryTable(k, k)
 	each, more := in/n, in%n
@@ -269,9 +257,7 @@ func (s CanaryStakes) Validate() error {
 }
 
 func (s CanaryStakes) must() {
-	if s.Validate() != nil {
-		panic("bounds: canary stakes out of range; call CanaryStakes.Validate first")
-	}
+	refuse(s.Validate() != nil, "canary stakes out of range; call CanaryStakes.Validate first")
 }
 
 // Without exploration: powers of two.
@@ -345,17 +331,13 @@ func CanaryValue(explored CanaryTable, n int, delta, beta float64) float64 {
 }
 
 func mustBeRuns(n int) {
-	if n < 1 || n > maxTrials {
-		panic("bounds: number of runs out of range")
-	}
+	refuse(n < 1 || n > maxTrials, "number of runs out of range")
 }
 
 // roundStake keeps three digits.
 func roundStake(lambda float64) float64 {
 	v, err := strconv.ParseFloat(strconv.FormatFloat(lambda, 'e', 2, 64), 64)
-	if err != nil {
-		panic("bounds: a stake that is no number")
-	}
+	refuse(err != nil, "a stake that is no number")
 	return v
 }
 

@@ -72,15 +72,9 @@ func CheckEpsilon(eps float64) error {
 
 // mustBeSound is the guard of every exported bound.
 func mustBeSound(c Counts, delta, beta float64) {
-	if c.Validate() != nil {
-		panic("bounds: counts out of range; call Counts.Validate first")
-	}
-	if CheckDelta(delta) != nil {
-		panic("bounds: delta outside [0, 1); call CheckDelta first")
-	}
-	if CheckBeta(beta) != nil {
-		panic("bounds: beta outside (0, 1); call CheckBeta first")
-	}
+	refuse(c.Validate() != nil, "counts out of range; call Counts.Validate first")
+	refuse(CheckDelta(delta) != nil, "delta outside [0, 1); call CheckDelta first")
+	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
 }
 
 // Method names how a bound was computed.
@@ -153,12 +147,8 @@ func MaxCertifiable(n1, n0 int, delta, beta float64) float64 {
 // It panics on arguments out of range; p0 must lie in [0, 1].
 func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) float64 {
 	mustBeSound(Counts{N1: n1, N0: n0}, delta, beta)
-	if CheckEpsilon(claimEps) != nil {
-		panic("bounds: epsilon is not finite")
-	}
-	if !(p0 >= 0 && p0 <= 1) {
-		panic("bounds: probability outside [0, 1]")
-	}
+	refuse(CheckEpsilon(claimEps) != nil, "epsilon is not finite")
+	refuse(!(p0 >= 0 && p0 <= 1), "probability outside [0, 1]")
 	y := int(math.Round(p0 * float64(n0)))
 	shows := func(x int) bool {
 		c := Counts{X: x, N1: n1, Y: y, N0: n0}
@@ -194,4 +184,11 @@ func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) f
 		}
 	}
 	return math.Log((float64(high)/float64(n1) - delta) / p0)
+}
+
+// refuse panics: such arguments are the programmer's.
+func refuse(wrong bool, why string) {
+	if wrong {
+		panic("bounds: " + why)
+	}
 }

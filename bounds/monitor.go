@@ -39,9 +39,7 @@ const (
 // beta in (0, 1).
 func NewMonitor(claim, delta, beta float64) *Monitor {
 	mustBeClaim(claim, delta)
-	if CheckBeta(beta) != nil {
-		panic("bounds: beta out of range")
-	}
+	refuse(CheckBeta(beta) != nil, "beta out of range")
 	m := &Monitor{delta: delta, goal: math.Log(1/beta) + 1e-9, claim: -1}
 	above := claim + math.Max(2e-6, 1e-9*claim)
 	for i := 0; float64(i)*monitorStep <= monitorTop; i++ {
@@ -58,9 +56,7 @@ func NewMonitor(claim, delta, beta float64) *Monitor {
 // It panics if there are fewer pairs than at the last look.
 func (m *Monitor) Observe(n11, n10, n01, n00 int) {
 	pairs := n11 + n10 + n01 + n00
-	if pairs < m.pairs {
-		panic("bounds: a look has fewer pairs than the one before it")
-	}
+	refuse(pairs < m.pairs, "a look has fewer pairs than the one before it")
 	m.pairs = pairs
 	for m.at != nil && m.at.LogWealth(n11, n10, n01, n00) >= m.goal+1e-14*float64(pairs) {
 		m.next++
@@ -84,9 +80,7 @@ func (m *Monitor) LowerBound() float64 {
 func (m *Monitor) ClaimRejected() bool { return m.next > m.claim }
 
 func mustBeClaim(eps, delta float64) {
-	if !(eps >= 0) || math.IsInf(eps, 1) || CheckDelta(delta) != nil {
-		panic("bounds: a claim needs a finite epsilon >= 0 and a delta in [0, 1)")
-	}
+	refuse(!(eps >= 0) || math.IsInf(eps, 1) || CheckDelta(delta) != nil, "a claim needs a finite epsilon >= 0 and a delta in [0, 1)")
 }
 
 // MethodEventMixture is [Monitor].
@@ -122,9 +116,7 @@ type EventMixture struct {
 // NewEventMixture panics unless eps is finite and delta in [0, 1).
 func NewEventMixture(eps, delta float64) *EventMixture {
 	mustBeFinite(eps)
-	if CheckDelta(delta) != nil {
-		panic("bounds: delta outside [0, 1); call CheckDelta first")
-	}
+	refuse(CheckDelta(delta) != nil, "delta outside [0, 1); call CheckDelta first")
 	m := &EventMixture{logs: make([][4]float64, len(mixtureStakes))}
 	th := math.Exp(eps)
 	for j, u := range mixtureStakes {
@@ -140,9 +132,7 @@ func NewEventMixture(eps, delta float64) *EventMixture {
 // output in the event and the second outside, and so on. Less than a
 // microsecond.
 func (m *EventMixture) LogWealth(n11, n10, n01, n00 int) float64 {
-	if n11 < 0 || n10 < 0 || n01 < 0 || n00 < 0 {
-		panic("bounds: negative count")
-	}
+	refuse(n11 < 0 || n10 < 0 || n01 < 0 || n00 < 0, "negative count")
 	a, b, c, d := float64(n11), float64(n10), float64(n01), float64(n00)
 	var logs [64]float64
 	for j := range m.logs {

@@ -26,12 +26,8 @@ func CheckOneRun(m, r, v int) error {
 const maxOneRun = 1 << 31
 
 func mustBeOneRun(m, r, v int, delta float64) {
-	if CheckOneRun(m, r, v) != nil {
-		panic("bounds: counts of one run out of range; call CheckOneRun first")
-	}
-	if CheckDelta(delta) != nil {
-		panic("bounds: delta outside [0, 1); call CheckDelta first")
-	}
+	refuse(CheckOneRun(m, r, v) != nil, "counts of one run out of range; call CheckOneRun first")
+	refuse(CheckDelta(delta) != nil, "delta outside [0, 1); call CheckDelta first")
 }
 
 // OneRunPValue returns a p-value of the claim (eps, delta) from a single run: each
@@ -89,9 +85,7 @@ func OneRunPValue(m, r, v int, eps, delta float64) float64 {
 func OneRunChosenPValue(m, r, v int, eps, delta, share float64) float64 {
 	b, leak := oneRunTail(m, r, v, eps, delta)
 	if delta > 0 {
-		if !(share > 0 && share < 1) {
-			panic("bounds: the share of delta must be in (0, 1)")
-		}
+		refuse(!(share > 0 && share < 1), "the share of delta must be in (0, 1)")
 		b = math.Max(b/(1-share), leak/share)
 	}
 	return math.Min(1, b*(1+1e-9))
@@ -122,9 +116,7 @@ func WrongGuesses(r int, eps float64) (w []float64, lo int, total float64) {
 // oneRunTail returns b and m delta u of [OneRunPValue], each at most 1.
 func oneRunTail(m, r, v int, eps, delta float64) (b, leak float64) {
 	mustBeOneRun(m, r, v, delta)
-	if !(eps >= 0) || math.IsInf(eps, 1) {
-		panic("bounds: epsilon must be at least 0 and finite")
-	}
+	refuse(!(eps >= 0) || math.IsInf(eps, 1), "epsilon must be at least 0 and finite")
 	if v == 0 {
 		return 1, 1
 	}
@@ -169,9 +161,7 @@ func OneRunChosenEpsilon(m, r, v int, delta, beta, share float64) float64 {
 // oneRunEnd is the largest eps whose p-value is at most beta.
 func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) float64 {
 	mustBeOneRun(m, r, v, delta)
-	if CheckBeta(beta) != nil {
-		panic("bounds: beta outside (0, 1); call CheckBeta first")
-	}
+	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
 	eps, ok := bisect(0, 60, 1e-9, func(eps float64) bool { return p(eps) <= beta })
 	if !ok {
 		return 0
@@ -185,9 +175,7 @@ func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) fl
 // scores and in are equally long, no score is NaN, up and down are at least 0 and
 // together 1 to len(scores).
 func OneRunRight(scores []float64, in []bool, up, down int) int {
-	if len(scores) != len(in) || up < 0 || down < 0 || up+down < 1 || up+down > len(scores) {
-		panic("bounds: one coin for each score, and 1 to m guesses")
-	}
+	refuse(len(scores) != len(in) || up < 0 || down < 0 || up+down < 1 || up+down > len(scores), "one coin for each score, and 1 to m guesses")
 	order := oneRunOrder(scores)
 	v := 0
 	for _, i := range order[:up] {
@@ -207,9 +195,7 @@ func oneRunOrder(scores []float64) []int {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
-		if math.IsNaN(scores[i]) {
-			panic("bounds: a score is NaN")
-		}
+		refuse(math.IsNaN(scores[i]), "a score is NaN")
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		switch {
@@ -251,9 +237,7 @@ func OneRunGDPGuesses(m int) int {
 // out of range.
 func OneRunGDPMu(m, r, v int, beta float64) float64 {
 	mustBeOneRun(m, r, v, 0)
-	if CheckBeta(beta) != nil {
-		panic("bounds: beta outside (0, 1); call CheckBeta first")
-	}
+	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
 	return oneRunMu(float64(m), r, v, beta)
 }
 
@@ -267,9 +251,7 @@ func OneRunGDPMu(m, r, v int, beta float64) float64 {
 // in the place of m, which is less.
 func OneRunGDPMuOneSide(m, r, v int, beta float64) float64 {
 	mustBeOneRun(m, r, v, 0)
-	if CheckBeta(beta) != nil {
-		panic("bounds: beta outside (0, 1); call CheckBeta first")
-	}
+	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
 	return oneRunMu(float64(m)/2, r, v, beta)
 }
 
@@ -345,9 +327,7 @@ type OneRunForecast struct {
 // NewOneRunForecast takes the scores and coins of the canaries that were set aside.
 // It panics unless both are equally long and no score is NaN.
 func NewOneRunForecast(scores []float64, in []bool) OneRunForecast {
-	if len(scores) != len(in) {
-		panic("bounds: one coin for each score")
-	}
+	refuse(len(scores) != len(in), "one coin for each score")
 	n := len(scores)
 	f := OneRunForecast{make([]int, n+1), make([]float64, n+1)}
 	z, out := make([]float64, n), make([]float64, n)

@@ -50,9 +50,7 @@ func UpperProportion(k, n int, beta float64) float64 {
 }
 
 func mustBeProportion(k, n int, beta float64) {
-	if n < 1 || k < 0 || k > n || !(beta > 0 && beta < 1) {
-		panic("bounds: proportion needs 0 <= k <= n, n >= 1, 0 < beta < 1")
-	}
+	refuse(n < 1 || k < 0 || k > n || !(beta > 0 && beta < 1), "proportion needs 0 <= k <= n, n >= 1, 0 < beta < 1")
 }
 
 // proportionMargin is the relative rounding of the limits, away from the
@@ -112,9 +110,7 @@ func polish(guess, estimate, beta float64, grows bool, tail func(p, a float64) f
 // It panics on arguments out of range; split must lie in (0, 1).
 func ClopperPearson(c Counts, delta, beta, split float64) float64 {
 	mustBeSound(c, delta, beta)
-	if !(split > 0 && split < 1) {
-		panic("bounds: split outside (0, 1)")
-	}
+	refuse(!(split > 0 && split < 1), "split outside (0, 1)")
 	low := LowerProportion(c.X, c.N1, split*beta) - delta
 	if low <= 0 {
 		return math.Inf(-1)
@@ -158,9 +154,7 @@ func scaled(k, n, m int) int {
 // probability at most beta, by the union bound.
 func LowerDelta(c Counts, eps, beta float64) float64 {
 	mustBeSound(c, 0, beta)
-	if CheckEpsilon(eps) != nil {
-		panic("bounds: epsilon is not finite")
-	}
+	refuse(CheckEpsilon(eps) != nil, "epsilon is not finite")
 	p1, p0 := LowerProportion(c.X, c.N1, beta/2), UpperProportion(c.Y, c.N0, beta/2)
 	return math.Max(0, p1-math.Exp(eps)*p0-1e-12)
 }
@@ -181,9 +175,7 @@ const MostJeffreys = 100_000
 // more than [MostJeffreys] outputs a side.
 func Jeffreys(c Counts, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
-	if max(c.N1, c.N0) > MostJeffreys {
-		panic("bounds: too many outputs for Jeffreys' interval")
-	}
+	refuse(max(c.N1, c.N0) > MostJeffreys, "too many outputs for Jeffreys' interval")
 	low, high := 0.0, 1.0
 	// By halving: mathext.InvRegIncBeta loses all digits where beta is near 1e-8.
 	if c.X > 0 {

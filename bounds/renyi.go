@@ -139,9 +139,7 @@ func (w renyiWager) reach() float64 {
 // arguments out of range, see [Table.Validate], [RenyiPlan.Validate].
 func Renyi(t Table, p RenyiPlan, beta float64) float64 {
 	mustBeRenyi(t, p)
-	if CheckBeta(beta) != nil {
-		panic("bounds: beta out of range")
-	}
+	refuse(CheckBeta(beta) != nil, "beta out of range")
 	w := newRenyiWager(p.H, p.Alpha)
 	if p.Method == MethodRenyiBerryEsseen {
 		return math.Max(0, RoundDown(berryEsseenOf(t, w).lower(beta)))
@@ -163,9 +161,7 @@ func Renyi(t Table, p RenyiPlan, beta float64) float64 {
 // It panics on arguments out of range; e0 must be at least 0 and finite.
 func RenyiPValue(t Table, p RenyiPlan, e0 float64) float64 {
 	mustBeRenyi(t, p)
-	if !(e0 >= 0) || math.IsInf(e0, 1) {
-		panic("bounds: a claimed divergence is at least 0 and finite")
-	}
+	refuse(!(e0 >= 0) || math.IsInf(e0, 1), "a claimed divergence is at least 0 and finite")
 	w := newRenyiWager(p.H, p.Alpha)
 	if p.Method == MethodRenyiBerryEsseen {
 		return berryEsseenOf(t, w).pValue(e0)
@@ -175,9 +171,7 @@ func RenyiPValue(t Table, p RenyiPlan, e0 float64) float64 {
 
 func mustBeRenyi(t Table, p RenyiPlan) {
 	mustBeTable(t, p.H)
-	if p.Validate() != nil {
-		panic("bounds: plan out of range; call RenyiPlan.Validate first")
-	}
+	refuse(p.Validate() != nil, "plan out of range; call RenyiPlan.Validate first")
 }
 
 // RandomisedResponseRenyi returns the largest D_alpha(P||Q), in nats, over all
@@ -217,7 +211,5 @@ func EpsilonFromRenyi(d, alpha float64) float64 {
 }
 
 func mustBePure(eps, alpha float64) {
-	if !(eps >= 0) || math.IsInf(eps, 1) || CheckAlpha(alpha) != nil {
-		panic("bounds: needs a finite value >= 0 and a finite alpha > 1")
-	}
+	refuse(!(eps >= 0) || math.IsInf(eps, 1) || CheckAlpha(alpha) != nil, "needs a finite value >= 0 and a finite alpha > 1")
 }

@@ -17,9 +17,7 @@ import (
 // ratio, it costs divergence, never validity. It panics unless the table is valid
 // and alpha > 1 finite.
 func CalibrateRenyiOrdered(explore Table, alpha float64) []float64 {
-	if explore.Validate() != nil || CheckAlpha(alpha) != nil {
-		panic("bounds: table or alpha out of range")
-	}
+	refuse(explore.Validate() != nil || CheckAlpha(alpha) != nil, "table or alpha out of range")
 	p, q := smoothed(explore.First()), smoothed(explore.Second())
 	poolViolators(p, q)
 	h := make([]float64, explore.Bins)
@@ -80,9 +78,7 @@ func TuneRenyi(explore Table, h []float64, alpha float64, n int, beta float64) (
 	if len(h) != explore.Bins {
 		return RenyiPlan{}, errors.New("witness: it must have one value for each bin of the exploration table")
 	}
-	if n < 1 || CheckBeta(beta) != nil {
-		panic("bounds: n or beta out of range")
-	}
+	refuse(n < 1 || CheckBeta(beta) != nil, "n or beta out of range")
 	q := smoothed(explore.Second())
 	rate := math.Log(1/beta) / float64(n)
 	best, value := RenyiPlan{Alpha: alpha, Method: MethodRenyiBetting}, math.Inf(-1)
@@ -181,9 +177,7 @@ func clipAbove(h []float64, top, alpha float64, q []float64) []float64 {
 // It panics unless h has a value for each bin and alpha is above 1.
 func RenyiEstimate(t Table, h []float64, alpha float64) float64 {
 	mustBeTable(t, h)
-	if CheckAlpha(alpha) != nil {
-		panic("bounds: alpha must be above 1 and finite")
-	}
+	refuse(CheckAlpha(alpha) != nil, "alpha must be above 1 and finite")
 	n := float64(t.Pairs())
 	share := func(counts []int) []float64 {
 		p := make([]float64, len(counts))

@@ -62,9 +62,7 @@ func TuneScoreDelta(explore Table, f []float64, n int, eps, beta float64) float6
 }
 
 func tuneScore(explore Table, f []float64, n int, beta float64, w *wager, lo, hi float64) float64 {
-	if n < 1 {
-		panic("bounds: n must be positive")
-	}
+	refuse(n < 1, "n must be positive")
 	cells := poolMarginals(explore, w)
 	rate := math.Log(1/beta) / float64(n)
 	best, value := math.NaN(), math.Inf(-1)
@@ -92,25 +90,17 @@ func tuneScore(explore Table, f []float64, n int, beta float64, w *wager, lo, hi
 func mustBeScore(t Table, f []float64, delta, beta float64) {
 	mustBeTable(t, f)
 	for _, v := range f {
-		if !(v >= 0 && v <= 1) {
-			panic("bounds: score outside [0, 1]")
-		}
+		refuse(!(v >= 0 && v <= 1), "score outside [0, 1]")
 	}
-	if CheckDelta(delta) != nil || CheckBeta(beta) != nil {
-		panic("bounds: delta or beta out of range")
-	}
+	refuse(CheckDelta(delta) != nil || CheckBeta(beta) != nil, "delta or beta out of range")
 }
 
 func mustBeStake(lambda float64) {
-	if !(lambda > 0 && !math.IsInf(lambda, 1)) {
-		panic("bounds: the stake must be positive and finite")
-	}
+	refuse(!(lambda > 0 && !math.IsInf(lambda, 1)), "the stake must be positive and finite")
 }
 
 func mustBeFinite(eps float64) {
-	if CheckEpsilon(eps) != nil {
-		panic("bounds: epsilon is not finite")
-	}
+	refuse(CheckEpsilon(eps) != nil, "epsilon is not finite")
 }
 
 // wager is a family of paired statistics on the bins of a table,

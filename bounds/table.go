@@ -22,9 +22,7 @@ const maxBins = 1024
 
 // NewTable returns an empty table. It panics unless 1 <= bins <= 1024.
 func NewTable(bins int) Table {
-	if bins < 1 || bins > maxBins {
-		panic("bounds: a table has 1 to 1024 bins")
-	}
+	refuse(bins < 1 || bins > maxBins, "a table has 1 to 1024 bins")
 	return Table{Bins: bins, N: make([]int, bins*bins)}
 }
 
@@ -52,9 +50,7 @@ func (t Table) Validate() error {
 
 // Add returns the table of both shards. It panics if the bins differ in number.
 func (t Table) Add(u Table) Table {
-	if t.Bins != u.Bins || len(t.N) != len(u.N) {
-		panic("bounds: tables with different bins do not add up")
-	}
+	refuse(t.Bins != u.Bins || len(t.N) != len(u.N), "tables with different bins do not add up")
 	sum := NewTable(t.Bins)
 	for i := range sum.N {
 		sum.N[i] = t.N[i] + u.N[i]
@@ -103,9 +99,7 @@ func (t Table) Second() []int {
 // the event, a set of bins: n10 pairs have the first inside and the second
 // outside. It panics unless in has a value for each bin.
 func (t Table) PairCounts(in []bool) (n11, n10, n01, n00 int) {
-	if len(in) != t.Bins {
-		panic("bounds: an event needs one value for each bin")
-	}
+	refuse(len(in) != t.Bins, "an event needs one value for each bin")
 	for i, n := range t.N {
 		switch first, second := in[i/t.Bins], in[i%t.Bins]; {
 		case first && second:
@@ -130,12 +124,8 @@ func (t Table) Event(in []bool) Counts {
 
 // mustBeTable is the guard of every bound on a table; values are the witness.
 func mustBeTable(t Table, values []float64) {
-	if t.Validate() != nil {
-		panic("bounds: table out of range; call Table.Validate first")
-	}
-	if len(values) != t.Bins {
-		panic("bounds: a witness needs one value for each bin")
-	}
+	refuse(t.Validate() != nil, "table out of range; call Table.Validate first")
+	refuse(len(values) != t.Bins, "a witness needs one value for each bin")
 }
 
 // tableCell is a cell of a table that holds something; n need not be whole.
@@ -239,9 +229,7 @@ const maxCanaries = 1 << 16
 
 // NewExchangeable returns an empty histogram. It panics unless 1 <= k <= 65536.
 func NewExchangeable(k int) Exchangeable {
-	if k < 1 || k > maxCanaries {
-		panic("bounds: an exchangeable vector has 1 to 65536 entries")
-	}
+	refuse(k < 1 || k > maxCanaries, "an exchangeable vector has 1 to 65536 entries")
 	return Exchangeable{K: k, Runs: make([]int, k+1)}
 }
 
@@ -296,9 +284,7 @@ func (e Exchangeable) Mean() float64 { return e.Moment(1) }
 // P(x_1 = ... = x_l = 1) without bias. It panics if l is out of range or there
 // is no run.
 func (e Exchangeable) Moment(l int) float64 {
-	if l < 1 || l > e.K {
-		panic("bounds: a moment's order is 1 to K")
-	}
+	refuse(l < 1 || l > e.K, "a moment's order is 1 to K")
 	sum, n := 0.0, 0
 	for c, runs := range e.Runs {
 		n += runs
@@ -311,9 +297,7 @@ func (e Exchangeable) Moment(l int) float64 {
 		}
 		sum += float64(runs) * m
 	}
-	if n == 0 {
-		panic("bounds: no run, no moment")
-	}
+	refuse(n == 0, "no run, no moment")
 	return sum / float64(n)
 }
 

@@ -35,9 +35,7 @@ type TradeoffPoint struct {
 // Cost: 4 Bins Clopper-Pearson limits. It panics on arguments out of range;
 // order must name every bin once.
 func TradeoffBand(t Table, order []int, beta float64) []TradeoffPoint {
-	if t.Validate() != nil || CheckBeta(beta) != nil {
-		panic("bounds: table or beta out of range")
-	}
+	refuse(t.Validate() != nil || CheckBeta(beta) != nil, "table or beta out of range")
 	mustBePermutation(order, t.Bins)
 	n := t.Pairs()
 	fpr := cumulativeBand(t.Second(), order, n, beta/2)
@@ -79,13 +77,9 @@ func cumulativeBand(counts, order []int, n int, beta float64) []limited {
 
 func mustBePermutation(order []int, n int) {
 	seen := make([]bool, n)
-	if len(order) != n {
-		panic("bounds: an order names every bin once")
-	}
+	refuse(len(order) != n, "an order names every bin once")
 	for _, i := range order {
-		if i < 0 || i >= n || seen[i] {
-			panic("bounds: an order names every bin once")
-		}
+		refuse(i < 0 || i >= n || seen[i], "an order names every bin once")
 		seen[i] = true
 	}
 }
@@ -119,9 +113,7 @@ func GaussianMu(c Counts, beta float64) float64 {
 // mu >= 0 and finite.
 func GaussianPValue(c Counts, mu float64) float64 {
 	mustBeSound(c, 0, 0.5)
-	if !(mu >= 0) || math.IsInf(mu, 1) {
-		panic("bounds: mu must be at least 0 and finite")
-	}
+	refuse(!(mu >= 0) || math.IsInf(mu, 1), "mu must be at least 0 and finite")
 	log, ok := bisect(-math.Log(0.999), -math.Log(minBeta), 1e-6, func(l float64) bool { return GaussianMu(c, math.Exp(-l)) > mu })
 	if !ok {
 		return 1
@@ -134,9 +126,7 @@ func GaussianPValue(c Counts, mu float64) float64 {
 // Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2). 0 at mu = 0. It panics
 // unless eps >= 0 and mu >= 0, both finite.
 func GaussianDelta(mu, eps float64) float64 {
-	if !(mu >= 0 && eps >= 0) || math.IsInf(mu, 1) || math.IsInf(eps, 1) {
-		panic("bounds: mu and epsilon must be at least 0 and finite")
-	}
+	refuse(!(mu >= 0 && eps >= 0) || math.IsInf(mu, 1) || math.IsInf(eps, 1), "mu and epsilon must be at least 0 and finite")
 	if mu == 0 {
 		return 0
 	}
@@ -169,9 +159,7 @@ func mills(x float64) float64 {
 // [GaussianMu]. +Inf at delta = 0 and mu > 0. It panics on arguments out of
 // range.
 func GaussianEpsilon(mu, delta float64) float64 {
-	if CheckDelta(delta) != nil {
-		panic("bounds: delta outside [0, 1); call CheckDelta first")
-	}
+	refuse(CheckDelta(delta) != nil, "delta outside [0, 1); call CheckDelta first")
 	if GaussianDelta(mu, 0) <= delta {
 		return 0
 	}
@@ -192,9 +180,7 @@ func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
 // through that corner is convex, so it lies below the straight lines from there.
 // It panics unless eps >= 0 and finite.
 func GaussianMuOfPure(eps float64) float64 {
-	if !(eps >= 0) || math.IsInf(eps, 1) {
-		panic("bounds: epsilon must be at least 0 and finite")
-	}
+	refuse(!(eps >= 0) || math.IsInf(eps, 1), "epsilon must be at least 0 and finite")
 	// By the small probability, which keeps its digits at large eps.
 	return -2 * mathext.NormalQuantile(1/(1+math.Exp(eps)))
 }
@@ -205,9 +191,7 @@ func GaussianMuOfPure(eps float64) float64 {
 // fixed beforehand, with the same confidence. 0 if delta <= 0. It panics on
 // arguments out of range; delta must be below 1.
 func GaussianMuFromDelta(delta, eps float64) float64 {
-	if !(eps >= 0 && delta < 1) || math.IsInf(eps, 1) {
-		panic("bounds: epsilon or delta out of range")
-	}
+	refuse(!(eps >= 0 && delta < 1) || math.IsInf(eps, 1), "epsilon or delta out of range")
 	if delta <= 0 {
 		return 0
 	}

@@ -141,9 +141,7 @@ func indexOfLargest(out, noise, q []float64) {
 // noisyMaxValue reports the maximum.
 type noisyMaxValue struct{ fixedNoisyMax }
 
-func (f *noisyMaxValue) Columns() []audit.Column {
-	return []audit.Column{{Name: "maximum", Kind: audit.Real}}
-}
+func (f *noisyMaxValue) Columns() []audit.Column { return oneColumn(audit.Real, "maximum") }
 
 func (f *noisyMaxValue) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	return f.eachRow(d, s, out, largest)
@@ -173,47 +171,14 @@ type shape struct {
 }
 
 var (
-	oneAbove = shape{label: "one above", at: func(i, _ int) (float64, float64) {
-		if i == 0 {
-			return 1, 2
-		}
-		return 1, 1
-	}}
-	oneBelow = shape{label: "one below", at: func(i, _ int) (float64, float64) {
-		if i == 0 {
-			return 1, 0
-		}
-		return 1, 1
-	}}
-	oneAboveRestBelow = shape{label: "one above, the rest below", at: func(i, _ int) (float64, float64) {
-		if i == 0 {
-			return 1, 2
-		}
-		return 1, 0
-	}}
-	oneBelowRestAbove = shape{label: "one below, the rest above", at: func(i, _ int) (float64, float64) {
-		if i == 0 {
-			return 1, 0
-		}
-		return 1, 2
-	}}
-	halfHalf = shape{label: "half below, half above", at: func(i, m int) (float64, float64) {
-		if 2*i < m {
-			return 1, 0
-		}
-		return 1, 2
-	}}
-	allAbove = shape{label: "all above", at: func(int, int) (float64, float64) { return 1, 2 }}
-	xShape   = shape{label: "X shape", at: func(i, m int) (float64, float64) {
-		switch {
-		case i < m/2:
-			return 1, 0
-		case i >= m-m/2:
-			return 0, 1
-		}
-		return 0, 0
-	}}
-	loneAbove = shape{label: "one above, the rest out of the race", alone: true,
+	oneAbove          = shape{label: "one above", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2, 1) }}
+	oneBelow          = shape{label: "one below", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0, 1) }}
+	oneAboveRestBelow = shape{label: "one above, the rest below", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2, 0) }}
+	oneBelowRestAbove = shape{label: "one below, the rest above", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0, 2) }}
+	halfHalf          = shape{label: "half below, half above", at: func(i, m int) (float64, float64) { return 1, pick(2*i < m, 0, 2) }}
+	allAbove          = shape{label: "all above", at: func(int, int) (float64, float64) { return 1, 2 }}
+	xShape            = shape{label: "X shape", at: func(i, m int) (float64, float64) { return pick(i < m/2, 1, 0), pick(i >= m-m/2, 1, 0) }}
+	loneAbove         = shape{label: "one above, the rest out of the race", alone: true,
 		at: func(int, int) (float64, float64) { return 0, 1 }}
 )
 
@@ -223,6 +188,13 @@ var (
 	valueLaplaceShapes     = []shape{allAbove, oneBelowRestAbove, halfHalf, oneAbove, oneAboveRestBelow, oneBelow, xShape}
 	valueExponentialShapes = []shape{loneAbove, allAbove, oneBelowRestAbove, halfHalf, oneAbove, oneAboveRestBelow, xShape, oneBelow}
 )
+
+func pick(yes bool, a, b float64) float64 {
+	if yes {
+		return a
+	}
+	return b
+}
 
 func shapePairs(shapes []shape, m int, lower float64) []audit.Pair {
 	pairs := make([]audit.Pair, len(shapes))

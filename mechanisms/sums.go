@@ -54,22 +54,16 @@ func (m *unclippedSum) Sample(d audit.Dataset, s *stream.Stream, out []float64) 
 }
 
 var sumNaNSpec = audit.MechanismSpec{
-	Name:   "sum-nan",
-	Title:  "Sum of ratios with a clip that NaN slips through",
-	Source: sumSource + "a clip by two comparisons, both of which are false for NaN (IEEE 754, section 5.11)",
-	Fault:  "clips with comparisons, which are false for NaN: one record 0/0 turns the sum, and the output, into NaN",
-	Params: []audit.ParamSpec{epsilonParam(1)},
-	Relations: func(audit.Params) []audit.Relation {
-		return []audit.Relation{audit.AddRemove, audit.Replace}
-	},
-	Claim: pureClaim,
-	Truth: neverPrivate(": a record 0/0 shows for certain"),
+	Name:      "sum-nan",
+	Title:     "Sum of ratios with a clip that NaN slips through",
+	Source:    sumSource + "a clip by two comparisons, both of which are false for NaN (IEEE 754, section 5.11)",
+	Fault:     "clips with comparisons, which are false for NaN: one record 0/0 turns the sum, and the output, into NaN",
+	Params:    []audit.ParamSpec{epsilonParam(1)},
+	Relations: only(audit.AddRemove, audit.Replace),
+	Claim:     pureClaim,
+	Truth:     neverPrivate(": a record 0/0 shows for certain"),
 	Domain: func(_ audit.Params, r audit.Relation) audit.Domain {
-		least := 0
-		if r == audit.Replace {
-			least = 1
-		}
-		return audit.Domain{Columns: 2, MinRows: least, MaxRows: histogramRows, Lower: []float64{0, 0}, Upper: []float64{10, 10}, Integer: true}
+		return audit.Domain{Columns: 2, MinRows: fewest(r), MaxRows: histogramRows, Lower: []float64{0, 0}, Upper: []float64{10, 10}, Integer: true}
 	},
 	Pairs: func(_ audit.Params, r audit.Relation) []audit.Pair {
 		ratios := func(values ...float64) audit.Dataset {

@@ -267,11 +267,7 @@ func (f queryFamily) domain(p audit.Params, r audit.Relation) audit.Domain {
 		wide := float64(5 * reach)
 		return audit.Domain{Columns: 1, MinRows: m, MaxRows: m, Lower: []float64{t - wide}, Upper: []float64{t + wide}, Reach: reach}
 	}
-	least := 0
-	if r == audit.Replace {
-		least = 1
-	}
-	return audit.Domain{Columns: 1, MinRows: least, MaxRows: svtRows, Lower: []float64{0}, Upper: []float64{1}}
+	return audit.Domain{Columns: 1, MinRows: fewest(r), MaxRows: svtRows, Lower: []float64{0}, Upper: []float64{1}}
 }
 
 func (f queryFamily) pairs(p audit.Params, r audit.Relation, v svtVariant) []audit.Pair {

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -222,7 +223,7 @@ func (s *npyStream) begin(h npyHead) error {
 	}
 	rows := h.shape[0]
 	switch {
-	case rows == 0 || columns == 0:
+	case rows <= 0 || columns <= 0:
 		return &audit.InputError{Field: field, Found: fmt.Sprint(h.shape), Want: "an array with values"}
 	case columns > MaxColumns:
 		return &audit.InputError{Field: field, Found: fmt.Sprint(h.shape), Want: fmt.Sprintf("at most %d columns; rows are the first dimension", MaxColumns)}
@@ -300,151 +301,38 @@ type npyHead struct {
 	shape   []int
 }
 
-// headScanner reads the few forms of Python literals that NumPy writes.
-type headScanner struct {
-	text string
-	at   int
-}
+// asJSON turns the few forms of Python literals that NumPy writes into JSON. Python 2
+// wrote lengths with an L.
+var asJSON = strings.NewReplacer("'", `"`, "(", "[", "False", "false", "True", "true",
+	"L,)", "]", "L)", "]", "L,", ",", ",)", "]", ", )", "]", ")", "]", ", }", "}", ",}", "}")
 
 func parseHead(b []byte) (npyHead, error) {
-	s := &headScanner{text: string(b)}
-	var h npyHead
-	seen := map[string]bool{}
-	if !s.take('{') {
-		return h, errors.New("it does not begin with {")
+	text := asJSON.Replace(string(b))
+	var h struct {
+		Descr   json.RawMessage `json:"descr"`
+		Fortran bool            `json:"fortran_order"`
+		Shape   []int           `json:"shape"`
 	}
-	for !s.take('}') {
-		key, err := s.word()
-		if err != nil {
-			return h, err
-		}
-		if seen[key] {
-			return h, fmt.Errorf("%q twice", key)
-		}
-		seen[key] = true
-		if !s.take(':') {
-			return h, fmt.Errorf("no colon after %q", key)
-		}
-		switch key {
-		case "descr":
-			h.descr, err = s.descr()
-		case "fortran_order":
-			h.fortran, err = s.truth()
-		case "shape":
-			h.shape, err = s.tuple()
-		default:
-			err = fmt.Errorf("an unknown key %s", quoted(key))
-		}
-		if err != nil {
-			return h, err
-		}
-		if !s.take(',') {
-			if !s.take('}') {
-				return h, errors.New("no comma between its entries")
-			}
-			break
+	in := json.NewDecoder(strings.NewReader(text))
+	in.DisallowUnknownFields()
+	if err := in.Decode(&h); err != nil {
+		return npyHead{}, err
+	}
+	if _, err := in.Token(); err != io.EOF {
+		return npyHead{}, errors.New("text after its end")
+	}
+	for _, key := range []string{"descr", "fortran_order", "shape"} {
+		if n := strings.Count(text, `"`+key+`"`); n != 1 {
+			return npyHead{}, fmt.Errorf("%s is there %d times", key, n)
 		}
 	}
-	if s.space(); s.at < len(s.text) {
-		return h, errors.New("text after its end")
-	}
-	if len(seen) < 3 {
-		return h, errors.New("descr, fortran_order or shape is missing")
-	}
-	return h, nil
-}
-
-func (s *headScanner) space() {
-	for s.at < len(s.text) && strings.IndexByte(" \t\r\n", s.text[s.at]) >= 0 {
-		s.at++
-	}
-}
-
-func (s *headScanner) take(c byte) bool {
-	s.space()
-	if s.at < len(s.text) && s.text[s.at] == c {
-		s.at++
-		return true
-	}
-	return false
-}
-
-// word is a string in quotes.
-func (s *headScanner) word() (string, error) {
-	s.space()
-	if s.at < len(s.text) && (s.text[s.at] == '\'' || s.text[s.at] == '"') {
-		rest := s.text[s.at+1:]
-		if n := strings.IndexByte(rest, s.text[s.at]); n >= 0 && strings.IndexByte(rest[:n], '\\') < 0 {
-			s.at += n + 2
-			return rest[:n], nil
+	out := npyHead{string(h.Descr), h.Fortran, h.Shape}
+	if !strings.HasPrefix(out.descr, "[") {
+		if err := json.Unmarshal(h.Descr, &out.descr); err != nil {
+			return npyHead{}, err
 		}
 	}
-	return "", fmt.Errorf("no string at its byte %d", s.at)
-}
-
-// descr is a type, or a list of fields, which is returned as it stands.
-func (s *headScanner) descr() (string, error) {
-	s.space()
-	if s.at == len(s.text) || s.text[s.at] != '[' {
-		return s.word()
-	}
-	depth := 0
-	for i := s.at; i < len(s.text); i++ {
-		switch s.text[i] {
-		case '[':
-			depth++
-		case ']':
-			if depth--; depth == 0 {
-				list := s.text[s.at : i+1]
-				s.at = i + 1
-				return list, nil
-			}
-		}
-	}
-	return "", errors.New("a list of fields that does not end")
-}
-
-func (s *headScanner) truth() (bool, error) {
-	s.space()
-	for _, w := range []string{"False", "True"} {
-		if strings.HasPrefix(s.text[s.at:], w) {
-			s.at += len(w)
-			return w == "True", nil
-		}
-	}
-	return false, errors.New("fortran_order is neither True nor False")
-}
-
-// tuple is a shape. Python 2 wrote lengths with an L.
-func (s *headScanner) tuple() ([]int, error) {
-	if !s.take('(') {
-		return nil, errors.New("shape is no tuple")
-	}
-	shape := []int{}
-	for !s.take(')') {
-		s.space()
-		from := s.at
-		for s.at < len(s.text) && s.text[s.at] >= '0' && s.text[s.at] <= '9' {
-			s.at++
-		}
-		n, err := strconv.ParseInt(s.text[from:s.at], 10, 64)
-		if err != nil || n > math.MaxInt {
-			return nil, fmt.Errorf("a length in shape that is no whole number: %s", quoted(s.text[from:]))
-		}
-		if shape = append(shape, int(n)); len(shape) > 64 {
-			return nil, errors.New("a shape of more than 64 dimensions")
-		}
-		if s.at < len(s.text) && s.text[s.at] == 'L' {
-			s.at++
-		}
-		if !s.take(',') {
-			if !s.take(')') {
-				return nil, errors.New("shape is no tuple")
-			}
-			break
-		}
-	}
-	return shape, nil
+	return out, nil
 }
 
 // Limits of an NPZ. Deflate reaches a ratio of 1032 on an array of one value,
@@ -458,15 +346,7 @@ const (
 // npzReader reads arrays from a zip file. A zip file is read from its end, so
 // its bytes are held until then; the arrays in it are read one after the other
 // in pieces.
-type npzReader struct {
-	p    *Parser
-	data []byte
-}
-
-func (r *npzReader) write(chunk []byte) error {
-	r.data = append(r.data, chunk...)
-	return nil
-}
+type npzReader struct{ held }
 
 func (r *npzReader) close() ([]*Table, error) {
 	name := r.p.o.Name
@@ -540,27 +420,16 @@ func (r *npzReader) array(f *zip.File, before, total uint64) (*Table, error) {
 	}
 	defer in.Close()
 	s := &npyStream{what: what, o: &r.p.o, left: &r.p.left}
-	buf := make([]byte, 1<<18)
 	read := uint64(0)
-	for {
-		n, err := in.Read(buf) // ends with an error where there is more than f says
-		read += uint64(n)
-		if n > 0 {
-			if err := s.write(buf[:n]); err != nil {
-				return nil, err
-			}
-			if r.p.o.Progress != nil {
-				if err := r.p.o.Progress(float64(before+read) / float64(total)); err != nil {
-					return nil, err
-				}
-			}
+	err = inPieces(in, broken, func(piece []byte) error { // ends with an error where there is more than f says
+		read += uint64(len(piece))
+		if err := s.write(piece); err != nil {
+			return err
 		}
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return nil, broken(err)
-		}
+		return r.p.o.tell(float64(before+read) / float64(total))
+	})
+	if err != nil {
+		return nil, err
 	}
 	tables, err := s.close()
 	if err != nil {

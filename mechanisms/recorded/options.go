@@ -86,6 +86,14 @@ type Options struct {
 	Progress func(share float64) error
 }
 
+// tell tells of progress, if somebody wants to know.
+func (o *Options) tell(share float64) error {
+	if o.Progress == nil {
+		return nil
+	}
+	return o.Progress(share)
+}
+
 func (o Options) filled() (Options, error) {
 	if o.Name == "" {
 		o.Name = "file"
