@@ -1,6 +1,7 @@
 package accounting
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/bits"
@@ -299,10 +300,7 @@ func stability(size int) int { return bits.Len(uint(size - 1)) }
 // negative or above 20.
 func GroupRenyi(alpha, eps float64, c int) (float64, float64, error) {
 	refuse(c < 0 || c > 20, "a group is of 2^0 to 2^20 records")
-	if err := CheckAlpha(alpha); err != nil {
-		return 0, 0, err
-	}
-	if err := checkEpsilon("epsilon", eps); err != nil {
+	if err := cmp.Or(CheckAlpha(alpha), checkEpsilon("epsilon", eps)); err != nil {
 		return 0, 0, err
 	}
 	if least := math.Ldexp(2, c); alpha < least && c > 0 {

@@ -1,6 +1,7 @@
 package accounting
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -128,13 +129,7 @@ func (q Query) Validate() error {
 		}
 	}
 	q = q.filled()
-	if err := CheckSteps(*q.Steps); err != nil {
-		return err
-	}
-	if err := CheckGroup(*q.Group); err != nil {
-		return err
-	}
-	if err := CheckDelta(*q.Delta); err != nil {
+	if err := cmp.Or(CheckSteps(*q.Steps), CheckGroup(*q.Group), CheckDelta(*q.Delta)); err != nil {
 		return err
 	}
 	if q.AtEpsilon != nil {

@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 )
@@ -83,16 +84,7 @@ func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 	if !c.Known() {
 		return fmt.Errorf("interval is %q, must be one of %v", string(c), CanaryIntervals())
 	}
-	if err := checkCanaries("k", k); err != nil {
-		return err
-	}
-	if err := checkCanaries("m", m); err != nil {
-		return err
-	}
-	if err := CheckDelta(delta); err != nil {
-		return err
-	}
-	if err := CheckBeta(beta); err != nil {
+	if err := cmp.Or(checkCanaries("k", k), checkCanaries("m", m), CheckDelta(delta), CheckBeta(beta)); err != nil {
 		return err
 	}
 	if l := c.Order(); min(k, m) < l {

@@ -1,6 +1,7 @@
 package bounds
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -53,10 +54,7 @@ func CountCells(k, m int, cells []CanaryCell) CanaryTable {
 // Validate reports the first field that is out of range, nil if there is none.
 // A table without a run is out of range.
 func (t CanaryTable) Validate() error {
-	if err := checkCanaries("k", t.K); err != nil {
-		return err
-	}
-	if err := checkCanaries("m", t.M); err != nil {
+	if err := cmp.Or(checkCanaries("k", t.K), checkCanaries("m", t.M)); err != nil {
 		return err
 	}
 	total := 0
