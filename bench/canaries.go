@@ -41,7 +41,7 @@ type canaryTable struct {
 	Columns   []string         `json:"columns"`
 	Rows      []canaryTableRow `json:"rows"`
 	Notes     []string         `json:"notes,omitempty"`
-	Checks    []canaryCheck    `json:"checks,omitempty"`
+	Checks    []check          `json:"checks,omitempty"`
 }
 
 type canaryTableRow struct {
@@ -56,8 +56,8 @@ type canaryFigure struct {
 	Published *float64 `json:"published,omitempty"`
 }
 
-// canaryCheck holds a figure against what is to be reached.
-type canaryCheck struct {
+// check holds a figure against what is to be reached.
+type check struct {
 	What    string   `json:"what"`
 	Got     float64  `json:"got"`
 	Least   *float64 `json:"least,omitempty"`
@@ -66,8 +66,8 @@ type canaryCheck struct {
 }
 
 // checked makes a check; NaN for an end that is open.
-func checked(what string, got, least, most float64) canaryCheck {
-	c := canaryCheck{What: what, Got: got, Reached: !(got < least) && !(got > most) && !math.IsNaN(got)}
+func checked(what string, got, least, most float64) check {
+	c := check{What: what, Got: got, Reached: !(got < least) && !(got > most) && !math.IsNaN(got)}
 	if !math.IsNaN(least) {
 		c.Least = &least
 	}
@@ -75,6 +75,35 @@ func checked(what string, got, least, most float64) canaryCheck {
 		c.Most = &most
 	}
 	return c
+}
+
+func atLeast(what string, got, want float64) check { return checked(what, got, want, math.NaN()) }
+func atMost(what string, got, want float64) check  { return checked(what, got, math.NaN(), want) }
+
+// missed are what was not reached.
+func missed(checks []check) (what []string) {
+	for _, c := range checks {
+		if !c.Reached {
+			what = append(what, c.What)
+		}
+	}
+	return what
+}
+
+func printChecks(w io.Writer, checks []check) {
+	for _, c := range checks {
+		verdict, want := "reached", []string{}
+		if !c.Reached {
+			verdict = "SHORT"
+		}
+		if c.Least != nil {
+			want = append(want, fmt.Sprintf("at least %.4g", *c.Least))
+		}
+		if c.Most != nil {
+			want = append(want, fmt.Sprintf("at most %.4g", *c.Most))
+		}
+		fmt.Fprintf(w, "%s  %s: %.4g, to be %s\n", verdict, c.What, c.Got, strings.Join(want, " and "))
+	}
 }
 
 func meanFigure(values []float64) canaryFigure {
@@ -184,11 +213,7 @@ func benchCanaries(c *call) (int, error) {
 		table.ID = t.name
 		b.say("%s: done", t.name)
 		result.Tables = append(result.Tables, table)
-		for _, c := range table.Checks {
-			if !c.Reached {
-				result.Missed = append(result.Missed, c.What)
-			}
-		}
+		result.Missed = append(result.Missed, missed(table.Checks)...)
 	}
 	return code(len(result.Missed) == 0), c.emit(result, func(w io.Writer) { printCanaryTables(w, result) })
 }
@@ -462,13 +487,13 @@ func (b *canaryBench) coverage() (*canaryTable, error) {
 			if k.Valid() {
 				worst = math.Max(worst, float64(n)/float64(b.Audits))
 				if significant(n, b.Audits, 0.001/float64(cells), canaryBeta) {
-					t.Checks = append(t.Checks, checked(fmt.Sprintf("%s under the law %q", k, l.name), float64(n)/float64(b.Audits), math.NaN(), canaryBeta))
+					t.Checks = append(t.Checks, atMost(fmt.Sprintf("%s under the law %q", k, l.name), float64(n)/float64(b.Audits), canaryBeta))
 				}
 			}
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.Checks = append(t.Checks, checked("largest rate of a valid bound", worst, math.NaN(), canaryBeta))
+	t.Checks = append(t.Checks, atMost("largest rate of a valid bound", worst, canaryBeta))
 	return t, nil
 }
 
@@ -592,18 +617,5 @@ func printCanaryTable(w io.Writer, t *canaryTable) {
 	for _, n := range t.Notes {
 		fmt.Fprintf(w, "Note: %s.\n", n)
 	}
-	for _, c := range t.Checks {
-		mark := "reached"
-		if !c.Reached {
-			mark = "MISSED"
-		}
-		want := ""
-		if c.Least != nil {
-			want += fmt.Sprintf(", at least %.3g", *c.Least)
-		}
-		if c.Most != nil {
-			want += fmt.Sprintf(", at most %.3g", *c.Most)
-		}
-		fmt.Fprintf(w, "%s: %s %.3f%s\n", mark, c.What, c.Got, want)
-	}
+	printChecks(w, t.Checks)
 }

@@ -16,6 +16,8 @@ import (
 	"sync/atomic"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -72,6 +74,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 		return exit
 	}
 	return cli.Fail("bench", stderr, audit.UnknownName("bench", args[0], names))
+}
+
+// audited is the report of an audit that ran to its end.
+func audited(ctx context.Context, plan pair.Plan, cat audit.Catalogue, pool *engine.Pool) (pair.Report, error) {
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(ctx)
+	if err == nil && r.Termination.Reason != audit.Completed {
+		err = cli.ErrStopped
+	}
+	return r, err
 }
 
 // call is one call of a bench: its flags, and where its result goes.

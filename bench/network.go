@@ -327,18 +327,23 @@ func openTraining(ctx context.Context, dir string) (*trainingTab, error) {
 			return nil, err
 		}
 	}
+	b, address, stop, err := served(ctx, dir)
+	return &trainingTab{b, address, stop}, err
+}
+
+// served serves a folder, and starts a browser in front of it.
+func served(ctx context.Context, dir string) (b context.Context, address string, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, err
+		return nil, "", nil, err
 	}
 	server := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: 10 * time.Second}
 	go server.Serve(listener)
-	b, stop, err := browser.Start(ctx)
+	b, end, err := browser.Start(ctx)
 	if err != nil {
 		server.Close()
-		return nil, err
 	}
-	return &trainingTab{browser: b, address: "http://" + listener.Addr().String() + "/", close: func() { stop(); server.Close() }}, nil
+	return b, "http://" + listener.Addr().String() + "/", func() { end(); server.Close() }, err
 }
 
 // run trains in a fresh tab.
@@ -422,19 +427,12 @@ func benchBrowser(c *call) (int, error) {
 // runInBrowser serves the site, presses Run at the given state and returns the
 // report.
 func runInBrowser(ctx context.Context, fragment, dir string, limit time.Duration) (pair.Report, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return pair.Report{}, err
-	}
-	server := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: 10 * time.Second}
-	go server.Serve(listener)
-	defer server.Close()
-	ctx, stop, err := browser.Start(ctx)
+	ctx, address, stop, err := served(ctx, dir)
 	if err != nil {
 		return pair.Report{}, err
 	}
 	defer stop()
-	tab, err := browser.Open(ctx, "http://"+listener.Addr().String()+"/"+fragment)
+	tab, err := browser.Open(ctx, address+fragment)
 	if err != nil {
 		return pair.Report{}, err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
 	"gonum.org/v1/gonum/stat"
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -111,14 +113,12 @@ func portfolioLearners(names string, quick bool) ([]audit.LearnerSpec, error) {
 		}), nil
 	}
 	var learners []audit.LearnerSpec
-	for name := range strings.SplitSeq(names, ",") {
-		l, err := catalogue.Learner(strings.TrimSpace(name))
+	for _, name := range namesOf(names) {
+		l, err := catalogue.Learner(name)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(learners, func(k audit.LearnerSpec) bool { return k.Name == l.Name }) {
-			learners = append(learners, l)
-		}
+		learners = append(learners, l)
 	}
 	return learners, nil
 }
@@ -222,14 +222,12 @@ func (b *portfolioBench) audit(ctx context.Context, j *portfolioJob) error {
 	if j.learner >= 0 {
 		plan.Learner = row.Learners[j.learner].Learner
 	}
-	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: core.LocalPool(b.catalogue, 1)}.Do(ctx)
+	report, err := audited(ctx, plan, b.catalogue, core.LocalPool(b.catalogue, 1))
 	switch {
-	case err != nil && j.learner >= 0 && len(report.Results) == 0:
+	case err != nil && !errors.Is(err, cli.ErrStopped) && j.learner >= 0 && len(report.Results) == 0:
 		j.note = err.Error()
 	case err != nil:
 		return fmt.Errorf("%s, learner %s, seed %d: %w", row.Mechanism, plan.Learner, plan.Seed, err)
-	case report.Termination.Reason != audit.Completed:
-		return context.Canceled
 	default:
 		j.bound, j.picked = *report.Results[0].LowerBound, report.Evidence.Witness.Learner
 	}

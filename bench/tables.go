@@ -42,31 +42,14 @@ var tablePaperNames = []string{"auditorium", "renyitester", "sniper"}
 
 // paperTable is a table or a figure of a paper, with our figures beside it.
 type paperTable struct {
-	ID        string       `json:"table"`
-	Title     string       `json:"title"`
-	Published string       `json:"published"` // what the published figures are
-	Notes     []string     `json:"notes,omitempty"`
-	Rows      []*tableRow  `json:"rows"`
-	Checks    []tableCheck `json:"checks"` // against what is to be reached
+	ID        string      `json:"table"`
+	Title     string      `json:"title"`
+	Published string      `json:"published"` // what the published figures are
+	Notes     []string    `json:"notes,omitempty"`
+	Rows      []*tableRow `json:"rows"`
+	Checks    []check     `json:"checks"` // against what is to be reached
 
-	judge func(rows []*tableRow) []tableCheck // may be nil
-}
-
-// tableCheck compares a figure with what it has to be.
-type tableCheck struct {
-	What    string  `json:"what"`
-	Got     float64 `json:"got"`
-	Want    float64 `json:"want"`
-	AtMost  bool    `json:"atMost,omitempty"` // else at least
-	Reached bool    `json:"reached"`
-}
-
-func atLeast(what string, got, want float64) tableCheck {
-	return tableCheck{What: what, Got: got, Want: want, Reached: got >= want}
-}
-
-func atMost(what string, got, want float64) tableCheck {
-	return tableCheck{What: what, Got: got, Want: want, AtMost: true, Reached: got <= want}
+	judge func(rows []*tableRow) []check // may be nil
 }
 
 // tableKind is how a row's figures come about.
@@ -177,9 +160,7 @@ func benchTables(c *call) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	short := slices.ContainsFunc(result.Tables, func(t paperTable) bool {
-		return slices.ContainsFunc(t.Checks, func(c tableCheck) bool { return !c.Reached })
-	})
+	short := slices.ContainsFunc(result.Tables, func(t paperTable) bool { return len(missed(t.Checks)) > 0 })
 	return code(plan.Quick || !short), c.emit(result, result.print)
 }
 
@@ -327,7 +308,7 @@ func (b *tablesBench) measure(ctx context.Context, plan tablesPlan, tables []pap
 	result := tablesResult{Bench: "tables", Plan: plan, Tables: tables}
 	for i := range tables {
 		t := &tables[i]
-		t.Checks = []tableCheck{}
+		t.Checks = []check{}
 		if t.judge != nil {
 			t.Checks = t.judge(t.Rows)
 		}
@@ -366,12 +347,9 @@ func (b *tablesBench) do(ctx context.Context, j *tableJob, workers int) error {
 
 // audit is one audit, added to out.
 func (b *tablesBench) audit(ctx context.Context, plan pair.Plan, pool *engine.Pool, out *tableRun) error {
-	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: pool}.Do(ctx)
-	switch {
-	case err != nil:
+	report, err := audited(ctx, plan, b.catalogue, pool)
+	if err != nil {
 		return err
-	case report.Termination.Reason != audit.Completed:
-		return context.Canceled
 	}
 	out.Refuted = report.Verdict == audit.Violation
 	out.Bound = *report.Results[0].LowerBound
@@ -556,19 +534,8 @@ func (t tablesResult) print(w io.Writer) {
 			line(func(c tableColumn) string { return c.of(r) })
 		}
 		out.Flush()
-		if len(table.Checks) > 0 {
-			fmt.Fprintln(w)
-		}
-		for _, c := range table.Checks {
-			verdict, relation := "reached", "at least"
-			if c.AtMost {
-				relation = "at most"
-			}
-			if !c.Reached {
-				verdict = "SHORT"
-			}
-			fmt.Fprintf(w, "%s  %s: %.4g, to be %s %.4g\n", verdict, c.What, c.Got, relation, c.Want)
-		}
+		fmt.Fprintln(w)
+		printChecks(w, table.Checks)
 	}
 }
 

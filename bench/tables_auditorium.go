@@ -130,7 +130,7 @@ func auditoriumTable1(p tablesPlan) paperTable {
 			}
 		}
 	}
-	t.judge = func(rows []*tableRow) (checks []tableCheck) {
+	t.judge = func(rows []*tableRow) (checks []check) {
 		for _, n := range []int{50_000, 100_000, 500_000} {
 			cells, seen := map[string]bool{}, false
 			for _, r := range rows {
@@ -197,7 +197,7 @@ func auditoriumTable2(p tablesPlan) paperTable {
 			}
 		}
 	}
-	t.judge = func(rows []*tableRow) (checks []tableCheck) {
+	t.judge = func(rows []*tableRow) (checks []check) {
 		best, order := map[string]*tableRow{}, []string{}
 		for _, r := range rows {
 			if r.Finder != "gp-ucb" && r.Finder != "cma-es" {
@@ -244,7 +244,7 @@ func auditoriumFigure2(p tablesPlan) paperTable {
 				Pair:       &audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(2)}},
 			Figures: []figure{{"Rényi", caught}}})
 	}
-	t.judge = func(rows []*tableRow) []tableCheck {
+	t.judge = func(rows []*tableRow) []check {
 		most, wrong := 0.0, 0
 		for _, r := range rows {
 			s := r.plan.Parameters["s"].Number
@@ -254,14 +254,14 @@ func auditoriumFigure2(p tablesPlan) paperTable {
 				most = max(most, s)
 			}
 		}
-		return []tableCheck{atLeast("largest s caught in nine of ten runs", most, 0.6), falseAlarms("s = 1, which keeps the claim", wrong, len(rows[len(rows)-1].Runs))}
+		return []check{atLeast("largest s caught in nine of ten runs", most, 0.6), falseAlarms("s = 1, which keeps the claim", wrong, len(rows[len(rows)-1].Runs))}
 	}
 	return t
 }
 
 // falseAlarms checks that refutations of a claim that holds are no more than
 // beta explains: an exact binomial test that accuses with probability 0.001.
-func falseAlarms(what string, refuted, runs int) tableCheck {
+func falseAlarms(what string, refuted, runs int) check {
 	most := 0
 	for most < runs && !significant(most+1, runs, 0.001, tablesBeta) {
 		most++
@@ -302,7 +302,7 @@ func auditoriumFigure3(p tablesPlan) paperTable {
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	t.judge = func(rows []*tableRow) (checks []tableCheck) {
+	t.judge = func(rows []*tableRow) (checks []check) {
 		for _, m := range figure3 {
 			var medians []float64
 			for _, r := range rows {

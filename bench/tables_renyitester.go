@@ -128,7 +128,7 @@ func renyiTable2(p tablesPlan) paperTable {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.judge = func(rows []*tableRow) (checks []tableCheck) {
+	t.judge = func(rows []*tableRow) (checks []check) {
 		caught, alarms, runs := 0, 0, 0
 		for _, r := range rows {
 			if m := renyiNamed(r.Name); !m.broken {
@@ -137,7 +137,7 @@ func renyiTable2(p tablesPlan) paperTable {
 				caught++
 			}
 		}
-		return []tableCheck{atLeast("broken mechanisms of 9 refuted (published best: 6)", float64(caught), 6), falseAlarms("mechanisms that keep the claim", alarms, runs)}
+		return []check{atLeast("broken mechanisms of 9 refuted (published best: 6)", float64(caught), 6), falseAlarms("mechanisms that keep the claim", alarms, runs)}
 	}
 	return t
 }
@@ -193,14 +193,14 @@ func renyiTable4(p tablesPlan) paperTable {
 			add(fmt.Sprintf("Rényi, alpha = %g", cell.alpha), cell.alpha)
 		}
 	}
-	t.judge = func(rows []*tableRow) []tableCheck {
+	t.judge = func(rows []*tableRow) []check {
 		alarms, runs := 0, 0
 		for _, r := range rows {
 			if !renyiNamed(r.Name).broken {
 				alarms, runs = alarms+r.Refuted, runs+len(r.Runs)
 			}
 		}
-		return []tableCheck{falseAlarms("mechanisms that keep the claim", alarms, runs)}
+		return []check{falseAlarms("mechanisms that keep the claim", alarms, runs)}
 	}
 	return t
 }
@@ -242,7 +242,7 @@ func renyiTable5(p tablesPlan) paperTable {
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	t.judge = func(rows []*tableRow) (checks []tableCheck) {
+	t.judge = func(rows []*tableRow) (checks []check) {
 		for _, r := range rows {
 			if r.Name == "WrongSensitivitySGD" {
 				checks = append(checks, atMost(fmt.Sprintf("WrongSensitivitySGD at %s: average trials (%s)", r.Claim, r.Finder), *r.Mean, 10))
@@ -293,7 +293,7 @@ func renyiFigure3(p tablesPlan) paperTable {
 					Pair: &audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(2)}}})
 		}
 	}
-	t.judge = func(rows []*tableRow) (checks []tableCheck) {
+	t.judge = func(rows []*tableRow) (checks []check) {
 		alarms, runs := 0, 0
 		for _, r := range rows {
 			alarms, runs = alarms+r.Refuted, runs+len(r.Runs)
@@ -371,7 +371,7 @@ func sniperTables(p tablesPlan) []paperTable {
 		}
 		t.Rows = append(t.Rows, row)
 	}
-	t.judge = func(rows []*tableRow) (checks []tableCheck) {
+	t.judge = func(rows []*tableRow) (checks []check) {
 		for _, r := range rows {
 			if r.Target != nil {
 				checks = append(checks, atLeast(r.Name+": median bound", *r.Median, *r.Target))
