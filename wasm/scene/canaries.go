@@ -26,14 +26,8 @@ type CanaryReport struct {
 	Out        *CanarySide      `json:"out"`
 	Intervals  []CanaryInterval `json:"intervals"`
 	Methods    []CanaryMethod   `json:"methods"` // of one run, and of scores
-	Equation10 *struct {
-		Single    *float64 `json:"single"`
-		First     *float64 `json:"first"`
-		Bias      *float64 `json:"bias"`
-		Variance2 *float64 `json:"variance2"`
-		Variance4 *float64 `json:"variance4"`
-	} `json:"equation10"`
-	Growth []CanaryGrowth `json:"growth"`
+	Equation10 *CanaryGrowth    `json:"equation10"`
+	Growth     []CanaryGrowth   `json:"growth"`
 }
 
 // CanaryEvidence is canary.Evidence.
@@ -112,17 +106,13 @@ type CanaryRuns struct {
 }
 
 func newCanaryRuns(t bounds.CanaryTable) *CanaryRuns {
-	v := &CanaryRuns{table: t}
+	v := &CanaryRuns{still: still{id: "runs", title: "Canaries", across: true, up: true}, table: t}
 	for _, c := range t.Cells {
 		v.runs += c.Runs
 		v.most = max(v.most, c.Runs)
 	}
 	return v
 }
-
-func (v *CanaryRuns) ID() string         { return "runs" }
-func (v *CanaryRuns) Title() string      { return "Canaries" }
-func (v *CanaryRuns) Zooms() (x, y bool) { return true, true }
 
 // rates are the shares of canaries in the event, inside and fresh, over all runs.
 func (v *CanaryRuns) rates() (in, out float64) {
@@ -295,7 +285,7 @@ var sideWords = [2]string{"inside", "fresh"}
 
 // newMoments is nil where no second moment is known.
 func newMoments(in, out *CanarySide) *Moments {
-	v := &Moments{sides: [2]*CanarySide{in, out}}
+	v := &Moments{still: still{id: "moments", title: "Correlation"}, sides: [2]*CanarySide{in, out}}
 	for side, x := range v.sides {
 		if x == nil || len(x.Moments) < 2 {
 			return nil
@@ -329,9 +319,6 @@ func (x *CanarySide) variance(k int) float64 {
 // correlation is that of any two canaries of a run: they are exchangeable, so the
 // matrix has this one figure off its diagonal. NaN where all are alike.
 func (x *CanarySide) correlation() float64 { return x.covariance() / x.spread() }
-
-func (v *Moments) ID() string    { return "moments" }
-func (v *Moments) Title() string { return "Correlation" }
 
 func (v *Moments) Words() string {
 	words := "Canaries of a run are exchangeable: any two have the same correlation, "
@@ -376,8 +363,7 @@ func (v *Moments) Facts(fig Figures) Table {
 
 func (v *Moments) Layout(f Frame) *Scene {
 	s := f.scene(0)
-	top := s.legend([]key{{words: "inside", paint: Ink(First), form: keyDot, mark: Disc}, {words: "fresh", paint: Ink(Second), form: keyDot, mark: Square},
-		{words: "were they independent (dashed)", paint: Ink(Muted), form: keyDash}}, 4) + 22
+	top := s.legend(append(sideKeys("inside", "fresh"), key{words: "were they independent (dashed)", paint: Ink(Muted), form: keyDash}), 4) + 22
 	const height, gap = 190, 66
 	boxes := s.two(top, height, gap)
 	titles := [2]string{"chance that so many are all in the event", "variance of their rate in a run"}
@@ -402,10 +388,6 @@ func (v *Moments) Layout(f Frame) *Scene {
 		}
 	}
 	for k, b := range boxes {
-		x[k].From, x[k].To, y[k].From, y[k].To = b.X, b.Right(), b.Bottom(), b.Y
-		s.label(b.X-50, b.Y-9, titles[k], Start, Muted)
-		s.across(y[k], 5, b, Power)
-		s.line(b.X, b.Bottom(), b.Right(), b.Bottom(), 1, Ink(Axis), Rect{})
 		marks := []float64{}
 		if k == 0 {
 			for l := range orders {
@@ -416,8 +398,7 @@ func (v *Moments) Layout(f Frame) *Scene {
 				marks = append(marks, float64(n))
 			}
 		}
-		s.ticksUnder(x[k], marks, b.Bottom(), Short, b.X-20, b.Right()+14)
-		s.label(b.X+b.W/2, b.Bottom()+37, below[k], Middle, Muted)
+		s.panel(b, &x[k], &y[k], marks, titles[k], below[k], Power)
 	}
 	lines := [2][2][2][]Point{} // panel, side, observed or independent
 	for _, g := range v.figures {
@@ -435,10 +416,7 @@ func (v *Moments) Layout(f Frame) *Scene {
 	}
 	for k := range lines {
 		for side, both := range lines[k] {
-			paint, form := Ink(First), Disc
-			if side == 1 {
-				paint, form = Ink(Second), Square
-			}
+			paint, form := sideMark(side)
 			s.dash(both[1], 1.2, paint.At(0.8), boxes[k])
 			s.add(Shape{Kind: Stroke, Points: both[0], Width: 1.6, Paint: paint})
 			s.add(Shape{Kind: Dots, Points: both[0], Radius: 4, Form: form, Paint: paint})
@@ -487,7 +465,7 @@ var growthLines = []struct {
 
 // newGrowth is nil where nothing grows.
 func newGrowth(steps []CanaryGrowth) *Growth {
-	v := &Growth{single: math.NaN()}
+	v := &Growth{still: still{id: "growth", title: "Growth"}, single: math.NaN()}
 	finite := func(x *float64) bool { return x != nil && math.Abs(*x) < 1e6 }
 	last := 0
 	for _, g := range steps {
@@ -518,9 +496,6 @@ func newGrowth(steps []CanaryGrowth) *Growth {
 	}
 	return v
 }
-
-func (v *Growth) ID() string    { return "growth" }
-func (v *Growth) Title() string { return "Growth" }
 
 func (v *Growth) Words() string {
 	last := v.steps[len(v.steps)-1]
@@ -590,15 +565,9 @@ func (v *Growth) Layout(f Frame) *Scene {
 	}
 	var at [2]func(d growthDot) Point
 	for k, box := range boxes {
-		x := Scale{Lo: 0.9, Hi: largest * 1.1, From: box.X, To: box.Right(), Log: true}
-		y := spanOf(least[k], most[k])
-		y.From, y.To = box.Bottom(), box.Y
+		x, y := Scale{Lo: 0.9, Hi: largest * 1.1, Log: true}, spanOf(least[k], most[k])
+		s.panel(box, &x, &y, marks, titles[k], "canaries counted", Short)
 		at[k] = func(d growthDot) Point { return Point{x.At(float64(d.k)), y.At(d.value)} }
-		s.label(box.X-50, box.Y-9, titles[k], Start, Muted)
-		s.across(y, 5, box, Short)
-		s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
-		s.ticksUnder(x, marks, box.Bottom(), Short, box.X-20, box.Right()+14)
-		s.label(box.X+box.W/2, box.Bottom()+37, "canaries counted", Middle, Muted)
 		if k == 0 && !math.IsNaN(v.single) {
 			s.dash([]Point{{box.X, y.At(v.single)}, {box.Right(), y.At(v.single)}}, 1.5, Ink(Text), Rect{})
 		}

@@ -29,7 +29,7 @@ type bar struct {
 const oneRun = "one-run"
 
 func newCanaryBounds(r *CanaryReport) *CanaryBounds {
-	v := &CanaryBounds{claimed: r.Plan.Claim.Epsilon}
+	v := &CanaryBounds{still: still{id: "intervals", title: "Bounds"}, claimed: r.Plan.Claim.Epsilon}
 	for _, i := range r.Intervals {
 		if i.LowerBound != nil {
 			v.bars = append(v.bars, bar{words: i.Interval, from: *i.LowerBound, to: *i.LowerBound, valid: i.Valid, chosen: i.Interval == r.Plan.Interval})
@@ -57,9 +57,6 @@ func newCanaryBounds(r *CanaryReport) *CanaryBounds {
 	}
 	return v
 }
-
-func (v *CanaryBounds) ID() string    { return "intervals" }
-func (v *CanaryBounds) Title() string { return "Bounds" }
 
 func (v *CanaryBounds) Place(i int) (x, y float64) {
 	return 0.5, (float64(i) + 0.5) / float64(len(v.bars))
@@ -152,11 +149,7 @@ func (v *CanaryBounds) Layout(f Frame) *Scene {
 	s.Plot = Rect{0, top, f.Width, height}
 	marks := x.Marks(int(max(2, box.W/70)))
 	for _, m := range marks {
-		role := Line
-		if m == 0 {
-			role = Axis
-		}
-		s.line(x.At(m), top, x.At(m), top+height, 1, Ink(role), Rect{})
+		s.line(x.At(m), top, x.At(m), top+height, 1, atZero(m), Rect{})
 	}
 	s.ticksUnder(x, marks, top+height, Short, left-12, f.Width)
 	s.label((x.From+x.To)/2, top+height+37, "epsilon", Middle, Muted)
@@ -241,7 +234,7 @@ type canaryLine struct {
 
 // NewCanariesOverRuns is nil where there are no bounds.
 func NewCanariesOverRuns(c *CanaryCourse) *CanariesOverRuns {
-	v := &CanariesOverRuns{CanaryCourse: *c}
+	v := &CanariesOverRuns{still: still{id: "bounds", title: "Bounds on epsilon over the number of runs"}, CanaryCourse: *c}
 	for _, i := range c.Intervals {
 		l := canaryLine{name: i.Name, letter: i.Letter, valid: i.Valid, own: i.Name == c.Chosen}
 		for at, p := range c.Points {
@@ -270,9 +263,6 @@ func NewCanariesOverRuns(c *CanaryCourse) *CanariesOverRuns {
 func (l canaryLine) words() string { return l.letter + " " + l.name }
 
 func (l canaryLine) last() float64 { return l.epsilon[len(l.epsilon)-1] }
-
-func (v *CanariesOverRuns) ID() string    { return "bounds" }
-func (v *CanariesOverRuns) Title() string { return "Bounds on epsilon over the number of runs" }
 
 func (v *CanariesOverRuns) Words() string {
 	var none []string

@@ -3,6 +3,7 @@ package scene
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Moment is a bound on the way: from so many pairs of outputs.
@@ -19,9 +20,31 @@ type Course struct {
 	Quantity string   `json:"quantity"`
 }
 
+// most is the largest figure.
+func (c Course) most() float64 {
+	most := c.Claimed
+	for _, m := range c.Moments {
+		most = max(most, m.Bound)
+	}
+	return most
+}
+
+// stairs hold a bound from where it was reached, a dot, until the next.
+func (c Course) stairs(x, y Scale) (stairs, dots []Point) {
+	for i, m := range c.Moments {
+		p := Point{x.At(float64(m.Pairs)), y.At(m.Bound)}
+		if i > 0 {
+			stairs = append(stairs, Point{p.X, stairs[len(stairs)-1].Y})
+		}
+		stairs, dots = append(stairs, p), append(dots, p)
+	}
+	return stairs, dots
+}
+
 // OverTime shows the bound against the outputs that were counted, and the claim
 // as a line.
 type OverTime struct {
+	still
 	course Course
 	final  *float64 // the certified bound, nil while there is none
 	pairs  int      // that it was computed from
@@ -34,17 +57,10 @@ func NewOverTime(c *Course, final *float64, pairs int) *OverTime {
 	if c == nil || len(c.Moments) == 0 {
 		return nil
 	}
-	return &OverTime{course: *c, final: final, pairs: pairs}
+	return &OverTime{still: still{"bound", "Bound over time", true, true, "Samples", linearOrLog}, course: *c, final: final, pairs: pairs}
 }
 
-func (v *OverTime) ID() string         { return "bound" }
-func (v *OverTime) Title() string      { return "Bound over time" }
-func (v *OverTime) Zooms() (x, y bool) { return true, true }
-func (v *OverTime) Choose(id string)   { v.log = id == "log" }
-
-func (v *OverTime) Choices() (string, []Choice) {
-	return "Samples", []Choice{{"linear", "linear"}, {"log", "logarithmic"}}
-}
+func (v *OverTime) Choose(id string) { v.log = id == "log" }
 
 func (v *OverTime) Words() string {
 	words := fmt.Sprintf("The lower bound on %s from the first outputs up to each moment of the run; claimed: %s. ", v.course.Quantity, Short(v.course.Claimed))
@@ -61,12 +77,7 @@ func (v *OverTime) Words() string {
 
 // first is the first moment whose bound passes the claim, -1 for none.
 func (v *OverTime) first() int {
-	for i, m := range v.course.Moments {
-		if m.Bound > v.course.Claimed {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(v.course.Moments, func(m Moment) bool { return m.Bound > v.course.Claimed })
 }
 
 func (v *OverTime) Name(i int) string { return fmt.Sprint(v.course.Moments[i].Pairs) }
@@ -103,10 +114,7 @@ func (v *OverTime) Facts(fig Figures) Table {
 }
 
 func (v *OverTime) scales() (x, y Scale) {
-	last, most := max(v.pairs, v.course.Moments[len(v.course.Moments)-1].Pairs), v.course.Claimed
-	for _, m := range v.course.Moments {
-		most = max(most, m.Bound)
-	}
+	last, most := max(v.pairs, v.course.Moments[len(v.course.Moments)-1].Pairs), v.course.most()
 	if v.final != nil {
 		most = max(most, *v.final)
 	}
@@ -147,14 +155,8 @@ func (v *OverTime) Layout(f Frame) *Scene {
 	clip := around(box, 6)
 	s.dash([]Point{{box.X, y.At(v.course.Claimed)}, {box.Right(), y.At(v.course.Claimed)}}, 1.6, Ink(Text), box)
 
-	var stairs, dots []Point
-	for i, m := range v.course.Moments {
-		p := Point{x.At(float64(m.Pairs)), y.At(m.Bound)}
-		if i > 0 {
-			stairs = append(stairs, Point{p.X, stairs[len(stairs)-1].Y})
-		}
-		stairs = append(stairs, p)
-		dots = append(dots, p)
+	stairs, dots := v.course.stairs(x, y)
+	for _, p := range dots {
 		s.Items = append(s.Items, Item{Box: Rect{p.X - 10, p.Y - 14, 20, 28}, Mark: intersect(Rect{p.X - 5, p.Y - 5, 10, 10}, clip)})
 	}
 	if v.course.Valid {
@@ -199,11 +201,7 @@ func (v *LiveLine) Choices() (string, []Choice) { return "", nil }
 func (v *LiveLine) Layout(f Frame) *Scene {
 	const height = 84
 	s := f.scene(height)
-	moments := v.course.Moments
-	most := v.course.Claimed
-	for _, m := range moments {
-		most = max(most, m.Bound)
-	}
+	moments, most := v.course.Moments, v.course.most()
 	if !(most > 0) {
 		most = 1
 	}
@@ -215,14 +213,7 @@ func (v *LiveLine) Layout(f Frame) *Scene {
 		s.dash([]Point{{x.From, y.At(c)}, {x.To, y.At(c)}}, 1.8, Ink(Text), Rect{})
 		s.label(4, y.At(c)-4, "claimed "+Short(c), Start, Muted)
 	}
-	var stairs []Point // a bound holds from where it was reached until the next
-	for i, m := range moments {
-		p := Point{x.At(float64(m.Pairs)), y.At(m.Bound)}
-		if i > 0 {
-			stairs = append(stairs, Point{p.X, stairs[len(stairs)-1].Y})
-		}
-		stairs = append(stairs, p)
-	}
+	stairs, _ := v.course.stairs(x, y)
 	s.add(Shape{Kind: Stroke, Points: stairs, Width: 2, Paint: Ink(First)})
 	s.add(Shape{Kind: Dots, Points: stairs[len(stairs)-1:], Radius: 3, Paint: Ink(First)})
 	return s

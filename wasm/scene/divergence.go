@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -176,12 +177,7 @@ func NewDivergence(chart pair.Chart, claim audit.Claim, reversed bool, live stri
 			}
 			return math.Log((float64(b.First) + 0.5) / float64(b.firstOf+1) / (float64(b.Second) + 0.5) * float64(b.secondOf+1))
 		}
-		slices.SortStableFunc(d.bins, func(a, b Bin) int {
-			if x, y := smoothed(a), smoothed(b); x != y {
-				return map[bool]int{true: -1, false: 1}[x > y]
-			}
-			return 0
-		})
+		slices.SortStableFunc(d.bins, func(a, b Bin) int { return cmp.Compare(smoothed(b), smoothed(a)) })
 	}
 	return d
 }
@@ -560,11 +556,8 @@ func (d *Divergence) legend(s *Scene, y float64) float64 {
 	if d.outcomes() {
 		items[0].form, items[1] = keyBox, key{words: "second dataset (hatched)", paint: Ink(Second), form: keyHatch}
 	}
-	for _, b := range d.bins {
-		if b.inEvent() > 0 {
-			items = append(items, key{words: "in the event", paint: Ink(Region), form: keyRegion})
-			break
-		}
+	if slices.ContainsFunc(d.bins, func(b Bin) bool { return b.inEvent() > 0 }) {
+		items = append(items, key{words: "in the event", paint: Ink(Region), form: keyRegion})
 	}
 	if e, ok := epsilonOf(d.claim); ok {
 		items = append(items, key{words: "claimed: ± ε = " + Short(e), paint: Ink(Text), form: keyDash})
@@ -575,10 +568,7 @@ func (d *Divergence) legend(s *Scene, y float64) float64 {
 // steps are both outlines over bins, at the place of a value and a share.
 func (s *Scene) steps(bins []Bin, place func(at, share float64) Point, clip Rect) {
 	for side := range 2 {
-		paint := Ink(First)
-		if side == 1 {
-			paint = Ink(Second)
-		}
+		paint, _ := sideMark(side)
 		var line []Point
 		flush := func() {
 			if side == 0 {
@@ -759,11 +749,7 @@ func (d *Divergence) rows(f Frame) *Scene {
 			marks = []float64{-e, 0, e}
 		}
 		for _, v := range marks {
-			role := Line
-			if v == 0 {
-				role = Axis
-			}
-			s.line(x[k].At(v), top, x[k].At(v), top+height, 1, Ink(role), Rect{})
+			s.line(x[k].At(v), top, x[k].At(v), top+height, 1, atZero(v), Rect{})
 		}
 		s.ticksUnder(x[k], marks, top+height, words[k], columns[k].X-8, columns[k].Right()+gaps-6)
 	}

@@ -219,6 +219,7 @@ func principal(points [][]float64, first int) (at [][2]float64, share [2]float64
 // CanaryPair shows the explored runs in the plane of two canaries' scores: those
 // inside, and the fresh ones of the same places.
 type CanaryPair struct {
+	still
 	of   *portrait
 	two  [2]int // numbers from 1
 	most int    // numbers there are on both sides
@@ -236,26 +237,17 @@ func newCanaryPair(p *portrait) *CanaryPair {
 	if p == nil {
 		return nil
 	}
-	v := &CanaryPair{of: p, most: min(p.inside, len(p.canaries)-p.inside)}
+	v := &CanaryPair{still: still{id: "pair", title: "Two canaries", across: true, up: true, label: "Canaries"}, of: p, most: min(p.inside, len(p.canaries)-p.inside)}
 	if v.most < 2 {
 		return nil
 	}
-	v.Choose("")
-	return v
-}
-
-func (v *CanaryPair) ID() string         { return "pair" }
-func (v *CanaryPair) Title() string      { return "Two canaries" }
-func (v *CanaryPair) Zooms() (x, y bool) { return true, true }
-
-func (v *CanaryPair) Choices() (string, []Choice) {
-	var choices []Choice
 	for i := 1; i <= v.most; i++ {
 		for k := i + 1; k <= v.most; k++ {
-			choices = append(choices, Choice{fmt.Sprintf("%d-%d", i, k), fmt.Sprintf("%d and %d", i, k)})
+			v.choices = append(v.choices, Choice{fmt.Sprintf("%d-%d", i, k), fmt.Sprintf("%d and %d", i, k)})
 		}
 	}
-	return "Canaries", choices
+	v.Choose("")
+	return v
 }
 
 func (v *CanaryPair) Choose(id string) {
@@ -364,11 +356,7 @@ func (v *CanaryPair) Layout(f Frame) *Scene {
 		s.rect(event, Ink(Region), box)
 		s.hatch(event, Ink(Hatch).At(0.35), box)
 	}
-	s.label(0, top-9, fmt.Sprintf("score of canary %d", v.two[1]), Start, Muted)
-	marks := x.Marks(int(max(4, box.W/70)))
-	s.grid(x, marks, box)
-	s.ticksUnder(x, marks, box.Bottom(), Short, box.X-12, box.Right()+12)
-	s.label((box.X+box.Right())/2, box.Bottom()+37, fmt.Sprintf("score of canary %d", v.two[0]), Middle, Muted)
+	s.grid(x, box, fmt.Sprintf("score of canary %d", v.two[0]), fmt.Sprintf("score of canary %d", v.two[1]))
 	s.dash([]Point{{cutX, box.Bottom()}, {cutX, box.Y}}, 1.5, Ink(Event), box)
 	s.dash([]Point{{box.X, cutY}, {box.Right(), cutY}}, 1.5, Ink(Event), box)
 	clip := around(box, 4)

@@ -24,10 +24,10 @@ type Rates struct {
 }
 
 // NewRates shows rows, of which there is one at least.
-func NewRates(rows []Rate, allowed float64) *Rates { return &Rates{rows: rows, allowed: allowed} }
+func NewRates(rows []Rate, allowed float64) *Rates {
+	return &Rates{still{id: "calibration", title: "The tool's own error rate"}, rows, allowed}
+}
 
-func (v *Rates) ID() string    { return "calibration" }
-func (v *Rates) Title() string { return "The tool's own error rate" }
 func (v *Rates) Words() string { return "" } // the page says how many there are in all
 
 func (v *Rates) Reading(i int) string {
@@ -125,11 +125,8 @@ func NewAccount(c AccountCurve) *Account {
 	if len(c.Points) == 0 {
 		return nil
 	}
-	return &Account{AccountCurve: c}
+	return &Account{still{id: "account", title: "Rényi curve"}, c}
 }
-
-func (v *Account) ID() string    { return "account" }
-func (v *Account) Title() string { return "Rényi curve" }
 
 func (v *Account) ends() (low, high OrderPoint) { return v.Points[0], v.Points[len(v.Points)-1] }
 
@@ -223,14 +220,13 @@ type ColumnBin struct {
 // as bars, its numbers as histograms over one another.
 type Column struct {
 	still
-	name   string
 	names  []Bin
 	ranges []Bin
 }
 
 // NewColumn is nil where there is nothing to draw.
 func NewColumn(name string, bins []ColumnBin) *Column {
-	v := &Column{name: name}
+	v := &Column{still: still{id: "column", title: name}}
 	var of [2]int
 	for _, b := range bins {
 		of[0] += b.Counts[0]
@@ -261,8 +257,6 @@ func NewColumn(name string, bins []ColumnBin) *Column {
 	return v
 }
 
-func (v *Column) ID() string    { return "column" }
-func (v *Column) Title() string { return v.name }
 func (v *Column) Words() string { return "" }
 
 func (v *Column) bin(i int) Bin {
@@ -278,7 +272,7 @@ func (v *Column) Reading(i int) string {
 }
 
 func (v *Column) Facts(Figures) Table {
-	t := Table{Title: v.name, Head: []string{"value", "first dataset", "second dataset"}}
+	t := Table{Title: v.title, Head: []string{"value", "first dataset", "second dataset"}}
 	for i := range len(v.names) + len(v.ranges) {
 		b := v.bin(i)
 		t.Rows = append(t.Rows, []string{b.Words, fmt.Sprint(b.First), fmt.Sprint(b.Second)})

@@ -117,13 +117,7 @@ func Short(x float64) string {
 }
 
 // ShortDown is a lower bound to four figures, rounded down so that it stays one.
-func ShortDown(x float64) string {
-	if x == 0 || math.IsInf(x, 0) {
-		return Short(x)
-	}
-	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-3)
-	return Short(math.Floor(round(x/unit, 12)) * unit)
-}
+func ShortDown(x float64) string { return Short(toSide(x, 3, math.Floor)) }
 
 // Grouped is a count, its thousands apart by narrow spaces.
 func Grouped(n int) string {
@@ -157,8 +151,7 @@ func percentBound(v float64, whole func(float64) float64) string {
 	if v == 0 || v == 1 {
 		return Percent(v)
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(100*v))-3)
-	return Short(whole(round(100*v/unit, 12))*unit) + "\u00a0%"
+	return Short(toSide(100*v, 3, whole)) + "\u00a0%"
 }
 
 func round(x float64, figures int) float64 {
@@ -266,11 +259,19 @@ func (f Figures) down(x float64) string { return f.bound(x, math.Floor) }
 func (f Figures) up(x float64) string   { return f.bound(x, math.Ceil) }
 
 func (f Figures) bound(x float64, whole func(float64) float64) string {
-	if f == Exact || x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+	if f == Exact {
 		return f.of(x)
 	}
-	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-5)
-	return f.of(whole(round(x/unit, 12)) * unit)
+	return f.of(toSide(x, 5, whole))
+}
+
+// toSide rounds by whole, so many figures after the first.
+func toSide(x, figures float64, whole func(float64) float64) float64 {
+	if x == 0 || math.IsInf(x, 0) || math.IsNaN(x) {
+		return x
+	}
+	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(x)))-figures)
+	return whole(round(x/unit, 12)) * unit
 }
 
 func yesNo(yes bool) string { return map[bool]string{true: "yes", false: "no"}[yes] }
@@ -287,6 +288,8 @@ type Choice struct {
 	ID    string `json:"id"`
 	Words string `json:"words"`
 }
+
+var linearOrLog = []Choice{{"linear", "linear"}, {"log", "logarithmic"}}
 
 // View is one of the pictures of a report.
 type View interface {
@@ -312,12 +315,19 @@ type View interface {
 	Facts(fig Figures) Table
 }
 
-// still is the part of a view that has no choices, does not zoom, and whose items
-// are told apart by their numbers.
-type still struct{}
+// still is a view's name and what else of it stays; its items are told apart by
+// their numbers.
+type still struct {
+	id, title  string
+	across, up bool // zooms
+	label      string
+	choices    []Choice
+}
 
-func (still) Choices() (string, []Choice) { return "", nil }
-func (still) Choose(string)               {}
-func (still) Zooms() (x, y bool)          { return false, false }
-func (still) Name(i int) string           { return strconv.Itoa(i) }
-func (still) Place(int) (x, y float64)    { return 0.5, 0.5 }
+func (v *still) ID() string                  { return v.id }
+func (v *still) Title() string               { return v.title }
+func (v *still) Choices() (string, []Choice) { return v.label, v.choices }
+func (v *still) Choose(string)               {}
+func (v *still) Zooms() (x, y bool)          { return v.across, v.up }
+func (v *still) Name(i int) string           { return strconv.Itoa(i) }
+func (v *still) Place(int) (px, py float64)  { return 0.5, 0.5 }

@@ -14,6 +14,7 @@ import (
 // the band of both, and the curve below which no test of a mechanism that keeps
 // the claim lies.
 type Tradeoff struct {
+	still
 	points   []bounds.TradeoffPoint // from (0, 1) to (1, 0)
 	claimed  [][2]float64           // a polyline
 	words    string                 // of the claim
@@ -28,7 +29,7 @@ func NewTradeoff(c *pair.TradeoffCurve, claim audit.Claim) *Tradeoff {
 	if c == nil || len(c.Points) == 0 {
 		return nil
 	}
-	t := &Tradeoff{points: c.Points, claimed: c.Claimed, words: c.ClaimWords, level: c.Confidence, reversed: c.Direction == pair.SecondOverFirst}
+	t := &Tradeoff{still: still{"tradeoff", "Trade-off", true, true, "Axes", linearOrLog}, points: c.Points, claimed: c.Claimed, words: c.ClaimWords, level: c.Confidence, reversed: c.Direction == pair.SecondOverFirst}
 	if len(t.claimed) == 0 {
 		t.claimed, t.implied = renyiTradeoff(claim), true
 	}
@@ -105,16 +106,7 @@ func binaryRenyi(alpha, p, q float64) float64 {
 	return (a + math.Log1p(math.Exp(b-a))) / (alpha - 1)
 }
 
-func (t *Tradeoff) ID() string    { return "tradeoff" }
-func (t *Tradeoff) Title() string { return "Trade-off" }
-
-func (t *Tradeoff) Choices() (string, []Choice) {
-	return "Axes", []Choice{{"linear", "linear"}, {"log", "logarithmic"}}
-}
-
 func (t *Tradeoff) Choose(id string) { t.log = id == "log" }
-
-func (t *Tradeoff) Zooms() (x, y bool) { return true, true }
 
 // claimedAt is the claimed curve's height, 0 where nothing is claimed.
 func (t *Tradeoff) claimedAt(x float64) float64 {
@@ -175,8 +167,6 @@ func (t *Tradeoff) Words() string {
 	}
 	return words
 }
-
-func (t *Tradeoff) Name(i int) string { return fmt.Sprint(i) }
 
 func (t *Tradeoff) Reading(i int) string {
 	p := t.points[i]
