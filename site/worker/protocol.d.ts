@@ -267,7 +267,7 @@ export interface BoundsCounts {
 }
 
 /** Method names how a bound was computed. */
-export type BoundsMethod = "exact-unconditional" | "clopper-pearson" | "paired-betting" | "anytime-event-mixture" | "gaussian-dp-clopper-pearson" | "jeffreys" | "renyi-paired-betting" | "renyi-paired-berry-esseen" | "anytime-score-mixture" | "anytime-renyi-mixture";
+export type BoundsMethod = "exact-unconditional" | "clopper-pearson" | "paired-betting" | "anytime-event-mixture" | "jeffreys" | "renyi-paired-betting" | "renyi-paired-berry-esseen" | "anytime-score-mixture" | "anytime-renyi-mixture" | "gaussian-dp-clopper-pearson";
 
 /** Table counts pairs of outputs by bin: N[a*Bins+b] pairs whose first output, drawn on the first dataset, lies in bin a and whose second, drawn on the second, lies in bin b. The bins are fixed before the pairs are drawn, and all outputs are independent. A witness that is constant on every bin is then a slice of Bins values, and a product over pairs depends on the table alone. Tables of disjoint shards add up. */
 export interface BoundsTable {
