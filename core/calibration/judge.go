@@ -170,17 +170,6 @@ func (c *Count) judge(beta, level float64) {
 func groups(rows []Row) []Group {
 	at := map[string]int{}
 	all := []Group{}
-	add := func(name string, r Row) {
-		i, ok := at[name]
-		if !ok {
-			i = len(all)
-			at[name] = i
-			all = append(all, Group{Name: name})
-		}
-		all[i].Cells++
-		all[i].Alarms += r.Alarms
-		all[i].Of += r.Of
-	}
 	for _, r := range rows {
 		if r.Unjudged != "" || !r.Met {
 			continue
@@ -190,7 +179,15 @@ func groups(rows []Row) []Group {
 		if r.Block == Guarantees && r.Plan.Anytime {
 			name += ", anytime"
 		}
-		add(name, r)
+		i, ok := at[name]
+		if !ok {
+			i = len(all)
+			at[name] = i
+			all = append(all, Group{Name: name})
+		}
+		all[i].Cells++
+		all[i].Alarms += r.Alarms
+		all[i].Of += r.Of
 	}
 	return slices.DeleteFunc(all, func(g Group) bool { return g.Cells < 2 })
 }

@@ -1,7 +1,9 @@
 package train
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
@@ -60,57 +62,41 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 	} else if c.Data, err = c.Data.resolve(); err != nil {
 		return c, err
 	}
-	text := func(p *string, value string) {
-		if *p == "" {
-			*p = value
-		}
-	}
-	number := func(p *float64, value float64) {
-		if *p == 0 {
-			*p = value
-		}
-	}
-	text(&c.Model, Perceptron)
+	c.Model = cmp.Or(c.Model, Perceptron)
 	if err := checkWord("model", c.Model, Perceptron, Linear); err != nil {
 		return c, err
 	}
 	if c.Model == Perceptron {
-		text(&c.Activation, Tanh)
+		c.Activation = cmp.Or(c.Activation, Tanh)
 		if err := checkWord("activation", c.Activation, Tanh, ReLU); err != nil {
 			return c, err
 		}
-		if c.Hidden == [2]int{} {
-			c.Hidden = [2]int{32, 32}
-		}
-		for _, h := range c.Hidden {
-			if err := checkInt("hidden", h, 1, unitsMost); err != nil {
-				return c, err
-			}
+		c.Hidden = cmp.Or(c.Hidden, [2]int{32, 32})
+		if err := cmp.Or(checkInt("hidden", c.Hidden[0], 1, unitsMost), checkInt("hidden", c.Hidden[1], 1, unitsMost)); err != nil {
+			return c, err
 		}
 	} else if c.Hidden != [2]int{} || c.Activation != "" {
 		return c, &audit.InputError{Field: "model", Found: `"linear" with hidden layers`, Want: `"mlp" to have them`, Remedy: "leave hidden and activation out"}
 	}
-	if c.Steps == 0 {
-		c.Steps = 100
-	}
-	number(&c.Rate, 0.1)
-	number(&c.Clip, 1)
-	number(&c.LearningRate, 0.5)
-	number(&c.Epsilon, 2)
-	number(&c.Delta, 1e-5)
-	number(&c.NoiseFactor, 1)
-	text(&c.Relation, AddRemove)
-	text(&c.Canary, Gradient)
-	text(&c.Access, Steps)
+	c.Steps = cmp.Or(c.Steps, 100)
+	c.Rate = cmp.Or(c.Rate, 0.1)
+	c.Clip = cmp.Or(c.Clip, 1)
+	c.LearningRate = cmp.Or(c.LearningRate, 0.5)
+	c.Epsilon = cmp.Or(c.Epsilon, 2)
+	c.Delta = cmp.Or(c.Delta, 1e-5)
+	c.NoiseFactor = cmp.Or(c.NoiseFactor, 1)
+	c.Relation = cmp.Or(c.Relation, AddRemove)
+	c.Canary = cmp.Or(c.Canary, Gradient)
+	c.Access = cmp.Or(c.Access, Steps)
 	if c.Canary == Gradient {
-		number(&c.Strength, 10)
+		c.Strength = cmp.Or(c.Strength, 10)
 		if !(c.Strength >= 1 && c.Strength <= 1e6) {
 			return c, &audit.InputError{Field: "strength", Found: format(c.Strength), Want: "a number in [1, 1e6]", Remedy: "a gradient shorter than the clipping norm tells less"}
 		}
 	} else if c.Strength != 0 {
 		return c, &audit.InputError{Field: "strength", Found: format(c.Strength), Want: "absent with poisoning canaries", Remedy: "their gradients are the model's"}
 	}
-	for _, e := range []error{
+	if err := cmp.Or(
 		checkInt("steps", c.Steps, 1, stepsMost),
 		checkNumber("rate", c.Rate, rateLeast, 1),
 		checkNumber("clip", c.Clip, 0, 1e6),
@@ -121,10 +107,8 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 		checkWord("relation", c.Relation, AddRemove, Replace),
 		checkWord("canary", c.Canary, Gradient, Poison),
 		checkWord("access", c.Access, Steps, Final),
-	} {
-		if e != nil {
-			return c, e
-		}
+	); err != nil {
+		return c, err
 	}
 	if c.Sigma == 0 {
 		c.Sigma, err = c.calibrate()
@@ -245,10 +229,8 @@ func checkNumber(field string, v, above, most float64) error {
 }
 
 func checkWord(field, v string, known ...string) error {
-	for _, k := range known {
-		if v == k {
-			return nil
-		}
+	if slices.Contains(known, v) {
+		return nil
 	}
 	return audit.UnknownName(field, v, known)
 }
