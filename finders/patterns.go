@@ -2,9 +2,10 @@ package finders
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // patterns proposes the pairs that StatDP and DP-Sniper try, at the middle of

@@ -575,7 +575,7 @@ func change(r *stream.Stream, relation audit.Relation, d audit.Domain, entries [
 	kind := r.Intn(8)
 	var v float64
 	if kind >= 3 && kind <= 5 {
-		v = value(r, d.Lower[c], d.Upper[c], d.Integer)
+		v = value(r, d, c)
 	}
 	switch kind {
 	case 0, 1, 2: // one row that stays more, or less, or all of them twice

@@ -2,8 +2,6 @@ package scene
 
 import (
 	"encoding/json"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"math"
 	"os"
 	"os/exec"
@@ -12,6 +10,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // TestPure: pictures are laid out without a browser and without the drawing
