@@ -32,26 +32,11 @@ func Kinds() []Kind {
 
 // Parameters are the names of the parameters that the kind needs, sensitivity
 // and rate apart; nil for a name that is not a kind.
-func (k Kind) Parameters() []string {
-	switch k {
-	case KindGaussian:
-		return []string{"sigma"}
-	case KindLaplace:
-		return []string{"scale"}
-	case KindRandomisedResponse:
-		return []string{"p"}
-	case KindPure:
-		return []string{"epsilon"}
-	case KindApproximate:
-		return []string{"epsilon", "stepDelta"}
-	case KindRenyi:
-		return []string{"alpha", "epsilon"}
-	case KindConcentrated:
-		return []string{"rho"}
-	case KindGaussianDP:
-		return []string{"mu"}
-	}
-	return nil
+func (k Kind) Parameters() []string { return parameters[k] }
+
+var parameters = map[Kind][]string{
+	KindGaussian: {"sigma"}, KindLaplace: {"scale"}, KindRandomisedResponse: {"p"}, KindPure: {"epsilon"},
+	KindApproximate: {"epsilon", "stepDelta"}, KindRenyi: {"alpha", "epsilon"}, KindConcentrated: {"rho"}, KindGaussianDP: {"mu"},
 }
 
 // Query asks for the account of Steps mechanisms of one kind, each on a value of

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,9 @@ import (
 	"strings"
 	"sync/atomic"
 	"text/tabwriter"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
@@ -126,22 +130,9 @@ func benchAnytime(c *call) (int, error) {
 }
 
 func (p anytimePlan) validate() error {
-	for _, n := range []struct {
-		name        string
-		value       int
-		least, most int
-	}{
-		{"-runs", p.Runs, fewer, 1e6},
-		{"-pairs", p.Pairs, coarser, 1e8},
-		{"-looks", p.Looks, coarser, min(p.Pairs, 1e6)},
-	} {
-		if n.value < n.least || n.value > n.most {
-			e := &audit.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [%d, %d]", n.least, n.most)}
-			if n.name == "-looks" && n.value > p.Pairs {
-				e.Remedy = "there is at most one look a pair; raise -pairs"
-			}
-			return e
-		}
+	remedy := choose(p.Looks > p.Pairs, "there is at most one look a pair; raise -pairs", "")
+	if err := cmp.Or(within("-runs", p.Runs, fewer, 1e6, ""), within("-pairs", p.Pairs, coarser, 1e8, ""), within("-looks", p.Looks, coarser, min(p.Pairs, 1e6), remedy)); err != nil {
+		return err
 	}
 	// Monitors allow any beta; the foil's exact test and its comparison do not
 	// make sense beyond one half.
@@ -400,14 +391,6 @@ func logMoment(p, h []float64, scale float64) float64 {
 	return math.Log(sum)
 }
 
-func mean(p, f []float64) float64 {
-	sum := 0.0
-	for i := range p {
-		sum += p[i] * f[i]
-	}
-	return sum
-}
-
 // binned are the probabilities of the bins between the edges and beyond the
 // outer ones, by the distribution function.
 func binned(edges []float64, cdf func(float64) float64) []float64 {
@@ -420,18 +403,9 @@ func binned(edges []float64, cdf func(float64) float64) []float64 {
 	return append(p, 1-last)
 }
 
-func normalCDF(mean float64) func(float64) float64 {
-	return func(x float64) float64 { return math.Erfc((mean-x)/math.Sqrt2) / 2 }
-}
+func normalCDF(mean float64) func(float64) float64 { return distuv.Normal{Mu: mean, Sigma: 1}.CDF }
 
-func laplaceCDF(mean float64) func(float64) float64 {
-	return func(x float64) float64 {
-		if x < mean {
-			return math.Exp(x-mean) / 2
-		}
-		return 1 - math.Exp(mean-x)/2
-	}
-}
+func laplaceCDF(mean float64) func(float64) float64 { return distuv.Laplace{Mu: mean, Scale: 1}.CDF }
 
 // anytimeCells are the experiments.
 func anytimeCells() []anytimeCell {
@@ -472,9 +446,9 @@ func anytimeCells() []anytimeCell {
 		with(renyiCell("two points, .0089 against 3.2e-6", pointsP, pointsQ, 1.762, math.Inf(1)), 0, false),
 		with(renyiCell("two points, log ratio cut at 3", pointsP, pointsQ, 1.762, 3), 14_500, false),
 		with(tableCell("score, epsilon at delta .01", bounds.MethodScoreMixture, wideP, wideQ,
-			math.Log((mean(wideP, f)-delta)/mean(wideQ, f)), func(beta float64) *bounds.TableMixture { return bounds.NewScoreMonitor(f, delta, beta) }), 122, false),
+			math.Log((floats.Dot(wideP, f)-delta)/floats.Dot(wideQ, f)), func(beta float64) *bounds.TableMixture { return bounds.NewScoreMonitor(f, delta, beta) }), 122, false),
 		with(tableCell("score, delta at epsilon .3", bounds.MethodScoreMixture, wideP, wideQ,
-			mean(wideP, f)-math.Exp(epsilon)*mean(wideQ, f), func(beta float64) *bounds.TableMixture { return bounds.NewDeltaMonitor(f, epsilon, beta) }), 276, false),
+			floats.Dot(wideP, f)-math.Exp(epsilon)*floats.Dot(wideQ, f), func(beta float64) *bounds.TableMixture { return bounds.NewDeltaMonitor(f, epsilon, beta) }), 276, false),
 	)
 }
 

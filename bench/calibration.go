@@ -171,10 +171,7 @@ func calibrate(ctx context.Context, cat audit.Catalogue, seed uint64, cells []ca
 
 func printCalibration(w io.Writer, r calibrationResult) {
 	p := r.Plan
-	kind := ""
-	if p.Anytime {
-		kind = " anytime-valid"
-	}
+	kind := choose(p.Anytime, " anytime-valid", "")
 	if len(r.Rows) > 0 {
 		fmt.Fprintf(w, "False alarms of%s audits of claims that hold: %d certification and %d exploration outputs a side, %d trials, beta = %g, %d runs of a cell that is cheap, seed %d\n",
 			kind, p.Samples, p.Explore, p.Trials, p.Beta, p.Runs, p.Seed)

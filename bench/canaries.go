@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"math"
@@ -286,19 +287,10 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 			jobs = append(jobs, &job{cell: c, seed: s})
 		}
 	}
-	var failure error
-	_, err := b.count(len(jobs), func(i int) bool {
-		j := jobs[i]
-		res, err := b.simulate(j.cell, j.seed)
-		if err != nil {
-			failure = err
-		}
-		j.res = res
-		return true
+	err := each(b.ctx, b.workers, len(jobs), func(_ context.Context, i int) (err error) {
+		jobs[i].res, err = b.simulate(jobs[i].cell, jobs[i].seed)
+		return err
 	})
-	if err == nil {
-		err = failure
-	}
 	if err != nil {
 		return err
 	}
@@ -322,8 +314,7 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 }
 
 func (b *canaryBench) simulate(c canaryCell, seed int) (map[canaryWay]canary.Judged, error) {
-	claim := audit.DPClaim(c.eps, canaryDelta)
-	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: &claim,
+	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: new(audit.DPClaim(c.eps, canaryDelta)),
 		Runs: c.n, K: c.k, M: c.m, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
 	if c.orthogonal {
 		p.Design = source.Orthogonal

@@ -115,6 +115,14 @@ func (c *call) workersFlag() *int {
 	return c.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 }
 
+// within is the refusal of a flag that is not in [least, most].
+func within[N int | uint64](flag string, value, least, most N, remedy string) error {
+	if value < least || value > most {
+		return &audit.InputError{Field: flag, Found: fmt.Sprint(value), Want: fmt.Sprintf("in [%d, %d]", least, most), Remedy: remedy}
+	}
+	return nil
+}
+
 // code is the exit code of a bench that reached all that it is held to, or did not.
 func code(reached bool) int {
 	if reached {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -93,21 +94,9 @@ func benchNetwork(c *call) (int, error) {
 }
 
 func (p networkPlan) validate() error {
-	for _, n := range []struct {
-		name               string
-		value, least, most int
-	}{
-		{"-outputs", p.Outputs, 100, 100_000}, // of more, the network takes 50,000 a side
-		{"-columns", p.Columns, 1, 128},       // of more, it reads 128
-		{"-units", p.Units, 1, 256},
-		{"-epochs", p.Epochs, 1, 1000},
-		{"-runs", p.Runs, 1, 1000},
-	} {
-		if n.value < n.least || n.value > n.most {
-			return &audit.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [%d, %d]", n.least, n.most)}
-		}
-	}
-	return nil
+	return cmp.Or(within("-outputs", p.Outputs, 100, 100_000, ""), // of more, the network takes 50,000 a side
+		within("-columns", p.Columns, 1, 128, ""), // of more, it reads 128
+		within("-units", p.Units, 1, 256, ""), within("-epochs", p.Epochs, 1, 1000, ""), within("-runs", p.Runs, 1, 1000, ""))
 }
 
 // flags are those of the training program.
@@ -161,9 +150,7 @@ func (p networkPlan) measure(ctx context.Context, chromium bool, say func(traine
 			if want := "js/wasm"; i > 0 && t.Platform != want {
 				return r, fmt.Errorf("training, %s: ran on %s, want %s", at.name, t.Platform, want)
 			}
-			if network == "" {
-				network = t.Network
-			}
+			network = cmp.Or(network, t.Network)
 			r.Same = r.Same && t.Network == network
 			r.Times[i].Seconds = append(r.Times[i].Seconds, t.Seconds)
 			t.Platform = at.name
@@ -201,10 +188,7 @@ func (r networkResult) print(w io.Writer) {
 		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%s\n", x.Platform, x.Median, x.Ratio, strings.Join(all, " "))
 	}
 	t.Flush()
-	verdict := "within"
-	if r.worst() > r.Limit {
-		verdict = "above"
-	}
+	verdict := choose(r.worst() > r.Limit, "above", "within")
 	fmt.Fprintf(w, "\nThe same network on all, bit for bit: %v\nLargest ratio %.2f, %s the limit of %g\n", r.Same, r.worst(), verdict, r.Limit)
 }
 

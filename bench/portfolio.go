@@ -1,10 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -235,20 +237,15 @@ func (b *portfolioBench) audit(ctx context.Context, j *portfolioJob) error {
 }
 
 func (b *portfolioBench) print(w io.Writer) {
-	explore := b.Plan.Explore
-	if explore == 0 {
-		explore = b.Plan.Samples
-	}
+	explore := cmp.Or(b.Plan.Explore, b.Plan.Samples)
 	fmt.Fprintf(w, "Mean certified epsilon at %d certification and %d exploration outputs a side, beta = %g, seeds 1 to %d, first pair of each mechanism\n\n",
 		b.Plan.Samples, explore, b.Plan.Beta, b.Runs)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "mechanism\tclaim\tportfolio\tbest learner alone\tits mean\tratio\tlimits\theld out\tverdict\tpicked")
 	for _, r := range b.Rows {
 		best := portfolioArm{Learner: "none"}
-		for _, arm := range r.Learners {
-			if arm.Learner == r.Best {
-				best = arm
-			}
+		if i := slices.IndexFunc(r.Learners, func(arm portfolioArm) bool { return arm.Learner == r.Best }); i >= 0 {
+			best = r.Learners[i]
 		}
 		limits := "-"
 		if r.Low != nil {
@@ -326,16 +323,8 @@ func shareText(ratio *float64) string {
 // pickedText lists the learners that the portfolio took, the most frequent
 // first.
 func pickedText(picked map[string]int) string {
-	var names []string
-	for name := range picked {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if picked[a] != picked[b] {
-			return picked[b] - picked[a]
-		}
-		return strings.Compare(a, b)
-	})
+	names := slices.Collect(maps.Keys(picked))
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(picked[b]-picked[a], strings.Compare(a, b)) })
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s %d", name, picked[name])
 	}
@@ -409,11 +398,9 @@ func (r *portfolioRow) judge(t float64) {
 	r.Best = best.Learner
 	told := best.Mean > toldFromZero*best.Error
 	if told {
-		ratio := r.Portfolio.Mean / best.Mean
-		r.Ratio = &ratio
+		r.Ratio = new(r.Portfolio.Mean / best.Mean)
 		if mean := stat.Mean(heldOut(singles), nil); mean > 0 {
-			ratio := r.Portfolio.Mean / mean
-			r.HeldOut = &ratio
+			r.HeldOut = new(r.Portfolio.Mean / mean)
 		}
 		if low, high, ok := fieller(p, best.Bounds, t); ok {
 			r.Low, r.High = &low, &high

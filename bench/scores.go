@@ -155,10 +155,7 @@ func (a jaxPrivacy) split(st *stream.Stream) (pure, gaussian float64) {
 	}
 	var seen [2]int // by class, so that both halves have as many of each
 	for _, i := range st.Perm(len(a.scores)) {
-		class := 0
-		if a.in[i] {
-			class = 1
-		}
+		class := choose(a.in[i], 1, 0)
 		h := &half[seen[class]%2]
 		seen[class]++
 		h.scores, h.in = append(h.scores, a.scores[i]), append(h.in, a.in[i])
@@ -226,8 +223,7 @@ func scoreTable(ctx context.Context, seed uint64, seeds, m int) (*canaryTable, e
 			for i := range drawn.In {
 				in[i] = true
 			}
-			claim := audit.DPClaim(2, canaryDelta)
-			r, err := scores.Run(scores.Plan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{})
+			r, err := scores.Run(scores.Plan{Version: canary.PlanVersion, Claim: new(audit.DPClaim(2, canaryDelta)), Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{})
 			if err != nil {
 				return nil, err
 			}

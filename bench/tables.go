@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -176,11 +177,8 @@ func (p tablesPlan) tables() ([]paperTable, error) {
 		}
 		return nil, audit.UnknownName("-paper", p.Paper, tablePaperNames)
 	}
-	if p.Runs < 0 || p.Runs > 10_000 {
-		return nil, &audit.InputError{Field: "-runs", Found: fmt.Sprint(p.Runs), Want: "in [0, 10000]", Remedy: "0 means each table's own number"}
-	}
-	if p.Seed > maxTablesSeed {
-		return nil, &audit.InputError{Field: "-seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(maxTablesSeed))}
+	if err := cmp.Or(within("-runs", p.Runs, 0, 10_000, "0 means each table's own number"), within("-seed", p.Seed, 0, maxTablesSeed, "")); err != nil {
+		return nil, err
 	}
 	all := make(p)
 	var names []string
@@ -213,9 +211,7 @@ func (r *tableRow) resolve(cat audit.Catalogue) error {
 	}
 	r.Mechanism, r.Parameters, r.Claim, r.Relation = a.Plan.Mechanism, r.plan.Parameters, a.Claim.String(), string(a.Plan.Relation)
 	r.Samples, r.Explore, r.Most, r.Pair, r.Quantity = a.Plan.Samples, a.Plan.Explore, a.Plan.Trials, a.Plan.Pair, goalWords(a.Plan)
-	if r.Truth == "" {
-		r.Truth = a.Spec.Truth(a.Plan.Parameters)
-	}
+	r.Truth = cmp.Or(r.Truth, a.Spec.Truth(a.Plan.Parameters))
 	if r.Pair != nil {
 		r.Most = 1
 	} else {
@@ -379,17 +375,14 @@ func (r *tableRow) sum() {
 	r.Outputs /= n
 	switch r.Kind {
 	case tableAudit:
-		v := median(bounds)
-		r.Median = &v
+		r.Median = new(median(bounds))
 	case tableSearch:
-		v := trials / n
-		r.Mean = &v
+		r.Mean = new(trials / n)
 	case tableLadder:
 		if 2*len(needed) > len(r.Runs) {
 			slices.Sort(needed)
 			// The runs that needed more than the last rung come last.
-			v := needed[(len(r.Runs)-1)/2]
-			r.Needed = &v
+			r.Needed = new(needed[(len(r.Runs)-1)/2])
 		}
 	}
 }

@@ -97,10 +97,7 @@ func renyiTable1(p tablesPlan) paperTable {
 					continue // the event test has no alpha
 				}
 				for i, of := range []string{"RényiTester", "aDPTester m=10", "m=100", "m=1000", "DP-Sniper"} {
-					value := cell.figures[i]
-					if i == 0 && through == 0 {
-						value = "-"
-					}
+					value := choose(i == 0 && through == 0, "-", cell.figures[i])
 					row.Figures = append(row.Figures, figure{of, value})
 				}
 				again, corrected := "-", "-"
@@ -267,10 +264,7 @@ func renyiTable7(p tablesPlan) paperTable {
 		{"NonDPMean2", 0.01, 1.5, "1", "1.8"}, {"NonDPMean2", 0.1, 1.5, "25", "25"}, {"NonDPMean2", 0.01, 2, "1.6", "1.8"},
 	} {
 		for _, f := range []string{"nsga2", "random"} {
-			value := cell.evolutionary
-			if f == "random" {
-				value = cell.random
-			}
+			value := choose(f == "random", cell.random, cell.evolutionary)
 			row := &tableRow{Name: cell.name, Setting: fmt.Sprintf("Rényi, alpha = %g", cell.alpha), Kind: tableSearch, Runs: p.runsOf(10, 3),
 				plan: p.renyiSearch(renyiNamed(cell.name), f, cell.epsilon, cell.alpha), Figures: []figure{{"RényiTester", value}}}
 			row.plan.ThroughRenyi = cell.alpha
@@ -287,9 +281,8 @@ func renyiFigure3(p tablesPlan) paperTable {
 		Notes:     []string{"n: certification outputs a side; exploration draws as many", "the mechanism is dp-sgd with sigma = 1 on none against {2}, clipped to 1: its claim is the truth, so a refutation is a false alarm"}}
 	for _, alpha := range []float64{1.5, 2} {
 		for _, n := range ifQuick(p, []int{1000, 10_000, 50_000}, []int{1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 500_000}) {
-			claim := audit.Claim{Kind: audit.Renyi, Alpha: alpha}
 			t.Rows = append(t.Rows, &tableRow{Name: "N(0,1), N(1,1)", Setting: fmt.Sprintf("n = %d", n), Kind: tableAudit, Runs: p.runsOf(10, 4),
-				plan: pair.Plan{Mechanism: "dp-sgd", Claim: &claim, Samples: n, Explore: n, Parameters: audit.Params{"sigma": number(1), "alpha": number(alpha)},
+				plan: pair.Plan{Mechanism: "dp-sgd", Claim: new(audit.Claim{Kind: audit.Renyi, Alpha: alpha}), Samples: n, Explore: n, Parameters: audit.Params{"sigma": number(1), "alpha": number(alpha)},
 					Pair: &audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(2)}}})
 		}
 	}
@@ -366,8 +359,7 @@ func sniperTables(p tablesPlan) []paperTable {
 			row.plan.Claim = &claim
 		}
 		if !p.Quick {
-			target := s.target
-			row.Target = &target
+			row.Target = new(s.target)
 		}
 		t.Rows = append(t.Rows, row)
 	}

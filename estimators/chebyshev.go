@@ -196,10 +196,8 @@ func newGrid(ex audit.Exploration, ramp feature, degree int) (*grid, error) {
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		g.shares[s], g.held[s] = make([]float64, gridCells), make([]float64, gridCells)
 		for start := 0; start < side.Len(); start += block {
-			if start%checkEvery == 0 {
-				if err := ex.Check(); err != nil {
-					return nil, err
-				}
+			if err := checked(&ex, start); err != nil {
+				return nil, err
 			}
 			n := copy(v[:], side.Rows[start:])
 			ramp.ramps(&v, n)

@@ -109,10 +109,8 @@ func (d *design) distinct(ex audit.Exploration, width, limit int) ([]float64, er
 	var rows []float64
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		for i := range side.Len() {
-			if i%checkEvery == 0 {
-				if err := ex.Check(); err != nil {
-					return nil, err
-				}
+			if err := checked(&ex, i); err != nil {
+				return nil, err
 			}
 			row := side.Rows[i*width : (i+1)*width]
 			var key uint64

@@ -116,10 +116,8 @@ func bitsOf(ex audit.Exploration, width, limit int, keep func(i int) bool) (audi
 	for s, side := range sides {
 		rows := make([]float64, 0, min(limit, side.Len())*width)
 		for i, x := range side.Rows {
-			if i%checkEvery == 0 {
-				if err := ex.Check(); err != nil {
-					return ex, err
-				}
+			if err := checked(&ex, i); err != nil {
+				return ex, err
 			}
 			if len(rows) == limit*width {
 				break

@@ -109,10 +109,8 @@ func (m *histogramModel) count(ex audit.Exploration) ([2]sideCounts, error) {
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		rows := side.Rows
 		for start := 0; len(rows) > 0; start += block {
-			if start%checkEvery == 0 {
-				if err := ex.Check(); err != nil {
-					return folds, err
-				}
+			if err := checked(&ex, start); err != nil {
+				return folds, err
 			}
 			n := min(block, len(rows)/m.width)
 			m.coder.code(rows, m.width, n, &cell)
@@ -261,10 +259,8 @@ func equalEdges(ex audit.Exploration, column audit.Column, p partition, bins int
 	width := column.Width()
 	for _, side := range []audit.Samples{ex.First, ex.Second} {
 		for i := range side.Len() {
-			if i%checkEvery == 0 {
-				if err := ex.Check(); err != nil {
-					return nil, err
-				}
+			if err := checked(&ex, i); err != nil {
+				return nil, err
 			}
 			row := side.Rows[i*width : (i+1)*width]
 			if column.Kind == audit.Mixed {

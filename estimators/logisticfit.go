@@ -1,6 +1,7 @@
 package estimators
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -133,9 +134,7 @@ func (o *objective) evaluate(u []float64) {
 		loss += stream.Log(product)
 		backward(b, &r, p, o.gradient)
 	}
-	if total == 0 {
-		total = 1
-	}
+	total = cmp.Or(total, 1)
 	o.value = loss / total
 	for j := range o.gradient {
 		o.gradient[j] /= total

@@ -1,6 +1,7 @@
 package estimators
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -74,40 +75,21 @@ func MLP(name string, o MLPOptions) (audit.LearnerSpec, error) {
 	bad := func(field string, found any, want string) (audit.LearnerSpec, error) {
 		return audit.LearnerSpec{}, &audit.InputError{Field: name + "." + field, Found: fmt.Sprint(found), Want: want}
 	}
-	if o.Hidden == [2]int{} {
-		o.Hidden = [2]int{32, 32}
-	}
-	for _, h := range o.Hidden {
-		if h < 1 || h > unitsMost {
-			return bad("hidden", h, fmt.Sprintf("in [1, %d]", unitsMost))
+	o.Hidden, o.Rate = cmp.Or(o.Hidden, [2]int{32, 32}), cmp.Or(o.Rate, 0.001)
+	o.Epochs, o.Batch, o.Patience = cmp.Or(o.Epochs, 12), cmp.Or(o.Batch, 128), cmp.Or(o.Patience, 3)
+	for _, n := range []struct {
+		field       string
+		value, most int
+	}{{"hidden", o.Hidden[0], unitsMost}, {"hidden", o.Hidden[1], unitsMost}, {"epochs", o.Epochs, epochsMost}, {"batch", o.Batch, batchMost}, {"patience", o.Patience, epochsMost}} {
+		if n.value < 1 || n.value > n.most {
+			return bad(n.field, n.value, fmt.Sprintf("in [1, %d]", n.most))
 		}
 	}
 	if !(o.Bound >= 0 && o.Bound <= boundMost) {
 		return bad("bound", o.Bound, fmt.Sprintf("in (0, %d]", boundMost))
 	}
-	if o.Epochs == 0 {
-		o.Epochs = 12
-	}
-	if o.Epochs < 0 || o.Epochs > epochsMost {
-		return bad("epochs", o.Epochs, fmt.Sprintf("in [1, %d]", epochsMost))
-	}
-	if o.Rate == 0 {
-		o.Rate = 0.001
-	}
 	if !(o.Rate > 0 && o.Rate <= largestRate) {
 		return bad("rate", o.Rate, fmt.Sprintf("in (0, %g]", float64(largestRate)))
-	}
-	if o.Batch == 0 {
-		o.Batch = 128
-	}
-	if o.Batch < 0 || o.Batch > batchMost {
-		return bad("batch", o.Batch, fmt.Sprintf("in [1, %d]", batchMost))
-	}
-	if o.Patience == 0 {
-		o.Patience = 3
-	}
-	if o.Patience < 0 || o.Patience > epochsMost {
-		return bad("patience", o.Patience, fmt.Sprintf("in [1, %d]", epochsMost))
 	}
 	switch o.Loss {
 	case AutoLoss, HockeyStickLoss, RenyiLoss:

@@ -201,10 +201,8 @@ func countOutcomes(ex audit.Exploration, keys *outcomeKeys) ([]seenOutcome, erro
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		rows := side.Rows
 		for start := 0; len(rows) > 0; start += block {
-			if start%checkEvery == 0 {
-				if err := ex.Check(); err != nil {
-					return nil, err
-				}
+			if err := checked(&ex, start); err != nil {
+				return nil, err
 			}
 			n := min(block, len(rows)/keys.width)
 			keys.code(rows, n, &key)

@@ -220,6 +220,14 @@ const (
 	tailLeast   = 8       // sorted values in the outermost bins
 )
 
+// checked asks, every so many rows, whether to go on.
+func checked(ex *audit.Exploration, i int) error {
+	if i%checkEvery != 0 {
+		return nil
+	}
+	return ex.Check()
+}
+
 // fitPartition divides the column at this offset of a row: symbols as they
 // occur, numbers at quantiles of the pooled sample of both sides, with bins of
 // their own for values that repeat often. With tails, bins get ever narrower
@@ -257,10 +265,8 @@ func tally(ex audit.Exploration, column audit.Column, offset int) ([]tallied, er
 	for _, side := range []audit.Samples{ex.First, ex.Second} {
 		w, n := audit.Width(side.Columns), side.Len()
 		for i := range n {
-			if i%checkEvery == 0 {
-				if err := ex.Check(); err != nil {
-					return nil, err
-				}
+			if err := checked(&ex, i); err != nil {
+				return nil, err
 			}
 			at := i*w + offset
 			t.add(side.Rows[at], side.Rows[at+second])

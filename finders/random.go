@@ -241,10 +241,7 @@ func value(r *stream.Stream, d audit.Domain, c int) float64 {
 // alike, two halves against each other, or each in its own way.
 func move(r *stream.Stream, d audit.Domain, values []float64) {
 	n := len(values)
-	reach := d.Reach
-	if d.Integer {
-		reach = math.Floor(reach)
-	}
+	reach := pick(d.Integer, math.Floor(d.Reach), d.Reach)
 	sign := float64(2*r.Intn(2) - 1)
 	cut := r.Intn(n + 1)
 	pattern, one := r.Intn(4), r.Intn(n)

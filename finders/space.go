@@ -183,10 +183,7 @@ func (s *space) pair(u []float64) (audit.Pair, bool) {
 	var p audit.Pair
 	if s.relation == audit.LInfinity {
 		for i := range sh.rows {
-			at := s.rowAt(sh.run(i))
-			if i == sh.place {
-				at = s.changedAt
-			}
+			at := pick(i == sh.place, s.changedAt, s.rowAt(sh.run(i)))
 			for c := range d.Columns {
 				a, b := s.answers(u, at, c)
 				first.Values, second.Values = append(first.Values, a), append(second.Values, b)

@@ -194,10 +194,7 @@ func (m *mean) Columns() []audit.Column { return oneColumn(audit.Real, "mean") }
 // Sample makes outputs of at most about 1e20 at the smallest epsilon: finite
 // also where ñ is at its lower end. A raw mean of no records is an error.
 func (m *mean) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
-	least := 0
-	if m.rawMean {
-		least = 1
-	}
+	least := pick(m.rawMean, 1, 0)
 	if err := checkShape(d, least, anyRows); err != nil {
 		return err
 	}

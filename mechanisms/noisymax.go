@@ -171,13 +171,13 @@ type shape struct {
 }
 
 var (
-	oneAbove          = shape{label: "one above", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2, 1) }}
-	oneBelow          = shape{label: "one below", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0, 1) }}
-	oneAboveRestBelow = shape{label: "one above, the rest below", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2, 0) }}
-	oneBelowRestAbove = shape{label: "one below, the rest above", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0, 2) }}
-	halfHalf          = shape{label: "half below, half above", at: func(i, m int) (float64, float64) { return 1, pick(2*i < m, 0, 2) }}
+	oneAbove          = shape{label: "one above", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2.0, 1) }}
+	oneBelow          = shape{label: "one below", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0.0, 1) }}
+	oneAboveRestBelow = shape{label: "one above, the rest below", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2.0, 0) }}
+	oneBelowRestAbove = shape{label: "one below, the rest above", at: func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0.0, 2) }}
+	halfHalf          = shape{label: "half below, half above", at: func(i, m int) (float64, float64) { return 1, pick(2*i < m, 0.0, 2) }}
 	allAbove          = shape{label: "all above", at: func(int, int) (float64, float64) { return 1, 2 }}
-	xShape            = shape{label: "X shape", at: func(i, m int) (float64, float64) { return pick(i < m/2, 1, 0), pick(i >= m-m/2, 1, 0) }}
+	xShape            = shape{label: "X shape", at: func(i, m int) (float64, float64) { return pick(i < m/2, 1.0, 0), pick(i >= m-m/2, 1.0, 0) }}
 	loneAbove         = shape{label: "one above, the rest out of the race", alone: true,
 		at: func(int, int) (float64, float64) { return 0, 1 }}
 )
@@ -189,7 +189,7 @@ var (
 	valueExponentialShapes = []shape{loneAbove, allAbove, oneBelowRestAbove, halfHalf, oneAbove, oneAboveRestBelow, xShape, oneBelow}
 )
 
-func pick(yes bool, a, b float64) float64 {
+func pick[T any](yes bool, a, b T) T {
 	if yes {
 		return a
 	}

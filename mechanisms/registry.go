@@ -138,10 +138,7 @@ func checkTable(d audit.Dataset, columns, minRows, maxRows int) error {
 		return &audit.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprint(columns)}
 	}
 	if n := d.Len(); n < minRows || n > maxRows {
-		want := fmt.Sprintf("at least %d rows", minRows)
-		if minRows == maxRows {
-			want = fmt.Sprintf("%d rows", minRows)
-		}
+		want := pick(minRows == maxRows, fmt.Sprintf("%d rows", minRows), fmt.Sprintf("at least %d rows", minRows))
 		return &audit.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", n), Want: want}
 	}
 	for i, v := range d.Values {

@@ -194,10 +194,7 @@ func (v svtVariant) build(p audit.Params) (audit.Mechanism, error) {
 	}
 	first := float64(v.share * p.Num("epsilon"))
 	b := svtBudget{first: first, second: p.Num("epsilon") - first, sensitivity: sensitivity, cutoff: p.Num("c")}
-	cutoff := p.Int("c")
-	if v.endless {
-		cutoff = m + 1 // out of reach
-	}
+	cutoff := pick(v.endless, m+1, p.Int("c")) // out of reach
 	run := svtRun{queries: m, answers: f.answers, threshold: p.Num("threshold"), cutoff: cutoff, rho: v.rho(b), nu: v.nu(b)}
 	switch {
 	case v.values:

@@ -1,6 +1,7 @@
 package calibration
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -200,9 +201,7 @@ func Settings(cells []Cell) []Setting {
 			continue
 		}
 		s := settings[c.Plan.Mechanism]
-		if s.why == "" {
-			s.why = "not known to be met"
-		}
+		s.why = cmp.Or(s.why, "not known to be met")
 		list = append(list, Setting{Mechanism: c.Plan.Mechanism, Parameters: c.Plan.Parameters, Claim: c.Claim.String(), Pair: s.at, Why: s.why, Alone: s.exact > 0})
 	}
 	return list

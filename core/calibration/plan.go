@@ -156,8 +156,7 @@ func (l *list) base(m audit.MechanismSpec, s setting) pair.Plan {
 	p := pair.Plan{Version: pair.PlanVersion, Mechanism: m.Name, Parameters: s.parameters, Samples: l.Samples, Explore: l.Explore,
 		Trials: l.Trials, Beta: l.Beta, Anytime: l.Anytime, Finder: audit.Auto, Learner: audit.Auto}
 	if s.exact > 0 {
-		claim := audit.DPClaim(s.exact+marginal, 0)
-		p.Claim = &claim
+		p.Claim = new(audit.DPClaim(s.exact+marginal, 0))
 	}
 	return p
 }

@@ -12,6 +12,7 @@ package google
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/google/differential-privacy/go/v3/noise"
 
@@ -236,13 +237,7 @@ func partitions(n int, word string) []string {
 }
 
 // same is n times the same interval.
-func same(n int, v interval) []interval {
-	out := make([]interval, n)
-	for i := range out {
-		out[i] = v
-	}
-	return out
-}
+func same(n int, v interval) []interval { return slices.Repeat([]interval{v}, n) }
 
 // checkBounds refuses bounds that the library refuses too, or that it would warn
 // of in a log file, or whose distance is so small that it draws without end.

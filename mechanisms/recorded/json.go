@@ -2,6 +2,7 @@ package recorded
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -120,9 +121,7 @@ func (r *jsonReader) record(line []byte) error {
 	s := &r.scan
 	s.Space()
 	if s.At == len(line) {
-		if r.blank == 0 {
-			r.blank = r.line
-		}
+		r.blank = cmp.Or(r.blank, r.line)
 		return nil
 	}
 	if r.blank > 0 {

@@ -22,13 +22,16 @@ func (s *Scene) across(y Scale, n int, box Rect, words func(float64) string) {
 	}
 }
 
-// atZero is how a line of a grid is painted: that of 0 stands out.
-func atZero(v float64) Paint {
-	if v == 0 {
-		return Ink(Axis)
+// choose is a where it is so, else b.
+func choose[T any](so bool, a, b T) T {
+	if so {
+		return a
 	}
-	return Ink(Line)
+	return b
 }
+
+// atZero is how a line of a grid is painted: that of 0 stands out.
+func atZero(v float64) Paint { return Ink(choose(v == 0, Axis, Line)) }
 
 // gutter is the room for the words at the left of an upright axis.
 func (s *Scene) gutter(y Scale, n int, words func(float64) string) float64 {

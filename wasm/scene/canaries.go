@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -64,10 +65,7 @@ type CanaryMethod struct {
 func canaryViews(r *CanaryReport) []View {
 	var out []View
 	if r.Evidence != nil {
-		e := &r.Evidence.CanaryEvidence
-		if r.Evidence.Runs != nil {
-			e = r.Evidence.Runs
-		}
+		e := cmp.Or(r.Evidence.Runs, &r.Evidence.CanaryEvidence)
 		if t := e.Certified.Table; t != nil && len(t.Cells) > 0 {
 			v := newCanaryRuns(*t)
 			v.coins = r.Evidence.Runs != nil && r.Plan.Relation == "add-remove"
@@ -508,10 +506,7 @@ func (v *Growth) Words() string {
 
 func (v *Growth) Reading(i int) string {
 	d := v.dots[i]
-	of := "1 canary"
-	if d.k > 1 {
-		of = Grouped(d.k) + " canaries"
-	}
+	of := choose(d.k > 1, Grouped(d.k)+" canaries", "1 canary")
 	if d.panel == 0 {
 		return fmt.Sprintf("%s, Wilson of %s: %s", of, growthLines[d.line].bound, Short(floor(d.value, 4)))
 	}

@@ -168,10 +168,7 @@ func (v *CanarySpace) Facts(fig Figures) Table {
 		blocks := [3]string{"inside", "fresh", "across"}
 		for i, a := range v.of.canaries {
 			for k, b := range v.of.canaries[:i] {
-				r := "none"
-				if !math.IsNaN(v.of.matrix[i][k]) {
-					r = fig.of(v.of.matrix[i][k])
-				}
+				r := choose(!math.IsNaN(v.of.matrix[i][k]), fig.of(v.of.matrix[i][k]), "none")
 				t.Rows = append(t.Rows, []string{b.words(), a.words(), r, blocks[v.block(i, k)]})
 			}
 		}
@@ -466,10 +463,7 @@ func (v *CanarySpace) cells(f Frame) *Scene {
 		}
 		for other, ends := range [2][2]int{{0, inside - 1}, {inside, n - 1}} {
 			x := at(ends[0])
-			ink := Ink(Axis)
-			if other != block {
-				ink = Ink(Line)
-			}
+			ink := choose(other != block, Ink(Line), Ink(Axis))
 			s.outline(Rect{margin + x, top + from, at(ends[1]) + cell - x, to - from}, ink)
 		}
 	}

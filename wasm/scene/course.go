@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -118,9 +119,7 @@ func (v *OverTime) scales() (x, y Scale) {
 	if v.final != nil {
 		most = max(most, *v.final)
 	}
-	if most == 0 {
-		most = 1
-	}
+	most = cmp.Or(most, 1)
 	x = Scale{Lo: 0, Hi: float64(last)}
 	if v.log {
 		x = Scale{Lo: float64(max(1, v.course.Moments[0].Pairs)) * 0.9, Hi: float64(last) * 1.05, Log: true}

@@ -288,10 +288,7 @@ func (d *Divergence) parts() (parts []float64, sum float64) {
 
 // outputsWords say what is drawn where the divergence is not.
 func (d *Divergence) outputsWords() string {
-	what := "bin"
-	if d.outcomes() {
-		what = "outcome"
-	}
+	what := choose(d.outcomes(), "outcome", "bin")
 	words := fmt.Sprintf("The share of each %s on both datasets, and the logarithm of the shares' ratio with a 95 %% interval for that %s alone, as observed.", what, what)
 	if e, ok := epsilonOf(d.claim); ok {
 		words += fmt.Sprintf(" Beyond the dashed lines, at ± ε = %s, one dataset is likelier by more than e^ε.", Short(e))
@@ -312,10 +309,7 @@ func (d *Divergence) Words() string {
 	if words != "" {
 		words += " "
 	}
-	what := "bins"
-	if d.outcomes() {
-		what = "outcomes"
-	}
+	what := choose(d.outcomes(), "outcomes", "bins")
 	switch e, dp := epsilonOf(d.claim); {
 	case math.IsInf(sum, 1):
 		words += fmt.Sprintf("The observed %s of the %s dataset from the %s is infinite: there are %s that were never seen on the %s.", d.kind.of, from, to, what, to)
@@ -452,9 +446,7 @@ func (d *Divergence) scales(parts []float64) [3]Scale {
 			mostPart, leastPart = max(mostPart, parts[i]), min(leastPart, parts[i])
 		}
 	}
-	if mostPart == 0 {
-		mostPart = 0.01
-	}
+	mostPart = cmp.Or(mostPart, 0.01)
 	ratio := d.mostRatio()
 	return [3]Scale{{Lo: 0, Hi: mostShare * 1.06}, {Lo: -ratio, Hi: ratio}, {Lo: leastPart * 1.1, Hi: mostPart * 1.1}}
 }
@@ -614,10 +606,7 @@ func (d *Divergence) ratios(s *Scene, x, y Scale, box, clip Rect) {
 // of the axis.
 func (s *Scene) ratio(b Bin, place func(float64) Point, most float64, clip Rect) {
 	r, spread := b.LogRatio(), b.Spread()
-	paint := Ink(First)
-	if r < 0 {
-		paint = Ink(Second)
-	}
+	paint := choose(r < 0, Ink(Second), Ink(First))
 	switch {
 	case math.IsNaN(r):
 	case math.IsInf(r, 0):
@@ -626,10 +615,7 @@ func (s *Scene) ratio(b Bin, place func(float64) Point, most float64, clip Rect)
 	default:
 		from, to := place(r-spread), place(r+spread)
 		s.add(Shape{Kind: Stroke, Points: []Point{from, to}, Width: 1.5, Paint: paint.At(0.75), Clip: clip})
-		form := Disc
-		if r < 0 {
-			form = Square
-		}
+		form := choose(r < 0, Square, Disc)
 		s.add(Shape{Kind: Dots, Points: []Point{place(r)}, Radius: 3, Form: form, Paint: paint, Clip: clip})
 	}
 }
@@ -698,10 +684,7 @@ func (d *Divergence) rows(f Frame) *Scene {
 	}
 	body := Rect{left, top, f.Width - left, height}
 	s.Plot = Rect{0, top, f.Width, height}
-	gaps := 26.0
-	if narrow {
-		gaps = 14
-	}
+	gaps := choose(narrow, 14, 26.0)
 	shares := []float64{0.36, 0.38, 0.26}
 	if d.brief {
 		shares = []float64{0.5, 0.5}
@@ -770,10 +753,7 @@ func (d *Divergence) rows(f Frame) *Scene {
 
 func (d *Divergence) row(s *Scene, b Bin, part, y, pitch float64, narrow bool, left float64, x [3]Scale) {
 	clip := s.Plot
-	middle := y + pitch/2
-	if narrow {
-		middle = y + 8 + pitch/2
-	}
+	middle := choose(narrow, y+8+pitch/2, y+pitch/2)
 	bar := min(9, pitch/2-3)
 	p, q := b.Shares()
 	s.rect(Rect{x[0].At(0), middle - bar - 0.5, x[0].At(p) - x[0].At(0), bar}, Ink(First), clip)

@@ -77,10 +77,7 @@ func ticks(lo, hi float64, n int) []float64 {
 func decades(lo, hi float64, n int) []float64 {
 	from, to := int(math.Floor(math.Log10(lo)+1e-9)), int(math.Floor(math.Log10(hi)+1e-9))
 	skip := max(1, (to-from+n-1)/max(1, n))
-	steps := []float64{1}
-	if 3*(to-from) <= n {
-		steps = []float64{1, 2, 5}
-	}
+	steps := choose(3*(to-from) <= n, []float64{1, 2, 5}, []float64{1})
 	var out []float64
 	for k := from; k <= to; k++ {
 		for _, m := range steps {
@@ -274,7 +271,7 @@ func toSide(x, figures float64, whole func(float64) float64) float64 {
 	return whole(round(x/unit, 12)) * unit
 }
 
-func yesNo(yes bool) string { return map[bool]string{true: "yes", false: "no"}[yes] }
+func yesNo(yes bool) string { return choose(yes, "yes", "no") }
 
 // Table is a view's facts. The first column heads its rows.
 type Table struct {

@@ -176,10 +176,7 @@ func (v *Search) Layout(f Frame) *Scene {
 	}
 	top := s.legend(items, 4) + 22
 	const height, gap, foot = 220, 34, 42
-	cell := 0.0
-	if v.rows > 0 {
-		cell = min(16, max(7, 240/float64(v.rows)))
-	}
+	cell := choose(v.rows > 0, min(16, max(7, 240/float64(v.rows))), 0.0)
 	below := cell * float64(v.rows)
 	if below > 0 {
 		below += gap

@@ -147,10 +147,7 @@ func (t *Tradeoff) Refuting() int {
 }
 
 func (t *Tradeoff) Words() string {
-	from := "first"
-	if !t.reversed {
-		from = "second"
-	}
+	from := choose(t.reversed, "first", "second")
 	words := fmt.Sprintf("How well the test that was found tells the two datasets apart, with its %s band. A false positive is an output on the %s dataset taken for one on the other. ", t.level, from)
 	i := t.Refuting()
 	switch {
@@ -250,10 +247,7 @@ func (t *Tradeoff) Layout(f Frame) *Scene {
 	if refuting >= 0 {
 		items = append(items, key{words: "refuted (barred)", paint: Ink(Bad), form: keyBarred}, key{words: "refutes by the most", paint: Ink(Bad), form: keyDot, mark: Diamond})
 	}
-	words := Short
-	if t.log {
-		words = Power
-	}
+	words := choose(t.log, Power, Short)
 	x, y, box := s.curves(f, items, t.axis(), t.axis(), min(460, max(260, f.Width*0.7)), [2]string{"false positive rate", "false negative rate"}, [2]func(float64) string{words, words})
 	clip := around(box, 5)
 	t.band(s, x, y, box)
@@ -292,17 +286,11 @@ func (t *Tradeoff) Layout(f Frame) *Scene {
 // steps of the rates' logarithms, in either corner.
 func curved(line [][2]float64, x, y Scale, bend bool) []Point {
 	reach := 1 - math.Log(min(x.Lo, y.Lo, 0.1))
-	most := 96
-	if len(line) > 40 {
-		most = 16
-	}
+	most := choose(len(line) > 40, 16, 96)
 	ease := func(f float64) float64 { return math.Expm1(2*reach*f) / math.Expm1(reach) / 2 }
 	var out []Point
 	for i, b := range line {
-		parts := 1
-		if bend && i > 0 {
-			parts = most
-		}
+		parts := choose(bend && i > 0, most, 1)
 		a := b
 		if i > 0 {
 			a = line[i-1]

@@ -192,8 +192,7 @@ func (p *program) facts() {
 		Table                            *scene.Table
 	}{Views: p.viewer.Views(), Chosen: p.viewer.Chosen()}
 	if x := p.viewer.View(); x != nil {
-		table := x.Facts(scene.Rounded)
-		said.View, said.Words, said.Table = x.ID(), x.Words(), &table
+		said.View, said.Words, said.Table = x.ID(), x.Words(), new(x.Facts(scene.Rounded))
 		said.ChoiceLabel, said.Choices = x.Choices()
 	}
 	p.json("facts", said)

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -147,9 +148,7 @@ func preparePool(s *Setup, file []byte) ([]byte, error) {
 			return nil, &audit.InputError{Field: "scale", Path: "scale", Found: fmt.Sprintf("%q", OwnNorm), Want: fmt.Sprintf("%q or %q for singular vectors", UnitNorm, MedianNorm)}
 		}
 		rank := min(m.rows, m.columns)
-		if s.Pool.Tail == 0 {
-			s.Pool.Tail = (rank + 1) / 2
-		}
+		s.Pool.Tail = cmp.Or(s.Pool.Tail, (rank+1)/2)
 		if s.Pool.Tail < 1 || s.Pool.Tail > rank {
 			return nil, &audit.InputError{Field: "tail", Path: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("in [1, %d], as the file has %d rows and %d columns", rank, m.rows, m.columns)}
 		}

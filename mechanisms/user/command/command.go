@@ -10,13 +10,13 @@ import (
 	"math"
 	"os"
 	"os/exec"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/user"
 	"github.com/dpscope/dpscope/mechanisms/user/process"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -92,8 +92,7 @@ func Open(ctx context.Context, o Options) (*Program, error) {
 		return nil, err
 	}
 	if o.Pair == nil {
-		pair := o.Space.Trial()
-		o.Pair = &pair
+		o.Pair = new(o.Space.Trial())
 	}
 	path, err := exec.LookPath(argv[0])
 	if err != nil {
@@ -271,15 +270,7 @@ func (p *Program) telling(out []float64) bool {
 }
 
 // changes is how many rows differ from the one before.
-func (p *Program) changes(out []float64) (n int) {
-	w := audit.Width(p.columns)
-	for i := w; i < len(out); i += w {
-		if !slices.Equal(out[i:i+w], out[i-w:i]) {
-			n++
-		}
-	}
-	return n
-}
+func (p *Program) changes(out []float64) int { return user.Changes(out, audit.Width(p.columns)) }
 
 func (p *Program) hash(out []float64) uint64 {
 	var h maphash.Hash
