@@ -1,8 +1,6 @@
 package accounting
 
-import (
-	"math"
-)
+import "math"
 
 // Conversion is a way from Renyi to (epsilon, delta) differential privacy.
 type Conversion int

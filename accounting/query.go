@@ -338,17 +338,13 @@ func checkRate(q float64) error {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-func mustBeOrder(alpha float64) {
-	refuse(!(alpha >= 1), "an order is at least 1")
-}
+func mustBeOrder(alpha float64) { refuse(!(alpha >= 1), "an order is at least 1") }
 
 func mustBeDelta(delta float64) {
 	refuse(!(delta > 0 && delta < 1), "delta outside (0, 1); call CheckDelta first")
 }
 
-func mustBeEpsilon(eps float64) {
-	refuse(!isEpsilon(eps), "epsilon must be at least 0 and finite")
-}
+func mustBeEpsilon(eps float64) { refuse(!isEpsilon(eps), "epsilon must be at least 0 and finite") }
 
 func mustBeSteps(k int) {
 	refuse(CheckSteps(k) != nil, "steps out of range; call CheckSteps first")

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"sort"
 )
 
 // CanaryInterval names a way to bound epsilon from a [CanaryTable].
@@ -105,15 +106,8 @@ func (c CanaryInterval) MinRuns(k, m int, delta, beta float64) int {
 	for hi < maxTrials && !enough(hi) {
 		hi *= 2
 	}
-	lo := hi / 2
-	for hi-lo > 1 {
-		if mid := lo + (hi-lo)/2; enough(mid) {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return hi
+	lo := hi/2 + 1
+	return lo + sort.Search(hi-lo, func(i int) bool { return enough(lo + i) })
 }
 
 // CanaryCeiling is the largest bound that n pairs of runs could give, that of all

@@ -328,9 +328,7 @@ func CanaryValue(explored CanaryTable, n int, delta, beta float64) float64 {
 	return RoundDown(math.Log(th))
 }
 
-func mustBeRuns(n int) {
-	refuse(n < 1 || n > maxTrials, "number of runs out of range")
-}
+func mustBeRuns(n int) { refuse(n < 1 || n > maxTrials, "number of runs out of range") }
 
 // roundStake keeps three digits.
 func roundStake(lambda float64) float64 {

@@ -128,9 +128,7 @@ func certifyClopperPearson(c, explore Counts, delta, beta float64) Result {
 // RoundDown takes a margin of 10^-9 for the last bits of logarithm and
 // exponential, then rounds down to six decimals, so that platforms whose
 // elementary functions differ in the last bits give the same number.
-func RoundDown(eps float64) float64 {
-	return math.Floor((eps-1e-9)*1e6) / 1e6
-}
+func RoundDown(eps float64) float64 { return math.Floor((eps-1e-9)*1e6) / 1e6 }
 
 // MaxCertifiable returns the largest epsilon that n1 and n0 outputs can
 // certify: the bound at X = N1, Y = 0, about log n - log log(1/beta).

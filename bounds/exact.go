@@ -1,8 +1,6 @@
 package bounds
 
-import (
-	"math"
-)
+import "math"
 
 // Exact returns an exact lower confidence bound on epsilon: for every p1, p0,
 // n1, n0 it exceeds log((p1-delta)/p0) with probability at most beta. Rounded
@@ -226,15 +224,11 @@ type sweep struct {
 }
 
 // p1 is the largest p1 of the null set at p0.
-func (s *sweep) p1(p0 float64) float64 {
-	return math.Min(s.box.high1, s.th*p0+s.delta)
-}
+func (s *sweep) p1(p0 float64) float64 { return math.Min(s.box.high1, s.th*p0+s.delta) }
 
 // start is the smallest p0 of the null set: to its left p1 <= th p0 + delta is
 // below the box.
-func (s *sweep) start() float64 {
-	return math.Max(s.box.low0, (s.box.low1-s.delta)/s.th)
-}
+func (s *sweep) start() float64 { return math.Max(s.box.low0, (s.box.low1-s.delta)/s.th) }
 
 // run shows the whole null set.
 func (s *sweep) run() {

@@ -144,9 +144,7 @@ func TuneSplit(explore Counts, n1, n0 int, delta, beta float64) float64 {
 }
 
 // scaled returns the count among m that has the rate k/n.
-func scaled(k, n, m int) int {
-	return int(math.Round(float64(k) / float64(n) * float64(m)))
-}
+func scaled(k, n, m int) int { return int(math.Round(float64(k) / float64(n) * float64(m))) }
 
 // LowerDelta returns a lower confidence bound of p1 - e^eps p0, hence of the
 // smallest delta for which (eps, delta) can hold: L1 - e^eps U0 with both
@@ -206,9 +204,7 @@ func window(n int, p, a float64) (lo, hi int) {
 }
 
 // mode returns the most likely count of Bin(n, p).
-func mode(n int, p float64) int {
-	return min(n, int(float64(n+1)*p))
-}
+func mode(n int, p float64) int { return min(n, int(float64(n+1)*p)) }
 
 // mass fills w with numbers proportional to the Bin(n, p) probabilities of
 // lo..lo+len(w)-1, which must contain the mode m; the mode has weight 1. They

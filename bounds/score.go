@@ -1,8 +1,6 @@
 package bounds
 
-import (
-	"math"
-)
+import "math"
 
 // nullFit is the maximum-likelihood fit under p1 = th p0 + delta, written for
 // one pair of counts with X/N1 > delta. Its path over all th has a closed form
@@ -105,9 +103,7 @@ func Score(c Counts, delta, beta float64) float64 {
 
 // scoreCut is the cut of the score statistic at level beta, kept positive: the
 // monotonicities above hold for T > 0.
-func scoreCut(beta float64) float64 {
-	return upperNormal(math.Min(beta, 0.4))
-}
+func scoreCut(beta float64) float64 { return upperNormal(math.Min(beta, 0.4)) }
 
 // region is a set of counts that is an upper set in x for every y:
 // {(x, y): x >= cut(y)}, tabulated where y can fall.

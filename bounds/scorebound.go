@@ -1,8 +1,6 @@
 package bounds
 
-import (
-	"math"
-)
+import "math"
 
 // ScoreEpsilon returns a lower confidence bound on
 // log((E f(X) - delta)/E f(Y)), hence on epsilon at this delta, for a score f in
@@ -99,9 +97,7 @@ func mustBeStake(lambda float64) {
 	refuse(!(lambda > 0 && !math.IsInf(lambda, 1)), "the stake must be positive and finite")
 }
 
-func mustBeFinite(eps float64) {
-	refuse(CheckEpsilon(eps) != nil, "epsilon is not finite")
-}
+func mustBeFinite(eps float64) { refuse(CheckEpsilon(eps) != nil, "epsilon is not finite") }
 
 // wager is a family of paired statistics on the bins of a table,
 //
@@ -155,9 +151,7 @@ func (w *wager) logWealth(cells []tableCell, theta, lambda float64) float64 {
 
 // goal is the log wealth that rejects, with a margin for the rounding of a sum
 // over n pairs, whose logarithms are at most 40 each.
-func goal(beta float64, n int) float64 {
-	return math.Log(1/beta) + 1e-9 + 1e-14*float64(n)
-}
+func goal(beta float64, n int) float64 { return math.Log(1/beta) + 1e-9 + 1e-14*float64(n) }
 
 // lower bisects for the end of the interval of theta whose wealth is at least
 // goal, to within tol, from its inside; ok = false if lo is not in it.

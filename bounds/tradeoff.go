@@ -204,6 +204,4 @@ func GaussianMuFromDelta(delta, eps float64) float64 {
 
 // upperNormal returns the z that a standard normal variable exceeds with
 // probability beta.
-func upperNormal(beta float64) float64 {
-	return -mathext.NormalQuantile(beta)
-}
+func upperNormal(beta float64) float64 { return -mathext.NormalQuantile(beta) }

@@ -269,9 +269,7 @@ func (d *design) secondMoments(check func() error) ([]float64, error) {
 }
 
 // sum is how many outputs the row stands for.
-func (w rowWeights) sum() float64 {
-	return w.fitted[0] + w.fitted[1] + w.held[0] + w.held[1]
-}
+func (w rowWeights) sum() float64 { return w.fitted[0] + w.fitted[1] + w.held[0] + w.held[1] }
 
 // newMetric is the Cholesky factor for a penalty. moments holds the lower
 // triangle.

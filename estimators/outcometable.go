@@ -1,12 +1,12 @@
 package estimators
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -75,12 +75,8 @@ func learnTable(ex audit.Exploration) (audit.Model, error) {
 	loudness := func(o seenOutcome) float64 {
 		return math.Abs(float64(float64(o.count[0]+o.count[1]) * o.score))
 	}
-	sort.Slice(seen, func(i, j int) bool {
-		a, b := loudness(seen[i]), loudness(seen[j])
-		if a != b {
-			return a > b
-		}
-		return seen[i].key < seen[j].key
+	slices.SortFunc(seen, func(a, b seenOutcome) int {
+		return cmp.Or(cmp.Compare(loudness(b), loudness(a)), cmp.Compare(a.key, b.key))
 	})
 	listed := max(16, min(outcomesMost, outcomeCells/len(columns)))
 	listed = min(listed, len(seen))

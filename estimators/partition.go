@@ -1,10 +1,10 @@
 package estimators
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -201,14 +201,10 @@ func (t *symbolTally) most(limit int) []tallied {
 	for _, e := range t.rest {
 		all = append(all, *e)
 	}
-	sort.Slice(all, func(i, j int) bool {
-		if all[i].count != all[j].count {
-			return all[i].count > all[j].count
-		}
-		return all[i].symbol < all[j].symbol
-	})
+	bySymbol := func(a, b tallied) int { return cmp.Compare(a.symbol, b.symbol) }
+	slices.SortFunc(all, func(a, b tallied) int { return cmp.Or(cmp.Compare(b.count, a.count), bySymbol(a, b)) })
 	all = all[:min(limit, len(all))]
-	sort.Slice(all, func(i, j int) bool { return all[i].symbol < all[j].symbol })
+	slices.SortFunc(all, bySymbol)
 	return all
 }
 

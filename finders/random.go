@@ -16,9 +16,7 @@ var random = audit.FinderSpec{
 	Name:   "random",
 	Title:  "Random neighbouring pairs over the domain, corners favoured",
 	Source: "Random search of DP-Auditorium (Kong et al. 2023); few distinct moves as in StatDP (Ding et al. 2018), table 1",
-	New: func(p audit.FinderProblem) (audit.Finder, error) {
-		return newSearch(p, seenPairs{})
-	},
+	New:    func(p audit.FinderProblem) (audit.Finder, error) { return newSearch(p, seenPairs{}) },
 }
 
 const (

@@ -116,9 +116,7 @@ func onLattice(x float64) float64 {
 
 // stretched cuts off a margin at either end of the unit interval, so that the
 // ends have a share of it to themselves.
-func stretched(x, margin float64) float64 {
-	return min(max((x-margin)/(1-2*margin), 0), 1)
-}
+func stretched(x, margin float64) float64 { return min(max((x-margin)/(1-2*margin), 0), 1) }
 
 // staircase is a move in [-1, 1]: whole moves and none have most of the axis.
 func staircase(x float64) float64 {

@@ -80,9 +80,7 @@ func truthfulProbability(epsilon float64) float64 {
 func logOddsUp(p float64) float64 { return upToNano(stream.Log(p / (1 - p))) }
 
 // upToNano rounds up to a multiple of 1e-9, a margin of 1e-12 added.
-func upToNano(x float64) float64 {
-	return math.Ceil((x+1e-12)*1e9) / 1e9
-}
+func upToNano(x float64) float64 { return math.Ceil((x+1e-12)*1e9) / 1e9 }
 
 func (m *randomisedResponse) Columns() []audit.Column {
 	return []audit.Column{{Name: "answer", Kind: audit.Symbol, Labels: []audit.Label{{Value: 0, Text: "no"}, {Value: 1, Text: "yes"}}}}

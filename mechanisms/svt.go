@@ -313,9 +313,7 @@ func countAboveAnswers(values []float64, m int) ([]float64, error) {
 }
 
 // onesBelow is how many records of 1 bring a sum just below the threshold.
-func onesBelow(threshold float64) int {
-	return int(min(max(math.Ceil(threshold)-1, 0), svtRows-1))
-}
+func onesBelow(threshold float64) int { return int(min(max(math.Ceil(threshold)-1, 0), svtRows-1)) }
 
 // beside is rows of 1, then others.
 func beside(ones int, others ...float64) audit.Dataset {

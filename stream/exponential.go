@@ -1,8 +1,6 @@
 package stream
 
-import (
-	"math"
-)
+import "math"
 
 const (
 	// largest is the largest scale: 45 of it are still finite.

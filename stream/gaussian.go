@@ -1,8 +1,6 @@
 package stream
 
-import (
-	"math"
-)
+import "math"
 
 // Gaussian fills dst with normal samples of mean 0 and standard deviation
 // sigma, by the method of Box and Muller (1958): two words give a pair. When dst

@@ -34,9 +34,7 @@ func (s *Stream) Uint64() uint64 {
 
 // Float64 returns one number uniform on the multiples of 2^-53 in [0, 1).
 // It takes one word.
-func (s *Stream) Float64() float64 {
-	return float64(float64(int64(s.Uint64()>>11)) * 0x1p-53)
-}
+func (s *Stream) Float64() float64 { return float64(float64(int64(s.Uint64()>>11)) * 0x1p-53) }
 
 // Intn returns a number uniform on {0, ..., n-1}, without bias, the same on 32-
 // and 64-bit platforms. It takes one word, and another with probability below
@@ -124,9 +122,7 @@ func (k Key) Sum() [32]byte {
 }
 
 // New returns the stream that k names, at its beginning.
-func New(k Key) *Stream {
-	return FromSeed(k.Sum())
-}
+func New(k Key) *Stream { return FromSeed(k.Sum()) }
 
 // Uniform fills dst with lo + (hi-lo) u, rounded, where u is uniform on the
 // multiples of 2^-53 in [0, 1). It takes one word a sample, so that cutting dst

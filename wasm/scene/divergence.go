@@ -411,9 +411,7 @@ func (d *Divergence) Facts(fig Figures) Table {
 }
 
 // span is where the histogram's boxes begin and end.
-func (d *Divergence) span() (lo, hi float64) {
-	return d.bins[0].From, d.bins[len(d.bins)-1].To
-}
+func (d *Divergence) span() (lo, hi float64) { return d.bins[0].From, d.bins[len(d.bins)-1].To }
 
 func (d *Divergence) Place(i int) (x, y float64) {
 	if d.flat {
