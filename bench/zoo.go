@@ -261,12 +261,9 @@ func benchZoo(c *call) (int, error) {
 
 // zooBound is the bound that an audit certifies, and the pair of it.
 func zooBound(ctx context.Context, plan pair.Plan, cat audit.Catalogue, workers int) (float64, string, error) {
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, workers)}.Do(ctx)
+	r, err := audited(ctx, plan, cat, core.LocalPool(cat, workers))
 	if err != nil {
 		return 0, "", err
-	}
-	if r.Termination.Reason != audit.Completed {
-		return 0, "", cli.ErrStopped
 	}
 	label := ""
 	for _, t := range r.Trials {

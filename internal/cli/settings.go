@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -32,10 +33,7 @@ func Settings[P any](f *Flags, keys []settings.Key[P]) Asked[P] {
 		case settings.WholeType:
 			usage += ", a whole `number`"
 		}
-		shown := k.Default
-		if shown == "" {
-			shown = k.Preset
-		}
+		shown := cmp.Or(k.Default, k.Preset)
 		f.Var(&settingValue{a.texts, k.Name, shown, k.At.Type == settings.SwitchType || k.At.Type == settings.EitherType, k.At.Type == settings.EachType}, k.Name, usage)
 	}
 	return a

@@ -89,7 +89,7 @@ var rooms = []room{
 		"finders, learners and mechanisms come to it as a catalogue"},
 	{p("core/canary/train"), p("audit", "accounting", "stream/...", "mechanisms/recorded/csv"),
 		"a model that is trained does not know how it is audited"},
-	{p("core/canary/source"), p("audit/...", "accounting", "stream", "report", "core/canary/train", "mechanisms/recorded/csv"),
+	{p("core/canary/source"), p("audit/...", "accounting", "stream/...", "report", "core/canary/train", "mechanisms/recorded/csv"),
 		"what canaries are planted in does not know whether many runs or one are audited"},
 	{p("core/canary"), p("audit/...", "stream", "bounds", "report", "core/engine", "core/canary/..."),
 		"one kind of audit does not know another"},

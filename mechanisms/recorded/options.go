@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
@@ -80,25 +81,18 @@ type Options struct {
 	Progress func(share float64) error
 }
 
+// tell tells of progress, if somebody wants to know.
+func (o *Options) tell(share float64) error {
+	if o.Progress == nil {
+		return nil
+	}
+	return o.Progress(share)
+}
+
 func (o Options) filled() (Options, error) {
-	if o.Name == "" {
-		o.Name = "file"
-	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = DefaultMaxBytes
-	}
-	if o.MaxExpanded == 0 {
-		o.MaxExpanded = DefaultMaxExpanded
-	}
-	if o.MaxCells == 0 {
-		o.MaxCells = DefaultMaxCells
-	}
-	if o.MaxSymbols == 0 {
-		o.MaxSymbols = DefaultMaxSymbols
-	}
-	if o.NonFinite == "" {
-		o.NonFinite = Refuse
-	}
+	o.Name, o.NonFinite = cmp.Or(o.Name, "file"), cmp.Or(o.NonFinite, Refuse)
+	o.MaxBytes, o.MaxExpanded = cmp.Or(o.MaxBytes, DefaultMaxBytes), cmp.Or(o.MaxExpanded, DefaultMaxExpanded)
+	o.MaxCells, o.MaxSymbols = cmp.Or(o.MaxCells, DefaultMaxCells), cmp.Or(o.MaxSymbols, DefaultMaxSymbols)
 	if o.Header != "" && o.Header != HeaderYes && o.Header != HeaderNo {
 		return o, audit.UnknownName("header", o.Header, []string{HeaderYes, HeaderNo})
 	}

@@ -20,11 +20,8 @@ func NewRenyi(c *pair.RenyiCurve) *Renyi {
 	if c == nil || len(c.Points) == 0 {
 		return nil
 	}
-	return &Renyi{RenyiCurve: *c}
+	return &Renyi{still{id: "renyi", title: "Rényi divergence by order"}, *c}
 }
-
-func (v *Renyi) ID() string    { return "renyi" }
-func (v *Renyi) Title() string { return "Rényi divergence by order" }
 
 // allowed is what the claim allows at an order: anything beyond its ends.
 func (v *Renyi) allowed(alpha float64) float64 {
