@@ -108,7 +108,7 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 			err = ctx.Err()
 		}
 		if err == nil {
-			report.Compare(&v, &r, &want, want.Reword)
+			report.Compare(&v, &r, &want)
 		}
 		return v, err
 	}
@@ -128,7 +128,7 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 		v.Skip("the report's own word: why a run failed is not replayed", taken[1])
 	}
 	want := Conclude(a, r.Evidence, end, nil)
-	report.Compare(&v, &r, &want, want.Reword, taken...)
+	report.Compare(&v, &r, &want, taken...)
 	if end.Reason == audit.Failed {
 		v.Summary = "Invalid: the run failed."
 	}

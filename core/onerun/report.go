@@ -73,7 +73,7 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 			err = ctx.Err()
 		}
 		if err == nil {
-			report.Compare(&v, &r, &want, want.Reword)
+			report.Compare(&v, &r, &want)
 		}
 		return v, err
 	}
@@ -84,6 +84,6 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 	v.Recomputed = true
 	v.Skip("taken from the report; that a run of this seed gives it is shown only by replaying it whole", "evidence")
 	want := Conclude(a, r.Evidence, audit.Termination{Reason: audit.Completed}, nil)
-	report.Compare(&v, &r, &want, want.Reword, "evidence")
+	report.Compare(&v, &r, &want, "evidence")
 	return v, nil
 }

@@ -79,7 +79,7 @@ func Verify(r Report, scores *Scores) (engine.Verification, error) {
 		want, err := Run(r.Plan, *scores, r.Generator)
 		if err == nil {
 			want.Subject = subject(named(want.Files))
-			report.Compare(&v, &r, &want, want.Reword)
+			report.Compare(&v, &r, &want)
 		}
 		return v, err
 	}
@@ -94,6 +94,6 @@ func Verify(r Report, scores *Scores) (engine.Verification, error) {
 	v.Recomputed = true
 	v.Skip("taken from the report; that the files give them is shown only with the files", "evidence", "notes")
 	want := Conclude(p, r.Evidence, files, r.Notes)
-	report.Compare(&v, &r, &want, want.Reword, "evidence", "notes")
+	report.Compare(&v, &r, &want, "evidence", "notes")
 	return v, nil
 }
