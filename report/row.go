@@ -305,7 +305,7 @@ func (t Table) Words() TableWords {
 			said = said || cells[i] != ""
 			differ = differ || cells[i] != "yes"
 		}
-		if !said || c.Key == "valid" && !differ || c.Key == "chosen" && len(t.Rows) > 0 && t.Rows[0].Quantity != "" {
+		if !said || c.Key == "valid" && !differ {
 			continue
 		}
 		w.Columns = append(w.Columns, c.Column)

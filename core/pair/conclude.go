@@ -124,7 +124,7 @@ func (r *Report) tables(cat audit.Catalogue, a *Audit, c *Certified) {
 func named(t report.Table, c audit.Claim, beta float64) report.Table {
 	confidence := phrase.Percent(1 - beta)
 	t.Title = map[string]string{
-		report.Bounds:    fmt.Sprintf("Certified with %s confidence each (the first decides)", confidence),
+		report.Bounds:    fmt.Sprintf("Certified with %s confidence each (* decides)", confidence),
 		report.Renyi:     fmt.Sprintf("Rényi divergences, all together with %s confidence", confidence),
 		report.Published: "Published forms on the same counts, for comparison; those called published certify nothing",
 	}[t.Name]

@@ -20,7 +20,7 @@ export const tablesOf = (tables, letters = []) => tables.map(({ title, columns, 
     }),
   })));
   return place > 0 ? html("details", {}, html("summary", {}, title), shown)
-    : [html("p", { class: "hint" }, `${title}. Each row holds with its own confidence, not all of them together; that with * decides the verdict.`), shown];
+    : [html("p", { class: "hint" }, `${title}. Each row holds with its own confidence, not all of them together.`), shown];
 }).flat();
 
 /**
