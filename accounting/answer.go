@@ -120,7 +120,6 @@ func add(all *[]Guarantee, g Guarantee) bool {
 	if math.IsInf(g.Epsilon, 1) || math.IsNaN(g.Epsilon) || math.IsNaN(g.Delta) {
 		return false
 	}
-	g.Source = sources[g.Method]
 	*all = append(*all, g)
 	return true
 }
@@ -185,15 +184,21 @@ func (w *worksheet) findParts() {
 	}
 }
 
+var conversions = map[Method]Conversion{MethodTight: Tight, MethodClassical: Classical}
+
+func guarantee(m Method, eps, delta, alpha float64, exact bool) Guarantee {
+	g := Guarantee{Method: m, Epsilon: eps, Delta: delta, Exact: exact, Source: sources[m]}
+	if alpha > 1 && !math.IsInf(alpha, 1) {
+		g.Order = new(roundNear(alpha))
+	}
+	return g
+}
+
 func (w *worksheet) epsilons() []Guarantee {
 	q, delta := w.q, *w.q.Delta
 	var all []Guarantee
 	put := func(m Method, eps, alpha float64, exact bool) {
-		g := Guarantee{Method: m, Epsilon: roundUp(eps), Delta: delta, Exact: exact}
-		if alpha > 1 && !math.IsInf(alpha, 1) {
-			g.Order = new(roundNear(alpha))
-		}
-		all = append(all, g)
+		all = append(all, guarantee(m, roundUp(eps), delta, alpha, exact))
 	}
 	if w.gaussian && !math.IsInf(w.rho, 1) {
 		put(MethodGaussian, GaussianEpsilon(1, math.Sqrt(2*w.rho), delta), 0, true)
@@ -207,12 +212,9 @@ func (w *worksheet) epsilons() []Guarantee {
 			best := BestEpsilonAt(w.curve, delta, Tight, q.Orders)
 			put(MethodTightAtOrders, best.Epsilon, best.Alpha, false)
 		}
-		for _, c := range []struct {
-			m Method
-			c Conversion
-		}{{MethodTight, Tight}, {MethodClassical, Classical}} {
-			best := BestEpsilon(w.curve, delta, c.c)
-			put(c.m, best.Epsilon, best.Alpha, false)
+		for _, m := range []Method{MethodTight, MethodClassical} {
+			best := BestEpsilon(w.curve, delta, conversions[m])
+			put(m, best.Epsilon, best.Alpha, false)
 		}
 	}
 	if w.concentrated && !math.IsInf(w.rho, 1) {
@@ -220,7 +222,7 @@ func (w *worksheet) epsilons() []Guarantee {
 	}
 	if w.stepwise {
 		if eps, d := BasicComposition(w.eps, w.delta, k); d <= delta {
-			all = append(all, Guarantee{Method: MethodBasic, Epsilon: roundUp(eps), Delta: roundUp(d)})
+			all = append(all, guarantee(MethodBasic, roundUp(eps), roundUp(d), 0, false))
 		}
 		put(MethodAdvanced, AdvancedEpsilon(w.eps, w.delta, k, delta), 0, false)
 		if w.delta == 0 {
@@ -242,11 +244,7 @@ func (w *worksheet) deltas() []Guarantee {
 		if !pure {
 			delta = math.Max(delta, math.SmallestNonzeroFloat64)
 		}
-		g := Guarantee{Method: m, Epsilon: eps, Delta: math.Min(1, roundUp(delta)), Exact: exact}
-		if alpha > 1 && !math.IsInf(alpha, 1) {
-			g.Order = new(roundNear(alpha))
-		}
-		all = append(all, g)
+		all = append(all, guarantee(m, eps, math.Min(1, roundUp(delta)), alpha, exact))
 	}
 	if w.gaussian && !math.IsInf(w.rho, 1) {
 		put(MethodGaussian, GaussianDelta(1, math.Sqrt(2*w.rho), eps), 0, true)
@@ -255,12 +253,9 @@ func (w *worksheet) deltas() []Guarantee {
 		put(MethodOptimal, OptimalDelta(w.eps, w.delta, k, eps), 0, w.worst)
 	}
 	if w.curve != nil {
-		for _, c := range []struct {
-			m Method
-			c Conversion
-		}{{MethodTight, Tight}, {MethodClassical, Classical}} {
-			best := BestDelta(w.curve, eps, c.c)
-			put(c.m, best.Delta, best.Alpha, false)
+		for _, m := range []Method{MethodTight, MethodClassical} {
+			best := BestDelta(w.curve, eps, conversions[m])
+			put(m, best.Delta, best.Alpha, false)
 		}
 	}
 	return all

@@ -3,6 +3,8 @@ package accounting
 import (
 	"fmt"
 	"math"
+
+	"github.com/dpscope/dpscope/bounds"
 )
 
 // BasicComposition returns k eps and k delta, at most 1 (Dwork and Roth 2014,
@@ -159,7 +161,82 @@ func PublishedAdvancedEpsilon(eps float64, k int, delta float64) (float64, error
 func mustCompose(eps, delta float64, k int) {
 	mustBeEpsilon(eps)
 	mustBeSteps(k)
-	if !(delta >= 0 && delta < 1) {
-		panic("accounting: delta outside [0, 1)")
+	refuse(!(delta >= 0 && delta < 1), "delta outside [0, 1)")
+}
+
+// ConcentratedEpsilon returns rho + 2 sqrt(rho log(1/delta)), the epsilon that
+// rho-zCDP gives at delta by its own theorem (Bun and Steinke 2016, proposition
+// 1.3). [BestEpsilon] of [Concentrated] is never above it. It panics unless rho
+// is at least 0 and finite and delta in (0, 1).
+func ConcentratedEpsilon(rho, delta float64) float64 {
+	mustBeEpsilon(rho)
+	mustBeDelta(delta)
+	return rho + 2*math.Sqrt(rho*-math.Log(delta))
+}
+
+// PureRho returns eps^2/2, the rho of the zero-concentrated privacy that every
+// eps differentially private mechanism has (Bun and Steinke 2016, proposition
+// 1.4). Mechanisms compose to the sum of their rho (lemma 1.7). It panics unless
+// eps is at least 0 and finite.
+func PureRho(eps float64) float64 {
+	mustBeEpsilon(eps)
+	return eps * eps / 2
+}
+
+// GaussianDelta returns the exact delta at eps of noise N(0, sigma^2) on a value
+// of L2 sensitivity sensitivity (Balle and Wang 2018, theorem 8), see
+// [bounds.GaussianDelta]. k mechanisms together are one of sensitivity sqrt(k)
+// times as large. It panics unless sigma and sensitivity are above 0 and eps is
+// at least 0, all finite.
+func GaussianDelta(sigma, sensitivity, eps float64) float64 {
+	mustBeNoise(sigma, sensitivity)
+	mustBeEpsilon(eps)
+	return math.Min(1, bounds.GaussianDelta(sensitivity/sigma, eps))
+}
+
+// GaussianEpsilon returns the least eps >= 0 at which [GaussianDelta] is at most
+// delta: from above, to 1e-12 relative. It panics on arguments out of range,
+// delta in (0, 1).
+func GaussianEpsilon(sigma, sensitivity, delta float64) float64 {
+	mustBeNoise(sigma, sensitivity)
+	mustBeDelta(delta)
+	holds := func(eps float64) bool { return GaussianDelta(sigma, sensitivity, eps) <= delta }
+	return least(0, BestEpsilon(Gaussian{sigma, sensitivity}, delta, Tight).Epsilon*(1+1e-9), holds)
+}
+
+// GaussianSigma returns the least sigma that is (eps, delta) differentially
+// private at this sensitivity: the analytic Gaussian mechanism (Balle and Wang
+// 2018, algorithm 1), from above, to 1e-12 relative. It panics unless eps is at
+// least 0, delta in (0, 1) and sensitivity above 0, all finite.
+func GaussianSigma(eps, delta, sensitivity float64) float64 {
+	mustBeEpsilon(eps)
+	mustBeDelta(delta)
+	mustBeNoise(1, sensitivity)
+	holds := func(ratio float64) bool { return bounds.GaussianDelta(1/ratio, eps) <= delta }
+	hi := 1.0
+	for !holds(hi) {
+		hi *= 2
+	}
+	for hi > 1e-150 && holds(hi/2) {
+		hi /= 2
+	}
+	return sensitivity * least(hi/2, hi, holds)
+}
+
+// ClassicalGaussianSigma returns sensitivity sqrt(2 log(1.25/delta))/eps, proven
+// for eps < 1 only (Dwork and Roth 2014, theorem A.1). A [audit.InputError] for
+// other eps.
+func ClassicalGaussianSigma(eps, delta, sensitivity float64) (float64, error) {
+	mustBeDelta(delta)
+	mustBeNoise(1, sensitivity)
+	if !(eps > 0 && eps < 1) {
+		return 0, fault("epsilon", number(eps), "above 0 and below 1", "the classical formula is proven there only; use the analytic one")
+	}
+	return sensitivity * math.Sqrt(2*math.Log(1.25/delta)) / eps, nil
+}
+
+func mustBeNoise(sigma, sensitivity float64) {
+	if ratio := sensitivity / sigma; !(sigma > 0 && sensitivity > 0 && ratio > 0) || math.IsInf(ratio, 1) {
+		panic("accounting: sigma and sensitivity must be above 0 and finite")
 	}
 }

@@ -45,9 +45,7 @@ func (c Conversion) credit(alpha float64) float64 {
 }
 
 func mustConvert(d, alpha float64) {
-	if !(alpha > 1) || math.IsInf(alpha, 1) || !(d >= 0) {
-		panic("accounting: a conversion needs a divergence of at least 0 at a finite order above 1")
-	}
+	refuse(!(alpha > 1) || math.IsInf(alpha, 1) || !(d >= 0), "a conversion needs a divergence of at least 0 at a finite order above 1")
 }
 
 // Converted is a guarantee and the order that gave it.
@@ -97,9 +95,7 @@ func BestDelta(c Curve, eps float64, conv Conversion) Converted {
 // BestEpsilonAt is [BestEpsilon] over the given orders only, as accountants with
 // a fixed grid do it. It panics without orders.
 func BestEpsilonAt(c Curve, delta float64, conv Conversion, orders []float64) Converted {
-	if len(orders) == 0 {
-		panic("accounting: a conversion needs at least one order")
-	}
+	refuse(len(orders) == 0, "a conversion needs at least one order")
 	best := Converted{Delta: delta, Alpha: orders[0], Epsilon: math.Inf(1)}
 	for _, alpha := range orders {
 		if eps := conv.Epsilon(c.At(alpha), alpha, delta); eps < best.Epsilon {
@@ -159,4 +155,27 @@ func minimise(c Curve, value func(d, alpha float64) float64, hopeless func(d, al
 		}
 	}
 	return at, best
+}
+
+// Preserve returns the range in which the probability of an event lies on one
+// dataset when it is q on a neighbouring one and the Renyi divergence at order
+// alpha is at most d nats, both ways:
+//
+//	e^-d q^(alpha/(alpha-1)) <= p <= (e^d q)^((alpha-1)/alpha),
+//
+// the upper end at most 1 (Mironov 2017, proposition 10, by Hölder's
+// inequality; the lower end is the same with p and q exchanged). The upper
+// exponent is (alpha-1)/alpha: with its reciprocal, as it is sometimes printed,
+// the statement fails already for two equal distributions. At alpha = +Inf it is
+// e^-d q to e^d q. It panics unless q is in [0, 1], d at least 0 and alpha above
+// 1.
+func Preserve(q, d, alpha float64) (lo, hi float64) {
+	refuse(!(q >= 0 && q <= 1 && d >= 0 && alpha > 1), "needs a probability, a divergence of at least 0 and an order above 1")
+	if q == 0 {
+		return 0, 0
+	}
+	inverse := 1 / alpha
+	lo = math.Exp(math.Log(q)/(1-inverse) - d)
+	hi = math.Exp(math.Min(0, (1-inverse)*(math.Log(q)+d)))
+	return lo, hi
 }

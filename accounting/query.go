@@ -1,10 +1,14 @@
 package accounting
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Kind names what a [Query] is about.
@@ -26,28 +30,37 @@ func Kinds() []Kind {
 	return []Kind{KindGaussian, KindLaplace, KindRandomisedResponse, KindPure, KindApproximate, KindRenyi, KindConcentrated, KindGaussianDP}
 }
 
+// KindNames are the names of all kinds.
+func KindNames() (names []string) {
+	for _, k := range Kinds() {
+		names = append(names, string(k))
+	}
+	return names
+}
+
 // Parameters are the names of the parameters that the kind needs, sensitivity
 // and rate apart; nil for a name that is not a kind.
-func (k Kind) Parameters() []string {
+func (k Kind) Parameters() []string { return parameters[k] }
+
+var parameters = map[Kind][]string{
+	KindGaussian: {"sigma"}, KindLaplace: {"scale"}, KindRandomisedResponse: {"p"}, KindPure: {"epsilon"},
+	KindApproximate: {"epsilon", "stepDelta"}, KindRenyi: {"alpha", "epsilon"}, KindConcentrated: {"rho"}, KindGaussianDP: {"mu"},
+}
+
+// Options are the names of the parameters that the kind may have beside those.
+func (k Kind) Options() []string {
 	switch k {
 	case KindGaussian:
-		return []string{"sigma"}
+		return []string{"sensitivity", "rate"}
 	case KindLaplace:
-		return []string{"scale"}
-	case KindRandomisedResponse:
-		return []string{"p"}
-	case KindPure:
-		return []string{"epsilon"}
-	case KindApproximate:
-		return []string{"epsilon", "stepDelta"}
-	case KindRenyi:
-		return []string{"alpha", "epsilon"}
-	case KindConcentrated:
-		return []string{"rho"}
-	case KindGaussianDP:
-		return []string{"mu"}
+		return []string{"sensitivity"}
 	}
 	return nil
+}
+
+// Fields are the names of all numbers in a query of the kind.
+func (k Kind) Fields() []string {
+	return slices.Concat(k.Parameters(), k.Options(), []string{"steps", "group", "delta", "atEpsilon"})
 }
 
 // Query asks for the account of Steps mechanisms of one kind, each on a value of
@@ -98,11 +111,7 @@ func (q Query) parameters() []struct {
 func (q Query) Validate() error {
 	needed := q.Mechanism.Parameters()
 	if needed == nil {
-		names := make([]string, 0, 8)
-		for _, k := range Kinds() {
-			names = append(names, string(k))
-		}
-		return fault("mechanism", fmt.Sprintf("%q", q.Mechanism), "a known kind", "known: "+strings.Join(names, ", "))
+		return fault("mechanism", fmt.Sprintf("%q", q.Mechanism), "a known kind", "known: "+strings.Join(KindNames(), ", "))
 	}
 	for _, p := range q.parameters() {
 		switch wanted := slices.Contains(needed, p.name); {
@@ -112,8 +121,7 @@ func (q Query) Validate() error {
 			return fault(p.name, number(*p.value), fmt.Sprintf("absent for %s, which takes %s", q.Mechanism, strings.Join(needed, " and ")), "")
 		}
 	}
-	noise := q.Mechanism == KindGaussian || q.Mechanism == KindLaplace
-	if q.Sensitivity != nil && !noise {
+	if q.Sensitivity != nil && !slices.Contains(q.Mechanism.Options(), "sensitivity") {
 		return fault("sensitivity", number(*q.Sensitivity), "absent for "+string(q.Mechanism), "only noise mechanisms have one")
 	}
 	if q.Rate != nil {
@@ -125,13 +133,7 @@ func (q Query) Validate() error {
 		}
 	}
 	q = q.filled()
-	if err := CheckSteps(*q.Steps); err != nil {
-		return err
-	}
-	if err := CheckGroup(*q.Group); err != nil {
-		return err
-	}
-	if err := CheckDelta(*q.Delta); err != nil {
+	if err := cmp.Or(CheckSteps(*q.Steps), CheckGroup(*q.Group), CheckDelta(*q.Delta)); err != nil {
 		return err
 	}
 	if q.AtEpsilon != nil {
@@ -268,4 +270,112 @@ func roundUp(x float64) float64 {
 		return v
 	}
 	return rounded(x*(1+1e-9), math.Ceil)
+}
+
+// Limits of what is accepted.
+const (
+	MaxOrder = 1e6     // largest order that a user may name
+	MaxSteps = 1 << 40 // most mechanisms in a composition
+	MaxGroup = 1 << 20 // largest group
+	// MinNoise is the least sigma/sensitivity of [SubsampledGaussian]. The cost
+	// of its integral grows with 1/sigma, and there a record that takes part
+	// already shows by 200 nats.
+	MinNoise = 0.05
+	// Noise, sensitivities, rates and privacy parameters that are not 0 lie between
+	// these, and deltas above [MinDelta]: squares and products with steps, orders
+	// and groups then neither overflow nor vanish.
+	MinNumber = 1e-50
+	MaxNumber = 1e50
+	MinDelta  = 1e-100
+)
+
+func fault(field, found, want, remedy string) error {
+	return &audit.InputError{Field: field, Found: found, Want: want, Remedy: remedy}
+}
+
+// CheckAlpha reports an order that is not above 1 and at most [MaxOrder].
+func CheckAlpha(alpha float64) error {
+	if !(alpha > 1 && alpha <= MaxOrder) {
+		return fault("alpha", number(alpha), "above 1 and at most 1e6", "2 to 64 are usual")
+	}
+	return nil
+}
+
+// CheckDelta reports a delta outside [MinDelta, 1).
+func CheckDelta(delta float64) error {
+	const usual = "usual is less than one over the number of records, such as 1e-5"
+	switch {
+	case !(delta > 0 && delta < 1):
+		return fault("delta", number(delta), "above 0 and below 1", usual)
+	case delta < MinDelta:
+		return fault("delta", number(delta), "at least 1e-100", usual)
+	}
+	return nil
+}
+
+// CheckSteps reports a number of mechanisms outside [1, MaxSteps].
+func CheckSteps(k int) error { return checkCount("steps", k, MaxSteps) }
+
+// CheckGroup reports a group size outside [1, MaxGroup].
+func CheckGroup(size int) error { return checkCount("group", size, MaxGroup) }
+
+func checkCount(field string, k, most int) error {
+	if k < 1 || k > most {
+		return fault(field, strconv.Itoa(k), fmt.Sprintf("a whole number in [1, %d]", most), "")
+	}
+	return nil
+}
+
+func checkPositive(field string, v float64) error {
+	switch {
+	case !(v > 0) || math.IsInf(v, 1):
+		return fault(field, number(v), "a finite number above 0", "")
+	case v < MinNumber || v > MaxNumber:
+		return fault(field, number(v), "in [1e-50, 1e50]", "")
+	}
+	return nil
+}
+
+func checkEpsilon(field string, v float64) error {
+	switch {
+	case !isEpsilon(v):
+		return fault(field, number(v), "a finite number of at least 0", "")
+	case v > 0 && v < MinNumber || v > MaxNumber:
+		return fault(field, number(v), "0 or in [1e-50, 1e50]", "")
+	}
+	return nil
+}
+
+func isEpsilon(v float64) bool { return v >= 0 && !math.IsInf(v, 1) }
+
+func checkRate(q float64) error {
+	if !(q > 0 && q <= 1) {
+		return fault("rate", number(q), "above 0 and at most 1", "the probability with which a record takes part in a step")
+	}
+	return checkPositive("rate", q)
+}
+
+func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+func mustBeOrder(alpha float64) { refuse(!(alpha >= 1), "an order is at least 1") }
+
+func mustBeDelta(delta float64) {
+	refuse(!(delta > 0 && delta < 1), "delta outside (0, 1); call CheckDelta first")
+}
+
+func mustBeEpsilon(eps float64) { refuse(!isEpsilon(eps), "epsilon must be at least 0 and finite") }
+
+func mustBeSteps(k int) {
+	refuse(CheckSteps(k) != nil, "steps out of range; call CheckSteps first")
+}
+
+func mustBeGroup(size int) {
+	refuse(CheckGroup(size) != nil, "group size out of range; call CheckGroup first")
+}
+
+// refuse panics: such arguments are the programmer's.
+func refuse(wrong bool, why string) {
+	if wrong {
+		panic("accounting: " + why)
+	}
 }

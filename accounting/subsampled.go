@@ -1,6 +1,9 @@
 package accounting
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
 // SubsampledGaussian is [Gaussian] noise on a sum over a Poisson sample: every
 // record takes part with probability Rate on its own, one record is added or
@@ -22,10 +25,7 @@ import "math"
 type SubsampledGaussian struct{ Sigma, Sensitivity, Rate float64 }
 
 func (s SubsampledGaussian) Validate() error {
-	if err := checkNoise("sigma", s.Sigma, s.Sensitivity); err != nil {
-		return err
-	}
-	if err := checkRate(s.Rate); err != nil {
+	if err := cmp.Or(checkNoise("sigma", s.Sigma, s.Sensitivity), checkRate(s.Rate)); err != nil {
 		return err
 	}
 	if noise := s.Sigma / s.Sensitivity; s.Rate < 1 && !(noise >= MinNoise && noise <= 1e9) {

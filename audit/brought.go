@@ -104,8 +104,8 @@ func ParseSpace(ranges, rows string, relation Relation, integer bool, reach floa
 	return s, s.Validate()
 }
 
-// ranges is the short form of the columns' ranges.
-func (s Space) ranges() string {
+// Ranges is the short form of the columns' ranges, which [ParseSpace] reads.
+func (s Space) Ranges() string {
 	var parts []string
 	for i := 0; i < s.Columns; {
 		end := i + 1
@@ -215,32 +215,6 @@ func (b Brought) Spec(m Mechanism) MechanismSpec {
 		Unseeded:  b.Unseeded,
 		Brought:   &b,
 	}
-}
-
-// Arguments are the flags that bring the mechanism again.
-func (b *Brought) Arguments() []Argument {
-	name := map[BroughtKind]string{BroughtCommand: "exec", BroughtModule: "wasm"}[b.Kind]
-	args := []Argument{{Name: name, Value: b.Name}}
-	s := b.Datasets
-	args = append(args, Argument{Name: "domain", Value: s.ranges()}, Argument{Name: "rows", Value: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows)})
-	if s.Integer {
-		args = append(args, Argument{Name: "integer", Value: "true", Alone: true})
-	}
-	if s.Relation != AddRemove {
-		args = append(args, Argument{Name: "relation", Value: string(s.Relation)})
-	}
-	if s.Relation.HasReach() {
-		args = append(args, Argument{Name: "reach", Value: Exactly(s.Reach)})
-	}
-	kinds := map[string]ColumnKind{}
-	for _, c := range b.Columns {
-		kinds[c.Name] = c.Kind
-	}
-	args = append(args, kindArguments(kinds)...)
-	if b.NonFinite != "" {
-		args = append(args, Argument{Name: "nonfinite", Value: b.NonFinite})
-	}
-	return args
 }
 
 // Words name the mechanism in a table of facts.

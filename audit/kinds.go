@@ -51,25 +51,25 @@ func columnNumber(name string) int {
 	return n
 }
 
-// kindArguments are the flags that [ParseKind] reads again.
-func kindArguments(kinds map[string]ColumnKind) []Argument {
+// KindTexts are what [ParseKind] reads again.
+func KindTexts(kinds map[string]ColumnKind) []string {
 	names := slices.SortedFunc(maps.Keys(kinds), func(a, b string) int {
 		m, n := columnNumber(a), columnNumber(b)
 		return cmp.Or(cmp.Compare(m, n), strings.Compare(a, b)) // of those with names of their own, 0
 	})
-	var args []Argument
+	var texts []string
 	for i := 0; i < len(names); {
 		end := i + 1
 		for end < len(names) && columnNumber(names[i]) > 0 && columnNumber(names[end]) == columnNumber(names[i])+end-i && kinds[names[end]] == kinds[names[i]] {
 			end++
 		}
 		if end-i >= shortRun {
-			args, i = append(args, Argument{Name: "kind", Value: fmt.Sprintf("%s..%s=%s", names[i], names[end-1], kinds[names[i]])}), end
+			texts, i = append(texts, fmt.Sprintf("%s..%s=%s", names[i], names[end-1], kinds[names[i]])), end
 			continue
 		}
 		for ; i < end; i++ {
-			args = append(args, Argument{Name: "kind", Value: names[i] + "=" + string(kinds[names[i]])})
+			texts = append(texts, names[i]+"="+string(kinds[names[i]]))
 		}
 	}
-	return args
+	return texts
 }

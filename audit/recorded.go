@@ -18,6 +18,9 @@ type Recorded interface {
 	Recorded(seed uint64, side, at int, out []float64) error
 }
 
+// RecordedName is the name of recorded outputs in a catalogue.
+const RecordedName = "samples"
+
 // Recording says where recorded outputs come from.
 type Recording struct {
 	Files    []RecordedFile `json:"files"`    // one, or one for each dataset
@@ -60,26 +63,6 @@ type RecordedSplit struct {
 // RecordedLimitations stand in reports of recorded outputs, too.
 var RecordedLimitations = []string{
 	"That the rows are independent runs of one mechanism, and that its two datasets are neighbours, is the word of whoever recorded them; no bound holds without it.",
-}
-
-// Arguments are the flags that read the files again.
-func (r *Recording) Arguments() []Argument {
-	args := []Argument{{Name: "samples-file", Value: r.Files[0].Name}}
-	if len(r.Files) > 1 {
-		args = append(args, Argument{Name: "samples-file2", Value: r.Files[1].Name})
-	}
-	add := func(name, value string) {
-		if value != "" {
-			args = append(args, Argument{Name: name, Value: value})
-		}
-	}
-	add("header", r.Reading.Header)
-	add("dataset", r.Reading.Dataset)
-	add("outputs", strings.Join(r.Reading.Outputs, ","))
-	args = append(args, kindArguments(r.Reading.Kinds)...)
-	add("nonfinite", r.Reading.NonFinite)
-	add("decimal", r.Reading.Decimal)
-	return args
 }
 
 // Words are the facts of recorded outputs.

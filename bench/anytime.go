@@ -1,11 +1,20 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"math"
 	"slices"
+	"sort"
+	"strconv"
+	"strings"
 	"sync/atomic"
+	"text/tabwriter"
+
+	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat/distuv"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
@@ -121,22 +130,9 @@ func benchAnytime(c *call) (int, error) {
 }
 
 func (p anytimePlan) validate() error {
-	for _, n := range []struct {
-		name        string
-		value       int
-		least, most int
-	}{
-		{"-runs", p.Runs, fewer, 1e6},
-		{"-pairs", p.Pairs, coarser, 1e8},
-		{"-looks", p.Looks, coarser, min(p.Pairs, 1e6)},
-	} {
-		if n.value < n.least || n.value > n.most {
-			e := &audit.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [%d, %d]", n.least, n.most)}
-			if n.name == "-looks" && n.value > p.Pairs {
-				e.Remedy = "there is at most one look a pair; raise -pairs"
-			}
-			return e
-		}
+	remedy := choose(p.Looks > p.Pairs, "there is at most one look a pair; raise -pairs", "")
+	if err := cmp.Or(within("-runs", p.Runs, fewer, 1e6, ""), within("-pairs", p.Pairs, coarser, 1e8, ""), within("-looks", p.Looks, coarser, min(p.Pairs, 1e6), remedy)); err != nil {
+		return err
 	}
 	// Monitors allow any beta; the foil's exact test and its comparison do not
 	// make sense beyond one half.
@@ -308,4 +304,267 @@ func (w workshop) count(runs int, do func(run int) bool) (int, error) {
 		return nil
 	})
 	return int(yes.Load()), err
+}
+
+// anytimeCell is one simulated experiment: pairs whose law is known, and a
+// monitor of a quantity whose true value follows from the law.
+type anytimeCell struct {
+	name   string
+	method bounds.Method
+	law    pairLaw
+	delta  float64 // of the event's claims
+	truth  float64 // true value of what the monitor bounds, above 0 or 0
+	// watch starts a monitor of one run against a claim; what it returns takes
+	// the pairs so far and reports whether the claim is refuted by now.
+	watch func(claim, beta float64) func(bounds.Table) bool
+
+	reference float64 // median pairs to refute half of the truth at beta .05, by testdata/anytime_reference.py; 0: none
+	stops     bool    // measure that
+	peeks     bool    // the foil is run on these pairs too
+}
+
+// eventCell is an event with probability p0 on the second dataset and
+// e^epsilon p0 + delta on the first.
+func eventCell(name string, epsilon, delta, p0 float64, c coupling) anytimeCell {
+	return ratesCell(name, stream.Exp(epsilon)*p0+delta, p0, delta, c)
+}
+
+// ratesCell is an event with these probabilities.
+func ratesCell(name string, p1, p0, delta float64, c coupling) anytimeCell {
+	return anytimeCell{
+		name: name, method: bounds.MethodEventMixture, law: eventLaw(p1, p0, c), delta: delta, truth: math.Max(0, math.Log((p1-delta)/p0)),
+		watch: func(claim, beta float64) func(bounds.Table) bool {
+			m := bounds.NewMonitor(claim, delta, beta)
+			return func(t bounds.Table) bool {
+				m.Observe(t.N[3], t.N[2], t.N[1], t.N[0])
+				return m.ClaimRejected()
+			}
+		},
+	}
+}
+
+// tableCell is a monitor of a witness by bin, on independent outputs.
+func tableCell(name string, method bounds.Method, p, q []float64, truth float64, start func(beta float64) *bounds.TableMixture) anytimeCell {
+	if !(truth > 0) {
+		panic("dpscope: a witness that sees nothing")
+	}
+	return anytimeCell{
+		name: name, method: method, law: independent(p, q), truth: truth,
+		watch: func(claim, beta float64) func(bounds.Table) bool {
+			m := start(beta)
+			return func(t bounds.Table) bool {
+				m.Observe(t)
+				return m.Rejected(claim)
+			}
+		},
+	}
+}
+
+// renyiCell bounds D_alpha by the log ratio of the bins, cut at top, and
+// shifted so that the mean of exp(alpha h) on the second dataset is 1. The truth
+// is what that shows of D_alpha,
+//
+//	alpha/(alpha-1) log E_P exp((alpha-1)h) - log E_Q exp(alpha h),
+//
+// all of it with top = +Inf.
+func renyiCell(name string, p, q []float64, alpha, top float64) anytimeCell {
+	h := make([]float64, len(p))
+	for i := range p {
+		h[i] = math.Min(math.Log(p[i]/q[i]), top)
+	}
+	shift := logMoment(q, h, alpha) / alpha
+	for i := range h {
+		h[i] -= shift
+	}
+	truth := alpha/(alpha-1)*logMoment(p, h, alpha-1) - logMoment(q, h, alpha)
+	return tableCell(name, bounds.MethodRenyiMixture, p, q, truth, func(beta float64) *bounds.TableMixture {
+		return bounds.NewRenyiMonitor(h, alpha, beta)
+	})
+}
+
+// logMoment is log E exp(scale h).
+func logMoment(p, h []float64, scale float64) float64 {
+	sum := 0.0
+	for i := range p {
+		sum += p[i] * math.Exp(scale*h[i])
+	}
+	return math.Log(sum)
+}
+
+// binned are the probabilities of the bins between the edges and beyond the
+// outer ones, by the distribution function.
+func binned(edges []float64, cdf func(float64) float64) []float64 {
+	var p []float64
+	last := 0.0
+	for _, x := range edges {
+		p = append(p, cdf(x)-last)
+		last = cdf(x)
+	}
+	return append(p, 1-last)
+}
+
+func normalCDF(mean float64) func(float64) float64 { return distuv.Normal{Mu: mean, Sigma: 1}.CDF }
+
+func laplaceCDF(mean float64) func(float64) float64 { return distuv.Laplace{Mu: mean, Scale: 1}.CDF }
+
+// anytimeCells are the experiments.
+func anytimeCells() []anytimeCell {
+	response := func(name string, epsilon float64) anytimeCell {
+		return ratesCell(name, stream.Logistic(epsilon), stream.Logistic(-epsilon), 0, apart)
+	}
+	with := func(c anytimeCell, reference float64, peeks bool) anytimeCell {
+		c.stops, c.reference, c.peeks = true, reference, peeks
+		return c
+	}
+	cells := []anytimeCell{
+		with(response("randomised response, epsilon 1", 1), 89, true),
+		with(response("randomised response, epsilon 4", 4), 62, false),
+		// The events x > 2 under N(1, 1) and N(0, 1), x > 0.1 under Laplace
+		// noise of scale 1 at 0.1 and 0.
+		with(ratesCell("Gaussian tail, mu 1, delta 1e-5", 0.15865525393145705, 0.022750131948179209, 1e-5, apart), 348, false),
+		with(eventCell("Laplace, epsilon 0.1", 0.1, 0, stream.Exp(-0.1)/2, apart), 7100, true),
+		with(ratesCell("rare event, .02 against .001", 0.02, 0.001, 0, apart), 2750, true),
+		eventCell("rarer event, epsilon 2, p0 1e-4", 2, 0, 1e-4, apart),
+		eventCell("delta .05, epsilon .5, p0 .05", 0.5, 0.05, 0.05, apart),
+		eventCell("no difference, p 1/2", 0, 0, 0.5, apart),
+		eventCell("coupled, positively, epsilon .5", 0.5, 0, 0.3, together),
+		eventCell("coupled, negatively, epsilon .5", 0.5, 0, 0.3, opposite),
+	}
+	middling := []float64{-1.5, -0.75, 0, 0.75, 1.5, 2.25}
+	gaussP, gaussQ := binned(middling, normalCDF(0.5)), binned(middling, normalCDF(0))
+	steps := []float64{0, 0.025, 0.05, 0.075, 0.1}
+	laplaceP, laplaceQ := binned(steps, laplaceCDF(0.1)), binned(steps, laplaceCDF(0))
+	wide := []float64{-0.5, 0.5, 1.5}
+	wideP, wideQ := binned(wide, normalCDF(1)), binned(wide, normalCDF(0))
+	// On this pair theorem 4.3 of DP-Auditorium errs with probability .92.
+	pointsP, pointsQ := []float64{1 - 0.008884, 0.008884}, []float64{1 - 3.193e-6, 3.193e-6}
+	f := []float64{0, 0.2, 0.7, 1}
+	const delta, epsilon = 0.01, 0.3
+	return append(cells,
+		with(renyiCell("Gaussian, mu .5, alpha 2", gaussP, gaussQ, 2, math.Inf(1)), 1560, false),
+		with(renyiCell("Laplace, epsilon .1, alpha 2", laplaceP, laplaceQ, 2, math.Inf(1)), 26_800, false),
+		with(renyiCell("two points, .0089 against 3.2e-6", pointsP, pointsQ, 1.762, math.Inf(1)), 0, false),
+		with(renyiCell("two points, log ratio cut at 3", pointsP, pointsQ, 1.762, 3), 14_500, false),
+		with(tableCell("score, epsilon at delta .01", bounds.MethodScoreMixture, wideP, wideQ,
+			math.Log((floats.Dot(wideP, f)-delta)/floats.Dot(wideQ, f)), func(beta float64) *bounds.TableMixture { return bounds.NewScoreMonitor(f, delta, beta) }), 122, false),
+		with(tableCell("score, delta at epsilon .3", bounds.MethodScoreMixture, wideP, wideQ,
+			floats.Dot(wideP, f)-math.Exp(epsilon)*floats.Dot(wideQ, f), func(beta float64) *bounds.TableMixture { return bounds.NewDeltaMonitor(f, epsilon, beta) }), 276, false),
+	)
+}
+
+// pairLaw is the joint distribution of a pair of outputs over bins, first output
+// by second as in a [bounds.Table].
+type pairLaw struct {
+	bins       int
+	cumulative []float64 // P of all cells up to and with this one; the last is 1
+}
+
+func newPairLaw(bins int, cell func(a, b int) float64) pairLaw {
+	l := pairLaw{bins: bins}
+	sum := 0.0
+	for a := range bins {
+		for b := range bins {
+			sum += cell(a, b)
+			l.cumulative = append(l.cumulative, sum)
+		}
+	}
+	if math.Abs(sum-1) > 1e-12 {
+		panic("dpscope: probabilities of pairs do not add up to 1")
+	}
+	l.cumulative[bins*bins-1] = 1
+	return l
+}
+
+// independent pairs an output of p with one of q.
+func independent(p, q []float64) pairLaw {
+	return newPairLaw(len(p), func(a, b int) float64 { return p[a] * q[b] })
+}
+
+// The ways in which the outputs of a pair may hang together.
+type coupling int
+
+const (
+	apart    coupling = iota // independent
+	together                 // as often in the event at once as can be
+	opposite                 // as seldom
+)
+
+// eventLaw has bins outside (0) and inside (1) of an event with probability p1
+// on the first dataset and p0 <= p1 on the second.
+func eventLaw(p1, p0 float64, c coupling) pairLaw {
+	both := [...]float64{apart: p1 * p0, together: p0, opposite: max(0, p1+p0-1)}[c]
+	cells := [2][2]float64{{1 - p1 - p0 + both, p0 - both}, {p1 - both, both}}
+	return newPairLaw(2, func(a, b int) float64 { return cells[a][b] })
+}
+
+// draw adds n pairs to the table.
+func (l pairLaw) draw(s *stream.Stream, t bounds.Table, n int) {
+	for range n {
+		u := s.Float64()
+		i := 0
+		if len(l.cumulative) > 8 {
+			i = sort.Search(len(l.cumulative)-1, func(i int) bool { return u < l.cumulative[i] })
+		} else {
+			for u >= l.cumulative[i] {
+				i++
+			}
+		}
+		t.N[i]++
+	}
+}
+
+// lookTimes are the numbers of pairs at which a run is looked at: every pair at
+// first, then at equal ratios, so that early and late crossings are seen alike.
+// They increase, looks of them, the last at pairs; looks is at most pairs.
+func lookTimes(looks, pairs int) []int {
+	times := make([]int, looks)
+	last := 0
+	for i := range times {
+		x := stream.Exp(float64(i+1) / float64(looks) * stream.Log(float64(pairs)))
+		last = min(max(last+1, int(math.Round(x))), pairs-(looks-1-i))
+		times[i] = last
+	}
+	return times
+}
+
+func (r anytimeResult) print(w io.Writer) {
+	p := r.Plan
+	fmt.Fprintf(w, "Monitors under continuous looks: %d runs, %d looks at 1 to %d pairs (every pair at first, then at equal ratios), beta = %g, seed %d\n\n", p.Runs, p.Looks, p.Pairs, p.Beta, p.Seed)
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	fmt.Fprintln(w, "Claims that just hold: runs that refute the true value at any look")
+	fmt.Fprintln(w)
+	fmt.Fprintln(t, "pairs\tmonitor\ttruth\tfalse alarms\trate\t99 % interval\tallowed")
+	for _, a := range r.Alarms {
+		fmt.Fprintf(t, "%s\t%s\t%.6g\t%d/%d\t%.4f\t%.4f..%.4f\t%g\n", a.Name, a.Method, a.Truth, a.Alarms, a.Runs, a.Rate, a.Lower, a.Upper, p.Beta)
+	}
+	t.Flush()
+	fmt.Fprintf(w, "\nClaims of half the truth: pairs until they are refuted, up to %d\nReference: the median at beta = .05 by cmd/dpscope/testdata/anytime_reference.py, which shares no code with this and looks every 1 to 400 pairs\n\n", longer*p.Pairs)
+	fmt.Fprintln(t, "pairs\tmonitor\tclaim\trefuted\tmedian\t99 % interval\treference")
+	for _, s := range r.Stops {
+		known := func(n int) string {
+			if n == 0 {
+				return fmt.Sprintf("> %d", longer*p.Pairs)
+			}
+			return strconv.Itoa(n)
+		}
+		reference := ""
+		if s.Reference > 0 {
+			reference = strconv.FormatFloat(s.Reference, 'f', -1, 64)
+		}
+		fmt.Fprintf(t, "%s\t%s\t%.6g\t%d/%d\t%s\t%s..%s\t%s\n", s.Name, s.Method, s.Claim, s.Refuted, s.Runs, known(s.Median), known(s.Lower), known(s.Upper), reference)
+	}
+	t.Flush()
+	fmt.Fprintf(w, "\nWhat monitors are for: the exact test of a fixed sample, looked at %d times from 1 to %d pairs, against the true value\n\n", p.Looks/coarser, p.Pairs)
+	fmt.Fprintln(t, "pairs\ttruth\tfalse alarms at any look\trate\t99 % interval\tat the last look alone\t99 % interval")
+	for _, k := range r.Peeks {
+		fmt.Fprintf(t, "%s\t%.6g\t%d/%d\t%.4f\t%.4f..%.4f\t%d/%d\t%.4f..%.4f\n", k.Name, k.Truth, k.Any.Count, k.Any.Runs,
+			float64(k.Any.Count)/float64(k.Any.Runs), k.Any.Lower, k.Any.Upper, k.Last.Count, k.Last.Runs, k.Last.Lower, k.Last.Upper)
+	}
+	t.Flush()
+	verdict := "No monitor's error is significantly above " + fmt.Sprint(p.Beta)
+	if len(r.Above) > 0 {
+		verdict = fmt.Sprintf("Significantly above %g: %s", p.Beta, strings.Join(r.Above, "; "))
+	}
+	fmt.Fprintf(w, "\n%s (that takes more than %d false alarms in %d runs; exact binomial tests of all %d cells, which accuse sound monitors with probability %g at most)\n",
+		verdict, r.MostAlarms, p.Runs, len(r.Alarms), r.AlarmBeta)
 }

@@ -8,9 +8,11 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // calibrationResult is all of it.
@@ -39,17 +41,7 @@ var calibrationQuick = calibration.Plan{Runs: 6, Samples: 1000, Explore: 1000}
 // their false alarms.
 func benchCalibration(c *call) (int, error) {
 	var plan calibration.Plan
-	c.Count(&plan.Runs, "runs", 150, "runs of a learner on a mechanism; a third as many of a finder, a fifth or a twenty-fifth of a slow learner, four times as many of a guarantee, twice of an anytime one")
-	c.Count(&plan.Samples, "samples", 2000, fmt.Sprintf("certification outputs a side; with -anytime the default is %d, five looks", calibration.AnytimeSamples))
-	c.Count(&plan.Explore, "explore", 2000, "exploration outputs a side and trial; 0: as many as -samples")
-	c.Count(&plan.Trials, "trials", 3, "pairs to explore, at least: a grid may need more")
-	c.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of an audit")
-	c.Seed(&plan.Seed, 1, "seed of all randomness")
-	c.BoolVar(&plan.Anytime, "anytime", false, "audits of learners and finders are anytime-valid; guarantees are audited both ways in any case")
-	c.StringVar(&plan.Only, "only", "", "only mechanisms whose name contains this")
-	mechanisms := c.String("mechanisms", "", "only these mechanisms, by their whole names, comma between")
-	learners := c.String("learners", "", "only cells of these learners, comma between")
-	finders := c.String("finders", "", "only cells of these finders, comma between")
+	asked := cli.Settings(c.Flags, calibration.Keys())
 	sharpOnly := c.Bool("sharp", false, fmt.Sprintf("only the sharp cells: bounds at their exact claims with a fixed event, %d runs each, tested against sizes that are known", sharpRuns))
 	workers := c.workersFlag()
 	c.outputFlags()
@@ -57,6 +49,9 @@ func benchCalibration(c *call) (int, error) {
 		calibrationQuick.Runs, calibrationQuick.Samples, calibrationQuick.Explore))
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
+	}
+	if err := asked.Read(&plan); err != nil {
+		return 0, err
 	}
 	if *quick {
 		plan.Cheap = true
@@ -67,7 +62,6 @@ func benchCalibration(c *call) (int, error) {
 	if plan.Anytime {
 		c.unlessGiven("samples", &plan.Samples, calibration.AnytimeSamples)
 	}
-	plan.Mechanisms, plan.Learners, plan.Finders = namesOf(*mechanisms), namesOf(*learners), namesOf(*finders)
 	cells, left, err := plan.Cells(seeded)
 	if err != nil {
 		return 0, err
@@ -166,4 +160,136 @@ func calibrate(ctx context.Context, cat audit.Catalogue, seed uint64, cells []ca
 		return nil
 	})
 	return rows, err
+}
+
+func printCalibration(w io.Writer, r calibrationResult) {
+	p := r.Plan
+	kind := choose(p.Anytime, " anytime-valid", "")
+	if len(r.Rows) > 0 {
+		fmt.Fprintf(w, "False alarms of%s audits of claims that hold: %d certification and %d exploration outputs a side, %d trials, beta = %g, %d runs of a cell that is cheap, seed %d\n",
+			kind, p.Samples, p.Explore, p.Trials, p.Beta, p.Runs, p.Seed)
+	}
+	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+	if len(r.Settings) > 0 {
+		fmt.Fprintf(w, "\nMechanisms as learners audit them\n\n")
+		fmt.Fprintln(t, "mechanism\tclaim\tmet on\tby")
+		for _, s := range r.Settings {
+			met := "-"
+			if s.Pair > 0 {
+				met = fmt.Sprintf("pair %d", s.Pair)
+			}
+			if s.Alone {
+				met += " alone"
+			}
+			fmt.Fprintf(t, "%s\t%s\t%s\t%s\n", s.Mechanism, s.Claim, met, s.Why)
+		}
+		t.Flush()
+	}
+	if len(r.Groups) > 0 {
+		fmt.Fprintf(w, "\nCells together whose claims are met\n\n")
+		fmt.Fprintln(t, "cells\tnumber\tfalse alarms\trate\t99 % interval\taccused above")
+		for _, g := range r.Groups {
+			fmt.Fprintf(t, "%s\t%d\t%s\n", g.Name, g.Cells, countText(g.Count))
+		}
+		t.Flush()
+	}
+	for _, b := range []struct {
+		block calibration.Block
+		title string
+	}{
+		{calibration.Guarantees, "Kinds of guarantees, each claim exact on the pair, with histograms"},
+		{calibration.Learners, "Learners, with the default finder"},
+		{calibration.Finders, "Finders, with the default learner"},
+	} {
+		titled := false
+		for _, row := range r.Rows {
+			if row.Block != b.block {
+				continue
+			}
+			if !titled {
+				titled = true
+				fmt.Fprintf(w, "\n%s\n\n", b.title)
+				fmt.Fprintln(t, "cell\tfalse alarms\trate\t99 % interval\taccused above\tmedian\tmarks")
+			}
+			fmt.Fprintf(t, "%s\t%s\t%.3f\t%s\n", row.Name, countText(row.Count), row.Median, marks(row))
+		}
+		t.Flush()
+	}
+	if len(r.Sharp) > 0 {
+		fmt.Fprintf(w, "\nSharp cells: bounds at their exact claims with a fixed event and without a search\n\n")
+		fmt.Fprintln(t, "cell\tsize\tfalse alarms\trate\taccused outside\tmarks")
+		for _, row := range r.Sharp {
+			mark := ""
+			if row.TooLarge {
+				mark += "SIZE ABOVE BETA "
+			}
+			if row.Off {
+				mark += "RATE IS NOT THE SIZE"
+			}
+			fmt.Fprintf(t, "%s\t%.5f\t%d/%d\t%.5f\t%d..%d\t%s\n", row.Name, row.Size, row.Alarms, row.Of, row.Rate, row.Least, row.Most, mark)
+		}
+		t.Flush()
+		fmt.Fprintf(w, `
+size: the probability that the bound refutes the claim, by enumeration of all counts; above beta it is accused whatever the runs say.
+accused outside: the exact two-sided binomial test of the size accuses a bound that refutes as often as that with probability %g at
+  most, in each cell.
+`, sharpLevel)
+	}
+	if len(r.Rows) == 0 {
+		printSharpVerdict(w, r)
+		return
+	}
+	fmt.Fprintf(w, `
+accused above: more false alarms than this are significantly above beta.
+median: of certified bound over claim; far below 1 there is little to be wrong about.
+~ the claim is not known to be met on a pair in reach. i, f: so many runs were inconclusive, failed. n: not judged (float-bits reads
+  that noise was added in floating point; the claims hold for real numbers).
+Where a mechanism's claim is that of its first pair alone, finders audit its own claim and default parameters instead.
+Runs are independent: each has a seed of its own, of the seed, the cell's name and the run's number.
+Slow learners have fewer runs; networks with a hundred units a layer explore one pair only.
+A cell of few runs is blind to small errors: one of 600 runs whose true rate is 0.1 is accused with probability about .6, one of 150 with
+  .03. All cells are not added up: most have slack, and would hide one that errs.
+`)
+	for _, l := range r.Left {
+		fmt.Fprintf(w, "Left out: %s\n", l)
+	}
+	verdict := "No cell's false-alarm rate is significantly above " + fmt.Sprint(p.Beta)
+	if len(r.Above) > 0 {
+		verdict = fmt.Sprintf("Significantly above %g: %s", p.Beta, strings.Join(r.Above, "; "))
+	}
+	fmt.Fprintf(w, "\n%s (exact binomial tests of %d cells and groups, which accuse audits that keep their error with probability %g at most)\n", verdict, r.Tests, r.Error)
+}
+
+func countText(c calibration.Count) string {
+	return fmt.Sprintf("%d/%d\t%.4f\t%.4f..%.4f\t%d", c.Alarms, c.Of, c.Rate, c.Lower, c.Upper, c.Most)
+}
+
+// printSharpVerdict is the last line where sharp cells alone were asked for.
+func printSharpVerdict(w io.Writer, r calibrationResult) {
+	if len(r.Above) > 0 {
+		fmt.Fprintf(w, "\nAccused: %s\n", strings.Join(r.Above, "; "))
+		return
+	}
+	fmt.Fprintf(w, "\nNo sharp cell is accused.\n")
+}
+
+// marks are the row's, explained below the tables.
+func marks(r calibration.Row) string {
+	var m []string
+	if !r.Met {
+		m = append(m, "~")
+	}
+	if r.Inconclusive > 0 {
+		m = append(m, fmt.Sprintf("i%d", r.Inconclusive))
+	}
+	if r.Failed > 0 {
+		m = append(m, fmt.Sprintf("f%d", r.Failed))
+	}
+	if r.Unjudged != "" {
+		m = append(m, "n")
+	}
+	if r.Above {
+		m = append(m, "ABOVE BETA")
+	}
+	return strings.Join(m, " ")
 }

@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"slices"
 	"strings"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/calibration"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/internal/gear"
 )
@@ -157,4 +161,27 @@ func TestBenchCalibrationRefuses(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q, want %d and %q", test.args, code, errs.String(), cli.ExitUsage, test.want)
 		}
 	}
+}
+
+// The command that counts the same asks for the same plan.
+func TestReproduceCalibration(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		names := rapid.SliceOfN(rapid.StringMatching(`[a-z0-9-]{1,9}`), 0, 3)
+		p := calibration.Plan{Runs: rapid.IntRange(1, 1_000_000).Draw(t, "runs"), Samples: rapid.IntRange(pair.MinSamples, pair.MaxSamples).Draw(t, "samples"), Explore: rapid.IntRange(0, pair.MaxSamples).Draw(t, "explore"),
+			Trials: rapid.IntRange(1, pair.MaxTrials).Draw(t, "trials"), Beta: rapid.Float64Range(1e-9, 0.5).Draw(t, "beta"), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed"), Anytime: rapid.Bool().Draw(t, "anytime"),
+			Only: rapid.StringMatching(`[a-z' ]{0,5}`).Draw(t, "only"), Mechanisms: names.Draw(t, "mechanisms"), Learners: names.Draw(t, "learners"), Finders: names.Draw(t, "finders")}
+		words, err := audit.ShellWords("command", p.Command())
+		if err != nil {
+			t.Fatal(err)
+		}
+		set := cli.NewFlags("bench calibration", io.Discard)
+		asked := cli.Settings(set, calibration.Keys())
+		var again calibration.Plan
+		if _, ok := set.Parse(words[4:], 0); !ok {
+			t.Fatalf("%q is not understood", words)
+		}
+		if err := asked.Read(&again); err != nil || !audit.EqualJSON(again, p) {
+			t.Fatalf("%q: %v\n%+v\nwant\n%+v", words, err, again, p)
+		}
+	})
 }

@@ -89,8 +89,7 @@ func benchDetection(c *call) (int, error) {
 	}
 	var rows []detectionRow
 	for _, c := range detectionCells {
-		published := c.published
-		rows = append(rows, detectionRow{Mechanism: c.mechanism, Epsilon: c.epsilon, Broken: true, Ceiling: c.ceiling, Hockey: c.hockey, Published: &published})
+		rows = append(rows, detectionRow{Mechanism: c.mechanism, Epsilon: c.epsilon, Broken: true, Ceiling: c.ceiling, Hockey: c.hockey, Published: new(c.published)})
 	}
 	for _, eps := range []float64{0.01, 1} {
 		for _, m := range detectionPrivate {
@@ -115,19 +114,15 @@ func benchDetection(c *call) (int, error) {
 // measure runs the cell once a seed.
 func (r *detectionRow) measure(ctx context.Context, plan pair.Plan, seeds int, pool *engine.Pool, now func() float64) error {
 	start := now()
-	claim := audit.DPClaim(r.Epsilon, r.Delta)
-	plan.Mechanism, plan.Claim = r.Mechanism, &claim
+	plan.Mechanism, plan.Claim = r.Mechanism, new(audit.DPClaim(r.Epsilon, r.Delta))
 	for seed := 1; seed <= seeds; seed++ {
 		plan.Seed = uint64(seed)
-		report, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: pool}.Do(ctx)
+		report, err := audited(ctx, plan, catalogue, pool)
 		if err != nil {
 			return fmt.Errorf("%s at epsilon %g, seed %d: %w", r.Mechanism, r.Epsilon, seed, err)
 		}
-		if report.Termination.Reason != audit.Completed {
-			return fmt.Errorf("stopped at %s, epsilon %g, seed %d", r.Mechanism, r.Epsilon, seed)
-		}
 		r.Runs++
-		r.Bounds = append(r.Bounds, *report.Results[0].LowerBound)
+		r.Bounds = append(r.Bounds, *report.LowerBound)
 		if report.Verdict == audit.Violation {
 			r.Flagged++
 		}

@@ -12,8 +12,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"sync"
+	"sync/atomic"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 )
 
@@ -72,6 +76,15 @@ func run(args []string, stdout, stderr io.Writer) int {
 	return cli.Fail("bench", stderr, audit.UnknownName("bench", args[0], names))
 }
 
+// audited is the report of an audit that ran to its end.
+func audited(ctx context.Context, plan pair.Plan, cat audit.Catalogue, pool *engine.Pool) (pair.Report, error) {
+	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(ctx)
+	if err == nil && r.Termination.Reason != audit.Completed {
+		err = cli.ErrStopped
+	}
+	return r, err
+}
+
 // call is one call of a bench: its flags, and where its result goes.
 type call struct {
 	*cli.Flags
@@ -100,6 +113,14 @@ func (c *call) unlessGiven(name string, p *int, value int) {
 // workersFlag is -workers.
 func (c *call) workersFlag() *int {
 	return c.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
+}
+
+// within is the refusal of a flag that is not in [least, most].
+func within[N int | uint64](flag string, value, least, most N, remedy string) error {
+	if value < least || value > most {
+		return &audit.InputError{Field: flag, Found: fmt.Sprint(value), Want: fmt.Sprintf("in [%d, %d]", least, most), Remedy: remedy}
+	}
+	return nil
 }
 
 // code is the exit code of a bench that reached all that it is held to, or did not.
@@ -133,4 +154,34 @@ func (c *call) emit(result any, print func(io.Writer)) error {
 	}
 	print(c.stdout)
 	return err
+}
+
+// each does the jobs 0, 1, ..., n-1 in this order, so many at a time. The first error
+// ends it, and is returned; the jobs' context ends with it. An end of ctx is
+// cli.ErrStopped.
+func each(ctx context.Context, workers, n int, do func(ctx context.Context, job int) error) error {
+	jobs, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(workers, n) {
+		group.Go(func() {
+			for jobs.Err() == nil {
+				job := int(next.Add(1)) - 1
+				if job >= n {
+					return
+				}
+				if err := do(jobs, job); err != nil {
+					cancel(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	if err := context.Cause(jobs); errors.Is(err, context.Canceled) {
+		return cli.ErrStopped
+	} else if err != nil {
+		return err
+	}
+	return nil
 }

@@ -1,11 +1,15 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,10 +17,16 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"time"
+
+	"github.com/chromedp/chromedp"
 
 	"github.com/dpscope/dpscope/audit"
-
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/report"
 )
 
 // networkPlan is what the bench network is asked for.
@@ -86,21 +96,9 @@ func benchNetwork(c *call) (int, error) {
 }
 
 func (p networkPlan) validate() error {
-	for _, n := range []struct {
-		name               string
-		value, least, most int
-	}{
-		{"-outputs", p.Outputs, 100, 100_000}, // of more, the network takes 50,000 a side
-		{"-columns", p.Columns, 1, 128},       // of more, it reads 128
-		{"-units", p.Units, 1, 256},
-		{"-epochs", p.Epochs, 1, 1000},
-		{"-runs", p.Runs, 1, 1000},
-	} {
-		if n.value < n.least || n.value > n.most {
-			return &audit.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [%d, %d]", n.least, n.most)}
-		}
-	}
-	return nil
+	return cmp.Or(within("-outputs", p.Outputs, 100, 100_000, ""), // of more, the network takes 50,000 a side
+		within("-columns", p.Columns, 1, 128, ""), // of more, it reads 128
+		within("-units", p.Units, 1, 256, ""), within("-epochs", p.Epochs, 1, 1000, ""), within("-runs", p.Runs, 1, 1000, ""))
 }
 
 // flags are those of the training program.
@@ -154,9 +152,7 @@ func (p networkPlan) measure(ctx context.Context, chromium bool, say func(traine
 			if want := "js/wasm"; i > 0 && t.Platform != want {
 				return r, fmt.Errorf("training, %s: ran on %s, want %s", at.name, t.Platform, want)
 			}
-			if network == "" {
-				network = t.Network
-			}
+			network = cmp.Or(network, t.Network)
 			r.Same = r.Same && t.Network == network
 			r.Times[i].Seconds = append(r.Times[i].Seconds, t.Seconds)
 			t.Platform = at.name
@@ -194,10 +190,7 @@ func (r networkResult) print(w io.Writer) {
 		fmt.Fprintf(t, "%s\t%.2f\t%.2f\t%s\n", x.Platform, x.Median, x.Ratio, strings.Join(all, " "))
 	}
 	t.Flush()
-	verdict := "within"
-	if r.worst() > r.Limit {
-		verdict = "above"
-	}
+	verdict := choose(r.worst() > r.Limit, "above", "within")
 	fmt.Fprintf(w, "\nThe same network on all, bit for bit: %v\nLargest ratio %.2f, %s the limit of %g\n", r.Same, r.worst(), verdict, r.Limit)
 }
 
@@ -284,4 +277,171 @@ func readTrained(line []byte) (trained, error) {
 		return t, fmt.Errorf("the training program printed %q, without a time or a network", line)
 	}
 	return t, nil
+}
+
+// The page that runs the training program: it prints through console.log.
+const (
+	trainingPage   = `<!doctype html><meta charset="utf-8"><title>training</title><script src="wasm_exec.js"></script><script type="module" src="run.js"></script>`
+	trainingScript = `const lines = [];
+console.log = (line) => lines.push(line);
+const go = new Go();
+go.argv = ["training", ...decodeURIComponent(location.hash.slice(1)).split(" ")];
+let code = 0;
+go.exit = (c) => { code = c; };
+try {
+	const { instance } = await WebAssembly.instantiateStreaming(fetch("training.wasm"), go.importObject);
+	await go.run(instance);
+} catch (error) {
+	code = 1;
+	lines.push(String(error));
+}
+window.result = { code, text: lines.join("\n") };
+`
+)
+
+// trainingTab is a browser in front of a server of the training program.
+type trainingTab struct {
+	browser context.Context
+	address string
+	close   func()
+}
+
+// openTraining serves dir, where the program was built, and starts a browser.
+func openTraining(ctx context.Context, dir string) (*trainingTab, error) {
+	for name, text := range map[string]string{"index.html": trainingPage, "run.js": trainingScript} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	b, address, stop, err := served(ctx, dir)
+	return &trainingTab{b, address, stop}, err
+}
+
+// served serves a folder, and starts a browser in front of it.
+func served(ctx context.Context, dir string) (b context.Context, address string, stop func(), err error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, "", nil, err
+	}
+	server := &http.Server{Handler: http.FileServer(http.Dir(dir)), ReadHeaderTimeout: 10 * time.Second}
+	go server.Serve(listener)
+	b, end, err := browser.Start(ctx)
+	if err != nil {
+		server.Close()
+	}
+	return b, "http://" + listener.Addr().String() + "/", func() { end(); server.Close() }, err
+}
+
+// run trains in a fresh tab.
+func (t *trainingTab) run(flags []string) (trained, error) {
+	tab, err := browser.Open(t.browser, t.address+"#"+url.PathEscape(strings.Join(flags, " ")))
+	if err != nil {
+		return trained{}, err
+	}
+	defer tab.Close()
+	const limit = time.Hour
+	if err := tab.Until("window.result", limit); err != nil {
+		return trained{}, fmt.Errorf("%w; the page says %v", err, tab.Errors())
+	}
+	result, err := browser.Eval[struct {
+		Code int    `json:"code"`
+		Text string `json:"text"`
+	}](tab, "window.result")
+	if err != nil {
+		return trained{}, err
+	}
+	if result.Code != 0 {
+		return trained{}, fmt.Errorf("exit code %d: %s", result.Code, result.Text)
+	}
+	return readTrained([]byte(result.Text))
+}
+
+// benchBrowser runs one audit natively and in the page in a headless Chromium,
+// one after the other on the same machine, and prints both times.
+func benchBrowser(c *call) (int, error) {
+	plan := pair.Plan{Version: pair.PlanVersion}
+	c.StringVar(&plan.Mechanism, "mechanism", "svt4", "mechanism to audit")
+	epsilon := c.Float64("epsilon", 1, "claimed epsilon")
+	c.IntVar(&plan.Samples, "samples", 1_000_000, "certification outputs a side")
+	c.IntVar(&plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
+	c.IntVar(&plan.Trials, "trials", 10, "pairs to explore")
+	c.Uint64Var(&plan.Seed, "seed", 7, "seed of all randomness")
+	workers := c.Workers(2, "parallel workers, in both; 0: one a processor")
+	dir := c.String("dir", "dist", "folder of the built site")
+	limit := c.Duration("limit", 10*time.Minute, "longest that the browser may take")
+	if exit, ok := c.parse(); !ok {
+		return exit, nil
+	}
+	plan.Claim = &audit.Claim{Epsilon: *epsilon}
+	if _, err := plan.Resolve(catalogue); err != nil {
+		return 0, err
+	}
+	if _, err := os.Stat(filepath.Join(*dir, "index.html")); err != nil {
+		return 0, fmt.Errorf("no site in %s, run ./build.sh build first: %w", *dir, err)
+	}
+	native, err := pair.Run{Plan: plan, Catalogue: catalogue, Pool: core.LocalPool(catalogue, *workers), Generator: cli.Generator(), Now: cli.Clock()}.Do(c.ctx)
+	if err != nil {
+		return 0, err
+	}
+	page, err := runInBrowser(c.ctx, native.Reproduce.URL+fmt.Sprintf("&workers=%d", *workers), *dir, *limit)
+	if err != nil {
+		return 0, err
+	}
+	fmt.Fprintf(c.stdout, "%s at epsilon %g, %d certification outputs a side, %d trials of %d, %d workers, seed %d\n\n",
+		plan.Mechanism, *epsilon, native.Plan.Samples, len(native.Trials), native.Plan.Explore, *workers, plan.Seed)
+	fmt.Fprintf(c.stdout, "%-10s %10s %10s %10s\n", "seconds", "native", "browser", "ratio")
+	for _, row := range []struct {
+		name string
+		a, b float64
+	}{
+		{"explore", native.Timing.Explore, page.Timing.Explore},
+		{"certify", native.Timing.Certify, page.Timing.Certify},
+		{"bound", native.Timing.Bound, page.Timing.Bound},
+		{"total", native.Timing.Total, page.Timing.Total},
+	} {
+		fmt.Fprintf(c.stdout, "%-10s %10.3f %10.3f %10.2f\n", row.name, row.a, row.b, row.b/row.a)
+	}
+	a, b := native.Rows(report.Bounds)[0], page.Rows(report.Bounds)[0]
+	same := a.Counts != nil && b.Counts != nil && *a.Counts == *b.Counts && a.Explored == b.Explored
+	fmt.Fprintf(c.stdout, "\ncounts: native %+v, browser %+v, same: %v\n", *a.Counts, *b.Counts, same)
+	if !same {
+		return cli.ExitInconclusive, nil
+	}
+	return cli.ExitOK, nil
+}
+
+// runInBrowser serves the site, presses Run at the given state and returns the
+// report.
+func runInBrowser(ctx context.Context, fragment, dir string, limit time.Duration) (pair.Report, error) {
+	ctx, address, stop, err := served(ctx, dir)
+	if err != nil {
+		return pair.Report{}, err
+	}
+	defer stop()
+	tab, err := browser.Open(ctx, address+fragment)
+	if err != nil {
+		return pair.Report{}, err
+	}
+	defer tab.Close()
+	if err := tab.Until(`document.body.dataset.state === "ready"`, time.Minute); err != nil {
+		return pair.Report{}, err
+	}
+	if err := chromedp.Do(tab.Ctx, chromedp.Click("#run")); err != nil {
+		return pair.Report{}, err
+	}
+	if err := tab.Until(`document.body.dataset.state === "done"`, limit); err != nil {
+		return pair.Report{}, err
+	}
+	text, err := browser.Eval[string](tab, `JSON.stringify(window.dpscope.report)`)
+	if err != nil {
+		return pair.Report{}, err
+	}
+	var r pair.Report
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return pair.Report{}, err
+	}
+	if r.Deciding() == nil || r.Deciding().Counts == nil {
+		return pair.Report{}, fmt.Errorf("the page's run ended without counts: %s", r.Summary)
+	}
+	return r, nil
 }

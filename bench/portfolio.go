@@ -1,17 +1,25 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
 
+	"gonum.org/v1/gonum/stat"
+	"gonum.org/v1/gonum/stat/distuv"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
 )
 
 // leftOut reads the bits of doubles and refutes every mechanism that adds its
@@ -108,14 +116,12 @@ func portfolioLearners(names string, quick bool) ([]audit.LearnerSpec, error) {
 		}), nil
 	}
 	var learners []audit.LearnerSpec
-	for name := range strings.SplitSeq(names, ",") {
-		l, err := catalogue.Learner(strings.TrimSpace(name))
+	for _, name := range namesOf(names) {
+		l, err := catalogue.Learner(name)
 		if err != nil {
 			return nil, err
 		}
-		if !slices.ContainsFunc(learners, func(k audit.LearnerSpec) bool { return k.Name == l.Name }) {
-			learners = append(learners, l)
-		}
+		learners = append(learners, l)
 	}
 	return learners, nil
 }
@@ -219,35 +225,28 @@ func (b *portfolioBench) audit(ctx context.Context, j *portfolioJob) error {
 	if j.learner >= 0 {
 		plan.Learner = row.Learners[j.learner].Learner
 	}
-	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: core.LocalPool(b.catalogue, 1)}.Do(ctx)
+	report, err := audited(ctx, plan, b.catalogue, core.LocalPool(b.catalogue, 1))
 	switch {
-	case err != nil && j.learner >= 0 && len(report.Results) == 0:
+	case err != nil && !errors.Is(err, cli.ErrStopped) && j.learner >= 0 && len(report.Tables) == 0:
 		j.note = err.Error()
 	case err != nil:
 		return fmt.Errorf("%s, learner %s, seed %d: %w", row.Mechanism, plan.Learner, plan.Seed, err)
-	case report.Termination.Reason != audit.Completed:
-		return context.Canceled
 	default:
-		j.bound, j.picked = *report.Results[0].LowerBound, report.Evidence.Witness.Learner
+		j.bound, j.picked = *report.LowerBound, report.Evidence.Witness.Learner
 	}
 	return nil
 }
 
 func (b *portfolioBench) print(w io.Writer) {
-	explore := b.Plan.Explore
-	if explore == 0 {
-		explore = b.Plan.Samples
-	}
+	explore := cmp.Or(b.Plan.Explore, b.Plan.Samples)
 	fmt.Fprintf(w, "Mean certified epsilon at %d certification and %d exploration outputs a side, beta = %g, seeds 1 to %d, first pair of each mechanism\n\n",
 		b.Plan.Samples, explore, b.Plan.Beta, b.Runs)
 	t := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
 	fmt.Fprintln(t, "mechanism\tclaim\tportfolio\tbest learner alone\tits mean\tratio\tlimits\theld out\tverdict\tpicked")
 	for _, r := range b.Rows {
 		best := portfolioArm{Learner: "none"}
-		for _, arm := range r.Learners {
-			if arm.Learner == r.Best {
-				best = arm
-			}
+		if i := slices.IndexFunc(r.Learners, func(arm portfolioArm) bool { return arm.Learner == r.Best }); i >= 0 {
+			best = r.Learners[i]
 		}
 		limits := "-"
 		if r.Low != nil {
@@ -325,18 +324,158 @@ func shareText(ratio *float64) string {
 // pickedText lists the learners that the portfolio took, the most frequent
 // first.
 func pickedText(picked map[string]int) string {
-	var names []string
-	for name := range picked {
-		names = append(names, name)
-	}
-	slices.SortFunc(names, func(a, b string) int {
-		if picked[a] != picked[b] {
-			return picked[b] - picked[a]
-		}
-		return strings.Compare(a, b)
-	})
+	names := slices.Collect(maps.Keys(picked))
+	slices.SortFunc(names, func(a, b string) int { return cmp.Or(picked[b]-picked[a], strings.Compare(a, b)) })
 	for i, name := range names {
 		names[i] = fmt.Sprintf("%s %d", name, picked[name])
 	}
 	return strings.Join(names, ", ")
+}
+
+const (
+	// portfolioShare of the best single learner's bound is what the portfolio
+	// has to reach.
+	portfolioShare = 0.95
+	// portfolioError is how often a bench of portfolios that all reach the
+	// share, some only just, calls one of them short.
+	portfolioError = 0.05
+	// toldFromZero is how many standard errors the best learner's mean must be
+	// above 0 for ratios to it to mean something. It decides what is printed,
+	// not what is short.
+	toldFromZero = 2
+)
+
+// Verdicts on a mechanism.
+const (
+	portfolioReached = "reached"
+	portfolioOpen    = "within noise"    // below the share, but not short
+	portfolioShort   = "short"           // below the share beyond noise
+	portfolioNothing = "nothing to find" // no learner's mean is told from 0, nor is the portfolio short
+)
+
+// judge compares, once all bounds are there.
+//
+// The portfolio is short on a mechanism when for some learner the mean over
+// seeds of P - portfolioShare L is below 0 by more than t standard errors, P and
+// L the two bounds of one seed, on the same outputs: a one-sided t test of paired
+// differences, at portfolioError over all comparisons of the bench (Bonferroni).
+// The level is approximate as far as bounds are not normal. Limits are Fieller's
+// at the same t, so they hold for whichever learner turns out best.
+func (b *portfolioBench) judge() {
+	b.Comparisons, b.Short = 0, 0
+	for _, r := range b.Rows {
+		for _, arm := range r.Learners {
+			if arm.Learner != leftOut {
+				b.Comparisons++
+			}
+		}
+	}
+	t := distuv.StudentsT{Sigma: 1, Nu: float64(b.Runs - 1)}.Quantile(1 - portfolioError/float64(max(1, b.Comparisons)))
+	for i := range b.Rows {
+		r := &b.Rows[i]
+		r.judge(t)
+		if r.Verdict == portfolioShort {
+			b.Short++
+		}
+	}
+}
+
+func (r *portfolioRow) judge(t float64) {
+	r.Portfolio.average()
+	p := r.Portfolio.Bounds
+	var singles []*portfolioArm
+	for i := range r.Learners {
+		arm := &r.Learners[i]
+		if arm.average(); arm.Learner != leftOut {
+			arm.Short = fallsShort(p, arm.Bounds, t)
+			singles = append(singles, arm)
+		}
+	}
+	r.Verdict = portfolioNothing
+	if len(singles) == 0 {
+		return
+	}
+	best := bestArm(singles, func(a *portfolioArm) float64 { return a.Mean })
+	r.Best = best.Learner
+	told := best.Mean > toldFromZero*best.Error
+	if told {
+		r.Ratio = new(r.Portfolio.Mean / best.Mean)
+		if mean := stat.Mean(heldOut(singles), nil); mean > 0 {
+			r.HeldOut = new(r.Portfolio.Mean / mean)
+		}
+		if low, high, ok := fieller(p, best.Bounds, t); ok {
+			r.Low, r.High = &low, &high
+		}
+	}
+	switch {
+	case slices.ContainsFunc(singles, func(a *portfolioArm) bool { return a.Short }):
+		r.Verdict = portfolioShort
+	case told && *r.Ratio >= portfolioShare:
+		r.Verdict = portfolioReached
+	case told:
+		r.Verdict = portfolioOpen
+	}
+}
+
+func (a *portfolioArm) average() {
+	mean, deviation := stat.MeanStdDev(a.Bounds, nil)
+	a.Mean, a.Error = mean, stat.StdErr(deviation, float64(len(a.Bounds)))
+}
+
+// bestArm is the first of the arms with the largest value.
+func bestArm(arms []*portfolioArm, value func(*portfolioArm) float64) *portfolioArm {
+	best, most := arms[0], value(arms[0])
+	for _, a := range arms[1:] {
+		if v := value(a); v > most {
+			best, most = a, v
+		}
+	}
+	return best
+}
+
+// heldOut is, seed by seed, the bound of the arm that has the largest sum on
+// the other seeds. Its mean is not raised by luck; but its values depend on each
+// other, so their deviation tells nothing of the mean's error.
+func heldOut(arms []*portfolioArm) []float64 {
+	out := make([]float64, len(arms[0].Bounds))
+	for i := range out {
+		out[i] = bestArm(arms, func(a *portfolioArm) float64 {
+			sum := 0.0
+			for k, v := range a.Bounds {
+				if k != i {
+					sum += v
+				}
+			}
+			return sum
+		}).Bounds[i]
+	}
+	return out
+}
+
+// fallsShort reports whether the mean of p - portfolioShare l is below 0 by
+// more than t standard errors.
+func fallsShort(p, l []float64, t float64) bool {
+	d := make([]float64, len(p))
+	for i := range d {
+		d[i] = p[i] - portfolioShare*l[i]
+	}
+	mean, deviation := stat.MeanStdDev(d, nil)
+	return mean+t*stat.StdErr(deviation, float64(len(d))) < 0
+}
+
+// fieller gives the limits of E p / E l from pairs at t standard errors; false
+// where they are unbounded, E l being within t of its own of 0 (Fieller, JRSS B
+// 16, 1954).
+func fieller(p, l []float64, t float64) (low, high float64, ok bool) {
+	n := float64(len(p))
+	mp, vp := stat.MeanVariance(p, nil)
+	ml, vl := stat.MeanVariance(l, nil)
+	k := t * t / n
+	// Ratios r with (mp - r ml)^2 <= k Var(p - r l): a r^2 - 2 h r + c <= 0.
+	a, h, c := ml*ml-k*vl, ml*mp-k*stat.Covariance(p, l, nil), mp*mp-k*vp
+	if !(ml > 0 && a > 0) {
+		return 0, 0, false
+	}
+	root := math.Sqrt(math.Max(0, h*h-a*c))
+	return (h - root) / a, (h + root) / a, true
 }

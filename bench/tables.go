@@ -1,17 +1,21 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"sync"
+	"text/tabwriter"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // tablesPlan is what the bench tables is asked for.
@@ -39,31 +43,14 @@ var tablePaperNames = []string{"auditorium", "renyitester", "sniper"}
 
 // paperTable is a table or a figure of a paper, with our figures beside it.
 type paperTable struct {
-	ID        string       `json:"table"`
-	Title     string       `json:"title"`
-	Published string       `json:"published"` // what the published figures are
-	Notes     []string     `json:"notes,omitempty"`
-	Rows      []*tableRow  `json:"rows"`
-	Checks    []tableCheck `json:"checks"` // against what is to be reached
+	ID        string      `json:"table"`
+	Title     string      `json:"title"`
+	Published string      `json:"published"` // what the published figures are
+	Notes     []string    `json:"notes,omitempty"`
+	Rows      []*tableRow `json:"rows"`
+	Checks    []check     `json:"checks"` // against what is to be reached
 
-	judge func(rows []*tableRow) []tableCheck // may be nil
-}
-
-// tableCheck compares a figure with what it has to be.
-type tableCheck struct {
-	What    string  `json:"what"`
-	Got     float64 `json:"got"`
-	Want    float64 `json:"want"`
-	AtMost  bool    `json:"atMost,omitempty"` // else at least
-	Reached bool    `json:"reached"`
-}
-
-func atLeast(what string, got, want float64) tableCheck {
-	return tableCheck{What: what, Got: got, Want: want, Reached: got >= want}
-}
-
-func atMost(what string, got, want float64) tableCheck {
-	return tableCheck{What: what, Got: got, Want: want, AtMost: true, Reached: got <= want}
+	judge func(rows []*tableRow) []check // may be nil
 }
 
 // tableKind is how a row's figures come about.
@@ -174,9 +161,7 @@ func benchTables(c *call) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	short := slices.ContainsFunc(result.Tables, func(t paperTable) bool {
-		return slices.ContainsFunc(t.Checks, func(c tableCheck) bool { return !c.Reached })
-	})
+	short := slices.ContainsFunc(result.Tables, func(t paperTable) bool { return len(missed(t.Checks)) > 0 })
 	return code(plan.Quick || !short), c.emit(result, result.print)
 }
 
@@ -192,11 +177,8 @@ func (p tablesPlan) tables() ([]paperTable, error) {
 		}
 		return nil, audit.UnknownName("-paper", p.Paper, tablePaperNames)
 	}
-	if p.Runs < 0 || p.Runs > 10_000 {
-		return nil, &audit.InputError{Field: "-runs", Found: fmt.Sprint(p.Runs), Want: "in [0, 10000]", Remedy: "0 means each table's own number"}
-	}
-	if p.Seed > maxTablesSeed {
-		return nil, &audit.InputError{Field: "-seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(maxTablesSeed))}
+	if err := cmp.Or(within("-runs", p.Runs, 0, 10_000, "0 means each table's own number"), within("-seed", p.Seed, 0, maxTablesSeed, "")); err != nil {
+		return nil, err
 	}
 	all := make(p)
 	var names []string
@@ -229,9 +211,7 @@ func (r *tableRow) resolve(cat audit.Catalogue) error {
 	}
 	r.Mechanism, r.Parameters, r.Claim, r.Relation = a.Plan.Mechanism, r.plan.Parameters, a.Claim.String(), string(a.Plan.Relation)
 	r.Samples, r.Explore, r.Most, r.Pair, r.Quantity = a.Plan.Samples, a.Plan.Explore, a.Plan.Trials, a.Plan.Pair, goalWords(a.Plan)
-	if r.Truth == "" {
-		r.Truth = a.Spec.Truth(a.Plan.Parameters)
-	}
+	r.Truth = cmp.Or(r.Truth, a.Spec.Truth(a.Plan.Parameters))
 	if r.Pair != nil {
 		r.Most = 1
 	} else {
@@ -324,7 +304,7 @@ func (b *tablesBench) measure(ctx context.Context, plan tablesPlan, tables []pap
 	result := tablesResult{Bench: "tables", Plan: plan, Tables: tables}
 	for i := range tables {
 		t := &tables[i]
-		t.Checks = []tableCheck{}
+		t.Checks = []check{}
 		if t.judge != nil {
 			t.Checks = t.judge(t.Rows)
 		}
@@ -363,17 +343,272 @@ func (b *tablesBench) do(ctx context.Context, j *tableJob, workers int) error {
 
 // audit is one audit, added to out.
 func (b *tablesBench) audit(ctx context.Context, plan pair.Plan, pool *engine.Pool, out *tableRun) error {
-	report, err := pair.Run{Plan: plan, Catalogue: b.catalogue, Pool: pool}.Do(ctx)
-	switch {
-	case err != nil:
+	report, err := audited(ctx, plan, b.catalogue, pool)
+	if err != nil {
 		return err
-	case report.Termination.Reason != audit.Completed:
-		return context.Canceled
 	}
 	out.Refuted = report.Verdict == audit.Violation
-	out.Bound = *report.Results[0].LowerBound
+	out.Bound = *report.LowerBound
 	out.Learner = report.Evidence.Witness.Learner
 	out.Trials += len(report.Trials)
-	out.Outputs += 2*len(report.Trials)*report.Settings.Explore + 2*report.Termination.SamplesUsed
+	out.Outputs += 2*len(report.Trials)*report.Plan.Explore + 2*report.Termination.SamplesUsed
 	return nil
 }
+
+// sum fills in what follows from the runs.
+func (r *tableRow) sum() {
+	r.Refuted, r.Outputs, r.Median, r.Mean, r.Needed = 0, 0, nil, nil, nil
+	var bounds, needed []float64
+	trials := 0.0
+	for _, run := range r.Runs {
+		if run.Refuted {
+			r.Refuted++
+			trials += float64(run.Trials)
+			needed = append(needed, float64(run.Needed))
+		} else {
+			trials += float64(r.Most)
+		}
+		bounds = append(bounds, run.Bound)
+		r.Outputs += float64(run.Outputs)
+	}
+	n := float64(len(r.Runs))
+	r.Outputs /= n
+	switch r.Kind {
+	case tableAudit:
+		r.Median = new(median(bounds))
+	case tableSearch:
+		r.Mean = new(trials / n)
+	case tableLadder:
+		if 2*len(needed) > len(r.Runs) {
+			slices.Sort(needed)
+			// The runs that needed more than the last rung come last.
+			r.Needed = new(needed[(len(r.Runs)-1)/2])
+		}
+	}
+}
+
+// ours is the row's figure in a few words.
+func (r *tableRow) ours() string {
+	switch {
+	case r.Median != nil:
+		return fmt.Sprintf("refuted %d/%d, bound %.4f", r.Refuted, len(r.Runs), *r.Median)
+	case r.Mean != nil:
+		return fmt.Sprintf("%s: refuted %d/%d, %.1f trials", r.Finder, r.Refuted, len(r.Runs), *r.Mean)
+	case r.Needed != nil:
+		return fmt.Sprintf("%.0f outputs a side", *r.Needed)
+	}
+	return "not enough outputs"
+}
+
+// tableColumn is a column of the text.
+type tableColumn struct {
+	head string
+	of   func(r *tableRow) string
+}
+
+// columns of a table: those that say something about its rows.
+func (t paperTable) columns() []tableColumn {
+	has := func(test func(*tableRow) bool) bool { return slices.ContainsFunc(t.Rows, test) }
+	kind := func(k tableKind) func(*tableRow) bool { return func(r *tableRow) bool { return r.Kind == k } }
+	columns := []tableColumn{
+		{"paper's name", func(r *tableRow) string { return r.Name }},
+		{"mechanism", func(r *tableRow) string { return r.mechanismText() }},
+		{"claim", func(r *tableRow) string { return r.Claim }},
+	}
+	add := func(head string, of func(*tableRow) string) {
+		columns = append(columns, tableColumn{head, of})
+	}
+	if has(func(r *tableRow) bool { return r.Setting != "" }) {
+		add("setting", func(r *tableRow) string { return r.Setting })
+	}
+	if has(func(r *tableRow) bool { return r.Finder != "" }) {
+		add("finder", func(r *tableRow) string { return r.Finder })
+	}
+	add("refuted", func(r *tableRow) string { return fmt.Sprintf("%d/%d", r.Refuted, len(r.Runs)) })
+	if has(kind(tableAudit)) {
+		add("bound", func(r *tableRow) string { return fmt.Sprintf("%.4f", *r.Median) })
+		if has(func(r *tableRow) bool { return len(r.Runs) > 1 }) {
+			add("min..max", func(r *tableRow) string { return span(r.bounds()) })
+		}
+		add("truth", func(r *tableRow) string { return r.Truth })
+	}
+	if has(kind(tableSearch)) {
+		add("trials", func(r *tableRow) string { return fmt.Sprintf("%.1f", *r.Mean) })
+		add("each", func(r *tableRow) string { return r.eachText() })
+	}
+	if has(kind(tableLadder)) {
+		add("outputs needed", func(r *tableRow) string {
+			if r.Needed == nil {
+				return fmt.Sprintf("> %d", 2*r.Samples)
+			}
+			return fmt.Sprintf("%.0f", *r.Needed)
+		})
+	}
+	if has(func(r *tableRow) bool { return r.Target != nil }) {
+		add("to reach", func(r *tableRow) string { return fmt.Sprint(*r.Target) })
+	}
+	var testers []string
+	for _, r := range t.Rows {
+		for _, f := range r.Figures {
+			if !slices.Contains(testers, f.Of) {
+				testers = append(testers, f.Of)
+			}
+		}
+	}
+	for _, of := range testers {
+		add(of, func(r *tableRow) string {
+			for _, f := range r.Figures {
+				if f.Of == of {
+					return f.Value
+				}
+			}
+			return ""
+		})
+	}
+	add("outputs", func(r *tableRow) string { return fmt.Sprintf("%.3g", r.Outputs) })
+	add("seconds", func(r *tableRow) string { return fmt.Sprintf("%.1f", r.seconds) })
+	return columns
+}
+
+func (r *tableRow) mechanismText() string {
+	if len(r.Parameters) == 0 {
+		return r.Mechanism
+	}
+	return fmt.Sprintf("%s (%s)", r.Mechanism, strings.Join(r.Parameters.Assignments(), ", "))
+}
+
+func (r *tableRow) bounds() []float64 {
+	var all []float64
+	for _, run := range r.Runs {
+		all = append(all, run.Bound)
+	}
+	return all
+}
+
+// eachText lists the trials of each run; > where it refuted nothing.
+func (r *tableRow) eachText() string {
+	var all []string
+	for _, run := range r.Runs {
+		text := fmt.Sprint(run.Trials)
+		if !run.Refuted {
+			text = ">" + text
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, " ")
+}
+
+func (t tablesResult) print(w io.Writer) {
+	p := t.Plan
+	fmt.Fprintf(w, "Tables of %s, ours beside the published figures; beta = %g, seeds from %d", p.Paper, p.Beta, p.Seed)
+	if p.Quick {
+		fmt.Fprint(w, "; -quick")
+	}
+	fmt.Fprint(w, "\noutputs: drawn in a run, both sides, exploration among them; seconds: of all runs of the row, added up over workers; bound: median of the runs\n")
+	for _, table := range t.Tables {
+		fmt.Fprintf(w, "\n%s  %s\nPublished: %s\n", table.ID, table.Title, table.Published)
+		for _, note := range table.Notes {
+			fmt.Fprintf(w, "Note: %s\n", note)
+		}
+		fmt.Fprintln(w)
+		columns := table.columns()
+		out := tabwriter.NewWriter(w, 0, 4, 2, ' ', 0)
+		line := func(cell func(tableColumn) string) {
+			for i, c := range columns {
+				if i > 0 {
+					fmt.Fprint(out, "\t")
+				}
+				fmt.Fprint(out, cell(c))
+			}
+			fmt.Fprintln(out)
+		}
+		line(func(c tableColumn) string { return c.head })
+		for _, r := range table.Rows {
+			line(func(c tableColumn) string { return c.of(r) })
+		}
+		out.Flush()
+		fmt.Fprintln(w)
+		printChecks(w, table.Checks)
+	}
+}
+
+// search explores the pairs of the plan's finder, none of which the mechanism
+// told it, until one of them refutes the claim. A pair is tried, in the way that
+// tableSearch says, only where its value exceeds the claim.
+func (b *tablesBench) search(ctx context.Context, plan pair.Plan, pool *engine.Pool, out *tableRun) error {
+	a, err := plan.Resolve(b.catalogue)
+	if err != nil {
+		return err
+	}
+	spec, err := b.catalogue.Finder(a.Plan.Finder)
+	if err != nil {
+		return err
+	}
+	find, err := spec.New(audit.FinderProblem{Relation: a.Plan.Relation, Domain: a.Domain, Trials: a.Plan.Trials,
+		Stream: stream.New(stream.Key{Seed: plan.Seed, Purpose: "find"})})
+	if err != nil {
+		return fmt.Errorf("finder %s: %w", a.Plan.Finder, err)
+	}
+	tries := 0
+	var history []audit.Trial
+	for len(history) < a.Plan.Trials {
+		pairs := find.Propose(history, a.Plan.Trials-len(history))
+		if len(pairs) == 0 {
+			break
+		}
+		for _, neighbours := range pairs {
+			value, err := b.exploreOne(ctx, a.Plan, pool, neighbours, len(history))
+			if err != nil {
+				return err
+			}
+			history = append(history, audit.Trial{Index: len(history), Pair: neighbours, Value: value})
+			out.Trials = len(history)
+			out.Outputs += 2 * a.Plan.Explore
+			if value <= a.Claim.Limit() {
+				continue
+			}
+			tries++
+			if err := b.confirm(ctx, a.Plan, pool, neighbours, tries, out); err != nil || out.Refuted {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// exploreOne is the value of a pair.
+func (b *tablesBench) exploreOne(ctx context.Context, plan pair.Plan, pool *engine.Pool, neighbours audit.Pair, trial int) (float64, error) {
+	task := pair.Explore{Plan: plan, Trial: trial, Pair: neighbours}
+	results, err := engine.Do(ctx, pool, []pair.Explore{task}, engine.Events[pair.Explored]{})
+	if ctx.Err() != nil {
+		return 0, context.Canceled
+	}
+	if err != nil {
+		return 0, err
+	}
+	return results[0].Value, nil
+}
+
+// confirm audits a pair on outputs that nothing before has seen, for the k-th
+// time in the search with an error of beta/(k(k+1)): over all k they add up to
+// beta.
+func (b *tablesBench) confirm(ctx context.Context, plan pair.Plan, pool *engine.Pool, neighbours audit.Pair, k int, out *tableRun) error {
+	plan.Pair = &neighbours
+	plan.Beta /= float64(k * (k + 1))
+	plan.Seed = confirmSeed(plan.Seed, k)
+	trials := out.Trials
+	err := b.audit(ctx, plan, pool, out)
+	out.Trials = trials // the same pair again
+	if err == nil && out.Refuted {
+		out.Pair = neighbours.Label
+	}
+	return err
+}
+
+// mostConfirmed is how many trials a search may have, each of which may be
+// confirmed. Seeds of confirmations are multiples of it, and a little: those of
+// neighbouring runs are far apart.
+const mostConfirmed = 4096
+
+// confirmSeed is above every seed of a run.
+func confirmSeed(seed uint64, k int) uint64 { return (seed+1)*mostConfirmed + uint64(k) }

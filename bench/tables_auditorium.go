@@ -97,12 +97,11 @@ func auditoriumTable1(p tablesPlan) paperTable {
 		}
 		for i, m := range auditoriumNames {
 			for c, epsilon := range []float64{0.01, 1} {
-				claim := audit.DPClaim(epsilon, 0)
 				row := &tableRow{Name: m.name, Setting: fmt.Sprintf("n = %dk", n/1000), Kind: tableAudit, Runs: p.runsOf(10, ifQuick(p, 3, 10))}
 				if p.Quick && p.Runs == 0 && k > 0 {
 					row.Runs = row.Runs[:1]
 				}
-				row.plan = pair.Plan{Mechanism: m.mechanism, Claim: &claim, Samples: n, Explore: min(n, mostExplored), Pair: meanPair()}
+				row.plan = pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Samples: n, Explore: min(n, mostExplored), Pair: meanPair()}
 				for _, d := range detectionCells {
 					if d.mechanism == m.mechanism && d.epsilon == epsilon {
 						row.Truth = fmt.Sprintf("H = %s, oracle %s", d.hockey, d.ceiling)
@@ -130,7 +129,7 @@ func auditoriumTable1(p tablesPlan) paperTable {
 			}
 		}
 	}
-	t.judge = func(rows []*tableRow) (checks []tableCheck) {
+	t.judge = func(rows []*tableRow) (checks []check) {
 		for _, n := range []int{50_000, 100_000, 500_000} {
 			cells, seen := map[string]bool{}, false
 			for _, r := range rows {
@@ -173,23 +172,19 @@ func auditoriumTable2(p tablesPlan) paperTable {
 				continue // as in the paper: means at 0.01
 			}
 			for _, f := range finders {
-				claim := audit.DPClaim(epsilon, 0)
 				// At 0.01 there is next to nothing to find in SVT 3, 4 and 6 (table 1).
 				hopeless := epsilon == 0.01 && i >= 4 && m.mechanism != "svt5"
 				if p.Quick && hopeless {
 					continue
 				}
 				row := &tableRow{Name: m.name, Kind: tableSearch, Runs: p.runsOf(choose(hopeless, 2, 10), 4),
-					plan: pair.Plan{Mechanism: m.mechanism, Claim: &claim, Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, 20_000), Samples: ifQuick(p, 50_000, 200_000)}}
+					plan: pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(epsilon, 0)), Finder: f, Trials: 50, Explore: ifQuick(p, 10_000, 20_000), Samples: ifQuick(p, 50_000, 200_000)}}
 				if epsilon == 1 {
 					row.plan.Explore = ifQuick(p, 10_000, 50_000)
 				}
 				if printed, ok := auditoriumTrials[f]; ok && epsilon == 0.01 {
 					for j, tester := range []string{"Histogram", "Rényi", "MMD", "HS"} {
-						value := printed[i][j]
-						if i >= 4 {
-							value = []string{"-", "50.0", "50.0", "50.0"}[j]
-						}
+						value := choose(i >= 4, []string{"-", "50.0", "50.0", "50.0"}[j], printed[i][j])
 						row.Figures = append(row.Figures, figure{tester, value})
 					}
 				}
@@ -197,7 +192,7 @@ func auditoriumTable2(p tablesPlan) paperTable {
 			}
 		}
 	}
-	t.judge = func(rows []*tableRow) (checks []tableCheck) {
+	t.judge = func(rows []*tableRow) (checks []check) {
 		best, order := map[string]*tableRow{}, []string{}
 		for _, r := range rows {
 			if r.Finder != "gp-ucb" && r.Finder != "cma-es" {
@@ -233,18 +228,14 @@ func auditoriumFigure2(p tablesPlan) paperTable {
 		Published: `DP-Auditorium, figure 2, of which the text says: "the tester catches the bug for s <= 0.6"`,
 		Notes:     []string{"the paper names neither sigma nor the pair; ours: none against {2}, where the clipped sum moves by 1"}}
 	for _, s := range []float64{0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1} {
-		claim := audit.Claim{Kind: audit.Renyi, Alpha: alpha}
-		caught := "caught"
-		if s > 0.6 {
-			caught = "not caught"
-		}
+		caught := choose(s > 0.6, "not caught", "caught")
 		t.Rows = append(t.Rows, &tableRow{Name: "ScaleGD", Setting: fmt.Sprintf("s = %g", s), Kind: tableAudit, Runs: p.runsOf(10, 3),
-			plan: pair.Plan{Mechanism: "dp-sgd-scaled-noise", Claim: &claim, Samples: ifQuick(p, 50_000, 500_000), Explore: 50_000,
+			plan: pair.Plan{Mechanism: "dp-sgd-scaled-noise", Claim: new(audit.Claim{Kind: audit.Renyi, Alpha: alpha}), Samples: ifQuick(p, 50_000, 500_000), Explore: 50_000,
 				Parameters: audit.Params{"sigma": number(sigma), "s": number(s), "alpha": number(alpha)},
 				Pair:       &audit.Pair{Label: "none against {2}", First: audit.Records(), Second: audit.Records(2)}},
 			Figures: []figure{{"Rényi", caught}}})
 	}
-	t.judge = func(rows []*tableRow) []tableCheck {
+	t.judge = func(rows []*tableRow) []check {
 		most, wrong := 0.0, 0
 		for _, r := range rows {
 			s := r.plan.Parameters["s"].Number
@@ -254,14 +245,14 @@ func auditoriumFigure2(p tablesPlan) paperTable {
 				most = max(most, s)
 			}
 		}
-		return []tableCheck{atLeast("largest s caught in nine of ten runs", most, 0.6), falseAlarms("s = 1, which keeps the claim", wrong, len(rows[len(rows)-1].Runs))}
+		return []check{atLeast("largest s caught in nine of ten runs", most, 0.6), falseAlarms("s = 1, which keeps the claim", wrong, len(rows[len(rows)-1].Runs))}
 	}
 	return t
 }
 
 // falseAlarms checks that refutations of a claim that holds are no more than
 // beta explains: an exact binomial test that accuses with probability 0.001.
-func falseAlarms(what string, refuted, runs int) tableCheck {
+func falseAlarms(what string, refuted, runs int) check {
 	most := 0
 	for most < runs && !significant(most+1, runs, 0.001, tablesBeta) {
 		most++
@@ -302,7 +293,7 @@ func auditoriumFigure3(p tablesPlan) paperTable {
 			t.Rows = append(t.Rows, row)
 		}
 	}
-	t.judge = func(rows []*tableRow) (checks []tableCheck) {
+	t.judge = func(rows []*tableRow) (checks []check) {
 		for _, m := range figure3 {
 			var medians []float64
 			for _, r := range rows {
@@ -327,9 +318,8 @@ func auditoriumFigure3Trials(p tablesPlan) paperTable {
 			if n > 100_000 {
 				continue
 			}
-			claim := audit.DPClaim(1, m.delta)
 			t.Rows = append(t.Rows, &tableRow{Name: m.name, Setting: fmt.Sprintf("n = %d", n), Kind: tableSearch, Runs: p.runsOf(10, 3),
-				plan: pair.Plan{Mechanism: m.mechanism, Claim: &claim, Samples: n, Explore: n, Finder: "gp-ucb", Trials: 50}})
+				plan: pair.Plan{Mechanism: m.mechanism, Claim: new(audit.DPClaim(1, m.delta)), Samples: n, Explore: n, Finder: "gp-ucb", Trials: 50}})
 		}
 	}
 	return t

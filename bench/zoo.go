@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -260,12 +261,9 @@ func benchZoo(c *call) (int, error) {
 
 // zooBound is the bound that an audit certifies, and the pair of it.
 func zooBound(ctx context.Context, plan pair.Plan, cat audit.Catalogue, workers int) (float64, string, error) {
-	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, workers)}.Do(ctx)
+	r, err := audited(ctx, plan, cat, core.LocalPool(cat, workers))
 	if err != nil {
 		return 0, "", err
-	}
-	if r.Termination.Reason != audit.Completed {
-		return 0, "", cli.ErrStopped
 	}
 	label := ""
 	for _, t := range r.Trials {
@@ -273,7 +271,7 @@ func zooBound(ctx context.Context, plan pair.Plan, cat audit.Catalogue, workers 
 			label = fmt.Sprintf("trial %d: %s", t.Trial, t.Pair.Label)
 		}
 	}
-	return *r.Results[0].LowerBound, label, nil
+	return *r.Rows(report.Bounds)[0].LowerBound, label, nil
 }
 
 func printZoo(w io.Writer, rows []zooRow) {

@@ -1,8 +1,10 @@
 package bounds
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"sort"
 )
 
 // CanaryInterval names a way to bound epsilon from a [CanaryTable].
@@ -83,16 +85,7 @@ func (c CanaryInterval) Check(k, m, n int, delta, beta float64) error {
 	if !c.Known() {
 		return fmt.Errorf("interval is %q, must be one of %v", string(c), CanaryIntervals())
 	}
-	if err := checkCanaries("k", k); err != nil {
-		return err
-	}
-	if err := checkCanaries("m", m); err != nil {
-		return err
-	}
-	if err := CheckDelta(delta); err != nil {
-		return err
-	}
-	if err := CheckBeta(beta); err != nil {
+	if err := cmp.Or(checkCanaries("k", k), checkCanaries("m", m), CheckDelta(delta), CheckBeta(beta)); err != nil {
 		return err
 	}
 	if l := c.Order(); min(k, m) < l {
@@ -113,15 +106,8 @@ func (c CanaryInterval) MinRuns(k, m int, delta, beta float64) int {
 	for hi < maxTrials && !enough(hi) {
 		hi *= 2
 	}
-	lo := hi / 2
-	for hi-lo > 1 {
-		if mid := lo + (hi-lo)/2; enough(mid) {
-			hi = mid
-		} else {
-			lo = mid
-		}
-	}
-	return hi
+	lo := hi/2 + 1
+	return lo + sort.Search(hi-lo, func(i int) bool { return enough(lo + i) })
 }
 
 // CanaryCeiling is the largest bound that n pairs of runs could give, that of all
@@ -130,9 +116,7 @@ func (c CanaryInterval) MinRuns(k, m int, delta, beta float64) int {
 // of range.
 func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float64 {
 	t := NewCanaryTable(k, m)
-	if n < 1 || n > maxTrials {
-		panic("bounds: number of runs out of range")
-	}
+	refuse(n < 1 || n > maxTrials, "number of runs out of range")
 	t.Add(k, 0, n)
 	mustBeCanaries(t, delta, beta)
 	kind.mustApply(t)
@@ -155,12 +139,8 @@ func CanaryCeiling(kind CanaryInterval, k, m, n int, delta, beta float64) float6
 }
 
 func (c CanaryInterval) mustApply(t CanaryTable) {
-	if !c.Known() {
-		panic("bounds: unknown canary interval")
-	}
-	if min(t.K, t.M) < c.Order() {
-		panic("bounds: fewer canaries than moments; call CanaryInterval.Check first")
-	}
+	refuse(!c.Known(), "unknown canary interval")
+	refuse(min(t.K, t.M) < c.Order(), "fewer canaries than moments; call CanaryInterval.Check first")
 }
 
 // CanaryLimits returns what the bound is made of, each at level beta/2: a lower
@@ -268,9 +248,7 @@ func (t CanaryTable) pairedWealth(th, delta float64, stakes []float64) float64 {
 func CanaryThinned(kind CanaryInterval, t CanaryTable, k, m int, delta, beta float64) float64 {
 	mustBeCanaries(t, delta, beta)
 	x := canaryIntervals[kind]
-	if x.order == 0 || min(k, m) < x.order || k > t.K || m > t.M {
-		panic("bounds: a moment interval and at least as many canaries as it has moments, and no more than there are")
-	}
+	refuse(x.order == 0 || min(k, m) < x.order || k > t.K || m > t.M, "a moment interval and at least as many canaries as it has moments, and no more than there are")
 	in, _ := t.In().thinnedLimits(k, x.order, x.wilson, x.published, beta/2)
 	_, out := t.Out().thinnedLimits(m, x.order, x.wilson, x.published, beta/2)
 	return canaryRatio(in, out, delta)
@@ -325,3 +303,6 @@ func (e Exchangeable) sideWealth(x float64, stakes []float64) float64 {
 	}
 	return logMean(logs)
 }
+
+// lowestEpsilon is where the search begins: below it a bound is of no interest.
+const lowestEpsilon = -20.0

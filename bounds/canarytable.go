@@ -1,8 +1,11 @@
 package bounds
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 )
 
 // CanaryTable is the evidence of an audit with canaries (LiDP, algorithm 1):
@@ -26,9 +29,7 @@ type CanaryCell struct {
 
 // NewCanaryTable returns an empty table. It panics unless 1 <= k, m <= 65536.
 func NewCanaryTable(k, m int) CanaryTable {
-	if checkCanaries("k", k) != nil || checkCanaries("m", m) != nil {
-		panic("bounds: a canary table has 1 to 65536 canaries a side")
-	}
+	refuse(checkCanaries("k", k) != nil || checkCanaries("m", m) != nil, "a canary table has 1 to 65536 canaries a side")
 	return CanaryTable{K: k, M: m}
 }
 
@@ -53,10 +54,7 @@ func CountCells(k, m int, cells []CanaryCell) CanaryTable {
 // Validate reports the first field that is out of range, nil if there is none.
 // A table without a run is out of range.
 func (t CanaryTable) Validate() error {
-	if err := checkCanaries("k", t.K); err != nil {
-		return err
-	}
-	if err := checkCanaries("m", t.M); err != nil {
+	if err := cmp.Or(checkCanaries("k", t.K), checkCanaries("m", t.M)); err != nil {
 		return err
 	}
 	total := 0
@@ -89,9 +87,7 @@ func compareCells(a, b CanaryCell) int {
 // Add counts runs more pairs with x and y canaries in the event. It panics if
 // one of the three is out of range.
 func (t *CanaryTable) Add(x, y, runs int) {
-	if x < 0 || x > t.K || y < 0 || y > t.M || runs < 0 || runs > maxTrials {
-		panic("bounds: canary counts out of range")
-	}
+	refuse(x < 0 || x > t.K || y < 0 || y > t.M || runs < 0 || runs > maxTrials, "canary counts out of range")
 	if runs == 0 {
 		return
 	}
@@ -106,9 +102,7 @@ func (t *CanaryTable) Add(x, y, runs int) {
 
 // Merge adds the pairs of another shard. It panics if K or M differ.
 func (t *CanaryTable) Merge(u CanaryTable) {
-	if t.K != u.K || t.M != u.M {
-		panic("bounds: canary tables of different sizes do not add up")
-	}
+	refuse(t.K != u.K || t.M != u.M, "canary tables of different sizes do not add up")
 	for _, c := range u.Cells {
 		t.Add(c.X, c.Y, c.Runs)
 	}
@@ -142,10 +136,300 @@ func (t CanaryTable) Out() Exchangeable {
 }
 
 func mustBeCanaries(t CanaryTable, delta, beta float64) {
-	if t.Validate() != nil {
-		panic("bounds: canary table out of range; call CanaryTable.Validate first")
+	refuse(t.Validate() != nil, "canary table out of range; call CanaryTable.Validate first")
+	refuse(CheckDelta(delta) != nil || CheckBeta(beta) != nil, "delta or beta out of range")
+}
+
+// CoinDelta is the delta to give to all that bounds epsilon from a [CanaryTable]
+// whose runs are by coins: a fair coin of its own decided of each of K canaries, in
+// every run, whether it was in the data, and a cell counts the runs in which X of the
+// K canaries were in and in the event and Y of them were out and in the event, so
+// that the table has M = K. No run is left out, whatever its coins.
+//
+// Under (eps, delta)-DP of adding or removing one record
+//
+//	E X/K <= e^eps E Y/K + delta/2,
+//
+// which is what the bounds take of p1, p0 and CoinDelta(delta). Proof: let A_k be
+// the event that canary k's score is above the threshold, and in_k its coin. Given
+// all other coins, the datasets with in_k = 1 and in_k = 0 differ by one record, so
+// P(A_k | in_k = 1, others) <= e^eps P(A_k | in_k = 0, others) + delta. The coin is
+// independent of the others, which have one law in both cases; the mean over them
+// keeps the inequality, and P(in_k = 1) = P(in_k = 0) = 1/2 gives
+// P(A_k, in_k = 1) <= e^eps P(A_k, in_k = 0) + delta/2. The mean over k is the claim.
+// X/K and Y/K are numbers in [0, 1], and runs are independent.
+//
+// The number of canaries that were in must stay as random as the coins left it. To
+// take only runs with a given number in, or K canaries of those in and M of those
+// out, conditions on the sum of the coins: another canary is then out where this one
+// is in, and what is compared are datasets in which one record is replaced by
+// another, whose epsilon may be twice that of adding or removing. A mechanism that is
+// (1, 0)-DP is so refuted at epsilon 1 (the sum of the signed canaries with Laplace
+// noise; see the tests).
+func CoinDelta(delta float64) float64 { return delta / 2 }
+
+// CoinCeiling is the largest bound that n runs by coins could give, if in of their n K
+// memberships were in: all canaries that were in are in the event in every run, and
+// none that was out is. It is the bound for memberships spread over the runs as
+// evenly as they can be, and no spread gives more: for paired betting with the best
+// stakes, since the logarithm of the wealth is concave in X/K. Of betting on each side it is
+// the ceiling of all in, which is higher. delta is that of the claim. It panics on arguments
+// out of range.
+func CoinCeiling(kind CanaryInterval, k, n, in int, delta, beta float64) float64 {
+	refuse(n < 1 || n > maxTrials || in < 0 || in > n*k, "number of runs or of canaries inside out of range")
+	delta = CoinDelta(delta)
+	t := NewCanaryTable(k, k)
+	each, more := in/n, in%n
+	t.Add(each, 0, n-more)
+	if more > 0 {
+		t.Add(each+1, 0, more)
 	}
-	if CheckDelta(delta) != nil || CheckBeta(beta) != nil {
-		panic("bounds: delta or beta out of range")
+	mustBeCanaries(t, delta, beta)
+	kind.mustApply(t)
+	switch kind {
+	case CanaryPairedBetting:
+		return t.pairedCeiling(delta, beta)
+	case CanaryBetting:
+		return CanaryCeiling(kind, k, k, n, delta, beta)
 	}
+	return CanaryEpsilon(kind, t, delta, beta, CanaryStakes{})
+}
+
+// pairedCeiling is the bound of paired betting with the best stake where no fresh
+// canary is in the event: with wealth(lambda) = sum log(1 + lambda (X/K - delta)),
+// which is concave, the smallest stake whose wealth is the goal bounds e^eps by
+// top/lambda - delta; -Inf where none is.
+func (t CanaryTable) pairedCeiling(delta, beta float64) float64 {
+	aim := goal(beta, t.Runs())
+	wealth := func(lambda float64) float64 {
+		sum := 0.0
+		for _, c := range t.Cells {
+			sum += float64(c.Runs) * math.Log1p(lambda*(float64(c.X)/float64(t.K)-delta))
+		}
+		return sum
+	}
+	// By powers of two up to the first stake that reaches the goal, then by halving.
+	hi := math.Ldexp(1, -40)
+	for !(wealth(hi) >= aim) {
+		if hi *= 2; !(topShare/hi-delta > 0) {
+			return math.Inf(-1)
+		}
+	}
+	lambda, _ := bisect(-hi, -hi/2, hi*1e-12, func(x float64) bool { return wealth(-x) >= aim })
+	if th := topShare/-lambda - delta; th > 0 {
+		return RoundDown(math.Log(th))
+	}
+	return math.Inf(-1)
+}
+
+// CanaryStakes are the stakes of the betting intervals on a [CanaryTable], mixed
+// with equal weights. They are fixed before the runs that certify: by
+// [TuneCanary], or, where a list is empty, once and for all, which costs a
+// factor of two to three in runs.
+type CanaryStakes struct {
+	Paired []float64 `json:"paired,omitempty"` // of CanaryPairedBetting; each above 0
+	In     []float64 `json:"in,omitempty"`     // of CanaryBetting on the canaries of the data
+	Out    []float64 `json:"out,omitempty"`    // the same on the fresh ones
+}
+
+// maxStakes bounds the work that a document can ask for.
+const maxStakes = 64
+
+// Validate reports a stake that is not positive and finite, or a list of more than
+// 64.
+func (s CanaryStakes) Validate() error {
+	for _, list := range []struct {
+		name   string
+		stakes []float64
+	}{{"paired", s.Paired}, {"in", s.In}, {"out", s.Out}} {
+		if len(list.stakes) > maxStakes {
+			return fmt.Errorf("stakes: %s has %d, must have at most %d", list.name, len(list.stakes), maxStakes)
+		}
+		for i, lambda := range list.stakes {
+			if !(lambda > 0 && !math.IsInf(lambda, 1)) {
+				return fmt.Errorf("stakes: %s[%d] is %v, must be above 0 and finite", list.name, i, lambda)
+			}
+		}
+	}
+	return nil
+}
+
+func (s CanaryStakes) must() {
+	refuse(s.Validate() != nil, "canary stakes out of range; call CanaryStakes.Validate first")
+}
+
+// Without exploration: powers of two.
+var pairedStakes, sideStakes = powersOfTwo(-9, 1), powersOfTwo(-8, 7)
+
+func powersOfTwo(from, to int) []float64 {
+	var v []float64
+	for i := from; i <= to; i++ {
+		v = append(v, math.Ldexp(1, i))
+	}
+	return v
+}
+
+func stakesOr(tuned, fixed []float64) []float64 {
+	if len(tuned) > 0 {
+		return tuned
+	}
+	return fixed
+}
+
+// topShare is the largest share of the wealth at risk in one run by paired
+// betting, sideShare by betting on one side.
+const (
+	topShare  = 0.995
+	sideShare = 0.95
+)
+
+// TuneCanary returns the stakes that would give the best bounds on n pairs of runs
+// if certification repeated the exploration, from exploration runs alone, which
+// is what keeps the bounds valid. Half a run in which one canary falls on the
+// other side is added to the exploration, so that what never happened in it is
+// not taken as impossible. Where the best stake is the largest that is allowed at
+// the bound it promises, it is raised so that it still is at bounds down to
+// log(modesty) below. Rounded to three digits, so that platforms agree. It panics
+// on arguments out of range.
+func TuneCanary(explored CanaryTable, n int, delta, beta float64) CanaryStakes {
+	mustBeCanaries(explored, delta, beta)
+	mustBeRuns(n)
+	tune := func(p prospect, beta float64) []float64 {
+		x, lambda := p.best(goal(beta, n) / float64(n))
+		if lambda*(x+p.c) > 0.9*p.share {
+			lambda = p.share / (x/modesty + p.c)
+		}
+		return []float64{roundStake(lambda)}
+	}
+	return CanaryStakes{
+		Paired: tune(explored.prospect(delta), beta),
+		In:     tune(explored.In().prospect(), beta/2),
+		Out:    tune(explored.Out().mirror().prospect(), beta/2),
+	}
+}
+
+// modesty is how much smaller than promised e^eps is taken to be: the exploration
+// chose the event that looked best in it.
+const modesty = 1.3
+
+// CanaryValue returns the bound of paired betting at delta that n pairs of runs
+// would give if they repeated the exploration, with the stake that is best for it
+// (see [TuneCanary]): what a sweep over thresholds maximises on the exploration
+// runs, the smallest threshold of equal ones. Rounded down to six decimals, -Inf
+// where nothing would be certified. Some 100 passes over the cells. It panics on
+// arguments out of range.
+func CanaryValue(explored CanaryTable, n int, delta, beta float64) float64 {
+	mustBeCanaries(explored, delta, beta)
+	mustBeRuns(n)
+	th, _ := explored.prospect(delta).best(goal(beta, n) / float64(n))
+	if !(th > 0) {
+		return math.Inf(-1)
+	}
+	return RoundDown(math.Log(th))
+}
+
+func mustBeRuns(n int) { refuse(n < 1 || n > maxTrials, "number of runs out of range") }
+
+// roundStake keeps three digits.
+func roundStake(lambda float64) float64 {
+	v, err := strconv.ParseFloat(strconv.FormatFloat(lambda, 'e', 2, 64), 64)
+	refuse(err != nil, "a stake that is no number")
+	return v
+}
+
+// prospect is a law of W(x) = a - x b - c, b in [0, 1], whose weights sum to 1.
+type prospect struct {
+	cells []prospectCell
+	c     float64
+	share float64 // largest share of the wealth at risk
+}
+
+type prospectCell struct{ weight, a, b float64 }
+
+// prospect of paired betting, as a family in e^eps.
+func (t CanaryTable) prospect(delta float64) prospect {
+	n := float64(t.Runs())
+	k, m := float64(t.K), float64(t.M)
+	cells := make([]prospectCell, 0, len(t.Cells)+1)
+	mean := 0.0
+	for _, c := range t.Cells {
+		cells = append(cells, prospectCell{float64(c.Runs) / (n + 0.5), float64(c.X) / k, float64(c.Y) / m})
+		mean += float64(c.Runs) * float64(c.X) / k / n
+	}
+	cells = append(cells, prospectCell{0.5 / (n + 0.5), mean, 1 / m})
+	return prospect{cells, delta, topShare}
+}
+
+// prospect of a lower limit of the mean x of one side.
+func (e Exchangeable) prospect() prospect {
+	n, k := float64(e.N()), float64(e.K)
+	var cells []prospectCell
+	for c, runs := range e.Runs {
+		if runs > 0 {
+			cells = append(cells, prospectCell{float64(runs) / (n + 0.5), float64(c) / k, 1})
+		}
+	}
+	cells = append(cells, prospectCell{0.5 / (n + 0.5), (k - 1) / k, 1})
+	return prospect{cells, 0, sideShare}
+}
+
+// best returns the largest x, over all stakes, at which the mean growth
+// log(1 + lambda W(x)) is at least rate, and its stake. For given x the growth is
+// concave in lambda and falls with x, so the stakes that reach an x form an
+// interval and these are nested: reach has one peak, and a golden section finds
+// it.
+func (p prospect) best(rate float64) (x, lambda float64) {
+	const golden = 0.6180339887498949
+	lo, hi := math.Log(1e-7), math.Log(math.Min(1e4, p.share/p.c))
+	at := func(l float64) float64 { return p.reach(math.Exp(l), rate) }
+	l, r := hi-golden*(hi-lo), lo+golden*(hi-lo)
+	atL, atR := at(l), at(r)
+	for hi-lo > 1e-3 {
+		if atL >= atR {
+			hi, r, atR = r, l, atL
+			l = hi - golden*(hi-lo)
+			atL = at(l)
+		} else {
+			lo, l, atL = l, r, atR
+			r = lo + golden*(hi-lo)
+			atR = at(r)
+		}
+	}
+	lambda = math.Exp((lo + hi) / 2)
+	return p.reach(lambda, rate), lambda
+}
+
+// reach is the largest x, negative ones included, whose growth at this stake is at
+// least rate and at which no factor could be negative. Growth falls with x and is
+// concave: Newton's steps from the right approach the root from the right.
+func (p prospect) reach(lambda, rate float64) float64 {
+	var x, growth, slope float64
+	for _, share := range [...]float64{0.5, 0.9, p.share} {
+		x = share/lambda - p.c
+		if growth, slope = p.growth(lambda, x); growth < rate {
+			break
+		}
+	}
+	for range 100 {
+		if growth >= rate {
+			break
+		}
+		step := (growth - rate) / slope
+		x -= step
+		if step <= 1e-9*math.Abs(x) {
+			break
+		}
+		growth, slope = p.growth(lambda, x)
+	}
+	return x
+}
+
+// growth returns the mean of log(1 + lambda W(x)) and its derivative in x.
+func (p prospect) growth(lambda, x float64) (mean, slope float64) {
+	for _, c := range p.cells {
+		f := lambda * (c.a - x*c.b - p.c)
+		mean += c.weight * math.Log1p(f)
+		slope -= c.weight * lambda * c.b / (1 + f)
+	}
+	return mean, slope
 }

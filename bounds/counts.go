@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sort"
 )
 
 // Counts of an event: X of N1 outputs on the first dataset, Y of N0 on the
@@ -71,13 +72,121 @@ func CheckEpsilon(eps float64) error {
 
 // mustBeSound is the guard of every exported bound.
 func mustBeSound(c Counts, delta, beta float64) {
-	if c.Validate() != nil {
-		panic("bounds: counts out of range; call Counts.Validate first")
+	refuse(c.Validate() != nil, "counts out of range; call Counts.Validate first")
+	refuse(CheckDelta(delta) != nil, "delta outside [0, 1); call CheckDelta first")
+	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
+}
+
+// Method names how a bound was computed.
+type Method string
+
+const (
+	// MethodExact is [Exact].
+	MethodExact Method = "exact-unconditional"
+	// MethodClopperPearson is [ClopperPearson] with the split of [TuneSplit].
+	MethodClopperPearson Method = "clopper-pearson"
+	// MethodPairedBetting is [PairedBetting].
+	MethodPairedBetting Method = "paired-betting"
+)
+
+// Result is a lower confidence bound and what is needed to compute it again.
+type Result struct {
+	Epsilon float64 `json:"epsilon"` // the bound in nats, rounded down to six decimals; may be negative or -Inf
+	Method  Method  `json:"method"`
+	Beta    float64 `json:"beta"` // probability that Epsilon exceeds the truth, at most
+	Delta   float64 `json:"delta"`
+	Split   float64 `json:"split"` // share of Beta for the first side; 0 unless Method is MethodClopperPearson
+}
+
+// ExactReach is the largest number of outputs a side for which [Certify] uses
+// [Exact]: it still takes well under a second there, in WebAssembly too.
+const ExactReach = 100_000_000
+
+// Certify returns the bound that the engine reports: [Exact] if both sizes are
+// at most [ExactReach], else [ClopperPearson] with the split tuned on the
+// exploration counts. Which of the two depends on the sizes alone, the split on
+// sizes and exploration alone, so that nothing is chosen on c.
+//
+// It panics on arguments out of range, except that an empty or invalid explore
+// means that there was no exploration.
+func Certify(c Counts, explore Counts, delta, beta float64) Result {
+	mustBeSound(c, delta, beta)
+	if max(c.N1, c.N0) <= ExactReach {
+		return Result{Epsilon: Exact(c, delta, beta), Method: MethodExact, Beta: beta, Delta: delta}
 	}
-	if CheckDelta(delta) != nil {
-		panic("bounds: delta outside [0, 1); call CheckDelta first")
+	return certifyClopperPearson(c, explore, delta, beta)
+}
+
+func certifyClopperPearson(c, explore Counts, delta, beta float64) Result {
+	split := TuneSplit(explore, c.N1, c.N0, delta, beta)
+	return Result{
+		Epsilon: RoundDown(ClopperPearson(c, delta, beta, split)),
+		Method:  MethodClopperPearson, Beta: beta, Delta: delta, Split: split,
 	}
-	if CheckBeta(beta) != nil {
-		panic("bounds: beta outside (0, 1); call CheckBeta first")
+}
+
+// RoundDown takes a margin of 10^-9 for the last bits of logarithm and
+// exponential, then rounds down to six decimals, so that platforms whose
+// elementary functions differ in the last bits give the same number.
+func RoundDown(eps float64) float64 { return math.Floor((eps-1e-9)*1e6) / 1e6 }
+
+// MaxCertifiable returns the largest epsilon that n1 and n0 outputs can
+// certify: the bound at X = N1, Y = 0, about log n - log log(1/beta).
+func MaxCertifiable(n1, n0 int, delta, beta float64) float64 {
+	c := Counts{X: n1, N1: n1, Y: 0, N0: n0}
+	return Certify(c, c, delta, beta).Epsilon
+}
+
+// SmallestDetectable returns the smallest true epsilon, for an event of
+// probability p0 on the second dataset, whose expected counts certify more than
+// claimEps: roughly the violation that this sample size finds half of the time.
+// +Inf if there is none, since p1 cannot exceed 1 or p0 is 0.
+//
+// It panics on arguments out of range; p0 must lie in [0, 1].
+func SmallestDetectable(claimEps, delta, beta float64, n1, n0 int, p0 float64) float64 {
+	mustBeSound(Counts{N1: n1, N0: n0}, delta, beta)
+	refuse(CheckEpsilon(claimEps) != nil, "epsilon is not finite")
+	refuse(!(p0 >= 0 && p0 <= 1), "probability outside [0, 1]")
+	y := int(math.Round(p0 * float64(n0)))
+	shows := func(x int) bool {
+		c := Counts{X: x, N1: n1, Y: y, N0: n0}
+		return Certify(c, c, delta, beta).Epsilon > claimEps
+	}
+	if p0 == 0 || !shows(n1) {
+		return math.Inf(1)
+	}
+	// The bound grows with x, but for a granularity of the last digits. The
+	// score limit, which costs next to nothing, says where to look; then double
+	// the distance until the bracket holds, and halve it.
+	guess := sort.Search(n1, func(x int) bool {
+		return Score(Counts{X: x, N1: n1, Y: y, N0: n0}, delta, beta) > claimEps
+	})
+	var low, high int // the least x that shows it is above low and at most high
+	step := 1 + int(math.Sqrt(float64(n1)))/100
+	if shows(guess) {
+		for high = guess; high-step > 0 && shows(high-step); step *= 2 {
+			high -= step
+		}
+		low = max(0, high-step)
+	} else {
+		for low = guess; low+step < n1 && !shows(low+step); step *= 2 {
+			low += step
+		}
+		high = min(n1, low+step)
+	}
+	for high-low > 1 {
+		if mid := low + (high-low)/2; shows(mid) {
+			high = mid
+		} else {
+			low = mid
+		}
+	}
+	return math.Log((float64(high)/float64(n1) - delta) / p0)
+}
+
+// refuse panics: such arguments are the programmer's.
+func refuse(wrong bool, why string) {
+	if wrong {
+		panic("bounds: " + why)
 	}
 }

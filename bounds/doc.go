@@ -12,8 +12,8 @@
 //
 // is a lower limit of its true epsilon, and a function here returns a number
 // that exceeds epsilon* with probability at most beta. Functions that keep
-// that promise for every p1, p0 and sample size are [Exact], [ClopperPearson]
-// and [PairedBetting]; [Score] keeps it only asymptotically, and is here for
+// that promise for every p1, p0 and sample size are [Exact] and
+// [ClopperPearson]; [Score] keeps it only asymptotically, and is here for
 // comparison with published figures, as are the forms in package published.
 //
 // [ClaimPValue] gives the verdict of Exact as a p-value, [LowerDelta] a bound on
@@ -23,8 +23,7 @@
 //
 // A [Table] counts pairs of outputs by bin; a bounded witness is then one value
 // a bin. [ScoreEpsilon] and [ScoreDelta] bound epsilon and delta by a score in
-// [0, 1], [Renyi] and [RenyiCurve] the Renyi divergence, [ConcentratedRho] the rho
-// of concentrated differential privacy, [TradeoffBand] the trade-off curve. Bins,
+// [0, 1], [Renyi] the Renyi divergence, [TradeoffBand] the trade-off curve. Bins,
 // witness, stake and method are chosen on exploration outputs, the bound is
 // computed once on fresh ones.
 //

@@ -81,3 +81,11 @@ func BenchmarkEventMixture(b *testing.B) {
 		m.LogWealth(200, 500, 70, 230)
 	}
 }
+
+// EventMixturePValue returns 1 over the wealth, at most 1: an anytime-valid
+// p-value of the claim, at most b at any of all looks with probability at most
+// b.
+func EventMixturePValue(n11, n10, n01, n00 int, eps, delta float64) float64 {
+	log := NewEventMixture(eps, delta).LogWealth(n11, n10, n01, n00)
+	return pValue(log, n11+n10+n01+n00)
+}

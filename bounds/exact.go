@@ -74,3 +74,300 @@ func nuisance(c Counts, gamma float64) box {
 
 // tailWidth makes the neglected tails 10^-8 of beta.
 func tailWidth(beta float64) float64 { return math.Log(1/beta) + 20 }
+
+// ClaimPValue returns a p-value of the claim (eps, delta) whose verdict at level
+// beta is that of [Exact]: it is at most beta if and only if
+// Exact(c, delta, beta) > eps.
+//
+// It is the p(th) of Exact at th = e^eps, with the regions ordered by the score
+// limit at this beta and gamma = beta/250: gamma plus the supremum of the
+// probability of the observed region over the null hypothesis, at most one per
+// cent above it. The regions of different counts are nested and do not depend on
+// eps, so under the claim it is at most b with probability at most b for every
+// b, not just for beta (proof at Exact). Where this upper bound and the rounded
+// Exact disagree, within a per cent of beta, Exact decides: below beta that is
+// its own proof, above it only raises the value.
+//
+// It cannot fall below gamma. 1 if even the score test at beta rejects nothing.
+//
+// It panics on arguments out of range.
+func ClaimPValue(c Counts, eps, delta, beta float64) float64 {
+	mustBeSound(c, delta, beta)
+	mustBeFinite(eps)
+	z := scoreCut(beta)
+	th0 := newNullFit(c, delta).limit(z)
+	if th0 == 0 {
+		return 1
+	}
+	gamma := beta * nuisanceShare
+	around := nuisance(c, gamma)
+	r := newRegion(c, delta, th0, z, around.low0, around.high0, tailWidth(beta))
+	s := sweep{region: r, box: around, delta: delta, th: math.Exp(eps)}
+	p := math.Min(1, gamma+s.peak(gamma/100))
+	if Exact(c, delta, beta) > eps {
+		return math.Min(p, beta)
+	}
+	return math.Max(p, math.Nextafter(beta, 1))
+}
+
+// peak returns an upper bound of the supremum of P(region) over the null set of
+// s.th, at most a relative peakTolerance or an absolute floor above it, by
+// splitting the cell with the largest upper bound.
+func (s *sweep) peak(floor float64) float64 {
+	left := s.start()
+	right := math.Min(s.box.high0, math.Max(s.box.low0, (s.box.high1-s.delta)/s.th))
+	if left > right {
+		return 0
+	}
+	at := func(p0 float64) float64 { return s.region.prob(p0, s.p1(p0)) }
+	type cell struct{ l, r, vl, vr, top float64 }
+	bounded := func(l, r, vl, vr float64) cell {
+		m := math.Max(vl, vr)
+		top := 1.0
+		b := s.bend(l, r, m)
+		if b < 1 {
+			top = math.Min(1, m/(1-b))
+		}
+		if b > wideBend {
+			top = math.Min(top, s.region.prob(l, s.p1(r)))
+		}
+		return cell{l, r, vl, vr, top}
+	}
+	vl, vr := at(left), at(right)
+	best := math.Max(vl, vr)
+	cells := []cell{bounded(left, right, vl, vr)}
+	for {
+		worst := 0
+		for i := range cells {
+			if cells[i].top > cells[worst].top {
+				worst = i
+			}
+		}
+		k := cells[worst]
+		mid := k.l + (k.r-k.l)/2
+		if k.top <= best*(1+peakTolerance)+floor || s.region.evals > peakEvals || mid <= k.l || mid >= k.r {
+			return math.Max(best, k.top)
+		}
+		v := at(mid)
+		best = math.Max(best, v)
+		cells[worst] = bounded(k.l, mid, k.vl, v)
+		cells = append(cells, bounded(mid, k.r, v, k.vr))
+	}
+}
+
+const (
+	peakTolerance = 0.01
+	peakEvals     = 5000
+)
+
+// bend bounds how far the probability f of a set R of counts rises above its
+// values at the ends of a cell [l, r] on the line p1 = th p0 + delta: with m the
+// larger end value and M the supremum over the cell,
+//
+//	M <= m/(1 - bend)  if M >= level,
+//
+// so that m <= level (1 - bend) shows M <= level. At least 1 if nothing can be
+// said.
+//
+// With score S and observed information J of the two binomials along the line,
+// the second derivative of f is E[1_R (S^2 - J)] >= -E[1_R J]. On the cell J is
+// at most
+//
+//	K = Y/l^2 + (n0-Y)/(1-r)^2 + th^2 (X/p1(l)^2 + (n1-X)/(1-p1(r))^2),
+//
+// a sum of independent terms, the largest of them c in spread. A function lies
+// above its chord by at most (r-l)^2/8 times the largest fall of its slope, and at
+// the p0 of the supremum E[1_R K] = M E[K | R], where
+//
+//	E[K | R] <= E K + inf over s of (log E e^(s(K - E K)) + log(1/M))/s
+//	         <= E K + sqrt(2 Var(K) L) + c L/3,  L = log(1/level):
+//
+// the first by Jensen's inequality, the second is Bernstein's bound of the
+// moment generating function. So M <= m + M bend with bend = (r-l)^2/8 times the
+// last line, E K and Var(K) at their largest on the cell.
+func (s *sweep) bend(l, r, level float64) float64 {
+	p1l, p1r := s.th*l+s.delta, s.th*r+s.delta
+	if l <= 0 || r >= 1 || p1l <= 0 || p1r >= 1 || level <= 0 {
+		return math.Inf(1)
+	}
+	n1, n0 := float64(s.region.n1), float64(s.region.n0)
+	sq := s.th * s.th
+	hit0, miss0 := 1/(l*l), 1/((1-r)*(1-r))
+	hit1, miss1 := sq/(p1l*p1l), sq/((1-p1r)*(1-p1r))
+	mean := n0*(r*hit0+(1-l)*miss0) + n1*(p1r*hit1+(1-p1l)*miss1)
+	spread0, spread1 := math.Abs(hit0-miss0), math.Abs(hit1-miss1)
+	variance := n0*largestPQ(l, r)*spread0*spread0 + n1*largestPQ(p1l, p1r)*spread1*spread1
+	rare := math.Max(0, -math.Log(level))
+	return (r - l) * (r - l) / 8 * (mean + math.Sqrt(2*variance*rare) + math.Max(spread0, spread1)*rare/3)
+}
+
+// largestPQ is the largest p(1-p) on [l, r].
+func largestPQ(l, r float64) float64 {
+	p := math.Max(l, math.Min(r, 0.5))
+	return p * (1 - p)
+}
+
+// box confines the nuisance parameters: p0 to [low0, high0], p1 to
+// [low1, high1].
+type box struct{ low0, high0, low1, high1 float64 }
+
+// sweep lowers th until P(region) <= goal on the whole null set of th,
+//
+//	{(p0, p1) in box : p1 <= th p0 + delta}.
+type sweep struct {
+	region *region
+	box    box
+	delta  float64
+	goal   float64 // the probability that must not be exceeded
+	slack  float64 // nodes are brought below goal - slack/2, so that cells of positive width can be shown
+	th     float64 // what is shown so far holds for this th and below; 0 if no th > 0 can be shown
+}
+
+// p1 is the largest p1 of the null set at p0.
+func (s *sweep) p1(p0 float64) float64 { return math.Min(s.box.high1, s.th*p0+s.delta) }
+
+// start is the smallest p0 of the null set: to its left p1 <= th p0 + delta is
+// below the box.
+func (s *sweep) start() float64 { return math.Max(s.box.low0, (s.box.low1-s.delta)/s.th) }
+
+// run shows the whole null set.
+func (s *sweep) run() {
+	end := s.corner()
+	s.th = (s.box.high1 - s.delta) / end
+	left, right := s.start(), math.Min(s.box.high0, end)
+	if left > right {
+		return
+	}
+	const cells = 8
+	var node, value [cells + 1]float64
+	for i := range node {
+		// Even steps of the square root: the scale on which p0 has constant
+		// spread when it is small.
+		u := float64(i) / cells
+		root := (1-u)*math.Sqrt(left) + u*math.Sqrt(right)
+		node[i] = root * root
+	}
+	node[0], node[cells] = left, right
+	// From the middle outwards: the middle is where the supremum usually is.
+	for _, i := range [cells + 1]int{4, 2, 6, 0, 8, 1, 3, 5, 7} {
+		value[i] = s.visit(node[i])
+	}
+	for i := range cells {
+		s.show(node[i], node[i+1], value[i], value[i+1], 0)
+	}
+}
+
+// corner returns the p0 up to which the sweep has to go if it starts from the
+// th whose null set has its corner, p1 = high1, there: the end of the box, or a
+// p0 where the goal is met at p1 = high1 and so, the probability falling with
+// p0, beyond it too.
+func (s *sweep) corner() float64 {
+	want := s.goal - s.slack
+	lo, hi := s.box.low0, s.box.high0
+	if s.region.prob(hi, s.box.high1) > want {
+		return hi
+	}
+	for range 60 {
+		mid := (lo + hi) / 2
+		v := s.region.prob(mid, s.box.high1)
+		if v > want {
+			lo = mid
+			continue
+		}
+		hi = mid
+		if v > want-s.slack {
+			break
+		}
+	}
+	return hi
+}
+
+// visit returns the probability at p0, after lowering th where it is too large.
+func (s *sweep) visit(p0 float64) float64 {
+	v := s.region.prob(p0, s.p1(p0))
+	if v > s.goal-s.slack/2 && p0 >= s.start() {
+		v = s.lower(p0, p0, s.goal-s.slack)
+	}
+	return v
+}
+
+// lower sets th so that the probability with p0 at left and p1 that of right is
+// near want, at most want + slack/2, and returns it.
+func (s *sweep) lower(left, right, want float64) float64 {
+	lo, hi := math.Max(s.delta, s.box.low1), s.p1(right)
+	vLo := s.region.prob(left, lo)
+	if right == 0 {
+		s.th = 0
+		return vLo
+	}
+	if vLo > want+s.slack/2 {
+		// Not even the bottom of the box: no point with this p0 may be left.
+		s.th = math.Min(s.th, (lo-s.delta)/right*(1-1e-12))
+		return vLo
+	}
+	// The probability grows with p1. Secant on its logarithm, with bisection
+	// where that leaves the bracket or stalls.
+	best, vBest := lo, vLo
+	fLo, fHi := math.Log(vLo/want), math.Log(s.region.prob(left, hi)/want)
+	for i := range 100 {
+		p1 := lo + (hi-lo)*math.Max(0.05, math.Min(0.95, -fLo/(fHi-fLo)))
+		if i%3 == 2 {
+			p1 = lo + (hi-lo)/2
+		}
+		if p1 <= lo || p1 >= hi {
+			break
+		}
+		v := s.region.prob(left, p1)
+		if v <= want+s.slack/2 {
+			lo, fLo = p1, math.Log(v/want)
+			best, vBest = p1, v
+			if v >= want-s.slack/2 {
+				break
+			}
+		} else {
+			hi, fHi = p1, math.Log(v/want)
+		}
+	}
+	s.th = math.Min(s.th, (best-s.delta)/right)
+	return vBest
+}
+
+// show proves the goal for p0 in [l, r], whose end values are given (for this
+// th or a larger one), splitting as needed.
+func (s *sweep) show(l, r, vl, vr float64, depth int) {
+	if s.th == 0 {
+		return
+	}
+	if start := s.start(); r < start {
+		return
+	} else if l < start {
+		l, vl = start, s.visit(start)
+	}
+	m := math.Max(vl, vr)
+	bend := s.bend(l, r, s.goal)
+	if m <= s.goal*(1-bend) {
+		return
+	}
+	// A wide cell: moving p0 to the left end and p1 to its value at the right
+	// end can only make the region likelier.
+	if bend > wideBend {
+		if s.region.prob(l, s.p1(r)) <= s.goal {
+			return
+		}
+	}
+	mid := l + (r-l)/2
+	if depth >= maxDepth || mid <= l || mid >= r || s.region.evals > maxEvals {
+		// Give up on precision, not on validity.
+		s.lower(l, r, s.goal-s.slack)
+		return
+	}
+	vm := s.visit(mid)
+	s.show(l, mid, vl, vm, depth+1)
+	s.show(mid, r, vm, vr, depth+1)
+}
+
+const (
+	maxDepth = 60
+	maxEvals = 20_000
+	wideBend = 0.05 // above it the bound from the curvature is poor
+)

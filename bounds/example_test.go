@@ -2,7 +2,6 @@ package bounds_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/dpscope/dpscope/bounds"
 )
@@ -47,23 +46,6 @@ func ExampleScore() {
 	c := bounds.Counts{X: 36, N1: 40, Y: 16, N0: 80}
 	fmt.Printf("score %.3f (asymptotic), exact %.3f\n", bounds.Score(c, 0, 0.05), bounds.Exact(c, 0, 0.05))
 	// Output: score 1.143 (asymptotic), exact 1.143
-}
-
-func ExamplePairedBetting() {
-	r := rand.New(rand.NewPCG(1, 2))
-	draw := func(n int, rate float64) []float64 {
-		scores := make([]float64, n)
-		for i := range scores {
-			if r.Float64() < rate {
-				scores[i] = 0.5 + 0.5*r.Float64()
-			}
-		}
-		return scores
-	}
-	lambda := bounds.TuneBet(draw(1000, 0.6), draw(1000, 0.1), 5000, 0, 0.05)
-	eps := bounds.PairedBetting(draw(5000, 0.6), draw(5000, 0.1), 0, 0.05, lambda)
-	fmt.Printf("epsilon >= %.1f (truth log 6 = 1.8)\n", eps)
-	// Output: epsilon >= 1.6 (truth log 6 = 1.8)
 }
 
 func ExampleSmallestDetectable() {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+
+	"gonum.org/v1/gonum/mathext"
 )
 
 // CheckOneRun reports the first figure of an audit in one run that is out of
@@ -24,12 +26,8 @@ func CheckOneRun(m, r, v int) error {
 const maxOneRun = 1 << 31
 
 func mustBeOneRun(m, r, v int, delta float64) {
-	if CheckOneRun(m, r, v) != nil {
-		panic("bounds: counts of one run out of range; call CheckOneRun first")
-	}
-	if CheckDelta(delta) != nil {
-		panic("bounds: delta outside [0, 1); call CheckDelta first")
-	}
+	refuse(CheckOneRun(m, r, v) != nil, "counts of one run out of range; call CheckOneRun first")
+	refuse(CheckDelta(delta) != nil, "delta outside [0, 1); call CheckDelta first")
 }
 
 // OneRunPValue returns a p-value of the claim (eps, delta) from a single run: each
@@ -87,9 +85,7 @@ func OneRunPValue(m, r, v int, eps, delta float64) float64 {
 func OneRunChosenPValue(m, r, v int, eps, delta, share float64) float64 {
 	b, leak := oneRunTail(m, r, v, eps, delta)
 	if delta > 0 {
-		if !(share > 0 && share < 1) {
-			panic("bounds: the share of delta must be in (0, 1)")
-		}
+		refuse(!(share > 0 && share < 1), "the share of delta must be in (0, 1)")
 		b = math.Max(b/(1-share), leak/share)
 	}
 	return math.Min(1, b*(1+1e-9))
@@ -120,9 +116,7 @@ func WrongGuesses(r int, eps float64) (w []float64, lo int, total float64) {
 // oneRunTail returns b and m delta u of [OneRunPValue], each at most 1.
 func oneRunTail(m, r, v int, eps, delta float64) (b, leak float64) {
 	mustBeOneRun(m, r, v, delta)
-	if !(eps >= 0) || math.IsInf(eps, 1) {
-		panic("bounds: epsilon must be at least 0 and finite")
-	}
+	refuse(!(eps >= 0) || math.IsInf(eps, 1), "epsilon must be at least 0 and finite")
 	if v == 0 {
 		return 1, 1
 	}
@@ -167,9 +161,7 @@ func OneRunChosenEpsilon(m, r, v int, delta, beta, share float64) float64 {
 // oneRunEnd is the largest eps whose p-value is at most beta.
 func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) float64 {
 	mustBeOneRun(m, r, v, delta)
-	if CheckBeta(beta) != nil {
-		panic("bounds: beta outside (0, 1); call CheckBeta first")
-	}
+	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
 	eps, ok := bisect(0, 60, 1e-9, func(eps float64) bool { return p(eps) <= beta })
 	if !ok {
 		return 0
@@ -183,9 +175,7 @@ func oneRunEnd(m, r, v int, delta, beta float64, p func(eps float64) float64) fl
 // scores and in are equally long, no score is NaN, up and down are at least 0 and
 // together 1 to len(scores).
 func OneRunRight(scores []float64, in []bool, up, down int) int {
-	if len(scores) != len(in) || up < 0 || down < 0 || up+down < 1 || up+down > len(scores) {
-		panic("bounds: one coin for each score, and 1 to m guesses")
-	}
+	refuse(len(scores) != len(in) || up < 0 || down < 0 || up+down < 1 || up+down > len(scores), "one coin for each score, and 1 to m guesses")
 	order := oneRunOrder(scores)
 	v := 0
 	for _, i := range order[:up] {
@@ -205,9 +195,7 @@ func oneRunOrder(scores []float64) []int {
 	order := make([]int, len(scores))
 	for i := range order {
 		order[i] = i
-		if math.IsNaN(scores[i]) {
-			panic("bounds: a score is NaN")
-		}
+		refuse(math.IsNaN(scores[i]), "a score is NaN")
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
 		switch {
@@ -235,4 +223,241 @@ func OneRunGuesses(m int) int {
 func OneRunGDPGuesses(m int) int {
 	mustBeOneRun(m, 1, 0, 0)
 	return min(m, max(8, int(math.Round(4*math.Sqrt(float64(m))))))
+}
+
+// OneRunGDPMu returns a lower confidence bound on the mu of Gaussian differential
+// privacy from a single run of m canaries with r guesses, v of them right (see
+// [OneRunPValue]): the largest mu that the recursion of Mahloujifar, Melis and
+// Chaudhuri ("Auditing f-differential privacy in one run", 2024) refutes at level
+// beta, rounded down to six decimals, 0 if there is none. It refutes a whole
+// trade-off curve, that of mu-GDP; a mechanism whose curve is another may violate
+// it and still keep the epsilon of it.
+//
+// Cost O(v) for each of 30 steps, a normal quantile each. It panics on arguments
+// out of range.
+func OneRunGDPMu(m, r, v int, beta float64) float64 {
+	mustBeOneRun(m, r, v, 0)
+	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
+	return oneRunMu(float64(m), r, v, beta)
+}
+
+// OneRunGDPMuOneSide is [OneRunGDPMu] where all guesses go one way, in or out, that is
+// fixed before. The recursion rests on
+//
+//	E W 1{W >= k} / m <= F(E (r-W) 1{W >= k-1} / m),  F = 1 - f concave,
+//
+// the sum over canaries of what privacy says of each and each value of its coin. Of one
+// value both sides are 0 now, and the mean over the other half gives the same with m/2
+// in the place of m, which is less.
+func OneRunGDPMuOneSide(m, r, v int, beta float64) float64 {
+	mustBeOneRun(m, r, v, 0)
+	refuse(CheckBeta(beta) != nil, "beta outside (0, 1); call CheckBeta first")
+	return oneRunMu(float64(m)/2, r, v, beta)
+}
+
+// OneRunGDPRefutes tells whether the recursion refutes one mu; [OneRunGDPMu] is the end of
+// those that it does. It panics on arguments out of range.
+func OneRunGDPRefutes(m, r, v int, mu, beta float64) bool {
+	mustBeOneRun(m, r, v, 0)
+	return oneRunRefutes(float64(m), r, v, mu, beta)
+}
+
+func oneRunMu(n float64, r, v int, beta float64) float64 {
+	mu, ok := bisect(0, 40, 1e-7, func(mu float64) bool { return oneRunRefutes(n, r, v, mu, beta) })
+	if !ok {
+		return 0
+	}
+	return math.Max(0, RoundDown(mu))
+}
+
+// oneRunRefutes follows two sums from v right guesses down to none: right and
+// wrong bound from below, in units of 1/n, what the guesses that are right and
+// wrong would have to weigh if mu-GDP gave v right ones with probability beta. No
+// more than r/n can be had. Both fall with mu, so the refuted mu form an interval
+// from 0.
+func oneRunRefutes(n float64, r, v int, mu, beta float64) bool {
+	right, wrong := beta*float64(v)/n, beta*float64(r-v)/n
+	most := float64(r) / n * (1 + 1e-9)
+	for i := v - 1; i >= 0; i-- {
+		if right+wrong > most {
+			return true
+		}
+		next := math.Max(wrong, normalCDF(mathext.NormalQuantile(math.Min(right, 1))-mu))
+		if next == wrong {
+			break
+		}
+		right = math.Min(1, right+float64(i)/float64(r-i)*(next-wrong))
+		wrong = next
+	}
+	return right+wrong > most
+}
+
+// OneRunGDPEpsilon is [GaussianEpsilon] of [OneRunGDPMu]: a lower confidence bound
+// on epsilon at delta if the trade-off of the mechanism is known to be Gaussian,
+// and only then. Far tighter than [OneRunEpsilon]. It panics on arguments out of
+// range.
+func OneRunGDPEpsilon(m, r, v int, delta, beta float64) float64 {
+	mustBeOneRun(m, r, v, delta)
+	return GaussianEpsilon(OneRunGDPMu(m, r, v, beta), delta)
+}
+
+// OneRunAside is how many of m canaries are set aside to choose which of the others
+// are guessed and which way: one in eight, at most 2^15, none of so few that they tell
+// nothing.
+// Their coins are looked at, so that they are not guessed themselves:
+// [OneRunPValue] and [OneRunChosenPValue] hold for the others.
+func OneRunAside(m int) int {
+	if m < 64 {
+		return 0
+	}
+	return min(m/8, 1<<15)
+}
+
+// OneRunLeast is the least number of guesses that [OneRunForecast.Choose] makes among
+// rest canaries: a quarter of [OneRunGuesses].
+func OneRunLeast(rest int) int { return max(1, OneRunGuesses(rest)/4) }
+
+// OneRunForecast foretells, from canaries that were set aside, how many guesses would be
+// wrong among the others. It decides power alone: bounds hold whatever it says.
+type OneRunForecast struct {
+	outs []int     // outs[k]: canaries that were out among the k with the largest scores
+	fit  []float64 // fit[k]: the same by a logistic regression on normal scores of the ranks
+}
+
+// NewOneRunForecast takes the scores and coins of the canaries that were set aside.
+// It panics unless both are equally long and no score is NaN.
+func NewOneRunForecast(scores []float64, in []bool) OneRunForecast {
+	refuse(len(scores) != len(in), "one coin for each score")
+	n := len(scores)
+	f := OneRunForecast{make([]int, n+1), make([]float64, n+1)}
+	z, out := make([]float64, n), make([]float64, n)
+	for k, i := range oneRunOrder(scores) {
+		f.outs[k+1] = f.outs[k]
+		z[k] = mathext.NormalQuantile((float64(k) + 0.5) / float64(n))
+		if !in[i] {
+			f.outs[k+1]++
+			out[k] = 1
+		}
+	}
+	a, b := logistic(z, out)
+	for k, x := range z {
+		f.fit[k+1] = f.fit[k] + 1/(1+math.Exp(-a-float64(b*x)))
+	}
+	return f
+}
+
+// logistic fits P(y = 1) = 1/(1 + e^-(a + b x)) by Newton's steps of at most 3, with
+// a normal prior of variance 100 on a and b, which separated classes need.
+func logistic(x, y []float64) (a, b float64) {
+	for range 25 {
+		ga, gb, haa, hab, hbb := -a/100, -b/100, 0.01, 0.0, 0.01
+		for i, v := range x {
+			p := 1 / (1 + math.Exp(-a-float64(b*v)))
+			w, miss := float64(p*(1-p)), y[i]-p
+			ga += miss
+			gb += float64(miss * v)
+			haa += w
+			hab += float64(w * v)
+			hbb += float64(float64(w*v) * v)
+		}
+		det := float64(haa*hbb) - float64(hab*hab)
+		da, db := (float64(hbb*ga)-float64(hab*gb))/det, (float64(haa*gb)-float64(hab*ga))/det
+		step := math.Max(1, math.Hypot(da, db)/3)
+		a, b = a+da/step, b+db/step
+	}
+	return a, b
+}
+
+// fitWeight is how many canaries the regression counts for where shares of few are
+// taken: the far ends, of which a mixture may have another share than it says.
+const fitWeight = 4
+
+// wrong is how many of up guesses in and down guesses out of the ends are expected to be
+// wrong among rest canaries.
+func (f OneRunForecast) wrong(up, down, rest int) float64 {
+	n := len(f.outs) - 1
+	side := func(guesses int, seen func(k int) (outs int, fit float64)) float64 {
+		if guesses == 0 {
+			return 0
+		}
+		k := min(n, int(math.Round(float64(guesses)*float64(n)/float64(rest))))
+		outs, _ := seen(k)
+		_, fit := seen(max(1, k))
+		return float64(guesses) * (float64(outs) + fitWeight*math.Min(0.5, fit/float64(max(1, k)))) / float64(k+fitWeight)
+	}
+	return side(up, func(k int) (int, float64) { return f.outs[k], f.fit[k] }) +
+		side(down, func(k int) (int, float64) {
+			return k - (f.outs[n] - f.outs[n-k]), float64(k) - (f.fit[n] - f.fit[n-k])
+		})
+}
+
+// Choose returns how many of rest canaries with the largest scores to guess in, and how many
+// with the smallest out: of a grid of pairs, none on one side among them, the one with
+// the largest Chernoff bound at level beta on the share of right guesses if as many are wrong as
+// foretold. Without canaries that were set aside it is [OneRunGuesses], on both
+// sides.
+func (f OneRunForecast) Choose(rest int, beta float64) (up, down int) {
+	r := OneRunGuesses(rest)
+	up, down = r-r/2, r/2
+	if len(f.outs) < 2 {
+		return up, down
+	}
+	least := OneRunLeast(rest)
+	grid := []int{0}
+	for x := float64(least) / 2; x < float64(rest); x *= math.Sqrt2 {
+		grid = append(grid, int(math.Ceil(x)))
+	}
+	most := 0.0
+	for _, a := range grid {
+		for _, b := range grid {
+			made := float64(a + b)
+			if a+b > rest || a+b < least {
+				continue
+			}
+			// Rounded, so that platforms agree.
+			q := math.Round(chernoffLower(1-f.wrong(a, b, rest)/made, math.Log(1/beta)/made)*1e9) / 1e9
+			if q > most {
+				most, up, down = q, a, b
+			}
+		}
+	}
+	return up, down
+}
+
+// Split divides made guesses between both sides so that the fewest are expected to be wrong:
+// in shares of an eighth, half of them where nothing is gained.
+func (f OneRunForecast) Split(rest, made int) (up, down int) {
+	up = made - made/2
+	if len(f.outs) < 2 {
+		return up, made - up
+	}
+	least := f.wrong(up, made-up, rest)
+	for _, share := range []int{3, 5, 2, 6, 1, 7, 0, 8} {
+		a := made * share / 8
+		if w := f.wrong(a, made-a, rest); w < least-0.25 {
+			least, up = w, a
+		}
+	}
+	return up, made - up
+}
+
+// chernoffLower is the least q with kl(share, q) <= level, 0 <= share <= 1.
+func chernoffLower(share, level float64) float64 {
+	lo, hi := 0.0, share
+	for range 40 {
+		q := (lo + hi) / 2
+		kl := 0.0
+		if share > 0 {
+			kl = share * math.Log(share/q)
+		}
+		if share < 1 {
+			kl += (1 - share) * math.Log((1-share)/(1-q))
+		}
+		if kl > level {
+			lo = q
+		} else {
+			hi = q
+		}
+	}
+	return hi
 }

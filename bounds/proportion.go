@@ -50,9 +50,7 @@ func UpperProportion(k, n int, beta float64) float64 {
 }
 
 func mustBeProportion(k, n int, beta float64) {
-	if n < 1 || k < 0 || k > n || !(beta > 0 && beta < 1) {
-		panic("bounds: proportion needs 0 <= k <= n, n >= 1, 0 < beta < 1")
-	}
+	refuse(n < 1 || k < 0 || k > n || !(beta > 0 && beta < 1), "proportion needs 0 <= k <= n, n >= 1, 0 < beta < 1")
 }
 
 // proportionMargin is the relative rounding of the limits, away from the
@@ -101,4 +99,157 @@ func polish(guess, estimate, beta float64, grows bool, tail func(p, a float64) f
 		return lo
 	}
 	return hi
+}
+
+// ClopperPearson returns log((L1 - delta)/U0), where L1 is the lower limit of
+// p1 at level split*beta and U0 the upper limit of p0 at level (1-split)*beta:
+// valid for every p1, p0, n by the union bound, and loose (its true error at
+// beta = .05 is .007 to .02). split must be fixed before the counts are seen;
+// [TuneSplit] chooses it from exploration. -Inf if L1 <= delta.
+//
+// It panics on arguments out of range; split must lie in (0, 1).
+func ClopperPearson(c Counts, delta, beta, split float64) float64 {
+	mustBeSound(c, delta, beta)
+	refuse(!(split > 0 && split < 1), "split outside (0, 1)")
+	low := LowerProportion(c.X, c.N1, split*beta) - delta
+	if low <= 0 {
+		return math.Inf(-1)
+	}
+	return math.Log(low / UpperProportion(c.Y, c.N0, (1-split)*beta))
+}
+
+// TuneSplit returns the split for [ClopperPearson] that would give the best
+// bound if certification with n1 and n0 outputs repeated the rates of the
+// exploration counts. It never sees the certification counts, which is what
+// keeps the bound valid. Returns 1/2 if explore is empty or out of range, or
+// nothing can be certified at those rates. Steps of a factor 1.6 in the odds,
+// from 1/300 to 300; about 50 limits are computed.
+func TuneSplit(explore Counts, n1, n0 int, delta, beta float64) float64 {
+	mustBeSound(Counts{N1: n1, N0: n0}, delta, beta)
+	if explore.Validate() != nil {
+		return 0.5
+	}
+	expected := Counts{
+		X: scaled(explore.X, explore.N1, n1), N1: n1,
+		Y: scaled(explore.Y, explore.N0, n0), N0: n0,
+	}
+	best, value := 0.5, ClopperPearson(expected, delta, beta, 0.5)
+	for odds := 1.0 / 300; odds < 301; odds *= 1.6 {
+		split := odds / (1 + odds)
+		if v := ClopperPearson(expected, delta, beta, split); v > value {
+			best, value = split, v
+		}
+	}
+	return best
+}
+
+// scaled returns the count among m that has the rate k/n.
+func scaled(k, n, m int) int { return int(math.Round(float64(k) / float64(n) * float64(m))) }
+
+// LowerDelta returns a lower confidence bound of p1 - e^eps p0, hence of the
+// smallest delta for which (eps, delta) can hold: L1 - e^eps U0 with both
+// Clopper-Pearson limits at beta/2, at least 0. It exceeds the true value with
+// probability at most beta, by the union bound.
+func LowerDelta(c Counts, eps, beta float64) float64 {
+	mustBeSound(c, 0, beta)
+	refuse(CheckEpsilon(eps) != nil, "epsilon is not finite")
+	p1, p0 := LowerProportion(c.X, c.N1, beta/2), UpperProportion(c.Y, c.N0, beta/2)
+	return math.Max(0, p1-math.Exp(eps)*p0-1e-12)
+}
+
+// MethodJeffreys names the bound of [Jeffreys].
+const MethodJeffreys Method = "jeffreys"
+
+// MostJeffreys is the largest number of outputs a side for [Jeffreys]: beyond it
+// quantiles of beta laws lose digits, and the limits are those of [ClopperPearson].
+const MostJeffreys = 100_000
+
+// Jeffreys returns log((L1 - delta)/U0), where L1 and U0 are quantiles at beta/2 and
+// 1 - beta/2 of the posterior laws of p1 and p0, Beta(x + 1/2, n - x + 1/2), under Jeffreys'
+// prior; L1 is 0 for no hits and U0 is 1 for nothing but hits (Brown, Cai and DasGupta
+// 2001). A Bayesian credible bound: on average over that prior it exceeds the true value
+// with probability at most beta. For given p1 and p0 nothing is proved, so that it refutes
+// no claim. -Inf if L1 <= delta. It panics on arguments out of range and for
+// more than [MostJeffreys] outputs a side.
+func Jeffreys(c Counts, delta, beta float64) float64 {
+	mustBeSound(c, delta, beta)
+	refuse(max(c.N1, c.N0) > MostJeffreys, "too many outputs for Jeffreys' interval")
+	low, high := 0.0, 1.0
+	// By halving: mathext.InvRegIncBeta loses all digits where beta is near 1e-8.
+	if c.X > 0 {
+		low, _ = bisect(0, 1, 0, func(p float64) bool {
+			return mathext.RegIncBeta(float64(c.X)+0.5, float64(c.N1-c.X)+0.5, p) <= beta/2
+		})
+	}
+	if c.Y < c.N0 {
+		high, _ = bisect(0, 1, 0, func(p float64) bool {
+			return mathext.RegIncBeta(float64(c.N0-c.Y)+0.5, float64(c.Y)+0.5, 1-p) > beta/2
+		})
+	}
+	if low <= delta {
+		return math.Inf(-1)
+	}
+	return math.Floor(math.Log((low-delta)/high)*1e6) / 1e6
+}
+
+// window returns an interval [lo, hi] of counts, inside [0, n], outside of
+// which a Bin(n, p) variable falls with probability at most 2 e^-a: Bernstein's
+// inequality, P(|K - np| >= t) <= 2 exp(-t^2 / (2(npq + t/3))).
+func window(n int, p, a float64) (lo, hi int) {
+	mean := float64(n) * p
+	t := a/3 + math.Sqrt(a*a/9+2*a*mean*(1-p)) + 1
+	lo = int(math.Max(0, math.Floor(mean-t)))
+	hi = int(math.Min(float64(n), math.Ceil(mean+t)))
+	return lo, hi
+}
+
+// mode returns the most likely count of Bin(n, p).
+func mode(n int, p float64) int { return min(n, int(float64(n+1)*p)) }
+
+// mass fills w with numbers proportional to the Bin(n, p) probabilities of
+// lo..lo+len(w)-1, which must contain the mode m; the mode has weight 1. They
+// come from the ratio of neighbours, so that no logarithm of a factorial of n
+// is ever cancelled against another: the relative error after k steps is below
+// 4k ulp.
+func mass(w []float64, n, lo, m int, p float64) {
+	q := 1 - p
+	at := m - lo
+	w[at] = 1
+	v, i := 1.0, float64(m)
+	size := float64(n)
+	odds := p / q
+	for j := at + 1; j < len(w); j++ {
+		v *= odds * ((size - i) / (i + 1))
+		i++
+		w[j] = v
+	}
+	v, i = 1.0, float64(m)
+	odds = q / p
+	for j := at - 1; j >= 0; j-- {
+		v *= odds * (i / (size - i + 1))
+		i--
+		w[j] = v
+	}
+}
+
+// tails returns P(Bin(n, p) < k) and P(Bin(n, p) >= k), each to a relative
+// error of 1e-9 as long as it exceeds e^(21-a). 0 <= k <= n+1.
+func tails(k, n int, p, a float64) (below, above float64) {
+	lo, hi := window(n, p, a)
+	if k <= lo {
+		return 0, 1
+	}
+	if k > hi {
+		return 1, 0
+	}
+	w := make([]float64, hi-lo+1)
+	mass(w, n, lo, mode(n, p), p)
+	// Small terms first, on both sides.
+	for _, v := range w[:k-lo] {
+		below += v
+	}
+	for j := len(w) - 1; j >= k-lo; j-- {
+		above += w[j]
+	}
+	return below / (below + above), above / (below + above)
 }

@@ -87,3 +87,34 @@ func TestExactPValueFallsWithEvidence(t *testing.T) {
 		t.Errorf("p-value at 500 against 100 of 1000 is %v, want gamma and next to nothing", last)
 	}
 }
+
+// ExactPValue returns an upper bound of the exact p-value of
+// H0: p1 <= e^eps p0 + delta for one eps that was fixed in advance, such as a
+// claim: gamma plus the supremum, over the box of level gamma around the counts
+// (see [Exact]), of the probability that the score statistic at eps is at least
+// as large as observed. Under H0 it is at most b with probability at most b,
+// for every b (Berger and Boos 1994). Above the supremum by at most one per
+// cent; 1 if the estimate satisfies H0.
+//
+// It orders the counts by the score statistic at this eps, [Exact] by the score
+// limit; so "p-value <= beta" and "Exact > eps" agree up to the granularity of
+// the counts, not always. For a verdict use Exact.
+//
+// It panics on arguments out of range; gamma must lie in (0, 1).
+func ExactPValue(c Counts, eps, delta, gamma float64) float64 {
+	mustBeSound(c, delta, gamma)
+	if CheckEpsilon(eps) != nil {
+		panic("bounds: epsilon is not finite")
+	}
+	th := math.Exp(eps)
+	z := newNullFit(c, delta).score(th)
+	if z < 1e-6 {
+		return 1
+	}
+	// Equal statistics are in, whatever the rounding.
+	z *= 1 - 1e-9
+	around := nuisance(c, gamma)
+	r := newRegion(c, delta, th, z, around.low0, around.high0, 44)
+	s := sweep{region: r, box: around, delta: delta, th: th}
+	return math.Min(1, gamma+s.peak(gamma/100))
+}

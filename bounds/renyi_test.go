@@ -349,46 +349,6 @@ func TestRenyiPlanAsJSON(t *testing.T) {
 	}
 }
 
-// Simultaneous over orders: an error is any point above its truth.
-func TestRenyiCurve(t *testing.T) {
-	k := gaussianPair(0.7, 24)
-	alphas := []float64{1.25, 2, 4, 8}
-	r := rand.New(rand.NewPCG(41, 42))
-	explore := k.draw(r, 10_000)
-	var plans []RenyiPlan
-	for _, a := range alphas {
-		plans = append(plans, mustTune(t, explore, CalibrateRenyi(explore, a), a, 10_000, 0.05/float64(len(alphas))))
-	}
-	wrong, wrongRho := 0, 0
-	trueRho := 0.7 * 0.7 / 2
-	const runs = 200
-	sum := 0.0
-	for range runs {
-		curve := RenyiCurve(k.draw(r, 10_000), plans, 0.05)
-		failed := false
-		for i, p := range curve {
-			if p.Alpha != alphas[i] || p.Beta != 0.05/4 || p.Method != plans[i].Method {
-				t.Fatalf("point %+v of plan %+v", p, plans[i])
-			}
-			failed = failed || p.Lower > k.renyi(p.Alpha)
-		}
-		if failed {
-			wrong++
-		}
-		rho := ConcentratedRho(curve)
-		sum += rho / trueRho
-		if rho > trueRho {
-			wrongRho++
-		}
-	}
-	notTooMany(t, "curve", wrong, runs, 0.05)
-	notTooMany(t, "rho", wrongRho, runs, 0.05)
-	t.Logf("mean share of rho %.3f", sum/runs)
-	if sum/runs < 0.7 {
-		t.Errorf("%.3f of rho certified, want .7", sum/runs)
-	}
-}
-
 // With two bins there are no values between to clip at, and without clipping the
 // rare bin makes the range of exp(alpha h) so large that nothing is certified.
 func TestTuneRenyiClipsFewBins(t *testing.T) {
@@ -404,4 +364,13 @@ func TestTuneRenyiClipsFewBins(t *testing.T) {
 	if sum/runs < 0.1 {
 		t.Errorf("%v certified on average, want .1 or more", sum/runs)
 	}
+}
+
+// CalibrateRenyi is [CalibrateRenyiOrdered] bin by bin, without pooling.
+func CalibrateRenyi(explore Table, alpha float64) []float64 {
+	p, q := smoothed(explore.First()), smoothed(explore.Second())
+	for i := range p {
+		p[i] = max(-maxExponent/alpha/4, min(maxExponent/alpha/4, math.Log(p[i]/q[i])))
+	}
+	return p
 }

@@ -115,3 +115,36 @@ func TestKoopmanExample(t *testing.T) {
 		t.Errorf("lower limit %v, want 2.94", got)
 	}
 }
+
+// edge returns T at the fit p1 = 1, p0 = (1-delta)/th, which all th above the
+// end of the path share if x = n1.
+func (f nullFit) edge(th float64) float64 {
+	p, s := (1-f.delta)/th, f.y/f.n0
+	return (p - s) * math.Sqrt(f.n0/(p*(1-p)))
+}
+
+// score returns T at th, 0 where it is not positive.
+func (f nullFit) score(th float64) float64 {
+	if f.top() <= 0 || f.top() <= th*f.y/f.n0 {
+		return 0
+	}
+	lo, hi := 0.0, f.top()
+	if end, _ := f.at(hi); f.x == f.n1 && th >= end {
+		return f.edge(th)
+	}
+	for range 200 {
+		mid := (lo + hi) / 2
+		if mid <= lo || mid >= hi {
+			break
+		}
+		if t, _ := f.at(mid); t < th {
+			lo = mid
+		} else {
+			hi = mid
+		}
+	}
+	// Below the path's start (y = 0, delta > 0) the fit rests at p0 = 0 and T
+	// no longer depends on th: hi tends to 0 and gives just that value.
+	_, t := f.at(hi)
+	return t
+}

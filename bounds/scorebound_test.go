@@ -142,3 +142,14 @@ func TestScoreEdges(t *testing.T) {
 		t.Errorf("200 bins: %v of %v", v, truth)
 	}
 }
+
+// ScorePValue returns a p-value of the claim (eps, delta) from a score in
+// [0, 1]: under the claim it is at most b with probability at most b, for every
+// b. The inverse of the wealth at the claim, so that p <= beta is, up to
+// rounding, ScoreEpsilon > eps with the same lambda. Conditions as there.
+func ScorePValue(t Table, f []float64, eps, delta, lambda float64) float64 {
+	mustBeScore(t, f, delta, 0.5)
+	mustBeStake(lambda)
+	mustBeFinite(eps)
+	return pValue(scoreWager(f, delta).logWealth(t.cells(), eps, lambda), t.Pairs())
+}

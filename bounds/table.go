@@ -1,6 +1,10 @@
 package bounds
 
-import "fmt"
+import (
+	"fmt"
+	"math"
+	"sort"
+)
 
 // Table counts pairs of outputs by bin: N[a*Bins+b] pairs whose first output,
 // drawn on the first dataset, lies in bin a and whose second, drawn on the
@@ -18,9 +22,7 @@ const maxBins = 1024
 
 // NewTable returns an empty table. It panics unless 1 <= bins <= 1024.
 func NewTable(bins int) Table {
-	if bins < 1 || bins > maxBins {
-		panic("bounds: a table has 1 to 1024 bins")
-	}
+	refuse(bins < 1 || bins > maxBins, "a table has 1 to 1024 bins")
 	return Table{Bins: bins, N: make([]int, bins*bins)}
 }
 
@@ -48,9 +50,7 @@ func (t Table) Validate() error {
 
 // Add returns the table of both shards. It panics if the bins differ in number.
 func (t Table) Add(u Table) Table {
-	if t.Bins != u.Bins || len(t.N) != len(u.N) {
-		panic("bounds: tables with different bins do not add up")
-	}
+	refuse(t.Bins != u.Bins || len(t.N) != len(u.N), "tables with different bins do not add up")
 	sum := NewTable(t.Bins)
 	for i := range sum.N {
 		sum.N[i] = t.N[i] + u.N[i]
@@ -99,9 +99,7 @@ func (t Table) Second() []int {
 // the event, a set of bins: n10 pairs have the first inside and the second
 // outside. It panics unless in has a value for each bin.
 func (t Table) PairCounts(in []bool) (n11, n10, n01, n00 int) {
-	if len(in) != t.Bins {
-		panic("bounds: an event needs one value for each bin")
-	}
+	refuse(len(in) != t.Bins, "an event needs one value for each bin")
 	for i, n := range t.N {
 		switch first, second := in[i/t.Bins], in[i%t.Bins]; {
 		case first && second:
@@ -126,12 +124,8 @@ func (t Table) Event(in []bool) Counts {
 
 // mustBeTable is the guard of every bound on a table; values are the witness.
 func mustBeTable(t Table, values []float64) {
-	if t.Validate() != nil {
-		panic("bounds: table out of range; call Table.Validate first")
-	}
-	if len(values) != t.Bins {
-		panic("bounds: a witness needs one value for each bin")
-	}
+	refuse(t.Validate() != nil, "table out of range; call Table.Validate first")
+	refuse(len(values) != t.Bins, "a witness needs one value for each bin")
 }
 
 // tableCell is a cell of a table that holds something; n need not be whole.
@@ -148,4 +142,319 @@ func (t Table) cells() []tableCell {
 		}
 	}
 	return cells
+}
+
+// halfCount is added to every bin of a marginal, so that a bin in which nothing
+// fell on exploration is not taken as impossible (Jeffreys).
+const halfCount = 0.5
+
+// smoothed turns counts into probabilities.
+func smoothed(n []int) []float64 {
+	total := 0.0
+	for _, k := range n {
+		total += float64(k) + halfCount
+	}
+	p := make([]float64, len(n))
+	for i, k := range n {
+		p[i] = (float64(k) + halfCount) / total
+	}
+	return p
+}
+
+// tuningBins is the number of pools a side up to which tuning is quick.
+const tuningBins = 48
+
+// poolMarginals returns cells that stand for the expected table of one pair: the
+// product of the smoothed marginals, because outputs are independent. The values
+// of w are pooled to at most tuningBins a side, bins of similar value together;
+// a cell then refers to one bin of its pool. For tuning only.
+func poolMarginals(explore Table, w *wager) []tableCell {
+	first := poolBins(w.a, smoothed(explore.First()))
+	second := poolBins(w.b, smoothed(explore.Second()))
+	cells := make([]tableCell, 0, len(first)*len(second))
+	for _, p := range first {
+		for _, q := range second {
+			cells = append(cells, tableCell{p.bin, q.bin, p.weight * q.weight})
+		}
+	}
+	return cells
+}
+
+type binPool struct {
+	bin    int
+	weight float64
+}
+
+// poolBins sorts the bins by value and lets the middle one of each run speak for
+// it; the largest value stays alone.
+func poolBins(value, weight []float64) []binPool {
+	order := make([]int, len(value))
+	for i := range order {
+		order[i] = i
+	}
+	sort.Slice(order, func(i, j int) bool { return value[order[i]] < value[order[j]] })
+	if len(order) <= tuningBins {
+		pools := make([]binPool, len(order))
+		for i, bin := range order {
+			pools[i] = binPool{bin, weight[bin]}
+		}
+		return pools
+	}
+	last := len(order) - 1
+	pools := make([]binPool, tuningBins)
+	for i := range tuningBins - 1 {
+		lo, hi := i*last/(tuningBins-1), (i+1)*last/(tuningBins-1)
+		pools[i].bin = order[(lo+hi)/2]
+		for _, bin := range order[lo:hi] {
+			pools[i].weight += weight[bin]
+		}
+	}
+	pools[tuningBins-1] = binPool{order[last], weight[order[last]]}
+	return pools
+}
+
+// Exchangeable counts independent runs by how many of the K entries of a vector
+// of zeros and ones were one. The entries of a vector may depend on each other,
+// but the vector is exchangeable: its law does not change if they are permuted
+// (XBern of Pillutla et al., "Unleashing the power of randomization in auditing
+// differentially private ML", 2023, definition 5; LiDP below). The number of
+// ones is then sufficient. Histograms of disjoint shards add up.
+type Exchangeable struct {
+	K    int   `json:"k"`    // length of the vector, 1 to 65536
+	Runs []int `json:"runs"` // K+1 counts; Runs[c] runs had c ones
+}
+
+// maxCanaries keeps a histogram within half a megabyte.
+const maxCanaries = 1 << 16
+
+// NewExchangeable returns an empty histogram. It panics unless 1 <= k <= 65536.
+func NewExchangeable(k int) Exchangeable {
+	refuse(k < 1 || k > maxCanaries, "an exchangeable vector has 1 to 65536 entries")
+	return Exchangeable{K: k, Runs: make([]int, k+1)}
+}
+
+// Validate reports the first field that is out of range, nil if there is none.
+// A histogram without a run is out of range.
+func (e Exchangeable) Validate() error {
+	if err := checkCanaries("k", e.K); err != nil {
+		return err
+	}
+	if len(e.Runs) != e.K+1 {
+		return fmt.Errorf("exchangeable: runs has %d counts, must have k+1 = %d", len(e.Runs), e.K+1)
+	}
+	total := 0
+	for c, n := range e.Runs {
+		if n < 0 || n > maxTrials-total {
+			return fmt.Errorf("exchangeable: runs[%d] is %d, must be at least 0, and all counts together at most %d", c, n, maxTrials)
+		}
+		total += n
+	}
+	if total == 0 {
+		return fmt.Errorf("exchangeable: it holds no run: make at least one")
+	}
+	return nil
+}
+
+func checkCanaries(name string, k int) error {
+	if k < 1 || k > maxCanaries {
+		return fmt.Errorf("canaries: %s is %d, must be 1 to %d", name, k, maxCanaries)
+	}
+	return nil
+}
+
+// N is the number of runs.
+func (e Exchangeable) N() int {
+	total := 0
+	for _, n := range e.Runs {
+		total += n
+	}
+	return total
+}
+
+// Mean is the empirical first moment: the share of ones in all entries of all
+// runs.
+func (e Exchangeable) Mean() float64 { return e.Moment(1) }
+
+// Moment is the empirical l-th moment, 1 <= l <= K: the mean over the runs of
+//
+//	m_l = 1/C(K, l) sum over j_1 < ... < j_l of x_{j_1} ... x_{j_l}
+//
+// which for c ones is C(c, l)/C(K, l), by the recurrence
+// m_{l+1} = m_l (K m_1 - l)/(K - l) (LiDP, proposition 6). It estimates
+// P(x_1 = ... = x_l = 1) without bias. It panics if l is out of range or there
+// is no run.
+func (e Exchangeable) Moment(l int) float64 {
+	refuse(l < 1 || l > e.K, "a moment's order is 1 to K")
+	sum, n := 0.0, 0
+	for c, runs := range e.Runs {
+		n += runs
+		if runs == 0 || c < l {
+			continue
+		}
+		m := 1.0
+		for i := range l {
+			m *= float64(c-i) / float64(e.K-i)
+		}
+		sum += float64(runs) * m
+	}
+	refuse(n == 0, "no run, no moment")
+	return sum / float64(n)
+}
+
+// Correlation is the empirical mu_2l - mu_l^2, the correlation between two
+// products of l distinct entries: at l = 1 and 2 what decides the width of the
+// second- and fourth-order intervals (LiDP, equations 8 and 9, figure 4). It
+// panics unless 1 <= l and 2l <= K.
+func (e Exchangeable) Correlation(l int) float64 {
+	m := e.Moment(l)
+	return e.Moment(2*l) - m*m
+}
+
+// variance is the unbiased sample variance of m_1; n >= 2.
+func (e Exchangeable) variance() float64 {
+	n, mean, k := float64(e.N()), e.Mean(), float64(e.K)
+	sum := 0.0
+	for c, runs := range e.Runs {
+		d := float64(c)/k - mean
+		sum += float64(runs) * d * d
+	}
+	return sum / (n - 1)
+}
+
+// spread bounds the variance of a mean of runs by a polynomial in the unknown
+// mean x itself, v(x) = slope x - bend x^2 + base.
+type spread struct{ slope, bend, base float64 }
+
+// bernoulli is x(1-x), above the variance of anything in [0, 1].
+var bernoulli = spread{1, 1, 0}
+
+func (v spread) at(x float64) float64 { return v.slope*x - v.bend*x*x + v.base }
+
+// limits solves |x - mean| <= shift + sqrt(scale v(x)) for x in [0, 1]: the
+// limits of a Bernstein (shift > 0) or Wilson (shift = 0) interval as functions
+// of v. Where v is negative no x is possible; base is so large that v(mean) is
+// not.
+func (v spread) limits(mean, shift, scale float64) (lo, hi float64) {
+	a := 1 + scale*v.bend
+	// (x - c)^2 = scale v(x)
+	root := func(c float64) (float64, bool) {
+		disc := scale*scale*v.slope*v.slope + 4*scale*(v.at(c)+scale*v.bend*v.base)
+		return (2*c + scale*v.slope + math.Sqrt(math.Max(0, disc))) / (2 * a), disc >= 0
+	}
+	lo, hi = 0, 1
+	if c := mean + shift; v.at(c) >= 0 {
+		hi, _ = root(c)
+	} else {
+		// All x with v(x) >= 0 lie below mean + shift.
+		hi = (v.slope + math.Sqrt(math.Max(0, v.slope*v.slope+4*v.bend*v.base))) / (2 * v.bend)
+	}
+	if c := mean - shift; c > 0 {
+		// The product of the roots is (c^2 - scale base)/a.
+		if other, ok := root(c); ok && other > 0 {
+			lo = (c*c - scale*v.base) / (a * other)
+		}
+	}
+	return math.Min(mean, math.Max(0, lo)), math.Max(mean, math.Min(1, hi))
+}
+
+// momentLimits are those of the whole vectors, see [Exchangeable.thinnedLimits].
+func (e Exchangeable) momentLimits(order int, wilson, published bool, beta float64) (lo, hi float64) {
+	return e.thinnedLimits(e.K, order, wilson, published, beta)
+}
+
+// thinnedLimits returns one-sided limits of the mean at level beta, each, from
+// the first 1, 2 or 4 moments (LiDP, algorithms 2 to 7): Bernstein's, which hold
+// at every n, or Wilson's, which hold as n grows. They are those of any of the K
+// entries, as many as entries: the moments of a part of an exchangeable vector
+// are those of the whole. order <= entries <= K. An order l > 1 divides beta by
+// l: an upper limit of each higher moment feeds the variance of the lower one,
+//
+//	Var m_1 = x/K - x^2 + (K-1)/K mu_2                                  (17)
+//	Var m_2 = 2x/(K(K-1)) - x^2 + 4(K-2)/(K(K-1)) mu_3
+//	          + (K-2)(K-3)/(K(K-1)) mu_4                                (18)
+//
+// with x the first and the second moment. published is the algorithms as printed:
+// 3 and 4 without the factor (K-1)/K, which is valid and wider; 7 with the upper
+// limit of mu_3 squared where (18) has mu_2 squared.
+func (e Exchangeable) thinnedLimits(entries, order int, wilson, published bool, beta float64) (lo, hi float64) {
+	n, k := float64(e.N()), float64(entries)
+	each := beta / float64(order)
+	shift, scale := 0.0, 0.0
+	if wilson {
+		// Z^2/n; a quantile below 0 would turn the interval inside out.
+		z := upperNormal(math.Min(each, 0.5))
+		scale = z * z / n
+	} else {
+		scale = 2 * math.Log(1/each) / n
+		shift = scale / 3
+	}
+	upper := func(l int, v spread) float64 {
+		_, hi := v.limits(e.Moment(l), shift, scale)
+		return hi
+	}
+	var second float64
+	switch order {
+	case 1:
+		return bernoulli.limits(e.Mean(), shift, scale)
+	case 2:
+		second = upper(2, bernoulli)
+	case 4:
+		third, fourth := upper(3, bernoulli), upper(4, bernoulli)
+		pairs := k * (k - 1)
+		v := spread{2 / pairs, 1, 4*(k-2)/pairs*third + (k-2)*(k-3)/pairs*fourth}
+		if published && wilson {
+			v.bend = 2 * (2*k - 3) / pairs
+			v.base = 4*(k-2)/pairs*third + (k-2)*(k-3)/pairs*(fourth-third*third)
+		}
+		second = upper(2, v)
+	default:
+		panic("bounds: order must be 1, 2 or 4")
+	}
+	base := (k - 1) / k * second
+	if published && !wilson {
+		base = second
+	}
+	return spread{1 / k, 1, base}.limits(e.Mean(), shift, scale)
+}
+
+// empiricalBernstein is the interval of Maurer and Pontil 2009 (theorem 4), each
+// side at level beta.
+func (e Exchangeable) empiricalBernstein(beta float64) (lo, hi float64) {
+	n, mean := float64(e.N()), e.Mean()
+	if n < 2 {
+		return 0, 1
+	}
+	l := math.Log(2 / beta)
+	width := math.Sqrt(2*e.variance()*l/n) + 7*l/(3*(n-1))
+	return math.Max(0, mean-width), math.Min(1, mean+width)
+}
+
+// chernoff is the interval {x : n kl(mean, x) <= log(1/beta)}, each side at level
+// beta (Hoeffding 1963, theorem 1, for variables in [0, 1]).
+func (e Exchangeable) chernoff(beta float64) (lo, hi float64) {
+	mean := e.Mean()
+	goal := math.Log(1/beta) / float64(e.N())
+	outside := func(x float64) bool { return bernoulliDivergence(mean, x) >= goal }
+	lo, ok := bisect(0, mean, 1e-13, outside)
+	if !ok {
+		lo = 0
+	}
+	hi = 1
+	if at, ok := bisect(-1, -mean, 1e-13, func(y float64) bool { return outside(-y) }); ok {
+		hi = -at
+	}
+	return lo, hi
+}
+
+// bernoulliDivergence is the Kullback-Leibler divergence of Bernoulli(p) from
+// Bernoulli(q).
+func bernoulliDivergence(p, q float64) float64 {
+	d := 0.0
+	if p > 0 {
+		d += p * math.Log(p/q)
+	}
+	if p < 1 {
+		d += (1 - p) * math.Log((1-p)/(1-q))
+	}
+	return d
 }

@@ -80,9 +80,7 @@ func NewDeltaMonitor(f []float64, eps, beta float64) *TableMixture {
 // allowed. It panics unless h and alpha pass [CheckRenyiWitness] and alpha |h| is
 // at most 600.
 func NewRenyiMonitor(h []float64, alpha, beta float64) *TableMixture {
-	if (RenyiPlan{Alpha: alpha, Method: MethodRenyiBerryEsseen, H: h}).Validate() != nil || CheckBeta(beta) != nil {
-		panic("bounds: witness, alpha or beta out of range")
-	}
+	refuse((RenyiPlan{Alpha: alpha, Method: MethodRenyiBerryEsseen, H: h}).Validate() != nil || CheckBeta(beta) != nil, "witness, alpha or beta out of range")
 	w := newRenyiWager(h, alpha)
 	return newTableMixture(w.wager, stakesBelow(w.floor()), beta, 0, w.reach(), 0)
 }
@@ -166,9 +164,7 @@ func (m *TableMixture) logWealth(cells []tableCell, theta float64) float64 {
 func (m *TableMixture) Observe(t Table) {
 	mustBeTable(t, m.w.a)
 	pairs := t.Pairs()
-	if pairs < m.pairs {
-		panic("bounds: a look has fewer pairs than the one before it")
-	}
+	refuse(pairs < m.pairs, "a look has fewer pairs than the one before it")
 	m.pairs = pairs
 	cells := t.cells()
 	goal := m.goal + 1e-14*float64(pairs)
@@ -211,13 +207,8 @@ func (m *TableMixture) LowerBound() float64 {
 // refuted.
 func (m *TableMixture) Rejected(theta float64) bool { return m.found && m.LowerBound() > theta }
 
-// Pairs is the number of pairs at the last look.
-func (m *TableMixture) Pairs() int { return m.pairs }
-
 func mustBeMixtureScore(f []float64, delta, beta float64) {
-	if len(f) == 0 || len(f) > maxBins {
-		panic("bounds: a score needs 1 to 1024 values")
-	}
+	refuse(len(f) == 0 || len(f) > maxBins, "a score needs 1 to 1024 values")
 	t := NewTable(len(f))
 	t.N[0] = 1
 	mustBeScore(t, f, delta, beta)

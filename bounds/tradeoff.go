@@ -1,6 +1,10 @@
 package bounds
 
-import "math"
+import (
+	"math"
+
+	"gonum.org/v1/gonum/mathext"
+)
 
 // TradeoffPoint is one rejection region of the test of the second dataset (null)
 // against the first: the estimates of both errors and a rectangle that holds the
@@ -31,9 +35,7 @@ type TradeoffPoint struct {
 // Cost: 4 Bins Clopper-Pearson limits. It panics on arguments out of range;
 // order must name every bin once.
 func TradeoffBand(t Table, order []int, beta float64) []TradeoffPoint {
-	if t.Validate() != nil || CheckBeta(beta) != nil {
-		panic("bounds: table or beta out of range")
-	}
+	refuse(t.Validate() != nil || CheckBeta(beta) != nil, "table or beta out of range")
 	mustBePermutation(order, t.Bins)
 	n := t.Pairs()
 	fpr := cumulativeBand(t.Second(), order, n, beta/2)
@@ -75,13 +77,131 @@ func cumulativeBand(counts, order []int, n int, beta float64) []limited {
 
 func mustBePermutation(order []int, n int) {
 	seen := make([]bool, n)
-	if len(order) != n {
-		panic("bounds: an order names every bin once")
-	}
+	refuse(len(order) != n, "an order names every bin once")
 	for _, i := range order {
-		if i < 0 || i >= n || seen[i] {
-			panic("bounds: an order names every bin once")
-		}
+		refuse(i < 0 || i >= n || seen[i], "an order names every bin once")
 		seen[i] = true
 	}
 }
+
+// MethodGaussianMu is [GaussianMu].
+const MethodGaussianMu Method = "gaussian-dp-clopper-pearson"
+
+// GaussianMu returns a lower confidence bound on the mu of Gaussian differential
+// privacy, Phi^-1(p1) - Phi^-1(p0) with the lower Clopper-Pearson limit of p1 and
+// the upper one of p0, each at beta/2. A mu-GDP mechanism has
+// p1 <= Phi(Phi^-1(p0) + mu) for every event (Dong, Roth and Su 2022), so for
+// any mechanism this refutes every smaller mu with error at most beta, at every
+// sample size. What it does not give is a bound on epsilon: [GaussianEpsilon] of
+// it is one only if the trade-off of the mechanism is known to be Gaussian
+// (Nasr et al. 2023). Rounded down to six decimals, at least 0.
+//
+// It panics on arguments out of range.
+func GaussianMu(c Counts, beta float64) float64 {
+	mustBeSound(c, 0, beta)
+	p1, p0 := LowerProportion(c.X, c.N1, beta/2), UpperProportion(c.Y, c.N0, beta/2)
+	if p1 <= p0 {
+		return 0
+	}
+	return math.Max(0, RoundDown(mathext.NormalQuantile(p1)-mathext.NormalQuantile(p0)))
+}
+
+// GaussianPValue returns a p-value of the claim that the mechanism is mu-GDP: the
+// smallest beta with GaussianMu(c, beta) > mu; the limits are monotone in beta,
+// so the tests are nested and it is at most b with probability at most b under
+// the claim. 1 if none below .999 does, at least 1e-100. It panics unless
+// mu >= 0 and finite.
+func GaussianPValue(c Counts, mu float64) float64 {
+	mustBeSound(c, 0, 0.5)
+	refuse(!(mu >= 0) || math.IsInf(mu, 1), "mu must be at least 0 and finite")
+	log, ok := bisect(-math.Log(0.999), -math.Log(minBeta), 1e-6, func(l float64) bool { return GaussianMu(c, math.Exp(-l)) > mu })
+	if !ok {
+		return 1
+	}
+	return math.Exp(-log)
+}
+
+// GaussianDelta returns the delta of a mu-GDP mechanism at eps (Balle and Wang
+// 2018; corollary 2.13 of Dong, Roth and Su):
+// Phi(-eps/mu + mu/2) - e^eps Phi(-eps/mu - mu/2). 0 at mu = 0. It panics
+// unless eps >= 0 and mu >= 0, both finite.
+func GaussianDelta(mu, eps float64) float64 {
+	refuse(!(mu >= 0 && eps >= 0) || math.IsInf(mu, 1) || math.IsInf(eps, 1), "mu and epsilon must be at least 0 and finite")
+	if mu == 0 {
+		return 0
+	}
+	// e^eps phi(x2) = phi(x1), so the second term is phi(x1) M(x2) with M the
+	// Mills ratio: nothing overflows, and what is small keeps its digits.
+	x1, x2 := eps/mu-mu/2, eps/mu+mu/2
+	density := math.Exp(-x1*x1/2) / math.Sqrt(2*math.Pi)
+	if x1 > 5 {
+		return math.Max(0, density*(mills(x1)-mills(x2)))
+	}
+	return math.Max(0, normalCDF(-x1)-density*mills(x2))
+}
+
+// mills is the Mills ratio (1 - Phi(x))/phi(x) of x > 0: by erfc where that has
+// its digits, beyond by its continued fraction (Abramowitz and Stegun 26.2.14).
+func mills(x float64) float64 {
+	if x < 10 {
+		return normalCDF(-x) * math.Sqrt(2*math.Pi) * math.Exp(x*x/2)
+	}
+	f := x
+	for k := 40; k >= 1; k-- {
+		f = x + float64(k)/f
+	}
+	return 1 / f
+}
+
+// GaussianEpsilon returns the smallest eps >= 0 with
+// GaussianDelta(mu, eps) <= delta, rounded down to six decimals. Of a lower bound
+// on mu it is a lower bound on epsilon only if the trade-off is Gaussian, see
+// [GaussianMu]. +Inf at delta = 0 and mu > 0. It panics on arguments out of
+// range.
+func GaussianEpsilon(mu, delta float64) float64 {
+	refuse(CheckDelta(delta) != nil, "delta outside [0, 1); call CheckDelta first")
+	if GaussianDelta(mu, 0) <= delta {
+		return 0
+	}
+	if delta == 0 {
+		return math.Inf(1)
+	}
+	// Phi(mu/2 - eps/mu) <= delta suffices.
+	hi := math.Max(0, mu*(mu/2+upperNormal(delta))) + 1
+	eps, _ := bisect(0, hi, 1e-9, func(eps float64) bool { return GaussianDelta(mu, eps) > delta })
+	return math.Max(0, RoundDown(eps))
+}
+
+func normalCDF(x float64) float64 { return math.Erfc(-x/math.Sqrt2) / 2 }
+
+// GaussianMuOfPure returns the smallest mu such that every eps-DP mechanism is
+// mu-GDP, 2 Phi^-1(1/(1 + e^-eps)). The trade-off curve of randomised response
+// has its corner where both errors are 1/(1 + e^eps), and a Gaussian curve
+// through that corner is convex, so it lies below the straight lines from there.
+// It panics unless eps >= 0 and finite.
+func GaussianMuOfPure(eps float64) float64 {
+	refuse(!(eps >= 0) || math.IsInf(eps, 1), "epsilon must be at least 0 and finite")
+	// By the small probability, which keeps its digits at large eps.
+	return -2 * mathext.NormalQuantile(1/(1+math.Exp(eps)))
+}
+
+// GaussianMuFromDelta returns the mu with GaussianDelta(mu, eps) = delta, rounded
+// down to six decimals: a lower bound on the mu of Gaussian differential privacy
+// from a lower bound delta on the hockey-stick divergence at one eps that was
+// fixed beforehand, with the same confidence. 0 if delta <= 0. It panics on
+// arguments out of range; delta must be below 1.
+func GaussianMuFromDelta(delta, eps float64) float64 {
+	refuse(!(eps >= 0 && delta < 1) || math.IsInf(eps, 1), "epsilon or delta out of range")
+	if delta <= 0 {
+		return 0
+	}
+	mu, ok := bisect(0, 2*(math.Sqrt(2*eps)+40), 1e-9, func(mu float64) bool { return GaussianDelta(mu, eps) < delta })
+	if !ok {
+		return 0
+	}
+	return math.Max(0, RoundDown(mu))
+}
+
+// upperNormal returns the z that a standard normal variable exceeds with
+// probability beta.
+func upperNormal(beta float64) float64 { return -mathext.NormalQuantile(beta) }

@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -69,7 +70,7 @@ func TestRegistered(t *testing.T) {
 	if !strings.Contains(err.Error(), "Replay: dpscope audit -mechanism svt5 -epsilon 1") {
 		t.Errorf("no replay command:\n%v", err)
 	}
-	if b := *v.Report.Results[0].LowerBound; b <= 1 {
+	if b := *v.Report.Rows(report.Bounds)[0].LowerBound; b <= 1 {
 		t.Errorf("bound %v of a violation of 1", b)
 	}
 	// The report's own line for go test comes to the same counts.
@@ -79,7 +80,7 @@ func TestRegistered(t *testing.T) {
 	}
 	var again *dptest.ViolationError
 	err = dptest.Check(dptest.From(mechanisms.All(), "svt5"), audit.DPClaim(1, 0), dptest.Options{Samples: 10000, Explore: 10000, Trials: 3, FalseAlarm: 0.001, Seed: 4})
-	if !errors.As(err, &again) || *again.Report.Results[0].Counts != *v.Report.Results[0].Counts {
+	if !errors.As(err, &again) || *again.Report.Rows(report.Bounds)[0].Counts != *v.Report.Rows(report.Bounds)[0].Counts {
 		t.Errorf("run again, it answers %v", err)
 	}
 	if err := dptest.Check(dptest.From(mechanisms.All(), "svt1"), audit.DPClaim(1, 0), dptest.Options{Samples: 5_000, Trials: 2}); err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -127,11 +128,11 @@ func TestFuzzFinds(t *testing.T) {
 		t.Fatalf("a loud pair answers %v", err)
 	}
 	// About 4 is there, less what 5000 outputs cost.
-	if b := *r.Results[0].LowerBound; b < 2.5 || b > 4 {
+	if b := *r.Rows(report.Bounds)[0].LowerBound; b < 2.5 || b > 4 {
 		t.Errorf("bound %v", b)
 	}
-	if want := 0.001 * 6 / (math.Pi * math.Pi); math.Abs(r.Settings.Beta-want) > 1e-15 || r.Settings.Samples != 5000 {
-		t.Errorf("certified with error %v and %d samples, want %v and 5000", r.Settings.Beta, r.Settings.Samples, want)
+	if want := 0.001 * 6 / (math.Pi * math.Pi); math.Abs(r.Plan.Beta-want) > 1e-15 || r.Plan.Samples != 5000 {
+		t.Errorf("certified with error %v and %d samples, want %v and 5000", r.Plan.Beta, r.Plan.Samples, want)
 	}
 	for _, says := range []string{"Replay: dptest.Check with dptest.Options{Pairs: []audit.Pair{{First: audit.Dataset{Columns: 1, Values: []float64{0}}, Second: audit.Dataset{Columns: 1, Values: []float64{0, 10}}}}", "Samples: 5000", "at most 0.001", "pair number 1"} {
 		if !strings.Contains(err.Error(), says) {
@@ -154,13 +155,13 @@ func TestFuzzFinds(t *testing.T) {
 			t.Errorf("%v is not found", data)
 		}
 	}
-	if r, err := other.try([]byte{1, 0xff}); !errors.As(err, &v) || len(other.certified) != 4 || r.Settings.Beta > 0.001/8/10 {
+	if r, err := other.try([]byte{1, 0xff}); !errors.As(err, &v) || len(other.certified) != 4 || r.Plan.Beta > 0.001/8/10 {
 		t.Errorf("with %d certified before: %v", len(other.certified)-1, err)
 	}
 	// What the message says to do comes to the same counts.
 	pair, _ := z.pair([]byte{1, 0xff})
-	err = Check(clipped{}, audit.DPClaim(1, 0), Options{Pairs: []audit.Pair{pair}, Relation: audit.AddRemove, Samples: 5000, Explore: 5000, FalseAlarm: r.Settings.Beta, Seed: r.Settings.Seed, Learner: "histogram"})
-	if !errors.As(err, &v) || *v.Report.Results[0].Counts != *r.Results[0].Counts {
+	err = Check(clipped{}, audit.DPClaim(1, 0), Options{Pairs: []audit.Pair{pair}, Relation: audit.AddRemove, Samples: 5000, Explore: 5000, FalseAlarm: r.Plan.Beta, Seed: r.Plan.Seed, Learner: "histogram"})
+	if !errors.As(err, &v) || *v.Report.Rows(report.Bounds)[0].Counts != *r.Rows(report.Bounds)[0].Counts {
 		t.Errorf("the replay answers %v", err)
 	}
 }

@@ -198,7 +198,7 @@ func auditOnce(t testing.TB, spec audit.MechanismSpec, plan pair.Plan) pair.Repo
 		t.Fatalf("%s: %v", spec.Name, err)
 	}
 	read := func() pair.Report {
-		back, _, err := pair.ParseReport(data)
+		back, err := pair.ParseReport(data)
 		if err != nil {
 			t.Fatalf("%s: its own report: %v", spec.Name, err)
 		}

@@ -59,7 +59,7 @@ func ExpectViolation(t testing.TB, m audit.Mechanism, claim audit.Claim, opts Op
 	case err != nil:
 		t.Fatalf("dptest: a violation of %s was expected, but the audit did not come to a verdict: %v", claim, err)
 	default:
-		t.Fatalf("dptest: a violation of %s was expected, and none found with seed %d and %d samples a side.\n%s", claim, opts.Seed, r.Settings.Samples, r.Summary)
+		t.Fatalf("dptest: a violation of %s was expected, and none found with seed %d and %d samples a side.\n%s", claim, opts.Seed, r.Plan.Samples, r.Summary)
 	}
 }
 
@@ -153,9 +153,9 @@ func keep(t testing.TB, r pair.Report) error {
 			return c
 		}
 		return '-'
-	}, r.Inputs.Mechanism)
+	}, r.Plan.Mechanism)
 	for i := 1; ; i++ {
-		path := filepath.Join(t.ArtifactDir(), fmt.Sprintf("dpscope-%.60s-seed%d.json", name, r.Settings.Seed))
+		path := filepath.Join(t.ArtifactDir(), fmt.Sprintf("dpscope-%.60s-seed%d.json", name, r.Plan.Seed))
 		if i > 1 {
 			path = strings.TrimSuffix(path, ".json") + fmt.Sprintf("-%d.json", i)
 		}

@@ -121,7 +121,7 @@ func TestRunFails(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _, err := pair.ParseReport(data)
+		r, err := pair.ParseReport(data)
 		if err != nil || r.Verdict != audit.Violation || filepath.Base(path) != "dpscope-half-count-seed3.json" {
 			t.Errorf("%s: verdict %s, %v", path, r.Verdict, err)
 		}
@@ -233,6 +233,6 @@ func ExampleFuzz() {
 func ExampleFrom() {
 	m := dptest.From(mechanisms.All(), "svt4", "c=2")
 	r, err := dptest.Audit(context.Background(), m, audit.DPClaim(1, 0), dptest.Options{Samples: 5000, Trials: 1, Seed: 7})
-	fmt.Println(r.Verdict, r.Inputs.Parameters["c"], errors.As(err, new(*dptest.ViolationError)))
+	fmt.Println(r.Verdict, r.Plan.Parameters["c"], errors.As(err, new(*dptest.ViolationError)))
 	// Output: violation 2 true
 }

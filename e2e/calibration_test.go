@@ -13,6 +13,7 @@ import (
 
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/e2e/browser"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // The panel of the tool's own error rate.
@@ -78,15 +79,16 @@ func sameRates(t *testing.T, tab *browser.Tab) calibration.Result {
 // on a small phone too.
 func TestCalibration(t *testing.T) {
 	t.Parallel()
-	tab := calibrating(t, "12", "3")
-	if words := eval[string](t, tab, `document.querySelector("#calibration-audits").textContent`); words != "60 audits." {
+	runs, seed := gear.Of(3, 12), gear.Of("1", "3") // one audit of the fifteen raises an alarm, by the command line
+	tab := calibrating(t, fmt.Sprint(runs), seed)
+	if words := eval[string](t, tab, `document.querySelector("#calibration-audits").textContent`); words != fmt.Sprint(5*runs, " audits.") {
 		t.Errorf("it says %q", words)
 	}
 	eval[bool](t, tab, `(document.querySelector("#c-seed").focus(), window.states = new Set(), new MutationObserver(() => {
 		window.states.add([document.activeElement.id, document.body.dataset.state, document.querySelector("#run").disabled].join());
 	}).observe(document.querySelector("#calibration-result"), {subtree: true, childList: true, characterData: true}), true)`)
 	pressKey(t, tab, kb.Enter)
-	until(t, tab, `document.querySelector("#calibration-phase").textContent.includes("of 60 audits") && document.querySelectorAll("#calibration-result .target").length === 6`, time.Minute)
+	until(t, tab, fmt.Sprintf(`document.querySelector("#calibration-phase").textContent.includes("of %d audits") && document.querySelectorAll("#calibration-result .target").length === 6`, 5*runs), time.Minute)
 	eval[bool](t, tab, `(window.dpscope.engine.endWorker(0), true)`)
 	if eval[bool](t, tab, `document.querySelector("#calibrate-stop").disabled || !document.querySelector("#calibrate").disabled || !document.querySelector("#verify").disabled`) {
 		t.Error("while it runs: Stop must be enabled, Run and Verify disabled")
@@ -94,7 +96,7 @@ func TestCalibration(t *testing.T) {
 	until(t, tab, calibrationDone, 2*time.Minute)
 	until(t, tab, `document.body.dataset.state === "done" && !document.querySelector("#run").disabled && !document.querySelector("#calibrate").disabled && document.querySelector("#calibrate-stop").disabled`, 5*time.Second)
 	want := sameRates(t, tab)
-	if all := calibration.Total(want.Rows); all.Alarms == 0 || all.Of != 60 {
+	if all := calibration.Total(want.Rows); all.Alarms == 0 || all.Of != 5*runs {
 		t.Errorf("%+v: alarms are needed to see that they are counted", all)
 	}
 	for _, state := range eval[[]string](t, tab, `[...window.states]`) {
@@ -135,6 +137,7 @@ func TestCalibration(t *testing.T) {
 // TestCalibrationStops: Stop keeps what there is and says so, the focus stays
 // at hand, and the page goes on with an audit.
 func TestCalibrationStops(t *testing.T) {
+	gear.Long(t) // of other panels: TestStop, TestCanariesStop, TestSamplesStop
 	t.Parallel()
 	tab := calibrating(t, "5000", "1")
 	eval[bool](t, tab, `(document.querySelector("#calibrate").focus(), true)`)
@@ -168,6 +171,7 @@ func TestCalibrationStops(t *testing.T) {
 // TestCalibrationRefuses: what cannot be run is named where it stands, by page
 // and core alike, and what was shown stays.
 func TestCalibrationRefuses(t *testing.T) {
+	gear.Long(t) // of other forms: TestBadInputKeepsTheResult, TestCanariesRefuse
 	t.Parallel()
 	tab := calibrating(t, "1", "2")
 	click(t, tab, "#calibrate")

@@ -62,8 +62,8 @@ func sameEvidence(t *testing.T, what string, got, want canary.Report) {
 	t.Helper()
 	for _, x := range []struct {
 		name      string
-		got, want *canary.Evidence
-	}{{"evidence", got.Evidence, want.Evidence}, {"single", got.Single, want.Single}} {
+		got, want *canary.Gathered
+	}{{"evidence", &got.Evidence.Gathered, &want.Evidence.Gathered}, {"single", got.Evidence.Single, want.Evidence.Single}} {
 		if (x.got == nil) != (x.want == nil) {
 			t.Errorf("%s: %s is there in one report only", what, x.name)
 			continue
@@ -107,8 +107,8 @@ func TestCanaries(t *testing.T) {
 	if !eval[bool](t, tab, `document.querySelector("#live").textContent.startsWith("No violation found")`) {
 		t.Error("the verdict is not said to screen readers")
 	}
-	if rows := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); rows != len(r.Intervals) || rows < 9 {
-		t.Errorf("%d intervals, want %d", rows, len(r.Intervals))
+	if rows := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); rows != len(r.Tables[0].Rows) || rows < 9 {
+		t.Errorf("%d intervals, want %d", rows, len(r.Tables[0].Rows))
 	}
 	// A line has its letter, or is named as one at 0.
 	if lines := eval[int](t, tab, box+`.querySelectorAll(".picture > svg .target").length + document.querySelector("#canaries-result .contents .chart-words").textContent.split(", ").filter(Boolean).length`); lines < 9 {
@@ -121,7 +121,7 @@ func TestCanaries(t *testing.T) {
 		t.Errorf("the chart has %d points", points)
 	}
 	text := eval[string](t, tab, box+`.textContent`)
-	for _, want := range []string{"asymptotic", "equation 10", "bias", "μ₂", "one-run audit", "No outcome of 256 runs certifies more than epsilon ≥ 4.4", r.Reproduce.CLI, "What this result does not say", "the audit's own", "Reference simulations gave 0.340"} {
+	for _, want := range []string{"asymptotic", "equation 10", "bias", "μ₂", "No outcome of 256 runs certifies more than 4.4", r.Reproduce.CLI, "What this result does not say", "* A paired betting", "Reference simulations gave 0.340"} {
 		if !strings.Contains(strings.ReplaceAll(text, "\u202f", ""), want) {
 			t.Errorf("the result does not say %q", want)
 		}
@@ -160,7 +160,7 @@ func TestCanaryReportOpens(t *testing.T) {
 	for _, c := range []struct {
 		report       canary.Report
 		says, stands string
-	}{{good, "is the same as in the report", "Verified here"}, {forged, "lower bound", "Failed verification here"}} {
+	}{{good, "is the same as in the report", "Verified here"}, {forged, "lowerBound", "Failed verification here"}} {
 		data, err := audit.Canonical(c.report)
 		if err != nil {
 			t.Fatal(err)
@@ -252,8 +252,8 @@ func TestCanariesStop(t *testing.T) {
 	}
 	pressKey(t, tab, kb.Escape)
 	r := planted(t, tab, 30*time.Second)
-	if r.Ended.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Evidence.Certified.Table.Runs() == 0 {
-		t.Errorf("%s, %s", r.Ended.Reason, r.Summary)
+	if r.Termination.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Evidence.Certified.Table.Runs() == 0 {
+		t.Errorf("%s, %s", r.Termination.Reason, r.Summary)
 	}
 	if at := eval[string](t, tab, `document.activeElement.id`); at != "canaries-run" {
 		t.Errorf("after it the focus is at %q", at)

@@ -78,8 +78,8 @@ func TestOneCore(t *testing.T) {
 	set(t, tab, "finder", "patterns")
 	until(t, tab, `location.hash.includes("mechanism=svt4") && location.hash.includes("finder=patterns")`, 5*time.Second)
 	click(t, tab, "#run")
-	if r := finish(t, tab, time.Minute); r.Inputs.Mechanism != "svt4" || r.Settings.Finder != "patterns" || r.Generator.CoreSHA256 != shaOf(t, coreFile) {
-		t.Errorf("ran %s with %s on core %s", r.Inputs.Mechanism, r.Settings.Finder, r.Generator.CoreSHA256)
+	if r := finish(t, tab, time.Minute); r.Subject != "svt4" || r.Plan.Finder != "patterns" || r.Generator.CoreSHA256 != shaOf(t, coreFile) {
+		t.Errorf("ran %s with %s on core %s", r.Subject, r.Plan.Finder, r.Generator.CoreSHA256)
 	}
 	if n := asked(tab, coreFile); n != 1 {
 		t.Errorf("%s was asked for %d times, want once", coreFile, n)
@@ -141,8 +141,8 @@ func TestFormBeforeCore(t *testing.T) {
 	release()
 	until(t, tab, `document.body.dataset.state === "ready" && location.hash.includes("mechanism=svt1") && location.hash.includes("epsilon=2") && location.hash.includes("samples=5000")`, 30*time.Second)
 	click(t, tab, "#run")
-	if r := finish(t, tab, time.Minute); r.Inputs.Mechanism != "svt1" || r.Claim.Epsilon != 2 {
-		t.Errorf("ran %s with %v", r.Inputs.Mechanism, r.Claim)
+	if r := finish(t, tab, time.Minute); r.Subject != "svt1" || r.Claim.Epsilon != 2 {
+		t.Errorf("ran %s with %v", r.Subject, r.Claim)
 	}
 }
 

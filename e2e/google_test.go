@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 // TestGoogleLibrary: the real library runs in the page and is not flagged, its
@@ -33,11 +34,14 @@ func TestGoogleLibrary(t *testing.T) {
 		until(t, tab, `document.body.dataset.state !== "loading" && location.hash.includes("mechanism=`+c.mechanism+`&")`, 5*time.Second)
 		click(t, tab, "#run")
 		r := finish(t, tab, 2*time.Minute)
-		if r.Inputs.Mechanism != c.mechanism || r.Verdict != c.verdict || r.Generator.CoreSHA256 != shaOf(t, coreFile) {
-			t.Errorf("%s on core %s: %s", r.Inputs.Mechanism, r.Generator.CoreSHA256, r.Summary)
+		if r.Subject != c.mechanism || r.Verdict != c.verdict || r.Generator.CoreSHA256 != shaOf(t, coreFile) {
+			t.Errorf("%s on core %s: %s", r.Subject, r.Generator.CoreSHA256, r.Summary)
 		}
 		if note := r.Reproduce.Note; !strings.Contains(note, "takes no seed") || r.Inputs.Unseeded == "" {
 			t.Errorf("the report says %q", note)
+		}
+		if !gear.All() && c.verdict == audit.NoViolation {
+			continue
 		}
 		click(t, tab, "#verify")
 		until(t, tab, `document.body.dataset.state === "done" && !document.querySelector("#verification").hidden`, time.Minute)

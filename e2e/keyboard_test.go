@@ -47,8 +47,8 @@ func TestKeyboard(t *testing.T) {
 	tabTo("run")
 	pressKey(t, tab, kb.Enter)
 	r := finish(t, tab, time.Minute)
-	if r.Verdict != audit.Violation || r.Inputs.Mechanism != "svt4" || r.Claim.Epsilon != 1.25 {
-		t.Errorf("%s of %s at %v", r.Verdict, r.Inputs.Mechanism, r.Claim)
+	if r.Verdict != audit.Violation || r.Subject != "svt4" || r.Claim.Epsilon != 1.25 {
+		t.Errorf("%s of %s at %v", r.Verdict, r.Subject, r.Claim)
 	}
 	if at := eval[[]any](t, tab, focused); at[0] == "BODY" {
 		t.Error("the focus is lost when the run ends")

@@ -86,8 +86,8 @@ func TestBelowAPath(t *testing.T) {
 	}
 	until(t, tab, `document.body.dataset.state === "ready"`, 30*time.Second)
 	click(t, tab, "#run")
-	if r := finish(t, tab, 30*time.Second); r.Verdict != audit.Violation || r.Inputs.Mechanism != "svt5" {
-		t.Errorf("%s: %s", r.Inputs.Mechanism, r.Summary)
+	if r := finish(t, tab, 30*time.Second); r.Verdict != audit.Violation || r.Subject != "svt5" {
+		t.Errorf("%s: %s", r.Subject, r.Summary)
 	}
 	for _, e := range tab.Errors() {
 		t.Errorf("the page complains: %s", e)
@@ -124,7 +124,7 @@ func TestMuseum(t *testing.T) {
 			until(t, tab, fmt.Sprintf(`document.querySelector("#mechanism").value === %q && !document.querySelector("#run").disabled`, mechanism), 10*time.Second)
 			start := time.Now()
 			click(t, tab, "#run")
-			until(t, tab, fmt.Sprintf(`document.body.dataset.state === "done" && window.dpscope.report.inputs.mechanism === %q`, mechanism), 20*time.Second)
+			until(t, tab, fmt.Sprintf(`document.body.dataset.state === "done" && window.dpscope.report.subject === %q`, mechanism), 20*time.Second)
 			r := reportOf(t, tab)
 			t.Logf("%-40s %5.2f s  %s", name, time.Since(start).Seconds(), r.Summary)
 			if r.Verdict != audit.Violation {

@@ -181,16 +181,16 @@ func TestVerifyInThePage(t *testing.T) {
 	forged := regexp.MustCompile(`"lowerBound": [0-9.]+`).ReplaceAllString(string(good), `"lowerBound": 0.987`)
 	tab := open(t, "")
 	const box, bar = `document.querySelector("#verdict")`, `document.querySelector("#bar-verdict")`
-	for _, c := range []struct{ text, says, stands string }{{string(good), "same", "Verified here"}, {forged, "lower bound", "Failed verification here"}} {
+	for _, c := range []struct{ text, says, stands string }{{string(good), "same", "Verified here"}, {forged, "lowerBound", "Failed verification here"}} {
 		drop(t, tab, "report.json", c.text)
-		until(t, tab, `window.dpscope.report.inputs.mechanism === "svt1" && window.dpscope.report.results[0].lowerBound `+map[bool]string{true: "===", false: "!=="}[c.text == forged]+` 0.987`, 5*time.Second)
+		until(t, tab, `window.dpscope.report.subject === "svt1" && window.dpscope.report.lowerBound `+map[bool]string{true: "===", false: "!=="}[c.text == forged]+` 0.987`, 5*time.Second)
 		stands(t, tab, box, "Not verified here")
 		if said := eval[string](t, tab, bar+`.innerText`); !strings.HasPrefix(said, "Not verified here: ") {
 			t.Errorf("before it is verified the bar says %q", said)
 		}
 		click(t, tab, "#verify")
 		until(t, tab, fmt.Sprintf(`document.body.dataset.state === "done" && document.querySelector(".verification") && document.querySelector(".verification").textContent.includes(%q)`, c.says), 20*time.Second)
-		differs := eval[bool](t, tab, `document.querySelector(".verification").textContent.includes("from the replayed counts")`)
+		differs := eval[bool](t, tab, `document.querySelector(".verification").textContent.includes("lowerBound: the report says 0.987, a replay 0.532")`)
 		if differs != (c.text == forged) {
 			t.Errorf("forged %v: the page says %q", c.text == forged, eval[string](t, tab, `document.querySelector(".verification").textContent`))
 		}

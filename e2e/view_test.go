@@ -25,6 +25,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/report"
 )
 
 // The picture's document in its frame.
@@ -93,6 +94,11 @@ func paintedIn(t *testing.T, tab *browser.Tab) painted {
 func notBlank(t *testing.T, tab *browser.Tab, what string) painted {
 	t.Helper()
 	p := paintedIn(t, tab)
+	ground := eval[string](t, tab, `(() => { const c = document.createElement("canvas").getContext("2d"); c.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--panel"); c.fillRect(0, 0, 1, 1); return [...c.getImageData(0, 0, 1, 1).data].slice(0, 3).join() })()`)
+	// The colours change with the next message.
+	for deadline := time.Now().Add(5 * time.Second); p.Ground != ground && time.Now().Before(deadline); {
+		p = paintedIn(t, tab)
+	}
 	if p.Colours < 8 || p.Most > 0.995 || p.Most < 0.2 {
 		t.Errorf("%s: %d colours, one of them on %.1f %% of the picture", what, p.Colours, 100*p.Most)
 	}
@@ -101,7 +107,6 @@ func notBlank(t *testing.T, tab *browser.Tab, what string) painted {
 	if math.Abs(float64(p.Width)-box[0]*scale) > 1.5 || math.Abs(float64(p.Height)-box[1]*scale) > 1.5 {
 		t.Errorf("%s: %d by %d pixels for a stage of %v at %v pixels each", what, p.Width, p.Height, box, scale)
 	}
-	ground := eval[string](t, tab, `(() => { const c = document.createElement("canvas").getContext("2d"); c.fillStyle = getComputedStyle(document.documentElement).getPropertyValue("--panel"); c.fillRect(0, 0, 1, 1); return [...c.getImageData(0, 0, 1, 1).data].slice(0, 3).join() })()`)
 	if p.Ground != ground {
 		t.Errorf("%s: on a ground of %s, the page has %s", what, p.Ground, ground)
 	}
@@ -122,7 +127,6 @@ func inEveryDress(t *testing.T, tab *browser.Tab, what string) {
 			dress(t, tab, width, 900, dark)
 			until(t, tab, fmt.Sprintf(`Math.abs(%s.clientWidth - %[1]s.parentElement.clientWidth) < 2 && document.documentElement.clientWidth === %d && %s.laid.Plot.W > 0`, viewFrame, width, viewHook), 5*time.Second)
 			until(t, tab, `(f => f.clientHeight >= f.contentDocument.querySelector("#all").offsetHeight)(`+viewFrame+`)`, 5*time.Second)
-			time.Sleep(100 * time.Millisecond) // the colours change with the next message
 			name := fmt.Sprintf("%s, %d px, dark: %v", what, width, dark)
 			p := notBlank(t, tab, name)
 			grounds[dark] = p.Ground
@@ -245,7 +249,7 @@ func TestViewDivergence(t *testing.T) {
 	eval[bool](t, tab, `(location.hash = "`+svt4+`2", true)`)
 	until(t, tab, `document.querySelector("#samples").value === "40000"`, 5*time.Second)
 	click(t, tab, "#run")
-	until(t, tab, `window.dpscope.report.inputs.mechanism === "svt4"`, time.Minute)
+	until(t, tab, `window.dpscope.report.subject === "svt4"`, time.Minute)
 	until(t, tab, viewHook+`.facts.Table.head[0] === "outcome"`, 5*time.Second)
 	sameChart(t, reportOf(t, tab), factsOf(t, tab))
 	inEveryDress(t, tab, "divergence-outcomes")
@@ -294,7 +298,7 @@ func sameChart(t *testing.T, r pair.Report, facts viewFacts) {
 		return n
 	}
 	n1, n0 := total(ch.First), total(ch.Second)
-	epsilon, reversed, sum, rows := r.Claim.Epsilon, r.Results[0].Direction == pair.SecondOverFirst, 0.0, 0
+	epsilon, reversed, sum, rows := r.Claim.Epsilon, r.Deciding().Direction == report.SecondOverFirst, 0.0, 0
 	for i := range ch.First {
 		a, b := ch.First[i], ch.Second[i]
 		if a+b == 0 {
@@ -355,8 +359,9 @@ func rowsOf(t *testing.T, tab *browser.Tab, facts viewFacts, head ...string) [][
 // TestViewPlane: outputs of several numbers have a plane, which holds the report's
 // counts and follows a run on its way; outputs of one have none.
 func TestViewPlane(t *testing.T) {
+	gear.Long(t) // its values, as above; a run on its way is followed in TestViewLive
 	t.Parallel()
-	tab := open(t, "#v=1&mechanism=svt3&epsilon=1&samples=70000&explore=20000&trials=2&seed=3&workers=2&p.m=4")
+	tab := open(t, "#v=1&mechanism=svt3&epsilon=1&samples=70000&explore=5000&trials=2&seed=3&workers=2&p.m=4")
 	click(t, tab, "#run")
 	r := finish(t, tab, 2*time.Minute)
 	if facts := openView(t, tab, "divergence"); facts.ChoiceLabel != "Show" || facts.Choices[len(facts.Choices)-1].ID != "plane" {
@@ -459,7 +464,7 @@ func six(x float64) string { return fmt.Sprintf("%.6g", x) }
 // and what the page heard on its way; so does the bound of an anytime run.
 func TestViewCurves(t *testing.T) {
 	t.Parallel()
-	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=400000&trials=8&explore=20000&seed=7&workers=2")
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=200000&trials=4&explore=10000&seed=7&workers=2")
 	until(t, tab, `window.dpscope.report`, 10*time.Second) // the example, from a file
 	if views := openView(t, tab, "divergence").Views; slices.ContainsFunc(views, func(v struct{ ID, Words string }) bool { return v.ID == "bound" }) {
 		t.Error("a report from a file has a course")
@@ -543,9 +548,9 @@ func TestViewCurves(t *testing.T) {
 // is one.
 func sameCourse(t *testing.T, tab *browser.Tab, r pair.Report, holds string) {
 	t.Helper()
-	rows := rowsOf(t, tab, openView(t, tab, "bound"), "pairs of outputs", "lower bound on "+r.Results[0].Quantity, "claimed", "holds")
+	rows := rowsOf(t, tab, openView(t, tab, "bound"), "pairs of outputs", "lower bound on "+r.Tables[0].Rows[0].Quantity, "claimed", "holds")
 	end := len(rows) - 1
-	if want := []string{fmt.Sprint(r.Termination.SamplesUsed), six(*r.Results[0].LowerBound), "1", "certified"}; !slices.Equal(rows[end], want) {
+	if want := []string{fmt.Sprint(r.Termination.SamplesUsed), six(*r.Tables[0].Rows[0].LowerBound), "1", "certified"}; !slices.Equal(rows[end], want) {
 		t.Errorf("the end is %q, want %q", rows[end], want)
 	}
 	before := 0
@@ -564,11 +569,12 @@ func sameCourse(t *testing.T, tab *browser.Tab, r pair.Report, holds string) {
 // TestViewSurrogate: what the finder's model expected of every pair, and what it came
 // to, are the report's; the command line finds the same.
 func TestViewSurrogate(t *testing.T) {
+	gear.Long(t) // its values; of other views they are looked at in TestViewDivergence and TestViewCanaries
 	t.Parallel()
-	tab := open(t, "#v=1&mechanism=laplace-mean-raw-count&epsilon=1&finder=gp-ucb&learner=histogram&samples=20000&explore=4000&trials=40&seed=7&workers=2")
+	tab := open(t, "#v=1&mechanism=laplace-mean-raw-count&epsilon=1&finder=gp-ucb&learner=histogram&samples=5000&explore=2000&trials=40&seed=7&workers=2")
 	click(t, tab, "#run")
 	r := finish(t, tab, 2*time.Minute)
-	native := runAudit(t, "-mechanism", "laplace-mean-raw-count", "-epsilon", "1", "-finder", "gp-ucb", "-learner", "histogram", "-samples", "20000", "-explore", "4000", "-trials", "40", "-seed", "7")
+	native := runAudit(t, "-mechanism", "laplace-mean-raw-count", "-epsilon", "1", "-finder", "gp-ucb", "-learner", "histogram", "-samples", "5000", "-explore", "2000", "-trials", "40", "-seed", "7")
 	if !audit.EqualJSON(r.Trials, native.Trials) || !audit.EqualJSON(r.Surrogate, native.Surrogate) {
 		t.Error("the search of the browser is not that of the command line")
 	}
@@ -684,15 +690,15 @@ func TestViewCanaries(t *testing.T) {
 
 	rows = rowsOf(t, tab, openView(t, tab, "intervals"), "interval", "from", "to", "kind")
 	i := 0
-	for _, b := range r.Intervals {
+	for _, b := range r.Tables[0].Rows {
 		if b.LowerBound == nil {
 			continue
 		}
 		kind := map[bool]string{true: "valid", false: "asymptotic, or by an assumption"}[b.Valid]
-		if b.Interval == r.Plan.Interval {
+		if b.Chosen {
 			kind += ", the audit's own"
 		}
-		if want := []string{string(b.Interval), six(*b.LowerBound), six(*b.LowerBound), kind}; !slices.Equal(rows[i], want) {
+		if want := []string{string(b.Method), six(*b.LowerBound), six(*b.LowerBound), kind}; !slices.Equal(rows[i], want) {
 			t.Errorf("%q, want %q", rows[i], want)
 		}
 		i++
@@ -840,24 +846,17 @@ func read(t *testing.T, tab *browser.Tab) string {
 	return eval[string](t, tab, viewHook+`.read.Words`)
 }
 
-// TestViewLive: the picture follows a run on its way.
+// TestViewLive: the picture follows a run on its way, until it is stopped.
 func TestViewLive(t *testing.T) {
 	t.Parallel()
-	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&samples=1000000&explore=5000&trials=2&seed=3&workers=2")
+	tab := open(t, long)
 	openView(t, tab, "divergence")
-	eval[bool](t, tab, `(window.seen = [], setInterval(() => { const w = `+viewHook+`.facts.Words; if (w !== window.seen.at(-1)) window.seen.push(w) }, 30), true)`)
+	eval[bool](t, tab, `(window.seen = new Set(), setInterval(() => { const w = `+viewHook+`.facts.Words; if (w.startsWith("So far, ")) window.seen.add(w) }, 30), true)`)
 	click(t, tab, "#run")
-	r := finish(t, tab, 2*time.Minute)
+	until(t, tab, `window.seen.size >= 5`, time.Minute)
+	click(t, tab, "#stop")
+	r := finish(t, tab, time.Minute)
 	until(t, tab, `!`+viewHook+`.facts.Words.startsWith("So far")`, 5*time.Second)
-	live := 0
-	for _, words := range eval[[]string](t, tab, `window.seen`) {
-		if strings.HasPrefix(words, "So far, ") {
-			live++
-		}
-	}
-	if live < 5 {
-		t.Errorf("%d pictures on the way", live)
-	}
 	sameChart(t, r, factsOf(t, tab))
 	notBlank(t, tab, "after a run")
 }
@@ -928,12 +927,13 @@ func TestViewCrowd(t *testing.T) {
 		t.Fatal(err)
 	}
 	openView(t, tab, "divergence")
-	for _, side := range []string{`width = "800px"`, `height = "500px"`} {
-		inView(t, tab, `stage.style.`+side)
-		time.Sleep(300 * time.Millisecond)
-	}
+	const canvas = `querySelector("#stage canvas:not(#labels)")`
+	inView(t, tab, `stage.style.width = "800px"`)
+	until(t, tab, viewDocument+`.`+canvas+`.width === 800`, 10*time.Second)
+	inView(t, tab, `stage.style.height = "500px"`)
+	until(t, tab, viewDocument+`.`+canvas+`.height === 500`, 10*time.Second)
 	rates := eval[[3]float64](t, tab, viewHook+`.crowd(100000)`)
-	size := eval[[2]int](t, tab, `(c => [c.width, c.height])(`+viewDocument+`.querySelector("#stage canvas:not(#labels)"))`)
+	size := eval[[2]int](t, tab, `(c => [c.width, c.height])(`+viewDocument+`.`+canvas+`)`)
 	t.Logf("frames a second at %v while what is read changes: %.1f without marks, %.1f with 10^5; %.1f while all is painted anew", size, rates[0], rates[1], rates[2])
 	// Idle, it costs next to nothing.
 	if _, err := chromedp.Call(tab.Ctx, performance.Enable, performance.EnableParams{TimeDomain: performance.EnableTimeDomainThreadTicks}); err != nil {
@@ -951,7 +951,7 @@ func TestViewCrowd(t *testing.T) {
 		return out
 	}
 	before := spent()
-	time.Sleep(3 * time.Second)
+	eval[bool](t, tab, `new Promise((done) => setTimeout(done, 3000, true))`) // what is measured: the page's own three seconds
 	after := spent()
 	idle := 1000 * (after["TaskDuration"] - before["TaskDuration"]) / 3
 	t.Logf("idle, page and picture take %.1f ms of processor time a second", idle)

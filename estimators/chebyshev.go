@@ -2,70 +2,37 @@ package estimators
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/matmul"
 )
-
-// ChebyshevOptions set up polynomials. Zero values mean the defaults.
-type ChebyshevOptions struct {
-	Degree int     // at most this; 1 to 32; default 8
-	Bound  float64 // C: witnesses are cut to [-C, C]; above 0, at most 700/alpha; default 8, or half of that if less
-	Loss   Loss    // AutoLoss: the Rényi objective at the claim's alpha, else 2; RenyiLoss the same but 1.5; HockeyStickLoss
-}
 
 const (
-	degreeMost     = 32
-	chebyshevAlpha = 2
+	chebyshevDegree = 8
+	degreeMost      = 32 // of a model that is read
+	chebyshevAlpha  = 2  // where the claim has none
 )
 
-// Chebyshev is a learner that fits a polynomial of one real column, in the
-// Chebyshev basis of an interval between quantiles outside of which it is
-// constant, and cut to [-C, C]. The interval, from a few, and the degree, 1, 2,
-// 4, ... up to what is set, are chosen on held-out outputs. Fitting works on counts in a fine grid and takes some tens of
-// milliseconds, whatever the number of outputs.
+// chebyshev fits a polynomial of one real column, in the Chebyshev basis of an
+// interval between quantiles outside of which it is constant, and cut to the bound
+// of a perceptron, for the Rényi objective. The interval, from a few, and the
+// degree, 1, 2, 4 or 8, are chosen on held-out outputs. Fitting works on counts in
+// a fine grid and takes some tens of milliseconds, whatever the number of outputs.
 //
 // Coefficients are rounded to 20 significant bits: platforms, whose sums differ
-// in the last bits, almost always agree on them. It returns an error if an
-// option is out of range.
-func Chebyshev(name string, o ChebyshevOptions) (audit.LearnerSpec, error) {
-	bad := func(field string, found any, want string) (audit.LearnerSpec, error) {
-		return audit.LearnerSpec{}, &audit.InputError{Field: name + "." + field, Found: fmt.Sprint(found), Want: want}
-	}
-	if o.Degree == 0 {
-		o.Degree = 8
-	}
-	if o.Degree < 1 || o.Degree > degreeMost {
-		return bad("degree", o.Degree, fmt.Sprintf("in [1, %d]", degreeMost))
-	}
-	if !(o.Bound >= 0 && o.Bound <= boundMost) {
-		return bad("bound", o.Bound, fmt.Sprintf("in (0, %d]", boundMost))
-	}
-	switch o.Loss {
-	case AutoLoss, HockeyStickLoss, RenyiLoss:
-	default:
-		return bad("loss", fmt.Sprintf("%q", o.Loss), `"", "hockey-stick" or "renyi"`)
-	}
-	return audit.LearnerSpec{
-		Name:   name,
-		Title:  fmt.Sprintf("Chebyshev polynomial of degree %d at most on the Rényi objective", o.Degree),
-		Source: "Polynomial witnesses of DP-Auditorium (Kong et al. 2023), section 4.1.2; L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
-		ByName: true,
-		Applies: func(columns []audit.Column) error {
-			if len(columns) != 1 || columns[0].Kind != audit.Real {
-				return errors.New("polynomials need outputs of one real column")
-			}
-			return nil
-		},
-		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnChebyshev(ex, o) },
-		Decode: decodeChebyshev,
-	}, nil
-}
-
-func chebyshev() audit.LearnerSpec {
-	return mustLearner(Chebyshev("chebyshev", ChebyshevOptions{}))
+// in the last bits, almost always agree on them.
+var chebyshev = audit.LearnerSpec{
+	Name:    "chebyshev",
+	Title:   fmt.Sprintf("Chebyshev polynomial of degree %d at most on the Rényi objective", chebyshevDegree),
+	Source:  "Polynomial witnesses of DP-Auditorium (Kong et al. 2023), section 4.1.2; L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
+	ByName:  true,
+	Applies: oneReal("polynomials need outputs of one real column"),
+	Learn:   learnChebyshev,
+	Decode:  decodeChebyshev,
 }
 
 // chebyshevModel scores an output x by a polynomial of t = 2 (x - low) / (high
@@ -114,12 +81,8 @@ func (m *chebyshevModel) Score(rows, out []float64) {
 
 // Describe gives the threshold and the interval.
 func (m *chebyshevModel) Describe(threshold float64, above bool) string {
-	sign := ">"
-	if !above {
-		sign = "<="
-	}
 	return fmt.Sprintf("polynomial of degree %d of %s, cut to [%s, %s], %s %s", len(m.Coefficients)-1,
-		columnName(m.columns, 0), figure(m.Low), figure(m.High), sign, figure(threshold))
+		columnName(m.columns, 0), figure(m.Low), figure(m.High), side(above), figure(threshold))
 }
 
 func decodeChebyshev(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
@@ -146,4 +109,236 @@ func decodeChebyshev(data json.RawMessage, columns []audit.Column) (audit.Model,
 	}
 	m.columns = columns
 	return m, nil
+}
+
+const (
+	gridCells       = 1024 // equal cells of the interval, the tails in the outermost
+	gridIterations  = 200
+	gridGradient    = 1e-7
+	gridRidge       = 1e-6 // of the squared coefficients, so that flat directions have a minimum
+	coefficientMost = 1e3
+	degreeMargin    = 0.005 // by which a higher degree must do better, of the loss
+	windowMargin    = 0.03  // by which a narrower interval must: the tails make held-out losses noisy
+)
+
+// chebyshevWindows are pairs of quantiles of the pooled outputs between which
+// the polynomial runs, the widest first.
+var chebyshevWindows = [][2]float64{{0.0005, 0.9995}, {0.005, 0.995}, {0.05, 0.95}}
+
+// grid holds the outputs' shares in cells and the basis at their middles.
+type grid struct {
+	shares [2][]float64 // fitted outputs, adding up to 1 a side
+	held   [2][]float64
+	basis  [][]float64 // T_k by cell
+}
+
+func learnChebyshev(ex audit.Exploration) (audit.Model, error) {
+	if err := learnable(ex); err != nil {
+		return nil, err
+	}
+	loss := witnessLoss{alpha: chebyshevAlpha}
+	if ex.Claim.Kind == audit.Renyi {
+		loss.alpha = ex.Claim.Alpha
+	}
+	if !(loss.alpha > 1 && loss.alpha <= largestPower) {
+		return nil, &audit.InputError{Field: "alpha", Found: fmt.Sprint(loss.alpha), Want: fmt.Sprintf("in (1, %d] for a polynomial", largestPower)}
+	}
+	bound, err := MLPOptions{}.bound(ex.Claim, loss.alpha)
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pooled(ex, ex.First.Columns[0], 0, nil)
+	if err != nil {
+		return nil, err
+	}
+	var best *chebyshevModel
+	least := math.Inf(1)
+	var tried []feature
+	for _, w := range chebyshevWindows {
+		last := float64(len(pool) - 1)
+		low := within(pool[int(w[0]*last)], -hugeValue, hugeValue)
+		high := within(pool[int(w[1]*last)], -hugeValue, hugeValue)
+		m := &chebyshevModel{Low: low, High: high, Bound: bound, columns: ex.First.Columns}
+		if !m.ramp().sound() || slices.Contains(tried, m.ramp()) {
+			continue
+		}
+		tried = append(tried, m.ramp())
+		g, err := newGrid(ex, m.ramp(), chebyshevDegree)
+		if err != nil {
+			return nil, err
+		}
+		basis := g.basis
+		for degree := 1; degree <= chebyshevDegree; degree *= 2 {
+			g.basis = basis[:degree+1]
+			c, err := g.fit(loss, bound, ex.Check)
+			if err != nil {
+				return nil, err
+			}
+			margin := degreeMargin
+			if best != nil && best.Low != low {
+				margin = windowMargin
+			}
+			if value := g.loss(loss, bound, c, g.held, nil); best == nil || value < least-float64(margin*math.Abs(least)) {
+				fit := *m
+				fit.Coefficients, least, best = c, value, &fit
+			}
+		}
+	}
+	if best == nil {
+		return nil, errNoVariety
+	}
+	return best, ex.Check()
+}
+
+func newGrid(ex audit.Exploration, ramp feature, degree int) (*grid, error) {
+	g := new(grid)
+	var v floats
+	for s, side := range []audit.Samples{ex.First, ex.Second} {
+		g.shares[s], g.held[s] = make([]float64, gridCells), make([]float64, gridCells)
+		for start := 0; start < side.Len(); start += block {
+			if err := checked(&ex, start); err != nil {
+				return nil, err
+			}
+			n := copy(v[:], side.Rows[start:])
+			ramp.ramps(&v, n)
+			for i, r := range v[:n] {
+				cell := min(int(float64(r*gridCells)), gridCells-1)
+				if (start+i)%validationOf == validationOf-1 {
+					g.held[s][cell]++
+				} else {
+					g.shares[s][cell]++
+				}
+			}
+		}
+		if side.Len() < validationOf {
+			copy(g.held[s], g.shares[s])
+		}
+		for _, list := range [][]float64{g.shares[s], g.held[s]} {
+			total := 0.0
+			for _, x := range list {
+				total += x
+			}
+			for i := range list {
+				list[i] /= total
+			}
+		}
+	}
+	for k := range degree + 1 {
+		row := make([]float64, gridCells)
+		for i := range row {
+			t := float64((float64(2*i)+1)/gridCells) - 1
+			switch k {
+			case 0:
+				row[i] = 1
+			case 1:
+				row[i] = t
+			default:
+				row[i] = float64(float64(2*t)*g.basis[k-1][i]) - g.basis[k-2][i]
+			}
+		}
+		g.basis = append(g.basis, row)
+	}
+	return g, nil
+}
+
+// fit minimises the loss from the blind witness: first the logistic loss, which
+// is convex, then, if another is asked for, that from there.
+func (g *grid) fit(loss witnessLoss, bound float64, check func() error) ([]float64, error) {
+	c := make([]float64, len(g.basis))
+	losses := []witnessLoss{{theta: 1}, loss}
+	if loss.alpha <= 1 {
+		losses = losses[1:]
+	}
+	for _, l := range losses {
+		f := smoothFunction{
+			value:    func(x []float64) float64 { return g.loss(l, bound, x, g.shares, nil) },
+			gradient: func(gradient, x []float64) { g.loss(l, bound, x, g.shares, gradient) },
+			check:    check,
+		}
+		var err error
+		if c, err = f.minimise(c, gridGradient, gridIterations); err != nil {
+			return nil, err
+		}
+	}
+	for i := range c {
+		c[i] = quantise(within(c[i], -coefficientMost, coefficientMost))
+	}
+	return c, check()
+}
+
+// loss is the loss of the polynomial with coefficients c on outputs with these
+// shares, and its gradient where one is asked for. Cut values do not move, so
+// they give none.
+func (g *grid) loss(l witnessLoss, bound float64, c []float64, shares [2][]float64, gradient []float64) float64 {
+	h := make([]float64, gridCells)
+	for k, row := range g.basis {
+		matmul.AddScaled(h, row, c[k])
+	}
+	free := make([]float64, gridCells)
+	for i, x := range h {
+		if x >= -bound && x <= bound {
+			free[i] = 1
+		}
+		h[i] = within(x, -bound, bound)
+	}
+	var slopes [2][]float64
+	for s := range slopes {
+		slopes[s] = make([]float64, gridCells)
+	}
+	value := l.weighted(h, shares, &slopes)
+	for k := range c {
+		value += float64(0.5 * gridRidge * float64(c[k]*c[k]))
+	}
+	if gradient != nil {
+		for i := range h {
+			slopes[0][i] = (slopes[0][i] + slopes[1][i]) * free[i]
+		}
+		for k, row := range g.basis {
+			gradient[k] = matmul.Dot(slopes[0], row) + float64(gridRidge*c[k])
+		}
+	}
+	return value
+}
+
+// weighted is the loss where outputs of side s take value h[i] with probability
+// shares[s][i]; it writes the derivatives by h through each side.
+func (l witnessLoss) weighted(h []float64, shares [2][]float64, slopes *[2][]float64) float64 {
+	value := 0.0
+	if l.alpha > 1 {
+		for s, rate := range [2]float64{l.alpha - 1, l.alpha} {
+			factor := 1.0
+			if s == 0 {
+				factor = -l.alpha / (l.alpha - 1)
+			}
+			top := math.Inf(-1)
+			for i, v := range h {
+				if shares[s][i] > 0 {
+					top = max(top, float64(rate*v))
+				}
+			}
+			sum := 0.0
+			for i, v := range h {
+				slopes[s][i] = 0
+				if shares[s][i] > 0 {
+					slopes[s][i] = float64(shares[s][i] * stream.Exp(float64(rate*v)-top))
+					sum += slopes[s][i]
+				}
+			}
+			value += float64(factor * (top + stream.Log(sum)))
+			for i := range h {
+				slopes[s][i] *= factor * rate / sum
+			}
+		}
+		return value
+	}
+	shift := stream.Log(l.theta)
+	one := 1 / (1 + l.theta)
+	for i, v := range h {
+		z := v - shift
+		a, b := float64(one*shares[0][i]), float64(float64(one*l.theta)*shares[1][i])
+		value += float64(a*logLoss(z)) + float64(b*logLoss(-z))
+		slopes[0][i] = float64(a * -stream.Logistic(-z))
+		slopes[1][i] = float64(b * stream.Logistic(z))
+	}
+	return value
 }

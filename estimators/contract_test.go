@@ -5,18 +5,39 @@ import (
 
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/estimators"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 )
 
 // TestEveryLearner holds every line of the registry to the contract.
 func TestEveryLearner(t *testing.T) {
 	nativetest.Only(t)
+	// Networks of 100 units take seconds. Small ones of each loss stand for them in the
+	// first gear.
+	large := map[string]bool{"mlp-100": true, "renyi-tester": true, "hockeystick-tester": true}
+	for _, loss := range []estimators.Loss{estimators.HockeyStickLoss, estimators.RenyiLoss} {
+		spec, err := estimators.MLP("small", estimators.MLPOptions{Hidden: [2]int{8, 8}, Loss: loss})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Run("small, "+string(loss), func(t *testing.T) { dptest.TestLearner(t, spec) })
+	}
 	seen := map[string]bool{}
 	for _, spec := range estimators.Registry() {
 		if seen[spec.Name] {
 			t.Errorf("%s is there twice", spec.Name)
 		}
 		seen[spec.Name] = true
-		t.Run(spec.Name, func(t *testing.T) { dptest.TestLearner(t, spec) })
+		t.Run(spec.Name, func(t *testing.T) {
+			if large[spec.Name] {
+				gear.Long(t)
+			}
+			dptest.TestLearner(t, spec)
+		})
+	}
+	for name := range large {
+		if !seen[name] {
+			t.Errorf("there is no learner %s", name)
+		}
 	}
 }

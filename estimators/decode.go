@@ -2,10 +2,13 @@ package estimators
 
 import (
 	"bytes"
+	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -45,6 +48,65 @@ func wrongCount(field string, found, want int) error {
 func learnable(ex audit.Exploration) error {
 	if ex.First.Len() == 0 || ex.Second.Len() == 0 {
 		return fmt.Errorf("nothing to learn from: %d and %d outputs, must be at least 1 on each side", ex.First.Len(), ex.Second.Len())
+	}
+	return nil
+}
+
+// anyColumn is the Applies of a learner that takes all outputs but empty ones,
+// oneReal that of one for a single number.
+func anyColumn(needs string) func([]audit.Column) error {
+	return func(columns []audit.Column) error {
+		if len(columns) == 0 {
+			return errors.New(needs)
+		}
+		return nil
+	}
+}
+
+func oneReal(needs string) func([]audit.Column) error {
+	return func(columns []audit.Column) error {
+		if len(columns) != 1 || columns[0].Kind != audit.Real {
+			return errors.New(needs)
+		}
+		return nil
+	}
+}
+
+// floatList is a list of float32 that JSON holds as base64 (RFC 4648, padded)
+// of their bits, little-endian: exact, and a third of the digits' length.
+type floatList []float32
+
+// MarshalText returns the base64 form.
+func (l floatList) MarshalText() ([]byte, error) {
+	raw := make([]byte, 0, 4*len(l))
+	for _, v := range l {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+	}
+	return base64.StdEncoding.AppendEncode(nil, raw), nil
+}
+
+// UnmarshalText reads what MarshalText wrote.
+func (l *floatList) UnmarshalText(text []byte) error {
+	raw, err := base64.StdEncoding.Strict().AppendDecode(nil, text)
+	if err != nil || len(raw)%4 != 0 {
+		return fmt.Errorf("a list of float32 is no base64 of whole numbers of four bytes")
+	}
+	*l = make(floatList, 0, len(raw)/4)
+	for ; len(raw) > 0; raw = raw[4:] {
+		*l = append(*l, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+	}
+	return nil
+}
+
+// validate checks the length and that all are within limit.
+func (l floatList) validate(field string, want int, limit float32) error {
+	if len(l) != want {
+		return wrongCount(field, len(l), want)
+	}
+	for i, v := range l {
+		if !(v >= -limit && v <= limit) {
+			return &audit.InputError{Field: fmt.Sprintf("%s[%d]", field, i), Found: fmt.Sprint(v), Want: fmt.Sprintf("in [%g, %g]", -limit, limit)}
+		}
 	}
 	return nil
 }

@@ -20,6 +20,14 @@ const (
 // inEvent reports whether a score lies in the event.
 func inEvent(score, threshold float64, above bool) bool { return (score > threshold) == above }
 
+// side is where of its threshold the event lies.
+func side(above bool) string {
+	if above {
+		return ">"
+	}
+	return "<="
+}
+
 // figure prints a number for reading.
 func figure(v float64) string { return fmt.Sprintf("%.4g", v) }
 
@@ -178,12 +186,8 @@ func (m *histogramModel) Describe(threshold float64, above bool) string {
 
 // Describe gives the threshold and the features with the largest weights.
 func (m *logisticModel) Describe(threshold float64, above bool) string {
-	sign := ">"
-	if !above {
-		sign = "<="
-	}
 	if len(m.Features) == 0 {
-		return fmt.Sprintf("constant score 0 %s %s", sign, figure(threshold))
+		return fmt.Sprintf("constant score 0 %s %s", side(above), figure(threshold))
 	}
 	loud := slices.Clone(m.Features)
 	sort.SliceStable(loud, func(i, j int) bool { return math.Abs(loud[i].Weight) > math.Abs(loud[j].Weight) })
@@ -191,7 +195,7 @@ func (m *logisticModel) Describe(threshold float64, above bool) string {
 	for _, f := range loud[:min(featuresShown, len(loud))] {
 		terms = append(terms, fmt.Sprintf("%+.3g·[%s]", f.Weight, phrase(m.columns, f)))
 	}
-	text := fmt.Sprintf("logistic score of %d features %s %s: ", len(m.Features), sign, figure(threshold))
+	text := fmt.Sprintf("logistic score of %d features %s %s: ", len(m.Features), side(above), figure(threshold))
 	if len(loud) > featuresShown {
 		text += "mostly "
 	}

@@ -2,7 +2,6 @@ package estimators
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"math/bits"
@@ -17,18 +16,13 @@ import (
 // end and each bit of the mantissa, keeps what guesses held-out outputs better,
 // and fits that to all outputs.
 var floatBits = audit.LearnerSpec{
-	Name:   "float-bits",
-	Title:  "Bits of a floating-point number",
-	Source: "Porous outputs of floating-point noise, Mironov 2012, sections 4 and 5",
-	ByName: true,
-	Applies: func(columns []audit.Column) error {
-		if len(columns) != 1 || columns[0].Kind != audit.Real {
-			return errors.New("bits are read of outputs of one real column")
-		}
-		return nil
-	},
-	Learn:  learnFloatBits,
-	Decode: decodeFloatBits,
+	Name:    "float-bits",
+	Title:   "Bits of a floating-point number",
+	Source:  "Porous outputs of floating-point noise, Mironov 2012, sections 4 and 5",
+	ByName:  true,
+	Applies: oneReal("bits are read of outputs of one real column"),
+	Learn:   learnFloatBits,
+	Decode:  decodeFloatBits,
 }
 
 const (
@@ -122,10 +116,8 @@ func bitsOf(ex audit.Exploration, width, limit int, keep func(i int) bool) (audi
 	for s, side := range sides {
 		rows := make([]float64, 0, min(limit, side.Len())*width)
 		for i, x := range side.Rows {
-			if i%checkEvery == 0 {
-				if err := ex.Check(); err != nil {
-					return ex, err
-				}
+			if err := checked(&ex, i); err != nil {
+				return ex, err
 			}
 			if len(rows) == limit*width {
 				break
@@ -212,7 +204,7 @@ func learnBits(ex audit.Exploration) (*bitsModel, error) {
 	if err != nil {
 		return nil, err
 	}
-	m, err := fitLogistic(ex, list, carriers)
+	m, err := fitLogistic(ex, list, carriers, designRows)
 	if err != nil {
 		return nil, err
 	}

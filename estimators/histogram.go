@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -12,17 +14,12 @@ import (
 // bins, smoothed over neighbours, and keeps the column that tells the sides
 // apart best.
 var histogram = audit.LearnerSpec{
-	Name:   "histogram",
-	Title:  "Likelihood ratio of one column, from a histogram",
-	Source: "Histogram tester of DP-Auditorium (Kong et al. 2023), section 4, with quantile bins and shrinkage",
-	Applies: func(columns []audit.Column) error {
-		if len(columns) == 0 {
-			return errors.New("a histogram needs at least one output column")
-		}
-		return nil
-	},
-	Learn:  learnHistogram,
-	Decode: decodeHistogram,
+	Name:    "histogram",
+	Title:   "Likelihood ratio of one column, from a histogram",
+	Source:  "Histogram tester of DP-Auditorium (Kong et al. 2023), section 4, with quantile bins and shrinkage",
+	Applies: anyColumn("a histogram needs at least one output column"),
+	Learn:   learnHistogram,
+	Decode:  decodeHistogram,
 }
 
 const (
@@ -112,10 +109,8 @@ func (m *histogramModel) count(ex audit.Exploration) ([2]sideCounts, error) {
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		rows := side.Rows
 		for start := 0; len(rows) > 0; start += block {
-			if start%checkEvery == 0 {
-				if err := ex.Check(); err != nil {
-					return folds, err
-				}
+			if err := checked(&ex, start); err != nil {
+				return folds, err
 			}
 			n := min(block, len(rows)/m.width)
 			m.coder.code(rows, m.width, n, &cell)
@@ -199,4 +194,184 @@ func decodeHistogram(data json.RawMessage, columns []audit.Column) (audit.Model,
 	}
 	m.prepare(columns)
 	return m, nil
+}
+
+// histogramM estimates the likelihood ratio of one column in bins of equal width,
+// at most 256, between the smallest and the largest training output, as
+// published, against the quantile bins of the histogram that the portfolio
+// uses: one output far away leaves all others in one bin. Symbols get a cell
+// each. Nothing is smoothed over neighbours. With shrink, ratios that are
+// poorly known move to the middle; without it, as published, an outcome seen
+// once on one side and never on the other outranks what is well known.
+func histogramM(name string, bins int, shrink bool) audit.LearnerSpec {
+	return audit.LearnerSpec{
+		Name:   name,
+		Title:  fmt.Sprintf("Likelihood ratio in %d bins of equal width", bins),
+		Source: "HistogramTester of DP-Auditorium (Kong et al. 2023), algorithms 3 and 4, and Gilbert and McMillan 2018",
+		ByName: true,
+		Applies: func(columns []audit.Column) error {
+			if len(columns) != 1 {
+				return errors.New("the published histogram is of one output column")
+			}
+			return nil
+		},
+		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnHistogramM(ex, bins, shrink) },
+		Decode: decodeHistogram,
+	}
+}
+
+func learnHistogramM(ex audit.Exploration, bins int, shrink bool) (audit.Model, error) {
+	if err := learnable(ex); err != nil {
+		return nil, err
+	}
+	columns := ex.First.Columns
+	p, err := fitPartition(ex, columns[0], 0, 1, false)
+	if err != nil {
+		return nil, err
+	}
+	if columns[0].Kind != audit.Symbol {
+		if p.Edges, err = equalEdges(ex, columns[0], p, bins); err != nil {
+			return nil, err
+		}
+	}
+	m := &histogramModel{Partition: p}
+	m.prepare(columns)
+	folds, err := m.count(ex)
+	if err != nil {
+		return nil, err
+	}
+	counts := folds[0].plus(folds[1])
+	for i := range counts.cells[0] {
+		ratio, variance := logRatio(counts.cells[0][i], counts.total[0], counts.cells[1][i], counts.total[1])
+		if shrink {
+			ratio = cautious(ratio, variance)
+		}
+		m.Scores = append(m.Scores, ratio)
+	}
+	m.Scores = append(m.Scores, 0)
+	return m, ex.Check()
+}
+
+// equalEdges cuts the range of a column's numbers into equal widths; none where
+// it holds one value.
+func equalEdges(ex audit.Exploration, column audit.Column, p partition, bins int) ([]float64, error) {
+	low, high, any := 0.0, 0.0, false
+	width := column.Width()
+	for _, side := range []audit.Samples{ex.First, ex.Second} {
+		for i := range side.Len() {
+			if err := checked(&ex, i); err != nil {
+				return nil, err
+			}
+			row := side.Rows[i*width : (i+1)*width]
+			if column.Kind == audit.Mixed {
+				if k := slices.Index(p.Symbols, row[0]); k < 0 || !p.Carries[k] {
+					continue
+				}
+			}
+			v := row[width-1]
+			if !any {
+				low, high, any = v, v, true
+			}
+			low, high = min(low, v), max(high, v)
+		}
+	}
+	var edges []float64
+	for i := 1; i < bins; i++ {
+		share := float64(i) / float64(bins)
+		e := float64(low*(1-share)) + float64(high*share) // high - low may overflow
+		if e >= low && e < high {
+			edges = append(edges, e+0)
+		}
+	}
+	slices.Sort(edges) // rounding may swap two
+	return slices.Compact(edges), ex.Check()
+}
+
+// sideCounts are outputs a cell on each of the two sides.
+type sideCounts struct {
+	cells [2][]int
+	total [2]int
+}
+
+func newSideCounts(cells int) sideCounts {
+	return sideCounts{cells: [2][]int{make([]int, cells), make([]int, cells)}}
+}
+
+func (c sideCounts) plus(d sideCounts) sideCounts {
+	sum := newSideCounts(len(c.cells[0]))
+	for s := range sum.cells {
+		sum.total[s] = c.total[s] + d.total[s]
+		for i := range sum.cells[s] {
+			sum.cells[s][i] = c.cells[s][i] + d.cells[s][i]
+		}
+	}
+	return sum
+}
+
+// isAtom reports whether the bin (low, high] holds one number only.
+func isAtom(low, high float64) bool { return math.Nextafter(high, math.Inf(-1)) == low }
+
+// smoothed estimates the log likelihood ratio of each cell as the mean over its
+// neighbours of the same run, weighted by a triangle of this reach and by how
+// well each is known, and shrinks it by its own variance.
+func smoothed(c sideCounts, run []int, reach int) []float64 {
+	ratio := make([]float64, len(run))
+	variance := make([]float64, len(run))
+	for i := range run {
+		ratio[i], variance[i] = logRatio(c.cells[0][i], c.total[0], c.cells[1][i], c.total[1])
+	}
+	out := make([]float64, len(run))
+	for i := range run {
+		if run[i] == 0 || reach == 0 {
+			out[i] = cautious(ratio[i], variance[i])
+			continue
+		}
+		var weight, sum, square float64
+		for j := max(0, i-reach); j <= min(len(run)-1, i+reach); j++ {
+			if run[j] != run[i] {
+				continue
+			}
+			k := float64(reach + 1 - max(i-j, j-i))
+			w := k / variance[j]
+			weight += w
+			sum += float64(w * ratio[j])
+			square += float64(w * k)
+		}
+		out[i] = cautious(sum/weight, square/float64(weight*weight))
+	}
+	return out
+}
+
+// chooseSmoothing returns the reach that guesses best across two folds, and
+// what it gains over no guess, in nats an output.
+func chooseSmoothing(folds [2]sideCounts, run []int) (reach int, gain float64) {
+	for r := 0; r <= min(roughest, len(run)-1); r = max(1, 2*r) {
+		g := (heldOutGain(smoothed(folds[0], run, r), folds[1]) + heldOutGain(smoothed(folds[1], run, r), folds[0])) / 2
+		if r == 0 || g > gain {
+			reach, gain = r, g
+		}
+	}
+	return reach, gain
+}
+
+// heldOutGain is the mean log score of guessing an output's side with these log
+// odds, the sides equally likely, less that of guessing blindly.
+func heldOutGain(scores []float64, c sideCounts) float64 {
+	if c.total[0] == 0 || c.total[1] == 0 {
+		return 0
+	}
+	var loss [2]float64
+	var inside [2]int
+	for i, s := range scores {
+		loss[0] += float64(float64(c.cells[0][i]) * logLoss(s))
+		loss[1] += float64(float64(c.cells[1][i]) * logLoss(-s))
+		inside[0] += c.cells[0][i]
+		inside[1] += c.cells[1][i]
+	}
+	gain := 0.0
+	for s := range loss {
+		outside := float64(float64(c.total[s]-inside[s]) * math.Ln2)
+		gain += math.Ln2 - (loss[s]+outside)/float64(c.total[s])
+	}
+	return gain / 2
 }

@@ -3,6 +3,7 @@ package estimators
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -16,39 +17,33 @@ import (
 // The weights are rounded to 20 significant bits: platforms, whose sums differ
 // in the last bits, almost always agree on them.
 var logistic = audit.LearnerSpec{
-	Name:   "logistic",
-	Title:  "Logistic regression on summaries of an output",
-	Source: "Logistic regression of DP-Sniper (Bichsel et al. 2021), L2 penalty chosen on held-out outputs, L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
-	Applies: func(columns []audit.Column) error {
-		if len(columns) == 0 {
-			return errors.New("logistic regression needs at least one output column")
-		}
-		return nil
-	},
-	Learn:  learnLogistic,
-	Decode: decodeLogistic,
+	Name:    "logistic",
+	Title:   "Logistic regression on summaries of an output",
+	Source:  "Logistic regression of DP-Sniper (Bichsel et al. 2021), L2 penalty chosen on held-out outputs, L-BFGS (Nocedal and Wright 2006, algorithm 7.5)",
+	Applies: anyColumn("logistic regression needs at least one output column"),
+	Learn:   learnFeatures(candidateFeatures, designRows),
+	Decode:  decodeLogistic,
 }
 
 const weightBits = 20
 
-func learnLogistic(ex audit.Exploration) (audit.Model, error) {
-	if err := learnable(ex); err != nil {
-		return nil, err
+// learnFeatures fits the weights of these features of an exploration on so many
+// outputs a side at most.
+func learnFeatures(of func(audit.Exploration) ([]feature, []float64, error), most int) func(audit.Exploration) (audit.Model, error) {
+	return func(ex audit.Exploration) (audit.Model, error) {
+		if err := learnable(ex); err != nil {
+			return nil, err
+		}
+		list, carriers, err := of(ex)
+		if err != nil {
+			return nil, err
+		}
+		return fitLogistic(ex, list, carriers, most)
 	}
-	list, carriers, err := candidateFeatures(ex)
-	if err != nil {
-		return nil, err
-	}
-	return fitLogistic(ex, list, carriers)
 }
 
 // fitLogistic fits the weights of these features.
-func fitLogistic(ex audit.Exploration, list []feature, carriers []float64) (*logisticModel, error) {
-	return fitLogisticOn(ex, list, carriers, designRows)
-}
-
-// fitLogisticOn is fitLogistic on so many outputs a side at most.
-func fitLogisticOn(ex audit.Exploration, list []feature, carriers []float64, most int) (*logisticModel, error) {
+func fitLogistic(ex audit.Exploration, list []feature, carriers []float64, most int) (*logisticModel, error) {
 	d, err := newDesign(ex, list, carriers, most)
 	if err != nil {
 		return nil, err
@@ -70,23 +65,14 @@ func fitLogisticOn(ex audit.Exploration, list []feature, carriers []float64, mos
 	return model, ex.Check()
 }
 
-// plainLogistic is the logistic regression of the published classifiers: each
+// logisticVector is the logistic regression of the published classifiers: each
 // number once, each symbol, and no summaries.
-func plainLogistic(name string) audit.LearnerSpec {
+func logisticVector() audit.LearnerSpec {
 	spec := logistic
-	spec.Name = name
+	spec.Name = "logistic-vector"
 	spec.Title = "Logistic regression on the plain outputs"
 	spec.Source = "Logistic regression of DP-Sniper (Bichsel et al. 2021), without summaries of an output; L2 penalty chosen on held-out outputs"
-	spec.Learn = func(ex audit.Exploration) (audit.Model, error) {
-		if err := learnable(ex); err != nil {
-			return nil, err
-		}
-		list, carriers, err := plainFeatures(ex)
-		if err != nil {
-			return nil, err
-		}
-		return fitLogistic(ex, list, carriers)
-	}
+	spec.Learn = learnFeatures(plainFeatures, designRows)
 	return spec
 }
 
@@ -106,10 +92,6 @@ func plainFeatures(ex audit.Exploration) ([]feature, []float64, error) {
 	return list, carriers, nil
 }
 
-func logisticVector() audit.LearnerSpec {
-	return plainLogistic("logistic-vector")
-}
-
 // quantise rounds x to 20 significant bits.
 func quantise(x float64) float64 {
 	if x-x != 0 {
@@ -117,4 +99,84 @@ func quantise(x float64) float64 {
 	}
 	fraction, exponent := math.Frexp(x)
 	return math.Ldexp(math.RoundToEven(math.Ldexp(fraction, weightBits)), exponent-weightBits)
+}
+
+// sumsRows is how many outputs a side logistic-sums is fitted to at most: it has
+// so few weights that more of them cost little.
+const sumsRows = 400_000
+
+// logisticSums fits log odds that are linear in summaries of all columns
+// together: how often a symbol occurs, in how many columns before the first one,
+// ramps of every real number added up, and of its distance from the number in
+// the column before. Where the columns of an output tell alike, as the parts of
+// a budget that is spread over many answers do, or the noise of running sums,
+// its few weights are learned from far fewer outputs than one a column.
+func logisticSums() audit.LearnerSpec {
+	spec := logistic
+	spec.Name = "logistic-sums"
+	spec.Title = "Logistic regression on sums over the columns"
+	spec.Source = "Logistic regression of DP-Sniper (Bichsel et al. 2021), on summaries that treat columns alike; L2 penalty chosen on held-out outputs"
+	spec.Applies = func(columns []audit.Column) error {
+		if len(columns) < 2 {
+			return errors.New("sums over columns need two of them")
+		}
+		return nil
+	}
+	spec.Learn = learnFeatures(sharedFeatures, sumsRows)
+	return spec
+}
+
+// sharedFeatures are the summaries of all columns together.
+func sharedFeatures(ex audit.Exploration) (list []feature, carriers []float64, err error) {
+	columns := ex.First.Columns
+	_, all, carriers, err := tallySymbols(ex)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(all) > 0 {
+		list = countFeatures(all, len(columns))
+	}
+	var reals []int
+	for i, offset := range offsets(columns) {
+		if columns[i].Kind == audit.Real {
+			reals = append(reals, offset)
+		}
+	}
+	if len(reals) > 1 {
+		for _, kind := range []featureKind{totalFeature, stepFeature} {
+			pool, err := pooledReals(ex, reals, kind == stepFeature)
+			if err != nil {
+				return nil, nil, err
+			}
+			list = append(list, ramps(feature{Kind: kind}, pool, windows)...)
+		}
+	}
+	more, err := summaryFeatures(ex, carriers)
+	return append(list, more...), carriers, err
+}
+
+// pooledReals are the numbers of the columns at these offsets, or their
+// distances from the one before, sorted; of evenly spaced outputs where there are
+// many.
+func pooledReals(ex audit.Exploration, reals []int, steps bool) ([]float64, error) {
+	stride := 1 + (ex.First.Len()+ex.Second.Len())*len(reals)/sortedMost
+	var pool []float64
+	for _, side := range []audit.Samples{ex.First, ex.Second} {
+		w := audit.Width(side.Columns)
+		for i := 0; i < side.Len(); i += stride {
+			before := 0.0
+			for _, offset := range reals {
+				v := side.Rows[i*w+offset]
+				if steps {
+					v, before = v-before, v
+				}
+				pool = append(pool, within(v, -hugeValue, hugeValue))
+			}
+		}
+		if err := ex.Check(); err != nil {
+			return nil, err
+		}
+	}
+	slices.Sort(pool)
+	return pool, nil
 }

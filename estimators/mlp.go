@@ -1,8 +1,14 @@
 package estimators
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
@@ -69,40 +75,21 @@ func MLP(name string, o MLPOptions) (audit.LearnerSpec, error) {
 	bad := func(field string, found any, want string) (audit.LearnerSpec, error) {
 		return audit.LearnerSpec{}, &audit.InputError{Field: name + "." + field, Found: fmt.Sprint(found), Want: want}
 	}
-	if o.Hidden == [2]int{} {
-		o.Hidden = [2]int{32, 32}
-	}
-	for _, h := range o.Hidden {
-		if h < 1 || h > unitsMost {
-			return bad("hidden", h, fmt.Sprintf("in [1, %d]", unitsMost))
+	o.Hidden, o.Rate = cmp.Or(o.Hidden, [2]int{32, 32}), cmp.Or(o.Rate, 0.001)
+	o.Epochs, o.Batch, o.Patience = cmp.Or(o.Epochs, 12), cmp.Or(o.Batch, 128), cmp.Or(o.Patience, 3)
+	for _, n := range []struct {
+		field       string
+		value, most int
+	}{{"hidden", o.Hidden[0], unitsMost}, {"hidden", o.Hidden[1], unitsMost}, {"epochs", o.Epochs, epochsMost}, {"batch", o.Batch, batchMost}, {"patience", o.Patience, epochsMost}} {
+		if n.value < 1 || n.value > n.most {
+			return bad(n.field, n.value, fmt.Sprintf("in [1, %d]", n.most))
 		}
 	}
 	if !(o.Bound >= 0 && o.Bound <= boundMost) {
 		return bad("bound", o.Bound, fmt.Sprintf("in (0, %d]", boundMost))
 	}
-	if o.Epochs == 0 {
-		o.Epochs = 12
-	}
-	if o.Epochs < 0 || o.Epochs > epochsMost {
-		return bad("epochs", o.Epochs, fmt.Sprintf("in [1, %d]", epochsMost))
-	}
-	if o.Rate == 0 {
-		o.Rate = 0.001
-	}
 	if !(o.Rate > 0 && o.Rate <= largestRate) {
 		return bad("rate", o.Rate, fmt.Sprintf("in (0, %g]", float64(largestRate)))
-	}
-	if o.Batch == 0 {
-		o.Batch = 128
-	}
-	if o.Batch < 0 || o.Batch > batchMost {
-		return bad("batch", o.Batch, fmt.Sprintf("in [1, %d]", batchMost))
-	}
-	if o.Patience == 0 {
-		o.Patience = 3
-	}
-	if o.Patience < 0 || o.Patience > epochsMost {
-		return bad("patience", o.Patience, fmt.Sprintf("in [1, %d]", epochsMost))
 	}
 	switch o.Loss {
 	case AutoLoss, HockeyStickLoss, RenyiLoss:
@@ -110,33 +97,25 @@ func MLP(name string, o MLPOptions) (audit.LearnerSpec, error) {
 		return bad("loss", fmt.Sprintf("%q", o.Loss), `"", "hockey-stick" or "renyi"`)
 	}
 	return audit.LearnerSpec{
-		Name:   name,
-		Title:  fmt.Sprintf("Perceptron with hidden layers of %d and %d units", o.Hidden[0], o.Hidden[1]),
-		Source: "Two hidden layers and a scaled tanh as in RényiTester and DP-Auditorium (Kong et al. 2023), Adam (Kingma and Ba 2015), early stopping",
-		ByName: true,
-		Applies: func(columns []audit.Column) error {
-			if len(columns) == 0 {
-				return errors.New("a perceptron needs at least one output column")
-			}
-			return nil
-		},
-		Learn:  func(ex audit.Exploration) (audit.Model, error) { return learnMLP(ex, o) },
-		Decode: decodeMLP,
+		Name:    name,
+		Title:   fmt.Sprintf("Perceptron with hidden layers of %d and %d units", o.Hidden[0], o.Hidden[1]),
+		Source:  "Two hidden layers and a scaled tanh as in RényiTester and DP-Auditorium (Kong et al. 2023), Adam (Kingma and Ba 2015), early stopping",
+		ByName:  true,
+		Applies: anyColumn("a perceptron needs at least one output column"),
+		Learn:   func(ex audit.Exploration) (audit.Model, error) { return learnMLP(ex, o) },
+		Decode:  decodeMLP,
 	}, nil
 }
 
 const largestRate = 1e6
 
-// mustLearner is for registry lines, whose options are constants.
-func mustLearner(spec audit.LearnerSpec, err error) audit.LearnerSpec {
+// mlp is for registry lines, whose options are constants.
+func mlp(name string, o MLPOptions) audit.LearnerSpec {
+	spec, err := MLP(name, o)
 	if err != nil {
 		panic("estimators: options of a registered learner are out of range")
 	}
 	return spec
-}
-
-func mlp() audit.LearnerSpec {
-	return mustLearner(MLP("mlp", MLPOptions{}))
 }
 
 func learnMLP(ex audit.Exploration, o MLPOptions) (audit.Model, error) {
@@ -223,4 +202,92 @@ func (o MLPOptions) bound(c audit.Claim, alpha float64) (float64, error) {
 			Remedy: "e^(alpha C) overflows past it"}
 	}
 	return o.Bound, nil
+}
+
+// mlpModel scores an output by the witness h of a network: an estimate of the
+// log likelihood ratio within [-bound, bound].
+type mlpModel struct {
+	Inputs   []input   `json:"inputs"`
+	Carriers []float64 `json:"carriers,omitempty"` // symbols of mixed columns that carry values, ascending
+	Hidden   [2]int    `json:"hidden"`
+	Bound    float64   `json:"bound"`
+	Weights  floatList `json:"weights"` // in the order of shape.weights
+
+	columns []audit.Column
+	reader  inputReader
+	ready   network[float32] // parameters packed; scratch is not used
+}
+
+// prepare builds what scoring needs from the fields that are written down.
+func (m *mlpModel) prepare(columns []audit.Column) {
+	m.columns = columns
+	m.reader = newInputReader(m.Inputs, m.Carriers, columns)
+	m.ready = network[float32]{shape: m.shape(), params: m.Weights}
+	m.ready.ready()
+}
+
+func (m *mlpModel) shape() shape { return shape{len(m.Inputs), m.Hidden[0], m.Hidden[1]} }
+
+// Score writes the witness of each row into out.
+func (m *mlpModel) Score(rows, out []float64) {
+	run := m.ready // its scratch is this call's
+	var raw [block]float32
+	in := make([]float32, min(block, len(out))*len(m.Inputs))
+	for len(out) > 0 {
+		n := min(block, len(out))
+		m.reader.read(rows, n, in)
+		run.forward(in, n, raw[:])
+		for i, x := range raw[:n] {
+			out[i], _ = bounded(float64(x), m.Bound)
+		}
+		rows, out = rows[n*m.reader.width:], out[n:]
+	}
+}
+
+// Describe names the inputs that the first layer weighs most.
+func (m *mlpModel) Describe(threshold float64, above bool) string {
+	weight := make([]float64, len(m.Inputs))
+	order := make([]int, len(m.Inputs))
+	for i := range order {
+		order[i] = i
+		for _, w := range m.Weights[i*m.Hidden[0] : (i+1)*m.Hidden[0]] {
+			weight[i] += math.Abs(float64(w))
+		}
+	}
+	sort.SliceStable(order, func(a, b int) bool { return weight[order[a]] > weight[order[b]] })
+	var names []string
+	for _, i := range order {
+		name := columnName(m.columns, m.Inputs[i].Column)
+		if m.Inputs[i].Kind == isFeature {
+			name = phrase(m.columns, m.Inputs[i].feature)
+		}
+		if !slices.Contains(names, name) && len(names) < featuresShown {
+			names = append(names, name)
+		}
+	}
+	return fmt.Sprintf("network of %d and %d units on %d inputs %s %s, looking most at %s",
+		m.Hidden[0], m.Hidden[1], len(m.Inputs), side(above), figure(threshold), strings.Join(names, ", "))
+}
+
+func decodeMLP(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
+	m := new(mlpModel)
+	if err := decodeModel(data, m); err != nil {
+		return nil, err
+	}
+	if err := validateInputs(m.Inputs, m.Carriers, columns); err != nil {
+		return nil, err
+	}
+	for i, h := range m.Hidden {
+		if h < 1 || h > unitsMost {
+			return nil, &audit.InputError{Field: fmt.Sprintf("model.hidden[%d]", i), Found: fmt.Sprint(h), Want: fmt.Sprintf("in [1, %d]", unitsMost)}
+		}
+	}
+	if !(m.Bound > 0 && m.Bound <= boundMost) {
+		return nil, &audit.InputError{Field: "model.bound", Found: fmt.Sprint(m.Bound), Want: fmt.Sprintf("in (0, %d]", boundMost)}
+	}
+	if err := m.Weights.validate("model.weights", m.shape().weights(), weightMost); err != nil {
+		return nil, err
+	}
+	m.prepare(columns)
+	return m, nil
 }

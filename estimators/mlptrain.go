@@ -235,3 +235,222 @@ func (t *training) heldOut(loss witnessLoss) (float64, error) {
 	}
 	return loss.value(h[0], h[1], slope[0], slope[1]), nil
 }
+
+// shape is the size of a network: its inputs and its two hidden layers.
+type shape struct{ inputs, first, second int }
+
+// weights is how many parameters a network has. They lie in one list: the first
+// layer's weights (row by row, an input a row) and biases, the second's (a unit
+// of the first layer a row) and biases, the weights of the sum and its constant.
+func (s shape) weights() int {
+	return s.inputs*s.first + s.first + s.first*s.second + s.second + s.second + 1
+}
+
+// layers cuts a list of parameters into its parts.
+func layers[T matmul.Real](s shape, all []T) (w1, b1, w2, b2, w3, b3 []T) {
+	cut := func(n int) []T {
+		part := all[:n:n]
+		all = all[n:]
+		return part
+	}
+	return cut(s.inputs * s.first), cut(s.first), cut(s.first * s.second), cut(s.second), cut(s.second), cut(1)
+}
+
+// network is a perceptron with two hidden layers of rectified linear units,
+// with the scratch to run it on blocks of rows.
+type network[T matmul.Real] struct {
+	shape
+	params []T
+
+	w1, w2           matmul.Packed[T] // as forward needs them
+	left, right      matmul.Packed[T]
+	hidden1, hidden2 []T // of the rows of the last forward
+	slopes1, slopes2 []T // 1 where a unit is on, else 0
+	rows             []T
+	n                int
+	back2, back1     []T
+}
+
+// ready packs the parameters; to be called when they have changed.
+func (m *network[T]) ready() {
+	w1, _, w2, _, _, _ := layers(m.shape, m.params)
+	m.w1.Right(w1, m.first, m.inputs, 1, m.first)
+	m.w2.Right(w2, m.second, m.first, 1, m.second)
+}
+
+// forward writes the network's output for each of n rows into out.
+func (m *network[T]) forward(rows []T, n int, out []T) {
+	m.rows, m.n = rows, n
+	m.hidden1, m.slopes1 = matmul.Grown(m.hidden1, n*m.first), matmul.Grown(m.slopes1, n*m.first)
+	m.hidden2, m.slopes2 = matmul.Grown(m.hidden2, n*m.second), matmul.Grown(m.slopes2, n*m.second)
+	_, b1, _, b2, w3, b3 := layers(m.shape, m.params)
+	m.left.Left(rows, n, m.inputs, m.inputs, 1)
+	matmul.Product(&m.left, &m.w1, b1, m.hidden1)
+	rectify(m.hidden1, m.slopes1)
+	m.left.Left(m.hidden1, n, m.first, m.first, 1)
+	matmul.Product(&m.left, &m.w2, b2, m.hidden2)
+	rectify(m.hidden2, m.slopes2)
+	for i := range out[:n] {
+		out[i] = matmul.Dot(m.hidden2[i*m.second:(i+1)*m.second], w3) + b3[0]
+	}
+}
+
+// rectify turns negative entries of z to 0 and writes which were not to slopes,
+// without a branch on the data.
+func rectify[T matmul.Real](z, slopes []T) {
+	slopes = slopes[:len(z)]
+	for i, v := range z {
+		on := T(int32(1 - math.Float32bits(float32(v))>>31))
+		slopes[i] = on
+		z[i] = v * on
+	}
+}
+
+// backward writes the gradient by the parameters of a sum over the rows of the
+// last forward, given its derivative by each output.
+func (m *network[T]) backward(slope, gradient []T) {
+	n := m.n
+	_, _, w2, _, w3, _ := layers(m.shape, m.params)
+	g1, gb1, g2, gb2, g3, gb3 := layers(m.shape, gradient)
+	m.back2, m.back1 = matmul.Grown(m.back2, n*m.second), matmul.Grown(m.back1, n*m.first)
+	clear(gb1)
+	clear(gb2)
+	clear(g3)
+	gb3[0] = 0
+	for i, s := range slope[:n] {
+		gb3[0] += s
+		matmul.AddScaled(g3, m.hidden2[i*m.second:(i+1)*m.second], s)
+		on := m.slopes2[i*m.second : (i+1)*m.second]
+		to := m.back2[i*m.second : (i+1)*m.second]
+		for k := range to {
+			to[k] = T(s*w3[k]) * on[k]
+		}
+		matmul.AddScaled(gb2, to, 1)
+	}
+	m.left.Left(m.hidden1, m.first, n, 1, m.first)
+	m.right.Right(m.back2, m.second, n, 1, m.second)
+	matmul.Product(&m.left, &m.right, nil, g2)
+
+	m.left.Left(m.back2, n, m.second, m.second, 1)
+	m.right.Right(w2, m.first, m.second, m.second, 1)
+	matmul.Product(&m.left, &m.right, nil, m.back1)
+	for i, on := range m.slopes1 {
+		m.back1[i] *= on
+	}
+	for i := range n {
+		matmul.AddScaled(gb1, m.back1[i*m.first:(i+1)*m.first], 1)
+	}
+	m.left.Left(m.rows, m.inputs, n, 1, m.inputs)
+	m.right.Right(m.back1, m.first, n, 1, m.first)
+	matmul.Product(&m.left, &m.right, nil, g1)
+}
+
+// adam is stochastic gradient descent with a step for each parameter, by
+// running means of the gradient and its square (Kingma and Ba 2015, algorithm
+// 1, with its constants).
+type adam[T matmul.Real] struct {
+	mean, square           []T
+	meanPower, squarePower float64 // beta1^t, beta2^t
+}
+
+const (
+	adamMean    = 0.9
+	adamSquare  = 0.999
+	adamEpsilon = 1e-8
+)
+
+func newAdam[T matmul.Real](n int) *adam[T] {
+	return &adam[T]{mean: make([]T, n), square: make([]T, n), meanPower: 1, squarePower: 1}
+}
+
+// step moves the parameters against the gradient.
+func (a *adam[T]) step(params, gradient []T, rate float64) {
+	a.meanPower = float64(a.meanPower * adamMean)
+	a.squarePower = float64(a.squarePower * adamSquare)
+	move := T(rate / (1 - a.meanPower))
+	correct := T(1 / (1 - a.squarePower))
+	mean, square := a.mean[:len(params)], a.square[:len(params)]
+	gradient = gradient[:len(params)]
+	for i, g := range gradient {
+		m := T(adamMean*mean[i]) + T((1-adamMean)*g)
+		s := T(adamSquare*square[i]) + T(T((1-adamSquare)*g)*g)
+		mean[i], square[i] = m, s
+		params[i] -= T(move*m) / (T(math.Sqrt(float64(T(s*correct)))) + adamEpsilon)
+	}
+}
+
+// witnessLoss is what a witness h is trained to make small, given its values on
+// outputs of the two sides. With alpha above 1 it is -R^h, the Rényi objective
+// of DP-Auditorium (Kong et al. 2023), definition 4.2, and of Birrell et al.
+// 2021; else the logistic loss of telling the sides apart, an output of the
+// second side counting theta times (lemma 4.9 there, theta = e^epsilon), with h
+// the log likelihood ratio: log odds h - log theta.
+type witnessLoss struct {
+	alpha float64
+	theta float64 // > 0; of the logistic loss
+}
+
+// value returns the loss and writes its derivatives by each h of the first and
+// of the second side, of which neither may be empty.
+func (l witnessLoss) value(first, second, slopeFirst, slopeSecond []float64) float64 {
+	if l.alpha > 1 {
+		k := l.alpha / (l.alpha - 1)
+		a := softmax(first, l.alpha-1, slopeFirst)
+		b := softmax(second, l.alpha, slopeSecond)
+		for i := range slopeFirst {
+			slopeFirst[i] *= -l.alpha // k (alpha - 1)
+		}
+		for i := range slopeSecond {
+			slopeSecond[i] *= l.alpha
+		}
+		return b - float64(k*a)
+	}
+	shift := stream.Log(l.theta)
+	one := 1 / (1 + l.theta) // weights of the sides, adding up to 1
+	loss := 0.0
+	scale := one / float64(len(first))
+	for i, h := range first {
+		z := h - shift
+		loss += float64(scale * logLoss(z))
+		slopeFirst[i] = float64(scale * -stream.Logistic(-z))
+	}
+	scale = float64(one*l.theta) / float64(len(second))
+	for i, h := range second {
+		z := h - shift
+		loss += float64(scale * logLoss(-z))
+		slopeSecond[i] = float64(scale * stream.Logistic(z))
+	}
+	return loss
+}
+
+// softmax returns log of the mean of e^(rate h) and writes the shares of each
+// in the sum.
+func softmax(h []float64, rate float64, share []float64) float64 {
+	top := math.Inf(-1)
+	for _, v := range h {
+		top = max(top, float64(rate*v))
+	}
+	sum := 0.0
+	for i, v := range h {
+		e := stream.Exp(float64(rate*v) - top)
+		share[i] = e
+		sum += e
+	}
+	for i := range share {
+		share[i] /= sum
+	}
+	return top + stream.Log(sum/float64(len(h)))
+}
+
+// bounded is bound tanh(x/bound), and its derivative: a witness within bound
+// that is x itself near 0.
+func bounded(x, bound float64) (h, slope float64) {
+	u := math.Abs(x) / bound
+	e := stream.Expm1(float64(-2 * u))
+	t := -e / (2 + e)
+	h = float64(bound * t)
+	if x < 0 {
+		h = -h
+	}
+	return h, 1 - float64(t*t)
+}

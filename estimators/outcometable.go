@@ -1,11 +1,12 @@
 package estimators
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
-	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -74,12 +75,8 @@ func learnTable(ex audit.Exploration) (audit.Model, error) {
 	loudness := func(o seenOutcome) float64 {
 		return math.Abs(float64(float64(o.count[0]+o.count[1]) * o.score))
 	}
-	sort.Slice(seen, func(i, j int) bool {
-		a, b := loudness(seen[i]), loudness(seen[j])
-		if a != b {
-			return a > b
-		}
-		return seen[i].key < seen[j].key
+	slices.SortFunc(seen, func(a, b seenOutcome) int {
+		return cmp.Or(cmp.Compare(loudness(b), loudness(a)), cmp.Compare(a.key, b.key))
 	})
 	listed := max(16, min(outcomesMost, outcomeCells/len(columns)))
 	listed = min(listed, len(seen))
@@ -200,10 +197,8 @@ func countOutcomes(ex audit.Exploration, keys *outcomeKeys) ([]seenOutcome, erro
 	for s, side := range []audit.Samples{ex.First, ex.Second} {
 		rows := side.Rows
 		for start := 0; len(rows) > 0; start += block {
-			if start%checkEvery == 0 {
-				if err := ex.Check(); err != nil {
-					return nil, err
-				}
+			if err := checked(&ex, start); err != nil {
+				return nil, err
 			}
 			n := min(block, len(rows)/keys.width)
 			keys.code(rows, n, &key)
@@ -230,4 +225,203 @@ func countOutcomes(ex audit.Exploration, keys *outcomeKeys) ([]seenOutcome, erro
 		}
 	}
 	return seen, nil
+}
+
+// outcome is one listed outcome: a cell of each column's partition.
+type outcome struct {
+	Cells []int   `json:"cells"`
+	Score float64 `json:"score"`
+}
+
+// tableModel scores an output by its outcome, and outcomes that are not listed
+// alike.
+type tableModel struct {
+	Partitions []partition `json:"partitions"` // one a column
+	Outcomes   []outcome   `json:"outcomes"`
+	Rest       float64     `json:"rest"`
+
+	columns []audit.Column
+	keys    *outcomeKeys
+	scores  []float64 // of the outcomes; first, the rest
+	index   []uint16  // dense keys: position in scores; last, the rest
+	table   *keyTable // hashed keys
+}
+
+// prepare builds what scoring needs from the fields that are written down. It
+// reports whether the listed outcomes have distinct keys.
+func (m *tableModel) prepare(columns []audit.Column) (distinct bool) {
+	m.columns = columns
+	m.keys = newOutcomeKeys(m.Partitions, columns)
+	m.scores = append(make([]float64, 0, len(m.Outcomes)+1), m.Rest)
+	keys := make([]uint64, len(m.Outcomes))
+	known := make(map[uint64]bool, len(keys))
+	for i, o := range m.Outcomes {
+		keys[i] = m.keys.of(o.Cells)
+		known[keys[i]] = true
+		m.scores = append(m.scores, o.Score)
+	}
+	if m.keys.dense > 0 {
+		m.index = make([]uint16, m.keys.dense+1)
+		for i, k := range keys {
+			m.index[k] = uint16(i + 1)
+		}
+	} else {
+		m.table = newKeyTable(keys)
+	}
+	return len(known) == len(keys)
+}
+
+// Score writes the score of each row into out.
+func (m *tableModel) Score(rows, out []float64) {
+	var key [block]uint64
+	var at codes
+	width, rest := m.keys.width, uint64(m.keys.dense)
+	for len(out) > 0 {
+		n := min(block, len(out))
+		m.keys.code(rows, n, &key)
+		if m.table != nil {
+			m.table.find(key[:n], at[:n])
+			for i, k := range at[:n] {
+				out[i] = m.scores[k]
+			}
+		} else {
+			for i, k := range key[:n] {
+				out[i] = m.scores[m.index[min(k, rest)]]
+			}
+		}
+		rows, out = rows[n*width:], out[n:]
+	}
+}
+
+func decodeTable(data json.RawMessage, columns []audit.Column) (audit.Model, error) {
+	m := new(tableModel)
+	if err := decodeModel(data, m); err != nil {
+		return nil, err
+	}
+	if len(m.Partitions) != len(columns) {
+		return nil, wrongCount("model.partitions", len(m.Partitions), len(columns))
+	}
+	for i, p := range m.Partitions {
+		if err := p.validate(fmt.Sprintf("model.partitions[%d]", i), columns[i].Kind); err != nil {
+			return nil, err
+		}
+	}
+	if len(m.Outcomes) > outcomesMost {
+		return nil, &audit.InputError{Field: "model.outcomes", Found: fmt.Sprintf("a list of %d", len(m.Outcomes)), Want: fmt.Sprintf("at most %d", outcomesMost)}
+	}
+	for i, o := range m.Outcomes {
+		field := fmt.Sprintf("model.outcomes[%d].cells", i)
+		if len(o.Cells) != len(columns) {
+			return nil, wrongCount(field, len(o.Cells), len(columns))
+		}
+		for c, v := range o.Cells {
+			if cells := m.Partitions[c].cells(columns[c].Kind); v < 0 || v >= cells {
+				return nil, &audit.InputError{Field: fmt.Sprintf("%s[%d]", field, c), Found: fmt.Sprint(v), Want: fmt.Sprintf("in [0, %d]", cells-1)}
+			}
+		}
+	}
+	if !m.prepare(columns) {
+		return nil, &audit.InputError{Field: "model.outcomes", Found: "a list with an outcome twice", Want: "distinct outcomes"}
+	}
+	return m, nil
+}
+
+// outcomeKeys numbers the outcomes of a product of partitions: in mixed radix
+// where there are at most 2^16, else by a 64-bit polynomial hash, whose
+// collisions (about one in 10^13 among a thousand outcomes) join outcomes and
+// do no other harm.
+type outcomeKeys struct {
+	coders []*coder
+	width  int
+	dense  int // number of outcomes, or 0 where they are hashed
+	stride []uint64
+}
+
+const hashFactor = 0xd1342543de82ef95 // odd; multiplier of a good linear congruential generator mod 2^64
+
+func newOutcomeKeys(partitions []partition, columns []audit.Column) *outcomeKeys {
+	k := &outcomeKeys{width: audit.Width(columns), dense: 1}
+	at := offsets(columns)
+	for i, p := range partitions {
+		k.coders = append(k.coders, newCoder(p, columns[i].Kind, at[i]))
+		k.stride = append(k.stride, uint64(k.dense))
+		if k.dense *= p.cells(columns[i].Kind); k.dense > mostCells || k.dense == 0 {
+			k.dense = 0
+		}
+	}
+	return k
+}
+
+// code writes the keys of the first n rows into out. A dense key is at least
+// the number of outcomes where a symbol is not listed.
+func (k *outcomeKeys) code(rows []float64, n int, out *[block]uint64) {
+	var cell codes
+	clear(out[:n])
+	for c, coder := range k.coders {
+		coder.code(rows, k.width, n, &cell)
+		if k.dense > 0 {
+			stride := k.stride[c]
+			for i, v := range cell[:n] {
+				out[i] += uint64(v) * stride
+			}
+			continue
+		}
+		for i, v := range cell[:n] {
+			out[i] = (out[i] + uint64(v) + 1) * hashFactor
+		}
+	}
+}
+
+// of is the key of the outcome with these cells.
+func (k *outcomeKeys) of(cells []int) uint64 {
+	var key uint64
+	for c, v := range cells {
+		if k.dense > 0 {
+			key += uint64(v) * k.stride[c]
+		} else {
+			key = (key + uint64(v) + 1) * hashFactor
+		}
+	}
+	return key
+}
+
+// keyTable finds the position of a key among few: linear probing in a table
+// that is at most a quarter full.
+type keyTable struct {
+	shift uint
+	slots []keySlot
+}
+
+type keySlot struct {
+	key   uint64
+	index uint32 // 1 + position; 0: empty
+}
+
+func newKeyTable(keys []uint64) *keyTable {
+	t := &keyTable{shift: 64 - 4}
+	for 1<<(64-t.shift) < 4*len(keys) {
+		t.shift--
+	}
+	t.slots = make([]keySlot, 1<<(64-t.shift))
+	mask := uint64(len(t.slots) - 1)
+	for i, k := range keys {
+		s := k * firstFactor >> t.shift
+		for t.slots[s].index != 0 {
+			s = (s + 1) & mask
+		}
+		t.slots[s] = keySlot{k, uint32(i + 1)}
+	}
+	return t
+}
+
+// find writes 1 + the position of each key, or 0 where it is not there.
+func (t *keyTable) find(keys []uint64, out []uint32) {
+	slots, shift, mask := t.slots, t.shift, uint64(len(t.slots)-1)
+	for i, k := range keys {
+		s := k * firstFactor >> shift
+		for slots[s].index != 0 && slots[s].key != k {
+			s = (s + 1) & mask
+		}
+		out[i] = slots[s].index
+	}
 }

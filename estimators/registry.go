@@ -25,19 +25,88 @@ var All = []audit.LearnerSpec{
 // behind that.
 func Named() []audit.LearnerSpec {
 	return []audit.LearnerSpec{
-		mlp(),
-		mlp100(),
-		histogramM(),
+		mlp("mlp", MLPOptions{}),
+		mlp("mlp-100", MLPOptions{Hidden: papersLayers}), // the papers' network with this package's training
+		histogramM("histogram-m", 100, true),
 		floatBits,
 		renyiTester(),
 		hockeyStickTester(),
 		histogramTester(),
 		dpSniper(),
-		chebyshev(),
-		kernelMean(),
+		chebyshev,
+		kernelMean("kernel-mean", 128),
 		mmdTester(),
 	}
 }
 
 // Registry is all of them, for a catalogue.
 func Registry() []audit.LearnerSpec { return slices.Concat(All, Named()) }
+
+// The published testers, as far as they are learners: what they train. The
+// bound, the threshold and what is certified are the engine's, on outputs that
+// training did not see.
+
+// papersLayers are the papers' network.
+var papersLayers = [2]int{100, 100}
+
+// renyiTester is the witness of RényiTester: two layers of 100 units, an output
+// bounded by 16 epsilon through a scaled tanh, trained for R^h at the claimed
+// alpha by stochastic gradients (RényiTester, experiments and appendix B;
+// DP-Auditorium, algorithm 2). What differs: the papers name neither optimiser,
+// step nor batch, so Adam on batches of 512 a side; C tanh(x/C) for C tanh(x),
+// which is the same family of functions; early stopping; and C is cut to 700 /
+// alpha, where e^(alpha C) would overflow.
+func renyiTester() audit.LearnerSpec {
+	return published("renyi-tester", "Witness of RényiTester",
+		"RényiTester (Kong, Muñoz Medina and Ribero 2023) and DP-Auditorium (Kong et al. 2023), algorithm 2",
+		mlp("", MLPOptions{Hidden: papersLayers, Loss: RenyiLoss, Batch: 512, perEpsilon: 16}))
+}
+
+// hockeyStickTester is the classifier of HockeyStickTester: logistic loss with
+// the second side e^epsilon times as heavy (DP-Auditorium, lemma 4.9 and
+// algorithm 5). What differs: the sides are weighted instead of drawn in that
+// proportion, up to epsilon = 10; the paper leaves the function class open, so
+// the network of its other tester; early stopping.
+func hockeyStickTester() audit.LearnerSpec {
+	return published("hockeystick-tester", "Classifier of HockeyStickTester",
+		"DP-Auditorium (Kong et al. 2023), section 4.2.2, algorithms 5 and 6",
+		mlp("", MLPOptions{Hidden: papersLayers, Loss: HockeyStickLoss}))
+}
+
+// mmdTester is the witness function behind MMDTester's statistic, on 256
+// landmarks a side (DP-Auditorium, algorithms 7 and 8; Gretton et al. 2012,
+// section 2.3). What differs: the tester never forms a witness, it averages
+// kernels over pairs; the paper leaves kernel and bandwidth open, so a Gaussian
+// one at the median distance.
+func mmdTester() audit.LearnerSpec {
+	return published("mmd-tester", "Witness of MMDTester",
+		"DP-Auditorium (Kong et al. 2023), section 4.2.3; Gretton et al. 2012, section 2.3",
+		kernelMean("", 256))
+}
+
+// histogramTester is HistogramTester's set {j : p_j > e^epsilon q_j} as a
+// ranking: log ratios of raw counts in 100 bins (DP-Auditorium, algorithms 3
+// and 4, and "a universe size of 100", section 6). What differs: half a count
+// is added on each side, so that ratios are finite; and the bins run between
+// the extremes of the training outputs, as the paper has discrete outputs only.
+func histogramTester() audit.LearnerSpec {
+	return published("histogram-tester", "Likelihood ratio of HistogramTester",
+		"DP-Auditorium (Kong et al. 2023), section 4.2.1, algorithms 3 and 4",
+		histogramM("", 100, false))
+}
+
+// dpSniper is DP-Sniper's logistic classifier (Bichsel et al. 2021, section 5).
+// What differs: the penalty is chosen on held-out outputs and the fit is by
+// L-BFGS to convergence instead of by stochastic gradients;
+// inputs are standardised and cut at outer quantiles.
+func dpSniper() audit.LearnerSpec {
+	return published("dp-sniper", "Classifier of DP-Sniper",
+		"DP-Sniper (Bichsel et al. 2021), section 5, with logistic regression",
+		logisticVector())
+}
+
+// published is spec under the name of the tester it stands for.
+func published(name, title, source string, spec audit.LearnerSpec) audit.LearnerSpec {
+	spec.Name, spec.Title, spec.Source, spec.ByName = name, title, source, true
+	return spec
+}

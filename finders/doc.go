@@ -14,8 +14,9 @@
 package finders
 
 import (
-	"github.com/dpscope/dpscope/audit"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // All are the finders that the default one is made of.

@@ -2,9 +2,10 @@ package finders
 
 import (
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // patterns proposes the pairs that StatDP and DP-Sniper try, at the middle of
@@ -47,14 +48,14 @@ const outOfTheRace = -1e9
 // answerPatterns are the two answers to query i of m, in steps of the reach:
 // StatDP's table 1 with each of its pairs of patterns, and "all below".
 var answerPatterns = [...]answerPattern{
-	{"one above", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2, 1) }},
-	{"one below", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0, 1) }},
-	{"one above, the rest below", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2, 0) }},
-	{"one below, the rest above", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0, 2) }},
-	{"half below, half above", func(i, m int) (float64, float64) { return 1, pick(2*i < m, 0, 2) }},
+	{"one above", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2.0, 1) }},
+	{"one below", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0.0, 1) }},
+	{"one above, the rest below", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 2.0, 0) }},
+	{"one below, the rest above", func(i, _ int) (float64, float64) { return 1, pick(i == 0, 0.0, 2) }},
+	{"half below, half above", func(i, m int) (float64, float64) { return 1, pick(2*i < m, 0.0, 2) }},
 	{"all above", func(int, int) (float64, float64) { return 1, 2 }},
 	{"all below", func(int, int) (float64, float64) { return 1, 0 }},
-	{"X shape", func(i, m int) (float64, float64) { return pick(2*i < m, 1, 0), pick(2*i < m, 0, 1) }},
+	{"X shape", func(i, m int) (float64, float64) { return pick(2*i < m, 1.0, 0), pick(2*i < m, 0.0, 1) }},
 }
 
 // recordPatterns are the same where one record is added, or takes the place of
@@ -71,7 +72,7 @@ var recordPatterns = []recordPattern{
 	{"X shape, one below", [2]float64{0.5, 0.5}, 1, 0},
 }
 
-func pick(yes bool, a, b float64) float64 {
+func pick[T any](yes bool, a, b T) T {
 	if yes {
 		return a
 	}
@@ -81,10 +82,7 @@ func pick(yes bool, a, b float64) float64 {
 // patternSizes are the numbers of rows that are tried: the published 5 and 10
 // answers; of records the fewest first, as faults fade with their number.
 func patternSizes(answers bool, fewest, most int) []int {
-	tried := []int{fewest, fewest + 1, 5, 10, most}
-	if answers {
-		tried = []int{5, 10, most, fewest}
-	}
+	tried := pick(answers, []int{5, 10, most, fewest}, []int{fewest, fewest + 1, 5, 10, most})
 	var sizes []int
 	for _, n := range tried {
 		if n = min(max(n, fewest), most); !slices.Contains(sizes, n) {
@@ -195,10 +193,7 @@ func (a recordPattern) pair(r audit.Relation, d audit.Domain, n int) audit.Pair 
 // toward is as near to a value of column c as the reach allows from x.
 func toward(d audit.Domain, c int, x, to float64) float64 {
 	low, high := ends(d, c)
-	reach := d.Reach
-	if d.Integer {
-		reach = math.Floor(reach)
-	}
+	reach := pick(d.Integer, math.Floor(d.Reach), d.Reach)
 	y := min(max(to, x-reach, low), x+reach, high)
 	for math.Abs(y-x) > reach { // by rounding
 		y = math.Nextafter(y, x)

@@ -16,9 +16,7 @@ var random = audit.FinderSpec{
 	Name:   "random",
 	Title:  "Random neighbouring pairs over the domain, corners favoured",
 	Source: "Random search of DP-Auditorium (Kong et al. 2023); few distinct moves as in StatDP (Ding et al. 2018), table 1",
-	New: func(p audit.FinderProblem) (audit.Finder, error) {
-		return newSearch(p, seenPairs{})
-	},
+	New:    func(p audit.FinderProblem) (audit.Finder, error) { return newSearch(p, seenPairs{}) },
 }
 
 const (
@@ -148,33 +146,27 @@ func (s *search) fresh(p audit.Pair) bool {
 func (s *search) draw() audit.Pair {
 	r := s.problem.Stream
 	d := s.problem.Domain
+	fewest, most := smallerSizes(s.problem.Relation, d)
+	n := size(r, fewest, most)
+	first := dataset(r, d, n)
+	second := audit.Dataset{Columns: d.Columns, Values: slices.Clone(first.Values)}
 	switch s.problem.Relation {
 	case audit.AddRemove:
-		n := size(r, d.MinRows, d.MaxRows-1)
-		small := dataset(r, d, n)
 		at := r.Intn(n + 1)
-		large := audit.Dataset{Columns: d.Columns, Values: slices.Insert(slices.Clone(small.Values), at*d.Columns, row(r, d)...)}
+		second.Values = slices.Insert(second.Values, at*d.Columns, row(r, d)...)
 		if r.Intn(2) == 0 {
-			return audit.Pair{Label: fmt.Sprintf("%d rows, one added", n), First: small, Second: large}
+			return audit.Pair{Label: fmt.Sprintf("%d rows, one added", n), First: first, Second: second}
 		}
-		return audit.Pair{Label: fmt.Sprintf("%d rows, one removed", n+1), First: large, Second: small}
+		return audit.Pair{Label: fmt.Sprintf("%d rows, one removed", n+1), First: second, Second: first}
 	case audit.Replace:
-		n := size(r, max(1, d.MinRows), d.MaxRows)
-		first := dataset(r, d, n)
-		second := audit.Dataset{Columns: d.Columns, Values: slices.Clone(first.Values)}
 		copy(second.Row(r.Intn(n)), row(r, d))
 		return audit.Pair{Label: fmt.Sprintf("%d rows, one replaced", n), First: first, Second: second}
 	case audit.BoundedReplace:
-		n := size(r, max(1, d.MinRows), d.MaxRows)
-		first := dataset(r, d, n)
-		second := audit.Dataset{Columns: d.Columns, Values: slices.Clone(first.Values)}
-		at := r.Intn(n)
-		copy(second.Row(at), moved(r, d, audit.Dataset{Columns: d.Columns, Values: first.Row(at)}).Values)
+		move(r, d, second.Row(r.Intn(n)))
 		return audit.Pair{Label: fmt.Sprintf("%d rows, one moved", n), First: first, Second: second}
 	}
-	n := size(r, max(1, d.MinRows), d.MaxRows)
-	first := dataset(r, d, n)
-	return audit.Pair{Label: fmt.Sprintf("%d answers moved", n), First: first, Second: moved(r, d, first)}
+	move(r, d, second.Values)
+	return audit.Pair{Label: fmt.Sprintf("%d answers moved", n), First: first, Second: second}
 }
 
 // size is a number of rows: as many as allowed, or small ones as likely as all
@@ -207,7 +199,7 @@ func dataset(r *stream.Stream, d audit.Domain, n int) audit.Dataset {
 func row(r *stream.Stream, d audit.Domain) []float64 {
 	v := make([]float64, d.Columns)
 	for c := range v {
-		v[c] = value(r, d.Lower[c], d.Upper[c], d.Integer)
+		v[c] = value(r, d, c)
 	}
 	return v
 }
@@ -229,38 +221,29 @@ func ends(d audit.Domain, c int) (low, high float64) {
 	return low, high
 }
 
-// value is a corner of [low, high], or uniform on it.
-func value(r *stream.Stream, low, high float64, integer bool) float64 {
-	if integer {
-		low, high = math.Ceil(low), math.Floor(high)
-	}
+// value is an end of column c, or uniform between them.
+func value(r *stream.Stream, d audit.Domain, c int) float64 {
+	low, high := ends(d, c)
 	if r.Float64() < cornerShare {
-		if r.Intn(2) == 0 {
-			return low
-		}
-		return high
+		return pick(r.Intn(2) == 0, low, high)
 	}
 	u := r.Float64()
-	v := float64(low*(1-u)) + float64(high*u) // high - low may overflow
-	if integer {
-		v = math.Floor(float64(low*(1-u)) + float64((high+1)*u))
+	v := mix(low, high, u)
+	if d.Integer {
+		v = math.Floor(mix(low, high+1, u))
 	}
 	return min(max(v, low), high)
 }
 
-// moved is first with its coordinates moved by up to the domain's reach: one of
-// them, all alike, two halves against each other, or each in its own way.
-func moved(r *stream.Stream, d audit.Domain, first audit.Dataset) audit.Dataset {
-	second := audit.Dataset{Columns: d.Columns, Values: slices.Clone(first.Values)}
-	n := len(second.Values)
-	reach := d.Reach
-	if d.Integer {
-		reach = math.Floor(reach)
-	}
+// move moves coordinates of rows by up to the domain's reach: one of them, all
+// alike, two halves against each other, or each in its own way.
+func move(r *stream.Stream, d audit.Domain, values []float64) {
+	n := len(values)
+	reach := pick(d.Integer, math.Floor(d.Reach), d.Reach)
 	sign := float64(2*r.Intn(2) - 1)
 	cut := r.Intn(n + 1)
 	pattern, one := r.Intn(4), r.Intn(n)
-	for i := range second.Values {
+	for i, from := range values {
 		var step float64
 		switch pattern {
 		case 0: // one coordinate
@@ -287,16 +270,11 @@ func moved(r *stream.Stream, d audit.Domain, first audit.Dataset) audit.Dataset 
 				}
 			}
 		}
-		low, high := d.Lower[i%d.Columns], d.Upper[i%d.Columns]
-		if d.Integer {
-			low, high = math.Ceil(low), math.Floor(high)
-		}
-		from := second.Values[i]
+		low, high := ends(d, i%d.Columns)
 		to := min(max(from+step, low), high)
 		if math.Abs(to-from) > d.Reach { // by rounding
 			to = math.Nextafter(to, from)
 		}
-		second.Values[i] = to
+		values[i] = to
 	}
-	return second
 }

@@ -3,9 +3,10 @@ package finders
 import (
 	"cmp"
 	"fmt"
-	"github.com/dpscope/dpscope/audit"
 	"math"
 	"slices"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 const (

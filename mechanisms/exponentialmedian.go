@@ -27,18 +27,14 @@ var exponentialMedianSpec = audit.MechanismSpec{
 		{Name: "lo", Doc: "lower end of the grid and of the records", Default: 0, Min: -1e6, Max: 1e6},
 		{Name: "hi", Doc: "upper end of the grid and of the records, above lo", Default: 1, Min: -1e6, Max: 1e6},
 	},
-	Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.Replace, audit.AddRemove} },
+	Relations: only(audit.Replace, audit.AddRemove),
 	Claim:     pureClaim,
 	Truth: func(p audit.Params) string {
 		return "at most epsilon = " + show(p.Num("epsilon")) + " when a record is replaced, which fine grids come near; at most half of it when one is added or removed"
 	},
 	Domain: func(p audit.Params, r audit.Relation) audit.Domain {
-		least := 0
-		if r == audit.Replace {
-			least = 1
-		}
 		lo, hi := p.Num("lo"), p.Num("hi")
-		return audit.Domain{Columns: 1, MinRows: least, MaxRows: histogramRows, Lower: []float64{lo}, Upper: []float64{hi}}
+		return audit.Domain{Columns: 1, MinRows: fewest(r), MaxRows: histogramRows, Lower: []float64{lo}, Upper: []float64{hi}}
 	},
 	Pairs: func(p audit.Params, r audit.Relation) []audit.Pair {
 		g := gridOf(p)

@@ -89,7 +89,7 @@ func (f meanFamily) spec() audit.MechanismSpec {
 	return audit.MechanismSpec{
 		Name: f.name, Title: f.title, Source: f.source, Fault: f.fault,
 		Params:    params,
-		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.AddRemove, audit.Replace} },
+		Relations: only(audit.AddRemove, audit.Replace),
 		Claim:     f.claim,
 		Truth:     f.truth,
 		Domain: func(_ audit.Params, r audit.Relation) audit.Domain {
@@ -189,15 +189,12 @@ type mean struct {
 	sigma float64 // of the Gaussian noise on the sum
 }
 
-func (m *mean) Columns() []audit.Column { return []audit.Column{{Name: "mean", Kind: audit.Real}} }
+func (m *mean) Columns() []audit.Column { return oneColumn(audit.Real, "mean") }
 
 // Sample makes outputs of at most about 1e20 at the smallest epsilon: finite
 // also where ñ is at its lower end. A raw mean of no records is an error.
 func (m *mean) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
-	least := 0
-	if m.rawMean {
-		least = 1
-	}
+	least := pick(m.rawMean, 1, 0)
 	if err := checkShape(d, least, anyRows); err != nil {
 		return err
 	}
@@ -315,9 +312,7 @@ func sizeLeakSpec() audit.MechanismSpec {
 // exactSize is the number of rows.
 type exactSize struct{}
 
-func (exactSize) Columns() []audit.Column {
-	return []audit.Column{{Name: "records", Kind: audit.Symbol}}
-}
+func (exactSize) Columns() []audit.Column { return oneColumn(audit.Symbol, "records") }
 
 func (exactSize) Sample(d audit.Dataset, _ *stream.Stream, out []float64) error {
 	for i := range out {

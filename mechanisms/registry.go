@@ -100,10 +100,18 @@ func pureClaim(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon
 // epsilonTruth is the truth of a mechanism that keeps its pure claim.
 func epsilonTruth(p audit.Params) string { return "epsilon = " + show(p.Num("epsilon")) }
 
-// only is the Relations of a mechanism that defines one whatever its
+// only is the Relations of a mechanism that defines these whatever its
 // parameters.
-func only(r audit.Relation) func(audit.Params) []audit.Relation {
-	return func(audit.Params) []audit.Relation { return []audit.Relation{r} }
+func only(r ...audit.Relation) func(audit.Params) []audit.Relation {
+	return func(audit.Params) []audit.Relation { return r }
+}
+
+// fewest is how few records a dataset has, of any number of them.
+func fewest(r audit.Relation) int {
+	if r == audit.Replace {
+		return 1
+	}
+	return 0
 }
 
 // show prints a number for a description or a message.
@@ -130,10 +138,7 @@ func checkTable(d audit.Dataset, columns, minRows, maxRows int) error {
 		return &audit.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprint(columns)}
 	}
 	if n := d.Len(); n < minRows || n > maxRows {
-		want := fmt.Sprintf("at least %d rows", minRows)
-		if minRows == maxRows {
-			want = fmt.Sprintf("%d rows", minRows)
-		}
+		want := pick(minRows == maxRows, fmt.Sprintf("%d rows", minRows), fmt.Sprintf("at least %d rows", minRows))
 		return &audit.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", n), Want: want}
 	}
 	for i, v := range d.Values {

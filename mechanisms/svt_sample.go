@@ -1,8 +1,6 @@
 package mechanisms
 
 import (
-	"fmt"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -30,9 +28,9 @@ func (r *svtRun) columns(kind audit.ColumnKind) []audit.Column {
 	if r.cutoff < r.queries {
 		labels = append(labels, audit.Label{Value: aborted, Text: "–"})
 	}
-	columns := make([]audit.Column, r.queries)
+	columns := columnsOf(r.queries, kind, "query %d")
 	for i := range columns {
-		columns[i] = audit.Column{Name: fmt.Sprintf("query %d", i+1), Kind: kind, Labels: labels}
+		columns[i].Labels = labels
 	}
 	return columns
 }

@@ -1,13 +1,342 @@
 package report
 
 import (
+	"fmt"
 	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
 )
 
-// Finite is a pointer to x, nil where x is not finite.
-func Finite(x float64) *float64 {
-	if math.IsInf(x, 0) || math.IsNaN(x) {
-		return nil
+// Quantity names what a row bounds from below.
+type Quantity string
+
+const (
+	Epsilon         Quantity = "epsilon"          // epsilon at a delta
+	Delta           Quantity = "delta"            // delta at an epsilon
+	RenyiDivergence Quantity = "renyi"            // D_alpha, of an order alpha
+	Rho             Quantity = "rho"              // of zCDP
+	Mu              Quantity = "mu"               // of Gaussian DP
+	RenyiEpsilon    Quantity = "renyi-epsilon"    // epsilon of pure DP, through D_alpha
+	GaussianEpsilon Quantity = "gaussian-epsilon" // epsilon at a delta, if the trade-off is Gaussian
+)
+
+// quantities are all of them. In a headline the symbol stands for one; of is what its
+// words are completed by.
+var quantities = []struct {
+	id            Quantity
+	symbol, words string
+	of            func(Row) string
+}{
+	{Epsilon, "epsilon", "epsilon", atDelta},
+	{Delta, "delta", "delta", func(x Row) string { return " at epsilon = " + audit.Number(x.Epsilon) }},
+	{RenyiDivergence, "the Rényi divergence", "Rényi divergence", func(x Row) string { return " at alpha = " + audit.Number(x.Alpha) }},
+	{Rho, "rho", "rho of zCDP", byAlpha},
+	{Mu, "mu", "mu of Gaussian DP", func(Row) string { return "" }},
+	{RenyiEpsilon, "epsilon", "epsilon of pure DP, through Rényi", byAlpha},
+	{GaussianEpsilon, "epsilon", "epsilon of a Gaussian trade-off", atDelta},
+}
+
+func atDelta(x Row) string { return " at delta = " + audit.Number(x.Delta) }
+
+func byAlpha(x Row) string {
+	if x.Alpha == 0 {
+		return ""
 	}
-	return &x
+	return " (alpha = " + audit.Number(x.Alpha) + ")"
+}
+
+// Quantities are all that a row can bound.
+func Quantities() []Quantity {
+	out := make([]Quantity, len(quantities))
+	for i, q := range quantities {
+		out[i] = q.id
+	}
+	return out
+}
+
+// Symbol stands for the quantity in a sentence.
+func (q Quantity) Symbol() string {
+	for _, x := range quantities {
+		if x.id == q {
+			return x.symbol
+		}
+	}
+	return string(q)
+}
+
+// QuantityWords name the quantity of the row with what it belongs to.
+func (x Row) QuantityWords() string {
+	for _, q := range quantities {
+		if q.id == x.ID {
+			return q.words + q.of(x)
+		}
+	}
+	return string(x.ID)
+}
+
+// Names of tables. The first table of a report is Bounds, if it has any.
+const (
+	Bounds    = "bounds"    // what was certified
+	Renyi     = "renyi"     // divergences of all orders, which hold together
+	Published = "published" // published forms on the same counts; none decides anything
+)
+
+// Table is a list of bounds.
+type Table struct {
+	Name  string `json:"name"`
+	Title string `json:"title" same:"words" since:"0.3.0"`
+	Rows  []Row  `json:"rows"`
+}
+
+// Row is one quantity by one method. Each holds with its own confidence under its own
+// assumption, unless its table says that they hold together; the largest of them does
+// not.
+type Row struct {
+	ID       Quantity      `json:"id"`
+	Quantity string        `json:"quantity,omitempty" same:"words"`            // in words, where the table does not say it
+	Method   bounds.Method `json:"method,omitempty"`                           // absent where nothing was certified
+	Title    string        `json:"title,omitempty" same:"words" since:"0.3.0"` // the method in words
+	Epsilon  float64       `json:"epsilon,omitempty"`                          // of delta: the epsilon that it belongs to
+	Delta    float64       `json:"delta,omitempty"`                            // of epsilon: the delta that it belongs to
+	Alpha    float64       `json:"alpha,omitempty"`                            // of a divergence, and of what follows from one
+	Estimate *float64      `json:"estimate,omitempty" same:"ratio"`            // without any guarantee
+	// LowerBound is the certified bound, rounded down. Absent where nothing is known,
+	// and in a run that was stopped and is not valid at any time: a bound for a fixed
+	// sample size does not hold at a time chosen while looking.
+	LowerBound *float64 `json:"lowerBound,omitempty" same:"near"`
+	Value      *float64 `json:"value,omitempty" same:"near"`                 // of a form that certifies nothing, or not what decides
+	Claimed    *float64 `json:"claimed,omitempty" same:"near" since:"0.3.0"` // what the claim allows the quantity to be; absent where it says nothing
+	Largest    *float64 `json:"largest,omitempty" same:"near"`               // bound that any outcome of this size can give
+	PValue     *float64 `json:"pValue,omitempty" same:"pvalue"`
+	Confidence float64  `json:"confidence,omitempty" same:"near"`
+	Beta       float64  `json:"beta,omitempty" same:"near"`   // its share of the error, of rows that hold together
+	Split      float64  `json:"split,omitempty" same:"ratio"` // of beta, for Clopper-Pearson
+	Mu         *float64 `json:"mu,omitempty" same:"near"`     // bound on mu that the row follows from
+	In         *float64 `json:"in,omitempty" same:"near"`     // of an interval: lower limit of the rate inside
+	Out        *float64 `json:"out,omitempty" same:"near"`    // of an interval: upper limit of the rate of fresh canaries
+	// Chosen: the row decides the verdict.
+	Chosen bool `json:"chosen,omitempty"`
+	// Valid: for any mechanism at this size; else asymptotically or under an
+	// assumption on the mechanism.
+	Valid      bool      `json:"valid"`
+	Trainings  Trainings `json:"trainings,omitempty"`
+	Assumption string    `json:"assumption,omitempty" same:"words"` // beyond independent runs of the mechanism
+	Note       string    `json:"note,omitempty" same:"words"`       // why there is no bound, or what is wrong with the form
+
+	Direction string         `json:"direction,omitempty"` // which dataset the event, or the first distribution of a divergence, belongs to
+	Event     *Event         `json:"event,omitempty"`
+	Counts    *bounds.Counts `json:"counts,omitempty"`         // certification counts of the event, the likelier side first
+	Explored  *bounds.Counts `json:"exploredCounts,omitempty"` // its exploration counts, which tuned the bound
+}
+
+// Event is a set of outputs: those whose score lies above the edge, or, if
+// Above is false, all others.
+type Event struct {
+	Edge  int    `json:"edge"` // index into the evidence's edges
+	Above bool   `json:"above"`
+	Words string `json:"words" same:"words"`
+}
+
+// Directions of a row.
+const (
+	FirstOverSecond = "first-over-second"
+	SecondOverFirst = "second-over-first"
+)
+
+// Table finds a table by its name; it is empty where the report has none.
+func (r Report) Table(name string) Table {
+	for _, t := range r.Tables {
+		if t.Name == name {
+			return t
+		}
+	}
+	return Table{Name: name}
+}
+
+// Rows are those of the table of that name.
+func (r Report) Rows(name string) []Row { return r.Table(name).Rows }
+
+// Deciding is the row that the verdict rests on; nil where there is none.
+func (r Report) Deciding() *Row {
+	for _, t := range r.Tables {
+		for i := range t.Rows {
+			if t.Rows[i].Chosen {
+				return &t.Rows[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Choose takes the bound from the row of that method, and the verdict from the
+// bound. What holds asymptotically only, or under an assumption on the mechanism,
+// refutes nothing.
+func (r *Report) Choose(m bounds.Method) {
+	var row *Row
+	if rows := r.Rows(Bounds); len(rows) > 0 {
+		row = &rows[slices.IndexFunc(rows, func(x Row) bool { return x.Method == m })]
+		row.Chosen = true
+	}
+	if row != nil && row.LowerBound != nil {
+		b := math.Max(0, *row.LowerBound)
+		r.LowerBound = &b
+	}
+	switch limit := r.Claim.Limit(); {
+	case r.Termination.Reason == audit.Failed:
+		r.Verdict = audit.Invalid
+	case r.LowerBound == nil:
+		r.Verdict = audit.Inconclusive
+	case *r.LowerBound > limit && row.Valid:
+		r.Verdict = audit.Violation
+	case *r.LowerBound > limit, r.Termination.Reason == audit.Stopped, r.Power != nil && r.Power.Largest <= limit:
+		r.Verdict = audit.Inconclusive
+	default:
+		r.Verdict = audit.NoViolation
+	}
+}
+
+// TableWords is a table as it is shown: in a terminal, on a page, in Markdown.
+type TableWords struct {
+	Name    string      `json:"name"`
+	Title   string      `json:"title"`
+	Columns []Column    `json:"columns"`
+	Lines   []TableLine `json:"lines"`
+}
+
+// Column is one column of a shown table.
+type Column struct {
+	Key   string `json:"key"`
+	Title string `json:"title"`
+}
+
+// TableLine is one row of it, with a cell for every column.
+type TableLine struct {
+	Cells   []string `json:"cells"`
+	Chosen  bool     `json:"chosen"`  // it decides the verdict
+	Exceeds bool     `json:"exceeds"` // its bound is above what the claim allows
+}
+
+// columns are all columns that a table can have, in their order. A table shows those
+// in which one of its rows has something to say.
+var columns = []struct {
+	Column
+	cell func(Row) string
+}{
+	{Column{"chosen", ""}, func(x Row) string { return map[bool]string{true: "*"}[x.Chosen] }},
+	{Column{"quantity", "quantity"}, func(x Row) string { return x.Quantity }},
+	{Column{"method", "method"}, Row.methodWords},
+	{Column{"bound", "at least"}, Row.boundWords},
+	{Column{"claimed", "claim allows"}, func(x Row) string {
+		if x.Claimed == nil || x.Quantity == "" {
+			return "" // one quantity in all rows: the claim stands above the table
+		}
+		return fmt.Sprintf("%.6g", *x.Claimed)
+	}},
+	{Column{"value", "value"}, func(x Row) string { return known(x.Value, math.Inf(1)) }},
+	{Column{"largest", "at most possible"}, func(x Row) string { return known(x.Largest, math.Inf(1)) }},
+	{Column{"valid", "valid"}, Row.validWords},
+	{Column{"trainings", "trainings"}, func(x Row) string { return string(x.Trainings) }},
+	{Column{"assumption", "assumes"}, func(x Row) string {
+		if x.Note != "" && x.Value == nil {
+			return x.Note
+		}
+		return x.Assumption
+	}},
+	{Column{"note", "note"}, func(x Row) string { return map[bool]string{true: x.Note}[x.Value != nil] }},
+}
+
+// Exceeds says whether the bound is above what the claim allows.
+func (x Row) Exceeds() bool {
+	return x.LowerBound != nil && x.Claimed != nil && *x.LowerBound > *x.Claimed
+}
+
+func known(v *float64, claim float64) string {
+	if v == nil {
+		return ""
+	}
+	return phrase.Bound(*v, claim)
+}
+
+func (x Row) methodWords() string {
+	if x.Title != "" {
+		return x.Title
+	}
+	return string(x.Method)
+}
+
+func (x Row) boundWords() string {
+	claim := math.Inf(1)
+	if x.Claimed != nil {
+		claim = *x.Claimed
+	}
+	text := known(x.LowerBound, claim)
+	if text != "" && x.Mu != nil {
+		text += fmt.Sprintf(" (mu >= %s)", phrase.Bound(*x.Mu, math.Inf(1)))
+	}
+	return text
+}
+
+func (x Row) validWords() string {
+	switch {
+	case x.Valid:
+		return "yes"
+	case x.Value != nil:
+		return ""
+	case x.Method == MethodGaussian || x.Method == MethodOneRunGDP:
+		return "if Gaussian"
+	}
+	return "asymptotically"
+}
+
+// Words are the table as it is shown.
+func (t Table) Words() TableWords {
+	w := TableWords{Name: t.Name, Title: t.Title, Columns: []Column{}, Lines: make([]TableLine, len(t.Rows))}
+	for i, row := range t.Rows {
+		w.Lines[i] = TableLine{Cells: []string{}, Chosen: row.Chosen, Exceeds: row.Exceeds()}
+	}
+	for _, c := range columns {
+		cells := make([]string, len(t.Rows))
+		said, differ := false, false
+		for i, row := range t.Rows {
+			cells[i] = c.cell(row)
+			said = said || cells[i] != ""
+			differ = differ || cells[i] != "yes"
+		}
+		if !said || c.Key == "valid" && !differ {
+			continue
+		}
+		w.Columns = append(w.Columns, c.Column)
+		for i, cell := range cells {
+			if cell == "" && (c.Key == "bound" || c.Key == "largest") {
+				cell = "-"
+			}
+			w.Lines[i].Cells = append(w.Lines[i].Cells, cell)
+		}
+	}
+	return w
+}
+
+// Marked are the cells of a line with a word where its bound exceeds the claim.
+func (t TableWords) Marked(line TableLine) []string {
+	cells := slices.Clone(line.Cells)
+	for i, c := range t.Columns {
+		if line.Exceeds && c.Key == "bound" {
+			cells[i] += " (above the claim)"
+		}
+	}
+	return cells
+}
+
+// Words are all tables that have rows, as they are shown.
+func (r Report) Words() []TableWords {
+	out := []TableWords{}
+	for _, t := range r.Tables {
+		if len(t.Rows) > 0 {
+			out = append(out, t.Words())
+		}
+	}
+	return out
 }

@@ -5,36 +5,62 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
 )
 
 // FactRows are facts in words, being gathered.
 type FactRows []audit.FactRow
 
 func (rows *FactRows) Add(name, format string, args ...any) {
-	*rows = append(*rows, audit.FactRow{Name: name, Value: fmt.Sprintf(format, args...)})
+	*rows = append(*rows, audit.FactRow{Name: name, Value: phrase.Line(fmt.Sprintf(format, args...))})
 }
 
-// WriteFacts begins the text of a report: its summary and facts.
-func WriteFacts(b *strings.Builder, summary string, rows []audit.FactRow) {
-	b.WriteString(summary + "\n\n")
+// Bounded adds what the bound and the p-value are; by says by which method, empty for
+// nothing.
+func (rows *FactRows) Bounded(r Report, by string) {
+	if r.LowerBound != nil {
+		if by != "" {
+			by = ", " + by
+		}
+		rows.Add("Lower bound", "%s >= %s (%s confidence%s)", r.Quantity, phrase.Bound(*r.LowerBound, r.Claim.Limit()), phrase.Percent(r.Confidence), by)
+	}
+	if r.PValue != nil {
+		rows.Add("p-value", "at most %s, of the claim", phrase.PValue(*r.PValue))
+	}
+}
+
+// Text is a report as plain text for a terminal.
+func Text(v View) string {
+	var b strings.Builder
+	r, facts := v.Head(), v.Facts()
+	b.WriteString(r.Summary + "\n\n")
 	w := 0
-	for _, row := range rows {
+	for _, row := range facts {
 		w = max(w, len(row.Name))
 	}
-	for _, row := range rows {
-		fmt.Fprintf(b, "  %-*s  %s\n", w, row.Name, row.Value)
+	for _, row := range facts {
+		fmt.Fprintf(&b, "  %-*s  %s\n", w, row.Name, row.Value)
 	}
-}
-
-// WriteEnd ends it: its warnings and the command that runs it again.
-func WriteEnd(b *strings.Builder, warnings []string, again audit.Reproduce) {
-	for _, warning := range warnings {
-		fmt.Fprintf(b, "\nNote: %s\n", warning)
+	for _, t := range r.Words() {
+		fmt.Fprintf(&b, "\n%s:\n", t.Title)
+		head := make([]string, len(t.Columns))
+		for i, c := range t.Columns {
+			head[i] = c.Title
+		}
+		lines := [][]string{head}
+		for _, line := range t.Lines {
+			lines = append(lines, t.Marked(line))
+		}
+		phrase.Table(&b, lines)
 	}
-	if again.CLI != "" {
-		fmt.Fprintf(b, "\nRun it again: %s\n", again.CLI)
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(&b, "\nNote: %s\n", warning)
 	}
-	if again.Note != "" {
-		fmt.Fprintf(b, "\n%s\n", again.Note)
+	if r.Reproduce.CLI != "" {
+		fmt.Fprintf(&b, "\nRun it again: %s\n", r.Reproduce.CLI)
 	}
+	if r.Reproduce.Note != "" {
+		fmt.Fprintf(&b, "\n%s\n", r.Reproduce.Note)
+	}
+	return phrase.Visible(b.String())
 }

@@ -110,9 +110,7 @@ func chacha8Blocks(key *[8]uint32, out *[chunk]uint64, ctr uint32) {
 	}
 }
 
-func push(w *uint64, half uint32) {
-	*w = *w>>32 | uint64(half)<<32
-}
+func push(w *uint64, half uint32) { *w = *w>>32 | uint64(half)<<32 }
 
 func quarterRound(a, b, c, d uint32) (_, _, _, _ uint32) {
 	a += b

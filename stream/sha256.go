@@ -123,13 +123,9 @@ func sum1(x uint32) uint32 {
 	return bits.RotateLeft32(x, -6) ^ bits.RotateLeft32(x, -11) ^ bits.RotateLeft32(x, -25)
 }
 
-func mix0(x uint32) uint32 {
-	return bits.RotateLeft32(x, -7) ^ bits.RotateLeft32(x, -18) ^ x>>3
-}
+func mix0(x uint32) uint32 { return bits.RotateLeft32(x, -7) ^ bits.RotateLeft32(x, -18) ^ x>>3 }
 
-func mix1(x uint32) uint32 {
-	return bits.RotateLeft32(x, -17) ^ bits.RotateLeft32(x, -19) ^ x>>10
-}
+func mix1(x uint32) uint32 { return bits.RotateLeft32(x, -17) ^ bits.RotateLeft32(x, -19) ^ x>>10 }
 
 // sha256K are the first 32 bits of the fractional parts of the cube roots of
 // the first 64 primes.

@@ -1,6 +1,10 @@
 package stream
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+)
 
 // Stream is a stream of random numbers. It is not safe for use from more than
 // one goroutine. It is a math/rand/v2.Source.
@@ -30,9 +34,7 @@ func (s *Stream) Uint64() uint64 {
 
 // Float64 returns one number uniform on the multiples of 2^-53 in [0, 1).
 // It takes one word.
-func (s *Stream) Float64() float64 {
-	return float64(float64(int64(s.Uint64()>>11)) * 0x1p-53)
-}
+func (s *Stream) Float64() float64 { return float64(float64(int64(s.Uint64()>>11)) * 0x1p-53) }
 
 // Intn returns a number uniform on {0, ..., n-1}, without bias, the same on 32-
 // and 64-bit platforms. It takes one word, and another with probability below
@@ -76,5 +78,85 @@ func (s *Stream) Shuffle(n int, swap func(i, j int)) {
 	}
 	for i := n - 1; i > 0; i-- {
 		swap(i, s.Intn(i+1))
+	}
+}
+
+// domain separates these seeds from every other use of SHA-256 in the project.
+// Changing the encoding below means changing the version in it.
+const domain = "dpscope/stream/v1"
+
+// Key names a stream. Two keys that differ in any field name streams that are
+// independent for every practical purpose; equal keys name the same stream, on
+// every platform and whatever the number of workers.
+type Key struct {
+	Seed    uint64 // the run's seed, chosen by the user
+	Purpose string // a short word: what the numbers are for, such as "explore" or "certify"
+	Trial   int    // number of the trial
+	Side    int    // which dataset of the neighbouring pair
+	Shard   int    // part of the budget, numbered without regard to workers
+}
+
+// Sum returns the stream's 32-byte seed: SHA-256 over
+//
+//	"dpscope/stream/v1"   17 bytes
+//	0x00                   1 byte
+//	Seed                   8 bytes
+//	len(Purpose)           8 bytes
+//	Purpose                len(Purpose) bytes
+//	Trial, Side, Shard     8 bytes each, two's complement
+//
+// with integers big-endian. Every field but Purpose has a fixed width and
+// Purpose is preceded by its length, so different keys have different
+// encodings.
+func (k Key) Sum() [32]byte {
+	b := make([]byte, 0, len(domain)+1+5*8+len(k.Purpose))
+	b = append(b, domain...)
+	b = append(b, 0)
+	b = binary.BigEndian.AppendUint64(b, k.Seed)
+	b = binary.BigEndian.AppendUint64(b, uint64(len(k.Purpose)))
+	b = append(b, k.Purpose...)
+	for _, v := range [...]int{k.Trial, k.Side, k.Shard} {
+		b = binary.BigEndian.AppendUint64(b, uint64(int64(v)))
+	}
+	return SHA256(b)
+}
+
+// New returns the stream that k names, at its beginning.
+func New(k Key) *Stream { return FromSeed(k.Sum()) }
+
+// Uniform fills dst with lo + (hi-lo) u, rounded, where u is uniform on the
+// multiples of 2^-53 in [0, 1). It takes one word a sample, so that cutting dst
+// into pieces changes nothing; Uniform(dst, 0, 1) gives what Float64 gives.
+//
+// Samples lie in [lo, hi): what would round up to hi becomes the double below it.
+// They are never -0 unless lo is below 0 and the only double in the range is -0.
+// If lo = hi they are all lo.
+//
+// Uniform panics unless lo <= hi, both finite, and hi-lo does not overflow.
+func (s *Stream) Uniform(dst []float64, lo, hi float64) {
+	width := hi - lo
+	if !(width >= 0 && width <= math.MaxFloat64) {
+		panic("stream: Uniform: lo <= hi must be finite, and so must hi-lo")
+	}
+	last := math.Nextafter(hi, math.Inf(-1))
+	if lo == hi {
+		last = lo
+	}
+	for rest := dst; len(rest) > 0; {
+		raw := s.take(len(rest))
+		uniformBlock(rest, raw, lo, width, last)
+		rest = rest[len(raw):]
+	}
+}
+
+func uniformBlock(dst []float64, raw []uint64, lo, width, last float64) {
+	dst = dst[:len(raw)]
+	for i, r := range raw {
+		u := float64(float64(int64(r>>11)) * 0x1p-53)
+		x := lo + float64(width*u)
+		if x > last {
+			x = last
+		}
+		dst[i] = x
 	}
 }

@@ -28,9 +28,13 @@ const (
 	NumberType Type = "number" // a floating-point number
 	WholeType  Type = "whole"  // a whole number, which may be written as 1e6
 	WordType   Type = "word"   // a name, one of few or of many
+	TextType   Type = "text"   // any text
+	WordsType  Type = "words"  // names with commas between
+	EachType   Type = "each"   // several texts, which a flag gives one by one
 	SwitchType Type = "switch" // true; false is as good as absent
 	EitherType Type = "either" // true or false, which differ from absent
 	WholesType Type = "wholes" // whole numbers above 0 with commas between
+	ListType   Type = "list"   // numbers with commas between
 	LimitsType Type = "limits" // two numbers with a comma between
 	JSONType   Type = "json"   // a JSON value
 	ParamsType Type = "params" // parameters, each a text under p.NAME
@@ -52,6 +56,7 @@ type Key[P any] struct {
 	Preset string
 	Needed string // what has to be given, of settings that have no default
 	Always bool   // reports name it even where it has its default
+	Option string // the field of dptest.Options that sets it, where there is one
 	// Claims are the kinds of claim that use it, where not all do; "" is the claim
 	// whose kind the settings tell.
 	Claims []audit.ClaimKind
@@ -136,6 +141,8 @@ func parsed(text string, r Range) (float64, error) {
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange):
 		return 0, want(strconv.Quote(text), of("a number", r))
+	case err == nil && (math.IsNaN(x) || math.IsInf(x, 0)):
+		return 0, want(audit.Exactly(x), r.words())
 	case !r.holds(x):
 		return 0, want(text, r.words())
 	}
@@ -153,6 +160,25 @@ func of(noun string, r Range) string {
 func Number[P any](at func(*P) *float64) Value[P] {
 	return Value[P]{NumberType, func(p *P) string { return audit.Exactly(*at(p)) }, func(p *P, text string, r Range) (err error) {
 		x, err := parsed(text, r)
+		if err == nil {
+			*at(p) = x
+		}
+		return err
+	}}
+}
+
+// Optional is a setting that is nil unless it is given. Its texts are those of value,
+// such as Number, for what it points to.
+func Optional[P, T any](value func(func(*T) *T) Value[T], at func(*P) **T) Value[P] {
+	v := value(func(x *T) *T { return x })
+	return Value[P]{v.Type, func(p *P) string {
+		if *at(p) == nil {
+			return ""
+		}
+		return v.text(*at(p))
+	}, func(p *P, text string, r Range) error {
+		x := new(T)
+		err := v.set(x, text, r)
 		if err == nil {
 			*at(p) = x
 		}
@@ -204,41 +230,89 @@ func Switch[P any](at func(*P) *bool) Value[P] {
 
 // Either is a setting that is true or false, and else left to the audit.
 func Either[P any](at func(*P) **bool) Value[P] {
-	return Value[P]{EitherType, func(p *P) string {
-		if *at(p) == nil {
-			return ""
+	v := Optional(Switch[bool], at)
+	v.Type = EitherType
+	return v
+}
+
+// Text is a setting that may be any text.
+func Text[P any](at func(*P) *string) Value[P] {
+	v := Word(at)
+	v.Type = TextType
+	return v
+}
+
+// Words is a setting that is a list of names, without empty ones.
+func Words[P any](at func(*P) *[]string) Value[P] {
+	return Value[P]{WordsType, func(p *P) string { return strings.Join(*at(p), ",") }, func(p *P, text string, _ Range) error {
+		*at(p) = nil
+		for name := range strings.SplitSeq(text, ",") {
+			if name = strings.TrimSpace(name); name != "" {
+				*at(p) = append(*at(p), name)
+			}
 		}
-		return strconv.FormatBool(**at(p))
-	}, func(p *P, text string, _ Range) error {
-		on, err := strconv.ParseBool(text)
-		if err != nil {
-			return want(strconv.Quote(text), "true or false")
+		return nil
+	}}
+}
+
+// Between stands between the texts of a setting of type [EachType]. No argument of a
+// command holds it.
+const Between = "\x00"
+
+// Kinds is a setting that is kinds of columns, each as [audit.ParseKind] reads it.
+func Kinds[P any](at func(*P) *map[string]audit.ColumnKind) Value[P] {
+	return Value[P]{EachType, func(p *P) string { return strings.Join(audit.KindTexts(*at(p)), Between) }, func(p *P, text string, _ Range) error {
+		kinds := map[string]audit.ColumnKind{}
+		for one := range strings.SplitSeq(text, Between) {
+			if err := audit.ParseKind(one, kinds); err != nil {
+				return err
+			}
 		}
-		*at(p) = &on
+		*at(p) = kinds
 		return nil
 	}}
 }
 
 // Wholes is a setting that is a list of whole numbers above 0.
 func Wholes[P any](at func(*P) *[]int) Value[P] {
-	return Value[P]{WholesType, func(p *P) string {
-		words := make([]string, len(*at(p)))
-		for i, n := range *at(p) {
-			words[i] = strconv.Itoa(n)
-		}
-		return strings.Join(words, ",")
-	}, func(p *P, text string, _ Range) error {
-		var all []int
-		for part := range strings.SplitSeq(text, ",") {
-			n, err := strconv.Atoi(strings.TrimSpace(part))
-			if err != nil || n < 1 {
-				return want(strconv.Quote(text), "whole numbers above 0 such as 200 or 100,200,400")
-			}
-			all = append(all, n)
-		}
-		*at(p) = all
-		return nil
+	return Value[P]{WholesType, func(p *P) string { return joined(*at(p), strconv.Itoa) }, func(p *P, text string, _ Range) error {
+		return split(text, at(p), "whole numbers above 0 such as 200 or 100,200,400", func(part string) (int, bool) {
+			n, err := strconv.Atoi(part)
+			return n, err == nil && n > 0
+		})
 	}}
+}
+
+// Numbers is a setting that is a list of numbers.
+func Numbers[P any](at func(*P) *[]float64) Value[P] {
+	return Value[P]{ListType, func(p *P) string { return joined(*at(p), audit.Exactly) }, func(p *P, text string, _ Range) error {
+		return split(text, at(p), "numbers with commas between, such as 2,4,8", func(part string) (float64, bool) {
+			x, err := strconv.ParseFloat(part, 64)
+			return x, err == nil
+		})
+	}}
+}
+
+func joined[T any](all []T, text func(T) string) string {
+	words := make([]string, len(all))
+	for i, x := range all {
+		words[i] = text(x)
+	}
+	return strings.Join(words, ",")
+}
+
+// split reads a list with commas between.
+func split[T any](text string, into *[]T, wanted string, one func(part string) (T, bool)) error {
+	var all []T
+	for part := range strings.SplitSeq(text, ",") {
+		x, ok := one(strings.TrimSpace(part))
+		if !ok {
+			return want(strconv.Quote(text), wanted)
+		}
+		all = append(all, x)
+	}
+	*into = all
+	return nil
 }
 
 // Limits is a setting that is two numbers, both 0 where it is absent.
@@ -399,6 +473,11 @@ func Without[P any](keys []Key[P], names ...string) []Key[P] {
 	return slices.DeleteFunc(slices.Clone(keys), func(k Key[P]) bool { return slices.Contains(names, k.Name) })
 }
 
+// Only is a table of some keys.
+func Only[P any](keys []Key[P], names ...string) []Key[P] {
+	return slices.DeleteFunc(slices.Clone(keys), func(k Key[P]) bool { return !slices.Contains(names, k.Name) })
+}
+
 // Written are the settings in which a plan differs from another, which has the
 // defaults, in the order of the table. Parameters are not among them.
 func Written[P any](keys []Key[P], p, otherwise P) []audit.Argument {
@@ -408,7 +487,9 @@ func Written[P any](keys []Key[P], p, otherwise P) []audit.Argument {
 		if text == "" || !k.Always && text == k.At.text(&otherwise) {
 			continue
 		}
-		out = append(out, audit.Argument{Name: k.Name, Value: text, Alone: k.At.Type == SwitchType, Joined: k.At.Type == EitherType})
+		for one := range strings.SplitSeq(text, Between) {
+			out = append(out, audit.Argument{Name: k.Name, Value: one, Alone: k.At.Type == SwitchType, Joined: k.At.Type == EitherType})
+		}
 	}
 	return out
 }

@@ -14,6 +14,10 @@ type plan struct {
 	On           bool
 	Either       *bool
 	Wholes       []int
+	Numbers      []float64
+	Words        []string
+	Optional     *int
+	Kinds        map[string]audit.ColumnKind
 	Lower, Upper float64
 	Params       audit.Params
 }
@@ -26,6 +30,10 @@ func keys() []settings.Key[plan] {
 		{Name: "on", At: settings.Switch(func(p *plan) *bool { return &p.On })},
 		{Name: "either", At: settings.Either(func(p *plan) **bool { return &p.Either })},
 		{Name: "wholes", At: settings.Wholes(func(p *plan) *[]int { return &p.Wholes })},
+		{Name: "numbers", At: settings.Numbers(func(p *plan) *[]float64 { return &p.Numbers })},
+		{Name: "words", At: settings.Words(func(p *plan) *[]string { return &p.Words })},
+		{Name: "optional", At: settings.Optional(settings.Whole[int, int], func(p *plan) **int { return &p.Optional }), Range: settings.In(0, 9)},
+		{Name: "kinds", At: settings.Kinds(func(p *plan) *map[string]audit.ColumnKind { return &p.Kinds })},
 		{Name: "limits", At: settings.Limits(func(p *plan) (*float64, *float64) { return &p.Lower, &p.Upper })},
 		{Name: "param", At: settings.Params(func(p *plan) *audit.Params { return &p.Params })},
 	}
@@ -48,6 +56,10 @@ func TestRefused(t *testing.T) {
 		{"on", "maybe", `on is "maybe", must be true or false`},
 		{"either", "", `either is "", must be true or false`},
 		{"wholes", "1,0", `wholes is "1,0", must be whole numbers above 0 such as 200 or 100,200,400`},
+		{"numbers", "1,", `numbers is "1,", must be numbers with commas between, such as 2,4,8`},
+		{"optional", "10", "optional is 10, must be a whole number in [0, 9]"},
+		{"kinds", "c1", `kind is "c1", must be name=kind; for example -kind answer=symbol, or -kind c1..c8=real`},
+		{"above", "1e999", "above is 1e999, must be a finite number above 0"},
 		{"limits", "1", `limits is "1", must be two numbers with a comma between, for example 0,255`},
 	} {
 		var p plan
@@ -58,7 +70,7 @@ func TestRefused(t *testing.T) {
 		}
 	}
 	err := settings.Read(keys(), settings.Texts{"limts": "1"}, &plan{})
-	if err == nil || err.Error() != `setting is "limts", must be a known name; did you mean "limits"? Known: number, above, whole, on, either, wholes, limits, param` {
+	if err == nil || err.Error() != `setting is "limts", must be a known name; did you mean "limits"? Known: number, above, whole, on, either, wholes, numbers, words, optional, kinds, limits, param` {
 		t.Errorf("an unknown name: %v", err)
 	}
 }
@@ -71,5 +83,27 @@ func TestPreset(t *testing.T) {
 	}
 	if p.Whole != 42 || p.Params["c"].Number != 2 || p.Lower != -1 || p.Upper != 1 || p.On || p.Either != nil {
 		t.Errorf("%+v", p)
+	}
+}
+
+// What is written is read again: nothing that is not given, and a text for each kind.
+func TestWritten(t *testing.T) {
+	p := plan{Numbers: []float64{1e-7, 2}, Words: []string{"a", "b c"}, Optional: new(0), Kinds: map[string]audit.ColumnKind{"x": audit.Real, "a=b": audit.Symbol}, Either: new(false)}
+	var again plan
+	texts := settings.Texts{"whole": "0"}
+	for _, x := range settings.Written(keys(), p, plan{}) {
+		if before, ok := texts[x.Name]; ok {
+			x.Value = before + settings.Between + x.Value
+		}
+		texts[x.Name] = x.Value
+	}
+	if err := settings.Read(keys(), texts, &again); err != nil || !audit.EqualJSON(again, p) {
+		t.Errorf("%q: %v\n%+v\nwant\n%+v", texts, err, again, p)
+	}
+	if texts["words"] != "a,b c" || texts["optional"] != "0" || texts["either"] != "false" || texts["numbers"] != "1e-07,2" {
+		t.Errorf("%q", texts)
+	}
+	if none := settings.Written(keys(), plan{}, plan{}); len(none) > 0 {
+		t.Errorf("%v of a plan without settings", none)
 	}
 }

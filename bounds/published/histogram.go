@@ -51,14 +51,6 @@ func HistogramDelta(first, second []int, eps, beta float64) float64 {
 	return math.Max(0, bounds.RoundDown(HistogramDivergence(first, second, eps)-slack))
 }
 
-// CorrectedHistogramSamples is the number of outputs a side after which the
-// estimate less eta exceeds the true divergence with probability at most beta:
-// the larger of 4m(1+e^(2 eps))/eta^2, which keeps the bias below eta/2, and
-// 4(1+e^(2 eps))/(beta eta^2), for Chebyshev's inequality.
-func CorrectedHistogramSamples(m int, eps, eta, beta float64) float64 {
-	return math.Max(4*float64(m), 4/beta) * (1 + math.Exp(2*eps)) / (eta * eta)
-}
-
 // HistogramSamples is line 2 of algorithm 3 of DP-Auditorium,
 // max(4m(1+e^(2 eps))/beta^2, 12(1+e^(2 eps))/eta^2). What is wrong: the first
 // term must have eta where it has beta, without which the bias is not below eta
@@ -69,14 +61,6 @@ func CorrectedHistogramSamples(m int, eps, eta, beta float64) float64 {
 // algorithm 2) is [RenyiTesterHistogramSamples].
 func HistogramSamples(m int, eps, eta, beta float64) float64 {
 	return math.Max(4*float64(m)/(beta*beta), 12/(eta*eta)) * (1 + math.Exp(2*eps))
-}
-
-// RenyiTesterHistogramSamples is line 2 of algorithm 2 of RenyiTester,
-// max(4m, 12)(1+e^(2 eps))/eta^2: right at beta = 1/3, which 12 = 4/beta
-// stands for. With eta = .01, fitted here, it gives the figures of the aDPTester
-// column of its table 1, whose rows seem to be in another order.
-func RenyiTesterHistogramSamples(m int, eps, eta float64) float64 {
-	return math.Max(4*float64(m), 12) * (1 + math.Exp(2*eps)) / (eta * eta)
 }
 
 func mustBeHistograms(first, second []int) (n1, n0 float64) {

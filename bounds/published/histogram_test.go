@@ -105,3 +105,19 @@ func TestHistogramCoverage(t *testing.T) {
 		}
 	}
 }
+
+// CorrectedHistogramSamples is the number of outputs a side after which the
+// estimate less eta exceeds the true divergence with probability at most beta:
+// the larger of 4m(1+e^(2 eps))/eta^2, which keeps the bias below eta/2, and
+// 4(1+e^(2 eps))/(beta eta^2), for Chebyshev's inequality.
+func CorrectedHistogramSamples(m int, eps, eta, beta float64) float64 {
+	return math.Max(4*float64(m), 4/beta) * (1 + math.Exp(2*eps)) / (eta * eta)
+}
+
+// RenyiTesterHistogramSamples is line 2 of algorithm 2 of RenyiTester,
+// max(4m, 12)(1+e^(2 eps))/eta^2: right at beta = 1/3, which 12 = 4/beta
+// stands for. With eta = .01, fitted here, it gives the figures of the aDPTester
+// column of its table 1, whose rows seem to be in another order.
+func RenyiTesterHistogramSamples(m int, eps, eta float64) float64 {
+	return math.Max(4*float64(m), 12) * (1 + math.Exp(2*eps)) / (eta * eta)
+}

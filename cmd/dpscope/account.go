@@ -1,11 +1,9 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"strconv"
 	"strings"
 	"text/tabwriter"
 
@@ -18,86 +16,28 @@ import (
 // composition and for groups.
 func accountCommand(args []string, stdout, stderr io.Writer) int {
 	set := cli.NewFlags("dpscope account", stderr)
-	var q accounting.Query
-	var kinds []string
-	for _, k := range accounting.Kinds() {
-		kinds = append(kinds, string(k))
-	}
-	mechanism := set.String("mechanism", "", "what to account for: "+strings.Join(kinds, ", "))
-	optionalVar(set, &q.Sigma, "sigma", "gaussian: standard deviation of the noise")
-	optionalVar(set, &q.Scale, "scale", "laplace: scale of the noise")
-	optionalVar(set, &q.P, "p", "randomised-response: probability of the true answer")
-	optionalVar(set, &q.Epsilon, "epsilon", "pure, approximate, renyi: epsilon of one step")
-	optionalVar(set, &q.StepDelta, "step-delta", "approximate: delta of one step")
-	optionalVar(set, &q.Alpha, "alpha", "renyi: order at which -epsilon holds")
-	optionalVar(set, &q.Rho, "rho", "zcdp: rho of one step")
-	optionalVar(set, &q.Mu, "mu", "gaussian-dp: mu of one step")
-	optionalVar(set, &q.Sensitivity, "sensitivity", "gaussian, laplace: sensitivity of the value; default 1")
-	optionalVar(set, &q.Rate, "rate", "gaussian: Poisson sampling rate of a step, in (0, 1]; default 1")
-	steps, group := 1, 1
-	set.Count(&steps, "steps", 1, "mechanisms in the composition")
-	set.Count(&group, "group", 1, "records that a group has")
-	optionalVar(set, &q.Delta, "delta", "delta at which epsilon is asked, in (0, 1); default 1e-5")
-	optionalVar(set, &q.AtEpsilon, "at-epsilon", "epsilon at which delta is asked too, and of gaussian the noise that one step would need")
-	set.Func("orders", "orders of the curve, increasing, such as `2,4,8`; default: 24 up to 512", func(s string) error {
-		q.Orders = nil
-		for field := range strings.SplitSeq(s, ",") {
-			v, err := strconv.ParseFloat(strings.TrimSpace(field), 64)
-			if err != nil {
-				return fmt.Errorf("%q must be a number", field)
-			}
-			q.Orders = append(q.Orders, v)
-		}
-		return nil
-	})
+	asked := cli.Settings(set, accounting.Keys())
 	var format string
 	set.TextOrJSON(&format)
 	if code, ok := set.Parse(args, 0); !ok {
 		return code
 	}
-	if *mechanism == "" {
+	var q accounting.Query
+	if err := asked.Read(&q); err != nil {
+		return fail(stderr, err)
+	}
+	kinds := accounting.KindNames()
+	if q.Mechanism == "" {
 		return fail(stderr, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "one of " + strings.Join(kinds, ", "), Remedy: "for example -mechanism gaussian -sigma 2"})
 	}
-	q.Mechanism, q.Steps, q.Group = accounting.Kind(*mechanism), &steps, &group
 	if q.Mechanism.Parameters() == nil {
-		return fail(stderr, audit.UnknownName("-mechanism", *mechanism, kinds))
+		return fail(stderr, audit.UnknownName("-mechanism", string(q.Mechanism), kinds))
 	}
 	a, err := accounting.Answer(q)
 	if err != nil {
-		return fail(stderr, flagError(err))
+		return fail(stderr, asked.Blame(err))
 	}
 	return show(stdout, stderr, format, func() string { return accountText(a) }, a)
-}
-
-// optionalVar is a flag for a number that is nil unless given.
-func optionalVar(set *cli.Flags, p **float64, name, usage string) {
-	set.Func(name, usage+", a `number`", func(s string) error {
-		v, err := strconv.ParseFloat(s, 64)
-		if err != nil {
-			return errors.New("must be a number")
-		}
-		*p = &v
-		return nil
-	})
-}
-
-// flagError names the flag where the account names the field.
-func flagError(err error) error {
-	var in *audit.InputError
-	if !errors.As(err, &in) {
-		return err
-	}
-	named := *in
-	switch named.Field {
-	case "stepDelta":
-		named.Field = "-step-delta"
-	case "atEpsilon":
-		named.Field = "-at-epsilon"
-	case "sigma/sensitivity":
-	default:
-		named.Field = "-" + named.Field
-	}
-	return &named
 }
 
 func accountText(a accounting.Account) string {

@@ -12,17 +12,15 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/google"
-	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // auditFlags are the flags of dpscope audit.
 type auditFlags struct {
 	*cli.Flags
 
-	asked    cli.Asked[pair.Plan]
-	workers  *int
-	recorded sampleFlags
-	brought  broughtFlags
+	asked   cli.Asked[pair.Plan]
+	workers *int
+	outside outsideFlags
 
 	out   formatFlags
 	suite planFlags
@@ -32,8 +30,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	f := &auditFlags{Flags: cli.NewFlags("dpscope audit", stderr)}
 	s := f.Flags
 	f.asked = cli.Settings(s, pair.Keys())
-	f.recorded.register(s)
-	f.brought.register(s)
+	f.outside.register(s, pair.OutsideKeys())
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 	f.suite.register(s)
 	f.out.register(s)
@@ -45,35 +42,26 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 	given := map[string]bool{}
 	f.Visit(func(x *flag.Flag) { given[x.Name] = true })
 	p := pair.Plan{Version: pair.PlanVersion}
-	check := f.brought.checkUnused
-	if f.brought.given() {
-		check = f.brought.check
-	}
-	if err := check(given); err != nil {
+	if err := f.outside.read(); err != nil {
 		return p, err
 	}
-	if f.recorded.given() {
-		if err := f.recorded.check(given); err != nil {
-			return p, err
-		}
+	if err := f.outside.check(given); err != nil {
+		return p, err
 	}
 	if err := f.asked.Read(&p); err != nil {
 		return p, err
 	}
+	name := f.outside.Mechanism()
 	switch {
-	case f.recorded.given():
-		p.Mechanism = recorded.MechanismName
-	case f.brought.given():
-		p.Mechanism = string(f.brought.chosen().kind)
+	case name != "":
+		p.Mechanism = name
+		return p, checkOwnClaim(p.Claim)
 	case p.Mechanism == "":
 		return p, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
-	default:
-		if p.Samples == 0 {
-			p.Samples = google.Samples(p.Mechanism)
-		}
-		return p, nil
+	case p.Samples == 0:
+		p.Samples = google.Samples(p.Mechanism)
 	}
-	return p, checkOwnClaim(p.Claim)
+	return p, nil
 }
 
 // strayArgument says which flag an argument without one may want.
@@ -95,7 +83,6 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if len(stray) > 0 {
 		return fail(stderr, strayArgument(stray))
 	}
-	f.recorded.stdin = stdin
 	if f.suite.given() {
 		return auditPlan(f, stdin, stdout, stderr)
 	}
@@ -103,15 +90,17 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if err != nil {
 		return fail(stderr, err)
 	}
-	cat, err := f.recorded.catalogue()
-	if err != nil {
-		return fail(stderr, err)
+	cat := catalogue
+	if r := f.outside.Recorded; len(r.Files) > 0 {
+		if cat, err = recordedCatalogue(r, stdin); err != nil {
+			return fail(stderr, err)
+		}
 	}
 	ctx, stop := untilSignal()
 	defer stop()
 	end := func() {}
-	if f.brought.given() {
-		cat, end, err = f.brought.catalogue(ctx, plan, &f.recorded, stderr)
+	if f.outside.brought() != "" {
+		cat, end, err = f.outside.catalogue(ctx, plan, stderr)
 	}
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintln(stderr, "dpscope: stopped before the first pair of datasets")
@@ -131,7 +120,7 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if err != nil {
 		fail(stderr, err)
 	}
-	name := report.Inputs.Mechanism
+	name := report.Plan.Mechanism
 	if s := report.Inputs.Samples; s != nil {
 		name = s.Files[0].Name
 	}

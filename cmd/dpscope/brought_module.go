@@ -7,13 +7,8 @@ import (
 	"path/filepath"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/user/module"
 )
-
-func (f *broughtFlags) registerModule(s *cli.Flags) {
-	s.StringVar(&f.wasm, "wasm", "", "`file` with a mechanism of yours as a WebAssembly module (docs/abi.md)")
-}
 
 // moduleHost is the command, of no use to others, with which this program runs a
 // module in a process of its own.
@@ -21,11 +16,11 @@ const moduleHost = "host-module"
 
 // openModule reads a module and tries it. For a replay it has to be the report's
 // own.
-func openModule(ctx context.Context, f *broughtFlags, o opening) (outsider, error) {
-	if o.nonFinite == "symbol" {
+func openModule(ctx context.Context, o opening) (outsider, error) {
+	if o.NonFinite == "symbol" {
 		return nil, &audit.InputError{Field: "-nonfinite", Found: "symbol", Want: "refuse with -wasm", Remedy: "let the module put another number in the place of NaN and infinities"}
 	}
-	info, err := os.Stat(f.wasm)
+	info, err := os.Stat(o.Wasm)
 	if err != nil {
 		return nil, err
 	}
@@ -36,13 +31,13 @@ func openModule(ctx context.Context, f *broughtFlags, o opening) (outsider, erro
 		} else if !info.Mode().IsRegular() {
 			found = "no plain file"
 		}
-		return nil, &audit.InputError{Field: f.wasm, Found: found, Want: fmt.Sprintf("a module of at most %d bytes", module.MostBytes)}
+		return nil, &audit.InputError{Field: o.Wasm, Found: found, Want: fmt.Sprintf("a module of at most %d bytes", module.MostBytes)}
 	}
-	data, err := os.ReadFile(f.wasm)
+	data, err := os.ReadFile(o.Wasm)
 	if err != nil {
 		return nil, err
 	}
-	kinds := o.kinds
+	kinds := o.Kinds
 	for _, c := range o.columns {
 		if kinds == nil {
 			kinds = map[string]audit.ColumnKind{}
@@ -53,9 +48,5 @@ func openModule(ctx context.Context, f *broughtFlags, o opening) (outsider, erro
 	if err != nil {
 		return nil, err
 	}
-	m, err := module.Open(ctx, filepath.Base(f.wasm), data, module.Options{Host: []string{self, moduleHost}, Space: o.space, Pair: o.pair, Kinds: kinds, SHA256: o.sha256})
-	if err != nil {
-		return nil, err
-	}
-	return m, nil
+	return module.Open(ctx, filepath.Base(o.Wasm), data, module.Options{Host: []string{self, moduleHost}, Space: o.space, Pair: o.pair, Kinds: kinds, SHA256: o.sha256})
 }

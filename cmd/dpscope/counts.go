@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -64,7 +65,11 @@ func counts(args []string, stdout, stderr io.Writer) int {
 	}
 	r, err := plain.Conclude(p)
 	if err != nil {
-		return fail(stderr, flagError(err))
+		var in *audit.InputError
+		if errors.As(err, &in) {
+			in.Field = "-" + in.Field
+		}
+		return fail(stderr, err)
 	}
 	printed := cli.Print(stdout, format, r.Text, r)
 	return told(stderr, r.Summary, verdictCode(r.Verdict, audit.Completed, *strict && p.Claimed != nil), nil, printed)

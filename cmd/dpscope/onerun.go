@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"os"
@@ -13,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
-	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -114,48 +112,6 @@ func readIntake(name string) (*recorded.File, error) {
 		}
 	}
 	return recorded.Read(f, options)
-}
-
-// verifySource is dpscope verify of a report of a source's audit, with canaries or in
-// one run.
-func verifySource[R interface{ Bounded() bool }](parse func([]byte) (R, error),
-	replay func(context.Context, []source.Spec, *engine.Pool, R, []byte, bool) (engine.Verification, error),
-	name string, data []byte, files []string, workers int, whole bool, stdout, stderr io.Writer) int {
-	report, err := parse(data)
-	if err != nil {
-		return fail(stderr, fmt.Errorf("%s: %w", name, err))
-	}
-	given, err := readOneFile(files)
-	if err != nil {
-		return fail(stderr, err)
-	}
-	v, err := replay(context.Background(), source.Sources(), core.LocalPool(catalogue, workers), report, given, whole)
-	if err != nil {
-		return fail(stderr, fmt.Errorf("%s: %w", name, err))
-	}
-	return printReplay(stdout, v, report.Bounded())
-}
-
-// verifyScores is dpscope verify of a report of scores.
-func verifyScores(name string, data []byte, files []string, whole bool, stdout, stderr io.Writer) int {
-	report, err := scores.ParseReport(data)
-	if err != nil {
-		return fail(stderr, fmt.Errorf("%s: %w", name, err))
-	}
-	var given *scores.Scores
-	switch {
-	case whole && len(files) == 0 && len(report.Plan.Data) > 0:
-		return fail(stderr, &audit.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "name it with -data FILE, twice for two files, or check the bounds from the report's counts alone with -quick"})
-	case whole:
-		if given, err = readScores(files); err != nil {
-			return fail(stderr, err)
-		}
-	}
-	v, err := scores.Verify(report, given)
-	if err != nil {
-		return fail(stderr, fmt.Errorf("%s: %w", name, err))
-	}
-	return printReplay(stdout, v, true)
 }
 
 // readOneFile reads the one file that most audits take, nil for none.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/report/format"
+	"github.com/dpscope/dpscope/wasm/scene"
 )
 
 // formatFlags say what the commands that audit write, and where.
@@ -31,7 +33,7 @@ func (f *formatFlags) register(s *cli.Flags) {
 	s.BoolVar(&f.strict, "strict", false, "exit with 3 when the run is inconclusive")
 	s.Format(&f.format, "what standard output gets: "+strings.Join(format.Formats, ", "), format.Formats...)
 	s.Check(f.check)
-	s.Func("output", "write a `file` beside standard output, as FORMAT=FILE or as FILE whose ending tells the format (.sarif, .json, .xml, .md, .txt); may be given more than once", func(v string) error {
+	s.Func("output", "write a `file` beside standard output, as FORMAT=FILE or as FILE whose ending tells the format (.html, .sarif, .json, .xml, .md, .txt); may be given more than once", func(v string) error {
 		out, err := parseOutput(v)
 		if err == nil {
 			f.files = append(f.files, out)
@@ -42,7 +44,7 @@ func (f *formatFlags) register(s *cli.Flags) {
 }
 
 // endings tell the formats of files.
-var endings = map[string]string{".sarif": format.SARIF, ".json": format.JSON, ".xml": format.JUnit, ".md": format.Markdown, ".txt": format.Text}
+var endings = map[string]string{".html": format.HTML, ".sarif": format.SARIF, ".json": format.JSON, ".xml": format.JUnit, ".md": format.Markdown, ".txt": format.Text}
 
 func parseOutput(v string) (formatFile, error) {
 	if name, path, ok := strings.Cut(v, "="); ok && path != "" && !strings.ContainsAny(name, `/\.`) {
@@ -50,7 +52,7 @@ func parseOutput(v string) (formatFile, error) {
 	}
 	name, ok := endings[strings.ToLower(filepath.Ext(v))]
 	if !ok {
-		return formatFile{}, &audit.InputError{Field: "output", Found: fmt.Sprintf("%q", v), Want: "FORMAT=FILE, or a file that ends in .sarif, .json, .xml, .md or .txt", Remedy: "for example -output markdown=" + v}
+		return formatFile{}, &audit.InputError{Field: "output", Found: fmt.Sprintf("%q", v), Want: "FORMAT=FILE, or a file that ends in .html, .sarif, .json, .xml, .md or .txt", Remedy: "for example -output markdown=" + v}
 	}
 	return formatFile{name, v}, nil
 }
@@ -95,6 +97,7 @@ func (f *formatFlags) place() (*format.Location, error) {
 // write writes all forms, whatever becomes of the others: the files first, so that a
 // reader that closes standard output early costs none.
 func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed error) {
+	run.Pictures = pictures
 	for _, out := range f.files {
 		var data bytes.Buffer
 		err := format.Write(&data, out.format, run)
@@ -108,12 +111,27 @@ func (f *formatFlags) write(stdout io.Writer, run format.Run) (files, printed er
 	return files, format.Write(stdout, f.format, run)
 }
 
+// pictures draws those of a report.
+func pictures(r report.View) ([]format.Picture, error) {
+	views, err := scene.ReportViews(r)
+	out := make([]format.Picture, len(views))
+	for i, v := range views {
+		draw := func(width float64) template.HTML {
+			p := scene.Draw(v, scene.Request{Width: width})
+			out[i].Title, out[i].Words, out[i].Table = p.Title, p.Words, format.PictureTable(p.Table)
+			return template.HTML(p.SVG.Markup()) // which escapes what the report brought
+		}
+		out[i].Narrow, out[i].Wide = draw(format.NarrowWidth), draw(format.WideWidth)
+	}
+	return out, err
+}
+
 // finish writes the report of a single audit in all forms, and returns the exit code.
 func (f *formatFlags) finish(stdout, stderr io.Writer, name string, r report.View) int {
 	place, _ := f.place() // it was checked
 	files, printed := f.write(stdout, format.Run{Audits: []format.Audit{{Name: name, Report: r, Location: place}}, Strict: f.strict})
 	h := r.Head()
-	return told(stderr, h.Summary, verdictCode(h.Verdict, h.Ended.Reason, f.strict), files, printed)
+	return told(stderr, h.Summary, verdictCode(h.Verdict, h.Termination.Reason, f.strict), files, printed)
 }
 
 // verdictCode is the exit code of an audit.

@@ -13,14 +13,11 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
-	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/report/format"
@@ -91,72 +88,20 @@ func (f *planFlags) read(stdin io.Reader) (*suite.File, error) {
 // planned is one audit of a plan, ready to run.
 type planned struct {
 	name  string
-	plan  pair.Plan
-	cat   audit.Catalogue
+	plan  any // of the kind's type
+	given core.Given
 	place *format.Location
 	end   func() // ends what the user brought; nil where there is nothing to end
-
-	// Of an audit of another kind, instead of plan: its plan, and what its files hold.
-	canaries *canary.Plan
-	oneRun   *onerun.Plan
-	scores   *scores.Plan
-	given    core.Given
 }
 
-// run does the audit. A report comes with an error where the run failed; nil where it
-// never began.
+// run does the audit, see [core.Run].
 func (p *planned) run(ctx context.Context, workers int, show *meter) (report.View, error) {
-	pool := core.LocalPool(p.cat, workers)
-	switch {
-	case p.canaries != nil:
-		run := canary.Run{Plan: *p.canaries, File: p.given.File, Sources: source.Sources(), Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}
-		if show.w != nil {
-			run.Progress = show.canaries(*p.canaries)
-		}
-		r, err := run.Do(ctx)
-		return begun(r, r.Schema), err
-	case p.oneRun != nil:
-		r, err := onerun.Run{Plan: *p.oneRun, File: p.given.File, Sources: source.Sources(), Pool: pool, Generator: cli.Generator(), Now: cli.Clock()}.Do(ctx)
-		return begun(r, r.Schema), err
-	case p.scores != nil:
-		r, err := scores.Run(*p.scores, *p.given.Scores, cli.Generator())
-		return begun(r, r.Schema), err
+	g := p.given
+	g.Pool, g.Generator, g.Now, g.Pair = core.LocalPool(g.Catalogue, workers), cli.Generator(), cli.Clock(), show.progress
+	if plan, ok := p.plan.(canary.Plan); ok && show.w != nil {
+		g.Canaries = show.canaries(plan)
 	}
-	r, err := pair.Run{Plan: p.plan, Catalogue: p.cat, Pool: pool, Generator: cli.Generator(), Progress: show.progress, Now: cli.Clock()}.Do(ctx)
-	return begun(r, r.Schema), err
-}
-
-// begun is the report of a run that began, and so has a schema.
-func begun(r report.View, schema string) report.View {
-	if schema == "" {
-		return nil
-	}
-	return r
-}
-
-// resolved is the plan with its defaults filled in, as the report's.
-func (p *planned) resolved() (any, error) {
-	switch {
-	case p.canaries != nil:
-		a, err := p.canaries.Resolve(source.Sources(), p.given.File)
-		if err != nil {
-			return nil, err
-		}
-		return a.Plan, nil
-	case p.oneRun != nil:
-		a, err := p.oneRun.Resolve(source.Sources(), p.given.File)
-		if err != nil {
-			return nil, err
-		}
-		return a.Plan, nil
-	case p.scores != nil:
-		return scores.Resolve(*p.scores, *p.given.Scores)
-	}
-	a, err := p.plan.Resolve(p.cat)
-	if err != nil {
-		return nil, err
-	}
-	return a.Plan, nil
+	return core.Run(ctx, p.plan, g)
 }
 
 // endAll ends what the audits hold.
@@ -178,8 +123,7 @@ func (f *planFlags) prepare(file *suite.File, chosen []int, heard bool, notes io
 	}
 	for k, i := range chosen {
 		e := file.Audits[i]
-		all[k] = planned{name: e.Name, plan: file.Core(i), cat: catalogue}
-		all[k].canaries, all[k].oneRun, all[k].scores = file.Other(i)
+		all[k] = planned{name: e.Name, plan: file.Audit(i), given: core.Given{Catalogue: catalogue}}
 		heard = heard || e.Brought != nil
 		if err := all[k].read(e); err != nil {
 			return nil, nil, nil, at(k, err)
@@ -222,19 +166,15 @@ func (p *planned) read(e suite.Entry) (err error) {
 	case e.Recorded == nil:
 		return nil
 	}
-	flags, choice := recordedFlags(*e.Recorded)
-	files, err := flags.read(flags.options())
-	if err == nil {
-		p.cat, err = withSamples(files, choice, flags.options())
-	}
+	p.given.Catalogue, err = recordedCatalogue(*e.Recorded, nil)
 	return err
 }
 
 // complete starts what the audit needs, and checks it.
 func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) (err error) {
-	if b := e.Brought; b != nil {
-		flags := broughtFlags{exec: b.Exec, wasm: b.Wasm, timeout: command.DefaultTimeout, domain: b.Domain, rows: b.Rows, integer: b.Integer, reach: b.Reach}
-		if p.cat, p.end, err = flags.catalogue(ctx, p.plan, &sampleFlags{kinds: b.Kinds, nonFinite: b.NonFinite}, notes); err != nil {
+	if e.Brought != nil {
+		flags := outsideFlags{Outside: e.Outside(), timeout: command.DefaultTimeout}
+		if p.given.Catalogue, p.end, err = flags.catalogue(ctx, p.plan.(pair.Plan), notes); err != nil {
 			return err
 		}
 	}
@@ -245,17 +185,8 @@ func (p *planned) complete(ctx context.Context, e suite.Entry, notes io.Writer) 
 		}
 		p.place = &l
 	}
-	_, err = p.resolved()
+	_, err = core.Resolve(p.plan, p.given)
 	return err
-}
-
-// recordedFlags are the flags of the command line that read the same files.
-func recordedFlags(r suite.Recorded) (*sampleFlags, recorded.Choice) {
-	f := &sampleFlags{file: r.Files[0], header: r.Header, nonFinite: r.NonFinite, decimal: r.Decimal, kinds: r.Kinds}
-	if len(r.Files) == 2 {
-		f.file2 = r.Files[1]
-	}
-	return f, recorded.Choice{Dataset: r.Dataset, Columns: r.Outputs}
 }
 
 // place is a line of the plan, as seen from the folder in which the command
@@ -317,7 +248,7 @@ func auditPlan(f *auditFlags, stdin io.Reader, stdout, stderr io.Writer) int {
 		if place != nil && file.Audits[chosen[i]].Location == "" {
 			p.place = place
 		}
-		if report.Head().Ended.Reason == audit.Stopped {
+		if report.Head().Termination.Reason == audit.Stopped {
 			end = audit.Stopped
 		}
 		audited = append(audited, suite.Audited{Name: p.name, Report: report})
@@ -394,14 +325,14 @@ func verifyAudit(ctx context.Context, a suite.Audited, todo map[string]planned, 
 		if err := needsPlan(a.Report); err != nil {
 			return v, err
 		}
-		p.cat = catalogue
+		p.given.Catalogue = catalogue
 	}
-	p.given.Catalogue, p.given.Pool, p.given.Whole = p.cat, core.LocalPool(p.cat, workers), whole
+	p.given.Pool, p.given.Whole = core.LocalPool(p.given.Catalogue, workers), whole
 	v, err = core.Verify(ctx, a.Report, p.given)
 	if err != nil || !ok {
 		return v, err
 	}
-	want, err := p.resolved()
+	want, err := core.Resolve(p.plan, p.given)
 	if err != nil {
 		return v, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -105,14 +107,33 @@ func TestReproduceBrought(t *testing.T) {
 		}
 		f, again := readAgain(t, cli)
 		samePlan(t, cat, cli, a, again)
-		space, err := audit.ParseSpace(f.brought.domain, f.brought.rows, again.Relation, f.brought.integer, f.brought.reach)
+		inPlan(t, f.outside.Outside)
+		brought := f.outside.Brought
+		space, err := brought.Space(again.Relation)
 		if err != nil || !reflect.DeepEqual(space, *s) {
 			t.Fatalf("%s: %v\n%+v\nwant\n%+v", cli, err, space, *s)
 		}
-		if !maps.Equal(f.recorded.kinds, kinds) || f.recorded.nonFinite != b.NonFinite || f.brought.exec != b.Name {
-			t.Fatalf("%s: kinds %v", cli, f.recorded.kinds)
+		if !maps.Equal(brought.Kinds, kinds) || brought.NonFinite != b.NonFinite || brought.Exec != b.Name || !reflect.DeepEqual(f.outside.Recorded, pair.Recorded{}) {
+			t.Fatalf("%s: %+v", cli, f.outside.Outside)
 		}
 	})
+}
+
+// inPlan wants a mechanism from outside to be the same in a file of several audits.
+func inPlan(t *rapid.T, o pair.Outside) {
+	e := map[string]any{"name": "a", "claim": audit.Claim{Epsilon: 1}, "recorded": o.Recorded}
+	if o.Recorded.Files == nil {
+		delete(e, "recorded")
+		e["brought"] = o.Brought
+	}
+	text, err := json.Marshal(map[string]any{"version": suite.Version, "audits": []any{e}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := suite.Parse(text, "the plan")
+	if err != nil || !audit.EqualJSON(f.Audits[0].Outside(), o) || f.Audit(0).(pair.Plan).Mechanism != o.Mechanism() {
+		t.Fatalf("%s: %v\n%+v\nwant\n%+v", text, err, f, o)
+	}
 }
 
 // shortest is how many columns that are alike are named one by one, at most.
@@ -134,12 +155,12 @@ func TestReproduceRecorded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	samples, err := recorded.Pair([]*recorded.File{file}, recorded.Choice{})
+	samples, err := recorded.Pair([]*recorded.File{file}, audit.Reading{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		spec := samples.Spec(recorded.Options{})
+		spec := samples.Spec()
 		rec := *spec.Recording
 		rec.Files = []audit.RecordedFile{{Name: rapid.SampledFrom([]string{"a.csv", "it's mine.csv.gz", "-", "ü"}).Draw(t, "file")}}
 		names := rapid.SampledFrom([]string{"x", "y z", "c7", "c007", "c12..", "a=b", "Größe"})
@@ -152,7 +173,7 @@ func TestReproduceRecorded(t *testing.T) {
 		rec.Reading, spec.Recording = r, &rec
 		cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: catalogue.Learners, Finders: catalogue.Finders}
 		p := drawn(t)
-		p.Mechanism = recorded.MechanismName
+		p.Mechanism = audit.RecordedName
 		if rapid.Bool().Draw(t, "own split") {
 			p.Samples, p.Explore = 600, 300
 		}
@@ -163,12 +184,10 @@ func TestReproduceRecorded(t *testing.T) {
 		cli := a.Reproduce().CLI
 		f, again := readAgain(t, cli)
 		samePlan(t, cat, cli, a, again)
-		want := recorded.ReadingOptions(r)
-		if got := f.recorded.options(); got.Header != want.Header || got.NonFinite != want.NonFinite || got.Decimal != want.Decimal || !maps.Equal(got.Kinds, want.Kinds) {
-			t.Fatalf("%s: %+v, want %+v", cli, got, want)
-		}
-		if c := f.recorded.choice(); c.Dataset != r.Dataset || strings.Join(c.Columns, "|") != strings.Join(r.Outputs, "|") || f.recorded.file != rec.Files[0].Name {
-			t.Fatalf("%s: %+v of %s", cli, c, f.recorded.file)
+		inPlan(t, f.outside.Outside)
+		want := pair.Outside{Recorded: pair.Recorded{Files: []string{rec.Files[0].Name}, Reading: r}}
+		if !audit.EqualJSON(f.outside.Outside, want) {
+			t.Fatalf("%s: %+v, want %+v", cli, f.outside.Outside, want)
 		}
 	})
 }

@@ -98,6 +98,10 @@ func serveSource(ctx context.Context, source, addr string, stdout, stderr io.Wri
 	run := func(name string, args ...string) error {
 		cmd := exec.CommandContext(ctx, name, args...)
 		cmd.Dir, cmd.Stdout, cmd.Stderr = source, stdout, stderr
+		// The module as the go command keeps it has go.work, but no module within it.
+		if _, err := os.Stat(filepath.Join(source, "internal", "glog")); err != nil {
+			cmd.Env = append(os.Environ(), "GOWORK=off")
+		}
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		return cmd.Run()
 	}

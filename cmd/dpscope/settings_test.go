@@ -19,6 +19,7 @@ import (
 	"github.com/evanw/esbuild/pkg/api"
 	"pgregory.net/rapid"
 
+	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
@@ -105,6 +106,10 @@ func inThePage[P any](t *testing.T, all []address[P], parse func([]byte) (P, err
 	var known struct {
 		Mechanisms []audit.MechanismListing `json:"mechanisms"`
 		Sources    []map[string]any         `json:"sources"`
+		Accounts   []map[string]any         `json:"accounts"`
+	}
+	for _, k := range accounting.Kinds() {
+		known.Accounts = append(known.Accounts, map[string]any{"kind": k, "fields": k.Fields()})
 	}
 	known.Mechanisms = catalogue.Listing().Mechanisms
 	for _, s := range source.Sources() {
@@ -441,4 +446,49 @@ func TestDocumentedFlags(t *testing.T) {
 	if err != nil || named < 5 {
 		t.Errorf("%d flags in tables: %v", named, err)
 	}
+}
+
+func TestReproduceAccount(t *testing.T) {
+	keys := accounting.Keys()
+	// The page asks with the defaults that it shows, of what the kind takes.
+	shown := func(q accounting.Query) (accounting.Query, error) {
+		fields := q.Mechanism.Fields()
+		texts := settings.Texts{}
+		for i, k := range settings.Describe(keys) {
+			if given := settings.Written(keys[i:i+1], q, accounting.Query{}); len(given) > 0 {
+				texts[k.Name] = given[0].Value
+			} else if slices.Contains(fields, k.Fields[0][1:]) && k.Form.Empty != "" {
+				texts[k.Name] = k.Form.Empty
+			}
+		}
+		return q, settings.Read(keys, texts, &q)
+	}
+	var addresses []address[accounting.Query]
+	rapid.Check(t, func(t *rapid.T) {
+		q := accounting.Query{Mechanism: rapid.SampledFrom(accounting.Kinds()).Draw(t, "kind")}
+		at := map[string]**float64{"sigma": &q.Sigma, "scale": &q.Scale, "p": &q.P, "epsilon": &q.Epsilon,
+			"stepDelta": &q.StepDelta, "alpha": &q.Alpha, "rho": &q.Rho, "mu": &q.Mu, "sensitivity": &q.Sensitivity, "rate": &q.Rate, "delta": &q.Delta, "atEpsilon": &q.AtEpsilon}
+		for _, name := range slices.Concat(q.Mechanism.Parameters(), q.Mechanism.Options(), []string{"delta", "atEpsilon"}) {
+			*at[name] = sometimes(t, name, rapid.Ptr(rapid.Float64Range(1e-40, 1e40), false))
+		}
+		q.Steps, q.Group = sometimes(t, "steps", rapid.Ptr(rapid.IntRange(1, accounting.MaxSteps), false)), sometimes(t, "group", rapid.Ptr(rapid.IntRange(1, accounting.MaxGroup), false))
+		var fragment strings.Builder
+		fragment.WriteString("#v=1&account=" + string(q.Mechanism))
+		for i, k := range settings.Describe(keys) {
+			if given := settings.Written(keys[i:i+1], q, accounting.Query{}); k.Form != nil && len(given) > 0 {
+				fragment.WriteString("&a." + k.Fields[0][1:] + "=" + url.QueryEscape(given[0].Value))
+			}
+		}
+		want, err := shown(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		addresses = append(addresses, address[accounting.Query]{fragment.String(), "account", want, shown})
+		q.Orders = sometimes(t, "orders", rapid.SliceOfN(rapid.Float64Range(1, 1e6), 1, 4))
+		asksAgain(t, audit.Reproduce{CLI: q.Command()}, accounting.Query{}, func() (*cli.Flags, cli.Asked[accounting.Query]) {
+			f := cli.NewFlags("dpscope account", io.Discard)
+			return f, cli.Settings(f, accounting.Keys())
+		}, keys, func(q accounting.Query) (accounting.Query, error) { return q, nil }, q)
+	})
+	inThePage(t, addresses, func(data []byte) (q accounting.Query, err error) { return q, audit.DecodeStrict(data, "account", &q) })
 }

@@ -127,7 +127,7 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	single, err := pair.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	single, err := pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,11 +174,11 @@ func TestSignalsWhileVerifying(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := pair.Run{Plan: plan.Core(0), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	r, err := pair.Run{Plan: plan.Audit(0).(pair.Plan), Catalogue: catalogue, Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.Settings.Samples, r.Termination.SamplesUsed = pair.MaxSamples, pair.MaxSamples
+	r.Plan.Samples, r.Termination.SamplesUsed = pair.MaxSamples, pair.MaxSamples
 	r.Evidence.Table.N[0] += pair.MaxSamples - r.Evidence.Table.Pairs()
 	data, err := audit.Canonical(suite.NewReport(plan, audit.Generator{}, []suite.Audited{{Name: "a", Report: r}}))
 	if err != nil {

@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/core/suite"
@@ -33,14 +33,15 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		files = append(files, v)
 		return nil
 	})
-	recorded := sampleFlags{stdin: stdin}
-	recorded.registerFiles(set)
-	var brought broughtFlags
-	brought.registerNames(set)
+	outside := outsideFlags{stdin: stdin}
+	outside.register(set, settings.Only(pair.OutsideKeys(), "samples-file", "samples-file2", "exec", "wasm"))
 	var plan planFlags
 	plan.registerFile(set)
 	if code, ok := set.Parse(args, 1); !ok {
 		return code
+	}
+	if err := outside.read(); err != nil {
+		return fail(stderr, err)
 	}
 	n := *workers
 	name := set.Arg(0)
@@ -48,46 +49,40 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if err != nil {
 		return fail(stderr, err)
 	}
-	switch report.ReportKindOf(data) {
-	case suite.ReportKind:
+	if report.KindOf(data) == suite.ReportKind {
 		return verifyPlan(name, data, plan, n, !*quick, stdin, stdout, stderr)
-	case canary.Kind:
-		return verifySource(canary.ParseReport, canary.Verify, name, data, files, n, !*quick, stdout, stderr)
-	case onerun.Kind:
-		return verifySource(onerun.ParseReport, onerun.Verify, name, data, files, n, !*quick, stdout, stderr)
-	case scores.Kind:
-		return verifyScores(name, data, files, !*quick, stdout, stderr)
 	}
-	if len(files) > 0 {
-		return fail(stderr, &audit.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries, one-run or scores", Remedy: "leave the flag out"})
+	r, err := core.ParseReport(data)
+	if err != nil {
+		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
 	if plan.file != "" {
 		return fail(stderr, &audit.InputError{Field: "-plan", Found: "given", Want: "absent but for a report of dpscope audit -plan", Remedy: "leave the flag out"})
 	}
-	report, newer, err := pair.ParseReport(data)
-	if err != nil {
-		return fail(stderr, fmt.Errorf("%s: %w", name, err))
-	}
-	if newer {
-		return fail(stderr, &audit.InputError{Field: name + ": schemaVersion", Found: fmt.Sprint(report.SchemaVersion),
-			Want: fmt.Sprintf("at most %d", pair.SchemaVersion), Remedy: "verify it with the version of dpscope that wrote it"})
-	}
-	var cat audit.Catalogue
-	ctx, end := context.Background(), func() {}
-	note := ""
-	if brought.given() || report.Inputs.Brought != nil && !recorded.given() {
-		var stop context.CancelFunc
-		ctx, stop = untilSignal() // what was brought has to be ended
-		defer stop()
-		cat, end, note, err = brought.replay(ctx, report)
+	ctx := context.Background()
+	g := core.Given{Catalogue: catalogue, Whole: !*quick}
+	note, end := "", func() {}
+	if own, ok := r.(pair.Report); ok {
+		if len(files) > 0 {
+			return fail(stderr, &audit.InputError{Field: "-data", Found: "given", Want: "absent but for a report of dpscope canaries, one-run or scores", Remedy: "leave the flag out"})
+		}
+		if outside.brought() != "" || own.Inputs.Brought != nil && len(outside.Recorded.Files) == 0 {
+			var stop context.CancelFunc
+			ctx, stop = untilSignal() // what was brought has to be ended
+			defer stop()
+			g.Catalogue, end, note, err = outside.replay(ctx, own)
+		} else {
+			g.Catalogue, note, err = outside.replayRecorded(own)
+		}
 	} else {
-		cat, note, err = recorded.replay(report)
+		err = readGiven(&g, r, files)
 	}
 	if err != nil {
 		return fail(stderr, fmt.Errorf("%s: %w", name, err))
 	}
 	defer end()
-	v, err := pair.Verify(ctx, cat, core.LocalPool(cat, n), report, !*quick)
+	g.Pool = core.LocalPool(g.Catalogue, n)
+	v, err := core.Verify(ctx, r, g)
 	if ctx.Err() != nil {
 		return fail(stderr, cli.ErrStopped)
 	}
@@ -97,7 +92,21 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	if note != "" {
 		v.Notes = append(v.Notes, note)
 	}
-	return printVerification(stdout, v, report)
+	return printVerification(stdout, v, r)
+}
+
+// readGiven reads the files that the audit of r was given.
+func readGiven(g *core.Given, r report.View, files []string) (err error) {
+	own, ofScores := r.(scores.Report)
+	switch {
+	case !ofScores:
+		g.File, err = readOneFile(files)
+	case g.Whole && len(files) == 0 && len(own.Plan.Data) > 0:
+		return &audit.InputError{Field: "-data", Found: "absent", Want: "the file of scores, or both", Remedy: "name it with -data FILE, twice for two files, or check the bounds from the report's counts alone with -quick"}
+	case g.Whole:
+		g.Scores, err = readScores(files)
+	}
+	return err
 }
 
 // printVerification says what the replay of an audit found, and returns the exit code.
@@ -135,8 +144,8 @@ func printReplay(stdout io.Writer, v engine.Verification, bounded bool) int {
 
 func printLines(stdout io.Writer, v engine.Verification) {
 	fmt.Fprintln(stdout, phrase.Visible(v.Summary))
-	for _, what := range v.Checked {
-		fmt.Fprintf(stdout, "  same: %s\n", phrase.Line(what))
+	if len(v.Checked) > 0 {
+		fmt.Fprintf(stdout, "  same: %s\n", phrase.Line(strings.Join(v.Checked, ", ")))
 	}
 	for _, what := range v.Differences {
 		fmt.Fprintf(stdout, "  DIFFERS: %s\n", phrase.Line(what))

@@ -1,9 +1,12 @@
 package calibration
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"sort"
+	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
@@ -168,17 +171,6 @@ func (c *Count) judge(beta, level float64) {
 func groups(rows []Row) []Group {
 	at := map[string]int{}
 	all := []Group{}
-	add := func(name string, r Row) {
-		i, ok := at[name]
-		if !ok {
-			i = len(all)
-			at[name] = i
-			all = append(all, Group{Name: name})
-		}
-		all[i].Cells++
-		all[i].Alarms += r.Alarms
-		all[i].Of += r.Of
-	}
 	for _, r := range rows {
 		if r.Unjudged != "" || !r.Met {
 			continue
@@ -188,7 +180,15 @@ func groups(rows []Row) []Group {
 		if r.Block == Guarantees && r.Plan.Anytime {
 			name += ", anytime"
 		}
-		add(name, r)
+		i, ok := at[name]
+		if !ok {
+			i = len(all)
+			at[name] = i
+			all = append(all, Group{Name: name})
+		}
+		all[i].Cells++
+		all[i].Alarms += r.Alarms
+		all[i].Of += r.Of
 	}
 	return slices.DeleteFunc(all, func(g Group) bool { return g.Cells < 2 })
 }
@@ -200,11 +200,60 @@ func Settings(cells []Cell) []Setting {
 		if c.Block != Learners || slices.ContainsFunc(list, func(s Setting) bool { return s.Mechanism == c.Plan.Mechanism }) {
 			continue
 		}
-		s := settings[c.Plan.Mechanism]
-		if s.why == "" {
-			s.why = "not known to be met"
-		}
+		s := met[c.Plan.Mechanism]
+		s.why = cmp.Or(s.why, "not known to be met")
 		list = append(list, Setting{Mechanism: c.Plan.Mechanism, Parameters: c.Plan.Parameters, Claim: c.Claim.String(), Pair: s.at, Why: s.why, Alone: s.exact > 0})
 	}
 	return list
+}
+
+// Sentence says what came out; beta is what is allowed.
+func (c Count) Sentence(beta float64) string {
+	if c.Of == 0 {
+		return "No audit has ended."
+	}
+	audits := "audits of mechanisms that keep their claim raised"
+	if c.Of == 1 {
+		audits = "audit of a mechanism that keeps its claim raised"
+	}
+	count := fmt.Sprintf("%d of %d %s a false alarm", c.Alarms, c.Of, audits)
+	if c.Alarms == 0 {
+		count = fmt.Sprintf("%d %s no false alarm", c.Of, audits)
+	}
+	return fmt.Sprintf("%s: %s (99\u00a0%% interval: %s), allowed %s.", count, c.RateWords(), c.IntervalWords(), Percent(beta))
+}
+
+// RateWords is the rate in percent; "–" without any run.
+func (c Count) RateWords() string {
+	if c.Of == 0 {
+		return "–"
+	}
+	return rounded(c.Rate, math.Round) + "\u00a0%"
+}
+
+// IntervalWords is the 99 % interval of the rate in percent, rounded outwards.
+func (c Count) IntervalWords() string {
+	if c.Of == 0 {
+		return "–"
+	}
+	return rounded(c.Lower, math.Floor) + " to " + rounded(c.Upper, math.Ceil) + "\u00a0%"
+}
+
+// Percent is a share that is no estimate.
+func Percent(share float64) string {
+	return strconv.FormatFloat(100*share, 'g', 10, 64) + "\u00a0%"
+}
+
+// rounded is a share in percent: a decimal, two below one percent.
+func rounded(share float64, to func(float64) float64) string {
+	decimals, unit := 1, 10.0
+	if share < 0.01 {
+		decimals, unit = 2, 100
+	}
+	switch v := to(100*share*unit) / unit; v {
+	case 0, 100:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	default:
+		return strconv.FormatFloat(v, 'f', decimals, 64)
+	}
 }

@@ -1,11 +1,16 @@
 package calibration
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -151,8 +156,7 @@ func (l *list) base(m audit.MechanismSpec, s setting) pair.Plan {
 	p := pair.Plan{Version: pair.PlanVersion, Mechanism: m.Name, Parameters: s.parameters, Samples: l.Samples, Explore: l.Explore,
 		Trials: l.Trials, Beta: l.Beta, Anytime: l.Anytime, Finder: audit.Auto, Learner: audit.Auto}
 	if s.exact > 0 {
-		claim := audit.DPClaim(s.exact+marginal, 0)
-		p.Claim = &claim
+		p.Claim = new(audit.DPClaim(s.exact+marginal, 0))
 	}
 	return p
 }
@@ -173,7 +177,7 @@ func (l *list) add(c Cell) error {
 }
 
 func (l *list) learners(m audit.MechanismSpec) error {
-	s := settings[m.Name]
+	s := met[m.Name]
 	plan := l.base(m, s)
 	a, err := plan.Resolve(l.cat)
 	if err != nil {
@@ -216,7 +220,7 @@ func (l *list) learners(m audit.MechanismSpec) error {
 }
 
 func (l *list) finders(m audit.MechanismSpec) error {
-	s := settings[m.Name]
+	s := met[m.Name]
 	if s.exact > 0 {
 		s = setting{why: "the mechanism's own claim"}
 	}
@@ -259,3 +263,168 @@ func (l *list) fewestTrials(plan pair.Plan, f audit.FinderSpec) (int, error) {
 // mostTrials is how many a cell is given at most where its finder asks for more
 // than the plan has.
 const mostTrials = 12
+
+// Small is a plan of a minute: what is chosen where nothing is, on mechanisms
+// whose claims are met on a pair in reach.
+func Small() Plan {
+	return Plan{Runs: 40, Samples: 1000, Explore: 1000, Trials: 3, Beta: 0.05, Seed: 1, Learners: []string{audit.Auto},
+		Mechanisms: []string{"randomised-response", "laplace-mean", "noisy-max-exponential", "noisy-histogram", "rappor-once"}}
+}
+
+// Block is what the cells of a plan are about.
+type Block string
+
+const (
+	Learners   Block = "learners"   // each learner, with the default finder
+	Finders    Block = "finders"    // each finder, with the default learner
+	Guarantees Block = "guarantees" // each kind of claim, at its exact value
+)
+
+// Cell is one plan to be run under many seeds. Its claim holds.
+type Cell struct {
+	Block   Block       `json:"block"`
+	Name    string      `json:"name"`    // no two cells of a plan have the same
+	Subject string      `json:"subject"` // the learner, finder or kind of claim
+	Plan    pair.Plan   `json:"plan"`    // but the seed
+	Claim   audit.Claim `json:"claim"`
+	// Met: on some pair that is within the cell's reach the truth is the
+	// claim.
+	Met  bool `json:"met"`
+	Runs int  `json:"runs"`
+	// Unjudged says why alarms are not counted against dpscope; empty where
+	// they are.
+	Unjudged string `json:"unjudged,omitempty"`
+}
+
+// Outcome is how one run ended.
+type Outcome struct {
+	Verdict audit.Verdict
+	Share   float64 // certified bound over what the claim allows; 0 where there is none
+	Note    string  // why it failed
+}
+
+// Audit does run number run, 0, 1, ..., in this process. A run that fails, as
+// where a learner learns nothing, is an outcome; a run that was stopped, and a
+// plan that is refused, are errors.
+func (c Cell) Audit(ctx context.Context, cat audit.Catalogue, seed uint64, run int) (Outcome, error) {
+	return c.AuditOn(ctx, cat, pair.LocalPool(cat, 1), seed, run)
+}
+
+// AuditOn does on a pool what [Cell.Audit] does, to the same outcome. Workers
+// that were lost are an error.
+func (c Cell) AuditOn(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, seed uint64, run int) (Outcome, error) {
+	plan := c.Plan
+	plan.Seed = stream.New(stream.Key{Seed: seed, Purpose: "calibration/" + c.Name, Trial: run}).Uint64() & audit.MaxSeed
+	if _, err := plan.Resolve(cat); err != nil {
+		return Outcome{}, err
+	}
+	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(ctx)
+	if err == nil && report.Termination.Reason == audit.Stopped {
+		return Outcome{}, context.Cause(ctx)
+	}
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, engine.ErrWorkerLost) {
+		return Outcome{}, err
+	}
+	o := Outcome{Verdict: report.Verdict}
+	if err != nil {
+		o.Note = err.Error()
+	}
+	if report.LowerBound != nil {
+		o.Share = *report.LowerBound / c.Claim.Limit()
+	}
+	return o, nil
+}
+
+// guarantee is a claim that the first pair of a mechanism meets exactly.
+type guarantee struct {
+	mechanism  string
+	parameters audit.Params
+	claim      audit.Claim
+	through    float64 // order, for a pure claim; 0: tested by an event
+}
+
+func (g guarantee) kind() string {
+	if g.through > 0 {
+		return "pure, through Rényi"
+	}
+	return string(g.claim.Kind)
+}
+
+// guarantees on three pairs of laws whose every quantity is known: randomised
+// response (answers), Laplace noise of scale 1/epsilon on a count that moves by
+// 1 (noisy-histogram of one bin), and Gaussians mu = 1/sigma apart (dp-sgd).
+func guarantees() []guarantee {
+	answers := func(epsilon float64, claim audit.Claim, through float64) guarantee {
+		return guarantee{"randomised-response", params("epsilon", epsilon), claim, through}
+	}
+	laplace := func(epsilon float64, claim audit.Claim) guarantee {
+		return guarantee{"noisy-histogram", params("epsilon", epsilon, "bins", 1.0), claim, 0}
+	}
+	gaussian := func(sigma float64, claim audit.Claim) guarantee {
+		return guarantee{"dp-sgd", params("sigma", sigma, "clip", 1.0), claim, 0}
+	}
+	renyi := func(alpha, epsilon float64) audit.Claim {
+		return audit.Claim{Kind: audit.Renyi, Alpha: alpha, Epsilon: epsilon}
+	}
+	mu := func(mu float64) audit.Claim { return audit.Claim{Kind: audit.GaussianDP, Mu: mu} }
+	rho := func(rho float64) audit.Claim { return audit.Claim{Kind: audit.ZCDP, Rho: rho} }
+	all := []guarantee{
+		answers(1, audit.DPClaim(1, 0), 0),
+		answers(0.1, audit.DPClaim(0.1, 0), 0),
+		answers(4, audit.DPClaim(4, 0), 0),
+		laplace(1, audit.DPClaim(1, 0)),
+
+		gaussian(2, audit.DPClaim(0.5, accounting.GaussianDelta(2, 1, 0.5))),
+		gaussian(1, audit.DPClaim(1, accounting.GaussianDelta(1, 1, 1))),
+		gaussian(1, audit.DPClaim(accounting.GaussianEpsilon(1, 1, 0.01), 0.01)),
+		// Laplace noise at e < epsilon: delta = 1 - e^((e-epsilon)/2).
+		laplace(1, audit.DPClaim(0.5, 1-stream.Exp(-0.25))),
+	}
+	for _, alpha := range []float64{1.25, 2, 8} {
+		all = append(all, gaussian(2, renyi(alpha, accounting.Gaussian{Sigma: 2, Sensitivity: 1}.At(alpha))))
+	}
+	for _, alpha := range []float64{2, 16} {
+		all = append(all, laplace(1, renyi(alpha, accounting.Laplace{Scale: 1, Sensitivity: 1}.At(alpha))))
+	}
+	return append(all,
+		answers(1, renyi(4, bounds.RandomisedResponseRenyi(1, 4)), 0),
+		gaussian(2, rho(0.125)), gaussian(1, rho(0.5)),
+		gaussian(2, mu(0.5)), gaussian(1, mu(1)),
+		answers(1, mu(bounds.GaussianMuOfPure(1)), 0),
+		answers(1, audit.DPClaim(1, 0), 2), answers(1, audit.DPClaim(1, 0), 8), answers(0.1, audit.DPClaim(0.1, 0), 2),
+	)
+}
+
+// guarantees lists the cells of all kinds of claims, fixed and anytime, on the
+// first pair and with histograms, which see all that one number shows.
+func (l *list) guarantees() error {
+	for _, anytime := range []bool{false, true} {
+		for _, g := range guarantees() {
+			m, err := l.cat.Mechanism(g.mechanism)
+			if err != nil || !l.wants(m.Name) {
+				continue // a catalogue may be without it
+			}
+			plan := l.base(m, setting{parameters: g.parameters})
+			claim := g.claim
+			plan.Claim, plan.ThroughRenyi, plan.Learner, plan.Anytime = &claim, g.through, "histogram", anytime
+			runs := guaranteeRuns * l.Runs
+			if anytime {
+				runs = anytimeRuns * l.Runs
+				plan.Samples = max(plan.Samples, AnytimeSamples)
+			}
+			a, err := plan.Resolve(l.cat)
+			if err != nil {
+				return err
+			}
+			plan.Pair = &m.Pairs(a.Plan.Parameters, a.Plan.Relation)[0]
+			name := fmt.Sprintf("%s on %s", claim, g.mechanism)
+			if g.through > 0 {
+				name = fmt.Sprintf("%s through alpha = %g on %s", claim, g.through, g.mechanism)
+			}
+			if err := l.add(Cell{Block: Guarantees, Name: name, Subject: g.kind(), Plan: plan, Runs: runs, Met: true}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -41,10 +41,10 @@ func BenchmarkJudge(b *testing.B) {
 		})
 	}
 	j := s.Judge(bounds.CanaryPairedBetting, 0)
+	ev := &Evidence{Gathered: Gathered{Stakes: bounds.TuneCanary(j.Explored, 4096, 1e-5, 0.05), Explored: Counted{Table: &j.Explored}, Certified: Counted{Table: &j.Table}}}
 	b.Run("report", func(b *testing.B) {
 		for b.Loop() {
-			r := Report{Plan: a.Plan}
-			r.conclude(j.Table, bounds.TuneCanary(j.Explored, 4096, 1e-5, 0.05))
+			Conclude(a, ev, audit.Termination{Reason: audit.Completed}, nil)
 		}
 	})
 }

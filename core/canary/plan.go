@@ -1,22 +1,17 @@
 package canary
 
 import (
-	"encoding/hex"
 	"fmt"
 	"math"
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/canary/train"
 	"github.com/dpscope/dpscope/report"
-	"github.com/dpscope/dpscope/stream"
 )
-
-func (p Plan) Promise() report.Promise {
-	return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
-}
 
 // PlanVersion is the version of the plan's JSON form.
 const PlanVersion = 1
@@ -58,6 +53,11 @@ type Plan struct {
 	Seed   uint64  `json:"seed"`           // at most audit.MaxSeed
 }
 
+// Promise is what the audit is against; of a plan with a claim.
+func (p Plan) Promise() report.Promise {
+	return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
+}
+
 // ParsePlan reads a plan from JSON; unknown fields are refused. A claim that names
 // no delta has [DefaultDelta].
 func ParsePlan(data []byte) (Plan, error) {
@@ -75,17 +75,16 @@ type Audit struct {
 	Plan  Plan // every field set
 	Spec  source.Spec
 	Setup source.Setup
-	Notes []string // what was changed from what was asked, in words
 }
 
 // Resolve checks a plan against the sources and fills in its defaults. file is
 // the content of the user's file, nil if there is none.
 func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
-	return p.resolve(sources, func(a *Audit) error { return a.TakeFile(file) })
+	return p.resolve(sources, func(f source.Fields, s *source.Setup) error { return f.TakeFile(s, file) })
 }
 
 // resolve does it with what take makes of the data.
-func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, error) {
+func (p Plan) resolve(sources []source.Spec, take func(source.Fields, *source.Setup) error) (*Audit, error) {
 	if p.Version != PlanVersion {
 		return nil, &audit.InputError{Field: "canary plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
 	}
@@ -94,7 +93,12 @@ func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, e
 	if a.Spec, err = source.FindSource(sources, p.Source); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{a.ResolveClaim, a.ResolveRelation, a.resolveCounts, a.resolveBound, func() error { return take(a) }} {
+	f := source.Fields{Spec: a.Spec, Designs: a.Spec.Designs, Parameters: p.Parameters, Claim: &a.Plan.Claim, Defaulted: p.DeltaDefaulted,
+		Relation: &a.Plan.Relation, Design: &a.Plan.Design, Pool: p.Pool, CSV: p.CSV, Data: &a.Plan.Data}
+	if a.Setup, err = f.Setup(); err != nil {
+		return nil, err
+	}
+	for _, step := range []func() error{a.resolveCounts, a.resolveBound, func() error { return take(f, &a.Setup) }} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -110,59 +114,6 @@ func (p Plan) resolve(sources []source.Spec, take func(*Audit) error) (*Audit, e
 		a.Plan.Pool = &pool
 	}
 	return a, nil
-}
-
-func (a *Audit) ResolveClaim() error {
-	claim, err := report.ResolveClaim(a.Plan.Claim, a.Plan.DeltaDefaulted)
-	if err != nil {
-		return err
-	}
-	params, err := audit.ResolveParams(a.Spec.Params, a.Plan.Parameters, claim)
-	if err != nil {
-		return fmt.Errorf("source %s: %w", a.Spec.Name, err)
-	}
-	a.Plan.Claim, a.Setup.Claim, a.Setup.Params = &claim, claim, params
-	return nil
-}
-
-func (a *Audit) ResolveRelation() error {
-	p := &a.Plan
-	if p.Relation == "" {
-		p.Relation = a.Spec.Relations[0]
-	}
-	if err := report.CheckRelation(p.Relation, a.Spec.Relations...); err != nil {
-		return err
-	}
-	if p.Design == "" {
-		p.Design = a.Spec.Designs[0]
-	}
-	if !slices.Contains(a.Spec.Designs, p.Design) {
-		return audit.UnknownName("design", string(p.Design), report.Texts(a.Spec.Designs))
-	}
-	a.Setup.Relation, a.Setup.Design, a.Setup.CSV = p.Relation, p.Design, p.CSV
-	if p.CSV != nil && !a.Spec.TakesData {
-		return &audit.InputError{Field: "csv", Path: "/csv", Found: "given for " + a.Spec.Name, Want: "absent: it takes no file of examples"}
-	}
-	pools := p.Design == source.TailSingular || p.Design == source.Vectors
-	if p.Pool != nil && !pools {
-		return &audit.InputError{Field: "pool", Path: "/pool", Found: fmt.Sprintf("given for the design %q", p.Design), Want: fmt.Sprintf("absent but for %q and %q", source.TailSingular, source.Vectors)}
-	}
-	if p.Pool != nil {
-		a.Setup.Pool = *p.Pool
-	}
-	if !pools {
-		return nil
-	}
-	if a.Setup.Pool.Scale == "" {
-		a.Setup.Pool.Scale = source.UnitNorm
-	}
-	if known := []source.Scale{source.UnitNorm, source.MedianNorm, source.OwnNorm}; !slices.Contains(known, a.Setup.Pool.Scale) {
-		return audit.UnknownName("scale", string(a.Setup.Pool.Scale), report.Texts(known))
-	}
-	if a.Setup.Pool.Tail != 0 && p.Design != source.TailSingular {
-		return &audit.InputError{Field: "tail", Found: fmt.Sprint(a.Setup.Pool.Tail), Want: fmt.Sprintf("absent but for the design %q", source.TailSingular)}
-	}
-	return nil
 }
 
 func (a *Audit) resolveCounts() error {
@@ -187,12 +138,9 @@ func (a *Audit) resolveCounts() error {
 			return &audit.InputError{Field: n.name, Found: fmt.Sprint(n.value), Want: fmt.Sprintf("in [1, %d]: the %s", source.MaxCanaries, n.what)}
 		}
 	}
-	most := source.MaxScores / (p.K + p.M)
+	most := p.mostExplored()
 	if p.Explore == 0 {
-		if p.Explore = p.Runs; p.Explore > most {
-			p.Explore = most
-			a.Notes = append(a.Notes, fmt.Sprintf("explored with %d runs, the most whose scores fit into memory, instead of %d", most, p.Runs))
-		}
+		p.Explore = min(p.Runs, most)
 	}
 	if p.Explore < 1 || p.Explore > most {
 		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [1, %d] with k = %d and m = %d", most, p.K, p.M), Remedy: "0 means as many as runs, up to that"}
@@ -229,39 +177,80 @@ func (a *Audit) resolveBound() error {
 	return nil
 }
 
-// TakeFile checks the user's file against the plan and prepares it.
-func (a *Audit) TakeFile(file []byte) error {
-	p := &a.Plan
-	needs := a.Spec.NeedsData != nil && a.Spec.NeedsData(p.Design)
-	switch {
-	case file == nil && (needs || p.Data != ""):
-		return &audit.InputError{Field: "data", Path: "/data", Found: "absent", Want: fmt.Sprintf("a file for the design %q of %s", p.Design, a.Spec.Name), Remedy: "give a CSV file of vectors, one a line"}
-	case file == nil:
-		return nil
-	case !needs && !a.Spec.TakesData:
-		return &audit.InputError{Field: "data", Path: "/data", Found: "given", Want: fmt.Sprintf("absent for the design %q of %s", p.Design, a.Spec.Name)}
-	}
-	sum := stream.SHA256(file)
-	found := hex.EncodeToString(sum[:])
-	if p.Data != "" && p.Data != found {
-		return &audit.InputError{Field: "data", Path: "/data", Found: "a file with SHA-256 " + found, Want: "the file with SHA-256 " + p.Data, Remedy: "give the file that the audit was made with"}
-	}
-	p.Data = found
-	a.Setup.Data = file
-	if a.Spec.Prepare == nil {
-		return nil
-	}
-	data, err := a.Spec.Prepare(&a.Setup, file)
-	a.Setup.Data = data
-	return audit.At("/data", err)
-}
+// mostExplored are the exploration runs whose scores fit into memory.
+func (p Plan) mostExplored() int { return source.MaxScores / (p.K + p.M) }
 
-// single is the same audit with one canary, for equation 10.
+// single is the same audit with one canary, by the first-order Wilson interval, as
+// equation 10 has it.
 func (a *Audit) single() *Audit {
 	b := *a
 	off := false
-	b.Plan.K, b.Plan.M, b.Plan.Single = 1, 1, &off
+	b.Plan.K, b.Plan.M, b.Plan.Single, b.Plan.Interval = 1, 1, &off, bounds.CanaryWilson1
 	b.Setup.K, b.Setup.M = 1, 1
-	b.Notes = nil
 	return &b
+}
+
+// Keys are the settings of an audit with canaries, in the order in which a report
+// names them.
+func Keys() []settings.Key[Plan] {
+	keys := []settings.Key[Plan]{source.SourceKey(func(p *Plan) *string { return &p.Source }, func(source.Spec) bool { return true })}
+	keys = append(keys, source.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted },
+		"; the source's own noise follows it unless -param sets it", "no noise of Gaussian kind keeps a claim of 0")...)
+	keys = append(keys, []settings.Key[Plan]{
+		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
+			Usage: "neighbouring relation of the claim: add-remove or replace; default: the source's first",
+			Form:  &settings.Form{Place: "run", Label: "Neighbours", Hint: "of the claim"}},
+		{Name: "design", At: settings.Word(func(p *Plan) *source.Design { return &p.Design }),
+			Usage: "distribution of the canaries: sphere, orthogonal, random-gradients, tail-singular, vectors, data-poisoning; default: the source's first",
+			Form:  &settings.Form{Place: "run", Label: "Canaries", Hint: "their distribution"}},
+		{Name: "tail", Field: "pool/tail", At: settings.Whole(func(p *Plan) *int { return &p.pool().Tail }), Range: settings.In(1, source.MaxCells),
+			Usage: "how many singular vectors; default: half of all",
+			Form:  &settings.Form{Place: "file", Label: "Tail", Hint: "how many singular vectors, those of the smallest values", Empty: "half of all"}},
+		{Name: "scale", Field: "pool/scale", At: settings.Word(func(p *Plan) *source.Scale { return &p.pool().Scale }),
+			Usage: "norm of vectors from a file: unit, median (of its rows) or own; default unit",
+			Form:  &settings.Form{Place: "file", Label: "Norm of the vectors"}},
+		{Name: "distinct", Field: "pool/distinct", At: settings.Switch(func(p *Plan) *bool { return &p.pool().Distinct }),
+			Usage: "no vector of the file comes twice in a run",
+			Form:  &settings.Form{Place: "file", Label: "No vector twice in a run"}},
+	}...)
+	keys = append(keys, source.CSVKeys(func(p *Plan) **train.CSV { return &p.CSV }, "a file of examples")...)
+	return append(append(keys, []settings.Key[Plan]{
+		{Name: "n", Field: "runs", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Runs }), Range: settings.In(1, source.MaxRuns),
+			Usage: "certification runs; default: the source's",
+			Form:  &settings.Form{Place: "run", Label: "Runs, n", Hint: "to certify"}},
+		{Name: "k", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.K }), Range: settings.In(1, source.MaxCanaries),
+			Usage: "canaries inside a run; default: the square root of -n",
+			Form:  &settings.Form{Place: "run", Label: "Canaries inside, K", Hint: "a run", Empty: "√n"}},
+		{Name: "m", At: settings.Whole(func(p *Plan) *int { return &p.M }), Range: settings.In(1, source.MaxCanaries),
+			Usage: "fresh canaries a run; default: as many as -k",
+			Form:  &settings.Form{Place: "run", Label: "Fresh canaries, M", Hint: "a run; they cost little", Empty: "K"}},
+		{Name: "explore", At: settings.Whole(func(p *Plan) *int { return &p.Explore }), Range: settings.In(1, source.MaxScores),
+			Usage: "exploration runs, for the threshold; default: as many as -n",
+			Form:  &settings.Form{Place: "more", Label: "Exploration runs", Hint: "for the threshold", Empty: "n"}},
+		{Name: "interval", At: settings.Word(func(p *Plan) *bounds.CanaryInterval { return &p.Interval }),
+			Usage: "how the bound is computed; default paired-betting. The report has all",
+			Form:  &settings.Form{Place: "more", Label: "Interval", Hint: "the report has all; this one decides", Wide: true}},
+		{Name: "quantile", At: settings.Number(func(p *Plan) *float64 { return &p.Quantile }), Range: settings.From(0, 0.5),
+			Usage: "keep the threshold between this quantile of the scores inside and its mirror image; 0: anywhere",
+			Form:  &settings.Form{Place: "more", Label: "Threshold range", Hint: "q: between the q and 1 − q quantile of the scores inside; 0: anywhere", Empty: "0"}},
+		{Name: "single", At: settings.Either(func(p *Plan) **bool { return &p.Single }),
+			Usage: "run the audit with one canary too, for equation 10; default: where runs are cheap",
+			Form:  &settings.Form{Place: "more", Label: "A single canary beside it", Hint: "for equation 10"}},
+	}...), source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, func(p *Plan) *audit.Params { return &p.Parameters })...)
+}
+
+// pool is that of the plan, to be set.
+func (p *Plan) pool() *source.Pool {
+	if p.Pool == nil {
+		p.Pool = &source.Pool{}
+	}
+	return p.Pool
+}
+
+// Reproduce says how to run the audit again.
+func (a *Audit) Reproduce() audit.Reproduce {
+	p := a.Plan
+	single := a.Spec.Baseline && p.K > 1
+	otherwise := Plan{Design: a.Spec.Designs[0], Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Explore: p.Runs, Interval: bounds.CanaryPairedBetting, Single: &single, Beta: 0.05}
+	return source.Again("canaries", settings.Written(Keys(), p, otherwise), a.Spec, a.Setup, p.CSV, p.Data)
 }

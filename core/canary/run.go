@@ -52,7 +52,6 @@ type state struct {
 	Run
 	audit    *Audit
 	evidence *Evidence
-	single   *Evidence
 	timing   audit.Timing
 	warnings []string
 	progress Progress
@@ -71,16 +70,10 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	start := s.now()
 	err = s.do(ctx)
 	s.timing.Total, s.timing.Workers = s.now()-start, r.Pool.Size()
-	end := audit.Termination{Reason: audit.Completed}
-	switch {
-	case err != nil && ctx.Err() != nil:
-		end, err = audit.Termination{Reason: audit.Stopped, Message: report.StoppedMessage}, nil
-	case err != nil:
-		end = audit.Termination{Reason: audit.Failed, Message: err.Error()}
-	}
-	report := assemble(a, s.evidence, s.single, end, s.warnings)
-	report.Generator, report.Timing = r.Generator, s.timing
-	return report, err
+	end, err := report.Ended(ctx, err)
+	made := Conclude(a, s.evidence, end, s.warnings)
+	made.Generator, made.Timing = r.Generator, s.timing
+	return made, err
 }
 
 func (s *state) now() float64 {
@@ -103,31 +96,20 @@ func (s *state) do(ctx context.Context) error {
 		s.progress.Total *= 2
 	}
 	s.evidence = &Evidence{}
-	if err := s.gather(ctx, s.audit, s.evidence, true); err != nil {
+	if err := s.gather(ctx, s.audit, &s.evidence.Gathered, true); err != nil || !*p.Single {
 		return err
 	}
-	if !*p.Single {
-		return nil
+	one := &Gathered{}
+	err := s.gather(ctx, s.audit.single(), one, false)
+	if err == nil {
+		s.evidence.Single = one
 	}
-	one := &Evidence{}
-	if err := s.gather(ctx, s.audit.forSingle(), one, false); err != nil {
-		return err
-	}
-	s.single = one
-	return nil
-}
-
-// forSingle is the audit with one canary: by the first-order Wilson interval, as
-// equation 10 has it.
-func (a *Audit) forSingle() *Audit {
-	b := a.single()
-	b.Plan.Interval = bounds.CanaryWilson1
-	return b
+	return err
 }
 
 // gather explores, chooses the threshold and certifies. Of the audit's own
 // evidence, not that with one canary, it makes the portrait and the live bounds.
-func (s *state) gather(ctx context.Context, a *Audit, ev *Evidence, own bool) error {
+func (s *state) gather(ctx context.Context, a *Audit, ev *Gathered, own bool) error {
 	p := a.Plan
 	start := s.now()
 	var scores []float64
@@ -154,7 +136,7 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Evidence, own bool) er
 	ev.Explored.Table = &table
 	ev.Stakes = bounds.TuneCanary(table, p.Runs, p.Claim.Delta, p.Beta)
 	if own {
-		ev.Portrait = Portray(p.K, p.M, scores)
+		s.evidence.Portrait = Portray(p.K, p.M, scores)
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -182,7 +164,7 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Evidence, own bool) er
 }
 
 // look computes the live bounds, now and then.
-func (s *state) look(a *Audit, ev *Evidence, sum bounds.CanaryTable) {
+func (s *state) look(a *Audit, ev *Gathered, sum bounds.CanaryTable) {
 	n := sum.Runs()
 	s.progress.Certified, s.progress.Diverged = n, ev.Certified.Diverged
 	if s.Progress == nil || n < a.Plan.Runs && n-s.looked < a.Plan.Runs/Looks {

@@ -2,18 +2,22 @@ package canary
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/canarytest"
+	"github.com/dpscope/dpscope/report"
 )
 
 func samplePlan(n, k int) Plan {
@@ -88,33 +92,34 @@ func TestReport(t *testing.T) {
 	if r.In.Rate != x || r.Out.Rate != y || r.In.Moments[0] != x || len(r.Out.Moments) != 4 {
 		t.Errorf("rates %v %v, in the report %v %v", x, y, r.In, r.Out)
 	}
-	if len(r.Intervals) != len(bounds.CanaryIntervals()) {
-		t.Errorf("%d intervals", len(r.Intervals))
+	rows := r.Rows(report.Bounds)
+	if len(rows) != len(bounds.CanaryIntervals()) {
+		t.Errorf("%d intervals", len(rows))
 	}
-	for _, row := range r.Intervals {
+	for _, row := range rows {
 		if row.LowerBound == nil || row.Largest == nil || *row.LowerBound > *row.Largest {
 			t.Errorf("%+v", row)
 		}
-		if row.Interval == r.Plan.Interval && math.Max(0, *row.LowerBound) != *r.LowerBound {
-			t.Errorf("%s: %v, the audit's bound is %v", row.Interval, *row.LowerBound, *r.LowerBound)
+		if chosen := row.Method == bounds.Method(r.Plan.Interval); chosen != row.Chosen || chosen && math.Max(0, *row.LowerBound) != *r.LowerBound {
+			t.Errorf("%s: %v, the audit's bound is %v", row.Method, *row.LowerBound, *r.LowerBound)
 		}
-		if IntervalWords[row.Interval].Title == "" {
-			t.Errorf("%s has no words", row.Interval)
+		if row.Title == "" || row.ID != report.Epsilon || *row.Claimed != 2 {
+			t.Errorf("%+v", row)
 		}
 	}
 	// About log(n/3).
 	if got, want := r.Power.Largest, math.Log(1024./3); math.Abs(got-want) > 0.05 {
 		t.Errorf("power %v, want about %v", got, want)
 	}
-	if n := r.Power.RunsForClaim; bounds.CanaryCeiling(r.Plan.Interval, 32, 32, n, 1e-5, 0.05) <= 2 || bounds.CanaryCeiling(r.Plan.Interval, 32, 32, n-1, 1e-5, 0.05) > 2 {
+	if n := r.Power.Needed; bounds.CanaryCeiling(r.Plan.Interval, 32, 32, n, 1e-5, 0.05) <= 2 || bounds.CanaryCeiling(r.Plan.Interval, 32, 32, n-1, 1e-5, 0.05) > 2 {
 		t.Errorf("%d runs are not the least that could refute 2", n)
 	}
 	e := r.Equation10
 	if e == nil || e.Bias == nil || e.Variance2 == nil || *e.Variance2 <= 0 || math.Abs(*e.Bias-(*e.First-*e.Single)) > 1e-6 {
 		t.Errorf("equation 10: %+v", e)
 	}
-	if !strings.Contains(r.Text(), "Run it again: dpscope canaries -source gaussian-sum -epsilon 2 -delta 1e-05 -relation add-remove -n 1024 -k 32 -seed 1\n") {
-		t.Error(r.Text())
+	if !strings.Contains(report.Text(r), "Run it again: dpscope canaries -source gaussian-sum -epsilon 2 -delta 1e-05 -relation add-remove -n 1024 -k 32 -seed 1\n") {
+		t.Error(report.Text(r))
 	}
 }
 
@@ -162,12 +167,60 @@ func TestStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Ended.SamplesUsed < 512 || r.Ended.SamplesUsed >= 4096 || !strings.Contains(r.Summary, "stopped after") {
-		t.Errorf("%s after %d: %s", r.Verdict, r.Ended.SamplesUsed, r.Summary)
+	if r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Termination.SamplesUsed < 512 || r.Termination.SamplesUsed >= 4096 || !strings.Contains(r.Summary, "stopped after") {
+		t.Errorf("%s after %d: %s", r.Verdict, r.Termination.SamplesUsed, r.Summary)
 	}
 	v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 1), r, nil, true)
 	if err != nil || !v.OK() || len(v.Notes) == 0 {
 		t.Errorf("%v, %q", err, v.Differences)
+	}
+}
+
+// TestExploreLimit: where fewer runs explore than certify for want of memory, the
+// report says so, and so does its replay.
+func TestExploreLimit(t *testing.T) {
+	p := samplePlan(1<<18, 64)
+	for range 2 {
+		a, err := p.Resolve(source.Sources(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w := Conclude(a, nil, audit.Termination{Reason: audit.Stopped}, nil).Warnings; len(w) != 1 || !strings.Contains(w[0], "explored with 131072 runs") {
+			t.Errorf("%q", w)
+		}
+		p = a.Plan
+	}
+}
+
+// TestFailed: of a run that failed the message is its own word, but nothing else.
+func TestFailed(t *testing.T) {
+	var drawn atomic.Int64
+	sources := canarytest.Scripted(func(run int, in, out []float64) (bool, error) {
+		clear(in)
+		clear(out)
+		if drawn.Add(1) > 100 {
+			return false, errors.New("no more")
+		}
+		return false, nil
+	}).Sources()
+	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 64, K: 5}
+	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 1), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
+	if err == nil || r.Verdict != audit.Invalid || r.Bounded() || !strings.Contains(r.Headline, "no more") {
+		t.Fatal(err, r.Summary)
+	}
+	for name, forge := range map[string]func(r *Report){
+		"":         func(*Report) {},
+		"both":     func(r *Report) { r.Termination.Message = "else"; r.Say("Invalid: the run failed: else.", "") },
+		"message":  func(r *Report) { r.Termination.Message = "else" },
+		"headline": func(r *Report) { r.Headline = "No violation found." },
+		"verdict":  func(r *Report) { r.Verdict = audit.Inconclusive },
+	} {
+		forged := r
+		forge(&forged)
+		v, err := Verify(context.Background(), sources, nil, forged, nil, true)
+		if err != nil || v.OK() != (name == "" || name == "both") || v.Summary != "Invalid: the run failed." || !slices.Contains(v.NotCompared, "termination.message") {
+			t.Errorf("%s: %v, %+v", name, err, v)
+		}
 	}
 }
 
@@ -410,4 +463,17 @@ func TestProgress(t *testing.T) {
 	if err != nil || last.Runs != 4*1024 || last.Total != 4*1024 || last.Certified != 1024 || len(last.Bounds) != len(bounds.CanaryIntervals()) || looks < 3 {
 		t.Errorf("%v, %+v, %d looks", err, last, looks)
 	}
+}
+
+// TestConcludesReleased: what follows from plan and evidence of every report that was
+// kept of an earlier version is that report.
+func TestConcludesReleased(t *testing.T) {
+	canarytest.Released(t, Kind, func(data, file []byte) (report.View, engine.Verification, error) {
+		r, err := ParseReport(data)
+		if err != nil {
+			return r, engine.Verification{}, err
+		}
+		v, err := Verify(context.Background(), source.Sources(), nil, r, file, false)
+		return r, v, err
+	})
 }

@@ -66,7 +66,7 @@ func (a *Audit) key(phase Phase, run int) stream.Key {
 const hookEvery = 4096
 
 func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Drawn, error) {
-	a, err := t.Plan.resolve(sources, func(a *Audit) error { a.Setup.Data = t.Data; return nil })
+	a, err := t.Plan.resolve(sources, func(_ source.Fields, s *source.Setup) error { s.Data = t.Data; return nil })
 	if err != nil {
 		return nil, err
 	}

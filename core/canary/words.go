@@ -13,8 +13,8 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
-// IntervalWords name intervals and say what they assume, beyond independent runs.
-var IntervalWords = map[bounds.CanaryInterval]struct{ Title, Assumption string }{
+// intervalWords name intervals and say what they assume, beyond independent runs.
+var intervalWords = map[bounds.CanaryInterval]struct{ title, assumption string }{
 	bounds.CanaryPairedBetting: {"paired betting", "none: the mean of each pair's X/K - e^epsilon Y/M - delta is bet against, with stakes fixed before"},
 	bounds.CanaryBetting:       {"betting, half of the error a side", "none: each side's share X/K is a number in [0, 1], independent from run to run"},
 	bounds.CanaryMaurerPontil:  {"empirical Bernstein (Maurer and Pontil)", "none"},
@@ -27,47 +27,52 @@ var IntervalWords = map[bounds.CanaryInterval]struct{ Title, Assumption string }
 	bounds.CanaryWilson4:       {"Wilson, fourth order", "asymptotic: rates and higher moments are normal; canaries exchangeable within a run"},
 }
 
-// Headline is the verdict in words.
-func Headline(r Report) string {
+// unit is what [report.Power.Needed] counts.
+const unit = "runs"
+
+// title is that of the table of bounds.
+func (p Plan) title() string {
+	return fmt.Sprintf("Lower bounds on epsilon, each with %s confidence where it is valid (* decides)", phrase.Percent(1-p.Beta))
+}
+
+// Reword puts the verdict into words.
+func (r *Report) Reword() {
 	p := r.Plan
-	claimed, at := "claimed "+phrase.Number(p.Claim.Epsilon), p.Promise().At()
-	bounded := func() string {
-		return fmt.Sprintf("epsilon >= %s%s with %s confidence", phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, phrase.Percent(r.Confidence))
-	}
+	eps, title := p.Claim.Epsilon, intervalWords[p.Interval].title
+	claimed, at := "claimed "+phrase.Number(eps), p.Promise().At()
+	bound := func() string { return fmt.Sprintf("epsilon >= %s%s", phrase.Bound(*r.LowerBound, eps), at) }
+	sure := func() string { return bound() + " with " + phrase.Percent(r.Confidence) + " confidence" }
 	runs := phrase.Grouped(p.Runs) + " runs"
 	switch {
 	case r.Verdict == audit.Violation:
-		return fmt.Sprintf("Violation: %s; %s.", bounded(), claimed)
+		r.Say(fmt.Sprintf("Violation: %s; %s.", sure(), claimed), "")
 	case r.Verdict == audit.NoViolation && !p.Interval.Valid():
-		return fmt.Sprintf("No violation found: the %s interval gives epsilon >= %s%s, which holds asymptotically only; %s. This is not a proof of privacy.",
-			IntervalWords[p.Interval].Title, phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, claimed)
+		r.Say(fmt.Sprintf("No violation found: the %s interval gives %s, which holds asymptotically only; %s.", title, bound(), claimed), "This is not a proof of privacy.")
 	case r.Verdict == audit.NoViolation:
-		return fmt.Sprintf("No violation found: %s; %s. %s cannot show more than %s, whatever the number of canaries. This is not a proof of privacy.",
-			bounded(), claimed, runs, phrase.Bound(r.Power.Largest, math.Inf(1)))
+		r.Say(fmt.Sprintf("No violation found: %s; %s.", sure(), claimed),
+			fmt.Sprintf("%s cannot show more than %s, whatever the number of canaries. This is not a proof of privacy.", runs, phrase.Bound(r.Power.Largest, math.Inf(1))))
 	case r.Verdict == audit.Invalid:
-		return "Invalid: the run failed: " + strings.TrimSuffix(r.Ended.Message, ".") + "."
+		r.Say("Invalid: the run failed: "+strings.TrimSuffix(r.Termination.Message, ".")+".", "")
 	case r.LowerBound == nil:
-		return fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified. Claimed epsilon = %s%s.", phrase.Grouped(r.Ended.SamplesUsed), phrase.Grouped(p.Runs), phrase.Number(p.Claim.Epsilon), at)
-	case *r.LowerBound > p.Claim.Epsilon:
-		return fmt.Sprintf("Inconclusive: the %s interval gives epsilon >= %s%s against %s, but it holds asymptotically only and refutes nothing. Use %s.",
-			IntervalWords[p.Interval].Title, phrase.Bound(*r.LowerBound, p.Claim.Epsilon), at, claimed, bounds.CanaryPairedBetting)
+		r.Say(fmt.Sprintf("Inconclusive: stopped after %s of %s certification runs; no bound is certified.", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(p.Runs)),
+			fmt.Sprintf("Claimed epsilon = %s%s.", phrase.Number(eps), at))
+	case *r.LowerBound > eps:
+		r.Say(fmt.Sprintf("Inconclusive: the %s interval gives %s against %s, but it holds asymptotically only and refutes nothing.", title, bound(), claimed), fmt.Sprintf("Use %s.", bounds.CanaryPairedBetting))
+	default:
+		r.Say(fmt.Sprintf("Inconclusive: %s cannot show more than epsilon >= %s%s, whatever the number of canaries, and the mechanism %s.", runs, phrase.Bound(r.Power.Largest, eps), at, claimed), r.Power.Remedy())
 	}
-	remedy := "No number of runs that dpscope makes is enough."
-	if r.Power.RunsForClaim > 0 {
-		remedy = fmt.Sprintf("At least %s runs are needed for any chance to refute the claim.", phrase.Grouped(r.Power.RunsForClaim))
-	}
-	return fmt.Sprintf("Inconclusive: %s cannot show more than epsilon >= %s%s, whatever the number of canaries, and the mechanism %s. %s",
-		runs, phrase.Bound(r.Power.Largest, p.Claim.Epsilon), at, claimed, remedy)
 }
 
 // cautions are what the reader of these numbers should know.
 func (r Report) cautions() []string {
-	var w []string
+	w := []string{}
 	add := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
-	p := r.Plan
-	e := r.Evidence
+	p, e := r.Plan, r.Evidence
+	if most := p.mostExplored(); p.Explore == most && most < p.Runs {
+		add("explored with %d runs, the most whose scores fit into memory, instead of %d", most, p.Runs)
+	}
 	if e == nil {
-		return nil
+		return w
 	}
 	if p.Claim.Delta == 0 {
 		add("no Gaussian noise keeps a claim at delta = 0: a violation of it is true of every noise of that kind")
@@ -79,13 +84,13 @@ func (r Report) cautions() []string {
 		add("%s of %s exploration runs diverged; their scores are the worst there are", phrase.Grouped(n), phrase.Grouped(p.Explore))
 	}
 	if n := e.Certified.Diverged; n > 0 {
-		add("%s of %s certification runs have a side that diverged, or a score that is not finite; they count: what has no score is not in the event, which on the fresh side favours the bound and is allowed to, as it follows from the output", phrase.Grouped(n), phrase.Grouped(r.Ended.SamplesUsed))
+		add("%s of %s certification runs have a side that diverged, or a score that is not finite; they count: what has no score is not in the event, which on the fresh side favours the bound and is allowed to, as it follows from the output", phrase.Grouped(n), phrase.Grouped(r.Termination.SamplesUsed))
 	}
 	if r.In != nil && r.In.Rate <= p.Claim.Delta && p.Claim.Delta > 0 {
 		add("the event happened in a share of %s of the canaries inside, not more than delta = %s: such an event shows nothing of epsilon; use more runs, other canaries or a smaller delta", phrase.Number(r.In.Rate), phrase.Number(p.Claim.Delta))
 	}
 	if r.LowerBound != nil && !p.Interval.Valid() {
-		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", IntervalWords[p.Interval].Title, bounds.CanaryPairedBetting)
+		add("the bound is by the %s interval, which holds asymptotically only; %s holds at every number of runs", intervalWords[p.Interval].title, bounds.CanaryPairedBetting)
 	}
 	if r.LowerBound != nil && r.Power.Largest <= p.Claim.Epsilon {
 		add("no outcome of %s runs certifies more than %s, whatever the number of canaries; a one-run audit (dpscope one-run), whose limit is about log(r/3) with r guesses, has one training with many canaries instead", phrase.Grouped(p.Runs), phrase.Bound(r.Power.Largest, math.Inf(1)))
@@ -148,9 +153,9 @@ func (r Report) Facts() []audit.FactRow {
 		}
 	}
 	add("Canaries", "%d inside, %d fresh a run; %s", p.K, p.M, design)
-	if r.LowerBound != nil {
-		add("Lower bound", "epsilon >= %s (%s confidence%s, %s)", phrase.Bound(*r.LowerBound, p.Claim.Epsilon), phrase.Percent(r.Confidence), map[bool]string{false: " asymptotically"}[p.Interval.Valid()], IntervalWords[p.Interval].Title)
-	}
+	head := r.Report
+	head.PValue = nil // by paired betting, whatever the interval is
+	rows.Bounded(head, map[bool]string{false: "asymptotically, "}[p.Interval.Valid()]+intervalWords[p.Interval].title)
 	if r.PValue != nil {
 		add("p-value", "at most %s, of the claim, by paired betting", phrase.PValue(*r.PValue))
 	}
@@ -158,7 +163,7 @@ func (r Report) Facts() []audit.FactRow {
 		add("Event", "score > %s; the score is the %s", phrase.Number(r.Evidence.Threshold), r.Source.Score)
 	}
 	if r.In != nil && r.Out != nil {
-		add("Rates", "%.6g of the canaries inside, %.6g of the fresh ones, over %s runs", r.In.Rate, r.Out.Rate, phrase.Grouped(r.Ended.SamplesUsed))
+		add("Rates", "%.6g of the canaries inside, %.6g of the fresh ones, over %s runs", r.In.Rate, r.Out.Rate, phrase.Grouped(r.Termination.SamplesUsed))
 		for _, s := range []struct {
 			name string
 			side *Side
@@ -190,13 +195,9 @@ func (r Report) Facts() []audit.FactRow {
 		}
 		add("Equation 10", "%s, against a single canary's %.3f (Wilson)", text, *e.Single)
 	}
-	power := fmt.Sprintf("No outcome of %s runs certifies more than %s.", phrase.Grouped(p.Runs), phrase.Bound(r.Power.Largest, math.Inf(1)))
-	if r.Power.RunsForClaim > 0 {
-		power += fmt.Sprintf(" From %s runs on some outcome refutes the claim.", phrase.Grouped(r.Power.RunsForClaim))
-	}
-	add("Power", "%s", power)
+	add("Power", "%s", r.Power.Fact("of "+phrase.Grouped(p.Runs)+" runs ", math.Inf(1)))
 	if r.Evidence != nil {
-		add("Diverged", "%d of %s exploration and %d of %s certification runs", r.Evidence.Explored.Diverged, phrase.Grouped(p.Explore), r.Evidence.Certified.Diverged, phrase.Grouped(r.Ended.SamplesUsed))
+		add("Diverged", "%d of %s exploration and %d of %s certification runs", r.Evidence.Explored.Diverged, phrase.Grouped(p.Explore), r.Evidence.Certified.Diverged, phrase.Grouped(r.Termination.SamplesUsed))
 	}
 	add("Exploration", "%s runs, for the threshold%s and the stakes", phrase.Grouped(p.Explore), quantileWords(p.Quantile))
 	if p.Data != "" {
@@ -214,63 +215,4 @@ func quantileWords(q float64) string {
 		return ""
 	}
 	return fmt.Sprintf(" between the %s and the %s quantile of the scores inside", phrase.Percent(q), phrase.Percent(1-q))
-}
-
-// IntervalRow is one line of the table of intervals, in words.
-type IntervalRow struct {
-	Interval   string `json:"interval"`
-	Bound      string `json:"bound"`
-	Largest    string `json:"largest"`
-	Valid      string `json:"valid"` // yes, or asymptotically
-	Exceeds    bool   `json:"exceeds"`
-	Chosen     bool   `json:"chosen"`
-	Assumption string `json:"assumption"`
-}
-
-// IntervalRows are what all intervals make of the counts.
-func IntervalRows(r Report) []IntervalRow {
-	rows := []IntervalRow{}
-	eps := r.Plan.Claim.Epsilon
-	for _, x := range r.Intervals {
-		row := IntervalRow{Interval: x.Title, Bound: "-", Largest: "-", Valid: "yes", Assumption: x.Assumption, Chosen: x.Interval == r.Plan.Interval}
-		if !x.Valid {
-			row.Valid = "asymptotically"
-		}
-		if x.Note != "" {
-			row.Assumption = x.Note
-		}
-		if x.LowerBound != nil {
-			row.Bound, row.Exceeds = phrase.Bound(*x.LowerBound, eps), *x.LowerBound > eps
-		}
-		if x.Largest != nil {
-			row.Largest = phrase.Bound(*x.Largest, math.Inf(1))
-		}
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-// Head implements [report.View].
-func (r Report) Head() report.Head {
-	p := r.Plan
-	return report.Head{Subject: p.Source, Generator: r.Generator, Claim: *p.Claim, Promise: p.Promise().String(), Verdict: r.Verdict, Summary: r.Summary,
-		LowerBound: r.LowerBound, Quantity: "epsilon", Confidence: r.Confidence, Beta: p.Beta, Seed: p.Seed,
-		Ended: r.Ended, Timing: r.Timing, Warnings: r.Warnings, Reproduce: r.Reproduce}
-}
-
-// Text is the report as plain text for a terminal.
-func (r Report) Text() string {
-	var b strings.Builder
-	report.WriteFacts(&b, r.Summary, r.Facts())
-	if rows := IntervalRows(r); len(rows) > 0 {
-		fmt.Fprintf(&b, "\nLower bounds on epsilon, each with %s confidence where it is valid (* the audit's own):\n", phrase.Percent(r.Confidence))
-		lines := [][]string{{"", "interval", "at least", "at most possible", "valid", "assumes"}}
-		for _, x := range rows {
-			mark := map[bool]string{true: "*"}[x.Chosen]
-			lines = append(lines, []string{mark, x.Interval, x.Bound, x.Largest, x.Valid, x.Assumption})
-		}
-		phrase.Table(&b, lines)
-	}
-	report.WriteEnd(&b, r.Warnings, r.Reproduce)
-	return b.String()
 }

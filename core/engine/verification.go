@@ -2,7 +2,6 @@ package engine
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -32,16 +31,6 @@ func (v *Verification) SameWords(g audit.Generator, what string, a, b any) {
 		return
 	}
 	v.Same(audit.EqualJSON(a, b), what, "the report does not say what its numbers say")
-}
-
-// SameWarnings compares warnings, but for those about workers that were lost.
-func (v *Verification) SameWarnings(report, want []string) {
-	lost := func(w string) bool { return strings.HasPrefix(w, LostWorker) }
-	own, others := slices.DeleteFunc(slices.Clone(report), lost), slices.DeleteFunc(slices.Clone(want), lost)
-	if len(own) < len(report) {
-		v.Notes = append(v.Notes, "warnings about workers are the report's own word")
-	}
-	v.Same(slices.Equal(own, others), "warnings", "the replay warns of %q", others)
 }
 
 // Verification is what replaying a report found.

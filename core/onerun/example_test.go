@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
 )
@@ -16,7 +15,7 @@ func ExampleRun() {
 	claim := audit.DPClaim(1, 1e-5)
 	sources := source.Sources()
 	report, err := onerun.Run{
-		Plan: onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Canaries: 1000, Seed: 1,
+		Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &claim, Canaries: 1000, Seed: 1,
 			Parameters: audit.Params{"noise": {Number: 0.2}, "d": {Number: 100_000}}},
 		Sources: sources,
 		Pool:    onerun.LocalPool(sources, 1),

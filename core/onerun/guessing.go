@@ -268,9 +268,10 @@ func (g Guessing) Largest(m report.Method) float64 {
 }
 
 // Rows are the rows of both one-run methods. Of several numbers the best counts, each
-// at its share of the error (Bonferroni).
-func (g Guessing) Rows(guesses, gdp []Guess) []report.Row {
+// at its share of the error (Bonferroni). claimed is the epsilon of the claim.
+func (g Guessing) Rows(guesses, gdp []Guess, claimed float64) []report.Row {
 	steinke, f := report.NewRow(report.MethodOneRun, audit.AddRemove), report.NewRow(report.MethodOneRunGDP, audit.AddRemove)
+	steinke.Claimed, f.Claimed = &claimed, &claimed
 	eps, mu := 0.0, 0.0
 	for _, x := range guesses {
 		eps = math.Max(eps, g.epsilon(x.Made, x.Right))

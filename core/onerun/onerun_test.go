@@ -10,8 +10,8 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
@@ -21,7 +21,7 @@ import (
 
 func samplePlan(eps float64, m int, params audit.Params) Plan {
 	claim := audit.DPClaim(eps, 1e-5)
-	return Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: params, Claim: &claim, Canaries: m, Seed: 1}
+	return Plan{Version: PlanVersion, Source: "gaussian-sum", Parameters: params, Claim: &claim, Canaries: m, Seed: 1}
 }
 
 func auditOnce(t *testing.T, p Plan, sources []source.Spec) Report {
@@ -66,7 +66,7 @@ func TestOneRunCoverage(t *testing.T) {
 			if *r.LowerBound > c.eps {
 				failed++
 			}
-			f := r.Row(report.MethodOneRunGDP)
+			f := r.Rows(report.Bounds)[1]
 			if *f.Mu > mu {
 				failedMu++
 			}
@@ -166,7 +166,7 @@ func TestOneRunReplays(t *testing.T) {
 			t.Fatal(err)
 		}
 		back, err := ParseReport(data)
-		if err != nil || report.ReportKindOf(data) != Kind {
+		if err != nil || report.KindOf(data) != Kind {
 			t.Fatal(err)
 		}
 		for _, whole := range []bool{true, false} {
@@ -267,7 +267,7 @@ func TestOneRunStopped(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	stop()
 	r, err := Run{Plan: samplePlan(2, 100, nil), Sources: source.Sources(), Pool: LocalPool(source.Sources(), 1)}.Do(ctx)
-	if err != nil || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Ended.Reason != audit.Stopped || !strings.Contains(r.Summary, "stopped before the end") {
+	if err != nil || r.Verdict != audit.Inconclusive || r.LowerBound != nil || r.Termination.Reason != audit.Stopped || !strings.Contains(r.Summary, "stopped before the end") {
 		t.Error(err, r.Summary)
 	}
 	if data, err := audit.Canonical(r); err != nil {
@@ -305,4 +305,17 @@ func TestOneRunGuessesAreDefaults(t *testing.T) {
 			t.Errorf("%s, want %s", cli, c.want)
 		}
 	}
+}
+
+// TestConcludesReleased: what follows from plan and evidence of every report that was
+// kept of an earlier version is that report.
+func TestConcludesReleased(t *testing.T) {
+	canarytest.Released(t, Kind, func(data, file []byte) (report.View, engine.Verification, error) {
+		r, err := ParseReport(data)
+		if err != nil {
+			return r, engine.Verification{}, err
+		}
+		v, err := Verify(context.Background(), source.Sources(), nil, r, file, false)
+		return r, v, err
+	})
 }

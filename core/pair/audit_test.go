@@ -18,6 +18,7 @@ import (
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -52,7 +53,7 @@ func TestBrokenMechanismsAreCaught(t *testing.T) {
 			}
 			r := runAudit(t, plan, 2)
 			if r.Verdict != audit.Violation {
-				t.Errorf("%s", r.Text())
+				t.Errorf("%s", report.Text(r))
 			}
 		})
 	}
@@ -77,7 +78,7 @@ func TestPrivateMechanismsAreNotFlagged(t *testing.T) {
 			for _, claim := range claims {
 				r := runAudit(t, pair.Plan{Mechanism: m.Name, Claim: claim, Samples: 20_000, Trials: 4, Beta: 0.001, Seed: 11}, 2)
 				if r.Verdict != audit.NoViolation || r.Power == nil {
-					t.Errorf("%s", r.Text())
+					t.Errorf("%s", report.Text(r))
 				}
 			}
 		})
@@ -111,8 +112,8 @@ func TestBoundsAreNearTheTruth(t *testing.T) {
 		plan := pair.Plan{Mechanism: c.mechanism, Claim: &audit.Claim{Epsilon: c.epsilon}, Samples: 100_000, Finder: "candidates", Seed: 5}
 		plan.Explore, plan.Trials = gear.Of(25_000, 0), gear.Of(2, 0) // 0: the default, many
 		r := runAudit(t, plan, 2)
-		if got := *r.Results[0].LowerBound; got < c.least || got > c.epsilon {
-			t.Errorf("%s: bound %v, want in [%v, %v]\n%s", c.mechanism, got, c.least, c.epsilon, r.Text())
+		if got := *r.Rows(report.Bounds)[0].LowerBound; got < c.least || got > c.epsilon {
+			t.Errorf("%s: bound %v, want in [%v, %v]\n%s", c.mechanism, got, c.least, c.epsilon, report.Text(r))
 		}
 	}
 }
@@ -143,9 +144,9 @@ func TestReportRoundTripAndReplay(t *testing.T) {
 			t.Fatal(err)
 		}
 		validate(t, data)
-		back, newer, err := pair.ParseReport(data)
-		if err != nil || newer {
-			t.Fatalf("%s: %v, newer %v", plan.Mechanism, err, newer)
+		back, err := pair.ParseReport(data)
+		if err != nil {
+			t.Fatalf("%s: %v", plan.Mechanism, err)
 		}
 		again, err := audit.Canonical(back)
 		if err != nil || string(again) != string(data) {
@@ -171,11 +172,9 @@ func TestNewerAndCorruptReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(data)
-	newer := strings.Replace(text, `"schemaVersion": 1`, `"schemaVersion": 7, "novelty": {"a": 1}`, 1)
-	if r, isNewer, err := pair.ParseReport([]byte(newer)); err != nil || !isNewer || r.Inputs.Mechanism != "randomised-response" {
-		t.Errorf("a newer report: %v, newer %v", err, isNewer)
-	}
+	newer := strings.Replace(text, `"schemaVersion": 2`, `"schemaVersion": 7, "novelty": {"a": 1}`, 1)
 	for _, c := range []struct{ text, says string }{
+		{newer, "schemaVersion is 7, must be in [1, 2]; use the version of dpscope that wrote it"},
 		{"", "empty"},
 		{"[1, 2]", "report is of type array at line 1, column 2, must be an object"},
 		{"a,b\n1,2\n", "not JSON"},
@@ -185,7 +184,7 @@ func TestNewerAndCorruptReports(t *testing.T) {
 		{strings.Replace(text, `"verdict": "`, `"verdict": "x`, 1), "verdict"},
 		{strings.ReplaceAll(text, `"direction": "`, `"direction": "x`), "direction"},
 	} {
-		if _, _, err := pair.ParseReport([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := pair.ParseReport([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%.40q: error %v, want %q", c.text, err, c.says)
 		}
 	}
@@ -208,8 +207,8 @@ func TestStopKeepsWhatThereIs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Verdict != audit.Inconclusive || r.Termination.Reason != audit.Stopped || r.Results[0].LowerBound != nil || r.Termination.SamplesUsed < pair.ShardRows {
-		t.Errorf("stopped: verdict %s, %+v, bound %v: want inconclusive, some samples and no certificate", r.Verdict, r.Termination, r.Results[0].LowerBound)
+	if r.Verdict != audit.Inconclusive || r.Termination.Reason != audit.Stopped || r.Rows(report.Bounds)[0].LowerBound != nil || r.Termination.SamplesUsed < pair.ShardRows {
+		t.Errorf("stopped: verdict %s, %+v, bound %v: want inconclusive, some samples and no certificate", r.Verdict, r.Termination, r.Rows(report.Bounds)[0].LowerBound)
 	}
 	v, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 2), r, false)
 	if err != nil || !v.OK() {
@@ -251,7 +250,7 @@ func TestLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows != 400_000 || last.Samples != 400_000 || last.Direction != r.Results[0].Direction || !reflect.DeepEqual(last.Chart, r.Evidence.Chart) || last.Claim != r.Claim {
+	if rows != 400_000 || last.Samples != 400_000 || last.Direction != r.Rows(report.Bounds)[0].Direction || !reflect.DeepEqual(last.Chart, r.Evidence.Chart) || last.Claim != r.Claim {
 		t.Errorf("live %+v, the report has %+v", last, r.Evidence.Chart)
 	}
 }
@@ -260,7 +259,7 @@ func TestStopBeforeAnything(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4"}}.Do(ctx)
-	if err != nil || r.Verdict != audit.Inconclusive || len(r.Results) != 0 {
+	if err != nil || r.Verdict != audit.Inconclusive || len(r.Rows(report.Bounds)) != 0 {
 		t.Errorf("%v: %+v", err, r)
 	}
 	if data, err := audit.Canonical(r); err != nil {
@@ -268,7 +267,7 @@ func TestStopBeforeAnything(t *testing.T) {
 	} else {
 		validate(t, data)
 	}
-	if r.Text() == "" {
+	if report.Text(r) == "" {
 		t.Error("no text")
 	}
 }
@@ -339,8 +338,8 @@ func TestConstantOutputs(t *testing.T) {
 				return faulty{[]audit.Column{{Name: "x", Kind: kind}}, func(out []float64) error { clear(out); return nil }}, nil
 			}}}
 		r, err := pair.Run{Catalogue: cat, Pool: pair.LocalPool(cat, 2), Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "constant", Samples: 1000}}.Do(context.Background())
-		if err != nil || r.Verdict != audit.NoViolation || *r.Results[0].LowerBound != 0 {
-			t.Errorf("%s: %v\n%s", kind, err, r.Text())
+		if err != nil || r.Verdict != audit.NoViolation || *r.Rows(report.Bounds)[0].LowerBound != 0 {
+			t.Errorf("%s: %v\n%s", kind, err, report.Text(r))
 		}
 	}
 }

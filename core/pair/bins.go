@@ -6,6 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/report"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 )
@@ -156,9 +158,9 @@ func (c Cut) direction() string { return directionOf(c.Reversed) }
 
 func directionOf(reversed bool) string {
 	if reversed {
-		return SecondOverFirst
+		return report.SecondOverFirst
 	}
-	return FirstOverSecond
+	return report.FirstOverSecond
 }
 
 func (c Cut) check(edges int) error {

@@ -12,6 +12,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -73,8 +74,8 @@ func TestBroughtMechanism(t *testing.T) {
 	if want := "dpscope audit -exec 'python3 my count.py' -domain 0:1 -rows 0:5 -kind c1=real -epsilon 1 -samples 20000 -trials 3 -seed 9"; r.Reproduce.CLI != want {
 		t.Errorf("%s\nwant\n%s", r.Reproduce.CLI, want)
 	}
-	if !strings.Contains(r.Text(), "command: python3 my count.py") {
-		t.Error(r.Text())
+	if !strings.Contains(report.Text(r), "command: python3 my count.py") {
+		t.Error(report.Text(r))
 	}
 	v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 1), r, true)
 	if err != nil || !v.OK() || v.Recomputed {
@@ -99,7 +100,7 @@ func TestUnseededMechanism(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	for name, forge := range map[string]func(*pair.Report){
-		"bound":   func(r *pair.Report) { *r.Results[0].LowerBound += 0.01 },
+		"bound":   func(r *pair.Report) { *r.Rows(report.Bounds)[0].LowerBound += 0.01 },
 		"table":   func(r *pair.Report) { r.Evidence.Table.N[0]++ },
 		"stakes":  func(r *pair.Report) { r.Evidence.Prepared.Renyi[3].H[1] += 0.25 },
 		"seeded":  func(r *pair.Report) { r.Inputs.Unseeded = "" },
@@ -119,7 +120,7 @@ func TestUnseededMechanism(t *testing.T) {
 			t.Errorf("%s: the forged report passes", name)
 		}
 	}
-	p := r.Plan()
+	p := r.Plan
 	p.Anytime = true
 	if _, err := p.Resolve(cat); err == nil || !strings.Contains(err.Error(), "anytime") {
 		t.Errorf("anytime: %v", err)

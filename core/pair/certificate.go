@@ -2,22 +2,22 @@ package pair
 
 import (
 	"math"
-	"slices"
 
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
 // Certified is what was made of a table of certification pairs, by what
-// exploration prepared. Findings have no words yet.
+// exploration prepared. Rows have no words yet, but for what they assume.
 type Certified struct {
-	Findings  []Finding              `json:"findings"` // the goal's own first
-	Renyi     []RenyiFinding         `json:"renyi"`
+	Bounds    []report.Row           `json:"bounds"` // the goal's own first
+	Renyi     []report.Row           `json:"renyi"`
 	Tradeoff  []bounds.TradeoffPoint `json:"tradeoff"`
-	Published []Published            `json:"published"`
-	Power     *Power                 `json:"power,omitempty"` // absent where the claim is refuted
+	Published []report.Row           `json:"published"`
+	Power     *report.Power          `json:"power,omitempty"` // absent where the claim is refuted
 }
 
 // certificate is one computation of all bounds.
@@ -35,75 +35,75 @@ func (c certificate) all() Certified {
 	p := c.audit.Plan
 	out := Certified{Renyi: c.renyi()}
 	goal := p.goal()
-	ids := []Quantity{goal}
-	for _, id := range []Quantity{Epsilon, Delta, RenyiEpsilon, Rho, Mu, GaussianEpsilon} {
+	ids := []report.Quantity{goal}
+	for _, id := range []report.Quantity{report.Epsilon, report.Delta, report.RenyiEpsilon, report.Rho, report.Mu, report.GaussianEpsilon} {
 		if id != goal {
 			ids = append(ids, id)
 		}
 	}
 	for _, id := range ids {
 		if f, ok := c.finding(id, out); ok {
-			out.Findings = append(out.Findings, f)
+			out.Bounds = append(out.Bounds, f)
 		}
 	}
 	if !p.Anytime {
 		out.Tradeoff = c.tradeoff()
 	}
 	out.Published = c.published()
-	if !p.Anytime && *out.Findings[0].LowerBound <= p.Claim.Limit() {
+	if !p.Anytime && *out.Bounds[0].LowerBound <= p.Claim.Limit() {
 		out.Power = c.power()
 	}
 	return out
 }
 
 // finding computes one row; false where there is none.
-func (c certificate) finding(id Quantity, sofar Certified) (Finding, bool) {
+func (c certificate) finding(id report.Quantity, sofar Certified) (report.Row, bool) {
 	p, pr := c.audit.Plan, c.prepared
 	eps, delta := c.audit.dpLimits()
-	f := Finding{ID: id, Confidence: 1 - c.beta}
+	f := report.Row{ID: id, Confidence: 1 - c.beta, Valid: true}
 	var lower float64
 	switch id {
-	case Epsilon:
+	case report.Epsilon:
 		f.Delta = delta
 		c.onEvent(&f, pr.Event)
 		lower = c.epsilon(&f)
-	case Delta:
+	case report.Delta:
 		f.Epsilon = eps
 		c.onEvent(&f, pr.DeltaEvent)
 		lower = c.delta(&f, pr.DeltaEvent, eps)
-	case Mu:
+	case report.Mu:
 		c.onEvent(&f, pr.MuEvent)
 		f.Assumption = assumeMu
 		lower = c.mu(&f)
-	case GaussianEpsilon:
+	case report.GaussianEpsilon:
 		if delta == 0 {
 			return f, false
 		}
-		for _, m := range sofar.Findings {
-			if m.ID == Mu {
+		for _, m := range sofar.Bounds {
+			if m.ID == report.Mu {
 				f.Delta, f.Method, f.Direction, f.Assumption = delta, m.Method, m.Direction, assumeGaussian
 				lower = bounds.GaussianEpsilon(*m.LowerBound, delta)
 			}
 		}
-	case RenyiDivergence:
+	case report.RenyiDivergence:
 		lower = c.goalRenyi(&f)
-	case RenyiEpsilon:
-		if pr.Goal != nil && p.goal() == RenyiEpsilon {
+	case report.RenyiEpsilon:
+		if pr.Goal != nil && p.goal() == report.RenyiEpsilon {
 			lower = bounds.EpsilonFromRenyi(c.goalRenyi(&f), f.Alpha)
 			break
 		}
 		for _, r := range sofar.Renyi {
-			if e := bounds.EpsilonFromRenyi(r.Lower, r.Alpha); f.Method == "" || e > lower {
+			if e := bounds.EpsilonFromRenyi(*r.LowerBound, r.Alpha); f.Method == "" || e > lower {
 				lower, f.Alpha, f.Method, f.Direction = e, r.Alpha, r.Method, r.Direction
 			}
 		}
-	case Rho:
-		if pr.Goal != nil && p.goal() == Rho {
+	case report.Rho:
+		if pr.Goal != nil && p.goal() == report.Rho {
 			lower = phrase.Floor(c.goalRenyi(&f)/pr.Goal.Alpha, 6)
 			break
 		}
 		for _, r := range sofar.Renyi {
-			if x := r.Lower / r.Alpha; f.Method == "" || x > lower {
+			if x := *r.LowerBound / r.Alpha; f.Method == "" || x > lower {
 				lower, f.Alpha, f.Method, f.Direction = x, r.Alpha, r.Method, r.Direction
 			}
 		}
@@ -121,9 +121,9 @@ const (
 )
 
 // onEvent fills in the counts of an event.
-func (c certificate) onEvent(f *Finding, cut Cut) {
+func (c certificate) onEvent(f *report.Row, cut Cut) {
 	n, explored := cut.counts(c.table), cut.counts(c.explored)
-	f.Event, f.Counts, f.Explored, f.Direction = &Event{Edge: cut.Edge, Above: cut.Above}, &n, &explored, cut.direction()
+	f.Event, f.Counts, f.Explored, f.Direction = &report.Event{Edge: cut.Edge, Above: cut.Above}, &n, &explored, cut.direction()
 }
 
 // pairs are the pair counts of an event: both in, first only, second only, none.
@@ -131,13 +131,13 @@ func (c certificate) pairs(cut Cut) (n11, n10, n01, n00 int) {
 	return cut.side(c.table).PairCounts(cut.bins(c.table.Bins))
 }
 
-func (c certificate) epsilon(f *Finding) float64 {
+func (c certificate) epsilon(f *report.Row) float64 {
 	p, n := c.audit.Plan, *f.Counts
 	if ratio := (float64(n.X)/float64(n.N1) - f.Delta) / (float64(n.Y) / float64(n.N0)); ratio > 0 && !math.IsInf(ratio, 1) {
 		e := stream.Log(ratio)
 		f.Estimate = &e
 	}
-	own := p.goal() == Epsilon
+	own := p.goal() == report.Epsilon
 	if p.Anytime {
 		claim := 1.0
 		if own {
@@ -157,7 +157,7 @@ func (c certificate) epsilon(f *Finding) float64 {
 	return b.Epsilon
 }
 
-func (c certificate) delta(f *Finding, cut Cut, eps float64) float64 {
+func (c certificate) delta(f *report.Row, cut Cut, eps float64) float64 {
 	n := *f.Counts
 	e := float64(n.X)/float64(n.N1) - float64(math.Exp(eps)*(float64(n.Y)/float64(n.N0)))
 	f.Estimate = &e
@@ -176,7 +176,7 @@ func (c certificate) delta(f *Finding, cut Cut, eps float64) float64 {
 	return phrase.Floor(bounds.LowerDelta(n, eps, c.beta), 9)
 }
 
-func (c certificate) mu(f *Finding) float64 {
+func (c certificate) mu(f *report.Row) float64 {
 	n := *f.Counts
 	if e := normalQuantile(n.X, n.N1) - normalQuantile(n.Y, n.N0); e > 0 {
 		f.Estimate = &e
@@ -188,7 +188,7 @@ func (c certificate) mu(f *Finding) float64 {
 		return bounds.GaussianMuFromDelta(m.LowerBound(), c.prepared.MuEpsilon)
 	}
 	f.Method = bounds.MethodGaussianMu
-	if c.audit.Plan.goal() == Mu {
+	if c.audit.Plan.goal() == report.Mu {
 		v := bounds.GaussianPValue(n, c.audit.Claim.Mu)
 		f.PValue = &v
 	}
@@ -196,11 +196,11 @@ func (c certificate) mu(f *Finding) float64 {
 }
 
 // goalRenyi bounds the divergence of the goal's own order.
-func (c certificate) goalRenyi(f *Finding) float64 {
+func (c certificate) goalRenyi(f *report.Row) float64 {
 	d := *c.prepared.Goal
 	t := d.side(c.table)
 	f.Alpha, f.Method, f.Direction = d.Alpha, d.Method, directionOf(d.Reversed)
-	if f.ID == RenyiDivergence {
+	if f.ID == report.RenyiDivergence {
 		f.Alpha = c.audit.Claim.Alpha // a bound of a lower order holds here too
 	}
 	e, _ := renyiEstimate(t, d.H, d.Alpha)
@@ -224,37 +224,39 @@ func (c certificate) goalRenyi(f *Finding) float64 {
 // fromDivergence turns a divergence of order alpha into the goal.
 func (a *Audit) fromDivergence(d, alpha float64) float64 {
 	switch a.Plan.goal() {
-	case Rho:
+	case report.Rho:
 		return d / alpha
-	case RenyiEpsilon:
+	case report.RenyiEpsilon:
 		return bounds.EpsilonFromRenyi(d, alpha)
 	}
 	return d
 }
 
 // renyi bounds all orders together.
-func (c certificate) renyi() []RenyiFinding {
-	out := make([]RenyiFinding, len(c.prepared.Renyi))
+func (c certificate) renyi() []report.Row {
+	out := make([]report.Row, len(c.prepared.Renyi))
 	share := c.beta / float64(len(out))
 	for i, d := range c.prepared.Renyi {
-		f := RenyiFinding{Alpha: d.Alpha, Method: d.Method, Beta: share, Direction: directionOf(d.Reversed)}
+		f := report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: d.Method, Beta: share, Valid: true, Direction: directionOf(d.Reversed)}
 		t := d.side(c.table)
+		var lower float64
 		if c.audit.Plan.Anytime {
 			m := bounds.NewRenyiMonitor(d.H, d.Alpha, share)
 			m.Observe(t)
-			f.Lower, f.Method = m.LowerBound(), bounds.MethodRenyiMixture
+			lower, f.Method = m.LowerBound(), bounds.MethodRenyiMixture
 		} else {
-			f.Lower = bounds.Renyi(t, d.RenyiPlan, share)
+			lower = bounds.Renyi(t, d.RenyiPlan, share)
 		}
-		f.Lower = lowerBound(f.Lower)
-		f.Estimate, _ = renyiEstimate(t, d.H, d.Alpha)
+		lower = lowerBound(lower)
+		estimate, _ := renyiEstimate(t, d.H, d.Alpha)
 		// The divergence grows with the order, so what holds of a smaller one
 		// holds here.
 		for _, below := range out[:i] {
-			if below.Alpha < f.Alpha && below.Direction == f.Direction && below.Lower > f.Lower {
-				f.Lower, f.Method = below.Lower, below.Method
+			if below.Alpha < f.Alpha && below.Direction == f.Direction && *below.LowerBound > lower {
+				lower, f.Method = *below.LowerBound, below.Method
 			}
 		}
+		f.LowerBound, f.Estimate = &lower, &estimate
 		out[i] = f
 	}
 	return out
@@ -284,33 +286,22 @@ const (
 	katzDeltaFault       = "certifies nothing: Katz' interval with delta put in by the delta method, an extension of our own; " + formerKatzDeltaFault
 )
 
-// renamed are the rows of a report with the names that they have now: in earlier
-// reports the one of Katz at delta > 0 is called published, which it was not.
-func renamed(rows []Published) []Published {
-	rows = slices.Clone(rows)
-	for i, p := range rows {
-		if p.Method == published.MethodKatz && p.Delta > 0 && p.Fault == formerKatzDeltaFault {
-			rows[i].Method, rows[i].Fault = published.MethodKatzDelta, katzDeltaFault
-		}
-	}
-	return rows
-}
-
 // published computes the published forms beside what certifies.
-func (c certificate) published() []Published {
+func (c certificate) published() []report.Row {
 	p := c.audit.Plan
 	eps, delta := c.audit.dpLimits()
 	t := c.prepared.Event.side(c.table)
-	var out []Published
-	add := func(p Published, value float64) {
+	var out []report.Row
+	add := func(p report.Row, value float64) {
 		if !math.IsInf(value, 0) && !math.IsNaN(value) {
-			p.Value = phrase.Floor(value, 6)
+			value = phrase.Floor(value, 6)
+			p.Value = &value
 			out = append(out, p)
 		}
 	}
-	katz := Published{ID: Epsilon, Delta: delta, Method: published.MethodKatzDelta, Fault: katzDeltaFault}
+	katz := report.Row{ID: report.Epsilon, Delta: delta, Method: published.MethodKatzDelta, Note: katzDeltaFault}
 	if delta == 0 {
-		katz.Method, katz.Fault = published.MethodKatz, "valid only in the limit of many outputs; none where the second side was never seen"
+		katz.Method, katz.Note = published.MethodKatz, "valid only in the limit of many outputs; none where the second side was never seen"
 	}
 	add(katz, published.Katz(c.prepared.Event.counts(c.table), delta, c.beta))
 	var d *DirectedPlan
@@ -322,10 +313,10 @@ func (c certificate) published() []Published {
 		}
 	}
 	if d != nil {
-		add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiPublished,
-			Fault: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, published.Renyi(d.side(c.table), d.H, d.Alpha, c.beta))
+		add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiPublished,
+			Note: "a factor alpha/(alpha-1) and half of the exponent are missing; it fails on rare events"}, published.Renyi(d.side(c.table), d.H, d.Alpha, c.beta))
 		if !p.Anytime {
-			add(Published{ID: RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiCorrected, Fault: "mended, and far looser than what certifies"},
+			add(report.Row{ID: report.RenyiDivergence, Alpha: d.Alpha, Method: published.MethodRenyiCorrected, Note: "mended, and far looser than what certifies"},
 				published.CorrectedRenyi(d.side(c.table), d.H, d.Alpha, c.beta))
 		}
 	}
@@ -333,10 +324,10 @@ func (c certificate) published() []Published {
 		// The eta at which this many outputs are what algorithm 3 asks for.
 		eta := math.Sqrt(12 * (1 + math.Exp(2*eps)) / float64(n))
 		if float64(n) >= published.HistogramSamples(t.Bins, eps, eta, c.beta)*(1-1e-12) {
-			add(Published{ID: Delta, Epsilon: eps, Method: published.MethodHistogramPublished, Fault: "its bias is not below eta: equal distributions are reported as a violation on many bins"},
+			add(report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHistogramPublished, Note: "its bias is not below eta: equal distributions are reported as a violation on many bins"},
 				lowerBound(published.HistogramDivergence(t.First(), t.Second(), eps)-eta))
 		}
-		add(Published{ID: Delta, Epsilon: eps, Method: published.MethodHistogram, Fault: "mended; its slack grows with the root of the number of bins"},
+		add(report.Row{ID: report.Delta, Epsilon: eps, Method: published.MethodHistogram, Note: "mended; its slack grows with the root of the number of bins"},
 			published.HistogramDelta(t.First(), t.Second(), eps, c.beta))
 	}
 	return out

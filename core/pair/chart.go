@@ -38,7 +38,7 @@ type Chart struct {
 	SecondIn []int `json:"secondInEvent,omitempty"`
 
 	// Plane is there for kind score, where the outputs vary besides the score.
-	Plane *Plane `json:"plane,omitempty"`
+	Plane *Plane `json:"plane,omitempty" since:"0.2.0"`
 }
 
 const (
@@ -62,6 +62,16 @@ func newChart(columns []audit.Column, first, second audit.Samples, m audit.Model
 	}
 	s := [2][]float64{scores(m, first), scores(m, second)}
 	return Chart{Kind: ScoreChart, Edges: chartEdges(chartBins, s[0], s[1]), Plane: newPlane(first, second, s)}.named(columns)
+}
+
+// bordered marks the event on the chart's plane, if it has one.
+func (ch Chart) bordered(edges []float64, event Cut) Chart {
+	if p := ch.Plane.copy(); p != nil {
+		border := edges[event.Edge]
+		p.Border, p.Above = &border, event.Above
+		ch.Plane = p
+	}
+	return ch
 }
 
 // named puts axis and outcomes into words.

@@ -6,6 +6,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Curves are what a report holds to draw besides its chart, with the claim as a
@@ -30,10 +31,10 @@ type TradeoffCurve struct {
 // Claimed is a polyline: the divergence of a mechanism that keeps its claim lies
 // on or below.
 type RenyiCurve struct {
-	Points     []RenyiFinding `json:"points"`
-	Claimed    [][2]float64   `json:"claimed"`
-	ClaimWords string         `json:"claimWords"`
-	Confidence string         `json:"confidence"`
+	Points     []report.Row `json:"points"`
+	Claimed    [][2]float64 `json:"claimed"`
+	ClaimWords string       `json:"claimWords"`
+	Confidence string       `json:"confidence"`
 }
 
 // ReportCurves are the curves of a report.
@@ -41,10 +42,10 @@ func ReportCurves(r Report) Curves {
 	var c Curves
 	if len(r.Tradeoff) > 0 && r.Evidence != nil {
 		c.Tradeoff = &TradeoffCurve{Points: r.Tradeoff, Claimed: claimedTradeoff(r.Claim), ClaimWords: r.Claim.String(),
-			Confidence: phrase.Percent(1 - r.Settings.Beta), Direction: r.Evidence.Prepared.Event.direction()}
+			Confidence: phrase.Percent(1 - r.Plan.Beta), Direction: r.Evidence.Prepared.Event.direction()}
 	}
-	if len(r.Renyi) > 0 {
-		c.Renyi = &RenyiCurve{Points: r.Renyi, Claimed: claimedRenyi(r.Claim, r.Renyi), ClaimWords: r.Claim.String(), Confidence: phrase.Percent(1 - r.Settings.Beta)}
+	if len(r.Rows(report.Renyi)) > 0 {
+		c.Renyi = &RenyiCurve{Points: r.Rows(report.Renyi), Claimed: claimedRenyi(r.Claim, r.Rows(report.Renyi)), ClaimWords: r.Claim.String(), Confidence: phrase.Percent(1 - r.Plan.Beta)}
 	}
 	return c
 }
@@ -94,7 +95,7 @@ func gaussianTradeoff(mu float64) [][2]float64 {
 func normalCDF(x float64) float64 { return float64(math.Erfc(-x/math.Sqrt2) / 2) }
 
 // claimedRenyi is what the claim implies from the smallest order to the largest.
-func claimedRenyi(c audit.Claim, found []RenyiFinding) [][2]float64 {
+func claimedRenyi(c audit.Claim, found []report.Row) [][2]float64 {
 	points := [][2]float64{}
 	lo, hi := math.Inf(1), 0.0
 	for _, f := range found {

@@ -26,7 +26,7 @@ func ExampleRun() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(report.Verdict, *report.Results[0].LowerBound > 1)
+	fmt.Println(report.Verdict, *report.LowerBound > 1)
 
 	replay, err := pair.Verify(context.Background(), catalogue, pool, report, true)
 	fmt.Println(replay.OK(), err)

@@ -29,7 +29,7 @@ func TestForgedAnytimeReports(t *testing.T) {
 		}, false},
 		"another witness, stopped": {func(r *pair.Report) {
 			r.Termination.Reason, r.Termination.Message = audit.Stopped, "stopped before the end"
-			r.Summary = pair.Headline(*r)
+			r.Reword()
 			r.Evidence.Prepared.Renyi[3].H[1] += 0.25
 		}, true},
 		"another order":    {func(r *pair.Report) { r.Evidence.Prepared.Goal.Alpha = 24 }, true},
@@ -41,7 +41,7 @@ func TestForgedAnytimeReports(t *testing.T) {
 		"label":            {func(r *pair.Report) { r.Evidence.Chart.Labels[0] = "private" }, true},
 		"explored": {func(r *pair.Report) {
 			r.Termination.Reason, r.Termination.Message = audit.Stopped, "stopped before the end"
-			r.Summary = pair.Headline(*r)
+			r.Reword()
 			r.Evidence.Prepared.MuEpsilon += 0.25
 		}, false},
 	} {

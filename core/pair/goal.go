@@ -8,19 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
-)
-
-// Quantity names what a finding bounds from below.
-type Quantity string
-
-const (
-	Epsilon         Quantity = "epsilon"          // epsilon at a delta
-	Delta           Quantity = "delta"            // delta at an epsilon
-	RenyiDivergence Quantity = "renyi"            // D_alpha, of an order alpha
-	Rho             Quantity = "rho"              // of zCDP
-	Mu              Quantity = "mu"               // of Gaussian DP
-	RenyiEpsilon    Quantity = "renyi-epsilon"    // epsilon of pure DP, through D_alpha
-	GaussianEpsilon Quantity = "gaussian-epsilon" // epsilon at a delta, if the trade-off is Gaussian
+	"github.com/dpscope/dpscope/report"
 )
 
 // renyiOrders are the orders at which every report bounds the divergence, all
@@ -28,25 +16,25 @@ const (
 var renyiOrders = []float64{1.25, 1.5, 2, 3, 4, 6, 8, 16, 32}
 
 // goal is the quantity that the claim limits: what decides the verdict.
-func (p Plan) goal() Quantity {
+func (p Plan) goal() report.Quantity {
 	switch {
 	case p.Claim.Kind == audit.Renyi:
-		return RenyiDivergence
+		return report.RenyiDivergence
 	case p.Claim.Kind == audit.ZCDP:
-		return Rho
+		return report.Rho
 	case p.Claim.Kind == audit.GaussianDP:
-		return Mu
+		return report.Mu
 	case p.ThroughRenyi > 0:
-		return RenyiEpsilon
+		return report.RenyiEpsilon
 	}
-	return Epsilon
+	return report.Epsilon
 }
 
 // orders are the orders among which the goal's own is chosen on exploration, the
 // claim's first.
 func (p Plan) orders() []float64 {
 	switch p.goal() {
-	case RenyiDivergence:
+	case report.RenyiDivergence:
 		// The divergence grows with the order, so a bound of a lower one holds.
 		orders := []float64{p.Claim.Alpha}
 		for _, alpha := range renyiOrders {
@@ -55,7 +43,7 @@ func (p Plan) orders() []float64 {
 			}
 		}
 		return orders
-	case RenyiEpsilon:
+	case report.RenyiEpsilon:
 		return []float64{p.ThroughRenyi}
 	}
 	return renyiOrders
@@ -88,19 +76,19 @@ func (a *Audit) worth(c cut, halves [2]bounds.Table) float64 {
 	p := a.Plan
 	v := worthless
 	switch p.goal() {
-	case Epsilon:
+	case report.Epsilon:
 		return c.value
-	case Mu:
+	case report.Mu:
 		_, v = tableCut(halves[0].Add(halves[1]), muWorth)
-	case RenyiDivergence:
+	case report.RenyiDivergence:
 		for _, alpha := range p.orders() {
 			v = math.Max(v, renyiWorth(halves, alpha))
 		}
-	case RenyiEpsilon:
+	case report.RenyiEpsilon:
 		if v = renyiWorth(halves, p.ThroughRenyi); v > 0 {
 			v = bounds.EpsilonFromRenyi(v, p.ThroughRenyi)
 		}
-	case Rho:
+	case report.Rho:
 		for _, alpha := range renyiOrders {
 			v = math.Max(v, renyiWorth(halves, alpha)/alpha)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -88,7 +89,7 @@ func TestRenyiWitnessIsLearned(t *testing.T) {
 		c.target *= gear.Of(0.9, 1)
 		for seed := range uint64(runs) {
 			r := runShift(t, c.laplace, c.shift, pair.Plan{Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 1}, Learner: "histogram", Samples: c.n, Seed: 100 + seed})
-			v := *r.Results[0].LowerBound / c.truth
+			v := *r.Rows(report.Bounds)[0].LowerBound / c.truth
 			sum += v
 			squares += v * v
 			if v > 1 {
@@ -147,27 +148,27 @@ func TestAllRowsCover(t *testing.T) {
 				}
 				return mu * mu * a / 2
 			}
-			for _, f := range r.Results {
+			for _, f := range r.Rows(report.Bounds) {
 				truth := math.Inf(1)
 				switch {
-				case f.ID == pair.Epsilon && c.laplace:
+				case f.ID == report.Epsilon && c.laplace:
 					truth = 1
-				case f.ID == pair.Epsilon && f.Delta > 0:
+				case f.ID == report.Epsilon && f.Delta > 0:
 					for truth = 0; gaussDelta(mu, truth) > f.Delta; truth += 1e-4 {
 					}
-				case f.ID == pair.Delta && c.laplace:
+				case f.ID == report.Delta && c.laplace:
 					truth = laplaceDelta(f.Epsilon)
-				case f.ID == pair.Delta:
+				case f.ID == report.Delta:
 					truth = gaussDelta(mu, f.Epsilon)
-				case f.ID == pair.RenyiDivergence:
+				case f.ID == report.RenyiDivergence:
 					truth = renyi(f.Alpha)
-				case f.ID == pair.Rho && c.laplace:
+				case f.ID == report.Rho && c.laplace:
 					truth = 0.5 // no smaller rho is known to hold
-				case f.ID == pair.Rho:
+				case f.ID == report.Rho:
 					truth = mu * mu / 2
-				case f.ID == pair.Mu && !c.laplace:
+				case f.ID == report.Mu && !c.laplace:
 					truth = mu
-				case f.ID == pair.RenyiEpsilon && c.laplace:
+				case f.ID == report.RenyiEpsilon && c.laplace:
 					truth = 1
 				}
 				if *f.LowerBound > truth+1e-6 {
@@ -175,8 +176,8 @@ func TestAllRowsCover(t *testing.T) {
 				}
 			}
 			wrong := false
-			for _, f := range r.Renyi {
-				wrong = wrong || f.Lower > renyi(f.Alpha)
+			for _, f := range r.Rows(report.Renyi) {
+				wrong = wrong || *f.LowerBound > renyi(f.Alpha)
 			}
 			if wrong {
 				misses["Rényi curve"]++
@@ -229,8 +230,8 @@ func TestAnytimeStopKeepsTheBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Termination.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.Results[0].LowerBound == nil || *r.Results[0].LowerBound <= 0 || len(r.Renyi) == 0 {
-			t.Errorf("%s: stopped: verdict %s, %+v, results %+v", claim, r.Verdict, r.Termination, r.Results[0])
+		if r.Termination.Reason != audit.Stopped || r.Verdict != audit.Inconclusive || r.Rows(report.Bounds)[0].LowerBound == nil || *r.Rows(report.Bounds)[0].LowerBound <= 0 || len(r.Rows(report.Renyi)) == 0 {
+			t.Errorf("%s: stopped: verdict %s, %+v, results %+v", claim, r.Verdict, r.Termination, r.Rows(report.Bounds)[0])
 			continue
 		}
 		v, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 8), r, true)
@@ -270,7 +271,7 @@ func TestEveryGuaranteeReplays(t *testing.T) {
 				t.Errorf("%s %s: 1 worker and 8 differ (%v)", p.Mechanism, one.Claim, err)
 			}
 			validate(t, a)
-			back, _, err := pair.ParseReport(a)
+			back, err := pair.ParseReport(a)
 			if err != nil {
 				t.Errorf("%s %s: %v", p.Mechanism, one.Claim, err)
 				continue
@@ -281,7 +282,7 @@ func TestEveryGuaranteeReplays(t *testing.T) {
 					t.Errorf("%s %s anytime %v whole %v: %v %v", p.Mechanism, one.Claim, anytime, whole, err, v.Differences)
 				}
 			}
-			if back.Text() == "" || len(pair.CertifiedRows(back)) < 10 || pair.ReportCurves(back).Renyi == nil {
+			if report.Text(back) == "" || len(back.Words()) < 2 || pair.ReportCurves(back).Renyi == nil {
 				t.Errorf("%s %s: no words, rows or curves", p.Mechanism, one.Claim)
 			}
 		}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/report"
 )
 
 // parabola scores by the distance from 1.
@@ -61,13 +62,13 @@ func TestShortened(t *testing.T) {
 		{"x is " + strings.Repeat("ü", 500), "ü..."},
 	} {
 		limit := 5.0
-		r := Report{Results: []Finding{{ID: Epsilon, LowerBound: &limit, Event: &Event{Words: c.words}}}}
+		r := Report{Report: report.Report{Tables: []report.Table{{Name: report.Bounds, Rows: []report.Row{{ID: report.Epsilon, Chosen: true, LowerBound: &limit, Event: &report.Event{Words: c.words}}}}}}}
 		for _, row := range r.Facts() {
 			if row.Name == "Event" && (!strings.HasSuffix(row.Value, c.end) || len(row.Value) > eventMost+20 || !utf8.ValidString(row.Value)) {
 				t.Errorf("%s", row.Value)
 			}
 		}
-		for line := range strings.Lines(r.Text()) {
+		for line := range strings.Lines(report.Text(r)) {
 			if len(line) > eventMost+60 {
 				t.Errorf("a line of %d bytes: %s", len(line), line)
 			}

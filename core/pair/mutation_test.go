@@ -17,6 +17,7 @@ import (
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/mutate"
 	"github.com/dpscope/dpscope/internal/nativetest"
+	"github.com/dpscope/dpscope/report"
 )
 
 // remembering executes each task once: mutated reports mostly have the same tasks.
@@ -58,7 +59,7 @@ func mutated(t *testing.T, cat audit.Catalogue, r pair.Report, whole bool, field
 	pool := rememberingPool(cat)
 	var skipped []string
 	verify := func(data []byte) (bool, error) {
-		r, _, err := pair.ParseReport(data)
+		r, err := pair.ParseReport(data)
 		if err != nil {
 			return false, err
 		}
@@ -86,7 +87,7 @@ func mutated(t *testing.T, cat audit.Catalogue, r pair.Report, whole bool, field
 		if err != nil || !ok {
 			continue
 		}
-		if r, _, err := pair.ParseReport(m.JSON); err == nil {
+		if r, err := pair.ParseReport(m.JSON); err == nil {
 			if again, err := audit.Canonical(r); err == nil && string(again) == string(doc) {
 				continue // the same report in other words
 			}
@@ -177,8 +178,8 @@ func TestMutatedReports(t *testing.T) {
 	}{
 		"event":     {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table"}, []string{""}},
 		"plane":     {pair.Plan{Mechanism: "svt3", Parameters: few, Learner: "logistic"}, []string{"evidence.chart.plane"}},
-		"Rényi":     {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &claim, Learner: "outcome-table"}, []string{"claim", "results", "evidence.prepared"}},
-		"surrogate": {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-6}, Finder: "guessing", Learner: "outcome-table"}, []string{"claim", "trials", "surrogate", "published"}},
+		"Rényi":     {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &claim, Learner: "outcome-table"}, []string{"claim", "tables", "evidence.prepared"}},
+		"surrogate": {pair.Plan{Mechanism: "svt4", Parameters: few, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-6}, Finder: "guessing", Learner: "outcome-table"}, []string{"claim", "trials", "surrogate", "tables"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := c.plan
@@ -189,7 +190,7 @@ func TestMutatedReports(t *testing.T) {
 			}
 			mutated(t, cat, r, true, c.fields...)
 			if name == "event" {
-				mutated(t, cat, r, false, "results", "evidence.table", "evidence.witness", "verdict", "claim")
+				mutated(t, cat, r, false, "tables", "evidence.table", "evidence.witness", "verdict", "claim")
 			}
 		})
 	}
@@ -216,17 +217,17 @@ func TestVerifyDoesNoMoreThanTheReportHolds(t *testing.T) {
 		trials int64
 		says   string
 	}{
-		"more planned than listed": {func(r *pair.Report) { r.Settings.Trials = 10_000 }, 2, "goes on beyond the 2 trials"},
-		"another finder":           {func(r *pair.Report) { r.Settings.Finder, r.Settings.Trials = "random", 10_000 }, 2, "search"},
+		"more planned than listed": {func(r *pair.Report) { r.Plan.Trials = 10_000 }, 2, "goes on beyond the 2 trials"},
+		"another finder":           {func(r *pair.Report) { r.Plan.Finder, r.Plan.Trials = "random", 10_000 }, 2, "trials"},
 		"more listed than planned": {func(r *pair.Report) { r.Trials = append(r.Trials, r.Trials...) }, 0, "trials is 4 of them, must be 1 to 2"},
 		"none listed":              {func(r *pair.Report) { r.Trials = nil }, 0, "trials is 0 of them"},
-		"more explored than held":  {func(r *pair.Report) { r.Settings.Explore = 1 << 20 }, 0, "evidence.explored is of 100 pairs, must be 524288"},
-		"more samples than held":   {func(r *pair.Report) { r.Settings.Samples = 1e9 }, 0, "settings.samples = 1000000000"},
+		"more explored than held":  {func(r *pair.Report) { r.Plan.Explore = 1 << 20 }, 0, "evidence.explored is of 100 pairs, must be 524288"},
+		"more samples than held":   {func(r *pair.Report) { r.Plan.Samples = 1e9 }, 0, "plan.samples = 1000000000"},
 	} {
 		for _, stopped := range []bool{false, true} {
 			r := copied(t, good)
 			if stopped {
-				r.Settings.Anytime, r.Termination.Reason, r.Verdict = true, audit.Stopped, audit.Inconclusive
+				r.Plan.Anytime, r.Termination.Reason, r.Verdict = true, audit.Stopped, audit.Inconclusive
 			}
 			c.change(&r)
 			w := counting{engine.LocalWorker{Executors: pair.Executors(catalogue)}, new(sync.Map)}
@@ -271,7 +272,7 @@ func TestRunsThatEndedBeforeCertification(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := pair.VerifyEnded(catalogue, good); err != nil || !v.OK() {
+	if v, err := pair.Verify(t.Context(), catalogue, nil, good, true); err != nil || !v.OK() {
 		t.Errorf("%v %v", err, v.Differences)
 	}
 	for name, change := range map[string]func(*pair.Report){
@@ -281,13 +282,13 @@ func TestRunsThatEndedBeforeCertification(t *testing.T) {
 		"message":   func(r *pair.Report) { r.Termination.Message = "proved private" },
 		"used":      func(r *pair.Report) { r.Termination.SamplesUsed = 5 },
 		"unit":      func(r *pair.Report) { r.Inputs.PrivacyUnit = "a city" },
-		"curve":     func(r *pair.Report) { r.Renyi = []pair.RenyiFinding{{Alpha: 2}} },
+		"curve":     func(r *pair.Report) { setRows(r, report.Renyi, report.Row{Alpha: 2}) },
 		"warning":   func(r *pair.Report) { r.Warnings = []string{"Experts found this mechanism private."} },
 		"command":   func(r *pair.Report) { r.Reproduce.CLI = "rm -rf /" },
 	} {
 		r := copied(t, good)
 		change(&r)
-		if v, err := pair.VerifyEnded(catalogue, r); err == nil && v.OK() {
+		if v, err := pair.Verify(t.Context(), catalogue, nil, r, true); err == nil && v.OK() {
 			t.Errorf("%s: the forged report passes", name)
 		}
 	}
@@ -301,10 +302,10 @@ func TestHeadlines(t *testing.T) {
 		for _, reason := range []audit.TerminationReason{audit.Completed, audit.Refuted, audit.Stopped, audit.Failed} {
 			for _, largest := range []float64{-2.1785, 0, 3} {
 				x := copied(t, r)
-				x.Verdict, x.Termination.Reason, x.Termination.Message, x.Power = verdict, reason, "\x1b[2JViolation\x07", &pair.Power{LargestBound: largest}
-				head := pair.Headline(x)
-				x.Summary = head
-				text := x.Text()
+				x.Verdict, x.Termination.Reason, x.Termination.Message, x.Power = verdict, reason, "\x1b[2JViolation\x07", &report.Power{Largest: largest}
+				x.Reword()
+				head := x.Summary
+				text := report.Text(x)
 				plain := strings.ReplaceAll(head, "This is not a proof of privacy.", "")
 				if strings.Contains(strings.ToLower(plain), "privat") || strings.Contains(strings.ToLower(plain), "privacy") {
 					t.Errorf("%s, %s: %s", verdict, reason, head)

@@ -3,9 +3,11 @@ package pair
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
 )
 
@@ -252,3 +254,254 @@ func (a *Audit) resolveBudget() error {
 	}
 	return nil
 }
+
+// Keys are the settings of a plan, in the order in which a report names them.
+func Keys() []settings.Key[Plan] {
+	number := func(of func(*audit.Claim) *float64) settings.Value[Plan] {
+		return settings.Number(func(p *Plan) *float64 { return of(p.claim()) })
+	}
+	// These say which guarantee is meant, where that is not said.
+	means := func(kind audit.ClaimKind) func(*Plan, string) {
+		return func(p *Plan, _ string) {
+			if p.Claim.Kind == "" {
+				p.Claim.Kind = kind
+			}
+		}
+	}
+	return []settings.Key[Plan]{
+		{Name: "mechanism", At: settings.Word(func(p *Plan) *string { return &p.Mechanism }),
+			Usage: "mechanism to audit (dpscope list shows all)",
+			Form:  &settings.Form{Place: "mechanism", Label: "Mechanism", Wide: true}},
+		{Name: "guarantee", Field: "claim/kind", At: settings.Word(func(p *Plan) *audit.ClaimKind { return &p.claim().Kind }),
+			Usage: "kind of the claim: pure, approximate, renyi, zcdp or gaussian-dp; default: the kind that -alpha, -rho or -mu belongs to, else (epsilon, delta)",
+			Form:  &settings.Form{Place: "claim", Label: "Guarantee", Wide: true}},
+		{Name: "alpha", Field: "claim/alpha", Range: settings.Above(1), Claims: []audit.ClaimKind{audit.Renyi},
+			At:    number(func(c *audit.Claim) *float64 { return &c.Alpha }).Then(means(audit.Renyi)),
+			Usage: "order of a Rényi claim, above 1",
+			Form:  &settings.Form{Place: "claim", Label: "Order alpha"}},
+		{Name: "epsilon", Field: "claim/epsilon", Range: settings.Above(0), Claims: []audit.ClaimKind{"", audit.Pure, audit.Approximate, audit.Renyi},
+			At:    number(func(c *audit.Claim) *float64 { return &c.Epsilon }),
+			Usage: "claimed epsilon, above 0; default: what the mechanism claims at its parameters, or what that implies. A parameter epsilon of the mechanism, which scales its noise, follows it where the claims are of one kind, unless -param sets it",
+			Form:  &settings.Form{Place: "claim", Label: "Claimed epsilon"}},
+		{Name: "delta", Field: "claim/delta", Range: settings.From(0, 1), Claims: []audit.ClaimKind{"", audit.Approximate},
+			At: number(func(c *audit.Claim) *float64 { return &c.Delta }).Then(func(p *Plan, _ string) {
+				if p.Claim.Delta == 0 {
+					means(audit.Pure)(p, "")
+				}
+			}),
+			Usage: "claimed delta, in [0, 1); default: the delta of the mechanism's own claim, 0 for most",
+			Form:  &settings.Form{Place: "claim", Label: "Claimed delta"}},
+		{Name: "rho", Field: "claim/rho", Range: settings.Above(0), Claims: []audit.ClaimKind{audit.ZCDP},
+			At:    number(func(c *audit.Claim) *float64 { return &c.Rho }).Then(means(audit.ZCDP)),
+			Usage: "claimed rho of zCDP, above 0",
+			Form:  &settings.Form{Place: "claim", Label: "Claimed rho"}},
+		{Name: "mu", Field: "claim/mu", Range: settings.Above(0), Claims: []audit.ClaimKind{audit.GaussianDP},
+			At:    number(func(c *audit.Claim) *float64 { return &c.Mu }).Then(means(audit.GaussianDP)),
+			Usage: "claimed mu of Gaussian DP, above 0",
+			Form:  &settings.Form{Place: "claim", Label: "Claimed mu"}},
+		{Name: "relation", Option: "Relation", At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
+			Usage: "neighbouring relation: " + audit.Searchable + "; default: the mechanism's first",
+			Form:  &settings.Form{Place: "claim", Label: "Neighbouring datasets", Wide: true}},
+		{Name: "pair", At: settings.JSON(func(p *Plan) **audit.Pair { return &p.Pair }, audit.ParsePair),
+			Usage: `neighbouring pair as JSON, instead of a search: {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}`,
+			Form:  &settings.Form{Place: "search", Label: "Pair", Hint: `two datasets as JSON, instead of a search: {"first": {"columns": …, "values": […]}, "second": {…}}`, Wide: true}},
+		{Name: "finder", At: settings.Word(func(p *Plan) *string { return &p.Finder }), Default: audit.Auto,
+			Usage: "how pairs are found",
+			Form:  &settings.Form{Place: "search", Label: "Finder", Wide: true}},
+		{Name: "learner", Option: "Learner", At: settings.Word(func(p *Plan) *string { return &p.Learner }), Default: audit.Auto,
+			Usage: "what learns the test; auto: a portfolio of all that apply",
+			Form:  &settings.Form{Place: "search", Label: "Learner", Wide: true}},
+		{Name: "samples", Option: "Samples", At: settings.Whole(func(p *Plan) *int { return &p.Samples }), Range: settings.In(MinSamples, MaxSamples), Default: "100000",
+			Usage: "certification outputs a side; by default fewer for google-* mechanisms, whose outputs cost more",
+			Form:  &settings.Form{Place: "budget", Label: "Samples", Hint: "to certify, a side", Empty: "100000"}},
+		{Name: "explore", Option: "Explore", At: settings.Whole(func(p *Plan) *int { return &p.Explore }), Range: settings.In(0, MaxSamples),
+			Usage: "exploration outputs a side and trial; 0: as many as -samples, up to 2^24 numbers a side; at most 2^26",
+			Form:  &settings.Form{Place: "more", Label: "Exploration", Hint: "samples a side and pair; 0: as many as above"}},
+		{Name: "trials", Option: "Trials", At: settings.Whole(func(p *Plan) *int { return &p.Trials }), Range: settings.In(1, MaxTrials), Default: "10",
+			Usage: "pairs to explore",
+			Form:  &settings.Form{Place: "more", Label: "Pairs to explore", Empty: "10"}},
+		{Name: "beta", Option: "FalseAlarm", At: settings.Number(func(p *Plan) *float64 { return &p.Beta }), Range: settings.In(1e-9, 0.5), Default: "0.05",
+			Usage: "allowed error of the bound; its confidence is 1 - beta",
+			Form:  &settings.Form{Place: "more", Label: "Beta", Hint: "allowed error; confidence is 1 − beta", Empty: "0.05"}},
+		{Name: "through-renyi", Field: "throughRenyi", At: settings.Number(func(p *Plan) *float64 { return &p.ThroughRenyi }), Range: settings.Above(1), Claims: []audit.ClaimKind{"", audit.Pure},
+			Usage: "test a pure claim through its Rényi divergence of this order, above 1, instead of an event",
+			Form:  &settings.Form{Place: "more", Label: "Through Rényi", Hint: "order alpha; tests a pure claim by its Rényi divergence at that order", Empty: "no"}},
+		{Name: "anytime", At: settings.Switch(func(p *Plan) *bool { return &p.Anytime }),
+			Usage: "a bound that is valid at any time: the run ends when the claim is refuted, and may be stopped (Ctrl-C) with its bound intact; -samples is then the most that it draws",
+			Form:  &settings.Form{Place: "budget", Label: "Anytime", Hint: "the bound climbs live and holds whenever you stop; the run ends by itself once the claim is refuted"}},
+		{Name: "seed", Option: "Seed", At: settings.Whole(func(p *Plan) *uint64 { return &p.Seed }), Range: settings.In(0, audit.MaxSeed), Preset: audit.DefaultSeed, Always: true,
+			Usage: "seed of all randomness",
+			Form:  &settings.Form{Place: "budget", Label: "Seed"}},
+		{Name: "param", Field: "parameters", At: settings.Params(func(p *Plan) *audit.Params { return &p.Parameters }),
+			Usage: "parameter of the mechanism as name=value; may be given more than once"},
+	}
+}
+
+// claim is the plan's claim, to be set.
+func (p *Plan) claim() *audit.Claim {
+	if p.Claim == nil {
+		p.Claim = &audit.Claim{}
+	}
+	return p.Claim
+}
+
+// arguments list what reproduces the audit: the mechanism, the claim, the seed, and
+// whatever else is not a default.
+func (a *Audit) arguments() (args, params []audit.Argument) {
+	keys := Keys()
+	if o, ok := outside(a.Spec); ok {
+		args, keys = settings.Written(OutsideKeys(), o, Outside{}), settings.Without(keys, "mechanism")
+		if r := a.Plan.Relation; a.Spec.Brought != nil && r != audit.AddRemove { // it belongs to the datasets
+			at := slices.IndexFunc(args, func(x audit.Argument) bool { return x.Name == "reach" || x.Name == "kind" })
+			args = slices.Insert(args, max(at, 0), audit.Argument{Name: "relation", Value: string(r)})
+		}
+	}
+	args = append(args, settings.Written(keys, a.Plan, a.otherwise())...)
+	// Of parameters that follow the claim the defaults do too.
+	defaults, err := followParams(a.Spec, nil, a.Claim)
+	if err == nil {
+		params = a.Plan.Parameters.Changed(a.Spec.Params, defaults)
+	}
+	return args, params
+}
+
+// otherwise is a plan with what the audit would have of itself in the place of what
+// does not have to be said.
+func (a *Audit) otherwise() Plan {
+	p := a.Plan
+	out := Plan{Claim: &audit.Claim{}, Relation: a.Spec.Relations(p.Parameters)[0], Finder: audit.Auto, Learner: audit.Auto,
+		Samples: 100_000, Explore: p.Samples, Trials: 10, Beta: 0.05}
+	if a.Spec.Recording != nil {
+		out.Trials = p.Trials
+		if a.splitsByDefault() {
+			out.Samples, out.Explore = p.Samples, p.Explore
+		}
+	}
+	if own := a.Spec.Claim(p.Parameters); a.Claim.IsDP() {
+		if own.IsDP() && !(a.Claim.Kind == audit.Pure && own.Delta > 0) {
+			out.Claim.Kind = a.Claim.Kind // epsilon and delta tell
+		}
+		if own.Delta > 0 {
+			out.Claim.Delta = -1 // its delta is the default: any other has to be said, 0 too
+		}
+	}
+	return out
+}
+
+// Reproduce says how to run the audit again.
+func (a *Audit) Reproduce() audit.Reproduce {
+	if a.Spec.Custom {
+		return audit.Reproduce{Note: "The mechanism is the caller's own: run the test that audited it again, with this seed."}
+	}
+	args, params := a.arguments()
+	args = append(args, params...)
+	r := audit.Reproduce{CLI: audit.CommandOf("dpscope audit", args)}
+	switch b := a.Spec.Brought; {
+	case a.Spec.Recording != nil:
+		r.Note = "It needs the same file: its SHA-256 stands in the report's inputs."
+	case b != nil && b.Kind == audit.BroughtScript:
+		r = audit.Reproduce{Note: "The report holds the function: open it in the page and press Verify."}
+	case b != nil && b.SHA256 != "":
+		r.Note = "It needs the same file: its SHA-256 stands in the report's inputs."
+	case b != nil:
+		r.Note = "It needs the same program in the same place."
+	case a.Spec.Unseeded != "":
+		r.URL, r.Note = audit.FragmentOf(args), "Another run gives other counts: "+a.Spec.Unseeded+"."
+	default:
+		r.URL, r.GoTest = audit.FragmentOf(args), a.goTest(params)
+	}
+	return r
+}
+
+// goTest is the audit as a call of package dptest, or "" where that has no
+// option for it.
+func (a *Audit) goTest(params []audit.Argument) string {
+	var numbers, words string
+	for _, k := range Keys() {
+		number := k.At.Type == settings.NumberType || k.At.Type == settings.WholeType
+		k.Always = k.Option != "" && number // of words those that are not the default
+		for _, x := range settings.Written([]settings.Key[Plan]{k}, a.Plan, a.otherwise()) {
+			switch {
+			case k.Option != "" && number:
+				numbers += fmt.Sprintf(", %s: %s", k.Option, x.Value)
+			case k.Option != "":
+				words += fmt.Sprintf(", %s: %q", k.Option, x.Value)
+			case k.Name != "mechanism" && !strings.HasPrefix(k.Field, "claim/"):
+				return ""
+			}
+		}
+	}
+	claim := fmt.Sprintf("audit.DPClaim(%s, %s)", audit.Exactly(a.Claim.Epsilon), audit.Exactly(a.Claim.Delta))
+	switch a.Claim.Kind {
+	case audit.Renyi:
+		claim = fmt.Sprintf("audit.Claim{Kind: audit.Renyi, Alpha: %s, Epsilon: %s}", audit.Exactly(a.Claim.Alpha), audit.Exactly(a.Claim.Epsilon))
+	case audit.ZCDP:
+		claim = fmt.Sprintf("audit.Claim{Kind: audit.ZCDP, Rho: %s}", audit.Exactly(a.Claim.Rho))
+	case audit.GaussianDP:
+		claim = fmt.Sprintf("audit.Claim{Kind: audit.GaussianDP, Mu: %s}", audit.Exactly(a.Claim.Mu))
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "dptest.RequireNoViolation(t, dptest.From(mechanisms.All(), %q", a.Plan.Mechanism)
+	for _, x := range params {
+		fmt.Fprintf(&b, ", %q", strings.TrimPrefix(x.Name, "p.")+"="+x.Value)
+	}
+	fmt.Fprintf(&b, "), %s, dptest.Options{%s})", claim, strings.TrimPrefix(numbers+words, ", "))
+	return b.String()
+}
+
+// splitRecorded fills in and checks the budget of an audit of recorded outputs.
+func (a *Audit) splitRecorded() error {
+	p, r := &a.Plan, a.Spec.Recording
+	n := min(r.Rows[0], r.Rows[1])
+	if n < 2*MinSamples {
+		return &audit.InputError{Field: "rows of a dataset", Path: "mechanism", Found: fmt.Sprint(n), Want: fmt.Sprintf("at least %d: %d to explore and %d to certify", 2*MinSamples, MinSamples, MinSamples)}
+	}
+	if p.Finder != audit.Auto || p.Pair != nil {
+		return &audit.InputError{Field: "finder or pair", Path: "finder", Found: "given", Want: "absent for recorded outputs, which are of one pair of datasets"}
+	}
+	if p.Trials == 0 {
+		p.Trials = 1
+	}
+	if p.Trials != 1 {
+		return &audit.InputError{Field: "trials", Found: fmt.Sprint(p.Trials), Want: "1 for recorded outputs, which are of one pair of datasets"}
+	}
+	most := min(n-MinSamples, usualExploreCells/(2*audit.Width(a.Columns)))
+	switch {
+	case p.Samples == 0 && p.Explore == 0:
+		p.Explore = min(n/2, most)
+		p.Samples = n - p.Explore
+	case p.Samples == 0:
+		p.Samples = max(n-p.Explore, 0)
+	case p.Explore == 0:
+		p.Explore = min(max(n-p.Samples, 0), most)
+	}
+	if p.Explore < MinSamples || p.Samples < MinSamples || p.Explore > n-p.Samples {
+		return &audit.InputError{Field: "explore and samples", Path: "explore", Found: fmt.Sprintf("%d and %d", p.Explore, p.Samples),
+			Want: fmt.Sprintf("at least %d each and together at most the %d rows of the smaller dataset", MinSamples, n)}
+	}
+	a.Notes = append(a.Notes, r.Notes...)
+	return nil
+}
+
+// splitsByDefault reports whether the budget is what recorded outputs get where
+// the plan asks for none.
+func (a *Audit) splitsByDefault() bool {
+	b := *a
+	b.Plan.Explore, b.Plan.Samples = 0, 0
+	return b.splitRecorded() == nil && b.Plan.Explore == a.Plan.Explore && b.Plan.Samples == a.Plan.Samples
+}
+
+// recording is what the report says of recorded outputs; nil for a mechanism
+// that draws its own.
+func (a *Audit) recording() *audit.Recording {
+	if a.Spec.Recording == nil {
+		return nil
+	}
+	r := *a.Spec.Recording
+	used := a.Plan.Explore + a.Plan.Samples
+	r.Split = &audit.RecordedSplit{Explored: a.Plan.Explore, Certified: a.Plan.Samples, Unused: [2]int{r.Rows[0] - used, r.Rows[1] - used}}
+	return &r
+}
+
+const recordedSplitWords = "the outputs on each dataset in a random order that the seed fixes: the first explore (half of them train, half validate), those after them certify, none is used twice; " +
+	"learner, bins, events, witnesses and stakes are chosen on what explored"

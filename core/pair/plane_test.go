@@ -37,7 +37,7 @@ func total(counts []int) int {
 // every one where the report's numbers say, one after the other.
 func slowPlane(t *testing.T, r pair.Report) (counts [2][]int) {
 	t.Helper()
-	a, err := r.Plan().Resolve(catalogue)
+	a, err := r.Plan.Resolve(catalogue)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,14 +60,14 @@ func slowPlane(t *testing.T, r pair.Report) (counts [2][]int) {
 		return n
 	}
 	shard := pair.ShardRows
-	if r.Settings.Anytime {
+	if r.Plan.Anytime {
 		shard = pair.BlockRows
 	}
 	width := audit.Width(a.Columns)
 	for side, data := range []audit.Dataset{e.Pair.First, e.Pair.Second} {
 		counts[side] = make([]int, (len(p.Edges)+1)*(len(p.ScoreEdges)+1))
 		for drawn := 0; drawn < min(planeRows, r.Termination.SamplesUsed); {
-			st := stream.New(stream.Key{Seed: r.Settings.Seed, Purpose: "certify", Side: side, Shard: drawn / shard})
+			st := stream.New(stream.Key{Seed: r.Plan.Seed, Purpose: "certify", Side: side, Shard: drawn / shard})
 			for end := min(drawn+shard, r.Termination.SamplesUsed); drawn < end; {
 				n := min(pair.BlockRows, end-drawn)
 				out := make([]float64, n*width)
@@ -201,12 +201,12 @@ func TestForgedPlanes(t *testing.T) {
 		{"chart.plane is 3 counts, must be", func(p *pair.Plane) { p.First = p.First[:3] }, false},
 		{"chart.plane is counts of one dataset, must be of both or none", func(p *pair.Plane) { p.Second = nil }, false},
 		{"chart.plane: count of bin 7 is -1", func(p *pair.Plane) { p.Second[7] = -1 }, false},
-		{"chart.plane.edges is 0 numbers, must be 2 to 128", func(p *pair.Plane) { p.Edges = nil }, false},
+		{"chart.plane.edges is 0 numbers, must be 2 to 128", func(p *pair.Plane) { p.Edges = []float64{} }, false},
 		{"chart.plane.scoreEdges is 1 numbers", func(p *pair.Plane) { p.ScoreEdges = p.ScoreEdges[:1] }, false},
 		{"chart.plane.edges is 1000000 numbers", func(p *pair.Plane) { p.Edges = make([]float64, 1_000_000) }, false},
 		{"chart.plane.edges is 25 numbers, must be 2 to 128 numbers in ascending order", func(p *pair.Plane) { p.Edges[4] = 1e300 }, false},
 		{"of finite span", func(p *pair.Plane) { p.Edges = []float64{-1.7e308, 1.7e308} }, false},
-		{"chart.plane.terms is 0, must be 1 to 32", func(p *pair.Plane) { p.Terms = nil }, false},
+		{"chart.plane.terms is 0, must be 1 to 32", func(p *pair.Plane) { p.Terms = []pair.PlaneTerm{} }, false},
 		{"chart.plane.terms is 33", func(p *pair.Plane) { p.Terms = make([]pair.PlaneTerm, 33) }, false},
 		{"chart.plane.terms[1].deviation is 0, must be above 0", func(p *pair.Plane) { p.Terms[1].Deviation = 0 }, false},
 		{"chart.plane.terms[1].deviation is 1e-310", func(p *pair.Plane) { p.Terms[1].Deviation = 1e-310 }, false},
@@ -218,7 +218,7 @@ func TestForgedPlanes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := pair.ParseReport(data); (err == nil) != c.later || err != nil && (!strings.Contains(err.Error(), c.says) || !audit.IsInput(err)) {
+		if _, err := pair.ParseReport(data); (err == nil) != c.later || err != nil && (!strings.Contains(err.Error(), c.says) || !audit.IsInput(err)) {
 			t.Errorf("a report is read with %v, want an error that says %q", err, c.says)
 		}
 		if _, err := pair.Verify(context.Background(), catalogue, pool, r, false); err == nil || !strings.Contains(err.Error(), c.says) {
@@ -259,7 +259,7 @@ func TestUnseededPlane(t *testing.T) {
 	}
 	for says, change := range map[string]func(*pair.Plane){
 		"":                     func(*pair.Plane) {},
-		"the replayed bins":    func(p *pair.Plane) { *p.Border++ },
+		"evidence.chart":       func(p *pair.Plane) { *p.Border++ },
 		"at of a term is 99":   func(p *pair.Plane) { p.Terms[0].At = 99 },
 		"3 counts, must be 67": func(p *pair.Plane) { p.First = p.First[:3] },
 	} {

@@ -5,34 +5,35 @@ import (
 
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/report"
 )
 
 // power says what the sample size could have shown, for a witness as good as
 // the explored one.
-func (c certificate) power() *Power {
+func (c certificate) power() *report.Power {
 	p := c.audit.Plan
 	n, limit := p.Samples, p.Claim.Limit()
-	out := &Power{}
+	out := &report.Power{}
 	var smallest float64
 	switch p.goal() {
-	case Epsilon:
+	case report.Epsilon:
 		_, delta := c.audit.dpLimits()
-		out.LargestBound = bounds.MaxCertifiable(n, n, delta, c.beta)
+		out.Largest = bounds.MaxCertifiable(n, n, delta, c.beta)
 		if n > bounds.ExactReach {
 			smallest = math.Inf(1) // it would take longer than the audit
 			break
 		}
 		smallest = bounds.SmallestDetectable(limit, delta, c.beta, n, n, rareRate(c.prepared.Event.counts(c.explored)))
-	case Mu:
-		out.LargestBound = bounds.GaussianMu(bounds.Counts{X: n, N1: n, Y: 0, N0: n}, c.beta)
+	case report.Mu:
+		out.Largest = bounds.GaussianMu(bounds.Counts{X: n, N1: n, Y: 0, N0: n}, c.beta)
 		smallest = smallestMu(limit, n, rareRate(c.prepared.MuEvent.counts(c.explored)), c.beta)
 	default:
 		d := *c.prepared.Goal
-		out.LargestBound = c.audit.fromDivergence(c.largestRenyi(d, n), d.Alpha)
+		out.Largest = c.audit.fromDivergence(c.largestRenyi(d, n), d.Alpha)
 		smallest = c.smallestRenyi(d, n)
 	}
-	out.LargestBound = lowerBound(out.LargestBound)
-	if !math.IsInf(smallest, 0) && !math.IsNaN(smallest) && out.LargestBound > limit {
+	out.Largest = lowerBound(out.Largest)
+	if !math.IsInf(smallest, 0) && !math.IsNaN(smallest) && out.Largest > limit {
 		// Rounded up: it is what could have been seen, not what was.
 		smallest = max(limit, -phrase.Floor(-smallest, 4))
 		out.Smallest = &smallest

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/dpscope/dpscope/report"
+
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
@@ -54,7 +56,7 @@ func (a *Audit) prepare(table bounds.Table, event Cut) (Prepared, error) {
 		out.Renyi = append(out.Renyi, d)
 	}
 	switch goal := p.goal(); goal {
-	case RenyiDivergence, RenyiEpsilon, Rho:
+	case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
 		best := 0.0
 		for _, alpha := range p.orders() {
 			d, err := tuneRenyi(table, alpha, p.Samples, p.Beta)
@@ -64,7 +66,7 @@ func (a *Audit) prepare(table bounds.Table, event Cut) (Prepared, error) {
 			// The order that promises most for its share of the claim.
 			value, se := renyiEstimate(d.side(table), d.H, alpha)
 			v := value - 2*se
-			if goal == Rho {
+			if goal == report.Rho {
 				v /= alpha
 			}
 			if v = phrase.Floor(v, 9); out.Goal == nil || v > best+valueMargin {
@@ -183,7 +185,7 @@ func (p Prepared) check(plan Plan, bins int) error {
 	edges := bins - 1
 	var own bool
 	switch plan.goal() {
-	case RenyiDivergence, RenyiEpsilon, Rho:
+	case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:
 		own = true
 	}
 	if own != (p.Goal != nil) {

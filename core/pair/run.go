@@ -9,6 +9,7 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -47,7 +48,7 @@ type Progress struct {
 type Live struct {
 	Chart     Chart       `json:"chart"`
 	Claim     audit.Claim `json:"claim"`
-	Direction string      `json:"direction"` // of the event, as in a [Finding]
+	Direction string      `json:"direction"` // of the event, as in a [report.Row]
 	Rows      int         `json:"rows"`      // outputs counted a side, of Samples
 	Samples   int         `json:"samples"`
 }
@@ -115,6 +116,32 @@ type state struct {
 	warnings  []string
 
 	progress Progress
+}
+
+// report concludes from what there is.
+func (s *state) report(end audit.Termination) Report {
+	f := Found{Trials: s.trials, Surrogate: s.surrogate}
+	if s.best != nil && s.counted.table.Bins > 0 {
+		f.Evidence = s.evidence()
+	}
+	r := conclude(s.Catalogue, s.audit, f, end, s.certified)
+	r.Generator, r.Timing, r.Warnings = s.Generator, s.timing, append(r.Warnings, s.warnings...)
+	return r
+}
+
+// evidence is what the bounds rest on.
+func (s *state) evidence() *Evidence {
+	e := &Evidence{Pair: s.trials[s.bestAt].Pair, Witness: s.best.Witness, Learners: s.best.Learners, Edges: s.best.Edges,
+		Prepared: s.prepared, Explored: s.best.Table, Chart: s.best.Chart}
+	if s.counted.rows > 0 {
+		e.Chart = e.Chart.with(s.counted.chart, s.counted.plane)
+		t := s.counted.table
+		e.Table = &t
+	}
+	if s.monitor != nil && s.certified != nil {
+		e.Looked = &Looked{LowerBound: s.monitor.bound(s.prepared), PValue: s.monitor.pValue()}
+	}
+	return e
 }
 
 func (s *state) now() float64 {
@@ -262,12 +289,12 @@ func events[R any](s *state, rowsBefore int, done func(int, *Progress, *R)) engi
 
 // goalWords name the goal.
 func (s *state) goalWords() string {
-	f := Finding{ID: s.audit.Plan.goal(), Alpha: s.audit.Plan.ThroughRenyi}
+	f := report.Row{ID: s.audit.Plan.goal(), Alpha: s.audit.Plan.ThroughRenyi}
 	_, f.Delta = s.audit.dpLimits()
-	if f.ID == RenyiDivergence {
+	if f.ID == report.RenyiDivergence {
 		f.Alpha = s.audit.Claim.Alpha
 	}
-	return f.words()
+	return f.QuantityWords()
 }
 
 // prepare fixes all that the bounds need, on a worker: it may take a second.
@@ -284,11 +311,7 @@ func (s *state) prepare(ctx context.Context) error {
 
 // start begins to count.
 func (s *state) start() {
-	if p := s.best.Chart.Plane.copy(); p != nil {
-		border := s.best.Edges[s.prepared.Event.Edge]
-		p.Border, p.Above = &border, s.prepared.Event.Above
-		s.best.Chart.Plane = p
-	}
+	s.best.Chart = s.best.Chart.bordered(s.best.Edges, s.prepared.Event)
 	s.counted = newTally(s.best.Edges, s.best.Chart)
 	if s.audit.Plan.Anytime {
 		s.monitor = newMonitor(s.audit, s.prepared, s.counted.table.Bins)
@@ -406,13 +429,13 @@ func (s *state) provisional() func(*Progress) {
 func (s *state) rough() func() float64 {
 	p, pr := s.audit.Plan, s.prepared
 	switch p.goal() {
-	case Epsilon:
+	case report.Epsilon:
 		_, delta := s.audit.dpLimits()
 		split := bounds.TuneSplit(pr.Event.counts(s.best.Table), p.Samples, p.Samples, delta, p.Beta)
 		return func() float64 {
 			return bounds.ClopperPearson(pr.Event.counts(s.counted.table), delta, p.Beta, split)
 		}
-	case Mu:
+	case report.Mu:
 		return func() float64 { return bounds.GaussianMu(pr.MuEvent.counts(s.counted.table), p.Beta) }
 	}
 	return func() float64 {
@@ -444,20 +467,12 @@ func (s *state) certificate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.conclude(results[0])
+	s.certified = results[0]
 	return nil
 }
 
 func (s *state) boundTask() Bound {
 	return Bound{Plan: s.audit.Plan, Table: s.counted.table, Explored: s.best.Table, Prepared: s.prepared}
-}
-
-// conclude takes the bounds. In an anytime run the goal's is that of all looks.
-func (s *state) conclude(c *Certified) {
-	s.certified = c
-	if s.monitor != nil {
-		s.monitor.finish(s.prepared, &c.Findings[0])
-	}
 }
 
 // salvage computes the bounds of an anytime run that was stopped. The pool may
@@ -468,6 +483,172 @@ func (s *state) salvage() {
 	}
 	s.monitor.look(s.prepared, s.counted.table, true)
 	if c, err := s.boundTask().execute(s.Catalogue); err == nil {
-		s.conclude(c)
+		s.certified = c
 	}
+}
+
+// Outputs are drawn in blocks of BlockRows and streams in shards of ShardRows
+// outputs. Both are part of what makes a report replay: changing one changes
+// which random numbers an output is made of.
+const (
+	BlockRows = audit.BlockRows
+	ShardRows = 4 * BlockRows
+)
+
+// Explore is the task of drawing outputs on both datasets of a pair and learning
+// what tells them apart. It returns an [Explored].
+type Explore struct {
+	Plan  Plan       `json:"plan"` // resolved, as in all tasks
+	Trial int        `json:"trial"`
+	Pair  audit.Pair `json:"pair"`
+}
+
+// Prepare is the task of choosing, on exploration counts, what the bounds need. It
+// returns a [Prepared].
+type Prepare struct {
+	Plan     Plan         `json:"plan"`
+	Explored bounds.Table `json:"explored"` // validation pairs
+	Event    Cut          `json:"event"`
+}
+
+// Certify is the task of drawing one shard of outputs on both datasets and counting
+// how a witness sees them. It returns a [Counted].
+type Certify struct {
+	Plan    Plan       `json:"plan"`
+	Pair    audit.Pair `json:"pair"`
+	Shard   int        `json:"shard"`
+	Witness Witness    `json:"witness"`
+	Edges   []float64  `json:"edges"` // of the bins of the score
+	Event   Cut        `json:"event"` // drawn in the chart
+	Chart   Chart      `json:"chart"` // what to draw, without counts
+}
+
+// Bound is the task of turning counts into lower confidence bounds. It returns a
+// [Certified].
+type Bound struct {
+	Plan     Plan         `json:"plan"`
+	Explored bounds.Table `json:"explored"` // exploration pairs
+	Table    bounds.Table `json:"table"`    // certification pairs
+	Prepared Prepared     `json:"prepared"`
+}
+
+// Kind and Name implement [engine.Task].
+func (Explore) Kind() string { return "pair/explore" }
+func (Prepare) Kind() string { return "pair/prepare" }
+func (Certify) Kind() string { return "pair/certify" }
+func (Bound) Kind() string   { return "pair/bound" }
+
+func (t Explore) Name() string {
+	return fmt.Sprintf("explore, trial %d of mechanism %s", t.Trial, t.Plan.Mechanism)
+}
+func (t Prepare) Name() string { return "prepare the bounds of mechanism " + t.Plan.Mechanism }
+func (t Certify) Name() string {
+	return fmt.Sprintf("certify, shard %d of mechanism %s", t.Shard, t.Plan.Mechanism)
+}
+func (t Bound) Name() string { return "bound mechanism " + t.Plan.Mechanism }
+
+// Unwatched implements [engine.Unwatched].
+func (Prepare) Unwatched() {}
+func (Bound) Unwatched()   {}
+
+// Executors execute the tasks of audits of the catalogue's mechanisms.
+func Executors(cat audit.Catalogue) engine.Executors {
+	return engine.Executors{
+		engine.NewExecutor(func(t Explore, hook engine.Hook) (*Explored, error) { return t.execute(cat, hook) }),
+		engine.NewExecutor(func(t Prepare, _ engine.Hook) (*Prepared, error) { return t.execute(cat) }),
+		engine.NewExecutor(func(t Certify, hook engine.Hook) (*Counted, error) { return t.execute(cat, hook) }),
+		engine.NewExecutor(func(t Bound, _ engine.Hook) (*Certified, error) { return t.execute(cat) }),
+	}
+}
+
+// LocalPool is a pool of n goroutines for audits of the catalogue's mechanisms.
+func LocalPool(cat audit.Catalogue, n int) *engine.Pool { return engine.LocalPool(Executors(cat), n) }
+
+// shardRows is how many outputs a side one shard of certification draws: an
+// anytime run looks after each.
+func (p Plan) shardRows() int {
+	if p.Anytime {
+		return BlockRows
+	}
+	return ShardRows
+}
+
+// shards is how many shards certification has at most.
+func (p Plan) shards() int {
+	n := p.shardRows()
+	return (p.Samples + n - 1) / n
+}
+
+// Explored is what exploring one pair found.
+type Explored struct {
+	Witness Witness   `json:"witness"`
+	Edges   []float64 `json:"edges"` // of the bins of its score
+	Event   Cut       `json:"event"` // that shows the largest epsilon
+	// Value is about the lower bound on the goal that the witness shows on the
+	// validation split, for ranking only.
+	Value    float64       `json:"value"`
+	Table    bounds.Table  `json:"table"` // validation pairs
+	Chart    Chart         `json:"chart"`
+	Learners []LearnerNote `json:"learners"`
+}
+
+// LearnerNote says how one learner of a portfolio did.
+type LearnerNote struct {
+	Learner string  `json:"learner"`
+	Value   float64 `json:"value"`
+	Note    string  `json:"note,omitempty"` // why it dropped out
+}
+
+// Counted is what one shard of certification adds.
+type Counted struct {
+	Rows  int      `json:"rows"`  // outputs drawn a side
+	Cells []byte   `json:"cells"` // counts of pairs of bins, packed
+	Chart [4][]int `json:"chart"` // counts a bin: first, first in the event, second, second in the event
+	// Plane holds the counts of the chart's plane, packed, where the task has one.
+	Plane [2][]byte `json:"plane,omitzero"`
+}
+
+// tally is the sum of shards.
+type tally struct {
+	rows  int
+	table bounds.Table
+	chart [4][]int
+	plane [2][]int // nil where the chart has none
+}
+
+func newTally(edges []float64, ch Chart) tally {
+	return tally{table: bounds.NewTable(len(edges) + 1), plane: ch.Plane.counts()}
+}
+
+// add merges another shard.
+func (t *tally) add(c Counted) error {
+	cells, err := unpackCounts(c.Cells, len(t.table.N))
+	if err != nil {
+		return err
+	}
+	for side, packed := range c.Plane {
+		if len(packed) == 0 {
+			continue
+		}
+		cells, err := unpackCounts(packed, len(t.plane[side]))
+		if err != nil {
+			return err
+		}
+		for i, n := range cells {
+			t.plane[side][i] += n
+		}
+	}
+	t.rows += c.Rows
+	for i, n := range cells {
+		t.table.N[i] += n
+	}
+	for k := range t.chart {
+		if t.chart[k] == nil {
+			t.chart[k] = make([]int, len(c.Chart[k]))
+		}
+		for i, n := range c.Chart[k] {
+			t.chart[k][i] += n
+		}
+	}
+	return nil
 }

@@ -17,11 +17,12 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
 )
 
 var update = flag.Bool("update", false, "write golden files anew")
 
-var schemaFile = filepath.Join("..", "..", "docs", pair.SchemaName)
+var schemaFile = filepath.Join("..", "..", "docs", report.SchemaName(report.Pair))
 
 func words(all ...string) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "string"}
@@ -36,12 +37,11 @@ func schema(t *testing.T) []byte {
 	t.Helper()
 	zero, one := 0.0, 1.0
 	s, err := jsonschema.For[pair.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[audit.Verdict]():    words(string(audit.Violation), string(audit.NoViolation), string(audit.Inconclusive), string(audit.Invalid)),
-		reflect.TypeFor[audit.ClaimKind]():  words(string(audit.Pure), string(audit.Approximate), string(audit.Renyi), string(audit.ZCDP), string(audit.GaussianDP)),
-		reflect.TypeFor[audit.Relation]():   words(string(audit.AddRemove), string(audit.Replace), string(audit.BoundedReplace), string(audit.LInfinity), string(audit.Given)),
-		reflect.TypeFor[audit.ColumnKind](): words(string(audit.Real), string(audit.Symbol), string(audit.Mixed)),
-		reflect.TypeFor[pair.Quantity](): words(string(pair.Epsilon), string(pair.Delta), string(pair.RenyiDivergence), string(pair.Rho),
-			string(pair.Mu), string(pair.RenyiEpsilon), string(pair.GaussianEpsilon)),
+		reflect.TypeFor[audit.Verdict]():           words(string(audit.Violation), string(audit.NoViolation), string(audit.Inconclusive), string(audit.Invalid)),
+		reflect.TypeFor[audit.ClaimKind]():         words(string(audit.Pure), string(audit.Approximate), string(audit.Renyi), string(audit.ZCDP), string(audit.GaussianDP)),
+		reflect.TypeFor[audit.Relation]():          words(string(audit.AddRemove), string(audit.Replace), string(audit.BoundedReplace), string(audit.LInfinity), string(audit.Given)),
+		reflect.TypeFor[audit.ColumnKind]():        words(string(audit.Real), string(audit.Symbol), string(audit.Mixed)),
+		reflect.TypeFor[report.Quantity]():         words(report.Texts(report.Quantities())...),
 		reflect.TypeFor[pair.ChartKind]():          words(string(pair.HistogramChart), string(pair.OutcomeChart), string(pair.ScoreChart)),
 		reflect.TypeFor[audit.TerminationReason](): words(string(audit.Completed), string(audit.Refuted), string(audit.Stopped), string(audit.Failed)),
 		reflect.TypeFor[bounds.Method](): words(string(bounds.MethodExact), string(bounds.MethodClopperPearson), string(bounds.MethodPairedBetting), string(bounds.MethodGaussianMu),
@@ -57,10 +57,10 @@ func schema(t *testing.T) []byte {
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.Title = "dpscope report"
 	s.Description = "What an audit of differential privacy found, with all that is needed to replay it. Lower bounds are rounded down."
-	s.Properties["schemaVersion"].Enum = []any{pair.SchemaVersion}
-	settings := s.Properties["settings"].Properties
-	settings["confidence"].ExclusiveMinimum, settings["confidence"].ExclusiveMaximum = &zero, &one
-	s.Properties["results"].Items.Properties["lowerBound"].Minimum = &zero
+	s.Properties["schemaVersion"].Enum = []any{report.SchemaVersion}
+	s.Properties["kind"].Enum = []any{report.Pair}
+	s.Properties["confidence"].ExclusiveMinimum, s.Properties["confidence"].ExclusiveMaximum = &zero, &one
+	s.Properties["lowerBound"].Minimum = &zero
 	data, err := audit.Canonical(s)
 	if err != nil {
 		t.Fatal(err)

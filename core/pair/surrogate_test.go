@@ -97,11 +97,11 @@ func TestSurrogate(t *testing.T) {
 		says   string
 		change func(*audit.SurrogateModel)
 	}{
-		{"surrogate.scores is 0 scores", func(m *audit.SurrogateModel) { m.Scores = nil }},
+		{"surrogate.scores is absent or null", func(m *audit.SurrogateModel) { m.Scores = nil }},
 		{"surrogate.trials is 14", func(m *audit.SurrogateModel) { m.Trials[3] = 14 }},
 		{"surrogate.trials is -1", func(m *audit.SurrogateModel) { m.Through = -1 }},
 		{"surrogate.slices[1] is ", func(m *audit.SurrogateModel) { m.Slices[1].Mean = m.Slices[1].Mean[1:] }},
-		{"surrogate.slices[0] is ", func(m *audit.SurrogateModel) { m.Slices[0].Near = nil }},
+		{"surrogate.slices[0].near is absent or null", func(m *audit.SurrogateModel) { m.Slices[0].Near = nil }},
 		{"surrogate.slices[2].positions is ", func(m *audit.SurrogateModel) { m.Slices[2].Positions[1] = m.Slices[2].Positions[0] }},
 	} {
 		r := copied(t, good)
@@ -110,7 +110,7 @@ func TestSurrogate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := pair.ParseReport(data); !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
+		if _, err := pair.ParseReport(data); !audit.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v, want one that says %q", err, c.says)
 		}
 	}

@@ -3,6 +3,7 @@ package pair
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -10,108 +11,75 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
-// quantityWords name quantities; in a headline the symbol stands for them.
-var quantityWords = map[Quantity]struct{ symbol, words string }{
-	Epsilon:         {"epsilon", "epsilon"},
-	Delta:           {"delta", "delta"},
-	RenyiDivergence: {"the Rényi divergence", "Rényi divergence"},
-	Rho:             {"rho", "rho of zCDP"},
-	Mu:              {"mu", "mu of Gaussian DP"},
-	RenyiEpsilon:    {"epsilon", "epsilon of pure DP, through Rényi"},
-	GaussianEpsilon: {"epsilon", "epsilon of a Gaussian trade-off"},
-}
-
-// words name the quantity with what it belongs to.
-func (f Finding) words() string {
-	w := quantityWords[f.ID].words
-	switch f.ID {
-	case Epsilon, GaussianEpsilon:
-		return w + " at delta = " + audit.Number(f.Delta)
-	case Delta:
-		return w + " at epsilon = " + audit.Number(f.Epsilon)
-	case RenyiDivergence:
-		return w + " at alpha = " + audit.Number(f.Alpha)
-	case RenyiEpsilon, Rho:
-		if f.Alpha > 0 {
-			return w + " (alpha = " + audit.Number(f.Alpha) + ")"
-		}
-	}
-	return w
-}
-
-// Headline is the verdict in words.
-func Headline(r Report) string {
+// Reword puts the verdict into words, as the numbers of the report have it.
+func (r *Report) Reword() {
 	claimed := "claimed " + audit.Number(r.Claim.Limit())
-	at, symbol, confidence := "", "epsilon", 1-r.Settings.Beta
-	if len(r.Results) > 0 {
-		f := r.Results[0]
-		symbol, confidence = quantityWords[f.ID].symbol, f.Confidence
+	at, symbol := "", "epsilon"
+	row := r.Deciding()
+	if row != nil {
+		symbol = row.ID.Symbol()
 		switch {
-		case f.ID == RenyiDivergence:
-			at = " at alpha = " + audit.Number(f.Alpha)
-		case f.ID == Epsilon && f.Delta > 0:
-			at = " at delta = " + audit.Number(f.Delta)
+		case row.ID == report.RenyiDivergence:
+			at = " at alpha = " + audit.Number(row.Alpha)
+		case row.ID == report.Epsilon && row.Delta > 0:
+			at = " at delta = " + audit.Number(row.Delta)
 		}
 	}
 	bound := func() string {
-		f := r.Results[0]
 		anytime := ""
-		if r.Settings.Anytime {
+		if r.Plan.Anytime {
 			anytime = ", valid at any time"
 		}
-		return fmt.Sprintf("%s >= %s%s with %s confidence%s", symbol, phrase.Bound(*f.LowerBound, r.Claim.Limit()), at, phrase.Percent(confidence), anytime)
+		return fmt.Sprintf("%s >= %s%s with %s confidence%s", symbol, phrase.Bound(*r.LowerBound, r.Claim.Limit()), at, phrase.Percent(r.Confidence), anytime)
 	}
-	switch r.Verdict {
-	case audit.Violation:
+	used := fmt.Sprintf("stopped after %s of %s certification samples a side", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
+	switch {
+	case r.Verdict == audit.Violation:
 		after := ""
 		if r.Termination.Reason == audit.Refuted {
-			after = fmt.Sprintf(" Refuted after %s of at most %s samples a side.", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Settings.Samples))
+			after = fmt.Sprintf("Refuted after %s of at most %s samples a side.", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
 		}
-		return fmt.Sprintf("Violation: %s; %s.%s", bound(), claimed, after)
-	case audit.NoViolation:
-		return fmt.Sprintf("No violation found: %s; %s.%s This is not a proof of privacy.", bound(), claimed, powerWords(r))
-	case audit.Invalid:
-		return "Invalid: the run failed: " + strings.TrimSuffix(r.Termination.Message, ".") + "."
-	}
-	if r.Termination.Reason == audit.Stopped {
-		used := fmt.Sprintf("stopped after %s of %s certification samples a side", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Settings.Samples))
-		if len(r.Results) > 0 && r.Results[0].LowerBound != nil {
-			return fmt.Sprintf("Inconclusive: %s; so far %s. %s.", used, bound(), upper(claimed))
+		r.Say(fmt.Sprintf("Violation: %s; %s.", bound(), claimed), after)
+	case r.Verdict == audit.NoViolation:
+		r.Say(fmt.Sprintf("No violation found: %s; %s.", bound(), claimed), strings.TrimSpace(r.powerWords()+" This is not a proof of privacy."))
+	case r.Verdict == audit.Invalid:
+		r.Say("Invalid: the run failed: "+strings.TrimSuffix(r.Termination.Message, ".")+".", "")
+	case r.Termination.Reason == audit.Stopped && r.LowerBound != nil:
+		r.Say(fmt.Sprintf("Inconclusive: %s; so far %s.", used, bound()), upper(claimed)+".")
+	case r.Termination.Reason == audit.Stopped:
+		r.Say(fmt.Sprintf("Inconclusive: %s; no bound is certified.", used), upper(claimed)+".")
+	case r.Power == nil:
+		r.Say("Inconclusive: no bound was certified.", upper(claimed)+".")
+	default:
+		show := "any lower bound above 0"
+		if r.Power.Largest > 0 {
+			show = fmt.Sprintf("more than %s >= %s%s", symbol, phrase.Bound(r.Power.Largest, r.Claim.Limit()), at)
 		}
-		return fmt.Sprintf("Inconclusive: %s; no bound is certified. %s.", used, upper(claimed))
+		r.Say(fmt.Sprintf("Inconclusive: %s certification samples a side cannot show %s, and the mechanism %s.", phrase.Grouped(r.Plan.Samples), show, claimed), "Raise the number of samples.")
 	}
-	if r.Power == nil {
-		return "Inconclusive: no bound was certified. " + upper(claimed) + "."
-	}
-	show := "any lower bound above 0"
-	if r.Power.LargestBound > 0 {
-		show = fmt.Sprintf("more than %s >= %s%s", symbol, phrase.Bound(r.Power.LargestBound, r.Claim.Limit()), at)
-	}
-	return fmt.Sprintf("Inconclusive: %s certification samples a side cannot show %s, and the mechanism %s. Raise the number of samples.",
-		phrase.Grouped(r.Settings.Samples), show, claimed)
 }
 
-// powerWords say what could have been seen, with a space before; nothing in an
-// anytime run, which has no sample size.
-func powerWords(r Report) string {
-	if r.Settings.Anytime {
+// powerWords say what could have been seen; nothing in an anytime run, which has no
+// sample size.
+func (r Report) powerWords() string {
+	if r.Plan.Anytime {
 		return ""
 	}
 	what, symbol := "the event that was found", "epsilon"
-	if len(r.Results) > 0 && r.Results[0].Event == nil {
-		what = "the witness that was found"
-	}
-	if len(r.Results) > 0 {
-		symbol = strings.TrimPrefix(quantityWords[r.Results[0].ID].symbol, "the ")
+	if row := r.Deciding(); row != nil {
+		if row.Event == nil {
+			what = "the witness that was found"
+		}
+		symbol = strings.TrimPrefix(row.ID.Symbol(), "the ")
 	}
 	if r.Power == nil || r.Power.Smallest == nil {
-		return " At this sample size " + what + " could not have shown a violation."
+		return "At this sample size " + what + " could not have shown a violation."
 	}
 	like := "an event as frequent as the one found"
 	if what != "the event that was found" {
 		like = "a witness like the one found"
 	}
-	return fmt.Sprintf(" At this sample size a true %s from about %.4g upwards would have shown in half of all runs or more, by %s.", symbol, *r.Power.Smallest, like)
+	return fmt.Sprintf("At this sample size a true %s from about %.4g upwards would have shown in half of all runs or more, by %s.", symbol, *r.Power.Smallest, like)
 }
 
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
@@ -140,30 +108,14 @@ func DatasetWords(d audit.Dataset) string {
 	return "{" + strings.Join(parts, ", ") + "}"
 }
 
-// Head implements [report.View].
-func (r Report) Head() report.Head {
-	h := report.Head{Subject: r.Inputs.Mechanism, Generator: r.Generator, Claim: r.Claim, Promise: r.Claim.String(), Verdict: r.Verdict, Summary: r.Summary,
-		Confidence: r.Settings.Confidence, Beta: r.Settings.Beta, Seed: r.Settings.Seed, Ended: r.Termination, Timing: r.Timing, Warnings: r.Warnings, Reproduce: r.Reproduce}
-	if len(r.Results) > 0 && r.Results[0].LowerBound != nil {
-		f := r.Results[0]
-		h.LowerBound, h.Quantity = f.LowerBound, f.Quantity
-		if f.Counts != nil {
-			h.Counts = f.Counts
-		}
-	}
-	return h
-}
-
 // Facts are the report's facts in words, the most important first: what the
 // command prints and the page shows as a table.
 func (r Report) Facts() []audit.FactRow {
-	var rows []audit.FactRow
-	add := func(name, format string, args ...any) {
-		rows = append(rows, audit.FactRow{Name: name, Value: phrase.Line(fmt.Sprintf(format, args...))})
-	}
-	mech := r.Inputs.Mechanism
-	if len(r.Inputs.Parameters) > 0 {
-		mech += " (" + strings.Join(r.Inputs.Parameters.Assignments(), ", ") + ")"
+	var rows report.FactRows
+	add := rows.Add
+	mech := r.Plan.Mechanism
+	if len(r.Plan.Parameters) > 0 {
+		mech += " (" + strings.Join(r.Plan.Parameters.Assignments(), ", ") + ")"
 	}
 	samples := r.Inputs.Samples
 	switch {
@@ -175,9 +127,9 @@ func (r Report) Facts() []audit.FactRow {
 		add("Mechanism", "%s", mech)
 	}
 	add("Claim", "%s", r.Claim)
-	add("Neighbours", "%s: %s", r.Inputs.Relation, r.Inputs.PrivacyUnit)
-	if len(r.Results) > 0 {
-		addFinding(add, r, r.Results[0])
+	add("Neighbours", "%s: %s", r.Plan.Relation, r.Inputs.PrivacyUnit)
+	if row := r.Deciding(); row != nil {
+		addDeciding(add, r, *row)
 	}
 	if samples != nil {
 		for i, name := range []string{"First dataset", "Second dataset"} {
@@ -193,27 +145,27 @@ func (r Report) Facts() []audit.FactRow {
 	}
 	if r.Power != nil {
 		most := "any lower bound above 0"
-		if r.Power.LargestBound > 0 {
-			most = "more than " + phrase.Bound(r.Power.LargestBound, math.Inf(1))
+		if r.Power.Largest > 0 {
+			most = "more than " + phrase.Bound(r.Power.Largest, math.Inf(1))
 		}
-		add("Power", "%s No outcome of %s samples a side certifies %s.", strings.TrimSpace(powerWords(r)), phrase.Grouped(r.Settings.Samples), most)
+		add("Power", "%s No outcome of %s samples a side certifies %s.", r.powerWords(), phrase.Grouped(r.Plan.Samples), most)
 	}
 	if samples != nil {
-		add("Split", "%s rows a side explored, %s certified, by a random order that the seed fixes; learner %s", phrase.Grouped(r.Settings.Explore), phrase.Grouped(r.Settings.Samples), r.Settings.Learner)
+		add("Split", "%s rows a side explored, %s certified, by a random order that the seed fixes; learner %s", phrase.Grouped(r.Plan.Explore), phrase.Grouped(r.Plan.Samples), r.Plan.Learner)
 	} else {
-		add("Exploration", "%s tried, %s outputs a side each; finder %s, learner %s", phrase.Count(len(r.Trials), "pair"), phrase.Grouped(r.Settings.Explore), r.Settings.Finder, r.Settings.Learner)
+		add("Exploration", "%s tried, %s outputs a side each; finder %s, learner %s", phrase.Count(len(r.Trials), "pair"), phrase.Grouped(r.Plan.Explore), r.Plan.Finder, r.Plan.Learner)
 	}
-	add("Seed", "%d", r.Settings.Seed)
+	add("Seed", "%d", r.Plan.Seed)
 	if r.Timing.Total > 0 {
 		add("Time", "%.2f s (explore %.2f, certify %.2f, bound %.2f) with %s", r.Timing.Total, r.Timing.Explore, r.Timing.Certify, r.Timing.Bound, phrase.Count(r.Timing.Workers, "worker"))
 	}
 	return rows
 }
 
-// addFinding adds the facts of the result that decides.
-func addFinding(add func(name, format string, args ...any), r Report, f Finding) {
+// addDeciding adds the facts of the row that decides.
+func addDeciding(add func(name, format string, args ...any), r Report, f report.Row) {
 	likelier, other := "first", "second"
-	if f.Direction == SecondOverFirst {
+	if f.Direction == report.SecondOverFirst {
 		likelier, other = other, likelier
 	}
 	if f.LowerBound != nil {
@@ -221,13 +173,13 @@ func addFinding(add func(name, format string, args ...any), r Report, f Finding)
 		if f.Split > 0 {
 			method += fmt.Sprintf(", %.3g of the error on the %s dataset", f.Split, likelier)
 		}
-		add("Lower bound", "%s >= %s (%s confidence, %s)", f.words(), phrase.Bound(*f.LowerBound, r.Claim.Limit()), phrase.Percent(f.Confidence), method)
+		add("Lower bound", "%s >= %s (%s confidence, %s)", f.Quantity, phrase.Bound(*f.LowerBound, r.Claim.Limit()), phrase.Percent(f.Confidence), method)
 	}
 	if f.PValue != nil {
-		add("p-value", "at most %s, of the claim%s", phrase.PValue(*f.PValue), map[bool]string{true: ", valid at any time"}[r.Settings.Anytime])
+		add("p-value", "at most %s, of the claim%s", phrase.PValue(*f.PValue), map[bool]string{true: ", valid at any time"}[r.Plan.Anytime])
 	}
 	if f.Estimate != nil {
-		add("Estimate", "%s = %.4f (on the certification counts, no guarantee)", quantityWords[f.ID].symbol, *f.Estimate)
+		add("Estimate", "%s = %.4f (on the certification counts, no guarantee)", f.ID.Symbol(), *f.Estimate)
 	}
 	if f.Assumption != "" {
 		add("Assumption", "%s", f.Assumption)
@@ -261,146 +213,92 @@ func shortened(words string) string {
 	return strings.ToValidUTF8(words[:eventMost], "") + "..."
 }
 
-// CertifiedRow is one line of the table of all that was certified, in words.
-type CertifiedRow struct {
-	Quantity   string `json:"quantity"`
-	Bound      string `json:"bound"`
-	Claimed    string `json:"claimed"` // what the claim allows; empty where it says nothing
-	Exceeds    bool   `json:"exceeds"` // the bound is above that
-	Confidence string `json:"confidence"`
-	Method     string `json:"method"`
-	Assumption string `json:"assumption"`
-}
+// Where an event of one real output begins and ends is looked for on a grid:
+// within the chart's range, and beyond it at growing distances.
+const (
+	intervalSteps = 2000
+	intervalReach = 60  // steps beyond either end
+	intervalMost  = 4   // intervals that are put into words
+	intervalGrow  = 1.3 // of the distance beyond the end, a step
+)
 
-// CertifiedRows are all that was certified, the quantity that the claim limits
-// first. A bound above what the claim implies refutes the claim with the row's
-// own confidence; the verdict is the first row's.
-func CertifiedRows(r Report) []CertifiedRow {
-	rows := []CertifiedRow{}
-	for _, f := range r.Results {
-		if f.LowerBound == nil {
-			continue
+// eventWords describes the outputs in an event. For one real output that is a
+// few intervals, whatever the learner; else its model finds the words.
+func eventWords(columns []audit.Column, ch Chart, m audit.Model, threshold float64, above bool) string {
+	words := m.Describe(threshold, above)
+	if len(columns) != 1 || columns[0].Kind != audit.Real || ch.Kind != HistogramChart || strings.HasPrefix(words, columns[0].Name+" ") {
+		return words
+	}
+	if in := intervals(ch.Edges, m, threshold, above); len(in) > 0 && len(in) <= intervalMost {
+		parts := make([]string, len(in))
+		for i, x := range in {
+			parts[i] = intervalWords(columns[0].Name, x[0], x[1])
 		}
-		row := CertifiedRow{Quantity: f.words(), Confidence: phrase.Percent(f.Confidence), Method: string(f.Method), Assumption: f.Assumption}
-		switch {
-		case len(rows) == 0:
-		case f.ID == Rho || f.ID == RenyiEpsilon:
-			row.Method += fmt.Sprintf(", of %d orders", len(r.Renyi))
+		return "about " + strings.Join(parts, " or ")
+	}
+	return words
+}
+
+func intervalWords(name string, lo, hi float64) string {
+	switch {
+	case math.IsInf(lo, -1) && math.IsInf(hi, 1):
+		return "any " + name
+	case math.IsInf(lo, -1):
+		return fmt.Sprintf("%s < %.4g", name, hi)
+	case math.IsInf(hi, 1):
+		return fmt.Sprintf("%s > %.4g", name, lo)
+	}
+	return fmt.Sprintf("%s in (%.4g, %.4g)", name, lo, hi)
+}
+
+// intervals are the maximal intervals of the grid on which the score lies on the
+// event's side, their ends found by halving. An interval that reaches the grid's
+// end is taken to go on.
+func intervals(edges []float64, m audit.Model, threshold float64, above bool) [][2]float64 {
+	lo, hi := edges[0], edges[len(edges)-1]
+	var grid []float64
+	beyond := float64((hi - lo) / intervalSteps)
+	for range intervalReach {
+		grid = append(grid, lo-beyond, hi+beyond)
+		beyond *= intervalGrow
+	}
+	for i := range intervalSteps + 1 {
+		f := float64(i) / intervalSteps
+		grid = append(grid, float64(lo*(1-f))+float64(hi*f))
+	}
+	slices.Sort(grid)
+	score := make([]float64, 1)
+	in := func(x float64) bool {
+		m.Score([]float64{x}, score)
+		return (score[0] > threshold) == above
+	}
+	// end halves between a point outside and one inside.
+	end := func(out, in0 float64) float64 {
+		for range 60 {
+			mid := float64(out*0.5) + float64(in0*0.5)
+			if in(mid) {
+				in0 = mid
+			} else {
+				out = mid
+			}
 		}
-		limit, ok := allowed(r.Claim, f)
-		row.set(*f.LowerBound, limit, ok)
-		rows = append(rows, row)
+		return in0
 	}
-	for _, x := range r.Renyi {
-		row := CertifiedRow{Quantity: Finding{ID: RenyiDivergence, Alpha: x.Alpha}.words(), Confidence: phrase.Percent(1 - r.Settings.Beta), Method: string(x.Method),
-			Assumption: fmt.Sprintf("together with the other %d orders", len(r.Renyi)-1)}
-		limit, ok := r.Claim.ImpliedRenyi(x.Alpha)
-		row.set(x.Lower, limit, ok)
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-func (row *CertifiedRow) set(x, limit float64, ok bool) {
-	if !ok {
-		row.Bound = phrase.Bound(x, math.Inf(1))
-		return
-	}
-	row.Bound, row.Claimed, row.Exceeds = phrase.Bound(x, limit), fmt.Sprintf("%.6g", limit), x > limit
-}
-
-// allowed is what the claim allows the finding's quantity to be; false where it
-// allows anything.
-func allowed(c audit.Claim, f Finding) (float64, bool) {
-	switch f.ID {
-	case Epsilon:
-		return c.Epsilon, c.IsDP() && f.Delta >= c.Delta
-	case RenyiEpsilon:
-		return c.Epsilon, c.Kind == audit.Pure
-	case Delta:
-		return c.Delta, c.IsDP() && f.Epsilon >= c.Epsilon
-	case RenyiDivergence:
-		return c.ImpliedRenyi(f.Alpha)
-	case Rho:
-		return c.ImpliedRho()
-	case Mu:
-		return c.ImpliedMu()
-	}
-	return 0, false
-}
-
-// PublishedRow is a published form of a bound, in words.
-type PublishedRow struct {
-	Quantity string `json:"quantity"`
-	Value    string `json:"value"`
-	Method   string `json:"method"`
-	Fault    string `json:"fault"`
-}
-
-// PublishedRows are the published forms, for comparison.
-func PublishedRows(r Report) []PublishedRow {
-	rows := []PublishedRow{}
-	for _, p := range r.Published {
-		q := Finding{ID: p.ID, Epsilon: p.Epsilon, Delta: p.Delta, Alpha: p.Alpha}.words()
-		rows = append(rows, PublishedRow{Quantity: q, Value: phrase.Bound(p.Value, math.Inf(1)), Method: string(p.Method), Fault: p.Fault})
-	}
-	return rows
-}
-
-// Text is the report as plain text for a terminal.
-func (r Report) Text() string {
-	var b strings.Builder
-	report.WriteFacts(&b, r.Summary, r.Facts())
-	writeCertified(&b, r)
-	if rows := PublishedRows(r); len(rows) > 0 {
-		b.WriteString("\nPublished forms on the same counts, for comparison; those called published certify nothing:\n")
-		writeTable(&b, []string{"quantity", "value", "method", "note"}, rows, func(x PublishedRow) []string {
-			return []string{x.Quantity, x.Value, x.Method, x.Fault}
-		})
-	}
-	report.WriteEnd(&b, r.Warnings, r.Reproduce)
-	return phrase.Visible(b.String())
-}
-
-// writeCertified prints what was certified: the findings, and below them the
-// divergences of all orders.
-func writeCertified(b *strings.Builder, r Report) {
-	rows := CertifiedRows(r)
-	if len(rows) == 0 {
-		return
-	}
-	own := rows[:max(0, len(rows)-len(r.Renyi))]
-	fmt.Fprintf(b, "\nCertified with %s confidence each:\n", phrase.Percent(1-r.Settings.Beta))
-	var notes []string
-	writeTable(b, []string{"quantity", "at least", "claim allows", "method"}, own, func(x CertifiedRow) []string {
-		if x.Assumption != "" {
-			notes = append(notes, x.Quantity+": "+x.Assumption)
+	var found [][2]float64
+	inside := false
+	for i, x := range grid {
+		switch now := in(x); {
+		case now && !inside:
+			from := math.Inf(-1)
+			if i > 0 {
+				from = end(grid[i-1], x)
+			}
+			found = append(found, [2]float64{from, math.Inf(1)})
+			inside = true
+		case !now && inside:
+			found[len(found)-1][1] = end(x, grid[i-1])
+			inside = false
 		}
-		return []string{x.Quantity, x.Bound, x.allowed(), x.Method}
-	})
-	for _, n := range notes {
-		fmt.Fprintf(b, "  (%s)\n", n)
 	}
-	fmt.Fprintf(b, "\nRényi divergences, all together with %s confidence:\n", phrase.Percent(1-r.Settings.Beta))
-	i := 0
-	writeTable(b, []string{"alpha", "at least", "claim allows"}, rows[len(own):], func(x CertifiedRow) []string {
-		i++
-		return []string{audit.Number(r.Renyi[i-1].Alpha), x.Bound, x.allowed()}
-	})
-}
-
-func (row CertifiedRow) allowed() string {
-	if row.Exceeds {
-		return row.Claimed + " (exceeded)"
-	}
-	return row.Claimed
-}
-
-// writeTable prints rows in columns.
-func writeTable[T any](b *strings.Builder, head []string, rows []T, cells func(T) []string) {
-	lines := [][]string{head}
-	for _, r := range rows {
-		lines = append(lines, cells(r))
-	}
-	phrase.Table(b, lines)
+	return found
 }

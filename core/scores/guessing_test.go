@@ -35,13 +35,13 @@ func TestOneSidedAttackIsSeen(t *testing.T) {
 		s := oneSidedScores(1, 5000, low)
 		r := checkScores(t, samplePlan(3, 1e-5, ""), s)
 		g := r.Evidence.Guesses[0]
-		if r.Verdict != audit.Violation || *r.LowerBound < 4.5 || *r.Row(report.MethodOneRunGDP).LowerBound < 6.3 {
-			t.Errorf("low %v: %s, f-DP %v", low, r.Summary, *r.Row(report.MethodOneRunGDP).LowerBound)
+		if r.Verdict != audit.Violation || *r.LowerBound < 4.5 || *rowOf(r, report.MethodOneRunGDP).LowerBound < 6.3 {
+			t.Errorf("low %v: %s, f-DP %v", low, r.Summary, *rowOf(r, report.MethodOneRunGDP).LowerBound)
 		}
 		if side := map[bool]int{false: g.In, true: g.Made - g.In}[low]; side != g.Made || g.Made < 400 {
 			t.Errorf("low %v: %+v", low, g)
 		}
-		if text := r.Text(); !strings.Contains(text, "1 250 canaries, whose scores and coins chose sides and number") {
+		if text := report.Text(r); !strings.Contains(text, "1 250 canaries, whose scores and coins chose sides and number") {
 			t.Error(text)
 		}
 		p := samplePlan(3, 1e-5, "")
@@ -55,8 +55,8 @@ func TestOneSidedAttackIsSeen(t *testing.T) {
 			p.Sides = onerun.OutSide
 		}
 		p.Guesses = []int{800}
-		if r = checkScores(t, p, s); *r.LowerBound < 4.5 || *r.Row(report.MethodOneRunGDP).LowerBound < 6.3 {
-			t.Errorf("low %v, %s: %v, f-DP %v", low, p.Sides, *r.LowerBound, *r.Row(report.MethodOneRunGDP).LowerBound)
+		if r = checkScores(t, p, s); *r.LowerBound < 4.5 || *rowOf(r, report.MethodOneRunGDP).LowerBound < 6.3 {
+			t.Errorf("low %v, %s: %v, f-DP %v", low, p.Sides, *r.LowerBound, *rowOf(r, report.MethodOneRunGDP).LowerBound)
 		}
 		if _, err := Verify(r, nil); err != nil {
 			t.Error(err)

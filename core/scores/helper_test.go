@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Audits of the other kinds, whose reports have parts in common with those of scores.
@@ -37,4 +38,14 @@ func auditOnce(t *testing.T, p onerun.Plan, sources []source.Spec) onerun.Report
 		t.Fatal(err)
 	}
 	return r
+}
+
+// rowOf is the row of a method, nil if there is none.
+func rowOf(r Report, m report.Method) *report.Row {
+	for i, x := range r.Rows(report.Bounds) {
+		if x.Method == m {
+			return &r.Rows(report.Bounds)[i]
+		}
+	}
+	return nil
 }

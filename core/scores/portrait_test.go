@@ -63,9 +63,6 @@ func TestPortrait(t *testing.T) {
 		if !audit.EqualJSON(r.Evidence, other.Evidence) {
 			t.Errorf("%s: the evidence depends on the number of workers", p.Source)
 		}
-		if r.Single != nil && r.Single.Portrait != nil {
-			t.Error("a portrait of one canary")
-		}
 		got := r.Evidence.Portrait
 		runs := exploredAgain(t, r.Plan, source.Sources())
 		columns := make([][]float64, min(16, r.Plan.K)+min(16, r.Plan.M))
@@ -208,13 +205,13 @@ func TestPortraitReplays(t *testing.T) {
 		}
 		grown := copied()
 		*grown.Growth[1].Variance2 += 0.01
-		if d := verify(grown, whole); len(d) != 1 || !strings.HasPrefix(d[0], "growth: ") {
+		if d := verify(grown, whole); len(d) != 1 || !strings.HasPrefix(d[0], "growth[1].variance2: ") {
 			t.Errorf("forged growth: %q", d)
 		}
 	}
 	forged := copied()
 	*forged.Evidence.Portrait.Out[3][2] += 0.001
-	if d := verify(forged, true); len(d) != 1 || !strings.HasPrefix(d[0], "portrait: ") {
+	if d := verify(forged, true); len(d) != 1 || !strings.HasPrefix(d[0], "evidence.portrait.out[3][2]: ") {
 		t.Errorf("a forged score: %q", d)
 	}
 	two := 2.

@@ -134,13 +134,13 @@ func TestRelationRefused(t *testing.T) {
 					}
 					continue
 				}
-				if err != nil || r.Row(m) == nil || r.Row(m).Assumption == "" {
+				if err != nil || rowOf(r, m) == nil || rowOf(r, m).Assumption == "" {
 					if err == nil || !strings.Contains(err.Error(), "at least") { // too few runs
 						t.Errorf("%s under %s: %v", m, relation, err)
 					}
 					continue
 				}
-				if one := r.Row(report.MethodOneRun); relation == audit.Replace && (one.LowerBound != nil || one.Note != report.OneRunOfReplace) {
+				if one := rowOf(r, report.MethodOneRun); relation == audit.Replace && (one.LowerBound != nil || one.Note != report.OneRunOfReplace) {
 					t.Errorf("%s under %s has a bound by one run: %+v", m, relation, one)
 				}
 			}
@@ -243,27 +243,16 @@ func TestClaims(t *testing.T) {
 			t.Errorf("%s: %q, %v", text, p.Relation, err)
 		}
 	}
-	// A report that was written when the relation was the form.
-	q := canaryPlan(40, 2)
-	q.Relation = audit.Replace
-	before, err := audit.Canonical(runCanaries(t, q, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	old := strings.Replace(string(before), `"relation": "replace"`, `"form": "replace-one"`, 1)
-	if r, err := canary.ParseReport([]byte(old)); err != nil || old == string(before) || r.Plan.Relation != audit.Replace {
-		t.Errorf("%v, %q", err, r.Plan.Relation)
-	}
 	p := samplePlan(2, report.DefaultDelta, report.MethodExact)
 	p.DeltaDefaulted = true
 	r := checkScores(t, replaced(p), gaussianScores(1, 200, 1))
-	first, _, _ := strings.Cut(r.Text(), "\n")
+	first, _, _ := strings.Cut(report.Text(r), "\n")
 	if !strings.Contains(first, "at delta = 1e-05 (the default) under replace with 95 % confidence") {
 		t.Error(first)
 	}
-	if !strings.Contains(r.Text(), "epsilon = 2 at delta = 1e-05, the default as none was named, under replace: a record is replaced by another") ||
+	if !strings.Contains(report.Text(r), "epsilon = 2 at delta = 1e-05, the default as none was named, under replace: a record is replaced by another") ||
 		!strings.Contains(r.Reproduce.CLI, "-epsilon 2 -delta 1e-05 -relation replace") {
-		t.Error(r.Text())
+		t.Error(report.Text(r))
 	}
 	if h := auditOnce(t, oneRunPlan(2, 400, nil), source.Sources()); !strings.Contains(h.Summary, "under add-remove") || !strings.Contains(h.Reproduce.CLI, "-relation add-remove") {
 		t.Error(h.Summary, h.Reproduce.CLI)

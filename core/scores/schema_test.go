@@ -36,15 +36,14 @@ func words[T ~string](all ...T) *jsonschema.Schema {
 
 // reportSchema describes a kind of report.
 type reportSchema struct {
-	name, title, about, kind string
-	version                  int
-	of                       func(*jsonschema.ForOptions) (*jsonschema.Schema, error)
+	kind, title, about string
+	of                 func(*jsonschema.ForOptions) (*jsonschema.Schema, error)
 }
 
 var reportSchemas = []reportSchema{
-	{canary.SchemaName, "dpscope canary report", "What an audit with canaries found", canary.Kind, canary.SchemaVersion, jsonschema.For[canary.Report]},
-	{onerun.SchemaName, "dpscope one-run report", "What an audit in one run found", onerun.Kind, onerun.SchemaVersion, jsonschema.For[onerun.Report]},
-	{scores.SchemaName, "dpscope scores report", "What an audit of membership scores found", scores.Kind, scores.SchemaVersion, jsonschema.For[scores.Report]},
+	{canary.Kind, "dpscope canary report", "What an audit with canaries found", jsonschema.For[canary.Report]},
+	{onerun.Kind, "dpscope one-run report", "What an audit in one run found", jsonschema.For[onerun.Report]},
+	{scores.Kind, "dpscope scores report", "What an audit of membership scores found", jsonschema.For[scores.Report]},
 }
 
 // schema is generated from the Go types, with the words that named types allow.
@@ -61,6 +60,7 @@ func (x reportSchema) schema(t *testing.T) []byte {
 		reflect.TypeFor[source.Scale]():            words(source.UnitNorm, source.MedianNorm, source.OwnNorm),
 		reflect.TypeFor[bounds.CanaryInterval]():   words(bounds.CanaryIntervals()...),
 		reflect.TypeFor[report.Method]():           words(slices.Compact(methods)...),
+		reflect.TypeFor[report.Quantity]():         words(report.Epsilon),
 		reflect.TypeFor[report.Trainings]():        words(report.FairCoins, report.EachItsOwn, report.EachRow, report.EachRowByCoins),
 		reflect.TypeFor[audit.ParamValue]():        {Types: []string{"number", "string"}},
 	}})
@@ -70,7 +70,7 @@ func (x reportSchema) schema(t *testing.T) []byte {
 	s.Schema = "https://json-schema.org/draft/2020-12/schema"
 	s.Title = x.title
 	s.Description = x.about + ", with all that is needed to replay it but for the user's file. Lower bounds are rounded down."
-	s.Properties["schemaVersion"].Enum = []any{x.version}
+	s.Properties["schemaVersion"].Enum = []any{report.SchemaVersion}
 	s.Properties["kind"].Enum = []any{x.kind}
 	data, err := audit.Canonical(s)
 	if err != nil {
@@ -82,7 +82,7 @@ func (x reportSchema) schema(t *testing.T) []byte {
 // compiled checks that the schema in docs is that of the Go types.
 func (x reportSchema) compiled(t *testing.T) *check.Schema {
 	t.Helper()
-	file := filepath.Join("..", "..", "docs", x.name)
+	file := filepath.Join("..", "..", "docs", report.SchemaName(x.kind))
 	want := x.schema(t)
 	if *update {
 		if err := os.WriteFile(file, want, 0o666); err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/internal/canarytest"
 	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/internal/nativetest"
@@ -128,7 +129,7 @@ func tossedRuns(trial, runs int, eps float64) Scores {
 func TestScoresCoverage(t *testing.T) {
 	nativetest.Only(t)
 	counted := func(r Report, eps, mu float64, failed map[report.Method]int, best map[report.Method]float64) {
-		for _, x := range r.Methods {
+		for _, x := range r.Rows(report.Bounds) {
 			if x.LowerBound != nil && (x.Mu == nil && *x.LowerBound > eps || x.Mu != nil && *x.Mu > mu) {
 				failed[x.Method]++
 			}
@@ -178,7 +179,7 @@ func TestScoresCoverage(t *testing.T) {
 		p.Seed = uint64(i)
 		r := checkScores(t, p, sharedRuns(i, 200, eps))
 		counted(r, eps, 99, failed, sum)
-		if r.Row(report.MethodOneRun).LowerBound != nil {
+		if rowOf(r, report.MethodOneRun).LowerBound != nil {
 			t.Fatal("one-run bound of four of ten")
 		}
 	}
@@ -230,7 +231,7 @@ func TestScoresTies(t *testing.T) {
 		if r.Verdict != audit.NoViolation || *r.LowerBound != 0 || !strings.Contains(strings.Join(r.Warnings, "\n"), "all scores that were explored are the same") {
 			t.Errorf("%s, bound %v, %q", r.Verdict, *r.LowerBound, r.Warnings)
 		}
-		for _, x := range r.Methods {
+		for _, x := range r.Rows(report.Bounds) {
 			if x.LowerBound != nil && *x.LowerBound > 0 {
 				t.Errorf("%s: bound %v of equal scores", x.Method, *x.LowerBound)
 			}
@@ -269,8 +270,8 @@ func TestScoresReplay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if report.ReportKindOf(data) != Kind {
-			t.Error("kind", report.ReportKindOf(data))
+		if report.KindOf(data) != Kind {
+			t.Error("kind", report.KindOf(data))
 		}
 		back, err := ParseReport(data)
 		if err != nil {
@@ -398,8 +399,8 @@ func TestScoresSay(t *testing.T) {
 		t.Error(r.Summary)
 	}
 	r = checkScores(t, samplePlan(1, 0, ""), gaussianScores(1, 500, .5))
-	if r.Verdict != audit.Violation || !strings.Contains(r.Text(), "at delta = 0 no Gaussian trade-off has a finite epsilon") {
-		t.Error(r.Text())
+	if r.Verdict != audit.Violation || !strings.Contains(report.Text(r), "at delta = 0 no Gaussian trade-off has a finite epsilon") {
+		t.Error(report.Text(r))
 	}
 	// Coins in every run: some runs have too few of a class.
 	m := sharedRuns(1, 100, 3)
@@ -498,3 +499,16 @@ func TestSameBitsOfOneRun(t *testing.T) {
 }
 
 const goldenOneRun = "[199 [{24 12 21}] [{80 40 55}] 199 [{24 12 18}] [{80 40 55}] 102 [{15 8 10}] [{57 29 33}]]"
+
+// TestConcludesReleased: what follows from plan and evidence of every report that was
+// kept of an earlier version is that report.
+func TestConcludesReleased(t *testing.T) {
+	canarytest.Released(t, Kind, func(data, file []byte) (report.View, engine.Verification, error) {
+		r, err := ParseReport(data)
+		if err != nil {
+			return r, engine.Verification{}, err
+		}
+		v, err := Verify(r, nil)
+		return r, v, err
+	})
+}

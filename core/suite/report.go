@@ -16,9 +16,12 @@ import (
 // The JSON form of what a plan's audits came to.
 const (
 	ReportKind       = "plan-report"
-	ReportVersion    = 1
-	ReportSchemaName = "dpscope-plan-report-v1.schema.json"
+	ReportVersion    = 2
+	ReportSchemaName = "dpscope-plan-report-v2.schema.json"
 )
+
+// formerSchemaName is that of schema version 1.
+const formerSchemaName = "dpscope-plan-report-v1.schema.json"
 
 // Report is the reports of a plan's audits. Each of them reproduces alone.
 type Report struct {
@@ -130,8 +133,12 @@ func ParseReport(data []byte) (Report, error) {
 	if r.Kind != ReportKind {
 		return Report{}, bad("kind", fmt.Sprintf("%q", r.Kind), fmt.Sprintf("%q", ReportKind))
 	}
-	if r.SchemaVersion != ReportVersion {
-		return Report{}, bad("schemaVersion", fmt.Sprint(r.SchemaVersion), fmt.Sprint(ReportVersion))
+	switch {
+	case r.SchemaVersion < 1 || r.SchemaVersion > ReportVersion:
+		return Report{}, bad("schemaVersion", fmt.Sprint(r.SchemaVersion), fmt.Sprintf("in [1, %d]", ReportVersion))
+	case r.SchemaVersion < ReportVersion && r.Schema == formerSchemaName:
+		// Its audits were read as reports of schema version 1; all else is as it was.
+		r.Schema, r.SchemaVersion = ReportSchemaName, ReportVersion
 	}
 	if len(r.Audits) == 0 || len(r.Plan.Names) == 0 || len(r.Plan.Names) > MaxAudits {
 		return Report{}, bad("audits", fmt.Sprintf("%d of a plan of %d", len(r.Audits), len(r.Plan.Names)), "at least one")
@@ -158,8 +165,8 @@ func (r Report) Verify(f *File) engine.Verification {
 	v.Summary = again.Summary
 	v.Same(r.Plan.Share == Share(r.Plan.Beta, len(r.Plan.Names)), "share of the error", "%g is not that of %d audits of %g", r.Plan.Share, len(r.Plan.Names), r.Plan.Beta)
 	for _, a := range r.Audits {
-		s := a.Report.Head()
-		v.Same(s.Beta == r.Plan.Share && s.Seed == Seed(r.Plan.Seed, a.Name), "error and seed of "+a.Name, "they are not what the plan gives it")
+		beta, seed := a.Report.Chance()
+		v.Same(beta == r.Plan.Share && seed == Seed(r.Plan.Seed, a.Name), "error and seed of "+a.Name, "they are not what the plan gives it")
 	}
 	v.Same(r.Verdict == again.Verdict, "verdict of all", "%q, where the audits say %q", r.Verdict, again.Verdict)
 	v.SameWords(r.Generator, "summary of all", r.Summary, again.Summary)

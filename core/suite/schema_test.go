@@ -16,10 +16,8 @@ import (
 	check "github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
-	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/report"
 )
@@ -104,9 +102,13 @@ func planSchema(t *testing.T) []byte {
 // reportSchema refers to the schema of a single report.
 func reportSchema(t *testing.T) []byte {
 	t.Helper()
+	var refs []*jsonschema.Schema
+	for _, k := range core.Kinds() {
+		refs = append(refs, &jsonschema.Schema{Ref: report.SchemaName(k.Name)})
+	}
 	s, err := jsonschema.For[suite.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[audit.Verdict](): words(audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid),
-		reflect.TypeFor[report.View]():   {AnyOf: []*jsonschema.Schema{{Ref: pair.SchemaName}, {Ref: canary.SchemaName}, {Ref: onerun.SchemaName}, {Ref: scores.SchemaName}}},
+		reflect.TypeFor[report.View]():   {AnyOf: refs},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -137,7 +139,11 @@ func compiled(t *testing.T, name string, want []byte) *check.Schema {
 		t.Errorf("%v: docs/%s is not the schema of the Go types; go test ./core/suite -run Schema -update writes it", err, name)
 	}
 	c := check.NewCompiler()
-	for _, file := range []string{name, pair.SchemaName, canary.SchemaName, onerun.SchemaName, scores.SchemaName} {
+	files := []string{name}
+	for _, k := range core.Kinds() {
+		files = append(files, report.SchemaName(k.Name))
+	}
+	for _, file := range files {
 		f, err := os.Open(filepath.Join(docs, file))
 		if err != nil {
 			t.Fatal(err)
@@ -202,7 +208,7 @@ func ran(t *testing.T) (*suite.File, suite.Report) {
 	cat := exact()
 	var audited []suite.Audited
 	for i, e := range f.Audits {
-		r, err := pair.Run{Plan: f.Core(i), Catalogue: cat, Pool: pair.LocalPool(cat, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
+		r, err := pair.Run{Plan: f.Audit(i).(pair.Plan), Catalogue: cat, Pool: pair.LocalPool(cat, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -265,8 +271,8 @@ func TestVerifyPlanReport(t *testing.T) {
 		"another seed":        func(r *suite.Report) { r.Plan.Seed++ },
 		"a milder verdict":    func(r *suite.Report) { r.Verdict = audit.NoViolation },
 		"other words":         func(r *suite.Report) { r.Summary = "All private." },
-		"a seed of its own":   func(r *suite.Report) { changed(r, 0, func(x *pair.Report) { x.Settings.Seed++ }) },
-		"an error of its own": func(r *suite.Report) { changed(r, 1, func(x *pair.Report) { x.Settings.Beta = 0.05 }) },
+		"a seed of its own":   func(r *suite.Report) { changed(r, 0, func(x *pair.Report) { x.Plan.Seed++ }) },
+		"an error of its own": func(r *suite.Report) { changed(r, 1, func(x *pair.Report) { x.Plan.Beta = 0.05 }) },
 	} {
 		var copy suite.Report
 		data, err := json.Marshal(r)

@@ -32,7 +32,6 @@ import (
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/scores"
-	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
 // Version is the version of the plan's JSON form, and SchemaName names its
@@ -66,8 +65,8 @@ type Plan struct {
 type Entry struct {
 	Name string `json:"name"` // distinct within the plan
 	pair.Plan
-	Recorded *Recorded `json:"recorded,omitempty"` // instead of a mechanism
-	Brought  *Brought  `json:"brought,omitempty"`  // instead of a mechanism
+	Recorded *pair.Recorded `json:"recorded,omitempty"` // instead of a mechanism
+	Brought  *pair.Brought  `json:"brought,omitempty"`  // instead of a mechanism
 	// An audit of another kind, instead of a mechanism and all that belongs to it.
 	Canaries *canary.Plan `json:"canaries,omitempty"`
 	OneRun   *onerun.Plan `json:"oneRun,omitempty"`
@@ -81,36 +80,8 @@ type Entry struct {
 
 // Scores is an audit of membership scores that another program made.
 type Scores struct {
-	Files []string `json:"files"` // as those of [Recorded]: one with both classes, or those in and those out
+	Files []string `json:"files"` // as those of [pair.Recorded]: one with both classes, or those in and those out
 	scores.Plan
-}
-
-// Recorded names files of outputs that another program recorded.
-type Recorded struct {
-	// Files are one or, for the second dataset, two; a relative name is relative
-	// to the folder of the plan.
-	Files     []string                    `json:"files"`
-	Header    string                      `json:"header,omitempty"`    // yes or no; default by content
-	Dataset   string                      `json:"dataset,omitempty"`   // column that tells the dataset
-	Outputs   []string                    `json:"outputs,omitempty"`   // columns that are outputs
-	Kinds     map[string]audit.ColumnKind `json:"kinds,omitempty"`     // of columns
-	NonFinite string                      `json:"nonFinite,omitempty"` // refuse or symbol
-	Decimal   string                      `json:"decimal,omitempty"`   // what stands before decimals: . or ,
-}
-
-// Brought is a mechanism that the user brings; its fields are the flags of that
-// name.
-type Brought struct {
-	Exec string `json:"exec,omitempty"` // the command line of a program
-	// Wasm, instead of it, is the file of a WebAssembly module; a relative name is
-	// relative to the folder of the plan.
-	Wasm      string                      `json:"wasm,omitempty"`
-	Domain    string                      `json:"domain,omitempty"` // ranges of the columns of datasets, as 0:1,18:99
-	Rows      string                      `json:"rows,omitempty"`   // least and most rows, as 0:5
-	Integer   bool                        `json:"integer,omitempty"`
-	Reach     float64                     `json:"reach,omitempty"` // of l-infinity and bounded-replace
-	Kinds     map[string]audit.ColumnKind `json:"kinds,omitempty"` // of outputs
-	NonFinite string                      `json:"nonFinite,omitempty"`
 }
 
 // File is a plan that was read and checked.
@@ -209,7 +180,7 @@ func checkFields(data []byte, what string) error {
 		for _, part := range []struct {
 			name string
 			of   any
-		}{{"recorded", Recorded{}}, {"brought", Brought{}}, {"claim", audit.Claim{}}, {"canaries", canary.Plan{}}, {"oneRun", onerun.Plan{}}, {"scores", Scores{}}} {
+		}{{"recorded", pair.Recorded{}}, {"brought", pair.Brought{}}, {"claim", audit.Claim{}}, {"canaries", canary.Plan{}}, {"oneRun", onerun.Plan{}}, {"scores", Scores{}}} {
 			if err := known(object(entry[part.name]), at+"."+part.name, audit.FieldNames(part.of)); err != nil {
 				return err
 			}
@@ -409,42 +380,41 @@ func Seed(seed uint64, name string) uint64 {
 	return binary.BigEndian.Uint64(sum[:8]) >> 11
 }
 
-// Other is audit i of another kind as a plan of its own: one that is not nil, or none
-// for an audit of a mechanism.
-func (f *File) Other(i int) (*canary.Plan, *onerun.Plan, *scores.Plan) {
+// Audit is audit i as a plan of its own, of its kind's type.
+func (f *File) Audit(i int) any {
 	e := f.Audits[i]
 	beta, seed := Share(f.Beta, len(f.Audits)), Seed(*f.Seed, e.Name)
 	switch {
 	case e.Canaries != nil:
 		p := *e.Canaries
 		p.Version, p.Beta, p.Seed = canary.PlanVersion, beta, seed
-		return &p, nil, nil
+		return p
 	case e.OneRun != nil:
 		p := *e.OneRun
-		p.Version, p.Beta, p.Seed = canary.PlanVersion, beta, seed
-		return nil, &p, nil
+		p.Version, p.Beta, p.Seed = onerun.PlanVersion, beta, seed
+		return p
 	case e.Scores != nil:
 		p := e.Scores.Plan
-		p.Version, p.Beta, p.Seed = canary.PlanVersion, beta, seed
-		return nil, nil, &p
+		p.Version, p.Beta, p.Seed = scores.PlanVersion, beta, seed
+		return p
 	}
-	return nil, nil, nil
-}
-
-// Core is audit i of a mechanism as a plan of its own.
-func (f *File) Core(i int) pair.Plan {
-	e := f.Audits[i]
 	p := e.Plan
-	p.Version, p.Beta, p.Seed = pair.PlanVersion, Share(f.Beta, len(f.Audits)), Seed(*f.Seed, e.Name)
-	switch {
-	case e.Recorded != nil:
-		p.Mechanism = recorded.MechanismName
-	case e.Brought != nil && e.Brought.Exec != "":
-		p.Mechanism = string(audit.BroughtCommand)
-	case e.Brought != nil:
-		p.Mechanism = string(audit.BroughtModule)
+	p.Version, p.Beta, p.Seed = pair.PlanVersion, beta, seed
+	if name := e.Outside().Mechanism(); name != "" {
+		p.Mechanism = name
 	}
 	return p
+}
+
+// Outside is where the mechanism of the audit is, if it is from outside.
+func (e Entry) Outside() (o pair.Outside) {
+	if e.Recorded != nil {
+		o.Recorded = *e.Recorded
+	}
+	if e.Brought != nil {
+		o.Brought = *e.Brought
+	}
+	return o
 }
 
 // Names of all audits, in order.

@@ -52,18 +52,18 @@ func TestParse(t *testing.T) {
 	if len(f.SHA256) != 64 || parse(t, good+"\n").SHA256 == f.SHA256 {
 		t.Errorf("hash %q", f.SHA256)
 	}
-	p := f.Core(0)
+	p := f.Audit(0).(pair.Plan)
 	if p.Mechanism != "svt4" || p.Parameters["c"].Number != 2 || p.Claim.Epsilon != 1 || p.Samples != 5000 || p.Explore != 4000 || p.Trials != 3 ||
 		p.Learner != "histogram" || p.Finder != "random" || p.Version != pair.PlanVersion || p.Beta != 0.01 || p.Seed != suite.Seed(7, "one") {
 		t.Errorf("the first plan is %+v", p)
 	}
-	if p := f.Core(1); !p.Anytime || p.Pair == nil || p.Pair.First.Values[0] != 1 {
+	if p := f.Audit(1).(pair.Plan); !p.Anytime || p.Pair == nil || p.Pair.First.Values[0] != 1 {
 		t.Errorf("the second plan is %+v", p)
 	}
-	if p := f.Core(2); p.Mechanism != "samples" || p.Claim.Rho != 0.5 {
+	if p := f.Audit(2).(pair.Plan); p.Mechanism != "samples" || p.Claim.Rho != 0.5 {
 		t.Errorf("the third plan is %+v", p)
 	}
-	if p := f.Core(3); p.ThroughRenyi != 4 || p.Relation != audit.LInfinity {
+	if p := f.Audit(3).(pair.Plan); p.ThroughRenyi != 4 || p.Relation != audit.LInfinity {
 		t.Errorf("the fourth plan is %+v", p)
 	}
 	if got, err := f.Choose([]string{"four", "one"}); err != nil || fmt.Sprint(got) != "[0 3]" {
@@ -76,7 +76,7 @@ func TestParse(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	f := parse(t, "\uFEFF"+`{"version": 1, "audits": [{"name": "a", "mechanism": "svt1"}, {"name": "b", "mechanism": "svt1"}]}`)
-	if f.Beta != 0.05 || *f.Seed != suite.DefaultSeed || f.Core(0).Beta != 0.025 || f.Core(0).Seed == f.Core(1).Seed {
+	if f.Beta != 0.05 || *f.Seed != suite.DefaultSeed || f.Audit(0).(pair.Plan).Beta != 0.025 || f.Audit(0).(pair.Plan).Seed == f.Audit(1).(pair.Plan).Seed {
 		t.Errorf("defaults: %+v", f.Plan)
 	}
 	if f := parse(t, `{"version": 1, "confidence": 0.95, "seed": 0, "audits": [{"name": "a", "mechanism": "svt1"}]}`); f.Beta != 0.05 || *f.Seed != 0 {
@@ -152,7 +152,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("%d lines of %d audits", len(file.Lines), len(file.Audits))
 		}
 		for i := range file.Audits {
-			file.Core(i)
+			file.Audit(i)
 		}
 	})
 }
@@ -249,7 +249,7 @@ func TestFamilyWiseError(t *testing.T) {
 			f := parse(t, fmt.Sprintf(text.String(), seed))
 			var audited []suite.Audited
 			for i, e := range f.Audits {
-				plan := f.Core(i)
+				plan := f.Audit(i).(pair.Plan)
 				if whole {
 					plan.Beta = f.Beta
 				}

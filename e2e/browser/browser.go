@@ -40,6 +40,7 @@ func Start(parent context.Context) (context.Context, context.CancelFunc, error) 
 	}
 	alloc, stop := chromedp.NewExecAllocator(parent,
 		chromedp.ExecPath(path), chromedp.Headless, chromedp.NoSandbox, chromedp.NoFirstRun, chromedp.NoDefaultBrowserCheck,
+		chromedp.Flag("process-per-site", true), // what one tab has compiled serves the others of its profile
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true),
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true),
 		chromedp.Flag("disable-default-apps", true), chromedp.Flag("disable-extensions", true),
@@ -65,10 +66,10 @@ func Profile(browser context.Context) (context.Context, context.CancelFunc, erro
 	return ctx, cancel, nil
 }
 
-// Forget empties what a profile stores for an origin.
+// Forget empties what a profile stores for an origin, but for what service workers keep.
 func Forget(profile context.Context, origin string) error {
 	_, err := chromedp.Call(profile, storage.ClearDataForOrigin, storage.ClearDataForOriginParams{Origin: origin,
-		StorageTypes: "cookies,local_storage,indexeddb,file_systems,service_workers,cache_storage"})
+		StorageTypes: "cookies,local_storage,indexeddb,file_systems"})
 	return err
 }
 
@@ -95,7 +96,8 @@ func open(browser context.Context, url string, bypass bool) (*Tab, error) {
 	t := &Tab{Ctx: ctx, cancel: cancel}
 	err := chromedp.Listen(ctx, t.hear)
 	if err == nil {
-		_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{})
+		// Nobody asks for what was answered.
+		_, err = chromedp.Call(ctx, network.Enable, network.EnableParams{MaxTotalBufferSize: new(int64(1)), MaxResourceBufferSize: new(int64(1))})
 	}
 	if err == nil {
 		_, err = chromedp.Call(ctx, network.SetBypassServiceWorker, network.SetBypassServiceWorkerParams{Bypass: bypass})

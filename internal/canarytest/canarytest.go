@@ -24,6 +24,4 @@ func (f Scripted) Sources() []source.Spec {
 
 // MostFailures of n audits whose bounds may fail with probability beta: exceeded
 // with probability below 4e-6.
-func MostFailures(n int, beta float64) int {
-	return gear.Most(n, beta, 4e-6)
-}
+func MostFailures(n int, beta float64) int { return gear.Most(n, beta, 4e-6) }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 
@@ -32,11 +33,8 @@ func Settings[P any](f *Flags, keys []settings.Key[P]) Asked[P] {
 		case settings.WholeType:
 			usage += ", a whole `number`"
 		}
-		shown := k.Default
-		if shown == "" {
-			shown = k.Preset
-		}
-		f.Var(&settingValue{a.texts, k.Name, shown, k.At.Type == settings.SwitchType || k.At.Type == settings.EitherType}, k.Name, usage)
+		shown := cmp.Or(k.Default, k.Preset)
+		f.Var(&settingValue{a.texts, k.Name, shown, k.At.Type == settings.SwitchType || k.At.Type == settings.EitherType, k.At.Type == settings.EachType}, k.Name, usage)
 	}
 	return a
 }
@@ -51,12 +49,27 @@ func (a Asked[P]) Read(p *P) error {
 	return err
 }
 
+// Blame names the flag in an error about the field of a plan that it sets.
+func (a Asked[P]) Blame(err error) error {
+	var in *audit.InputError
+	if errors.As(err, &in) {
+		field, _, _ := strings.Cut(in.Field, "[")
+		for _, k := range a.keys {
+			if field == k.Field || field == k.Name {
+				in.Field = "-" + k.Name + in.Field[len(field):]
+			}
+		}
+	}
+	return err
+}
+
 // settingValue keeps the text of a flag.
 type settingValue struct {
 	texts settings.Texts
 	name  string
 	shown string // where none is given
 	alone bool   // it may stand without a value
+	each  bool   // it may be given more than once
 }
 
 func (v *settingValue) String() string {
@@ -68,6 +81,9 @@ func (v *settingValue) String() string {
 
 // Set keeps the text.
 func (v *settingValue) Set(text string) error {
+	if before, given := v.texts[v.name]; given && v.each {
+		text = before + settings.Between + text
+	}
 	v.texts[v.name] = text
 	return nil
 }

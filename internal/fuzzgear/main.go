@@ -4,19 +4,15 @@
 //
 //	go run ./internal/fuzzgear -time 10s [-parallel 1] [-fresh] [packages]
 //
-// A fuzz test whose doc comment has a line //fuzzgear:skip REASON is left out. A
+// A fuzz test below a line //fuzzgear:skip REASON is left out. A
 // failing input is kept as a seed of its package, under testdata/fuzz.
 package main
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
 	"os"
 	"os/exec"
@@ -83,53 +79,35 @@ type target struct {
 	skip      string // why it is left out
 }
 
+// fuzzTest is the beginning of a fuzz test.
+var fuzzTest = regexp.MustCompile(`(?m)^(?://fuzzgear:skip (.*)\n)?func (Fuzz\w*)\(`)
+
 // find lists the fuzz tests of packages, as far as they are built here.
 func find(patterns []string) ([]target, error) {
-	cmd := exec.Command("go", append([]string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"}, patterns...)...)
+	const files = `{{$p := .}}{{range .TestGoFiles}}{{$p.ImportPath}} {{$p.Dir}}/{{.}}
+{{end}}{{range .XTestGoFiles}}{{$p.ImportPath}} {{$p.Dir}}/{{.}}
+{{end}}`
+	cmd := exec.Command("go", append([]string{"list", "-f", files}, patterns...)...)
 	cmd.Stderr = os.Stderr
 	listed, err := cmd.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)
 	}
 	var targets []target
-	for dec := json.NewDecoder(bytes.NewReader(listed)); dec.More(); {
-		var p struct {
-			ImportPath, Dir           string
-			TestGoFiles, XTestGoFiles []string
+	for line := range strings.Lines(string(listed)) {
+		pkg, name, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok {
+			continue
 		}
-		if err := dec.Decode(&p); err != nil {
-			return nil, fmt.Errorf("go list: %w", err)
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
 		}
-		for _, name := range append(p.TestGoFiles, p.XTestGoFiles...) {
-			file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(p.Dir, name), nil, parser.ParseComments)
-			if err != nil {
-				return nil, err
-			}
-			targets = append(targets, inFile(p.ImportPath, file)...)
+		for _, m := range fuzzTest.FindAllStringSubmatch(string(text), -1) {
+			targets = append(targets, target{pkg: pkg, name: m[2], skip: m[1]})
 		}
 	}
 	return targets, nil
-}
-
-// inFile lists the fuzz tests of a file.
-func inFile(pkg string, file *ast.File) []target {
-	var targets []target
-	for _, d := range file.Decls {
-		f, ok := d.(*ast.FuncDecl)
-		if !ok || f.Recv != nil || !strings.HasPrefix(f.Name.Name, "Fuzz") {
-			continue
-		}
-		t := target{pkg: pkg, name: f.Name.Name}
-		if f.Doc != nil {
-			for _, c := range f.Doc.List {
-				if why, ok := strings.CutPrefix(c.Text, "//fuzzgear:skip "); ok {
-					t.skip = why
-				}
-			}
-		}
-		targets = append(targets, t)
-	}
-	return targets
 }
 
 // fuzz runs one fuzz test, with a corpus of its own if one is named. An input that reaches new code is minimised by one

@@ -4,6 +4,7 @@ package serve
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -228,9 +229,7 @@ func Site(files fs.FS, building func() string) http.Handler {
 			return
 		}
 		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
-		if name == "" {
-			name = "index.html"
-		}
+		name = cmp.Or(name, "index.html")
 		folder := name != "index.html" && strings.HasSuffix(r.URL.Path, "/")
 		if folder || strings.HasPrefix(name, ".") || strings.Contains(name, "/.") {
 			http.NotFound(w, r)

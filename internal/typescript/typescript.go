@@ -5,6 +5,7 @@
 package typescript
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"fmt"
@@ -192,9 +193,7 @@ func (w *Writer) fieldsOf(t reflect.Type, comments map[string]string, out []stri
 			out = w.fieldsOf(of, w.source(of).fields[of.Name()], out, end)
 			continue
 		}
-		if name == "" {
-			name = f.Name
-		}
+		name = cmp.Or(name, f.Name)
 		if strings.ContainsAny(name, "$-") {
 			name = strconv.Quote(name)
 		}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/google/differential-privacy/go/v3/dpagg"
-
 	"github.com/dpscope/dpscope/audit"
+	"github.com/google/differential-privacy/go/v3/dpagg"
+	"github.com/google/differential-privacy/go/v3/noise"
 )
 
 var (
@@ -244,3 +244,148 @@ var boundedMeanBudgetTwice = family{
 		}
 	},
 }
+
+var (
+	quantilesSpec = quantilesFamily(family{name: "google-quantiles", title: "The library's quantiles of clamped values",
+		calls: "dpagg.BoundedQuantiles, one object that answers every rank"}, false)
+	quantilesBudgetTwice = quantilesFamily(family{name: "google-quantiles-budget-twice", title: "The library's quantiles, each rank with all of the budget",
+		calls: "dpagg.BoundedQuantiles, an object for every rank",
+		fault: "spends the budget once for every rank, where one object answers all ranks for it"}, true)
+)
+
+func quantilesFamily(f family, anew bool) family {
+	f.dear = true
+	f.params = with(maxPartitions, maxContributions, lowerBound, upperBound,
+		audit.ParamSpec{Name: "ranks", Doc: "quantiles of a partition, at evenly spaced ranks; an output each", Default: 2, Min: 1, Max: 9, Integer: true},
+		audit.ParamSpec{Name: "tree-height", Doc: "TreeHeight; the library's default of 4 costs more than ten times the time", Default: 1, Min: 1, Max: 8, Integer: true},
+		audit.ParamSpec{Name: "branching-factor", Doc: "BranchingFactor; the library's default is 16", Default: 2, Min: 2, Max: 32, Integer: true})
+	if anew {
+		f.params[len(f.params)-3].Min = 2
+	}
+	f.claim = aggregateClaim
+	f.truth = func(p audit.Params) string {
+		if anew {
+			return "not the claim, but at most " + show(p.Num("ranks")) + " times it, as every rank spends it"
+		}
+		return atMost(p)
+	}
+	f.unit = boundedMeanSpec.unit
+	f.outputs = func(p audit.Params) []string {
+		return partitions(p.Int(maxPartitions.Name)*p.Int("ranks"), "quantile")
+	}
+	f.release = func(p audit.Params) release {
+		s, ranks := spends(p), p.Int("ranks")
+		options := dpagg.BoundedQuantilesOptions{Epsilon: s.epsilon, Delta: s.delta, Noise: s.noise, Lower: p.Num("lower"), Upper: p.Num("upper"),
+			MaxPartitionsContributed: int64(p.Int(maxPartitions.Name)), MaxContributionsPerPartition: int64(p.Int(maxContributions.Name)),
+			TreeHeight: p.Int("tree-height"), BranchingFactor: p.Int("branching-factor")}
+		return func(d audit.Dataset, out []float64) error {
+			if err := checkBounds(options.Lower, options.Upper); err != nil {
+				return err
+			}
+			var q *dpagg.BoundedQuantiles
+			for k := range out {
+				j, rank := k/ranks, k%ranks
+				if rank == 0 || anew {
+					var err error
+					if q, err = dpagg.NewBoundedQuantiles(&options); err != nil {
+						return err
+					}
+					if err := contributions(d, j, int(options.MaxContributionsPerPartition), q.Add); err != nil {
+						return err
+					}
+				}
+				var err error
+				if out[k], err = q.Result(float64(rank+1) / float64(ranks+1)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return f
+}
+
+var (
+	laplaceSpec = noiseFamily(family{name: "google-laplace", title: "Sums with the library's Laplace noise",
+		calls: "noise.Laplace().AddNoiseFloat64 on a sum in each partition"}, noise.Laplace(), 0)
+	laplaceWrongSensitivity = noiseFamily(family{name: "google-laplace-wrong-sensitivity", title: "Sums with the library's Laplace noise, for a sensitivity that is too small",
+		calls: "noise.Laplace().AddNoiseFloat64 on a sum in each partition",
+		fault: "gives the library a sensitivity that is smaller than what one unit adds"}, noise.Laplace(), 2)
+	gaussianSpec = noiseFamily(family{name: "google-gaussian", title: "Sums with the library's Gaussian noise",
+		calls: "noise.Gaussian().AddNoiseFloat64 on a sum in each partition"}, noise.Gaussian(), 0)
+	gaussianWrongSensitivity = noiseFamily(family{name: "google-gaussian-wrong-sensitivity", title: "Sums with the library's Gaussian noise, for a sensitivity that is too small",
+		calls: "noise.Gaussian().AddNoiseFloat64 on a sum in each partition",
+		fault: "gives the library a sensitivity that is smaller than what one unit adds"}, noise.Gaussian(), 4)
+)
+
+// noiseFamily is noise on the sum of the units' values in every partition. most,
+// above 0, is by default how many times the sensitivity that the library is given
+// one value may be.
+func noiseFamily(f family, n noise.Noise, most float64) family {
+	f.params = []audit.ParamSpec{epsilon}
+	normal := noise.ToKind(n) == noise.GaussianNoise
+	if normal {
+		f.params = append(f.params, delta)
+	}
+	f.params = append(f.params,
+		audit.ParamSpec{Name: "l0-sensitivity", Doc: "l0Sensitivity: partitions that a unit contributes to; an output each", Default: 1, Min: 1, Max: 16, Integer: true},
+		audit.ParamSpec{Name: "linf-sensitivity", Doc: "lInfSensitivity: what a unit adds to a partition at most", Default: 1, Min: 1e-6, Max: 1e6})
+	if most > 0 {
+		f.params = append(f.params, audit.ParamSpec{Name: "most", Doc: "what a unit really adds at most, in multiples of linf-sensitivity", Default: most, Min: 1, Max: 1000, Open: true})
+	}
+	times := func(p audit.Params) float64 {
+		if most > 0 {
+			return p.Num("most")
+		}
+		return 1
+	}
+	spent := func(p audit.Params) float64 {
+		if normal {
+			return p.Num("delta")
+		}
+		return 0
+	}
+	f.claim = func(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), spent(p)) }
+	f.truth = func(p audit.Params) string {
+		k := times(p)
+		if !normal {
+			return "epsilon = " + show(k*p.Num("epsilon"))
+		}
+		l0 := int64(p.Int("l0-sensitivity"))
+		// Of sensitivity 1 in every partition: the noise grows with it.
+		mu := k * l2(l0) / noise.SigmaForGaussian(l0, 1, p.Num("epsilon"), p.Num("delta"))
+		gdp := audit.Claim{Kind: audit.GaussianDP, Mu: rounded(mu)}.String()
+		if most > 0 {
+			return "not the claim, but " + gdp
+		}
+		return fmt.Sprintf("%s, that is %s", f.claim(p), gdp)
+	}
+	f.unit = func(p audit.Params) []interval {
+		reach := times(p) * p.Num("linf-sensitivity")
+		return same(p.Int("l0-sensitivity"), interval{-reach, reach})
+	}
+	f.outputs = func(p audit.Params) []string { return partitions(p.Int("l0-sensitivity"), "sum") }
+	f.release = func(p audit.Params) release {
+		l0, lInf, eps, del := int64(p.Int("l0-sensitivity")), p.Num("linf-sensitivity"), p.Num("epsilon"), spent(p)
+		return func(d audit.Dataset, out []float64) error {
+			for j := range out {
+				var sum float64
+				for i := j; i < len(d.Values); i += d.Columns {
+					sum += d.Values[i]
+				}
+				var err error
+				if out[j], err = n.AddNoiseFloat64(sum, l0, lInf, eps, del); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	return f
+}
+
+// l2 is the L2 norm of n ones.
+func l2(n int64) float64 { return math.Sqrt(float64(n)) }
+
+// rounded keeps four digits, downwards.
+func rounded(v float64) float64 { return math.Floor(v*1e4) / 1e4 }

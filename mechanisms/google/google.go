@@ -12,6 +12,7 @@ package google
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/google/differential-privacy/go/v3/noise"
 
@@ -180,9 +181,7 @@ func budget() []audit.ParamSpec {
 var (
 	maxPartitions    = audit.ParamSpec{Name: "max-partitions-contributed", Doc: "MaxPartitionsContributed: partitions that a unit contributes to; an output each", Default: 1, Min: 1, Max: 16, Integer: true}
 	maxContributions = audit.ParamSpec{Name: "max-contributions-per-partition", Doc: "MaxContributionsPerPartition: contributions of a unit to each partition", Default: 1, Min: 1, Max: 16, Integer: true}
-)
 
-var (
 	lowerBound = audit.ParamSpec{Name: "lower", Doc: "Lower: values below it are clamped to it", Default: 0, Min: -1e6, Max: 1e6}
 	upperBound = audit.ParamSpec{Name: "upper", Doc: "Upper: values above it are clamped to it; above lower", Default: 1, Min: -1e6, Max: 1e6}
 )
@@ -236,13 +235,7 @@ func partitions(n int, word string) []string {
 }
 
 // same is n times the same interval.
-func same(n int, v interval) []interval {
-	out := make([]interval, n)
-	for i := range out {
-		out[i] = v
-	}
-	return out
-}
+func same(n int, v interval) []interval { return slices.Repeat([]interval{v}, n) }
 
 // checkBounds refuses bounds that the library refuses too, or that it would warn
 // of in a log file, or whose distance is so small that it draws without end.

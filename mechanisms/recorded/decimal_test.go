@@ -22,7 +22,7 @@ func commas(line string) string {
 // Numbers with decimal commas are no words: that is told with its place, and the
 // option reads them.
 func TestDecimalCommas(t *testing.T) {
-	want := sums(readPair(t, recorded.Choice{Dataset: "c2"}, read(t, strings.ReplaceAll(commas("%s;%d\n"), ",", "."), recorded.Options{})))
+	want := sums(readPair(t, audit.Reading{Dataset: "c2"}, read(t, strings.ReplaceAll(commas("%s;%d\n"), ",", "."), recorded.Options{})))
 	for name, x := range map[string]struct{ data, place, dataset string }{
 		"semicolons":            {"x;dataset\n" + commas("%s;%d\n"), "line 2, column 1 (x)", ""},
 		"tabs":                  {"x\tdataset\n" + commas("%s\t%d\n"), "line 2, column 1 (x)", ""},
@@ -35,17 +35,17 @@ func TestDecimalCommas(t *testing.T) {
 		if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), "decimal comma") || !strings.Contains(err.Error(), `set decimal to ","`) || !strings.Contains(err.Error(), x.place) {
 			t.Errorf("%s: %v", name, err)
 		}
-		f := read(t, x.data, recorded.Options{Decimal: recorded.DecimalComma})
-		s := readPair(t, recorded.Choice{Dataset: x.dataset}, f)
+		f := read(t, x.data, recorded.Options{Reading: audit.Reading{Decimal: recorded.DecimalComma}})
+		s := readPair(t, audit.Reading{Dataset: x.dataset, Decimal: recorded.DecimalComma}, f)
 		if got := sums(s); got != want && name != "whole numbers, mostly" {
 			t.Errorf("%s: sums %v, want %v", name, got, want)
 		}
-		rec := s.Spec(recorded.Options{Decimal: recorded.DecimalComma}).Recording
-		if again := recorded.ReadingOptions(rec.Reading); again.Decimal != recorded.DecimalComma {
+		rec := s.Spec().Recording
+		if again := rec.Reading; again.Decimal != recorded.DecimalComma {
 			t.Errorf("%s: a replay reads %+v", name, again)
 		}
 	}
-	one := read(t, "1,5\n2,25\n", recorded.Options{Decimal: recorded.DecimalComma}).Tables[0]
+	one := read(t, "1,5\n2,25\n", recorded.Options{Reading: audit.Reading{Decimal: recorded.DecimalComma}}).Tables[0]
 	if len(one.Columns) != 1 || one.Columns[0].Real(1) != 2.25 {
 		t.Errorf("one column: %v", one.Columns)
 	}
@@ -58,22 +58,22 @@ func TestNoDecimalCommas(t *testing.T) {
 		data string
 		o    recorded.Options
 	}{
-		"named":       {"x;dataset\n" + commas("%s;%d\n"), recorded.Options{Kinds: kind}},
-		"points":      {"x;dataset\n" + commas("%s;%d\n"), recorded.Options{Decimal: recorded.DecimalPoint}},
+		"named":       {"x;dataset\n" + commas("%s;%d\n"), recorded.Options{Reading: audit.Reading{Kinds: kind}}},
+		"points":      {"x;dataset\n" + commas("%s;%d\n"), recorded.Options{Reading: audit.Reading{Decimal: recorded.DecimalPoint}}},
 		"other words": {"x;dataset\n1,5;0\na;1\nb;1\n", recorded.Options{}},
 		"lists":       {"x;dataset\n1,5,2;0\n2,3,4;1\n", recorded.Options{}},
 		"JSON":        {"{\"x\": \"1,5\", \"dataset\": 0}\n{\"x\": \"2,5\", \"dataset\": 1}\n", recorded.Options{}},
-		"JSON, comma": {"{\"x\": \"1,5\", \"dataset\": 0.5}\n{\"x\": \"2,5\", \"dataset\": 1}\n", recorded.Options{Decimal: recorded.DecimalComma}},
+		"JSON, comma": {"{\"x\": \"1,5\", \"dataset\": 0.5}\n{\"x\": \"2,5\", \"dataset\": 1}\n", recorded.Options{Reading: audit.Reading{Decimal: recorded.DecimalComma}}},
 	} {
 		if c := read(t, x.data, x.o).Tables[0].Columns[0]; c.Kind != audit.Symbol {
 			t.Errorf("%s: %s", name, c.Kind)
 		}
 	}
 	// A point is none where commas are: 1.234,5 would be guessed at.
-	if _, err := recorded.Read(strings.NewReader("x;dataset\n1,5;0\n1.5;1\n"), recorded.Options{Decimal: recorded.DecimalComma}); err == nil || !strings.Contains(err.Error(), `line 3, column 1 (x) is "1.5"`) {
+	if _, err := recorded.Read(strings.NewReader("x;dataset\n1,5;0\n1.5;1\n"), recorded.Options{Reading: audit.Reading{Decimal: recorded.DecimalComma}}); err == nil || !strings.Contains(err.Error(), `line 3, column 1 (x) is "1.5"`) {
 		t.Error(err)
 	}
-	if _, err := recorded.Read(strings.NewReader("x\n1\n"), recorded.Options{Decimal: "'"}); err == nil || !strings.Contains(err.Error(), "decimal") {
+	if _, err := recorded.Read(strings.NewReader("x\n1\n"), recorded.Options{Reading: audit.Reading{Decimal: "'"}}); err == nil || !strings.Contains(err.Error(), "decimal") {
 		t.Error(err)
 	}
 }

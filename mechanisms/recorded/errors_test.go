@@ -15,7 +15,7 @@ import (
 type bad struct {
 	name, data string
 	o          recorded.Options
-	choice     recorded.Choice
+	choice     audit.Reading
 	want       []string
 }
 
@@ -65,9 +65,9 @@ func badFiles() []bad {
 		{name: "too many bytes", data: "x,dataset\n" + rows, o: recorded.Options{MaxBytes: 1000}, want: []string{"at most 1000 bytes"}},
 		{name: "line too long", data: "x,dataset\n\"" + many("a", recorded.MaxLine+600), want: []string{"line 2", "longer than 1 MiB"}},
 		{name: "spaces", data: "1 2\n3 4\n", want: []string{"separated by spaces", `delimiter=","`}},
-		{name: "unknown column kind", data: "x,dataset\n1,0\n", o: recorded.Options{Kinds: map[string]audit.ColumnKind{"z": audit.Real}}, want: []string{`"z"`, "Known: x, dataset"}},
-		{name: "unknown kind", data: "x\n1\n", o: recorded.Options{Kinds: map[string]audit.ColumnKind{"x": "colour"}}, want: []string{`"colour"`, "real"}},
-		{name: "unknown output column", data: "x,dataset\n" + rows, choice: recorded.Choice{Columns: []string{"y"}}, want: []string{`"y"`}},
+		{name: "unknown column kind", data: "x,dataset\n1,0\n", o: recorded.Options{Reading: audit.Reading{Kinds: map[string]audit.ColumnKind{"z": audit.Real}}}, want: []string{`"z"`, "Known: x, dataset"}},
+		{name: "unknown kind", data: "x\n1\n", o: recorded.Options{Reading: audit.Reading{Kinds: map[string]audit.ColumnKind{"x": "colour"}}}, want: []string{`"colour"`, "real"}},
+		{name: "unknown output column", data: "x,dataset\n" + rows, choice: audit.Reading{Outputs: []string{"y"}}, want: []string{`"y"`}},
 		{name: "row numbers only", data: "i,dataset\n" + numbered(300), want: []string{"without a column of outputs"}},
 
 		{name: "binary", data: "abc\x01\x00\xff", want: []string{"not text", "0x01", "offset 3", "CSV, TSV, JSON lines, JSON, NPY or NPZ"}},
@@ -179,7 +179,7 @@ func TestTwoFilesThatDoNotFit(t *testing.T) {
 		{"other kinds", "x,y\n" + many("one,2\n", 300), "real in file a.csv and symbol in file b.csv"},
 		{"several datasets", "x,y,dataset\n" + many("1,2,0\n1,2,1\n", 300), "of several values"},
 	} {
-		_, err := recorded.Pair([]*recorded.File{read(t, a, recorded.Options{Name: "a.csv"}), read(t, x.second, recorded.Options{Name: "b.csv"})}, recorded.Choice{})
+		_, err := recorded.Pair([]*recorded.File{read(t, a, recorded.Options{Name: "a.csv"}), read(t, x.second, recorded.Options{Name: "b.csv"})}, audit.Reading{})
 		if err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%s: %v, want %q", x.name, err, x.want)
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 )
 
@@ -20,7 +21,7 @@ func ExamplePair() {
 		fmt.Println(err)
 		return
 	}
-	samples, err := recorded.Pair([]*recorded.File{file}, recorded.Choice{})
+	samples, err := recorded.Pair([]*recorded.File{file}, audit.Reading{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -45,7 +45,7 @@ func TestFormatsAgree(t *testing.T) {
 	for i := range interleaved {
 		table = append(table, interleaved[i], side[i])
 	}
-	want := sums(readPair(t, recorded.Choice{}, read(t, comma.String(), recorded.Options{})))
+	want := sums(readPair(t, audit.Reading{}, read(t, comma.String(), recorded.Options{})))
 	if want[2] != n || want[0] == want[1] {
 		t.Fatalf("sums %v", want)
 	}
@@ -77,17 +77,17 @@ func TestFormatsAgree(t *testing.T) {
 		if f.Format != x.format {
 			t.Errorf("%s: format %s, want %s", x.name, f.Format, x.format)
 		}
-		if got := sums(readPair(t, recorded.Choice{Dataset: x.dataset}, f)); got != want {
+		if got := sums(readPair(t, audit.Reading{Dataset: x.dataset}, f)); got != want {
 			t.Errorf("%s: sums %v, want %v", x.name, got, want)
 		}
 	}
 	one := func(x []float64) *recorded.File {
 		return read(t, strings.ReplaceAll(strings.Trim(fmt.Sprint(x), "[]"), " ", "\n"), recorded.Options{})
 	}
-	if got := sums(readPair(t, recorded.Choice{}, one(a), one(b))); got != want {
+	if got := sums(readPair(t, audit.Reading{}, one(a), one(b))); got != want {
 		t.Errorf("two files: sums %v, want %v", got, want)
 	}
-	if got := sums(readPair(t, recorded.Choice{}, read(t, npy(1, "<f8", false, []int{n}, a), recorded.Options{}), read(t, list(b), recorded.Options{}))); got != want {
+	if got := sums(readPair(t, audit.Reading{}, read(t, npy(1, "<f8", false, []int{n}, a), recorded.Options{}), read(t, list(b), recorded.Options{}))); got != want {
 		t.Errorf("an NPY and a JSON array: sums %v, want %v", got, want)
 	}
 }
@@ -174,7 +174,7 @@ func TestCSVTwin(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, err := recorded.Read(strings.NewReader(text), recorded.Options{Header: recorded.HeaderYes, Kinds: kinds})
+		f, err := recorded.Read(strings.NewReader(text), recorded.Options{Reading: audit.Reading{Header: recorded.HeaderYes, Kinds: kinds}})
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
 		}
@@ -200,7 +200,7 @@ func TestKinds(t *testing.T) {
 	if got := f.Tables[0].Columns[1].Symbols; !slices.Equal(got, []string{"yes", "no", "abort"}) {
 		t.Errorf("symbols %q", got)
 	}
-	f = read(t, "x,y\n1,2\nabort,3\n-0,3.50\n", recorded.Options{Kinds: map[string]audit.ColumnKind{"x": audit.Mixed, "Y": audit.Symbol}})
+	f = read(t, "x,y\n1,2\nabort,3\n-0,3.50\n", recorded.Options{Reading: audit.Reading{Kinds: map[string]audit.ColumnKind{"x": audit.Mixed, "Y": audit.Symbol}}})
 	x, y := f.Tables[0].Columns[0], f.Tables[0].Columns[1]
 	if x.Code(0) != 0 || x.Real(0) != 1 || x.Text(1) != "abort" || x.Real(1) != 0 || math.Signbit(x.Real(2)) {
 		t.Errorf("a mixed column: %s", dump(f))
@@ -210,11 +210,11 @@ func TestKinds(t *testing.T) {
 	}
 	// A NaN late in a column of numbers makes it mixed, rows before it too.
 	late := "x\n" + strings.Repeat("1\n", 3000) + "NaN\n-inf\n2\n"
-	c := read(t, late, recorded.Options{NonFinite: recorded.AsSymbol}).Tables[0].Columns[0]
+	c := read(t, late, recorded.Options{Reading: audit.Reading{NonFinite: recorded.AsSymbol}}).Tables[0].Columns[0]
 	if c.Kind != audit.Mixed || c.Code(2999) != 0 || c.Real(2999) != 1 || c.Text(3000) != "NaN" || c.Text(3001) != "-Inf" || c.Text(3002) != "2" {
 		t.Errorf("NaN as a symbol: kind %s, %s %s %s", c.Kind, c.Text(3000), c.Text(3001), c.Text(3002))
 	}
-	c = read(t, npy(1, "<f8", false, []int{3}, []float64{1, math.Inf(1), 2}), recorded.Options{NonFinite: recorded.AsSymbol}).Tables[0].Columns[0]
+	c = read(t, npy(1, "<f8", false, []int{3}, []float64{1, math.Inf(1), 2}), recorded.Options{Reading: audit.Reading{NonFinite: recorded.AsSymbol}}).Tables[0].Columns[0]
 	if c.Text(1) != "+Inf" || c.Text(2) != "2" {
 		t.Errorf("an infinity of an NPY as a symbol: %s %s", c.Text(1), c.Text(2))
 	}

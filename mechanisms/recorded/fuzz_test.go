@@ -77,10 +77,10 @@ func fuzz(f *testing.F) {
 			}
 		}
 		files := []*recorded.File{whole}
-		if _, err := recorded.Pair(files, recorded.Choice{}); err != nil && !audit.IsInput(err) {
+		if _, err := recorded.Pair(files, audit.Reading{}); err != nil && !audit.IsInput(err) {
 			t.Fatalf("error %v is no input error", err)
 		}
-		if _, err := recorded.Pair([]*recorded.File{whole, parts}, recorded.Choice{Dataset: "c1"}); err != nil && !audit.IsInput(err) {
+		if _, err := recorded.Pair([]*recorded.File{whole, parts}, audit.Reading{Dataset: "c1"}); err != nil && !audit.IsInput(err) {
 			t.Fatalf("error %v is no input error", err)
 		}
 		if _, err := recorded.ReadScores([]*recorded.File{parts}); err != nil && !audit.IsInput(err) {

@@ -152,7 +152,7 @@ func csv(n int) string {
 	return b.String()
 }
 
-func readPair(t testing.TB, c recorded.Choice, files ...*recorded.File) *recorded.Samples {
+func readPair(t testing.TB, c audit.Reading, files ...*recorded.File) *recorded.Samples {
 	t.Helper()
 	s, err := recorded.Pair(files, c)
 	if err != nil {

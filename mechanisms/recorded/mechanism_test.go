@@ -13,6 +13,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -32,7 +33,7 @@ func laplace(n int, scale float64, seed uint64) string {
 
 func runAudit(t testing.TB, s audit.MechanismSpec, p pair.Plan, workers int) pair.Report {
 	t.Helper()
-	p.Version, p.Mechanism = pair.PlanVersion, recorded.MechanismName
+	p.Version, p.Mechanism = pair.PlanVersion, audit.RecordedName
 	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{s}, Learners: estimators.Registry(), Finders: finders.Registry()}
 	r, err := pair.Run{Plan: p, Catalogue: cat, Pool: pair.LocalPool(cat, workers)}.Do(context.Background())
 	if err != nil {
@@ -61,7 +62,7 @@ func (w *watched) Recorded(seed uint64, side, at int, out []float64) error {
 // together, and all that the plan asks for are used.
 func TestNoRowTwice(t *testing.T) {
 	const n = 40_000
-	s := readPair(t, recorded.Choice{}, read(t, laplace(n, 1, 5)+"0,1\n", recorded.Options{}))
+	s := readPair(t, audit.Reading{}, read(t, laplace(n, 1, 5)+"0,1\n", recorded.Options{}))
 	claim := audit.DPClaim(0.5, 0)
 	for _, x := range []struct {
 		plan pair.Plan
@@ -69,7 +70,7 @@ func TestNoRowTwice(t *testing.T) {
 	}{
 		{pair.Plan{Claim: &claim}, n}, {pair.Plan{Claim: &claim, Samples: 21_000, Explore: 1000}, 22_000}, {pair.Plan{Claim: &claim, Explore: 500}, n},
 	} {
-		spec := s.Spec(recorded.Options{})
+		spec := s.Spec()
 		m, err := spec.New(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -93,8 +94,8 @@ func TestNoRowTwice(t *testing.T) {
 // cut, and ends where the rows do.
 func TestOrder(t *testing.T) {
 	const n = 1000
-	s := readPair(t, recorded.Choice{}, read(t, laplace(n, 1, 6), recorded.Options{}))
-	m, err := s.Spec(recorded.Options{}).New(nil)
+	s := readPair(t, audit.Reading{}, read(t, laplace(n, 1, 6), recorded.Options{}))
+	m, err := s.Spec().New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,8 +132,8 @@ func TestOrder(t *testing.T) {
 
 // The report is the same for 1 and 2 workers and replays, whole and quick.
 func TestReplay(t *testing.T) {
-	s := readPair(t, recorded.Choice{}, read(t, laplace(20_000, 0.5, 7), recorded.Options{}))
-	spec := s.Spec(recorded.Options{})
+	s := readPair(t, audit.Reading{}, read(t, laplace(gear.Of(5_000, 20_000), 0.5, 7), recorded.Options{}))
+	spec := s.Spec()
 	claim := audit.DPClaim(1, 0)
 	for _, plan := range []pair.Plan{{Claim: &claim, Seed: 3}, {Claim: &claim, Seed: 3, Anytime: true}} {
 		r := runAudit(t, spec, plan, 1)
@@ -146,7 +147,7 @@ func TestReplay(t *testing.T) {
 		if string(a) != string(b) {
 			t.Error("the report depends on the workers")
 		}
-		parsed, _, err := pair.ParseReport(a)
+		parsed, err := pair.ParseReport(a)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -161,8 +162,8 @@ func TestReplay(t *testing.T) {
 }
 
 func TestPlansThatDoNotFit(t *testing.T) {
-	s := readPair(t, recorded.Choice{}, read(t, laplace(1000, 1, 8), recorded.Options{}))
-	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{s.Spec(recorded.Options{})}, Learners: estimators.Registry(), Finders: finders.Registry()}
+	s := readPair(t, audit.Reading{}, read(t, laplace(1000, 1, 8), recorded.Options{}))
+	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{s.Spec()}, Learners: estimators.Registry(), Finders: finders.Registry()}
 	some := audit.Pair{First: audit.Records(0), Second: audit.Records(1)}
 	for _, x := range []struct {
 		plan pair.Plan
@@ -172,7 +173,7 @@ func TestPlansThatDoNotFit(t *testing.T) {
 		{pair.Plan{Samples: math.MaxInt, Explore: math.MaxInt}, "at least 100 each"}, {pair.Plan{Trials: 2}, "1 for recorded outputs"},
 		{pair.Plan{Finder: "random"}, "absent for recorded outputs"}, {pair.Plan{Pair: &some}, "absent for recorded outputs"},
 	} {
-		x.plan.Version, x.plan.Mechanism = pair.PlanVersion, recorded.MechanismName
+		x.plan.Version, x.plan.Mechanism = pair.PlanVersion, audit.RecordedName
 		if _, err := x.plan.Resolve(cat); err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), x.want) {
 			t.Errorf("%+v: %v, want %q", x.plan, err, x.want)
 		}
@@ -193,8 +194,8 @@ func TestFalseAlarms(t *testing.T) {
 			fmt.Fprintf(&b, "%v,%d\n", v, i%2)
 		}
 		claim := audit.DPClaim(0.001, 0)
-		s := readPair(t, recorded.Choice{}, read(t, b.String(), recorded.Options{}))
-		if runAudit(t, s.Spec(recorded.Options{}), pair.Plan{Claim: &claim, Seed: seed, Learner: "logistic"}, 1).Verdict == audit.Violation {
+		s := readPair(t, audit.Reading{}, read(t, b.String(), recorded.Options{}))
+		if runAudit(t, s.Spec(), pair.Plan{Claim: &claim, Seed: seed, Learner: "logistic"}, 1).Verdict == audit.Violation {
 			alarms++
 		}
 	}

@@ -1,6 +1,7 @@
 package recorded
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
@@ -57,19 +58,13 @@ const (
 type Options struct {
 	// Name of the file, for messages.
 	Name string
-	// Header: "yes" or "no": whether the first line of a CSV or TSV names the
-	// columns; default: it does if none of its cells is a number.
-	Header string
-	// Kinds of columns by name: real, symbol or mixed (numbers and, beside
-	// them, words); default: by the first rows.
-	Kinds map[string]audit.ColumnKind
-	// NonFinite: "refuse", the default, refuses NaN and infinities; "symbol"
-	// makes them symbols beside the column's numbers.
-	NonFinite string
-	// Decimal is what stands before the decimals of a CSV or TSV: "." or ",". By
-	// default it is the point, and numbers with a comma are refused; "." takes
-	// them as words.
-	Decimal string
+	// Reading: without a header, the first line of a CSV or TSV names the columns if
+	// none of its cells is a number; kinds are told by the first rows; "refuse" is the
+	// default of NonFinite, which refuses NaN and infinities, while "symbol" makes them
+	// symbols beside the column's numbers; without a decimal separator it is the point,
+	// and numbers with a comma are refused, while "." takes them as words. Dataset and
+	// Outputs are of [Pair].
+	audit.Reading
 	// Scores: the file holds scores, which are never words. Columns of a CSV or
 	// TSV may end before others, with empty cells at their end, and decimal commas
 	// are read as such.
@@ -86,25 +81,18 @@ type Options struct {
 	Progress func(share float64) error
 }
 
+// tell tells of progress, if somebody wants to know.
+func (o *Options) tell(share float64) error {
+	if o.Progress == nil {
+		return nil
+	}
+	return o.Progress(share)
+}
+
 func (o Options) filled() (Options, error) {
-	if o.Name == "" {
-		o.Name = "file"
-	}
-	if o.MaxBytes == 0 {
-		o.MaxBytes = DefaultMaxBytes
-	}
-	if o.MaxExpanded == 0 {
-		o.MaxExpanded = DefaultMaxExpanded
-	}
-	if o.MaxCells == 0 {
-		o.MaxCells = DefaultMaxCells
-	}
-	if o.MaxSymbols == 0 {
-		o.MaxSymbols = DefaultMaxSymbols
-	}
-	if o.NonFinite == "" {
-		o.NonFinite = Refuse
-	}
+	o.Name, o.NonFinite = cmp.Or(o.Name, "file"), cmp.Or(o.NonFinite, Refuse)
+	o.MaxBytes, o.MaxExpanded = cmp.Or(o.MaxBytes, DefaultMaxBytes), cmp.Or(o.MaxExpanded, DefaultMaxExpanded)
+	o.MaxCells, o.MaxSymbols = cmp.Or(o.MaxCells, DefaultMaxCells), cmp.Or(o.MaxSymbols, DefaultMaxSymbols)
 	if o.Header != "" && o.Header != HeaderYes && o.Header != HeaderNo {
 		return o, audit.UnknownName("header", o.Header, []string{HeaderYes, HeaderNo})
 	}

@@ -2,10 +2,12 @@ package recorded
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/dpscope/dpscope/audit"
@@ -212,16 +214,18 @@ var known = []struct {
 	{"ARROW1", "an Arrow file", "save it as CSV"},
 	{"\xff\xfe", "UTF-16 text", "save it as UTF-8"},
 	{"\xfe\xff", "UTF-16 text", "save it as UTF-8"},
-	{"\x80\x02", "a Python pickle", "save its arrays with numpy.savez; pickles can run programs and are not read"},
-	{"\x80\x03", "a Python pickle", "save its arrays with numpy.savez; pickles can run programs and are not read"},
-	{"\x80\x04", "a Python pickle", "save its arrays with numpy.savez; pickles can run programs and are not read"},
-	{"\x80\x05", "a Python pickle", "save its arrays with numpy.savez; pickles can run programs and are not read"},
+	{"\x80\x02", "a Python pickle", savez},
+	{"\x80\x03", "a Python pickle", savez},
+	{"\x80\x04", "a Python pickle", savez},
+	{"\x80\x05", "a Python pickle", savez},
 	{"%PDF", "a PDF", ""},
 	{"<!", "HTML", ""},
 	{"<html", "HTML", ""},
 	{"<?xml", "XML", ""},
 	{"\x00asm", "a WebAssembly module", ""},
 }
+
+const savez = "save its arrays with numpy.savez; pickles can run programs and are not read"
 
 const wantFormat = "CSV, TSV, JSON lines, JSON, NPY or NPZ"
 
@@ -231,7 +235,7 @@ func (p *Parser) choose(head []byte) error {
 	p.o.Decimal = DecimalPoint // in all formats but CSV and TSV
 	switch zip := bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")); {
 	case bytes.HasPrefix(head, []byte(gzipMagic)) && !p.unpacked:
-		p.o.Decimal, p.reader = decimal, &gzipReader{p: p}
+		p.o.Decimal, p.reader = decimal, &gzipReader{held{p: p}}
 		return nil
 	case p.unpacked && (zip || bytes.HasPrefix(head, []byte(gzipMagic))):
 		return &audit.InputError{Field: p.o.Name, Found: "packed twice: a zip or gzip file in a gzip file", Want: wantFormat, Remedy: "unpack it once"}
@@ -239,7 +243,7 @@ func (p *Parser) choose(head []byte) error {
 		p.format, p.reader = NPY, &npyStream{what: p.o.Name, o: &p.o, left: &p.left}
 		return nil
 	case zip:
-		p.format, p.reader = NPZ, &npzReader{p: p}
+		p.format, p.reader = NPZ, &npzReader{held{p: p}}
 		return nil
 	}
 	for _, k := range known {
@@ -297,4 +301,81 @@ func Read(r io.Reader, o Options) (*File, error) {
 		return nil, fmt.Errorf("%s: %w", p.o.Name, err)
 	}
 	return p.Close()
+}
+
+const gzipMagic = "\x1f\x8b"
+
+// held holds a file that can only be read as a whole.
+type held struct {
+	p    *Parser
+	data []byte
+}
+
+func (r *held) write(chunk []byte) error {
+	r.data = append(r.data, chunk...)
+	return nil
+}
+
+// inPieces reads all of in; broken makes its errors ones of the file.
+func inPieces(in io.Reader, broken func(error) error, take func(piece []byte) error) error {
+	buf := make([]byte, 1<<18)
+	for {
+		n, err := in.Read(buf)
+		if n > 0 {
+			if err := take(buf[:n]); err != nil {
+				return err
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return broken(err)
+		}
+	}
+}
+
+// gzipReader gives what is in a file in gzip to the parser. Its size, name and digest
+// remain those of the file as it is.
+type gzipReader struct{ held }
+
+func (r *gzipReader) close() ([]*Table, error) {
+	if err := r.unpack(); err != nil {
+		return nil, err
+	}
+	return r.p.reader.close()
+}
+
+// unpack feeds the parser, which then has a reader of what is in the file.
+func (r *gzipReader) unpack() error {
+	p := r.p
+	p.reader, p.unpacked = nil, true
+	broken := func(err error) error {
+		return &audit.InputError{Field: p.o.Name, Found: fmt.Sprintf("a damaged gzip file (%s)", strings.TrimPrefix(err.Error(), "gzip: ")), Want: "a whole one", Remedy: "copy or save it again"}
+	}
+	packed := bytes.NewReader(r.data)
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		return broken(err)
+	}
+	total := int64(0)
+	err = inPieces(z, broken, func(piece []byte) error {
+		if total += int64(len(piece)); total > p.o.MaxExpanded {
+			return &audit.InputError{Field: p.o.Name, Found: "beyond " + sizeWords(p.o.MaxExpanded) + " when it is unpacked", Want: "at most that", Remedy: "take fewer rows or columns"}
+		}
+		if err := p.feed(piece); err != nil {
+			return err
+		}
+		return p.o.tell(1 - float64(packed.Len())/float64(len(r.data)))
+	})
+	if err != nil {
+		return err
+	}
+	if total == 0 {
+		return emptyFile(p.o.Name)
+	}
+	if p.reader == nil {
+		return p.begin()
+	}
+	return nil
 }

@@ -4,25 +4,22 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
 
-// MechanismName is the name of recorded outputs in a catalogue.
-const MechanismName = "samples"
-
 // purposeSplit is that of the streams that order the rows.
 const purposeSplit = "split"
 
-// Spec is the line of a catalogue that audits the samples. o are the options
-// with which the files were read.
-func (s *Samples) Spec(o Options) audit.MechanismSpec {
+// Spec is the line of a catalogue that audits the samples.
+func (s *Samples) Spec() audit.MechanismSpec {
 	readPair := audit.Pair{Label: s.Datasets[0] + " against " + s.Datasets[1], First: audit.Records(0), Second: audit.Records(1)}
 	shared := &recorded{samples: s} // every task resolves its plan: the order is made once
 	return audit.MechanismSpec{
-		Name:      MechanismName,
+		Name:      audit.RecordedName,
 		Title:     "Outputs recorded elsewhere",
 		Source:    "outputs recorded outside dpscope",
 		Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.Given} },
@@ -34,16 +31,16 @@ func (s *Samples) Spec(o Options) audit.MechanismSpec {
 		},
 		Pairs:     func(audit.Params, audit.Relation) []audit.Pair { return []audit.Pair{readPair} },
 		New:       func(audit.Params) (audit.Mechanism, error) { return shared, nil },
-		Recording: s.recording(o),
+		Recording: s.recording(),
 	}
 }
 
 // recording is what a report says of the samples.
-func (s *Samples) recording(o Options) *audit.Recording {
-	r := &audit.Recording{Datasets: s.Datasets, Rows: s.n, Notes: s.Notes,
-		Reading: audit.Reading{Header: o.Header, Decimal: o.Decimal, Dataset: s.Choice.Dataset, Outputs: slices.Clone(s.Choice.Columns), Kinds: maps.Clone(o.Kinds)}}
-	if o.NonFinite != Refuse {
-		r.Reading.NonFinite = o.NonFinite
+func (s *Samples) recording() *audit.Recording {
+	r := &audit.Recording{Datasets: s.Datasets, Rows: s.n, Notes: s.Notes, Reading: s.Reading}
+	r.Reading.Outputs, r.Reading.Kinds = slices.Clone(s.Reading.Outputs), maps.Clone(s.Reading.Kinds)
+	if r.Reading.NonFinite == Refuse {
+		r.Reading.NonFinite = ""
 	}
 	for _, f := range s.Files {
 		r.Files = append(r.Files, audit.RecordedFile{Name: f.Name, Format: string(f.Format), Bytes: f.Bytes, SHA256: f.SHA256})
@@ -103,4 +100,56 @@ func (r *recorded) permutation(seed uint64, side int) []uint32 {
 		r.order[side] = order
 	}
 	return r.order[side]
+}
+
+// Replay takes from files what a report of samples was computed on. The files
+// were read with the report's reading; those of another content are
+// refused by their SHA-256; two may come in either order. Their names become those
+// in the report: they may have moved.
+func Replay(rec *audit.Recording, files []*File) (*Samples, error) {
+	if len(rec.Files) != len(files) {
+		return nil, &audit.InputError{Field: "samples", Found: countFiles(len(files)), Want: countFiles(len(rec.Files)) + ", as the report has: " + recordedNames(rec)}
+	}
+	if len(files) == 2 && files[0].SHA256 == rec.Files[1].SHA256 {
+		files = []*File{files[1], files[0]}
+	}
+	for i, f := range files {
+		if want := rec.Files[i]; f.SHA256 != want.SHA256 {
+			return nil, &audit.InputError{Field: f.Name, Found: "another file, with SHA-256 " + f.SHA256, Want: fmt.Sprintf("%s with SHA-256 %s, as the report says", want.Name, want.SHA256)}
+		}
+	}
+	moved := make([]*File, len(files))
+	for i, f := range files {
+		g := *f
+		g.Name = rec.Files[i].Name
+		moved[i] = &g
+	}
+	return Pair(moved, rec.Reading)
+}
+
+func countFiles(n int) string {
+	if n == 1 {
+		return "one file"
+	}
+	return fmt.Sprintf("%d files", n)
+}
+
+func recordedNames(rec *audit.Recording) string {
+	var names []string
+	for _, f := range rec.Files {
+		names = append(names, f.Name)
+	}
+	return strings.Join(firstFew(names), ", ")
+}
+
+// NamesOfScores reports whether a file with these columns or arrays holds
+// membership scores of a trained model, for [ReadScores], and no outputs on two
+// datasets.
+func NamesOfScores(names []string) bool {
+	has := map[string]bool{}
+	for _, n := range names {
+		has[strings.ToLower(n)] = true
+	}
+	known := func(n string) bool { return has[n] }
+	return !has["dataset"] && (has["score"] && has["member"] || slices.ContainsFunc(inNames, known) && slices.ContainsFunc(outNames, known))
 }

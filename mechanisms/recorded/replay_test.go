@@ -30,11 +30,11 @@ func readText(t *testing.T, name, text string, o recorded.Options) *recorded.Fil
 func TestReplayTakesTheSameFiles(t *testing.T) {
 	a, b := "x,y\n"+many("1,2\n3,4\n", 150), "y,x\n"+many("5,6\n", 250)
 	first, second := readText(t, "a.csv", a, recorded.Options{}), readText(t, "b.csv", b, recorded.Options{})
-	samples, err := recorded.Pair([]*recorded.File{first, second}, recorded.Choice{Columns: []string{"y"}})
+	samples, err := recorded.Pair([]*recorded.File{first, second}, audit.Reading{Outputs: []string{"y"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rec := samples.Spec(recorded.Options{}).Recording
+	rec := samples.Spec().Recording
 	p, q := readText(t, "p", a, recorded.Options{}), readText(t, "q", b, recorded.Options{})
 	for _, files := range [][]*recorded.File{{p, q}, {q, p}} {
 		again, err := recorded.Replay(rec, files)
@@ -59,7 +59,7 @@ func TestReplayTakesTheSameFiles(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	o := recorded.ReadingOptions(audit.Reading{Header: "no", NonFinite: "symbol", Kinds: map[string]audit.ColumnKind{"c1": audit.Symbol}})
+	o := recorded.Options{Reading: audit.Reading{Header: "no", NonFinite: "symbol", Kinds: map[string]audit.ColumnKind{"c1": audit.Symbol}}}
 	if o.Header != "no" || o.NonFinite != "symbol" || o.Kinds["c1"] != audit.Symbol {
 		t.Errorf("%+v", o)
 	}
@@ -145,13 +145,12 @@ func TestJSONKeys(t *testing.T) {
 func TestMutatedRecordings(t *testing.T) {
 	nativetest.Only(t)
 	text := "x,kind,dataset\n" + many("1,a,0\n2,b,1\n3,a,0\n1,a,1\n", 120)
-	options := recorded.Options{Header: "yes", Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}, NonFinite: "symbol"}
-	choice := recorded.Choice{Dataset: "dataset", Columns: []string{"x"}}
-	samples, err := recorded.Pair([]*recorded.File{readText(t, "a.csv", text, options)}, choice)
+	reading := audit.Reading{Header: "yes", Dataset: "dataset", Outputs: []string{"x"}, Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}, NonFinite: "symbol"}
+	samples, err := recorded.Pair([]*recorded.File{readText(t, "a.csv", text, recorded.Options{Reading: reading})}, reading)
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := runAudit(t, samples.Spec(options), pair.Plan{Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table"}, 1)
+	good := runAudit(t, samples.Spec(), pair.Plan{Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table"}, 1)
 	good.Generator.Version = audit.Version
 	accepts := func(data []byte) bool {
 		r := good
@@ -159,8 +158,7 @@ func TestMutatedRecordings(t *testing.T) {
 		if err := audit.DecodeStrict(data, "samples", &r.Inputs.Samples); err != nil || r.Inputs.Samples == nil {
 			return false
 		}
-		again := recorded.ReadingOptions(r.Inputs.Samples.Reading)
-		file, err := recorded.Read(strings.NewReader(text), again)
+		file, err := recorded.Read(strings.NewReader(text), recorded.Options{Reading: r.Inputs.Samples.Reading})
 		if err != nil {
 			return false
 		}
@@ -168,7 +166,7 @@ func TestMutatedRecordings(t *testing.T) {
 		if err != nil {
 			return false
 		}
-		cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{samples.Spec(again)}, Learners: estimators.Registry(), Finders: finders.Registry()}
+		cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{samples.Spec()}, Learners: estimators.Registry(), Finders: finders.Registry()}
 		v, err := pair.Verify(t.Context(), cat, pair.LocalPool(cat, 1), r, true)
 		return err == nil && v.OK()
 	}

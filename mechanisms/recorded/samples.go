@@ -12,20 +12,13 @@ import (
 // explores, the other certifies.
 const MinRows = 2 * audit.MinSamples
 
-// Choice says which columns are what. The zero value means the documented
-// names.
-type Choice struct {
-	Dataset string   // column that tells the dataset; default "dataset"
-	Columns []string // columns that are outputs; default all others
-}
-
 // Samples are outputs of a mechanism on two datasets. Rows are taken as
 // independent runs, in no order that matters.
 type Samples struct {
 	Columns  []audit.Column // of one output
 	Datasets [2]string      // the two datasets in words
 	Files    []*File
-	Choice   Choice
+	Reading  audit.Reading
 	By       string   // the column that tells the dataset; empty where each has a file or an array
 	Notes    []string // what was taken for granted or left out, in words
 
@@ -58,9 +51,10 @@ func (s *Samples) row(side, i int) int {
 
 // Pair takes the outputs on two datasets from one file, with a column or an
 // array that tells the dataset, or with one array for each; or from two files of
-// one table each, the first dataset first. It keeps the files.
-func Pair(files []*File, c Choice) (*Samples, error) {
-	s := &Samples{Files: files, Choice: c}
+// one table each, the first dataset first. It keeps the files, which were read as
+// r says.
+func Pair(files []*File, r audit.Reading) (*Samples, error) {
+	s := &Samples{Files: files, Reading: r}
 	for _, f := range files {
 		for _, t := range f.Tables {
 			if err := t.checkEven(f.Name); err != nil {
@@ -110,8 +104,8 @@ func (s *Samples) note(format string, args ...any) {
 }
 
 func (s *Samples) datasetName() string {
-	if s.Choice.Dataset != "" {
-		return s.Choice.Dataset
+	if s.Reading.Dataset != "" {
+		return s.Reading.Dataset
 	}
 	return "dataset"
 }
@@ -343,7 +337,7 @@ func (s *Samples) chooseColumns() error {
 	s.columns = [2][]*Column{}
 	t := Table{Columns: all[0]}
 	chosen := map[*Column]bool{}
-	for _, name := range s.Choice.Columns {
+	for _, name := range s.Reading.Outputs {
 		c := t.Column(name)
 		if c == nil {
 			return audit.UnknownName("column", name, t.names())

@@ -19,14 +19,14 @@ func hasNote(t *testing.T, notes []string, want string) {
 
 func TestDatasetsBySaying(t *testing.T) {
 	text := "x,World\n" + strings.Repeat("1,with\n2,without\n", 250)
-	s := readPair(t, recorded.Choice{Dataset: "world"}, read(t, text, recorded.Options{}))
+	s := readPair(t, audit.Reading{Dataset: "world"}, read(t, text, recorded.Options{}))
 	hasNote(t, s.Notes, "World = with is taken as the first dataset, World = without as the second")
 	if got, want := sums(s), [4]float64{250, 500, 250, 250}; got != want {
 		t.Errorf("sums %v, want %v", got, want)
 	}
 	// Numbers, the smaller first, whichever comes first in the file.
 	text = "x,dataset\n" + strings.Repeat("1,7\n2,-3\n", 250)
-	if got, want := sums(readPair(t, recorded.Choice{}, read(t, text, recorded.Options{}))), [4]float64{500, 250, 250, 250}; got != want {
+	if got, want := sums(readPair(t, audit.Reading{}, read(t, text, recorded.Options{}))), [4]float64{500, 250, 250, 250}; got != want {
 		t.Errorf("sums %v, want %v", got, want)
 	}
 }
@@ -34,17 +34,17 @@ func TestDatasetsBySaying(t *testing.T) {
 // Where nothing tells a header from a row, what was taken for granted is said.
 func TestWordsOnly(t *testing.T) {
 	text := "answer,dataset\n" + strings.Repeat("yes,with\nno,without\n", 250)
-	s := readPair(t, recorded.Choice{}, read(t, text, recorded.Options{}))
+	s := readPair(t, audit.Reading{}, read(t, text, recorded.Options{}))
 	hasNote(t, s.Notes, "the first line is taken as the columns' names")
 	text = strings.Repeat("yes,with\nno,without\n", 250)
-	s = readPair(t, recorded.Choice{Dataset: "c2"}, read(t, text, recorded.Options{Header: recorded.HeaderNo}))
+	s = readPair(t, audit.Reading{Dataset: "c2"}, read(t, text, recorded.Options{Reading: audit.Reading{Header: recorded.HeaderNo}}))
 	if s.Rows(0)+s.Rows(1) != 500 {
 		t.Errorf("%d and %d rows, want 500 in all", s.Rows(0), s.Rows(1))
 	}
 }
 
 func TestUnequalRows(t *testing.T) {
-	s := readPair(t, recorded.Choice{}, read(t, "x,dataset\n"+strings.Repeat("1,0\n2,1\n", 250)+"3,1\n", recorded.Options{}))
+	s := readPair(t, audit.Reading{}, read(t, "x,dataset\n"+strings.Repeat("1,0\n2,1\n", 250)+"3,1\n", recorded.Options{}))
 	hasNote(t, s.Notes, "has 250 rows, rows with dataset = 1 has 251")
 }
 
@@ -59,12 +59,12 @@ func TestRowNumbers(t *testing.T) {
 		fmt.Fprintf(&each, "%d,%d,%d\n", i%250, i%7, i/250)
 	}
 	for _, text := range []string{whole.String(), each.String()} {
-		s := readPair(t, recorded.Choice{}, read(t, text, recorded.Options{}))
+		s := readPair(t, audit.Reading{}, read(t, text, recorded.Options{}))
 		if len(s.Columns) != 1 || s.Columns[0].Name != "x" {
 			t.Errorf("columns %v", s.Columns)
 		}
 		hasNote(t, s.Notes, `"c1" is left out: it counts the rows`)
-		if s = readPair(t, recorded.Choice{Columns: []string{"c1"}}, read(t, text, recorded.Options{})); len(s.Columns) != 1 || s.Columns[0].Name != "c1" {
+		if s = readPair(t, audit.Reading{Outputs: []string{"c1"}}, read(t, text, recorded.Options{})); len(s.Columns) != 1 || s.Columns[0].Name != "c1" {
 			t.Errorf("columns %v, want the one that was asked for", s.Columns)
 		}
 	}
@@ -75,7 +75,7 @@ func TestDatasetColumnInTwoFiles(t *testing.T) {
 	file := func(name string, k int) *recorded.File {
 		return read(t, "x,dataset\n"+strings.Repeat(fmt.Sprintf("1,%d\n2,%d\n", k, k), 150), recorded.Options{Name: name})
 	}
-	s := readPair(t, recorded.Choice{}, file("a", 0), file("b", 1))
+	s := readPair(t, audit.Reading{}, file("a", 0), file("b", 1))
 	if len(s.Columns) != 1 || s.Columns[0].Name != "x" {
 		t.Errorf("columns %v", s.Columns)
 	}
@@ -85,10 +85,10 @@ func TestDatasetColumnInTwoFiles(t *testing.T) {
 // Symbols of two files have the same codes; a column that is real in one and
 // has NaN in the other is mixed in both.
 func TestTwoFilesUnify(t *testing.T) {
-	o := recorded.Options{NonFinite: recorded.AsSymbol}
+	o := recorded.Options{Reading: audit.Reading{NonFinite: recorded.AsSymbol}}
 	a := read(t, "x,w\n"+strings.Repeat("1,red\n2,blue\n", 150), o)
 	b := read(t, "w,x\n"+strings.Repeat("green,1\nblue,NaN\n", 150), o)
-	s := readPair(t, recorded.Choice{}, a, b)
+	s := readPair(t, audit.Reading{}, a, b)
 	if want := []audit.ColumnKind{audit.Mixed, audit.Symbol}; s.Columns[0].Kind != want[0] || s.Columns[1].Kind != want[1] {
 		t.Fatalf("columns %v", s.Columns)
 	}
@@ -108,14 +108,14 @@ func TestTwoFilesUnify(t *testing.T) {
 }
 
 func TestConstantsAreSaid(t *testing.T) {
-	s := readPair(t, recorded.Choice{}, read(t, "count,same,dataset\n"+strings.Repeat("42,5,0\n41,5,1\n", 250), recorded.Options{}))
+	s := readPair(t, audit.Reading{}, read(t, "count,same,dataset\n"+strings.Repeat("42,5,0\n41,5,1\n", 250), recorded.Options{}))
 	hasNote(t, s.Notes, `"count" is 42 in every row of the first dataset and 41 in every row of the second`)
 	hasNote(t, s.Notes, `"same" is 5 in every row: it tells nothing`)
 }
 
 // Histograms count every row once.
 func TestHistogram(t *testing.T) {
-	s := readPair(t, recorded.Choice{}, read(t, csv(300), recorded.Options{}))
+	s := readPair(t, audit.Reading{}, read(t, csv(300), recorded.Options{}))
 	for column := range s.Columns {
 		for _, bins := range []int{2, 3, 10, 40} {
 			var n [2]int
@@ -131,7 +131,7 @@ func TestHistogram(t *testing.T) {
 			}
 		}
 	}
-	mixed := readPair(t, recorded.Choice{}, read(t, "x,dataset\n"+strings.Repeat("1,0\nNaN,1\n3,1\n2,0\n", 200), recorded.Options{NonFinite: recorded.AsSymbol}))
+	mixed := readPair(t, audit.Reading{}, read(t, "x,dataset\n"+strings.Repeat("1,0\nNaN,1\n3,1\n2,0\n", 200), recorded.Options{Reading: audit.Reading{NonFinite: recorded.AsSymbol}}))
 	h := mixed.Histogram(0, 2)
 	want := []recorded.Bin{{Label: "NaN", Counts: [2]int{0, 200}}, {Lower: 1, Upper: 2, Counts: [2]int{200, 0}}, {Lower: 2, Upper: 3, Counts: [2]int{200, 200}}}
 	if !slices.Equal(h, want) {

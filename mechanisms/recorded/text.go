@@ -2,6 +2,7 @@ package recorded
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -133,9 +134,7 @@ func (t *textReader) close() ([]*Table, error) {
 // record takes the cells of one record.
 func (t *textReader) record(cells [][]byte) error {
 	if len(cells) == 1 && len(bytes.TrimSpace(cells[0])) == 0 {
-		if t.blank == 0 {
-			t.blank = t.cut.Line
-		}
+		t.blank = cmp.Or(t.blank, t.cut.Line)
 		return nil
 	}
 	if t.blank > 0 {

@@ -110,7 +110,7 @@ func TestWholeNumbersAreKept(t *testing.T) {
 		for _, f := range files {
 			parsed = append(parsed, read(t, f, o))
 		}
-		s := readPair(t, recorded.Choice{}, parsed...)
+		s := readPair(t, audit.Reading{}, parsed...)
 		if len(s.Columns) != 2 || s.Columns[1].Name != s.Columns[0].Name+" (low bits)" || s.Columns[0].Kind != audit.Real || s.Columns[1].Kind != audit.Real {
 			t.Errorf("%s: columns %v", name, s.Columns)
 			continue
@@ -135,7 +135,7 @@ func TestWholeNumbersAreKept(t *testing.T) {
 	}
 	// As symbols they are as many as there are.
 	for _, text := range []string{csv, big8.String()} {
-		f := read(t, text, recorded.Options{Kinds: map[string]audit.ColumnKind{map[bool]string{true: "x", false: "c1"}[text == csv]: audit.Symbol}})
+		f := read(t, text, recorded.Options{Reading: audit.Reading{Kinds: map[string]audit.ColumnKind{map[bool]string{true: "x", false: "c1"}[text == csv]: audit.Symbol}}})
 		if got := f.Tables[0].Columns[0].Symbols; len(got) != len(beyond) {
 			t.Errorf("symbols %q", got)
 		}
@@ -154,7 +154,7 @@ func TestUint64(t *testing.T) {
 // A mixed column, and one whose large numbers come late, or on one dataset only.
 func TestWholeNumbersLate(t *testing.T) {
 	text := "x,w,dataset\n" + strings.Repeat("1,2,0\n2,2,1\n", 600) + "9007199254740993,NaN,0\n3,9007199254740995,1\n4,5,0\n"
-	s := readPair(t, recorded.Choice{}, read(t, text, recorded.Options{NonFinite: recorded.AsSymbol}))
+	s := readPair(t, audit.Reading{}, read(t, text, recorded.Options{Reading: audit.Reading{NonFinite: recorded.AsSymbol}}))
 	var names []string
 	for _, c := range s.Columns {
 		names = append(names, c.Name+" "+string(c.Kind))
@@ -173,12 +173,12 @@ func TestWholeNumbersLate(t *testing.T) {
 	}
 	a, b := read(t, strings.Repeat("1\n", 200), recorded.Options{Name: "a"}), read(t, strings.Repeat("9007199254740993\n", 200), recorded.Options{Name: "b"})
 	for range 2 { // what is made of files leaves them as they are
-		if s := readPair(t, recorded.Choice{}, a, b); len(s.Columns) != 2 || a.Tables[0].Columns[0].Text(199) != "1" || b.Tables[0].Columns[0].Text(0) != "9007199254740993" {
+		if s := readPair(t, audit.Reading{}, a, b); len(s.Columns) != 2 || a.Tables[0].Columns[0].Text(199) != "1" || b.Tables[0].Columns[0].Text(0) != "9007199254740993" {
 			t.Errorf("columns %v", s.Columns)
 		}
 	}
 	// A column of that name is another one.
-	s = readPair(t, recorded.Choice{}, read(t, "x,x (low bits),dataset\n"+strings.Repeat("9007199254740993,1,0\n9007199254740992,2,1\n", 200), recorded.Options{}))
+	s = readPair(t, audit.Reading{}, read(t, "x,x (low bits),dataset\n"+strings.Repeat("9007199254740993,1,0\n9007199254740992,2,1\n", 200), recorded.Options{}))
 	if len(s.Columns) != 3 || s.Columns[1].Name != "x (low bits)'" {
 		t.Errorf("columns %v", s.Columns)
 	}
@@ -194,10 +194,10 @@ func TestCounterBeyond(t *testing.T) {
 		fmt.Fprintf(&same, "%d,%d\n", uint64(1<<60)+uint64(i%2)<<53, i%2)
 		fmt.Fprintf(&counts, "%d,%d,%d\n", uint64(1<<60)+uint64(i), i%7, i%2)
 	}
-	if s := readPair(t, recorded.Choice{}, read(t, same.String(), recorded.Options{})); len(s.Columns) != 1 {
+	if s := readPair(t, audit.Reading{}, read(t, same.String(), recorded.Options{})); len(s.Columns) != 1 {
 		t.Errorf("columns %v", s.Columns)
 	}
-	s := readPair(t, recorded.Choice{}, read(t, counts.String(), recorded.Options{}))
+	s := readPair(t, audit.Reading{}, read(t, counts.String(), recorded.Options{}))
 	if len(s.Columns) != 1 || s.Columns[0].Name != "y" {
 		t.Errorf("columns %v", s.Columns)
 	}
@@ -212,9 +212,9 @@ func TestLowBitsAreAudited(t *testing.T) {
 	for i := range 4000 {
 		fmt.Fprintf(&b, "%d,%d\n", int64(1)<<60+int64(i*7919%1000)<<20+int64(i%2), i%2)
 	}
-	s := readPair(t, recorded.Choice{}, read(t, b.String(), recorded.Options{}))
+	s := readPair(t, audit.Reading{}, read(t, b.String(), recorded.Options{}))
 	claim := audit.DPClaim(1, 0)
-	if r := runAudit(t, s.Spec(recorded.Options{}), pair.Plan{Claim: &claim, Seed: 1}, 1); r.Verdict != audit.Violation {
+	if r := runAudit(t, s.Spec(), pair.Plan{Claim: &claim, Seed: 1}, 1); r.Verdict != audit.Violation {
 		t.Error(r.Summary)
 	}
 }
@@ -236,18 +236,18 @@ func TestWholeNumbersRefused(t *testing.T) {
 		"1.2345678901234567890123456789e40": "",
 		"123456789012345678901234567890":    "",
 	} {
-		_, err := recorded.Read(strings.NewReader(rows(x)), recorded.Options{NonFinite: recorded.AsSymbol})
+		_, err := recorded.Read(strings.NewReader(rows(x)), recorded.Options{Reading: audit.Reading{NonFinite: recorded.AsSymbol}})
 		if want == "" && err != nil || want != "" && (err == nil || !audit.IsInput(err) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "symbol")) {
 			t.Errorf("%s: %v, want %q", x, err, want)
 		}
 		if err != nil {
-			f := read(t, rows(x), recorded.Options{Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}})
+			f := read(t, rows(x), recorded.Options{Reading: audit.Reading{Kinds: map[string]audit.ColumnKind{"x": audit.Symbol}}})
 			if c := f.Tables[0].Columns[0]; c.Text(600) != x {
 				t.Errorf("%s as a symbol: %s", x, c.Text(600))
 			}
 		}
 	}
-	_, err := recorded.Pair([]*recorded.File{read(t, "x,dataset\n"+strings.Repeat("1,9007199254740992\n2,9007199254740993\n", 300), recorded.Options{})}, recorded.Choice{})
+	_, err := recorded.Pair([]*recorded.File{read(t, "x,dataset\n"+strings.Repeat("1,9007199254740992\n2,9007199254740993\n", 300), recorded.Options{})}, audit.Reading{})
 	if err == nil || !strings.Contains(err.Error(), `column "dataset" is of whole numbers beyond 2^53`) {
 		t.Error(err)
 	}

@@ -4,6 +4,7 @@
 package user
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -53,9 +54,7 @@ func Columns(width int, usual audit.ColumnKind, kinds map[string]audit.ColumnKin
 			c.Kind = kind
 			named++
 		}
-		if c.Kind == "" {
-			c.Kind = audit.Real
-		}
+		c.Kind = cmp.Or(c.Kind, audit.Real)
 		if c.Kind != audit.Real && c.Kind != audit.Symbol {
 			return nil, &audit.InputError{Field: "kind of column " + c.Name, Found: string(c.Kind), Want: "real or symbol, as outputs are numbers"}
 		}
@@ -84,8 +83,7 @@ const (
 // do the first with probability below 1e-15, the second below 2^-390.
 func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded string, err error) {
 	if pair == nil {
-		p := space.Trial()
-		pair = &p
+		pair = new(space.Trial())
 	}
 	for _, d := range []audit.Dataset{pair.First, pair.Second} {
 		var draws [3][]float64
@@ -97,10 +95,10 @@ func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded st
 			}
 		}
 		switch alike := same(draws[0], draws[2]); {
-		case alike && changes(draws[0], width) >= telling:
+		case alike && Changes(draws[0], width) >= telling:
 			return "", &audit.InputError{Field: "outputs for two seeds", Found: "the same", Want: "different, as the outputs for one seed differ among themselves",
 				Remedy: "the mechanism ignores its seed and would repeat itself: make all its randomness follow from the seed"}
-		case !alike && changes(draws[0], width)+changes(draws[2], width) == 0:
+		case !alike && Changes(draws[0], width)+Changes(draws[2], width) == 0:
 			return "", &audit.InputError{Field: "outputs for one seed", Found: "one output, repeated, and another one for another seed", Want: "of independent runs of the mechanism", Remedy: "draw new noise for each output"}
 		case !same(draws[0], draws[1]):
 			unseeded = "asked again with the same seed, it gives other outputs"
@@ -109,8 +107,8 @@ func Try(call Call, width int, space audit.Space, pair *audit.Pair) (unseeded st
 	return unseeded, nil
 }
 
-// changes counts the rows that differ from the one before.
-func changes(rows []float64, width int) int {
+// Changes counts the rows that differ from the one before.
+func Changes(rows []float64, width int) int {
 	n := 0
 	for at := width; at < len(rows); at += width {
 		if !same(rows[at-width:at], rows[at:at+width]) {

@@ -1,6 +1,7 @@
 // Package format writes the reports of one or several audits for other programs:
 // SARIF for code scanning, JUnit XML for test runners, Markdown for comments and
-// job summaries, workflow commands for GitHub Actions; and as text and JSON.
+// job summaries, workflow commands for GitHub Actions; and for people, as a page of
+// HTML, as text and as JSON.
 //
 // All forms tell the same: the verdict in words, the facts behind it, the seed
 // and how to run it again. What a form writes depends on the reports alone.
@@ -27,10 +28,11 @@ const (
 	JUnit    = "junit"
 	Markdown = "markdown"
 	GitHub   = "github"
+	HTML     = "html"
 )
 
 // Formats are all of them.
-var Formats = []string{Text, JSON, SARIF, JUnit, Markdown, GitHub}
+var Formats = []string{Text, JSON, SARIF, JUnit, Markdown, GitHub, HTML}
 
 // Run is what a command did.
 type Run struct {
@@ -42,6 +44,8 @@ type Run struct {
 	Value any
 	// Strict: an inconclusive audit is a failure.
 	Strict bool
+	// Pictures draws those of a report, for HTML; nil: none.
+	Pictures func(report.View) ([]Picture, error)
 }
 
 // Audit is one report. Its names are distinct within a run.
@@ -94,6 +98,8 @@ func Write(w io.Writer, format string, run Run) error {
 		data = []byte(phrase.Visible(markdown(run)))
 	case GitHub:
 		data = []byte(phrase.Visible(github(run)))
+	case HTML:
+		data, err = html(run)
 	default:
 		return audit.UnknownName("-format", format, Formats)
 	}
@@ -113,11 +119,11 @@ func (r Run) failed(a Audit) bool {
 // text is the reports one after another and, of several, what they come to.
 func text(run Run) string {
 	if run.Summary == "" && len(run.Audits) == 1 {
-		return run.Audits[0].Report.Text()
+		return report.Text(run.Audits[0].Report)
 	}
 	var b strings.Builder
 	for i, a := range run.Audits {
-		fmt.Fprintf(&b, "== %s (%d of %d)\n\n%s\n", a.Name, i+1, len(run.Audits), a.Report.Text())
+		fmt.Fprintf(&b, "== %s (%d of %d)\n\n%s\n", a.Name, i+1, len(run.Audits), report.Text(a.Report))
 	}
 	b.WriteString(run.Summary + "\n")
 	return b.String()

@@ -20,6 +20,7 @@ import (
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/report/format"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -49,7 +50,7 @@ func catalogue(t *testing.T) audit.Catalogue {
 var reports sync.Map
 
 // report audits a mechanism with few samples.
-func report(t *testing.T, mechanism string, claim audit.Claim, samples int) pair.Report {
+func audited(t *testing.T, mechanism string, claim audit.Claim, samples int) pair.Report {
 	t.Helper()
 	key := mechanism + claim.String()
 	if r, ok := reports.Load(key); ok {
@@ -70,10 +71,10 @@ func report(t *testing.T, mechanism string, claim audit.Claim, samples int) pair
 func each(t *testing.T) format.Run {
 	t.Helper()
 	run := format.Run{Summary: "4 audits: 1 violation, 50% <done>.", Audits: []format.Audit{
-		{Name: "svt, 4: 100%", Report: report(t, "svt4", audit.DPClaim(1, 0), 5000), Location: &format.Location{File: "priv acy/dp,scope:1.json", Line: 12}},
-		{Name: "mean", Report: report(t, "gaussian-mean", audit.Claim{Kind: audit.ZCDP, Rho: 0.5}, 5000)},
-		{Name: "few", Report: report(t, "svt1", audit.DPClaim(9, 0), 200)},
-		{Name: "broken", Report: report(t, "broken", audit.DPClaim(1, 0), 200), Location: &format.Location{File: "/abs/x.json"}},
+		{Name: "svt, 4: 100%", Report: audited(t, "svt4", audit.DPClaim(1, 0), 5000), Location: &format.Location{File: "priv acy/dp,scope:1.json", Line: 12}},
+		{Name: "mean", Report: audited(t, "gaussian-mean", audit.Claim{Kind: audit.ZCDP, Rho: 0.5}, 5000)},
+		{Name: "few", Report: audited(t, "svt1", audit.DPClaim(9, 0), 200)},
+		{Name: "broken", Report: audited(t, "broken", audit.DPClaim(1, 0), 200), Location: &format.Location{File: "/abs/x.json"}},
 	}}
 	for i, want := range []audit.Verdict{audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid} {
 		if got := run.Audits[i].Report.Head().Verdict; got != want {
@@ -209,7 +210,7 @@ func TestSARIF(t *testing.T) {
 	again := run
 	again.Audits = append([]format.Audit{}, run.Audits...)
 	other := again.Audits[0].Report.(pair.Report)
-	other.Settings.Seed++
+	other.Plan.Seed++
 	other.Summary = "other"
 	again.Audits[0].Report = other
 	if a, b := fingerprints(t, run), fingerprints(t, again); a[0] != b[0] || a[0] == a[1] {
@@ -325,12 +326,16 @@ func TestGitHub(t *testing.T) {
 // Tables stay tables, and nothing of the report's is markup.
 func TestMarkdown(t *testing.T) {
 	out := write(t, format.Markdown, each(t))
+	bars := 0 // of the head of the table that a line is in
 	for line := range strings.Lines(out) {
-		if !strings.HasPrefix(line, "|") {
-			continue
-		}
-		if bars := strings.Count(line, "|") - strings.Count(line, "\\|"); bars != 3 && bars != 4 {
-			t.Errorf("a row of %d bars: %s", bars, line)
+		n := strings.Count(line, "|") - strings.Count(line, "\\|")
+		switch {
+		case !strings.HasPrefix(line, "|"):
+			bars = 0
+		case bars == 0:
+			bars = n
+		case n != bars || n < 3:
+			t.Errorf("a row of %d bars in a table of %d: %s", n, bars, line)
 		}
 	}
 	for _, not := range []string{"<b>", "<done>"} {
@@ -344,9 +349,9 @@ func TestMarkdown(t *testing.T) {
 }
 
 func TestOneAudit(t *testing.T) {
-	r := report(t, "svt4", audit.DPClaim(1, 0), 5000)
+	r := audited(t, "svt4", audit.DPClaim(1, 0), 5000)
 	run := format.Run{Audits: []format.Audit{{Name: "svt4", Report: r}}}
-	if got := write(t, format.Text, run); got != r.Text() {
+	if got := write(t, format.Text, run); got != report.Text(r) {
 		t.Errorf("text is not the report's own:\n%s", got)
 	}
 	want, err := audit.Canonical(r)

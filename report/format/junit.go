@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/report"
 )
 
 // The elements of JUnit XML as Jenkins' junit-10.xsd defines them.
@@ -62,7 +63,7 @@ func junit(run Run) ([]byte, error) {
 		if i == 0 {
 			suite.Properties = []junitProperty{{"generator", r.Generator.Name + " " + r.Generator.Version}, {"platform", r.Generator.GoOS + "/" + r.Generator.GoArch}}
 		}
-		c := junitCase{Name: a.Name, Class: "dpscope." + string(r.Claim.Kind), Time: seconds(r.Timing.Total), Out: a.Report.Text()}
+		c := junitCase{Name: a.Name, Class: "dpscope." + string(r.Claim.Kind), Time: seconds(r.Timing.Total), Out: report.Text(a.Report)}
 		problem := &junitProblem{Type: string(r.Verdict), Message: r.Summary, Text: details(a)}
 		switch {
 		case r.Verdict == audit.Invalid:

@@ -25,6 +25,21 @@ func markdown(run Run) string {
 			fmt.Fprintf(&b, "| %s | %s |\n", markdownCell(row.Name), markdownCell(row.Value))
 		}
 		b.WriteString("\n")
+		for _, t := range r.Words() {
+			fmt.Fprintf(&b, "<details><summary>%s</summary>\n\n|", markdownText(t.Title))
+			for _, c := range t.Columns {
+				fmt.Fprintf(&b, " %s |", markdownCell(c.Title))
+			}
+			b.WriteString("\n|" + strings.Repeat(" --- |", len(t.Columns)) + "\n")
+			for _, line := range t.Lines {
+				b.WriteString("|")
+				for _, cell := range t.Marked(line) {
+					fmt.Fprintf(&b, " %s |", markdownCell(cell))
+				}
+				b.WriteString("\n")
+			}
+			b.WriteString("\n</details>\n\n")
+		}
 		for _, w := range r.Warnings {
 			fmt.Fprintf(&b, "> Note: %s\n\n", markdownText(w))
 		}

@@ -151,17 +151,18 @@ func ruleID(k audit.ClaimKind) string { return "dpscope/" + string(k) }
 // result is one alert.
 func result(run Run, a Audit, rule int) sarifResult {
 	r := a.Report.Head()
+	_, seed := a.Report.Chance()
 	level := "note"
 	if run.failed(a) {
 		level = "error"
 	}
 	out := sarifResult{RuleID: ruleID(r.Claim.Kind), RuleIndex: rule, Level: level, Message: sarifMessage{message(details(a))},
 		PartialFingerprints: map[string]string{"dpscopeAudit/v1": fingerprint(a)},
-		Properties:          map[string]any{"audit": a.Name, "verdict": r.Verdict, "claim": r.Claim, "confidence": r.Confidence, "seed": r.Seed, "samples": r.Ended.SamplesUsed}}
+		Properties:          map[string]any{"audit": a.Name, "verdict": r.Verdict, "claim": r.Claim, "confidence": r.Confidence, "seed": seed, "samples": r.Termination.SamplesUsed}}
 	if r.LowerBound != nil {
 		out.Properties["lowerBound"], out.Properties["quantity"] = *r.LowerBound, r.Quantity
-		if r.Counts != nil {
-			out.Properties["counts"] = r.Counts
+		if row := r.Deciding(); row.Counts != nil {
+			out.Properties["counts"] = row.Counts
 		}
 	}
 	if l := a.Location; l != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
 
@@ -20,13 +21,13 @@ func examplePicture(files []file) ([]file, error) {
 	if i < 0 {
 		return nil, nil
 	}
-	r, _, err := pair.ParseReport(files[i].data)
+	r, err := pair.ParseReport(files[i].data)
 	if err != nil {
 		return nil, fmt.Errorf("the example: %w", err)
 	}
 	var drawn []scene.Picture
 	for _, width := range exampleWidths {
-		if v := scene.NewOutputs(r.Evidence.Chart, r.Claim, r.Results[0].Direction == pair.SecondOverFirst); v != nil {
+		if v := scene.NewOutputs(r.Evidence.Chart, r.Claim, r.Deciding().Direction == report.SecondOverFirst); v != nil {
 			drawn = append(drawn, scene.Draw(v, scene.Request{Width: width}))
 		}
 	}

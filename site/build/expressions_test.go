@@ -36,11 +36,6 @@ var expressions = map[string]map[string]string{
 	"page/element.js": {`/^[≥≤<>~+−-]?\s?[\d.]|^[-−–]?$/u`: "cells that are set right: figures"},
 	"page/form.js":    {`/^p\./`: "makes an id of a key"},
 	"page/number.js":  {`/\B(?=(\d{3})+$)/g`: "thousands apart"},
-	"page/page.js":    {`/^\uFEFF/`: "the mark that some files begin with"},
-	"page/result.js": {
-		`/^(.*?\.)\s+(?=[\p{Lu}\d])(.*)$/su`: "sets the first sentence of a verdict larger; files have the verdict as one text",
-		`/((?:epsilon|divergence|rho|mu) (?:>=|≥) \S+|[\d.]+ % confidence|delta = \S+|\d{1,3}(?: \d{3})+)/u`: "where a line does not break",
-	},
 	"panel/canaryfiles.js": {
 		`/(^|[^a-z])(out([^a-z]|$)|non|held|hold)/i`: "names of the user's files, whose order decides",
 		`/[^a-z]+/`:                           "the names of a file's columns",
@@ -48,9 +43,8 @@ var expressions = map[string]map[string]string{
 		`/\.(csv|tsv|txt|jsonl|np[yz]|gz)$/i`: "the name of a user's file",
 		`/^\s*{\s*"\$schema"/`:                "the format of a file: a report",
 	},
-	"panel/canaryform.js":   {`/\W/g`: "makes an id of a key"},
-	"panel/canaryreport.js": {`/[^\w.+-]+/g`: "the name of a file to be saved", `/^-/`: "the sign of a number"},
-	"panel/own.js":          {`/\.wasm$/i`: "the name of a user's file"},
+	"panel/canaryform.js": {`/\W/g`: "makes an id of a key"},
+	"panel/own.js":        {`/\.wasm$/i`: "the name of a user's file"},
 	"panel/samples.js": {
 		`/canar|score|(^|[^a-z])((non)?[-_ ]?members?|in|out|holdout|held[-_ ]?out)([^a-z]|$)/i`: "names of the user's files that may be of scores",
 		`/[^\w.+-]+/g`: "the name of a file to be saved",

@@ -51,9 +51,10 @@ func licences(goroot string) (file, error) {
 
 type linked struct{ name, dir string }
 
-// linkedModules are the modules that any of the binaries is made of, by name.
+// linkedModules are the modules that any of the binaries is made of, by name. What
+// go.work replaces by a folder of this repository is dpscope's own.
 func linkedModules() ([]linked, error) {
-	args := []string{"list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}"}
+	args := []string{"list", "-deps", "-f", "{{with .Module}}{{if not (or .Main .Replace)}}{{.Path}} {{.Version}}\t{{.Dir}}{{end}}{{end}}"}
 	for _, b := range binaries {
 		args = append(args, b.from)
 	}

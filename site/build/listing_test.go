@@ -3,10 +3,12 @@ package main
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
@@ -43,9 +45,9 @@ func TestAccountsAreAnswered(t *testing.T) {
 		}
 		query := func(name string, value float64) error {
 			values := map[string]any{"mechanism": a.Kind}
-			for _, f := range a.Fields {
-				if f.Default != nil {
-					values[f.Name] = *f.Default
+			for _, k := range settings.Describe(accounting.Keys()) {
+				if field := k.Fields[0][1:]; slices.Contains(a.Fields, field) && k.Form.Empty != "" {
+					values[field] = json.Number(k.Form.Empty)
 				}
 			}
 			if name != "" {
@@ -70,8 +72,8 @@ func TestAccountsAreAnswered(t *testing.T) {
 		}
 		for _, f := range a.Fields {
 			var in *audit.InputError
-			if err := query(f.Name, -1); !errors.As(err, &in) || in.Field != f.Name {
-				t.Errorf("%s, %s = -1: %v", a.Kind, f.Name, err)
+			if err := query(f, -1); !errors.As(err, &in) || in.Field != f {
+				t.Errorf("%s, %s = -1: %v", a.Kind, f, err)
 			}
 		}
 		needed := a.Kind.Parameters()
@@ -81,7 +83,7 @@ func TestAccountsAreAnswered(t *testing.T) {
 		for _, name := range needed {
 			found := false
 			for _, f := range a.Fields {
-				found = found || f.Name == name
+				found = found || f == name
 			}
 			if !found {
 				t.Errorf("%s: no field for %s", a.Kind, name)

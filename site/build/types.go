@@ -5,6 +5,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/calibration"
 	"github.com/dpscope/dpscope/internal/typescript"
 )
@@ -29,7 +30,7 @@ func filesTypes(root string) string {
 		Prefixes: map[string]string{"bounds": "Bounds"},
 		// "" where the user names no kind.
 		Fields: map[typescript.Field]any{{Of: reflect.TypeFor[settings.Described](), Name: "Claims"}: `(ClaimKind | "")[]`},
-		As:     map[reflect.Type]string{reflect.TypeFor[audit.ParamValue](): "number | string"},
+		As:     map[reflect.Type]string{reflect.TypeFor[audit.ParamValue](): "number | string", reflect.TypeFor[bounds.Method](): "string"},
 	}
 	for _, v := range []any{listing{}, buildInfo{}, settings.Described{}} {
 		w.Type(v)

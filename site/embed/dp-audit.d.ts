@@ -46,11 +46,16 @@ export interface DPAuditCanaryProgress {
   claimed: number;
 }
 
-/** A report, of which the schema is docs/dpscope-report-v1.schema.json; of a canary audit docs/dpscope-canary-v1.schema.json. */
+/** A report, of which the schema is docs/dpscope-pair-v2.schema.json; of a canary audit docs/dpscope-canary-v2.schema.json. */
 export interface DPAuditReport {
+  kind: "pair" | "canary";
   verdict: "violation" | "no-violation-found" | "inconclusive" | "invalid";
-  summary: string;
-  results?: { id: string; quantity: string; estimate?: number; lowerBound: number; confidence: number; direction?: string; counts?: { x: number; n1: number; y: number; n0: number } }[];
+  headline: string;
+  summary: string; // the headline, and what else there is to say
+  lowerBound?: number; // on quantity
+  quantity?: string;
+  confidence: number;
+  tables: { name: string; title: string; rows: { id: string; quantity?: string; method?: string; chosen?: boolean; estimate?: number; lowerBound?: number; claimed?: number; direction?: string; counts?: { x: number; n1: number; y: number; n0: number } }[] }[];
   [key: string]: unknown;
 }
 

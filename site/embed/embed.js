@@ -10,7 +10,6 @@ import { beside, byId } from "../page/element.js";
 import { canarySettings, describeCanaries, planOfCanaries, showCanaries, tellCanaries } from "./embedcanaries.js";
 import { fragmentOf, optionsOf } from "./embedoptions.js";
 import { CORE, Ended, Engine, Refused } from "../worker/engine.js";
-import { canaryStem, countsOf } from "../panel/canaryreport.js";
 import { copyFor, save, stemOf } from "../file/files.js";
 import { Form, workersOf } from "../page/form.js";
 import { keepFocus } from "../page/keyboard.js";
@@ -277,10 +276,10 @@ async function verify(mine, signal) {
   const { report, text } = shown;
   try {
     await need(signal);
-    const found = await compute(mine, signal, "Replaying", () => report.plan ? engine.canaries("verify-canaries", { report: text }, () => {}) : engine.verify(text, (p) => panel.show(p, true)));
+    const found = await compute(mine, signal, "Replaying", () => engine.verify({ report: text }, (p) => panel.show(p, true)));
     showVerification(found);
     shown.standing = standingOf(found);
-    verdict(report.plan ? byId("canary-result").querySelector(".verdict") : byId("verdict"), report, shown.standing);
+    verdict(report.kind === "pair" ? byId("verdict") : byId("canary-result").querySelector(".verdict"), report, shown.standing);
     say(replayWords(found));
   } catch (error) {
     notify({ key: "stop", kind: "warning", title: "The report was not replayed", refusal: error.refusal ?? { message: error.message } });
@@ -303,7 +302,7 @@ async function audit(mine, signal, strict) {
     }
     if (strict && mended) throw new Error(mended);
     const settings = current(), plan = planned(settings), pace = new Pace();
-    const answer = await compute(mine, signal, "Starting", () => planted ? engine.canaries("canaries", { plan }, (p) => {
+    const answer = await compute(mine, signal, "Starting", () => planted ? engine.canaries({ plan }, (p) => {
       tellCanaries(p, plan, catalogue.canaries, pace);
       tell("progress", p);
     }) : engine.run(plan, (p) => {
@@ -312,7 +311,7 @@ async function audit(mine, signal, strict) {
     }));
     const { report, error } = answer;
     let whole;
-    if (report.termination.reason === "stopped" && !(report.plan ? countsOf(report) : report.termination.samplesUsed)) {
+    if (report.termination.reason === "stopped" && report.termination.samplesUsed === 0) {
       notify({ key: "stop", kind: "info", title: "Stopped before anything was certified" });
     } else {
       whole = show(answer, fragmentOf(settings));
@@ -340,8 +339,6 @@ function stop() {
   else engine.stop(work.id, () => panel.stopping("Stopping"), () => engine.end("stopped"));
 }
 
-const stem = () => (shown.report.plan ? canaryStem : stemOf)(shown.report);
-
 /**
  * Shows a report.
  * @param {string} settings that it is of, as a fragment
@@ -353,7 +350,7 @@ function show(answer, settings, standing = "") {
   byId("result").hidden = false;
   byId("origin").dataset.kind = "run";
   showVerification(null);
-  const whole = answer.report.plan ? showCanaries(answer, catalogue.canaries, standing) : showReport(answer, listing(answer.report.inputs?.mechanism)?.museum, standing);
+  const whole = answer.report.kind === "pair" ? showReport(answer, listing(answer.report.subject)?.museum, standing) : showCanaries(answer, catalogue.canaries, standing);
   shown = { report: answer.report, text: answer.text, standing, whole };
   showDrift(ran !== fragmentOf(current()));
   return whole;
@@ -378,7 +375,7 @@ const calls = {
     if (report === null) return;
     const signal = AbortSignal.timeout(60_000);
     await need(signal);
-    const whole = show(await (planted ? engine.openCanaries(report) : engine.open(report)), fragmentOf(current()), "unverified");
+    const whole = show(await engine.open(report), fragmentOf(current()), "unverified");
     showOrigin("before");
     status("");
     setState("done");
@@ -415,7 +412,7 @@ byId("form").addEventListener("submit", (event) => {
 byId("stop").addEventListener("click", stop);
 byId("verify").addEventListener("click", () => { work ??= Object.assign(begin(verify), { replays: true }); });
 addEventListener("keydown", (event) => { if (event.key === "Escape" && !event.defaultPrevented) stop(); });
-byId("save").addEventListener("click", () => save(`${stem()}.json`, shown.text));
+byId("save").addEventListener("click", () => save(`${stemOf(shown.report)}.json`, shown.text));
 byId("copy-command").addEventListener("click", async () => {
   const text = shown.report.reproduce.cli;
   if (!await copyFor(byId("copy-command"), text)) notify({ key: "copy", kind: "info", title: "The browser does not allow copying; here it is", text });

@@ -1,6 +1,6 @@
 // A canary audit in an embed, with &view=canaries: its settings in words, its plan,
 // how far it is and its report. It has no form; a file cannot be given.
-import { headOf, bodyOf, fillBody, phases } from "../panel/canaryreport.js";
+import { headOf, fillBody, phases } from "../panel/canaryreport.js";
 import { canaryPlan, CLAIM, inTodaysWords } from "../panel/canaryplan.js";
 import { byId, html } from "../page/element.js";
 import { isCanarySetting } from "./embedoptions.js";
@@ -46,9 +46,9 @@ export function tellCanaries(p, { interval }, offer, pace) {
   say(`${words}, ${percent} %`, false);
 }
 
-/** @param {import("../worker/protocol").CanaryReported} answer @param {import("../worker/files").CanaryOffer} offer @param {import("../page/result.js").Standing} standing @returns {Promise<void>} when all of it is there */
+/** @param {import("../worker/protocol").ReportedValue} answer @param {import("../worker/files").CanaryOffer} offer @param {import("../page/result.js").Standing} standing @returns {Promise<void>} when all of it is there */
 export function showCanaries(answer, { intervals }, standing) {
   const body = html("div", { class: "contents" });
   byId("canary-result").replaceChildren(...headOf(answer, standing), body);
-  return fillBody(body, answer, intervals, bodyOf(answer, intervals));
+  return fillBody(body, answer, intervals);
 }

@@ -86,7 +86,7 @@ export async function pageOf({ report, text }, shown) {
   result.querySelectorAll("#background details, .background details").forEach((element) => { element.open = true; });
   result.querySelectorAll("a").forEach((a) => a.setAttribute("href", new URL(a.getAttribute("href"), location.href).href));
   const { version, coreSha256 } = report.generator ?? {};
-  const title = `dpscope: ${report.inputs?.mechanism ?? report.plan?.source ?? report.kind}, ${report.verdict}`;
+  const title = `dpscope: ${report.subject}, ${report.verdict}`;
   const page = html("html", { lang: "en" },
     html("head", {}, html("meta", { charset: "utf-8" }), html("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
       html("meta", { "http-equiv": "Content-Security-Policy", content: POLICY }), html("meta", { name: "color-scheme", content: "light dark" }),

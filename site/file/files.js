@@ -103,10 +103,10 @@ export function save(name, content, type = "application/json") {
 /** A table as CSV, numbers with all their digits. */
 export const csvOf = (head, rows) => [head, ...rows].map((row) => `${row.map(String).map((text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text)).join(",")}\n`).join("");
 
-/** What the names of a report's files begin with: dpscope-svt4-eps1-seed7 */
-export function stemOf(report) {
-  const { epsilon, delta } = report.claim;
-  const parts = ["dpscope", report.inputs.mechanism, `eps${epsilon}`, delta ? `delta${delta}` : "", `seed${report.settings.seed}`];
+/** What the names of a report's files begin with: dpscope-svt4-eps1-seed7 @param {any} report */
+export function stemOf({ kind, claim: { epsilon, delta }, plan: { mechanism, source, runs, canaries, seed } }) {
+  const of = { pair: mechanism, canary: "canaries" }[kind] ?? kind;
+  const parts = ["dpscope", of, source, `eps${epsilon}`, kind === "pair" && delta && `delta${delta}`, runs ? `n${runs}` : canaries && `m${canaries}`, `seed${seed}`];
   return parts.filter(Boolean).join("-").replace(/[^\w.+-]+/g, "_");
 }
 

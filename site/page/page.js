@@ -51,7 +51,7 @@ const core = new Core(engine, {
   idle: () => (shown.inBar ? "" : "Ready."),
 });
 const shown = new Shown(picture, {
-  museum: (inputs) => settings.listing(inputs)?.museum,
+  museum: (plan) => settings.listing(plan)?.museum,
   holds: (recording) => samples.holds(recording),
   drifts: () => own.drifts,
   open: (text) => engine.open(text),
@@ -149,23 +149,14 @@ function setState(next) {
   keepFocus(() => {
     byId("run").disabled = byId("calibrate").disabled = !able;
     byId("stop").disabled = !runs.busy;
-    for (const panel of ["calibrate", "canaries"]) byId(`${panel}-stop`).disabled = byId("stop").disabled || runs.begunBy.split("-")[0] !== panel;
+    for (const button of document.querySelectorAll("button[data-panel]")) byId(button.id).disabled = !runs.busy || runs.panel !== byId(button.id).dataset.panel;
     canaries.able(able);
-    byId("verify").disabled = !able || !shown.report?.evidence?.table || !shown.report.results?.length;
+    byId("verify").disabled = !able || !shown.report?.evidence?.table;
   }, [runs.begunBy, "calibrate-stop", "canaries-stop", "run", "stop", "verify"]);
   shown.buttons();
 }
 
 // Reports in
-
-/** Is a file's text the report of a canary audit? */
-function isCanaries(text) {
-  try {
-    return ["canary", "one-run", "scores"].includes(JSON.parse(text.replace(/^\uFEFF/, "")).kind);
-  } catch {
-    return false;
-  }
-}
 
 async function openText(name, text) {
   const hindered = !engine.ready ? "The core, which reads reports, is not running yet. Try again in a moment." : runs.busy && "A run is under way; stop it first.";
@@ -174,23 +165,17 @@ async function openText(name, text) {
     return;
   }
   try {
-    if (isCanaries(text)) {
-      const answer = await engine.openCanaries(text);
-      dismiss("file");
-      canaries.show(answer, name);
-      say(`Opened ${name}, not verified here: ${answer.report.summary}`);
-      return;
-    }
     const answer = await engine.open(text);
     dismiss("file");
-    const { report } = answer;
-    if (report.inputs?.brought) own.open(report);
+    say(`Opened ${name}, not verified here: ${answer.report.summary}`);
+    if (answer.report.kind !== "pair") {
+      canaries.show(answer, name);
+      return;
+    }
+    const report = /** @type {import("../worker/protocol").Report} */ (answer.report);
+    if (report.inputs.brought) own.open(report);
     const whole = shown.show(answer, "file", name);
     core.free();
-    say(`Opened ${name}, not verified here: ${report.summary}`);
-    if (answer.newer) {
-      notify({ key: "file", kind: "warning", title: `${name} was written by a newer version of dpscope`, text: "It is shown as far as this version understands it, and cannot be replayed here." });
-    }
     if (!runs.busy) setState("done");
     await whole;
   } catch (error) {

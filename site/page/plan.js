@@ -42,6 +42,7 @@ const readers = {
   number: (text) => (Number.isFinite(Number(text)) ? Number(text) : undefined),
   whole: (text) => (Number.isInteger(Number(text)) ? Number(text) : undefined),
   word: (text) => text,
+  text: (text) => text,
   switch: either,
   either,
   wholes: (text) => (parts(text).every((n) => Number.isInteger(n) && n > 0) ? parts(text) : undefined),
@@ -130,6 +131,7 @@ export function keyOf({ path }, keys = AUDIT) {
   if (!path) return undefined; // not about what the user gave
   if (path.startsWith("p.")) return path;
   if (path.startsWith("/parameters/")) return `p.${path.split("/")[2]}`;
-  const within = (field) => path === field || path.startsWith(`${field}/`) || field.startsWith(`${path}/`);
+  const at = path.startsWith("/") ? path : `/${path}`;
+  const within = (field) => at === field || at.startsWith(`${field}/`) || field.startsWith(`${at}/`);
   return keys.find((key) => key.name === path || key.fields.some(within))?.name;
 }

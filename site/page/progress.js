@@ -56,7 +56,7 @@ export class ProgressPanel {
     spoken = performance.now();
   }
 
-  /** @param {import("../worker/protocol").ProgressValue} p */
+  /** @param {Partial<import("../worker/protocol").ProgressValue>} p of a replay: rows and total */
   show(p, replay = false) {
     const { rate, left } = this.#pace.at(p.rows, p.total);
     const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;

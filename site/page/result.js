@@ -1,9 +1,9 @@
 // A report as the page shows it. Words and facts come from the core; reports
 // are strangers' files, so every text goes in as text.
 import { byId, html, svg, tableRows } from "./element.js";
-import { showCertified } from "./certified.js";
 import { grouped, percent, short } from "./number.js";
 import { pictureIn } from "./picture.js";
+import { tablesOf } from "./tables.js";
 import { inTurns } from "./turns.js";
 
 const MOST_ROWS = 64; // of datasets that are shown as a table
@@ -49,18 +49,23 @@ export function showDrift(differs) {
  * @returns {Promise<any>} when all of it is there
  */
 export function showReport(answer, museum, standing = "") {
-  const { report } = answer;
-  const finding = report.results?.[0], drawn = [];
+  const report = /** @type {import("../worker/protocol").Report} */ (answer.report), row = deciding(report), drawn = [];
   verdict(byId("verdict"), report, standing);
   byId("remarks").replaceChildren(...remarks(report));
-  byId("result-title").textContent = `Result for ${report.inputs?.mechanism}`;
+  byId("result-title").textContent = `Result for ${report.subject}`;
   return inTurns(
     section("chart-section", report.evidence?.chart, () => drawn.push(outputs().show(answer.text))),
-    section("counts-section", finding?.counts, () => showCounts(finding)),
+    section("counts-section", row?.counts, () => showCounts(row)),
     section("event-section", report.evidence, () => showEvent(report)),
     ...words(answer, drawn),
     () => byId("background").replaceChildren(...background(report, museum))).then(() => Promise.all(drawn));
 }
+
+/** The row of a report that its verdict rests on. @param {import("../worker/protocol").AnyReport} report */
+const deciding = (report) => report.tables?.[0]?.rows.find((row) => row.chosen);
+
+/** What a replay starts from; absent in a report of a run that was stopped too early. */
+export const countsOf = ({ kind, evidence }) => (kind === "pair" ? evidence?.table : kind === "canary" ? evidence?.certified.table : evidence);
 
 /** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("../worker/protocol").ReportedValue>} answer */
 export const showWords = (answer) => inTurns(...words(answer, []));
@@ -71,8 +76,8 @@ export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "out
 const draw = (id, text, options) => pictureIn(byId(id), { of: "report", ...options }).show(text);
 
 /** @param {Partial<import("../worker/protocol").ReportedValue>} answer */
-const words = ({ text, facts = [], certified = [], published = [], curves = /** @type {import("../worker/protocol").Curves} */ ({}) }, drawn) => [
-  section("certified-section", certified.length + published.length, () => showCertified(byId("certified"), certified, published)),
+const words = ({ text, facts = [], tables = [], curves = /** @type {import("../worker/protocol").Curves} */ ({}) }, drawn) => [
+  section("certified-section", tables.length, () => byId("certified").replaceChildren(...tablesOf(tables))),
   section("tradeoff-section", curves.tradeoff?.points.length, () => drawn.push(draw("tradeoff", text, { view: "tradeoff", name: "tradeoff", square: true }))),
   section("renyi-section", curves.renyi?.points.length, () => drawn.push(draw("renyi", text, { view: "renyi", name: "renyi", square: true }))),
   section("facts-section", facts.length, () => byId("facts").replaceChildren(...tableRows(null, facts.map((f) => [f.name, f.value])))),
@@ -91,7 +96,7 @@ const section = (id, there, show) => () => {
  * @returns {HTMLElement} the box
  */
 export function verdict(box, report, standing = "") {
-  const [headline, rest] = sentencesOf(report);
+  const { headline, summary } = report, rest = summary.slice(headline.length).trim();
   const failed = standing === "failed";
   const [word, frame, sign] = (!failed && verdicts[report.verdict]) || verdicts.invalid;
   const said = (text) => html(failed ? "s" : "span", {}, text);
@@ -101,17 +106,13 @@ export function verdict(box, report, standing = "") {
     svg("svg", { class: "verdict-mark", viewBox: "0 0 24 24", width: 44, height: 44, role: "img", "aria-label": failed ? "Failed verification" : word },
       svg("path", { class: "frame", d: frame }), svg("path", { class: "sign", d: sign })),
     html("div", {}, standing && html("p", { class: "standing" }, standings[standing]),
-      html("p", { class: "headline" }, said(unbroken(headline))), rest && html("p", { class: "rest" }, " ", said(rest))));
+      html("p", { class: "headline" }, said(headline)), rest && html("p", { class: "rest" }, " ", said(rest))));
   return box;
 }
 
-/** The headline of a report, which is the first sentence of its summary, and the rest of that. */
-const sentencesOf = ({ summary }) => /^(.*?\.)\s+(?=[\p{Lu}\d])(.*)$/su.exec(summary)?.slice(1) ?? [summary, ""];
-
 /** Puts a verdict into a line. @param {HTMLElement} line @param {Standing} [standing] @param {string} [note] */
 export function showLine(line, report, standing = "", note = "") {
-  const [headline] = sentencesOf(report);
-  line.replaceChildren(standing && html("strong", {}, `${standings[standing].split(":")[0]}: `), html(standing === "failed" ? "s" : "span", {}, headline), note && ` (${note})`);
+  line.replaceChildren(standing && html("strong", {}, `${standings[standing].split(":")[0]}: `), html(standing === "failed" ? "s" : "span", {}, report.headline), note && ` (${note})`);
 }
 
 /** What a verdict rests on after a replay. @param {import("../worker/protocol").VerifiedValue} found @returns {Standing} */
@@ -120,19 +121,17 @@ export const standingOf = ({ ok, recomputed }) => (!ok ? "failed" : recomputed ?
 /** The warnings of a report. */
 export const remarks = (report) => (report.warnings ?? []).map((text) => html("p", { class: "remark" }, html("strong", {}, "Note: "), text));
 
-/** Keeps "epsilon >= 1.2" on one line. */
-const unbroken = (text) => text.split(/((?:epsilon|divergence|rho|mu) (?:>=|≥) \S+|[\d.]+ % confidence|delta = \S+|\d{1,3}(?: \d{3})+)/u).map((part, i) => i % 2 ? html("span", { class: "unbroken" }, part) : part);
-
-function showCounts(finding) {
-  const { x, n1, y, n0 } = finding.counts; // x of n1 on the likelier side
+/** @param {import("../worker/protocol").BoundRow} row */
+function showCounts({ counts, direction }) {
+  const { x, n1, y, n0 } = counts; // x of n1 on the likelier side
   const likelier = [x, n1], other = [y, n0];
-  const [first, second] = finding.direction === "second-over-first" ? [other, likelier] : [likelier, other];
+  const [first, second] = direction === "second-over-first" ? [other, likelier] : [likelier, other];
   byId("counts").replaceChildren(...tableRows(["certification", "in the event", "outputs", "share"],
     [["First dataset", first], ["Second dataset", second]].map(([name, [hits, all]]) => [name, grouped(hits), grouped(all), percent(hits, all)])));
 }
 
 function showEvent(report) {
-  const { pair } = report.evidence, f = report.results?.[0];
+  const { pair } = report.evidence, f = deciding(report);
   const [likelier, other] = f?.direction === "second-over-first" ? ["second", "first"] : ["first", "second"];
   const trials = report.trials ?? [];
   byId("event").replaceChildren(

@@ -31,7 +31,7 @@ export class Shown {
 
   /**
    * @param {import("../view/viewframe.js").ViewFrame} picture
-   * @param {{museum(inputs: any): string | undefined, holds(recording: any): boolean, drifts(): boolean, open(text: string): Promise<import("../worker/protocol").ReportedValue>, goTo(fragment: string): void}} on
+   * @param {{museum(plan: any): string | undefined, holds(recording: any): boolean, drifts(): boolean, open(text: string): Promise<import("../worker/protocol").ReportedValue>, goTo(fragment: string): void}} on
    *   museum: the page about a mechanism's fault; holds: whether the files of a recording are there; drifts: whether the panel of the user's mechanism has other settings than its result; open: has the core read a report
    */
   constructor(picture, on) {
@@ -64,7 +64,7 @@ export class Shown {
     byId("result").dataset.stem = stemOf(report);
     showVerification(null);
     this.#standing = origin === "file" ? "unverified" : "";
-    const whole = showReport(answer, this.#on.museum(report.inputs ?? {}), this.#standing);
+    const whole = showReport(answer, this.#on.museum(report.plan), this.#standing);
     this.#picture.show(answer);
     showOrigin(origin, name);
     this.compare();

@@ -21,7 +21,9 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/gear"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/wasm/catalogue"
 )
 
@@ -87,7 +89,7 @@ func settings(a Audit) (pair.Plan, error) {
 func shown(r pair.Report) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, r.Summary)
-	f := r.Results[0]
+	f := r.Deciding()
 	if f.Event != nil {
 		words := []rune(f.Event.Words)
 		if len(words) > 160 {
@@ -97,7 +99,7 @@ func shown(r pair.Report) string {
 	}
 	if f.Counts != nil {
 		likelier, other := "first", "second"
-		if f.Direction == pair.SecondOverFirst {
+		if f.Direction == report.SecondOverFirst {
 			likelier, other = other, likelier
 		}
 		c := f.Counts
@@ -108,8 +110,9 @@ func shown(r pair.Report) string {
 	return b.String()
 }
 
-// Every audit on a page of docs, run natively with two workers, shows what the
-// page says that it shows, and its command is the one that the report gives.
+// Every audit on a page of docs (in the first gear, every third), run natively with two
+// workers, shows what the page says that it shows, and its command is the one that the
+// report gives.
 // The times are printed, and not tested.
 //
 //	go test ./site/pages -run Audits -v
@@ -121,7 +124,7 @@ func TestAudits(t *testing.T) {
 		t.Fatal(err)
 	}
 	fence := regexp.MustCompile("(?ms)^```audit\n(.*?)^```$")
-	violations := 0
+	violations, at := 0, 0
 	for _, name := range names {
 		file := filepath.Join(docsFolder, filepath.FromSlash(name))
 		source, err := os.ReadFile(file)
@@ -131,6 +134,9 @@ func TestAudits(t *testing.T) {
 		changed := fence.ReplaceAllStringFunc(string(source), func(block string) string {
 			text := fence.FindStringSubmatch(block)[1]
 			command, written, _ := strings.Cut(text, "\n")
+			if at++; !gear.All() && !*update && at%3 != 0 {
+				return block
+			}
 			r := runAudit(t, cat, name, command)
 			if r.Verdict == audit.Violation {
 				violations++
@@ -148,8 +154,8 @@ func TestAudits(t *testing.T) {
 			}
 		}
 	}
-	if violations < 20 {
-		t.Errorf("%d violations on all pages, want 20 at least", violations)
+	if least := gear.Of(6, 20); violations < least {
+		t.Errorf("%d violations on the pages, want %d at least", violations, least)
 	}
 }
 

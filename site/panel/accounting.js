@@ -2,10 +2,11 @@
 // steps and for groups. It asks the core and shows what that answers.
 import { byId, html, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
-import { choice, field, numberInput, setOptions } from "../page/field.js";
+import { choice, controlOf, field, setOptions } from "../page/field.js";
+import { ACCOUNT } from "../page/keys.js";
 import { exact, short } from "../page/number.js";
 import { Picture } from "../page/picture.js";
-import { Unusable } from "../page/plan.js";
+import { keyOf, put, Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
 
 const ASK_AFTER = 250; // ms without a change
@@ -26,6 +27,21 @@ const methods = {
  * What is asked, as texts: an empty or absent one means the default.
  * @typedef {{kind: string, texts: Record<string, string>}} Asked
  */
+
+/** The name of a setting in the query, which is that in the address too. */
+const nameIn = (key) => key.fields[0].slice(1);
+const keyFor = (name) => ACCOUNT.find((key) => nameIn(key) === name);
+
+/**
+ * The query of a kind. What is empty has the default that the form shows. Throws Unusable.
+ * @param {import("../worker/files").AccountKind} kind
+ * @param {Record<string, string>} texts
+ * @returns {import("../worker/protocol").AccountQuery}
+ */
+export const queryOf = ({ kind, fields }, texts) => put({ mechanism: kind }, fields.map(keyFor), (name) => {
+  const key = ACCOUNT.find((key) => key.name === name);
+  return texts[nameIn(key)] || (key.form.empty ?? "");
+});
 
 export class Accounting {
   /** Of the account that is shown, for the address; empty where there is none. */
@@ -92,34 +108,24 @@ export class Accounting {
   #kindChanged() {
     for (const [name, { control }] of this.#fields) this.#kept[name] = control.value;
     this.#fields.clear();
-    byId("account-fields").replaceChildren(...this.#chosen.fields.map((f) => {
-      const control = numberInput({ step: f.integer ? 1 : "any", inputmode: f.integer ? "numeric" : "decimal", placeholder: f.default ?? "" });
-      const made = field({ id: `a-${f.name}`, key: `a.${f.name}`, label: f.label, hint: f.doc }, control);
-      control.value = this.#kept[f.name] ?? "";
-      this.#fields.set(f.name, made);
+    byId("account-fields").replaceChildren(...this.#chosen.fields.map((name) => {
+      const key = keyFor(name);
+      const control = controlOf(key);
+      const made = field({ id: `a-${name}`, key: `a.${name}`, ...key.form }, control);
+      control.value = this.#kept[name] ?? "";
+      this.#fields.set(name, made);
       return made.box;
     }));
   }
 
-  /** The query that the form asks. Throws Unusable. @returns {import("../worker/protocol").AccountQuery} */
-  #query() {
-    const query = { mechanism: this.#chosen.kind };
-    for (const f of this.#chosen.fields) {
-      const { control } = this.#fields.get(f.name);
-      const text = control.value.trim();
-      const value = text === "" ? f.default : Number(text);
-      if (control.validity.badInput || Number.isNaN(value)) throw new Unusable(f.name, "not a number", "a number");
-      if (f.integer && !Number.isSafeInteger(value)) throw new Unusable(f.name, text, "a whole number");
-      if (value !== undefined) query[f.name] = value;
-    }
-    return query;
+  /** What is typed, by name in the query; without empty ones. @returns {Record<string, string>} */
+  get #texts() {
+    const texts = [...this.#fields].map(([name, { control }]) => [name, control.validity.badInput ? "not a number" : control.value.trim()]);
+    return Object.fromEntries(texts.filter(([, text]) => text !== ""));
   }
 
   #fragment() {
-    const parts = [["account", this.#chosen.kind]];
-    for (const [name, { control }] of this.#fields) {
-      if (control.value.trim() !== "") parts.push([`a.${name}`, control.value.trim()]);
-    }
+    const parts = [["account", this.#chosen.kind], ...Object.entries(this.#texts).map(([name, text]) => [`a.${name}`, text])];
     return parts.map(([key, value]) => `&${key}=${encodeURIComponent(value)}`).join("");
   }
 
@@ -129,7 +135,7 @@ export class Accounting {
     const number = ++this.#asked;
     const fragment = this.#fragment();
     try {
-      const query = this.#query();
+      const query = queryOf(this.#chosen, this.#texts);
       this.#clear();
       this.#status("Accounting…");
       const answer = await this.#on.account(query);
@@ -147,9 +153,8 @@ export class Accounting {
 
   #blame(error, focus) {
     this.#clear();
-    const name = (error instanceof Unusable || error instanceof Refused) &&
-      error.refusal.path.split("/").find(Boolean);
-    const f = this.#fields.get(name);
+    const key = (error instanceof Unusable || error instanceof Refused) && ACCOUNT.find(({ name }) => name === keyOf(error.refusal, ACCOUNT));
+    const f = key && this.#fields.get(nameIn(key));
     f?.fail(error.message);
     if (focus) f?.control.focus();
     this.#status(error instanceof Ended ? "The core ended; ask again." : f ? "" : error.message);

@@ -1,15 +1,16 @@
 // The panel that measures the tool's own error rate: whole audits of mechanisms
 // that keep their claim, and how many of them raise a false alarm.
-import { table } from "../page/certified.js";
+import { table } from "../page/tables.js";
 import { byId, html } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
-import { checkbox, field, numberInput } from "../page/field.js";
+import { checkbox, controlOf, field } from "../page/field.js";
+import { CALIBRATION } from "../page/keys.js";
 import { duration, grouped } from "../page/number.js";
 import { Picture } from "../page/picture.js";
-import { Unusable } from "../page/plan.js";
+import { put, Unusable } from "../page/plan.js";
 import { say } from "../page/progress.js";
 
-const heads = { mechanism: "mechanism", audits: "audits", alarms: "false alarms", rate: "rate", interval: "99 % interval", allowed: "allowed" };
+const columns = Object.entries({ mechanism: "mechanism", audits: "audits", alarms: "false alarms", rate: "rate", interval: "99 % interval", allowed: "allowed" }).map(([key, title]) => ({ key, title }));
 const LEFT_AFTER = 1500; // ms, before that the time left is a guess
 
 export class Calibration {
@@ -42,9 +43,9 @@ export class Calibration {
     byId("calibration").hidden = false;
     this.#offer = offer;
     const { plan } = offer;
-    for (const [name, label, hint] of [["runs", "Audits of each mechanism", ""], ["seed", "Seed", "Another seed, other audits."]]) {
-      const made = field({ id: `c-${name}`, key: `c.${name}`, label, hint }, numberInput({ step: 1, min: name === "runs" ? 1 : 0, inputmode: "numeric", placeholder: plan[name] }));
-      this.#fields.set(name, made);
+    for (const key of CALIBRATION) {
+      const form = { ...key.form, empty: String(plan[key.name]) };
+      this.#fields.set(key.name, field({ id: `c-${key.name}`, key: `c.${key.name}`, ...form }, controlOf({ ...key, form })));
     }
     byId("calibration-fields").replaceChildren(...[...this.#fields.values()].map((f) => f.box));
     byId("calibration-mechanisms").append(html("div", { class: "choices" }, offer.mechanisms.map((m, i) => {
@@ -61,14 +62,11 @@ export class Calibration {
 
   /** The plan that the form asks for. Throws Unusable. @returns {import("../worker/protocol").CalibrationPlan} */
   #plan() {
-    const plan = { ...this.#offer.plan, mechanisms: this.#chosen() };
-    for (const [name, { control }] of this.#fields) {
-      const text = control.value.trim();
-      if (control.validity.badInput) throw new Unusable(name, "not a number", "a whole number");
-      if (text === "") continue;
-      plan[name] = Number(text);
-      if (!Number.isSafeInteger(plan[name]) || plan[name] < 0) throw new Unusable(name, text, "a whole number");
-    }
+    const { plan: usual } = this.#offer;
+    const plan = put({ ...usual, mechanisms: this.#chosen() }, CALIBRATION, (name) => {
+      const { control } = this.#fields.get(name);
+      return control.validity.badInput ? "not a number" : control.value.trim() || String(usual[name]);
+    });
     if (!plan.mechanisms.length) throw new Unusable("mechanisms", "empty", "one at least");
     return plan;
   }
@@ -172,7 +170,7 @@ export class Calibration {
     picture.show(JSON.stringify(so));
     const rows = so.cells.map((c) => cells(c, so, c.mechanism, c.runs));
     if (rows.length > 1) rows.push(cells(so.all, so, "all together", so.total));
-    figures.replaceChildren(table("False alarms", heads, rows, (row, key) => row[key]));
+    figures.replaceChildren(table("False alarms", columns, rows));
     notes.replaceChildren(...remarks(so).map((text) => html("p", { class: "hint" }, text)),
       ...so.cli ? [html("details", {}, html("summary", {}, whole(so) ? "The same on the command line" : "All of it on the command line"), html("pre", { tabindex: 0 }, html("code", {}, so.cli)))] : []);
   }
@@ -182,14 +180,10 @@ export class Calibration {
 const whole = (so) => so.all.of === so.total;
 
 /** A row of the table. */
-const cells = (c, so, name, runs) => ({
-  mechanism: [c.met === false ? `${name} ~` : name, c.above && html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "significantly above")],
-  audits: `${grouped(c.of)} of ${grouped(runs)}`,
-  alarms: grouped(c.alarms),
-  rate: c.rateText,
-  interval: c.intervalText,
-  allowed: so.betaText,
-});
+const cells = (c, so, name, runs) => ({ cells: [
+  [c.met === false ? `${name} ~` : name, c.above && html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "significantly above")],
+  `${grouped(c.of)} of ${grouped(runs)}`, grouped(c.alarms), c.rateText, c.intervalText, so.betaText,
+] });
 
 /** @param {import("../worker/protocol").CalibratedValue} so */
 function remarks(so) {

@@ -2,15 +2,15 @@
 import { linkTo } from "../page/address.js";
 import { CanaryFiles } from "./canaryfiles.js";
 import { CanaryForm } from "./canaryform.js";
-import { bodyOf, canaryStem, countsOf, fillBody, findingsBodyOf, headOf, lettered, phases, titles } from "./canaryreport.js";
+import { fillBody, headOf, lettered, phases, titles } from "./canaryreport.js";
 import { byId, html, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
-import { copyFor, save } from "../file/files.js";
+import { copyFor, save, stemOf } from "../file/files.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Picture, toFile } from "../page/picture.js";
 import { Unusable } from "../page/plan.js";
 import { Pace, say } from "../page/progress.js";
-import { replayWords, showLine, showVerification, standingOf, verdict } from "../page/result.js";
+import { countsOf, replayWords, showLine, showVerification, standingOf, verdict } from "../page/result.js";
 
 const RATE_OVER = 5000; // ms that the rate is taken over
 const perceptron = { source: "dp-sgd", n: "128", k: "11", m: "64" };
@@ -37,7 +37,7 @@ export class Canaries {
   #on;
 
   /**
-   * @param {{ask(how: "run" | "one" | "scores" | "verify", request: import("../worker/protocol").CanaryRequest, tell: (p: import("../worker/protocol").CanaryProgress) => void): Promise<any>,
+   * @param {{ask(how: "run" | "one" | "scores" | "verify", request: import("../worker/protocol").CanaryRequest | import("../worker/protocol").ReplayRequest, tell: (p: any) => void): Promise<any>,
    *   stop(): void, open(): void, opened(name: string, text: string): void, shown(report: any): void}} on open: asks for a report's file; opened: here is one
    */
   constructor(on) {
@@ -132,21 +132,27 @@ export class Canaries {
 
   /** @param {import("../worker/protocol").CanaryProgress} p */
   #tell(p, plan) {
-    const { left } = this.#pace.at(p.runs, p.total);
-    byId("canaries-progress").hidden = false;
-    if (p.total > 1) byId("canaries-bar").value = Math.min(100, (100 * p.runs) / p.total);
-    else byId("canaries-bar").removeAttribute("value"); // nobody knows how far it is
-    const words = (plan ? phases[p.phase] : "Replaying") + (p.total > 1 ? `: ${grouped(p.runs)} of ${grouped(p.total)} runs${left && `, ${left} left`}` : "…");
-    byId("canaries-phase").textContent = this.#stopping || words;
+    const words = this.#bar(phases[p.phase], p.runs, p.total);
     if (p.message) this.message(p.message);
     let bound = "";
-    if (plan && p.bounds?.length) {
+    if (p.bounds?.length) {
       const chosen = plan.interval ?? this.#form.offer.intervals[0].name;
       this.#course ??= { points: [], planned: p.planned, claimed: p.claimed, chosen, intervals: lettered(this.#form.offer.intervals) };
       this.#course.points.push({ runs: p.certified, bounds: p.bounds });
       bound = this.#live(p);
     }
     say(`${words}${bound && `. ${bound}`}`, false);
+  }
+
+  /** Shows how far something is. @returns {string} in words */
+  #bar(doing, done, total) {
+    const { left } = this.#pace.at(done, total);
+    byId("canaries-progress").hidden = false;
+    if (total > 1) byId("canaries-bar").value = Math.min(100, (100 * done) / total);
+    else byId("canaries-bar").removeAttribute("value"); // nobody knows how far it is
+    const words = doing + (total > 1 ? `: ${grouped(done)} of ${grouped(total)} runs${left && `, ${left} left`}` : "…");
+    byId("canaries-phase").textContent = this.#stopping || words;
+    return words;
   }
 
   /** Shows the bounds so far. @returns {string} the audit's own, in words */
@@ -198,7 +204,7 @@ export class Canaries {
 
   // Reports
 
-  /** Shows a report that was opened. @param {import("../worker/protocol").CanaryReported} answer */
+  /** Shows a report that was opened. @param {import("../worker/protocol").ReportedValue} answer */
   show(answer, name) {
     this.#form.clear();
     this.#course = null;
@@ -207,7 +213,7 @@ export class Canaries {
     this.#reveal(byId("canaries-result"));
   }
 
-  /** Shows a report. @param {import("../worker/protocol").CanaryReported} answer @returns {Promise<void>} when all of it is there */
+  /** Shows a report. @param {import("../worker/protocol").ReportedValue} answer @returns {Promise<void>} when all of it is there */
   async #show(answer, name) {
     const { report, text } = answer, standing = /** @type {import("../page/result.js").Standing} */ (name ? "unverified" : "");
     this.#shown = { report, text, standing };
@@ -216,12 +222,12 @@ export class Canaries {
     const button = (id, words, onclick) => html("button", { id: `canaries-${id}`, type: "button", onclick }, words);
     const again = /** @type {import("../worker/protocol").Reproduce} */ (report.reproduce ?? {});
     box.hidden = false;
-    box.dataset.stem = canaryStem(report);
+    box.dataset.stem = stemOf(report);
     box.replaceChildren(...[
-      html("div", { class: "result-head" }, html("h3", {}, [titles[report.kind] ?? "Canary audit", "source" in report.plan && report.plan.source].filter(Boolean).join(" of ")), name && html("span", { class: "origin" }, `Opened: ${name}`)),
+      html("div", { class: "result-head" }, html("h3", {}, [titles[report.kind], "source" in report.plan && report.plan.source].filter(Boolean).join(" of ")), name && html("span", { class: "origin" }, `Opened: ${name}`)),
       ...headOf(answer, standing),
       html("div", { class: "actions" },
-        button("save", "Save report", () => save(`${canaryStem(report)}.json`, text)),
+        button("save", "Save report", () => save(`${stemOf(report)}.json`, text)),
         button("html", "Save as HTML", () => toFile((exporter) => exporter.savePage(this.#shown, box))),
         button("verify", "Verify", () => this.verify()),
         again.url && report.kind !== "scores" && button("link", "Copy link", ({ target }) => this.#copy(target, linkTo(again.url))),
@@ -230,8 +236,7 @@ export class Canaries {
     ].filter(Boolean));
     this.#view = { verification };
     this.#buttons();
-    const { intervals } = this.#form.offer;
-    await fillBody(body, answer, intervals, titles[report.kind] ? findingsBodyOf(answer) : bodyOf(answer, intervals));
+    await fillBody(body, answer, this.#form.offer.intervals);
     if (this.#shown?.text === text) this.#whole = report;
   }
 
@@ -268,7 +273,7 @@ export class Canaries {
     this.#begin();
     try {
       const given = scores ? { files: this.#files.scores } : { file: this.report.plan.data ? this.#files.content : undefined };
-      const found = await this.#on.ask("verify", { report: text, ...given }, (p) => this.#tell(p, null));
+      const found = await this.#on.ask("verify", { report: text, ...given }, (/** @type {import("../worker/protocol").ReplayProgress} */ p) => say(this.#bar("Replaying", p.rows, p.total), false));
       if (this.#shown?.text === text) {
         showVerification(found, verification);
         this.#shown.standing = standingOf(found);

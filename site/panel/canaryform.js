@@ -30,7 +30,7 @@ export class CanaryForm {
     for (const [how, keys] of Object.entries(KEYS)) {
       for (const { name, form, ...key } of keys) {
         const own = nameIn(how, name);
-        if (form && !this.#fields.has(own)) this.#add(`k-${form.place}-fields`, own, form, name === "label" ? html("input", { type: "text", autocomplete: "off", placeholder: form.empty }) : controlOf({ name, ...key, form }));
+        if (form && !this.#fields.has(own)) this.#add(`k-${form.place}-fields`, own, form, controlOf({ name, ...key, form }));
       }
     }
     const options = (key, list) => setOptions(this.#fields.get(key).control, list);

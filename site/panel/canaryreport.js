@@ -1,23 +1,17 @@
 // A canary report as the page shows it. Words come from the core; reports are
 // strangers' files, so every text goes in as text.
-import { table } from "../page/certified.js";
 import { html, tableRows } from "../page/element.js";
 import { grouped, short } from "../page/number.js";
 import { Picture } from "../page/picture.js";
 import { background, remarks, verdict } from "../page/result.js";
+import { tablesOf } from "../page/tables.js";
 import { inTurns } from "../page/turns.js";
 
-export const titles = { "one-run": "One-run audit", scores: "Audit of recorded scores" };
+export const titles = { canary: "Canary audit", "one-run": "One-run audit", scores: "Audit of recorded scores" };
 export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", "one-run": "One run, with canaries in it by coins", scores: "Reading and auditing the scores" };
-/** The letter of an interval, by its place in the list of all. */
-export const letterOf = (place) => String.fromCharCode(65 + place);
 /** Intervals with their letters, as a picture wants them. */
-export const lettered = (intervals) => intervals.map((i, place) => ({ ...i, letter: letterOf(place) }));
-/** What a replay starts from; absent in a report of a run that was stopped too early. */
-export const countsOf = ({ kind, evidence }) => (titles[kind] ? evidence : evidence?.certified?.table);
+export const lettered = (intervals) => intervals.map((i, place) => ({ ...i, letter: String.fromCharCode(65 + place) }));
 
-const heads = { interval: "interval", bound: "lower bound", largest: "at most possible", valid: "valid at every n", assumption: "assumes" };
-const methodHeads = { method: "method", bound: "lower bound", largest: "at most possible", valid: "valid", assumption: "assumes" };
 // At these runs and canaries, by Wilson of order 2, of order 1 with one canary: what
 // the paper quotes at epsilon = 2, and what reference simulations gave on average at
 // epsilon = 1, 2, 4 and 8, with thresholds between the 10 % and 90 % quantiles.
@@ -29,66 +23,35 @@ const SIMULATED = {
 
 /**
  * What stands above the chart: verdict and remarks.
- * @param {import("../worker/protocol").CanaryReported} answer
+ * @param {import("../worker/protocol").ReportedValue} answer
  * @param {import("../page/result.js").Standing} [standing]
  */
-export const headOf = ({ report }, standing = "") => [verdict(html("div", { class: "verdict" }), report, standing), html("div", {}, remarks({ warnings: [...("notes" in report ? report.notes ?? [] : []), ...report.warnings] }))];
+export const headOf = ({ report }, standing = "") => [verdict(html("div", { class: "verdict" }), report, standing), html("div", {}, remarks({ warnings: [...("notes" in report ? report.notes ?? [] : []), ...report.warnings ?? []] }))];
 
-/**
- * What stands below it: makes a part each.
- * @param {import("../worker/protocol").CanaryReported} answer about several runs
- * @param {{name: string}[]} intervals all that there are, for their letters
- * @returns {(() => HTMLElement | false | undefined)[]}
- */
-export function bodyOf({ facts, intervals: rows, ...answer }, intervals) {
-  const report = /** @type {import("../worker/protocol").CanaryReport} */ (answer.report);
-  const place = (i) => intervals.findIndex((x) => x.name === report.intervals[i]?.interval);
+/** What stands below it: makes a part each. @param {import("../worker/protocol").ReportedValue} answer */
+const partsOf = ({ facts, tables, ...answer }, intervals) => {
+  const report = /** @type {import("../worker/protocol").CanaryReport} */ (answer.report); // of the other kinds, less of it
+  const letters = report.kind === "canary" ? report.tables[0]?.rows.map((row) => lettered(intervals).find(({ name }) => name === row.method)?.letter) : [];
   return [
-    () => rows.length > 0 && section("Lower bounds on epsilon",
-      html("p", { class: "hint" }, "Each that is valid holds with the report's confidence, the others asymptotically; the largest of them does not, unless it was named before. What no outcome of so many runs can exceed stands beside it."),
-      table("Lower bounds by interval", heads, rows.map((r, i) => ({ ...r, letter: letterOf(Math.max(0, place(i))), own: r.chosen })), (row, key) => {
-        if (key === "interval") return [`${row.letter} `, row.chosen ? html("strong", {}, `${row.interval} (the audit's own)`) : row.interval];
-        if (key === "valid") return row.valid === "yes" ? "yes" : "no, asymptotic";
-        if (key === "bound" && row.exceeds) return html("span", {}, minus(row.bound), " ", html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "exceeds the claim"));
-        return key === "assumption" ? row[key] : minus(row[key]);
-      }), published(report)),
+    () => tables.length > 0 && section("Lower bounds on epsilon", ...tablesOf(tables, letters), published(report)),
     () => report.in && report.out && section("Rates, moments and correlations", scroll("Rates, moments and correlations", moments(report))),
     () => report.equation10 && section("What more canaries cost and bring (equation 10)", equation10(report)),
-    () => html("section", {}, html("h3", {}, "What so many runs can show"),
-      html("p", {}, `No outcome of ${grouped(report.plan.runs)} runs certifies more than epsilon ≥ ${down(report.power.largest)} by this interval, whatever the number of canaries: about log(n / 3). `,
-        report.power.runsForClaim > 0 ? `From ${grouped(report.power.runsForClaim)} runs on some outcome refutes the claim. ` : "No number of runs that dpscope makes refutes the claim. ",
-        "A one-run audit (the button One run: one training with many canaries, each of them in or out by an independent coin) is limited by its guesses instead; where many runs can be had it mostly certifies less.")),
     () => counts(report),
-    ...endOf({ report, facts }),
+    () => facts.length > 0 && section("Facts", html("table", { class: "facts" }, tableRows(null, facts.map((f) => [f.name, f.value])))),
+    () => html("div", { class: "background" }, background(report)),
   ];
-}
-
-/** What stands below the head of a report of one run or of scores: makes a part each. @param {import("../worker/protocol").CanaryReported} answer */
-export const findingsBodyOf = ({ report, facts, methods }) => [
-  () => methods.length > 0 && section("Lower bounds on epsilon",
-    html("p", { class: "hint" }, "Each holds with the report's confidence, if what it assumes is so; the largest of them does not, unless it was named before."),
-    table("Lower bounds by method", methodHeads, methods, (row, key) => {
-      if (key === "method") return row.chosen ? html("strong", {}, `${row.method} (the audit's own)`) : row.method;
-      if (key === "bound" && row.exceeds) return html("span", {}, minus(row.bound), " ", html("span", { class: "exceeds" }, html("span", { "aria-hidden": "true" }, "▲ "), "above the claim"));
-      return key === "bound" || key === "largest" ? minus(row[key]) : row[key];
-    })),
-  ...endOf({ report, facts }),
-];
-
-const endOf = ({ report, facts }) => [
-  () => facts.length > 0 && section("Facts", html("table", { class: "facts" }, tableRows(null, facts.map((f) => [f.name, f.value])))),
-  () => html("div", { class: "background" }, background(report)),
-];
+};
 
 /**
- * Fills a box in turns: with the course of the bounds, where there is one, and parts.
+ * Fills a box in turns with what stands below the head, the course of the bounds first,
+ * where there is one.
  * @param {HTMLElement} box
- * @param {import("../worker/protocol").CanaryReported} answer
+ * @param {import("../worker/protocol").ReportedValue} answer
  * @param {{name: string}[]} intervals all that there are
- * @param {(() => HTMLElement | false | undefined)[]} parts
  * @returns {Promise<void>} when all of it is there
  */
-export function fillBody(box, { report, course }, intervals, parts) {
+export function fillBody(box, answer, intervals) {
+  const { report, course } = answer;
   const chart = html("div", {}), plan = /** @type {import("../worker/protocol").CanaryPlan} */ (report.plan);
   let drawn;
   return inTurns(
@@ -98,20 +61,11 @@ export function fillBody(box, { report, course }, intervals, parts) {
         html("p", { class: "hint" }, "Provisional: each as if the audit had been planned to end there. The runs come in the order in which workers are done."), chart));
       drawn = new Picture(chart, { of: "canaries", name: "bounds" }).show(JSON.stringify({ points: course, planned: plan.runs, claimed: plan.claim.epsilon, chosen: plan.interval, intervals: lettered(intervals) }));
     },
-    ...parts.map((part) => () => { box.append(part() || ""); })).then(() => drawn);
+    ...partsOf(answer, intervals).map((part) => () => { box.append(part() || ""); })).then(() => drawn);
 }
 
-/** What the names of a report's files begin with. @param {import("../worker/protocol").CanaryReported["report"]} report */
-export function canaryStem({ kind, plan }) {
-  const { source, claim, runs, canaries, seed } = /** @type {Partial<import("../worker/protocol").CanaryPlan & import("../worker/protocol").OneRunPlan>} */ (plan);
-  const name = titles[kind] ? kind : "canaries", count = runs ? `n${runs}` : canaries && `m${canaries}`;
-  return ["dpscope", name, source, `eps${claim.epsilon}`, count, `seed${seed}`].filter(Boolean).join("-").replace(/[^\w.+-]+/g, "_");
-}
-
-const minus = (text) => (text === "-" ? "–" : text.replace(/^-/, "−"));
 const section = (title, ...parts) => html("section", {}, html("h3", {}, title), parts);
 const scroll = (title, ...parts) => html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, html("table", { class: "data" }, ...parts));
-const down = (x) => (Math.floor(x * 1000 + 1e-6) / 1000).toFixed(3);
 const signed = (x) => (x === undefined ? "–" : `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(3)}`);
 const plain = (x) => (x === undefined ? "–" : x.toFixed(3).replace("-", "−"));
 
@@ -136,7 +90,8 @@ function equation10({ equation10: e, plan }) {
 }
 
 /** The known figure where the settings are the paper's. */
-function published({ plan, confidence }) {
+function published({ kind, plan, confidence }) {
+  if (kind !== "canary") return null;
   const { parameters: p = {}, claim, relation, design, runs, k } = plan;
   const cell = `${runs},${k}`, quoted = claim.epsilon === 2 && PUBLISHED[cell];
   const value = quoted || (plan.quantile === 0.1 && SIMULATED[cell]?.[Math.log2(claim.epsilon)]);

@@ -3,10 +3,11 @@
 // audits it.
 import { byId, html } from "../page/element.js";
 import { Ended, Engine, Refused } from "../worker/engine.js";
-import { checkbox, choice, field, numberInput } from "../page/field.js";
+import { choice, controlOf, field, numberInput } from "../page/field.js";
 import { defaultWorkers } from "../page/form.js";
 import { grouped, size } from "../page/number.js";
-import { planOf, Unusable } from "../page/plan.js";
+import { OUTSIDE } from "../page/keys.js";
+import { planOf, put, Unusable } from "../page/plan.js";
 import { Pace, phases, say } from "../page/progress.js";
 import { inside } from "../worker/sandboxed.js";
 
@@ -14,6 +15,7 @@ const SCRIPT = "javascript", MODULE = "webassembly"; // kinds of audit.Brought
 const FILE = "mechanism.js";
 const SANDBOXED = "dpscope-sandbox"; // what its document says to the page
 const COMES_WITHIN = 1000; // ms after the frame has loaded something
+const KEYS = OUTSIDE.filter(({ form }) => form.place === "own");
 const MAX_MODULE = 16 * 2 ** 20; // bytes
 
 const sum = "  let sum = 0;\n  for (const [value] of dataset) sum += value;\n";
@@ -104,7 +106,6 @@ export class Own {
    */
   constructor(on) {
     this.#on = on;
-    const text = (placeholder) => html("input", { type: "text", autocomplete: "off", spellcheck: "false", placeholder });
     const add = (place, key, about, control) => {
       const f = field({ id: `own-${key}`, key, ...about }, control);
       this.#fields.set(key, f);
@@ -113,11 +114,15 @@ export class Own {
     add("own-code-field", "code", { label: FILE, wide: true }, html("textarea", { rows: 14, spellcheck: "false", autocomplete: "off", autocapitalize: "off", wrap: "off" }));
     add("own-claim-fields", "epsilon", { label: "Claimed epsilon" }, numberInput({ min: 0, inputmode: "decimal" }));
     add("own-claim-fields", "delta", { label: "Claimed delta" }, numberInput({ min: 0, max: 1, inputmode: "decimal", placeholder: "0" }));
-    add("own-fields", "domain", { label: "Ranges", hint: "of the columns, as 0:1,18:99" }, text("0:1"));
-    add("own-fields", "rows", { label: "Rows", hint: "least and most, as 0:5" }, text("0:5"));
+    const known = (name) => {
+      const key = KEYS.find((key) => key.name === name);
+      add("own-fields", name, key.form, controlOf(key));
+    };
+    known("domain");
+    known("rows");
     add("own-fields", "relation", { label: "Neighbours" }, choice(["add-remove", "replace", "bounded-replace", "l-infinity"].map((value) => ({ value, text: value }))));
-    add("own-fields", "reach", { label: "Reach", hint: "how far a value may move" }, numberInput({ min: 0, placeholder: "1" }));
-    add("own-fields", "integer", { label: "Whole numbers only" }, checkbox());
+    known("reach");
+    known("integer");
     add("own-fields", "output", { label: "Outputs are" }, choice([{ value: "real", text: "numbers" }, { value: "symbol", text: "names" }]));
     add("own-fields", "samples", { label: "Samples" }, numberInput({ min: 1, step: 1, placeholder: "100000" }));
     add("own-fields", "seed", { label: "Seed" }, numberInput({ min: 0, step: 1, placeholder: "42" }));
@@ -196,11 +201,11 @@ export class Own {
   }
 
   /** Shows the mechanism of a report. Nothing of it runs. */
-  open({ inputs: { brought: b }, claim, settings }) {
+  open({ inputs: { brought: b }, claim, plan }) {
     this.#result = null;
     if (b.kind !== SCRIPT && b.kind !== MODULE) return;
     const names = b.columns.every((c) => c.kind === "symbol");
-    this.#write({ ...spaceOf(b), output: names ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: settings.samples, seed: settings.seed }, b.kind === SCRIPT ? b.code : undefined);
+    this.#write({ ...spaceOf(b), output: names ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: plan.samples, seed: plan.seed }, b.kind === SCRIPT ? b.code : undefined);
     this.#result = { ...this.#state, ...(b.kind === MODULE && { source: null }) }; // its file may come later
     byId("own").open = true;
     this.#status(b.kind === SCRIPT ? "The code of the report that was opened. It runs when you press Run or Verify." : `The report is of the module ${b.name}, which is not part of it: choose the file.`);
@@ -240,16 +245,17 @@ export class Own {
     try {
       const texts = {};
       for (const key of this.#fields.keys()) texts[key] = this.#text(key);
-      const { epsilon, delta, samples, seed, domain, rows, relation, reach, output } = texts;
+      const { epsilon, delta, samples, seed, relation, output } = texts;
       if (!epsilon) throw new Unusable("epsilon", "absent", "the claimed epsilon: nobody but you knows what your mechanism claims");
       const mine = this.#module ?? { name: FILE, code: this.#fields.get("code").control.value };
       const plan = planOf({ epsilon, delta, samples, seed, mechanism: "bytes" in mine ? MODULE : SCRIPT });
-      const about = { domain, rows, relation, integer: Boolean(texts.integer), reach: hasReach(relation) ? Number(reach) : 0, output };
+      if (!hasReach(relation)) texts.reach = "";
+      const about = { ...put({ brought: {} }, KEYS, (name) => texts[name]).brought, relation, output };
       const answer = await this.#do(mine, about, (tell) => this.#engine.run(plan, tell));
       const { report } = answer;
       if (report.termination.reason === "stopped" && report.termination.samplesUsed === 0) throw new Ended("Stopped before anything was certified.", true);
       this.#status(answer.error ? `Ended by an error: ${answer.error}` : `${report.summary} The result stands above.`);
-      if (!report.results.length) return;
+      if (!report.tables.length) return;
       this.#result = state;
       this.#on.done(answer);
     } catch (error) {
@@ -266,7 +272,7 @@ export class Own {
     const about = { ...spaceOf(b), sha256: b.sha256, kinds: Object.fromEntries(b.columns.map((c) => [c.name, c.kind])) };
     try {
       // The file may have been renamed.
-      return await this.#do({ code: b.code ?? "", ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.verify(text, tell));
+      return await this.#do({ code: b.code ?? "", ...(b.kind === MODULE && this.#module), name: b.name }, about, (tell) => this.#engine.verify({ report: text }, tell));
     } finally {
       this.#status("");
     }

@@ -16,8 +16,9 @@ export class Runs {
   active = null;
   /** Of it, the last. @type {import("../worker/protocol").ProgressValue | null} */
   progress = null;
-  /** The button that it was begun with. */
+  /** The button that it was begun with, and the panel of that; none is the form's. */
   begunBy = "run";
+  panel = "";
   #host; // the engine that does it
   #stopAsked = null; // id of what the user wished to stop
   #panel = new ProgressPanel();
@@ -65,7 +66,7 @@ export class Runs {
       if (!replay) picture.follow(p);
     });
     this.active = id;
-    this.begunBy = replay ? "verify" : "run";
+    [this.begunBy, this.panel] = [replay ? "verify" : "run", ""];
     setState("running");
     status("");
     let next = shown.report ? "done" : "ready";
@@ -142,7 +143,7 @@ export class Runs {
       return;
     }
     const on = recording ? samples.engine : engine;
-    this.#work(report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", on, (tell) => on.verify(text, tell), (found) => {
+    this.#work(report.inputs?.unseeded ? "Recomputing from the counts" : "Replaying the certification", on, (tell) => on.verify({ report: text }, tell), (found) => {
       shown.verified(found);
       say(replayWords(found));
     }, true);
@@ -152,12 +153,13 @@ export class Runs {
 
   /**
    * Does for a panel what needs the workers, and sees it to its end.
+   * @param {string} panel
    * @param {string} by the button that began it
    * @param {string} doing in words
    */
-  async #inPanel(by, doing, request) {
+  async #inPanel(panel, by, doing, request) {
     const { engine, setState } = this.#page;
-    this.begunBy = by;
+    [this.begunBy, this.panel] = [by, panel];
     this.#host = engine;
     const { id, answer } = request();
     this.active = id;
@@ -180,16 +182,17 @@ export class Runs {
 
   /** Measures the tool's own error rate for its panel. */
   calibrate(plan, tell) {
-    return this.#inPanel("calibrate", "Measuring the tool's own error rate, below.", () => this.#page.engine.calibrate(plan, tell));
+    return this.#inPanel("calibrate", "calibrate", "Measuring the tool's own error rate, below.", () => this.#page.engine.calibrate(plan, tell));
   }
 
   /** Does for the panel of canaries what its button of this name is for. */
   plant(how, request, tell) {
-    return this.#inPanel(`canaries-${how}`, `${plantings[how]}, below.`, () => this.#page.engine.canaries(how === "verify" ? "verify-canaries" : "canaries", request, tell));
+    const { engine } = this.#page;
+    return this.#inPanel("canaries", `canaries-${how}`, `${plantings[how]}, below.`, () => how === "verify" ? engine.verify(request, tell) : engine.canaries(request, tell));
   }
 
   /** The panel that shows what is under way. */
-  get #underWay() { return this.#page.panels()[this.begunBy.split("-")[0]] ?? this.#panel; }
+  get #underWay() { return this.#page.panels()[this.panel] ?? this.#panel; }
 
   /** Stops what is under way. @returns {boolean} whether anything is */
   stop() {
@@ -201,7 +204,7 @@ export class Runs {
       return running;
     }
     this.#stopAsked = this.active;
-    this.#host.stop(this.active, () => this.#underWay.stopping("Stopping"), this.#host === engine ? () => core.restart() : () => samples.forget(), this.begunBy.startsWith("canaries") ? CANARIES_END : undefined);
+    this.#host.stop(this.active, () => this.#underWay.stopping("Stopping"), this.#host === engine ? () => core.restart() : () => samples.forget(), this.panel === "canaries" ? CANARIES_END : undefined);
     return true;
   }
 

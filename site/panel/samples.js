@@ -3,7 +3,8 @@
 // audits a mechanism.
 import { byId, html, tableRows } from "../page/element.js";
 import { Ended, Engine } from "../worker/engine.js";
-import { choice } from "../page/field.js";
+import { choice, field } from "../page/field.js";
+import { OUTSIDE } from "../page/keys.js";
 import { grouped, size } from "../page/number.js";
 import { Picture } from "../page/picture.js";
 import { say } from "../page/progress.js";
@@ -18,10 +19,15 @@ const kinds = [{ value: "", text: "by content" }, { value: "real", text: "number
 const kindWords = Object.fromEntries(kinds.map(({ value, text }) => [value, text]));
 const roles = ["output", "dataset", "left out"].map((value) => ({ value, text: value === "dataset" ? "tells the dataset" : value }));
 
-/** What is set for all columns: fields, and what of a reading they are. */
-const settings = [["yours-header", "header"], ["yours-nonfinite", "nonFinite"], ["yours-decimal", "decimal"]];
+/** What is set for all columns: its field, what of a reading it is, and what it may be. */
+const settings = OUTSIDE.filter(({ form }) => form.place === "yours").map(({ name, fields, form }) => ({ id: `yours-${name}`, key: fields[0].split("/").pop(), form }));
+const options = {
+  header: { "": "by content", yes: "names the columns", no: "is a row" },
+  nonFinite: { "": "refuse", symbol: "treat as symbols" },
+  decimal: { "": "by content", ".": "1.5", ",": "1,5" },
+};
 
-/** @typedef {{header?: string, dataset?: string, outputs?: string[], kinds?: Record<string, string>, nonFinite?: string, decimal?: string}} Reading */
+/** @typedef {import("../worker/protocol").Reading} Reading */
 
 export class Samples {
   /** The worker that holds the samples; it runs and verifies what is about them. */
@@ -68,7 +74,11 @@ export class Samples {
     });
     byId("yours-claim").addEventListener("click", () => on.claim());
     byId("yours-scores").addEventListener("click", () => on.toScores(this.#files));
-    for (const [id, key] of settings) byId(id).addEventListener("change", () => this.#change({ [key]: byId(id).value }));
+    for (const { id, key, form } of settings) {
+      const { box, control } = field({ id, key, ...form }, choice(Object.entries(options[key]).map(([value, text]) => ({ value, text }))));
+      byId("yours-fields").append(box);
+      control.addEventListener("change", () => this.#change({ [key]: control.value }));
+    }
   }
 
   /** Is a reading under way? */
@@ -240,7 +250,7 @@ export class Samples {
     byId("yours-preview").hidden = !found;
     byId("yours-claim").hidden = !found?.samples;
     byId("yours-scores").hidden = !found?.scores && !this.#pairOfColumns;
-    for (const [id, key] of settings) byId(id).value = this.#reading[key] ?? "";
+    for (const { id, key } of settings) byId(id).value = this.#reading[key] ?? "";
     if (!found) return;
     const facts = found.samples;
     const focus = document.activeElement?.id;

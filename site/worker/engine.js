@@ -146,8 +146,8 @@ export class Engine {
   open(text) { return this.#request("open", text).answer; }
   /** @returns {{id: number, answer: Promise<import("./protocol").ReportedValue>}} */
   run(plan, progress) { return this.#request("run", JSON.stringify(plan), progress); }
-  /** @returns {{id: number, answer: Promise<import("./protocol").VerifiedValue>}} */
-  verify(text, progress) { return this.#request("verify", text, progress); }
+  /** @param {import("./protocol").ReplayRequest} request @returns {{id: number, answer: Promise<import("./protocol").VerifiedValue>}} */
+  verify(request, progress) { return this.#request("verify", JSON.stringify(request), progress); }
 
   /**
    * Of a coordinator of samples only: reads files, or those that it has with
@@ -173,14 +173,11 @@ export class Engine {
   calibrate(plan, progress) { return this.#request("calibrate", JSON.stringify(plan), progress); }
 
   /**
-   * @param {"canaries" | "verify-canaries"} type
    * @param {import("./protocol").CanaryRequest} request
    * @param {(p: import("./protocol").CanaryProgress) => void} progress
-   * @returns {{id: number, answer: Promise<import("./protocol").CanaryReported | import("./protocol").VerifiedValue>}}
+   * @returns {{id: number, answer: Promise<import("./protocol").ReportedValue>}}
    */
-  canaries(type, request, progress) { return this.#request(type, JSON.stringify(request), progress); }
-  /** @param {string} text @returns {Promise<import("./protocol").CanaryReported>} */
-  openCanaries(text) { return this.#request("open-canaries", text).answer; }
+  canaries(request, progress) { return this.#request("canaries", JSON.stringify(request), progress); }
 
   /**
    * Stops what runs; its answer arrives as ever. When none does
@@ -244,7 +241,7 @@ export class Engine {
       case "progress":
         this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
         break;
-      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "canaried": case "inspected": case "pictured":
+      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "inspected": case "pictured":
         this.#settle(message.id)?.resolve(JSON.parse(message.json));
         break;
       case "refused":

@@ -19,19 +19,20 @@
 export interface Requests {
   "check": { sends: Plan; tells: never; answer: CheckedValue };
   "run": { sends: Plan; tells: ProgressValue; answer: ReportedValue };
-  "open": { sends: Report; tells: never; answer: ReportedValue };
-  "verify": { sends: Report; tells: ProgressValue; answer: VerifiedValue };
+  "open": { sends: AnyReport; tells: never; answer: ReportedValue };
+  "verify": { sends: ReplayRequest; tells: ReplayProgress; answer: VerifiedValue };
   "account": { sends: AccountQuery; tells: never; answer: AccountedValue };
   "calibrate": { sends: CalibrationPlan; tells: CalibratedValue; answer: CalibratedValue };
-  "canaries": { sends: CanaryRequest; tells: CanaryProgress; answer: CanaryReported };
-  "open-canaries": { sends: CanaryReport; tells: never; answer: CanaryReported };
-  "verify-canaries": { sends: CanaryRequest; tells: CanaryProgress; answer: VerifiedValue };
+  "canaries": { sends: CanaryRequest; tells: CanaryProgress; answer: ReportedValue };
   "samples": { sends: Reading; tells: ReadProgress; answer: Inspected };
   "picture": { sends: PictureRequest; tells: never; answer: PictureValue };
 }
 
-export type ToCoordinator = Check | Run | Open | Verify | AskAccount | Calibrate | RunCanaries | OpenCanaries | VerifyCanaries | ReadSamples | AskPicture | Stop | Attach | Detach | Lost;
-export type FromCoordinator = CheckedAnswer | Reported | Verified | Accounted | Calibrated | Canaried | InspectedAnswer | Pictured | ReadyMessage | ProgressMessage | Refused | Replace | Dead;
+export type ToCoordinator = Check | Run | Open | Verify | AskAccount | Calibrate | RunCanaries | ReadSamples | AskPicture | Stop | Attach | Detach | Lost;
+export type FromCoordinator = CheckedAnswer | Reported | Verified | Accounted | Calibrated | InspectedAnswer | Pictured | ReadyMessage | ProgressMessage | Refused | Replace | Dead;
+
+/** A report of any kind. */
+export type AnyReport = Report | CanaryReport | OneRunReport | ScoresReport;
 
 /** An element of a picture: its name, attributes and children; or text. */
 export type SVGNode = string | [name: string, attributes: Record<string, string> | null, ...children: SVGNode[]];
@@ -53,9 +54,6 @@ export interface Accounted { type: "accounted"; id: number; json: string }
 /** Coordinator to page. json: CalibratedValue. */
 export interface Calibrated { type: "calibrated"; id: number; json: string }
 
-/** Coordinator to page. json: CanaryReported. */
-export interface Canaried { type: "canaried"; id: number; json: string }
-
 /** Coordinator to page. json: Inspected. */
 export interface InspectedAnswer { type: "inspected"; id: number; json: string }
 
@@ -68,10 +66,10 @@ export interface Check { type: "check"; id: number; json: string }
 /** Audits. A stop answers with the partial report. */
 export interface Run { type: "run"; id: number; json: string }
 
-/** Reads a report. json: a file's text, verbatim. */
+/** Reads a report of any kind. json: a file's text, verbatim. */
 export interface Open { type: "open"; id: number; json: string }
 
-/** Replays a report. json: its text. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew. */
+/** Replays a report of any kind. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew. */
 export interface Verify { type: "verify"; id: number; json: string }
 
 /** Accounts for a mechanism. */
@@ -82,12 +80,6 @@ export interface Calibrate { type: "calibrate"; id: number; json: string }
 
 /** Audits with canaries. json has one plan. A stop answers with the partial report. */
 export interface RunCanaries { type: "canaries"; id: number; json: string }
-
-/** Reads a report about canaries. json: its text. */
-export interface OpenCanaries { type: "open-canaries"; id: number; json: string }
-
-/** Replays a report about canaries. json has the report. */
-export interface VerifyCanaries { type: "verify-canaries"; id: number; json: string }
 
 /** Reads the user's samples; without files: those that are there. Of the role of samples only. */
 export interface ReadSamples { type: "samples"; files: File[]; id: number; json: string }
@@ -223,6 +215,68 @@ export interface Bin {
   counts: [number, number];
 }
 
+/** Row is one quantity by one method. Each holds with its own confidence under its own assumption, unless its table says that they hold together; the largest of them does not. */
+export interface BoundRow {
+  id: Quantity;
+  /** in words, where the table does not say it */
+  quantity?: string;
+  /** absent where nothing was certified */
+  method?: string;
+  /** the method in words */
+  title?: string;
+  /** of delta: the epsilon that it belongs to */
+  epsilon?: number;
+  /** of epsilon: the delta that it belongs to */
+  delta?: number;
+  /** of a divergence, and of what follows from one */
+  alpha?: number;
+  /** without any guarantee */
+  estimate?: number;
+  /** LowerBound is the certified bound, rounded down. Absent where nothing is known, and in a run that was stopped and is not valid at any time: a bound for a fixed sample size does not hold at a time chosen while looking. */
+  lowerBound?: number;
+  /** of a form that certifies nothing, or not what decides */
+  value?: number;
+  /** what the claim allows the quantity to be; absent where it says nothing */
+  claimed?: number;
+  /** bound that any outcome of this size can give */
+  largest?: number;
+  pValue?: number;
+  confidence?: number;
+  /** its share of the error, of rows that hold together */
+  beta?: number;
+  /** of beta, for Clopper-Pearson */
+  split?: number;
+  /** bound on mu that the row follows from */
+  mu?: number;
+  /** of an interval: lower limit of the rate inside */
+  in?: number;
+  /** of an interval: upper limit of the rate of fresh canaries */
+  out?: number;
+  /** Chosen: the row decides the verdict. */
+  chosen?: boolean;
+  /** Valid: for any mechanism at this size; else asymptotically or under an assumption on the mechanism. */
+  valid: boolean;
+  trainings?: Trainings;
+  /** beyond independent runs of the mechanism */
+  assumption?: string;
+  /** why there is no bound, or what is wrong with the form */
+  note?: string;
+  /** which dataset the event, or the first distribution of a divergence, belongs to */
+  direction?: string;
+  event?: Event;
+  /** certification counts of the event, the likelier side first */
+  counts?: BoundsCounts;
+  /** its exploration counts, which tuned the bound */
+  exploredCounts?: BoundsCounts;
+}
+
+/** Table is a list of bounds. */
+export interface BoundTable {
+  name: string;
+  title: string;
+  rows: BoundRow[];
+}
+
 /** CanaryCell counts the pairs of runs with X of K canaries and Y of M fresh ones in the event. */
 export interface BoundsCanaryCell {
   x: number;
@@ -265,9 +319,6 @@ export interface BoundsCounts {
   /** outputs of the second dataset, at least 1 */
   n0: number;
 }
-
-/** Method names how a bound was computed. */
-export type BoundsMethod = "exact-unconditional" | "clopper-pearson" | "paired-betting" | "anytime-event-mixture" | "gaussian-dp-clopper-pearson" | "jeffreys" | "renyi-paired-betting" | "renyi-paired-berry-esseen" | "anytime-score-mixture" | "anytime-renyi-mixture";
 
 /** Table counts pairs of outputs by bin: N[a*Bins+b] pairs whose first output, drawn on the first dataset, lies in bin a and whose second, drawn on the second, lies in bin b. The bins are fixed before the pairs are drawn, and all outputs are independent. A witness that is constant on every bin is then a slice of Bins values, and a product over pairs depends on the table alone. Tables of disjoint shards add up. */
 export interface BoundsTable {
@@ -318,16 +369,21 @@ export interface BroughtRequest {
   code?: string;
   /** a WebAssembly module */
   module?: string;
-  domain?: string;
-  rows?: string;
   relation?: Relation;
-  integer?: boolean;
-  reach?: number;
   /** kind of all columns; default real */
   output?: ColumnKind;
-  /** Of a report that is replayed. */
-  kinds?: Record<string, ColumnKind>;
+  /** of a report that is replayed, as are kinds */
   sha256?: string;
+  /** ranges of the columns of datasets, as 0:1,18:99 */
+  domain?: string;
+  /** least and most rows, as 0:5 */
+  rows?: string;
+  integer?: boolean;
+  /** of l-infinity and bounded-replace */
+  reach?: number;
+  /** of outputs */
+  kinds?: Record<string, ColumnKind>;
+  nonFinite?: string;
 }
 
 /** CSV says how a file of examples is read: one example a line, features as numbers, the label a text or number. The bounds are declared, since bounds that follow the data would be a release of their own. */
@@ -443,7 +499,7 @@ export interface CanaryEquation10 {
   variance4?: number;
 }
 
-/** Evidence is what the bounds were computed from. */
+/** Evidence is what the bounds are computed from. */
 export interface CanaryEvidence {
   /** Threshold and Stakes were chosen on the explored runs: a canary is in the event if its score exceeds the threshold. */
   threshold: number;
@@ -452,8 +508,21 @@ export interface CanaryEvidence {
   stakes: BoundsCanaryStakes;
   explored: CanaryCounted;
   certified: CanaryCounted;
-  /** Portrait are scores of explored runs, to be looked at. Absent from the evidence with one canary, and where no explored run has enough canaries in and out. */
+  /** Portrait are scores of explored runs, to be looked at. Absent where no explored run has enough canaries in and out. */
   portrait?: CanaryPortrait;
+  /** Single is what runs with one canary gave, for equation 10. */
+  single?: CanaryGathered;
+}
+
+/** Gathered are the counts of runs with K canaries inside and M fresh ones. */
+export interface CanaryGathered {
+  /** Threshold and Stakes were chosen on the explored runs: a canary is in the event if its score exceeds the threshold. */
+  threshold: number;
+  /** all explored scores were the same */
+  ties?: boolean;
+  stakes: BoundsCanaryStakes;
+  explored: CanaryCounted;
+  certified: CanaryCounted;
 }
 
 /** GrowthStep is equation 10 for K of the canaries inside and M of the fresh ones, drawn at random in every run, in the mean over the draws: same runs, same threshold. Since the other canaries stay inside, the bias is that of all of them. Differences of bounds, not bounds. */
@@ -468,18 +537,6 @@ export interface CanaryGrowthStep {
   bias?: number;
   variance2?: number;
   variance4?: number;
-}
-
-/** IntervalRow is one line of the table of intervals, in words. */
-export interface CanaryIntervalRow {
-  interval: string;
-  bound: string;
-  largest: string;
-  /** yes, or asymptotically */
-  valid: string;
-  exceeds: boolean;
-  chosen: boolean;
-  assumption: string;
 }
 
 /** LiveBound is the bound of one interval on the runs so far, at least 0. */
@@ -565,14 +622,6 @@ export interface CanaryPortrait {
   correlated?: number;
 }
 
-/** Power says what this many runs can show. */
-export interface CanaryPower {
-  /** Largest is the bound by the plan's interval if in every run all canaries inside were in the event and no fresh one was: about log(n/3) at the 95 % level, whatever K is. */
-  largest: number;
-  /** RunsForClaim is the number of runs from which on some outcome could refute the claim; 0: more than the plan may have. */
-  runsForClaim: number;
-}
-
 /** canaryProgress is a run on its way. Bounds come once, when they are new. */
 export interface CanaryProgress {
   phase: CanaryPhase;
@@ -591,60 +640,55 @@ export interface CanaryProgress {
   planned: number;
 }
 
-/** Report is all that came out of a canary audit, and all that is needed to run it again, but for the user's file. Bounds are rounded down. */
+/** Report is all that came out of a canary audit, and all that is needed to run it again, but for the user's file. */
 export interface CanaryReport {
   "$schema": string;
   kind: string;
   schemaVersion: number;
   generator: Generator;
-  /** every default written out */
-  plan: CanaryPlan;
-  source: CanaryNote;
-  /** Evidence is absent where nothing was drawn. */
-  evidence?: CanaryEvidence;
-  /** Single is the evidence with one canary, for equation 10. */
-  single?: CanaryEvidence;
-  /** canaries that were inside */
-  in?: CanarySide;
-  /** fresh canaries */
-  out?: CanarySide;
-  /** LowerBound is the bound on epsilon by the plan's interval, at least 0; absent in a run that did not complete. */
-  lowerBound?: number;
-  confidence: number;
-  /** of the claim, by paired betting */
-  pValue?: number;
-  intervals: Row[];
-  equation10?: CanaryEquation10;
-  /** equation 10 for 1, 2, 4, ... and all of the canaries */
-  growth?: CanaryGrowthStep[];
+  /** what was audited, by name: a mechanism, a source, files of scores */
+  subject: string;
+  claim: Claim;
+  /** the claim in words, with all that it depends on */
+  promise: string;
   verdict: Verdict;
-  /** the verdict in words */
+  /** the verdict in a sentence */
+  headline: string;
+  /** the headline, and what else there is to say of the verdict */
   summary: string;
-  power: CanaryPower;
+  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0; absent where there is none, as in a run that did not complete and is not valid at any time. */
+  lowerBound?: number;
+  quantity?: string;
+  /** of the bound: 1 - beta */
+  confidence: number;
+  /** of the claim, by the method of the bound where it has one */
+  pValue?: number;
+  /** of bounds; the row that decides is in the first */
+  tables: BoundTable[];
+  /** absent where the claim is refuted, or nothing was certified */
+  power?: Power;
+  /** what the reader of these numbers should know */
   warnings: string[];
   termination: Termination;
   timing: Timing;
   reproduce: Reproduce;
   limitations: string[];
   references: string[];
+  /** every default written out */
+  plan: CanaryPlan;
+  source: CanaryNote;
+  /** Evidence is absent where nothing was drawn. */
+  evidence?: CanaryEvidence;
+  /** canaries that were inside */
+  in?: CanarySide;
+  /** fresh canaries */
+  out?: CanarySide;
+  equation10?: CanaryEquation10;
+  /** equation 10 for 1, 2, 4, ... and all of the canaries */
+  growth?: CanaryGrowthStep[];
 }
 
-/** canaryReported is a canary report as the page gets it. */
-export interface CanaryReported {
-  report: CanaryReport | OneRunReport | ScoresReport;
-  /** Text is the report in canonical form, to be saved as it is. */
-  text: string;
-  facts: FactRow[];
-  intervals: CanaryIntervalRow[];
-  /** of one run, or of scores */
-  methods: MethodRow[];
-  /** Course are the provisional bounds of the run on its way; empty for a report that was opened. */
-  course: CoursePoint[];
-  /** of a run that failed */
-  error: string;
-}
-
-/** canaryRequest is an audit to be done, or a report to be replayed. */
+/** canaryRequest is an audit to be done. */
 export interface CanaryRequest {
   /** of an audit */
   plan?: CanaryPlan;
@@ -652,8 +696,6 @@ export interface CanaryRequest {
   oneRun?: OneRunPlan;
   /** of an audit of recorded scores, instead of Plan */
   scores?: ScoresPlan;
-  /** of a replay: its text */
-  report?: string;
   /** the user's, absent if there is none */
   file?: string;
   /** of scores: one, or those in and those out */
@@ -674,19 +716,6 @@ export interface CanarySide {
   /** Correlations |mu_2 - mu_1^2| and |mu_4 - mu_2^2|, by which second- and fourth-order intervals are narrow; absent where a moment is. */
   correlation2?: number;
   correlation4?: number;
-}
-
-/** CertifiedRow is one line of the table of all that was certified, in words. */
-export interface CertifiedRow {
-  quantity: string;
-  bound: string;
-  /** what the claim allows; empty where it says nothing */
-  claimed: string;
-  /** the bound is above that */
-  exceeds: boolean;
-  confidence: string;
-  method: string;
-  assumption: string;
 }
 
 /** Chart is what the two output distributions look like, as counts of the certification samples, and how much of each bin lies in the event. The bins are chosen on exploration samples. */
@@ -815,7 +844,7 @@ export interface DirectedPlan {
   /** order, above 1 */
   alpha: number;
   /** MethodRenyiBetting or MethodRenyiBerryEsseen */
-  method: BoundsMethod;
+  method: string;
   /** the witness by bin, shifted so that E exp(alpha h) on the second dataset is about 1 */
   h: number[];
   /** the stake of the betting method, in (0, 1/(max exp(alpha h) (alpha-1)/alpha + 1/alpha)) */
@@ -831,7 +860,7 @@ export interface Event {
   words: string;
 }
 
-/** Evidence is what all findings were certified on: a pair of datasets, a score cut into bins, and how the outputs fell into them. Bounds are functions of Table and Prepared. */
+/** Evidence is what all bounds were certified on: a pair of datasets, a score cut into bins, and how the outputs fell into them. Bounds are functions of Table and Prepared. */
 export interface Evidence {
   pair: Pair;
   witness: Witness;
@@ -844,6 +873,8 @@ export interface Evidence {
   explored: BoundsTable;
   table?: BoundsTable;
   chart: Chart;
+  /** Looked is there in an anytime run that counted something: what its looks gave, which the counts at its end alone do not show. */
+  looked?: Looked;
 }
 
 /** FactRow is one line of a table of facts. */
@@ -874,39 +905,6 @@ export interface FileFacts {
   rows: number;
 }
 
-/** Finding is one certified quantity. */
-export interface Finding {
-  id: Quantity;
-  /** in words */
-  quantity: string;
-  /** of delta: the epsilon that it belongs to */
-  epsilon?: number;
-  /** of epsilon: the delta that it belongs to */
-  delta?: number;
-  /** of a divergence, and of what follows from one */
-  alpha?: number;
-  /** on the certification outputs; absent where there is none */
-  estimate?: number;
-  /** LowerBound is the certified bound, rounded down, and at least 0. Absent in a run that was stopped and is not anytime-valid: a bound for a fixed sample size does not hold at a time chosen while looking. */
-  lowerBound?: number;
-  /** of the claim, in the first result */
-  pValue?: number;
-  confidence: number;
-  /** Method is empty where nothing was certified. */
-  method?: BoundsMethod;
-  /** of beta, for Clopper-Pearson */
-  split?: number;
-  /** beyond independent runs of the mechanism */
-  assumption?: string;
-  /** which dataset the event, or the first distribution of a divergence, belongs to */
-  direction: string;
-  event?: Event;
-  /** certification counts of the event, the likelier side first */
-  counts?: BoundsCounts;
-  /** its exploration counts, which tuned the bound */
-  exploredCounts?: BoundsCounts;
-}
-
 /** Generator says what wrote the report. */
 export interface Generator {
   name: string;
@@ -931,11 +929,8 @@ export interface Guarantee {
   source: string;
 }
 
-/** Inputs says what was audited. */
+/** Inputs says what was audited, beyond the plan. */
 export interface Inputs {
-  mechanism: string;
-  parameters: Record<string, number | string>;
-  relation: Relation;
   privacyUnit: string;
   /** Samples is there where outputs were recorded elsewhere. */
   samples?: Recording;
@@ -980,11 +975,19 @@ export interface LearnerNote {
 export interface Live {
   chart: Chart;
   claim: Claim;
-  /** of the event, as in a Finding */
+  /** of the event, as in a report.Row */
   direction: string;
   /** outputs counted a side, of Samples */
   rows: number;
   samples: number;
+}
+
+/** Looked is what the looks of an anytime run gave. */
+export interface Looked {
+  /** on the goal, at all looks at once */
+  lowerBound: number;
+  /** of the claim; none but for events */
+  pValue?: number;
 }
 
 /** MechanismListing is a mechanism at its default parameters. */
@@ -998,32 +1001,6 @@ export interface MechanismListing {
   claim: Claim;
   claimWords: string;
   truth: string;
-}
-
-/** Method is a way to bound epsilon from scores of canaries. Of a matrix of runs by canaries the intervals of bounds are methods too, by their names. */
-export type Method = "one-run" | "one-run-gdp" | "exact" | "clopper-pearson" | "gaussian-dp";
-
-/** MethodPower says what this many scores can show by the plan's method. */
-export interface MethodPower {
-  /** bound of the best outcome */
-  largest: number;
-  /** Needed is the number from which on some outcome could refute the claim: of canaries by one-run methods, with the default number of guesses, of runs of a matrix, else of scores of each class. 0: no number that is tried suffices. */
-  neededForClaim: number;
-  /** Unit is what Needed counts, in words. */
-  unit: string;
-}
-
-/** MethodRow is one line of the table of methods, in words. */
-export interface MethodRow {
-  method: string;
-  bound: string;
-  largest: string;
-  valid: string;
-  exceeds: boolean;
-  chosen: boolean;
-  trainings: string;
-  /** or why there is no bound */
-  assumption: string;
 }
 
 /** Moment is a bound on the way: from so many pairs of outputs. */
@@ -1058,7 +1035,6 @@ export interface OneRunGuess {
 
 /** Plan says what to audit in one run and how. Zero values mean the documented defaults. Neighbours differ by one canary that is there or not. */
 export interface OneRunPlan {
-  /** PlanVersion */
   version: number;
   source: string;
   parameters?: Record<string, number | string>;
@@ -1093,27 +1069,39 @@ export interface OneRunReport {
   kind: string;
   schemaVersion: number;
   generator: Generator;
-  /** every default written out */
-  plan: OneRunPlan;
-  source: CanaryNote;
-  /** absent in a run that did not complete */
-  evidence?: OneRunEvidence;
-  methods: Row[];
-  /** LowerBound is the bound on epsilon by the plan's method, at least 0; absent where there is none. */
-  lowerBound?: number;
-  confidence: number;
-  /** of the claim, by the plan's method where it has one */
-  pValue?: number;
+  /** what was audited, by name: a mechanism, a source, files of scores */
+  subject: string;
+  claim: Claim;
+  /** the claim in words, with all that it depends on */
+  promise: string;
   verdict: Verdict;
-  /** the verdict in words */
+  /** the verdict in a sentence */
+  headline: string;
+  /** the headline, and what else there is to say of the verdict */
   summary: string;
-  power: MethodPower;
+  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0; absent where there is none, as in a run that did not complete and is not valid at any time. */
+  lowerBound?: number;
+  quantity?: string;
+  /** of the bound: 1 - beta */
+  confidence: number;
+  /** of the claim, by the method of the bound where it has one */
+  pValue?: number;
+  /** of bounds; the row that decides is in the first */
+  tables: BoundTable[];
+  /** absent where the claim is refuted, or nothing was certified */
+  power?: Power;
+  /** what the reader of these numbers should know */
   warnings: string[];
   termination: Termination;
   timing: Timing;
   reproduce: Reproduce;
   limitations: string[];
   references: string[];
+  /** every default written out */
+  plan: OneRunPlan;
+  source: CanaryNote;
+  /** absent in a run that did not complete */
+  evidence?: OneRunEvidence;
 }
 
 /** Sides are the sides of the order of scores on which canaries are guessed in one run. */
@@ -1247,12 +1235,15 @@ export interface Point {
   divergence: number;
 }
 
-/** Power says what the sample size could have shown. */
+/** Power says what an audit of this size can show. */
 export interface Power {
-  /** Smallest is the smallest true value of the goal (epsilon, a divergence, rho or mu) that a witness like the one found would show against the claim in about half of all runs of this size. Absent where none would. */
+  /** Smallest is the smallest true value of what the claim limits that a witness like the one found would show in about half of all runs of this size. Absent where none would, and for audits that do not say. */
   smallest?: number;
-  /** LargestBound is the largest lower bound that any outcome of this many samples can give. */
-  largestBound: number;
+  /** Largest is the largest lower bound that any outcome can give, by the method that decides. */
+  largest: number;
+  /** Needed is the size from which on some outcome could refute the claim; 0: no size that is tried suffices, or the audit does not say. Unit is what it counts, in words; empty where the audit does not say. */
+  neededForClaim?: number;
+  unit?: string;
 }
 
 /** Prediction is what a model of the trials up to then said of a pair before it was explored. */
@@ -1312,27 +1303,7 @@ export interface ProgressValue {
   live?: Live;
 }
 
-/** Published is a published form of a bound on the same counts. */
-export interface Published {
-  id: Quantity;
-  epsilon?: number;
-  delta?: number;
-  alpha?: number;
-  value: number;
-  method: BoundsMethod;
-  /** what is wrong with it */
-  fault: string;
-}
-
-/** PublishedRow is a published form of a bound, in words. */
-export interface PublishedRow {
-  quantity: string;
-  value: string;
-  method: string;
-  fault: string;
-}
-
-/** Quantity names what a finding bounds from below. */
+/** Quantity names what a row bounds from below. */
 export type Quantity = "epsilon" | "delta" | "renyi" | "rho" | "mu" | "renyi-epsilon" | "gaussian-epsilon";
 
 /** readProgress is a file on its way. */
@@ -1416,71 +1387,87 @@ export type Relation = "given" | "add-remove" | "replace" | "l-infinity" | "boun
 
 /** RenyiCurve is the lower bounds on the Rényi divergence against its order. Claimed is a polyline: the divergence of a mechanism that keeps its claim lies on or below. */
 export interface RenyiCurve {
-  points: RenyiFinding[];
+  points: BoundRow[];
   claimed: [number, number][];
   claimWords: string;
   confidence: string;
 }
 
-/** RenyiFinding is one order of the Rényi curve. */
-export interface RenyiFinding {
-  alpha: number;
-  /** bound on D_alpha, nats, rounded down */
-  lower: number;
-  /** no guarantee */
-  estimate: number;
-  method: BoundsMethod;
-  /** its share of the error */
-  beta: number;
-  direction: string;
+/** replayProgress is how far a replay has come: outputs of a pair, or runs. */
+export interface ReplayProgress {
+  rows: number;
+  total: number;
 }
 
-/** Report is all that came out of an audit, and all that is needed to run it again. Bounds are rounded down. */
+/** replayRequest is a report to be replayed, with the user's files that it is of. */
+export interface ReplayRequest {
+  /** its text */
+  report: string;
+  /** of an audit with canaries */
+  file?: string;
+  /** of scores */
+  files?: ScoreFile[];
+}
+
+/** Report is all that came out of an audit, and all that is needed to run it again, see report.Report. */
 export interface Report {
   "$schema": string;
+  kind: string;
   schemaVersion: number;
   generator: Generator;
-  inputs: Inputs;
+  /** what was audited, by name: a mechanism, a source, files of scores */
+  subject: string;
   claim: Claim;
-  settings: Settings;
-  /** Evidence is absent where exploration did not finish. */
-  evidence?: Evidence;
-  /** Results are the certified quantities, the one that the claim limits first. Each holds with its own confidence, not all of them together. */
-  results: Finding[];
-  /** Renyi are lower bounds on the Rényi divergence of all orders, which hold together with the report's confidence. */
-  renyi: RenyiFinding[];
-  /** Tradeoff is the trade-off curve of the score, with a band that holds everywhere with the report's confidence. */
-  tradeoff: BoundsTradeoffPoint[];
-  /** Published are the published forms of some of the bounds, for comparison; none decides the verdict, and those whose method says published, or katz-log-delta-method, certify nothing. */
-  published: Published[];
-  trials: TrialNote[];
-  /** Surrogate is there where the finder had a model of the trials' values. */
-  surrogate?: SurrogateModel;
+  /** the claim in words, with all that it depends on */
+  promise: string;
   verdict: Verdict;
-  /** the verdict in words */
+  /** the verdict in a sentence */
+  headline: string;
+  /** the headline, and what else there is to say of the verdict */
   summary: string;
+  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0; absent where there is none, as in a run that did not complete and is not valid at any time. */
+  lowerBound?: number;
+  quantity?: string;
+  /** of the bound: 1 - beta */
+  confidence: number;
+  /** of the claim, by the method of the bound where it has one */
+  pValue?: number;
+  /** of bounds; the row that decides is in the first */
+  tables: BoundTable[];
+  /** absent where the claim is refuted, or nothing was certified */
   power?: Power;
+  /** what the reader of these numbers should know */
   warnings: string[];
   termination: Termination;
   timing: Timing;
   reproduce: Reproduce;
   limitations: string[];
   references: string[];
+  /** every default written out */
+  plan: Plan;
+  inputs: Inputs;
+  trials: TrialNote[];
+  /** Surrogate is there where the finder had a model of the trials' values. */
+  surrogate?: SurrogateModel;
+  /** Evidence is absent where exploration did not finish. */
+  evidence?: Evidence;
+  /** Tradeoff is the trade-off curve of the score, with a band that holds everywhere with the report's confidence. */
+  tradeoff: BoundsTradeoffPoint[];
 }
 
-/** reported is a report as the page gets it. */
+/** reported is a report of any kind as the page gets it. */
 export interface ReportedValue {
-  report: Report;
+  report: AnyReport;
   /** Text is the report in canonical form, to be saved as it is. */
   text: string;
   facts: FactRow[];
-  certified: CertifiedRow[];
-  published: PublishedRow[];
+  tables: TableWords[];
+  /** of an audit of a pair */
   curves: Curves;
+  /** Course are the provisional bounds of an audit with canaries on its way; empty for a report that was opened. */
+  course: CoursePoint[];
   /** of a run that failed */
   error: string;
-  /** of a newer version than this program knows */
-  newer: boolean;
 }
 
 /** Reproduce says how to run the audit again. */
@@ -1489,30 +1476,6 @@ export interface Reproduce {
   /** fragment of the page's address */
   url: string;
   goTest?: string;
-  note?: string;
-}
-
-/** Row is what one method makes of the counts. Each holds with the report's confidence under its own assumption; the largest of them does not. */
-export interface Row {
-  /** Method names the row, or Interval where it is one of those for runs with canaries. */
-  method?: Method;
-  interval?: BoundsCanaryInterval;
-  title: string;
-  /** on epsilon; may be negative; absent where nothing is known */
-  lowerBound?: number;
-  /** the bound on mu that it follows from, of the methods that take the trade-off to be Gaussian */
-  mu?: number;
-  /** of an interval: lower limit of the rate inside */
-  in?: number;
-  /** of an interval: upper limit of the rate of fresh canaries */
-  out?: number;
-  /** bound that any outcome of this many can give */
-  largest?: number;
-  /** Valid: for any mechanism at this number of runs or scores; else asymptotically or under an assumption on the mechanism. */
-  valid: boolean;
-  trainings?: Trainings;
-  assumption: string;
-  /** why there is no bound */
   note?: string;
 }
 
@@ -1546,7 +1509,6 @@ export interface ScoresEvidence {
 
 /** Plan says how scores are audited. Zero values mean the documented defaults. */
 export interface ScoresPlan {
-  /** PlanVersion */
   version: number;
   claim?: Claim;
   /** DeltaDefaulted: the claim named no delta and has DefaultDelta. */
@@ -1554,7 +1516,7 @@ export interface ScoresPlan {
   /** Relation is what the claim calls neighbours, audit.AddRemove or audit.Replace. No default: scores do not tell. */
   relation: Relation;
   /** Method is whose bound the verdict is by: named before, since the largest of all has no confidence. Default: one-run, which holds for scores of one training under add-remove; of a matrix paired-betting, by runs. Without runs there is no default under replace. */
-  method?: Method;
+  method?: string;
   /** Sides, Guesses and GDPGuesses are as in onerun.Plan; sides by default are chosen, or both where numbers are given. */
   sides?: OneRunSides;
   guesses?: number[];
@@ -1567,42 +1529,54 @@ export interface ScoresPlan {
   seed: number;
 }
 
-/** Report is all that came out of an audit of scores. The scores are not in it, only the SHA-256 of their files, and of a matrix a Portrait. */
+/** Report is all that came out of an audit of scores. The scores are not in it, only the SHA-256 of their files, and of a matrix a canary.Portrait. */
 export interface ScoresReport {
   "$schema": string;
   kind: string;
   schemaVersion: number;
   generator: Generator;
-  /** every default written out */
-  plan: ScoresPlan;
-  files: ScoresScoreFile[];
-  /** what was taken for granted when reading the files */
-  notes: string[];
-  evidence: ScoresEvidence | null;
-  /** of a matrix, by runs; see Report */
-  growth?: CanaryGrowthStep[];
-  methods: Row[];
-  /** LowerBound is the bound on epsilon by the plan's method, at least 0; absent where there is none. */
-  lowerBound?: number;
-  confidence: number;
-  /** of the claim, by the plan's method where it has one */
-  pValue?: number;
+  /** what was audited, by name: a mechanism, a source, files of scores */
+  subject: string;
+  claim: Claim;
+  /** the claim in words, with all that it depends on */
+  promise: string;
   verdict: Verdict;
-  /** the verdict in words */
+  /** the verdict in a sentence */
+  headline: string;
+  /** the headline, and what else there is to say of the verdict */
   summary: string;
-  power: MethodPower;
+  /** LowerBound is the certified bound on the Quantity that the claim limits, at least 0; absent where there is none, as in a run that did not complete and is not valid at any time. */
+  lowerBound?: number;
+  quantity?: string;
+  /** of the bound: 1 - beta */
+  confidence: number;
+  /** of the claim, by the method of the bound where it has one */
+  pValue?: number;
+  /** of bounds; the row that decides is in the first */
+  tables: BoundTable[];
+  /** absent where the claim is refuted, or nothing was certified */
+  power?: Power;
+  /** what the reader of these numbers should know */
   warnings: string[];
   termination: Termination;
   timing: Timing;
   reproduce: Reproduce;
   limitations: string[];
   references: string[];
+  /** every default written out */
+  plan: ScoresPlan;
+  files: ScoresScoreFile[];
+  /** what was taken for granted when reading the files */
+  notes: string[];
+  evidence: ScoresEvidence | null;
+  /** of a matrix, by runs */
+  growth?: CanaryGrowthStep[];
 }
 
 /** ScoreEvent is an event that was chosen on one half of the scores, and its counts. X and N1 are of the class in which it is likelier: of those in where Side is above, of those out where it is below. Differential privacy bounds both. */
 export interface ScoresScoreEvent {
   /** that use it */
-  methods: Method[];
+  methods: string[];
   side: string;
   threshold: number;
   /** all explored scores were the same */
@@ -1642,27 +1616,6 @@ export interface ScoresShape {
   farthest?: number;
   /** CertifiedIn are the memberships in, over the runs that certify; of add-remove. */
   certifiedIn?: number;
-}
-
-/** Settings says how. */
-export interface Settings {
-  learner: string;
-  finder: string;
-  /** given by the user, instead of a search */
-  pair?: Pair;
-  /** certification outputs a side */
-  samples: number;
-  /** exploration outputs a side and trial */
-  explore: number;
-  trials: number;
-  /** 1 - beta */
-  confidence: number;
-  beta: number;
-  seed: number;
-  split: string;
-  anytime?: boolean;
-  /** order of the test of a pure claim */
-  throughRenyi?: number;
 }
 
 /** Space is the Domain of a mechanism that the user brought, with the relation that the user means. */
@@ -1716,6 +1669,29 @@ export interface Table {
   title: string;
   head: string[];
   rows: string[][];
+}
+
+/** Column is one column of a shown table. */
+export interface TableColumn {
+  key: string;
+  title: string;
+}
+
+/** TableLine is one row of it, with a cell for every column. */
+export interface TableLine {
+  cells: string[];
+  /** it decides the verdict */
+  chosen: boolean;
+  /** its bound is above what the claim allows */
+  exceeds: boolean;
+}
+
+/** TableWords is a table as it is shown: in a terminal, on a page, in Markdown. */
+export interface TableWords {
+  name: string;
+  title: string;
+  columns: TableColumn[];
+  lines: TableLine[];
 }
 
 /** Termination says why a run ended and how far it came. */

@@ -15,16 +15,23 @@ func (s *Scene) across(y Scale, n int, box Rect, words func(float64) string) {
 		if at < box.Y-0.5 || at > box.Bottom()+0.5 {
 			continue
 		}
-		role := Line
-		if v == 0 {
-			role = Axis
-		}
-		s.line(box.X, at, box.Right(), at, 1, Ink(role), Rect{})
+		s.line(box.X, at, box.Right(), at, 1, atZero(v), Rect{})
 		if text := words(v); text != "" {
 			s.label(box.X-6, at+4, text, End, Muted)
 		}
 	}
 }
+
+// choose is a where it is so, else b.
+func choose[T any](so bool, a, b T) T {
+	if so {
+		return a
+	}
+	return b
+}
+
+// atZero is how a line of a grid is painted: that of 0 stands out.
+func atZero(v float64) Paint { return Ink(choose(v == 0, Axis, Line)) }
 
 // gutter is the room for the words at the left of an upright axis.
 func (s *Scene) gutter(y Scale, n int, words func(float64) string) float64 {
@@ -82,6 +89,16 @@ func (s *Scene) two(top, height, gap float64) (boxes [2]Rect) {
 	}
 	s.Plot = boxes[0]
 	return boxes
+}
+
+// panel draws the frame of a picture in a box of [Scene.two], and puts its axes there.
+func (s *Scene) panel(box Rect, x, y *Scale, marks []float64, title, below string, words func(float64) string) {
+	x.From, x.To, y.From, y.To = box.X, box.Right(), box.Bottom(), box.Y
+	s.label(box.X-50, box.Y-9, title, Start, Muted)
+	s.across(*y, 5, box, words)
+	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
+	s.ticksUnder(*x, marks, box.Bottom(), Short, box.X-20, box.Right()+14)
+	s.label(box.X+box.W/2, box.Bottom()+37, below, Middle, Muted)
 }
 
 // around is a box with a margin.

@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,28 +13,18 @@ import (
 // CanaryReport is what the views need of a report of core/canary: of canaries in
 // many runs, in one run, or of scores.
 type CanaryReport struct {
+	head
 	Plan struct {
-		Claim    audit.Claim `json:"claim"`
-		Interval string      `json:"interval"`
-		Method   string      `json:"method"` // of scores
-		Relation string      `json:"relation"`
+		Relation audit.Relation `json:"relation"`
 	} `json:"plan"`
 	Evidence *struct {
 		CanaryEvidence
 		Runs *CanaryEvidence `json:"runs"` // of a matrix of scores, instead
 	} `json:"evidence"`
-	In         *CanarySide      `json:"in"`
-	Out        *CanarySide      `json:"out"`
-	Intervals  []CanaryInterval `json:"intervals"`
-	Methods    []CanaryMethod   `json:"methods"` // of one run, and of scores
-	Equation10 *struct {
-		Single    *float64 `json:"single"`
-		First     *float64 `json:"first"`
-		Bias      *float64 `json:"bias"`
-		Variance2 *float64 `json:"variance2"`
-		Variance4 *float64 `json:"variance4"`
-	} `json:"equation10"`
-	Growth []CanaryGrowth `json:"growth"`
+	In         *CanarySide    `json:"in"`
+	Out        *CanarySide    `json:"out"`
+	Equation10 *CanaryGrowth  `json:"equation10"`
+	Growth     []CanaryGrowth `json:"growth"`
 }
 
 // CanaryEvidence is canary.Evidence.
@@ -51,32 +42,14 @@ type CanarySide struct {
 	Moments  []float64 `json:"moments"`
 }
 
-// CanaryInterval is report.Row.
-type CanaryInterval struct {
-	Interval   string   `json:"interval"`
-	Title      string   `json:"title"`
-	Valid      bool     `json:"valid"`
-	LowerBound *float64 `json:"lowerBound"`
-}
-
-// CanaryMethod is canary.MethodBound.
-type CanaryMethod struct {
-	Method     string   `json:"method"`
-	Valid      bool     `json:"valid"`
-	LowerBound *float64 `json:"lowerBound"`
-}
-
 // canaryViews are the pictures of a canary report.
 func canaryViews(r *CanaryReport) []View {
 	var out []View
 	if r.Evidence != nil {
-		e := &r.Evidence.CanaryEvidence
-		if r.Evidence.Runs != nil {
-			e = r.Evidence.Runs
-		}
+		e := cmp.Or(r.Evidence.Runs, &r.Evidence.CanaryEvidence)
 		if t := e.Certified.Table; t != nil && len(t.Cells) > 0 {
 			v := newCanaryRuns(*t)
-			v.coins = r.Evidence.Runs != nil && r.Plan.Relation == "add-remove"
+			v.coins = r.Evidence.Runs != nil && r.Plan.Relation == audit.AddRemove
 			out = append(out, v)
 		}
 		p := newPortrait(e.Portrait, e.Threshold)
@@ -112,17 +85,13 @@ type CanaryRuns struct {
 }
 
 func newCanaryRuns(t bounds.CanaryTable) *CanaryRuns {
-	v := &CanaryRuns{table: t}
+	v := &CanaryRuns{still: still{id: "runs", title: "Canaries", across: true, up: true}, table: t}
 	for _, c := range t.Cells {
 		v.runs += c.Runs
 		v.most = max(v.most, c.Runs)
 	}
 	return v
 }
-
-func (v *CanaryRuns) ID() string         { return "runs" }
-func (v *CanaryRuns) Title() string      { return "Canaries" }
-func (v *CanaryRuns) Zooms() (x, y bool) { return true, true }
 
 // rates are the shares of canaries in the event, inside and fresh, over all runs.
 func (v *CanaryRuns) rates() (in, out float64) {
@@ -271,6 +240,327 @@ func (v *CanaryRuns) Layout(f Frame) *Scene {
 		if sizes[r] != nil {
 			s.add(*sizes[r])
 		}
+	}
+	return s
+}
+
+// Moments shows how canaries of one run hang together: how often several are in
+// the event at once, and how the variance of their rate falls with their number.
+type Moments struct {
+	still
+	sides   [2]*CanarySide // inside, fresh
+	figures []figure
+}
+
+// figure is an item: a moment, or the variance of the rate of k canaries.
+type figure struct {
+	side        int
+	order, k    int // one of them is 0
+	value       float64
+	independent float64 // were the canaries independent
+}
+
+var sideWords = [2]string{"inside", "fresh"}
+
+// newMoments is nil where no second moment is known.
+func newMoments(in, out *CanarySide) *Moments {
+	v := &Moments{still: still{id: "moments", title: "Correlation"}, sides: [2]*CanarySide{in, out}}
+	for side, x := range v.sides {
+		if x == nil || len(x.Moments) < 2 {
+			return nil
+		}
+		for l, mu := range x.Moments {
+			v.figures = append(v.figures, figure{side: side, order: l + 1, value: mu, independent: math.Pow(x.Moments[0], float64(l+1))})
+		}
+	}
+	for side, x := range v.sides {
+		for k := 1; ; k = min(2*k, x.Canaries) {
+			v.figures = append(v.figures, figure{side: side, k: k, value: x.variance(k), independent: x.spread() / float64(k)})
+			if k == x.Canaries {
+				break
+			}
+		}
+	}
+	return v
+}
+
+// spread is the variance of one canary's indicator, covariance that of two of a
+// run.
+func (x *CanarySide) spread() float64     { return x.Moments[0] - x.Moments[0]*x.Moments[0] }
+func (x *CanarySide) covariance() float64 { return x.Moments[1] - x.Moments[0]*x.Moments[0] }
+
+// variance is that of the rate of k exchangeable canaries of a run:
+// spread/k + (1 - 1/k) covariance.
+func (x *CanarySide) variance(k int) float64 {
+	return x.spread()/float64(k) + (1-1/float64(k))*x.covariance()
+}
+
+// correlation is that of any two canaries of a run: they are exchangeable, so the
+// matrix has this one figure off its diagonal. NaN where all are alike.
+func (x *CanarySide) correlation() float64 { return x.covariance() / x.spread() }
+
+func (v *Moments) Words() string {
+	words := "Canaries of a run are exchangeable: any two have the same correlation, "
+	for side, x := range v.sides {
+		c := "none that can be told (all are alike)"
+		if r := x.correlation(); !math.IsNaN(r) {
+			c = Short(round(r, 3))
+		}
+		words += fmt.Sprintf("%s %s", c, sideWords[side])
+		if side == 0 {
+			words += " and "
+		}
+	}
+	return words + ". The more they hang together, the less a further canary tells: the variance of their rate falls to their covariance and no lower. As observed in the certification runs; no certificate."
+}
+
+func (f figure) words() string {
+	if f.k > 0 {
+		if f.k == 1 {
+			return "variance of one canary"
+		}
+		return fmt.Sprintf("variance of the rate of %s canaries", Grouped(f.k))
+	}
+	if f.order == 1 {
+		return "chance that a canary is in the event"
+	}
+	return fmt.Sprintf("chance that %d given canaries are all in it", f.order)
+}
+
+func (v *Moments) Reading(i int) string {
+	f := v.figures[i]
+	return fmt.Sprintf("%s, %s: %s; were they independent: %s", sideWords[f.side], f.words(), Short(round(f.value, 4)), Short(round(f.independent, 4)))
+}
+
+func (v *Moments) Facts(fig Figures) Table {
+	t := Table{Title: "Moments and variances", Head: []string{"canaries", "figure", "observed", "were they independent"}}
+	for _, f := range v.figures {
+		t.Rows = append(t.Rows, []string{sideWords[f.side], f.words(), fig.of(f.value), fig.of(f.independent)})
+	}
+	return t
+}
+
+func (v *Moments) Layout(f Frame) *Scene {
+	s := f.scene(0)
+	top := s.legend(append(sideKeys("inside", "fresh"), key{words: "were they independent (dashed)", paint: Ink(Muted), form: keyDash}), 4) + 22
+	const height, gap = 190, 66
+	boxes := s.two(top, height, gap)
+	titles := [2]string{"chance that so many are all in the event", "variance of their rate in a run"}
+	below := [2]string{"given canaries", "canaries a run"}
+	least, most, largest := [2]float64{1, 1}, [2]float64{}, 1 // of chances and variances above 0
+	for _, g := range v.figures {
+		k := min(1, g.k)
+		largest = max(largest, g.k)
+		for _, x := range []float64{g.value, g.independent} {
+			if x > 0 {
+				least[k], most[k] = min(least[k], x), max(most[k], x)
+			}
+		}
+	}
+	orders := max(len(v.sides[0].Moments), len(v.sides[1].Moments))
+	x := [2]Scale{{Lo: 0.6, Hi: float64(orders) + 0.4}, {Lo: 0.9, Hi: float64(largest) * 1.1, Log: true}}
+	var y [2]Scale
+	for k := range y {
+		y[k] = Scale{Lo: math.Pow(10, math.Floor(math.Log10(0.9*least[k]))), Hi: most[k] * 1.4, Log: true}
+		if !(most[k] > 0) {
+			y[k] = Scale{Lo: 0, Hi: 1}
+		}
+	}
+	for k, b := range boxes {
+		marks := []float64{}
+		if k == 0 {
+			for l := range orders {
+				marks = append(marks, float64(l+1))
+			}
+		} else {
+			for n := 1; n <= largest; n *= 2 {
+				marks = append(marks, float64(n))
+			}
+		}
+		s.panel(b, &x[k], &y[k], marks, titles[k], below[k], Power)
+	}
+	lines := [2][2][2][]Point{} // panel, side, observed or independent
+	for _, g := range v.figures {
+		k, at := 0, float64(g.order)
+		if g.k > 0 {
+			k, at = 1, float64(g.k)
+		}
+		for i, value := range []float64{g.value, g.independent} {
+			if value > 0 || !y[k].Log {
+				lines[k][g.side][i] = append(lines[k][g.side][i], Point{x[k].At(at), y[k].At(value)})
+			}
+		}
+		p := Point{x[k].At(at), y[k].At(g.value)}
+		s.Items = append(s.Items, Item{Box: Rect{p.X - 12, p.Y - 12, 24, 24}, Mark: Rect{p.X - 7, p.Y - 7, 14, 14}})
+	}
+	for k := range lines {
+		for side, both := range lines[k] {
+			paint, form := sideMark(side)
+			s.dash(both[1], 1.2, paint.At(0.8), boxes[k])
+			s.add(Shape{Kind: Stroke, Points: both[0], Width: 1.6, Paint: paint})
+			s.add(Shape{Kind: Dots, Points: both[0], Radius: 4, Form: form, Paint: paint})
+		}
+	}
+	return s
+}
+
+// CanaryGrowth is canary.GrowthStep.
+type CanaryGrowth struct {
+	K         int      `json:"k"`
+	M         int      `json:"m"`
+	Single    *float64 `json:"single"`
+	First     *float64 `json:"first"`
+	Bias      *float64 `json:"bias"`
+	Variance2 *float64 `json:"variance2"`
+	Variance4 *float64 `json:"variance4"`
+}
+
+// Growth shows what the same runs would have given with fewer of the canaries, by
+// Wilson intervals of three orders, and apart what a common threshold costs and
+// what more canaries bring.
+type Growth struct {
+	still
+	steps  []CanaryGrowth
+	single float64 // NaN where there is none
+	dots   []growthDot
+}
+
+// growthDot is a figure of a step.
+type growthDot struct {
+	line, panel int // of growthLines; 0: a bound, 1: a difference
+	k           int
+	value       float64
+}
+
+var growthLines = []struct {
+	bound, gain string
+	paint       Role
+	form        Form
+}{
+	{"first order", "bias: against one canary", Muted, Disc},
+	{"second order", "variance saved, second order", First, Square},
+	{"fourth order", "variance saved, fourth order", Event, Diamond},
+}
+
+// newGrowth is nil where nothing grows.
+func newGrowth(steps []CanaryGrowth) *Growth {
+	v := &Growth{still: still{id: "growth", title: "Growth"}, single: math.NaN()}
+	finite := func(x *float64) bool { return x != nil && math.Abs(*x) < 1e6 }
+	last := 0
+	for _, g := range steps {
+		if g.K <= last {
+			return nil
+		}
+		last = g.K
+		if !finite(g.First) {
+			continue
+		}
+		v.steps = append(v.steps, g)
+		if finite(g.Single) {
+			v.single = *g.Single
+		}
+		v.dots = append(v.dots, growthDot{0, 0, g.K, *g.First})
+		for line, by := range []*float64{g.Bias, g.Variance2, g.Variance4} {
+			if !finite(by) {
+				continue
+			}
+			if line > 0 {
+				v.dots = append(v.dots, growthDot{line, 0, g.K, *g.First + *by})
+			}
+			v.dots = append(v.dots, growthDot{line, 1, g.K, *by})
+		}
+	}
+	if len(v.steps) < 2 {
+		return nil
+	}
+	return v
+}
+
+func (v *Growth) Words() string {
+	last := v.steps[len(v.steps)-1]
+	words := fmt.Sprintf("What the same certification runs at the same threshold would have given had only some of the %s canaries been counted. Higher orders see that the rate of more canaries varies less; how far depends on how they hang together. ", Grouped(last.K))
+	if last.Bias != nil {
+		words += "The bias does not move: all of them were inside, whatever part is counted. "
+	}
+	return words + "Differences of Wilson bounds, which hold asymptotically only; no certificates."
+}
+
+func (v *Growth) Reading(i int) string {
+	d := v.dots[i]
+	of := choose(d.k > 1, Grouped(d.k)+" canaries", "1 canary")
+	if d.panel == 0 {
+		return fmt.Sprintf("%s, Wilson of %s: %s", of, growthLines[d.line].bound, Short(floor(d.value, 4)))
+	}
+	return fmt.Sprintf("%s, %s: %s", of, growthLines[d.line].gain, signed(d.value))
+}
+
+func (v *Growth) Facts(fig Figures) Table {
+	t := Table{Title: "Bounds, bias and variance by canaries counted", Head: []string{"inside", "fresh", "first order", "second order", "fourth order", "bias", "variance, second order", "variance, fourth order"}}
+	say := func(x *float64, from float64) string {
+		if x == nil {
+			return "none"
+		}
+		return fig.of(from + *x)
+	}
+	for _, g := range v.steps {
+		t.Rows = append(t.Rows, []string{fmt.Sprint(g.K), fmt.Sprint(g.M), fig.of(*g.First), say(g.Variance2, *g.First), say(g.Variance4, *g.First), say(g.Bias, 0), say(g.Variance2, 0), say(g.Variance4, 0)})
+	}
+	return t
+}
+
+func (v *Growth) Layout(f Frame) *Scene {
+	s := f.scene(0)
+	var keys []key
+	for _, l := range growthLines {
+		keys = append(keys, key{words: l.bound, paint: Ink(l.paint), form: keyDot, mark: l.form})
+	}
+	if !math.IsNaN(v.single) {
+		keys = append(keys, key{words: "a single canary in the data (dashed)", paint: Ink(Text), form: keyDash})
+	}
+	top := s.legend(keys, 4) + 22
+	const height, gap = 210, 78
+	boxes := s.two(top, height, gap)
+	titles := [2]string{"bound on epsilon by Wilson intervals", "bias (first order) and variance: differences"}
+	switch {
+	case math.IsNaN(v.single):
+		titles[1] = "variance: differences"
+	case f.Width < 340:
+		titles[1] = "bias (first order) and variance"
+	}
+	least, most := [2]float64{math.Inf(1), 0}, [2]float64{math.Inf(-1), 0}
+	for _, d := range v.dots {
+		least[d.panel], most[d.panel] = min(least[d.panel], d.value), max(most[d.panel], d.value)
+	}
+	var marks []float64
+	for _, g := range v.steps {
+		marks = append(marks, float64(g.K))
+	}
+	largest := marks[len(marks)-1]
+	if !math.IsNaN(v.single) {
+		least[0], most[0] = min(least[0], v.single), max(most[0], v.single)
+	}
+	var at [2]func(d growthDot) Point
+	for k, box := range boxes {
+		x, y := Scale{Lo: 0.9, Hi: largest * 1.1, Log: true}, spanOf(least[k], most[k])
+		s.panel(box, &x, &y, marks, titles[k], "canaries counted", Short)
+		at[k] = func(d growthDot) Point { return Point{x.At(float64(d.k)), y.At(d.value)} }
+		if k == 0 && !math.IsNaN(v.single) {
+			s.dash([]Point{{box.X, y.At(v.single)}, {box.Right(), y.At(v.single)}}, 1.5, Ink(Text), Rect{})
+		}
+		lines := make([][]Point, len(growthLines))
+		for _, d := range v.dots {
+			if d.panel == k {
+				lines[d.line] = append(lines[d.line], at[k](d))
+			}
+		}
+		for i, l := range growthLines {
+			s.add(Shape{Kind: Stroke, Points: lines[i], Width: 1.6, Paint: Ink(l.paint)})
+			s.add(Shape{Kind: Dots, Points: lines[i], Radius: 4, Form: l.form, Paint: Ink(l.paint)})
+		}
+	}
+	for _, d := range v.dots {
+		p := at[d.panel](d)
+		s.Items = append(s.Items, Item{Box: Rect{p.X - 10, p.Y - 10, 20, 20}, Mark: Rect{p.X - 7, p.Y - 7, 14, 14}})
 	}
 	return s
 }

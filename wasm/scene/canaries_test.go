@@ -103,7 +103,7 @@ func TestCanaryViews(t *testing.T) {
 	}
 	parsed := canaryInput(t, run)
 	one := newCanaryBounds(parsed.Canary)
-	if len(Views(parsed)) != 1 || len(one.bars) != len(run.Methods) || one.bars[0].to != *run.Methods[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.Words(), "Below") || !strings.Contains(one.Reading(1), "assumption") {
+	if len(Views(parsed)) != 1 || len(one.bars) != len(run.Tables[0].Rows) || one.bars[0].to != *run.Tables[0].Rows[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.Words(), "Below") || !strings.Contains(one.Reading(1), "assumption") {
 		t.Errorf("of one run: %+v, %q", one.bars, one.Words())
 	}
 	sound(t, "one run", one, one.Layout(Frame{Width: 400, Camera: Everything}))

@@ -3,12 +3,14 @@ package scene
 import (
 	"fmt"
 	"math"
+	"slices"
 )
 
 // CanarySpace shows the canaries of the explored runs, each by its scores: all in
 // the plane in which they differ most, score by score beside the threshold, or two
 // at a time by their correlation.
 type CanarySpace struct {
+	still
 	of     *portrait
 	points [][2]float64 // nil where all are the same
 	share  [2]float64
@@ -29,7 +31,7 @@ func newCanarySpace(p *portrait) *CanarySpace {
 	if p == nil {
 		return nil
 	}
-	v := &CanarySpace{of: p}
+	v := &CanarySpace{still: still{id: "space", title: "Canary space", label: "Show"}, of: p}
 	points := make([][]float64, len(p.canaries))
 	for run := range p.runs {
 		whole := true
@@ -45,29 +47,20 @@ func newCanarySpace(p *portrait) *CanarySpace {
 		}
 	}
 	v.points, v.share, _ = principal(points, p.inside)
+	if v.points != nil {
+		v.choices = append(v.choices, Choice{inPlane, "principal components"})
+	}
+	v.choices = append(v.choices, Choice{inRows, "scores and threshold"})
+	if p.matrix != nil {
+		v.choices = append(v.choices, Choice{inMatrix, "correlations"})
+	}
 	v.Choose("")
 	return v
 }
 
-func (v *CanarySpace) ID() string    { return "space" }
-func (v *CanarySpace) Title() string { return "Canary space" }
-
-func (v *CanarySpace) Choices() (string, []Choice) {
-	var choices []Choice
-	if v.points != nil {
-		choices = append(choices, Choice{inPlane, "principal components"})
-	}
-	choices = append(choices, Choice{inRows, "scores and threshold"})
-	if v.of.matrix != nil {
-		choices = append(choices, Choice{inMatrix, "correlations"})
-	}
-	return "Show", choices
-}
-
 func (v *CanarySpace) Choose(id string) {
-	_, choices := v.Choices()
-	v.what = choices[0].ID
-	for _, c := range choices {
+	v.what = v.choices[0].ID
+	for _, c := range v.choices {
 		if c.ID == id {
 			v.what = id
 		}
@@ -125,12 +118,10 @@ func (v *CanarySpace) blocks() [3]float64 {
 
 // block is that of two canaries: inside, fresh, across.
 func (v *CanarySpace) block(i, k int) int {
-	switch a, b := v.of.canaries[i].side, v.of.canaries[k].side; {
-	case a != b:
-		return 2
-	default:
+	if a := v.of.canaries[i].side; a == v.of.canaries[k].side {
 		return a
 	}
+	return 2
 }
 
 // cell is an item of the matrix, row by row without the diagonal.
@@ -177,10 +168,7 @@ func (v *CanarySpace) Facts(fig Figures) Table {
 		blocks := [3]string{"inside", "fresh", "across"}
 		for i, a := range v.of.canaries {
 			for k, b := range v.of.canaries[:i] {
-				r := "none"
-				if !math.IsNaN(v.of.matrix[i][k]) {
-					r = fig.of(v.of.matrix[i][k])
-				}
+				r := choose(!math.IsNaN(v.of.matrix[i][k]), fig.of(v.of.matrix[i][k]), "none")
 				t.Rows = append(t.Rows, []string{b.words(), a.words(), r, blocks[v.block(i, k)]})
 			}
 		}
@@ -240,13 +228,10 @@ func (v *CanarySpace) plane(f Frame) *Scene {
 		return (first[i] - wholeX.Lo) / (wholeX.Hi - wholeX.Lo), (wholeY.Hi - second[i]) / (wholeY.Hi - wholeY.Lo)
 	}
 	x, y, box := s.plane(f, wholeX, wholeY, top, height, Short)
-	title := "second component, " + Percent(round(v.share[1], 2)) + " of the variance"
-	s.label(0, top-9, title, Start, Muted)
-	marks := x.Marks(int(max(4, box.W/70)))
-	s.grid(x, marks, box)
-	s.ticksUnder(x, marks, box.Bottom(), Short, box.X-12, box.Right()+12)
-	s.label((box.X+box.Right())/2, box.Bottom()+37, "first component, "+Percent(round(v.share[0], 2))+" of the variance", Middle, Muted)
-
+	component := func(which string, k int) string {
+		return which + " component, " + Percent(round(v.share[k], 2)) + " of the variance"
+	}
+	s.grid(x, box, component("first", 0), component("second", 1))
 	clip := around(box, 6)
 	var dots [2][]Point
 	var taken []Rect
@@ -275,17 +260,18 @@ func (v *CanarySpace) plane(f Frame) *Scene {
 	return s
 }
 
-// grid draws upright lines at marks, and the ends of a box.
-func (s *Scene) grid(x Scale, marks []float64, box Rect) {
+// grid draws a level axis with its upright lines, the ends of a box, and the titles
+// of both axes.
+func (s *Scene) grid(x Scale, box Rect, level, upright string) {
+	s.label(0, box.Y-9, upright, Start, Muted)
+	marks := x.Marks(int(max(4, box.W/70)))
 	for _, m := range marks {
-		role := Line
-		if m == 0 {
-			role = Axis
-		}
-		s.line(x.At(m), box.Y, x.At(m), box.Bottom(), 1, Ink(role), box)
+		s.line(x.At(m), box.Y, x.At(m), box.Bottom(), 1, atZero(m), box)
 	}
 	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
 	s.line(box.X, box.Y, box.X, box.Bottom(), 1, Ink(Axis), Rect{})
+	s.ticksUnder(x, marks, box.Bottom(), Short, box.X-12, box.Right()+12)
+	s.label((box.X+box.Right())/2, box.Bottom()+37, level, Middle, Muted)
 }
 
 // cross marks a place, upright or oblique.
@@ -477,10 +463,7 @@ func (v *CanarySpace) cells(f Frame) *Scene {
 		}
 		for other, ends := range [2][2]int{{0, inside - 1}, {inside, n - 1}} {
 			x := at(ends[0])
-			ink := Ink(Axis)
-			if other != block {
-				ink = Ink(Line)
-			}
+			ink := choose(other != block, Ink(Line), Ink(Axis))
 			s.outline(Rect{margin + x, top + from, at(ends[1]) + cell - x, to - from}, ink)
 		}
 	}
@@ -501,10 +484,8 @@ func (v *CanarySpace) strips(s *Scene, box Rect, end float64) {
 	chance := min(end, v.chance())
 	s.rect(Rect{x.At(-chance), box.Y, x.At(chance) - x.At(-chance), box.H}, Ink(Line).At(0.6), box)
 	marks := x.Marks(int(max(3, box.W/70)))
-	for _, m := range marks {
-		if m == 0 {
-			s.line(x.At(0), box.Y, x.At(0), box.Bottom(), 1, Ink(Axis), Rect{})
-		}
+	if slices.Contains(marks, 0) {
+		s.line(x.At(0), box.Y, x.At(0), box.Bottom(), 1, Ink(Axis), Rect{})
 	}
 	s.line(box.X, box.Bottom(), box.Right(), box.Bottom(), 1, Ink(Axis), Rect{})
 	s.ticksUnder(x, marks, box.Bottom(), Short, box.X-20, box.Right()+12)

@@ -1,8 +1,10 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Moment is a bound on the way: from so many pairs of outputs.
@@ -19,9 +21,31 @@ type Course struct {
 	Quantity string   `json:"quantity"`
 }
 
+// most is the largest figure.
+func (c Course) most() float64 {
+	most := c.Claimed
+	for _, m := range c.Moments {
+		most = max(most, m.Bound)
+	}
+	return most
+}
+
+// stairs hold a bound from where it was reached, a dot, until the next.
+func (c Course) stairs(x, y Scale) (stairs, dots []Point) {
+	for i, m := range c.Moments {
+		p := Point{x.At(float64(m.Pairs)), y.At(m.Bound)}
+		if i > 0 {
+			stairs = append(stairs, Point{p.X, stairs[len(stairs)-1].Y})
+		}
+		stairs, dots = append(stairs, p), append(dots, p)
+	}
+	return stairs, dots
+}
+
 // OverTime shows the bound against the outputs that were counted, and the claim
 // as a line.
 type OverTime struct {
+	still
 	course Course
 	final  *float64 // the certified bound, nil while there is none
 	pairs  int      // that it was computed from
@@ -34,17 +58,10 @@ func NewOverTime(c *Course, final *float64, pairs int) *OverTime {
 	if c == nil || len(c.Moments) == 0 {
 		return nil
 	}
-	return &OverTime{course: *c, final: final, pairs: pairs}
+	return &OverTime{still: still{"bound", "Bound over time", true, true, "Samples", linearOrLog}, course: *c, final: final, pairs: pairs}
 }
 
-func (v *OverTime) ID() string         { return "bound" }
-func (v *OverTime) Title() string      { return "Bound over time" }
-func (v *OverTime) Zooms() (x, y bool) { return true, true }
-func (v *OverTime) Choose(id string)   { v.log = id == "log" }
-
-func (v *OverTime) Choices() (string, []Choice) {
-	return "Samples", []Choice{{"linear", "linear"}, {"log", "logarithmic"}}
-}
+func (v *OverTime) Choose(id string) { v.log = id == "log" }
 
 func (v *OverTime) Words() string {
 	words := fmt.Sprintf("The lower bound on %s from the first outputs up to each moment of the run; claimed: %s. ", v.course.Quantity, Short(v.course.Claimed))
@@ -61,12 +78,7 @@ func (v *OverTime) Words() string {
 
 // first is the first moment whose bound passes the claim, -1 for none.
 func (v *OverTime) first() int {
-	for i, m := range v.course.Moments {
-		if m.Bound > v.course.Claimed {
-			return i
-		}
-	}
-	return -1
+	return slices.IndexFunc(v.course.Moments, func(m Moment) bool { return m.Bound > v.course.Claimed })
 }
 
 func (v *OverTime) Name(i int) string { return fmt.Sprint(v.course.Moments[i].Pairs) }
@@ -103,16 +115,11 @@ func (v *OverTime) Facts(fig Figures) Table {
 }
 
 func (v *OverTime) scales() (x, y Scale) {
-	last, most := max(v.pairs, v.course.Moments[len(v.course.Moments)-1].Pairs), v.course.Claimed
-	for _, m := range v.course.Moments {
-		most = max(most, m.Bound)
-	}
+	last, most := max(v.pairs, v.course.Moments[len(v.course.Moments)-1].Pairs), v.course.most()
 	if v.final != nil {
 		most = max(most, *v.final)
 	}
-	if most == 0 {
-		most = 1
-	}
+	most = cmp.Or(most, 1)
 	x = Scale{Lo: 0, Hi: float64(last)}
 	if v.log {
 		x = Scale{Lo: float64(max(1, v.course.Moments[0].Pairs)) * 0.9, Hi: float64(last) * 1.05, Log: true}
@@ -147,14 +154,8 @@ func (v *OverTime) Layout(f Frame) *Scene {
 	clip := around(box, 6)
 	s.dash([]Point{{box.X, y.At(v.course.Claimed)}, {box.Right(), y.At(v.course.Claimed)}}, 1.6, Ink(Text), box)
 
-	var stairs, dots []Point
-	for i, m := range v.course.Moments {
-		p := Point{x.At(float64(m.Pairs)), y.At(m.Bound)}
-		if i > 0 {
-			stairs = append(stairs, Point{p.X, stairs[len(stairs)-1].Y})
-		}
-		stairs = append(stairs, p)
-		dots = append(dots, p)
+	stairs, dots := v.course.stairs(x, y)
+	for _, p := range dots {
 		s.Items = append(s.Items, Item{Box: Rect{p.X - 10, p.Y - 14, 20, 28}, Mark: intersect(Rect{p.X - 5, p.Y - 5, 10, 10}, clip)})
 	}
 	if v.course.Valid {
@@ -178,5 +179,41 @@ func (v *OverTime) Layout(f Frame) *Scene {
 			s.Labels = s.Labels[:len(s.Labels)-1]
 		}
 	}
+	return s
+}
+
+// LiveLine is the bound of a run on its way, small: it stands beside the figures that it
+// draws.
+type LiveLine struct{ *OverTime }
+
+// NewLiveLine shows a run's course, nil where there is none.
+func NewLiveLine(c *Course) *LiveLine {
+	v := NewOverTime(c, nil, 0)
+	if v == nil {
+		return nil
+	}
+	return &LiveLine{v}
+}
+
+func (v *LiveLine) Choices() (string, []Choice) { return "", nil }
+
+func (v *LiveLine) Layout(f Frame) *Scene {
+	const height = 84
+	s := f.scene(height)
+	moments, most := v.course.Moments, v.course.most()
+	if !(most > 0) {
+		most = 1
+	}
+	s.Plot = Rect{2, 4, f.Width - 10, height - 8}
+	x := Scale{Lo: 0, Hi: float64(max(1, moments[len(moments)-1].Pairs)), From: s.Plot.X, To: s.Plot.Right()}
+	y := Scale{Lo: 0, Hi: 1.25 * most, From: s.Plot.Bottom(), To: s.Plot.Y}
+	s.line(x.From, y.From, x.To, y.From, 1, Ink(Axis), Rect{})
+	if c := v.course.Claimed; c > 0 {
+		s.dash([]Point{{x.From, y.At(c)}, {x.To, y.At(c)}}, 1.8, Ink(Text), Rect{})
+		s.label(4, y.At(c)-4, "claimed "+Short(c), Start, Muted)
+	}
+	stairs, _ := v.course.stairs(x, y)
+	s.add(Shape{Kind: Stroke, Points: stairs, Width: 2, Paint: Ink(First)})
+	s.add(Shape{Kind: Dots, Points: stairs[len(stairs)-1:], Radius: 3, Paint: Ink(First)})
 	return s
 }

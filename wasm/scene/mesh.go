@@ -113,10 +113,7 @@ func (m *Mesh) segment(a, b Point, width float64, before, after bool, clip Rect,
 	}
 	n := uint32(len(m.Vertices))
 	for _, o := range [4]float64{-outer, -inner, inner, outer} {
-		alpha := opacity
-		if o == outer || o == -outer {
-			alpha = 0
-		}
+		alpha := choose(o == outer || o == -outer, 0, opacity)
 		m.vertex(x0-dy*o, y0+dx*o, c, alpha)
 		m.vertex(x1-dy*o, y1+dx*o, c, alpha)
 	}

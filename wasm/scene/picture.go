@@ -1,8 +1,14 @@
 package scene
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Request asks for a picture of a view.
@@ -61,4 +67,95 @@ func Draw(v View, r Request) Picture {
 		p.SVG = &svg
 	}
 	return p
+}
+
+// head is what all reports have, without what they can do: the methods of their type
+// would bring words, checks and methods of audits into the program that shows them.
+type head report.Report
+
+// Report is what the views need of a report of the audit of a mechanism.
+type Report struct {
+	head
+	Trials    []pair.TrialNote      `json:"trials"`
+	Surrogate *audit.SurrogateModel `json:"surrogate"`
+	Evidence  *pair.Evidence        `json:"evidence"`
+}
+
+// InputOf is the input of a report that is there.
+func InputOf(r pair.Report) Input {
+	return Input{Report: &Report{head(r.Report), r.Trials, r.Surrogate, r.Evidence}, Curves: pair.ReportCurves(r)}
+}
+
+// Reversed says whether the row that decides is about the second dataset.
+func (h head) Reversed() bool {
+	row := report.Report(h).Deciding()
+	return row != nil && row.Direction == report.SecondOverFirst
+}
+
+// Input is what the page sends: a report, or how far a run has come.
+type Input struct {
+	Report *Report     `json:"report"`
+	Curves pair.Curves `json:"curves"`
+	// Course is that of the run that is on its way, or made the report.
+	Course *Course `json:"course"`
+	// Canary is a canary audit's report, instead.
+	Canary *CanaryReport `json:"canary"`
+	// Progress is of a run on its way.
+	Progress *pair.Progress `json:"progress"`
+}
+
+// ReportViews are the pictures of a report of any kind for a page that stands still:
+// each shows by itself what it has to show.
+func ReportViews(v report.View) ([]View, error) {
+	r, ofPair := v.(pair.Report)
+	if !ofPair {
+		var c CanaryReport
+		data, err := json.Marshal(v)
+		if err == nil {
+			err = json.Unmarshal(data, &c)
+		}
+		return canaryViews(&c), err
+	}
+	in := InputOf(r)
+	var out []View
+	for _, x := range Views(in) {
+		switch x := x.(type) {
+		case *Divergence:
+			x.brief, x.plane = true, nil // as NewOutputs
+		case *Search:
+			if len(x.tried) < 2 {
+				continue
+			}
+		}
+		out = append(out, x)
+	}
+	if x := NewRenyi(in.Curves.Renyi); x != nil {
+		out = append(out, x)
+	}
+	return out, nil
+}
+
+// epsilonOf is that of a claim of (epsilon, delta), and whether it is one.
+func epsilonOf(c audit.Claim) (float64, bool) {
+	return c.Epsilon, c.Kind == audit.Pure || c.Kind == audit.Approximate
+}
+
+// limitOf is what is claimed of the quantity that an audit bounds.
+func limitOf(c audit.Claim) float64 {
+	switch c.Kind {
+	case audit.ZCDP:
+		return c.Rho
+	case audit.GaussianDP:
+		return c.Mu
+	}
+	return c.Epsilon
+}
+
+// Parse reads what the page sends.
+func Parse(text string) (Input, error) {
+	var in Input
+	if err := json.Unmarshal([]byte(text), &in); err != nil {
+		return in, fmt.Errorf("view: the page sent what is no report: %w", err)
+	}
+	return in, nil
 }

@@ -294,18 +294,12 @@ func (v *plane) layout(f Frame, claim audit.Claim) *Scene {
 		items = append(items, key{words: "beyond the claimed ε = " + Short(epsilon), paint: Ink(Text), form: keyOutline})
 	}
 	if v.Border != nil {
-		sign := " > "
-		if !v.Above {
-			sign = " ≤ "
-		}
+		sign := choose(v.Above, " > ", " ≤ ")
 		items = append(items, key{words: "in the event: score" + sign + Short(*v.Border), paint: Ink(Region), form: keyRegion})
 	}
 	top := s.legend(items, 4) + 20
 	const upper, gap, foot = 74.0, 34.0, 42.0
-	beside := 0.0
-	if !narrow {
-		beside = min(130, f.Width*0.14)
-	}
+	beside := choose(narrow, 0.0, min(130, f.Width*0.14))
 	xs, ys := v.scales()
 	inner := func(y Scale) Scale { // the axis between the edges
 		lo, hi := max(y.Lo, v.Edges[0]), min(y.Hi, v.Edges[len(v.Edges)-1])
@@ -423,10 +417,7 @@ func (v *plane) between(score float64) float64 {
 // of outputs, up to a full one, and it is the stronger the larger the ratio.
 func (v *plane) draw(s *Scene, c planeCell, box, clip Rect, epsilon float64) {
 	size := math.Sqrt(min(1, c.mass()/v.full))
-	least := 2.4
-	if c.look == beyondAll {
-		least = 9
-	}
+	least := choose(c.look == beyondAll, 9, 2.4)
 	w, h := max(min(least, box.W), box.W*size), max(min(least, box.H), box.H*size)
 	middle := Point{box.X + box.W/2, box.Y + box.H/2}
 	r := Rect{middle.X - w/2, middle.Y - h/2, w, h}

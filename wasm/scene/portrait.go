@@ -3,6 +3,12 @@ package scene
 import (
 	"fmt"
 	"math"
+	"strconv"
+	"strings"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/lapack"
+	"gonum.org/v1/gonum/lapack/gonum"
 )
 
 // CanaryPortrait is canary.Portrait.
@@ -145,4 +151,224 @@ func spanOf(values ...float64) Scale {
 		pad = max(0.5, 0.06*math.Abs(hi))
 	}
 	return Scale{Lo: lo - pad, Hi: hi + pad}
+}
+
+// principal projects points, a row each, to their first two principal components,
+// and returns the share of the variance that each holds; false where all points
+// are the same. The mean of the first points, the given number, has no negative
+// coordinate. It solves for the inner products of the points, of which there are
+// few.
+func principal(points [][]float64, first int) (at [][2]float64, share [2]float64, ok bool) {
+	n := len(points)
+	if n < 2 || len(points[0]) == 0 {
+		return nil, share, false
+	}
+	most := 0.0
+	centred := make([][]float64, n)
+	for i := range centred {
+		centred[i] = make([]float64, len(points[i]))
+	}
+	for j := range points[0] {
+		mean := 0.0
+		for _, p := range points {
+			mean += p[j] / float64(n)
+		}
+		for i, p := range points {
+			centred[i][j] = p[j] - mean
+			most = max(most, math.Abs(centred[i][j]))
+		}
+	}
+	if !(most > 0) {
+		return nil, share, false
+	}
+	products := make([]float64, n*n) // of what is at most 1
+	trace := 0.0
+	for i, p := range centred {
+		for k, q := range centred[:i+1] {
+			for j := range p {
+				products[i*n+k] += p[j] / most * (q[j] / most)
+			}
+		}
+		trace += products[i*n+i]
+	}
+	values, work := make([]float64, n), make([]float64, 3*n)
+	if !(gonum.Implementation{}).Dsyev(lapack.EVCompute, blas.Lower, n, products, n, values, work, len(work)) || !(trace > 0) {
+		return nil, share, false
+	}
+	at = make([][2]float64, n)
+	for c := range 2 {
+		column := n - 1 - c // the largest is the last
+		value := max(0, values[column])
+		if share[c] = value / trace; share[c] < 1e-12 { // rounding
+			share[c], value = 0, 0
+		}
+		length, sum := math.Sqrt(value)*most, 0.0
+		for i := range first {
+			sum += products[i*n+column]
+		}
+		if sum < 0 {
+			length = -length
+		}
+		for i := range at {
+			at[i][c] = products[i*n+column] * length
+		}
+	}
+	return at, share, true
+}
+
+// CanaryPair shows the explored runs in the plane of two canaries' scores: those
+// inside, and the fresh ones of the same places.
+type CanaryPair struct {
+	still
+	of   *portrait
+	two  [2]int // numbers from 1
+	most int    // numbers there are on both sides
+	dots []pairDot
+}
+
+// pairDot is a run, by the scores of two canaries of a side.
+type pairDot struct {
+	run, side int
+	at        [2]float64
+}
+
+// newCanaryPair is nil where a side has a single canary.
+func newCanaryPair(p *portrait) *CanaryPair {
+	if p == nil {
+		return nil
+	}
+	v := &CanaryPair{still: still{id: "pair", title: "Two canaries", across: true, up: true, label: "Canaries"}, of: p, most: min(p.inside, len(p.canaries)-p.inside)}
+	if v.most < 2 {
+		return nil
+	}
+	for i := 1; i <= v.most; i++ {
+		for k := i + 1; k <= v.most; k++ {
+			v.choices = append(v.choices, Choice{fmt.Sprintf("%d-%d", i, k), fmt.Sprintf("%d and %d", i, k)})
+		}
+	}
+	v.Choose("")
+	return v
+}
+
+func (v *CanaryPair) Choose(id string) {
+	v.two = [2]int{1, 2}
+	if a, b, ok := strings.Cut(id, "-"); ok {
+		i, _ := strconv.Atoi(a)
+		k, _ := strconv.Atoi(b)
+		if 1 <= i && i < k && k <= v.most {
+			v.two = [2]int{i, k}
+		}
+	}
+	v.dots = nil
+	for side := range 2 {
+		a, b := v.scores(side, 0), v.scores(side, 1)
+		for run := range v.of.runs {
+			if !math.IsNaN(a[run]) && !math.IsNaN(b[run]) {
+				v.dots = append(v.dots, pairDot{run, side, [2]float64{a[run], b[run]}})
+			}
+		}
+	}
+}
+
+// scores are those of one of the two canaries of a side.
+func (v *CanaryPair) scores(side, which int) []float64 {
+	return v.of.canaries[side*v.of.inside+v.two[which]-1].scores
+}
+
+// events are how many runs of a side have no, one and both canaries in the event.
+func (v *CanaryPair) events(side int) (of [3]int) {
+	for _, d := range v.dots {
+		if d.side == side {
+			of[v.in(d)]++
+		}
+	}
+	return of
+}
+
+// in is how many of its canaries are in the event.
+func (v *CanaryPair) in(d pairDot) int {
+	n := 0
+	for _, x := range d.at {
+		if x > v.of.threshold {
+			n++
+		}
+	}
+	return n
+}
+
+func (v *CanaryPair) Words() string {
+	in, out := v.events(0), v.events(1)
+	say := func(of [3]int, who string) string {
+		n := of[0] + of[1] + of[2]
+		return fmt.Sprintf("both %s were in the event in %s of %s runs, one of them in %s", who, Grouped(of[2]), Grouped(n), Grouped(of[1]))
+	}
+	return fmt.Sprintf("Canaries %d and %d of each of the first %s exploration runs, a dot a run and side. With a score above %s a canary is in the event: %s; %s. On these runs threshold and stakes were chosen; no certificate.",
+		v.two[0], v.two[1], Grouped(v.of.runs), Short(v.of.threshold), say(in, "inside"), say(out, "fresh ones"))
+}
+
+func (v *CanaryPair) Name(i int) string {
+	return fmt.Sprintf("%d %d", v.dots[i].side, v.dots[i].run)
+}
+
+func (v *CanaryPair) Reading(i int) string {
+	d := v.dots[i]
+	return fmt.Sprintf("run %d, %s: %d scores %s and %d scores %s; %s", d.run+1, sideWords[d.side], v.two[0], Short(d.at[0]), v.two[1], Short(d.at[1]),
+		[]string{"neither is in the event", "one is in the event", "both are in the event"}[v.in(d)])
+}
+
+func (v *CanaryPair) Facts(fig Figures) Table {
+	t := Table{Title: "Scores of two canaries, run by run", Head: []string{"run", "side", fmt.Sprintf("canary %d", v.two[0]), fmt.Sprintf("canary %d", v.two[1]), "in the event"}}
+	for _, d := range v.dots {
+		t.Rows = append(t.Rows, []string{fmt.Sprint(d.run + 1), sideWords[d.side], fig.of(d.at[0]), fig.of(d.at[1]), fmt.Sprint(v.in(d))})
+	}
+	return t
+}
+
+// scales are alike for both canaries, whatever the pair, so that pairs can be
+// compared.
+func (v *CanaryPair) scales() (x, y Scale) {
+	all := []float64{v.of.threshold}
+	for _, c := range v.of.canaries {
+		all = append(all, c.scores...)
+	}
+	s := spanOf(all...)
+	return s, s
+}
+
+func (v *CanaryPair) Place(i int) (px, py float64) {
+	x, y := v.scales()
+	x.From, x.To, y.From, y.To = 0, 1, 1, 0
+	return x.At(v.dots[i].at[0]), y.At(v.dots[i].at[1])
+}
+
+func (v *CanaryPair) Layout(f Frame) *Scene {
+	s := f.scene(0)
+	keys := append(sideKeys(fmt.Sprintf("inside %d and %d", v.two[0], v.two[1]), fmt.Sprintf("fresh %d and %d", v.two[0], v.two[1])),
+		key{words: "threshold (dashed)", paint: Ink(Event), form: keyDash}, key{words: "both in the event", paint: Ink(Region), form: keyRegion})
+	top := s.legend(keys, 4) + 22
+	height := min(480, max(260, f.Width*0.85))
+	s.Height = top + height + 44
+	wholeX, wholeY := v.scales()
+	x, y, box := s.plane(f, wholeX, wholeY, top, height, Short)
+	cutX, cutY := x.At(v.of.threshold), y.At(v.of.threshold)
+	event := intersect(Rect{cutX, box.Y - 1e6, 1e7, cutY - box.Y + 1e6}, box)
+	if event.W > 0 && event.H > 0 {
+		s.rect(event, Ink(Region), box)
+		s.hatch(event, Ink(Hatch).At(0.35), box)
+	}
+	s.grid(x, box, fmt.Sprintf("score of canary %d", v.two[0]), fmt.Sprintf("score of canary %d", v.two[1]))
+	s.dash([]Point{{cutX, box.Bottom()}, {cutX, box.Y}}, 1.5, Ink(Event), box)
+	s.dash([]Point{{box.X, cutY}, {box.Right(), cutY}}, 1.5, Ink(Event), box)
+	clip := around(box, 4)
+	var points [2][]Point
+	for _, d := range v.dots {
+		p := Point{x.At(d.at[0]), y.At(d.at[1])}
+		points[d.side] = append(points[d.side], p)
+		s.Items = append(s.Items, Item{Box: Rect{p.X - 9, p.Y - 9, 18, 18}, Mark: intersect(Rect{p.X - 7, p.Y - 7, 14, 14}, clip)})
+	}
+	for side := range points {
+		paint, form := sideMark(side)
+		s.add(Shape{Kind: Dots, Points: points[side], Radius: 4, Form: form, Paint: paint.At(0.8), Clip: clip})
+	}
+	return s
 }

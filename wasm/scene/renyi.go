@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Renyi shows lower bounds on the Rényi divergence against its order, and what the
@@ -19,11 +20,8 @@ func NewRenyi(c *pair.RenyiCurve) *Renyi {
 	if c == nil || len(c.Points) == 0 {
 		return nil
 	}
-	return &Renyi{RenyiCurve: *c}
+	return &Renyi{still{id: "renyi", title: "Rényi divergence by order"}, *c}
 }
-
-func (v *Renyi) ID() string    { return "renyi" }
-func (v *Renyi) Title() string { return "Rényi divergence by order" }
 
 // allowed is what the claim allows at an order: anything beyond its ends.
 func (v *Renyi) allowed(alpha float64) float64 {
@@ -40,12 +38,12 @@ func (v *Renyi) allowed(alpha float64) float64 {
 }
 
 // most is the largest bound, and over how many bounds exceed the claim.
-func (v *Renyi) most() (most pair.RenyiFinding, over int) {
+func (v *Renyi) most() (most report.Row, over int) {
 	for i, p := range v.Points {
-		if i == 0 || p.Lower > most.Lower {
+		if i == 0 || *p.LowerBound > *most.LowerBound {
 			most = p
 		}
-		if p.Lower > v.allowed(p.Alpha) {
+		if *p.LowerBound > v.allowed(p.Alpha) {
 			over++
 		}
 	}
@@ -54,7 +52,7 @@ func (v *Renyi) most() (most pair.RenyiFinding, over int) {
 
 func (v *Renyi) Words() string {
 	most, over := v.most()
-	words := fmt.Sprintf("The largest bound: Rényi divergence ≥ %s at alpha = %s. All %s bounds hold together with %s confidence.", ShortDown(most.Lower), Short(most.Alpha), Grouped(len(v.Points)), v.Confidence)
+	words := fmt.Sprintf("The largest bound: Rényi divergence ≥ %s at alpha = %s. All %s bounds hold together with %s confidence.", ShortDown(*most.LowerBound), Short(most.Alpha), Grouped(len(v.Points)), v.Confidence)
 	switch {
 	case len(v.Claimed) == 0:
 		return words
@@ -66,7 +64,7 @@ func (v *Renyi) Words() string {
 
 func (v *Renyi) Reading(i int) string {
 	p := v.Points[i]
-	words := fmt.Sprintf("alpha = %s: divergence ≥ %s", Short(p.Alpha), ShortDown(p.Lower))
+	words := fmt.Sprintf("alpha = %s: divergence ≥ %s", Short(p.Alpha), ShortDown(*p.LowerBound))
 	if a := v.allowed(p.Alpha); !math.IsInf(a, 1) {
 		words += ", the claim allows " + Short(a)
 	}
@@ -79,9 +77,9 @@ func (v *Renyi) Facts(fig Figures) Table {
 		t.Head = append(t.Head, "claim allows", "refutes")
 	}
 	for _, p := range v.Points {
-		row := []string{fig.of(p.Alpha), fig.down(p.Lower)}
+		row := []string{fig.of(p.Alpha), fig.down(*p.LowerBound)}
 		if len(v.Claimed) > 0 {
-			row = append(row, fig.of(v.allowed(p.Alpha)), yesNo(p.Lower > v.allowed(p.Alpha)))
+			row = append(row, fig.of(v.allowed(p.Alpha)), yesNo(*p.LowerBound > v.allowed(p.Alpha)))
 		}
 		t.Rows = append(t.Rows, row)
 	}
@@ -104,8 +102,8 @@ func (v *Renyi) Layout(f Frame) *Scene {
 	}
 	// A claim far above the bounds is cut off, so that the bounds can be seen.
 	end := claim * 1.08
-	if most.Lower > 0 {
-		end = max(most.Lower*1.12, min(end, most.Lower*2.5))
+	if *most.LowerBound > 0 {
+		end = max(*most.LowerBound*1.12, min(end, *most.LowerBound*2.5))
 	}
 	if !(end > 0) {
 		end = 1
@@ -122,7 +120,7 @@ func (v *Renyi) Layout(f Frame) *Scene {
 		level := 0.0
 		for _, p := range v.Points {
 			if p.Alpha <= alpha {
-				level = max(level, p.Lower)
+				level = max(level, *p.LowerBound)
 			}
 		}
 		return level
@@ -131,9 +129,9 @@ func (v *Renyi) Layout(f Frame) *Scene {
 		if i > 0 {
 			stairs = append(stairs, Point{x.At(p.Alpha), y.At(held)})
 		}
-		held = max(held, p.Lower)
+		held = max(held, *p.LowerBound)
 		stairs = append(stairs, Point{x.At(p.Alpha), y.At(held)})
-		dots = append(dots, Point{x.At(p.Alpha), y.At(p.Lower)})
+		dots = append(dots, Point{x.At(p.Alpha), y.At(*p.LowerBound)})
 	}
 	stairs = append(stairs, Point{x.At(last), y.At(held)})
 	if over > 0 {

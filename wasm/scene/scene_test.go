@@ -2,8 +2,6 @@ package scene
 
 import (
 	"encoding/json"
-	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/pair"
 	"math"
 	"os"
 	"os/exec"
@@ -12,6 +10,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
 )
 
 // TestPure: pictures are laid out without a browser and without the drawing
@@ -44,7 +46,7 @@ func reports(t *testing.T) map[string]pair.Report {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, _, err := pair.ParseReport(data)
+		r, err := pair.ParseReport(data)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -257,7 +259,7 @@ func TestViewer(t *testing.T) {
 		t.Error("a run's beginning takes the picture away")
 	}
 	r := all["histogram.json"]
-	data, err := json.Marshal(pair.Progress{Phase: pair.Certifying, Live: &pair.Live{Chart: r.Evidence.Chart, Claim: r.Claim, Direction: pair.FirstOverSecond, Rows: 1000, Samples: 5000}})
+	data, err := json.Marshal(pair.Progress{Phase: pair.Certifying, Live: &pair.Live{Chart: r.Evidence.Chart, Claim: r.Claim, Direction: report.FirstOverSecond, Rows: 1000, Samples: 5000}})
 	if err != nil {
 		t.Fatal(err)
 	}

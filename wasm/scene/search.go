@@ -1,6 +1,7 @@
 package scene
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -12,6 +13,7 @@ import (
 // Search shows the pairs that were tried, what the finder's model expected of each,
 // what it showed, and how its datasets differ.
 type Search struct {
+	still
 	trials   []pair.TrialNote // as shown
 	tried    []pair.TrialNote // as tried
 	sorted   bool             // by value
@@ -30,16 +32,14 @@ func NewSearch(trials []pair.TrialNote, quantity string, claimed float64) *Searc
 	if len(trials) == 0 {
 		return nil
 	}
-	v := &Search{tried: trials, trials: trials, quantity: quantity, claimed: claimed}
-	for i, t := range trials {
+	base := still{"search", "Search", true, false, "Pairs", []Choice{{"tried", "as they were tried"}, {"value", "by what they showed"}}}
+	v := &Search{still: base, tried: trials, trials: trials, quantity: quantity, claimed: claimed}
+	for _, t := range trials {
 		if !slices.Contains(v.learners, t.Learner) {
 			v.learners = append(v.learners, t.Learner)
 		}
 		v.modelled = v.modelled || t.Predicted != nil
 		n := max(len(t.Pair.First.Values), len(t.Pair.Second.Values))
-		if i == 0 {
-			v.rows = n
-		}
 		v.rows = max(v.rows, n)
 		if t.Pair.First.Columns > 1 || t.Pair.Second.Columns > 1 {
 			v.rows = mostPictured + 1
@@ -66,27 +66,11 @@ func difference(t pair.TrialNote, k int) float64 {
 	return at(t.Pair.First) - at(t.Pair.Second)
 }
 
-func (v *Search) ID() string         { return "search" }
-func (v *Search) Title() string      { return "Search" }
-func (v *Search) Zooms() (x, y bool) { return true, false }
-
-func (v *Search) Choices() (string, []Choice) {
-	return "Pairs", []Choice{{"tried", "as they were tried"}, {"value", "by what they showed"}}
-}
-
 func (v *Search) Choose(id string) {
 	v.trials, v.sorted = v.tried, id == "value"
 	if v.sorted {
 		v.trials = slices.Clone(v.tried)
-		slices.SortStableFunc(v.trials, func(a, b pair.TrialNote) int {
-			switch {
-			case a.Value > b.Value:
-				return -1
-			case a.Value < b.Value:
-				return 1
-			}
-			return 0
-		})
+		slices.SortStableFunc(v.trials, func(a, b pair.TrialNote) int { return cmp.Compare(b.Value, a.Value) })
 	}
 }
 
@@ -112,7 +96,7 @@ func (v *Search) Reading(i int) string {
 	if t.Pair.Label != "" {
 		words += ", " + t.Pair.Label
 	}
-	words += ": " + v.value(t)
+	words += ": " + shown(t, v.quantity)
 	if e := t.Predicted; e != nil {
 		words += fmt.Sprintf("; expected %s, one standard deviation either way %s to %s", valueWords(e.Middle), valueWords(e.Low), upTo(e))
 	}
@@ -125,11 +109,11 @@ func (v *Search) Reading(i int) string {
 	return words
 }
 
-func (v *Search) value(t pair.TrialNote) string {
+func shown(t pair.TrialNote, quantity string) string {
 	if t.Value < audit.Silence {
 		return "showed nothing"
 	}
-	return v.quantity + " " + valueWords(t.Value)
+	return quantity + " " + valueWords(t.Value)
 }
 
 // valueWords are a trial's value to about four figures.
@@ -192,10 +176,7 @@ func (v *Search) Layout(f Frame) *Scene {
 	}
 	top := s.legend(items, 4) + 22
 	const height, gap, foot = 220, 34, 42
-	cell := 0.0
-	if v.rows > 0 {
-		cell = min(16, max(7, 240/float64(v.rows)))
-	}
+	cell := choose(v.rows > 0, min(16, max(7, 240/float64(v.rows))), 0.0)
 	below := cell * float64(v.rows)
 	if below > 0 {
 		below += gap

@@ -17,6 +17,7 @@ import (
 // The upright axis is that of the model's scores; its words are the values that the
 // scores stand for.
 type Surrogate struct {
+	still
 	model    audit.SurrogateModel
 	trials   []pair.TrialNote // that the model was fitted to
 	knots    []knot
@@ -35,7 +36,7 @@ func NewSurrogate(m *audit.SurrogateModel, trials []pair.TrialNote, quantity str
 	if m == nil || len(m.Trials) == 0 || len(m.Scores) != len(m.Trials) || !finite(m.Scores) {
 		return nil
 	}
-	v := &Surrogate{model: *m, quantity: quantity, claimed: claimed}
+	v := &Surrogate{still: still{id: "surrogate", title: "Surrogate", across: true, up: true, label: "Along"}, model: *m, quantity: quantity, claimed: claimed}
 	for i, t := range m.Trials {
 		if t < 0 || t >= len(trials) {
 			return nil
@@ -48,6 +49,7 @@ func NewSurrogate(m *audit.SurrogateModel, trials []pair.TrialNote, quantity str
 	v.model.Slices = nil
 	for _, s := range m.Slices {
 		if soundSlice(s, len(m.Trials)) {
+			v.choices = append(v.choices, Choice{strconv.Itoa(len(v.model.Slices)), s.Parameter})
 			v.model.Slices = append(v.model.Slices, s)
 		}
 	}
@@ -80,18 +82,6 @@ func soundSlice(s audit.SurrogateSlice, trials int) bool {
 		}
 	}
 	return slices.Min(s.SD) >= 0
-}
-
-func (v *Surrogate) ID() string         { return "surrogate" }
-func (v *Surrogate) Title() string      { return "Surrogate" }
-func (v *Surrogate) Zooms() (x, y bool) { return true, true }
-
-func (v *Surrogate) Choices() (string, []Choice) {
-	var out []Choice
-	for i, s := range v.model.Slices {
-		out = append(out, Choice{strconv.Itoa(i), s.Parameter})
-	}
-	return "Along", out
 }
 
 func (v *Surrogate) Choose(id string) {
@@ -151,7 +141,10 @@ func (v *Surrogate) loudest() knot { return v.knots[len(v.knots)-1] }
 
 // words are the value at a score; "above ..." beyond the loudest trial.
 func (v *Surrogate) words(score float64) string {
-	words := valueWords(v.value(score))
+	return v.beyond(score, valueWords(v.value(score)))
+}
+
+func (v *Surrogate) beyond(score float64, words string) string {
 	switch {
 	case score > v.loudest().score:
 		return "above " + words
@@ -181,7 +174,7 @@ func (v *Surrogate) Reading(i int) string {
 	p, k := v.item(i)
 	if k >= 0 {
 		t := v.trials[k]
-		words := fmt.Sprintf("pair %d at %s: %s, a correlation of %s with the slice there", t.Trial+1, Short(round(v.slice.At[k], 4)), v.shown(t), Short(round(v.slice.Near[k], 2)))
+		words := fmt.Sprintf("pair %d at %s: %s, a correlation of %s with the slice there", t.Trial+1, Short(round(v.slice.At[k], 4)), shown(t, v.quantity), Short(round(v.slice.Near[k], 2)))
 		if t.Chosen {
 			words += "; chosen"
 		}
@@ -191,25 +184,9 @@ func (v *Surrogate) Reading(i int) string {
 	return fmt.Sprintf("%s %s: expected %s %s; ± 1 standard deviation %s to %s; ± 2 %s to %s", v.slice.Parameter, Short(round(v.slice.Positions[p], 4)), v.quantity, v.words(m), v.words(m-d), v.words(m+d), v.words(m-2*d), v.words(m+2*d))
 }
 
-func (v *Surrogate) shown(t pair.TrialNote) string {
-	if t.Value < audit.Silence {
-		return "showed nothing"
-	}
-	return v.quantity + " " + valueWords(t.Value)
-}
-
 func (v *Surrogate) Facts(fig Figures) Table {
 	f := Table{Title: "The model along: " + v.slice.Parameter, Head: []string{"what", "at", "value", "less 1 sd", "plus 1 sd", "less 2 sd", "plus 2 sd", "score", "sd of score", "correlation"}}
-	cell := func(score float64) string {
-		words := fig.of(v.value(score))
-		if score > v.loudest().score {
-			return "above " + words
-		}
-		if score < v.knots[0].score {
-			return "below " + words
-		}
-		return words
-	}
+	cell := func(score float64) string { return v.beyond(score, fig.of(v.value(score))) }
 	for i, x := range v.slice.Positions {
 		m, d := v.slice.Mean[i], v.slice.SD[i]
 		f.Rows = append(f.Rows, []string{"expected", fig.of(x), cell(m), cell(m - d), cell(m + d), cell(m - 2*d), cell(m + 2*d), fig.of(m), fig.of(d), ""})

@@ -205,10 +205,7 @@ func (p *svgPainter) shape(s Shape) {
 	case Strip:
 		p.path(p.filled(s.Paint), strip(s.Points, s.Clip))
 	case Stroke, Segments:
-		step := 1
-		if s.Kind == Segments {
-			step = 2
-		}
+		step := choose(s.Kind == Segments, 2, 1)
 		at := p.stroked(s.Paint, s.Width)
 		if s.Dash {
 			at["stroke-dasharray"] = fmt.Sprintf("%d %d", dashOn, dashOff)

@@ -8,12 +8,14 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Tradeoff shows a test's false negative rate against its false positive rate,
 // the band of both, and the curve below which no test of a mechanism that keeps
 // the claim lies.
 type Tradeoff struct {
+	still
 	points   []bounds.TradeoffPoint // from (0, 1) to (1, 0)
 	claimed  [][2]float64           // a polyline
 	words    string                 // of the claim
@@ -28,7 +30,7 @@ func NewTradeoff(c *pair.TradeoffCurve, claim audit.Claim) *Tradeoff {
 	if c == nil || len(c.Points) == 0 {
 		return nil
 	}
-	t := &Tradeoff{points: c.Points, claimed: c.Claimed, words: c.ClaimWords, level: c.Confidence, reversed: c.Direction == pair.SecondOverFirst}
+	t := &Tradeoff{still: still{"tradeoff", "Trade-off", true, true, "Axes", linearOrLog}, points: c.Points, claimed: c.Claimed, words: c.ClaimWords, level: c.Confidence, reversed: c.Direction == report.SecondOverFirst}
 	if len(t.claimed) == 0 {
 		t.claimed, t.implied = renyiTradeoff(claim), true
 	}
@@ -105,16 +107,7 @@ func binaryRenyi(alpha, p, q float64) float64 {
 	return (a + math.Log1p(math.Exp(b-a))) / (alpha - 1)
 }
 
-func (t *Tradeoff) ID() string    { return "tradeoff" }
-func (t *Tradeoff) Title() string { return "Trade-off" }
-
-func (t *Tradeoff) Choices() (string, []Choice) {
-	return "Axes", []Choice{{"linear", "linear"}, {"log", "logarithmic"}}
-}
-
 func (t *Tradeoff) Choose(id string) { t.log = id == "log" }
-
-func (t *Tradeoff) Zooms() (x, y bool) { return true, true }
 
 // claimedAt is the claimed curve's height, 0 where nothing is claimed.
 func (t *Tradeoff) claimedAt(x float64) float64 {
@@ -155,10 +148,7 @@ func (t *Tradeoff) Refuting() int {
 }
 
 func (t *Tradeoff) Words() string {
-	from := "first"
-	if !t.reversed {
-		from = "second"
-	}
+	from := choose(t.reversed, "first", "second")
 	words := fmt.Sprintf("How well the test that was found tells the two datasets apart, with its %s band. A false positive is an output on the %s dataset taken for one on the other. ", t.level, from)
 	i := t.Refuting()
 	switch {
@@ -175,8 +165,6 @@ func (t *Tradeoff) Words() string {
 	}
 	return words
 }
-
-func (t *Tradeoff) Name(i int) string { return fmt.Sprint(i) }
 
 func (t *Tradeoff) Reading(i int) string {
 	p := t.points[i]
@@ -260,10 +248,7 @@ func (t *Tradeoff) Layout(f Frame) *Scene {
 	if refuting >= 0 {
 		items = append(items, key{words: "refuted (barred)", paint: Ink(Bad), form: keyBarred}, key{words: "refutes by the most", paint: Ink(Bad), form: keyDot, mark: Diamond})
 	}
-	words := Short
-	if t.log {
-		words = Power
-	}
+	words := choose(t.log, Power, Short)
 	x, y, box := s.curves(f, items, t.axis(), t.axis(), min(460, max(260, f.Width*0.7)), [2]string{"false positive rate", "false negative rate"}, [2]func(float64) string{words, words})
 	clip := around(box, 5)
 	t.band(s, x, y, box)
@@ -302,17 +287,11 @@ func (t *Tradeoff) Layout(f Frame) *Scene {
 // steps of the rates' logarithms, in either corner.
 func curved(line [][2]float64, x, y Scale, bend bool) []Point {
 	reach := 1 - math.Log(min(x.Lo, y.Lo, 0.1))
-	most := 96
-	if len(line) > 40 {
-		most = 16
-	}
+	most := choose(len(line) > 40, 16, 96)
 	ease := func(f float64) float64 { return math.Expm1(2*reach*f) / math.Expm1(reach) / 2 }
 	var out []Point
 	for i, b := range line {
-		parts := 1
-		if bend && i > 0 {
-			parts = most
-		}
+		parts := choose(bend && i > 0, most, 1)
 		a := b
 		if i > 0 {
 			a = line[i-1]

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
 )
 
 // Viewer is what is shown, and what the hand does with it. Its zero value shows
@@ -69,7 +69,7 @@ func Views(in Input) []View {
 	if p := in.Progress; p != nil {
 		if l := p.Live; l != nil {
 			words := fmt.Sprintf("So far, %s of %s outputs a side.", Grouped(l.Rows), Grouped(l.Samples))
-			if d := NewDivergence(l.Chart, l.Claim, l.Direction == pair.SecondOverFirst, words); d != nil {
+			if d := NewDivergence(l.Chart, l.Claim, l.Direction == report.SecondOverFirst, words); d != nil {
 				out = append(out, d)
 			}
 		}
@@ -81,13 +81,13 @@ func Views(in Input) []View {
 		out = append(out, canaryViews(in.Canary)...)
 	}
 	if r := in.Report; r != nil {
-		quantity, reversed := "value", false
+		quantity := "value"
 		var final *float64
-		if len(r.Results) > 0 {
-			quantity, reversed, final = r.Results[0].Quantity, r.Results[0].Direction == pair.SecondOverFirst, r.Results[0].LowerBound
+		if row := report.Report(r.head).Deciding(); row != nil {
+			quantity, final = row.Quantity, row.LowerBound
 		}
 		if e := r.Evidence; e != nil {
-			if d := NewDivergence(e.Chart, r.Claim, reversed, ""); d != nil {
+			if d := NewDivergence(e.Chart, r.Claim, r.Reversed(), ""); d != nil {
 				out = append(out, d)
 			}
 		}
@@ -106,8 +106,6 @@ func Views(in Input) []View {
 	}
 	return out
 }
-
-// pair.SecondOverFirst is pair.SecondOverFirst.
 
 // View is what is shown, nil where there is nothing.
 func (v *Viewer) View() View {

@@ -36,9 +36,7 @@ func main() {
 		return shell.Call("measure", words, size).Float()
 	})
 	// Never released: the document ends with the program.
-	shell.Call("listen", js.FuncOf(func(_ js.Value, args []js.Value) any {
-		return p.hear(args)
-	}))
+	shell.Call("listen", js.FuncOf(func(_ js.Value, args []js.Value) any { return p.hear(args) }))
 	if p.webgl {
 		// The modes that replace this one go on ticking between pictures.
 		//lint:ignore SA1019 nothing runs while the picture stands still
@@ -192,8 +190,7 @@ func (p *program) facts() {
 		Table                            *scene.Table
 	}{Views: p.viewer.Views(), Chosen: p.viewer.Chosen()}
 	if x := p.viewer.View(); x != nil {
-		table := x.Facts(scene.Rounded)
-		said.View, said.Words, said.Table = x.ID(), x.Words(), &table
+		said.View, said.Words, said.Table = x.ID(), x.Words(), new(x.Facts(scene.Rounded))
 		said.ChoiceLabel, said.Choices = x.Choices()
 	}
 	p.json("facts", said)

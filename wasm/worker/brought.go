@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms/user"
 	"github.com/dpscope/dpscope/mechanisms/user/module"
 	"github.com/dpscope/dpscope/stream"
@@ -29,15 +30,10 @@ type broughtRequest struct {
 	Name     string            `json:"name"`
 	Code     string            `json:"code,omitempty"`   // of a function
 	Module   []byte            `json:"module,omitempty"` // a WebAssembly module
-	Domain   string            `json:"domain,omitempty"`
-	Rows     string            `json:"rows,omitempty"`
 	Relation audit.Relation    `json:"relation,omitempty"`
-	Integer  bool              `json:"integer,omitempty"`
-	Reach    float64           `json:"reach,omitempty"`
 	Output   audit.ColumnKind  `json:"output,omitempty"` // kind of all columns; default real
-	// Of a report that is replayed.
-	Kinds  map[string]audit.ColumnKind `json:"kinds,omitempty"` // of columns by name
-	SHA256 string                      `json:"sha256,omitempty"`
+	SHA256   string            `json:"sha256,omitempty"` // of a report that is replayed, as are kinds
+	pair.Surroundings
 }
 
 // question asks the sandbox for n outputs. The first one brings the module, where
@@ -81,7 +77,7 @@ func addBrought(cat audit.Catalogue, request string, ask sandbox, tried bool) au
 }
 
 func broughtSpec(r broughtRequest, ask sandbox, tried bool) (audit.MechanismSpec, error) {
-	space, err := audit.ParseSpace(r.Domain, r.Rows, r.Relation, r.Integer, r.Reach)
+	space, err := r.Space(r.Relation)
 	if err != nil {
 		var in *audit.InputError
 		if errors.As(err, &in) {

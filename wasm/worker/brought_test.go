@@ -25,7 +25,7 @@ func noisyCount(q question, _ time.Duration) (answered, bool) {
 // A mechanism from the sandbox is one of the catalogue; every worker sees the
 // same one, though only the coordinator tries it.
 func TestBrought(t *testing.T) {
-	request := mustJSON(broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Code: "code", Domain: "0:1", Rows: "0:3"})
+	request := mustJSON(broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Code: "code", Surroundings: pair.Surroundings{Domain: "0:1", Rows: "0:3"}})
 	for _, tried := range []bool{false, true} {
 		cat := addBrought(audit.Catalogue{}, request, noisyCount, tried)
 		spec, err := cat.Mechanism("javascript")
@@ -102,12 +102,12 @@ func TestBroughtRefuses(t *testing.T) {
 		"too few":       {script, fixed(answered{width: 1, rows: []float64{}}, true), "giving 1 outputs of 1 numbers, 0 in all"},
 		"no width":      {script, fixed(answered{rows: []float64{1}}, true), "of 0 numbers"},
 		"wide":          {script, fixed(answered{width: 1001}, true), "must be in [1, 1000]"},
-		"domain":        {broughtRequest{Kind: audit.BroughtScript, Domain: "1"}, noisyCount, "domain is"},
+		"domain":        {broughtRequest{Kind: audit.BroughtScript, Surroundings: pair.Surroundings{Domain: "1"}}, noisyCount, "domain is"},
 		"large":         {broughtRequest{Kind: audit.BroughtModule, Name: "m.wasm", Module: []byte("\x00asm\x01\x00\x00\x00\x0a\x0a\x01\x08\x01\xff\xff\xff\xff\x0f\x7f\x0b")}, noisyCount, "4294967295 locals"},
 		"kind":          {broughtRequest{Kind: audit.BroughtCommand}, noisyCount, "kind is"},
 		"no module":     {broughtRequest{Kind: audit.BroughtModule, Name: "m.wasm", Module: []byte("text")}, noisyCount, "m.wasm is of another format"},
 		"output":        {broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Output: audit.Mixed}, noisyCount, "real or symbol"},
-		"other column":  {broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Kinds: map[string]audit.ColumnKind{"c2": audit.Real}}, noisyCount, "1, of which 0 are there, must be of c1 to c1"},
+		"other column":  {broughtRequest{Kind: audit.BroughtScript, Name: "mechanism.js", Surroundings: pair.Surroundings{Kinds: map[string]audit.ColumnKind{"c2": audit.Real}}}, noisyCount, "1, of which 0 are there, must be of c1 to c1"},
 		"another":       {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count, SHA256: "00"}, noisyCount, "another one, with SHA-256 ec735161"},
 		"module faults": {broughtRequest{Kind: audit.BroughtModule, Name: "count.wasm", Module: count}, fixed(answered{fault: "sample is ended by a trap"}, true), "count.wasm is at fault: sample is ended by a trap, must be a module"},
 		"another width": {script, func(q question, _ time.Duration) (answered, bool) {

@@ -171,7 +171,7 @@ func (s *calibrating) now(end bool) calibrated {
 	if end {
 		r := s.plan.Judge(rows, nil)
 		rows = r.Rows
-		out.CLI = calibrationCommand(s.plan)
+		out.CLI = s.plan.Command()
 		var above []string
 		for _, row := range rows {
 			if row.Above {
@@ -202,21 +202,4 @@ func judgement(beta string, above []string) string {
 		words = fmt.Sprintf("Significantly above %s: %s.", beta, strings.Join(above, ", "))
 	}
 	return fmt.Sprintf("%s The exact binomial tests of the rates accuse a tool that keeps its error with probability %g at most.", words, calibration.JudgeError)
-}
-
-// calibrationCommand is the command that counts the same.
-func calibrationCommand(p calibration.Plan) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "go run github.com/dpscope/dpscope/bench calibration -learners %s", strings.Join(p.Learners, ","))
-	if len(p.Mechanisms) > 0 {
-		fmt.Fprintf(&b, " -mechanisms %s", strings.Join(p.Mechanisms, ","))
-	}
-	if p.Only != "" {
-		fmt.Fprintf(&b, " -only %s", p.Only)
-	}
-	fmt.Fprintf(&b, " -runs %d -samples %d -explore %d -trials %d -beta %v -seed %d", p.Runs, p.Samples, p.Explore, p.Trials, p.Beta, p.Seed)
-	if p.Anytime {
-		b.WriteString(" -anytime")
-	}
-	return b.String()
 }

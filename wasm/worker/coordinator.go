@@ -127,12 +127,8 @@ func (c *coordinator) handle(m message) {
 		c.begin(m, c.verify)
 	case msgCalibrate:
 		c.begin(m, c.calibrate)
-	case msgOpenCanaries:
-		go c.answer(m, c.openCanaries)
 	case msgCanaries:
 		c.begin(m, c.canaries)
-	case msgVerifyCanaries:
-		c.begin(m, c.verifyCanaries)
 	case msgSamples:
 		if c.own != nil {
 			c.begin(m, c.own.inspect)

@@ -25,8 +25,8 @@ func TestWorkerDies(t *testing.T) {
 		p.port.post(message{Type: msgLost, Worker: 1, Reason: "ended by the test"})
 		p.attach(1, cat)
 		got := reportIn(t, read[reported](p, <-answer, msgReport))
-		if *got.Results[0].Counts != *want.Results[0].Counts {
-			t.Errorf("counts %+v, want %+v", got.Results[0].Counts, want.Results[0].Counts)
+		if *got.Deciding().Counts != *want.Deciding().Counts {
+			t.Errorf("counts %+v, want %+v", got.Deciding().Counts, want.Deciding().Counts)
 		}
 		if !hasWarning(got, "ended by the test") || len(p.replaced) > 0 {
 			t.Errorf("warnings %q, replaced %v", got.Warnings, p.replaced)
@@ -45,8 +45,8 @@ func TestWorkerHangs(t *testing.T) {
 		p.attach(7, cat)
 		start := time.Now()
 		got := reportIn(t, answerTo[reported](p, msgRun, plan, msgReport))
-		if *got.Results[0].Counts != *want.Results[0].Counts || !hasWarning(got, "worker 0") {
-			t.Errorf("counts %+v, want %+v; warnings %q", got.Results[0].Counts, want.Results[0].Counts, got.Warnings)
+		if *got.Deciding().Counts != *want.Deciding().Counts || !hasWarning(got, "worker 0") {
+			t.Errorf("counts %+v, want %+v; warnings %q", got.Deciding().Counts, want.Deciding().Counts, got.Warnings)
 		}
 		if took := time.Since(start); took < hangAfter || took > hangAfter+2*hangAfter/hangTicks {
 			t.Errorf("the hang was found after %v, want %v", took, hangAfter)

@@ -9,10 +9,12 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -162,13 +164,19 @@ func read[T any](p *fakePage, m message, want string) T {
 	return v
 }
 
-func reportIn(t *testing.T, r reported) pair.Report {
+func reportIn(t *testing.T, r reported) pair.Report { return readIn[pair.Report](t, r) }
+
+// readIn is the report of an answer, of the kind R.
+func readIn[R report.View](t *testing.T, r reported) R {
 	t.Helper()
-	out, _, err := pair.ParseReport(r.Report)
+	v, err := core.ParseReport(r.Report)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	if text, _ := audit.Canonical(v); string(text) != r.Text {
+		t.Error("the text is not the report's canonical form")
+	}
+	return v.(R)
 }
 
 // slowBlock is how long the mechanism slow takes for one call, of the clock

@@ -46,11 +46,11 @@ func (p *pictured) report(text string) (scene.Input, error) {
 	if p.text == text && text != "" {
 		return p.in, nil
 	}
-	r, _, err := pair.ParseReport([]byte(text))
+	r, err := pair.ParseReport([]byte(text))
 	if err != nil {
 		return scene.Input{}, err
 	}
-	p.text, p.in = text, scene.Input{Report: (*scene.Report)(&r), Curves: pair.ReportCurves(r)}
+	p.text, p.in = text, scene.InputOf(r)
 	return p.in, nil
 }
 
@@ -116,8 +116,7 @@ func reportView(in scene.Input, name string) (scene.View, error) {
 		if n := max(len(r.Evidence.Chart.Edges), len(r.Evidence.Chart.Outcomes)) + 1; n > scene.MostBins {
 			return nil, fmt.Errorf("%s bins are too many to draw: %s at most", scene.Grouped(n), scene.Grouped(scene.MostBins))
 		}
-		reversed := len(r.Results) > 0 && r.Results[0].Direction == pair.SecondOverFirst
-		return some(scene.NewOutputs(r.Evidence.Chart, r.Claim, reversed)), nil
+		return some(scene.NewOutputs(r.Evidence.Chart, r.Claim, r.Reversed())), nil
 	case name == "tradeoff":
 		return some(scene.NewTradeoff(in.Curves.Tradeoff, r.Claim)), nil
 	case name == "renyi":

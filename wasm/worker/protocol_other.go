@@ -16,6 +16,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/typescript"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
 
@@ -25,21 +26,19 @@ import (
 // requests are what the page asks of the coordinator.
 var requests = []struct {
 	kind, name, doc string
-	sends           any // what json is the JSON of
+	sends           any // what json is the JSON of; anyReport: a report's
 	tells           any // of progress; nil: there is none
 	answer          string
 	also            map[string]string
 }{
 	{kind: msgCheck, name: "Check", doc: "What a plan means, before it runs.", sends: pair.Plan{}, answer: msgChecked},
 	{kind: msgRun, name: "Run", doc: "Audits. A stop answers with the partial report.", sends: pair.Plan{}, tells: pair.Progress{}, answer: msgReport},
-	{kind: msgOpen, name: "Open", doc: "Reads a report. json: a file's text, verbatim.", sends: pair.Report{}, answer: msgReport},
-	{kind: msgVerify, name: "Verify", doc: "Replays a report. json: its text. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew.",
-		sends: pair.Report{}, tells: pair.Progress{}, answer: msgVerified},
+	{kind: msgOpen, name: "Open", doc: "Reads a report of any kind. json: a file's text, verbatim.", sends: anyReport, answer: msgReport},
+	{kind: msgVerify, name: "Verify", doc: "Replays a report of any kind. One of samples, in that role, is replayed with the files that are there, after ReadProgress if they are read anew.",
+		sends: replayRequest{}, tells: replayProgress{}, answer: msgVerified},
 	{kind: msgAccount, name: "AskAccount", doc: "Accounts for a mechanism.", sends: accounting.Query{}, answer: msgAccounted},
 	{kind: msgCalibrate, name: "Calibrate", doc: "Measures the tool's own error rate. A stop answers with what it has counted.", sends: calibration.Plan{}, tells: calibrated{}, answer: msgCalibrated},
-	{kind: msgCanaries, name: "RunCanaries", doc: "Audits with canaries. json has one plan. A stop answers with the partial report.", sends: canaryRequest{}, tells: canaryProgress{}, answer: msgCanaried},
-	{kind: msgOpenCanaries, name: "OpenCanaries", doc: "Reads a report about canaries. json: its text.", sends: canary.Report{}, answer: msgCanaried},
-	{kind: msgVerifyCanaries, name: "VerifyCanaries", doc: "Replays a report about canaries. json has the report.", sends: canaryRequest{}, tells: canaryProgress{}, answer: msgVerified},
+	{kind: msgCanaries, name: "RunCanaries", doc: "Audits with canaries. json has one plan. A stop answers with the partial report.", sends: canaryRequest{}, tells: canaryProgress{}, answer: msgReport},
 	{kind: msgSamples, name: "ReadSamples", doc: "Reads the user's samples; without files: those that are there. Of the role of samples only.", sends: audit.Reading{}, tells: readProgress{}, answer: msgInspected,
 		also: map[string]string{"files": "File[]"}},
 	{kind: msgPicture, name: "AskPicture", doc: "Draws, during a run too.", sends: pictureRequest{}, answer: msgPictured},
@@ -55,12 +54,14 @@ var answers = []struct {
 	{msgVerified, "Verified", verified{}},
 	{msgAccounted, "Accounted", accountAnswer{}},
 	{msgCalibrated, "Calibrated", calibrated{}},
-	{msgCanaried, "Canaried", canaryReported{}},
 	{msgInspected, "InspectedAnswer", inspected{}},
 	{msgPictured, "Pictured", scene.Picture{}},
 }
 
-const portField = "MessagePort"
+const (
+	portField = "MessagePort"
+	anyReport = "AnyReport"
+)
 
 // others are the messages that are neither: to whom, and what they carry.
 var others = []typescript.Message{
@@ -120,8 +121,12 @@ func protocol(root string) string {
 	typeFor[calibrated](names, "CalibratedValue")
 	typeFor[calibration.Plan](names, "CalibrationPlan")
 	typeFor[rate](names, "FalseAlarms")
+	typeFor[report.Column](names, "TableColumn")
+	typeFor[report.Table](names, "BoundTable")
+	typeFor[report.Row](names, "BoundRow")
 	typeFor[scene.Picture](names, "PictureValue")
 	typeFor[audit.ParamValue](as, "number | string")
+	typeFor[report.Method](as, "string") // each kind of audit has its own
 	typeFor[scene.Node](as, "SVGNode")
 	typeFor[json.RawMessage](as, "unknown")
 
@@ -131,15 +136,15 @@ func protocol(root string) string {
 	w := typescript.Writer{Root: root, Main: "wasm/worker", Names: names, As: as,
 		Prefixes: map[string]string{"bounds": "Bounds", "core/canary": "Canary", "core/canary/source": "Canary", "core/onerun": "OneRun", "core/scores": "Scores"},
 		Fields: map[typescript.Field]any{
-			field(reported{}, "Report"):       pair.Report{},
-			field(canaryRequest{}, "Plan"):    canary.Plan{},
-			field(canaryRequest{}, "OneRun"):  onerun.Plan{},
-			field(canaryRequest{}, "Scores"):  scores.Plan{},
-			field(canaryReported{}, "Report"): "CanaryReport | OneRunReport | ScoresReport",
+			field(reported{}, "Report"):      anyReport,
+			field(canaryRequest{}, "Plan"):   canary.Plan{},
+			field(canaryRequest{}, "OneRun"): onerun.Plan{},
+			field(canaryRequest{}, "Scores"): scores.Plan{},
 		}}
-	w.Type(canary.Report{})
-	w.Type(onerun.Report{})
-	w.Type(scores.Report{})
+	var kinds []string
+	for _, v := range []any{pair.Report{}, canary.Report{}, onerun.Report{}, scores.Report{}} {
+		kinds = append(kinds, w.Type(v))
+	}
 	for _, v := range []any{ready{}, refusal{}, broughtRequest{}, scene.CanaryCourse{}, scene.Course{}} {
 		w.Type(v)
 	}
@@ -148,19 +153,22 @@ func protocol(root string) string {
 	b.WriteString(protocolHead)
 	var messages []typescript.Message
 	b.WriteString("/** What a request sends as JSON, tells on its way and answers. */\nexport interface Requests {\n")
-	kinds := map[string]string{}
+	carried := map[string]string{}
 	var to, from []string
 	for _, a := range answers {
-		kinds[a.kind] = w.Type(a.carries)
-		messages = append(messages, typescript.Message{Name: a.name, Type: a.kind, Doc: "Coordinator to page. json: " + kinds[a.kind] + ".", Carries: map[string]string{"id": "number", "json": "string"}})
+		carried[a.kind] = w.Type(a.carries)
+		messages = append(messages, typescript.Message{Name: a.name, Type: a.kind, Doc: "Coordinator to page. json: " + carried[a.kind] + ".", Carries: map[string]string{"id": "number", "json": "string"}})
 		from = append(from, a.name)
 	}
 	for _, r := range requests {
-		sends, tells := w.Type(r.sends), "never"
+		sends, tells := fmt.Sprint(r.sends), "never"
+		if sends != anyReport {
+			sends = w.Type(r.sends)
+		}
 		if r.tells != nil {
 			tells = w.Type(r.tells)
 		}
-		fmt.Fprintf(&b, "  %q: { sends: %s; tells: %s; answer: %s };\n", r.kind, sends, tells, kinds[r.answer])
+		fmt.Fprintf(&b, "  %q: { sends: %s; tells: %s; answer: %s };\n", r.kind, sends, tells, carried[r.answer])
 		carries := map[string]string{"id": "number", "json": "string"}
 		for name, of := range r.also {
 			carries[name] = of
@@ -170,6 +178,7 @@ func protocol(root string) string {
 	}
 	fmt.Fprintf(&b, "}\n\nexport type ToCoordinator = %s | Stop | Attach | Detach | Lost;\n", strings.Join(to, " | "))
 	fmt.Fprintf(&b, "export type FromCoordinator = %s | ReadyMessage | ProgressMessage | Refused | Replace | Dead;\n", strings.Join(from, " | "))
+	fmt.Fprintf(&b, "\n/** A report of any kind. */\nexport type %s = %s;\n", anyReport, strings.Join(kinds, " | "))
 	b.WriteString("\n/** An element of a picture: its name, attributes and children; or text. */\nexport type SVGNode = string | [name: string, attributes: Record<string, string> | null, ...children: SVGNode[]];\n\n// Messages.\n")
 	for _, m := range append(messages, others...) {
 		b.WriteString("\n" + m.Declaration())

@@ -136,7 +136,7 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 	if files == nil {
 		var columns []audit.Column
 		var err error
-		files, columns, err = d.read(ctx, m.ID, given, recorded.ReadingOptions(reading))
+		files, columns, err = d.read(ctx, m.ID, given, recorded.Options{Reading: reading})
 		if err != nil {
 			var names []string
 			for _, c := range columns {
@@ -151,11 +151,11 @@ func (d *samplesDesk) inspect(ctx context.Context, m message) (message, error) {
 	d.files, d.reading = files, reading
 	d.mu.Unlock()
 	out.describe(files)
-	samples, err := recorded.Pair(files, recorded.Choice{Dataset: reading.Dataset, Columns: reading.Outputs})
+	samples, err := recorded.Pair(files, reading)
 	if err != nil {
 		return problem(err)
 	}
-	spec := samples.Spec(recorded.ReadingOptions(reading))
+	spec := samples.Spec()
 	out.roles(samples)
 	out.Samples = &sampleFacts{Datasets: samples.Datasets, Rows: [2]int{samples.Rows(0), samples.Rows(1)}, Width: len(samples.Columns),
 		Notes: append([]string{}, samples.Notes...), Listing: audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}}.Listing().Mechanisms[0]}
@@ -378,7 +378,7 @@ func (d *samplesDesk) replay(ctx context.Context, id int, r pair.Report) (audit.
 	d.mu.Unlock()
 	if files == nil || !sameBytesRead(reading, rec.Reading) {
 		var err error
-		if files, _, err = d.read(ctx, id, given, recorded.ReadingOptions(rec.Reading)); err != nil {
+		if files, _, err = d.read(ctx, id, given, recorded.Options{Reading: rec.Reading}); err != nil {
 			return audit.Catalogue{}, err
 		}
 	}
@@ -386,7 +386,7 @@ func (d *samplesDesk) replay(ctx context.Context, id int, r pair.Report) (audit.
 	if err != nil {
 		return audit.Catalogue{}, err
 	}
-	spec := samples.Spec(recorded.ReadingOptions(rec.Reading))
+	spec := samples.Spec()
 	return with(d.c.cat, &spec), nil
 }
 

@@ -49,22 +49,23 @@ func rowsOf(n int, shift float64) string {
 }
 
 func samplesPlan() pair.Plan {
-	return pair.Plan{Version: pair.PlanVersion, Mechanism: recorded.MechanismName, Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 1}, Seed: 7}
+	return pair.Plan{Version: pair.PlanVersion, Mechanism: audit.RecordedName, Claim: &audit.Claim{Kind: audit.Pure, Epsilon: 1}, Seed: 7}
 }
 
 // natively audits the samples of a file without any message.
-func natively(t *testing.T, cat audit.Catalogue, name, text string, o recorded.Options, plan pair.Plan) pair.Report {
+func natively(t *testing.T, cat audit.Catalogue, name, text string, r audit.Reading, plan pair.Plan) pair.Report {
 	t.Helper()
+	o := recorded.Options{Reading: r}
 	o.Name = name
 	f, err := recorded.Read(strings.NewReader(text), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := recorded.Pair([]*recorded.File{f}, recorded.Choice{})
+	s, err := recorded.Pair([]*recorded.File{f}, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec := s.Spec(o)
+	spec := s.Spec()
 	return alone(t, with(cat, &spec), plan)
 }
 
@@ -89,14 +90,14 @@ func TestSamplesThroughMessages(t *testing.T) {
 		t.Errorf("%+v", found.Samples)
 	}
 	got := answerTo[reported](p, msgRun, samplesPlan(), msgReport)
-	r, want := reportIn(t, got), natively(t, cat, "a.csv", text, recorded.Options{}, samplesPlan())
+	r, want := reportIn(t, got), natively(t, cat, "a.csv", text, audit.Reading{}, samplesPlan())
 	want.Generator, want.Timing, r.Generator, r.Timing = audit.Generator{}, audit.Timing{}, audit.Generator{}, audit.Timing{}
 	a, _ := audit.Canonical(r)
 	b, _ := audit.Canonical(want)
 	if string(a) != string(b) || r.Verdict != audit.Violation {
 		t.Errorf("through messages:\n%s\nalone:\n%s", a, b)
 	}
-	if v := answerTo[verified](p, msgVerify, got.Text, msgVerified); !v.OK {
+	if v := answerTo[verified](p, msgVerify, replayRequest{Report: got.Text}, msgVerified); !v.OK {
 		t.Errorf("%+v", v)
 	}
 	// Another reading of what is there; the report is replayed as it was read.
@@ -104,12 +105,12 @@ func TestSamplesThroughMessages(t *testing.T) {
 	if found.Samples == nil || found.Samples.Width != 1 || found.Columns[1].Kind != audit.Symbol || found.Columns[2].Role != roleLeftOut {
 		t.Errorf("%+v", found)
 	}
-	if v := answerTo[verified](p, msgVerify, got.Text, msgVerified); !v.OK {
+	if v := answerTo[verified](p, msgVerify, replayRequest{Report: got.Text}, msgVerified); !v.OK {
 		t.Errorf("%+v", v)
 	}
 	// Another file.
 	read[inspected](p, <-p.askWith(msgSamples, "{}", textFile("a.csv", rowsOf(2000, 2))), msgInspected)
-	if refused := answerTo[refusal](p, msgVerify, got.Text, msgRefused); !strings.Contains(refused.Found, "another file, with SHA-256 ") {
+	if refused := answerTo[refusal](p, msgVerify, replayRequest{Report: got.Text}, msgRefused); !strings.Contains(refused.Found, "another file, with SHA-256 ") {
 		t.Errorf("%+v", refused)
 	}
 	if len(p.progress) == 0 {

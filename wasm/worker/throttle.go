@@ -1,12 +1,6 @@
 package main
 
-import (
-	"context"
-	"sync"
-
-	"github.com/dpscope/dpscope/core/engine"
-	"github.com/dpscope/dpscope/core/pair"
-)
+import "github.com/dpscope/dpscope/core/pair"
 
 // progressEvery is the time between two progress messages, in seconds.
 const progressEvery = 0.1
@@ -32,25 +26,4 @@ func (t *throttle) tell(p pair.Progress) {
 	}
 	t.last, t.at = p, at
 	t.pass(p)
-}
-
-// watched is a worker whose outputs are counted, for a replay, which tells no
-// progress of its own.
-type watched struct {
-	engine.Worker
-	tell *throttle
-
-	mu       sync.Mutex
-	progress pair.Progress
-}
-
-// Execute implements [engine.Worker].
-func (w *watched) Execute(ctx context.Context, t engine.Task, progress func(rows int)) (any, error) {
-	return w.Worker.Execute(ctx, t, func(rows int) {
-		progress(rows)
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		w.progress.Rows = min(w.progress.Rows+rows, w.progress.Total)
-		w.tell.tell(w.progress)
-	})
 }

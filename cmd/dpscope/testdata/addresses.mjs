@@ -1,6 +1,7 @@
 // Reads addresses as the page does. In: a JSON list of {url, how}; out: their plans.
 import { readFragment } from "../../../site/page/address.js";
 import { planOf } from "../../../site/page/plan.js";
+import { queryOf } from "../../../site/panel/accounting.js";
 import { canaryPlan, inTodaysWords } from "../../../site/panel/canaryplan.js";
 
 let text = "";
@@ -8,7 +9,8 @@ for await (const part of process.stdin) text += part;
 const { catalogue, addresses } = JSON.parse(text);
 
 function plan({ url, how }) {
-  const { settings, canaries } = readFragment(url);
+  const { settings, account, canaries } = readFragment(url);
+  if (account) return queryOf(catalogue.accounts.find((a) => a.kind === account.kind), account.texts);
   if (!canaries) return planOf(settings, catalogue.mechanisms.find((m) => m.name === settings.mechanism));
   const texts = inTodaysWords(canaries);
   const source = catalogue.sources.find((s) => s.name === texts.source);

@@ -7,6 +7,7 @@ import (
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
+	"github.com/dpscope/dpscope/stream/matmul"
 )
 
 // Limits of a Gaussian sum.
@@ -173,54 +174,60 @@ type gaussianSum struct {
 // Run implements [Source].
 func (g *gaussianSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 	k := len(in)
-	rank := min(k, g.D)
-	g.grow(k * rank)
-	g.sum, g.noise = resize(g.sum, rank), resize(g.noise, rank)
-	clear(g.sum)
-	// In the orthonormal frame that follows the canaries one by one, a normal
-	// vector has normal coordinates along those before it and the length of what
-	// is left is a chi variate.
+	rank := g.begin(k)
 	for i := range k {
-		row := g.rows[i*rank:][:min(i+1, rank)]
-		w := min(i, g.D)
-		st.Gaussian(row[:w], 1)
-		square := 0.0
-		for _, x := range row[:w] {
-			square += float64(x * x)
-		}
-		if i < g.D {
-			rest := chiSquare(st, g.D-i)
-			row[i] = math.Sqrt(rest)
-			square += rest
-		}
-		scale := g.radius(st) / math.Sqrt(square)
-		for j := range row {
-			row[j] = float64(row[j] * scale)
-		}
+		row := g.canary(st, i)
 		if i == k-1 && g.Relation == audit.AddRemove {
 			// Model 0 has the first K-1. It lies in their span and its noise.
-			g.fresh(st, out, g.length(st, squared(g.sum)))
+			g.fresh(st, out, g.length(st, dot(g.sum, g.sum)))
 		}
-		for j, x := range row {
-			g.sum[j] += x
-		}
+		matmul.AddScaled(g.sum[:len(row)], row, 1)
 	}
-	st.Gaussian(g.noise, g.Sigma)
-	for j, x := range g.noise {
-		g.sum[j] += x
-	}
-	for i := range k {
-		score := 0.0
-		for j, x := range g.rows[i*rank:][:min(i+1, rank)] {
-			score += float64(x * g.sum[j])
-		}
-		in[i] = score
-	}
+	g.release(st, in)
 	if g.Relation == audit.Replace {
 		beyond := float64(float64(g.Sigma*g.Sigma) * chiSquare(st, g.D-rank))
-		g.fresh(st, out, math.Sqrt(squared(g.sum)+beyond))
+		g.fresh(st, out, math.Sqrt(dot(g.sum, g.sum)+beyond))
 	}
 	return false, nil
+}
+
+// begin makes room for k canaries inside, and returns their rank.
+func (g *gaussianSum) begin(k int) int {
+	rank := min(k, g.D)
+	g.rows, g.sum, g.noise = matmul.Grown(g.rows, k*rank), matmul.Grown(g.sum, rank), matmul.Grown(g.noise, rank)
+	clear(g.sum)
+	return rank
+}
+
+// canary draws the next. In the orthonormal frame that follows the canaries one by
+// one, a normal vector has normal coordinates along those before it and the length
+// of what is left is a chi variate.
+func (g *gaussianSum) canary(st *stream.Stream, i int) []float64 {
+	row := g.row(i)
+	w := min(i, g.D)
+	st.Gaussian(row[:w], 1)
+	square := dot(row[:w], row[:w])
+	if i < g.D {
+		rest := chiSquare(st, g.D-i)
+		row[i] = math.Sqrt(rest)
+		square += rest
+	}
+	scale := g.radius(st) / math.Sqrt(square)
+	for j := range row {
+		row[j] = float64(row[j] * scale)
+	}
+	return row
+}
+
+func (g *gaussianSum) row(i int) []float64 { return g.rows[i*len(g.sum):][:min(i+1, len(g.sum))] }
+
+// release adds the noise, and scores the canaries.
+func (g *gaussianSum) release(st *stream.Stream, scores []float64) {
+	st.Gaussian(g.noise, g.Sigma)
+	matmul.AddScaled(g.sum, g.noise, 1)
+	for i := range scores {
+		scores[i] = dot(g.row(i), g.sum)
+	}
 }
 
 // length draws the length of the sum of a vector of this squared length and the
@@ -251,23 +258,6 @@ func (g *gaussianSum) radius(st *stream.Stream) float64 {
 	return stream.Exp(stream.Log(1-st.Float64()) / float64(g.D))
 }
 
-func (g *gaussianSum) grow(n int) { g.rows = resize(g.rows, n) }
-
-func resize(s []float64, n int) []float64 {
-	if cap(s) < n {
-		return make([]float64, n)
-	}
-	return s[:n]
-}
-
-func squared(x []float64) float64 {
-	sum := 0.0
-	for _, v := range x {
-		sum += float64(v * v)
-	}
-	return sum
-}
-
 // orthogonalSum draws orthonormal canaries: each sees itself and noise.
 type orthogonalSum struct{ *gaussianSum }
 
@@ -284,8 +274,7 @@ func (g orthogonalSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
 // sumOneRun is the Gaussian sum of the canaries that are in: unit vectors,
 // orthonormal or uniform on the sphere.
 type sumOneRun struct {
-	d      int
-	sigma  float64
+	*gaussianSum
 	sphere bool
 }
 
@@ -299,43 +288,17 @@ func (g sumOneRun) OneRun(st *stream.Stream, scores []float64, member []bool) (b
 		member[i] = c != 0
 	}
 	if !g.sphere {
-		st.Gaussian(scores, g.sigma)
-		for i, c := range coins {
-			scores[i] += c
-		}
+		st.Gaussian(scores, g.Sigma)
+		matmul.AddScaled(scores, coins, 1)
 		return false, nil
 	}
-	// As in gaussianSum.Run.
-	rank := min(m, g.d)
-	rows, sum, noise := make([]float64, m*rank), make([]float64, rank), make([]float64, rank)
+	g.begin(m)
 	for i := range m {
-		row := rows[i*rank:][:min(i+1, rank)]
-		w := min(i, g.d)
-		st.Gaussian(row[:w], 1)
-		square := squared(row[:w])
-		if i < g.d {
-			rest := chiSquare(st, g.d-i)
-			row[i] = math.Sqrt(rest)
-			square += rest
-		}
-		scale := 1 / math.Sqrt(square)
-		for j := range row {
-			row[j] = float64(row[j] * scale)
-			if member[i] {
-				sum[j] += row[j]
-			}
+		if row := g.canary(st, i); member[i] {
+			matmul.AddScaled(g.sum[:len(row)], row, 1)
 		}
 	}
-	st.Gaussian(noise, g.sigma)
-	for j, x := range noise {
-		sum[j] += x
-	}
-	for i := range m {
-		scores[i] = 0
-		for j, x := range rows[i*rank:][:min(i+1, rank)] {
-			scores[i] += float64(x * sum[j])
-		}
-	}
+	g.release(st, scores)
 	return false, nil
 }
 
@@ -357,7 +320,108 @@ func sumOneRunSpec() *OneRunSpec {
 			return nil
 		},
 		New: func(s Setup) (OneRunSource, error) {
-			return sumOneRun{s.Params.Int("d"), sumSigma(s), s.Design == Sphere}, nil
+			return sumOneRun{&gaussianSum{D: s.Params.Int("d"), Sigma: sumSigma(s)}, s.Design == Sphere}, nil
 		},
 	}
+}
+
+// fewSquares is up to how many degrees of freedom a chi-square is drawn as a sum
+// of squares.
+const fewSquares = 8
+
+// chiSquare draws the squared length of a standard normal vector of n dimensions,
+// n >= 0. A few are summed; else twice a gamma variate of shape n/2, by
+// rejection, exact but for rounding: G. Marsaglia and W. W. Tsang, A simple
+// method for generating gamma variables, ACM TOMS 26(3), 2000.
+func chiSquare(st *stream.Stream, n int) float64 {
+	var z [fewSquares]float64
+	if n <= fewSquares {
+		st.Gaussian(z[:n], 1)
+		return dot(z[:n], z[:n])
+	}
+	d := float64(float64(n)/2) - 1.0/3
+	c := 1 / math.Sqrt(float64(9*d))
+	for {
+		st.Gaussian(z[:1], 1)
+		v := 1 + float64(c*z[0])
+		if v <= 0 {
+			continue
+		}
+		v = float64(float64(v*v) * v)
+		u, s := 1-st.Float64(), float64(z[0]*z[0]) // u in (0, 1]
+		// Step 4, which saves nearly all logarithms, and step 5.
+		if u < 1-float64(0.0331*float64(s*s)) ||
+			stream.Log(u) < float64(s/2)+float64(d*(1-v+stream.Log(v))) {
+			return float64(2 * float64(d*v))
+		}
+	}
+}
+
+// poolSum draws canaries from given vectors, with replacement or, where distinct,
+// without. A run costs O((K + M) d).
+type poolSum struct {
+	*gaussianSum
+	pool     matrix
+	distinct bool
+
+	order     []int // of the vectors, where distinct
+	drawn     []int
+	with, but []float64 // outputs with all canaries, and with all but the last
+}
+
+func newPoolSum(g *gaussianSum, pool matrix, distinct bool) *poolSum {
+	return &poolSum{gaussianSum: g, pool: pool, distinct: distinct, order: make([]int, pool.rows),
+		with: make([]float64, pool.columns), but: make([]float64, pool.columns)}
+}
+
+// Run implements [Source].
+func (p *poolSum) Run(st *stream.Stream, in, out []float64) (bool, error) {
+	p.draw(st, len(in)+len(out))
+	inside, fresh := p.drawn[:len(in)], p.drawn[len(in):]
+	st.Gaussian(p.with, p.Sigma)
+	for _, i := range inside {
+		matmul.AddScaled(p.with, p.pool.row(i), 1)
+	}
+	seen := p.with
+	if p.Relation == audit.AddRemove {
+		seen = p.but
+		st.Gaussian(seen, p.Sigma)
+		for _, i := range inside[:len(inside)-1] {
+			matmul.AddScaled(seen, p.pool.row(i), 1)
+		}
+	}
+	for k, i := range inside {
+		in[k] = dot(p.pool.row(i), p.with)
+	}
+	for k, i := range fresh {
+		out[k] = dot(p.pool.row(i), seen)
+	}
+	return false, nil
+}
+
+// draw chooses n vectors.
+func (p *poolSum) draw(st *stream.Stream, n int) {
+	p.drawn = matmul.Grown(p.drawn, n)
+	if !p.distinct {
+		for k := range p.drawn {
+			p.drawn[k] = st.Intn(p.pool.rows)
+		}
+		return
+	}
+	for i := range p.order {
+		p.order[i] = i
+	}
+	for k := range p.drawn {
+		at := k + st.Intn(len(p.order)-k)
+		p.order[k], p.order[at] = p.order[at], p.order[k]
+		p.drawn[k] = p.order[k]
+	}
+}
+
+func dot(x, y []float64) float64 {
+	sum := 0.0
+	for j, v := range x {
+		sum += float64(v * y[j])
+	}
+	return sum
 }

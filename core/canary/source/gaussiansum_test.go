@@ -26,7 +26,7 @@ type direct struct {
 func (g direct) canary(st *stream.Stream) []float64 {
 	v := make([]float64, g.d)
 	st.Gaussian(v, 1)
-	length := norm(v)
+	length := math.Sqrt(dot(v, v))
 	radius := 1.0
 	if g.ball {
 		radius = math.Pow(1-st.Float64(), 1/float64(g.d))
@@ -72,13 +72,13 @@ var statistics = []struct {
 	{"first score inside", func(in, out []float64) float64 { return in[0] }},
 	{"last score inside", func(in, out []float64) float64 { return in[len(in)-1] }},
 	{"sum inside", func(in, out []float64) float64 { return total(in) }},
-	{"sum of squares inside", func(in, out []float64) float64 { return squared(in) }},
+	{"sum of squares inside", func(in, out []float64) float64 { return dot(in, in) }},
 	{"product inside", func(in, out []float64) float64 { return in[0] * in[len(in)-1] }},
 	{"first fresh score", func(in, out []float64) float64 { return out[0] }},
 	{"sum of fresh", func(in, out []float64) float64 { return total(out) }},
-	{"sum of squares of fresh", func(in, out []float64) float64 { return squared(out) }},
+	{"sum of squares of fresh", func(in, out []float64) float64 { return dot(out, out) }},
 	{"product of fresh", func(in, out []float64) float64 { return out[0] * out[len(out)-1] }},
-	{"lengths of both", func(in, out []float64) float64 { return math.Sqrt(squared(in) * squared(out)) }},
+	{"lengths of both", func(in, out []float64) float64 { return math.Sqrt(dot(in, in) * dot(out, out)) }},
 	{"largest inside less largest fresh", func(in, out []float64) float64 { return slices.Max(in) - slices.Max(out) }},
 }
 
@@ -189,7 +189,7 @@ func TestChiSquare(t *testing.T) {
 	for i := range x {
 		x[i] = chiSquare(st, n)
 		st.Gaussian(z, 1)
-		y[i] = squared(z)
+		y[i] = dot(z, z)
 	}
 	requireSame(t, "30 degrees", x, y)
 }
@@ -276,8 +276,8 @@ func TestTailSingular(t *testing.T) {
 				break
 			}
 		}
-		if math.Abs(norm(got.row(i))-1) > 1e-12 {
-			t.Errorf("vector %d has norm %v", i, norm(got.row(i)))
+		if math.Abs(math.Sqrt(dot(got.row(i), got.row(i)))-1) > 1e-12 {
+			t.Errorf("vector %d has norm %v", i, math.Sqrt(dot(got.row(i), got.row(i))))
 		}
 	}
 	// The median norm of .3, .6, .9 is .6.
@@ -287,8 +287,8 @@ func TestTailSingular(t *testing.T) {
 	}
 	got, _ = unpackVectors(data)
 	for i := range got.rows {
-		if math.Abs(norm(got.row(i))-0.6) > 1e-12 {
-			t.Errorf("row %d has norm %v, want the median .6", i, norm(got.row(i)))
+		if math.Abs(math.Sqrt(dot(got.row(i), got.row(i)))-0.6) > 1e-12 {
+			t.Errorf("row %d has norm %v, want the median .6", i, math.Sqrt(dot(got.row(i), got.row(i))))
 		}
 	}
 }
@@ -330,7 +330,7 @@ func TestOneRunSphere(t *testing.T) {
 	var sum, square [2][2]float64
 	scores, member := make([]float64, m), make([]bool, m)
 	for i := range runs {
-		if _, err := (sumOneRun{d, sigma, true}).OneRun(stream.New(stream.Key{Seed: 3, Purpose: "test/one run", Trial: i}), scores, member); err != nil {
+		if _, err := (sumOneRun{&gaussianSum{D: d, Sigma: sigma}, true}).OneRun(stream.New(stream.Key{Seed: 3, Purpose: "test/one run", Trial: i}), scores, member); err != nil {
 			t.Fatal(err)
 		}
 		for at, k := range []int{0, m - 1} {

@@ -1,10 +1,15 @@
+// Package source holds what audits with canaries run: sums with Gaussian noise, which
+// are the example of LiDP, and models trained by DP-SGD.
 package source
 
 import (
 	"math"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -53,6 +58,15 @@ type Note struct {
 	Title string          `json:"title"`
 	Score string          `json:"score"`
 	Facts []audit.FactRow `json:"facts"`
+}
+
+// Note says what is audited by a source that is made so.
+func (s Spec) Note(setup Setup) Note {
+	n := Note{Title: s.Title, Score: s.Score, Facts: []audit.FactRow{}}
+	if s.Facts != nil {
+		n.Facts = s.Facts(setup)
+	}
+	return n
 }
 
 // Useless makes scores that are not finite the worst, and reports whether there
@@ -175,3 +189,109 @@ const (
 
 // Sources are those of this package.
 func Sources() []Spec { return []Spec{GaussianSum(), DPSGD()} }
+
+// AddSource adds what was audited, and the claim.
+func AddSource(rows *report.FactRows, name string, params audit.Params, note Note, c report.Promise) {
+	if len(params) > 0 {
+		name += " (" + strings.Join(params.Assignments(), ", ") + ")"
+	}
+	rows.Add("Source", "%s: %s", name, note.Title)
+	*rows = append(*rows, note.Facts...)
+	rows.Add("Claim", "%s", c)
+}
+
+// Again says how to run an audit of a source again, by a command whose name is the
+// view's too.
+func Again(command string, args []audit.Argument, spec Spec, setup Setup, csv *train.CSV, data string) audit.Reproduce {
+	defaults, err := audit.ResolveParams(spec.Params, nil, setup.Claim)
+	if err != nil {
+		defaults = nil // all are said
+	}
+	args = append(args, setup.Params.Changed(spec.Params, defaults)...)
+	r := audit.Reproduce{CLI: audit.CommandOf("dpscope "+command, args), URL: audit.FragmentOf(append([]audit.Argument{{Name: "view", Value: command}}, args...))}
+	if csv != nil && (csv.Header != "" || len(csv.Classes) > 0 || len(csv.Bounds) > 0) {
+		r.Note = "The command has no flags for header, classes and single bounds of the file; the report's plan has them. "
+	}
+	if data != "" {
+		r.CLI += " -data FILE"
+		r.Note += "FILE is the file with SHA-256 " + data + "; the address does not carry it."
+	}
+	return r
+}
+
+// Settings that the kinds of audits with canaries share.
+
+// SourceKey is which source is audited; the first of those is preset.
+func SourceKey[P any](at func(*P) *string, can func(Spec) bool) settings.Key[P] {
+	var names []string
+	for _, s := range Sources() {
+		if can(s) {
+			names = append(names, s.Name)
+		}
+	}
+	return settings.Key[P]{Name: "source", Always: true, At: settings.Word(at), Preset: names[0],
+		Usage: "what is audited: " + strings.Join(names, ", "),
+		Form:  &settings.Form{Place: "source", Label: "What is audited", Wide: true}}
+}
+
+// ClaimKeys are the claim, whose delta is [report.DefaultDelta] where none is named.
+func ClaimKeys[P any](at func(*P) (claim **audit.Claim, defaulted *bool), epsilon, delta string) []settings.Key[P] {
+	claim := func(p *P) *audit.Claim {
+		c, defaulted := at(p)
+		if *c == nil {
+			*c, *defaulted = &audit.Claim{Kind: audit.Approximate, Delta: report.DefaultDelta}, true
+		}
+		return *c
+	}
+	return []settings.Key[P]{
+		{Name: "epsilon", Field: "claim/epsilon", Always: true, At: settings.Number(func(p *P) *float64 { return &claim(p).Epsilon }), Range: settings.Above(0), Needed: "the epsilon that is claimed, for example 2",
+			Usage: "claimed epsilon, above 0" + epsilon,
+			Form:  &settings.Form{Place: "claim", Label: "Claimed epsilon", Empty: "2"}},
+		{Name: "delta", Field: "claim/delta", Always: true, Range: settings.From(0, 1), Default: audit.Exactly(report.DefaultDelta),
+			At: settings.Number(func(p *P) *float64 { return &claim(p).Delta }).Then(func(p *P, _ string) {
+				c, defaulted := at(p)
+				(*c).Kind, *defaulted = audit.DPClaim(1, (*c).Delta).Kind, false
+			}),
+			Usage: "claimed delta, in [0, 1); " + delta,
+			Form:  &settings.Form{Place: "claim", Label: "Claimed delta", Empty: "0.00001"}},
+	}
+}
+
+// CSVKeys say how a file of examples is read.
+func CSVKeys[P any](at func(*P) **train.CSV, file string) []settings.Key[P] {
+	csv := func(p *P) *train.CSV {
+		c := at(p)
+		if *c == nil {
+			*c = &train.CSV{}
+		}
+		return *c
+	}
+	return []settings.Key[P]{
+		{Name: "label", Field: "csv/label", At: settings.Text(func(p *P) *string { return &csv(p).Label }),
+			Usage: "column of the labels in " + file + ", its name or number; default the last",
+			Form:  &settings.Form{Place: "file", Label: "Column of the labels", Hint: "its name or number", Empty: "the last"}},
+		{Name: "bounds", Field: "csv/lower csv/upper", At: settings.Limits(func(p *P) (*float64, *float64) { return &csv(p).Lower, &csv(p).Upper }),
+			Usage: "declared bounds of all features of " + file + ", as LOW,HIGH; default -1,1",
+			Form:  &settings.Form{Place: "file", Label: "Bounds of all features", Hint: "declared, not looked up in the data: LOW,HIGH", Empty: "-1,1"}},
+		{Name: "scaling", Field: "csv/scaling", At: settings.Word(func(p *P) *string { return &csv(p).Scaling }),
+			Usage: "of " + file + ": box (each feature into [-1, 1] by the bounds) or unit (each row to norm 1); default box",
+			Form:  &settings.Form{Place: "file", Label: "Scaling"}},
+	}
+}
+
+// EndKeys come last: the error, the seed and the parameters, if there are any.
+func EndKeys[P any](at func(*P) (beta *float64, seed *uint64), params func(*P) *audit.Params) []settings.Key[P] {
+	keys := []settings.Key[P]{
+		{Name: "beta", At: settings.Number(func(p *P) *float64 { beta, _ := at(p); return beta }), Range: settings.In(1e-9, 0.5), Default: "0.05",
+			Usage: "allowed error of the bound; its confidence is 1 - beta",
+			Form:  &settings.Form{Place: "more", Label: "Beta", Hint: "allowed error; confidence is 1 − beta", Empty: "0.05"}},
+		{Name: "seed", Always: true, At: settings.Whole(func(p *P) *uint64 { _, seed := at(p); return seed }), Range: settings.In(0, audit.MaxSeed), Preset: audit.DefaultSeed,
+			Usage: "seed of all randomness",
+			Form:  &settings.Form{Place: "run", Label: "Seed", Empty: audit.DefaultSeed}},
+	}
+	if params != nil {
+		keys = append(keys, settings.Key[P]{Name: "param", Field: "parameters", At: settings.Params(params),
+			Usage: "parameter of the source as name=value; may be given more than once"})
+	}
+	return keys
+}

@@ -35,18 +35,11 @@ func trainedOneRunSpec() *OneRunSpec {
 			return audit.At("m", model.CheckCanaries(s.K))
 		},
 		New: func(s Setup) (OneRunSource, error) {
-			c, data, err := trainConfig(s)
-			if err != nil {
-				return nil, err
+			model, err := newTrained(s)
+			if err == nil {
+				err = model.CheckCanaries(s.K)
 			}
-			model, err := train.New(c, data)
-			if err != nil {
-				return nil, err
-			}
-			if err := model.CheckCanaries(s.K); err != nil {
-				return nil, err
-			}
-			return trained{model}, nil
+			return model, err
 		},
 	}
 }
@@ -70,17 +63,7 @@ func DPSGD() Spec {
 			s.Params["sigma"] = audit.ParamValue{Number: c.Sigma}
 			return nil
 		},
-		New: func(s Setup) (Source, error) {
-			c, data, err := trainConfig(s)
-			if err != nil {
-				return nil, err
-			}
-			m, err := train.New(c, data)
-			if err != nil {
-				return nil, err
-			}
-			return trained{m}, nil
-		},
+		New: func(s Setup) (Source, error) { return newTrained(s) },
 		Facts: func(s Setup) []audit.FactRow {
 			c, data, err := trainConfig(s)
 			if err != nil {
@@ -131,6 +114,15 @@ func trainConfig(s Setup) (train.Config, *train.Dataset, error) {
 
 // trained is a training that can be interrupted.
 type trained struct{ *train.Source }
+
+func newTrained(s Setup) (trained, error) {
+	c, data, err := trainConfig(s)
+	if err != nil {
+		return trained{}, err
+	}
+	model, err := train.New(c, data)
+	return trained{model}, err
+}
 
 // InterruptedBy makes the training ask check now and then whether to go on.
 func (t trained) InterruptedBy(check func() error) { t.Check = check }

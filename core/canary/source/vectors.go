@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -24,6 +25,14 @@ type matrix struct {
 }
 
 func (m matrix) row(i int) []float64 { return m.v[i*m.columns:][:m.columns] }
+
+func (m matrix) norms() []float64 {
+	norms := make([]float64, m.rows)
+	for i := range norms {
+		norms[i] = math.Sqrt(dot(m.row(i), m.row(i)))
+	}
+	return norms
+}
 
 // parseVectors reads a CSV file of numbers, one vector a line, all of one length.
 // Empty lines and cells are passed over; a first line without any number is a header.
@@ -78,11 +87,7 @@ func parseVectors(file []byte) (matrix, error) {
 
 // pack writes columns and cells, little-endian.
 func (m matrix) pack() []byte {
-	b := binary.LittleEndian.AppendUint64(nil, uint64(m.columns))
-	for _, x := range m.v {
-		b = binary.LittleEndian.AppendUint64(b, math.Float64bits(x))
-	}
-	return b
+	return append(binary.LittleEndian.AppendUint64(nil, uint64(m.columns)), PackFloats(m.v)...)
 }
 
 func unpackVectors(b []byte) (matrix, error) {
@@ -129,10 +134,7 @@ func preparePool(s *Setup, file []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	norms := make([]float64, m.rows)
-	for i := range norms {
-		norms[i] = norm(m.row(i))
-	}
+	norms := m.norms()
 	to := 1.0
 	if s.Pool.Scale == MedianNorm {
 		sorted := slices.Sorted(slices.Values(norms))
@@ -146,19 +148,14 @@ func preparePool(s *Setup, file []byte) ([]byte, error) {
 			return nil, &audit.InputError{Field: "scale", Path: "scale", Found: fmt.Sprintf("%q", OwnNorm), Want: fmt.Sprintf("%q or %q for singular vectors", UnitNorm, MedianNorm)}
 		}
 		rank := min(m.rows, m.columns)
-		if s.Pool.Tail == 0 {
-			s.Pool.Tail = (rank + 1) / 2
-		}
+		s.Pool.Tail = cmp.Or(s.Pool.Tail, (rank+1)/2)
 		if s.Pool.Tail < 1 || s.Pool.Tail > rank {
 			return nil, &audit.InputError{Field: "tail", Path: "tail", Found: fmt.Sprint(s.Pool.Tail), Want: fmt.Sprintf("in [1, %d], as the file has %d rows and %d columns", rank, m.rows, m.columns)}
 		}
 		if m, err = tailSingular(m, s.Pool.Tail); err != nil {
 			return nil, err
 		}
-		norms = make([]float64, m.rows)
-		for i := range norms {
-			norms[i] = norm(m.row(i))
-		}
+		norms = m.norms()
 	}
 	for i, length := range norms {
 		switch {

@@ -1,6 +1,13 @@
 package train
 
-import "github.com/dpscope/dpscope/audit"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
+)
 
 // Config is all of a training and of its canaries. Zero values mean defaults,
 // which [Config.Resolve] writes out.
@@ -55,57 +62,41 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 	} else if c.Data, err = c.Data.resolve(); err != nil {
 		return c, err
 	}
-	text := func(p *string, value string) {
-		if *p == "" {
-			*p = value
-		}
-	}
-	number := func(p *float64, value float64) {
-		if *p == 0 {
-			*p = value
-		}
-	}
-	text(&c.Model, Perceptron)
+	c.Model = cmp.Or(c.Model, Perceptron)
 	if err := checkWord("model", c.Model, Perceptron, Linear); err != nil {
 		return c, err
 	}
 	if c.Model == Perceptron {
-		text(&c.Activation, Tanh)
+		c.Activation = cmp.Or(c.Activation, Tanh)
 		if err := checkWord("activation", c.Activation, Tanh, ReLU); err != nil {
 			return c, err
 		}
-		if c.Hidden == [2]int{} {
-			c.Hidden = [2]int{32, 32}
-		}
-		for _, h := range c.Hidden {
-			if err := checkInt("hidden", h, 1, unitsMost); err != nil {
-				return c, err
-			}
+		c.Hidden = cmp.Or(c.Hidden, [2]int{32, 32})
+		if err := cmp.Or(checkInt("hidden", c.Hidden[0], 1, unitsMost), checkInt("hidden", c.Hidden[1], 1, unitsMost)); err != nil {
+			return c, err
 		}
 	} else if c.Hidden != [2]int{} || c.Activation != "" {
 		return c, &audit.InputError{Field: "model", Found: `"linear" with hidden layers`, Want: `"mlp" to have them`, Remedy: "leave hidden and activation out"}
 	}
-	if c.Steps == 0 {
-		c.Steps = 100
-	}
-	number(&c.Rate, 0.1)
-	number(&c.Clip, 1)
-	number(&c.LearningRate, 0.5)
-	number(&c.Epsilon, 2)
-	number(&c.Delta, 1e-5)
-	number(&c.NoiseFactor, 1)
-	text(&c.Relation, AddRemove)
-	text(&c.Canary, Gradient)
-	text(&c.Access, Steps)
+	c.Steps = cmp.Or(c.Steps, 100)
+	c.Rate = cmp.Or(c.Rate, 0.1)
+	c.Clip = cmp.Or(c.Clip, 1)
+	c.LearningRate = cmp.Or(c.LearningRate, 0.5)
+	c.Epsilon = cmp.Or(c.Epsilon, 2)
+	c.Delta = cmp.Or(c.Delta, 1e-5)
+	c.NoiseFactor = cmp.Or(c.NoiseFactor, 1)
+	c.Relation = cmp.Or(c.Relation, AddRemove)
+	c.Canary = cmp.Or(c.Canary, Gradient)
+	c.Access = cmp.Or(c.Access, Steps)
 	if c.Canary == Gradient {
-		number(&c.Strength, 10)
+		c.Strength = cmp.Or(c.Strength, 10)
 		if !(c.Strength >= 1 && c.Strength <= 1e6) {
 			return c, &audit.InputError{Field: "strength", Found: format(c.Strength), Want: "a number in [1, 1e6]", Remedy: "a gradient shorter than the clipping norm tells less"}
 		}
 	} else if c.Strength != 0 {
 		return c, &audit.InputError{Field: "strength", Found: format(c.Strength), Want: "absent with poisoning canaries", Remedy: "their gradients are the model's"}
 	}
-	for _, e := range []error{
+	if err := cmp.Or(
 		checkInt("steps", c.Steps, 1, stepsMost),
 		checkNumber("rate", c.Rate, rateLeast, 1),
 		checkNumber("clip", c.Clip, 0, 1e6),
@@ -116,10 +107,8 @@ func (c Config) Resolve(data *Dataset) (Config, error) {
 		checkWord("relation", c.Relation, AddRemove, Replace),
 		checkWord("canary", c.Canary, Gradient, Poison),
 		checkWord("access", c.Access, Steps, Final),
-	} {
-		if e != nil {
-			return c, e
-		}
+	); err != nil {
+		return c, err
 	}
 	if c.Sigma == 0 {
 		c.Sigma, err = c.calibrate()
@@ -137,4 +126,120 @@ func (c Config) sizes(data *Dataset) []int {
 		return []int{len(data.Features), len(data.Classes)}
 	}
 	return []int{len(data.Features), c.Hidden[0], c.Hidden[1], len(data.Classes)}
+}
+
+// Params describes a training's settings as parameters of a source, with the
+// defaults of [Config]. The claim, the relation and the data's seed are not among
+// them.
+func Params() []audit.ParamSpec {
+	whole := func(name, doc string, value, least, most float64) audit.ParamSpec {
+		return audit.ParamSpec{Name: name, Doc: doc, Default: value, Min: least, Max: most, Integer: true}
+	}
+	number := func(name, doc string, value, above, most float64) audit.ParamSpec {
+		return audit.ParamSpec{Name: name, Doc: doc, Default: value, Min: above, Max: most, Open: true}
+	}
+	word := func(name, doc string, choices ...string) audit.ParamSpec {
+		return audit.ParamSpec{Name: name, Doc: doc, Choices: choices}
+	}
+	c, err := Config{Sigma: 1}.Resolve(nil)
+	if err != nil {
+		panic("train: the defaults are refused: " + err.Error())
+	}
+	return []audit.ParamSpec{
+		word("canary", "gradient: a random direction of the weights is its gradient; poison: a random corner of the domain with a random label", Gradient, Poison),
+		word("access", "what the auditor sees: every step, or the final model only", Steps, Final),
+		word("fault", "no-clipping: gradients are summed as they are; quarter-noise: a quarter of the noise is added", NoFault, FaultNoClipping, FaultQuarterNoise),
+		word("model", "a perceptron with two hidden layers, or a linear model", Perceptron, Linear),
+		whole("hidden", "units in each hidden layer", float64(c.Hidden[0]), 1, unitsMost),
+		word("activation", "of the hidden units", Tanh, ReLU),
+		whole("steps", "steps of a training", float64(c.Steps), 1, stepsMost),
+		number("rate", "probability with which an example takes part in a step", c.Rate, 0, 1),
+		number("clip", "largest norm of an example's gradient", c.Clip, 0, 1e6),
+		number("learning-rate", "what the mean gradient is multiplied by", c.LearningRate, 0, 1e6),
+		{Name: "sigma", Doc: "deviation of the noise over the clipping norm; 0: the least that keeps the claim", Max: largestSigma},
+		{Name: "strength", Doc: "norm of a gradient canary over the clipping norm, before clipping", Default: c.Strength, Min: 1, Max: 1e6},
+		whole("examples", "examples in the built-in data", float64(c.Data.Examples), 2, examplesMost),
+		whole("features", "features of the built-in data", float64(c.Data.Features), 1, featuresMost),
+		whole("classes", "classes of the built-in data", float64(c.Data.Classes), 2, classesMost),
+		number("separation", "distance of a class's mean from the origin, in deviations", c.Data.Separation, 0, 100),
+	}
+}
+
+// Faults by name.
+const (
+	NoFault           = "none"
+	FaultNoClipping   = "no-clipping"
+	FaultQuarterNoise = "quarter-noise"
+)
+
+// FromParams is the configuration that resolved parameters of [Params] mean; the
+// built-in data's sizes are left out where builtIn is false. Relation, Epsilon,
+// Delta and Data.Seed remain to be set.
+func FromParams(p audit.Params, builtIn bool) Config {
+	c := Config{
+		Canary: p.Word("canary"), Access: p.Word("access"), Model: p.Word("model"),
+		Steps: p.Int("steps"), Rate: p.Num("rate"), Clip: p.Num("clip"), LearningRate: p.Num("learning-rate"), Sigma: p.Num("sigma"),
+	}
+	if c.Model == Perceptron {
+		c.Hidden = [2]int{p.Int("hidden"), p.Int("hidden")}
+		c.Activation = p.Word("activation")
+	}
+	if c.Canary == Gradient {
+		c.Strength = p.Num("strength")
+	}
+	switch p.Word("fault") {
+	case FaultNoClipping:
+		c.NoClipping = true
+	case FaultQuarterNoise:
+		c.NoiseFactor = 0.25
+	}
+	if builtIn {
+		c.Data = Synthetic{Examples: p.Int("examples"), Features: p.Int("features"), Classes: p.Int("classes"), Separation: p.Num("separation")}
+	}
+	return c
+}
+
+// Limits of what is accepted: what fits into a browser's memory.
+const (
+	examplesMost = 100_000
+	featuresMost = 1000
+	classesMost  = 100
+	cellsMost    = 1 << 24 // features of all examples
+	unitsMost    = 1024
+	stepsMost    = 100_000
+	rateLeast    = 1e-9 // below, a step divides by next to nothing
+	// CanariesMost is the largest number of canaries in one training.
+	CanariesMost  = 8192
+	canaryNumbers = 1 << 25 // weights times canaries: 256 MiB
+)
+
+func checkInt(field string, v, least, most int) error {
+	if v < least || v > most {
+		return &audit.InputError{Field: field, Found: strconv.Itoa(v), Want: fmt.Sprintf("a whole number in [%d, %d]", least, most)}
+	}
+	return nil
+}
+
+// checkNumber wants v in (above, most].
+func checkNumber(field string, v, above, most float64) error {
+	if !(v > above && v <= most) {
+		return &audit.InputError{Field: field, Found: strconv.FormatFloat(v, 'g', -1, 64), Want: fmt.Sprintf("a number in (%g, %g]", above, most)}
+	}
+	return nil
+}
+
+func checkWord(field, v string, known ...string) error {
+	if slices.Contains(known, v) {
+		return nil
+	}
+	return audit.UnknownName(field, v, known)
+}
+
+// numbered makes names: prefix1, prefix2, ...
+func numbered(prefix string, n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = prefix + strconv.Itoa(i+1)
+	}
+	return names
 }

@@ -2,6 +2,7 @@ package train
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -261,14 +262,11 @@ func (p *csvReader) finish() (*Dataset, error) {
 			value[name] = v
 		}
 	}
+	if len(value) < len(names) {
+		clear(value)
+	}
 	slices.SortFunc(names, func(a, b string) int {
-		if len(value) == len(names) && value[a] != value[b] {
-			if value[a] < value[b] {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a, b)
+		return cmp.Or(cmp.Compare(value[a], value[b]), strings.Compare(a, b))
 	})
 	if len(names) < 2 {
 		return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("of one class, %q", names[0]), Want: "at least two", Remedy: "say which column holds the label"}

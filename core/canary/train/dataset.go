@@ -1,6 +1,7 @@
 package train
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/dpscope/dpscope/stream"
@@ -43,28 +44,9 @@ type Synthetic struct {
 const syntheticScale = 0.25
 
 func (s Synthetic) resolve() (Synthetic, error) {
-	if s.Examples == 0 {
-		s.Examples = 500
-	}
-	if s.Features == 0 {
-		s.Features = 20
-	}
-	if s.Classes == 0 {
-		s.Classes = 4
-	}
-	if s.Separation == 0 {
-		s.Separation = 3
-	}
-	for _, c := range []struct {
-		name         string
-		value        int
-		least, limit int
-	}{{"examples", s.Examples, 2, examplesMost}, {"features", s.Features, 1, featuresMost}, {"classes", s.Classes, 2, classesMost}} {
-		if err := checkInt(c.name, c.value, c.least, c.limit); err != nil {
-			return s, err
-		}
-	}
-	return s, checkNumber("separation", s.Separation, 0, 100)
+	s.Examples, s.Features, s.Classes, s.Separation = cmp.Or(s.Examples, 500), cmp.Or(s.Features, 20), cmp.Or(s.Classes, 4), cmp.Or(s.Separation, 3)
+	return s, cmp.Or(checkInt("examples", s.Examples, 2, examplesMost), checkInt("features", s.Features, 1, featuresMost),
+		checkInt("classes", s.Classes, 2, classesMost), checkNumber("separation", s.Separation, 0, 100))
 }
 
 // NewSynthetic draws the built-in data. It panics on what Config.Resolve would

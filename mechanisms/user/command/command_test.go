@@ -19,6 +19,7 @@ import (
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms/user/command"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -316,15 +317,15 @@ func TestAudit(t *testing.T) {
 		t.Run(c.form, func(t *testing.T) {
 			p := mustOpen(t, c.form)
 			r, cat := runAudit(t, p, 2)
-			if r.Verdict != c.verdict || *r.Results[0].LowerBound < c.least {
+			if r.Verdict != c.verdict || *r.Rows(report.Bounds)[0].LowerBound < c.least {
 				t.Errorf("%s\nwant a bound of at least %v", r.Summary, c.least)
 			}
 			v, err := pair.Verify(t.Context(), cat, pair.LocalPool(cat, 1), r, true)
 			if err != nil || !v.OK() || v.Recomputed != (c.form == "own") {
 				t.Errorf("%v %+v", err, v)
 			}
-			if c.form == "words" && !strings.Contains(r.Results[0].Event.Words, "many") && !strings.Contains(r.Results[0].Event.Words, "few") {
-				t.Errorf("the event has no word: %s", r.Results[0].Event.Words)
+			if c.form == "words" && !strings.Contains(r.Rows(report.Bounds)[0].Event.Words, "many") && !strings.Contains(r.Rows(report.Bounds)[0].Event.Words, "few") {
+				t.Errorf("the event has no word: %s", r.Rows(report.Bounds)[0].Event.Words)
 			}
 		})
 	}
@@ -356,7 +357,7 @@ func TestPython(t *testing.T) {
 	for form, verdict := range map[string]audit.Verdict{"correct": audit.NoViolation, "half": audit.Violation, "words": audit.NoViolation} {
 		p := mustOpen(t, "", func(o *command.Options) { o.Command = "python3 '" + script + "' " + form })
 		r, cat := runAudit(t, p, 2)
-		if r.Verdict != verdict || *r.Results[0].LowerBound < 0.9 {
+		if r.Verdict != verdict || *r.Rows(report.Bounds)[0].LowerBound < 0.9 {
 			t.Errorf("%s: %s", form, r.Summary)
 		}
 		if form != "half" {

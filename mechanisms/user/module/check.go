@@ -1,6 +1,7 @@
 package module
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"math"
@@ -353,9 +354,7 @@ func (m *contents) body(i int, r *reader) {
 }
 
 func (m *contents) tooLarge(format string, args ...any) {
-	if m.large == "" {
-		m.large = fmt.Sprintf(format, args...)
-	}
+	m.large = cmp.Or(m.large, fmt.Sprintf(format, args...))
 }
 
 // reader reads numbers and vectors, and zeros after its first error.

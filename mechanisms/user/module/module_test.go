@@ -20,6 +20,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/estimators"
 	"github.com/dpscope/dpscope/finders"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -185,7 +186,7 @@ func TestAudit(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if r.Verdict != c.want || *r.Results[0].LowerBound < 0.9 {
+		if r.Verdict != c.want || *r.Rows(report.Bounds)[0].LowerBound < 0.9 {
 			t.Errorf("claim %v: %s", c.epsilon, r.Summary)
 		}
 		if want := "-wasm count.wasm -domain 0:1 -rows 0:5"; !strings.Contains(r.Reproduce.CLI, want) {

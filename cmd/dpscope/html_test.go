@@ -1,0 +1,184 @@
+package main
+
+import (
+	"bytes"
+	"encoding/xml"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/suite"
+	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/report/format"
+)
+
+// readPage reads a page strictly: its text, and that of its last element pre. It holds
+// nothing that loads something, runs or leads elsewhere.
+func readPage(t *testing.T, page []byte) (words, last string) {
+	t.Helper()
+	dec := xml.NewDecoder(bytes.NewReader(page))
+	var text, pre strings.Builder
+	in := ""
+	for {
+		tok, err := dec.Token()
+		if err == io.EOF {
+			return text.String(), pre.String()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch tok := tok.(type) {
+		case xml.StartElement:
+			if in = tok.Name.Local; in == "pre" {
+				pre.Reset()
+			}
+			if slices.Contains([]string{"script", "img", "image", "link", "iframe", "object", "use", "foreignObject", "form", "base"}, in) {
+				t.Errorf("an element %s", in)
+			}
+			for _, a := range tok.Attr {
+				if name := a.Name.Local; name == "src" || name == "style" || strings.HasPrefix(name, "on") || name == "href" && !strings.HasPrefix(a.Value, "#audit-") || strings.Contains(a.Value, "url(") {
+					t.Errorf("an attribute %s=%q", name, a.Value)
+				}
+			}
+		case xml.CharData:
+			if text.Write(tok); in == "pre" {
+				pre.Write(tok)
+			}
+		}
+	}
+}
+
+// pageOf is the page of a run as the command writes it.
+func pageOf(t *testing.T, run format.Run) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if _, err := (&formatFlags{format: format.HTML}).write(&out, run); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+var variable = regexp.MustCompile(`var\((--[a-z-]+)\)`)
+
+// TestPages: every report that was kept is shown whole, with its pictures, whose
+// colours are those of the page; and can be taken from the page again.
+func TestPages(t *testing.T) {
+	files, err := filepath.Glob(released + "/*/*.json")
+	if err != nil || len(files) < 50 {
+		t.Fatal(files, err)
+	}
+	several, err := filepath.Glob(released + "/*/pair/*.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	drawn := map[string]int{} // pictures by the kind of report
+	for _, file := range append(files, several...) {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var run format.Run
+		var again func(data []byte) (any, error)
+		if report.KindOf(data) == suite.ReportKind {
+			whole, err := suite.ParseReport(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run.Summary, run.Value = whole.Summary, whole
+			for _, a := range whole.Audits {
+				run.Audits = append(run.Audits, format.Audit{Name: a.Name, Report: a.Report})
+			}
+			again = func(data []byte) (any, error) { return suite.ParseReport(data) }
+		} else {
+			r, err := core.ParseReport(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			run.Audits = []format.Audit{{Name: file, Report: r}}
+			again = func(data []byte) (any, error) { return core.ParseReport(data) }
+		}
+		page := pageOf(t, run)
+		words, last := readPage(t, page)
+		for _, a := range run.Audits {
+			h := a.Report.Head()
+			said := append(slices.Concat(h.Warnings, h.Limitations, h.References), h.Headline, h.Reproduce.CLI)
+			for _, f := range a.Report.Facts() {
+				said = append(said, f.Value)
+			}
+			for _, table := range h.Words() {
+				said = append(said, table.Title)
+			}
+			shown, err := pictures(a.Report)
+			if err != nil {
+				t.Fatal(err)
+			}
+			drawn[h.Kind] += len(shown)
+			for _, p := range shown {
+				said = append(said, p.Title, p.Words, p.Table.Title)
+				said = append(append(said, p.Table.Head...), slices.Concat(p.Table.Rows...)...)
+			}
+			for _, text := range said {
+				if !strings.Contains(words, text) {
+					t.Errorf("%s does not say %q", file, text)
+				}
+			}
+		}
+		style, rest, _ := bytes.Cut(page, []byte("</style>"))
+		names := map[string]bool{}
+		for _, m := range variable.FindAllSubmatch(rest, -1) {
+			names[string(m[1])] = true
+		}
+		for name := range names {
+			if bytes.Count(style, []byte(name+": #")) != 2 {
+				t.Errorf("%s: %s has no colour in one of the themes", file, name)
+			}
+		}
+		value := run.Value
+		if value == nil {
+			value = run.Audits[0].Report
+		}
+		if back, err := again([]byte(last)); err != nil || !audit.EqualJSON(back, value) {
+			t.Errorf("%s: the page holds another report: %v", file, err)
+		}
+	}
+	for _, kind := range core.Kinds() {
+		if drawn[kind.Name] == 0 {
+			t.Errorf("no picture of a report of kind %s: %v", kind.Name, drawn)
+		}
+	}
+}
+
+// TestPageEscapes: the names in a picture are a stranger's.
+func TestPageEscapes(t *testing.T) {
+	const hostile = `</text></svg><script>alert(1)</script><img src="x" onerror='alert(1)'>` + "\x1b\x9b\u202e"
+	data, err := os.ReadFile(released + "/0.2.0/pair/outcomes.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := pair.ParseReport(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.Evidence.Chart.Labels {
+		r.Evidence.Chart.Labels[i] += hostile
+	}
+	for i := range r.Trials {
+		r.Trials[i].Learner += hostile
+		r.Trials[i].Pair.Label += hostile
+	}
+	page := pageOf(t, format.Run{Audits: []format.Audit{{Name: hostile, Report: r}}})
+	words, _ := readPage(t, page)
+	if n := strings.Count(words, "alert(1)</script>"); n < 2*len(r.Evidence.Chart.Labels)+2*len(r.Trials) {
+		t.Errorf("hostile names are shown %d times", n)
+	}
+	if i := bytes.IndexAny(page, "\x1b\u009b\u202e"); i >= 0 {
+		t.Errorf("the page holds %q", page[i:i+8])
+	}
+}

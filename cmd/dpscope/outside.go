@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/cli"
+	"github.com/dpscope/dpscope/mechanisms/user/command"
+)
+
+// outsideFlags are the flags of a mechanism from outside.
+type outsideFlags struct {
+	pair.Outside               // once it is read
+	timeout      time.Duration // of -exec
+	asked        cli.Asked[pair.Outside]
+	stdin        io.Reader // what the file - of samples is
+}
+
+func (f *outsideFlags) register(s *cli.Flags, keys []settings.Key[pair.Outside]) {
+	f.asked = cli.Settings(s, keys)
+	s.DurationVar(&f.timeout, "exec-timeout", command.DefaultTimeout, "how long -exec may take for one request, of up to 4096 outputs")
+}
+
+// read takes what the flags ask for. Without a name there is no file.
+func (f *outsideFlags) read() error {
+	err := f.asked.Read(&f.Outside)
+	files := &f.Recorded.Files
+	for n := len(*files); n > 0 && (*files)[n-1] == ""; n-- {
+		*files = (*files)[:n-1]
+	}
+	return err
+}
+
+// outsider is a mechanism from outside that runs.
+type outsider interface {
+	audit.Mechanism
+	Brought() audit.Brought
+	Close()
+}
+
+// opening is what a mechanism is opened with.
+type opening struct {
+	pair.Brought
+	space audit.Space
+	pair  *audit.Pair
+	// Of a report that is replayed, instead of kinds:
+	columns []audit.Column
+	sha256  string
+}
+
+// broughtBy are the flags that bring a mechanism.
+var broughtBy = map[audit.BroughtKind]string{audit.BroughtModule: "wasm", audit.BroughtCommand: "exec"}
+
+// brought is the kind that is brought; "": none.
+func (f *outsideFlags) brought() audit.BroughtKind {
+	return audit.BroughtKind(pair.Outside{Brought: f.Brought}.Mechanism())
+}
+
+// namesWithin are the settings that only one kind of a mechanism from outside has.
+func namesWithin(part string) (names []string) {
+	for _, k := range settings.Without(pair.OutsideKeys(), pair.SharedKeys...) {
+		if strings.HasPrefix(k.Field, part+"/") {
+			names = append(names, k.Name)
+		}
+	}
+	return names
+}
+
+// check refuses flags that belong to other mechanisms.
+func (f *outsideFlags) check(given map[string]bool) error {
+	if by := broughtBy[f.brought()]; by != "" {
+		others := slices.DeleteFunc([]string{"wasm", "exec"}, func(name string) bool { return name == by })
+		return refuseFlags(given, "absent with -"+by, "that audits a mechanism of yours", slices.Concat([]string{"mechanism", "param"}, namesWithin("recorded"), others)...)
+	}
+	for _, name := range []string{"wasm", "exec"} {
+		if given[name] {
+			return &audit.InputError{Field: "-" + name, Found: `""`, Want: "the command or the module of your mechanism (docs/command.md, docs/abi.md)"}
+		}
+	}
+	if err := refuseFlags(given, "absent without a mechanism of yours", "name yours with -exec or -wasm (docs/command.md, docs/abi.md)", append([]string{"exec-timeout"}, namesWithin("brought")...)...); err != nil {
+		return err
+	}
+	switch files := f.Recorded.Files; {
+	case len(files) == 0:
+		return nil
+	case files[0] == "":
+		return &audit.InputError{Field: "-samples-file", Found: "absent", Want: "the file of the first dataset", Remedy: "-samples-file2 is the file of the second one only"}
+	}
+	return refuseFlags(given, "absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", "mechanism", "param", "relation", "pair", "finder", "trials")
+}
+
+// refuseFlags refuses the flags that are given of those that are named.
+func refuseFlags(given map[string]bool, want, remedy string, names ...string) error {
+	for _, name := range names {
+		if given[name] {
+			return &audit.InputError{Field: "-" + name, Found: "given", Want: want, Remedy: remedy}
+		}
+	}
+	return nil
+}
+
+// catalogue is what is registered, and the mechanism, which runs until it is
+// closed. What the user should know of it goes to notes.
+func (f *outsideFlags) catalogue(ctx context.Context, p pair.Plan, notes io.Writer) (audit.Catalogue, func(), error) {
+	space, err := f.Brought.Space(p.Relation)
+	if err != nil {
+		return audit.Catalogue{}, nil, err
+	}
+	if p.Pair != nil {
+		if err := space.Relation.Check(*p.Pair, space.Domain()); err != nil {
+			return audit.Catalogue{}, nil, err
+		}
+	}
+	cat, m, err := f.open(ctx, opening{f.Brought, space, p.Pair, nil, ""})
+	if err != nil {
+		return cat, nil, err
+	}
+	if why := m.Brought().Unseeded; why != "" {
+		fmt.Fprintf(notes, "dpscope: note: %s: a replay of the report recomputes all from its counts, but cannot draw them again\n", why)
+	}
+	return cat, m.Close, nil
+}
+
+func (f *outsideFlags) open(ctx context.Context, o opening) (cat audit.Catalogue, m outsider, err error) {
+	switch {
+	case o.Wasm != "":
+		m, err = openModule(ctx, o)
+	case f.timeout <= 0:
+		err = &audit.InputError{Field: "-exec-timeout", Found: f.timeout.String(), Want: "above 0", Remedy: "for example 90s"}
+	default:
+		m, err = command.Open(ctx, command.Options{Command: o.Exec, Space: o.space, Pair: o.pair, Kinds: o.Kinds, NonFinite: o.NonFinite, Columns: o.columns, Timeout: f.timeout})
+	}
+	if err != nil {
+		return cat, nil, err
+	}
+	return withBrought(m.Brought(), m), m, nil
+}
+
+func withBrought(b audit.Brought, m audit.Mechanism) audit.Catalogue {
+	return cli.With(catalogue, b.Spec(m))
+}
+
+// replay is the catalogue to replay the report of such a mechanism with. Nothing
+// that a report names is run: the user says again what to run.
+func (f *outsideFlags) replay(ctx context.Context, r pair.Report) (cat audit.Catalogue, end func(), note string, err error) {
+	b := r.Inputs.Brought
+	switch by := broughtBy[f.brought()]; {
+	case b == nil:
+		return cat, nil, "", &audit.InputError{Field: "-" + by, Found: "given", Want: "absent: the report is of the mechanism " + r.Plan.Mechanism, Remedy: "leave the flag out"}
+	case b.Kind == audit.BroughtScript:
+		return cat, nil, "", &audit.InputError{Field: "inputs.brought.kind", Found: string(b.Kind), Want: "one that the command line can run", Remedy: "open the report in the page and press Verify"}
+	case broughtBy[b.Kind] == "":
+		return cat, nil, "", audit.UnknownName("inputs.brought.kind", string(b.Kind), []string{string(audit.BroughtCommand), string(audit.BroughtModule)})
+	case by != broughtBy[b.Kind]:
+		return cat, nil, "", &audit.InputError{Field: "-" + broughtBy[b.Kind], Found: "absent",
+			Want: fmt.Sprintf("given again, as a replay runs nothing that only a report names; this one names %q", b.Name), Remedy: "if you trust it, add the flag"}
+	}
+	if err := b.Datasets.Validate(); err != nil {
+		return cat, nil, "", err
+	}
+	brought := f.Brought
+	brought.Kinds, brought.NonFinite = nil, b.NonFinite
+	cat, m, err := f.open(ctx, opening{brought, b.Datasets, r.Plan.Pair, b.Columns, b.SHA256})
+	if err != nil {
+		return cat, nil, "", err
+	}
+	now := m.Brought()
+	if now.Name != b.Name { // it may have moved
+		note = fmt.Sprintf("the report names %q; this replay ran %q", b.Name, now.Name)
+		now.Name = b.Name
+		cat = withBrought(now, m)
+	}
+	return cat, m.Close, note, nil
+}

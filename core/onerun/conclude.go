@@ -1,0 +1,27 @@
+package onerun
+
+import (
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/report"
+)
+
+// Conclude is all that follows from the evidence of a run that ended so, nil if there
+// is none. warnings are those of the run itself. Generator and timing are left to the
+// caller.
+func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) Report {
+	p := a.Plan
+	r := Report{Report: report.New(Kind, p.Source, p.Promise(), p.Beta), Plan: p, Source: a.Spec.Note(a.Setup), Evidence: ev}
+	r.Quantity, r.Termination, r.Reproduce = string(report.Epsilon), end, a.Reproduce()
+	r.Power = &report.Power{Largest: p.guessing().Largest(report.MethodOneRun), Needed: Needed(report.MethodOneRun, usualOfRun, r.Claim, p.Beta), Unit: "canaries"}
+	r.Limitations, r.References = limitations(), report.OneRunReferences
+	if ev != nil {
+		r.Termination.SamplesUsed = p.Canaries
+		r.Tables = []report.Table{{Name: report.Bounds, Title: Title(p.Beta), Rows: p.guessing().Rows(ev.Guesses, ev.GDPGuesses, r.Claim.Epsilon)}}
+		pv := p.guessing().PValue(ev.Guesses, r.Claim.Epsilon)
+		r.PValue = &pv
+	}
+	r.Choose(report.MethodOneRun)
+	r.Warnings = append(r.cautions(), warnings...)
+	r.Reword()
+	return r
+}

@@ -1,0 +1,26 @@
+package onerun
+
+import (
+	"fmt"
+
+	"github.com/dpscope/dpscope/audit"
+)
+
+// Evidence is what the bounds of one run are computed from.
+type Evidence struct {
+	In         int     `json:"in"` // canaries that were in
+	Diverged   bool    `json:"diverged"`
+	Guesses    []Guess `json:"guesses"`
+	GDPGuesses []Guess `json:"gdpGuesses"`
+}
+
+// check refuses what no run of this plan gives.
+func (e Evidence) check(p Plan) error {
+	if err := p.guessing().Check(e.Guesses, e.GDPGuesses); err != nil {
+		return err
+	}
+	if e.In < 0 || e.In > p.Canaries {
+		return &audit.InputError{Field: "in", Found: fmt.Sprint(e.In), Want: fmt.Sprintf("in [0, %d]", p.Canaries)}
+	}
+	return nil
+}

@@ -1,0 +1,77 @@
+package onerun
+
+import (
+	"fmt"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/report"
+)
+
+// Title is that of a table of bounds by methods.
+func Title(beta float64) string {
+	return fmt.Sprintf("Lower bounds on epsilon, each with %s confidence where what it assumes holds (* decides)", phrase.Percent(1-beta))
+}
+
+// Reword puts the verdict into words.
+func (r *Report) Reword() {
+	r.SayByMethod(r.Plan.Promise(), "one run with "+phrase.Grouped(r.Plan.Canaries)+" canaries")
+}
+
+func (r Report) cautions() []string {
+	w := []string{}
+	if r.Evidence != nil && r.Evidence.Diverged {
+		w = append(w, "the run diverged; all scores are the worst there are and the guesses are blind. It counts: to leave it out and run again would bias the bound")
+	}
+	if r.Power.Largest == 0 {
+		w = append(w, Blind(r.Plan.Canaries, *r.Plan.Claim, r.Plan.Beta))
+	}
+	return w
+}
+
+// Blind says why no outcome of a one-run audit shows anything.
+func Blind(m int, c audit.Claim, beta float64) string {
+	if n := Needed(report.MethodOneRun, usualOfRun, audit.Claim{Delta: c.Delta}, beta); n > m {
+		return fmt.Sprintf("no outcome of %s canaries shows anything: at least %s are needed", phrase.Grouped(m), phrase.Grouped(n))
+	}
+	if c.Delta > 0 {
+		return fmt.Sprintf("no outcome shows anything: with %s canaries the guesses are too few, or delta = %s is too large, since %s of them may be told outright", phrase.Grouped(m), phrase.Number(c.Delta), phrase.Number(float64(m)*c.Delta))
+	}
+	return "no outcome shows anything: the guesses are too few"
+}
+
+func limitations() []string {
+	return []string{
+		"A lower bound from canaries of one distribution, one score and one rule of guessing. Others may show more; nothing here proves privacy.",
+		"The bound is of add-remove: a fair coin of its own put each canary in or left it out. The number of guesses and their sides were fixed before the run, or chosen by canaries that are not guessed; several numbers share the allowed error.",
+		"The f-DP bound is of mechanisms whose trade-off is Gaussian; of others it says nothing of epsilon.",
+		"Each bound of the table holds with the stated confidence. The largest of several does not, unless it was named before.",
+	}
+}
+
+// Facts are the report's facts in words, the most important first.
+func (r Report) Facts() []audit.FactRow {
+	var rows report.FactRows
+	add := rows.Add
+	p := r.Plan
+	source.AddSource(&rows, p.Source, p.Parameters, r.Source, p.Promise())
+	add("Canaries", "%s, each in by a fair coin; %s", phrase.Grouped(p.Canaries), p.Design)
+	if e := r.Evidence; e != nil {
+		add("In", "%s of %s", phrase.Grouped(e.In), phrase.Grouped(p.Canaries))
+		p.guessing().Facts(add, e.Guesses, e.GDPGuesses, "; the score is the "+r.Source.Score)
+		if e.Diverged {
+			add("Diverged", "yes")
+		}
+	}
+	rows.Bounded(r.Report, "")
+	add("Power", "%s", r.Power.Fact("", p.Claim.Epsilon))
+	if p.Data != "" {
+		add("File", "SHA-256 %s", p.Data)
+	}
+	add("Seed", "%d", p.Seed)
+	if t := r.Timing; t.Total > 0 {
+		add("Time", "%.2f s", t.Total)
+	}
+	return rows
+}

@@ -1,0 +1,280 @@
+package pair
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/report"
+)
+
+// limitations stand in every report.
+var limitations = []string{
+	"A lower bound shows what leaks at least, on one pair of datasets and one test. It never shows that a mechanism is private: another pair or another test may show more.",
+	"The certificate holds for independent runs of the mechanism as it was given here, parameters and randomness included. Other parameters, versions or data domains are other mechanisms.",
+	"The confidence is that of one audit. Of many audits of private mechanisms, a share of up to beta may report a violation by chance.",
+	"The verdict rests on the first result. Each further result holds with its own confidence; that all of them hold together is less sure.",
+}
+
+// Found is what a run found: all that its report follows from, besides the plan and why
+// the run ended.
+type Found struct {
+	Trials    []TrialNote
+	Surrogate *audit.SurrogateModel
+	Evidence  *Evidence // nil where exploration did not finish
+}
+
+// Conclude is the report of what a run found: a function of its arguments. Generator,
+// timing and what happened to workers are the run's to add.
+func Conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination) (Report, error) {
+	var c *Certified
+	if e := f.Evidence; e != nil && e.Table != nil && (end.Reason == audit.Completed || e.Looked != nil) {
+		bound := Bound{Plan: a.Plan, Table: *e.Table, Explored: e.Explored, Prepared: e.Prepared}
+		var err error
+		if c, err = bound.execute(cat); err != nil {
+			return Report{}, err
+		}
+	}
+	return conclude(cat, a, f, end, c), nil
+}
+
+// conclude makes the report with bounds that were computed already; nil: there are none.
+func conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination, c *Certified) Report {
+	p, spec, e := a.Plan, a.Spec, f.Evidence
+	r := Report{Report: report.New(report.Pair, spec.Name, report.Promise{Claim: a.Claim}, p.Beta), Plan: p,
+		Inputs: Inputs{PrivacyUnit: p.Relation.Unit(), Samples: a.recording(), Brought: spec.Brought, Unseeded: spec.Unseeded},
+		Trials: append([]TrialNote{}, f.Trials...), Surrogate: f.Surrogate, Evidence: e, Tradeoff: []bounds.TradeoffPoint{}}
+	r.Promise, r.Termination, r.Reproduce, r.Warnings = a.Claim.String(), end, a.Reproduce(), append(r.Warnings, a.Notes...)
+	r.Limitations, r.References = limitations, references(spec, cat, e, c)
+	if spec.Recording != nil {
+		r.Limitations = slices.Concat(r.Limitations, audit.RecordedLimitations)
+	}
+	if spec.Brought != nil {
+		r.Limitations = slices.Concat(r.Limitations, spec.Brought.Limitations())
+	}
+	if spec.Unseeded != "" {
+		r.Limitations = append(slices.Clone(r.Limitations), "The counts cannot be drawn again from the seed: "+spec.Unseeded+". A replay checks that all else follows from them.")
+	}
+	if e != nil {
+		if e.Table != nil {
+			r.Termination.SamplesUsed = e.Table.Pairs()
+		}
+		r.tables(cat, a, c)
+		row := r.Tables[0].Rows[0]
+		r.Quantity, r.PValue = row.Quantity, row.PValue
+		if end.Reason == audit.Completed && c != nil {
+			r.Power = c.Power
+		}
+		r.Choose(row.Method)
+	} else if r.Verdict = audit.Inconclusive; end.Reason == audit.Failed {
+		r.Verdict = audit.Invalid
+	}
+	r.Reword()
+	return r
+}
+
+// tables are what was certified. Where nothing was, it is the claim's event with its
+// counts so far.
+func (r *Report) tables(cat audit.Catalogue, a *Audit, c *Certified) {
+	e := r.Evidence
+	var rows []report.Row
+	if c != nil {
+		rows, r.Tradeoff = slices.Clone(c.Bounds), append(r.Tradeoff, c.Tradeoff...)
+		if l := e.Looked; l != nil {
+			lower := l.LowerBound
+			rows[0].LowerBound, rows[0].PValue, rows[0].Method = &lower, l.PValue, a.anytimeMethod()
+		}
+	} else {
+		explored := e.Prepared.Event.counts(e.Explored)
+		_, delta := a.dpLimits()
+		f := report.Row{ID: report.Epsilon, Delta: delta, Confidence: 1 - a.Plan.Beta, Direction: e.Prepared.Event.direction(), Valid: true,
+			Event: &report.Event{Edge: e.Prepared.Event.Edge, Above: e.Prepared.Event.Above}, Explored: &explored}
+		if e.Table != nil {
+			n := e.Prepared.Event.counts(*e.Table)
+			f.Counts = &n
+		}
+		rows = []report.Row{f}
+	}
+	model, err := e.Witness.decode(cat, a.Columns)
+	for i := range rows {
+		f := &rows[i]
+		if c != nil && i > 0 && (f.ID == report.Rho || f.ID == report.RenyiEpsilon) {
+			f.Title = fmt.Sprintf("%s, of %d orders", f.Method, len(c.Renyi))
+		}
+		if f.Event != nil && err == nil {
+			f.Event = &report.Event{Edge: f.Event.Edge, Above: f.Event.Above, Words: eventWords(a.Columns, e.Chart, model, e.Edges[f.Event.Edge], f.Event.Above)}
+		}
+	}
+	tables := []report.Table{{Name: report.Bounds, Rows: rows}}
+	if c != nil {
+		tables = append(tables, report.Table{Name: report.Renyi, Rows: slices.Clone(c.Renyi)}, report.Table{Name: report.Published, Rows: slices.Clone(c.Published)})
+	}
+	for _, t := range tables {
+		if len(t.Rows) > 0 {
+			r.Tables = append(r.Tables, named(t, a.Claim, a.Plan.Beta))
+		}
+	}
+}
+
+// named gives a table its title, and its rows their quantity in words and what the
+// claim allows it to be.
+func named(t report.Table, c audit.Claim, beta float64) report.Table {
+	confidence := phrase.Percent(1 - beta)
+	t.Title = map[string]string{
+		report.Bounds:    fmt.Sprintf("Certified with %s confidence each (* decides)", confidence),
+		report.Renyi:     fmt.Sprintf("Rényi divergences, all together with %s confidence", confidence),
+		report.Published: "Published forms on the same counts, for comparison; those called published certify nothing",
+	}[t.Name]
+	for i := range t.Rows {
+		f := &t.Rows[i]
+		f.Quantity = f.QuantityWords()
+		if limit, ok := allowed(c, *f); ok && f.Value == nil {
+			f.Claimed = &limit
+		}
+	}
+	return t
+}
+
+// allowed is what the claim allows the row's quantity to be; false where it
+// allows anything.
+func allowed(c audit.Claim, f report.Row) (float64, bool) {
+	switch f.ID {
+	case report.Epsilon:
+		return c.Epsilon, c.IsDP() && f.Delta >= c.Delta
+	case report.RenyiEpsilon:
+		return c.Epsilon, c.Kind == audit.Pure
+	case report.Delta:
+		return c.Delta, c.IsDP() && f.Epsilon >= c.Epsilon
+	case report.RenyiDivergence:
+		return c.ImpliedRenyi(f.Alpha)
+	case report.Rho:
+		return c.ImpliedRho()
+	case report.Mu:
+		return c.ImpliedMu()
+	}
+	return 0, false
+}
+
+// lowerBound is a bound on a quantity that is never negative. Bounds come
+// rounded down to six decimals.
+func lowerBound(x float64) float64 { return max(0, x) }
+
+// boundSources says where a bound comes from.
+var boundSources = map[bounds.Method]string{
+	bounds.MethodExact:            "exact unconditional score test: Miettinen and Nurminen, Statistics in Medicine 4 (1985); nuisance parameter: Berger and Boos, JASA 89 (1994)",
+	bounds.MethodClopperPearson:   "Clopper and Pearson, Biometrika 26 (1934); error split tuned on exploration counts",
+	bounds.MethodPairedBetting:    "betting on paired bounded scores: Waudby-Smith and Ramdas, JRSS B 86 (2024)",
+	bounds.MethodGaussianMu:       "Gaussian differential privacy: Dong, Roth and Su, JRSS B 84 (2022), with Clopper-Pearson limits",
+	bounds.MethodRenyiBetting:     "betting against a Rényi divergence, linearised: docs/statistics.md; Waudby-Smith and Ramdas, JRSS B 86 (2024)",
+	bounds.MethodRenyiBerryEsseen: "paired Berry-Esseen bound on a Rényi divergence, linearised: docs/statistics.md; Shevtsova, arXiv:1111.6554 (2011)",
+	bounds.MethodEventMixture:     "anytime-valid mixture of bets on an event: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
+	bounds.MethodScoreMixture:     "anytime-valid mixture of bets on a bounded score: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
+	bounds.MethodRenyiMixture:     "anytime-valid mixture of bets against a Rényi divergence: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
+}
+
+func references(spec audit.MechanismSpec, cat audit.Catalogue, e *Evidence, c *Certified) []string {
+	refs := []string{spec.Source}
+	add := func(ref string) {
+		if ref != "" && !slices.Contains(refs, ref) {
+			refs = append(refs, ref)
+		}
+	}
+	if e != nil {
+		if l, err := cat.Learner(e.Witness.Learner); err == nil {
+			add(l.Source)
+		}
+	}
+	if c != nil {
+		for _, f := range slices.Concat(c.Bounds, c.Renyi) {
+			add(boundSources[f.Method])
+		}
+	}
+	return refs
+}
+
+// monitor follows the goal of an anytime run through its looks. The bound holds
+// at all looks at once, so the run may stop whenever it likes.
+type monitor struct {
+	audit *Audit
+	cut   Cut
+	event *bounds.Monitor      // epsilon
+	table *bounds.TableMixture // everything else
+	turn  bool                 // the table is to be swapped
+	wager *bounds.EventMixture // at the claim, for the p-value
+	best  float64              // largest wealth at the claim, log
+	next  int                  // pairs at the next look
+}
+
+// lookShare is the least share by which the pairs grow from look to look, once
+// there are many.
+const lookShare = 0.005
+
+func newMonitor(a *Audit, p Prepared, bins int) *monitor {
+	m := &monitor{audit: a, cut: p.Event}
+	_, delta := a.dpLimits()
+	beta := a.Plan.Beta
+	switch a.Plan.goal() {
+	case report.Epsilon:
+		m.event = bounds.NewMonitor(a.Claim.Epsilon, delta, beta)
+		m.wager = bounds.NewEventMixture(a.Claim.Epsilon, delta)
+	case report.Mu:
+		m.cut, m.turn = p.MuEvent, p.MuEvent.Reversed
+		m.table = bounds.NewDeltaMonitor(indicator(p.MuEvent, bins), p.MuEpsilon, beta)
+	default:
+		m.turn = p.Goal.Reversed
+		m.table = bounds.NewRenyiMonitor(p.Goal.H, p.Goal.Alpha, beta)
+	}
+	return m
+}
+
+// look takes the table of all pairs so far and returns the bound on the goal.
+func (m *monitor) look(p Prepared, t bounds.Table, last bool) float64 {
+	pairs := t.Pairs()
+	if pairs >= m.next || last {
+		m.next = pairs + int(lookShare*float64(pairs))
+		if m.event != nil {
+			n11, n10, n01, n00 := m.cut.side(t).PairCounts(m.cut.bins(t.Bins))
+			m.event.Observe(n11, n10, n01, n00)
+			m.best = math.Max(m.best, m.wager.LogWealth(n11, n10, n01, n00)-1e-9)
+		} else {
+			m.table.Observe(turned(t, m.turn))
+		}
+	}
+	return m.bound(p)
+}
+
+func (m *monitor) bound(p Prepared) float64 {
+	var x float64
+	switch goal := m.audit.Plan.goal(); {
+	case m.event != nil:
+		x = m.event.LowerBound()
+	case goal == report.Mu:
+		x = bounds.GaussianMuFromDelta(m.table.LowerBound(), p.MuEpsilon)
+	default:
+		x = m.audit.fromDivergence(m.table.LowerBound(), p.Goal.Alpha)
+	}
+	return lowerBound(phrase.Floor(x, 6))
+}
+
+// pValue of the claim; none but for events.
+func (m *monitor) pValue() *float64 {
+	if m.event == nil {
+		return nil
+	}
+	v := math.Min(1, math.Exp(-m.best))
+	return &v
+}
+
+// anytimeMethod is that of the goal's bound in an anytime run.
+func (a *Audit) anytimeMethod() bounds.Method {
+	switch a.Plan.goal() {
+	case report.Epsilon:
+		return bounds.MethodEventMixture
+	case report.Mu:
+		return bounds.MethodScoreMixture
+	}
+	return bounds.MethodRenyiMixture
+}

@@ -1,0 +1,103 @@
+package pair
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+)
+
+// Evidence is what all bounds were certified on: a pair of datasets, a score
+// cut into bins, and how the outputs fell into them. Bounds are functions of
+// Table and Prepared.
+type Evidence struct {
+	Pair     audit.Pair    `json:"pair"`
+	Witness  Witness       `json:"witness"`
+	Learners []LearnerNote `json:"learners,omitempty"` // how the learners did on the pair's validation split
+	// Edges of the bins of the score: bin k holds scores above Edges[k-1] and
+	// at or below Edges[k].
+	Edges    []float64 `json:"edges"`
+	Prepared Prepared  `json:"prepared" same:"ratio"`
+	// Explored counts the validation pairs, Table the certification pairs.
+	Explored bounds.Table  `json:"explored"`
+	Table    *bounds.Table `json:"table,omitempty"`
+	Chart    Chart         `json:"chart"`
+	// Looked is there in an anytime run that counted something: what its looks gave,
+	// which the counts at its end alone do not show.
+	Looked *Looked `json:"looked,omitempty"`
+}
+
+// Looked is what the looks of an anytime run gave.
+type Looked struct {
+	LowerBound float64  `json:"lowerBound" same:"near"`         // on the goal, at all looks at once
+	PValue     *float64 `json:"pValue,omitempty" same:"pvalue"` // of the claim; none but for events
+}
+
+// TrialNote is one explored pair. Values are in units of the goal and compare
+// trials; they are no certificates.
+type TrialNote struct {
+	Trial   int        `json:"trial"`
+	Pair    audit.Pair `json:"pair"`
+	Value   float64    `json:"value"`
+	Learner string     `json:"learner"`
+	Chosen  bool       `json:"chosen,omitempty"`
+	// Predicted is there where the finder proposed the pair by a model.
+	Predicted *audit.Prediction `json:"predicted,omitempty" since:"0.2.0"`
+}
+
+// Witness is a score that tells two datasets apart. Events and bounded
+// functions are made of its bins, see [Evidence].
+type Witness struct {
+	Learner string          `json:"learner"` // names the learner, which decodes Model
+	Model   json.RawMessage `json:"model"`
+}
+
+// decode builds the score of w for outputs with these columns.
+func (w Witness) decode(cat audit.Catalogue, columns []audit.Column) (audit.Model, error) {
+	spec, err := cat.Learner(w.Learner)
+	if err != nil {
+		return nil, fmt.Errorf("witness: %w", err)
+	}
+	m, err := spec.Decode(w.Model, columns)
+	if err != nil {
+		return nil, fmt.Errorf("witness of learner %s: %w", w.Learner, err)
+	}
+	return m, nil
+}
+
+// scores returns the score of every row.
+func scores(m audit.Model, s audit.Samples) []float64 {
+	out := make([]float64, s.Len())
+	for lo := 0; lo < len(out); lo += BlockRows {
+		hi := min(lo+BlockRows, len(out))
+		m.Score(s.Slice(lo, hi).Rows, out[lo:hi])
+	}
+	return out
+}
+
+// check refuses evidence whose parts do not fit together.
+func (e Evidence) check(plan Plan) error {
+	if err := checkEdges(e.Edges); err != nil {
+		return err
+	}
+	if err := e.Prepared.check(plan, len(e.Edges)+1); err != nil {
+		return err
+	}
+	for _, t := range []*bounds.Table{&e.Explored, e.Table} {
+		if t == nil {
+			continue
+		}
+		if err := t.Validate(); err != nil {
+			return err
+		}
+		if t.Bins != len(e.Edges)+1 {
+			return &audit.InputError{Field: "table.bins", Found: fmt.Sprint(t.Bins), Want: fmt.Sprintf("%d, one more than there are edges", len(e.Edges)+1)}
+		}
+	}
+	if l := e.Looked; l != nil && !(l.LowerBound >= 0 && l.LowerBound <= math.MaxFloat64) || (l != nil) && !plan.Anytime {
+		return &audit.InputError{Field: "looked", Found: fmt.Sprintf("%+v", *l), Want: "a bound of at least 0, in an anytime run"}
+	}
+	return e.Chart.check()
+}

@@ -1,0 +1,145 @@
+package pair
+
+import (
+	"fmt"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
+)
+
+// Outside says where a mechanism from outside dpscope is: in files of its outputs, or in
+// what the user brings. A plan has only its name, [Outside.Mechanism].
+type Outside struct {
+	Recorded Recorded `json:"recorded"`
+	Brought  Brought  `json:"brought"`
+}
+
+// Recorded names files of outputs that another program recorded.
+type Recorded struct {
+	// Files are one or, for the second dataset, two. In a file of several audits a
+	// relative name is relative to the folder of that file.
+	Files []string `json:"files"`
+	audit.Reading
+}
+
+// Brought is a mechanism that the user brings: one of Exec and Wasm.
+type Brought struct {
+	Exec string `json:"exec,omitempty"` // the command line of a program
+	Wasm string `json:"wasm,omitempty"` // the file of a WebAssembly module, named like those of [Recorded]
+	Surroundings
+}
+
+// Surroundings say what goes into a mechanism that the user brings, and what comes out.
+type Surroundings struct {
+	Domain    string                      `json:"domain,omitempty"` // ranges of the columns of datasets, as 0:1,18:99
+	Rows      string                      `json:"rows,omitempty"`   // least and most rows, as 0:5
+	Integer   bool                        `json:"integer,omitempty"`
+	Reach     float64                     `json:"reach,omitempty"` // of l-infinity and bounded-replace
+	Kinds     map[string]audit.ColumnKind `json:"kinds,omitempty"` // of outputs
+	NonFinite string                      `json:"nonFinite,omitempty"`
+}
+
+// Space is the space of datasets.
+func (s Surroundings) Space(relation audit.Relation) (audit.Space, error) {
+	return audit.ParseSpace(s.Domain, s.Rows, relation, s.Integer, s.Reach)
+}
+
+// Mechanism is the name that a plan has for it; "" where there is none.
+func (o Outside) Mechanism() string {
+	switch {
+	case len(o.Recorded.Files) > 0:
+		return audit.RecordedName
+	case o.Brought.Wasm != "":
+		return string(audit.BroughtModule)
+	case o.Brought.Exec != "":
+		return string(audit.BroughtCommand)
+	}
+	return ""
+}
+
+// OutsideKeys are the settings of a mechanism from outside, in the order in which a
+// report names them.
+func OutsideKeys() []settings.Key[Outside] {
+	key := func(name, field string, at settings.Value[Outside], usage string) settings.Key[Outside] {
+		return settings.Key[Outside]{Name: name, Field: field, At: at, Usage: usage}
+	}
+	shown := func(k settings.Key[Outside], place, label, hint, empty string) settings.Key[Outside] {
+		k.Form = &settings.Form{Place: place, Label: label, Hint: hint, Empty: empty}
+		return k
+	}
+	text, word := settings.Text[Outside], settings.Word[Outside, string]
+	file := func(i int) settings.Value[Outside] {
+		return text(func(o *Outside) *string {
+			files := &o.Recorded.Files
+			*files = append(*files, make([]string, max(0, i+1-len(*files)))...)
+			return &(*files)[i]
+		})
+	}
+	return []settings.Key[Outside]{
+		key("samples-file", "recorded/files", file(0),
+			"file of recorded outputs instead of a mechanism: CSV, TSV, JSON lines, JSON, NPY or NPZ, also in gzip, told apart by content, with a column dataset (0 or 1) or arrays d0 and d1 (docs/samples.md); - is standard input"),
+		key("samples-file2", "recorded/files", file(1), "file of the outputs on the second dataset, where -samples-file holds the first only"),
+		shown(key("header", "recorded/header", word(func(o *Outside) *string { return &o.Recorded.Header }),
+			"yes or no: whether the first line of -samples-file names the columns; default: by content"), "yours", "First line", "", ""),
+		key("dataset", "recorded/dataset", text(func(o *Outside) *string { return &o.Recorded.Dataset }), `column of -samples-file that says which dataset a row is of; default "dataset"`),
+		key("outputs", "recorded/outputs", settings.Words(func(o *Outside) *[]string { return &o.Recorded.Outputs }), "columns of -samples-file that are outputs, separated by commas; default: all others"),
+		key("wasm", "brought/wasm", text(func(o *Outside) *string { return &o.Brought.Wasm }), "`file` with a mechanism of yours as a WebAssembly module (docs/abi.md)"),
+		key("exec", "brought/exec", text(func(o *Outside) *string { return &o.Brought.Exec }),
+			"`command` that runs a mechanism of yours: a program, in any language, that reads a JSON request a line and writes its outputs as a JSON line (docs/command.md). Quotes are read as in a shell, but no shell runs"),
+		shown(key("domain", "brought/domain", text(func(o *Outside) *string { return &o.Brought.Domain }),
+			"ranges of the columns of datasets for -exec and -wasm, as lower:upper with commas between; default 0:1"), "own", "Ranges", "of the columns, as 0:1,18:99", "0:1"),
+		shown(key("rows", "brought/rows", text(func(o *Outside) *string { return &o.Brought.Rows }),
+			"least and most rows of datasets for -exec and -wasm, as 0:10 or 3; default 0:5, 1:5 where rows are not added"), "own", "Rows", "least and most, as 0:5", "0:5"),
+		shown(key("integer", "brought/integer", settings.Switch(func(o *Outside) *bool { return &o.Brought.Integer }),
+			"datasets for -exec and -wasm hold whole numbers only"), "own", "Whole numbers only", "", ""),
+		shown(key("reach", "brought/reach", settings.Number(func(o *Outside) *float64 { return &o.Brought.Reach }),
+			"for -exec and -wasm with -relation bounded-replace or l-infinity: how far a value may move; default 1"), "own", "Reach", "how far a value may move", "1"),
+		key("kind", "recorded/kinds", settings.Kinds(func(o *Outside) *map[string]audit.ColumnKind { kinds, _ := o.shared(); return kinds }),
+			"kind of a column of -samples-file, or of column c1, c2, ... of a mechanism of yours, as name=real, name=symbol or name=mixed, or c1..c8=real; may be given more than once"),
+		shown(key("nonfinite", "recorded/nonFinite", word(func(o *Outside) *string { _, nonFinite := o.shared(); return nonFinite }),
+			"what to do with NaN and infinities in -samples-file or from a mechanism of yours: refuse them, or take each as a symbol; default refuse"), "yours", "NaN and infinities", "", ""),
+		shown(key("decimal", "recorded/decimal", word(func(o *Outside) *string { return &o.Recorded.Decimal }),
+			"decimal separator of numbers in a CSV or TSV of -samples-file: . or ,"), "yours", "Decimals", "", ""),
+	}
+}
+
+// SharedKeys are the settings that both kinds of a mechanism from outside have.
+var SharedKeys = []string{"kind", "nonfinite"}
+
+// shared is where those stand.
+func (o *Outside) shared() (kinds *map[string]audit.ColumnKind, nonFinite *string) {
+	if o.Brought.Exec != "" || o.Brought.Wasm != "" {
+		return &o.Brought.Kinds, &o.Brought.NonFinite
+	}
+	return &o.Recorded.Kinds, &o.Recorded.NonFinite
+}
+
+// outside is where the mechanism is, to find it again; ok: it is from outside.
+func outside(m audit.MechanismSpec) (o Outside, ok bool) {
+	if r := m.Recording; r != nil {
+		for _, f := range r.Files {
+			o.Recorded.Files = append(o.Recorded.Files, f.Name)
+		}
+		o.Recorded.Reading = r.Reading
+		return o, true
+	}
+	b := m.Brought
+	if b == nil {
+		return o, false
+	}
+	switch b.Kind {
+	case audit.BroughtCommand:
+		o.Brought.Exec = b.Name
+	case audit.BroughtModule:
+		o.Brought.Wasm = b.Name
+	}
+	s := b.Datasets
+	o.Brought.Surroundings = Surroundings{Domain: s.Ranges(), Rows: fmt.Sprintf("%d:%d", s.MinRows, s.MaxRows), Integer: s.Integer, NonFinite: b.NonFinite, Kinds: map[string]audit.ColumnKind{}}
+	if s.Relation.HasReach() {
+		o.Brought.Reach = s.Reach
+	}
+	for _, c := range b.Columns {
+		o.Brought.Kinds[c.Name] = c.Kind
+	}
+	return o, true
+}

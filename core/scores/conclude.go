@@ -1,0 +1,278 @@
+package scores
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/report"
+)
+
+// Conclude is all that follows from the evidence of an audit by this plan, which is
+// resolved, of scores in these files, with notes on how they were read. The generator is
+// left to the caller.
+func Conclude(p Plan, ev *Evidence, files []ScoreFile, notes []string) Report {
+	h, eps := ev.Shape, p.Claim.Epsilon
+	r := Report{Report: report.New(Kind, subject(files), p.promise(), p.Beta), Plan: p,
+		Files: append([]ScoreFile{}, files...), Notes: append([]string{}, notes...), Evidence: ev}
+	r.Quantity, r.Termination = string(report.Epsilon), audit.Termination{Reason: audit.Completed, SamplesUsed: h.In + h.Out}
+	r.Power = &report.Power{Largest: math.Max(0, h.largest(p, p.Method)), Needed: h.needed(p, p.Method, eps), Unit: h.unit(p.Method)}
+	r.Reproduce, r.Limitations, r.References = reproduce(p, h), limitations(p, h), references(h)
+	rows := p.guessing(h).Rows(ev.Guesses, ev.GDPGuesses, eps)
+	if p.Relation != audit.AddRemove {
+		refuse(rows, report.OneRunOfReplace)
+	} else if why := h.coins(); why != "" {
+		refuse(rows, why)
+	}
+	if h.Runs > 0 {
+		if ev.Runs != nil && ev.Runs.Certified.Table.K > 1 {
+			_, _, _, delta := h.counted(p.Relation, p.Claim.Delta)
+			r.Growth = canary.Growth(*ev.Runs.Certified.Table, nil, delta, p.Beta)
+		}
+		rows = append(runRows(p, ev), rows...)
+	} else {
+		rows = append(rows, eventRows(p, ev.Events)...)
+	}
+	r.Tables = []report.Table{{Name: report.Bounds, Title: onerun.Title(p.Beta), Rows: rows}}
+	r.Choose(p.Method)
+	if r.LowerBound != nil {
+		r.PValue = ev.pValue(p)
+	}
+	r.Warnings = r.cautions()
+	r.Reword()
+	return r
+}
+
+// refuse takes their bounds from rows, and says why.
+func refuse(rows []report.Row, why string) {
+	for i := range rows {
+		rows[i].LowerBound, rows[i].Mu, rows[i].Note = nil, nil, why
+	}
+}
+
+// pValue is that of the claim by the plan's method, nil where it has none.
+func (ev *Evidence) pValue(p Plan) *float64 {
+	c := *p.Claim
+	var v float64
+	switch {
+	case p.Method == report.MethodOneRun:
+		v = p.guessing(ev.Shape).PValue(ev.Guesses, c.Epsilon)
+	case p.Method == report.MethodPaired && ev.Runs != nil:
+		_, _, _, delta := ev.Shape.counted(p.Relation, c.Delta)
+		v = bounds.CanaryPValue(*ev.Runs.Certified.Table, c.Epsilon, delta, ev.Runs.Stakes)
+	case p.Method == report.MethodPaired && ev.event(report.MethodPaired) != nil:
+		e := ev.event(report.MethodPaired)
+		v = bounds.CanaryPValue(*e.Pairs, c.Epsilon, c.Delta, *e.Stakes)
+	case p.Method == report.MethodExact && ev.event(report.MethodExact) != nil:
+		v = bounds.ClaimPValue(ev.event(report.MethodExact).Certified, c.Epsilon, c.Delta, p.Beta)
+	default:
+		return nil
+	}
+	return &v
+}
+
+func (ev *Evidence) event(m report.Method) *ScoreEvent {
+	for i := range ev.Events {
+		if slices.Contains(ev.Events[i].Methods, m) {
+			return &ev.Events[i]
+		}
+	}
+	return nil
+}
+
+// eventRows are the rows of the methods for single trainings.
+func eventRows(p Plan, events []ScoreEvent) []report.Row {
+	eps, delta, beta := p.Claim.Epsilon, p.Claim.Delta, p.Beta
+	var rows []report.Row
+	for _, e := range events {
+		for _, m := range e.Methods {
+			row := report.NewRow(m, p.Relation)
+			row.Claimed = &eps
+			row.Largest = report.Finite(eventLargest(m, e.Certified.N1, e.Certified.N0, delta, beta))
+			switch m {
+			case report.MethodExact:
+				row.LowerBound = report.Finite(bounds.Exact(e.Certified, delta, beta))
+			case report.MethodClopperPearson:
+				row.LowerBound = report.Finite(report.Down6(bounds.ClopperPearson(e.Certified, delta, beta, e.Split)))
+			case report.MethodPaired:
+				row.LowerBound = report.Finite(bounds.CanaryEpsilon(bounds.CanaryPairedBetting, *e.Pairs, delta, beta, *e.Stakes))
+			case report.MethodGaussian:
+				row.Mu = report.Finite(bounds.GaussianMu(e.Certified, beta))
+				row.LowerBound = report.Finite(bounds.GaussianEpsilon(*row.Mu, delta))
+				row.NoteDelta(delta)
+			}
+			if row.LowerBound == nil && row.Note == "" {
+				row.Note = "bounds nothing on these counts"
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// runRows are the rows of the intervals for runs of a matrix.
+func runRows(p Plan, ev *Evidence) []report.Row {
+	h, eps, beta := ev.Shape, p.Claim.Epsilon, p.Beta
+	_, _, _, delta := h.counted(p.Relation, p.Claim.Delta)
+	var rows []report.Row
+	for _, kind := range bounds.CanaryIntervals() {
+		row := canary.NewRow(kind)
+		more := row.Assumption
+		row.Claimed, row.Trainings, row.Assumption = &eps, report.EachRow, report.ByRuns[p.Relation]
+		if p.Relation == audit.AddRemove {
+			row.Trainings = report.EachRowByCoins
+		}
+		if more != "none" && !strings.HasPrefix(more, "none:") {
+			row.Assumption += "; " + more
+		}
+		if ev.Runs == nil {
+			row.Note = "fewer than two runs have canaries in and out"
+		} else {
+			t := *ev.Runs.Certified.Table
+			canary.Bound(&row, kind, t, ev.Runs.Stakes, delta, beta, func() float64 {
+				return h.ceiling(kind, p.Relation, t.Runs(), h.CertifiedIn, p.Claim.Delta, beta)
+			})
+		}
+		rows = append(rows, row)
+	}
+	if why := h.coins(); p.Relation == audit.AddRemove && why != "" {
+		refuse(rows, why)
+	}
+	return rows
+}
+
+// fairLevel is the probability below which membership is not taken to be by fair
+// coins.
+const fairLevel = 1e-6
+
+// coins says why membership is not by fair coins, if it plainly is not: exact
+// two-sided binomial tests of how many were in, and of a matrix of how many runs have
+// half of the canaries in, as fixed numbers have too often and shared coins too
+// seldom, and of the canary that was in too often or too seldom. They share fairLevel.
+func (h Shape) coins() string {
+	m := h.In + h.Out
+	unfair := func(x, n int, p, level float64) bool {
+		return bounds.LowerProportion(x, n, level/2) > p || bounds.UpperProportion(x, n, level/2) < p
+	}
+	by := fmt.Sprintf("which fair coins give with probability below %s", phrase.Number(fairLevel))
+	if h.Runs == 0 {
+		if unfair(h.In, m, 0.5, fairLevel) {
+			return fmt.Sprintf("%s of %s canaries were in, %s", phrase.Grouped(h.In), phrase.Grouped(m), by)
+		}
+		return ""
+	}
+	half := h.Canaries / 2
+	ofHalf := chanceOfHalf(h.Canaries)
+	const level = fairLevel / 3
+	switch {
+	case h.Fixed && h.Runs > 1:
+		return "the same canaries were in in every run: no coin was thrown"
+	case unfair(h.In, m, 0.5, level):
+		return fmt.Sprintf("%s of %s memberships were in, %s", phrase.Grouped(h.In), phrase.Grouped(m), by)
+	case h.Canaries > 1 && unfair(h.Half, h.Runs, ofHalf, level):
+		return fmt.Sprintf("%s of %s canaries were in in %s of %s runs, %s", phrase.Grouped(half), phrase.Grouped(h.Canaries), phrase.Grouped(h.Half), phrase.Grouped(h.Runs), by)
+	case unfair(h.Farthest, h.Runs, 0.5, level/float64(h.Canaries)):
+		return fmt.Sprintf("a canary was in in %s of %s runs, %s", phrase.Grouped(h.Farthest), phrase.Grouped(h.Runs), by)
+	}
+	return ""
+}
+
+// chanceOfHalf is the probability that of n fair coins half fall so, rounded down.
+func chanceOfHalf(n int) float64 {
+	lg := func(n int) float64 { v, _ := math.Lgamma(float64(n + 1)); return v }
+	return math.Exp(lg(n) - lg(n/2) - lg(n-n/2) - float64(float64(n)*math.Ln2))
+}
+
+// halfBeta is the error of the one-run methods, rounded down to two digits, that is at most
+// beta where not coins but a random half decided who was in. The law of such halves is
+// that of fair coins given that half of them are in, so that what coins give with
+// probability at most a they give with at most a/P(half are in).
+func (h Shape) halfBeta(beta float64) float64 {
+	x := beta * chanceOfHalf(h.In+h.Out)
+	unit := math.Pow(10, math.Floor(math.Log10(x))-1)
+	return math.Floor(x/unit) * unit
+}
+
+// ceiling is the largest bound that n runs can give by an interval, where in canaries
+// of theirs were in (of add-remove).
+func (s Shape) ceiling(kind bounds.CanaryInterval, r audit.Relation, n, in int, delta, beta float64) float64 {
+	k, m, _, _ := s.counted(r, delta)
+	if n < 1 || min(k, m) < max(1, kind.Order()) {
+		return math.Inf(-1)
+	}
+	if r == audit.AddRemove {
+		return bounds.CoinCeiling(kind, k, n, in, delta, beta)
+	}
+	return bounds.CanaryCeiling(kind, k, m, n, delta, beta)
+}
+
+// largest is the bound of the best outcome by a method, -Inf where none bounds
+// anything.
+func (s Shape) largest(p Plan, m report.Method) float64 {
+	c, beta := *p.Claim, p.Beta
+	switch {
+	case m == report.MethodOneRun || m == report.MethodOneRunGDP:
+		return p.guessing(s).Largest(m)
+	case s.Runs > 0:
+		_, _, runs, _ := s.counted(p.Relation, c.Delta)
+		_, n := halves(runs)
+		return s.ceiling(bounds.CanaryInterval(m), p.Relation, n, s.CertifiedIn, c.Delta, beta)
+	}
+	_, n1 := halves(s.In)
+	_, n0 := halves(s.Out)
+	return eventLargest(m, n1, n0, c.Delta, beta)
+}
+
+// eventLargest is that of n1 and n0 certification scores.
+func eventLargest(m report.Method, n1, n0 int, delta, beta float64) float64 {
+	best := bounds.Counts{X: n1, N1: n1, N0: n0}
+	switch m {
+	case report.MethodExact:
+		return bounds.Exact(best, delta, beta)
+	case report.MethodClopperPearson:
+		return report.Down6(bounds.ClopperPearson(best, delta, beta, bounds.TuneSplit(best, n1, n0, delta, beta)))
+	case report.MethodGaussian:
+		return bounds.GaussianEpsilon(bounds.GaussianMu(best, beta), delta)
+	}
+	return bounds.CanaryCeiling(bounds.CanaryPairedBetting, 1, 1, min(n1, n0), delta, beta)
+}
+
+// needed is the number (of canaries, runs or scores of each class) from which on
+// the best outcome certifies more than eps; 0: no number that is tried.
+func (s Shape) needed(p Plan, m report.Method, eps float64) int {
+	c, beta := *p.Claim, p.Beta
+	switch {
+	case m == report.MethodOneRun || m == report.MethodOneRunGDP:
+		return onerun.Needed(m, onerun.UsualOfScores, audit.Claim{Epsilon: eps, Delta: c.Delta}, beta)
+	case s.Runs > 0:
+		kind := bounds.CanaryInterval(m)
+		if k, m, _, _ := s.counted(p.Relation, c.Delta); min(k, m) < max(1, kind.Order()) {
+			return 0
+		}
+		return report.Least(1, source.MaxRuns, func(n int) bool {
+			_, n = halves(n)
+			return s.ceiling(kind, p.Relation, n, n*s.Canaries/2, c.Delta, beta) > eps
+		})
+	}
+	return report.Least(2, source.MaxRuns, func(n int) bool {
+		_, n = halves(n)
+		return eventLargest(m, n, n, c.Delta, beta) > eps
+	})
+}
+
+func (s Shape) unit(m report.Method) string {
+	switch {
+	case m == report.MethodOneRun || m == report.MethodOneRunGDP:
+		return "canaries"
+	case s.Runs > 0:
+		return "runs"
+	}
+	return "scores of each class"
+}

@@ -1,0 +1,188 @@
+package scores
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/report"
+)
+
+// Evidence is what the bounds of scores are computed from.
+type Evidence struct {
+	Shape Shape `json:"shape"`
+	// Events of the methods that take each score to be of a training of its own;
+	// absent of a matrix.
+	Events []ScoreEvent `json:"events,omitempty"`
+	// Guesses are all scores taken together.
+	Guesses    []onerun.Guess `json:"guesses"`
+	GDPGuesses []onerun.Guess `json:"gdpGuesses"`
+	// Runs of a matrix: threshold and stakes from half of them, counts of the rest.
+	Runs *canary.Evidence `json:"runs,omitempty"`
+}
+
+// Sides of an event.
+const (
+	Above = "above" // score > threshold, likelier in
+	Below = "below" // score < threshold, likelier out
+)
+
+// ScoreEvent is an event that was chosen on one half of the scores, and its counts.
+// X and N1 are of the class in which it is likelier: of those in where Side is
+// above, of those out where it is below. Differential privacy bounds both.
+type ScoreEvent struct {
+	Methods   []report.Method `json:"methods"` // that use it
+	Side      string          `json:"side"`
+	Threshold float64         `json:"threshold"`
+	Ties      bool            `json:"ties,omitempty"` // all explored scores were the same
+	Explored  bounds.Counts   `json:"explored"`
+	Certified bounds.Counts   `json:"certified"`
+	Split     float64         `json:"split,omitempty" same:"near"` // of clopper-pearson, from exploration
+	// Pairs are the certification scores paired at random, one of each class; of
+	// paired-betting.
+	Pairs  *bounds.CanaryTable  `json:"pairs,omitempty"`
+	Stakes *bounds.CanaryStakes `json:"stakes,omitempty" same:"near"`
+}
+
+// Shape is what is known of scores without their values.
+type Shape struct {
+	In   int `json:"in"` // scores of each class
+	Out  int `json:"out"`
+	Runs int `json:"runs,omitempty"` // of a matrix
+	// Canaries a run of the matrix. Under replace, K of those in and M of those out are
+	// used, of Used runs that have as many. (The portrait shows them under add-remove
+	// too, where the bounds use all canaries of all runs.)
+	Canaries int `json:"canaries,omitempty"`
+	K        int `json:"k,omitempty"`
+	M        int `json:"m,omitempty"`
+	Used     int `json:"usedRuns,omitempty"`
+	// Fixed: in every run the same canaries were in.
+	Fixed bool `json:"fixed,omitempty"`
+	// Half are the runs in which half of the canaries were in, rounded down; Farthest
+	// is how often the canary was in whose number of runs is farthest from half.
+	Half     int `json:"half,omitempty"`
+	Farthest int `json:"farthest,omitempty"`
+	// CertifiedIn are the memberships in, over the runs that certify; of add-remove.
+	CertifiedIn int `json:"certifiedIn,omitempty"`
+}
+
+// halves are how many of n explore and how many certify.
+func halves(n int) (explore, certify int) { return n / 2, n - n/2 }
+
+func (s Shape) byRuns(m report.Method) bool {
+	return s.Runs > 0 && m != report.MethodOneRun && m != report.MethodOneRunGDP
+}
+
+// assumes is what a method takes for granted by relation, see [assumes].
+func (s Shape) assumes(m report.Method) report.Assumes {
+	if s.byRuns(m) {
+		return report.ByRuns
+	}
+	return report.MethodWords[m].Assumes
+}
+
+// counted is what a table of the runs of a matrix counts under a relation: of k
+// canaries that were in and of m that were out, in so many runs, and the delta that
+// bounds of it take. Under add-remove every run counts, with all its canaries on both
+// sides, see [bounds.CoinDelta].
+func (s Shape) counted(r audit.Relation, delta float64) (k, m, runs int, of float64) {
+	if r == audit.AddRemove {
+		return s.Canaries, s.Canaries, s.Runs, bounds.CoinDelta(delta)
+	}
+	return s.K, s.M, s.Used, delta
+}
+
+// check refuses evidence that no scores of its shape give, so that bounds can be
+// computed of it.
+func (ev Evidence) check(p Plan) error {
+	h := ev.Shape
+	bad := func(field string, found, want any) error {
+		return &audit.InputError{Field: field, Found: fmt.Sprint(found), Want: fmt.Sprint(want)}
+	}
+	if h.In < 1 || h.Out < 1 || h.In > mostScores || h.Out > mostScores || h.Runs < 0 || h.Runs > mostScores || h.Canaries < 0 || h.Canaries > mostScores {
+		return bad("shape", "out of range", "numbers of scores")
+	}
+	if h.Runs > 0 && (h.Runs*h.Canaries != h.In+h.Out || h.K < 1 || h.M < 1 || h.K > h.Canaries || h.M > h.Canaries || h.Used < 0 || h.Used > h.Runs ||
+		h.Half < 0 || h.Half > h.Runs || h.Farthest < 0 || h.Farthest > h.Runs || h.CertifiedIn < 0 || h.CertifiedIn > min(h.In, (h.Runs-h.Runs/2)*h.Canaries)) {
+		return bad("shape", "a matrix that does not fit", "runs times canaries, in and out together")
+	}
+	if h.Runs == 0 && h != (Shape{In: h.In, Out: h.Out}) {
+		return bad("shape", "a matrix without runs", "none")
+	}
+	tk, tm, runs, _ := h.counted(p.Relation, 0)
+	if (ev.Runs != nil) != (h.Runs > 0 && runs > 1) || (len(ev.Events) > 0) != (h.Runs == 0) {
+		return bad("evidence", "of another shape", "events of single scores, or runs of a matrix")
+	}
+	if err := p.guessing(h).Check(ev.Guesses, ev.GDPGuesses); err != nil {
+		return err
+	}
+	if e := ev.Runs; e != nil {
+		explore, certify := halves(runs)
+		if e.Portrait == nil && p.Relation != audit.AddRemove {
+			return bad("portrait", "absent", "scores of explored runs, which a report of this version has")
+		}
+		if e.Portrait != nil {
+			if err := e.Portrait.Check(explore, h.K, h.M); err != nil {
+				return err
+			}
+		}
+		if err := e.Check(explore, certify, tk, tm); err != nil {
+			return err
+		}
+		if e.Single != nil {
+			return bad("runs: single", "given", "absent: scores have no runs with one canary")
+		}
+		if e.Explored.Table == nil || e.Certified.Table == nil || e.Certified.Table.Runs() != certify {
+			return bad("runs", "not all counted", fmt.Sprintf("%d certification runs", certify))
+		}
+	}
+	want := [][]report.Method{{report.MethodExact, report.MethodClopperPearson}, {report.MethodPaired}, {report.MethodGaussian}}
+	if h.Runs == 0 && len(ev.Events) != len(want) {
+		return bad("events", len(ev.Events), len(want))
+	}
+	for i, e := range ev.Events {
+		if !slices.Equal(e.Methods, want[i]) {
+			return bad("events: methods", e.Methods, want[i])
+		}
+		if e.Side != Above && e.Side != Below {
+			return audit.UnknownName("events: side", e.Side, []string{Above, Below})
+		}
+		n1, n0 := h.In, h.Out
+		if e.Side == Below {
+			n1, n0 = n0, n1
+		}
+		for _, x := range []struct {
+			c      bounds.Counts
+			n1, n0 int
+		}{{e.Explored, n1 / 2, n0 / 2}, {e.Certified, n1 - n1/2, n0 - n0/2}} {
+			if err := x.c.Validate(); err != nil {
+				return fmt.Errorf("events: %w", err)
+			}
+			if x.c.N1 != x.n1 || x.c.N0 != x.n0 {
+				return bad("events: counts", fmt.Sprintf("of %d and %d", x.c.N1, x.c.N0), fmt.Sprintf("of %d and %d, half of the scores", x.n1, x.n0))
+			}
+		}
+		if (i == 0) != (e.Split > 0 && e.Split < 1) {
+			return bad("events: split", e.Split, "in (0, 1) for the first, absent else")
+		}
+		if (i == 1) != (e.Pairs != nil) || (i == 1) != (e.Stakes != nil) {
+			return bad("events: pairs", "of another method", "those of "+string(report.MethodPaired))
+		}
+		if e.Pairs == nil {
+			continue
+		}
+		if err := e.Pairs.Validate(); err != nil {
+			return fmt.Errorf("events: pairs: %w", err)
+		}
+		if err := e.Stakes.Validate(); err != nil {
+			return fmt.Errorf("events: stakes: %w", err)
+		}
+		if e.Pairs.K != 1 || e.Pairs.M != 1 || e.Pairs.Runs() != min(e.Certified.N1, e.Certified.N0) {
+			return bad("events: pairs", e.Pairs.Runs(), min(e.Certified.N1, e.Certified.N0))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,191 @@
+package scores
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/settings"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/onerun"
+	"github.com/dpscope/dpscope/report"
+)
+
+// PlanVersion is the version of the plan's JSON form.
+const PlanVersion = 1
+
+// Plan says how scores are audited. Zero values mean the documented
+// defaults.
+type Plan struct {
+	Version int          `json:"version"`
+	Claim   *audit.Claim `json:"claim,omitempty"`
+	// DeltaDefaulted: the claim named no delta and has DefaultDelta.
+	DeltaDefaulted bool `json:"deltaDefaulted,omitempty"`
+	// Relation is what the claim calls neighbours, audit.AddRemove or audit.Replace. No
+	// default: scores do not tell.
+	Relation audit.Relation `json:"relation"`
+	// Method is whose bound the verdict is by: named before, since the largest of
+	// all has no confidence. Default: one-run, which holds for scores of one training
+	// under add-remove; of a matrix paired-betting, by runs. Without runs there is no
+	// default under replace.
+	Method report.Method `json:"method,omitempty"`
+	// Sides, Guesses and GDPGuesses are as in [onerun.Plan]; sides by default are chosen,
+	// or both where numbers are given.
+	Sides      onerun.Sides `json:"sides,omitempty"`
+	Guesses    []int        `json:"guesses,omitempty"`
+	GDPGuesses []int        `json:"gdpGuesses,omitempty"`
+	Data       []string     `json:"data,omitempty"` // SHA-256 of the files
+	Beta       float64      `json:"beta,omitempty"` // default 0.05
+	Seed       uint64       `json:"seed"`           // of the split, the pairing and the order of ties
+}
+
+func (p Plan) promise() report.Promise {
+	return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
+}
+
+func (p Plan) guessing(h Shape) onerun.Guessing {
+	return onerun.NewGuessing(h.In+h.Out, onerun.UsualOfScores, p.Sides, p.Guesses, p.GDPGuesses, p.Claim.Delta, p.Beta)
+}
+
+// ParsePlan reads a plan from JSON; unknown fields are refused.
+func ParsePlan(data []byte) (Plan, error) {
+	var p Plan
+	err := audit.DecodeStrict(data, "scores plan", &p)
+	report.ReadDefaultDelta(data, p.Claim, &p.DeltaDefaulted)
+	return p, err
+}
+
+// FlatMethods are those for scores without runs, MatrixMethods those for a matrix,
+// the default first.
+func FlatMethods() []report.Method {
+	return []report.Method{report.MethodOneRun, report.MethodOneRunGDP, report.MethodExact, report.MethodClopperPearson, report.MethodPaired, report.MethodGaussian}
+}
+
+// MatrixMethods are the methods for a matrix of runs by canaries, the default first.
+func MatrixMethods() []report.Method {
+	var out []report.Method
+	for _, kind := range bounds.CanaryIntervals() {
+		out = append(out, report.Method(kind))
+	}
+	return append(out, report.MethodOneRun, report.MethodOneRunGDP)
+}
+
+// mostScores bounds the scores of an audit.
+const mostScores = 1 << 26
+
+// resolve checks a plan against the sizes of the scores and fills in its defaults.
+func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
+	if p.Version != PlanVersion {
+		return p, &audit.InputError{Field: "scores plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+	}
+	if p.Relation == "" {
+		return p, &audit.InputError{Field: "relation", Found: "absent", Want: `"add-remove" or "replace": what the claim calls neighbours, which scores do not tell`,
+			Remedy: "add-remove, where one record is there or not, is what accountants of DP-SGD with Poisson sampling assume unless told otherwise; replace is one record in the place of another, where the number of records is public. A mechanism that is private under add-remove may have twice its epsilon under replace"}
+	}
+	if err := report.CheckRelation(p.Relation, audit.AddRemove, audit.Replace); err != nil {
+		return p, err
+	}
+	claim, err := report.ResolveClaim(p.Claim, p.DeltaDefaulted)
+	if err != nil {
+		return p, err
+	}
+	p.Claim = &claim
+	if err := report.ResolveBetaSeed(&p.Beta, p.Seed); err != nil {
+		return p, err
+	}
+	methods := FlatMethods()
+	if s.Runs > 0 {
+		methods = MatrixMethods()
+	}
+	if p.Method == "" {
+		p.Method = methods[0]
+	}
+	if !slices.Contains(methods, p.Method) {
+		return p, audit.UnknownName("method", string(p.Method), report.Texts(methods))
+	}
+	if k, m, _, _ := s.counted(p.Relation, 0); s.byRuns(p.Method) && max(k, m) > source.MaxCanaries {
+		return p, &audit.InputError{Field: "scores", Path: "/data", Found: fmt.Sprintf("%d canaries a run", max(k, m)), Want: fmt.Sprintf("at most %d for bounds by runs", source.MaxCanaries)}
+	}
+	if s.assumes(p.Method)[p.Relation] == "" {
+		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with the relation %q", p.Method, p.Relation), Want: "another: the " + report.OneRunOfReplace,
+			Remedy: fmt.Sprintf("if each score is of a training of its own, with its canary or with another record in its place, name the method %s; else record several runs in one file, with columns run, score and member", report.MethodExact)}
+	}
+	if claim.Delta == 0 && (p.Method == report.MethodGaussian || p.Method == report.MethodOneRunGDP) {
+		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with delta = 0", p.Method), Want: "another, or a delta above 0", Remedy: "no Gaussian trade-off has a finite epsilon at delta = 0"}
+	}
+	if err := onerun.ResolveGuesses(s.In+s.Out, onerun.UsualOfScores, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
+		return p, err
+	}
+	if data := sums(files); !slices.Equal(data, p.Data) {
+		return p, &audit.InputError{Field: "data", Path: "/data", Found: fmt.Sprintf("files with SHA-256 %v", data), Want: fmt.Sprintf("those with SHA-256 %v", p.Data), Remedy: "give the files that the audit was made with, in their order"}
+	}
+	return p, s.enough(p)
+}
+
+// enough refuses so few scores that no outcome certifies anything by the plan's
+// method, and says the smallest number.
+func (s Shape) enough(p Plan) error {
+	c, beta := *p.Claim, p.Beta
+	if s.In < 2 || s.Out < 2 {
+		return &audit.InputError{Field: "scores", Path: "/data", Found: fmt.Sprintf("%d in and %d out", s.In, s.Out), Want: "at least two of each class: half of them choose the threshold"}
+	}
+	if s.largest(p, p.Method) > 0 {
+		return nil
+	}
+	n := s.needed(p, p.Method, 0)
+	if n == 0 {
+		return nil // nothing helps; the report says so
+	}
+	found, want := fmt.Sprintf("%d in and %d out", s.In, s.Out), fmt.Sprintf("at least %d of each class", n)
+	switch {
+	case s.byRuns(p.Method):
+		found, want = fmt.Sprintf("%d runs", s.Used), fmt.Sprintf("at least %d", n)
+	case p.Method == report.MethodOneRun || p.Method == report.MethodOneRunGDP:
+		if s.In+s.Out >= n {
+			return nil // the guesses are the user's own
+		}
+		found, want = fmt.Sprintf("%d canaries", s.In+s.Out), fmt.Sprintf("at least %d", n)
+	}
+	return &audit.InputError{Field: "scores", Path: "/data", Found: found, Want: want + fmt.Sprintf(": no outcome of fewer certifies any epsilon above 0 by the method %s at delta = %v, beta = %v", p.Method, c.Delta, beta)}
+}
+
+// Keys are the settings of an audit of scores, in the order in which a report
+// names them.
+func Keys() []settings.Key[Plan] {
+	keys := source.ClaimKeys(func(p *Plan) (**audit.Claim, *bool) { return &p.Claim, &p.DeltaDefaulted }, "", "0 is a claim of pure differential privacy")
+	keys = append(keys, []settings.Key[Plan]{
+		{Name: "relation", Always: true, At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
+			Usage: "needed: neighbouring relation of the claim: add-remove (a record is there or not) or replace (a record is replaced by another)",
+			Form:  &settings.Form{Place: "scores", Label: "Neighbours of the claim", Hint: "scores do not tell; private under add-remove may be twice the epsilon under replace", Wide: true}},
+		{Name: "method", At: settings.Word(func(p *Plan) *report.Method { return &p.Method }),
+			Usage: "whose bound the verdict is by: one-run (scores of one training), one-run-gdp, exact (each score of a training of its own), clopper-pearson, paired-betting, gaussian-dp; of a matrix an interval of dpscope canaries; default one-run, of a matrix paired-betting. The report has all",
+			Form:  &settings.Form{Place: "scores", Label: "Method", Hint: "whose bound the verdict is by; the table has all", Wide: true}},
+	}...)
+	keys = append(keys, onerun.GuessKeys(func(p *Plan) (*onerun.Sides, *[]int, *[]int) { return &p.Sides, &p.Guesses, &p.GDPGuesses })...)
+	return append(keys, source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, nil)...)
+}
+
+// reproduce says how to audit the scores again.
+func reproduce(p Plan, h Shape) audit.Reproduce {
+	otherwise := Plan{Method: FlatMethods()[0], Beta: 0.05}
+	if h.Runs > 0 {
+		otherwise.Method = MatrixMethods()[0]
+	}
+	otherwise.Sides, otherwise.Guesses, otherwise.GDPGuesses = p.guessing(h).Otherwise()
+	r := audit.Reproduce{CLI: audit.CommandOf("dpscope scores", settings.Written(Keys(), p, otherwise))}
+	var note []string
+	for i, sum := range p.Data {
+		name := "FILE"
+		if i > 0 {
+			name += fmt.Sprint(i + 1)
+		}
+		r.CLI += " " + name
+		note = append(note, name+" is the file with SHA-256 "+sum)
+	}
+	if len(note) > 0 {
+		r.Note = strings.Join(note, "; ") + "."
+	}
+	return r
+}

@@ -1,0 +1,170 @@
+package scores
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/recorded"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Scores are membership scores that another program made, as package mechanisms/recorded
+// reads them: the higher the likelier the canary was in.
+type Scores struct {
+	In, Out []float64 // of canaries that were in and that were out, finite; of a matrix, all runs
+	// A matrix of runs by canaries, flat by rows; Runs is 0 where there is none.
+	Runs, Canaries int
+	Score          []float64
+	Member         []bool
+	Files          []ScoreFile
+	Notes          []string // in words: what was taken for granted when reading
+}
+
+// ScoreFile names a file of scores.
+type ScoreFile struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"` // in hexadecimal
+}
+
+// ReadScores takes the scores of one parsed file, or of two, as [intake.ReadScores]
+// does.
+func ReadScores(files []*recorded.File) (*Scores, error) {
+	in, err := recorded.ReadScores(files)
+	if err != nil {
+		return nil, err
+	}
+	s := &Scores{In: in.In, Out: in.Out, Notes: in.Notes}
+	if m := in.Matrix; m != nil {
+		s.Runs, s.Canaries, s.Score, s.Member = m.Runs, m.Canaries, m.Score, m.Member
+	}
+	for _, f := range files {
+		s.Files = append(s.Files, ScoreFile{Name: f.Name, SHA256: f.SHA256})
+	}
+	return s, nil
+}
+
+func sums(files []ScoreFile) []string {
+	out := make([]string, len(files))
+	for i, f := range files {
+		out[i] = f.SHA256
+	}
+	return out
+}
+
+// check refuses scores that are none.
+func (s Scores) check() error {
+	for _, x := range []struct {
+		class, other string
+		scores       []float64
+	}{{"in", "out", s.In}, {"out", "in", s.Out}} {
+		if len(x.scores) == 0 {
+			return &audit.InputError{Field: "scores", Path: "/data", Found: "of one class: all canaries were " + x.other, Want: "of canaries that were in and of such that were out"}
+		}
+		for i, v := range x.scores {
+			if math.IsNaN(v) || math.IsInf(v, 0) {
+				return &audit.InputError{Field: fmt.Sprintf("score number %d of those %s", i+1, x.class), Path: "/data", Found: fmt.Sprint(v), Want: "finite", Remedy: "a training that diverged counts with the lowest score; to leave it out would bias the bound"}
+			}
+		}
+	}
+	if n := len(s.In) + len(s.Out); n > mostScores {
+		return &audit.InputError{Field: "scores", Path: "/data", Found: fmt.Sprint(n), Want: fmt.Sprintf("at most %d", mostScores)}
+	}
+	if s.Runs < 0 || s.Runs > 0 && (len(s.Score) != s.Runs*s.Canaries || len(s.Member) != len(s.Score) || len(s.In)+len(s.Out) != len(s.Score)) {
+		return &audit.InputError{Field: "scores: matrix", Path: "/data", Found: fmt.Sprintf("%d scores", len(s.Score)), Want: fmt.Sprintf("%d runs of %d canaries", s.Runs, s.Canaries)}
+	}
+	return nil
+}
+
+// shape finds sizes, and of a matrix how many canaries of each class a run gives:
+// as many as nine runs of ten have, by class. Only membership is looked at.
+func (s Scores) shape(p Plan) Shape {
+	h := Shape{In: len(s.In), Out: len(s.Out), Runs: s.Runs}
+	if s.Runs == 0 {
+		return h
+	}
+	h.Canaries, h.Fixed = s.Canaries, true
+	ins, often := make([]int, s.Runs), make([]int, s.Canaries)
+	for i := range s.Runs {
+		for k, in := range s.Member[i*s.Canaries : (i+1)*s.Canaries] {
+			if in {
+				ins[i]++
+				often[k]++
+			}
+			h.Fixed = h.Fixed && in == s.Member[k]
+		}
+		if ins[i] == s.Canaries/2 {
+			h.Half++
+		}
+	}
+	h.Farthest = slices.MaxFunc(often, func(x, y int) int { return max(2*x-s.Runs, s.Runs-2*x) - max(2*y-s.Runs, s.Runs-2*y) })
+	if p.Relation == audit.AddRemove {
+		explore, _ := halves(s.Runs)
+		for _, i := range p.shuffled(s.Runs)[explore:] {
+			h.CertifiedIn += ins[i]
+		}
+	}
+	sorted := slices.Sorted(slices.Values(ins))
+	h.K = max(1, sorted[s.Runs/10])
+	h.M = max(1, s.Canaries-sorted[s.Runs-1-s.Runs/10])
+	for _, n := range ins {
+		if n >= h.K && s.Canaries-n >= h.M {
+			h.Used++
+		}
+	}
+	return h
+}
+
+// Resolve is the plan with its defaults filled in for these scores.
+func Resolve(p Plan, s Scores) (Plan, error) {
+	p, _, err := p.of(s)
+	return p, err
+}
+
+// of resolves the plan for these scores, whose shape it returns.
+func (p Plan) of(s Scores) (Plan, Shape, error) {
+	if err := s.check(); err != nil {
+		return Plan{}, Shape{}, err
+	}
+	if len(p.Data) == 0 {
+		p.Data = sums(s.Files)
+	}
+	h := s.shape(p)
+	p, err := p.resolve(h, s.Files)
+	return p, h, err
+}
+
+// Run audits scores. The report is a function of plan and scores.
+func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
+	p, h, err := p.of(s)
+	if err != nil {
+		return Report{}, err
+	}
+	ev := &Evidence{Shape: h}
+	// In a random order, so that ties are broken without regard to membership.
+	pooled, member := slices.Concat(s.In, s.Out), make([]bool, len(s.In)+len(s.Out))
+	scores := make([]float64, len(pooled))
+	for i, k := range stream.New(p.key("order", 0, 0)).Perm(len(pooled)) {
+		scores[i], member[i] = pooled[k], k < len(s.In)
+	}
+	ev.Guesses, ev.GDPGuesses = p.guessing(h).Made(scores, member)
+	if h.Runs > 0 {
+		if _, _, runs, _ := h.counted(p.Relation, 0); runs > 1 {
+			ev.Runs = s.byRuns(p, h)
+		}
+	} else {
+		ev.Events = s.events(p)
+	}
+	r := Conclude(p, ev, s.Files, s.Notes)
+	r.Generator = g
+	return r, nil
+}
+
+// key names a stream of a scores audit. The files' hashes are part of it: files say
+// who was in by the order of their rows, so that one seed would break ties for all files of
+// a size in one way, and a false alarm of it would be one of all of them.
+func (p Plan) key(purpose string, trial, side int) stream.Key {
+	return stream.Key{Seed: p.Seed, Purpose: strings.Join(append([]string{"canary/scores/" + purpose}, p.Data...), "/"), Trial: trial, Side: side}
+}

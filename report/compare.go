@@ -1,0 +1,291 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+)
+
+// mostDifferences are named of each part of a report.
+const mostDifferences = 3
+
+// Compare holds a report against the one that follows from a replay, field by field as
+// their tags say, see [Report]. report and want are of the same type. What stands under the paths that are taken was taken from the report,
+// not made again; say why with [engine.Verification.Skip].
+//
+// Numbers of want that differ by no more than platforms do become those of the report,
+// before want is put into words: so that the words of both are of the same numbers.
+func Compare(v *engine.Verification, report, want Replayed, taken ...string) {
+	own, other := report.common(), want.common()
+	c := comparison{v: v, g: own.Generator, taken: taken, found: map[string][]string{}}
+	other.Warnings = c.withLost(other.Warnings, own.Warnings)
+	a, b := reflect.ValueOf(report).Elem(), reflect.ValueOf(want).Elem()
+	c.walk("", "", a, b)
+	want.Reword()
+	c.words = true
+	c.walk("", "", a, b)
+	v.Summary = other.Summary
+	c.tell()
+}
+
+// Replayed is a pointer to a report that embeds [Report] and can put its verdict into
+// words.
+type Replayed interface {
+	common() *Report
+	Reword()
+}
+
+func (r *Report) common() *Report { return r }
+
+// comparison is one under way. It walks twice: for all but words, and for words.
+type comparison struct {
+	v     *engine.Verification
+	g     audit.Generator
+	taken []string
+	words bool
+	parts []string            // of reports, in their order
+	found map[string][]string // differences of each part
+	aside []string            // what another version put otherwise
+	older []string            // what the version of the report wrote none of
+	own   []string            // what is never compared
+}
+
+// withLost are the warnings that follow, with those about workers that the report has.
+func (c *comparison) withLost(want, report []string) []string {
+	lost := func(w string) bool { return strings.HasPrefix(w, engine.LostWorker) }
+	if slices.ContainsFunc(report, lost) {
+		c.v.Notes = append(c.v.Notes, "warnings about workers are the report's own word")
+	}
+	return append(slices.DeleteFunc(append([]string{}, want...), lost), slices.DeleteFunc(slices.Clone(report), func(w string) bool { return !lost(w) })...)
+}
+
+// part is what a path is told under: its first name, of evidence its first two.
+func part(path string) string {
+	names := strings.SplitN(path, ".", 3)
+	if len(names) > 1 && names[0] == "evidence" {
+		names[0] += "." + names[1]
+	}
+	name, _, _ := strings.Cut(names[0], "[")
+	return name
+}
+
+func (c *comparison) differ(path, format string, args ...any) {
+	c.found[part(path)] = append(c.found[part(path)], path+": "+fmt.Sprintf(format, args...))
+}
+
+// near are the comparisons of numbers by the tag same.
+var near = map[string]func(x, y float64) bool{
+	"":       func(x, y float64) bool { return x == y },
+	"near":   audit.Near,
+	"ratio":  audit.NearRatio,
+	"share":  audit.NearShare,
+	"delta":  audit.NearDelta,
+	"power":  func(x, y float64) bool { return math.Abs(x-y) <= audit.PowerTolerance },
+	"pvalue": func(x, y float64) bool { return audit.SamePValue(&x, &y) },
+}
+
+// walk compares the value a of the report at path with b, by the rule that holds there.
+func (c *comparison) walk(path, rule string, a, b reflect.Value) {
+	if rule == "words" {
+		if c.words && !audit.EqualJSON(a.Interface(), b.Interface()) {
+			if c.g.Release() != audit.Version {
+				c.aside = append(c.aside, path)
+				return
+			}
+			c.differ(path, "the report does not say what its numbers say")
+		}
+		return
+	}
+	switch {
+	case a.Type() == reflect.TypeFor[json.RawMessage]():
+		if !c.words && !audit.EqualJSON(a.Interface(), b.Interface()) {
+			c.differ(path, "the replay makes another one")
+		}
+		return
+	case a.Type().Implements(reflect.TypeFor[json.Marshaler]()) && a.Kind() != reflect.Pointer:
+		if !c.words && !audit.NearJSONBy(a.Interface(), b.Interface(), near[rule]) {
+			c.differ(path, "the report says %s, a replay %s", said(a), said(b))
+		}
+		return
+	}
+	switch a.Kind() {
+	case reflect.Struct:
+		c.fields(path, rule, a, b)
+	case reflect.Pointer, reflect.Interface:
+		if a.IsNil() != b.IsNil() {
+			if !c.words {
+				c.differ(path, "the report says %s, a replay %s", said(a), said(b))
+			}
+			return
+		}
+		if !a.IsNil() {
+			c.walk(path, rule, a.Elem(), b.Elem())
+		}
+	case reflect.Slice, reflect.Array:
+		if a.Kind() == reflect.Slice && a.Len() == 0 && b.Len() == 0 && a.IsNil() != b.IsNil() { // null is no list
+			if !c.words {
+				c.differ(path, "the report says %s, a replay %s", said(a), said(b))
+			}
+			return
+		}
+		if a.Len() != b.Len() {
+			if !c.words {
+				c.differ(path, "the report has %d of them, a replay %d", a.Len(), b.Len())
+			}
+			return
+		}
+		for i := range a.Len() {
+			c.walk(path+"["+strconv.Itoa(i)+"]", rule, a.Index(i), b.Index(i))
+		}
+	case reflect.Float64:
+		switch x, y := a.Float(), b.Float(); {
+		case c.words || x == y:
+		case !near[rule](x, y):
+			c.differ(path, "the report says %v, a replay %v", x, y)
+		case b.CanSet():
+			b.SetFloat(x)
+		}
+	case reflect.Map:
+		if !c.words && !audit.EqualJSON(a.Interface(), b.Interface()) {
+			c.differ(path, "the report says %s, a replay %s", said(a), said(b))
+		}
+	default:
+		if !c.words && !a.Equal(b) {
+			c.differ(path, "the report says %s, a replay %s", said(a), said(b))
+		}
+	}
+}
+
+// empty is what omitempty leaves out.
+func empty(x reflect.Value) bool {
+	switch x.Kind() {
+	case reflect.Slice, reflect.Map:
+		return x.Len() == 0
+	}
+	return x.Kind() != reflect.Struct && x.IsZero()
+}
+
+// said is a value in an error, not longer than one reads.
+func said(x reflect.Value) string {
+	if (x.Kind() == reflect.Pointer || x.Kind() == reflect.Interface) && x.IsNil() {
+		return "nothing"
+	}
+	data, err := json.Marshal(x.Interface())
+	if err != nil {
+		return fmt.Sprint(x)
+	}
+	if len(data) > 80 {
+		return string(data[:77]) + "..."
+	}
+	return string(data)
+}
+
+func (c *comparison) fields(path, rule string, a, b reflect.Value) {
+	for i := range a.NumField() {
+		f := a.Type().Field(i)
+		if !f.IsExported() {
+			continue
+		}
+		if f.Anonymous && f.Tag.Get("json") == "" {
+			c.walk(path, rule, a.Field(i), b.Field(i))
+			continue
+		}
+		name, option, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if option == "omitempty" && empty(a.Field(i)) && empty(b.Field(i)) {
+			continue // neither is written
+		}
+		at := strings.TrimPrefix(path+"."+name, ".")
+		own, tagged := f.Tag.Lookup("same")
+		if !tagged {
+			own = rule
+		}
+		if row, ok := a.Interface().(Row); ok && row.ID == Delta && name == "lowerBound" {
+			own = "delta"
+		}
+		since, added := f.Tag.Lookup("since")
+		switch {
+		case slices.Contains(c.taken, at) || name == "-":
+		case own == "own":
+			if !c.words {
+				c.own = append(c.own, at)
+			}
+		case added && c.g.Before(since) && a.Field(i).IsZero() && !b.Field(i).IsZero():
+			if !c.words {
+				c.older = append(c.older, at)
+			}
+		default:
+			if p := part(at); !slices.Contains(c.parts, p) && !(p == "evidence" && a.Field(i).Kind() == reflect.Pointer) {
+				c.parts = append(c.parts, p)
+			}
+			c.walk(at, own, a.Field(i), b.Field(i))
+		}
+	}
+}
+
+// tell puts what was found into the verification.
+func (c *comparison) tell() {
+	for _, p := range c.parts {
+		if found := c.found[p]; len(found) > mostDifferences {
+			c.v.Differences = append(c.v.Differences, found[:mostDifferences]...)
+			c.v.Differences = append(c.v.Differences, fmt.Sprintf("%s: %d more", p, len(found)-mostDifferences))
+		} else if len(found) > 0 {
+			c.v.Differences = append(c.v.Differences, found...)
+		} else {
+			c.v.Checked = append(c.v.Checked, p)
+		}
+	}
+	if found := c.found["evidence"]; len(found) > 0 && !slices.Contains(c.parts, "evidence") {
+		c.v.Differences = append(c.v.Differences, found...)
+	}
+	version := c.g.Release()
+	if len(c.aside) > 0 {
+		c.v.Notes = append(c.v.Notes, fmt.Sprintf("version %s put otherwise than this one: %s", version, strings.Join(parts(c.aside), ", ")))
+	}
+	if len(c.older) > 0 {
+		c.v.Skip("version "+version+" wrote none", compact(c.older)...)
+	}
+	c.v.Skip("the report's own word", c.own...)
+}
+
+// parts are the parts of paths, each once.
+func parts(paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		if p = part(p); !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// unplaced is a path without its places in lists.
+func unplaced(path string) string {
+	var b strings.Builder
+	for {
+		before, after, found := strings.Cut(path, "[")
+		b.WriteString(before)
+		if !found {
+			return b.String()
+		}
+		b.WriteString("[]")
+		_, path, _ = strings.Cut(after, "]")
+	}
+}
+
+// compact are paths, each once, without their places in lists.
+func compact(paths []string) []string {
+	var out []string
+	for _, p := range paths {
+		if p = unplaced(p); !slices.Contains(out, p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}

@@ -1,0 +1,95 @@
+package report
+
+import (
+	"github.com/dpscope/dpscope/audit"
+)
+
+// SchemaVersion is the version of the JSON form of reports.
+const SchemaVersion = 2
+
+// Report is what the reports of all kinds have in common, and what formats, pages and
+// plans of several audits see of them. A kind embeds it and adds its plan, its
+// evidence, and what it audited. Everything but generator and timing follows from plan
+// and evidence. Bounds are rounded down.
+//
+// The tag same says how [Compare] holds a field against a replay: exactly where there
+// is none; "near" up to what platforms differ by in a bound, "ratio", "share", "pvalue"
+// and "power" in other numbers; "words" as text that a later version may put otherwise;
+// "own" not at all. The tag since names the version before which a report may lack the
+// field.
+type Report struct {
+	Schema        string          `json:"$schema"`
+	Kind          string          `json:"kind"`
+	SchemaVersion int             `json:"schemaVersion"`
+	Generator     audit.Generator `json:"generator" same:"own"`
+	Subject       string          `json:"subject"` // what was audited, by name: a mechanism, a source, files of scores
+	Claim         audit.Claim     `json:"claim"`
+	Promise       string          `json:"promise" same:"words"` // the claim in words, with all that it depends on
+	Verdict       audit.Verdict   `json:"verdict"`
+	Headline      string          `json:"headline" same:"words" since:"0.3.0"` // the verdict in a sentence
+	Summary       string          `json:"summary" same:"words"`                // the headline, and what else there is to say of the verdict
+	// LowerBound is the certified bound on the Quantity that the claim limits, at
+	// least 0; absent where there is none, as in a run that did not complete and is not
+	// valid at any time.
+	LowerBound  *float64          `json:"lowerBound,omitempty" same:"near"`
+	Quantity    string            `json:"quantity,omitempty" same:"words"`
+	Confidence  float64           `json:"confidence" same:"near"`         // of the bound: 1 - beta
+	PValue      *float64          `json:"pValue,omitempty" same:"pvalue"` // of the claim, by the method of the bound where it has one
+	Tables      []Table           `json:"tables"`                         // of bounds; the row that decides is in the first
+	Power       *Power            `json:"power,omitempty"`                // absent where the claim is refuted, or nothing was certified
+	Warnings    []string          `json:"warnings"`                       // what the reader of these numbers should know
+	Termination audit.Termination `json:"termination"`
+	Timing      audit.Timing      `json:"timing" same:"own"`
+	Reproduce   audit.Reproduce   `json:"reproduce" same:"words"`
+	Limitations []string          `json:"limitations" same:"words"`
+	References  []string          `json:"references" same:"words"`
+}
+
+// View is a report of any kind.
+type View interface {
+	// Head is what it has in common with all others.
+	Head() Report
+	// Chance is the allowed error of the bound, and the seed of the run.
+	Chance() (beta float64, seed uint64)
+	// Facts are the report's facts in words, the most important first.
+	Facts() []audit.FactRow
+}
+
+// Head implements [View] for the reports that embed r.
+func (r Report) Head() Report { return r }
+
+// New is a report of a kind, without what follows from an audit.
+func New(kind, subject string, p Promise, beta float64) Report {
+	return Report{Schema: SchemaName(kind), Kind: kind, SchemaVersion: SchemaVersion, Subject: subject, Claim: p.Claim, Promise: p.String(),
+		Confidence: 1 - beta, Tables: []Table{}, Warnings: []string{}}
+}
+
+// SchemaName names the schema of the reports of a kind, which lies in docs/.
+func SchemaName(kind string) string { return "dpscope-" + kind + "-v2.schema.json" }
+
+// Say puts the verdict into words: its headline, and what follows that.
+func (r *Report) Say(headline, rest string) {
+	r.Headline, r.Summary = headline, headline
+	if rest != "" {
+		r.Summary += " " + rest
+	}
+}
+
+// Bounded says whether there is a lower bound.
+func (r Report) Bounded() bool { return r.LowerBound != nil }
+
+// Power says what an audit of this size can show.
+type Power struct {
+	// Smallest is the smallest true value of what the claim limits that a witness like
+	// the one found would show in about half of all runs of this size. Absent where
+	// none would, and for audits that do not say.
+	Smallest *float64 `json:"smallest,omitempty" same:"power"`
+	// Largest is the largest lower bound that any outcome can give, by the method that
+	// decides.
+	Largest float64 `json:"largest" same:"near"`
+	// Needed is the size from which on some outcome could refute the claim; 0: no size
+	// that is tried suffices, or the audit does not say. Unit is what it counts, in
+	// words; empty where the audit does not say.
+	Needed int    `json:"neededForClaim,omitempty"`
+	Unit   string `json:"unit,omitempty" same:"words"`
+}

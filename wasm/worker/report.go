@@ -1,0 +1,158 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"sync"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core"
+	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
+)
+
+// reported is a report of any kind as the page gets it.
+type reported struct {
+	Report json.RawMessage `json:"report"`
+	// Text is the report in canonical form, to be saved as it is.
+	Text   string              `json:"text"`
+	Facts  []audit.FactRow     `json:"facts"`
+	Tables []report.TableWords `json:"tables"`
+	Curves pair.Curves         `json:"curves"` // of an audit of a pair
+	// Course are the provisional bounds of an audit with canaries on its way; empty for a
+	// report that was opened.
+	Course []coursePoint `json:"course"`
+	Error  string        `json:"error"` // of a run that failed
+}
+
+// reportAnswer gives the page a report, that of a failure too, unless the run never
+// began.
+func reportAnswer(r report.View, course []coursePoint, failure error) (message, error) {
+	head := r.Head()
+	if failure != nil && head.Schema == "" {
+		return message{}, failure
+	}
+	text, err := audit.Canonical(r)
+	if err != nil {
+		return message{}, err
+	}
+	out := reported{Report: text, Text: string(text), Facts: r.Facts(), Tables: head.Words(), Course: append([]coursePoint{}, course...)}
+	if p, ok := r.(pair.Report); ok {
+		out.Curves = pair.ReportCurves(p)
+	}
+	if failure != nil {
+		out.Error = failure.Error()
+	}
+	return message{Type: msgReport, JSON: mustJSON(out)}, nil
+}
+
+// open reads a report of any kind. It says what its numbers do, whatever its words.
+func (c *coordinator) open(m message) (message, error) {
+	r, err := core.ParseReport([]byte(m.JSON))
+	if err != nil {
+		return message{}, err
+	}
+	return reportAnswer(core.Reworded(r), nil, nil)
+}
+
+// replayRequest is a report to be replayed, with the user's files that it is of.
+type replayRequest struct {
+	Report string      `json:"report"`          // its text
+	File   []byte      `json:"file,omitempty"`  // of an audit with canaries
+	Files  []scoreFile `json:"files,omitempty"` // of scores
+}
+
+// replayProgress is how far a replay has come: outputs of a pair, or runs.
+type replayProgress struct {
+	Rows  int `json:"rows"`
+	Total int `json:"total"`
+}
+
+// verified is what a replay found.
+type verified struct {
+	OK          bool     `json:"ok"`
+	Recomputed  bool     `json:"recomputed,omitempty"` // the counts are the report's own
+	Summary     string   `json:"summary"`              // the verdict as the replay makes it
+	Checked     []string `json:"checked"`
+	Differences []string `json:"differences"`
+	Notes       []string `json:"notes"`
+}
+
+// verify replays a report of any kind.
+func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
+	var req replayRequest
+	if err := audit.DecodeStrict([]byte(m.JSON), "replay", &req); err != nil {
+		return message{}, err
+	}
+	r, err := core.ParseReport([]byte(req.Report))
+	if err != nil {
+		return message{}, err
+	}
+	given := core.Given{Catalogue: c.cat, File: req.File, Whole: true}
+	p := replayProgress{Total: 1}
+	switch r := r.(type) {
+	case pair.Report:
+		if c.own != nil {
+			given.Catalogue, err = c.own.replay(ctx, m.ID, r)
+		}
+		if r.Certified() {
+			p.Total = 2 * r.Evidence.Table.Pairs()
+			if r.LowerBound != nil {
+				p.Total += 2 * len(r.Trials) * r.Plan.Explore
+			}
+		}
+	case canary.Report:
+		given.Sources = grained(r.Plan.Runs, len(req.File))
+		if p.Total = r.Plan.Explore + r.Plan.Runs; *r.Plan.Single {
+			p.Total *= 2
+		}
+	}
+	if err == nil && len(req.Files) > 0 {
+		given.Scores, err = readScores(req.Files)
+	}
+	if err != nil {
+		return message{}, err
+	}
+	watch := &watched{Worker: c.worker(given.Catalogue), p: p, now: c.now, at: c.now(), tell: func(p replayProgress) {
+		c.page.post(message{Type: msgProgress, ID: m.ID, JSON: mustJSON(p)})
+	}}
+	watch.tell(p)
+	given.Pool = c.pool(watch)
+	v, err := core.Verify(ctx, r, given)
+	if ctx.Err() != nil {
+		return message{}, errStopped
+	}
+	if err != nil {
+		return message{}, err
+	}
+	return message{Type: msgVerified, JSON: mustJSON(verified{OK: v.OK(), Recomputed: v.Recomputed, Summary: v.Summary,
+		Checked: append([]string{}, v.Checked...), Differences: append([]string{}, v.Differences...), Notes: append([]string{}, v.Notes...)})}, nil
+}
+
+// watched is a worker whose outputs are counted, for a replay, which tells no
+// progress of its own.
+type watched struct {
+	engine.Worker
+	now  func() float64
+	tell func(replayProgress)
+
+	mu sync.Mutex
+	p  replayProgress
+	at float64
+}
+
+// Execute implements [engine.Worker].
+func (w *watched) Execute(ctx context.Context, t engine.Task, progress func(rows int)) (any, error) {
+	return w.Worker.Execute(ctx, t, func(rows int) {
+		progress(rows)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.p.Rows = min(w.p.Rows+rows, w.p.Total)
+		if now := w.now(); now-w.at >= progressEvery {
+			w.at = now
+			w.tell(w.p)
+		}
+	})
+}
