@@ -17,13 +17,14 @@ import (
 const mostDifferences = 3
 
 // Compare holds a report against the one that follows from a replay, field by field as
-// their tags say, see [Report]. report and want are of the same type. What stands under the paths that are taken was taken from the report,
-// not made again; say why with [engine.Verification.Skip].
+// their tags say, see [Report]. report and want are of the same type. What stands under
+// the paths that are taken was taken from the report, not made again; say why with
+// [engine.Verification.Skip].
 //
 // Numbers of want that differ by no more than platforms do become those of the report,
 // before want is put into words: so that the words of both are of the same numbers.
 func Compare(v *engine.Verification, report, want Replayed, taken ...string) {
-	own, other := report.common(), want.common()
+	own, other := report.Common(), want.Common()
 	c := comparison{v: v, g: own.Generator, taken: taken, found: map[string][]string{}}
 	other.Warnings = c.withLost(other.Warnings, own.Warnings)
 	a, b := reflect.ValueOf(report).Elem(), reflect.ValueOf(want).Elem()
@@ -38,11 +39,12 @@ func Compare(v *engine.Verification, report, want Replayed, taken ...string) {
 // Replayed is a pointer to a report that embeds [Report] and can put its verdict into
 // words.
 type Replayed interface {
-	common() *Report
+	Common() *Report
 	Reword()
 }
 
-func (r *Report) common() *Report { return r }
+// Common is what a report has in common with all others, to be changed.
+func (r *Report) Common() *Report { return r }
 
 // comparison is one under way. It walks twice: for all but words, and for words.
 type comparison struct {

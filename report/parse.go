@@ -117,8 +117,8 @@ func (r Report) Check() error {
 	return nil
 }
 
-// Old is a report of schema version 1, on its way to the form of today. What it does
-// not have is empty in it: words that [Fill] makes.
+// Old is a report of schema version 1, on its way to the form of today. Words that it
+// does not have are empty in it, and filled in by the kind's ParseReport.
 type Old map[string]json.RawMessage
 
 // head makes what reports of all kinds have.

@@ -502,6 +502,3 @@ func (a *Audit) recording() *audit.Recording {
 	r.Split = &audit.RecordedSplit{Explored: a.Plan.Explore, Certified: a.Plan.Samples, Unused: [2]int{r.Rows[0] - used, r.Rows[1] - used}}
 	return &r
 }
-
-const recordedSplitWords = "the outputs on each dataset in a random order that the seed fixes: the first explore (half of them train, half validate), those after them certify, none is used twice; " +
-	"learner, bins, events, witnesses and stakes are chosen on what explored"
