@@ -290,7 +290,8 @@ func TestAccounting(t *testing.T) {
 		set(t, tab, id, value)
 	}
 	click(t, tab, "#account")
-	const shown = `document.querySelector("#account-result .headline") && location.hash.includes("a.atEpsilon=1.5")`
+	// Of this account, not of one that was asked for before all fields were set.
+	shown := fmt.Sprintf(`[...document.querySelectorAll("#account-result .headline")].some(p => p.textContent.includes("epsilon = %v at")) && location.hash.includes("a.atEpsilon=1.5")`, *want.Epsilon)
 	until(t, tab, shown, 30*time.Second)
 	check := func(tab *browser.Tab) {
 		t.Helper()
