@@ -402,7 +402,7 @@ func benchBrowser(c *call) (int, error) {
 		fmt.Fprintf(c.stdout, "%-10s %10.3f %10.3f %10.2f\n", row.name, row.a, row.b, row.b/row.a)
 	}
 	a, b := native.Rows(report.Bounds)[0], page.Rows(report.Bounds)[0]
-	same := a.Counts != nil && b.Counts != nil && *a.Counts == *b.Counts && a.Explored == b.Explored
+	same := a.Counts != nil && b.Counts != nil && *a.Counts == *b.Counts && audit.EqualJSON(a.Explored, b.Explored)
 	fmt.Fprintf(c.stdout, "\ncounts: native %+v, browser %+v, same: %v\n", *a.Counts, *b.Counts, same)
 	if !same {
 		return cli.ExitInconclusive, nil
