@@ -98,6 +98,9 @@ func (r Report) Check() error {
 			return &audit.InputError{Field: "report: verdict", Found: fmt.Sprintf("%q, which its own bound contradicts", r.Verdict), Want: "what the bound says of the claim " + r.Claim.String()}
 		}
 	}
+	if r.LowerBound != nil && r.Deciding() == nil {
+		return &audit.InputError{Field: "report: tables", Found: "without a row that is chosen", Want: "one, as there is a lower bound"}
+	}
 	for _, t := range r.Tables {
 		for i, x := range t.Rows {
 			field := fmt.Sprintf("report: tables: %s[%d]", t.Name, i)
