@@ -36,7 +36,7 @@ type Report struct {
 	Confidence  float64           `json:"confidence" same:"near"`         // of the bound: 1 - beta
 	PValue      *float64          `json:"pValue,omitempty" same:"pvalue"` // of the claim, by the method of the bound where it has one
 	Tables      []Table           `json:"tables"`                         // of bounds; the row that decides is in the first
-	Power       *Power            `json:"power,omitempty"`                // absent where the claim is refuted, or nothing was certified
+	Power       *Power            `json:"power,omitempty"`                // of an audit of a pair absent where the claim is refuted, or nothing was certified
 	Warnings    []string          `json:"warnings"`                       // what the reader of these numbers should know
 	Termination audit.Termination `json:"termination"`
 	Timing      audit.Timing      `json:"timing" same:"own"`

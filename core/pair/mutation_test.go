@@ -279,12 +279,16 @@ func TestRunsThatEndedBeforeCertification(t *testing.T) {
 		"verdict":   func(r *pair.Report) { r.Verdict = audit.Invalid },
 		"summary":   func(r *pair.Report) { r.Summary = "Private." },
 		"completed": func(r *pair.Report) { r.Termination.Reason = audit.Completed },
-		"message":   func(r *pair.Report) { r.Termination.Message = "proved private" },
-		"used":      func(r *pair.Report) { r.Termination.SamplesUsed = 5 },
-		"unit":      func(r *pair.Report) { r.Inputs.PrivacyUnit = "a city" },
-		"curve":     func(r *pair.Report) { setRows(r, report.Renyi, report.Row{Alpha: 2}) },
-		"warning":   func(r *pair.Report) { r.Warnings = []string{"Experts found this mechanism private."} },
-		"command":   func(r *pair.Report) { r.Reproduce.CLI = "rm -rf /" },
+		"completed, in all its words": func(r *pair.Report) {
+			r.Termination.Reason, r.Termination.Message = audit.Completed, ""
+			r.Reword()
+		},
+		"message": func(r *pair.Report) { r.Termination.Message = "proved private" },
+		"used":    func(r *pair.Report) { r.Termination.SamplesUsed = 5 },
+		"unit":    func(r *pair.Report) { r.Inputs.PrivacyUnit = "a city" },
+		"curve":   func(r *pair.Report) { setRows(r, report.Renyi, report.Row{Alpha: 2}) },
+		"warning": func(r *pair.Report) { r.Warnings = []string{"Experts found this mechanism private."} },
+		"command": func(r *pair.Report) { r.Reproduce.CLI = "rm -rf /" },
 	} {
 		r := copied(t, good)
 		change(&r)

@@ -42,6 +42,9 @@ func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 		end.Message = r.Termination.Message
 	}
 	if !r.Certified() {
+		if end.Reason != audit.Stopped && end.Reason != audit.Failed || r.Evidence != nil && r.Evidence.Table != nil {
+			return v, &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q", end.Reason), Want: "stopped or failed in a report without counts and results"}
+		}
 		taken := append(slices.Clone(searched), "evidence.prepared", "evidence.chart")
 		v.Skip("the run ended before certification, so there is nothing to replay", taken...)
 		compare(&v, r, conclude(cat, a, found, end, nil), taken...)

@@ -665,7 +665,7 @@ export interface CanaryReport {
   pValue?: number;
   /** of bounds; the row that decides is in the first */
   tables: BoundTable[];
-  /** absent where the claim is refuted, or nothing was certified */
+  /** of an audit of a pair absent where the claim is refuted, or nothing was certified */
   power?: Power;
   /** what the reader of these numbers should know */
   warnings: string[];
@@ -1088,7 +1088,7 @@ export interface OneRunReport {
   pValue?: number;
   /** of bounds; the row that decides is in the first */
   tables: BoundTable[];
-  /** absent where the claim is refuted, or nothing was certified */
+  /** of an audit of a pair absent where the claim is refuted, or nothing was certified */
   power?: Power;
   /** what the reader of these numbers should know */
   warnings: string[];
@@ -1434,7 +1434,7 @@ export interface Report {
   pValue?: number;
   /** of bounds; the row that decides is in the first */
   tables: BoundTable[];
-  /** absent where the claim is refuted, or nothing was certified */
+  /** of an audit of a pair absent where the claim is refuted, or nothing was certified */
   power?: Power;
   /** what the reader of these numbers should know */
   warnings: string[];
@@ -1554,7 +1554,7 @@ export interface ScoresReport {
   pValue?: number;
   /** of bounds; the row that decides is in the first */
   tables: BoundTable[];
-  /** absent where the claim is refuted, or nothing was certified */
+  /** of an audit of a pair absent where the claim is refuted, or nothing was certified */
   power?: Power;
   /** what the reader of these numbers should know */
   warnings: string[];
