@@ -208,6 +208,24 @@ func Verify(ctx context.Context, r report.View, g Given) (engine.Verification, e
 	return of(r).Verify(ctx, r, g)
 }
 
+// Edition is a plan in the edition of a report of its kind: a file of several audits
+// names none.
+func Edition(plan any, r report.View) any {
+	switch p := plan.(type) {
+	case pair.Plan:
+		if r, ok := r.(pair.Report); ok {
+			p.Version = r.Plan.Version
+		}
+		return p
+	case onerun.Plan:
+		if r, ok := r.(onerun.Report); ok {
+			p.Version = r.Plan.Version
+		}
+		return p
+	}
+	return plan
+}
+
 // Resolve checks a plan of any kind and fills in its defaults.
 func Resolve(plan any, g Given) (any, error) { return kindOf(plan).Resolve(plan, g) }
 

@@ -11,8 +11,10 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 )
 
-// PlanVersion is the version of the plan's JSON form.
-const PlanVersion = 1
+// PlanVersion is the edition of plans that are written today. A plan names the
+// edition whose statistics its report was made with: 1, as released up to 0.2.0, is
+// computed as it was, so that reports go on verifying.
+const PlanVersion = 2
 
 // Limits of a plan.
 const (
@@ -52,6 +54,9 @@ type Plan struct {
 	ThroughRenyi float64 `json:"throughRenyi,omitempty"`
 }
 
+// first says whether the plan is of the first edition.
+func (p Plan) first() bool { return p.Version == 1 }
+
 // ParsePlan reads a plan from JSON; unknown fields and other versions are
 // refused.
 func ParsePlan(data []byte) (Plan, error) {
@@ -75,8 +80,8 @@ type Audit struct {
 
 // Resolve checks a plan against the catalogue and fills in its defaults.
 func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
-	if p.Version != PlanVersion {
-		return nil, &audit.InputError{Field: "plan version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+	if !p.first() && p.Version != PlanVersion {
+		return nil, &audit.InputError{Field: "plan version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprintf("%d, or 1 for the statistics of reports up to 0.2.0", PlanVersion)}
 	}
 	spec, err := cat.Mechanism(p.Mechanism)
 	if err != nil {

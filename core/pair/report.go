@@ -56,7 +56,7 @@ func ParseReport(data []byte) (Report, error) {
 // in three parts and a type of its own for each list of bounds.
 func upgrade(o report.Old) {
 	plan, in, settings := report.Old{}, o.Within("inputs"), o.Within("settings")
-	plan.Set("version", PlanVersion)
+	plan.Set("version", 1)
 	for _, from := range []struct {
 		fields report.Old
 		names  []string
