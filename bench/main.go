@@ -27,6 +27,7 @@ var benches = []struct {
 	run        func(*call) (exit int, err error)
 }{
 	{"detection", "how often known violations are caught and private mechanisms flagged, beside published figures", benchDetection},
+	{"sequential", "outputs and seconds until a broken claim is refuted", benchSequential},
 	{"anytime", "the error of the anytime bounds under a thousand looks", benchAnytime},
 	{"portfolio", "the portfolio against each single learner", benchPortfolio},
 	{"tables", "the tables of DP-Auditorium, RényiTester and DP-Sniper with our figures beside theirs", benchTables},

@@ -49,6 +49,11 @@ type Plan struct {
 	// Anytime: the bound is valid at every look, and the run ends when the
 	// claim is refuted; Samples is then the most that it draws.
 	Anytime bool `json:"anytime,omitempty"`
+	// Fixed: no sequential stage; all of the error is for the bound.
+	Fixed bool `json:"fixed,omitempty"`
+	// UntilRefuted: the sequential stage alone, which ends when the claim is refuted or
+	// Samples outputs a side were drawn from all pairs; all of the error is for it.
+	UntilRefuted bool `json:"untilRefuted,omitempty"`
 	// ThroughRenyi, an order alpha above 1, tests a pure claim by the Rényi
 	// divergence of that order; 0: by an event.
 	ThroughRenyi float64 `json:"throughRenyi,omitempty"`

@@ -177,20 +177,20 @@ func (s *state) do(ctx context.Context) error {
 }
 
 // finder makes the finder of the plan, or the one that holds its only pair.
-func (s *state) finder() (audit.Finder, error) {
-	p := s.audit.Plan
+func (a *Audit) finder(cat audit.Catalogue) (audit.Finder, error) {
+	p := a.Plan
 	if p.Pair != nil {
 		return onePair{*p.Pair}, nil
 	}
-	if s.audit.Spec.Recording != nil {
-		return onePair{s.audit.Spec.Pairs(p.Parameters, p.Relation)[0]}, nil
+	if a.Spec.Recording != nil {
+		return onePair{a.Spec.Pairs(p.Parameters, p.Relation)[0]}, nil
 	}
-	spec, err := s.Catalogue.Finder(p.Finder)
+	spec, err := cat.Finder(p.Finder)
 	if err != nil {
 		return nil, err
 	}
-	return spec.New(audit.FinderProblem{Relation: p.Relation, Domain: s.audit.Domain,
-		Candidates: s.audit.Spec.Pairs(p.Parameters, p.Relation),
+	return spec.New(audit.FinderProblem{Relation: p.Relation, Domain: a.Domain,
+		Candidates: a.Spec.Pairs(p.Parameters, p.Relation),
 		Stream:     stream.New(stream.Key{Seed: p.Seed, Purpose: purposeFind}),
 		Trials:     p.Trials})
 }
@@ -208,7 +208,7 @@ func (o onePair) Propose(history []audit.Trial, budget int) []audit.Pair {
 // explore tries the finder's pairs and keeps the loudest.
 func (s *state) explore(ctx context.Context) error {
 	p := s.audit.Plan
-	find, err := s.finder()
+	find, err := s.audit.finder(s.Catalogue)
 	if err != nil {
 		return fmt.Errorf("finder %s: %w", p.Finder, err)
 	}
@@ -555,6 +555,7 @@ func (Bound) Unwatched()   {}
 func Executors(cat audit.Catalogue) engine.Executors {
 	return engine.Executors{
 		engine.NewExecutor(func(t Explore, hook engine.Hook) (*Explored, error) { return t.execute(cat, hook) }),
+		engine.NewExecutor(func(t Race, hook engine.Hook) (*Raced, error) { return t.execute(cat, hook) }),
 		engine.NewExecutor(func(t Prepare, _ engine.Hook) (*Prepared, error) { return t.execute(cat) }),
 		engine.NewExecutor(func(t Certify, hook engine.Hook) (*Counted, error) { return t.execute(cat, hook) }),
 		engine.NewExecutor(func(t Bound, _ engine.Hook) (*Certified, error) { return t.execute(cat) }),

@@ -1,0 +1,167 @@
+package bounds
+
+import (
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Stakes are bets against a claim, by the log odds that an output came from the first
+// dataset. A bet multiplies its wealth by a factor for every output, one of the log
+// odds' cell and of the side that the output was drawn on. However the log odds came
+// about, a factor of a pair of outputs, one of each side, has mean at most 1 where the
+// claim holds and the bet was fixed before the outputs were drawn: so the product of the
+// factors of all outputs, as many of each side, is a test supermartingale.
+//
+// Factors are those of the first dataset over the second; the claim holds in both
+// directions, so each bet may be turned round: see [Stakes.LogAt].
+type Stakes struct {
+	first, second [][]float64 // log factors by cell
+}
+
+// Point is a point of a claim: P(S) <= e^Epsilon Q(S) + Delta for every event S, both
+// ways round.
+type Point struct{ Epsilon, Delta float64 }
+
+// What bets are made of. They weigh power only.
+var (
+	stakeFloors = []float64{0.4, 0.6, 0.75, 0.85, 0.92, 0.96, 0.98, 0.99, 0.995, 0.998}
+	stakeSlopes = []float64{1, 0.75, 0.5}
+	stakeTops   = []float64{1, 0.5, 0.2, 0.05} // at delta > 0
+)
+
+// NewStakes are bets against a claim of these points, on cells with these log odds.
+//
+// Fix a point, a in (0, 1), b = 2 - a, c = a + b e^-epsilon, and a function u of the
+// outputs with values in [0, U], U <= b e^-epsilon. With x drawn on the first dataset,
+// y on the second,
+//
+//	E = (a + u(x)) (b - e^epsilon u(y)) / (1 + delta U/2)^2
+//
+// has mean at most 1: with s = E u(x) and t = e^epsilon E u(y), taking u apart into its
+// level sets gives s <= t + delta U, and (a + s)(b - t) <= ((a + b + s - t)/2)^2 <=
+// (1 + delta U/2)^2 as both factors are at least 0. At delta = 0 and with eta the true
+// probability that an output is x, u = max(0, c eta - a) at the best a is log-optimal:
+// the factors are the likelihood ratio to the reverse information projection of the truth
+// on the claim (docs/statistics.md, "Sequential audits"; Larsson, Ramdas and Ruf, The
+// numeraire e-variable, 2025). A slope below 1 bets as if the log odds were that much
+// nearer to 0; a top below 1 caps u, which pays at delta > 0.
+func NewStakes(points []Point, odds []float64) *Stakes {
+	s := new(Stakes)
+	for _, p := range points {
+		slopes, tops := stakeSlopes, stakeTops[:1]
+		if p.Delta > 0 {
+			slopes, tops = []float64{1, 0.5}, stakeTops
+		}
+		e := stream.Exp(-p.Epsilon)
+		for _, a := range stakeFloors {
+			b := 2 - a
+			c := a + float64(b*e)
+			for _, slope := range slopes {
+				for _, top := range tops {
+					s.dp(p, a, odds, func(z float64) float64 {
+						return min(float64(top*b)*e, max(0, float64(c*stream.Logistic(float64(slope*z)))-a))
+					})
+				}
+			}
+		}
+	}
+	return s
+}
+
+// dp adds the bet of u, a function of log odds.
+func (s *Stakes) dp(p Point, a float64, odds []float64, u func(z float64) float64) {
+	b, grow := 2-a, stream.Exp(p.Epsilon)
+	first, second := make([]float64, len(odds)), make([]float64, len(odds))
+	most := 0.0
+	for i, z := range odds {
+		x := u(z)
+		most = max(most, x)
+		first[i] = a + x
+		second[i] = max(0, b-float64(grow*x))
+	}
+	s.add(first, second, 1+float64(p.Delta*most)/2)
+}
+
+// add adds a bet of factors, divided by what the mean of either can be.
+func (s *Stakes) add(first, second []float64, mean float64) {
+	less := stream.Log(mean)
+	for i := range first {
+		first[i], second[i] = stream.Log(first[i])-less, stream.Log(second[i])-less
+	}
+	s.first, s.second = append(s.first, first), append(s.second, second)
+}
+
+// Orders at which a claim on divergences is bet against, and bets on each.
+var (
+	renyiWidths = []float64{0.5, 2} // of the witness, over the order
+	renyiSlopes = []float64{1, 0.5}
+	renyiShares = []float64{0.05, 0.2, 0.5, 0.9}
+)
+
+// AddRenyi adds bets against D_alpha <= limit, both ways round.
+//
+// With a witness h, k = alpha/(alpha-1), any b0 > 0, X = e^(-limit/k) b0^(-1/k)
+// e^((alpha-1) h(x)) and Y = e^(alpha h(y)) / (k b0), the variational formula and the
+// tangent of B^(1/k) at b0 give E X <= E Y + 1/alpha where the claim holds (renyiWager
+// has it at b0 = 1). Hence, for s with s Y <= b always and a + b = 2,
+//
+//	(a + s X) (b - s Y) / (1 + s/(2 alpha))^2
+//
+// has mean at most 1, as in [NewStakes]. h is the log odds, cut to a width and scaled.
+func (s *Stakes) AddRenyi(alpha, limit float64, odds []float64) {
+	k := alpha / (alpha - 1)
+	for _, width := range renyiWidths {
+		for _, slope := range renyiSlopes {
+			h := make([]float64, len(odds))
+			for i, z := range odds {
+				h[i] = min(width, max(-width, float64(slope*z)))
+			}
+			for _, b0 := range []float64{1, stream.Exp(float64((alpha - 1) * limit))} {
+				scale := stream.Exp(-limit/k) * stream.Exp(-stream.Log(b0)/k)
+				for _, share := range renyiShares {
+					top := stream.Exp(float64(alpha*width)) / (k * b0) // of Y
+					// Where the claim is just met, both factors' means are to be alike:
+					// a + s = b - s/k, or a = 1 - s (1 + 1/k)/2; a is to be at least 0.
+					half := (1 + 1/k) / 2
+					stake := min(share/(top-half), share/half)
+					if !(stake > 0) {
+						stake = share / half
+					}
+					a := 1 - float64(stake*half)
+					first, second := make([]float64, len(odds)), make([]float64, len(odds))
+					for i, v := range h {
+						first[i] = a + float64(stake*scale)*stream.Exp(float64((alpha-1)*v))
+						second[i] = max(0, 2-a-float64(stake*stream.Exp(float64(alpha*v)))/(k*b0))
+					}
+					s.add(first, second, 1+stake/(2*alpha))
+				}
+			}
+		}
+	}
+}
+
+// Len is how many bets there are.
+func (s *Stakes) Len() int { return len(s.first) }
+
+// LogAt is the log of what a bet makes of 1 with outputs in these cells: first of the
+// first dataset, second of the second, cell by cell, as many in all. Reversed, the bet is
+// turned round: it is one on the second dataset over the first, with the odds of the
+// mirrored cell.
+func (s *Stakes) LogAt(bet int, reversed bool, cells, first, second []int) float64 {
+	x, y := s.first[bet], s.second[bet]
+	if reversed {
+		first, second = second, first
+	}
+	sum := 0.0
+	for i, at := range cells {
+		if reversed {
+			at = len(x) - 1 - at
+		}
+		if n := first[i]; n > 0 {
+			sum += float64(float64(n) * x[at])
+		}
+		if n := second[i]; n > 0 {
+			sum += float64(float64(n) * y[at])
+		}
+	}
+	return sum
+}

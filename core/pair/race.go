@@ -1,0 +1,304 @@
+package pair
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/estimators/posterior"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Race is the task of the sequential stage: outputs of the pairs that a finder proposes
+// are bet on with what was learnt before, then learnt from, until the claim is refuted or
+// the budget is spent. It returns a [Raced].
+type Race struct {
+	Plan Plan `json:"plan"`
+}
+
+// Kind and Name implement [engine.Task].
+func (Race) Kind() string   { return "pair/race" }
+func (t Race) Name() string { return "bet against the claim of mechanism " + t.Plan.Mechanism }
+
+// Raced is what the sequential stage found: all that its wealth follows from.
+type Raced struct {
+	Pairs  []audit.Pair `json:"pairs"` // in the order in which they were first drawn from
+	Epochs []Epoch      `json:"epochs"`
+	// Refuted says that the claim's wealth reached 1 over the stage's share of the error.
+	Refuted bool `json:"refuted"`
+}
+
+// Epoch is a number of outputs of one pair, of each side, that were bet on together.
+type Epoch struct {
+	Pair    int `json:"pair"`    // place in the list of pairs
+	Outputs int `json:"outputs"` // a side
+	// Witness is what gave the log odds, Candidates those of its learners that were bet
+	// by; absent where nothing was bet.
+	Witness    json.RawMessage `json:"witness,omitempty"`
+	Candidates []string        `json:"candidates,omitempty"`
+	Bets       []Bet           `json:"bets,omitempty"`
+	// Counts are, for each candidate, the counts of the outputs by the cell of their log
+	// odds, of the first side and then of the second, packed.
+	Counts [][]byte `json:"counts,omitempty"`
+}
+
+// Bet is a share of an account's wealth that was staked in one way; what is left of an
+// account's wealth was not staked.
+type Bet struct {
+	Account   int     `json:"account"`
+	Candidate int     `json:"candidate"` // place in the epoch's list
+	Reversed  bool    `json:"reversed,omitempty"`
+	Stake     int     `json:"stake"`
+	Share     float64 `json:"share"` // of the wealth, in (0, 1]
+}
+
+// Constants of the race. They weigh power only: whatever they are, the wealth is a test
+// supermartingale.
+const (
+	raceFirst    = 48   // outputs a side of a pair's first epoch
+	raceGrowth   = 3    // of what a pair has, one part in so many more makes its next epoch
+	raceOptimism = 0.35 // nats that a pair is given for nothing, over its rank
+	racePenalty  = 2.0  // nats that a bet must have grown in the past to get half of the wealth
+	raceChunks   = 6    // of an epoch, after each of which the wealth is looked at
+	raceShare    = 1e-3 // least share of a bet
+	raceBets     = 12   // bets of the claim's account in an epoch, at most
+	raceOthers   = 2    // of any other account
+	purposeRace  = "sequential"
+)
+
+// arm is a pair in the race.
+type arm struct {
+	pair   audit.Pair
+	rank   int
+	epochs int
+	drawn  int // outputs a side
+	data   *posterior.Data
+	learn  posterior.Learner
+	model  *posterior.Model
+	bets   [][]Bet // of each account, candidates by their own number
+	growth float64 // of the claim's best bet on past outputs that its model had not seen
+}
+
+// racer is a race under way.
+type racer struct {
+	audit    *Audit
+	accounts []account
+	find     audit.Finder
+	arms     []*arm
+	queue    []audit.Pair
+	dry      bool // the finder has no more
+	hook     engine.Hook
+	used     int // outputs a side of all pairs
+	raced    Raced
+}
+
+func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
+	a, err := t.Plan.Resolve(cat)
+	if err != nil {
+		return nil, err
+	}
+	find, err := a.finder(cat)
+	if err != nil {
+		return nil, fmt.Errorf("finder %s: %w", a.Plan.Finder, err)
+	}
+	r := &racer{audit: a, find: find, hook: hook, accounts: a.accounts()}
+	for r.used < a.raceBudget() && !r.raced.Refuted {
+		at, err := r.next()
+		if err != nil {
+			return nil, err
+		}
+		if err := r.epoch(at); err != nil {
+			return nil, err
+		}
+	}
+	return &r.raced, nil
+}
+
+// next is the pair that promises most for its next outputs: by how much its bets would
+// have grown, and, for optimism, by its place in the finder's order.
+func (r *racer) next() (int, error) {
+	best, most := -1, 0.0
+	for i, a := range r.arms {
+		index := (max(a.growth, 0) + raceOptimism/float64(a.rank)) / float64(2*a.drawn+raceFirst)
+		if best < 0 || index > most {
+			best, most = i, index
+		}
+	}
+	fresh := raceOptimism / float64(len(r.arms)+1) / raceFirst
+	if best >= 0 && fresh <= most || r.dry || len(r.arms) >= r.audit.Plan.Trials {
+		return best, nil
+	}
+	if len(r.queue) == 0 {
+		history := make([]audit.Trial, len(r.arms))
+		for i, a := range r.arms {
+			history[i] = audit.Trial{Index: i, Pair: a.pair, Value: a.growth / float64(2*a.drawn)}
+		}
+		r.queue = r.find.Propose(history, r.audit.Plan.Trials-len(r.arms))
+		if len(r.queue) == 0 {
+			r.dry = true
+			if best < 0 {
+				return 0, fmt.Errorf("finder %s proposed no pair", r.audit.Plan.Finder)
+			}
+			return best, nil
+		}
+		for _, p := range r.queue {
+			if err := r.audit.Plan.Relation.Check(p, r.audit.Domain); err != nil {
+				return 0, fmt.Errorf("finder %s proposed: %w", r.audit.Plan.Finder, err)
+			}
+		}
+	}
+	r.arms = append(r.arms, &arm{pair: r.queue[0], rank: len(r.arms) + 1, data: posterior.NewData(r.audit.Columns)})
+	r.raced.Pairs = append(r.raced.Pairs, r.queue[0])
+	r.queue = r.queue[1:]
+	return len(r.arms) - 1, nil
+}
+
+// epoch draws the next outputs of a pair, bets on them, and learns from them.
+func (r *racer) epoch(at int) error {
+	a, m := r.arms[at], r.audit
+	n := min(max(raceFirst, a.drawn/raceGrowth), m.raceBudget()-r.used)
+	bets := newBetting(a, r.accounts)
+	width := audit.Width(m.Columns)
+	var streams [2]*stream.Stream
+	var sources [2]source
+	for side := range streams {
+		sources[side] = newSource(m, a.pair, purposeRace, at, side)
+		streams[side] = sources[side].stream(a.epochs)
+	}
+	rows := make([]float64, min(BlockRows, n)*width)
+	var kept [2][]float64
+	done := 0
+	chunk := min(BlockRows, max(1, (n+raceChunks-1)/raceChunks))
+	for done < n && !r.raced.Refuted {
+		k := min(chunk, n-done)
+		for side := range streams {
+			out := rows[:k*width]
+			if err := sources[side].block(streams[side], r.used+done, out); err != nil {
+				return err
+			}
+			bets.count(side, out)
+			kept[side] = append(kept[side], out...)
+			if err := r.hook(k); err != nil {
+				return err
+			}
+		}
+		done += k
+		if bets.claim() >= m.raceThreshold() {
+			r.raced.Refuted = true
+		}
+	}
+	for i := range r.accounts {
+		r.accounts[i].add(bets.log(i))
+	}
+	r.raced.Epochs = append(r.raced.Epochs, bets.epoch(at, done))
+	a.epochs++
+	a.drawn += done
+	r.used += done
+	if r.raced.Refuted || a.data.Full() {
+		return nil
+	}
+	for side, rows := range kept {
+		a.data.Add(side, rows)
+	}
+	if err := r.hook(0); err != nil {
+		return err
+	}
+	var tables [posterior.Candidates]*posterior.Table
+	a.model, tables = a.learn.Learn(a.data)
+	if err := r.hook(0); err != nil {
+		return err
+	}
+	a.growth = math.Inf(-1)
+	a.bets = make([][]Bet, len(r.accounts))
+	for i := range r.accounts {
+		var most float64
+		a.bets[i], most = r.accounts[i].weigh(i, tables)
+		if i == r.claimed() {
+			a.growth = most
+		}
+		if err := r.hook(0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claimed is the account of the claim itself.
+func (r *racer) claimed() int { return 0 }
+
+// weigh chooses the bets of an account by what they would have made of past outputs, with
+// odds learnt without these, and says how much the best would have grown.
+func (a *account) weigh(number int, tables [posterior.Candidates]*posterior.Table) ([]Bet, float64) {
+	type grown struct {
+		Bet
+		growth float64
+	}
+	var list []grown
+	most := math.Inf(-1)
+	for c, t := range tables {
+		if t == nil {
+			continue
+		}
+		sparse := newSparse(t)
+		for stake := range a.stakes.Len() {
+			for _, reversed := range []bool{false, true} {
+				g := a.stakes.LogAt(stake, reversed, sparse.cells, sparse.first, sparse.second)
+				list = append(list, grown{Bet{Account: number, Candidate: c, Reversed: reversed, Stake: stake}, g})
+				most = max(most, g)
+			}
+		}
+	}
+	if !(most > -racePenalty*4) {
+		return nil, most
+	}
+	sum := 0.0
+	list = slices.DeleteFunc(list, func(g grown) bool { return g.growth < most-12 })
+	for i := range list {
+		list[i].Share = stream.Exp(list[i].growth - most)
+		sum += list[i].Share
+	}
+	slices.SortStableFunc(list, func(a, b grown) int {
+		switch {
+		case a.Share > b.Share:
+			return -1
+		case a.Share < b.Share:
+			return 1
+		}
+		return 0
+	})
+	keep := raceOthers
+	if number == 0 {
+		keep = raceBets
+	}
+	whole := stream.Logistic(most - racePenalty)
+	var bets []Bet
+	listed := 0.0
+	for _, g := range list[:min(keep, len(list))] {
+		listed += g.Share
+	}
+	for _, g := range list[:min(keep, len(list))] {
+		if b := g.Bet; b.Share > 0 {
+			b.Share = math.Floor(float64(float64(whole*g.Share)/listed*1e4)) / 1e4
+			if b.Share >= raceShare {
+				bets = append(bets, b)
+			}
+		}
+	}
+	return bets, most
+}
+
+// sparse are the cells of a table that are not empty.
+type sparse struct{ cells, first, second []int }
+
+func newSparse(t *posterior.Table) sparse {
+	var s sparse
+	for c := range t[0] {
+		if t[0][c]+t[1][c] > 0 {
+			s.cells, s.first, s.second = append(s.cells, c), append(s.first, t[0][c]), append(s.second, t[1][c])
+		}
+	}
+	return s
+}

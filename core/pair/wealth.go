@@ -1,0 +1,238 @@
+package pair
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/estimators/posterior"
+	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// sequentialShare is the share of the error that an audit spends on the sequential
+// verdict, where it certifies a bound as well.
+const sequentialShare = 0.2
+
+// races reports whether the audit has a sequential stage.
+func (p Plan) races() bool { return !p.first() && !p.Fixed }
+
+// raceBeta is the error of the sequential stage.
+func (p Plan) raceBeta() float64 {
+	if p.UntilRefuted {
+		return p.Beta
+	}
+	return float64(sequentialShare * p.Beta)
+}
+
+// raceThreshold is the log wealth at which a claim is refuted. It leaves room for the
+// rounding of sums.
+func (a *Audit) raceThreshold() float64 { return -stream.Log(a.Plan.raceBeta()) + 1e-9 }
+
+// raceBudget is how many outputs a side of all pairs the sequential stage draws at most.
+func (a *Audit) raceBudget() int {
+	if a.Spec.Recording != nil && !a.Plan.UntilRefuted {
+		return a.Plan.Explore
+	}
+	return a.Plan.Samples
+}
+
+// account is the wealth of bets against a claim of one strength, over all pairs.
+type account struct {
+	limit  float64 // what the claim would allow, in units of the goal
+	stakes *bounds.Stakes
+	wealth float64 // log
+	most   float64 // the largest that it ever was
+}
+
+// add multiplies the wealth.
+func (a *account) add(log float64) {
+	a.wealth += log
+	a.most = max(a.most, a.wealth)
+}
+
+// strengths are the claims that are bet against, as shares of the claim's own limit,
+// which comes first.
+var strengths = []float64{1, 0.1, 0.25, 0.5, 0.75, 0.9, 1.25, 2}
+
+// cellOdds are the log odds of the cells.
+var cellOdds = func() []float64 {
+	odds := make([]float64, posterior.Cells)
+	for c := range odds {
+		odds[c] = posterior.Logit(c)
+	}
+	return odds
+}()
+
+// accounts are the accounts of an audit: of its claim, and of weaker and stronger ones.
+func (a *Audit) accounts() []account {
+	list := make([]account, len(strengths))
+	for i, s := range strengths {
+		list[i] = account{limit: float64(s * a.Claim.Limit()), most: math.Inf(-1)}
+		list[i].stakes = a.stakes(list[i].limit)
+		list[i].most = 0
+	}
+	return list
+}
+
+// stakes are the bets against the claim, were its limit this.
+func (a *Audit) stakes(limit float64) *bounds.Stakes {
+	switch a.Plan.goal() {
+	case report.Epsilon:
+		_, delta := a.dpLimits()
+		return bounds.NewStakes([]bounds.Point{{Epsilon: limit, Delta: delta}}, cellOdds)
+	case report.Mu:
+		var points []bounds.Point
+		for _, times := range []float64{0, 0.5, 1, 2, 3} {
+			e := float64(times * limit)
+			points = append(points, bounds.Point{Epsilon: e, Delta: -phrase.Floor(-bounds.GaussianDelta(limit, e), 12)})
+		}
+		return bounds.NewStakes(points, cellOdds)
+	}
+	s := new(bounds.Stakes)
+	for _, alpha := range a.Plan.orders() {
+		switch a.Plan.goal() {
+		case report.Rho:
+			s.AddRenyi(alpha, float64(limit*alpha), cellOdds)
+		case report.RenyiDivergence:
+			s.AddRenyi(alpha, limit, cellOdds)
+		default:
+			if d, ok := audit.DPClaim(limit, 0).ImpliedRenyi(alpha); ok {
+				s.AddRenyi(alpha, d, cellOdds)
+			}
+		}
+	}
+	return s
+}
+
+// betting is an epoch under way.
+type betting struct {
+	arm      *arm
+	accounts []account
+	list     []posterior.Candidate
+	model    *posterior.Model
+	tables   []posterior.Table
+	bets     []Bet // candidates by their place in list
+	cells    [][]uint16
+}
+
+// newBetting starts an epoch with what the arm learnt; without a model nothing is bet.
+func newBetting(a *arm, accounts []account) *betting {
+	b := &betting{arm: a, accounts: accounts}
+	for _, bets := range a.bets {
+		for _, x := range bets {
+			at := slices.Index(b.list, posterior.Candidate(x.Candidate))
+			if at < 0 {
+				at = len(b.list)
+				b.list = append(b.list, posterior.Candidate(x.Candidate))
+			}
+			x.Candidate = at
+			b.bets = append(b.bets, x)
+		}
+	}
+	if len(b.list) > 0 {
+		b.model = a.model
+		b.tables = make([]posterior.Table, len(b.list))
+		b.cells = make([][]uint16, len(b.list))
+	}
+	return b
+}
+
+// count adds outputs of one side.
+func (b *betting) count(side int, rows []float64) {
+	if b.model == nil {
+		return
+	}
+	n := len(rows) // at least the number of rows
+	for k := range b.cells {
+		if cap(b.cells[k]) < n {
+			b.cells[k] = make([]uint16, n)
+		}
+		b.cells[k] = b.cells[k][:n]
+	}
+	n = b.model.Score(b.list, rows, b.cells)
+	for k := range b.cells {
+		t := &b.tables[k][side]
+		for _, c := range b.cells[k][:n] {
+			t[c]++
+		}
+	}
+}
+
+// log is the log of what the epoch made of 1 of an account.
+func (b *betting) log(number int) float64 {
+	return logWealth(b.accounts[number].stakes, b.bets, number, func(k int) *posterior.Table { return &b.tables[k] })
+}
+
+// logWealth is the log of what bets make of 1 of an account, by the tables of the
+// candidates.
+func logWealth(stakes *bounds.Stakes, bets []Bet, number int, table func(k int) *posterior.Table) float64 {
+	idle := 1.0
+	var logs, shares []float64
+	most := 0.0
+	for _, x := range bets {
+		if x.Account != number {
+			continue
+		}
+		t := table(x.Candidate)
+		s := newSparse(t)
+		log := stakes.LogAt(x.Stake, x.Reversed, s.cells, s.first, s.second)
+		logs, shares = append(logs, log), append(shares, x.Share)
+		idle -= x.Share
+		most = max(most, log)
+	}
+	sum := float64(max(0, idle) * stream.Exp(-most))
+	for i, log := range logs {
+		sum += float64(shares[i] * stream.Exp(log-most))
+	}
+	return most + stream.Log(sum)
+}
+
+// claim is the log wealth of the claim's account so far.
+func (b *betting) claim() float64 { return b.accounts[0].wealth + b.log(0) }
+
+// epoch is what is kept of it.
+func (b *betting) epoch(pair, outputs int) Epoch {
+	e := Epoch{Pair: pair, Outputs: outputs}
+	if b.model == nil {
+		return e
+	}
+	e.Bets = b.bets
+	data, err := json.Marshal(b.model.Only(b.list))
+	if err != nil {
+		panic("pair: a model that is no JSON: " + err.Error())
+	}
+	e.Witness = data
+	for k, c := range b.list {
+		e.Candidates = append(e.Candidates, c.String())
+		e.Counts = append(e.Counts, packCounts(slices.Concat(b.tables[k][0][:], b.tables[k][1][:])))
+	}
+	return e
+}
+
+// unpack reads the tables of an epoch.
+func (e Epoch) unpack() ([]posterior.Table, error) {
+	tables := make([]posterior.Table, len(e.Counts))
+	for k, packed := range e.Counts {
+		n, err := unpackCounts(packed, 2*posterior.Cells)
+		if err != nil {
+			return nil, err
+		}
+		for side := range 2 {
+			sum := 0
+			for c := range posterior.Cells {
+				v := n[side*posterior.Cells+c]
+				tables[k][side][c] = v
+				sum += v
+			}
+			if sum != e.Outputs {
+				return nil, &audit.InputError{Field: "epoch.counts", Found: fmt.Sprintf("of %d outputs", sum), Want: fmt.Sprintf("%d, the epoch's outputs", e.Outputs)}
+			}
+		}
+	}
+	return tables, nil
+}

@@ -1,0 +1,194 @@
+package posterior
+
+import (
+	"math"
+
+	"github.com/dpscope/dpscope/stream"
+)
+
+// point is one row of a logistic regression: its features, and how often it was seen on
+// either side.
+type points struct {
+	width int
+	x     []float64 // dense rows, the last column the constant 1; or
+	at    []int     // the first of two features that are not 0, and
+	part  []float64 // the second one's share of the two
+	n     [][2]float64
+}
+
+func (p *points) len() int { return len(p.n) }
+
+// dot is w times row i.
+func (p *points) dot(i int, w []float64) float64 {
+	if p.x == nil {
+		j, t := p.at[i], p.part[i]
+		return float64((1-t)*w[j]) + float64(t*w[j+1])
+	}
+	z := 0.0
+	for j, v := range p.x[i*p.width : (i+1)*p.width] {
+		z += float64(v * w[j])
+	}
+	return z
+}
+
+// regression is a penalised logistic regression, fitted by Newton's method.
+type regression struct {
+	points  *points
+	penalty []float64 // a positive semidefinite matrix, rows of width
+	w       []float64
+	h       []float64 // Hessian at w, then its Cholesky factor
+	g       []float64
+}
+
+const (
+	newtonSteps = 12
+	smallStep   = 1e-4 // of any weight, where the fit stops
+	longestStep = 4.0  // of any weight
+)
+
+// fit goes on from w, by so many steps at most.
+func (r *regression) fit(steps int) {
+	n := r.points.width
+	r.h, r.g = make([]float64, n*n), make([]float64, n)
+	for range steps {
+		r.derivatives()
+		if !cholesky(r.h, n) {
+			return
+		}
+		solve(r.h, r.g, n)
+		largest := 0.0
+		for _, v := range r.g {
+			largest = max(largest, math.Abs(v))
+		}
+		scale := 1.0
+		if largest > longestStep {
+			scale = longestStep / largest
+		}
+		for j, v := range r.g {
+			r.w[j] -= float64(scale * v)
+		}
+		if largest < smallStep {
+			return
+		}
+	}
+}
+
+// derivatives computes gradient and Hessian at w.
+func (r *regression) derivatives() {
+	p, n := r.points, r.points.width
+	copy(r.h, r.penalty)
+	for i := range n {
+		r.g[i] = 0
+		for j := range n {
+			r.g[i] += float64(r.penalty[i*n+j] * r.w[j])
+		}
+	}
+	for i := range p.len() {
+		count := p.n[i]
+		both := count[0] + count[1]
+		if both == 0 {
+			continue
+		}
+		q := stream.Logistic(p.dot(i, r.w))
+		e := float64(both*q) - count[0]
+		v := float64(float64(both*q) * (1 - q))
+		if p.x == nil {
+			j, t := p.at[i], p.part[i]
+			s := 1 - t
+			r.g[j] += float64(e * s)
+			r.g[j+1] += float64(e * t)
+			r.h[j*n+j] += float64(v * float64(s*s))
+			r.h[(j+1)*n+j] += float64(v * float64(s*t))
+			r.h[(j+1)*n+j+1] += float64(v * float64(t*t))
+			continue
+		}
+		x := p.x[i*n : (i+1)*n]
+		for j, a := range x {
+			if a == 0 {
+				continue
+			}
+			r.g[j] += float64(e * a)
+			row, va := r.h[j*n:j*n+j+1], float64(v*a)
+			for k := range row {
+				row[k] += float64(va * x[k])
+			}
+		}
+	}
+}
+
+// cholesky factors the lower triangle of a matrix in place; false where it is not
+// positive definite.
+func cholesky(a []float64, n int) bool {
+	for i := range n {
+		for j := range i + 1 {
+			s := a[i*n+j]
+			for k := range j {
+				s -= float64(a[i*n+k] * a[j*n+k])
+			}
+			if i > j {
+				a[i*n+j] = s / a[j*n+j]
+				continue
+			}
+			if !(s > 1e-12) {
+				return false
+			}
+			a[i*n+i] = math.Sqrt(s)
+		}
+	}
+	return true
+}
+
+// solve replaces b by the solution x of L L' x = b.
+func solve(l, b []float64, n int) {
+	forward(l, b, n)
+	for i := n - 1; i >= 0; i-- {
+		for k := i + 1; k < n; k++ {
+			b[i] -= float64(l[k*n+i] * b[k])
+		}
+		b[i] /= l[i*n+i]
+	}
+}
+
+// forward replaces b by the solution x of L x = b.
+func forward(l, b []float64, n int) {
+	for i := range n {
+		s := b[i]
+		for k, v := range l[i*n : i*n+i] {
+			s -= float64(v * b[k])
+		}
+		b[i] = s / l[i*n+i]
+	}
+}
+
+// without are the log odds of every row as they would be, nearly, had one of its outputs
+// of that side not been fitted: one Newton step away (approximate leave-one-out: Rad and
+// Maleki 2020). The fit must have ended. They may be counted, but nothing may be learnt
+// from them: they tell the side that was left out.
+func (r *regression) without() [2][]float64 {
+	p, n := r.points, r.points.width
+	r.derivatives()
+	ok := cholesky(r.h, n)
+	x := make([]float64, n)
+	out := [2][]float64{make([]float64, p.len()), make([]float64, p.len())}
+	for i := range p.len() {
+		z := p.dot(i, r.w)
+		q := stream.Logistic(z)
+		leverage := 0.0
+		if ok {
+			clear(x)
+			if p.x == nil {
+				x[p.at[i]], x[p.at[i]+1] = 1-p.part[i], p.part[i]
+			} else {
+				copy(x, p.x[i*n:(i+1)*n])
+			}
+			forward(r.h, x, n)
+			for _, v := range x {
+				leverage += float64(v * v)
+			}
+		}
+		rest := max(0.05, 1-float64(float64(leverage*q)*(1-q)))
+		out[0][i] = z - float64(leverage*(1-q))/rest
+		out[1][i] = z + float64(leverage*q)/rest
+	}
+	return out
+}
