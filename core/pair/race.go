@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -64,6 +65,7 @@ const (
 	racePenalty  = 2.0  // nats that a bet must have grown in the past to get half of the wealth
 	raceChunks   = 6    // of an epoch, after each of which the wealth is looked at
 	raceShare    = 1e-3 // least share of a bet
+	raceBehind   = 7.0  // nats behind the best, at which a bet gets nothing
 	raceBets     = 12   // bets of the claim's account in an epoch, at most
 	raceOthers   = 2    // of any other account
 	purposeRace  = "sequential"
@@ -109,6 +111,9 @@ func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
 		at, err := r.next()
 		if err != nil {
 			return nil, err
+		}
+		if debugRace != nil && len(r.arms) > 0 && r.arms[at].model != nil {
+			debugRace(r, at)
 		}
 		if err := r.epoch(at); err != nil {
 			return nil, err
@@ -251,40 +256,24 @@ func (a *account) weigh(number int, tables [posterior.Candidates]*posterior.Tabl
 			}
 		}
 	}
-	if !(most > -racePenalty*4) {
-		return nil, most
-	}
-	sum := 0.0
-	list = slices.DeleteFunc(list, func(g grown) bool { return g.growth < most-12 })
-	for i := range list {
-		list[i].Share = stream.Exp(list[i].growth - most)
-		sum += list[i].Share
-	}
-	slices.SortStableFunc(list, func(a, b grown) int {
-		switch {
-		case a.Share > b.Share:
-			return -1
-		case a.Share < b.Share:
-			return 1
-		}
-		return 0
-	})
+	whole := stream.Logistic(most - racePenalty)
 	keep := raceOthers
 	if number == 0 {
 		keep = raceBets
 	}
-	whole := stream.Logistic(most - racePenalty)
-	var bets []Bet
-	listed := 0.0
-	for _, g := range list[:min(keep, len(list))] {
-		listed += g.Share
+	// The best, each with its share of exp(growth).
+	list = slices.DeleteFunc(list, func(g grown) bool { return !(g.growth > most-raceBehind) })
+	slices.SortStableFunc(list, func(a, b grown) int { return cmp.Compare(b.growth, a.growth) })
+	list = list[:min(keep, len(list))]
+	sum := 0.0
+	for i := range list {
+		list[i].Share = stream.Exp(list[i].growth - most)
+		sum += list[i].Share
 	}
-	for _, g := range list[:min(keep, len(list))] {
-		if b := g.Bet; b.Share > 0 {
-			b.Share = math.Floor(float64(float64(whole*g.Share)/listed*1e4)) / 1e4
-			if b.Share >= raceShare {
-				bets = append(bets, b)
-			}
+	var bets []Bet
+	for _, g := range list {
+		if g.Share = math.Floor(float64(float64(whole*g.Share)/sum*1e4)) / 1e4; g.Share >= raceShare {
+			bets = append(bets, g.Bet)
 		}
 	}
 	return bets, most
@@ -302,3 +291,4 @@ func newSparse(t *posterior.Table) sparse {
 	}
 	return s
 }
+var debugRace func(*racer, int)

@@ -1,7 +1,6 @@
 package pair
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
@@ -10,22 +9,20 @@ import (
 	"github.com/dpscope/dpscope/mechanisms"
 )
 
-func TestDebugRace(t *testing.T) {
+func BenchmarkRace(b *testing.B) {
 	cat := audit.Catalogue{Mechanisms: mechanisms.All(), Finders: finders.All, Learners: estimators.Registry()}
-	p := Plan{Version: 2, Mechanism: "svt5", UntilRefuted: true, Samples: 5000, Claim: new(audit.DPClaim(1, 0)), Seed: 5003}
-	a, err := p.Resolve(cat)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := Race{Plan: a.Plan}.execute(cat, func(int) error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	fmt.Println(len(r.Epochs), len(r.Pairs))
-	for i, e := range r.Epochs {
-		if i > 25 {
-			break
-		}
-		fmt.Println(e.Pair, e.Outputs, e.Candidates, len(e.Witness), e.Bets[:min(3, len(e.Bets))])
+	for _, name := range []string{"svt3", "laplace-mean-raw-denominator", "svt4"} {
+		b.Run(name, func(b *testing.B) {
+			for i := range b.N {
+				p := Plan{Version: 2, Mechanism: name, UntilRefuted: true, Samples: 100000, Claim: new(audit.DPClaim(1, 0)), Seed: 5000 + uint64(i)}
+				a, err := p.Resolve(cat)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, err := (Race{Plan: a.Plan}).execute(cat, func(int) error { return nil }); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -53,6 +53,7 @@ const (
 	mostFeatures  = 128
 	hugeNumber    = 1e300
 	leastSpread   = 1e-6
+	mixedWhole    = 2 // columns with symbols, of which each number has features
 	carriersWhole = 4 // real columns that get all features
 )
 
@@ -240,7 +241,7 @@ func featuresOf(d *Data) ([]feature, []float64) {
 			reals++
 			continue
 		}
-		if column.Kind == audit.Mixed && len(list) < mostFeatures/2 {
+		if column.Kind == audit.Mixed && s.symbols <= mixedWhole {
 			numbers(func(row []float64) (float64, bool) { return s.number(row, c) }, c, valueFeature, lowFeature)
 		}
 	}

@@ -232,10 +232,10 @@ type Learner struct {
 }
 
 const (
-	fitRows      = 6144 // distinct outputs a side that regressions are fitted to, where numbers make all distinct
+	fitRows      = 4096 // distinct outputs a side that regressions are fitted to, where numbers make all distinct
 	featuresAnew = 3    // times as many outputs after which features are chosen again
 	knotsMost    = 33
-	foldSteps    = 2  // of Newton's method without a fold, from the fit with all
+	foldSteps    = 1  // of Newton's method without a fold, from the fit with all
 	placeSteps   = 16 // of a knot's distance, at which spline outputs are pooled
 	binOutputs   = 20 // outputs of a bin of log odds
 	binDepth     = 6
@@ -408,26 +408,35 @@ func (m *Model) bin(d *Data, o *oddsOf) *Table {
 	if depth == 0 {
 		return nil
 	}
-	slices.SortStableFunc(list, func(a, b seen) int { return cmp.Compare(a.z, b.z) })
 	bins := 1 << depth
-	counts := make([][2]float64, 1)
+	step := (len(list) + cutSample - 1) / cutSample
+	var pool []seen
+	sum := 0.0
+	for i := 0; i < len(list); i += step {
+		pool = append(pool, list[i])
+		sum += list[i].n[0] + list[i].n[1]
+	}
+	slices.SortFunc(pool, func(a, b seen) int { return cmp.Compare(a.z, b.z) })
 	passed := 0.0
-	for i, s := range list {
-		if k := len(counts); k < bins && passed >= total*float64(k)/float64(bins) && s.z > list[i-1].z {
-			m.Cuts = append(m.Cuts, list[i-1].z)
-			counts = append(counts, [2]float64{})
+	for i, s := range pool {
+		if k := len(m.Cuts) + 1; k < bins && passed >= float64(sum*float64(k))/float64(bins) && s.z > pool[i-1].z {
+			m.Cuts = append(m.Cuts, pool[i-1].z)
 		}
-		counts[len(counts)-1][0] += s.n[0]
-		counts[len(counts)-1][1] += s.n[1]
 		passed += s.n[0] + s.n[1]
+	}
+	counts := make([][2]float64, len(m.Cuts)+1)
+	at := make([]int, len(list))
+	for i, s := range list {
+		at[i], _ = slices.BinarySearch(m.Cuts, s.z)
+		counts[at[i]][0] += s.n[0]
+		counts[at[i]][1] += s.n[1]
 	}
 	m.Bins = dyadic(counts, -1)
 	by := [2][]float64{dyadic(counts, 0), dyadic(counts, 1)}
 	t := new(Table)
-	for _, s := range list {
-		k, _ := slices.BinarySearch(m.Cuts, s.z)
-		t.count(by[0][k], [2]float64{s.n[0], 0})
-		t.count(by[1][k], [2]float64{0, s.n[1]})
+	for i, s := range list {
+		t.count(by[0][at[i]], [2]float64{s.n[0], 0})
+		t.count(by[1][at[i]], [2]float64{0, s.n[1]})
 	}
 	return t
 }

@@ -38,11 +38,13 @@ type regression struct {
 	w       []float64
 	h       []float64 // Hessian at w, then its Cholesky factor
 	g       []float64
+
+	factored bool // h is the factor at the fit's last step
 }
 
 const (
 	newtonSteps = 12
-	smallStep   = 1e-4 // of any weight, where the fit stops
+	smallStep   = 2e-3 // of any weight, where the fit stops
 	longestStep = 4.0  // of any weight
 )
 
@@ -52,7 +54,7 @@ func (r *regression) fit(steps int) {
 	r.h, r.g = make([]float64, n*n), make([]float64, n)
 	for range steps {
 		r.derivatives()
-		if !cholesky(r.h, n) {
+		if r.factored = cholesky(r.h, n); !r.factored {
 			return
 		}
 		solve(r.h, r.g, n)
@@ -166,15 +168,13 @@ func forward(l, b []float64, n int) {
 // from them: they tell the side that was left out.
 func (r *regression) without() [2][]float64 {
 	p, n := r.points, r.points.width
-	r.derivatives()
-	ok := cholesky(r.h, n)
 	x := make([]float64, n)
 	out := [2][]float64{make([]float64, p.len()), make([]float64, p.len())}
 	for i := range p.len() {
 		z := p.dot(i, r.w)
 		q := stream.Logistic(z)
 		leverage := 0.0
-		if ok {
+		if r.factored {
 			clear(x)
 			if p.x == nil {
 				x[p.at[i]], x[p.at[i]+1] = 1-p.part[i], p.part[i]
