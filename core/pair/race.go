@@ -61,12 +61,12 @@ type Bet struct {
 const (
 	raceFirst    = 48   // outputs a side of a pair's first epoch
 	raceGrowth   = 3    // of what a pair has, one part in so many more makes its next epoch
-	raceOptimism = 0.35 // nats that a pair is given for nothing, over its rank
-	racePenalty  = 2.0  // nats that a bet must have grown in the past to get half of the wealth
+	raceOptimism = 0.25 // nats that a pair is given for nothing, over its rank
+	racePenalty  = 3.0  // nats that a bet must have grown in the past to get half of the wealth
 	raceChunks   = 6    // of an epoch, after each of which the wealth is looked at
 	raceShare    = 1e-3 // least share of a bet
 	raceBehind   = 7.0  // nats behind the best, at which a bet gets nothing
-	raceBets     = 12   // bets of the claim's account in an epoch, at most
+	raceBets     = 24   // bets of the claim's account in an epoch, at most
 	raceOthers   = 2    // of any other account
 	purposeRace  = "sequential"
 )
@@ -111,9 +111,6 @@ func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
 		at, err := r.next()
 		if err != nil {
 			return nil, err
-		}
-		if debugRace != nil && len(r.arms) > 0 && r.arms[at].model != nil {
-			debugRace(r, at)
 		}
 		if err := r.epoch(at); err != nil {
 			return nil, err
@@ -291,4 +288,3 @@ func newSparse(t *posterior.Table) sparse {
 	}
 	return s
 }
-var debugRace func(*racer, int)
