@@ -16,8 +16,11 @@
 // [ClopperPearson]; [Score] keeps it only asymptotically, and is here for
 // comparison with published figures, as are the forms in package published.
 //
-// [ClaimPValue] gives the verdict of Exact as a p-value, [LowerDelta] a bound on
-// delta, [GaussianMu] one on the mu of Gaussian differential privacy.
+// [ClaimPValue] gives the verdict of Exact as a p-value. The same construction bounds
+// delta at an epsilon ([ExactDelta], [DeltaPValue]), which tests a claim of any trade-off
+// curve at one of its points, and the mu of Gaussian differential privacy ([ExactMu],
+// [MuPValue]). [LowerDelta] and [GaussianMu] are what reports up to 0.2.0 have: the same
+// quantities by Clopper-Pearson limits.
 //
 // # Tables of pairs
 //

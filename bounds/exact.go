@@ -47,17 +47,34 @@ func Exact(c Counts, delta, beta float64) float64 {
 
 // exactSweep also returns the number of probabilities that were summed.
 func exactSweep(c Counts, delta, beta float64) (eps float64, evals int) {
+	th, evals := bound(c, ratioFamily(delta), beta)
+	return RoundDown(math.Log(th)), evals
+}
+
+// bound is the largest th of the family with p(th) <= beta, 0 if there is none above 0,
+// and the number of probabilities that were summed. It is steps 1 to 3 at [Exact], whose
+// proof is of any family.
+func bound(c Counts, f family, beta float64) (th float64, evals int) {
+	s, ok := newSweep(c, f, beta)
+	if !ok {
+		return 0, 0
+	}
+	s.run()
+	return s.th, s.region.evals
+}
+
+// newSweep is the sweep of the region of c, not begun; false where not even the limit
+// that orders the counts is above 0.
+func newSweep(c Counts, f family, beta float64) (*sweep, bool) {
 	z := scoreCut(beta)
-	th0 := newNullFit(c, delta).limit(z)
-	if th0 == 0 {
-		return math.Inf(-1), 0
+	th0 := f.limit(c, z)
+	if !(th0 > 0) {
+		return nil, false
 	}
 	gamma := beta * nuisanceShare
 	around := nuisance(c, gamma)
-	r := newRegion(c, delta, th0, z, around.low0, around.high0, tailWidth(beta))
-	s := sweep{region: r, box: around, delta: delta, goal: beta - gamma, slack: beta / 400}
-	s.run()
-	return RoundDown(math.Log(s.th)), r.evals
+	r := newRegion(c, f.edge(c, th0, z), around.low0, around.high0, tailWidth(beta))
+	return &sweep{region: r, box: around, family: f, goal: beta - gamma, slack: beta / 400}, true
 }
 
 // nuisanceShare is the part of beta spent on confining p1 and p0. Mean bounds
@@ -94,17 +111,19 @@ func tailWidth(beta float64) float64 { return math.Log(1/beta) + 20 }
 func ClaimPValue(c Counts, eps, delta, beta float64) float64 {
 	mustBeSound(c, delta, beta)
 	mustBeFinite(eps)
-	z := scoreCut(beta)
-	th0 := newNullFit(c, delta).limit(z)
-	if th0 == 0 {
+	return pValueOf(c, ratioFamily(delta), math.Exp(eps), beta, func() bool { return Exact(c, delta, beta) > eps })
+}
+
+// pValueOf is p(th) of the family, made to agree at beta with what the bound says.
+func pValueOf(c Counts, f family, th, beta float64, refuted func() bool) float64 {
+	s, ok := newSweep(c, f, beta)
+	if !ok {
 		return 1
 	}
 	gamma := beta * nuisanceShare
-	around := nuisance(c, gamma)
-	r := newRegion(c, delta, th0, z, around.low0, around.high0, tailWidth(beta))
-	s := sweep{region: r, box: around, delta: delta, th: math.Exp(eps)}
+	s.th = th
 	p := math.Min(1, gamma+s.peak(gamma/100))
-	if Exact(c, delta, beta) > eps {
+	if refuted() {
 		return math.Min(p, beta)
 	}
 	return math.Max(p, math.Nextafter(beta, 1))
@@ -115,7 +134,7 @@ func ClaimPValue(c Counts, eps, delta, beta float64) float64 {
 // splitting the cell with the largest upper bound.
 func (s *sweep) peak(floor float64) float64 {
 	left := s.start()
-	right := math.Min(s.box.high0, math.Max(s.box.low0, (s.box.high1-s.delta)/s.th))
+	right := math.Min(s.box.high0, math.Max(s.box.low0, s.family.back(s.th, s.box.high1)))
 	if left > right {
 		return 0
 	}
@@ -161,7 +180,7 @@ const (
 )
 
 // bend bounds how far the probability f of a set R of counts rises above its
-// values at the ends of a cell [l, r] on the line p1 = th p0 + delta: with m the
+// values at the ends of a cell [l, r] on the edge of the null set: with m the
 // larger end value and M the supremum over the cell,
 //
 //	M <= m/(1 - bend)  if M >= level,
@@ -169,36 +188,35 @@ const (
 // so that m <= level (1 - bend) shows M <= level. At least 1 if nothing can be
 // said.
 //
-// With score S and observed information J of the two binomials along the line,
-// the second derivative of f is E[1_R (S^2 - J)] >= -E[1_R J]. On the cell J is
-// at most
+// Along the edge, in whatever parameter u the family takes, let S be the score and
+// J the observed information of the two binomials. The second derivative of f is
+// E[1_R (S^2 - J)] >= -E[1_R J]. On the cell J is at most
 //
-//	K = Y/l^2 + (n0-Y)/(1-r)^2 + th^2 (X/p1(l)^2 + (n1-X)/(1-p1(r))^2),
+//	K = hit0 Y + miss0 (n0-Y) + hit1 X + miss1 (n1-X),
 //
-// a sum of independent terms, the largest of them c in spread. A function lies
-// above its chord by at most (r-l)^2/8 times the largest fall of its slope, and at
-// the p0 of the supremum E[1_R K] = M E[K | R], where
+// with the family's numbers ([family.curvature]), a sum of independent terms, the
+// largest of them c in spread. A function lies above its chord by at most
+// (u(r)-u(l))^2/8 times the largest fall of its slope, and at the p0 of the supremum
+// E[1_R K] = M E[K | R], where
 //
 //	E[K | R] <= E K + inf over s of (log E e^(s(K - E K)) + log(1/M))/s
 //	         <= E K + sqrt(2 Var(K) L) + c L/3,  L = log(1/level):
 //
 // the first by Jensen's inequality, the second is Bernstein's bound of the
-// moment generating function. So M <= m + M bend with bend = (r-l)^2/8 times the
+// moment generating function. So M <= m + M bend with bend = (u(r)-u(l))^2/8 times the
 // last line, E K and Var(K) at their largest on the cell.
 func (s *sweep) bend(l, r, level float64) float64 {
-	p1l, p1r := s.th*l+s.delta, s.th*r+s.delta
+	p1l, p1r := s.family.rise(s.th, l), s.family.rise(s.th, r)
 	if l <= 0 || r >= 1 || p1l <= 0 || p1r >= 1 || level <= 0 {
 		return math.Inf(1)
 	}
 	n1, n0 := float64(s.region.n1), float64(s.region.n0)
-	sq := s.th * s.th
-	hit0, miss0 := 1/(l*l), 1/((1-r)*(1-r))
-	hit1, miss1 := sq/(p1l*p1l), sq/((1-p1r)*(1-p1r))
-	mean := n0*(r*hit0+(1-l)*miss0) + n1*(p1r*hit1+(1-p1l)*miss1)
-	spread0, spread1 := math.Abs(hit0-miss0), math.Abs(hit1-miss1)
+	k := s.family.curvature(s.th, l, r)
+	mean := n0*(r*k.hit0+(1-l)*k.miss0) + n1*(p1r*k.hit1+(1-p1l)*k.miss1)
+	spread0, spread1 := math.Abs(k.hit0-k.miss0), math.Abs(k.hit1-k.miss1)
 	variance := n0*largestPQ(l, r)*spread0*spread0 + n1*largestPQ(p1l, p1r)*spread1*spread1
 	rare := math.Max(0, -math.Log(level))
-	return (r - l) * (r - l) / 8 * (mean + math.Sqrt(2*variance*rare) + math.Max(spread0, spread1)*rare/3)
+	return k.width * k.width / 8 * (mean + math.Sqrt(2*variance*rare) + math.Max(spread0, spread1)*rare/3)
 }
 
 // largestPQ is the largest p(1-p) on [l, r].
@@ -213,27 +231,27 @@ type box struct{ low0, high0, low1, high1 float64 }
 
 // sweep lowers th until P(region) <= goal on the whole null set of th,
 //
-//	{(p0, p1) in box : p1 <= th p0 + delta}.
+//	{(p0, p1) in box : p1 <= g(p0; th)}.
 type sweep struct {
 	region *region
 	box    box
-	delta  float64
+	family family
 	goal   float64 // the probability that must not be exceeded
 	slack  float64 // nodes are brought below goal - slack/2, so that cells of positive width can be shown
 	th     float64 // what is shown so far holds for this th and below; 0 if no th > 0 can be shown
 }
 
 // p1 is the largest p1 of the null set at p0.
-func (s *sweep) p1(p0 float64) float64 { return math.Min(s.box.high1, s.th*p0+s.delta) }
+func (s *sweep) p1(p0 float64) float64 { return math.Min(s.box.high1, s.family.rise(s.th, p0)) }
 
-// start is the smallest p0 of the null set: to its left p1 <= th p0 + delta is
+// start is the smallest p0 of the null set: to its left p1 <= g(p0) is
 // below the box.
-func (s *sweep) start() float64 { return math.Max(s.box.low0, (s.box.low1-s.delta)/s.th) }
+func (s *sweep) start() float64 { return math.Max(s.box.low0, s.family.back(s.th, s.box.low1)) }
 
 // run shows the whole null set.
 func (s *sweep) run() {
 	end := s.corner()
-	s.th = (s.box.high1 - s.delta) / end
+	s.th = math.Max(0, s.family.through(end, s.box.high1))
 	left, right := s.start(), math.Min(s.box.high0, end)
 	if left > right {
 		return
@@ -294,15 +312,17 @@ func (s *sweep) visit(p0 float64) float64 {
 // lower sets th so that the probability with p0 at left and p1 that of right is
 // near want, at most want + slack/2, and returns it.
 func (s *sweep) lower(left, right, want float64) float64 {
-	lo, hi := math.Max(s.delta, s.box.low1), s.p1(right)
-	vLo := s.region.prob(left, lo)
-	if right == 0 {
+	lo, hi := s.family.rise(0, right), s.p1(right)
+	if lo >= hi {
+		// As much is in the null set of every th.
 		s.th = 0
-		return vLo
+		return s.region.prob(left, hi)
 	}
+	lo = math.Max(lo, s.box.low1)
+	vLo := s.region.prob(left, lo)
 	if vLo > want+s.slack/2 {
 		// Not even the bottom of the box: no point with this p0 may be left.
-		s.th = math.Min(s.th, (lo-s.delta)/right*(1-1e-12))
+		s.th = math.Max(0, math.Min(s.th, s.family.through(right, lo*(1-1e-12))))
 		return vLo
 	}
 	// The probability grows with p1. Secant on its logarithm, with bisection
@@ -328,7 +348,7 @@ func (s *sweep) lower(left, right, want float64) float64 {
 			hi, fHi = p1, math.Log(v/want)
 		}
 	}
-	s.th = math.Min(s.th, (best-s.delta)/right)
+	s.th = math.Max(0, math.Min(s.th, s.family.through(right, best)))
 	return vBest
 }
 

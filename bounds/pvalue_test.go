@@ -114,7 +114,7 @@ func ExactPValue(c Counts, eps, delta, gamma float64) float64 {
 	// Equal statistics are in, whatever the rounding.
 	z *= 1 - 1e-9
 	around := nuisance(c, gamma)
-	r := newRegion(c, delta, th, z, around.low0, around.high0, 44)
-	s := sweep{region: r, box: around, delta: delta, th: th}
+	r := newRegion(c, ratioFamily(delta).edge(c, th, z), around.low0, around.high0, 44)
+	s := sweep{region: r, box: around, family: ratioFamily(delta), th: th}
 	return math.Min(1, gamma+s.peak(gamma/100))
 }

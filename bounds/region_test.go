@@ -43,7 +43,7 @@ func TestRegionAgainstEnumeration(t *testing.T) {
 		if th == 0 {
 			continue
 		}
-		fast := newRegion(c, delta, th, z, 0, 1, width)
+		fast := newRegion(c, ratioFamily(delta).edge(c, th, z), 0, 1, width)
 		in := inRegion(c, delta, th, z)
 		in[c.Y][c.X] = true
 		for y := range in {
@@ -79,7 +79,7 @@ func TestCellBounds(t *testing.T) {
 		if th == 0 {
 			continue
 		}
-		s := sweep{region: newRegion(c, delta, th, 1.6, 0, 1, 36), box: box{0, 1, 0, 1}, delta: delta, th: th}
+		s := sweep{region: newRegion(c, ratioFamily(delta).edge(c, th, 1.6), 0, 1, 36), box: box{0, 1, 0, 1}, family: ratioFamily(delta), th: th}
 		kink := math.Min(1, (1-delta)/th)
 		l := kink * r.Float64()
 		h := (kink - l) * math.Pow(10, -3*r.Float64())

@@ -116,20 +116,25 @@ type region struct {
 	evals  int       // how often prob ran
 }
 
-// newRegion tabulates {T(x, y; th, delta) >= z} for the y that can occur when
-// p0 lies in [pLow, pHigh], up to a probability of 2 e^-width. observed is a
+// edge is where a region begins: the least real x of a member at y, false if there is
+// none; then there is none at any larger y.
+type edge interface {
+	at(y float64) (x float64, ok bool)
+}
+
+// newRegion tabulates the region of an edge for the y that can occur when
+// p0 lies in [pLow, pHigh], up to a probability of 2 e^-width. c is a
 // member and stays one whatever the rounding.
 //
-// The cut is found where T = z on the line of real x, less slack: two
+// The cut is found on the line of real x, less slack: two
 // statistics that are equal in exact arithmetic are both in, on every platform,
 // and slack, the same for every region, keeps regions nested in (th, z).
-func newRegion(c Counts, delta, th, z, pLow, pHigh, width float64) *region {
+func newRegion(c Counts, edge edge, pLow, pHigh, width float64) *region {
 	r := &region{n1: c.N1, n0: c.N0, width: width}
 	low, _ := window(c.N0, pLow, width)
 	_, high := window(c.N0, pHigh, width)
 	r.yLow = min(low, c.Y)
 	high = max(high, c.Y)
-	edge := cutCurve{n1: float64(c.N1), n0: float64(c.N0), delta: delta, th: th, z: z}
 	for y := r.yLow; y <= high; y++ {
 		x, ok := edge.at(float64(y))
 		cut := c.N1 + 1
@@ -140,8 +145,8 @@ func newRegion(c Counts, delta, th, z, pLow, pHigh, width float64) *region {
 			cut = min(cut, c.X)
 		}
 		if cut > c.N1 {
-			// T falls with y: no larger y has a member, except, by rounding
-			// only, the observed one.
+			// No larger y has a member, except, by rounding only, the observed
+			// one.
 			if y >= c.Y {
 				break
 			}
@@ -244,7 +249,7 @@ func (k *cutCurve) at(y float64) (x float64, ok bool) {
 // than 10^6 steps) and of 1-p1 (n1 ulp).
 func (r *region) prob(p0, p1 float64) float64 {
 	r.evals++
-	const rounding = 1 + 1e-7
+	rounding := 1 + math.Max(1e-7, 4e-16*float64(r.n1+r.n0))
 	rest := 4 * math.Exp(-r.width)
 
 	// First count: w1[j] becomes proportional to P(X >= lo1+j).
