@@ -76,10 +76,13 @@ type Termination struct {
 	Reason      TerminationReason `json:"reason"`
 	Message     string            `json:"message,omitempty"`
 	SamplesUsed int               `json:"samplesUsed"` // certification outputs a side
+	// Outputs are all that were drawn: of all pairs, both sides, search included.
+	Outputs int `json:"outputs,omitempty" since:"0.3.0"`
 }
 
 // Timing is in seconds of wall clock; zero where there was no clock.
 type Timing struct {
+	Bet     float64 `json:"bet,omitempty"` // of the sequential stage, beside the others
 	Explore float64 `json:"explore"`
 	Certify float64 `json:"certify"`
 	Bound   float64 `json:"bound"`

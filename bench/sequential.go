@@ -47,7 +47,7 @@ type sequentialRow struct {
 
 // benchSequential prints how many outputs and how long a verdict takes.
 func benchSequential(c *call) (int, error) {
-	plan := pair.Plan{Version: pair.PlanVersion, UntilRefuted: true}
+	plan := pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted}
 	c.IntVar(&plan.Samples, "samples", 500_000, "outputs a side, of all pairs, at most")
 	c.IntVar(&plan.Trials, "trials", 10, "pairs, at most")
 	c.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of the verdict")

@@ -107,6 +107,8 @@ type Row struct {
 	// and in a run that was stopped and is not valid at any time: a bound for a fixed
 	// sample size does not hold at a time chosen while looking.
 	LowerBound *float64 `json:"lowerBound,omitempty" same:"near"`
+	// Strict: the quantity is above the bound, not only at least that.
+	Strict     bool     `json:"strict,omitempty" since:"0.3.0"`
 	Value      *float64 `json:"value,omitempty" same:"near"`                 // of a form that certifies nothing, or not what decides
 	Claimed    *float64 `json:"claimed,omitempty" same:"near" since:"0.3.0"` // what the claim allows the quantity to be; absent where it says nothing
 	Largest    *float64 `json:"largest,omitempty" same:"near"`               // bound that any outcome of this size can give
@@ -189,13 +191,18 @@ func (r *Report) Choose(m bounds.Method) {
 		r.Verdict = audit.Invalid
 	case r.LowerBound == nil:
 		r.Verdict = audit.Inconclusive
-	case *r.LowerBound > limit && row.Valid:
+	case row.above(limit) && row.Valid:
 		r.Verdict = audit.Violation
-	case *r.LowerBound > limit, r.Termination.Reason == audit.Stopped, r.Power != nil && r.Power.Largest <= limit:
+	case row.above(limit), r.Termination.Reason == audit.Stopped, r.Power != nil && r.Power.Largest <= limit:
 		r.Verdict = audit.Inconclusive
 	default:
 		r.Verdict = audit.NoViolation
 	}
+}
+
+// above reports whether the row's bound shows its quantity above a limit.
+func (x Row) above(limit float64) bool {
+	return *x.LowerBound > limit || x.Strict && *x.LowerBound == limit
 }
 
 // TableWords is a table as it is shown: in a terminal, on a page, in Markdown.

@@ -228,6 +228,23 @@ func Switch[P any](at func(*P) *bool) Value[P] {
 	}}
 }
 
+// Is is a setting that is on where a word of the plan is this one, and off where it is
+// any other. Only one of the settings of a word may be given.
+func Is[P any, T ~string](at func(*P) *T, word T) Value[P] {
+	return Value[P]{SwitchType, func(p *P) string { return strconv.FormatBool(*at(p) == word) }, func(p *P, text string, _ Range) error {
+		on, err := strconv.ParseBool(text)
+		switch now := *at(p); {
+		case err != nil:
+			return want(strconv.Quote(text), "true or false")
+		case on && now != "" && now != word:
+			return want("true", fmt.Sprintf("absent beside %s", now))
+		case on:
+			*at(p) = word
+		}
+		return nil
+	}}
+}
+
 // Either is a setting that is true or false, and else left to the audit.
 func Either[P any](at func(*P) **bool) Value[P] {
 	v := Optional(Switch[bool], at)

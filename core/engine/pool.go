@@ -10,10 +10,11 @@ import (
 // Worker executes one task at a time, somewhere.
 type Worker interface {
 	// Execute runs t, calls progress with the number of outputs drawn since the
-	// last call, and returns a pointer to the result. It returns soon after ctx ends. An error that wraps
+	// last call, and part with pointers to parts of the result, of tasks that tell of
+	// any, and returns a pointer to the result. It returns soon after ctx ends. An error that wraps
 	// [ErrWorkerLost] says that the worker died or hung and left no result;
 	// the Worker then stands for a fresh one.
-	Execute(ctx context.Context, t Task, progress func(rows int)) (any, error)
+	Execute(ctx context.Context, t Task, progress func(rows int), part func(any)) (any, error)
 }
 
 // ErrWorkerLost marks the error of a task whose worker died or hung.
@@ -41,16 +42,16 @@ func (e *TaskError) Unwrap() error { return e.Err }
 type LocalWorker struct{ Executors Executors }
 
 // Execute implements [Worker].
-func (w LocalWorker) Execute(ctx context.Context, t Task, progress func(rows int)) (any, error) {
+func (w LocalWorker) Execute(ctx context.Context, t Task, progress func(rows int), part func(any)) (any, error) {
 	if _, ok := t.(Unwatched); ok {
 		return abandonable(ctx, func() (any, error) { return w.Executors.Execute(t, nil) })
 	}
-	return w.Executors.Execute(t, func(rows int) error {
+	return w.Executors.ExecuteTelling(t, func(rows int) error {
 		if rows > 0 {
 			progress(rows)
 		}
 		return ctx.Err()
-	})
+	}, part)
 }
 
 func abandonable(ctx context.Context, do func() (any, error)) (any, error) {
@@ -91,6 +92,11 @@ func LocalPool(e Executors, n int) *Pool {
 	return NewPool(workers...)
 }
 
+// Split divides the workers: the first n, and all others.
+func (p *Pool) Split(n int) (*Pool, *Pool) {
+	return NewPool(p.workers[:n]...), NewPool(p.workers[n:]...)
+}
+
 // Size is the number of workers.
 func (p *Pool) Size() int { return len(p.workers) }
 
@@ -100,6 +106,7 @@ type Events[R any] struct {
 	Rows func(total int)        // outputs drawn so far, of all tasks; falls when a worker is lost
 	Done func(i int, r *R)      // task i is done
 	Lost func(i int, err error) // task i lost its worker and will run again
+	Part func(i int, r *R)      // task i tells of a part of its result; after a loss it begins anew
 }
 
 // Do executes all tasks and returns their results in the order of the tasks;
@@ -111,6 +118,11 @@ func Do[R any, T Task](ctx context.Context, p *Pool, tasks []T, ev Events[R]) ([
 	defer cancel()
 	results := make([]*R, len(tasks))
 	d := &dispatch{ctx: ctx, cancel: cancel, told: ev.Rows, lost: ev.Lost, rows: make([]int, len(tasks)), losses: make([]int, len(tasks)), left: len(tasks),
+		part: func(i int, res any) {
+			if ev.Part != nil {
+				ev.Part(i, res.(*R))
+			}
+		},
 		done: func(i int, res any) {
 			results[i] = res.(*R)
 			if ev.Done != nil {
@@ -144,6 +156,7 @@ type dispatch struct {
 	cancel context.CancelFunc
 	tasks  []Task
 	told   func(rows int)
+	part   func(i int, res any)
 	done   func(i int, res any)
 	lost   func(i int, err error)
 
@@ -163,7 +176,7 @@ func (d *dispatch) feed(w Worker) {
 		if !ok {
 			return
 		}
-		res, err := w.Execute(d.ctx, d.tasks[i], func(rows int) { d.drew(i, rows) })
+		res, err := w.Execute(d.ctx, d.tasks[i], func(rows int) { d.drew(i, rows) }, func(part any) { d.tellPart(i, part) })
 		d.finish(i, res, err)
 	}
 }
@@ -190,6 +203,14 @@ func (d *dispatch) drew(i, rows int) {
 	d.total += rows
 	if d.told != nil && d.ctx.Err() == nil {
 		d.told(d.total)
+	}
+}
+
+func (d *dispatch) tellPart(i int, part any) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ctx.Err() == nil {
+		d.part(i, part)
 	}
 }
 

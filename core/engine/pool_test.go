@@ -23,7 +23,7 @@ type fakeWorker struct {
 	tries  map[int]int
 }
 
-func (w fakeWorker) Execute(ctx context.Context, task Task, progress func(int)) (any, error) {
+func (w fakeWorker) Execute(ctx context.Context, task Task, progress func(int), _ func(any)) (any, error) {
 	t := task.(shard)
 	w.mu.Lock()
 	w.tries[int(t)]++

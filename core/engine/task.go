@@ -25,6 +25,14 @@ type Task interface {
 // When a run ends first, it is left to itself.
 type Unwatched interface{ Unwatched() }
 
+// Telling is a task whose execution tells of parts of its result before the whole is
+// there. Telling is the task with what they are told to; parts are pointers to values of
+// the result's type.
+type Telling interface {
+	Task
+	Telling(tell func(part any)) Task
+}
+
 // taskForm is the JSON form of a task.
 type taskForm struct {
 	Version int             `json:"version"`
@@ -120,6 +128,15 @@ func (e Executors) DecodeResult(t Task, data []byte) (any, error) {
 		return nil, err
 	}
 	return x.result(data)
+}
+
+// ExecuteTelling is [Executors.Execute] that tells of parts of the result, of tasks that
+// have any.
+func (e Executors) ExecuteTelling(t Task, hook Hook, tell func(part any)) (any, error) {
+	if t, ok := t.(Telling); ok {
+		return e.Execute(t.Telling(tell), hook)
+	}
+	return e.Execute(t, hook)
 }
 
 // Execute runs one task and returns a pointer to its result; hook may be nil. A panic

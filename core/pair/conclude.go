@@ -24,6 +24,7 @@ var limitations = []string{
 type Found struct {
 	Trials    []TrialNote
 	Surrogate *audit.SurrogateModel
+	Raced     *Raced    // nil where the plan has no sequential stage
 	Evidence  *Evidence // nil where exploration did not finish
 }
 
@@ -38,17 +39,17 @@ func Conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination) (Re
 			return Report{}, err
 		}
 	}
-	return conclude(cat, a, f, end, c), nil
+	return conclude(cat, a, f, end, c)
 }
 
 // conclude makes the report with bounds that were computed already; nil: there are none.
-func conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination, c *Certified) Report {
+func conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination, c *Certified) (Report, error) {
 	p, spec, e := a.Plan, a.Spec, f.Evidence
 	r := Report{Report: report.New(report.Pair, spec.Name, report.Promise{Claim: a.Claim}, p.Beta), Plan: p,
 		Inputs: Inputs{PrivacyUnit: p.Relation.Unit(), Samples: a.recording(), Brought: spec.Brought, Unseeded: spec.Unseeded},
-		Trials: append([]TrialNote{}, f.Trials...), Surrogate: f.Surrogate, Evidence: e, Tradeoff: []bounds.TradeoffPoint{}}
+		Trials: append([]TrialNote{}, f.Trials...), Surrogate: f.Surrogate, Sequential: f.Raced, Evidence: e, Tradeoff: []bounds.TradeoffPoint{}}
 	r.Promise, r.Termination, r.Reproduce, r.Warnings = a.Claim.String(), end, a.Reproduce(), append(r.Warnings, a.Notes...)
-	r.Limitations, r.References = limitations, references(spec, cat, e, c)
+	r.Limitations, r.References = limitations, references(spec, cat, e, c, f.Raced != nil)
 	if spec.Recording != nil {
 		r.Limitations = slices.Concat(r.Limitations, audit.RecordedLimitations)
 	}
@@ -58,36 +59,78 @@ func conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination, c *
 	if spec.Unseeded != "" {
 		r.Limitations = append(slices.Clone(r.Limitations), "The counts cannot be drawn again from the seed: "+spec.Unseeded+". A replay checks that all else follows from them.")
 	}
-	if e != nil {
-		if e.Table != nil {
-			r.Termination.SamplesUsed = e.Table.Pairs()
+	if !p.first() {
+		r.Termination.Outputs = f.outputs()
+	}
+	if e != nil && e.Table != nil {
+		r.Termination.SamplesUsed = e.Table.Pairs()
+	}
+	if e != nil || f.Raced != nil {
+		raced, err := r.tables(cat, a, c)
+		if err != nil {
+			return Report{}, err
 		}
-		r.tables(cat, a, c)
 		row := r.Tables[0].Rows[0]
 		r.Quantity, r.PValue = row.Quantity, row.PValue
 		if end.Reason == audit.Completed && c != nil {
 			r.Power = c.Power
 		}
+		if raced != nil {
+			r.PValue = a.pValue(e != nil, row.PValue, *raced.PValue)
+			if better(*raced, row) {
+				row = *raced
+			}
+		}
 		r.Choose(row.Method)
+		if r.Verdict == audit.Violation {
+			r.Power = nil
+		}
 	} else if r.Verdict = audit.Inconclusive; end.Reason == audit.Failed {
 		r.Verdict = audit.Invalid
 	}
 	r.Reword()
-	return r
+	return r, nil
+}
+
+// outputs are all that a run drew, of both sides.
+func (f Found) outputs() int {
+	n := 0
+	if f.Raced != nil {
+		n = f.Raced.outputs()
+	}
+	for _, t := range f.Trials {
+		n += 2 * t.Outputs
+	}
+	if e := f.Evidence; e != nil && e.Table != nil {
+		n += 2 * e.Table.Pairs()
+	}
+	return n
+}
+
+// pValue of the claim, of both stages together: each has its share of the error.
+func (a *Audit) pValue(second bool, exact *float64, raced float64) *float64 {
+	p := raced / a.Plan.raceShare()
+	if second && exact != nil {
+		p = min(p, *exact/(1-a.Plan.raceShare()))
+	}
+	p = min(1, p)
+	return &p
 }
 
 // tables are what was certified. Where nothing was, it is the claim's event with its
-// counts so far.
-func (r *Report) tables(cat audit.Catalogue, a *Audit, c *Certified) {
+// counts so far. It returns the row of the sequential stage, if there is one.
+func (r *Report) tables(cat audit.Catalogue, a *Audit, c *Certified) (raced *report.Row, err error) {
 	e := r.Evidence
 	var rows []report.Row
-	if c != nil {
+	switch {
+	case e == nil:
+	case c != nil:
 		rows, r.Tradeoff = slices.Clone(c.Bounds), append(r.Tradeoff, c.Tradeoff...)
 		if l := e.Looked; l != nil {
 			lower := l.LowerBound
 			rows[0].LowerBound, rows[0].PValue, rows[0].Method = &lower, l.PValue, a.anytimeMethod()
 		}
-	} else {
+	default:
 		explored := e.Prepared.Event.counts(e.Explored)
 		_, delta := a.dpLimits()
 		f := report.Row{ID: report.Epsilon, Delta: delta, Confidence: 1 - a.Plan.Beta, Direction: e.Prepared.Event.direction(), Valid: true,
@@ -98,15 +141,27 @@ func (r *Report) tables(cat audit.Catalogue, a *Audit, c *Certified) {
 		}
 		rows = []report.Row{f}
 	}
-	model, err := e.Witness.decode(cat, a.Columns)
+	var model audit.Model
+	var unknown error
+	if e != nil {
+		model, unknown = e.Witness.decode(cat, a.Columns)
+	}
 	for i := range rows {
 		f := &rows[i]
 		if c != nil && i > 0 && (f.ID == report.Rho || f.ID == report.RenyiEpsilon) {
 			f.Title = fmt.Sprintf("%s, of %d orders", f.Method, len(c.Renyi))
 		}
-		if f.Event != nil && err == nil {
+		if f.Event != nil && unknown == nil {
 			f.Event = &report.Event{Edge: f.Event.Edge, Above: f.Event.Above, Words: eventWords(a.Columns, e.Chart, model, e.Edges[f.Event.Edge], f.Event.Above)}
 		}
+	}
+	if r.Sequential != nil {
+		row, err := a.raceRow(r.Sequential)
+		if err != nil {
+			return nil, err
+		}
+		raced = &row
+		rows = slices.Insert(rows, min(1, len(rows)), row)
 	}
 	tables := []report.Table{{Name: report.Bounds, Rows: rows}}
 	if c != nil {
@@ -114,9 +169,15 @@ func (r *Report) tables(cat audit.Catalogue, a *Audit, c *Certified) {
 	}
 	for _, t := range tables {
 		if len(t.Rows) > 0 {
-			r.Tables = append(r.Tables, named(t, a.Claim, a.Plan.Beta))
+			r.Tables = append(r.Tables, named(t, a.Claim, a.Plan.boundBeta()))
 		}
 	}
+	return raced, nil
+}
+
+// better reports whether a row of the sequential stage shows more than the exact one.
+func better(raced, exact report.Row) bool {
+	return exact.LowerBound == nil || *raced.LowerBound > *exact.LowerBound || raced.Strict && *raced.LowerBound == *exact.LowerBound
 }
 
 // named gives a table its title, and its rows their quantity in words and what the
@@ -164,6 +225,7 @@ func lowerBound(x float64) float64 { return max(0, x) }
 
 // boundSources says where a bound comes from.
 var boundSources = map[bounds.Method]string{
+	MethodSequential:              "log-optimal bets on outputs as they come: docs/statistics.md; Ramdas, Grünwald, Vovk and Shafer, Statistical Science 38 (2023); Larsson, Ramdas and Ruf, Annals of Statistics 53 (2025)",
 	bounds.MethodExact:            "exact unconditional score test: Miettinen and Nurminen, Statistics in Medicine 4 (1985); nuisance parameter: Berger and Boos, JASA 89 (1994)",
 	bounds.MethodClopperPearson:   "Clopper and Pearson, Biometrika 26 (1934); error split tuned on exploration counts",
 	bounds.MethodPairedBetting:    "betting on paired bounded scores: Waudby-Smith and Ramdas, JRSS B 86 (2024)",
@@ -175,7 +237,7 @@ var boundSources = map[bounds.Method]string{
 	bounds.MethodRenyiMixture:     "anytime-valid mixture of bets against a Rényi divergence: Ville 1939; Robbins, Annals of Mathematical Statistics 41 (1970)",
 }
 
-func references(spec audit.MechanismSpec, cat audit.Catalogue, e *Evidence, c *Certified) []string {
+func references(spec audit.MechanismSpec, cat audit.Catalogue, e *Evidence, c *Certified, raced bool) []string {
 	refs := []string{spec.Source}
 	add := func(ref string) {
 		if ref != "" && !slices.Contains(refs, ref) {
@@ -186,6 +248,9 @@ func references(spec audit.MechanismSpec, cat audit.Catalogue, e *Evidence, c *C
 		if l, err := cat.Learner(e.Witness.Learner); err == nil {
 			add(l.Source)
 		}
+	}
+	if raced {
+		add(boundSources[MethodSequential])
 	}
 	if c != nil {
 		for _, f := range slices.Concat(c.Bounds, c.Renyi) {

@@ -47,7 +47,7 @@ func (t Bound) execute(cat audit.Catalogue) (*Certified, error) {
 	if err := t.Prepared.check(a.Plan, t.Table.Bins); err != nil {
 		return nil, err
 	}
-	c := certificate{audit: a, prepared: t.Prepared, table: t.Table, explored: t.Explored, beta: a.Plan.Beta}
+	c := certificate{audit: a, prepared: t.Prepared, table: t.Table, explored: t.Explored, beta: a.Plan.boundBeta()}
 	all := c.all()
 	return &all, nil
 }
@@ -114,14 +114,21 @@ func (t Explore) execute(cat audit.Catalogue, hook engine.Hook) (*Explored, erro
 	}
 	var half [2][2]audit.Samples // side, then train and validate
 	for side := range half {
-		all, err := newSource(a, t.Pair, purposeExplore, t.Trial, side).draw(a.Plan.Explore, hook)
+		if t.Outputs < 2 || t.Outputs > maxExploreCells/(2*audit.Width(a.Columns)) {
+			return nil, &audit.InputError{Field: "task: field outputs", Found: fmt.Sprint(t.Outputs), Want: "some that memory holds"}
+		}
+		purpose := purposeExplore
+		if t.Round > 0 {
+			purpose = fmt.Sprintf("%s, round %d", purposeExplore, t.Round)
+		}
+		all, err := newSource(a, t.Pair, purpose, t.Trial, side).draw(t.Outputs, hook)
 		if err != nil {
 			return nil, err
 		}
 		mid := all.Len() / 2
 		half[side] = [2]audit.Samples{all.Slice(0, mid), all.Slice(mid, all.Len())}
 	}
-	best, err := portfolio(cat, a, t.Trial, half, hook)
+	best, err := portfolio(cat, a, t, half, hook)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +231,7 @@ const simplicity = 0.01
 
 // portfolio trains the learners that apply and returns the witness that does
 // best on the validation halves.
-func portfolio(cat audit.Catalogue, a *Audit, trial int, half [2][2]audit.Samples, hook engine.Hook) (*Explored, error) {
+func portfolio(cat audit.Catalogue, a *Audit, t Explore, half [2][2]audit.Samples, hook engine.Hook) (*Explored, error) {
 	var learners []audit.LearnerSpec
 	if a.Plan.Learner != audit.Auto {
 		l, err := cat.Learner(a.Plan.Learner)
@@ -234,7 +241,7 @@ func portfolio(cat audit.Catalogue, a *Audit, trial int, half [2][2]audit.Sample
 		learners = []audit.LearnerSpec{l}
 	} else {
 		for _, l := range cat.Learners {
-			if !l.ByName && l.Applies(a.Columns) == nil {
+			if !l.ByName && l.Applies(a.Columns) == nil && (len(t.Learners) == 0 || slices.Contains(t.Learners, l.Name)) {
 				learners = append(learners, l)
 			}
 		}
@@ -246,7 +253,7 @@ func portfolio(cat audit.Catalogue, a *Audit, trial int, half [2][2]audit.Sample
 	var best *Explored
 	var notes []LearnerNote
 	for i, l := range learners {
-		found, err := learn(l, a, half, stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: purposeLearn, Trial: trial, Shard: i}), check)
+		found, err := learn(l, a, half, stream.New(stream.Key{Seed: a.Plan.Seed, Purpose: purposeLearn, Trial: t.Trial, Shard: i}), check)
 		if stop := check(); stop != nil {
 			return nil, stop
 		}

@@ -27,7 +27,7 @@ type remembering struct {
 	done map[string]any
 }
 
-func (w remembering) Execute(ctx context.Context, t engine.Task, progress func(int)) (any, error) {
+func (w remembering) Execute(ctx context.Context, t engine.Task, progress func(int), part func(any)) (any, error) {
 	key, err := engine.EncodeTask(t)
 	if err != nil {
 		return nil, err
@@ -37,7 +37,7 @@ func (w remembering) Execute(ctx context.Context, t engine.Task, progress func(i
 	if r, ok := w.done[string(key)]; ok {
 		return r, nil
 	}
-	r, err := w.LocalWorker.Execute(ctx, t, progress)
+	r, err := w.LocalWorker.Execute(ctx, t, progress, part)
 	if err == nil {
 		w.done[string(key)] = r
 	}
@@ -202,10 +202,10 @@ type counting struct {
 	done *sync.Map
 }
 
-func (w counting) Execute(ctx context.Context, t engine.Task, progress func(int)) (any, error) {
+func (w counting) Execute(ctx context.Context, t engine.Task, progress func(int), part func(any)) (any, error) {
 	n, _ := w.done.LoadOrStore(t.Kind(), new(atomic.Int64))
 	n.(*atomic.Int64).Add(1)
-	return w.LocalWorker.Execute(ctx, t, progress)
+	return w.LocalWorker.Execute(ctx, t, progress, part)
 }
 
 // TestVerifyDoesNoMoreThanTheReportHolds: a replay explores no pair beyond those that

@@ -40,20 +40,16 @@ type Plan struct {
 	Pair       *audit.Pair    `json:"pair,omitempty"`     // default: the finder searches; given: no search
 	Finder     string         `json:"finder,omitempty"`   // default auto: the mechanism's pairs, then patterns and what was loud
 	Learner    string         `json:"learner,omitempty"`  // default auto: a portfolio of all that apply
-	Samples    int            `json:"samples,omitempty"`  // certification outputs a side, default 100000
-	Explore    int            `json:"explore,omitempty"`  // exploration outputs a side and trial, default as Samples
+	Samples    int            `json:"samples,omitempty"`  // certification outputs a side, and at most so many of all pairs to the verdict; default 100000
+	Explore    int            `json:"explore,omitempty"`  // exploration outputs a side of all pairs, default 1.5 times Samples; in version 1 of each pair
 	Trials     int            `json:"trials,omitempty"`   // pairs to explore, default 10
 	Beta       float64        `json:"beta,omitempty"`     // allowed error of the certificate, in (0, 0.5]; default 0.05
 	Seed       uint64         `json:"seed"`               // at most [audit.MaxSeed]
 
-	// Anytime: the bound is valid at every look, and the run ends when the
+	// Anytime, in version 1: the bound is valid at every look, and the run ends when the
 	// claim is refuted; Samples is then the most that it draws.
 	Anytime bool `json:"anytime,omitempty"`
-	// Fixed: no sequential stage; all of the error is for the bound.
-	Fixed bool `json:"fixed,omitempty"`
-	// UntilRefuted: the sequential stage alone, which ends when the claim is refuted or
-	// Samples outputs a side were drawn from all pairs; all of the error is for it.
-	UntilRefuted bool `json:"untilRefuted,omitempty"`
+	Mode    Mode `json:"mode,omitempty"` // default VerdictAndBound; absent in plans of version 1
 	// ThroughRenyi, an order alpha above 1, tests a pure claim by the Rényi
 	// divergence of that order; 0: by an event.
 	ThroughRenyi float64 `json:"throughRenyi,omitempty"`
@@ -61,6 +57,21 @@ type Plan struct {
 
 // first says whether the plan is of the first edition.
 func (p Plan) first() bool { return p.Version == 1 }
+
+// Mode says what an audit is after.
+type Mode string
+
+// Modes of audits.
+const (
+	// VerdictAndBound: a fifth of the error is for a sequential verdict, the rest for an exact bound
+	// on fresh outputs; the larger bound counts.
+	VerdictAndBound Mode = "verdict-and-bound"
+	// Fixed: no sequential stage; all of the error is for the exact bound.
+	Fixed Mode = "fixed"
+	// UntilRefuted: the sequential stage alone, which ends when the claim is refuted, or
+	// when Samples outputs a side were drawn of all pairs; all of the error is for it.
+	UntilRefuted Mode = "until-refuted"
+)
 
 // ParsePlan reads a plan from JSON; unknown fields and other versions are
 // refused.
@@ -218,8 +229,34 @@ func (a *Audit) resolveMethods(cat audit.Catalogue) error {
 	return err
 }
 
+// resolveMode checks what the audit is after.
+func (a *Audit) resolveMode() error {
+	p := &a.Plan
+	switch {
+	case p.first() && p.Mode != "":
+		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: "absent in a plan of version 1"}
+	case p.first():
+		return nil
+	case p.Anytime:
+		return &audit.InputError{Field: "anytime", Found: "true", Want: "absent but in plans of version 1", Remedy: "until-refuted is what it was: the run ends when the claim is refuted, and holds whenever it is stopped"}
+	}
+	if p.Mode == "" {
+		p.Mode = VerdictAndBound
+	}
+	if modes := []Mode{VerdictAndBound, Fixed, UntilRefuted}; !slices.Contains(modes, p.Mode) {
+		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: fmt.Sprintf("one of %v", modes)}
+	}
+	if p.Mode == UntilRefuted && p.Explore != 0 {
+		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: "absent in an audit until the claim is refuted, which explores as it goes on"}
+	}
+	return nil
+}
+
 func (a *Audit) resolveBudget() error {
 	p := &a.Plan
+	if err := a.resolveMode(); err != nil {
+		return err
+	}
 	if a.Spec.Recording != nil {
 		if err := a.splitRecorded(); err != nil {
 			return err
@@ -231,18 +268,8 @@ func (a *Audit) resolveBudget() error {
 	if p.Samples < MinSamples || p.Samples > MaxSamples {
 		return &audit.InputError{Field: "samples", Found: fmt.Sprint(p.Samples), Want: fmt.Sprintf("in [%d, %d]", MinSamples, MaxSamples)}
 	}
-	most := maxExploreCells / (2 * audit.Width(a.Columns))
-	switch {
-	case p.Explore == 0:
-		if usual := usualExploreCells / (2 * audit.Width(a.Columns)); p.Samples > usual {
-			p.Explore = usual
-			a.Notes = append(a.Notes, fmt.Sprintf("explored with %d outputs a side and trial, the most that one trial holds in memory unless the plan asks for up to %d, instead of %d", usual, most, p.Samples))
-		} else {
-			p.Explore = p.Samples
-		}
-	case p.Explore < MinSamples || p.Explore > most:
-		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [%d, %d] for outputs of %d numbers", MinSamples, most, audit.Width(a.Columns)),
-			Remedy: "0 means as many as samples, up to that"}
+	if err := a.resolveExplore(); err != nil {
+		return err
 	}
 	if p.Trials == 0 {
 		p.Trials = 10
@@ -261,6 +288,38 @@ func (a *Audit) resolveBudget() error {
 	}
 	if p.Seed > audit.MaxSeed {
 		return &audit.InputError{Field: "seed", Found: fmt.Sprint(p.Seed), Want: fmt.Sprintf("in [0, %d]", uint64(audit.MaxSeed))}
+	}
+	return nil
+}
+
+// resolveExplore fills in and checks how many outputs are explored.
+func (a *Audit) resolveExplore() error {
+	p := &a.Plan
+	if p.Mode == UntilRefuted {
+		return nil
+	}
+	// What one trial holds in memory, at most, and where the plan does not ask for more.
+	most, usual := maxExploreCells/(2*audit.Width(a.Columns)), usualExploreCells/(2*audit.Width(a.Columns))
+	want := p.Samples
+	if !p.first() {
+		want += p.Samples / 2
+	}
+	switch {
+	case p.Explore == 0 && want > usual:
+		p.Explore = usual
+		what := "outputs a side and trial, the most that one trial holds"
+		if !p.first() {
+			what = "outputs a side, the most that is held"
+		}
+		a.Notes = append(a.Notes, fmt.Sprintf("explored with %d %s in memory unless the plan asks for up to %d, instead of %d", usual, what, most, want))
+	case p.Explore == 0:
+		p.Explore = want
+	case p.Explore < MinSamples || p.Explore > most:
+		remedy := "0 means as many as samples, up to that"
+		if !p.first() {
+			remedy = "0 means one and a half times as many as samples, up to that"
+		}
+		return &audit.InputError{Field: "explore", Found: fmt.Sprint(p.Explore), Want: fmt.Sprintf("in [%d, %d] for outputs of %d numbers", MinSamples, most, audit.Width(a.Columns)), Remedy: remedy}
 	}
 	return nil
 }
@@ -325,8 +384,8 @@ func Keys() []settings.Key[Plan] {
 			Usage: "certification outputs a side; by default fewer for google-* mechanisms, whose outputs cost more",
 			Form:  &settings.Form{Place: "budget", Label: "Samples", Hint: "to certify, a side", Empty: "100000"}},
 		{Name: "explore", Option: "Explore", At: settings.Whole(func(p *Plan) *int { return &p.Explore }), Range: settings.In(0, MaxSamples),
-			Usage: "exploration outputs a side and trial; 0: as many as -samples, up to 2^24 numbers a side; at most 2^26",
-			Form:  &settings.Form{Place: "more", Label: "Exploration", Hint: "samples a side and pair; 0: as many as above"}},
+			Usage: "exploration outputs a side, of all pairs; 0: one and a half times -samples, up to 2^24 numbers a side; at most 2^26",
+			Form:  &settings.Form{Place: "more", Label: "Exploration", Hint: "samples a side, of all pairs; 0: one and a half times as many as above"}},
 		{Name: "trials", Option: "Trials", At: settings.Whole(func(p *Plan) *int { return &p.Trials }), Range: settings.In(1, MaxTrials), Default: "10",
 			Usage: "pairs to explore",
 			Form:  &settings.Form{Place: "more", Label: "Pairs to explore", Empty: "10"}},
@@ -336,9 +395,12 @@ func Keys() []settings.Key[Plan] {
 		{Name: "through-renyi", Field: "throughRenyi", At: settings.Number(func(p *Plan) *float64 { return &p.ThroughRenyi }), Range: settings.Above(1), Claims: []audit.ClaimKind{"", audit.Pure},
 			Usage: "test a pure claim through its Rényi divergence of this order, above 1, instead of an event",
 			Form:  &settings.Form{Place: "more", Label: "Through Rényi", Hint: "order alpha; tests a pure claim by its Rényi divergence at that order", Empty: "no"}},
-		{Name: "anytime", At: settings.Switch(func(p *Plan) *bool { return &p.Anytime }),
-			Usage: "a bound that is valid at any time: the run ends when the claim is refuted, and may be stopped (Ctrl-C) with its bound intact; -samples is then the most that it draws",
-			Form:  &settings.Form{Place: "budget", Label: "Anytime", Hint: "the bound climbs live and holds whenever you stop; the run ends by itself once the claim is refuted"}},
+		{Name: "until-refuted", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, UntilRefuted),
+			Usage: "end when the claim is refuted: all of the error is for the sequential verdict, which may be stopped (Ctrl-C) at any time; -samples is then the most that it draws a side, of all pairs",
+			Form:  &settings.Form{Place: "budget", Label: "Until refuted", Hint: "the run ends by itself once the claim is refuted, and holds whenever you stop it"}},
+		{Name: "fixed", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, Fixed),
+			Usage: "no sequential verdict: all of the error is for the exact bound at this number of samples",
+			Form:  &settings.Form{Place: "more", Label: "Fixed", Hint: "no sequential verdict: the tightest bound at this number of samples"}},
 		{Name: "seed", Option: "Seed", At: settings.Whole(func(p *Plan) *uint64 { return &p.Seed }), Range: settings.In(0, audit.MaxSeed), Preset: audit.DefaultSeed, Always: true,
 			Usage: "seed of all randomness",
 			Form:  &settings.Form{Place: "budget", Label: "Seed"}},
@@ -380,7 +442,13 @@ func (a *Audit) arguments() (args, params []audit.Argument) {
 func (a *Audit) otherwise() Plan {
 	p := a.Plan
 	out := Plan{Claim: &audit.Claim{}, Relation: a.Spec.Relations(p.Parameters)[0], Finder: audit.Auto, Learner: audit.Auto,
-		Samples: 100_000, Explore: p.Samples, Trials: 10, Beta: 0.05}
+		Samples: 100_000, Explore: p.Samples + p.Samples/2, Trials: 10, Beta: 0.05}
+	if p.first() {
+		out.Explore = p.Samples
+	}
+	if p.Mode == UntilRefuted {
+		out.Explore = 0
+	}
 	if a.Spec.Recording != nil {
 		out.Trials = p.Trials
 		if a.splitsByDefault() {
@@ -476,6 +544,16 @@ func (a *Audit) splitRecorded() error {
 		return &audit.InputError{Field: "trials", Found: fmt.Sprint(p.Trials), Want: "1 for recorded outputs, which are of one pair of datasets"}
 	}
 	most := min(n-MinSamples, usualExploreCells/(2*audit.Width(a.Columns)))
+	if p.Mode == UntilRefuted {
+		if p.Samples == 0 {
+			p.Samples = n
+		}
+		if p.Samples > n {
+			return &audit.InputError{Field: "samples", Found: fmt.Sprint(p.Samples), Want: fmt.Sprintf("at most the %d rows of the smaller dataset", n)}
+		}
+		a.Notes = append(a.Notes, r.Notes...)
+		return nil
+	}
 	switch {
 	case p.Samples == 0 && p.Explore == 0:
 		p.Explore = min(n/2, most)

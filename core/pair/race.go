@@ -17,7 +17,16 @@ import (
 // are bet on with what was learnt before, then learnt from, until the claim is refuted or
 // the budget is spent. It returns a [Raced].
 type Race struct {
-	Plan Plan `json:"plan"`
+	Plan   Plan `json:"plan"`
+	Epochs int  `json:"epochs,omitempty"` // at most; 0: as the budget has it
+
+	tell func(part any)
+}
+
+// Telling implements [engine.Telling]: parts are epochs, with the pairs that are new.
+func (t Race) Telling(tell func(part any)) engine.Task {
+	t.tell = tell
+	return t
 }
 
 // Kind and Name implement [engine.Task].
@@ -106,14 +115,19 @@ func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finder %s: %w", a.Plan.Finder, err)
 	}
-	r := &racer{audit: a, find: find, hook: hook, accounts: a.accounts()}
-	for r.used < a.raceBudget() && !r.raced.Refuted {
+	r := &racer{audit: a, find: find, hook: hook, accounts: a.accounts(), raced: Raced{Pairs: []audit.Pair{}, Epochs: []Epoch{}}}
+	for r.used < a.raceBudget() && !r.raced.Refuted && (t.Epochs == 0 || len(r.raced.Epochs) < t.Epochs) {
+		pairs := len(r.raced.Pairs)
 		at, err := r.next()
 		if err != nil {
 			return nil, err
 		}
+		n := len(r.raced.Epochs)
 		if err := r.epoch(at); err != nil {
 			return nil, err
+		}
+		if t.tell != nil {
+			t.tell(&Raced{Pairs: slices.Clone(r.raced.Pairs[pairs:]), Epochs: slices.Clone(r.raced.Epochs[n:]), Refuted: r.raced.Refuted})
 		}
 	}
 	return &r.raced, nil
@@ -130,7 +144,7 @@ func (r *racer) next() (int, error) {
 		}
 	}
 	fresh := raceOptimism / float64(len(r.arms)+1) / raceFirst
-	if best >= 0 && fresh <= most || r.dry || len(r.arms) >= r.audit.Plan.Trials {
+	if best >= 0 && fresh <= most || best >= 0 && r.dry || len(r.arms) >= r.audit.Plan.Trials {
 		return best, nil
 	}
 	if len(r.queue) == 0 {
@@ -188,9 +202,7 @@ func (r *racer) epoch(at int) error {
 			}
 		}
 		done += k
-		if bets.claim() >= m.raceThreshold() {
-			r.raced.Refuted = true
-		}
+		r.raced.Refuted = r.accounts[0].wealth+bets.log(0) >= m.raceThreshold()
 	}
 	for i := range r.accounts {
 		r.accounts[i].add(bets.log(i))
@@ -218,7 +230,7 @@ func (r *racer) epoch(at int) error {
 	for i := range r.accounts {
 		var most float64
 		a.bets[i], most = r.accounts[i].weigh(i, tables)
-		if i == r.claimed() {
+		if i == 0 { // the claim's
 			a.growth = most
 		}
 		if err := r.hook(0); err != nil {
@@ -227,9 +239,6 @@ func (r *racer) epoch(at int) error {
 	}
 	return nil
 }
-
-// claimed is the account of the claim itself.
-func (r *racer) claimed() int { return 0 }
 
 // weigh chooses the bets of an account by what they would have made of past outputs, with
 // odds learnt without these, and says how much the best would have grown.

@@ -14,7 +14,7 @@ func BenchmarkRace(b *testing.B) {
 	for _, name := range []string{"svt3", "laplace-mean-raw-denominator", "svt4"} {
 		b.Run(name, func(b *testing.B) {
 			for i := range b.N {
-				p := Plan{Version: 2, Mechanism: name, UntilRefuted: true, Samples: 100000, Claim: new(audit.DPClaim(1, 0)), Seed: 5000 + uint64(i)}
+				p := Plan{Version: 2, Mechanism: name, Mode: UntilRefuted, Samples: 100000, Claim: new(audit.DPClaim(1, 0)), Seed: 5000 + uint64(i)}
 				a, err := p.Resolve(cat)
 				if err != nil {
 					b.Fatal(err)

@@ -19,6 +19,8 @@ type Report struct {
 	Trials []TrialNote `json:"trials"`
 	// Surrogate is there where the finder had a model of the trials' values.
 	Surrogate *audit.SurrogateModel `json:"surrogate,omitempty" since:"0.2.0"`
+	// Sequential is the sequential stage, where the plan has one.
+	Sequential *Raced `json:"sequential,omitempty" since:"0.3.0"`
 	// Evidence is absent where exploration did not finish.
 	Evidence *Evidence `json:"evidence,omitempty"`
 	// Tradeoff is the trade-off curve of the score, with a band that holds
@@ -153,6 +155,11 @@ func (r Report) check() error {
 	if e := r.Evidence; e != nil {
 		if err := e.check(r.Plan); err != nil {
 			return fmt.Errorf("report: evidence: %w", err)
+		}
+	}
+	if r.Sequential != nil {
+		if err := r.Sequential.check(r.Plan); err != nil {
+			return err
 		}
 	}
 	if r.Surrogate != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"sync"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -17,6 +19,7 @@ import (
 type Phase string
 
 const (
+	Betting    Phase = "bet" // the sequential stage alone
 	Exploring  Phase = "explore"
 	Certifying Phase = "certify"
 	Bounding   Phase = "bound"
@@ -39,9 +42,21 @@ type Progress struct {
 	Claimed     float64  `json:"claimed"`           // what the claim allows
 	Pairs       int      `json:"pairs,omitempty"`   // certification pairs that it was computed from
 	Message     string   `json:"message,omitempty"` // a worker was lost
+	// Refuted, above 0, is after how many outputs of all pairs and sides the sequential
+	// stage refuted the claim: that stands, whatever else the run finds.
+	Refuted int `json:"refuted,omitempty"`
+	// Betted is how far the sequential stage came, once it is there.
+	Betted *Betted `json:"betted,omitempty"`
 	// Live is what certification has counted so far, absent before. It holds
 	// during the call.
 	Live *Live `json:"live,omitempty"`
+}
+
+// Betted is how far a sequential stage came.
+type Betted struct {
+	PValue  float64 `json:"pValue"`  // of the claim, valid at any time, for all of the error
+	Outputs int     `json:"outputs"` // of all pairs and sides
+	Pairs   int     `json:"pairs"`   // that were drawn from
 }
 
 // Live is the chart of a certification on its way.
@@ -74,22 +89,23 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	s := &state{Run: r, audit: a, pool: r.Pool}
+	s := &state{Run: r, audit: a, pool: r.Pool, searchers: r.Pool}
 	start := s.now()
 	err = s.do(ctx)
 	s.timing.Total = s.now() - start
 	s.timing.Workers = r.Pool.Size()
 	if err != nil && ctx.Err() != nil {
 		s.salvage()
-		return s.report(audit.Termination{Reason: audit.Stopped, Message: endMessages[audit.Stopped]}), nil
+		return s.report(audit.Termination{Reason: audit.Stopped, Message: endMessages[audit.Stopped]})
 	}
 	if err != nil {
-		return s.report(audit.Termination{Reason: audit.Failed, Message: phrase.Block(err.Error())}), err
+		out, _ := s.report(audit.Termination{Reason: audit.Failed, Message: phrase.Block(err.Error())})
+		return out, err
 	}
 	if s.refuted {
-		return s.report(audit.Termination{Reason: audit.Refuted, Message: endMessages[audit.Refuted]}), nil
+		return s.report(audit.Termination{Reason: audit.Refuted, Message: endMessages[audit.Refuted]})
 	}
-	return s.report(audit.Termination{Reason: audit.Completed}), nil
+	return s.report(audit.Termination{Reason: audit.Completed})
 }
 
 // endMessages say why a run ended, but for one that failed.
@@ -110,23 +126,28 @@ type state struct {
 	prepared  Prepared
 	counted   tally
 	monitor   *monitor // of an anytime run
-	refuted   bool     // an anytime run refuted the claim
+	refuted   bool     // a run that ends there refuted the claim
 	certified *Certified
 	pool      *engine.Pool
+	searchers *engine.Pool // what the sequential stage leaves of it
 	warnings  []string
+	raced     *Raced
+	epochs    int // of the sequential stage, at most; 0: as the budget has it
 
+	telling  sync.Mutex // the sequential stage runs beside exploration
 	progress Progress
+	rows     [3]int // outputs drawn: by the sequential stage, explored, certified
 }
 
 // report concludes from what there is.
-func (s *state) report(end audit.Termination) Report {
-	f := Found{Trials: s.trials, Surrogate: s.surrogate}
+func (s *state) report(end audit.Termination) (Report, error) {
+	f := Found{Trials: s.trials, Surrogate: s.surrogate, Raced: s.raced}
 	if s.best != nil && s.counted.table.Bins > 0 {
 		f.Evidence = s.evidence()
 	}
-	r := conclude(s.Catalogue, s.audit, f, end, s.certified)
+	r, err := conclude(s.Catalogue, s.audit, f, end, s.certified)
 	r.Generator, r.Timing, r.Warnings = s.Generator, s.timing, append(r.Warnings, s.warnings...)
-	return r
+	return r, err
 }
 
 // evidence is what the bounds rest on.
@@ -152,13 +173,52 @@ func (s *state) now() float64 {
 }
 
 func (s *state) tell(change func(*Progress)) {
+	s.telling.Lock()
+	defer s.telling.Unlock()
 	change(&s.progress)
+	s.progress.Rows = s.rows[0] + s.rows[1] + s.rows[2]
 	if s.Progress != nil {
 		s.Progress(s.progress)
 	}
 }
 
 func (s *state) do(ctx context.Context) error {
+	p := s.audit.Plan
+	s.tell(func(g *Progress) {
+		g.Phase, g.Quantity, g.Claimed = Exploring, s.goalWords(), p.Claim.Limit()
+		if p.races() {
+			g.Total = 2 * s.audit.raceBudget()
+		}
+		if p.Mode == UntilRefuted {
+			g.Phase = Betting
+		} else {
+			g.Total += 2*s.toExplore() + 2*p.Samples
+		}
+	})
+	if p.Mode == UntilRefuted {
+		err := s.race(ctx, s.pool)
+		s.refuted = s.raced != nil && s.raced.Refuted
+		return err
+	}
+	wait := func() error { return nil }
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	if p.races() {
+		done := make(chan error, 1)
+		bettors := s.pool
+		if bettors.Size() > 1 {
+			bettors, s.searchers = s.pool.Split(1)
+		}
+		go func() {
+			err := s.race(ctx, bettors)
+			if err != nil {
+				cancel(err)
+			}
+			done <- err
+		}()
+		wait = sync.OnceValue(func() error { return <-done })
+		defer wait()
+	}
 	for _, phase := range []struct {
 		spent *float64
 		run   func(context.Context) error
@@ -167,13 +227,70 @@ func (s *state) do(ctx context.Context) error {
 		err := phase.run(ctx)
 		*phase.spent += s.now() - start
 		if err != nil {
+			if raced := wait(); raced != nil && context.Cause(ctx) == raced {
+				return raced
+			}
 			return err
 		}
 	}
-	if n := s.audit.Plan.Samples; n != s.counted.rows && !s.refuted {
+	if err := wait(); err != nil {
+		return err
+	}
+	if n := p.Samples; n != s.counted.rows && !s.refuted {
 		return fmt.Errorf("certified %d outputs of %d", s.counted.rows, n)
 	}
 	return nil
+}
+
+// toExplore is how many outputs a side exploration draws, of all pairs.
+func (s *state) toExplore() int {
+	if _, pairs := s.audit.Plan.firstRound(); s.audit.Plan.first() {
+		return pairs * s.audit.Plan.Explore
+	}
+	return s.audit.Plan.Explore
+}
+
+// race runs the sequential stage.
+func (s *state) race(ctx context.Context, pool *engine.Pool) error {
+	start := s.now()
+	var sofar *Raced
+	var accounts []account
+	begin := func() { sofar, accounts = &Raced{Pairs: []audit.Pair{}, Epochs: []Epoch{}}, s.audit.accounts() }
+	begin()
+	ev := events(s, 0, func(_ int, g *Progress, r *Raced) {
+		sofar, s.rows[0] = r, r.outputs()
+		g.Total -= 2*s.audit.raceBudget() - s.rows[0]
+		if r.Refuted {
+			g.Refuted = s.rows[0]
+		}
+	})
+	lost := ev.Lost
+	ev.Lost = func(i int, err error) {
+		begin()
+		lost(i, err)
+	}
+	ev.Part = func(_ int, part *Raced) {
+		s.tell(func(g *Progress) {
+			sofar.Pairs, sofar.Epochs, sofar.Refuted = append(sofar.Pairs, part.Pairs...), append(sofar.Epochs, part.Epochs...), part.Refuted
+			for _, e := range part.Epochs {
+				if s.audit.follow(accounts, e) != nil {
+					return // the whole will tell
+				}
+			}
+			g.Betted = &Betted{PValue: min(1, math.Exp(-accounts[0].most)/s.audit.Plan.raceShare()), Outputs: sofar.outputs(), Pairs: len(sofar.Pairs)}
+			if part.Refuted {
+				g.Refuted = g.Betted.Outputs
+			}
+			if s.audit.Plan.Mode == UntilRefuted {
+				v := s.audit.rejected(accounts)
+				g.Provisional, g.Valid, g.Trial, g.Trials = &v, true, len(sofar.Pairs), s.audit.Plan.Trials
+			}
+		})
+	}
+	_, err := engine.Do(ctx, pool, []Race{{Plan: s.audit.Plan, Epochs: s.epochs}}, ev)
+	s.timing.Bet = s.now() - start
+	s.raced = sofar
+	return err
 }
 
 // finder makes the finder of the plan, or the one that holds its only pair.
@@ -205,84 +322,17 @@ func (o onePair) Propose(history []audit.Trial, budget int) []audit.Pair {
 	return []audit.Pair{o.pair}
 }
 
-// explore tries the finder's pairs and keeps the loudest.
-func (s *state) explore(ctx context.Context) error {
-	p := s.audit.Plan
-	find, err := s.audit.finder(s.Catalogue)
-	if err != nil {
-		return fmt.Errorf("finder %s: %w", p.Finder, err)
-	}
-	model, _ := find.(audit.Surrogate)
-	trials := p.Trials
-	if p.Pair != nil {
-		trials = 1
-	}
-	var history []audit.Trial
-	rowsBefore := 0
-	for len(history) < trials {
-		pairs := find.Propose(history, trials-len(history))
-		if len(pairs) == 0 {
-			break
-		}
-		if s.mostTrials > 0 && len(history)+len(pairs) > s.mostTrials {
-			return errMoreTrials
-		}
-		tasks := make([]Explore, len(pairs))
-		for i := range pairs {
-			if err := p.Relation.Check(pairs[i], s.audit.Domain); err != nil {
-				return fmt.Errorf("finder %s proposed: %w", p.Finder, err)
-			}
-			tasks[i] = Explore{Plan: p, Trial: len(history) + i, Pair: pairs[i]}
-		}
-		s.tell(func(g *Progress) {
-			g.Phase, g.Trials, g.Total = Exploring, trials, 2*trials*p.Explore+2*p.Samples
-			g.Quantity, g.Claimed = s.goalWords(), p.Claim.Limit()
-		})
-		results, err := engine.Do(ctx, s.pool, tasks, events(s, rowsBefore, func(_ int, g *Progress, e *Explored) {
-			g.Trial++
-			if v := max(0, e.Value); g.Provisional == nil || v > *g.Provisional {
-				g.Provisional = &v
-			}
-		}))
-		for i, e := range results {
-			if e == nil {
-				continue // stopped or failed
-			}
-			history = append(history, audit.Trial{Index: len(history), Pair: pairs[i], Value: e.Value})
-			note := TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner}
-			if model != nil {
-				note.Predicted = model.Predicted(pairs[i])
-			}
-			s.trials = append(s.trials, note)
-			if s.best == nil || e.Value > s.best.Value+valueMargin {
-				s.best, s.bestAt = e, len(s.trials)-1
-			}
-		}
-		if err != nil {
-			return err
-		}
-		rowsBefore += 2 * len(tasks) * p.Explore
-	}
-	if s.best == nil {
-		return fmt.Errorf("finder %s proposed no pair", p.Finder)
-	}
-	s.trials[s.bestAt].Chosen = true
-	if model != nil {
-		s.surrogate = model.Model(history, s.bestAt)
-	}
-	// A finder may have fewer pairs than there were trials.
-	s.progress.Total = rowsBefore + 2*p.Samples
-	return nil
-}
-
-// events relays a pool's events as progress.
-func events[R any](s *state, rowsBefore int, done func(int, *Progress, *R)) engine.Events[R] {
+// events relays a pool's events as progress. stage is that of [state.rows].
+func events[R any](s *state, stage int, done func(int, *Progress, *R)) engine.Events[R] {
+	before := s.rows[stage]
 	return engine.Events[R]{
-		Rows: func(total int) { s.tell(func(g *Progress) { g.Rows = rowsBefore + total; g.Message = "" }) },
+		Rows: func(total int) { s.tell(func(g *Progress) { s.rows[stage] = before + total; g.Message = "" }) },
 		Done: func(i int, res *R) { s.tell(func(g *Progress) { done(i, g, res) }) },
 		Lost: func(_ int, err error) {
-			s.warnings = append(s.warnings, engine.LostWorker+phrase.Line(err.Error()))
-			s.tell(func(g *Progress) { g.Message = phrase.Line(err.Error()) })
+			s.tell(func(g *Progress) {
+				s.warnings = append(s.warnings, engine.LostWorker+phrase.Line(err.Error()))
+				g.Message = phrase.Line(err.Error())
+			})
 		},
 	}
 }
@@ -325,17 +375,15 @@ const waveShards = 256
 // certify counts pairs of fresh outputs of the chosen pair, shard after shard.
 func (s *state) certify(ctx context.Context) error {
 	p := s.audit.Plan
-	rowsBefore := s.progress.Rows
 	s.tell(func(g *Progress) { g.Phase, g.Provisional = Certifying, nil })
 	show := s.provisional()
 	for lo := 0; lo < p.shards() && !s.refuted; lo += waveShards {
-		if err := s.wave(ctx, lo, min(lo+waveShards, p.shards()), rowsBefore, show); err != nil {
+		if err := s.wave(ctx, lo, min(lo+waveShards, p.shards()), show); err != nil {
 			return err
 		}
-		rowsBefore = s.progress.Rows
 	}
 	// An anytime run may end early.
-	s.progress.Total = s.progress.Rows
+	s.tell(func(g *Progress) { g.Total -= 2 * (p.Samples - s.counted.rows) })
 	return nil
 }
 
@@ -343,7 +391,7 @@ func (s *state) certify(ctx context.Context) error {
 // shards as soon as all before them are there, so that looks and the end of an
 // anytime run do not depend on who was faster, and what was merged when a run is
 // stopped can be replayed.
-func (s *state) wave(ctx context.Context, lo, hi, rowsBefore int, show func(*Progress)) error {
+func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) error {
 	parent := ctx
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
@@ -351,7 +399,7 @@ func (s *state) wave(ctx context.Context, lo, hi, rowsBefore int, show func(*Pro
 	held := make([]*Counted, len(tasks))
 	next := 0
 	var broken error
-	_, err := engine.Do(ctx, s.pool, tasks, events(s, rowsBefore, func(i int, g *Progress, c *Counted) {
+	_, err := engine.Do(ctx, s.pool, tasks, events(s, 2, func(i int, g *Progress, c *Counted) {
 		held[i] = c
 		for next < len(held) && held[next] != nil && !s.refuted && broken == nil {
 			if broken = s.merge(*held[next]); broken != nil {
@@ -378,7 +426,7 @@ func (s *state) wave(ctx context.Context, lo, hi, rowsBefore int, show func(*Pro
 	case errors.As(err, &failed) && failed.Index > next:
 		// What came before the failure was cut off by it, and may end the run
 		// or fail itself: neither may depend on who was faster.
-		if err := s.wave(parent, lo+next, lo+failed.Index, s.progress.Rows, show); err != nil || s.refuted {
+		if err := s.wave(parent, lo+next, lo+failed.Index, show); err != nil || s.refuted {
 			return err
 		}
 	}
@@ -498,9 +546,12 @@ const (
 // Explore is the task of drawing outputs on both datasets of a pair and learning
 // what tells them apart. It returns an [Explored].
 type Explore struct {
-	Plan  Plan       `json:"plan"` // resolved, as in all tasks
-	Trial int        `json:"trial"`
-	Pair  audit.Pair `json:"pair"`
+	Plan     Plan       `json:"plan"` // resolved, as in all tasks
+	Trial    int        `json:"trial"`
+	Pair     audit.Pair `json:"pair"`
+	Round    int        `json:"round,omitempty"`    // of successive halving; its outputs are its own
+	Outputs  int        `json:"outputs"`            // a side
+	Learners []string   `json:"learners,omitempty"` // default: all that the plan allows
 }
 
 // Prepare is the task of choosing, on exploration counts, what the bounds need. It

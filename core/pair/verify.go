@@ -36,25 +36,47 @@ func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 	if err != nil {
 		return v, err
 	}
-	found := Found{Trials: r.Trials, Surrogate: r.Surrogate, Evidence: r.Evidence}
+	found := Found{Trials: r.Trials, Surrogate: r.Surrogate, Raced: r.Sequential, Evidence: r.Evidence}
 	end := audit.Termination{Reason: r.Termination.Reason, Message: endMessages[r.Termination.Reason]}
 	if end.Reason == audit.Failed {
 		end.Message = r.Termination.Message
 	}
+	s := &state{Run: Run{Plan: r.Plan, Catalogue: cat, Pool: pool, mostTrials: len(r.Trials)}, audit: a, pool: pool, searchers: pool}
+	if r.Sequential != nil {
+		// A replay does no more than what the report holds took.
+		if s.epochs = len(r.Sequential.Epochs); r.Termination.Reason != audit.Stopped {
+			s.epochs++
+		}
+	}
 	if !r.Certified() {
-		if end.Reason != audit.Stopped && end.Reason != audit.Failed || r.Evidence != nil && r.Evidence.Table != nil {
-			return v, &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q", end.Reason), Want: "stopped or failed in a report without counts and results"}
+		if err := checkUncertified(r); err != nil {
+			return v, err
 		}
 		taken := append(slices.Clone(searched), "evidence.prepared", "evidence.chart")
-		v.Skip("the run ended before certification, so there is nothing to replay", taken...)
-		compare(&v, r, conclude(cat, a, found, end, nil), taken...)
-		return v, nil
+		if found.Raced == nil {
+			v.Skip("the run ended before certification, so there is nothing to replay", taken...)
+		} else if r.Plan.Mode != UntilRefuted {
+			v.Skip("the run ended before certification", taken...)
+		}
+		var err error
+		if found.Raced != nil {
+			more, err := s.raceAgain(ctx, &v, r, whole)
+			if err != nil {
+				return v, err
+			}
+			taken, found.Raced = append(taken, more...), s.raced
+		}
+		want, err := conclude(cat, a, found, end, nil)
+		if err == nil {
+			compare(&v, r, want, taken...)
+		}
+		return v, err
 	}
 	if err := a.Plan.Relation.Check(r.Evidence.Pair, a.Domain); err != nil {
 		return v, fmt.Errorf("the report's pair: %w", err)
 	}
 	if a.Spec.Unseeded != "" {
-		taken := append(slices.Clone(searched), "evidence.table", "evidence.looked")
+		taken := append(slices.Clone(searched), "evidence.table", "evidence.looked", "sequential")
 		v.Recomputed = true
 		v.Skip("the counts are the report's own word, as they cannot be drawn again from the seed: "+a.Spec.Unseeded, taken...)
 		if found.Evidence, err = a.prepareAgain(*r.Evidence); err != nil {
@@ -66,7 +88,6 @@ func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 		}
 		return v, err
 	}
-	s := &state{Run: Run{Plan: r.Plan, Catalogue: cat, Pool: pool, mostTrials: len(r.Trials)}, audit: a, pool: pool}
 	var taken []string
 	if whole && r.Termination.Reason != audit.Stopped && r.LowerBound != nil {
 		if err = s.do(ctx); s.refuted {
@@ -75,7 +96,14 @@ func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 			end = audit.Termination{Reason: audit.Completed}
 		}
 	} else {
-		if taken, err = s.searchAgain(ctx, &v, r, whole); err == nil {
+		if r.Sequential != nil {
+			taken, err = s.raceAgain(ctx, &v, r, whole)
+		}
+		var more []string
+		if err == nil {
+			more, err = s.searchAgain(ctx, &v, r, whole)
+		}
+		if taken = append(taken, more...); err == nil {
 			err = s.certifyAgain(ctx, r)
 		}
 	}
@@ -90,8 +118,11 @@ func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 	if err != nil {
 		return v, err
 	}
-	compare(&v, r, s.report(end), taken...)
-	return v, nil
+	want, err := s.report(end)
+	if err == nil {
+		compare(&v, r, want, taken...)
+	}
+	return v, err
 }
 
 // compare holds the report against the one that the replay makes.
@@ -120,6 +151,37 @@ func (a *Audit) prepareAgain(e Evidence) (*Evidence, error) {
 	}
 	e.Chart, e.Prepared = e.Chart.named(a.Columns).bordered(e.Edges, p.Event), p
 	return &e, nil
+}
+
+// checkUncertified refuses a report without a second stage that no run of its plan makes.
+func checkUncertified(r Report) error {
+	reason := r.Termination.Reason
+	ended := reason == audit.Stopped || reason == audit.Failed || r.Plan.Mode == UntilRefuted && r.Sequential != nil
+	if !ended || r.Evidence != nil && (r.Evidence.Table != nil || r.Plan.Mode == UntilRefuted) {
+		return &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q", reason), Want: "stopped or failed in a report without counts and results"}
+	}
+	if r.Sequential == nil {
+		return nil
+	}
+	if (reason == audit.Refuted) != (r.Sequential.Refuted && r.Plan.Mode == UntilRefuted) && reason != audit.Stopped && reason != audit.Failed {
+		return &audit.InputError{Field: "report: termination.reason", Found: fmt.Sprintf("%q", reason), Want: "refuted if and only if the sequential stage refuted the claim"}
+	}
+	drawn := r.Sequential.outputs() / 2
+	if reason == audit.Completed && drawn != r.Plan.Samples {
+		return &audit.InputError{Field: "report: sequential.epochs", Found: fmt.Sprintf("%d outputs a side", drawn), Want: fmt.Sprintf("plan.samples = %d in a run that completed", r.Plan.Samples)}
+	}
+	return nil
+}
+
+// raceAgain repeats the sequential stage, or takes its counts from the report. It returns
+// the fields that it took.
+func (s *state) raceAgain(ctx context.Context, v *engine.Verification, r Report, whole bool) ([]string, error) {
+	if whole && s.audit.Spec.Unseeded == "" {
+		return nil, s.race(ctx, s.pool)
+	}
+	s.raced = r.Sequential
+	v.Skip("the counts of the sequential stage are taken from the report; that its bets were fixed before their outputs were drawn is shown only by replaying the whole run", "sequential")
+	return []string{"sequential"}, nil
 }
 
 // searchAgain repeats exploration and preparation, or takes what they found from the
@@ -164,14 +226,16 @@ func checkSizes(r Report) error {
 	if r.Plan.Pair != nil {
 		most = 1
 	}
-	if n := len(r.Trials); n < 1 && r.Certified() || n > most {
+	n := len(r.Trials)
+	if n < 1 && r.Certified() || n > most {
 		return &audit.InputError{Field: "report: trials", Found: fmt.Sprintf("%d of them", n), Want: fmt.Sprintf("1 to %d, as plan.trials allows", most)}
 	}
 	if r.Evidence == nil {
 		return nil
 	}
-	if got, want := r.Evidence.Explored.Pairs(), r.Plan.Explore-r.Plan.Explore/2; got != want {
-		return &audit.InputError{Field: "report: evidence.explored", Found: fmt.Sprintf("of %d pairs", got), Want: fmt.Sprintf("%d, half of plan.explore = %d", want, r.Plan.Explore)}
+	last := r.Plan.lastRound(n)
+	if got, want := r.Evidence.Explored.Pairs(), last-last/2; got != want {
+		return &audit.InputError{Field: "report: evidence.explored", Found: fmt.Sprintf("of %d pairs", got), Want: fmt.Sprintf("%d, half of the %d outputs of the last round that plan.explore = %d allows", want, last, r.Plan.Explore)}
 	}
 	if r.Evidence.Table == nil {
 		return nil

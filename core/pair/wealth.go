@@ -19,15 +19,26 @@ import (
 const sequentialShare = 0.2
 
 // races reports whether the audit has a sequential stage.
-func (p Plan) races() bool { return !p.first() && !p.Fixed }
+func (p Plan) races() bool { return !p.first() && p.Mode != Fixed }
 
 // raceBeta is the error of the sequential stage.
 func (p Plan) raceBeta() float64 {
-	if p.UntilRefuted {
+	if p.Mode == UntilRefuted {
 		return p.Beta
 	}
 	return float64(sequentialShare * p.Beta)
 }
+
+// boundBeta is the error of what the second stage certifies.
+func (p Plan) boundBeta() float64 {
+	if p.Mode == VerdictAndBound {
+		return p.Beta - p.raceBeta()
+	}
+	return p.Beta
+}
+
+// raceShare is the share of the error that the sequential stage has.
+func (p Plan) raceShare() float64 { return p.raceBeta() / p.Beta }
 
 // raceThreshold is the log wealth at which a claim is refuted. It leaves room for the
 // rounding of sums.
@@ -35,7 +46,7 @@ func (a *Audit) raceThreshold() float64 { return -stream.Log(a.Plan.raceBeta()) 
 
 // raceBudget is how many outputs a side of all pairs the sequential stage draws at most.
 func (a *Audit) raceBudget() int {
-	if a.Spec.Recording != nil && !a.Plan.UntilRefuted {
+	if a.Spec.Recording != nil && a.Plan.Mode != UntilRefuted {
 		return a.Plan.Explore
 	}
 	return a.Plan.Samples
@@ -185,15 +196,15 @@ func logWealth(stakes *bounds.Stakes, bets []Bet, number int, table func(k int) 
 		idle -= x.Share
 		most = max(most, log)
 	}
+	if logs == nil {
+		return 0
+	}
 	sum := float64(max(0, idle) * stream.Exp(-most))
 	for i, log := range logs {
 		sum += float64(shares[i] * stream.Exp(log-most))
 	}
 	return most + stream.Log(sum)
 }
-
-// claim is the log wealth of the claim's account so far.
-func (b *betting) claim() float64 { return b.accounts[0].wealth + b.log(0) }
 
 // epoch is what is kept of it.
 func (b *betting) epoch(pair, outputs int) Epoch {
@@ -235,4 +246,115 @@ func (e Epoch) unpack() ([]posterior.Table, error) {
 		}
 	}
 	return tables, nil
+}
+
+// follow multiplies the accounts by what an epoch made of them.
+func (a *Audit) follow(accounts []account, e Epoch) error {
+	tables, err := e.unpack()
+	if err != nil {
+		return err
+	}
+	for i := range accounts {
+		accounts[i].add(logWealth(accounts[i].stakes, e.Bets, i, func(k int) *posterior.Table { return &tables[k] }))
+	}
+	return nil
+}
+
+// rejected is the largest limit that is refuted, 0 where none is: a claim that is refuted
+// refutes all that promise more.
+func (a *Audit) rejected(accounts []account) float64 {
+	most := 0.0
+	for _, x := range accounts {
+		if x.most >= a.raceThreshold() {
+			most = max(most, x.limit)
+		}
+	}
+	return phrase.Floor(most, 6)
+}
+
+// outputs are all that the stage drew, of both sides.
+func (r *Raced) outputs() int {
+	n := 0
+	for _, e := range r.Epochs {
+		n += 2 * e.Outputs
+	}
+	return n
+}
+
+// MethodSequential is the bound of the sequential stage.
+const MethodSequential bounds.Method = "sequential-betting"
+
+// raceRow is what the sequential stage shows of the goal.
+func (a *Audit) raceRow(r *Raced) (report.Row, error) {
+	_, delta := a.dpLimits()
+	f := report.Row{ID: a.Plan.goal(), Method: MethodSequential, Confidence: 1 - a.Plan.raceBeta(), Valid: true}
+	switch f.ID {
+	case report.Epsilon:
+		f.Delta = delta
+	case report.RenyiDivergence:
+		f.Alpha = a.Claim.Alpha
+	case report.RenyiEpsilon:
+		f.Alpha = a.Plan.ThroughRenyi
+	}
+	accounts := a.accounts()
+	for _, e := range r.Epochs {
+		if err := a.follow(accounts, e); err != nil {
+			return f, err
+		}
+	}
+	lower, p := a.rejected(accounts), min(1, math.Exp(-accounts[0].most+1e-9))
+	f.LowerBound, f.PValue = &lower, &p
+	f.Strict = lower > 0
+	return f, nil
+}
+
+// check refuses a sequential stage whose parts do not fit together.
+func (r *Raced) check(plan Plan) error {
+	bad := func(i int, what, found, want string) error {
+		return &audit.InputError{Field: fmt.Sprintf("report: sequential.epochs[%d].%s", i, what), Found: found, Want: want}
+	}
+	if !plan.races() {
+		return &audit.InputError{Field: "report: sequential", Found: "there", Want: fmt.Sprintf("absent in an audit of mode %q", plan.Mode)}
+	}
+	if len(r.Pairs) > plan.Trials {
+		return &audit.InputError{Field: "report: sequential.pairs", Found: fmt.Sprintf("%d of them", len(r.Pairs)), Want: fmt.Sprintf("at most plan.trials = %d", plan.Trials)}
+	}
+	stakes := 0
+	if len(r.Epochs) > 0 {
+		a := Audit{Plan: plan, Claim: *plan.Claim}
+		stakes = a.stakes(plan.Claim.Limit()).Len()
+	}
+	drawn := 0
+	for i, e := range r.Epochs {
+		if e.Outputs < 1 || e.Outputs > plan.Samples-drawn && e.Outputs > plan.Explore-drawn {
+			return bad(i, "outputs", fmt.Sprint(e.Outputs), "at least 1, and no more than the plan's samples in all epochs")
+		}
+		drawn += e.Outputs
+		if e.Pair < 0 || e.Pair >= len(r.Pairs) {
+			return bad(i, "pair", fmt.Sprint(e.Pair), fmt.Sprintf("in [0, %d]", len(r.Pairs)-1))
+		}
+		if len(e.Counts) != len(e.Candidates) {
+			return bad(i, "counts", fmt.Sprintf("%d of them", len(e.Counts)), fmt.Sprintf("%d, one of each candidate", len(e.Candidates)))
+		}
+		shares := make([]float64, len(strengths))
+		for _, b := range e.Bets {
+			switch {
+			case b.Account < 0 || b.Account >= len(strengths):
+				return bad(i, "bets.account", fmt.Sprint(b.Account), fmt.Sprintf("in [0, %d]", len(strengths)-1))
+			case b.Candidate < 0 || b.Candidate >= len(e.Counts):
+				return bad(i, "bets.candidate", fmt.Sprint(b.Candidate), "the place of one of the epoch's candidates")
+			case b.Stake < 0 || b.Stake >= stakes:
+				return bad(i, "bets.stake", fmt.Sprint(b.Stake), fmt.Sprintf("in [0, %d]", stakes-1))
+			case !(b.Share > 0):
+				return bad(i, "bets.share", audit.Number(b.Share), "above 0")
+			}
+			if shares[b.Account] += b.Share; shares[b.Account] > 1+1e-9 {
+				return bad(i, "bets.share", audit.Number(shares[b.Account])+" of an account's wealth in all", "at most 1")
+			}
+		}
+		if _, err := e.unpack(); err != nil {
+			return err
+		}
+	}
+	return nil
 }

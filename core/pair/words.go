@@ -26,17 +26,32 @@ func (r *Report) Reword() {
 		}
 	}
 	bound := func() string {
-		anytime := ""
-		if r.Plan.Anytime {
+		anytime, sign := "", ">="
+		if r.Plan.Anytime || r.Plan.Mode == UntilRefuted {
 			anytime = ", valid at any time"
 		}
-		return fmt.Sprintf("%s >= %s%s with %s confidence%s", symbol, phrase.Bound(*r.LowerBound, r.Claim.Limit()), at, phrase.Percent(r.Confidence), anytime)
+		limit := r.Claim.Limit()
+		if row.Strict {
+			sign, limit = ">", math.Inf(1)
+		}
+		return fmt.Sprintf("%s %s %s%s with %s confidence%s", symbol, sign, phrase.Bound(*r.LowerBound, limit), at, phrase.Percent(r.Confidence), anytime)
+	}
+	if r.Plan.Mode == UntilRefuted && r.Verdict != audit.Violation && r.Verdict != audit.Invalid && r.LowerBound != nil {
+		drawn := phrase.Grouped(r.Termination.Outputs) + " outputs"
+		if r.Verdict == audit.NoViolation {
+			r.Say(fmt.Sprintf("No violation found in %s: %s; %s.", drawn, bound(), claimed), "This is not a proof of privacy.")
+		} else {
+			r.Say(fmt.Sprintf("Inconclusive: stopped after %s; so far %s.", drawn, bound()), upper(claimed)+".")
+		}
+		return
 	}
 	used := fmt.Sprintf("stopped after %s of %s certification samples a side", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
 	switch {
 	case r.Verdict == audit.Violation:
 		after := ""
-		if r.Termination.Reason == audit.Refuted {
+		if s := r.Sequential; s != nil && s.Refuted {
+			after = fmt.Sprintf("Refuted after %s outputs of %s, both sides and the search included.", phrase.Grouped(s.outputs()), phrase.Count(len(s.Pairs), "pair"))
+		} else if r.Termination.Reason == audit.Refuted {
 			after = fmt.Sprintf("Refuted after %s of at most %s samples a side.", phrase.Grouped(r.Termination.SamplesUsed), phrase.Grouped(r.Plan.Samples))
 		}
 		r.Say(fmt.Sprintf("Violation: %s; %s.", bound(), claimed), after)
@@ -62,7 +77,7 @@ func (r *Report) Reword() {
 // powerWords say what could have been seen; nothing in an anytime run, which has no
 // sample size.
 func (r Report) powerWords() string {
-	if r.Plan.Anytime {
+	if r.Plan.Anytime || r.Plan.Mode == UntilRefuted {
 		return ""
 	}
 	what, symbol := "the event that was found", "epsilon"
@@ -143,6 +158,13 @@ func (r Report) Facts() []audit.FactRow {
 		}
 		add("Found by", "%s", e.Witness.Learner)
 	}
+	if s := r.Sequential; s != nil {
+		words := fmt.Sprintf("%s outputs of %s, both sides, in %s", phrase.Grouped(s.outputs()), phrase.Count(len(s.Pairs), "pair"), phrase.Count(len(s.Epochs), "epoch"))
+		if s.Refuted {
+			words += ": the claim is refuted"
+		}
+		add("Sequential", "%s", words)
+	}
 	if r.Power != nil {
 		most := "any lower bound above 0"
 		if r.Power.Largest > 0 {
@@ -150,10 +172,18 @@ func (r Report) Facts() []audit.FactRow {
 		}
 		add("Power", "%s No outcome of %s samples a side certifies %s.", r.powerWords(), phrase.Grouped(r.Plan.Samples), most)
 	}
-	if samples != nil {
+	if samples != nil && r.Plan.Mode == UntilRefuted {
+		add("Order", "a random one, that the seed fixes")
+	} else if samples != nil {
 		add("Split", "%s rows a side explored, %s certified, by a random order that the seed fixes; learner %s", phrase.Grouped(r.Plan.Explore), phrase.Grouped(r.Plan.Samples), r.Plan.Learner)
 	} else {
-		add("Exploration", "%s tried, %s outputs a side each; finder %s, learner %s", phrase.Count(len(r.Trials), "pair"), phrase.Grouped(r.Plan.Explore), r.Plan.Finder, r.Plan.Learner)
+		each := ""
+		if r.Plan.first() {
+			each = " each"
+		}
+		if r.Plan.Mode != UntilRefuted {
+			add("Exploration", "%s tried, %s outputs a side%s; finder %s, learner %s", phrase.Count(len(r.Trials), "pair"), phrase.Grouped(r.Plan.Explore), each, r.Plan.Finder, r.Plan.Learner)
+		}
 	}
 	add("Seed", "%d", r.Plan.Seed)
 	if r.Timing.Total > 0 {

@@ -186,7 +186,7 @@ func (c *crew) release(s *slot, j *job) {
 }
 
 // Execute implements [engine.Worker].
-func (c *crew) Execute(ctx context.Context, t engine.Task, progress func(rows int)) (any, error) {
+func (c *crew) Execute(ctx context.Context, t engine.Task, progress func(rows int), part func(any)) (any, error) {
 	data, err := engine.EncodeTask(t)
 	if err != nil {
 		return nil, err
@@ -209,6 +209,14 @@ func (c *crew) Execute(ctx context.Context, t engine.Task, progress func(rows in
 			for _, m := range j.mail.take() {
 				if m.Type == msgRows {
 					progress(m.Rows)
+					continue
+				}
+				if m.Type == msgPart {
+					res, err := core.Executors(audit.Catalogue{}).DecodeResult(t, []byte(m.JSON))
+					if err != nil {
+						return nil, fmt.Errorf("worker %d: %w", s.number, err)
+					}
+					part(res)
 					continue
 				}
 				return conclude(s.number, t, m)
@@ -257,7 +265,7 @@ func (c *crew) cancel(s *slot, j *job) {
 		select {
 		case <-j.mail.ready:
 			for _, m := range j.mail.take() {
-				if m.Type != msgRows {
+				if m.Type != msgRows && m.Type != msgPart {
 					return
 				}
 			}

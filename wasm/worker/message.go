@@ -64,6 +64,7 @@ const (
 	msgCancel = "cancel"
 	// Task worker to coordinator.
 	msgRows   = "rows"
+	msgPart   = "part"
 	msgDone   = "done"
 	msgFailed = "failed"
 )

@@ -82,6 +82,7 @@ var others = []typescript.Message{
 	{Name: "TaskMessage", Type: msgTask, Doc: "Coordinator to task worker, Go on both sides, as what follows.", Carries: map[string]string{"id": "number", "json": "string"}},
 	{Name: "CancelMessage", Type: msgCancel, Doc: "Coordinator to task worker: ends a task.", Carries: map[string]string{"id": "number"}},
 	{Name: "RowsMessage", Type: msgRows, Doc: "Task worker to coordinator, after every 16 ms of work.", Carries: map[string]string{"id": "number", "rows": "number"}},
+	{Name: "PartMessage", Type: msgPart, Doc: "Task worker to coordinator: a part of a task's result, as it comes.", Carries: map[string]string{"id": "number", "json": "string"}},
 	{Name: "DoneMessage", Type: msgDone, Doc: "Task worker to coordinator: a task's result.", Carries: map[string]string{"id": "number", "json": "string"}},
 	{Name: "FailedMessage", Type: msgFailed, Doc: "Task worker to coordinator: why a task has no result. json: Refusal.", Carries: map[string]string{"id": "number", "json": "string"}},
 }

@@ -144,7 +144,7 @@ type watched struct {
 }
 
 // Execute implements [engine.Worker].
-func (w *watched) Execute(ctx context.Context, t engine.Task, progress func(rows int)) (any, error) {
+func (w *watched) Execute(ctx context.Context, t engine.Task, progress func(rows int), part func(any)) (any, error) {
 	return w.Worker.Execute(ctx, t, func(rows int) {
 		progress(rows)
 		w.mu.Lock()
@@ -154,5 +154,5 @@ func (w *watched) Execute(ctx context.Context, t engine.Task, progress func(rows
 			w.at = now
 			w.tell(w.p)
 		}
-	})
+	}, part)
 }

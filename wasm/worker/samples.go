@@ -400,9 +400,9 @@ type pausing struct {
 }
 
 // Execute implements [engine.Worker].
-func (w pausing) Execute(ctx context.Context, t engine.Task, progress func(rows int)) (any, error) {
+func (w pausing) Execute(ctx context.Context, t engine.Task, progress func(rows int), part func(any)) (any, error) {
 	fresh, last := 0, time.Now()
-	res, err := core.Executors(w.cat).Execute(t, func(rows int) error {
+	res, err := core.Executors(w.cat).ExecuteTelling(t, func(rows int) error {
 		fresh += rows
 		if time.Since(last) >= sliceTime {
 			progress(fresh)
@@ -411,7 +411,7 @@ func (w pausing) Execute(ctx context.Context, t engine.Task, progress func(rows 
 			last = time.Now()
 		}
 		return ctx.Err()
-	})
+	}, part)
 	if err == nil {
 		progress(fresh)
 	}

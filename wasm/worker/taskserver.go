@@ -94,7 +94,7 @@ func (s *taskServer) execute(ctx context.Context, m message) (res any, err error
 		s.port.post(message{Type: msgRows, ID: m.ID, Rows: fresh})
 		fresh = 0
 	}
-	res, err = known.Execute(t, func(rows int) error {
+	res, err = known.ExecuteTelling(t, func(rows int) error {
 		fresh += rows
 		if time.Since(last) >= sliceTime {
 			tell() // with no rows it is still a sign of life
@@ -102,7 +102,7 @@ func (s *taskServer) execute(ctx context.Context, m message) (res any, err error
 			last = time.Now()
 		}
 		return ctx.Err()
-	})
+	}, func(part any) { s.port.post(message{Type: msgPart, ID: m.ID, JSON: mustJSON(part)}) })
 	if err == nil && fresh > 0 {
 		tell()
 	}

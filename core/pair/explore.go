@@ -1,0 +1,211 @@
+package pair
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/engine"
+)
+
+// The second stage looks for a pair and a witness by successive halving (Jamieson and
+// Talwalkar, Non-stochastic best arm identification and hyperparameter optimization,
+// 2016): all pairs with few outputs, the loudest quarter of them with four times as
+// many, and so on. Every round has outputs of its own, so that a pair that was loud by
+// chance is not chosen by the same outputs again.
+const (
+	halving       = 4 // one pair in so many goes on, with so many times the outputs
+	leastLearners = 2 // learners that go on with a pair, at least; else half of them
+)
+
+// firstRound is how many outputs a side every pair gets first, and how many pairs there
+// may be.
+func (p Plan) firstRound() (outputs, pairs int) {
+	pairs = p.Trials
+	if p.Pair != nil {
+		pairs = 1
+	}
+	if p.first() {
+		return p.Explore, pairs
+	}
+	if outputs = p.Explore / unitsOf(pairs); outputs >= MinSamples {
+		return outputs, pairs
+	}
+	// Too few for all: half goes to the first round, half to the loudest.
+	if pairs = min(pairs, p.Explore/(2*MinSamples)); pairs > 1 {
+		return MinSamples, pairs
+	}
+	return p.Explore, 1
+}
+
+// unitsOf is how many times the outputs of a pair in the first of all rounds these rounds
+// take, of so many pairs.
+func unitsOf(pairs int) int {
+	units, each := 0, 1
+	for ; ; pairs = (pairs + halving - 1) / halving {
+		units += pairs * each
+		if pairs == 1 {
+			return units
+		}
+		each *= halving
+	}
+}
+
+// round is one round of halving.
+type round struct{ pairs, outputs int }
+
+// laterRounds are the rounds after the first, in which so many pairs were explored.
+func (p Plan) laterRounds(pairs int) []round {
+	each, _ := p.firstRound()
+	left := p.Explore - pairs*each
+	if p.first() || left < MinSamples {
+		return nil
+	}
+	pairs = (pairs + halving - 1) / halving
+	for pairs > 1 && left/unitsOf(pairs) < MinSamples {
+		pairs = 1
+	}
+	var list []round
+	for each = left / unitsOf(pairs); ; each *= halving {
+		list = append(list, round{pairs, each})
+		if pairs == 1 {
+			return list
+		}
+		pairs = (pairs + halving - 1) / halving
+	}
+}
+
+// lastRound is how many outputs a side the last round gives each pair, after a first one
+// of so many pairs.
+func (p Plan) lastRound(pairs int) int {
+	if later := p.laterRounds(pairs); len(later) > 0 {
+		return later[len(later)-1].outputs
+	}
+	each, _ := p.firstRound()
+	return each
+}
+
+// contender is a pair that was explored, in its last round.
+type contender struct {
+	trial int // place in the list of trials
+	found *Explored
+}
+
+// explore tries the finder's pairs and keeps the loudest.
+func (s *state) explore(ctx context.Context) error {
+	p := s.audit.Plan
+	find, err := s.audit.finder(s.Catalogue)
+	if err != nil {
+		return fmt.Errorf("finder %s: %w", p.Finder, err)
+	}
+	model, _ := find.(audit.Surrogate)
+	outputs, trials := p.firstRound()
+	var history []audit.Trial
+	var list []contender
+	for len(history) < trials {
+		pairs := find.Propose(history, trials-len(history))
+		if len(pairs) == 0 {
+			break
+		}
+		if s.mostTrials > 0 && len(history)+len(pairs) > s.mostTrials {
+			return errMoreTrials
+		}
+		tasks := make([]Explore, len(pairs))
+		for i := range pairs {
+			if err := p.Relation.Check(pairs[i], s.audit.Domain); err != nil {
+				return fmt.Errorf("finder %s proposed: %w", p.Finder, err)
+			}
+			tasks[i] = Explore{Plan: p, Trial: len(history) + i, Pair: pairs[i], Outputs: outputs}
+		}
+		results, err := s.round(ctx, tasks, trials)
+		for i, e := range results {
+			if e == nil {
+				continue // stopped or failed
+			}
+			history = append(history, audit.Trial{Index: len(history), Pair: pairs[i], Value: e.Value})
+			note := TrialNote{Trial: tasks[i].Trial, Pair: pairs[i], Value: e.Value, Learner: e.Witness.Learner}
+			if !p.first() {
+				note.Outputs = outputs
+			}
+			if model != nil {
+				note.Predicted = model.Predicted(pairs[i])
+			}
+			s.trials = append(s.trials, note)
+			list = append(list, contender{len(s.trials) - 1, e})
+		}
+		s.choose(list)
+		if err != nil {
+			return err
+		}
+	}
+	if s.best == nil {
+		return fmt.Errorf("finder %s proposed no pair", p.Finder)
+	}
+	if model != nil {
+		s.surrogate = model.Model(history, s.bestAt)
+	}
+	for i, r := range p.laterRounds(len(history)) {
+		slices.SortStableFunc(list, func(a, b contender) int { return cmp.Compare(b.found.Value, a.found.Value) })
+		list = list[:min(r.pairs, len(list))]
+		slices.SortFunc(list, func(a, b contender) int { return a.trial - b.trial })
+		tasks := make([]Explore, len(list))
+		for k, c := range list {
+			t := s.trials[c.trial]
+			tasks[k] = Explore{Plan: p, Trial: t.Trial, Pair: t.Pair, Round: i + 1, Outputs: r.outputs, Learners: bestLearners(c.found.Learners)}
+		}
+		results, err := s.round(ctx, tasks, trials)
+		for k, e := range results {
+			if e != nil {
+				t := &s.trials[list[k].trial]
+				t.Value, t.Learner = e.Value, e.Witness.Learner
+				t.Outputs += r.outputs
+				list[k].found = e
+			}
+		}
+		if err != nil {
+			return err
+		}
+		s.choose(list)
+	}
+	s.trials[s.bestAt].Chosen = true
+	// A finder may have fewer pairs than there were trials.
+	s.tell(func(g *Progress) { g.Total -= 2*s.toExplore() - s.rows[1] })
+	return nil
+}
+
+// round explores.
+func (s *state) round(ctx context.Context, tasks []Explore, trials int) ([]*Explored, error) {
+	return engine.Do(ctx, s.searchers, tasks, events(s, 1, func(_ int, g *Progress, e *Explored) {
+		if g.Trials = trials; tasks[0].Round == 0 {
+			g.Trial++
+		}
+		if v := max(0, e.Value); g.Provisional == nil || v > *g.Provisional {
+			g.Provisional = &v
+		}
+	}))
+}
+
+// choose keeps the loudest; of those that are alike, the earliest.
+func (s *state) choose(list []contender) {
+	s.best = nil
+	for _, c := range list {
+		if s.best == nil || c.found.Value > s.best.Value+valueMargin {
+			s.best, s.bestAt = c.found, c.trial
+		}
+	}
+}
+
+// bestLearners are the names of the better half of the learners.
+func bestLearners(notes []LearnerNote) []string {
+	list := slices.Clone(notes)
+	slices.SortStableFunc(list, func(a, b LearnerNote) int { return cmp.Compare(b.Value, a.Value) })
+	var names []string
+	for _, n := range list[:min(len(list), max(leastLearners, (len(list)+1)/2))] {
+		if n.Value > worthless || len(names) == 0 {
+			names = append(names, n.Learner)
+		}
+	}
+	return names
+}
