@@ -3,9 +3,12 @@ package pair
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
@@ -57,12 +60,44 @@ type Epoch struct {
 
 // Bet is a share of an account's wealth that was staked in one way; what is left of an
 // account's wealth was not staked.
+//
+// In JSON it is a text such as "0 1 r12 0.25": account, candidate, stake, with an r
+// before it where it is reversed, and share.
 type Bet struct {
-	Account   int     `json:"account"`
-	Candidate int     `json:"candidate"` // place in the epoch's list
-	Reversed  bool    `json:"reversed,omitempty"`
-	Stake     int     `json:"stake"`
-	Share     float64 `json:"share"` // of the wealth, in (0, 1]
+	Account   int  // place in the list of strengths, the claim's own first
+	Candidate int  // place in the epoch's list
+	Reversed  bool // on the second dataset over the first
+	Stake     int
+	Share     float64 // of the wealth, in (0, 1]
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (b Bet) MarshalText() ([]byte, error) {
+	turn := ""
+	if b.Reversed {
+		turn = "r"
+	}
+	return fmt.Appendf(nil, "%d %d %s%d %s", b.Account, b.Candidate, turn, b.Stake, audit.Exactly(b.Share)), nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (b *Bet) UnmarshalText(text []byte) error {
+	parts := strings.Split(string(text), " ")
+	bad := &audit.InputError{Field: "bet", Found: strconv.Quote(string(text)), Want: `account, candidate, stake and share, such as "0 1 r12 0.25"`}
+	if len(parts) != 4 {
+		return bad
+	}
+	stake, reversed := strings.CutPrefix(parts[2], "r")
+	var errs [4]error
+	b.Reversed = reversed
+	b.Account, errs[0] = strconv.Atoi(parts[0])
+	b.Candidate, errs[1] = strconv.Atoi(parts[1])
+	b.Stake, errs[2] = strconv.Atoi(stake)
+	b.Share, errs[3] = strconv.ParseFloat(parts[3], 64)
+	if errors.Join(errs[:]...) != nil {
+		return bad
+	}
+	return nil
 }
 
 // Constants of the race. They weigh power only: whatever they are, the wealth is a test

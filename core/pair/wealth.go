@@ -220,7 +220,7 @@ func (b *betting) epoch(pair, outputs int) Epoch {
 	e.Witness = data
 	for k, c := range b.list {
 		e.Candidates = append(e.Candidates, c.String())
-		e.Counts = append(e.Counts, packCounts(slices.Concat(b.tables[k][0][:], b.tables[k][1][:])))
+		e.Counts = append(e.Counts, packSparse(slices.Concat(b.tables[k][0][:], b.tables[k][1][:])))
 	}
 	return e
 }
@@ -229,7 +229,7 @@ func (b *betting) epoch(pair, outputs int) Epoch {
 func (e Epoch) unpack() ([]posterior.Table, error) {
 	tables := make([]posterior.Table, len(e.Counts))
 	for k, packed := range e.Counts {
-		n, err := unpackCounts(packed, 2*posterior.Cells)
+		n, err := unpackSparse(packed, 2*posterior.Cells)
 		if err != nil {
 			return nil, err
 		}
@@ -253,6 +253,11 @@ func (a *Audit) follow(accounts []account, e Epoch) error {
 	tables, err := e.unpack()
 	if err != nil {
 		return err
+	}
+	for _, b := range e.Bets {
+		if n := accounts[b.Account].stakes.Len(); b.Stake >= n {
+			return &audit.InputError{Field: "report: sequential.epochs.bets.stake", Found: fmt.Sprint(b.Stake), Want: fmt.Sprintf("in [0, %d]", n-1)}
+		}
 	}
 	for i := range accounts {
 		accounts[i].add(logWealth(accounts[i].stakes, e.Bets, i, func(k int) *posterior.Table { return &tables[k] }))
@@ -319,11 +324,6 @@ func (r *Raced) check(plan Plan) error {
 	if len(r.Pairs) > plan.Trials {
 		return &audit.InputError{Field: "report: sequential.pairs", Found: fmt.Sprintf("%d of them", len(r.Pairs)), Want: fmt.Sprintf("at most plan.trials = %d", plan.Trials)}
 	}
-	stakes := 0
-	if len(r.Epochs) > 0 {
-		a := Audit{Plan: plan, Claim: *plan.Claim}
-		stakes = a.stakes(plan.Claim.Limit()).Len()
-	}
 	drawn := 0
 	for i, e := range r.Epochs {
 		if e.Outputs < 1 || e.Outputs > plan.Samples-drawn && e.Outputs > plan.Explore-drawn {
@@ -343,8 +343,8 @@ func (r *Raced) check(plan Plan) error {
 				return bad(i, "bets.account", fmt.Sprint(b.Account), fmt.Sprintf("in [0, %d]", len(strengths)-1))
 			case b.Candidate < 0 || b.Candidate >= len(e.Counts):
 				return bad(i, "bets.candidate", fmt.Sprint(b.Candidate), "the place of one of the epoch's candidates")
-			case b.Stake < 0 || b.Stake >= stakes:
-				return bad(i, "bets.stake", fmt.Sprint(b.Stake), fmt.Sprintf("in [0, %d]", stakes-1))
+			case b.Stake < 0:
+				return bad(i, "bets.stake", fmt.Sprint(b.Stake), "at least 0")
 			case !(b.Share > 0):
 				return bad(i, "bets.share", audit.Number(b.Share), "above 0")
 			}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
@@ -33,15 +35,46 @@ const (
 	stepFeature   featureKind = "step"           // the same of each number less the one before
 )
 
-// feature is one summary of an output, less its mean and in units of its deviation.
+// feature is one summary of an output, less its mean and in units of its deviation. In
+// JSON it is a text of its fields in this order.
 type feature struct {
-	Kind   featureKind `json:"kind"`
-	Column int         `json:"column,omitempty"`
-	Symbol float64     `json:"symbol,omitempty"`
-	Median float64     `json:"median,omitempty"`
-	Range  float64     `json:"range,omitempty"`
-	Shift  float64     `json:"shift"` // added after Scale
-	Scale  float64     `json:"scale"`
+	Kind   featureKind
+	Column int
+	Symbol float64
+	Median float64
+	Range  float64
+	Shift  float64 // added after Scale
+	Scale  float64
+}
+
+// MarshalText implements [encoding.TextMarshaler].
+func (f feature) MarshalText() ([]byte, error) {
+	text := fmt.Appendf(nil, "%s %d", f.Kind, f.Column)
+	for _, v := range []float64{f.Symbol, f.Median, f.Range, f.Shift, f.Scale} {
+		text = strconv.AppendFloat(append(text, ' '), v, 'g', -1, 64)
+	}
+	return text, nil
+}
+
+// UnmarshalText implements [encoding.TextUnmarshaler].
+func (f *feature) UnmarshalText(text []byte) error {
+	parts := strings.Split(string(text), " ")
+	numbers := []*float64{&f.Symbol, &f.Median, &f.Range, &f.Shift, &f.Scale}
+	bad := &audit.InputError{Field: "feature", Found: strconv.Quote(string(text)), Want: "kind, column, symbol, median, range, shift and scale"}
+	if len(parts) != 2+len(numbers) {
+		return bad
+	}
+	f.Kind = featureKind(parts[0])
+	var err error
+	if f.Column, err = strconv.Atoi(parts[1]); err != nil {
+		return bad
+	}
+	for i, v := range numbers {
+		if *v, err = strconv.ParseFloat(parts[2+i], 64); err != nil {
+			return bad
+		}
+	}
+	return nil
 }
 
 const (
@@ -228,6 +261,7 @@ func featuresOf(d *Data) ([]feature, []float64) {
 			}
 		}
 		median, width := quartiles(pool)
+		median, width = digits(median), digits(width)
 		if !(width > 0) {
 			return
 		}
@@ -303,8 +337,8 @@ func standardised(d *Data, s shape, list []feature, first, step int) []feature {
 		mean := sum / total
 		spread := math.Sqrt(max(0, squares/total-float64(mean*mean)))
 		if spread > leastSpread {
-			f.Scale = 1 / spread
-			f.Shift = -mean / spread
+			f.Scale = digits(1 / spread)
+			f.Shift = digits(-mean / spread)
 			keep = append(keep, f)
 		}
 	}

@@ -18,16 +18,16 @@ type Model struct {
 	Features []feature `json:"features,omitempty"`
 	Carriers []float64 `json:"carriers,omitempty"` // symbols that carry numbers
 	// Ridge are the weights of the features, the constant's last, under either penalty.
-	Ridge [2][]float64 `json:"ridge,omitempty"`
+	Ridge [2][]float64 `json:"ridge,omitzero"`
 	// Knots of the splines, ascending, and their values there under each penalty.
 	Knots  []float64    `json:"knots,omitempty"`
-	Spline [3][]float64 `json:"spline,omitempty"`
+	Spline [3][]float64 `json:"spline,omitzero"`
 	// Bins of the second ridge's log odds: bin k is at most Cuts[k].
 	Cuts []float64 `json:"cuts,omitempty"`
 	Bins []float64 `json:"bins,omitempty"` // log odds
 	// Stack are the weights of the stacked log odds and of 1.
-	Stack [3]float64 `json:"stack,omitempty"`
-	Best  [2]int     `json:"best,omitempty"` // the candidates that are stacked
+	Stack [3]float64 `json:"stack,omitzero"`
+	Best  [2]int     `json:"best,omitzero"` // the candidates that are stacked
 
 	shape shape
 }
@@ -341,7 +341,7 @@ func (l *Learner) regress(d *Data, m, old *Model, tables *[Candidates]*Table) od
 		r.penalty = diagonal(width, ridge)
 		r.penalty[width*width-1] = 1e-6 // the constant goes free
 		r.fit(newtonSteps)
-		m.Ridge[k] = r.w
+		m.Ridge[k] = rounded(r.w)
 		left := r.without()
 		t := new(Table)
 		for i, n := range d.count {
@@ -374,6 +374,32 @@ func (l *Learner) regress(d *Data, m, old *Model, tables *[Candidates]*Table) od
 	}
 	tables[Binned] = m.bin(d, &out)
 	return out
+}
+
+// rounded are numbers to a few digits, which a model is written with.
+func rounded(list []float64) []float64 {
+	out := make([]float64, len(list))
+	for i, x := range list {
+		out[i] = digits(x)
+	}
+	return out
+}
+
+// digits rounds to six significant digits or so.
+func digits(x float64) float64 {
+	if x == 0 || x-x != 0 {
+		return 0
+	}
+	_, exponent := math.Frexp(x)
+	places := 5 - int(math.Floor(float64(exponent-1)*0.30103))
+	if places > 300 {
+		return 0
+	}
+	if scale := math.Pow10(places); places > 0 {
+		return math.Round(float64(x*scale)) / scale
+	}
+	scale := math.Pow10(-places)
+	return float64(math.Round(x/scale) * scale)
 }
 
 func diagonal(n int, v float64) []float64 {
@@ -420,7 +446,9 @@ func (m *Model) bin(d *Data, o *oddsOf) *Table {
 	passed := 0.0
 	for i, s := range pool {
 		if k := len(m.Cuts) + 1; k < bins && passed >= float64(sum*float64(k))/float64(bins) && s.z > pool[i-1].z {
-			m.Cuts = append(m.Cuts, pool[i-1].z)
+			if cut := digits(pool[i-1].z); len(m.Cuts) == 0 || cut > m.Cuts[len(m.Cuts)-1] {
+				m.Cuts = append(m.Cuts, cut)
+			}
 		}
 		passed += s.n[0] + s.n[1]
 	}
@@ -431,7 +459,7 @@ func (m *Model) bin(d *Data, o *oddsOf) *Table {
 		counts[at[i]][0] += s.n[0]
 		counts[at[i]][1] += s.n[1]
 	}
-	m.Bins = dyadic(counts, -1)
+	m.Bins = rounded(dyadic(counts, -1))
 	by := [2][]float64{dyadic(counts, 0), dyadic(counts, 1)}
 	t := new(Table)
 	for i, s := range list {
@@ -483,7 +511,10 @@ func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
 		pool = append(pool, d.rows[i])
 	}
 	slices.Sort(pool)
-	count := min(knotsMost, int(2*math.Cbrt(float64(d.Len()))))
+	count := 0
+	for count < knotsMost && (count+1)*(count+1)*(count+1) <= 8*d.Len() { // twice the cube root
+		count++
+	}
 	for k := range count {
 		// The outermost knots leave out the last few outputs: beyond them the odds stay.
 		q := (float64(k) + 0.5) / float64(count)
@@ -525,7 +556,7 @@ func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
 		}
 		r.w = slices.Clone(r.w)
 		r.fit(newtonSteps)
-		m.Spline[k] = r.w
+		m.Spline[k] = rounded(r.w)
 		by := r.without()
 		t := new(Table)
 		for i, n := range p.n {
@@ -550,7 +581,7 @@ func stack(d *Data, m *Model, trees, ridges oddsOf, tables *[Candidates]*Table) 
 	}
 	r := regression{points: p, w: []float64{0.5, 0.5, 0}, penalty: diagonal(3, stackRidge)}
 	r.fit(newtonSteps)
-	copy(m.Stack[:], r.w)
+	copy(m.Stack[:], rounded(r.w))
 	t := new(Table)
 	for i, n := range p.n {
 		t.count(p.dot(i, r.w), n)
