@@ -111,7 +111,7 @@ func readGiven(g *core.Given, r report.View, files []string) (err error) {
 
 // printVerification says what the replay of an audit found, and returns the exit code.
 func printVerification(stdout io.Writer, v engine.Verification, r report.View) int {
-	if own, ok := r.(pair.Report); ok && v.OK() && !own.Certified() {
+	if own, ok := r.(pair.Report); ok && v.OK() && !own.Certified() && own.Sequential == nil {
 		printLines(stdout, v)
 		fmt.Fprintln(stdout, "Nothing to replay: the run ended before certification. The rest follows from its settings.")
 		return cli.ExitOK

@@ -511,7 +511,7 @@ func TestStopIsNoOutcome(t *testing.T) {
 
 type lost struct{}
 
-func (lost) Execute(context.Context, engine.Task, func(int)) (any, error) {
+func (lost) Execute(context.Context, engine.Task, func(int), func(any)) (any, error) {
 	return nil, engine.ErrWorkerLost
 }
 

@@ -121,7 +121,7 @@ func TestUnseededMechanism(t *testing.T) {
 		}
 	}
 	p := r.Plan
-	p.Anytime = true
+	p.Version, p.Anytime = 1, true
 	if _, err := p.Resolve(cat); err == nil || !strings.Contains(err.Error(), "anytime") {
 		t.Errorf("anytime: %v", err)
 	}

@@ -11,7 +11,7 @@ import (
 // TestForgedAnytimeReports: an anytime report that calls itself stopped is held to
 // its search like any other, and cannot end where no run looks.
 func TestForgedAnytimeReports(t *testing.T) {
-	plan := pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 16}, Anytime: true, Samples: 100_000, Explore: 20_000, Trials: 2, Finder: "candidates", Seed: 3}
+	plan := pair.Plan{Version: 1, Mechanism: "svt4", Claim: &audit.Claim{Kind: audit.Renyi, Alpha: 16}, Anytime: true, Samples: 100_000, Explore: 20_000, Trials: 2, Finder: "candidates", Seed: 3}
 	good := runAudit(t, plan, 2)
 	if good.Termination.Reason != audit.Refuted {
 		t.Fatalf("the run ended as %s", good.Termination.Reason)

@@ -183,7 +183,7 @@ func TestMutatedReports(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			plan := c.plan
-			plan.Version, plan.Samples, plan.Explore, plan.Trials, plan.Seed = pair.PlanVersion, 100, 100, 2, 3
+			plan.Version, plan.Samples, plan.Explore, plan.Trials, plan.Seed = pair.PlanVersion, 100, 600, 2, 3
 			r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pair.LocalPool(cat, 1), Generator: audit.Generator{Name: "dpscope", Version: audit.Version}}.Do(t.Context())
 			if err != nil {
 				t.Fatal(err)
@@ -211,7 +211,7 @@ func (w counting) Execute(ctx context.Context, t engine.Task, progress func(int)
 // TestVerifyDoesNoMoreThanTheReportHolds: a replay explores no pair beyond those that
 // the report lists, whatever its settings say.
 func TestVerifyDoesNoMoreThanTheReportHolds(t *testing.T) {
-	good := runAudit(t, pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table", Samples: 200, Explore: 200, Trials: 2}, 1)
+	good := runAudit(t, pair.Plan{Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Learner: "outcome-table", Samples: 200, Explore: 600, Trials: 2}, 1)
 	for name, c := range map[string]struct {
 		change func(*pair.Report)
 		trials int64
@@ -221,13 +221,13 @@ func TestVerifyDoesNoMoreThanTheReportHolds(t *testing.T) {
 		"another finder":           {func(r *pair.Report) { r.Plan.Finder, r.Plan.Trials = "random", 10_000 }, 2, "trials"},
 		"more listed than planned": {func(r *pair.Report) { r.Trials = append(r.Trials, r.Trials...) }, 0, "trials is 4 of them, must be 1 to 2"},
 		"none listed":              {func(r *pair.Report) { r.Trials = nil }, 0, "trials is 0 of them"},
-		"more explored than held":  {func(r *pair.Report) { r.Plan.Explore = 1 << 20 }, 0, "evidence.explored is of 100 pairs, must be 524288"},
+		"more explored than held":  {func(r *pair.Report) { r.Plan.Explore = 1 << 20 }, 0, "evidence.explored is of 200 pairs, must be"},
 		"more samples than held":   {func(r *pair.Report) { r.Plan.Samples = 1e9 }, 0, "plan.samples = 1000000000"},
 	} {
 		for _, stopped := range []bool{false, true} {
 			r := copied(t, good)
 			if stopped {
-				r.Plan.Anytime, r.Termination.Reason, r.Verdict = true, audit.Stopped, audit.Inconclusive
+				r.Termination.Reason, r.Verdict = audit.Stopped, audit.Inconclusive
 			}
 			c.change(&r)
 			w := counting{engine.LocalWorker{Executors: pair.Executors(catalogue)}, new(sync.Map)}
@@ -272,7 +272,7 @@ func TestRunsThatEndedBeforeCertification(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if v, err := pair.Verify(t.Context(), catalogue, nil, good, true); err != nil || !v.OK() {
+	if v, err := pair.Verify(t.Context(), catalogue, pair.LocalPool(catalogue, 1), good, true); err != nil || !v.OK() {
 		t.Errorf("%v %v", err, v.Differences)
 	}
 	for name, change := range map[string]func(*pair.Report){
@@ -292,7 +292,7 @@ func TestRunsThatEndedBeforeCertification(t *testing.T) {
 	} {
 		r := copied(t, good)
 		change(&r)
-		if v, err := pair.Verify(t.Context(), catalogue, nil, r, true); err == nil && v.OK() {
+		if v, err := pair.Verify(t.Context(), catalogue, pair.LocalPool(catalogue, 1), r, true); err == nil && v.OK() {
 			t.Errorf("%s: the forged report passes", name)
 		}
 	}

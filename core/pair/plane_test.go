@@ -19,7 +19,7 @@ import (
 var vectorPlans = map[string]pair.Plan{
 	"real":    {Mechanism: "laplace-parallel", Parameters: audit.Params{"copies": {Number: 4}}, Claim: &audit.Claim{Epsilon: 1}, Learner: "logistic", Samples: 70_000, Explore: 4_000, Trials: 2, Seed: 5},
 	"mixed":   {Mechanism: "svt3", Parameters: audit.Params{"m": {Number: 4}}, Learner: "logistic", Samples: 66_000, Explore: 3_000, Trials: 2, Seed: 6},
-	"anytime": {Mechanism: "prefix-sum", Claim: &audit.Claim{Epsilon: 1}, Learner: "logistic", Samples: 21_000, Explore: 2_000, Trials: 1, Seed: 7, Anytime: true},
+	"anytime": {Version: 1, Mechanism: "prefix-sum", Claim: &audit.Claim{Epsilon: 1}, Learner: "logistic", Samples: 21_000, Explore: 2_000, Trials: 1, Seed: 7, Anytime: true},
 }
 
 // planeRows is how many outputs a side a plane counts.

@@ -89,7 +89,7 @@ func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 		return v, err
 	}
 	var taken []string
-	if whole && r.Termination.Reason != audit.Stopped && r.LowerBound != nil {
+	if whole && r.Termination.Reason != audit.Stopped && r.bounded() {
 		if err = s.do(ctx); s.refuted {
 			end = audit.Termination{Reason: audit.Refuted, Message: endMessages[audit.Refuted]}
 		} else {
@@ -176,7 +176,11 @@ func checkUncertified(r Report) error {
 // raceAgain repeats the sequential stage, or takes its counts from the report. It returns
 // the fields that it took.
 func (s *state) raceAgain(ctx context.Context, v *engine.Verification, r Report, whole bool) ([]string, error) {
-	if whole && s.audit.Spec.Unseeded == "" {
+	switch {
+	case s.epochs == 0: // the run was stopped before the first
+		s.raced = &Raced{Pairs: []audit.Pair{}, Epochs: []Epoch{}}
+		return nil, nil
+	case whole && s.audit.Spec.Unseeded == "":
 		return nil, s.race(ctx, s.pool)
 	}
 	s.raced = r.Sequential
@@ -213,7 +217,7 @@ func (s *state) certifyAgain(ctx context.Context, r Report) error {
 	s.audit = &part
 	err := s.certify(ctx)
 	s.audit = whole
-	if err != nil || r.LowerBound == nil {
+	if err != nil || !r.bounded() {
 		return err
 	}
 	return s.certificate(ctx)
@@ -258,12 +262,12 @@ func checkSamplesUsed(r Report) error {
 	case r.Plan.Anytime:
 		want, ok = fmt.Sprintf("at most plan.samples = %d", n), pairs <= n
 	default:
-		want, ok = fmt.Sprintf("at most plan.samples = %d, without a bound, in a run that did not complete", n), pairs <= n && r.LowerBound == nil
+		want, ok = fmt.Sprintf("at most plan.samples = %d, without a bound, in a run that did not complete", n), pairs <= n && !r.bounded()
 	}
 	if rows := r.Plan.shardRows(); ok && pairs%rows != 0 && pairs != n {
 		want, ok = fmt.Sprintf("a multiple of %d, as runs are counted in shards", rows), false
 	}
-	if ok && reasonHasBound(r) != (r.LowerBound != nil) {
+	if ok && reasonHasBound(r) != r.bounded() {
 		want, ok = "with a bound if and only if the run completed or is anytime-valid", false
 	}
 	if !ok {
@@ -271,6 +275,13 @@ func checkSamplesUsed(r Report) error {
 			Remedy: "a bound for a fixed number of samples (plan.samples) does not hold for a run that was ended while looking at it"}
 	}
 	return nil
+}
+
+// bounded reports whether the second stage came to a bound; the sequential one always has
+// one.
+func (r Report) bounded() bool {
+	rows := r.Rows(report.Bounds)
+	return len(rows) > 0 && rows[0].LowerBound != nil
 }
 
 func reasonHasBound(r Report) bool {

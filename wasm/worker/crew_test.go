@@ -154,7 +154,7 @@ func TestLateAnswerIsIgnored(t *testing.T) {
 		c.attach(0, a)
 		failed := make(chan error, 1)
 		go func() {
-			_, err := c.Execute(t.Context(), pair.Bound{}, func(int) {})
+			_, err := c.Execute(t.Context(), pair.Bound{}, func(int) {}, func(any) {})
 			failed <- err
 		}()
 		synctest.Wait()
@@ -166,7 +166,7 @@ func TestLateAnswerIsIgnored(t *testing.T) {
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if _, err := c.Execute(ctx, pair.Bound{}, func(int) {}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := c.Execute(ctx, pair.Bound{}, func(int) {}, func(any) {}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("with no worker left: %v", err)
 		}
 	})
