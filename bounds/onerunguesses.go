@@ -9,8 +9,8 @@ import "math"
 // The run that it expects is that of a mechanism which just keeps the claim and tells each
 // canary as well as it may: scores N(mu, 1) in and N(0, 1) out, independent, mu by
 // [GaussianMuFromDelta] (of a pure claim at delta = 1e-5, since no such scores keep
-// one). Of the numbers r = 8, 11, 16, 22, ... (by factors of sqrt 2) it takes the one with
-// the largest [OneRunEpsilon], at the claimed delta, of as many wrong guesses as are
+// one). Of the numbers r = 8, 11, 16, 22, ... (by factors of sqrt 2, and its root where the best
+// of them is) it takes the one with the largest [OneRunEpsilon], at the claimed delta, of as many wrong guesses as are
 // expected. Where none is above 0 mu is doubled.
 //
 // If all r right do not refute the claim, but all of some larger number would, at a loss of
@@ -54,6 +54,13 @@ func OneRunGuessesFor(m, sides int, eps, delta, beta float64) int {
 			// From there on it falls; far below, two or three right guesses can seem much.
 			if r == m || e < most/2 && r > 4*best && r > usual {
 				break
+			}
+		}
+		at := float64(best)
+		for _, x := range []float64{at / math.Sqrt(math.Sqrt2), at * math.Sqrt(math.Sqrt2)} {
+			r := min(m, int(x))
+			if e := expected(max(1, r)); e > most {
+				best, most = r, e
 			}
 		}
 		if most > 0 {
