@@ -497,7 +497,7 @@ func TestSameBitsOfOneRun(t *testing.T) {
 	}
 }
 
-const goldenOneRun = "[199 [{75 38 51}] [{80 40 55}] 199 [{75 38 51}] [{80 40 55}] 102 [{64 32 37}] [{57 29 33}]]"
+const goldenOneRun = "[199 [{75 38 51}] [{80 40 55}] 199 [{75 38 51}] [{80 40 55}] 102 [{53 27 32}] [{57 29 33}]]"
 
 // TestConcludesReleased: what follows from plan and evidence of every report that was
 // kept of an earlier version is that report.
