@@ -11,10 +11,10 @@ import (
 
 // The most powerful test of G against N, both drawn: its power is at most what is
 // computed, and near it, as nothing but the lattice is given away. Each comparison is of
-// 20,000 draws; five standard errors of the power, and of the level times the slope of
+// 8,000 draws, of more in the second gear; five standard errors of the power, and of the level times the slope of
 // the one by the other, are allowed.
 func TestOneRunMostPowerBySimulation(t *testing.T) {
-	draws := gear.Of(20_000, 200_000)
+	draws := gear.Of(8_000, 200_000)
 	const beta, delta = 0.05, 1e-4
 	for _, k := range []struct {
 		m, runs int
