@@ -33,6 +33,7 @@ var benches = []struct {
 	{"tables", "the tables of DP-Auditorium, RényiTester and DP-Sniper with our figures beside theirs", benchTables},
 	{"calibration", "the false-alarm rate of every private mechanism with every learner and finder, and of the bounds alone", benchCalibration},
 	{"canaries", "the figures of LiDP and the coverage of every interval", benchCanaries},
+	{"one-run", "bounds from one run, before and now, and the ceiling of all that are valid", benchOneRun},
 	{"scores", "bounds from scores of one run beside those that jax_privacy computes", benchScores},
 	{"zoo", "mechanisms that strangers wrote beside the built-in ones whose pairs are known", benchZoo},
 	{"browser", "one audit natively and in Chromium", benchBrowser},

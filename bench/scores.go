@@ -11,7 +11,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/bounds/published"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/report"
@@ -223,7 +222,7 @@ func scoreTable(ctx context.Context, seed uint64, seeds, m int) (*canaryTable, e
 			for i := range drawn.In {
 				in[i] = true
 			}
-			r, err := scores.Run(scores.Plan{Version: canary.PlanVersion, Claim: new(audit.DPClaim(2, canaryDelta)), Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{})
+			r, err := scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: new(audit.DPClaim(2, canaryDelta)), Relation: audit.AddRemove, Beta: canaryBeta, Seed: seed + uint64(s)}, drawn, audit.Generator{})
 			if err != nil {
 				return nil, err
 			}

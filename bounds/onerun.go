@@ -43,8 +43,7 @@ func mustBeOneRun(m, r, v int, delta float64) {
 // on those that are; r is fixed before, or see [OneRunChosenPValue]. Where all
 // guesses go one way and that way is fixed before, delta/2 may take the place of
 // delta: half of the terms of the sum below are 0. At delta = 0 it is the binomial
-// tail, which is exact. Wherever the published p-value was below 1/2 in all that was
-// tried this is below it, and far below where m delta is not small.
+// tail, which is exact. It is far below the published p-value where m delta is not small.
 //
 // Proof. Let W of N guesses be right and g >= 0 any function of N and W with
 // largest value G. Fix a canary j, all other coins and a value c of its own: that j
@@ -58,8 +57,25 @@ func mustBeOneRun(m, r, v int, delta float64) {
 // For N = r the equation w g(w) - e^eps (r - w) g(w+1) = 1{w >= v} - b, 0 <= w <= r,
 // is solved by g(w) = P(Bin >= max(w, v)) P(Bin < min(w, v))/(w P(Bin = w)), which
 // rises up to w = v and falls from there, so that G = (1-b) u. Put in, P(W >= v) <=
-// b + m delta (1-b) u = p; p falls with v. A mechanism that tells r random canaries
-// outright with probability m delta/r, and the others' coins never, meets it at v = r.
+// b + m delta (1-b) u = p; p falls with v.
+//
+// It is the least: no p-value that falls with v and is a function of m, r and v alone is
+// below it anywhere, whatever its proof, the recursion of Mahloujifar, Melis and Chaudhuri
+// with the curve of (eps, delta) among them. So the smaller of several is this. For let p < 1, B(w) = P(Bin = w), and x(w) = 1 - m
+// delta u for w < v, x(w) = 1 - m delta u + m delta/(v B(v)) for w >= v, which is not
+// negative, as p < 1 means m delta u < 1. A mechanism draws W = w with probability x(w)
+// B(w) (their sum is 1, as u = b/(v B(v))), r random canaries and w random ones of them, and
+// tells the coins of the w, and the opposite of the coins of the others of the r. Given
+// the other coins, the r canaries and what is told of them, a canary that is among them
+// has the value told with w right in all, the other with w - 1. Summed over outputs,
+//
+//	P(told c | coin c) - e^eps P(told c | coin not c) > 0 gives
+//	1/m sum over w of max(0, w x(w) B(w) - e^eps (r-w+1) x(w-1) B(w-1)),
+//
+// and w B(w) = e^eps (r-w+1) B(w-1), so that this is 1/m sum w B(w) max(0, x(w) - x(w-1)) =
+// delta. Told the opposite of its coin, it adds nothing, as x does not fall with w. So the
+// mechanism keeps (eps, delta) for every canary, and P(W >= v) = b (1 - m delta u) + m
+// delta u = p: a p-value at v is at least the chance of v or more.
 //
 // 1-b and, as u = sum over k >= v of C(r,k)/C(r,v) e^((k-v) eps)/v rises with eps,
 // also 1 - m delta u fall with eps: p < 1 rises with it.
@@ -270,19 +286,29 @@ func oneRunMu(n float64, r, v int, beta float64) float64 {
 	return math.Max(0, RoundDown(mu))
 }
 
-// oneRunRefutes follows two sums from v right guesses down to none: right and
-// wrong bound from below, in units of 1/n, what the guesses that are right and
-// wrong would have to weigh if mu-GDP gave v right ones with probability beta. No
-// more than r/n can be had. Both fall with mu, so the refuted mu form an interval
-// from 0.
+// oneRunRefutes is [OneRunRecursion] of one mu. Both sums fall with mu, so the refuted mu
+// form an interval from 0.
 func oneRunRefutes(n float64, r, v int, mu, beta float64) bool {
+	return OneRunRecursion(n, r, v, beta, func(right float64) float64 {
+		return normalCDF(mathext.NormalQuantile(right) - mu)
+	})
+}
+
+// OneRunRecursion tells whether v right ones of r guesses among n canaries refute a
+// trade-off curve f at level beta, by the recursion of Mahloujifar, Melis and Chaudhuri
+// (2024). least(x) is the least y with 1 - f(y) >= x; it does not fall with x in [0, 1].
+//
+// It follows two sums from v right guesses down to none: right and wrong bound from
+// below, in units of 1/n, what the guesses that are right and wrong would have to weigh
+// if the curve gave v right ones with probability beta. No more than r/n can be had.
+func OneRunRecursion(n float64, r, v int, beta float64, least func(right float64) float64) bool {
 	right, wrong := beta*float64(v)/n, beta*float64(r-v)/n
 	most := float64(r) / n * (1 + 1e-9)
 	for i := v - 1; i >= 0; i-- {
 		if right+wrong > most {
 			return true
 		}
-		next := math.Max(wrong, normalCDF(mathext.NormalQuantile(math.Min(right, 1))-mu))
+		next := math.Max(wrong, least(math.Min(right, 1)))
 		if next == wrong {
 			break
 		}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/scores"
@@ -43,7 +42,7 @@ func TestOneRun(t *testing.T) {
 		return r
 	}
 	got := shown()
-	plan := onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}},
+	plan := onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"noise": {Number: 0.5}},
 		Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: report.DefaultDelta}, DeltaDefaulted: true, Design: source.Orthogonal, Canaries: 600, Beta: 0.1, Seed: 4}
 	sources := source.Sources()
 	want, err := onerun.Run{Plan: plan, Sources: sources, Pool: onerun.LocalPool(sources, 1),
@@ -100,7 +99,7 @@ func TestOneRun(t *testing.T) {
 	for i := range given.In {
 		given.In[i], given.Out[i] = float64(i)+20.5, float64(i)
 	}
-	of, err := scores.Run(scores.Plan{Version: canary.PlanVersion, Claim: plan.Claim, Relation: audit.Replace, Method: report.MethodExact, Seed: 1}, given, want.Generator)
+	of, err := scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: plan.Claim, Relation: audit.Replace, Method: report.MethodExact, Seed: 1}, given, want.Generator)
 	if err != nil {
 		t.Fatal(err)
 	}

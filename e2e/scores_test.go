@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/internal/gear"
@@ -87,7 +86,7 @@ func TestScores(t *testing.T) {
 	if !eval[bool](t, tab, `document.querySelector("#k-scores-group").textContent.includes("Nothing is uploaded")`) {
 		t.Error("it is not said that nothing is uploaded")
 	}
-	plan := scores.Plan{Version: canary.PlanVersion, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: report.DefaultDelta}, DeltaDefaulted: true, Beta: 0.1, Seed: 9}
+	plan := scores.Plan{Version: scores.PlanVersion, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: report.DefaultDelta}, DeltaDefaulted: true, Beta: 0.1, Seed: 9}
 	const box = `document.querySelector("#canaries-result")`
 	shown := func() (scores.Report, error) {
 		return scores.ParseReport([]byte(eval[string](t, tab, `JSON.stringify(`+canaryReport+`)`)))

@@ -107,12 +107,13 @@ func checkWitness(t bounds.Table, h []float64) error {
 //	p = b_0 + 2 m delta max over 1 <= i <= v of (b_i - b_0)/i,
 //	b_i = P(Bin(r, q) >= v - i), q = 1/(1 + e^-eps).
 //
-// Under the claim at most b with probability at most b, for every b, whatever the
-// canaries do to each other; which coins are guessed may depend on the
-// output, but not on the coins; so may r at delta = 0, while at delta > 0 it is to
-// be fixed before. At delta = 0 it is the exact binomial tail. Right
-// to a relative 1e-9 down to 1e-290. Cost O(sqrt r). It panics unless eps >= 0 and
-// finite and the rest is in range, see [bounds.CheckOneRun].
+// Of all that was tried it was nowhere below [bounds.OneRunPValue] where it was below 1/2,
+// so that it is a p-value there, whatever the canaries do to each other; near 1 it can be
+// too small (TestSteinkePValueNearOne). Which coins are guessed may depend on the output,
+// but not on the coins; so may r at delta = 0, while at delta > 0 it is to be fixed
+// before. At delta = 0 it is the exact binomial tail. Right to a relative 1e-9 down to
+// 1e-290. Cost O(sqrt r). It panics unless eps >= 0 and finite and the rest is in range,
+// see [bounds.CheckOneRun].
 func SteinkePValue(m, r, v int, eps, delta float64) float64 {
 	must(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckEpsilon(eps), notBelow(eps, 0))
 	wrong := r - v
@@ -164,6 +165,28 @@ func SteinkeEpsilon(m, r, v int, delta, beta float64) float64 {
 			lo = mid
 		} else {
 			hi = mid
+		}
+	}
+	return math.Max(0, bounds.RoundDown(lo))
+}
+
+// MahloujifarEpsilon returns a lower confidence bound on epsilon at delta from a single run
+// by the recursion of Mahloujifar, Melis and Chaudhuri (2024) with the trade-off curve of
+// (epsilon, delta), 1 - f(y) = min(delta + e^eps y, 1 - e^-eps (1 - delta - y)), see
+// [bounds.OneRunRecursion]. [bounds.OneRunEpsilon] is never below it, as its comment
+// proves. It panics on arguments out of range.
+func MahloujifarEpsilon(m, r, v int, delta, beta float64) float64 {
+	must(bounds.CheckOneRun(m, r, v), bounds.CheckDelta(delta), bounds.CheckBeta(beta))
+	lo, hi := -1e-9, 60.0
+	for hi-lo > 1e-9 {
+		eps := lo + (hi-lo)/2
+		odds := math.Exp(eps)
+		if bounds.OneRunRecursion(float64(m), r, v, beta, func(right float64) float64 {
+			return math.Max(0, math.Max((right-delta)/odds, 1-delta-odds*(1-right)))
+		}) {
+			lo = eps
+		} else {
+			hi = eps
 		}
 	}
 	return math.Max(0, bounds.RoundDown(lo))

@@ -10,7 +10,6 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/core"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/core/scores"
@@ -41,7 +40,7 @@ func oneRun(args []string, stdout, stderr io.Writer) int {
 	if code, ok := f.Parse(args, 0); !ok {
 		return code
 	}
-	plan := onerun.Plan{Version: canary.PlanVersion}
+	plan := onerun.Plan{Version: onerun.PlanVersion}
 	if err := f.asked.Read(&plan); err != nil {
 		return fail(stderr, err)
 	}
@@ -68,7 +67,7 @@ func scoresCommand(args []string, stdout, stderr io.Writer) int {
 	if !ok {
 		return code
 	}
-	plan := scores.Plan{Version: canary.PlanVersion}
+	plan := scores.Plan{Version: scores.PlanVersion}
 	if err := f.asked.Read(&plan); err != nil {
 		return fail(stderr, err)
 	}

@@ -343,7 +343,7 @@ func TestReproduceOneRun(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
 		s := rapid.SampledFrom(source.Sources()).Draw(t, "source")
-		p := onerun.Plan{Version: canary.PlanVersion, Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design"),
+		p := onerun.Plan{Version: onerun.PlanVersion, Source: s.Name, Claim: drawCanaryClaim(t), Design: rapid.SampledFrom(s.OneRun.Designs).Draw(t, "design"),
 			Canaries: rapid.IntRange(16, 400).Draw(t, "m"), Beta: sometimes(t, "beta", rapid.Float64Range(1e-6, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
 		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, p.Canaries)
 		var file []byte
@@ -366,7 +366,7 @@ func TestReproduceOneRun(t *testing.T) {
 			}
 			return b.Plan, nil
 		}
-		asksAgain(t, a.Reproduce(), onerun.Plan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[onerun.Plan]) {
+		asksAgain(t, a.Reproduce(), onerun.Plan{Version: onerun.PlanVersion}, func() (*cli.Flags, cli.Asked[onerun.Plan]) {
 			f := newOneFlags("one-run", onerun.Keys(), io.Discard)
 			f.String("data", "", "")
 			return f.Flags, f.asked
@@ -392,7 +392,7 @@ func TestReproduceScores(t *testing.T) {
 	tried, valid := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		tried++
-		p := scores.Plan{Version: canary.PlanVersion, Claim: drawCanaryClaim(t), Relation: rapid.SampledFrom([]audit.Relation{audit.AddRemove, audit.Replace}).Draw(t, "relation"),
+		p := scores.Plan{Version: scores.PlanVersion, Claim: drawCanaryClaim(t), Relation: rapid.SampledFrom([]audit.Relation{audit.AddRemove, audit.Replace}).Draw(t, "relation"),
 			Method: sometimes(t, "method", rapid.SampledFrom(scores.FlatMethods())), Beta: sometimes(t, "beta", rapid.Float64Range(1e-3, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed")}
 		p.Sides, p.Guesses, p.GDPGuesses = drawGuesses(t, 100)
 		r, err := scores.Run(p, flat, audit.Generator{})
@@ -400,7 +400,7 @@ func TestReproduceScores(t *testing.T) {
 			return
 		}
 		valid++
-		asksAgain(t, r.Reproduce, scores.Plan{Version: canary.PlanVersion}, func() (*cli.Flags, cli.Asked[scores.Plan]) {
+		asksAgain(t, r.Reproduce, scores.Plan{Version: scores.PlanVersion}, func() (*cli.Flags, cli.Asked[scores.Plan]) {
 			f := newOneFlags("scores", scores.Keys(), io.Discard)
 			return f.Flags, f.asked
 		}, scores.Keys(), func(p scores.Plan) (scores.Plan, error) {

@@ -119,7 +119,7 @@ func TestSignalsWhileWaitingForInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	one, err := onerun.Run{Plan: onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Canaries: 100}, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
+	one, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &claim, Canaries: 100}, Sources: source.Sources(), Pool: core.LocalPool(catalogue, 1)}.Do(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) 
 	p := a.Plan
 	r := Report{Report: report.New(Kind, p.Source, p.Promise(), p.Beta), Plan: p, Source: a.Spec.Note(a.Setup), Evidence: ev}
 	r.Quantity, r.Termination, r.Reproduce = string(report.Epsilon), end, a.Reproduce()
-	r.Power = &report.Power{Largest: p.guessing().Largest(report.MethodOneRun), Needed: Needed(report.MethodOneRun, usualOfRun, r.Claim, p.Beta), Unit: "canaries"}
+	r.Power = &report.Power{Largest: p.guessing().Largest(report.MethodOneRun), Needed: Needed(report.MethodOneRun, p.rule(), r.Claim.Epsilon), Unit: "canaries"}
 	r.Limitations, r.References = limitations(), report.OneRunReferences
 	if ev != nil {
 		r.Termination.SamplesUsed = p.Canaries

@@ -44,20 +44,39 @@ type Guess struct {
 	Right int `json:"right"`
 }
 
+// Rule is what decides how many canaries are guessed where a plan does not say: nothing
+// that a run shows.
+type Rule struct {
+	Version int   // of the plan; 1: by the number of canaries alone, bounds.OneRunGuesses
+	Usual   Sides // of a plan that says nothing
+	Claim   audit.Claim
+	Beta    float64 // allowed error
+}
+
+// usual is how many of m canaries are guessed on those sides.
+func (u Rule) usual(m int, sides Sides) int {
+	switch {
+	case u.Version == 1:
+		return bounds.OneRunGuesses(m)
+	case sides == InSide || sides == OutSide:
+		return bounds.OneRunGuessesFor(m, 1, u.Claim.Epsilon, u.Claim.Delta, u.Beta)
+	}
+	return bounds.OneRunGuessesFor(m, 2, u.Claim.Epsilon, u.Claim.Delta, u.Beta)
+}
+
 // Guessing is how the m canaries of one run are guessed, all of it fixed before. A plan
 // has its fields.
 type Guessing struct {
 	m            int
-	usual, sides Sides // usual are those of a plan that says nothing
+	rule         Rule
+	sides        Sides
 	guesses, gdp []int // guesses is empty where their number is chosen, too
-	delta, beta  float64
 }
 
-// NewGuessing is how m canaries are guessed on those sides, so many of them by each
-// method, at this delta and allowed error; usual are the sides of a plan that says
-// nothing.
-func NewGuessing(m int, usual, sides Sides, guesses, gdp []int, delta, beta float64) Guessing {
-	return Guessing{m, usual, sides, guesses, gdp, delta, beta}
+// NewGuessing is how m canaries are guessed by a rule on those sides, so many of them by
+// each method.
+func NewGuessing(m int, rule Rule, sides Sides, guesses, gdp []int) Guessing {
+	return Guessing{m, rule, sides, guesses, gdp}
 }
 
 // mostGuessings bounds a grid of numbers of guesses.
@@ -66,9 +85,9 @@ const mostGuessings = 64
 // ResolveGuesses fills in how m canaries are guessed. Where nothing is said the sides are
 // the usual ones; numbers alone mean both sides. The f-DP method has a number that is
 // fixed in any case: its own, or the other's, or the one that is best on the whole.
-func ResolveGuesses(m int, usual Sides, sides *Sides, guesses, gdp *[]int) error {
+func ResolveGuesses(m int, rule Rule, sides *Sides, guesses, gdp *[]int) error {
 	if *sides == "" {
-		*sides = usual
+		*sides = rule.Usual
 		if len(*guesses) > 0 || len(*gdp) > 0 {
 			*sides = BothSides
 		}
@@ -81,7 +100,7 @@ func ResolveGuesses(m int, usual Sides, sides *Sides, guesses, gdp *[]int) error
 		*gdp = *guesses
 	}
 	if len(*guesses) == 0 && *sides != ChosenSides {
-		*guesses = []int{bounds.OneRunGuesses(m)}
+		*guesses = []int{rule.usual(m, *sides)}
 	}
 	if len(*gdp) == 0 {
 		*gdp = []int{bounds.OneRunGDPGuesses(rest)}
@@ -106,8 +125,10 @@ func ResolveGuesses(m int, usual Sides, sides *Sides, guesses, gdp *[]int) error
 	return nil
 }
 
+func (p Plan) rule() Rule { return Rule{p.Version, usualOfRun, *p.Claim, p.Beta} }
+
 func (p Plan) guessing() Guessing {
-	return Guessing{p.Canaries, usualOfRun, p.Sides, p.Guesses, p.GDPGuesses, p.Claim.Delta, p.Beta}
+	return Guessing{p.Canaries, p.rule(), p.Sides, p.Guesses, p.GDPGuesses}
 }
 
 // aside is how many canaries are set aside, the first ones.
@@ -132,13 +153,13 @@ func (g Guessing) oneSided() bool { return g.sides == InSide || g.sides == OutSi
 // leak is the delta of p-values: where all guesses go one way half of it.
 func (g Guessing) leak() float64 {
 	if g.oneSided() {
-		return g.delta / 2
+		return g.rule.Claim.Delta / 2
 	}
-	return g.delta
+	return g.rule.Claim.Delta
 }
 
 func (g Guessing) share() float64 {
-	return bounds.OneRunShare(g.rest(), bounds.OneRunLeast(g.rest()), g.delta, g.beta)
+	return bounds.OneRunShare(g.rest(), bounds.OneRunLeast(g.rest()), g.rule.Claim.Delta, g.rule.Beta)
 }
 
 // Made counts the right ones of all guesses. scores must be in an order that says nothing of
@@ -168,7 +189,7 @@ func (g Guessing) Made(scores []float64, member []bool) (guesses, gdp []Guess) {
 	}
 	guesses, gdp = fixed(g.guesses), fixed(g.gdp)
 	if len(g.guesses) == 0 {
-		guesses = []Guess{guess(f.Choose(g.rest(), g.beta))}
+		guesses = []Guess{guess(f.Choose(g.rest(), g.rule.Beta))}
 	}
 	return guesses, gdp
 }
@@ -219,14 +240,14 @@ func made(guesses []Guess) []int {
 // the error.
 func (g Guessing) epsilon(made, right int) float64 {
 	if g.chosen() {
-		return bounds.OneRunChosenEpsilon(g.rest(), made, right, g.leak(), g.beta, g.share())
+		return bounds.OneRunChosenEpsilon(g.rest(), made, right, g.leak(), g.rule.Beta, g.share())
 	}
-	return bounds.OneRunEpsilon(g.rest(), made, right, g.leak(), g.beta/g.tried())
+	return bounds.OneRunEpsilon(g.rest(), made, right, g.leak(), g.rule.Beta/g.tried())
 }
 
 // mu is that by [MethodOneRunGDP].
 func (g Guessing) mu(made, right int) float64 {
-	beta := g.beta / float64(len(g.gdp))
+	beta := g.rule.Beta / float64(len(g.gdp))
 	if g.oneSided() {
 		return bounds.OneRunGDPMuOneSide(g.rest(), made, right, beta)
 	}
@@ -255,14 +276,14 @@ func (g Guessing) Largest(m report.Method) float64 {
 	case g.chosen():
 		grid = []int{g.rest()}
 	case len(grid) == 0:
-		grid = []int{bounds.OneRunGuesses(g.m)}
+		grid = []int{g.rule.usual(g.m, g.sides)}
 	}
 	best := 0.0
 	for _, r := range grid {
 		best = math.Max(best, at(r, r))
 	}
 	if m == report.MethodOneRunGDP {
-		return bounds.GaussianEpsilon(best, g.delta)
+		return bounds.GaussianEpsilon(best, g.rule.Claim.Delta)
 	}
 	return best
 }
@@ -280,17 +301,17 @@ func (g Guessing) Rows(guesses, gdp []Guess, claimed float64) []report.Row {
 		mu = math.Max(mu, g.mu(x.Made, x.Right))
 	}
 	steinke.LowerBound, steinke.Largest = report.Finite(eps), report.Finite(g.Largest(report.MethodOneRun))
-	f.Mu, f.LowerBound, f.Largest = report.Finite(mu), report.Finite(bounds.GaussianEpsilon(mu, g.delta)), report.Finite(g.Largest(report.MethodOneRunGDP))
-	f.NoteDelta(g.delta)
+	f.Mu, f.LowerBound, f.Largest = report.Finite(mu), report.Finite(bounds.GaussianEpsilon(mu, g.rule.Claim.Delta)), report.Finite(g.Largest(report.MethodOneRunGDP))
+	f.NoteDelta(g.rule.Claim.Delta)
 	return []report.Row{steinke, f}
 }
 
-// Needed is the number of canaries from which on the best outcome refutes
-// the claim, with guesses by default.
-func Needed(m report.Method, usual Sides, c audit.Claim, beta float64) int {
+// Needed is the number of canaries from which on the best outcome shows more than eps,
+// with guesses by default.
+func Needed(m report.Method, rule Rule, eps float64) int {
 	return report.Least(1, source.MaxRuns, func(n int) bool {
-		g := Guessing{m: n, delta: c.Delta, beta: beta}
-		return ResolveGuesses(n, usual, &g.sides, &g.guesses, &g.gdp) == nil && g.Largest(m) > c.Epsilon
+		g := Guessing{m: n, rule: rule}
+		return ResolveGuesses(n, rule, &g.sides, &g.guesses, &g.gdp) == nil && g.Largest(m) > eps
 	})
 }
 
@@ -321,16 +342,18 @@ func guessWords(all []Guess) string {
 	return s
 }
 
-// Otherwise is what guesses would be without what has to be said of them.
+// Otherwise is what guesses would be without what has to be said of them to a program of
+// today.
 func (g Guessing) Otherwise() (sides Sides, guesses, gdp []int) {
-	if ResolveGuesses(g.m, g.usual, &sides, &guesses, &gdp); sides == g.sides && slices.Equal(guesses, g.guesses) && slices.Equal(gdp, g.gdp) {
+	g.rule.Version = PlanVersion
+	if ResolveGuesses(g.m, g.rule, &sides, &guesses, &gdp); sides == g.sides && slices.Equal(guesses, g.guesses) && slices.Equal(gdp, g.gdp) {
 		return sides, guesses, gdp
 	}
 	guesses, gdp = g.guesses, slices.Clone(g.gdp)
 	sides = ""
-	ResolveGuesses(g.m, g.usual, &sides, &guesses, &gdp)
+	ResolveGuesses(g.m, g.rule, &sides, &guesses, &gdp)
 	ofGuesses, own := g.guesses, g.sides
 	gdp = nil
-	ResolveGuesses(g.m, g.usual, &own, &ofGuesses, &gdp)
+	ResolveGuesses(g.m, g.rule, &own, &ofGuesses, &gdp)
 	return sides, nil, gdp
 }

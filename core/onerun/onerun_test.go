@@ -233,7 +233,7 @@ func TestBadOneRunPlans(t *testing.T) {
 		change func(p *Plan)
 		want   string
 	}{
-		"version":       {func(p *Plan) { p.Version = 2 }, "version is 2"},
+		"version":       {func(p *Plan) { p.Version = 3 }, "version is 3, must be 1 or 2"},
 		"source":        {func(p *Plan) { p.Source = "gaussian" }, "gaussian-sum"},
 		"claim":         {func(p *Plan) { p.Claim = nil }, "claim is absent"},
 		"kind":          {func(p *Plan) { p.Claim = &audit.Claim{Kind: audit.ZCDP, Rho: 1} }, "claim.kind"},
@@ -280,20 +280,20 @@ func TestOneRunStopped(t *testing.T) {
 // TestOneRunGuessesAreDefaults: what the report's command leaves out is what it
 // would choose.
 func TestOneRunGuessesAreDefaults(t *testing.T) {
-	both := strconv.Itoa(bounds.OneRunGuesses(500))
+	both, out := strconv.Itoa(bounds.OneRunGuessesFor(500, 2, 2, 1e-5, .05)), strconv.Itoa(bounds.OneRunGuessesFor(500, 1, 2, 1e-5, .05))
 	for _, c := range []struct {
 		sides        Sides
 		guesses, gdp []int
 		want         string
 	}{
 		{"", nil, nil, "-m 500 -seed"}, {"", []int{30}, nil, "-m 500 -guesses 30 -seed"}, {"", []int{30, 60}, []int{90}, "-m 500 -guesses 30,60 -gdp-guesses 90 -seed"},
-		{"", nil, []int{90}, "-m 500 -guesses " + both + " -gdp-guesses 90 -seed"},
+		{"", nil, []int{91}, "-m 500 -guesses " + both + " -gdp-guesses 91 -seed"},
 		{BothSides, nil, nil, "-m 500 -seed"},
 		{ChosenSides, nil, nil, "-m 500 -sides chosen -seed"},
 		{ChosenSides, nil, []int{90}, "-m 500 -sides chosen -gdp-guesses 90 -seed"},
 		{ChosenSides, []int{30}, nil, "-m 500 -sides chosen -guesses 30 -seed"},
 		{InSide, []int{30}, nil, "-m 500 -sides in -guesses 30 -seed"},
-		{OutSide, nil, nil, "-m 500 -sides out -guesses " + both + " -gdp-guesses 89 -seed"},
+		{OutSide, nil, nil, "-m 500 -sides out -guesses " + out + " -gdp-guesses 89 -seed"},
 	} {
 		p := samplePlan(2, 500, nil)
 		p.Sides, p.Guesses, p.GDPGuesses = c.sides, c.guesses, c.gdp

@@ -10,8 +10,10 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
-// PlanVersion is the version of the plan's JSON form.
-const PlanVersion = 1
+// PlanVersion is the version of the plan's JSON form, and of what a plan leaves open: a
+// plan of version 1 has its number of guesses by the number of canaries alone, one of
+// version 2 by the claim and the allowed error, too.
+const PlanVersion = 2
 
 // Plan says what to audit in one run and how. Zero values mean the
 // documented defaults. Neighbours differ by one canary that is there or not.
@@ -33,8 +35,8 @@ type Plan struct {
 	Sides Sides `json:"sides,omitempty"`
 	// Guesses are numbers of guesses, fixed before the run. One number, or several of
 	// which the best counts and which share the allowed error. Default: chosen with the
-	// sides, or bounds.OneRunGuesses(m); of the f-DP method bounds.OneRunGDPGuesses of the
-	// canaries that may be guessed.
+	// sides, or bounds.OneRunGuessesFor the claim, in version 1 bounds.OneRunGuesses(m);
+	// of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed.
 	Guesses    []int   `json:"guesses,omitempty"`
 	GDPGuesses []int   `json:"gdpGuesses,omitempty"` // of the f-DP method; default: Guesses where given
 	Beta       float64 `json:"beta,omitempty"`       // default 0.05
@@ -67,8 +69,8 @@ const mostOneRun = 1 << 20
 // Resolve checks a plan against the sources and fills in its defaults. file is the
 // content of the user's file, nil if there is none.
 func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
-	if p.Version != PlanVersion {
-		return nil, &audit.InputError{Field: "one-run plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+	if p.Version < 1 || p.Version > PlanVersion {
+		return nil, &audit.InputError{Field: "one-run plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprintf("1 or %d", PlanVersion)}
 	}
 	spec, err := source.FindSource(sources, p.Source)
 	if err != nil {
@@ -97,7 +99,7 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 	if p.Canaries < 1 || p.Canaries > mostOneRun {
 		return nil, &audit.InputError{Field: "m", Found: fmt.Sprint(p.Canaries), Want: fmt.Sprintf("in [1, %d]: the number of canaries", mostOneRun)}
 	}
-	if err := ResolveGuesses(p.Canaries, usualOfRun, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
+	if err := ResolveGuesses(p.Canaries, p.rule(), &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
 		return nil, err
 	}
 	setup.K = p.Canaries
@@ -136,7 +138,7 @@ func GuessKeys[P any](at func(*P) (sides *Sides, guesses, gdp *[]int)) []setting
 		{Name: "sides", At: settings.Word(func(p *P) *Sides { sides, _, _ := at(p); return sides }),
 			Usage: "which canaries are guessed: chosen (one canary in eight is set aside to choose the sides and, without -guesses, the number), both (as many with large scores in as with small ones out), in, out; default both, of scores without -guesses chosen"},
 		{Name: "guesses", At: settings.Wholes(func(p *P) *[]int { _, guesses, _ := at(p); return guesses }),
-			Usage: "how many canaries are guessed, in `numbers` with commas between: of several the best counts and they share -beta; default chosen, or by the number of canaries"},
+			Usage: "how many canaries are guessed, in `numbers` with commas between: of several the best counts and they share -beta; default chosen, or by the claim and the number of canaries"},
 		{Name: "gdp-guesses", Field: "gdpGuesses", At: settings.Wholes(func(p *P) *[]int { _, _, gdp := at(p); return gdp }),
 			Usage: "the same `numbers` for the f-DP bound; default: those of -guesses, or by the number of canaries"},
 	}

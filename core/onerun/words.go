@@ -25,14 +25,15 @@ func (r Report) cautions() []string {
 		w = append(w, "the run diverged; all scores are the worst there are and the guesses are blind. It counts: to leave it out and run again would bias the bound")
 	}
 	if r.Power.Largest == 0 {
-		w = append(w, Blind(r.Plan.Canaries, *r.Plan.Claim, r.Plan.Beta))
+		w = append(w, Blind(r.Plan.Canaries, r.Plan.rule()))
 	}
 	return w
 }
 
 // Blind says why no outcome of a one-run audit shows anything.
-func Blind(m int, c audit.Claim, beta float64) string {
-	if n := Needed(report.MethodOneRun, usualOfRun, audit.Claim{Delta: c.Delta}, beta); n > m {
+func Blind(m int, rule Rule) string {
+	c := rule.Claim
+	if n := Needed(report.MethodOneRun, rule, 0); n > m {
 		return fmt.Sprintf("no outcome of %s canaries shows anything: at least %s are needed", phrase.Grouped(m), phrase.Grouped(n))
 	}
 	if c.Delta > 0 {

@@ -250,7 +250,7 @@ func (s Shape) needed(p Plan, m report.Method, eps float64) int {
 	c, beta := *p.Claim, p.Beta
 	switch {
 	case m == report.MethodOneRun || m == report.MethodOneRunGDP:
-		return onerun.Needed(m, onerun.UsualOfScores, audit.Claim{Epsilon: eps, Delta: c.Delta}, beta)
+		return onerun.Needed(m, p.rule(), eps)
 	case s.Runs > 0:
 		kind := bounds.CanaryInterval(m)
 		if k, m, _, _ := s.counted(p.Relation, c.Delta); min(k, m) < max(1, kind.Order()) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/scores"
 )
 
@@ -16,7 +15,7 @@ func ExampleRun() {
 		s.In[i], s.Out[i] = 1+float64(i)/1000, float64(i)/1000
 	}
 	claim := audit.DPClaim(2, 1e-5)
-	report, err := scores.Run(scores.Plan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Seed: 1}, s, audit.Generator{})
+	report, err := scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: &claim, Relation: audit.AddRemove, Seed: 1}, s, audit.Generator{})
 	if err != nil {
 		fmt.Println(err)
 		return

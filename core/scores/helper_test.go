@@ -28,7 +28,7 @@ func runCanaries(t *testing.T, p canary.Plan, workers int) canary.Report {
 
 func oneRunPlan(eps float64, m int, params audit.Params) onerun.Plan {
 	claim := audit.DPClaim(eps, 1e-5)
-	return onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: params, Claim: &claim, Canaries: m, Seed: 1}
+	return onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Parameters: params, Claim: &claim, Canaries: m, Seed: 1}
 }
 
 func auditOnce(t *testing.T, p onerun.Plan, sources []source.Spec) onerun.Report {

@@ -44,7 +44,7 @@ func TestMutations(t *testing.T) {
 	on := true
 	canaries := text(canary.Run{Plan: canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Runs: 20, K: 2, Explore: 6, Single: &on, Parameters: audit.Params{"d": {Number: 4}}},
 		Sources: source.Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
-	once := text(onerun.Run{Plan: onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true, Canaries: 40, Guesses: []int{10, 20}},
+	once := text(onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &claim, DeltaDefaulted: true, Canaries: 40, Guesses: []int{10, 20}},
 		Sources: source.Sources(), Pool: pool, Generator: generator, Now: now}.Do(context.Background()))
 	type verify = func([]byte) (engine.Verification, error)
 	verifyCanaries := func(whole bool) verify {
@@ -80,7 +80,7 @@ func TestMutations(t *testing.T) {
 	matrix.Files = []ScoreFile{{"x.csv", "cc"}}
 	coins := laplaceSums(1, 24, 2)
 	scores := func(relation audit.Relation, m report.Method, s Scores) []byte {
-		p := Plan{Version: canary.PlanVersion, Claim: &claim, Relation: relation, Method: m, Beta: 0.2}
+		p := Plan{Version: PlanVersion, Claim: &claim, Relation: relation, Method: m, Beta: 0.2}
 		return text(Run(p, s, generator))
 	}
 	own := []string{"generator", "timing"}

@@ -13,8 +13,9 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
-// PlanVersion is the version of the plan's JSON form.
-const PlanVersion = 1
+// PlanVersion is the version of the plan's JSON form, and of what it leaves open: see
+// [onerun.PlanVersion].
+const PlanVersion = 2
 
 // Plan says how scores are audited. Zero values mean the documented
 // defaults.
@@ -45,8 +46,12 @@ func (p Plan) promise() report.Promise {
 	return report.Promise{Claim: *p.Claim, Relation: p.Relation, Defaulted: p.DeltaDefaulted}
 }
 
+func (p Plan) rule() onerun.Rule {
+	return onerun.Rule{Version: p.Version, Usual: onerun.UsualOfScores, Claim: *p.Claim, Beta: p.Beta}
+}
+
 func (p Plan) guessing(h Shape) onerun.Guessing {
-	return onerun.NewGuessing(h.In+h.Out, onerun.UsualOfScores, p.Sides, p.Guesses, p.GDPGuesses, p.Claim.Delta, p.Beta)
+	return onerun.NewGuessing(h.In+h.Out, p.rule(), p.Sides, p.Guesses, p.GDPGuesses)
 }
 
 // ParsePlan reads a plan from JSON; unknown fields are refused.
@@ -77,8 +82,8 @@ const mostScores = 1 << 26
 
 // resolve checks a plan against the sizes of the scores and fills in its defaults.
 func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
-	if p.Version != PlanVersion {
-		return p, &audit.InputError{Field: "scores plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+	if p.Version < 1 || p.Version > PlanVersion {
+		return p, &audit.InputError{Field: "scores plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprintf("1 or %d", PlanVersion)}
 	}
 	if p.Relation == "" {
 		return p, &audit.InputError{Field: "relation", Found: "absent", Want: `"add-remove" or "replace": what the claim calls neighbours, which scores do not tell`,
@@ -115,7 +120,7 @@ func (p Plan) resolve(s Shape, files []ScoreFile) (Plan, error) {
 	if claim.Delta == 0 && (p.Method == report.MethodGaussian || p.Method == report.MethodOneRunGDP) {
 		return p, &audit.InputError{Field: "method", Found: fmt.Sprintf("%q with delta = 0", p.Method), Want: "another, or a delta above 0", Remedy: "no Gaussian trade-off has a finite epsilon at delta = 0"}
 	}
-	if err := onerun.ResolveGuesses(s.In+s.Out, onerun.UsualOfScores, &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
+	if err := onerun.ResolveGuesses(s.In+s.Out, p.rule(), &p.Sides, &p.Guesses, &p.GDPGuesses); err != nil {
 		return p, err
 	}
 	if data := sums(files); !slices.Equal(data, p.Data) {

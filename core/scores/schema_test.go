@@ -136,7 +136,7 @@ func TestSchemaOfScores(t *testing.T) {
 	stopped, stop := context.WithCancel(context.Background())
 	stop()
 	for _, ctx := range []context.Context{context.Background(), stopped} {
-		r, err := onerun.Run{Plan: onerun.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Claim: &claim, Guesses: []int{20, 40}}, Sources: source.Sources(),
+		r, err := onerun.Run{Plan: onerun.Plan{Version: onerun.PlanVersion, Source: "gaussian-sum", Claim: &claim, Guesses: []int{20, 40}}, Sources: source.Sources(),
 			Pool: onerun.LocalPool(source.Sources(), 1)}.Do(ctx)
 		if err != nil {
 			t.Fatal(err)
@@ -161,7 +161,7 @@ func TestSchemaOfScores(t *testing.T) {
 		m report.Method
 		r audit.Relation
 	}{{flat, "", audit.AddRemove}, {flat, report.MethodClopperPearson, audit.Replace}, {matrix, "", audit.Replace}, {matrix, "", audit.AddRemove}, {matrix, report.MethodOneRun, audit.AddRemove}} {
-		r, err := scores.Run(scores.Plan{Version: canary.PlanVersion, Claim: &claim, Relation: x.r, Method: x.m}, x.s, audit.Generator{Name: "dpscope"})
+		r, err := scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: &claim, Relation: x.r, Method: x.m}, x.s, audit.Generator{Name: "dpscope"})
 		if err != nil {
 			t.Fatal(err)
 		}

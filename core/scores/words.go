@@ -80,7 +80,7 @@ func (r Report) cautions() []string {
 		add("as many canaries were in as out: if a random half was drawn, and no coin thrown for each, the one-run methods do not hold at beta = %s; with -beta %.2g they do", phrase.Number(p.Beta), h.halfBeta(p.Beta))
 	}
 	if oneRun && r.Power.Largest == 0 {
-		w = append(w, onerun.Blind(h.In+h.Out, *p.Claim, p.Beta))
+		w = append(w, onerun.Blind(h.In+h.Out, p.rule()))
 	}
 	if h.Runs == 0 && !oneRun {
 		add("the method %s takes each score to be of a training of its own; for scores of one training use %s", p.Method, report.MethodOneRun)

@@ -1,5 +1,5 @@
 // The plan of a canary audit, made of texts by the keys of the page's address.
-import { CANARIES, ONE_RUN, SCORES } from "../page/keys.js";
+import { CANARIES, CANARY_VERSIONS, ONE_RUN, SCORES } from "../page/keys.js";
 import { numberOf, put, Unusable } from "../page/plan.js";
 
 export const CLAIM = { epsilon: "2", delta: "0.00001" }; // unless the user says otherwise; the core's own default of delta
@@ -33,7 +33,7 @@ export function canaryPlan(how, source, text, file, design) {
   const idle = ({ form, fields }) => form?.place === "file" && !(fields[0].startsWith("/csv/") ? source.examples && file : design.vectors);
   // Relation and guesses of one run are the defaults here, and its design is the one that is shown.
   const own = how !== "one" ? {} : { relation: "", sides: "", guesses: "", "gdp-guesses": "", design: design.name };
-  const plan = /** @type {any} */ ({ version: 1 });
+  const plan = /** @type {any} */ ({ version: CANARY_VERSIONS[how] });
   try {
     put(plan, KEYS[how].filter((key) => !idle(key)), (name) => {
       const words = own[name] ?? text(nameIn(how, name));

@@ -1054,7 +1054,7 @@ export interface OneRunPlan {
   canaries?: number;
   /** Sides of the guesses; default: both. */
   sides?: OneRunSides;
-  /** Guesses are numbers of guesses, fixed before the run. One number, or several of which the best counts and which share the allowed error. Default: chosen with the sides, or bounds.OneRunGuesses(m); of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed. */
+  /** Guesses are numbers of guesses, fixed before the run. One number, or several of which the best counts and which share the allowed error. Default: chosen with the sides, or bounds.OneRunGuessesFor the claim, in version 1 bounds.OneRunGuesses(m); of the f-DP method bounds.OneRunGDPGuesses of the canaries that may be guessed. */
   guesses?: number[];
   /** of the f-DP method; default: Guesses where given */
   gdpGuesses?: number[];

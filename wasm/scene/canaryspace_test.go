@@ -10,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/scores"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -337,7 +336,7 @@ func TestScoresOfAMatrix(t *testing.T) {
 		}
 	}
 	claim := audit.DPClaim(1, 1e-5)
-	r, err := scores.Run(scores.Plan{Version: canary.PlanVersion, Claim: &claim, Relation: audit.Replace}, s, audit.Generator{})
+	r, err := scores.Run(scores.Plan{Version: scores.PlanVersion, Claim: &claim, Relation: audit.Replace}, s, audit.Generator{})
 	if err != nil {
 		t.Fatal(err)
 	}

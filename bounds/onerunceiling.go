@@ -1,0 +1,218 @@
+package bounds
+
+import (
+	"math"
+	"math/cmplx"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+)
+
+// OneRunCeiling returns a figure that no valid lower bound on epsilon at delta, whatever it
+// is computed from, exceeds in half of all audits, where an audit is runs independent
+// runs (1 to 8) with m canaries each whose scores are independent, N(mu, 1) of those in
+// and N(0, 1) of those out, and nothing else is seen. Valid means that the bound exceeds
+// the true epsilon with probability at most beta, for every mechanism, whatever the
+// canaries do to each other.
+//
+// It is the least eps, to .001, at which [OneRunMostPower] is found below 1/2: bounds above eps are
+// tests of eps. Cost: some seconds. It panics as [OneRunMostPower] does.
+func OneRunCeiling(m, runs int, mu, delta, beta float64) float64 {
+	lo, hi := 0.0, GaussianEpsilon(mu, delta)+2e-6
+	for hi-lo > 1e-3 {
+		if eps := lo + (hi-lo)/2; OneRunMostPower(m, runs, mu, eps, delta, beta) < 0.5 {
+			hi = eps
+		} else {
+			lo = eps
+		}
+	}
+	return hi
+}
+
+// OneRunMostPower returns an upper bound on the probability with which any test of level
+// beta of the claim (eps, delta) refutes it in such an audit.
+//
+// Proof. Let x be the log-odds of the coin of a canary given its score, |x| how loud it is,
+// and say that it tells right where its sign is that of the coin. Under the truth G a
+// canary of loudness x tells right with probability s(x) = 1/(1 + e^-x). Let K be the
+// mechanism whose canaries are as loud, independently, and tell right with probability
+// min(s(x), s(e)) where e >= eps is chosen below. Each keeps (eps, d) with
+//
+//	d = E max(0, min(s, s(e)) - e^eps (1 - min(s, s(e)))), the mean over the loudness,
+//
+// d = 0 at e = eps. The mechanism N is G for all canaries with probability p, and else K for
+// all of them. As p D + (1-p) d = delta with the D of G at eps, it keeps (eps, delta) for
+// every canary in every run: a test of level beta refutes in it with probability at most
+// beta. Hence, for every kappa >= 0, the test refutes G with probability at most
+//
+//	kappa beta + E max(0, 1 - kappa dN/dG), the mean under G,
+//
+// as in the lemma of Neyman and Pearson. dN/dG is p + (1-p) e^-X in a run, X the sum of
+// log dG/dK over its canaries. X is computed on a lattice: what lies between two of its
+// points, of mass g under G and k under K, is moved to both so that g and k stay as they
+// are. So the lattice tells G and N apart better than the scores do, and the bound stays
+// one; sums beyond its ends are moved up.
+//
+// The least of five e is taken, at which K has 0, 1/4, 1/2, 3/4 or all but a hundredth of
+// delta.
+//
+// It panics unless 1 <= m <= 2^31, 1 <= runs <= 8, mu > 0 is finite and the rest is in
+// range.
+func OneRunMostPower(m, runs int, mu, eps, delta, beta float64) float64 {
+	mustBeOneRun(m, 1, 0, delta)
+	refuse(!(mu > 0) || math.IsInf(mu, 1) || !(eps >= 0) || math.IsInf(eps, 1) || CheckBeta(beta) != nil || runs < 1 || runs > 8, "mu, epsilon, beta or runs out of range")
+	all := GaussianDelta(mu, eps)
+	if all <= delta {
+		return beta
+	}
+	least := 1.0
+	for _, share := range []float64{0, 0.25, 0.5, 0.75, 0.99} {
+		at, _ := bisect(eps, eps+60, 1e-6, func(e float64) bool { return cappedDelta(mu, eps, e) <= share*delta })
+		d := cappedDelta(mu, eps, at)
+		p := math.Max(0, (delta-d)/(all-d))
+		run := oneRunRatio(m, mu, at)
+		run.mix(p)
+		least = math.Min(least, run.power(runs, beta))
+		if delta == 0 {
+			break
+		}
+	}
+	return least
+}
+
+// cappedDelta is d of [OneRunMostPower].
+func cappedDelta(mu, eps, cap float64) float64 {
+	// Louder than eps, and not than cap: as G. Louder than cap: right with s(cap).
+	below := func(x float64) float64 { return normalCDF(mu/2 - x/mu) } // right and louder than x
+	above := func(x float64) float64 { return normalCDF(-mu/2 - x/mu) }
+	odds, q := math.Exp(eps), 1/(1+math.Exp(-cap))
+	between := below(eps) - below(cap) - odds*(above(eps)-above(cap))
+	return math.Max(0, between) + math.Max(0, (q-odds*(1-q))*(below(cap)+above(cap)))
+}
+
+// ratio is the law under G of the logarithm of a ratio of likelihoods, of G to another law:
+// law[i] of (i - zero) step.
+type ratio struct {
+	law  []float64
+	zero int
+	step float64
+}
+
+const ratioSize = 1 << 16
+
+// newRatio is one whose lattice ends at most; it goes as far down.
+func newRatio(most float64) ratio {
+	return ratio{make([]float64, ratioSize), ratioSize / 2, most / (ratioSize/2 - 1)}
+}
+
+// add moves mass g under G and k under the other, whose ratios are between point i and the
+// next one, to both.
+func (r ratio) add(i int, g, k float64) {
+	i = min(max(i, 1-r.zero), r.zero-2)
+	lo, hi := math.Exp(-float64(i)*r.step), math.Exp(-float64(i+1)*r.step)
+	down := math.Min(g, math.Max(0, (k-g*hi)/(lo-hi)))
+	r.law[r.zero+i] += down
+	r.law[r.zero+i+1] += g - down
+}
+
+// oneRunRatio is that of G to K, whose cap is e, of one run.
+func oneRunRatio(m int, mu, e float64) ratio {
+	q := 1 / (1 + math.Exp(-e))
+	// Mean and variance of one canary by sums over its loudness, for the size of the lattice.
+	mean, square := 0.0, 0.0
+	right := func(x float64) float64 { return normalCDF(mu/2 - x/mu) }
+	wrong := func(x float64) float64 { return normalCDF(-mu/2 - x/mu) }
+	for x := e; x < e+40; x += 0.05 {
+		g, b := right(x)-right(x+0.05), wrong(x)-wrong(x+0.05)
+		u, v := -math.Log1p(math.Exp(-x-0.05))-math.Log(q), -x-math.Log1p(math.Exp(-x))+e+math.Log1p(math.Exp(-e))
+		mean, square = mean+g*u+b*v, square+g*u*u+b*v*v
+	}
+	n := float64(m)
+	r := newRatio(math.Max(8, n*mean+12*math.Sqrt(n*square)+2))
+	rest := 1 - right(e) - wrong(e)
+	// Right: from point to point of the lattice, as far as any is.
+	loud := func(x float64) float64 { // of the loudness whose right ones have the ratio x
+		if y := q * math.Exp(x); y < 1 {
+			return math.Log(y / (1 - y))
+		}
+		return math.Inf(1)
+	}
+	for i := 0; ; i++ {
+		from, to := loud(float64(i)*r.step), loud(float64(i+1)*r.step)
+		g := right(from) - right(to)
+		r.add(i, g, q*(g+wrong(from)-wrong(to)))
+		if math.IsInf(to, 1) {
+			break
+		}
+	}
+	hush := func(x float64) float64 { // of the loudness whose wrong ones have the ratio x
+		y := (1 - q) * math.Exp(x)
+		return math.Log((1 - y) / y)
+	}
+	for i := -1; i > -r.zero; i-- {
+		from, to := hush(float64(i+1)*r.step), hush(float64(i)*r.step)
+		if i == 1-r.zero {
+			to = math.Inf(1)
+		}
+		g := wrong(from) - wrong(to)
+		if wrong(from) == 0 {
+			break
+		}
+		r.add(i, g, (1-q)*(g+right(from)-right(to)))
+	}
+	r.law[r.zero] += rest
+	return r.sum(m)
+}
+
+// sum is the law of the sum of n.
+func (r ratio) sum(n int) ratio {
+	if n == 1 {
+		return r
+	}
+	size := len(r.law)
+	turned := make([]float64, size)
+	for i, p := range r.law {
+		turned[(i-r.zero+size)%size] = p
+	}
+	f := fourier.NewFFT(size)
+	c := f.Coefficients(nil, turned)
+	for i, x := range c {
+		c[i] = cmplx.Pow(x, complex(float64(n), 0))
+	}
+	f.Sequence(turned, c)
+	out := ratio{make([]float64, size), r.zero, r.step}
+	for i := range out.law {
+		out.law[i] = math.Max(0, turned[(i-r.zero+size)%size]/float64(size))
+	}
+	return out
+}
+
+// mix makes the other law one that is G with probability p.
+func (r *ratio) mix(p float64) {
+	most := float64(ratioSize/2-1) * r.step
+	if p > 0 {
+		most = math.Min(most, -math.Log(p))
+	}
+	out := newRatio(math.Max(8*most, 1)) // for as many runs as are allowed
+	for i, g := range r.law {
+		k := p*g + (1-p)*g*math.Exp(-float64(i-r.zero)*r.step)
+		if g > 0 {
+			out.add(int(math.Floor(math.Log(g/k)/out.step)), g, k)
+		}
+	}
+	*r = out
+}
+
+// power is the least of kappa beta + E max(0, 1 - kappa dN/dG) for so many runs.
+func (r ratio) power(runs int, beta float64) float64 {
+	sum := r.sum(runs)
+	least, truth, other := 1.0, 0.0, 0.0
+	for i := len(sum.law) - 1; i >= 0; i-- {
+		x := float64(i-sum.zero) * sum.step
+		if x < -3 {
+			break
+		}
+		least = math.Min(least, truth+math.Exp(x)*(beta-other))
+		truth, other = truth+sum.law[i], other+sum.law[i]*math.Exp(-x)
+	}
+	return math.Max(beta, math.Min(1, least))
+}
