@@ -143,9 +143,6 @@ func (s *state) explore(ctx context.Context) error {
 	if s.best == nil {
 		return fmt.Errorf("finder %s proposed no pair", p.Finder)
 	}
-	if model != nil {
-		s.surrogate = model.Model(history, s.bestAt)
-	}
 	for i, r := range p.laterRounds(len(history)) {
 		slices.SortStableFunc(list, func(a, b contender) int { return cmp.Compare(b.found.Value, a.found.Value) })
 		list = list[:min(r.pairs, len(list))]
@@ -170,6 +167,9 @@ func (s *state) explore(ctx context.Context) error {
 		s.choose(list)
 	}
 	s.trials[s.bestAt].Chosen = true
+	if model != nil {
+		s.surrogate = model.Model(history, s.bestAt)
+	}
 	// A finder may have fewer pairs than there were trials.
 	s.tell(func(g *Progress) { g.Total -= 2*s.toExplore() - s.rows[1] })
 	return nil

@@ -45,6 +45,7 @@ func schema(t *testing.T) []byte {
 		reflect.TypeFor[pair.ChartKind]():          words(string(pair.HistogramChart), string(pair.OutcomeChart), string(pair.ScoreChart)),
 		reflect.TypeFor[audit.TerminationReason](): words(string(audit.Completed), string(audit.Refuted), string(audit.Stopped), string(audit.Failed)),
 		reflect.TypeFor[pair.Bet]():  {Type: "string"},
+		reflect.TypeFor[[]byte]():    {Type: "string"},
 		reflect.TypeFor[pair.Mode](): words(string(pair.VerdictAndBound), string(pair.Fixed), string(pair.UntilRefuted)),
 		reflect.TypeFor[bounds.Method](): words(string(bounds.MethodExact), string(bounds.MethodClopperPearson), string(bounds.MethodPairedBetting), string(bounds.MethodGaussianMu),
 			string(bounds.MethodRenyiBetting), string(bounds.MethodRenyiBerryEsseen), string(bounds.MethodEventMixture), string(pair.MethodSequential), string(bounds.MethodScoreMixture),

@@ -12,7 +12,7 @@ import (
 	"github.com/dpscope/dpscope/core/pair"
 )
 
-var modelled = pair.Plan{Mechanism: "laplace-mean-raw-count", Claim: &audit.Claim{Epsilon: 1}, Finder: "gp-ucb", Learner: "histogram", Samples: 5_000, Explore: 2_000, Trials: 14, Seed: 5}
+var modelled = pair.Plan{Mechanism: "laplace-mean-raw-count", Claim: &audit.Claim{Epsilon: 1}, Finder: "gp-ucb", Learner: "histogram", Mode: pair.Fixed, Samples: 5_000, Explore: 46_000, Trials: 14, Seed: 5}
 
 func copied(t *testing.T, r pair.Report) pair.Report {
 	t.Helper()

@@ -50,7 +50,7 @@ func TestForgedReports(t *testing.T) {
 		"band":         func(r *pair.Report) { r.Tradeoff[5].FNRUpper -= 0.01 },
 		"published":    func(r *pair.Report) { *r.Rows(report.Published)[0].Value += 0.1 },
 		"second row":   func(r *pair.Report) { *r.Rows(report.Bounds)[1].LowerBound += 0.01 },
-		"assumption":   func(r *pair.Report) { r.Rows(report.Bounds)[4].Assumption = "" },
+		"assumption":   func(r *pair.Report) { r.Rows(report.Bounds)[5].Assumption = "" },
 		"anytime":      func(r *pair.Report) { r.Plan.Anytime = true },
 		"pair":         func(r *pair.Report) { r.Evidence.Pair.Second = r.Evidence.Pair.First },
 		"direction": func(r *pair.Report) {
