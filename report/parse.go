@@ -94,11 +94,7 @@ func (r Report) Check() error {
 		return fmt.Errorf("report: %w", err)
 	}
 	if r.Verdict == audit.Violation || r.Verdict == audit.NoViolation {
-		above := r.LowerBound != nil && *r.LowerBound > r.Claim.Limit()
-		if row := r.Deciding(); row != nil && row.Strict && r.LowerBound != nil {
-			above = Row{LowerBound: r.LowerBound, Strict: true}.above(r.Claim.Limit())
-		}
-		if r.LowerBound == nil || above != (r.Verdict == audit.Violation) {
+		if r.LowerBound == nil || r.above(r.Deciding(), r.Claim.Limit()) != (r.Verdict == audit.Violation) {
 			return &audit.InputError{Field: "report: verdict", Found: fmt.Sprintf("%q, which its own bound contradicts", r.Verdict), Want: "what the bound says of the claim " + r.Claim.String()}
 		}
 	}

@@ -191,18 +191,19 @@ func (r *Report) Choose(m bounds.Method) {
 		r.Verdict = audit.Invalid
 	case r.LowerBound == nil:
 		r.Verdict = audit.Inconclusive
-	case row.above(limit) && row.Valid:
+	case r.above(row, limit) && row.Valid:
 		r.Verdict = audit.Violation
-	case row.above(limit), r.Termination.Reason == audit.Stopped, r.Power != nil && r.Power.Largest <= limit:
+	case r.above(row, limit), r.Termination.Reason == audit.Stopped, r.Power != nil && r.Power.Largest <= limit:
 		r.Verdict = audit.Inconclusive
 	default:
 		r.Verdict = audit.NoViolation
 	}
 }
 
-// above reports whether the row's bound shows its quantity above a limit.
-func (x Row) above(limit float64) bool {
-	return *x.LowerBound > limit || x.Strict && *x.LowerBound == limit
+// above reports whether the report's bound, which is that of the row, shows its quantity
+// above a limit.
+func (r Report) above(row *Row, limit float64) bool {
+	return *r.LowerBound > limit || row != nil && row.Strict && *r.LowerBound == limit
 }
 
 // TableWords is a table as it is shown: in a terminal, on a page, in Markdown.

@@ -50,8 +50,8 @@ func TestCellsCoverTheRegistries(t *testing.T) {
 		}
 		seen[c.Name] = c
 		if c.Block == calibration.Guarantees {
-			kinds[fmt.Sprint(c.Subject, c.Plan.Anytime)]++
-			if c.Plan.Anytime && c.Plan.Samples != calibration.AnytimeSamples {
+			kinds[fmt.Sprint(c.Subject, (c.Plan.Mode == pair.UntilRefuted))]++
+			if c.Plan.Mode == pair.UntilRefuted && c.Plan.Samples != calibration.AnytimeSamples {
 				t.Errorf("%s has %d samples", c.Name, c.Plan.Samples)
 			}
 		}
@@ -363,7 +363,7 @@ func (l law) mu() float64 {
 func TestGuaranteesAreExact(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range cellsOf(t, plan()) {
-		if c.Block != calibration.Guarantees || c.Plan.Anytime {
+		if c.Block != calibration.Guarantees || (c.Plan.Mode == pair.UntilRefuted) {
 			continue
 		}
 		seen[c.Subject] = true

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair"
 )
 
 // JudgeError is how often, at most, a judgement accuses any cell of audits that
@@ -177,7 +178,7 @@ func groups(rows []Row) []Group {
 		}
 		word := map[Block]string{Learners: "learner", Finders: "finder", Guarantees: "claims"}[r.Block]
 		name := fmt.Sprintf("%s %s", word, r.Subject)
-		if r.Block == Guarantees && r.Plan.Anytime {
+		if r.Block == Guarantees && r.Plan.Mode == pair.UntilRefuted {
 			name += ", anytime"
 		}
 		i, ok := at[name]

@@ -37,7 +37,7 @@ type Plan struct {
 	Finders  []string `json:"finders,omitempty"`
 }
 
-// AnytimeSamples gives an anytime audit five looks.
+// AnytimeSamples gives an audit until the claim is refuted some tens of epochs.
 const AnytimeSamples = 5 * pair.BlockRows
 
 const (
@@ -154,7 +154,10 @@ type list struct {
 // base is the plan of a mechanism at its setting.
 func (l *list) base(m audit.MechanismSpec, s setting) pair.Plan {
 	p := pair.Plan{Version: pair.PlanVersion, Mechanism: m.Name, Parameters: s.parameters, Samples: l.Samples, Explore: l.Explore,
-		Trials: l.Trials, Beta: l.Beta, Anytime: l.Anytime, Finder: audit.Auto, Learner: audit.Auto}
+		Trials: l.Trials, Beta: l.Beta, Mode: pair.Fixed, Finder: audit.Auto, Learner: audit.Auto}
+	if l.Anytime {
+		p.Mode, p.Explore = pair.UntilRefuted, 0
+	}
 	if s.exact > 0 {
 		p.Claim = new(audit.DPClaim(s.exact+marginal, 0))
 	}
@@ -168,7 +171,7 @@ func (l *list) add(c Cell) error {
 		return fmt.Errorf("%s: %w", c.Name, err)
 	}
 	c.Claim, c.Plan.Claim, c.Plan.Parameters = a.Claim, a.Plan.Claim, a.Plan.Parameters
-	if c.Plan.Anytime {
+	if c.Plan.Mode == pair.UntilRefuted {
 		c.Name += ", anytime"
 	}
 	c.Runs = max(c.Runs, min(l.Runs, fewestRuns))
@@ -406,10 +409,11 @@ func (l *list) guarantees() error {
 			}
 			plan := l.base(m, setting{parameters: g.parameters})
 			claim := g.claim
-			plan.Claim, plan.ThroughRenyi, plan.Learner, plan.Anytime = &claim, g.through, "histogram", anytime
+			plan.Claim, plan.ThroughRenyi, plan.Learner, plan.Mode = &claim, g.through, "histogram", pair.Fixed
 			runs := guaranteeRuns * l.Runs
 			if anytime {
 				runs = anytimeRuns * l.Runs
+				plan.Mode, plan.Explore = pair.UntilRefuted, 0
 				plan.Samples = max(plan.Samples, AnytimeSamples)
 			}
 			a, err := plan.Resolve(l.cat)
