@@ -33,6 +33,7 @@ var benches = []struct {
 	{"calibration", "the false-alarm rate of every private mechanism with every learner and finder, and of the bounds alone", benchCalibration},
 	{"canaries", "the figures of LiDP and the coverage of every interval", benchCanaries},
 	{"scores", "bounds from scores of one run beside those that jax_privacy computes", benchScores},
+	{"oracle", "which share of the bound of the best event an audit certifies that has to find it", benchOracle},
 	{"zoo", "mechanisms that strangers wrote beside the built-in ones whose pairs are known", benchZoo},
 	{"browser", "one audit natively and in Chromium", benchBrowser},
 	{"network", "training natively and as WebAssembly", benchNetwork},
