@@ -133,10 +133,13 @@ func (c certificate) pairs(cut Cut) (n11, n10, n01, n00 int) {
 
 func (c certificate) epsilon(f *report.Row) float64 {
 	p, n := c.audit.Plan, *f.Counts
-	if ratio := (float64(n.X)/float64(n.N1) - f.Delta) / (float64(n.Y) / float64(n.N0)); ratio > 0 && !math.IsInf(ratio, 1) {
-		e := stream.Log(ratio)
-		f.Estimate = &e
-	}
+	defer func() {
+		n := *f.Counts
+		if ratio := (float64(n.X)/float64(n.N1) - f.Delta) / (float64(n.Y) / float64(n.N0)); ratio > 0 && !math.IsInf(ratio, 1) {
+			e := stream.Log(ratio)
+			f.Estimate = &e
+		}
+	}()
 	own := p.goal() == report.Epsilon
 	if p.Anytime {
 		claim := 1.0
@@ -147,6 +150,19 @@ func (c certificate) epsilon(f *report.Row) float64 {
 		m.Observe(c.pairs(c.prepared.Event))
 		f.Method = bounds.MethodEventMixture
 		return phrase.Floor(m.LowerBound(), 6)
+	}
+	if !p.first() {
+		eps, at := c.prepared.bound(c.table, f.Delta, c.beta)
+		f.Method, f.Beta = bounds.MethodExact, at.Share*c.beta
+		c.onEvent(f, at.Cut)
+		if own {
+			least := 1.0
+			for _, h := range c.prepared.events() {
+				least = min(least, bounds.ClaimPValue(h.counts(c.table), p.Claim.Epsilon, f.Delta, h.Share*c.beta)/h.Share)
+			}
+			f.PValue = &least
+		}
+		return eps
 	}
 	b := bounds.Certify(n, *f.Explored, f.Delta, c.beta)
 	f.Method, f.Split = b.Method, b.Split
@@ -172,8 +188,12 @@ func (c certificate) delta(f *report.Row, cut Cut, eps float64) float64 {
 		f.Method = bounds.MethodPairedBetting
 		return bounds.ScoreDelta(t, in, eps, c.beta, c.prepared.DeltaStake)
 	}
-	f.Method = bounds.MethodClopperPearson
-	return phrase.Floor(bounds.LowerDelta(n, eps, c.beta), 9)
+	if c.audit.Plan.first() {
+		f.Method = bounds.MethodClopperPearson
+		return phrase.Floor(bounds.LowerDelta(n, eps, c.beta), 9)
+	}
+	f.Method = bounds.MethodExact
+	return bounds.ExactDelta(n, eps, c.beta)
 }
 
 func (c certificate) mu(f *report.Row) float64 {
@@ -187,12 +207,21 @@ func (c certificate) mu(f *report.Row) float64 {
 		f.Method = bounds.MethodScoreMixture
 		return bounds.GaussianMuFromDelta(m.LowerBound(), c.prepared.MuEpsilon)
 	}
-	f.Method = bounds.MethodGaussianMu
-	if c.audit.Plan.goal() == report.Mu {
-		v := bounds.GaussianPValue(n, c.audit.Claim.Mu)
+	own := c.audit.Plan.goal() == report.Mu
+	if c.audit.Plan.first() {
+		f.Method = bounds.MethodGaussianMu
+		if own {
+			v := bounds.GaussianPValue(n, c.audit.Claim.Mu)
+			f.PValue = &v
+		}
+		return bounds.GaussianMu(n, c.beta)
+	}
+	f.Method = bounds.MethodExact
+	if own {
+		v := bounds.MuPValue(n, c.audit.Claim.Mu, c.beta)
 		f.PValue = &v
 	}
-	return bounds.GaussianMu(n, c.beta)
+	return bounds.ExactMu(n, c.beta)
 }
 
 // goalRenyi bounds the divergence of the goal's own order.

@@ -235,20 +235,7 @@ func faintCut(best cut, s1, s2 []float64, delta float64, samples int) (c cut, li
 // strays by more than most from even odds. The cut has no value.
 func lineCut(s1, s2 []float64, delta float64, samples int, most float64) (cut, bool) {
 	edges := scoreEdges(s1, s2)
-	bins := make([]scoreBin, len(edges)+1)
-	for side, sorted := range [2][]float64{s1, s2} {
-		k := 0
-		for _, v := range sorted {
-			for k < len(edges) && v > edges[k] {
-				k++
-			}
-			bins[k].n[side]++
-			bins[k].score += v
-		}
-	}
-	for k := range bins {
-		bins[k].score /= max(1, bins[k].n[0]+bins[k].n[1])
-	}
+	bins := binned(edges, s1, s2)
 	odds, ok := fitLine(bins)
 	if !ok || max(odds[0], odds[len(odds)-1]) > 0.5+most || min(odds[0], odds[len(odds)-1]) < 0.5-most {
 		return cut{}, false
@@ -268,6 +255,25 @@ func lineCut(s1, s2 []float64, delta float64, samples int, most float64) (cut, b
 	return best.cut, best.ratio > 1
 }
 
+// binned counts sorted scores into bins.
+func binned(edges, s1, s2 []float64) []scoreBin {
+	bins := make([]scoreBin, len(edges)+1)
+	for side, sorted := range [2][]float64{s1, s2} {
+		k := 0
+		for _, v := range sorted {
+			for k < len(edges) && v > edges[k] {
+				k++
+			}
+			bins[k].n[side]++
+			bins[k].score += v
+		}
+	}
+	for k := range bins {
+		bins[k].score /= max(1, bins[k].n[0]+bins[k].n[1])
+	}
+	return bins
+}
+
 // scoreBin is a bin of scores: counts of both sides and the mean score.
 type scoreBin struct {
 	n     [2]float64
@@ -278,7 +284,29 @@ type scoreBin struct {
 // the bins' scores predicts. It is false where a chi-squared test says, at about
 // two standard deviations, that the counts do not follow it.
 func fitLine(bins []scoreBin) (odds []float64, ok bool) {
-	var mean, squares, all float64
+	a, b, mean, scale, ok := lineThrough(bins)
+	if !ok {
+		return nil, false
+	}
+	odds = make([]float64, len(bins))
+	chi := 0.0
+	for k, bin := range bins {
+		x := float64((bin.score - mean) * scale)
+		p := 1 / (1 + stream.Exp(-(a + float64(b*x))))
+		n := bin.n[0] + bin.n[1]
+		r := bin.n[0] - float64(n*p)
+		odds[k] = p
+		if w := float64(n * float64(p*(1-p))); w > 0 {
+			chi += float64(r*r) / w
+		}
+	}
+	df := float64(len(bins) - 2)
+	return odds, chi <= df+float64(2*math.Sqrt(2*df))
+}
+
+// lineThrough fits the logistic regression: log odds a + b (score - mean) scale.
+func lineThrough(bins []scoreBin) (a, b, mean, scale float64, ok bool) {
+	var squares, all float64
 	for _, b := range bins {
 		n := b.n[0] + b.n[1]
 		all += n
@@ -290,44 +318,35 @@ func fitLine(bins []scoreBin) (odds []float64, ok bool) {
 		squares += float64((b.n[0] + b.n[1]) * float64(d*d))
 	}
 	if !(squares > 0) || len(bins) < 4 {
-		return nil, false
+		return 0, 0, 0, 0, false
 	}
-	scale := 1 / math.Sqrt(squares/all)
-	odds = make([]float64, len(bins))
-	chi := 0.0
-	var a, b float64
+	scale = 1 / math.Sqrt(squares/all)
 	for step := 0; step < 30; step++ {
 		var g0, g1, h00, h01, h11 float64
-		chi = 0
-		for k, bin := range bins {
+		for _, bin := range bins {
 			x := float64((bin.score - mean) * scale)
 			p := 1 / (1 + stream.Exp(-(a + float64(b*x))))
 			n := bin.n[0] + bin.n[1]
 			r := bin.n[0] - float64(n*p)
 			w := float64(n * float64(p*(1-p)))
-			odds[k] = p
 			g0 += r
 			g1 += float64(r * x)
 			h00 += w
 			h01 += float64(w * x)
 			h11 += float64(float64(w*x) * x)
-			if w > 0 {
-				chi += float64(r*r) / w
-			}
 		}
 		det := float64(h00*h11) - float64(h01*h01)
 		if !(det > 0) {
-			return nil, false
+			return 0, 0, 0, 0, false
 		}
 		da := (float64(h11*g0) - float64(h01*g1)) / det
 		db := (float64(h00*g1) - float64(h01*g0)) / det
 		if math.Abs(da)+math.Abs(db) < 1e-9 {
-			df := float64(len(bins) - 2)
-			return odds, chi <= df+float64(2*math.Sqrt(2*df))
+			return a, b, mean, scale, true
 		}
 		a, b = a+da, b+db
 	}
-	return nil, false
+	return 0, 0, 0, 0, false
 }
 
 // countsOf are the counts of the event in other scores, sorted.

@@ -27,7 +27,7 @@ func (t Prepare) execute(cat audit.Catalogue) (*Prepared, error) {
 	if err := t.Explored.Validate(); err != nil {
 		return nil, err
 	}
-	p, err := a.prepare(t.Explored, t.Event)
+	p, err := a.prepare(t.Explored, t.Event, t.Hedges)
 	return &p, err
 }
 
@@ -304,19 +304,32 @@ func learn(l audit.LearnerSpec, a *Audit, half [2][2]audit.Samples, st *stream.S
 	}
 	_, delta := a.dpLimits()
 	sorted := [2][]float64{slices.Sorted(slices.Values(scores[0])), slices.Sorted(slices.Values(scores[1]))}
-	best := bestCut(sorted[0], sorted[1], delta)
-	best, line := faintCut(best, sorted[0], sorted[1], delta, a.Plan.Samples)
-	if !line && a.Plan.Explore >= boldExplore && a.Plan.Samples >= boldFactor*a.Plan.Explore {
+	best, others := bestCut(sorted[0], sorted[1], delta), []cut(nil)
+	line := false
+	if a.Plan.hedges() {
+		best, others = chooseEvents(sorted[0], sorted[1], delta, a.Plan.Beta, a.Plan.Samples)
+	} else {
+		best, line = faintCut(best, sorted[0], sorted[1], delta, a.Plan.Samples)
+	}
+	if !line && !a.Plan.hedges() && a.Plan.Explore >= boldExplore && a.Plan.Samples >= boldFactor*a.Plan.Explore {
 		if best, err = boldCut(best, scores, sorted, delta, a.Plan.Samples, check); err != nil {
 			return nil, err
 		}
 	}
-	edges := scoreEdges(sorted[0], sorted[1], best.threshold)
+	keep := []float64{best.threshold}
+	for _, c := range others {
+		keep = append(keep, c.threshold)
+	}
+	edges := scoreEdges(sorted[0], sorted[1], keep...)
 	n := min(len(scores[0]), len(scores[1]))
 	halves := [2]bounds.Table{tableOf(edges, scores[0][:n/2], scores[1][:n/2]), tableOf(edges, scores[0][n/2:n], scores[1][n/2:n])}
+	var hedges []Hedge
+	for _, c := range others {
+		hedges = append(hedges, Hedge{Cut: c.in(edges), Share: hedgeShare})
+	}
 	return &Explored{
 		Witness: Witness{Learner: l.Name, Model: data}, Edges: edges, Table: halves[0].Add(halves[1]),
-		Event: Cut{Edge: slices.Index(edges, best.threshold), Above: best.above, Reversed: best.reversed},
+		Event: best.in(edges), Hedges: hedges,
 		Value: a.worth(best, halves),
 	}, nil
 }

@@ -18,15 +18,20 @@ func (c certificate) power() *report.Power {
 	switch p.goal() {
 	case report.Epsilon:
 		_, delta := c.audit.dpLimits()
-		out.Largest = bounds.MaxCertifiable(n, n, delta, c.beta)
+		beta := c.beta * c.prepared.events()[0].Share
+		out.Largest = bounds.MaxCertifiable(n, n, delta, beta)
 		if n > bounds.ExactReach {
 			smallest = math.Inf(1) // it would take longer than the audit
 			break
 		}
-		smallest = bounds.SmallestDetectable(limit, delta, c.beta, n, n, rareRate(c.prepared.Event.counts(c.explored)))
+		smallest = bounds.SmallestDetectable(limit, delta, beta, n, n, rareRate(c.prepared.Event.counts(c.explored)))
 	case report.Mu:
-		out.Largest = bounds.GaussianMu(bounds.Counts{X: n, N1: n, Y: 0, N0: n}, c.beta)
-		smallest = smallestMu(limit, n, rareRate(c.prepared.MuEvent.counts(c.explored)), c.beta)
+		bound := bounds.ExactMu
+		if p.first() {
+			bound = bounds.GaussianMu
+		}
+		out.Largest = bound(bounds.Counts{X: n, N1: n, Y: 0, N0: n}, c.beta)
+		smallest = smallestMu(limit, n, rareRate(c.prepared.MuEvent.counts(c.explored)), func(x bounds.Counts) float64 { return bound(x, c.beta) })
 	default:
 		d := *c.prepared.Goal
 		out.Largest = c.audit.fromDivergence(c.largestRenyi(d, n), d.Alpha)
@@ -159,10 +164,10 @@ func rareRate(explored bounds.Counts) float64 {
 
 // smallestMu is the smallest mu whose expected counts refute the claim, for an
 // event of that rate on the second dataset; +Inf if there is none.
-func smallestMu(claim float64, n int, rate, beta float64) float64 {
+func smallestMu(claim float64, n int, rate float64, bound func(bounds.Counts) float64) float64 {
 	y := int(math.Round(rate * float64(n)))
 	shows := func(x int) bool {
-		return bounds.GaussianMu(bounds.Counts{X: x, N1: n, Y: y, N0: n}, beta) > claim
+		return bound(bounds.Counts{X: x, N1: n, Y: y, N0: n}) > claim
 	}
 	if !shows(n) {
 		return math.Inf(1)

@@ -15,10 +15,11 @@ import (
 // Prepared is all that exploration fixed for the bounds on the chosen pair, so
 // that nothing is chosen on the pairs that certify.
 type Prepared struct {
-	Event      Cut     `json:"event"`                // for epsilon
-	DeltaEvent Cut     `json:"deltaEvent"`           // for delta at the claimed epsilon
-	DeltaStake float64 `json:"deltaStake,omitempty"` // of betting on delta; 0: Clopper-Pearson limits
-	MuEvent    Cut     `json:"muEvent"`              // for mu
+	Event      Cut     `json:"event"`                          // for epsilon
+	Hedges     []Hedge `json:"hedges,omitempty" since:"0.3.0"` // other events for epsilon, with their shares of the error; the rest is Event's
+	DeltaEvent Cut     `json:"deltaEvent"`                     // for delta at the claimed epsilon
+	DeltaStake float64 `json:"deltaStake,omitempty"`           // of betting on delta; 0: none, but limits of both rates
+	MuEvent    Cut     `json:"muEvent"`                        // for mu
 	// MuEpsilon is the epsilon at which delta of the event says most about mu;
 	// an anytime-valid bound on mu is one on delta there.
 	MuEpsilon float64        `json:"muEpsilon"`
@@ -36,10 +37,10 @@ type DirectedPlan struct {
 func (d DirectedPlan) side(t bounds.Table) bounds.Table { return turned(t, d.Reversed) }
 
 // prepare chooses on the exploration table what each bound needs.
-func (a *Audit) prepare(table bounds.Table, event Cut) (Prepared, error) {
+func (a *Audit) prepare(table bounds.Table, event Cut, hedges []Hedge) (Prepared, error) {
 	p := a.Plan
 	eps, _ := a.dpLimits()
-	out := Prepared{Event: event}
+	out := Prepared{Event: event, Hedges: hedges}
 	out.DeltaEvent, _ = tableCut(table, func(c bounds.Counts) float64 { return deltaWorth(c, eps) })
 	if p.Anytime {
 		out.MuEvent, _ = tableCut(table, func(c bounds.Counts) float64 { _, mu := muEpsilon(c); return mu })
@@ -47,7 +48,9 @@ func (a *Audit) prepare(table bounds.Table, event Cut) (Prepared, error) {
 		out.MuEvent, _ = tableCut(table, muWorth)
 	}
 	out.MuEpsilon, _ = muEpsilon(out.MuEvent.counts(table))
-	out.DeltaStake = deltaStake(out.DeltaEvent, table, p.Samples, eps, p.Beta)
+	if p.first() || p.Anytime {
+		out.DeltaStake = deltaStake(out.DeltaEvent, table, p.Samples, eps, p.Beta)
+	}
 	for _, alpha := range renyiOrders {
 		d, err := tuneRenyi(table, alpha, p.Samples, p.Beta/float64(len(renyiOrders)))
 		if err != nil {
@@ -202,7 +205,17 @@ func (p Prepared) check(plan Plan, bins int) error {
 			return &audit.InputError{Field: fmt.Sprintf("prepared.renyi[%d].alpha", i), Found: audit.Number(d.Alpha), Want: audit.Number(renyiOrders[i])}
 		}
 	}
-	for _, c := range []Cut{p.Event, p.DeltaEvent, p.MuEvent} {
+	if n := len(p.Hedges); n > 0 && (plan.first() || plan.Anytime) || n > mostHedges {
+		return &audit.InputError{Field: "prepared.hedges", Found: fmt.Sprintf("%d of them", n), Want: fmt.Sprintf("at most %d, and none in an anytime run or a plan of version 1", mostHedges)}
+	}
+	cuts := []Cut{p.DeltaEvent, p.MuEvent}
+	for _, h := range p.events() {
+		cuts = append(cuts, h.Cut)
+		if !(h.Share > 0 && h.Share <= 1) {
+			return &audit.InputError{Field: "prepared.hedges: share", Found: audit.Number(h.Share), Want: "above 0, and all together below 1"}
+		}
+	}
+	for _, c := range cuts {
 		if err := c.check(edges); err != nil {
 			return err
 		}

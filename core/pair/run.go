@@ -349,7 +349,7 @@ func (s *state) goalWords() string {
 
 // prepare fixes all that the bounds need, on a worker: it may take a second.
 func (s *state) prepare(ctx context.Context) error {
-	task := Prepare{Plan: s.audit.Plan, Explored: s.best.Table, Event: s.best.Event}
+	task := Prepare{Plan: s.audit.Plan, Explored: s.best.Table, Event: s.best.Event, Hedges: s.best.Hedges}
 	results, err := engine.Do(ctx, s.pool, []Prepare{task}, engine.Events[Prepared]{})
 	if err != nil {
 		return err
@@ -560,6 +560,7 @@ type Prepare struct {
 	Plan     Plan         `json:"plan"`
 	Explored bounds.Table `json:"explored"` // validation pairs
 	Event    Cut          `json:"event"`
+	Hedges   []Hedge      `json:"hedges,omitempty"`
 }
 
 // Certify is the task of drawing one shard of outputs on both datasets and counting
@@ -636,6 +637,7 @@ type Explored struct {
 	Witness Witness   `json:"witness"`
 	Edges   []float64 `json:"edges"` // of the bins of its score
 	Event   Cut       `json:"event"` // that shows the largest epsilon
+	Hedges  []Hedge   `json:"hedges,omitempty"`
 	// Value is about the lower bound on the goal that the witness shows on the
 	// validation split, for ranking only.
 	Value    float64       `json:"value"`

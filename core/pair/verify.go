@@ -140,7 +140,7 @@ func compare(v *engine.Verification, r, want Report, taken ...string) {
 // prepareAgain is evidence whose counts are taken for granted, with what follows from
 // the explored ones.
 func (a *Audit) prepareAgain(e Evidence) (*Evidence, error) {
-	p, err := a.prepare(e.Explored, e.Prepared.Event)
+	p, err := a.prepare(e.Explored, e.Prepared.Event, e.Prepared.Hedges)
 	if err != nil {
 		return nil, err
 	}
@@ -202,7 +202,7 @@ func (s *state) searchAgain(ctx context.Context, v *engine.Verification, r Repor
 	e := *r.Evidence
 	v.Same(chosenTrial(r.Trials, e.Pair) >= 0, "trials", "there is no one chosen trial with the result's pair")
 	s.trials, s.surrogate, s.prepared = r.Trials, r.Surrogate, e.Prepared
-	s.best = &Explored{Witness: e.Witness, Edges: e.Edges, Event: e.Prepared.Event, Table: e.Explored, Learners: e.Learners, Chart: e.Chart.named(s.audit.Columns)}
+	s.best = &Explored{Witness: e.Witness, Edges: e.Edges, Event: e.Prepared.Event, Hedges: e.Prepared.Hedges, Table: e.Explored, Learners: e.Learners, Chart: e.Chart.named(s.audit.Columns)}
 	if s.bestAt = chosenTrial(r.Trials, e.Pair); s.bestAt < 0 {
 		s.trials, s.bestAt = []TrialNote{{Pair: e.Pair}}, 0
 	}

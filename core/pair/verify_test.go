@@ -72,8 +72,19 @@ func TestForgedReports(t *testing.T) {
 		"two results": func(r *pair.Report) {
 			setRows(r, report.Bounds, append(r.Rows(report.Bounds), r.Rows(report.Bounds)[0])...)
 		},
-		"unit":   func(r *pair.Report) { r.Inputs.PrivacyUnit = "a city" },
-		"trials": func(r *pair.Report) { r.Trials = nil },
+		"no hedges":     func(r *pair.Report) { r.Evidence.Prepared.Hedges = nil },
+		"hedge share":   func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 0.5 },
+		"share of row":  func(r *pair.Report) { r.Rows(report.Bounds)[0].Beta = 0.05 },
+		"share above":   func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 1.1 },
+		"no share":      func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Share = 0 },
+		"edge of hedge": func(r *pair.Report) { r.Evidence.Prepared.Hedges[0].Edge = 1000 },
+		"many hedges": func(r *pair.Report) {
+			h := r.Evidence.Prepared.Hedges
+			r.Evidence.Prepared.Hedges = slices.Concat(h, h, h, h)
+		},
+		"edition": func(r *pair.Report) { r.Plan.Version = 1 },
+		"unit":    func(r *pair.Report) { r.Inputs.PrivacyUnit = "a city" },
+		"trials":  func(r *pair.Report) { r.Trials = nil },
 	} {
 		for _, whole := range []bool{false, true} {
 			r := copyOf()

@@ -203,6 +203,9 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 		if f.Split > 0 {
 			method += fmt.Sprintf(", %.3g of the error on the %s dataset", f.Split, likelier)
 		}
+		if e := r.Evidence; f.Beta > 0 && f.Event != nil && e != nil {
+			method += fmt.Sprintf(", %s of the error on this event of %d", phrase.Percent(f.Beta/r.Plan.Beta), len(e.Prepared.Hedges)+1)
+		}
 		add("Lower bound", "%s >= %s (%s confidence, %s)", f.Quantity, phrase.Bound(*f.LowerBound, r.Claim.Limit()), phrase.Percent(f.Confidence), method)
 	}
 	if f.PValue != nil {

@@ -929,6 +929,14 @@ export interface Guarantee {
   source: string;
 }
 
+/** Hedge is an event besides the main one, with its share of the error. */
+export interface Hedge {
+  edge: number;
+  above: boolean;
+  reversed?: boolean;
+  share: number;
+}
+
 /** Inputs says what was audited, beyond the plan. */
 export interface Inputs {
   privacyUnit: string;
@@ -1263,9 +1271,11 @@ export interface Prediction {
 export interface Prepared {
   /** for epsilon */
   event: Cut;
+  /** other events for epsilon, with their shares of the error; the rest is Event's */
+  hedges?: Hedge[];
   /** for delta at the claimed epsilon */
   deltaEvent: Cut;
-  /** of betting on delta; 0: Clopper-Pearson limits */
+  /** of betting on delta; 0: none, but limits of both rates */
   deltaStake?: number;
   /** for mu */
   muEvent: Cut;

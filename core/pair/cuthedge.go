@@ -1,0 +1,372 @@
+package pair
+
+import (
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// A bound of the second edition spends most of the error on one event and the rest on
+// hedges: the report has the largest of their bounds, each at its share. All are chosen
+// here, on exploration, for so many certification outputs, and none by the claim's epsilon.
+// Constants weigh power only.
+const (
+	hedgeShare = 0.05 // of the error, for each of the hedges; the main event has the rest
+	mostHedges = 3
+	// hedgeApart is by which factor hedges of one direction differ in size.
+	hedgeApart = 2.0
+	// doubt is how many standard errors of an event's ratio are taken off for having
+	// been chosen among many.
+	doubt = 0.5
+	// leastSpread is the least standard error of the fit, for what its form leaves out.
+	leastSpread = 0.05
+)
+
+// Hedge is an event besides the main one, with its share of the error.
+type Hedge struct {
+	Cut
+	Share float64 `json:"share"`
+}
+
+// hedges says whether the error is shared between several events: at a fixed sample
+// size, in the second edition.
+func (p Plan) hedges() bool { return !p.first() && !p.Anytime }
+
+// in is the cut at an edge.
+func (c cut) in(edges []float64) Cut {
+	return Cut{Edge: slices.Index(edges, c.threshold), Above: c.above, Reversed: c.reversed}
+}
+
+// step is a group of neighbouring scores: how many of both sides lie at and below its
+// threshold, and how many of the first side the fit expects there.
+type step struct {
+	threshold, score float64
+	below            [2]int
+	expected         float64
+}
+
+// steps cuts sorted scores as bestCutAt does.
+func steps(s1, s2 []float64) []step {
+	n1, n2 := len(s1), len(s2)
+	total := n1 + n2
+	var out []step
+	next, sum, count := 1, 0.0, 0
+	for i, j := 0, 0; i+j < total; {
+		u := smallest(s1, s2, i, j)
+		from := i + j
+		for i < n1 && s1[i] == u {
+			i++
+		}
+		for j < n2 && s2[j] == u {
+			j++
+		}
+		rank := i + j
+		sum += float64(u * float64(rank-from))
+		count += rank - from
+		if rank < next && rank < total {
+			continue
+		}
+		s := step{score: sum / float64(count), below: [2]int{i, j}}
+		if rank < total {
+			s.threshold = between(u, smallest(s1, s2, i, j))
+		}
+		out = append(out, s)
+		sum, count = 0, 0
+		next = rank + max(1, int(cutStep*float64(min(rank, total-rank))))
+	}
+	return out
+}
+
+// rival is an event that might be certified.
+type rival struct {
+	cut
+	size        float64 // outputs of both sides
+	ratio       float64 // log of the rates' ratio, raw counts and fit weighed together
+	spread      float64 // its standard error
+	raw, rawErr float64 // of raw counts, half a count added
+}
+
+// guess is the log ratio of an event by the fit, and how much counts that it expects vary.
+type guess struct{ ratio, variance float64 }
+
+// rivals are all events of the steps, likelier on either side.
+func rivals(s1, s2 []float64) []rival {
+	all := steps(s1, s2)
+	n := [2]float64{float64(len(s1)), float64(len(s2))}
+	odds, fits := bendOf(all)
+	expected := 0.0
+	for k := range all {
+		if fits {
+			before := 0
+			if k > 0 {
+				before = all[k-1].below[0] + all[k-1].below[1]
+			}
+			expected += float64(float64(all[k].below[0]+all[k].below[1]-before) * odds(all[k].score))
+			all[k].expected = expected
+		}
+	}
+	var out []rival
+	smooth := []guess{}
+	for _, s := range all[:len(all)-1] {
+		for _, above := range []bool{true, false} {
+			x, y, e := float64(s.below[0]), float64(s.below[1]), s.expected
+			if above {
+				x, y, e = n[0]-x, n[1]-y, expected-e
+			}
+			raw := stream.Log(float64((x+0.5)*(n[1]+1)) / float64((y+0.5)*(n[0]+1)))
+			r := rival{size: x + y, raw: raw, rawErr: math.Sqrt(1/(x+0.5) - 1/(n[0]+1) + 1/(y+0.5) - 1/(n[1]+1))}
+			r.threshold, r.above = s.threshold, above
+			g := guess{raw, 0}
+			if o := x + y - e; fits && e >= 0 && o >= 0 {
+				g.ratio = stream.Log(float64((e+0.5)*(n[1]+1)) / float64((o+0.5)*(n[0]+1)))
+				g.variance = 1/(e+0.5) + 1/(o+0.5)
+			}
+			out, smooth = append(out, r), append(smooth, g)
+		}
+	}
+	// How far the fit is from the truth, at either end: the excess of squares, over what
+	// the counts that it expects let vary, at events that double in size.
+	var off [2]float64
+	for at := range off {
+		excess, count, last := 0.0, 0, 0.0
+		for k := at; k < len(out); k += 2 {
+			if size := out[k].size; size > 0 && (last == 0 || size >= 2*last || size <= last/2) {
+				last = size
+				d := out[k].raw - smooth[k].ratio
+				excess += float64(d*d) - smooth[k].variance
+				count++
+			}
+		}
+		off[at] = max(float64(leastSpread*leastSpread), excess/float64(max(1, count)))
+	}
+	for k := range out {
+		r := &out[k]
+		r.ratio, r.spread = r.raw, r.rawErr
+		if fits {
+			off, v := off[k&1], float64(r.rawErr*r.rawErr)
+			r.ratio = (float64(r.raw*off) + float64(smooth[k].ratio*v)) / (off + v)
+			r.spread = math.Sqrt(float64(off*v) / (off + v))
+		}
+		if r.ratio < 0 {
+			r.reversed = true
+			r.ratio = -r.ratio
+		}
+		if r.reversed {
+			r.raw = -r.raw
+		}
+	}
+	return out
+}
+
+// bendOf fits the share of the first side over the score: its log odds are a line between
+// two scores and do not change beyond them, as those of a mechanism do that keeps pure
+// DP. Where the ends lie is chosen by deviance, each end at a price.
+func bendOf(all []step) (odds func(score float64) float64, ok bool) {
+	var bins []scoreBin
+	total := all[len(all)-1].below[0] + all[len(all)-1].below[1]
+	usual := max(fitLeast, total/fitBins)
+	var b scoreBin
+	last := [2]int{}
+	width := fitLeast
+	for _, s := range all {
+		k := [2]float64{float64(s.below[0] - last[0]), float64(s.below[1] - last[1])}
+		last = s.below
+		b.n[0] += k[0]
+		b.n[1] += k[1]
+		b.score += float64((k[0] + k[1]) * s.score)
+		rank := last[0] + last[1]
+		if n := b.n[0] + b.n[1]; n >= float64(width) || rank == total {
+			b.score /= n
+			bins, b = append(bins, b), scoreBin{}
+			width = min(usual, max(fitLeast, min(rank, (total-rank)/2)))
+		}
+	}
+	lo, hi := 0, len(bins)-1
+	best, ok := bent(bins, lo, hi)
+	if !ok {
+		return nil, false
+	}
+	for range 2 {
+		for _, low := range []bool{false, true} {
+			for k := 1; k < len(bins)-1; k++ {
+				i, j := lo, k
+				if low {
+					i, j = k, hi
+				}
+				if i >= j || k > 6 && k < len(bins)-7 && k%3 != 0 {
+					continue
+				}
+				if m, ok := bent(bins, i, j); ok && m.deviance < best.deviance-1e-6 {
+					best, lo, hi = m, i, j
+				}
+			}
+		}
+	}
+	return best.odds, true
+}
+
+const (
+	fitBins  = 40 // of the fit, about, and fitLeast outputs in each
+	fitLeast = 4
+	fitPrice = 4.0
+)
+
+// bend is a line of log odds a + b (score - mean) scale of the score kept in [lo, hi].
+type bend struct{ lo, hi, a, b, mean, scale, deviance float64 }
+
+func (m bend) odds(score float64) float64 {
+	x := float64((min(max(score, m.lo), m.hi) - m.mean) * m.scale)
+	return 1 / (1 + stream.Exp(-(m.a + float64(m.b*x))))
+}
+
+// bent fits a bend whose ends are the scores of two bins.
+func bent(bins []scoreBin, lo, hi int) (m bend, ok bool) {
+	m.lo, m.hi = bins[lo].score, bins[hi].score
+	kept := slices.Clone(bins)
+	for k := range kept {
+		kept[k].score = min(max(kept[k].score, m.lo), m.hi)
+	}
+	if lo == 0 {
+		m.lo = math.Inf(-1)
+	} else {
+		m.deviance += fitPrice
+	}
+	if hi == len(bins)-1 {
+		m.hi = math.Inf(1)
+	} else {
+		m.deviance += fitPrice
+	}
+	if m.a, m.b, m.mean, m.scale, ok = lineThrough(kept); !ok {
+		return m, false
+	}
+	for _, k := range kept {
+		p := m.odds(k.score)
+		if !(p > 0 && p < 1) {
+			return m, false
+		}
+		m.deviance -= 2 * (float64(k.n[0]*stream.Log(p)) + float64(k.n[1]*stream.Log(1-p)))
+	}
+	return m, true
+}
+
+// promise is about the lower limit of the log ratio, less delta, that n outputs a side show
+// of an event of so many of total explored outputs, whose log ratio is given: by
+// Zou and Donner's combination of Wilson limits at z (2008).
+func promise(ratio, share, delta float64, n int, z float64) float64 {
+	// p1 + p0 = 2 share, p1/p0 = e^ratio.
+	p0 := 2 * share / (1 + stream.Exp(ratio))
+	p1 := min(1, 2*share-p0)
+	if p1 <= delta || p0 <= 0 {
+		return worthless
+	}
+	m := float64(n)
+	lo, _ := wilsonRate(p1, m, z)
+	_, up := wilsonRate(p0, m, z)
+	if lo <= delta {
+		return worthless
+	}
+	d1, d0 := stream.Log((p1-delta)/(lo-delta)), stream.Log(up/p0)
+	return stream.Log((p1-delta)/p0) - math.Sqrt(float64(d1*d1)+float64(d0*d0))
+}
+
+// wilsonRate gives the Wilson limits of a rate.
+func wilsonRate(p, n, z float64) (lo, up float64) {
+	z2, x := float64(z*z), float64(p*n)
+	mid := x + z2/2
+	spread := float64(z * math.Sqrt(float64(x*(1-p))+z2/4))
+	return max(0, (mid-spread)/(n+z2)), (mid + spread) / (n + z2)
+}
+
+// improves is about the mean by which a normal value exceeds 0, its mean and deviation
+// given: by the logistic law.
+func improves(mean, deviation float64) float64 {
+	const wide = 1.702
+	u := float64(wide*mean) / deviation
+	if u > 30 {
+		return mean
+	}
+	return deviation / wide * stream.Log(1+stream.Exp(u))
+}
+
+// chooseEvents returns the main event and its hedges, the best first.
+func chooseEvents(s1, s2 []float64, delta, beta float64, samples int) (main cut, hedges []cut) {
+	main = bestCut(s1, s2, delta) // where nothing else is said
+	all := rivals(s1, s2)
+	if len(all) == 0 {
+		return main, nil
+	}
+	total := float64(len(s1) + len(s2))
+	z := normalUpper(beta - float64(mostHedges*hedgeShare*beta))
+	best, at := math.Inf(-1), -1
+	for k, r := range all {
+		if v := promise(r.ratio-float64(doubt*r.spread), r.size/total, delta, samples, z); v > best {
+			best, at = v, k
+		}
+	}
+	value := main.value
+	if at >= 0 && best > 0 {
+		main = all[at].cut
+		main.counts = main.countsOf(s1, s2)
+		main.value = value
+	}
+	// The hedges: what promises most beyond the main event, by raw counts.
+	chosen := []rival{}
+	have, spread := 0.0, 0.5
+	if at >= 0 && best > 0 {
+		have = promise(all[at].ratio, all[at].size/total, delta, samples, z)
+		spread = all[at].spread
+		chosen = append(chosen, all[at])
+	}
+	have = max(0, have)
+	z = normalUpper(hedgeShare * beta)
+	for range mostHedges {
+		most, at := 1e-6, -1
+		for k, r := range all {
+			if slices.ContainsFunc(chosen, func(c rival) bool {
+				return c.above == r.above && c.reversed == r.reversed && max(c.size, r.size) < hedgeApart*min(c.size, r.size)
+			}) {
+				continue
+			}
+			v := promise(r.ratio, r.size/total, delta, samples, z)
+			if g := improves(v-have, math.Sqrt(float64(r.spread*r.spread)+float64(spread*spread))); g > most {
+				most, at = g, k
+			}
+		}
+		if at < 0 {
+			break
+		}
+		chosen = append(chosen, all[at])
+		hedges = append(hedges, all[at].cut)
+	}
+	return main, hedges
+}
+
+// normalUpper is the normal quantile that is exceeded with probability beta, to three
+// digits (Abramowitz and Stegun 26.2.22), alike on every platform.
+func normalUpper(beta float64) float64 {
+	t := math.Sqrt(-2 * stream.Log(beta))
+	return t - (2.30753+float64(0.27061*t))/(1+float64(t*(0.99229+float64(0.04481*t))))
+}
+
+// bound is the largest of the exact bounds of the main event and of the hedges, each at
+// its share of beta, and what it is of.
+func (p Prepared) bound(t bounds.Table, delta, beta float64) (eps float64, at Hedge) {
+	eps = math.Inf(-1)
+	for i, h := range p.events() {
+		if e := bounds.Exact(h.counts(t), delta, h.Share*beta); i == 0 || e > eps {
+			eps, at = e, h
+		}
+	}
+	return eps, at
+}
+
+// events are the main event and the hedges. Their shares sum to 1.
+func (p Prepared) events() []Hedge {
+	main := Hedge{Cut: p.Event, Share: 1}
+	for _, h := range p.Hedges {
+		main.Share -= h.Share
+	}
+	return append([]Hedge{main}, p.Hedges...)
+}
