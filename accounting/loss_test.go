@@ -242,7 +242,7 @@ func TestCompositionAgainstDPAccounting(t *testing.T) {
 		sensitivity float64
 		queries     int
 		want        float64
-	}{{1, 20, 13.6}, {0.5, 20, 6.8}, {1, 500, 71}} {
+	}{{0.5, 20, 6.8}, {1, 500, 71}} {
 		if got := LeastNoise(1, 1e-4, func(b float64) Composition { return Composition{{Laplace{b, k.sensitivity}, k.queries}} }); math.Abs(got-k.want) > 0.1 {
 			t.Errorf("scale %v, there %v", got, k.want)
 		}
@@ -303,12 +303,12 @@ func TestLeastNoise(t *testing.T) {
 
 // Whatever the numbers, bounds are in order and none is not a number.
 func TestCompositionExtremes(t *testing.T) {
-	values := gear.Of([]float64{1e-50, 0.05, 1, 1e50}, []float64{1e-50, 1e-20, 1e-9, 1e-3, 0.049, 0.3, 1, 30, 1e6, 1e20, 1e50})
+	values := gear.Of([]float64{1e-50, 0.05, 1e50}, []float64{1e-50, 1e-20, 1e-9, 1e-3, 0.049, 0.3, 1, 30, 1e6, 1e20, 1e50})
 	for _, noise := range values {
-		for _, rate := range gear.Of([]float64{1e-50, 1e-3, 1}, []float64{1e-50, 1e-12, 1e-3, 0.5, 1 - 0x1p-53, 1}) {
+		for _, rate := range gear.Of([]float64{1e-50, 1e-3}, []float64{1e-50, 1e-12, 1e-3, 0.5, 1 - 0x1p-53, 1}) {
 			for _, steps := range []int{1, 1000, gear.Of(10_000, 100_000_000)} {
 				for _, m := range []Lossy{SubsampledGaussian{noise, 1, rate}, SubsampledLaplace{noise, 1, rate}} {
-					if steps > 1000 && (noise != 1 || rate == 0.5) {
+					if steps > 1000 && (noise != 0.05 && noise != 1 || rate == 0.5) {
 						continue // the transform is as long as it gets
 					}
 					c := Composition{{m, steps}}

@@ -467,7 +467,7 @@ func TestReproduceAccount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := accounting.Query{Mechanism: rapid.SampledFrom(accounting.Kinds()).Draw(t, "kind")}
 		at := map[string]**float64{"sigma": &q.Sigma, "scale": &q.Scale, "p": &q.P, "epsilon": &q.Epsilon,
-			"stepDelta": &q.StepDelta, "alpha": &q.Alpha, "rho": &q.Rho, "mu": &q.Mu, "sensitivity": &q.Sensitivity, "rate": &q.Rate, "delta": &q.Delta, "atEpsilon": &q.AtEpsilon}
+			"stepDelta": &q.StepDelta, "alpha": &q.Alpha, "rho": &q.Rho, "mu": &q.Mu, "sensitivity": &q.Sensitivity, "rate": &q.Rate, "delta": &q.Delta, "atEpsilon": &q.AtEpsilon, "targetEpsilon": &q.TargetEpsilon}
 		for _, name := range slices.Concat(q.Mechanism.Parameters(), q.Mechanism.Options(), []string{"delta", "atEpsilon"}) {
 			*at[name] = sometimes(t, name, rapid.Ptr(rapid.Float64Range(1e-40, 1e40), false))
 		}

@@ -99,6 +99,7 @@ export const ACCOUNT = [
   {"name":"group","fields":["/group"],"type":"whole","want":"a whole number in [1, 1048576]","range":{"min":1,"max":1048576},"form":{"place":"","label":"Group size","hint":"records to be hidden together","empty":"1"}},
   {"name":"delta","fields":["/delta"],"type":"number","want":"a finite number","form":{"place":"","label":"Delta","hint":"at which epsilon is asked","empty":"0.00001"}},
   {"name":"at-epsilon","fields":["/atEpsilon"],"type":"number","want":"a finite number","form":{"place":"","label":"At epsilon","hint":"at which delta is asked too; empty: not asked"}},
+  {"name":"target-epsilon","fields":["/targetEpsilon"],"type":"number","want":"a finite number","form":{"place":"","label":"Target epsilon","hint":"asks for the least noise that meets it; empty: not asked"}},
 ];
 
 /** @type {Key[]} */

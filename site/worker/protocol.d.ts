@@ -144,7 +144,7 @@ export interface FailedMessage { type: "failed"; id: number; json: string }
 // Values, as Go declares them.
 
 /** Method names a way to a Guarantee. */
-export type AccountMethod = "renyi-tight" | "renyi-tight-orders" | "renyi-classical" | "zcdp-classical" | "gaussian-exact" | "basic-composition" | "advanced-composition" | "optimal-composition" | "published-composition";
+export type AccountMethod = "renyi-tight" | "renyi-tight-orders" | "renyi-classical" | "zcdp-classical" | "gaussian-exact" | "basic-composition" | "advanced-composition" | "optimal-composition" | "published-composition" | "privacy-loss";
 
 /** Query asks for the account of Steps mechanisms of one kind, each on a value of this sensitivity, for groups of Group records. What is nil takes its default; what the kind does not use must be nil. */
 export interface AccountQuery {
@@ -167,12 +167,14 @@ export interface AccountQuery {
   mu?: number;
   /** gaussian, laplace; above 0; default 1 */
   sensitivity?: number;
-  /** Rate is the probability with which a record takes part in a step, on its own, in (0, 1]; gaussian only; default 1. */
+  /** Rate is the probability with which a record takes part in a step, on its own, in (0, 1]; gaussian, laplace; default 1. */
   rate?: number;
   /** default 1 */
   steps?: number;
   /** default 1 */
   group?: number;
+  /** TargetEpsilon asks for the least noise at which the whole composition has at most this epsilon at Delta; gaussian, laplace. Then the noise may be absent: it is the one that is found. */
+  targetEpsilon?: number;
   /** in (0, 1): asks for epsilon; default 1e-5 */
   delta?: number;
   /** at least 0: asks for delta; default: no such question */
@@ -200,6 +202,8 @@ export interface AccountedValue {
   deltas?: Guarantee[];
   /** Sigmas are the noise that one unsampled step would need for (AtEpsilon, Delta); gaussian only, if AtEpsilon was asked. */
   sigmas?: Noise[];
+  /** Needed is the least noise of all steps that meets (TargetEpsilon, Delta), if that was asked; Query has it where no noise was given. */
+  needed?: Needed;
   notes?: string[];
   cli: string;
 }
@@ -925,6 +929,8 @@ export interface Guarantee {
   order?: number;
   /** no smaller figure holds for all such mechanisms */
   exact: boolean;
+  /** AtLeast is a figure that does not hold, rounded down: the answer lies between the two. Nil where no such thing is known. */
+  atLeast?: number;
   /** where it is proven */
   source: string;
 }
@@ -1007,6 +1013,15 @@ export interface MechanismListing {
 export interface Moment {
   pairs: number;
   bound: number;
+}
+
+/** Needed is the least noise that a target needs. */
+export interface Needed {
+  /** sigma or scale */
+  parameter: string;
+  /** rounded up */
+  noise: number;
+  source: string;
 }
 
 /** Noise is one sigma for the Gaussian mechanism. */
