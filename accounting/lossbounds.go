@@ -59,8 +59,8 @@ func (c Composition) Epsilon(delta float64) (lower, upper float64) {
 }
 
 func (c Composition) epsilon(delta float64, lower bool) (least, upper float64) {
-	return c.both(math.Log(delta), lower, func(l composed, up bool) float64 { return l.epsilon(delta, up) },
-		func(l composed) float64 { return l.tiltAtDelta(math.Log(delta)) })
+	return c.both(math.Log(delta), lower, func(l *composed, up bool) float64 { return l.epsilon(delta, up) },
+		func(l *composed) float64 { return l.tiltAtDelta(math.Log(delta)) })
 }
 
 // Delta returns a lower and an upper bound on the least delta that holds at eps, which
@@ -77,17 +77,17 @@ func (c Composition) Delta(eps float64) (lower, upper float64) {
 		k, _, _ := l.cumulant(lambda)
 		rough = math.Min(rough, k-lambda*eps)
 	}
-	return c.both(math.Max(rough, -600), true, func(l composed, up bool) float64 { return l.delta(eps, up) },
-		func(l composed) float64 { return l.tiltAtEpsilon(eps) })
+	return c.both(math.Max(rough, -600), true, func(l *composed, up bool) float64 { return l.curve(eps, up) },
+		func(l *composed) float64 { return l.tiltAtEpsilon(eps) })
 }
 
 // both asks a question of both directions: the larger answers. Without lower that is 0.
-func (c Composition) both(logDelta float64, both bool, ask func(l composed, up bool) float64, tilt func(composed) float64) (lower, upper float64) {
+func (c Composition) both(logDelta float64, both bool, ask func(l *composed, up bool) float64, tilt func(*composed) float64) (lower, upper float64) {
 	tail := math.Exp(math.Max(-640, logDelta-28-math.Log(c.count())))
 	for _, reverse := range []bool{false, true} {
 		first, least := c.steps(reverse, tail)
 		step := first
-		var l composed
+		var l *composed
 		var lambda float64
 		for range 6 {
 			l = c.compose(reverse, step, tail, true)
@@ -123,7 +123,7 @@ func (c Composition) steps(reverse bool, tail float64) (first, least float64) {
 
 // composed is the composition on one grid, from above or from below.
 type composed struct {
-	laws     []lossLaw
+	laws     []*lossLaw
 	counts   []int
 	steps    float64 // in all
 	step     float64
@@ -140,13 +140,13 @@ type composed struct {
 	relative   float64 // relative error of what is computed
 }
 
-func (c Composition) compose(reverse bool, step, tail float64, above bool) composed {
+func (c Composition) compose(reverse bool, step, tail float64, above bool) *composed {
 	alone := len(c) == 1 // the step is its own
-	l := composed{step: step}
+	l := &composed{step: step}
 	keeps := 0.0
 	for _, e := range c {
 		cells := newCells(e.Mechanism.losses(reverse), step, tail, alone)
-		var law lossLaw
+		var law *lossLaw
 		if above {
 			law = cells.above()
 		} else {
@@ -164,7 +164,7 @@ func (c Composition) compose(reverse bool, step, tail float64, above bool) compo
 	return l
 }
 
-func (l composed) cumulant(lambda float64) (k, mean, variance float64) {
+func (l *composed) cumulant(lambda float64) (k, mean, variance float64) {
 	for i, law := range l.laws {
 		a, b, c := law.cumulant(lambda)
 		n := float64(l.counts[i])
@@ -174,10 +174,10 @@ func (l composed) cumulant(lambda float64) (k, mean, variance float64) {
 }
 
 // empty: no finite loss is left.
-func (l composed) empty() bool { return math.IsInf(l.largest(), -1) }
+func (l *composed) empty() bool { return math.IsInf(l.largest(), -1) }
 
 // largest is the largest finite loss of the sum.
-func (l composed) largest() float64 {
+func (l *composed) largest() float64 {
 	top := l.offset
 	for i, law := range l.laws {
 		if len(law.at) == 0 {
@@ -198,18 +198,18 @@ func share(lambda float64) float64 {
 
 // tiltAtEpsilon is about the tilt under which the sum has mean eps, 0 at least: there
 // the law is known best.
-func (l composed) tiltAtEpsilon(eps float64) float64 {
+func (l *composed) tiltAtEpsilon(eps float64) float64 {
 	return l.tilt(func(_, mean, _ float64) bool { return mean >= eps })
 }
 
 // tiltAtDelta is about the tilt under whose mean Chernoff's bound of delta is e^logDelta.
-func (l composed) tiltAtDelta(logDelta float64) float64 {
+func (l *composed) tiltAtDelta(logDelta float64) float64 {
 	return l.tilt(func(lambda, mean, k float64) bool {
 		return k-lambda*mean+math.Log(share(lambda)) <= logDelta
 	})
 }
 
-func (l composed) tilt(far func(lambda, mean, k float64) bool) float64 {
+func (l *composed) tilt(far func(lambda, mean, k float64) bool) float64 {
 	is := func(lambda float64) bool {
 		k, mean, _ := l.cumulant(lambda)
 		return far(lambda, mean, k)
@@ -240,7 +240,7 @@ const outside = 20.0
 
 // ends is an interval outside of which the tilted sum has at most e^-outside on
 // either side, by Chernoff's bound.
-func (l composed) ends(lambda float64) (lo, hi float64) {
+func (l *composed) ends(lambda float64) (lo, hi float64) {
 	k, mean, variance := l.cumulant(lambda)
 	lo, hi = math.Inf(-1), math.Inf(1)
 	s := math.Sqrt(2 * outside / math.Max(variance, l.step*l.step))
@@ -254,7 +254,7 @@ func (l composed) ends(lambda float64) (lo, hi float64) {
 	return math.Min(lo, mean), math.Max(mean, math.Min(hi, l.largest()+l.step))
 }
 
-func (l composed) window(lambda float64) float64 {
+func (l *composed) window(lambda float64) float64 {
 	if l.empty() {
 		return 0
 	}
@@ -269,7 +269,7 @@ const (
 	mostSize   = 1 << 19
 )
 
-func (l composed) size() float64 {
+func (l *composed) size() float64 {
 	want := resolution * math.Sqrt(l.steps)
 	if want >= mostSize {
 		return mostSize
@@ -345,7 +345,7 @@ func (l *composed) convolve(lambda float64) {
 }
 
 // curve is delta at any eps, from above or below.
-func (l composed) curve(eps float64, up bool) float64 {
+func (l *composed) curve(eps float64, up bool) float64 {
 	// Errors of the masses and losses are like another epsilon.
 	shift := 4 * l.steps * lossError
 	if up {
@@ -374,10 +374,8 @@ func (l composed) curve(eps float64, up bool) float64 {
 	return math.Max(0, l.infinite*(1-shift-8*unit)+scale*sum)
 }
 
-func (l composed) delta(eps float64, up bool) float64 { return l.curve(eps, up) }
-
 // epsilon is the end, on the safe side, of a bisection for delta.
-func (l composed) epsilon(delta float64, up bool) float64 {
+func (l *composed) epsilon(delta float64, up bool) float64 {
 	holds := func(eps float64) bool { return l.curve(eps, up) <= delta }
 	if up && holds(0) {
 		return 0

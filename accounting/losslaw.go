@@ -13,6 +13,8 @@ type lossLaw struct {
 }
 
 // put adds a mass at a place that is not before those that have one.
+//
+//go:noinline
 func (l *lossLaw) put(at int, mass float64) {
 	switch last := len(l.at) - 1; {
 	case !(mass > 0):
@@ -50,13 +52,13 @@ type cells struct {
 	infinite     float64
 }
 
-func newCells(pair lossPair, step, tail float64, adjust bool) cells {
+func newCells(pair lossPair, step, tail float64, adjust bool) *cells {
 	lo, hi := clipped(pair.span(tail))
 	first, last := 0, int(math.Ceil((hi-lo)/step))
 	if adjust && hi > lo {
 		step = (hi - lo) / float64(last)
 	}
-	c := cells{offset: lo, step: step, infinite: pair.infinite()}
+	c := &cells{offset: lo, step: step, infinite: pair.infinite()}
 	if _, top := pair.span(leastMass); top <= hi { // bounded above
 		c.offset, first, last = hi, -last, 0
 	}
@@ -81,8 +83,8 @@ func newCells(pair lossPair, step, tail float64, adjust bool) cells {
 // The likelihood ratio under Q then is larger in the convex order; so it is after
 // products, whence compositions dominate too. Rounding in the split is equivalent to
 // a relative change of P and Q of the order of lossError, whatever the width.
-func (c cells) above() lossLaw {
-	l := lossLaw{offset: c.offset, step: c.step, infinite: c.infinite}
+func (c *cells) above() *lossLaw {
+	l := &lossLaw{offset: c.offset, step: c.step, infinite: c.infinite}
 	for i, p := range c.p {
 		q := c.q[i]
 		if i == 0 { // ratios from 0 up to the first edge
@@ -117,16 +119,14 @@ func (c cells) above() lossLaw {
 //
 // The grid is moved so that the heaviest loss is on it, and, if adjust, its step is
 // changed so that first and last are as far apart as places of it.
-func (c cells) below(adjust bool) lossLaw {
-	type atom struct{ p, q float64 }
-	loss := func(a atom) float64 { return math.Log(a.p) - math.Log(a.q) }
+func (c *cells) below(adjust bool) *lossLaw {
 	var all []atom
 	for i, p := range c.p {
 		if q := c.q[i]; p >= leastMass && q >= leastMass {
 			all = append(all, atom{p, q})
 		}
 	}
-	l := lossLaw{offset: c.offset, step: c.step, infinite: c.infinite}
+	l := &lossLaw{offset: c.offset, step: c.step, infinite: c.infinite}
 	if len(all) == 0 {
 		return l
 	}
@@ -147,17 +147,9 @@ func (c cells) below(adjust bool) lossLaw {
 	if between := loss(last) - loss(first); adjust && between > 0 {
 		l.step = between / math.Max(1, math.Round(between/c.step))
 	}
-	place := func(a atom, round func(float64) float64) (int, float64) {
-		at := (loss(a) - l.offset) / l.step
-		if near := math.Round(at); math.Abs(at-near)*l.step < lossError {
-			at = near
-		}
-		at = round(at)
-		return int(at), math.Exp(l.offset + at*l.step)
-	}
 	for i := 0; i < len(all); {
 		group := all[i]
-		at, ratio := place(group, math.Ceil)
+		at, ratio := l.place(loss(group), math.Ceil)
 		for i++; i < len(all); i++ {
 			lack := ratio*group.q - group.p
 			if lack <= lossError*group.p {
@@ -173,16 +165,34 @@ func (c cells) below(adjust bool) lossLaw {
 			group.p, group.q = group.p+next.p, group.q+next.q
 		}
 		if ratio*group.q > group.p*(1+2*lossError) {
-			at, ratio = place(group, math.Floor)
+			at, ratio = l.place(loss(group), math.Floor)
 		}
 		l.put(at, math.Min(group.p, ratio*group.q))
 	}
 	return l
 }
 
+// place is the place of the grid that a loss is rounded to, and the ratio there.
+//
+//go:noinline
+func (l *lossLaw) place(loss float64, round func(float64) float64) (int, float64) {
+	at := (loss - l.offset) / l.step
+	if near := math.Round(at); math.Abs(at-near)*l.step < lossError {
+		at = near
+	}
+	at = round(at)
+	return int(at), math.Exp(l.offset + at*l.step)
+}
+
+// atom is an output, or several put together.
+type atom struct{ p, q float64 }
+
+//go:noinline
+func loss(a atom) float64 { return math.Log(a.p) - math.Log(a.q) }
+
 // cumulant is log E e^(lambda loss) over finite losses with its first two
 // derivatives in lambda.
-func (l lossLaw) cumulant(lambda float64) (k, mean, variance float64) {
+func (l *lossLaw) cumulant(lambda float64) (k, mean, variance float64) {
 	if len(l.at) == 0 {
 		return math.Inf(-1), 0, 0
 	}

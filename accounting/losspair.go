@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"sort"
 )
 
 // Lossy is a mechanism of which two laws P and Q are known that dominate its outputs
@@ -122,7 +123,7 @@ func (f Finite) losses(reverse bool) lossPair {
 			d.never += p[i]
 		}
 	}
-	slices.SortFunc(d.all, func(a, b discreteLoss) int { return cmp.Compare(a.loss, b.loss) })
+	sort.Slice(d.all, func(i, j int) bool { return d.all[i].loss < d.all[j].loss })
 	return d
 }
 
