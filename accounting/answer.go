@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Account is the answer to a [Query]: a plain JSON value without NaN or
@@ -30,6 +32,9 @@ type Account struct {
 	// Needed is the least noise of all steps that meets (TargetEpsilon, Delta), if that
 	// was asked; Query has it where no noise was given.
 	Needed *Needed `json:"needed,omitempty"`
+
+	// Profile are points at which (epsilon, delta) holds, if they were asked for.
+	Profile []audit.ProfilePoint `json:"profile,omitempty"`
 
 	Notes []string `json:"notes,omitempty"`
 }
@@ -144,6 +149,9 @@ func Answer(q Query) (Account, error) {
 		if q.Mechanism == KindGaussian {
 			a.Sigmas = sigmas(q)
 		}
+	}
+	if q.Profile {
+		a.Profile = w.profile()
 	}
 	a.Notes = w.notes(a)
 	return a, nil
@@ -332,6 +340,26 @@ func need(q Query) *Needed {
 		return nil
 	}
 	return &Needed{name, roundUp(noise * reach), sources[MethodLosses]}
+}
+
+// profile is the least epsilon of all ways at each of some deltas, by epsilon.
+func (w *worksheet) profile() []audit.ProfilePoint {
+	var points []audit.ProfilePoint
+	for e := 0.5; e <= 12; e += 0.5 {
+		delta := math.Pow(10, -e)
+		at := *w
+		at.q.Delta = &delta
+		best := math.Inf(1)
+		for _, g := range at.epsilons() {
+			best = math.Min(best, g.Epsilon)
+		}
+		if delta = roundUp(delta); best <= mostTarget && (len(points) == 0 || best > points[len(points)-1].Epsilon) {
+			points = append(points, audit.ProfilePoint{Epsilon: best, Delta: delta})
+		} else if n := len(points); n > 0 && best == points[n-1].Epsilon {
+			points[n-1].Delta = delta
+		}
+	}
+	return points
 }
 
 // sigmas is the calibration of one step for one group.

@@ -87,6 +87,9 @@ type Query struct {
 	// is the one that is found.
 	TargetEpsilon *float64 `json:"targetEpsilon,omitempty"`
 
+	// Profile asks for points of the curve of delta over epsilon.
+	Profile bool `json:"profile,omitempty"`
+
 	Delta     *float64 `json:"delta,omitempty"`     // in (0, 1): asks for epsilon; default 1e-5
 	AtEpsilon *float64 `json:"atEpsilon,omitempty"` // at least 0: asks for delta; default: no such question
 	// Orders of the curve, increasing, above 1, at most 1000; default: 24 of them

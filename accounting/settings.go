@@ -53,6 +53,7 @@ func Keys() []settings.Key[Query] {
 			settings.Form{Label: "At epsilon", Hint: "at which delta is asked too; empty: not asked"}),
 		number("target-epsilon", "targetEpsilon", func(q *Query) **float64 { return &q.TargetEpsilon }, "gaussian, laplace: asks for the least noise at which all steps have this epsilon at delta; then the noise may be left out",
 			settings.Form{Label: "Target epsilon", Hint: "asks for the least noise that meets it; empty: not asked"}),
+		{Name: "profile", At: settings.Switch(func(q *Query) *bool { return &q.Profile }), Usage: "give points of the curve of delta over epsilon too, a claim that dpscope audit -claim-file reads from the JSON"},
 		{Name: "orders", At: settings.Numbers(func(q *Query) *[]float64 { return &q.Orders }), Usage: "orders of the curve, increasing, such as `2,4,8`; default: 24 up to 512"},
 	}
 }

@@ -484,6 +484,7 @@ func TestReproduceAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		addresses = append(addresses, address[accounting.Query]{fragment.String(), "account", want, shown})
+		q.Profile = rapid.Bool().Draw(t, "profile")
 		q.Orders = sometimes(t, "orders", rapid.SliceOfN(rapid.Float64Range(1, 1e6), 1, 4))
 		asksAgain(t, audit.Reproduce{CLI: q.Command()}, accounting.Query{}, func() (*cli.Flags, cli.Asked[accounting.Query]) {
 			f := cli.NewFlags("dpscope account", io.Discard)
