@@ -47,7 +47,7 @@ func TestReadProfile(t *testing.T) {
 		{`{"epsilons": [1], "deltas": [1, 2]}`, "1 numbers beside 2"},
 		{`[[1, 2, 3]]`, "3 numbers"},
 		{`[[1, 0.1], [2, 0.2]]`, "delta falls with epsilon"},
-		{`[[-1, 0.1]]`, "in [0, 500]"},
+		{`[[-1, 0.1]]`, "above 0, at most 500"},
 		{`[[1, -0.1]]`, "in [0, 1)"},
 		{`[[1, 1]]`, "0 points"},
 		{"epsilon,delta\n1,x\n", `line 2 is "x"`},

@@ -125,6 +125,10 @@ func (c Claim) Validate() error {
 func (c Claim) Complete(own Claim) Claim {
 	switch c.Kind {
 	case "":
+		if c.Profile != nil && c == (Claim{Profile: c.Profile}) {
+			c.Kind = Profile
+			return c
+		}
 		if c == (Claim{}) {
 			return own
 		}

@@ -17,7 +17,7 @@ type PrivacyProfile struct {
 
 // ProfilePoint is an (epsilon, delta) claim.
 type ProfilePoint struct {
-	Epsilon float64 `json:"epsilon"` // in [0, 500]
+	Epsilon float64 `json:"epsilon"` // in (0, 500]
 	Delta   float64 `json:"delta"`   // in [0, 1), not increasing with epsilon
 }
 
@@ -40,8 +40,8 @@ func (p PrivacyProfile) Validate() error {
 			return At(fmt.Sprintf("/claim/profile/points/%d/%s", i, name), &InputError{Field: fmt.Sprintf("profile.points[%d].%s", i, name), Found: Number(found), Want: want})
 		}
 		switch {
-		case !(x.Epsilon >= 0 && x.Epsilon <= claimTop):
-			return fail("epsilon", x.Epsilon, fmt.Sprintf("in [0, %v]", claimTop))
+		case !(x.Epsilon > 0 && x.Epsilon <= claimTop):
+			return fail("epsilon", x.Epsilon, fmt.Sprintf("above 0, at most %v", claimTop))
 		case !(x.Delta >= 0 && x.Delta < 1):
 			return fail("delta", x.Delta, "in [0, 1)")
 		case i > 0 && x.Epsilon <= p.Points[i-1].Epsilon:
@@ -62,11 +62,20 @@ func ParseProfile(data []byte) (PrivacyProfile, error) {
 	return p, p.Validate()
 }
 
+// leastEpsilon stands for 0: what holds at 0 holds there.
+const leastEpsilon = 1e-6
+
 // Profiled is a curve of points in any order. Those that claim nothing, with a delta of 1
-// or more, are left out; of those at one epsilon the least delta stays.
+// or more, are left out; of those at one epsilon the least delta stays; an epsilon of 0 is
+// raised to 1e-6.
 func Profiled(points []ProfilePoint, source string) (PrivacyProfile, error) {
 	p := PrivacyProfile{Source: source[:min(len(source), mostSource)]}
 	points = slices.Clone(points)
+	for i, x := range points {
+		if x.Epsilon == 0 {
+			points[i].Epsilon = leastEpsilon
+		}
+	}
 	slices.SortFunc(points, func(a, b ProfilePoint) int {
 		return cmp.Or(cmp.Compare(a.Epsilon, b.Epsilon), cmp.Compare(a.Delta, b.Delta))
 	})

@@ -182,7 +182,7 @@ func drawParams(t *rapid.T, specs []audit.ParamSpec) audit.Params {
 
 func drawClaim(t *rapid.T) *audit.Claim {
 	value := rapid.Float64Range(1e-3, 20).Draw(t, "claimed")
-	switch rapid.IntRange(0, 6).Draw(t, "claim") {
+	switch rapid.IntRange(0, 7).Draw(t, "claim") {
 	case 0:
 		return nil
 	case 1:
@@ -195,6 +195,8 @@ func drawClaim(t *rapid.T) *audit.Claim {
 		return &audit.Claim{Kind: audit.ZCDP, Rho: value}
 	case 5:
 		return &audit.Claim{Kind: audit.GaussianDP, Mu: value}
+	case 6:
+		return &audit.Claim{Kind: audit.Profile, Profile: &audit.PrivacyProfile{Points: []audit.ProfilePoint{{Epsilon: value, Delta: 0.1}, {Epsilon: value + 1, Delta: 1e-5}}, Source: "a file's \"name\""}}
 	}
 	return &audit.Claim{Epsilon: value}
 }
