@@ -461,6 +461,9 @@ func (a *Audit) otherwise() Plan {
 	if p.Mode == UntilRefuted {
 		out.Explore = 0
 	}
+	if a.Claim.Kind == audit.Profile {
+		out.Mode = Fixed
+	}
 	if a.Spec.Recording != nil {
 		out.Trials = p.Trials
 		if a.splitsByDefault() {
