@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"github.com/dpscope/dpscope/audit"
 )
 
 // Account is the answer to a [Query]: a plain JSON value without NaN or
-// infinity. Its bounds are rounded up to seven significant digits.
+// infinity. Its bounds are rounded up to seven significant digits, lower ones down.
 type Account struct {
 	Query Query  `json:"query"` // with its defaults filled in
 	Title string `json:"title"` // what was accounted, in words
@@ -27,6 +29,12 @@ type Account struct {
 	// Sigmas are the noise that one unsampled step would need for (AtEpsilon,
 	// Delta); gaussian only, if AtEpsilon was asked.
 	Sigmas []Noise `json:"sigmas,omitempty"`
+	// Needed is the least noise of all steps that meets (TargetEpsilon, Delta), if that
+	// was asked; Query has it where no noise was given.
+	Needed *Needed `json:"needed,omitempty"`
+
+	// Profile are points at which (epsilon, delta) holds, if they were asked for.
+	Profile []audit.ProfilePoint `json:"profile,omitempty"`
 
 	Notes []string `json:"notes,omitempty"`
 }
@@ -50,6 +58,7 @@ const (
 	MethodAdvanced      Method = "advanced-composition"  // [AdvancedEpsilon]
 	MethodOptimal       Method = "optimal-composition"   // [OptimalEpsilon]
 	MethodPublished     Method = "published-composition" // [PublishedAdvancedEpsilon]
+	MethodLosses        Method = "privacy-loss"          // [Composition]
 )
 
 // sources of the methods.
@@ -63,6 +72,7 @@ var sources = map[Method]string{
 	MethodAdvanced:      "Dwork, Rothblum and Vadhan 2010, theorem III.3",
 	MethodOptimal:       "Kairouz, Oh and Viswanath 2015, theorem 3.3",
 	MethodPublished:     "Mironov 2017, corollary 1",
+	MethodLosses:        "Koskela, Jälkö and Honkela 2020; Gopi, Lee and Wutschitz 2021; Doroshenko et al. 2022",
 }
 
 // Guarantee is one (Epsilon, Delta) that holds.
@@ -71,9 +81,12 @@ type Guarantee struct {
 	Epsilon float64 `json:"epsilon"`
 	Delta   float64 `json:"delta"`
 	// Order that gave it; nil where there is none, or it is infinite.
-	Order  *float64 `json:"order,omitempty"`
-	Exact  bool     `json:"exact"`  // no smaller figure holds for all such mechanisms
-	Source string   `json:"source"` // where it is proven
+	Order *float64 `json:"order,omitempty"`
+	Exact bool     `json:"exact"` // no smaller figure holds for all such mechanisms
+	// AtLeast is a figure that does not hold, rounded down: the answer lies between the
+	// two. Nil where no such thing is known.
+	AtLeast *float64 `json:"atLeast,omitempty"`
+	Source  string   `json:"source"` // where it is proven
 }
 
 // Noise is one sigma for the Gaussian mechanism.
@@ -82,6 +95,23 @@ type Noise struct {
 	Words  string  `json:"words"`
 	Source string  `json:"source"`
 }
+
+// Needed is the least noise that a target needs.
+type Needed struct {
+	Parameter string  `json:"parameter"` // sigma or scale
+	Noise     float64 `json:"noise"`     // rounded up
+	Source    string  `json:"source"`
+}
+
+// maxLossSteps are the most steps of which the losses are composed: beyond them the
+// step of the grid is no longer small beside a loss.
+const maxLossSteps = 1_000_000
+
+// Targets between these are reached by noise that is accounted.
+const (
+	leastTarget = 0.001
+	mostTarget  = 500
+)
 
 // maxOptimalSteps keeps the optimal composition to some 10^5 terms.
 const maxOptimalSteps = 10_000_000
@@ -92,7 +122,16 @@ func Answer(q Query) (Account, error) {
 		return Account{}, err
 	}
 	q = q.filled()
-	a := Account{Query: q, Title: title(q), Curve: []Point{}, Epsilons: []Guarantee{}}
+	var needed *Needed
+	if q.TargetEpsilon != nil {
+		if needed = need(q); needed == nil {
+			return Account{}, fault("targetEpsilon", number(*q.TargetEpsilon), fmt.Sprintf("met by noise in [%v, %v] times the sensitivity", leastNoise, mostNoise), "a larger delta or fewer steps need less")
+		}
+		if noise := q.noise(); *noise == nil {
+			*noise = &needed.Noise
+		}
+	}
+	a := Account{Query: q, Title: title(q), Curve: []Point{}, Epsilons: []Guarantee{}, Needed: needed}
 	w := worksheet{q: q, curve: q.Curve()}
 	w.findParts()
 	a.drawCurve(w.curve, q.Orders)
@@ -110,6 +149,9 @@ func Answer(q Query) (Account, error) {
 		if q.Mechanism == KindGaussian {
 			a.Sigmas = sigmas(q)
 		}
+	}
+	if q.Profile {
+		a.Profile = w.profile()
 	}
 	a.Notes = w.notes(a)
 	return a, nil
@@ -157,7 +199,8 @@ type worksheet struct {
 	// rho of the whole, if it is known; from noise of that rho, if gaussian.
 	concentrated bool
 	rho          float64
-	gaussian     bool // unsampled Gaussian noise of mu = sqrt(2 rho)
+	gaussian     bool        // unsampled Gaussian noise of mu = sqrt(2 rho)
+	losses       Composition // nil where they say no more than what is exact, or are not known
 }
 
 func (w *worksheet) findParts() {
@@ -173,8 +216,11 @@ func (w *worksheet) findParts() {
 		return
 	}
 	step := Group(q.step(), *q.Group)
+	if m, ok := step.(Lossy); ok && q.isNoise() && *q.Steps <= maxLossSteps {
+		w.losses = Composition{{m, *q.Steps}}
+	}
 	if g, ok := step.(Gaussian); ok {
-		w.concentrated, w.gaussian, w.rho = true, true, n*g.At(1)
+		w.concentrated, w.gaussian, w.rho, w.losses = true, true, n*g.At(1), nil
 		return
 	}
 	if top := step.At(math.Inf(1)); !math.IsInf(top, 1) && q.Mechanism != KindRenyi {
@@ -194,6 +240,12 @@ func guarantee(m Method, eps, delta, alpha float64, exact bool) Guarantee {
 	return g
 }
 
+func between(eps, delta, least float64) Guarantee {
+	g := guarantee(MethodLosses, eps, delta, 0, false)
+	g.AtLeast = &least
+	return g
+}
+
 func (w *worksheet) epsilons() []Guarantee {
 	q, delta := w.q, *w.q.Delta
 	var all []Guarantee
@@ -202,6 +254,11 @@ func (w *worksheet) epsilons() []Guarantee {
 	}
 	if w.gaussian && !math.IsInf(w.rho, 1) {
 		put(MethodGaussian, GaussianEpsilon(1, math.Sqrt(2*w.rho), delta), 0, true)
+	}
+	if w.losses != nil {
+		if lower, upper := w.losses.Epsilon(delta); !math.IsInf(upper, 1) {
+			all = append(all, between(roundUp(upper), delta, roundDown(lower)))
+		}
 	}
 	k := *q.Steps
 	if w.stepwise && k <= maxOptimalSteps {
@@ -249,6 +306,12 @@ func (w *worksheet) deltas() []Guarantee {
 	if w.gaussian && !math.IsInf(w.rho, 1) {
 		put(MethodGaussian, GaussianDelta(1, math.Sqrt(2*w.rho), eps), 0, true)
 	}
+	if w.losses != nil && !pure {
+		if lower, upper := w.losses.Delta(eps); upper < 1 {
+			put(MethodLosses, upper, 0, false)
+			all[len(all)-1].AtLeast = new(roundDown(lower))
+		}
+	}
 	if k := *q.Steps; w.stepwise && k <= maxOptimalSteps {
 		put(MethodOptimal, OptimalDelta(w.eps, w.delta, k, eps), 0, w.worst)
 	}
@@ -259,6 +322,44 @@ func (w *worksheet) deltas() []Guarantee {
 		}
 	}
 	return all
+}
+
+// need finds the noise for a target; nil if none is enough.
+func need(q Query) *Needed {
+	name := q.Mechanism.Parameters()[0]
+	eps, delta, reach := *q.TargetEpsilon, *q.Delta, float64(*q.Group)**q.Sensitivity
+	if q.Mechanism == KindGaussian && *q.Rate == 1 {
+		return &Needed{name, roundUp(GaussianSigma(eps, delta, reach*math.Sqrt(float64(*q.Steps)))), "Balle and Wang 2018, algorithm 1"}
+	}
+	noise := LeastNoise(eps, delta, func(noise float64) Composition {
+		*q.noise() = &noise
+		q.Sensitivity = new(1.0)
+		return Composition{{Group(q.step(), 1).(Lossy), *q.Steps}}
+	})
+	if math.IsInf(noise, 1) {
+		return nil
+	}
+	return &Needed{name, roundUp(noise * reach), sources[MethodLosses]}
+}
+
+// profile is the least epsilon of all ways at each of some deltas, by epsilon.
+func (w *worksheet) profile() []audit.ProfilePoint {
+	var points []audit.ProfilePoint
+	for e := 0.5; e <= 12; e += 0.5 {
+		delta := math.Pow(10, -e)
+		at := *w
+		at.q.Delta = &delta
+		best := math.Inf(1)
+		for _, g := range at.epsilons() {
+			best = math.Min(best, g.Epsilon)
+		}
+		if delta = roundUp(delta); best <= mostTarget && (len(points) == 0 || best > points[len(points)-1].Epsilon) {
+			points = append(points, audit.ProfilePoint{Epsilon: best, Delta: delta})
+		} else if n := len(points); n > 0 && best == points[n-1].Epsilon {
+			points[n-1].Delta = delta
+		}
+	}
+	return points
 }
 
 // sigmas is the calibration of one step for one group.
@@ -290,10 +391,15 @@ func (w *worksheet) notes(a Account) []string {
 		say("Composed Gaussian noise is one Gaussian mechanism, so its epsilon is exact; what goes through the Renyi curve is for comparison.")
 	case q.Mechanism == KindGaussian:
 		say("Sampled by Poisson: every record takes part in a step with probability %v on its own, and neighbours differ by adding or removing one. For batches of fixed size, or for replacing a record, this does not hold.", *q.Rate)
+	case q.Mechanism == KindLaplace && *q.Rate < 1:
+		say("Sampled by Poisson: every record takes part in a step with probability %v on its own, and neighbours differ by adding or removing one. The curve is that of pure privacy at the largest log ratio.", *q.Rate)
 	case w.stepwise && w.worst && *q.Steps > 1:
 		say("The optimal composition is exact for the worst mechanism of this guarantee.")
 	case q.Mechanism == KindRenyi:
 		say("Only one order of the curve is known, so the conversion has no choice.")
+	}
+	if w.losses != nil {
+		say("The distribution of the privacy loss is that of this mechanism: nothing below its lower figure holds, however it is proven.")
 	}
 	if q.Mechanism == KindApproximate {
 		say("An (epsilon, delta) guarantee alone bounds no Renyi divergence: there is no curve.")
@@ -337,6 +443,9 @@ func title(q Query) string {
 		}
 	case KindLaplace:
 		fmt.Fprintf(&b, "Laplace noise, scale %v, sensitivity %v", *q.Scale, *q.Sensitivity)
+		if *q.Rate < 1 {
+			fmt.Fprintf(&b, ", Poisson sampling at rate %v", *q.Rate)
+		}
 	case KindRandomisedResponse:
 		fmt.Fprintf(&b, "randomised response, true with probability %v", *q.P)
 	case KindPure:

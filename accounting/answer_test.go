@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/internal/gear"
 )
 
 func TestAnswer(t *testing.T) {
@@ -18,12 +19,25 @@ func TestAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := Repeat{SubsampledGaussian{1, 1, 0.01}, 1000}
-	want := BestEpsilon(c, 1e-5, Tight)
-	if *a.Epsilon < want.Epsilon || *a.Epsilon > want.Epsilon*(1+2e-6) {
-		t.Errorf("epsilon %v, want %v rounded up", *a.Epsilon, want.Epsilon)
+	by := func(all []Guarantee, m Method) Guarantee {
+		return all[slices.IndexFunc(all, func(g Guarantee) bool { return g.Method == m })]
 	}
-	if delta := BestDelta(c, 2, Tight).Delta; *a.Delta < delta || *a.Delta > delta*(1+2e-6) {
-		t.Errorf("delta %v, want %v rounded up", *a.Delta, delta)
+	want := BestEpsilon(c, 1e-5, Tight)
+	if got := by(a.Epsilons, MethodTight).Epsilon; got < want.Epsilon || got > want.Epsilon*(1+2e-6) {
+		t.Errorf("epsilon %v, want %v rounded up", got, want.Epsilon)
+	}
+	if delta, got := BestDelta(c, 2, Tight).Delta, by(a.Deltas, MethodTight).Delta; got < delta || got > delta*(1+2e-6) {
+		t.Errorf("delta %v, want %v rounded up", got, delta)
+	}
+	// The law of the loss is the least way, from both sides.
+	losses := Composition{{SubsampledGaussian{1, 1, 0.01}, 1000}}
+	lower, upper := losses.Epsilon(1e-5)
+	if g := by(a.Epsilons, MethodLosses); g.Epsilon != *a.Epsilon || g.Epsilon < upper || g.Epsilon > upper*(1+2e-6) || *g.AtLeast > lower || *g.AtLeast < lower*(1-2e-6) {
+		t.Errorf("%+v at least %v, want [%v, %v]", g, *g.AtLeast, lower, upper)
+	}
+	lower, upper = losses.Delta(2)
+	if g := by(a.Deltas, MethodLosses); g.Delta != *a.Delta || g.Delta < upper || g.Delta > upper*(1+2e-6) || *g.AtLeast > lower || *g.AtLeast < lower*(1-2e-6) {
+		t.Errorf("%+v, want [%v, %v]", g, lower, upper)
 	}
 	if len(a.Curve) != len(defaultOrders) || a.MaxDivergence != nil || a.KL == nil || len(a.Sigmas) != 1 {
 		t.Errorf("%d points, max %v, kl %v, %d sigmas", len(a.Curve), a.MaxDivergence, a.KL, len(a.Sigmas))
@@ -76,6 +90,37 @@ func TestAnswerOrders(t *testing.T) {
 	}
 }
 
+// The noise that a target needs, and the account of it.
+func TestAnswerTarget(t *testing.T) {
+	for _, q := range []Query{
+		{Mechanism: KindGaussian, Rate: new(0.01), Steps: new(1000), TargetEpsilon: new(2.0), Sensitivity: new(3.0)},
+		{Mechanism: KindLaplace, Steps: new(20), TargetEpsilon: new(1.0), Delta: new(1e-4), Group: new(2)},
+		{Mechanism: KindGaussian, Steps: new(16), TargetEpsilon: new(1.0)},
+	} {
+		a, err := Answer(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if noise := **a.Query.noise(); noise != a.Needed.Noise || a.Needed.Parameter != q.Mechanism.Parameters()[0] {
+			t.Errorf("%+v, accounted at %v", a.Needed, noise)
+		}
+		if !(*a.Epsilon <= *q.TargetEpsilon*(1+2e-6) && *a.Epsilon > *q.TargetEpsilon*0.999) {
+			t.Errorf("%+v gives epsilon %v, asked %v", a.Needed, *a.Epsilon, *q.TargetEpsilon)
+		}
+		// Noise that is given stays, and what is needed is the same.
+		given := q
+		*given.noise() = new(7.0)
+		b, err := Answer(given)
+		if err != nil || **b.Query.noise() != 7 || *b.Needed != *a.Needed {
+			t.Errorf("%+v, %v", b, err)
+		}
+	}
+	// 4 steps of sigma 4 are one of sigma 1: analytic.
+	if a, _ := Answer(Query{Mechanism: KindGaussian, Steps: new(16), TargetEpsilon: new(1.0)}); math.Abs(a.Needed.Noise-4*3.730631634816162) > 1e-5 {
+		t.Errorf("%+v", a.Needed)
+	}
+}
+
 func TestQueryRefuses(t *testing.T) {
 	good := func(change func(*Query)) Query {
 		q := Query{Mechanism: KindGaussian, Sigma: new(1.0)}
@@ -109,7 +154,10 @@ func TestQueryRefuses(t *testing.T) {
 		{good(func(q *Query) { q.Orders = []float64{2, 2} }), "orders[1]", "above the one before"},
 		{good(func(q *Query) { q.Orders = []float64{math.Inf(1)} }), "orders[0]", "above 1"},
 		{good(func(q *Query) { q.Orders = make([]float64, 1001) }), "orders", "at most 1000"},
-		{Query{Mechanism: KindLaplace, Scale: new(1.0), Rate: new(0.5)}, "rate", "absent for laplace"},
+		{Query{Mechanism: KindRandomisedResponse, P: new(0.7), Rate: new(0.5)}, "rate", "absent for randomised"},
+		{Query{Mechanism: KindRandomisedResponse, P: new(0.7), TargetEpsilon: new(0.5)}, "targetEpsilon", "absent for randomised"},
+		{good(func(q *Query) { q.TargetEpsilon = new(0.0) }), "targetEpsilon", "in ["},
+		{good(func(q *Query) { q.TargetEpsilon, q.Rate, q.Group = new(1.0), new(0.5), new(2) }), "targetEpsilon", "groups"},
 		{Query{Mechanism: KindPure, Epsilon: new(1.0), Sensitivity: new(1.0)}, "sensitivity", "absent for pure"},
 		{Query{Mechanism: KindRandomisedResponse, P: new(1.0)}, "p", "below 1"},
 		{Query{Mechanism: KindPure, Epsilon: new(-1.0)}, "epsilon", "at least 0"},
@@ -135,8 +183,8 @@ func TestAnswerIsJSON(t *testing.T) {
 	r := rand.New(rand.NewPCG(15, 16))
 	wide := func() *float64 { return new(math.Exp(30*r.Float64() - 15)) }
 	answered := map[Kind]int{}
-	for range 250 {
-		q := Query{Mechanism: Kinds()[r.IntN(len(Kinds()))], Steps: new(1 + int(math.Exp(14*r.Float64()))), Group: new(1 + r.IntN(4)), Delta: new(math.Exp(-30 * r.Float64()))}
+	for range gear.Of(150, 1000) {
+		q := Query{Mechanism: Kinds()[r.IntN(len(Kinds()))], Steps: new(1 + int(math.Exp(12*r.Float64()))), Group: new(1 + r.IntN(4)), Delta: new(math.Exp(-30 * r.Float64()))}
 		if r.IntN(2) == 0 {
 			q.AtEpsilon = wide()
 		}
@@ -152,6 +200,9 @@ func TestAnswerIsJSON(t *testing.T) {
 				}
 			case "scale":
 				q.Scale = wide()
+				if r.IntN(4) == 0 {
+					q.Rate = new(math.Exp(-20 * r.Float64()))
+				}
 			case "p":
 				q.P = new(r.Float64())
 			case "epsilon":
@@ -204,7 +255,7 @@ func TestAnswerIsJSON(t *testing.T) {
 		}
 	}
 	for _, k := range Kinds() {
-		if answered[k] < 10 {
+		if answered[k] < 5 {
 			t.Errorf("%s: only %d answers", k, answered[k])
 		}
 	}

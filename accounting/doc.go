@@ -15,10 +15,16 @@
 // that serves best. [OptimalEpsilon] composes (epsilon, delta) guarantees
 // without a curve, [GaussianEpsilon] is exact for Gaussian noise.
 //
+// # Privacy loss
+//
+// A [Composition] of mechanisms whose dominating laws are known ([Lossy]) bounds epsilon
+// and delta from both sides by the distribution of the privacy loss. [LeastNoise] is
+// the noise that a target needs.
+//
 // # In one
 //
 // [Answer] takes a [Query], a plain JSON value, and returns all that applies.
-// Its figures are rounded up; the functions' are not.
+// Its figures are rounded up, lower bounds down; the functions' are not.
 //
 // # Arguments
 //

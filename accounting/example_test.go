@@ -15,10 +15,15 @@ func ExampleAnswer() {
 	}
 	fmt.Println(a.Title)
 	for _, g := range a.Epsilons {
+		if g.AtLeast != nil {
+			fmt.Printf("%s: epsilon %.2f, and not below %.2f\n", g.Method, g.Epsilon, *g.AtLeast)
+			continue
+		}
 		fmt.Printf("%s: epsilon %.3f at order %.1f\n", g.Method, g.Epsilon, *g.Order)
 	}
 	// Output:
 	// 1000 steps of Gaussian noise, sigma 1, sensitivity 1, Poisson sampling at rate 0.01
+	// privacy-loss: epsilon 1.83, and not below 1.83
 	// renyi-tight: epsilon 2.101 at order 7.8
 	// renyi-classical: epsilon 2.538 at order 7.9
 }
@@ -63,4 +68,13 @@ func ExampleGroupRenyi() {
 	_, _, err := accounting.GroupRenyi(3, 0.1, 1)
 	fmt.Println(err)
 	// Output: alpha is 3, must be at least 4 for a group of 2; the order falls to alpha/2^c and has to stay at 2 or above; take a larger order or a smaller group
+}
+
+// How much noise do 1000 steps at rate .01 need for epsilon 2?
+func ExampleLeastNoise() {
+	sigma := accounting.LeastNoise(2, 1e-5, func(noise float64) accounting.Composition {
+		return accounting.Composition{{Mechanism: accounting.SubsampledGaussian{Sigma: noise, Sensitivity: 1, Rate: 0.01}, Count: 1000}}
+	})
+	fmt.Printf("%.3f\n", sigma)
+	// Output: 0.959
 }

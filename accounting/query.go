@@ -50,10 +50,8 @@ var parameters = map[Kind][]string{
 // Options are the names of the parameters that the kind may have beside those.
 func (k Kind) Options() []string {
 	switch k {
-	case KindGaussian:
-		return []string{"sensitivity", "rate"}
-	case KindLaplace:
-		return []string{"sensitivity"}
+	case KindGaussian, KindLaplace:
+		return []string{"sensitivity", "rate", "targetEpsilon"}
 	}
 	return nil
 }
@@ -79,10 +77,18 @@ type Query struct {
 
 	Sensitivity *float64 `json:"sensitivity,omitempty"` // gaussian, laplace; above 0; default 1
 	// Rate is the probability with which a record takes part in a step, on its
-	// own, in (0, 1]; gaussian only; default 1.
+	// own, in (0, 1]; gaussian, laplace; default 1.
 	Rate  *float64 `json:"rate,omitempty"`
 	Steps *int     `json:"steps,omitempty"` // default 1
 	Group *int     `json:"group,omitempty"` // default 1
+
+	// TargetEpsilon asks for the least noise at which the whole composition has at most
+	// this epsilon at Delta; gaussian, laplace. Then the noise may be absent: it
+	// is the one that is found.
+	TargetEpsilon *float64 `json:"targetEpsilon,omitempty"`
+
+	// Profile asks for points of the curve of delta over epsilon.
+	Profile bool `json:"profile,omitempty"`
 
 	Delta     *float64 `json:"delta,omitempty"`     // in (0, 1): asks for epsilon; default 1e-5
 	AtEpsilon *float64 `json:"atEpsilon,omitempty"` // at least 0: asks for delta; default: no such question
@@ -115,6 +121,7 @@ func (q Query) Validate() error {
 	}
 	for _, p := range q.parameters() {
 		switch wanted := slices.Contains(needed, p.name); {
+		case wanted && p.value == nil && q.TargetEpsilon != nil && q.isNoise():
 		case wanted && p.value == nil:
 			return fault(p.name, "absent", fmt.Sprintf("given for %s", q.Mechanism), "")
 		case !wanted && p.value != nil:
@@ -128,13 +135,28 @@ func (q Query) Validate() error {
 		if err := checkRate(*q.Rate); err != nil {
 			return err
 		}
-		if *q.Rate < 1 && q.Mechanism != KindGaussian {
-			return fault("rate", number(*q.Rate), "1 or absent for "+string(q.Mechanism), "sampling is accounted for gaussian only")
+		if *q.Rate < 1 && !q.isNoise() {
+			return fault("rate", number(*q.Rate), "1 or absent for "+string(q.Mechanism), "sampling is accounted for gaussian and laplace only")
 		}
 	}
 	q = q.filled()
 	if err := cmp.Or(CheckSteps(*q.Steps), CheckGroup(*q.Group), CheckDelta(*q.Delta)); err != nil {
 		return err
+	}
+	if q.TargetEpsilon != nil {
+		switch v := *q.TargetEpsilon; {
+		case !q.isNoise():
+			return fault("targetEpsilon", number(v), "absent for "+string(q.Mechanism), "noise is found for gaussian and laplace only")
+		case !(v >= leastTarget && v <= mostTarget):
+			return fault("targetEpsilon", number(v), "in [0.001, 500]", "")
+		case *q.Rate < 1 && *q.Group > 1:
+			return fault("targetEpsilon", number(v), "absent for groups of sampled records", "leave group out, or rate")
+		case *q.Steps > maxLossSteps:
+			return fault("targetEpsilon", number(v), fmt.Sprintf("absent above %d steps", maxLossSteps), "")
+		}
+		if noise := q.noise(); *noise == nil { // to be found
+			*noise = q.Sensitivity
+		}
 	}
 	if q.AtEpsilon != nil {
 		if err := checkEpsilon("atEpsilon", *q.AtEpsilon); err != nil {
@@ -195,15 +217,24 @@ func (q Query) filled() Query {
 	fill(&q.Steps, 1)
 	fill(&q.Group, 1)
 	fill(&q.Delta, 1e-5)
-	if q.Mechanism == KindGaussian || q.Mechanism == KindLaplace {
+	if q.isNoise() {
 		fill(&q.Sensitivity, 1)
-	}
-	if q.Mechanism == KindGaussian {
 		fill(&q.Rate, 1)
 	} else {
 		q.Rate = nil
 	}
 	return q
+}
+
+// isNoise reports a kind that adds noise to a value.
+func (q Query) isNoise() bool { return q.Mechanism == KindGaussian || q.Mechanism == KindLaplace }
+
+// noise is where the query has its noise.
+func (q *Query) noise() **float64 {
+	if q.Mechanism == KindLaplace {
+		return &q.Scale
+	}
+	return &q.Sigma
 }
 
 func fill[T any](p **T, value T) {
@@ -222,7 +253,10 @@ func (q Query) step() Curve {
 		}
 		return SubsampledGaussian{*q.Sigma, *q.Sensitivity, *q.Rate}
 	case KindLaplace:
-		return Laplace{*q.Scale, *q.Sensitivity}
+		if *q.Rate == 1 {
+			return Laplace{*q.Scale, *q.Sensitivity}
+		}
+		return SubsampledLaplace{*q.Scale, *q.Sensitivity, *q.Rate}
 	case KindRandomisedResponse:
 		return RandomisedResponse{*q.P}
 	case KindPure:
@@ -270,6 +304,15 @@ func roundUp(x float64) float64 {
 		return v
 	}
 	return rounded(x*(1+1e-9), math.Ceil)
+}
+
+// roundDown likewise, down.
+func roundDown(x float64) float64 {
+	if !(x > 1e-290 && x < 1e290) {
+		return 0
+	}
+	scale := math.Pow10(6 - int(math.Floor(math.Log10(x))))
+	return math.Floor(x*(1-1e-9)*scale) / scale
 }
 
 // Limits of what is accepted.

@@ -41,7 +41,7 @@ func Keys() []settings.Key[Query] {
 			settings.Form{Label: "Mu", Hint: "of one step", Empty: "0.1"}),
 		number("sensitivity", "", func(q *Query) **float64 { return &q.Sensitivity }, "gaussian, laplace: sensitivity of the value; default 1",
 			settings.Form{Label: "Sensitivity", Hint: "most that one record changes the value", Empty: "1"}),
-		number("rate", "", func(q *Query) **float64 { return &q.Rate }, "gaussian: Poisson sampling rate of a step, in (0, 1]; default 1",
+		number("rate", "", func(q *Query) **float64 { return &q.Rate }, "gaussian, laplace: Poisson sampling rate of a step, in (0, 1]; default 1",
 			settings.Form{Label: "Sampling rate", Hint: "with which a record takes part in a step, on its own (Poisson)", Empty: "1"}),
 		count("steps", func(q *Query) **int { return &q.Steps }, MaxSteps, "mechanisms in the composition",
 			settings.Form{Label: "Steps", Hint: "mechanisms in the composition", Empty: "1"}),
@@ -51,6 +51,9 @@ func Keys() []settings.Key[Query] {
 			settings.Form{Label: "Delta", Hint: "at which epsilon is asked", Empty: "0.00001"}),
 		number("at-epsilon", "atEpsilon", func(q *Query) **float64 { return &q.AtEpsilon }, "epsilon at which delta is asked too, and of gaussian the noise that one step would need",
 			settings.Form{Label: "At epsilon", Hint: "at which delta is asked too; empty: not asked"}),
+		number("target-epsilon", "targetEpsilon", func(q *Query) **float64 { return &q.TargetEpsilon }, "gaussian, laplace: asks for the least noise at which all steps have this epsilon at delta; then the noise may be left out",
+			settings.Form{Label: "Target epsilon", Hint: "asks for the least noise that meets it; empty: not asked"}),
+		{Name: "profile", At: settings.Switch(func(q *Query) *bool { return &q.Profile }), Usage: "give points of the curve of delta over epsilon too, a claim that dpscope audit -claim-file reads from the JSON"},
 		{Name: "orders", At: settings.Numbers(func(q *Query) *[]float64 { return &q.Orders }), Usage: "orders of the curve, increasing, such as `2,4,8`; default: 24 up to 512"},
 	}
 }

@@ -16,9 +16,10 @@ const (
 	Renyi       ClaimKind = "renyi"       // (alpha, epsilon)-RDP (Mironov 2017)
 	ZCDP        ClaimKind = "zcdp"        // rho-zCDP (Bun and Steinke 2016)
 	GaussianDP  ClaimKind = "gaussian-dp" // mu-GDP (Dong, Roth and Su 2019)
+	Profile     ClaimKind = "profile"     // a curve of (epsilon, delta): [PrivacyProfile]
 )
 
-var claimKinds = []string{string(Pure), string(Approximate), string(Renyi), string(ZCDP), string(GaussianDP)}
+var claimKinds = []string{string(Pure), string(Approximate), string(Renyi), string(ZCDP), string(GaussianDP), string(Profile)}
 
 // Claim is the guarantee under audit. Which fields count depends on Kind; the
 // others are zero. In a plan, Kind may be absent: then epsilon and delta mean
@@ -31,6 +32,8 @@ type Claim struct {
 	Alpha   float64   `json:"alpha,omitempty"`   // renyi; > 1
 	Mu      float64   `json:"mu,omitempty"`      // gaussian-dp; > 0
 	Rho     float64   `json:"rho,omitempty"`     // zcdp; > 0
+
+	Profile *PrivacyProfile `json:"profile,omitempty"` // profile
 }
 
 // DPClaim is the pure claim at epsilon when delta is zero, and the approximate
@@ -61,8 +64,18 @@ func (c Claim) Validate() error {
 		uses["rho"] = true
 	case GaussianDP:
 		uses["mu"] = true
+	case Profile:
+		if c.Profile == nil {
+			return At("/claim/profile", &InputError{Field: "profile", Found: "absent", Want: "a curve in a claim of kind \"profile\"", Remedy: "-claim-file reads one"})
+		}
+		if err := c.Profile.Validate(); err != nil {
+			return err
+		}
 	default:
 		return At("/claim/kind", UnknownName("claim.kind", string(c.Kind), claimKinds))
+	}
+	if c.Profile != nil && c.Kind != Profile {
+		return At("/claim/profile", &InputError{Field: "profile", Found: "there", Want: fmt.Sprintf("absent in a claim of kind %q", c.Kind)})
 	}
 	fields := []struct {
 		name  string
@@ -112,6 +125,10 @@ func (c Claim) Validate() error {
 func (c Claim) Complete(own Claim) Claim {
 	switch c.Kind {
 	case "":
+		if c.Profile != nil && c == (Claim{Profile: c.Profile}) {
+			c.Kind = Profile
+			return c
+		}
 		if c == (Claim{}) {
 			return own
 		}
@@ -122,7 +139,7 @@ func (c Claim) Complete(own Claim) Claim {
 			c.Delta = own.Delta
 		}
 		full := DPClaim(c.Epsilon, c.Delta)
-		full.Alpha, full.Mu, full.Rho = c.Alpha, c.Mu, c.Rho // refused by Validate
+		full.Alpha, full.Mu, full.Rho, full.Profile = c.Alpha, c.Mu, c.Rho, c.Profile // refused by Validate
 		return full
 	case Pure, Approximate:
 		if c.Epsilon == 0 && own.IsDP() {
@@ -211,6 +228,10 @@ func (c Claim) String() string {
 		return fmt.Sprintf("rho = %s (zCDP)", Number(c.Rho))
 	case GaussianDP:
 		return fmt.Sprintf("mu = %s (Gaussian DP)", Number(c.Mu))
+	case Profile:
+		if c.Profile != nil {
+			return fmt.Sprintf("a curve of %d points", len(c.Profile.Points))
+		}
 	}
 	return string(c.Kind)
 }

@@ -45,12 +45,15 @@ func accountText(a accounting.Account) string {
 	fmt.Fprintf(w, "%s.\n\n", a.Title)
 	delta := *a.Query.Delta
 	if a.Epsilon != nil {
-		fmt.Fprintf(w, "epsilon = %v holds at delta = %v\n", *a.Epsilon, delta)
+		fmt.Fprintf(w, "epsilon = %v holds at delta = %v%s\n", *a.Epsilon, delta, nothingBelow(a.Epsilons))
 	} else {
 		fmt.Fprintf(w, "no epsilon holds at delta = %v\n", delta)
 	}
 	if a.Delta != nil {
-		fmt.Fprintf(w, "delta = %v holds at epsilon = %v\n", *a.Delta, *a.Query.AtEpsilon)
+		fmt.Fprintf(w, "delta = %v holds at epsilon = %v%s\n", *a.Delta, *a.Query.AtEpsilon, nothingBelow(a.Deltas))
+	}
+	if a.Needed != nil {
+		fmt.Fprintf(w, "%s = %v is the least noise for epsilon = %v at delta = %v (%s)\n", a.Needed.Parameter, a.Needed.Noise, *a.Query.TargetEpsilon, delta, a.Needed.Source)
 	}
 	writeGuarantees(w, "Ways to epsilon", a.Epsilons)
 	writeGuarantees(w, "Ways to delta", a.Deltas)
@@ -84,6 +87,16 @@ func accountText(a accounting.Account) string {
 	return w.String()
 }
 
+// nothingBelow says what cannot hold, where that is known.
+func nothingBelow(all []accounting.Guarantee) string {
+	for _, g := range all {
+		if g.AtLeast != nil {
+			return fmt.Sprintf(", and nothing below %v does", *g.AtLeast)
+		}
+	}
+	return ""
+}
+
 func writeGuarantees(w io.Writer, head string, all []accounting.Guarantee) {
 	if len(all) == 0 {
 		return
@@ -97,6 +110,9 @@ func writeGuarantees(w io.Writer, head string, all []accounting.Guarantee) {
 		}
 		if g.Exact {
 			order = "exact"
+		}
+		if g.AtLeast != nil {
+			order = fmt.Sprintf("at least %v", *g.AtLeast)
 		}
 		fmt.Fprintf(t, "  %s\tepsilon %v\tdelta %v\t%s\t%s\n", g.Method, g.Epsilon, g.Delta, order, g.Source)
 	}

@@ -5,8 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 
+	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
@@ -21,6 +25,7 @@ type auditFlags struct {
 	asked   cli.Asked[pair.Plan]
 	workers *int
 	outside outsideFlags
+	curve   string // file of a claim that is a curve
 
 	out   formatFlags
 	suite planFlags
@@ -31,6 +36,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	s := f.Flags
 	f.asked = cli.Settings(s, pair.Keys())
 	f.outside.register(s, pair.OutsideKeys())
+	s.StringVar(&f.curve, "claim-file", "", "claim as a curve, from a `file`: JSON of dpscope account -profile, lists of epsilons and deltas, an Opacus state_dict, or CSV (docs/claims.md)")
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 	f.suite.register(s)
 	f.out.register(s)
@@ -51,6 +57,11 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 	if err := f.asked.Read(&p); err != nil {
 		return p, err
 	}
+	if f.curve != "" {
+		if err := f.readCurve(&p); err != nil {
+			return p, err
+		}
+	}
 	name := f.outside.Mechanism()
 	switch {
 	case name != "":
@@ -62,6 +73,23 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 		p.Samples = google.Samples(p.Mechanism)
 	}
 	return p, nil
+}
+
+// readCurve puts the claim of a file into the plan.
+func (f *auditFlags) readCurve(p *pair.Plan) error {
+	if p.Claim != nil && *p.Claim != (audit.Claim{Kind: audit.Profile}) && *p.Claim != (audit.Claim{}) {
+		return &audit.InputError{Field: "-claim-file", Found: strconv.Quote(f.curve), Want: "the only claim", Remedy: "leave out -epsilon, -delta, -profile and the like, or the file"}
+	}
+	data, err := os.ReadFile(f.curve)
+	if err != nil {
+		return &audit.InputError{Field: "-claim-file", Found: strconv.Quote(f.curve), Want: "a file that can be read", Remedy: err.Error()}
+	}
+	curve, err := accounting.ReadProfile(filepath.Base(f.curve), data)
+	if err != nil {
+		return audit.At("claim-file", err)
+	}
+	p.Claim = &audit.Claim{Kind: audit.Profile, Profile: &curve}
+	return nil
 }
 
 // strayArgument says which flag an argument without one may want.

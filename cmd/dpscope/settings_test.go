@@ -182,7 +182,7 @@ func drawParams(t *rapid.T, specs []audit.ParamSpec) audit.Params {
 
 func drawClaim(t *rapid.T) *audit.Claim {
 	value := rapid.Float64Range(1e-3, 20).Draw(t, "claimed")
-	switch rapid.IntRange(0, 6).Draw(t, "claim") {
+	switch rapid.IntRange(0, 7).Draw(t, "claim") {
 	case 0:
 		return nil
 	case 1:
@@ -195,6 +195,8 @@ func drawClaim(t *rapid.T) *audit.Claim {
 		return &audit.Claim{Kind: audit.ZCDP, Rho: value}
 	case 5:
 		return &audit.Claim{Kind: audit.GaussianDP, Mu: value}
+	case 6:
+		return &audit.Claim{Kind: audit.Profile, Profile: &audit.PrivacyProfile{Points: []audit.ProfilePoint{{Epsilon: value, Delta: 0.1}, {Epsilon: value + 1, Delta: 1e-5}}, Source: "a file's \"name\""}}
 	}
 	return &audit.Claim{Epsilon: value}
 }
@@ -467,7 +469,7 @@ func TestReproduceAccount(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := accounting.Query{Mechanism: rapid.SampledFrom(accounting.Kinds()).Draw(t, "kind")}
 		at := map[string]**float64{"sigma": &q.Sigma, "scale": &q.Scale, "p": &q.P, "epsilon": &q.Epsilon,
-			"stepDelta": &q.StepDelta, "alpha": &q.Alpha, "rho": &q.Rho, "mu": &q.Mu, "sensitivity": &q.Sensitivity, "rate": &q.Rate, "delta": &q.Delta, "atEpsilon": &q.AtEpsilon}
+			"stepDelta": &q.StepDelta, "alpha": &q.Alpha, "rho": &q.Rho, "mu": &q.Mu, "sensitivity": &q.Sensitivity, "rate": &q.Rate, "delta": &q.Delta, "atEpsilon": &q.AtEpsilon, "targetEpsilon": &q.TargetEpsilon}
 		for _, name := range slices.Concat(q.Mechanism.Parameters(), q.Mechanism.Options(), []string{"delta", "atEpsilon"}) {
 			*at[name] = sometimes(t, name, rapid.Ptr(rapid.Float64Range(1e-40, 1e40), false))
 		}
@@ -484,6 +486,7 @@ func TestReproduceAccount(t *testing.T) {
 			t.Fatal(err)
 		}
 		addresses = append(addresses, address[accounting.Query]{fragment.String(), "account", want, shown})
+		q.Profile = rapid.Bool().Draw(t, "profile")
 		q.Orders = sometimes(t, "orders", rapid.SliceOfN(rapid.Float64Range(1, 1e6), 1, 4))
 		asksAgain(t, audit.Reproduce{CLI: q.Command()}, accounting.Query{}, func() (*cli.Flags, cli.Asked[accounting.Query]) {
 			f := cli.NewFlags("dpscope account", io.Discard)

@@ -45,10 +45,16 @@ func Conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination) (Re
 // conclude makes the report with bounds that were computed already; nil: there are none.
 func conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination, c *Certified) (Report, error) {
 	p, spec, e := a.Plan, a.Spec, f.Evidence
+	whole := a
+	var point *audit.ProfilePoint
+	if e != nil {
+		point = e.Prepared.Point
+		a = a.at(point)
+	}
 	r := Report{Report: report.New(report.Pair, spec.Name, report.Promise{Claim: a.Claim}, p.Beta), Plan: p,
 		Inputs: Inputs{PrivacyUnit: p.Relation.Unit(), Samples: a.recording(), Brought: spec.Brought, Unseeded: spec.Unseeded},
 		Trials: append([]TrialNote{}, f.Trials...), Surrogate: f.Surrogate, Sequential: f.Raced, Evidence: e, Tradeoff: []bounds.TradeoffPoint{}}
-	r.Promise, r.Termination, r.Reproduce, r.Warnings = a.Claim.String(), end, a.Reproduce(), append(r.Warnings, a.Notes...)
+	r.Promise, r.Termination, r.Reproduce, r.Warnings = whole.promise(point), end, whole.Reproduce(), append(r.Warnings, a.Notes...)
 	r.Limitations, r.References = limitations, references(spec, cat, e, c, f.Raced != nil)
 	if spec.Recording != nil {
 		r.Limitations = slices.Concat(r.Limitations, audit.RecordedLimitations)

@@ -47,7 +47,7 @@ func (t Bound) execute(cat audit.Catalogue) (*Certified, error) {
 	if err := t.Prepared.check(a.Plan, t.Table.Bins); err != nil {
 		return nil, err
 	}
-	c := certificate{audit: a, prepared: t.Prepared, table: t.Table, explored: t.Explored, beta: a.Plan.boundBeta()}
+	c := certificate{audit: a.at(t.Prepared.Point), prepared: t.Prepared, table: t.Table, explored: t.Explored, beta: a.Plan.boundBeta()}
 	all := c.all()
 	return &all, nil
 }

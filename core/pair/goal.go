@@ -52,7 +52,11 @@ func (p Plan) orders() []float64 {
 // dpLimits are the limits of the rows about (epsilon, delta): the claim's where it is of that
 // kind, else the mechanism's own.
 func (a *Audit) dpLimits() (epsilon, delta float64) {
-	for _, c := range []audit.Claim{a.Claim, a.Spec.Claim(a.Plan.Parameters)} {
+	claim := a.Claim
+	if claim.Kind == audit.Profile {
+		claim = a.explorePoint()
+	}
+	for _, c := range []audit.Claim{claim, a.Spec.Claim(a.Plan.Parameters)} {
 		if c.IsDP() && c.Epsilon > 0 {
 			return c.Epsilon, c.Delta
 		}
@@ -65,6 +69,9 @@ func (a *Audit) learnClaim() audit.Claim {
 	if alpha := a.Plan.ThroughRenyi; alpha > 0 {
 		limit, _ := a.Claim.ImpliedRenyi(alpha)
 		return audit.Claim{Kind: audit.Renyi, Alpha: alpha, Epsilon: limit}
+	}
+	if a.Claim.Kind == audit.Profile {
+		return a.explorePoint()
 	}
 	return a.Claim
 }

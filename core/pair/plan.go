@@ -233,6 +233,8 @@ func (a *Audit) resolveMethods(cat audit.Catalogue) error {
 func (a *Audit) resolveMode() error {
 	p := &a.Plan
 	switch {
+	case p.first() && a.Claim.Kind == audit.Profile:
+		return &audit.InputError{Field: "claim.kind", Path: "/claim/kind", Found: fmt.Sprintf("%q", audit.Profile), Want: "another in a plan of version 1"}
 	case p.first() && p.Mode != "":
 		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: "absent in a plan of version 1"}
 	case p.first():
@@ -240,8 +242,14 @@ func (a *Audit) resolveMode() error {
 	case p.Anytime:
 		return &audit.InputError{Field: "anytime", Found: "true", Want: "absent but in plans of version 1", Remedy: "until-refuted is what it was: the run ends when the claim is refuted, and holds whenever it is stopped"}
 	}
+	curve := a.Claim.Kind == audit.Profile
 	if p.Mode == "" {
-		p.Mode = VerdictAndBound
+		if p.Mode = VerdictAndBound; curve {
+			p.Mode = Fixed
+		}
+	}
+	if curve && p.Mode != Fixed {
+		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: "absent or fixed for a claim that is a curve", Remedy: "exploration chooses the point of the curve, and all of the error is for the bound there"}
 	}
 	if modes := []Mode{VerdictAndBound, Fixed, UntilRefuted}; !slices.Contains(modes, p.Mode) {
 		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: fmt.Sprintf("one of %v", modes)}
@@ -342,7 +350,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "mechanism to audit (dpscope list shows all)",
 			Form:  &settings.Form{Place: "mechanism", Label: "Mechanism", Wide: true}},
 		{Name: "guarantee", Field: "claim/kind", At: settings.Word(func(p *Plan) *audit.ClaimKind { return &p.claim().Kind }),
-			Usage: "kind of the claim: pure, approximate, renyi, zcdp or gaussian-dp; default: the kind that -alpha, -rho or -mu belongs to, else (epsilon, delta)",
+			Usage: "kind of the claim: pure, approximate, renyi, zcdp, gaussian-dp or profile; default: the kind that -alpha, -rho, -mu or -profile belongs to, else (epsilon, delta)",
 			Form:  &settings.Form{Place: "claim", Label: "Guarantee", Wide: true}},
 		{Name: "alpha", Field: "claim/alpha", Range: settings.Above(1), Claims: []audit.ClaimKind{audit.Renyi},
 			At:    number(func(c *audit.Claim) *float64 { return &c.Alpha }).Then(means(audit.Renyi)),
@@ -368,6 +376,10 @@ func Keys() []settings.Key[Plan] {
 			At:    number(func(c *audit.Claim) *float64 { return &c.Mu }).Then(means(audit.GaussianDP)),
 			Usage: "claimed mu of Gaussian DP, above 0",
 			Form:  &settings.Form{Place: "claim", Label: "Claimed mu"}},
+		{Name: "profile", Field: "claim/profile", Claims: []audit.ClaimKind{audit.Profile},
+			At:    settings.JSON(func(p *Plan) **audit.PrivacyProfile { return &p.claim().Profile }, audit.ParseProfile).Then(means(audit.Profile)),
+			Usage: `claim as a curve, as JSON: {"points":[{"epsilon":1,"delta":0.01}]}; -claim-file reads one from a file`,
+			Form:  &settings.Form{Place: "claim", Label: "Claimed curve", Hint: `points as JSON: {"points": [{"epsilon": 1, "delta": 0.01}]}`, Wide: true}},
 		{Name: "relation", Option: "Relation", At: settings.Word(func(p *Plan) *audit.Relation { return &p.Relation }),
 			Usage: "neighbouring relation: " + audit.Searchable + "; default: the mechanism's first",
 			Form:  &settings.Form{Place: "claim", Label: "Neighbouring datasets", Wide: true}},
@@ -449,6 +461,9 @@ func (a *Audit) otherwise() Plan {
 	if p.Mode == UntilRefuted {
 		out.Explore = 0
 	}
+	if a.Claim.Kind == audit.Profile {
+		out.Mode = Fixed
+	}
 	if a.Spec.Recording != nil {
 		out.Trials = p.Trials
 		if a.splitsByDefault() {
@@ -494,6 +509,9 @@ func (a *Audit) Reproduce() audit.Reproduce {
 // goTest is the audit as a call of package dptest, or "" where that has no
 // option for it.
 func (a *Audit) goTest(params []audit.Argument) string {
+	if a.Claim.Kind == audit.Profile {
+		return ""
+	}
 	var numbers, words string
 	for _, k := range Keys() {
 		number := k.At.Type == settings.NumberType || k.At.Type == settings.WholeType

@@ -22,9 +22,11 @@ type Prepared struct {
 	MuEvent    Cut     `json:"muEvent"`                        // for mu
 	// MuEpsilon is the epsilon at which delta of the event says most about mu;
 	// an anytime-valid bound on mu is one on delta there.
-	MuEpsilon float64        `json:"muEpsilon"`
-	Goal      *DirectedPlan  `json:"goal,omitempty"` // of the claim's own order, with all of the error
-	Renyi     []DirectedPlan `json:"renyi"`          // of all orders, each with an equal share of it
+	MuEpsilon float64 `json:"muEpsilon"`
+	// Point is that of a claim's curve at which the audit is.
+	Point *audit.ProfilePoint `json:"point,omitempty"`
+	Goal  *DirectedPlan       `json:"goal,omitempty"` // of the claim's own order, with all of the error
+	Renyi []DirectedPlan      `json:"renyi"`          // of all orders, each with an equal share of it
 }
 
 // DirectedPlan is the plan of a Rényi bound on the divergence of the first
@@ -38,9 +40,14 @@ func (d DirectedPlan) side(t bounds.Table) bounds.Table { return turned(t, d.Rev
 
 // prepare chooses on the exploration table what each bound needs.
 func (a *Audit) prepare(table bounds.Table, event Cut, hedges []Hedge) (Prepared, error) {
+	out := Prepared{Event: event, Hedges: hedges}
+	if a.Claim.Kind == audit.Profile {
+		point, at := a.choosePoint(table)
+		out.Point, out.Event, out.Hedges = &point, at, nil
+		a = a.at(&point)
+	}
 	p := a.Plan
 	eps, _ := a.dpLimits()
-	out := Prepared{Event: event, Hedges: hedges}
 	out.DeltaEvent, _ = tableCut(table, func(c bounds.Counts) float64 { return deltaWorth(c, eps) })
 	if p.Anytime {
 		out.MuEvent, _ = tableCut(table, func(c bounds.Counts) float64 { _, mu := muEpsilon(c); return mu })
@@ -186,6 +193,9 @@ func roundTo(x float64, decimals int) float64 {
 // check refuses what does not fit the plan or the bins.
 func (p Prepared) check(plan Plan, bins int) error {
 	edges := bins - 1
+	if err := plan.checkPoint(p.Point); err != nil {
+		return err
+	}
 	var own bool
 	switch plan.goal() {
 	case report.RenyiDivergence, report.RenyiEpsilon, report.Rho:

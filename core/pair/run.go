@@ -410,7 +410,7 @@ func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) erro
 			next++
 			show(g)
 			if s.Progress != nil {
-				g.Live = &Live{Chart: s.best.Chart.with(s.counted.chart, s.counted.plane), Claim: s.audit.Claim, Direction: s.prepared.Event.direction(), Rows: s.counted.rows, Samples: p.Samples}
+				g.Live = &Live{Chart: s.best.Chart.with(s.counted.chart, s.counted.plane), Claim: s.audit.at(s.prepared.Point).Claim, Direction: s.prepared.Event.direction(), Rows: s.counted.rows, Samples: p.Samples}
 			}
 		}
 		if s.refuted {
@@ -478,7 +478,7 @@ func (s *state) rough() func() float64 {
 	p, pr := s.audit.Plan, s.prepared
 	switch p.goal() {
 	case report.Epsilon:
-		_, delta := s.audit.dpLimits()
+		_, delta := s.audit.at(pr.Point).dpLimits()
 		split := bounds.TuneSplit(pr.Event.counts(s.best.Table), p.Samples, p.Samples, delta, p.Beta)
 		return func() float64 {
 			return bounds.ClopperPearson(pr.Event.counts(s.counted.table), delta, p.Beta, split)

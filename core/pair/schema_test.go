@@ -38,7 +38,7 @@ func schema(t *testing.T) []byte {
 	zero, one := 0.0, 1.0
 	s, err := jsonschema.For[pair.Report](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[audit.Verdict]():           words(string(audit.Violation), string(audit.NoViolation), string(audit.Inconclusive), string(audit.Invalid)),
-		reflect.TypeFor[audit.ClaimKind]():         words(string(audit.Pure), string(audit.Approximate), string(audit.Renyi), string(audit.ZCDP), string(audit.GaussianDP)),
+		reflect.TypeFor[audit.ClaimKind]():         words(string(audit.Pure), string(audit.Approximate), string(audit.Renyi), string(audit.ZCDP), string(audit.GaussianDP), string(audit.Profile)),
 		reflect.TypeFor[audit.Relation]():          words(string(audit.AddRemove), string(audit.Replace), string(audit.BoundedReplace), string(audit.LInfinity), string(audit.Given)),
 		reflect.TypeFor[audit.ColumnKind]():        words(string(audit.Real), string(audit.Symbol), string(audit.Mixed)),
 		reflect.TypeFor[report.Quantity]():         words(report.Texts(report.Quantities())...),

@@ -141,7 +141,11 @@ func (r Report) Facts() []audit.FactRow {
 	default:
 		add("Mechanism", "%s", mech)
 	}
-	add("Claim", "%s", r.Claim)
+	if claim := r.Plan.Claim; claim != nil && claim.Kind == audit.Profile {
+		add("Claim", "%s", r.Promise) // with the curve
+	} else {
+		add("Claim", "%s", r.Claim)
+	}
 	add("Neighbours", "%s: %s", r.Plan.Relation, r.Inputs.PrivacyUnit)
 	if row := r.Deciding(); row != nil {
 		addDeciding(add, r, *row)

@@ -38,7 +38,7 @@ func number(x float64) *float64 { return &x }
 func planSchema(t *testing.T) []byte {
 	t.Helper()
 	s, err := jsonschema.For[suite.Plan](&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
-		reflect.TypeFor[audit.ClaimKind]():  words(audit.Pure, audit.Approximate, audit.Renyi, audit.ZCDP, audit.GaussianDP),
+		reflect.TypeFor[audit.ClaimKind]():  words(audit.Pure, audit.Approximate, audit.Renyi, audit.ZCDP, audit.GaussianDP, audit.Profile),
 		reflect.TypeFor[audit.Relation]():   words(audit.AddRemove, audit.Replace, audit.BoundedReplace, audit.LInfinity),
 		reflect.TypeFor[audit.ColumnKind](): words(audit.Real, audit.Symbol, audit.Mixed),
 		reflect.TypeFor[audit.ParamValue](): {Types: []string{"number", "string"}},

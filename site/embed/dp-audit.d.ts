@@ -95,6 +95,7 @@ export interface DPAuditElement extends HTMLElement {
   delta: string | number | null;
   rho: string | number | null;
   mu: string | number | null;
+  profile: string | number | null;
   relation: string | null;
   finder: string | null;
   learner: string | null;
@@ -103,7 +104,8 @@ export interface DPAuditElement extends HTMLElement {
   trials: string | number | null;
   beta: string | number | null;
   throughRenyi: string | number | null;
-  anytime: boolean;
+  untilRefuted: boolean;
+  fixed: boolean;
   seed: string | number | null;
   workers: string | number | null;
   // Of a canary audit, with view="canaries".

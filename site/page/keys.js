@@ -12,16 +12,18 @@ export const AUDIT = [
   {"name":"delta","fields":["/claim/delta"],"type":"number","want":"a number in [0, 1)","range":{"min":0,"max":1,"below":true},"claims":["","approximate"],"form":{"place":"claim","label":"Claimed delta"}},
   {"name":"rho","fields":["/claim/rho"],"type":"number","want":"a finite number above 0","range":{"min":0,"above":true},"claims":["zcdp"],"form":{"place":"claim","label":"Claimed rho"}},
   {"name":"mu","fields":["/claim/mu"],"type":"number","want":"a finite number above 0","range":{"min":0,"above":true},"claims":["gaussian-dp"],"form":{"place":"claim","label":"Claimed mu"}},
+  {"name":"profile","fields":["/claim/profile"],"type":"json","claims":["profile"],"form":{"place":"claim","label":"Claimed curve","hint":"points as JSON: {\"points\": [{\"epsilon\": 1, \"delta\": 0.01}]}","wide":true}},
   {"name":"relation","fields":["/relation"],"type":"word","form":{"place":"claim","label":"Neighbouring datasets","wide":true}},
   {"name":"pair","fields":["/pair"],"type":"json","form":{"place":"search","label":"Pair","hint":"two datasets as JSON, instead of a search: {\"first\": {\"columns\": …, \"values\": […]}, \"second\": {…}}","wide":true}},
   {"name":"finder","fields":["/finder"],"type":"word","form":{"place":"search","label":"Finder","wide":true}},
   {"name":"learner","fields":["/learner"],"type":"word","form":{"place":"search","label":"Learner","wide":true}},
   {"name":"samples","fields":["/samples"],"type":"whole","want":"a whole number in [100, 1000000000]","range":{"min":100,"max":1000000000},"form":{"place":"budget","label":"Samples","hint":"to certify, a side","empty":"100000"}},
-  {"name":"explore","fields":["/explore"],"type":"whole","want":"a whole number in [0, 1000000000]","range":{"min":0,"max":1000000000},"form":{"place":"more","label":"Exploration","hint":"samples a side and pair; 0: as many as above"}},
+  {"name":"explore","fields":["/explore"],"type":"whole","want":"a whole number in [0, 1000000000]","range":{"min":0,"max":1000000000},"form":{"place":"more","label":"Exploration","hint":"samples a side, of all pairs; 0: one and a half times as many as above"}},
   {"name":"trials","fields":["/trials"],"type":"whole","want":"a whole number in [1, 10000]","range":{"min":1,"max":10000},"form":{"place":"more","label":"Pairs to explore","empty":"10"}},
   {"name":"beta","fields":["/beta"],"type":"number","want":"a number in [1e-9, 0.5]","range":{"min":1e-9,"max":0.5},"form":{"place":"more","label":"Beta","hint":"allowed error; confidence is 1 − beta","empty":"0.05"}},
   {"name":"through-renyi","fields":["/throughRenyi"],"type":"number","want":"a finite number above 1","range":{"min":1,"above":true},"claims":["","pure"],"form":{"place":"more","label":"Through Rényi","hint":"order alpha; tests a pure claim by its Rényi divergence at that order","empty":"no"}},
-  {"name":"anytime","fields":["/anytime"],"type":"switch","form":{"place":"budget","label":"Anytime","hint":"the bound climbs live and holds whenever you stop; the run ends by itself once the claim is refuted"}},
+  {"name":"until-refuted","fields":["/mode"],"type":"switch","form":{"place":"budget","label":"Until refuted","hint":"the run ends by itself once the claim is refuted, and holds whenever you stop it"}},
+  {"name":"fixed","fields":["/mode"],"type":"switch","form":{"place":"more","label":"Fixed","hint":"no sequential verdict: the tightest bound at this number of samples"}},
   {"name":"seed","fields":["/seed"],"type":"whole","want":"a whole number in [0, 9007199254740991]","range":{"min":0,"max":9007199254740991},"preset":"42","form":{"place":"budget","label":"Seed"}},
   {"name":"param","fields":["/parameters"],"type":"params"},
 ];
@@ -99,6 +101,7 @@ export const ACCOUNT = [
   {"name":"group","fields":["/group"],"type":"whole","want":"a whole number in [1, 1048576]","range":{"min":1,"max":1048576},"form":{"place":"","label":"Group size","hint":"records to be hidden together","empty":"1"}},
   {"name":"delta","fields":["/delta"],"type":"number","want":"a finite number","form":{"place":"","label":"Delta","hint":"at which epsilon is asked","empty":"0.00001"}},
   {"name":"at-epsilon","fields":["/atEpsilon"],"type":"number","want":"a finite number","form":{"place":"","label":"At epsilon","hint":"at which delta is asked too; empty: not asked"}},
+  {"name":"target-epsilon","fields":["/targetEpsilon"],"type":"number","want":"a finite number","form":{"place":"","label":"Target epsilon","hint":"asks for the least noise that meets it; empty: not asked"}},
 ];
 
 /** @type {Key[]} */
@@ -118,9 +121,6 @@ export const OUTSIDE = [
   {"name":"decimal","fields":["/recorded/decimal"],"type":"word","form":{"place":"yours","label":"Decimals"}},
 ];
 
-// Versions of the plans of each kind that the panel makes.
-export const CANARY_VERSIONS = {"run": 1, "one": 2, "scores": 2};
-
-export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta", "rho", "mu", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "beta", "through-renyi", "anytime", "seed"];
+export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta", "rho", "mu", "profile", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "beta", "through-renyi", "until-refuted", "fixed", "seed"];
 
 export const CANARY_NAMES = ["source", "epsilon", "delta", "relation", "design", "n", "k", "m", "explore", "interval", "quantile", "single", "beta", "seed"];

@@ -13,6 +13,7 @@ const ASK_AFTER = 250; // ms without a change
 
 const methods = {
   "gaussian-exact": "Gaussian noise itself",
+  "privacy-loss": "distribution of the privacy loss",
   "optimal-composition": "optimal composition",
   "renyi-tight": "Rényi curve, tight conversion",
   "renyi-tight-orders": "the same at the given orders only",
@@ -180,8 +181,9 @@ export class Accounting {
       const chart = html("div", {});
       box.append(...[
         html("h3", {}, a.title),
-        html("p", { class: "headline" }, a.epsilon === undefined ? `No epsilon holds at delta = ${exact(delta)}.` : `epsilon = ${exact(a.epsilon)} at delta = ${exact(delta)}`),
-        a.delta !== undefined && html("p", { class: "headline" }, `delta = ${exact(a.delta)} at epsilon = ${exact(atEpsilon)}`),
+        html("p", { class: "headline" }, a.epsilon === undefined ? `No epsilon holds at delta = ${exact(delta)}.` : `epsilon = ${exact(a.epsilon)} at delta = ${exact(delta)}${nothingBelow(a.epsilons)}`),
+        a.delta !== undefined && html("p", { class: "headline" }, `delta = ${exact(a.delta)} at epsilon = ${exact(atEpsilon)}${nothingBelow(a.deltas)}`),
+        a.needed && html("p", { class: "headline" }, `${a.needed.parameter} = ${exact(a.needed.noise)} is the least noise for epsilon = ${exact(a.query.targetEpsilon)} at delta = ${exact(delta)}`),
         (a.notes ?? []).map((note) => html("p", { class: "hint" }, note)),
         guarantees("Ways to epsilon", a.epsilons, "epsilon", a.epsilon),
         guarantees("Ways to delta", a.deltas, "delta", a.delta),
@@ -200,11 +202,17 @@ export class Accounting {
   }
 }
 
+/** What cannot hold, where that is known. @param {import("../worker/protocol").Guarantee[]} [ways] */
+function nothingBelow(ways) {
+  const least = ways?.find((w) => w.atLeast !== undefined)?.atLeast;
+  return least === undefined ? "" : `, and nothing below ${exact(least)} holds`;
+}
+
 /** Ways to a figure, the best one marked. @param {import("../worker/protocol").Guarantee[]} ways */
 function guarantees(title, ways, figure, best) {
   return ways?.length > 0 && table(title, ["method", "epsilon", "delta", "order", "source"], ways.map((w) => [
     [w[figure] === best && html("span", { class: "mark" }, "● "), methods[w.method] ?? w.method, w.exact && ", exact", w[figure] === best && html("span", { class: "unseen" }, " (the least)")],
-    exact(w.epsilon), exact(w.delta), w.order === undefined ? "–" : short(w.order), w.source]));
+    exact(w.epsilon), exact(w.delta), w.atLeast !== undefined ? `at least ${exact(w.atLeast)}` : w.order === undefined ? "–" : short(w.order), w.source]));
 }
 
 const table = (title, head, rows) => [

@@ -109,10 +109,12 @@ export interface Claim {
   mu?: number;
   /** zcdp; > 0 */
   rho?: number;
+  /** profile */
+  profile?: PrivacyProfile;
 }
 
 /** ClaimKind names the kind of guarantee that a mechanism promises. */
-export type ClaimKind = "pure" | "approximate" | "renyi" | "zcdp" | "gaussian-dp";
+export type ClaimKind = "pure" | "approximate" | "renyi" | "zcdp" | "gaussian-dp" | "profile";
 
 /** DescribedRange is a range without the ends that it does not have. */
 export interface DescribedRange {
@@ -216,6 +218,22 @@ export interface ParamSpec {
   integer?: boolean;
   /** the first is the default */
   choices?: string[];
+}
+
+/** PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon, Delta) differentially private. Nothing is claimed between points, but for what they imply: the Delta of a point holds at every larger epsilon. So what refutes one point refutes the claim, and nothing else does. */
+export interface PrivacyProfile {
+  /** by epsilon, increasing; 1 to 4096 */
+  points: ProfilePoint[];
+  /** where they come from, in words */
+  source?: string;
+}
+
+/** ProfilePoint is an (epsilon, delta) claim. */
+export interface ProfilePoint {
+  /** in (0, 500] */
+  epsilon: number;
+  /** in [0, 1), not increasing with epsilon */
+  delta: number;
 }
 
 /** Relation says which datasets are neighbours. */

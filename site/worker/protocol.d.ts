@@ -135,6 +135,9 @@ export interface CancelMessage { type: "cancel"; id: number }
 /** Task worker to coordinator, after every 16 ms of work. */
 export interface RowsMessage { type: "rows"; id: number; rows: number }
 
+/** Task worker to coordinator: a part of a task's result, as it comes. */
+export interface PartMessage { type: "part"; id: number; json: string }
+
 /** Task worker to coordinator: a task's result. */
 export interface DoneMessage { type: "done"; id: number; json: string }
 
@@ -144,7 +147,7 @@ export interface FailedMessage { type: "failed"; id: number; json: string }
 // Values, as Go declares them.
 
 /** Method names a way to a Guarantee. */
-export type AccountMethod = "renyi-tight" | "renyi-tight-orders" | "renyi-classical" | "zcdp-classical" | "gaussian-exact" | "basic-composition" | "advanced-composition" | "optimal-composition" | "published-composition";
+export type AccountMethod = "renyi-tight" | "renyi-tight-orders" | "renyi-classical" | "zcdp-classical" | "gaussian-exact" | "basic-composition" | "advanced-composition" | "optimal-composition" | "published-composition" | "privacy-loss";
 
 /** Query asks for the account of Steps mechanisms of one kind, each on a value of this sensitivity, for groups of Group records. What is nil takes its default; what the kind does not use must be nil. */
 export interface AccountQuery {
@@ -167,12 +170,16 @@ export interface AccountQuery {
   mu?: number;
   /** gaussian, laplace; above 0; default 1 */
   sensitivity?: number;
-  /** Rate is the probability with which a record takes part in a step, on its own, in (0, 1]; gaussian only; default 1. */
+  /** Rate is the probability with which a record takes part in a step, on its own, in (0, 1]; gaussian, laplace; default 1. */
   rate?: number;
   /** default 1 */
   steps?: number;
   /** default 1 */
   group?: number;
+  /** TargetEpsilon asks for the least noise at which the whole composition has at most this epsilon at Delta; gaussian, laplace. Then the noise may be absent: it is the one that is found. */
+  targetEpsilon?: number;
+  /** Profile asks for points of the curve of delta over epsilon. */
+  profile?: boolean;
   /** in (0, 1): asks for epsilon; default 1e-5 */
   delta?: number;
   /** at least 0: asks for delta; default: no such question */
@@ -200,8 +207,33 @@ export interface AccountedValue {
   deltas?: Guarantee[];
   /** Sigmas are the noise that one unsampled step would need for (AtEpsilon, Delta); gaussian only, if AtEpsilon was asked. */
   sigmas?: Noise[];
+  /** Needed is the least noise of all steps that meets (TargetEpsilon, Delta), if that was asked; Query has it where no noise was given. */
+  needed?: Needed;
+  /** Profile are points at which (epsilon, delta) holds, if they were asked for. */
+  profile?: ProfilePoint[];
   notes?: string[];
   cli: string;
+}
+
+/** Bet is a share of an account's wealth that was staked in one way; what is left of an account's wealth was not staked. */
+export interface Bet {
+  account: number;
+  /** place in the epoch's list */
+  candidate: number;
+  reversed?: boolean;
+  stake: number;
+  /** of the wealth, in (0, 1] */
+  share: number;
+}
+
+/** Betted is how far a sequential stage came. */
+export interface Betted {
+  /** of the claim, valid at any time, for all of the error */
+  pValue: number;
+  /** of all pairs and sides */
+  outputs: number;
+  /** that were drawn from */
+  pairs: number;
 }
 
 /** Bin is one bar of a histogram. */
@@ -234,6 +266,8 @@ export interface BoundRow {
   estimate?: number;
   /** LowerBound is the certified bound, rounded down. Absent where nothing is known, and in a run that was stopped and is not valid at any time: a bound for a fixed sample size does not hold at a time chosen while looking. */
   lowerBound?: number;
+  /** Strict: the quantity is above the bound, not only at least that. */
+  strict?: boolean;
   /** of a form that certifies nothing, or not what decides */
   value?: number;
   /** what the claim allows the quantity to be; absent where it says nothing */
@@ -777,10 +811,12 @@ export interface Claim {
   mu?: number;
   /** zcdp; > 0 */
   rho?: number;
+  /** profile */
+  profile?: PrivacyProfile;
 }
 
 /** ClaimKind names the kind of guarantee that a mechanism promises. */
-export type ClaimKind = "pure" | "approximate" | "renyi" | "zcdp" | "gaussian-dp";
+export type ClaimKind = "pure" | "approximate" | "renyi" | "zcdp" | "gaussian-dp" | "profile";
 
 /** Column describes one column of a mechanism's output. */
 export interface Column {
@@ -850,6 +886,20 @@ export interface DirectedPlan {
   /** the stake of the betting method, in (0, 1/(max exp(alpha h) (alpha-1)/alpha + 1/alpha)) */
   lambda?: number;
   reversed?: boolean;
+}
+
+/** Epoch is a number of outputs of one pair, of each side, that were bet on together. */
+export interface Epoch {
+  /** place in the list of pairs */
+  pair: number;
+  /** a side */
+  outputs: number;
+  /** Witness is what gave the log odds, Candidates those of its learners that were bet by; absent where nothing was bet. */
+  witness?: unknown;
+  candidates?: string[];
+  bets?: Bet[];
+  /** Counts are, for each candidate, the counts of the outputs by the cell of their log odds, of the first side and then of the second, packed. */
+  counts?: string[];
 }
 
 /** Event is a set of outputs: those whose score lies above the edge, or, if Above is false, all others. */
@@ -925,6 +975,8 @@ export interface Guarantee {
   order?: number;
   /** no smaller figure holds for all such mechanisms */
   exact: boolean;
+  /** AtLeast is a figure that does not hold, rounded down: the answer lies between the two. Nil where no such thing is known. */
+  atLeast?: number;
   /** where it is proven */
   source: string;
 }
@@ -1011,10 +1063,22 @@ export interface MechanismListing {
   truth: string;
 }
 
+/** Mode says what an audit is after. */
+export type Mode = "verdict-and-bound" | "fixed" | "until-refuted";
+
 /** Moment is a bound on the way: from so many pairs of outputs. */
 export interface Moment {
   pairs: number;
   bound: number;
+}
+
+/** Needed is the least noise that a target needs. */
+export interface Needed {
+  /** sigma or scale */
+  parameter: string;
+  /** rounded up */
+  noise: number;
+  source: string;
 }
 
 /** Noise is one sigma for the Gaussian mechanism. */
@@ -1139,7 +1203,7 @@ export interface ParamSpec {
 }
 
 /** Phase is a stage of a run. */
-export type Phase = "explore" | "certify" | "bound";
+export type Phase = "bet" | "explore" | "certify" | "bound";
 
 /** pictureRequest asks for a picture of what the page shows. */
 export interface PictureRequest {
@@ -1189,9 +1253,9 @@ export interface Plan {
   finder?: string;
   /** default auto: a portfolio of all that apply */
   learner?: string;
-  /** certification outputs a side, default 100000 */
+  /** certification outputs a side, and at most so many of all pairs to the verdict; default 100000 */
   samples?: number;
-  /** exploration outputs a side and trial, default as Samples */
+  /** exploration outputs a side of all pairs, default 1.5 times Samples; in version 1 of each pair */
   explore?: number;
   /** pairs to explore, default 10 */
   trials?: number;
@@ -1199,8 +1263,10 @@ export interface Plan {
   beta?: number;
   /** at most audit.MaxSeed */
   seed: number;
-  /** Anytime: the bound is valid at every look, and the run ends when the claim is refuted; Samples is then the most that it draws. */
+  /** Anytime, in version 1: the bound is valid at every look, and the run ends when the claim is refuted; Samples is then the most that it draws. */
   anytime?: boolean;
+  /** default VerdictAndBound; absent in plans of version 1 */
+  mode?: Mode;
   /** ThroughRenyi, an order alpha above 1, tests a pure claim by the Rényi divergence of that order; 0: by an event. */
   throughRenyi?: number;
 }
@@ -1281,10 +1347,28 @@ export interface Prepared {
   muEvent: Cut;
   /** MuEpsilon is the epsilon at which delta of the event says most about mu; an anytime-valid bound on mu is one on delta there. */
   muEpsilon: number;
+  /** Point is that of a claim's curve at which the audit is. */
+  point?: ProfilePoint;
   /** of the claim's own order, with all of the error */
   goal?: DirectedPlan;
   /** of all orders, each with an equal share of it */
   renyi: DirectedPlan[];
+}
+
+/** PrivacyProfile is a claim as a curve: at each of its points the mechanism claims to be (Epsilon, Delta) differentially private. Nothing is claimed between points, but for what they imply: the Delta of a point holds at every larger epsilon. So what refutes one point refutes the claim, and nothing else does. */
+export interface PrivacyProfile {
+  /** by epsilon, increasing; 1 to 4096 */
+  points: ProfilePoint[];
+  /** where they come from, in words */
+  source?: string;
+}
+
+/** ProfilePoint is an (epsilon, delta) claim. */
+export interface ProfilePoint {
+  /** in (0, 500] */
+  epsilon: number;
+  /** in [0, 1), not increasing with epsilon */
+  delta: number;
 }
 
 /** Progress is what a run tells while it works. */
@@ -1309,12 +1393,25 @@ export interface ProgressValue {
   pairs?: number;
   /** a worker was lost */
   message?: string;
+  /** Refuted, above 0, is after how many outputs of all pairs and sides the sequential stage refuted the claim: that stands, whatever else the run finds. */
+  refuted?: number;
+  /** Betted is how far the sequential stage came, once it is there. */
+  betted?: Betted;
   /** Live is what certification has counted so far, absent before. It holds during the call. */
   live?: Live;
 }
 
 /** Quantity names what a row bounds from below. */
 export type Quantity = "epsilon" | "delta" | "renyi" | "rho" | "mu" | "renyi-epsilon" | "gaussian-epsilon";
+
+/** Raced is what the sequential stage found: all that its wealth follows from. */
+export interface Raced {
+  /** in the order in which they were first drawn from */
+  pairs: Pair[];
+  epochs: Epoch[];
+  /** Refuted says that the claim's wealth reached 1 over the stage's share of the error. */
+  refuted: boolean;
+}
 
 /** readProgress is a file on its way. */
 export interface ReadProgress {
@@ -1459,6 +1556,8 @@ export interface Report {
   trials: TrialNote[];
   /** Surrogate is there where the finder had a model of the trials' values. */
   surrogate?: SurrogateModel;
+  /** Sequential is the sequential stage, where the plan has one. */
+  sequential?: Raced;
   /** Evidence is absent where exploration did not finish. */
   evidence?: Evidence;
   /** Tradeoff is the trade-off curve of the score, with a band that holds everywhere with the report's confidence. */
@@ -1710,6 +1809,8 @@ export interface Termination {
   message?: string;
   /** certification outputs a side */
   samplesUsed: number;
+  /** Outputs are all that were drawn: of all pairs, both sides, search included. */
+  outputs?: number;
 }
 
 /** TerminationReason says why a run ended. */
@@ -1717,6 +1818,8 @@ export type TerminationReason = "completed" | "refuted" | "stopped" | "failed";
 
 /** Timing is in seconds of wall clock; zero where there was no clock. */
 export interface Timing {
+  /** of the sequential stage, beside the others */
+  bet?: number;
   explore: number;
   certify: number;
   bound: number;
@@ -1742,6 +1845,8 @@ export interface TrialNote {
   pair: Pair;
   value: number;
   learner: string;
+  /** explored, a side, in all rounds */
+  outputs?: number;
   chosen?: boolean;
   /** Predicted is there where the finder proposed the pair by a model. */
   predicted?: Prediction;

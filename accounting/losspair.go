@@ -1,0 +1,324 @@
+package accounting
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+)
+
+// Lossy is a mechanism of which two laws P and Q are known that dominate its outputs
+// on neighbouring datasets: for every epsilon, P(S) - e^epsilon Q(S) at the best S is
+// at least as large as for the mechanism (Zhu, Dong and Wang 2022, definition 7), and
+// compositions of such mechanisms are dominated by the products (theorem 10). All are
+// attained, so what the laws give is the mechanism's own.
+//
+// They are [Gaussian], [SubsampledGaussian], [Laplace], [SubsampledLaplace],
+// [RandomisedResponse], [PureDP], [ApproximateDP] and [Finite].
+type Lossy interface {
+	Validate() error
+	// losses is the pair of a dataset with a record over one without, or the reverse.
+	losses(reverse bool) lossPair
+}
+
+// lossPair is P and Q in terms of the loss log(P/Q).
+type lossPair interface {
+	// span is where the loss lies, but for P of at most tail on either side.
+	span(tail float64) (lo, hi float64)
+	// masses returns P and Q of the losses in (edges[i], edges[i+1]], a loss at an edge
+	// may be counted on either side of it. Relative error below lossError.
+	masses(edges []float64) (p, q []float64)
+	// infinite is P where Q is 0.
+	infinite() float64
+}
+
+// lossError bounds the relative error of the masses and the absolute one of the
+// losses at the edges: the argument z of a normal tail is known to 4 units in the
+// last place, of which the tail makes 4 z^2; |z| stays below 36.
+const lossError = 1e-12
+
+func (g Gaussian) losses(bool) lossPair {
+	return noiseLosses{1, gaussianNoise(g.Sensitivity / g.Sigma)}
+}
+
+func (s SubsampledGaussian) losses(reverse bool) lossPair {
+	return directed(noiseLosses{s.Rate, gaussianNoise(s.Sensitivity / s.Sigma)}, reverse && s.Rate < 1)
+}
+
+func (l Laplace) losses(bool) lossPair { return noiseLosses{1, laplaceNoise(l.Sensitivity / l.Scale)} }
+
+func (s SubsampledLaplace) losses(reverse bool) lossPair {
+	return directed(noiseLosses{s.Rate, laplaceNoise(s.Sensitivity / s.Scale)}, reverse && s.Rate < 1)
+}
+
+func (r RandomisedResponse) losses(bool) lossPair { return PureDP{r.Epsilon()}.losses(false) }
+
+func (p PureDP) losses(bool) lossPair { return ApproximateDP{p.Epsilon, 0}.losses(false) }
+
+// SubsampledLaplace is [Laplace] noise on a sum over a Poisson sample, as
+// [SubsampledGaussian]. Its largest log ratio is e = log(1 + Rate (e^s - 1)), s =
+// Sensitivity/Scale; its Renyi divergence is bounded by that of [PureDP] at e.
+type SubsampledLaplace struct{ Scale, Sensitivity, Rate float64 }
+
+func (s SubsampledLaplace) Validate() error {
+	return cmp.Or(checkNoise("scale", s.Scale, s.Sensitivity), checkRate(s.Rate))
+}
+
+func (s SubsampledLaplace) At(alpha float64) float64 {
+	return PureDP{sampledLoss(s.Rate, s.Sensitivity/s.Scale)}.At(alpha)
+}
+
+// ApproximateDP is any mechanism that is (Epsilon, Delta) differentially private:
+// dominated by randomised response at Epsilon that shows the record with probability
+// Delta (Kairouz, Oh and Viswanath 2015, theorem 3.2).
+type ApproximateDP struct{ Epsilon, Delta float64 }
+
+func (a ApproximateDP) Validate() error {
+	if !(a.Delta >= 0 && a.Delta < 1) {
+		return fault("delta", number(a.Delta), "at least 0 and below 1", "")
+	}
+	return checkEpsilon("epsilon", a.Epsilon)
+}
+
+func (a ApproximateDP) losses(bool) lossPair {
+	low := (1 - a.Delta) / (1 + math.Exp(a.Epsilon))
+	high := (1 - a.Delta) / (1 + math.Exp(-a.Epsilon))
+	return Finite{P: []float64{a.Delta, high, low}, Q: []float64{0, low, high}}.losses(false)
+}
+
+// Finite is a mechanism with finitely many outputs, of which output i comes with
+// probability P[i] on one dataset and Q[i] on its neighbour.
+type Finite struct{ P, Q []float64 }
+
+func (f Finite) Validate() error {
+	if len(f.P) == 0 || len(f.P) != len(f.Q) {
+		return fault("laws", "of different lengths", "two laws over the same outputs", "")
+	}
+	for _, law := range [][]float64{f.P, f.Q} {
+		sum := 0.0
+		for _, p := range law {
+			if !(p >= 0 && p <= 1) {
+				return fault("laws", number(p), "probabilities", "")
+			}
+			sum += p
+		}
+		if math.Abs(sum-1) > 1e-9 {
+			return fault("laws", number(sum), "1 in sum", "")
+		}
+	}
+	return nil
+}
+
+func (f Finite) losses(reverse bool) lossPair {
+	var d discreteLosses
+	p, q := f.P, f.Q
+	if reverse {
+		p, q = q, p
+	}
+	for i := range p {
+		switch {
+		case q[i] > 0 && p[i] > 0:
+			d.all = append(d.all, discreteLoss{math.Log(p[i]) - math.Log(q[i]), p[i], q[i]})
+		case p[i] > 0:
+			d.never += p[i]
+		}
+	}
+	sort.Slice(d.all, func(i, j int) bool { return d.all[i].loss < d.all[j].loss })
+	return d
+}
+
+type discreteLoss struct{ loss, p, q float64 }
+
+type discreteLosses struct {
+	all   []discreteLoss // by loss
+	never float64
+}
+
+func (d discreteLosses) span(float64) (lo, hi float64) {
+	if len(d.all) == 0 {
+		return 0, 0
+	}
+	return d.all[0].loss, d.all[len(d.all)-1].loss
+}
+
+func (d discreteLosses) infinite() float64 { return d.never }
+
+func (d discreteLosses) masses(edges []float64) (p, q []float64) {
+	p, q = make([]float64, len(edges)-1), make([]float64, len(edges)-1)
+	i := 0
+	for _, a := range d.all {
+		for i < len(p)-1 && a.loss > edges[i+1] {
+			i++
+		}
+		p[i] += a.p
+		q[i] += a.q
+	}
+	return p, q
+}
+
+// noise is a law on the line and the same law moved by a shift, whose log ratio does
+// not fall.
+type noise interface {
+	// at is the largest output at which the log ratio of the moved law over the law is at
+	// most loss; loss its inverse.
+	at(loss float64) float64
+	loss(at float64) float64
+	// mass is the probability of (a, b) under the law and under the moved law.
+	mass(a, b float64) (plain, moved float64)
+	// reach is beyond what the law has at most tail, and the moved law beyond that and
+	// the shift.
+	reach(tail float64) (lo, hi float64)
+}
+
+// noiseLosses is the law moved with probability rate over the law as it is.
+type noiseLosses struct {
+	rate float64
+	noise
+}
+
+func (n noiseLosses) infinite() float64 { return 0 }
+
+func (n noiseLosses) span(tail float64) (lo, hi float64) {
+	lo, hi = n.reach(tail)
+	return sampledLoss(n.rate, n.loss(lo)), sampledLoss(n.rate, n.loss(hi))
+}
+
+func (n noiseLosses) masses(edges []float64) (p, q []float64) {
+	p, q = make([]float64, len(edges)-1), make([]float64, len(edges)-1)
+	from := n.at(unsampledLoss(n.rate, edges[0]))
+	for i := range p {
+		to := n.at(unsampledLoss(n.rate, edges[i+1]))
+		if to > from {
+			plain, moved := n.mass(from, to)
+			p[i], q[i] = (1-n.rate)*plain+n.rate*moved, plain
+			from = to
+		}
+	}
+	return p, q
+}
+
+// sampledLoss is log(1 - rate + rate e^loss).
+func sampledLoss(rate, loss float64) float64 {
+	if loss > 0 {
+		return loss + math.Log(rate+(1-rate)*math.Exp(-loss))
+	}
+	return math.Log1p(rate * math.Expm1(loss))
+}
+
+// unsampledLoss is the inverse of sampledLoss; -Inf below its range.
+func unsampledLoss(rate, loss float64) float64 {
+	switch {
+	case rate == 1 || math.IsInf(loss, 0):
+		return loss
+	case loss > 1:
+		return loss + math.Log1p(-(1-rate)*math.Exp(-loss)) - math.Log(rate)
+	}
+	v := math.Expm1(loss) + rate
+	if v <= 0 {
+		return math.Inf(-1)
+	}
+	return math.Log(v / rate)
+}
+
+// gaussianNoise is standard normal noise and its shift.
+type gaussianNoise float64
+
+func (mu gaussianNoise) at(loss float64) float64 { return loss/float64(mu) + float64(mu)/2 }
+func (mu gaussianNoise) loss(at float64) float64 { return float64(mu) * (at - float64(mu)/2) }
+
+func (mu gaussianNoise) mass(a, b float64) (plain, moved float64) {
+	return normalMass(a, b), normalMass(a-float64(mu), b-float64(mu))
+}
+
+func (mu gaussianNoise) reach(tail float64) (lo, hi float64) {
+	far := math.Sqrt(-2 * math.Log(tail)) // where e^(-x^2/2) is the tail
+	return -far, far + float64(mu)
+}
+
+// laplaceNoise is Laplace noise of scale 1 and its shift.
+type laplaceNoise float64
+
+func (s laplaceNoise) at(loss float64) float64 {
+	switch {
+	case loss < -float64(s):
+		return math.Inf(-1)
+	case loss >= float64(s):
+		return math.Inf(1)
+	}
+	return (loss + float64(s)) / 2
+}
+
+func (s laplaceNoise) loss(at float64) float64 {
+	return math.Max(-float64(s), math.Min(float64(s), 2*at-float64(s)))
+}
+
+func (s laplaceNoise) mass(a, b float64) (plain, moved float64) {
+	return laplaceMass(a, b), laplaceMass(a-float64(s), b-float64(s))
+}
+
+func (s laplaceNoise) reach(float64) (lo, hi float64) { return 0, float64(s) }
+
+// normalMass is the probability that a standard normal variable lies in [a, b]: small
+// intervals by Gauss and Legendre with eight points, whose error is below 1e-17 of the
+// whole, others as the difference of tails that differ by a factor of e or more.
+func normalMass(a, b float64) float64 {
+	if a > 0 {
+		a, b = -b, -a
+	}
+	if w := b - a; w <= 1 && math.Max(-a, math.Abs(b))*w <= 2 {
+		mid, sum := a+w/2, 0.0
+		for i, x := range legendreAt {
+			lo, hi := mid-x*w/2, mid+x*w/2
+			sum += legendreWeight[i] * (math.Exp(-lo*lo/2) + math.Exp(-hi*hi/2))
+		}
+		return sum * w / 2 / math.Sqrt(2*math.Pi)
+	}
+	if b > 0 {
+		return (math.Erf(b/math.Sqrt2) - math.Erf(a/math.Sqrt2)) / 2
+	}
+	return (math.Erfc(-b/math.Sqrt2) - math.Erfc(-a/math.Sqrt2)) / 2
+}
+
+// Nodes and weights of eight points (DLMF, table 3.5.3).
+var (
+	legendreAt     = [4]float64{0.183434642495649805, 0.525532409916328986, 0.796666477413626740, 0.960289856497536232}
+	legendreWeight = [4]float64{0.362683783378361983, 0.313706645877887287, 0.222381034453374471, 0.101228536290376259}
+)
+
+// laplaceMass is the probability that a Laplace variable of scale 1 lies in [a, b].
+func laplaceMass(a, b float64) float64 {
+	switch {
+	case a >= 0:
+		return math.Exp(-a) * -math.Expm1(a-b) / 2
+	case b <= 0:
+		return math.Exp(b) * -math.Expm1(a-b) / 2
+	}
+	return -(math.Expm1(a) + math.Expm1(-b)) / 2
+}
+
+// directed is the pair as it is, or reversed.
+func directed(pair noiseLosses, reverse bool) lossPair {
+	if reverse {
+		return reversed{pair}
+	}
+	return pair
+}
+
+// reversed exchanges P and Q of noise: the loss is the negative of the other's.
+type reversed struct{ noiseLosses }
+
+func (r reversed) span(tail float64) (lo, hi float64) {
+	lo, hi = r.noiseLosses.span(tail)
+	return -hi, -lo
+}
+
+func (r reversed) masses(edges []float64) (p, q []float64) {
+	mirror := make([]float64, len(edges))
+	for i, e := range edges {
+		mirror[len(edges)-1-i] = -e
+	}
+	q, p = r.noiseLosses.masses(mirror)
+	slices.Reverse(p)
+	slices.Reverse(q)
+	return p, q
+}

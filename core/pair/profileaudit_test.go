@@ -1,0 +1,88 @@
+package pair_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair"
+)
+
+// A Gaussian mechanism whose claim is a Gaussian curve: whole audits of one that keeps
+// it, and of one with half the noise. The report replays, and says which point it is.
+func TestProfileAudit(t *testing.T) {
+	curve := func(mu float64) *audit.PrivacyProfile {
+		p := &audit.PrivacyProfile{Source: "a table"}
+		for _, eps := range []float64{0.1, 0.5, 1, 2, 3, 4} {
+			p.Points = append(p.Points, audit.ProfilePoint{Epsilon: eps, Delta: bounds.GaussianDelta(mu, eps) * (1 + 1e-9)})
+		}
+		return p
+	}
+	for _, k := range []struct {
+		claimed float64
+		want    audit.Verdict
+	}{{1, audit.NoViolation}, {0.5, audit.Violation}} {
+		for seed := range uint64(5) {
+			r := runShift(t, false, 1, pair.Plan{Claim: &audit.Claim{Profile: curve(k.claimed)}, Samples: 3000, Seed: seed})
+			if r.Verdict != k.want || !r.Claim.IsDP() || r.Plan.Claim.Kind != audit.Profile || r.Plan.Mode != pair.Fixed {
+				t.Fatalf("%v: %s of %s, plan %+v", k.claimed, r.Verdict, r.Claim, r.Plan)
+			}
+			if !strings.Contains(r.Promise, ", of a curve of 6 points (a table)") || !strings.HasPrefix(r.Promise, r.Claim.String()) {
+				t.Errorf("promise %q", r.Promise)
+			}
+			if seed > 0 {
+				continue
+			}
+			data, err := audit.Canonical(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			validate(t, data)
+			back, err := pair.ParseReport(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cat := shiftCatalogue(false, 1)
+			for _, whole := range []bool{true, false} {
+				if v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 2), back, whole); err != nil || !v.OK() {
+					t.Errorf("whole %v: %v, %v", whole, err, v.Differences)
+				}
+			}
+			// Another point of the curve than exploration's, and one that is none.
+			at := back.Evidence.Prepared.Point
+			other := curve(k.claimed).Points[5]
+			back.Evidence.Prepared.Point = &other
+			if v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 2), back, false); err == nil && v.OK() && other != *at {
+				t.Error("another point passes")
+			}
+			for _, p := range []*audit.ProfilePoint{nil, {Epsilon: 0.123, Delta: 0.5}} {
+				back.Evidence.Prepared.Point = p
+				if _, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 2), back, false); !audit.IsInput(err) || !strings.Contains(err.Error(), "prepared.point") {
+					t.Errorf("point %v: %v", p, err)
+				}
+			}
+		}
+	}
+}
+
+func TestProfilePlansRefused(t *testing.T) {
+	good := &audit.PrivacyProfile{Points: []audit.ProfilePoint{{Epsilon: 1, Delta: 0.1}}}
+	for _, k := range []struct {
+		p    pair.Plan
+		says string
+	}{
+		{pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Claim: &audit.Claim{Profile: good}}, "fixed for a claim that is a curve"},
+		{pair.Plan{Version: 1, Claim: &audit.Claim{Profile: good}}, "plan of version 1"},
+		{pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Kind: audit.Profile}}, "profile is absent"},
+		{pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Epsilon: 1, Profile: good}}, "absent in a claim of kind"},
+		{pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Profile: &audit.PrivacyProfile{}}}, "0 points"},
+		{pair.Plan{Version: pair.PlanVersion, ThroughRenyi: 2, Claim: &audit.Claim{Profile: good}}, "absent for the claim"},
+	} {
+		k.p.Mechanism = "randomised-response"
+		if _, err := k.p.Resolve(catalogue); !audit.IsInput(err) || !strings.Contains(err.Error(), k.says) {
+			t.Errorf("%v: want %q", err, k.says)
+		}
+	}
+}
