@@ -78,7 +78,7 @@ func (s *Stakes) dp(p Point, a float64, odds []float64, u func(z float64) float6
 		first[i] = a + x
 		second[i] = max(0, b-float64(grow*x))
 	}
-	s.add(first, second, 1+float64(p.Delta*most)/2)
+	s.add(first, second, 1+float64(float64(p.Delta*most)/2))
 }
 
 // add adds a bet of factors, divided by what the mean of either can be.
@@ -121,7 +121,7 @@ func (s *Stakes) AddRenyi(alpha, limit float64, odds []float64) {
 					top := stream.Exp(float64(alpha*width)) / (k * b0) // of Y
 					// Where the claim is just met, both factors' means are to be alike:
 					// a + s = b - s/k, or a = 1 - s (1 + 1/k)/2; a is to be at least 0.
-					half := (1 + 1/k) / 2
+					half := float64((1 + 1/k) / 2)
 					stake := min(share/(top-half), share/half)
 					if !(stake > 0) {
 						stake = share / half
@@ -129,7 +129,7 @@ func (s *Stakes) AddRenyi(alpha, limit float64, odds []float64) {
 					a := 1 - float64(stake*half)
 					first, second := make([]float64, len(odds)), make([]float64, len(odds))
 					for i, v := range h {
-						first[i] = a + float64(stake*scale)*stream.Exp(float64((alpha-1)*v))
+						first[i] = a + float64(float64(stake*scale)*stream.Exp(float64((alpha-1)*v)))
 						second[i] = max(0, 2-a-float64(stake*stream.Exp(float64(alpha*v)))/(k*b0))
 					}
 					s.add(first, second, 1+stake/(2*alpha))

@@ -22,6 +22,10 @@ import (
 // here.
 var decides = []string{"./audit/...", "./stream/...", "./mechanisms", "./mechanisms/recorded/...", "./mechanisms/google", "./mechanisms/user", "./finders", "./estimators", "./core/..."}
 
+// also are single files that decide, of packages that may fuse: when a race ends, and
+// what it bets, follows from factors of stakes.
+var also = map[string]string{"./bounds": "stakes.go"}
+
 // may are the other packages without a window on the system, by why they may fuse. A
 // pure package that is in neither list fails the test.
 var may = map[string]string{
@@ -92,6 +96,17 @@ func TestNoFusedMultiplyAdd(t *testing.T) {
 		}
 		for folder := range folders {
 			for _, line := range fused(assembly(t, folder, arm64)) {
+				t.Errorf("%s: write float64(a*b) + c in %s", folder, line)
+			}
+		}
+	}
+	for folder, file := range also {
+		listing := assembly(t, folder, arm64)
+		if !bytes.Contains(listing, []byte(file+":")) {
+			t.Errorf("%s has no %s", folder, file)
+		}
+		for _, line := range fused(listing) {
+			if strings.HasPrefix(line, file+":") {
 				t.Errorf("%s: write float64(a*b) + c in %s", folder, line)
 			}
 		}

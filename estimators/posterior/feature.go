@@ -419,6 +419,9 @@ func (f *feature) check(columns []audit.Column) error {
 			return bad("column", "a real column", "one with symbols")
 		}
 	case shareFeature, firstFeature, meanFeature:
+		if newShape(columns, nil).symbols == 0 {
+			return bad("kind", fmt.Sprintf("%q", f.Kind), "one of numbers, as no column has symbols")
+		}
 	case valueFeature, logFeature, squareFeature, lowFeature, leadFeature, leadLow, leadLog, leadPlace, leadLowPlace, totalFeature, stepFeature:
 		if !(f.Range > 0) {
 			return bad("range", audit.Number(f.Range), "above 0")

@@ -37,10 +37,12 @@ func (m *Model) Has(c Candidate) bool {
 	switch {
 	case c <= Tree64:
 		return m.Tree != nil
-	case c <= Ridge16, c == Stacked:
+	case c <= Ridge16:
 		return len(m.Features) > 0
 	case c <= Spline300:
-		return len(m.Knots) > 0
+		return len(m.Spline[c-Spline3]) > 0
+	case c == Stacked:
+		return m.Has(Candidate(m.Best[0])) && m.Best[1] == int(Ridge16) && m.Has(Ridge16)
 	}
 	return len(m.Bins) > 0
 }
@@ -215,7 +217,11 @@ func knotPlace(knots []float64, v float64) float64 {
 		return float64(last)
 	}
 	k, _ := slices.BinarySearch(knots, v) // knots[k-1] < v <= knots[k]
-	return float64(k-1) + (v-knots[k-1])/(knots[k]-knots[k-1])
+	low, high := knots[k-1], knots[k]
+	if math.IsInf(high-low, 1) {
+		low, high, v = low/2, high/2, v/2
+	}
+	return float64(k-1) + (v-low)/(high-low)
 }
 
 // hat is the value at a place of a function that is linear between knots.

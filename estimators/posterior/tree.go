@@ -20,6 +20,7 @@ const (
 	mixedDepth = 4    // of those that symbols carry
 	cutSample  = 2048 // outputs that a cut is taken from
 	mostNodes  = 4096 // of a tree that is read
+	mostCount  = 1 << 31
 )
 
 // treeNode divides outputs by the symbol in a column, or by a number in it, or not at
@@ -328,7 +329,7 @@ func (t *tree) check(columns []audit.Column) error {
 	}
 	parents := make([]bool, len(t.Nodes))
 	for i, n := range t.Nodes {
-		if n.N[0] < 0 || n.N[1] < 0 {
+		if n.N[0] < 0 || n.N[1] < 0 || max(n.N[0], n.N[1]) > mostCount {
 			return bad(i, "n", fmt.Sprint(n.N), "counts")
 		}
 		if len(n.Kids) == 0 {
