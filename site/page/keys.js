@@ -121,6 +121,9 @@ export const OUTSIDE = [
   {"name":"decimal","fields":["/recorded/decimal"],"type":"word","form":{"place":"yours","label":"Decimals"}},
 ];
 
+// Versions of the plans of each kind that the panel makes.
+export const CANARY_VERSIONS = {"run": 1, "one": 2, "scores": 2};
+
 export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta", "rho", "mu", "profile", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "beta", "through-renyi", "until-refuted", "fixed", "seed"];
 
 export const CANARY_NAMES = ["source", "epsilon", "delta", "relation", "design", "n", "k", "m", "explore", "interval", "quantile", "single", "beta", "seed"];
