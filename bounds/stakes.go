@@ -1,6 +1,8 @@
 package bounds
 
 import (
+	"slices"
+
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -141,6 +143,11 @@ func (s *Stakes) AddRenyi(alpha, limit float64, odds []float64) {
 
 // Len is how many bets there are.
 func (s *Stakes) Len() int { return len(s.first) }
+
+// Most is the log of the most that a bet makes of 1 with a pair of outputs.
+func (s *Stakes) Most(bet int) float64 {
+	return slices.Max(s.first[bet]) + slices.Max(s.second[bet])
+}
 
 // LogAt is the log of what a bet makes of 1 with outputs in these cells: first of the
 // first dataset, second of the second, cell by cell, as many in all. Reversed, the bet is

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -72,16 +73,14 @@ func (o Options) sized(t testing.TB, m audit.Mechanism, claim audit.Claim) (_ Op
 
 // expected is about how long the audit takes.
 func (o Options) expected(each time.Duration) time.Duration {
-	explore, trials := o.Explore, o.Trials
+	if o.Explore == 0 && o.Mode == "" || o.Mode == pair.UntilRefuted {
+		return time.Duration(2*o.Samples) * (each + learnTime)
+	}
+	explore := o.Explore
 	if explore == 0 {
-		explore = o.Samples
+		explore = o.Samples + o.Samples/2
 	}
-	if trials == 0 {
-		if trials = len(o.Pairs); trials == 0 || o.Domain != nil {
-			trials = max(10, trials)
-		}
-	}
-	explored := time.Duration(2 * trials * explore)
+	explored := time.Duration(2 * explore)
 	return explored*learnTime + (explored+time.Duration(2*o.Samples))*each/time.Duration(o.workers())
 }
 

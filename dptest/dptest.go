@@ -39,13 +39,18 @@ type Options struct {
 	// Domain to search for further pairs, up to Trials; its Reach is needed
 	// for the relations bounded-replace and l-infinity. Default none, or the registered mechanism's own.
 	Domain *audit.Domain
-	// Samples is the number of certification outputs a side; default 100000. In
+	// Samples is the number of outputs a side, at most; default 100000. In
 	// a test the default is less where -short or the test's deadline leaves no
 	// room for it, and the log tells the number: with it and the seed, the same
 	// counts come again.
 	Samples int
-	// Explore is the number of exploration outputs a side and trial; default
-	// as many as Samples.
+	// Mode says what the audit is after; default [pair.UntilRefuted]: it ends, with a
+	// violation, as soon as the claim is refuted, and Samples outputs a side of all pairs
+	// are the most that it draws. The other modes go on to the tightest bound;
+	// [pair.VerdictAndBound] is the default where Explore is given.
+	Mode pair.Mode
+	// Explore is the number of exploration outputs a side, of all pairs, of an audit that
+	// goes on to a bound; default one and a half times Samples.
 	Explore int
 	// Trials is how many pairs are explored; default all of Pairs, and ten
 	// where there is a domain to search.
@@ -122,10 +127,21 @@ func (o Options) falseAlarm() float64 {
 	return o.FalseAlarm
 }
 
+// mode is what the audit is after: of one that says how much to explore, a bound too. A claim that is a curve is audited at one point of it.
+func (o Options) mode(claim audit.Claim) pair.Mode {
+	switch {
+	case o.Mode != "" || claim.Kind == audit.Profile:
+		return o.Mode
+	case o.Explore != 0:
+		return pair.VerdictAndBound // until it is refuted, nothing is explored apart
+	}
+	return pair.UntilRefuted
+}
+
 // prepare turns the call into a plan and a catalogue.
 func prepare(m audit.Mechanism, claim audit.Claim, opts Options) (audit.Catalogue, pair.Plan, error) {
 	cat := audit.Catalogue{Learners: append(append([]audit.LearnerSpec{}, estimators.Registry()...), opts.Learners...), Finders: finders.Registry()}
-	plan := pair.Plan{Version: pair.PlanVersion, Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.Samples,
+	plan := pair.Plan{Version: pair.PlanVersion, Mode: opts.mode(claim), Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.Samples,
 		Explore: opts.Explore, Trials: opts.Trials, Beta: opts.falseAlarm(), Seed: opts.Seed, Pair: opts.only}
 	if reg, ok := m.(*registered); ok {
 		if reg.err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/dptest"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/report"
@@ -52,17 +53,22 @@ func (r *recorder) Logf(f string, a ...any) {
 func (r *recorder) Fatalf(f string, a ...any) { r.failed = fmt.Sprintf(f, a...) }
 
 func TestFailureTellsAll(t *testing.T) {
-	rec := &recorder{}
-	dptest.RequireNoViolation(rec, count{0.5}, audit.DPClaim(1, 0), dptest.Options{Name: "count with half the noise", Pairs: oneRowMore, Samples: 20_000, Seed: 77})
-	for _, want := range []string{"Violation: epsilon >= 1.", "99.9 % confidence", "claimed 1", "count with half the noise", "{1, 0}", "Event", "Counts", "of 20 000", "Seed: 77", "'^TestCount$/^half$'", "0.001"} {
-		if !strings.Contains(rec.failed, want) {
-			t.Errorf("the failure does not say %q:\n%s", want, rec.failed)
+	for mode, says := range map[pair.Mode][]string{
+		pair.Fixed: {"Violation: epsilon >= 1.", "99.9 % confidence", "claimed 1", "count with half the noise", "{1, 0}", "Event", "Counts", "of 20 000", "Seed: 77", "'^TestCount$/^half$'", "0.001"},
+		"":         {"Violation: epsilon > 1.", "99.9 % confidence", "claimed 1", "count with half the noise", "{1, 0}", "Refuted after", "outputs of 1 pair", "p-value", "Seed: 77", "'^TestCount$/^half$'", "0.001"},
+	} {
+		rec := &recorder{}
+		dptest.RequireNoViolation(rec, count{0.5}, audit.DPClaim(1, 0), dptest.Options{Name: "count with half the noise", Mode: mode, Pairs: oneRowMore, Samples: 20_000, Seed: 77})
+		for _, want := range says {
+			if !strings.Contains(rec.failed, want) {
+				t.Errorf("mode %q: the failure does not say %q:\n%s", mode, want, rec.failed)
+			}
 		}
 	}
 }
 
 func TestRegistered(t *testing.T) {
-	err := dptest.Check(dptest.From(mechanisms.All(), "svt5", "epsilon=1"), audit.DPClaim(1, 0), dptest.Options{Samples: 10_000, Trials: 3, Seed: 4})
+	err := dptest.Check(dptest.From(mechanisms.All(), "svt5", "epsilon=1"), audit.DPClaim(1, 0), dptest.Options{Mode: pair.Fixed, Samples: 10_000, Explore: 10_000, Trials: 3, Seed: 4})
 	var v *dptest.ViolationError
 	if !errors.As(err, &v) {
 		t.Fatalf("svt5 answers %v", err)
@@ -74,12 +80,12 @@ func TestRegistered(t *testing.T) {
 		t.Errorf("bound %v of a violation of 1", b)
 	}
 	// The report's own line for go test comes to the same counts.
-	const line = `dptest.RequireNoViolation(t, dptest.From(mechanisms.All(), "svt5"), audit.DPClaim(1, 0), dptest.Options{Samples: 10000, Explore: 10000, Trials: 3, FalseAlarm: 0.001, Seed: 4})`
+	const line = `dptest.RequireNoViolation(t, dptest.From(mechanisms.All(), "svt5"), audit.DPClaim(1, 0), dptest.Options{Samples: 10000, Explore: 10000, Trials: 3, FalseAlarm: 0.001, Seed: 4, Mode: "fixed"})`
 	if v.Report.Reproduce.GoTest != line {
 		t.Errorf("the report says\n%s\nwant\n%s", v.Report.Reproduce.GoTest, line)
 	}
 	var again *dptest.ViolationError
-	err = dptest.Check(dptest.From(mechanisms.All(), "svt5"), audit.DPClaim(1, 0), dptest.Options{Samples: 10000, Explore: 10000, Trials: 3, FalseAlarm: 0.001, Seed: 4})
+	err = dptest.Check(dptest.From(mechanisms.All(), "svt5"), audit.DPClaim(1, 0), dptest.Options{Samples: 10000, Explore: 10000, Trials: 3, FalseAlarm: 0.001, Seed: 4, Mode: "fixed"})
 	if !errors.As(err, &again) || *again.Report.Rows(report.Bounds)[0].Counts != *v.Report.Rows(report.Bounds)[0].Counts {
 		t.Errorf("run again, it answers %v", err)
 	}
@@ -102,7 +108,8 @@ func TestErrors(t *testing.T) {
 		{count{1}, one, dptest.Options{Pairs: oneRowMore, Samples: 5}, "samples is 5"},
 		{count{1}, one, dptest.Options{Pairs: oneRowMore, FalseAlarm: 2}, "beta is 2"},
 		{count{1}, one, dptest.Options{Pairs: []audit.Pair{{First: audit.Records(1), Second: audit.Records(2)}}}, "one row more"},
-		{count{1}, audit.DPClaim(20, 0), dptest.Options{Pairs: oneRowMore, Samples: 1000}, "cannot show more"},
+		{count{1}, audit.DPClaim(20, 0), dptest.Options{Pairs: oneRowMore, Mode: pair.Fixed, Samples: 1000}, "cannot show more"},
+		{count{1}, audit.DPClaim(20, 0), dptest.Options{Pairs: oneRowMore, Samples: 1000}, "cannot refute the claim"},
 		{dptest.From(mechanisms.All(), "svt9"), one, dptest.Options{}, `did you mean "svt`},
 		{dptest.From(mechanisms.All(), "svt4", "c"), one, dptest.Options{}, "name=value"},
 		{dptest.From(mechanisms.All(), "svt4", "x=1"), one, dptest.Options{}, `parameter is "x"`},
@@ -121,6 +128,6 @@ func ExampleCheck() {
 		Samples: 20_000,
 		Seed:    1,
 	})
-	fmt.Println(strings.SplitN(err.Error(), " >= ", 2)[0])
+	fmt.Println(strings.SplitN(err.Error(), " > ", 2)[0])
 	// Output: Violation: epsilon
 }

@@ -234,13 +234,13 @@ func (z *fuzzer) spend(k int) float64 {
 // follow from the pair, so that the same input does the same.
 func (z *fuzzer) screening(p audit.Pair, seed uint64) Options {
 	o := z.opts
-	o.Samples, o.FalseAlarm, o.Seed = o.Explore, screenBeta, seed
+	o.Mode, o.Samples, o.FalseAlarm, o.Seed = pair.Fixed, o.Explore, screenBeta, seed
 	return alone(o, p)
 }
 
 func (z *fuzzer) certification(p audit.Pair, seed uint64, beta float64) Options {
 	o := z.opts
-	o.Explore, o.FalseAlarm, o.Seed = o.Samples, beta, seed
+	o.Mode, o.Explore, o.FalseAlarm, o.Seed = pair.Fixed, o.Samples, beta, seed
 	return alone(o, p)
 }
 
@@ -285,7 +285,7 @@ func (z *fuzzer) try(data []byte) (pair.Report, error) {
 		if opts.Learner != "" {
 			learner = fmt.Sprintf(", Learner: %q", opts.Learner)
 		}
-		err = fmt.Errorf("%w\nReplay: dptest.Check with dptest.Options{Pairs: []audit.Pair{%s}, Relation: %q, Samples: %d, Explore: %d, FalseAlarm: %v, Seed: %d%s}\nA mechanism that keeps its claim fails in one process with probability at most %g, however many pairs are tried; this was its pair number %d",
+		err = fmt.Errorf("%w\nReplay: dptest.Check with dptest.Options{Pairs: []audit.Pair{%s}, Mode: pair.Fixed, Relation: %q, Samples: %d, Explore: %d, FalseAlarm: %v, Seed: %d%s}\nA mechanism that keeps its claim fails in one process with probability at most %g, however many pairs are tried; this was its pair number %d",
 			broken, pairLiteral(p), z.relation, opts.Samples, opts.Explore, beta, opts.Seed, learner, z.falseAlarm, len(z.certified)+1)
 	case err != nil:
 		err = skipError(err.Error())
@@ -307,7 +307,7 @@ func (z *fuzzer) screen(p audit.Pair, seed uint64) (r pair.Report, loud bool, er
 	if err != nil {
 		return r, false, err
 	}
-	explored, err := engine.Execute[pair.Explored](pair.Executors(cat), pair.Explore{Plan: a.Plan, Pair: p}, nil)
+	explored, err := engine.Execute[pair.Explored](pair.Executors(cat), pair.Explore{Plan: a.Plan, Pair: p, Outputs: a.Plan.Explore}, nil)
 	if err != nil {
 		return r, false, err
 	}

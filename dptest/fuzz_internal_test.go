@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
@@ -159,8 +160,8 @@ func TestFuzzFinds(t *testing.T) {
 		t.Errorf("with %d certified before: %v", len(other.certified)-1, err)
 	}
 	// What the message says to do comes to the same counts.
-	pair, _ := z.pair([]byte{1, 0xff})
-	err = Check(clipped{}, audit.DPClaim(1, 0), Options{Pairs: []audit.Pair{pair}, Relation: audit.AddRemove, Samples: 5000, Explore: 5000, FalseAlarm: r.Plan.Beta, Seed: r.Plan.Seed, Learner: "histogram"})
+	at, _ := z.pair([]byte{1, 0xff})
+	err = Check(clipped{}, audit.DPClaim(1, 0), Options{Pairs: []audit.Pair{at}, Mode: pair.Fixed, Relation: audit.AddRemove, Samples: 5000, Explore: 5000, FalseAlarm: r.Plan.Beta, Seed: r.Plan.Seed, Learner: "histogram"})
 	if !errors.As(err, &v) || *v.Report.Rows(report.Bounds)[0].Counts != *r.Rows(report.Bounds)[0].Counts {
 		t.Errorf("the replay answers %v", err)
 	}

@@ -171,6 +171,9 @@ func auditOnce(t testing.TB, spec audit.MechanismSpec, plan pair.Plan) pair.Repo
 			*field = size
 		}
 	}
+	if plan.Mode == pair.UntilRefuted {
+		plan.Explore = 0
+	}
 	if plan.Beta == 0 && spec.Fault == "" {
 		plan.Beta = 1e-6
 	}

@@ -24,20 +24,20 @@ func TestReproduceOptions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		spec := rapid.SampledFrom(specs).Draw(t, "mechanism")
 		claim := spec.Claim(defaults(spec))
-		opts := Options{Samples: rapid.IntRange(pair.MinSamples, 1_000_000).Draw(t, "samples"), Explore: rapid.SampledFrom([]int{0, 500}).Draw(t, "explore"), Trials: rapid.IntRange(1, 20).Draw(t, "trials"),
+		opts := Options{Mode: rapid.SampledFrom([]pair.Mode{"", pair.Fixed, pair.VerdictAndBound}).Draw(t, "mode"), Samples: rapid.IntRange(pair.MinSamples, 1_000_000).Draw(t, "samples"), Explore: rapid.SampledFrom([]int{0, 500}).Draw(t, "explore"), Trials: rapid.IntRange(1, 20).Draw(t, "trials"),
 			FalseAlarm: rapid.SampledFrom([]float64{0, 1e-6, 0.07}).Draw(t, "false alarm"), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed"),
 			Relation: rapid.SampledFrom(spec.Relations(defaults(spec))).Draw(t, "relation"), Learner: rapid.SampledFrom([]string{"", "logistic"}).Draw(t, "learner")}
 		cat, plan, err := prepare(From(specs, spec.Name), claim, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
-		plan.Anytime = rapid.Bool().Draw(t, "anytime") // which is no option
+		plan.ThroughRenyi = rapid.SampledFrom([]float64{0, 2}).Draw(t, "through-renyi") // which is no option
 		a, err := plan.Resolve(cat)
 		if err != nil {
 			return
 		}
 		line := a.Reproduce().GoTest
-		if line == "" != plan.Anytime {
+		if line == "" != (plan.ThroughRenyi > 0) {
 			t.Fatalf("%q of %+v", line, plan)
 		}
 		if line == "" {

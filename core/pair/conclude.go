@@ -87,6 +87,9 @@ func conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination, c *
 				row = *raced
 			}
 		}
+		if p.Mode == UntilRefuted && end.Reason == audit.Completed && !a.reachable() {
+			r.Power = &report.Power{}
+		}
 		r.Choose(row.Method)
 		if r.Verdict == audit.Violation {
 			r.Power = nil

@@ -518,6 +518,7 @@ func (a *Audit) goTest(params []audit.Argument) string {
 		k.Always = k.Option != "" && number // of words those that are not the default
 		for _, x := range settings.Written([]settings.Key[Plan]{k}, a.Plan, a.otherwise()) {
 			switch {
+			case k.Field == "mode":
 			case k.Option != "" && number:
 				numbers += fmt.Sprintf(", %s: %s", k.Option, x.Value)
 			case k.Option != "":
@@ -526,6 +527,9 @@ func (a *Audit) goTest(params []audit.Argument) string {
 				return ""
 			}
 		}
+	}
+	if a.Plan.Mode != UntilRefuted {
+		words += fmt.Sprintf(", Mode: %q", a.Plan.Mode)
 	}
 	claim := fmt.Sprintf("audit.DPClaim(%s, %s)", audit.Exactly(a.Claim.Epsilon), audit.Exactly(a.Claim.Delta))
 	switch a.Claim.Kind {

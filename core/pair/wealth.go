@@ -248,6 +248,16 @@ func (e Epoch) unpack() ([]posterior.Table, error) {
 	return tables, nil
 }
 
+// reachable reports whether any outcome of the whole budget refutes the claim.
+func (a *Audit) reachable() bool {
+	best := 0.0
+	stakes := a.stakes(a.Claim.Limit())
+	for i := range stakes.Len() {
+		best = max(best, stakes.Most(i))
+	}
+	return float64(best*float64(a.raceBudget())) >= a.raceThreshold()
+}
+
 // follow multiplies the accounts by what an epoch made of them.
 func (a *Audit) follow(accounts []account, e Epoch) error {
 	tables, err := e.unpack()
@@ -284,6 +294,21 @@ func (r *Raced) outputs() int {
 		n += 2 * e.Outputs
 	}
 	return n
+}
+
+// loudest is the pair that most outputs were drawn from: a race goes where it grows.
+func (r *Raced) loudest() int {
+	drawn := make([]int, len(r.Pairs))
+	best := 0
+	for _, e := range r.Epochs {
+		drawn[e.Pair] += e.Outputs
+	}
+	for i, n := range drawn {
+		if n > drawn[best] {
+			best = i
+		}
+	}
+	return best
 }
 
 // MethodSequential is the bound of the sequential stage.

@@ -36,6 +36,10 @@ func (r *Report) Reword() {
 		}
 		return fmt.Sprintf("%s %s %s%s with %s confidence%s", symbol, sign, phrase.Bound(*r.LowerBound, limit), at, phrase.Percent(r.Confidence), anytime)
 	}
+	if r.Plan.Mode == UntilRefuted && r.Power != nil {
+		r.Say(fmt.Sprintf("Inconclusive: %s outputs a side cannot refute the claim, and the mechanism %s.", phrase.Grouped(r.Plan.Samples), claimed), "Raise the number of samples.")
+		return
+	}
 	if r.Plan.Mode == UntilRefuted && r.Verdict != audit.Violation && r.Verdict != audit.Invalid && r.LowerBound != nil {
 		drawn := phrase.Grouped(r.Termination.Outputs) + " outputs"
 		if r.Verdict == audit.NoViolation {
@@ -161,6 +165,10 @@ func (r Report) Facts() []audit.FactRow {
 			add("Second dataset", "%s", DatasetWords(e.Pair.Second))
 		}
 		add("Found by", "%s", e.Witness.Learner)
+	} else if s := r.Sequential; s != nil && samples == nil && len(s.Pairs) > 0 {
+		p := s.Pairs[s.loudest()]
+		add("First dataset", "%s", DatasetWords(p.First))
+		add("Second dataset", "%s", DatasetWords(p.Second))
 	}
 	if s := r.Sequential; s != nil {
 		words := fmt.Sprintf("%s outputs of %s, both sides, in %s", phrase.Grouped(s.outputs()), phrase.Count(len(s.Pairs), "pair"), phrase.Count(len(s.Epochs), "epoch"))

@@ -215,17 +215,6 @@ export interface AccountedValue {
   cli: string;
 }
 
-/** Bet is a share of an account's wealth that was staked in one way; what is left of an account's wealth was not staked. */
-export interface Bet {
-  account: number;
-  /** place in the epoch's list */
-  candidate: number;
-  reversed?: boolean;
-  stake: number;
-  /** of the wealth, in (0, 1] */
-  share: number;
-}
-
 /** Betted is how far a sequential stage came. */
 export interface Betted {
   /** of the claim, valid at any time, for all of the error */
@@ -897,7 +886,7 @@ export interface Epoch {
   /** Witness is what gave the log odds, Candidates those of its learners that were bet by; absent where nothing was bet. */
   witness?: unknown;
   candidates?: string[];
-  bets?: Bet[];
+  bets?: string[];
   /** Counts are, for each candidate, the counts of the outputs by the cell of their log odds, of the first side and then of the second, packed. */
   counts?: string[];
 }

@@ -126,6 +126,7 @@ func protocol(root string) string {
 	typeFor[report.Table](names, "BoundTable")
 	typeFor[report.Row](names, "BoundRow")
 	typeFor[scene.Picture](names, "PictureValue")
+	typeFor[pair.Bet](as, "string")
 	typeFor[audit.ParamValue](as, "number | string")
 	typeFor[report.Method](as, "string") // each kind of audit has its own
 	typeFor[scene.Node](as, "SVGNode")
