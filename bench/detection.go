@@ -71,7 +71,7 @@ type detectionRow struct {
 // benchDetection prints how often known violations are caught, and how often
 // private mechanisms are flagged.
 func benchDetection(c *call) (int, error) {
-	plan := pair.Plan{Version: pair.PlanVersion, Finder: "candidates"}
+	plan := pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Finder: "candidates"}
 	c.IntVar(&plan.Samples, "samples", 50_000, "certification outputs a side")
 	c.IntVar(&plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
 	c.IntVar(&plan.Trials, "trials", 10, "pairs to explore, at most")

@@ -359,7 +359,7 @@ func (t *trainingTab) run(flags []string) (trained, error) {
 // benchBrowser runs one audit natively and in the page in a headless Chromium,
 // one after the other on the same machine, and prints both times.
 func benchBrowser(c *call) (int, error) {
-	plan := pair.Plan{Version: pair.PlanVersion}
+	plan := pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed}
 	c.StringVar(&plan.Mechanism, "mechanism", "svt4", "mechanism to audit")
 	epsilon := c.Float64("epsilon", 1, "claimed epsilon")
 	c.IntVar(&plan.Samples, "samples", 1_000_000, "certification outputs a side")

@@ -64,7 +64,7 @@ type portfolioRow struct {
 // benchPortfolio compares the portfolio's bounds with each learner's alone, on
 // the first pair of each mechanism.
 func benchPortfolio(c *call) (int, error) {
-	plan := pair.Plan{Version: pair.PlanVersion, Trials: 1}
+	plan := pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Trials: 1}
 	c.Count(&plan.Samples, "samples", 20_000, "certification outputs a side")
 	c.Count(&plan.Explore, "explore", 0, "exploration outputs a side; 0: as many as -samples")
 	c.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of the bound")

@@ -201,7 +201,7 @@ func (p tablesPlan) tables() ([]paperTable, error) {
 
 // resolve checks the row's plan and writes down what it means.
 func (r *tableRow) resolve(cat audit.Catalogue) error {
-	r.plan.Version, r.plan.Beta = pair.PlanVersion, tablesBeta
+	r.plan.Version, r.plan.Mode, r.plan.Beta = pair.PlanVersion, pair.Fixed, tablesBeta
 	if r.Kind == tableLadder {
 		r.plan.Samples = slices.Max(r.ladder)
 	}
@@ -578,7 +578,7 @@ func (b *tablesBench) search(ctx context.Context, plan pair.Plan, pool *engine.P
 
 // exploreOne is the value of a pair.
 func (b *tablesBench) exploreOne(ctx context.Context, plan pair.Plan, pool *engine.Pool, neighbours audit.Pair, trial int) (float64, error) {
-	task := pair.Explore{Plan: plan, Trial: trial, Pair: neighbours}
+	task := pair.Explore{Plan: plan, Trial: trial, Pair: neighbours, Outputs: plan.Explore}
 	results, err := engine.Do(ctx, pool, []pair.Explore{task}, engine.Events[pair.Explored]{})
 	if ctx.Err() != nil {
 		return 0, context.Canceled

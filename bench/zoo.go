@@ -226,7 +226,7 @@ func (c zooCase) open(ctx context.Context, z zooRun, own pair.Plan) (cat audit.C
 // benchZoo compares what audits of strangers' mechanisms certify with what audits
 // of the built-in ones do.
 func benchZoo(c *call) (int, error) {
-	z := zooRun{plan: pair.Plan{Version: pair.PlanVersion}, now: cli.Clock()}
+	z := zooRun{plan: pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed}, now: cli.Clock()}
 	c.Count(&z.plan.Samples, "samples", 20_000, "certification outputs a side")
 	c.Count(&z.plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
 	c.IntVar(&z.plan.Trials, "trials", 10, "pairs to explore, at most")

@@ -214,7 +214,9 @@ func Edition(plan any, r report.View) any {
 	switch p := plan.(type) {
 	case pair.Plan:
 		if r, ok := r.(pair.Report); ok {
-			p.Version = r.Plan.Version
+			if p.Version = r.Plan.Version; p.Version == 1 {
+				p.Mode = ""
+			}
 		}
 		return p
 	case onerun.Plan:

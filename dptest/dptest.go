@@ -127,22 +127,11 @@ func (o Options) falseAlarm() float64 {
 	return o.FalseAlarm
 }
 
-// mode is what the audit is after: of one that says how much to explore, a bound too. A claim that is a curve is audited at one point of it.
-func (o Options) mode(claim audit.Claim) pair.Mode {
-	switch {
-	case o.Mode != "" || claim.Kind == audit.Profile:
-		return o.Mode
-	case o.Explore != 0:
-		return pair.VerdictAndBound // until it is refuted, nothing is explored apart
-	}
-	return pair.UntilRefuted
-}
-
 // prepare turns the call into a plan and a catalogue.
 func prepare(m audit.Mechanism, claim audit.Claim, opts Options) (audit.Catalogue, pair.Plan, error) {
 	cat := audit.Catalogue{Learners: append(append([]audit.LearnerSpec{}, estimators.Registry()...), opts.Learners...), Finders: finders.Registry()}
-	plan := pair.Plan{Version: pair.PlanVersion, Mode: opts.mode(claim), Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.Samples,
-		Explore: opts.Explore, Trials: opts.Trials, Beta: opts.falseAlarm(), Seed: opts.Seed, Pair: opts.only}
+	plan := pair.Plan{Version: pair.PlanVersion, Mode: opts.Mode, Claim: &claim, Relation: opts.Relation, Learner: opts.Learner, Samples: opts.Samples,
+		Explore: opts.Explore, Trials: opts.Trials, Beta: opts.falseAlarm(), Seed: opts.Seed, Pair: opts.only}.ForVerdict()
 	if reg, ok := m.(*registered); ok {
 		if reg.err != nil {
 			return cat, plan, reg.err

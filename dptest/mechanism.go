@@ -166,7 +166,7 @@ func auditOnce(t testing.TB, spec audit.MechanismSpec, plan pair.Plan) pair.Repo
 	t.Helper()
 	cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: estimators.Registry(), Finders: finders.Registry()}
 	plan.Version, plan.Mechanism = pair.PlanVersion, spec.Name
-	for field, size := range map[*int]int{&plan.Samples: 10_000, &plan.Explore: 5_000, &plan.Trials: 2} {
+	for field, size := range map[*int]int{&plan.Samples: 10_000, &plan.Explore: 15_000, &plan.Trials: 2} {
 		if *field == 0 {
 			*field = size
 		}

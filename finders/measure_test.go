@@ -55,7 +55,7 @@ func trialsToFind(finderName string, plan pair.Plan, hinted bool) (int, error) {
 			break
 		}
 		for _, neighbours := range pairs {
-			explored, err := engine.Execute[pair.Explored](pair.Executors(catalogue), pair.Explore{Plan: p, Trial: len(history), Pair: neighbours}, nil)
+			explored, err := engine.Execute[pair.Explored](pair.Executors(catalogue), pair.Explore{Plan: p, Trial: len(history), Pair: neighbours, Outputs: p.Explore}, nil)
 			if err != nil {
 				return 0, err
 			}
@@ -89,7 +89,7 @@ func TestMicrobatchIsFoundSoon(t *testing.T) {
 		sum := 0
 		for k := range 4 {
 			seed := uint64(10*i + k)
-			n, err := trialsToFind(name, pair.Plan{Version: pair.PlanVersion, Mechanism: "dp-sgd-microbatch", Explore: 10_000, Samples: 50_000, Trials: 25, Seed: seed}, false)
+			n, err := trialsToFind(name, pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: "dp-sgd-microbatch", Explore: 10_000, Samples: 50_000, Trials: 25, Seed: seed}, false)
 			if err != nil {
 				t.Fatal(err)
 			}

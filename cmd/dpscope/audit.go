@@ -12,6 +12,7 @@ import (
 
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/internal/cli"
@@ -118,6 +119,9 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if err != nil {
 		return fail(stderr, err)
 	}
+	if f.out.forBuilds() {
+		plan = plan.ForVerdict()
+	}
 	cat := catalogue
 	if r := f.outside.Recorded; len(r.Files) > 0 {
 		if cat, err = recordedCatalogue(r, stdin); err != nil {
@@ -183,6 +187,12 @@ func (m *meter) progress(p pair.Progress) {
 	line := m.before + fmt.Sprintf("%s %3.0f %%", p.Phase, 100*float64(p.Rows)/float64(max(1, p.Total)))
 	if p.Phase == pair.Exploring {
 		line += fmt.Sprintf(", trial %d of %d", p.Trial, p.Trials)
+	}
+	switch b := p.Betted; {
+	case p.Refuted > 0:
+		line += fmt.Sprintf(", refuted after %s outputs", phrase.Grouped(p.Refuted))
+	case b != nil:
+		line += fmt.Sprintf(", p %.2g", b.PValue)
 	}
 	line += fmt.Sprintf(", %.2g outputs/s", float64(p.Rows)/max(m.last, 1e-3))
 	if p.Provisional != nil {

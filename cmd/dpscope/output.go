@@ -43,6 +43,11 @@ func (f *formatFlags) register(s *cli.Flags) {
 	s.StringVar(&f.location, "location", "", "`FILE[:LINE]` of the mechanism in your code, for sarif and github; GitHub refuses SARIF without it. In a plan the default is the line of the audit")
 }
 
+// forBuilds reports whether standard output is for a build, which wants the verdict.
+func (f *formatFlags) forBuilds() bool {
+	return f.format == format.SARIF || f.format == format.JUnit || f.format == format.GitHub
+}
+
 // endings tell the formats of files.
 var endings = map[string]string{".html": format.HTML, ".sarif": format.SARIF, ".json": format.JSON, ".xml": format.JUnit, ".md": format.Markdown, ".txt": format.Text}
 

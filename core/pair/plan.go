@@ -73,6 +73,16 @@ const (
 	UntilRefuted Mode = "until-refuted"
 )
 
+// ForVerdict is the plan for those who want the verdict alone, as tests and builds do:
+// [UntilRefuted], unless it names a mode, says how much to explore, or claims a curve,
+// which is audited at one point.
+func (p Plan) ForVerdict() Plan {
+	if p.Mode == "" && p.Explore == 0 && (p.Claim == nil || p.Claim.Kind != audit.Profile) {
+		p.Mode = UntilRefuted
+	}
+	return p
+}
+
 // ParsePlan reads a plan from JSON; unknown fields and other versions are
 // refused.
 func ParsePlan(data []byte) (Plan, error) {

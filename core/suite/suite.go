@@ -403,7 +403,7 @@ func (f *File) Audit(i int) any {
 	if name := e.Outside().Mechanism(); name != "" {
 		p.Mechanism = name
 	}
-	return p
+	return p.ForVerdict()
 }
 
 // Outside is where the mechanism of the audit is, if it is from outside.

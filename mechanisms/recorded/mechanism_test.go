@@ -58,8 +58,9 @@ func (w *watched) Recorded(seed uint64, side, at int, out []float64) error {
 	return w.Mechanism.(audit.Recorded).Recorded(seed, side, at, out)
 }
 
-// Each row is used at most once in the whole run, exploration and certification
-// together, and all that the plan asks for are used.
+// Each row is used at most once in a run of one stage, exploration and certification
+// together, and all that the plan asks for are used. In one with a sequential stage that
+// bets on the rows that are explored too; those that certify are used once in any case.
 func TestNoRowTwice(t *testing.T) {
 	const n = 40_000
 	s := readPair(t, audit.Reading{}, read(t, laplace(n, 1, 5)+"0,1\n", recorded.Options{}))
@@ -68,7 +69,8 @@ func TestNoRowTwice(t *testing.T) {
 		plan pair.Plan
 		used int
 	}{
-		{pair.Plan{Claim: &claim}, n}, {pair.Plan{Claim: &claim, Samples: 21_000, Explore: 1000}, 22_000}, {pair.Plan{Claim: &claim, Explore: 500}, n},
+		{pair.Plan{Mode: pair.Fixed, Claim: &claim}, n}, {pair.Plan{Mode: pair.Fixed, Claim: &claim, Samples: 21_000, Explore: 1000}, 22_000}, {pair.Plan{Mode: pair.Fixed, Claim: &claim, Explore: 500}, n},
+		{pair.Plan{Claim: &claim}, n}, {pair.Plan{Claim: &claim, Samples: 21_000, Explore: 1000}, 22_000}, {pair.Plan{Claim: new(audit.DPClaim(5, 0)), Mode: pair.UntilRefuted}, n},
 	} {
 		spec := s.Spec()
 		m, err := spec.New(nil)
@@ -78,11 +80,37 @@ func TestNoRowTwice(t *testing.T) {
 		w := &watched{Mechanism: m}
 		spec.New = func(audit.Params) (audit.Mechanism, error) { return w, nil }
 		r := runAudit(t, spec, x.plan, 2)
+		bet := 0
+		if s := r.Sequential; s != nil {
+			for _, e := range s.Epochs {
+				bet += e.Outputs
+			}
+		}
+		if x.plan.Mode == pair.UntilRefuted {
+			for side, taken := range w.taken {
+				slices.Sort(taken)
+				if len(slices.Compact(taken)) != n || len(taken) != n || bet != n {
+					t.Errorf("dataset %d: %d outputs taken and %d bet on, want all once each", side, len(taken), bet)
+				}
+			}
+			continue
+		}
 		if split := r.Inputs.Samples.Split; split.Explored+split.Certified != x.used || split.Unused != [2]int{n - x.used, n + 1 - x.used} || r.Termination.SamplesUsed != split.Certified {
 			t.Errorf("split %+v, want %d used", *split, x.used)
 		}
 		for side, taken := range w.taken {
 			slices.Sort(taken)
+			if bet > 0 {
+				explored := r.Inputs.Samples.Split.Explored
+				first, _ := slices.BinarySearch(taken, explored)
+				if first != explored+bet || bet > explored || len(slices.Compact(slices.Clone(taken[:first]))) != explored {
+					t.Errorf("dataset %d: %d of the %d outputs to explore taken, and %d bet on", side, first, explored, bet)
+				}
+				taken = slices.Compact(append(slices.Compact(taken[:first:first]), taken[first:]...))
+				if len(w.taken[side])-bet != len(taken) {
+					t.Errorf("dataset %d: outputs that certify were taken twice", side)
+				}
+			}
 			if len(slices.Compact(taken)) != len(taken) || len(taken) != x.used || taken[0] != 0 || taken[len(taken)-1] != x.used-1 {
 				t.Errorf("dataset %d: %d outputs taken, want 0 to %d once each", side, len(taken), x.used-1)
 			}
@@ -135,7 +163,7 @@ func TestReplay(t *testing.T) {
 	s := readPair(t, audit.Reading{}, read(t, laplace(gear.Of(5_000, 20_000), 0.5, 7), recorded.Options{}))
 	spec := s.Spec()
 	claim := audit.DPClaim(1, 0)
-	for _, plan := range []pair.Plan{{Claim: &claim, Seed: 3}, {Claim: &claim, Seed: 3, Anytime: true}} {
+	for _, plan := range []pair.Plan{{Claim: &claim, Seed: 3}, {Claim: &claim, Seed: 3, Mode: pair.UntilRefuted}} {
 		r := runAudit(t, spec, plan, 1)
 		if r.Verdict != audit.Violation {
 			t.Errorf("half the noise: %s", r.Summary)
