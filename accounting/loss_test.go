@@ -227,7 +227,7 @@ func TestCompositionAgainstDPAccounting(t *testing.T) {
 		{"test_self_composed_subsampled_gaussian", Composition{{SubsampledGaussian{0.5, 1, 0.2}, 3}}, 1, 0.15594, 1e-3, 1e-3},
 		{"test_laplace_basic", Composition{{Laplace{1, 1}, 3}, {Laplace{2, 1}, 2}}, 4, 1e-14, 1e-6, 1e-4},
 		{"test_poisson_subsampled_laplace", Composition{{SubsampledLaplace{0.5, 1, 0.2}, 3}}, 2.46964, 1e-14, 1e-6, 1e-3},
-		{"test_epsilon_basic", Composition{{PureDP{1}, 1}, {PureDP{2}, 1}}, 3, 1e-14, 1e-6, 1e-3},
+		{"test_epsilon_basic", Composition{{ApproximateDP{1, 0}, 1}, {ApproximateDP{2, 0}, 1}}, 3, 1e-14, 1e-6, 1e-3},
 		{"test_epsilon_delta_basic", Composition{{ApproximateDP{1, 0.1}, 1}, {ApproximateDP{2, 0.2}, 1}}, 3, 0.28, 1e-6, math.Inf(1)},
 	} {
 		if lower, upper := k.c.Delta(k.eps); lower > k.delta+k.within || upper < k.delta-k.within {
