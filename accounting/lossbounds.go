@@ -330,13 +330,13 @@ func (l *composed) convolve(lambda float64) {
 
 	l.from = l.offset + float64(first)*l.step
 	l.gains, l.low = make([]float64, size+1), make([]float64, size+1)
-	near, fall := math.Exp(-lambda*l.step), math.Exp(-l.step)
-	weights := 0.0 // norm of the weights
-	for i, d := size-1, 1.0; i >= 0; i-- {
-		l.gains[i] = near * (l.gains[i+1] - math.Expm1(-l.step)*l.low[i+1])
+	near, fall, rise := math.Exp(-lambda*l.step), math.Exp(-l.step), -math.Expm1(-l.step)
+	weights, weight := 0.0, 1.0 // norm of the weights
+	for i := size - 1; i >= 0; i-- {
+		l.gains[i] = near * (l.gains[i+1] + rise*l.low[i+1])
 		l.low[i] = real(product[(first+i)&(size-1)]) + near*fall*l.low[i+1]
-		weights += math.Exp(-2 * lambda * l.step * d)
-		d++
+		weight *= near * near
+		weights += weight
 	}
 	t := float64(bits.Len(uint(size)))
 	euclid := (l.steps + 1) * (t*fourierError + 4) * unit * norm * 1.1

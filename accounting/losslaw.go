@@ -10,6 +10,7 @@ type lossLaw struct {
 	at           []int // increasing
 	mass         []float64
 	infinite     float64
+	logs         []float64 // of mass, from the first cumulant on
 }
 
 // put adds a mass at a place that is not before those that have one.
@@ -196,14 +197,25 @@ func (l *lossLaw) cumulant(lambda float64) (k, mean, variance float64) {
 	if len(l.at) == 0 {
 		return math.Inf(-1), 0, 0
 	}
-	top := math.Inf(-1)
+	if len(l.logs) == 0 {
+		l.logs = make([]float64, len(l.mass))
+		for i, m := range l.mass {
+			l.logs[i] = math.Log(m)
+		}
+	}
+	top, slope := math.Inf(-1), lambda*l.step
 	for i, at := range l.at {
-		top = math.Max(top, math.Log(l.mass[i])+lambda*l.step*float64(at))
+		if v := l.logs[i] + slope*float64(at); v > top {
+			top = v
+		}
 	}
 	var s0, s1, s2 float64
 	for i, at := range l.at {
-		w := l.mass[i] * math.Exp(lambda*l.step*float64(at)-top)
-		x := l.step * float64(at)
+		v := l.logs[i] + slope*float64(at) - top
+		if v < -50 { // some 10^4 such terms are below the last bit
+			continue
+		}
+		w, x := math.Exp(v), l.step*float64(at)
 		s0 += w
 		s1 += w * x
 		s2 += w * x * x

@@ -13,8 +13,8 @@ import (
 // compositions of such mechanisms are dominated by the products (theorem 10). All are
 // attained, so what the laws give is the mechanism's own.
 //
-// They are [Gaussian], [SubsampledGaussian], [Laplace], [SubsampledLaplace],
-// [RandomisedResponse], [PureDP], [ApproximateDP] and [Finite].
+// They are [Gaussian], [SubsampledGaussian], [Laplace], [SubsampledLaplace], [ApproximateDP]
+// and [Finite]; randomised response is one of the last two.
 type Lossy interface {
 	Validate() error
 	// losses is the pair of a dataset with a record over one without, or the reverse.
@@ -50,10 +50,6 @@ func (l Laplace) losses(bool) lossPair { return noiseLosses{1, laplaceNoise(l.Se
 func (s SubsampledLaplace) losses(reverse bool) lossPair {
 	return directed(noiseLosses{s.Rate, laplaceNoise(s.Sensitivity / s.Scale)}, reverse && s.Rate < 1)
 }
-
-func (r RandomisedResponse) losses(bool) lossPair { return PureDP{r.Epsilon()}.losses(false) }
-
-func (p PureDP) losses(bool) lossPair { return ApproximateDP{p.Epsilon, 0}.losses(false) }
 
 // SubsampledLaplace is [Laplace] noise on a sum over a Poisson sample, as
 // [SubsampledGaussian]. Its largest log ratio is e = log(1 + Rate (e^s - 1)), s =

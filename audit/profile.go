@@ -36,18 +36,21 @@ func (p PrivacyProfile) Validate() error {
 		return At("/claim/profile/source", &InputError{Field: "profile.source", Found: fmt.Sprintf("%d bytes", len(p.Source)), Want: fmt.Sprintf("at most %d", mostSource)})
 	}
 	for i, x := range p.Points {
-		fail := func(name string, found float64, want string) error {
-			return At(fmt.Sprintf("/claim/profile/points/%d/%s", i, name), &InputError{Field: fmt.Sprintf("profile.points[%d].%s", i, name), Found: Number(found), Want: want})
+		name, found, want := "delta", x.Delta, ""
+		if i > 0 && x.Delta > p.Points[i-1].Delta {
+			want = "at most " + Number(p.Points[i-1].Delta) + " of the point before it: delta falls with epsilon"
 		}
-		switch {
-		case !(x.Epsilon > 0 && x.Epsilon <= claimTop):
-			return fail("epsilon", x.Epsilon, fmt.Sprintf("above 0, at most %v", claimTop))
-		case !(x.Delta >= 0 && x.Delta < 1):
-			return fail("delta", x.Delta, "in [0, 1)")
-		case i > 0 && x.Epsilon <= p.Points[i-1].Epsilon:
-			return fail("epsilon", x.Epsilon, "above "+Number(p.Points[i-1].Epsilon)+" of the point before it")
-		case i > 0 && x.Delta > p.Points[i-1].Delta:
-			return fail("delta", x.Delta, "at most "+Number(p.Points[i-1].Delta)+" of the point before it: delta falls with epsilon")
+		if !(x.Delta >= 0 && x.Delta < 1) {
+			want = "in [0, 1)"
+		}
+		if i > 0 && x.Epsilon <= p.Points[i-1].Epsilon {
+			name, found, want = "epsilon", x.Epsilon, "above "+Number(p.Points[i-1].Epsilon)+" of the point before it"
+		}
+		if !(x.Epsilon > 0 && x.Epsilon <= claimTop) {
+			name, found, want = "epsilon", x.Epsilon, "above 0, at most "+Number(claimTop)
+		}
+		if want != "" {
+			return &InputError{Field: fmt.Sprintf("profile.points[%d].%s", i, name), Path: fmt.Sprintf("/claim/profile/points/%d/%s", i, name), Found: Number(found), Want: want}
 		}
 	}
 	return nil
