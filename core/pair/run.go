@@ -236,6 +236,7 @@ func (s *state) do(ctx context.Context) error {
 	if err := wait(); err != nil {
 		return err
 	}
+	s.tell(func(g *Progress) { g.Total = s.rows[0] + s.rows[1] + s.rows[2] })
 	if n := p.Samples; n != s.counted.rows && !s.refuted {
 		return fmt.Errorf("certified %d outputs of %d", s.counted.rows, n)
 	}

@@ -6,7 +6,7 @@ import "github.com/dpscope/dpscope/core/pair"
 const progressEvery = 0.1
 
 // throttle passes progress on, ten times a second at most, but never holds
-// back the start of a phase or the news of a lost worker.
+// back the start of a phase, the news of a lost worker, or that the claim is refuted.
 type throttle struct {
 	now  func() float64
 	pass func(pair.Progress)
@@ -20,7 +20,7 @@ func newThrottle(now func() float64, pass func(pair.Progress)) *throttle {
 
 func (t *throttle) tell(p pair.Progress) {
 	at := t.now()
-	news := p.Phase != t.last.Phase || p.Message != "" && p.Message != t.last.Message
+	news := p.Phase != t.last.Phase || p.Refuted != t.last.Refuted || p.Rows == p.Total || p.Message != "" && p.Message != t.last.Message
 	if !news && at-t.at < progressEvery {
 		return
 	}
