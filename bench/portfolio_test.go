@@ -97,7 +97,7 @@ func crippled(t *testing.T, names ...string) audit.Catalogue {
 // A portfolio of histograms alone sees one answer of svt6 at a time: exact
 // bounds there differ by a factor of ten. Fixed seeds.
 func TestBenchPortfolioFindsWhatIsMissing(t *testing.T) {
-	b := &portfolioBench{Plan: pair.Plan{Version: pair.PlanVersion, Trials: 1, Samples: 3000, Beta: 0.05}, Runs: 3, catalogue: crippled(t, "histogram"), workers: 2}
+	b := &portfolioBench{Plan: pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Trials: 1, Samples: 3000, Explore: 3000, Beta: 0.05}, Runs: 3, catalogue: crippled(t, "histogram"), workers: 2}
 	silent := audit.LearnerSpec{Name: "silent", ByName: true, Applies: func([]audit.Column) error { return nil },
 		Learn: func(audit.Exploration) (audit.Model, error) { return nil, errors.New("has nothing to say") }}
 	b.catalogue.Learners = append(b.catalogue.Learners, silent)

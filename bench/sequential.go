@@ -12,7 +12,6 @@ import (
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/engine"
 	"github.com/dpscope/dpscope/core/pair"
-
 )
 
 // sequentialCase is a mechanism audited until its claim is refuted.
@@ -134,4 +133,3 @@ func sequentialRuns(ctx context.Context, plan pair.Plan, seeds, workers int) (se
 	row.Seconds = [2]float64{seconds[at(0.5)], seconds[at(0.9)]}
 	return row, err
 }
-

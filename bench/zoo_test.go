@@ -20,7 +20,7 @@ func TestZooIsFound(t *testing.T) {
 	}{{"svt4", 10_000}, {"noisy-max-exponential", 10_000}, {"dp-sgd-microbatch", 10_000}, {"exponential-median", 50_000}} {
 		name := c.name
 		i := slices.IndexFunc(zoo, func(c zooCase) bool { return c.mechanism == name })
-		z := zooRun{plan: pair.Plan{Version: pair.PlanVersion, Samples: c.samples, Trials: 10}, seeds: 1, workers: 2, native: true, now: func() float64 { return 0 }}
+		z := zooRun{plan: pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Samples: c.samples, Explore: 10 * c.samples, Trials: 10}, seeds: 1, workers: 2, native: true, now: func() float64 { return 0 }}
 		row, err := z.measure(context.Background(), zoo[i])
 		if err != nil {
 			t.Fatal(err)

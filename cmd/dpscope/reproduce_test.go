@@ -39,7 +39,7 @@ func readAgain(t *rapid.T, cli string) (*auditFlags, pair.Plan) {
 // drawn are settings of a plan for each kind of audit.
 func drawn(t *rapid.T) pair.Plan {
 	p := pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Epsilon: rapid.Float64Range(1e-3, 20).Draw(t, "epsilon")},
-		Seed: rapid.Uint64Max(1<<53-1).Draw(t, "seed"), Anytime: rapid.Bool().Draw(t, "anytime"), Beta: rapid.SampledFrom([]float64{0, 0.05, 0.001}).Draw(t, "beta")}
+		Seed: rapid.Uint64Max(1<<53-1).Draw(t, "seed"), Mode: rapid.SampledFrom([]pair.Mode{"", pair.Fixed, pair.UntilRefuted}).Draw(t, "mode"), Beta: rapid.SampledFrom([]float64{0, 0.05, 0.001}).Draw(t, "beta")}
 	switch rapid.IntRange(0, 2).Draw(t, "claim") {
 	case 1:
 		p.Claim.Delta = 1e-5
@@ -96,7 +96,9 @@ func TestReproduceBrought(t *testing.T) {
 		spec.New = func(audit.Params) (audit.Mechanism, error) { return described(b.Columns), nil }
 		p := drawn(t)
 		p.Mechanism, p.Samples, p.Trials = string(b.Kind), rapid.IntRange(1000, 5000).Draw(t, "samples"), rapid.IntRange(1, 20).Draw(t, "trials")
-		p.Explore = rapid.SampledFrom([]int{0, 700}).Draw(t, "explore")
+		if p.Mode != pair.UntilRefuted {
+			p.Explore = rapid.SampledFrom([]int{0, 700}).Draw(t, "explore")
+		}
 		a, err := p.Resolve(cat)
 		if err != nil {
 			t.Fatal(err)

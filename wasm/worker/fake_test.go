@@ -225,7 +225,7 @@ func (a altered) Sample(d audit.Dataset, s *stream.Stream, out []float64) error 
 }
 
 func testPlan(mechanism string, samples int) pair.Plan {
-	return pair.Plan{Version: pair.PlanVersion, Mechanism: mechanism, Samples: samples, Explore: 4000, Trials: 2, Seed: 7}
+	return pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Mechanism: mechanism, Samples: samples, Explore: 4000, Trials: 2, Seed: 7}
 }
 
 // alone runs a plan without any message.
