@@ -38,7 +38,7 @@ type oracleCell struct {
 // benchOracle prints which share of the bound of the best event an audit certifies that
 // has to find it.
 func benchOracle(c *call) (int, error) {
-	plan := pair.Plan{Version: pair.PlanVersion, Trials: 1}
+	plan := pair.Plan{Version: pair.PlanVersion, Trials: 1, Mode: pair.Fixed}
 	c.IntVar(&plan.Version, "edition", plan.Version, "edition of the statistics: 1, as released up to 0.2.0, or 2")
 	c.IntVar(&plan.Trials, "trials", 1, "pairs to explore; 1: the oracle's pair, which is known")
 	seeds := c.Int("seeds", 20, "runs a cell, with seeds 1, 2, ...")
@@ -74,6 +74,9 @@ func benchOracle(c *call) (int, error) {
 		rates, neighbours, err := oracleRates(c.ctx, plan, *large, cat, pool)
 		if err != nil {
 			return 0, err
+		}
+		if plan.Version == 1 {
+			plan.Mode = ""
 		}
 		if plan.Trials == 1 {
 			plan.Pair = &neighbours

@@ -190,7 +190,7 @@ func TestVerifyInThePage(t *testing.T) {
 		}
 		click(t, tab, "#verify")
 		until(t, tab, fmt.Sprintf(`document.body.dataset.state === "done" && document.querySelector(".verification") && document.querySelector(".verification").textContent.includes(%q)`, c.says), 20*time.Second)
-		differs := eval[bool](t, tab, `document.querySelector(".verification").textContent.includes("lowerBound: the report says 0.987, a replay 0.532")`)
+		differs := eval[bool](t, tab, `document.querySelector(".verification").textContent.includes("lowerBound: the report says 0.987, a replay 0.523")`)
 		if differs != (c.text == forged) {
 			t.Errorf("forged %v: the page says %q", c.text == forged, eval[string](t, tab, `document.querySelector(".verification").textContent`))
 		}

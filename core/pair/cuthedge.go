@@ -20,8 +20,10 @@ const (
 	// doubt is how many standard errors of an event's ratio are taken off for having
 	// been chosen among many.
 	doubt = 0.5
-	// leastSpread is the least standard error of the fit, for what its form leaves out.
-	leastSpread = 0.05
+	// fear is the same for the first hedge, which is the safe choice.
+	fear = 3.0
+	// surest is the largest weight of the fit, in outputs of the rarer side.
+	surest = 100.0
 )
 
 // Hedge is an event besides the main one, with its share of the error.
@@ -82,82 +84,96 @@ func steps(s1, s2 []float64) []step {
 // rival is an event that might be certified.
 type rival struct {
 	cut
-	size        float64 // outputs of both sides
-	ratio       float64 // log of the rates' ratio, raw counts and fit weighed together
-	spread      float64 // its standard error
-	raw, rawErr float64 // of raw counts, half a count added
+	size   float64 // outputs of both sides
+	ratio  float64 // log of the rates' ratio, counts and fit weighed together
+	spread float64 // its standard error
+
+	rare, guess float64 // outputs of the side that is rarer by the fit, and how many that expects
+	second      bool    // which side that is
 }
 
-// guess is the log ratio of an event by the fit, and how much counts that it expects vary.
-type guess struct{ ratio, variance float64 }
-
-// rivals are all events of the steps, likelier on either side.
+// rivals are all events of the steps, likelier on either side. The rate on the rarer side
+// has a gamma law whose mean is the fit's and whose shape is [trust] of that end of the
+// scores, before the counts are seen, and its mean thereafter; without a fit half a count
+// is added.
 func rivals(s1, s2 []float64) []rival {
 	all := steps(s1, s2)
 	n := [2]float64{float64(len(s1)), float64(len(s2))}
 	odds, fits := bendOf(all)
 	expected := 0.0
+	last := 0
 	for k := range all {
-		if fits {
-			before := 0
-			if k > 0 {
-				before = all[k-1].below[0] + all[k-1].below[1]
-			}
-			expected += float64(float64(all[k].below[0]+all[k].below[1]-before) * odds(all[k].score))
+		if rank := all[k].below[0] + all[k].below[1]; fits {
+			expected += float64(float64(rank-last) * odds(all[k].score))
 			all[k].expected = expected
+			last = rank
 		}
 	}
 	var out []rival
-	smooth := []guess{}
 	for _, s := range all[:len(all)-1] {
 		for _, above := range []bool{true, false} {
 			x, y, e := float64(s.below[0]), float64(s.below[1]), s.expected
 			if above {
 				x, y, e = n[0]-x, n[1]-y, expected-e
 			}
-			raw := stream.Log(float64((x+0.5)*(n[1]+1)) / float64((y+0.5)*(n[0]+1)))
-			r := rival{size: x + y, raw: raw, rawErr: math.Sqrt(1/(x+0.5) - 1/(n[0]+1) + 1/(y+0.5) - 1/(n[1]+1))}
+			r := rival{size: x + y}
 			r.threshold, r.above = s.threshold, above
-			g := guess{raw, 0}
-			if o := x + y - e; fits && e >= 0 && o >= 0 {
-				g.ratio = stream.Log(float64((e+0.5)*(n[1]+1)) / float64((o+0.5)*(n[0]+1)))
-				g.variance = 1/(e+0.5) + 1/(o+0.5)
+			if o := x + y - e; float64(e*n[1]) > float64(o*n[0]) {
+				r.second, r.rare, r.guess = true, y, o
+			} else {
+				r.rare, r.guess = x, e
 			}
-			out, smooth = append(out, r), append(smooth, g)
+			if r.guess = max(r.guess, 1e-3); !fits {
+				r.second, r.rare = y < x, min(x, y)
+			}
+			out = append(out, r)
 		}
 	}
-	// How far the fit is from the truth, at either end: the excess of squares, over what
-	// the counts that it expects let vary, at events that double in size.
-	var off [2]float64
-	for at := range off {
-		excess, count, last := 0.0, 0, 0.0
-		for k := at; k < len(out); k += 2 {
-			if size := out[k].size; size > 0 && (last == 0 || size >= 2*last || size <= last/2) {
-				last = size
-				d := out[k].raw - smooth[k].ratio
-				excess += float64(d*d) - smooth[k].variance
-				count++
-			}
-		}
-		off[at] = max(float64(leastSpread*leastSpread), excess/float64(max(1, count)))
-	}
+	shape := [2]float64{trust(out, 0), trust(out, 1)}
 	for k := range out {
 		r := &out[k]
-		r.ratio, r.spread = r.raw, r.rawErr
+		rare, weight := r.rare+0.5, r.rare+0.5
 		if fits {
-			off, v := off[k&1], float64(r.rawErr*r.rawErr)
-			r.ratio = (float64(r.raw*off) + float64(smooth[k].ratio*v)) / (off + v)
-			r.spread = math.Sqrt(float64(off*v) / (off + v))
+			c := shape[k&1]
+			rare, weight = (c+r.rare)/(c/r.guess+1), c+r.rare
 		}
-		if r.ratio < 0 {
-			r.reversed = true
-			r.ratio = -r.ratio
+		rare = min(rare, r.size)
+		common, sides := r.size-rare+0.5, n
+		if !r.second {
+			sides[0], sides[1] = n[1], n[0]
 		}
-		if r.reversed {
-			r.raw = -r.raw
+		r.ratio = stream.Log(float64(common*sides[1]) / float64(rare*sides[0]))
+		r.spread = math.Sqrt(1/weight + 1/common)
+		if r.reversed = !r.second; r.ratio < 0 {
+			r.reversed, r.ratio = !r.reversed, -r.ratio
 		}
 	}
 	return out
+}
+
+// trust is the shape that makes the rare counts of events that double in size likeliest:
+// of those above their thresholds (0) or below (1). Counts are negative binomial.
+func trust(all []rival, at int) float64 {
+	var ends []rival
+	for k := at; k < len(all); k += 2 {
+		if r := all[k]; r.size > 0 && r.rare <= 200 && r.guess <= 200 && (len(ends) == 0 || r.size >= 2*ends[len(ends)-1].size || r.size <= ends[len(ends)-1].size/2) {
+			ends = append(ends, r)
+		}
+	}
+	best, most := surest, math.Inf(-1)
+	for c := surest; c > 0.2; c /= 2 {
+		sum := 0.0
+		for _, r := range ends {
+			sum += float64(c*stream.Log(c/(c+r.guess))) + float64(r.rare*stream.Log(r.guess/(c+r.guess)))
+			for i := 0.0; i < r.rare; i++ {
+				sum += stream.Log(c + i)
+			}
+		}
+		if sum > most+1e-6 {
+			best, most = c, sum
+		}
+	}
+	return best
 }
 
 // bendOf fits the share of the first side over the score: its log odds are a line between
@@ -311,7 +327,7 @@ func chooseEvents(s1, s2 []float64, delta, beta float64, samples int) (main cut,
 		main.counts = main.countsOf(s1, s2)
 		main.value = value
 	}
-	// The hedges: what promises most beyond the main event, by raw counts.
+	// The hedges: the safe choice, and what promises most beyond the main event.
 	chosen := []rival{}
 	have, spread := 0.0, 0.5
 	if at >= 0 && best > 0 {
@@ -321,7 +337,7 @@ func chooseEvents(s1, s2 []float64, delta, beta float64, samples int) (main cut,
 	}
 	have = max(0, have)
 	z = normalUpper(hedgeShare * beta)
-	for range mostHedges {
+	for i := range mostHedges {
 		most, at := 1e-6, -1
 		for k, r := range all {
 			if slices.ContainsFunc(chosen, func(c rival) bool {
@@ -329,13 +345,19 @@ func chooseEvents(s1, s2 []float64, delta, beta float64, samples int) (main cut,
 			}) {
 				continue
 			}
-			v := promise(r.ratio, r.size/total, delta, samples, z)
-			if g := improves(v-have, math.Sqrt(float64(r.spread*r.spread)+float64(spread*spread))); g > most {
+			var g float64
+			if i == 0 {
+				g = promise(r.ratio-float64(fear*r.spread), r.size/total, delta, samples, z)
+			} else {
+				v := promise(r.ratio, r.size/total, delta, samples, z)
+				g = improves(v-have, math.Sqrt(float64(r.spread*r.spread)+float64(spread*spread)))
+			}
+			if g > most {
 				most, at = g, k
 			}
 		}
 		if at < 0 {
-			break
+			continue
 		}
 		chosen = append(chosen, all[at])
 		hedges = append(hedges, all[at].cut)
