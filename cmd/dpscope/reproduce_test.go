@@ -176,7 +176,7 @@ func TestReproduceRecorded(t *testing.T) {
 		cat := audit.Catalogue{Mechanisms: []audit.MechanismSpec{spec}, Learners: catalogue.Learners, Finders: catalogue.Finders}
 		p := drawn(t)
 		p.Mechanism = audit.RecordedName
-		if rapid.Bool().Draw(t, "own split") {
+		if p.Mode != pair.UntilRefuted && rapid.Bool().Draw(t, "own split") {
 			p.Samples, p.Explore = 600, 300
 		}
 		a, err := p.Resolve(cat)

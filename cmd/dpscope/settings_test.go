@@ -216,7 +216,7 @@ func TestReproducePair(t *testing.T) {
 		if p.Mode == pair.UntilRefuted {
 			p.Explore = 0
 		}
-		if p.Claim.Kind == audit.Profile {
+		if p.Claim != nil && p.Claim.Kind == audit.Profile {
 			p.Mode = ""
 		}
 		a, err := p.Resolve(catalogue)
