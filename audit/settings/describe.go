@@ -13,6 +13,7 @@ type Described struct {
 	Fields []string          `json:"fields"` // JSON pointers into the plan; of limits two
 	Type   Type              `json:"type"`
 	Want   string            `json:"want,omitempty"` // what a text must be, in words
+	Word   string            `json:"word,omitempty"` // of a switch that stands for a word: what it puts in place
 	Range  *DescribedRange   `json:"range,omitempty"`
 	Preset string            `json:"preset,omitempty"`
 	Claims []audit.ClaimKind `json:"claims,omitempty"`
@@ -31,7 +32,7 @@ type DescribedRange struct {
 func Describe[P any](keys []Key[P]) []Described {
 	out := make([]Described, len(keys))
 	for i, k := range keys {
-		d := Described{Name: k.Name, Type: k.At.Type, Preset: k.Preset, Claims: k.Claims, Form: k.Form}
+		d := Described{Name: k.Name, Type: k.At.Type, Word: k.At.word, Preset: k.Preset, Claims: k.Claims, Form: k.Form}
 		for field := range strings.FieldsSeq(k.field()) {
 			d.Fields = append(d.Fields, "/"+field)
 		}

@@ -130,6 +130,11 @@ type Value[P any] struct {
 	Type Type
 	text func(p *P) string // "" where nothing stands
 	set  func(p *P, text string, r Range) error
+	word string // of a switch that stands for a word
+}
+
+func valued[P any](t Type, text func(*P) string, set func(*P, string, Range) error) Value[P] {
+	return Value[P]{Type: t, text: text, set: set}
 }
 
 // want is the error of a text that a setting cannot have.
@@ -158,20 +163,20 @@ func of(noun string, r Range) string {
 
 // Number is a setting that is a number.
 func Number[P any](at func(*P) *float64) Value[P] {
-	return Value[P]{NumberType, func(p *P) string { return audit.Exactly(*at(p)) }, func(p *P, text string, r Range) (err error) {
+	return valued[P](NumberType, func(p *P) string { return audit.Exactly(*at(p)) }, func(p *P, text string, r Range) (err error) {
 		x, err := parsed(text, r)
 		if err == nil {
 			*at(p) = x
 		}
 		return err
-	}}
+	})
 }
 
 // Optional is a setting that is nil unless it is given. Its texts are those of value,
 // such as Number, for what it points to.
 func Optional[P, T any](value func(func(*T) *T) Value[T], at func(*P) **T) Value[P] {
 	v := value(func(x *T) *T { return x })
-	return Value[P]{v.Type, func(p *P) string {
+	return valued[P](v.Type, func(p *P) string {
 		if *at(p) == nil {
 			return ""
 		}
@@ -183,12 +188,12 @@ func Optional[P, T any](value func(func(*T) *T) Value[T], at func(*P) **T) Value
 			*at(p) = x
 		}
 		return err
-	}}
+	})
 }
 
 // Whole is a setting that is a whole number. Its range lies between -2^53 and 2^53.
 func Whole[P any, N int | uint64](at func(*P) *N) Value[P] {
-	return Value[P]{WholeType, func(p *P) string { return fmt.Sprint(*at(p)) }, func(p *P, text string, r Range) error {
+	return valued[P](WholeType, func(p *P) string { return fmt.Sprint(*at(p)) }, func(p *P, text string, r Range) error {
 		n, err := strconv.ParseInt(text, 0, 64)
 		if err != nil {
 			x, err := strconv.ParseFloat(text, 64)
@@ -205,33 +210,33 @@ func Whole[P any, N int | uint64](at func(*P) *N) Value[P] {
 		}
 		*at(p) = N(n)
 		return nil
-	}}
+	})
 }
 
 // Word is a setting that is a name. The audit knows which there are.
 func Word[P any, T ~string](at func(*P) *T) Value[P] {
-	return Value[P]{WordType, func(p *P) string { return string(*at(p)) }, func(p *P, text string, _ Range) error {
+	return valued[P](WordType, func(p *P) string { return string(*at(p)) }, func(p *P, text string, _ Range) error {
 		*at(p) = T(text)
 		return nil
-	}}
+	})
 }
 
 // Switch is a setting that is on or off.
 func Switch[P any](at func(*P) *bool) Value[P] {
-	return Value[P]{SwitchType, func(p *P) string { return strconv.FormatBool(*at(p)) }, func(p *P, text string, _ Range) error {
+	return valued[P](SwitchType, func(p *P) string { return strconv.FormatBool(*at(p)) }, func(p *P, text string, _ Range) error {
 		on, err := strconv.ParseBool(text)
 		if err != nil {
 			return want(strconv.Quote(text), "true or false")
 		}
 		*at(p) = on
 		return nil
-	}}
+	})
 }
 
 // Is is a setting that is on where a word of the plan is this one, and off where it is
 // any other. Only one of the settings of a word may be given.
 func Is[P any, T ~string](at func(*P) *T, word T) Value[P] {
-	return Value[P]{SwitchType, func(p *P) string { return strconv.FormatBool(*at(p) == word) }, func(p *P, text string, _ Range) error {
+	v := valued(SwitchType, func(p *P) string { return strconv.FormatBool(*at(p) == word) }, func(p *P, text string, _ Range) error {
 		on, err := strconv.ParseBool(text)
 		switch now := *at(p); {
 		case err != nil:
@@ -242,7 +247,9 @@ func Is[P any, T ~string](at func(*P) *T, word T) Value[P] {
 			*at(p) = word
 		}
 		return nil
-	}}
+	})
+	v.word = string(word)
+	return v
 }
 
 // Either is a setting that is true or false, and else left to the audit.
@@ -261,7 +268,7 @@ func Text[P any](at func(*P) *string) Value[P] {
 
 // Words is a setting that is a list of names, without empty ones.
 func Words[P any](at func(*P) *[]string) Value[P] {
-	return Value[P]{WordsType, func(p *P) string { return strings.Join(*at(p), ",") }, func(p *P, text string, _ Range) error {
+	return valued[P](WordsType, func(p *P) string { return strings.Join(*at(p), ",") }, func(p *P, text string, _ Range) error {
 		*at(p) = nil
 		for name := range strings.SplitSeq(text, ",") {
 			if name = strings.TrimSpace(name); name != "" {
@@ -269,7 +276,7 @@ func Words[P any](at func(*P) *[]string) Value[P] {
 			}
 		}
 		return nil
-	}}
+	})
 }
 
 // Between stands between the texts of a setting of type [EachType]. No argument of a
@@ -278,7 +285,7 @@ const Between = "\x00"
 
 // Kinds is a setting that is kinds of columns, each as [audit.ParseKind] reads it.
 func Kinds[P any](at func(*P) *map[string]audit.ColumnKind) Value[P] {
-	return Value[P]{EachType, func(p *P) string { return strings.Join(audit.KindTexts(*at(p)), Between) }, func(p *P, text string, _ Range) error {
+	return valued[P](EachType, func(p *P) string { return strings.Join(audit.KindTexts(*at(p)), Between) }, func(p *P, text string, _ Range) error {
 		kinds := map[string]audit.ColumnKind{}
 		for one := range strings.SplitSeq(text, Between) {
 			if err := audit.ParseKind(one, kinds); err != nil {
@@ -287,27 +294,27 @@ func Kinds[P any](at func(*P) *map[string]audit.ColumnKind) Value[P] {
 		}
 		*at(p) = kinds
 		return nil
-	}}
+	})
 }
 
 // Wholes is a setting that is a list of whole numbers above 0.
 func Wholes[P any](at func(*P) *[]int) Value[P] {
-	return Value[P]{WholesType, func(p *P) string { return joined(*at(p), strconv.Itoa) }, func(p *P, text string, _ Range) error {
+	return valued[P](WholesType, func(p *P) string { return joined(*at(p), strconv.Itoa) }, func(p *P, text string, _ Range) error {
 		return split(text, at(p), "whole numbers above 0 such as 200 or 100,200,400", func(part string) (int, bool) {
 			n, err := strconv.Atoi(part)
 			return n, err == nil && n > 0
 		})
-	}}
+	})
 }
 
 // Numbers is a setting that is a list of numbers.
 func Numbers[P any](at func(*P) *[]float64) Value[P] {
-	return Value[P]{ListType, func(p *P) string { return joined(*at(p), audit.Exactly) }, func(p *P, text string, _ Range) error {
+	return valued[P](ListType, func(p *P) string { return joined(*at(p), audit.Exactly) }, func(p *P, text string, _ Range) error {
 		return split(text, at(p), "numbers with commas between, such as 2,4,8", func(part string) (float64, bool) {
 			x, err := strconv.ParseFloat(part, 64)
 			return x, err == nil
 		})
-	}}
+	})
 }
 
 func joined[T any](all []T, text func(T) string) string {
@@ -334,7 +341,7 @@ func split[T any](text string, into *[]T, wanted string, one func(part string) (
 
 // Limits is a setting that is two numbers, both 0 where it is absent.
 func Limits[P any](at func(*P) (lower, upper *float64)) Value[P] {
-	return Value[P]{LimitsType, func(p *P) string {
+	return valued[P](LimitsType, func(p *P) string {
 		lower, upper := at(p)
 		if *lower == 0 && *upper == 0 {
 			return ""
@@ -350,12 +357,12 @@ func Limits[P any](at func(*P) (lower, upper *float64)) Value[P] {
 		lower, upper := at(p)
 		*lower, *upper = a, b
 		return nil
-	}}
+	})
 }
 
 // JSON is a setting that is a JSON value, which parse reads.
 func JSON[P, T any](at func(*P) **T, parse func([]byte) (T, error)) Value[P] {
-	return Value[P]{JSONType, func(p *P) string {
+	return valued[P](JSONType, func(p *P) string {
 		if *at(p) == nil {
 			return ""
 		}
@@ -370,12 +377,12 @@ func JSON[P, T any](at func(*P) **T, parse func([]byte) (T, error)) Value[P] {
 			*at(p) = &v
 		}
 		return err
-	}}
+	})
 }
 
 // Params is a setting of several texts, one for each parameter.
 func Params[P any](at func(*P) *audit.Params) Value[P] {
-	return Value[P]{ParamsType, func(*P) string { return "" }, func(p *P, assignment string, _ Range) error {
+	return valued[P](ParamsType, func(*P) string { return "" }, func(p *P, assignment string, _ Range) error {
 		name, value, err := audit.ParseParam(assignment)
 		if err != nil {
 			return err
@@ -385,7 +392,7 @@ func Params[P any](at func(*P) *audit.Params) Value[P] {
 		}
 		(*at(p))[name] = value
 		return nil
-	}}
+	})
 }
 
 // Then is the value with a change that reading it brings to others.

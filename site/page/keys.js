@@ -22,8 +22,8 @@ export const AUDIT = [
   {"name":"trials","fields":["/trials"],"type":"whole","want":"a whole number in [1, 10000]","range":{"min":1,"max":10000},"form":{"place":"more","label":"Pairs to explore","empty":"10"}},
   {"name":"beta","fields":["/beta"],"type":"number","want":"a number in [1e-9, 0.5]","range":{"min":1e-9,"max":0.5},"form":{"place":"more","label":"Beta","hint":"allowed error; confidence is 1 − beta","empty":"0.05"}},
   {"name":"through-renyi","fields":["/throughRenyi"],"type":"number","want":"a finite number above 1","range":{"min":1,"above":true},"claims":["","pure"],"form":{"place":"more","label":"Through Rényi","hint":"order alpha; tests a pure claim by its Rényi divergence at that order","empty":"no"}},
-  {"name":"until-refuted","fields":["/mode"],"type":"switch","form":{"place":"budget","label":"Until refuted","hint":"the run ends by itself once the claim is refuted, and holds whenever you stop it"}},
-  {"name":"fixed","fields":["/mode"],"type":"switch","form":{"place":"more","label":"Fixed","hint":"no sequential verdict: the tightest bound at this number of samples"}},
+  {"name":"until-refuted","fields":["/mode"],"type":"switch","word":"until-refuted","form":{"place":"budget","label":"Until refuted","hint":"the run ends by itself once the claim is refuted, and holds whenever you stop it"}},
+  {"name":"fixed","fields":["/mode"],"type":"switch","word":"fixed","form":{"place":"more","label":"Fixed","hint":"no sequential verdict: the tightest bound at this number of samples"}},
   {"name":"seed","fields":["/seed"],"type":"whole","want":"a whole number in [0, 9007199254740991]","range":{"min":0,"max":9007199254740991},"preset":"42","form":{"place":"budget","label":"Seed"}},
   {"name":"param","fields":["/parameters"],"type":"params"},
 ];

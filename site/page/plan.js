@@ -77,7 +77,13 @@ export function put(plan, keys, text) {
   for (const key of keys) {
     const given = key.type === "params" ? "" : text(key.name) || key.preset || "";
     if (given === "") continue;
-    const value = valueOf(key, given);
+    let value = valueOf(key, given);
+    if (key.word) { // a switch for a word: off, it says nothing
+      if (!value) continue;
+      value = key.word;
+      const now = key.fields[0].slice(1).split("/").reduce((at, name) => at?.[name], plan);
+      if (now && now !== value) throw new Unusable(key.name, "true", `absent beside ${now}`);
+    }
     key.fields.forEach((field, i) => {
       const path = field.slice(1).split("/"), last = path.pop();
       path.reduce((at, name) => (at[name] ??= {}), plan)[last] = key.fields.length > 1 ? value[i] : value;

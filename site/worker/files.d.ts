@@ -166,6 +166,8 @@ export interface Key {
   type: KeyType;
   /** what a text must be, in words */
   want?: string;
+  /** of a switch that stands for a word: what it puts in place */
+  word?: string;
   range?: DescribedRange;
   preset?: string;
   claims?: (ClaimKind | "")[];
