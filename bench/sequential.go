@@ -55,10 +55,23 @@ func benchSequential(c *call) (int, error) {
 	var only []string
 	c.Func("mechanism", "this mechanism alone; may be given more than once", func(name string) error { only = append(only, name); return nil })
 	epsilon := c.Float64("epsilon", 1, "the claim, at delta = 0")
+	alarms := c.Bool("alarms", false, "claims that just hold instead, and how often they are refuted")
+	runs := c.Int("runs", 2_500, "with -alarms, runs of a claim")
 	workers := c.workersFlag()
 	c.outputFlags()
 	if exit, ok := c.parse(); !ok {
 		return exit, nil
+	}
+	if *alarms {
+		c.unlessGiven("samples", &plan.Samples, 2_000)
+		if err := within("-runs", *runs, 4, 1_000_000, ""); err != nil {
+			return 0, err
+		}
+		r, err := sequentialAlarms(c.ctx, alarmPlan{Runs: *runs, Samples: plan.Samples, Beta: plan.Beta, Seed: 1}, alarmCells(), *workers, c.say)
+		if err != nil {
+			return 0, err
+		}
+		return c.showAlarms(r)
 	}
 	cases := sequentialCases
 	if len(only) > 0 {
