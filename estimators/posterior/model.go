@@ -588,9 +588,11 @@ func stack(d *Data, m *Model, trees, ridges oddsOf, tables *[Candidates]*Table) 
 	r := regression{points: p, w: []float64{0.5, 0.5, 0}, penalty: diagonal(3, stackRidge)}
 	r.fit(newtonSteps)
 	copy(m.Stack[:], rounded(r.w))
+	by := r.without()
 	t := new(Table)
 	for i, n := range p.n {
-		t.count(p.dot(i, r.w), n)
+		t.count(by[0][i], [2]float64{n[0], 0})
+		t.count(by[1][i], [2]float64{0, n[1]})
 	}
 	tables[Stacked] = t
 }
