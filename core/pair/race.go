@@ -108,7 +108,7 @@ const (
 	raceOptimism = 0.25 // nats that a pair is given for nothing, over its rank
 	racePenalty  = 3.0  // nats that a bet must have grown in the past to get half of the wealth
 	raceChunks   = 6    // of an epoch, after each of which the wealth is looked at
-	raceShare    = 1e-3 // least share of a bet
+	raceLeast    = 1e-3 // share of a bet, at least
 	raceBehind   = 7.0  // nats behind the best, at which a bet gets nothing
 	raceBets     = 24   // bets of the claim's account in an epoch, at most
 	raceOthers   = 2    // of any other account
@@ -313,7 +313,7 @@ func (a *account) weigh(number int, tables [posterior.Candidates]*posterior.Tabl
 	}
 	var bets []Bet
 	for _, g := range list {
-		if g.Share = math.Floor(float64(float64(whole*g.Share)/sum*1e4)) / 1e4; g.Share >= raceShare {
+		if g.Share = math.Floor(float64(float64(whole*g.Share)/sum*1e4)) / 1e4; g.Share >= raceLeast {
 			bets = append(bets, g.Bet)
 		}
 	}

@@ -73,11 +73,8 @@ func (d *Data) Add(side int, rows []float64) {
 
 func (d *Data) row(i int) []float64 { return d.rows[i*d.width : (i+1)*d.width] }
 
-// some are evenly spaced places of at most n distinct outputs.
-func (d *Data) some(n int) (first, step int) {
-	step = (len(d.count) + n - 1) / max(1, n)
-	return 0, max(1, step)
-}
+// step is the distance between evenly spaced distinct outputs, at most n of them.
+func (d *Data) step(n int) int { return max(1, (len(d.count)+n-1)/n) }
 
 // folds is how many parts the outputs are learnt without, one after the other, where
 // another learner learns from what is said of them.

@@ -235,8 +235,8 @@ func (s *shape) places(f *feature, row []float64) float64 {
 // featuresOf lists the features that fit the outputs, and the symbols that carry
 // numbers.
 func featuresOf(d *Data) ([]feature, []float64) {
-	first, step := d.some(numberSample)
-	frequent, inColumn, carriers := tally(d, first, step)
+	step := d.step(numberSample)
+	frequent, inColumn, carriers := tally(d, step)
 	s := newShape(d.columns, carriers)
 	var list []feature
 	for c := range d.columns {
@@ -255,7 +255,7 @@ func featuresOf(d *Data) ([]feature, []float64) {
 	}
 	numbers := func(of func(row []float64) (float64, bool), column int, kinds ...featureKind) {
 		var pool []float64
-		for i := first; i < len(d.count); i += step {
+		for i := 0; i < len(d.count); i += step {
 			if v, ok := of(d.row(i)); ok {
 				pool = append(pool, min(hugeNumber, max(-hugeNumber, v)))
 			}
@@ -317,17 +317,17 @@ func featuresOf(d *Data) ([]feature, []float64) {
 			}, 0, kind)
 		}
 	}
-	return standardised(d, s, list, first, step), carriers
+	return standardised(d, s, list, step), carriers
 }
 
 // standardised gives the features mean 0 and deviation 1, and drops those that do not
 // vary.
-func standardised(d *Data, s shape, list []feature, first, step int) []feature {
+func standardised(d *Data, s shape, list []feature, step int) []feature {
 	keep := list[:0]
 	for _, f := range list {
 		f.Scale = 1
 		var total, sum, squares float64
-		for i := first; i < len(d.count); i += step {
+		for i := 0; i < len(d.count); i += step {
 			w := d.count[i][0] + d.count[i][1]
 			x := s.read(&f, d.row(i))
 			total += w
@@ -363,7 +363,7 @@ func quartiles(pool []float64) (median, width float64) {
 
 // tally lists the symbols of all columns, of each column, both the most frequent first,
 // and those that carry numbers.
-func tally(d *Data, first, step int) (frequent []float64, inColumn [][]float64, carriers []float64) {
+func tally(d *Data, step int) (frequent []float64, inColumn [][]float64, carriers []float64) {
 	all := map[float64]float64{}
 	value := map[float64]float64{}
 	inColumn = make([][]float64, len(d.columns))
@@ -371,7 +371,7 @@ func tally(d *Data, first, step int) (frequent []float64, inColumn [][]float64, 
 		if column.Kind == audit.Real {
 			continue
 		}
-		for i := first; i < len(d.count); i += step {
+		for i := 0; i < len(d.count); i += step {
 			row, n := d.row(i), d.count[i]
 			symbol := row[d.at[c]]
 			all[symbol] += n[0] + n[1]

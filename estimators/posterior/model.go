@@ -511,9 +511,9 @@ func (l *Learner) splines(d *Data, m *Model, tables *[Candidates]*Table) {
 	if onlyReal(d.columns) < 0 {
 		return
 	}
-	first, step := d.some(numberSample)
+	step := d.step(numberSample)
 	var pool []float64
-	for i := first; i < len(d.count); i += step {
+	for i := 0; i < len(d.count); i += step {
 		pool = append(pool, d.rows[i])
 	}
 	slices.Sort(pool)
