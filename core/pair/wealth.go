@@ -90,6 +90,9 @@ func (a *Audit) accounts() []account {
 	return list
 }
 
+// betOrders are the orders that a claim on divergences is bet against at, beside its own.
+var betOrders = []float64{1.25, 2, 4, 16}
+
 // stakes are the bets against the claim, were its limit this.
 func (a *Audit) stakes(limit float64) *bounds.Stakes {
 	switch a.Plan.goal() {
@@ -105,7 +108,10 @@ func (a *Audit) stakes(limit float64) *bounds.Stakes {
 		return bounds.NewStakes(points, cellOdds)
 	}
 	s := new(bounds.Stakes)
-	for _, alpha := range a.Plan.orders() {
+	for i, alpha := range a.Plan.orders() {
+		if i > 0 && !slices.Contains(betOrders, alpha) {
+			continue
+		}
 		switch a.Plan.goal() {
 		case report.Rho:
 			s.AddRenyi(alpha, float64(limit*alpha), cellOdds)
