@@ -358,7 +358,7 @@ func TestPromises(t *testing.T) {
 		fresh = 4000
 		off   = 0.15 // of the growth on fresh outputs, on average
 	)
-	sets := gear.Of(40, 400)
+	sets := gear.Of(24, 400)
 	for _, o := range telling {
 		s := bounds.NewStakes([]bounds.Point{{Epsilon: 0.1}}, grid)
 		var promised, earned [Candidates]float64
