@@ -290,8 +290,8 @@ func promise(ratio, share, delta float64, n int, z float64) float64 {
 // wilsonRate gives the Wilson limits of a rate.
 func wilsonRate(p, n, z float64) (lo, up float64) {
 	z2, x := float64(z*z), float64(p*n)
-	mid := x + z2/2
-	spread := float64(z * math.Sqrt(float64(x*(1-p))+z2/4))
+	mid := x + float64(z2/2)
+	spread := float64(z * math.Sqrt(float64(x*(1-p))+float64(z2/4)))
 	return max(0, (mid-spread)/(n+z2)), (mid + spread) / (n + z2)
 }
 

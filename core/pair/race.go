@@ -1,12 +1,12 @@
 package pair
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
@@ -283,6 +283,10 @@ func (a *account) weigh(number int, tables [posterior.Candidates]*posterior.Tabl
 		growth float64
 	}
 	var list []grown
+	keep := raceOthers
+	if number == 0 {
+		keep = raceBets
+	}
 	most := math.Inf(-1)
 	for c, t := range tables {
 		if t == nil {
@@ -292,20 +296,17 @@ func (a *account) weigh(number int, tables [posterior.Candidates]*posterior.Tabl
 		for stake := range a.stakes.Len() {
 			for _, reversed := range []bool{false, true} {
 				g := a.stakes.LogAt(stake, reversed, sparse.cells, sparse.first, sparse.second)
-				list = append(list, grown{Bet{Account: number, Candidate: c, Reversed: reversed, Stake: stake}, g})
 				most = max(most, g)
+				// The best in their order, of equals the first.
+				if at := sort.Search(len(list), func(i int) bool { return list[i].growth < g }); at < keep {
+					list = slices.Insert(list[:min(len(list), keep-1)], at, grown{Bet{Account: number, Candidate: c, Reversed: reversed, Stake: stake}, g})
+				}
 			}
 		}
 	}
 	whole := stream.Logistic(most - racePenalty)
-	keep := raceOthers
-	if number == 0 {
-		keep = raceBets
-	}
-	// The best, each with its share of exp(growth).
+	// Each with its share of exp(growth).
 	list = slices.DeleteFunc(list, func(g grown) bool { return !(g.growth > most-raceBehind) })
-	slices.SortStableFunc(list, func(a, b grown) int { return cmp.Compare(b.growth, a.growth) })
-	list = list[:min(keep, len(list))]
 	sum := 0.0
 	for i := range list {
 		list[i].Share = stream.Exp(list[i].growth - most)

@@ -278,7 +278,7 @@ func (s *state) race(ctx context.Context, pool *engine.Pool) error {
 					return // the whole will tell
 				}
 			}
-			g.Betted = &Betted{PValue: min(1, math.Exp(-accounts[0].most)/s.audit.Plan.raceShare()), Outputs: sofar.outputs(), Pairs: len(sofar.Pairs)}
+			g.Betted = &Betted{PValue: min(1, math.Exp(-accounts[0].most)/(1-belowShare)/s.audit.Plan.raceShare()), Outputs: sofar.outputs(), Pairs: len(sofar.Pairs)}
 			if part.Refuted {
 				g.Refuted = g.Betted.Outputs
 			}

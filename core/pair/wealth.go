@@ -1,6 +1,7 @@
 package pair
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -40,9 +41,19 @@ func (p Plan) boundBeta() float64 {
 // raceShare is the share of the error that the sequential stage has.
 func (p Plan) raceShare() float64 { return p.raceBeta() / p.Beta }
 
+// belowShare is the share of the stage's error that limits below the claim have.
+const belowShare = 0.05
+
 // raceThreshold is the log wealth at which a claim is refuted. It leaves room for the
 // rounding of sums.
-func (a *Audit) raceThreshold() float64 { return -stream.Log(a.Plan.raceBeta()) + 1e-9 }
+func (a *Audit) raceThreshold() float64 {
+	return -stream.Log(float64((1-belowShare)*a.Plan.raceBeta())) + 1e-9
+}
+
+// belowThreshold is that of limits below the claim.
+func (a *Audit) belowThreshold() float64 {
+	return -stream.Log(float64(belowShare*a.Plan.raceBeta())) + 1e-9
+}
 
 // raceBudget is how many outputs a side of all pairs the sequential stage draws at most.
 func (a *Audit) raceBudget() int {
@@ -281,14 +292,26 @@ func (a *Audit) follow(accounts []account, e Epoch) error {
 	return nil
 }
 
-// rejected is the largest limit that is refuted, 0 where none is: a claim that is refuted
-// refutes all that promise more.
+// rejected is the largest limit that is refuted, 0 where none is. Each limit is refuted
+// only after one that it follows: those above the claim, in their order, the claim first;
+// and those below it, in their order. So of all limits that hold, only the least on
+// either way can be refuted by chance, and the error is shared by the two.
 func (a *Audit) rejected(accounts []account) float64 {
-	most := 0.0
-	for _, x := range accounts {
-		if x.most >= a.raceThreshold() {
-			most = max(most, x.limit)
+	order := slices.Clone(accounts)
+	slices.SortFunc(order, func(a, b account) int { return cmp.Compare(a.limit, b.limit) })
+	claim := accounts[0].limit
+	most, below := 0.0, true
+	for _, x := range order {
+		if x.limit < claim {
+			if below = below && x.most >= a.belowThreshold(); below {
+				most = x.limit
+			}
+			continue
 		}
+		if !(x.most >= a.raceThreshold()) {
+			break
+		}
+		most = x.limit
 	}
 	return phrase.Floor(most, 6)
 }
@@ -338,7 +361,7 @@ func (a *Audit) raceRow(r *Raced) (report.Row, error) {
 			return f, err
 		}
 	}
-	lower, p := a.rejected(accounts), min(1, math.Exp(-accounts[0].most+1e-9))
+	lower, p := a.rejected(accounts), min(1, math.Exp(-accounts[0].most+1e-9)/(1-belowShare))
 	f.LowerBound, f.PValue = &lower, &p
 	f.Strict = lower > 0
 	return f, nil
