@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/dpscope/dpscope/core/pair"
 	"github.com/dpscope/dpscope/e2e/browser"
 	"github.com/dpscope/dpscope/internal/gear"
 )
@@ -69,7 +70,7 @@ func TestGuaranteeInForm(t *testing.T) {
 
 	bad := open(t, "#v=1&mechanism=svt4&guarantee=total&anytime=perhaps&samples=3000")
 	until(t, bad, `document.querySelector("#notice").textContent.includes("total") && document.querySelector("#notice").textContent.includes("perhaps")`, 5*time.Second)
-	if got := eval[string](t, bad, claimFields+` + " " + document.querySelector("#samples").value + " " + document.querySelector("#anytime").checked`); got != "guarantee= epsilon= delta= 3000 false" {
+	if got := eval[string](t, bad, claimFields+` + " " + document.querySelector("#samples").value + " " + document.querySelector("#until-refuted").checked`); got != "guarantee= epsilon= delta= 3000 false" {
 		t.Errorf("after a bad address: %s", got)
 	}
 }
@@ -134,7 +135,7 @@ func TestCertifiedAndCurves(t *testing.T) {
 	}
 }
 
-// record notes what the progress panel says of an anytime run, each time its
+// record notes what the progress panel says of a run until the claim is refuted, each time its
 // line is drawn anew.
 const record = `(window.seen = [], new MutationObserver(() => {
 	const p = window.dpscope.progress;
@@ -155,31 +156,73 @@ func moments(t *testing.T, tab *browser.Tab) []moment {
 	return out
 }
 
-// TestAnytimeRefutes: on a broken mechanism the run ends by itself; the claim is near the
+// TestUntilRefuted: on a broken mechanism the run ends by itself; the claim is near the
 // truth, so that it takes a while.
-func TestAnytimeRefutes(t *testing.T) {
+func TestUntilRefuted(t *testing.T) {
 	t.Parallel()
-	tab := open(t, "#v=1&mechanism=svt4&epsilon=1.6&p.epsilon=1&samples=20000000&explore=20000&trials=3&seed=7&workers=2")
-	click(t, tab, "#anytime")
-	until(t, tab, `location.hash.includes("anytime=true")`, 5*time.Second)
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1.6&p.epsilon=1&samples=20000000&trials=3&seed=7&workers=2")
+	click(t, tab, "#until-refuted")
+	until(t, tab, `location.hash.includes("until-refuted=true") && !document.querySelector("#explore").checkVisibility()`, 5*time.Second)
 	eval[bool](t, tab, record)
 	click(t, tab, "#run")
 	r := finish(t, tab, 2*time.Minute)
-	if r.Termination.Reason != "refuted" || r.Verdict != "violation" || r.Termination.SamplesUsed >= r.Plan.Samples {
+	if r.Termination.Reason != "refuted" || r.Verdict != "violation" || r.Termination.Outputs >= 2*r.Plan.Samples || r.Plan.Mode != pair.UntilRefuted || r.Evidence != nil {
 		t.Errorf("%s: %+v", r.Verdict, r.Termination)
 	}
+	// Nothing was counted on a pair: what would show it is not there, and nothing says undefined.
+	if shown := eval[string](t, tab, `["chart", "counts", "event", "tradeoff", "renyi"].filter(id => document.querySelector(`+"`#${id}-section`"+`).checkVisibility()).join() + (/NaN|undefined/.exec(document.querySelector("#result").textContent) ?? "")`); shown != "" {
+		t.Errorf("of a report without evidence the page shows %s", shown)
+	}
+	click(t, tab, "#verify")
+	until(t, tab, `document.querySelector("#verification").dataset.ok === "true"`, time.Minute)
 	seen := moments(t, tab)
 	if len(seen) == 0 {
 		t.Error("the bound was never drawn")
 	}
-	t.Logf("%d pictures, stopped at %d of %d samples a side", len(seen), r.Termination.SamplesUsed, r.Plan.Samples)
+	t.Logf("%d pictures, stopped at %d of %d outputs", len(seen), r.Termination.Outputs, 2*r.Plan.Samples)
 }
 
-// TestAnytimeStop: the bound climbs in sight, and what was seen is certified
-// when the run is stopped.
-func TestAnytimeStop(t *testing.T) { // alone: the page waits for the core for a time only
-	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=100000000&explore=20000&trials=2&seed=3&workers=2&anytime=true")
-	if !eval[bool](t, tab, `document.querySelector("#anytime").checked`) {
+// TestRefutedOnTheWay: in a run with the defaults, which goes on for the bound, the
+// page says that the claim is refuted long before the end, and the report agrees.
+func TestRefutedOnTheWay(t *testing.T) {
+	t.Parallel()
+	tab := open(t, "#v=1&mechanism=svt4&epsilon=1&seed=7&workers=2&samples=200000")
+	eval[bool](t, tab, `(window.seen = [], new MutationObserver(() => {
+		const p = window.dpscope.progress;
+		if (p) window.seen.push([p.refuted ?? 0, p.rows, p.total, document.querySelector("#progress-facts").textContent]);
+	}).observe(document.querySelector("#progress-facts"), {childList: true}), true)`)
+	click(t, tab, "#run")
+	r := finish(t, tab, 2*time.Minute)
+	var first []any
+	for _, m := range eval[[][]any](t, tab, `window.seen`) {
+		if m[0].(float64) > 0 {
+			first = m
+			break
+		}
+		if words := m[3].(string); strings.Contains(words, "Refuted after") {
+			t.Errorf("not refuted, but it says %q", words)
+		}
+	}
+	if first == nil || r.Sequential == nil || !r.Sequential.Refuted || r.Verdict != "violation" || r.Termination.Reason != "completed" {
+		t.Fatalf("first heard of it: %v; the report: %s, %+v", first, r.Verdict, r.Termination)
+	}
+	words := strings.ReplaceAll(first[3].(string), "\u202f", "")
+	if want := fmt.Sprintf("Refuted after %v outputs; the bound goes on climbing", first[0]); !strings.Contains(words, want) {
+		t.Errorf("it says %q, want %q", words, want)
+	}
+	if rows, total := first[1].(float64), first[2].(float64); rows > total/2 {
+		t.Errorf("it was said after %v of %v outputs", rows, total)
+	}
+	if summary := strings.ReplaceAll(r.Summary, " ", ""); !strings.Contains(summary, fmt.Sprintf("Refutedafter%voutputs", first[0])) {
+		t.Errorf("the page said %v outputs, the report: %s", first[0], r.Summary)
+	}
+}
+
+// TestUntilRefutedStop: the bound climbs in sight, and what was seen is certified
+// when the run is stopped. The address has the setting by its earlier name.
+func TestUntilRefutedStop(t *testing.T) { // alone: the page waits for the core for a time only
+	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1&samples=100000000&trials=2&seed=3&workers=2&anytime=true")
+	if !eval[bool](t, tab, `document.querySelector("#until-refuted").checked`) {
 		t.Error("the switch is off")
 	}
 	eval[bool](t, tab, record)

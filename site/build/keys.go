@@ -59,6 +59,7 @@ func keysScript() ([]byte, error) {
 		names []string
 	}{
 		{"AUDIT_NAMES", settings.Names(settings.Without(pair.Keys(), "param"))},
+		{"AUDIT_SWITCHES", settings.Names(slices.DeleteFunc(pair.Keys(), func(k settings.Key[pair.Plan]) bool { return k.At.Type != settings.SwitchType }))},
 		{"CANARY_NAMES", settings.Names(slices.DeleteFunc(canary.Keys(), notOfEmbeds))},
 	} {
 		list, err := json.Marshal(kind.names)
@@ -111,7 +112,7 @@ func elementScript(old []byte) ([]byte, error) {
 	declare(own)
 	b.WriteString("  workers: string | number | null;\n  // Of a canary audit, with view=\"canaries\".\n")
 	declare(settings.Describe(slices.DeleteFunc(canary.Keys(), notOfEmbeds)))
-	b.WriteString("  form: string | null; // an earlier name of relation\n" + settingsEnd)
+	b.WriteString("  form: string | null; // an earlier name of relation\n  anytime: boolean; // an earlier name of untilRefuted\n" + settingsEnd)
 	b.Write(tail)
 	return b.Bytes(), nil
 }

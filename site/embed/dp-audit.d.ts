@@ -118,6 +118,7 @@ export interface DPAuditElement extends HTMLElement {
   quantile: string | number | null;
   single: string | boolean | null;
   form: string | null; // an earlier name of relation
+  anytime: boolean; // an earlier name of untilRefuted
   // End of settings.
   /** The mechanism's, or the source's, by name: the attributes p.NAME, which HTML writes in lower case. */
   parameters: Record<string, string | number>;

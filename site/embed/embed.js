@@ -18,7 +18,7 @@ import { grouped, size } from "../page/number.js";
 import { drawnBy } from "../page/picture.js";
 import { planOf, Unusable } from "../page/plan.js";
 import { Pace, ProgressPanel, say } from "../page/progress.js";
-import { replayWords, showDrift, showOrigin, showReport, showVerification, standingOf, verdict } from "../page/result.js";
+import { foundNothing, replayWords, showDrift, showOrigin, showReport, showVerification, standingOf, verdict } from "../page/result.js";
 
 const LOCK = "dpscope-audit"; // whoever has it computes
 const SAY_WAITING = 200; // ms without the lock
@@ -311,8 +311,8 @@ async function audit(mine, signal, strict) {
     }));
     const { report, error } = answer;
     let whole;
-    if (report.termination.reason === "stopped" && report.termination.samplesUsed === 0) {
-      notify({ key: "stop", kind: "info", title: "Stopped before anything was certified" });
+    if (report.kind === "pair" ? foundNothing(report) : report.termination.reason === "stopped" && report.termination.samplesUsed === 0) {
+      notify({ key: "stop", kind: "info", title: "Stopped before anything was found" });
     } else {
       whole = show(answer, fragmentOf(settings));
       say(report.summary);

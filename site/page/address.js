@@ -7,6 +7,8 @@ import { AUDIT, AUDIT_NAMES } from "./keys.js";
 import { keyOf } from "./plan.js";
 
 const VERSION = 1;
+/** Settings by names that they had earlier. */
+const FORMER = { anytime: "until-refuted" };
 
 /**
  * Settings of a fragment; keys that nobody knows are ignored.
@@ -20,7 +22,8 @@ export function readFragment(fragment) {
   let odd = "", kind = "";
   const pairs = new URLSearchParams(fragment.replace(/^#/, ""));
   const canaries = ["canaries", "one-run"].includes(pairs.get("view")) ? Object.fromEntries(pairs) : null;
-  for (const [key, value] of pairs) {
+  for (const [name, value] of pairs) {
+    const key = FORMER[name] ?? name;
     if (key === "v") odd = oddVersion(value);
     else if (canaries) continue;
     else if (key === "account") kind = value;

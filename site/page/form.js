@@ -72,9 +72,11 @@ export class Form {
   #dependents() {
     for (const key of AUDIT.filter((key) => key.claims)) this.#fields.get(key.name).box.hidden = !usedBy(byId("guarantee").value, key);
     const own = Boolean(this.mechanism?.own);
+    const bets = byId("until-refuted").checked; // it explores as it goes on
+    for (const key of ["explore", "fixed"]) this.#fields.get(key).box.hidden = bets;
     for (const key of ["relation", "workers", "trials", "finder", "pair"]) this.#fields.get(key).box.hidden = own;
-    this.#fields.get("samples").hint((byId("anytime").checked ? "to certify, a side, at most" : "to certify, a side") + (own ? "; of the file's rows" : ""));
-    this.#fields.get("explore").hint(own ? "rows a side; half of them unless you say otherwise" : "samples a side and pair; 0: as many as above");
+    this.#fields.get("samples").hint((bets ? "a side, of all pairs, at most" : "to certify, a side") + (own ? "; of the file's rows" : ""));
+    this.#fields.get("explore").hint(own ? "rows a side; half of them unless you say otherwise" : "samples a side, of all pairs; 0: one and a half times as many as above");
   }
 
   /** What there is to choose from. */

@@ -126,4 +126,6 @@ export const CANARY_VERSIONS = {"run": 1, "one": 2, "scores": 2};
 
 export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta", "rho", "mu", "profile", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "beta", "through-renyi", "until-refuted", "fixed", "seed"];
 
+export const AUDIT_SWITCHES = ["until-refuted", "fixed"];
+
 export const CANARY_NAMES = ["source", "epsilon", "delta", "relation", "design", "n", "k", "m", "explore", "interval", "quantile", "single", "beta", "seed"];

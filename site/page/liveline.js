@@ -1,4 +1,4 @@
-// The bound of an anytime run as it climbs, with the claim across it. The
+// The bound of a run until the claim is refuted, as it climbs, with the claim across it. The
 // number stands as text beside it.
 import { Picture } from "./picture.js";
 

@@ -15,6 +15,13 @@ export function percent(part, whole) {
 /** A lower bound, rounded down to three decimals. */
 export const roundedDown = (x) => (Math.floor(x * 1000) / 1000).toFixed(3);
 
+/** A p-value, rounded up to two figures. */
+export function roundedUp(p) {
+  if (!(p > 0)) return "0";
+  const unit = 10 ** (Math.floor(Math.log10(p)) - 1);
+  return short(Math.min(1, Number((Math.ceil(p / unit - 1e-9) * unit).toPrecision(2))));
+}
+
 /** Seconds as people say them. */
 export function duration(seconds) {
   if (!Number.isFinite(seconds)) return "–";

@@ -14,6 +14,7 @@ import { keepOffline } from "./offline.js";
 import { Own } from "../panel/own.js";
 import { drawnBy } from "./picture.js";
 import { say } from "./progress.js";
+import { countsOf } from "./result.js";
 import { Runs } from "../panel/runs.js";
 import { Samples } from "../panel/samples.js";
 import { Settings } from "./settings.js";
@@ -151,7 +152,7 @@ function setState(next) {
     byId("stop").disabled = !runs.busy;
     for (const button of document.querySelectorAll("button[data-panel]")) byId(button.id).disabled = !runs.busy || runs.panel !== byId(button.id).dataset.panel;
     canaries.able(able);
-    byId("verify").disabled = !able || !shown.report?.evidence?.table;
+    byId("verify").disabled = !able || !shown.report || !countsOf(shown.report);
   }, [runs.begunBy, "calibrate-stop", "canaries-stop", "run", "stop", "verify"]);
   shown.buttons();
 }

@@ -6,6 +6,7 @@ import { pictureIn } from "./picture.js";
 import { tablesOf } from "./tables.js";
 import { inTurns } from "./turns.js";
 
+const SEQUENTIAL = "sequential-betting"; // the method of bounds by bets on outputs as they come
 const MOST_ROWS = 64; // of datasets that are shown as a table
 
 const origins = {
@@ -26,6 +27,9 @@ const standings = {
   recomputed: "Recomputed here: it follows from the report's own counts, which were not drawn again.",
   failed: "▲ Failed verification here: this is not what a replay gives.",
 };
+
+/** Was a run stopped before it found anything? @param {import("../worker/protocol").AnyReport} report */
+export const foundNothing = ({ termination: { reason, samplesUsed }, lowerBound }) => reason === "stopped" && samplesUsed === 0 && !(lowerBound > 0);
 
 /** Says where the report that is shown comes from. */
 export function showOrigin(kind, name = "") {
@@ -65,7 +69,7 @@ export function showReport(answer, museum, standing = "") {
 const deciding = (report) => report.tables?.[0]?.rows.find((row) => row.chosen);
 
 /** What a replay starts from; absent in a report of a run that was stopped too early. */
-export const countsOf = ({ kind, evidence }) => (kind === "pair" ? evidence?.table : kind === "canary" ? evidence?.certified.table : evidence);
+export const countsOf = ({ kind, evidence, sequential }) => (kind === "pair" ? evidence?.table ?? sequential?.epochs.length : kind === "canary" ? evidence?.certified.table : evidence);
 
 /** Shows what the core has put into words and curves; nothing of it before it has. @param {Partial<import("../worker/protocol").ReportedValue>} answer */
 export const showWords = (answer) => inTurns(...words(answer, []));
@@ -131,12 +135,12 @@ function showCounts({ counts, direction }) {
 }
 
 function showEvent(report) {
-  const { pair } = report.evidence, f = deciding(report);
+  const { pair } = report.evidence, f = deciding(report), bets = f?.method === SEQUENTIAL;
   const [likelier, other] = f?.direction === "second-over-first" ? ["second", "first"] : ["first", "second"];
   const trials = report.trials ?? [];
   byId("event").replaceChildren(
-    html("p", { class: "event-words" }, html("span", { class: "mark", "aria-hidden": "true" }, "●"), " ", shortened(f?.event?.words) ?? "No single event: outputs are told apart by the bin of their score."),
-    html("p", {}, f?.event ? `Likelier on the ${likelier} dataset than on the ${other}. ` : f && `Counted in favour of the ${likelier} dataset. `, pair?.label && `The pair: ${pair.label}.`),
+    html("p", { class: "event-words" }, html("span", { class: "mark", "aria-hidden": "true" }, "●"), " ", shortened(f?.event?.words) ?? (bets ? "No single event: the bound is of bets on the outputs of all pairs." : "No single event: outputs are told apart by the bin of their score.")),
+    html("p", {}, f?.event ? `Likelier on the ${likelier} dataset than on the ${other}. ` : f && !bets && `Counted in favour of the ${likelier} dataset. `, pair?.label && `The pair${bets ? " that was counted" : ""}: ${pair.label}.`),
     pairTable(pair),
     trials.length > 0 && html("details", {}, html("summary", {}, trials.length > 1 ? `All ${grouped(trials.length)} explored pairs` : "The explored pair"),
       html("p", { class: "hint" }, "The value is a bound on a validation split. It ranks pairs; it certifies nothing."),

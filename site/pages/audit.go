@@ -15,7 +15,7 @@ type Setting struct{ Name, Value string }
 type Audit []Setting
 
 // ParseCommand reads a line "dpscope audit -mechanism svt4 -epsilon 1 ...":
-// flags with a value each, and -anytime. No value has a space.
+// flags with a value each, and switches. No value has a space.
 func ParseCommand(line string) (Audit, error) {
 	words := strings.Fields(line)
 	if len(words) < 2 || words[0] != "dpscope" || words[1] != "audit" {
@@ -27,7 +27,7 @@ func ParseCommand(line string) (Audit, error) {
 		if !ok || strings.ContainsAny(words[0], `'"\`) {
 			return nil, fmt.Errorf("audit %q: found %q, must be a flag; values have no spaces and no quotes", line, words[0])
 		}
-		if name == "anytime" {
+		if name == "until-refuted" || name == "fixed" {
 			a = append(a, Setting{name, "true"})
 			continue
 		}

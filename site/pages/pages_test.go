@@ -455,7 +455,7 @@ func TestBuildRefuses(t *testing.T) {
 func TestBuild(t *testing.T) {
 	docs := fstest.MapFS{
 		"index.md":      {Data: []byte("# Start & more\n\n[in](b/c.md#d) [home](../index.html) [out](https://example.org)\n")},
-		"b/c.md":        {Data: []byte("# C\n\n## D\n\n[up](../index.md) [data](../x.json)\n\n|a|b|\n|-|-:|\n|1|<|\n\n    if a < b\n\n```audit\ndpscope audit -mechanism svt4 -param c=2 -anytime\nViolation.\n```\n")},
+		"b/c.md":        {Data: []byte("# C\n\n## D\n\n[up](../index.md) [data](../x.json)\n\n|a|b|\n|-|-:|\n|1|<|\n\n    if a < b\n\n```audit\ndpscope audit -mechanism svt4 -param c=2 -until-refuted\nViolation.\n```\n")},
 		"x.json":        {Data: []byte("{}")},
 		"unlinked.json": {Data: []byte("{}")},
 	}
@@ -473,8 +473,8 @@ func TestBuild(t *testing.T) {
 	for _, want := range []string{
 		"<title>C · dpscope</title>", `<link rel="stylesheet" href="../../page.css">`, `<script type="module" src="../../dp-audit.js"></script>`,
 		`<a href="../index.html">up</a>`, `<a href="../x.json">data</a>`, `<h2 id="d">`, `<td align="right">&lt;</td>`, `<code>if a &lt; b`,
-		`<dp-audit mechanism="svt4" p.c="2" anytime="true"><p class="open-audit"><a href="../../index.html#v=1&amp;mechanism=svt4&amp;p.c=2&amp;anytime=true">`,
-		`<pre class="shown" tabindex="0"><code>dpscope audit <span>-mechanism</span> svt4 <span>-param</span> c=2 <span>-anytime</span>`,
+		`<dp-audit mechanism="svt4" p.c="2" until-refuted="true"><p class="open-audit"><a href="../../index.html#v=1&amp;mechanism=svt4&amp;p.c=2&amp;until-refuted=true">`,
+		`<pre class="shown" tabindex="0"><code>dpscope audit <span>-mechanism</span> svt4 <span>-param</span> c=2 <span>-until-refuted</span>`,
 	} {
 		if !strings.Contains(string(files[0].Data), want) {
 			t.Errorf("docs/b/c.html lacks %s", want)

@@ -8,7 +8,8 @@ import { defaultWorkers } from "../page/form.js";
 import { grouped, size } from "../page/number.js";
 import { OUTSIDE } from "../page/keys.js";
 import { planOf, put, Unusable } from "../page/plan.js";
-import { Pace, phases, say } from "../page/progress.js";
+import { Pace, phases, say, verdictSoFar } from "../page/progress.js";
+import { foundNothing } from "../page/result.js";
 import { inside } from "../worker/sandboxed.js";
 
 const SCRIPT = "javascript", MODULE = "webassembly"; // kinds of audit.Brought
@@ -253,7 +254,7 @@ export class Own {
       const about = { ...put({ brought: {} }, KEYS, (name) => texts[name]).brought, relation, output };
       const answer = await this.#do(mine, about, (tell) => this.#engine.run(plan, tell));
       const { report } = answer;
-      if (report.termination.reason === "stopped" && report.termination.samplesUsed === 0) throw new Ended("Stopped before anything was certified.", true);
+      if (foundNothing(report)) throw new Ended("Stopped before anything was found.", true);
       this.#status(answer.error ? `Ended by an error: ${answer.error}` : `${report.summary} The result stands above.`);
       if (!report.tables.length) return;
       this.#result = state;
@@ -325,10 +326,10 @@ export class Own {
   /** @param {import("../worker/protocol").ProgressValue} p */
   #tell(p) {
     const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
-    const { rate, left } = this.#pace.at(p.rows, p.total);
+    const { rate, left } = this.#pace.at(p.rows, p.total, p.phase), so = verdictSoFar(p);
     byId("own-progress").hidden = false;
     byId("own-progress").value = percent;
-    this.#status(`${phases[p.phase]}, ${percent} %${left && p.phase !== "bound" ? `, ${grouped(Number(rate.toPrecision(2)))} samples/s, ${left} left` : ""}`, false);
+    this.#status(`${phases[p.phase]}, ${percent} %${left && p.phase !== "bound" ? `, ${grouped(Number(rate.toPrecision(2)))} samples/s, ${left} left` : ""}${so ? `. ${so}.` : ""}`, false);
   }
 
   #status(text, now = true) {

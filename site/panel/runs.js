@@ -5,7 +5,7 @@ import { byId } from "../page/element.js";
 import { Ended } from "../worker/engine.js";
 import { dismiss, notify } from "../page/notice.js";
 import { ProgressPanel, say } from "../page/progress.js";
-import { replayWords, showOrigin, showVerification } from "../page/result.js";
+import { foundNothing, replayWords, showOrigin, showVerification } from "../page/result.js";
 import { filesOf } from "../page/shown.js";
 
 const CANARIES_END = 30_000; // ms that choosing a threshold may hold up a stop
@@ -105,9 +105,9 @@ export class Runs {
     const { on, plan } = asked;
     this.#work("Starting", on, (tell) => on.run(plan, tell), async (answer) => {
       const { report, error } = answer;
-      if (shown.report && report.termination.reason === "stopped" && report.termination.samplesUsed === 0) {
-        notify({ key: "stop", kind: "info", title: "Stopped before anything was certified", text: "There is no new result. What was shown before is still here." });
-        say("Stopped before anything was certified");
+      if (shown.report && foundNothing(report)) {
+        notify({ key: "stop", kind: "info", title: "Stopped before anything was found", text: "There is no new result. What was shown before is still here." });
+        say("Stopped before anything was found");
         return undefined;
       }
       const whole = shown.show(answer, "run");

@@ -96,7 +96,7 @@ const heard = {
     facts = said;
     const { View, Views, Choices, Table } = said;
     byId("status").hidden = Boolean(View) && webgl;
-    byId("status").textContent = View ? "This browser has no WebGL 2, or it is switched off: there is no picture, but the table holds its numbers." : "There is nothing to draw yet.";
+    byId("status").textContent = View ? "This browser has no WebGL 2, or it is switched off: there is no picture, but the table holds its numbers." : "There is nothing to draw: no outputs were counted for a picture.";
     for (const id of ["bar", "keys", "facts"]) byId(id).hidden = !View;
     stage.hidden = byId("keys").hidden = !View || !webgl;
     byId("tools").querySelectorAll("button:not(#csv)").forEach((b) => b.toggleAttribute("hidden", !webgl));

@@ -2,6 +2,7 @@
 // from then on what is shown and how far a run has come.
 import { byId, html } from "../page/element.js";
 import { size } from "../page/number.js";
+import { pairsOf } from "../page/progress.js";
 
 const MOST_MOMENTS = 1000; // kept of a run; then every other one goes
 
@@ -66,9 +67,10 @@ export class ViewFrame {
   /** @param {import("../worker/protocol").ProgressValue} p */
   follow(p) {
     const moments = this.#progress ? this.#course.moments : [];
-    if (p.pairs > 0 && p.provisional !== undefined && p.pairs !== moments.at(-1)?.pairs) {
-      while (moments.at(-1)?.pairs > p.pairs) moments.pop(); // a worker was lost
-      moments.push({ pairs: p.pairs, bound: p.provisional });
+    const pairs = p.phase === "explore" ? 0 : pairsOf(p);
+    if (pairs > 0 && p.provisional !== undefined && pairs !== moments.at(-1)?.pairs) {
+      while (moments.at(-1)?.pairs > pairs) moments.pop(); // a worker was lost
+      moments.push({ pairs, bound: p.provisional });
       if (moments.length > MOST_MOMENTS) moments.splice(0, moments.length, ...moments.filter((_, i) => i % 2));
     }
     this.#course = { moments, valid: Boolean(p.valid), claimed: p.claimed, quantity: p.quantity };

@@ -100,7 +100,11 @@ func Views(in Input) []View {
 		if s := NewSurrogate(r.Surrogate, r.Trials, quantity, limitOf(r.Claim)); s != nil {
 			out = append(out, s)
 		}
-		if v := NewOverTime(in.Course, final, r.Termination.SamplesUsed); v != nil {
+		pairs := r.Termination.SamplesUsed
+		if pairs == 0 { // of bets alone, which are of all pairs of datasets
+			pairs = r.Termination.Outputs / 2
+		}
+		if v := NewOverTime(in.Course, final, pairs); v != nil {
 			out = append(out, v)
 		}
 	}

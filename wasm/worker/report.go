@@ -103,6 +103,9 @@ func (c *coordinator) verify(ctx context.Context, m message) (message, error) {
 				p.Total += 2 * len(r.Trials) * r.Plan.Explore
 			}
 		}
+		if r.Plan.Version > 1 {
+			p.Total = max(1, r.Termination.Outputs)
+		}
 	case canary.Report:
 		given.Sources = grained(r.Plan.Runs, len(req.File))
 		if p.Total = r.Plan.Explore + r.Plan.Runs; *r.Plan.Single {
