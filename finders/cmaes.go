@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/mat"
-
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -18,8 +16,7 @@ import (
 // without the step size: on a sphere in 8 dimensions that stops a thousand
 // times farther from the optimum.
 //
-// Samples are rounded to the lattice of the space, since the Cholesky factor
-// that they go through may differ between platforms in the last bits.
+// Samples are rounded to the lattice of the space.
 func cmaES() audit.FinderSpec {
 	return audit.FinderSpec{
 		Name:  "cma-es",
@@ -145,7 +142,8 @@ type adapted struct {
 
 	mean     []float64
 	sigma    float64
-	cov      *mat.SymDense // C
+	cov      [][]float64 // C; row i has i+1 entries
+	root     [][]float64 // its lower Cholesky factor
 	ps, pc   []float64
 	g        int
 	z, steps [][]float64 // of the last draw: N(0, I), and the same times the factor of C
@@ -153,7 +151,7 @@ type adapted struct {
 
 func newAdapted(mean []float64, sigma float64, lambda int) *adapted {
 	n := len(mean)
-	a := &adapted{n: n, lambda: lambda, mean: mean, sigma: sigma, cov: mat.NewSymDense(n, nil),
+	a := &adapted{n: n, lambda: lambda, mean: mean, sigma: sigma, cov: make([][]float64, n),
 		ps: make([]float64, n), pc: make([]float64, n), weights: make([]float64, lambda/2)}
 	var sum, squares float64
 	for i := range a.weights {
@@ -173,29 +171,24 @@ func newAdapted(mean []float64, sigma float64, lambda int) *adapted {
 	a.cmu = min(1-a.c1, 2*(mu-2+1/mu)/(float64((d+2)*(d+2))+mu))
 	a.chi = math.Sqrt(d) * (1 - 1/(4*d) + 1/(21*d*d))
 	for i := range n {
-		a.cov.SetSym(i, i, 1)
+		a.cov[i] = make([]float64, i+1)
+		a.cov[i][i] = 1
 	}
+	a.root, _ = cholesky(a.cov)
 	return a
 }
 
 // draw is one generation.
 func (a *adapted) draw(r *stream.Stream) [][]float64 {
-	var chol mat.Cholesky
-	if !chol.Factorize(a.cov) {
-		panic("finder: a covariance that was checked is not positive definite")
-	}
-	var root mat.TriDense
-	chol.LTo(&root)
 	a.z, a.steps = make([][]float64, a.lambda), make([][]float64, a.lambda)
 	points := make([][]float64, a.lambda)
 	for k := range points {
 		z, x := make([]float64, a.n), make([]float64, a.n)
 		r.Gaussian(z, 1)
-		step := mat.NewVecDense(a.n, nil)
-		step.MulVec(&root, mat.NewVecDense(a.n, z))
-		a.z[k], a.steps[k] = z, step.RawVector().Data
-		for i, y := range a.steps[k] {
-			x[i] = a.mean[i] + float64(a.sigma*y)
+		a.z[k], a.steps[k] = z, make([]float64, a.n)
+		for i, row := range a.root {
+			a.steps[k][i] = dot(row, z)
+			x[i] = a.mean[i] + float64(a.sigma*a.steps[k][i])
 		}
 		points[k] = x
 	}
@@ -235,20 +228,27 @@ func (a *adapted) learn(values []float64) bool {
 	keep := 1 - a.c1 - a.cmu + float64((1-h)*a.c1*a.cc*(2-a.cc))
 	for i := range a.n {
 		for j := range i + 1 {
-			c := float64(keep*a.cov.At(i, j)) + float64(a.c1*a.pc[i]*a.pc[j])
+			c := float64(keep*a.cov[i][j]) + float64(a.c1*a.pc[i]*a.pc[j])
 			for k, w := range a.weights {
 				c += float64(a.cmu * w * a.steps[order[k]][i] * a.steps[order[k]][j])
 			}
-			a.cov.SetSym(i, j, c)
+			a.cov[i][j] = c
 		}
 	}
 	a.sigma *= stream.Exp(float64(a.cs/a.ds) * (norm/a.chi - 1))
 	widest := 0.0
 	for i := range a.n {
-		widest = max(widest, float64(a.sigma*math.Sqrt(a.cov.At(i, i))))
+		widest = max(widest, float64(a.sigma*math.Sqrt(a.cov[i][i])))
 	}
-	var chol mat.Cholesky
-	return widest > lastStep && widest < 1e3 && chol.Factorize(a.cov) && chol.Cond() < 1e14
+	root, ok := cholesky(a.cov)
+	if ok {
+		a.root = root
+	}
+	least, most := math.Inf(1), 0.0 // of the factor's diagonal, whose ratio squared bounds the condition from below
+	for i, row := range a.root {
+		least, most = min(least, row[i]), max(most, row[i])
+	}
+	return ok && widest > lastStep && widest < 1e3 && most < 1e7*least
 }
 
 // decay is x to the power n.

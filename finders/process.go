@@ -99,19 +99,20 @@ func (g *process) factor() float64 {
 	if n == 0 {
 		return 0
 	}
-	g.chol = make([][]float64, n)
-	var logs float64 // half the log determinant
-	for i := range n {
-		row := make([]float64, i+1)
-		g.chol[i] = row
+	k := make([][]float64, n)
+	for i := range k {
+		k[i] = make([]float64, i+1)
 		for j := range i {
-			row[j] = (g.kernel(g.x[i], g.x[j]) - dot(row[:j], g.chol[j])) / g.chol[j][j]
+			k[i][j] = g.kernel(g.x[i], g.x[j])
 		}
-		rest := 1 + g.noise - dot(row[:i], row)
-		if !(rest > 0) {
-			panic("finder: a kernel with noise is not positive definite")
-		}
-		row[i] = math.Sqrt(rest)
+		k[i][i] = 1 + g.noise
+	}
+	var ok bool
+	if g.chol, ok = cholesky(k); !ok {
+		panic("finder: a kernel with noise is not positive definite")
+	}
+	var logs float64 // half the log determinant
+	for i, row := range g.chol {
 		logs += stream.Log(row[i])
 	}
 	g.alpha = g.whitened(g.y)
@@ -123,6 +124,26 @@ func (g *process) factor() float64 {
 	}
 	g.signal = max(dot(g.y, g.alpha)/float64(n), leastSignal)
 	return -float64(float64(float64(n)*stream.Log(g.signal))/2) - logs
+}
+
+// cholesky returns the lower Cholesky factor of a symmetric matrix, of which it takes
+// the lower triangle: row i has i+1 entries, in the factor too. It reports whether the
+// matrix is positive definite.
+func cholesky(a [][]float64) (factor [][]float64, ok bool) {
+	factor = make([][]float64, len(a))
+	for i := range a {
+		row := make([]float64, i+1)
+		factor[i] = row
+		for j := range i {
+			row[j] = (a[i][j] - dot(row[:j], factor[j])) / factor[j][j]
+		}
+		rest := a[i][i] - dot(row[:i], row)
+		if !(rest > 0) {
+			return nil, false
+		}
+		row[i] = math.Sqrt(rest)
+	}
+	return factor, true
 }
 
 // whitened is the inverse of the Cholesky factor times v.

@@ -103,7 +103,7 @@ var rooms = []room{
 		"many audits of mechanisms"},
 	{p("core"), p("audit", "report", "core/engine", "core/pair", "core/canary/...", "core/onerun", "core/scores"),
 		"joins the kinds"},
-	{p("wasm/scene"), p("audit", "bounds", "report", "core/pair"),
+	{p("wasm/scene"), p("audit", "bounds", "report", "core/pair", "stream/jacobi"),
 		"pictures are drawn of what a report holds"},
 	{p("wasm/catalogue"), p("audit", "finders", "estimators", "mechanisms", "mechanisms/google"),
 		"lists what is registered"},

@@ -6,9 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"gonum.org/v1/gonum/blas"
-	"gonum.org/v1/gonum/lapack"
-	"gonum.org/v1/gonum/lapack/gonum"
+	"github.com/dpscope/dpscope/stream/jacobi"
 )
 
 // CanaryPortrait is canary.Portrait.
@@ -181,36 +179,38 @@ func principal(points [][]float64, first int) (at [][2]float64, share [2]float64
 	if !(most > 0) {
 		return nil, share, false
 	}
-	products := make([]float64, n*n) // of what is at most 1
+	products := make([][]float64, n) // over as many coordinates, of what is at most 1
 	trace := 0.0
 	for i, p := range centred {
+		products[i] = make([]float64, n)
 		for k, q := range centred[:i+1] {
 			for j := range p {
-				products[i*n+k] += p[j] / most * (q[j] / most)
+				products[i][k] += p[j] / most * (q[j] / most) / float64(len(p))
 			}
+			products[k][i] = products[i][k]
 		}
-		trace += products[i*n+i]
+		trace += products[i][i]
 	}
-	values, work := make([]float64, n), make([]float64, 3*n)
-	if !(gonum.Implementation{}).Dsyev(lapack.EVCompute, blas.Lower, n, products, n, values, work, len(work)) || !(trace > 0) {
+	if !jacobi.Rows(products, n) || !(trace > 0) {
 		return nil, share, false
 	}
 	at = make([][2]float64, n)
 	for c := range 2 {
-		column := n - 1 - c // the largest is the last
-		value := max(0, values[column])
+		vector := products[c]
+		value := math.Sqrt(jacobi.Dot(vector, vector))  // the eigenvalue
 		if share[c] = value / trace; share[c] < 1e-12 { // rounding
-			share[c], value = 0, 0
+			share[c] = 0
+			continue
 		}
-		length, sum := math.Sqrt(value)*most, 0.0
-		for i := range first {
-			sum += products[i*n+column]
+		factor, sum := math.Sqrt(value*float64(len(points[0])))*most/value, 0.0
+		for _, x := range vector[:first] {
+			sum += x
 		}
 		if sum < 0 {
-			length = -length
+			factor = -factor
 		}
-		for i := range at {
-			at[i][c] = products[i*n+column] * length
+		for i, x := range vector {
+			at[i][c] = x * factor
 		}
 	}
 	return at, share, true
