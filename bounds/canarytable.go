@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 )
 
@@ -37,7 +38,7 @@ func NewCanaryTable(k, m int) CanaryTable {
 // several may be equal. It panics unless they make a valid table.
 func CountCells(k, m int, cells []CanaryCell) CanaryTable {
 	t := NewCanaryTable(k, m)
-	slices.SortFunc(cells, compareCells)
+	sort.Slice(cells, func(i, j int) bool { return compareCells(cells[i], cells[j]) < 0 })
 	for _, c := range cells {
 		if n := len(t.Cells); n > 0 && compareCells(t.Cells[n-1], c) == 0 {
 			t.Cells[n-1].Runs += c.Runs

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 )
@@ -201,10 +202,12 @@ func (t *symbolTally) most(limit int) []tallied {
 	for _, e := range t.rest {
 		all = append(all, *e)
 	}
-	bySymbol := func(a, b tallied) int { return cmp.Compare(a.symbol, b.symbol) }
-	slices.SortFunc(all, func(a, b tallied) int { return cmp.Or(cmp.Compare(b.count, a.count), bySymbol(a, b)) })
+	bySymbol := func(i, j int) bool { return cmp.Less(all[i].symbol, all[j].symbol) }
+	sort.Slice(all, func(i, j int) bool {
+		return all[i].count > all[j].count || all[i].count == all[j].count && bySymbol(i, j)
+	})
 	all = all[:min(limit, len(all))]
-	slices.SortFunc(all, bySymbol)
+	sort.Slice(all, bySymbol)
 	return all
 }
 
@@ -332,9 +335,9 @@ func splitAtoms(sorted []float64, least, limit int) (atoms, loose []float64) {
 		}
 		i = j
 	}
-	slices.SortStableFunc(runs, func(a, b run) int { return (b.to - b.from) - (a.to - a.from) })
+	sort.SliceStable(runs, func(i, j int) bool { return runs[i].to-runs[i].from > runs[j].to-runs[j].from })
 	runs = runs[:min(limit, len(runs))]
-	slices.SortFunc(runs, func(a, b run) int { return a.from - b.from })
+	sort.Slice(runs, func(i, j int) bool { return runs[i].from < runs[j].from })
 	from := 0
 	for _, r := range runs {
 		atoms = append(atoms, sorted[r.from])

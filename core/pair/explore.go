@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/engine"
@@ -144,9 +145,9 @@ func (s *state) explore(ctx context.Context) error {
 		return fmt.Errorf("finder %s proposed no pair", p.Finder)
 	}
 	for i, r := range p.laterRounds(len(history)) {
-		slices.SortStableFunc(list, func(a, b contender) int { return cmp.Compare(b.found.Value, a.found.Value) })
+		sort.SliceStable(list, func(i, j int) bool { return cmp.Less(list[j].found.Value, list[i].found.Value) })
 		list = list[:min(r.pairs, len(list))]
-		slices.SortFunc(list, func(a, b contender) int { return a.trial - b.trial })
+		sort.Slice(list, func(i, j int) bool { return list[i].trial < list[j].trial })
 		tasks := make([]Explore, len(list))
 		for k, c := range list {
 			t := s.trials[c.trial]
@@ -200,7 +201,7 @@ func (s *state) choose(list []contender) {
 // bestLearners are the names of the better half of the learners.
 func bestLearners(notes []LearnerNote) []string {
 	list := slices.Clone(notes)
-	slices.SortStableFunc(list, func(a, b LearnerNote) int { return cmp.Compare(b.Value, a.Value) })
+	sort.SliceStable(list, func(i, j int) bool { return cmp.Less(list[j].Value, list[i].Value) })
 	var names []string
 	for _, n := range list[:min(len(list), max(leastLearners, (len(list)+1)/2))] {
 		if n.Value > worthless || len(names) == 0 {

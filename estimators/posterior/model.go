@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
@@ -448,7 +449,7 @@ func (m *Model) bin(d *Data, o *oddsOf) *Table {
 		pool = append(pool, list[i])
 		sum += list[i].n[0] + list[i].n[1]
 	}
-	slices.SortFunc(pool, func(a, b seen) int { return cmp.Compare(a.z, b.z) })
+	sort.Slice(pool, func(i, j int) bool { return cmp.Less(pool[i].z, pool[j].z) })
 	passed := 0.0
 	for i, s := range pool {
 		if k := len(m.Cuts) + 1; k < bins && passed >= float64(sum*float64(k))/float64(bins) && s.z > pool[i-1].z {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"strings"
 
@@ -250,7 +251,7 @@ func NewCanariesOverRuns(c *CanaryCourse) *CanariesOverRuns {
 			v.lifted = append(v.lifted, l)
 		}
 	}
-	slices.SortStableFunc(v.lifted, func(a, b canaryLine) int { return cmp.Compare(b.last(), a.last()) })
+	sort.SliceStable(v.lifted, func(i, j int) bool { return cmp.Less(v.lifted[j].last(), v.lifted[i].last()) })
 	return v
 }
 

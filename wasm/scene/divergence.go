@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -177,7 +178,7 @@ func NewDivergence(chart pair.Chart, claim audit.Claim, reversed bool, live stri
 			}
 			return math.Log((float64(b.First) + 0.5) / float64(b.firstOf+1) / (float64(b.Second) + 0.5) * float64(b.secondOf+1))
 		}
-		slices.SortStableFunc(d.bins, func(a, b Bin) int { return cmp.Compare(smoothed(b), smoothed(a)) })
+		sort.SliceStable(d.bins, func(i, j int) bool { return cmp.Less(smoothed(d.bins[j]), smoothed(d.bins[i])) })
 	}
 	return d
 }

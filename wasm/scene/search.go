@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
@@ -70,7 +71,7 @@ func (v *Search) Choose(id string) {
 	v.trials, v.sorted = v.tried, id == "value"
 	if v.sorted {
 		v.trials = slices.Clone(v.tried)
-		slices.SortStableFunc(v.trials, func(a, b pair.TrialNote) int { return cmp.Compare(b.Value, a.Value) })
+		sort.SliceStable(v.trials, func(i, j int) bool { return cmp.Less(v.trials[j].Value, v.trials[i].Value) })
 	}
 }
 

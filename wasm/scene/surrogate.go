@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/dpscope/dpscope/audit"
@@ -44,7 +45,10 @@ func NewSurrogate(m *audit.SurrogateModel, trials []pair.TrialNote, quantity str
 		v.trials = append(v.trials, trials[t])
 		v.knots = append(v.knots, knot{m.Scores[i], trials[t].Value})
 	}
-	slices.SortFunc(v.knots, func(a, b knot) int { return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(b.value, a.value)) })
+	sort.Slice(v.knots, func(i, j int) bool {
+		a, b := v.knots[i], v.knots[j]
+		return cmp.Or(cmp.Compare(a.score, b.score), cmp.Compare(b.value, a.value)) < 0
+	})
 	v.knots = slices.CompactFunc(v.knots, func(a, b knot) bool { return a.score == b.score })
 	v.model.Slices = nil
 	for _, s := range m.Slices {
