@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/stream"
-	"gonum.org/v1/gonum/optimize"
+	"github.com/dpscope/dpscope/stream/jacobi"
 )
 
 const (
@@ -334,8 +334,7 @@ func (m *metric) gradient(g []float64) {
 	}
 }
 
-// storedSteps is how many steps L-BFGS estimates the curvature from, gonum's
-// default.
+// storedSteps is how many steps L-BFGS estimates the curvature from.
 const storedSteps = 15
 
 // smoothFunction is a differentiable function of a point. Neither point nor
@@ -354,54 +353,162 @@ type smoothFunction struct {
 //
 // It returns the error of check, or one if value or gradient is not finite at x.
 //
-// optimize.Minimize with optimize.LBFGS goes through the same points; but it
-// talks to the method through goroutines and has the linker keep all that it
-// could have run instead.
+// The directions are those of Nocedal and Wright, Numerical Optimization (2006),
+// algorithm 7.4, the line search a bisection. It goes through the same points as
+// optimize.LBFGS of gonum does on amd64, there and on every other platform.
 func (f smoothFunction) minimise(x []float64, tolerance float64, iterations int) ([]float64, error) {
-	at := &optimize.Location{X: x, F: f.value(x), Gradient: make([]float64, len(x))}
+	value, g := f.value(x), make([]float64, len(x))
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	f.gradient(at.Gradient, x)
+	f.gradient(g, x)
 	if err := f.check(); err != nil {
 		return nil, err
 	}
-	steepest := largest(at.Gradient)
-	if start := at.F + steepest; math.IsNaN(start) || math.IsInf(start, 0) {
-		return nil, fmt.Errorf("the loss of a fit is %v at its start, its gradient up to %v", at.F, steepest)
+	steepest := largest(g)
+	if start := value + steepest; math.IsNaN(start) || math.IsInf(start, 0) {
+		return nil, fmt.Errorf("the loss of a fit is %v at its start, its gradient up to %v", value, steepest)
 	}
 	best := slices.Clone(x)
 	if steepest < tolerance || iterations < 2 {
 		return best, nil
 	}
-	method := optimize.LinesearchMethod{NextDirectioner: &optimize.LBFGS{Store: storedSteps}, Linesearcher: &optimize.Bisection{}}
-	steps, values := 1, 1
-	for next := method.Init; ; next = method.Iterate {
-		operation, err := next(at)
-		if err != nil {
+	past := newCurvature(x, g)
+	values := 1
+	for steps := 1; ; {
+		from := slices.Clone(x)
+		direction, step := past.direction(x, g, steps == 1)
+		slope := jacobi.Dot(g, direction)
+		if slope >= 0 {
 			return best, nil
 		}
-		if operation == optimize.MajorIteration {
-			copy(best, at.X)
-			steps++
-			if steps >= iterations || math.IsInf(at.F, -1) || largest(at.Gradient) < tolerance {
+		// The least value is between the steps low and high, as far as is known.
+		start, atLow, atHigh := value, value, math.NaN()
+		low, high := 0.0, math.Inf(1)
+		for {
+			for i, d := range direction {
+				x[i] = from[i] + float64(step*d)
+			}
+			if slices.Equal(x, from) {
 				return best, nil
 			}
-			continue
-		}
-		if operation&optimize.FuncEvaluation != 0 {
-			at.F = f.value(at.X)
+			value = f.value(x)
 			values++
+			if err := f.check(); err != nil {
+				return nil, err
+			}
+			if values >= 3*iterations {
+				return best, nil
+			}
+			up := false // the least value is at a smaller step
+			if value > start || value > atLow || value > atHigh || value != value {
+				up = math.IsInf(high, 1) || atLow <= atHigh
+			} else {
+				f.gradient(g, x)
+				if err := f.check(); err != nil {
+					return nil, err
+				}
+				now := jacobi.Dot(g, direction)
+				if math.Abs(now) < float64(enoughSlope*math.Abs(slope)) {
+					break
+				}
+				up = now > 0 || !math.IsInf(high, 1) && !(now < 0)
+			}
+			if up {
+				high, atHigh = step, value
+			} else {
+				low, atLow = step, value
+			}
+			next := (low + high) / 2
+			if math.IsInf(high, 1) {
+				next = step * 2
+			}
+			if next == step {
+				return best, nil
+			}
+			step = next
 		}
-		if operation&optimize.GradEvaluation != 0 {
-			f.gradient(at.Gradient, at.X)
-		}
-		if err := f.check(); err != nil {
-			return nil, err
-		}
-		if values >= 3*iterations {
+		copy(best, x)
+		steps++
+		if steps >= iterations || math.IsInf(value, -1) || largest(g) < tolerance {
 			return best, nil
 		}
+	}
+}
+
+// enoughSlope is the share of the slope at which a line search ends.
+const enoughSlope = 0.9
+
+// curvature holds the last point and gradient of an L-BFGS, and the last differences
+// of points (s) and of gradients (y).
+type curvature struct {
+	x, g   []float64
+	s, y   [storedSteps][]float64
+	rho    [storedSteps]float64 // 1 / s'y
+	oldest int
+}
+
+func newCurvature(x, g []float64) *curvature {
+	c := &curvature{x: slices.Clone(x), g: slices.Clone(g)}
+	for i := range c.s {
+		c.s[i], c.y[i] = make([]float64, len(x)), make([]float64, len(x))
+	}
+	return c
+}
+
+// direction is where to go from a point, and the step to try.
+func (c *curvature) direction(x, g []float64, first bool) (d []float64, step float64) {
+	d = slices.Clone(g)
+	step = 1
+	if first {
+		// Scaled sums, in which nothing overflows.
+		scale, squares := 0.0, 1.0
+		for _, v := range g {
+			if v = math.Abs(v); v > scale {
+				r := scale / v
+				squares = 1 + float64(float64(squares*r)*r)
+				scale = v
+			} else if v > 0 {
+				r := v / scale
+				squares += float64(r * r)
+			}
+		}
+		step = 1 / float64(scale*math.Sqrt(squares))
+	} else {
+		s, y := c.s[c.oldest], c.y[c.oldest]
+		for i := range x {
+			s[i], y[i] = x[i]-c.x[i], g[i]-c.g[i]
+		}
+		product := jacobi.Dot(s, y)
+		c.rho[c.oldest] = 1 / product
+		c.oldest = (c.oldest + 1) % storedSteps
+		copy(c.x, x)
+		copy(c.g, g)
+		var a [storedSteps]float64
+		for i := range storedSteps { // from the latest back
+			k := (c.oldest + storedSteps - 1 - i) % storedSteps
+			a[k] = float64(c.rho[k] * jacobi.Dot(c.s[k], d))
+			add(d, -a[k], c.y[k])
+		}
+		scale(d, product/jacobi.Dot(y, y))
+		for i := range storedSteps {
+			k := (c.oldest + i) % storedSteps
+			add(d, a[k]-float64(c.rho[k]*jacobi.Dot(c.y[k], d)), c.s[k])
+		}
+	}
+	scale(d, -1)
+	return d, step
+}
+
+func add(x []float64, a float64, y []float64) {
+	for i, v := range y {
+		x[i] += float64(a * v)
+	}
+}
+
+func scale(x []float64, a float64) {
+	for i := range x {
+		x[i] *= a
 	}
 }
 

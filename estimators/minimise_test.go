@@ -3,6 +3,7 @@ package estimators
 import (
 	"errors"
 	"math"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -19,8 +20,12 @@ type surface interface {
 
 func always() error { return nil }
 
-// The points are those of optimize.Minimize, bit by bit, however it ends.
+// The points are those of optimize.Minimize, bit by bit, however it ends: on amd64,
+// whose order of sums is ours everywhere.
 func TestMinimiseGoesWhereMinimizeGoes(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("gonum adds in another order")
+	}
 	for _, c := range []struct {
 		name  string
 		f     surface

@@ -90,5 +90,5 @@ func Dot(x, y []float64) float64 {
 	for j, v := range x {
 		a += float64(v * y[j])
 	}
-	return (a + b) + (c + d)
+	return (a + c) + (b + d)
 }
