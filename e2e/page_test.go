@@ -159,7 +159,7 @@ func TestFormAndResult(t *testing.T) {
 	if eval[bool](t, tab, drifted) {
 		t.Error("the page opens with settings other than those of its example")
 	}
-	eval[bool](t, tab, `(location.hash = "#v=1&mechanism=svt1&epsilon=1&samples=1000000000&explore=300000&trials=50&workers=1", true)`)
+	eval[bool](t, tab, `(location.hash = "#v=1&mechanism=svt1&epsilon=1&samples=1000000000&explore=300000&trials=50&fixed=true&workers=1", true)`)
 	until(t, tab, drifted, 5*time.Second)
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	click(t, tab, "#run")
