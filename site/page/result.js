@@ -53,7 +53,7 @@ export function showDrift(differs) {
  * @returns {Promise<any>} when all of it is there
  */
 export function showReport(answer, museum, standing = "") {
-  const report = /** @type {import("../worker/protocol").Report} */ (answer.report), row = deciding(report), drawn = [];
+  const report = /** @type {import("../worker/protocol").Report} */ (answer.report), row = counted(report), drawn = [];
   verdict(byId("verdict"), report, standing);
   byId("remarks").replaceChildren(...remarks(report));
   byId("result-title").textContent = `Result for ${report.subject}`;
@@ -67,6 +67,9 @@ export function showReport(answer, museum, standing = "") {
 
 /** The row of a report that its verdict rests on. @param {import("../worker/protocol").AnyReport} report */
 const deciding = (report) => report.tables?.[0]?.rows.find((row) => row.chosen);
+
+/** The row whose event was counted, which is another where bets decide; that which decides, where there is none. @param {import("../worker/protocol").AnyReport} report */
+const counted = (report) => [deciding(report), ...report.tables?.[0]?.rows ?? []].find((row) => row?.counts) ?? deciding(report);
 
 /** What a replay starts from; absent in a report of a run that was stopped too early. */
 export const countsOf = ({ kind, evidence, sequential }) => (kind === "pair" ? evidence?.table ?? sequential?.epochs.length : kind === "canary" ? evidence?.certified.table : evidence);
@@ -135,12 +138,12 @@ function showCounts({ counts, direction }) {
 }
 
 function showEvent(report) {
-  const { pair } = report.evidence, f = deciding(report), bets = f?.method === SEQUENTIAL;
+  const { pair } = report.evidence, f = counted(report), bets = f?.method === SEQUENTIAL;
   const [likelier, other] = f?.direction === "second-over-first" ? ["second", "first"] : ["first", "second"];
   const trials = report.trials ?? [];
   byId("event").replaceChildren(
     html("p", { class: "event-words" }, html("span", { class: "mark", "aria-hidden": "true" }, "●"), " ", shortened(f?.event?.words) ?? (bets ? "No single event: the bound is of bets on the outputs of all pairs." : "No single event: outputs are told apart by the bin of their score.")),
-    html("p", {}, f?.event ? `Likelier on the ${likelier} dataset than on the ${other}. ` : f && !bets && `Counted in favour of the ${likelier} dataset. `, pair?.label && `The pair${bets ? " that was counted" : ""}: ${pair.label}.`),
+    html("p", {}, f?.event ? `Likelier on the ${likelier} dataset than on the ${other}. ` : f && !bets && `Counted in favour of the ${likelier} dataset. `, pair?.label && `The pair: ${pair.label}.`),
     pairTable(pair),
     trials.length > 0 && html("details", {}, html("summary", {}, trials.length > 1 ? `All ${grouped(trials.length)} explored pairs` : "The explored pair"),
       html("p", { class: "hint" }, "The value is a bound on a validation split. It ranks pairs; it certifies nothing."),

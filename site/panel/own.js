@@ -329,7 +329,7 @@ export class Own {
     const { rate, left } = this.#pace.at(p.rows, p.total, p.phase), so = verdictSoFar(p);
     byId("own-progress").hidden = false;
     byId("own-progress").value = percent;
-    this.#status(`${phases[p.phase]}, ${percent} %${left && p.phase !== "bound" ? `, ${grouped(Number(rate.toPrecision(2)))} samples/s, ${left} left` : ""}${so ? `. ${so}.` : ""}`, false);
+    this.#status(`${phases[p.phase] ?? "Replaying"}, ${percent} %${rate > 0 && p.phase !== "bound" ? `, ${grouped(Number(rate.toPrecision(2)))} samples/s${left && `, ${left} left`}` : ""}${so ? `. ${so}.` : ""}`, false);
   }
 
   #status(text, now = true) {
