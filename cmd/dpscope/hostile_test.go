@@ -29,7 +29,7 @@ var hostileCommands = func() []hostileCommand {
 	all := []hostileCommand{
 		{args: append([]string{"audit", "-mechanism", "laplace-mean"}, few...)},
 		{args: append([]string{"audit", "-mechanism", "gaussian-mean", "-guarantee", "renyi", "-alpha", "2", "-epsilon", "1"}, few...)},
-		{args: append([]string{"audit", "-mechanism", "svt4", "-epsilon", "1", "-anytime"}, few...)},
+		{args: append([]string{"audit", "-mechanism", "svt4", "-epsilon", "1", "-until-refuted"}, few...)},
 		{args: append([]string{"audit", "-epsilon", "1"}, few...)},
 		{args: []string{"canaries", "-epsilon", "1", "-n", "8", "-k", "2", "-d", "8", "-explore", "4", "-m", "2"}},
 		{args: []string{"one-run", "-epsilon", "1", "-delta", "1e-5", "-m", "20", "-source", "gaussian-sum"}},

@@ -109,14 +109,3 @@ func (t *Table) count(z float64, n [2]float64) {
 		}
 	}
 }
-
-// table counts the outputs by their log odds.
-func (o *oddsOf) table(d *Data) *Table {
-	t := new(Table)
-	for f := range o {
-		for i, z := range o[f] {
-			t.count(z, d.inFold(i, f))
-		}
-	}
-	return t
-}
