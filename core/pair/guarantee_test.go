@@ -262,7 +262,7 @@ func TestEveryGuaranteeReplays(t *testing.T) {
 		{Mechanism: "gaussian-mean", Claim: &audit.Claim{Kind: audit.Pure}},
 	} {
 		for _, anytime := range []bool{false, true} {
-			p.Samples, p.Explore, p.Trials, p.Seed = gear.Of(3_000, 9_000), gear.Of(1_000, 3_000), 2, 6
+			p.Samples, p.Explore, p.Trials, p.Seed = gear.Of(1_500, 9_000), gear.Of(700, 3_000), 2, 6
 			if anytime {
 				p.Mode, p.Explore = pair.UntilRefuted, 0
 			}
