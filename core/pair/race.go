@@ -231,7 +231,9 @@ func (r *racer) epoch(at int) error {
 				return err
 			}
 			bets.count(side, out)
-			kept[side] = append(kept[side], out...)
+			if !a.data.Full() { // else only bet on: an epoch may be larger than memory
+				kept[side] = append(kept[side], out...)
+			}
 			if err := r.hook(k); err != nil {
 				return err
 			}

@@ -183,6 +183,11 @@ func (s *state) raceAgain(ctx context.Context, v *engine.Verification, r Report,
 	case whole && s.audit.Spec.Unseeded == "":
 		return nil, s.race(ctx, s.pool)
 	}
+	for _, p := range r.Sequential.Pairs {
+		if err := s.audit.Plan.Relation.Check(p, s.audit.Domain); err != nil {
+			return nil, fmt.Errorf("the report's pairs: %w", err)
+		}
+	}
 	s.raced = r.Sequential
 	v.Skip("the counts of the sequential stage are taken from the report; that its bets were fixed before their outputs were drawn is shown only by replaying the whole run", "sequential")
 	return []string{"sequential"}, nil

@@ -94,9 +94,8 @@ var cellOdds = func() []float64 {
 func (a *Audit) accounts() []account {
 	list := make([]account, len(strengths))
 	for i, s := range strengths {
-		list[i] = account{limit: float64(s * a.Claim.Limit()), most: math.Inf(-1)}
+		list[i] = account{limit: float64(s * a.Claim.Limit())}
 		list[i].stakes = a.stakes(list[i].limit)
-		list[i].most = 0
 	}
 	return list
 }
@@ -139,7 +138,6 @@ func (a *Audit) stakes(limit float64) *bounds.Stakes {
 
 // betting is an epoch under way.
 type betting struct {
-	arm      *arm
 	accounts []account
 	list     []posterior.Candidate
 	model    *posterior.Model
@@ -150,7 +148,7 @@ type betting struct {
 
 // newBetting starts an epoch with what the arm learnt; without a model nothing is bet.
 func newBetting(a *arm, accounts []account) *betting {
-	b := &betting{arm: a, accounts: accounts}
+	b := &betting{accounts: accounts}
 	for _, bets := range a.bets {
 		for _, x := range bets {
 			at := slices.Index(b.list, posterior.Candidate(x.Candidate))

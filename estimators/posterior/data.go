@@ -6,9 +6,12 @@ import (
 	"github.com/dpscope/dpscope/audit"
 )
 
-// mostRows is how many distinct outputs are learnt from at most; what comes later is
-// only bet on.
-const mostRows = 1 << 18
+// mostRows is how many distinct outputs are learnt from, and mostOutputs how many in all,
+// before no more are; what comes later is only bet on.
+const (
+	mostRows    = 1 << 18
+	mostOutputs = 1 << 22
+)
 
 // Data are the outputs of one pair of datasets that are learnt from.
 type Data struct {
@@ -39,12 +42,12 @@ func NewData(columns []audit.Column) *Data {
 // Len is how many outputs a side it was given.
 func (d *Data) Len() int { return min(d.total[0], d.total[1]) }
 
-// Full reports whether it takes no more outputs.
-func (d *Data) Full() bool { return len(d.count) >= mostRows }
+// Full reports whether it should be given no more outputs.
+func (d *Data) Full() bool { return len(d.count) >= mostRows || d.total[0]+d.total[1] >= mostOutputs }
 
-// Add gives it outputs on one of the datasets.
+// Add gives it outputs on one of the datasets; it is to be given as many on the other.
 func (d *Data) Add(side int, rows []float64) {
-	for ; len(rows) >= d.width && !d.Full(); rows = rows[d.width:] {
+	for ; len(rows) >= d.width; rows = rows[d.width:] {
 		d.total[side]++
 		row := rows[:d.width]
 		if d.known != nil {
