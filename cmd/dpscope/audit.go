@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/sha256"
 	"flag"
 	"fmt"
 	"io"
@@ -15,8 +16,10 @@ import (
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/core/suite"
 	"github.com/dpscope/dpscope/internal/cli"
 	"github.com/dpscope/dpscope/mechanisms/google"
+	"github.com/dpscope/dpscope/report"
 )
 
 // auditFlags are the flags of dpscope audit.
@@ -27,6 +30,7 @@ type auditFlags struct {
 	workers *int
 	outside outsideFlags
 	curve   string // file of a claim that is a curve
+	from    string // report that the run goes on from
 
 	out   formatFlags
 	suite planFlags
@@ -38,6 +42,7 @@ func newAuditFlags(stderr io.Writer) *auditFlags {
 	f.asked = cli.Settings(s, pair.Keys())
 	f.outside.register(s, pair.OutsideKeys())
 	s.StringVar(&f.curve, "claim-file", "", "claim as a curve, from a `file`: JSON of dpscope account -profile, lists of epsilons and deltas, an Opacus state_dict, or CSV (docs/claims.md)")
+	s.StringVar(&f.from, "continue", "", "go on from the report in a `file`, of an audit until the claim is refuted, or of a plan: its settings hold, its evidence multiplies (docs/ci.md); -samples says how much is drawn now")
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 	f.suite.register(s)
 	f.out.register(s)
@@ -65,15 +70,60 @@ func (f *auditFlags) plan() (pair.Plan, error) {
 	}
 	name := f.outside.Mechanism()
 	switch {
+	case f.from != "" && f.bare():
+		return p, nil
 	case name != "":
 		p.Mechanism = name
 		return p, checkOwnClaim(p.Claim)
+	case p.Mechanism == "" && f.from != "":
+		return p, &audit.InputError{Field: "-continue", Found: "given beside some settings", Want: "alone, or beside all settings of the report", Remedy: "the report has them; -samples, -commit and where outputs come from may stand beside it"}
 	case p.Mechanism == "":
 		return p, &audit.InputError{Field: "-mechanism", Found: "absent", Want: "a mechanism's name", Remedy: "dpscope list shows all; -exec or -wasm brings one of yours, -samples-file audits outputs that another program recorded"}
 	case p.Samples == 0:
 		p.Samples = google.Samples(p.Mechanism)
 	}
 	return p, nil
+}
+
+// bare reports whether no setting of the audit is given but what may change from run to
+// run: the report that the run goes on from has the others.
+func (f *auditFlags) bare() bool {
+	bare := true
+	for _, k := range pair.Keys() {
+		bare = bare && (k.Name == "samples" || k.Name == "commit" || !f.given(k.Name))
+	}
+	return bare && f.curve == ""
+}
+
+// given reports whether a flag was.
+func (f *auditFlags) given(name string) bool {
+	found := false
+	f.Visit(func(x *flag.Flag) { found = found || x.Name == name })
+	return found
+}
+
+// commit is what -commit says.
+func (f *auditFlags) commit() string { return f.Lookup("commit").Value.String() }
+
+// earlier is the report of an earlier run.
+type earlier struct {
+	pair.Report
+	sum [32]byte // SHA-256 of its bytes
+}
+
+func readEarlier(name string, stdin io.Reader) (*earlier, error) {
+	data, err := readReport(name, stdin)
+	if err != nil {
+		return nil, err
+	}
+	if kind := report.KindOf(data); kind == suite.ReportKind {
+		return nil, &audit.InputError{Field: "-continue", Found: "the report of a plan", Want: "the report of one audit", Remedy: "give -plan as well"}
+	}
+	r, err := pair.ParseReport(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return &earlier{r, sha256.Sum256(data)}, nil
 }
 
 // readCurve puts the claim of a file into the plan.
@@ -119,8 +169,17 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 	if err != nil {
 		return fail(stderr, err)
 	}
-	if f.out.forBuilds() {
+	if f.out.forBuilds() && f.from == "" {
 		plan = plan.ForVerdict()
+	}
+	var from *earlier
+	if f.from != "" {
+		if from, err = readEarlier(f.from, stdin); err != nil {
+			return fail(stderr, err)
+		}
+		if plan.Mechanism == "" || f.bare() {
+			plan.Mechanism, plan.Claim = from.Report.Plan.Mechanism, from.Report.Plan.Claim
+		}
 	}
 	cat := catalogue
 	if r := f.outside.Recorded; len(r.Files) > 0 {
@@ -142,6 +201,14 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 		return fail(stderr, err)
 	}
 	defer end()
+	if from != nil {
+		if f.bare() {
+			plan = pair.Plan{Samples: plan.Samples, Commit: plan.Commit}
+		}
+		if plan, err = plan.GoOn(cat, from.Report, from.sum); err != nil {
+			return fail(stderr, fmt.Errorf("%s: %w", f.from, err))
+		}
+	}
 	show := newMeter(stderr)
 	report, err := pair.Run{Plan: plan, Catalogue: cat, Pool: core.LocalPool(cat, *f.workers),
 		Generator: cli.Generator(), Progress: show.progress, Now: cli.Clock()}.Do(ctx)

@@ -126,6 +126,7 @@ type arm struct {
 	model  *posterior.Model
 	bets   [][]Bet // of each account, candidates by their own number
 	growth float64 // of the claim's best bet on past outputs that its model had not seen
+	past   int     // outputs a side of earlier runs that the model learnt from; 0 once it learnt from this one's
 }
 
 // racer is a race under way.
@@ -151,8 +152,17 @@ func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
 		return nil, fmt.Errorf("finder %s: %w", a.Plan.Finder, err)
 	}
 	r := &racer{audit: a, find: find, hook: hook, accounts: a.accounts(), raced: Raced{Pairs: []audit.Pair{}, Epochs: []Epoch{}}}
+	if c := a.Plan.Continued; c != nil {
+		for i, k := range c.Known {
+			known, err := k.arm(a.Columns, r.accounts, i+1)
+			if err != nil {
+				return nil, err
+			}
+			r.enter(known)
+		}
+	}
+	told := 0 // pairs
 	for r.used < a.raceBudget() && !r.raced.Refuted && (t.Epochs == 0 || len(r.raced.Epochs) < t.Epochs) {
-		pairs := len(r.raced.Pairs)
 		at, err := r.next()
 		if err != nil {
 			return nil, err
@@ -162,7 +172,8 @@ func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
 			return nil, err
 		}
 		if t.tell != nil {
-			t.tell(&Raced{Pairs: slices.Clone(r.raced.Pairs[pairs:]), Epochs: slices.Clone(r.raced.Epochs[n:]), Refuted: r.raced.Refuted})
+			t.tell(&Raced{Pairs: slices.Clone(r.raced.Pairs[told:]), Epochs: slices.Clone(r.raced.Epochs[n:]), Refuted: r.raced.Refuted})
+			told = len(r.raced.Pairs)
 		}
 	}
 	return &r.raced, nil
@@ -173,7 +184,7 @@ func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
 func (r *racer) next() (int, error) {
 	best, most := -1, 0.0
 	for i, a := range r.arms {
-		index := (max(a.growth, 0) + raceOptimism/float64(a.rank)) / float64(2*a.drawn+raceFirst)
+		index := (max(a.growth, 0) + raceOptimism/float64(a.rank)) / float64(2*(a.past+a.drawn)+raceFirst)
 		if best < 0 || index > most {
 			best, most = i, index
 		}
@@ -182,41 +193,62 @@ func (r *racer) next() (int, error) {
 	if best >= 0 && fresh <= most || best >= 0 && r.dry || len(r.arms) >= r.audit.Plan.Trials {
 		return best, nil
 	}
-	if len(r.queue) == 0 {
+	for len(r.queue) == 0 {
 		history := make([]audit.Trial, len(r.arms))
 		for i, a := range r.arms {
-			history[i] = audit.Trial{Index: i, Pair: a.pair, Value: a.growth / float64(2*a.drawn)}
+			history[i] = audit.Trial{Index: i, Pair: a.pair, Value: a.growth / float64(2*(a.past+a.drawn))}
 		}
-		r.queue = r.find.Propose(history, r.audit.Plan.Trials-len(r.arms))
-		if len(r.queue) == 0 {
+		proposed := r.find.Propose(history, r.audit.Plan.Trials-len(r.arms))
+		if len(proposed) == 0 {
 			r.dry = true
 			if best < 0 {
 				return 0, fmt.Errorf("finder %s proposed no pair", r.audit.Plan.Finder)
 			}
 			return best, nil
 		}
-		for _, p := range r.queue {
+		for _, p := range proposed {
 			if err := r.audit.Plan.Relation.Check(p, r.audit.Domain); err != nil {
 				return 0, fmt.Errorf("finder %s proposed: %w", r.audit.Plan.Finder, err)
 			}
+			if r.audit.Plan.Continued == nil || !r.known(p) {
+				r.queue = append(r.queue, p)
+			}
 		}
 	}
-	r.arms = append(r.arms, &arm{pair: r.queue[0], rank: len(r.arms) + 1, data: posterior.NewData(r.audit.Columns)})
-	r.raced.Pairs = append(r.raced.Pairs, r.queue[0])
+	r.enter(&arm{pair: r.queue[0], rank: len(r.arms) + 1, data: posterior.NewData(r.audit.Columns)})
 	r.queue = r.queue[1:]
 	return len(r.arms) - 1, nil
+}
+
+// known reports whether a pair is in the race, as those of earlier runs are from the
+// start.
+func (r *racer) known(p audit.Pair) bool {
+	return slices.ContainsFunc(r.arms, func(a *arm) bool { return audit.EqualJSON(a.pair, p) })
+}
+
+// racePurpose names the streams of the run's outputs: those of each part are its own.
+func (a *Audit) racePurpose() string {
+	if c := a.Plan.Continued; c != nil {
+		return fmt.Sprintf("%s/%d", purposeRace, len(c.Parts)+1)
+	}
+	return purposeRace
+}
+
+// enter adds a pair.
+func (r *racer) enter(a *arm) {
+	r.arms, r.raced.Pairs = append(r.arms, a), append(r.raced.Pairs, a.pair)
 }
 
 // epoch draws the next outputs of a pair, bets on them, and learns from them.
 func (r *racer) epoch(at int) error {
 	a, m := r.arms[at], r.audit
-	n := min(max(raceFirst, a.drawn/raceGrowth), m.raceBudget()-r.used)
+	n := min(max(raceFirst, (a.past+a.drawn)/raceGrowth), m.raceBudget()-r.used)
 	bets := newBetting(a, r.accounts)
 	width := audit.Width(m.Columns)
 	var streams [2]*stream.Stream
 	var sources [2]source
 	for side := range streams {
-		sources[side] = newSource(m, a.pair, purposeRace, at, side)
+		sources[side] = newSource(m, a.pair, m.racePurpose(), at, side)
 		streams[side] = sources[side].stream(a.epochs)
 	}
 	rows := make([]float64, min(BlockRows, n)*width)
@@ -241,6 +273,7 @@ func (r *racer) epoch(at int) error {
 		done += k
 		r.raced.Refuted = r.accounts[0].wealth+bets.log(0) >= m.raceThreshold()
 	}
+	before := r.accounts[0].wealth
 	for i := range r.accounts {
 		r.accounts[i].add(bets.log(i))
 	}
@@ -257,6 +290,11 @@ func (r *racer) epoch(at int) error {
 	if err := r.hook(0); err != nil {
 		return err
 	}
+	if a.past > a.drawn { // what is known rests on more outputs than this run has
+		a.growth += r.accounts[0].wealth - before
+		return nil
+	}
+	a.past = 0
 	var tables [posterior.Candidates]*posterior.Table
 	a.model, tables = a.learn.Learn(a.data)
 	if err := r.hook(0); err != nil {

@@ -90,11 +90,18 @@ var cellOdds = func() []float64 {
 	return odds
 }()
 
-// accounts are the accounts of an audit: of its claim, and of weaker and stronger ones.
+// strength is the limit that an account's claim has.
+func (a *Audit) strength(number int) float64 { return float64(strengths[number] * a.Claim.Limit()) }
+
+// accounts are the accounts of an audit: of its claim, and of weaker and stronger ones,
+// with what earlier runs left in them.
 func (a *Audit) accounts() []account {
 	list := make([]account, len(strengths))
-	for i, s := range strengths {
-		list[i] = account{limit: float64(s * a.Claim.Limit())}
+	for i := range strengths {
+		list[i] = account{limit: a.strength(i)}
+		if c := a.Plan.Continued; c != nil {
+			list[i].wealth, list[i].most = c.Accounts[i][0], c.Accounts[i][1]
+		}
 		list[i].stakes = a.stakes(list[i].limit)
 	}
 	return list
@@ -266,11 +273,11 @@ func (e Epoch) unpack() ([]posterior.Table, error) {
 // reachable reports whether any outcome of the whole budget refutes the claim.
 func (a *Audit) reachable() bool {
 	best := 0.0
-	stakes := a.stakes(a.Claim.Limit())
-	for i := range stakes.Len() {
-		best = max(best, stakes.Most(i))
+	claim := a.accounts()[0]
+	for i := range claim.stakes.Len() {
+		best = max(best, claim.stakes.Most(i))
 	}
-	return float64(best*float64(a.raceBudget())) >= a.raceThreshold()
+	return claim.wealth+float64(best*float64(a.raceBudget())) >= a.raceThreshold()
 }
 
 // follow multiplies the accounts by what an epoch made of them.

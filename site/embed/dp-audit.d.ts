@@ -107,6 +107,7 @@ export interface DPAuditElement extends HTMLElement {
   untilRefuted: boolean;
   fixed: boolean;
   seed: string | number | null;
+  commit: string | null;
   workers: string | number | null;
   // Of a canary audit, with view="canaries".
   source: string | null;
