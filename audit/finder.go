@@ -29,6 +29,10 @@ type FinderProblem struct {
 	Candidates []Pair // the mechanism's own pairs, the best first
 	Stream     *stream.Stream
 	Trials     int // pairs that may be explored in all; 0: not known
+	// Table is what is known of the mechanism where it is a learner; nil of others.
+	Table *Table
+	// Group is the most steps of the relation that a pair may differ by; 0: one.
+	Group int
 }
 
 // FinderSpec is one line of the registry of finders.

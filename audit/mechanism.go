@@ -15,6 +15,16 @@ type Mechanism interface {
 	Sample(d Dataset, s *stream.Stream, out []float64) error
 }
 
+// Summariser is a mechanism whose outputs are summaries that are chosen with the pair
+// in view, such as the votes of a forest on the row in which the pair differs. It is
+// optional: an audit calls For wherever it draws outputs of a pair. The mechanism that
+// For returns has the columns of the receiver for every pair, and applies the same
+// function to the released model on both datasets, so that what is bounded is bounded
+// of the model too: privacy is closed under post-processing.
+type Summariser interface {
+	For(pair Pair) Mechanism
+}
+
 // MechanismSpec is one line of the registry of mechanisms: what is known about
 // a mechanism before its parameters are fixed.
 type MechanismSpec struct {
@@ -34,6 +44,9 @@ type MechanismSpec struct {
 	// Pairs are neighbouring pairs known to tell much, the best first. The
 	// first one is the default pair.
 	Pairs func(Params, Relation) []Pair
+	// Table is what an attack knows of a learner at these parameters; nil for
+	// mechanisms that train nothing. The answer is read only.
+	Table func(Params) *Table
 	// New fixes the parameters, which were checked against Params.
 	New func(Params) (Mechanism, error)
 	// Custom: the mechanism is the caller's own and has no name that a command

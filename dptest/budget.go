@@ -102,6 +102,9 @@ func (o Options) outputTime(m audit.Mechanism, claim audit.Claim) time.Duration 
 	switch {
 	case len(pairs) > 0:
 		d = pairs[0].First
+		if s, ok := m.(audit.Summariser); ok {
+			m = s.For(pairs[0])
+		}
 	case o.Domain != nil && len(o.Domain.Lower) == o.Domain.Columns:
 		d = audit.Dataset{Columns: o.Domain.Columns, Values: []float64{}}
 		for range max(o.Domain.MinRows, min(1, o.Domain.MaxRows)) {

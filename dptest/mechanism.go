@@ -122,8 +122,14 @@ func checkSetting(t testing.TB, spec audit.MechanismSpec, given audit.Params) er
 			if err := r.Check(two, dom); err != nil {
 				t.Errorf("%s under %s: pair %q: %v", what, r, two.Label, err)
 			}
+			of := m
+			if s, ok := m.(audit.Summariser); ok {
+				if of = s.For(two); !reflect.DeepEqual(of.Columns(), m.Columns()) {
+					t.Errorf("%s under %s, pair %q: the columns are %v, must be those of every pair: %v", what, r, two.Label, of.Columns(), m.Columns())
+				}
+			}
 			for _, d := range []audit.Dataset{two.First, two.Second} {
-				checkOutputs(t, fmt.Sprintf("%s under %s, pair %q", what, r, two.Label), m, d, spec.Unseeded == "")
+				checkOutputs(t, fmt.Sprintf("%s under %s, pair %q", what, r, two.Label), of, d, spec.Unseeded == "")
 			}
 		}
 	}

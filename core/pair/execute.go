@@ -60,6 +60,7 @@ type source struct {
 	purpose string
 	trial   int
 	width   int
+	from    audit.Mechanism
 }
 
 func newSource(a *Audit, p audit.Pair, purpose string, trial, side int) source {
@@ -67,7 +68,11 @@ func newSource(a *Audit, p audit.Pair, purpose string, trial, side int) source {
 	if side == 1 {
 		data = p.Second
 	}
-	return source{audit: a, data: data, side: side, purpose: purpose, trial: trial, width: audit.Width(a.Columns)}
+	m := a.Mechanism
+	if s, ok := m.(audit.Summariser); ok {
+		m = s.For(p)
+	}
+	return source{audit: a, data: data, side: side, purpose: purpose, trial: trial, width: audit.Width(a.Columns), from: m}
 }
 
 // stream is the randomness of one shard.
@@ -80,13 +85,13 @@ func (s source) stream(shard int) *stream.Stream {
 func (s source) block(st *stream.Stream, at int, out []float64) error {
 	name := s.audit.Spec.Name
 	var err error
-	if r, ok := s.audit.Mechanism.(audit.Recorded); ok {
+	if r, ok := s.from.(audit.Recorded); ok {
 		err = r.Recorded(s.audit.Plan.Seed, s.side, at, out)
 	} else {
 		// A copy: code that sorts or clips its rows in place must not change what
 		// the next block sees.
 		data := audit.Dataset{Columns: s.data.Columns, Values: append([]float64{}, s.data.Values...)}
-		err = s.audit.Mechanism.Sample(data, st, out)
+		err = s.from.Sample(data, st, out)
 	}
 	if err != nil {
 		return fmt.Errorf("mechanism %s on the %s dataset: %w", name, sideName(s.side), err)

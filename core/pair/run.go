@@ -307,10 +307,14 @@ func (a *Audit) finder(cat audit.Catalogue) (audit.Finder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return spec.New(audit.FinderProblem{Relation: p.Relation, Domain: a.Domain,
+	problem := audit.FinderProblem{Relation: p.Relation, Domain: a.Domain,
 		Candidates: a.Spec.Pairs(p.Parameters, p.Relation),
 		Stream:     stream.New(stream.Key{Seed: p.Seed, Purpose: purposeFind}),
-		Trials:     p.Trials})
+		Trials:     p.Trials}
+	if a.Spec.Table != nil {
+		problem.Table = a.Spec.Table(p.Parameters)
+	}
+	return spec.New(problem)
 }
 
 // onePair proposes the user's pair.
