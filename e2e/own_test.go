@@ -72,7 +72,7 @@ func refusedOwn(t *testing.T, tab *browser.Tab) string {
 func TestOwnExamples(t *testing.T) {
 	t.Parallel()
 	tab := owning(t)
-	eval[bool](t, tab, `(window.paces = 0, new MutationObserver(() => { if (/^[^,]+, \d+ %, .+ samples\/s, about .+ left/.test(`+ownSaid+`)) paces++; }).observe(document.querySelector("#own-status"), {childList: true}), true)`)
+	eval[bool](t, tab, `(window.paces = 0, new MutationObserver(() => { if (/^[^,]+, \d+ %, .+ samples\/s, (about|at most) .+ left/.test(`+ownSaid+`)) paces++; }).observe(document.querySelector("#own-status"), {childList: true}), true)`)
 	for i, c := range []struct {
 		verdict audit.Verdict
 		least   float64

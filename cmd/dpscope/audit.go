@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
@@ -252,6 +253,7 @@ func (m *meter) progress(p pair.Progress) {
 	}
 	m.last = m.now()
 	line := m.before + fmt.Sprintf("%s %3.0f %%", p.Phase, 100*float64(p.Rows)/float64(max(1, p.Total)))
+	line += timeLeft(p.Left, p.AtMost)
 	if p.Phase == pair.Exploring {
 		line += fmt.Sprintf(", trial %d of %d", p.Trial, p.Trials)
 	}
@@ -261,7 +263,6 @@ func (m *meter) progress(p pair.Progress) {
 	case b != nil:
 		line += fmt.Sprintf(", p %.2g", b.PValue)
 	}
-	line += fmt.Sprintf(", %.2g outputs/s", float64(p.Rows)/max(m.last, 1e-3))
 	if p.Provisional != nil {
 		how := "not certified"
 		if p.Valid {
@@ -270,6 +271,18 @@ func (m *meter) progress(p pair.Progress) {
 		line += fmt.Sprintf(", >= %.3f so far (%s)", *p.Provisional, how)
 	}
 	m.show(line)
+}
+
+// timeLeft says how long a run still takes, once that is known.
+func timeLeft(seconds *float64, most bool) string {
+	if seconds == nil {
+		return ""
+	}
+	about := "about"
+	if most {
+		about = "at most"
+	}
+	return fmt.Sprintf(", %s %s left", about, time.Duration(math.Ceil(*seconds))*time.Second)
 }
 
 // show puts a line in place of the last.

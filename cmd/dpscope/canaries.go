@@ -103,7 +103,7 @@ func (m *meter) canaries(p canary.Plan) func(canary.Progress) {
 			return
 		}
 		m.last = m.now()
-		line := fmt.Sprintf("%s %3.0f %%, %.2g runs/s", g.Phase, 100*float64(g.Runs)/float64(max(1, g.Total)), float64(g.Runs)/max(m.last, 1e-3))
+		line := fmt.Sprintf("%s %3.0f %%", g.Phase, 100*float64(g.Runs)/float64(max(1, g.Total))) + timeLeft(g.Left, false)
 		for _, b := range g.Bounds {
 			if b.Interval == kind {
 				line += fmt.Sprintf(", epsilon >= %.3f so far (not certified)", b.Epsilon)

@@ -17,6 +17,9 @@ type Progress struct {
 	Phase Phase `json:"phase"`
 	Runs  int   `json:"runs"`  // drawn so far in all phases
 	Total int   `json:"total"` // to draw in all
+	// Left is how many seconds the runs that are to come take if each costs what those
+	// that are done did; absent while too few are.
+	Left *float64 `json:"left,omitempty"`
 	// Certified runs so far, those that diverged among all, and the bound of
 	// every interval on them, as if the audit were planned to end here: none is a
 	// certificate. They are not computed at every call.
@@ -56,6 +59,7 @@ type state struct {
 	warnings []string
 	progress Progress
 	looked   int // certified runs at the last look
+	pace     engine.Pace
 }
 
 // Do runs the audit. The report does not depend on the pool. When ctx ends first,
@@ -85,6 +89,10 @@ func (s *state) now() float64 {
 
 func (s *state) tell() {
 	if s.Progress != nil {
+		s.progress.Left = nil
+		if left, ok := s.pace.Left(s.now(), "", s.progress.Runs, s.progress.Total); ok && left > 0 {
+			s.progress.Left = &left
+		}
 		s.Progress(s.progress)
 	}
 }

@@ -452,16 +452,22 @@ func TestVectorsReplay(t *testing.T) {
 // last look is at all runs.
 func TestProgress(t *testing.T) {
 	var last Progress
-	looks := 0
+	looks, clock, told := 0, 0.0, 0 // a clock that every look at it moves
 	p := samplePlan(1024, 8)
-	_, err := Run{Plan: p, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 2), Progress: func(g Progress) {
+	_, err := Run{Plan: p, Sources: source.Sources(), Pool: LocalPool(source.Sources(), 2), Now: func() float64 { clock++; return clock }, Progress: func(g Progress) {
+		if g.Left != nil {
+			told++
+		}
+		if sure := 5*g.Runs > g.Total && g.Runs < g.Total; sure != (g.Left != nil) && 5*g.Runs != g.Total {
+			t.Errorf("%d of %d runs, left %v", g.Runs, g.Total, g.Left)
+		}
 		if len(g.Bounds) > 0 && g.Certified != last.Certified {
 			looks++
 		}
 		last = g
 	}}.Do(context.Background())
-	if err != nil || last.Runs != 4*1024 || last.Total != 4*1024 || last.Certified != 1024 || len(last.Bounds) != len(bounds.CanaryIntervals()) || looks < 3 {
-		t.Errorf("%v, %+v, %d looks", err, last, looks)
+	if err != nil || last.Runs != 4*1024 || last.Total != 4*1024 || last.Certified != 1024 || len(last.Bounds) != len(bounds.CanaryIntervals()) || looks < 3 || told == 0 {
+		t.Errorf("%v, %+v, %d looks, time left told %d times", err, last, looks, told)
 	}
 }
 

@@ -228,9 +228,15 @@ func TestStopKeepsWhatThereIs(t *testing.T) {
 func TestLive(t *testing.T) {
 	var last pair.Live
 	rows := 0
-	r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2),
+	clock, told := 0.0, map[pair.Phase]int{} // a clock that every look at it moves
+	r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2), Now: func() float64 { clock++; return clock },
 		Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 400_000, Explore: 2_000, Trials: 2},
 		Progress: func(p pair.Progress) {
+			if p.Left != nil {
+				if told[p.Phase]++; !(*p.Left > 0) || p.Phase == pair.Bounding && p.Refuted > 0 {
+					t.Errorf("%s: %v s left", p.Phase, *p.Left)
+				}
+			}
 			if p.Live == nil {
 				return
 			}
@@ -251,6 +257,9 @@ func TestLive(t *testing.T) {
 		}}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
+	}
+	if told[pair.Certifying] == 0 {
+		t.Error("the time left was never told")
 	}
 	if rows != 400_000 || last.Samples != 400_000 || last.Direction != r.Rows(report.Bounds)[0].Direction || !reflect.DeepEqual(last.Chart, r.Evidence.Chart) || last.Claim != r.Claim {
 		t.Errorf("live %+v, the report has %+v", last, r.Evidence.Chart)

@@ -32,6 +32,12 @@ type Progress struct {
 	Trials int   `json:"trials"` // at most so many
 	Rows   int   `json:"rows"`   // outputs drawn so far, both sides
 	Total  int   `json:"total"`  // outputs to draw in all, both sides
+	// Left is how many seconds the run still takes if what it has to do costs what the
+	// epochs, pairs and shards of this phase that are done did; absent while too few are.
+	Left *float64 `json:"left,omitempty"`
+	// AtMost says that Left is the most: what follows costs less an output, or need not be
+	// done once the claim is refuted.
+	AtMost bool `json:"atMost,omitempty"`
 	// Provisional is the bound on the goal so far: in exploration the best
 	// value of a trial, in certification a bound from the counts so far, as if
 	// the run ended here. It is not a certificate, unless Valid: then it holds
@@ -136,7 +142,10 @@ type state struct {
 
 	telling  sync.Mutex // the sequential stage runs beside exploration
 	progress Progress
-	rows     [3]int // outputs drawn: by the sequential stage, explored, certified
+	rows     [3]int         // outputs drawn: by the sequential stage, explored, certified
+	whole    [2]int         // of these, of epochs and of pairs that are done
+	paces    [2]engine.Pace // of the sequential stage, and of what runs beside it
+	betting  bool
 }
 
 // report concludes from what there is.
@@ -178,12 +187,39 @@ func (s *state) tell(change func(*Progress)) {
 	change(&s.progress)
 	s.progress.Rows = s.rows[0] + s.rows[1] + s.rows[2]
 	if s.Progress != nil {
+		s.estimate(&s.progress)
 		s.Progress(s.progress)
+	}
+}
+
+// estimate tells how long the run still takes: as long as the longer of its two strands,
+// the sequential stage and what runs beside it.
+func (s *state) estimate(g *Progress) {
+	p, now := s.audit.Plan, s.now()
+	left, known := 0.0, true
+	if s.betting {
+		left, known = s.paces[0].Left(now, string(Betting), s.whole[0], 2*s.audit.raceBudget())
+	}
+	g.AtMost = s.betting
+	if g.Phase == Exploring || g.Phase == Certifying {
+		done, total := s.rows[2], 2*p.Samples
+		if g.Phase == Exploring {
+			done, total, g.AtMost = s.whole[1], total+2*s.toExplore(), true
+		} else if p.Anytime {
+			g.AtMost = true
+		}
+		other, ok := s.paces[1].Left(now, string(g.Phase), done, total)
+		left, known = max(left, other), known && ok
+	}
+	g.Left = nil
+	if known && left > 0 {
+		g.Left = &left
 	}
 }
 
 func (s *state) do(ctx context.Context) error {
 	p := s.audit.Plan
+	s.betting = p.races()
 	s.tell(func(g *Progress) {
 		g.Phase, g.Quantity, g.Claimed = Exploring, s.goalWords(), p.Claim.Limit()
 		if p.races() {
@@ -259,7 +295,7 @@ func (s *state) race(ctx context.Context, pool *engine.Pool) error {
 	begin := func() { sofar, accounts = &Raced{Pairs: []audit.Pair{}, Epochs: []Epoch{}}, s.audit.accounts() }
 	begin()
 	ev := events(s, 0, func(_ int, g *Progress, r *Raced) {
-		sofar, s.rows[0] = r, r.outputs()
+		sofar, s.rows[0], s.betting = r, r.outputs(), false
 		g.Total -= 2*s.audit.raceBudget() - s.rows[0]
 		if r.Refuted {
 			g.Refuted = s.rows[0]
@@ -273,12 +309,13 @@ func (s *state) race(ctx context.Context, pool *engine.Pool) error {
 	ev.Part = func(_ int, part *Raced) {
 		s.tell(func(g *Progress) {
 			sofar.Pairs, sofar.Epochs, sofar.Refuted = append(sofar.Pairs, part.Pairs...), append(sofar.Epochs, part.Epochs...), part.Refuted
+			s.whole[0], s.betting = sofar.outputs(), !part.Refuted
 			for _, e := range part.Epochs {
 				if s.audit.follow(accounts, e) != nil {
 					return // the whole will tell
 				}
 			}
-			g.Betted = &Betted{PValue: min(1, math.Exp(-accounts[0].most)/(1-belowShare)/s.audit.Plan.raceShare()), Outputs: sofar.outputs(), Pairs: len(sofar.Pairs)}
+			g.Betted = &Betted{PValue: min(1, math.Exp(-accounts[0].most)/(1-belowShare)/s.audit.Plan.raceShare()), Outputs: s.whole[0], Pairs: len(sofar.Pairs)}
 			if part.Refuted {
 				g.Refuted = g.Betted.Outputs
 			}

@@ -17,7 +17,7 @@ import { dismiss, notify } from "../page/notice.js";
 import { grouped, size } from "../page/number.js";
 import { drawnBy } from "../page/picture.js";
 import { planOf, Unusable } from "../page/plan.js";
-import { Pace, ProgressPanel, say } from "../page/progress.js";
+import { ProgressPanel, say } from "../page/progress.js";
 import { foundNothing, replayWords, showDrift, showOrigin, showReport, showVerification, standingOf, verdict } from "../page/result.js";
 
 const LOCK = "dpscope-audit"; // whoever has it computes
@@ -301,9 +301,9 @@ async function audit(mine, signal, strict) {
       if (bad.length && !strict) return null; // the user decides
     }
     if (strict && mended) throw new Error(mended);
-    const settings = current(), plan = planned(settings), pace = new Pace();
+    const settings = current(), plan = planned(settings);
     const answer = await compute(mine, signal, "Starting", () => planted ? engine.canaries({ plan }, (p) => {
-      tellCanaries(p, plan, catalogue.canaries, pace);
+      tellCanaries(p, plan, catalogue.canaries);
       tell("progress", p);
     }) : engine.run(plan, (p) => {
       panel.show(p);

@@ -6,7 +6,7 @@ import { byId, html } from "../page/element.js";
 import { isCanarySetting } from "./embedoptions.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Unusable } from "../page/plan.js";
-import { say } from "../page/progress.js";
+import { say, timeLeft } from "../page/progress.js";
 
 /** Settings of texts, which the page's address would have too; null where they are of another audit. */
 export const canarySettings = (texts) => (texts.view === "canaries" ? { view: "canaries", ...Object.fromEntries(Object.entries(inTodaysWords(texts)).filter(([key, text]) => isCanarySetting(key) && text !== "")) } : null);
@@ -32,11 +32,10 @@ export function planOfCanaries(settings, offer) {
  * @param {import("../worker/protocol").CanaryProgress} p
  * @param {import("../worker/protocol").CanaryPlan} plan
  * @param {import("../worker/files").CanaryOffer} offer
- * @param {import("../page/progress.js").Pace} pace
  */
-export function tellCanaries(p, { interval }, offer, pace) {
+export function tellCanaries(p, { interval }, offer) {
   const words = phases[p.phase], percent = Math.floor((100 * p.runs) / p.total);
-  const { left } = pace.at(p.runs, p.total);
+  const left = timeLeft(p);
   const mine = p.bounds?.find((b) => b.interval === (interval ?? offer.intervals[0].name));
   const facts = [["Runs", `${grouped(p.runs)} of ${grouped(p.total)}`], left && ["Time left", left], mine && ["So far, not certified", `epsilon ≥ ${roundedDown(mine.epsilon)}`]];
   byId("progress").value = percent;

@@ -5,7 +5,6 @@ import { duration, grouped, roundedDown, roundedUp } from "./number.js";
 
 const SPEAK_EVERY = 4000; // ms between two announcements
 const RATE_OVER = 3000; // ms that the rate is taken over
-const TELL_FROM = 0.2; // of a stage, before its time left is told
 
 export const phases = { bet: "Betting on samples of all pairs", explore: "Exploring pairs", certify: "Certifying on fresh samples", bound: "Computing the bound" };
 
@@ -22,30 +21,20 @@ export function say(text, now = true) {
 /** How fast something goes, over the last seconds. */
 export class Pace {
   #seen = []; // [time, done]
-  #over;
-  #stage = { name: undefined, began: 0, before: 0 };
 
-  /** @param {number} over ms that the rate is taken over */
-  constructor(over = RATE_OVER) { this.#over = over; }
-
-  /**
-   * A unit of one stage costs more than one of another. So of a run that names its stages the
-   * time left is taken from what this stage took, and not told before a fifth of it is done.
-   * @returns {{rate: number, left: string}} done a second, 0 while nobody knows; the time left in words, or ""
-   */
-  at(done, total, stage = "") {
+  /** @returns {number} done a second, 0 while nobody knows */
+  at(done) {
     const now = performance.now(), seen = this.#seen;
     if (seen.length && done < seen.at(-1)[1]) seen.length = 0; // a worker was lost
     seen.push([now, done]);
-    while (seen.length > 2 && now - seen[1][0] > this.#over) seen.shift();
+    while (seen.length > 2 && now - seen[1][0] > RATE_OVER) seen.shift();
     const [time, first] = seen[0];
-    const rate = now - time > 200 ? (1000 * (done - first)) / (now - time) : 0;
-    if (stage !== this.#stage.name || done < this.#stage.before) this.#stage = { name: stage, began: now, before: done };
-    if (!stage) return { rate, left: rate > 0 ? `about ${duration((total - done) / rate)}` : "" };
-    const { began, before } = this.#stage, of = done - before;
-    return { rate, left: rate > 0 && of > 0 && of >= TELL_FROM * (total - before) ? `about ${duration((((now - began) / 1000) * (total - done)) / of)}` : "" };
+    return now - time > 200 ? (1000 * (done - first)) / (now - time) : 0;
   }
 }
+
+/** The time left in words, or "" while the core does not know it. @param {{left?: number, atMost?: boolean}} p */
+export const timeLeft = ({ left, atMost }) => left ? `${atMost ? "at most" : "about"} ${duration(left)}` : "";
 
 /**
  * What the sequential stage of a run has said so far: the verdict, as soon as it is there, which stands
@@ -82,7 +71,7 @@ export class ProgressPanel {
 
   /** @param {Partial<import("../worker/protocol").ProgressValue>} p of a replay: rows and total */
   show(p, replay = false) {
-    const { rate, left } = this.#pace.at(p.rows, p.total, p.phase);
+    const rate = this.#pace.at(p.rows), left = timeLeft(p);
     const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
     const phase = replay ? "Replaying the certification" : phases[p.phase] ?? p.phase;
     if (!this.#stopping) byId("progress-phase").textContent = phase;
@@ -97,7 +86,7 @@ export class ProgressPanel {
       ["Samples", `${grouped(p.rows)} of ${p.valid ? "at most " : ""}${grouped(p.total)}`],
       p.pairs > 0 && ["Pairs of outputs seen", grouped(p.pairs)],
       rate > 0 && p.phase !== "bound" && ["Speed", `${grouped(Number(rate.toPrecision(2)))} samples/s`],
-      left && p.phase !== "bound" && ["Time left", p.phase === "bet" ? `${left} at most` : left],
+      left && ["Time left", left],
       bound && [p.valid ? "So far, valid if stopped now" : "So far, not certified", bound],
     ].filter(Boolean);
     if (p.valid && bound) this.#line.add(pairsOf(p), p.provisional, p.claimed);
@@ -108,7 +97,7 @@ export class ProgressPanel {
       say(so);
       return;
     }
-    say(`${phase}, ${percent} %${left && p.phase !== "bound" ? `, ${left} left` : ""}${p.valid && bound ? `, ${bound} so far, valid if stopped now` : ""}`, false);
+    say(`${phase}, ${percent} %${left && `, ${left} left`}${p.valid && bound ? `, ${bound} so far, valid if stopped now` : ""}`, false);
   }
 
   message(text) {

@@ -9,10 +9,9 @@ import { copyFor, save, stemOf } from "../file/files.js";
 import { grouped, roundedDown } from "../page/number.js";
 import { Picture, toFile } from "../page/picture.js";
 import { Unusable } from "../page/plan.js";
-import { Pace, say } from "../page/progress.js";
+import { say, timeLeft } from "../page/progress.js";
 import { countsOf, replayWords, showLine, showVerification, standingOf, verdict } from "../page/result.js";
 
-const RATE_OVER = 5000; // ms that the rate is taken over
 const perceptron = { source: "dp-sgd", n: "128", k: "11", m: "64" };
 /** @type {[words: string, texts: Record<string, string>][]} */
 const presets = [
@@ -30,7 +29,6 @@ export class Canaries {
   #whole = null; // the report, once all of it is there
   #view; // of what is shown
   #course = null;
-  #pace;
   #stopping = "";
   /** What the button began that was last used. @type {"run" | "one" | "scores"} */
   #how = "run";
@@ -124,7 +122,6 @@ export class Canaries {
   }
 
   #begin() {
-    this.#pace = new Pace(RATE_OVER);
     this.#stopping = "";
     this.#course = null;
     this.message("");
@@ -132,7 +129,7 @@ export class Canaries {
 
   /** @param {import("../worker/protocol").CanaryProgress} p */
   #tell(p, plan) {
-    const words = this.#bar(phases[p.phase], p.runs, p.total);
+    const words = this.#bar(phases[p.phase], p.runs, p.total, timeLeft(p));
     if (p.message) this.message(p.message);
     let bound = "";
     if (p.bounds?.length) {
@@ -145,8 +142,7 @@ export class Canaries {
   }
 
   /** Shows how far something is. @returns {string} in words */
-  #bar(doing, done, total) {
-    const { left } = this.#pace.at(done, total);
+  #bar(doing, done, total, left) {
     byId("canaries-progress").hidden = false;
     if (total > 1) byId("canaries-bar").value = Math.min(100, (100 * done) / total);
     else byId("canaries-bar").removeAttribute("value"); // nobody knows how far it is
@@ -273,7 +269,7 @@ export class Canaries {
     this.#begin();
     try {
       const given = scores ? { files: this.#files.scores } : { file: this.report.plan.data ? this.#files.content : undefined };
-      const found = await this.#on.ask("verify", { report: text, ...given }, (/** @type {import("../worker/protocol").ReplayProgress} */ p) => say(this.#bar("Replaying", p.rows, p.total), false));
+      const found = await this.#on.ask("verify", { report: text, ...given }, (/** @type {import("../worker/protocol").ReplayProgress} */ p) => say(this.#bar("Replaying", p.rows, p.total, timeLeft(p)), false));
       if (this.#shown?.text === text) {
         showVerification(found, verification);
         this.#shown.standing = standingOf(found);

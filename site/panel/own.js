@@ -8,7 +8,7 @@ import { defaultWorkers } from "../page/form.js";
 import { grouped, size } from "../page/number.js";
 import { OUTSIDE } from "../page/keys.js";
 import { planOf, put, Unusable } from "../page/plan.js";
-import { Pace, phases, say, verdictSoFar } from "../page/progress.js";
+import { Pace, phases, say, timeLeft, verdictSoFar } from "../page/progress.js";
 import { foundNothing } from "../page/result.js";
 import { inside } from "../worker/sandboxed.js";
 
@@ -326,10 +326,10 @@ export class Own {
   /** @param {import("../worker/protocol").ProgressValue} p */
   #tell(p) {
     const percent = p.total > 0 ? Math.min(100, Math.floor((100 * p.rows) / p.total)) : 0;
-    const { rate, left } = this.#pace.at(p.rows, p.total, p.phase), so = verdictSoFar(p);
+    const rate = this.#pace.at(p.rows), left = timeLeft(p), so = verdictSoFar(p);
     byId("own-progress").hidden = false;
     byId("own-progress").value = percent;
-    this.#status(`${phases[p.phase] ?? "Replaying"}, ${percent} %${rate > 0 && p.phase !== "bound" ? `, ${grouped(Number(rate.toPrecision(2)))} samples/s${left && `, ${left} left`}` : ""}${so ? `. ${so}.` : ""}`, false);
+    this.#status(`${phases[p.phase] ?? "Replaying"}, ${percent} %${rate > 0 && p.phase !== "bound" ? `, ${grouped(Number(rate.toPrecision(2)))} samples/s` : ""}${left && `, ${left} left`}${so ? `. ${so}.` : ""}`, false);
   }
 
   #status(text, now = true) {

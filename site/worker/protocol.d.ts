@@ -652,6 +652,8 @@ export interface CanaryProgress {
   runs: number;
   /** to draw in all */
   total: number;
+  /** Left is how many seconds the runs that are to come take if each costs what those that are done did; absent while too few are. */
+  left?: number;
   /** Certified runs so far, those that diverged among all, and the bound of every interval on them, as if the audit were planned to end here: none is a certificate. They are not computed at every call. */
   certified: number;
   diverged?: number;
@@ -1413,6 +1415,10 @@ export interface ProgressValue {
   rows: number;
   /** outputs to draw in all, both sides */
   total: number;
+  /** Left is how many seconds the run still takes if what it has to do costs what the epochs, pairs and shards of this phase that are done did; absent while too few are. */
+  left?: number;
+  /** AtMost says that Left is the most: what follows costs less an output, or need not be done once the claim is refuted. */
+  atMost?: boolean;
   /** Provisional is the bound on the goal so far: in exploration the best value of a trial, in certification a bound from the counts so far, as if the run ended here. It is not a certificate, unless Valid: then it holds whenever the run is stopped. */
   provisional?: number;
   valid?: boolean;
@@ -1535,6 +1541,8 @@ export interface RenyiCurve {
 export interface ReplayProgress {
   rows: number;
   total: number;
+  /** Left is how many seconds the replay still takes if what it has to do costs what was done; absent while too little was. */
+  left?: number;
 }
 
 /** replayRequest is a report to be replayed, with the user's files that it is of. */

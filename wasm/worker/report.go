@@ -68,6 +68,9 @@ type replayRequest struct {
 type replayProgress struct {
 	Rows  int `json:"rows"`
 	Total int `json:"total"`
+	// Left is how many seconds the replay still takes if what it has to do costs what was
+	// done; absent while too little was.
+	Left *float64 `json:"left,omitempty"`
 }
 
 // verified is what a replay found.
@@ -141,9 +144,10 @@ type watched struct {
 	now  func() float64
 	tell func(replayProgress)
 
-	mu sync.Mutex
-	p  replayProgress
-	at float64
+	mu   sync.Mutex
+	p    replayProgress
+	at   float64
+	pace engine.Pace
 }
 
 // Execute implements [engine.Worker].
@@ -154,7 +158,10 @@ func (w *watched) Execute(ctx context.Context, t engine.Task, progress func(rows
 		defer w.mu.Unlock()
 		w.p.Rows = min(w.p.Rows+rows, w.p.Total)
 		if now := w.now(); now-w.at >= progressEvery {
-			w.at = now
+			w.at, w.p.Left = now, nil
+			if left, ok := w.pace.Left(now, "", w.p.Rows, w.p.Total); ok && left > 0 {
+				w.p.Left = &left
+			}
 			w.tell(w.p)
 		}
 	}, part)
