@@ -244,6 +244,8 @@ func (c Claim) Limit() float64 {
 		return c.Rho
 	case GaussianDP:
 		return c.Mu
+	case Profile:
+		return 1 // times the epsilons of the curve
 	}
 	return c.Epsilon
 }

@@ -21,6 +21,7 @@ const (
 	Mu              Quantity = "mu"               // of Gaussian DP
 	RenyiEpsilon    Quantity = "renyi-epsilon"    // epsilon of pure DP, through D_alpha
 	GaussianEpsilon Quantity = "gaussian-epsilon" // epsilon at a delta, if the trade-off is Gaussian
+	Stretch         Quantity = "stretch"          // what the epsilons of a claimed curve would have to be multiplied by
 )
 
 // quantities are all of them. In a headline the symbol stands for one; of is what its
@@ -37,6 +38,7 @@ var quantities = []struct {
 	{Mu, "mu", "mu of Gaussian DP", func(Row) string { return "" }},
 	{RenyiEpsilon, "epsilon", "epsilon of pure DP, through Rényi", byAlpha},
 	{GaussianEpsilon, "epsilon", "epsilon of a Gaussian trade-off", atDelta},
+	{Stretch, "the curve's stretch", "factor on the epsilons of the claimed curve", func(Row) string { return "" }},
 }
 
 func atDelta(x Row) string { return " at delta = " + audit.Number(x.Delta) }

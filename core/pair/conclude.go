@@ -224,6 +224,8 @@ func allowed(c audit.Claim, f report.Row) (float64, bool) {
 		return c.ImpliedRho()
 	case report.Mu:
 		return c.ImpliedMu()
+	case report.Stretch:
+		return c.Limit(), c.Kind == audit.Profile
 	}
 	return 0, false
 }

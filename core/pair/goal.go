@@ -24,6 +24,8 @@ func (p Plan) goal() report.Quantity {
 		return report.Rho
 	case p.Claim.Kind == audit.GaussianDP:
 		return report.Mu
+	case p.Claim.Kind == audit.Profile && p.Mode == UntilRefuted:
+		return report.Stretch
 	case p.ThroughRenyi > 0:
 		return report.RenyiEpsilon
 	}

@@ -79,10 +79,9 @@ const (
 )
 
 // ForVerdict is the plan for those who want the verdict alone, as tests and builds do:
-// [UntilRefuted], unless it names a mode, says how much to explore, or claims a curve,
-// which is audited at one point.
+// [UntilRefuted], unless it names a mode or says how much to explore.
 func (p Plan) ForVerdict() Plan {
-	if p.Mode == "" && p.Explore == 0 && (p.Claim == nil || p.Claim.Kind != audit.Profile) {
+	if p.Mode == "" && p.Explore == 0 {
 		p.Mode = UntilRefuted
 	}
 	return p
@@ -263,8 +262,8 @@ func (a *Audit) resolveMode() error {
 			p.Mode = Fixed
 		}
 	}
-	if curve && p.Mode != Fixed {
-		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: "absent or fixed for a claim that is a curve", Remedy: "exploration chooses the point of the curve, and all of the error is for the bound there"}
+	if curve && p.Mode == VerdictAndBound {
+		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: "absent, fixed or until-refuted for a claim that is a curve", Remedy: "fixed bounds the point of the curve that exploration chooses, until-refuted bets against the whole curve; the two bounds are of different quantities"}
 	}
 	if modes := []Mode{VerdictAndBound, Fixed, UntilRefuted}; !slices.Contains(modes, p.Mode) {
 		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: fmt.Sprintf("one of %v", modes)}

@@ -8,6 +8,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -25,6 +26,23 @@ func (a *Audit) at(point *audit.ProfilePoint) *Audit {
 	b.Claim = audit.DPClaim(point.Epsilon, point.Delta)
 	b.Plan.Claim = &b.Claim
 	return &b
+}
+
+// betPoints are at how many points of a curve the sequential stage bets against it.
+const betPoints = 4
+
+// stretched are the points that are bet against, evenly along the curve, were their
+// epsilons this many times as large. What keeps the curve keeps each of them; and what
+// keeps them at one factor keeps them at every larger one.
+func (a *Audit) stretched(factor float64) []bounds.Point {
+	all := a.Claim.Profile.Points
+	n := min(betPoints, len(all))
+	points := make([]bounds.Point, n)
+	for i := range points {
+		p := all[i*(len(all)-1)/max(1, n-1)]
+		points[i] = bounds.Point{Epsilon: float64(factor * p.Epsilon), Delta: p.Delta}
+	}
+	return points
 }
 
 // promise is the claim in words, with the curve that a point belongs to.
@@ -96,4 +114,13 @@ func (p Plan) checkPoint(point *audit.ProfilePoint) error {
 		return &audit.InputError{Field: "prepared.point", Found: audit.DPClaim(point.Epsilon, point.Delta).String(), Want: "a point of the claim's curve"}
 	}
 	return nil
+}
+
+// progressLimit is what progress shows as claimed: of a curve that is bounded at one
+// point nothing, as exploration has yet to choose it.
+func (a *Audit) progressLimit() float64 {
+	if a.Claim.Kind == audit.Profile && a.Plan.goal() != report.Stretch {
+		return 0
+	}
+	return a.Claim.Limit()
 }

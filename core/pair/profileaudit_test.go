@@ -8,6 +8,8 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/report"
 )
 
 // A Gaussian mechanism whose claim is a Gaussian curve: whole audits of one that keeps
@@ -73,7 +75,7 @@ func TestProfilePlansRefused(t *testing.T) {
 		p    pair.Plan
 		says string
 	}{
-		{pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Claim: &audit.Claim{Profile: good}}, "fixed for a claim that is a curve"},
+		{pair.Plan{Version: pair.PlanVersion, Mode: pair.VerdictAndBound, Claim: &audit.Claim{Profile: good}}, "fixed or until-refuted for a claim that is a curve"},
 		{pair.Plan{Version: 1, Claim: &audit.Claim{Profile: good}}, "plan of version 1"},
 		{pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Kind: audit.Profile}}, "profile is absent"},
 		{pair.Plan{Version: pair.PlanVersion, Claim: &audit.Claim{Epsilon: 1, Profile: good}}, "absent in a claim of kind"},
@@ -84,5 +86,57 @@ func TestProfilePlansRefused(t *testing.T) {
 		if _, err := k.p.Resolve(catalogue); !audit.IsInput(err) || !strings.Contains(err.Error(), k.says) {
 			t.Errorf("%v: want %q", err, k.says)
 		}
+	}
+}
+
+// Bets against a curve: a Gaussian mechanism at the exact claim, a little beyond it, and
+// at half of it. The bound is of the factor on the curve's epsilons.
+func TestProfileUntilRefuted(t *testing.T) {
+	curve := func(mu, times float64) *audit.PrivacyProfile {
+		var p audit.PrivacyProfile
+		for eps := 0.1; eps < 5; eps += 0.1 {
+			p.Points = append(p.Points, audit.ProfilePoint{Epsilon: times * eps, Delta: bounds.GaussianDelta(mu, eps) * (1 + 1e-9)})
+		}
+		return &p
+	}
+	run := func(mu, times float64, seed uint64, n int) pair.Report {
+		return runShift(t, false, 1, pair.Plan{Claim: &audit.Claim{Profile: curve(mu, times)}, Mode: pair.UntilRefuted, Samples: n, Seed: seed, Beta: 0.1})
+	}
+	seeds, refuted := gear.Of(30, 1000), 0
+	for seed := range seeds {
+		if r := run(1, 1, uint64(seed), 200); r.Verdict == audit.Violation {
+			refuted++
+		}
+	}
+	if most := gear.Most(seeds, 0.1, 0.001); refuted > most {
+		t.Errorf("%d of %d runs refute a curve that is kept, want at most %d", refuted, seeds, most)
+	}
+	for seed := range uint64(2) {
+		r := run(1, 0.6, seed, 20_000)
+		if r.Verdict != audit.Violation || r.Rows(report.Bounds)[0].ID != report.Stretch || *r.LowerBound < 1 {
+			t.Fatalf("%s: %s", r.Verdict, r.Headline)
+		}
+		if r.Termination.Outputs > 10_000 || !strings.Contains(r.Headline, "the curve's stretch > ") {
+			t.Errorf("%s %s", r.Headline, r.Summary)
+		}
+		if seed > 0 {
+			continue
+		}
+		data, err := audit.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		validate(t, data)
+		cat := shiftCatalogue(false, 1)
+		for _, whole := range []bool{true, false} {
+			if v, err := pair.Verify(context.Background(), cat, pair.LocalPool(cat, 2), r, whole); err != nil || !v.OK() {
+				t.Errorf("whole %v: %v, %v", whole, err, v.Differences)
+			}
+		}
+	}
+	// A curve that the truth keeps with room to spare is never refuted, and the stretch
+	// that it shows is below what it would take.
+	if r := run(1, 2, 1, 2000); r.Verdict != audit.NoViolation || *r.LowerBound > 0.5 {
+		t.Errorf("%s: %s", r.Verdict, r.Headline)
 	}
 }

@@ -221,7 +221,7 @@ func (s *state) do(ctx context.Context) error {
 	p := s.audit.Plan
 	s.betting = p.races()
 	s.tell(func(g *Progress) {
-		g.Phase, g.Quantity, g.Claimed = Exploring, s.goalWords(), p.Claim.Limit()
+		g.Phase, g.Quantity, g.Claimed = Exploring, s.goalWords(), s.audit.progressLimit()
 		if p.races() {
 			g.Total = 2 * s.audit.raceBudget()
 		}

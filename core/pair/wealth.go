@@ -116,6 +116,8 @@ func (a *Audit) stakes(limit float64) *bounds.Stakes {
 	case report.Epsilon:
 		_, delta := a.dpLimits()
 		return bounds.NewStakes([]bounds.Point{{Epsilon: limit, Delta: delta}}, cellOdds)
+	case report.Stretch:
+		return bounds.NewStakes(a.stretched(limit), cellOdds)
 	case report.Mu:
 		var points []bounds.Point
 		for _, times := range []float64{0, 0.5, 1, 2, 3} {

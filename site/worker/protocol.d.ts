@@ -1439,7 +1439,7 @@ export interface ProgressValue {
 }
 
 /** Quantity names what a row bounds from below. */
-export type Quantity = "epsilon" | "delta" | "renyi" | "rho" | "mu" | "renyi-epsilon" | "gaussian-epsilon";
+export type Quantity = "epsilon" | "delta" | "renyi" | "rho" | "mu" | "renyi-epsilon" | "gaussian-epsilon" | "stretch";
 
 /** Raced is what the sequential stage found: all that its wealth follows from. */
 export interface Raced {
