@@ -62,6 +62,7 @@ func (f forest) spec(tables []*Table) audit.MechanismSpec {
 				return "epsilon = " + audit.Number(epsilon)
 			}},
 		pairs: f.pairs,
+		known: func(audit.Params, *Table) audit.Table { return audit.Table{Learning: audit.Forest} },
 		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
 			m := &forestModel{table: t, trees: p.Int("trees"), depth: p.Int("depth"), point: box(len(t.Features), 0)}
 			m.weight = p.Num("epsilon") / float64(m.trees)

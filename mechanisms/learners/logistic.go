@@ -3,6 +3,7 @@ package learners
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
@@ -68,8 +69,12 @@ var (
 
 func (f logistic) spec(tables []*Table) audit.MechanismSpec {
 	lambda := audit.ParamSpec{Name: "lambda", Doc: "weight of the squared norm in the objective", Default: 0.01, Min: 1e-6, Max: 10}
-	if f.anyLambda {
+	switch {
+	case f.anyLambda:
 		lambda.Default = 0.0001
+	case f.noise > 0: // where the coefficients move most, by what the crafted pair shows, and of least dimension
+		lambda.Default = 0.02
+		tables = slices.SortedStableFunc(slices.Values(tables), func(a, b *Table) int { return len(a.Features) - len(b.Features) })
 	}
 	params := []audit.ParamSpec{epsilonParam(), lambda}
 	if f.objective && !f.anyLambda {
@@ -81,6 +86,13 @@ func (f logistic) spec(tables []*Table) audit.MechanismSpec {
 			Truth:     f.truth},
 		fewest: 1,
 		pairs:  f.pairs,
+		known: func(p audit.Params, t *Table) audit.Table {
+			m := &logisticModel{logistic: f, epsilon: p.Num("epsilon"), lambda: p.Num("lambda")}
+			_, ridge := m.law(t.Rows.Len())
+			return audit.Table{Learning: audit.Logistic, Ridge: ridge, Radius: 1, Probability: func(w, x []float64) float64 {
+				return stream.Logistic(dot(w, x) / max(1, math.Sqrt(dot(x, x))))
+			}}
+		},
 		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
 			m := &logisticModel{logistic: f, table: t, epsilon: p.Num("epsilon"), lambda: p.Num("lambda")}
 			if word, ok := p["small-lambda"]; ok {
@@ -119,7 +131,7 @@ func (f logistic) pairs(p audit.Params, t *Table, _ audit.Relation) []audit.Pair
 	if d < 2 {
 		return []audit.Pair{flipped, lone}
 	}
-	across := pair("all rows alike but one, which is turned round across them", []float64{1}, []float64{-0.45, 0.875}, []float64{-0.45, -0.875})
+	across := pair("all rows alike but one, which is turned round across them", []float64{1}, []float64{-0.5, 0.866}, []float64{-0.5, -0.866})
 	if f.anyLambda {
 		return []audit.Pair{lone, across, flipped}
 	}

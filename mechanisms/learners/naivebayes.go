@@ -66,6 +66,7 @@ func (f bayes) spec(tables []*Table) audit.MechanismSpec {
 				return "epsilon = " + audit.Number(p.Num("epsilon"))
 			}},
 		pairs: f.pairs,
+		known: func(audit.Params, *Table) audit.Table { return audit.Table{Learning: audit.NaiveBayes} },
 		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
 			m := &bayesModel{bayes: f, table: t, scale: 3 / p.Num("epsilon")}
 			if !f.counts && p.Word("neighbours") == string(audit.Replace) {
@@ -107,15 +108,16 @@ type bayesModel struct {
 	scale float64 // of the noise on counts
 }
 
-// Columns are mean and variance of each class and feature, then the share of class 1,
-// then counts where they are exposed.
+// Columns are the means of each class and feature, then the variances, then the share
+// of class 1, then counts where they are exposed.
 func (m *bayesModel) Columns() []audit.Column {
 	var columns []audit.Column
 	add := func(name string) { columns = append(columns, audit.Column{Name: name, Kind: audit.Real}) }
-	for _, class := range m.table.Classes {
-		for _, feature := range m.table.Features {
-			add(fmt.Sprintf("mean of %s, %s", feature, class))
-			add(fmt.Sprintf("variance of %s, %s", feature, class))
+	for _, what := range []string{"mean", "variance"} {
+		for _, class := range m.table.Classes {
+			for _, feature := range m.table.Features {
+				add(fmt.Sprintf("%s of %s, %s", what, feature, class))
+			}
 		}
 	}
 	add("share of " + m.table.Classes[1])
@@ -144,7 +146,7 @@ func (m *bayesModel) sums(e examples) sums {
 			for i := range e.n {
 				low, high = min(low, e.row(i)[j]), max(high, e.row(i)[j])
 			}
-			t.middle[j], t.half[j] = low+(high-low)/2, (high-low)/2
+			t.middle[j], t.half[j] = low+float64((high-low)/2), (high-low)/2
 		}
 	}
 	for i := range e.n {
@@ -175,7 +177,7 @@ func (t sums) model(n [2]float64, s, q, out []float64) {
 			half := t.half[k%d]
 			mean, variance = t.middle[k%d]+float64(half*mean), float64(float64(half*half)*variance)
 		}
-		out[2*k], out[2*k+1] = mean, variance
+		out[k], out[2*d+k] = mean, variance
 	}
 	out[4*d] = n[1] / (n[0] + n[1])
 }

@@ -38,6 +38,7 @@ type spec struct {
 	audit.MechanismSpec
 	fewest int // rows of a dataset
 	pairs  func(audit.Params, *Table, audit.Relation) []audit.Pair
+	known  func(audit.Params, *Table) audit.Table // to an attack, but rows and twin
 	build  func(audit.Params, *Table) (audit.Mechanism, error)
 }
 
@@ -62,6 +63,17 @@ func (s spec) over(tables []*Table) audit.MechanismSpec {
 		return chosen(p).domain(max(s.fewest, pick(r == audit.Replace, 1, 0)), pick(r == audit.AddRemove, mostGroup, 0))
 	}
 	m.Pairs = func(p audit.Params, r audit.Relation) []audit.Pair { return s.pairs(p, chosen(p), r) }
+	m.Table = func(p audit.Params) *audit.Table {
+		t := chosen(p)
+		known := s.known(p, t)
+		known.Base = t.Rows
+		if learner, err := s.build(p, t); err == nil {
+			if twin, ok := learner.(Trainer); ok {
+				known.Train = twin.Train
+			}
+		}
+		return &known
+	}
 	m.New = func(p audit.Params) (audit.Mechanism, error) { return s.build(p, chosen(p)) }
 	return m
 }

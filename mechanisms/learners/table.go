@@ -106,7 +106,7 @@ func blobs(name, title string, deviations [4]float64) *Table {
 		for j, v := range z {
 			v = float64(v * deviations[j])
 			if j == 0 {
-				v += float64(i%2)/2 - 0.25
+				v += float64(float64(i%2)/2) - 0.25
 			}
 			t.Rows.Values = append(t.Rows.Values, max(-1, min(1, math.RoundToEven(float64(v*1000))/1000)))
 		}
