@@ -20,7 +20,8 @@ var brotliCoding = coding{
 	suffix: ".br",
 	pack: func(data []byte) ([]byte, error) {
 		var out bytes.Buffer
-		w := brotli.NewWriterLevel(&out, brotli.BestCompression)
+		// The window of 16 MB, the largest that browsers take, sees the whole core.
+		w := brotli.NewWriterOptions(&out, brotli.WriterOptions{Quality: brotli.BestCompression, LGWin: 24})
 		if _, err := w.Write(data); err != nil {
 			return nil, err
 		}
