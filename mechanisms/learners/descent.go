@@ -3,6 +3,7 @@ package learners
 import (
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/dpscope/dpscope/accounting"
 	"github.com/dpscope/dpscope/audit"
@@ -15,9 +16,10 @@ import (
 // trainings canaries are planted in. Proof sketch: a row moves the sum of the clipped
 // gradients of a step by at most the clipping norm, or is not in the step; so a step is
 // the Poisson-sampled Gaussian mechanism, whatever the weights before it, and steps
-// compose. Sigma is the least that keeps the claim: by the distribution of the
-// privacy loss where a row is added or removed (accounting.LeastNoise), and by Rényi
-// accounting of two rows where one is replaced. What a step divides by is the size of
+// compose. Sigma is the least that keeps the claim: exactly where every row is in every
+// step (Balle and Wang, ICML 2018, theorem 8), else by the distribution of the privacy
+// loss where a row is added or removed (accounting.LeastNoise), and by Rényi accounting
+// of two rows where one is replaced. What a step divides by is the size of
 // the table, which neighbours share.
 //
 // What the auditor sees is a ladder (Nasr et al., Adversary Instantiation, S&P 2021):
@@ -56,7 +58,7 @@ func (f descent) spec(tables []*Table) audit.MechanismSpec {
 	params := []audit.ParamSpec{
 		{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: 2, Min: 0.01, Max: 100},
 		{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 1e-5, Min: 1e-12, Max: 0.1},
-		{Name: "steps", Doc: "steps of a training", Default: 10, Min: 1, Max: 1000, Integer: true},
+		{Name: "steps", Doc: "steps of a training", Default: 10, Min: 1, Max: 200, Integer: true},
 		{Name: "rate", Doc: "probability with which a row takes part in a step", Default: 1, Min: 0.001, Max: 1},
 		{Name: "clip", Doc: "largest norm of a row's gradient", Default: pick(f.noClipping, 0.1, 1.0), Min: 0.001, Max: 1000},
 		{Name: "learning-rate", Doc: "what the mean gradient is multiplied by", Default: 1, Min: 0.001, Max: 1000},
@@ -94,7 +96,7 @@ func (f descent) spec(tables []*Table) audit.MechanismSpec {
 		},
 		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
 			c := f.config(p)
-			if c.Sigma = f.sigma(c); math.IsInf(c.Sigma, 1) {
+			if c.Sigma = sigma(c); math.IsInf(c.Sigma, 1) {
 				return nil, &audit.InputError{Field: "epsilon", Found: fmt.Sprintf("%s over %d steps", audit.Number(c.Epsilon), c.Steps), Want: "one that some noise gives at this delta", Remedy: "take a larger epsilon or delta, or fewer steps"}
 			}
 			c, err := c.Resolve(t.shape())
@@ -113,17 +115,36 @@ func (f descent) config(p audit.Params) train.Config {
 	return c
 }
 
-// sigma is the noise over the clipping norm; 0: what [train.Config.Resolve] finds.
-func (f descent) sigma(c train.Config) float64 {
-	if c.Relation == train.Replace {
-		return 0
+// sigmas remembers noise by configuration: every task of an audit fixes the mechanism
+// anew.
+var sigmas sync.Map
+
+// sigma is the noise over the clipping norm, rounded up to five digits, so that it is
+// the same on every platform; +Inf: none is enough.
+func sigma(c train.Config) float64 {
+	type key struct {
+		relation             string
+		epsilon, delta, rate float64
+		steps                int
 	}
-	return accounting.LeastNoise(c.Epsilon, c.Delta, func(sigma float64) accounting.Composition {
-		if c.Rate == 1 {
-			return accounting.Composition{{Mechanism: accounting.Gaussian{Sigma: sigma, Sensitivity: 1}, Count: c.Steps}}
-		}
-		return accounting.Composition{{Mechanism: accounting.SubsampledGaussian{Sigma: sigma, Sensitivity: 1, Rate: c.Rate}, Count: c.Steps}}
-	})
+	k := key{c.Relation, c.Epsilon, c.Delta, c.Rate, c.Steps}
+	if v, ok := sigmas.Load(k); ok {
+		return v.(float64)
+	}
+	v := 0.0
+	switch steps := math.Sqrt(float64(c.Steps)); {
+	case c.Rate == 1: // the steps' sums are one Gaussian vector
+		v = accounting.GaussianSigma(c.Epsilon, c.Delta, pick(c.Relation == train.Replace, 2, 1.0)*steps)
+		unit := math.Pow(10, math.Floor(math.Log10(v))-4)
+		v = max(accounting.MinNoise, math.Ceil(v/unit)*unit)
+	case c.Relation == train.Replace: // accounted as two rows: Config.Resolve does
+	default:
+		v = accounting.LeastNoise(c.Epsilon, c.Delta, func(sigma float64) accounting.Composition {
+			return accounting.Composition{{Mechanism: accounting.SubsampledGaussian{Sigma: sigma, Sensitivity: 1, Rate: c.Rate}, Count: c.Steps}}
+		})
+	}
+	sigmas.Store(k, v)
+	return v
 }
 
 // shape is the table as training sees it, without its rows.
@@ -222,10 +243,10 @@ func (m *descentModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) 
 	return nil
 }
 
-// settle makes the first weights worst-case: those of a training without noise, of as
-// many steps again and again until gradients have become small or for 1000 steps.
+// settle makes the first weights worst-case: those of a training without noise, one after
+// another, of 200 steps or more in all.
 func (m *descentModel) settle(model *train.Model) {
-	for range max(1, 1000/m.config.Steps) {
+	for range max(1, 200/m.config.Steps) {
 		if !model.Train(nil, train.Rows{}, nil) {
 			return
 		}
