@@ -22,6 +22,11 @@ func On(tables ...*Table) []audit.MechanismSpec {
 
 		randomForest.spec(tables),
 		randomForestWrongNeighbours.spec(tables),
+
+		sgdLinear.spec(tables),
+		sgdPerceptron.spec(tables),
+		sgdNoClipping.spec(tables),
+		sgdQuarterNoise.spec(tables),
 	}
 }
 

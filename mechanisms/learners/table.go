@@ -159,19 +159,41 @@ func (t *Table) examples(d audit.Dataset, fewest int) (examples, error) {
 
 func (e examples) row(i int) []float64 { return e.x[i*e.d : (i+1)*e.d] }
 
-// differing are the rows of b that find no equal row in a, in the order of b: the
-// poisoned ones where b is the poisoned dataset. Rows are compared as multisets.
-func differing(a, b audit.Dataset) [][]float64 {
-	have := map[string]int{}
-	for i := range a.Len() {
-		have[fmt.Sprint(a.Row(i))]++
+// tally counts equal rows.
+func tally(rows [][]float64) map[string]int {
+	counts := map[string]int{}
+	for _, row := range rows {
+		counts[fmt.Sprint(row)]++
 	}
+	return counts
+}
+
+// without are the rows of d that are left when these are taken away, in the order of
+// d. Rows are compared as multisets.
+func without(d audit.Dataset, these [][]float64) [][]float64 {
+	away := tally(these)
 	var list [][]float64
-	for i := range b.Len() {
-		row := b.Row(i)
+	for i := range d.Len() {
+		row := d.Row(i)
+		if key := fmt.Sprint(row); len(away) > 0 && away[key] > 0 {
+			away[key]--
+		} else {
+			list = append(list, row)
+		}
+	}
+	return list
+}
+
+// differing are the rows of b that find no equal row in a, in the order of b: the
+// poisoned ones where b is the poisoned dataset.
+func differing(a, b audit.Dataset) [][]float64 { return without(b, without(a, nil)) }
+
+// shared are the rows of d that the datasets a and b share, in the order of a.
+func shared(d, a, b audit.Dataset) [][]float64 {
+	have, list := tally(without(d, nil)), [][]float64{}
+	for _, row := range without(a, differing(b, a)) {
 		if key := fmt.Sprint(row); have[key] > 0 {
 			have[key]--
-		} else {
 			list = append(list, row)
 		}
 	}

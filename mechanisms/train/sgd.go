@@ -29,6 +29,9 @@ type trainer struct {
 	data   *Dataset
 	model  *network
 	start  []float64 // the public first weights
+	// expected is the number of examples that the learning rate is divided by, times
+	// the rate.
+	expected int
 
 	mask    []float64
 	rows    []float64
@@ -39,7 +42,7 @@ type trainer struct {
 }
 
 func newTrainer(c Config, d *Dataset) *trainer {
-	t := &trainer{config: c, data: d, model: newNetwork(c.sizes(d), c.Activation)}
+	t := &trainer{config: c, data: d, expected: d.Len(), model: newNetwork(c.sizes(d), c.Activation)}
 	t.model.initialise(stream.New(stream.Key{Purpose: "train/initial"}))
 	p := len(t.model.theta)
 	t.start = append([]float64(nil), t.model.theta...)
@@ -61,7 +64,7 @@ func (c Config) move(examples int) float64 {
 func (t *trainer) run(st *stream.Stream, inside canaries, sigma float64, watch watcher, check func() error) (finite bool, err error) {
 	c, m, n := t.config, t.model, t.data.Len()
 	copy(m.theta, t.start)
-	scale := -c.move(n)
+	scale := -c.move(t.expected)
 	t.mask = matmul.Grown(t.mask, n+inside.count())
 	for range c.Steps {
 		if check != nil {

@@ -1,0 +1,351 @@
+package learners
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/dpscope/dpscope/accounting"
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/train"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// descent is DP-SGD (Abadi et al., Deep Learning with Differential Privacy, CCS 2016,
+// algorithm 1) on a linear softmax model or a perceptron, by package train, whose
+// trainings canaries are planted in. Proof sketch: a row moves the sum of the clipped
+// gradients of a step by at most the clipping norm, or is not in the step; so a step is
+// the Poisson-sampled Gaussian mechanism, whatever the weights before it, and steps
+// compose. Sigma is the least that keeps the claim: exactly where every row is in every
+// step (Balle and Wang, ICML 2018, theorem 8), else by the distribution of the privacy
+// loss where a row is added or removed (accounting.LeastNoise), and by Rényi accounting
+// of two rows where one is replaced. What a step divides by is the size of
+// the table, which neighbours share.
+//
+// What the auditor sees is a ladder (Nasr et al., Adversary Instantiation, S&P 2021):
+//
+//	odds      log odds of class 1 at x* and at the zero vector, by the last weights
+//	gradient  how far the last weights have moved along the clipped gradients, at the
+//	          first weights, of the rows in which the datasets differ
+//	steps     the log likelihood ratio of all noisy sums, given the rows that the
+//	          datasets share and which of them took part in which step
+//
+// The accounting covers all: its bound is of the sums, for every outcome of the
+// sampling of other rows. First weights may be the model's own, or, as in Annamalai and
+// De Cristofaro (2024), worst-case ones: weights trained without noise on the rows that the
+// datasets share, at which their gradients are small. The guarantee is of all first
+// weights. A training that diverges gives -1e9 in every column.
+type descent struct {
+	name, title, fault string
+
+	model      string
+	noClipping bool
+	noise      float64
+}
+
+const descentSource = "Abadi et al., Deep Learning with Differential Privacy, CCS 2016, algorithm 1; Nasr et al., Adversary Instantiation: Lower Bounds for Differentially Private Machine Learning, S&P 2021"
+
+var (
+	sgdLinear     = descent{name: "sgd-linear", title: "Linear model trained by DP-SGD", model: train.Linear}
+	sgdPerceptron = descent{name: "sgd-perceptron", title: "Perceptron trained by DP-SGD", model: train.Perceptron}
+	sgdNoClipping = descent{name: "sgd-linear-no-clipping", title: "Linear model trained by DP-SGD that does not clip", model: train.Linear, noClipping: true,
+		fault: "adds up the gradients as they are, and accounts for clipped ones"}
+	sgdQuarterNoise = descent{name: "sgd-linear-quarter-noise", title: "Linear model trained by DP-SGD with a quarter of the noise", model: train.Linear, noise: 0.25,
+		fault: "adds a quarter of the noise that it accounts for"}
+)
+
+func (f descent) spec(tables []*Table) audit.MechanismSpec {
+	params := []audit.ParamSpec{
+		{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: 2, Min: 0.01, Max: 100},
+		{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 1e-5, Min: 1e-12, Max: 0.1},
+		{Name: "steps", Doc: "steps of a training", Default: 10, Min: 1, Max: 200, Integer: true},
+		{Name: "rate", Doc: "probability with which a row takes part in a step", Default: 1, Min: 0.001, Max: 1},
+		{Name: "clip", Doc: "largest norm of a row's gradient", Default: pick(f.noClipping, 0.1, 1.0), Min: 0.001, Max: 1000},
+		{Name: "learning-rate", Doc: "what the mean gradient is multiplied by", Default: 1, Min: 0.001, Max: 1000},
+		{Name: "summary", Doc: "what the auditor sees: log odds of the last model, how far its weights moved, or every step", Choices: []string{"odds", "gradient", "steps"}},
+		{Name: "start", Doc: "first weights: the model's own, or worst-case ones, trained on the rows that the datasets share", Choices: []string{"own", "worst-case"}},
+		{Name: "neighbours", Doc: "what epsilon is for: one row added or removed, or one row replaced", Choices: []string{string(audit.AddRemove), string(audit.Replace)}},
+	}
+	if f.model == train.Perceptron {
+		params = append(params, audit.ParamSpec{Name: "hidden", Doc: "units in each of two hidden layers", Default: 8, Min: 1, Max: 64, Integer: true})
+	}
+	if f.fault != "" {
+		params[6].Choices = []string{"steps", "gradient", "odds"}
+	}
+	return spec{
+		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: descentSource, Fault: f.fault, Params: params, Relations: neighbours,
+			Claim: func(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), p.Num("delta")) },
+			Truth: func(p audit.Params) string {
+				claim := audit.DPClaim(p.Num("epsilon"), p.Num("delta")).String()
+				switch {
+				case f.noClipping:
+					return "above the claim where gradients are longer than the clipping norm"
+				case f.noise > 0:
+					return "that of a fourth of the noise for " + claim
+				}
+				return "at most " + claim
+			}},
+		fewest: 1,
+		pairs:  f.pairs,
+		known: func(p audit.Params, t *Table) audit.Table {
+			model := train.NewModel(f.config(p), t.shape(), t.Rows.Len())
+			return audit.Table{Learning: audit.Network, Probability: func(weights, x []float64) float64 {
+				model.At(weights)
+				return stream.Logistic(model.LogOdds(x))
+			}}
+		},
+		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
+			c := f.config(p)
+			if c.Sigma = sigma(c); math.IsInf(c.Sigma, 1) {
+				return nil, &audit.InputError{Field: "epsilon", Found: fmt.Sprintf("%s over %d steps", audit.Number(c.Epsilon), c.Steps), Want: "one that some noise gives at this delta", Remedy: "take a larger epsilon or delta, or fewer steps"}
+			}
+			c, err := c.Resolve(t.shape())
+			return &descentModel{table: t, config: c, summary: p.Word("summary"), worst: p.Word("start") == "worst-case"}, err
+		},
+	}.over(tables)
+}
+
+// config is all of a training but sigma.
+func (f descent) config(p audit.Params) train.Config {
+	c := train.Config{Model: f.model, Steps: p.Int("steps"), Rate: p.Num("rate"), Clip: p.Num("clip"), LearningRate: p.Num("learning-rate"),
+		Relation: p.Word("neighbours"), Epsilon: p.Num("epsilon"), Delta: p.Num("delta"), NoClipping: f.noClipping, NoiseFactor: f.noise, Canary: train.Poison, Access: train.Final}
+	if f.model == train.Perceptron {
+		c.Hidden, c.Activation = [2]int{p.Int("hidden"), p.Int("hidden")}, train.Tanh
+	}
+	return c
+}
+
+// sigmas remembers noise by configuration: every task of an audit fixes the mechanism
+// anew.
+var sigmas sync.Map
+
+// sigma is the noise over the clipping norm, rounded up to five digits, so that it is
+// the same on every platform; +Inf: none is enough.
+func sigma(c train.Config) float64 {
+	type key struct {
+		relation             string
+		epsilon, delta, rate float64
+		steps                int
+	}
+	k := key{c.Relation, c.Epsilon, c.Delta, c.Rate, c.Steps}
+	if v, ok := sigmas.Load(k); ok {
+		return v.(float64)
+	}
+	v := 0.0
+	switch steps := math.Sqrt(float64(c.Steps)); {
+	case c.Rate == 1: // the steps' sums are one Gaussian vector
+		v = accounting.GaussianSigma(c.Epsilon, c.Delta, pick(c.Relation == train.Replace, 2, 1.0)*steps)
+		unit := math.Pow(10, math.Floor(math.Log10(v))-4)
+		v = max(accounting.MinNoise, math.Ceil(v/unit)*unit)
+	case c.Relation == train.Replace: // accounted as two rows: Config.Resolve does
+	default:
+		v = accounting.LeastNoise(c.Epsilon, c.Delta, func(sigma float64) accounting.Composition {
+			return accounting.Composition{{Mechanism: accounting.SubsampledGaussian{Sigma: sigma, Sensitivity: 1, Rate: c.Rate}, Count: c.Steps}}
+		})
+	}
+	sigmas.Store(k, v)
+	return v
+}
+
+// shape is the table as training sees it, without its rows.
+func (t *Table) shape() *train.Dataset {
+	// One row of zeros: a configuration is checked against a dataset that has rows.
+	return &train.Dataset{X: make([]float64, len(t.Features)), Labels: []int32{0}, Features: t.Features, Classes: t.Classes[:]}
+}
+
+func (f descent) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
+	far := ends(t.Upper, 0)
+	if r == audit.AddRemove {
+		return []audit.Pair{t.join("the table, and one row more at a corner", far), t.join("the table, and one row more at the other corner", ends(t.Lower, 1))}
+	}
+	flipped := t.flip("the longest row with its label flipped", t.longest())
+	return []audit.Pair{flipped, {Label: "the longest row moved to a corner", First: t.Rows, Second: t.with(t.longest(), far)}}
+}
+
+// descentModel is a training at fixed parameters, and the pair in whose view its
+// outputs are summarised.
+type descentModel struct {
+	table   *Table
+	config  train.Config
+	summary string
+	worst   bool
+	pair    *audit.Pair
+}
+
+// For summarises with the pair in view.
+func (m *descentModel) For(p audit.Pair) audit.Mechanism {
+	to := *m
+	to.pair = &p
+	return &to
+}
+
+func (m *descentModel) Columns() []audit.Column {
+	switch m.summary {
+	case "gradient":
+		return []audit.Column{{Name: "move along the gradient", Kind: audit.Real}}
+	case "steps":
+		return []audit.Column{{Name: "log likelihood ratio", Kind: audit.Real}}
+	}
+	return []audit.Column{{Name: "log odds at x*", Kind: audit.Real}, {Name: "log odds at zero", Kind: audit.Real}}
+}
+
+// diverged stands for whatever is not finite, and bounds what is.
+const diverged = -1e9
+
+// Sample trains: the rows that the pair shares are the common ones, the others of d
+// further ones. Without a pair all are common, and x* is the zero vector.
+func (m *descentModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	p := m.pair
+	if p == nil {
+		p = &audit.Pair{First: d, Second: d}
+	}
+	var rows [4]train.Rows // of the dataset: common, further; further of the first, of the second
+	for i, r := range [4][][]float64{shared(d, p.First, p.Second), nil, differing(p.Second, p.First), differing(p.First, p.Second)} {
+		if i == 1 {
+			r = without(d, shared(d, p.First, p.Second))
+		}
+		if err := m.table.take(r, d.Columns, &rows[i]); err != nil {
+			return err
+		}
+	}
+	common := m.table.shape()
+	common.X, common.Labels = rows[0].X, rows[0].Labels
+	model := train.NewModel(m.config, common, m.table.Rows.Len())
+	if m.worst {
+		m.settle(model)
+	}
+	x := poison(*p)
+	zero := box(len(m.table.Features), 0)
+	if len(x) != len(zero) {
+		x = zero
+	}
+	v := m.viewer(model, rows[2], rows[3])
+	width := len(m.Columns())
+	for ; len(out) > 0; out = out[width:] {
+		v.ratio = 0
+		finite := model.Train(s, rows[1], v.see)
+		switch {
+		case !finite:
+			out[0] = math.NaN()
+		case m.summary == "steps":
+			out[0] = v.ratio
+		case m.summary == "gradient":
+			out[0] = v.moved()
+		default:
+			out[0], out[1] = model.LogOdds(x), model.LogOdds(zero)
+		}
+		for k := range out[:width] {
+			if out[k] = max(diverged, min(-diverged, out[k])); !finite || out[k]-out[k] != 0 {
+				out[k] = diverged
+			}
+		}
+	}
+	return nil
+}
+
+// settle makes the first weights worst-case: those of a training without noise, one after
+// another, of 200 steps or more in all.
+func (m *descentModel) settle(model *train.Model) {
+	for range max(1, 200/m.config.Steps) {
+		if !model.Train(nil, train.Rows{}, nil) {
+			return
+		}
+		copy(model.Start(), model.Weights())
+	}
+}
+
+// Train is the model without noise: its weights.
+func (m *descentModel) Train(d audit.Dataset) ([]float64, error) {
+	common := m.table.shape()
+	var rows train.Rows
+	if err := m.table.take(without(d, nil), d.Columns, &rows); err != nil {
+		return nil, err
+	}
+	common.X, common.Labels = rows.X, rows.Labels
+	model := train.NewModel(m.config, common, m.table.Rows.Len())
+	if !model.Train(nil, train.Rows{}, nil) {
+		return nil, fmt.Errorf("the training without noise diverged: take a smaller learning rate")
+	}
+	return append([]float64{}, model.Weights()...), nil
+}
+
+// take is rows as training takes them.
+func (t *Table) take(rows [][]float64, columns int, to *train.Rows) error {
+	flat := audit.Dataset{Columns: columns}
+	for _, row := range rows {
+		flat.Values = append(flat.Values, row...)
+	}
+	e, err := t.examples(flat, 0)
+	if err != nil {
+		return err
+	}
+	to.X, to.Labels = e.x, make([]int32, e.n)
+	for i, label := range e.labels {
+		to.Labels[i] = pick[int32](label, 1, 0)
+	}
+	return nil
+}
+
+// viewer looks at trainings as an auditor does who knows the rows that the datasets
+// share.
+type viewer struct {
+	config        train.Config
+	model         *train.Model
+	first, second train.Rows // in which the datasets differ
+	see           func(released, common []float64)
+	ratio         float64 // of the log likelihoods of the second dataset and the first, over the steps
+	start         []float64
+	along         []float64 // direction, of norm 1 or 0
+	diff          []float64
+}
+
+func (m *descentModel) viewer(model *train.Model, first, second train.Rows) *viewer {
+	n := len(model.Start())
+	v := &viewer{config: m.config, model: model, first: first, second: second, start: append([]float64{}, model.Start()...)}
+	sums := [2][]float64{make([]float64, n), make([]float64, n)}
+	v.along, v.diff = make([]float64, n), make([]float64, n)
+	switch m.summary {
+	case "steps":
+		deviation := float64(m.config.Sigma * m.config.Clip)
+		if m.config.NoiseFactor > 0 {
+			deviation = float64(deviation * m.config.NoiseFactor)
+		}
+		v.see = func(released, common []float64) {
+			for i, x := range released {
+				v.diff[i] = x - common[i]
+			}
+			for side, rows := range []train.Rows{first, second} {
+				if len(rows.Labels) == 0 {
+					continue
+				}
+				model.ClippedSum(rows, sums[side])
+				term := train.Likelihood(train.Inner(v.diff, sums[side]), train.Inner(sums[side], sums[side]), deviation, m.config.Rate)
+				v.ratio += pick(side == 1, term, -term)
+			}
+		}
+	case "gradient":
+		model.At(v.start)
+		for side, rows := range []train.Rows{first, second} {
+			if len(rows.Labels) > 0 {
+				model.ClippedSum(rows, sums[side])
+			}
+		}
+		for i := range v.along {
+			v.along[i] = sums[0][i] - sums[1][i] // weights move against gradients
+		}
+		if norm := math.Sqrt(train.Inner(v.along, v.along)); norm > 0 {
+			for i, x := range v.along {
+				v.along[i] = x / norm
+			}
+		}
+	}
+	return v
+}
+
+// moved is how far the weights have moved along the direction.
+func (v *viewer) moved() float64 {
+	for i, w := range v.model.Weights() {
+		v.diff[i] = w - v.start[i]
+	}
+	return train.Inner(v.diff, v.along)
+}
