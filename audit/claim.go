@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // ClaimKind names the kind of guarantee that a mechanism promises.
@@ -166,6 +167,27 @@ func (c Claim) Complete(own Claim) Claim {
 
 // IsDP reports an (epsilon, delta) claim.
 func (c Claim) IsDP() bool { return c.Kind == Pure || c.Kind == Approximate || c.Kind == "" }
+
+// Group is what a claim of (epsilon, delta) says of datasets that differ by so many steps:
+// (k epsilon, delta (e^(k epsilon)-1)/(e^epsilon-1)). Lu et al., A general framework for
+// auditing differentially private machine learning (2022), lemma 3.4; Dwork and Roth, The
+// algorithmic foundations of differential privacy (2014), theorem 2.2. Delta is rounded
+// up, and at most 1.
+func (c Claim) Group(steps int) Claim {
+	if steps <= 1 {
+		return c
+	}
+	sum, term, grow := 0.0, 1.0, stream.Exp(c.Epsilon)
+	for range steps {
+		sum += term
+		term *= grow
+	}
+	delta := 0.0
+	if c.Delta > 0 {
+		delta = min(1, float64(c.Delta*sum)*(1+1e-12))
+	}
+	return DPClaim(float64(float64(steps)*c.Epsilon), delta)
+}
 
 // ImpliedRenyi is the largest Rényi divergence of order alpha that the claim
 // allows; false where it allows any. Pure DP: randomised response is the

@@ -67,6 +67,44 @@ const reachSlack = 1e-12
 // neighbours. Rows are compared as multisets: their order carries no meaning,
 // except under LInfinity and BoundedReplace.
 func (r Relation) Check(p Pair, dom Domain) error {
+	_, err := r.Steps(p, dom, 1)
+	return err
+}
+
+// Steps is by how many steps of the relation the pair's datasets differ, each from one
+// dataset of the domain to a neighbour: at least 1, at most the given number, else an
+// error. More than one is known of AddRemove and Replace only.
+func (r Relation) Steps(p Pair, dom Domain, most int) (int, error) {
+	if (r == Replace || r == AddRemove) && most > 1 {
+		return r.group(p, dom, most)
+	}
+	return 1, r.one(p, dom)
+}
+
+// group is Steps where there may be several. Between two datasets that differ by k rows
+// added or removed lie k-1 others whose sizes are in the domain, as that has more than
+// one size.
+func (r Relation) group(p Pair, dom Domain, most int) (int, error) {
+	if err := dom.Contains(p.First, "pair.first"); err != nil {
+		return 0, err
+	}
+	if err := dom.Contains(p.Second, "pair.second"); err != nil {
+		return 0, err
+	}
+	steps := unmatchedRows(p.First, p.Second)
+	if n1, n2 := p.First.Len(), p.Second.Len(); r == AddRemove {
+		steps += unmatchedRows(p.Second, p.First)
+	} else if n1 != n2 {
+		return 0, notNeighbours(r, fmt.Sprintf("%d and %d rows", n1, n2), "as many rows in both")
+	}
+	if steps > most {
+		return 0, notNeighbours(r, fmt.Sprintf("%d rows that differ", steps), fmt.Sprintf("at most %d, the group that the plan allows", most))
+	}
+	return max(steps, 1), nil
+}
+
+// one is Check.
+func (r Relation) one(p Pair, dom Domain) error {
 	if err := dom.Contains(p.First, "pair.first"); err != nil {
 		return err
 	}

@@ -240,7 +240,7 @@ func checked(p audit.FinderProblem) ([]audit.Pair, error) {
 	seen := seenPairs{}
 	var pairs []audit.Pair
 	for i, c := range p.Candidates {
-		if err := p.Relation.Check(c, p.Domain); err != nil {
+		if _, err := p.Relation.Steps(c, p.Domain, max(1, p.Group)); err != nil {
 			return nil, fmt.Errorf("candidate pair %d (%s): %w", i, c.Label, err)
 		}
 		if seen.add(c) {

@@ -116,9 +116,12 @@ type Row struct {
 	Confidence float64  `json:"confidence,omitempty" same:"near"`
 	Beta       float64  `json:"beta,omitempty" same:"near"`   // its share of the error, of rows that hold together
 	Split      float64  `json:"split,omitempty" same:"ratio"` // of beta, for Clopper-Pearson
-	Mu         *float64 `json:"mu,omitempty" same:"near"`     // bound on mu that the row follows from
-	In         *float64 `json:"in,omitempty" same:"near"`     // of an interval: lower limit of the rate inside
-	Out        *float64 `json:"out,omitempty" same:"near"`    // of an interval: upper limit of the rate of fresh canaries
+	// Group is by how many steps of the relation the datasets differ, where it is more than
+	// one: the bound was divided back.
+	Group int      `json:"group,omitempty" since:"0.3.0"`
+	Mu    *float64 `json:"mu,omitempty" same:"near"`  // bound on mu that the row follows from
+	In    *float64 `json:"in,omitempty" same:"near"`  // of an interval: lower limit of the rate inside
+	Out   *float64 `json:"out,omitempty" same:"near"` // of an interval: upper limit of the rate of fresh canaries
 	// Chosen: the row decides the verdict.
 	Chosen bool `json:"chosen,omitempty"`
 	// Valid: for any mechanism at this size; else asymptotically or under an

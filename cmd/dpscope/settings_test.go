@@ -212,7 +212,8 @@ func TestReproducePair(t *testing.T) {
 			Trials: sometimes(t, "trials", rapid.IntRange(1, pair.MaxTrials)), Beta: sometimes(t, "beta", rapid.Float64Range(1e-9, 0.5)), Seed: rapid.Uint64Max(audit.MaxSeed).Draw(t, "seed"),
 			Finder:  sometimes(t, "finder", rapid.Map(rapid.SampledFrom(catalogue.Finders), func(f audit.FinderSpec) string { return f.Name })),
 			Learner: sometimes(t, "learner", rapid.Map(rapid.SampledFrom(catalogue.Learners), func(l audit.LearnerSpec) string { return l.Name })),
-			Mode:    rapid.SampledFrom([]pair.Mode{"", pair.Fixed, pair.UntilRefuted}).Draw(t, "mode"), ThroughRenyi: sometimes(t, "through-renyi", rapid.Float64Range(1.01, 64))}
+			Mode:    rapid.SampledFrom([]pair.Mode{"", pair.Fixed, pair.UntilRefuted}).Draw(t, "mode"), ThroughRenyi: sometimes(t, "through-renyi", rapid.Float64Range(1.01, 64)),
+			Group: sometimes(t, "group", rapid.IntRange(1, 8))}
 		if p.Mode == pair.UntilRefuted {
 			p.Explore = 0
 		}
@@ -222,6 +223,10 @@ func TestReproducePair(t *testing.T) {
 		a, err := p.Resolve(catalogue)
 		if err != nil && p.Learner != "" { // few learners fit all outputs
 			p.Learner = ""
+			a, err = p.Resolve(catalogue)
+		}
+		if err != nil && p.Group > 1 { // few claims and relations know groups
+			p.Group = 0
 			a, err = p.Resolve(catalogue)
 		}
 		if err != nil && p.ThroughRenyi > 0 {

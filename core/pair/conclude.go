@@ -201,6 +201,7 @@ func named(t report.Table, c audit.Claim, beta float64) report.Table {
 	for i := range t.Rows {
 		f := &t.Rows[i]
 		f.Quantity = f.QuantityWords()
+		noteGroup(f)
 		if limit, ok := allowed(c, *f); ok && f.Value == nil {
 			f.Claimed = &limit
 		}

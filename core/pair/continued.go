@@ -138,7 +138,7 @@ func (a *Audit) continued(from Report, sum [32]byte) (*Continued, error) {
 	for _, e := range from.Sequential.Epochs {
 		k := &known[e.Pair]
 		before := accounts[0].wealth
-		if err := a.follow(accounts, e); err != nil {
+		if err := a.follow(accounts, from.Sequential.Pairs, e); err != nil {
 			return nil, err
 		}
 		grown[e.Pair] += accounts[0].wealth - before
@@ -232,10 +232,7 @@ func (a *Audit) resolveContinued() error {
 	}
 	accounts := a.accounts()
 	for i, k := range c.Known {
-		if err := p.Relation.Check(k.Pair, a.Domain); err != nil {
-			return audit.At(fmt.Sprintf("continued.known[%d].pair", i), err)
-		}
-		if _, err := k.arm(a.Columns, accounts, 1); err != nil {
+		if _, err := k.arm(a, accounts, 1); err != nil {
 			return audit.At(fmt.Sprintf("continued.known[%d]", i), err)
 		}
 	}
@@ -243,8 +240,12 @@ func (a *Audit) resolveContinued() error {
 }
 
 // arm is the pair in a race, with how it was bet on before.
-func (k Known) arm(columns []audit.Column, accounts []account, rank int) (*arm, error) {
-	model, err := posterior.Decode(k.Model, columns)
+func (k Known) arm(a *Audit, accounts []account, rank int) (*arm, error) {
+	steps, err := a.steps(k.Pair)
+	if err != nil {
+		return nil, err
+	}
+	model, err := posterior.Decode(k.Model, a.Columns)
 	if err != nil {
 		return nil, err
 	}
@@ -257,13 +258,13 @@ func (k Known) arm(columns []audit.Column, accounts []account, rank int) (*arm, 
 			return nil, &audit.InputError{Field: "learner", Found: fmt.Sprintf("%q", name), Want: "a candidate that the model has"}
 		}
 	}
-	out := &arm{pair: k.Pair, rank: rank, data: posterior.NewData(columns), model: model, bets: make([][]Bet, len(accounts)), growth: float64(k.Growth * float64(k.Learnt)), past: k.Learnt}
+	out := &arm{pair: k.Pair, steps: steps, rank: rank, data: posterior.NewData(a.Columns), model: model, bets: make([][]Bet, len(accounts)), growth: float64(k.Growth * float64(k.Learnt)), past: k.Learnt}
 	if k.Learnt < 1 || k.Learnt > MaxSamples || math.IsNaN(k.Growth) {
 		return nil, &audit.InputError{Field: "learnt", Found: fmt.Sprint(k.Learnt), Want: fmt.Sprintf("in [1, %d]", MaxSamples)}
 	}
 	shares := make([]float64, len(accounts))
 	for _, b := range k.Bets {
-		if b.Account < 0 || b.Account >= len(accounts) || b.Candidate < 0 || b.Candidate >= len(list) || b.Stake < 0 || b.Stake >= accounts[b.Account].stakes.Len() || !(b.Share > 0) {
+		if b.Account < 0 || b.Account >= len(accounts) || b.Candidate < 0 || b.Candidate >= len(list) || b.Stake < 0 || b.Stake >= accounts[b.Account].stakesOf(steps).Len() || !(b.Share > 0) {
 			return nil, &audit.InputError{Field: "bets", Found: fmt.Sprintf("%+v", b), Want: "an account, a candidate and a stake that are there, and a share above 0"}
 		}
 		if shares[b.Account] += b.Share; shares[b.Account] > 1+1e-9 {

@@ -27,7 +27,7 @@ func (t Prepare) execute(cat audit.Catalogue) (*Prepared, error) {
 	if err := t.Explored.Validate(); err != nil {
 		return nil, err
 	}
-	p, err := a.prepare(t.Explored, t.Event, t.Hedges)
+	p, err := a.prepare(t.Explored, t.Event, t.Hedges, t.Steps)
 	return &p, err
 }
 
@@ -46,6 +46,11 @@ func (t Bound) execute(cat audit.Catalogue) (*Certified, error) {
 	}
 	if err := t.Prepared.check(a.Plan, t.Table.Bins); err != nil {
 		return nil, err
+	}
+	if t.Prepared.Steps > 1 {
+		c := certificate{audit: a.grouped(t.Prepared.Steps), prepared: t.Prepared, table: t.Table, explored: t.Explored, beta: a.Plan.boundBeta()}
+		all := c.inGroup(a.Claim)
+		return &all, nil
 	}
 	c := certificate{audit: a.at(t.Prepared.Point), prepared: t.Prepared, table: t.Table, explored: t.Explored, beta: a.Plan.boundBeta()}
 	all := c.all()
@@ -133,10 +138,17 @@ func (t Explore) execute(cat audit.Catalogue, hook engine.Hook) (*Explored, erro
 		mid := all.Len() / 2
 		half[side] = [2]audit.Samples{all.Slice(0, mid), all.Slice(mid, all.Len())}
 	}
-	best, err := portfolio(cat, a, t, half, hook)
+	steps := 1
+	if a.Plan.Group > 1 {
+		if steps, err = a.steps(t.Pair); err != nil {
+			return nil, err
+		}
+	}
+	best, err := portfolio(cat, a.grouped(steps), t, half, hook)
 	if err != nil {
 		return nil, err
 	}
+	best.inUnits(steps)
 	m, err := best.Witness.decode(cat, a.Columns)
 	if err != nil {
 		return nil, err

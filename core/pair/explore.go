@@ -115,7 +115,7 @@ func (s *state) explore(ctx context.Context) error {
 		}
 		tasks := make([]Explore, len(pairs))
 		for i := range pairs {
-			if err := p.Relation.Check(pairs[i], s.audit.Domain); err != nil {
+			if _, err := s.audit.steps(pairs[i]); err != nil {
 				return fmt.Errorf("finder %s proposed: %w", p.Finder, err)
 			}
 			tasks[i] = Explore{Plan: p, Trial: len(history) + i, Pair: pairs[i], Outputs: outputs}

@@ -10,7 +10,7 @@ func WealthOf(cat audit.Catalogue, r Report) []float64 {
 	}
 	accounts := a.accounts()
 	for _, e := range r.Sequential.Epochs {
-		if err := a.follow(accounts, e); err != nil {
+		if err := a.follow(accounts, r.Sequential.Pairs, e); err != nil {
 			panic(err)
 		}
 	}

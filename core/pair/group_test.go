@@ -100,3 +100,84 @@ func TestSummaryOfThePair(t *testing.T) {
 		t.Errorf("the replay: %v, %+v", err, v)
 	}
 }
+
+// TestGroups: pairs of several sizes are audited each at its own, the one that shows most
+// decides, no bound exceeds what the mechanism has, and a replay finds the same.
+func TestGroups(t *testing.T) {
+	cat := countingCatalogue(1, 8)
+	pool := pair.LocalPool(cat, 2)
+	audited := func(group int, claim *audit.Claim, real float64, mode pair.Mode) pair.Report {
+		t.Helper()
+		plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "counting", Parameters: audit.Params{"epsilon": {Number: real}}, Claim: claim, Group: group, Mode: mode,
+			Trials: 2, Finder: "candidates", Samples: 5000, Seed: 5}
+		r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: pool}.Do(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	faint := func(epsilon, delta float64) *audit.Claim {
+		c := audit.DPClaim(epsilon, delta)
+		return &c
+	}
+	for _, c := range []struct {
+		name    string
+		claim   *audit.Claim
+		real    float64
+		mode    pair.Mode
+		least   float64 // of the bound
+		refuted bool
+	}{
+		{"kept", faint(0.1, 0), 0.1, pair.VerdictAndBound, 0.08, false},
+		{"kept with delta", faint(0.1, 1e-5), 0.1, pair.Fixed, 0.08, false},
+		{"broken", faint(0.1, 0), 0.2, pair.VerdictAndBound, 0.15, true},
+		{"broken with delta", faint(0.1, 1e-5), 0.2, pair.Fixed, 0.15, true},
+		{"broken, until refuted", faint(0.1, 1e-5), 0.2, pair.UntilRefuted, 0.1, true},
+	} {
+		r := audited(8, c.claim, c.real, c.mode)
+		row := r.Deciding()
+		if (r.Verdict == audit.Violation) != c.refuted || *r.LowerBound < c.least || *r.LowerBound > c.real || row.Group != 8 || row.Note == "" || *row.Claimed != c.claim.Epsilon {
+			t.Errorf("%s: %s\n%+v", c.name, r.Headline, row)
+		}
+		for _, whole := range []bool{c.claim.Delta == 0, false} {
+			if v, err := pair.Verify(context.Background(), cat, pool, r, whole); err != nil || !v.OK() {
+				t.Errorf("%s: the replay: %v, %+v", c.name, err, v.Differences)
+			}
+		}
+	}
+	// A run that goes on bets on the same group.
+	faintly := pair.Plan{Version: pair.PlanVersion, Mechanism: "counting", Parameters: audit.Params{"epsilon": {Number: 0.1}}, Group: 8, Mode: pair.UntilRefuted, Finder: "candidates", Trials: 2, Samples: 1000, Seed: 5}
+	for range 2 {
+		r, err := pair.Run{Plan: faintly, Catalogue: cat, Pool: pool}.Do(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if faintly, err = faintly.GoOn(cat, r, sumOf(t, r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if known := faintly.Continued.Known; len(known) == 0 || len(known[0].Bets) == 0 {
+		t.Errorf("nothing was learnt of a group: %+v", known)
+	}
+	// Of so faint a mechanism one row shows little.
+	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "counting", Parameters: audit.Params{"epsilon": {Number: 0.1}}, Finder: "candidates", Samples: 10_000, Seed: 5}
+	if _, err := (pair.Run{Plan: plan, Catalogue: cat, Pool: pool}).Do(context.Background()); err == nil {
+		t.Error("a pair that differs in 8 rows passed without a group")
+	}
+	for field, change := range map[string]func(*pair.Plan){
+		"zcdp":      func(p *pair.Plan) { p.Claim = &audit.Claim{Kind: audit.ZCDP, Rho: 1} },
+		"renyi":     func(p *pair.Plan) { p.ThroughRenyi = 2 },
+		"too many":  func(p *pair.Plan) { p.Group = 65 },
+		"too large": func(p *pair.Plan) { p.Claim = faint(100, 0) },
+		"old":       func(p *pair.Plan) { p.Version = 1 },
+		"answers":   func(p *pair.Plan) { p.Mechanism = "svt4" },
+	} {
+		p := plan
+		p.Group = 8
+		change(&p)
+		var bad *audit.InputError
+		if _, err := p.Resolve(cat); !errors.As(err, &bad) || bad.Field != "group" {
+			t.Errorf("%s: %v", field, err)
+		}
+	}
+}

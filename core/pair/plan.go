@@ -38,13 +38,16 @@ type Plan struct {
 	Claim      *audit.Claim   `json:"claim,omitempty"`    // default: what the mechanism claims at its parameters, or what that implies
 	Relation   audit.Relation `json:"relation,omitempty"` // default: the mechanism's first
 	Pair       *audit.Pair    `json:"pair,omitempty"`     // default: the finder searches; given: no search
-	Finder     string         `json:"finder,omitempty"`   // default auto: the mechanism's pairs, then patterns and what was loud
-	Learner    string         `json:"learner,omitempty"`  // default auto: a portfolio of all that apply
-	Samples    int            `json:"samples,omitempty"`  // certification outputs a side, and at most so many of all pairs to the verdict; default 100000
-	Explore    int            `json:"explore,omitempty"`  // exploration outputs a side of all pairs, default 1.5 times Samples; in version 1 of each pair
-	Trials     int            `json:"trials,omitempty"`   // pairs to explore, default 10
-	Beta       float64        `json:"beta,omitempty"`     // allowed error of the certificate, in (0, 0.5]; default 0.05
-	Seed       uint64         `json:"seed"`               // at most [audit.MaxSeed]
+	// Group is by how many steps of the relation a pair may differ; default 1. Bounds are
+	// divided back. More than 1 for claims of (epsilon, delta) only.
+	Group   int     `json:"group,omitempty"`
+	Finder  string  `json:"finder,omitempty"`  // default auto: the mechanism's pairs, then patterns and what was loud
+	Learner string  `json:"learner,omitempty"` // default auto: a portfolio of all that apply
+	Samples int     `json:"samples,omitempty"` // certification outputs a side, and at most so many of all pairs to the verdict; default 100000
+	Explore int     `json:"explore,omitempty"` // exploration outputs a side of all pairs, default 1.5 times Samples; in version 1 of each pair
+	Trials  int     `json:"trials,omitempty"`  // pairs to explore, default 10
+	Beta    float64 `json:"beta,omitempty"`    // allowed error of the certificate, in (0, 0.5]; default 0.05
+	Seed    uint64  `json:"seed"`              // at most [audit.MaxSeed]
 
 	// Anytime, in version 1: the bound is valid at every look, and the run ends when the
 	// claim is refuted; Samples is then the most that it draws.
@@ -217,8 +220,12 @@ func (a *Audit) resolveRelation() error {
 			Want: fmt.Sprintf("one that %s defines at these parameters: %s", a.Spec.Name, strings.Join(names, ", "))}
 	}
 	a.Domain = a.Spec.Domain(a.Plan.Parameters, r)
+	if err := a.resolveGroup(); err != nil {
+		return err
+	}
 	if a.Plan.Pair != nil {
-		return audit.At("pair", r.Check(*a.Plan.Pair, a.Domain))
+		_, err := a.steps(*a.Plan.Pair)
+		return audit.At("pair", err)
 	}
 	return nil
 }
@@ -401,6 +408,9 @@ func Keys() []settings.Key[Plan] {
 		{Name: "pair", At: settings.JSON(func(p *Plan) **audit.Pair { return &p.Pair }, audit.ParsePair),
 			Usage: `neighbouring pair as JSON, instead of a search: {"first":{"columns":1,"values":[1]},"second":{"columns":1,"values":[1,0]}}`,
 			Form:  &settings.Form{Place: "search", Label: "Pair", Hint: `two datasets as JSON, instead of a search: {"first": {"columns": …, "values": […]}, "second": {…}}`, Wide: true}},
+		{Name: "group", At: settings.Whole(func(p *Plan) *int { return &p.Group }), Range: settings.In(0, maxGroup), Default: "1",
+			Usage: "by how many rows a pair may differ, at most; its bound is divided back (group privacy)",
+			Form:  &settings.Form{Place: "more", Label: "Group", Hint: "rows that a pair may differ by; the bound is divided back", Empty: "1"}},
 		{Name: "finder", At: settings.Word(func(p *Plan) *string { return &p.Finder }), Default: audit.Auto,
 			Usage: "how pairs are found",
 			Form:  &settings.Form{Place: "search", Label: "Finder", Wide: true}},

@@ -15,7 +15,10 @@ import (
 // Prepared is all that exploration fixed for the bounds on the chosen pair, so
 // that nothing is chosen on the pairs that certify.
 type Prepared struct {
-	Event      Cut     `json:"event"`                          // for epsilon
+	Event Cut `json:"event"` // for epsilon
+	// Steps is by how many steps of the relation the pair differs, where it is more than
+	// one.
+	Steps      int     `json:"steps,omitempty" since:"0.3.0"`
 	Hedges     []Hedge `json:"hedges,omitempty" since:"0.3.0"` // other events for epsilon, with their shares of the error; the rest is Event's
 	DeltaEvent Cut     `json:"deltaEvent"`                     // for delta at the claimed epsilon
 	DeltaStake float64 `json:"deltaStake,omitempty"`           // of betting on delta; 0: none, but limits of both rates
@@ -39,8 +42,11 @@ type DirectedPlan struct {
 func (d DirectedPlan) side(t bounds.Table) bounds.Table { return turned(t, d.Reversed) }
 
 // prepare chooses on the exploration table what each bound needs.
-func (a *Audit) prepare(table bounds.Table, event Cut, hedges []Hedge) (Prepared, error) {
+func (a *Audit) prepare(table bounds.Table, event Cut, hedges []Hedge, steps int) (Prepared, error) {
 	out := Prepared{Event: event, Hedges: hedges}
+	if steps > 1 {
+		out.Steps, a = steps, a.grouped(steps)
+	}
 	if a.Claim.Kind == audit.Profile {
 		point, at := a.choosePoint(table)
 		out.Point, out.Event, out.Hedges = &point, at, nil
@@ -195,6 +201,9 @@ func (p Prepared) check(plan Plan, bins int) error {
 	edges := bins - 1
 	if err := plan.checkPoint(p.Point); err != nil {
 		return err
+	}
+	if p.Steps != 0 && (p.Steps < 2 || p.Steps > plan.Group) {
+		return &audit.InputError{Field: "prepared.steps", Found: fmt.Sprint(p.Steps), Want: fmt.Sprintf("absent, or at least 2 and at most the plan's group of %d", max(1, plan.Group))}
 	}
 	var own bool
 	switch plan.goal() {

@@ -118,6 +118,7 @@ const (
 // arm is a pair in the race.
 type arm struct {
 	pair   audit.Pair
+	steps  int // by which it differs
 	rank   int
 	epochs int
 	drawn  int // outputs a side
@@ -154,7 +155,7 @@ func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
 	r := &racer{audit: a, find: find, hook: hook, accounts: a.accounts(), raced: Raced{Pairs: []audit.Pair{}, Epochs: []Epoch{}}}
 	if c := a.Plan.Continued; c != nil {
 		for i, k := range c.Known {
-			known, err := k.arm(a.Columns, r.accounts, i+1)
+			known, err := k.arm(a, r.accounts, i+1)
 			if err != nil {
 				return nil, err
 			}
@@ -207,7 +208,7 @@ func (r *racer) next() (int, error) {
 			return best, nil
 		}
 		for _, p := range proposed {
-			if err := r.audit.Plan.Relation.Check(p, r.audit.Domain); err != nil {
+			if _, err := r.audit.steps(p); err != nil {
 				return 0, fmt.Errorf("finder %s proposed: %w", r.audit.Plan.Finder, err)
 			}
 			if r.audit.Plan.Continued == nil || !r.known(p) {
@@ -215,7 +216,11 @@ func (r *racer) next() (int, error) {
 			}
 		}
 	}
-	r.enter(&arm{pair: r.queue[0], rank: len(r.arms) + 1, data: posterior.NewData(r.audit.Columns)})
+	steps, err := r.audit.steps(r.queue[0])
+	if err != nil {
+		return 0, err
+	}
+	r.enter(&arm{pair: r.queue[0], steps: steps, rank: len(r.arms) + 1, data: posterior.NewData(r.audit.Columns)})
 	r.queue = r.queue[1:]
 	return len(r.arms) - 1, nil
 }
@@ -304,7 +309,7 @@ func (r *racer) epoch(at int) error {
 	a.bets = make([][]Bet, len(r.accounts))
 	for i := range r.accounts {
 		var most float64
-		a.bets[i], most = r.accounts[i].weigh(i, tables)
+		a.bets[i], most = r.accounts[i].weigh(i, a.steps, tables)
 		if i == 0 { // the claim's
 			a.growth = most
 		}
@@ -317,7 +322,7 @@ func (r *racer) epoch(at int) error {
 
 // weigh chooses the bets of an account by what they would have made of past outputs, with
 // odds learnt without these, and says how much the best would have grown.
-func (a *account) weigh(number int, tables [posterior.Candidates]*posterior.Table) ([]Bet, float64) {
+func (a *account) weigh(number, steps int, tables [posterior.Candidates]*posterior.Table) ([]Bet, float64) {
 	type grown struct {
 		Bet
 		growth float64
@@ -328,14 +333,15 @@ func (a *account) weigh(number int, tables [posterior.Candidates]*posterior.Tabl
 		keep = raceBets
 	}
 	most := math.Inf(-1)
+	stakes := a.stakesOf(steps)
 	for c, t := range tables {
 		if t == nil {
 			continue
 		}
 		sparse := newSparse(t)
-		for stake := range a.stakes.Len() {
+		for stake := range stakes.Len() {
 			for _, reversed := range []bool{false, true} {
-				g := a.stakes.LogAt(stake, reversed, sparse.cells, sparse.first, sparse.second)
+				g := stakes.LogAt(stake, reversed, sparse.cells, sparse.first, sparse.second)
 				most = max(most, g)
 				// The best in their order, of equals the first.
 				if at := sort.Search(len(list), func(i int) bool { return list[i].growth < g }); at < keep {

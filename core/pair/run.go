@@ -311,7 +311,7 @@ func (s *state) race(ctx context.Context, pool *engine.Pool) error {
 			sofar.Pairs, sofar.Epochs, sofar.Refuted = append(sofar.Pairs, part.Pairs...), append(sofar.Epochs, part.Epochs...), part.Refuted
 			s.whole[0], s.betting = sofar.outputs(), !part.Refuted
 			for _, e := range part.Epochs {
-				if s.audit.follow(accounts, e) != nil {
+				if s.audit.follow(accounts, sofar.Pairs, e) != nil {
 					return // the whole will tell
 				}
 			}
@@ -347,7 +347,8 @@ func (a *Audit) finder(cat audit.Catalogue) (audit.Finder, error) {
 	problem := audit.FinderProblem{Relation: p.Relation, Domain: a.Domain,
 		Candidates: a.Spec.Pairs(p.Parameters, p.Relation),
 		Stream:     stream.New(stream.Key{Seed: p.Seed, Purpose: purposeFind}),
-		Trials:     p.Trials}
+		Trials:     p.Trials,
+		Group:      max(1, p.Group)}
 	if a.Spec.Table != nil {
 		problem.Table = a.Spec.Table(p.Parameters)
 	}
@@ -392,6 +393,13 @@ func (s *state) goalWords() string {
 // prepare fixes all that the bounds need, on a worker: it may take a second.
 func (s *state) prepare(ctx context.Context) error {
 	task := Prepare{Plan: s.audit.Plan, Explored: s.best.Table, Event: s.best.Event, Hedges: s.best.Hedges}
+	if s.audit.Plan.Group > 1 {
+		steps, err := s.audit.steps(s.trials[s.bestAt].Pair)
+		if err != nil {
+			return err
+		}
+		task.Steps = steps
+	}
 	results, err := engine.Do(ctx, s.pool, []Prepare{task}, engine.Events[Prepared]{})
 	if err != nil {
 		return err
@@ -452,7 +460,7 @@ func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) erro
 			next++
 			show(g)
 			if s.Progress != nil {
-				g.Live = &Live{Chart: s.best.Chart.with(s.counted.chart, s.counted.plane), Claim: s.audit.at(s.prepared.Point).Claim, Direction: s.prepared.Event.direction(), Rows: s.counted.rows, Samples: p.Samples}
+				g.Live = &Live{Chart: s.best.Chart.with(s.counted.chart, s.counted.plane), Claim: s.audit.at(s.prepared.Point).grouped(s.prepared.Steps).Claim, Direction: s.prepared.Event.direction(), Rows: s.counted.rows, Samples: p.Samples}
 			}
 		}
 		if s.refuted {
@@ -520,10 +528,10 @@ func (s *state) rough() func() float64 {
 	p, pr := s.audit.Plan, s.prepared
 	switch p.goal() {
 	case report.Epsilon:
-		_, delta := s.audit.at(pr.Point).dpLimits()
+		_, delta := s.audit.at(pr.Point).grouped(pr.Steps).dpLimits()
 		split := bounds.TuneSplit(pr.Event.counts(s.best.Table), p.Samples, p.Samples, delta, p.Beta)
 		return func() float64 {
-			return bounds.ClopperPearson(pr.Event.counts(s.counted.table), delta, p.Beta, split)
+			return bounds.ClopperPearson(pr.Event.counts(s.counted.table), delta, p.Beta, split) / float64(max(1, pr.Steps))
 		}
 	case report.Mu:
 		return func() float64 { return bounds.GaussianMu(pr.MuEvent.counts(s.counted.table), p.Beta) }
@@ -603,6 +611,7 @@ type Prepare struct {
 	Explored bounds.Table `json:"explored"` // validation pairs
 	Event    Cut          `json:"event"`
 	Hedges   []Hedge      `json:"hedges,omitempty"`
+	Steps    int          `json:"steps,omitempty"` // by which the pair differs; 0: one
 }
 
 // Certify is the task of drawing one shard of outputs on both datasets and counting

@@ -75,8 +75,12 @@ func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 		}
 		return v, err
 	}
-	if err := a.Plan.Relation.Check(r.Evidence.Pair, a.Domain); err != nil {
+	steps, err := a.steps(r.Evidence.Pair)
+	if err != nil {
 		return v, fmt.Errorf("the report's pair: %w", err)
+	}
+	if got := max(1, r.Evidence.Prepared.Steps); got != steps {
+		return v, &audit.InputError{Field: "report: evidence.prepared.steps", Found: fmt.Sprint(got), Want: fmt.Sprintf("%d, as the pair differs", steps)}
 	}
 	if a.Spec.Unseeded != "" {
 		taken := append(slices.Clone(searched), "evidence.table", "evidence.looked", "sequential")
@@ -143,7 +147,7 @@ func compare(v *engine.Verification, r, want Report, taken ...string) {
 // prepareAgain is evidence whose counts are taken for granted, with what follows from
 // the explored ones.
 func (a *Audit) prepareAgain(e Evidence) (*Evidence, error) {
-	p, err := a.prepare(e.Explored, e.Prepared.Event, e.Prepared.Hedges)
+	p, err := a.prepare(e.Explored, e.Prepared.Event, e.Prepared.Hedges, e.Prepared.Steps)
 	if err != nil {
 		return nil, err
 	}
@@ -187,7 +191,7 @@ func (s *state) raceAgain(ctx context.Context, v *engine.Verification, r Report,
 		return nil, s.race(ctx, s.pool)
 	}
 	for _, p := range r.Sequential.Pairs {
-		if err := s.audit.Plan.Relation.Check(p, s.audit.Domain); err != nil {
+		if _, err := s.audit.steps(p); err != nil {
 			return nil, fmt.Errorf("the report's pairs: %w", err)
 		}
 	}

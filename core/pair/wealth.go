@@ -67,8 +67,10 @@ func (a *Audit) raceBudget() int {
 type account struct {
 	limit  float64 // what the claim would allow, in units of the goal
 	stakes *bounds.Stakes
-	wealth float64 // log
-	most   float64 // the largest that it ever was
+	delta  float64                // of the claim
+	groups map[int]*bounds.Stakes // of pairs that differ by so many steps
+	wealth float64                // log
+	most   float64                // the largest that it ever was
 }
 
 // add multiplies the wealth.
@@ -97,8 +99,9 @@ func (a *Audit) strength(number int) float64 { return float64(strengths[number] 
 // with what earlier runs left in them.
 func (a *Audit) accounts() []account {
 	list := make([]account, len(strengths))
+	_, delta := a.dpLimits()
 	for i := range strengths {
-		list[i] = account{limit: a.strength(i)}
+		list[i] = account{limit: a.strength(i), delta: delta, groups: map[int]*bounds.Stakes{}}
 		if c := a.Plan.Continued; c != nil {
 			list[i].wealth, list[i].most = c.Accounts[i][0], c.Accounts[i][1]
 		}
@@ -146,6 +149,7 @@ func (a *Audit) stakes(limit float64) *bounds.Stakes {
 // betting is an epoch under way.
 type betting struct {
 	accounts []account
+	steps    int // by which the pair differs
 	list     []posterior.Candidate
 	model    *posterior.Model
 	tables   []posterior.Table
@@ -155,7 +159,7 @@ type betting struct {
 
 // newBetting starts an epoch with what the arm learnt; without a model nothing is bet.
 func newBetting(a *arm, accounts []account) *betting {
-	b := &betting{accounts: accounts}
+	b := &betting{accounts: accounts, steps: a.steps}
 	for _, bets := range a.bets {
 		for _, x := range bets {
 			at := slices.Index(b.list, posterior.Candidate(x.Candidate))
@@ -198,7 +202,7 @@ func (b *betting) count(side int, rows []float64) {
 
 // log is the log of what the epoch made of 1 of an account.
 func (b *betting) log(number int) float64 {
-	return logWealth(b.accounts[number].stakes, b.bets, number, func(k int) *posterior.Table { return &b.tables[k] })
+	return logWealth(b.accounts[number].stakesOf(b.steps), b.bets, number, func(k int) *posterior.Table { return &b.tables[k] })
 }
 
 // logWealth is the log of what bets make of 1 of an account, by the tables of the
@@ -273,26 +277,37 @@ func (e Epoch) unpack() ([]posterior.Table, error) {
 // reachable reports whether any outcome of the whole budget refutes the claim.
 func (a *Audit) reachable() bool {
 	best := 0.0
-	claim := a.accounts()[0]
-	for i := range claim.stakes.Len() {
-		best = max(best, claim.stakes.Most(i))
+	claim := &a.accounts()[0]
+	for steps := range max(1, a.Plan.Group) {
+		stakes := claim.stakesOf(steps + 1)
+		for i := range stakes.Len() {
+			best = max(best, stakes.Most(i))
+		}
 	}
 	return claim.wealth+float64(best*float64(a.raceBudget())) >= a.raceThreshold()
 }
 
-// follow multiplies the accounts by what an epoch made of them.
-func (a *Audit) follow(accounts []account, e Epoch) error {
+// follow multiplies the accounts by what an epoch made of them, which is of one of these
+// pairs.
+func (a *Audit) follow(accounts []account, pairs []audit.Pair, e Epoch) error {
+	steps := 1
+	if a.Plan.Group > 1 {
+		var err error
+		if steps, err = a.steps(pairs[e.Pair]); err != nil {
+			return fmt.Errorf("the sequential stage's pairs: %w", err)
+		}
+	}
 	tables, err := e.unpack()
 	if err != nil {
 		return err
 	}
 	for _, b := range e.Bets {
-		if n := accounts[b.Account].stakes.Len(); b.Stake >= n {
+		if n := accounts[b.Account].stakesOf(steps).Len(); b.Stake >= n {
 			return &audit.InputError{Field: "report: sequential.epochs.bets.stake", Found: fmt.Sprint(b.Stake), Want: fmt.Sprintf("in [0, %d]", n-1)}
 		}
 	}
 	for i := range accounts {
-		accounts[i].add(logWealth(accounts[i].stakes, e.Bets, i, func(k int) *posterior.Table { return &tables[k] }))
+		accounts[i].add(logWealth(accounts[i].stakesOf(steps), e.Bets, i, func(k int) *posterior.Table { return &tables[k] }))
 	}
 	return nil
 }
@@ -362,9 +377,23 @@ func (a *Audit) raceRow(r *Raced) (report.Row, error) {
 	}
 	accounts := a.accounts()
 	for _, e := range r.Epochs {
-		if err := a.follow(accounts, e); err != nil {
+		if err := a.follow(accounts, r.Pairs, e); err != nil {
 			return f, err
 		}
+	}
+	for _, p := range r.Pairs {
+		if a.Plan.Group > 1 {
+			steps, err := a.steps(p)
+			if err != nil {
+				return f, fmt.Errorf("the sequential stage's pairs: %w", err)
+			}
+			f.Group = max(f.Group, steps)
+		}
+	}
+	if f.Group > 1 {
+		f.Note = fmt.Sprintf("pairs differ by up to %d rows; each is bet on at the claim of its group (lemma 3.4 of Lu et al. 2022)", f.Group)
+	} else {
+		f.Group = 0
 	}
 	lower, p := a.rejected(accounts), min(1, math.Exp(-accounts[0].most+1e-9)/(1-belowShare))
 	f.LowerBound, f.PValue = &lower, &p

@@ -232,6 +232,9 @@ func addDeciding(add func(name, format string, args ...any), r Report, f report.
 		}
 		add("Lower bound", "%s >= %s (%s confidence, %s)", f.Quantity, phrase.Bound(*f.LowerBound, r.Claim.Limit()), phrase.Percent(f.Confidence), method)
 	}
+	if f.Group > 1 {
+		add("Group", "%s", f.Note)
+	}
 	if f.PValue != nil {
 		add("p-value", "at most %s, of the claim%s", phrase.PValue(*f.PValue), map[bool]string{true: ", valid at any time"}[r.Plan.Anytime])
 	}

@@ -97,6 +97,7 @@ export interface DPAuditElement extends HTMLElement {
   mu: string | number | null;
   profile: string | number | null;
   relation: string | null;
+  group: string | number | null;
   finder: string | null;
   learner: string | null;
   samples: string | number | null;

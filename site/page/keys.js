@@ -15,6 +15,7 @@ export const AUDIT = [
   {"name":"profile","fields":["/claim/profile"],"type":"json","claims":["profile"],"form":{"place":"claim","label":"Claimed curve","hint":"points as JSON: {\"points\": [{\"epsilon\": 1, \"delta\": 0.01}]}","wide":true}},
   {"name":"relation","fields":["/relation"],"type":"word","form":{"place":"claim","label":"Neighbouring datasets","wide":true}},
   {"name":"pair","fields":["/pair"],"type":"json","form":{"place":"search","label":"Pair","hint":"two datasets as JSON, instead of a search: {\"first\": {\"columns\": …, \"values\": […]}, \"second\": {…}}","wide":true}},
+  {"name":"group","fields":["/group"],"type":"whole","want":"a whole number in [0, 64]","range":{"min":0,"max":64},"form":{"place":"more","label":"Group","hint":"rows that a pair may differ by; the bound is divided back","empty":"1"}},
   {"name":"finder","fields":["/finder"],"type":"word","form":{"place":"search","label":"Finder","wide":true}},
   {"name":"learner","fields":["/learner"],"type":"word","form":{"place":"search","label":"Learner","wide":true}},
   {"name":"samples","fields":["/samples"],"type":"whole","want":"a whole number in [100, 1000000000]","range":{"min":100,"max":1000000000},"form":{"place":"budget","label":"Samples","hint":"to certify, a side","empty":"100000"}},
@@ -125,7 +126,7 @@ export const OUTSIDE = [
 // Versions of the plans of each kind that the panel makes.
 export const CANARY_VERSIONS = {"run": 1, "one": 2, "scores": 2};
 
-export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta", "rho", "mu", "profile", "relation", "pair", "finder", "learner", "samples", "explore", "trials", "beta", "through-renyi", "until-refuted", "fixed", "seed", "commit"];
+export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta", "rho", "mu", "profile", "relation", "pair", "group", "finder", "learner", "samples", "explore", "trials", "beta", "through-renyi", "until-refuted", "fixed", "seed", "commit"];
 
 export const AUDIT_SWITCHES = ["until-refuted", "fixed"];
 

@@ -269,6 +269,8 @@ export interface BoundRow {
   beta?: number;
   /** of beta, for Clopper-Pearson */
   split?: number;
+  /** Group is by how many steps of the relation the datasets differ, where it is more than one: the bound was divided back. */
+  group?: number;
   /** bound on mu that the row follows from */
   mu?: number;
   /** of an interval: lower limit of the rate inside */
@@ -1278,6 +1280,8 @@ export interface Plan {
   relation?: Relation;
   /** default: the finder searches; given: no search */
   pair?: Pair;
+  /** Group is by how many steps of the relation a pair may differ; default 1. Bounds are divided back. More than 1 for claims of (epsilon, delta) only. */
+  group?: number;
   /** default auto: the mechanism's pairs, then patterns and what was loud */
   finder?: string;
   /** default auto: a portfolio of all that apply */
@@ -1370,6 +1374,8 @@ export interface Prediction {
 export interface Prepared {
   /** for epsilon */
   event: Cut;
+  /** Steps is by how many steps of the relation the pair differs, where it is more than one. */
+  steps?: number;
   /** other events for epsilon, with their shares of the error; the rest is Event's */
   hedges?: Hedge[];
   /** for delta at the claimed epsilon */

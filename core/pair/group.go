@@ -1,0 +1,214 @@
+package pair
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/report"
+)
+
+// Pairs of a group differ by k steps of the relation, which the datasets themselves tell.
+// A mechanism that keeps (epsilon, delta) keeps the claim of k steps on them
+// ([audit.Claim.Group]), so what refutes that refutes the mechanism's. Each pair is
+// audited at its own k, and what is found of it is divided back.
+
+// maxGroup is the most steps by which a pair may differ.
+const maxGroup = 64
+
+// mostGrouped is the largest epsilon of a group's claim, that of any claim.
+const mostGrouped = 500
+
+// resolveGroup checks the plan's group, which is 0 where it is one step.
+func (a *Audit) resolveGroup() error {
+	p := &a.Plan
+	if p.Group < 0 || p.Group > maxGroup {
+		return &audit.InputError{Field: "group", Found: fmt.Sprint(p.Group), Want: fmt.Sprintf("in [1, %d]", maxGroup)}
+	}
+	if p.Group <= 1 {
+		p.Group = 0
+		return nil
+	}
+	want := ""
+	switch {
+	case p.first():
+		want = "absent in a plan of version 1"
+	case !a.Claim.IsDP():
+		want = fmt.Sprintf("1 for the claim %s: the privacy of groups is known of (epsilon, delta)", a.Claim)
+	case p.ThroughRenyi > 0:
+		want = "1 in a test through the Rényi divergence"
+	case p.Relation != audit.Replace && p.Relation != audit.AddRemove:
+		want = fmt.Sprintf("1 under the relation %s", p.Relation)
+	case float64(float64(p.Group)*a.Claim.Epsilon) > mostGrouped:
+		want = fmt.Sprintf("at most %d for the claim %s", max(1, int(mostGrouped/a.Claim.Epsilon)), a.Claim)
+	default:
+		return nil
+	}
+	return &audit.InputError{Field: "group", Found: fmt.Sprint(p.Group), Want: want}
+}
+
+// steps checks a pair and says by how many steps of the relation it differs.
+func (a *Audit) steps(p audit.Pair) (int, error) {
+	return a.Plan.Relation.Steps(p, a.Domain, max(1, a.Plan.Group))
+}
+
+// mostDelta stands for 1 in bounds that need less: the counts of MaxSamples refute no
+// claim of it.
+const mostDelta = 1 - 0x1p-40
+
+// grouped is the audit of pairs that differ by so many steps: its claim is the group's.
+func (a *Audit) grouped(steps int) *Audit {
+	if steps <= 1 {
+		return a
+	}
+	b := *a
+	b.Claim = a.Claim.Group(steps)
+	b.Claim.Delta = min(b.Claim.Delta, mostDelta)
+	b.Plan.Claim = &b.Claim
+	return &b
+}
+
+// inUnits is what an explored pair of so many steps says of one step.
+func (e *Explored) inUnits(steps int) {
+	if steps <= 1 {
+		return
+	}
+	share := func(v float64) float64 {
+		if v == worthless {
+			return v
+		}
+		return v / float64(steps)
+	}
+	e.Value = share(e.Value)
+	for i := range e.Learners {
+		e.Learners[i].Value = share(e.Learners[i].Value)
+	}
+}
+
+// groupRatio is by how much the epsilons grow at which a group's bound at delta > 0 is
+// taken, and groupBelow and groupAbove how many lie below the claim and above it.
+const (
+	groupRatio = 1.06
+	groupBelow = 48
+	groupAbove = 16
+)
+
+// perStep turns bounds on the epsilon of pairs that differ by so many steps into one of
+// the mechanism: at delta 0 by division, else as follows. of is the bound at a delta, each
+// valid with the same confidence.
+//
+// Take epsilons g_1 < g_2 < ..., fixed beforehand, and the first of them at which of(the
+// group's delta at g_j) <= k g_j; the bound is the larger of g_(j-1) and that bound over
+// k. It holds with the confidence of one of them: let g_i be the first at or above the
+// true epsilon. The pair keeps the group's delta at g_i, so but for the error
+// of(...) <= k epsilon <= k g_i there, hence j <= i; if j = i the bound is at most
+// epsilon, and if j < i it is at most g_j <= g_(i-1) < epsilon. above says that epsilon is
+// larger than the bound, not only at least that.
+func perStep(claim audit.Claim, steps int, of func(delta float64) float64) (lower float64, above bool) {
+	k := float64(steps)
+	if claim.Delta == 0 {
+		return phrase.Floor(of(0)/k, 6), false
+	}
+	g := claim.Epsilon
+	for range groupBelow {
+		g /= groupRatio
+	}
+	last := 0.0
+	for i := range groupBelow + 1 + groupAbove {
+		if i == groupBelow {
+			g = claim.Epsilon // exactly
+		}
+		at := audit.DPClaim(g, claim.Delta).Group(steps)
+		b := math.Inf(-1)
+		if at.Delta < mostDelta {
+			b = of(at.Delta)
+		}
+		if b <= at.Epsilon {
+			if b = phrase.Floor(b/k, 6); b > last {
+				return b, false
+			}
+			return last, last > 0
+		}
+		last = phrase.Floor(g, 6)
+		if i == groupBelow {
+			last = g // the claim itself is refuted
+		}
+		g *= groupRatio
+	}
+	return last, true
+}
+
+// inGroup are the bounds where the pair differs by more than a step: of the claim's own
+// epsilon alone.
+func (c certificate) inGroup(claim audit.Claim) Certified {
+	k := c.prepared.Steps
+	f, _ := c.finding(report.Epsilon, Certified{})
+	if f.Delta >= mostDelta { // a claim that allows anything
+		one := 1.0
+		f.PValue = &one
+	}
+	f.Delta, f.Group = claim.Delta, k
+	lower, above := perStep(claim, k, func(delta float64) float64 {
+		eps, _ := c.prepared.bound(c.table, delta, c.beta)
+		return eps
+	})
+	lower = lowerBound(lower)
+	f.LowerBound, f.Strict = &lower, above
+	if f.Estimate != nil {
+		e := *f.Estimate / float64(k)
+		f.Estimate = &e
+	}
+	out := Certified{Bounds: []report.Row{f}, Renyi: []report.Row{}}
+	for _, x := range c.published() {
+		if x.ID == report.Epsilon {
+			v, _ := perStep(audit.DPClaim(claim.Epsilon, 0), k, func(float64) float64 { return *x.Value })
+			x.Value, x.Delta, x.Group = &v, claim.Delta, k
+			out.Published = append(out.Published, x)
+		}
+	}
+	if !(lower > claim.Epsilon || above && lower == claim.Epsilon) {
+		out.Power = c.power()
+		beta := c.beta * c.prepared.events()[0].Share
+		n := c.audit.Plan.Samples
+		most, _ := perStep(claim, k, func(delta float64) float64 { return bounds.MaxCertifiable(n, n, delta, beta) })
+		out.Power.Largest = lowerBound(most)
+		if s := out.Power.Smallest; s != nil {
+			*s = max(claim.Epsilon, -phrase.Floor(-*s/float64(k), 4))
+			if out.Power.Largest <= claim.Epsilon {
+				out.Power.Smallest = nil
+			}
+		}
+	}
+	return out
+}
+
+// groupWords say what a row of a group is.
+func groupWords(steps int) string {
+	return fmt.Sprintf("the datasets differ by %d rows; the bound is divided back (group privacy, lemma 3.4 of Lu et al. 2022)", steps)
+}
+
+// noteGroup puts into words that a row is of a group, where it is.
+func noteGroup(f *report.Row) {
+	if f.Group > 1 && f.Method != MethodSequential { // which has its own
+		f.Note = strings.TrimPrefix(f.Note+"; "+groupWords(f.Group), "; ")
+	}
+}
+
+// stakesOf are the bets of an account on pairs that differ by so many steps.
+func (x *account) stakesOf(steps int) *bounds.Stakes {
+	if steps <= 1 {
+		return x.stakes
+	}
+	s, ok := x.groups[steps]
+	if !ok {
+		s = new(bounds.Stakes)
+		if c := audit.DPClaim(x.limit, x.delta).Group(steps); c.Epsilon < 700 { // e^epsilon is finite
+			s = bounds.NewStakes([]bounds.Point{{Epsilon: c.Epsilon, Delta: c.Delta}}, cellOdds)
+		}
+		x.groups[steps] = s
+	}
+	return s
+}
