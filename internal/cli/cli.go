@@ -18,6 +18,7 @@ import (
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/mechanisms/google"
+	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
 // Exit codes of every command.
@@ -33,7 +34,7 @@ var ErrStopped = errors.New("stopped before the end; no result")
 
 // Seeded is all that is registered and draws from the seed.
 func Seeded() audit.Catalogue {
-	return audit.Catalogue{Mechanisms: mechanisms.All(), Learners: estimators.Registry(), Finders: finders.Registry()}
+	return audit.Catalogue{Mechanisms: slices.Concat(mechanisms.All(), learners.All()), Learners: estimators.Registry(), Finders: finders.Registry()}
 }
 
 // Catalogue is all that is registered.

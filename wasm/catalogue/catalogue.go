@@ -9,9 +9,10 @@ import (
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/mechanisms"
 	"github.com/dpscope/dpscope/mechanisms/google"
+	"github.com/dpscope/dpscope/mechanisms/learners"
 )
 
 // All is everything, the mechanisms of Google's library last.
 func All() audit.Catalogue {
-	return audit.Catalogue{Mechanisms: slices.Concat(mechanisms.All(), google.All()), Learners: estimators.Registry(), Finders: finders.Registry()}
+	return audit.Catalogue{Mechanisms: slices.Concat(mechanisms.All(), learners.All(), google.All()), Learners: estimators.Registry(), Finders: finders.Registry()}
 }

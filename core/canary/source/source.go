@@ -8,7 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/settings"
-	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/mechanisms/train"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )

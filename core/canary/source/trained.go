@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/mechanisms/train"
 )
 
 func trainedOneRunSpec() *OneRunSpec {
@@ -46,7 +46,7 @@ func trainedOneRunSpec() *OneRunSpec {
 
 // DPSGD is a model trained by differentially private gradient descent, with
 // canaries that are gradients of their own or poisoned examples: see package
-// core/canary/train. A run trains two models, one under replace.
+// mechanisms/train. A run trains two models, one under replace.
 func DPSGD() Spec {
 	params := slices.DeleteFunc(train.Params(), func(p audit.ParamSpec) bool { return p.Name == "canary" })
 	return Spec{

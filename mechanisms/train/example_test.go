@@ -3,7 +3,7 @@ package train_test
 import (
 	"fmt"
 
-	"github.com/dpscope/dpscope/core/canary/train"
+	"github.com/dpscope/dpscope/mechanisms/train"
 	"github.com/dpscope/dpscope/stream"
 )
 

@@ -1,0 +1,168 @@
+package learners
+
+import (
+	"fmt"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// forest is a random forest after Fletcher and Islam, Differentially Private Random
+// Decision Forests using Smooth Sensitivity, Expert Systems with Applications 78
+// (2017): its trees are built without looking at the data, each split by a uniform
+// feature at a uniform threshold in what is left of the declared domain, down to a
+// depth; rows fall to the leaves; and a leaf's label is drawn by the exponential
+// mechanism (McSherry and Talwar, FOCS 2007) from the counts n_0, n_1 of labels in it:
+// label y with probability ∝ exp(w n_y), w the same whatever the data (the smooth
+// sensitivity of the paper is not used).
+//
+// All rows fall through each of m trees, so a tree costs epsilon/m. A row that is
+// added or removed moves one count of one leaf by 1, and the odds of its label by
+// exp(w): w = epsilon/m. A row that is replaced is removed and added, in one leaf or
+// two: w = epsilon/(2m). Given the splits, labels of other leaves do not change, and
+// the splits do not depend on the data.
+//
+// The output is the label of the leaf of one point in each tree: of the point x* in
+// which the pair differs, or else of the zero vector. Only that leaf is built; to draw
+// the rest would change no law.
+type forest struct {
+	name, title, source, fault string
+
+	wrongNeighbours bool // epsilon is for a row that is added or removed
+}
+
+const forestSource = "Fletcher and Islam, Differentially Private Random Decision Forests using Smooth Sensitivity, Expert Systems with Applications 78 (2017), with the exponential mechanism on counts"
+
+var (
+	randomForest = forest{name: "random-forest", title: "Random forest, each tree's vote", source: forestSource}
+	// Lu et al. (2022), section 5: "Our auditing framework correctly detected this
+	// discrepancy in the DP random forest, which defines ε under the first option. Our
+	// estimated ε̂ using the second definition exceeded the theoretical level until the
+	// definitions were reconciled."
+	randomForestWrongNeighbours = forest{name: "random-forest-wrong-neighbours", title: "Random forest for rows added or removed, where a row is replaced", wrongNeighbours: true,
+		source: forestSource + "; Lu et al., A General Framework for Auditing Differentially Private Machine Learning (2022), section 5: \"Our estimated ε̂ using the second definition exceeded the theoretical level until the definitions were reconciled.\"",
+		fault:  "scales its labels' law for a row that is added or removed, and is claimed for one that is replaced, which costs twice as much"}
+)
+
+func (f forest) spec(tables []*Table) audit.MechanismSpec {
+	params, relations := []audit.ParamSpec{epsilonParam(),
+		{Name: "trees", Doc: "trees, among which epsilon is divided", Default: pick(f.wrongNeighbours, 1.0, 3), Min: 1, Max: 64, Integer: true},
+		{Name: "depth", Doc: "splits on the way to a leaf", Default: 3, Min: 1, Max: 16, Integer: true},
+		neighboursParam()}, neighbours
+	if f.wrongNeighbours {
+		params, relations = params[:3], func(audit.Params) []audit.Relation { return []audit.Relation{audit.Replace} }
+	}
+	return spec{
+		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Params: params, Relations: relations,
+			Truth: func(p audit.Params) string {
+				epsilon := p.Num("epsilon")
+				if f.wrongNeighbours {
+					return "epsilon = " + audit.Number(2*epsilon) + " where a row is replaced"
+				}
+				return "epsilon = " + audit.Number(epsilon)
+			}},
+		pairs: f.pairs,
+		known: func(audit.Params, *Table) audit.Table { return audit.Table{Learning: audit.Forest} },
+		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
+			m := &forestModel{table: t, trees: p.Int("trees"), depth: p.Int("depth"), point: box(len(t.Features), 0)}
+			m.weight = p.Num("epsilon") / float64(m.trees)
+			if !f.wrongNeighbours && p.Word("neighbours") == string(audit.Replace) {
+				m.weight /= 2
+			}
+			return m, nil
+		},
+	}.over(tables)
+}
+
+// pairs: where most rows of a leaf agree, the other label is rare, and the row that is
+// flipped or added moves its odds by nearly as much as any may.
+func (f forest) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
+	d := len(t.Features)
+	middle := ends(box(d, 0), 0)
+	most := ends(middle[:d], 1)
+	if r == audit.AddRemove {
+		lone := audit.Pair{Label: "a few rows alike, and one more with the other label", First: repeated(3, middle...), Second: repeated(3, middle...)}
+		lone.Second.Values = append(lone.Second.Values, most...)
+		return []audit.Pair{lone, t.join("the table, and one row more at the origin", most)}
+	}
+	lone := audit.Pair{Label: "a few rows alike, and the label of one flipped", First: repeated(4, middle...), Second: repeated(4, middle...)}
+	lone.Second.Row(3)[d] = 1
+	return []audit.Pair{lone, t.flip("the longest row with its label flipped", t.longest())}
+}
+
+// forestModel is a forest at fixed parameters, and the point that it labels.
+type forestModel struct {
+	table        *Table
+	trees, depth int
+	weight       float64 // of a row in the logarithm of its label's odds
+	point        []float64
+}
+
+// For is the forest's votes on the point in which a pair differs.
+func (m *forestModel) For(p audit.Pair) audit.Mechanism {
+	at := poison(p)
+	if len(at) != len(m.point) {
+		return m
+	}
+	to := *m
+	for j, v := range at {
+		at[j] = max(m.table.Lower[j], min(m.table.Upper[j], v))
+	}
+	to.point = at
+	return &to
+}
+
+// Columns are the votes of the trees, 0 or 1.
+func (m *forestModel) Columns() []audit.Column {
+	columns := make([]audit.Column, m.trees)
+	for i := range columns {
+		columns[i] = audit.Column{Name: fmt.Sprintf("vote of tree %d", i+1), Kind: audit.Symbol}
+	}
+	return columns
+}
+
+// Sample draws, for each tree, a feature and a threshold for each split, then the
+// label.
+func (m *forestModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	e, err := m.table.examples(d, 0)
+	if err != nil {
+		return err
+	}
+	lower, upper := make([]float64, e.d), make([]float64, e.d)
+	draws := make([]float64, m.depth+1)
+	features := make([]float64, m.depth)
+	all, in := make([]int, e.n), make([]int, e.n)
+	for i := range all {
+		all[i] = i
+	}
+	for k := range out {
+		copy(lower, m.table.Lower)
+		copy(upper, m.table.Upper)
+		in = append(in[:0], all...)
+		s.Uniform(features, 0, float64(e.d))
+		s.Uniform(draws, 0, 1)
+		for h, u := range draws[:m.depth] {
+			j := int(features[h])
+			at := lower[j] + float64(u*(upper[j]-lower[j]))
+			below := m.point[j] < at
+			if below {
+				upper[j] = at
+			} else {
+				lower[j] = at
+			}
+			left := in[:0]
+			for _, i := range in {
+				if (e.x[i*e.d+j] < at) == below {
+					left = append(left, i)
+				}
+			}
+			in = left
+		}
+		margin := 0
+		for _, i := range in {
+			margin += pick(e.labels[i], 1, -1)
+		}
+		out[k] = pick(draws[m.depth] < stream.Logistic(float64(m.weight*float64(margin))), 1.0, 0)
+	}
+	return nil
+}

@@ -1,0 +1,414 @@
+package learners
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// The private logistic regressions of Chaudhuri, Monteleoni and Sarwate,
+// Differentially Private Empirical Risk Minimization, JMLR 12 (2011). A row (x, y)
+// with y in {-1, 1} is clipped to |x| <= 1, and v = y x. Without noise the model is
+//
+//	argmin over w of  J(w) = 1/n Σ ln(1 + exp(-v·w)) + lambda/2 |w|²
+//
+// without an intercept. Neighbours have as many rows and differ in one.
+//
+// # Output perturbation (algorithm 1, theorem 6)
+//
+// releases argmin J + b with density of b ∝ exp(-beta |b|), beta = n lambda epsilon/2.
+// Proof sketch: the gradients of J on neighbours differ, at every w, by 1/n times
+// the difference of two vectors of norm at most 1, since the loss has |l'| <= 1. J
+// is lambda-strongly convex, so its minimisers are at most 2/(n lambda) apart
+// (corollary 8), and the density at any point changes by at most
+// exp(beta 2/(n lambda)) = exp(epsilon). The minimiser is that of the sum itself:
+// the one computed here is off by at most |gradient|/lambda, see [converged].
+//
+// # Objective perturbation (algorithm 2, theorem 9)
+//
+// releases argmin J(w) + b·w/n + Delta/2 |w|², density of b ∝ exp(-epsilon'/2 |b|).
+// The loss has |l'| <= 1 and |l”| <= c = 1/4. Where
+//
+//	epsilon' = epsilon - ln(1 + 2c/(n lambda) + c²/(n lambda)²)
+//
+// is above 0, Delta = 0; else Delta = c/(n (exp(epsilon/4) - 1)) - lambda and
+// epsilon' = epsilon/2. Proof sketch: w and b are in one-to-one correspondence, b =
+// -n(lambda+Delta) w + Σ v/(1+exp(v·w)). So the ratio of densities at w is that of
+// the noise at two vectors at most 2 apart, at most exp(epsilon'), times that of the
+// determinants of n Hessians, A and A + E with E of rank at most 2 and eigenvalues at
+// most c in size, at most (1 + c/(n(lambda+Delta)))² = exp(epsilon - epsilon').
+type logistic struct {
+	name, title, source, fault string
+
+	objective bool    // perturbed is the objective, not the output
+	noise     float64 // share of the noise that is added; 0: all of it
+	anyLambda bool    // fault: the determinants are left out of the account
+}
+
+const (
+	logisticSource = "Chaudhuri, Monteleoni and Sarwate, Differentially Private Empirical Risk Minimization, JMLR 12 (2011), "
+
+	curvature = 0.25 // c: the largest second derivative of the logistic loss
+)
+
+var (
+	outputPerturbation = logistic{name: "logistic-output", title: "Logistic regression, noise added to its coefficients",
+		source: logisticSource + "algorithm 1"}
+	outputHalfNoise = logistic{name: "logistic-output-half-noise", title: "Logistic regression, half the noise added to its coefficients",
+		source: logisticSource + "algorithm 1; the fault: a sensitivity of 1/(n lambda), as if a row were added and not replaced",
+		fault:  "takes 1/(n lambda) for the sensitivity of the coefficients, which is up to 2/(n lambda): half the noise", noise: 0.5}
+	objectivePerturbation = logistic{name: "logistic-objective", title: "Logistic regression, a random linear term in its objective",
+		source: logisticSource + "algorithm 2", objective: true}
+	objectiveAnyLambda = logistic{name: "logistic-objective-any-lambda", title: "Logistic regression, a random linear term whatever lambda is",
+		source: logisticSource + "algorithm 2 without its first two steps", objective: true, anyLambda: true,
+		fault: "leaves out the condition on lambda: noise for all of epsilon, and nothing for how the curvature at the optimum changes with a row"}
+)
+
+func (f logistic) spec(tables []*Table) audit.MechanismSpec {
+	lambda := audit.ParamSpec{Name: "lambda", Doc: "weight of the squared norm in the objective", Default: 0.01, Min: 1e-6, Max: 10}
+	switch {
+	case f.anyLambda:
+		lambda.Default = 0.0001
+	case f.noise > 0: // where the coefficients move most, by what the crafted pair shows, and of least dimension
+		lambda.Default = 0.02
+		tables = slices.SortedStableFunc(slices.Values(tables), func(a, b *Table) int { return len(a.Features) - len(b.Features) })
+	}
+	params := []audit.ParamSpec{epsilonParam(), lambda}
+	if f.objective && !f.anyLambda {
+		params = append(params, audit.ParamSpec{Name: "small-lambda", Doc: "where lambda is too small for epsilon: add to it as the paper does, or refuse", Choices: []string{"add", "refuse"}})
+	}
+	return spec{
+		MechanismSpec: audit.MechanismSpec{Name: f.name, Title: f.title, Source: f.source, Fault: f.fault, Params: params,
+			Relations: func(audit.Params) []audit.Relation { return []audit.Relation{audit.Replace} },
+			Truth:     f.truth},
+		fewest: 1,
+		pairs:  f.pairs,
+		known: func(p audit.Params, t *Table) audit.Table {
+			m := &logisticModel{logistic: f, epsilon: p.Num("epsilon"), lambda: p.Num("lambda")}
+			_, ridge := m.law(t.Rows.Len())
+			return audit.Table{Learning: audit.Logistic, Ridge: ridge, Radius: 1, Probability: func(w, x []float64) float64 {
+				return stream.Logistic(dot(w, x) / max(1, math.Sqrt(dot(x, x))))
+			}}
+		},
+		build: func(p audit.Params, t *Table) (audit.Mechanism, error) {
+			m := &logisticModel{logistic: f, table: t, epsilon: p.Num("epsilon"), lambda: p.Num("lambda")}
+			if word, ok := p["small-lambda"]; ok {
+				m.refuse = word.Text == "refuse"
+			}
+			return m, m.checkLambda(t.Rows.Len())
+		},
+	}.over(tables)
+}
+
+func (f logistic) truth(p audit.Params) string {
+	epsilon := p.Num("epsilon")
+	switch {
+	case f.noise > 0:
+		return fmt.Sprintf("at most epsilon = %s, and near it where lambda is small", audit.Number(epsilon/f.noise))
+	case f.anyLambda:
+		return fmt.Sprintf("at most epsilon = %s + 2 ln(1 + 1/(4 n lambda)); above the claim where n lambda is small", audit.Number(epsilon))
+	}
+	return "at most epsilon = " + audit.Number(epsilon)
+}
+
+// pairs: of the crafted pair nearly all rows agree on the first axis, so far that
+// they are without weight, and one row pulls along the second, one way or the other.
+// Its gradients differ by nearly 2, and the curvature there is that of lambda.
+func (f logistic) pairs(p audit.Params, t *Table, _ audit.Relation) []audit.Pair {
+	n, d := t.Rows.Len(), len(t.Features)
+	pair := func(label string, all, from, to []float64) audit.Pair {
+		wide := func(x []float64) []float64 { return ends(append(append([]float64{}, x...), box(d-len(x), 0)...), 1) }
+		p := audit.Pair{Label: label, First: repeated(n, wide(all)...), Second: repeated(n, wide(all)...)}
+		copy(p.First.Row(n-1), wide(from))
+		copy(p.Second.Row(n-1), wide(to))
+		return p
+	}
+	lone := pair("all rows at the origin, and one of them moved to the end of an axis", []float64{0}, []float64{0}, []float64{1})
+	flipped := t.flip("the longest row with its label flipped", t.longest())
+	if d < 2 {
+		return []audit.Pair{flipped, lone}
+	}
+	across := pair("all rows alike but one, which is turned round across them", []float64{1}, []float64{-0.5, 0.866}, []float64{-0.5, -0.866})
+	if f.anyLambda {
+		return []audit.Pair{lone, across, flipped}
+	}
+	if f.noise > 0 {
+		return []audit.Pair{across, flipped, lone}
+	}
+	return []audit.Pair{flipped, across, lone}
+}
+
+// logisticModel is a logistic regression at fixed parameters.
+type logisticModel struct {
+	logistic
+	table           *Table
+	epsilon, lambda float64
+	refuse          bool
+}
+
+// Columns are the coefficients of the features.
+func (m *logisticModel) Columns() []audit.Column {
+	columns := make([]audit.Column, len(m.table.Features))
+	for j, name := range m.table.Features {
+		columns[j] = audit.Column{Name: "w of " + name, Kind: audit.Real}
+	}
+	return columns
+}
+
+// law is how the noise is drawn for n rows: its norm is the sum of as many exponential
+// numbers of this mean as there are features, its direction uniform; and what the
+// objective is regularised with.
+func (m *logisticModel) law(n int) (mean, lambda float64) {
+	if !m.objective {
+		mean = 2 / float64(float64(float64(n)*m.lambda)*m.epsilon)
+		if m.noise > 0 {
+			mean = float64(mean * m.noise)
+		}
+		return mean, m.lambda
+	}
+	if m.anyLambda {
+		return 2 / m.epsilon, m.lambda
+	}
+	each := curvature / float64(float64(n)*m.lambda)
+	if left := m.epsilon - float64(2*stream.Log1p(each)); left > 0 {
+		return 2 / left, m.lambda
+	}
+	return 4 / m.epsilon, max(m.lambda, curvature/float64(float64(n)*stream.Expm1(m.epsilon/4)))
+}
+
+// checkLambda refuses, if asked to, a lambda for which the objective would need more.
+func (m *logisticModel) checkLambda(n int) error {
+	least := curvature / float64(float64(n)*stream.Expm1(m.epsilon/2))
+	if m.refuse && !(m.lambda > least) {
+		return &audit.InputError{Field: "parameter lambda", Path: "p.lambda", Found: audit.Number(m.lambda), Want: fmt.Sprintf("above %s for epsilon = %s and %d rows", audit.Number(least), audit.Number(m.epsilon), n),
+			Remedy: "or set small-lambda to add, to have the rest added"}
+	}
+	return nil
+}
+
+// Sample trains. An error says how many trainings did not converge; none is known.
+func (m *logisticModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
+	e, err := m.table.examples(d, 1)
+	if err != nil {
+		return err
+	}
+	if err := m.checkLambda(e.n); err != nil {
+		return err
+	}
+	mean, lambda := m.law(e.n)
+	r := newRidge(e, lambda)
+	failed := 0
+	optimum := make([]float64, e.d)
+	if !r.minimise(nil, optimum) {
+		failed++
+	}
+	noise := make([]float64, e.d)
+	for w := out; len(w) > 0; w = w[e.d:] {
+		sphericalNoise(s, noise, mean)
+		if copy(w, optimum); !m.objective {
+			for j, b := range noise {
+				w[j] += b
+			}
+		} else if !r.minimise(noise, w[:e.d]) {
+			failed++
+		}
+	}
+	if failed > 0 {
+		return &audit.InputError{Field: "training", Found: fmt.Sprintf("not converged %d times of %d", failed, len(out)/e.d), Want: "such that Newton's method converges", Remedy: "take a larger lambda"}
+	}
+	return nil
+}
+
+// Train is the model without noise: its coefficients.
+func (m *logisticModel) Train(d audit.Dataset) ([]float64, error) {
+	e, err := m.table.examples(d, 1)
+	if err != nil {
+		return nil, err
+	}
+	_, lambda := m.law(e.n)
+	w := make([]float64, e.d)
+	if !newRidge(e, lambda).minimise(nil, w) {
+		return nil, fmt.Errorf("the training without noise did not converge")
+	}
+	return w, nil
+}
+
+// sphericalNoise fills b with noise of density ∝ exp(-|b|/mean): its norm is
+// gamma distributed of shape len(b), a sum of exponential numbers, its direction that
+// of a normal vector (section 3.2 of the paper).
+func sphericalNoise(s *stream.Stream, b []float64, mean float64) {
+	s.Exponential(b, mean)
+	norm := 0.0
+	for _, v := range b {
+		norm += v
+	}
+	for {
+		s.Gaussian(b, 1)
+		if square := dot(b, b); square > 0 {
+			scale := norm / math.Sqrt(square)
+			for j, v := range b {
+				b[j] = float64(v * scale)
+			}
+			return
+		}
+	}
+}
+
+func dot(a, b []float64) float64 {
+	sum := 0.0
+	for i, v := range a {
+		sum += float64(v * b[i])
+	}
+	return sum
+}
+
+// ridge is the logistic regression of rows v = y x, multiplied by their number n:
+//
+//	Σ ln(1 + exp(-v·w)) + n lambda/2 |w|² + b·w
+type ridge struct {
+	v       []float64 // n rows of d
+	d       int
+	nLambda float64
+
+	gradient, step, at, trial []float64
+	hessian                   []float64 // d x d, lower triangle
+}
+
+// newRidge clips rows to norm 1 and multiplies them by their label, -1 or 1.
+func newRidge(e examples, lambda float64) *ridge {
+	r := &ridge{v: make([]float64, len(e.x)), d: e.d, nLambda: float64(float64(e.n) * lambda)}
+	for i := range e.n {
+		row := e.row(i)
+		scale := 1 / max(1, math.Sqrt(dot(row, row)))
+		if !e.labels[i] {
+			scale = -scale
+		}
+		for j, x := range row {
+			r.v[i*e.d+j] = float64(x * scale)
+		}
+	}
+	scratch := make([]float64, e.d*(4+e.d))
+	cut := func(n int) []float64 {
+		part := scratch[:n]
+		scratch = scratch[n:]
+		return part
+	}
+	r.gradient, r.step, r.at, r.trial, r.hessian = cut(e.d), cut(e.d), cut(e.d), cut(e.d), cut(e.d*e.d)
+	return r
+}
+
+// converged is the norm of the gradient, of n times the objective, at which a
+// minimiser is taken for exact: it is then off by at most 1e-9/(n lambda), 1e-9 of
+// half the sensitivity. The norms of what cancels in the gradient add what rounding
+// leaves.
+const converged = 1e-9
+
+// mostSteps ends a training that does not converge. Newton's method with steps halved
+// until the gradient shrinks converges on every strongly convex objective, whose
+// squared gradient falls along the step; from the minimiser without noise it takes
+// three to eight steps.
+const mostSteps = 200
+
+// minimise moves w to the minimiser with linear term b, of which nil is none; false
+// if it did not get there.
+func (r *ridge) minimise(b, w []float64) bool {
+	size := 0.0
+	if b != nil {
+		size = math.Sqrt(dot(b, b))
+	}
+	enough := converged + float64(1e-14*(float64(len(r.v)/r.d)+size))
+	copy(r.at, w)
+	r.evaluate(b, r.at, true)
+	square := dot(r.gradient, r.gradient)
+	for range mostSteps {
+		if math.Sqrt(square) <= enough {
+			copy(w, r.at)
+			return true
+		}
+		if !solve(r.hessian, r.gradient, r.step, r.d) {
+			return false
+		}
+		length := 1.0
+		for {
+			for j, v := range r.step {
+				r.trial[j] = r.at[j] - float64(length*v)
+			}
+			r.evaluate(b, r.trial, length == 1)
+			next := dot(r.gradient, r.gradient)
+			if next <= float64(square*(1-float64(2e-4*length))) || math.Sqrt(next) <= enough {
+				if length != 1 {
+					r.evaluate(b, r.trial, true)
+				}
+				square = next
+				copy(r.at, r.trial)
+				break
+			}
+			if length /= 2; length < 1e-9 {
+				return false
+			}
+		}
+	}
+	return false
+}
+
+// evaluate computes the gradient at w and, if asked to, the Hessian.
+func (r *ridge) evaluate(b, w []float64, curved bool) {
+	d := r.d
+	for j, v := range w {
+		r.gradient[j] = float64(r.nLambda * v)
+		if b != nil {
+			r.gradient[j] += b[j]
+		}
+	}
+	if curved {
+		clear(r.hessian)
+		for j := range d {
+			r.hessian[j*d+j] = r.nLambda
+		}
+	}
+	for rows := r.v; len(rows) > 0; rows = rows[d:] {
+		row := rows[:d]
+		wrong := stream.Logistic(-dot(row, w))
+		for j, v := range row {
+			r.gradient[j] -= float64(wrong * v)
+		}
+		if !curved {
+			continue
+		}
+		weight := float64(wrong * (1 - wrong))
+		for j, v := range row {
+			scaled := float64(weight * v)
+			line := r.hessian[j*d:][:j+1]
+			for k := range line {
+				line[k] += float64(scaled * row[k])
+			}
+		}
+	}
+}
+
+// solve writes a^-1 y to x for the symmetric positive definite matrix whose lower
+// triangle is a, which becomes its Cholesky factor; false where it is not definite.
+func solve(a, y, x []float64, d int) bool {
+	for j := range d {
+		line := a[j*d:][:j+1]
+		for k := range j {
+			line[k] = (line[k] - dot(line[:k], a[k*d:])) / a[k*d+k]
+		}
+		pivot := line[j] - dot(line[:j], line)
+		if !(pivot > 0) {
+			return false
+		}
+		line[j] = math.Sqrt(pivot)
+		x[j] = (y[j] - dot(line[:j], x)) / line[j]
+	}
+	for j := d - 1; j >= 0; j-- {
+		for k := j + 1; k < d; k++ {
+			x[j] -= float64(a[k*d+j] * x[k])
+		}
+		x[j] /= a[j*d+j]
+	}
+	return true
+}

@@ -1,0 +1,144 @@
+package learners
+
+import (
+	"github.com/dpscope/dpscope/audit"
+)
+
+// All is the registry: one line a learner, over the tables that come along.
+func All() []audit.MechanismSpec { return On(BuiltIn()...) }
+
+// On is every learner over these tables, at least one. The first is the default of
+// the parameter table.
+func On(tables ...*Table) []audit.MechanismSpec {
+	return []audit.MechanismSpec{
+		outputPerturbation.spec(tables),
+		outputHalfNoise.spec(tables),
+		objectivePerturbation.spec(tables),
+		objectiveAnyLambda.spec(tables),
+
+		naiveBayes.spec(tables),
+		naiveBayesCounts.spec(tables),
+		naiveBayesDataBounds.spec(tables),
+
+		randomForest.spec(tables),
+		randomForestWrongNeighbours.spec(tables),
+	}
+}
+
+// Trainer is a learner with a twin without noise.
+type Trainer interface {
+	audit.Mechanism
+	// Train is the model without noise, as a list of its parameters.
+	Train(d audit.Dataset) ([]float64, error)
+}
+
+// spec is a learner before its table is known. Of MechanismSpec the claim is pure
+// where it is nil; parameter table, domain, pairs and New are filled in.
+type spec struct {
+	audit.MechanismSpec
+	fewest int // rows of a dataset
+	pairs  func(audit.Params, *Table, audit.Relation) []audit.Pair
+	known  func(audit.Params, *Table) audit.Table // to an attack, but rows and twin
+	build  func(audit.Params, *Table) (audit.Mechanism, error)
+}
+
+func (s spec) over(tables []*Table) audit.MechanismSpec {
+	m, names := s.MechanismSpec, make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = t.Name
+	}
+	m.Params = append(m.Params, audit.ParamSpec{Name: "table", Doc: "the labelled examples that models are trained on", Choices: names})
+	chosen := func(p audit.Params) *Table {
+		for i, name := range names {
+			if name == p.Word("table") {
+				return tables[i]
+			}
+		}
+		panic("learners: no such table: " + p.Word("table"))
+	}
+	if m.Claim == nil {
+		m.Claim = func(p audit.Params) audit.Claim { return audit.DPClaim(p.Num("epsilon"), 0) }
+	}
+	m.Domain = func(p audit.Params, r audit.Relation) audit.Domain {
+		return chosen(p).domain(max(s.fewest, pick(r == audit.Replace, 1, 0)), pick(r == audit.AddRemove, mostGroup, 0))
+	}
+	m.Pairs = func(p audit.Params, r audit.Relation) []audit.Pair { return s.pairs(p, chosen(p), r) }
+	m.Table = func(p audit.Params) *audit.Table {
+		t := chosen(p)
+		known := s.known(p, t)
+		known.Base = t.Rows
+		if learner, err := s.build(p, t); err == nil {
+			if twin, ok := learner.(Trainer); ok {
+				known.Train = twin.Train
+			}
+		}
+		return &known
+	}
+	m.New = func(p audit.Params) (audit.Mechanism, error) { return s.build(p, chosen(p)) }
+	return m
+}
+
+// mostGroup is how many rows may be added to a table: the largest group of rows that
+// an attack poisons.
+const mostGroup = 8
+
+// epsilonParam is the parameter of a pure claim. Its range keeps all noise finite.
+func epsilonParam() audit.ParamSpec {
+	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: 1, Min: 1e-6, Max: 100}
+}
+
+// neighboursParam says which datasets are neighbours, where noise depends on it.
+func neighboursParam() audit.ParamSpec {
+	return audit.ParamSpec{Name: "neighbours", Doc: "what epsilon is for: one row replaced, or one row added or removed", Choices: []string{string(audit.Replace), string(audit.AddRemove)}}
+}
+
+// neighbours are the relation that the parameter names.
+func neighbours(p audit.Params) []audit.Relation {
+	return []audit.Relation{audit.Relation(p.Word("neighbours"))}
+}
+
+func pick[T any](yes bool, a, b T) T {
+	if yes {
+		return a
+	}
+	return b
+}
+
+// longest is the number of the row with the largest norm of features.
+func (t *Table) longest() int {
+	best, at := -1.0, 0
+	for i := range t.Rows.Len() {
+		x := t.Rows.Row(i)[:len(t.Features)]
+		if square := dot(x, x); square > best {
+			best, at = square, i
+		}
+	}
+	return at
+}
+
+// flip is the table against itself with the label of row i flipped.
+func (t *Table) flip(label string, i int) audit.Pair {
+	row := append([]float64{}, t.Rows.Row(i)...)
+	row[len(row)-1] = 1 - row[len(row)-1]
+	return audit.Pair{Label: label, First: t.Rows, Second: t.with(i, row)}
+}
+
+// join is the table against itself with one row more.
+func (t *Table) join(label string, row []float64) audit.Pair {
+	more := audit.Dataset{Columns: t.Rows.Columns, Values: append(append([]float64{}, t.Rows.Values...), row...)}
+	return audit.Pair{Label: label, First: t.Rows, Second: more}
+}
+
+// repeated is a dataset of n equal rows.
+func repeated(n int, row ...float64) audit.Dataset {
+	d := audit.Dataset{Columns: len(row), Values: make([]float64, 0, n*len(row))}
+	for range n {
+		d.Values = append(d.Values, row...)
+	}
+	return d
+}
+
+// ends is a row at one end of every feature, and this label.
+func ends(features []float64, label float64) []float64 {
+	return append(append(make([]float64, 0, len(features)+1), features...), label)
+}

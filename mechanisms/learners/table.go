@@ -1,0 +1,193 @@
+package learners
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// Table is labelled examples in declared bounds: what a learner is trained on.
+type Table struct {
+	Name, Title, Source string
+	Features            []string  // names
+	Classes             [2]string // names of the labels 0 and 1
+	// Lower and Upper bound each feature, within [-1, 1]. They are declared: bounds
+	// that follow the rows would be a release of their own.
+	Lower, Upper []float64
+	// Rows hold the features, then the label, 0 or 1.
+	Rows audit.Dataset
+	// Clamped counts the values of a table that was brought which lay outside of
+	// its bounds, and were moved to the nearest.
+	Clamped int
+}
+
+// domain is where neighbours of the table live: up to 8 rows more, so that groups of
+// 8 can be added, of any number at least the fewest; the label is read as 1 from 1/2 on.
+func (t *Table) domain(fewest, more int) audit.Domain {
+	return audit.Domain{Columns: t.Rows.Columns, MinRows: fewest, MaxRows: t.Rows.Len() + more,
+		Lower: append(append([]float64{}, t.Lower...), 0), Upper: append(append([]float64{}, t.Upper...), 1)}
+}
+
+// with is the table with row i replaced.
+func (t *Table) with(i int, row []float64) audit.Dataset {
+	d := audit.Dataset{Columns: t.Rows.Columns, Values: append([]float64{}, t.Rows.Values...)}
+	copy(d.Row(i), row)
+	return d
+}
+
+// BuiltIn are the tables that come along, each made once.
+func BuiltIn() []*Table {
+	list := make([]*Table, len(builtIn))
+	for i, make := range builtIn {
+		list[i] = make()
+	}
+	return list
+}
+
+var builtIn = []func() *Table{
+	sync.OnceValue(func() *Table { return iris(4) }),
+	sync.OnceValue(func() *Table { return iris(2) }),
+	sync.OnceValue(func() *Table {
+		return blobs("spherical", "Two round normal clouds", [4]float64{0.25, 0.25, 0.25, 0.25})
+	}),
+	sync.OnceValue(func() *Table {
+		return blobs("stretched", "Two normal clouds that differ much in width from feature to feature", [4]float64{0.5, 0.125, 0.03125, 0.0078125})
+	}),
+}
+
+// irisTenths are versicolor, then virginica, fifty rows each: length and width of
+// sepals, length and width of petals, in tenths of a centimetre, two digits each.
+const irisTenths = "" +
+	"7032471464324515693149155523401365284615572845136333471649243310662946135227391450203510593042156022401061294714562936136731441456304515582741106222451556253911" +
+	"5932481861284013632549156128471264294313663044146828481467305017602945155726351055243811552437105827391260275116543045156034451667314715632344135630411355254013" +
+	"55264412613046145826401250233310562742135730421257294213622943135125301157284113" +
+	"6333602558275119713059216329561865305822763066214925451773296318672558187236612565325120642753196830552157255020582851246432532365305518773867227726692360225015" +
+	"6932572356284920772867206327491867335721723260186228481861304918642856217230581674286119793864206428562263285115612656147730612363345624643155186030481869315421" +
+	"67315624693151235827511968325923673357256730522363255019653052206234542359305118"
+
+// iris is two classes of the irises of Anderson and Fisher, its last features. The
+// bounds are declared, in centimetres: [4, 8] and [1, 5] for sepals, [0, 8] and [0, 4]
+// for petals.
+func iris(features int) *Table {
+	names := []string{"sepal length", "sepal width", "petal length", "petal width"}[4-features:]
+	middle, half := [4]int{60, 30, 40, 20}, [4]float64{20, 20, 40, 20}
+	t := &Table{Name: "iris", Title: "Irises: versicolor and virginica, 100 flowers", Features: names, Classes: [2]string{"versicolor", "virginica"},
+		Source: "Fisher, The use of multiple measurements in taxonomic problems, Annals of Eugenics 7 (1936), table I"}
+	if features == 2 {
+		t.Name, t.Title = "iris-petals", "Petals of irises: versicolor and virginica, 100 flowers"
+	}
+	t.Lower, t.Upper = box(features, -1), box(features, 1)
+	t.Rows.Columns = features + 1
+	for i := range len(irisTenths) / 8 {
+		for j := 4 - features; j < 4; j++ {
+			at := 8*i + 2*j
+			v := 10*int(irisTenths[at]-'0') + int(irisTenths[at+1]-'0')
+			t.Rows.Values = append(t.Rows.Values, float64(v-middle[j])/half[j])
+		}
+		t.Rows.Values = append(t.Rows.Values, float64(i/50))
+	}
+	return t
+}
+
+// blobs is 150 rows of two normal clouds about (±1/4, 0, 0, 0) with these deviations,
+// rounded to thousandths and clamped to [-1, 1], in turns of either class.
+func blobs(name, title string, deviations [4]float64) *Table {
+	const rows, features = 150, 4
+	t := &Table{Name: name, Title: title + fmt.Sprintf(", %d rows", rows), Features: []string{"x1", "x2", "x3", "x4"}, Classes: [2]string{"left", "right"},
+		Source: "drawn: normal, about -1/4 and 1/4 on the first axis", Lower: box(features, -1), Upper: box(features, 1)}
+	t.Rows.Columns = features + 1
+	s := stream.New(stream.Key{Purpose: "learners/" + name})
+	z := make([]float64, features)
+	for i := range rows {
+		s.Gaussian(z, 1)
+		for j, v := range z {
+			v = float64(v * deviations[j])
+			if j == 0 {
+				v += float64(float64(i%2)/2) - 0.25
+			}
+			t.Rows.Values = append(t.Rows.Values, max(-1, min(1, math.RoundToEven(float64(v*1000))/1000)))
+		}
+		t.Rows.Values = append(t.Rows.Values, float64(i%2))
+	}
+	return t
+}
+
+// box is one end of every feature.
+func box(features int, end float64) []float64 {
+	list := make([]float64, features)
+	for i := range list {
+		list[i] = end
+	}
+	return list
+}
+
+// examples are the rows of a dataset as a learner takes them in: features clamped to
+// the table's bounds, labels 1 from 1/2 on. It checks the shape and that every number
+// is finite; the engine checks domains, this guards other callers.
+type examples struct {
+	n, d   int
+	x      []float64 // n rows of d features
+	labels []bool    // the label is 1
+}
+
+func (t *Table) examples(d audit.Dataset, fewest int) (examples, error) {
+	if d.Columns != t.Rows.Columns {
+		return examples{}, &audit.InputError{Field: "dataset.columns", Found: fmt.Sprint(d.Columns), Want: fmt.Sprintf("%d: %d features, then the label", t.Rows.Columns, t.Rows.Columns-1)}
+	}
+	e := examples{n: d.Len(), d: d.Columns - 1}
+	if e.n < fewest {
+		return e, &audit.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", e.n), Want: fmt.Sprintf("at least %d", fewest)}
+	}
+	e.x, e.labels = make([]float64, 0, e.n*e.d), make([]bool, e.n)
+	for i := range e.n {
+		row := d.Row(i)
+		for j, v := range row {
+			if v-v != 0 { // NaN or infinite
+				return e, &audit.InputError{Field: fmt.Sprintf("dataset.values[%d]", i*d.Columns+j), Found: audit.Number(v), Want: "a finite number"}
+			}
+			if j < e.d {
+				e.x = append(e.x, max(t.Lower[j], min(t.Upper[j], v)))
+			}
+		}
+		e.labels[i] = row[e.d] >= 0.5
+	}
+	return e, nil
+}
+
+func (e examples) row(i int) []float64 { return e.x[i*e.d : (i+1)*e.d] }
+
+// differing are the rows of b that find no equal row in a, in the order of b: the
+// poisoned ones where b is the poisoned dataset. Rows are compared as multisets.
+func differing(a, b audit.Dataset) [][]float64 {
+	have := map[string]int{}
+	for i := range a.Len() {
+		have[fmt.Sprint(a.Row(i))]++
+	}
+	var list [][]float64
+	for i := range b.Len() {
+		row := b.Row(i)
+		if key := fmt.Sprint(row); have[key] > 0 {
+			have[key]--
+		} else {
+			list = append(list, row)
+		}
+	}
+	return list
+}
+
+// poison is the point x* of a pair, without its label: of the first row that the
+// second dataset has and the first has not, or of one that was taken away; nil where
+// the datasets hold the same rows.
+func poison(p audit.Pair) []float64 {
+	rows := differing(p.First, p.Second)
+	if len(rows) == 0 {
+		rows = differing(p.Second, p.First)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return append([]float64{}, rows[0][:len(rows[0])-1]...)
+}
