@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/mechanisms/learners"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -178,6 +180,24 @@ func TestGroups(t *testing.T) {
 		var bad *audit.InputError
 		if _, err := p.Resolve(cat); !errors.As(err, &bad) || bad.Field != "group" {
 			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// TestAttacksNeedATable: an attack on learners is refused for other mechanisms, by an error
+// that names those it is for.
+func TestAttacksNeedATable(t *testing.T) {
+	cat := catalogue
+	cat.Mechanisms = slices.Concat(cat.Mechanisms, learners.All())
+	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Finder: "corner-flip"}
+	var bad *audit.InputError
+	if _, err := plan.Resolve(cat); !errors.As(err, &bad) || bad.Field != "finder" || !strings.Contains(bad.Remedy, "naive-bayes") || strings.Contains(bad.Remedy, "svt") {
+		t.Errorf("%v", bad)
+	}
+	for _, name := range []string{"naive-bayes", "random-forest"} {
+		plan.Mechanism = name
+		if _, err := plan.Resolve(cat); (err == nil) != (name == "naive-bayes") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
