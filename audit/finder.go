@@ -40,5 +40,8 @@ type FinderSpec struct {
 	Name   string
 	Title  string
 	Source string
-	New    func(FinderProblem) (Finder, error)
+	// Attacks are the learners whose tables it poisons; nil: it proposes pairs of any
+	// domain.
+	Attacks []Learning
+	New     func(FinderProblem) (Finder, error)
 }

@@ -3,6 +3,7 @@ package dptest
 import (
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,13 +16,21 @@ import (
 // lie apart.
 //
 // What it proposes are pairs of different datasets that are neighbours in the domain,
-// each once and with a label of its own; at least one, and never more than are asked
+// each once and with a label of its own; one that attacks learners refuses all else, by
+// an error about the finder; at least one, and never more than are asked
 // for; the same from the same stream. A problem with too few trials for it is refused
 // by an error that says so.
 func TestFinder(t testing.TB, spec audit.FinderSpec, p audit.FinderProblem) {
 	t.Helper()
 	if spec.Name == "" || spec.Title == "" || spec.Source == "" || spec.New == nil {
 		t.Fatalf("finder %q lacks a name, a title, a source or its function", spec.Name)
+	}
+	if fits := p.Table != nil && slices.Contains(spec.Attacks, p.Table.Learning); spec.Attacks != nil && !fits {
+		p.Stream = stream.New(stream.Key{Seed: 3, Purpose: "finder"})
+		if _, err := spec.New(p); !audit.IsInput(err) {
+			t.Errorf("%s without the table of a learner that it attacks: %v", spec.Name, err)
+		}
+		return
 	}
 	history, err := proposals(t, spec, p)
 	if err != nil {

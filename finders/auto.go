@@ -6,11 +6,12 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/finders/poison"
 	"github.com/dpscope/dpscope/stream"
 )
 
-// auto proposes the mechanism's own pairs, then one pair of each family of
-// patterns, the most telling first. What is left of the trials goes where it was
+// auto proposes the mechanism's own pairs, of a learner those of the attacks that fit it,
+// then one pair of each family of patterns, the most telling first. What is left of the trials goes where it was
 // loud: to a family's other sizes and levels, near the loudest pairs, or to random
 // ones. Each of these is an arm of a bandit.
 var auto = audit.FinderSpec{
@@ -22,6 +23,7 @@ var auto = audit.FinderSpec{
 		if err != nil {
 			return nil, err
 		}
+		pairs = append(pairs, poison.Pairs(p)...)
 		seen := seenPairs{}
 		for _, c := range pairs {
 			seen.add(c)

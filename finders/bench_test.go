@@ -4,16 +4,12 @@ import (
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/finders"
 )
 
 // A whole search of 50 trials, without the trials themselves.
 func BenchmarkSearch(b *testing.B) {
 	domain := audit.Domain{Columns: 1, MinRows: 10, MaxRows: 10, Lower: []float64{-4.5}, Upper: []float64{5.5}, Reach: 1}
-	for _, spec := range finders.Registry() {
-		if spec.Name == "candidates" {
-			continue
-		}
+	for _, spec := range searches() {
 		b.Run(spec.Name, func(b *testing.B) {
 			for b.Loop() {
 				search(b, spec, audit.FinderProblem{Relation: audit.LInfinity, Domain: domain, Stream: seeded(1), Trials: 50}, spread)

@@ -17,6 +17,7 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/finders/poison"
 )
 
 // All are the finders that the default one is made of.
@@ -37,5 +38,8 @@ func Named() []audit.FinderSpec {
 	}
 }
 
+// Attacks are those that poison the table of a learner.
+func Attacks() []audit.FinderSpec { return poison.All() }
+
 // Registry is all of them, for a catalogue.
-func Registry() []audit.FinderSpec { return slices.Concat(All, Named()) }
+func Registry() []audit.FinderSpec { return slices.Concat(All, Named(), Attacks()) }

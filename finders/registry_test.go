@@ -15,12 +15,13 @@ import (
 	"github.com/dpscope/dpscope/finders"
 	"github.com/dpscope/dpscope/internal/nativetest"
 	"github.com/dpscope/dpscope/mechanisms"
+	"github.com/dpscope/dpscope/mechanisms/learners"
 	"github.com/dpscope/dpscope/stream"
 )
 
-// searches are the finders that need no candidates.
+// searches are the finders that need neither candidates nor a learner's table.
 func searches() []audit.FinderSpec {
-	return slices.DeleteFunc(finders.Registry(), func(s audit.FinderSpec) bool { return s.Name == "candidates" })
+	return slices.DeleteFunc(finders.Registry(), func(s audit.FinderSpec) bool { return s.Name == "candidates" || s.Attacks != nil })
 }
 
 // search runs a finder against an objective, as the engine would.
@@ -75,6 +76,24 @@ func TestEveryFinderOnEveryMechanism(t *testing.T) {
 					for _, trials := range []int{1, 16} {
 						dptest.TestFinder(t, spec, audit.FinderProblem{Relation: r, Domain: m.Domain(params, r), Candidates: m.Pairs(params, r), Trials: trials})
 					}
+				}
+			}
+		}
+	}
+}
+
+// Every finder keeps its contract on every learner, for single rows and for groups.
+func TestEveryFinderOnEveryLearner(t *testing.T) {
+	nativetest.Only(t)
+	for _, m := range learners.All() {
+		params, err := audit.ResolveParams(m.Params, nil, audit.Claim{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range m.Relations(params) {
+			for _, spec := range finders.Registry() {
+				for _, group := range []int{1, 8} {
+					dptest.TestFinder(t, spec, audit.FinderProblem{Relation: r, Domain: m.Domain(params, r), Candidates: m.Pairs(params, r), Table: m.Table(params), Trials: 12, Group: group})
 				}
 			}
 		}

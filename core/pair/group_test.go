@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/mechanisms/learners"
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -145,6 +147,20 @@ func TestGroups(t *testing.T) {
 			}
 		}
 	}
+	// A run that goes on bets on the same group.
+	faintly := pair.Plan{Version: pair.PlanVersion, Mechanism: "counting", Parameters: audit.Params{"epsilon": {Number: 0.1}}, Group: 8, Mode: pair.UntilRefuted, Finder: "candidates", Trials: 2, Samples: 1000, Seed: 5}
+	for range 2 {
+		r, err := pair.Run{Plan: faintly, Catalogue: cat, Pool: pool}.Do(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if faintly, err = faintly.GoOn(cat, r, sumOf(t, r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if known := faintly.Continued.Known; len(known) == 0 || len(known[0].Bets) == 0 {
+		t.Errorf("nothing was learnt of a group: %+v", known)
+	}
 	// Of so faint a mechanism one row shows little.
 	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "counting", Parameters: audit.Params{"epsilon": {Number: 0.1}}, Finder: "candidates", Samples: 10_000, Seed: 5}
 	if _, err := (pair.Run{Plan: plan, Catalogue: cat, Pool: pool}).Do(context.Background()); err == nil {
@@ -164,6 +180,24 @@ func TestGroups(t *testing.T) {
 		var bad *audit.InputError
 		if _, err := p.Resolve(cat); !errors.As(err, &bad) || bad.Field != "group" {
 			t.Errorf("%s: %v", field, err)
+		}
+	}
+}
+
+// TestAttacksNeedATable: an attack on learners is refused for other mechanisms, by an error
+// that names those it is for.
+func TestAttacksNeedATable(t *testing.T) {
+	cat := catalogue
+	cat.Mechanisms = slices.Concat(cat.Mechanisms, learners.All())
+	plan := pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Finder: "corner-flip"}
+	var bad *audit.InputError
+	if _, err := plan.Resolve(cat); !errors.As(err, &bad) || bad.Field != "finder" || !strings.Contains(bad.Remedy, "naive-bayes") || strings.Contains(bad.Remedy, "svt") {
+		t.Errorf("%v", bad)
+	}
+	for _, name := range []string{"naive-bayes", "random-forest"} {
+		plan.Mechanism = name
+		if _, err := plan.Resolve(cat); (err == nil) != (name == "naive-bayes") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

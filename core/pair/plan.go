@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -246,8 +247,30 @@ func (a *Audit) resolveMethods(cat audit.Catalogue) error {
 	if p.Finder == "" {
 		p.Finder = audit.Auto
 	}
-	_, err := cat.Finder(p.Finder)
-	return err
+	f, err := cat.Finder(p.Finder)
+	if err != nil || f.Attacks == nil || p.Pair != nil || attackable(f, a.Spec, p.Parameters) {
+		return err
+	}
+	var others []string
+	for _, m := range cat.Mechanisms {
+		if params, err := audit.ResolveParams(m.Params, nil, audit.Claim{}); err == nil && attackable(f, m, params) {
+			others = append(others, m.Name)
+		}
+	}
+	bad := &audit.InputError{Field: "finder", Found: strconv.Quote(p.Finder), Want: "another for " + p.Mechanism + ", as it poisons the table of a learner"}
+	if bad.Remedy = "use the finder auto"; len(others) > 0 {
+		bad.Remedy = "use the finder auto, or audit one of " + strings.Join(others, ", ")
+	}
+	return bad
+}
+
+// attackable reports whether an attack knows the mechanism's table.
+func attackable(f audit.FinderSpec, m audit.MechanismSpec, p audit.Params) bool {
+	if m.Table == nil {
+		return false
+	}
+	t := m.Table(p)
+	return t != nil && slices.Contains(f.Attacks, t.Learning)
 }
 
 // resolveMode checks what the audit is after.
