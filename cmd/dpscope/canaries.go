@@ -1,12 +1,16 @@
 package main
 
 import (
+	"cmp"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
@@ -77,16 +81,26 @@ func (f *canaryFlags) plan() (canary.Plan, *canary.Parent, error) {
 	if err != nil {
 		return plan, nil, err
 	}
+	// The report says all else.
+	keys, free, given := canary.Keys(), []string{"n", "sequential", "until-refuted"}, settings.Texts{}
+	f.Visit(func(x *flag.Flag) {
+		setting := x.Name == "d" || slices.ContainsFunc(keys, func(k settings.Key[canary.Plan]) bool { return k.Name == x.Name })
+		switch {
+		case setting && slices.Contains(free, x.Name):
+			given[x.Name] = x.Value.String()
+		case setting && err == nil:
+			err = &audit.InputError{Field: "-" + x.Name, Found: "given beside -continue", Want: "absent: the plan is the report's", Remedy: "-n says how many runs there are to be in all"}
+		}
+	})
+	if err != nil {
+		return plan, nil, err
+	}
 	plan = from.Plan()
 	usual := plan.Mode
 	plan.Mode = ""
-	if err := f.asked.Read(&plan); err != nil {
-		return plan, nil, err
-	}
-	if plan.Mode == "" {
-		plan.Mode = usual
-	}
-	return plan, from, nil
+	err = settings.Read(slices.DeleteFunc(keys, func(k settings.Key[canary.Plan]) bool { return !slices.Contains(free, k.Name) }), given, &plan)
+	plan.Mode = cmp.Or(plan.Mode, usual)
+	return plan, from, err
 }
 
 // canaries is dpscope canaries.
