@@ -264,10 +264,15 @@ func (s *state) bet(ctx context.Context) error {
 	return err
 }
 
-// lookSequential tells the bound so far, which holds.
+// lookSequential tells the bound so far, which holds: after every training, of many now
+// and then.
 func (s *state) lookSequential() {
 	q := s.leader.sequence
 	s.progress.Certified, s.progress.Diverged = q.Runs(), s.diverged
+	if n := q.Runs(); s.Progress == nil || n == s.looked || n < s.audit.Plan.Runs && n-s.looked < s.audit.Plan.Runs/(8*Looks) {
+		return
+	}
+	s.looked = q.Runs()
 	s.progress.Bounds = []LiveBound{{bounds.CanaryPairedBetting, math.Max(0, bounds.RoundDown(q.LowerBound()))}}
 }
 

@@ -104,7 +104,7 @@ function published({ kind, plan, confidence }) {
 function counts({ evidence }) {
   const t = evidence?.certified?.table;
   if (!t?.cells?.length) return null;
-  const title = `All ${grouped(t.cells.reduce((n, c) => n + c.runs, 0))} ${"sequential" in evidence ? "trainings that were bet on" : "certification runs"} by canaries in the event`;
+  const title = `All ${grouped(t.cells.reduce((n, c) => n + c.runs, 0))} ${evidence.sequential ? "trainings that were bet on" : "certification runs"} by canaries in the event`;
   return html("details", {}, html("summary", {}, title),
     html("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": title },
       html("table", { class: "data counts" }, tableRows([`inside, of ${t.k}`, `fresh, of ${t.m}`, "runs"], t.cells.map((c) => [String(c.x), String(c.y), grouped(c.runs)])))));
