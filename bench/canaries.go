@@ -162,6 +162,7 @@ var canaryTables = []struct {
 	{"correlation-dimension", (*canaryBench).correlationDimension},
 	{"proportion", (*canaryBench).proportion},
 	{"one-run", (*canaryBench).oneRun},
+	{"sequential", (*canaryBench).sequential},
 	{"coverage", (*canaryBench).coverage},
 }
 
@@ -315,7 +316,7 @@ func (b *canaryBench) measure(cells ...canaryCell) error {
 
 func (b *canaryBench) simulate(c canaryCell, seed int) (map[canaryWay]canary.Judged, error) {
 	p := canary.Plan{Version: canary.PlanVersion, Source: "gaussian-sum", Parameters: audit.Params{"d": {Number: float64(c.d)}}, Claim: new(audit.DPClaim(c.eps, canaryDelta)),
-		Runs: c.n, K: c.k, M: c.m, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
+		Mode: canary.Fixed, Runs: c.n, K: c.k, M: c.m, Beta: canaryBeta, Seed: b.Seed + uint64(seed)}
 	if c.orthogonal {
 		p.Design = source.Orthogonal
 	}

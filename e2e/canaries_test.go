@@ -289,7 +289,7 @@ func TestCanariesRefuse(t *testing.T) {
 		set(t, tab, c.id, old)
 	}
 	eval[bool](t, tab, `([...document.querySelectorAll("#canaries-presets button")].find(b => b.textContent.includes("quarter")).click(), true)`)
-	if got := eval[string](t, tab, `["source", "n", "k", "m", "p-fault"].map(x => document.querySelector("#k-" + x).value).join()`); got != "dp-sgd,128,11,64,quarter-noise" {
+	if got := eval[string](t, tab, `["source", "n", "k", "m", "p-fault"].map(x => document.querySelector("#k-" + x).value).join()`); got != "dp-sgd,256,11,64,quarter-noise" {
 		t.Errorf("the preset sets %s", got)
 	}
 }
@@ -310,7 +310,7 @@ func TestCanariesAcceptance(t *testing.T) {
 		if !strings.Contains(settings, "&m=") {
 			settings += "&m=64"
 		}
-		tab := planting(t, "&source=dp-sgd&epsilon=2&delta=1e-5&n=128&k=11&seed=42"+settings)
+		tab := planting(t, "&source=dp-sgd&epsilon=2&delta=1e-5&n=256&k=11&seed=42"+settings)
 		eval[bool](t, tab, `(window.dpscope.engine.resize(2), true)`)
 		start := time.Now()
 		click(t, tab, "#canaries-run")

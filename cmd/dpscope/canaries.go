@@ -1,11 +1,16 @@
 package main
 
 import (
+	"cmp"
+	"flag"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/audit/settings"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core"
 	"github.com/dpscope/dpscope/core/canary"
@@ -19,6 +24,7 @@ type canaryFlags struct {
 
 	asked   cli.Asked[canary.Plan]
 	data    string
+	from    string
 	workers *int
 	out     formatFlags
 }
@@ -29,6 +35,7 @@ func newCanaryFlags(stderr io.Writer) *canaryFlags {
 	f.asked = cli.Settings(s, canary.Keys())
 	s.Func("d", "dimension, short for -param d=", func(v string) error { return s.Set("param", "d="+v) })
 	s.StringVar(&f.data, "data", "", "CSV `file`: vectors, one a line, for the designs that need them, or examples for dp-sgd")
+	s.StringVar(&f.from, "continue", "", "go on from a report, a JSON `file` of a sequential audit: with its plan and seed, and -n runs in all")
 	f.workers = s.Workers(0, "parallel workers; 0: one a processor. The result does not depend on it")
 	f.out.register(s)
 	return f
@@ -60,14 +67,50 @@ func readData(name string) ([]byte, error) {
 	return data, nil
 }
 
+// plan is what was asked for, and the report that it goes on from, if any.
+func (f *canaryFlags) plan() (canary.Plan, *canary.Parent, error) {
+	plan := canary.Plan{Version: canary.PlanVersion}
+	if f.from == "" {
+		return plan, nil, f.asked.Read(&plan)
+	}
+	data, err := os.ReadFile(f.from)
+	if err != nil {
+		return plan, nil, err
+	}
+	from, err := canary.Continue(data)
+	if err != nil {
+		return plan, nil, err
+	}
+	// The report says all else.
+	keys, free, given := canary.Keys(), []string{"n", "sequential", "until-refuted"}, settings.Texts{}
+	f.Visit(func(x *flag.Flag) {
+		setting := x.Name == "d" || slices.ContainsFunc(keys, func(k settings.Key[canary.Plan]) bool { return k.Name == x.Name })
+		switch {
+		case setting && slices.Contains(free, x.Name):
+			given[x.Name] = x.Value.String()
+		case setting && err == nil:
+			err = &audit.InputError{Field: "-" + x.Name, Found: "given beside -continue", Want: "absent: the plan is the report's", Remedy: "-n says how many runs there are to be in all"}
+		}
+	})
+	if err != nil {
+		return plan, nil, err
+	}
+	plan = from.Plan()
+	usual := plan.Mode
+	plan.Mode = ""
+	err = settings.Read(slices.DeleteFunc(keys, func(k settings.Key[canary.Plan]) bool { return !slices.Contains(free, k.Name) }), given, &plan)
+	plan.Mode = cmp.Or(plan.Mode, usual)
+	return plan, from, err
+}
+
 // canaries is dpscope canaries.
 func canaries(args []string, stdout, stderr io.Writer) int {
 	f := newCanaryFlags(stderr)
 	if code, ok := f.Parse(args, 0); !ok {
 		return code
 	}
-	plan := canary.Plan{Version: canary.PlanVersion}
-	if err := f.asked.Read(&plan); err != nil {
+	plan, from, err := f.plan()
+	if err != nil {
 		return fail(stderr, err)
 	}
 	file, err := readData(f.data)
@@ -77,7 +120,7 @@ func canaries(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := untilSignal()
 	defer stop()
 	show := newMeter(stderr)
-	run := canary.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: core.LocalPool(catalogue, *f.workers), Generator: cli.Generator(), Now: cli.Clock()}
+	run := canary.Run{Plan: plan, File: file, Sources: source.Sources(), Pool: core.LocalPool(catalogue, *f.workers), Generator: cli.Generator(), Now: cli.Clock(), Continue: from}
 	if show.w != nil {
 		run.Progress = show.canaries(plan)
 	}
@@ -106,7 +149,7 @@ func (m *meter) canaries(p canary.Plan) func(canary.Progress) {
 		line := fmt.Sprintf("%s %3.0f %%", g.Phase, 100*float64(g.Runs)/float64(max(1, g.Total))) + timeLeft(g.Left, false)
 		for _, b := range g.Bounds {
 			if b.Interval == kind {
-				line += fmt.Sprintf(", epsilon >= %.3f so far (not certified)", b.Epsilon)
+				line += fmt.Sprintf(", epsilon >= %.3f so far%s", phrase.Floor(b.Epsilon, 3), map[bool]string{false: " (not certified)"}[g.Holds])
 			}
 		}
 		m.show(line)

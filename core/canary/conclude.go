@@ -52,7 +52,10 @@ func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) 
 	r := Report{Report: report.New(Kind, p.Source, p.Promise(), p.Beta), Plan: p, Source: a.Spec.Note(a.Setup)}
 	r.Quantity, r.Termination, r.Power = string(report.Epsilon), end, power(p)
 	r.Reproduce, r.Limitations, r.References = a.Reproduce(), limitations(p), References(p)
-	if ev != nil && ev.Explored.Table != nil {
+	if ev != nil && ev.Sequential != nil {
+		r.Evidence = ev
+		r.boundSequential()
+	} else if ev != nil && ev.Explored.Table != nil {
 		r.Evidence = ev
 		if t := ev.Certified.Table; t != nil {
 			r.Termination.SamplesUsed = t.Runs()
@@ -96,6 +99,30 @@ func (r *Report) bound(t bounds.CanaryTable) {
 	if t.K > 1 {
 		r.Growth = Growth(t, single, delta, beta)
 	}
+}
+
+// boundSequential computes what the bets came to, which holds however the run ended.
+func (r *Report) boundSequential() {
+	p, ev := r.Plan, r.Evidence
+	s, err := ev.Sequential.follow(p, nil)
+	if err != nil {
+		panic("canary: evidence that was not checked: " + err.Error())
+	}
+	if t := ev.Certified.Table; t != nil {
+		r.In, r.Out = side(t.In()), side(t.Out())
+	}
+	row := NewRow(p.Interval)
+	row.Title, row.Assumption = "paired betting, after every training", "none: the mean of each training's X/K - e^epsilon Y/M - delta is bet against, with an event and a stake that those before it showed"
+	row.Claimed = &p.Claim.Epsilon
+	row.Largest = report.Finite(p.ceiling(p.Runs))
+	if row.LowerBound = report.Finite(bounds.RoundDown(s.LowerBound())); row.LowerBound == nil {
+		row.Note = "bounds nothing on these counts"
+	}
+	r.Tables = []report.Table{{Name: report.Bounds, Title: p.title(), Rows: []report.Row{row}}}
+	r.LowerBound = new(float64)
+	pv := s.PValue()
+	r.PValue = &pv
+	r.Termination.SamplesUsed = s.Runs()
 }
 
 // NewRow is the row of an interval, without bounds.
@@ -172,10 +199,7 @@ func side(e bounds.Exchangeable) *Side {
 // canaries inside were in the event and no fresh one was is about log(n/3) at the 95 %
 // level, whatever K is.
 func power(p Plan) *report.Power {
-	ceiling := func(n int) float64 {
-		return bounds.CanaryCeiling(p.Interval, p.K, p.M, n, p.Claim.Delta, p.Beta)
-	}
-	return &report.Power{Largest: math.Max(0, ceiling(p.Runs)), Unit: unit, Needed: report.Least(1, source.MaxRuns, func(n int) bool {
-		return p.Interval.Check(p.K, p.M, n, p.Claim.Delta, p.Beta) == nil && ceiling(n) > p.Claim.Epsilon
+	return &report.Power{Largest: math.Max(0, p.ceiling(p.Runs)), Unit: unit, Needed: report.Least(1, source.MaxRuns, func(n int) bool {
+		return (p.sequential() || p.Interval.Check(p.K, p.M, n, p.Claim.Delta, p.Beta) == nil) && p.ceiling(n) > p.Claim.Epsilon
 	})}
 }

@@ -14,6 +14,10 @@ type Evidence struct {
 	// Portrait are scores of explored runs, to be looked at. Absent where no explored
 	// run has enough canaries in and out.
 	Portrait *Portrait `json:"portrait,omitempty"`
+	// Sequential is what a sequential audit bet, and came to: of it Certified counts the
+	// trainings that were bet on, each by the event of its epoch, and Threshold is the
+	// last; nothing is explored, and the portrait is of the first trainings.
+	Sequential *Bets `json:"sequential,omitempty" since:"0.3.0"`
 	// Single is what runs with one canary gave, for equation 10.
 	Single *Gathered `json:"single,omitempty" same:"near"`
 }
@@ -37,6 +41,22 @@ type Counted struct {
 
 // check refuses what no audit of this plan gathers.
 func (e Evidence) check(p Plan) error {
+	if p.sequential() != (e.Sequential != nil) {
+		return &audit.InputError{Field: "sequential", Found: fmt.Sprint(e.Sequential != nil), Want: fmt.Sprintf("there in a sequential audit and in no other; the mode is %q", p.Mode)}
+	}
+	if e.Sequential != nil {
+		if e.Portrait == nil {
+			return &audit.InputError{Field: "portrait", Found: "absent", Want: "scores of the first trainings"}
+		}
+		t, err := e.Sequential.table(p)
+		if err != nil {
+			return err
+		}
+		if !audit.EqualJSON(t, e.Certified.Table) {
+			return &audit.InputError{Field: "certified.table", Found: "other counts than the epochs'", Want: "their sum"}
+		}
+		p.Explore = p.Runs // that the portrait is of
+	}
 	if err := e.Check(p.Explore, p.Runs, p.K, p.M); err != nil {
 		return err
 	}

@@ -13,13 +13,34 @@ import (
 	"github.com/dpscope/dpscope/report"
 )
 
-// PlanVersion is the version of the plan's JSON form.
-const PlanVersion = 1
+// PlanVersion is the version of the plan's JSON form, and of the statistics that its
+// audit is made with. A plan of version 1 is a fixed audit, as released.
+const PlanVersion = 2
+
+// Mode says when a bound holds.
+type Mode string
+
+// Modes of audits.
+const (
+	// Sequential: all trainings are bet on, each by what those before it showed. The
+	// bound holds after every one of them, so the run may be stopped at any time, and go
+	// on from its report.
+	Sequential Mode = "sequential"
+	// UntilRefuted: a sequential audit that ends when the claim is refuted.
+	UntilRefuted Mode = "until-refuted"
+	// Fixed: some runs choose the threshold, others certify; every interval bounds
+	// epsilon, and none before all runs are there.
+	Fixed Mode = "fixed"
+)
 
 // Plan says what to audit with canaries and how. Zero values mean the documented
 // defaults.
 type Plan struct {
-	Version    int          `json:"version"`
+	Version int `json:"version"`
+	// Mode: default [Fixed] where runs are cheap and for a plan that says what a fixed
+	// audit alone has (explore, interval, quantile, single), else [Sequential]. Absent in
+	// plans of version 1.
+	Mode       Mode         `json:"mode,omitempty"`
 	Source     string       `json:"source"` // gaussian-sum, ...
 	Parameters audit.Params `json:"parameters,omitempty"`
 	// Claim of kind approximate or pure; no default.
@@ -37,10 +58,12 @@ type Plan struct {
 	// passed beside the plan. Empty: none, or whatever is passed.
 	Data string `json:"data,omitempty"`
 
-	Runs    int `json:"runs,omitempty"`    // n, certification runs; default: the source's
+	// Runs n: of a fixed audit those that certify, of a sequential one all, the most that
+	// there will be. Default: the source's, twice that where all count.
+	Runs    int `json:"runs,omitempty"`
 	K       int `json:"k,omitempty"`       // canaries inside; default ceil(sqrt n)
 	M       int `json:"m,omitempty"`       // fresh canaries; default K
-	Explore int `json:"explore,omitempty"` // exploration runs; default n
+	Explore int `json:"explore,omitempty"` // exploration runs of a fixed audit; default n
 
 	Interval bounds.CanaryInterval `json:"interval,omitempty"` // default paired-betting
 	// Quantile q limits the threshold to the range between the q and the 1-q
@@ -85,8 +108,8 @@ func (p Plan) Resolve(sources []source.Spec, file []byte) (*Audit, error) {
 
 // resolve does it with what take makes of the data.
 func (p Plan) resolve(sources []source.Spec, take func(source.Fields, *source.Setup) error) (*Audit, error) {
-	if p.Version != PlanVersion {
-		return nil, &audit.InputError{Field: "canary plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprint(PlanVersion)}
+	if p.Version < 1 || p.Version > PlanVersion {
+		return nil, &audit.InputError{Field: "canary plan: version", Path: "/version", Found: fmt.Sprint(p.Version), Want: fmt.Sprintf("1 or %d", PlanVersion)}
 	}
 	a := &Audit{Plan: p}
 	var err error
@@ -98,7 +121,7 @@ func (p Plan) resolve(sources []source.Spec, take func(source.Fields, *source.Se
 	if a.Setup, err = f.Setup(); err != nil {
 		return nil, err
 	}
-	for _, step := range []func() error{a.resolveCounts, a.resolveBound, func() error { return take(f, &a.Setup) }} {
+	for _, step := range []func() error{a.resolveMode, a.resolveCounts, a.resolveBound, func() error { return take(f, &a.Setup) }} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -116,10 +139,58 @@ func (p Plan) resolve(sources []source.Spec, take func(source.Fields, *source.Se
 	return a, nil
 }
 
+// sequential reports whether all trainings are bet on.
+func (p Plan) sequential() bool { return p.Mode == Sequential || p.Mode == UntilRefuted }
+
+// twoStaged reports whether the plan says what only a fixed audit has.
+func (p Plan) twoStaged() bool {
+	return p.Explore != 0 || p.Interval != "" && p.Interval != bounds.CanaryPairedBetting || p.Quantile != 0 || p.Single != nil && *p.Single
+}
+
+// UsualRuns is how many runs a plan has that names neither a mode nor a number.
+func UsualRuns(s source.Spec) int {
+	if s.Baseline {
+		return s.Runs
+	}
+	return 2 * s.Runs
+}
+
+// usualMode is that of a plan that names none.
+func (a *Audit) usualMode() Mode {
+	if a.Spec.Baseline || a.Plan.twoStaged() {
+		return Fixed
+	}
+	return Sequential
+}
+
+// resolveMode checks what the audit is after.
+func (a *Audit) resolveMode() error {
+	p := &a.Plan
+	if p.Version == 1 {
+		if p.Mode != "" {
+			return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q", p.Mode), Want: "absent in a plan of version 1"}
+		}
+		return nil
+	}
+	if p.Mode == "" {
+		p.Mode = a.usualMode()
+	}
+	switch {
+	case !slices.Contains([]Mode{Sequential, UntilRefuted, Fixed}, p.Mode):
+		return audit.UnknownName("mode", string(p.Mode), report.Texts([]Mode{Sequential, UntilRefuted, Fixed}))
+	case p.sequential() && p.twoStaged():
+		return &audit.InputError{Field: "mode", Found: fmt.Sprintf("%q with explore, quantile, single or an interval other than %s", p.Mode, bounds.CanaryPairedBetting), Want: "without them",
+			Remedy: "a sequential audit bets on every training, at a threshold that it learns as it goes; those settings are of -fixed"}
+	}
+	return nil
+}
+
 func (a *Audit) resolveCounts() error {
 	p := &a.Plan
 	if p.Runs == 0 {
-		p.Runs = a.Spec.Runs
+		if p.Runs = a.Spec.Runs; p.sequential() {
+			p.Runs *= 2 // a fixed audit explores with as many
+		}
 	}
 	if p.Runs < 1 || p.Runs > source.MaxRuns {
 		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("in [1, %d]", source.MaxRuns)}
@@ -139,6 +210,13 @@ func (a *Audit) resolveCounts() error {
 		}
 	}
 	most := p.mostExplored()
+	if p.sequential() {
+		if p.Runs > most {
+			return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at most %d with k = %d and m = %d", most, p.K, p.M), Remedy: "so many scores fit into memory; use -fixed for more runs"}
+		}
+		a.Setup.K, a.Setup.M = p.K, p.M
+		return nil
+	}
 	if p.Explore == 0 {
 		p.Explore = min(p.Runs, most)
 	}
@@ -164,17 +242,33 @@ func (a *Audit) resolveBound() error {
 		return &audit.InputError{Field: "k", Found: fmt.Sprintf("%d with m = %d", p.K, p.M), Want: fmt.Sprintf("at least %d each for the interval %s, which uses %d moments", l, p.Interval, l),
 			Remedy: fmt.Sprintf("raise k and m, or use the interval %s", bounds.CanaryPairedBetting)}
 	}
-	if least := p.Interval.MinRuns(p.K, p.M, p.Claim.Delta, p.Beta); p.Runs < least {
+	if least := p.leastRuns(); p.Runs < least {
 		return &audit.InputError{Field: "runs", Path: "n", Found: fmt.Sprint(p.Runs), Want: fmt.Sprintf("at least %d: no outcome of fewer certifies anything by the interval %s at beta = %v", least, p.Interval, p.Beta)}
 	}
 	if math.IsNaN(p.Quantile) || p.Quantile < 0 || p.Quantile >= 0.5 {
 		return &audit.InputError{Field: "quantile", Found: fmt.Sprint(p.Quantile), Want: "in [0, 0.5)", Remedy: "0.1 keeps the threshold between the 10 % and the 90 % quantile of the scores of canaries inside, 0 lets it be any"}
 	}
 	if p.Single == nil {
-		on := a.Spec.Baseline && p.K > 1
+		on := a.Spec.Baseline && p.K > 1 && !p.sequential()
 		p.Single = &on
 	}
 	return nil
+}
+
+// ceiling is the largest bound that n runs can give.
+func (p Plan) ceiling(n int) float64 {
+	if p.sequential() {
+		return bounds.CanarySequenceCeiling(p.M, n, p.Claim.Delta, p.Beta)
+	}
+	return bounds.CanaryCeiling(p.Interval, p.K, p.M, n, p.Claim.Delta, p.Beta)
+}
+
+// leastRuns is how many can certify anything.
+func (p Plan) leastRuns() int {
+	if p.sequential() {
+		return report.Least(1, source.MaxRuns, func(n int) bool { return p.ceiling(n) > 0 })
+	}
+	return p.Interval.MinRuns(p.K, p.M, p.Claim.Delta, p.Beta)
 }
 
 // mostExplored are the exploration runs whose scores fit into memory.
@@ -216,7 +310,7 @@ func Keys() []settings.Key[Plan] {
 	keys = append(keys, source.CSVKeys(func(p *Plan) **train.CSV { return &p.CSV }, "a file of examples")...)
 	return append(append(keys, []settings.Key[Plan]{
 		{Name: "n", Field: "runs", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.Runs }), Range: settings.In(1, source.MaxRuns),
-			Usage: "certification runs; default: the source's",
+			Usage: "runs to certify, or of a sequential audit all runs; default: the source's",
 			Form:  &settings.Form{Place: "run", Label: "Runs, n", Hint: "to certify"}},
 		{Name: "k", Always: true, At: settings.Whole(func(p *Plan) *int { return &p.K }), Range: settings.In(1, source.MaxCanaries),
 			Usage: "canaries inside a run; default: the square root of -n",
@@ -225,7 +319,7 @@ func Keys() []settings.Key[Plan] {
 			Usage: "fresh canaries a run; default: as many as -k",
 			Form:  &settings.Form{Place: "run", Label: "Fresh canaries, M", Hint: "a run; they cost little", Empty: "K"}},
 		{Name: "explore", At: settings.Whole(func(p *Plan) *int { return &p.Explore }), Range: settings.In(1, source.MaxScores),
-			Usage: "exploration runs, for the threshold; default: as many as -n",
+			Usage: "exploration runs of a fixed audit, for the threshold; default: as many as -n",
 			Form:  &settings.Form{Place: "more", Label: "Exploration runs", Hint: "for the threshold", Empty: "n"}},
 		{Name: "interval", At: settings.Word(func(p *Plan) *bounds.CanaryInterval { return &p.Interval }),
 			Usage: "how the bound is computed; default paired-betting. The report has all",
@@ -236,6 +330,15 @@ func Keys() []settings.Key[Plan] {
 		{Name: "single", At: settings.Either(func(p *Plan) **bool { return &p.Single }),
 			Usage: "run the audit with one canary too, for equation 10; default: where runs are cheap",
 			Form:  &settings.Form{Place: "more", Label: "A single canary beside it", Hint: "for equation 10"}},
+		{Name: "sequential", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, Sequential),
+			Usage: "bet on every training, by what those before it showed: the bound holds after each, so that the run may be stopped (Ctrl-C) and go on tomorrow; the default where runs are dear",
+			Form:  &settings.Form{Place: "more", Label: "Sequential", Hint: "every run counts, and the bound holds whenever you stop"}},
+		{Name: "until-refuted", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, UntilRefuted),
+			Usage: "a sequential audit that ends when the claim is refuted",
+			Form:  &settings.Form{Place: "more", Label: "Until refuted", Hint: "sequential, and the run ends by itself once the claim is refuted"}},
+		{Name: "fixed", Field: "mode", At: settings.Is(func(p *Plan) *Mode { return &p.Mode }, Fixed),
+			Usage: "some runs choose the threshold and -n others certify, by every interval; the default where runs are cheap",
+			Form:  &settings.Form{Place: "more", Label: "Fixed", Hint: "some runs choose the threshold, others certify"}},
 	}...), source.EndKeys(func(p *Plan) (*float64, *uint64) { return &p.Beta, &p.Seed }, func(p *Plan) *audit.Params { return &p.Parameters })...)
 }
 
@@ -250,7 +353,16 @@ func (p *Plan) pool() *source.Pool {
 // Reproduce says how to run the audit again.
 func (a *Audit) Reproduce() audit.Reproduce {
 	p := a.Plan
-	single := a.Spec.Baseline && p.K > 1
+	single := a.Spec.Baseline && p.K > 1 && !p.sequential()
+	if p.Mode == "" {
+		p.Mode = Fixed // as plans of version 1 are
+	}
 	otherwise := Plan{Design: a.Spec.Designs[0], Pool: &source.Pool{Scale: source.UnitNorm}, M: p.K, Explore: p.Runs, Interval: bounds.CanaryPairedBetting, Single: &single, Beta: 0.05}
+	if (p.Mode == Fixed) == a.Spec.Baseline && p.Mode != UntilRefuted {
+		otherwise.Mode = p.Mode // it goes without saying
+	}
+	if p.sequential() {
+		otherwise.Explore = 0
+	}
 	return source.Again("canaries", settings.Written(Keys(), p, otherwise), a.Spec, a.Setup, p.CSV, p.Data)
 }

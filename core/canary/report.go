@@ -20,6 +20,9 @@ type Report struct {
 	report.Report
 	Plan   Plan        `json:"plan"` // every default written out
 	Source source.Note `json:"source" same:"words"`
+	// Continued are the runs that the audit went on from, the first one first: see
+	// [Continue]. Nothing depends on them.
+	Continued []Part `json:"continued,omitempty" same:"own" since:"0.3.0"`
 	// Evidence is absent where nothing was drawn.
 	Evidence   *Evidence    `json:"evidence,omitempty"`
 	In         *Side        `json:"in,omitempty" same:"near"`  // canaries that were inside
@@ -86,6 +89,9 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 	if err := r.check(); err != nil {
 		return v, err
 	}
+	if r.Plan.sequential() && r.Evidence != nil {
+		return r.verifySequential(ctx, sources, pool, file, whole)
+	}
 	if r.Evidence == nil || r.Evidence.Certified.Table == nil {
 		return v, &audit.InputError{Field: "report", Found: "without counts", Want: "a report of a run that certified", Remedy: "a run that ended before certification has nothing to replay"}
 	}
@@ -128,6 +134,66 @@ func Verify(ctx context.Context, sources []source.Spec, pool *engine.Pool, r Rep
 		v.Skip("the report's own word: why a run failed is not replayed", taken[1])
 	}
 	want := Conclude(a, r.Evidence, end, nil)
+	report.Compare(&v, &r, &want, taken...)
+	if end.Reason == audit.Failed {
+		v.Summary = "Invalid: the run failed."
+	}
+	return v, nil
+}
+
+// verifySequential replays a sequential audit: with whole it trains as often as the
+// report counts. Without, the events, bets and counts are made again from the scores,
+// where the report has them, and the bound from the counts.
+func (r Report) verifySequential(ctx context.Context, sources []source.Spec, pool *engine.Pool, file []byte, whole bool) (engine.Verification, error) {
+	var v engine.Verification
+	a, err := r.Plan.Resolve(sources, file)
+	if err != nil {
+		return v, err
+	}
+	b := r.Evidence.Sequential
+	s, err := b.follow(r.Plan, nil)
+	if err != nil {
+		return v, err
+	}
+	end := audit.Termination{Reason: r.Termination.Reason}
+	if complete := s.Runs() == r.Plan.Runs || r.Plan.Mode == UntilRefuted && s.Refuted(); s.Runs() == 0 || !complete && end.Reason == audit.Completed {
+		return v, &audit.InputError{Field: "report: evidence", Found: fmt.Sprintf("%d trainings of %d in a run that ended as %q", s.Runs(), r.Plan.Runs, end.Reason), Want: "all trainings if it completed, and some in any case"}
+	}
+	ev := r.Evidence
+	taken := []string{}
+	switch end.Reason {
+	case audit.Stopped:
+		end.Message = report.StoppedMessage
+	case audit.Failed:
+		end.Message = r.Termination.Message
+		taken = append(taken, "termination.message")
+		v.Skip("the report's own word: why a run failed is not replayed", taken[0])
+	}
+	switch {
+	case whole:
+		again := &state{Run: Run{Plan: r.Plan, Sources: sources, Pool: pool, most: s.Runs()}, audit: a}
+		if err := again.bet(ctx); err != nil {
+			return v, err
+		}
+		if err := ctx.Err(); err != nil {
+			return v, err
+		}
+		ev = again.evidence
+	case b.Scores != nil:
+		if _, ev, err = replayed(r.Plan, b.Scores, r.Evidence.Certified.Diverged); err != nil {
+			return v, err
+		}
+		fallthrough
+	default:
+		v.Recomputed = true
+		under := "evidence.sequential.scores"
+		if b.Scores == nil {
+			under = "evidence"
+		}
+		taken = append(taken, under, "evidence.certified.diverged")
+		v.Skip("taken from the report; that trainings of this seed give it is shown only by replaying the run", taken[len(taken)-2:]...)
+	}
+	want := Conclude(a, ev, end, nil)
 	report.Compare(&v, &r, &want, taken...)
 	if end.Reason == audit.Failed {
 		v.Summary = "Invalid: the run failed."

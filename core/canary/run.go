@@ -2,6 +2,7 @@ package canary
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -22,10 +23,11 @@ type Progress struct {
 	Left *float64 `json:"left,omitempty"`
 	// Certified runs so far, those that diverged among all, and the bound of
 	// every interval on them, as if the audit were planned to end here: none is a
-	// certificate. They are not computed at every call.
+	// certificate, but in a sequential audit (Holds). They are not computed at every call.
 	Certified int         `json:"certified"`
 	Diverged  int         `json:"diverged,omitempty"`
 	Bounds    []LiveBound `json:"bounds,omitempty"`
+	Holds     bool        `json:"holds,omitempty"`
 	Claimed   float64     `json:"claimed"`
 	Message   string      `json:"message,omitempty"` // a worker was lost
 }
@@ -48,6 +50,10 @@ type Run struct {
 	Generator audit.Generator
 	Progress  func(Progress) // may be nil; called one at a time
 	Now       func() float64 // seconds of a clock; nil: no timing
+	// Continue is the report that the run goes on from, see [Report.Continue]; nil: none.
+	Continue *Parent
+
+	most int // trainings of a replay; 0: the plan's
 }
 
 // state is a run under way.
@@ -60,6 +66,9 @@ type state struct {
 	progress Progress
 	looked   int // certified runs at the last look
 	pace     engine.Pace
+	leader   *leader
+	scores   []float64 // of a sequential audit
+	diverged int
 }
 
 // Do runs the audit. The report does not depend on the pool. When ctx ends first,
@@ -71,12 +80,18 @@ func (r Run) Do(ctx context.Context) (Report, error) {
 		return Report{}, err
 	}
 	s := &state{Run: r, audit: a}
+	if err := s.resume(); err != nil {
+		return Report{}, err
+	}
 	start := s.now()
 	err = s.do(ctx)
 	s.timing.Total, s.timing.Workers = s.now()-start, r.Pool.Size()
 	end, err := report.Ended(ctx, err)
 	made := Conclude(a, s.evidence, end, s.warnings)
 	made.Generator, made.Timing = r.Generator, s.timing
+	if r.Continue != nil {
+		made.Continued = r.Continue.parts()
+	}
 	return made, err
 }
 
@@ -100,6 +115,9 @@ func (s *state) tell() {
 func (s *state) do(ctx context.Context) error {
 	p := s.audit.Plan
 	s.progress.Total, s.progress.Claimed = p.Explore+p.Runs, p.Claim.Epsilon
+	if p.sequential() {
+		return s.bet(ctx)
+	}
 	if *p.Single {
 		s.progress.Total *= 2
 	}
@@ -188,14 +206,95 @@ func (s *state) look(a *Audit, ev *Gathered, sum bounds.CanaryTable) {
 	}
 }
 
+// fewRuns is how many runs a task has, at least, of sources whose runs are cheap.
+const fewRuns = 16
+
+// errRefuted ends the drawing of an audit until refuted.
+var errRefuted = errors.New("the claim is refuted")
+
+// bet draws trainings, bets on them in their order, and learns from each. Those beyond
+// the one that ended the run are not counted, wherever they were under way.
+func (s *state) bet(ctx context.Context) error {
+	p, start := s.audit.Plan, s.now()
+	if s.leader == nil {
+		s.leader = newLeader(p)
+	}
+	first, most := s.leader.trained(), p.Runs
+	if s.most > 0 {
+		most = s.most
+	}
+	size := p.K + p.M
+	s.progress.Phase, s.progress.Total, s.progress.Holds = Betting, p.Runs, true
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	waiting := map[int]*Drawn{} // by their first training, until those before them are there
+	over := func() bool { return p.Mode == UntilRefuted && s.leader.sequence.Refuted() }
+	if over() {
+		most = first // the run that this goes on from has all
+	}
+	_, err := s.draw(ctx, s.audit, Task{Phase: Betting, First: first}, most-first, first, func(d *Drawn) {
+		for waiting[d.first] = d; !over(); {
+			n := s.leader.trained()
+			d := waiting[n]
+			if d == nil {
+				break
+			}
+			delete(waiting, n)
+			scores := source.UnpackFloats(d.Scores)
+			for i := 0; i < d.Runs && !over(); i++ {
+				run := scores[i*size:][:size]
+				s.scores = append(s.scores, run...)
+				if i < len(d.Worst) && d.Worst[i] {
+					s.diverged++
+				}
+				s.leader.take(run)
+			}
+		}
+		s.lookSequential()
+		if over() {
+			cancel(errRefuted)
+		}
+	})
+	s.timing.Bet += s.now() - start
+	if s.leader.trained() > 0 {
+		ev, bad := s.leader.evidence(p, s.scores, s.diverged)
+		if bad != nil {
+			return bad
+		}
+		s.evidence = ev
+	}
+	if over() {
+		return nil
+	}
+	if err == nil && s.leader.trained() != most {
+		err = fmt.Errorf("%d trainings of %d", s.leader.trained(), most)
+	}
+	return err
+}
+
+// lookSequential tells the bound so far, which holds: after every training, of many now
+// and then.
+func (s *state) lookSequential() {
+	q := s.leader.sequence
+	s.progress.Certified, s.progress.Diverged = q.Runs(), s.diverged
+	if n := q.Runs(); s.Progress == nil || n == s.looked || n < s.audit.Plan.Runs && n-s.looked < s.audit.Plan.Runs/(8*Looks) {
+		return
+	}
+	s.looked = q.Runs()
+	s.progress.Bounds = []LiveBound{{bounds.CanaryPairedBetting, math.Max(0, bounds.RoundDown(q.LowerBound()))}}
+}
+
 // draw spreads runs over the pool and returns what the tasks returned, in their
 // order, nil where one did not finish.
 func (s *state) draw(ctx context.Context, a *Audit, t Task, runs, before int, done func(*Drawn)) ([]*Drawn, error) {
 	t.Plan, t.Data = a.Plan, a.Setup.Data
 	grain := max(1, a.Spec.ShardRuns)
+	if t.Phase == Betting && grain < fewRuns {
+		grain = 1 // a look after every training
+	}
 	var tasks []Task
-	for first := 0; first < runs; first += grain {
-		t.First, t.Runs = first, min(grain, runs-first)
+	for first, end := t.First, t.First+runs; first < end; first += grain {
+		t.First, t.Runs = first, min(grain, end-first)
 		tasks = append(tasks, t)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -204,6 +303,7 @@ func (s *state) draw(ctx context.Context, a *Audit, t Task, runs, before int, do
 	drawn, err := engine.Do(ctx, s.Pool, tasks, engine.Events[Drawn]{
 		Rows: func(total int) { s.progress.Runs, s.progress.Message = before+total, ""; s.tell() },
 		Done: func(i int, d *Drawn) {
+			d.first = tasks[i].First
 			if err := d.check(tasks[i]); err != nil {
 				bad = err
 				cancel(err)
@@ -228,8 +328,8 @@ func (s *state) draw(ctx context.Context, a *Audit, t Task, runs, before int, do
 func (d Drawn) check(t Task) error {
 	p, runs := t.Plan, t.Runs
 	ok := d.Runs == runs && d.Diverged >= 0 && d.Diverged <= runs
-	if t.Phase == Exploring {
-		ok = ok && len(d.Scores) == 8*runs*(p.K+p.M)
+	if t.Phase != Certifying {
+		ok = ok && len(d.Scores) == 8*runs*(p.K+p.M) && len(d.Worst) <= runs
 	} else {
 		ok = ok && d.Table != nil && d.Table.Validate() == nil && d.Table.K == p.K && d.Table.M == p.M && d.Table.Runs() == runs
 	}

@@ -203,7 +203,7 @@ func TestFailed(t *testing.T) {
 		}
 		return false, nil
 	}).Sources()
-	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 64, K: 5}
+	p := Plan{Version: PlanVersion, Mode: Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 64, K: 5}
 	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 1), Generator: audit.Generator{Version: audit.Version}}.Do(context.Background())
 	if err == nil || r.Verdict != audit.Invalid || r.Bounded() || !strings.Contains(r.Headline, "no more") {
 		t.Fatal(err, r.Summary)
@@ -263,7 +263,7 @@ func TestOddScores(t *testing.T) {
 			return false, nil
 		}, false, "", 10},
 	} {
-		p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 64, K: 5}
+		p := Plan{Version: PlanVersion, Mode: Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 64, K: 5}
 		sources := canarytest.Scripted(c.f).Sources()
 		r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 2)}.Do(context.Background())
 		if err != nil {
@@ -297,7 +297,7 @@ func TestScoresAreOneByOne(t *testing.T) {
 		}
 		return false, nil
 	})
-	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: .5, Delta: 1e-5}, Seed: 3, Runs: 256, K: 1, M: 16}
+	p := Plan{Version: PlanVersion, Mode: Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: .5, Delta: 1e-5}, Seed: 3, Runs: 256, K: 1, M: 16}
 	sources := canarytest.Scripted(f).Sources()
 	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 1)}.Do(context.Background())
 	if err != nil {
@@ -318,7 +318,7 @@ func TestDelta(t *testing.T) {
 		}
 		return false, nil
 	}).Sources()
-	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.3}, Seed: 3, Runs: 64, K: 5}
+	p := Plan{Version: PlanVersion, Mode: Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.3}, Seed: 3, Runs: 64, K: 5}
 	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 2)}.Do(context.Background())
 	if err != nil || *r.LowerBound != 0 || !strings.Contains(strings.Join(r.Warnings, "; "), "not more than delta = 0.3") {
 		t.Errorf("%v, %q", err, r.Warnings)
@@ -332,7 +332,12 @@ func TestBadPlans(t *testing.T) {
 		file   string
 		want   string
 	}{
-		{func(p *Plan) { p.Version = 2 }, "", "version is 2"},
+		{func(p *Plan) { p.Version = 3 }, "", "version is 3"},
+		{func(p *Plan) { p.Version, p.Mode = 1, Fixed }, "", "mode is"},
+		{func(p *Plan) { p.Mode = "twice" }, "", `mode is "twice"`},
+		{func(p *Plan) { p.Mode, p.Explore = Sequential, 30 }, "", "without them"},
+		{func(p *Plan) { p.Mode, p.Quantile = UntilRefuted, .1 }, "", "without them"},
+		{func(p *Plan) { p.Mode, p.Runs, p.K = Sequential, 1<<20, 16 }, "", "use -fixed for more runs"},
 		{func(p *Plan) { p.Source = "gauss-sum" }, "", `did you mean "gaussian-sum"`},
 		{func(p *Plan) { p.Claim = nil }, "", "claim is absent"},
 		{func(p *Plan) { p.Claim = &audit.Claim{Kind: audit.Renyi, Epsilon: 1, Alpha: 2} }, "", "claim.kind"},

@@ -17,6 +17,7 @@ type Phase string
 const (
 	Exploring  Phase = "explore" // to choose the threshold and the stakes: scores
 	Certifying Phase = "certify" // to bound epsilon: counts
+	Betting    Phase = "bet"     // both, in a sequential audit: scores
 )
 
 // Task is the drawing of some runs of a canary audit. It returns a [Drawn].
@@ -40,10 +41,14 @@ func (t Task) Name() string {
 type Drawn struct {
 	Runs     int `json:"runs"`
 	Diverged int `json:"diverged,omitempty"` // of them, those with a side that is no use
-	// Scores of explore: K in and M out a run, packed little-endian.
+	// Scores of explore and bet: K in and M out a run, packed little-endian.
 	Scores []byte `json:"scores,omitempty"`
+	// Worst says of each run of bet whether it diverged, where one did.
+	Worst []bool `json:"worst,omitempty"`
 	// Table of certify.
 	Table *bounds.CanaryTable `json:"table,omitempty"`
+
+	first int // run, once it is there
 }
 
 // Executors execute the tasks of audits with canaries.
@@ -74,10 +79,10 @@ func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Drawn, error) {
 	switch t.Phase {
 	case Exploring:
 		most = a.Plan.Explore
-	case Certifying:
+	case Certifying, Betting:
 		most = a.Plan.Runs
 	default:
-		return nil, audit.UnknownName("canary task: phase", string(t.Phase), []string{string(Exploring), string(Certifying)})
+		return nil, audit.UnknownName("canary task: phase", string(t.Phase), []string{string(Exploring), string(Certifying), string(Betting)})
 	}
 	if t.First < 0 || t.Runs < 1 || t.First > most-t.Runs {
 		return nil, &audit.InputError{Field: "canary task: runs", Found: fmt.Sprintf("%d from %d on", t.Runs, t.First), Want: fmt.Sprintf("some of %d", most)}
@@ -112,9 +117,14 @@ func (t Task) draw(a *Audit, src source.Source, hook engine.Hook) (*Drawn, error
 			return nil, fmt.Errorf("source %s, run %d: %w", a.Spec.Name, t.First+i, err)
 		}
 		if x, y := source.Useless(in), source.Useless(out); x || y || diverged {
-			d.Diverged++
+			if d.Diverged++; t.Phase == Betting {
+				if d.Worst == nil {
+					d.Worst = make([]bool, t.Runs)
+				}
+				d.Worst[i] = true
+			}
 		}
-		if t.Phase == Exploring {
+		if t.Phase != Certifying {
 			d.Scores = append(d.Scores, source.PackFloats(scores)...)
 		} else {
 			d.Table.Add(Above(in, t.Cut), Above(out, t.Cut), 1)

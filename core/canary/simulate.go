@@ -61,3 +61,36 @@ func (s *Simulation) Judge(kind bounds.CanaryInterval, quantile float64) Judged 
 	j.Epsilon = bounds.CanaryEpsilon(kind, j.Table, p.Claim.Delta, p.Beta, stakes)
 	return j
 }
+
+// Bet is what a sequential audit came to.
+type Bet struct {
+	Refuted int     // trainings after which the claim was refuted; 0: it was not
+	Epsilon float64 // after all of them, not rounded up to 0; -Inf where nothing is bounded
+}
+
+// SimulateBets makes a sequential audit without its report, with the random streams of
+// the audit itself.
+func SimulateBets(a *Audit) (Bet, error) {
+	src, err := a.Spec.New(a.Setup)
+	if err != nil {
+		return Bet{}, err
+	}
+	var b Bet
+	l := newLeader(a.Plan)
+	scores := make([]float64, a.Plan.K+a.Plan.M)
+	in, out := scores[:a.Plan.K], scores[a.Plan.K:]
+	for i := range a.Plan.Runs {
+		if _, err := src.Run(stream.New(a.key(Betting, i)), in, out); err != nil {
+			return Bet{}, err
+		}
+		source.Useless(in)
+		source.Useless(out)
+		if l.take(scores); l.sequence.Refuted() && b.Refuted == 0 {
+			if b.Refuted = i + 1; a.Plan.Mode == UntilRefuted {
+				break
+			}
+		}
+	}
+	b.Epsilon = bounds.RoundDown(l.sequence.LowerBound())
+	return b, nil
+}

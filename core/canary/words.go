@@ -43,6 +43,16 @@ func (r *Report) Reword() {
 	bound := func() string { return fmt.Sprintf("epsilon >= %s%s", phrase.Bound(*r.LowerBound, eps), at) }
 	sure := func() string { return bound() + " with " + phrase.Percent(r.Confidence) + " confidence" }
 	runs := phrase.Grouped(p.Runs) + " runs"
+	used := phrase.Grouped(r.Termination.SamplesUsed)
+	further := r.furtherWords()
+	switch {
+	case p.sequential() && r.Verdict == audit.Violation:
+		r.Say(fmt.Sprintf("Violation: %s after %s trainings; %s.", sure(), used, claimed), further)
+		return
+	case p.sequential() && r.LowerBound != nil && r.Termination.Reason == audit.Stopped:
+		r.Say(fmt.Sprintf("Inconclusive: stopped after %s of at most %s trainings, which show %s; %s.", used, phrase.Grouped(p.Runs), sure(), claimed), further)
+		return
+	}
 	switch {
 	case r.Verdict == audit.Violation:
 		r.Say(fmt.Sprintf("Violation: %s; %s.", sure(), claimed), "")
@@ -50,7 +60,7 @@ func (r *Report) Reword() {
 		r.Say(fmt.Sprintf("No violation found: the %s interval gives %s, which holds asymptotically only; %s.", title, bound(), claimed), "This is not a proof of privacy.")
 	case r.Verdict == audit.NoViolation:
 		r.Say(fmt.Sprintf("No violation found: %s; %s.", sure(), claimed),
-			fmt.Sprintf("%s cannot show more than %s, whatever the number of canaries. This is not a proof of privacy.", runs, phrase.Bound(r.Power.Largest, math.Inf(1))))
+			strings.TrimSpace(fmt.Sprintf("%s cannot show more than %s, whatever the number of canaries. This is not a proof of privacy. %s", runs, phrase.Bound(r.Power.Largest, math.Inf(1)), further)))
 	case r.Verdict == audit.Invalid:
 		r.Say("Invalid: the run failed: "+strings.TrimSuffix(r.Termination.Message, ".")+".", "")
 	case r.LowerBound == nil:
@@ -63,12 +73,23 @@ func (r *Report) Reword() {
 	}
 }
 
+// furtherWords say that a sequential audit can go on.
+func (r Report) furtherWords() string {
+	switch e := r.Evidence; {
+	case e == nil || e.Sequential == nil:
+		return ""
+	case e.Sequential.Scores == nil:
+		return "The bound holds however often it was looked at."
+	}
+	return "The bound holds however often it was looked at, and more trainings can be added: dpscope canaries -continue."
+}
+
 // cautions are what the reader of these numbers should know.
 func (r Report) cautions() []string {
 	w := []string{}
 	add := func(format string, args ...any) { w = append(w, fmt.Sprintf(format, args...)) }
 	p, e := r.Plan, r.Evidence
-	if most := p.mostExplored(); p.Explore == most && most < p.Runs {
+	if most := p.mostExplored(); !p.sequential() && p.Explore == most && most < p.Runs {
 		add("explored with %d runs, the most whose scores fit into memory, instead of %d", most, p.Runs)
 	}
 	if e == nil {
@@ -77,14 +98,19 @@ func (r Report) cautions() []string {
 	if p.Claim.Delta == 0 {
 		add("no Gaussian noise keeps a claim at delta = 0: a violation of it is true of every noise of that kind")
 	}
-	if e.Ties {
+	if p.sequential() && e.Sequential.Scores == nil {
+		add("the scores of %s trainings are more than a report keeps: it cannot be gone on from", phrase.Grouped(r.Termination.SamplesUsed))
+	}
+	if e.Ties && p.sequential() {
+		add("all scores are the same: no threshold separates anything")
+	} else if e.Ties {
 		add("all scores of the exploration runs are the same: no threshold separates anything")
 	}
 	if n := e.Explored.Diverged; n > 0 {
 		add("%s of %s exploration runs diverged; their scores are the worst there are", phrase.Grouped(n), phrase.Grouped(p.Explore))
 	}
 	if n := e.Certified.Diverged; n > 0 {
-		add("%s of %s certification runs have a side that diverged, or a score that is not finite; they count: what has no score is not in the event, which on the fresh side favours the bound and is allowed to, as it follows from the output", phrase.Grouped(n), phrase.Grouped(r.Termination.SamplesUsed))
+		add("%s of %s %s have a side that diverged, or a score that is not finite; they count: what has no score is not in the event, which on the fresh side favours the bound and is allowed to, as it follows from the output", phrase.Grouped(n), phrase.Grouped(r.Termination.SamplesUsed), p.counted())
 	}
 	if r.In != nil && r.In.Rate <= p.Claim.Delta && p.Claim.Delta > 0 {
 		add("the event happened in a share of %s of the canaries inside, not more than delta = %s: such an event shows nothing of epsilon; use more runs, other canaries or a smaller delta", phrase.Number(r.In.Rate), phrase.Number(p.Claim.Delta))
@@ -98,11 +124,22 @@ func (r Report) cautions() []string {
 	return w
 }
 
+// counted are the runs that bounds are of.
+func (p Plan) counted() string {
+	if p.sequential() {
+		return "trainings"
+	}
+	return "certification runs"
+}
+
 func limitations(p Plan) []string {
 	l := []string{
 		"A lower bound from canaries of one distribution and one score. Other canaries, other scores and other datasets may show more; nothing here proves privacy.",
 		"With n runs nothing above about log(n/3) can be certified at the 95 % level, whatever the number of canaries: it takes that many runs to see that something is rare.",
 		"Each interval of the table that is valid holds with the stated confidence, the others asymptotically. The largest of several does not, unless it was named before.",
+	}
+	if p.sequential() {
+		l[2] = "The bound holds after every training, whoever stops the run and why. It does not where several audits, or several that go on from one report, are made and the best is told."
 	}
 	if p.Relation == audit.AddRemove {
 		l = append(l, "The runs with all canaries and those with one less are drawn apart; the bound is of add-remove.")
@@ -159,11 +196,13 @@ func (r Report) Facts() []audit.FactRow {
 	if r.PValue != nil {
 		add("p-value", "at most %s, of the claim, by paired betting", phrase.PValue(*r.PValue))
 	}
-	if r.Evidence != nil {
+	if r.Evidence != nil && p.sequential() {
+		add("Event", "score > %s at last; the score is the %s; each event was learnt from the trainings before it, %s in all", phrase.Number(r.Evidence.Threshold), r.Source.Score, phrase.Count(len(r.Evidence.Sequential.Epochs), "epoch"))
+	} else if r.Evidence != nil {
 		add("Event", "score > %s; the score is the %s", phrase.Number(r.Evidence.Threshold), r.Source.Score)
 	}
 	if r.In != nil && r.Out != nil {
-		add("Rates", "%.6g of the canaries inside, %.6g of the fresh ones, over %s runs", r.In.Rate, r.Out.Rate, phrase.Grouped(r.Termination.SamplesUsed))
+		add("Rates", "%.6g of the canaries inside, %.6g of the fresh ones, over %s runs", r.In.Rate, r.Out.Rate, phrase.Grouped(r.Evidence.Certified.Table.Runs()))
 		for _, s := range []struct {
 			name string
 			side *Side
@@ -196,16 +235,27 @@ func (r Report) Facts() []audit.FactRow {
 		add("Equation 10", "%s, against a single canary's %.3f (Wilson)", text, *e.Single)
 	}
 	add("Power", "%s", r.Power.Fact("of "+phrase.Grouped(p.Runs)+" runs ", math.Inf(1)))
-	if r.Evidence != nil {
+	if r.Evidence != nil && p.sequential() {
+		add("Diverged", "%d of %s trainings", r.Evidence.Certified.Diverged, phrase.Grouped(r.Termination.SamplesUsed))
+	} else if r.Evidence != nil {
 		add("Diverged", "%d of %s exploration and %d of %s certification runs", r.Evidence.Explored.Diverged, phrase.Grouped(p.Explore), r.Evidence.Certified.Diverged, phrase.Grouped(r.Termination.SamplesUsed))
 	}
-	add("Exploration", "%s runs, for the threshold%s and the stakes", phrase.Grouped(p.Explore), quantileWords(p.Quantile))
+	if !p.sequential() {
+		add("Exploration", "%s runs, for the threshold%s and the stakes", phrase.Grouped(p.Explore), quantileWords(p.Quantile))
+	}
+	for _, c := range r.Continued {
+		add("Continued", "from %s trainings, report with SHA-256 %s", phrase.Grouped(c.Runs), c.Report)
+	}
 	if p.Data != "" {
 		add("File", "SHA-256 %s", p.Data)
 	}
 	add("Seed", "%d", p.Seed)
 	if t := r.Timing; t.Total > 0 {
-		add("Time", "%.2f s (explore %.2f, certify %.2f) with %s", t.Total, t.Explore, t.Certify, phrase.Count(t.Workers, "worker"))
+		stages := fmt.Sprintf("(explore %.2f, certify %.2f) ", t.Explore, t.Certify)
+		if p.sequential() {
+			stages = ""
+		}
+		add("Time", "%.2f s %swith %s", t.Total, stages, phrase.Count(t.Workers, "worker"))
 	}
 	return rows
 }

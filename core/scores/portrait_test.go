@@ -55,7 +55,7 @@ func TestPortrait(t *testing.T) {
 	sum := canaryPlan(300, 20)
 	sum.M, sum.Explore = 5, 5000
 	trained := canaryPlan(8, 3)
-	trained.Source, trained.Parameters = "dp-sgd", audit.Params{"steps": {Number: 3}, "examples": {Number: 20}}
+	trained.Mode, trained.Source, trained.Parameters = canary.Fixed, "dp-sgd", audit.Params{"steps": {Number: 3}, "examples": {Number: 20}}
 	wide := canaryPlan(128, 40)
 	for _, p := range []canary.Plan{sum, trained, wide} {
 		r := runCanaries(t, p, 1)
@@ -114,7 +114,7 @@ func TestPortraitOfOddScores(t *testing.T) {
 		}
 		return false, nil
 	})
-	p := canary.Plan{Version: canary.PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Runs: 60, K: 4}
+	p := canary.Plan{Version: canary.PlanVersion, Mode: canary.Fixed, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Runs: 60, K: 4}
 	r, err := canary.Run{Plan: p, Sources: odd.Sources(), Pool: canary.LocalPool(odd.Sources(), 3)}.Do(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -347,7 +347,7 @@ func TestPortraitOfScores(t *testing.T) {
 // TestSameBitsOfPortraits pins portraits, so that platforms are held to the same.
 func TestSameBitsOfPortraits(t *testing.T) {
 	trained := canaryPlan(6, 2)
-	trained.Source, trained.Parameters = "dp-sgd", audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}
+	trained.Mode, trained.Source, trained.Parameters = canary.Fixed, "dp-sgd", audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}
 	replace := canaryPlan(200, 5)
 	replace.Relation, replace.Design = audit.Replace, source.RandomGradients
 	var got []string

@@ -62,6 +62,8 @@ func (x reportSchema) schema(t *testing.T) []byte {
 		reflect.TypeFor[report.Method]():           words(slices.Compact(methods)...),
 		reflect.TypeFor[report.Quantity]():         words(report.Epsilon),
 		reflect.TypeFor[report.Trainings]():        words(report.FairCoins, report.EachItsOwn, report.EachRow, report.EachRowByCoins),
+		reflect.TypeFor[canary.Mode]():             words(canary.Sequential, canary.UntilRefuted, canary.Fixed),
+		reflect.TypeFor[[]byte]():                  {Type: "string"},
 		reflect.TypeFor[audit.ParamValue]():        {Types: []string{"number", "string"}},
 	}})
 	if err != nil {
@@ -188,8 +190,9 @@ func TestSchema(t *testing.T) {
 	}{
 		{context.Background(), canary.Plan{Source: "gaussian-sum", Runs: 64}, ""},
 		{context.Background(), canary.Plan{Source: "gaussian-sum", Runs: 64, K: 2, Design: source.Vectors}, "1,2\n2,1\n"},
-		{context.Background(), canary.Plan{Source: "dp-sgd", Runs: 6, K: 1, Parameters: audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}}, ""},
+		{context.Background(), canary.Plan{Source: "dp-sgd", Runs: 12, K: 1, Parameters: audit.Params{"steps": {Number: 2}, "examples": {Number: 20}}}, ""},
 		{stopped, canary.Plan{Source: "gaussian-sum", Runs: 64}, ""},
+		{context.Background(), canary.Plan{Mode: canary.UntilRefuted, Source: "gaussian-sum", Runs: 64}, ""},
 	} {
 		x.plan.Version, x.plan.Claim = canary.PlanVersion, &claim
 		var data []byte

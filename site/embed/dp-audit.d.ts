@@ -119,6 +119,7 @@ export interface DPAuditElement extends HTMLElement {
   interval: string | null;
   quantile: string | number | null;
   single: string | boolean | null;
+  sequential: boolean;
   form: string | null; // an earlier name of relation
   anytime: boolean; // an earlier name of untilRefuted
   // End of settings.

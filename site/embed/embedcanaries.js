@@ -37,7 +37,7 @@ export function tellCanaries(p, { interval }, offer) {
   const words = phases[p.phase], percent = Math.floor((100 * p.runs) / p.total);
   const left = timeLeft(p);
   const mine = p.bounds?.find((b) => b.interval === (interval ?? offer.intervals[0].name));
-  const facts = [["Runs", `${grouped(p.runs)} of ${grouped(p.total)}`], left && ["Time left", left], mine && ["So far, not certified", `epsilon ≥ ${roundedDown(mine.epsilon)}`]];
+  const facts = [["Runs", `${grouped(p.runs)} of ${grouped(p.total)}`], left && ["Time left", left], mine && [p.holds ? "So far" : "So far, not certified", `epsilon ≥ ${roundedDown(mine.epsilon)}`]];
   byId("progress").value = percent;
   byId("progress-phase").textContent = words;
   byId("progress-percent").textContent = `${percent} %`;

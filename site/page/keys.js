@@ -50,6 +50,9 @@ export const CANARIES = [
   {"name":"interval","fields":["/interval"],"type":"word","form":{"place":"more","label":"Interval","hint":"the report has all; this one decides","wide":true}},
   {"name":"quantile","fields":["/quantile"],"type":"number","want":"a number in [0, 0.5)","range":{"min":0,"max":0.5,"below":true},"form":{"place":"more","label":"Threshold range","hint":"q: between the q and 1 − q quantile of the scores inside; 0: anywhere","empty":"0"}},
   {"name":"single","fields":["/single"],"type":"either","form":{"place":"more","label":"A single canary beside it","hint":"for equation 10"}},
+  {"name":"sequential","fields":["/mode"],"type":"switch","word":"sequential","form":{"place":"more","label":"Sequential","hint":"every run counts, and the bound holds whenever you stop"}},
+  {"name":"until-refuted","fields":["/mode"],"type":"switch","word":"until-refuted","form":{"place":"more","label":"Until refuted","hint":"sequential, and the run ends by itself once the claim is refuted"}},
+  {"name":"fixed","fields":["/mode"],"type":"switch","word":"fixed","form":{"place":"more","label":"Fixed","hint":"some runs choose the threshold, others certify"}},
   {"name":"beta","fields":["/beta"],"type":"number","want":"a number in [1e-9, 0.5]","range":{"min":1e-9,"max":0.5},"form":{"place":"more","label":"Beta","hint":"allowed error; confidence is 1 − beta","empty":"0.05"}},
   {"name":"seed","fields":["/seed"],"type":"whole","want":"a whole number in [0, 9007199254740991]","range":{"min":0,"max":9007199254740991},"preset":"42","form":{"place":"run","label":"Seed","empty":"42"}},
   {"name":"param","fields":["/parameters"],"type":"params"},
@@ -124,10 +127,10 @@ export const OUTSIDE = [
 ];
 
 // Versions of the plans of each kind that the panel makes.
-export const CANARY_VERSIONS = {"run": 1, "one": 2, "scores": 2};
+export const CANARY_VERSIONS = {"run": 2, "one": 2, "scores": 2};
 
 export const AUDIT_NAMES = ["mechanism", "guarantee", "alpha", "epsilon", "delta", "rho", "mu", "profile", "relation", "pair", "group", "finder", "learner", "samples", "explore", "trials", "beta", "through-renyi", "until-refuted", "fixed", "seed", "commit"];
 
 export const AUDIT_SWITCHES = ["until-refuted", "fixed"];
 
-export const CANARY_NAMES = ["source", "epsilon", "delta", "relation", "design", "n", "k", "m", "explore", "interval", "quantile", "single", "beta", "seed"];
+export const CANARY_NAMES = ["source", "epsilon", "delta", "relation", "design", "n", "k", "m", "explore", "interval", "quantile", "single", "sequential", "until-refuted", "fixed", "beta", "seed"];

@@ -12,7 +12,7 @@ import { Unusable } from "../page/plan.js";
 import { say, timeLeft } from "../page/progress.js";
 import { countsOf, replayWords, showLine, showVerification, standingOf, verdict } from "../page/result.js";
 
-const perceptron = { source: "dp-sgd", n: "128", k: "11", m: "64" };
+const perceptron = { source: "dp-sgd", n: "256", k: "11", m: "64" };
 /** @type {[words: string, texts: Record<string, string>][]} */
 const presets = [
   ["Gaussian sum as in the paper", { source: "gaussian-sum", n: "1024", k: "32", quantile: "0.1" }],
@@ -159,14 +159,15 @@ export class Canaries {
       this.#shown = this.#whole = null;
       this.#buttons();
       box.hidden = false;
-      box.replaceChildren(html("h3", {}, "Under way: provisional bounds"), ...Object.values(live));
+      box.replaceChildren(html("h3", {}, p.holds ? "Under way: the bound so far" : "Under way: provisional bounds"), ...Object.values(live));
       this.#view = { live: { ...live, picture: new Picture(live.chart, { of: "canaries", name: "bounds" }) } };
     }
     const { words, table, picture } = this.#view.live, { chosen, intervals, claimed } = this.#course;
     const mine = p.bounds.find((b) => b.interval === chosen);
-    words.textContent = `After ${grouped(p.certified)} of ${grouped(p.planned)} runs ${chosen} would give ${mine ? `epsilon ≥ ${roundedDown(mine.epsilon)}` : "no bound"} (claimed ${claimed}), had the audit been planned to end here. Nothing is certified before the end.`;
+    if (p.holds) words.textContent = `After ${grouped(p.certified)} of at most ${grouped(p.planned)} trainings epsilon ≥ ${roundedDown(mine?.epsilon ?? 0)} is certified (claimed ${claimed}). It holds whenever you stop.`;
+    else words.textContent = `After ${grouped(p.certified)} of ${grouped(p.planned)} runs ${chosen} would give ${mine ? `epsilon ≥ ${roundedDown(mine.epsilon)}` : "no bound"} (claimed ${claimed}), had the audit been planned to end here. Nothing is certified before the end.`;
     picture.show(JSON.stringify(this.#course));
-    table.replaceChildren(html("table", { class: "data" }, tableRows(["interval", "bound so far"], intervals.map(({ name, letter }) => {
+    table.replaceChildren(html("table", { class: "data" }, tableRows(["interval", "bound so far"], intervals.filter(({ name }) => !p.holds || name === chosen).map(({ name, letter }) => {
       const b = p.bounds.find((x) => x.interval === name);
       return [`${letter} ${name}`, b ? roundedDown(b.epsilon) : "–"];
     }))));

@@ -8,7 +8,7 @@ import { tablesOf } from "../page/tables.js";
 import { inTurns } from "../page/turns.js";
 
 export const titles = { canary: "Canary audit", "one-run": "One-run audit", scores: "Audit of recorded scores" };
-export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", "one-run": "One run, with canaries in it by coins", scores: "Reading and auditing the scores" };
+export const phases = { explore: "Choosing the threshold on exploration runs", certify: "Certifying on fresh runs", bet: "Training, with a look after each", "one-run": "One run, with canaries in it by coins", scores: "Reading and auditing the scores" };
 /** Intervals with their letters, as a picture wants them. */
 export const lettered = (intervals) => intervals.map((i, place) => ({ ...i, letter: String.fromCharCode(65 + place) }));
 
@@ -58,7 +58,7 @@ export function fillBody(box, answer, intervals) {
     () => {
       if (!course.length) return;
       box.append(html("section", {}, html("h3", {}, "The bounds as the runs came"),
-        html("p", { class: "hint" }, "Provisional: each as if the audit had been planned to end there. The runs come in the order in which workers are done."), chart));
+        html("p", { class: "hint" }, ["sequential", "until-refuted"].includes(plan.mode ?? "") ? "Each holds, whoever looks and whenever the run ends." : "Provisional: each as if the audit had been planned to end there. The runs come in the order in which workers are done."), chart));
       drawn = new Picture(chart, { of: "canaries", name: "bounds" }).show(JSON.stringify({ points: course, planned: plan.runs, claimed: plan.claim.epsilon, chosen: plan.interval, intervals: lettered(intervals) }));
     },
     ...partsOf(answer, intervals).map((part) => () => { box.append(part() || ""); })).then(() => drawn);
@@ -104,7 +104,7 @@ function published({ kind, plan, confidence }) {
 function counts({ evidence }) {
   const t = evidence?.certified?.table;
   if (!t?.cells?.length) return null;
-  const title = `All ${grouped(t.cells.reduce((n, c) => n + c.runs, 0))} certification runs by canaries in the event`;
+  const title = `All ${grouped(t.cells.reduce((n, c) => n + c.runs, 0))} ${evidence.sequential ? "trainings that were bet on" : "certification runs"} by canaries in the event`;
   return html("details", {}, html("summary", {}, title),
     html("div", { class: "scroll tall", tabindex: 0, role: "region", "aria-label": title },
       html("table", { class: "data counts" }, tableRows([`inside, of ${t.k}`, `fresh, of ${t.m}`, "runs"], t.cells.map((c) => [String(c.x), String(c.y), grouped(c.runs)])))));

@@ -323,6 +323,17 @@ export interface BoundsCanaryStakes {
   out?: number[];
 }
 
+/** CanarySums are what a bet on the next training is made of: sums over past trainings of X, the canaries inside that are in the event, and Y, the fresh ones. Whole numbers, so that they are the same wherever they are added up. */
+export interface BoundsCanarySums {
+  runs: number;
+  x: number;
+  y: number;
+  /** of X^2 */
+  xx: number;
+  yy: number;
+  xy: number;
+}
+
 /** CanaryTable is the evidence of an audit with canaries (LiDP, algorithm 1): pairs of runs by how many of the K canaries that were in the data fell into the event, and how many of M fresh ones that were not. The counts of a table are all that the bounds need. Pairs are independent of one another; the two sides of a pair need not be. */
 export interface BoundsCanaryTable {
   /** canaries in the data, 1 to 65536 */
@@ -490,6 +501,13 @@ export interface CalibrationPlan {
   finders?: string[];
 }
 
+/** Bets is the evidence of a sequential audit: what was bet on, and what came of it. */
+export interface CanaryBets {
+  epochs: CanaryEpoch[];
+  /** Scores of all trainings, K in and M out each, as float64 packed little-endian; absent where they would be more than 3 MiB (4 MB in base64). A run that goes on learns from them. */
+  scores?: string;
+}
+
 /** Counted are runs by how many canaries were in the event. */
 export interface CanaryCounted {
   table?: BoundsCanaryTable;
@@ -511,6 +529,18 @@ export interface CanaryCourse {
 
 /** Design is the distribution of the canaries. */
 export type CanaryDesign = "sphere" | "random-gradients" | "orthogonal" | "tail-singular" | "data-poisoning" | "vectors";
+
+/** Epoch is a stretch of trainings with one event. */
+export interface CanaryEpoch {
+  /** training */
+  first: number;
+  /** a canary is in the event if its score exceeds it */
+  threshold: number;
+  /** Learnt are the trainings before, at this threshold: the stakes follow from them. */
+  learnt: BoundsCanarySums;
+  /** Counts are, of each training in its order, the canaries inside in the event and the fresh ones, as unsigned varints. */
+  counts: string;
+}
 
 /** Equation10 separates what more canaries cost from what they bring (LiDP equation 10), by Wilson intervals: epsilon(K, l) - epsilon(1, 1) = Bias + Variance. The K-canary figures are at the threshold of this audit, the single canary's at its own. Differences of bounds, not bounds. */
 export interface CanaryEquation10 {
@@ -535,6 +565,8 @@ export interface CanaryEvidence {
   certified: CanaryCounted;
   /** Portrait are scores of explored runs, to be looked at. Absent where no explored run has enough canaries in and out. */
   portrait?: CanaryPortrait;
+  /** Sequential is what a sequential audit bet, and came to: of it Certified counts the trainings that were bet on, each by the event of its epoch, and Threshold is the last; nothing is explored, and the portrait is of the first trainings. */
+  sequential?: CanaryBets;
   /** Single is what runs with one canary gave, for equation 10. */
   single?: CanaryGathered;
 }
@@ -570,6 +602,9 @@ export interface CanaryLiveBound {
   epsilon: number;
 }
 
+/** Mode says when a bound holds. */
+export type CanaryMode = "sequential" | "until-refuted" | "fixed";
+
 /** CanaryMoment are the bounds after so many runs. */
 export interface CanaryMoment {
   runs: number;
@@ -583,12 +618,23 @@ export interface CanaryNote {
   facts: FactRow[];
 }
 
+/** Part is a run that a report goes on from. */
+export interface CanaryPart {
+  generator: Generator;
+  /** trainings in its report, those of the parts before included */
+  runs: number;
+  /** SHA-256 of the report's file, in hexadecimal */
+  report: string;
+}
+
 /** Phase is what runs are drawn for. */
-export type CanaryPhase = "explore" | "certify";
+export type CanaryPhase = "explore" | "certify" | "bet";
 
 /** Plan says what to audit with canaries and how. Zero values mean the documented defaults. */
 export interface CanaryPlan {
   version: number;
+  /** Mode: default Fixed where runs are cheap and for a plan that says what a fixed audit alone has (explore, interval, quantile, single), else Sequential. Absent in plans of version 1. */
+  mode?: CanaryMode;
   /** gaussian-sum, ... */
   source: string;
   parameters?: Record<string, number | string>;
@@ -606,13 +652,13 @@ export interface CanaryPlan {
   csv?: CSV;
   /** Data is the SHA-256 of the user's file, in hexadecimal: its content is passed beside the plan. Empty: none, or whatever is passed. */
   data?: string;
-  /** n, certification runs; default: the source's */
+  /** Runs n: of a fixed audit those that certify, of a sequential one all, the most that there will be. Default: the source's, twice that where all count. */
   runs?: number;
   /** canaries inside; default ceil(sqrt n) */
   k?: number;
   /** fresh canaries; default K */
   m?: number;
-  /** exploration runs; default n */
+  /** exploration runs of a fixed audit; default n */
   explore?: number;
   /** default paired-betting */
   interval?: BoundsCanaryInterval;
@@ -656,10 +702,11 @@ export interface CanaryProgress {
   total: number;
   /** Left is how many seconds the runs that are to come take if each costs what those that are done did; absent while too few are. */
   left?: number;
-  /** Certified runs so far, those that diverged among all, and the bound of every interval on them, as if the audit were planned to end here: none is a certificate. They are not computed at every call. */
+  /** Certified runs so far, those that diverged among all, and the bound of every interval on them, as if the audit were planned to end here: none is a certificate, but in a sequential audit (Holds). They are not computed at every call. */
   certified: number;
   diverged?: number;
   bounds?: CanaryLiveBound[];
+  holds?: boolean;
   claimed: number;
   /** a worker was lost */
   message?: string;
@@ -704,6 +751,8 @@ export interface CanaryReport {
   /** every default written out */
   plan: CanaryPlan;
   source: CanaryNote;
+  /** Continued are the runs that the audit went on from, the first one first: see Continue. Nothing depends on them. */
+  continued?: CanaryPart[];
   /** Evidence is absent where nothing was drawn. */
   evidence?: CanaryEvidence;
   /** canaries that were inside */

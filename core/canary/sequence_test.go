@@ -1,0 +1,399 @@
+package canary
+
+import (
+	"context"
+	"encoding/hex"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/internal/canarytest"
+	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/report"
+	"github.com/dpscope/dpscope/stream"
+)
+
+// sequentialPlan is of a sum with too little noise.
+func sequentialPlan(n int) Plan {
+	p := samplePlan(n, 8)
+	p.Mode, p.Parameters = Sequential, audit.Params{"noise": {Number: 0.15}}
+	return p
+}
+
+// TestBetsSlow: thresholds, what was learnt and the wealth of a run are those that its
+// scores give, training by training.
+func TestBetsSlow(t *testing.T) {
+	p := sequentialPlan(120)
+	r := runAudit(t, p, 2)
+	p = r.Plan
+	scores := source.UnpackFloats(r.Evidence.Sequential.Scores)
+	size := p.K + p.M
+	above := func(run int, at float64) (x, y int) {
+		for i, s := range scores[run*size:][:size] {
+			if s > at && i < p.K {
+				x++
+			} else if s > at {
+				y++
+			}
+		}
+		return x, y
+	}
+	wealth, most := 0.0, 0.0
+	run := 0
+	for i, e := range r.Evidence.Sequential.Epochs {
+		past := e.Learnt
+		past.Runs, past.X, past.Y, past.XX, past.YY, past.XY = 0, 0, 0, 0, 0, 0
+		for j := range e.First {
+			past.Add(above(j, e.Threshold))
+		}
+		if past != e.Learnt && i > 0 || e.First != run {
+			t.Fatalf("epoch %d: learnt %+v of %d, want %+v of %d", i, e.Learnt, e.First, past, run)
+		}
+		stake, _ := e.Learnt.Bet(p.K, p.M, math.Exp(2), 1e-5)
+		last := len(r.Evidence.Sequential.Epochs) - 1
+		for end := map[bool]int{true: 120, false: r.Evidence.Sequential.Epochs[min(i+1, last)].First}[i == last]; run < end; run++ {
+			x, y := above(run, e.Threshold)
+			wealth += math.Log(1 + stake*(float64(x)/float64(p.K)-math.Exp(2)*float64(y)/float64(p.M)-1e-5))
+			most = max(most, wealth)
+		}
+	}
+	if got := -math.Log(*r.PValue); math.Abs(got-most) > 1e-7 || most < 1 {
+		t.Errorf("wealth %v, want %v", got, most)
+	}
+	if r.Verdict != audit.Violation || *r.LowerBound <= 2 || *r.LowerBound > r.Power.Largest {
+		t.Errorf("%s, bound %v of at most %v", r.Verdict, *r.LowerBound, r.Power.Largest)
+	}
+}
+
+// TestBetsAreFair: over all outcomes of a few trainings with one canary inside and one
+// fresh one, whose scores are 0, 1 or 2, the mean of the wealth is at most 1 under the
+// laws at the corners of what a claim allows, whether the scores of a training are
+// independent or not.
+func TestBetsAreFair(t *testing.T) {
+	const trainings = 4
+	for _, c := range []struct{ eps, delta, claim float64 }{{.3, 0, .3}, {.3, .1, .3}, {0, .05, .5}, {.6, 0, .1}} {
+		p := Plan{K: 1, M: 1, Beta: .05, Runs: trainings, Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: c.claim, Delta: c.delta}}
+		wealth := make([]float64, 0, 6561)
+		for code := range 6561 {
+			l := newLeader(p)
+			for range trainings {
+				l.take([]float64{float64(code % 3), float64(code / 3 % 3)})
+				code /= 9
+			}
+			wealth = append(wealth, math.Exp(l.sequence.LogWealth(c.eps)))
+		}
+		if slices.Max(wealth) <= 1 {
+			t.Fatalf("%+v: nothing was bet", c)
+		}
+		th := math.Exp(c.eps)
+		for _, q := range [][2]float64{{.4, 0}, {0, .4}, {.2, .2}, {.05, .3}, {0, 0}, {.3, .05}} {
+			out := [3]float64{1 - q[0] - q[1], q[0], q[1]}
+			for _, extra := range []int{1, 2} {
+				in := [3]float64{0, th * q[0], th * q[1]}
+				in[extra] += c.delta
+				if in[0] = 1 - in[1] - in[2]; in[0] < 0 {
+					continue
+				}
+				for name, joint := range map[string]func(x, y int) float64{
+					"independent": func(x, y int) float64 { return in[x] * out[y] },
+					"by one number": func(x, y int) float64 {
+						upper := func(law [3]float64, i int) (lo, hi float64) {
+							for j := range i {
+								lo += law[j]
+							}
+							return lo, lo + law[i]
+						}
+						a, b := upper(in, x)
+						c, d := upper(out, y)
+						return max(0, min(b, d)-max(a, c))
+					},
+				} {
+					mean := 0.0
+					for code, w := range wealth {
+						for range trainings {
+							w *= joint(code%3, code/3%3)
+							code /= 9
+						}
+						mean += w
+					}
+					if mean > 1+1e-12 {
+						t.Errorf("%+v, fresh canaries %v, %s: the mean wealth is %v", c, out, name, mean)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestBetsFalseAlarms: at the exact claim, with a shock common to all canaries of a
+// training, whoever stops at the best look is wrong in at most beta of audits.
+func TestBetsFalseAlarms(t *testing.T) {
+	runs := gear.Of(120, 4000)
+	claim := 1.0
+	p := Plan{K: 4, M: 4, Beta: .05, Runs: 150, Claim: &audit.Claim{Kind: audit.Pure, Epsilon: claim}}
+	alarms := 0
+	for run := range runs {
+		rng := rand.New(rand.NewPCG(uint64(run), 11))
+		l := newLeader(p)
+		for range p.Runs {
+			scores := make([]float64, 8)
+			shock := 0.0
+			if rng.IntN(2) == 0 {
+				shock = rng.NormFloat64()
+			}
+			for i := range scores { // Laplace at 1 and at 0: exactly claim at every threshold above 1
+				scores[i] = rng.ExpFloat64()
+				if rng.IntN(2) == 0 {
+					scores[i] = -scores[i]
+				}
+				if i < 4 {
+					scores[i]++
+				}
+				// The shock moves the score on by a function of it that grows, so that each
+				// threshold is another one for the same law.
+				scores[i] += shock
+			}
+			if l.take(scores); l.sequence.Refuted() {
+				alarms++
+				break
+			}
+		}
+	}
+	if most := gear.Most(runs, .05, 1e-6); alarms > most {
+		t.Errorf("%d of %d, at most %d", alarms, runs, most)
+	}
+}
+
+// TestSequentialReplays: one report from 1 to 5 workers; it verifies whole, quick, and
+// quick without its scores.
+func TestSequentialReplays(t *testing.T) {
+	for _, p := range []Plan{sequentialPlan(100), {Version: PlanVersion, Source: "dp-sgd", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Runs: 12, K: 3, Seed: 5,
+		Parameters: audit.Params{"examples": {Number: 60}, "features": {Number: 4}, "hidden": {Number: 4}, "steps": {Number: 10}}}} {
+		r := runAudit(t, p, 1)
+		for _, workers := range []int{2, 3, 5} {
+			other := runAudit(t, p, workers)
+			other.Timing = r.Timing
+			if !audit.EqualJSON(r, other) {
+				t.Errorf("%s: the report depends on the number of workers", p.Source)
+			}
+		}
+		if r.Plan.Mode != Sequential || r.Termination.SamplesUsed != p.Runs || len(r.Tables[0].Rows) != 1 {
+			t.Errorf("%+v", r.Plan)
+		}
+		ev, bets := *r.Evidence, *r.Evidence.Sequential
+		bets.Scores, ev.Sequential = nil, &bets
+		for _, whole := range []bool{true, false} {
+			data, err := audit.Canonical(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			back, err := ParseReport(data)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), back, nil, whole)
+			if err != nil || !v.OK() || v.Summary != r.Summary {
+				t.Errorf("%s, whole %v: %v, %q", p.Source, whole, err, v.Differences)
+			}
+		}
+		a, err := r.Plan.Resolve(source.Sources(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bare := Conclude(a, &ev, audit.Termination{Reason: audit.Completed}, nil)
+		bare.Generator = r.Generator
+		if v, err := Verify(context.Background(), source.Sources(), nil, bare, nil, false); err != nil || !v.OK() || *bare.LowerBound != *r.LowerBound {
+			t.Errorf("without scores: %v, %q", err, v.Differences)
+		}
+		data, err := audit.Canonical(bare)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Continue(data); !audit.IsInput(err) || !strings.Contains(err.Error(), "without the scores") {
+			t.Errorf("goes on without scores: %v", err)
+		}
+	}
+}
+
+// TestSequentialForged: nothing of the evidence can be another.
+func TestSequentialForged(t *testing.T) {
+	good := runAudit(t, sequentialPlan(60), 2)
+	for name, forge := range map[string]func(ev *Evidence, b *Bets){
+		"a count": func(ev *Evidence, b *Bets) {
+			c := slices.Clone(b.Epochs[4].Counts)
+			c[0] = (c[0] + 1) % 9
+			b.Epochs[4].Counts = c
+		},
+		"a count and the table": func(ev *Evidence, b *Bets) {
+			c := slices.Clone(b.Epochs[4].Counts)
+			c[0] = (c[0] + 1) % 9
+			b.Epochs[4].Counts = c
+			ev.Certified.Table, _ = b.table(good.Plan)
+		},
+		"a threshold": func(ev *Evidence, b *Bets) { b.Epochs[4].Threshold++ },
+		"what was learnt": func(ev *Evidence, b *Bets) {
+			b.Epochs[4].Learnt.X--
+		},
+		"a score":        func(ev *Evidence, b *Bets) { b.Scores = slices.Clone(b.Scores); b.Scores[6] ^= 1 },
+		"an epoch fewer": func(ev *Evidence, b *Bets) { b.Epochs = b.Epochs[:len(b.Epochs)-1] },
+		"a score that is none": func(ev *Evidence, b *Bets) {
+			b.Scores = slices.Concat(source.PackFloats([]float64{math.NaN()}), b.Scores[8:])
+		},
+		"the last threshold": func(ev *Evidence, b *Bets) { ev.Threshold++ },
+		"bets of no run":     func(ev *Evidence, b *Bets) { b.Epochs = nil },
+		"counts too many":    func(ev *Evidence, b *Bets) { b.Epochs[1].Counts = []byte{9, 0} },
+		"half a count":       func(ev *Evidence, b *Bets) { b.Epochs[1].Counts = []byte{1} },
+	} {
+		r := good
+		ev, b := *good.Evidence, *good.Evidence.Sequential
+		b.Epochs = slices.Clone(b.Epochs)
+		ev.Sequential, r.Evidence = &b, &ev
+		forge(&ev, &b)
+		for _, whole := range []bool{true, false} {
+			if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), r, nil, whole); err == nil && v.OK() {
+				t.Errorf("%s, whole %v: passes", name, whole)
+			}
+		}
+		if data, err := audit.Canonical(r); err == nil {
+			if _, err := Continue(data); err == nil {
+				t.Errorf("%s: goes on", name)
+			}
+		}
+	}
+}
+
+// TestContinue: a run that goes on, twice, is one run but for its parts.
+func TestContinue(t *testing.T) {
+	one := runAudit(t, sequentialPlan(150), 2)
+	r := runAudit(t, sequentialPlan(40), 1)
+	for _, n := range []int{90, 150} {
+		data, err := audit.Canonical(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parent, err := Continue(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := parent.Plan()
+		run := Run{Sources: source.Sources(), Pool: LocalPool(source.Sources(), 3), Generator: r.Generator, Continue: parent}
+		for _, change := range []func(*Plan){func(p *Plan) {}, func(p *Plan) { p.Runs, p.Seed = n, 2 }, func(p *Plan) { p.Runs, p.Beta = n, .1 }, func(p *Plan) { p.Runs, p.Mode = n, Fixed }} {
+			run.Plan = p
+			change(&run.Plan)
+			if _, err := run.Do(context.Background()); !audit.IsInput(err) {
+				t.Errorf("%+v: %v", run.Plan, err)
+			}
+		}
+		p.Runs = n
+		run.Plan = p
+		if r, err = run.Do(context.Background()); err != nil {
+			t.Fatal(err)
+		}
+		sum := stream.SHA256(data)
+		if last := r.Continued[len(r.Continued)-1]; last.Report != hex.EncodeToString(sum[:]) || last.Runs != p.Runs-map[int]int{90: 50, 150: 60}[n] {
+			t.Errorf("%+v", last)
+		}
+	}
+	if len(r.Continued) != 2 || !strings.Contains(report.Text(r), "Continued    from 90 trainings") {
+		t.Errorf("%+v", r.Continued)
+	}
+	if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), r, nil, true); err != nil || !v.OK() {
+		t.Errorf("%v, %q", err, v.Differences)
+	}
+	r.Continued, r.Timing = nil, one.Timing
+	if !audit.EqualJSON(r, one) {
+		t.Error("a run that went on is another than one run")
+	}
+	fixed := samplePlan(64, 4)
+	fixed.Mode = Fixed
+	data, err := audit.Canonical(runAudit(t, fixed, 2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Continue(data); !audit.IsInput(err) || !strings.Contains(err.Error(), "fixed audit") {
+		t.Errorf("a fixed audit goes on: %v", err)
+	}
+}
+
+// TestUntilRefuted: the run ends at the training that refutes the claim, wherever others
+// are under way, verifies, and goes on for its bound.
+func TestUntilRefuted(t *testing.T) {
+	p := sequentialPlan(400)
+	p.Mode = UntilRefuted
+	r := runAudit(t, p, 1)
+	other := runAudit(t, p, 4)
+	other.Timing = r.Timing
+	if n := r.Termination.SamplesUsed; !audit.EqualJSON(r, other) || r.Verdict != audit.Violation || n < 10 || n > 200 || r.Termination.Reason != audit.Completed {
+		t.Errorf("%s after %d", r.Summary, n)
+	}
+	if v, err := Verify(context.Background(), source.Sources(), LocalPool(source.Sources(), 2), r, nil, true); err != nil || !v.OK() {
+		t.Errorf("%v, %q", err, v.Differences)
+	}
+	data, err := audit.Canonical(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent, err := Continue(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	further, err := Run{Plan: parent.Plan(), Sources: source.Sources(), Pool: LocalPool(source.Sources(), 1), Continue: parent}.Do(context.Background())
+	if err != nil || further.Termination.SamplesUsed != 400 || *further.LowerBound <= *r.LowerBound {
+		t.Errorf("%v, %s", err, further.Summary)
+	}
+}
+
+// TestSequentialStopped: a run that is stopped has a bound of what there is, verifies,
+// and goes on.
+func TestSequentialStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	f := canarytest.Scripted(func(run int, in, out []float64) (bool, error) {
+		for i := range in {
+			in[i] = float64(run % 5)
+		}
+		for i := range out {
+			out[i] = float64(run % 5)
+		}
+		out[0] = math.NaN()
+		return false, nil
+	})
+	sources := f.Sources()
+	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 300, K: 5}
+	seen := 0
+	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 2), Progress: func(g Progress) {
+		if !g.Holds || len(g.Bounds) > 0 && (g.Certified < seen || g.Bounds[0].Epsilon < 0) {
+			t.Errorf("%+v", g)
+		}
+		if seen = g.Certified; seen >= 40 {
+			cancel()
+		}
+	}}.Do(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := r.Termination.SamplesUsed
+	if r.Termination.Reason != audit.Stopped || n < 40 || n >= 300 || r.LowerBound == nil || !strings.Contains(r.Summary, "stopped after") || r.Evidence.Certified.Diverged != n {
+		t.Errorf("%d: %s", n, r.Summary)
+	}
+	for _, whole := range []bool{true, false} {
+		if v, err := Verify(context.Background(), sources, LocalPool(sources, 2), r, nil, whole); err != nil || !v.OK() {
+			t.Errorf("whole %v: %v, %q", whole, err, v.Differences)
+		}
+	}
+	data, err := audit.Canonical(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parent, err := Continue(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := Run{Plan: parent.Plan(), Sources: sources, Pool: LocalPool(sources, 1), Continue: parent}.Do(context.Background())
+	if err != nil || whole.Termination.SamplesUsed != 300 || whole.Evidence.Certified.Diverged != 300 {
+		t.Errorf("%v, %s", err, whole.Summary)
+	}
+}
