@@ -58,7 +58,7 @@ func (f descent) spec(tables []*Table) audit.MechanismSpec {
 	params := []audit.ParamSpec{
 		{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: 2, Min: 0.01, Max: 100},
 		{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 1e-5, Min: 1e-12, Max: 0.1},
-		{Name: "steps", Doc: "steps of a training", Default: 10, Min: 1, Max: 200, Integer: true},
+		{Name: "steps", Doc: "steps of a training", Default: 5, Min: 1, Max: 50, Integer: true},
 		{Name: "rate", Doc: "probability with which a row takes part in a step", Default: 1, Min: 0.001, Max: 1},
 		{Name: "clip", Doc: "largest norm of a row's gradient", Default: pick(f.noClipping, 0.1, 1.0), Min: 0.001, Max: 1000},
 		{Name: "learning-rate", Doc: "what the mean gradient is multiplied by", Default: 1, Min: 0.001, Max: 1000},
@@ -67,7 +67,7 @@ func (f descent) spec(tables []*Table) audit.MechanismSpec {
 		{Name: "neighbours", Doc: "what epsilon is for: one row added or removed, or one row replaced", Choices: []string{string(audit.AddRemove), string(audit.Replace)}},
 	}
 	if f.model == train.Perceptron {
-		params = append(params, audit.ParamSpec{Name: "hidden", Doc: "units in each of two hidden layers", Default: 8, Min: 1, Max: 64, Integer: true})
+		params = append(params, audit.ParamSpec{Name: "hidden", Doc: "units in each of two hidden layers", Default: 8, Min: 1, Max: 16, Integer: true})
 	}
 	if f.fault != "" {
 		params[6].Choices = []string{"steps", "gradient", "odds"}

@@ -5,11 +5,18 @@ import (
 )
 
 // All is the registry: one line a learner, over the tables that come along.
-func All() []audit.MechanismSpec { return On(BuiltIn()...) }
+func All() []audit.MechanismSpec {
+	tables := BuiltIn()
+	return registry(tables[:len(tables)-1], tables)
+}
 
 // On is every learner over these tables, at least one. The first is the default of
 // the parameter table.
-func On(tables ...*Table) []audit.MechanismSpec {
+func On(tables ...*Table) []audit.MechanismSpec { return registry(tables, tables) }
+
+// registry is the learners by closed forms over the first tables, those by DP-SGD over
+// the second.
+func registry(tables, descended []*Table) []audit.MechanismSpec {
 	return []audit.MechanismSpec{
 		outputPerturbation.spec(tables),
 		outputHalfNoise.spec(tables),
@@ -23,10 +30,10 @@ func On(tables ...*Table) []audit.MechanismSpec {
 		randomForest.spec(tables),
 		randomForestWrongNeighbours.spec(tables),
 
-		sgdLinear.spec(tables),
-		sgdPerceptron.spec(tables),
-		sgdNoClipping.spec(tables),
-		sgdQuarterNoise.spec(tables),
+		sgdLinear.spec(descended),
+		sgdPerceptron.spec(descended),
+		sgdNoClipping.spec(descended),
+		sgdQuarterNoise.spec(descended),
 	}
 }
 

@@ -22,6 +22,7 @@ type Table struct {
 	// Clamped counts the values of a table that was brought which lay outside of
 	// its bounds, and were moved to the nearest.
 	Clamped int
+	Notes   []string // warnings, in words, that belong to every report of it
 }
 
 // domain is where neighbours of the table live: up to 8 rows more, so that groups of
@@ -38,7 +39,8 @@ func (t *Table) with(i int, row []float64) audit.Dataset {
 	return d
 }
 
-// BuiltIn are the tables that come along, each made once.
+// BuiltIn are the tables that come along, each made once. The last, of digits, is large:
+// learners by DP-SGD only have it in [All].
 func BuiltIn() []*Table {
 	list := make([]*Table, len(builtIn))
 	for i, make := range builtIn {
@@ -56,6 +58,7 @@ var builtIn = []func() *Table{
 	sync.OnceValue(func() *Table {
 		return blobs("stretched", "Two normal clouds that differ much in width from feature to feature", [4]float64{0.5, 0.125, 0.03125, 0.0078125})
 	}),
+	sync.OnceValue(digits),
 }
 
 // irisTenths are versicolor, then virginica, fifty rows each: length and width of
@@ -109,6 +112,40 @@ func blobs(name, title string, deviations [4]float64) *Table {
 				v += float64(float64(i%2)/2) - 0.25
 			}
 			t.Rows.Values = append(t.Rows.Values, max(-1, min(1, math.RoundToEven(float64(v*1000))/1000)))
+		}
+		t.Rows.Values = append(t.Rows.Values, float64(i%2))
+	}
+	return t
+}
+
+// glyphs are the digits 0 and 1 on eight by eight pixels: ink where a bit is set, the
+// topmost row and the leftmost pixel of it first.
+var glyphs = [2]uint64{0x003c666666663c00, 0x0018381818183c00}
+
+// digits is 1000 drawn images of the digits 0 and 1, of eight by eight pixels from 0 to
+// 1, in turns. A glyph is moved by a pixel or none each way, its ink between 0.6 and 1,
+// and normal noise of deviation 0.15 is added; pixels are clamped to [0, 1] and rounded
+// to sixteenths.
+func digits() *Table {
+	const rows, side = 1000, 8
+	t := &Table{Name: "digits", Title: fmt.Sprintf("Drawn images of the digits 0 and 1, %d of 8 x 8 pixels", rows), Classes: [2]string{"0", "1"},
+		Source: "drawn: glyphs moved by a pixel, with noise", Lower: box(side*side, 0), Upper: box(side*side, 1)}
+	for i := range side * side {
+		t.Features = append(t.Features, fmt.Sprintf("pixel %d, %d", i/side+1, i%side+1))
+	}
+	t.Rows.Columns = side*side + 1
+	s := stream.New(stream.Key{Purpose: "learners/digits"})
+	z, ink := make([]float64, side*side), make([]float64, 1)
+	for i := range rows {
+		down, right := s.Intn(3)-1, s.Intn(3)-1
+		s.Uniform(ink, 0.6, 1)
+		s.Gaussian(z, 0.15)
+		for k, v := range z {
+			y, x := k/side-down, k%side-right
+			if y >= 0 && y < side && x >= 0 && x < side && glyphs[i%2]>>(63-side*y-x)&1 != 0 {
+				v += ink[0]
+			}
+			t.Rows.Values = append(t.Rows.Values, math.RoundToEven(16*max(0, min(1, v)))/16)
 		}
 		t.Rows.Values = append(t.Rows.Values, float64(i%2))
 	}

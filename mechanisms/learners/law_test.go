@@ -1,0 +1,648 @@
+package learners
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/train"
+	"github.com/dpscope/dpscope/stream"
+)
+
+func specOf(t testing.TB, name string) audit.MechanismSpec {
+	t.Helper()
+	for _, s := range All() {
+		if s.Name == name {
+			return s
+		}
+	}
+	t.Fatalf("no learner %s", name)
+	return audit.MechanismSpec{}
+}
+
+// set are parameters of a learner, as name and value in turns.
+func set(t testing.TB, name string, nameValue ...any) audit.Params {
+	t.Helper()
+	p := audit.Params{}
+	for i := 0; i < len(nameValue); i += 2 {
+		switch v := nameValue[i+1].(type) {
+		case string:
+			p[nameValue[i].(string)] = audit.ParamValue{Text: v}
+		case float64:
+			p[nameValue[i].(string)] = audit.ParamValue{Number: v}
+		}
+	}
+	return resolved(t, specOf(t, name), p)
+}
+
+func made(t testing.TB, name string, nameValue ...any) audit.Mechanism {
+	t.Helper()
+	m, err := specOf(t, name).New(set(t, name, nameValue...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+func draw(t testing.TB, m audit.Mechanism, d audit.Dataset, n int) []float64 {
+	t.Helper()
+	out := make([]float64, n*audit.Width(m.Columns()))
+	if err := m.Sample(d, stream.New(stream.Key{Seed: 5, Purpose: "law"}), out); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// column is every width-th number.
+func column(rows []float64, width, at int) []float64 {
+	var list []float64
+	for ; len(rows) > 0; rows = rows[width:] {
+		list = append(list, rows[at])
+	}
+	return list
+}
+
+// follows fails where the distance of Kolmogorov and Smirnov from the law is one that
+// chance makes with probability below 1e-6: Massart's constant, 2 exp(-2 n d²).
+func follows(t *testing.T, what string, x []float64, cdf func(float64) float64) {
+	t.Helper()
+	slices.Sort(x)
+	n, d := float64(len(x)), 0.0
+	for i, v := range x {
+		p := cdf(v)
+		d = max(d, math.Abs(p-float64(i)/n), math.Abs(p-float64(i+1)/n))
+	}
+	if limit := math.Sqrt(math.Log(2/1e-6) / (2 * n)); d > limit {
+		t.Errorf("%s: distance %.4f from its law, chance makes at most %.4f", what, d, limit)
+	}
+}
+
+// alike is follows for two samples of equal size: each is further than d/2 from their
+// law with probability at most 2 exp(-n d²/2).
+func alike(t *testing.T, what string, x, y []float64) {
+	t.Helper()
+	n, all := float64(len(x)), slices.Sorted(slices.Values(slices.Concat(x, y)))
+	slices.Sort(x)
+	slices.Sort(y)
+	d, i, k := 0.0, 0, 0
+	for _, v := range all {
+		for i < len(x) && x[i] <= v {
+			i++
+		}
+		for k < len(y) && y[k] <= v {
+			k++
+		}
+		d = max(d, math.Abs(float64(i-k))/n)
+	}
+	if limit := math.Sqrt(2 * math.Log(4/1e-6) / n); d > limit {
+		t.Errorf("%s: distance %.4f from its twin, chance makes at most %.4f", what, d, limit)
+	}
+}
+
+const drawn = 20_000
+
+// The norm of the noise is gamma distributed of shape d, its direction uniform: in
+// three dimensions each coordinate of it is uniform on [-1, 1] (Archimedes).
+func TestSphericalNoise(t *testing.T) {
+	s := stream.New(stream.Key{Purpose: "law"})
+	for _, d := range []int{1, 3, 7} {
+		var norms, first []float64
+		b := make([]float64, d)
+		for range drawn {
+			sphericalNoise(s, b, 0.5)
+			norm := math.Sqrt(dot(b, b))
+			norms, first = append(norms, norm), append(first, b[0]/norm)
+		}
+		follows(t, fmt.Sprintf("norm of %d", d), norms, distuv.Gamma{Alpha: float64(d), Beta: 2}.CDF)
+		if d == 3 {
+			follows(t, "direction", first, func(x float64) float64 { return (x + 1) / 2 })
+		}
+	}
+}
+
+// anyRow is a random row, half of the time at corners.
+func anyRow(r *rand.Rand, features int) []float64 {
+	row := make([]float64, features+1)
+	corner := r.IntN(2) == 0
+	for j := range features {
+		if row[j] = 2*r.Float64() - 1; corner {
+			row[j] = float64(2*r.IntN(2) - 1)
+		}
+	}
+	row[features] = float64(r.IntN(2))
+	return row
+}
+
+// replacedPairs are neighbours of a few rows, most of them equal, in which one is
+// replaced.
+func replacedPairs(r *rand.Rand, features, count int) []audit.Pair {
+	var list []audit.Pair
+	for range count {
+		n := 1 + r.IntN(30)
+		p := audit.Pair{First: repeated(n, anyRow(r, features)...)}
+		for i := range n {
+			if r.IntN(3) == 0 {
+				copy(p.First.Row(i), anyRow(r, features))
+			}
+		}
+		p.Second = audit.Dataset{Columns: features + 1, Values: slices.Clone(p.First.Values)}
+		copy(p.Second.Row(n-1), anyRow(r, features))
+		list = append(list, p)
+	}
+	return list
+}
+
+// Random and crafted neighbours never move the coefficients by more than 2/(n lambda);
+// by more than half of it, what the broken twin accounts for, they do.
+func TestSensitivityOfCoefficients(t *testing.T) {
+	r, worst := rand.New(rand.NewPCG(1, 2)), 0.0
+	for _, lambda := range []float64{0.002, 0.02, 1} {
+		spec := specOf(t, "logistic-output")
+		p := set(t, spec.Name, "lambda", lambda, "table", "iris-petals")
+		m := made(t, spec.Name, "lambda", lambda, "table", "iris-petals").(*logisticModel)
+		for _, two := range append(spec.Pairs(p, audit.Replace), replacedPairs(r, 2, 500)...) {
+			w0, err0 := m.Train(two.First)
+			w1, err1 := m.Train(two.Second)
+			if err0 != nil || err1 != nil {
+				t.Fatal(err0, err1)
+			}
+			moved := math.Hypot(w0[0]-w1[0], w0[1]-w1[1]) * lambda * float64(two.First.Len())
+			if worst = max(worst, moved); moved > 2*(1+1e-9) {
+				t.Errorf("lambda %v, %s: coefficients move by %v/(n lambda)", lambda, two.Label, moved)
+			}
+		}
+	}
+	if worst < 1.2 {
+		t.Errorf("no pair found moves them by more than %v/(n lambda)", worst)
+	}
+}
+
+// loss is the privacy loss of objective perturbation at w: the logarithm of the ratio of
+// the densities on two datasets, by the change of variables of theorem 9, with dense
+// matrices.
+func loss(m *logisticModel, two audit.Pair, w []float64) float64 {
+	mean, lambda := m.law(two.First.Len())
+	d := len(w)
+	var logs [2]float64
+	for side, data := range []audit.Dataset{two.First, two.Second} {
+		n := float64(data.Len())
+		b, hessian := make([]float64, d), mat.NewSymDense(d, nil)
+		for j := range d {
+			b[j] = -n * lambda * w[j]
+			hessian.SetSym(j, j, n*lambda)
+		}
+		for i := range data.Len() {
+			x := slices.Clone(data.Row(i)[:d])
+			norm := 0.0
+			for _, v := range x {
+				norm += v * v
+			}
+			y, z := 2*data.Row(i)[d]-1, 0.0
+			for j := range x {
+				x[j] *= y / math.Max(1, math.Sqrt(norm))
+				z += x[j] * w[j]
+			}
+			p := 1 / (1 + math.Exp(z))
+			for j := range d {
+				b[j] += p * x[j]
+				for k := j; k < d; k++ {
+					hessian.SetSym(j, k, hessian.At(j, k)+p*(1-p)*x[j]*x[k])
+				}
+			}
+		}
+		size := 0.0
+		for _, v := range b {
+			size += v * v
+		}
+		det, _ := mat.LogDet(hessian)
+		logs[side] = -math.Sqrt(size)/mean + det
+	}
+	return math.Abs(logs[0] - logs[1])
+}
+
+// The privacy loss of objective perturbation, at random coefficients and at those that
+// the gradients of both datasets leave without noise, is never above epsilon; without
+// the condition on lambda it is.
+func TestLossOfObjectivePerturbation(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		broken bool
+	}{{"logistic-objective", false}, {"logistic-objective-any-lambda", true}} {
+		r, worst := rand.New(rand.NewPCG(3, 4)), 0.0
+		spec := specOf(t, c.name)
+		for _, epsilon := range []float64{0.2, 1, 4} {
+			for _, lambda := range []float64{0.0001, 0.01, 1} {
+				p := set(t, c.name, "lambda", lambda, "epsilon", epsilon, "table", "iris-petals")
+				m := made(t, c.name, "lambda", lambda, "epsilon", epsilon, "table", "iris-petals").(*logisticModel)
+				for _, two := range append(spec.Pairs(p, audit.Replace), replacedPairs(r, 2, 60)...) {
+					first, _ := m.Train(two.First)
+					second, _ := m.Train(two.Second)
+					at := [][]float64{{0, 0}, first, second}
+					for range 20 {
+						size := math.Exp(6*r.Float64() - 3)
+						at = append(at, []float64{size * r.NormFloat64(), size * r.NormFloat64()})
+					}
+					for _, w := range at {
+						worst = max(worst, loss(m, two, w)/epsilon)
+					}
+				}
+			}
+		}
+		if !c.broken && (worst > 1+1e-9 || worst < 0.6) || c.broken && worst < 2 {
+			t.Errorf("%s: the largest privacy loss found is %v of epsilon", c.name, worst)
+		}
+	}
+}
+
+// With one feature, what is released follows from b = -n lambda w + Σ v/(1+exp(v w)), a
+// falling function of w: the law of w is that of Laplace noise of scale 2/epsilon'.
+// And coefficients with noise on them are Laplace about the optimum.
+func TestLogisticInOneDimension(t *testing.T) {
+	table := &Table{Name: "one", Features: []string{"x"}, Classes: [2]string{"a", "b"}, Lower: []float64{-1}, Upper: []float64{1},
+		Rows: audit.Dataset{Columns: 2, Values: []float64{-0.5, 0, 0.25, 1, 0.75, 1, 1, 0}}}
+	for _, spec := range On(table)[:4] {
+		p := resolved(t, spec, audit.Params{"lambda": {Number: 0.3}})
+		built, err := spec.New(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := built.(*logisticModel)
+		n := 4.0
+		center, err := m.Train(table.Rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		noise, cdf := 0.0, func(w float64) float64 { return 0 }
+		switch spec.Name {
+		case "logistic-output":
+			noise = 2 / (n * 0.3)
+		case "logistic-output-half-noise":
+			noise = 1 / (n * 0.3)
+		default:
+			lambda, scale := 0.3, 2.0 // without the condition
+			if spec.Name == "logistic-objective" {
+				left := 1 - math.Log(1+2*0.25/(n*0.3)+0.25*0.25/(n*n*0.3*0.3))
+				if scale = 2 / left; left <= 0 {
+					t.Fatal("the case is one of the others")
+				}
+			}
+			cdf = func(w float64) float64 {
+				b := -n * lambda * w
+				for _, v := range []float64{0.5, 0.25, 0.75, -1} {
+					b += v / (1 + math.Exp(v*w))
+				}
+				return 1 - distuv.Laplace{Scale: scale}.CDF(b)
+			}
+		}
+		if noise > 0 {
+			cdf = distuv.Laplace{Mu: center[0], Scale: noise}.CDF
+		}
+		follows(t, spec.Name, draw(t, m, table.Rows, drawn), cdf)
+	}
+	// Where epsilon leaves nothing, lambda grows as the paper says.
+	m := &logisticModel{logistic: objectivePerturbation, epsilon: 0.1, lambda: 0.001}
+	mean, lambda := m.law(50)
+	if want := 0.25 / (50 * (math.Exp(0.1/4) - 1)); mean != 4/0.1 || math.Abs(lambda-want) > 1e-12 {
+		t.Errorf("mean %v and lambda %v, want %v and %v", mean, lambda, 4/0.1, want)
+	}
+}
+
+// moves are the L1 distances of counts, sums and sums of squares on two datasets.
+func moves(m *bayesModel, two audit.Pair) (counts, s, q float64) {
+	a, _ := m.table.examples(two.First, 0)
+	b, _ := m.table.examples(two.Second, 0)
+	x, y := m.sums(a), m.sums(b)
+	for k := range x.n {
+		counts += math.Abs(x.n[k] - y.n[k])
+	}
+	for k := range x.s {
+		s += math.Abs(x.s[k] - y.s[k])
+		q += math.Abs(x.q[k] - y.q[k])
+	}
+	return
+}
+
+// A row that is replaced moves n, S and Q by at most 2, 2d and 2d in all, and one at a
+// corner whose label is flipped by as much; one that is added by half of that. Sums of
+// features that are scaled to the range in the data move by more.
+func TestSensitivityOfSums(t *testing.T) {
+	const d = 4
+	r := rand.New(rand.NewPCG(5, 6))
+	pairs := replacedPairs(r, d, 2000)
+	for _, c := range []struct {
+		neighbours string
+		most       float64
+	}{{"replace", 2}, {"add-remove", 1}} {
+		m := made(t, "naive-bayes", "neighbours", c.neighbours, "epsilon", 1.5).(*bayesModel)
+		if want := 3 * c.most / 1.5; m.scale != want {
+			t.Errorf("%s: noise of scale %v on counts, want %v", c.neighbours, m.scale, want)
+		}
+		broken := made(t, "naive-bayes-data-bounds", "neighbours", c.neighbours).(*bayesModel)
+		worst, beyond := 0.0, 0.0
+		for _, two := range pairs {
+			if c.neighbours == "add-remove" {
+				two.Second.Values = append(slices.Clone(two.First.Values), two.Second.Row(two.Second.Len()-1)...)
+			}
+			n, s, q := moves(m, two)
+			if n > c.most || s > c.most*d+1e-9 || q > c.most*d+1e-9 {
+				t.Errorf("%s: moves by %v, %v and %v", c.neighbours, n, s, q)
+			}
+			worst = max(worst, min(n/c.most, s/(c.most*d), q/(c.most*d)))
+			_, s, q = moves(broken, two)
+			beyond = max(beyond, s/(c.most*d), q/(c.most*d))
+		}
+		if worst < 1-1e-9 || beyond < 1.5 {
+			t.Errorf("%s: the worst pair moves all by %v of the bound, with bounds from the data by %v", c.neighbours, worst, beyond)
+		}
+	}
+}
+
+// bayesTwin is naive-bayes row by row, after the comment of its type.
+func bayesTwin(table *Table, d audit.Dataset, epsilon, s float64, r *rand.Rand) []float64 {
+	f := len(table.Features)
+	lap := func(scale float64) float64 { return scale * (r.ExpFloat64() - r.ExpFloat64()) }
+	var means, variances []float64
+	var n [2]float64
+	for y := range 2 {
+		for i := range d.Len() {
+			if d.Row(i)[f] == float64(y) {
+				n[y]++
+			}
+		}
+		n[y] = math.Max(1, n[y]+lap(3*s/epsilon))
+	}
+	for y := range 2 {
+		for j := range f {
+			sum, square := lap(3*float64(f)*s/epsilon), lap(3*float64(f)*s/epsilon)
+			for i := range d.Len() {
+				if d.Row(i)[f] == float64(y) {
+					sum += d.Row(i)[j]
+					square += d.Row(i)[j] * d.Row(i)[j]
+				}
+			}
+			means = append(means, sum/n[y])
+			variances = append(variances, square/n[y]-sum/n[y]*sum/n[y])
+		}
+	}
+	return append(append(means, variances...), n[1]/(n[0]+n[1]))
+}
+
+func TestNaiveBayesTwin(t *testing.T) {
+	for neighbours, s := range map[string]float64{"replace": 2, "add-remove": 1} {
+		m := made(t, "naive-bayes", "epsilon", 2.0, "neighbours", neighbours, "table", "iris-petals").(*bayesModel)
+		r, width := rand.New(rand.NewPCG(7, 8)), len(m.Columns())
+		var twin []float64
+		for range drawn / 2 {
+			twin = append(twin, bayesTwin(m.table, m.table.Rows, 2, s, r)...)
+		}
+		rows := draw(t, m, m.table.Rows, drawn/2)
+		for k, c := range m.Columns() {
+			alike(t, neighbours+": "+c.Name, column(rows, width, k), column(twin, width, k))
+		}
+	}
+	// The twin without noise has the means of the table.
+	m := made(t, "naive-bayes").(*bayesModel)
+	model, err := m.Train(m.table.Rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if length := 6 + 2*model[0]; math.Abs(length-5.936) > 1e-9 || model[16] != 0.5 { // Fisher 1936, table II: 5.936
+		t.Errorf("the mean sepal length of versicolor is %v, its share %v", length, model[16])
+	}
+}
+
+// Counts that are exposed sum to the number of rows; without noise to speak of they are
+// the true ones.
+func TestExposedCounts(t *testing.T) {
+	m := made(t, "naive-bayes-counts").(*bayesModel)
+	width := len(m.Columns())
+	two := specOf(t, "naive-bayes-counts").Pairs(set(t, "naive-bayes-counts"), audit.AddRemove)[0]
+	for _, d := range []audit.Dataset{two.First, two.Second} {
+		for rows := draw(t, m, d, 2000); len(rows) > 0; rows = rows[width:] {
+			n := rows[width-2 : width]
+			if n[0]+n[1] != float64(d.Len()) || n[0] < 1 || n[1] < 1 {
+				t.Fatalf("counts %v of %d rows", n, d.Len())
+			}
+		}
+	}
+	exact := made(t, "naive-bayes-counts", "epsilon", 100.0)
+	if rows := draw(t, exact, two.First, 100); slices.Min(column(rows, width, width-1)) != 50 || slices.Max(column(rows, width, width-1)) != 50 {
+		t.Error("the counts of 50 and 50 are not told at epsilon = 100")
+	}
+}
+
+// tree is a tree of a forest, all of its leaves labelled.
+type tree struct {
+	feature     int
+	at          float64
+	left, right *tree
+	label       float64
+}
+
+// grow builds a whole tree, splits first, rows after them: slow and as the comment has
+// it.
+func grow(r *rand.Rand, lower, upper []float64, rows [][]float64, depth int, weight float64) *tree {
+	d := len(lower)
+	if depth == 0 {
+		n := [2]float64{}
+		for _, row := range rows {
+			n[int(row[d])]++
+		}
+		one := math.Exp(weight*n[1]) / (math.Exp(weight*n[0]) + math.Exp(weight*n[1]))
+		return &tree{feature: -1, label: pick(r.Float64() < one, 1.0, 0)}
+	}
+	t := &tree{feature: r.IntN(d)}
+	t.at = lower[t.feature] + r.Float64()*(upper[t.feature]-lower[t.feature])
+	var below, above [][]float64
+	for _, row := range rows {
+		if row[t.feature] < t.at {
+			below = append(below, row)
+		} else {
+			above = append(above, row)
+		}
+	}
+	up, low := slices.Clone(upper), slices.Clone(lower)
+	up[t.feature], low[t.feature] = t.at, t.at
+	t.left, t.right = grow(r, lower, up, below, depth-1, weight), grow(r, low, upper, above, depth-1, weight)
+	return t
+}
+
+func (t *tree) vote(x []float64) float64 {
+	for t.feature >= 0 {
+		t = pick(x[t.feature] < t.at, t.left, t.right)
+	}
+	return t.label
+}
+
+// Votes have the frequency of those of whole trees, for either relation; and with one
+// feature and one split, exactly the probability that an integral over the split gives.
+func TestForestTwin(t *testing.T) {
+	for _, c := range []struct {
+		name, neighbours string
+		share            float64 // of epsilon that weighs a row
+	}{{"random-forest", "replace", 0.5}, {"random-forest", "add-remove", 1}, {"random-forest-wrong-neighbours", "", 1}} {
+		args := []any{"epsilon", 2.0, "trees", 2.0, "depth", 4.0}
+		if c.neighbours != "" {
+			args = append(args, "neighbours", c.neighbours)
+		}
+		spec := specOf(t, c.name)
+		m := made(t, c.name, args...).(*forestModel)
+		two := spec.Pairs(set(t, c.name, args...), spec.Relations(set(t, c.name, args...))[0])[1]
+		of := m.For(two).(*forestModel)
+		r, twin := rand.New(rand.NewPCG(9, 10)), []float64{}
+		for range drawn / 2 {
+			twin = append(twin, grow(r, m.table.Lower, m.table.Upper, without(two.Second, nil), 4, c.share*2/2).vote(of.point))
+		}
+		rows := draw(t, of, two.Second, drawn/2)
+		for k := range 2 {
+			alike(t, c.name+" "+c.neighbours, column(rows, 2, k), slices.Clone(twin))
+		}
+	}
+	table := &Table{Name: "one", Features: []string{"x"}, Classes: [2]string{"a", "b"}, Lower: []float64{-1}, Upper: []float64{1},
+		Rows: audit.Dataset{Columns: 2, Values: []float64{-0.8, 0, -0.5, 1, 0.25, 1, 0.25, 1, 0.75, 0}}}
+	m := &forestModel{table: table, trees: 1, depth: 1, weight: 0.7, point: []float64{0.25}}
+	want, last := 0.0, -1.0
+	for _, at := range []float64{-0.8, -0.5, 0.25, 0.75, 1} { // splits in (last, at]
+		margin := 0.0
+		for i := range 5 {
+			if x := table.Rows.Row(i); (x[0] < at) == (0.25 < at) {
+				margin += 2*x[1] - 1
+			}
+		}
+		want += (at - last) / 2 / (1 + math.Exp(-0.7*margin))
+		last = at
+	}
+	ones := 0
+	for _, v := range draw(t, m, table.Rows, 10*drawn) {
+		ones += int(v)
+	}
+	if limit := math.Sqrt(math.Log(2/1e-6) / (2 * 10 * drawn)); math.Abs(float64(ones)/(10*drawn)-want) > limit { // Hoeffding
+		t.Errorf("the vote is 1 in a share of %v, want %v", float64(ones)/(10*drawn), want)
+	}
+}
+
+// The odds of a leaf's label move by at most exp(epsilon/trees) over all counts of
+// neighbours; by twice that where a row is replaced in the broken twin.
+func TestLossOfVotes(t *testing.T) {
+	for _, c := range []struct {
+		name, neighbours string
+		most             float64
+	}{{"random-forest", "replace", 1}, {"random-forest", "add-remove", 1}, {"random-forest-wrong-neighbours", "replace", 2}} {
+		args := []any{"epsilon", 1.5, "trees", 1.0}
+		if c.name == "random-forest" {
+			args = append(args, "neighbours", c.neighbours)
+		}
+		m, worst := made(t, c.name, args...).(*forestModel), 0.0
+		logs := func(margin int) [2]float64 {
+			p := stream.Logistic(m.weight * float64(margin))
+			q := stream.Logistic(-m.weight * float64(margin))
+			return [2]float64{math.Log(p), math.Log(q)}
+		}
+		step := pick(c.neighbours == "replace", 2, 1) // of n1 - n0 in a leaf
+		for margin := -60; margin <= 60; margin++ {
+			a, b := logs(margin), logs(margin+step)
+			worst = max(worst, math.Abs(a[0]-b[0]), math.Abs(a[1]-b[1]))
+			// Replaced by a row of another leaf: both leaves move by 1.
+			if c.neighbours == "replace" {
+				e, f := logs(margin), logs(margin+1)
+				worst = max(worst, 2*math.Abs(e[0]-f[0]), 2*math.Abs(e[1]-f[1]))
+			}
+		}
+		if want := c.most * 1.5; worst > want*(1+1e-9) || worst < 0.99*want {
+			t.Errorf("%s under %s: the loss is at most %v, want %v", c.name, c.neighbours, worst, want)
+		}
+	}
+}
+
+// A row moves the sum of clipped gradients by at most the clipping norm, one that is
+// replaced by twice that, at random weights; by more without clipping.
+func TestSensitivityOfGradients(t *testing.T) {
+	r := rand.New(rand.NewPCG(11, 12))
+	for _, c := range []struct {
+		name string
+		most float64
+	}{{"sgd-linear", 1}, {"sgd-perceptron", 1}, {"sgd-linear-no-clipping", 3}} {
+		m := made(t, c.name, "clip", 0.5).(*descentModel)
+		model := train.NewModel(m.config, m.table.shape(), m.table.Rows.Len())
+		weights, worst := make([]float64, len(model.Weights())), 0.0
+		sums := [2][]float64{make([]float64, len(weights)), make([]float64, len(weights))}
+		for _, two := range replacedPairs(r, 4, 300) {
+			for i := range weights {
+				weights[i] = r.NormFloat64()
+			}
+			model.At(weights)
+			for side, d := range []audit.Dataset{two.First, two.Second} {
+				var rows train.Rows
+				if err := m.table.take(without(d, nil), 5, &rows); err != nil {
+					t.Fatal(err)
+				}
+				model.ClippedSum(rows, sums[side])
+			}
+			square := 0.0
+			for i, v := range sums[0] {
+				square += (v - sums[1][i]) * (v - sums[1][i])
+			}
+			worst = max(worst, math.Sqrt(square)/(2*0.5))
+		}
+		if c.most == 1 && (worst > 1+1e-9 || worst < 0.8) || c.most > 1 && worst < c.most {
+			t.Errorf("%s: sums move by %v of twice the clipping norm", c.name, worst)
+		}
+	}
+}
+
+// One step on all rows is a Gaussian mechanism: the log likelihood ratio of the sum is
+// normal, of mean -mu²/2 without the row and mu²/2 with it, variance mu², with mu the
+// norm of the row's clipped gradient over the deviation. Sigma is the least for the
+// claim: its own delta at epsilon is the claimed one.
+func TestStepsTellALikelihoodRatio(t *testing.T) {
+	spec := specOf(t, "sgd-linear")
+	p := set(t, spec.Name, "steps", 1.0, "summary", "steps", "epsilon", 1.0, "clip", 0.3)
+	m := made(t, spec.Name, "steps", 1.0, "summary", "steps", "epsilon", 1.0, "clip", 0.3).(*descentModel)
+	two := spec.Pairs(p, audit.AddRemove)[0] // a corner: its gradient is clipped
+	mu := 1 / m.config.Sigma
+	for side, d := range []audit.Dataset{two.First, two.Second} {
+		mean := pick(side == 1, 0.5, -0.5) * mu * mu
+		follows(t, fmt.Sprint("side ", side), draw(t, m.For(two), d, drawn/2), distuv.Normal{Mu: mean, Sigma: mu}.CDF)
+	}
+	phi := distuv.UnitNormal.CDF
+	if delta := phi(mu/2-1/mu) - math.E*phi(-mu/2-1/mu); delta > 1e-5 || delta < 0.99e-5 {
+		t.Errorf("sigma %v gives delta %v at epsilon 1", m.config.Sigma, delta)
+	}
+	broken := made(t, "sgd-linear-quarter-noise", "steps", 1.0, "epsilon", 1.0, "clip", 0.3).(*descentModel)
+	follows(t, "quarter", draw(t, broken.For(two), two.Second, drawn/4), distuv.Normal{Mu: 8 * mu * mu, Sigma: 4 * mu}.CDF)
+}
+
+// A training on the rows that two datasets share, with the others beside them, is a
+// training on the dataset: without noise the weights agree, at every row and group.
+func TestFurtherRowsAreRows(t *testing.T) {
+	for _, name := range []string{"sgd-linear", "sgd-perceptron"} {
+		m := made(t, name).(*descentModel)
+		d := m.table.Rows
+		want, err := m.Train(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		common, further := m.table.shape(), train.Rows{}
+		var rows train.Rows
+		if err := m.table.take(without(d, nil), 5, &rows); err != nil {
+			t.Fatal(err)
+		}
+		common.X, common.Labels = rows.X[:4*92], rows.Labels[:92]
+		further.X, further.Labels = rows.X[4*92:], rows.Labels[92:]
+		model := train.NewModel(m.config, common, d.Len())
+		if !model.Train(nil, further, nil) {
+			t.Fatal("diverged")
+		}
+		for i, v := range model.Weights() {
+			if math.Abs(v-want[i]) > 1e-9 {
+				t.Errorf("%s: weight %d is %v, want %v", name, i, v, want[i])
+			}
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package learners
+
+import (
+	"fmt"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/mechanisms/train"
+)
+
+// Read makes a table of a file of examples: one a line, features as numbers and a label
+// of two classes. The bounds of o are the user's: see [train.CSV]; features are scaled
+// so that they become -1 and 1. Errors are of type [audit.InputError].
+func Read(name string, text []byte, o train.CSV) (*Table, error) {
+	d, err := train.ReadCSV(text, o)
+	if err != nil {
+		return nil, err
+	}
+	n, features := d.Len(), len(d.Features)
+	if len(d.Classes) != 2 {
+		return nil, &audit.InputError{Field: "classes", Path: "/csv/classes", Found: fmt.Sprintf("%d classes, %q the first", len(d.Classes), d.Classes[:min(3, len(d.Classes))]), Want: "two",
+			Remedy: "keep the rows of two classes, or say which column holds the label"}
+	}
+	if features > mostFeatures {
+		return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("of %d features", features), Want: fmt.Sprintf("at most %d", mostFeatures)}
+	}
+	if features >= n {
+		return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("%d columns in %d rows", features+1, n), Want: "more rows than columns", Remedy: "leave columns out"}
+	}
+	t := &Table{Name: name, Title: fmt.Sprintf("%s: %s and %s, %d rows", name, d.Classes[0], d.Classes[1], n), Source: "a file of the user's",
+		Features: d.Features, Classes: [2]string{d.Classes[0], d.Classes[1]}, Lower: box(features, -1), Upper: box(features, 1), Clamped: d.Clamped}
+	t.Rows.Columns = features + 1
+	varies, of := make([]bool, features), [2]int{}
+	for i, label := range d.Labels {
+		x := d.X[i*features : (i+1)*features]
+		for j, v := range x {
+			varies[j] = varies[j] || v != d.X[j]
+		}
+		of[label]++
+		t.Rows.Values = append(append(t.Rows.Values, x...), float64(label))
+	}
+	for y, rows := range of {
+		if rows == 0 {
+			return nil, &audit.InputError{Field: "data", Found: fmt.Sprintf("of one class: no row is of class %q", d.Classes[y]), Want: "rows of both"}
+		}
+	}
+	for j, yes := range varies {
+		if !yes {
+			return nil, &audit.InputError{Field: fmt.Sprintf("column %q", d.Features[j]), Path: "data", Found: "the same in every row, within its bounds", Want: "a feature that varies",
+				Remedy: "leave the column out, or declare bounds that hold its values"}
+		}
+	}
+	if d.Clamped > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("%d of %d values lay outside of the declared bounds and were moved to the nearest; audited are learners of the table as it then is.", d.Clamped, n*features))
+	}
+	if d.InferredClasses {
+		t.Notes = append(t.Notes, "The two classes are those that occur in the file; declare them where that tells something.")
+	}
+	return t, nil
+}
+
+// mostFeatures bounds the features of a table: a training takes time of their square.
+const mostFeatures = 100
