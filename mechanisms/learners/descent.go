@@ -156,10 +156,36 @@ func (t *Table) shape() *train.Dataset {
 func (f descent) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
 	far := ends(t.Upper, 0)
 	if r == audit.AddRemove {
-		return []audit.Pair{t.join("the table, and one row more at a corner", far), t.join("the table, and one row more at the other corner", ends(t.Lower, 1))}
+		var pairs []audit.Pair
+		if row := t.unlike(); row != nil {
+			pairs = append(pairs, t.join("the table, and one row more that has only what no other row has", row))
+		}
+		return append(pairs, t.join("the table, and one row more at a corner", far), t.join("the table, and one row more at the other corner", ends(t.Lower, 1)))
 	}
 	flipped := t.flip("the longest row with its label flipped", t.longest())
 	return []audit.Pair{flipped, {Label: "the longest row moved to a corner", First: t.Rows, Second: t.with(t.longest(), far)}}
+}
+
+// unlike is a row of label 1 at the upper end of every feature that is at its lower end
+// in all rows, and at the lower end of the others; nil where every feature varies. No
+// other row's gradients move the weights of these features: what the training does with
+// its gradient there nothing undoes.
+func (t *Table) unlike() []float64 {
+	row := ends(t.Lower, 1)
+	found := false
+	for j := range t.Features {
+		dark := true
+		for i := range t.Rows.Len() {
+			dark = dark && t.Rows.Row(i)[j] == t.Lower[j]
+		}
+		if dark {
+			row[j], found = t.Upper[j], true
+		}
+	}
+	if !found {
+		return nil
+	}
+	return row
 }
 
 // descentModel is a training at fixed parameters, and the pair in whose view its

@@ -91,7 +91,12 @@ func (f bayes) pairs(_ audit.Params, t *Table, r audit.Relation) []audit.Pair {
 		return []audit.Pair{joined, alike}
 	}
 	flipped := t.flip("the longest row with its label flipped", t.longest())
-	moved := audit.Pair{Label: "all rows at a corner, and the label of one flipped", First: repeated(n, corner...), Second: repeated(n, corner...)}
+	moved := audit.Pair{Label: "all rows at the origin, and one at a corner with its label flipped", First: repeated(n, middle...)}
+	for i := range n {
+		moved.First.Row(i)[len(t.Features)] = float64(i % 2)
+	}
+	copy(moved.First.Row(n-1), corner)
+	moved.Second = audit.Dataset{Columns: moved.First.Columns, Values: append([]float64{}, moved.First.Values...)}
 	moved.Second.Row(n - 1)[len(t.Features)] = 1
 	if f.dataBounds {
 		alike := audit.Pair{Label: "all rows alike, and one of them moved to a corner", First: repeated(n, middle...), Second: repeated(n, middle...)}

@@ -124,8 +124,8 @@ var glyphs = [2]uint64{0x003c666666663c00, 0x0018381818183c00}
 
 // digits is 1000 drawn images of the digits 0 and 1, of eight by eight pixels from 0 to
 // 1, in turns. A glyph is moved by a pixel or none each way, its ink between 0.6 and 1,
-// and normal noise of deviation 0.15 is added; pixels are clamped to [0, 1] and rounded
-// to sixteenths.
+// and normal noise of deviation 0.15 is added but for the margins left and right, which
+// stay dark; pixels are clamped to [0, 1] and rounded to sixteenths.
 func digits() *Table {
 	const rows, side = 1000, 8
 	t := &Table{Name: "digits", Title: fmt.Sprintf("Drawn images of the digits 0 and 1, %d of 8 x 8 pixels", rows), Classes: [2]string{"0", "1"},
@@ -141,6 +141,9 @@ func digits() *Table {
 		s.Uniform(ink, 0.6, 1)
 		s.Gaussian(z, 0.15)
 		for k, v := range z {
+			if k%side == 0 || k%side == side-1 {
+				v = 0
+			}
 			y, x := k/side-down, k%side-right
 			if y >= 0 && y < side && x >= 0 && x < side && glyphs[i%2]>>(63-side*y-x)&1 != 0 {
 				v += ink[0]
