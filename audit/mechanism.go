@@ -47,6 +47,10 @@ type MechanismSpec struct {
 	// Table is what an attack knows of a learner at these parameters; nil for
 	// mechanisms that train nothing. The answer is read only.
 	Table func(Params) *Table
+	// Block is the most outputs that are asked for in one call, for mechanisms of which
+	// one output takes long, such as a training: a worker shows a sign of life after each
+	// call. It is part of what a seed means. nil: [BlockRows].
+	Block func(Params) int
 	// New fixes the parameters, which were checked against Params.
 	New func(Params) (Mechanism, error)
 	// Custom: the mechanism is the caller's own and has no name that a command

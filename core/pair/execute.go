@@ -66,6 +66,14 @@ type source struct {
 	trial   int
 	width   int
 	from    audit.Mechanism
+	most    int         // outputs of one call
+	hook    engine.Hook // after each of several calls for a block; nil: none
+}
+
+// alive is the source with a sign of life between calls that take long.
+func (s source) alive(hook engine.Hook) source {
+	s.hook = hook
+	return s
 }
 
 func newSource(a *Audit, p audit.Pair, purpose string, trial, side int) source {
@@ -77,7 +85,7 @@ func newSource(a *Audit, p audit.Pair, purpose string, trial, side int) source {
 	if s, ok := m.(audit.Summariser); ok {
 		m = s.For(p)
 	}
-	return source{audit: a, data: data, side: side, purpose: purpose, trial: trial, width: audit.Width(a.Columns), from: m}
+	return source{audit: a, data: data, side: side, purpose: purpose, trial: trial, width: audit.Width(a.Columns), from: m, most: a.blockRows()}
 }
 
 // stream is the randomness of one shard.
@@ -93,10 +101,18 @@ func (s source) block(st *stream.Stream, at int, out []float64) error {
 	if r, ok := s.from.(audit.Recorded); ok {
 		err = r.Recorded(s.audit.Plan.Seed, s.side, at, out)
 	} else {
-		// A copy: code that sorts or clips its rows in place must not change what
-		// the next block sees.
-		data := audit.Dataset{Columns: s.data.Columns, Values: append([]float64{}, s.data.Values...)}
-		err = s.from.Sample(data, st, out)
+		for left := out; len(left) > 0 && err == nil; {
+			n := min(s.most*s.width, len(left))
+			// A copy: code that sorts or clips its rows in place must not change what
+			// the next call sees.
+			data := audit.Dataset{Columns: s.data.Columns, Values: append([]float64{}, s.data.Values...)}
+			if err = s.from.Sample(data, st, left[:n]); err == nil && s.hook != nil && n < len(left) {
+				if err := s.hook(0); err != nil {
+					return err
+				}
+			}
+			left = left[n:]
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("mechanism %s on the %s dataset: %w", name, sideName(s.side), err)
@@ -131,7 +147,7 @@ func (t Explore) execute(cat audit.Catalogue, hook engine.Hook) (*Explored, erro
 		if t.Round > 0 {
 			purpose = fmt.Sprintf("%s, round %d", purposeExplore, t.Round)
 		}
-		all, err := newSource(a, t.Pair, purpose, t.Trial, side).draw(t.Outputs, hook)
+		all, err := newSource(a, t.Pair, purpose, t.Trial, side).alive(hook).draw(t.Outputs, hook)
 		if err != nil {
 			return nil, err
 		}
@@ -182,9 +198,9 @@ func (t Certify) execute(cat audit.Catalogue, hook engine.Hook) (*Counted, error
 	if err != nil {
 		return nil, err
 	}
-	n := min(a.Plan.shardRows(), a.Plan.Samples-t.Shard*a.Plan.shardRows())
+	n := min(a.shardRows(), a.Plan.Samples-t.Shard*a.shardRows())
 	if t.Shard < 0 || n <= 0 {
-		return nil, &audit.InputError{Field: "task: field shard", Found: fmt.Sprint(t.Shard), Want: fmt.Sprintf("in [0, %d]", a.Plan.shards()-1)}
+		return nil, &audit.InputError{Field: "task: field shard", Found: fmt.Sprint(t.Shard), Want: fmt.Sprintf("in [0, %d]", a.shards()-1)}
 	}
 	if err := checkEdges(t.Edges); err != nil {
 		return nil, err
@@ -212,11 +228,11 @@ func (t Certify) execute(cat audit.Catalogue, hook engine.Hook) (*Counted, error
 	for side := range bins {
 		// The trial is part of the stream's key: certification has its own purpose
 		// and one trial only, number 0.
-		src := newSource(a, t.Pair, purposeCertify, 0, side)
+		src := newSource(a, t.Pair, purposeCertify, 0, side).alive(hook)
 		st := src.stream(t.Shard)
 		for at := 0; at < n; at += BlockRows {
 			k := min(BlockRows, n-at)
-			if err := src.block(st, a.Plan.Explore+t.Shard*a.Plan.shardRows()+at, rows[:k*width]); err != nil {
+			if err := src.block(st, a.Plan.Explore+t.Shard*a.shardRows()+at, rows[:k*width]); err != nil {
 				return nil, err
 			}
 			model.Score(rows[:k*width], scores[:k])

@@ -253,7 +253,7 @@ func (r *racer) epoch(at int) error {
 	var streams [2]*stream.Stream
 	var sources [2]source
 	for side := range streams {
-		sources[side] = newSource(m, a.pair, m.racePurpose(), at, side)
+		sources[side] = newSource(m, a.pair, m.racePurpose(), at, side).alive(r.hook)
 		streams[side] = sources[side].stream(a.epochs)
 	}
 	rows := make([]float64, min(BlockRows, n)*width)

@@ -427,8 +427,8 @@ func (s *state) certify(ctx context.Context) error {
 	p := s.audit.Plan
 	s.tell(func(g *Progress) { g.Phase, g.Provisional = Certifying, nil })
 	show := s.provisional()
-	for lo := 0; lo < p.shards() && !s.refuted; lo += waveShards {
-		if err := s.wave(ctx, lo, min(lo+waveShards, p.shards()), show); err != nil {
+	for lo, n := 0, s.audit.shards(); lo < n && !s.refuted; lo += waveShards {
+		if err := s.wave(ctx, lo, min(lo+waveShards, n), show); err != nil {
 			return err
 		}
 	}
@@ -503,7 +503,6 @@ const provisionalBounds = 50
 
 // provisional shows the bound so far, as shards are merged.
 func (s *state) provisional() func(*Progress) {
-	p := s.audit.Plan
 	if s.Progress == nil {
 		return func(*Progress) {}
 	}
@@ -513,7 +512,7 @@ func (s *state) provisional() func(*Progress) {
 			g.Provisional, g.Valid, g.Pairs = &v, true, s.counted.rows
 		}
 	}
-	every, done := max(1, p.shards()/provisionalBounds), 0
+	every, done := max(1, s.audit.shards()/provisionalBounds), 0
 	roughly := s.rough()
 	return func(g *Progress) {
 		if done++; done%every == 0 {
@@ -549,7 +548,7 @@ func (s *state) certifyTasks(lo, hi int) []Certify {
 	tasks := make([]Certify, hi-lo)
 	for i := range tasks {
 		ch := ch
-		if (lo+i)*s.audit.Plan.shardRows() >= planeRows {
+		if (lo+i)*s.audit.shardRows() >= planeRows {
 			ch = later
 		}
 		tasks[i] = Certify{Plan: s.audit.Plan, Pair: neighbours, Shard: lo + i, Witness: s.best.Witness, Edges: s.best.Edges, Event: s.prepared.Event, Chart: ch}
@@ -668,19 +667,34 @@ func Executors(cat audit.Catalogue) engine.Executors {
 // LocalPool is a pool of n goroutines for audits of the catalogue's mechanisms.
 func LocalPool(cat audit.Catalogue, n int) *engine.Pool { return engine.LocalPool(Executors(cat), n) }
 
-// shardRows is how many outputs a side one shard of certification draws: an
-// anytime run looks after each.
-func (p Plan) shardRows() int {
-	if p.Anytime {
+// blockRows is how many outputs a mechanism is asked for at a time.
+func (a *Audit) blockRows() int {
+	if a.Spec.Block == nil {
 		return BlockRows
+	}
+	return min(max(1, a.Spec.Block(a.Plan.Parameters)), BlockRows)
+}
+
+// shardRows is how many outputs a side one shard of certification draws: an
+// anytime run looks after each, and where outputs take long there is work for all
+// workers.
+func (a *Audit) shardRows() int {
+	switch n := a.blockRows(); {
+	case a.Plan.Anytime:
+		return BlockRows
+	case n < BlockRows:
+		return min(slowBlocks*n, ShardRows)
 	}
 	return ShardRows
 }
 
+// slowBlocks are the blocks of a shard where outputs take long.
+const slowBlocks = 16
+
 // shards is how many shards certification has at most.
-func (p Plan) shards() int {
-	n := p.shardRows()
-	return (p.Samples + n - 1) / n
+func (a *Audit) shards() int {
+	n := a.shardRows()
+	return (a.Plan.Samples + n - 1) / n
 }
 
 // Explored is what exploring one pair found.

@@ -29,11 +29,11 @@ func Verify(ctx context.Context, cat audit.Catalogue, pool *engine.Pool, r Repor
 	if err := r.check(); err != nil {
 		return v, err
 	}
-	if err := checkSizes(r); err != nil {
-		return v, err
-	}
 	a, err := r.Plan.Resolve(cat)
 	if err != nil {
+		return v, err
+	}
+	if err := a.checkSizes(r); err != nil {
 		return v, err
 	}
 	if r.Plan.Continued != nil {
@@ -237,7 +237,7 @@ func (s *state) certifyAgain(ctx context.Context, r Report) error {
 
 // checkSizes refuses, before anything is replayed, sizes that no run of these
 // settings has: a replay does no more than what the report holds took.
-func checkSizes(r Report) error {
+func (a *Audit) checkSizes(r Report) error {
 	most := r.Plan.Trials
 	if r.Plan.Pair != nil {
 		most = 1
@@ -256,13 +256,13 @@ func checkSizes(r Report) error {
 	if r.Evidence.Table == nil {
 		return nil
 	}
-	return checkSamplesUsed(r)
+	return a.checkSamplesUsed(r)
 }
 
 // checkSamplesUsed refuses counts that no run of these settings makes: a bound
 // for a fixed sample size belongs to a run that drew all of its samples, and an
 // anytime run ends early only when it was stopped or refuted its claim.
-func checkSamplesUsed(r Report) error {
+func (a *Audit) checkSamplesUsed(r Report) error {
 	pairs, n := r.Evidence.Table.Pairs(), r.Plan.Samples
 	var want string
 	var ok bool
@@ -276,7 +276,7 @@ func checkSamplesUsed(r Report) error {
 	default:
 		want, ok = fmt.Sprintf("at most plan.samples = %d, without a bound, in a run that did not complete", n), pairs <= n && !r.bounded()
 	}
-	if rows := r.Plan.shardRows(); ok && pairs%rows != 0 && pairs != n {
+	if rows := a.shardRows(); ok && pairs%rows != 0 && pairs != n {
 		want, ok = fmt.Sprintf("a multiple of %d, as runs are counted in shards", rows), false
 	}
 	if ok && reasonHasBound(r) != r.bounded() {

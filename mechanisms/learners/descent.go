@@ -58,7 +58,7 @@ func (f descent) spec(tables []*Table) audit.MechanismSpec {
 	params := []audit.ParamSpec{
 		{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: 2, Min: 0.01, Max: 100},
 		{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 1e-5, Min: 1e-12, Max: 0.1},
-		{Name: "steps", Doc: "steps of a training", Default: 5, Min: 1, Max: 50, Integer: true},
+		{Name: "steps", Doc: "steps of a training", Default: 5, Min: 1, Max: 1000, Integer: true},
 		{Name: "rate", Doc: "probability with which a row takes part in a step", Default: 1, Min: 0.001, Max: 1},
 		{Name: "clip", Doc: "largest norm of a row's gradient", Default: pick(f.noClipping, 0.1, 1.0), Min: 0.001, Max: 1000},
 		{Name: "learning-rate", Doc: "what the mean gradient is multiplied by", Default: 1, Min: 0.001, Max: 1000},
@@ -86,7 +86,10 @@ func (f descent) spec(tables []*Table) audit.MechanismSpec {
 				return "at most " + claim
 			}},
 		fewest: 1,
-		pairs:  f.pairs,
+		cost: func(p audit.Params, t *Table) float64 {
+			return float64(p.Int("steps")*t.Rows.Len()) * p.Num("rate") * float64(f.multiplications(p, len(t.Features)))
+		},
+		pairs: f.pairs,
 		known: func(p audit.Params, t *Table) audit.Table {
 			model := train.NewModel(f.config(p), t.shape(), t.Rows.Len())
 			return audit.Table{Learning: audit.Network, Probability: func(weights, x []float64) float64 {
@@ -103,6 +106,15 @@ func (f descent) spec(tables []*Table) audit.MechanismSpec {
 			return &descentModel{table: t, config: c, summary: p.Word("summary"), worst: p.Word("start") == "worst-case"}, err
 		},
 	}.over(tables)
+}
+
+// multiplications are those of a row's gradient, about.
+func (f descent) multiplications(p audit.Params, features int) int {
+	if f.model == train.Linear {
+		return 8 * features
+	}
+	h := p.Int("hidden")
+	return 4 * h * (features + h + 2)
 }
 
 // config is all of a training but sigma.

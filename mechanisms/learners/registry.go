@@ -52,6 +52,7 @@ type spec struct {
 	pairs  func(audit.Params, *Table, audit.Relation) []audit.Pair
 	known  func(audit.Params, *Table) audit.Table // to an attack, but rows and twin
 	build  func(audit.Params, *Table) (audit.Mechanism, error)
+	cost   func(audit.Params, *Table) float64 // multiplications of a training, about; nil: few
 }
 
 func (s spec) over(tables []*Table) audit.MechanismSpec {
@@ -74,6 +75,9 @@ func (s spec) over(tables []*Table) audit.MechanismSpec {
 	m.Domain = func(p audit.Params, r audit.Relation) audit.Domain {
 		return chosen(p).domain(max(s.fewest, pick(r == audit.Replace, 1, 0)), pick(r == audit.AddRemove, mostGroup, 0))
 	}
+	if s.cost != nil {
+		m.Block = func(p audit.Params) int { return int(max(1, min(audit.BlockRows, blockCost/s.cost(p, chosen(p))))) }
+	}
 	m.Pairs = func(p audit.Params, r audit.Relation) []audit.Pair { return s.pairs(p, chosen(p), r) }
 	m.Table = func(p audit.Params) *audit.Table {
 		t := chosen(p)
@@ -89,6 +93,10 @@ func (s spec) over(tables []*Table) audit.MechanismSpec {
 	m.New = func(p audit.Params) (audit.Mechanism, error) { return s.build(p, chosen(p)) }
 	return m
 }
+
+// blockCost is how many multiplications are done between two signs of life, about: some
+// hundredths of a second.
+const blockCost = 1e7
 
 // mostGroup is how many rows may be added to a table: the largest group of rows that
 // an attack poisons.
