@@ -3,7 +3,6 @@ package learners
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
@@ -74,7 +73,11 @@ func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
 		lambda.Default = 0.0001
 	case f.noise > 0: // where the coefficients move most, by what the crafted pair shows, and of least dimension
 		lambda.Default = 0.02
-		tables = slices.SortedStableFunc(slices.Values(tables), func(a, b *Table) int { return len(a.Features) - len(b.Features) })
+		for i, t := range tables {
+			if len(t.Features) < len(tables[0].Features) {
+				tables = append([]*Table{t}, append(append([]*Table{}, tables[:i]...), tables[i+1:]...)...)
+			}
+		}
 	}
 	params := []audit.ParamSpec{epsilonParam(), lambda}
 	if f.objective && !f.anyLambda {
