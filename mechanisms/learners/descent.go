@@ -54,7 +54,7 @@ var (
 		fault: "adds a quarter of the noise that it accounts for"}
 )
 
-func (f descent) spec(tables []*Table) audit.MechanismSpec {
+func (f *descent) spec(tables []*Table) audit.MechanismSpec {
 	params := []audit.ParamSpec{
 		{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: 2, Min: 0.01, Max: 100},
 		{Name: "delta", Doc: "privacy parameter that the noise is scaled for", Default: 1e-5, Min: 1e-12, Max: 0.1},
@@ -118,7 +118,7 @@ func (f descent) multiplications(p audit.Params, features int) int {
 }
 
 // config is all of a training but sigma.
-func (f descent) config(p audit.Params) train.Config {
+func (f *descent) config(p audit.Params) train.Config {
 	c := train.Config{Model: f.model, Steps: p.Int("steps"), Rate: p.Num("rate"), Clip: p.Num("clip"), LearningRate: p.Num("learning-rate"),
 		Relation: p.Word("neighbours"), Epsilon: p.Num("epsilon"), Delta: p.Num("delta"), NoClipping: f.noClipping, NoiseFactor: f.noise, Canary: train.Poison, Access: train.Final}
 	if f.model == train.Perceptron {
@@ -165,7 +165,7 @@ func (t *Table) shape() *train.Dataset {
 	return &train.Dataset{X: make([]float64, len(t.Features)), Labels: []int32{0}, Features: t.Features, Classes: t.Classes[:]}
 }
 
-func (f descent) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
+func (f *descent) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
 	far := ends(t.Upper, 0)
 	if r == audit.AddRemove {
 		var pairs []audit.Pair

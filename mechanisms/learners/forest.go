@@ -44,7 +44,7 @@ var (
 		fault:  "scales its labels' law for a row that is added or removed, and is claimed for one that is replaced, which costs twice as much"}
 )
 
-func (f forest) spec(tables []*Table) audit.MechanismSpec {
+func (f *forest) spec(tables []*Table) audit.MechanismSpec {
 	params, relations := []audit.ParamSpec{epsilonParam(),
 		{Name: "trees", Doc: "trees, among which epsilon is divided", Default: pick(f.wrongNeighbours, 1.0, 3), Min: 1, Max: 64, Integer: true},
 		{Name: "depth", Doc: "splits on the way to a leaf", Default: 3, Min: 1, Max: 16, Integer: true},
@@ -76,18 +76,14 @@ func (f forest) spec(tables []*Table) audit.MechanismSpec {
 
 // pairs: where most rows of a leaf agree, the other label is rare, and the row that is
 // flipped or added moves its odds by nearly as much as any may.
-func (f forest) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
+func (f *forest) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair {
 	d := len(t.Features)
 	middle := ends(box(d, 0), 0)
 	most := ends(middle[:d], 1)
 	if r == audit.AddRemove {
-		lone := audit.Pair{Label: "a few rows alike, and one more with the other label", First: repeated(3, middle...), Second: repeated(3, middle...)}
-		lone.Second.Values = append(lone.Second.Values, most...)
-		return []audit.Pair{lone, t.join("the table, and one row more at the origin", most)}
+		return []audit.Pair{crafted("a few rows alike, and one more with the other label", 3, middle, nil, most), t.join("the table, and one row more at the origin", most)}
 	}
-	lone := audit.Pair{Label: "a few rows alike, and the label of one flipped", First: repeated(4, middle...), Second: repeated(4, middle...)}
-	lone.Second.Row(3)[d] = 1
-	return []audit.Pair{lone, t.flip("the longest row with its label flipped", t.longest())}
+	return []audit.Pair{crafted("a few rows alike, and the label of one flipped", 3, middle, middle, most), t.flip("the longest row with its label flipped", t.longest())}
 }
 
 // forestModel is a forest at fixed parameters, and the point that it labels.

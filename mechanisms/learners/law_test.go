@@ -306,7 +306,7 @@ func TestLogisticInOneDimension(t *testing.T) {
 		follows(t, spec.Name, draw(t, m, table.Rows, drawn), cdf)
 	}
 	// Where epsilon leaves nothing, lambda grows as the paper says.
-	m := &logisticModel{logistic: objectivePerturbation, epsilon: 0.1, lambda: 0.001}
+	m := &logisticModel{logistic: &objectivePerturbation, epsilon: 0.1, lambda: 0.001}
 	mean, lambda := m.law(50)
 	if want := 0.25 / (50 * (math.Exp(0.1/4) - 1)); mean != 4/0.1 || math.Abs(lambda-want) > 1e-12 {
 		t.Errorf("mean %v and lambda %v, want %v and %v", mean, lambda, 4/0.1, want)

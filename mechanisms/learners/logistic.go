@@ -3,7 +3,6 @@ package learners
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/stream"
@@ -67,14 +66,18 @@ var (
 		fault: "leaves out the condition on lambda: noise for all of epsilon, and nothing for how the curvature at the optimum changes with a row"}
 )
 
-func (f logistic) spec(tables []*Table) audit.MechanismSpec {
+func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
 	lambda := audit.ParamSpec{Name: "lambda", Doc: "weight of the squared norm in the objective", Default: 0.01, Min: 1e-6, Max: 10}
 	switch {
 	case f.anyLambda:
 		lambda.Default = 0.0001
 	case f.noise > 0: // where the coefficients move most, by what the crafted pair shows, and of least dimension
 		lambda.Default = 0.02
-		tables = slices.SortedStableFunc(slices.Values(tables), func(a, b *Table) int { return len(a.Features) - len(b.Features) })
+		for i, t := range tables {
+			if len(t.Features) < len(tables[0].Features) {
+				tables = append([]*Table{t}, append(append([]*Table{}, tables[:i]...), tables[i+1:]...)...)
+			}
+		}
 	}
 	params := []audit.ParamSpec{epsilonParam(), lambda}
 	if f.objective && !f.anyLambda {
@@ -103,7 +106,7 @@ func (f logistic) spec(tables []*Table) audit.MechanismSpec {
 	}.over(tables)
 }
 
-func (f logistic) truth(p audit.Params) string {
+func (f *logistic) truth(p audit.Params) string {
 	epsilon := p.Num("epsilon")
 	switch {
 	case f.noise > 0:
@@ -117,14 +120,11 @@ func (f logistic) truth(p audit.Params) string {
 // pairs: of the crafted pair nearly all rows agree on the first axis, so far that
 // they are without weight, and one row pulls along the second, one way or the other.
 // Its gradients differ by nearly 2, and the curvature there is that of lambda.
-func (f logistic) pairs(p audit.Params, t *Table, _ audit.Relation) []audit.Pair {
+func (f *logistic) pairs(p audit.Params, t *Table, _ audit.Relation) []audit.Pair {
 	n, d := t.Rows.Len(), len(t.Features)
 	pair := func(label string, all, from, to []float64) audit.Pair {
 		wide := func(x []float64) []float64 { return ends(append(append([]float64{}, x...), box(d-len(x), 0)...), 1) }
-		p := audit.Pair{Label: label, First: repeated(n, wide(all)...), Second: repeated(n, wide(all)...)}
-		copy(p.First.Row(n-1), wide(from))
-		copy(p.Second.Row(n-1), wide(to))
-		return p
+		return crafted(label, n-1, wide(all), wide(from), wide(to))
 	}
 	lone := pair("all rows at the origin, and one of them moved to the end of an axis", []float64{0}, []float64{0}, []float64{1})
 	flipped := t.flip("the longest row with its label flipped", t.longest())
@@ -143,7 +143,7 @@ func (f logistic) pairs(p audit.Params, t *Table, _ audit.Relation) []audit.Pair
 
 // logisticModel is a logistic regression at fixed parameters.
 type logisticModel struct {
-	logistic
+	*logistic
 	table           *Table
 	epsilon, lambda float64
 	refuse          bool

@@ -49,7 +49,7 @@ var (
 		fault:  "scales each feature to the range that it has in the data: one row moves the range, and with it all means and their noise"}
 )
 
-func (f bayes) spec(tables []*Table) audit.MechanismSpec {
+func (f *bayes) spec(tables []*Table) audit.MechanismSpec {
 	params, relations := []audit.ParamSpec{epsilonParam(), neighboursParam()}, neighbours
 	if f.counts {
 		params, relations = params[:1], func(audit.Params) []audit.Relation { return []audit.Relation{audit.AddRemove} }
@@ -77,38 +77,31 @@ func (f bayes) spec(tables []*Table) audit.MechanismSpec {
 	}.over(tables)
 }
 
-func (f bayes) pairs(_ audit.Params, t *Table, r audit.Relation) []audit.Pair {
+func (f *bayes) pairs(_ audit.Params, t *Table, r audit.Relation) []audit.Pair {
 	n := t.Rows.Len()
 	corner, opposite := ends(t.Lower, 0), ends(t.Upper, 1)
 	middle := ends(box(len(t.Features), 0), 0)
 	if r == audit.AddRemove {
-		alike := audit.Pair{Label: "all rows alike, and one more at a corner", First: repeated(n, middle...), Second: repeated(n, middle...)}
-		alike.Second.Values = append(alike.Second.Values, opposite...)
-		joined := t.join("the table, and one row more at a corner", opposite)
+		alike, joined := crafted("all rows alike, and one more at a corner", n, middle, nil, opposite), t.join("the table, and one row more at a corner", opposite)
 		if f.dataBounds {
 			return []audit.Pair{alike, joined}
 		}
 		return []audit.Pair{joined, alike}
 	}
 	flipped := t.flip("the longest row with its label flipped", t.longest())
-	moved := audit.Pair{Label: "all rows at the origin, and one at a corner with its label flipped", First: repeated(n, middle...)}
-	for i := range n {
-		moved.First.Row(i)[len(t.Features)] = float64(i % 2)
-	}
-	copy(moved.First.Row(n-1), corner)
-	moved.Second = audit.Dataset{Columns: moved.First.Columns, Values: append([]float64{}, moved.First.Values...)}
-	moved.Second.Row(n - 1)[len(t.Features)] = 1
 	if f.dataBounds {
-		alike := audit.Pair{Label: "all rows alike, and one of them moved to a corner", First: repeated(n, middle...), Second: repeated(n, middle...)}
-		copy(alike.Second.Row(n-1), opposite)
-		return []audit.Pair{alike, flipped}
+		return []audit.Pair{crafted("all rows alike, and one of them moved to a corner", n-1, middle, middle, opposite), flipped}
+	}
+	moved := crafted("all rows at the origin, and one at a corner with its label flipped", n-1, middle, corner, ends(t.Lower, 1))
+	for i := range n - 1 {
+		moved.First.Row(i)[len(t.Features)], moved.Second.Row(i)[len(t.Features)] = float64(i%2), float64(i%2)
 	}
 	return []audit.Pair{moved, flipped}
 }
 
 // bayesModel is a classifier at fixed parameters.
 type bayesModel struct {
-	bayes
+	*bayes
 	table *Table
 	scale float64 // of the noise on counts
 }

@@ -17,24 +17,29 @@ func On(tables ...*Table) []audit.MechanismSpec { return registry(tables, tables
 // registry is the learners by closed forms over the first tables, those by DP-SGD over
 // the second.
 func registry(tables, descended []*Table) []audit.MechanismSpec {
-	return []audit.MechanismSpec{
-		outputPerturbation.spec(tables),
-		outputHalfNoise.spec(tables),
-		objectivePerturbation.spec(tables),
-		objectiveAnyLambda.spec(tables),
-
-		naiveBayes.spec(tables),
-		naiveBayesCounts.spec(tables),
-		naiveBayesDataBounds.spec(tables),
-
-		randomForest.spec(tables),
-		randomForestWrongNeighbours.spec(tables),
-
-		sgdLinear.spec(descended),
-		sgdPerceptron.spec(descended),
-		sgdNoClipping.spec(descended),
-		sgdQuarterNoise.spec(descended),
+	type family interface {
+		spec([]*Table) audit.MechanismSpec
 	}
+	var list []audit.MechanismSpec
+	for _, f := range []family{
+		&outputPerturbation,
+		&outputHalfNoise,
+		&objectivePerturbation,
+		&objectiveAnyLambda,
+
+		&naiveBayes,
+		&naiveBayesCounts,
+		&naiveBayesDataBounds,
+
+		&randomForest,
+		&randomForestWrongNeighbours,
+	} {
+		list = append(list, f.spec(tables))
+	}
+	for _, f := range []*descent{&sgdLinear, &sgdPerceptron, &sgdNoClipping, &sgdQuarterNoise} {
+		list = append(list, f.spec(descended))
+	}
+	return list
 }
 
 // Trainer is a learner with a twin without noise.
@@ -103,11 +108,15 @@ const blockCost = 1e7
 const mostGroup = 8
 
 // epsilonParam is the parameter of a pure claim. Its range keeps all noise finite.
+//
+//go:noinline
 func epsilonParam() audit.ParamSpec {
 	return audit.ParamSpec{Name: "epsilon", Doc: "privacy parameter that the noise is scaled for", Default: 1, Min: 1e-6, Max: 100}
 }
 
 // neighboursParam says which datasets are neighbours, where noise depends on it.
+//
+//go:noinline
 func neighboursParam() audit.ParamSpec {
 	return audit.ParamSpec{Name: "neighbours", Doc: "what epsilon is for: one row replaced, or one row added or removed", Choices: []string{string(audit.Replace), string(audit.AddRemove)}}
 }
@@ -137,6 +146,8 @@ func (t *Table) longest() int {
 }
 
 // flip is the table against itself with the label of row i flipped.
+//
+//go:noinline
 func (t *Table) flip(label string, i int) audit.Pair {
 	row := append([]float64{}, t.Rows.Row(i)...)
 	row[len(row)-1] = 1 - row[len(row)-1]
@@ -144,12 +155,16 @@ func (t *Table) flip(label string, i int) audit.Pair {
 }
 
 // join is the table against itself with one row more.
+//
+//go:noinline
 func (t *Table) join(label string, row []float64) audit.Pair {
 	more := audit.Dataset{Columns: t.Rows.Columns, Values: append(append([]float64{}, t.Rows.Values...), row...)}
 	return audit.Pair{Label: label, First: t.Rows, Second: more}
 }
 
 // repeated is a dataset of n equal rows.
+//
+//go:noinline
 func repeated(n int, row ...float64) audit.Dataset {
 	d := audit.Dataset{Columns: len(row), Values: make([]float64, 0, n*len(row))}
 	for range n {
@@ -159,6 +174,19 @@ func repeated(n int, row ...float64) audit.Dataset {
 }
 
 // ends is a row at one end of every feature, and this label.
+//
+//go:noinline
 func ends(features []float64, label float64) []float64 {
 	return append(append(make([]float64, 0, len(features)+1), features...), label)
+}
+
+// crafted is n rows that are alike with one more beside them: from, and in the second
+// dataset to. One that is nil is left out.
+//
+//go:noinline
+func crafted(label string, n int, all, from, to []float64) audit.Pair {
+	p := audit.Pair{Label: label, First: repeated(n, all...), Second: repeated(n, all...)}
+	p.First.Values = append(p.First.Values, from...)
+	p.Second.Values = append(p.Second.Values, to...)
+	return p
 }

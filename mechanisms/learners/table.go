@@ -33,6 +33,8 @@ func (t *Table) domain(fewest, more int) audit.Domain {
 }
 
 // with is the table with row i replaced.
+//
+//go:noinline
 func (t *Table) with(i int, row []float64) audit.Dataset {
 	d := audit.Dataset{Columns: t.Rows.Columns, Values: append([]float64{}, t.Rows.Values...)}
 	copy(d.Row(i), row)
@@ -156,6 +158,8 @@ func digits() *Table {
 }
 
 // box is one end of every feature.
+//
+//go:noinline
 func box(features int, end float64) []float64 {
 	list := make([]float64, features)
 	for i := range list {
