@@ -94,9 +94,6 @@ func (b *Bets) table(p Plan) (*bounds.CanaryTable, error) {
 	return &t, err
 }
 
-// runs of the scores that were kept.
-func (b *Bets) kept(p Plan) int { return len(b.Scores) / (8 * (p.K + p.M)) }
-
 // evidence is what l did, with the scores in the order of the trainings.
 func (l *leader) evidence(p Plan, scores []float64, diverged int) (*Evidence, error) {
 	b := &Bets{Epochs: l.Epochs}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/dpscope/dpscope/audit"
@@ -351,7 +352,12 @@ func TestUntilRefuted(t *testing.T) {
 // and goes on.
 func TestSequentialStopped(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var drawn atomic.Int64
 	f := canarytest.Scripted(func(run int, in, out []float64) (bool, error) {
+		if drawn.Add(1) > 200 { // by the one worker in order: the end of the run is later than the stop
+			<-ctx.Done()
+		}
 		for i := range in {
 			in[i] = float64(run % 5)
 		}
@@ -364,7 +370,7 @@ func TestSequentialStopped(t *testing.T) {
 	sources := f.Sources()
 	p := Plan{Version: PlanVersion, Source: "scripted", Claim: &audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 1e-5}, Seed: 3, Runs: 300, K: 5}
 	seen := 0
-	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 2), Progress: func(g Progress) {
+	r, err := Run{Plan: p, Sources: sources, Pool: LocalPool(sources, 1), Progress: func(g Progress) {
 		if !g.Holds || len(g.Bounds) > 0 && (g.Certified < seen || g.Bounds[0].Epsilon < 0) {
 			t.Errorf("%+v", g)
 		}
