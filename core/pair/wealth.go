@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -79,7 +80,7 @@ func (a *account) add(log float64) {
 
 // strengths are the claims that are bet against, as shares of the claim's own limit,
 // which comes first.
-var strengths = []float64{1, 0.1, 0.25, 0.5, 0.75, 0.9, 1.25, 2}
+var strengths = [...]float64{1, 0.1, 0.25, 0.5, 0.75, 0.9, 1.25, 2}
 
 // cellOdds are the log odds of the cells.
 var cellOdds = func() []float64 {
@@ -92,12 +93,31 @@ var cellOdds = func() []float64 {
 
 // accounts are the accounts of an audit: of its claim, and of weaker and stronger ones.
 func (a *Audit) accounts() []account {
+	_, delta := a.dpLimits()
+	against := fmt.Sprint(a.Plan.goal(), a.Claim.Limit(), delta, a.Plan.orders())
+	lastStakes.Lock()
+	defer lastStakes.Unlock()
+	if lastStakes.against != against {
+		var made [len(strengths)]*bounds.Stakes
+		for i, s := range strengths {
+			made[i] = a.stakes(float64(s * a.Claim.Limit()))
+		}
+		lastStakes.against, lastStakes.made = against, made
+	}
 	list := make([]account, len(strengths))
 	for i, s := range strengths {
-		list[i] = account{limit: float64(s * a.Claim.Limit())}
-		list[i].stakes = a.stakes(list[i].limit)
+		list[i] = account{limit: float64(s * a.Claim.Limit()), stakes: lastStakes.made[i]}
 	}
 	return list
+}
+
+// lastStakes are those of the last claim that was bet against. They follow from what they
+// are against, nobody changes them, and making them takes longer than a quick verdict: an
+// audit needs them to bet, to tell how it goes and to conclude.
+var lastStakes struct {
+	sync.Mutex
+	against string
+	made    [len(strengths)]*bounds.Stakes
 }
 
 // betOrders are the orders that a claim on divergences is bet against at, beside its own.
