@@ -3,6 +3,7 @@ package learners
 import (
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/dpscope/dpscope/accounting"
@@ -208,13 +209,42 @@ type descentModel struct {
 	summary string
 	worst   bool
 	pair    *audit.Pair
+	split   func() (splitPair, error)
+	settled *settled
 }
 
 // For summarises with the pair in view.
 func (m *descentModel) For(p audit.Pair) audit.Mechanism {
 	to := *m
 	to.pair = &p
+	to.split = sync.OnceValues(func() (splitPair, error) { return m.table.split(p) })
+	to.settled = new(settled)
 	return &to
+}
+
+// splitPair are the rows of a pair as training takes them: what both datasets have, and
+// what only the first or the second has.
+type splitPair struct {
+	common train.Rows
+	only   [2]train.Rows
+}
+
+func (t *Table) split(p audit.Pair) (s splitPair, err error) {
+	for _, x := range []struct {
+		rows [][]float64
+		to   *train.Rows
+	}{{shared(p.First, p.First, p.Second), &s.common}, {differing(p.Second, p.First), &s.only[0]}, {differing(p.First, p.Second), &s.only[1]}} {
+		if err == nil {
+			err = t.take(x.rows, p.First.Columns, x.to)
+		}
+	}
+	return s, err
+}
+
+// settled holds worst-case first weights, once they are found.
+type settled struct {
+	sync.Once
+	weights []float64
 }
 
 func (m *descentModel) Columns() []audit.Column {
@@ -235,33 +265,39 @@ const diverged = -1e9
 func (m *descentModel) Sample(d audit.Dataset, s *stream.Stream, out []float64) error {
 	p := m.pair
 	if p == nil {
-		p = &audit.Pair{First: d, Second: d}
+		return m.For(audit.Pair{First: d, Second: d}).Sample(d, s, out)
 	}
-	var rows [4]train.Rows // of the dataset: common, further; further of the first, of the second
-	for i, r := range [4][][]float64{shared(d, p.First, p.Second), nil, differing(p.Second, p.First), differing(p.First, p.Second)} {
-		if i == 1 {
-			r = without(d, shared(d, p.First, p.Second))
-		}
-		if err := m.table.take(r, d.Columns, &rows[i]); err != nil {
-			return err
-		}
+	side := 0
+	if !slices.Equal(d.Values, p.First.Values) {
+		side = 1
+	}
+	rows, err := m.split()
+	if err == nil && side == 1 && !slices.Equal(d.Values, p.Second.Values) {
+		err = &audit.InputError{Field: "dataset", Found: fmt.Sprintf("%d rows", d.Len()), Want: "one of the pair that outputs are summarised for"}
+	}
+	if err != nil {
+		return err
 	}
 	common := m.table.shape()
-	common.X, common.Labels = rows[0].X, rows[0].Labels
+	common.X, common.Labels = rows.common.X, rows.common.Labels
 	model := train.NewModel(m.config, common, m.table.Rows.Len())
 	if m.worst {
-		m.settle(model)
+		m.settled.Do(func() {
+			m.settle(model)
+			m.settled.weights = append([]float64{}, model.Start()...)
+		})
+		copy(model.Start(), m.settled.weights)
 	}
 	x := poison(*p)
 	zero := box(len(m.table.Features), 0)
 	if len(x) != len(zero) {
 		x = zero
 	}
-	v := m.viewer(model, rows[2], rows[3])
+	v := m.viewer(model, rows.only[0], rows.only[1])
 	width := len(m.Columns())
 	for ; len(out) > 0; out = out[width:] {
 		v.ratio = 0
-		finite := model.Train(s, rows[1], v.see)
+		finite := model.Train(s, rows.only[side], v.see)
 		switch {
 		case !finite:
 			out[0] = math.NaN()
