@@ -179,12 +179,12 @@ func (f *descent) pairs(p audit.Params, t *Table, r audit.Relation) []audit.Pair
 	return []audit.Pair{flipped, {Label: "the longest row moved to a corner", First: t.Rows, Second: t.with(t.longest(), far)}}
 }
 
-// unlike is a row of label 1 at the upper end of every feature that is at its lower end
+// unlike is a row of label 0 at the upper end of every feature that is at its lower end
 // in all rows, and at the lower end of the others; nil where every feature varies. No
 // other row's gradients move the weights of these features: what the training does with
 // its gradient there nothing undoes.
 func (t *Table) unlike() []float64 {
-	row := ends(t.Lower, 1)
+	row := ends(t.Lower, 0)
 	found := false
 	for j := range t.Features {
 		dark := true

@@ -102,7 +102,7 @@ func TestRefused(t *testing.T) {
 }
 
 // The tables that come along lie in their bounds, have both classes, and no feature
-// is constant. Of irises the means are those that are known, of versicolor by table II of
+// is constant but for the dark margins of drawn digits. Of irises the means are those that are known, of versicolor by table II of
 // Fisher's paper.
 func TestBuiltInTables(t *testing.T) {
 	for _, table := range BuiltIn() {
@@ -115,7 +115,8 @@ func TestBuiltInTables(t *testing.T) {
 			}
 		}
 		for j := range least {
-			if least[j] < table.Lower[j] || most[j] > table.Upper[j] || least[j] >= most[j] {
+			dark := table.Name == "digits" && (j%8 == 0 || j%8 == 7) // its margins
+			if least[j] < table.Lower[j] || most[j] > table.Upper[j] || (least[j] >= most[j]) != dark || dark && most[j] != 0 {
 				t.Errorf("%s: %s is in [%v, %v]", table.Name, table.Features[j], least[j], most[j])
 			}
 		}
