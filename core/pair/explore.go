@@ -57,14 +57,19 @@ func unitsOf(pairs int) int {
 // round is one round of halving.
 type round struct{ pairs, outputs int }
 
-// laterRounds are the rounds after the first, in which so many pairs were explored.
+// laterRounds are the rounds after the first, in which so many pairs were explored. A
+// finder with fewer pairs than there may be leaves outputs, and the first round was small
+// for pairs that there are not: where all that there are can be given a round's step more,
+// all go on.
 func (p Plan) laterRounds(pairs int) []round {
 	each, _ := p.firstRound()
 	left := p.Explore - pairs*each
 	if p.first() || left < MinSamples {
 		return nil
 	}
-	pairs = (pairs + halving - 1) / halving
+	if left/unitsOf(pairs) < halving*each {
+		pairs = (pairs + halving - 1) / halving
+	}
 	for pairs > 1 && left/unitsOf(pairs) < MinSamples {
 		pairs = 1
 	}
