@@ -73,7 +73,7 @@ type detectionRow struct {
 func benchDetection(c *call) (int, error) {
 	plan := pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed, Finder: "candidates"}
 	c.IntVar(&plan.Samples, "samples", 50_000, "certification outputs a side")
-	c.IntVar(&plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
+	c.IntVar(&plan.Explore, "explore", 0, "exploration outputs a side, of all pairs; 0: one and a half times -samples")
 	c.IntVar(&plan.Trials, "trials", 10, "pairs to explore, at most")
 	c.Float64Var(&plan.Beta, "beta", 0.05, "allowed error of the bound")
 	c.StringVar(&plan.Finder, "finder", plan.Finder, "how pairs are found")

@@ -35,6 +35,9 @@ var sequentialCases = []sequentialCase{
 	{"laplace-mean-raw-denominator", 15_000, 65_000, 0, 2_200_000},
 }
 
+// sequentialSeed is the seed of the first run.
+const sequentialSeed = 5000
+
 // sequentialRow is one line of the table: outputs and seconds to the verdict.
 type sequentialRow struct {
 	Mechanism string     `json:"mechanism"`
@@ -141,7 +144,7 @@ func sequentialRuns(ctx context.Context, cat audit.Catalogue, plan pair.Plan, se
 	refuted := make([]bool, seeds)
 	err := each(ctx, max(1, workers), seeds, func(ctx context.Context, job int) error {
 		p := plan
-		p.Seed = uint64(5000 + job)
+		p.Seed = uint64(sequentialSeed + job)
 		a, err := p.Resolve(cat)
 		if err != nil {
 			return err

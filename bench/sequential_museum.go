@@ -47,6 +47,19 @@ var museumClaims = map[string]audit.Claim{
 	"dp-sgd-scaled-noise":                 {},
 }
 
+// museumClaim is the claim of the museum's page of a mechanism, nil for its own, and
+// whether it has a page: only one with a known fault has.
+func museumClaim(m audit.MechanismSpec) (*audit.Claim, bool) {
+	claim, ok := museumClaims[m.Name]
+	if !ok {
+		claim = audit.DPClaim(1, 0)
+	}
+	if claim == (audit.Claim{}) {
+		return nil, m.Fault != ""
+	}
+	return &claim, m.Fault != ""
+}
+
 const (
 	museumSeconds = 0.3 // to the verdict, at the median
 	museumLeast   = 18  // mechanisms that are to have one by then
@@ -56,18 +69,12 @@ const (
 func sequentialMuseum(ctx context.Context, cat audit.Catalogue, plan pair.Plan, only []string, seeds, workers int, say func(string, ...any)) ([]sequentialRow, error) {
 	var rows []sequentialRow
 	for _, m := range cat.Mechanisms {
-		if m.Fault == "" || len(only) > 0 && !slices.Contains(only, m.Name) {
+		claim, ok := museumClaim(m)
+		if !ok || len(only) > 0 && !slices.Contains(only, m.Name) {
 			continue
 		}
 		p := plan
-		p.Mechanism = m.Name
-		claim, ok := museumClaims[m.Name]
-		if !ok {
-			claim = audit.DPClaim(1, 0)
-		}
-		if claim != (audit.Claim{}) {
-			p.Claim = &claim
-		}
+		p.Mechanism, p.Claim = m.Name, claim
 		row, err := sequentialRuns(ctx, cat, p, seeds, workers)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", m.Name, err)

@@ -84,7 +84,7 @@ type tableRow struct {
 	Relation   string       `json:"relation"`
 	Pair       *audit.Pair  `json:"pair,omitempty"`
 	Samples    int          `json:"samples"` // certification outputs a side; of a ladder, its last rung
-	Explore    int          `json:"explore"` // exploration outputs a side and trial
+	Explore    int          `json:"explore"` // exploration outputs a side: of an audit of all pairs, of a search of each
 	Most       int          `json:"trials"`  // at most
 
 	Runs    []tableRun `json:"runs"`
@@ -351,7 +351,7 @@ func (b *tablesBench) audit(ctx context.Context, plan pair.Plan, pool *engine.Po
 	out.Bound = *report.LowerBound
 	out.Learner = report.Evidence.Witness.Learner
 	out.Trials += len(report.Trials)
-	out.Outputs += 2*len(report.Trials)*report.Plan.Explore + 2*report.Termination.SamplesUsed
+	out.Outputs += report.Termination.Outputs
 	return nil
 }
 

@@ -228,7 +228,7 @@ func (c zooCase) open(ctx context.Context, z zooRun, own pair.Plan) (cat audit.C
 func benchZoo(c *call) (int, error) {
 	z := zooRun{plan: pair.Plan{Version: pair.PlanVersion, Mode: pair.Fixed}, now: cli.Clock()}
 	c.Count(&z.plan.Samples, "samples", 20_000, "certification outputs a side")
-	c.Count(&z.plan.Explore, "explore", 0, "exploration outputs a side and trial; 0: as many as -samples")
+	c.Count(&z.plan.Explore, "explore", 0, "exploration outputs a side, of all pairs; 0: one and a half times -samples")
 	c.IntVar(&z.plan.Trials, "trials", 10, "pairs to explore, at most")
 	c.StringVar(&z.plan.Finder, "finder", audit.Auto, "how pairs are found for the strangers' mechanisms")
 	c.IntVar(&z.seeds, "seeds", 1, "runs of each, with seeds 1, 2, ...")
