@@ -103,7 +103,7 @@ func (c *call) museumInBrowser(dir string, seeds, workers int, limit time.Durati
 	t := tabwriter.NewWriter(c.stdout, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "mechanism\tnative\tbrowser\tratio\tuntil shown\trefuted\tsame\t")
 	quick, all, different := 0, 0, 0
-	for _, m := range catalogue.Mechanisms {
+	for _, m := range seeded.Mechanisms {
 		claim, ok := museumClaim(m)
 		if !ok {
 			continue
