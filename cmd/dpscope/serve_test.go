@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -80,6 +81,11 @@ func TestServeSource(t *testing.T) {
 
 // A source that does not compile is an error that names it.
 func TestServeBrokenSource(t *testing.T) {
+	cache, err := exec.Command("go", "env", "GOCACHE").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GOCACHE", strings.TrimSpace(string(cache))) // else the folder below is a compiler's empty cache too
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	broken := t.TempDir()
 	for name, text := range map[string]string{"go.mod": "module broken\n", "site/build/main.go": "package main\n\nfunc main() { mistake }\n"} {
@@ -92,7 +98,7 @@ func TestServeBrokenSource(t *testing.T) {
 		}
 	}
 	var out, errs bytes.Buffer
-	err := serveSource(context.Background(), broken, "", &out, &errs)
+	err = serveSource(context.Background(), broken, "", &out, &errs)
 	if err == nil || errors.Is(err, context.Canceled) || !strings.Contains(errs.String(), "mistake") || !strings.Contains(out.String(), broken) {
 		t.Errorf("%v; stdout %q, stderr %q", err, out.String(), errs.String())
 	}

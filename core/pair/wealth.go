@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/audit/phrase"
@@ -81,7 +82,7 @@ func (a *account) add(log float64) {
 
 // strengths are the claims that are bet against, as shares of the claim's own limit,
 // which comes first.
-var strengths = []float64{1, 0.1, 0.25, 0.5, 0.75, 0.9, 1.25, 2}
+var strengths = [...]float64{1, 0.1, 0.25, 0.5, 0.75, 0.9, 1.25, 2}
 
 // cellOdds are the log odds of the cells.
 var cellOdds = func() []float64 {
@@ -98,16 +99,39 @@ func (a *Audit) strength(number int) float64 { return float64(strengths[number] 
 // accounts are the accounts of an audit: of its claim, and of weaker and stronger ones,
 // with what earlier runs left in them.
 func (a *Audit) accounts() []account {
-	list := make([]account, len(strengths))
 	_, delta := a.dpLimits()
+	made := a.madeStakes(delta)
+	list := make([]account, len(strengths))
 	for i := range strengths {
-		list[i] = account{limit: a.strength(i), delta: delta, groups: map[int]*bounds.Stakes{}}
+		list[i] = account{limit: a.strength(i), delta: delta, stakes: made[i], groups: map[int]*bounds.Stakes{}}
 		if c := a.Plan.Continued; c != nil {
 			list[i].wealth, list[i].most = c.Accounts[i][0], c.Accounts[i][1]
 		}
-		list[i].stakes = a.stakes(list[i].limit)
 	}
 	return list
+}
+
+// madeStakes are the stakes of the accounts: the last ones, if they were against the same.
+func (a *Audit) madeStakes(delta float64) [len(strengths)]*bounds.Stakes {
+	against := fmt.Sprint(a.Plan.goal(), a.Claim.Limit(), delta, a.Plan.orders())
+	lastStakes.Lock()
+	defer lastStakes.Unlock()
+	if lastStakes.against != against || a.Plan.goal() == report.Stretch { // of a whole curve, which has no name
+		lastStakes.against = against
+		for i := range strengths {
+			lastStakes.made[i] = a.stakes(a.strength(i))
+		}
+	}
+	return lastStakes.made
+}
+
+// lastStakes are those of the last claim that was bet against. They follow from what they
+// are against, nobody changes them, and making them takes longer than a quick verdict: an
+// audit needs them to bet, to tell how it goes and to conclude.
+var lastStakes struct {
+	sync.Mutex
+	against string
+	made    [len(strengths)]*bounds.Stakes
 }
 
 // betOrders are the orders that a claim on divergences is bet against at, beside its own.
