@@ -100,27 +100,32 @@ func (a *Audit) strength(number int) float64 { return float64(strengths[number] 
 // with what earlier runs left in them.
 func (a *Audit) accounts() []account {
 	_, delta := a.dpLimits()
-	against := fmt.Sprint(a.Plan.goal(), a.Claim.Limit(), delta, a.Plan.orders())
-	if a.Plan.goal() == report.Stretch {
-		against += fmt.Sprint(a.Claim.Profile.Points)
-	}
-	lastStakes.Lock()
-	defer lastStakes.Unlock()
-	if lastStakes.against != against {
-		var made [len(strengths)]*bounds.Stakes
-		for i := range strengths {
-			made[i] = a.stakes(a.strength(i))
-		}
-		lastStakes.against, lastStakes.made = against, made
-	}
+	made := a.madeStakes(delta)
 	list := make([]account, len(strengths))
 	for i := range strengths {
-		list[i] = account{limit: a.strength(i), delta: delta, stakes: lastStakes.made[i], groups: map[int]*bounds.Stakes{}}
+		list[i] = account{limit: a.strength(i), delta: delta, stakes: made[i], groups: map[int]*bounds.Stakes{}}
 		if c := a.Plan.Continued; c != nil {
 			list[i].wealth, list[i].most = c.Accounts[i][0], c.Accounts[i][1]
 		}
 	}
 	return list
+}
+
+// madeStakes are the stakes of the accounts: the last ones, if they were against the same.
+func (a *Audit) madeStakes(delta float64) [len(strengths)]*bounds.Stakes {
+	against := fmt.Sprint(a.Plan.goal(), a.Claim.Limit(), delta, a.Plan.orders())
+	if a.Plan.goal() == report.Stretch {
+		against += fmt.Sprint(a.stretched(1))
+	}
+	lastStakes.Lock()
+	defer lastStakes.Unlock()
+	if lastStakes.against != against {
+		lastStakes.against = against
+		for i := range strengths {
+			lastStakes.made[i] = a.stakes(a.strength(i))
+		}
+	}
+	return lastStakes.made
 }
 
 // lastStakes are those of the last claim that was bet against. They follow from what they
