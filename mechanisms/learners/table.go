@@ -143,11 +143,10 @@ func digits() *Table {
 		s.Uniform(ink, 0.6, 1)
 		s.Gaussian(z, 0.15)
 		for k, v := range z {
+			y, x := k/side-down, k%side-right
 			if k%side == 0 || k%side == side-1 {
 				v = 0
-			}
-			y, x := k/side-down, k%side-right
-			if y >= 0 && y < side && x >= 0 && x < side && glyphs[i%2]>>(63-side*y-x)&1 != 0 {
+			} else if y >= 0 && y < side && x >= 0 && x < side && glyphs[i%2]>>(63-side*y-x)&1 != 0 {
 				v += ink[0]
 			}
 			t.Rows.Values = append(t.Rows.Values, math.RoundToEven(16*max(0, min(1, v)))/16)
