@@ -37,8 +37,10 @@ func cornerFlip(q *problem) ([]point, error) {
 	order := q.cornered(q.Domain.Lower, q.Domain.Upper)
 	first := order[0]
 	other := order[slices.IndexFunc(order, func(i int) bool { return q.y[i] != q.y[first] })]
-	return []point{q.flipped("the row nearest to a corner with its label flipped", first),
-		q.flipped("that of the other label", other)}, nil
+	moved := q.flipped("that row moved into its corner, with its label flipped", first)
+	moved.row = poisoned(corner(q.x[first], q.Domain.Lower, q.Domain.Upper), moved.row[q.d])
+	return []point{q.flipped("the row nearest to a corner with its label flipped", first), moved,
+		q.flipped("the row of the other label nearest to a corner, its label flipped", other)}, nil
 }
 
 // cornerMean moves a row of a class from the corner where the class is to the one
@@ -100,6 +102,41 @@ func farthestFlip(q *problem) ([]point, error) {
 	outside := q.nearest(func(i int) float64 { return away(i, func(a, b float64) float64 { return a + b }) })[0]
 	return []point{q.flipped("the row most distant from the nearest other with its label flipped", alone),
 		q.flipped("the row most distant from all others with its label flipped", outside)}, nil
+}
+
+// crowd is about how many rows share a leaf: one in so many.
+const crowd = 8
+
+// crowdFlip flips the label of a row among many of its own. Where a leaf has a majority,
+// its other label has probability near e^(-w margin), w the weight of a row, so that one
+// row that changes sides moves that by nearly e^(2w); where labels are even, it moves a
+// probability of 1/2 by less than half of that. What a small probability gains is lost
+// where it is too small to be seen: rows of a large, a middling and a small margin among
+// the nearest are proposed.
+func crowdFlip(q *problem) ([]point, error) {
+	margin := make([]float64, q.n)
+	for i := range q.n {
+		order := q.nearest(func(k int) float64 {
+			v := 0.0
+			for j := range q.d {
+				v += math.Abs(q.x[i][j] - q.x[k][j])
+			}
+			return v
+		})
+		for _, k := range order[:(q.n+crowd-1)/crowd] {
+			if q.y[k] == q.y[i] {
+				margin[i]++
+			} else {
+				margin[i]--
+			}
+		}
+	}
+	order := q.nearest(func(i int) float64 { return -margin[i] })
+	var points []point
+	for _, at := range []int{0, q.n * 3 / 4, q.n * 7 / 8} {
+		points = append(points, q.flipped("a row with its label flipped among rows of its label", order[at]))
+	}
+	return points, nil
 }
 
 // rowSwap gives random rows the features of random ones of the other class.
