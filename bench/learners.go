@@ -372,6 +372,10 @@ type sphericityRow struct {
 	Influence float64 `json:"influence"`
 }
 
+// sphericityLambda is small: at the lambda of the figures above the penalty outweighs what
+// the rows say of the axis along which they vary least.
+const sphericityLambda = 1e-4
+
 // sphericity measures the built-in tables and clouds of growing eccentricity.
 func (r learnersRun) sphericity() ([]sphericityRow, error) {
 	tables := slices.DeleteFunc(learners.BuiltIn(), func(t *learners.Table) bool { return len(t.Features) > 8 })
@@ -402,7 +406,7 @@ func (r learnersRun) sphericity() ([]sphericityRow, error) {
 				spec = m
 			}
 		}
-		p, err := audit.ResolveParams(spec.Params, nil, audit.Claim{})
+		p, err := audit.ResolveParams(spec.Params, audit.Params{"lambda": {Number: sphericityLambda}}, audit.Claim{})
 		if err != nil {
 			return nil, err
 		}
@@ -417,20 +421,23 @@ func (r learnersRun) sphericity() ([]sphericityRow, error) {
 			if err != nil {
 				return 0, err
 			}
-			two := find.Propose(nil, 1)[0]
-			before, err := table.Train(two.First)
-			if err != nil {
-				return 0, err
+			most := 0.0
+			for _, two := range find.Propose(nil, learnersTrials) {
+				before, err := table.Train(two.First)
+				if err != nil {
+					return 0, err
+				}
+				after, err := table.Train(two.Second)
+				if err != nil {
+					return 0, err
+				}
+				sum := 0.0
+				for j, v := range before {
+					sum += (v - after[j]) * (v - after[j])
+				}
+				most = max(most, math.Sqrt(sum))
 			}
-			after, err := table.Train(two.Second)
-			if err != nil {
-				return 0, err
-			}
-			sum := 0.0
-			for j, v := range before {
-				sum += (v - after[j]) * (v - after[j])
-			}
-			return math.Sqrt(sum), nil
+			return most, nil
 		}
 		row := sphericityRow{Table: t.Name}
 		d := len(t.Features)
@@ -620,7 +627,7 @@ func (x learnersResult) heldTo() []learnersHeldTo {
 
 func (x learnersResult) print(w io.Writer) {
 	fmt.Fprintf(w, "Bounds on epsilon of private learners, of %d trainings a side, with 95 %% confidence; medians of %d.\n", x.Samples, x.Seeds)
-	fmt.Fprintf(w, "exact: valid at this size, delta = 0. Katz: the same counts by the form of Lu et al. (2022), lemma A.3; it certifies nothing.\n")
+	fmt.Fprintf(w, "exact: valid at this size, delta = 0. Katz: the same counts by the form of Lu et al. (2022), lemma A.3; it certifies nothing, and is 0 where the second side was never seen.\n")
 	fmt.Fprintf(w, "Highest detectable epsilon: exact %.3f; by the paper's corollary 4.0.1 %.3f, the one number that the paper prints of its figures, which are curves.\n", x.Detectable, x.Corollary)
 	fmt.Fprintf(w, "Up to %d copies of the poisoned row, as exploration chooses; k: copies in the run of the median.\n", learnersGroup)
 	titles := map[string]string{
@@ -670,7 +677,7 @@ func (x learnersResult) print(w io.Writer) {
 		}
 		t.Flush()
 	}
-	fmt.Fprintf(w, "\nFigure 3: how far one poisoned row moves the coefficients of a logistic regression without noise, by how spherical the table is\n\n")
+	fmt.Fprintf(w, "\nFigure 3: how far one poisoned row moves the coefficients of a logistic regression without noise, at lambda = %g, by how spherical the table is\n\n", sphericityLambda)
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(t, "table\tlargest over smallest singular value\tClipBKD\tinfluence")
 	for _, s := range x.Sphericity {

@@ -123,8 +123,9 @@ func TestInfluenceIsTheDerivative(t *testing.T) {
 	}
 }
 
-// TestInfluenceFindsTheLargest: no row of a dense grid has a larger influence by more than
-// a hundredth, or moves coefficients that are trained anew by more than a fifth more.
+// TestInfluenceFindsTheLargest: no row of a dense grid moves coefficients that are trained
+// anew by more than a twentieth more, and the influence of the row is a summit: none near
+// it is larger.
 func TestInfluenceFindsTheLargest(t *testing.T) {
 	p := at(t, "logistic-output", "iris-petals", 1)
 	q := looked(t, p)
@@ -153,7 +154,9 @@ func TestInfluenceFindsTheLargest(t *testing.T) {
 	disc(func(x []float64) {
 		n++
 		for _, y := range []float64{0, 1} {
-			most = max(most, norm(f.influence(x, y)))
+			if y == to[2] && squared(x, to[:2]) < 0.01 {
+				most = max(most, norm(f.influence(x, y)))
+			}
 			if n%13 == 0 {
 				copy(trial.Row(replaced), append(slices.Clone(x), y))
 				moved = max(moved, distance(trial))
@@ -161,9 +164,9 @@ func TestInfluenceFindsTheLargest(t *testing.T) {
 		}
 	})
 	if got := norm(f.influence(to[:2], to[2])); got < 0.99*most {
-		t.Errorf("the influence is %v, of a grid up to %v", got, most)
+		t.Errorf("the influence is %v, near it up to %v", got, most)
 	}
-	if got := distance(pairs[0].Second); got < 0.8*moved {
+	if got := distance(pairs[0].Second); got < 0.95*moved {
 		t.Errorf("the coefficients move by %v, of a grid up to %v", got, moved)
 	}
 	// The second proposal puts it where the removal helps most.
@@ -458,7 +461,7 @@ func TestSameBitsOfAttacks(t *testing.T) {
 	want := map[string]string{
 		"majority":      "9cc901bb83dff1d6",
 		"farthest-flip": "1ce5f81a98418f8d",
-		"influence":     "4d115a5230d3ccf5",
+		"influence":     "5ffa286d60bd1f2b",
 		"corner-flip":   "38bc850fc38e5bed",
 		"clipbkd":       "b02dbf6fec66b9e6",
 		"shadow":        "531f01d2601666ad",
