@@ -135,8 +135,9 @@ func (f *fit) slope(x []float64, y float64, g []float64) {
 // select (x, y) closest to the corner of the hyper-rectangle containing the data [...] and
 // initialize (x*, y*) as the mean point in the opposite class" (section 4.1). The norm has
 // several summits, so that it is climbed from the means of both classes, from the ends of
-// the axis of least variance and from those of the features, with either label, and the
-// highest is taken. A second proposal puts the same row in the place of that whose removal
+// the axis of least variance and from those of the features, with either label; of the
+// summits that is taken which moves coefficients that are trained anew most, the distance
+// that step 3 of the section asks for. A second proposal puts the same row in the place of that whose removal
 // moves the coefficients on.
 func influence(q *problem) ([]point, error) {
 	f, err := q.fit(q.table.Base)
@@ -170,9 +171,14 @@ func influence(q *problem) ([]point, error) {
 	most := -1.0
 	for _, start := range starts {
 		for _, y := range []float64{opposite, 1 - opposite} {
-			x, v := q.climb(start, func(x []float64) float64 { i := f.influence(x, y); return dot(i, i) }, func(x, g []float64) { f.slope(x, y, g) })
-			if v > float64(most*(1+1e-9)) {
-				most, row = v, poisoned(x, y)
+			x, _ := q.climb(start, func(x []float64) float64 { i := f.influence(x, y); return dot(i, i) }, func(x, g []float64) { f.slope(x, y, g) })
+			summit := poisoned(x, y)
+			w, err := q.table.Train(q.pair(point{"", summit, order}, 1).Second)
+			if err != nil {
+				return nil, err
+			}
+			if v := squared(w, f.w); v > float64(most*(1+1e-9)) {
+				most, row = v, summit
 			}
 		}
 	}

@@ -123,8 +123,9 @@ func TestInfluenceIsTheDerivative(t *testing.T) {
 	}
 }
 
-// TestInfluenceFindsTheLargest: no row of a dense grid has a larger influence by more than
-// a hundredth, or moves coefficients that are trained anew by more than a fifth more.
+// TestInfluenceFindsTheLargest: no row of a dense grid moves coefficients that are trained
+// anew by more than a twentieth more, and the influence of the row is a summit: none near
+// it is larger.
 func TestInfluenceFindsTheLargest(t *testing.T) {
 	p := at(t, "logistic-output", "iris-petals", 1)
 	q := looked(t, p)
@@ -153,7 +154,9 @@ func TestInfluenceFindsTheLargest(t *testing.T) {
 	disc(func(x []float64) {
 		n++
 		for _, y := range []float64{0, 1} {
-			most = max(most, norm(f.influence(x, y)))
+			if y == to[2] && squared(x, to[:2]) < 0.01 {
+				most = max(most, norm(f.influence(x, y)))
+			}
 			if n%13 == 0 {
 				copy(trial.Row(replaced), append(slices.Clone(x), y))
 				moved = max(moved, distance(trial))
@@ -161,9 +164,9 @@ func TestInfluenceFindsTheLargest(t *testing.T) {
 		}
 	})
 	if got := norm(f.influence(to[:2], to[2])); got < 0.99*most {
-		t.Errorf("the influence is %v, of a grid up to %v", got, most)
+		t.Errorf("the influence is %v, near it up to %v", got, most)
 	}
-	if got := distance(pairs[0].Second); got < 0.8*moved {
+	if got := distance(pairs[0].Second); got < 0.95*moved {
 		t.Errorf("the coefficients move by %v, of a grid up to %v", got, moved)
 	}
 	// The second proposal puts it where the removal helps most.
@@ -258,6 +261,11 @@ func TestRowsAreThoseOfTheirDefinition(t *testing.T) {
 			}
 		}
 
+		_, moved := change(t, proposed(t, "corner-flip", p)[1])
+		if moved[d] != to[d] || toCorner(moved) != 0 || far(moved, from, 2) > toCorner(from)+1e-12 {
+			t.Errorf("%s: %v, in its corner with its label flipped, is %v", table, from, moved)
+		}
+
 		from, to = change(t, proposed(t, "farthest-flip", at(t, "random-forest", table, 1))[0])
 		nearest := func(row []float64) float64 {
 			best, self := math.Inf(1), false
@@ -306,6 +314,48 @@ func TestRowsAreThoseOfTheirDefinition(t *testing.T) {
 			}
 			if from[d] != to[d] || !there {
 				t.Errorf("%s: %v became %v, want the features of a row of the other class", table, from, to)
+			}
+		}
+	}
+}
+
+// TestMajorityGrows: each row that joins has the label that most of its neighbours have, and
+// takes the place of one that has not, none of which is nearer.
+func TestMajorityGrows(t *testing.T) {
+	for _, table := range []string{"iris", "stretched"} {
+		p := at(t, "random-forest", table, 1)
+		base := p.Table.Base
+		d := base.Columns - 1
+		pairs := proposed(t, "majority", p)
+		if len(pairs) != 5 {
+			t.Errorf("%s: %d pairs", table, len(pairs))
+		}
+		for n, pair := range pairs {
+			from, to := change(t, pair)
+			if from[d] == to[d] || (n == 0) != slices.Equal(from[:d], to[:d]) {
+				t.Errorf("%s, %s: %v became %v", table, pair.Label, from, to)
+			}
+			votes := map[float64]int{}
+			order := make([]int, base.Len())
+			for i := range order {
+				order[i] = i
+			}
+			slices.SortStableFunc(order, func(a, b int) int {
+				if away(base.Row(a)[:d], to[:d]) < away(base.Row(b)[:d], to[:d]) {
+					return -1
+				}
+				return 1
+			})
+			for _, i := range order[:base.Len()/8] {
+				votes[base.Row(i)[d]]++
+			}
+			if votes[to[d]] < votes[1-to[d]] {
+				t.Errorf("%s, %s: it joins the minority, %v", table, pair.Label, votes)
+			}
+			for i := range base.Len() {
+				if row := base.Row(i); row[d] == from[d] && squared(row[:d], to[:d]) < squared(from[:d], to[:d])-1e-6 {
+					t.Errorf("%s, %s: %v is nearer than %v", table, pair.Label, row, from)
+				}
 			}
 		}
 	}
@@ -409,9 +459,10 @@ func TestCopies(t *testing.T) {
 // Proposals are the same on every platform that the tests run on.
 func TestSameBitsOfAttacks(t *testing.T) {
 	want := map[string]string{
-		"influence":     "4d115a5230d3ccf5",
-		"corner-flip":   "13997c159e0921cb",
+		"majority":      "9cc901bb83dff1d6",
 		"farthest-flip": "1ce5f81a98418f8d",
+		"influence":     "5ffa286d60bd1f2b",
+		"corner-flip":   "38bc850fc38e5bed",
 		"clipbkd":       "b02dbf6fec66b9e6",
 		"shadow":        "531f01d2601666ad",
 		"coefficient":   "240da3cddbb0a4bc",

@@ -37,8 +37,10 @@ func cornerFlip(q *problem) ([]point, error) {
 	order := q.cornered(q.Domain.Lower, q.Domain.Upper)
 	first := order[0]
 	other := order[slices.IndexFunc(order, func(i int) bool { return q.y[i] != q.y[first] })]
-	return []point{q.flipped("the row nearest to a corner with its label flipped", first),
-		q.flipped("that of the other label", other)}, nil
+	moved := q.flipped("that row moved into its corner, with its label flipped", first)
+	moved.row = poisoned(corner(q.x[first], q.Domain.Lower, q.Domain.Upper), moved.row[q.d])
+	return []point{q.flipped("the row nearest to a corner with its label flipped", first), moved,
+		q.flipped("the row of the other label nearest to a corner, its label flipped", other)}, nil
 }
 
 // cornerMean moves a row of a class from the corner where the class is to the one
@@ -78,28 +80,71 @@ func cornerMean(q *problem) ([]point, error) {
 // (section 4.1): the distance is to the nearest other row, and in a second proposal the
 // sum of all.
 func farthestFlip(q *problem) ([]point, error) {
-	away := func(i int, join func(sum, v float64) float64) float64 {
+	far := func(i int, join func(sum, v float64) float64) float64 {
 		sum := -1.0
 		for k := range q.n {
-			if k == i {
-				continue
-			}
-			v := 0.0
-			for j := range q.d {
-				v += math.Abs(q.x[i][j] - q.x[k][j])
-			}
-			if sum < 0 {
+			switch v := away(q.x[i], q.x[k]); {
+			case k == i:
+			case sum < 0:
 				sum = v
-			} else {
+			default:
 				sum = join(sum, v)
 			}
 		}
 		return -sum
 	}
-	alone := q.nearest(func(i int) float64 { return away(i, func(a, b float64) float64 { return min(a, b) }) })[0]
-	outside := q.nearest(func(i int) float64 { return away(i, func(a, b float64) float64 { return a + b }) })[0]
+	alone := q.nearest(func(i int) float64 { return far(i, func(a, b float64) float64 { return min(a, b) }) })[0]
+	outside := q.nearest(func(i int) float64 { return far(i, func(a, b float64) float64 { return a + b }) })[0]
 	return []point{q.flipped("the row most distant from the nearest other with its label flipped", alone),
 		q.flipped("the row most distant from all others with its label flipped", outside)}, nil
+}
+
+// crowd is about how many rows are near another: one in so many.
+const crowd = 8
+
+// majority adds to the label that rules a place, at the cost of the other. Where a leaf
+// has a majority of m rows of weight w, its other label has probability near e^(-w m), which
+// a row that changes sides divides by e^(2w); where the labels are even, it moves a
+// probability of 1/2 by half of that at most. First it flips the label of the row that most
+// of its nearest neighbours outvote, then it puts rows where the mean of a class is, and
+// into its corner.
+func majority(q *problem) ([]point, error) {
+	outvoted, worst := 0, math.Inf(1)
+	for i := range q.n {
+		margin := 0.0
+		for _, k := range q.nearest(func(k int) float64 { return away(q.x[i], q.x[k]) })[:(q.n+crowd-1)/crowd] {
+			margin += math.Copysign(1, 0.5-math.Abs(q.y[k]-q.y[i]))
+		}
+		if margin < worst {
+			outvoted, worst = i, margin
+		}
+	}
+	points := []point{q.flipped("a row outvoted by its neighbours with its label flipped", outvoted)}
+	join := func(what string, x []float64, y float64) {
+		points = append(points, point{what, poisoned(x, y), q.nearest(func(i int) float64 {
+			far := squared(q.x[i], x)
+			if q.y[i] == y {
+				far += 1e12
+			}
+			return far
+		})})
+	}
+	for _, y := range []float64{0, 1} {
+		join("a row at the mean of its class", q.mean(y), y)
+	}
+	for _, y := range []float64{0, 1} {
+		join("a row in the corner of its class", corner(q.mean(y), q.Domain.Lower, q.Domain.Upper), y)
+	}
+	return points, nil
+}
+
+// away is the L1 distance.
+func away(a, b []float64) float64 {
+	sum := 0.0
+	for j, v := range a {
+		sum += math.Abs(v - b[j])
+	}
+	return sum
 }
 
 // rowSwap gives random rows the features of random ones of the other class.
