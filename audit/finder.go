@@ -1,6 +1,8 @@
 package audit
 
 import (
+	"slices"
+
 	"github.com/dpscope/dpscope/stream"
 )
 
@@ -44,4 +46,17 @@ type FinderSpec struct {
 	// domain.
 	Attacks []Learning
 	New     func(FinderProblem) (Finder, error)
+}
+
+// Fits reports whether the finder is for the mechanism at these parameters: an attack is
+// for learners of its kind.
+func (f FinderSpec) Fits(m MechanismSpec, p Params) bool {
+	if f.Attacks == nil {
+		return true
+	}
+	if m.Table == nil {
+		return false
+	}
+	t := m.Table(p)
+	return t != nil && slices.Contains(f.Attacks, t.Learning)
 }

@@ -228,7 +228,7 @@ func (l *list) finders(m audit.MechanismSpec) error {
 		s = setting{why: "the mechanism's own claim"}
 	}
 	for _, f := range l.cat.Finders {
-		if len(l.Finders) > 0 && !slices.Contains(l.Finders, f.Name) {
+		if len(l.Finders) > 0 && !slices.Contains(l.Finders, f.Name) || !fits(f, m) {
 			continue
 		}
 		plan := l.base(m, s)
@@ -247,6 +247,12 @@ func (l *list) finders(m audit.MechanismSpec) error {
 	return nil
 }
 
+// fits says whether a finder is for a mechanism at its defaults.
+func fits(f audit.FinderSpec, m audit.MechanismSpec) bool {
+	p, err := audit.ResolveParams(m.Params, nil, audit.Claim{})
+	return err != nil || f.Fits(m, p)
+}
+
 // fewestTrials is how many trials the finder needs on these datasets, at least
 // those of the plan and at most mostTrials.
 func (l *list) fewestTrials(plan pair.Plan, f audit.FinderSpec) (int, error) {
@@ -254,9 +260,13 @@ func (l *list) fewestTrials(plan pair.Plan, f audit.FinderSpec) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	var table *audit.Table
+	if a.Spec.Table != nil {
+		table = a.Spec.Table(a.Plan.Parameters)
+	}
 	for trials := plan.Trials; ; trials++ {
 		_, err := f.New(audit.FinderProblem{Relation: a.Plan.Relation, Domain: a.Domain, Candidates: a.Spec.Pairs(a.Plan.Parameters, a.Plan.Relation),
-			Stream: stream.New(stream.Key{Purpose: "calibration"}), Trials: trials})
+			Stream: stream.New(stream.Key{Purpose: "calibration"}), Trials: trials, Table: table})
 		if err == nil || trials >= max(mostTrials, plan.Trials) {
 			return trials, err
 		}

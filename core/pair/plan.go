@@ -248,12 +248,12 @@ func (a *Audit) resolveMethods(cat audit.Catalogue) error {
 		p.Finder = audit.Auto
 	}
 	f, err := cat.Finder(p.Finder)
-	if err != nil || f.Attacks == nil || p.Pair != nil || attackable(f, a.Spec, p.Parameters) {
+	if err != nil || p.Pair != nil || f.Fits(a.Spec, p.Parameters) {
 		return err
 	}
 	var others []string
 	for _, m := range cat.Mechanisms {
-		if params, err := audit.ResolveParams(m.Params, nil, audit.Claim{}); err == nil && attackable(f, m, params) {
+		if params, err := audit.ResolveParams(m.Params, nil, audit.Claim{}); err == nil && f.Fits(m, params) {
 			others = append(others, m.Name)
 		}
 	}
@@ -262,15 +262,6 @@ func (a *Audit) resolveMethods(cat audit.Catalogue) error {
 		bad.Remedy = "use the finder auto, or audit one of " + strings.Join(others, ", ")
 	}
 	return bad
-}
-
-// attackable reports whether an attack knows the mechanism's table.
-func attackable(f audit.FinderSpec, m audit.MechanismSpec, p audit.Params) bool {
-	if m.Table == nil {
-		return false
-	}
-	t := m.Table(p)
-	return t != nil && slices.Contains(f.Attacks, t.Learning)
 }
 
 // resolveMode checks what the audit is after.
