@@ -68,11 +68,13 @@ var (
 
 func (f *logistic) spec(tables []*Table) audit.MechanismSpec {
 	lambda := audit.ParamSpec{Name: "lambda", Doc: "weight of the squared norm in the objective", Default: 0.01, Min: 1e-6, Max: 10}
-	switch {
-	case f.anyLambda:
+	if f.anyLambda {
 		lambda.Default = 0.0001
-	case f.noise > 0: // where the coefficients move most, by what the crafted pair shows, and of least dimension
+	}
+	if f.noise > 0 {
 		lambda.Default = 0.02
+	}
+	if f.anyLambda || f.noise > 0 { // where the coefficients move most, by what the crafted pair shows, and of least dimension
 		for i, t := range tables {
 			if len(t.Features) < len(tables[0].Features) {
 				tables = append([]*Table{t}, append(append([]*Table{}, tables[:i]...), tables[i+1:]...)...)
