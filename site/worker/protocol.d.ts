@@ -1110,6 +1110,9 @@ export interface LearnerNote {
   note?: string;
 }
 
+/** Learning is what a learner trains. */
+export type Learning = "logistic" | "naive-bayes" | "forest" | "network";
+
 /** Live is the chart of a certification on its way. */
 export interface Live {
   chart: Chart;
@@ -1140,6 +1143,8 @@ export interface MechanismListing {
   claim: Claim;
   claimWords: string;
   truth: string;
+  /** what a learner trains */
+  learns?: Learning;
 }
 
 /** Mode says what an audit is after. */
