@@ -314,8 +314,10 @@ func (v *Data) Layout(f Frame) *Scene {
 	clip := around(box, 7)
 	drawn := v.drawn()
 	var dots [2][]Point
+	var places []Point
 	for _, p := range drawn {
 		at := Point{x.At(p.x), y.At(p.y)}
+		places = append(places, at)
 		middle := Rect{at.X, at.Y, 0, 0}
 		s.Items = append(s.Items, Item{Box: around(middle, 10), Mark: intersect(around(middle, 6), clip)})
 		dots[p.class] = append(dots[p.class], at)
@@ -324,23 +326,39 @@ func (v *Data) Layout(f Frame) *Scene {
 		form, paint := classMark(c)
 		s.add(Shape{Kind: Dots, Points: all, Radius: 4, Form: form, Paint: paint.At(0.8), Clip: clip})
 	}
-	var taken []Rect
+	var named [2]int // one more than the place of the row with words, of either dataset
 	for i, p := range drawn {
 		if !p.odd() {
 			continue
 		}
-		at := Point{x.At(p.x), y.At(p.y)}
+		at := places[i]
 		if p.in[0] {
+			named[0] = i + 1
 			s.cross(at, 9, true, Ink(Text), clip)
 		} else {
+			named[1] = i + 1
 			s.add(Shape{Kind: Dots, Points: []Point{at}, Radius: 9, Form: Ring, Paint: Ink(Bad), Clip: clip})
 		}
-		taken = append(taken, around(s.Items[i].Box, -2))
 	}
-	for _, p := range drawn[max(0, len(drawn)-v.odd[0]-v.odd[1]):] {
-		if at := (Point{x.At(p.x), y.At(p.y)}); p.odd() && clip.Has(at) { // words lie within the box
-			s.beside(Point{min(box.Right()-0.5, max(box.X, at.X)), min(box.Bottom()-8, max(box.Y+8, at.Y))}, v.called(p), box, &taken)
+	for k, i := range named {
+		if i == 0 {
+			continue
 		}
+		p := drawn[i-1]
+		at := places[i-1]
+		if !clip.Has(at) {
+			continue
+		}
+		// The upper one has its words above, the lower below it.
+		upper := k == 1
+		if other := named[1-k]; other > 0 && drawn[other-1].y != p.y {
+			upper = p.y > drawn[other-1].y
+		}
+		words, below := v.called(p), choose(upper, max(at.Y-13, box.Y+12), min(at.Y+22, box.Bottom()-4))
+		wide := s.wide(words)
+		from := max(box.X+2, min(box.Right()-wide-2, choose(at.X > box.X+box.W/2, at.X+9-wide, at.X-9)))
+		s.rect(Rect{from - 2, below - 11, wide + 4, 14}, Ink(Panel).At(0.8), box)
+		s.label(from, below, words, Start, Text)
 	}
 	return s
 }

@@ -82,15 +82,7 @@ type Report struct {
 	Inputs    struct {
 		Examples *pair.Examples `json:"examples"`
 	} `json:"inputs"`
-	Sequential *drawnFrom `json:"sequential"`
-}
-
-// drawnFrom is what a sequential stage drew from.
-type drawnFrom struct {
-	Pairs  []audit.Pair `json:"pairs"`
-	Epochs []struct {
-		Pair int `json:"pair"`
-	} `json:"epochs"`
+	Sequential *pair.Raced `json:"sequential"`
 }
 
 // pair is what was certified on, or bet on last; nil where there was none.
@@ -108,14 +100,8 @@ func (r *Report) pair() *audit.Pair {
 
 // InputOf is the input of a report that is there.
 func InputOf(r pair.Report) Input {
-	in := &Report{head: head(r.Report), Trials: r.Trials, Surrogate: r.Surrogate, Evidence: r.Evidence}
+	in := &Report{head: head(r.Report), Trials: r.Trials, Surrogate: r.Surrogate, Evidence: r.Evidence, Sequential: r.Sequential}
 	in.Inputs.Examples = r.Inputs.Examples
-	if s := r.Sequential; s != nil && len(s.Epochs) > 0 {
-		in.Sequential = &drawnFrom{Pairs: s.Pairs}
-		in.Sequential.Epochs = append(in.Sequential.Epochs, struct {
-			Pair int `json:"pair"`
-		}{s.Epochs[len(s.Epochs)-1].Pair})
-	}
 	return Input{Report: in, Curves: pair.ReportCurves(r)}
 }
 
