@@ -25,6 +25,7 @@ type MechanismListing struct {
 	Claim      Claim       `json:"claim"`
 	ClaimWords string      `json:"claimWords"`
 	Truth      string      `json:"truth"`
+	Learns     Learning    `json:"learns,omitempty"` // what a learner trains
 }
 
 // NamedListing is a learner or a finder.
@@ -34,6 +35,8 @@ type NamedListing struct {
 	Source string `json:"source"`
 	// ByName: a learner that no portfolio trains.
 	ByName bool `json:"byName,omitempty"`
+	// Attacks are the learners that a finder is for; absent: it is for any mechanism.
+	Attacks []Learning `json:"attacks,omitempty"`
 }
 
 // Listing describes all that is registered.
@@ -46,16 +49,19 @@ func (c Catalogue) Listing() Listing {
 		}
 		x := MechanismListing{Name: m.Name, Title: m.Title, Source: m.Source, Fault: m.Fault, Params: m.Params, Claim: m.Claim(params)}
 		x.ClaimWords, x.Truth = x.Claim.String(), m.Truth(params)
+		if m.Table != nil {
+			x.Learns = m.Table(params).Learning
+		}
 		for _, r := range m.Relations(params) {
 			x.Relations = append(x.Relations, string(r))
 		}
 		l.Mechanisms = append(l.Mechanisms, x)
 	}
 	for _, x := range c.Learners {
-		l.Learners = append(l.Learners, NamedListing{x.Name, x.Title, x.Source, x.ByName})
+		l.Learners = append(l.Learners, NamedListing{Name: x.Name, Title: x.Title, Source: x.Source, ByName: x.ByName})
 	}
 	for _, x := range c.Finders {
-		l.Finders = append(l.Finders, NamedListing{Name: x.Name, Title: x.Title, Source: x.Source})
+		l.Finders = append(l.Finders, NamedListing{Name: x.Name, Title: x.Title, Source: x.Source, Attacks: x.Attacks})
 	}
 	return l
 }

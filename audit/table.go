@@ -21,6 +21,9 @@ const (
 type Table struct {
 	// Base has the features of a row and then its label, 0 or 1.
 	Base Dataset
+	// Features names the columns of Base but the last, Classes the labels 0 and 1.
+	Features []string
+	Classes  [2]string
 	Learning
 	// Ridge is lambda of [Logistic]: the mean of the losses and Ridge/2 times the squared
 	// norm of the coefficients are minimised.

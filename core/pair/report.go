@@ -37,6 +37,27 @@ type Inputs struct {
 	Brought *audit.Brought `json:"brought,omitempty"`
 	// Unseeded says why the counts cannot be drawn again.
 	Unseeded string `json:"unseeded,omitempty"`
+	// Examples is there where the mechanism is a learner.
+	Examples *Examples `json:"examples,omitempty" since:"0.3.0"`
+}
+
+// Examples says what the rows of a learner's datasets are: the features in declared
+// bounds, then the label, 0 or 1.
+type Examples struct {
+	Features []string  `json:"features"` // names
+	Classes  [2]string `json:"classes"`  // names of the labels 0 and 1
+	Lower    []float64 `json:"lower"`    // of each feature
+	Upper    []float64 `json:"upper"`
+}
+
+// examples are those of a learner, nil of another mechanism.
+func examples(spec audit.MechanismSpec, p Plan) *Examples {
+	if spec.Table == nil {
+		return nil
+	}
+	t, d := spec.Table(p.Parameters), spec.Domain(p.Parameters, p.Relation)
+	n := min(len(t.Features), len(d.Lower), len(d.Upper))
+	return &Examples{t.Features, t.Classes, d.Lower[:n], d.Upper[:n]}
 }
 
 // ParseReport reads a report; unknown fields are refused.

@@ -87,7 +87,7 @@ func (s spec) over(tables []*Table) audit.MechanismSpec {
 	m.Table = func(p audit.Params) *audit.Table {
 		t := chosen(p)
 		known := s.known(p, t)
-		known.Base = t.Rows
+		known.Base, known.Features, known.Classes = t.Rows, t.Features, t.Classes
 		if learner, err := s.build(p, t); err == nil {
 			if twin, ok := learner.(Trainer); ok {
 				known.Train = twin.Train

@@ -18,6 +18,8 @@ const guarantees = [
   { value: "gaussian-dp", text: "Gaussian: mu" },
 ];
 
+const listed = ({ name, title }, group) => ({ value: name, text: `${name}: ${title}`, group });
+
 /** Task workers unless the user says otherwise. */
 export const defaultWorkers = () => Math.max(1, Math.min(4, navigator.hardwareConcurrency || 1));
 
@@ -87,8 +89,10 @@ export class Form {
     const option = (m) => html("option", { value: m.name }, `${m.name}: ${m.title}`);
     const group = (label, of) => html("optgroup", { label }, catalogue.mechanisms.filter(of).map(option));
     select.replaceChildren(
-      group("Keeps its claim", (m) => !m.fault && !m.library),
-      group("Known to be broken", (m) => m.fault && !m.library),
+      group("Keeps its claim", (m) => !m.fault && !m.library && !m.learns),
+      group("Known to be broken", (m) => m.fault && !m.library && !m.learns),
+      group("Private learners: they train models", (m) => !m.fault && m.learns),
+      group("Private learners, known to be broken", (m) => m.fault && m.learns),
       ...[...new Set(catalogue.mechanisms.map((m) => m.library).filter(Boolean))].flatMap((library) => [
         group(`${library}: runs the real library`, (m) => m.library === library && !m.fault),
         group(`${library}, misused: runs the real library`, (m) => m.library === library && m.fault),
@@ -97,11 +101,9 @@ export class Form {
     select.disabled = false;
     select.value = chosen;
     if (!select.value) select.value = this.defaultMechanism;
-    const listed = ({ name, title }, group) => ({ value: name, text: `${name}: ${title}`, group });
     const named = (list, byName) => list.filter((x) => x.name !== "auto" && Boolean(x.byName) === byName);
     setOptions(byId("learner"), [{ value: "", text: "auto: the portfolio" },
       ...named(catalogue.learners, false).map((x) => listed(x, "Of the portfolio")), ...named(catalogue.learners, true).map((x) => listed(x, "Only by name"))]);
-    setOptions(byId("finder"), [{ value: "", text: "auto" }, ...named(catalogue.finders, false).map((x) => listed(x))]);
     this.#mechanismChanged();
   }
 
@@ -159,6 +161,7 @@ export class Form {
       else if (control.tagName !== "SELECT") control.value = control.type === "number" && !Number.isFinite(Number(value)) ? "" : value; // a browser complains of other texts
       else if ([...control.options].some((o) => o.value === value)) control.value = value;
       else if (key === "relation") setOptions(control, [...control.options, { value, text: value }].map((o) => ({ value: o.value, text: o.text })), value);
+      else if (key === "finder") this.#finders(value);
       else control.selectedIndex = 0;
     }
     if (AUDIT.some((key) => PLACES[key.form?.place] === "more-fields" && settings[key.name])) byId("more").open = true;
@@ -184,12 +187,19 @@ export class Form {
     });
     byId("params").hidden = !this.#params.length;
     if (!m) return;
+    this.#finders();
     this.#relations(m.relations);
     if (!m.relations.includes(byId("relation").value)) byId("relation").value = "";
     this.#about(m, m.claimWords, m.truth);
     byId("epsilon").placeholder = m.claim.epsilon ?? "";
     if (m.own) byId("rho").placeholder = byId("mu").placeholder = "";
     byId("delta").placeholder = m.claim.delta ?? 0;
+  }
+
+  /** Offers the finders that fit the mechanism, and the one that an address names, which the core refuses. */
+  #finders(named = "") {
+    const fit = ({ name, attacks }) => name !== "auto" && (!attacks || attacks.includes(this.mechanism?.learns) || name === named);
+    setOptions(byId("finder"), [{ value: "", text: "auto" }, ...(this.#catalogue?.finders ?? []).filter(fit).map((x) => listed(x))], named || undefined);
   }
 
   #relations(allowed) {

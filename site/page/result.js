@@ -59,6 +59,7 @@ export function showReport(answer, museum, standing = "") {
   byId("result-title").textContent = `Result for ${report.subject}`;
   return inTurns(
     section("chart-section", report.evidence?.chart, () => drawn.push(outputs().show(answer.text))),
+    section("data-section", report.inputs?.examples && (report.evidence || report.sequential?.epochs.length), () => drawn.push(draw("data", answer.text, { view: "data", name: "data" }))),
     section("counts-section", row?.counts, () => showCounts(row)),
     section("event-section", report.evidence, () => showEvent(report)),
     ...words(answer, drawn),

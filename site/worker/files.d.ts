@@ -180,6 +180,9 @@ export type KeyType = "number" | "whole" | "word" | "text" | "words" | "each" | 
 /** Kind names what a Query is about. */
 export type Kind = "gaussian" | "laplace" | "randomised-response" | "pure" | "approximate" | "renyi" | "zcdp" | "gaussian-dp";
 
+/** Learning is what a learner trains. */
+export type Learning = "logistic" | "naive-bayes" | "forest" | "network";
+
 /** mechanism is a mechanism. Library: it runs that library. Samples: of a plan that does not say. */
 export interface Mechanism {
   name: string;
@@ -191,6 +194,8 @@ export interface Mechanism {
   claim: Claim;
   claimWords: string;
   truth: string;
+  /** what a learner trains */
+  learns?: Learning;
   library?: string;
   samples?: number;
   /** the page about its fault, from the root of the site */
@@ -204,6 +209,8 @@ export interface NamedListing {
   source: string;
   /** ByName: a learner that no portfolio trains. */
   byName?: boolean;
+  /** Attacks are the learners that a finder is for; absent: it is for any mechanism. */
+  attacks?: Learning[];
 }
 
 /** ParamSpec describes one parameter of a mechanism: a number, or, where Choices is set, one of a few words. */

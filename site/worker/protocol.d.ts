@@ -979,6 +979,17 @@ export interface Evidence {
   looked?: Looked;
 }
 
+/** Examples says what the rows of a learner's datasets are: the features in declared bounds, then the label, 0 or 1. */
+export interface Examples {
+  /** names */
+  features: string[];
+  /** names of the labels 0 and 1 */
+  classes: [string, string];
+  /** of each feature */
+  lower: number[];
+  upper: number[];
+}
+
 /** FactRow is one line of a table of facts. */
 export interface FactRow {
   name: string;
@@ -1050,6 +1061,8 @@ export interface Inputs {
   brought?: Brought;
   /** Unseeded says why the counts cannot be drawn again. */
   unseeded?: string;
+  /** Examples is there where the mechanism is a learner. */
+  examples?: Examples;
 }
 
 /** inspected is what the page gets to know of files. */
@@ -1097,6 +1110,9 @@ export interface LearnerNote {
   note?: string;
 }
 
+/** Learning is what a learner trains. */
+export type Learning = "logistic" | "naive-bayes" | "forest" | "network";
+
 /** Live is the chart of a certification on its way. */
 export interface Live {
   chart: Chart;
@@ -1127,6 +1143,8 @@ export interface MechanismListing {
   claim: Claim;
   claimWords: string;
   truth: string;
+  /** what a learner trains */
+  learns?: Learning;
 }
 
 /** Mode says what an audit is after. */
@@ -1291,7 +1309,7 @@ export interface PictureRequest {
   of: string;
   /** JSON */
   text: string;
-  /** of a report: "outputs", "tradeoff" or "renyi" */
+  /** of a report: "outputs", "data", "tradeoff" or "renyi" */
   view: string;
   /** one of the view's; another means the first */
   choice: string;

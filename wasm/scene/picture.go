@@ -79,11 +79,30 @@ type Report struct {
 	Trials    []pair.TrialNote      `json:"trials"`
 	Surrogate *audit.SurrogateModel `json:"surrogate"`
 	Evidence  *pair.Evidence        `json:"evidence"`
+	Inputs    struct {
+		Examples *pair.Examples `json:"examples"`
+	} `json:"inputs"`
+	Sequential *pair.Raced `json:"sequential"`
+}
+
+// pair is what was certified on, or bet on last; nil where there was none.
+func (r *Report) pair() *audit.Pair {
+	if e := r.Evidence; e != nil {
+		return &e.Pair
+	}
+	if s := r.Sequential; s != nil && len(s.Epochs) > 0 {
+		if i := s.Epochs[len(s.Epochs)-1].Pair; i >= 0 && i < len(s.Pairs) {
+			return &s.Pairs[i]
+		}
+	}
+	return nil
 }
 
 // InputOf is the input of a report that is there.
 func InputOf(r pair.Report) Input {
-	return Input{Report: &Report{head(r.Report), r.Trials, r.Surrogate, r.Evidence}, Curves: pair.ReportCurves(r)}
+	in := &Report{head: head(r.Report), Trials: r.Trials, Surrogate: r.Surrogate, Evidence: r.Evidence, Sequential: r.Sequential}
+	in.Inputs.Examples = r.Inputs.Examples
+	return Input{Report: in, Curves: pair.ReportCurves(r)}
 }
 
 // Reversed says whether the row that decides is about the second dataset.

@@ -91,6 +91,9 @@ func Views(in Input) []View {
 				out = append(out, d)
 			}
 		}
+		if d := DataOf(r); d != nil {
+			out = append(out, d)
+		}
 		if t := NewTradeoff(in.Curves.Tradeoff, r.Claim); t != nil {
 			out = append(out, t)
 		}

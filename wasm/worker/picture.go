@@ -15,7 +15,7 @@ import (
 type pictureRequest struct {
 	Of   string `json:"of"`   // what Text is
 	Text string `json:"text"` // JSON
-	View string `json:"view"` // of a report: "outputs", "tradeoff" or "renyi"
+	View string `json:"view"` // of a report: "outputs", "data", "tradeoff" or "renyi"
 	scene.Request
 }
 
@@ -117,12 +117,14 @@ func reportView(in scene.Input, name string) (scene.View, error) {
 			return nil, fmt.Errorf("%s bins are too many to draw: %s at most", scene.Grouped(n), scene.Grouped(scene.MostBins))
 		}
 		return some(scene.NewOutputs(r.Evidence.Chart, r.Claim, r.Reversed())), nil
+	case name == "data":
+		return some(scene.DataOf(r)), nil
 	case name == "tradeoff":
 		return some(scene.NewTradeoff(in.Curves.Tradeoff, r.Claim)), nil
 	case name == "renyi":
 		return some(scene.NewRenyi(in.Curves.Renyi)), nil
 	}
-	return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", name), Want: `"outputs", "tradeoff" or "renyi"`}
+	return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", name), Want: `"outputs", "data", "tradeoff" or "renyi"`}
 }
 
 // drawable is what a request has to draw.

@@ -1,0 +1,55 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/dpscope/dpscope/audit"
+)
+
+// TestLearnersDoor takes the page's door to private learners: the cell is refuted, at the
+// counts of the command line, and the tables of its pair are drawn with the row in which
+// they differ; finders that do not fit the learner are not offered, and one that an
+// address names is refused.
+func TestLearnersDoor(t *testing.T) {
+	t.Parallel()
+	tab := open(t, "#v=1&mechanism=laplace-mean&epsilon=1")
+	const offered = `[...document.querySelector("#finder").options].map(o => o.value).join()`
+	if got := eval[string](t, tab, offered); strings.Contains(got, "flip") {
+		t.Errorf("for laplace-mean the form offers %s", got)
+	}
+	click(t, tab, `.try a[href*="naive-bayes-counts"]`)
+	until(t, tab, `document.querySelector("#mechanism").value === "naive-bayes-counts" && document.querySelector("#p-table").value === "iris-petals" && document.querySelector("#finder").value === "corner-flip"`, 5*time.Second)
+	if got := eval[string](t, tab, `document.querySelector("#mechanism").selectedOptions[0].parentElement.label`); !strings.HasPrefix(got, "Private learners") {
+		t.Errorf("it stands under %q", got)
+	}
+	if got := eval[string](t, tab, offered); !strings.Contains(got, "corner-flip") || strings.Contains(got, "influence") {
+		t.Errorf("for naive Bayes the form offers %s", got)
+	}
+	set(t, tab, "samples", "5000")
+	until(t, tab, `location.hash.includes("samples=5000")`, 5*time.Second)
+	click(t, tab, "#run")
+	r := finish(t, tab, time.Minute)
+	sameCounts(t, "naive-bayes-counts in the browser against the command line", r, runAudit(t, "-mechanism", "naive-bayes-counts", "-epsilon", "1", "-finder", "corner-flip", "-param", "table=iris-petals", "-samples", "5000"))
+	if r.Verdict != audit.Violation || !strings.Contains(eval[string](t, tab, `document.querySelector("#verdict").textContent`), "Violation: epsilon >= ") {
+		t.Errorf("the verdict is %s", r.Verdict)
+	}
+	const data = `document.querySelector("#data`
+	until(t, tab, data+`-section").checkVisibility() && `+data+` .picture > svg") !== null`, 5*time.Second)
+	if said := eval[string](t, tab, data+` .chart-words").textContent`); !strings.Contains(said, "declared bounds") || !strings.Contains(said, "oisoned row") {
+		t.Errorf("the picture of the data says %q", said)
+	}
+	if drawn := eval[string](t, tab, `[...document.querySelectorAll("#data .picture text")].map(e => e.textContent).join("|")`); !strings.Contains(drawn, "poisoned row") || !strings.Contains(drawn, "petal length") || !strings.Contains(drawn, "virginica") {
+		t.Errorf("in the picture of the data stands %q", drawn)
+	}
+	if rows, places := eval[int](t, tab, `document.querySelectorAll("#data details tbody tr").length`), eval[int](t, tab, `document.querySelectorAll("#data .picture .target title").length`); rows < 20 || rows != places {
+		t.Errorf("%d rows in the table, %d places in the picture", rows, places)
+	}
+	if facts := openView(t, tab, "data"); facts.View != "data" {
+		t.Errorf("the instrument shows %q", facts.View)
+	}
+
+	wrong := open(t, "#v=1&mechanism=random-forest&epsilon=1&finder=influence")
+	until(t, wrong, `document.querySelector("#finder").value === "influence" && document.body.innerText.includes("as it poisons the table of a learner")`, 10*time.Second)
+}

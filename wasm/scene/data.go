@@ -1,0 +1,364 @@
+package scene
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
+)
+
+// Data shows the two tables of labelled examples that a learner is trained on, by two
+// of their features, and the rows in which they differ.
+type Data struct {
+	still
+	names  []string     // of features, then the label
+	bounds [][2]float64 // declared, alike
+	class  [2]string
+	rows   []exampleRow
+	n, odd [2]int // rows of either dataset, and those that the other has not
+
+	axes   [2]int
+	points []examplePoint
+}
+
+// exampleRow is a row of either dataset, or of both.
+type exampleRow struct {
+	row []float64
+	in  [2]bool
+}
+
+// examplePoint is what rows have in common that are drawn at one place.
+type examplePoint struct {
+	x, y  float64
+	class int
+	in    [2]bool
+	count [2]int // rows in either dataset
+}
+
+// odd says whether one of the datasets lacks it.
+func (p examplePoint) odd() bool { return p.in[0] != p.in[1] }
+
+// mostExamples is how many places are drawn, and mostFeatures how many features are
+// looked at.
+const mostExamples, mostFeatures = 2000, 4096
+
+// DataOf shows the tables of a report's pair, nil where it is of no learner.
+func DataOf(r *Report) *Data {
+	if p := r.pair(); p != nil {
+		return NewData(r.Inputs.Examples, *p)
+	}
+	return nil
+}
+
+// NewData shows the tables of a learner's pair; nil where there is nothing to draw, or it
+// does not fit together.
+func NewData(e *pair.Examples, p audit.Pair) *Data {
+	if e == nil || len(e.Features) == 0 || len(e.Features) > mostFeatures || len(e.Lower) != len(e.Features) || len(e.Upper) != len(e.Features) {
+		return nil
+	}
+	v := &Data{still: still{id: "data", title: "The data", across: true, up: true}, class: e.Classes, names: append(e.Features[:len(e.Features):len(e.Features)], "label")}
+	for j := range v.names {
+		b := [2]float64{0, 1}
+		if j < len(e.Lower) {
+			b = [2]float64{e.Lower[j], e.Upper[j]}
+		}
+		if v.bounds = append(v.bounds, b); !(b[1] > b[0]) || math.IsInf(4*(b[1]-b[0]), 0) {
+			return nil
+		}
+	}
+	sides := [2]audit.Dataset{p.First, p.Second}
+	for k, d := range sides {
+		if d.Columns != len(v.names) || len(d.Values)%d.Columns != 0 {
+			return nil
+		}
+		v.n[k] = d.Len()
+	}
+	left := map[string]int{} // rows of the second dataset that the first may hold too
+	for i := range v.n[1] {
+		left[rowKey(p.Second.Row(i))]++
+	}
+	for k, d := range sides {
+		for i := range v.n[k] {
+			row := d.Row(i)
+			key := rowKey(row)
+			both := left[key] > 0
+			if both {
+				left[key]--
+			}
+			if k == 0 || both {
+				v.rows = append(v.rows, exampleRow{row, [2]bool{k == 0, both}})
+				if k == 1 || !both {
+					v.odd[k]++
+				}
+			}
+		}
+	}
+	if len(v.rows) == 0 {
+		return nil
+	}
+	if len(e.Features) > 2 {
+		v.label, v.choices = "Features", []Choice{{"row", "in which the row stands out"}, {"classes", "that tell the classes apart"}}
+	}
+	v.Choose("row")
+	return v
+}
+
+// Choose chooses the two features that are shown: those of the largest worth, or of one
+// feature it and the label.
+func (v *Data) Choose(id string) {
+	d := len(v.names) - 1
+	v.axes = [2]int{d, d}
+	var worth [2]float64
+	for j := range d {
+		w := v.apart(j)
+		if id != "classes" && v.odd != [2]int{} {
+			w = v.outstanding(j)
+		}
+		if v.axes[0] == d || w > worth[0] {
+			v.axes[1], worth[1] = v.axes[0], worth[0]
+			v.axes[0], worth[0] = j, w
+		} else if v.axes[1] == d || w > worth[1] {
+			v.axes[1], worth[1] = j, w
+		}
+	}
+	v.place()
+}
+
+// moments are number, mean and standard deviation of a feature in the rows that both
+// datasets hold, of a class or, where it is -1, of all.
+func (v *Data) moments(j, class int) (n, mean, deviation float64) {
+	for _, r := range v.rows {
+		if r.in[0] && r.in[1] && (class < 0 || class == labelOf(r.row)) {
+			n++
+			off := r.row[j] - mean
+			mean += off / n
+			deviation += off * (r.row[j] - mean)
+		}
+	}
+	return n, mean, math.Sqrt(deviation / max(n, 1))
+}
+
+func labelOf(row []float64) int { return choose(row[len(row)-1] >= 0.5, 1, 0) }
+
+// unit is what a feature's differences are measured in: a deviation, and no less than a
+// twentieth of its bounds.
+func (v *Data) unit(j int, deviation float64) float64 {
+	return deviation + (v.bounds[j][1]-v.bounds[j][0])/20
+}
+
+// apart is by how much the means of the classes differ in a feature.
+func (v *Data) apart(j int) float64 {
+	n, a, s := v.moments(j, 0)
+	m, b, r := v.moments(j, 1)
+	if n*m == 0 {
+		return 0
+	}
+	return math.Abs(a-b) / v.unit(j, (s+r)/2)
+}
+
+// outstanding is how far a row that one dataset lacks lies from the mean of its class in
+// a feature, at most.
+func (v *Data) outstanding(j int) float64 {
+	most := 0.0
+	var means, units [2]float64
+	for c := range 2 {
+		n, mean, deviation := v.moments(j, c)
+		if n == 0 {
+			_, mean, deviation = v.moments(j, -1)
+		}
+		means[c], units[c] = mean, v.unit(j, deviation)
+	}
+	for _, r := range v.rows {
+		if r.in[0] != r.in[1] {
+			c := labelOf(r.row)
+			most = max(most, math.Abs(r.row[j]-means[c])/units[c])
+		}
+	}
+	return most
+}
+
+// place makes points of rows: those that lie on one another and are of the same class and
+// datasets are one. Rows that a dataset lacks come last, over the others.
+func (v *Data) place() {
+	at := map[string]int{}
+	v.points = nil
+	for _, odd := range []bool{false, true} {
+		for _, r := range v.rows {
+			p := examplePoint{x: r.row[v.axes[0]], y: r.row[v.axes[1]], class: labelOf(r.row), in: r.in}
+			if p.odd() != odd {
+				continue
+			}
+			key := rowKey([]float64{p.x, p.y, float64(p.class), float64(choose(odd && p.in[0], 1, 0))})
+			i, known := at[key]
+			if !known {
+				i = len(v.points)
+				at[key], v.points = i, append(v.points, p)
+			}
+			for side, in := range r.in {
+				if in {
+					v.points[i].count[side]++
+				}
+			}
+		}
+	}
+}
+
+// rowKey is the same for equal numbers.
+//
+//go:noinline
+func rowKey(row []float64) string { return fmt.Sprint(row) }
+
+// drawn are the points that a picture holds: the last ones.
+func (v *Data) drawn() []examplePoint { return v.points[max(0, len(v.points)-mostExamples):] }
+
+// called is what an odd point is.
+func (v *Data) called(p examplePoint) string {
+	what := "poisoned row"
+	if p.in[0] {
+		what = choose(v.odd[1] > 0, "replaced row", "removed row")
+	}
+	if n := p.count[0] + p.count[1]; n > 1 {
+		what += ", " + Grouped(n) + " times"
+	}
+	return what
+}
+
+func (v *Data) Words() string {
+	of := Grouped(v.n[0])
+	if v.n[0] != v.n[1] {
+		of += " and " + Grouped(v.n[1])
+	}
+	words := fmt.Sprintf("The two tables that models are trained on, of %s rows and %s features. The axes end at the declared bounds.", of, Grouped(len(v.names)-1))
+	if v.odd == [2]int{} {
+		return words + " Both hold the same rows."
+	}
+	const most = 3
+	drawn := v.drawn()
+	for i := max(0, len(drawn)-most); i < len(drawn); i++ {
+		if drawn[i].odd() {
+			words += " " + upperFirst(v.Reading(i)) + "."
+		}
+	}
+	if v.odd[0]+v.odd[1] > most {
+		words += fmt.Sprintf(" In all, %s rows are in the first table only and %s in the second only.", Grouped(v.odd[0]), Grouped(v.odd[1]))
+	}
+	if left := len(v.points) - len(drawn); left > 0 {
+		words += fmt.Sprintf(" %s places are not drawn; the table has them.", Grouped(left))
+	}
+	return words
+}
+
+func upperFirst(words string) string { return strings.ToUpper(words[:1]) + words[1:] }
+
+func (v *Data) Reading(i int) string {
+	p := v.drawn()[i]
+	words := fmt.Sprintf("%s = %s, %s = %s: %s", v.names[v.axes[0]], Short(p.x), v.names[v.axes[1]], Short(p.y), v.class[p.class])
+	switch n := p.count[0]; {
+	case p.odd():
+		words = v.called(p) + ", " + words + ", only in the " + choose(p.in[0], "first", "second") + " table"
+	case n > 1:
+		words += ", " + Grouped(n) + " rows"
+	}
+	return words
+}
+
+func (v *Data) Place(i int) (x, y float64) {
+	p := v.drawn()[i]
+	at := func(k int, value float64) float64 {
+		b := v.bounds[v.axes[k]]
+		return min(1, max(0, (value-b[0])/(b[1]-b[0])))
+	}
+	return at(0, p.x), 1 - at(1, p.y)
+}
+
+func (v *Data) Facts(fig Figures) Table {
+	t := Table{Title: "The rows by two features", Head: []string{v.names[v.axes[0]], v.names[v.axes[1]], "class", "rows of the first table", "rows of the second table"}}
+	for i := len(v.points) - 1; i >= 0; i-- { // those in which the tables differ first
+		p := v.points[i]
+		t.Rows = append(t.Rows, []string{fig.of(p.x), fig.of(p.y), v.class[p.class], fmt.Sprint(p.count[0]), fmt.Sprint(p.count[1])})
+	}
+	return t
+}
+
+// classMark is how a class is drawn.
+func classMark(class int) (Form, Paint) {
+	return choose(class == 0, Disc, Triangle), Ink(choose(class == 0, Accent, Event))
+}
+
+func (v *Data) Layout(f Frame) *Scene {
+	s := f.scene(0)
+	keys := []key{{words: v.class[0]}, {words: v.class[1]}, {words: "only in the second table (ringed)", paint: Ink(Bad), mark: Ring}, {words: "only in the first table (crossed)", paint: Ink(Text), form: keyOblique}}
+	for c := range 2 {
+		keys[c].mark, keys[c].paint = classMark(c)
+	}
+	if v.odd[0] == 0 {
+		keys = keys[:3]
+	}
+	if v.odd[1] == 0 {
+		keys = append(keys[:2], keys[3:]...)
+	}
+	for i := range keys {
+		keys[i].words = clipWords(s, keys[i].words, f.Width-40)
+		if keys[i].form == 0 {
+			keys[i].form = keyDot
+		}
+	}
+	var scales [2]Scale
+	var titles [2]string
+	for k, j := range v.axes {
+		scales[k], titles[k] = Scale{Lo: v.bounds[j][0], Hi: v.bounds[j][1]}, clipWords(s, v.names[j], f.Width-60)
+	}
+	x, y, box := s.curves(f, keys, scales[0], scales[1], min(460, max(260, f.Width*0.7)), titles, [2]func(float64) string{Short, Short})
+	clip := around(box, 7)
+	drawn := v.drawn()
+	var dots [2][]Point
+	var places []Point
+	for _, p := range drawn {
+		at := Point{x.At(p.x), y.At(p.y)}
+		places = append(places, at)
+		middle := Rect{at.X, at.Y, 0, 0}
+		s.Items = append(s.Items, Item{Box: around(middle, 10), Mark: intersect(around(middle, 6), clip)})
+		dots[p.class] = append(dots[p.class], at)
+	}
+	for c, all := range dots {
+		form, paint := classMark(c)
+		s.add(Shape{Kind: Dots, Points: all, Radius: 4, Form: form, Paint: paint.At(0.8), Clip: clip})
+	}
+	var named [2]int // one more than the place of the row with words, of either dataset
+	for i, p := range drawn {
+		if !p.odd() {
+			continue
+		}
+		at := places[i]
+		if p.in[0] {
+			named[0] = i + 1
+			s.cross(at, 9, true, Ink(Text), clip)
+		} else {
+			named[1] = i + 1
+			s.add(Shape{Kind: Dots, Points: []Point{at}, Radius: 9, Form: Ring, Paint: Ink(Bad), Clip: clip})
+		}
+	}
+	for k, i := range named {
+		if i == 0 {
+			continue
+		}
+		p := drawn[i-1]
+		at := places[i-1]
+		if !clip.Has(at) {
+			continue
+		}
+		// The upper one has its words above, the lower below it.
+		upper := k == 1
+		if other := named[1-k]; other > 0 && drawn[other-1].y != p.y {
+			upper = p.y > drawn[other-1].y
+		}
+		words, below := v.called(p), choose(upper, max(at.Y-13, box.Y+12), min(at.Y+22, box.Bottom()-4))
+		wide := s.wide(words)
+		from := max(box.X+2, min(box.Right()-wide-2, choose(at.X > box.X+box.W/2, at.X+9-wide, at.X-9)))
+		s.rect(Rect{from - 2, below - 11, wide + 4, 14}, Ink(Panel).At(0.8), box)
+		s.label(from, below, words, Start, Text)
+	}
+	return s
+}
