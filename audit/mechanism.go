@@ -60,6 +60,8 @@ type MechanismSpec struct {
 	Recording *Recording
 	// Brought is there where the user brought the mechanism.
 	Brought *Brought
+	// Labelled is there where the user brought the table of a learner.
+	Labelled *Labelled
 	// Unseeded says why outputs do not come from the stream that Sample is
 	// given, so that no report of the mechanism replays; empty where they do.
 	Unseeded string

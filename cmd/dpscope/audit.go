@@ -188,6 +188,15 @@ func auditCommand(args []string, stdin io.Reader, stdout, stderr io.Writer) int 
 			return fail(stderr, err)
 		}
 	}
+	switch {
+	case from != nil && from.Inputs.Labelled != nil && (f.outside.Table.File == "" || f.bare() && f.outside.Table.LabelledReading.Bounds == ""):
+		cat, _, err = f.outside.replayLabelled(from.Report)
+	case f.outside.Table.File != "":
+		cat, err = f.outside.labelled(plan)
+	}
+	if err != nil {
+		return fail(stderr, err)
+	}
 	ctx, stop := untilSignal()
 	defer stop()
 	end := func() {}

@@ -77,7 +77,12 @@ func namesWithin(part string) (names []string) {
 func (f *outsideFlags) check(given map[string]bool) error {
 	if by := broughtBy[f.brought()]; by != "" {
 		others := slices.DeleteFunc([]string{"wasm", "exec"}, func(name string) bool { return name == by })
-		return refuseFlags(given, "absent with -"+by, "that audits a mechanism of yours", slices.Concat([]string{"mechanism", "param"}, namesWithin("recorded"), others)...)
+		return refuseFlags(given, "absent with -"+by, "that audits a mechanism of yours", slices.Concat([]string{"mechanism", "param"}, namesWithin("recorded"), namesWithin("table"), others)...)
+	}
+	if f.Table.File == "" {
+		if err := refuseFlags(given, "absent without -table", "name the file of labelled examples with -table FILE", namesWithin("table")...); err != nil {
+			return err
+		}
 	}
 	for _, name := range []string{"wasm", "exec"} {
 		if given[name] {
@@ -93,7 +98,7 @@ func (f *outsideFlags) check(given map[string]bool) error {
 	case files[0] == "":
 		return &audit.InputError{Field: "-samples-file", Found: "absent", Want: "the file of the first dataset", Remedy: "-samples-file2 is the file of the second one only"}
 	}
-	return refuseFlags(given, "absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", "mechanism", "param", "relation", "pair", "finder", "trials")
+	return refuseFlags(given, "absent with -samples-file", "recorded outputs are of one mechanism and one pair of datasets", append([]string{"mechanism", "param", "relation", "pair", "finder", "trials"}, namesWithin("table")...)...)
 }
 
 // refuseFlags refuses the flags that are given of those that are named.

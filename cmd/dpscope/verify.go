@@ -35,7 +35,7 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 		return nil
 	})
 	outside := outsideFlags{stdin: stdin}
-	outside.register(set, settings.Only(pair.OutsideKeys(), "samples-file", "samples-file2", "exec", "wasm"))
+	outside.register(set, settings.Only(pair.OutsideKeys(), "samples-file", "samples-file2", "exec", "wasm", "table"))
 	from := set.String("from", "", "`file` of the report that this one went on from (dpscope audit -continue): what it says of earlier runs is held against that")
 	var plan planFlags
 	plan.registerFile(set)
@@ -73,6 +73,8 @@ func verify(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 			ctx, stop = untilSignal() // what was brought has to be ended
 			defer stop()
 			g.Catalogue, end, note, err = outside.replay(ctx, own)
+		} else if outside.Table.File != "" || own.Inputs.Labelled != nil {
+			g.Catalogue, note, err = outside.replayLabelled(own)
 		} else {
 			g.Catalogue, note, err = outside.replayRecorded(own)
 		}

@@ -52,7 +52,7 @@ func conclude(cat audit.Catalogue, a *Audit, f Found, end audit.Termination, c *
 		a = a.at(point)
 	}
 	r := Report{Report: report.New(report.Pair, spec.Name, report.Promise{Claim: a.Claim}, p.Beta), Plan: p,
-		Inputs: Inputs{PrivacyUnit: p.Relation.Unit(), Samples: a.recording(), Brought: spec.Brought, Unseeded: spec.Unseeded, Examples: examples(spec, p)},
+		Inputs: Inputs{PrivacyUnit: p.Relation.Unit(), Samples: a.recording(), Brought: spec.Brought, Labelled: spec.Labelled, Unseeded: spec.Unseeded, Examples: examples(spec, p)},
 		Trials: append([]TrialNote{}, f.Trials...), Surrogate: f.Surrogate, Sequential: f.Raced, Evidence: e, Tradeoff: []bounds.TradeoffPoint{}}
 	r.Promise, r.Termination, r.Reproduce, r.Warnings = whole.promise(point), end, whole.Reproduce(), append(r.Warnings, a.Notes...)
 	r.Limitations, r.References = limitations, references(spec, cat, e, c, f.Raced != nil)

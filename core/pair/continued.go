@@ -109,6 +109,9 @@ func (p Plan) GoOn(cat audit.Catalogue, from Report, sum [32]byte) (Plan, error)
 	if was, is := from.Inputs.Brought, now.Spec.Brought; was != nil && is != nil && was.SHA256 != is.SHA256 {
 		return p, bad(is.Name+" with another SHA-256 than in the report", "the mechanism of the report", "a mechanism that changed begins anew")
 	}
+	if was, is := from.Inputs.Labelled, now.Spec.Labelled; was != nil && is != nil && (was.File.SHA256 != is.File.SHA256 || !audit.EqualJSON(was.Reading, is.Reading)) {
+		return p, bad(is.File.Name+" with another SHA-256, or read in another way, than in the report", "the table of the report", "a table that changed begins anew")
+	}
 	if p.Continued, err = before.continued(from, sum); err != nil {
 		return p, err
 	}

@@ -12,6 +12,14 @@ import (
 type Outside struct {
 	Recorded Recorded `json:"recorded"`
 	Brought  Brought  `json:"brought"`
+	Table    Table    `json:"table,omitzero"`
+}
+
+// Table is a file of labelled examples that a learner is trained on; the learner is one
+// of dpscope's.
+type Table struct {
+	File string `json:"file"`
+	audit.LabelledReading
 }
 
 // Recorded names files of outputs that another program recorded.
@@ -100,6 +108,10 @@ func OutsideKeys() []settings.Key[Outside] {
 			"what to do with NaN and infinities in -samples-file or from a mechanism of yours: refuse them, or take each as a symbol; default refuse"), "yours", "NaN and infinities", "", ""),
 		shown(key("decimal", "recorded/decimal", word(func(o *Outside) *string { return &o.Recorded.Decimal }),
 			"decimal separator of numbers in a CSV or TSV of -samples-file: . or ,"), "yours", "Decimals", "", ""),
+		key("table", "table/file", text(func(o *Outside) *string { return &o.Table.File }), "CSV `file` of labelled examples that the learner of -mechanism is trained on, with -bounds (docs/learners.md)"),
+		key("label", "table/label", text(func(o *Outside) *string { return &o.Table.Label }), "column of -table that holds the label: its name, or its number from 1; default the column label, or the last"),
+		key("bounds", "table/bounds", text(func(o *Outside) *string { return &o.Table.Bounds }), "declared ranges of the features of -table, as age=0:120,height=1:2.2; one without a name is of all others. Take them from what the columns mean, not from the data"),
+		key("classes", "table/classes", settings.Words(func(o *Outside) *[]string { return &o.Table.Classes }), "the two labels of -table, separated by a comma; default: those that occur"),
 	}
 }
 
@@ -121,6 +133,10 @@ func outside(m audit.MechanismSpec) (o Outside, ok bool) {
 			o.Recorded.Files = append(o.Recorded.Files, f.Name)
 		}
 		o.Recorded.Reading = r.Reading
+		return o, true
+	}
+	if l := m.Labelled; l != nil {
+		o.Table = Table{l.File.Name, l.Reading}
 		return o, true
 	}
 	b := m.Brought

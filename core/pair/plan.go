@@ -151,6 +151,9 @@ func (p Plan) Resolve(cat audit.Catalogue) (*Audit, error) {
 	if a.Claim.Kind == audit.Pure && own.Kind == audit.Approximate && given.Kind == audit.Pure {
 		a.Notes = append(a.Notes, fmt.Sprintf("%s claims no more than %s; the audit is of delta = 0", spec.Name, own))
 	}
+	if l := spec.Labelled; l != nil {
+		a.Notes = append(a.Notes, l.Notes...)
+	}
 	if err := a.resolveGoal(); err != nil {
 		return nil, err
 	}
@@ -475,6 +478,9 @@ func (a *Audit) arguments() (args, params []audit.Argument) {
 	keys := Keys()
 	if o, ok := outside(a.Spec); ok {
 		args, keys = settings.Written(OutsideKeys(), o, Outside{}), settings.Without(keys, "mechanism")
+		if a.Spec.Labelled != nil {
+			keys = Keys()
+		}
 		if r := a.Plan.Relation; a.Spec.Brought != nil && r != audit.AddRemove { // it belongs to the datasets
 			at := slices.IndexFunc(args, func(x audit.Argument) bool { return x.Name == "reach" || x.Name == "kind" })
 			args = slices.Insert(args, max(at, 0), audit.Argument{Name: "relation", Value: string(r)})

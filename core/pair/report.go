@@ -35,6 +35,8 @@ type Inputs struct {
 	Samples *audit.Recording `json:"samples,omitempty"`
 	// Brought is there where the user brought the mechanism.
 	Brought *audit.Brought `json:"brought,omitempty"`
+	// Labelled is there where the user brought the table of a learner.
+	Labelled *audit.Labelled `json:"labelled,omitempty"`
 	// Unseeded says why the counts cannot be drawn again.
 	Unseeded string `json:"unseeded,omitempty"`
 	// Examples is there where the mechanism is a learner.

@@ -151,6 +151,9 @@ func (r Report) Facts() []audit.FactRow {
 	default:
 		add("Mechanism", "%s", mech)
 	}
+	if l := r.Inputs.Labelled; l != nil {
+		add("Table", "%s", l.Words())
+	}
 	if claim := r.Plan.Claim; claim != nil && claim.Kind == audit.Profile {
 		add("Claim", "%s", r.Promise) // with the curve
 	} else {

@@ -15,6 +15,11 @@ func Read(name string, text []byte, o train.CSV) (*Table, error) {
 	if err != nil {
 		return nil, err
 	}
+	return tableOf(name, d)
+}
+
+// tableOf is the table of examples that were read.
+func tableOf(name string, d *train.Dataset) (*Table, error) {
 	n, features := d.Len(), len(d.Features)
 	if len(d.Classes) != 2 {
 		return nil, &audit.InputError{Field: "classes", Path: "/csv/classes", Found: fmt.Sprintf("%d classes, %q the first", len(d.Classes), d.Classes[:min(3, len(d.Classes))]), Want: "two",

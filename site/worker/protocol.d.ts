@@ -1059,6 +1059,8 @@ export interface Inputs {
   samples?: Recording;
   /** Brought is there where the user brought the mechanism. */
   brought?: Brought;
+  /** Labelled is there where the user brought the table of a learner. */
+  labelled?: Labelled;
   /** Unseeded says why the counts cannot be drawn again. */
   unseeded?: string;
   /** Examples is there where the mechanism is a learner. */
@@ -1100,6 +1102,28 @@ export interface Known {
 export interface Label {
   value: number;
   text: string;
+}
+
+/** Labelled says where a learner's table of labelled examples comes from that the user brought. */
+export interface Labelled {
+  file: RecordedFile;
+  rows: number;
+  features: string[];
+  /** the labels 0 and 1 */
+  classes: string[];
+  /** values beyond the declared bounds, moved to the nearest */
+  clipped: number;
+  reading: LabelledReading;
+}
+
+/** LabelledReading is how a file of labelled examples is read. */
+export interface LabelledReading {
+  /** name or number (from 1) of the label's column; the last */
+  label?: string;
+  /** Bounds are declared ranges of features, as age=0:120,height=1:2.2; one without a name is of all others. */
+  bounds?: string;
+  /** the two labels; those that occur */
+  classes?: string[];
 }
 
 /** LearnerNote says how one learner of a portfolio did. */
