@@ -51,5 +51,5 @@ func TestLearnersDoor(t *testing.T) {
 	}
 
 	wrong := open(t, "#v=1&mechanism=random-forest&epsilon=1&finder=influence")
-	until(t, wrong, `document.querySelector("#finder").value === "influence" && document.body.innerText.includes("as it poisons the table of a learner")`, 10*time.Second)
+	until(t, wrong, `document.querySelector("#finder").value !== "influence" && document.body.innerText.includes("as it poisons the table of a learner")`, 10*time.Second)
 }
