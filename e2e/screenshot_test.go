@@ -47,7 +47,7 @@ func TestScreenshots(t *testing.T) {
 		}
 	}
 	for _, run := range []struct{ name, mechanism string }{
-		{"outcomes", "svt4"}, {"histogram", "laplace-mean"}, {"score", "svt3"}, {"few", "randomised-response"},
+		{"outcomes", "svt4"}, {"histogram", "laplace-mean"}, {"score", "svt3"}, {"few", "randomised-response"}, {"learner", "naive-bayes&finder=corner-flip&p.table=iris-petals"},
 	} {
 		for _, dark := range []bool{false, true} {
 			for _, width := range []int64{360, 1400} {
