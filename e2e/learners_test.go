@@ -46,6 +46,9 @@ func TestLearnersDoor(t *testing.T) {
 	if rows, places := eval[int](t, tab, `document.querySelectorAll("#data details tbody tr").length`), eval[int](t, tab, `document.querySelectorAll("#data .picture .target title").length`); rows < 20 || rows != places {
 		t.Errorf("%d rows in the table, %d places in the picture", rows, places)
 	}
+	if eval[bool](t, tab, `[...document.querySelector("#event").childNodes].some(n => n.nodeType === Node.TEXT_NODE)`) {
+		t.Error("beside the event and the pair, which is too large to be shown, stands a text of nothing")
+	}
 	if facts := openView(t, tab, "data"); facts.View != "data" {
 		t.Errorf("the instrument shows %q", facts.View)
 	}

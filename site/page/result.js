@@ -142,7 +142,7 @@ function showEvent(report) {
   const { pair } = report.evidence, f = counted(report), bets = f?.method === SEQUENTIAL;
   const [likelier, other] = f?.direction === "second-over-first" ? ["second", "first"] : ["first", "second"];
   const trials = report.trials ?? [];
-  byId("event").replaceChildren(
+  byId("event").replaceChildren(...[
     html("p", { class: "event-words" }, html("span", { class: "mark", "aria-hidden": "true" }, "●"), " ", shortened(f?.event?.words) ?? (bets ? "No single event: the bound is of bets on the outputs of all pairs." : "No single event: outputs are told apart by the bin of their score.")),
     html("p", {}, f?.event ? `Likelier on the ${likelier} dataset than on the ${other}. ` : f && !bets && `Counted in favour of the ${likelier} dataset. `, pair?.label && `The pair: ${pair.label}.`),
     pairTable(pair),
@@ -150,7 +150,7 @@ function showEvent(report) {
       html("p", { class: "hint" }, "The value is a bound on a validation split. It ranks pairs; it certifies nothing."),
       html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": "Explored pairs" },
         html("table", { class: "data trials" }, tableRows(["pair", "value", "learner", "for the bound"],
-          trials.slice(0, 500).map((t) => [t.pair?.label || `pair ${t.trial + 1}`, short(t.value), t.learner, t.chosen ? "● chosen" : ""]))))));
+          trials.slice(0, 500).map((t) => [t.pair?.label || `pair ${t.trial + 1}`, short(t.value), t.learner, t.chosen ? "● chosen" : ""])))))].filter((e) => e instanceof Node));
 }
 
 /** As much of an event's words as one reads. */
