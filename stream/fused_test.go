@@ -20,7 +20,7 @@ import (
 // multiply-add, which rounds once where wasm rounds twice. What a pattern covers is
 // the go command's to say, so that a new package is looked at without being named
 // here.
-var decides = []string{"./audit/...", "./stream/...", "./mechanisms", "./mechanisms/recorded/...", "./mechanisms/google", "./mechanisms/learners", "./mechanisms/user", "./finders", "./estimators/...", "./core/..."}
+var decides = []string{"./audit/...", "./stream/...", "./mechanisms", "./mechanisms/recorded/...", "./mechanisms/google", "./mechanisms/learners", "./mechanisms/train", "./mechanisms/user", "./finders/...", "./estimators/...", "./core/..."}
 
 // also are single files that decide, of packages that may fuse: when a race ends, and
 // what it bets, follows from factors of stakes.
