@@ -490,7 +490,10 @@ func (a *Audit) arguments() (args, params []audit.Argument) {
 	// Of parameters that follow the claim the defaults do too.
 	defaults, err := followParams(a.Spec, nil, a.Claim)
 	if err == nil {
-		params = a.Plan.Parameters.Changed(a.Spec.Params, defaults)
+		return args, a.Plan.Parameters.Changed(a.Spec.Params, defaults)
+	}
+	for _, x := range a.Spec.Params { // none has a default that the claim allows
+		params = append(params, audit.Argument{Name: "p." + x.Name, Value: a.Plan.Parameters[x.Name].String()})
 	}
 	return args, params
 }

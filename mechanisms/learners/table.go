@@ -113,7 +113,7 @@ func blobs(name, title string, deviations [4]float64) *Table {
 			if j == 0 {
 				v += float64(float64(i%2)/2) - 0.25
 			}
-			t.Rows.Values = append(t.Rows.Values, max(-1, min(1, math.RoundToEven(float64(v*1000))/1000)))
+			t.Rows.Values = append(t.Rows.Values, max(-1, min(1, math.RoundToEven(float64(v*1000))/1000))+0) // no -0, which an address loses
 		}
 		t.Rows.Values = append(t.Rows.Values, float64(i%2))
 	}
