@@ -179,7 +179,8 @@ func (m *Module) lost(h *hosted) error {
 	if said != "" {
 		in.Found += " (" + said + ")"
 	}
-	if strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate") {
+	// Go's own runtime falls by a fault of memory where the limit strikes outside of its allocator.
+	if strings.Contains(said, "out of memory") || strings.Contains(said, "cannot allocate") || strings.Contains(said, "SIGSEGV") {
 		in.Found = fmt.Sprintf("taking more than %d MiB to be compiled and run", mostMemory>>20)
 	}
 	return in
