@@ -79,11 +79,11 @@ export async function pageOf({ report, text }, shown) {
   await Promise.all([...boxes].map(async ({ picture, classList }, i) => {
     if (picture) copies[i].replaceChildren(await picture.at(classList.contains("square") ? SQUARE : WIDTH));
   }));
-  result.querySelectorAll("[hidden], .actions, .files, .axes, .on-page, .origin, .drift, .verification, .view, .result-line").forEach((element) => element.remove());
+  result.querySelectorAll("[hidden], .actions, .files, .axes, .on-page, .origin, .drift, .verification, .view, .spark, .rail").forEach((element) => element.remove());
   // That it was verified here nobody can see there; that it was not, or failed, stays.
   result.querySelectorAll(":is([data-standing=verified], [data-standing=recomputed]) .standing").forEach((element) => element.remove());
   result.querySelectorAll("[tabindex]").forEach((element) => element.removeAttribute("tabindex"));
-  result.querySelectorAll("#background details, .background details").forEach((element) => { element.open = true; });
+  result.querySelectorAll("details").forEach((element) => { element.open = true; });
   result.querySelectorAll("a").forEach((a) => a.setAttribute("href", new URL(a.getAttribute("href"), location.href).href));
   const { version, coreSha256 } = report.generator ?? {};
   const title = `dpscope: ${report.subject}, ${report.verdict}`;

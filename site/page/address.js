@@ -3,6 +3,7 @@
 // the settings are those of a canary audit. What is written of an audit comes from
 // the core; here it is read.
 import { Ended, Refused } from "../worker/engine.js";
+import { isDoor, keep } from "./doors.js";
 import { AUDIT, AUDIT_NAMES } from "./keys.js";
 import { keyOf } from "./plan.js";
 
@@ -13,8 +14,8 @@ const FORMER = { anytime: "until-refuted" };
 /**
  * Settings of a fragment; keys that nobody knows are ignored.
  * @param {string} fragment with or without its #
- * @returns {{settings: import("./plan.js").Settings, account: import("../panel/accounting.js").Asked | null, canaries: Record<string, string> | null, odd: string}}
- *   canaries: texts of that panel, where the fragment is about it; odd: what is wrong with the version, in words
+ * @returns {{door: import("./doors.js").Door, settings: import("./plan.js").Settings | null, account: import("../panel/accounting.js").Asked | null, canaries: Record<string, string> | null, odd: string}}
+ *   settings: null where there are none; canaries: texts of that panel, where the fragment is about it; odd: what is wrong with the version, in words
  */
 export function readFragment(fragment) {
   /** @type {Record<string, string>} */
@@ -33,7 +34,9 @@ export function readFragment(fragment) {
   // As on the command line, these say which guarantee is meant.
   const meant = AUDIT.find((key) => key.claims?.length === 1 && settings[key.name]);
   if (meant && !settings.guarantee) settings.guarantee = meant.claims[0];
-  return { settings, account: kind ? { kind, texts } : null, canaries, odd };
+  const named = pairs.get("door"), other = canaries ? "training" : kind ? "accounting" : "explore";
+  const none = Object.keys(settings).length === 0 && (isDoor(named) || canaries !== null || kind !== "");
+  return { door: isDoor(named) ? named : other, settings: none ? null : settings, account: kind ? { kind, texts } : null, canaries, odd };
 }
 
 /** What is wrong with a version. There has been one: what changes the meaning of a key raises it, and brings older addresses to it here. */
@@ -72,6 +75,7 @@ export async function usable(settings, attempt, faultOf) {
 /** Puts the state into the address without a step in the history, and without a hashchange. */
 export function writeFragment(fragment) {
   if (location.hash !== fragment) history.replaceState(null, "", fragment);
+  keep(fragment);
 }
 
 /** The address of this page at a state. */

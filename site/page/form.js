@@ -6,7 +6,7 @@ import { AUDIT } from "./keys.js";
 import { DEFAULT_ALPHA, DEFAULT_SEED, Unusable, usedBy } from "./plan.js";
 
 const MAX_WORKERS = 64;
-const FIRST_MECHANISM = "svt4";
+const FIRST_MECHANISM = "laplace-count";
 /** Where settings stand in the document, by their place, in order. */
 const PLACES = { mechanism: "mechanism-field", claim: "claim-fields", budget: "budget-fields", more: "more-fields", search: "more-fields" };
 const guarantees = [
@@ -56,7 +56,6 @@ export class Form {
     byId("seed").value = DEFAULT_SEED;
     byId("alpha").value = DEFAULT_ALPHA;
     this.#dependents();
-    byId("params").open = matchMedia("(min-width: 56rem)").matches;
     byId("form").addEventListener("input", (event) => {
       if (/** @type {HTMLElement} */ (event.target).dataset.key === "mechanism") this.#mechanismChanged();
       this.#dependents();

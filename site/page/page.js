@@ -4,7 +4,9 @@ import { Accounting } from "../panel/accounting.js";
 import { Calibration } from "../panel/calibration.js";
 import { Canaries } from "../panel/canaries.js";
 import { Core } from "../worker/core.js";
+import { door, enter, hangDoors, onEnter } from "./doors.js";
 import { byId } from "./element.js";
+import { Explore, exploring } from "./explore.js";
 import { Ended, Engine } from "../worker/engine.js";
 import { receive } from "../file/files.js";
 import { Form } from "./form.js";
@@ -18,7 +20,7 @@ import { countsOf } from "./result.js";
 import { Runs } from "../panel/runs.js";
 import { Samples } from "../panel/samples.js";
 import { Settings } from "./settings.js";
-import { Shown } from "./shown.js";
+import { homeOf, Shown } from "./shown.js";
 import { offerThemes } from "./themes.js";
 import { ViewFrame } from "../view/viewframe.js";
 
@@ -27,8 +29,28 @@ let state = "loading";
 const engine = new Engine({ lost: (n, reason) => runs.lost(n, reason), died: (reason) => core.died(reason) }, { hangAfterMs: globalThis.dpscopeOptions?.hangAfterMs });
 drawnBy(engine);
 const form = new Form({ changed: () => settings.changed() });
-const picture = new ViewFrame("picture"), canaryPicture = new ViewFrame("canary-picture");
+const picture = new ViewFrame("picture", { opener: "scene-tools", still: "chart-section" }), canaryPicture = new ViewFrame("canary-picture");
 const stop = () => runs.stop();
+const explore = new Explore(form, {
+  pick(fragment) {
+    picked = true;
+    settings.goTo(fragment);
+  },
+  moving: () => shown.old(),
+  moved: () => runs.again(),
+});
+let picked = false; // what the address asks for now
+const MOST_UNASKED = 200_000; // samples of an audit that nobody pressed a button for
+/** A test may wish to press the buttons itself. */
+const still = Boolean(globalThis.dpscopeOptions?.still);
+
+/** Shows the result of what the form asks for now, or has it audited. */
+function arrive() {
+  const unasked = !still || picked;
+  picked = false;
+  if (door() !== "explore" || !engine.ready || shown.recall() || !unasked) return;
+  if (Number(byId("samples").value || 0) <= MOST_UNASKED) runs.again();
+}
 
 const core = new Core(engine, {
   busy: () => runs.busy,
@@ -40,16 +62,19 @@ const core = new Core(engine, {
     accounting.fill(catalogue.accounts);
     calibration.fill(catalogue.calibration);
     canaries.fill(catalogue.canaries);
+    if (!location.hash && !still) history.replaceState(null, "", exploring(form.defaultMechanism));
     settings.show();
+    explore.fill(catalogue);
   },
   async begun() {
     for (const frame of [picture, canaryPicture]) frame.offer(engine.fileInfo("view.wasm"));
     await settings.judge();
     shown.describe();
+    explore.show();
   },
   fell: () => runs.end(),
   check: () => settings.check(),
-  idle: () => (shown.inBar ? "" : "Ready."),
+  idle: () => (shown.whole ? "" : "Ready."),
 });
 const shown = new Shown(picture, {
   museum: (plan) => settings.listing(plan)?.museum,
@@ -71,7 +96,7 @@ const canaries = new Canaries({
 function toScores(files) {
   samples.forget();
   dismiss("file");
-  byId("canaries").open = true;
+  enter("training");
   canaries.take(files, "scores");
   byId("k-scores-group").scrollIntoView();
 }
@@ -110,7 +135,8 @@ const samples = new Samples({
     notify({ key: "file", kind: "error", title: "The worker that held your samples crashed", text: [reason.split("\n", 1)[0], "Perhaps there is not enough memory for them. The result is still here."], action: { label: "Read them again", run: again } });
   },
   claim() {
-    byId("epsilon").closest("fieldset").scrollIntoView();
+    byId("settings").open = true;
+    byId("epsilon").closest("fieldset").scrollIntoView({ block: "nearest" });
     byId(/** @type {HTMLElement} */ (byId("epsilon").closest(".field")).hidden ? "guarantee" : "epsilon").focus();
   },
 });
@@ -121,7 +147,6 @@ const own = new Own({
     shown.show(answer, "run");
     if (!runs.busy) setState("done");
     core.free();
-    byId("result").scrollIntoView();
   },
 });
 const settings = new Settings({ engine, core, form, samples, accounting, canaries, settled: (url) => shown.settled(url), busy: () => runs.busy });
@@ -175,6 +200,7 @@ async function openText(name, text) {
     }
     const report = /** @type {import("../worker/protocol").Report} */ (answer.report);
     if (report.inputs.brought) own.open(report);
+    enter(homeOf(report));
     const whole = shown.show(answer, "file", name);
     core.free();
     if (!runs.busy) setState("done");
@@ -198,21 +224,23 @@ byId("form").addEventListener("submit", (event) => {
 });
 byId("stop").addEventListener("click", stop);
 byId("verify").addEventListener("click", () => runs.verify());
-for (const a of document.querySelectorAll(".try a")) {
-  const link = /** @type {HTMLAnchorElement} */ (a);
-  link.addEventListener("click", (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // for another tab
-    event.preventDefault();
-    settings.goTo(link.hash);
-  });
-}
+hangDoors();
+onEnter((to) => {
+  if (!runs.busy) shown.enter(to);
+  settings.write();
+});
 byId("help-open").addEventListener("click", help);
 byId("help-terms").addEventListener("click", () => {
   byId("help").close();
+  byId("meaning").hidden = false;
   byId("meaning").scrollIntoView();
   byId("meaning").focus({ preventScroll: true });
 });
-addEventListener("hashchange", () => settings.reread());
+addEventListener("hashchange", async () => {
+  await settings.reread();
+  explore.show();
+  arrive();
+});
 listenForKeys({ run: () => runs.run(), stop, help });
 receive(openText, (title, found, want, remedy = "") =>
   notify({ key: "file", kind: "error", title, text: "What was shown is still here.", refusal: { message: "", field: "file", path: "", line: 0, fault: "", found, want, remedy } }),
@@ -231,4 +259,7 @@ shown.example().then((there) => {
   setState(state);
   if (engine.ready) shown.describe();
 });
-core.boot().then(() => keepOffline(byId("offline"), engine.info()));
+core.boot().then(() => {
+  arrive();
+  keepOffline(byId("offline"), engine.info());
+});

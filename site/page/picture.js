@@ -28,15 +28,17 @@ export class Picture {
   #box;
   #files;
   #table;
+  #told;
 
   /**
    * @param {HTMLElement} host
-   * @param {{of: import("../worker/protocol").PictureRequest["of"], view?: string, name: string, square?: boolean, table?: boolean, bare?: boolean}} options
+   * @param {{of: import("../worker/protocol").PictureRequest["of"], view?: string, name: string, square?: boolean, table?: boolean, bare?: boolean, told?: (value: import("../worker/protocol").PictureValue) => void}} options
    *   of, view: what the core is asked for; name: in the names of files; square: it is about as high as wide; table: whether its numbers are shown;
-   *   bare: it is alone, without words, files and numbers
+   *   bare: it is alone, without words, files and numbers; told: hears what was drawn
    */
-  constructor(host, { of, view = "", name, square = false, bare = false, table = !bare }) {
+  constructor(host, { of, view = "", name, square = false, bare = false, table = !bare, told = () => {} }) {
     this.#of = { of, view };
+    this.#told = told;
     this.name = name;
     this.#box = html("div", { class: square ? "picture square" : "picture" });
     Object.assign(this.#box, { picture: this });
@@ -59,10 +61,12 @@ export class Picture {
   /**
    * Draws something else.
    * @param {string} text JSON
+   * @param {import("../worker/protocol").PictureRequest["of"]} [of] what that is, where it is something else now
    * @returns {Promise<void>} when it is painted, or cannot be for now
    */
-  show(text) {
+  show(text, of = this.#of.of) {
     this.#text = text;
+    this.#of.of = of;
     return this.#draw();
   }
 
@@ -99,7 +103,9 @@ export class Picture {
   }
 
   /** @param {import("../worker/protocol").PictureValue} now */
-  #show({ title, words, choiceLabel, choices, chosen: taken, svg: root, table }) {
+  #show(now) {
+    const { title, words, choiceLabel, choices, chosen: taken, svg: root, table } = now;
+    this.#told(now);
     this.#words.textContent = words;
     this.#words.hidden = !words;
     this.#box.replaceChildren(root ? painted(root) : "");

@@ -1,6 +1,5 @@
 // How far a run has come, for the eye and, now and then, for the ear.
 import { byId, html } from "./element.js";
-import { LiveLine } from "./liveline.js";
 import { duration, grouped, roundedDown, roundedUp } from "./number.js";
 
 const SPEAK_EVERY = 4000; // ms between two announcements
@@ -53,7 +52,6 @@ export class ProgressPanel {
   #pace;
   #refuted = false;
   #stopping = false;
-  #line = new LiveLine(byId("progress-line"));
 
   begin(phase) {
     this.#pace = new Pace();
@@ -64,7 +62,6 @@ export class ProgressPanel {
     byId("progress-percent").textContent = "";
     byId("progress-facts").replaceChildren();
     byId("progress-message").hidden = true;
-    this.#line.clear();
     byId("progress").removeAttribute("value"); // not known yet
     spoken = performance.now();
   }
@@ -89,7 +86,6 @@ export class ProgressPanel {
       left && ["Time left", left],
       bound && [p.valid ? "So far, valid if stopped now" : "So far, not certified", bound],
     ].filter(Boolean);
-    if (p.valid && bound) this.#line.add(pairsOf(p), p.provisional, p.claimed);
     byId("progress-facts").replaceChildren(...facts.map(([name, value]) => html("div", {}, html("dt", {}, name), html("dd", {}, value))));
     if (p.message) this.message(p.message);
     if (p.refuted > 0 && !this.#refuted) {

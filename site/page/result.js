@@ -16,8 +16,8 @@ const origins = {
 };
 const verdicts = {
   "violation": ["Violation", "M12 3L22 21H2Z", "M12 10v5M12 18v.6"],
-  "no-violation-found": ["No violation found", "M12 3a9 9 0 1 0 .01 0Z", "M8 12h8"],
-  "inconclusive": ["Inconclusive", "M12 3a9 9 0 1 0 .01 0Z", "M9.5 9.5a2.6 2.6 0 1 1 3.6 2.6q-1.1.5-1.1 1.9M12 17v.6"],
+  "no-violation-found": ["No violation found", "M3.3 10.4a7.1 7.1 0 0 1 14.2 0a7.1 7.1 0 0 1-14.2 0Z", "M15.8 15.8L21.8 21.8"],
+  "inconclusive": ["Inconclusive", "M3 12a9 9 0 0 1 18 0a9 9 0 0 1-18 0Z", "M9.5 9.5a2.6 2.6 0 1 1 3.6 2.6q-1.1.5-1.1 1.9M12 17v.6"],
   "invalid": ["Invalid", "M4 4H20V20H4Z", "M8.5 8.5l7 7M15.5 8.5l-7 7"],
 };
 
@@ -54,16 +54,32 @@ export function showDrift(differs) {
  */
 export function showReport(answer, museum, standing = "") {
   const report = /** @type {import("../worker/protocol").Report} */ (answer.report), row = counted(report), drawn = [];
-  verdict(byId("verdict"), report, standing);
+  verdict(byId("verdict"), report, standing, answer);
+  const [first, second] = answer.datasets ?? ["", ""];
+  for (const [id, text] of [["dataset-first", first], ["scene-first", first], ["dataset-second", second], ["scene-second", second]]) {
+    const place = byId(id); // an embed has fewer
+    if (!place) continue;
+    place.textContent = place.title = text;
+  }
+  byId("result").classList.remove("empty");
+  if (byId("datasets")) byId("datasets").hidden = !first && !second;
   byId("remarks").replaceChildren(...remarks(report));
   byId("result-title").textContent = `Result for ${report.subject}`;
   return inTurns(
-    section("chart-section", report.evidence?.chart, () => drawn.push(outputs().show(answer.text))),
+    section("chart-section", report.evidence?.chart, () => drawn.push(outputs().show(answer.text, "report"))),
     section("data-section", report.inputs?.examples && (report.evidence || report.sequential?.epochs.length), () => drawn.push(draw("data", answer.text, { view: "data", name: "data" }))),
     section("counts-section", row?.counts, () => showCounts(row)),
     section("event-section", report.evidence, () => showEvent(report)),
     ...words(answer, drawn),
     () => byId("background").replaceChildren(...background(report, museum))).then(() => Promise.all(drawn));
+}
+
+/** Takes away what the last report showed. */
+export function showNothing() {
+  for (const id of ["chart-section", "data-section", "certified-section", "tradeoff-section", "renyi-section", "counts-section", "event-section", "facts-section", "picture", "say", "datasets", "origin", "drift", "needs-file"]) byId(id).hidden = true;
+  for (const id of ["remarks", "background", "scene-first", "scene-second"]) byId(id).replaceChildren();
+  byId("result").classList.remove("old");
+  byId("result").classList.add("empty");
 }
 
 /** The row of a report that its verdict rests on. @param {import("../worker/protocol").AnyReport} report */
@@ -79,7 +95,15 @@ export const countsOf = ({ kind, evidence, sequential }) => (kind === "pair" ? e
 export const showWords = (answer) => inTurns(...words(answer, []));
 
 /** The picture of the two output distributions. */
-export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "outputs", name: "outputs" });
+export const outputs = () => pictureIn(byId("chart"), { of: "report", view: "outputs", name: "outputs", told: showSentence });
+
+/** Says what the picture shows in a sentence. @param {import("../worker/protocol").PictureValue} picture */
+function showSentence({ sentence, small, lit }) {
+  if (!byId("say")) return; // in an embed without
+  byId("say").hidden = !sentence;
+  byId("say").classList.toggle("hit", Boolean(lit));
+  byId("say").replaceChildren(sentence ?? "", small ? html("small", {}, small) : "");
+}
 
 const draw = (id, text, options) => pictureIn(byId(id), { of: "report", ...options }).show(text);
 
@@ -100,11 +124,13 @@ const section = (id, there, show) => () => {
 
 /**
  * Fills a box with the verdict of a report of any kind.
+ * @param {HTMLElement} box
+ * @param {import("../worker/protocol").AnyReport} report
  * @param {Standing} [standing]
+ * @param {{title?: string, detail?: string}} [glance] its few words, where the core has said them
  * @returns {HTMLElement} the box
  */
-export function verdict(box, report, standing = "") {
-  const { headline, summary } = report, rest = summary.slice(headline.length).trim();
+export function verdict(box, report, standing = "", { title = report.headline, detail = report.summary.slice(report.headline.length).trim() } = {}) {
   const failed = standing === "failed";
   const [word, frame, sign] = (!failed && verdicts[report.verdict]) || verdicts.invalid;
   const said = (text) => html(failed ? "s" : "span", {}, text);
@@ -114,8 +140,23 @@ export function verdict(box, report, standing = "") {
     svg("svg", { class: "verdict-mark", viewBox: "0 0 24 24", width: 44, height: 44, role: "img", "aria-label": failed ? "Failed verification" : word },
       svg("path", { class: "frame", d: frame }), svg("path", { class: "sign", d: sign })),
     html("div", {}, standing && html("p", { class: "standing" }, standings[standing]),
-      html("p", { class: "headline" }, said(headline)), rest && html("p", { class: "rest" }, " ", said(rest))));
+      html("p", { class: "headline" }, said(title)), detail && html("p", { class: "rest" }, " ", said(detail))));
   return box;
+}
+
+/**
+ * Fills the box of the verdict while there is none: an audit is under way, or cannot be.
+ * @param {HTMLElement} box
+ * @param {{state: "going" | "violation" | "old" | "error", title: string, pill?: string, detail: string}} so violation: it stands, whatever follows
+ */
+export function underWay(box, { state, title, pill = "", detail }) {
+  const [, frame, sign] = state === "violation" ? verdicts.violation : state === "error" ? verdicts.inconclusive : ["", "M12 3a9 9 0 0 1 9 9", ""];
+  box.dataset.verdict = state;
+  box.dataset.standing = "";
+  box.replaceChildren(
+    svg("svg", { class: `verdict-mark${state === "going" || state === "old" ? " turning" : ""}`, viewBox: "0 0 24 24", width: 44, height: 44, "aria-hidden": "true" },
+      state !== "violation" && state !== "error" && svg("circle", { class: "ring", cx: 12, cy: 12, r: 9 }), svg("path", { class: "frame", d: frame }), svg("path", { class: "sign", d: sign })),
+    html("div", {}, html("p", { class: "headline" }, title, pill && html("span", { class: "pill" }, pill)), html("p", { class: "rest" }, detail)));
 }
 
 /** Puts a verdict into a line. @param {HTMLElement} line @param {Standing} [standing] @param {string} [note] */

@@ -2,6 +2,7 @@
 // and the address that holds it.
 import { faultOf, readFragment, usable, writeFragment } from "./address.js";
 import { Ended } from "../worker/engine.js";
+import { door, show as showDoor } from "./doors.js";
 import { defaultWorkers, workersOf } from "./form.js";
 import { dismiss, notify } from "./notice.js";
 import { planOf } from "./plan.js";
@@ -88,7 +89,8 @@ export class Settings {
   /** Writes the address. */
   write() {
     const { fragment } = this.#page.accounting;
-    if (this.#part !== null || fragment) writeFragment((this.#part ?? "#v=1") + fragment);
+    if (door() === "accounting") writeFragment("#door=accounting" + fragment);
+    else if (this.#part !== null && ["explore", "data"].includes(door())) writeFragment(this.#part);
   }
 
   /** Shows an error of the settings at its field, or as a notice. */
@@ -103,20 +105,21 @@ export class Settings {
   }
 
   /** The form asks for what cannot be run. */
-  unusable(error) {
+  unusable(error, focus = true) {
     this.#page.form.clearErrors();
-    this.blame(error, true);
+    this.blame(error, focus);
   }
 
   /** Shows what the address asks for, as far as that can be done without the core. */
   show() {
     const { engine, form, accounting, canaries } = this.#page;
     this.still(); // of what the form held
-    const { settings, account, canaries: planted, odd } = readFragment(location.hash);
-    const stays = planted !== null && this.#part !== null; // the audit's form
-    this.#asked = { settings: stays ? null : settings, bad: [...(planted ? canaries.read(planted) : []), ...(account ? accounting.read(account) : [])], odd };
+    const { door: name, settings, account, canaries: planted, odd } = readFragment(location.hash);
+    const stays = settings === null && this.#part !== null; // the audit's form
+    showDoor(name);
+    this.#asked = { settings: stays ? null : settings ?? {}, bad: [...(planted ? canaries.read(planted) : []), ...(account ? accounting.read(account) : [])], odd };
     this.#changed = false;
-    if (!engine.ready && !stays) form.write({ ...settings, mechanism: this.listing(settings)?.name });
+    if (!engine.ready && !stays) form.write({ ...settings, mechanism: this.listing(settings ?? {})?.name });
   }
 
   /**
@@ -149,17 +152,17 @@ export class Settings {
   }
 
   /** Takes the settings from the address anew. */
-  reread() {
+  async reread() {
     const { engine, core } = this.#page;
     if (!core.catalogue) return;
     this.show();
-    if (engine.ready) this.judge().catch(() => {}); // of a core that ended
+    if (engine.ready) await this.judge().catch(() => {}); // of a core that ended
   }
 
   /** Follows a link to a state; one to the present address changes nothing there. */
   goTo(fragment) {
     const before = location.hash;
     location.hash = fragment;
-    if (location.hash === before) this.reread();
+    if (location.hash === before) dispatchEvent(new HashChangeEvent("hashchange"));
   }
 }

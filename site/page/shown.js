@@ -4,9 +4,24 @@ import { linkTo } from "./address.js";
 import { byId } from "./element.js";
 import { copyFor, save, stemOf } from "../file/files.js";
 import { notify } from "./notice.js";
+import { LiveLine } from "./liveline.js";
+import { grouped, roundedDown } from "./number.js";
 import { toFile } from "./picture.js";
-import { say } from "./progress.js";
-import { outputs, showDrift, showLine, showOrigin, showReport, showVerification, showWords, standingOf, verdict } from "./result.js";
+import { pairsOf, say } from "./progress.js";
+import { outputs, showDrift, showNothing, showOrigin, showReport, showVerification, showWords, standingOf, underWay, verdict } from "./result.js";
+
+/** What stands in a door where nothing was audited yet. */
+const empty = {
+  code: { title: "Write a mechanism", detail: "A function called mechanism that returns what your code would put out. It is audited here." },
+  data: { title: "Choose a file", detail: "Outputs of a mechanism on two neighbouring datasets, a table with labels, or membership scores." },
+  explore: { title: "Pick a mechanism", detail: "It is audited here, on two datasets that differ in one person." },
+};
+
+/** The door that a report is from. @returns {import("./doors.js").Door} */
+export const homeOf = ({ kind, inputs }) => (kind !== "pair" ? "training" : inputs?.brought ? "code" : inputs?.samples || inputs?.labelled ? "data" : "explore");
+
+const MOST_EARLIER = 12; // results that are kept to go back to
+const letters = { epsilon: "ε", rho: "ρ", mu: "µ" };
 
 /** What tells a report's settings apart; one of samples has no address. */
 export const settingsOf = (again) => again?.url || again?.cli;
@@ -14,15 +29,23 @@ export const settingsOf = (again) => again?.url || again?.cli;
 /** The files of recorded samples, in words. */
 export const filesOf = ({ files = [] }) => files.map((file) => `${file.name} (SHA-256 ${String(file.sha256).slice(0, 12)}…)`).join(" and ");
 
+/** A claim's figure. */
+const short = ({ epsilon, rho, mu }) => (rho ? `ρ = ${rho}` : mu ? `µ = ${mu}` : `ε = ${epsilon ?? 0}`);
+
 async function copyText(id, text) {
   if (await copyFor(byId(id), text)) say("Copied");
   else notify({ key: "copy", kind: "info", title: "The browser does not allow copying; here it is", text });
 }
 
 export class Shown {
-  /** @type {{report: any, text: string} | null} */
+  /** @type {{report: any, text: string, title?: string, detail?: string} | null} */
   #now = null;
+  #spark = new LiveLine(byId("spark"));
   #whole = null; // the report, once all of it is there
+  /** @type {Map<string, any>} what each door shows */
+  #homes = new Map();
+  /** @type {Map<string, import("../worker/protocol").ReportedValue>} results of this visit, by settings */
+  #earlier = new Map();
   /** @type {import("./result.js").Standing} */
   #standing = "";
   #url; // the form's settings as the core writes them; null while they cannot be run
@@ -39,13 +62,14 @@ export class Shown {
     this.#on = on;
     byId("save").addEventListener("click", () => save(`${stemOf(this.report)}.json`, this.text));
     byId("save-html").addEventListener("click", () => toFile((exporter) => exporter.savePage(this.#now, byId("result"))));
-    byId("copy-link").addEventListener("click", () => copyText("copy-link", linkTo(this.report.reproduce.url)));
+    for (const id of ["share-open", "share-next"]) byId(id).addEventListener("click", () => this.#share());
+    byId("save-png").addEventListener("click", () => toFile((exporter) => exporter.saveChart("PNG", outputs())));
+    byId("copy-link").addEventListener("click", () => copyText("copy-link", byId("share-url").value));
     byId("copy-command").addEventListener("click", () => copyText("copy-command", this.report.reproduce.cli));
     byId("copy-embed").addEventListener("click", () => {
       import(new URL("embedcode.js", import.meta.url).href).then(({ open }) => open(this.report.reproduce.url)).catch((error) =>
         notify({ key: "embed", kind: "error", title: "The dialog could not be loaded", text: error.message }));
     });
-    byId("bar-verdict").addEventListener("click", () => byId("result").scrollIntoView());
     byId("use-settings").addEventListener("click", () => {
       on.goTo(this.report.reproduce.url);
       byId("run").focus();
@@ -59,38 +83,112 @@ export class Shown {
 
   /** Shows a report. @returns {Promise<void>} when all of it is there */
   async show(answer, origin, name) {
-    const { report, text } = answer;
-    this.#now = { report, text };
+    const { report, text, title, detail } = answer;
+    this.#now = { report, text, title, detail };
+    this.#homes.set(homeOf(report), { answer, origin, name });
+    byId("result").classList.toggle("old", origin === "example");
     byId("result").dataset.stem = stemOf(report);
     showVerification(null);
     this.#standing = origin === "file" ? "unverified" : "";
     const whole = showReport(answer, this.#on.museum(report.plan), this.#standing);
     this.#picture.show(answer);
+    if (origin === "example") underWay(byId("verdict"), { state: "going", title: "Starting the engine", detail: `${short(report.claim)} claimed. The grey picture was recorded earlier; yours replaces it as it runs.` });
     showOrigin(origin, name);
     this.compare();
     this.fileWords();
+    const url = settingsOf(report.reproduce);
+    if (origin === "run" && url) {
+      this.#earlier.delete(url);
+      this.#earlier.set(url, answer);
+      if (this.#earlier.size > MOST_EARLIER) this.#earlier.delete(this.#earlier.keys().next().value);
+    }
     await whole;
     if (this.text === text) this.#whole = report;
+  }
+
+  /** Shows the result that the form's settings had before, if they had one. @returns {boolean} whether they had */
+  recall() {
+    const answer = this.#earlier.get(this.#url);
+    if (answer && answer.text !== this.text) this.show(answer, "before");
+    return answer !== undefined;
   }
 
   /** Says what a replay of the report found. @param {import("../worker/protocol").VerifiedValue} found */
   verified(found) {
     showVerification(found);
     this.#standing = standingOf(found);
-    verdict(byId("verdict"), this.report, this.#standing);
-    this.#bar();
+    this.#homes.get(homeOf(this.report)).standing = this.#standing;
+    verdict(byId("verdict"), this.report, this.#standing, this.#now);
   }
 
-  /** Is there a verdict of the user's in the bar? */
-  get inBar() { return !byId("bar-verdict").hidden; }
-
-  /** Keeps the verdict in sight: in the bar of the form's buttons and, on a narrow screen, below the result. */
-  #bar() {
-    if (!this.report) return;
-    for (const id of ["bar-verdict", "result-line"]) {
-      byId(id).hidden = byId("origin").dataset.kind === "example";
-      showLine(byId(id), this.report, this.#standing, byId("drift").hidden ? "" : byId("drift").textContent);
+  /** Another door was opened: what was shown there is shown again. @param {import("./doors.js").Door} door */
+  enter(door) {
+    if (!Object.hasOwn(empty, door)) return;
+    const had = this.#homes.get(door);
+    if (had) {
+      if (had.answer.text === this.text) return;
+      const { standing } = had;
+      this.show(had.answer, had.origin === "run" ? "before" : had.origin, had.name);
+      if (!standing) return;
+      this.#homes.get(door).standing = this.#standing = standing;
+      verdict(byId("verdict"), this.report, standing, this.#now);
+      return;
     }
+    this.#now = this.#whole = null;
+    this.#spark.clear();
+    showVerification(null);
+    showNothing();
+    underWay(byId("verdict"), { state: "error", ...empty[door] });
+    byId("verdict").dataset.verdict = "empty";
+    this.buttons();
+  }
+
+  // A run on its way
+
+  /** What is shown no longer applies: another audit begins. */
+  old() {
+    const { title } = this.#now ?? {};
+    byId("result").classList.add("old");
+    this.#spark.clear();
+    underWay(byId("verdict"), { state: "old", title: "Starting again", detail: title && byId("origin").dataset.kind !== "example" ? `The last result (${title}) no longer applies.` : "The first outputs come at once." });
+  }
+
+  /** @param {import("../worker/protocol").ProgressValue} p */
+  follow(p) {
+    const symbol = letters[p.quantity] ?? p.quantity, { betted, live } = p;
+    const bound = p.provisional !== undefined ? `${symbol} ≥ ${roundedDown(p.provisional)} so far` : "";
+    const drawn = live ? `${grouped(live.rows)} outputs on each dataset` : betted ? `${grouped(betted.outputs)} outputs` : "";
+    const detail = [p.refuted > 0 && `Refuted after ${grouped(p.refuted)} outputs`, bound && `${bound}${p.valid ? "" : ", not certified yet"}`, !p.refuted && drawn].filter(Boolean).join(". ");
+    underWay(byId("verdict"), p.refuted > 0 ? { state: "violation", title: `Violation: ${symbol} > ${p.claimed}`, pill: "still climbing", detail: `${detail}.` }
+      : { state: "going", title: "Within the claim so far", pill: "running", detail: `${symbol} = ${p.claimed} claimed. ${detail}${detail && "."}` });
+    if (p.provisional !== undefined && pairsOf(p) > 0 && p.phase !== "explore") this.#spark.add(pairsOf(p), p.provisional, p.claimed);
+    if (!live) return;
+    byId("result").classList.remove("old");
+    byId("chart-section").hidden = false;
+    outputs().show(JSON.stringify(p), "live");
+  }
+
+  /** The run ended without a result: what was shown before counts again. */
+  standsAgain() {
+    if (!this.#now) return;
+    const example = byId("origin").dataset.kind === "example";
+    byId("result").classList.toggle("old", example);
+    verdict(byId("verdict"), this.report, this.#standing, this.#now);
+    outputs().show(this.text, "report");
+  }
+
+  /** The settings cannot be run. */
+  cannot(why) {
+    byId("result").classList.add("old");
+    underWay(byId("verdict"), { state: "error", title: "This cannot run yet", detail: why });
+  }
+
+  #share() {
+    const { reproduce } = this.report;
+    byId("share-verdict").textContent = this.#now.title ?? this.report.headline;
+    byId("share-detail").textContent = `${this.report.subject}: ${this.report.promise}`;
+    byId("share-url").value = reproduce?.url ? linkTo(reproduce.url) : "No link holds a file.";
+    byId("share").showModal();
   }
 
   /** The example stands there before the core does. @returns {Promise<boolean>} whether it is shown */
@@ -121,6 +219,7 @@ export class Shown {
     const { text } = this;
     this.#on.open(text).then((answer) => {
       if (this.text !== text) return;
+      this.#now = { ...this.#now, title: answer.title, detail: answer.detail };
       showWords(answer);
       this.#picture.show(answer);
     }, () => {}); // an example without its words is an example
@@ -146,13 +245,12 @@ export class Shown {
     const url = settingsOf(reproduce), recording = inputs?.samples;
     const other = () => Boolean(url) && this.#url !== undefined && (this.#url !== url || (recording && !this.#on.holds(recording)));
     showDrift(inputs?.brought ? this.#on.drifts() : other());
-    this.#bar();
   }
 
   /** Enables the buttons of what can be done with the report. */
   buttons() {
     const { reproduce, inputs } = this.report ?? {};
-    for (const id of ["save", "save-html"]) byId(id).disabled = !this.#now;
+    for (const id of ["save", "save-html", "save-png", "share-open", "share-next"]) byId(id).disabled = !this.#now;
     for (const id of ["copy-link", "copy-embed", "use-settings"]) byId(id).disabled = !reproduce?.url;
     byId("copy-command").disabled = !reproduce?.cli || inputs?.brought?.kind === "javascript";
   }

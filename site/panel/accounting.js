@@ -1,5 +1,6 @@
 // The accounting panel: what a mechanism guarantees after sampling, over many
 // steps and for groups. It asks the core and shows what that answers.
+import { onEnter } from "../page/doors.js";
 import { byId, html, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
 import { choice, controlOf, field, setOptions } from "../page/field.js";
@@ -74,15 +75,13 @@ export class Accounting {
       event.preventDefault();
       this.ask(true);
     });
-    byId("accounting").addEventListener("toggle", () => {
-      if (!byId("accounting").open) this.#show(null);
-      else if (this.#kinds.length) this.ask();
+    onEnter((door) => {
+      if (door === "accounting" && this.#kinds.length) this.ask();
     });
   }
 
   /** @param {import("../worker/files").AccountKind[]} kinds */
   fill(kinds) {
-    byId("accounting").hidden = false;
     this.#kinds = kinds;
     setOptions(this.#kind.control, kinds.map((k) => ({ value: k.kind, text: k.title })));
     this.#kindChanged();
@@ -99,7 +98,6 @@ export class Accounting {
     this.#fields.clear();
     this.#kept = { ...texts };
     this.#kindChanged();
-    byId("accounting").open = true;
     this.ask();
     return known ? [] : [`account is "${kind}", must be one of ${this.#kinds.map((k) => k.kind).join(", ")}. The first is used.`];
   }
@@ -167,10 +165,6 @@ export class Accounting {
 
   /** @param {import("../worker/protocol").AccountedValue | null} a */
   #show(a, fragment = "") {
-    if (!byId("accounting").open) {
-      a = null; // closed meanwhile
-      fragment = "";
-    }
     this.fragment = fragment;
     const box = byId("account-result");
     box.classList.remove("old");

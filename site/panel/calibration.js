@@ -40,7 +40,6 @@ export class Calibration {
 
   /** @param {import("../worker/files").CalibrationOffer} offer */
   fill(offer) {
-    byId("calibration").hidden = false;
     this.#offer = offer;
     const { plan } = offer;
     for (const key of CALIBRATION) {

@@ -3,6 +3,7 @@ import { linkTo } from "../page/address.js";
 import { CanaryFiles } from "./canaryfiles.js";
 import { CanaryForm } from "./canaryform.js";
 import { fillBody, headOf, lettered, phases, titles } from "./canaryreport.js";
+import { enter } from "../page/doors.js";
 import { byId, html, tableRows } from "../page/element.js";
 import { Ended, Refused } from "../worker/engine.js";
 import { copyFor, save, stemOf } from "../file/files.js";
@@ -24,7 +25,7 @@ export class Canaries {
   #files = new CanaryFiles({ changed: () => this.#changed(), audit: () => this.run("scores"), opened: (name, text) => this.#on.opened(name, text) });
   #form = new CanaryForm(this.#files);
   #able = false;
-  /** @type {{report: any, text: string, standing: import("../page/result.js").Standing} | null} */
+  /** @type {{report: any, text: string, title?: string, detail?: string, standing: import("../page/result.js").Standing} | null} */
   #shown = null;
   #whole = null; // the report, once all of it is there
   #view; // of what is shown
@@ -51,7 +52,6 @@ export class Canaries {
 
   /** @param {import("../worker/files").CanaryOffer} offer */
   fill(offer) {
-    byId("canaries").hidden = false;
     this.#form.fill(offer);
     byId("canaries-presets").replaceChildren(...presets.map(([words, texts]) => html("button", {
       type: "button", onclick: () => {
@@ -64,13 +64,12 @@ export class Canaries {
   /** Opens the panel with what an address asks for. @returns {string[]} what of it cannot be used, in words */
   read(texts) {
     const bad = this.#form.read(texts);
-    this.#reveal(byId("canaries"));
     return bad;
   }
 
   #reveal(at) {
-    byId("canaries").open = true;
-    at.scrollIntoView();
+    enter("training");
+    at.scrollIntoView({ block: "nearest" });
   }
 
   /** Which box of this panel dropped files are meant for, if any. @param {File[]} files */
@@ -213,7 +212,7 @@ export class Canaries {
   /** Shows a report. @param {import("../worker/protocol").ReportedValue} answer @returns {Promise<void>} when all of it is there */
   async #show(answer, name) {
     const { report, text } = answer, standing = /** @type {import("../page/result.js").Standing} */ (name ? "unverified" : "");
-    this.#shown = { report, text, standing };
+    this.#shown = { report, text, standing, title: answer.title, detail: answer.detail };
     this.#on.shown(report);
     const box = byId("canaries-result"), body = html("div", { class: "contents" }), verification = html("div", { class: "verification", hidden: true });
     const button = (id, words, onclick) => html("button", { id: `canaries-${id}`, type: "button", onclick }, words);
@@ -274,7 +273,7 @@ export class Canaries {
       if (this.#shown?.text === text) {
         showVerification(found, verification);
         this.#shown.standing = standingOf(found);
-        verdict(byId("canaries-result").querySelector(".verdict"), this.report, this.#shown.standing);
+        verdict(byId("canaries-result").querySelector(".verdict"), this.report, this.#shown.standing, this.#shown);
       }
       this.#end("");
       say(replayWords(found));

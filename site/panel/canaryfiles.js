@@ -1,5 +1,6 @@
 // The user's files in the panel of canary audits: examples or vectors for an audit,
 // and scores of another program. They stay in the browser.
+import { door } from "../page/doors.js";
 import { byId } from "../page/element.js";
 import { grouped, size } from "../page/number.js";
 import { Unusable } from "../page/plan.js";
@@ -64,7 +65,7 @@ export class CanaryFiles {
 
   /** Which box dropped files are meant for, if any. @param {File[]} files */
   wants(files, target) {
-    if (!files.length || !byId("canaries").open) return undefined;
+    if (!files.length || door() !== "training") return undefined;
     const box = boxes.find((b) => target?.closest?.(`#k-${b}-group`));
     if (box) return box;
     const named = (pattern) => files.every((f) => pattern.test(f.name));

@@ -26,7 +26,7 @@ const SIMULATED = {
  * @param {import("../worker/protocol").ReportedValue} answer
  * @param {import("../page/result.js").Standing} [standing]
  */
-export const headOf = ({ report }, standing = "") => [verdict(html("div", { class: "verdict" }), report, standing), html("div", {}, remarks({ warnings: [...("notes" in report ? report.notes ?? [] : []), ...report.warnings ?? []] }))];
+export const headOf = ({ report, title, detail }, standing = "") => [html("div", { class: "board" }, verdict(html("div", { class: "verdict" }), report, standing, { title, detail })), html("div", {}, remarks({ warnings: [...("notes" in report ? report.notes ?? [] : []), ...report.warnings ?? []] }))];
 
 /** What stands below it: makes a part each. @param {import("../worker/protocol").ReportedValue} answer */
 const partsOf = ({ facts, tables, ...answer }, intervals) => {

@@ -1,6 +1,7 @@
 // The panel of the user's own mechanism: a function that is written here, or a
 // WebAssembly module. Its code runs in the sandbox only, and a core of its own
 // audits it.
+import { enter } from "../page/doors.js";
 import { byId, html } from "../page/element.js";
 import { Ended, Engine, Refused } from "../worker/engine.js";
 import { choice, controlOf, field, numberInput } from "../page/field.js";
@@ -208,7 +209,7 @@ export class Own {
     const names = b.columns.every((c) => c.kind === "symbol");
     this.#write({ ...spaceOf(b), output: names ? "symbol" : "real", epsilon: claim.epsilon, delta: claim.delta, samples: plan.samples, seed: plan.seed }, b.kind === SCRIPT ? b.code : undefined);
     this.#result = { ...this.#state, ...(b.kind === MODULE && { source: null }) }; // its file may come later
-    byId("own").open = true;
+    enter("code");
     this.#status(b.kind === SCRIPT ? "The code of the report that was opened. It runs when you press Run or Verify." : `The report is of the module ${b.name}, which is not part of it: choose the file.`);
   }
 
@@ -219,7 +220,7 @@ export class Own {
 
   /** Takes a module. It stays in the browser. @param {File[]} files one */
   async take([file]) {
-    byId("own").open = true;
+    enter("code");
     try {
       if (file.size > MAX_MODULE) throw new Unusable("file", size(file.size), `at most ${size(MAX_MODULE)}`);
       this.#give({ name: file.name, bytes: await file.arrayBuffer() });

@@ -2,6 +2,7 @@
 // button to its end.
 import { status } from "../worker/core.js";
 import { byId } from "../page/element.js";
+import { door, show as showDoor } from "../page/doors.js";
 import { Ended } from "../worker/engine.js";
 import { dismiss, notify } from "../page/notice.js";
 import { ProgressPanel, say } from "../page/progress.js";
@@ -21,6 +22,7 @@ export class Runs {
   panel = "";
   #host; // the engine that does it
   #stopAsked = null; // id of what the user wished to stop
+  #next = false; // the settings changed meanwhile: what is under way is given up for a run of theirs
   #panel = new ProgressPanel();
   #page;
 
@@ -63,7 +65,9 @@ export class Runs {
       if (!this.progress) panel.message("");
       this.progress = p;
       panel.show(p, replay);
-      if (!replay) picture.follow(p);
+      if (replay || this.#next) return;
+      picture.follow(p);
+      shown.follow(p);
     });
     this.active = id;
     [this.begunBy, this.panel] = [replay ? "verify" : "run", ""];
@@ -71,10 +75,14 @@ export class Runs {
     status("");
     let next = shown.report ? "done" : "ready";
     try {
-      next = await finish(await answer) ?? "done";
+      const answered = await answer;
+      if (!this.#next) next = await finish(answered) ?? "done";
     } catch (error) {
       if (error instanceof Ended && !error.stopped) return; // told by died
-      if (replay && id === this.#stopAsked) {
+      if (!replay) shown.standsAgain();
+      if (this.#next) {
+        // What it would have said does not count.
+      } else if (replay && id === this.#stopAsked) {
         notify({ key: "stop", kind: "info", title: "Verification stopped", text: "The report was not replayed to its end. What was shown is still here." });
         say("Verification stopped");
       } else if (error instanceof Ended) notify({ key: "stop", kind: "warning", title: "Stopped", text: [error.message, "There is no partial report. What was shown before is still here."] });
@@ -83,29 +91,48 @@ export class Runs {
     }
     this.end();
     this.#free(next);
+    if (!this.#next) return;
+    this.#next = false;
+    this.run(false);
   }
 
-  /** Runs what the form asks for. @returns {boolean} whether it can */
-  run() {
+  /** Runs what the form asks for now; what is under way for what it asked before is given up. */
+  again() {
+    const { core, engine, samples } = this.#page;
+    if (!this.busy) {
+      this.run(false);
+      return;
+    }
+    if (this.panel || this.begunBy !== "run" || this.#next) return;
+    this.#next = true;
+    this.#host.stop(this.active, () => {}, this.#host === engine ? () => core.restart() : () => samples.forget());
+  }
+
+  /** Runs what the form asks for. @param {boolean} asked whether the user pressed a button for it @returns {boolean} whether it can */
+  run(asked = true) {
     if (byId("run").disabled) return false;
     const { engine, settings, shown } = this.#page;
+    if (asked && !["explore", "data"].includes(door())) showDoor("explore");
     settings.still();
     dismiss("settings");
     dismiss("stop");
-    let asked;
+    let wanted;
     try {
-      asked = settings.asked();
-      if (asked.count !== engine.workers.length && asked.on === engine) engine.resize(asked.count);
+      wanted = settings.asked();
+      if (wanted.count !== engine.workers.length && wanted.on === engine) engine.resize(wanted.count);
     } catch (error) {
-      settings.unusable(error);
+      shown.cannot(error.message);
+      settings.unusable(error, asked);
       return true;
     }
     settings.check();
     if (byId("origin").dataset.kind === "run") showOrigin("before");
-    const { on, plan } = asked;
+    shown.old();
+    const { on, plan } = wanted;
     this.#work("Starting", on, (tell) => on.run(plan, tell), async (answer) => {
       const { report, error } = answer;
       if (shown.report && foundNothing(report)) {
+        shown.standsAgain();
         notify({ key: "stop", kind: "info", title: "Stopped before anything was found", text: "There is no new result. What was shown before is still here." });
         say("Stopped before anything was found");
         return undefined;
@@ -114,8 +141,6 @@ export class Runs {
       say(report.summary);
       dismiss("file");
       await whole;
-      // On a narrow screen the result lies below the form.
-      if (byId("result").getBoundingClientRect().top > innerHeight / 2) byId("result").scrollIntoView();
       if (!error) return "done";
       notify({ key: "stop", kind: "error", title: "The run failed; what it had found is shown", text: error });
       return "failed";

@@ -1,6 +1,7 @@
 // The panel of the user's samples: files in, a preview before anything runs. A
 // worker of its own reads and audits them; the form above audits them as it
 // audits a mechanism.
+import { enter } from "../page/doors.js";
 import { byId, html, tableRows } from "../page/element.js";
 import { Ended, Engine } from "../worker/engine.js";
 import { choice, field } from "../page/field.js";
@@ -102,7 +103,7 @@ export class Samples {
   take(files) {
     const reading = this.#next;
     this.#next = {};
-    byId("yours").open = true;
+    enter("data");
     const refuse = (found, want, remedy = "") => this.#on.refused("The samples were not read", { message: "", field: files.map((f) => f.name).join(", "), path: "", line: 0, fault: "", found, want, remedy });
     if (files.length > 2) return refuse(`${files.length} files`, "one file, or one for each of the two datasets");
     const large = files.find((f) => f.size > MOST_BYTES);

@@ -8,26 +8,35 @@ const MOST_MOMENTS = 1000; // kept of a run; then every other one goes
 
 export class ViewFrame {
   #host;
+  #opener;
+  #still;
   #port = null;
   #frame = null;
   #shown = {}; // what the page shows: {report, curves, course} or {canary}
   #progress = null; // of a run on its way
   #course = null; // of that run
 
-  /** @param {string} host id of the element that it goes into; hidden while there is nothing to show */
-  constructor(host) { this.#host = byId(host); }
+  /**
+   * @param {string} host id of the element that it goes into; hidden while there is nothing to show
+   * @param {{opener?: string, still?: string}} [places] ids of where the button goes instead, and of what it takes the place of
+   */
+  constructor(host, { opener = host, still = "" } = {}) {
+    this.#host = byId(host);
+    this.#opener = byId(opener);
+    this.#still = still ? byId(still) : null;
+  }
 
   /** @param {Promise<{brotli: number} | undefined>} file of the program */
   offer(file) {
     file.then((known) => {
       if (!known) return;
-      const words = `Open the picture (${size(known.brotli)})`;
+      const words = `Walk around in it (${size(known.brotli)})`;
       const button = html("button", { type: "button", class: "picture-open", "aria-expanded": "false", onclick: () => {
         this.#frame ? this.#close() : this.#open();
         button.setAttribute("aria-expanded", String(Boolean(this.#frame)));
-        button.textContent = this.#frame ? "Close the picture" : words;
+        button.textContent = this.#frame ? "Back to the picture" : words;
       } }, words);
-      this.#host.replaceChildren(button);
+      this.#opener.replaceChildren(button);
     });
   }
 
@@ -41,11 +50,13 @@ export class ViewFrame {
       if (this.#progress) port1.postMessage(this.#progress);
     });
     this.#host.append(this.#frame);
+    this.#still?.classList.add("replaced");
   }
 
   #close() {
     this.#frame.remove();
     this.#frame = this.#port = null;
+    this.#still?.classList.remove("replaced");
   }
 
   #show(what) {

@@ -1705,6 +1705,11 @@ export interface ReportedValue {
   report: AnyReport;
   /** Text is the report in canonical form, to be saved as it is. */
   text: string;
+  /** Title and Detail are the verdict for whoever glances at it. */
+  title: string;
+  detail: string;
+  /** Datasets are the two of an audit of a pair, in words; absent where there are none. */
+  datasets?: string[];
   facts: FactRow[];
   tables: TableWords[];
   /** of an audit of a pair */

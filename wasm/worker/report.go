@@ -17,10 +17,15 @@ import (
 type reported struct {
 	Report json.RawMessage `json:"report"`
 	// Text is the report in canonical form, to be saved as it is.
-	Text   string              `json:"text"`
-	Facts  []audit.FactRow     `json:"facts"`
-	Tables []report.TableWords `json:"tables"`
-	Curves pair.Curves         `json:"curves"` // of an audit of a pair
+	Text string `json:"text"`
+	// Title and Detail are the verdict for whoever glances at it.
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+	// Datasets are the two of an audit of a pair, in words; absent where there are none.
+	Datasets []string            `json:"datasets,omitempty"`
+	Facts    []audit.FactRow     `json:"facts"`
+	Tables   []report.TableWords `json:"tables"`
+	Curves   pair.Curves         `json:"curves"` // of an audit of a pair
 	// Course are the provisional bounds of an audit with canaries on its way; empty for a
 	// report that was opened.
 	Course []coursePoint `json:"course"`
@@ -39,13 +44,30 @@ func reportAnswer(r report.View, course []coursePoint, failure error) (message, 
 		return message{}, err
 	}
 	out := reported{Report: text, Text: string(text), Facts: r.Facts(), Tables: head.Words(), Course: append([]coursePoint{}, course...)}
+	out.Title, out.Detail = head.Banner()
 	if p, ok := r.(pair.Report); ok {
-		out.Curves = pair.ReportCurves(p)
+		out.Curves, out.Datasets = pair.ReportCurves(p), datasets(p)
 	}
 	if failure != nil {
 		out.Error = failure.Error()
 	}
 	return message{Type: msgReport, JSON: mustJSON(out)}, nil
+}
+
+// datasets are the two that the outputs of a report are from, in words: those that were
+// certified on, or bet on last.
+func datasets(r pair.Report) []string {
+	switch s := r.Sequential; {
+	case r.Inputs.Samples != nil:
+		return []string{"the first dataset’s outputs", "the second dataset’s outputs"}
+	case r.Evidence != nil:
+		return []string{pair.DatasetWords(r.Evidence.Pair.First), pair.DatasetWords(r.Evidence.Pair.Second)}
+	case s != nil && len(s.Epochs) > 0:
+		if i := s.Epochs[len(s.Epochs)-1].Pair; i >= 0 && i < len(s.Pairs) {
+			return []string{pair.DatasetWords(s.Pairs[i].First), pair.DatasetWords(s.Pairs[i].Second)}
+		}
+	}
+	return nil
 }
 
 // open reads a report of any kind. It says what its numbers do, whatever its words.

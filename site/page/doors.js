@@ -1,0 +1,76 @@
+// The doors of the page: one is open at a time, the address says which, and going
+// from one to another is a step back and forward. Each keeps the address it had.
+import { byId } from "./element.js";
+
+/** @typedef {"explore" | "code" | "data" | "training" | "accounting" | "errors"} Door */
+
+/** @type {Record<Door, string>} */
+const names = { explore: "Explore a mechanism", code: "Your code", data: "Your data or scores", training: "Training", accounting: "Accounting", errors: "Error rate" };
+
+/** @type {Partial<Record<Door, string>>} */
+const fragments = {};
+const entering = /** @type {((door: Door, before: Door) => void)[]} */ ([]);
+/** @type {Door} */
+let now = "explore";
+
+/** Is there a door of this name? @param {string | null} name @returns {name is Door} */
+export const isDoor = (name) => name !== null && Object.hasOwn(names, name);
+
+/** The door that is open. */
+export const door = () => now;
+
+/** Calls f whenever another door opens. @param {(door: Door, before: Door) => void} f */
+export function onEnter(f) { entering.push(f); }
+
+/** Shows a door; the address is left as it is. @param {Door} name */
+export function show(name) {
+  const before = now;
+  now = name;
+  document.body.dataset.door = name;
+  for (const part of document.querySelectorAll("main [data-door]")) {
+    /** @type {HTMLElement} */ (part).hidden = !/** @type {HTMLElement} */ (part).dataset.door.split(" ").includes(name);
+  }
+  for (const a of document.querySelectorAll("#doors a")) {
+    if (doorOf(a) === name) a.setAttribute("aria-current", "page");
+    else a.removeAttribute("aria-current");
+  }
+  byId("menu-door").textContent = names[name];
+  fold(false);
+  if (before !== name) for (const f of entering) f(name, before);
+}
+
+/** Goes to a door, as a step that can be taken back. @param {Door} name */
+export function enter(name) {
+  if (now !== name) history.pushState(null, "", fragments[name] ?? `#door=${name}`);
+  show(name);
+}
+
+/** The open door's address was written. */
+export function keep(fragment) { fragments[now] = fragment; }
+
+const doorOf = (a) => new URLSearchParams(a.hash.slice(1)).get("door");
+
+function fold(open) {
+  document.body.classList.toggle("menu-open", open);
+  byId("menu").setAttribute("aria-expanded", String(open));
+}
+
+/** Makes the links of the navigation doors. */
+export function hangDoors() {
+  for (const link of document.querySelectorAll("#doors a, .logo")) {
+    const a = /** @type {HTMLAnchorElement} */ (link), name = doorOf(a);
+    if (isDoor(name)) a.addEventListener("click", (event) => {
+      if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // for another tab
+      event.preventDefault();
+      enter(name);
+    });
+  }
+  byId("menu").addEventListener("click", () => fold(byId("menu").getAttribute("aria-expanded") !== "true"));
+  addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && document.body.classList.contains("menu-open")) {
+      fold(false);
+      byId("menu").focus();
+      event.preventDefault();
+    }
+  });
+}

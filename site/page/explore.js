@@ -1,0 +1,130 @@
+// The door where a mechanism is explored: a few to pick from, and two sliders, what
+// is claimed and how much noise is really added. They write into the form below them;
+// what they set is audited at once.
+import { byId, html } from "./element.js";
+
+/** What there is to pick, before the list of all. @type {[title: string, picks: [mechanism: string, name: string, fault: string][]][]} */
+const groups = [
+  ["Mechanism", [["laplace-count", "Noisy count", ""], ["randomised-response", "Randomised response", ""], ["laplace-mean", "Noisy mean", ""]]],
+  ["Broken classics", [["svt4", "Sparse vector", "too little noise"], ["noisy-max-value-laplace", "Noisy max", "tells its value"], ["noisy-histogram-wrong-scale", "Histogram", "wrong scale"], ["laplace-mean-raw-count", "Mean", "leaks the count"]]],
+];
+const SETTLED = 120; // ms after a knob's last move
+const NOISE = "epsilon"; // the parameter that says how much noise a mechanism adds: enough for that epsilon
+const ALLOWED_ERROR = "0.001"; // of what is explored by sliders: many audits are looked at
+
+/** Two figures, as a slider gives them. */
+const nice = (x) => String(Number(x.toPrecision(2)));
+const times = (epsilon) => (epsilon > 6 ? Math.round(Math.exp(epsilon)).toExponential(0).replace("e+", " × 10^") : Number(Math.exp(epsilon).toPrecision(2)));
+
+/** The address of a mechanism to be explored; what it claims is then free of what it adds. */
+export const exploring = (mechanism, epsilon = "1") => `#v=1&mechanism=${mechanism}&epsilon=${epsilon}&p.${NOISE}=${epsilon}&beta=${ALLOWED_ERROR}`;
+
+export class Explore {
+  #form;
+  #timer = 0;
+  #sliders = {};
+  #on;
+
+  /** @param {import("./form.js").Form} form @param {{pick(fragment: string): void, moving(): void, moved(): void}} on pick: an address to go to; moving: a knob, under the hand; moved: it came to rest */
+  constructor(form, on) {
+    this.#form = form;
+    this.#on = on;
+    const slider = (name, label, key) => {
+      const input = html("input", { type: "range", id: `slide-${name}`, min: -1, max: 1, step: "any", value: 0, autocomplete: "off" });
+      const said = html("output", { for: input.id }), words = html("p", { class: "hint" }), need = html("span", { class: "need", "aria-hidden": "true", hidden: true });
+      const box = html("div", { class: "slider" }, html("label", { for: input.id }, label), said, html("div", { class: "track" }, need, input), words);
+      input.addEventListener("input", () => this.#move(name, key));
+      input.addEventListener("keydown", (event) => { // a step of a tenth, as no default fits a scale of factors
+        const by = { ArrowRight: 1, ArrowUp: 1, ArrowLeft: -1, ArrowDown: -1 }[event.key];
+        if (!by) return;
+        event.preventDefault();
+        input.value = String(Number(input.value) + by * Math.log10(1.1));
+        this.#move(name, key);
+      });
+      byId("sliders").append(box);
+      this.#sliders[name] = { box, input, said, words, need };
+    };
+    slider("claim", "What it claims", "epsilon");
+    slider("noise", "Noise it really adds", `p.${NOISE}`);
+    byId("pick-open").addEventListener("click", () => this.#list(byId("pick-open").getAttribute("aria-expanded") !== "true"));
+    byId("form").addEventListener("input", () => this.show());
+  }
+
+  /** Offers what the catalogue has of the picks. @param {import("../worker/files").FullCatalogue} catalogue */
+  fill(catalogue) {
+    const there = new Set(catalogue.mechanisms.map((m) => m.name));
+    byId("picks").replaceChildren(...groups.flatMap(([title, picks]) => [
+      html("h3", {}, title),
+      html("ul", {}, picks.filter(([name]) => there.has(name)).map(([name, words, fault]) => html("li", {}, html("a", {
+        href: exploring(name), "data-mechanism": name, onclick: (event) => {
+          if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // for another tab
+          event.preventDefault();
+          this.#list(false);
+          this.#on.pick(exploring(name));
+        },
+      }, words, fault && html("small", {}, fault))))),
+    ]), html("p", {}, html("button", { type: "button", class: "plain", onclick: () => {
+      this.#list(false);
+      byId("settings").open = true;
+      byId("mechanism").focus();
+      byId("mechanism").scrollIntoView({ block: "nearest" });
+    } }, `All ${catalogue.mechanisms.length} mechanisms`)));
+    this.show();
+  }
+
+  #list(open) {
+    byId("picks").classList.toggle("open", open);
+    byId("pick-open").setAttribute("aria-expanded", String(open));
+  }
+
+  #field(key) { return byId(key === "epsilon" ? "epsilon" : `p-${NOISE}`); }
+
+  #number(key) {
+    const field = this.#field(key);
+    return field ? Number(field.value || field.placeholder) : NaN;
+  }
+
+  /** A knob was moved: its figure goes into the form. */
+  #move(name, key) {
+    const { input } = this.#sliders[name];
+    const x = 10 ** Number(input.value), field = this.#field(key);
+    // What is claimed must not change what is added, nor the other way round.
+    const noise = this.#field(`p.${NOISE}`), claim = byId("epsilon");
+    if (noise && !noise.value) noise.value = noise.placeholder;
+    if (!claim.value) claim.value = claim.placeholder;
+    field.value = nice(name === "noise" ? 1 / x : x);
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    this.#on.moving();
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#on.moved(), SETTLED);
+  }
+
+  /** Shows what the form says. */
+  show() {
+    const { mechanism } = this.#form, { claim, noise } = this.#sliders;
+    const pure = ["", "pure", "approximate"].includes(byId("guarantee").value) && !mechanism?.claim.alpha && !mechanism?.claim.rho && !mechanism?.claim.mu;
+    const claimed = this.#number("epsilon"), added = this.#number(`p.${NOISE}`);
+    claim.box.hidden = !(pure && claimed > 0) || Boolean(mechanism?.own);
+    noise.box.hidden = claim.box.hidden || !(added > 0) || !mechanism?.params.some((p) => p.name === NOISE);
+    const put = ({ input, said, words }, log, text, hint) => {
+      if (document.activeElement !== input || Math.abs(Number(input.value) - log) > 0.02) input.value = String(log);
+      said.textContent = text;
+      input.setAttribute("aria-valuetext", text);
+      words.replaceChildren(...hint);
+    };
+    put(claim, Math.log10(claimed), `ε = ${claimed}`, ["No answer may be more than ", html("b", {}, `${times(claimed)} times`), " as likely."]);
+    put(noise, -Math.log10(added), `× ${nice(1 / added)}`, ["Enough for ", html("b", {}, `ε = ${added}`), ". ▾ marks what the claim needs."]);
+    const at = -Math.log10(claimed);
+    noise.need.hidden = !(Math.abs(at) <= 1);
+    noise.need.style.setProperty("--at", String((at + 1) / 2));
+    let known = "";
+    for (const link of document.querySelectorAll("#picks a")) {
+      const a = /** @type {HTMLElement} */ (link), on = a.dataset.mechanism === mechanism?.name;
+      if (on) {
+        a.setAttribute("aria-current", "true");
+        known = a.firstChild.textContent;
+      } else a.removeAttribute("aria-current");
+    }
+    byId("pick-name").textContent = known || mechanism?.title || "";
+  }
+}
