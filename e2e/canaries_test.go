@@ -31,7 +31,7 @@ const (
 func planting(t *testing.T, settings string) *browser.Tab {
 	t.Helper()
 	tab := open(t, "#v=1&view=canaries"+settings)
-	until(t, tab, `document.querySelector("#canaries").open && document.querySelector("#k-n")`, 5*time.Second)
+	until(t, tab, `!document.querySelector("#canaries").hidden && document.querySelector("#k-n")`, 5*time.Second)
 	return tab
 }
 
@@ -166,7 +166,7 @@ func TestCanaryReportOpens(t *testing.T) {
 			t.Fatal(err)
 		}
 		drop(t, tab, "canaries.json", string(data))
-		until(t, tab, fmt.Sprintf(`document.querySelector("#canaries").open && %s?.lowerBound === %v && %s`, canaryReport, *c.report.LowerBound, canaryIdle), 30*time.Second)
+		until(t, tab, fmt.Sprintf(`!document.querySelector("#canaries").hidden && %s?.lowerBound === %v && %s`, canaryReport, *c.report.LowerBound, canaryIdle), 30*time.Second)
 		if got := eval[string](t, tab, `JSON.stringify(`+canaryReport+`.evidence)`); !json.Valid([]byte(got)) {
 			t.Error("no evidence")
 		}

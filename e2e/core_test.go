@@ -285,7 +285,7 @@ func TestAccounting(t *testing.T) {
 	}
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1")
 	until(t, tab, `!document.querySelector("#certified-section").hidden`, 5*time.Second) // nothing moves any more
-	click(t, tab, "#accounting > summary")
+	click(t, tab, `#doors a[href="#door=accounting"]`)
 	for id, value := range map[string]string{"a-sigma": "1.1", "a-rate": "0.01", "a-steps": "1000", "a-delta": "1e-6", "a-atEpsilon": "1.5"} {
 		set(t, tab, id, value)
 	}

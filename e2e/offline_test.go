@@ -192,7 +192,7 @@ func TestOfflinePanels(t *testing.T) {
 		click(t, tab, "#picture > .picture-open")
 		until(t, tab, `!`+viewFrame, 5*time.Second)
 
-		eval[bool](t, tab, `(document.querySelector("#own").open = true)`)
+		eval[bool](t, tab, `(document.querySelector("#doors a[href='#door=code']").click(), true)`)
 		example(t, tab, 2)
 		set(t, tab, "own-samples", "1000")
 		reports = append(reports, runOwn(t, tab))

@@ -29,7 +29,7 @@ const (
 func owning(t *testing.T) *browser.Tab {
 	t.Helper()
 	tab := open(t, "")
-	eval[bool](t, tab, `(document.querySelector("#own").open = true)`)
+	eval[bool](t, tab, `(document.querySelector("#doors a[href='#door=code']").click(), true)`)
 	return tab
 }
 
@@ -367,7 +367,7 @@ func TestOwnReport(t *testing.T) {
 	const written = "// not to be lost"
 	write(t, tab, written)
 	drop(t, tab, "report.json", string(data))
-	until(t, tab, `document.querySelector("#own").open && document.querySelector("#origin").textContent.includes("report.json")`, 10*time.Second)
+	until(t, tab, `!document.querySelector("#own").hidden && document.querySelector("#origin").textContent.includes("report.json")`, 10*time.Second)
 	if got := eval[string](t, tab, `document.querySelector("#own-code").value`); got != code {
 		t.Errorf("the editor holds %q", got)
 	}

@@ -184,14 +184,14 @@ func TestScores(t *testing.T) {
 	// Dropped anywhere on the page, scores go to their panel, or the user is asked.
 	reported := func(name string) {
 		t.Helper()
-		until(t, tab, fmt.Sprintf(`document.querySelector("#canaries").open && %s?.files?.[0].name === %q && %s`, canaryReport, name, canaryIdle), time.Minute)
+		until(t, tab, fmt.Sprintf(`!document.querySelector("#canaries").hidden && %s?.files?.[0].name === %q && %s`, canaryReport, name, canaryIdle), time.Minute)
 		if eval[bool](t, tab, `document.querySelector("#mechanism").value === "samples"`) {
 			t.Errorf("%s: it is audited as outputs, too", name)
 		}
 	}
 	dropped := func(files ...scored) {
 		t.Helper()
-		eval[bool](t, tab, `(document.querySelector("#canaries").open = false, document.querySelector("#notice").replaceChildren(), true)`)
+		eval[bool](t, tab, `(document.querySelector("#doors a").click(), document.querySelector("#notice").replaceChildren(), true)`)
 		var list []string
 		for _, f := range files {
 			list = append(list, fmt.Sprintf("new File([%q], %q)", f.content, f.name))

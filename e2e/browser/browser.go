@@ -14,6 +14,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
@@ -85,13 +86,17 @@ type Tab struct {
 
 // Open opens a tab on a URL, 1100 by 1000 pixels. What it asks for comes from the
 // network, whatever a service worker keeps.
-func Open(browser context.Context, url string) (*Tab, error) { return open(browser, url, true) }
+func Open(browser context.Context, url string) (*Tab, error) { return open(browser, url, true, true) }
+
+// OpenLive opens a tab as [Open] does, in which the page audits by itself what its
+// address asks for, as it does for a visitor.
+func OpenLive(browser context.Context, url string) (*Tab, error) { return open(browser, url, true, false) }
 
 // OpenKept opens a tab as [Open] does, but what a service worker keeps comes from
 // there.
-func OpenKept(browser context.Context, url string) (*Tab, error) { return open(browser, url, false) }
+func OpenKept(browser context.Context, url string) (*Tab, error) { return open(browser, url, false, true) }
 
-func open(browser context.Context, url string, bypass bool) (*Tab, error) {
+func open(browser context.Context, url string, bypass, still bool) (*Tab, error) {
 	ctx, cancel := chromedp.NewContext(browser)
 	t := &Tab{Ctx: ctx, cancel: cancel}
 	err := chromedp.Listen(ctx, t.hear)
@@ -105,6 +110,9 @@ func open(browser context.Context, url string, bypass bool) (*Tab, error) {
 	if err == nil {
 		// Another tab in front of it must not slow it down.
 		_, err = chromedp.Call(ctx, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
+	}
+	if err == nil && still {
+		_, err = chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: "globalThis.dpscopeOptions = { still: true }"})
 	}
 	if err == nil {
 		err = chromedp.Do(ctx, chromedp.EmulateViewport(1100, 1000), chromedp.Navigate(url))
