@@ -311,7 +311,6 @@ func TestLossesOfAddedNoise(t *testing.T) {
 		{"budget-spent-twice", []any{"epsilon", 0.5}, "", 2, 1, false},
 		{"count-replace-as-add", []any{"epsilon", 0.5}, "", 2, 1, false},
 		{"noisy-histogram", []any{"epsilon", 0.5}, "", 2, 0.5, true},
-		{"laplace-count", []any{"epsilon", 0.5}, "", 2, 0.5, true},
 		{"sum-unclipped", []any{"epsilon", 0.5}, "", 2, 2.5, false},
 		{"sum-unclipped", []any{"epsilon", 0.5, "most", 40}, "", 2, 20, false},
 		{"prefix-sum", []any{"epsilon", 0.5}, "events", 2, 0.5, true},
