@@ -20,6 +20,7 @@ import (
 func All() []audit.MechanismSpec {
 	return []audit.MechanismSpec{
 		randomisedResponseSpec,
+		laplaceCountSpec,
 
 		laplaceMean.spec(),
 		laplaceMeanRawCount.spec(),

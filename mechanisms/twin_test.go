@@ -25,6 +25,16 @@ var twins = map[string]twin{
 		return []float64{1 - d.Values[0]}
 	},
 
+	"laplace-count": func(p audit.Params, d audit.Dataset, r *rand.Rand) []float64 {
+		yes := 0.0
+		for _, v := range d.Values {
+			if v > 0.5 {
+				yes++
+			}
+		}
+		return []float64{yes + lap(r, 1/p.Num("epsilon"))}
+	},
+
 	"laplace-mean":           privateMeanTwin,
 	"laplace-mean-raw-count": rawCountTwin, "laplace-mean-raw-denominator": rawDenominatorTwin,
 	"laplace-mean-clamped-scale": clampedScaleTwin,

@@ -219,6 +219,7 @@ func TestSettingsMeetTheirClaims(t *testing.T) {
 		"noisy-max-laplace":     above(0, 0.5),
 		"noisy-max-exponential": above(0, 0.5),
 		"noisy-histogram":       above(0, 1),
+		"laplace-count":         above(0, 4),
 		"exponential-median":    func(row []float64) bool { return math.Abs(row[0]-0.95) < 1e-9 },
 		"prefix-sum":            above(0, 1),
 		"laplace-parallel":      func(row []float64) bool { return row[0] > 1 && row[1] > 1 },

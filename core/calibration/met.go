@@ -32,6 +32,7 @@ func params(nameValue ...any) audit.Params {
 // the parameters that are named and, of the others, the defaults.
 var met = map[string]setting{
 	"randomised-response": {parameters: params("epsilon", 1.0), at: 1, why: "the answer yes"},
+	"laplace-count":       {parameters: params("epsilon", 1.0), at: 1, floats: true, why: "a count beyond both true ones"},
 	"laplace-mean": {parameters: params("epsilon", 1.0), at: 3, floats: true,
 		why: "a negative mean with the count at its lower end: the count's noise and the sum's cost epsilon/2 each; on the first pair only the count moves, epsilon/2"},
 	"gaussian-mean": {floats: true, why: "not known to be met; on the first pair only the count moves, epsilon/2"},
