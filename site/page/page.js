@@ -10,10 +10,12 @@ import { Explore, exploring } from "./explore.js";
 import { Ended, Engine } from "../worker/engine.js";
 import { receive } from "../file/files.js";
 import { Form } from "./form.js";
+import { History } from "./history.js";
 import { keepFocus, listenForKeys } from "./keyboard.js";
 import { dismiss, notify } from "./notice.js";
 import { keepOffline } from "./offline.js";
 import { Own } from "../panel/own.js";
+import { unpack } from "./packed.js";
 import { drawnBy } from "./picture.js";
 import { say } from "./progress.js";
 import { countsOf } from "./result.js";
@@ -44,11 +46,25 @@ const MOST_UNASKED = 200_000; // samples of an audit that nobody pressed a butto
 /** A test may wish to press the buttons itself. */
 const still = Boolean(globalThis.dpscopeOptions?.still);
 
+/** Shows the result that came with a link; nothing runs. @param {string} packed @returns {Promise<boolean>} whether it can be shown */
+async function come(packed) {
+  try {
+    const result = await unpack(packed), { plan } = settings.asked();
+    shown.sent(result, await engine.glance({ plan, result }));
+    setState("ready");
+    return true;
+  } catch (error) {
+    notify({ key: "link", kind: "warning", title: "The result in the link cannot be read", text: "Its settings are in the form; the audit shows what they give.", refusal: error.refusal ?? { message: error.message } });
+    return false;
+  }
+}
+
 /** Shows the result of what the form asks for now, or has it audited. */
-function arrive() {
+async function arrive() {
   const unasked = !still || picked;
   picked = false;
-  if (door() !== "explore" || !engine.ready || shown.recall() || !unasked) return;
+  if (door() !== "explore" || !engine.ready || shown.recall()) return;
+  if (settings.result && await come(settings.result) || !unasked) return;
   if (Number(byId("samples").value || 0) <= MOST_UNASKED) runs.again();
 }
 
@@ -82,7 +98,9 @@ const shown = new Shown(picture, {
   drifts: () => own.drifts,
   open: (text) => engine.open(text),
   goTo: (fragment) => settings.goTo(fragment),
+  ran: (run) => past.add(run),
 });
+const past = new History(engine, { go: (fragment) => settings.goTo(fragment), listing: (of) => settings.listing(of) });
 const accounting = new Accounting({ account: (query) => runs.account(query), changed: () => settings.write() });
 const calibration = new Calibration({ calibrate: (plan, tell) => runs.calibrate(plan, tell), stop });
 const canaries = new Canaries({
@@ -177,7 +195,7 @@ function setState(next) {
     byId("stop").disabled = !runs.busy;
     for (const button of document.querySelectorAll("button[data-panel]")) byId(button.id).disabled = !runs.busy || runs.panel !== byId(button.id).dataset.panel;
     canaries.able(able);
-    byId("verify").disabled = !able || !shown.report || !countsOf(shown.report);
+    byId("verify").disabled = !able || (!shown.link && (!shown.report || !countsOf(shown.report)));
   }, [runs.begunBy, "calibrate-stop", "canaries-stop", "run", "stop", "verify"]);
   shown.buttons();
 }
@@ -223,7 +241,7 @@ byId("form").addEventListener("submit", (event) => {
   runs.run();
 });
 byId("stop").addEventListener("click", stop);
-byId("verify").addEventListener("click", () => runs.verify());
+for (const id of ["verify", "note-verify"]) byId(id).addEventListener("click", () => runs.verify());
 hangDoors();
 onEnter((to) => {
   if (!runs.busy) shown.enter(to);

@@ -125,12 +125,12 @@ const section = (id, there, show) => () => {
 /**
  * Fills a box with the verdict of a report of any kind.
  * @param {HTMLElement} box
- * @param {import("../worker/protocol").AnyReport} report
+ * @param {{verdict: string, headline?: string, summary?: string}} report
  * @param {Standing} [standing]
- * @param {{title?: string, detail?: string}} [glance] its few words, where the core has said them
+ * @param {{title?: string, detail?: string, pill?: string}} [glance] its few words, where the core has said them
  * @returns {HTMLElement} the box
  */
-export function verdict(box, report, standing = "", { title = report.headline, detail = report.summary.slice(report.headline.length).trim() } = {}) {
+export function verdict(box, report, standing = "", { title = report.headline ?? "", detail = (report.summary ?? "").slice(title.length).trim(), pill = "" } = {}) {
   const failed = standing === "failed";
   const [word, frame, sign] = (!failed && verdicts[report.verdict]) || verdicts.invalid;
   const said = (text) => html(failed ? "s" : "span", {}, text);
@@ -139,8 +139,8 @@ export function verdict(box, report, standing = "", { title = report.headline, d
   box.replaceChildren(
     svg("svg", { class: "verdict-mark", viewBox: "0 0 24 24", width: 44, height: 44, role: "img", "aria-label": failed ? "Failed verification" : word },
       svg("path", { class: "frame", d: frame }), svg("path", { class: "sign", d: sign })),
-    html("div", {}, standing && html("p", { class: "standing" }, standings[standing]),
-      html("p", { class: "headline" }, said(title)), detail && html("p", { class: "rest" }, " ", said(detail))));
+    html("div", {}, standing && !pill && html("p", { class: "standing" }, standings[standing]),
+      html("p", { class: "headline" }, said(title), pill && html("span", { class: "pill" }, pill)), detail && html("p", { class: "rest" }, " ", said(detail))));
   return box;
 }
 

@@ -27,6 +27,8 @@ export class Settings {
   /** What the address asks for: settings, null for those that are there, and what is wrong with the rest, in words. */
   #asked = { settings: null, bad: [], odd: "" };
   #changed = false; // the form, since then
+  /** The result that came with the address, packed; empty where none did. */
+  result = "";
   #page;
 
   /**
@@ -114,7 +116,8 @@ export class Settings {
   show() {
     const { engine, form, accounting, canaries } = this.#page;
     this.still(); // of what the form held
-    const { door: name, settings, account, canaries: planted, odd } = readFragment(location.hash);
+    const { door: name, settings, account, canaries: planted, result, odd } = readFragment(location.hash);
+    this.result = result;
     const stays = settings === null && this.#part !== null; // the audit's form
     showDoor(name);
     this.#asked = { settings: stays ? null : settings ?? {}, bad: [...(planted ? canaries.read(planted) : []), ...(account ? accounting.read(account) : [])], odd };

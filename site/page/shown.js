@@ -1,9 +1,10 @@
 // The report that the page shows as its result: where it comes from, whether the
 // form's settings are its own, and how it leaves the page.
-import { linkTo } from "./address.js";
+import { linkTo, RESULT } from "./address.js";
 import { byId } from "./element.js";
 import { copyFor, save, stemOf } from "../file/files.js";
 import { notify } from "./notice.js";
+import { pack } from "./packed.js";
 import { LiveLine } from "./liveline.js";
 import { grouped, roundedDown } from "./number.js";
 import { toFile } from "./picture.js";
@@ -32,14 +33,22 @@ export const filesOf = ({ files = [] }) => files.map((file) => `${file.name} (SH
 /** A claim's figure. */
 const short = ({ epsilon, rho, mu }) => (rho ? `ρ = ${rho}` : mu ? `µ = ${mu}` : `ε = ${epsilon ?? 0}`);
 
+/** Has tab and previews say what is shown. */
+function named(title, subject) {
+  document.title = [title, subject, "dpscope"].filter(Boolean).join(" · ");
+  document.querySelector('meta[name="description"]')?.setAttribute("content", `${[subject, title].filter(Boolean).join(": ")}. dpscope audits differential privacy in your browser.`);
+}
+
 async function copyText(id, text) {
   if (await copyFor(byId(id), text)) say("Copied");
   else notify({ key: "copy", kind: "info", title: "The browser does not allow copying; here it is", text });
 }
 
 export class Shown {
-  /** @type {{report: any, text: string, title?: string, detail?: string} | null} */
+  /** @type {{report: any, text: string, title?: string, detail?: string, glimpse?: import("../worker/protocol").Glimpse} | null} */
   #now = null;
+  /** @type {{result: import("../worker/protocol").Glimpse, title: string} | null} the result of a link, as long as it is what is shown */
+  link = null;
   #spark = new LiveLine(byId("spark"));
   #whole = null; // the report, once all of it is there
   /** @type {Map<string, any>} what each door shows */
@@ -54,7 +63,7 @@ export class Shown {
 
   /**
    * @param {import("../view/viewframe.js").ViewFrame} picture
-   * @param {{museum(plan: any): string | undefined, holds(recording: any): boolean, drifts(): boolean, open(text: string): Promise<import("../worker/protocol").ReportedValue>, goTo(fragment: string): void}} on
+   * @param {{museum(plan: any): string | undefined, holds(recording: any): boolean, drifts(): boolean, open(text: string): Promise<import("../worker/protocol").ReportedValue>, goTo(fragment: string): void, ran(run: {subject: string, title: string, fragment: string}): void}} on
    *   museum: the page about a mechanism's fault; holds: whether the files of a recording are there; drifts: whether the panel of the user's mechanism has other settings than its result; open: has the core read a report
    */
   constructor(picture, on) {
@@ -83,8 +92,10 @@ export class Shown {
 
   /** Shows a report. @returns {Promise<void>} when all of it is there */
   async show(answer, origin, name) {
-    const { report, text, title, detail } = answer;
-    this.#now = { report, text, title, detail };
+    const { report, text, title, detail } = answer, { link } = this;
+    this.link = null;
+    this.#now = { report, text, title, detail, glimpse: answer.glimpse };
+    byId("note").hidden = true;
     this.#homes.set(homeOf(report), { answer, origin, name });
     byId("result").classList.toggle("old", origin === "example");
     byId("result").dataset.stem = stemOf(report);
@@ -96,11 +107,14 @@ export class Shown {
     showOrigin(origin, name);
     this.compare();
     this.fileWords();
+    named(title, report.subject);
+    if (link && origin === "run") this.#held(link, answer);
     const url = settingsOf(report.reproduce);
     if (origin === "run" && url) {
       this.#earlier.delete(url);
       this.#earlier.set(url, answer);
       if (this.#earlier.size > MOST_EARLIER) this.#earlier.delete(this.#earlier.keys().next().value);
+      this.#linked().then((fragment) => fragment && this.#on.ran({ subject: report.subject, title, fragment }), () => {});
     }
     await whole;
     if (this.text === text) this.#whole = report;
@@ -134,13 +148,55 @@ export class Shown {
       verdict(byId("verdict"), this.report, standing, this.#now);
       return;
     }
-    this.#now = this.#whole = null;
+    this.#now = this.#whole = this.link = null;
+    byId("note").hidden = true;
     this.#spark.clear();
     showVerification(null);
     showNothing();
     underWay(byId("verdict"), { state: "error", ...empty[door] });
     byId("verdict").dataset.verdict = "empty";
     this.buttons();
+  }
+
+  // Links
+
+  /**
+   * Shows the result that a link holds. Nothing has run.
+   * @param {import("../worker/protocol").Glimpse} result
+   * @param {import("../worker/protocol").GlancedValue} said
+   */
+  sent(result, { title, detail, odd, progress }) {
+    this.#now = this.#whole = null;
+    this.#spark.clear();
+    showVerification(null);
+    showNothing();
+    this.link = { result, title };
+    const standing = odd ? "failed" : "unverified";
+    verdict(byId("verdict"), { verdict: result.verdict }, standing, { title, detail, pill: odd ? "" : "not verified here yet" });
+    byId("note").hidden = false;
+    byId("note-words").textContent = odd ? `${odd}.` : "This result came with the link. Nothing has run on your machine.";
+    named(title, "");
+    if (progress) {
+      byId("chart-section").hidden = false;
+      outputs().show(JSON.stringify(progress), "live");
+    }
+    this.buttons();
+  }
+
+  /** Says whether a run gave what the link said. */
+  #held({ result, title }, answer) {
+    const is = answer.glimpse, same = is.verdict === result.verdict && is.bound === result.bound && is.outputs === result.outputs;
+    const differences = same ? [] : [`The link said “${title}”${result.bound === undefined ? "" : ` at a bound of ${result.bound}`}, its settings give “${answer.title}”${is.bound === undefined ? "" : ` at ${is.bound}`} here.`];
+    const found = { ok: same, summary: answer.report.summary, checked: same ? ["verdict", "bound", "number of outputs"] : [], differences, notes: [] };
+    showVerification(found);
+    this.#standing = same ? "verified" : "";
+    if (same) verdict(byId("verdict"), this.report, this.#standing, this.#now);
+  }
+
+  /** The state of settings and result; empty where no address holds them. @returns {Promise<string>} */
+  async #linked({ report, glimpse } = this.#now) {
+    const { url } = report.reproduce ?? {};
+    return url && glimpse ? `${url}&${RESULT}=${await pack(glimpse)}` : "";
   }
 
   // A run on its way
@@ -183,11 +239,12 @@ export class Shown {
     underWay(byId("verdict"), { state: "error", title: "This cannot run yet", detail: why });
   }
 
-  #share() {
-    const { reproduce } = this.report;
+  async #share() {
     byId("share-verdict").textContent = this.#now.title ?? this.report.headline;
     byId("share-detail").textContent = `${this.report.subject}: ${this.report.promise}`;
-    byId("share-url").value = reproduce?.url ? linkTo(reproduce.url) : "No link holds a file.";
+    const state = await this.#linked();
+    byId("share-url").value = state ? linkTo(state) : "No link holds a file.";
+    byId("copy-link").disabled = !state;
     byId("share").showModal();
   }
 
@@ -219,7 +276,7 @@ export class Shown {
     const { text } = this;
     this.#on.open(text).then((answer) => {
       if (this.text !== text) return;
-      this.#now = { ...this.#now, title: answer.title, detail: answer.detail };
+      this.#now = { ...this.#now, title: answer.title, detail: answer.detail, glimpse: answer.glimpse };
       showWords(answer);
       this.#picture.show(answer);
     }, () => {}); // an example without its words is an example

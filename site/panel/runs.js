@@ -152,6 +152,10 @@ export class Runs {
   verify() {
     if (byId("verify").disabled) return;
     const { engine, own, samples, shown } = this.#page, { text, report } = shown;
+    if (shown.link) {
+      this.run(); // a link holds no counts of each epoch: it is run again
+      return;
+    }
     showVerification(null);
     dismiss("stop");
     if (report.inputs?.brought) {

@@ -162,6 +162,9 @@ export class Engine {
   /** @param {import("./protocol").PictureRequest} request @returns {Promise<import("./protocol").PictureValue>} */
   picture(request) { return this.#request("picture", JSON.stringify(request)).answer; }
 
+  /** @param {import("./protocol").GlanceRequest} request @returns {Promise<import("./protocol").GlancedValue>} */
+  glance(request) { return this.#request("glance", JSON.stringify(request)).answer; }
+
   /** @returns {Promise<import("./protocol").AccountedValue>} */
   account(query) { return this.#request("account", JSON.stringify(query)).answer; }
 

@@ -25,11 +25,12 @@ export interface Requests {
   "calibrate": { sends: CalibrationPlan; tells: CalibratedValue; answer: CalibratedValue };
   "canaries": { sends: CanaryRequest; tells: CanaryProgress; answer: ReportedValue };
   "samples": { sends: Reading; tells: ReadProgress; answer: Inspected };
+  "glance": { sends: GlanceRequest; tells: never; answer: GlancedValue };
   "picture": { sends: PictureRequest; tells: never; answer: PictureValue };
 }
 
-export type ToCoordinator = Check | Run | Open | Verify | AskAccount | Calibrate | RunCanaries | ReadSamples | AskPicture | Stop | Attach | Detach | Lost;
-export type FromCoordinator = CheckedAnswer | Reported | Verified | Accounted | Calibrated | InspectedAnswer | Pictured | ReadyMessage | ProgressMessage | Refused | Replace | Dead;
+export type ToCoordinator = Check | Run | Open | Verify | AskAccount | Calibrate | RunCanaries | ReadSamples | AskGlance | AskPicture | Stop | Attach | Detach | Lost;
+export type FromCoordinator = CheckedAnswer | Reported | Verified | Accounted | Calibrated | InspectedAnswer | Glanced | Pictured | ReadyMessage | ProgressMessage | Refused | Replace | Dead;
 
 /** A report of any kind. */
 export type AnyReport = Report | CanaryReport | OneRunReport | ScoresReport;
@@ -57,6 +58,9 @@ export interface Calibrated { type: "calibrated"; id: number; json: string }
 /** Coordinator to page. json: Inspected. */
 export interface InspectedAnswer { type: "inspected"; id: number; json: string }
 
+/** Coordinator to page. json: GlancedValue. */
+export interface Glanced { type: "glanced"; id: number; json: string }
+
 /** Coordinator to page. json: PictureValue. */
 export interface Pictured { type: "pictured"; id: number; json: string }
 
@@ -83,6 +87,9 @@ export interface RunCanaries { type: "canaries"; id: number; json: string }
 
 /** Reads the user's samples; without files: those that are there. Of the role of samples only. */
 export interface ReadSamples { type: "samples"; files: File[]; id: number; json: string }
+
+/** What the result in a link says, before anything ran. */
+export interface AskGlance { type: "glance"; id: number; json: string }
 
 /** Draws, during a run too. */
 export interface AskPicture { type: "picture"; id: number; json: string }
@@ -1029,6 +1036,42 @@ export interface Generator {
   coreSha256?: string;
 }
 
+/** glanceRequest is the result that came with a link, and the plan of its settings. */
+export interface GlanceRequest {
+  plan: Plan;
+  result: Glimpse;
+}
+
+/** glanced is what it says. */
+export interface GlancedValue {
+  title: string;
+  detail: string;
+  /** Odd says why it cannot be the result of its settings; empty where it can. */
+  odd: string;
+  /** Progress is what there is to draw, as a run tells it; absent where there is nothing. */
+  progress?: ProgressValue;
+}
+
+/** Glimpse is what a link holds of a report's result: enough to show it before anything was run again. It proves nothing; whoever gets it runs the plan that comes with it. */
+export interface Glimpse {
+  verdict: Verdict;
+  /** of the row that decides; empty where there is none */
+  quantity?: Quantity;
+  alpha?: number;
+  bound?: number;
+  /** the quantity is above the bound */
+  strict?: boolean;
+  /** of the event, as in a report.Row */
+  direction?: string;
+  confidence: number;
+  /** drawn in all */
+  outputs: number;
+  /** counted a side */
+  rows: number;
+  /** Chart is that of the report, without its words and its plane; absent where there is none. */
+  chart?: Chart;
+}
+
 /** Guarantee is one (Epsilon, Delta) that holds. */
 export interface Guarantee {
   method: AccountMethod;
@@ -1708,6 +1751,8 @@ export interface ReportedValue {
   /** Title and Detail are the verdict for whoever glances at it. */
   title: string;
   detail: string;
+  /** Glimpse is what a link holds of an audit of a pair. */
+  glimpse?: Glimpse;
   /** Datasets are the two of an audit of a pair, in words; absent where there are none. */
   datasets?: string[];
   facts: FactRow[];

@@ -117,6 +117,8 @@ func (c *coordinator) handle(m message) {
 		go c.answer(m, c.check)
 	case msgOpen:
 		go c.answer(m, c.open)
+	case msgGlance:
+		go c.answer(m, c.glance)
 	case msgPicture:
 		go c.answer(m, c.picture)
 	case msgAccount:

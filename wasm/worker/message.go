@@ -42,6 +42,7 @@ const (
 	msgCanaries  = "canaries"
 	msgSamples   = "samples"
 	msgPicture   = "picture"
+	msgGlance    = "glance"
 	msgAttach    = "attach"
 	msgDetach    = "detach"
 	msgLost      = "lost"
@@ -55,6 +56,7 @@ const (
 	msgCalibrated = "calibrated"
 	msgInspected  = "inspected"
 	msgPictured   = "pictured"
+	msgGlanced    = "glanced"
 	msgRefused    = "refused"
 	msgReplace    = "replace"
 	// Page to task worker.

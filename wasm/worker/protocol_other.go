@@ -41,6 +41,7 @@ var requests = []struct {
 	{kind: msgCanaries, name: "RunCanaries", doc: "Audits with canaries. json has one plan. A stop answers with the partial report.", sends: canaryRequest{}, tells: canaryProgress{}, answer: msgReport},
 	{kind: msgSamples, name: "ReadSamples", doc: "Reads the user's samples; without files: those that are there. Of the role of samples only.", sends: audit.Reading{}, tells: readProgress{}, answer: msgInspected,
 		also: map[string]string{"files": "File[]"}},
+	{kind: msgGlance, name: "AskGlance", doc: "What the result in a link says, before anything ran.", sends: glanceRequest{}, answer: msgGlanced},
 	{kind: msgPicture, name: "AskPicture", doc: "Draws, during a run too.", sends: pictureRequest{}, answer: msgPictured},
 }
 
@@ -55,6 +56,7 @@ var answers = []struct {
 	{msgAccounted, "Accounted", accountAnswer{}},
 	{msgCalibrated, "Calibrated", calibrated{}},
 	{msgInspected, "InspectedAnswer", inspected{}},
+	{msgGlanced, "Glanced", glanced{}},
 	{msgPictured, "Pictured", scene.Picture{}},
 }
 
@@ -116,6 +118,8 @@ func protocol(root string) string {
 	typeFor[checked](names, "CheckedValue")
 	typeFor[pair.Progress](names, "ProgressValue")
 	typeFor[reported](names, "ReportedValue")
+	typeFor[glanceRequest](names, "GlanceRequest")
+	typeFor[glanced](names, "GlancedValue")
 	typeFor[verified](names, "VerifiedValue")
 	typeFor[accountAnswer](names, "AccountedValue")
 	typeFor[accounting.Query](names, "AccountQuery")

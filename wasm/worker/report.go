@@ -21,6 +21,8 @@ type reported struct {
 	// Title and Detail are the verdict for whoever glances at it.
 	Title  string `json:"title"`
 	Detail string `json:"detail"`
+	// Glimpse is what a link holds of an audit of a pair.
+	Glimpse *pair.Glimpse `json:"glimpse,omitempty"`
 	// Datasets are the two of an audit of a pair, in words; absent where there are none.
 	Datasets []string            `json:"datasets,omitempty"`
 	Facts    []audit.FactRow     `json:"facts"`
@@ -46,7 +48,7 @@ func reportAnswer(r report.View, course []coursePoint, failure error) (message, 
 	out := reported{Report: text, Text: string(text), Facts: r.Facts(), Tables: head.Words(), Course: append([]coursePoint{}, course...)}
 	out.Title, out.Detail = head.Banner()
 	if p, ok := r.(pair.Report); ok {
-		out.Curves, out.Datasets = pair.ReportCurves(p), datasets(p)
+		out.Curves, out.Datasets, out.Glimpse = pair.ReportCurves(p), datasets(p), new(p.Glimpse())
 	}
 	if failure != nil {
 		out.Error = failure.Error()
@@ -68,6 +70,43 @@ func datasets(r pair.Report) []string {
 		}
 	}
 	return nil
+}
+
+// glanceRequest is the result that came with a link, and the plan of its settings.
+type glanceRequest struct {
+	Plan   pair.Plan    `json:"plan"`
+	Result pair.Glimpse `json:"result"`
+}
+
+// glanced is what it says.
+type glanced struct {
+	Title  string `json:"title"`
+	Detail string `json:"detail"`
+	// Odd says why it cannot be the result of its settings; empty where it can.
+	Odd string `json:"odd"`
+	// Progress is what there is to draw, as a run tells it; absent where there is nothing.
+	Progress *pair.Progress `json:"progress,omitempty"`
+}
+
+// glance puts the result of a link into words.
+func (c *coordinator) glance(m message) (message, error) {
+	var req glanceRequest
+	if err := audit.DecodeStrict([]byte(m.JSON), "link", &req); err != nil {
+		return message{}, err
+	}
+	a, err := req.Plan.Resolve(c.known())
+	if err != nil {
+		return message{}, err
+	}
+	head, err := req.Result.Head(a)
+	var out glanced
+	out.Title, out.Detail = head.Banner()
+	if err != nil {
+		out.Odd = err.Error()
+	} else {
+		out.Progress = req.Result.Progress(a)
+	}
+	return message{Type: msgGlanced, JSON: mustJSON(out)}, nil
 }
 
 // open reads a report of any kind. It says what its numbers do, whatever its words.
