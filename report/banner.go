@@ -12,15 +12,22 @@ import (
 // letters stand for quantities where there is little room.
 var letters = map[Quantity]string{Epsilon: "ε", RenyiEpsilon: "ε", GaussianEpsilon: "ε", Rho: "ρ", Mu: "µ", Delta: "δ"}
 
+// Letter stands for the quantity where there is little room: ε, or words where it has no
+// letter.
+func (q Quantity) Letter() string {
+	if letter := letters[q]; letter != "" {
+		return letter
+	}
+	return strings.TrimPrefix(q.Symbol(), "the ")
+}
+
 // Banner is the verdict for whoever glances at it: a few words, the bound among them,
 // and a line that says what it is of. [Report.Summary] has all of it.
 func (r Report) Banner() (title, detail string) {
 	row, limit := r.Deciding(), r.Claim.Limit()
 	symbol, bound := "the bound", ""
 	if row != nil {
-		if symbol = letters[row.ID]; symbol == "" {
-			symbol = strings.TrimPrefix(row.ID.Symbol(), "the ")
-		}
+		symbol = row.ID.Letter()
 		if r.LowerBound != nil {
 			bound = symbol + " ≥ " + short(*r.LowerBound, limit)
 			if row.Strict {

@@ -79,7 +79,7 @@ func (g Glimpse) Progress(a *Audit) *Progress {
 	}
 	p := &Progress{Phase: Certifying, Provisional: g.Bound, Claimed: a.Claim.Limit(), Pairs: g.Rows,
 		Live: &Live{Chart: g.Chart.named(a.Columns), Claim: a.Claim, Direction: g.Direction, Rows: g.Rows, Samples: g.Rows}}
-	if p.Quantity = g.Quantity.Symbol(); g.Verdict == audit.Violation {
+	if p.Quantity, p.Letter = g.Quantity.Symbol(), g.Quantity.Letter(); g.Verdict == audit.Violation {
 		p.Refuted = max(1, g.Outputs)
 	}
 	return p

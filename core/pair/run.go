@@ -45,6 +45,7 @@ type Progress struct {
 	Provisional *float64 `json:"provisional,omitempty"`
 	Valid       bool     `json:"valid,omitempty"`
 	Quantity    string   `json:"quantity"`          // what it bounds, in words
+	Letter      string   `json:"letter"`            // that stands for it
 	Claimed     float64  `json:"claimed"`           // what the claim allows
 	Pairs       int      `json:"pairs,omitempty"`   // certification pairs that it was computed from
 	Message     string   `json:"message,omitempty"` // a worker was lost
@@ -221,7 +222,7 @@ func (s *state) do(ctx context.Context) error {
 	p := s.audit.Plan
 	s.betting = p.races()
 	s.tell(func(g *Progress) {
-		g.Phase, g.Quantity, g.Claimed = Exploring, s.goalWords(), s.audit.progressLimit()
+		g.Phase, g.Quantity, g.Letter, g.Claimed = Exploring, s.goalWords(), s.audit.Plan.goal().Letter(), s.audit.progressLimit()
 		if p.races() {
 			g.Total = 2 * s.audit.raceBudget()
 		}

@@ -22,7 +22,6 @@ const empty = {
 export const homeOf = ({ kind, inputs }) => (kind !== "pair" ? "training" : inputs?.brought ? "code" : inputs?.samples || inputs?.labelled ? "data" : "explore");
 
 const MOST_EARLIER = 12; // results that are kept to go back to
-const letters = { epsilon: "ε", rho: "ρ", mu: "µ" };
 
 /** What tells a report's settings apart; one of samples has no address. */
 export const settingsOf = (again) => again?.url || again?.cli;
@@ -211,7 +210,7 @@ export class Shown {
 
   /** @param {import("../worker/protocol").ProgressValue} p */
   follow(p) {
-    const symbol = letters[p.quantity] ?? p.quantity, { betted, live } = p;
+    const { betted, live, letter: symbol } = p;
     const bound = p.provisional !== undefined ? `${symbol} ≥ ${roundedDown(p.provisional)} so far` : "";
     const drawn = live ? `${grouped(live.rows)} outputs on each dataset` : betted ? `${grouped(betted.outputs)} outputs` : "";
     const detail = [p.refuted > 0 && `Refuted after ${grouped(p.refuted)} outputs`, bound && `${bound}${p.valid ? "" : ", not certified yet"}`, !p.refuted && drawn].filter(Boolean).join(". ");

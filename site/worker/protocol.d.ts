@@ -1564,6 +1564,8 @@ export interface ProgressValue {
   valid?: boolean;
   /** what it bounds, in words */
   quantity: string;
+  /** that stands for it */
+  letter: string;
   /** what the claim allows */
   claimed: number;
   /** certification pairs that it was computed from */
