@@ -11,18 +11,20 @@ const groups = [
 const SETTLED = 120; // ms after a knob's last move
 const NOISE = "epsilon"; // the parameter that says how much noise a mechanism adds: enough for that epsilon
 const ALLOWED_ERROR = "0.001"; // of what is explored by sliders: many audits are looked at
+const SAMPLES = "20000"; // an answer at once; there is a button for more
 
 /** Two figures, as a slider gives them. */
 const nice = (x) => String(Number(x.toPrecision(2)));
 const times = (epsilon) => (epsilon > 6 ? Math.round(Math.exp(epsilon)).toExponential(0).replace("e+", " × 10^") : Number(Math.exp(epsilon).toPrecision(2)));
 
-/** The address of a mechanism to be explored; what it claims is then free of what it adds. */
-export const exploring = (mechanism, epsilon = "1") => `#v=1&mechanism=${mechanism}&epsilon=${epsilon}&p.${NOISE}=${epsilon}&beta=${ALLOWED_ERROR}`;
+const exploring = (mechanism, epsilon) => `#v=1&mechanism=${mechanism}&epsilon=${epsilon}&p.${NOISE}=${epsilon}&samples=${SAMPLES}&beta=${ALLOWED_ERROR}`;
 
 export class Explore {
   #form;
   #timer = 0;
   #sliders = {};
+  /** @type {Map<string, string>} of mechanisms to be explored; what one claims is then free of what it adds */
+  #addresses = new Map();
   #on;
 
   /** @param {import("./form.js").Form} form @param {{pick(fragment: string): void, moving(): void, moved(): void}} on pick: an address to go to; moving: a knob, under the hand; moved: it came to rest */
@@ -52,15 +54,16 @@ export class Explore {
 
   /** Offers what the catalogue has of the picks. @param {import("../worker/files").FullCatalogue} catalogue */
   fill(catalogue) {
-    const there = new Set(catalogue.mechanisms.map((m) => m.name));
+    this.#addresses = new Map(catalogue.mechanisms.map((m) => [m.name, exploring(m.name, m.claim.epsilon ?? 1)]));
+    const there = this.#addresses;
     byId("picks").replaceChildren(...groups.flatMap(([title, picks]) => [
       html("h3", {}, title),
       html("ul", {}, picks.filter(([name]) => there.has(name)).map(([name, words, fault]) => html("li", {}, html("a", {
-        href: exploring(name), "data-mechanism": name, onclick: (event) => {
+        href: there.get(name), "data-mechanism": name, onclick: (event) => {
           if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return; // for another tab
           event.preventDefault();
           this.#list(false);
-          this.#on.pick(exploring(name));
+          this.#on.pick(there.get(name));
         },
       }, words, fault && html("small", {}, fault))))),
     ]), html("p", {}, html("button", { type: "button", class: "plain", onclick: () => {
@@ -71,6 +74,9 @@ export class Explore {
     } }, `All ${catalogue.mechanisms.length} mechanisms`)));
     this.show();
   }
+
+  /** What is explored by whoever did not ask for anything. */
+  get first() { return this.#addresses.get(this.#form.defaultMechanism); }
 
   #list(open) {
     byId("picks").classList.toggle("open", open);

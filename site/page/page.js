@@ -6,7 +6,7 @@ import { Canaries } from "../panel/canaries.js";
 import { Core } from "../worker/core.js";
 import { door, enter, hangDoors, onEnter } from "./doors.js";
 import { byId } from "./element.js";
-import { Explore, exploring } from "./explore.js";
+import { Explore } from "./explore.js";
 import { Ended, Engine } from "../worker/engine.js";
 import { receive } from "../file/files.js";
 import { Form } from "./form.js";
@@ -78,9 +78,9 @@ const core = new Core(engine, {
     accounting.fill(catalogue.accounts);
     calibration.fill(catalogue.calibration);
     canaries.fill(catalogue.canaries);
-    if (!location.hash && !still) history.replaceState(null, "", exploring(form.defaultMechanism));
-    settings.show();
     explore.fill(catalogue);
+    if (!location.hash && !still) history.replaceState(null, "", explore.first);
+    settings.show();
   },
   async begun() {
     for (const frame of [picture, canaryPicture]) frame.offer(engine.fileInfo("view.wasm"));
@@ -241,6 +241,11 @@ byId("form").addEventListener("submit", (event) => {
   runs.run();
 });
 byId("stop").addEventListener("click", stop);
+byId("more-outputs").addEventListener("click", () => {
+  byId("samples").value = String(10 * shown.report.plan.samples);
+  byId("samples").dispatchEvent(new Event("input", { bubbles: true }));
+  runs.again();
+});
 for (const id of ["verify", "note-verify"]) byId(id).addEventListener("click", () => runs.verify());
 hangDoors();
 onEnter((to) => {

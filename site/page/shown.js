@@ -300,12 +300,13 @@ export class Shown {
     const { inputs, reproduce } = this.report ?? {};
     const url = settingsOf(reproduce), recording = inputs?.samples;
     const other = () => Boolean(url) && this.#url !== undefined && (this.#url !== url || (recording && !this.#on.holds(recording)));
-    showDrift(inputs?.brought ? this.#on.drifts() : other());
+    showDrift(byId("origin").dataset.kind !== "example" && (inputs?.brought ? this.#on.drifts() : other()));
   }
 
   /** Enables the buttons of what can be done with the report. */
   buttons() {
     const { reproduce, inputs } = this.report ?? {};
+    byId("more-outputs").hidden = !this.#now || homeOf(this.report) !== "explore" || this.report.plan.samples > 1e7;
     for (const id of ["save", "save-html", "save-png", "share-open", "share-next"]) byId(id).disabled = !this.#now;
     for (const id of ["copy-link", "copy-embed", "use-settings"]) byId(id).disabled = !reproduce?.url;
     byId("copy-command").disabled = !reproduce?.cli || inputs?.brought?.kind === "javascript";
