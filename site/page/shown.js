@@ -251,10 +251,10 @@ export class Shown {
   async example() {
     try {
       const answer = await fetch(new URL("example.json", document.baseURI));
-      if (!answer.ok || this.#now) return false;
+      if (!answer.ok || this.#now || this.link) return false;
       const text = await answer.text();
       const report = JSON.parse(text);
-      if (this.#now) return false; // a quicker result
+      if (this.#now || this.link) return false; // a quicker result
       this.show({ report, text }, "example").catch(() => {});
       this.#preview(text).catch(() => {}); // the core draws it too
       return true;

@@ -244,7 +244,7 @@ export class Engine {
       case "progress":
         this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
         break;
-      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "inspected": case "pictured":
+      case "checked": case "report": case "verified": case "accounted": case "calibrated": case "inspected": case "pictured": case "glanced":
         this.#settle(message.id)?.resolve(JSON.parse(message.json));
         break;
       case "refused":
