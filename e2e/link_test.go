@@ -62,6 +62,7 @@ func TestLinkIsAResult(t *testing.T) {
 	click(t, fresh, "#note-verify")
 	until(t, fresh, `document.querySelector("#verification").dataset.ok === "true"`, time.Minute)
 	stands(t, fresh, `document.querySelector("#verdict")`, "Verified here")
+	until(t, fresh, `window.dpscope.report !== null`, 10*time.Second)
 	sameCounts(t, "the link's audit", reportOf(t, fresh), r)
 
 	// The bound of another audit.
