@@ -129,11 +129,11 @@ func (v *Scores) Layout(f Frame) *Scene {
 	x.Lo, x.Hi = values.Lo-wide, values.Hi+wide
 	x = x.Zoomed(f.Camera.X)
 	for i := range v.h.In {
-		from, to := x.Lo, x.Hi
-		if from = values.Lo - wide; i > 0 {
+		from, to := values.Lo-wide, values.Hi+wide
+		if i > 0 {
 			from = e[i-1]
 		}
-		if to = values.Hi + wide; i < len(e) {
+		if i < len(e) {
 			to = e[i]
 		}
 		left, right := x.At(from), x.At(to)
@@ -196,7 +196,7 @@ func (v *ROC) limit(fpr float64) float64 {
 func (v *ROC) above(p bounds.ROCPoint) float64 { return p.TPRLower - v.limit(p.FPRUpper) }
 
 func (v *ROC) Words() string {
-	words := fmt.Sprintf("How well a threshold on the scores tells canaries that were in, its true positives, from those that were out. The area under the curve is %s", Short(round(v.roc.AUROC(), 3)))
+	words := fmt.Sprintf("How well a threshold on the scores tells canaries that were in, its true positives, from those that were out. The area under the curve is %s", Short(floor(v.roc.AUROC(), 3)))
 	if len(v.rates) > 0 {
 		words += "; the true positive rate is " + joined(v.rates)
 	}
