@@ -126,9 +126,10 @@ func TestScores(t *testing.T) {
 				t.Errorf("%s: event %+v, natively %+v", c.files[0].name, e, w)
 			}
 		}
-		if rows := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); rows != len(want.Tables[0].Rows) || rows < 6 {
-			t.Errorf("%d methods, want %d", rows, len(want.Tables[0].Rows))
+		if rows := eval[int](t, tab, box+`.querySelectorAll(".carded tbody tr").length`); rows != len(want.Tables[0].Rows)+len(want.Tables[1].Rows) || rows < 6+4 {
+			t.Errorf("%d rows, want %d methods and %d of membership inference", rows, len(want.Tables[0].Rows), len(want.Tables[1].Rows))
 		}
+		until(t, tab, box+`.querySelectorAll('.picture svg[aria-label^="ROC"], .picture svg[aria-label^="Scores"]').length === 2`, 10*time.Second)
 		text := eval[string](t, tab, box+`.textContent`)
 		for _, words := range append([]string{"* " + want.Deciding().Title, want.Reproduce.CLI, want.Files[0].SHA256, "What this result does not say"}, append(want.Notes, want.Warnings...)...) {
 			if !strings.Contains(text, words) {

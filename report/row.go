@@ -22,6 +22,8 @@ const (
 	RenyiEpsilon    Quantity = "renyi-epsilon"    // epsilon of pure DP, through D_alpha
 	GaussianEpsilon Quantity = "gaussian-epsilon" // epsilon at a delta, if the trade-off is Gaussian
 	Stretch         Quantity = "stretch"          // what the epsilons of a claimed curve would have to be multiplied by
+	AUROC           Quantity = "auroc"            // area under the ROC curve of membership scores
+	TPR             Quantity = "tpr"              // true positive rate of such scores, at a false positive rate
 )
 
 // quantities are all of them. In a headline the symbol stands for one; of is what its
@@ -39,6 +41,8 @@ var quantities = []struct {
 	{RenyiEpsilon, "epsilon", "epsilon of pure DP, through Rényi", byAlpha},
 	{GaussianEpsilon, "epsilon", "epsilon of a Gaussian trade-off", atDelta},
 	{Stretch, "the curve's stretch", "factor on the epsilons of the claimed curve", func(Row) string { return "" }},
+	{AUROC, "AUROC", "AUROC", func(Row) string { return "" }},
+	{TPR, "TPR", "true positive rate", func(x Row) string { return " at FPR = " + audit.Number(x.FPR) }},
 }
 
 func atDelta(x Row) string { return " at delta = " + audit.Number(x.Delta) }
@@ -84,6 +88,8 @@ const (
 	Bounds    = "bounds"    // what was certified
 	Renyi     = "renyi"     // divergences of all orders, which hold together
 	Published = "published" // published forms on the same counts; none decides anything
+	// Membership is what membership inference makes of scores; it decides nothing.
+	Membership = "membership"
 )
 
 // Table is a list of bounds.
@@ -104,11 +110,15 @@ type Row struct {
 	Epsilon  float64       `json:"epsilon,omitempty"`                          // of delta: the epsilon that it belongs to
 	Delta    float64       `json:"delta,omitempty"`                            // of epsilon: the delta that it belongs to
 	Alpha    float64       `json:"alpha,omitempty"`                            // of a divergence, and of what follows from one
+	FPR      float64       `json:"fpr,omitempty" since:"0.3.0"`                // of a true positive rate: the false positive rate that it belongs to
 	Estimate *float64      `json:"estimate,omitempty" same:"ratio"`            // without any guarantee
 	// LowerBound is the certified bound, rounded down. Absent where nothing is known,
 	// and in a run that was stopped and is not valid at any time: a bound for a fixed
 	// sample size does not hold at a time chosen while looking.
 	LowerBound *float64 `json:"lowerBound,omitempty" same:"near"`
+	// UpperBound is the other end of an interval, rounded up where it is shown: both ends
+	// hold together with the row's confidence.
+	UpperBound *float64 `json:"upperBound,omitempty" same:"near" since:"0.3.0"`
 	// Strict: the quantity is above the bound, not only at least that.
 	Strict     bool     `json:"strict,omitempty" since:"0.3.0"`
 	Value      *float64 `json:"value,omitempty" same:"near"`                 // of a form that certifies nothing, or not what decides
@@ -242,6 +252,16 @@ var columns = []struct {
 	{Column{"quantity", "quantity"}, func(x Row) string { return x.Quantity }},
 	{Column{"method", "method"}, Row.methodWords},
 	{Column{"bound", "at least"}, Row.boundWords},
+	{Column{"upper", "at most"}, func(x Row) string {
+		if x.UpperBound == nil {
+			return ""
+		}
+		decimals := 3
+		if *x.UpperBound < 0.1 {
+			decimals = 5
+		}
+		return fmt.Sprintf("%.*f", decimals, -phrase.Floor(-*x.UpperBound, decimals))
+	}},
 	{Column{"claimed", "claim allows"}, func(x Row) string {
 		if x.Claimed == nil || x.Quantity == "" {
 			return "" // one quantity in all rows: the claim stands above the table
@@ -323,7 +343,7 @@ func (t Table) Words() TableWords {
 		}
 		w.Columns = append(w.Columns, c.Column)
 		for i, cell := range cells {
-			if cell == "" && (c.Key == "bound" || c.Key == "largest") {
+			if cell == "" && (c.Key == "bound" || c.Key == "largest" || c.Key == "upper") {
 				cell = "-"
 			}
 			w.Lines[i].Cells = append(w.Lines[i].Cells, cell)

@@ -107,7 +107,7 @@ func (l *leader) evidence(p Plan, scores []float64, diverged int) (*Evidence, er
 	if err != nil {
 		return nil, err
 	}
-	ev := &Evidence{Sequential: b, Portrait: Portray(p.K, p.M, scores)}
+	ev := &Evidence{Sequential: b, Portrait: Portray(p.K, p.M, scores), Membership: p.membership(scores)}
 	ev.Threshold, ev.Certified = b.Epochs[len(b.Epochs)-1].Threshold, Counted{t, diverged}
 	ev.Ties = len(l.pooled) > 0 && l.pooled[0] == l.pooled[len(l.pooled)-1]
 	return ev, nil

@@ -6,6 +6,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -64,6 +65,13 @@ func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) 
 				r.bound(*t)
 			}
 		}
+	}
+	if r.Evidence != nil && ev.Membership != nil && len(r.Tables) > 0 {
+		basis := membership.FixedRuns
+		if p.sequential() {
+			basis = membership.OpenRuns
+		}
+		r.Tables = append(r.Tables, ev.Membership.Table(r.Claim, p.Relation, basis, p.Beta))
 	}
 	r.Choose(bounds.Method(p.Interval))
 	r.Warnings = append(r.cautions(), warnings...)

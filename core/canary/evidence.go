@@ -6,6 +6,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/membership"
 )
 
 // Evidence is what the bounds are computed from.
@@ -18,6 +19,8 @@ type Evidence struct {
 	// trainings that were bet on, each by the event of its epoch, and Threshold is the
 	// last; nothing is explored, and the portrait is of the first trainings.
 	Sequential *Bets `json:"sequential,omitempty" since:"0.3.0"`
+	// Membership is of all explored scores; of a sequential audit, of all trainings.
+	Membership *membership.Evidence `json:"membership,omitempty" since:"0.3.0"`
 	// Single is what runs with one canary gave, for equation 10.
 	Single *Gathered `json:"single,omitempty" same:"near"`
 }
@@ -62,6 +65,14 @@ func (e Evidence) check(p Plan) error {
 	}
 	if e.Portrait != nil {
 		if err := e.Portrait.Check(p.Explore, p.K, p.M); err != nil {
+			return err
+		}
+	}
+	if e.Membership != nil {
+		if n := e.Membership.ROC.In / p.K; n > p.Explore {
+			return &audit.InputError{Field: "membership", Found: fmt.Sprintf("scores of %d runs", n), Want: fmt.Sprintf("of at most %d", p.Explore)}
+		}
+		if err := e.Membership.Check(0, e.Membership.ROC.In/p.K*p.M); err != nil {
 			return err
 		}
 	}

@@ -162,7 +162,7 @@ func (s *state) gather(ctx context.Context, a *Audit, ev *Gathered, own bool) er
 	ev.Explored.Table = &table
 	ev.Stakes = bounds.TuneCanary(table, p.Runs, p.Claim.Delta, p.Beta)
 	if own {
-		s.evidence.Portrait = Portray(p.K, p.M, scores)
+		s.evidence.Portrait, s.evidence.Membership = Portray(p.K, p.M, scores), p.membership(scores)
 	}
 	if err := ctx.Err(); err != nil {
 		return err

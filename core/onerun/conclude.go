@@ -2,6 +2,7 @@ package onerun
 
 import (
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/report"
 )
 
@@ -17,6 +18,9 @@ func Conclude(a *Audit, ev *Evidence, end audit.Termination, warnings []string) 
 	if ev != nil {
 		r.Termination.SamplesUsed = p.Canaries
 		r.Tables = []report.Table{{Name: report.Bounds, Title: Title(p.Beta), Rows: p.guessing().Rows(ev.Guesses, ev.GDPGuesses, r.Claim.Epsilon)}}
+		if ev.Membership != nil {
+			r.Tables = append(r.Tables, ev.Membership.Table(r.Claim, p.Promise().Relation, membership.OneTraining, p.Beta))
+		}
 		pv := p.guessing().PValue(ev.Guesses, r.Claim.Epsilon)
 		r.PValue = &pv
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/membership"
 )
 
 // Evidence is what the bounds of one run are computed from.
@@ -12,6 +13,8 @@ type Evidence struct {
 	Diverged   bool    `json:"diverged"`
 	Guesses    []Guess `json:"guesses"`
 	GDPGuesses []Guess `json:"gdpGuesses"`
+	// Membership is of all scores; absent where all canaries were in, or none.
+	Membership *membership.Evidence `json:"membership,omitempty" since:"0.3.0"`
 }
 
 // check refuses what no run of this plan gives.
@@ -21,6 +24,9 @@ func (e Evidence) check(p Plan) error {
 	}
 	if e.In < 0 || e.In > p.Canaries {
 		return &audit.InputError{Field: "in", Found: fmt.Sprint(e.In), Want: fmt.Sprintf("in [0, %d]", p.Canaries)}
+	}
+	if e.Membership != nil {
+		return e.Membership.Check(e.In, p.Canaries-e.In)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary/source"
 	"github.com/dpscope/dpscope/core/engine"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -59,6 +60,17 @@ func (t Task) execute(sources []source.Spec, hook engine.Hook) (*Evidence, error
 		}
 	}
 	one.Guesses, one.GDPGuesses = a.Plan.guessing().Made(scores, member)
+	if a.Plan.Version > 1 && one.In > 0 && one.In < m {
+		var in, out []float64
+		for i, x := range scores {
+			if member[i] {
+				in = append(in, x)
+			} else {
+				out = append(out, x)
+			}
+		}
+		one.Membership = membership.Count(in, out, a.Plan.Beta)
+	}
 	if hook != nil {
 		err = hook(1)
 	}

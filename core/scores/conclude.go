@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/report"
 )
@@ -41,6 +42,16 @@ func Conclude(p Plan, ev *Evidence, files []ScoreFile, notes []string) Report {
 		rows = append(rows, eventRows(p, ev.Events)...)
 	}
 	r.Tables = []report.Table{{Name: report.Bounds, Title: onerun.Title(p.Beta), Rows: rows}}
+	if ev.Membership != nil {
+		basis := membership.OwnTrainings
+		switch {
+		case h.Runs > 0:
+			basis = membership.FixedRuns
+		case p.Method == report.MethodOneRun || p.Method == report.MethodOneRunGDP:
+			basis = membership.OneTraining
+		}
+		r.Tables = append(r.Tables, ev.Membership.Table(*p.Claim, p.Relation, basis, p.Beta))
+	}
 	r.Choose(p.Method)
 	if r.LowerBound != nil {
 		r.PValue = ev.pValue(p)

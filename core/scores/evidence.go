@@ -7,6 +7,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/canary"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/core/onerun"
 	"github.com/dpscope/dpscope/report"
 )
@@ -22,6 +23,8 @@ type Evidence struct {
 	GDPGuesses []onerun.Guess `json:"gdpGuesses"`
 	// Runs of a matrix: threshold and stakes from half of them, counts of the rest.
 	Runs *canary.Evidence `json:"runs,omitempty"`
+	// Membership is of all scores.
+	Membership *membership.Evidence `json:"membership,omitempty" since:"0.3.0"`
 }
 
 // Sides of an event.
@@ -111,6 +114,11 @@ func (ev Evidence) check(p Plan) error {
 	}
 	if h.Runs == 0 && h != (Shape{In: h.In, Out: h.Out}) {
 		return bad("shape", "a matrix without runs", "none")
+	}
+	if ev.Membership != nil {
+		if err := ev.Membership.Check(h.In, h.Out); err != nil {
+			return err
+		}
 	}
 	tk, tm, runs, _ := h.counted(p.Relation, 0)
 	if (ev.Runs != nil) != (h.Runs > 0 && runs > 1) || (len(ev.Events) > 0) != (h.Runs == 0) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/mechanisms/recorded"
 	"github.com/dpscope/dpscope/stream"
 )
@@ -157,9 +159,25 @@ func Run(p Plan, s Scores, g audit.Generator) (Report, error) {
 	} else {
 		ev.Events = s.events(p)
 	}
+	if p.Version > 1 && max(h.In, h.Out) <= bounds.MostScores {
+		ev.Membership = membership.Count(s.In, s.Out, p.Beta)
+		ev.Membership.Within(h.Runs, s.run)
+	}
 	r := Conclude(p, ev, s.Files, s.Notes)
 	r.Generator = g
 	return r, nil
+}
+
+// run are the scores of run i of a matrix, by class.
+func (s Scores) run(i int) (in, out []float64) {
+	for k, member := range s.Member[i*s.Canaries : (i+1)*s.Canaries] {
+		if x := s.Score[i*s.Canaries+k]; member {
+			in = append(in, x)
+		} else {
+			out = append(out, x)
+		}
+	}
+	return in, out
 }
 
 // key names a stream of a scores audit. The files' hashes are part of it: files say

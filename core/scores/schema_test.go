@@ -50,6 +50,7 @@ var reportSchemas = []reportSchema{
 func (x reportSchema) schema(t *testing.T) []byte {
 	t.Helper()
 	methods := append(scores.FlatMethods(), scores.MatrixMethods()...)
+	methods = append(methods, bounds.MethodAUROC, bounds.MethodROCRanks)
 	slices.Sort(methods)
 	s, err := x.of(&jsonschema.ForOptions{TypeSchemas: map[reflect.Type]*jsonschema.Schema{
 		reflect.TypeFor[audit.Verdict]():           words(audit.Violation, audit.NoViolation, audit.Inconclusive, audit.Invalid),
@@ -60,7 +61,7 @@ func (x reportSchema) schema(t *testing.T) []byte {
 		reflect.TypeFor[source.Scale]():            words(source.UnitNorm, source.MedianNorm, source.OwnNorm),
 		reflect.TypeFor[bounds.CanaryInterval]():   words(bounds.CanaryIntervals()...),
 		reflect.TypeFor[report.Method]():           words(slices.Compact(methods)...),
-		reflect.TypeFor[report.Quantity]():         words(report.Epsilon),
+		reflect.TypeFor[report.Quantity]():         words(report.Epsilon, report.AUROC, report.TPR),
 		reflect.TypeFor[report.Trainings]():        words(report.FairCoins, report.EachItsOwn, report.EachRow, report.EachRowByCoins),
 		reflect.TypeFor[canary.Mode]():             words(canary.Sequential, canary.UntilRefuted, canary.Fixed),
 		reflect.TypeFor[[]byte]():                  {Type: "string"},

@@ -7,8 +7,9 @@ import { html } from "./element.js";
  * can be opened.
  * @param {import("../worker/protocol").TableWords[]} tables
  * @param {string[]} [letters] of the lines of the first, as a chart has them
+ * @param {string} [hint] to the title of the first
  */
-export const tablesOf = (tables, letters = []) => tables.map(({ title, columns, lines }, place) => {
+export const tablesOf = (tables, letters = [], hint = " Each row holds with its own confidence, not all of them together.") => tables.map(({ title, columns, lines }, place) => {
   const kept = columns.filter(({ key }) => key !== "chosen");
   const shown = table(title, kept, lines.map(({ cells, chosen, exceeds }, line) => ({
     exceeds, cells: kept.map((column, i) => {
@@ -20,7 +21,7 @@ export const tablesOf = (tables, letters = []) => tables.map(({ title, columns, 
     }),
   })));
   return place > 0 ? html("details", {}, html("summary", {}, title), shown)
-    : [html("p", { class: "hint" }, `${title}. Each row holds with its own confidence, not all of them together.`), shown];
+    : [html("p", { class: "hint" }, `${title}.${hint}`), shown];
 }).flat();
 
 /**

@@ -29,11 +29,13 @@ const SIMULATED = {
 export const headOf = ({ report, title, detail }, standing = "") => [html("div", { class: "board" }, verdict(html("div", { class: "verdict" }), report, standing, { title, detail })), html("div", {}, remarks({ warnings: [...("notes" in report ? report.notes ?? [] : []), ...report.warnings ?? []] }))];
 
 /** What stands below it: makes a part each. @param {import("../worker/protocol").ReportedValue} answer */
-const partsOf = ({ facts, tables, ...answer }, intervals) => {
+const partsOf = ({ facts, tables: all, ...answer }, intervals) => {
   const report = /** @type {import("../worker/protocol").CanaryReport} */ (answer.report); // of the other kinds, less of it
   const letters = report.kind === "canary" ? report.tables[0]?.rows.map((row) => lettered(intervals).find(({ name }) => name === row.method)?.letter) : [];
+  const tables = all.filter(({ name }) => name !== "membership"), scored = all.filter(({ name }) => name === "membership");
   return [
     () => tables.length > 0 && section("Lower bounds on epsilon", ...tablesOf(tables, letters), published(report)),
+    () => scored.length > 0 && membership(answer.text, scored),
     () => report.in && report.out && section("Rates, moments and correlations", scroll("Rates, moments and correlations", moments(report))),
     () => report.equation10 && section("What more canaries cost and bring (equation 10)", equation10(report)),
     () => counts(report),
@@ -65,6 +67,17 @@ export function fillBody(box, answer, intervals) {
 }
 
 const section = (title, ...parts) => html("section", {}, html("h3", {}, title), parts);
+
+/** Scores of canaries in and out, as trainers of models look at them. */
+function membership(text, tables) {
+  const places = ["roc", "scores"].map((view) => {
+    const place = html("section", {});
+    new Picture(place, { of: "membership", view, name: view, square: view === "roc" }).show(text);
+    return place;
+  });
+  return section("Membership inference", html("div", { class: "curves" }, places), tablesOf(tables, [], ""));
+}
+
 const scroll = (title, ...parts) => html("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": title }, html("table", { class: "data" }, ...parts));
 const signed = (x) => (x === undefined ? "–" : `${x < 0 ? "−" : "+"}${Math.abs(x).toFixed(3)}`);
 const plain = (x) => (x === undefined ? "–" : x.toFixed(3).replace("-", "−"));

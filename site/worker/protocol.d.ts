@@ -258,10 +258,14 @@ export interface BoundRow {
   delta?: number;
   /** of a divergence, and of what follows from one */
   alpha?: number;
+  /** of a true positive rate: the false positive rate that it belongs to */
+  fpr?: number;
   /** without any guarantee */
   estimate?: number;
   /** LowerBound is the certified bound, rounded down. Absent where nothing is known, and in a run that was stopped and is not valid at any time: a bound for a fixed sample size does not hold at a time chosen while looking. */
   lowerBound?: number;
+  /** UpperBound is the other end of an interval, rounded up where it is shown: both ends hold together with the row's confidence. */
+  upperBound?: number;
   /** Strict: the quantity is above the bound, not only at least that. */
   strict?: boolean;
   /** of a form that certifies nothing, or not what decides */
@@ -361,6 +365,25 @@ export interface BoundsCounts {
   y: number;
   /** outputs of the second dataset, at least 1 */
   n0: number;
+}
+
+/** ROC counts membership scores of two classes above thresholds: the higher a score, the likelier its canary was in. */
+export interface BoundsROC {
+  /** scores of canaries that were in, and that were out */
+  in: number;
+  out: number;
+  /** thresholds from the highest down */
+  steps: BoundsROCStep[];
+  /** Wins are the pairs of a score in and one out of which that in is higher; Ties those of two equal scores. */
+  wins: number;
+  ties: number;
+}
+
+/** ROCStep counts the scores that are at least At. */
+export interface BoundsROCStep {
+  at: number;
+  in: number;
+  out: number;
 }
 
 /** Table counts pairs of outputs by bin: N[a*Bins+b] pairs whose first output, drawn on the first dataset, lies in bin a and whose second, drawn on the second, lies in bin b. The bins are fixed before the pairs are drawn, and all outputs are independent. A witness that is constant on every bin is then a slice of Bins values, and a product over pairs depends on the table alone. Tables of disjoint shards add up. */
@@ -574,6 +597,8 @@ export interface CanaryEvidence {
   portrait?: CanaryPortrait;
   /** Sequential is what a sequential audit bet, and came to: of it Certified counts the trainings that were bet on, each by the event of its epoch, and Threshold is the last; nothing is explored, and the portrait is of the first trainings. */
   sequential?: CanaryBets;
+  /** Membership is of all explored scores; of a sequential audit, of all trainings. */
+  membership?: MembershipEvidence;
   /** Single is what runs with one canary gave, for equation 10. */
   single?: CanaryGathered;
 }
@@ -1214,6 +1239,28 @@ export interface MechanismListing {
   learns?: Learning;
 }
 
+/** Evidence is what is counted of scores. */
+export interface MembershipEvidence {
+  /** of all scores together */
+  roc: BoundsROC;
+  histogram: MembershipHistogram;
+  /** absent where there is one run, or none is known */
+  runs?: MembershipRuns;
+}
+
+/** Histogram counts scores of both classes by bin: bin i holds those from Edges[i-1] on and below Edges[i], the first and the last all beyond. */
+export interface MembershipHistogram {
+  edges: number[];
+  in: number[];
+  out: number[];
+}
+
+/** Runs are those of independent runs that have scores of both classes, and the mean of the areas within each. */
+export interface MembershipRuns {
+  number: number;
+  auroc: number;
+}
+
 /** Mode says what an audit is after. */
 export type Mode = "verdict-and-bound" | "fixed" | "until-refuted";
 
@@ -1246,6 +1293,8 @@ export interface OneRunEvidence {
   diverged: boolean;
   guesses: OneRunGuess[];
   gdpGuesses: OneRunGuess[];
+  /** Membership is of all scores; absent where all canaries were in, or none. */
+  membership?: MembershipEvidence;
 }
 
 /** Guess is how many guesses were made and how many of them are right. */
@@ -1376,7 +1425,7 @@ export interface PictureRequest {
   of: string;
   /** JSON */
   text: string;
-  /** of a report: "outputs", "data", "tradeoff" or "renyi" */
+  /** of a report: "outputs", "data", "tradeoff" or "renyi"; of membership: "roc" or "scores" */
   view: string;
   /** one of the view's; another means the first */
   choice: string;
@@ -1581,7 +1630,7 @@ export interface ProgressValue {
 }
 
 /** Quantity names what a row bounds from below. */
-export type Quantity = "epsilon" | "delta" | "renyi" | "rho" | "mu" | "renyi-epsilon" | "gaussian-epsilon" | "stretch";
+export type Quantity = "epsilon" | "delta" | "renyi" | "rho" | "mu" | "renyi-epsilon" | "gaussian-epsilon" | "stretch" | "auroc" | "tpr";
 
 /** Raced is what the sequential stage found: all that its wealth follows from. */
 export interface Raced {
@@ -1802,6 +1851,8 @@ export interface ScoresEvidence {
   gdpGuesses: OneRunGuess[];
   /** Runs of a matrix: threshold and stakes from half of them, counts of the rest. */
   runs?: CanaryEvidence;
+  /** Membership is of all scores. */
+  membership?: MembershipEvidence;
 }
 
 /** Plan says how scores are audited. Zero values mean the documented defaults. */

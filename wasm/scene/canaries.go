@@ -8,6 +8,7 @@ import (
 
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/membership"
 )
 
 // CanaryReport is what the views need of a report of core/canary: of canaries in
@@ -16,10 +17,12 @@ type CanaryReport struct {
 	head
 	Plan struct {
 		Relation audit.Relation `json:"relation"`
+		Beta     float64        `json:"beta"`
 	} `json:"plan"`
 	Evidence *struct {
 		CanaryEvidence
-		Runs *CanaryEvidence `json:"runs"` // of a matrix of scores, instead
+		Runs       *CanaryEvidence      `json:"runs"` // of a matrix of scores, instead
+		Membership *membership.Evidence `json:"membership"`
 	} `json:"evidence"`
 	In         *CanarySide    `json:"in"`
 	Out        *CanarySide    `json:"out"`
@@ -59,6 +62,12 @@ func canaryViews(r *CanaryReport) []View {
 		if v := newCanaryPair(p); v != nil {
 			out = append(out, v)
 		}
+	}
+	if v := NewROC(r); v != nil {
+		out = append(out, v)
+	}
+	if v := NewScores(r); v != nil {
+		out = append(out, v)
 	}
 	if v := newMoments(r.In, r.Out); v != nil {
 		out = append(out, v)

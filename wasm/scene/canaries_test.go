@@ -46,7 +46,7 @@ func canaryInput(t *testing.T, report any) Input {
 func TestCanaryViews(t *testing.T) {
 	r, in := canaryAudit(t)
 	views := Views(Input{Canary: in})
-	if len(views) != 6 {
+	if len(views) != 8 {
 		t.Fatalf("%d views", len(views))
 	}
 	everyChoice(t, views)
@@ -103,7 +103,7 @@ func TestCanaryViews(t *testing.T) {
 	}
 	parsed := canaryInput(t, run)
 	one := newCanaryBounds(parsed.Canary)
-	if len(Views(parsed)) != 1 || len(one.bars) != len(run.Tables[0].Rows) || one.bars[0].to != *run.Tables[0].Rows[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.Words(), "Below") || !strings.Contains(one.Reading(1), "assumption") {
+	if len(Views(parsed)) != 3 || len(one.bars) != len(run.Tables[0].Rows) || one.bars[0].to != *run.Tables[0].Rows[0].LowerBound || !one.bars[0].chosen || one.bars[1].chosen || strings.Contains(one.Words(), "Below") || !strings.Contains(one.Reading(1), "assumption") {
 		t.Errorf("of one run: %+v, %q", one.bars, one.Words())
 	}
 	sound(t, "one run", one, one.Layout(Frame{Width: 400, Camera: Everything}))

@@ -346,7 +346,7 @@ func TestScoresOfAMatrix(t *testing.T) {
 	for _, v := range all {
 		ids = append(ids, v.ID())
 	}
-	if want := []string{"runs", "space", "pair", "growth", "intervals"}; !slices.Equal(ids, want) {
+	if want := []string{"runs", "space", "pair", "roc", "scores", "growth", "intervals"}; !slices.Equal(ids, want) {
 		t.Errorf("%q, want %q", ids, want)
 	}
 	if !strings.Contains(all[1].Words(), "of the first 40 exploration runs") {
@@ -395,7 +395,7 @@ func TestChooseAnotherPicture(t *testing.T) {
 // TestEarlierCanaryReport: one without portrait and growth has its other pictures.
 func TestEarlierCanaryReport(t *testing.T) {
 	r, _ := canaryAudit(t)
-	r.Evidence.Portrait, r.Growth = nil, nil
+	r.Evidence.Portrait, r.Evidence.Membership, r.Growth = nil, nil, nil
 	if all := Views(canaryInput(t, r)); len(all) != 3 {
 		t.Errorf("%d views", len(all))
 	}

@@ -15,7 +15,7 @@ import (
 type pictureRequest struct {
 	Of   string `json:"of"`   // what Text is
 	Text string `json:"text"` // JSON
-	View string `json:"view"` // of a report: "outputs", "data", "tradeoff" or "renyi"
+	View string `json:"view"` // of a report: "outputs", "data", "tradeoff" or "renyi"; of membership: "roc" or "scores"
 	scene.Request
 }
 
@@ -25,6 +25,7 @@ const (
 	ofAccount     = "account"     // accountAnswer
 	ofCalibration = "calibration" // calibrated
 	ofCanaries    = "canaries"    // scene.CanaryCourse
+	ofMembership  = "membership"  // the text of a report of canaries or scores
 	ofColumn      = "column"      // columnHistogram, of the user's samples
 	ofCourse      = "course"      // scene.Course, of a run on its way
 )
@@ -94,6 +95,15 @@ func (c *coordinator) view(req pictureRequest) (scene.View, error) {
 	case ofCanaries:
 		course, err := drawable[scene.CanaryCourse](req)
 		return some(scene.NewCanariesOverRuns(&course)), err
+	case ofMembership:
+		r, err := drawable[scene.CanaryReport](req)
+		switch req.View {
+		case "roc", "":
+			return some(scene.NewROC(&r)), err
+		case "scores":
+			return some(scene.NewScores(&r)), err
+		}
+		return nil, &audit.InputError{Field: "view", Found: fmt.Sprintf("%q", req.View), Want: `"roc" or "scores"`}
 	case ofColumn:
 		h, err := drawable[struct {
 			Column string

@@ -29,12 +29,16 @@ func TestPictures(t *testing.T) {
 		ofColumn:      `{"column": "age", "bins": [{"label": "", "lower": 0, "upper": 1, "counts": [3, 4]}]}`,
 		ofCourse:      `{"moments": [{"pairs": 100, "bound": 0.1}, {"pairs": 400, "bound": 0.4}], "valid": true, "claimed": 1}`,
 	}
+	const scored = `{"claim": {"kind": "pure", "epsilon": 1}, "plan": {"beta": 0.1}, "evidence": {"membership": {"roc": {"in": 2, "out": 1, "steps": [{"at": 3, "in": 1, "out": 0}], "wins": 1, "ties": 0}, "histogram": {"edges": [1, 2, 3], "in": [0, 1, 0, 1], "out": [0, 0, 1, 0]}}}}`
+	texts[ofMembership] = scored
 	theme := make([][3]uint8, scene.Roles)
 	p := newPage(t, testCatalogue(), 0)
 	for of, text := range texts {
 		views := []string{""}
 		if of == ofReport {
 			views = []string{"outputs", "tradeoff", "renyi"}
+		} else if of == ofMembership {
+			views = []string{"roc", "scores"}
 		}
 		for _, view := range views {
 			got := answerTo[picture](p, msgPicture, pictureRequest{Of: of, View: view, Text: text, Request: scene.Request{Width: 360}}, msgPictured)
@@ -47,7 +51,7 @@ func TestPictures(t *testing.T) {
 			}
 		}
 	}
-	for of, text := range map[string]string{ofAccount: `{"curve": []}`, ofCanaries: `{}`, ofColumn: `{}`, ofCourse: `{}`} {
+	for of, text := range map[string]string{ofAccount: `{"curve": []}`, ofCanaries: `{}`, ofColumn: `{}`, ofMembership: `{}`, ofCourse: `{}`} {
 		got := answerTo[picture](p, msgPicture, pictureRequest{Of: of, Text: text, Request: scene.Request{Width: 360}}, msgPictured)
 		if got.Words == "" || got.SVG != nil || len(got.Table.Rows) > 0 {
 			t.Errorf("of %s without anything to draw: %+v", of, got)
@@ -60,6 +64,7 @@ func TestPictures(t *testing.T) {
 		"view":   {Of: ofReport, View: "plane", Text: string(report), Request: scene.Request{Width: 360}},
 		"of":     {Of: "nothing", Request: scene.Request{Width: 360}},
 		"text":   {Of: ofAccount, Text: "no JSON", Request: scene.Request{Width: 360}},
+		"scores": {Of: ofMembership, View: "plane", Text: scored, Request: scene.Request{Width: 360}},
 		"report": {Of: ofReport, View: "outputs", Text: "{}", Request: scene.Request{Width: 360}},
 	} {
 		if _, err := (&coordinator{}).picture(message{JSON: mustJSON(bad)}); err == nil {

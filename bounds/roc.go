@@ -1,0 +1,304 @@
+package bounds
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sort"
+
+	"github.com/dpscope/dpscope/stream"
+)
+
+// ROC counts membership scores of two classes above thresholds: the higher a score, the
+// likelier its canary was in.
+type ROC struct {
+	In    int       `json:"in"` // scores of canaries that were in, and that were out
+	Out   int       `json:"out"`
+	Steps []ROCStep `json:"steps"` // thresholds from the highest down
+	// Wins are the pairs of a score in and one out of which that in is higher; Ties those
+	// of two equal scores.
+	Wins int `json:"wins"`
+	Ties int `json:"ties"`
+}
+
+// ROCStep counts the scores that are at least At.
+type ROCStep struct {
+	At  float64 `json:"at"`
+	In  int     `json:"in"`
+	Out int     `json:"out"`
+}
+
+// ROCPoint is a threshold's true and false positive rates: the seen shares, and a
+// rectangle that holds those of the laws that the scores are of.
+type ROCPoint struct {
+	FPR, FPRLower, FPRUpper float64
+	TPR, TPRLower, TPRUpper float64
+}
+
+// MostScores bounds the scores of a class in an [ROC], so that pairs can be counted.
+const MostScores = 1 << 26
+
+// rocCounts are the counts at which the band of n scores is as narrow as one threshold's
+// limits: 0 to 4, then a factor of 1.3 apart, and the same from the other end. They are
+// a function of n alone.
+func rocCounts(n int) []int {
+	var low []int
+	for k := 0; 2*k <= n; k = max(k+1, int(math.Ceil(float64(1.3*float64(k))))) {
+		if low = append(low, k); k < 4 {
+			continue
+		}
+	}
+	all := slices.Clone(low)
+	for _, k := range low {
+		all = append(all, n-k)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// NewROC counts scores, which are finite, of both classes: at thresholds at which either
+// has one of the numbers of [ROC.Band] above, and at those that [ROC.TPRAt] wants at the
+// given false positive rates and beta. At most some 200 steps. It panics on classes
+// without scores or with more than MostScores.
+func NewROC(in, out []float64, rates []float64, beta float64) ROC {
+	refuse(len(in) < 1 || len(out) < 1 || max(len(in), len(out)) > MostScores || CheckBeta(beta) != nil, "scores or beta out of range")
+	descending := func(x []float64) []float64 {
+		y := slices.Clone(x)
+		slices.SortFunc(y, func(a, b float64) int { return cmp.Compare(b, a) })
+		return y
+	}
+	in, out = descending(in), descending(out)
+	r := ROC{In: len(in), Out: len(out), Steps: []ROCStep{}}
+	above := func(x []float64, at float64) int {
+		return sort.Search(len(x), func(i int) bool { return !(x[i] > at) })
+	}
+	least := func(x []float64, at float64) int { return sort.Search(len(x), func(i int) bool { return x[i] < at }) }
+	var cuts []float64
+	for _, x := range [][]float64{in, out} {
+		for _, k := range rocCounts(len(x)) {
+			if k > 0 {
+				cuts = append(cuts, x[k-1])
+			}
+		}
+	}
+	for _, rate := range rates {
+		few, many := rocRanks(len(out), rate, beta)
+		if many <= len(out) {
+			cuts = append(cuts, out[many-1])
+		}
+		for _, k := range []int{few, seenRank(len(out), rate)} {
+			// The lowest threshold with fewer than k scores out above.
+			next := math.Inf(1)
+			if k < 1 {
+				continue
+			}
+			if k > len(out) {
+				next = math.Min(in[len(in)-1], out[len(out)-1])
+			} else {
+				for _, x := range [][]float64{in, out} {
+					if n := above(x, out[k-1]); n > 0 {
+						next = math.Min(next, x[n-1])
+					}
+				}
+			}
+			if !math.IsInf(next, 1) {
+				cuts = append(cuts, next)
+			}
+		}
+	}
+	slices.SortFunc(cuts, func(a, b float64) int { return cmp.Compare(b, a) })
+	for _, at := range slices.Compact(cuts) {
+		at += 0 // no negative zero
+		r.Steps = append(r.Steps, ROCStep{At: at, In: least(in, at), Out: least(out, at)})
+	}
+	first, last := 0, 0 // of those out, how many are above, and at least, the score in
+	for _, x := range in {
+		for first < len(out) && out[first] > x {
+			first++
+		}
+		for last < len(out) && out[last] >= x {
+			last++
+		}
+		r.Wins += len(out) - last
+		r.Ties += last - first
+	}
+	return r
+}
+
+// Sound reports whether scores can give these counts.
+func (r ROC) Sound() bool {
+	if r.In < 1 || r.Out < 1 || max(r.In, r.Out) > MostScores || r.Wins < 0 || r.Ties < 0 || r.Wins > r.In*r.Out || r.Ties > r.In*r.Out-r.Wins {
+		return false
+	}
+	last := ROCStep{At: math.Inf(1)}
+	won, open := 0, 0 // pairs that the steps decide, and those between two of them
+	for _, s := range append(slices.Clone(r.Steps), ROCStep{At: math.Inf(-1), In: r.In, Out: r.Out}) {
+		if !(s.At < last.At) || s.In < last.In || s.Out < last.Out || s.In > r.In || s.Out > r.Out {
+			return false
+		}
+		won += (s.In - last.In) * (r.Out - s.Out)
+		open += (s.In - last.In) * (s.Out - last.Out)
+		last = s
+	}
+	for _, s := range r.Steps {
+		if math.IsInf(s.At, 0) {
+			return false
+		}
+	}
+	return r.Wins >= won && r.Wins+r.Ties <= won+open
+}
+
+// Band is the curve at its steps, from (0, 0) to (1, 1), and a band about it: all
+// rectangles together, and at all other thresholds too, hold the rates of the two laws
+// with probability at least 1 - beta, at every number of scores and for laws with ties,
+// if the scores of each class are independent draws of one law. So it holds at thresholds
+// that are chosen by looking at the scores.
+//
+// Half of beta goes to each class. Of that, half goes to the inequality of Dvoretzky,
+// Kiefer and Wolfowitz with Massart's constant (1990), which is better in the middle, and
+// half to order statistics, better in the tails: the share of a law above its k-th largest
+// of n draws is Beta(k, n-k+1), or below that where there are ties, which limits the share
+// above any threshold that has at least, or fewer than, k draws above; the union bound is
+// over k of a list that depends on n alone. It panics unless r is sound and 0 < beta < 1.
+func (r ROC) Band(beta float64) []ROCPoint {
+	refuse(!r.Sound() || CheckBeta(beta) != nil, "counts or beta out of range")
+	in, out := shareBand(r.In, beta/2), shareBand(r.Out, beta/2)
+	point := func(x, y int) (p ROCPoint) {
+		p.TPR, p.TPRLower, p.TPRUpper = in(x)
+		p.FPR, p.FPRLower, p.FPRUpper = out(y)
+		return p
+	}
+	points := []ROCPoint{point(0, 0)}
+	for _, s := range r.Steps {
+		if s.In+s.Out > 0 && s.In+s.Out < r.In+r.Out {
+			points = append(points, point(s.In, s.Out))
+		}
+	}
+	return append(points, point(r.In, r.Out))
+}
+
+// shareBand bounds the share of a law above every threshold at once, by how many of n
+// draws are above.
+func shareBand(n int, beta float64) func(k int) (seen, lower, upper float64) {
+	counts := rocCounts(n)
+	each := beta / 4 / float64(len(counts))
+	width := math.Sqrt(math.Log(4/beta)/float64(2*float64(n))) + 1e-12
+	return func(k int) (seen, lower, upper float64) {
+		seen = float64(k) / float64(n)
+		i, exact := slices.BinarySearch(counts, k) // 0 and n are among them
+		upper = UpperProportion(counts[i], n, each)
+		if !exact {
+			i--
+		}
+		return seen, math.Max(seen-width, LowerProportion(counts[i], n, each)), math.Min(seen+width, upper)
+	}
+}
+
+// MethodROCRanks names [ROC.TPRAt].
+const MethodROCRanks Method = "roc-ranks"
+
+// seenRank is the smallest rank from above that more than a share of rate lie at or above.
+func seenRank(n int, rate float64) int { return int(float64(rate*float64(n))+1e-9) + 1 }
+
+// rocRanks are ranks k from above of n draws: with probability 1 - beta/4 each, at most
+// the given share of their law lies above the one of rank few, 0 where there is none, and
+// more than it at or above the one of rank many, n + 1 where there is none.
+func rocRanks(n int, rate, beta float64) (few, many int) {
+	few = sort.Search(n, func(k int) bool { return UpperProportion(k, n, beta/4) > rate })
+	many = 1 + sort.Search(n, func(k int) bool { return LowerProportion(k+1, n, beta/4) > rate })
+	return few, many
+}
+
+// TPRAt is the largest true positive rate of thresholds whose false positive rate is at
+// most rate: as seen, and an interval for that of the two laws, both ends of which hold
+// with probability at least 1 - beta at every number of scores and for laws with ties, if
+// all scores are independent and those of a class of one law. One rate is chosen
+// beforehand; the intervals of several do not hold together.
+//
+// The thresholds are scores of those out, of ranks that depend on their number alone, so
+// that how much of their law lies above has a known law (beta/4 a side; David and
+// Nagaraja, Order Statistics, section 7.1); and given them the scores in above are
+// binomial (Clopper and Pearson, beta/4 a side). The counts are those that [NewROC]
+// takes at this rate and beta; other steps make the interval wider and leave it valid.
+// It panics unless r is sound, 0 < rate < 1 and 0 < beta < 1.
+func (r ROC) TPRAt(rate, beta float64) (seen, lower, upper float64) {
+	refuse(!r.Sound() || !(rate > 0 && rate < 1) || CheckBeta(beta) != nil, "counts, rate or beta out of range")
+	few, many := rocRanks(r.Out, rate, beta)
+	most := func(out int) (in int) { // of the scores in, above thresholds with so many out
+		for _, s := range append(slices.Clone(r.Steps), ROCStep{In: r.In, Out: r.Out}) {
+			if s.Out <= out {
+				in = s.In
+			}
+		}
+		return in
+	}
+	upper = 1
+	if many <= r.Out {
+		x := r.In
+		if i := slices.IndexFunc(r.Steps, func(s ROCStep) bool { return s.Out >= many }); i >= 0 {
+			x = r.Steps[i].In
+		}
+		upper = UpperProportion(x, r.In, beta/4)
+	}
+	if few > 0 {
+		lower = LowerProportion(most(few-1), r.In, beta/4)
+	}
+	return float64(most(seenRank(r.Out, rate)-1)) / float64(r.In), lower, upper
+}
+
+// MethodAUROC names [AUROCInterval].
+const MethodAUROC Method = "auroc-chernoff"
+
+// AUROC is the area under the curve: the share of pairs of a score in and one out of
+// which that in is higher, equal ones counted half (Mann and Whitney).
+func (r ROC) AUROC() float64 {
+	return (float64(r.Wins) + float64(0.5*float64(r.Ties))) / (float64(r.In) * float64(r.Out))
+}
+
+// AUROCInterval is an interval for the expected area, of which area was seen: both ends
+// hold with probability at least 1 - beta at every sample size. n is the smaller number of
+// scores of a class, where all are independent and those of a class of one law. Then the
+// area is a U-statistic of two samples, the mean over all ways of pairing of a mean of n
+// independent values in [0, 1], and by Jensen's inequality the bound for these holds for
+// it (Hoeffding 1963, theorem 1, equation 2.1, and section 5): P(area >= a + t) <=
+// exp(-n kl(a + t, a)). For independent runs, area is the mean of the areas of n of them,
+// which need not be of one law. It panics unless 0 <= area <= 1, n >= 1 and 0 < beta < 1.
+func AUROCInterval(area float64, n int, beta float64) (lower, upper float64) {
+	refuse(!(area >= 0 && area <= 1) || n < 1 || CheckBeta(beta) != nil, "area, number or beta out of range")
+	goal := stream.Log(2/beta) / float64(n)
+	part := func(a, b float64) float64 {
+		if a == 0 {
+			return 0
+		}
+		return float64(a * stream.Log(a/b))
+	}
+	// The farthest below that is not rejected, in steps that end on its far side.
+	below := func(area float64) float64 {
+		lo, hi := 0.0, area
+		for range 100 {
+			if p := lo + float64((hi-lo)/2); p > 0 && part(area, p)+part(1-area, 1-p) > goal {
+				lo = p
+			} else if p == 0 {
+				break
+			} else {
+				hi = p
+			}
+		}
+		return lo
+	}
+	return math.Max(0, below(area)-1e-12), math.Min(1, 1-below(1-area)+1e-12)
+}
+
+// ROCLimit is the largest true positive rate at a false positive rate that
+// (epsilon, delta) differential privacy allows, from both of its inequalities: the
+// smaller of e^epsilon fpr + delta and 1 - e^-epsilon (1 - delta - fpr), at most 1
+// (Kairouz, Oh and Viswanath, The composition theorem for differential privacy, 2015).
+func ROCLimit(fpr, eps, delta float64) float64 {
+	return math.Min(1, math.Min(float64(math.Exp(eps)*fpr)+delta, 1-float64(math.Exp(-eps)*math.Max(0, 1-delta-fpr))))
+}
+
+// AUROCLimit is the area under [ROCLimit], the largest that (epsilon, delta)
+// differential privacy allows: 1 - (1 - delta)^2 / (1 + e^epsilon).
+func AUROCLimit(eps, delta float64) float64 {
+	return 1 - float64((1-delta)*(1-delta))/(1+math.Exp(eps))
+}

@@ -1,0 +1,222 @@
+// Package membership is membership inference as trainers of models know it: the scores of
+// canaries that were in and that were out as histograms and as an ROC curve, its area, and
+// true positive rates at low false positive rates. No verdict rests on it: bounds on
+// epsilon come from the methods of each kind of audit.
+package membership
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/audit/phrase"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/report"
+)
+
+// Evidence is what is counted of scores.
+type Evidence struct {
+	ROC       bounds.ROC `json:"roc"` // of all scores together
+	Histogram Histogram  `json:"histogram"`
+	Runs      *Runs      `json:"runs,omitempty"` // absent where there is one run, or none is known
+}
+
+// Histogram counts scores of both classes by bin: bin i holds those from Edges[i-1] on and
+// below Edges[i], the first and the last all beyond.
+type Histogram struct {
+	Edges []float64 `json:"edges"`
+	In    []int     `json:"in"`
+	Out   []int     `json:"out"`
+}
+
+// Runs are those of independent runs that have scores of both classes, and the mean of the
+// areas within each.
+type Runs struct {
+	Number int     `json:"number"`
+	AUROC  float64 `json:"auroc"`
+}
+
+// Rates are the false positive rates at which true positive rates are told (Carlini et al.,
+// Membership inference attacks from first principles, 2022).
+func Rates() []float64 { return []float64{0.001, 0.01, 0.1} }
+
+// Count counts finite scores, of which there is at least one of each class. It leaves them
+// as they are.
+func Count(in, out []float64, beta float64) *Evidence {
+	return &Evidence{ROC: bounds.NewROC(in, out, Rates(), beta), Histogram: histogram(in, out)}
+}
+
+// Within adds the areas within n runs, of which of gives scores.
+func (e *Evidence) Within(n int, of func(i int) (in, out []float64)) {
+	r := &Runs{}
+	for i := range n {
+		if in, out := of(i); len(in) > 0 && len(out) > 0 {
+			r.AUROC += bounds.NewROC(in, out, nil, 0.5).AUROC()
+			r.Number++
+		}
+	}
+	if r.Number > 1 {
+		r.AUROC = math.Min(1, r.AUROC/float64(r.Number))
+		e.Runs = r
+	}
+}
+
+// OfRuns counts the scores of runs of k canaries in and m out each, one run after another.
+func OfRuns(k, m int, scores []float64, beta float64) *Evidence {
+	n := len(scores) / (k + m)
+	run := func(i int) (in, out []float64) { s := scores[i*(k+m):][:k+m]; return s[:k], s[k:] }
+	in, out := make([]float64, 0, n*k), make([]float64, 0, n*m)
+	for i := range n {
+		x, y := run(i)
+		in, out = append(in, x...), append(out, y...)
+	}
+	if len(in) == 0 || len(out) == 0 || max(len(in), len(out)) > bounds.MostScores {
+		return nil
+	}
+	e := Count(in, out, beta)
+	e.Within(n, run)
+	return e
+}
+
+const (
+	bins = 40
+	far  = 200 // one score in so many lies beyond the ends, on each side
+)
+
+// histogram has bins of one width from about the 0.5 % quantile of all scores to that of
+// 99.5 %, at edges of six digits. Scores that stand for none, see core/canary, decide
+// nothing of it.
+func histogram(in, out []float64) Histogram {
+	all := slices.DeleteFunc(slices.Concat(in, out), func(x float64) bool { return math.Abs(x) == math.MaxFloat64 })
+	h := Histogram{Edges: []float64{}}
+	if len(all) > 0 {
+		slices.Sort(all)
+		lo, hi := all[len(all)/far], all[len(all)-1-len(all)/far]
+		for i := range bins + 1 {
+			f := float64(i) / bins
+			edge, err := strconv.ParseFloat(strconv.FormatFloat(float64(lo*(1-f))+float64(hi*f), 'g', 6, 64), 64)
+			if err == nil && (len(h.Edges) == 0 || edge > h.Edges[len(h.Edges)-1]) {
+				h.Edges = append(h.Edges, edge+0)
+			}
+		}
+	}
+	count := func(scores []float64) []int {
+		n := make([]int, len(h.Edges)+1)
+		for _, x := range scores {
+			i, at := slices.BinarySearch(h.Edges, x)
+			if at {
+				i++
+			}
+			n[i]++
+		}
+		return n
+	}
+	h.In, h.Out = count(in), count(out)
+	return h
+}
+
+// Check refuses what in scores of canaries in and out of such out do not give; 0 means that
+// their numbers are not known.
+func (e Evidence) Check(in, out int) error {
+	bad := func(field string) error {
+		return &audit.InputError{Field: "membership: " + field, Found: "counts that no scores give", Want: "those of a report as it was written"}
+	}
+	if !e.ROC.Sound() || in > 0 && e.ROC.In != in || out > 0 && e.ROC.Out != out {
+		return bad("roc")
+	}
+	h := e.Histogram
+	if len(h.Edges) > bins+1 || len(h.In) != len(h.Edges)+1 || len(h.Out) != len(h.In) {
+		return bad("histogram")
+	}
+	for i, x := range h.Edges {
+		if math.IsNaN(x) || math.IsInf(x, 0) || i > 0 && x <= h.Edges[i-1] {
+			return bad("histogram.edges")
+		}
+	}
+	for _, x := range []struct {
+		counts []int
+		of     int
+	}{{h.In, e.ROC.In}, {h.Out, e.ROC.Out}} {
+		sum := 0
+		for _, n := range x.counts {
+			if n < 0 || n > x.of {
+				return bad("histogram")
+			}
+			sum += n
+		}
+		if sum != x.of {
+			return bad("histogram")
+		}
+	}
+	if r := e.Runs; r != nil && (r.Number < 2 || r.Number > min(e.ROC.In, e.ROC.Out) || !(r.AUROC >= 0 && r.AUROC <= 1)) {
+		return bad("runs")
+	}
+	return nil
+}
+
+// Basis says how scores came about, and so what can be said of more than themselves.
+type Basis int
+
+const (
+	// OwnTrainings: each score is of a training of its own, those of a class of one law.
+	OwnTrainings Basis = iota
+	// OneTraining: all scores are of one training, and depend on each other.
+	OneTraining
+	// FixedRuns: of independent runs, whose number was fixed beforehand.
+	FixedRuns
+	// OpenRuns: of independent runs, whose number may depend on what they showed.
+	OpenRuns
+)
+
+// why says why there is no interval of all scores together.
+var why = map[Basis]string{
+	OneTraining: "no interval: scores of one training depend on each other",
+	FixedRuns:   "no interval: scores of a run depend on each other",
+	OpenRuns:    "no interval: scores of a run depend on each other, and what they show may end the audit",
+}
+
+// Table is what reports say of the evidence: each interval with error beta by itself, and
+// none where none holds. claim is what epsilon and delta allow under the relation.
+func (e Evidence) Table(claim audit.Claim, relation audit.Relation, basis Basis, beta float64) report.Table {
+	t := report.Table{Name: report.Membership, Title: "Membership inference, as seen in these scores"}
+	level := phrase.Percent(1 - beta)
+	whole := func(x report.Row) report.Row {
+		if basis != OwnTrainings {
+			x.Note, x.LowerBound, x.UpperBound, x.Claimed = why[basis], nil, nil, nil
+			return x
+		}
+		words := report.MethodWords[report.MethodExact]
+		x.Valid, x.Trainings, x.Assumption = true, report.EachItsOwn, words.Assumes[relation]
+		return x
+	}
+	finite := func(x float64) *float64 { return &x }
+	const of = "AUROC"
+	area := e.ROC.AUROC()
+	row := report.Row{ID: report.AUROC, Quantity: of, Method: bounds.MethodAUROC, Title: "pairs of scores", Value: &area, Claimed: finite(bounds.AUROCLimit(claim.Epsilon, claim.Delta))}
+	lower, upper := bounds.AUROCInterval(area, min(e.ROC.In, e.ROC.Out), beta)
+	row.LowerBound, row.UpperBound = &lower, &upper
+	t.Rows = append(t.Rows, whole(row))
+	if r := e.Runs; r != nil {
+		row := report.Row{ID: report.AUROC, Quantity: of + " within a run", Method: bounds.MethodAUROC, Title: "pairs of scores of a run", Value: finite(r.AUROC)}
+		if basis == FixedRuns {
+			lower, upper := bounds.AUROCInterval(r.AUROC, r.Number, beta)
+			row.LowerBound, row.UpperBound, row.Valid = &lower, &upper, true
+			row.Trainings, row.Assumption = report.EachRow, "runs are independent"
+		} else {
+			row.Note = "no interval: what the runs show may end the audit"
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	for _, rate := range Rates() {
+		seen, lower, upper := e.ROC.TPRAt(rate, beta)
+		row := report.Row{ID: report.TPR, FPR: rate, Quantity: fmt.Sprintf("TPR at FPR <= %s", phrase.Percent(rate)), Method: bounds.MethodROCRanks, Title: "threshold of a fixed rank",
+			Value: &seen, LowerBound: &lower, UpperBound: &upper, Claimed: finite(bounds.ROCLimit(rate, claim.Epsilon, claim.Delta))}
+		t.Rows = append(t.Rows, whole(row))
+	}
+	if slices.ContainsFunc(t.Rows, func(x report.Row) bool { return x.UpperBound != nil }) {
+		t.Title = fmt.Sprintf("Membership inference: each interval holds with %s confidence by itself where what it assumes holds", level)
+	}
+	return t
+}
