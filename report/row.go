@@ -155,6 +155,21 @@ type Event struct {
 	Edge  int    `json:"edge"` // index into the evidence's edges
 	Above bool   `json:"above"`
 	Words string `json:"words" same:"words"`
+	// Where is absent where the event has no place in the chart.
+	Where *Where `json:"where,omitempty" since:"0.3.0"`
+}
+
+// Where says where an event lies in the chart of the outputs, for pictures.
+type Where struct {
+	Words     string     `json:"words" same:"words"`               // after "where": "the output is below 2.8"
+	Outcomes  []int      `json:"outcomes,omitempty"`               // places in the chart's list
+	Intervals []Interval `json:"intervals,omitempty" same:"ratio"` // of the chart's axis, ascending
+}
+
+// Interval of an axis; an end that is absent lies beyond all outputs.
+type Interval struct {
+	From *float64 `json:"from,omitempty"`
+	To   *float64 `json:"to,omitempty"`
 }
 
 // Directions of a row.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/stream"
 )
 
 // ChartKind says what the bins of a chart are.
@@ -50,12 +51,26 @@ const (
 	// squeeze the rest into one bin.
 	chartTail  = 0.005
 	chartReach = 4
+	// Where chartOutside of the outputs lie beyond chartFar interquartile ranges, much
+	// of what a histogram has to show is in its tails: its bins grow outwards there, from
+	// chartMiddle interquartile ranges on.
+	chartFar     = 10
+	chartOutside = 0.01
+	chartMiddle  = 1.5
 )
 
-// newChart chooses the bins on training samples.
-func newChart(columns []audit.Column, first, second audit.Samples, m audit.Model) Chart {
+// newChart chooses the bins on training samples; even says that those of a histogram
+// are of one width, whatever the tails, as in plans of edition 1.
+func newChart(columns []audit.Column, first, second audit.Samples, m audit.Model, even bool) Chart {
 	if len(columns) == 1 && columns[0].Kind == audit.Real {
-		return Chart{Kind: HistogramChart, Edges: chartEdges(chartBins, first.Rows, second.Rows)}.named(columns)
+		edges := []float64(nil)
+		if !even {
+			edges = growingEdges(chartBins, first.Rows, second.Rows)
+		}
+		if edges == nil {
+			edges = chartEdges(chartBins, first.Rows, second.Rows)
+		}
+		return Chart{Kind: HistogramChart, Edges: edges}.named(columns)
 	}
 	if !slices.ContainsFunc(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
 		return outcomeChart(columns, first, second)
@@ -121,6 +136,66 @@ func chartEdges(bins int, first, second []float64) []float64 {
 		e := float64(lo*(1-f)) + float64(hi*f)
 		if len(edges) == 0 || e > edges[len(edges)-1] {
 			edges = append(edges, e)
+		}
+	}
+	return edges
+}
+
+// growingEdges spans all but chartTail of both samples on either side with so many bins,
+// half of them of one width over the middle, to chartMiddle interquartile ranges beyond the
+// quartiles, and as many on either side beyond it, each wider than the last by a factor.
+// Nil where the tails are not far enough out for that.
+func growingEdges(bins int, first, second []float64) []float64 {
+	all := slices.Sorted(slices.Values(slices.Concat(first, second)))
+	n := len(all)
+	if n == 0 {
+		return nil
+	}
+	low, high := all[n/4], all[n-1-n/4]
+	far := float64(chartFar*high) - float64(chartFar*low)
+	if !(far > 0) || math.IsInf(far, 1) {
+		return nil
+	}
+	below, _ := slices.BinarySearch(all, low-far)
+	above, _ := slices.BinarySearch(all, math.Nextafter(high+far, math.Inf(1)))
+	if float64(below+n-above) < float64(chartOutside*float64(n)) {
+		return nil
+	}
+	k, reach := int(chartTail*float64(n)), float64(chartMiddle*far)/chartFar
+	from, to := low-reach, high+reach
+	middle := bins / 2
+	width := (to - from) / float64(middle)
+	// The distances beyond either end of the middle, in its bins.
+	ends := [2]float64{max(0, (from-all[k])/width), max(0, (all[n-1-k]-to)/width)}
+	tails := [2]int{(bins - middle) / 2, bins - middle - (bins-middle)/2}
+	for side := range ends {
+		if ends[side] < 1 { // nothing to show there
+			tails[1-side] += tails[side]
+			tails[side] = 0
+		}
+		if ends[side] > 1e100 {
+			return nil
+		}
+	}
+	grown := func(side, i int) float64 {
+		log := float64(stream.Log(1+ends[side])*float64(i)) / float64(tails[side])
+		return float64(width * (stream.Exp(log) - 1))
+	}
+	edges := make([]float64, 0, bins+1)
+	for i := tails[0]; i > 0; i-- {
+		edges = append(edges, from-grown(0, i))
+	}
+	for i := range middle {
+		f := float64(i) / float64(middle)
+		edges = append(edges, float64(from*(1-f))+float64(to*f))
+	}
+	edges = append(edges, to)
+	for i := range tails[1] {
+		edges = append(edges, to+grown(1, i+1))
+	}
+	for i, e := range edges {
+		if e-e != 0 || i > 0 && !(e > edges[i-1]) {
+			return nil
 		}
 	}
 	return edges
@@ -216,15 +291,20 @@ type binner struct {
 	axis                   // of edges
 }
 
-// axis finds bins between edges of about equal distances.
+// axis finds bins between edges, at once where they have about equal distances.
 type axis struct {
 	edges     []float64
 	lo, scale float64 // first edge, and bins per unit
+	even      bool
 }
 
 func newAxis(edges []float64) axis {
 	n := len(edges) - 1
-	return axis{edges: edges, lo: edges[0], scale: float64(n) / (edges[n] - edges[0])}
+	a := axis{edges: edges, lo: edges[0], scale: float64(n) / (edges[n] - edges[0]), even: true}
+	for i, e := range edges {
+		a.even = a.even && math.Abs((e-a.lo)*a.scale-float64(i)) < 2
+	}
+	return a
 }
 
 func (ch Chart) binner(columns []audit.Column) (*binner, error) {
@@ -331,6 +411,9 @@ func (b *binner) count(rows, scores []float64, bins []uint16, event []bool, all,
 // bin finds the bin of v: a guess from equal widths, mended against the edges.
 func (a *axis) bin(v float64) int {
 	edges := a.edges
+	if !a.even {
+		return sort.Search(len(edges), func(i int) bool { return v < edges[i] })
+	}
 	guess := (v - a.lo) * a.scale
 	k := len(edges)
 	if guess < 0 {

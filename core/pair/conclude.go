@@ -161,7 +161,7 @@ func (r *Report) tables(cat audit.Catalogue, a *Audit, c *Certified) (raced *rep
 			f.Title = fmt.Sprintf("%s, of %d orders", f.Method, len(c.Renyi))
 		}
 		if f.Event != nil && unknown == nil {
-			f.Event = &report.Event{Edge: f.Event.Edge, Above: f.Event.Above, Words: eventWords(a.Columns, e.Chart, model, e.Edges[f.Event.Edge], f.Event.Above)}
+			f.Event = described(a.Columns, e.Chart, model, e.Edges, Cut{Edge: f.Event.Edge, Above: f.Event.Above})
 		}
 	}
 	if r.Sequential != nil {

@@ -169,7 +169,7 @@ func (t Explore) execute(cat audit.Catalogue, hook engine.Hook) (*Explored, erro
 	if err != nil {
 		return nil, err
 	}
-	best.Chart = newChart(a.Columns, half[0][0], half[1][0], m)
+	best.Chart = newChart(a.Columns, half[0][0], half[1][0], m, a.Plan.first())
 	return best, nil
 }
 

@@ -42,6 +42,18 @@ type Raced struct {
 	Epochs []Epoch      `json:"epochs"`
 	// Refuted says that the claim's wealth reached 1 over the stage's share of the error.
 	Refuted bool `json:"refuted"`
+	// Chart is that of the pair that most outputs were drawn from.
+	Chart *RacedChart `json:"chart,omitempty"`
+}
+
+// RacedChart is a chart that a sequential stage counted, of outputs of one pair that came
+// after its bins were chosen.
+type RacedChart struct {
+	Pair int `json:"pair"` // place in the list of pairs
+	// Share of the error that limits of its counts may have, so that those of the charts of
+	// all pairs hold together.
+	Share float64 `json:"share"`
+	Chart Chart   `json:"chart"`
 }
 
 // Epoch is a number of outputs of one pair, of each side, that were bet on together.
@@ -128,6 +140,7 @@ type arm struct {
 	bets   [][]Bet // of each account, candidates by their own number
 	growth float64 // of the claim's best bet on past outputs that its model had not seen
 	past   int     // outputs a side of earlier runs that the model learnt from; 0 once it learnt from this one's
+	chart  *armChart
 }
 
 // racer is a race under way.
@@ -162,6 +175,7 @@ func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
 			r.enter(known)
 		}
 	}
+	defer func() { r.raced.Chart = r.chart() }()
 	told := 0 // pairs
 	for r.used < a.raceBudget() && !r.raced.Refuted && (t.Epochs == 0 || len(r.raced.Epochs) < t.Epochs) {
 		at, err := r.next()
@@ -173,7 +187,7 @@ func (t Race) execute(cat audit.Catalogue, hook engine.Hook) (*Raced, error) {
 			return nil, err
 		}
 		if t.tell != nil {
-			t.tell(&Raced{Pairs: slices.Clone(r.raced.Pairs[told:]), Epochs: slices.Clone(r.raced.Epochs[n:]), Refuted: r.raced.Refuted})
+			t.tell(&Raced{Pairs: slices.Clone(r.raced.Pairs[told:]), Epochs: slices.Clone(r.raced.Epochs[n:]), Refuted: r.raced.Refuted, Chart: r.chart()})
 			told = len(r.raced.Pairs)
 		}
 	}
@@ -268,6 +282,7 @@ func (r *racer) epoch(at int) error {
 				return err
 			}
 			bets.count(side, out)
+			a.chart.count(side, out, width)
 			if !a.data.Full() { // else only bet on: an epoch may be larger than memory
 				kept[side] = append(kept[side], out...)
 			}
@@ -289,6 +304,7 @@ func (r *racer) epoch(at int) error {
 	if r.raced.Refuted || a.data.Full() {
 		return nil
 	}
+	a.charted(m.Columns, kept)
 	for side, rows := range kept {
 		a.data.Add(side, rows)
 	}

@@ -66,13 +66,19 @@ type Betted struct {
 	Pairs   int     `json:"pairs"`   // that were drawn from
 }
 
-// Live is the chart of a certification on its way.
+// Live is the chart of a run on its way: of its certification or, before, of its
+// sequential stage, where it is that of the pair in the lead.
 type Live struct {
 	Chart     Chart       `json:"chart"`
 	Claim     audit.Claim `json:"claim"`
 	Direction string      `json:"direction"` // of the event, as in a [report.Row]
-	Rows      int         `json:"rows"`      // outputs counted a side, of Samples
-	Samples   int         `json:"samples"`
+	// Event is what is certified, absent in the sequential stage, which bets on all outputs.
+	Event   *report.Event `json:"event,omitempty"`
+	Rows    int           `json:"rows"` // outputs counted a side, of Samples
+	Samples int           `json:"samples"`
+	// Beta is the error that limits of the chart's shares may have: of all charts that the
+	// run shows together it is the plan's.
+	Beta float64 `json:"beta"`
 }
 
 // Run is one audit to be done.
@@ -132,8 +138,9 @@ type state struct {
 	bestAt    int
 	prepared  Prepared
 	counted   tally
-	monitor   *monitor // of an anytime run
-	refuted   bool     // a run that ends there refuted the claim
+	event     *report.Event // that is drawn while it is counted
+	monitor   *monitor      // of an anytime run
+	refuted   bool          // a run that ends there refuted the claim
 	certified *Certified
 	pool      *engine.Pool
 	searchers *engine.Pool // what the sequential stage leaves of it
@@ -311,6 +318,9 @@ func (s *state) race(ctx context.Context, pool *engine.Pool) error {
 		s.tell(func(g *Progress) {
 			sofar.Pairs, sofar.Epochs, sofar.Refuted = append(sofar.Pairs, part.Pairs...), append(sofar.Epochs, part.Epochs...), part.Refuted
 			s.whole[0], s.betting = sofar.outputs(), !part.Refuted
+			if sofar.Chart = part.Chart; part.Chart != nil && g.Phase != Certifying && g.Phase != Bounding {
+				g.Live = &Live{Chart: part.Chart.Chart, Claim: s.audit.Claim, Rows: part.Chart.rows(), Samples: s.audit.raceBudget(), Beta: part.Chart.Share * s.audit.Plan.Beta}
+			}
 			for _, e := range part.Epochs {
 				if s.audit.follow(accounts, sofar.Pairs, e) != nil {
 					return // the whole will tell
@@ -414,6 +424,11 @@ func (s *state) prepare(ctx context.Context) error {
 func (s *state) start() {
 	s.best.Chart = s.best.Chart.bordered(s.best.Edges, s.prepared.Event)
 	s.counted = newTally(s.best.Edges, s.best.Chart)
+	if s.Progress != nil {
+		if m, err := s.best.Witness.decode(s.Catalogue, s.audit.Columns); err == nil {
+			s.event = described(s.audit.Columns, s.best.Chart, m, s.best.Edges, s.prepared.Event)
+		}
+	}
 	if s.audit.Plan.Anytime {
 		s.monitor = newMonitor(s.audit, s.prepared, s.counted.table.Bins)
 	}
@@ -461,7 +476,7 @@ func (s *state) wave(ctx context.Context, lo, hi int, show func(*Progress)) erro
 			next++
 			show(g)
 			if s.Progress != nil {
-				g.Live = &Live{Chart: s.best.Chart.with(s.counted.chart, s.counted.plane), Claim: s.audit.at(s.prepared.Point).grouped(s.prepared.Steps).Claim, Direction: s.prepared.Event.direction(), Rows: s.counted.rows, Samples: p.Samples}
+				g.Live = &Live{Chart: s.best.Chart.with(s.counted.chart, s.counted.plane), Claim: s.audit.at(s.prepared.Point).grouped(s.prepared.Steps).Claim, Direction: s.prepared.Event.direction(), Event: s.event, Rows: s.counted.rows, Samples: p.Samples, Beta: p.Beta}
 			}
 		}
 		if s.refuted {

@@ -473,5 +473,8 @@ func (r *Raced) check(plan Plan) error {
 			return err
 		}
 	}
+	if r.Chart != nil {
+		return r.Chart.check(r)
+	}
 	return nil
 }

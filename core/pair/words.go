@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dpscope/dpscope/audit"
@@ -314,6 +315,101 @@ func intervalWords(name string, lo, hi float64) string {
 	return fmt.Sprintf("%s in (%.4g, %.4g)", name, lo, hi)
 }
 
+// described is the event of a cut in words, and where it lies in the chart.
+func described(columns []audit.Column, ch Chart, m audit.Model, edges []float64, at Cut) *report.Event {
+	threshold := edges[at.Edge]
+	e := &report.Event{Edge: at.Edge, Above: at.Above, Words: eventWords(columns, ch, m, threshold, at.Above)}
+	w := new(report.Where)
+	axis := "the score"
+	switch {
+	case ch.Kind == OutcomeChart:
+		score := make([]float64, 1)
+		var named []string
+		for i, row := range ch.Outcomes {
+			if len(row) != audit.Width(columns) {
+				return e
+			}
+			if m.Score(row, score); (score[0] > threshold) == at.Above {
+				w.Outcomes, named = append(w.Outcomes, i), append(named, "“"+OutcomeWords(columns, row)+"”")
+			}
+		}
+		if w.Words = e.Words; len(named) > 0 && len(named) <= intervalMost {
+			what := "output"
+			if len(columns) == 1 {
+				what = columns[0].Name
+			}
+			w.Words = fmt.Sprintf("the %s is %s", what, strings.Join(named, " or "))
+		}
+		e.Where = w
+		return e
+	case ch.Kind == ScoreChart && at.Above:
+		w.Intervals = []report.Interval{{From: &threshold}}
+	case ch.Kind == ScoreChart:
+		w.Intervals = []report.Interval{{To: &threshold}}
+	case len(columns) == 1 && columns[0].Kind == audit.Real:
+		axis = "the " + columns[0].Name
+		for _, x := range intervals(ch.Edges, m, threshold, at.Above) {
+			w.Intervals = append(w.Intervals, report.Interval{From: finite(x[0]), To: finite(x[1])})
+		}
+	}
+	if w.Words = axis + " " + placeWords(w.Intervals); len(w.Intervals) > 0 {
+		e.Where = w
+	}
+	return e
+}
+
+// finite is a number to six figures, nil for an infinite one.
+func finite(x float64) *float64 {
+	if math.IsInf(x, 0) {
+		return nil
+	}
+	x, _ = strconv.ParseFloat(strconv.FormatFloat(x, 'g', 6, 64), 64)
+	return &x
+}
+
+// placeWords say where intervals of an axis lie.
+func placeWords(all []report.Interval) string {
+	if len(all) > intervalMost {
+		return fmt.Sprintf("is in one of %d intervals", len(all))
+	}
+	var parts []string
+	for _, x := range all {
+		switch {
+		case x.From == nil && x.To == nil:
+			return "is anything"
+		case x.From == nil:
+			parts = append(parts, "below "+plainNumber(*x.To))
+		case x.To == nil:
+			parts = append(parts, "above "+plainNumber(*x.From))
+		default:
+			parts = append(parts, "between "+plainNumber(*x.From)+" and "+plainNumber(*x.To))
+		}
+	}
+	return "is " + strings.Join(parts, " or ")
+}
+
+// plainNumber is a number to three figures, as one reads it in a sentence.
+func plainNumber(x float64) string {
+	s := strings.Replace(strconv.FormatFloat(x, 'g', 3, 64), "-", "−", 1)
+	head, tail, large := strings.Cut(s, "e")
+	if !large {
+		return s
+	}
+	power, _ := strconv.Atoi(tail)
+	var b strings.Builder
+	b.WriteString("10")
+	for _, c := range strconv.Itoa(power) {
+		b.WriteRune([]rune("⁻⁰¹²³⁴⁵⁶⁷⁸⁹")[strings.IndexRune("-0123456789", c)])
+	}
+	switch head {
+	case "1":
+		return b.String()
+	case "−1":
+		return "−" + b.String()
+	}
+	return head + "×" + b.String()
+}
+
 // intervals are the maximal intervals of the grid on which the score lies on the
 // event's side, their ends found by halving. An interval that reaches the grid's
 // end is taken to go on.
@@ -325,10 +421,14 @@ func intervals(edges []float64, m audit.Model, threshold float64, above bool) []
 		grid = append(grid, lo-beyond, hi+beyond)
 		beyond *= intervalGrow
 	}
-	for i := range intervalSteps + 1 {
-		f := float64(i) / intervalSteps
-		grid = append(grid, float64(lo*(1-f))+float64(hi*f))
+	each := max(1, intervalSteps/(len(edges)-1)) // as many in every bin, however wide
+	for k, to := range edges[1:] {
+		for i := range each {
+			f := float64(i) / float64(each)
+			grid = append(grid, float64(edges[k]*(1-f))+float64(to*f))
+		}
 	}
+	grid = append(grid, hi)
 	slices.Sort(grid)
 	score := make([]float64, 1)
 	in := func(x float64) bool {

@@ -19,8 +19,8 @@ type Picture struct {
 	Title, Words string
 	// Wide and Narrow are elements svg, laid out for WideWidth and NarrowWidth. They
 	// are written as they are. Their colours are custom properties of the page: panel,
-	// text, muted, line, field-line, first, second, region, hatch, event, bad, calm and
-	// accent.
+	// text, muted, line, field-line, first, second, region, hatch, event, bad, calm,
+	// accent, lit, lit-ink, lit-soft and forbid.
 	Wide, Narrow template.HTML
 	Table        PictureTable
 }
@@ -144,7 +144,7 @@ const htmlStyle = `
   --text: #1b2328; --muted: #56626b; --line: #d3dade; --field-line: #84919a;
   --accent: #0b5c73; --link: #0a5a85;
   --bad: #a63a10; --bad-soft: #fcefe8; --warn: #7a5600; --warn-soft: #fbf3dd; --calm: #0b5c73; --calm-soft: #e6f1f5; --dull: #56626b; --dull-soft: #eef1f3;
-  --first: #0067a5; --second: #c04a00; --region: #f1e9f6; --hatch: #8a5ea8; --event: #6d3f8c;
+  --first: #0067a5; --second: #c04a00; --region: #f1e9f6; --hatch: #8a5ea8; --event: #6d3f8c; --lit: #ffe14a; --lit-ink: #14191d; --lit-soft: #fff6c4; --forbid: #f1f3f5;
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
 }
 @media screen and (prefers-color-scheme: dark) {
@@ -153,7 +153,7 @@ const htmlStyle = `
     --text: #e6ebee; --muted: #a3b0b8; --line: #36434b; --field-line: #6d7d87;
     --accent: #6cc4dc; --link: #7cc7e8;
     --bad: #ff9b73; --bad-soft: #38221a; --warn: #edc25a; --warn-soft: #332a14; --calm: #7fcde2; --calm-soft: #17323b; --dull: #a3b0b8; --dull-soft: #222c32;
-    --first: #5db5f2; --second: #f5a04c; --region: #2c2436; --hatch: #a883c6; --event: #cfaee8;
+    --first: #5db5f2; --second: #f5a04c; --region: #2c2436; --hatch: #a883c6; --event: #cfaee8; --lit: #ffe14a; --lit-ink: #14191d; --lit-soft: #3a3511; --forbid: #1b2126;
   }
 }
 *, ::before, ::after { box-sizing: border-box; }

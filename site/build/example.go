@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/core/pair"
-	"github.com/dpscope/dpscope/report"
 	"github.com/dpscope/dpscope/wasm/scene"
 )
 
@@ -25,9 +24,10 @@ func examplePicture(files []file) ([]file, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the example: %w", err)
 	}
+	in := scene.InputOf(r)
 	var drawn []scene.Picture
 	for _, width := range exampleWidths {
-		if v := scene.NewOutputs(r.Evidence.Chart, r.Claim, r.Deciding().Direction == report.SecondOverFirst); v != nil {
+		if v := scene.NewOutputs(in.Report); v != nil {
 			drawn = append(drawn, scene.Draw(v, scene.Request{Width: width}))
 		}
 	}

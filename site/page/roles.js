@@ -1,7 +1,7 @@
 // The colours that a picture is painted with: the custom properties of the styles.
 import { html } from "./element.js";
 
-const ROLES = ["panel", "text", "muted", "line", "field-line", "first", "second", "region", "hatch", "event", "bad", "calm", "accent"]; // as scene.Role
+const ROLES = ["panel", "text", "muted", "line", "field-line", "first", "second", "region", "hatch", "event", "bad", "calm", "accent", "lit", "lit-ink", "lit-soft", "forbid"]; // as scene.Role
 
 /** @param {Element} place whose styles count @returns {{css: string, rgb: number[]}[]} by role */
 export function coloursAt(place) {

@@ -992,6 +992,8 @@ export interface Event {
   edge: number;
   above: boolean;
   words: string;
+  /** Where is absent where the event has no place in the chart. */
+  where?: Where;
 }
 
 /** Evidence is what all bounds were certified on: a pair of datasets, a score cut into bins, and how the outputs fell into them. Bounds are functions of Table and Prepared. */
@@ -1149,6 +1151,12 @@ export interface Inspected {
   scores: boolean;
 }
 
+/** Interval of an axis; an end that is absent lies beyond all outputs. */
+export interface Interval {
+  from?: number;
+  to?: number;
+}
+
 /** Kind names what a Query is about. */
 export type Kind = "gaussian" | "laplace" | "randomised-response" | "pure" | "approximate" | "renyi" | "zcdp" | "gaussian-dp";
 
@@ -1205,15 +1213,19 @@ export interface LearnerNote {
 /** Learning is what a learner trains. */
 export type Learning = "logistic" | "naive-bayes" | "forest" | "network";
 
-/** Live is the chart of a certification on its way. */
+/** Live is the chart of a run on its way: of its certification or, before, of its sequential stage, where it is that of the pair in the lead. */
 export interface Live {
   chart: Chart;
   claim: Claim;
   /** of the event, as in a report.Row */
   direction: string;
+  /** Event is what is certified, absent in the sequential stage, which bets on all outputs. */
+  event?: Event;
   /** outputs counted a side, of Samples */
   rows: number;
   samples: number;
+  /** Beta is the error that limits of the chart's shares may have: of all charts that the run shows together it is the plan's. */
+  beta: number;
 }
 
 /** Looked is what the looks of an anytime run gave. */
@@ -1450,6 +1462,10 @@ export interface PictureValue {
   /** of a file, instead */
   markup?: string;
   table: Table;
+  sentence?: string;
+  small?: string;
+  /** the claim is refuted */
+  lit?: boolean;
 }
 
 /** Plan says what to audit and how. Its zero values mean the documented defaults. */
@@ -1639,6 +1655,17 @@ export interface Raced {
   epochs: Epoch[];
   /** Refuted says that the claim's wealth reached 1 over the stage's share of the error. */
   refuted: boolean;
+  /** Chart is that of the pair that most outputs were drawn from. */
+  chart?: RacedChart;
+}
+
+/** RacedChart is a chart that a sequential stage counted, of outputs of one pair that came after its bins were chosen. */
+export interface RacedChart {
+  /** place in the list of pairs */
+  pair: number;
+  /** Share of the error that limits of its counts may have, so that those of the charts of all pairs hold together. */
+  share: number;
+  chart: Chart;
 }
 
 /** readProgress is a file on its way. */
@@ -2104,6 +2131,16 @@ export interface VerifiedValue {
   checked: string[];
   differences: string[];
   notes: string[];
+}
+
+/** Where says where an event lies in the chart of the outputs, for pictures. */
+export interface Where {
+  /** after "where": "the output is below 2.8" */
+  words: string;
+  /** places in the chart's list */
+  outcomes?: number[];
+  /** of the chart's axis, ascending */
+  intervals?: Interval[];
 }
 
 /** Witness is a score that tells two datasets apart. Events and bounded functions are made of its bins, see Evidence. */

@@ -113,22 +113,10 @@ type Divergence struct {
 	kind     divergenceKind
 	plane    *plane // nil where there is none
 	flat     bool   // the plane is shown
-	brief    bool   // without the divergence
 }
 
 // MostBins is how many bins of a chart are drawn; a report of ours has 50.
 const MostBins = 1000
-
-// NewOutputs shows the two output distributions of a report's chart and the log
-// ratio of every bin: a divergence without its parts. Nil where nothing was counted,
-// or in too many bins.
-func NewOutputs(chart pair.Chart, claim audit.Claim, reversed bool) *Divergence {
-	d := NewDivergence(chart, claim, reversed, "")
-	if d != nil {
-		d.brief, d.plane = true, nil
-	}
-	return d
-}
 
 // NewDivergence shows a report's chart, or, with live words, that of a run on its
 // way. Nil where nothing was counted.
@@ -204,6 +192,24 @@ func outcomeWords(chart pair.Chart, i int) string {
 func interval(edges []float64, i int, b Bin) Bin {
 	n := len(edges)
 	unit := (edges[n-1] - edges[0]) / float64(n-1)
+	if uneven(edges) { // bins of one width, at their numbers
+		at := make([]float64, n)
+		for k := range at {
+			at[k] = float64(k)
+		}
+		from, to := math.Inf(-1), math.Inf(1)
+		placed := interval(at, i, b)
+		switch {
+		case i > 0 && i < n:
+			from, to, placed.Words = edges[i-1], edges[i], Short(edges[i-1])+" to "+Short(edges[i])
+		case i == 0:
+			to, placed.Words = edges[0], "below "+Short(edges[0])
+		default:
+			from, placed.Words = edges[n-1], Short(edges[n-1])+" and above"
+		}
+		placed.low, placed.high = from, to
+		return placed
+	}
 	switch i {
 	case 0:
 		b.Words, b.From, b.To = "below "+Short(edges[0]), edges[0]-2.4*unit, edges[0]-0.6*unit
@@ -218,24 +224,11 @@ func interval(edges []float64, i int, b Bin) Bin {
 	return b
 }
 
-func (d *Divergence) ID() string {
-	if d.brief {
-		return "outputs"
-	}
-	return "divergence"
-}
+func (d *Divergence) ID() string { return "divergence" }
 
-func (d *Divergence) Title() string {
-	if d.brief {
-		return "The two output distributions"
-	}
-	return "Divergence"
-}
+func (d *Divergence) Title() string { return "Divergence" }
 
 func (d *Divergence) Choices() (string, []Choice) {
-	if d.brief {
-		return "", nil
-	}
 	if d.plane == nil {
 		return "Divergence", choices(d.kinds)
 	}
@@ -287,22 +280,9 @@ func (d *Divergence) parts() (parts []float64, sum float64) {
 	return parts, sum
 }
 
-// outputsWords say what is drawn where the divergence is not.
-func (d *Divergence) outputsWords() string {
-	what := choose(d.outcomes(), "outcome", "bin")
-	words := fmt.Sprintf("The share of each %s on both datasets, and the logarithm of the shares' ratio with a 95 %% interval for that %s alone, as observed.", what, what)
-	if e, ok := epsilonOf(d.claim); ok {
-		words += fmt.Sprintf(" Beyond the dashed lines, at ± ε = %s, one dataset is likelier by more than e^ε.", Short(e))
-	}
-	return words
-}
-
 func (d *Divergence) Words() string {
-	switch {
-	case d.flat:
+	if d.flat {
 		return d.planeWords()
-	case d.brief:
-		return d.outputsWords()
 	}
 	_, sum := d.parts()
 	from, to := d.likelier()
@@ -361,12 +341,10 @@ func (d *Divergence) Reading(i int) string {
 	if b.First+b.Second == 0 {
 		return words
 	}
-	if !d.brief {
-		parts, sum := d.parts()
-		words += "; part " + Short(round(parts[i], 4))
-		if sum > 0 && !math.IsInf(sum, 1) && parts[i] > 0 {
-			words += fmt.Sprintf(" of %s (%s)", Short(round(sum, 4)), Percent(parts[i]/sum))
-		}
+	parts, sum := d.parts()
+	words += "; part " + Short(round(parts[i], 4))
+	if sum > 0 && !math.IsInf(sum, 1) && parts[i] > 0 {
+		words += fmt.Sprintf(" of %s (%s)", Short(round(sum, 4)), Percent(parts[i]/sum))
 	}
 	switch s := b.inEvent(); {
 	case s == 1:
@@ -389,12 +367,7 @@ func (d *Divergence) Facts(fig Figures) Table {
 		first = []string{"from", "below"}
 	}
 	t := Table{Title: "Ratio and part of every " + map[bool]string{true: "outcome", false: "bin"}[d.outcomes()]}
-	t.Head = append(first, "first dataset", "share", "in the event", "second dataset", "share", "in the event", "ln ratio", "±")
-	if d.brief {
-		t.Title = "The chart"
-	} else {
-		t.Head = append(t.Head, "part: "+d.kind.of)
-	}
+	t.Head = append(first, "first dataset", "share", "in the event", "second dataset", "share", "in the event", "ln ratio", "±", "part: "+d.kind.of)
 	parts, _ := d.parts()
 	for i, b := range d.bins {
 		x := b.figures(fig)
@@ -402,10 +375,7 @@ func (d *Divergence) Facts(fig Figures) Table {
 		if len(first) == 2 {
 			row = []string{fig.of(b.low), fig.of(b.high)}
 		}
-		row = append(row, x[0], x[1], fmt.Sprint(b.FirstIn), x[2], x[3], fmt.Sprint(b.SecondIn), x[4], x[5])
-		if !d.brief {
-			row = append(row, fig.of(parts[i]))
-		}
+		row = append(row, x[0], x[1], fmt.Sprint(b.FirstIn), x[2], x[3], fmt.Sprint(b.SecondIn), x[4], x[5], fig.of(parts[i]))
 		t.Rows = append(t.Rows, row)
 	}
 	return t
@@ -469,9 +439,6 @@ func (d *Divergence) mostRatio() float64 {
 // parts of the divergence.
 func (d *Divergence) panels(f Frame) *Scene {
 	heights := []float64{190, 140, 110}
-	if d.brief {
-		heights = heights[:2]
-	}
 	const head, gap, foot = 22, 30, 42
 	s := f.scene(0)
 	y := d.legend(s, 4)
@@ -527,7 +494,16 @@ func (d *Divergence) panels(f Frame) *Scene {
 		at += heights[k] + gap
 	}
 	bottom := at - gap
-	s.under(x, bottom, d.edges())
+	if e := d.chart.Edges; uneven(e) {
+		s.line(x.From, bottom, x.To, bottom, 1, Ink(Axis), Rect{})
+		var at []float64
+		for k := range e {
+			at = append(at, float64(k))
+		}
+		s.ticksUnder(x, at, bottom, func(k float64) string { return Short(round(e[int(k)], 2)) }, x.From-10, x.To+10)
+	} else {
+		s.under(x, bottom, d.edges())
+	}
 	s.label((x.From+x.To)/2, bottom+36, clipWords(s, d.chart.Axis, f.Width-20), Middle, Muted)
 	for _, b := range d.bins {
 		r := Rect{x.At(b.From), top + head, x.At(b.To) - x.At(b.From), bottom - top - head}
@@ -659,14 +635,8 @@ func (d *Divergence) rows(f Frame) *Scene {
 	if narrow {
 		pitch += 16
 	}
-	if d.brief { // counts stand at the bars
-		pitch += 2
-	}
 	n := float64(len(d.bins))
-	height := pitch * n
-	if !d.brief { // one that does not zoom is as high as it must be
-		height = min(height, 600)
-	}
+	height := min(pitch*n, 600)
 	const foot = 30
 	s.Height = top + height + foot
 	// The rows that are shown share the height.
@@ -685,9 +655,6 @@ func (d *Divergence) rows(f Frame) *Scene {
 	s.Plot = Rect{0, top, f.Width, height}
 	gaps := choose(narrow, 14, 26.0)
 	shares := []float64{0.36, 0.38, 0.26}
-	if d.brief {
-		shares = []float64{0.5, 0.5}
-	}
 	room := body.W - float64(len(shares)-1)*gaps - 14
 	var columns []Rect
 	at := left + 2
@@ -722,9 +689,6 @@ func (d *Divergence) rows(f Frame) *Scene {
 	}
 	for k := range columns {
 		x[k].From, x[k].To = columns[k].X, columns[k].Right()
-		if k == 0 && d.brief {
-			x[k].To -= s.wide(Grouped(d.bins[0].firstOf)) + 2
-		}
 		s.label(columns[k].X, top-8, titles[k], Start, Muted)
 		marks := x[k].Marks(int(max(2, columns[k].W/46)))
 		if e, ok := epsilonOf(d.claim); ok && k == 1 && len(marks) < 3 {
@@ -759,19 +723,10 @@ func (d *Divergence) row(s *Scene, b Bin, part, y, pitch float64, narrow bool, l
 	second := Rect{x[0].At(0), middle + 0.5, x[0].At(q) - x[0].At(0), bar}
 	s.rect(second, Ink(Second), clip)
 	s.hatch(second, Ink(Panel).At(0.75), intersect(second, clip))
-	if d.brief {
-		for side, n := range [2]int{b.First, b.Second} {
-			at := []float64{p, q}[side]
-			if y := middle + []float64{-bar/2 + 3, bar/2 + 5}[side]; y > clip.Y+8 && y < clip.Bottom() {
-				s.label(x[0].At(at)+4, y, Grouped(n), Start, Muted).Size = 10.5
-			}
-		}
-	}
 	s.ratio(b, func(v float64) Point {
 		return Point{x[1].At(math.Max(-x[1].Hi, math.Min(x[1].Hi, v))), middle}
 	}, x[1].Hi, clip)
 	switch {
-	case d.brief:
 	case math.IsInf(part, 1):
 		s.arrow(Point{x[2].At(0), middle}, Point{x[2].To, middle}, Ink(Event), clip)
 	case part != 0:

@@ -33,6 +33,7 @@ type Picture struct {
 	SVG         *Node    `json:"svg,omitempty"`
 	Markup      string   `json:"markup,omitempty"` // of a file, instead
 	Table       Table    `json:"table"`
+	Said
 }
 
 // Draw draws a view.
@@ -57,6 +58,9 @@ func Draw(v View, r Request) Picture {
 		called += ". Drawn: " + strings.Join(s.Keys, "; ")
 	}
 	p.Words, p.Table = v.Words(), v.Facts(Rounded)
+	if x, ok := v.(interface{ Says() Said }); ok {
+		p.Said = x.Says()
+	}
 	if r.Exact {
 		p.Table = v.Facts(Exact)
 	}
@@ -137,10 +141,13 @@ func ReportViews(v report.View) ([]View, error) {
 	}
 	in := InputOf(r)
 	var out []View
+	if x := NewOutputs(in.Report); x != nil {
+		out = append(out, x)
+	}
 	for _, x := range Views(in) {
 		switch x := x.(type) {
 		case *Divergence:
-			x.brief, x.plane = true, nil // as NewOutputs
+			continue // of which the instrument shows more
 		case *Search:
 			if len(x.tried) < 2 {
 				continue

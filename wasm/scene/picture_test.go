@@ -53,10 +53,8 @@ func stillViews(t *testing.T) map[string]View {
 	}
 	for name, r := range reports(t) {
 		in := input(t, r)
-		if e := in.Report.Evidence; e != nil {
-			if d := NewOutputs(e.Chart, in.Report.Claim, false); d != nil {
-				views["outputs of "+name] = d
-			}
+		if v := NewOutputs(in.Report); v != nil {
+			views["outputs of "+name] = v
 		}
 		if v := NewRenyi(in.Curves.Renyi); v != nil {
 			views["renyi of "+name] = v
@@ -99,7 +97,7 @@ func TestStillViews(t *testing.T) {
 func TestMarkup(t *testing.T) {
 	evil := "<script>\"&'\x01</script>"
 	chart := pair.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{evil, "b"}, First: []int{30, 10, 0}, Second: []int{10, 30, 0}, FirstIn: []int{30, 0, 0}, SecondIn: []int{10, 0, 0}}
-	v := NewOutputs(chart, audit.Claim{Kind: "pure", Epsilon: 0.5}, false)
+	v := newOutputs(outputsOf{chart: chart, claim: audit.Claim{Kind: "pure", Epsilon: 0.5}, beta: 0.05})
 	p := Draw(v, Request{Width: 640, Theme: lightTheme, Heading: evil})
 	elements, texts := 0, ""
 	for d := xml.NewDecoder(strings.NewReader(p.Markup)); ; {
@@ -156,7 +154,7 @@ func TestChoice(t *testing.T) {
 func TestGoldenPictures(t *testing.T) {
 	views := stillViews(t)
 	chart := pair.Chart{Kind: "outcomes", Outcomes: [][]float64{{0}, {1}}, Labels: []string{"no", "yes"}, First: []int{70, 30, 0}, Second: []int{90, 10, 0}, FirstIn: []int{0, 30, 0}, SecondIn: []int{0, 10, 0}}
-	views["outputs"] = NewOutputs(chart, audit.Claim{Kind: "pure", Epsilon: 1}, false)
+	views["outputs"] = newOutputs(outputsOf{chart: chart, claim: audit.Claim{Kind: "pure", Epsilon: 1}, beta: 0.05})
 	for _, name := range []string{"outputs", "renyi", "canaries"} {
 		got := strings.ReplaceAll(Draw(views[name], Request{Width: 360, Theme: lightTheme, Heading: name}).Markup, "><", ">\n<") + "\n"
 		file := filepath.Join("testdata", name+".svg")

@@ -23,7 +23,11 @@ const (
 	Bad
 	Calm
 	Accent
-	Roles // how many there are
+	Lit    // what is proven, and nothing else
+	LitInk // on it
+	LitSoft
+	Forbid // what a claim does not allow
+	Roles  // how many there are
 )
 
 // Paint is a colour: a role's, or part of the way from it to another's, at an

@@ -69,7 +69,7 @@ func xmlRune(r rune) rune {
 }
 
 // roleNames are the custom properties of the page's styles, by role.
-var roleNames = [Roles]string{"panel", "text", "muted", "line", "field-line", "first", "second", "region", "hatch", "event", "bad", "calm", "accent"}
+var roleNames = [Roles]string{"panel", "text", "muted", "line", "field-line", "first", "second", "region", "hatch", "event", "bad", "calm", "accent", "lit", "lit-ink", "lit-soft", "forbid"}
 
 // Look says how a picture is painted as SVG.
 type Look struct {

@@ -28,6 +28,8 @@ const (
 	ofMembership  = "membership"  // the text of a report of canaries or scores
 	ofColumn      = "column"      // columnHistogram, of the user's samples
 	ofCourse      = "course"      // scene.Course, of a run on its way
+	ofSpark       = "spark"       // scene.Course, of a run on its way or of one that ended, very small
+	ofLive        = "live"        // pair.Progress, of a run on its way
 )
 
 // widest bounds the width of a picture, in px.
@@ -113,6 +115,12 @@ func (c *coordinator) view(req pictureRequest) (scene.View, error) {
 	case ofCourse:
 		course, err := drawable[scene.Course](req)
 		return some(scene.NewLiveLine(&course)), err
+	case ofSpark:
+		course, err := drawable[scene.Course](req)
+		return some(scene.NewSpark(&course)), err
+	case ofLive:
+		p, err := drawable[pair.Progress](req)
+		return some(scene.NewLiveOutputs(&p)), err
 	}
 	return nil, &audit.InputError{Field: "of", Found: fmt.Sprintf("%q", req.Of), Want: "what there are pictures of"}
 }
@@ -120,13 +128,13 @@ func (c *coordinator) view(req pictureRequest) (scene.View, error) {
 func reportView(in scene.Input, name string) (scene.View, error) {
 	r := in.Report
 	switch {
-	case name == "outputs" && r.Evidence == nil:
-		return nil, nil
 	case name == "outputs":
-		if n := max(len(r.Evidence.Chart.Edges), len(r.Evidence.Chart.Outcomes)) + 1; n > scene.MostBins {
-			return nil, fmt.Errorf("%s bins are too many to draw: %s at most", scene.Grouped(n), scene.Grouped(scene.MostBins))
+		if r.Evidence != nil {
+			if n := max(len(r.Evidence.Chart.Edges), len(r.Evidence.Chart.Outcomes)) + 1; n > scene.MostBins {
+				return nil, fmt.Errorf("%s bins are too many to draw: %s at most", scene.Grouped(n), scene.Grouped(scene.MostBins))
+			}
 		}
-		return some(scene.NewOutputs(r.Evidence.Chart, r.Claim, r.Reversed())), nil
+		return some(scene.NewOutputs(r)), nil
 	case name == "data":
 		return some(scene.DataOf(r)), nil
 	case name == "tradeoff":

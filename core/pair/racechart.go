@@ -1,0 +1,190 @@
+package pair
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/dpscope/dpscope/audit"
+)
+
+// The chart of a pair in a race. Its bins are chosen on the pair's first epoch, and again
+// once raceChartAgain outputs a side are there; only what comes after that is counted.
+const (
+	raceChartAgain = 192
+	raceChartBins  = 24 // inner bins of a histogram
+)
+
+// raceChartShares are those of the error that the first chart of a pair and the second have.
+var raceChartShares = [2]float64{0.1, 0.9}
+
+// armChart counts the outputs of a pair in a race.
+type armChart struct {
+	chart  Chart
+	binner *binner
+	column int          // of outputs, that a histogram is of
+	chosen int          // how often the bins were chosen
+	seen   [2][]float64 // outputs to choose on
+	counts [2][]int     // by side
+}
+
+// charted takes the outputs of an epoch, on which bins may be chosen.
+func (a *arm) charted(columns []audit.Column, kept [2][]float64) {
+	c := a.chart
+	if c == nil {
+		c = new(armChart)
+		a.chart = c
+	}
+	if c.chosen == len(raceChartShares) || len(kept[0]) == 0 || len(kept[1]) == 0 {
+		return
+	}
+	for side := range kept {
+		c.seen[side] = append(c.seen[side], kept[side]...)
+	}
+	width := audit.Width(columns)
+	if c.chosen == 1 && len(c.seen[0]) < raceChartAgain*width {
+		return
+	}
+	first, second := audit.Samples{Columns: columns, Rows: c.seen[0]}, audit.Samples{Columns: columns, Rows: c.seen[1]}
+	if c.chosen++; c.chosen == len(raceChartShares) {
+		c.seen = [2][]float64{}
+	}
+	var ok bool
+	if c.chart, c.column, ok = raceChart(columns, first, second); !ok {
+		c.chosen, c.seen, c.binner = len(raceChartShares), [2][]float64{}, nil
+		return
+	}
+	c.binner, _ = c.chart.binner(columns)
+	for side := range c.counts {
+		c.counts[side] = make([]int, c.chart.bins())
+	}
+}
+
+// raceChart is a chart of the outcomes, or a histogram of the number, of several, that
+// differs most between the samples; false where outputs are neither.
+func raceChart(columns []audit.Column, first, second audit.Samples) (Chart, int, bool) {
+	if !slices.ContainsFunc(columns, func(c audit.Column) bool { return c.Kind != audit.Symbol }) {
+		return outcomeChart(columns, first, second), 0, true
+	}
+	best, most, at, width := -1, -1, 0, audit.Width(columns)
+	var sorted [2][]float64
+	name := ""
+	for _, c := range columns {
+		if c.Kind == audit.Real {
+			var s [2][]float64
+			for side, rows := range [2][]float64{first.Rows, second.Rows} {
+				for i := at; i < len(rows); i += width {
+					s[side] = append(s[side], rows[i])
+				}
+				slices.Sort(s[side])
+			}
+			if d := distance(s[0], s[1]); d > most {
+				best, most, sorted, name = at, d, s, c.Name
+			}
+		}
+		at += c.Width()
+	}
+	if best < 0 {
+		return Chart{}, 0, false
+	}
+	edges := growingEdges(raceChartBins, sorted[0], sorted[1])
+	if edges == nil {
+		edges = chartEdges(raceChartBins, sorted[0], sorted[1])
+	}
+	return Chart{Kind: HistogramChart, Axis: name, Edges: edges}, best, true
+}
+
+// distance is the largest difference of the counts up to any value, of sorted samples of
+// one size.
+func distance(first, second []float64) int {
+	most, i, j := 0, 0, 0
+	for i < len(first) && j < len(second) {
+		v := min(first[i], second[j])
+		for i < len(first) && first[i] == v {
+			i++
+		}
+		for j < len(second) && second[j] == v {
+			j++
+		}
+		most = max(most, i-j, j-i)
+	}
+	return most
+}
+
+// count adds outputs of a side.
+func (c *armChart) count(side int, rows []float64, width int) {
+	if c == nil || c.binner == nil {
+		return
+	}
+	counts := c.counts[side]
+	if c.chart.Kind == OutcomeChart {
+		for i := 0; i < len(rows); i += width {
+			k, ok := c.binner.index[hashRow(rows[i:i+width])]
+			if !ok {
+				k = int32(len(counts) - 1)
+			}
+			counts[k]++
+		}
+		return
+	}
+	for i := c.column; i < len(rows); i += width {
+		counts[c.binner.bin(rows[i])]++
+	}
+}
+
+// chart is that of the pair that most outputs were drawn from; nil where it has none.
+func (r *racer) chart() *RacedChart {
+	lead := -1
+	for i, a := range r.arms {
+		if lead < 0 || a.drawn > r.arms[lead].drawn {
+			lead = i
+		}
+	}
+	if lead < 0 {
+		return nil
+	}
+	c := r.arms[lead].chart
+	if c == nil || c.binner == nil || !slices.ContainsFunc(c.counts[0], func(n int) bool { return n > 0 }) {
+		return nil
+	}
+	ch := c.chart
+	ch.First, ch.Second = slices.Clone(c.counts[0]), slices.Clone(c.counts[1])
+	return &RacedChart{Pair: lead, Share: raceChartShares[c.chosen-1] / float64((lead+1)*(lead+2)), Chart: ch}
+}
+
+// rows is how many outputs a side it counted.
+func (c *RacedChart) rows() int {
+	n := 0
+	for _, k := range c.Chart.First {
+		n += k
+	}
+	return n
+}
+
+// check refuses a chart that does not fit the stage.
+func (c *RacedChart) check(r *Raced) error {
+	bad := func(what, found, want string) error {
+		return &audit.InputError{Field: "report: sequential.chart." + what, Found: found, Want: want}
+	}
+	if c.Pair < 0 || c.Pair >= len(r.Pairs) {
+		return bad("pair", fmt.Sprint(c.Pair), fmt.Sprintf("in [0, %d]", len(r.Pairs)-1))
+	}
+	if !(c.Share > 0 && c.Share <= 1) {
+		return bad("share", audit.Number(c.Share), "in (0, 1]")
+	}
+	drawn := 0
+	for _, e := range r.Epochs {
+		if e.Pair == c.Pair {
+			drawn += e.Outputs
+		}
+	}
+	for side, counts := range [2][]int{c.Chart.First, c.Chart.Second} {
+		sum := 0
+		for _, n := range counts {
+			sum += n
+		}
+		if sum > drawn {
+			return bad([]string{"first", "second"}[side], fmt.Sprintf("%d outputs", sum), fmt.Sprintf("at most %d, all that were drawn of the pair", drawn))
+		}
+	}
+	return c.Chart.check()
+}

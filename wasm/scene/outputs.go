@@ -1,0 +1,760 @@
+package scene
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/report"
+)
+
+// Outputs shows the two distributions of the outputs, and for every outcome or bin how
+// much likelier it is on one dataset, in the corridor of the claim. The first dataset is
+// called A, the second B.
+//
+// The bars of all marks hold together with the confidence of the audit: the error is
+// shared equally by the marks and, on a run's way, the events that are tried
+// (Bonferroni), and each has limits of [bounds.RatioLimits]. Of a run that completed at
+// its number of outputs these are exact limits of both shares, of any other such that
+// hold at all times at once, so that nobody can be misled by looking when it pleases.
+// What refutes a claim is the verdict alone: an event is lit where its own certified
+// bound is above the claim and the run has said so.
+type Outputs struct {
+	still
+	outputsOf
+	outcomes bool
+	epsilon  float64 // of a claim that limits ratios
+	corridor bool
+	marks    []mark
+	tested   *tested
+	stretch  bool   // the axis is
+	step     int    // bins of the chart in one that is drawn
+	firstOf  string // outcomes are where something first comes
+}
+
+// outputsOf is what a picture of outputs is of.
+type outputsOf struct {
+	chart     pair.Chart
+	claim     audit.Claim
+	event     *report.Event
+	direction string
+	counts    *bounds.Counts // of the event, the likelier side first
+	bound     *float64       // certified epsilon of the event, at the claim's delta
+	refuted   bool
+	bets      float64 // bound that bets on all outputs show; 0: none
+	summary   string  // of what decides where no event does
+	beta      float64 // of the bars
+	anytime   bool    // they hold whenever one looks
+	live      bool
+}
+
+// mark is an outcome or a bin.
+type mark struct {
+	words, short  string
+	low, high     float64 // of a bin
+	first, second int
+	n1, n0        int
+	from, to      float64 // limits of ln(share on B / share on A)
+	in            float64 // share in the event
+}
+
+// ratio is ln(B/A) as drawn: half an output is added on either side.
+func (m mark) ratio() float64 {
+	return math.Log((float64(m.second) + 0.5) / float64(m.n0+1) / (float64(m.first) + 0.5) * float64(m.n1+1))
+}
+
+// seen is ln(B/A) as observed.
+func (m mark) seen() float64 { return math.Log(share(m.second, m.n0) / share(m.first, m.n1)) }
+
+func (m mark) few() bool { return m.first+m.second < 4 }
+
+// tested is the event whose bound is certified, or that a run on its way shows most of.
+type tested struct {
+	mark
+	words   string   // after "where"
+	rows    []int    // marks that are it, of outcomes
+	spans   []Window // where it lies, in bins from the left
+	sign    float64  // 1: likelier on B
+	bound   float64  // of |ln(B/A)|, 0 or above
+	certain bool     // the bound is there
+	lit     bool
+}
+
+// coarse is how many inner bins are drawn one by one; more are taken two by two.
+const coarse = 32
+
+// NewOutputs shows a report's outputs; nil where nothing was counted, or in too many
+// bins.
+func NewOutputs(r *Report) *Outputs {
+	x := outputsOf{claim: r.Claim, refuted: r.Verdict == audit.Violation, beta: 1 - r.Confidence, summary: r.Headline,
+		anytime: r.Termination.Reason != audit.Completed || len(r.Tables) > 0 && r.anytime()}
+	if s := r.Sequential; s != nil {
+		for _, row := range report.Report(r.head).Rows(report.Bounds) {
+			if row.Method == pair.MethodSequential && row.LowerBound != nil {
+				x.bets = *row.LowerBound
+			}
+		}
+	}
+	switch {
+	case r.Evidence != nil:
+		x.chart = r.Evidence.Chart
+	case r.Sequential != nil && r.Sequential.Chart != nil:
+		c := r.Sequential.Chart
+		x.chart, x.beta, x.anytime = c.Chart, x.beta*c.Share, true
+		return newOutputs(x)
+	default:
+		return nil
+	}
+	row := eventRow(report.Report(r.head))
+	if row == nil {
+		return newOutputs(x)
+	}
+	x.event, x.direction, x.counts = row.Event, row.Direction, row.Counts
+	if row.ID == report.Epsilon && row.LowerBound != nil {
+		x.bound = row.LowerBound
+	}
+	if e := r.Evidence; row.Event.Where == nil && (e.Prepared.Event.Edge != row.Event.Edge || e.Prepared.Event.Above != row.Event.Above) {
+		x.chart.FirstIn, x.chart.SecondIn = nil, nil // of another event
+	}
+	return newOutputs(x)
+}
+
+// anytime reports whether the run might have been stopped at any time.
+func (r *Report) anytime() bool {
+	row := report.Report(r.head).Deciding()
+	return row != nil && (row.Method == bounds.MethodEventMixture || row.Method == bounds.MethodScoreMixture || row.Method == bounds.MethodRenyiMixture)
+}
+
+// eventRow is the row of epsilon that has an event, else that of what decides.
+func eventRow(r report.Report) *report.Row {
+	rows := r.Rows(report.Bounds)
+	for i := range rows {
+		if rows[i].ID == report.Epsilon && rows[i].Event != nil {
+			return &rows[i]
+		}
+	}
+	if row := r.Deciding(); row != nil && row.Event != nil {
+		return row
+	}
+	return nil
+}
+
+// NewLiveOutputs shows how far a run has come; nil where nothing was counted yet.
+func NewLiveOutputs(p *pair.Progress) *Outputs {
+	l := p.Live
+	if l == nil {
+		return nil
+	}
+	x := outputsOf{chart: l.Chart, claim: l.Claim, event: l.Event, direction: l.Direction, beta: cmp.Or(l.Beta, 0.05), anytime: true, live: true, refuted: p.Refuted > 0}
+	if p.Valid && p.Provisional != nil {
+		if l.Event == nil {
+			x.bets = *p.Provisional
+		} else if _, dp := epsilonOf(l.Claim); dp {
+			x.bound = p.Provisional
+		}
+		x.refuted = x.refuted || *p.Provisional > p.Claimed
+	}
+	return newOutputs(x)
+}
+
+func newOutputs(x outputsOf) *Outputs {
+	v := &Outputs{still: still{id: "outputs", title: "Can the answer tell A from B?"}, outputsOf: x, outcomes: x.chart.Kind == pair.OutcomeChart}
+	v.epsilon, v.corridor = epsilonOf(x.claim)
+	v.stretch = uneven(x.chart.Edges)
+	n := len(x.chart.Edges) + 1
+	if v.outcomes {
+		n = len(x.chart.Outcomes) + 1
+	}
+	if n > MostBins || !v.outcomes && len(x.chart.Edges) < 2 {
+		return nil
+	}
+	at := func(list []int, i int) int {
+		if i < len(list) {
+			return max(0, list[i])
+		}
+		return 0
+	}
+	var all [2]int
+	for i := range n {
+		all[0] += at(x.chart.First, i)
+		all[1] += at(x.chart.Second, i)
+	}
+	if all[0] == 0 || all[1] == 0 {
+		return nil
+	}
+	bin := func(from, to int) mark {
+		m := mark{n1: all[0], n0: all[1]}
+		in := 0
+		for i := from; i < to; i++ {
+			m.first += at(x.chart.First, i)
+			m.second += at(x.chart.Second, i)
+			in += at(x.chart.FirstIn, i) + at(x.chart.SecondIn, i)
+		}
+		m.in = share(in, m.first+m.second)
+		return m
+	}
+	if v.outcomes {
+		v.lists(n, bin)
+	} else {
+		v.bins(n, bin)
+	}
+	v.choose(all)
+	return v
+}
+
+// lists makes the marks of outcomes, in an order that can be read.
+func (v *Outputs) lists(n int, bin func(from, to int) mark) {
+	labels := make([]string, n-1)
+	for i := range labels {
+		labels[i] = outcomeWords(v.chart, i)
+	}
+	firsts, firstOf := firstComes(labels)
+	in := map[int]bool{}
+	if e := v.event; e != nil && e.Where != nil {
+		for _, i := range e.Where.Outcomes {
+			in[i] = true
+		}
+	}
+	type placed struct {
+		mark
+		at int
+	}
+	var list []placed
+	for i := range n {
+		m := bin(i, i+1)
+		if m.first+m.second == 0 {
+			continue
+		}
+		if i < n-1 {
+			m.words, m.short = labels[i], labels[i]
+			if firsts != nil {
+				m.words, m.short = firsts[i][0], firsts[i][1]
+			}
+		} else {
+			m.words, m.short = others, others
+		}
+		if v.event != nil && v.event.Where != nil {
+			m.in = choose(in[i], 1.0, 0)
+		}
+		list = append(list, placed{m, i})
+	}
+	whole := len(list) == 0 || list[len(list)-1].at < n-1 // nothing but what has a name
+	slices.SortStableFunc(list, func(a, b placed) int {
+		switch {
+		case a.at == n-1 || b.at == n-1:
+			return cmp.Compare(a.at, b.at)
+		case whole && len(v.chart.Outcomes[a.at]) == 1:
+			return slices.Compare(v.chart.Outcomes[a.at], v.chart.Outcomes[b.at])
+		case whole && firsts != nil:
+			return -slices.Compare(v.chart.Outcomes[a.at], v.chart.Outcomes[b.at])
+		}
+		return cmp.Compare(a.ratio(), b.ratio())
+	})
+	if firsts != nil {
+		v.firstOf = firstOf
+	}
+	for _, m := range list {
+		v.marks = append(v.marks, m.mark)
+	}
+}
+
+// firstComes puts outcomes into words that are each where a symbol first comes, in as
+// many equal ones before: "the 6th answer" for ⊥⊥⊥⊥⊥⊤––––. Nil where they are not.
+func firstComes(labels []string) (words [][2]string, symbol string) {
+	var no, yes rune
+	length := 0
+	for _, l := range labels {
+		all := []rune(l)
+		if length == 0 {
+			length = len(all)
+		}
+		if len(all) != length || length < 2 {
+			return nil, ""
+		}
+		for len(all) > 0 && all[len(all)-1] == '–' {
+			all = all[:len(all)-1]
+		}
+		if len(all) == 0 {
+			return nil, ""
+		}
+		last := all[len(all)-1]
+		if len(all) > 1 {
+			if no == 0 {
+				no = all[0]
+			}
+			for _, c := range all[:len(all)-1] {
+				if c != no {
+					return nil, ""
+				}
+			}
+		}
+		switch {
+		case last == no || no == 0 && last == '⊥':
+			if len(all) != length { // neither came, and yet it ends
+				return nil, ""
+			}
+		case yes == 0:
+			yes = last
+		case last != yes:
+			return nil, ""
+		}
+		k := len(all)
+		name := [2]string{fmt.Sprintf("%s answer", ordinal(k)), ordinal(k)}
+		if last != yes {
+			name = [2]string{"at none", "none"}
+		}
+		words = append(words, name)
+	}
+	if yes == 0 || no == 0 || yes == no {
+		return nil, ""
+	}
+	return words, choose(yes == '⊤', "yes", string(yes))
+}
+
+func ordinal(k int) string {
+	end := "th"
+	if k/10%10 != 1 {
+		switch k % 10 {
+		case 1:
+			end = "st"
+		case 2:
+			end = "nd"
+		case 3:
+			end = "rd"
+		}
+	}
+	return fmt.Sprintf("%d%s", k, end)
+}
+
+// bins makes the marks of an axis, all of one width where they are drawn.
+func (v *Outputs) bins(n int, bin func(from, to int) mark) {
+	edges := v.chart.Edges
+	step := choose(len(edges)-1 > coarse && (len(edges)-1)%2 == 0, 2, 1)
+	v.step = step
+	add := func(from, to int) {
+		m := bin(from, to)
+		m.low, m.high = math.Inf(-1), math.Inf(1)
+		switch {
+		case from == 0:
+			m.high = edges[0]
+			m.words = "below " + Short(m.high)
+		case to == n:
+			m.low = edges[len(edges)-1]
+			m.words = Short(m.low) + " and above"
+		default:
+			m.low, m.high = edges[from-1], edges[to-1]
+			m.words = Short(m.low) + " to " + Short(m.high)
+		}
+		v.marks = append(v.marks, m)
+	}
+	add(0, 1)
+	for i := 1; i < n-1; i += step {
+		add(i, i+step)
+	}
+	add(n-1, n)
+	if e := v.event; e != nil && e.Where != nil {
+		for i := range v.marks {
+			v.marks[i].in = 0
+			for _, x := range e.Where.Intervals {
+				lo, hi := math.Inf(-1), math.Inf(1)
+				if x.From != nil {
+					lo = *x.From
+				}
+				if x.To != nil {
+					hi = *x.To
+				}
+				v.marks[i].in += covered(v.bin(lo), v.bin(hi), float64(i))
+			}
+		}
+	}
+}
+
+// covered is how much of bin i lies between two places.
+func covered(from, to, i float64) float64 { return max(0, min(to, i+1)-max(from, i)) }
+
+// bin is where a value lies, in bins from the left of the picture; beyond the edges it is
+// somewhere in an end bin.
+func (v *Outputs) bin(x float64) float64 {
+	edges, last := v.chart.Edges, float64(len(v.marks))
+	switch i, at := slices.BinarySearch(edges, x); {
+	case math.IsInf(x, -1):
+		return 0
+	case math.IsInf(x, 1):
+		return last
+	case at:
+		return 1 + float64(i)/float64(v.step)
+	case i == 0:
+		return 0.5
+	case i == len(edges):
+		return last - 0.5
+	default:
+		return 1 + (float64(i-1)+(x-edges[i-1])/(edges[i]-edges[i-1]))/float64(v.step)
+	}
+}
+
+// uneven reports whether edges are not of about one distance.
+func uneven(edges []float64) bool {
+	least, most := math.Inf(1), 0.0
+	for i := 1; i < len(edges); i++ {
+		d := edges[i] - edges[i-1]
+		least, most = min(least, d), max(most, d)
+	}
+	return most > 3*least
+}
+
+// choose finds the event, and the limits of all marks.
+func (v *Outputs) choose(all [2]int) {
+	tries := len(v.marks)
+	search := v.event == nil && v.anytime && v.corridor && v.claim.Delta == 0 && (v.live || v.counts == nil)
+	ends := search && !v.outcomes
+	switch {
+	case ends:
+		tries += 2 * (len(v.marks) - 1)
+	case v.event != nil && v.live:
+		tries++
+	}
+	beta := v.beta / float64(tries)
+	limits := func(m mark) (from, to float64) {
+		return bounds.RatioLimits(bounds.Counts{X: m.second, N1: m.n0, Y: m.first, N0: m.n1}, beta, v.anytime)
+	}
+	for i := range v.marks {
+		v.marks[i].from, v.marks[i].to = limits(v.marks[i])
+	}
+	var t *tested
+	switch {
+	case v.event != nil:
+		t = v.given(all)
+		if t != nil && v.live && !t.certain {
+			t.from, t.to = limits(t.mark)
+			if t.bound = max(0, choose(t.sign > 0, t.from, -t.to)); v.corridor && v.claim.Delta == 0 {
+				t.certain = true
+			}
+		}
+	case search:
+		t = v.found(ends, all, limits)
+	}
+	if v.tested = t; t != nil {
+		t.lit = v.refuted && v.corridor && t.certain && t.bound > v.epsilon
+	}
+}
+
+// given is the event that was chosen beforehand.
+func (v *Outputs) given(all [2]int) *tested {
+	t := &tested{sign: choose(v.direction == report.SecondOverFirst, 1.0, -1), words: "it is in the event"}
+	if e := v.event; e.Where != nil {
+		t.words = e.Where.Words
+	} else if e.Words != "" {
+		t.words = strings.TrimPrefix(e.Words, "about ")
+	}
+	t.n1, t.n0 = all[0], all[1]
+	for i := range v.chart.FirstIn {
+		t.first += max(0, v.chart.FirstIn[i])
+	}
+	for i := range v.chart.SecondIn {
+		t.second += max(0, v.chart.SecondIn[i])
+	}
+	if c := v.counts; c != nil {
+		t.first, t.n1, t.second, t.n0 = c.X, c.N1, c.Y, c.N0
+		if t.sign > 0 {
+			t.first, t.n1, t.second, t.n0 = c.Y, c.N0, c.X, c.N1
+		}
+	}
+	t.bound, t.certain = 0, v.bound != nil
+	if t.certain {
+		t.bound = *v.bound
+	}
+	if v.outcomes {
+		for i, m := range v.marks {
+			if m.in > 0 {
+				t.rows = append(t.rows, i)
+			}
+		}
+		if len(t.rows) == 1 {
+			v.alone(t)
+		}
+		return t
+	}
+	if e := v.event; e.Where != nil {
+		for _, x := range e.Where.Intervals {
+			w := Window{0, float64(len(v.marks))}
+			if x.From != nil {
+				w.Lo = v.bin(*x.From)
+			}
+			if x.To != nil {
+				w.Hi = v.bin(*x.To)
+			}
+			t.spans = append(t.spans, w)
+		}
+		return t
+	}
+	for i, m := range v.marks { // of an earlier version: by the counts
+		w := Window{float64(i), float64(i) + m.in}
+		if i+1 < len(v.marks) && v.marks[i+1].in > 0.5 {
+			w = Window{float64(i+1) - m.in, float64(i + 1)}
+		}
+		switch k := len(t.spans) - 1; {
+		case m.in == 0:
+		case k >= 0 && w.Lo <= t.spans[k].Hi+1e-9:
+			t.spans[k].Hi = w.Hi
+		default:
+			t.spans = append(t.spans, w)
+		}
+	}
+	return t
+}
+
+// alone puts an event that is one outcome into words.
+func (v *Outputs) alone(t *tested) {
+	m := v.marks[t.rows[0]]
+	switch {
+	case v.firstOf != "" && m.short == "none":
+		t.words = fmt.Sprintf("no answer is “%s”", v.firstOf)
+	case v.firstOf != "":
+		t.words = fmt.Sprintf("the first “%s” is the %s", v.firstOf, m.words)
+	}
+}
+
+// found is what a run on its way shows most of: one of the outcomes, or all outputs
+// below or above an edge.
+func (v *Outputs) found(ends bool, all [2]int, limits func(mark) (from, to float64)) *tested {
+	var best *tested
+	try := func(m mark, from, to float64) *tested {
+		for _, sign := range []float64{1, -1} {
+			if b := choose(sign > 0, from, -to); b > 0 && (best == nil || b > best.bound) {
+				best = &tested{mark: m, sign: sign, bound: b, certain: true}
+				return best
+			}
+		}
+		return nil
+	}
+	if !ends {
+		for i, m := range v.marks {
+			if t := try(m, m.from, m.to); t != nil {
+				t.rows, t.words = []int{i}, "the output is “"+m.words+"”"
+				v.alone(t)
+			}
+		}
+		return best
+	}
+	sum := mark{n1: all[0], n0: all[1]}
+	for i, m := range v.marks[:len(v.marks)-1] {
+		sum.first, sum.second = sum.first+m.first, sum.second+m.second
+		rest := mark{n1: all[0], n0: all[1], first: all[0] - sum.first, second: all[1] - sum.second}
+		name := "the " + v.chart.Axis
+		from, to := limits(sum)
+		if t := try(sum, from, to); t != nil {
+			t.words, t.spans = name+" is below "+Short(round(m.high, 3)), []Window{{0, float64(i + 1)}}
+		}
+		from, to = limits(rest)
+		if t := try(rest, from, to); t != nil {
+			t.words, t.spans = name+" is above "+Short(round(m.high, 3)), []Window{{float64(i + 1), float64(len(v.marks))}}
+		}
+	}
+	if best != nil {
+		for i := range v.marks {
+			v.marks[i].in = covered(best.spans[0].Lo, best.spans[0].Hi, float64(i))
+		}
+	}
+	return best
+}
+
+func likelierOn(sign float64) (likelier, other string) {
+	if sign > 0 {
+		return "B", "A"
+	}
+	return "A", "B"
+}
+
+// out reports whether a mark's bar lies beyond the claim's line.
+func (v *Outputs) out(m mark) bool { return v.corridor && (m.from > v.epsilon || m.to < -v.epsilon) }
+
+// items are the marks, and the event after them where it is none of them.
+func (v *Outputs) items() int { return len(v.marks) + choose(v.apart(), 1, 0) }
+
+// apart reports whether the event is not one of the marks.
+func (v *Outputs) apart() bool { return v.tested != nil && len(v.tested.rows) != 1 }
+
+func (v *Outputs) Zooms() (x, y bool) { return false, false }
+
+func (v *Outputs) Name(i int) string {
+	if i >= len(v.marks) {
+		return "the event"
+	}
+	return v.marks[i].words
+}
+
+// Place implements [View].
+func (v *Outputs) Place(i int) (x, y float64) {
+	if v.outcomes {
+		return 0.5, (float64(i) + 0.5) / float64(v.items())
+	}
+	return min(1, (float64(i)+0.5)/float64(len(v.marks))), 0.5
+}
+
+func (v *Outputs) confidence() string { return percentFloor(1 - v.beta) }
+
+// percentFloor is a confidence, rounded down.
+func percentFloor(p float64) string { return Short(floor(100*p, 3)) + "\u202f%" }
+
+func (v *Outputs) Words() string {
+	what := choose(v.outcomes, "answer", "range of answers")
+	words := fmt.Sprintf("How often every %s comes on dataset A and on dataset B, and how many times likelier it is on one of them. The bars of all of them hold together with %s confidence%s.", what, v.confidence(), choose(v.anytime, ", whenever one looks", ""))
+	if v.corridor {
+		words += fmt.Sprintf(" Hatched: more than %s allows.", v.claimWords())
+	} else {
+		words += " The claim does not limit single ratios, so it draws no line."
+	}
+	return words
+}
+
+// claimWords are the claim of a limit on ratios.
+func (v *Outputs) claimWords() string {
+	words := "ε = " + Short(v.epsilon)
+	if v.claim.Delta > 0 {
+		words += " with δ = " + Short(v.claim.Delta)
+	}
+	return words
+}
+
+func (v *Outputs) Reading(i int) string {
+	if i >= len(v.marks) {
+		return v.eventReading()
+	}
+	m := v.marks[i]
+	if t := v.tested; t != nil && len(t.rows) == 1 && t.rows[0] == i {
+		return v.counted(m) + "; " + v.eventReading()
+	}
+	words := v.counted(m)
+	if !m.few() {
+		words += fmt.Sprintf("; with %s confidence for all bars %s", v.confidence(), between(m.from, m.to))
+	}
+	if m.in > 0 {
+		words += choose(m.in > 0.999, "; in the event", "; partly in the event")
+	}
+	if v.out(m) {
+		words += fmt.Sprintf("; more than %s allows", v.claimWords())
+	}
+	return words
+}
+
+func (v *Outputs) counted(m mark) string {
+	words := fmt.Sprintf("%s: A %s (%s of %s), B %s (%s of %s)", m.words, Percent(share(m.first, m.n1)), Grouped(m.first), Grouped(m.n1), Percent(share(m.second, m.n0)), Grouped(m.second), Grouped(m.n0))
+	return words + "; " + ratioWords(m)
+}
+
+// ratioWords say what was observed.
+func ratioWords(m mark) string {
+	switch r := m.seen(); {
+	case m.first+m.second == 0:
+		return "never seen"
+	case m.first == 0:
+		return "only seen on B"
+	case m.second == 0:
+		return "only seen on A"
+	case times(math.Abs(r)) == times(0):
+		return "equally likely"
+	default:
+		likelier, _ := likelierOn(r)
+		return fmt.Sprintf("%s %s times as likely", likelier, times(math.Abs(r)))
+	}
+}
+
+// between says in what limits a ratio lies.
+func between(from, to float64) string {
+	side := func(r float64, up bool) string {
+		switch {
+		case math.IsInf(r, 0):
+			return "any number of times"
+		case math.Abs(r) < 0.005:
+			return "equal"
+		}
+		likelier, _ := likelierOn(r)
+		return fmt.Sprintf("%s %s times", likelier, timesTo(math.Abs(r), up == (r > 0)))
+	}
+	return side(from, false) + " to " + side(to, true)
+}
+
+func (v *Outputs) eventReading() string {
+	t := v.tested
+	likelier, other := likelierOn(t.sign)
+	words := fmt.Sprintf("the event, where %s: A %s of %s, B %s of %s; %s", t.words, Grouped(t.first), Grouped(t.n1), Grouped(t.second), Grouped(t.n0), ratioWords(t.mark))
+	if t.certain && t.bound > 0 {
+		words += fmt.Sprintf("; %s at least %s times as likely as %s, certified", likelier, timesTo(t.bound, false), other)
+	}
+	if t.lit {
+		words += fmt.Sprintf("; more than %s allows", v.claimWords())
+	}
+	return words
+}
+
+// times is e^r, as one says it.
+func times(r float64) string { return decimals(math.Exp(r), math.Round) }
+
+// timesTo is e^r rounded down, or up.
+func timesTo(r float64, up bool) string {
+	return decimals(math.Exp(r), choose(up, math.Ceil, math.Floor))
+}
+
+func decimals(x float64, whole func(float64) float64) string {
+	switch {
+	case x >= 9.95e5:
+		return Short(toSide(x, 2, whole))
+	case x >= 9.95:
+		return Grouped(int(whole(x)))
+	case x >= 1.25:
+		return fmt.Sprintf("%.1f", whole(10*x)/10)
+	}
+	return fmt.Sprintf("%.2f", whole(100*x)/100)
+}
+
+// Facts implements [View].
+func (v *Outputs) Facts(fig Figures) Table {
+	first := []string{v.chart.Axis}
+	switch {
+	case v.outcomes:
+		first[0] = "answer"
+	case fig == Exact:
+		first = []string{"from", "below"}
+	}
+	t := Table{Title: "The chart", Head: append(first, "on A", "share", "on B", "share", "B/A", "at least", "at most", "in the event")}
+	add := func(name []string, m mark, in string) {
+		seen, from, to := "", "", ""
+		if m.first+m.second > 0 {
+			seen = fig.of(math.Exp(m.seen()))
+		}
+		if m.from != 0 || m.to != 0 {
+			from, to = fig.down(math.Exp(m.from)), fig.up(math.Exp(m.to))
+		}
+		t.Rows = append(t.Rows, append(name, fmt.Sprint(m.first), fig.of(share(m.first, m.n1)), fmt.Sprint(m.second), fig.of(share(m.second, m.n0)), seen, from, to, in))
+	}
+	for _, m := range v.marks {
+		name := []string{m.words}
+		if len(first) == 2 {
+			name = []string{fig.of(m.low), fig.of(m.high)}
+		}
+		add(name, m, choose(m.in > 0.999, "yes", choose(m.in > 0, "in part", "no")))
+	}
+	if e := v.tested; e != nil {
+		name := []string{"event: " + e.words}
+		if len(first) == 2 {
+			name = []string{name[0], ""}
+		}
+		m := e.mark
+		m.from, m.to = 0, 0
+		add(name, m, "yes")
+		if row := t.Rows[len(t.Rows)-1]; e.certain { // certified on one side
+			n := len(first)
+			if e.sign > 0 {
+				row[n+5] = fig.down(math.Exp(e.bound))
+			} else {
+				row[n+6] = fig.up(math.Exp(-e.bound))
+			}
+		}
+	}
+	return t
+}
