@@ -196,7 +196,7 @@ func TestCoreIsBuilt(t *testing.T) {
 	until(t, tab, `document.querySelector("#status").textContent === "The core is being built: 7 s so far." && document.querySelector("#run").disabled`, 10*time.Second)
 	eval[bool](t, tab, `(window.still = true)`)
 	built.Store(true)
-	until(t, tab, `document.body.dataset.state === "ready" && window.still && document.querySelector("#picture button")`, 30*time.Second)
+	until(t, tab, `document.body.dataset.state === "ready" && window.still && document.querySelector("#scene-tools button")`, 30*time.Second)
 	click(t, tab, "#run")
 	if r := finish(t, tab, time.Minute); r.Generator.CoreSHA256 != shaOf(t, coreFile) {
 		t.Errorf("the report names core %q", r.Generator.CoreSHA256)
