@@ -34,7 +34,7 @@ func TestViolation(t *testing.T) {
 			t.Errorf("ran with %d workers, want %d", r.Timing.Workers, workers)
 		}
 		verdict := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
-		if !strings.Contains(verdict, "Violation: epsilon >= 1.") || !strings.Contains(verdict, "with 95 % confidence; claimed 1") {
+		if !strings.HasPrefix(verdict, "Violation: ε ≥ 1.") || !strings.Contains(verdict, "ε = 1 claimed. 95 % confidence.") {
 			t.Errorf("the verdict reads %q", verdict)
 		}
 		until(t, tab, `document.querySelectorAll("#chart .picture svg").length === 1`, 5*time.Second)
@@ -60,7 +60,7 @@ func TestNoViolation(t *testing.T) {
 	native := runAudit(t, "-mechanism", "laplace-mean", "-epsilon", "1", "-samples", "20000", "-trials", "3", "-seed", "5")
 	sameCounts(t, "laplace-mean in the browser against the command line", r, native)
 	verdict := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
-	if r.Verdict != audit.NoViolation || !strings.Contains(verdict, "No violation found") || !strings.Contains(verdict, "not a proof of privacy") {
+	if r.Verdict != audit.NoViolation || !strings.Contains(verdict, "No violation found") || !strings.Contains(verdict, "Not a proof of privacy") {
 		t.Errorf("%s: the verdict reads %q", r.Verdict, verdict)
 	}
 }

@@ -89,6 +89,8 @@ func TestAxe(t *testing.T) {
 	finish(t, tab, time.Minute)
 	eval[bool](t, tab, `(document.querySelectorAll("details").forEach((d) => { d.open = true; }), true)`)
 	look(tab, "the result, all open", "document")
+	enter(t, tab, "training")
+	look(tab, "the door of trainings", `document.querySelector("main")`)
 	eval[bool](t, tab, `(document.querySelector("#help").showModal(), true)`)
 	look(tab, "the help", gear.Of(`document.querySelector("#help")`, "document"))
 	embed, err := browser.Open(profile(t), site+"embed.html#v=1&mechanism=svt4&epsilon=1&seed=7&samples=20000&trials=2&controls=full&autorun=true")

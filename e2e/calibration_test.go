@@ -27,8 +27,7 @@ const (
 func calibrating(t *testing.T, runs, seed string) *browser.Tab {
 	t.Helper()
 	tab := open(t, svt4+"2")
-	until(t, tab, `!document.querySelector("#certified-section").hidden && !document.querySelector("#calibration").hidden`, 5*time.Second)
-	click(t, tab, "#calibration > summary")
+	enter(t, tab, "errors")
 	set(t, tab, "c-runs", runs)
 	set(t, tab, "c-seed", seed)
 	return tab
@@ -161,6 +160,7 @@ func TestCalibrationStops(t *testing.T) {
 	pressKey(t, tab, kb.Escape)
 	until(t, tab, `document.querySelector("#calibration-status").textContent.includes("Stopped after") && document.body.dataset.state === "done"`, 5*time.Second)
 	eval[bool](t, tab, `(window.before = window.dpscope.report, scrollTo(0, 0), true)`)
+	enter(t, tab, "explore")
 	click(t, tab, "#run")
 	until(t, tab, `document.body.dataset.state === "done" && window.dpscope.report !== window.before && window.dpscope.report.verdict === "violation"`, time.Minute)
 	if now := eval[[][]string](t, tab, calibrationTable); len(now) != 6 {

@@ -101,7 +101,7 @@ func TestCanaries(t *testing.T) {
 		sameEvidence(t, fmt.Sprintf("natively with %d workers", workers), r, natively(t, r.Plan, workers))
 	}
 	box := `document.querySelector("#canaries-result")`
-	if said := eval[string](t, tab, box+`.querySelector(".verdict").textContent`); !strings.HasPrefix(said, "No violation found: epsilon >= 0.") || !strings.Contains(said, "not a proof of privacy") {
+	if said := eval[string](t, tab, box+`.querySelector(".verdict").textContent`); !strings.HasPrefix(said, "No violation found ε ≥ 0.") || !strings.Contains(said, "Not a proof of privacy") {
 		t.Errorf("it says %q", said)
 	}
 	if !eval[bool](t, tab, `document.querySelector("#live").textContent.startsWith("No violation found")`) {

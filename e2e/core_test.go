@@ -123,7 +123,7 @@ func TestFormBeforeCore(t *testing.T) {
 	if got, want := eval[string](t, tab, values), "rappor-once,4,,5000,2,7,laplace,3"; got != want {
 		t.Errorf("the form holds %s, want %s", got, want)
 	}
-	if !eval[bool](t, tab, `document.body.dataset.state === "loading" && document.querySelector("#run").disabled && document.querySelector("#calibrate").disabled && !document.querySelector("#calibration").hidden && document.querySelector("#k-source").options.length > 1`) {
+	if !eval[bool](t, tab, `document.body.dataset.state === "loading" && document.querySelector("#run").disabled && document.querySelector("#calibrate").disabled && document.body.dataset.door === "accounting" && document.querySelector("#k-source").options.length > 1`) {
 		t.Error("before the core has come Run is enabled, or a panel is missing")
 	}
 	release()
@@ -131,11 +131,12 @@ func TestFormBeforeCore(t *testing.T) {
 	if said := eval[string](t, tab, `document.querySelector("#notice").textContent`); !strings.Contains(said, "epsilon") {
 		t.Errorf("of a bad epsilon in the address it says %q", said)
 	}
+	enter(t, tab, "explore")
 	if hash := eval[string](t, tab, `location.hash`); !strings.Contains(hash, "mechanism=rappor-once") || strings.Contains(hash, "nonsense") {
 		t.Errorf("the address is %s", hash)
 	}
 
-	tab, release = lateCore(t, fragment)
+	tab, release = lateCore(t, fragment+"&door=explore")
 	set(t, tab, "mechanism", "svt1")
 	set(t, tab, "epsilon", "2")
 	release()
@@ -196,7 +197,7 @@ func TestCoreIsBuilt(t *testing.T) {
 	until(t, tab, `document.querySelector("#status").textContent === "The core is being built: 7 s so far." && document.querySelector("#run").disabled`, 10*time.Second)
 	eval[bool](t, tab, `(window.still = true)`)
 	built.Store(true)
-	until(t, tab, `document.body.dataset.state === "ready" && window.still && document.querySelector("#picture button")`, 30*time.Second)
+	until(t, tab, `document.body.dataset.state === "ready" && window.still && document.querySelector("#scene-tools button")`, 30*time.Second)
 	click(t, tab, "#run")
 	if r := finish(t, tab, time.Minute); r.Generator.CoreSHA256 != shaOf(t, coreFile) {
 		t.Errorf("the report names core %q", r.Generator.CoreSHA256)
@@ -218,6 +219,7 @@ func TestCoreFails(t *testing.T) {
 	})+"#v=1&mechanism=rappor-once&p.bits=4&account=laplace&a.steps=3")
 	const says = `document.body.dataset.state === "failed" && document.querySelector("#notice").textContent.includes("core.wasm could not be fetched: the server answered 404") && document.querySelector("#run").disabled`
 	until(t, tab, says, 20*time.Second)
+	enter(t, tab, "explore")
 	set(t, tab, "seed", "8")
 	press(t, tab, "core") // tries in vain
 	until(t, tab, says, 20*time.Second)
@@ -285,7 +287,7 @@ func TestAccounting(t *testing.T) {
 	}
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1")
 	until(t, tab, `!document.querySelector("#certified-section").hidden`, 5*time.Second) // nothing moves any more
-	click(t, tab, `#doors a[href="#door=accounting"]`)
+	enter(t, tab, "accounting")
 	for id, value := range map[string]string{"a-sigma": "1.1", "a-rate": "0.01", "a-steps": "1000", "a-delta": "1e-6", "a-atEpsilon": "1.5"} {
 		set(t, tab, id, value)
 	}
@@ -335,7 +337,7 @@ func TestAccounting(t *testing.T) {
 	}
 
 	fragment := eval[string](t, tab, `location.hash`)
-	if !strings.Contains(fragment, "mechanism=svt4") || !strings.Contains(fragment, "&account=gaussian") || !strings.Contains(fragment, "a.rate=0.01") {
+	if !strings.HasPrefix(fragment, "#door=accounting&account=gaussian&") || !strings.Contains(fragment, "a.rate=0.01") {
 		t.Errorf("the address is %s", fragment)
 	}
 	again := open(t, fragment)

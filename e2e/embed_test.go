@@ -462,6 +462,8 @@ func TestEmbedCode(t *testing.T) {
 	tab := open(t, svt4+"1")
 	click(t, tab, "#run")
 	report := finish(t, tab, time.Minute)
+	click(t, tab, "#share-open")
+	until(t, tab, `document.querySelector("#share").open`, 5*time.Second)
 	click(t, tab, "#copy-embed")
 	until(t, tab, `document.querySelector(".embed-code[open] dp-audit")`, 10*time.Second)
 	var code []string

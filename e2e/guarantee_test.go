@@ -27,6 +27,7 @@ const claimFields = `["guarantee", "epsilon", "delta", "alpha", "rho", "mu"].map
 func TestGuaranteeInForm(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1")
+	unfold(t, tab, "settings")
 	if got := eval[string](t, tab, claimFields); got != "guarantee= epsilon=1 delta=" {
 		t.Errorf("at first: %s", got)
 	}
@@ -36,6 +37,7 @@ func TestGuaranteeInForm(t *testing.T) {
 	until(t, tab, `["guarantee=renyi", "alpha=4", "epsilon=0.7"].every(x => location.hash.includes(x))`, 5*time.Second)
 	fragment := eval[string](t, tab, `location.hash`)
 	again := open(t, fragment)
+	unfold(t, again, "settings")
 	for name, tab := range map[string]*browser.Tab{"typed": tab, "from its address": again} {
 		if got, want := eval[string](t, tab, claimFields), "guarantee=renyi epsilon=0.7 alpha=4"; got != want {
 			t.Errorf("%s: the claim reads %q, want %q", name, got, want)
@@ -63,12 +65,14 @@ func TestGuaranteeInForm(t *testing.T) {
 
 	if gear.All() {
 		short := open(t, "#v=1&mechanism=svt4&guarantee=renyi&samples=3000")
+		unfold(t, short, "settings")
 		if got := eval[string](t, short, claimFields+` + " " + document.querySelector("#samples").value`); got != "guarantee=renyi epsilon= alpha=2 3000" {
 			t.Errorf("from an address without alpha: %s", got)
 		}
 	}
 
 	bad := open(t, "#v=1&mechanism=svt4&guarantee=total&anytime=perhaps&samples=3000")
+	unfold(t, bad, "settings")
 	until(t, bad, `document.querySelector("#notice").textContent.includes("total") && document.querySelector("#notice").textContent.includes("perhaps")`, 5*time.Second)
 	if got := eval[string](t, bad, claimFields+` + " " + document.querySelector("#samples").value + " " + document.querySelector("#until-refuted").checked`); got != "guarantee= epsilon= delta= 3000 false" {
 		t.Errorf("after a bad address: %s", got)
@@ -90,6 +94,8 @@ func TestCertifiedAndCurves(t *testing.T) {
 	}
 	click(t, tab, "#run")
 	finish(t, tab, time.Minute)
+	unfold(t, tab, "fold-bounds", "fold-curves")
+	until(t, tab, `document.querySelectorAll("#tradeoff .picture > svg, #renyi .picture > svg").length === 2`, 5*time.Second)
 	rows := eval[[][]string](t, tab, `[...document.querySelectorAll("#certified > .carded tbody tr")].map(r => [...r.children].map(c => c.textContent))`)
 	results := eval[[]string](t, tab, `window.dpscope.report.tables[0].rows.map(r => r.quantity)`)
 	if len(rows) != len(results) || len(rows) < 2 {
@@ -139,8 +145,8 @@ func TestCertifiedAndCurves(t *testing.T) {
 // line is drawn anew.
 const record = `(window.seen = [], new MutationObserver(() => {
 	const p = window.dpscope.progress;
-	if (p && p.valid && document.querySelector("#progress-line svg path[stroke-width='2']")) window.seen.push([p.provisional, document.querySelector("#progress-facts").textContent]);
-}).observe(document.querySelector("#progress-line"), {childList: true, subtree: true}), true)`
+	if (p && p.valid && document.querySelector("#spark svg path[stroke-width='2']")) window.seen.push([p.provisional, document.querySelector("#progress-facts").textContent]);
+}).observe(document.querySelector("#spark"), {childList: true, subtree: true}), true)`
 
 type moment struct {
 	Bound float64
@@ -161,6 +167,7 @@ func moments(t *testing.T, tab *browser.Tab) []moment {
 func TestUntilRefuted(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "#v=1&mechanism=svt4&epsilon=1.6&p.epsilon=1&samples=20000000&trials=3&seed=7&workers=2")
+	unfold(t, tab, "settings", "more")
 	click(t, tab, "#until-refuted")
 	until(t, tab, `location.hash.includes("until-refuted=true") && !document.querySelector("#explore").checkVisibility()`, 5*time.Second)
 	eval[bool](t, tab, record)

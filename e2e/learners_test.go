@@ -19,6 +19,7 @@ func TestLearnersDoor(t *testing.T) {
 	if got := eval[string](t, tab, offered); strings.Contains(got, "flip") {
 		t.Errorf("for laplace-mean the form offers %s", got)
 	}
+	enter(t, tab, "training")
 	click(t, tab, `.try a[href*="naive-bayes-counts"]`)
 	until(t, tab, `document.querySelector("#mechanism").value === "naive-bayes-counts" && document.querySelector("#p-table").value === "iris-petals" && document.querySelector("#finder").value === "corner-flip"`, 5*time.Second)
 	if got := eval[string](t, tab, `document.querySelector("#mechanism").selectedOptions[0].parentElement.label`); !strings.HasPrefix(got, "Private learners") {
@@ -32,10 +33,11 @@ func TestLearnersDoor(t *testing.T) {
 	click(t, tab, "#run")
 	r := finish(t, tab, time.Minute)
 	sameCounts(t, "naive-bayes-counts in the browser against the command line", r, runAudit(t, "-mechanism", "naive-bayes-counts", "-epsilon", "1", "-finder", "corner-flip", "-param", "table=iris-petals", "-samples", "5000"))
-	if r.Verdict != audit.Violation || !strings.Contains(eval[string](t, tab, `document.querySelector("#verdict").textContent`), "Violation: epsilon >= ") {
+	if r.Verdict != audit.Violation || !strings.Contains(eval[string](t, tab, `document.querySelector("#verdict").textContent`), "Violation: ε ≥ ") {
 		t.Errorf("the verdict is %s", r.Verdict)
 	}
 	const data = `document.querySelector("#data`
+	unfold(t, tab, "fold-pair")
 	until(t, tab, data+`-section").checkVisibility() && `+data+` .picture > svg") !== null`, 5*time.Second)
 	if said := eval[string](t, tab, data+` .chart-words").textContent`); !strings.Contains(said, "declared bounds") || !strings.Contains(said, "oisoned row") {
 		t.Errorf("the picture of the data says %q", said)

@@ -187,12 +187,13 @@ func TestOfflinePanels(t *testing.T) {
 	var reports []pair.Report
 	var canaries []canary.Report
 	offline(t, "#v=1&view=canaries&n=60&k=3&seed=5", "view.wasm", func(t *testing.T, tab *browser.Tab) {
+		enter(t, tab, "explore")
 		openView(t, tab, "divergence")
 		notBlank(t, tab, "the example")
-		click(t, tab, "#picture > .picture-open")
+		click(t, tab, "#scene-tools > .picture-open")
 		until(t, tab, `!`+viewFrame, 5*time.Second)
 
-		eval[bool](t, tab, `(document.querySelector("#doors a[href='#door=code']").click(), true)`)
+		enter(t, tab, "code")
 		example(t, tab, 2)
 		set(t, tab, "own-samples", "1000")
 		reports = append(reports, runOwn(t, tab))
@@ -207,6 +208,7 @@ func TestOfflinePanels(t *testing.T) {
 			t.Error("a plain frame has the sandbox's page at the site's origin")
 		}
 
+		enter(t, tab, "training")
 		click(t, tab, "#canaries-run")
 		canaries = append(canaries, planted(t, tab, time.Minute))
 	})

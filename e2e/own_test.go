@@ -29,7 +29,7 @@ const (
 func owning(t *testing.T) *browser.Tab {
 	t.Helper()
 	tab := open(t, "")
-	eval[bool](t, tab, `(document.querySelector("#doors a[href='#door=code']").click(), true)`)
+	enter(t, tab, "code")
 	return tab
 }
 

@@ -116,37 +116,41 @@ func TestBadInputKeepsTheResult(t *testing.T) {
 	}
 }
 
-// TestNarrow: nothing is wider than a small phone, before and after a run.
+// inSight is what an element says, where all of it is in the window.
+func inSight(t *testing.T, tab *browser.Tab, selector string) string {
+	t.Helper()
+	return eval[string](t, tab, fmt.Sprintf(`((e) => { const b = e.getBoundingClientRect(); return e.checkVisibility() && b.top >= 0 && b.bottom <= innerHeight && b.left >= 0 && b.right <= innerWidth ? e.innerText : ""; })(document.querySelector(%q))`, selector))
+}
+
+// TestNarrow: nothing is wider than a small phone, before and after a run, and the
+// verdict is in sight wherever the page is scrolled to, with nothing over it.
 func TestNarrow(t *testing.T) {
 	t.Parallel()
 	tab := open(t, svt4+"2")
 	if err := resize(tab, 360, 740); err != nil {
 		t.Fatal(err)
 	}
-	const bar = `document.querySelector("#bar-verdict")`
-	if !eval[bool](t, tab, bar+`.hidden && document.querySelector("#status").textContent === "Ready."`) {
-		t.Error("before a run the bar says more than that it is ready")
+	if wide := eval[string](t, tab, overflowing); wide != "" {
+		t.Errorf("before a run, wider than 360 px: %s", wide)
 	}
 	click(t, tab, "#run")
 	r := finish(t, tab, time.Minute)
-	if wide := eval[int](t, tab, `document.documentElement.scrollWidth`); wide > 360 {
-		t.Errorf("the page is %d px wide in a window of 360", wide)
+	unfold(t, tab, "settings", "fold-bounds", "fold-curves", "fold-pair", "fold-facts")
+	if wide := eval[string](t, tab, overflowing); wide != "" {
+		t.Errorf("wider than 360 px: %s", wide)
 	}
-	// Wherever the form is, the verdict is in sight with its buttons.
-	eval[bool](t, tab, `(scrollTo(0, 0), true)`)
-	said := eval[string](t, tab, `(({top, bottom}, text) => top >= 0 && bottom <= innerHeight && text)(`+bar+`.getBoundingClientRect(), `+bar+`.innerText) || "nothing in sight"`)
-	if !strings.HasPrefix(r.Summary, said) || !strings.Contains(said, "epsilon >= ") || eval[string](t, tab, `document.querySelector("#status").textContent`) != "" {
-		t.Errorf("the bar says %q of %q", said, r.Summary)
-	}
-	// So it is wherever the result is.
-	eval[bool](t, tab, `(document.querySelector("#counts-section").scrollIntoView(), true)`)
-	if below := eval[string](t, tab, `(({top, bottom}, text) => top >= 0 && bottom <= innerHeight && text)(document.querySelector("#result-line").getBoundingClientRect(), document.querySelector("#result-line").innerText) || "nothing in sight"`); below != said {
-		t.Errorf("below the result it says %q", below)
+	title, detail := r.Banner()
+	for _, at := range []string{"body", "#sliders", "#chart", "#counts-section", "#facts-section"} {
+		eval[bool](t, tab, fmt.Sprintf(`(document.querySelector(%q).scrollIntoView(), true)`, at))
+		if said := strings.Join(strings.Fields(inSight(t, tab, "#verdict")), " "); said != title+" "+detail {
+			t.Errorf("at %s the verdict says %q, want %q", at, said, title+" "+detail)
+		}
+		if over := eval[string](t, tab, `(b => { const e = document.elementFromPoint(b.left + b.width / 2, b.top + b.height / 2); return e.closest("#verdict") ? "" : e.tagName + "#" + e.id; })(document.querySelector("#verdict").getBoundingClientRect())`); over != "" {
+			t.Errorf("at %s, %s is over the verdict", at, over)
+		}
 	}
 	set(t, tab, "epsilon", "3")
-	until(t, tab, bar+`.textContent.includes("settings have changed since")`, 5*time.Second)
-	click(t, tab, "#bar-verdict")
-	until(t, tab, `Math.abs(document.querySelector("#result").getBoundingClientRect().top) < 40`, 5*time.Second)
+	until(t, tab, `document.querySelector("#drift").textContent.includes("settings have changed since")`, 5*time.Second)
 }
 
 // TestFormAndResult: the page says when the form no longer is the result's, a
@@ -157,8 +161,12 @@ func TestFormAndResult(t *testing.T) {
 	tab := open(t, "")
 	drifted := `!document.querySelector("#drift").hidden`
 	if eval[bool](t, tab, drifted) {
-		t.Error("the page opens with settings other than those of its example")
+		t.Error("beside the example it says that the form has other settings")
 	}
+	eval[bool](t, tab, `(location.hash = "`+svt4+`2", true)`)
+	until(t, tab, `document.querySelector("#samples").value === "40000"`, 5*time.Second)
+	click(t, tab, "#run")
+	finish(t, tab, time.Minute)
 	eval[bool](t, tab, `(location.hash = "#v=1&mechanism=svt1&epsilon=1&samples=1000000000&explore=300000&trials=50&fixed=true&workers=1", true)`)
 	until(t, tab, drifted, 5*time.Second)
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
@@ -169,6 +177,8 @@ func TestFormAndResult(t *testing.T) {
 	if now := eval[string](t, tab, `document.querySelector("#verdict").textContent`); now != before {
 		t.Errorf("a run that certified nothing replaced the result: %q", now)
 	}
+	click(t, tab, "#use-settings")
+	until(t, tab, `document.querySelector("#mechanism").value === "svt4" && !(`+drifted+`) && document.activeElement.id === "run"`, 5*time.Second)
 }
 
 // TestVerifyInThePage: a report replays to the same, an edited one does not.
@@ -181,14 +191,11 @@ func TestVerifyInThePage(t *testing.T) {
 	}
 	forged := regexp.MustCompile(`"lowerBound": [0-9.]+`).ReplaceAllString(string(good), `"lowerBound": 0.987`)
 	tab := open(t, "")
-	const box, bar = `document.querySelector("#verdict")`, `document.querySelector("#bar-verdict")`
+	const box = `document.querySelector("#verdict")`
 	for _, c := range []struct{ text, says, stands string }{{string(good), "same", "Verified here"}, {forged, "lowerBound", "Failed verification here"}} {
 		drop(t, tab, "report.json", c.text)
 		until(t, tab, `window.dpscope.report.subject === "svt1" && window.dpscope.report.lowerBound `+map[bool]string{true: "===", false: "!=="}[c.text == forged]+` 0.987`, 5*time.Second)
 		stands(t, tab, box, "Not verified here")
-		if said := eval[string](t, tab, bar+`.innerText`); !strings.HasPrefix(said, "Not verified here: ") {
-			t.Errorf("before it is verified the bar says %q", said)
-		}
 		click(t, tab, "#verify")
 		until(t, tab, fmt.Sprintf(`document.body.dataset.state === "done" && document.querySelector(".verification") && document.querySelector(".verification").textContent.includes(%q)`, c.says), 20*time.Second)
 		differs := eval[bool](t, tab, fmt.Sprintf(`document.querySelector(".verification").textContent.includes(%q)`, fmt.Sprint("lowerBound: the report says 0.987, a replay ", *ran.LowerBound)))
@@ -196,8 +203,5 @@ func TestVerifyInThePage(t *testing.T) {
 			t.Errorf("forged %v: the page says %q", c.text == forged, eval[string](t, tab, `document.querySelector(".verification").textContent`))
 		}
 		stands(t, tab, box, c.stands)
-		if struck := eval[bool](t, tab, bar+`.querySelector("s") !== null`); struck != (c.text == forged) {
-			t.Errorf("forged %v: in the bar the verdict is struck through: %v", c.text == forged, struck)
-		}
 	}
 }

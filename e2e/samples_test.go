@@ -87,6 +87,7 @@ func TestSamples(t *testing.T) {
 	native := runAudit(t, "-samples-file", file, "-epsilon", "1", "-seed", "42")
 	for _, workers := range gear.Of([]string{"2"}, []string{"1", "2"}) { // of TestViolation, too
 		tab := open(t, "#v=1&mechanism=svt1&workers="+workers)
+		enter(t, tab, "data")
 		before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 		requests := len(tab.Requests())
 		drop(t, tab, "count.csv", data)
@@ -155,7 +156,7 @@ func TestSamplesReport(t *testing.T) {
 	}
 	tab := open(t, "")
 	drop(t, tab, "report.json", string(text))
-	until(t, tab, `window.dpscope.report.inputs.samples && !document.querySelector("#needs-file").hidden && document.querySelector("#needs-file").textContent.includes("b.csv")`, 5*time.Second)
+	until(t, tab, `window.dpscope.report?.inputs.samples && !document.querySelector("#needs-file").hidden && document.querySelector("#needs-file").textContent.includes("b.csv")`, 5*time.Second)
 	click(t, tab, "#verify")
 	until(t, tab, noticed+`.includes("The file is needed to verify")`, 5*time.Second)
 	dropFiles(t, tab, fmt.Sprintf(`[new File([%q], "first.txt"), new File([%q], "second.txt")]`, read("b.csv"), read("a.csv")))
@@ -259,6 +260,7 @@ func TestSamplesPasteAndChoose(t *testing.T) {
 func TestBadSamples(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "")
+	enter(t, tab, "data")
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	rows := strings.Repeat("1,0\n2,1\n", 300)
 	var whole bytes.Buffer
@@ -413,6 +415,7 @@ func TestSamplesLarge(t *testing.T) {
 func TestSamplesStop(t *testing.T) {
 	t.Parallel()
 	tab := open(t, "")
+	enter(t, tab, "data")
 	before := eval[string](t, tab, `document.querySelector("#verdict").textContent`)
 	drop(t, tab, "small.csv", noisyCounts(300, 1, 1))
 	until(t, tab, samplesRead, 30*time.Second)

@@ -169,6 +169,21 @@ func open(t *testing.T, fragment string) *browser.Tab {
 	return tab
 }
 
+// enter goes to a door of the page by its link.
+func enter(t *testing.T, tab *browser.Tab, door string) {
+	t.Helper()
+	eval[bool](t, tab, fmt.Sprintf(`(document.querySelector('#doors a[href="#door=%s"]').click(), true)`, door))
+	until(t, tab, fmt.Sprintf(`document.body.dataset.door === %q`, door), 5*time.Second)
+}
+
+// unfold opens what is folded: "settings", or "fold-bounds" and other parts of a result.
+func unfold(t *testing.T, tab *browser.Tab, ids ...string) {
+	t.Helper()
+	for _, id := range ids {
+		eval[bool](t, tab, fmt.Sprintf(`(document.getElementById(%q).open = true)`, id))
+	}
+}
+
 func until(t *testing.T, tab *browser.Tab, expression string, limit time.Duration) {
 	t.Helper()
 	if err := tab.Until(expression, limit); err != nil {

@@ -186,7 +186,7 @@ func TestLongTasks(t *testing.T) {
 		{"#v=1&mechanism=svt4&epsilon=1&seed=7&samples=50000&trials=5", runAudit},
 		{"#v=1&mechanism=laplace-mean&epsilon=1&seed=7&samples=50000&trials=5", runAudit},
 		{"", func(tab *browser.Tab) {
-			eval[bool](t, tab, `(document.querySelector("#doors a[href='#door=data']").click(), true)`)
+			enter(t, tab, "data")
 			if err := chromedp.Do(tab.Ctx, chromedp.SetUploadFiles("#yours-input", []string{file}, chromedp.NodeReady)); err != nil {
 				t.Fatal(err)
 			}

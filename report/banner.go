@@ -29,10 +29,14 @@ func (r Report) Banner() (title, detail string) {
 	if row != nil {
 		symbol = row.ID.Letter()
 		if r.LowerBound != nil {
-			bound = symbol + " ≥ " + short(*r.LowerBound, limit)
+			sign, figure := " ≥ ", short(*r.LowerBound, limit)
 			if row.Strict {
-				bound = symbol + " > " + audit.Number(limit)
+				sign = " > "
 			}
+			if *r.LowerBound == limit {
+				figure = audit.Number(limit)
+			}
+			bound = symbol + sign + figure
 		}
 	}
 	confidence := phrase.Percent(r.Confidence) + " confidence."

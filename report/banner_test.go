@@ -25,6 +25,8 @@ func TestBanner(t *testing.T) {
 		{of(audit.Violation, one, &Row{ID: Epsilon}, at(1.5999)), "Violation: ε ≥ 1.59", "ε = 1 claimed. 99.9 % confidence."},
 		{of(audit.Violation, one, &Row{ID: Epsilon}, at(1.00049)), "Violation: ε ≥ 1.0004", "ε = 1 claimed. 99.9 % confidence."},
 		{of(audit.Violation, one, &Row{ID: Epsilon, Strict: true}, at(1)), "Violation: ε > 1", "ε = 1 claimed. 99.9 % confidence."},
+		{of(audit.Violation, one, &Row{ID: Epsilon, Strict: true}, at(1.5)), "Violation: ε > 1.50", "ε = 1 claimed. 99.9 % confidence."},
+		{of(audit.NoViolation, one, &Row{ID: Epsilon, Strict: true}, at(0.25)), "No violation found", "ε > 0.25 shown of the 1 claimed. 99.9 % confidence. Not a proof of privacy."},
 		{of(audit.Violation, audit.Claim{Kind: audit.Approximate, Epsilon: 2, Delta: 1e-5}, nil, nil), "Violation", "ε = 2, δ = 1e-05 claimed. 99.9 % confidence."},
 		{of(audit.NoViolation, one, &Row{ID: Epsilon}, at(0.98765)), "No violation found", "ε ≥ 0.98 shown of the 1 claimed. 99.9 % confidence. Not a proof of privacy."},
 		{of(audit.NoViolation, one, &Row{ID: Epsilon}, at(0.00012)), "No violation found", "ε ≥ 0.0001 shown of the 1 claimed. 99.9 % confidence. Not a proof of privacy."},

@@ -90,11 +90,15 @@ func Open(browser context.Context, url string) (*Tab, error) { return open(brows
 
 // OpenLive opens a tab as [Open] does, in which the page audits by itself what its
 // address asks for, as it does for a visitor.
-func OpenLive(browser context.Context, url string) (*Tab, error) { return open(browser, url, true, false) }
+func OpenLive(browser context.Context, url string) (*Tab, error) {
+	return open(browser, url, true, false)
+}
 
 // OpenKept opens a tab as [Open] does, but what a service worker keeps comes from
 // there.
-func OpenKept(browser context.Context, url string) (*Tab, error) { return open(browser, url, false, true) }
+func OpenKept(browser context.Context, url string) (*Tab, error) {
+	return open(browser, url, false, true)
+}
 
 func open(browser context.Context, url string, bypass, still bool) (*Tab, error) {
 	ctx, cancel := chromedp.NewContext(browser)

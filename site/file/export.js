@@ -60,7 +60,9 @@ async function textOf(name) {
 /** The meaning of the terms, which the page has and an embed has not. */
 async function meaning() {
   const there = document.getElementById("meaning");
-  return (there ?? new DOMParser().parseFromString(await textOf("index.html"), "text/html").getElementById("meaning")).cloneNode(true);
+  const terms = /** @type {HTMLElement} */ ((there ?? new DOMParser().parseFromString(await textOf("index.html"), "text/html").getElementById("meaning")).cloneNode(true));
+  terms.hidden = false;
+  return terms;
 }
 
 /**
@@ -79,7 +81,7 @@ export async function pageOf({ report, text }, shown) {
   await Promise.all([...boxes].map(async ({ picture, classList }, i) => {
     if (picture) copies[i].replaceChildren(await picture.at(classList.contains("square") ? SQUARE : WIDTH));
   }));
-  result.querySelectorAll("[hidden], .actions, .files, .axes, .on-page, .origin, .drift, .verification, .view, .spark, .rail").forEach((element) => element.remove());
+  result.querySelectorAll("[hidden], .actions, .files, .axes, .on-page, .origin, .drift, .verification, .view, .spark, .rail, .note, button, input").forEach((element) => element.remove());
   // That it was verified here nobody can see there; that it was not, or failed, stays.
   result.querySelectorAll(":is([data-standing=verified], [data-standing=recomputed]) .standing").forEach((element) => element.remove());
   result.querySelectorAll("[tabindex]").forEach((element) => element.removeAttribute("tabindex"));

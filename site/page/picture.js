@@ -95,9 +95,11 @@ export class Picture {
       try {
         this.#show(await this.ask());
       } catch (error) {
-        if (error instanceof Ended) core.running.then(() => this.#draw());
-        else this.#show({ title: "", words: error.message, choiceLabel: "", choices: [], chosen: "", table: { title: "", head: null, rows: null } });
-        return;
+        if (error instanceof Ended) {
+          core.running.then(() => this.#draw());
+          return;
+        }
+        this.#show({ title: "", words: error.message, choiceLabel: "", choices: [], chosen: "", table: { title: "", head: null, rows: null } });
       }
     } while (this.#again);
   }

@@ -1,6 +1,7 @@
 // The report that the page shows as its result: where it comes from, whether the
 // form's settings are its own, and how it leaves the page.
 import { linkTo, RESULT } from "./address.js";
+import { door } from "./doors.js";
 import { byId } from "./element.js";
 import { copyFor, save, stemOf } from "../file/files.js";
 import { notify } from "./notice.js";
@@ -46,7 +47,7 @@ async function copyText(id, text) {
 export class Shown {
   /** @type {{report: any, text: string, title?: string, detail?: string, glimpse?: import("../worker/protocol").Glimpse} | null} */
   #now = null;
-  /** @type {{result: import("../worker/protocol").Glimpse, title: string} | null} the result of a link, as long as it is what is shown */
+  /** @type {{result: import("../worker/protocol").Glimpse, said: import("../worker/protocol").GlancedValue, title: string} | null} the result of a link, as long as it is what is shown */
   link = null;
   #spark = new LiveLine(byId("spark"));
   #whole = null; // the report, once all of it is there
@@ -134,27 +135,34 @@ export class Shown {
     verdict(byId("verdict"), this.report, this.#standing, this.#now);
   }
 
-  /** Another door was opened: what was shown there is shown again. @param {import("./doors.js").Door} door */
-  enter(door) {
-    if (!Object.hasOwn(empty, door)) return;
-    const had = this.#homes.get(door);
+  /** Another door was opened: what was shown there is shown again. @param {import("./doors.js").Door} to */
+  enter(to) {
+    if (!Object.hasOwn(empty, to)) return;
+    const had = this.#homes.get(to);
     if (had) {
       if (had.answer.text === this.text) return;
       const { standing } = had;
       this.show(had.answer, had.origin === "run" ? "before" : had.origin, had.name);
       if (!standing) return;
-      this.#homes.get(door).standing = this.#standing = standing;
+      this.#homes.get(to).standing = this.#standing = standing;
       verdict(byId("verdict"), this.report, standing, this.#now);
       return;
     }
     this.#now = this.#whole = this.link = null;
     byId("note").hidden = true;
+    this.#nothing();
+    this.buttons();
+  }
+
+  /** Shows that nothing was audited in this door yet. */
+  #nothing() {
+    const home = door();
+    if (!Object.hasOwn(empty, home)) return;
     this.#spark.clear();
     showVerification(null);
     showNothing();
-    underWay(byId("verdict"), { state: "error", ...empty[door] });
+    underWay(byId("verdict"), { state: "error", ...empty[home] });
     byId("verdict").dataset.verdict = "empty";
-    this.buttons();
   }
 
   // Links
@@ -164,12 +172,13 @@ export class Shown {
    * @param {import("../worker/protocol").Glimpse} result
    * @param {import("../worker/protocol").GlancedValue} said
    */
-  sent(result, { title, detail, odd, progress }) {
+  sent(result, said) {
+    const { title, detail, odd, progress } = said;
     this.#now = this.#whole = null;
     this.#spark.clear();
     showVerification(null);
     showNothing();
-    this.link = { result, title };
+    this.link = { result, said, title };
     const standing = odd ? "failed" : "unverified";
     verdict(byId("verdict"), { verdict: result.verdict }, standing, { title, detail, pill: odd ? "" : "not verified here yet" });
     byId("note").hidden = false;
@@ -225,7 +234,11 @@ export class Shown {
 
   /** The run ended without a result: what was shown before counts again. */
   standsAgain() {
-    if (!this.#now) return;
+    if (!this.#now) {
+      if (this.link) this.sent(this.link.result, this.link.said);
+      else this.#nothing();
+      return;
+    }
     const example = byId("origin").dataset.kind === "example";
     byId("result").classList.toggle("old", example);
     verdict(byId("verdict"), this.report, this.#standing, this.#now);

@@ -249,6 +249,7 @@ export class Runs {
     if (this.#host !== this.#page.samples.engine || !this.busy) return;
     this.active = null;
     this.#panel.end();
+    this.#page.shown.standsAgain();
     this.#free();
   }
 }
