@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/dpscope/dpscope/audit"
-	"github.com/dpscope/dpscope/audit/phrase"
 	"github.com/dpscope/dpscope/bounds"
 	"github.com/dpscope/dpscope/core/membership"
 	"github.com/dpscope/dpscope/report"
@@ -177,7 +176,7 @@ func NewROC(r *CanaryReport) *ROC {
 	v.points = e.ROC.Band(r.Plan.Beta)
 	for _, x := range report.Report(r.head).Rows(report.Membership) {
 		if x.ID == report.TPR && x.UpperBound != nil {
-			v.level = phrase.Percent(1 - r.Plan.Beta)
+			v.level = Percent(1 - r.Plan.Beta)
 		}
 		if x.ID == report.TPR && x.Value != nil {
 			v.rates = append(v.rates, fmt.Sprintf("%s at a false positive rate of at most %s", Percent(*x.Value), Percent(x.FPR)))

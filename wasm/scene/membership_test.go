@@ -73,7 +73,7 @@ func TestMembershipViews(t *testing.T) {
 		}
 	}
 	v := NewROC(scored(t, in, out, membership.OwnTrainings))
-	if !strings.Contains(v.Words(), "95 % band holds at all thresholds") || !strings.Contains(v.Words(), "above what the claim allows") || !strings.Contains(v.Words(), " at a false positive rate of at most 0.1\u00a0%, ") {
+	if !strings.Contains(v.Words(), "95\u00a0% band holds at all thresholds") || !strings.Contains(v.Words(), "above what the claim allows") || !strings.Contains(v.Words(), " at a false positive rate of at most 0.1\u00a0%, ") {
 		t.Errorf("%q", v.Words())
 	}
 	// The claim's limit, and the band of one rate, over all points by hand.

@@ -20,7 +20,11 @@ type easel struct {
 	wanted func(pixels []byte, width, height int)
 	after  func(*ebiten.Image) // paints on, each frame
 	marks  map[mark]*ebiten.Image
+	clouds []*cloud
 	white  *ebiten.Image
+	// Of the marks that are being painted, kept for the next.
+	vertices []ebiten.Vertex
+	indices  []uint32
 }
 
 // mark is a white mark to be tinted.
@@ -33,6 +37,12 @@ func newEasel(scale float64) *easel {
 	white := ebiten.NewImage(3, 3)
 	white.Fill(color.White)
 	return &easel{scale: scale, marks: map[mark]*ebiten.Image{}, white: white}
+}
+
+// wear takes on other colours.
+func (e *easel) wear(theme [][3]uint8) {
+	e.theme = theme
+	e.settle() // no cloud was painted since: all are forgotten
 }
 
 func (e *easel) show(s *scene.Scene) { e.scene, e.stale = s, true }
@@ -61,6 +71,7 @@ func (e *easel) Draw(screen *ebiten.Image) {
 	if e.stale {
 		e.still.Fill(e.colour(scene.Ink(scene.Panel)))
 		e.paintAll(e.still, e.scene.Shapes)
+		e.settle()
 		e.stale = false
 	}
 	screen.DrawImage(e.still, nil)
@@ -115,22 +126,36 @@ func (e *easel) paintAll(dst *ebiten.Image, shapes []scene.Shape) {
 	flush()
 }
 
-// dots paints marks as tinted copies of one image, all in one call. A clip cuts
-// off marks whose middle lies beyond it.
+// dots paints marks. A clip cuts off marks whose middle lies beyond it; many marks it cuts
+// where it is.
 func (e *easel) dots(dst *ebiten.Image, s scene.Shape) {
+	if len(s.Points) >= many {
+		e.cloud(dst, s)
+		return
+	}
+	marks := make([]int32, 0, len(s.Points))
+	for i, p := range s.Points {
+		if s.Clip.W <= 0 || s.Clip.Has(p) {
+			marks = append(marks, int32(i))
+		}
+	}
+	e.stamp(dst, s, marks, scene.Point{})
+}
+
+// stamp paints some marks of a shape as tinted copies of one image, all in one call. The
+// image begins at a place in device pixels.
+func (e *easel) stamp(dst *ebiten.Image, s scene.Shape, marks []int32, from scene.Point) {
 	img := e.markOf(s.Form, s.Radius)
 	size := float32(img.Bounds().Dx())
-	vertices := make([]ebiten.Vertex, 0, 4*len(s.Points))
-	indices := make([]uint32, 0, 6*len(s.Points))
-	c := e.straight(s.Paint)
-	for i, p := range s.Points {
-		if s.Clip.W > 0 && !s.Clip.Has(p) {
-			continue
+	vertices, indices := e.vertices[:0], e.indices[:0]
+	paint := s.Paint
+	c := e.straight(paint)
+	for _, i := range marks {
+		if s.Paints != nil && s.Paints[i] != paint {
+			paint = s.Paints[i]
+			c = e.straight(paint)
 		}
-		if s.Paints != nil {
-			c = e.straight(s.Paints[i])
-		}
-		x, y := float32(p.X*e.scale)-size/2, float32(p.Y*e.scale)-size/2
+		x, y := float32(s.Points[i].X*e.scale-from.X)-size/2, float32(s.Points[i].Y*e.scale-from.Y)-size/2
 		n := uint32(len(vertices))
 		for k := range 4 {
 			dx, dy := float32(k&1)*size, float32(k>>1)*size
@@ -139,6 +164,7 @@ func (e *easel) dots(dst *ebiten.Image, s scene.Shape) {
 		indices = append(indices, n, n+1, n+2, n+1, n+2, n+3)
 	}
 	dst.DrawTriangles32(vertices, indices, img, nil)
+	e.vertices, e.indices = vertices, indices
 }
 
 // markOf is the white image of a mark.

@@ -98,7 +98,7 @@ func (p *program) hear(args []js.Value) bool {
 		if err := json.Unmarshal([]byte(text(1)), &colours); err != nil || len(colours) != int(scene.Roles) {
 			panic("view: the script sent no theme")
 		}
-		p.easel.theme = colours
+		p.easel.wear(colours)
 	case "size":
 		v.Resize(at(1))
 	case "show":
@@ -137,7 +137,7 @@ func (p *program) hear(args []js.Value) bool {
 		p.schedule()
 		return false
 	case "crowd":
-		crowd(int(at(1)), p.easel, p.schedule, func(rates [3]float64) { p.json("crowded", rates) })
+		crowd(int(at(1)), p.easel, p.schedule, func(rates [4]float64) { p.json("crowded", rates) })
 		return false
 	default:
 		panic("view: the script says " + text(0))

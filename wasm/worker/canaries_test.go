@@ -11,6 +11,7 @@ import (
 	"github.com/dpscope/dpscope/audit"
 	"github.com/dpscope/dpscope/core/canary"
 	"github.com/dpscope/dpscope/core/canary/source"
+	"github.com/dpscope/dpscope/report"
 )
 
 func canaryPlan(n, k int) canary.Plan {
@@ -45,7 +46,7 @@ func TestCanariesThroughMessages(t *testing.T) {
 			if y, _ := audit.Canonical(want); answer.Text != string(y) {
 				t.Errorf("%d workers: the report is another than that of this process", workers)
 			}
-			if len(answer.Facts) < 10 || len(answer.Tables) != 1 || len(answer.Tables[0].Lines) != len(got.Tables[0].Rows) || answer.Error != "" {
+			if len(answer.Facts) < 10 || len(answer.Tables) != 2 || answer.Tables[1].Name != report.Membership || len(answer.Tables[0].Lines) != len(got.Tables[0].Rows) || answer.Error != "" {
 				t.Errorf("%d facts, tables %+v, error %q", len(answer.Facts), answer.Tables, answer.Error)
 			}
 			before, own := 0, -1.0
