@@ -1,5 +1,5 @@
-// The bound of a run until the claim is refuted, as it climbs, with the claim across it. The
-// number stands as text beside it.
+// The bound of a run as it climbs, with the claim across it, very small. The number stands
+// as text beside it.
 import { Picture } from "./picture.js";
 
 const MOST_POINTS = 400; // kept; then every other one goes
@@ -12,7 +12,7 @@ export class LiveLine {
   /** @param {HTMLElement} host is hidden while there is no line */
   constructor(host) {
     this.#host = host;
-    this.#picture = new Picture(host, { of: "course", name: "line", bare: true });
+    this.#picture = new Picture(host, { of: "spark", name: "line", bare: true });
     host.setAttribute("aria-hidden", "true");
     this.clear();
   }
@@ -22,11 +22,11 @@ export class LiveLine {
     this.#host.hidden = true;
   }
 
-  add(pairs, bound, claimed = 0) {
-    if (this.#moments.length && pairs < this.#moments.at(-1).pairs) this.#moments = []; // a worker was lost
+  add(pairs, bound, claimed = 0, quantity = "epsilon") {
+    if (this.#moments.length && pairs < this.#moments.at(-1).pairs) this.#moments = []; // another stage, or a worker was lost
     this.#moments.push({ pairs, bound });
     if (this.#moments.length > MOST_POINTS) this.#moments = this.#moments.filter((_, i, all) => i % 2 === 0 || i === all.length - 1);
     this.#host.hidden = false;
-    this.#picture.show(JSON.stringify({ moments: this.#moments, valid: true, claimed }));
+    this.#picture.show(JSON.stringify({ moments: this.#moments, valid: true, claimed, quantity }));
   }
 }

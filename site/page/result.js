@@ -12,6 +12,7 @@ const MOST_ROWS = 64; // of datasets that are shown as a table
 const origins = {
   example: "An example, computed earlier",
   run: "Your run",
+  live: "Your run, so far",
   before: "From an earlier run",
 };
 const verdicts = {

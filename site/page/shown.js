@@ -49,6 +49,7 @@ export class Shown {
   #now = null;
   /** @type {{result: import("../worker/protocol").Glimpse, said: import("../worker/protocol").GlancedValue, title: string} | null} the result of a link, as long as it is what is shown */
   link = null;
+  #claimed = 0; // in the run that the line is of
   #spark = new LiveLine(byId("spark"));
   #whole = null; // the report, once all of it is there
   /** @type {Map<string, any>} what each door shows */
@@ -108,6 +109,7 @@ export class Shown {
     this.compare();
     this.fileWords();
     named(title, report.subject);
+    if (origin === "run" && report.lowerBound !== undefined && report.termination.samplesUsed > 0) this.#spark.add(report.termination.samplesUsed, report.lowerBound, this.#claimed, report.quantity);
     if (link && origin === "run") this.#held(link, answer);
     const url = settingsOf(report.reproduce);
     if (origin === "run" && url) {
@@ -225,10 +227,11 @@ export class Shown {
     const detail = [p.refuted > 0 && `Refuted after ${grouped(p.refuted)} outputs`, bound && `${bound}${p.valid ? "" : ", not certified yet"}`, !p.refuted && drawn].filter(Boolean).join(". ");
     underWay(byId("verdict"), p.refuted > 0 ? { state: "violation", title: `Violation: ${symbol} > ${p.claimed}`, pill: "still climbing", detail: `${detail}.` }
       : { state: "going", title: "Within the claim so far", pill: "running", detail: `${symbol} = ${p.claimed} claimed. ${detail}${detail && "."}` });
-    if (p.provisional !== undefined && pairsOf(p) > 0 && p.phase !== "explore") this.#spark.add(pairsOf(p), p.provisional, p.claimed);
+    if (p.provisional !== undefined && pairsOf(p) > 0 && p.phase !== "explore") this.#spark.add(pairsOf(p), p.provisional, this.#claimed = p.claimed, p.quantity);
     if (!live) return;
-    byId("result").classList.remove("old");
+    byId("result").classList.remove("old", "empty");
     byId("chart-section").hidden = false;
+    showOrigin("live");
     outputs().show(JSON.stringify(p), "live");
   }
 

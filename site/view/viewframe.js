@@ -30,7 +30,7 @@ export class ViewFrame {
   offer(file) {
     file.then((known) => {
       if (!known) return;
-      const words = `Walk around in it (${size(known.brotli)})`;
+      const words = `Walk around (${size(known.brotli)})`;
       const button = html("button", { type: "button", class: "picture-open", "aria-expanded": "false", onclick: () => {
         this.#frame ? this.#close() : this.#open();
         button.setAttribute("aria-expanded", String(Boolean(this.#frame)));

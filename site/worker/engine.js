@@ -40,6 +40,7 @@ export class Engine {
   /** The core that runs, or ran last. @type {WebAssembly.Module | null} */
   module = null;
   #coordinator = null;
+  #held; // the text of the report that the coordinator answered with last, which it can draw
   #pending = new Map();
   #last = 0;
   #size = 1;
@@ -160,7 +161,10 @@ export class Engine {
   samples(reading, files, progress) { return this.#request("samples", JSON.stringify(reading), progress, files); }
 
   /** @param {import("./protocol").PictureRequest} request @returns {Promise<import("./protocol").PictureValue>} */
-  picture(request) { return this.#request("picture", JSON.stringify(request)).answer; }
+  picture(request) {
+    const held = request.of === "report" && request.text === this.#held;
+    return this.#request("picture", JSON.stringify(held ? { ...request, text: "", held } : request)).answer;
+  }
 
   /** @param {import("./protocol").GlanceRequest} request @returns {Promise<import("./protocol").GlancedValue>} */
   glance(request) { return this.#request("glance", JSON.stringify(request)).answer; }
@@ -224,6 +228,11 @@ export class Engine {
     return { id, answer };
   }
 
+  #answered(id, value) {
+    if (value.report?.kind === "pair") this.#held = value.text;
+    this.#settle(id)?.resolve(value);
+  }
+
   /** Takes a request from the pending ones. */
   #settle(id) {
     const request = this.#pending.get(id);
@@ -245,7 +254,7 @@ export class Engine {
         this.#pending.get(message.id)?.progress?.(JSON.parse(message.json));
         break;
       case "checked": case "report": case "verified": case "accounted": case "calibrated": case "inspected": case "pictured": case "glanced":
-        this.#settle(message.id)?.resolve(JSON.parse(message.json));
+        this.#answered(message.id, JSON.parse(message.json));
         break;
       case "refused":
         this.#settle(message.id)?.reject(new Refused(JSON.parse(message.json)));
@@ -308,6 +317,7 @@ export class Engine {
   #end(reason) {
     this.#ends++;
     this.#coordinator?.terminate();
+    this.#held = undefined;
     this.#coordinator = null;
     if (this.ready) this.#wait();
     this.ready = null;

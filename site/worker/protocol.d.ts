@@ -1437,6 +1437,8 @@ export interface PictureRequest {
   of: string;
   /** JSON */
   text: string;
+  /** Held: of the report that was answered with last, instead of Text, which is large. */
+  held?: boolean;
   /** of a report: "outputs", "data", "tradeoff" or "renyi"; of membership: "roc" or "scores" */
   view: string;
   /** one of the view's; another means the first */

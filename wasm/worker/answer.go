@@ -56,7 +56,7 @@ func (c *coordinator) run(ctx context.Context, m message) (message, error) {
 	cat := c.known()
 	r, err := pair.Run{Plan: plan, Catalogue: cat, Pool: c.pool(c.worker(cat)), Generator: c.generator,
 		Progress: tell.tell, Now: c.now}.Do(ctx)
-	return reportAnswer(r, nil, err)
+	return c.reportAnswer(r, nil, err)
 }
 
 // progressTo posts progress as part of the answer to a request.

@@ -81,7 +81,7 @@ func (c *coordinator) canaries(ctx context.Context, m message) (message, error) 
 	}
 	t.planned = a.Plan.Runs
 	r, err := run.Do(ctx)
-	return reportAnswer(r, t.course, err)
+	return c.reportAnswer(r, t.course, err)
 }
 
 // canaryTeller posts progress, ten times a second at most but for news, and keeps

@@ -26,7 +26,7 @@ func (c *coordinator) oneRun(ctx context.Context, id int, req canaryRequest) (me
 	}
 	c.tellOne(id, oneRunning)
 	r, err := onerun.Run{Plan: plan, File: req.File, Sources: source.Sources(), Pool: c.crew.pool(c.crew), Generator: c.generator, Now: c.now}.Do(ctx)
-	return reportAnswer(r, nil, err)
+	return c.reportAnswer(r, nil, err)
 }
 
 // tellOne says that what has one step only has begun; it tells nothing until it is
@@ -56,7 +56,7 @@ func (c *coordinator) scores(id int, req canaryRequest) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	return reportAnswer(r, nil, nil)
+	return c.reportAnswer(r, nil, nil)
 }
 
 func readScores(files []scoreFile) (*scores.Scores, error) {

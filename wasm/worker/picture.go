@@ -15,6 +15,8 @@ import (
 type pictureRequest struct {
 	Of   string `json:"of"`   // what Text is
 	Text string `json:"text"` // JSON
+	// Held: of the report that was answered with last, instead of Text, which is large.
+	Held bool   `json:"held,omitempty"`
 	View string `json:"view"` // of a report: "outputs", "data", "tradeoff" or "renyi"; of membership: "roc" or "scores"
 	scene.Request
 }
@@ -41,11 +43,27 @@ type pictured struct {
 	mu   sync.Mutex
 	text string
 	in   scene.Input
+	// held is the report that was answered with last, and inHeld what is drawn of it.
+	held   pair.Report
+	inHeld *scene.Input
 }
 
-func (p *pictured) report(text string) (scene.Input, error) {
+// hold keeps a report that the page is answered with.
+func (p *pictured) hold(r pair.Report) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.held, p.inHeld = r, nil
+}
+
+func (p *pictured) report(text string, held bool) (scene.Input, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if held {
+		if p.inHeld == nil {
+			p.inHeld = new(scene.InputOf(p.held))
+		}
+		return *p.inHeld, nil
+	}
 	if p.text == text && text != "" {
 		return p.in, nil
 	}
@@ -83,7 +101,7 @@ func (c *coordinator) picture(m message) (message, error) {
 func (c *coordinator) view(req pictureRequest) (scene.View, error) {
 	switch req.Of {
 	case ofReport:
-		in, err := c.drawn.report(req.Text)
+		in, err := c.drawn.report(req.Text, req.Held)
 		if err != nil {
 			return nil, err
 		}

@@ -36,7 +36,7 @@ type reported struct {
 
 // reportAnswer gives the page a report, that of a failure too, unless the run never
 // began.
-func reportAnswer(r report.View, course []coursePoint, failure error) (message, error) {
+func (c *coordinator) reportAnswer(r report.View, course []coursePoint, failure error) (message, error) {
 	head := r.Head()
 	if failure != nil && head.Schema == "" {
 		return message{}, failure
@@ -48,6 +48,7 @@ func reportAnswer(r report.View, course []coursePoint, failure error) (message, 
 	out := reported{Report: text, Text: string(text), Facts: r.Facts(), Tables: head.Words(), Course: append([]coursePoint{}, course...)}
 	out.Title, out.Detail = head.Banner()
 	if p, ok := r.(pair.Report); ok {
+		c.drawn.hold(p)
 		out.Curves, out.Datasets, out.Glimpse = pair.ReportCurves(p), datasets(p), new(p.Glimpse())
 	}
 	if failure != nil {
@@ -115,7 +116,7 @@ func (c *coordinator) open(m message) (message, error) {
 	if err != nil {
 		return message{}, err
 	}
-	return reportAnswer(core.Reworded(r), nil, nil)
+	return c.reportAnswer(core.Reworded(r), nil, nil)
 }
 
 // replayRequest is a report to be replayed, with the user's files that it is of.
