@@ -123,7 +123,7 @@ func pictures(r report.View) ([]format.Picture, error) {
 	for i, v := range views {
 		draw := func(width float64) template.HTML {
 			p := scene.Draw(v, scene.Request{Width: width})
-			out[i].Title, out[i].Words, out[i].Table = p.Title, p.Words, format.PictureTable(p.Table)
+			out[i].Title, out[i].Words, out[i].Table = p.Title, strings.TrimSpace(strings.Join([]string{p.Sentence, p.Small, p.Words}, " ")), format.PictureTable(p.Table)
 			return template.HTML(p.SVG.Markup()) // which escapes what the report brought
 		}
 		out[i].Narrow, out[i].Wide = draw(format.NarrowWidth), draw(format.WideWidth)

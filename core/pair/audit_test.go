@@ -227,7 +227,7 @@ func TestStopKeepsWhatThereIs(t *testing.T) {
 // in the end the report's.
 func TestLive(t *testing.T) {
 	var last pair.Live
-	rows := 0
+	rows, bets := 0, 0
 	clock, told := 0.0, map[pair.Phase]int{} // a clock that every look at it moves
 	r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2), Now: func() float64 { clock++; return clock },
 		Plan: pair.Plan{Version: pair.PlanVersion, Mechanism: "svt4", Claim: &audit.Claim{Epsilon: 1}, Samples: 400_000, Explore: 2_000, Trials: 2},
@@ -240,7 +240,12 @@ func TestLive(t *testing.T) {
 			if p.Live == nil {
 				return
 			}
-			if p.Phase == pair.Exploring || p.Live.Rows < rows {
+			if p.Live.Event == nil { // of the sequential stage, another pair's or with other bins
+				if bets++; p.Phase == pair.Bounding || !(p.Live.Beta > 0 && p.Live.Beta < 0.05) || p.Live.Direction != "" {
+					t.Errorf("%s: %+v", p.Phase, *p.Live)
+				}
+				rows = 0
+			} else if p.Phase == pair.Exploring || p.Live.Rows < rows || p.Live.Beta != 0.05 {
 				t.Errorf("%s: counted %d outputs after %d", p.Phase, p.Live.Rows, rows)
 			}
 			rows = p.Live.Rows
@@ -260,6 +265,9 @@ func TestLive(t *testing.T) {
 	}
 	if told[pair.Certifying] == 0 {
 		t.Error("the time left was never told")
+	}
+	if e := last.Event; bets == 0 || e == nil || e.Words == "" || e.Where == nil || e.Where.Words == "" {
+		t.Errorf("%d charts of the sequential stage, then the event %+v", bets, e)
 	}
 	if rows != 400_000 || last.Samples != 400_000 || last.Direction != r.Rows(report.Bounds)[0].Direction || !reflect.DeepEqual(last.Chart, r.Evidence.Chart) || last.Claim != r.Claim {
 		t.Errorf("live %+v, the report has %+v", last, r.Evidence.Chart)

@@ -282,7 +282,7 @@ func TestLivePlane(t *testing.T) {
 	var last *pair.Plane
 	looks, largest := 0, 0
 	r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 2), Plan: plan, Progress: func(p pair.Progress) {
-		if p.Live == nil {
+		if p.Live == nil || p.Live.Event == nil {
 			return
 		}
 		looks++

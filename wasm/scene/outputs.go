@@ -603,7 +603,7 @@ func percentFloor(p float64) string { return Short(floor(100*p, 3)) + "\u202f%" 
 
 func (v *Outputs) Words() string {
 	what := choose(v.outcomes, "answer", "range of answers")
-	words := fmt.Sprintf("How often every %s comes on dataset A and on dataset B, and how many times likelier it is on one of them. The bars of all of them hold together with %s confidence%s.", what, v.confidence(), choose(v.anytime, ", whenever one looks", ""))
+	words := fmt.Sprintf("How often every %s comes on the first dataset, A, and on the second, B, and how many times likelier it is on one of them. The bars of all of them hold together with %s confidence%s.", what, v.confidence(), choose(v.anytime, ", whenever one looks", ""))
 	if v.corridor {
 		words += fmt.Sprintf(" Hatched: more than %s allows.", v.claimWords())
 	} else {

@@ -198,7 +198,13 @@ func (s *Scene) label(x, y float64, words string, align Align, role Role) *Label
 // hatch draws diagonal lines over a box, so that a meaning does not hang on
 // colour alone. The lines of neighbouring boxes meet.
 func (s *Scene) hatch(r Rect, p Paint, clip Rect) {
-	const step = 7
+	const step, widest = 7, 1e5
+	if clip.W > 0 && clip.H > 0 {
+		r = intersect(r, clip)
+	}
+	if !(r.W+r.H < widest) || !(math.Abs(r.X)+math.Abs(r.Y) < widest) {
+		return // a box of an absurd report, which nobody sees whole
+	}
 	var points []Point
 	// Lines x + y = c.
 	for c := step * float64(int((r.X+r.Y)/step)+1); c < r.Right()+r.Bottom(); c += step {

@@ -28,6 +28,8 @@ func TestPictures(t *testing.T) {
 		ofCanaries:    `{"points": [{"runs": 9, "bounds": [{"interval": "wilson", "epsilon": 0.5}]}], "planned": 20, "claimed": 1, "chosen": "wilson", "intervals": [{"name": "wilson", "letter": "A"}]}`,
 		ofColumn:      `{"column": "age", "bins": [{"label": "", "lower": 0, "upper": 1, "counts": [3, 4]}]}`,
 		ofCourse:      `{"moments": [{"pairs": 100, "bound": 0.1}, {"pairs": 400, "bound": 0.4}], "valid": true, "claimed": 1}`,
+		ofSpark:       `{"moments": [{"pairs": 100, "bound": 0.1}, {"pairs": 400, "bound": 0.4}], "valid": true, "claimed": 1}`,
+		ofLive:        `{"phase": "bet", "quantity": "epsilon", "claimed": 1, "refuted": 2000, "live": {"chart": {"kind": "outcomes", "axis": "outcome", "outcomes": [[0], [1]], "labels": ["no", "yes"], "first": [900, 100, 0], "second": [100, 900, 0]}, "claim": {"kind": "pure", "epsilon": 1}, "direction": "", "rows": 1000, "samples": 5000, "beta": 0.025}}`,
 	}
 	const scored = `{"claim": {"kind": "pure", "epsilon": 1}, "plan": {"beta": 0.1}, "evidence": {"membership": {"roc": {"in": 2, "out": 1, "steps": [{"at": 3, "in": 1, "out": 0}], "wins": 1, "ties": 0}, "histogram": {"edges": [1, 2, 3], "in": [0, 1, 0, 1], "out": [0, 0, 1, 0]}}}}`
 	texts[ofMembership] = scored
@@ -45,13 +47,16 @@ func TestPictures(t *testing.T) {
 			if len(got.SVG) < 3 || got.SVG[0] != "svg" || got.SVG[1].(map[string]any)["width"] != "360" || got.Title == "" || len(got.Table.Rows) == 0 {
 				t.Errorf("of %s, %q: %.300v", of, view, got)
 			}
+			if said := got.Sentence != "" && got.Small != ""; said != (of == ofLive || of == ofReport && view == "outputs") || got.Lit != said {
+				t.Errorf("of %s, %q, it says %+v", of, view, got.Said)
+			}
 			file := answerTo[picture](p, msgPicture, pictureRequest{Of: of, View: view, Text: text, Request: scene.Request{Width: 360, Theme: theme, Heading: "stem"}}, msgPictured)
 			if !strings.HasPrefix(file.Markup, "<svg ") || !strings.Contains(file.Markup, "· stem</text>") {
 				t.Errorf("of %s, %q: the file is %.300q", of, view, file.Markup)
 			}
 		}
 	}
-	for of, text := range map[string]string{ofAccount: `{"curve": []}`, ofCanaries: `{}`, ofColumn: `{}`, ofMembership: `{}`, ofCourse: `{}`} {
+	for of, text := range map[string]string{ofAccount: `{"curve": []}`, ofCanaries: `{}`, ofColumn: `{}`, ofMembership: `{}`, ofCourse: `{}`, ofSpark: `{}`, ofLive: `{"phase": "explore"}`} {
 		got := answerTo[picture](p, msgPicture, pictureRequest{Of: of, Text: text, Request: scene.Request{Width: 360}}, msgPictured)
 		if got.Words == "" || got.SVG != nil || len(got.Table.Rows) > 0 {
 			t.Errorf("of %s without anything to draw: %+v", of, got)
@@ -80,4 +85,5 @@ type picture struct {
 	SVG    []any       `json:"svg"`
 	Markup string      `json:"markup"`
 	Table  scene.Table `json:"table"`
+	scene.Said
 }

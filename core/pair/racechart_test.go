@@ -1,0 +1,58 @@
+package pair_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/core/pair"
+)
+
+// TestRacedChart: a run until the claim is refuted shows the pair in the lead, whatever
+// its outputs are, and its report has the same chart, which a replay counts again.
+func TestRacedChart(t *testing.T) {
+	for name, kind := range map[string]pair.ChartKind{"svt4": pair.OutcomeChart, "laplace-mean": pair.HistogramChart, "noisy-histogram-wrong-scale": pair.HistogramChart} {
+		var live *pair.Live
+		r, err := pair.Run{Catalogue: catalogue, Pool: pair.LocalPool(catalogue, 1),
+			Plan:     pair.Plan{Version: pair.PlanVersion, Mode: pair.UntilRefuted, Mechanism: name, Claim: &audit.Claim{Epsilon: 0.5}, Samples: 3_000, Trials: 3, Seed: 5},
+			Progress: func(p pair.Progress) { live = p.Live },
+		}.Do(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := r.Sequential.Chart
+		if c == nil || live == nil || c.Chart.Kind != kind {
+			t.Fatalf("%s: the report has the chart %+v, live %+v", name, c, live)
+		}
+		if !slices.Equal(c.Chart.First, live.Chart.First) || !slices.Equal(c.Chart.Second, live.Chart.Second) || live.Event != nil {
+			t.Errorf("%s: live %+v, the report has %+v", name, live.Chart, c.Chart)
+		}
+		drawn, counted := make([]int, len(r.Sequential.Pairs)), 0
+		for _, e := range r.Sequential.Epochs {
+			drawn[e.Pair] += e.Outputs
+		}
+		for _, n := range c.Chart.First {
+			counted += n
+		}
+		// All but those on which the bins were chosen.
+		if d := drawn[c.Pair]; d != slices.Max(drawn) || counted < 1 || counted < d-192-192/3 || counted > d-48 {
+			t.Errorf("%s: %d counted of pair %d, drawn %v", name, counted, c.Pair, drawn)
+		}
+		again, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 1), r, true)
+		if err != nil || !again.OK() {
+			t.Errorf("%s: %v, %v", name, err, again.Differences)
+		}
+		for what, forge := range map[string]func(){"counts": func() { c.Chart.First[0]++; c.Chart.First[1]-- }, "share": func() { c.Share /= 2 }, "pair": func() { c.Pair = 1 - min(1, c.Pair) }} {
+			kept := *c
+			first := slices.Clone(c.Chart.First)
+			forge()
+			again, err := pair.Verify(context.Background(), catalogue, pair.LocalPool(catalogue, 1), r, true)
+			if err == nil && again.OK() && !(what == "counts" && first[1] == 0) {
+				t.Errorf("%s: other %s pass", name, what)
+			}
+			*c = kept
+			copy(c.Chart.First, first)
+		}
+	}
+}

@@ -1,0 +1,373 @@
+package scene
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/dpscope/dpscope/audit"
+	"github.com/dpscope/dpscope/bounds"
+	"github.com/dpscope/dpscope/core/pair"
+	"github.com/dpscope/dpscope/internal/gear"
+	"github.com/dpscope/dpscope/report"
+)
+
+func pure(epsilon float64) audit.Claim { return audit.Claim{Kind: audit.Pure, Epsilon: epsilon} }
+
+// someHistogram is a noisy count, three against four, with an event below 2.8.
+func someHistogram(refuted bool, bound float64) outputsOf {
+	to := 2.8
+	return outputsOf{chart: pair.Chart{Kind: pair.HistogramChart, Axis: "noisy count", Edges: []float64{0, 1, 2, 3, 4, 5, 6, 7},
+		First: []int{30, 120, 800, 3200, 4000, 1400, 350, 80, 20}, Second: []int{5, 25, 160, 700, 2900, 4310, 1450, 350, 100}},
+		claim: pure(1), event: &report.Event{Words: "noisy count < 2.8", Where: &report.Where{Words: "the noisy count is below 2.8", Intervals: []report.Interval{{To: &to}}}},
+		direction: report.FirstOverSecond, counts: &bounds.Counts{X: 3500, N1: 10000, Y: 700, N0: 10000}, bound: &bound, refuted: refuted, beta: 0.05, summary: "A headline."}
+}
+
+// someAnswers is a sparse vector technique, of which the third answer tells.
+func someAnswers(refuted bool, bound float64) outputsOf {
+	chart := pair.Chart{Kind: pair.OutcomeChart, Axis: "outcome", Outcomes: [][]float64{{0, 0, 1}, {1, -1, -1}, {0, 1, -1}, {0, 0, 0}}, Labels: []string{"⊥⊥⊤", "⊤––", "⊥⊤–", "⊥⊥⊥"},
+		First: []int{70, 5490, 860, 3580, 0}, Second: []int{375, 4550, 870, 4205, 0}}
+	return outputsOf{chart: chart, claim: pure(1), event: &report.Event{Words: "query 3 is ⊤", Where: &report.Where{Words: "the output is “⊥⊥⊤”", Outcomes: []int{0}}},
+		direction: report.SecondOverFirst, counts: &bounds.Counts{X: 375, N1: 10000, Y: 70, N0: 10000}, bound: &bound, refuted: refuted, beta: 0.05, summary: "A headline."}
+}
+
+// yellow reports whether anything in the picture is painted as proven.
+func yellow(s *Scene) bool {
+	return slices.ContainsFunc(s.Shapes, func(sh Shape) bool { return sh.Paint.Role == Lit })
+}
+
+// TestSentences: the sentence has the numbers of the picture; what is certified is
+// rounded down, and yellow means proven.
+func TestSentences(t *testing.T) {
+	approximate := someHistogram(true, 1.4)
+	approximate.claim = audit.Claim{Kind: audit.Approximate, Epsilon: 1, Delta: 0.01}
+	renyi := someHistogram(true, 1.4)
+	renyi.claim = audit.Claim{Kind: audit.Renyi, Alpha: 2, Epsilon: 0.5}
+	stopped := someHistogram(false, 0)
+	stopped.bound = nil
+	bets := someHistogram(true, 0)
+	bets.event, bets.bound, bets.counts, bets.live, bets.anytime = nil, nil, nil, true, true
+	same := someHistogram(false, 0)
+	never := someAnswers(true, 2)
+	never.chart.First = []int{0, 5560, 860, 3580, 0}
+	never.counts = &bounds.Counts{X: 375, N1: 10000, Y: 0, N0: 10000}
+	climbing := someAnswers(true, 1.18)
+	climbing.live, climbing.anytime = true, true
+	for name, c := range map[string]struct {
+		of              outputsOf
+		sentence, small string
+		yellow          bool
+	}{
+		"violation":   {someHistogram(true, 1.59), "Where the noisy count is below 2.8, dataset A is 5.0 times as likely as B. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 4.9 times.", true},
+		"barely":      {someHistogram(true, 1.001), "Where the noisy count is below 2.8, dataset A is 5.0 times as likely as B. ε = 1 allows 2.718.", "Shown with 95 % confidence: at least 2.721 times.", true},
+		"none":        {someHistogram(false, 0.99), "Where the noisy count is below 2.8, A is at least 2.6 times as likely as B. ε = 1 allows 2.7.", "Shown with 95 % confidence.", false},
+		"same":        {same, "Nothing shows a difference between A and B. ε = 1 allows 2.7 times.", "Shown with 95 % confidence.", false},
+		"others":      {someHistogram(true, 0.9), "Where the noisy count is below 2.8, A is at least 2.4 times as likely as B. ε = 1 allows 2.7.", "A headline.", false},
+		"approximate": {approximate, "Where the noisy count is below 2.8, dataset A has 35 % of its outputs and B has 7 %. ε = 1 with δ = 0.01 allows 2.7 times that and 1 % more.", "Shown with 95 % confidence: even without the 1 % that δ allows, at least 4.0 times.", true},
+		"renyi":       {renyi, "Where the noisy count is below 2.8, A is at least 4.0 times as likely as B.", "A headline.", false},
+		"stopped":     {stopped, "Where the noisy count is below 2.8, A may be 5.0 times as likely as B.", "This is what was seen, without a certificate. Shown with 95 % confidence.", false},
+		"answers":     {someAnswers(true, 1.55), "Where the first “yes” is the 3rd answer, dataset B is 5.4 times as likely as A. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 4.7 times.", true},
+		"never":       {never, "Where the first “yes” is the 3rd answer, dataset B gives this and A never did. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 7.3 times.", true},
+		"climbing":    {climbing, "So far: where the first “yes” is the 3rd answer, dataset B is 5.4 times as likely as A. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 3.2 times. It may still rise; it cannot be taken back.", true},
+		"bets":        {bets, "So far: where the noisy count is below 3, dataset A is 4.7 times as likely as B. ε = 1 allows 2.7.", "Shown with 95 % confidence: at least 3.7 times. It may still rise; it cannot be taken back.", true},
+	} {
+		v := newOutputs(c.of)
+		said := v.Says()
+		plain := func(s string) string { return strings.ReplaceAll(strings.ReplaceAll(s, "\u202f", " "), "\u00a0", " ") }
+		if plain(said.Sentence) != c.sentence || plain(said.Small) != c.small || said.Lit != c.of.refuted {
+			t.Errorf("%s: %q, %q, lit %v", name, plain(said.Sentence), plain(said.Small), said.Lit)
+		}
+		for _, width := range []float64{340, 912} {
+			if s := v.Layout(Frame{Width: width}); yellow(s) != c.yellow {
+				t.Errorf("%s, %v wide: yellow %v", name, width, !c.yellow)
+			}
+		}
+	}
+}
+
+// TestAllSaid: what is read and what stands in the table are the numbers that are drawn.
+func TestAllSaid(t *testing.T) {
+	for _, of := range []outputsOf{someHistogram(true, 1.5), someAnswers(true, 1.5), someAnswers(false, 0.4)} {
+		v := newOutputs(of)
+		s := v.Layout(Frame{Width: 912})
+		facts := v.Facts(Exact)
+		n := len(v.marks)
+		if len(s.Items) != v.items() || len(facts.Rows) != n+1 {
+			t.Fatalf("%d items, %d marks, %d rows", len(s.Items), n, len(facts.Rows))
+		}
+		all := [2]int{}
+		for i, m := range v.marks {
+			all[0], all[1] = all[0]+m.first, all[1]+m.second
+			words := strings.ReplaceAll(v.Reading(i), "\u202f", "")
+			row := strings.Join(facts.Rows[i], "|")
+			for _, n := range []int{m.first, m.second} {
+				if !strings.Contains(words, fmt.Sprint(n)) || !strings.Contains(row, fmt.Sprintf("|%d|", n)) {
+					t.Errorf("%d is not in %q and %q", n, words, row)
+				}
+			}
+			if !strings.Contains(row, Exact.of(math.Exp(m.from))) || m.from > m.ratio() || m.to < m.ratio() {
+				t.Errorf("limits %v to %v of %q", m.from, m.to, row)
+			}
+		}
+		if all != [2]int{10000, 10000} {
+			t.Errorf("%v outputs are drawn", all)
+		}
+		last := strings.Join(facts.Rows[n], "|")
+		if !strings.Contains(last, v.tested.words) || !strings.Contains(last, Exact.of(math.Exp(-v.tested.sign*-v.tested.bound))) {
+			t.Errorf("the event's row is %q", last)
+		}
+	}
+}
+
+// TestEventSpans: an event is drawn where it lies, in bins that are taken two by two and
+// grow outwards too, and a report of an earlier version has it by its counts.
+func TestEventSpans(t *testing.T) {
+	edges := []float64{-1e6, -1e3, -10}
+	for x := -2.0; x <= 44; x++ {
+		edges = append(edges, x)
+	}
+	edges = append(edges, 1e3, 1e6)
+	n := len(edges) + 1
+	counts := slices.Repeat([]int{10}, n)
+	from, to := -1.0, 9.5
+	x := outputsOf{chart: pair.Chart{Kind: pair.HistogramChart, Axis: "x", Edges: edges, First: counts, Second: counts}, claim: pure(1), beta: 0.05, direction: report.FirstOverSecond,
+		event: &report.Event{Where: &report.Where{Words: "w", Intervals: []report.Interval{{To: &edges[1]}, {From: &from, To: &to}, {From: new(2e9)}}}}}
+	v := newOutputs(x)
+	if step := v.step; step != 1 {
+		t.Fatalf("%d bins in one", step)
+	}
+	if want := []Window{{0, 2}, {5, 15.5}, {float64(n) - 0.5, float64(n)}}; !v.stretch || !slices.Equal(v.tested.spans, want) {
+		t.Errorf("spans %v, want %v", v.tested.spans, want)
+	}
+	if in := v.marks[15].in; in != 0.5 {
+		t.Errorf("%v of a bin is in the event", in)
+	}
+	edges = edges[:49] // 48 inner bins
+	x.chart.Edges, x.chart.First, x.chart.Second = edges, counts[:50], counts[:50]
+	if v = newOutputs(x); v.step != 2 || len(v.marks) != 26 || v.tested.spans[1] != (Window{3, 8.25}) || v.marks[1].first != 20 {
+		t.Errorf("two by two: %d marks, spans %v", len(v.marks), v.tested.spans)
+	}
+	x.event = &report.Event{Words: "about x < 3"}
+	x.chart.FirstIn = append(slices.Repeat([]int{10}, 4), slices.Repeat([]int{0}, 46)...)
+	x.chart.FirstIn[4] = 5
+	x.chart.SecondIn = x.chart.FirstIn
+	if v = newOutputs(x); len(v.tested.spans) != 1 || v.tested.spans[0].Lo != 0 || math.Abs(v.tested.spans[0].Hi-2.75) > 1e-9 {
+		t.Errorf("by counts: %v", v.tested.spans)
+	}
+}
+
+func TestFirstComes(t *testing.T) {
+	for _, c := range []struct {
+		labels []string
+		want   string
+	}{
+		{[]string{"⊤––", "⊥⊤–", "⊥⊥⊤", "⊥⊥⊥"}, "1st, 2nd, 3rd, none: yes"},
+		{[]string{"aab", "b––", "aaa"}, "3rd, 1st, none: b"},
+		{[]string{"yes", "no"}, ""},
+		{[]string{"⊤⊤", "⊥⊤"}, ""},
+		{[]string{"⊤", "⊥"}, ""},
+		{[]string{"––"}, ""},
+		{nil, ""},
+	} {
+		words, symbol := firstComes(c.labels)
+		var short []string
+		for _, w := range words {
+			short = append(short, w[1])
+		}
+		got := strings.Join(short, ", ") + ": " + symbol
+		if words == nil {
+			got = ""
+		}
+		if got != c.want {
+			t.Errorf("%q: %q, want %q", c.labels, got, c.want)
+		}
+	}
+}
+
+// TestOddOutputs: whatever a report holds, the picture stays in its frame, lights nothing
+// that was not refuted by its own bound, and has no number that is none.
+func TestOddOutputs(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		n := rapid.IntRange(2, 30).Draw(r, "edges")
+		counts := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, 1_000_000)), n+1, n+1)
+		x := outputsOf{claim: pure(rapid.OneOf(rapid.Float64Range(0.001, 8), rapid.Just(300.0)).Draw(r, "epsilon")), beta: rapid.Float64Range(1e-6, 0.5).Draw(r, "beta"),
+			refuted: rapid.Bool().Draw(r, "refuted"), anytime: rapid.Bool().Draw(r, "anytime"), live: rapid.Bool().Draw(r, "live"), direction: report.FirstOverSecond}
+		x.claim.Delta = rapid.SampledFrom([]float64{0, 0, 0.01}).Draw(r, "delta")
+		if x.claim.Delta > 0 {
+			x.claim.Kind = audit.Approximate
+		}
+		if rapid.Bool().Draw(r, "zcdp") {
+			x.claim = audit.Claim{Kind: audit.ZCDP, Rho: 0.5}
+		}
+		edges := rapid.SliceOfN(rapid.OneOf(rapid.Float64Range(-3, 3), rapid.Float64Range(-1e300, 1e300)), n, n).Draw(r, "edge")
+		slices.Sort(edges)
+		x.chart = pair.Chart{Kind: pair.HistogramChart, Axis: rapid.String().Draw(r, "axis"), Edges: edges, First: counts.Draw(r, "first"), Second: counts.Draw(r, "second")}
+		where := &report.Where{Words: rapid.String().Draw(r, "where"), Intervals: []report.Interval{{To: &edges[0]}, {From: &edges[n/2], To: &edges[n-1]}}}
+		if rapid.Bool().Draw(r, "outcomes") {
+			x.chart.Kind, x.chart.Edges = pair.OutcomeChart, nil
+			for i := range n {
+				x.chart.Outcomes = append(x.chart.Outcomes, []float64{float64(i)})
+				x.chart.Labels = append(x.chart.Labels, rapid.SampledFrom([]string{"yes", "⊥⊤", "a long name of an outcome that nobody can read"}).Draw(r, "label"))
+			}
+			where.Intervals, where.Outcomes = nil, []int{0, n - 1}[:rapid.IntRange(0, 2).Draw(r, "rows")]
+		}
+		if rapid.Bool().Draw(r, "event") {
+			x.event = &report.Event{Words: "w", Where: where}
+			if rapid.Bool().Draw(r, "bound") {
+				x.bound = new(rapid.Float64Range(0, 9).Draw(r, "epsilon shown"))
+			}
+		}
+		v := newOutputs(x)
+		if v == nil {
+			r.Skip()
+		}
+		said := v.Says()
+		if said.Sentence == "" || strings.Contains(said.Sentence+said.Small, "NaN") || strings.Contains(said.Sentence, "Inf") {
+			r.Fatalf("%+v", said)
+		}
+		for _, width := range []float64{280, 430, 700, 1300} {
+			s := v.Layout(Frame{Width: width})
+			if len(s.Items) != v.items() || !(s.Height > 60 && s.Height < 1000) {
+				r.Fatalf("%d items of %d, %v high", len(s.Items), v.items(), s.Height)
+			}
+			lit := v.tested != nil && v.tested.certain && v.tested.bound > v.epsilon && v.corridor && x.refuted
+			if yellow(s) && !lit {
+				r.Fatalf("yellow at %+v", v.tested)
+			}
+			for _, sh := range s.Shapes {
+				for _, p := range sh.Points {
+					if math.IsNaN(p.X+p.Y) || math.Abs(p.X) > 1e5 || math.Abs(p.Y) > 1e5 {
+						r.Fatalf("a point %v", p)
+					}
+				}
+			}
+			for i := range s.Items {
+				if words := v.Reading(i); words == "" || strings.Contains(words, "NaN") {
+					r.Fatalf("item %d: %q", i, words)
+				}
+				if px, py := v.Place(i); !(px >= 0 && px <= 1 && py >= 0 && py <= 1) {
+					r.Fatalf("item %d lies at %v, %v", i, px, py)
+				}
+			}
+		}
+	})
+}
+
+// TestBarsHoldTogether: of runs of two distributions that are as far apart as the claim
+// allows, the share in which any bar misses its ratio, or any event that a live picture
+// shows is certified beyond the claim, is at most the error; at all looks together where
+// one may look at any time.
+func TestBarsHoldTogether(t *testing.T) {
+	runs, looks, beta, epsilon := gear.Of(150, 3000), 6, 0.2, 0.7
+	q := []float64{0.5, 0.25, 0.15, 0.06, 0.04}
+	p := make([]float64, len(q))
+	rest := 0.0
+	for i := range q[:3] { // e^epsilon likelier in the rare ones, the rest spread
+		p[4-i] = min(q[4-i]*math.Exp(epsilon), 1)
+		rest += p[4-i]
+	}
+	for i := range 2 {
+		p[i] = (1 - rest) * q[i] / (q[0] + q[1])
+	}
+	rng := rand.New(rand.NewPCG(7, 11))
+	draw := func(p []float64) int {
+		u := rng.Float64()
+		for i, v := range p {
+			if u -= v; u < 0 {
+				return i
+			}
+		}
+		return len(p) - 1
+	}
+	for _, anytime := range []bool{false, true} {
+		missed := 0
+		for range runs {
+			chart := pair.Chart{Kind: pair.HistogramChart, Axis: "x", Edges: []float64{0, 1, 2, 3}, First: make([]int, 5), Second: make([]int, 5)}
+			bad := false
+			for look := range looks {
+				for range 30 << look {
+					chart.First[draw(q)]++
+					chart.Second[draw(p)]++
+				}
+				if !anytime && look < looks-1 {
+					continue
+				}
+				v := newOutputs(outputsOf{chart: chart, claim: pure(epsilon), beta: beta, anytime: anytime, live: anytime, refuted: true})
+				for i, m := range v.marks {
+					if truth := math.Log(p[i] / q[i]); m.from > truth || m.to < truth {
+						bad = true
+					}
+				}
+				bad = bad || v.tested != nil && v.tested.lit
+			}
+			if bad {
+				missed++
+			}
+		}
+		if most := gear.Most(runs, beta, 1e-6); missed > most {
+			t.Errorf("anytime %v: bars miss in %d of %d runs, %d explained by chance", anytime, missed, runs, most)
+		}
+	}
+}
+
+// TestSpark: the bound against outputs, in the colour of the box that it stands in.
+func TestSpark(t *testing.T) {
+	if NewSpark(&Course{}) != nil {
+		t.Error("a picture of nothing")
+	}
+	for _, c := range []struct {
+		course Course
+		role   Role
+		words  []string
+	}{
+		{Course{Moments: []Moment{{512, 0.2}, {8192, 1.18}, {100000, 1.557}}, Valid: true, Claimed: 1, Quantity: "epsilon"}, LitInk, []string{"claim 1", "ε 1.55", "outputs: 512", "100 000"}},
+		{Course{Moments: []Moment{{512, 0.2}, {100000, 0.98}}, Valid: true, Claimed: 1, Quantity: "epsilon at delta = 0"}, Text, []string{"claim 1", "ε 0.98"}},
+		{Course{Moments: []Moment{{512, 2}}, Claimed: 1}, Text, []string{"≥ 2", "512 outputs"}},
+	} {
+		v := NewSpark(&c.course)
+		for _, width := range []float64{200, 262, 330} {
+			s := v.Layout(Frame{Width: width})
+			if len(s.Items) != len(c.course.Moments) || s.Height < 60 || s.Height > 100 {
+				t.Errorf("%d items, %v high", len(s.Items), s.Height)
+			}
+			all := ""
+			for _, l := range s.Labels {
+				all += l.Words + "\n"
+				if l.Role != c.role && l.Role != Muted || l.Y < 0 || l.Y > s.Height || l.Align == Start && l.X+Roughly(l.Words, l.Size) > width+2 {
+					t.Errorf("%v wide: %+v", width, l)
+				}
+			}
+			for _, w := range c.words {
+				if !strings.Contains(strings.ReplaceAll(all, "\u202f", " "), w) {
+					t.Errorf("%q is not in %q", w, all)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkOutputs(b *testing.B) {
+	wide := someHistogram(true, 1.5) // as many bins as in a report
+	wide.chart.Edges, wide.chart.First, wide.chart.Second = nil, []int{50}, []int{500}
+	for i := range 49 {
+		wide.chart.Edges = append(wide.chart.Edges, float64(i)/10)
+		wide.chart.First, wide.chart.Second = append(wide.chart.First, 100+60*i), append(wide.chart.Second, 3000-60*i)
+	}
+	for name, of := range map[string]outputsOf{"histogram": wide, "answers": someAnswers(true, 1.5)} {
+		for _, anytime := range []bool{false, true} {
+			of.anytime = anytime
+			b.Run(fmt.Sprintf("%s/anytime=%v", name, anytime), func(b *testing.B) {
+				for b.Loop() {
+					if p := Draw(newOutputs(of), Request{Width: 912}); p.SVG == nil {
+						b.Fatal("nothing")
+					}
+				}
+			})
+		}
+	}
+}
