@@ -126,7 +126,7 @@ func inEveryDress(t *testing.T, tab *browser.Tab, what string) {
 				continue
 			}
 			dress(t, tab, width, 900, dark)
-			until(t, tab, fmt.Sprintf(`Math.abs(%s.clientWidth - %[1]s.parentElement.clientWidth) < 2 && document.documentElement.clientWidth === %d && %s.laid.Plot.W > 0`, viewFrame, width, viewHook), 5*time.Second)
+			until(t, tab, fmt.Sprintf(`((f, of) => Math.abs(f.clientWidth - of.clientWidth + parseFloat(getComputedStyle(of).paddingLeft) + parseFloat(getComputedStyle(of).paddingRight)) < 2)(%s, %[1]s.parentElement) && document.documentElement.clientWidth === %d && %s.laid.Plot.W > 0`, viewFrame, width, viewHook), 5*time.Second)
 			until(t, tab, `(f => f.clientHeight >= f.contentDocument.querySelector("#all").offsetHeight)(`+viewFrame+`)`, 5*time.Second)
 			name := fmt.Sprintf("%s, %d px, dark: %v", what, width, dark)
 			p := notBlank(t, tab, name)
@@ -257,7 +257,7 @@ func TestViewDivergence(t *testing.T) {
 	if n := asked(tab, "view.wasm"); n != 1 {
 		t.Errorf("view.wasm was asked for %d times", n)
 	}
-	click(t, tab, ".picture-open")
+	click(t, tab, "#scene-tools > .picture-open")
 	until(t, tab, `!`+viewFrame, 5*time.Second)
 }
 

@@ -41,6 +41,7 @@ export function show(name) {
 
 /** Goes to a door, as a step that can be taken back. @param {Door} name */
 export function enter(name) {
+  if (now !== name && location.hash) keep(location.hash); // to come back to
   if (now !== name) history.pushState(null, "", fragments[name] ?? `#door=${name}`);
   show(name);
 }

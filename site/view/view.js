@@ -226,7 +226,7 @@ const keys = {
   Escape() {
     handle("leave");
     stage.blur();
-    /** @type {HTMLElement} */ (frameElement?.previousElementSibling ?? parent).focus({ preventScroll: true }); // what opened it
+    /** @type {HTMLElement} */ (frameElement && parent.document.querySelector(`.picture-open[aria-controls="${frameElement.parentElement.id}"]`) || parent).focus({ preventScroll: true }); // what opened it
   },
 };
 stage.addEventListener("keydown", (event) => {

@@ -31,7 +31,7 @@ export class ViewFrame {
     file.then((known) => {
       if (!known) return;
       const words = `Walk around (${size(known.brotli)})`;
-      const button = html("button", { type: "button", class: "picture-open", "aria-expanded": "false", onclick: () => {
+      const button = html("button", { type: "button", class: "picture-open", "aria-expanded": "false", "aria-controls": this.#host.id, onclick: () => {
         this.#frame ? this.#close() : this.#open();
         button.setAttribute("aria-expanded", String(Boolean(this.#frame)));
         button.textContent = this.#frame ? "Back to the picture" : words;
