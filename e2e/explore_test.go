@@ -174,7 +174,7 @@ func TestSliders(t *testing.T) {
 	for _, size := range windows {
 		tab := arriving(t, size, "")
 		const says = `[...document.querySelectorAll("#sliders output")].map((o) => o.textContent).join()`
-		eval[bool](t, tab, `(window.moves = [], document.querySelector("#sliders").addEventListener("input", () => moves.push(["moved", performance.now()])), new MutationObserver(() => moves.push([document.querySelector("#verdict").dataset.verdict + (document.querySelector("#result").classList.contains("old") ? " grey" : ""), performance.now()])).observe(document.querySelector("#verdict"), { attributes: true }), true)`)
+		eval[bool](t, tab, `(window.moves = [], ["input", "keydown"].forEach((kind) => document.querySelector("#sliders").addEventListener(kind, () => moves.push(["moved", performance.now()]), true)), new MutationObserver(() => moves.push([document.querySelector("#verdict").dataset.verdict + (document.querySelector("#result").classList.contains("old") ? " grey" : ""), performance.now()])).observe(document.querySelector("#verdict"), { attributes: true }), true)`)
 		// The verdict of a knob's move, and that it went grey at once.
 		moved := func(verdict string) {
 			t.Helper()

@@ -88,7 +88,10 @@ const core = new Core(engine, {
     shown.describe();
     explore.show();
   },
-  fell: () => runs.end(),
+  fell() {
+    if (runs.busy && !runs.panel) shown.standsAgain();
+    runs.end();
+  },
   check: () => settings.check(),
   idle: () => (shown.whole ? "" : "Ready."),
 });
@@ -249,7 +252,7 @@ byId("more-outputs").addEventListener("click", () => {
 for (const id of ["verify", "note-verify"]) byId(id).addEventListener("click", () => runs.verify());
 hangDoors();
 onEnter((to) => {
-  if (!runs.busy) shown.enter(to);
+  shown.enter(to);
   settings.write();
 });
 byId("help-open").addEventListener("click", help);

@@ -92,7 +92,7 @@ export class Settings {
   write() {
     const { fragment } = this.#page.accounting;
     if (door() === "accounting") writeFragment("#door=accounting" + fragment);
-    else if (this.#part !== null && ["explore", "data"].includes(door())) writeFragment(this.#part);
+    else if (this.#part !== null && door() === "explore") writeFragment(this.#part);
   }
 
   /** Shows an error of the settings at its field, or as a notice. */

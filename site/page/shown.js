@@ -52,6 +52,8 @@ export class Shown {
   #claimed = 0; // in the run that the line is of
   #spark = new LiveLine(byId("spark"));
   #whole = null; // the report, once all of it is there
+  /** @type {import("./doors.js").Door | null} where the run under way is shown */
+  #under = null;
   /** @type {Map<string, any>} what each door shows */
   #homes = new Map();
   /** @type {Map<string, import("../worker/protocol").ReportedValue>} results of this visit, by settings */
@@ -93,11 +95,16 @@ export class Shown {
 
   /** Shows a report. @returns {Promise<void>} when all of it is there */
   async show(answer, origin, name) {
-    const { report, text, title, detail } = answer, { link } = this;
+    const { report, text, title, detail } = answer, { link } = this, home = homeOf(report);
+    if (origin === "run") this.#under = null;
+    if (origin === "run" && home !== door() && Object.hasOwn(empty, door())) { // shown when its door is entered
+      this.#homes.set(home, { answer, origin, name });
+      return;
+    }
     this.link = null;
     this.#now = { report, text, title, detail, glimpse: answer.glimpse };
     byId("note").hidden = true;
-    this.#homes.set(homeOf(report), { answer, origin, name });
+    this.#homes.set(home, { answer, origin, name });
     byId("result").classList.toggle("old", origin === "example");
     byId("result").dataset.stem = stemOf(report);
     showVerification(null);
@@ -142,18 +149,21 @@ export class Shown {
     if (!Object.hasOwn(empty, to)) return;
     const had = this.#homes.get(to);
     if (had) {
-      if (had.answer.text === this.text) return;
-      const { standing } = had;
-      this.show(had.answer, had.origin === "run" ? "before" : had.origin, had.name);
-      if (!standing) return;
-      this.#homes.get(to).standing = this.#standing = standing;
-      verdict(byId("verdict"), this.report, standing, this.#now);
-      return;
+      if (had.answer.text !== this.text) {
+        const { standing } = had;
+        this.show(had.answer, had.origin === "run" ? "before" : had.origin, had.name);
+        if (standing) {
+          this.#homes.get(to).standing = this.#standing = standing;
+          verdict(byId("verdict"), this.report, standing, this.#now);
+        }
+      }
+    } else {
+      this.#now = this.#whole = this.link = null;
+      byId("note").hidden = true;
+      this.#nothing();
+      this.buttons();
     }
-    this.#now = this.#whole = this.link = null;
-    byId("note").hidden = true;
-    this.#nothing();
-    this.buttons();
+    if (to === this.#under) this.old();
   }
 
   /** Shows that nothing was audited in this door yet. */
@@ -214,6 +224,7 @@ export class Shown {
   /** What is shown no longer applies: another audit begins. */
   old() {
     const { title } = this.#now ?? {};
+    this.#under = door();
     byId("result").classList.add("old");
     this.#spark.clear();
     underWay(byId("verdict"), { state: "old", title: "Starting again", detail: title && byId("origin").dataset.kind !== "example" ? `The last result (${title}) no longer applies.` : "The first outputs come at once." });
@@ -221,6 +232,7 @@ export class Shown {
 
   /** @param {import("../worker/protocol").ProgressValue} p */
   follow(p) {
+    if (this.#under !== door()) return;
     const { betted, live, letter: symbol } = p;
     const bound = p.provisional !== undefined ? `${symbol} ≥ ${roundedDown(p.provisional)} so far` : "";
     const drawn = live ? `${grouped(live.rows)} outputs on each dataset` : betted ? `${grouped(betted.outputs)} outputs` : "";
@@ -237,19 +249,24 @@ export class Shown {
 
   /** The run ended without a result: what was shown before counts again. */
   standsAgain() {
+    const here = this.#under === null || this.#under === door();
+    this.#under = null;
+    if (!here) return;
     if (!this.#now) {
       if (this.link) this.sent(this.link.result, this.link.said);
       else this.#nothing();
       return;
     }
-    const example = byId("origin").dataset.kind === "example";
-    byId("result").classList.toggle("old", example);
+    const { origin, name } = this.#homes.get(homeOf(this.report));
+    showOrigin(origin, name);
+    byId("result").classList.toggle("old", origin === "example");
     verdict(byId("verdict"), this.report, this.#standing, this.#now);
     outputs().show(this.text, "report");
   }
 
   /** The settings cannot be run. */
   cannot(why) {
+    this.#under = null;
     byId("result").classList.add("old");
     underWay(byId("verdict"), { state: "error", title: "This cannot run yet", detail: why });
   }
