@@ -140,20 +140,20 @@ func jsonText(value any) (string, error) {
 const htmlStyle = `
 :root {
   color-scheme: light dark;
-  --page: #f6f7f8; --panel: #ffffff; --sunk: #eef1f3;
-  --text: #1b2328; --muted: #56626b; --line: #d3dade; --field-line: #84919a;
-  --accent: #0b5c73; --link: #0a5a85;
-  --bad: #a63a10; --bad-soft: #fcefe8; --warn: #7a5600; --warn-soft: #fbf3dd; --calm: #0b5c73; --calm-soft: #e6f1f5; --dull: #56626b; --dull-soft: #eef1f3;
-  --first: #0067a5; --second: #c04a00; --region: #f1e9f6; --hatch: #8a5ea8; --event: #6d3f8c; --lit: #ffe14a; --lit-ink: #14191d; --lit-soft: #fff6c4; --forbid: #f1f3f5;
+  --page: #f4f6f7; --panel: #ffffff; --sunk: #eceff1;
+  --text: #14191d; --muted: #525c65; --line: #d5dbe0; --field-line: #84919a;
+  --accent: #0a5568; --link: #0a5568;
+  --bad: #a3152f; --bad-soft: #fdecef; --warn: #7a5600; --warn-soft: #fbf3dd; --calm: #0b5c73; --calm-soft: #e6f1f5; --dull: #525c65; --dull-soft: #eceff1;
+  --first: #0b63a8; --second: #b84a00; --region: #f1e9f6; --hatch: #8a5ea8; --event: #6d3f8c; --lit: #ffe14a; --lit-ink: #14191d; --lit-soft: #fff6c4; --forbid: #f1f3f5;
   font: 16px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
 }
 @media screen and (prefers-color-scheme: dark) {
   :root {
-    --page: #12181c; --panel: #1a2227; --sunk: #222c32;
-    --text: #e6ebee; --muted: #a3b0b8; --line: #36434b; --field-line: #6d7d87;
-    --accent: #6cc4dc; --link: #7cc7e8;
-    --bad: #ff9b73; --bad-soft: #38221a; --warn: #edc25a; --warn-soft: #332a14; --calm: #7fcde2; --calm-soft: #17323b; --dull: #a3b0b8; --dull-soft: #222c32;
-    --first: #5db5f2; --second: #f5a04c; --region: #2c2436; --hatch: #a883c6; --event: #cfaee8; --lit: #ffe14a; --lit-ink: #14191d; --lit-soft: #3a3511; --forbid: #1b2126;
+    --page: #0e1214; --panel: #161b1f; --sunk: #20272c;
+    --text: #e8ecef; --muted: #a4afb8; --line: #303940; --field-line: #6d7d87;
+    --accent: #6cc3d8; --link: #6cc3d8;
+    --bad: #ff9aa9; --bad-soft: #3a171e; --warn: #edc25a; --warn-soft: #332a14; --calm: #7fcde2; --calm-soft: #17323b; --dull: #a4afb8; --dull-soft: #20272c;
+    --first: #6ab7f5; --second: #ff9c5b; --region: #2c2436; --hatch: #a883c6; --event: #cfaee8; --lit: #ffe14a; --lit-ink: #14191d; --lit-soft: #3a3511; --forbid: #1b2126;
   }
 }
 *, ::before, ::after { box-sizing: border-box; }
