@@ -69,8 +69,8 @@ func hosted(t *testing.T) *host {
 
 func (h *host) address() string { return h.server.URL + strings.ReplaceAll(under, " ", "%20") }
 
-// publish makes the server's a build in which the page's title is another.
-func (h *host) publish(t *testing.T, title string) {
+// publish makes the server's a build whose page says that it is another.
+func (h *host) publish(t *testing.T, mark string) {
 	t.Helper()
 	read := func(name string) string {
 		data, err := os.ReadFile(filepath.Join(dist, name))
@@ -79,7 +79,7 @@ func (h *host) publish(t *testing.T, title string) {
 		}
 		return string(data)
 	}
-	page := strings.Replace(read("index.html"), "<title>dpscope", "<title>"+title, 1)
+	page := strings.Replace(read("index.html"), "<body ", `<body data-build="`+mark+`" `, 1)
 	var info map[string]any
 	if err := json.Unmarshal([]byte(read("build-info.json")), &info); err != nil {
 		t.Fatal(err)
@@ -225,13 +225,13 @@ func TestNewBuild(t *testing.T) {
 	first := h.visit(t, "")
 	until(t, first, pageReady, 30*time.Second)
 	until(t, first, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
-	h.publish(t, "newer dpscope")
+	h.publish(t, "newer")
 
-	titles := func(tab *browser.Tab) string { return eval[string](t, tab, `document.title`) }
+	build := func(tab *browser.Tab) string { return eval[string](t, tab, `document.body.dataset.build ?? ""`) }
 	second := h.visit(t, "")
 	until(t, second, pageReady, 30*time.Second)
-	if got := titles(second); strings.HasPrefix(got, "newer") {
-		t.Errorf("the second page has the title %q before the newer build took over", got)
+	if got := build(second); got != "" {
+		t.Errorf("the second page is of the build %q before the newer build took over", got)
 	}
 	const offered = `document.querySelector('#notice [data-key="update"]')?.textContent.includes("A newer build")`
 	until(t, second, offered, 30*time.Second)
@@ -251,14 +251,14 @@ func TestNewBuild(t *testing.T) {
 			t.Fatalf("the newer build did not take over: %s", eval[string](t, second, `document.querySelector("#notice").textContent`))
 		}
 		// The page reloads itself under the question, which then has no answer.
-		state, _ = browser.Eval[string](second, `document.title.startsWith("newer") && `+pageReady+` ? "newer" : `+others+` ? "others" : ""`)
+		state, _ = browser.Eval[string](second, `document.body?.dataset.build === "newer" && `+pageReady+` ? "newer" : `+others+` ? "others" : ""`)
 	}
 	until(t, second, `caches.keys().then((names) => names.length === 1)`, 10*time.Second)
 	h.away.Store(true)
 	third := h.visit(t, "")
 	until(t, third, pageReady, 30*time.Second)
-	if got := titles(third); !strings.HasPrefix(got, "newer") {
-		t.Errorf("offline, the title is %q", got)
+	if got := build(third); got != "newer" {
+		t.Errorf("offline, the page is of the build %q", got)
 	}
 }
 
@@ -270,7 +270,7 @@ func TestHalfPublishedBuild(t *testing.T) {
 	tab := h.visit(t, "")
 	until(t, tab, pageReady, 30*time.Second)
 	until(t, tab, `document.querySelector("#offline").textContent === "kept for use offline"`, 30*time.Second)
-	h.publish(t, "newer dpscope")
+	h.publish(t, "newer")
 	h.mu.Lock()
 	h.changed["page.js"] = []byte("throw new Error('a page of yet another build')")
 	h.asked = nil
