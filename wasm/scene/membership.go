@@ -76,11 +76,8 @@ func (v *Scores) Facts(fig Figures) Table {
 
 // tall is the height of n scores of a class.
 func (v *Scores) tall(n, of int) float64 {
-	switch {
-	case v.log && n == 0:
-		return 0
-	case v.log:
-		return math.Log10(float64(n)) + 0.5 // one score is seen
+	if v.log {
+		return math.Log10(math.Max(0.1, float64(n))) + 1 // one score is seen
 	}
 	return share(n, of)
 }
@@ -94,31 +91,19 @@ func (v *Scores) Layout(f Frame) *Scene {
 	least := -v.tall(slices.Max(v.h.Out), v.out)
 	y := Scale{Lo: least * 1.05, Hi: most * 1.05, From: top + height, To: top}
 	words := func(at float64) string {
-		if !v.log || at == 0 {
-			return choose(v.log, "0", Percent(math.Abs(at)))
+		at = math.Abs(at)
+		switch {
+		case !v.log:
+			return Percent(at)
+		case at == 0 || at != math.Round(at):
+			return choose(at == 0, "0", "")
 		}
-		return Grouped(int(math.Pow(10, math.Round(math.Abs(at)-0.5))))
+		return Grouped(int(math.Pow(10, at-1)))
 	}
-	marks := y.Marks(5)
-	if v.log {
-		marks = []float64{0}
-		for h := 0.5; h <= max(y.Hi, -y.Lo); h++ {
-			marks = append(marks, h, -h)
-		}
-	}
-	wider := 0.0
-	for _, m := range marks {
-		wider = max(wider, s.wide(words(m)))
-	}
-	x := Scale{From: wider + 12, To: f.Width - 14}
+	x := Scale{From: s.gutter(y, 5, words), To: f.Width - 14}
 	s.Plot = Rect{x.From, top, x.To - x.From, height}
 	s.label(0, top-9, choose(v.log, "scores in a bin, of each class", "share of the class in a bin"), Start, Muted)
-	for _, m := range marks {
-		if at := y.At(m); at > top-0.5 && at < top+height+0.5 {
-			s.line(s.Plot.X, at, s.Plot.Right(), at, 1, atZero(m), Rect{})
-			s.label(s.Plot.X-6, at+4, words(m), End, Muted)
-		}
-	}
+	s.across(y, 5, s.Plot, words)
 	e := v.h.Edges
 	values := Window{e[0], e[len(e)-1]}
 	wide := (values.Hi - values.Lo) / float64(max(1, len(e)-1))
@@ -137,12 +122,14 @@ func (v *Scores) Layout(f Frame) *Scene {
 		}
 		left, right := x.At(from), x.At(to)
 		up, down := y.At(v.tall(v.h.In[i], v.in)), y.At(-v.tall(v.h.Out[i], v.out))
-		bar := Rect{left + 0.5, up, max(0.5, right-left-1), y.At(0) - up}
-		s.rect(bar, Ink(First), s.Plot)
-		bar.Y, bar.H = y.At(0), down-y.At(0)
-		s.rect(bar, Ink(Second), s.Plot)
-		column := Rect{left, top, right - left, height}
-		s.Items = append(s.Items, Item{Box: intersect(column, s.Plot), Mark: intersect(column, s.Plot)})
+		for _, bar := range []struct {
+			from, to float64
+			ink      Role
+		}{{up, y.At(0), First}, {y.At(0), down, Second}} {
+			s.rect(Rect{left + 0.5, bar.from, max(0.5, right-left-1), bar.to - bar.from}, Ink(bar.ink), s.Plot)
+		}
+		column := intersect(Rect{left, top, right - left, height}, s.Plot)
+		s.Items = append(s.Items, Item{column, column})
 	}
 	if len(e) == 1 {
 		s.line(x.From, s.Plot.Bottom(), x.To, s.Plot.Bottom(), 1, Ink(Axis), Rect{})
