@@ -127,7 +127,7 @@ function take(text) {
   const { place, lost } = returning;
   returning = null;
   history.replaceState({ lost }, "");
-  if (webgl) told = "The browser took away what the picture was painted with. It is painted anew, where you were.";
+  if (webgl) told = ANEW;
   all.style.minHeight = "";
   handle("place", JSON.stringify(place));
 }
@@ -135,20 +135,18 @@ function take(text) {
 // The browser may take WebGL away at any time: a driver that ended, or too many pictures.
 // The program's library then loads this document anew, to which the page sends its report.
 // A browser that goes on taking gets no picture to take.
-const AGAIN = 60_000, OFTEN = 3; // ms, times
+const LOST = "The browser took away what the picture was painted with", ANEW = `${LOST}. It is painted anew, where you were.`;
 stage.addEventListener("webglcontextlost", (event) => {
-  const now = Date.now(), lost = [...history.state?.lost ?? [], now].filter((at) => now - at < AGAIN);
+  const now = Date.now(), lost = [...history.state?.lost ?? [], now].filter((at) => now - at < 60_000), often = lost.length > 3;
   drag = null;
-  told = "The browser took away what the picture is painted with. It is being painted anew…";
-  if (lost.length > OFTEN) {
+  told = often ? `${LOST}, again and again: there is no picture, but the table holds its numbers.` : ANEW;
+  history.replaceState(often ? null : { place: read.Place, tall: all.offsetHeight, lost }, "");
+  if (often) {
     event.stopImmediatePropagation();
     webgl = false;
-    told = "The browser takes away what the picture is painted with, again and again: there is no picture, but the table holds its numbers. Close the picture and open it to try again.";
-    history.replaceState(null, "");
     if (facts.View) heard.facts(facts);
-  } else history.replaceState({ place: read.Place, tall: all.offsetHeight, lost }, "");
-  byId("status").hidden = false;
-  byId("status").textContent = told;
+  }
+  heard.failed(told);
 }, true);
 for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => {
   if (!told || !webgl) return;
@@ -329,7 +327,7 @@ addEventListener("message", ({ data, source, ports }) => {
 async function start() {
   if (returning) { // the page does not jump
     all.style.minHeight = `${returning.tall}px`;
-    byId("status").textContent = "The browser took away what the picture is painted with. It is being painted anew…";
+    heard.failed(ANEW);
   }
   if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, or it is switched off.");
   const answer = await fetch("view.wasm");

@@ -145,12 +145,13 @@ func (v *Scores) Layout(f Frame) *Scene {
 // positive rate, with its band where one holds, and how far the claim lets it rise.
 type ROC struct {
 	still
-	roc    bounds.ROC
-	points []bounds.ROCPoint // as those of [bounds.ROC.Band]
-	claim  audit.Claim
-	rates  []string // in words
-	level  string   // of the band, "" where there is none
-	log    bool
+	roc     bounds.ROC
+	points  []bounds.ROCPoint // as those of [bounds.ROC.Band]
+	claim   audit.Claim
+	rates   []string // in words
+	level   string   // of the band, "" where there is none
+	log     bool
+	certain bool // the band lies above the claim's limit somewhere
 }
 
 // NewROC shows a report's curve, nil where there is none.
@@ -161,13 +162,19 @@ func NewROC(r *CanaryReport) *ROC {
 	}
 	v := &ROC{still: still{"roc", "ROC", true, true, "Axes", []Choice{linearOrLog[1], linearOrLog[0]}}, roc: e.ROC, claim: r.Claim, log: true}
 	v.points = e.ROC.Band(r.Plan.Beta)
-	for _, x := range report.Report(r.head).Rows(report.Membership) {
-		if x.ID == report.TPR && x.UpperBound != nil {
+	rows := report.Report(r.head).Rows(report.Membership)
+	for i := range rows {
+		x := &rows[i]
+		if x.ID != report.TPR || x.Value == nil {
+			continue
+		}
+		if x.UpperBound != nil {
 			v.level = Percent(1 - r.Plan.Beta)
 		}
-		if x.ID == report.TPR && x.Value != nil {
-			v.rates = append(v.rates, fmt.Sprintf("%s at a false positive rate of at most %s", Percent(*x.Value), Percent(x.FPR)))
-		}
+		v.rates = append(v.rates, Percent(*x.Value)+" at a false positive rate of at most "+Percent(x.FPR))
+	}
+	for i := range v.points {
+		v.certain = v.certain || v.level != "" && v.above(v.points[i]) > 0
 	}
 	return v
 }
@@ -190,7 +197,7 @@ func (v *ROC) Words() string {
 		return words + ". There is no band: these scores depend on each other."
 	}
 	words += fmt.Sprintf(". The %s band holds at all thresholds at once, if each score is of a training of its own.", v.level)
-	if slices.ContainsFunc(v.points, func(p bounds.ROCPoint) bool { return v.above(p) > 0 }) {
+	if v.certain {
 		words += " Where it is barred, all of it lies above what the claim allows."
 	}
 	return words
@@ -226,8 +233,10 @@ func (v *ROC) Reading(i int) string {
 	if v.level == "" {
 		return fmt.Sprintf("%s: false positives %s, true positives %s", v.at(i), Percent(p.FPR), Percent(p.TPR))
 	}
-	words := fmt.Sprintf("%s: false positives %s (%s to %s), true positives %s (%s to %s); the claim allows %s", v.at(i),
-		Percent(p.FPR), PercentDown(p.FPRLower), PercentUp(p.FPRUpper), Percent(p.TPR), PercentDown(p.TPRLower), PercentUp(p.TPRUpper), Percent(v.limit(p.FPRUpper)))
+	within := func(seen, lower, upper float64) string {
+		return Percent(seen) + " (" + PercentDown(lower) + " to " + PercentUp(upper) + ")"
+	}
+	words := v.at(i) + ": false positives " + within(p.FPR, p.FPRLower, p.FPRUpper) + ", true positives " + within(p.TPR, p.TPRLower, p.TPRUpper) + "; the claim allows " + Percent(v.limit(p.FPRUpper))
 	if v.above(p) > 0 {
 		words += ", less than the whole interval"
 	}
@@ -287,8 +296,7 @@ func (v *ROC) Layout(f Frame) *Scene {
 		keys = append(keys, key{words: v.level + " band", paint: Ink(First), form: keyBand})
 	}
 	keys = append(keys, key{words: "the claim's limit (dashed)", paint: Ink(Text), form: keyDash}, key{words: "guessing", paint: Ink(Muted), form: keyLine})
-	certain := v.level != "" && slices.ContainsFunc(v.points, func(p bounds.ROCPoint) bool { return v.above(p) > 0 })
-	if certain {
+	if v.certain {
 		keys = append(keys, key{words: "above the limit (barred)", paint: Ink(Bad), form: keyBarred})
 	}
 	words := choose(v.log, Power, Short)
@@ -304,7 +312,7 @@ func (v *ROC) Layout(f Frame) *Scene {
 	if v.level != "" {
 		s.add(Shape{Kind: Strip, Points: region, Paint: Ink(First).At(0.18), Clip: box})
 	}
-	if certain {
+	if v.certain {
 		s.barred(x, box, func(at float64) (from, to float64, in bool) {
 			lower, _ := v.bandAt(at)
 			return y.At(lower), y.At(v.limit(at)), lower > v.limit(at)
