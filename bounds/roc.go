@@ -1,7 +1,6 @@
 package bounds
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"sort"
@@ -42,15 +41,9 @@ const MostScores = 1 << 26
 // limits: 0 to 4, then a factor of 1.3 apart, and the same from the other end. They are
 // a function of n alone.
 func rocCounts(n int) []int {
-	var low []int
+	var all []int
 	for k := 0; 2*k <= n; k = max(k+1, int(math.Ceil(float64(1.3*float64(k))))) {
-		if low = append(low, k); k < 4 {
-			continue
-		}
-	}
-	all := slices.Clone(low)
-	for _, k := range low {
-		all = append(all, n-k)
+		all = append(all, k, n-k)
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
@@ -62,64 +55,59 @@ func rocCounts(n int) []int {
 // without scores or with more than MostScores.
 func NewROC(in, out []float64, rates []float64, beta float64) ROC {
 	refuse(len(in) < 1 || len(out) < 1 || max(len(in), len(out)) > MostScores || CheckBeta(beta) != nil, "scores or beta out of range")
-	descending := func(x []float64) []float64 {
-		y := slices.Clone(x)
-		slices.SortFunc(y, func(a, b float64) int { return cmp.Compare(b, a) })
-		return y
-	}
-	in, out = descending(in), descending(out)
+	in, out = slices.Clone(in), slices.Clone(out)
+	slices.Sort(in)
+	slices.Sort(out)
 	r := ROC{In: len(in), Out: len(out), Steps: []ROCStep{}}
-	above := func(x []float64, at float64) int {
-		return sort.Search(len(x), func(i int) bool { return !(x[i] > at) })
-	}
-	least := func(x []float64, at float64) int { return sort.Search(len(x), func(i int) bool { return x[i] < at }) }
 	var cuts []float64
 	for _, x := range [][]float64{in, out} {
 		for _, k := range rocCounts(len(x)) {
 			if k > 0 {
-				cuts = append(cuts, x[k-1])
+				cuts = append(cuts, x[len(x)-k])
 			}
+		}
+	}
+	// next is the lowest threshold with fewer than k scores out above.
+	next := func(k int) {
+		above := math.Inf(-1) // of which it is the next score
+		if k <= len(out) {
+			above = out[len(out)-k]
+		}
+		least := math.Inf(1)
+		for _, x := range [][]float64{in, out} {
+			if i := sort.Search(len(x), func(i int) bool { return x[i] > above }); i < len(x) {
+				least = math.Min(least, x[i])
+			}
+		}
+		if !math.IsInf(least, 1) {
+			cuts = append(cuts, least)
 		}
 	}
 	for _, rate := range rates {
 		few, many := rocRanks(len(out), rate, beta)
 		if many <= len(out) {
-			cuts = append(cuts, out[many-1])
+			cuts = append(cuts, out[len(out)-many])
 		}
-		for _, k := range []int{few, seenRank(len(out), rate)} {
-			// The lowest threshold with fewer than k scores out above.
-			next := math.Inf(1)
-			if k < 1 {
-				continue
-			}
-			if k > len(out) {
-				next = math.Min(in[len(in)-1], out[len(out)-1])
-			} else {
-				for _, x := range [][]float64{in, out} {
-					if n := above(x, out[k-1]); n > 0 {
-						next = math.Min(next, x[n-1])
-					}
-				}
-			}
-			if !math.IsInf(next, 1) {
-				cuts = append(cuts, next)
-			}
+		if few > 0 {
+			next(few)
 		}
+		next(seenRank(len(out), rate))
 	}
-	slices.SortFunc(cuts, func(a, b float64) int { return cmp.Compare(b, a) })
+	slices.Sort(cuts)
+	slices.Reverse(cuts)
 	for _, at := range slices.Compact(cuts) {
 		at += 0 // no negative zero
-		r.Steps = append(r.Steps, ROCStep{At: at, In: least(in, at), Out: least(out, at)})
+		r.Steps = append(r.Steps, ROCStep{At: at, In: len(in) - sort.SearchFloat64s(in, at), Out: len(out) - sort.SearchFloat64s(out, at)})
 	}
-	first, last := 0, 0 // of those out, how many are above, and at least, the score in
+	first, last := 0, 0 // of those out, how many are below, and at most, the score in
 	for _, x := range in {
-		for first < len(out) && out[first] > x {
+		for first < len(out) && out[first] < x {
 			first++
 		}
-		for last < len(out) && out[last] >= x {
+		for last < len(out) && out[last] <= x {
 			last++
 		}
-		r.Wins += len(out) - last
+		r.Wins += first
 		r.Ties += last - first
 	}
 	return r

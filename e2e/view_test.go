@@ -924,6 +924,54 @@ func TestViewWithoutWebGL(t *testing.T) {
 	}
 }
 
+// TestViewLost: WebGL is taken away while the picture is dragged. The picture says so,
+// comes back where it was, with its table, and can be dragged again; one that is taken
+// again and again leaves the table.
+func TestViewLost(t *testing.T) {
+	t.Parallel()
+	tab := open(t, svt4+"2")
+	openView(t, tab, "tradeoff")
+	eval[bool](t, tab, fmt.Sprintf(`((d) => { const c = d.querySelector("#choice"); c.value = "log"; c.dispatchEvent(new Event("change")); d.querySelector("#in").click(); d.querySelector("#in").click(); return true; })(%s)`, viewDocument))
+	until(t, tab, viewHook+`.facts.Chosen === "log" && !`+viewHook+`.laid.Whole`, 5*time.Second)
+	const drag = `const box = stage.getBoundingClientRect(), at = (kind, x) => stage.dispatchEvent(new view.PointerEvent(kind, {clientX: box.left + x, clientY: box.top + 150, pointerId: 1, button: 0, bubbles: true, pointerType: "mouse"}));
+		stage.setPointerCapture = () => {};
+		at("pointerdown", 300); at("pointermove", 260); at("pointermove", 240);`
+	const lose = `stage.querySelector("canvas:not(#labels)").getContext("webgl2").getExtension("WEBGL_lose_context").loseContext();`
+	lost := func() {
+		t.Helper()
+		inView(t, tab, drag+lose+`view.before = true;`)
+	}
+	lost()
+	place := eval[string](t, tab, `JSON.stringify(`+viewHook+`.read.Place)`)
+	until(t, tab, viewDocument+`?.querySelector("#status")?.textContent.includes("being painted anew") || !`+viewFrame+`.contentWindow.before`, 10*time.Second)
+	again := `!` + viewFrame + `.contentWindow.before && ` + viewHook + `?.read.Place?.View === "tradeoff"`
+	until(t, tab, again, 60*time.Second)
+	if got := eval[string](t, tab, `JSON.stringify(`+viewHook+`.read.Place)`); got != place {
+		t.Errorf("it is at %s, was at %s", got, place)
+	}
+	if said := eval[string](t, tab, viewDocument+`.querySelector("#status:not([hidden])")?.textContent ?? ""`); !strings.Contains(said, "painted anew, where you were") {
+		t.Errorf("it says %q", said)
+	}
+	notBlank(t, tab, "after WebGL was lost")
+	if facts := factsOf(t, tab); facts.View != "tradeoff" || facts.Chosen != "log" || len(facts.Table.Rows) < 3 {
+		t.Errorf("it shows %+v", facts)
+	}
+	inView(t, tab, drag+`at("pointerup", 240);`)
+	until(t, tab, `JSON.stringify(`+viewHook+`.read.Place) !== `+fmt.Sprintf("%q", place), 5*time.Second)
+	if !eval[bool](t, tab, viewDocument+`.querySelector("#status").hidden`) {
+		t.Error("it goes on saying so when the hand goes on")
+	}
+	for range 2 {
+		lost()
+		until(t, tab, again, 60*time.Second)
+	}
+	inView(t, tab, lose)
+	until(t, tab, viewDocument+`.querySelector("#status").textContent.includes("again and again")`, 10*time.Second)
+	if !eval[bool](t, tab, `(d => d.querySelector("#stage").hidden && !d.querySelector("#facts").hidden && d.querySelectorAll("#views button").length > 1)(`+viewDocument+`)`) {
+		t.Error("the table is hidden, or an empty stage is not")
+	}
+}
+
 // TestViewCrowd prints how many frames a second there are with 10^5 marks.
 func TestViewCrowd(t *testing.T) {
 	gear.Long(t)
@@ -965,7 +1013,7 @@ func TestViewCrowd(t *testing.T) {
 	}
 	// What is still is painted once: the marks cost next to nothing. A busy machine
 	// slows both.
-	if size != [2]int{800, 500} || !(rates[1] > 0.5*rates[0]) || !(rates[3] > 0.3*rates[0]) {
-		t.Errorf("at %v, 10^5 marks bring %.1f frames a second down to %.1f, and panned to %.1f", size, rates[0], rates[1], rates[3])
+	if size != [2]int{800, 500} || !(rates[1] > 0.5*rates[0]) || !(rates[3] > 2*rates[2]) {
+		t.Errorf("at %v, 10^5 marks bring %.1f frames a second down to %.1f, panned to %.1f, painted anew to %.1f", size, rates[0], rates[1], rates[3], rates[2])
 	}
 }

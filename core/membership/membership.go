@@ -5,7 +5,6 @@
 package membership
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -181,42 +180,37 @@ var why = map[Basis]string{
 // none where none holds. claim is what epsilon and delta allow under the relation.
 func (e Evidence) Table(claim audit.Claim, relation audit.Relation, basis Basis, beta float64) report.Table {
 	t := report.Table{Name: report.Membership, Title: "Membership inference, as seen in these scores"}
-	level := phrase.Percent(1 - beta)
-	whole := func(x report.Row) report.Row {
-		if basis != OwnTrainings {
-			x.Note, x.LowerBound, x.UpperBound, x.Claimed = why[basis], nil, nil, nil
-			return x
-		}
-		words := report.MethodWords[report.MethodExact]
-		x.Valid, x.Trainings, x.Assumption = true, report.EachItsOwn, words.Assumes[relation]
-		return x
+	add := func(id report.Quantity, words string, rate float64, m report.Method, title string, seen, lower, upper, allowed float64) *report.Row {
+		t.Rows = append(t.Rows, report.Row{ID: id, Quantity: words, FPR: rate, Method: m, Title: title, Value: &seen, LowerBound: &lower, UpperBound: &upper, Claimed: &allowed})
+		return &t.Rows[len(t.Rows)-1]
 	}
-	finite := func(x float64) *float64 { return &x }
+	none := func(x *report.Row, why string) { x.Note, x.LowerBound, x.UpperBound, x.Claimed = why, nil, nil, nil }
+	whole := func(x *report.Row) {
+		if basis != OwnTrainings {
+			none(x, why[basis])
+			return
+		}
+		x.Valid, x.Trainings, x.Assumption = true, report.EachItsOwn, report.MethodWords[report.MethodExact].Assumes[relation]
+	}
 	const of = "AUROC"
 	area := e.ROC.AUROC()
-	row := report.Row{ID: report.AUROC, Quantity: of, Method: bounds.MethodAUROC, Title: "pairs of scores", Value: &area, Claimed: finite(bounds.AUROCLimit(claim.Epsilon, claim.Delta))}
 	lower, upper := bounds.AUROCInterval(area, min(e.ROC.In, e.ROC.Out), beta)
-	row.LowerBound, row.UpperBound = &lower, &upper
-	t.Rows = append(t.Rows, whole(row))
+	whole(add(report.AUROC, of, 0, bounds.MethodAUROC, "pairs of scores", area, lower, upper, bounds.AUROCLimit(claim.Epsilon, claim.Delta)))
 	if r := e.Runs; r != nil {
-		row := report.Row{ID: report.AUROC, Quantity: of + " within a run", Method: bounds.MethodAUROC, Title: "pairs of scores of a run", Value: finite(r.AUROC)}
-		if basis == FixedRuns {
-			lower, upper := bounds.AUROCInterval(r.AUROC, r.Number, beta)
-			row.LowerBound, row.UpperBound, row.Valid = &lower, &upper, true
-			row.Trainings, row.Assumption = report.EachRow, "runs are independent"
+		lower, upper := bounds.AUROCInterval(r.AUROC, r.Number, beta)
+		x := add(report.AUROC, of+" within a run", 0, bounds.MethodAUROC, "pairs of scores of a run", r.AUROC, lower, upper, 1)
+		if x.Claimed = nil; basis == FixedRuns {
+			x.Valid, x.Trainings, x.Assumption = true, report.EachRow, "runs are independent"
 		} else {
-			row.Note = "no interval: what the runs show may end the audit"
+			none(x, "no interval: what the runs show may end the audit")
 		}
-		t.Rows = append(t.Rows, row)
 	}
 	for _, rate := range Rates() {
 		seen, lower, upper := e.ROC.TPRAt(rate, beta)
-		row := report.Row{ID: report.TPR, FPR: rate, Quantity: fmt.Sprintf("TPR at FPR <= %s", phrase.Percent(rate)), Method: bounds.MethodROCRanks, Title: "threshold of a fixed rank",
-			Value: &seen, LowerBound: &lower, UpperBound: &upper, Claimed: finite(bounds.ROCLimit(rate, claim.Epsilon, claim.Delta))}
-		t.Rows = append(t.Rows, whole(row))
+		whole(add(report.TPR, "TPR at FPR <= "+phrase.Percent(rate), rate, bounds.MethodROCRanks, "threshold of a fixed rank", seen, lower, upper, bounds.ROCLimit(rate, claim.Epsilon, claim.Delta)))
 	}
-	if slices.ContainsFunc(t.Rows, func(x report.Row) bool { return x.UpperBound != nil }) {
-		t.Title = fmt.Sprintf("Membership inference: each interval holds with %s confidence by itself where what it assumes holds", level)
+	if basis == OwnTrainings || basis == FixedRuns && e.Runs != nil {
+		t.Title = "Membership inference: each interval holds with " + phrase.Percent(1-beta) + " confidence by itself where what it assumes holds"
 	}
 	return t
 }

@@ -11,13 +11,16 @@ const FRAME = 50; // px of a step of a pan by key
 const DRAG = 4; // px from which a press is a drag
 
 const stage = byId("stage"), labels = byId("labels"), ink = labels.getContext("2d");
+const all = byId("all");
 const scale = devicePixelRatio || 1;
-const webgl = Boolean(document.createElement("canvas").getContext("webgl2"));
+let webgl = Boolean(document.createElement("canvas").getContext("webgl2"));
 let handle = null; // the program's
 let waiting = []; // messages of the page that came before it listened
 let laid = {}, read = {}, facts = {}; // as last said
 let summary = ""; // of what is shown
 let asked = null; // resolves to the picture's pixels
+let returning = history.state?.place ? history.state : null; // what was looked at when the browser took the picture away
+let told = ""; // of that, until the hand does something
 
 // The program's library owns document.body: it fills it with its canvas. Here
 // that is the stage.
@@ -49,9 +52,10 @@ globalThis.dpscopeViewShell = {
     handle = handler;
     theme();
     handle("size", stage.clientWidth);
-    for (const text of waiting.splice(0)) handle("data", text);
+    for (const text of waiting.splice(0)) take(text);
   },
   wake() {
+    if (!webgl) return;
     due = 2;
     const callback = held;
     held = null;
@@ -69,7 +73,7 @@ globalThis.dpscopeView = {
   get laid() { return laid; },
   get read() { return read; },
   get facts() { return facts; },
-  webgl,
+  get webgl() { return webgl; },
   pixels,
   crowd: (n) => new Promise((resolve) => {
     heard.crowded = resolve;
@@ -95,8 +99,8 @@ const heard = {
   facts(said) {
     facts = said;
     const { View, Views, Choices, Table } = said;
-    byId("status").hidden = Boolean(View) && webgl;
-    byId("status").textContent = View ? "This browser has no WebGL 2, or it is switched off: there is no picture, but the table holds its numbers." : "There is nothing to draw: no outputs were counted for a picture.";
+    byId("status").hidden = Boolean(View) && webgl && !told;
+    byId("status").textContent = told || (View ? "This browser has no WebGL 2, or it is switched off: there is no picture, but the table holds its numbers." : "There is nothing to draw: no outputs were counted for a picture.");
     for (const id of ["bar", "keys", "facts"]) byId(id).hidden = !View;
     stage.hidden = byId("keys").hidden = !View || !webgl;
     byId("tools").querySelectorAll("button:not(#csv)").forEach((b) => b.toggleAttribute("hidden", !webgl));
@@ -115,6 +119,40 @@ const heard = {
     byId("status").textContent = text;
   },
 };
+
+/** Hands on what the page shows; where the picture began anew, what was looked at comes back. @param {string} text JSON */
+function take(text) {
+  handle("data", text);
+  if (!returning || !facts.View) return;
+  const { place, lost } = returning;
+  returning = null;
+  history.replaceState({ lost }, "");
+  if (webgl) told = ANEW;
+  all.style.minHeight = "";
+  handle("place", JSON.stringify(place));
+}
+
+// The browser may take WebGL away at any time: a driver that ended, or too many pictures.
+// The program's library then loads this document anew, to which the page sends its report.
+// A browser that goes on taking gets no picture to take.
+const LOST = "The browser took away what the picture was painted with", ANEW = `${LOST}. It is painted anew, where you were.`;
+stage.addEventListener("webglcontextlost", (event) => {
+  const now = Date.now(), lost = [...history.state?.lost ?? [], now].filter((at) => now - at < 60_000), often = lost.length > 3;
+  drag = null;
+  told = often ? `${LOST}, again and again: there is no picture, but the table holds its numbers.` : ANEW;
+  history.replaceState(often ? null : { place: read.Place, tall: all.offsetHeight, lost }, "");
+  if (often) {
+    event.stopImmediatePropagation();
+    webgl = false;
+    if (facts.View) heard.facts(facts);
+  }
+  heard.failed(told);
+}, true);
+for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => {
+  if (!told || !webgl) return;
+  told = "";
+  byId("status").hidden = true;
+}, true);
 
 /** Fills the table, where it is open. */
 function fill() {
@@ -245,7 +283,6 @@ for (const kind of ["dragover", "drop"]) {
 
 // Size and colours
 
-const all = byId("all");
 new ResizeObserver(() => {
   if (frameElement) /** @type {HTMLElement} */ (frameElement).style.height = `${all.offsetHeight}px`;
 }).observe(all);
@@ -282,12 +319,16 @@ addEventListener("message", ({ data, source, ports }) => {
   ports[0].onmessage = (message) => {
     const text = JSON.stringify(message.data);
     summary = (message.data.report ?? message.data.canary)?.summary ?? "";
-    if (handle) handle("data", text);
+    if (handle) take(text);
     else waiting.push(text);
   };
 });
 
 async function start() {
+  if (returning) { // the page does not jump
+    all.style.minHeight = `${returning.tall}px`;
+    heard.failed(ANEW);
+  }
   if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, or it is switched off.");
   const answer = await fetch("view.wasm");
   if (!answer.ok) throw new Error(`view.wasm could not be fetched: the server answered ${answer.status}.`);

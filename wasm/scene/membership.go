@@ -76,11 +76,8 @@ func (v *Scores) Facts(fig Figures) Table {
 
 // tall is the height of n scores of a class.
 func (v *Scores) tall(n, of int) float64 {
-	switch {
-	case v.log && n == 0:
-		return 0
-	case v.log:
-		return math.Log10(float64(n)) + 0.5 // one score is seen
+	if v.log {
+		return math.Log10(math.Max(0.1, float64(n))) + 1 // one score is seen
 	}
 	return share(n, of)
 }
@@ -94,31 +91,19 @@ func (v *Scores) Layout(f Frame) *Scene {
 	least := -v.tall(slices.Max(v.h.Out), v.out)
 	y := Scale{Lo: least * 1.05, Hi: most * 1.05, From: top + height, To: top}
 	words := func(at float64) string {
-		if !v.log || at == 0 {
-			return choose(v.log, "0", Percent(math.Abs(at)))
+		at = math.Abs(at)
+		switch {
+		case !v.log:
+			return Percent(at)
+		case at == 0 || at != math.Round(at):
+			return choose(at == 0, "0", "")
 		}
-		return Grouped(int(math.Pow(10, math.Round(math.Abs(at)-0.5))))
+		return Grouped(int(math.Pow(10, at-1)))
 	}
-	marks := y.Marks(5)
-	if v.log {
-		marks = []float64{0}
-		for h := 0.5; h <= max(y.Hi, -y.Lo); h++ {
-			marks = append(marks, h, -h)
-		}
-	}
-	wider := 0.0
-	for _, m := range marks {
-		wider = max(wider, s.wide(words(m)))
-	}
-	x := Scale{From: wider + 12, To: f.Width - 14}
+	x := Scale{From: s.gutter(y, 5, words), To: f.Width - 14}
 	s.Plot = Rect{x.From, top, x.To - x.From, height}
 	s.label(0, top-9, choose(v.log, "scores in a bin, of each class", "share of the class in a bin"), Start, Muted)
-	for _, m := range marks {
-		if at := y.At(m); at > top-0.5 && at < top+height+0.5 {
-			s.line(s.Plot.X, at, s.Plot.Right(), at, 1, atZero(m), Rect{})
-			s.label(s.Plot.X-6, at+4, words(m), End, Muted)
-		}
-	}
+	s.across(y, 5, s.Plot, words)
 	e := v.h.Edges
 	values := Window{e[0], e[len(e)-1]}
 	wide := (values.Hi - values.Lo) / float64(max(1, len(e)-1))
@@ -137,12 +122,14 @@ func (v *Scores) Layout(f Frame) *Scene {
 		}
 		left, right := x.At(from), x.At(to)
 		up, down := y.At(v.tall(v.h.In[i], v.in)), y.At(-v.tall(v.h.Out[i], v.out))
-		bar := Rect{left + 0.5, up, max(0.5, right-left-1), y.At(0) - up}
-		s.rect(bar, Ink(First), s.Plot)
-		bar.Y, bar.H = y.At(0), down-y.At(0)
-		s.rect(bar, Ink(Second), s.Plot)
-		column := Rect{left, top, right - left, height}
-		s.Items = append(s.Items, Item{Box: intersect(column, s.Plot), Mark: intersect(column, s.Plot)})
+		for _, bar := range []struct {
+			from, to float64
+			ink      Role
+		}{{up, y.At(0), First}, {y.At(0), down, Second}} {
+			s.rect(Rect{left + 0.5, bar.from, max(0.5, right-left-1), bar.to - bar.from}, Ink(bar.ink), s.Plot)
+		}
+		column := intersect(Rect{left, top, right - left, height}, s.Plot)
+		s.Items = append(s.Items, Item{column, column})
 	}
 	if len(e) == 1 {
 		s.line(x.From, s.Plot.Bottom(), x.To, s.Plot.Bottom(), 1, Ink(Axis), Rect{})
@@ -158,12 +145,13 @@ func (v *Scores) Layout(f Frame) *Scene {
 // positive rate, with its band where one holds, and how far the claim lets it rise.
 type ROC struct {
 	still
-	roc    bounds.ROC
-	points []bounds.ROCPoint // as those of [bounds.ROC.Band]
-	claim  audit.Claim
-	rates  []string // in words
-	level  string   // of the band, "" where there is none
-	log    bool
+	roc     bounds.ROC
+	points  []bounds.ROCPoint // as those of [bounds.ROC.Band]
+	claim   audit.Claim
+	rates   []string // in words
+	level   string   // of the band, "" where there is none
+	log     bool
+	certain bool // the band lies above the claim's limit somewhere
 }
 
 // NewROC shows a report's curve, nil where there is none.
@@ -174,13 +162,19 @@ func NewROC(r *CanaryReport) *ROC {
 	}
 	v := &ROC{still: still{"roc", "ROC", true, true, "Axes", []Choice{linearOrLog[1], linearOrLog[0]}}, roc: e.ROC, claim: r.Claim, log: true}
 	v.points = e.ROC.Band(r.Plan.Beta)
-	for _, x := range report.Report(r.head).Rows(report.Membership) {
-		if x.ID == report.TPR && x.UpperBound != nil {
+	rows := report.Report(r.head).Rows(report.Membership)
+	for i := range rows {
+		x := &rows[i]
+		if x.ID != report.TPR || x.Value == nil {
+			continue
+		}
+		if x.UpperBound != nil {
 			v.level = Percent(1 - r.Plan.Beta)
 		}
-		if x.ID == report.TPR && x.Value != nil {
-			v.rates = append(v.rates, fmt.Sprintf("%s at a false positive rate of at most %s", Percent(*x.Value), Percent(x.FPR)))
-		}
+		v.rates = append(v.rates, Percent(*x.Value)+" at a false positive rate of at most "+Percent(x.FPR))
+	}
+	for i := range v.points {
+		v.certain = v.certain || v.level != "" && v.above(v.points[i]) > 0
 	}
 	return v
 }
@@ -203,7 +197,7 @@ func (v *ROC) Words() string {
 		return words + ". There is no band: these scores depend on each other."
 	}
 	words += fmt.Sprintf(". The %s band holds at all thresholds at once, if each score is of a training of its own.", v.level)
-	if slices.ContainsFunc(v.points, func(p bounds.ROCPoint) bool { return v.above(p) > 0 }) {
+	if v.certain {
 		words += " Where it is barred, all of it lies above what the claim allows."
 	}
 	return words
@@ -239,8 +233,10 @@ func (v *ROC) Reading(i int) string {
 	if v.level == "" {
 		return fmt.Sprintf("%s: false positives %s, true positives %s", v.at(i), Percent(p.FPR), Percent(p.TPR))
 	}
-	words := fmt.Sprintf("%s: false positives %s (%s to %s), true positives %s (%s to %s); the claim allows %s", v.at(i),
-		Percent(p.FPR), PercentDown(p.FPRLower), PercentUp(p.FPRUpper), Percent(p.TPR), PercentDown(p.TPRLower), PercentUp(p.TPRUpper), Percent(v.limit(p.FPRUpper)))
+	within := func(seen, lower, upper float64) string {
+		return Percent(seen) + " (" + PercentDown(lower) + " to " + PercentUp(upper) + ")"
+	}
+	words := v.at(i) + ": false positives " + within(p.FPR, p.FPRLower, p.FPRUpper) + ", true positives " + within(p.TPR, p.TPRLower, p.TPRUpper) + "; the claim allows " + Percent(v.limit(p.FPRUpper))
 	if v.above(p) > 0 {
 		words += ", less than the whole interval"
 	}
@@ -300,8 +296,7 @@ func (v *ROC) Layout(f Frame) *Scene {
 		keys = append(keys, key{words: v.level + " band", paint: Ink(First), form: keyBand})
 	}
 	keys = append(keys, key{words: "the claim's limit (dashed)", paint: Ink(Text), form: keyDash}, key{words: "guessing", paint: Ink(Muted), form: keyLine})
-	certain := v.level != "" && slices.ContainsFunc(v.points, func(p bounds.ROCPoint) bool { return v.above(p) > 0 })
-	if certain {
+	if v.certain {
 		keys = append(keys, key{words: "above the limit (barred)", paint: Ink(Bad), form: keyBarred})
 	}
 	words := choose(v.log, Power, Short)
@@ -317,7 +312,7 @@ func (v *ROC) Layout(f Frame) *Scene {
 	if v.level != "" {
 		s.add(Shape{Kind: Strip, Points: region, Paint: Ink(First).At(0.18), Clip: box})
 	}
-	if certain {
+	if v.certain {
 		s.barred(x, box, func(at float64) (from, to float64, in bool) {
 			lower, _ := v.bandAt(at)
 			return y.At(lower), y.At(v.limit(at)), lower > v.limit(at)

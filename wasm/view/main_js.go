@@ -16,7 +16,7 @@
 // What the script says: data (json: scene.Input), theme (json: [[r, g, b], ...]
 // by scene.Role), size (px), show (view), choose (choice), point (x, y), leave,
 // pan (dx, dy), zoom (factor, x, y), closer (factor), reset, step (by), picture,
-// crowd (n). What it hears: laid, read, facts, failed, crowded.
+// place (json: scene.Place, to look there again), crowd (n). What it hears: laid, read, facts, failed, crowded.
 package main
 
 import (
@@ -128,6 +128,13 @@ func (p *program) hear(args []js.Value) bool {
 		v.Reset()
 	case "step":
 		v.Step(int(at(1)))
+	case "place":
+		var at scene.Place
+		if err := json.Unmarshal([]byte(text(1)), &at); err != nil {
+			return false // it is where it begins
+		}
+		v.Return(at)
+		p.facts()
 	case "picture":
 		p.easel.wanted = func(pixels []byte, width, height int) {
 			bytes := js.Global().Get("Uint8ClampedArray").New(len(pixels))
@@ -179,7 +186,8 @@ func (p *program) read() {
 	p.json("read", struct {
 		Item  int
 		Words string
-	}{i, words})
+		Place scene.Place
+	}{i, words, p.viewer.Place()})
 	p.schedule()
 }
 
