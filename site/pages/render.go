@@ -250,12 +250,12 @@ var figure = template.Must(template.New("figure").Parse(`<figure class="drawn">
 <div class="at-narrow">{{.Narrow}}</div>
 <figcaption>
 {{- with .Caption}}<p>{{.}}</p>{{end}}
-<p class="hint">{{if .Command}}{{.Headline}} {{end}}{{.Words}}</p>
-{{- with .Command}}
-<p class="hint"><code>{{.}}</code>{{with $.Open}} <a href="{{.}}">Open in the page</a>{{end}}</p>
-{{- end}}
+<p class="hint">{{if .Command}}{{.Headline}} {{end}}{{.Words}}{{with .Open}} <a href="{{.}}">Run it in the page</a>{{end}}</p>
 </figcaption>
-<details><summary>{{.Table.Title}} as a table</summary>
+<details><summary>{{.Table.Title}} as a table{{if .Command}}, and its command{{end}}</summary>
+{{- with .Command}}
+<pre class="shown" tabindex="0"><code>{{.}}</code></pre>
+{{- end}}
 <div class="scroll" tabindex="0" role="group" aria-label="{{.Table.Title}} as a table"><table><thead><tr>{{range .Table.Head}}<th scope="col">{{.}}</th>{{end}}</tr></thead>
 <tbody>
 {{- range .Table.Rows}}
