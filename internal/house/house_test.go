@@ -127,6 +127,8 @@ var rooms = []room{
 		"what commands share, whatever they audit"},
 	{p("internal/canarytest"), p("audit", "stream", "report", "core/engine", "core/canary/source", "internal/gear"),
 		"of tests"},
+	{p("docs/examples/..."), p("audit", "stream"),
+		"what documents show is what a user would write"},
 	{p("internal/..."), nil,
 		"tools that would do for any other module"},
 	{p("site/pages"), p("report/format"),
