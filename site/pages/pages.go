@@ -86,9 +86,9 @@ type section struct {
 	Here        bool
 }
 
-// sections of docs, by their index pages.
-var sections = []struct{ title, dir string }{
-	{"Docs", "."}, {"Museum", "museum"}, {"Findings", "findings"}, {"Bounds", "bounds"},
+// sections of docs, by their first pages; one of an index is its whole folder.
+var sections = []struct{ title, page string }{
+	{"Tutorial", "tutorial.md"}, {"Docs", "index.md"}, {"Museum", "museum/index.md"}, {"Findings", "findings/index.md"}, {"Bounds", "bounds/index.md"},
 }
 
 // Build makes all pages of docs, whose root is the folder docs, and the files of
@@ -161,12 +161,13 @@ func (p *page) layOut(docs fs.FS, withElement bool, walk []stop) ([]byte, error)
 	if withElement && p.audits > 0 {
 		d.Script = d.Site + element
 	}
+	alone := slices.ContainsFunc(sections, func(s struct{ title, page string }) bool { return s.page == p.name })
 	for _, s := range sections {
-		index := path.Join(s.dir, "index.md")
-		if _, err := fs.Stat(docs, index); err != nil {
+		if _, err := fs.Stat(docs, s.page); err != nil {
 			continue
 		}
-		d.Sections = append(d.Sections, section{s.title, up(p.name) + htmlName(index), path.Dir(p.name) == s.dir})
+		here := s.page == p.name || !alone && path.Base(s.page) == "index.md" && path.Dir(s.page) == path.Dir(p.name)
+		d.Sections = append(d.Sections, section{s.title, up(p.name) + htmlName(s.page), here})
 	}
 	if dir, base := path.Split(p.name); dir == tour+"/" {
 		at := slices.IndexFunc(walk, func(s stop) bool { return s.Link == htmlName(base) })

@@ -44,7 +44,7 @@ func drawn(v scene.View, choice string) (out format.Picture) {
 // dropped are the members of a report, and of its evidence, that no picture is drawn of, and
 // those that are of the machine that made it.
 var dropped = map[string][]string{
-	"":         {"$schema", "generator", "inputs", "limitations", "reproduce", "references", "sequential", "timing", "warnings"},
+	"":         {"$schema", "generator", "limitations", "reproduce", "references", "sequential", "timing", "warnings"},
 	"evidence": {"explored", "learners", "sequential", "table", "witness"},
 }
 
