@@ -34,7 +34,8 @@ func Of(r report.View) ([]format.Picture, error) {
 func drawn(v scene.View, choice string) (out format.Picture) {
 	draw := func(width float64) template.HTML {
 		p := scene.Draw(v, scene.Request{Width: width, Choice: choice})
-		out.Title, out.Words, out.Table = p.Title, p.Words, format.PictureTable(p.Table)
+		out.Title, out.Table = p.Title, format.PictureTable(p.Table)
+		out.Words = strings.TrimSpace(strings.Join([]string{p.Sentence, p.Small, p.Words}, " "))
 		return template.HTML(p.SVG.Markup()) // which escapes what the report brought
 	}
 	out.Narrow, out.Wide = draw(format.NarrowWidth), draw(format.WideWidth)
